@@ -1,0 +1,108 @@
+/*
+ * config.h - every setting of dpvm, in one table: environment variables with their defaults, units and meaning.
+ *
+ * The row is all there is to add: pvm-info -c prints the table, dpvm(7) is made from it, and an environment variable
+ * PVM_* that no row names is warned about once.
+ */
+#ifndef PVMI_CONFIG_H
+#define PVMI_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum pvmi_setting_kind {
+    PVMI_SETTING_TEXT,
+    PVMI_SETTING_PATH,
+    PVMI_SETTING_BOOL,    /* 0/1, no/yes, off/on */
+    PVMI_SETTING_INTEGER, /* decimal, or 0x hexadecimal */
+    PVMI_SETTING_BYTES,   /* 4096, 64k, 16M, 1G */
+    PVMI_SETTING_SECONDS, /* 15, 0.5, 200ms */
+};
+
+/*
+ * X(identifier, environment variable, kind, default, minimum, maximum, help)
+ * Defaults are texts as a user would set them; "" is "not set". Minimum and maximum are in plain units (bytes, and
+ * microseconds for SECONDS); 0, 0 leaves the range free.
+ */
+#define PVMI_SETTINGS(X)                                                                                               \
+    X(ROOT, "PVM_ROOT", PATH, "", 0, 0, "where PVM is installed; default: where this program was installed")           \
+    X(ARCH, "PVM_ARCH", TEXT, "", 0, 0, "architecture name; default: this machine's, as pvmgetarch prints it")         \
+    X(TMP, "PVM_TMP", PATH, "/tmp", 0, 0, "folder of the daemon's socket, address file and log")                       \
+    X(VMID, "PVM_VMID", TEXT, "", 0, 0, "name of the virtual machine, to run several of one user on one host")         \
+    X(RSH, "PVM_RSH", TEXT, "", 0, 0, "command that starts a daemon on another host, with arguments; default: ssh")     \
+    X(PATH, "PVM_PATH", TEXT, "", 0, 0,                                                                                 \
+      "where spawned programs are searched; default: $HOME/pvm3/bin/$PVM_ARCH:$PVM_ROOT/bin/$PVM_ARCH")                 \
+    X(WD, "PVM_WD", PATH, "", 0, 0, "working directory of spawned tasks; default: $HOME")                               \
+    X(DEBUGGER, "PVM_DEBUGGER", PATH, "", 0, 0, "script that starts a task under a debugger")                           \
+    X(DPATH, "PVM_DPATH", TEXT, "", 0, 0, "daemon's path on added hosts; default: pvmd3 beside this one")               \
+    X(HOSTFILE, "PVMHOSTFILE", PATH, "", 0, 0, "hostfile that the daemon reads when its command line names none")       \
+    X(LOG_MAX, "PVMDLOGMAX", BYTES, "1M", 0, 0, "size at which the daemon's log is cut off")                            \
+    X(DEBUG_MASK, "PVMDDEBUG", INTEGER, "0", 0, 0, "debug mask of the daemon")                                          \
+    X(MAX_TASKS, "PVM_MAX_TASKS", INTEGER, "0", 0, 0, "most tasks of one host; 0: no limit")                            \
+    X(PORT, "PVMNETSOCKPORT", INTEGER, "0", 0, 65535, "first TCP port the daemon tries; 0: any free one")               \
+    X(ALLOW_ROOT, "PVM_ALLOW_ROOT", BOOL, "0", 0, 0, "let root start a daemon")                                         \
+    X(SOCK, "PVMSOCK", PATH, "", 0, 0, "socket of the task's daemon; set for spawned tasks")                            \
+    X(COOKIE, "PVMEPID", INTEGER, "0", 0, 0, "ties a spawned process to its task; set by the daemon")                   \
+    X(TASK_FLAGS, "PVMTASK", INTEGER, "0", 0, 0, "added to the flags of each pvm_spawn")                                \
+    X(TASK_DEBUG, "PVMTASKDEBUG", INTEGER, "0", 0, 0, "debug mask of a task")                                           \
+    X(EXPORT, "PVM_EXPORT", TEXT, "", 0, 0, "colon list of variables that spawned tasks inherit")                       \
+    X(CONTEXT, "PVMCTX", INTEGER, "0", 0, 0, "first context of a task; set for spawned tasks")                          \
+    X(TRACE_MASK, "PVMTMASK", TEXT, "", 0, 0, "trace mask; set for spawned tasks")                                      \
+    X(TRACE_BUFFER, "PVMTRCBUF", INTEGER, "0", 0, 0, "trace buffer in bytes; set for spawned tasks")                    \
+    X(TRACE_OPTIONS, "PVMTRCOPT", INTEGER, "0", 0, 0, "trace options; set for spawned tasks")                           \
+    X(RM_COMMAND, "PVM_RM", TEXT, "", 0, 0, "resource manager that the daemon starts with itself")                      \
+    X(HOSTER_COMMAND, "PVM_HOSTER", TEXT, "", 0, 0, "hoster that the daemon starts with itself")                        \
+    X(TASKER_COMMAND, "PVM_TASKER", TEXT, "", 0, 0, "tasker that the daemon starts with itself")                        \
+    X(TRACER_COMMAND, "PVM_TRACER", TEXT, "", 0, 0, "tracer that the daemon starts with itself")                        \
+    X(TRANSPORT, "PVM_TRANSPORT", TEXT, "auto", 0, 0, "routes between tasks: auto, daemon, or a list such as shm,tcp")  \
+    X(LAUNCHER, "PVM_LAUNCHER", TEXT, "auto", 0, 0,                                                                     \
+      "how daemons start on added hosts: auto (local for loopback names, PVM_RSH if set, else ssh), local, ssh, rsh, manual") \
+    X(IP, "PVM_IP", TEXT, "", 0, 0, "address that this host's daemon listens on; default: all")                         \
+    X(START_TIMEOUT, "PVM_START_TIMEOUT", SECONDS, "30", 100000, 0, "how long an added host's daemon may take to join")  \
+    X(HOST_TIMEOUT, "PVM_HOST_TIMEOUT", SECONDS, "15", 500000, 0, "silence after which a host counts as failed")        \
+    X(QUEUE_MAX, "PVM_QUEUE_MAX", BYTES, "8M", 65536, 0, "bytes a daemon queues for one receiver before senders wait")  \
+    X(SPIN, "PVM_SPIN", INTEGER, "-1", 0, 0, "microseconds a waiting task polls before it sleeps; -1: adaptive")        \
+    X(LOG, "PVM_LOG", TEXT, "warning", 0, 0, "what tasks and tools print on stderr: error, warning, info, debug")
+
+enum pvmi_setting {
+#define X(id, ...) PVMI_SETTING_##id,
+    PVMI_SETTINGS(X)
+#undef X
+    PVMI_SETTING_COUNT
+};
+
+struct pvmi_setting_row {
+    const char *name; /* environment variable */
+    enum pvmi_setting_kind kind;
+    const char *fallback; /* default text */
+    int64_t minimum, maximum;
+    const char *help;
+};
+
+extern const struct pvmi_setting_row pvmi_setting_table[PVMI_SETTING_COUNT];
+
+/*
+ * Values: the environment's, or the default. A malformed or out-of-range value is logged once as an error that names
+ * the variable, the value and what would be right, and the default is used. Read anew at each call: setenv() takes effect.
+ */
+const char *pvmi_config_text(enum pvmi_setting which); /* valid until the variable changes; "" when not set */
+bool pvmi_config_bool(enum pvmi_setting which);
+int64_t pvmi_config_integer(enum pvmi_setting which); /* also BYTES: in bytes */
+int64_t pvmi_config_us(enum pvmi_setting which);      /* SECONDS: in microseconds */
+
+/* "environment" or "default". */
+const char *pvmi_config_origin(enum pvmi_setting which);
+
+/* Checks one text against a row without logging: 0, or PVMI_EPARAM with a message in why[size]. */
+int pvmi_config_check(enum pvmi_setting which, const char *text, char *why, size_t size);
+
+/* Warns, once per process, about each environment variable PVM_* that no row names. Called by start-up code. */
+void pvmi_config_warn_unknown(void);
+
+/* $PVM_ROOT, else the installation prefix's lib/pvm3 found from this library's or program's own place. Static storage. */
+const char *pvmi_config_root(void);
+
+/* Where the daemon of this user and PVM_VMID keeps a file: "$PVM_TMP/<stem>.<uid>[.<vmid>]"; 0 or PVMI_ELIMIT. */
+int pvmi_config_daemon_file(const char *stem, char *path, size_t size);
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * proto.h - the numbers of the control protocols: task to daemon (TM), daemon to daemon (DM), task to task (TC).
+ *
+ * A control message is an ordinary frame stream in a system context; its tag says which message, its wid ties an answer
+ * to its request, its body is written and read with the checked buffer (little-endian, no data signature), except TC
+ * bodies that user programs may read, which are packed values. Bodies are described in doc/protocol.md.
+ */
+#ifndef PVMI_PROTO_H
+#define PVMI_PROTO_H
+
+#define PVMI_TASK_PROTOCOL   1 /* version of the TM messages */
+#define PVMI_DAEMON_PROTOCOL 1 /* version of the DM messages */
+
+/* System contexts */
+#define PVMI_CTX_TC 0x7ffffu /* task to task, and output collection */
+#define PVMI_CTX_TM 0x7fffeu /* task to its daemon and back */
+#define PVMI_CTX_SG 0x7fffdu /* static groups */
+#define PVMI_CTX_DG 0x7fffcu /* dynamic groups */
+#define PVMI_CTX_DM 0x7fffbu /* daemon to daemon */
+
+/* Task <-> its daemon: each is a request with an answer of the same tag and wid, unless marked "one way". */
+enum pvmi_tm {
+    PVMI_TM_CONNECT = 0x80010001, /* first message of a task */
+    PVMI_TM_EXIT,                 /* pvm_exit: answered when the daemon has dropped the task */
+    PVMI_TM_ADDHOSTS,
+    PVMI_TM_DELHOSTS,
+    PVMI_TM_CONFIG,
+    PVMI_TM_MSTAT,
+    PVMI_TM_HALT,
+    PVMI_TM_TICKLE,
+    PVMI_TM_SPAWN,
+    PVMI_TM_PSTAT,
+    PVMI_TM_SENDSIG,
+    PVMI_TM_TASKS,
+    PVMI_TM_MULTICAST, /* one way: receivers of the frames that follow to this multicast tid */
+    PVMI_TM_NOTIFY,
+    PVMI_TM_MAILBOX,
+    PVMI_TM_HOSTSYNC,
+    PVMI_TM_SETOPT, /* one way: options the daemon must know (output, trace, no-reset) */
+    PVMI_TM_CONTEXT,
+    PVMI_TM_REGISTER, /* become resource manager, hoster, tasker or tracer */
+};
+
+/* Task <-> task, and daemon -> task: all one way, context PVMI_CTX_TC. */
+enum pvmi_tc {
+    PVMI_TC_OUTPUT = 0x80030005,   /* output of a child: packed int tid, int n, bytes; see PVMI_OUTPUT_* */
+    PVMI_TC_SIBLINGS = 0x80030010, /* daemon -> spawned task: packed int n, int tids[n], also -1 for failed ones */
+    PVMI_TC_HOLD = 0x80030020,     /* daemon -> task: buf u32 tid: stop sending to this task, or to this host's tasks */
+    PVMI_TC_RELEASE,               /* daemon -> task: buf u32 tid: go on */
+    PVMI_TC_GONE,                  /* daemon -> task: buf u32 host tid: host left; drop holds and unfinished messages */
+};
+
+/* n of an output message, when it is not a byte count (values of PVM) */
+enum pvmi_output_mark {
+    PVMI_OUTPUT_EOF = 0,
+    PVMI_OUTPUT_SPAWN = -1, /* packed int parent tid follows */
+    PVMI_OUTPUT_NEW = -2,   /* packed int parent tid follows */
+};
+
+/* Operations of PVMI_TM_MAILBOX */
+enum pvmi_mailbox_op {
+    PVMI_MAILBOX_PUT = 1,
+    PVMI_MAILBOX_REMOVE,
+    PVMI_MAILBOX_GET,
+    PVMI_MAILBOX_NAMES,
+    PVMI_MAILBOX_RESET,
+};
+
+/* What PVMI_TM_REGISTER asks to become */
+enum pvmi_register_role {
+    PVMI_ROLE_RM = 1,
+    PVMI_ROLE_HOSTER,
+    PVMI_ROLE_TASKER,
+    PVMI_ROLE_TRACER,
+};
+
+#endif

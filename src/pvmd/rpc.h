@@ -1,0 +1,67 @@
+/*
+ * rpc.h - questions between daemons and their answers (DM messages).
+ *
+ * A question to ourselves takes the same way, so that a duty is written once whether its task is here or elsewhere:
+ * its handler is called from the loop soon after, never from inside pvmd_ask().
+ */
+#ifndef PVMD_RPC_H
+#define PVMD_RPC_H
+
+#include <stdint.h>
+#include "../core/buf.h"
+
+enum pvmd_dm {
+    PVMD_DM_ANSWER = 0x80020001, /* answer to the question with the same wid */
+    /* one way, from the master */
+    PVMD_DM_HOST_ADD,    /* a host joins: its row; answered when stored */
+    PVMD_DM_HOST_UP,     /* it is a member now */
+    PVMD_DM_HOST_REMOVE, /* it is none any more */
+    PVMD_DM_PING,
+    PVMD_DM_HALT,
+    PVMD_DM_ADDHOSTS, /* to the master */
+    PVMD_DM_DELHOSTS, /* to the master */
+    PVMD_DM_HOSTSYNC,
+    /* duties on tasks */
+    PVMD_DM_EXEC = 0x80020100, /* start n tasks */
+    PVMD_DM_PSTAT,
+    PVMD_DM_SENDSIG,
+    PVMD_DM_TASKS,
+    PVMD_DM_WATCH,      /* tell us when the task ends */
+    PVMD_DM_TASK_ENDED, /* one way: a watched task has ended */
+    PVMD_DM_MULTICAST,  /* one way: receivers of the multicast frames that follow */
+    PVMD_DM_OUTPUT,     /* one way, to the master: a line for the log */
+    PVMD_DM_MAILBOX,    /* to the master */
+    PVMD_DM_SIBLINGS,   /* one way: the tids of a finished spawn, for tasks of that host */
+    PVMD_DM_TICKLE,
+    PVMD_DM_RESET, /* kill all tasks but these */
+};
+
+/* A question that waits for its answer: copy it by value and keep it until then. */
+struct pvmd_question {
+    unsigned host_index; /* who asks */
+    int32_t wid;         /* 0: one way, no answer wanted */
+};
+
+/*
+ * Called once for each question asked: with the answer's code and the rest of its body, or with PvmHostFail and an empty
+ * body when the host is lost or never was a member.
+ */
+typedef void pvmd_answered(void *arg, unsigned host_index, int code, struct pvmi_buf *body);
+
+/* Asks a host; `body` stays the caller's. answered NULL: one way. */
+void pvmd_ask(unsigned host_index, enum pvmd_dm what, const struct pvmi_buf *body, pvmd_answered *answered, void *arg);
+
+/* Asks all members, ourselves included; `answered` comes once for each, then `done` once. Either may be NULL. */
+void pvmd_ask_all(enum pvmd_dm what, const struct pvmi_buf *body, pvmd_answered *answered, void (*done)(void *arg),
+                  void *arg);
+
+/* Answers: code and further fields (body may be NULL). Does nothing for one-way questions and lost hosts. */
+void pvmd_answer(const struct pvmd_question *q, int code, const struct pvmi_buf *body);
+
+/* Handles one DM message. Reads `body` and checks it with pvmi_buf_end(); returns a PVMI_E code for a malformed one. */
+typedef int pvmd_dm_handler(const struct pvmd_question *q, struct pvmi_buf *body);
+
+/* Registers the handler of a message; called by each duty's start-up. Messages without one are logged and counted. */
+void pvmd_dm_handle(enum pvmd_dm what, pvmd_dm_handler *handler);
+
+#endif

@@ -1,0 +1,129 @@
+/*
+ * transport.h - what carries frames between two processes. Every transport is this one table of functions.
+ *
+ * The shape is: completion driven, one pollable descriptor, an arm() before sleeping.
+ *  - Nothing blocks. send() takes a frame or refuses it with PVMI_EAGAIN; after a refusal tx_ready comes, from progress().
+ *  - Callbacks come only from inside progress(), never from send() or connect(). They may call send() and disconnect().
+ *  - down comes exactly once for each endpoint that was not disconnected by its owner; the endpoint is dead from then on
+ *    and is freed by disconnect().
+ *  - Frames of one endpoint arrive in order, whole, once, or down tells that the rest is lost.
+ *  - No timers inside: time limits and heartbeats are kept above.
+ * Who uses it: src/libpvm for a task's links, src/pvmd for its tasks. How to add one: doc/adding-a-transport.md.
+ */
+#ifndef PVMI_TRANSPORT_H
+#define PVMI_TRANSPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "frame.h"
+
+struct pvmi_transport; /* an open transport: knows its endpoints */
+struct pvmi_endpoint;  /* one end of a connection */
+
+/* First member of every transport's endpoint struct. */
+struct pvmi_endpoint {
+    struct pvmi_transport *transport;
+    void *owner; /* the layer above sets it, e.g. in accepted; the transport never looks */
+};
+
+struct pvmi_attributes {
+    uint32_t frame_max;     /* largest payload of a frame, bytes */
+    uint32_t copy_max;      /* up to this size copying a payload is cheaper than referring to it, bytes */
+    unsigned latency_ns;    /* typical, one way */
+    unsigned bandwidth_mbs; /* typical, 10^6 bytes per second */
+    bool local_only;        /* reaches this host only */
+};
+
+/* Who is at the other end, as the kernel vouches for it; -1 where the transport cannot tell. */
+struct pvmi_credentials {
+    pid_t pid;
+    uid_t uid;
+};
+
+struct pvmi_callbacks {
+    /* A peer connected to our address. Set ep->owner. Nonzero refuses it: the transport then frees ep. */
+    int (*accepted)(void *arg, struct pvmi_endpoint *ep, const struct pvmi_credentials *who);
+    /*
+     * A frame with this (checked) header comes in. Return where its h->length payload bytes go; the memory must stay
+     * until rx_done or down. NULL refuses the frame: its payload is read and dropped and rx_done is not called.
+     * Called also for frames without payload (the result is then not written to, but must not be NULL to accept).
+     */
+    uint8_t *(*rx_place)(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h);
+    /* The payload announced by the last rx_place on ep is in place. */
+    void (*rx_done)(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h);
+    /* After send() gave PVMI_EAGAIN: the endpoint takes frames again. */
+    void (*tx_ready)(void *arg, struct pvmi_endpoint *ep);
+    /* The connection ended: `reason` is 0 when the peer closed it cleanly between frames, else a PVMI_E code. */
+    void (*down)(void *arg, struct pvmi_endpoint *ep, int reason);
+};
+
+struct pvmi_transport_ops {
+    const char *name;
+    const char *summary; /* one line for pvm-info */
+
+    /* 0 if usable on this machine, else a PVMI_E code and the reason in why[size]. Opens nothing. */
+    int (*available)(char *why, size_t size);
+
+    /*
+     * Opens the transport. `address` is where to listen, in the transport's own notation; NULL: only connect out.
+     * callbacks and arg must outlive it.
+     */
+    int (*open)(const char *address, const struct pvmi_callbacks *callbacks, void *arg, struct pvmi_transport **out);
+
+    /* Closes it and frees all its endpoints without calling down. */
+    void (*close)(struct pvmi_transport *t);
+
+    void (*query)(const struct pvmi_transport *t, struct pvmi_attributes *out);
+
+    /* Our address as an opaque blob that another process can connect to; returns its length, or PVMI_ELIMIT. */
+    int (*address)(const struct pvmi_transport *t, uint8_t *blob, size_t size);
+
+    /* How well a peer with this address can be reached: 0 not at all, more is better. */
+    int (*reach)(const struct pvmi_transport *t, const uint8_t *blob, size_t length);
+
+    /* Starts a connection. Frames may be sent at once. Failure comes here or later by down. */
+    int (*connect)(struct pvmi_transport *t, const uint8_t *blob, size_t length, void *owner,
+                   struct pvmi_endpoint **out);
+
+    /* Ends a connection and frees ep. Frames taken but not yet carried are lost. No callback follows. */
+    void (*disconnect)(struct pvmi_endpoint *ep);
+
+    /* 0: taken (the transport refs the frame as long as it needs it); PVMI_EAGAIN: not taken; PVMI_EDOWN. */
+    int (*send)(struct pvmi_endpoint *ep, struct pvmi_frame *f);
+
+    /* Frames that the transport took from this endpoint's owner and still holds. */
+    size_t (*pending)(const struct pvmi_endpoint *ep);
+
+    /* Moves what can be moved, without waiting, and calls back. Returns how many things happened, or a PVMI_E code. */
+    int (*progress)(struct pvmi_transport *t);
+
+    /* A descriptor that polls readable when progress() has something to do, provided that arm() said so before. */
+    int (*fd)(struct pvmi_transport *t);
+
+    /* To be called before sleeping on fd(): 0 = sleep well, 1 = there is work already, call progress(). */
+    int (*arm)(struct pvmi_transport *t);
+};
+
+/* First member of every transport's own struct. */
+struct pvmi_transport {
+    const struct pvmi_transport_ops *ops;
+    const struct pvmi_callbacks *callbacks;
+    void *arg;
+};
+
+/* A row of the table of all transports. Transports that are known but not built have no ops and say why. */
+struct pvmi_transport_row {
+    const char *name;
+    const struct pvmi_transport_ops *ops; /* NULL: not built */
+    const char *why_not;                  /* for rows without ops */
+};
+
+/* All rows; ends with name NULL. In table.c. */
+extern const struct pvmi_transport_row pvmi_transport_table[];
+
+/* The ops by name, or NULL. */
+const struct pvmi_transport_ops *pvmi_transport_find(const char *name);
+
+#endif
