@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include "frame.h"
+#include "../core/frame.h"
 
 struct pvmi_transport; /* an open transport: knows its endpoints */
 struct pvmi_endpoint;  /* one end of a connection */
