@@ -13,15 +13,27 @@
 
 typedef uint32_t pvmi_dsig;
 
-/* Signature of this machine. */
-pvmi_dsig pvmi_dsig_own(void);
+#define PVMI_DSIG_BIG_ENDIAN 6u /* byte order field; little-endian is 0 */
 
-/* Makes a signature: used by tests and by tables of other machines. Sizes in bytes. */
-pvmi_dsig pvmi_dsig_make(bool big_endian, unsigned short_bytes, unsigned int_bytes, unsigned long_bytes);
+/* Makes a signature: used by tests and by tables of other machines. Sizes in bytes: 1, 2, 4 or 8. */
+static inline pvmi_dsig pvmi_dsig_make(bool big_endian, unsigned short_bytes, unsigned int_bytes, unsigned long_bytes)
+{
+    uint32_t order = big_endian ? PVMI_DSIG_BIG_ENDIAN : 0;
+    uint32_t orders = order << 2 | order << 7 | order << 12 | order << 18 | order << 24;
+    uint32_t short_size = (uint32_t)__builtin_ctz(short_bytes), int_size = (uint32_t)__builtin_ctz(int_bytes);
+    return orders | short_size | int_size << 5 | (uint32_t)__builtin_ctz(long_bytes) << 10 | 1u << 15 | 2u << 21;
+}
 
-/* Whether we can convert from it: known byte orders, sizes 1..8, IEEE floats. */
+/* Signature of this machine: a constant to the compiler, since every pack compares with it. */
+static inline pvmi_dsig pvmi_dsig_own(void)
+{
+    return pvmi_dsig_make(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, sizeof(short), sizeof(int), sizeof(long));
+}
+
+/* Whether we can convert from and to it: one byte order in all fields, little or big, IEEE floats, no unknown bits. */
 bool pvmi_dsig_valid(pvmi_dsig sig);
 
+/* Fields; for a signature that is not valid they are what its bits say, sizes 1..8. */
 bool pvmi_dsig_big_endian(pvmi_dsig sig);
 unsigned pvmi_dsig_short_bytes(pvmi_dsig sig);
 unsigned pvmi_dsig_int_bytes(pvmi_dsig sig);

@@ -28,6 +28,43 @@
     X(EXISTS, PvmExists, "exists already")                                                                             \
     X(NOTFOUND, PvmNotFound, "not found")
 
+/* X(public code, text): the texts of pvm_errlist, in its order. Codes without a name have the text "Error N". */
+#define PVMI_PUBLIC_ERRORS(X)                                                                                          \
+    X(PvmBadParam, "Bad parameter")                                                                                    \
+    X(PvmMismatch, "Parameter mismatch")                                                                               \
+    X(PvmOverflow, "Value too large")                                                                                  \
+    X(PvmNoData, "End of buffer")                                                                                      \
+    X(PvmNoHost, "No such host")                                                                                       \
+    X(PvmNoFile, "No such file")                                                                                       \
+    X(PvmDenied, "Permission denied")                                                                                  \
+    X(PvmNoMem, "Malloc failed")                                                                                       \
+    X(PvmBadMsg, "Can't decode message")                                                                               \
+    X(PvmSysErr, "Can't contact local daemon")                                                                         \
+    X(PvmNoBuf, "No current buffer")                                                                                   \
+    X(PvmNoSuchBuf, "No such buffer")                                                                                  \
+    X(PvmNullGroup, "Null group name")                                                                                 \
+    X(PvmDupGroup, "Already in group")                                                                                 \
+    X(PvmNoGroup, "No such group")                                                                                     \
+    X(PvmNotInGroup, "Not in group")                                                                                   \
+    X(PvmNoInst, "No such instance")                                                                                   \
+    X(PvmHostFail, "Host failed")                                                                                      \
+    X(PvmNoParent, "No parent task")                                                                                   \
+    X(PvmNotImpl, "Not implemented")                                                                                   \
+    X(PvmDSysErr, "Pvmd system error")                                                                                 \
+    X(PvmBadVersion, "Version mismatch")                                                                               \
+    X(PvmOutOfRes, "Out of resources")                                                                                 \
+    X(PvmDupHost, "Duplicate host")                                                                                    \
+    X(PvmCantStart, "Can't start pvmd")                                                                                \
+    X(PvmAlready, "Already in progress")                                                                               \
+    X(PvmNoTask, "No such task")                                                                                       \
+    X(PvmNotFound, "Not Found")                                                                                        \
+    X(PvmExists, "Already Exists")                                                                                     \
+    X(PvmHostrNMstr, "Hoster must run on master host")                                                                 \
+    X(PvmParentNotSet, "Spawning parent set PvmNoParent")                                                              \
+    X(PvmIPLoopback, "Master Host IP Address is Loopback! (See pvm3/Readme)")
+
+#define PVMI_PUBLIC_ERROR_COUNT 37 /* pvm_nerr */
+
 enum pvmi_error {
     PVMI_OK = 0,
     PVMI_ERROR_BASE = -1000,
@@ -36,7 +73,7 @@ enum pvmi_error {
 #undef X
 };
 
-/* Text of an internal code or of a public PvmXxx code. Static storage, never NULL. */
+/* Text of an internal code or of a public PvmXxx code; "Unknown Error" for any other. Static storage, never NULL. */
 const char *pvmi_error_text(int code);
 
 /* The public PvmXxx code for an internal code; public codes and values >= 0 pass unchanged. */
