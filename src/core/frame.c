@@ -98,11 +98,6 @@ struct pvmi_frame *pvmi_frame_new(const struct pvmi_frame_header *h, struct pvmi
     return f;
 }
 
-static void add_piece(struct pvmi_frame *f, void *data, size_t length)
-{
-    f->pieces[f->piece_count++] = (struct iovec){.iov_base = data, .iov_len = length};
-}
-
 struct pvmi_frame *pvmi_frame_alloc(const struct pvmi_frame_header *h)
 {
     if (!h->length)
@@ -110,7 +105,7 @@ struct pvmi_frame *pvmi_frame_alloc(const struct pvmi_frame_header *h)
     struct pvmi_mem *mem = pvmi_mem_new(h->length);
     struct pvmi_frame *f = mem ? pvmi_frame_new(h, mem) : NULL;
     if (f)
-        add_piece(f, mem->data, h->length);
+        pvmi_frame_add_piece(f, mem->data, h->length);
     return f;
 }
 
@@ -132,7 +127,7 @@ struct pvmi_frame *pvmi_frame_share(const struct pvmi_frame *f)
         return copy_payload(f);
     struct pvmi_frame *shared = pvmi_frame_new(&f->h, pvmi_mem_ref(f->mem));
     for (unsigned i = 0; shared && i < f->piece_count; i++)
-        add_piece(shared, f->pieces[i].iov_base, f->pieces[i].iov_len);
+        pvmi_frame_add_piece(shared, f->pieces[i].iov_base, f->pieces[i].iov_len);
     return shared;
 }
 

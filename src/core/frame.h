@@ -42,7 +42,10 @@ struct pvmi_frame_header {
 /* Writes the wire form. */
 void pvmi_frame_encode(const struct pvmi_frame_header *h, uint8_t wire[PVMI_FRAME_HEADER_BYTES]);
 
-/* Reads and checks the wire form: PVMI_EFORMAT for bad magic, lengths or offsets, PVMI_EVERSION for another version. */
+/*
+ * Reads and checks the wire form: PVMI_EFORMAT for bad magic, lengths or offsets, unknown flags, an abort with payload
+ * or a frame without any whose message is not empty; PVMI_EVERSION for another version. *h is then not to be used.
+ */
 int pvmi_frame_decode(const uint8_t wire[PVMI_FRAME_HEADER_BYTES], struct pvmi_frame_header *h);
 
 static inline int pvmi_frame_is_last(const struct pvmi_frame_header *h)
@@ -63,16 +66,28 @@ struct pvmi_frame {
     struct pvmi_mem *mem;
 };
 
-/* A frame with one reference, header `h`, no pieces; NULL when out of memory. Takes over the caller's reference to mem. */
+/*
+ * A frame with one reference, header `h`, no pieces; NULL when out of memory. Takes over the caller's reference to mem,
+ * which may be NULL (and gives it back on failure).
+ */
 struct pvmi_frame *pvmi_frame_new(const struct pvmi_frame_header *h, struct pvmi_mem *mem);
 
-/* A copy with a header of its own that shares the payload: what a daemon makes for each receiver of a multicast. */
+/* Adds a piece; there must be fewer than PVMI_FRAME_PIECES_MAX. */
+static inline void pvmi_frame_add_piece(struct pvmi_frame *f, void *data, size_t length)
+{
+    f->pieces[f->piece_count++] = (struct iovec){.iov_base = data, .iov_len = length};
+}
+
+/*
+ * A copy with a header of its own that shares the payload: what a daemon makes for each receiver of a multicast. A
+ * payload without mem (in-place data) is copied, since its owner only watches f. NULL when out of memory.
+ */
 struct pvmi_frame *pvmi_frame_share(const struct pvmi_frame *f);
 
 /* A frame with room for h->length bytes in memory of its own, one piece: what a daemon receives into. */
 struct pvmi_frame *pvmi_frame_alloc(const struct pvmi_frame_header *h);
 
 struct pvmi_frame *pvmi_frame_ref(struct pvmi_frame *f);
-void pvmi_frame_unref(struct pvmi_frame *f);
+void pvmi_frame_unref(struct pvmi_frame *f); /* NULL is allowed */
 
 #endif

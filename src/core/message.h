@@ -31,64 +31,102 @@ struct pvmi_message {
     int32_t crc;
     uint32_t enc;
     pvmi_dsig dsig;
-    struct pvmi_mem *mem; /* the body, contiguous; NULL while empty */
-    uint64_t length;      /* bytes of body */
-    uint64_t position;    /* of the next unpack */
-    struct iovec *inplace; /* in-place message: the user's data, in order; mem is NULL */
+    struct pvmi_mem *mem;  /* the body, contiguous; NULL while empty */
+    uint64_t length;       /* bytes of body */
+    uint64_t position;     /* of the next unpack */
+    struct iovec *inplace; /* in-place message: the user's data, in order; mem is NULL unless the sender unpacked it */
     unsigned inplace_count, inplace_capacity;
     uint64_t inplace_length; /* bytes behind `inplace` */
+    unsigned cursor;         /* the segment of `inplace` that the last frame ended in ... */
+    uint64_t cursor_offset;  /* ... and where it starts in the body */
 };
+
+#define PVMI_INPLACE_MAX (1u << 20) /* segments of one in-place message; adjoining ones count as one */
 
 /* An empty message with one reference in this machine's format; NULL when out of memory. */
 struct pvmi_message *pvmi_message_new(uint32_t enc);
 struct pvmi_message *pvmi_message_ref(struct pvmi_message *m);
 void pvmi_message_unref(struct pvmi_message *m); /* NULL is allowed */
 
+static inline bool pvmi_message_is_inplace(const struct pvmi_message *m)
+{
+    return m->enc == PVMI_ENC_INPLACE;
+}
+
 /* Bytes that unpacking can yield or sending will carry: length, or inplace_length. */
 uint64_t pvmi_message_bytes(const struct pvmi_message *m);
 
 /*
- * Appends n items of `type` (PVM_BYTE .. PVM_ULONG), one every `stride` items. In-place messages record the address only.
- * PVMI_EPARAM for n < 0, unknown type or PVM_STR; PVMI_EUNSUPPORTED in place with stride != 1; PVMI_ENOMEM.
+ * Appends n items of `type` (PVM_BYTE .. PVM_ULONG), one every `stride` items (0 and negative strides go as one
+ * expects). In-place messages record the address only. A message received from another kind of machine keeps its
+ * format: values are converted to it. PVMI_EPARAM for n < 0, no data, unknown type or PVM_STR; PVMI_EUNSUPPORTED in
+ * place with stride != 1; PVMI_ENOMEM; PVMI_ELIMIT beyond PVMI_INPLACE_MAX segments; PVMI_EOVERFLOW, PVMI_EFORMAT from
+ * conversion. Nothing is packed then.
  */
 int pvmi_message_pack(struct pvmi_message *m, int type, const void *data, int n, int stride);
 
-/* Appends a string: u32 length including the NUL in the message's format (an int), then the bytes. */
+/*
+ * Appends a string: its length including the NUL as an int, then the bytes. PVMI_ELIMIT from 2 GiB on;
+ * PVMI_EUNSUPPORTED in place, as for the two calls below.
+ */
 int pvmi_message_pack_string(struct pvmi_message *m, const char *text);
 
 /* Appends bytes as they are. */
 int pvmi_message_pack_bytes(struct pvmi_message *m, const void *data, size_t length);
 
-/* Room for `length` more bytes, to be filled by the caller at the returned address; counts as packed. NULL: no memory. */
+/* Room for `length` more bytes, to be filled by the caller at the returned address; counts as packed. NULL: no memory,
+ * or in place. The address is valid until something else is packed. */
 uint8_t *pvmi_message_reserve(struct pvmi_message *m, size_t length);
 
 /*
- * Takes n items out. PVMI_ESHORT past the end (position then at the end), PVMI_EOVERFLOW when a value does not fit this
- * machine's type (all values before it are stored), PVMI_EPARAM, PVMI_EFORMAT when the signature is not convertible.
+ * Takes n items out. PVMI_ESHORT past the end (position then at the end, nothing stored), PVMI_EOVERFLOW when a value
+ * does not fit this machine's type (all values before it are stored, position after the n items), PVMI_EPARAM,
+ * PVMI_EFORMAT when the signature is not convertible (bytes always are).
+ * The sender of an in-place message may unpack it: that reads a copy of its data made at the first unpack, or string
+ * call.
  */
 int pvmi_message_unpack(struct pvmi_message *m, int type, void *data, int n, int stride);
 
-/* Bytes of the next string including its NUL, without moving; PVMI_ESHORT / PVMI_EFORMAT. */
+/*
+ * Bytes of the next string including its NUL, without moving; PVMI_ESHORT, or PVMI_EFORMAT when there is no string
+ * here: its length is not positive or its last byte is not NUL.
+ */
 int64_t pvmi_message_string_bytes(struct pvmi_message *m);
 
-/* Takes a string of at most `size` bytes with its NUL; PVMI_ELIMIT if it is longer. Pass SIZE_MAX for an unchecked copy. */
+/*
+ * Takes a string of at most `size` bytes with its NUL; SIZE_MAX for an unchecked copy. PVMI_ELIMIT if it is longer and
+ * the errors of pvmi_message_string_bytes(): position does not move then, except that PVMI_ESHORT puts it at the end.
+ */
 int pvmi_message_unpack_string(struct pvmi_message *m, char *text, size_t size);
 
 /* Bytes that one item of `type` takes in format `sig`; 0 for unknown types and PVM_STR. */
 size_t pvmi_type_bytes(int type, pvmi_dsig sig);
 
-/* Converts n values of `type` from format `from` at `in` to this machine's at `out`: the whole of "receiver makes right". */
+/*
+ * Converts n values of `type` from format `from` at `in`, one after the other, to format `to` at `out`, one every
+ * `stride` items: the whole of "receiver makes right". Neither needs to be aligned. PVMI_EOVERFLOW: all values before
+ * the one that does not fit are stored; PVMI_EPARAM for unknown types; PVMI_EFORMAT for a signature that is not
+ * convertible.
+ */
+int pvmi_convert_to(int type, pvmi_dsig from, const void *in, pvmi_dsig to, void *out, size_t n, int stride);
+
+/* As pvmi_convert_to(), to this machine's format. */
 int pvmi_convert(int type, pvmi_dsig from, const void *in, void *out, size_t n, int stride);
 
 /* ---- messages and frames ---- */
 
 /*
- * The frame of at most `payload_max` bytes at body offset `offset`; an empty message has one empty frame. The header has
- * m's fields and `seq`. NULL when out of memory. The frame shares the body (or points at in-place data).
+ * The frame of at most `payload_max` bytes at body offset `offset`, which is below pvmi_message_bytes(); an empty
+ * message has one empty frame. It may be shorter than payload_max: go on at offset + h.length. The header has m's
+ * fields and `seq`; in-place data travels as raw. NULL when out of memory. The frame shares the body (or points at
+ * in-place data).
  */
 struct pvmi_frame *pvmi_message_frame(struct pvmi_message *m, uint64_t offset, size_t payload_max, uint32_t seq);
 
-/* A message that waits for the frames of the one that `h` belongs to; NULL when out of memory. */
+/*
+ * A message that waits for the frames of the one that `h` belongs to: length is the whole body's and mem has room for
+ * it (NULL when the body is empty), position is 0. NULL when out of memory.
+ */
 struct pvmi_message *pvmi_message_from_header(const struct pvmi_frame_header *h);
 
 #endif

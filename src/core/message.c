@@ -1,0 +1,115 @@
+/* message.c - messages as a whole: made, counted, cut into frames. */
+#include "message.h"
+#include <stdlib.h>
+#include "error.h"
+#include "log.h"
+
+struct pvmi_message *pvmi_message_new(uint32_t enc)
+{
+    struct pvmi_message *m = calloc(1, sizeof *m);
+    if (!m) {
+        pvmi_log(PVMI_LOG_ERROR, "no memory for a message");
+        return NULL;
+    }
+    m->refs = 1;
+    m->enc = enc;
+    m->dsig = pvmi_dsig_own();
+    return m;
+}
+
+struct pvmi_message *pvmi_message_ref(struct pvmi_message *m)
+{
+    m->refs++;
+    return m;
+}
+
+void pvmi_message_unref(struct pvmi_message *m)
+{
+    if (!m || --m->refs)
+        return;
+    pvmi_mem_unref(m->mem);
+    free(m->inplace);
+    free(m);
+}
+
+uint64_t pvmi_message_bytes(const struct pvmi_message *m)
+{
+    return pvmi_message_is_inplace(m) ? m->inplace_length : m->length;
+}
+
+/* Moves the cursor to the segment that holds `offset`. Frames are cut in order, so it is rarely far. */
+static void seek(struct pvmi_message *m, uint64_t offset)
+{
+    if (offset < m->cursor_offset) {
+        m->cursor = 0;
+        m->cursor_offset = 0;
+    }
+    while (m->cursor < m->inplace_count && offset - m->cursor_offset >= m->inplace[m->cursor].iov_len)
+        m->cursor_offset += m->inplace[m->cursor++].iov_len;
+}
+
+/* Points f at up to `length` bytes of the user's segments, as far as its pieces go; returns how many. */
+static size_t add_segments(struct pvmi_frame *f, struct pvmi_message *m, uint64_t offset, size_t length)
+{
+    seek(m, offset);
+    size_t skip = offset - m->cursor_offset, done = 0;
+    for (unsigned i = m->cursor; done < length && f->piece_count < PVMI_FRAME_PIECES_MAX; i++, skip = 0) {
+        size_t part = m->inplace[i].iov_len - skip;
+        if (part > length - done)
+            part = length - done;
+        pvmi_frame_add_piece(f, (uint8_t *)m->inplace[i].iov_base + skip, part);
+        done += part;
+    }
+    return done;
+}
+
+struct pvmi_frame *pvmi_message_frame(struct pvmi_message *m, uint64_t offset, size_t payload_max, uint32_t seq)
+{
+    bool inplace = pvmi_message_is_inplace(m);
+    uint64_t bytes = pvmi_message_bytes(m);
+    size_t length = payload_max < PVMI_FRAME_PAYLOAD_MAX ? payload_max : PVMI_FRAME_PAYLOAD_MAX;
+    if (length > bytes - offset)
+        length = bytes - offset;
+    struct pvmi_frame_header h = {
+        .length = (uint32_t)length,
+        .dst = m->dst,
+        .src = m->src,
+        .seq = seq,
+        .tag = m->tag,
+        .ctx = m->ctx,
+        .wid = m->wid,
+        .enc = inplace ? m->dsig : m->enc,
+        .dsig = m->dsig,
+        .body_length = bytes,
+        .offset = offset,
+        .crc = m->crc,
+    };
+    struct pvmi_frame *f = pvmi_frame_new(&h, inplace || !length ? NULL : pvmi_mem_ref(m->mem));
+    if (f && inplace)
+        f->h.length = (uint32_t)add_segments(f, m, offset, length);
+    else if (f && length)
+        pvmi_frame_add_piece(f, m->mem->data + offset, length);
+    return f;
+}
+
+struct pvmi_message *pvmi_message_from_header(const struct pvmi_frame_header *h)
+{
+    struct pvmi_message *m = pvmi_message_new(h->enc == PVMI_ENC_INPLACE ? h->dsig : h->enc);
+    if (!m)
+        return NULL;
+    m->src = h->src;
+    m->dst = h->dst;
+    m->tag = h->tag;
+    m->ctx = h->ctx;
+    m->wid = h->wid;
+    m->crc = h->crc;
+    m->dsig = h->dsig;
+    m->length = h->body_length;
+    if (h->body_length && h->body_length <= SIZE_MAX)
+        m->mem = pvmi_mem_new(h->body_length);
+    if (h->body_length && !m->mem) {
+        pvmi_message_unref(m);
+        return NULL;
+    }
+    return m;
+}
