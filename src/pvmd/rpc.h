@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 #include "../core/buf.h"
+#include "../core/message.h"
 
 enum pvmd_dm {
     PVMD_DM_ANSWER = 0x80020001, /* answer to the question with the same wid */
@@ -63,5 +64,11 @@ typedef int pvmd_dm_handler(const struct pvmd_question *q, struct pvmi_buf *body
 
 /* Registers the handler of a message; called by each duty's start-up. Messages without one are logged and counted. */
 void pvmd_dm_handle(enum pvmd_dm what, pvmd_dm_handler *handler);
+
+/*
+ * A whole message in context DM for this daemon, as relay.c put it together; m stays the caller's. from_host is the host
+ * whose link brought it (never a local task: relay.c refuses those), which is the only source to be believed.
+ */
+void pvmd_rpc_receive(unsigned from_host, struct pvmi_message *m);
 
 #endif
