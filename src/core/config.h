@@ -8,27 +8,30 @@
 #define PVMI_CONFIG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum pvmi_setting_kind {
-    PVMI_SETTING_TEXT,
-    PVMI_SETTING_PATH,
-    PVMI_SETTING_BOOL,    /* 0/1, no/yes, off/on */
-    PVMI_SETTING_INTEGER, /* decimal, or 0x hexadecimal */
-    PVMI_SETTING_BYTES,   /* 4096, 64k, 16M, 1G */
-    PVMI_SETTING_SECONDS, /* 15, 0.5, 200ms */
+    PVMI_KIND_TEXT,
+    PVMI_KIND_PATH,
+    PVMI_KIND_BOOL,    /* 0/1, no/yes, off/on */
+    PVMI_KIND_INTEGER, /* decimal, or 0x hexadecimal */
+    PVMI_KIND_BYTES,   /* 4096, 64k, 16M, 1G */
+    PVMI_KIND_SECONDS, /* 15, 0.5, 200ms, 50us */
+    PVMI_KIND_NAME,    /* part of file names: no slash, blank or control character */
+    PVMI_KIND_LEVEL,   /* error, warning, info, debug: enum pvmi_log_level */
 };
 
 /*
  * X(identifier, environment variable, kind, default, minimum, maximum, help)
  * Defaults are texts as a user would set them; "" is "not set". Minimum and maximum are in plain units (bytes, and
- * microseconds for SECONDS); 0, 0 leaves the range free.
+ * microseconds for SECONDS); 0, 0 leaves the range free, a maximum below the minimum leaves it open upwards.
  */
 #define PVMI_SETTINGS(X)                                                                                               \
     X(ROOT, "PVM_ROOT", PATH, "", 0, 0, "where PVM is installed; default: where this program was installed")           \
-    X(ARCH, "PVM_ARCH", TEXT, "", 0, 0, "architecture name; default: this machine's, as pvmgetarch prints it")         \
+    X(ARCH, "PVM_ARCH", NAME, "", 0, 0, "architecture name; default: this machine's, as pvmgetarch prints it")         \
     X(TMP, "PVM_TMP", PATH, "/tmp", 0, 0, "folder of the daemon's socket, address file and log")                       \
-    X(VMID, "PVM_VMID", TEXT, "", 0, 0, "name of the virtual machine, to run several of one user on one host")         \
+    X(VMID, "PVM_VMID", NAME, "", 0, 0, "name of the virtual machine, to run several of one user on one host")         \
     X(RSH, "PVM_RSH", TEXT, "", 0, 0, "command that starts a daemon on another host, with arguments; default: ssh")     \
     X(PATH, "PVM_PATH", TEXT, "", 0, 0,                                                                                 \
       "where spawned programs are searched; default: $HOME/pvm3/bin/$PVM_ARCH:$PVM_ROOT/bin/$PVM_ARCH")                 \
@@ -62,7 +65,7 @@ enum pvmi_setting_kind {
     X(HOST_TIMEOUT, "PVM_HOST_TIMEOUT", SECONDS, "15", 500000, 0, "silence after which a host counts as failed")        \
     X(QUEUE_MAX, "PVM_QUEUE_MAX", BYTES, "8M", 65536, 0, "bytes a daemon queues for one receiver before senders wait")  \
     X(SPIN, "PVM_SPIN", INTEGER, "-1", 0, 0, "microseconds a waiting task polls before it sleeps; -1: adaptive")        \
-    X(LOG, "PVM_LOG", TEXT, "warning", 0, 0, "what tasks and tools print on stderr: error, warning, info, debug")
+    X(LOG, "PVM_LOG", LEVEL, "warning", 0, 0, "what tasks and tools print on stderr: error, warning, info, debug")
 
 enum pvmi_setting {
 #define X(id, ...) PVMI_SETTING_##id,
@@ -87,22 +90,34 @@ extern const struct pvmi_setting_row pvmi_setting_table[PVMI_SETTING_COUNT];
  */
 const char *pvmi_config_text(enum pvmi_setting which); /* valid until the variable changes; "" when not set */
 bool pvmi_config_bool(enum pvmi_setting which);
-int64_t pvmi_config_integer(enum pvmi_setting which); /* also BYTES: in bytes */
+int64_t pvmi_config_integer(enum pvmi_setting which); /* also BYTES, in bytes, and LEVEL, as enum pvmi_log_level */
 int64_t pvmi_config_us(enum pvmi_setting which);      /* SECONDS: in microseconds */
 
-/* "environment" or "default". */
+/* "environment", or "default" when the variable is not set, empty or malformed. */
 const char *pvmi_config_origin(enum pvmi_setting which);
 
-/* Checks one text against a row without logging: 0, or PVMI_EPARAM with a message in why[size]. */
+/* Checks one text against a row without logging: 0, or PVMI_EPARAM with a message in why[size] that names the cure. */
 int pvmi_config_check(enum pvmi_setting which, const char *text, char *why, size_t size);
 
-/* Warns, once per process, about each environment variable PVM_* that no row names. Called by start-up code. */
+/*
+ * Warns, once per process, about each environment variable PVM_* that no row names, with the nearest known name. Called
+ * by start-up code after pvmi_log_to().
+ */
 void pvmi_config_warn_unknown(void);
 
-/* $PVM_ROOT, else the installation prefix's lib/pvm3 found from this library's or program's own place. Static storage. */
+/*
+ * $PVM_ROOT, else the folder pvm3 that belongs to the place this library or program is in: of the installation prefix or
+ * the build tree; else the one of the prefix that dpvm was configured with. Static storage.
+ */
 const char *pvmi_config_root(void);
 
-/* Where the daemon of this user and PVM_VMID keeps a file: "$PVM_TMP/<stem>.<uid>[.<vmid>]"; 0 or PVMI_ELIMIT. */
+/* The folder pvm3 that belongs to a library or program `file` (absolute path), as above: 0 or PVMI_ENOTFOUND. */
+int pvmi_config_root_of(const char *file, char *root, size_t size);
+
+/*
+ * Where the daemon of this user and PVM_VMID keeps a file: "$PVM_TMP/<stem>.<uid>[.<vmid>]". 0, PVMI_ELIMIT when the
+ * path is too long, PVMI_EPARAM when PVM_VMID is malformed (the default would be another machine); both logged.
+ */
 int pvmi_config_daemon_file(const char *stem, char *path, size_t size);
 
 #endif

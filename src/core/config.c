@@ -1,0 +1,383 @@
+/* config.c - reads settings from the environment, and says what is wrong with them. */
+#include "config.h"
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+#include "error.h"
+#include "log.h"
+
+#define NAME_MAX_BYTES 128
+
+extern char **environ;
+
+const struct pvmi_setting_row pvmi_setting_table[PVMI_SETTING_COUNT] = {
+#define X(id, name, kind, fallback, minimum, maximum, help) {name, PVMI_KIND_##kind, fallback, minimum, maximum, help},
+    PVMI_SETTINGS(X)
+#undef X
+};
+
+/* ---- texts to values: each gives 0 or PVMI_EPARAM ---- */
+
+static int parse_bool(const char *text, int64_t *value)
+{
+    static const char *const words[] = {"0", "1", "no", "yes", "off", "on", "false", "true"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (!strcasecmp(text, words[i])) {
+            *value = i & 1;
+            return 0;
+        }
+    }
+    return PVMI_EPARAM;
+}
+
+static int parse_level(const char *text, int64_t *value)
+{
+    static const char *const words[] = {"error", "warning", "info", "debug"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (!strcasecmp(text, words[i])) {
+            *value = (int64_t)i;
+            return 0;
+        }
+    }
+    return PVMI_EPARAM;
+}
+
+/* The number that text starts with; *rest is what follows it. */
+static int parse_number(const char *text, int base, int64_t *value, const char **rest)
+{
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, base);
+    if (errno || end == text || isspace((unsigned char)*text))
+        return PVMI_EPARAM;
+    *value = number;
+    *rest = end;
+    return 0;
+}
+
+static int parse_integer(const char *text, int64_t *value)
+{
+    bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    const char *rest;
+    int status = parse_number(text, hexadecimal ? 16 : 10, value, &rest);
+    return status || *rest ? PVMI_EPARAM : 0;
+}
+
+static int parse_bytes(const char *text, int64_t *value)
+{
+    static const char suffixes[] = "kmg";
+    const char *rest;
+    if (!isdigit((unsigned char)*text) || parse_number(text, 10, value, &rest))
+        return PVMI_EPARAM;
+    if (!*rest)
+        return 0;
+    const char *suffix = strchr(suffixes, tolower((unsigned char)*rest));
+    if (!suffix || rest[1])
+        return PVMI_EPARAM;
+    int shift = 10 * (int)(suffix - suffixes + 1);
+    if (*value > INT64_MAX >> shift)
+        return PVMI_EPARAM;
+    *value <<= shift;
+    return 0;
+}
+
+/* Up to six digits after a point, in millionths; more are read over. */
+static int64_t parse_fraction(const char **text)
+{
+    int64_t millionths = 0, digit_worth = 100000;
+    for (; isdigit((unsigned char)**text); ++*text, digit_worth /= 10)
+        millionths += (**text - '0') * digit_worth;
+    return millionths;
+}
+
+static int parse_seconds(const char *text, int64_t *value)
+{
+    static const struct {
+        const char *name;
+        int64_t us;
+    } units[] = {{"", 1000000}, {"s", 1000000}, {"ms", 1000}, {"us", 1}};
+    const char *rest;
+    if (!isdigit((unsigned char)*text) || parse_number(text, 10, value, &rest))
+        return PVMI_EPARAM;
+    int64_t millionths = 0;
+    if (*rest == '.') {
+        rest++;
+        millionths = parse_fraction(&rest);
+    }
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (strcmp(rest, units[i].name))
+            continue;
+        if (*value >= INT64_MAX / units[i].us)
+            return PVMI_EPARAM;
+        *value = *value * units[i].us + millionths * units[i].us / 1000000;
+        return 0;
+    }
+    return PVMI_EPARAM;
+}
+
+static int check_name(const char *text)
+{
+    size_t length = 0;
+    for (; text[length]; length++)
+        if (text[length] == '/' || isspace((unsigned char)text[length]) || iscntrl((unsigned char)text[length]))
+            return PVMI_EPARAM;
+    return length <= NAME_MAX_BYTES ? 0 : PVMI_EPARAM;
+}
+
+static bool in_range(const struct pvmi_setting_row *row, int64_t value)
+{
+    if (!row->minimum && !row->maximum)
+        return true;
+    return value >= row->minimum && (row->maximum < row->minimum || value <= row->maximum);
+}
+
+/* A text as its row's kind; *value stays for kinds that are no numbers. */
+static int parse(const struct pvmi_setting_row *row, const char *text, int64_t *value)
+{
+    int status = 0;
+    switch (row->kind) {
+    case PVMI_KIND_TEXT:
+        return 0;
+    case PVMI_KIND_PATH:
+        return strlen(text) < PATH_MAX ? 0 : PVMI_EPARAM;
+    case PVMI_KIND_NAME:
+        return check_name(text);
+    case PVMI_KIND_BOOL:
+        return parse_bool(text, value);
+    case PVMI_KIND_LEVEL:
+        return parse_level(text, value);
+    case PVMI_KIND_INTEGER:
+        status = parse_integer(text, value);
+        break;
+    case PVMI_KIND_BYTES:
+        status = parse_bytes(text, value);
+        break;
+    case PVMI_KIND_SECONDS:
+        status = parse_seconds(text, value);
+        break;
+    }
+    return !status && in_range(row, *value) ? 0 : PVMI_EPARAM;
+}
+
+/* ---- what would be right ---- */
+
+static const char *kind_text(enum pvmi_setting_kind kind)
+{
+    switch (kind) {
+    case PVMI_KIND_TEXT:
+        return "a text";
+    case PVMI_KIND_PATH:
+        return "a path shorter than 4096 bytes";
+    case PVMI_KIND_NAME:
+        return "a name of at most 128 bytes without slashes and blanks";
+    case PVMI_KIND_BOOL:
+        return "0 or 1 (or no, yes, off, on)";
+    case PVMI_KIND_LEVEL:
+        return "error, warning, info or debug";
+    case PVMI_KIND_INTEGER:
+        return "a whole number";
+    case PVMI_KIND_BYTES:
+        return "a size such as 4096, 64k, 16M or 1G";
+    case PVMI_KIND_SECONDS:
+        return "a time in seconds such as 15, 0.5 or 200ms";
+    }
+    return "something else";
+}
+
+/* A limit as a user would write it. */
+static const char *limit_text(enum pvmi_setting_kind kind, int64_t limit, char *text, size_t size)
+{
+    if (kind == PVMI_KIND_BYTES && limit && limit % 1024 == 0)
+        snprintf(text, size, "%lldk", (long long)limit / 1024);
+    else if (kind == PVMI_KIND_SECONDS && limit % 1000000 == 0)
+        snprintf(text, size, "%lld", (long long)limit / 1000000);
+    else if (kind == PVMI_KIND_SECONDS)
+        snprintf(text, size, "%lldms", (long long)limit / 1000);
+    else
+        snprintf(text, size, "%lld", (long long)limit);
+    return text;
+}
+
+static void explain(const struct pvmi_setting_row *row, const char *text, char *why, size_t size)
+{
+    char range[64] = "", minimum[24], maximum[24];
+    limit_text(row->kind, row->minimum, minimum, sizeof minimum);
+    limit_text(row->kind, row->maximum, maximum, sizeof maximum);
+    if (row->maximum < row->minimum)
+        snprintf(range, sizeof range, ", at least %s", minimum);
+    else if (row->minimum || row->maximum)
+        snprintf(range, sizeof range, " from %s to %s", minimum, maximum);
+    snprintf(why, size, "%s=\"%.100s\" is not usable: set it to %s%s", row->name, text, kind_text(row->kind), range);
+}
+
+int pvmi_config_check(enum pvmi_setting which, const char *text, char *why, size_t size)
+{
+    const struct pvmi_setting_row *row = &pvmi_setting_table[which];
+    int64_t value = 0;
+    if (!parse(row, text, &value))
+        return 0;
+    explain(row, text, why, size);
+    return PVMI_EPARAM;
+}
+
+/* ---- values ---- */
+
+/* What the user has set, or NULL; a variable set to nothing counts as not set. */
+static const char *user_text(enum pvmi_setting which)
+{
+    const char *text = getenv(pvmi_setting_table[which].name);
+    return text && *text ? text : NULL;
+}
+
+static void complain_once(enum pvmi_setting which, const char *text)
+{
+    static bool said[PVMI_SETTING_COUNT];
+    char why[512];
+    if (said[which])
+        return;
+    said[which] = true;
+    explain(&pvmi_setting_table[which], text, why, sizeof why);
+    pvmi_log(PVMI_LOG_ERROR, "%s (the default is used: \"%s\")", why, pvmi_setting_table[which].fallback);
+}
+
+/* The text in force, and its value. */
+static const char *value_of(enum pvmi_setting which, int64_t *value)
+{
+    const struct pvmi_setting_row *row = &pvmi_setting_table[which];
+    const char *text = user_text(which);
+    if (text && !parse(row, text, value))
+        return text;
+    if (text)
+        complain_once(which, text);
+    if (*row->fallback)
+        parse(row, row->fallback, value);
+    return row->fallback;
+}
+
+const char *pvmi_config_text(enum pvmi_setting which)
+{
+    int64_t value = 0;
+    return value_of(which, &value);
+}
+
+int64_t pvmi_config_integer(enum pvmi_setting which)
+{
+    int64_t value = 0;
+    value_of(which, &value);
+    return value;
+}
+
+bool pvmi_config_bool(enum pvmi_setting which)
+{
+    return pvmi_config_integer(which) != 0;
+}
+
+int64_t pvmi_config_us(enum pvmi_setting which)
+{
+    return pvmi_config_integer(which);
+}
+
+const char *pvmi_config_origin(enum pvmi_setting which)
+{
+    int64_t value = 0;
+    const char *text = user_text(which);
+    return text && !parse(&pvmi_setting_table[which], text, &value) ? "environment" : "default";
+}
+
+int pvmi_config_daemon_file(const char *stem, char *path, size_t size)
+{
+    char why[512];
+    const char *vmid = user_text(PVMI_SETTING_VMID);
+    if (vmid && pvmi_config_check(PVMI_SETTING_VMID, vmid, why, sizeof why)) {
+        pvmi_log(PVMI_LOG_ERROR, "%s", why);
+        return PVMI_EPARAM;
+    }
+    const char *folder = pvmi_config_text(PVMI_SETTING_TMP);
+    int length =
+        snprintf(path, size, "%s/%s.%u%s%s", folder, stem, (unsigned)getuid(), vmid ? "." : "", vmid ? vmid : "");
+    if (length >= 0 && (size_t)length < size)
+        return 0;
+    pvmi_log(PVMI_LOG_ERROR, "the path of %s in PVM_TMP=%s is too long: set PVM_TMP to a shorter one", stem, folder);
+    return PVMI_ELIMIT;
+}
+
+/* ---- variables that nobody reads ---- */
+
+#define GUESS_DISTANCE 3  /* edits up to which a name counts as meant */
+#define GUESS_BYTES    40 /* longest name that is compared */
+
+static size_t least(size_t a, size_t b, size_t c)
+{
+    size_t d = a < b ? a : b;
+    return c < d ? c : d;
+}
+
+/* Insertions, deletions and replacements that make a into b; both shorter than GUESS_BYTES. */
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t row[GUESS_BYTES + 1], columns = strlen(b);
+    for (size_t j = 0; j <= columns; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= columns; j++) {
+            size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = least(row[j] + 1, row[j - 1] + 1, replaced);
+        }
+    }
+    return row[columns];
+}
+
+static const char *nearest_name(const char *name)
+{
+    const char *nearest = NULL;
+    size_t best = GUESS_DISTANCE + 1;
+    if (strlen(name) >= GUESS_BYTES)
+        return NULL;
+    for (int i = 0; i < PVMI_SETTING_COUNT; i++) {
+        size_t distance = edit_distance(name, pvmi_setting_table[i].name);
+        if (distance < best) {
+            best = distance;
+            nearest = pvmi_setting_table[i].name;
+        }
+    }
+    return nearest;
+}
+
+static bool is_known(const char *name)
+{
+    for (int i = 0; i < PVMI_SETTING_COUNT; i++)
+        if (!strcmp(name, pvmi_setting_table[i].name))
+            return true;
+    return false;
+}
+
+static void warn_if_unknown(const char *variable)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(variable, "="), variable);
+    if (strncmp(name, "PVM_", 4) || is_known(name))
+        return;
+    const char *nearest = nearest_name(name);
+    if (nearest)
+        pvmi_log(PVMI_LOG_WARNING, "environment variable %s is not known and ignored; did you mean %s?", name, nearest);
+    else
+        pvmi_log(PVMI_LOG_WARNING, "environment variable %s is not known and ignored; pvm-info -c lists all", name);
+}
+
+void pvmi_config_warn_unknown(void)
+{
+    static bool done;
+    if (done)
+        return;
+    done = true;
+    for (char **variable = environ; variable && *variable; variable++)
+        warn_if_unknown(*variable);
+}
