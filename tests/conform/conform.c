@@ -138,9 +138,10 @@ static void progress_both(void)
 #define DRIVE_UNTIL(condition)                                                                                         \
     do {                                                                                                               \
         int64_t end_us_ = pvmi_clock_us() + LIMIT_US;                                                                  \
-        while (!(condition) && pvmi_clock_us() < end_us_)                                                              \
+        bool happened_; /* the condition may have effects: it is evaluated until it holds, and not again */            \
+        while (!(happened_ = (condition)) && pvmi_clock_us() < end_us_)                                                \
             progress_both();                                                                                           \
-        ck_assert_msg(condition, "did not happen: %s", #condition);                                                    \
+        ck_assert_msg(happened_, "did not happen: %s", #condition);                                                    \
     } while (0)
 
 static void connect_both(void)
