@@ -7,39 +7,47 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "../core/buf.h"
 #include "../core/dsig.h"
 #include "../core/tid.h"
 
 struct pvmd_link;
 
+#define PVMD_HOST_NAME_MAX 255 /* bytes of a host's name */
+#define PVMD_SPEED_DEFAULT 1000
+#define PVMD_SPEED_MAX     1000000
+
 /* The value says what the host's slot waits for. */
 enum pvmd_host_state {
-    PVMD_HOST_LAUNCHING, /* for the launcher's line */
-    PVMD_HOST_LINKING,   /* for the authenticated link */
-    PVMD_HOST_JOINING,   /* for all other daemons to know of it */
+    PVMD_HOST_LAUNCHING, /* for the launcher's line; known at the master only */
+    PVMD_HOST_LINKING,   /* for the authenticated link; known at the master only */
+    PVMD_HOST_JOINING,   /* for all other daemons to know of it; frames to it are carried already */
     PVMD_HOST_UP,        /* for nothing: a member */
+    PVMD_HOST_LEAVING,   /* for its daemon to end; no member any more */
 };
 
 struct pvmd_host {
     unsigned index;       /* 1..4095; never reused until the counter wraps */
-    uint32_t incarnation; /* counts table changes: tells two users of one slot apart */
+    uint32_t incarnation; /* counts added hosts: tells two users of one slot apart */
     enum pvmd_host_state state;
     char *name;
-    char *arch;
+    char *arch; /* "" until known */
     int speed;
     pvmi_dsig dsig;
-    char *exec_path;   /* ep=, "" for the host's own default */
+    char *exec_path;   /* ep=, "" for the host's own default; known on the host itself only, as the next two */
     char *working_dir; /* wd= */
     char *debugger;    /* bx= */
-    char *address;     /* where its daemon listens: "ip" as numbers */
+    char *address;     /* where its daemon listens: an IP address as numbers, "" for ourselves and while unknown */
     uint16_t port;
     struct pvmd_link *link; /* NULL for ourselves, and while there is none yet */
 };
 
-/* The host with this index if it is a member (state UP), else NULL. */
+/* ---- for every duty ---- */
+
+/* The host with this index if frames may go to it (JOINING, or UP: a member), else NULL. */
 struct pvmd_host *pvmd_host_by_index(unsigned index);
 
-/* The member with this name; "." is this host. NULL if there is none. */
+/* The member with this name (case does not count); "." is this host. NULL if there is none. */
 struct pvmd_host *pvmd_host_by_name(const char *name);
 
 /* This host's own entry, never NULL after start-up. */
@@ -50,9 +58,39 @@ struct pvmd_host **pvmd_host_list(size_t *count);
 
 /*
  * Called by join.c when a host has become a member, or has ceased to be one (left, or failed). Local duties hang on it:
- * notify, relay (TC_GONE), mailbox, spawn waits. Defined in membership.c, which calls each duty in turn.
+ * notify, relay (TC_GONE), mailbox, spawn waits. Defined in membership.c, which calls each duty in turn. When a host
+ * left, it is out of the table already.
  */
 void pvmd_host_joined(struct pvmd_host *host);
 void pvmd_host_left(unsigned index);
+
+/* ---- for those who change the table: join.c, leave.c, slave.c ---- */
+
+/* A new entry in the table with a copy of name and all texts ""; NULL when the slot is taken or memory is out. */
+struct pvmd_host *pvmd_host_new(unsigned index, uint32_t incarnation, const char *name);
+
+/* Takes it off the table and frees it. Its link must be closed before. */
+void pvmd_host_free(struct pvmd_host *host);
+
+/* Replaces one of the texts by a copy; out of memory ends the daemon's work on it: PVMI_ENOMEM. */
+int pvmd_host_set_text(char **field, const char *text);
+
+/* The entry whatever its state; NULL for a free slot or an index out of range. */
+struct pvmd_host *pvmd_host_any(unsigned index);
+
+/* The entry with this name that is not LEAVING, whatever else its state. */
+struct pvmd_host *pvmd_host_any_by_name(const char *name);
+
+void pvmd_host_set_state(struct pvmd_host *host, enum pvmd_host_state state);
+
+/* The next free index after the last one given out; 0 when all are in use. Master only. */
+unsigned pvmd_host_next_index(void);
+
+/* A row as it travels: see doc/protocol.md. Reading gives an entry in state JOINING, a PVMI_E code, or PVMI_EEXISTS. */
+void pvmd_host_put_row(struct pvmi_buf *b, const struct pvmd_host *host);
+int pvmd_host_get_row(struct pvmi_buf *b, struct pvmd_host **host);
+
+/* Frees the whole table: the daemon's end. */
+void pvmd_host_free_all(void);
 
 #endif
