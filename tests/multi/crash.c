@@ -1,0 +1,120 @@
+/*
+ * crash - a task killed in the middle of a large message: its receiver gets that message whole or not at all and goes
+ * on, and a sender whose receiver is killed goes on, too: crash [HOSTS].
+ */
+#include <signal.h>
+#include "check.h"
+
+enum { TAG_START = 1, TAG_DATA, TAG_AFTER, TAG_DONE, TAG_EXIT, BYTES = 64 << 20 };
+
+static char *data;
+
+static void fill_data(void)
+{
+    data = malloc(BYTES);
+    CHECK(data != NULL);
+    check_fill(data, BYTES, 3);
+}
+
+/* Does not read while the gate file is there. Then it may find the message whole, but never a part of it. */
+static void receiver(int argc, char **argv)
+{
+    (void)argc;
+    fill_data();
+    check_receive_int(pvm_parent(), TAG_START);
+    check_send_int(pvm_parent(), TAG_START, 0);
+    while (access(argv[1], F_OK) == 0)
+        check_sleep_ms(10);
+    check_receive_int(pvm_parent(), TAG_AFTER);
+    int bytes, whole = pvm_nrecv(-1, TAG_DATA);
+    if (whole > 0) {
+        CHECK_EQ(pvm_bufinfo(whole, &bytes, NULL, NULL), 0);
+        CHECK_EQ(bytes, BYTES);
+        memset(data, 0, BYTES);
+        CHECK_EQ(pvm_upkbyte(data, BYTES, 1), 0);
+        CHECK(check_same(data, BYTES, 3));
+    }
+    check_send_int(pvm_parent(), TAG_DONE, whole > 0);
+    free(data);
+}
+
+static void sender(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    fill_data();
+    int receiver = check_receive_int(pvm_parent(), TAG_START);
+    CHECK(pvm_initsend(PvmDataRaw) > 0);
+    CHECK_EQ(pvm_pkbyte(data, BYTES, 1), 0);
+    CHECK_EQ(pvm_send(receiver, TAG_DATA), 0);
+    check_send_int(pvm_parent(), TAG_DONE, 0);
+    free(data);
+}
+
+static void make_gate(char *path, size_t size)
+{
+    snprintf(path, size, "%s/gate", getenv("PVM_TMP"));
+    FILE *file = fopen(path, "w");
+    CHECK(file != NULL);
+    fclose(file);
+}
+
+/* tids: receiver, sender; the sender has sent what it can, the receiver reads nothing. */
+static void start_pair(const char *gate, const char *far, int *tids)
+{
+    check_spawn("receiver", gate, far, 1, &tids[0]);
+    check_spawn("sender", NULL, ".", 1, &tids[1]);
+    check_send_int(tids[0], TAG_START, 0);
+    check_receive_int(tids[0], TAG_START);
+    check_send_int(tids[1], TAG_START, tids[0]);
+    check_sleep_ms(500 * check_slowness());
+}
+
+static void kill_and_wait(int *tid)
+{
+    CHECK_EQ(pvm_notify(PvmTaskExit, TAG_EXIT, 1, tid), 0);
+    CHECK_EQ(pvm_sendsig(*tid, SIGKILL), 0);
+    CHECK_EQ(check_receive_int(-1, TAG_EXIT), *tid);
+}
+
+static void check_sender_killed(const char *far)
+{
+    char gate[4096];
+    int tids[2];
+    make_gate(gate, sizeof gate);
+    start_pair(gate, far, tids);
+    kill_and_wait(&tids[1]);
+    CHECK_EQ(remove(gate), 0);
+    check_send_int(tids[0], TAG_AFTER, 0);
+    printf("the message arrived %s\n", check_receive_int(tids[0], TAG_DONE) ? "whole" : "not at all");
+    check_wait_exit(1, &tids[0]);
+}
+
+static void check_receiver_killed(const char *far)
+{
+    char gate[4096];
+    int tids[2];
+    make_gate(gate, sizeof gate);
+    start_pair(gate, far, tids);
+    kill_and_wait(&tids[0]);
+    CHECK_EQ(check_receive_int(tids[1], TAG_DONE), 0); /* not held for ever */
+    CHECK_EQ(remove(gate), 0);
+    check_wait_exit(1, &tids[1]);
+}
+
+static void master(int argc, char **argv)
+{
+    int hosts = argc > 1 ? atoi(argv[1]) : 1;
+    check_hosts(hosts);
+    const char *far = check_host_name(hosts - 1);
+    for (int i = 0; i < 3; i++) {
+        check_sender_killed(far);
+        check_receiver_killed(far);
+    }
+}
+
+static const struct check_role roles[] = {{"receiver", receiver}, {"sender", sender}, {NULL, NULL}};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, master, roles);
+}

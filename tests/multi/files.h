@@ -1,0 +1,25 @@
+/* files.h - what a test may leave behind in the file system: nothing but the daemons' logs. */
+#ifndef FILES_H
+#define FILES_H
+
+#include <stddef.h>
+
+struct files_snapshot;
+
+/* The names in a folder that contain "pvm". */
+struct files_snapshot *files_snapshot_take(const char *folder);
+
+/* Prints each name with "pvm" in it that is in the folder now and was not then; returns their number. Frees it. */
+int files_snapshot_compare(struct files_snapshot *before);
+
+/* Prints each entry at or below the folder that is neither a folder nor a daemon's log (pvml.*); returns their number.
+ */
+int files_left(const char *folder);
+
+/* Prints every non-empty file at or below the folder whose name starts with `prefix`; returns their number. */
+int files_show(const char *folder, const char *prefix, const char *heading);
+
+/* Removes the folder and all below it. */
+void files_remove(const char *folder);
+
+#endif

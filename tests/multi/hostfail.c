@@ -1,0 +1,162 @@
+/*
+ * hostfail - a host is lost: its daemon killed, its daemon stopped, or its daemon only very busy (which is no failure).
+ *
+ *   hostfail killed | stopped | busy      with PVM_HOST_TIMEOUT=1
+ */
+#include <signal.h>
+#include "check.h"
+
+enum { TAG_EXIT = 1, TAG_HOST, TAG_READY, TAG_GO, TAG_PING, BURNERS = 6, LOST = 1 };
+
+/* Waits until its daemon is gone; that is an error code and not a hang. */
+static void lonely(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    pvm_setopt(PvmAutoErr, 0);
+    check_send_int(pvm_parent(), TAG_READY, 0);
+    CHECK_EQ(pvm_recv(-1, TAG_GO), PvmSysErr);
+    CHECK_EQ(pvm_nrecv(-1, TAG_GO), PvmSysErr);
+}
+
+static void echo(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    for (int value; (value = check_receive_int(pvm_parent(), TAG_PING)) >= 0;)
+        check_send_int(pvm_parent(), TAG_PING, value);
+}
+
+static void burner(int argc, char **argv)
+{
+    (void)argc;
+    double end = check_now() + atoi(argv[1]);
+    pvm_mytid();
+    while (check_now() < end)
+        ;
+}
+
+struct far {
+    int host, tid;
+    pid_t daemon, task;
+};
+
+static struct far start_far(void)
+{
+    struct far far;
+    check_spawn("lonely", NULL, check_host_name(LOST), 1, &far.tid);
+    check_receive_int(far.tid, TAG_READY);
+    far.host = pvm_tidtohost(far.tid);
+    far.daemon = check_daemon_of(far.tid);
+    far.task = check_pid_of(far.tid);
+    CHECK_EQ(pvm_notify(PvmTaskExit, TAG_EXIT, 1, &far.tid), 0);
+    CHECK_EQ(pvm_notify(PvmHostDelete, TAG_HOST, 1, &far.host), 0);
+    return far;
+}
+
+static void wait_until_dead(pid_t pid)
+{
+    double end = check_now() + check_limit_s();
+    while (check_alive(pid) && check_now() < end)
+        check_sleep_ms(5);
+    CHECK(!check_alive(pid));
+}
+
+/* Both events come between the limits; then the host is out, the rest works, and the host may come again. */
+static void check_lost(const struct far *far, double start, double earliest, double latest)
+{
+    CHECK_EQ(check_receive_int(-1, TAG_HOST), far->host);
+    double host_took = check_now() - start;
+    CHECK_EQ(check_receive_int(-1, TAG_EXIT), far->tid);
+    double took = check_now() - start;
+    printf("HostDelete after %.3f s, TaskExit after %.3f s\n", host_took, took);
+    CHECK(host_took >= earliest);
+    CHECK(took < latest * check_slowness());
+    int n;
+    CHECK_EQ(pvm_config(&n, NULL, NULL), 0);
+    CHECK_EQ(n, 2);
+    CHECK_EQ(pvm_pstat(far->tid), PvmNoTask);
+    CHECK_EQ(pvm_mstat((char *)check_host_name(LOST)), PvmNoHost);
+    check_send_int(far->tid, TAG_GO, 0); /* into the void, but no error and no hang */
+}
+
+static void check_machine_whole(void)
+{
+    int tids[3];
+    check_hosts(3);
+    for (int i = 0; i < 3; i++) {
+        check_spawn("echo", NULL, check_host_name(i), 1, &tids[i]);
+        check_send_int(tids[i], TAG_PING, i);
+        CHECK_EQ(check_receive_int(tids[i], TAG_PING), i);
+        check_send_int(tids[i], TAG_PING, -1);
+    }
+    check_wait_exit(3, tids);
+}
+
+static void check_killed(void)
+{
+    struct far far = start_far();
+    double start = check_now();
+    CHECK(kill(far.daemon, SIGKILL) == 0);
+    check_lost(&far, start, 0, 1);
+    wait_until_dead(far.task);
+}
+
+static void check_stopped(void)
+{
+    struct far far = start_far();
+    double start = check_now();
+    CHECK(kill(far.daemon, SIGSTOP) == 0);
+    check_lost(&far, start, 0.5, 3);
+    CHECK(kill(far.daemon, SIGCONT) == 0); /* it finds that it is out, and ends */
+    wait_until_dead(far.daemon);
+    wait_until_dead(far.task);
+}
+
+/* Many times the time limit under full load and traffic. */
+static void check_busy(void)
+{
+    int tids[BURNERS], echoes[2], host, rounds = 0, seconds = 5;
+    char duration[16];
+    snprintf(duration, sizeof duration, "%d", seconds);
+    check_spawn("echo", NULL, check_host_name(1), 1, &echoes[0]);
+    check_spawn("echo", NULL, check_host_name(2), 1, &echoes[1]);
+    host = pvm_tidtohost(echoes[0]);
+    CHECK_EQ(pvm_notify(PvmHostDelete, TAG_HOST, 1, &host), 0);
+    host = pvm_tidtohost(echoes[1]);
+    CHECK_EQ(pvm_notify(PvmHostDelete, TAG_HOST, 1, &host), 0);
+    check_spawn("burner", duration, check_host_name(1), BURNERS, tids);
+    for (double end = check_now() + seconds; check_now() < end; rounds++)
+        for (int i = 0; i < 2; i++) {
+            check_send_int(echoes[i], TAG_PING, rounds);
+            CHECK_EQ(check_receive_int(echoes[i], TAG_PING), rounds);
+        }
+    printf("%d rounds under load\n", rounds);
+    CHECK_EQ(pvm_nrecv(-1, TAG_HOST), 0);
+    for (int i = 0; i < 2; i++)
+        check_send_int(echoes[i], TAG_PING, -1);
+    check_wait_exit(2, echoes);
+    check_wait_exit(BURNERS, tids);
+    CHECK_EQ(pvm_nrecv(-1, TAG_HOST), 0);
+}
+
+static void master(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    pvm_setopt(PvmAutoErr, 0);
+    check_hosts(3);
+    if (strcmp(what, "killed") == 0)
+        check_killed();
+    else if (strcmp(what, "stopped") == 0)
+        check_stopped();
+    else if (strcmp(what, "busy") == 0)
+        check_busy();
+    else
+        CHECK(!"usage: hostfail killed | stopped | busy");
+    check_machine_whole();
+}
+
+static const struct check_role roles[] = {{"lonely", lonely}, {"echo", echo}, {"burner", burner}, {NULL, NULL}};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, master, roles);
+}

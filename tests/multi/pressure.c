@@ -1,0 +1,113 @@
+/*
+ * pressure - 200 MB sent to a task that sleeps do not end up in the daemons: the sender is held back, other receivers
+ * and the sender's own messages are served meanwhile, and all arrives in the end: pressure [HOSTS].
+ */
+#include "check.h"
+
+enum { TAG_START = 1, TAG_WAKE, TAG_DATA, TAG_PING, TAG_DONE, MESSAGES = 800, BYTES = 250000, GROWTH_KIB = 24 << 10 };
+
+/* Sleeps outside libpvm until a file appears, so that it takes nothing in; then receives all. */
+static void sleeper(int argc, char **argv)
+{
+    (void)argc;
+    static char data[BYTES];
+    int sender = check_receive_int(pvm_parent(), TAG_START);
+    while (access(argv[1], F_OK) == 0)
+        check_sleep_ms(10);
+    for (int i = 0; i < MESSAGES; i++) {
+        CHECK_EQ(check_receive_int(sender, TAG_DATA), i);
+        CHECK_EQ(pvm_upkbyte(data, BYTES, 1), 0);
+        CHECK(check_same(data, BYTES, (unsigned)i));
+    }
+    check_send_int(pvm_parent(), TAG_DONE, 0);
+}
+
+static void sender(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    static char data[BYTES];
+    int sleeper = check_receive_int(pvm_parent(), TAG_START);
+    for (int i = 0; i < MESSAGES; i++) {
+        check_fill(data, BYTES, (unsigned)i);
+        CHECK(pvm_initsend(PvmDataDefault) > 0);
+        CHECK_EQ(pvm_pkint(&i, 1, 1), 0);
+        CHECK_EQ(pvm_pkbyte(data, BYTES, 1), 0);
+        CHECK_EQ(pvm_send(sleeper, TAG_DATA), 0);
+    }
+    check_send_int(pvm_parent(), TAG_DONE, 0);
+}
+
+static void echo(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    for (int value; (value = check_receive_int(pvm_parent(), TAG_PING)) >= 0;)
+        check_send_int(pvm_parent(), TAG_PING, value);
+}
+
+/* While the sender is held, others on the same hosts talk as ever. */
+static void check_others_served(int *echoes)
+{
+    double start = check_now();
+    for (int i = 0; i < 200; i++)
+        for (int j = 0; j < 2; j++) {
+            check_send_int(echoes[j], TAG_PING, i);
+            CHECK_EQ(check_receive_int(echoes[j], TAG_PING), i);
+        }
+    CHECK(check_now() - start < 2.0 * check_slowness());
+}
+
+static void make_file(const char *path)
+{
+    FILE *file = fopen(path, "w");
+    CHECK(file != NULL);
+    fclose(file);
+}
+
+static void check_daemons_small(const pid_t *daemons, const long *before, const char *when)
+{
+    for (int i = 0; i < 2; i++) {
+        long grown = check_rss_kib(daemons[i]) - before[i];
+        printf("daemon %d: %ld KiB more than before, %s\n", i, grown, when);
+        if (check_slowness() == 1) /* Valgrind and sanitizers need memory of their own */
+            CHECK(grown < GROWTH_KIB);
+    }
+}
+
+static void master(int argc, char **argv)
+{
+    int hosts = argc > 1 ? atoi(argv[1]) : 1, tids[2], echoes[2];
+    char gate[4096];
+    snprintf(gate, sizeof gate, "%s/gate", getenv("PVM_TMP"));
+    make_file(gate);
+    check_hosts(hosts);
+    const char *far = check_host_name(hosts - 1);
+    check_spawn("sleeper", gate, far, 1, &tids[0]);
+    check_spawn("sender", NULL, ".", 1, &tids[1]);
+    check_spawn("echo", NULL, far, 1, &echoes[0]);
+    check_spawn("echo", NULL, ".", 1, &echoes[1]);
+    pid_t daemons[2] = {check_daemon_of(tids[1]), check_daemon_of(tids[0])};
+    check_others_served(echoes);
+    long before[2] = {check_rss_kib(daemons[0]), check_rss_kib(daemons[1])};
+
+    check_send_int(tids[0], TAG_START, tids[1]);
+    check_send_int(tids[1], TAG_START, tids[0]);
+    check_sleep_ms(1500 * check_slowness());
+    CHECK_EQ(pvm_nrecv(tids[1], TAG_DONE), 0); /* held back */
+    check_daemons_small(daemons, before, "while 200 MB wait");
+    check_others_served(echoes);
+    CHECK_EQ(remove(gate), 0);
+    struct timeval limit = {60 * check_slowness(), 0};
+    for (int i = 0; i < 2; i++)
+        CHECK(pvm_trecv(tids[i], TAG_DONE, &limit) > 0);
+    check_daemons_small(daemons, before, "afterwards");
+    for (int i = 0; i < 2; i++)
+        check_send_int(echoes[i], TAG_PING, -1);
+    check_wait_exit(2, tids);
+}
+
+static const struct check_role roles[] = {{"sleeper", sleeper}, {"sender", sender}, {"echo", echo}, {NULL, NULL}};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, master, roles);
+}
