@@ -1,0 +1,206 @@
+/* test_mem.c - message memory: counting, growing, and the cache of large regions. */
+#include "error.h"
+#include "log.h"
+#include "mem.h"
+#include "unit.h"
+#include <sys/resource.h>
+
+#define KIB ((size_t)1 << 10)
+#define MIB ((size_t)1 << 20)
+
+static uint8_t pattern(size_t i)
+{
+    return (uint8_t)(i * 7 + i / 251);
+}
+
+static void fill(struct pvmi_mem *m, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        m->data[i] = pattern(i);
+}
+
+static void expect_filled(const struct pvmi_mem *m, size_t length)
+{
+    size_t same = 0;
+    while (same < length && m->data[same] == pattern(same))
+        same++;
+    ck_assert_uint_eq(same, length);
+}
+
+static size_t in_use(void)
+{
+    size_t used, cached;
+    pvmi_mem_usage(&used, &cached);
+    return used;
+}
+
+static size_t cached(void)
+{
+    size_t used, held;
+    pvmi_mem_usage(&used, &held);
+    return held;
+}
+
+START_TEST(regions_have_their_size)
+{
+    static const size_t sizes[] = {0, 1, 63, 4096, 64 * KIB - 1, 64 * KIB, 64 * KIB + 1, MIB + 8, 65 * MIB + 1};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct pvmi_mem *m = pvmi_mem_new(sizes[i]);
+        ck_assert_ptr_nonnull(m);
+        ck_assert_uint_ge(m->capacity, sizes[i]);
+        ck_assert_uint_eq((uintptr_t)m->data % 16, 0);
+        ck_assert_uint_eq(in_use(), m->capacity);
+        if (sizes[i])
+            m->data[sizes[i] - 1] = 1;
+        pvmi_mem_unref(m);
+        ck_assert_uint_eq(in_use(), 0);
+    }
+    pvmi_mem_unref(NULL);
+}
+END_TEST
+
+START_TEST(the_last_reference_frees)
+{
+    struct pvmi_mem *m = pvmi_mem_new(100);
+    ck_assert_ptr_eq(pvmi_mem_ref(m), m);
+    pvmi_mem_unref(m);
+    ck_assert_uint_eq(in_use(), 100);
+    pvmi_mem_unref(m);
+    ck_assert_uint_eq(in_use(), 0);
+}
+END_TEST
+
+START_TEST(growing_keeps_the_bytes)
+{
+    struct pvmi_mem *m = pvmi_mem_new(100);
+    fill(m, 100);
+    size_t used = 100;
+    for (size_t size = 200; size < 200 * MIB; size *= 3) {
+        ck_assert_int_eq(pvmi_mem_grow(&m, used, size), 0);
+        ck_assert_uint_ge(m->capacity, size);
+        expect_filled(m, used);
+        ck_assert_uint_eq(in_use(), m->capacity);
+        used = size < 4 * MIB ? size : 4 * MIB;
+        fill(m, used);
+    }
+    pvmi_mem_unref(m);
+    ck_assert_uint_eq(in_use(), 0);
+}
+END_TEST
+
+START_TEST(growing_a_shared_region_copies_it)
+{
+    static const size_t sizes[] = {1000, 128 * KIB};
+    for (size_t i = 0; i < 2; i++) {
+        struct pvmi_mem *old = pvmi_mem_new(sizes[i]), *m = pvmi_mem_ref(old);
+        fill(old, sizes[i]);
+        ck_assert_int_eq(pvmi_mem_grow(&m, sizes[i], sizes[i]), 0);
+        ck_assert_ptr_ne(m, old);
+        ck_assert_uint_eq(m->refs, 1);
+        ck_assert_uint_eq(old->refs, 1);
+        m->data[0] ^= 1;
+        expect_filled(old, sizes[i]);
+        pvmi_mem_unref(old);
+        pvmi_mem_unref(m);
+    }
+}
+END_TEST
+
+START_TEST(enough_room_is_left_alone)
+{
+    struct pvmi_mem *m = pvmi_mem_new(1000), *before = m;
+    ck_assert_int_eq(pvmi_mem_grow(&m, 10, 1000), 0);
+    ck_assert_ptr_eq(m, before);
+    pvmi_mem_unref(m);
+}
+END_TEST
+
+START_TEST(impossible_sizes_fail_cleanly)
+{
+    unit_log_start();
+    ck_assert_ptr_null(pvmi_mem_new(SIZE_MAX));
+    ck_assert_int_eq(unit_log.count, 1);
+    ck_assert_ptr_null(pvmi_mem_new(SIZE_MAX / 2));
+    struct pvmi_mem *small = pvmi_mem_new(100), *large = pvmi_mem_new(MIB);
+    fill(small, 100);
+    fill(large, MIB);
+    struct pvmi_mem *s = small, *l = large;
+    ck_assert_int_eq(pvmi_mem_grow(&s, 100, SIZE_MAX / 2), PVMI_ENOMEM);
+    ck_assert_int_eq(pvmi_mem_grow(&l, MIB, SIZE_MAX / 2), PVMI_ENOMEM);
+    ck_assert_ptr_eq(s, small);
+    ck_assert_ptr_eq(l, large);
+    expect_filled(s, 100);
+    expect_filled(l, MIB);
+    ck_assert_uint_eq(in_use(), 100 + MIB);
+    pvmi_mem_unref(s);
+    pvmi_mem_unref(l);
+}
+END_TEST
+
+START_TEST(large_regions_are_used_again)
+{
+    struct pvmi_mem *m = pvmi_mem_new(MIB);
+    uint8_t *data = m->data;
+    pvmi_mem_unref(m);
+    ck_assert_uint_eq(cached(), MIB);
+    m = pvmi_mem_new(MIB - 1000);
+    ck_assert_ptr_eq(m->data, data);
+    ck_assert_uint_eq(cached(), 0);
+    pvmi_mem_unref(m);
+    pvmi_mem_trim();
+    ck_assert_uint_eq(cached(), 0);
+}
+END_TEST
+
+static long faults(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_minflt;
+}
+
+/* A message of 1 MiB each way, packed whole or in pieces: after the first rounds no page is fresh. */
+START_TEST(a_ping_pong_does_not_fault)
+{
+    long before = 0;
+    for (int round = 0; round < 60; round++) {
+        if (round == 10)
+            before = faults();
+        struct pvmi_mem *in = pvmi_mem_new(MIB), *out = pvmi_mem_new(256);
+        for (size_t size = 512; size <= MIB; size *= 2) {
+            ck_assert_int_eq(pvmi_mem_grow(&out, size / 2, size), 0);
+            memset(out->data + size / 2, round, size / 2);
+        }
+        memset(in->data, round, MIB);
+        pvmi_mem_unref(in);
+        pvmi_mem_unref(out);
+    }
+    ck_assert_int_lt(faults() - before, 256); /* fresh pages would be 512 in each of 50 rounds */
+}
+END_TEST
+
+START_TEST(the_cache_is_bounded)
+{
+    struct pvmi_mem *regions[40];
+    for (int i = 0; i < 40; i++)
+        regions[i] = pvmi_mem_new(4 * MIB);
+    for (int i = 0; i < 40; i++)
+        pvmi_mem_unref(regions[i]);
+    ck_assert_uint_eq(cached(), 64 * MIB);
+    /* Full of other sizes, it still takes what is in use now: the oldest goes. */
+    pvmi_mem_unref(pvmi_mem_new(MIB));
+    ck_assert_uint_le(cached(), 64 * MIB);
+    struct pvmi_mem *m = pvmi_mem_new(MIB);
+    ck_assert_uint_eq(cached(), 60 * MIB);
+    pvmi_mem_unref(m);
+    pvmi_mem_unref(pvmi_mem_new(65 * MIB)); /* too large to keep */
+    ck_assert_uint_eq(cached(), 61 * MIB);
+    pvmi_mem_trim();
+    ck_assert_uint_eq(cached(), 0);
+    ck_assert_uint_eq(in_use(), 0);
+}
+END_TEST
+
+UNIT_MAIN("mem", regions_have_their_size, the_last_reference_frees, growing_keeps_the_bytes,
+          growing_a_shared_region_copies_it, enough_room_is_left_alone, impossible_sizes_fail_cleanly,
+          large_regions_are_used_again, a_ping_pong_does_not_fault, the_cache_is_bounded)

@@ -1,0 +1,302 @@
+/* test_message.c - messages cut into frames and put together again. */
+#include "error.h"
+#include "log.h"
+#include "message.h"
+#include "unit.h"
+#include "pvm3.h"
+
+static size_t in_use(void)
+{
+    size_t used, cached;
+    pvmi_mem_usage(&used, &cached);
+    return used;
+}
+
+static struct pvmi_message *new_message(uint32_t enc)
+{
+    struct pvmi_message *m = pvmi_message_new(enc);
+    m->src = 0x40001;
+    m->dst = 0x80002;
+    m->tag = 42;
+    m->ctx = 7;
+    m->wid = 9;
+    m->crc = 11;
+    return m;
+}
+
+/* Cuts m into frames and builds the message that a receiver would have; *frames tells how many there were. */
+static struct pvmi_message *carry(struct pvmi_message *m, size_t payload_max, unsigned *frames)
+{
+    struct pvmi_message *got = NULL;
+    uint64_t offset = 0, bytes = pvmi_message_bytes(m);
+    *frames = 0;
+    do {
+        uint8_t wire[PVMI_FRAME_HEADER_BYTES];
+        struct pvmi_frame_header h;
+        struct pvmi_frame *f = pvmi_message_frame(m, offset, payload_max, 100 + *frames);
+        pvmi_frame_encode(&f->h, wire);
+        ck_assert_int_eq(pvmi_frame_decode(wire, &h), 0);
+        ck_assert_uint_le(h.length, payload_max);
+        ck_assert_uint_le(f->piece_count, PVMI_FRAME_PIECES_MAX);
+        ck_assert_uint_eq(h.seq, 100 + *frames);
+        ck_assert_uint_eq(h.offset, offset);
+        if (!got)
+            got = pvmi_message_from_header(&h);
+        size_t done = 0;
+        for (unsigned i = 0; i < f->piece_count; i++) {
+            memcpy(got->mem->data + offset + done, f->pieces[i].iov_base, f->pieces[i].iov_len);
+            done += f->pieces[i].iov_len;
+        }
+        ck_assert_uint_eq(done, h.length);
+        offset += h.length;
+        ck_assert_int_eq(pvmi_frame_is_last(&h), offset == bytes);
+        pvmi_frame_unref(f);
+        ++*frames;
+    } while (offset < bytes);
+    return got;
+}
+
+static void expect_same_header(const struct pvmi_message *a, const struct pvmi_message *b)
+{
+    ck_assert_uint_eq(a->src, b->src);
+    ck_assert_uint_eq(a->dst, b->dst);
+    ck_assert_int_eq(a->tag, b->tag);
+    ck_assert_uint_eq(a->ctx, b->ctx);
+    ck_assert_int_eq(a->wid, b->wid);
+    ck_assert_int_eq(a->crc, b->crc);
+    ck_assert_uint_eq(a->dsig, b->dsig);
+}
+
+START_TEST(a_new_message_is_empty)
+{
+    struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
+    ck_assert_uint_eq(m->refs, 1);
+    ck_assert_uint_eq(m->enc, PVMI_ENC_DEFAULT);
+    ck_assert_uint_eq(m->dsig, pvmi_dsig_own());
+    ck_assert_uint_eq(pvmi_message_bytes(m), 0);
+    ck_assert_ptr_eq(pvmi_message_ref(m), m);
+    pvmi_message_unref(m);
+    ck_assert_uint_eq(m->refs, 1);
+    pvmi_message_unref(m);
+    pvmi_message_unref(NULL);
+}
+END_TEST
+
+START_TEST(an_empty_message_is_one_frame)
+{
+    static const uint32_t encodings[] = {PVMI_ENC_DEFAULT, PVMI_ENC_INPLACE};
+    for (int i = 0; i < 2; i++) {
+        unsigned frames;
+        struct pvmi_message *m = new_message(encodings[i]), *got = carry(m, 1000, &frames);
+        ck_assert_uint_eq(frames, 1);
+        ck_assert_uint_eq(got->length, 0);
+        ck_assert_ptr_null(got->mem);
+        expect_same_header(m, got);
+        pvmi_message_unref(m);
+        pvmi_message_unref(got);
+    }
+}
+END_TEST
+
+START_TEST(a_body_is_cut_and_put_together)
+{
+    enum { COUNT = 100000 };
+    static int values[COUNT], back[COUNT];
+    static const size_t cuts[] = {1000, 4080, 65536, 399999, 400000, 400001, PVMI_FRAME_PAYLOAD_MAX};
+    for (int i = 0; i < COUNT; i++)
+        values[i] = i * 3;
+    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
+        unsigned frames;
+        struct pvmi_message *m = new_message(PVMI_ENC_DEFAULT);
+        ck_assert_int_eq(pvmi_message_pack(m, PVM_INT, values, COUNT, 1), 0);
+        struct pvmi_message *got = carry(m, cuts[i], &frames);
+        ck_assert_uint_eq(frames, (sizeof values + cuts[i] - 1) / cuts[i]);
+        ck_assert_uint_eq(got->enc, PVMI_ENC_DEFAULT);
+        expect_same_header(m, got);
+        memset(back, 0, sizeof back);
+        ck_assert_int_eq(pvmi_message_unpack(got, PVM_INT, back, COUNT, 1), 0);
+        ck_assert_mem_eq(values, back, sizeof values);
+        pvmi_message_unref(m);
+        pvmi_message_unref(got);
+        ck_assert_uint_eq(in_use(), 0);
+    }
+}
+END_TEST
+
+START_TEST(a_frame_is_never_over_its_limit)
+{
+    struct pvmi_message *m = new_message(PVMI_ENC_DEFAULT);
+    pvmi_message_reserve(m, 3 << 20);
+    struct pvmi_frame *f = pvmi_message_frame(m, 0, SIZE_MAX, 0);
+    ck_assert_uint_eq(f->h.length, PVMI_FRAME_PAYLOAD_MAX);
+    pvmi_frame_unref(f);
+    pvmi_message_unref(m);
+}
+END_TEST
+
+START_TEST(frames_outlive_their_message)
+{
+    struct pvmi_message *m = new_message(PVMI_ENC_DEFAULT);
+    pvmi_message_pack_bytes(m, "hello", 5);
+    struct pvmi_frame *f = pvmi_message_frame(m, 0, 100, 0);
+    pvmi_message_unref(m);
+    ck_assert_mem_eq(f->pieces[0].iov_base, "hello", 5);
+    pvmi_frame_unref(f);
+    ck_assert_uint_eq(in_use(), 0);
+}
+END_TEST
+
+START_TEST(packing_after_sending_leaves_frames_alone)
+{
+    struct pvmi_message *m = new_message(PVMI_ENC_DEFAULT);
+    pvmi_message_pack_bytes(m, "hello", 5);
+    struct pvmi_frame *f = pvmi_message_frame(m, 0, 100, 0);
+    uint8_t *sent = f->pieces[0].iov_base;
+    pvmi_message_pack_bytes(m, " world", 6);
+    ck_assert_ptr_eq(f->pieces[0].iov_base, sent);
+    ck_assert_mem_eq(sent, "hello", 5);
+    ck_assert_ptr_ne(m->mem, f->mem);
+    ck_assert_mem_eq(m->mem->data, "hello world", 11);
+    pvmi_frame_unref(f);
+    pvmi_message_unref(m);
+    ck_assert_uint_eq(in_use(), 0);
+}
+END_TEST
+
+START_TEST(in_place_data_is_sent_from_where_it_is)
+{
+    double user[4] = {1, 2, 3, 4}, got[4];
+    unsigned frames;
+    struct pvmi_message *m = new_message(PVMI_ENC_INPLACE);
+    ck_assert_int_eq(pvmi_message_pack(m, PVM_DOUBLE, user, 4, 1), 0);
+    ck_assert_uint_eq(m->inplace_length, sizeof user);
+    ck_assert_uint_eq(m->length, 0);
+    user[2] = 33; /* read when sent, not when packed */
+    struct pvmi_frame *f = pvmi_message_frame(m, 0, 1000, 0);
+    ck_assert_ptr_eq(f->pieces[0].iov_base, user);
+    ck_assert_ptr_null(f->mem);
+    pvmi_frame_unref(f);
+    struct pvmi_message *received = carry(m, 1000, &frames);
+    ck_assert_uint_eq(received->enc, pvmi_dsig_own()); /* arrives as raw */
+    ck_assert_int_eq(pvmi_message_unpack(received, PVM_DOUBLE, got, 4, 1), 0);
+    ck_assert_mem_eq(got, user, sizeof user);
+    pvmi_message_unref(m);
+    pvmi_message_unref(received);
+}
+END_TEST
+
+START_TEST(in_place_segments_are_cut_into_frames)
+{
+    enum { COUNT = 1000 };
+    static uint8_t user[COUNT * 20], expected[COUNT * 20];
+    static const size_t cuts[] = {1, 7, 64, 100, 5000, 1000000};
+    for (size_t i = 0; i < sizeof user; i++)
+        user[i] = (uint8_t)(i % 251);
+    for (size_t c = 0; c < sizeof cuts / sizeof cuts[0]; c++) {
+        struct pvmi_message *m = new_message(PVMI_ENC_INPLACE);
+        size_t length = 0;
+        unsigned frames;
+        for (int i = 0; i < COUNT; i++) {
+            int part = 1 + i % 19; /* at most 19 of 20: no two segments adjoin */
+            ck_assert_int_eq(pvmi_message_pack(m, PVM_BYTE, user + i * 20, part, 1), 0);
+            memcpy(expected + length, user + i * 20, part);
+            length += part;
+        }
+        ck_assert_uint_eq(m->inplace_count, COUNT);
+        struct pvmi_message *got = carry(m, cuts[c], &frames);
+        ck_assert_uint_eq(got->length, length);
+        ck_assert_mem_eq(got->mem->data, expected, length);
+        ck_assert_uint_ge(frames, (COUNT + PVMI_FRAME_PIECES_MAX - 1) / PVMI_FRAME_PIECES_MAX);
+        pvmi_message_unref(got);
+        got = carry(m, cuts[c], &frames); /* to the next receiver: from the start again */
+        ck_assert_mem_eq(got->mem->data, expected, length);
+        pvmi_message_unref(got);
+        pvmi_message_unref(m);
+    }
+}
+END_TEST
+
+START_TEST(adjoining_segments_are_one)
+{
+    int user[100];
+    struct pvmi_message *m = new_message(PVMI_ENC_INPLACE);
+    for (int i = 0; i < 100; i++) {
+        user[i] = i;
+        ck_assert_int_eq(pvmi_message_pack(m, PVM_INT, user + i, 1, 1), 0);
+    }
+    ck_assert_uint_eq(m->inplace_count, 1);
+    ck_assert_uint_eq(m->inplace_length, sizeof user);
+    pvmi_message_unref(m);
+}
+END_TEST
+
+START_TEST(in_place_segments_are_limited)
+{
+    char user[4];
+    int status = 0;
+    unsigned packed = 0;
+    struct pvmi_message *m = new_message(PVMI_ENC_INPLACE);
+    unit_log_start();
+    while (!(status = pvmi_message_pack(m, PVM_BYTE, user + packed % 2 * 2, 1, 1)))
+        packed++;
+    ck_assert_int_eq(status, PVMI_ELIMIT);
+    ck_assert_uint_eq(packed, PVMI_INPLACE_MAX);
+    ck_assert_int_eq(unit_log.count, 1);
+    ck_assert_uint_eq(m->inplace_length, packed);
+    pvmi_message_unref(m);
+}
+END_TEST
+
+START_TEST(beyond_4_gib)
+{
+    uint64_t bytes = ((uint64_t)4 << 30) + 1;
+    struct pvmi_message *m = new_message(PVMI_ENC_DEFAULT);
+    uint8_t *start = pvmi_message_reserve(m, bytes - 4); /* not touched: needs addresses, not memory */
+    if (!start)
+        ck_abort_msg("no room for 4 GiB of addresses");
+    ck_assert_int_eq(pvmi_message_pack_bytes(m, "tail", 4), 0);
+    ck_assert_uint_eq(pvmi_message_bytes(m), bytes);
+    struct pvmi_frame *f = pvmi_message_frame(m, bytes - 3, 100, 0);
+    ck_assert_uint_eq(f->h.length, 3);
+    ck_assert_uint_eq(f->h.body_length, bytes);
+    ck_assert_mem_eq(f->pieces[0].iov_base, "ail", 3);
+    pvmi_frame_unref(f);
+    char text[4];
+    m->position = bytes - 4;
+    ck_assert_int_eq(pvmi_message_unpack(m, PVM_BYTE, text, 4, 1), 0);
+    ck_assert_mem_eq(text, "tail", 4);
+    ck_assert_int_eq(pvmi_message_unpack(m, PVM_BYTE, text, 1, 1), PVMI_ESHORT);
+    pvmi_message_unref(m);
+    ck_assert_uint_eq(in_use(), 0);
+}
+END_TEST
+
+START_TEST(impossible_bodies_are_refused)
+{
+    unit_log_start();
+    ck_assert_ptr_null(pvmi_message_from_header(&(struct pvmi_frame_header){.body_length = UINT64_MAX, .length = 1}));
+    ck_assert_int_ge(unit_log.count, 1);
+    ck_assert_uint_eq(in_use(), 0);
+    struct pvmi_message *m = new_message(PVMI_ENC_DEFAULT);
+    ck_assert_ptr_null(pvmi_message_reserve(m, SIZE_MAX));
+    ck_assert_ptr_null(pvmi_message_reserve(m, SIZE_MAX / 8));
+    ck_assert_uint_eq(m->length, 0);
+    pvmi_message_unref(m);
+}
+END_TEST
+
+START_TEST(in_place_does_not_arrive)
+{
+    struct pvmi_frame_header h = {.enc = PVMI_ENC_INPLACE, .dsig = 0x0658ef59, .body_length = 4, .length = 4};
+    struct pvmi_message *m = pvmi_message_from_header(&h);
+    ck_assert(!pvmi_message_is_inplace(m));
+    ck_assert_uint_eq(m->enc, h.dsig);
+    ck_assert_uint_eq(pvmi_message_bytes(m), 4);
+    pvmi_message_unref(m);
+}
+END_TEST
+
+UNIT_MAIN("message", a_new_message_is_empty, an_empty_message_is_one_frame, a_body_is_cut_and_put_together,
+          a_frame_is_never_over_its_limit, frames_outlive_their_message, packing_after_sending_leaves_frames_alone,
+          in_place_data_is_sent_from_where_it_is, in_place_segments_are_cut_into_frames, adjoining_segments_are_one,
+          in_place_segments_are_limited, beyond_4_gib, impossible_bodies_are_refused, in_place_does_not_arrive)
