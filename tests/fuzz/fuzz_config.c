@@ -1,0 +1,53 @@
+/*
+ * fuzz_config.c - values of settings: any text for any setting is taken within its limits or refused with a message.
+ * Input: NAME=text.
+ */
+#include "fuzz.h"
+#include <string.h>
+#include "config.h"
+#include "error.h"
+#include "log.h"
+
+static void check_value(enum pvmi_setting which, const char *text)
+{
+    const struct pvmi_setting_row *row = &pvmi_setting_table[which];
+    setenv(row->name, text, 1);
+    int64_t value = pvmi_config_integer(which);
+    if (row->minimum)
+        MUST(value >= row->minimum);
+    if (row->maximum)
+        MUST(value <= row->maximum);
+    if (row->kind == PVMI_KIND_BYTES || row->kind == PVMI_KIND_SECONDS)
+        MUST(value >= 0);
+    MUST(!strcmp(pvmi_config_origin(which), *text ? "environment" : "default"));
+    unsetenv(row->name);
+}
+
+static void check_setting(enum pvmi_setting which, const char *text, size_t why_bytes)
+{
+    char why[512];
+    memset(why, 'x', sizeof why);
+    if (pvmi_config_check(which, text, why, why_bytes))
+        MUST(memchr(why, 0, why_bytes) && why[0]);
+    else
+        check_value(which, text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char line[8192], root[256];
+    if (size >= sizeof line)
+        return 0;
+    memcpy(line, data, size);
+    line[size] = '\0';
+    char *text = strchr(line, '=');
+    if (!text)
+        return 0;
+    *text++ = '\0';
+    for (int i = 0; i < PVMI_SETTING_COUNT; i++)
+        if (!strcmp(line, pvmi_setting_table[i].name))
+            check_setting(i, text, size & 1 ? 512 : 8);
+    if (!pvmi_config_root_of(text, root, sizeof root))
+        MUST(memchr(root, 0, sizeof root));
+    return 0;
+}

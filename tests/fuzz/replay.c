@@ -1,0 +1,66 @@
+/*
+ * replay.c - main() of fuzz targets built without libFuzzer: runs every file of a corpus folder, and every beginning of
+ * it, so that each field is once the one in which the input ends.
+ */
+#include <dirent.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FILE_BYTES_MAX 4096
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* In memory of exactly its size, so that a sanitizer or Valgrind sees each byte read beyond it. */
+static void run(const uint8_t *bytes, size_t length)
+{
+    uint8_t *input = malloc(length ? length : 1);
+    if (!input)
+        abort();
+    memcpy(input, bytes, length);
+    LLVMFuzzerTestOneInput(input, length);
+    free(input);
+}
+
+static int replay(const char *path)
+{
+    uint8_t bytes[FILE_BYTES_MAX];
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        perror(path);
+        return EXIT_FAILURE;
+    }
+    size_t length = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    printf("%s: %zu bytes\n", path, length);
+    fflush(stdout); /* the last line names the culprit if the next call does not return */
+    for (size_t part = 0; part <= length; part++)
+        run(bytes, part);
+    return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+    DIR *folder = argc == 2 ? opendir(argv[1]) : NULL;
+    if (!folder) {
+        fprintf(stderr, "usage: %s CORPUS-FOLDER (which must exist)\n", argv[0]);
+        return EXIT_FAILURE;
+    }
+    int status = EXIT_SUCCESS, files = 0;
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        char path[4096];
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, "%s/%s", argv[1], entry->d_name);
+        if (replay(path))
+            status = EXIT_FAILURE;
+        files++;
+    }
+    closedir(folder);
+    if (!files) {
+        fprintf(stderr, "%s: no seeds\n", argv[1]);
+        return EXIT_FAILURE;
+    }
+    return status;
+}
