@@ -8,14 +8,65 @@
 #ifndef PVMD_LINK_H
 #define PVMD_LINK_H
 
+#include <ev.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include "../core/frame.h"
+#include "address.h"
 #include "hosts.h"
+#include "preface.h"
+
+/* The value says what the link waits for. */
+enum pvmd_link_state {
+    PVMD_LINK_IDLE,    /* for somebody who has something to send */
+    PVMD_LINK_OPENING, /* for its first connection */
+    PVMD_LINK_UP,      /* for nothing: frames flow */
+    PVMD_LINK_LOST,    /* for a new connection after one was torn */
+    PVMD_LINK_RELAYED, /* for nothing: frames go through the master, for good */
+};
 
 /*
  * Takes a frame for a known host (a reference of it). Opens a link first where there is none: slaves reach each other
  * when they first have something to say. Called by relay.c and rpc.c; senders are held when the line is slow (queue.h).
  */
 void pvmd_link_send(struct pvmd_host *host, struct pvmi_frame *f);
+
+/* ---- for join.c and leave.c ---- */
+
+/* Master: opens the first connection to a launched slave. pvmd_join_link_up() or pvmd_join_link_lost() follows. */
+void pvmd_link_call(struct pvmd_host *host, const struct pvmd_addresses *addresses);
+
+/* Ends the link if there is one, with a goodbye if it stands; its frames are dropped. No event follows. */
+void pvmd_link_close(struct pvmd_host *host);
+
+/* Incoming calls: to be given to pvmd_listen_start(). */
+enum pvmd_verdict pvmd_link_offered(const struct pvmd_preface *p);
+void pvmd_link_accepted(const struct pvmd_preface *p, int fd, const uint8_t key[PVMD_KEY_BYTES]);
+
+/* The other slave sends through the master from now on, having received `count` of our frames (DM_LINK_LOST). */
+void pvmd_link_peer_relays(struct pvmd_host *host, uint32_t count);
+
+/* ---- for liveness.c ---- */
+
+enum pvmd_link_state pvmd_link_state(const struct pvmd_host *host); /* IDLE when there is no link */
+
+/* Loop time when the other side was last heard, moved on by what pvmd_link_excuse() was given; UP links only. */
+ev_tstamp pvmd_link_heard(const struct pvmd_host *host);
+
+/* Whether sent frames wait to be counted. */
+bool pvmd_link_has_kept(const struct pvmd_host *host);
+
+/* We were not running for so long: the silence is not the other side's. */
+void pvmd_link_excuse(struct pvmd_host *host, ev_tstamp seconds);
+
+void pvmd_link_ping(struct pvmd_host *host);
+
+/* The other side has been silent for too long: at the master, and for the link to it, it counts as lost for good. */
+void pvmd_link_silent(struct pvmd_host *host, const char *why);
+
+/* ---- for tests ---- */
+
+/* The socket of an UP link, else -1. */
+int pvmd_link_fd(const struct pvmd_host *host);
 
 #endif

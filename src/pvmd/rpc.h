@@ -22,6 +22,7 @@ enum pvmd_dm {
     PVMD_DM_ADDHOSTS, /* to the master */
     PVMD_DM_DELHOSTS, /* to the master */
     PVMD_DM_HOSTSYNC,
+    PVMD_DM_LINK_LOST, /* one way, through the master, between slaves that cannot reach each other */
     /* duties on tasks */
     PVMD_DM_EXEC = 0x80020100, /* start n tasks */
     PVMD_DM_PSTAT,
@@ -35,6 +36,7 @@ enum pvmd_dm {
     PVMD_DM_SIBLINGS,   /* one way: the tids of a finished spawn, for tasks of that host */
     PVMD_DM_TICKLE,
     PVMD_DM_RESET, /* kill all tasks but these */
+    PVMD_DM_CONTEXT_FREE,
 };
 
 /* A question that waits for its answer: copy it by value and keep it until then. */
@@ -44,8 +46,8 @@ struct pvmd_question {
 };
 
 /*
- * Called once for each question asked: with the answer's code and the rest of its body, or with PvmHostFail and an empty
- * body when the host is lost or never was a member.
+ * Called once for each question asked: with the answer's code and the rest of its body, or with PvmHostFail and an
+ * empty body when the host is lost or never was a member.
  */
 typedef void pvmd_answered(void *arg, unsigned host_index, int code, struct pvmi_buf *body);
 
@@ -55,6 +57,9 @@ void pvmd_ask(unsigned host_index, enum pvmd_dm what, const struct pvmi_buf *bod
 /* Asks all members, ourselves included; `answered` comes once for each, then `done` once. Either may be NULL. */
 void pvmd_ask_all(enum pvmd_dm what, const struct pvmi_buf *body, pvmd_answered *answered, void (*done)(void *arg),
                   void *arg);
+
+/* One way to a host by way of the master's link: it overtakes what waits for a link of our own. */
+void pvmd_ask_through_master(unsigned host_index, enum pvmd_dm what, const struct pvmi_buf *body);
 
 /* Answers: code and further fields (body may be NULL). Does nothing for one-way questions and lost hosts. */
 void pvmd_answer(const struct pvmd_question *q, int code, const struct pvmi_buf *body);
@@ -66,9 +71,15 @@ typedef int pvmd_dm_handler(const struct pvmd_question *q, struct pvmi_buf *body
 void pvmd_dm_handle(enum pvmd_dm what, pvmd_dm_handler *handler);
 
 /*
- * A whole message in context DM for this daemon, as relay.c put it together; m stays the caller's. from_host is the host
- * whose link brought it (never a local task: relay.c refuses those), which is the only source to be believed.
+ * A whole message in context DM for this daemon, as relay.c put it together; m stays the caller's. from_host is the
+ * host whose link brought it (never a local task: relay.c refuses those), which is the only source to be believed.
  */
 void pvmd_rpc_receive(unsigned from_host, struct pvmi_message *m);
+
+/* A host left: whoever waits for its answers is told PvmHostFail. Called by leave.c after the table has changed. */
+void pvmd_rpc_host_left(unsigned index);
+
+/* The daemon's end: forgets all questions without a word, and all handlers. */
+void pvmd_rpc_stop(void);
 
 #endif

@@ -1,0 +1,246 @@
+/* dial.c - calling another daemon. */
+#include "dial.h"
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <openssl/crypto.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "../core/error.h"
+#include "../core/log.h"
+
+/* What the current address is awaited for. */
+enum dial_state {
+    DIAL_NEXT,    /* the loop, to try the next address */
+    DIAL_CONNECT, /* TCP */
+    DIAL_NONCE,   /* the other side's random bytes */
+    DIAL_VERDICT, /* its word on our preface */
+};
+
+struct pvmd_dial {
+    struct ev_loop *loop;
+    struct pvmd_addresses addresses;
+    unsigned current;
+    struct pvmd_preface preface;
+    const struct pvmd_dial_events *events;
+    void *owner;
+    enum dial_state state;
+    int fd; /* -1: none */
+    ev_io io;
+    ev_timer limit;
+    uint8_t nonce[PVMD_NONCE_BYTES];
+    size_t nonce_bytes;
+    uint8_t wire[PVMD_PREFACE_BYTES];
+    unsigned refusals; /* addresses whose machine has nobody at that port */
+    char why[1024];
+};
+
+static void close_socket(struct pvmd_dial *d)
+{
+    ev_io_stop(d->loop, &d->io);
+    ev_timer_stop(d->loop, &d->limit);
+    if (d->fd >= 0)
+        close(d->fd);
+    d->fd = -1;
+}
+
+void pvmd_dial_cancel(struct pvmd_dial *d)
+{
+    close_socket(d);
+    OPENSSL_cleanse(d, sizeof *d);
+    free(d);
+}
+
+bool pvmd_dial_is_answered(const struct pvmd_dial *d)
+{
+    return d->state == DIAL_NONCE || d->state == DIAL_VERDICT;
+}
+
+const char *pvmd_dial_why(const struct pvmd_dial *d)
+{
+    return d->why;
+}
+
+__attribute__((format(printf, 2, 3))) static void note(struct pvmd_dial *d, const char *format, ...)
+{
+    size_t used = strlen(d->why);
+    va_list args;
+    int n = snprintf(d->why + used, sizeof d->why - used, "%s%s: ", used ? "; " : "",
+                     pvmd_address_text(&d->addresses.list[d->current]));
+    used += (size_t)n;
+    if (used >= sizeof d->why)
+        return;
+    va_start(args, format);
+    vsnprintf(d->why + used, sizeof d->why - used, format, args);
+    va_end(args);
+}
+
+static void give_up(struct pvmd_dial *d, enum pvmd_verdict verdict)
+{
+    close_socket(d);
+    d->events->failed(d->owner, verdict, d->refusals == d->addresses.count, d->why);
+    pvmd_dial_cancel(d);
+}
+
+static void try_address(struct pvmd_dial *d);
+
+/* The current address leads nowhere. */
+static void try_next(struct pvmd_dial *d)
+{
+    close_socket(d);
+    if (++d->current < d->addresses.count)
+        try_address(d);
+    else
+        give_up(d, 0);
+}
+
+static void await(struct pvmd_dial *d, enum dial_state state, int events)
+{
+    d->state = state;
+    ev_io_stop(d->loop, &d->io);
+    ev_io_set(&d->io, d->fd, events);
+    ev_io_start(d->loop, &d->io);
+}
+
+/* A call to a free port of this machine may by chance come from that very port, and then meets itself. */
+static bool is_own_end(const struct pvmd_dial *d)
+{
+    struct pvmd_address own = {0};
+    socklen_t size = sizeof own;
+    return !getsockname(d->fd, &own.u.any, &size) &&
+           !memcmp(&own, &d->addresses.list[d->current], pvmd_address_bytes(&own));
+}
+
+static void connected(struct pvmd_dial *d)
+{
+    int error = 0, one = 1;
+    socklen_t size = sizeof error;
+    getsockopt(d->fd, SOL_SOCKET, SO_ERROR, &error, &size);
+    if (!error && is_own_end(d))
+        error = ECONNREFUSED;
+    if (error) {
+        note(d, "%s", strerror(error));
+        d->refusals += error == ECONNREFUSED;
+        try_next(d);
+        return;
+    }
+    setsockopt(d->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    d->nonce_bytes = 0;
+    await(d, DIAL_NONCE, EV_READ);
+}
+
+/* Reads up to `wanted` bytes: their number, 0 for "none yet", -1 when the address is done with (try_next was called).
+ */
+static ssize_t read_bytes(struct pvmd_dial *d, uint8_t *to, size_t wanted)
+{
+    ssize_t n = recv(d->fd, to, wanted, 0);
+    if (n > 0)
+        return n;
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return 0;
+    note(d, "%s", n < 0 ? strerror(errno) : "closed the connection");
+    try_next(d);
+    return -1;
+}
+
+static void read_nonce(struct pvmd_dial *d)
+{
+    ssize_t n = read_bytes(d, d->nonce + d->nonce_bytes, sizeof d->nonce - d->nonce_bytes);
+    if (n <= 0)
+        return;
+    d->nonce_bytes += (size_t)n;
+    if (d->nonce_bytes < sizeof d->nonce)
+        return;
+    pvmd_preface_encode(&d->preface, &pvmd_machine, d->nonce, d->wire);
+    if (send(d->fd, d->wire, sizeof d->wire, MSG_NOSIGNAL) != (ssize_t)sizeof d->wire) { /* it fits any empty buffer */
+        note(d, "%s", strerror(errno));
+        try_next(d);
+        return;
+    }
+    await(d, DIAL_VERDICT, EV_READ);
+}
+
+static void read_verdict(struct pvmd_dial *d)
+{
+    uint8_t verdict, key[PVMD_KEY_BYTES];
+    if (read_bytes(d, &verdict, 1) <= 0)
+        return;
+    if (verdict == PVMD_VERDICT_CROSSED || verdict == PVMD_VERDICT_RELAYED) {
+        note(d, verdict == PVMD_VERDICT_CROSSED ? "is calling us itself" : "sends through the master");
+        give_up(d, verdict);
+        return;
+    }
+    if (verdict != PVMD_VERDICT_GO) {
+        note(d, "is another host's daemon, or does not know us");
+        try_next(d);
+        return;
+    }
+    int fd = d->fd;
+    ev_io_stop(d->loop, &d->io);
+    d->fd = -1;
+    pvmd_preface_key(d->wire, &pvmd_machine, d->nonce, key);
+    d->events->connected(d->owner, fd, key, &d->addresses.list[d->current]);
+    OPENSSL_cleanse(key, sizeof key);
+    pvmd_dial_cancel(d);
+}
+
+static void io_event(struct ev_loop *loop, ev_io *w, int events)
+{
+    struct pvmd_dial *d = w->data;
+    (void)loop, (void)events;
+    if (d->state == DIAL_NEXT)
+        try_address(d);
+    else if (d->state == DIAL_CONNECT)
+        connected(d);
+    else if (d->state == DIAL_NONCE)
+        read_nonce(d);
+    else
+        read_verdict(d);
+}
+
+static void limit_event(struct ev_loop *loop, ev_timer *w, int events)
+{
+    struct pvmd_dial *d = w->data;
+    (void)loop, (void)events;
+    note(d, pvmd_dial_is_answered(d) ? "takes the connection but does not speak" : "does not answer");
+    try_next(d);
+}
+
+static void try_address(struct pvmd_dial *d)
+{
+    const struct pvmd_address *a = &d->addresses.list[d->current];
+    d->fd = socket(a->u.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (d->fd < 0 || (connect(d->fd, &a->u.any, pvmd_address_bytes(a)) && errno != EINPROGRESS)) {
+        note(d, "%s", strerror(errno));
+        d->refusals += errno == ECONNREFUSED;
+        try_next(d);
+        return;
+    }
+    await(d, DIAL_CONNECT, EV_WRITE);
+    if (d->current + 1 < d->addresses.count) {
+        ev_timer_set(&d->limit, PVMD_DIAL_EACH_S, 0.);
+        ev_timer_start(d->loop, &d->limit);
+    }
+}
+
+struct pvmd_dial *pvmd_dial_new(struct ev_loop *loop, const struct pvmd_addresses *addresses,
+                                const struct pvmd_preface *preface, const struct pvmd_dial_events *events, void *owner)
+{
+    struct pvmd_dial *d = addresses->count ? calloc(1, sizeof *d) : NULL;
+    if (!d)
+        return NULL;
+    d->loop = loop;
+    d->addresses = *addresses;
+    d->preface = *preface;
+    d->events = events;
+    d->owner = owner;
+    d->fd = -1;
+    ev_io_init(&d->io, io_event, -1, 0);
+    ev_init(&d->limit, limit_event);
+    d->io.data = d->limit.data = d;
+    ev_feed_event(loop, &d->io, EV_CUSTOM);
+    return d;
+}

@@ -1,0 +1,198 @@
+/* hosts.c - the host table: one slot for each index. */
+#include "hosts.h"
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "../core/error.h"
+#include "../core/log.h"
+#include "daemon.h"
+
+static struct pvmd_host *table[PVMI_HOST_INDEX_MAX + 1];
+static unsigned last_index; /* given out */
+
+/* Members, made anew after each change. */
+static struct pvmd_host *members[PVMI_HOST_INDEX_MAX];
+static size_t member_count;
+static bool members_stale = true;
+
+struct pvmd_host *pvmd_host_any(unsigned index)
+{
+    return index <= PVMI_HOST_INDEX_MAX ? table[index] : NULL;
+}
+
+struct pvmd_host *pvmd_host_by_index(unsigned index)
+{
+    struct pvmd_host *h = pvmd_host_any(index);
+    return h && (h->state == PVMD_HOST_JOINING || h->state == PVMD_HOST_UP) ? h : NULL;
+}
+
+struct pvmd_host *pvmd_host_self(void)
+{
+    return table[pvmd.host_index];
+}
+
+struct pvmd_host **pvmd_host_list(size_t *count)
+{
+    if (members_stale) {
+        member_count = 0;
+        for (unsigned i = 1; i <= PVMI_HOST_INDEX_MAX; i++)
+            if (table[i] && table[i]->state == PVMD_HOST_UP)
+                members[member_count++] = table[i];
+        members_stale = false;
+    }
+    *count = member_count;
+    return members;
+}
+
+struct pvmd_host *pvmd_host_by_name(const char *name)
+{
+    size_t count;
+    struct pvmd_host **list = pvmd_host_list(&count);
+    if (!strcmp(name, "."))
+        return pvmd_host_self();
+    for (size_t i = 0; i < count; i++)
+        if (!strcasecmp(list[i]->name, name))
+            return list[i];
+    return NULL;
+}
+
+struct pvmd_host *pvmd_host_any_by_name(const char *name)
+{
+    for (unsigned i = 1; i <= PVMI_HOST_INDEX_MAX; i++)
+        if (table[i] && table[i]->state != PVMD_HOST_LEAVING && !strcasecmp(table[i]->name, name))
+            return table[i];
+    return NULL;
+}
+
+/* ---- changes ---- */
+
+static void free_host(struct pvmd_host *h)
+{
+    free(h->name);
+    free(h->arch);
+    free(h->exec_path);
+    free(h->working_dir);
+    free(h->debugger);
+    free(h->address);
+    free(h);
+}
+
+int pvmd_host_set_text(char **field, const char *text)
+{
+    char *copy = strdup(text);
+    if (!copy) {
+        pvmi_log(PVMI_LOG_ERROR, "no memory for the host table");
+        return PVMI_ENOMEM;
+    }
+    free(*field);
+    *field = copy;
+    return 0;
+}
+
+static bool set_texts(struct pvmd_host *h, const char *name)
+{
+    return !pvmd_host_set_text(&h->name, name) && !pvmd_host_set_text(&h->arch, "") &&
+           !pvmd_host_set_text(&h->exec_path, "") && !pvmd_host_set_text(&h->working_dir, "") &&
+           !pvmd_host_set_text(&h->debugger, "") && !pvmd_host_set_text(&h->address, "");
+}
+
+struct pvmd_host *pvmd_host_new(unsigned index, uint32_t incarnation, const char *name)
+{
+    if (index < 1 || index > PVMI_HOST_INDEX_MAX || table[index])
+        return NULL;
+    struct pvmd_host *h = calloc(1, sizeof *h);
+    if (!h || !set_texts(h, name)) {
+        if (h)
+            free_host(h);
+        return NULL;
+    }
+    h->index = index;
+    h->incarnation = incarnation;
+    h->speed = PVMD_SPEED_DEFAULT;
+    members_stale = true;
+    return table[index] = h;
+}
+
+void pvmd_host_free(struct pvmd_host *host)
+{
+    table[host->index] = NULL;
+    members_stale = true;
+    free_host(host);
+}
+
+void pvmd_host_free_all(void)
+{
+    for (unsigned i = 1; i <= PVMI_HOST_INDEX_MAX; i++)
+        if (table[i])
+            pvmd_host_free(table[i]);
+}
+
+void pvmd_host_set_state(struct pvmd_host *host, enum pvmd_host_state state)
+{
+    host->state = state;
+    members_stale = true;
+}
+
+unsigned pvmd_host_next_index(void)
+{
+    for (unsigned i = 1; i <= PVMI_HOST_INDEX_MAX; i++) {
+        unsigned index = (last_index + i - 1) % PVMI_HOST_INDEX_MAX + 1;
+        if (!table[index])
+            return last_index = index;
+    }
+    return 0;
+}
+
+/* ---- rows ---- */
+
+void pvmd_host_put_row(struct pvmi_buf *b, const struct pvmd_host *host)
+{
+    pvmi_buf_put_u32(b, host->index);
+    pvmi_buf_put_u32(b, host->incarnation);
+    pvmi_buf_put_string(b, host->name);
+    pvmi_buf_put_string(b, host->arch);
+    pvmi_buf_put_i32(b, host->speed);
+    pvmi_buf_put_u32(b, host->dsig);
+    pvmi_buf_put_string(b, host->address);
+    pvmi_buf_put_u16(b, host->port);
+}
+
+/* A new entry, or the one of that index if it is the same host: ourselves, or the master who called us. */
+static struct pvmd_host *entry_for(unsigned index, uint32_t incarnation, const char *name)
+{
+    struct pvmd_host *h = pvmd_host_any(index);
+    if (!h) {
+        h = pvmd_host_new(index, incarnation, name);
+        if (h)
+            pvmd_host_set_state(h, PVMD_HOST_JOINING);
+        return h;
+    }
+    return h->incarnation == incarnation && !strcasecmp(h->name, name) ? h : NULL;
+}
+
+int pvmd_host_get_row(struct pvmi_buf *b, struct pvmd_host **host)
+{
+    char name[PVMD_HOST_NAME_MAX + 1], arch[64], address[64];
+    unsigned index = pvmi_buf_get_u32(b);
+    uint32_t incarnation = pvmi_buf_get_u32(b);
+    pvmi_buf_get_string_to(b, name, sizeof name);
+    pvmi_buf_get_string_to(b, arch, sizeof arch);
+    int speed = pvmi_buf_get_i32(b);
+    pvmi_dsig dsig = pvmi_buf_get_u32(b);
+    pvmi_buf_get_string_to(b, address, sizeof address);
+    uint16_t port = pvmi_buf_get_u16(b);
+    int rc = pvmi_buf_error(b);
+    if (rc)
+        return rc;
+    if (index < 1 || index > PVMI_HOST_INDEX_MAX || !*name || speed < 1 || speed > PVMD_SPEED_MAX)
+        return PVMI_EFORMAT;
+    struct pvmd_host *h = entry_for(index, incarnation, name);
+    if (!h)
+        return PVMI_EEXISTS;
+    h->speed = speed;
+    h->dsig = dsig;
+    h->port = port;
+    *host = h;
+    rc = pvmd_host_set_text(&h->arch, arch);
+    return rc || !*address ? rc : pvmd_host_set_text(&h->address, address);
+}

@@ -1,0 +1,639 @@
+/* link.c - links: what waits, what was sent and must be kept, and how connections come and go. */
+#include "link.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <utlist.h>
+#include "../core/config.h"
+#include "../core/error.h"
+#include "../core/log.h"
+#include "daemon.h"
+#include "dial.h"
+#include "join.h"
+#include "kept.h"
+#include "listen.h"
+#include "queue.h"
+#include "relay.h"
+#include "rpc.h"
+#include "stream.h"
+
+#define TICK_S       0.1  /* between looks at a link that is not up */
+#define OPEN_TICKS   30   /* for two slaves to reach each other; then they send through the master */
+#define REOPEN_TICKS 10   /* for a torn connection, unless the other machine takes our call */
+#define ACCEPT_TICKS 50   /* for the handshake of somebody who called us */
+#define COUNT_LAZY_S 0.05 /* after which received frames are counted to the sender unasked */
+#define ASK_FRAMES   512  /* sent without asking for a count */
+#define KEPT_MAX     65536
+
+struct pvmd_link {
+    struct pvmd_host *host;
+    enum pvmd_link_state state;
+    struct pvmd_queue queue;
+
+    struct pvmd_kept kept;
+    uint32_t next_out;    /* number of the next frame for this connection: a kept one, or kept.end */
+    size_t unasked_bytes; /* sent since we last asked for a count */
+    unsigned unasked;
+
+    uint32_t received; /* frames received on this link, over all connections */
+    uint32_t told;     /* what the other side knows of `received` */
+    bool count_due;    /* it asked for it */
+
+    struct pvmd_dial *dial;          /* our call under way, or NULL */
+    struct pvmd_stream *stream;      /* the connection, or one in its handshake, or NULL */
+    bool stream_is_call;             /* we called */
+    uint32_t epoch;                  /* connections so far */
+    uint32_t caller_epoch;           /* as the caller of `stream` counts them */
+    struct pvmd_addresses addresses; /* where to call */
+    ev_timer tick;                   /* while OPENING or LOST */
+    unsigned ticks;                  /* ... so many: loop turns, not time, so that a stopped daemon does not hurry */
+    ev_tstamp excused;               /* silence before this does not count */
+    bool goodbye;                    /* the other daemon ends */
+    bool count_awaited;              /* RELAYED: kept frames wait for the other side's count */
+
+    bool dirty; /* in the list of links to be flushed */
+    struct pvmd_link *prev, *next;
+};
+
+static struct pvmd_link *dirty_links;
+static ev_prepare flush_watcher; /* never started: fed when a link becomes dirty */
+static ev_timer lazy_timer;
+
+static bool link_lost(struct pvmd_link *l, const char *why);
+static void mark_dirty(struct pvmd_link *l);
+static void tick_event(struct ev_loop *loop, ev_timer *w, int events);
+static const struct pvmd_dial_events dial_events;
+static const struct pvmd_stream_events stream_events;
+
+static struct pvmd_link *link_of(struct pvmd_host *host)
+{
+    struct pvmd_link *l = host->link;
+    if (l)
+        return l;
+    l = calloc(1, sizeof *l);
+    if (!l) {
+        pvmi_log(PVMI_LOG_ERROR, "no memory for the link to host %s", host->name);
+        return NULL;
+    }
+    l->host = host;
+    ev_init(&l->tick, tick_event);
+    l->tick.data = l;
+    pvmd_queue_init(&l->queue, pvmi_tid_of_host_index(host->index));
+    return host->link = l;
+}
+
+static bool is_to_or_from_master(const struct pvmd_link *l)
+{
+    return pvmd_is_master() || l->host->index == pvmd.master_index;
+}
+
+static struct pvmd_link *master_link(void)
+{
+    struct pvmd_host *master = pvmd_host_any(pvmd.master_index);
+    return master ? master->link : NULL;
+}
+
+/* ---- sending ---- */
+
+/* Bytes that may be kept: half of what may wait, so that a link holds at most one and a half times PVM_QUEUE_MAX. */
+static size_t window_bytes(void)
+{
+    static size_t bytes;
+    if (!bytes)
+        bytes = (size_t)pvmi_config_integer(PVMI_SETTING_QUEUE_MAX) / 2;
+    return bytes;
+}
+
+/* Moves the oldest waiting frame to the kept ones: false when there is none, or too much is kept already. */
+static bool take(struct pvmd_link *l)
+{
+    struct pvmi_frame *f = pvmd_queue_first(&l->queue);
+    uint32_t kept = pvmd_kept_count(&l->kept);
+    if (!f || (kept && l->kept.bytes >= window_bytes()) || kept >= KEPT_MAX || pvmd_kept_add(&l->kept, f))
+        return false;
+    pvmd_queue_pop(&l->queue);
+    return true;
+}
+
+/* Counts are asked for so often that they come before the window is full. */
+static bool ask_with(struct pvmd_link *l, const struct pvmi_frame *f)
+{
+    l->unasked_bytes += sizeof *f + f->h.length;
+    if (l->unasked_bytes < window_bytes() / 4 && ++l->unasked < ASK_FRAMES)
+        return false;
+    l->unasked_bytes = l->unasked = 0;
+    return true;
+}
+
+static void flush_up(struct pvmd_link *l)
+{
+    while (l->next_out != l->kept.end || take(l)) {
+        struct pvmi_frame *f = pvmd_kept_frame(&l->kept, l->next_out);
+        if (!pvmd_stream_frame(l->stream, f, l->received, ask_with(l, f)))
+            break;
+        l->told = l->received;
+        l->next_out++;
+    }
+    if (l->count_due && l->told != l->received) {
+        l->told = l->received;
+        pvmd_stream_signal(l->stream, PVMD_SIGNAL_COUNT, l->received);
+    }
+    l->count_due = false;
+    pvmd_stream_flush(l->stream);
+}
+
+/* To the master's queue while that is short: senders are held by name of the host they send to, which is ours. */
+static void flush_relayed(struct pvmd_link *l)
+{
+    struct pvmd_link *master = master_link();
+    struct pvmi_frame *f;
+    if (!master || l->count_awaited)
+        return;
+    for (uint32_t n = l->kept.counted; n != l->kept.end; n++)
+        pvmd_link_send(master->host, pvmd_kept_frame(&l->kept, n));
+    pvmd_kept_clear(&l->kept);
+    while (master->queue.bytes < window_bytes() / 2 && (f = pvmd_queue_first(&l->queue))) {
+        pvmd_link_send(master->host, f);
+        pvmd_queue_pop(&l->queue);
+    }
+}
+
+/* Links that send through this one go on when its queue is short again. */
+static void wake_relayed(const struct pvmd_link *master)
+{
+    size_t count;
+    struct pvmd_host **list = pvmd_host_list(&count);
+    if (master->queue.bytes >= window_bytes() / 2)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        struct pvmd_link *l = list[i]->link;
+        if (l && l->state == PVMD_LINK_RELAYED && pvmd_queue_first(&l->queue))
+            mark_dirty(l);
+    }
+}
+
+static void flush(struct pvmd_link *l)
+{
+    if (l->state == PVMD_LINK_RELAYED)
+        flush_relayed(l);
+    if (l->state != PVMD_LINK_UP)
+        return;
+    flush_up(l);
+    if (!pvmd_is_master() && l->host->index == pvmd.master_index)
+        wake_relayed(l);
+}
+
+static void flush_event(struct ev_loop *loop, ev_prepare *w, int events)
+{
+    (void)loop, (void)w, (void)events;
+    while (dirty_links) {
+        struct pvmd_link *l = dirty_links;
+        DL_DELETE(dirty_links, l);
+        l->dirty = false;
+        flush(l);
+    }
+}
+
+/* Links are flushed when this turn of the loop has handled all else (lowest priority), so that frames leave together.
+ */
+static void mark_dirty(struct pvmd_link *l)
+{
+    if (l->dirty)
+        return;
+    l->dirty = true;
+    DL_APPEND(dirty_links, l);
+    if (!ev_is_pending(&flush_watcher)) {
+        ev_prepare_init(&flush_watcher, flush_event);
+        ev_set_priority(&flush_watcher, EV_MINPRI);
+        ev_feed_event(pvmd.loop, &flush_watcher, EV_PREPARE);
+    }
+}
+
+/* ---- counting ---- */
+
+static void lazy_event(struct ev_loop *loop, ev_timer *w, int events)
+{
+    (void)loop, (void)w, (void)events;
+    for (unsigned i = 1; i <= PVMI_HOST_INDEX_MAX; i++) {
+        struct pvmd_host *h = pvmd_host_any(i);
+        if (!h || !h->link || h->link->told == h->link->received)
+            continue;
+        h->link->count_due = true;
+        mark_dirty(h->link);
+    }
+}
+
+static void count_later(struct pvmd_link *l, bool asked)
+{
+    if (asked) {
+        l->count_due = true;
+        mark_dirty(l);
+    } else if (!ev_is_active(&lazy_timer)) {
+        ev_timer_init(&lazy_timer, lazy_event, COUNT_LAZY_S, 0.);
+        ev_timer_start(pvmd.loop, &lazy_timer);
+    }
+}
+
+/* The other side has received our frames before `count`. False: it cannot have, the link is lost and may be gone. */
+static bool counted(struct pvmd_link *l, uint32_t count)
+{
+    if (count == l->kept.counted)
+        return true;
+    if (pvmd_kept_drop(&l->kept, count, l->next_out)) {
+        pvmi_log(PVMI_LOG_ERROR, "host %s counts %u frames of %u", l->host->name, count, l->next_out);
+        return link_lost(l, "it miscounts our frames");
+    }
+    if (pvmd_queue_first(&l->queue))
+        mark_dirty(l);
+    return true;
+}
+
+static void stream_frame(void *owner, struct pvmi_frame *f, uint32_t count, bool asked)
+{
+    struct pvmd_link *l = owner;
+    if (l->state != PVMD_LINK_UP || !counted(l, count))
+        return;
+    l->received++;
+    count_later(l, asked);
+    pvmd_relay(f, l->host->index); /* may end the link */
+}
+
+static void stream_writable(void *owner)
+{
+    mark_dirty(owner);
+}
+
+/* ---- connections ---- */
+
+static void drop_connection(struct pvmd_link *l)
+{
+    if (l->dial)
+        pvmd_dial_cancel(l->dial);
+    if (l->stream)
+        pvmd_stream_close(l->stream);
+    l->dial = NULL;
+    l->stream = NULL;
+}
+
+static void enter(struct pvmd_link *l, enum pvmd_link_state state)
+{
+    l->state = state;
+    l->ticks = 0;
+    ev_timer_stop(pvmd.loop, &l->tick);
+    if (state != PVMD_LINK_OPENING && state != PVMD_LINK_LOST)
+        return;
+    ev_timer_set(&l->tick, TICK_S, TICK_S);
+    ev_timer_start(pvmd.loop, &l->tick);
+}
+
+/* The addresses worth calling: a loopback address leads to the other host only from the machine that it is on too. */
+static bool may_call(struct pvmd_link *l)
+{
+    struct pvmd_address a;
+    const struct pvmd_host *h = l->host;
+    if (l->addresses.count)
+        return true;
+    if (!h->port || pvmd_address_parse(h->address, h->port, &a))
+        return false;
+    if (pvmd_address_is_loopback(&a) && !is_to_or_from_master(l) && !pvmd_ip_is_loopback(pvmd_host_self()->address))
+        return false;
+    pvmd_addresses_add(&l->addresses, &a);
+    return true;
+}
+
+static void call(struct pvmd_link *l)
+{
+    struct pvmd_preface p = {
+        .from_index = pvmd.host_index,
+        .from_incarnation = pvmd_host_self()->incarnation,
+        .to_index = l->host->index,
+        .to_incarnation = l->host->incarnation,
+        .epoch = l->epoch,
+    };
+    if (may_call(l))
+        l->dial = pvmd_dial_new(pvmd.loop, &l->addresses, &p, &dial_events, l);
+}
+
+/* From now on frames go through the master. The other side is told what has come directly, and tells us. */
+static void relay_from_now(struct pvmd_link *l, const char *why)
+{
+    struct pvmi_buf body;
+    pvmi_log(PVMI_LOG_INFO, "sending to host %s through the master: %s", l->host->name, why);
+    drop_connection(l);
+    enter(l, PVMD_LINK_RELAYED);
+    l->count_awaited = pvmd_kept_count(&l->kept) > 0;
+    pvmi_buf_init(&body);
+    pvmi_buf_put_u32(&body, l->received);
+    pvmd_ask_through_master(l->host->index, PVMD_DM_LINK_LOST, &body);
+    pvmi_buf_free(&body);
+    mark_dirty(l);
+}
+
+void pvmd_link_peer_relays(struct pvmd_host *host, uint32_t count)
+{
+    struct pvmd_link *l = link_of(host);
+    if (!l)
+        return;
+    if (l->state != PVMD_LINK_RELAYED)
+        relay_from_now(l, "it does so too");
+    if (pvmd_kept_drop(&l->kept, count, l->kept.end))
+        pvmi_log(PVMI_LOG_ERROR, "host %s counts %u frames of %u", host->name, count, l->kept.end);
+    l->count_awaited = false;
+    mark_dirty(l);
+}
+
+/* No connection, and none to come. False, since the link may be gone now. */
+static bool link_lost(struct pvmd_link *l, const char *why)
+{
+    drop_connection(l);
+    ev_timer_stop(pvmd.loop, &l->tick);
+    if (!is_to_or_from_master(l))
+        relay_from_now(l, why);
+    else
+        pvmd_join_link_lost(l->host->index, l->goodbye ? "it has ended" : why);
+    return false;
+}
+
+/* The connection of an UP link broke: both sides call at once. */
+static void torn(struct pvmd_link *l, const char *why)
+{
+    pvmi_log(PVMI_LOG_INFO, "connection to host %s is torn: %s", l->host->name, why);
+    drop_connection(l);
+    enter(l, PVMD_LINK_LOST);
+    if (l->goodbye)
+        link_lost(l, why);
+    else
+        call(l);
+}
+
+static void stream_down(void *owner, const char *why);
+
+/* 0: none. The first call to a slave is limited by the time that it may take to join. */
+static unsigned tick_limit(const struct pvmd_link *l)
+{
+    if (l->stream && !l->stream_is_call)
+        return ACCEPT_TICKS;
+    if (l->state == PVMD_LINK_OPENING)
+        return is_to_or_from_master(l) ? 0 : OPEN_TICKS;
+    if (l->stream || (l->dial && pvmd_dial_is_answered(l->dial))) /* a stopped daemon's kernel speaks for it */
+        return (unsigned)((double)pvmi_config_us(PVMI_SETTING_HOST_TIMEOUT) / (TICK_S * 1e6));
+    return REOPEN_TICKS;
+}
+
+static void tick_event(struct ev_loop *loop, ev_timer *w, int events)
+{
+    struct pvmd_link *l = w->data;
+    unsigned limit = tick_limit(l);
+    (void)loop, (void)events;
+    if (!limit || ++l->ticks <= limit) {
+        if (l->state == PVMD_LINK_LOST && !l->dial && !l->stream)
+            call(l);
+    } else if (l->state == PVMD_LINK_LOST) {
+        link_lost(l, "it cannot be reached any more");
+    } else if (l->stream && !l->stream_is_call) {
+        stream_down(l, "no handshake in time");
+    } else {
+        link_lost(l, "no connection in time");
+    }
+}
+
+static void begin_stream(struct pvmd_link *l, int fd, bool is_call, const uint8_t *key, uint32_t caller_epoch)
+{
+    l->stream_is_call = is_call;
+    l->caller_epoch = caller_epoch;
+    l->stream = pvmd_stream_new(pvmd.loop, fd, is_call, key, &stream_events, l);
+}
+
+/* ---- our calls ---- */
+
+static void dial_connected(void *owner, int fd, const uint8_t key[PVMD_KEY_BYTES], const struct pvmd_address *address)
+{
+    struct pvmd_link *l = owner;
+    l->dial = NULL;
+    l->addresses.count = 0; /* of all, the one that worked is kept */
+    pvmd_addresses_add(&l->addresses, address);
+    begin_stream(l, fd, true, key, l->epoch);
+}
+
+static void dial_failed(void *owner, enum pvmd_verdict verdict, bool refused, const char *why)
+{
+    struct pvmd_link *l = owner;
+    l->dial = NULL;
+    if (verdict == PVMD_VERDICT_CROSSED)
+        return; /* the tick looks whether their call arrives */
+    if (verdict == PVMD_VERDICT_RELAYED || l->state == PVMD_LINK_OPENING)
+        link_lost(l, why);
+    else if (refused && pvmd_is_master())
+        link_lost(l, "its daemon is gone");
+}
+
+static const struct pvmd_dial_events dial_events = {.connected = dial_connected, .failed = dial_failed};
+
+/* ---- the life of a stream ---- */
+
+static void stream_ready(void *owner)
+{
+    struct pvmd_link *l = owner;
+    pvmd_stream_signal(l->stream, PVMD_SIGNAL_HELLO, l->received);
+    pvmd_stream_flush(l->stream);
+}
+
+/* What we called worked, and is told to the others. The master's address slaves know from being called only. */
+static void learn_address(struct pvmd_link *l)
+{
+    struct sockaddr_storage raw;
+    socklen_t size = sizeof raw;
+    struct pvmd_address a;
+    char ip[PVMD_ADDRESS_TEXT];
+    if (!l->stream_is_call && l->host->index != pvmd.master_index)
+        return;
+    if (getpeername(pvmd_stream_fd(l->stream), (struct sockaddr *)&raw, &size) ||
+        pvmd_address_from((struct sockaddr *)&raw, &a))
+        return;
+    pvmd_address_ip(&a, ip, sizeof ip);
+    pvmd_host_set_text(&l->host->address, ip);
+}
+
+static void stream_hello(struct pvmd_link *l, uint32_t count)
+{
+    if (l->state == PVMD_LINK_UP || pvmd_kept_drop(&l->kept, count, l->kept.end)) {
+        link_lost(l, "it does not follow the protocol");
+        return;
+    }
+    l->next_out = l->kept.counted;
+    l->told = l->received;
+    l->unasked_bytes = l->unasked = 0;
+    l->epoch = (l->caller_epoch > l->epoch ? l->caller_epoch : l->epoch) + 1;
+    l->excused = ev_now(pvmd.loop);
+    enter(l, PVMD_LINK_UP);
+    learn_address(l);
+    mark_dirty(l);
+    pvmd_join_link_up(l->host->index);
+}
+
+static void stream_signal(void *owner, enum pvmd_signal signal, uint32_t count)
+{
+    struct pvmd_link *l = owner;
+    if (signal == PVMD_SIGNAL_HELLO) {
+        stream_hello(l, count);
+        return;
+    }
+    if (l->state != PVMD_LINK_UP || !counted(l, count))
+        return;
+    if (signal == PVMD_SIGNAL_PING) {
+        l->told = l->received;
+        pvmd_stream_signal(l->stream, PVMD_SIGNAL_PONG, l->received);
+        pvmd_stream_flush(l->stream);
+    } else if (signal == PVMD_SIGNAL_BYE) {
+        l->goodbye = true;
+    }
+}
+
+static void stream_down(void *owner, const char *why)
+{
+    struct pvmd_link *l = owner;
+    drop_connection(l);
+    if (l->state == PVMD_LINK_UP)
+        torn(l, why);
+    else if (l->state == PVMD_LINK_OPENING && l->stream_is_call)
+        link_lost(l, why);
+    else if (l->state == PVMD_LINK_OPENING && pvmd_queue_first(&l->queue))
+        call(l);
+    else if (l->state == PVMD_LINK_OPENING)
+        enter(l, PVMD_LINK_IDLE);
+    /* LOST: the tick goes on */
+}
+
+static const struct pvmd_stream_events stream_events = {
+    .ready = stream_ready,
+    .frame = stream_frame,
+    .signal = stream_signal,
+    .writable = stream_writable,
+    .down = stream_down,
+};
+
+/* ---- calls of others ---- */
+
+enum pvmd_verdict pvmd_link_offered(const struct pvmd_preface *p)
+{
+    const struct pvmd_host *host = pvmd_host_any(p->from_index);
+    if (p->to_index != pvmd.host_index || p->to_incarnation != pvmd_host_self()->incarnation)
+        return PVMD_VERDICT_WRONG;
+    if (!host || host->incarnation != p->from_incarnation || host->state == PVMD_HOST_LEAVING ||
+        host == pvmd_host_self())
+        return PVMD_VERDICT_WRONG;
+    const struct pvmd_link *l = host->link;
+    if (!l)
+        return PVMD_VERDICT_GO;
+    if (l->state == PVMD_LINK_RELAYED)
+        return PVMD_VERDICT_RELAYED;
+    if (l->state == PVMD_LINK_UP) /* whoever knows of this connection has lost it before us */
+        return p->epoch >= l->epoch ? PVMD_VERDICT_GO : PVMD_VERDICT_CROSSED;
+    bool calling = l->dial || (l->stream && l->stream_is_call);
+    return calling && pvmd.host_index < p->from_index ? PVMD_VERDICT_CROSSED : PVMD_VERDICT_GO;
+}
+
+void pvmd_link_accepted(const struct pvmd_preface *p, int fd, const uint8_t key[PVMD_KEY_BYTES])
+{
+    struct pvmd_link *l = link_of(pvmd_host_any(p->from_index));
+    if (!l) {
+        close(fd);
+        return;
+    }
+    drop_connection(l);
+    enter(l, l->state == PVMD_LINK_IDLE || l->state == PVMD_LINK_OPENING ? PVMD_LINK_OPENING : PVMD_LINK_LOST);
+    begin_stream(l, fd, false, key, p->epoch);
+}
+
+/* ---- for the layers above ---- */
+
+static void open_link(struct pvmd_link *l)
+{
+    if (!may_call(l)) {
+        relay_from_now(l, "it is reachable from the master's machine only");
+        return;
+    }
+    enter(l, PVMD_LINK_OPENING);
+    call(l);
+}
+
+void pvmd_link_send(struct pvmd_host *host, struct pvmi_frame *f)
+{
+    struct pvmd_link *l = link_of(host);
+    if (!l || pvmd_queue_push(&l->queue, f))
+        return;
+    if (l->state == PVMD_LINK_UP || l->state == PVMD_LINK_RELAYED)
+        mark_dirty(l);
+    else if (l->state == PVMD_LINK_IDLE && !is_to_or_from_master(l)) /* else the master calls */
+        open_link(l);
+}
+
+void pvmd_link_call(struct pvmd_host *host, const struct pvmd_addresses *addresses)
+{
+    struct pvmd_link *l = link_of(host);
+    if (!l)
+        return; /* the time limit of joining sees to it */
+    l->addresses = *addresses;
+    enter(l, PVMD_LINK_OPENING);
+    call(l);
+}
+
+void pvmd_link_close(struct pvmd_host *host)
+{
+    struct pvmd_link *l = host->link;
+    if (!l)
+        return;
+    if (l->state == PVMD_LINK_UP) {
+        flush(l);
+        pvmd_stream_signal(l->stream, PVMD_SIGNAL_BYE, l->received);
+        pvmd_stream_flush(l->stream);
+    }
+    drop_connection(l);
+    ev_timer_stop(pvmd.loop, &l->tick);
+    if (l->dirty)
+        DL_DELETE(dirty_links, l);
+    pvmd_queue_clear(&l->queue);
+    pvmd_kept_clear(&l->kept);
+    free(l);
+    host->link = NULL;
+}
+
+enum pvmd_link_state pvmd_link_state(const struct pvmd_host *host)
+{
+    return host->link ? host->link->state : PVMD_LINK_IDLE;
+}
+
+ev_tstamp pvmd_link_heard(const struct pvmd_host *host)
+{
+    ev_tstamp heard = pvmd_stream_heard(host->link->stream);
+    return heard > host->link->excused ? heard : host->link->excused;
+}
+
+bool pvmd_link_has_kept(const struct pvmd_host *host)
+{
+    return pvmd_kept_count(&host->link->kept) > 0;
+}
+
+void pvmd_link_excuse(struct pvmd_host *host, ev_tstamp seconds)
+{
+    host->link->excused = pvmd_link_heard(host) + seconds;
+}
+
+void pvmd_link_ping(struct pvmd_host *host)
+{
+    pvmd_stream_signal(host->link->stream, PVMD_SIGNAL_PING, host->link->received);
+    pvmd_stream_flush(host->link->stream);
+}
+
+void pvmd_link_silent(struct pvmd_host *host, const char *why)
+{
+    if (is_to_or_from_master(host->link))
+        link_lost(host->link, why);
+    else
+        torn(host->link, why);
+}
+
+int pvmd_link_fd(const struct pvmd_host *host)
+{
+    return pvmd_link_state(host) == PVMD_LINK_UP ? pvmd_stream_fd(host->link->stream) : -1;
+}

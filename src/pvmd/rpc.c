@@ -1,0 +1,328 @@
+/* rpc.c - questions to daemons, ourselves included, and who waits for their answers. */
+#include "rpc.h"
+#include <ev.h>
+#include <stdlib.h>
+#include <uthash.h>
+#include <utlist.h>
+#include "../core/error.h"
+#include "../core/log.h"
+#include "../core/proto.h"
+#include "daemon.h"
+#include "hosts.h"
+#include "link.h"
+#include "pvm3.h"
+#include "relay.h"
+
+#define HANDLERS_MAX 64
+
+/* Who waits for an answer. */
+struct waiting {
+    int32_t wid;
+    unsigned host_index;
+    pvmd_answered *answered;
+    void *arg;
+    UT_hash_handle hh;
+};
+
+/* What is to be handled from the loop: a question of ours to ourselves, or the news that a host cannot be asked. */
+struct deferred {
+    struct pvmi_message *message; /* NULL: no question, `wid` is answered with PvmHostFail */
+    int32_t wid;
+    struct deferred *next, *prev;
+};
+
+static struct {
+    enum pvmd_dm what;
+    pvmd_dm_handler *handle;
+} handlers[HANDLERS_MAX];
+
+static unsigned handler_count;
+static struct waiting *all_waiting;
+static int32_t last_wid;
+static struct deferred *deferred;
+static ev_prepare deferred_watcher; /* never started: fed when something is deferred */
+
+void pvmd_dm_handle(enum pvmd_dm what, pvmd_dm_handler *handler)
+{
+    if (handler_count == HANDLERS_MAX)
+        abort(); /* a table too small for our own duties */
+    handlers[handler_count].what = what;
+    handlers[handler_count++].handle = handler;
+}
+
+static pvmd_dm_handler *handler_of(int32_t tag)
+{
+    for (unsigned i = 0; i < handler_count; i++)
+        if ((int32_t)handlers[i].what == tag)
+            return handlers[i].handle;
+    return NULL;
+}
+
+/* ---- waiting for answers ---- */
+
+static int32_t new_wid(void)
+{
+    struct waiting *w;
+    do {
+        last_wid = last_wid == INT32_MAX ? 1 : last_wid + 1;
+        HASH_FIND_INT(all_waiting, &last_wid, w);
+    } while (w);
+    return last_wid;
+}
+
+/* The wid of a question: 0 when nobody wants the answer, or (logged) when there is no memory to wait for it. */
+static int32_t wait_for(unsigned host_index, pvmd_answered *answered, void *arg)
+{
+    struct waiting *w = answered ? malloc(sizeof *w) : NULL;
+    if (answered && !w)
+        pvmi_log(PVMI_LOG_ERROR, "no memory for a question to host %u", host_index);
+    if (!w)
+        return 0;
+    *w = (struct waiting){.wid = new_wid(), .host_index = host_index, .answered = answered, .arg = arg};
+    HASH_ADD_INT(all_waiting, wid, w);
+    return w->wid;
+}
+
+static void give_answer(struct waiting *w, int code, struct pvmi_buf *body)
+{
+    struct pvmi_buf empty;
+    HASH_DEL(all_waiting, w);
+    if (!body)
+        pvmi_buf_view(&empty, NULL, 0);
+    w->answered(w->arg, w->host_index, code, body ? body : &empty);
+    free(w);
+}
+
+static void answer_failure(int32_t wid)
+{
+    struct waiting *w;
+    HASH_FIND_INT(all_waiting, &wid, w);
+    if (w)
+        give_answer(w, PvmHostFail, NULL);
+}
+
+/* Answers are given one by one: each may ask anew, but never the host that is gone. */
+void pvmd_rpc_host_left(unsigned index)
+{
+    struct waiting *w, *next;
+    bool found = true;
+    while (found) {
+        found = false;
+        HASH_ITER (hh, all_waiting, w, next) {
+            if (w->host_index != index)
+                continue;
+            give_answer(w, PvmHostFail, NULL);
+            found = true;
+            break; /* `next` may be gone */
+        }
+    }
+}
+
+/* ---- messages ---- */
+
+static struct pvmi_message *new_message(unsigned host_index, enum pvmd_dm what, int32_t wid)
+{
+    struct pvmi_message *m = pvmi_message_new(pvmi_dsig_own());
+    if (!m)
+        return NULL;
+    m->src = PVMI_TID_DAEMON | pvmd_host_tid();
+    m->dst = PVMI_TID_DAEMON | pvmi_tid_of_host_index(host_index);
+    m->ctx = PVMI_CTX_DM;
+    m->tag = (int32_t)what;
+    m->wid = wid;
+    return m;
+}
+
+static int append(struct pvmi_message *m, const struct pvmi_buf *body)
+{
+    return body && body->length ? pvmi_message_pack_bytes(m, body->data, body->length) : 0;
+}
+
+static void handle_message(unsigned from_host, struct pvmi_message *m);
+
+static void deferred_event(struct ev_loop *loop, ev_prepare *watcher, int events)
+{
+    (void)loop, (void)watcher, (void)events;
+    while (deferred) {
+        struct deferred *d = deferred;
+        DL_DELETE(deferred, d);
+        if (d->message)
+            handle_message(pvmd.host_index, d->message);
+        else
+            answer_failure(d->wid);
+        pvmi_message_unref(d->message);
+        free(d);
+    }
+}
+
+/* Takes over the message. */
+static void defer(struct pvmi_message *message, int32_t wid)
+{
+    struct deferred *d = malloc(sizeof *d);
+    if (!d) {
+        pvmi_log(PVMI_LOG_ERROR, "no memory for a question to ourselves");
+        pvmi_message_unref(message);
+        return;
+    }
+    d->message = message;
+    d->wid = wid;
+    DL_APPEND(deferred, d);
+    if (ev_is_pending(&deferred_watcher))
+        return;
+    ev_prepare_init(&deferred_watcher, deferred_event);
+    ev_feed_event(pvmd.loop, &deferred_watcher, EV_PREPARE);
+}
+
+/* Takes over the message, which may be NULL (no memory, logged): whoever waits is then told. */
+static void dispatch(unsigned host_index, struct pvmi_message *m, int32_t wid)
+{
+    bool self = host_index == pvmd.host_index;
+    if (m && self) {
+        defer(m, 0);
+        return;
+    }
+    if (m && pvmd_host_by_index(host_index))
+        pvmd_relay_message(m);
+    else if (wid)
+        defer(NULL, wid);
+    pvmi_message_unref(m);
+}
+
+static struct pvmi_message *question(unsigned host_index, enum pvmd_dm what, const struct pvmi_buf *body, int32_t wid)
+{
+    struct pvmi_message *m = new_message(host_index, what, wid);
+    if (m && !append(m, body))
+        return m;
+    pvmi_message_unref(m);
+    return NULL;
+}
+
+void pvmd_ask(unsigned host_index, enum pvmd_dm what, const struct pvmi_buf *body, pvmd_answered *answered, void *arg)
+{
+    int32_t wid = wait_for(host_index, answered, arg);
+    dispatch(host_index, question(host_index, what, body, wid), wid);
+}
+
+void pvmd_ask_through_master(unsigned host_index, enum pvmd_dm what, const struct pvmi_buf *body)
+{
+    struct pvmd_host *master = pvmd_host_by_index(pvmd.master_index);
+    struct pvmi_message *m = question(host_index, what, body, 0);
+    struct pvmi_frame *f = m ? pvmi_message_frame(m, 0, PVMI_FRAME_PAYLOAD_MAX, 0) : NULL;
+    if (master && f)
+        pvmd_link_send(master, f);
+    pvmi_frame_unref(f);
+    pvmi_message_unref(m);
+}
+
+void pvmd_answer(const struct pvmd_question *q, int code, const struct pvmi_buf *body)
+{
+    struct pvmi_message *m = q->wid ? new_message(q->host_index, PVMD_DM_ANSWER, q->wid) : NULL;
+    int32_t wire_code = (int32_t)htole32((uint32_t)code);
+    if (m && !pvmi_message_pack_bytes(m, &wire_code, sizeof wire_code) && !append(m, body))
+        dispatch(q->host_index, m, 0);
+    else
+        pvmi_message_unref(m);
+}
+
+/* ---- asking all ---- */
+
+struct round {
+    size_t open; /* answers to come, and one for the asking itself */
+    pvmd_answered *answered;
+    void (*done)(void *arg);
+    void *arg;
+};
+
+static void round_step(struct round *r)
+{
+    if (--r->open)
+        return;
+    if (r->done)
+        r->done(r->arg);
+    free(r);
+}
+
+static void round_answered(void *arg, unsigned host_index, int code, struct pvmi_buf *body)
+{
+    struct round *r = arg;
+    if (r->answered)
+        r->answered(r->arg, host_index, code, body);
+    round_step(r);
+}
+
+void pvmd_ask_all(enum pvmd_dm what, const struct pvmi_buf *body, pvmd_answered *answered, void (*done)(void *arg),
+                  void *arg)
+{
+    size_t count;
+    struct pvmd_host **members = pvmd_host_list(&count);
+    if (!answered && !done) {
+        for (size_t i = 0; i < count; i++)
+            pvmd_ask(members[i]->index, what, body, NULL, NULL);
+        return;
+    }
+    struct round *r = malloc(sizeof *r);
+    if (!r) {
+        pvmi_log(PVMI_LOG_ERROR, "no memory to ask all hosts");
+        return;
+    }
+    *r = (struct round){.open = count, .answered = answered, .done = done, .arg = arg};
+    for (size_t i = 0; i < count; i++) /* we are a member: at least one answer comes, and none before we return */
+        pvmd_ask(members[i]->index, what, body, round_answered, r);
+}
+
+/* ---- receiving ---- */
+
+static void handle_answer(unsigned from_host, struct pvmi_message *m, struct pvmi_buf *body)
+{
+    struct waiting *w;
+    int code = pvmi_buf_get_i32(body);
+    HASH_FIND_INT(all_waiting, &m->wid, w);
+    if (w && w->host_index == from_host && !pvmi_buf_error(body))
+        give_answer(w, code, body);
+    else
+        pvmi_log(PVMI_LOG_DEBUG, "answer %d of host %u that nobody waits for", m->wid, from_host);
+}
+
+static void handle_message(unsigned from_host, struct pvmi_message *m)
+{
+    struct pvmd_question q = {.host_index = from_host, .wid = m->wid};
+    pvmd_dm_handler *handle = handler_of(m->tag);
+    struct pvmi_buf body;
+    pvmi_buf_view(&body, m->mem ? m->mem->data : NULL, m->length);
+    if (m->tag == (int32_t)PVMD_DM_ANSWER) {
+        handle_answer(from_host, m, &body);
+        return;
+    }
+    int rc = handle ? handle(&q, &body) : PVMI_EUNSUPPORTED;
+    if (!rc)
+        return;
+    pvmi_log(PVMI_LOG_ERROR, "message %#x of host %u: %s", (unsigned)m->tag, from_host, pvmi_error_text(rc));
+    pvmd_answer(&q, pvmi_error_public(rc), NULL);
+}
+
+/* The master passes on what slaves cannot send to each other: from it, other names are believed. */
+void pvmd_rpc_receive(unsigned from_host, struct pvmi_message *m)
+{
+    unsigned named = pvmi_tid_host_index(m->src);
+    if (pvmi_tid_is_daemon(m->src) && (named == from_host || from_host == pvmd.master_index))
+        handle_message(named, m);
+    else
+        pvmi_log(PVMI_LOG_ERROR, "message %#x of host %u claims to be of %x: dropped", (unsigned)m->tag, from_host,
+                 m->src);
+}
+
+void pvmd_rpc_stop(void)
+{
+    struct waiting *w, *next;
+    HASH_ITER (hh, all_waiting, w, next) {
+        HASH_DEL(all_waiting, w);
+        free(w);
+    }
+    while (deferred) {
+        struct deferred *d = deferred;
+        DL_DELETE(deferred, d);
+        pvmi_message_unref(d->message);
+        free(d);
+    }
+    handler_count = 0;
+}

@@ -1,0 +1,67 @@
+/*
+ * stream.h - one TLS connection between two daemons, cut into frames and signals. It knows nothing of hosts, lost
+ * connections or routes: that is link.c.
+ *
+ * Each frame travels as its 64 header bytes and its payload. The header's last word, which is 0 elsewhere, carries how
+ * many frames the sender has received on this link so far, and the header's flags may ask for such a count. Signals
+ * have the size of a header and a magic of their own.
+ */
+#ifndef PVMD_STREAM_H
+#define PVMD_STREAM_H
+
+#include <ev.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "../core/frame.h"
+#include "machine.h"
+
+struct pvmd_stream;
+
+enum pvmd_signal {
+    PVMD_SIGNAL_HELLO = 1, /* first thing each side sends */
+    PVMD_SIGNAL_COUNT,     /* nothing but the count */
+    PVMD_SIGNAL_PING,      /* answer with PONG */
+    PVMD_SIGNAL_PONG,
+    PVMD_SIGNAL_BYE, /* the daemon ends: do not call again */
+    PVMD_SIGNAL_LAST = PVMD_SIGNAL_BYE,
+};
+
+/* What the stream tells its owner, always from the loop. The owner may close the stream in each of them. */
+struct pvmd_stream_events {
+    void (*ready)(void *owner); /* the handshake is done: write */
+    /* A frame came in (the owner takes a reference if it keeps it); `asked`: the other side wants our count soon. */
+    void (*frame)(void *owner, struct pvmi_frame *f, uint32_t count, bool asked);
+    void (*signal)(void *owner, enum pvmd_signal signal, uint32_t count);
+    void (*writable)(void *owner);              /* after pvmd_stream_frame() refused one */
+    void (*down)(void *owner, const char *why); /* once; the owner closes the stream */
+};
+
+/*
+ * Takes over the connected, non-blocking socket fd and begins the handshake. `key` is copied. NULL when out of memory:
+ * fd is then closed.
+ */
+struct pvmd_stream *pvmd_stream_new(struct ev_loop *loop, int fd, bool client, const uint8_t key[PVMD_KEY_BYTES],
+                                    const struct pvmd_stream_events *events, void *owner);
+
+/* Closes and frees; no event follows. */
+void pvmd_stream_close(struct pvmd_stream *s);
+
+/*
+ * Takes a frame to be written (a reference of it, until it is out), marked with our count: true, or false when the line
+ * is full: `writable` follows. What was taken may wait for pvmd_stream_flush().
+ */
+bool pvmd_stream_frame(struct pvmd_stream *s, struct pvmi_frame *f, uint32_t count, bool ask);
+
+/* The same for a signal; signals wait behind the frame that is being written, but are never refused. */
+void pvmd_stream_signal(struct pvmd_stream *s, enum pvmd_signal signal, uint32_t count);
+
+/* Sends what was taken. Each caller of the two above ends with it. */
+void pvmd_stream_flush(struct pvmd_stream *s);
+
+/* Loop time when bytes last came in. */
+ev_tstamp pvmd_stream_heard(const struct pvmd_stream *s);
+
+/* The socket, for tests and for the addresses of both ends. */
+int pvmd_stream_fd(const struct pvmd_stream *s);
+
+#endif
