@@ -70,6 +70,8 @@ START_TEST(reading_past_the_end_sticks)
     ck_assert_uint_eq(pvmi_buf_get_u16(&b), 0x0201);
     ck_assert_uint_eq(pvmi_buf_get_u32(&b), 0);
     ck_assert_int_eq(pvmi_buf_error(&b), PVMI_ESHORT);
+    ck_assert_uint_eq(pvmi_buf_get_u16(&b), 0);
+    ck_assert_uint_eq(pvmi_buf_get_u64(&b), 0);
     ck_assert_uint_eq(pvmi_buf_get_u8(&b), 0); /* there is a byte, but the parser has lost its way */
     ck_assert_uint_eq(pvmi_buf_left(&b), 0);
     ck_assert_int_eq(pvmi_buf_end(&b), PVMI_ESHORT);

@@ -132,6 +132,8 @@ START_TEST(names_and_paths)
     longest[PATH_MAX] = '\0';
     ck_assert_int_eq(check(PVMI_SETTING_VMID, "run-7.b"), 0);
     EXPECT_REFUSED(PVMI_SETTING_VMID, "../x", "a b", "a\nb", longest);
+    ck_assert_int_eq(check(PVMI_SETTING_VMID, longest + PATH_MAX - 128), 0);
+    ck_assert_int_eq(check(PVMI_SETTING_VMID, longest + PATH_MAX - 129), PVMI_EPARAM);
     ck_assert_int_eq(check(PVMI_SETTING_TMP, longest), PVMI_EPARAM);
     ck_assert_int_eq(check(PVMI_SETTING_TMP, longest + 1), 0);
     ck_assert_int_eq(check(PVMI_SETTING_PATH, longest), 0); /* a text */
@@ -160,6 +162,17 @@ START_TEST(a_wrong_value_is_told_once)
 }
 END_TEST
 
+START_TEST(limits_are_told_as_one_writes_them)
+{
+    char why[256];
+    pvmi_config_check(PVMI_SETTING_QUEUE_MAX, "1", why, sizeof why);
+    ck_assert_str_eq(why,
+                     "PVM_QUEUE_MAX=\"1\" is not usable: set it to a size such as 4096, 64k, 16M or 1G, at least 64k");
+    pvmi_config_check(PVMI_SETTING_ALLOW_ROOT, "x", why, sizeof why);
+    ck_assert_str_eq(why, "PVM_ALLOW_ROOT=\"x\" is not usable: set it to 0 or 1 (or no, yes, off, on)");
+}
+END_TEST
+
 START_TEST(unknown_variables_are_told_once)
 {
     clear();
@@ -171,6 +184,49 @@ START_TEST(unknown_variables_are_told_once)
                      "environment variable PVM_HOSTFILE is not known and ignored; did you mean PVMHOSTFILE?");
     pvmi_config_warn_unknown();
     ck_assert_int_eq(unit_log.count, 1);
+}
+END_TEST
+
+static char all_lines[8192];
+
+static void collect(enum pvmi_log_level level, const char *line, void *arg)
+{
+    (void)level;
+    (void)arg;
+    size_t length = strlen(all_lines);
+    snprintf(all_lines + length, sizeof all_lines - length, "%s\n", line);
+}
+
+static const struct {
+    const char *name, *meant; /* NULL: too far from all */
+} guesses[] = {
+    {"PVM_QUEU_MAX", "PVM_QUEUE_MAX"},
+    {"PVM_QUEUEE_MAX", "PVM_QUEUE_MAX"},
+    {"PVM_QUEVE_MAX", "PVM_QUEUE_MAX"},
+    {"PVM_TRANSPORTS", "PVM_TRANSPORT"},
+    {"PVM_TRASNPORT", "PVM_TRANSPORT"},
+    {"PVM_LAUNCHING", "PVM_LAUNCHER"},
+    {"PVM_STAT_TIME_OUT", "PVM_START_TIMEOUT"},
+    {"PVM_HOSTERXYZW", NULL},
+    {"PVM_WXYZABCD", NULL},
+};
+
+START_TEST(wrong_names_get_a_guess)
+{
+    clear();
+    for (size_t i = 0; i < sizeof guesses / sizeof guesses[0]; i++)
+        setenv(guesses[i].name, "x", 1);
+    pvmi_log_to(collect, NULL, PVMI_LOG_WARNING);
+    pvmi_config_warn_unknown();
+    for (size_t i = 0; i < sizeof guesses / sizeof guesses[0]; i++) {
+        char expected[256];
+        if (guesses[i].meant)
+            snprintf(expected, sizeof expected, " %s is not known and ignored; did you mean %s?\n", guesses[i].name,
+                     guesses[i].meant);
+        else
+            snprintf(expected, sizeof expected, " %s is not known and ignored; pvm-info", guesses[i].name);
+        ck_assert_msg(strstr(all_lines, expected), "no \"%s\" in: %s", expected, all_lines);
+    }
 }
 END_TEST
 
@@ -279,5 +335,6 @@ START_TEST(the_user_sets_the_root)
 END_TEST
 
 UNIT_MAIN("config", every_row_is_sound, defaults_and_settings, integers, sizes, times, names_and_paths,
-          a_wrong_value_is_told_once, unknown_variables_are_told_once, strange_names_get_no_guess,
-          known_variables_are_fine, daemon_files, the_root_is_found_from_where_code_lies, the_user_sets_the_root)
+          a_wrong_value_is_told_once, limits_are_told_as_one_writes_them, unknown_variables_are_told_once,
+          wrong_names_get_a_guess, strange_names_get_no_guess, known_variables_are_fine, daemon_files,
+          the_root_is_found_from_where_code_lies, the_user_sets_the_root)

@@ -44,6 +44,7 @@ static struct pvmi_message *carry(struct pvmi_message *m, size_t payload_max, un
             got = pvmi_message_from_header(&h);
         size_t done = 0;
         for (unsigned i = 0; i < f->piece_count; i++) {
+            ck_assert_uint_gt(f->pieces[i].iov_len, 0);
             memcpy(got->mem->data + offset + done, f->pieces[i].iov_base, f->pieces[i].iov_len);
             done += f->pieces[i].iov_len;
         }
