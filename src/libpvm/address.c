@@ -1,0 +1,102 @@
+/*
+ * address.c - finds the daemon's socket. It and the file that names it must belong to this user and be closed to
+ * others, or anybody could pose as our daemon.
+ */
+#include "address.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "../core/config.h"
+#include "../core/error.h"
+
+#define HOW_TO_START "start one with \"pvm\", or with \"pvmd3 &\""
+
+/* 0 if `path` is ours alone; else PVMI_EDENIED with the reason. */
+static int check_owner(const char *path, const struct stat *about, char *why, size_t size)
+{
+    if (about->st_uid != geteuid())
+        snprintf(why, size,
+                 "%s belongs to user %u, and we are user %u: not using it; remove it, or set PVM_TMP to a folder of "
+                 "your own",
+                 path, (unsigned)about->st_uid, (unsigned)geteuid());
+    else if (about->st_mode & (S_IWGRP | S_IWOTH))
+        snprintf(why, size,
+                 "%s can be written by others (mode %03o): not using it; say \"chmod 600 %s\" if it is right", path,
+                 (unsigned)about->st_mode & 0777, path);
+    else
+        return 0;
+    return PVMI_EDENIED;
+}
+
+static int check_socket(const char *path, const char *named_by, char *why, size_t size)
+{
+    struct stat about;
+    if (lstat(path, &about)) {
+        snprintf(why, size, "%s names the socket %s, which is not there: the daemon was killed; " HOW_TO_START,
+                 named_by, path);
+        return PVMI_EUNREACHABLE;
+    }
+    if (!S_ISSOCK(about.st_mode)) {
+        snprintf(why, size, "%s names %s, which is not a socket; remove it and " HOW_TO_START, named_by, path);
+        return PVMI_EDENIED;
+    }
+    return check_owner(path, &about, why, size);
+}
+
+static int read_address(int fd, const char *file, char path[PVMI_ADDRESS_PATH_BYTES], char *why, size_t size)
+{
+    struct stat about;
+    if (fstat(fd, &about) || !S_ISREG(about.st_mode)) {
+        snprintf(why, size, "%s is not an ordinary file; remove it and " HOW_TO_START, file);
+        return PVMI_EDENIED;
+    }
+    int rc = check_owner(file, &about, why, size);
+    if (rc)
+        return rc;
+    ssize_t n = read(fd, path, PVMI_ADDRESS_PATH_BYTES - 1);
+    path[n > 0 ? n : 0] = '\0';
+    path[strcspn(path, "\n")] = '\0';
+    if (path[0] == '/')
+        return 0;
+    snprintf(why, size, "%s holds no path of a socket; remove it and " HOW_TO_START, file);
+    return PVMI_EUNREACHABLE;
+}
+
+static int from_file(const char *file, char path[PVMI_ADDRESS_PATH_BYTES], char *why, size_t size)
+{
+    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) {
+        if (errno == ENOENT)
+            snprintf(why, size, "no daemon runs here (there is no %s); " HOW_TO_START, file);
+        else
+            snprintf(why, size, "cannot read %s: %s", file, errno == ELOOP ? "it is a symbolic link" : strerror(errno));
+        return errno == ENOENT ? PVMI_EUNREACHABLE : PVMI_EDENIED;
+    }
+    int rc = read_address(fd, file, path, why, size);
+    close(fd);
+    return rc ? rc : check_socket(path, file, why, size);
+}
+
+int pvmi_address_find(char path[PVMI_ADDRESS_PATH_BYTES], char *why, size_t size)
+{
+    const char *given = pvmi_config_text(PVMI_SETTING_SOCK);
+    if (*given) {
+        snprintf(path, PVMI_ADDRESS_PATH_BYTES, "%s", given);
+        return check_socket(path, "PVMSOCK", why, size);
+    }
+    char file[PVMI_ADDRESS_PATH_BYTES];
+    int rc = pvmi_config_daemon_file("pvmd", file, sizeof file);
+    if (rc) {
+        snprintf(why, size, "PVM_TMP and PVM_VMID do not make a usable file name");
+        return rc;
+    }
+    return from_file(file, path, why, size);
+}
+
+void pvmi_address_explain_stale(const char *path, char *why, size_t size)
+{
+    snprintf(why, size, "nobody listens on %s: the daemon was killed; " HOW_TO_START, path);
+}

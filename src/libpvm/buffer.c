@@ -1,0 +1,268 @@
+/* buffer.c - the table of message buffers, and the calls that deal with whole buffers. */
+#include "buffer.h"
+#include <limits.h>
+#include <stdlib.h>
+#include "../core/error.h"
+#include "../core/log.h"
+#include "perror.h"
+#include "task.h"
+
+#define FIRST_SLOTS 64
+
+struct slot {
+    struct pvmi_message *m;       /* NULL: free */
+    struct pvmi_waiting *waiting; /* the message is in the inbox, which owns the reference */
+    int next_free;                /* mid of the next free slot, 0: none */
+};
+
+struct pvmi_active pvmi_send_buffer, pvmi_receive_buffer;
+
+static struct slot *slots; /* mid - 1 */
+static int slot_count, first_free;
+
+static int add_slots(void)
+{
+    int count = slot_count ? 2 * slot_count : FIRST_SLOTS;
+    struct slot *bigger = slot_count > INT_MAX / 2 ? NULL : realloc(slots, count * sizeof *slots);
+    if (!bigger) {
+        pvmi_log(PVMI_LOG_ERROR, "no memory for more than %d message buffers", slot_count);
+        return PVMI_ENOMEM;
+    }
+    slots = bigger;
+    for (int i = count - 1; i >= slot_count; i--) {
+        slots[i] = (struct slot){.next_free = first_free};
+        first_free = i + 1;
+    }
+    slot_count = count;
+    return 0;
+}
+
+static int slot_take(struct pvmi_message *m, struct pvmi_waiting *w)
+{
+    if (!first_free) {
+        int rc = add_slots();
+        if (rc)
+            return rc;
+    }
+    int mid = first_free;
+    struct slot *s = &slots[mid - 1];
+    first_free = s->next_free;
+    *s = (struct slot){.m = m, .waiting = w};
+    return mid;
+}
+
+int pvmi_buffer_add(struct pvmi_message *m)
+{
+    int mid = slot_take(m, NULL);
+    if (mid < 0)
+        pvmi_message_unref(m);
+    return mid;
+}
+
+int pvmi_buffer_of_waiting(struct pvmi_waiting *w)
+{
+    if (!w->mid) {
+        int mid = slot_take(w->m, w);
+        if (mid < 0)
+            return mid;
+        w->mid = mid;
+    }
+    return w->mid;
+}
+
+void pvmi_buffer_taken(int mid)
+{
+    slots[mid - 1].waiting = NULL;
+}
+
+struct pvmi_message *pvmi_buffer_find(int mid)
+{
+    return mid > 0 && mid <= slot_count ? slots[mid - 1].m : NULL;
+}
+
+int pvmi_buffer_get(int mid, struct pvmi_message **m)
+{
+    *m = pvmi_buffer_find(mid);
+    return *m ? 0 : mid <= 0 ? PvmBadParam : PvmNoSuchBuf;
+}
+
+void pvmi_buffer_free(int mid)
+{
+    struct slot *s = &slots[mid - 1];
+    if (s->waiting) {
+        int same;
+        pvmi_inbox_take(s->waiting, &same);
+    }
+    if (pvmi_send_buffer.mid == mid)
+        pvmi_send_buffer = (struct pvmi_active){0};
+    if (pvmi_receive_buffer.mid == mid)
+        pvmi_receive_buffer = (struct pvmi_active){0};
+    struct pvmi_message *m = s->m;
+    *s = (struct slot){.next_free = first_free};
+    first_free = mid;
+    pvmi_message_unref(m);
+}
+
+/* A buffer that is active on the one side cannot be so on the other. */
+static int select_buffer(struct pvmi_active *side, struct pvmi_active *other, int mid)
+{
+    int old = side->mid;
+    if (mid && other->mid == mid)
+        *other = (struct pvmi_active){0};
+    *side = (struct pvmi_active){mid, pvmi_buffer_find(mid)};
+    return old;
+}
+
+int pvmi_buffer_select_send(int mid)
+{
+    return select_buffer(&pvmi_send_buffer, &pvmi_receive_buffer, mid);
+}
+
+int pvmi_buffer_select_receive(int mid)
+{
+    return select_buffer(&pvmi_receive_buffer, &pvmi_send_buffer, mid);
+}
+
+__attribute__((destructor)) static void free_all(void)
+{
+    for (int mid = 1; mid <= slot_count; mid++)
+        if (slots[mid - 1].m)
+            pvmi_buffer_free(mid);
+    free(slots);
+    slots = NULL;
+    slot_count = first_free = 0;
+}
+
+/* ---- public calls ---- */
+
+static int make_buffer(int encoding)
+{
+    uint32_t enc;
+    switch (encoding) {
+    case PvmDataDefault:
+    case PvmDataTrace:
+        enc = PVMI_ENC_DEFAULT;
+        break;
+    case PvmDataRaw:
+        enc = pvmi_dsig_own();
+        break;
+    case PvmDataInPlace:
+        enc = PVMI_ENC_INPLACE;
+        break;
+    default:
+        return PVMI_EPARAM;
+    }
+    struct pvmi_message *m = pvmi_message_new(enc);
+    return m ? pvmi_buffer_add(m) : PVMI_ENOMEM;
+}
+
+int pvm_mkbuf(int encoding)
+{
+    return pvmi_return("pvm_mkbuf", make_buffer(encoding));
+}
+
+int pvm_initsend(int encoding)
+{
+    int mid = make_buffer(encoding);
+    if (mid > 0) {
+        if (pvmi_send_buffer.mid)
+            pvmi_buffer_free(pvmi_send_buffer.mid);
+        pvmi_buffer_select_send(mid);
+    }
+    return pvmi_return("pvm_initsend", mid);
+}
+
+int pvm_freebuf(int mid)
+{
+    struct pvmi_message *m;
+    int rc = mid ? pvmi_buffer_get(mid, &m) : 0;
+    if (mid && !rc)
+        pvmi_buffer_free(mid);
+    return pvmi_return("pvm_freebuf", rc);
+}
+
+int pvm_getsbuf(void)
+{
+    return pvmi_send_buffer.mid;
+}
+
+int pvm_getrbuf(void)
+{
+    return pvmi_receive_buffer.mid;
+}
+
+int pvm_setsbuf(int mid)
+{
+    struct pvmi_message *m;
+    int rc = mid ? pvmi_buffer_get(mid, &m) : 0;
+    return pvmi_return("pvm_setsbuf", rc ? rc : pvmi_buffer_select_send(mid));
+}
+
+int pvm_setrbuf(int mid)
+{
+    struct pvmi_message *m;
+    int rc = mid ? pvmi_buffer_get(mid, &m) : 0;
+    return pvmi_return("pvm_setrbuf", rc ? rc : pvmi_buffer_select_receive(mid));
+}
+
+static int visible_length(const struct pvmi_message *m)
+{
+    return m->length > INT_MAX ? INT_MAX : (int)m->length;
+}
+
+/* What has not been sent yet has no sender: it is ours. */
+static int visible_source(const struct pvmi_message *m)
+{
+    return (int)(m->src ? m->src : pvmi_task.tid);
+}
+
+int pvm_bufinfo(int mid, int *len, int *tag, int *tid)
+{
+    struct pvmi_message *m;
+    int rc = pvmi_buffer_get(mid, &m);
+    if (!rc) {
+        if (len)
+            *len = visible_length(m);
+        if (tag)
+            *tag = m->tag;
+        if (tid)
+            *tid = visible_source(m);
+    }
+    return pvmi_return("pvm_bufinfo", rc);
+}
+
+int pvm_getminfo(int mid, struct pvmminfo *info)
+{
+    struct pvmi_message *m;
+    int rc = pvmi_buffer_get(mid, &m);
+    if (!rc)
+        rc = info ? pvmi_task_need() : PVMI_EPARAM; /* src is our tid until the message is sent */
+    if (!rc)
+        *info = (struct pvmminfo){
+            .len = visible_length(m),
+            .ctx = (int)m->ctx,
+            .tag = m->tag,
+            .wid = m->wid,
+            .enc = (int)m->enc,
+            .crc = m->crc,
+            .src = visible_source(m),
+            .dst = (int)m->dst,
+        };
+    return pvmi_return("pvm_getminfo", rc);
+}
+
+int pvm_setminfo(int mid, struct pvmminfo *info)
+{
+    struct pvmi_message *m;
+    int rc = pvmi_buffer_get(mid, &m);
+    if (!rc && !info)
+        rc = PVMI_EPARAM;
+    if (!rc) {
+        m->ctx = (uint32_t)info->ctx;
+        m->tag = info->tag;
+        m->wid = info->wid;
+        m->src = (pvmi_tid)info->src;
+        m->dst = (pvmi_tid)info->dst;
+    }
+    return pvmi_return("pvm_setminfo", rc);
+}

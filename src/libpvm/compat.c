@@ -1,0 +1,185 @@
+/* compat.c - undeclared functions of PVM that programs and bindings use nevertheless. */
+#include "compat.h"
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "../../include/pvmproto.h"
+#include "../core/config.h"
+#include "../core/error.h"
+#include "../core/proto.h"
+#include "perror.h"
+#include "request.h"
+#include "task.h"
+
+int pvmbeatask(void)
+{
+    return pvmi_error_public(pvmi_task_need());
+}
+
+int pvmendtask(void)
+{
+    return pvmi_task.state == PVMI_TASK_OUT ? PvmOk : pvmi_error_public(pvmi_task_leave(false));
+}
+
+int pvmsettaskname(char *name)
+{
+    if (!name)
+        return PvmBadParam;
+    return pvmi_error_public(pvmi_task_set_name(name));
+}
+
+/* ---- text and environment ---- */
+
+int pvmstrtoi(char *text)
+{
+    return text ? (int)strtol(text, NULL, 0) : 0;
+}
+
+int pvmputenv(char *text)
+{
+    const char *equals = text ? strchr(text, '=') : NULL;
+    char *name = equals ? strndup(text, equals - text) : NULL;
+    int rc = name ? setenv(name, equals + 1, 1) : -1;
+    free(name);
+    return rc;
+}
+
+char *pvmgettmp(void)
+{
+    return (char *)pvmi_config_text(PVMI_SETTING_TMP);
+}
+
+char *pvmgetrsh(void)
+{
+    const char *set = pvmi_config_text(PVMI_SETTING_RSH);
+    return *set ? (char *)set : "ssh";
+}
+
+/* A name in the daemon's folder that no file has now; whoever uses it must create the file with O_EXCL. */
+char *pvmtmpnam(char *name)
+{
+    static char own[PVMI_TMPNAM_BYTES];
+    static unsigned count;
+    char *to = name ? name : own;
+    struct stat about;
+    do
+        snprintf(to, PVMI_TMPNAM_BYTES, "%.*s/pvmt%06d.%u", PVMI_TMPNAM_BYTES - 32, pvmgettmp(), (int)getpid(),
+                 count++);
+    while (!lstat(to, &about));
+    return to;
+}
+
+/* ---- time ---- */
+
+int pvmgetclock(struct timeval *now)
+{
+    return gettimeofday(now, NULL);
+}
+
+int pvmsleep(int seconds)
+{
+    return seconds > 0 ? (int)sleep((unsigned)seconds) : 0;
+}
+
+/* ---- names of system messages ---- */
+
+#define NAME(tag)                                                                                                      \
+    {                                                                                                                  \
+        tag, #tag                                                                                                      \
+    }
+
+static const struct {
+    int tag;
+    const char *name;
+} tag_names[] = {
+    NAME(TM_CONNECT),     NAME(TM_CONN2),     NAME(TM_EXIT),      NAME(TM_ADDHOST),   NAME(TM_DELHOST),
+    NAME(TM_CONFIG),      NAME(TM_MSTAT),     NAME(TM_HALT),      NAME(TM_TICKLE),    NAME(TM_SPAWN),
+    NAME(TM_PSTAT),       NAME(TM_SENDSIG),   NAME(TM_TASK),      NAME(TM_MCA),       NAME(TM_NOTIFY),
+    NAME(TM_DB),          NAME(TM_SCHED),     NAME(TM_TASKER),    NAME(TM_HOSTER),    NAME(TM_TRACER),
+    NAME(TM_HOSTSYNC),    NAME(TM_SETOPT),    NAME(TM_GETOPT),    NAME(TM_CONTEXT),   NAME(TM_SHMCONN),
+    NAME(TC_CONREQ),      NAME(TC_CONACK),    NAME(TC_TASKEXIT),  NAME(TC_NOOP),      NAME(TC_OUTPUT),
+    NAME(TC_SETTRACE),    NAME(TC_SETTMASK),  NAME(TC_SETTRCBUF), NAME(TC_SETTRCOPT), NAME(TC_SHMAT),
+    NAME(TC_OUTPUTX),     NAME(TC_SIBLINGS),  NAME(DM_ADD),       NAME(DM_ADDACK),    NAME(DM_EXEC),
+    NAME(DM_EXECACK),     NAME(DM_SENDSIG),   NAME(DM_HTUPD),     NAME(DM_HTUPDACK),  NAME(DM_HTCOMMIT),
+    NAME(DM_SLCONF),      NAME(DM_STARTACK),  NAME(DM_TASK),      NAME(DM_TASKACK),   NAME(DM_DELHOST),
+    NAME(DM_DELHOSTACK),  NAME(DM_NULL),      NAME(DM_TASKOUT),   NAME(DM_PSTAT),     NAME(DM_PSTATACK),
+    NAME(DM_HALT),        NAME(DM_MCA),       NAME(DM_NOTIFY),    NAME(DM_NOTIFYACK), NAME(DM_DB),
+    NAME(DM_DBACK),       NAME(DM_RESET),     NAME(DM_RESETACK),  NAME(DM_HTDEL),     NAME(DM_HOSTSYNC),
+    NAME(DM_HOSTSYNCACK), NAME(SM_SPAWN),     NAME(SM_EXEC),      NAME(SM_EXECACK),   NAME(SM_TASK),
+    NAME(SM_CONFIG),      NAME(SM_ADDHOST),   NAME(SM_DELHOST),   NAME(SM_ADD),       NAME(SM_ADDACK),
+    NAME(SM_NOTIFY),      NAME(SM_TASKX),     NAME(SM_HOSTX),     NAME(SM_HANDOFF),   NAME(SM_SCHED),
+    NAME(SM_STHOST),      NAME(SM_STHOSTACK), NAME(SM_STTASK),
+};
+
+char *pvmnametag(int tag, int *found)
+{
+    static char number[16];
+    for (unsigned i = 0; i < sizeof tag_names / sizeof tag_names[0]; i++)
+        if (tag_names[i].tag == tag) {
+            if (found)
+                *found = 1;
+            return (char *)tag_names[i].name;
+        }
+    if (found)
+        *found = 0;
+    snprintf(number, sizeof number, "%d", tag);
+    return number;
+}
+
+/* ---- pvmreset ---- */
+
+static bool is_in(int tid, const int *tids, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (tids[i] == tid)
+            return true;
+    return false;
+}
+
+static int kill_all_but(const int *spared, int count)
+{
+    struct pvmtaskinfo *tasks;
+    int n, rc = pvm_tasks(0, &n, &tasks);
+    for (int i = 0; !rc && i < n; i++)
+        if (!is_in(tasks[i].ti_tid, spared, count))
+            pvm_kill(tasks[i].ti_tid);
+    return rc;
+}
+
+static int clean_mailbox(const int *spared, int count, const char *name, int index)
+{
+    struct pvmi_buf body;
+    pvmi_buf_init(&body);
+    pvmi_buf_put_u8(&body, PVMI_MAILBOX_RESET);
+    pvmi_buf_put_u32(&body, (uint32_t)count);
+    for (int i = 0; i < count; i++)
+        pvmi_buf_put_u32(&body, (uint32_t)spared[i]);
+    pvmi_buf_put_string(&body, name ? name : "");
+    pvmi_buf_put_i32(&body, index);
+    int rc = pvmi_request(PVMI_TM_MAILBOX, &body, NULL);
+    return rc < 0 ? rc : 0;
+}
+
+int pvmreset(int tid, int kill_tasks, char *name, int index)
+{
+    int *no_resets, n;
+    int rc = pvm_getnoresets(&no_resets, &n);
+    int *spared = rc ? NULL : malloc((n + 1) * sizeof *spared);
+    if (!rc && !spared)
+        rc = PvmNoMem;
+    if (!rc) {
+        if (n)
+            memcpy(spared, no_resets, n * sizeof *spared);
+        spared[n] = tid;
+        rc = kill_tasks ? kill_all_but(spared, n + 1) : 0;
+    }
+    if (!rc)
+        rc = clean_mailbox(spared, n + 1, name, index);
+    free(spared);
+    return pvmi_return("pvmreset", rc);
+}

@@ -1,0 +1,59 @@
+/*
+ * compat.h - functions and variables that PVM exports without declaring them in pvm3.h. Old programs and libraries
+ * declare and use them themselves.
+ */
+#ifndef PVMI_COMPAT_H
+#define PVMI_COMPAT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include "../../include/pvmtev.h"
+
+/* Reports `code` if negative, as pvmi_return() does for public codes; returns it. Also used by libgpvm3. */
+int lpvmerr(const char *call, int code);
+
+extern int pvmmyctx;             /* current context */
+extern struct Pvmtracer pvmctrc; /* output and trace destinations and trace mask of tasks we spawn */
+extern struct Pvmtevinfo pvmtevinfo[];
+extern struct Pvmtevdid pvmtevdidlist[];
+
+int pvm_vpackf(const char *format, va_list args);
+int pvm_vunpackf(const char *format, va_list args);
+
+/* Enrols if that has not happened: PvmOk or an error, without a line on stderr. */
+int pvmbeatask(void);
+
+/* Leaves the machine without waiting for children's output: PvmOk or an error. */
+int pvmendtask(void);
+
+/* Name of a system message tag such as "TM_CONNECT" and *found 1; else the number and 0. Static storage. found may be
+ * NULL. */
+char *pvmnametag(int tag, int *found);
+
+/* A number in C notation: decimal, 0x hexadecimal, 0 octal; 0 if there is none. */
+int pvmstrtoi(char *text);
+
+/* putenv() with a copy of `text`, "NAME=value". 0 or -1. */
+int pvmputenv(char *text);
+
+/* Unpacks a string into memory that the caller frees. */
+int pvmupkstralloc(char **text);
+
+/* Name to show in `ps` instead of the program's; before enrolment. Copied. */
+int pvmsettaskname(char *name);
+
+int pvmsleep(int seconds);
+int pvmgetclock(struct timeval *now);
+
+/*
+ * Cleans the machine up: kills all tasks but ourselves and those with PvmNoReset if kill_tasks, and removes mailbox
+ * entries of class `name` (NULL or "*": all) and index (-1: all) unless such tasks own them.
+ */
+int pvmreset(int tid, int kill_tasks, char *name, int index);
+
+/* Lists the message handlers on stderr. */
+int pvmdisplaymhfinfo(void);
+
+#define PVMI_TMPNAM_BYTES 128 /* PVMTMPNAMLEN with -DNOTMPNAM */
+
+#endif

@@ -1,0 +1,202 @@
+/* handler.c - message handlers and the messages that wait for them. */
+#include "handler.h"
+#include <stdlib.h>
+#include <utlist.h>
+#include "../core/error.h"
+#include "../core/log.h"
+#include "buffer.h"
+#include "compat.h"
+#include "inbox.h"
+#include "perror.h"
+#include "task.h"
+
+#define HANDLERS_MAX 65536
+
+struct handler {
+    int src, tag, ctx; /* PVMI_INBOX_ANY: any */
+    int (*call)(int mid);
+};
+
+struct taken {
+    struct pvmi_message *m;
+    struct taken *prev, *next;
+};
+
+static struct handler *handlers; /* id - 1; call is NULL where free */
+static int handler_slots, handler_count;
+static struct taken *queue;
+static unsigned queued, deferred;
+
+static bool covers(int pattern, int value)
+{
+    return pattern == PVMI_INBOX_ANY || pattern == value;
+}
+
+static struct handler *find(const struct pvmi_message *m)
+{
+    for (int i = 0; i < handler_slots; i++) {
+        struct handler *h = &handlers[i];
+        if (h->call && covers(h->src, (int)m->src) && covers(h->tag, m->tag) && covers(h->ctx, (int)m->ctx))
+            return h;
+    }
+    return NULL;
+}
+
+bool pvmi_handler_take(struct pvmi_message *m)
+{
+    if (!handler_count || !find(m))
+        return false;
+    struct taken *t = malloc(sizeof *t);
+    if (!t)
+        return false; /* the inbox will log it if it has no memory either */
+    t->m = m;
+    DL_APPEND(queue, t);
+    queued++;
+    return true;
+}
+
+static struct pvmi_message *queue_pop(void)
+{
+    struct taken *t = queue;
+    struct pvmi_message *m = t->m;
+    DL_DELETE(queue, t);
+    free(t);
+    queued--;
+    return m;
+}
+
+static int if_there(int mid)
+{
+    return pvmi_buffer_find(mid) ? mid : 0;
+}
+
+/* Calls the handler with the message active and its context current; the program finds its own as they were. */
+static void invoke(const struct handler *h, struct pvmi_message *m)
+{
+    int mid = pvmi_buffer_add(m);
+    if (mid < 0)
+        return;
+    int context = pvmmyctx, sbuf = pvmi_buffer_select_send(0), rbuf = pvmi_buffer_select_receive(mid);
+    pvmmyctx = (int)m->ctx;
+    h->call(mid);
+    pvmmyctx = context;
+    if (pvmi_buffer_find(mid) == m)
+        pvmi_buffer_free(mid);
+    pvmi_buffer_select_send(if_there(sbuf));
+    pvmi_buffer_select_receive(if_there(rbuf));
+}
+
+bool pvmi_handler_run(void)
+{
+    if (deferred || !queued)
+        return false;
+    deferred++;
+    for (unsigned left = queued; left && queued; left--) { /* what they send to ourselves comes next time */
+        struct pvmi_message *m = queue_pop();
+        struct handler *h = find(m);
+        if (h)
+            invoke(h, m);
+        else
+            pvmi_inbox_put(m);
+    }
+    deferred--;
+    return true;
+}
+
+void pvmi_handler_defer(void)
+{
+    deferred++;
+}
+
+void pvmi_handler_allow(void)
+{
+    deferred--;
+}
+
+void pvmi_handler_clear(void)
+{
+    while (queued)
+        pvmi_message_unref(queue_pop());
+}
+
+__attribute__((destructor)) static void free_all(void)
+{
+    pvmi_handler_clear();
+    free(handlers);
+    handlers = NULL;
+    handler_slots = handler_count = 0;
+}
+
+/* ---- public calls ---- */
+
+static bool overlap(int a, int b)
+{
+    return a == b || a == PVMI_INBOX_ANY || b == PVMI_INBOX_ANY;
+}
+
+static struct handler *free_slot(void)
+{
+    for (int i = 0; i < handler_slots; i++)
+        if (!handlers[i].call)
+            return &handlers[i];
+    int slots = handler_slots ? 2 * handler_slots : 8;
+    struct handler *bigger = slots > HANDLERS_MAX ? NULL : realloc(handlers, slots * sizeof *bigger);
+    if (!bigger)
+        return NULL;
+    for (int i = handler_slots; i < slots; i++)
+        bigger[i] = (struct handler){0};
+    handlers = bigger;
+    struct handler *first = &handlers[handler_slots];
+    handler_slots = slots;
+    return first;
+}
+
+static int add_handler(int src, int tag, int ctx, int (*call)(int mid))
+{
+    if (!call)
+        return PVMI_EPARAM;
+    for (int i = 0; i < handler_slots; i++) {
+        const struct handler *h = &handlers[i];
+        if (h->call && overlap(h->src, src) && overlap(h->tag, tag) && overlap(h->ctx, ctx))
+            return PVMI_EEXISTS;
+    }
+    struct handler *h = free_slot();
+    if (!h)
+        return PVMI_ENOMEM;
+    *h = (struct handler){src, tag, ctx, call};
+    handler_count++;
+    return (int)(h - handlers) + 1;
+}
+
+int pvm_addmhf(int src, int tag, int ctx, int (*handler)(int mid))
+{
+    int rc = pvmi_task_need();
+    return pvmi_return("pvm_addmhf", rc ? rc : add_handler(src, tag, ctx, handler));
+}
+
+static int delete_handler(int id)
+{
+    if (id < 0)
+        return PVMI_EPARAM;
+    if (!id || id > handler_slots || !handlers[id - 1].call)
+        return PVMI_ENOTFOUND;
+    handlers[id - 1].call = NULL;
+    handler_count--;
+    return 0;
+}
+
+int pvm_delmhf(int mhid)
+{
+    return pvmi_return("pvm_delmhf", delete_handler(mhid));
+}
+
+int pvmdisplaymhfinfo(void)
+{
+    for (int i = 0; i < handler_slots; i++) {
+        const struct handler *h = &handlers[i];
+        if (h->call)
+            pvmi_log(PVMI_LOG_ERROR, "message handler %d: source %d, tag %d, context %d", i + 1, h->src, h->tag,
+                     h->ctx);
+    }
+    return PvmOk;
+}

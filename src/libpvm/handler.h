@@ -1,0 +1,24 @@
+/*
+ * handler.h - message handlers (pvm_addmhf). They run at the end of calls that receive, never inside one another and
+ * never while a message is half sent.
+ */
+#ifndef PVMI_HANDLER_H
+#define PVMI_HANDLER_H
+
+#include <stdbool.h>
+#include "../core/message.h"
+
+/* Takes m (and the reference) if a handler wants it; it then runs later. Called by link.c. */
+bool pvmi_handler_take(struct pvmi_message *m);
+
+/* Runs the handlers of the messages taken so far, unless they are deferred now. Whether any did run. */
+bool pvmi_handler_run(void);
+
+/* Brackets what handlers must not interrupt; counts. */
+void pvmi_handler_defer(void);
+void pvmi_handler_allow(void);
+
+/* Drops messages that wait for handlers. */
+void pvmi_handler_clear(void);
+
+#endif

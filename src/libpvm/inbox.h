@@ -1,0 +1,42 @@
+/*
+ * inbox.h - received messages that wait to be asked for.
+ *
+ * Finding the first one that matches a source, tag and context, each of which may be open, costs the same however many
+ * others wait: the first search of a kind among many messages builds an index for that kind, which then is kept up.
+ */
+#ifndef PVMI_INBOX_H
+#define PVMI_INBOX_H
+
+#include <stddef.h>
+#include "../core/message.h"
+
+#define PVMI_INBOX_ANY (-1)
+
+#define PVMI_INBOX_KINDS 8 /* one for each set of fields that a search names */
+
+struct pvmi_waiting {
+    struct pvmi_message *m;
+    int src, tag, ctx;                /* what it is found by; pvm_setminfo() does not change them any more */
+    int mid;                          /* 0 until a program has seen it (pvm_probe, pvm_recvf) */
+    struct pvmi_waiting *prev, *next; /* in order of arrival */
+    struct {
+        struct pvmi_waiting *prev, *next; /* in the index of that kind, if there is one */
+    } of_kind[PVMI_INBOX_KINDS];
+};
+
+/* Appends a message; takes over the reference. Out of memory drops it with a logged error. */
+void pvmi_inbox_put(struct pvmi_message *m);
+
+/* The first message in order of arrival that matches (PVMI_INBOX_ANY leaves a field open), or NULL. */
+struct pvmi_waiting *pvmi_inbox_find(int src, int tag, int ctx);
+
+/* The oldest message; go on with ->next. NULL when empty. */
+struct pvmi_waiting *pvmi_inbox_first(void);
+
+/* Takes a message out: *mid is 0 or the number it already has. The caller owns the reference. */
+struct pvmi_message *pvmi_inbox_take(struct pvmi_waiting *w, int *mid);
+
+/* Drops all messages and frees their mids. */
+void pvmi_inbox_clear(void);
+
+#endif

@@ -1,0 +1,351 @@
+/* info.c - what the machine consists of: hosts, tasks, clocks, and the descriptor that tells of messages. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../core/error.h"
+#include "../core/proto.h"
+#include "../core/tid.h"
+#include "compat.h"
+#include "link.h"
+#include "perror.h"
+#include "request.h"
+#include "task.h"
+
+/* ---- pvm_config, pvm_archcode ---- */
+
+struct host_list {
+    struct pvmhostinfo *hosts;
+    int count;
+};
+
+static struct host_list shown_hosts; /* what the last pvm_config() returned */
+
+static void free_hosts(struct host_list *l)
+{
+    for (int i = 0; i < l->count; i++) {
+        free(l->hosts[i].hi_name);
+        free(l->hosts[i].hi_arch);
+    }
+    free(l->hosts);
+    *l = (struct host_list){0};
+}
+
+static int read_hosts(struct pvmi_buf *b, struct host_list *l)
+{
+    uint32_t n = pvmi_buf_get_u32(b);
+    if (n > PVMI_HOST_INDEX_MAX)
+        return PVMI_EFORMAT;
+    l->hosts = calloc(n ? n : 1, sizeof *l->hosts);
+    if (!l->hosts)
+        return PVMI_ENOMEM;
+    for (l->count = 0; l->count < (int)n && !pvmi_buf_error(b); l->count++) {
+        struct pvmhostinfo *h = &l->hosts[l->count];
+        h->hi_tid = pvmi_buf_get_i32(b);
+        h->hi_name = pvmi_buf_get_string(b);
+        h->hi_arch = pvmi_buf_get_string(b);
+        h->hi_speed = pvmi_buf_get_i32(b);
+        h->hi_dsig = pvmi_buf_get_i32(b);
+    }
+    return pvmi_buf_error(b) ? PVMI_EFORMAT : 0;
+}
+
+static int ask_hosts(struct host_list *l)
+{
+    struct pvmi_answer answer;
+    int rc = pvmi_task_need();
+    if (rc)
+        return rc;
+    rc = pvmi_request(PVMI_TM_CONFIG, NULL, &answer);
+    if (rc >= 0)
+        rc = read_hosts(&answer.body, l);
+    int end = pvmi_answer_end(&answer);
+    if (!rc)
+        rc = end;
+    if (rc)
+        free_hosts(l);
+    return rc;
+}
+
+/* How many data formats the hosts have among them. */
+static int count_formats(const struct host_list *l)
+{
+    int formats = 0;
+    for (int i = 0; i < l->count; i++) {
+        int j = 0;
+        while (j < i && l->hosts[j].hi_dsig != l->hosts[i].hi_dsig)
+            j++;
+        formats += j == i;
+    }
+    return formats;
+}
+
+int pvm_config(int *nhost, int *narch, struct pvmhostinfo **hosts)
+{
+    struct host_list l = {0};
+    int rc = ask_hosts(&l);
+    if (!rc) {
+        free_hosts(&shown_hosts);
+        shown_hosts = l;
+        if (nhost)
+            *nhost = l.count;
+        if (narch)
+            *narch = count_formats(&l);
+        if (hosts)
+            *hosts = l.hosts;
+    }
+    return pvmi_return("pvm_config", rc);
+}
+
+static int format_of(const char *arch)
+{
+    struct host_list l = {0};
+    if (!arch)
+        return PVMI_EPARAM;
+    int rc = ask_hosts(&l);
+    if (rc)
+        return rc;
+    rc = PVMI_ENOTFOUND;
+    for (int i = 0; i < l.count; i++)
+        if (!strcmp(l.hosts[i].hi_arch, arch))
+            rc = l.hosts[i].hi_dsig;
+    free_hosts(&l);
+    return rc;
+}
+
+int pvm_archcode(char *arch)
+{
+    return pvmi_return("pvm_archcode", format_of(arch));
+}
+
+/* ---- pvm_tasks, pvm_pstat ---- */
+
+struct task_list {
+    struct pvmtaskinfo *tasks;
+    int count;
+};
+
+static struct task_list shown_tasks; /* what the last pvm_tasks() returned */
+
+static void free_tasks(struct task_list *l)
+{
+    for (int i = 0; i < l->count; i++)
+        free(l->tasks[i].ti_a_out);
+    free(l->tasks);
+    *l = (struct task_list){0};
+}
+
+static int read_tasks(struct pvmi_buf *b, struct task_list *l)
+{
+    uint32_t n = pvmi_buf_get_u32(b);
+    if (n > pvmi_buf_left(b) / 24)
+        return PVMI_EFORMAT;
+    l->tasks = calloc(n ? n : 1, sizeof *l->tasks);
+    if (!l->tasks)
+        return PVMI_ENOMEM;
+    for (l->count = 0; l->count < (int)n && !pvmi_buf_error(b); l->count++) {
+        struct pvmtaskinfo *t = &l->tasks[l->count];
+        t->ti_tid = pvmi_buf_get_i32(b);
+        t->ti_ptid = pvmi_buf_get_i32(b);
+        t->ti_host = pvmi_buf_get_i32(b);
+        t->ti_flag = pvmi_buf_get_i32(b);
+        t->ti_a_out = pvmi_buf_get_string(b);
+        t->ti_pid = pvmi_buf_get_i32(b);
+    }
+    return pvmi_buf_error(b) ? PVMI_EFORMAT : 0;
+}
+
+static int ask_tasks(int where, struct task_list *l)
+{
+    struct pvmi_buf body;
+    struct pvmi_answer answer;
+    int rc = pvmi_task_need();
+    if (rc)
+        return rc;
+    pvmi_buf_init(&body);
+    pvmi_buf_put_u32(&body, (uint32_t)where);
+    rc = pvmi_request(PVMI_TM_TASKS, &body, &answer);
+    if (rc >= 0)
+        rc = read_tasks(&answer.body, l);
+    int end = pvmi_answer_end(&answer);
+    if (!rc)
+        rc = end;
+    if (rc)
+        free_tasks(l);
+    return rc;
+}
+
+int pvm_tasks(int where, int *ntask, struct pvmtaskinfo **tasks)
+{
+    struct task_list l = {0};
+    int rc = ask_tasks(where, &l);
+    if (!rc) {
+        free_tasks(&shown_tasks);
+        shown_tasks = l;
+        if (ntask)
+            *ntask = l.count;
+        if (tasks)
+            *tasks = l.tasks;
+    }
+    return pvmi_return("pvm_tasks", rc);
+}
+
+__attribute__((destructor)) static void free_all(void)
+{
+    free_hosts(&shown_hosts);
+    free_tasks(&shown_tasks);
+}
+
+static int ask_task_state(int tid)
+{
+    if (!pvmi_tid_names_task((pvmi_tid)tid))
+        return PVMI_EPARAM;
+    int rc = pvmi_task_need();
+    if (rc)
+        return rc;
+    struct pvmi_buf body;
+    pvmi_buf_init(&body);
+    pvmi_buf_put_u32(&body, (uint32_t)tid);
+    return pvmi_request(PVMI_TM_PSTAT, &body, NULL);
+}
+
+int pvm_pstat(int tid)
+{
+    return pvmi_answer_or_error("pvm_pstat", ask_task_state(tid), PvmNoTask);
+}
+
+/* ---- hosts ---- */
+
+static int ask_host_state(const char *host)
+{
+    if (!host || !*host)
+        return PVMI_EPARAM;
+    int rc = pvmi_task_need();
+    if (rc)
+        return rc;
+    struct pvmi_buf body;
+    pvmi_buf_init(&body);
+    pvmi_buf_put_string(&body, host);
+    return pvmi_request(PVMI_TM_MSTAT, &body, NULL);
+}
+
+int pvm_mstat(char *host)
+{
+    return pvmi_answer_or_error("pvm_mstat", ask_host_state(host), PvmNoHost);
+}
+
+int pvm_tidtohost(int tid)
+{
+    return (int)pvmi_tid_host((pvmi_tid)tid);
+}
+
+static int64_t wall_clock_us(void)
+{
+    struct timeval now;
+    gettimeofday(&now, NULL);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_usec;
+}
+
+/* As PVM defines it: microseconds are 0..999999, the seconds carry the sign. */
+static struct timeval to_timeval(int64_t us)
+{
+    int64_t seconds = us / 1000000, rest = us % 1000000;
+    if (rest < 0) {
+        rest += 1000000;
+        seconds--;
+    }
+    return (struct timeval){.tv_sec = seconds, .tv_usec = rest};
+}
+
+/* Reads the host's clock, in microseconds. */
+static int ask_clock(int host, int64_t *clock_us)
+{
+    struct pvmi_buf body;
+    struct pvmi_answer answer;
+    pvmi_buf_init(&body);
+    pvmi_buf_put_u32(&body, (uint32_t)host);
+    int rc = pvmi_request(PVMI_TM_HOSTSYNC, &body, &answer);
+    if (rc >= 0) {
+        *clock_us = (int64_t)pvmi_buf_get_u64(&answer.body) * 1000000;
+        *clock_us += pvmi_buf_get_u32(&answer.body);
+    }
+    int end = pvmi_answer_end(&answer);
+    return rc < 0 ? rc : end;
+}
+
+static int sample_clock(int host, struct timeval *clock, struct timeval *delta)
+{
+    int rc = pvmi_task_need();
+    if (rc)
+        return rc;
+    int64_t before = wall_clock_us(), there = before, difference = 0;
+    if (pvmi_tid_host((pvmi_tid)host) != pvmi_tid_host(pvmi_task.tid)) { /* on our own host it is the same clock */
+        rc = ask_clock(host, &there);
+        if (rc)
+            return rc;
+        difference = before + (wall_clock_us() - before) / 2 - there;
+    }
+    if (clock)
+        *clock = to_timeval(there);
+    if (delta)
+        *delta = to_timeval(difference);
+    return 0;
+}
+
+int pvm_hostsync(int host, struct timeval *clock, struct timeval *delta)
+{
+    return pvmi_return("pvm_hostsync", sample_clock(host, clock, delta));
+}
+
+/* ---- pvm_tickle ---- */
+
+#define TICKLE_MAX 10 /* numbers each way, as old programs reserve them */
+
+static int tickle(int narg, const int *argp, int *nresp, int *resp)
+{
+    if (narg < 1 || narg > TICKLE_MAX || !argp)
+        return PVMI_EPARAM;
+    int rc = pvmi_task_need();
+    if (rc)
+        return rc;
+    struct pvmi_buf body;
+    struct pvmi_answer answer;
+    pvmi_buf_init(&body);
+    pvmi_buf_put_u32(&body, (uint32_t)narg);
+    for (int i = 0; i < narg; i++)
+        pvmi_buf_put_i32(&body, argp[i]);
+    rc = pvmi_request(PVMI_TM_TICKLE, &body, &answer);
+    int n = rc < 0 ? 0 : (int)pvmi_buf_get_u32(&answer.body), kept = 0;
+    for (int i = 0; i < n && !pvmi_buf_error(&answer.body); i++) {
+        int value = pvmi_buf_get_i32(&answer.body);
+        if (resp && kept < TICKLE_MAX)
+            resp[kept++] = value;
+    }
+    if (nresp)
+        *nresp = kept;
+    int end = pvmi_answer_end(&answer);
+    return rc < 0 ? rc : end;
+}
+
+int pvm_tickle(int narg, int *argp, int *nresp, int *resp)
+{
+    return pvmi_return("pvm_tickle", tickle(narg, argp, nresp, resp));
+}
+
+/* ---- pvm_getfds ---- */
+
+static int list_descriptors(int **fds)
+{
+    static int descriptors[1];
+    int rc = pvmi_task_need();
+    if (rc)
+        return rc;
+    descriptors[0] = pvmi_link_fd();
+    if (fds)
+        *fds = descriptors;
+    return 1;
+}
+
+int pvm_getfds(int **fds)
+{
+    return pvmi_return("pvm_getfds", list_descriptors(fds));
+}

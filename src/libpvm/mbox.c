@@ -1,0 +1,343 @@
+/* mbox.c - the mailbox: messages kept under names, by the master's daemon for all tasks of the machine. */
+#include "mbox.h"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../core/error.h"
+#include "../core/log.h"
+#include "../core/message.h"
+#include "../core/proto.h"
+#include "buffer.h"
+#include "compat.h"
+#include "perror.h"
+#include "request.h"
+#include "task.h"
+
+#define INDEX_ANY (-1) /* the daemon chooses */
+
+/* ---- entries ---- */
+
+static void put_header(struct pvmi_buf *body, enum pvmi_mailbox_op op, const char *name)
+{
+    pvmi_buf_init(body);
+    pvmi_buf_put_u8(body, op);
+    pvmi_buf_put_string(body, name);
+}
+
+static void put_content(struct pvmi_buf *body, const struct pvmi_message *m)
+{
+    if (!pvmi_message_is_inplace(m)) {
+        pvmi_buf_put_blob(body, m && m->mem ? m->mem->data : NULL, m->length);
+        return;
+    }
+    pvmi_buf_put_u32(body, (uint32_t)m->inplace_length);
+    for (unsigned i = 0; i < m->inplace_count; i++)
+        pvmi_buf_put_bytes(body, m->inplace[i].iov_base, m->inplace[i].iov_len);
+}
+
+/* Index of the entry, or an error. */
+static int put(const char *name, int index, int flags, const struct pvmi_message *m)
+{
+    int rc = pvmi_task_need();
+    if (rc)
+        return rc;
+    if (pvmi_message_bytes(m) > PVMI_BUF_MAX / 2) {
+        pvmi_log(PVMI_LOG_ERROR, "a mailbox entry holds %zu bytes at most", PVMI_BUF_MAX / 2);
+        return PVMI_ELIMIT;
+    }
+    struct pvmi_buf body;
+    put_header(&body, PVMI_MAILBOX_PUT, name);
+    pvmi_buf_put_i32(&body, index);
+    pvmi_buf_put_u32(&body, (uint32_t)flags);
+    pvmi_buf_put_u32(&body, pvmi_message_is_inplace(m) ? m->dsig : m->enc);
+    pvmi_buf_put_u32(&body, m->dsig);
+    put_content(&body, m);
+    return pvmi_request(PVMI_TM_MAILBOX, &body, NULL);
+}
+
+/* The entry as a message, with the caller's reference. */
+static int read_entry(struct pvmi_buf *b, struct pvmi_message **out)
+{
+    pvmi_buf_get_u32(b); /* flags */
+    uint32_t owner = pvmi_buf_get_u32(b), enc = pvmi_buf_get_u32(b), dsig = pvmi_buf_get_u32(b);
+    size_t length;
+    const uint8_t *data = pvmi_buf_get_blob(b, &length);
+    if (pvmi_buf_error(b))
+        return PVMI_EFORMAT;
+    struct pvmi_message *m = pvmi_message_new(enc);
+    if (!m || pvmi_message_pack_bytes(m, data, length)) {
+        pvmi_message_unref(m);
+        return PVMI_ENOMEM;
+    }
+    m->dsig = dsig;
+    m->src = owner;
+    m->dst = pvmi_task.tid;
+    *out = m;
+    return 0;
+}
+
+/* Index of the entry and *m, or an error. */
+static int get(const char *name, int index, int flags, struct pvmi_message **m)
+{
+    int rc = pvmi_task_need();
+    if (rc)
+        return rc;
+    struct pvmi_buf body;
+    struct pvmi_answer answer;
+    put_header(&body, PVMI_MAILBOX_GET, name);
+    pvmi_buf_put_i32(&body, index);
+    pvmi_buf_put_u32(&body, (uint32_t)flags);
+    int found = pvmi_request(PVMI_TM_MAILBOX, &body, &answer);
+    *m = NULL;
+    rc = found < 0 ? found : read_entry(&answer.body, m);
+    int end = pvmi_answer_end(&answer);
+    if (!rc && end)
+        rc = end;
+    if (rc)
+        pvmi_message_unref(*m);
+    return rc ? rc : found;
+}
+
+int pvmi_mbox_remove(const char *name, int index, int flags)
+{
+    int rc = pvmi_task_need();
+    if (rc)
+        return rc;
+    struct pvmi_buf body;
+    put_header(&body, PVMI_MAILBOX_REMOVE, name);
+    pvmi_buf_put_i32(&body, index);
+    pvmi_buf_put_u32(&body, (uint32_t)flags);
+    return pvmi_request(PVMI_TM_MAILBOX, &body, NULL);
+}
+
+int pvmi_mbox_announce(const char *name, int flags)
+{
+    struct pvmi_message *empty = pvmi_message_new(PVMI_ENC_DEFAULT);
+    int rc = empty ? put(name, INDEX_ANY, flags, empty) : PVMI_ENOMEM;
+    pvmi_message_unref(empty);
+    return rc;
+}
+
+static bool is_name(const char *name)
+{
+    return name && *name;
+}
+
+/* ---- pvm_putinfo, pvm_recvinfo, pvm_delinfo ---- */
+
+static int put_buffer(const char *name, int mid, int flags)
+{
+    struct pvmi_message *m;
+    if (!is_name(name) || flags < 0)
+        return PVMI_EPARAM;
+    int rc = pvmi_buffer_get(mid, &m);
+    int direct = (int)PvmMboxDirectIndexOf(flags);
+    return rc ? rc : put(name, direct ? direct : INDEX_ANY, flags, m);
+}
+
+int pvm_putinfo(char *name, int mid, int flags)
+{
+    return pvmi_return("pvm_putinfo", put_buffer(name, mid, flags));
+}
+
+static int receive_entry(const char *name, int index, int flags)
+{
+    struct pvmi_message *m;
+    if (!is_name(name) || index < 0 || flags < 0)
+        return PVMI_EPARAM;
+    int rc = get(name, index, flags, &m);
+    if (rc < 0)
+        return rc;
+    if (pvmi_receive_buffer.mid)
+        pvmi_buffer_free(pvmi_receive_buffer.mid);
+    int mid = pvmi_buffer_add(m);
+    if (mid > 0)
+        pvmi_buffer_select_receive(mid);
+    return mid;
+}
+
+int pvm_recvinfo(char *name, int index, int flags)
+{
+    return pvmi_answer_or_error("pvm_recvinfo", receive_entry(name, index, flags), PvmNotFound);
+}
+
+int pvm_delinfo(char *name, int index, int flags)
+{
+    int rc = is_name(name) && index >= 0 ? pvmi_mbox_remove(name, index, flags) : PVMI_EPARAM;
+    return pvmi_answer_or_error("pvm_delinfo", rc, PvmNotFound);
+}
+
+/* ---- pvm_insert, pvm_lookup, pvm_delete: numbers under names, as in PVM 3.3 ---- */
+
+static int insert_number(const char *name, int index, int data)
+{
+    if (!is_name(name) || index < INDEX_ANY)
+        return PVMI_EPARAM;
+    struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
+    int rc = m ? pvmi_message_pack(m, PVM_INT, &data, 1, 1) : PVMI_ENOMEM;
+    if (!rc)
+        rc = put(name, index, PvmMboxMultiInstance, m);
+    pvmi_message_unref(m);
+    return rc;
+}
+
+int pvm_insert(char *name, int req, int data)
+{
+    return pvmi_return("pvm_insert", insert_number(name, req, data));
+}
+
+static int lookup_number(const char *name, int index, int *data)
+{
+    if (!is_name(name) || index < INDEX_ANY)
+        return PVMI_EPARAM;
+    struct pvmi_message *m;
+    int found = get(name, index < 0 ? 0 : index, index < 0 ? PvmMboxFirstAvail : 0, &m);
+    if (found < 0)
+        return found;
+    int value, rc = pvmi_message_unpack(m, PVM_INT, &value, 1, 1);
+    if (!rc && data)
+        *data = value;
+    pvmi_message_unref(m);
+    return rc ? rc : found;
+}
+
+int pvm_lookup(char *name, int req, int *data)
+{
+    return pvmi_answer_or_error("pvm_lookup", lookup_number(name, req, data), PvmNotFound);
+}
+
+int pvm_delete(char *name, int req)
+{
+    int rc = is_name(name) && req >= 0 ? pvmi_mbox_remove(name, req, 0) : PVMI_EPARAM;
+    return pvmi_answer_or_error("pvm_delete", rc, PvmNotFound);
+}
+
+/* ---- pvm_getmboxinfo ---- */
+
+struct classes {
+    struct pvmmboxinfo *list;
+    int count;
+};
+
+static void free_class(struct pvmmboxinfo *c)
+{
+    free(c->mi_name);
+    free(c->mi_indices); /* owners and flags lie in the same block */
+}
+
+static void free_classes(struct classes *c)
+{
+    for (int i = 0; i < c->count; i++)
+        free_class(&c->list[i]);
+    free(c->list);
+    *c = (struct classes){0};
+}
+
+static int read_class(struct pvmi_buf *b, struct pvmmboxinfo *c)
+{
+    c->mi_name = pvmi_buf_get_string(b);
+    uint32_t n = pvmi_buf_get_u32(b);
+    if (!c->mi_name || n > pvmi_buf_left(b) / 12)
+        return PVMI_EFORMAT;
+    int *numbers = malloc((n ? n : 1) * 3 * sizeof *numbers);
+    if (!numbers)
+        return PVMI_ENOMEM;
+    c->mi_nentries = (int)n;
+    c->mi_indices = numbers;
+    c->mi_owners = numbers + n;
+    c->mi_flags = numbers + 2 * (size_t)n;
+    for (uint32_t i = 0; i < n; i++) {
+        c->mi_indices[i] = pvmi_buf_get_i32(b);
+        c->mi_owners[i] = pvmi_buf_get_i32(b);
+        c->mi_flags[i] = pvmi_buf_get_i32(b);
+    }
+    return 0;
+}
+
+static int read_classes(struct pvmi_buf *b, struct classes *c)
+{
+    uint32_t n = pvmi_buf_get_u32(b);
+    if (n > pvmi_buf_left(b) / 8)
+        return PVMI_EFORMAT;
+    c->list = calloc(n ? n : 1, sizeof *c->list);
+    if (!c->list)
+        return PVMI_ENOMEM;
+    int rc = 0;
+    while (!rc && c->count < (int)n)
+        rc = read_class(b, &c->list[c->count++]);
+    return rc;
+}
+
+static int list_classes(const char *pattern, struct classes *c)
+{
+    int rc = pvmi_task_need();
+    if (rc)
+        return rc;
+    struct pvmi_buf body;
+    struct pvmi_answer answer;
+    put_header(&body, PVMI_MAILBOX_NAMES, pattern);
+    rc = pvmi_request(PVMI_TM_MAILBOX, &body, &answer);
+    if (rc >= 0)
+        rc = read_classes(&answer.body, c);
+    int end = pvmi_answer_end(&answer);
+    if (!rc)
+        rc = end;
+    if (rc)
+        free_classes(c);
+    return rc;
+}
+
+static struct classes shown; /* what the last pvm_getmboxinfo() returned */
+
+int pvm_getmboxinfo(char *pattern, int *nclasses, struct pvmmboxinfo **info)
+{
+    struct classes found = {0};
+    int rc = list_classes(pattern && *pattern ? pattern : "*", &found);
+    if (!rc) {
+        free_classes(&shown);
+        shown = found;
+        if (nclasses)
+            *nclasses = shown.count;
+        if (info)
+            *info = shown.list;
+    }
+    return pvmi_return("pvm_getmboxinfo", rc);
+}
+
+/* ---- pvm_getnoresets ---- */
+
+static int *no_resets; /* what the last pvm_getnoresets() returned */
+
+static int list_no_resets(int **tids, int *n)
+{
+    struct classes found = {0};
+    int rc = list_classes(PVMNORESETCLASS, &found);
+    if (rc)
+        return rc;
+    int count = found.count ? found.list[0].mi_nentries : 0;
+    int *list = malloc((count ? count : 1) * sizeof *list);
+    if (list) {
+        if (count)
+            memcpy(list, found.list[0].mi_owners, count * sizeof *list);
+        free(no_resets);
+        no_resets = list;
+        if (tids)
+            *tids = list;
+        if (n)
+            *n = count;
+    }
+    free_classes(&found);
+    return list ? 0 : PVMI_ENOMEM;
+}
+
+int pvm_getnoresets(int **tids, int *n)
+{
+    return pvmi_return("pvm_getnoresets", list_no_resets(tids, n));
+}
+
+__attribute__((destructor)) static void free_all(void)
+{
+    free_classes(&shown);
+    free(no_resets);
+    no_resets = NULL;
+}

@@ -1,0 +1,11 @@
+/* mbox.h - the mailbox, for uses inside the library. */
+#ifndef PVMI_MBOX_H
+#define PVMI_MBOX_H
+
+/* Puts an entry without content: index or an error. */
+int pvmi_mbox_announce(const char *name, int flags);
+
+/* Removes an entry: index or an error. */
+int pvmi_mbox_remove(const char *name, int index, int flags);
+
+#endif

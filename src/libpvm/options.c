@@ -1,0 +1,315 @@
+/* options.c - pvm_setopt, pvm_getopt, pvm_export and trace masks: a table of values with their limits. */
+#include "options.h"
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../core/config.h"
+#include "../core/error.h"
+#include "../core/proto.h"
+#include "compat.h"
+#include "mbox.h"
+#include "perror.h"
+#include "request.h"
+#include "task.h"
+
+struct pvmi_options pvmi_options = {
+    .route = PvmAllowDirect, .auto_err = PVMI_AUTOERR_PRINT, .frag_size = 4080, .show_tids = 1};
+struct Pvmtracer pvmi_self_trace, pvmctrc;
+
+enum rule {
+    ANY,      /* whatever lies in the limits */
+    TID,      /* nobody, ourselves or as it is */
+    FIXED,    /* cannot be set */
+    NO_RESET, /* kept in the mailbox, where `reset` finds it */
+};
+
+struct option {
+    int *value;
+    struct Pvmtracer *self; /* not NULL: ours, which the daemon must know, and .. */
+    int *child;             /* .. which the tasks we spawn take over */
+    int minimum, maximum;
+    enum rule rule;
+};
+
+#define CHILD(field) .value = &pvmctrc.field, .minimum = INT_MIN, .maximum = INT_MAX
+#define SELF(field)                                                                                                    \
+    .value = &pvmi_self_trace.field, .child = &pvmctrc.field, .self = &pvmi_self_trace, .minimum = INT_MIN,            \
+    .maximum = INT_MAX
+
+static const struct option options[] = {
+    [PvmRoute] = {.value = &pvmi_options.route, .minimum = PvmDontRoute, .maximum = PvmRouteDirect},
+    [PvmDebugMask] = {.value = &pvmi_options.debug_mask, .minimum = INT_MIN, .maximum = INT_MAX},
+    [PvmAutoErr] = {.value = &pvmi_options.auto_err, .minimum = INT_MIN, .maximum = INT_MAX},
+    [PvmOutputTid] = {CHILD(outtid), .rule = TID},
+    [PvmOutputCode] = {CHILD(outtag)},
+    [PvmOutputContext] = {CHILD(outctx)},
+    [PvmTraceTid] = {CHILD(trctid), .rule = TID},
+    [PvmTraceCode] = {CHILD(trctag)},
+    [PvmTraceContext] = {CHILD(trcctx)},
+    [PvmTraceBuffer] = {CHILD(trcbuf)},
+    [PvmTraceOptions] = {.value = &pvmctrc.trcopt, .minimum = PvmTraceFull, .maximum = PvmTraceCount},
+    [PvmFragSize] = {.value = &pvmi_options.frag_size, .minimum = 52, .maximum = 1048576},
+    [PvmResvTids] = {.value = &pvmi_options.resv_tids, .minimum = INT_MIN, .maximum = INT_MAX},
+    [PvmSelfOutputTid] = {SELF(outtid), .rule = TID},
+    [PvmSelfOutputCode] = {SELF(outtag)},
+    [PvmSelfOutputContext] = {SELF(outctx), .rule = FIXED},
+    [PvmSelfTraceTid] = {SELF(trctid), .rule = TID},
+    [PvmSelfTraceCode] = {SELF(trctag)},
+    [PvmSelfTraceContext] = {SELF(trcctx), .rule = FIXED},
+    [PvmSelfTraceBuffer] = {.value = &pvmi_self_trace.trcbuf, .minimum = INT_MIN, .maximum = INT_MAX},
+    [PvmSelfTraceOptions] = {.value = &pvmi_self_trace.trcopt, .minimum = PvmTraceFull, .maximum = PvmTraceCount},
+    [PvmShowTids] = {.value = &pvmi_options.show_tids, .minimum = INT_MIN, .maximum = INT_MAX},
+    [PvmPollType] = {.rule = FIXED}, /* of shared-memory machines */
+    [PvmPollTime] = {.rule = FIXED},
+    [PvmNoReset] = {.value = &pvmi_options.no_reset, .minimum = INT_MIN, .maximum = INT_MAX, .rule = NO_RESET},
+};
+
+#define OPTION_COUNT (int)(sizeof options / sizeof options[0])
+
+/* NULL for an unknown option. */
+static const struct option *find(int what)
+{
+    return what > 0 && what < OPTION_COUNT && (options[what].value || options[what].rule) ? &options[what] : NULL;
+}
+
+/* ---- what the daemon must know ---- */
+
+static int no_reset_index = -1; /* of our mailbox entry */
+
+static int tell_daemon(int what, int value)
+{
+    struct pvmi_buf body;
+    pvmi_buf_init(&body);
+    pvmi_buf_put_i32(&body, what);
+    pvmi_buf_put_i32(&body, value);
+    return pvmi_request_one_way(PVMI_TM_SETOPT, &body);
+}
+
+static int announce_no_reset(bool on)
+{
+    int rc = tell_daemon(PvmNoReset, on);
+    if (!rc && on)
+        rc = no_reset_index = pvmi_mbox_announce(PVMNORESETCLASS, PvmMboxMultiInstance);
+    else if (!rc && no_reset_index >= 0)
+        rc = pvmi_mbox_remove(PVMNORESETCLASS, no_reset_index, 0);
+    return rc < 0 ? rc : 0;
+}
+
+void pvmi_options_announce(void)
+{
+    if (pvmi_options.no_reset)
+        announce_no_reset(true);
+}
+
+/* ---- setting ---- */
+
+static int check(const struct option *o, int value)
+{
+    if (o->rule == FIXED)
+        return PVMI_EUNSUPPORTED;
+    if (value < o->minimum || value > o->maximum)
+        return PVMI_EPARAM;
+    if (o->rule != TID || !value || value == *o->value)
+        return 0;
+    int rc = pvmi_task_need();
+    return rc ? rc : value == (int)pvmi_task.tid ? 0 : PVMI_EPARAM;
+}
+
+static int apply(const struct option *o, int what, int value)
+{
+    int rc = o->self || o->rule == NO_RESET ? pvmi_task_need() : 0;
+    if (!rc && o->rule == NO_RESET && !value != !*o->value)
+        rc = announce_no_reset(value);
+    if (!rc && o->self)
+        rc = tell_daemon(what, value);
+    if (rc)
+        return rc;
+    *o->value = value;
+    if (o->child) {
+        pvmctrc.outtid = pvmi_self_trace.outtid;
+        pvmctrc.outtag = pvmi_self_trace.outtag;
+    }
+    return 0;
+}
+
+static int set(int what, int value, int *old)
+{
+    const struct option *o = find(what);
+    if (!o)
+        return PVMI_EPARAM;
+    int rc = check(o, value);
+    if (rc)
+        return rc;
+    *old = *o->value;
+    return apply(o, what, value);
+}
+
+/* Old values may be negative, so only refusals are reported. */
+int pvm_setopt(int what, int val)
+{
+    int old = 0;
+    int rc = set(what, val, &old);
+    return rc ? pvmi_return("pvm_setopt", rc) : old;
+}
+
+int pvm_getopt(int what)
+{
+    const struct option *o = find(what);
+    return o && o->value ? *o->value : pvmi_return("pvm_getopt", PVMI_EPARAM);
+}
+
+/* ---- inheritance ---- */
+
+static void read_trace_environment(void)
+{
+    const char *mask = pvmi_config_text(PVMI_SETTING_TRACE_MASK);
+    TEV_MASK_INIT(pvmi_self_trace.tmask);
+    if (strlen(mask) + 1 == sizeof pvmi_self_trace.tmask)
+        memcpy(pvmi_self_trace.tmask, mask, sizeof pvmi_self_trace.tmask);
+    memcpy(pvmctrc.tmask, pvmi_self_trace.tmask, sizeof pvmctrc.tmask);
+    pvmctrc.trcbuf = pvmi_self_trace.trcbuf = (int)pvmi_config_integer(PVMI_SETTING_TRACE_BUFFER);
+    pvmctrc.trcopt = pvmi_self_trace.trcopt = (int)pvmi_config_integer(PVMI_SETTING_TRACE_OPTIONS);
+}
+
+__attribute__((constructor)) static void read_environment(void)
+{
+    pvmi_options.debug_mask = (int)pvmi_config_integer(PVMI_SETTING_TASK_DEBUG);
+    read_trace_environment();
+}
+
+void pvmi_options_inherit(struct pvmi_buf *answer)
+{
+    struct Pvmtracer *self = &pvmi_self_trace;
+    self->outtid = pvmi_buf_get_i32(answer);
+    self->outctx = pvmi_buf_get_i32(answer);
+    self->outtag = pvmi_buf_get_i32(answer);
+    self->trctid = pvmi_buf_get_i32(answer);
+    self->trcctx = pvmi_buf_get_i32(answer);
+    self->trctag = pvmi_buf_get_i32(answer);
+    if (!pvmctrc.outtid) {
+        pvmctrc.outtid = self->outtid;
+        pvmctrc.outctx = self->outctx;
+        pvmctrc.outtag = self->outtag;
+    }
+    if (!pvmctrc.trctid) {
+        pvmctrc.trctid = self->trctid;
+        pvmctrc.trcctx = self->trcctx;
+        pvmctrc.trctag = self->trctag;
+    }
+}
+
+static void drop_destinations(struct Pvmtracer *t)
+{
+    t->outtid = t->outctx = t->outtag = t->trctid = t->trcctx = t->trctag = 0;
+}
+
+void pvmi_options_forget(void)
+{
+    drop_destinations(&pvmi_self_trace);
+    drop_destinations(&pvmctrc);
+    no_reset_index = -1;
+}
+
+/* ---- trace masks ---- */
+
+static char *mask_of(int who)
+{
+    return who == PvmTaskSelf ? pvmi_self_trace.tmask : who == PvmTaskChild ? pvmctrc.tmask : NULL;
+}
+
+int pvm_gettmask(int who, Pvmtmask mask)
+{
+    const char *from = mask_of(who);
+    if (from && mask)
+        memcpy(mask, from, TEV_MASK_LENGTH);
+    return pvmi_return("pvm_gettmask", from && mask ? 0 : PVMI_EPARAM);
+}
+
+int pvm_settmask(int who, Pvmtmask mask)
+{
+    char *to = mask_of(who);
+    if (to && mask) {
+        memcpy(to, mask, TEV_MASK_LENGTH - 1);
+        to[TEV_MASK_LENGTH - 1] = '\0';
+    }
+    return pvmi_return("pvm_settmask", to && mask ? 0 : PVMI_EPARAM);
+}
+
+/* ---- PVM_EXPORT ---- */
+
+/* Where `name` stands in a colon list, or NULL. */
+static char *find_in_list(char *list, const char *name)
+{
+    size_t length = strlen(name);
+    for (char *at = list; at; at = strchr(at, ':'), at = at ? at + 1 : NULL)
+        if (!strncmp(at, name, length) && (at[length] == ':' || !at[length]))
+            return at;
+    return NULL;
+}
+
+/* A copy of the variable with room for `more` bytes; NULL when out of memory. */
+static char *copy_list(size_t more)
+{
+    const char *now = getenv("PVM_EXPORT");
+    if (!now)
+        now = "";
+    char *copy = malloc(strlen(now) + more + 2);
+    return copy ? strcpy(copy, now) : NULL;
+}
+
+static int set_list(const char *list)
+{
+    return setenv("PVM_EXPORT", list, 1) ? PVMI_ENOMEM : 0;
+}
+
+static int export_name(const char *name)
+{
+    if (!name || strpbrk(name, ":="))
+        return PVMI_EPARAM;
+    char *list = copy_list(strlen(name));
+    if (!list)
+        return PVMI_ENOMEM;
+    int rc = 0;
+    if (*name && !find_in_list(list, name)) {
+        if (*list)
+            strcat(list, ":");
+        rc = set_list(strcat(list, name));
+    }
+    free(list);
+    return rc;
+}
+
+static int unexport_name(const char *name)
+{
+    if (!name)
+        return PVMI_EPARAM;
+    char *list = copy_list(0);
+    if (!list)
+        return PVMI_ENOMEM;
+    char *at = *name ? find_in_list(list, name) : NULL;
+    int rc = 0;
+    if (at) {
+        char *behind = at + strlen(name);
+        if (*behind)
+            behind++;
+        else if (at > list)
+            at--;
+        memmove(at, behind, strlen(behind) + 1);
+        rc = set_list(list);
+    }
+    free(list);
+    return rc;
+}
+
+int pvm_export(char *name)
+{
+    return pvmi_return("pvm_export", export_name(name));
+}
+
+int pvm_unexport(char *name)
+{
+    return pvmi_return("pvm_unexport", unexport_name(name));
+}

@@ -1,0 +1,90 @@
+/* perror.c - pvm_errno, pvm_perror() and the line that a failing call prints. */
+#include "perror.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "../core/config.h"
+#include "../core/error.h"
+#include "../core/log.h"
+#include "compat.h"
+#include "options.h"
+#include "task.h"
+
+#define NAMELESS(code) [code] = "Error " #code,
+
+int pvm_errno;
+int pvm_nerr = PVMI_PUBLIC_ERROR_COUNT;
+char *pvm_errlist[PVMI_PUBLIC_ERROR_COUNT] = {
+#define X(code, text) [-(code)] = text,
+    PVMI_PUBLIC_ERRORS(X)
+#undef X
+        NAMELESS(0) NAMELESS(1) NAMELESS(9) NAMELESS(11) NAMELESS(13)};
+
+const char *pvmi_identity(void)
+{
+    static char text[24];
+    if (pvmi_task.tid)
+        snprintf(text, sizeof text, "t%x", pvmi_task.tid);
+    else
+        snprintf(text, sizeof text, "pid%d", (int)getpid());
+    return text;
+}
+
+/* What PvmAutoErr asks for after an error line: values 2 and 3 end the process. */
+static void act_on_error(int code)
+{
+    if (pvmi_options.auto_err == PVMI_AUTOERR_EXIT)
+        exit(code);
+    if (pvmi_options.auto_err == PVMI_AUTOERR_ABORT)
+        abort();
+}
+
+int lpvmerr(const char *call, int code)
+{
+    if (code >= 0)
+        return code;
+    pvm_errno = code;
+    if (pvmi_options.auto_err) {
+        fprintf(stderr, "libpvm [%s]: %s(): %s\n", pvmi_identity(), call, pvmi_error_text(code));
+        act_on_error(code);
+    }
+    return code;
+}
+
+int pvmi_return(const char *call, int rc)
+{
+    return rc >= 0 ? rc : lpvmerr(call, pvmi_error_public(rc));
+}
+
+int pvmi_answer_or_error(const char *call, int rc, int answer)
+{
+    if (rc >= 0 || pvmi_error_public(rc) != answer)
+        return pvmi_return(call, rc);
+    return pvm_errno = answer;
+}
+
+int pvm_perror(char *msg)
+{
+    fprintf(stderr, "libpvm [%s]: %s: %s\n", pvmi_identity(), msg ? msg : "", pvm_strerror());
+    return PvmOk;
+}
+
+char *pvm_strerror(void)
+{
+    return (char *)pvmi_error_text(pvm_errno);
+}
+
+/* Lines of the log look like those of failing calls, and PvmAutoErr 0 silences both unless PVM_LOG asks for them. */
+static void log_line(enum pvmi_log_level level, const char *line, void *arg)
+{
+    (void)level;
+    (void)arg;
+    if (pvmi_options.auto_err || *pvmi_config_origin(PVMI_SETTING_LOG) == 'e')
+        fprintf(stderr, "libpvm [%s]: %s\n", pvmi_identity(), line);
+}
+
+__attribute__((constructor)) static void direct_log(void)
+{
+    pvmi_log_to(log_line, NULL, PVMI_LOG_WARNING);
+    pvmi_log_to(log_line, NULL, (enum pvmi_log_level)pvmi_config_integer(PVMI_SETTING_LOG));
+}

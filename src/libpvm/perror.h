@@ -1,0 +1,20 @@
+/*
+ * perror.h - how a public call ends: pvm_errno, the error line on stderr, and what PvmAutoErr asks for.
+ */
+#ifndef PVMI_PERROR_H
+#define PVMI_PERROR_H
+
+/*
+ * The edge of the API: every public function returns through here. Passes rc >= 0 on; maps a negative internal code to
+ * the public one, sets pvm_errno and, as PvmAutoErr says, prints "libpvm [t40007]: call(): text", exits or aborts.
+ */
+int pvmi_return(const char *call, int rc);
+
+/* As pvmi_return(), but a negative code that is an answer rather than a mistake, such as "no such task", prints no
+ * line. */
+int pvmi_answer_or_error(const char *call, int rc, int answer);
+
+/* Who we are in lines on stderr: "t40007", or "pid123" before enrolment. Static storage. */
+const char *pvmi_identity(void);
+
+#endif

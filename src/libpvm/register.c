@@ -1,0 +1,116 @@
+/* register.c - tasks with a duty for the machine: resource manager, hoster, tasker, tracer. */
+#include <stdbool.h>
+#include <stdint.h>
+#include "../core/error.h"
+#include "../core/proto.h"
+#include "compat.h"
+#include "mbox.h"
+#include "perror.h"
+#include "request.h"
+#include "task.h"
+
+/* Asks for a duty, or to be free of it; our daemon knows who else has it. */
+static int request_role(enum pvmi_register_role role, bool on)
+{
+    int rc = pvmi_task_need();
+    if (rc)
+        return rc;
+    struct pvmi_buf body;
+    pvmi_buf_init(&body);
+    pvmi_buf_put_u8(&body, role);
+    pvmi_buf_put_u8(&body, on);
+    rc = pvmi_request(PVMI_TM_REGISTER, &body, NULL);
+    return rc < 0 ? rc : 0;
+}
+
+/* A duty and its entry in the mailbox, where programs look who has it. */
+struct duty {
+    enum pvmi_register_role role;
+    const char *name; /* mailbox class */
+    pvmi_tid holder;  /* our tid when we have it; after pvm_exit() it is not ours any more */
+    int index;        /* of the entry */
+};
+
+static int take_duty(struct duty *d)
+{
+    int rc = request_role(d->role, true);
+    if (rc)
+        return rc;
+    rc = pvmi_mbox_announce(d->name, PvmMboxMultiInstance);
+    if (rc < 0) {
+        request_role(d->role, false);
+        return rc;
+    }
+    d->index = rc;
+    d->holder = pvmi_task.tid;
+    return 0;
+}
+
+static int give_up_duty(struct duty *d)
+{
+    d->holder = 0;
+    int rc = request_role(d->role, false), removed = pvmi_mbox_remove(d->name, d->index, 0);
+    return rc ? rc : removed < 0 ? removed : 0;
+}
+
+/* The second call takes the first one back. */
+static int toggle_duty(struct duty *d)
+{
+    int rc = pvmi_task_need();
+    if (rc)
+        return rc;
+    return d->holder == pvmi_task.tid ? give_up_duty(d) : take_duty(d);
+}
+
+int pvm_reg_hoster(void)
+{
+    static struct duty hoster = {.role = PVMI_ROLE_HOSTER, .name = PVMHOSTERCLASS};
+    return pvmi_return("pvm_reg_hoster", toggle_duty(&hoster));
+}
+
+int pvm_reg_tasker(void)
+{
+    static struct duty tasker = {.role = PVMI_ROLE_TASKER, .name = PVMTASKERCLASS};
+    return pvmi_return("pvm_reg_tasker", toggle_duty(&tasker));
+}
+
+int pvm_reg_rm(struct pvmhostinfo **hosts)
+{
+    static struct duty manager = {.role = PVMI_ROLE_RM, .name = PVMRMCLASS};
+    int rc = pvmi_task_need();
+    if (!rc && manager.holder != pvmi_task.tid)
+        rc = take_duty(&manager);
+    if (!rc && hosts) {
+        int n;
+        rc = pvm_config(&n, NULL, hosts);
+    }
+    return pvmi_return("pvm_reg_rm", rc);
+}
+
+/* Where tasks that are spawned from now on send traces and output, and what they trace. */
+static void set_destinations(int tctx, int ttag, int octx, int otag, const char *tmask, int tbuf, int topt)
+{
+    pvmctrc.trctid = (int)pvmi_task.tid;
+    pvmctrc.trcctx = tctx;
+    pvmctrc.trctag = ttag;
+    pvmctrc.outtid = (int)pvmi_task.tid;
+    pvmctrc.outctx = octx;
+    pvmctrc.outtag = otag;
+    pvmctrc.trcbuf = tbuf;
+    pvmctrc.trcopt = topt;
+    if (tmask) {
+        Pvmtmask mask = {0};
+        for (int i = 0; i < TEV_MASK_LENGTH - 1 && tmask[i]; i++)
+            mask[i] = tmask[i];
+        pvm_settmask(PvmTaskChild, mask);
+    }
+}
+
+int pvm_reg_tracer(int tctx, int ttag, int octx, int otag, char *tmask, int tbuf, int topt)
+{
+    static struct duty tracer = {.role = PVMI_ROLE_TRACER, .name = PVMTRACERCLASS};
+    int rc = toggle_duty(&tracer);
+    if (!rc && tracer.holder == pvmi_task.tid)
+        set_destinations(tctx, ttag, octx, otag, tmask, tbuf, topt);
+    return pvmi_return("pvm_reg_tracer", rc);
+}

@@ -1,0 +1,119 @@
+/* request.c - questions to the daemon: each waits on the caller's stack until the answer with its number comes. */
+#include "request.h"
+#include <utlist.h>
+#include "../core/clock.h"
+#include "../core/error.h"
+#include "../core/log.h"
+#include "../core/proto.h"
+#include "send.h"
+#include "task.h"
+#include "wait.h"
+
+struct pending {
+    int32_t wid;
+    struct pvmi_message *answer; /* NULL until it came */
+    struct pending *next;
+};
+
+static struct pending *pending; /* more than one when a handler asks while its task waits */
+
+static int32_t new_wid(void)
+{
+    static int32_t last;
+    last = last == INT32_MAX ? 1 : last + 1;
+    return last;
+}
+
+/* Sends a TM message; frees body. */
+static int send_body(int tag, int32_t wid, struct pvmi_buf *body)
+{
+    int rc = body ? pvmi_buf_error(body) : 0;
+    struct pvmi_message *m = rc ? NULL : pvmi_message_new(PVMI_ENC_DEFAULT);
+    if (!rc && !m)
+        rc = PVMI_ENOMEM;
+    if (!rc && body)
+        rc = pvmi_message_pack_bytes(m, body->data, body->length);
+    if (!rc) {
+        m->src = pvmi_task.tid;
+        m->dst = PVMI_TID_DAEMON;
+        m->tag = tag;
+        m->ctx = PVMI_CTX_TM;
+        m->wid = wid;
+        rc = pvmi_send_message(m);
+    }
+    pvmi_message_unref(m);
+    if (body)
+        pvmi_buf_free(body);
+    return rc;
+}
+
+static bool has_answer(void *arg)
+{
+    return ((struct pending *)arg)->answer;
+}
+
+/* Reads the code; the rest stays in *answer, or the answer is freed. */
+static int open_answer(struct pvmi_message *m, struct pvmi_answer *answer)
+{
+    struct pvmi_answer own, *a = answer ? answer : &own;
+    a->m = m;
+    pvmi_buf_view(&a->body, m->mem ? m->mem->data : NULL, m->length);
+    int code = pvmi_buf_get_i32(&a->body);
+    if (!answer) {
+        int rc = pvmi_answer_end(a);
+        return rc ? rc : code;
+    }
+    return code;
+}
+
+static int ask(int tag, struct pvmi_buf *body, struct pvmi_answer *answer, int64_t deadline_us)
+{
+    struct pending p = {.wid = new_wid()};
+    if (answer)
+        *answer = (struct pvmi_answer){0};
+    LL_PREPEND(pending, &p);
+    int rc = send_body(tag, p.wid, body);
+    if (!rc)
+        rc = pvmi_wait_until(has_answer, &p, deadline_us);
+    LL_DELETE(pending, &p);
+    return p.answer ? open_answer(p.answer, answer) : rc;
+}
+
+int pvmi_request(int tag, struct pvmi_buf *body, struct pvmi_answer *answer)
+{
+    return ask(tag, body, answer, PVMI_WAIT_FOREVER);
+}
+
+int pvmi_request_within(int tag, struct pvmi_buf *body, struct pvmi_answer *answer, int64_t limit_us)
+{
+    return ask(tag, body, answer, pvmi_clock_us() + limit_us);
+}
+
+int pvmi_answer_end(struct pvmi_answer *answer)
+{
+    int rc = answer->m ? pvmi_buf_end(&answer->body) : 0;
+    if (rc)
+        pvmi_log(PVMI_LOG_ERROR,
+                 "the daemon's answer %#x has not the form this libpvm expects: is it of another version?",
+                 (unsigned)answer->m->tag);
+    pvmi_message_unref(answer->m);
+    answer->m = NULL;
+    return rc ? PVMI_EFORMAT : 0;
+}
+
+int pvmi_request_one_way(int tag, struct pvmi_buf *body)
+{
+    return send_body(tag, 0, body);
+}
+
+void pvmi_request_take_answer(struct pvmi_message *m)
+{
+    struct pending *p;
+    LL_FOREACH (pending, p)
+        if (p->wid == m->wid && !p->answer) {
+            p->answer = m;
+            return;
+        }
+    pvmi_log(PVMI_LOG_DEBUG, "an answer %#x nobody waits for any more", (unsigned)m->tag);
+    pvmi_message_unref(m);
+}

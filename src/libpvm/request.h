@@ -1,0 +1,35 @@
+/*
+ * request.h - questions to our daemon (TM messages) and their answers. Bodies are in doc/protocol.md.
+ */
+#ifndef PVMI_REQUEST_H
+#define PVMI_REQUEST_H
+
+#include <stdint.h>
+#include "../core/buf.h"
+#include "../core/message.h"
+
+struct pvmi_answer {
+    struct pvmi_message *m;
+    struct pvmi_buf body; /* what follows the code */
+};
+
+/*
+ * Asks and waits; meanwhile messages are received and handlers run. Returns the answer's code: PvmOk, a count, or a
+ * PvmXxx or PVMI_E error. With `answer` the rest of the answer is in answer->body: read it, end with
+ * pvmi_answer_end(), whatever the code was. `body` may be NULL (empty) and is freed here in any case.
+ */
+int pvmi_request(int tag, struct pvmi_buf *body, struct pvmi_answer *answer);
+
+/* As pvmi_request(), for those that the daemon answers without others' help: PVMI_ETIMEOUT after limit_us. */
+int pvmi_request_within(int tag, struct pvmi_buf *body, struct pvmi_answer *answer, int64_t limit_us);
+
+/* Frees the answer. 0, or PVMI_EFORMAT if its body was shorter or longer than what was read (logged). */
+int pvmi_answer_end(struct pvmi_answer *answer);
+
+/* Sends a message that has no answer. `body` is freed here in any case. */
+int pvmi_request_one_way(int tag, struct pvmi_buf *body);
+
+/* An answer came. Called by link.c; takes over the reference. */
+void pvmi_request_take_answer(struct pvmi_message *m);
+
+#endif

@@ -1,0 +1,202 @@
+/* start.c - pvm_start_pvmd: starts a daemon of our own user on this host, and waits until tasks can reach it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "../core/clock.h"
+#include "../core/config.h"
+#include "../core/error.h"
+#include "../core/log.h"
+#include "address.h"
+#include "link.h"
+#include "perror.h"
+#include "task.h"
+
+#define ARGUMENTS_MAX 1024
+
+/* ---- finding the program ---- */
+
+static bool is_program(const char *path)
+{
+    return !access(path, X_OK);
+}
+
+/* $PVM_ROOT/lib/pvmd3, or the commands' folder of the installation or build that the root belongs to. */
+static bool find_by_root(char *path, size_t size)
+{
+    static const char *const places[] = {"lib/pvmd3", "../../bin/pvmd3"};
+    for (unsigned i = 0; i < sizeof places / sizeof places[0]; i++) {
+        int length = snprintf(path, size, "%s/%s", pvmi_config_root(), places[i]);
+        if (length > 0 && (size_t)length < size && is_program(path))
+            return true;
+    }
+    return false;
+}
+
+static bool find_beside_us(char *path, size_t size)
+{
+    ssize_t n = readlink("/proc/self/exe", path, size - 1);
+    if (n <= 0)
+        return false;
+    path[n] = '\0';
+    char *slash = strrchr(path, '/');
+    if (!slash || (size_t)(slash - path) + sizeof "/pvmd3" > size)
+        return false;
+    strcpy(slash, "/pvmd3");
+    return is_program(path);
+}
+
+static bool find_in_path(char *path, size_t size)
+{
+    const char *list = getenv("PATH");
+    while (list && *list) {
+        int length = (int)strcspn(list, ":");
+        int n = snprintf(path, size, "%.*s/pvmd3", length, list);
+        if (length && n > 0 && (size_t)n < size && is_program(path))
+            return true;
+        list += length + (list[length] == ':');
+    }
+    return false;
+}
+
+/* ---- starting it ---- */
+
+struct start {
+    char program[PATH_MAX];
+    char **argv;  /* for exec, ends with NULL */
+    int out[2];   /* pipe: the daemon's standard output */
+    int fault[2]; /* pipe: errno of a failed exec */
+};
+
+/* The daemon: no child of ours, no terminal, standard output to us until it is ready. */
+static void become_daemon(const struct start *s)
+{
+    setsid();
+    if (fork())
+        _exit(0);
+    int null = open("/dev/null", O_RDWR);
+    dup2(null, STDIN_FILENO);
+    dup2(s->out[1], STDOUT_FILENO);
+    execv(s->program, s->argv);
+    int error = errno;
+    ssize_t written = write(s->fault[1], &error, sizeof error);
+    _exit(written > 0 ? 1 : 2);
+}
+
+static void close_end(int pipe_ends[2], int end)
+{
+    if (pipe_ends[end] >= 0)
+        close(pipe_ends[end]);
+    pipe_ends[end] = -1;
+}
+
+static int check_fault(struct start *s)
+{
+    int error = 0;
+    close_end(s->fault, 1);
+    if (read(s->fault[0], &error, sizeof error) != sizeof error)
+        return 0; /* exec has closed it */
+    pvmi_log(PVMI_LOG_ERROR, "cannot run %s: %s", s->program, strerror(error));
+    return PvmCantStart;
+}
+
+/* Reads the line that says where the daemon listens; with `to_end` also waits until it closes its output. */
+static int await_ready(const struct start *s, bool to_end, int64_t deadline_us)
+{
+    char line[PVMI_ADDRESS_PATH_BYTES];
+    size_t have = 0;
+    bool ready = false;
+    for (;;) {
+        struct pollfd fd = {.fd = s->out[0], .events = POLLIN};
+        int64_t left_us = deadline_us - pvmi_clock_us();
+        if (left_us <= 0) {
+            pvmi_log(PVMI_LOG_ERROR, "%s does not get ready; PVM_START_TIMEOUT says how long to wait", s->program);
+            return PvmCantStart;
+        }
+        if (poll(&fd, 1, (int)(left_us / 1000) + 1) < 1)
+            continue;
+        ssize_t n = read(s->out[0], line + have, sizeof line - have);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return ready ? 0 : PvmCantStart; /* it has said why on standard error */
+        ready = ready || memchr(line + have, '\n', n);
+        have = have + n < sizeof line ? have + n : 0;
+        if (ready && !to_end)
+            return 0;
+    }
+}
+
+static int start_daemon(struct start *s, bool to_end)
+{
+    int64_t deadline_us = pvmi_clock_us() + pvmi_config_us(PVMI_SETTING_START_TIMEOUT);
+    pid_t child = fork();
+    if (child < 0) {
+        pvmi_log(PVMI_LOG_ERROR, "cannot fork: %s", strerror(errno));
+        return PVMI_ESYSTEM;
+    }
+    if (!child)
+        become_daemon(s);
+    close_end(s->out, 1);
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        ;
+    int rc = check_fault(s);
+    return rc ? rc : await_ready(s, to_end, deadline_us);
+}
+
+static int run(struct start *s, bool to_end)
+{
+    s->out[0] = s->out[1] = s->fault[0] = s->fault[1] = -1;
+    int rc = pipe2(s->out, O_CLOEXEC) || pipe2(s->fault, O_CLOEXEC) ? PVMI_ESYSTEM : start_daemon(s, to_end);
+    for (int end = 0; end < 2; end++) {
+        close_end(s->out, end);
+        close_end(s->fault, end);
+    }
+    return rc;
+}
+
+/* Whether there is a daemon that takes connections. */
+static bool daemon_runs(void)
+{
+    char path[PVMI_ADDRESS_PATH_BYTES], why[2 * PVMI_ADDRESS_PATH_BYTES + 256];
+    if (pvmi_task.state == PVMI_TASK_IN)
+        return true;
+    if (pvmi_address_find(path, why, sizeof why))
+        return false;
+    int rc = pvmi_link_open(path);
+    if (!rc)
+        pvmi_link_close();
+    return !rc || rc == PVMI_EAGAIN;
+}
+
+static int start(int argc, char **argv, bool block)
+{
+    struct start s;
+    char *arguments[ARGUMENTS_MAX + 2] = {s.program};
+    if (argc < 0 || argc > ARGUMENTS_MAX || (argc && !argv))
+        return PVMI_EPARAM;
+    if (pvmi_task.state == PVMI_TASK_LOST)
+        return PVMI_EDOWN;
+    if (daemon_runs())
+        return PvmDupHost;
+    if (!find_by_root(s.program, sizeof s.program) && !find_beside_us(s.program, sizeof s.program) &&
+        !find_in_path(s.program, sizeof s.program)) {
+        pvmi_log(PVMI_LOG_ERROR, "found no pvmd3 in %s/lib, nor beside this program, nor in PATH; set PVM_ROOT",
+                 pvmi_config_root());
+        return PvmCantStart;
+    }
+    if (argc)
+        memcpy(arguments + 1, argv, argc * sizeof *argv);
+    s.argv = arguments;
+    return run(&s, block);
+}
+
+int pvm_start_pvmd(int argc, char **argv, int block)
+{
+    return pvmi_return("pvm_start_pvmd", start(argc, argv, block));
+}

@@ -1,0 +1,292 @@
+/* task.c - enrolment and leaving, and what a task knows about itself. */
+#include "task.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "../core/clock.h"
+#include "../core/config.h"
+#include "../core/dsig.h"
+#include "../core/error.h"
+#include "../core/log.h"
+#include "../core/proto.h"
+#include "address.h"
+#include "buffer.h"
+#include "compat.h"
+#include "handler.h"
+#include "inbox.h"
+#include "link.h"
+#include "notify.h"
+#include "options.h"
+#include "output.h"
+#include "peer.h"
+#include "perror.h"
+#include "request.h"
+#include "wait.h"
+
+#define CONNECT_LIMIT_US 30000000 /* for the daemon to take the connection and to answer */
+#define EXIT_LIMIT_US    30000000
+
+struct pvmi_task pvmi_task;
+
+static char *task_name;
+static bool context_given; /* pvmmyctx has been set from the first enrolment or the environment */
+static struct {
+    int *tids; /* NULL: not known yet */
+    int count;
+} siblings;
+
+/* ---- enrolment ---- */
+
+static int connect_patiently(const char *path)
+{
+    int64_t deadline = pvmi_clock_us() + CONNECT_LIMIT_US;
+    long pause_ms = 1;
+    int rc;
+    while ((rc = pvmi_link_open(path)) == PVMI_EAGAIN && pvmi_clock_us() < deadline) {
+        nanosleep(&(struct timespec){.tv_nsec = pause_ms * 1000000}, NULL);
+        if (pause_ms < 100)
+            pause_ms *= 2;
+    }
+    return rc;
+}
+
+static int reach_daemon(void)
+{
+    char path[PVMI_ADDRESS_PATH_BYTES], why[2 * PVMI_ADDRESS_PATH_BYTES + 256];
+    int rc = pvmi_address_find(path, why, sizeof why);
+    if (!rc) {
+        rc = connect_patiently(path);
+        if (rc == PVMI_EUNREACHABLE)
+            pvmi_address_explain_stale(path, why, sizeof why);
+        else if (rc)
+            snprintf(why, sizeof why, "cannot connect to the daemon on %s: %s", path, pvmi_error_text(rc));
+    }
+    if (rc)
+        pvmi_log(PVMI_LOG_ERROR, "%s", why);
+    return rc ? PVMI_EUNREACHABLE : 0;
+}
+
+static void take_context(uint32_t ctx)
+{
+    if (!context_given)
+        pvmmyctx = (int)ctx;
+    context_given = true;
+}
+
+static int take_identity(struct pvmi_answer *answer)
+{
+    struct pvmi_buf *b = &answer->body;
+    pvmi_tid tid = pvmi_buf_get_u32(b);
+    int parent = pvmi_buf_get_i32(b);
+    uint32_t ctx = pvmi_buf_get_u32(b);
+    pvmi_options_inherit(b);
+    pvmi_buf_get_u32(b); /* the resource manager: asked by our daemon, not by us */
+    bool spawned = pvmi_buf_get_u8(b);
+    int rc = pvmi_answer_end(answer);
+    if (rc)
+        return rc;
+    pvmi_task.tid = tid;
+    pvmi_task.parent = parent;
+    pvmi_task.spawned = spawned;
+    take_context(ctx);
+    return 0;
+}
+
+static int introduce(void)
+{
+    struct pvmi_buf body;
+    struct pvmi_answer answer;
+    pvmi_buf_init(&body);
+    pvmi_buf_put_u32(&body, PVMI_TASK_PROTOCOL);
+    pvmi_buf_put_u32(&body, (uint32_t)getpid());
+    pvmi_buf_put_u32(&body, (uint32_t)pvmi_config_integer(PVMI_SETTING_COOKIE));
+    pvmi_buf_put_u32(&body, pvmi_dsig_own());
+    pvmi_buf_put_string(&body, task_name ? task_name : program_invocation_short_name);
+    int rc = pvmi_request_within(PVMI_TM_CONNECT, &body, &answer, CONNECT_LIMIT_US);
+    if (rc == PVMI_ETIMEOUT)
+        pvmi_log(PVMI_LOG_ERROR, "the daemon does not answer: is it stopped?");
+    else if (rc == PVMI_EDOWN)
+        pvmi_log(PVMI_LOG_ERROR, "the daemon closed the connection: its log says why");
+    else if (rc == PvmBadVersion)
+        pvmi_log(PVMI_LOG_ERROR, "the daemon that runs is of another version; halt it and start the one of this dpvm");
+    if (rc < 0) {
+        pvmi_answer_end(&answer);
+        return rc;
+    }
+    return take_identity(&answer);
+}
+
+int pvmi_task_enrol(void)
+{
+    if (pvmi_task.state != PVMI_TASK_OUT)
+        return pvmi_task.state == PVMI_TASK_IN ? 0 : PVMI_EDOWN;
+    pvmi_task.state = PVMI_TASK_ENTERS;
+    int rc = reach_daemon();
+    if (!rc)
+        rc = introduce();
+    if (rc) {
+        pvmi_link_close();
+        pvmi_task = (struct pvmi_task){.state = PVMI_TASK_OUT};
+        return rc;
+    }
+    pvmi_task.state = PVMI_TASK_IN;
+    unsetenv("PVMEPID"); /* it was for us, not for programs that we start ourselves */
+    if (!pvmi_task.spawned)
+        pvmi_config_warn_unknown(); /* a spawned task's environment is the daemon's, which has warned */
+    pvmi_options_announce();
+    return 0;
+}
+
+/* ---- leaving ---- */
+
+void pvmi_task_lost(void)
+{
+    if (pvmi_task.state == PVMI_TASK_IN)
+        pvmi_task.state = PVMI_TASK_LOST;
+}
+
+/* Back to a process that is no task. Buffers, options and handlers are the program's and stay. */
+static void forget_machine(void)
+{
+    pvmi_link_close();
+    pvmi_handler_clear();
+    pvmi_inbox_clear();
+    pvmi_peer_forget_all();
+    pvmi_notify_clear();
+    pvmi_output_clear();
+    pvmi_options_forget();
+    free(siblings.tids);
+    siblings.tids = NULL;
+    pvmi_task = (struct pvmi_task){.state = PVMI_TASK_OUT};
+}
+
+/* While handlers still run: what others must hear, and what the program wants to hear about its own exit. */
+static int last_duties(bool wait_for_output)
+{
+    int rc = wait_for_output ? pvmi_output_drain() : 0;
+    pvmi_notify_own_exit();
+    pvmi_handler_run();
+    return rc;
+}
+
+int pvmi_task_leave(bool wait_for_output)
+{
+    int rc = pvmi_task_need();
+    if (!rc)
+        rc = last_duties(wait_for_output);
+    if (!rc) {
+        pvmi_task.state = PVMI_TASK_LEAVES;
+        pvmi_handler_defer();
+        rc = pvmi_request_within(PVMI_TM_EXIT, NULL, NULL, EXIT_LIMIT_US);
+        pvmi_handler_allow();
+    }
+    if (pvmi_receive_buffer.mid)
+        pvmi_buffer_free(pvmi_receive_buffer.mid);
+    forget_machine();
+    return rc;
+}
+
+/* A forked child is another process: it must not speak on its parent's connection, nor keep it open. */
+static void after_fork(void)
+{
+    if (pvmi_task.state != PVMI_TASK_OUT)
+        forget_machine();
+}
+
+__attribute__((constructor)) static void prepare(void)
+{
+    pthread_atfork(NULL, NULL, after_fork);
+    if (*pvmi_config_text(PVMI_SETTING_CONTEXT))
+        take_context((uint32_t)pvmi_config_integer(PVMI_SETTING_CONTEXT));
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    forget_machine();
+    free(task_name);
+    task_name = NULL;
+}
+
+/* ---- siblings ---- */
+
+void pvmi_task_take_siblings(struct pvmi_message *m)
+{
+    int n = 0, kept = 0;
+    if (siblings.tids || pvmi_message_unpack(m, PVM_INT, &n, 1, 1) || n < 1 || (uint64_t)n > m->length)
+        return;
+    int *tids = malloc(n * sizeof *tids);
+    if (!tids || pvmi_message_unpack(m, PVM_INT, tids, n, 1)) {
+        free(tids);
+        return;
+    }
+    for (int i = 0; i < n; i++)
+        if (tids[i] > 0)
+            tids[kept++] = tids[i];
+    siblings.tids = tids;
+    siblings.count = kept;
+}
+
+static bool know_siblings(void *arg)
+{
+    (void)arg;
+    return siblings.tids;
+}
+
+static int find_siblings(int **tids)
+{
+    static int alone;
+    int rc = pvmi_task_need();
+    if (!rc && pvmi_task.spawned && !siblings.tids)
+        rc = pvmi_wait_until(know_siblings, NULL, PVMI_WAIT_FOREVER);
+    if (rc)
+        return rc;
+    alone = (int)pvmi_task.tid;
+    if (tids)
+        *tids = siblings.tids ? siblings.tids : &alone;
+    return siblings.tids ? siblings.count : 1;
+}
+
+/* ---- public calls ---- */
+
+int pvm_mytid(void)
+{
+    int rc = pvmi_task.state == PVMI_TASK_LOST ? 0 : pvmi_task_need();
+    return pvmi_return("pvm_mytid", rc ? rc : (int)pvmi_task.tid);
+}
+
+int pvm_parent(void)
+{
+    int rc = pvmi_task_need();
+    if (!rc)
+        rc = pvmi_task.parent;
+    return pvmi_answer_or_error("pvm_parent", rc, rc == PvmParentNotSet ? PvmParentNotSet : PvmNoParent);
+}
+
+int pvm_siblings(int **tids)
+{
+    return pvmi_return("pvm_siblings", find_siblings(tids));
+}
+
+int pvm_exit(void)
+{
+    return pvmi_return("pvm_exit", pvmi_task_leave(true));
+}
+
+char *pvm_version(void)
+{
+    return PVM_VER;
+}
+
+int pvmi_task_set_name(const char *name)
+{
+    char *copy = name ? strdup(name) : NULL;
+    if (name && !copy)
+        return PVMI_ENOMEM;
+    free(task_name);
+    task_name = copy;
+    return 0;
+}
