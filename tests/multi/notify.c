@@ -2,7 +2,17 @@
 #include <signal.h>
 #include "check.h"
 
-enum { TAG_EXIT = 1, TAG_AGAIN, TAG_CANCELLED, TAG_HOST_ADD, TAG_HOST_DELETE, TAG_GO, TAG_LATE };
+enum {
+    TAG_EXIT = 1,
+    TAG_AGAIN,
+    TAG_CANCELLED,
+    TAG_HOST_ADD,
+    TAG_HOST_DELETE,
+    TAG_GO,
+    TAG_LATE,
+    TAG_WORD,
+    LAST_WORDS = 1000
+};
 
 static void child(int argc, char **argv)
 {
@@ -44,6 +54,28 @@ static void check_task_exit(const char *host)
     CHECK_EQ(pvm_notify(PvmTaskExit, TAG_CANCELLED, 1, &crashed), 0);
     CHECK_EQ(check_receive_int(-1, TAG_CANCELLED), crashed);
     CHECK_EQ(pvm_nrecv(-1, TAG_EXIT), 0); /* the cancelled one stays silent */
+}
+
+static void last_words(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    for (int i = 0; i < LAST_WORDS; i++)
+        check_send_int(pvm_parent(), TAG_WORD, i);
+}
+
+/* What a task sent before it ended is there when its end is told. */
+static void check_exit_comes_last(const char *host)
+{
+    int tid;
+    check_spawn("last_words", NULL, host, 1, &tid);
+    CHECK_EQ(pvm_notify(PvmTaskExit, TAG_EXIT, 1, &tid), 0);
+    CHECK_EQ(check_receive_int(-1, TAG_EXIT), tid);
+    for (int i = 0; i < LAST_WORDS; i++) {
+        int value = -1;
+        CHECK(pvm_nrecv(tid, TAG_WORD) > 0);
+        CHECK_EQ(pvm_upkint(&value, 1, 1), 0);
+        CHECK_EQ(value, i);
+    }
 }
 
 static void check_context_of_notify(const char *host)
@@ -129,11 +161,13 @@ static void master(int argc, char **argv)
     if (hosts > 1)
         check_hosts_added_and_deleted();
     check_task_exit(check_host_name(hosts - 1));
+    check_exit_comes_last(check_host_name(hosts - 1));
     check_context_of_notify(check_host_name(hosts - 1));
     check_refused();
 }
 
-static const struct check_role roles[] = {{"child", child}, {"dies_unseen", dies_unseen}, {NULL, NULL}};
+static const struct check_role roles[] = {
+    {"child", child}, {"dies_unseen", dies_unseen}, {"last_words", last_words}, {NULL, NULL}};
 
 int main(int argc, char **argv)
 {
