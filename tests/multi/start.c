@@ -1,0 +1,72 @@
+/* start - pvm_start_pvmd starts a daemon with a hostfile, waits for its hosts, and refuses a second one; pvm_halt ends
+ * all. */
+#include <signal.h>
+#include "check.h"
+
+static void write_hostfile(char *path, size_t size)
+{
+    snprintf(path, size, "%s/hostfile", getenv("PVM_TMP"));
+    FILE *file = fopen(path, "w");
+    CHECK(file != NULL);
+    fprintf(file, "# three hosts, one of them for later\n* sp=700\n127.0.0.2\n127.0.0.3 sp=800\n& 127.0.0.4 sp=900\n");
+    CHECK(fclose(file) == 0);
+}
+
+static void check_hosts_of_file(void)
+{
+    struct pvmhostinfo *hosts;
+    int n, status, seen = 0;
+    char *later = "127.0.0.4";
+    CHECK_EQ(pvm_config(&n, NULL, &hosts), 0);
+    CHECK_EQ(n, 3);
+    for (int i = 1; i < n; i++) {
+        CHECK_EQ(hosts[i].hi_speed, strcmp(hosts[i].hi_name, "127.0.0.2") == 0 ? 700 : 800);
+        seen |= strcmp(hosts[i].hi_name, "127.0.0.2") == 0 ? 1 : 2;
+    }
+    CHECK_EQ(seen, 3);
+    CHECK_EQ(pvm_addhosts(&later, 1, &status), 1);
+    CHECK_EQ(pvm_config(&n, NULL, &hosts), 0);
+    CHECK_EQ(hosts[n - 1].hi_speed, 900);
+}
+
+static void wait_for_end(pid_t daemon)
+{
+    double end = check_now() + check_limit_s();
+    while (check_alive(daemon) && check_now() < end)
+        check_sleep_ms(10);
+    CHECK(!check_alive(daemon));
+}
+
+static void child(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    pvm_recv(-1, -1);
+}
+
+static void master(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    char path[4096], *arguments[] = {path};
+    int tid;
+    write_hostfile(path, sizeof path);
+    pvm_setopt(PvmAutoErr, 0);
+    CHECK_EQ(pvm_mytid(), PvmSysErr);
+    CHECK_EQ(pvm_start_pvmd(1, arguments, 1), 0);
+    CHECK_EQ(pvm_start_pvmd(1, arguments, 1), PvmDupHost);
+    CHECK(pvm_mytid() > 0);
+    check_hosts_of_file();
+    check_spawn("child", NULL, ".", 1, &tid);
+    pid_t daemon = check_daemon_of(tid);
+    signal(SIGTERM, SIG_IGN); /* pvm_halt() ends us, too */
+    CHECK_EQ(pvm_halt(), 0);
+    wait_for_end(daemon);
+    CHECK_EQ(pvm_recv(-1, -1), PvmSysErr);
+    CHECK_EQ(remove(path), 0);
+}
+
+static const struct check_role roles[] = {{"child", child}, {NULL, NULL}};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, master, roles);
+}
