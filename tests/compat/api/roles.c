@@ -1,0 +1,119 @@
+/*
+ * roles.c - what the probe's children do.
+ */
+#include "probe.h"
+
+extern char **environ;
+
+/* Sends every message back until one with tag 99 comes. */
+static int echo(int argc, char **argv)
+{
+    int parent = pvm_parent();
+
+    (void)argc, (void)argv;
+    for (;;) {
+        int tag, value = 0;
+        pvm_bufinfo(pvm_recv(parent, -1), NULL, &tag, NULL);
+        if (tag == 99)
+            break;
+        pvm_upkint(&value, 1, 1);
+        pvm_initsend(PvmDataDefault);
+        pvm_pkint(&value, 1, 1);
+        pvm_send(parent, tag);
+    }
+    return pvm_exit();
+}
+
+static int tell_context(int argc, char **argv)
+{
+    int ctx = pvm_getcontext();
+
+    (void)argc, (void)argv;
+    pvm_initsend(PvmDataDefault);
+    pvm_pkint(&ctx, 1, 1);
+    pvm_send(pvm_parent(), 1);
+    return pvm_exit();
+}
+
+/* Waits for a message; with argument "mute" without ever enrolling. */
+static int wait_for_end(int argc, char **argv)
+{
+    if (argc > 0 && strcmp(argv[0], "mute") == 0)
+        pause();
+    pvm_recv(pvm_parent(), 99);
+    return pvm_exit();
+}
+
+/* Shows what a task is started with. */
+static int show(int argc, char **argv)
+{
+    static const char *const names[] = {"PVM_EXPORT", "PROBE_VARIABLE", "PVMTASK", "PVMCTX"};
+    char folder[1024], link[64] = "";
+
+    for (int i = 0; i < argc; i++)
+        printf("argument %s\n", argv[i]);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        printf("%s=%s\n", names[i], getenv(names[i]) ? getenv(names[i]) : "(not set)");
+    printf("in HOME: %d\n", getcwd(folder, sizeof folder) && strcmp(folder, getenv("HOME")) == 0);
+    printf("PVMSOCK and PVMEPID set: %d\n", getenv("PVMSOCK") && getenv("PVMEPID"));
+    printf("stdin: %s\n", readlink("/proc/self/fd/0", link, sizeof link - 1) > 0 ? link : "none");
+    printf("parent %s, siblings %d\n", pvm_parent() > 0 ? "id" : "none", pvm_siblings(&(int *){NULL}));
+    fflush(stdout);
+    fprintf(stderr, "to stderr\n");
+    printf("unfinished line");
+    fflush(stdout);
+    pvm_exit();
+    return 3;
+}
+
+static int exit_at_once(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    return 7;
+}
+
+/* Joins "g", says so, waits for a broadcast, and dies. */
+static int join(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    pvm_joingroup("g");
+    pvm_initsend(PvmDataDefault);
+    pvm_send(pvm_parent(), 1);
+    pvm_recv(-1, 8);
+    pvm_send(pvm_parent(), 8);
+    _exit(1);
+}
+
+static int member(int argc, char **argv);
+
+const struct probe_role probe_role_table[] = {
+    {"echo", echo}, {"context", tell_context}, {"wait", wait_for_end}, {"show", show}, {"exit", exit_at_once},
+    {"join", join}, {"member", member},        {NULL, NULL},
+};
+
+/* A member of the group "g" of 4; the parent (sections_group.c) does the same calls. */
+static int member(int argc, char **argv)
+{
+    int data[2], all[8], part[2], instance;
+
+    (void)argc, (void)argv;
+    pvm_setopt(PvmAutoErr, 0);
+    instance = pvm_joingroup("g");
+    pvm_barrier("g", 4);
+    data[0] = instance, data[1] = instance * 10;
+    pvm_reduce(PvmSum, data, 2, PVM_INT, 5, "g", 0);
+    pvm_scatter(part, NULL, 2, PVM_INT, 6, "g", 0);
+    part[0] += 1000;
+    pvm_gather(all, part, 2, PVM_INT, 7, "g", 0);
+    pvm_recv(-1, 8);
+    for (int type = 0; type < 4; type++) {
+        void (*function[])(int *, void *, void *, int *, int *) = {PvmMax, PvmMin, PvmSum, PvmProduct};
+        double values[2] = {instance + 1, -instance};
+        pvm_reduce(function[type], values, 2, PVM_DOUBLE, 9, "g", 0);
+    }
+    pvm_freezegroup("g", 4);
+    pvm_barrier("g", 4);
+    pvm_barrier("g", -1);
+    pvm_lvgroup("g");
+    return pvm_exit();
+}
