@@ -1,0 +1,327 @@
+#include "collect.h"
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+#include "pvm3.h"
+
+enum {
+    COURTESY_US = 2000,     /* how long a member that is not the root waits for those below it */
+    FIRST_ASK_US = 1000000, /* after which the root looks after missing members */
+};
+
+static bool is_root(const struct pvmi_collect *k)
+{
+    return k->c->tree.mine == 0;
+}
+
+static bool holds(const struct pvmi_parcel *outer, const struct pvmi_parcel *inner)
+{
+    return outer->start <= inner->start && inner->start + inner->reach <= outer->start + outer->reach;
+}
+
+static void remove_piece(struct pvmi_collect *k, struct pvmi_parcel *p)
+{
+    DL_DELETE(k->pieces, p);
+    pvmi_parcel_free(p);
+}
+
+static void cover(struct pvmi_collect *k, int position)
+{
+    k->missing -= !k->covered[position];
+    k->covered[position] = true;
+}
+
+static void insert(struct pvmi_collect *k, struct pvmi_parcel *p)
+{
+    struct pvmi_parcel *after;
+
+    for (after = k->pieces; after && after->start < p->start; after = after->next)
+        ;
+    DL_PREPEND_ELEM(k->pieces, after, p);
+    for (int i = 0; i < p->reach; i++)
+        cover(k, p->start + i);
+}
+
+/* A piece of our own tree. One that was sent again may also come within another one. */
+static void accept_piece(struct pvmi_collect *k, struct pvmi_parcel *p)
+{
+    int mine = k->c->tree.mine;
+    struct pvmi_parcel *q, *next;
+
+    if (p->start < mine || p->start + p->reach > mine + k->reach) {
+        pvmi_parcel_free(p);
+        return;
+    }
+    DL_FOREACH_SAFE (k->pieces, q, next) {
+        if (holds(q, p)) {
+            pvmi_parcel_free(p);
+            return;
+        }
+        if (holds(p, q))
+            remove_piece(k, q);
+    }
+    insert(k, p);
+}
+
+/*
+ * At the root: a piece of a tree that was made from another member list, because a member ended or left in between. It
+ * counts for those of its members that we know.
+ */
+static int accept_stray(struct pvmi_collect *k, struct pvmi_parcel *p)
+{
+    int known = 0, fresh = 0;
+
+    for (int i = 0; i < p->reach; i++) {
+        int position = pvmi_collective_position(k->c, p->tids[i]);
+
+        known += position >= 0;
+        fresh += position >= 0 && !k->covered[position];
+    }
+    if (fresh == 0 || (k->reduce && fresh < p->reach)) {
+        pvmi_parcel_free(p);
+        return fresh == 0 ? PvmOk : PvmMismatch;
+    }
+    for (int i = 0; i < p->reach; i++) {
+        int position = pvmi_collective_position(k->c, p->tids[i]);
+
+        if (position >= 0)
+            cover(k, position);
+    }
+    DL_APPEND(k->strays, p);
+    return PvmOk;
+}
+
+/* Takes over a parcel that came for this call. What does not fit is the root's affair. */
+static int accept(struct pvmi_collect *k, struct pvmi_parcel *p)
+{
+    bool agrees = pvmi_call_agrees(&p->call, &k->c->call);
+    bool ours = agrees && p->call.generation == k->c->call.generation;
+    int code = p->code;
+
+    if (is_root(k) && (!agrees || code < 0)) {
+        pvmi_parcel_free(p);
+        return agrees ? code : PvmMismatch;
+    }
+    if (ours) {
+        accept_piece(k, p);
+        return PvmOk;
+    }
+    if (is_root(k))
+        return accept_stray(k, p);
+    pvmi_parcel_send(p, k->c->call.root);
+    pvmi_parcel_free(p);
+    return PvmOk;
+}
+
+static int ready(struct pvmi_wait *w)
+{
+    struct pvmi_collect *k = (struct pvmi_collect *)w;
+    struct pvmi_group *g = k->c->group;
+    struct pvmi_parcel *p;
+
+    while ((p = pvmi_traffic_take(PVMI_GROUP_PAST, g, g->number))) {
+        int position = pvmi_collective_position(k->c, p->from);
+
+        if (position >= 0)
+            k->past[position] = true;
+        pvmi_parcel_free(p);
+    }
+    while ((p = pvmi_traffic_take(PVMI_GROUP_UP, g, g->number))) {
+        int code = accept(k, p);
+
+        if (code < 0)
+            return code;
+    }
+    return k->missing == 0;
+}
+
+/* Can nobody between this position and the root have its contribution, or still get it? */
+static bool path_is_clear(const struct pvmi_collect *k, int position)
+{
+    for (int a = pvmi_tree_parent(position); a != 0; a = pvmi_tree_parent(a))
+        if (!k->covered[a] && !k->past[a] && !pvmi_collective_gone(k->c, a))
+            return false;
+    return true;
+}
+
+/* At the root: a member has ended, and its contribution is nowhere; or all that are missing have nothing to send. */
+static int lost(struct pvmi_wait *w)
+{
+    const struct pvmi_collect *k = (struct pvmi_collect *)w;
+    bool none_left = true;
+
+    for (int i = 0; i < k->c->tree.size; i++) {
+        bool gone = pvmi_collective_gone(k->c, i);
+
+        if (k->covered[i])
+            continue;
+        if (gone && path_is_clear(k, i))
+            return PvmNoTask;
+        none_left = none_left && (gone || k->past[i]);
+    }
+    return none_left ? PvmNoTask : PvmOk;
+}
+
+static void ask(struct pvmi_wait *w)
+{
+    const struct pvmi_collect *k = (struct pvmi_collect *)w;
+    struct pvmi_parcel probe = {.way = PVMI_GROUP_PROBE, .call = k->c->call};
+    int *tids = malloc((size_t)k->c->tree.size * sizeof(*tids)), n = 0;
+
+    if (!tids)
+        return;
+    for (int i = 0; i < k->c->tree.size; i++)
+        if (!k->covered[i] && !pvmi_collective_gone(k->c, i))
+            tids[n++] = pvmi_collective_tid(k->c, i);
+    if (n > 0)
+        pvmi_parcel_mcast(&probe, tids, n);
+    free(tids);
+}
+
+/* Two neighbours become one: a takes b's values in, and frees b. */
+static int merge(struct pvmi_collect *k, struct pvmi_parcel *a, struct pvmi_parcel *b)
+{
+    int type = k->c->call.type, n = k->c->call.n, info = PvmOk;
+    int *tids = realloc(a->tids, (size_t)(a->reach + b->reach) * sizeof(*tids));
+    void *data = k->reduce || !tids ? a->data : realloc(a->data, a->bytes + b->bytes);
+
+    if (tids)
+        a->tids = tids;
+    if (!tids || !data)
+        return PvmNoMem;
+    a->data = data;
+    memcpy(a->tids + a->reach, b->tids, (size_t)b->reach * sizeof(*tids));
+    a->reach += b->reach;
+    if (k->reduce) {
+        k->reduce(&type, a->data, b->data, &n, &info);
+    } else {
+        memcpy((char *)a->data + a->bytes, b->data, b->bytes);
+        a->bytes += b->bytes;
+    }
+    pvmi_parcel_free(b);
+    return info < 0 ? info : PvmOk;
+}
+
+/*
+ * May b be added to a now? Parts of a gather: when they are neighbours. Results: when b is the whole subtree of the
+ * next child of a's first position, so that the order of operations is that of the tree.
+ */
+static bool fit(const struct pvmi_collect *k, const struct pvmi_parcel *a, const struct pvmi_parcel *b)
+{
+    int room = a->start & -a->start;
+
+    if (a->code < 0 || b->code < 0 || b->start != a->start + a->reach)
+        return false;
+    if (!k->reduce)
+        return true;
+    return (a->reach & (a->reach - 1)) == 0 && (a->start == 0 || a->reach < room) &&
+           b->reach == pvmi_tree_reach(b->start, k->c->tree.size);
+}
+
+/* Merges all neighbours that fit. An error of the user's function stays with the piece, for the root to see. */
+static void fold(struct pvmi_collect *k)
+{
+    struct pvmi_parcel *p = k->pieces;
+
+    while (p && p->next) {
+        struct pvmi_parcel *next = p->next;
+
+        if (!fit(k, p, next)) {
+            p = next;
+            continue;
+        }
+        DL_DELETE(k->pieces, next);
+        p->code = merge(k, p, next);
+        if (p != k->pieces)
+            p = p->prev;
+    }
+}
+
+int pvmi_collect_fold_all(struct pvmi_collect *k)
+{
+    struct pvmi_parcel *next;
+
+    fold(k);
+    DL_CONCAT(k->pieces, k->strays);
+    k->strays = NULL;
+    while (k->pieces->code >= 0 && (next = k->pieces->next)) {
+        DL_DELETE(k->pieces, next);
+        k->pieces->code = merge(k, k->pieces, next);
+    }
+    return k->pieces->code;
+}
+
+/* To the nearest living member on the way to the root. */
+static int send_up(struct pvmi_collect *k)
+{
+    int up = pvmi_tree_parent(k->c->tree.mine), code = PvmOk;
+    struct pvmi_parcel *p;
+
+    while (up != 0 && pvmi_collective_gone(k->c, up))
+        up = pvmi_tree_parent(up);
+    if (pvmi_collective_gone(k->c, up))
+        return PvmNoTask;
+    fold(k);
+    DL_FOREACH (k->pieces, p) {
+        code = pvmi_parcel_send(p, pvmi_collective_tid(k->c, up));
+        if (code < 0)
+            return code;
+    }
+    pvmi_collective_keep(k->c, k->pieces);
+    k->pieces = NULL;
+    return code;
+}
+
+/* Begins with our own contribution as the only piece. */
+static int begin(struct pvmi_collect *k, const void *data)
+{
+    const struct pvmi_tree *tree = &k->c->tree;
+    struct pvmi_parcel *own = pvmi_parcel_new(PVMI_GROUP_UP, &k->c->call, 0, tree->mine, 1);
+
+    k->covered = calloc((size_t)tree->size, sizeof(*k->covered));
+    k->past = calloc((size_t)tree->size, sizeof(*k->past));
+    if (!own || !k->covered || !k->past) {
+        pvmi_parcel_free(own);
+        return PvmNoMem;
+    }
+    own->tids[0] = pvmi_collective_tid(k->c, tree->mine);
+    memcpy(own->data, data, own->bytes);
+    k->reach = k->missing = pvmi_tree_reach(tree->mine, tree->size);
+    insert(k, own);
+    k->wait = (struct pvmi_wait){.group = k->c->group, .ready = ready, .limit_us = COURTESY_US};
+    if (is_root(k))
+        k->wait = (struct pvmi_wait){.group = k->c->group,
+                                     .ready = ready,
+                                     .lost = lost,
+                                     .ask = ask,
+                                     .limit_us = -1,
+                                     .first_ask_us = FIRST_ASK_US};
+    return PvmOk;
+}
+
+int pvmi_collect_run(struct pvmi_collect *k, const void *data)
+{
+    int code = begin(k, data);
+
+    if (code >= 0)
+        code = pvmi_traffic_wait(&k->wait);
+    if (code >= 0 && !is_root(k))
+        code = send_up(k);
+    return code < 0 ? code : PvmOk;
+}
+
+static void free_all(struct pvmi_parcel *list)
+{
+    struct pvmi_parcel *p, *next;
+
+    DL_FOREACH_SAFE (list, p, next)
+        pvmi_parcel_free(p);
+}
+
+void pvmi_collect_free(struct pvmi_collect *k)
+{
+    free_all(k->pieces);
+    free_all(k->strays);
+    free(k->covered);
+    free(k->past);
+}

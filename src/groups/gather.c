@@ -1,0 +1,42 @@
+/*
+ * gather.c - pvm_gather: brings the members' data together at the root, in the order of their instances.
+ */
+#include <string.h>
+#include <utlist.h>
+#include "collect.h"
+#include "pvm3.h"
+
+/* Puts the parts of these parcels where they belong. */
+static void place(const struct pvmi_collect *k, const struct pvmi_parcel *list, char *result)
+{
+    const struct pvmi_parcel *p;
+
+    DL_FOREACH (list, p) {
+        size_t part = pvmi_parcel_part(p);
+
+        for (int i = 0; i < p->reach; i++) {
+            int rank = pvmi_group_rank_of_tid(k->c->group, p->tids[i]);
+
+            if (rank >= 0)
+                memcpy(result + (size_t)rank * part, (char *)p->data + (size_t)i * part, part);
+        }
+    }
+}
+
+int pvm_gather(void *result, void *data, int n, int type, int tag, char *group, int root)
+{
+    struct pvmi_collective c;
+    struct pvmi_collect k = {.c = &c};
+    int code = pvmi_collective_begin(&c, PVMI_GATHER, group, n, type, tag, root);
+
+    if (code >= 0 && (!data || (c.tree.mine == 0 && !result)))
+        code = PvmBadParam;
+    if (code >= 0)
+        code = pvmi_collect_run(&k, data);
+    if (code >= 0 && c.tree.mine == 0) {
+        place(&k, k.pieces, result);
+        place(&k, k.strays, result);
+    }
+    pvmi_collect_free(&k);
+    return pvmi_collective_end(&c, "pvm_gather", code);
+}

@@ -1,0 +1,73 @@
+/*
+ * group.h - what a task knows of its groups: a record per group, brought up to date from the group server.
+ *
+ * A member of a frozen group asks the server no more. All others ask at each call; the server sends the members only
+ * when they have changed.
+ */
+#ifndef PVMI_GROUP_H
+#define PVMI_GROUP_H
+
+#include <stdbool.h>
+#include <uthash.h>
+#include "parcel.h"
+
+struct pvmi_group {
+    char *name;
+    int id, generation;
+    bool frozen;
+    bool lost; /* the server that knew it has ended */
+    int rank;  /* index of this task in the lists below, or -1 */
+    int size;
+    int *instances, *tids; /* of the members, by ascending instance */
+    bool *gone;            /* which of them have ended, or left the frozen group, since */
+
+    /* collective calls */
+    int number;               /* of the one in progress, or the last */
+    int finished;             /* calls below this number are over for us */
+    struct pvmi_parcel *kept; /* what we sent in the last one, to be sent again when it was lost on the way */
+    int kept_number;
+
+    /* barriers of a frozen group */
+    int broken;         /* error of all later ones, or 0: a member has ended or left */
+    int fate;           /* the same for those who were waiting then */
+    int epoch, barrier; /* a mismatch begins a new epoch, in which barriers count from 0 */
+    bool in_barrier, missed_mismatch;
+
+    UT_hash_handle by_name, by_id;
+};
+
+/*
+ * Brings the record of a group up to date and returns it in *group; it stays until the next call of these functions.
+ * counted: this is the start of a collective call, which gets group->number. Current context is the server's.
+ * PvmNoGroup; PvmNotInGroup (counted only), PvmDSysErr when the server ended, PvmNoMem.
+ */
+int pvmi_group_fetch(const char *name, bool counted, struct pvmi_group **group);
+
+/* Joins, leaves and freezes: as pvm_joingroup(), pvm_lvgroup() and pvm_freezegroup(). */
+int pvmi_group_join(const char *name);
+int pvmi_group_leave(const char *name);
+int pvmi_group_freeze(const char *name, int size);
+
+/* The record of a frozen group that we are in, if we have it; NULL if not. */
+struct pvmi_group *pvmi_group_frozen(const char *name);
+
+/* The record with this id, or NULL. */
+struct pvmi_group *pvmi_group_of(int id);
+
+/* Index of a member in the record's list, or -1. */
+int pvmi_group_rank_of_tid(const struct pvmi_group *g, int tid);
+int pvmi_group_rank_of_instance(const struct pvmi_group *g, int instance);
+
+/* Replaces what is kept for sending again; takes over the list. */
+void pvmi_group_keep(struct pvmi_group *g, struct pvmi_parcel *list);
+
+/* Notes an event that the server told. */
+void pvmi_group_event(int id, int kind, int value);
+
+/* The server has ended: no record is worth anything. They stay where they are until the next fetch. */
+void pvmi_group_lose_all(void);
+
+/* Drops all records: the task has a new tid. */
+void pvmi_group_forget_all(void);
+
+#endif

@@ -1,0 +1,102 @@
+/*
+ * gstat.c - pvm_gstat and pvmgroups: print the groups, their members, and who waits at a barrier.
+ */
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "gserver.h"
+#include "name.h"
+#include "proto.h"
+#include "pvm3.h"
+#include "session.h"
+
+const char *argp_program_version = "dpvm " PVM_VER;
+
+static const struct argp argp = {
+    .args_doc = "[GROUP...]",
+    .doc = "Print the groups of the virtual machine: their size, the members' instance numbers and task ids, and who "
+           "waits "
+           "at a barrier.",
+};
+
+static int unpack(void)
+{
+    int value = 0;
+
+    pvm_upkint(&value, 1, 1);
+    return value;
+}
+
+static int is_wanted(const char *name, char **names, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(name, names[i]) == 0)
+            return 1;
+    return n == 0;
+}
+
+/* Takes one group out of the answer and prints it if it is wanted; false when the answer ends too early. */
+static int show(char **names, int n)
+{
+    char name[PVMI_GROUP_NAME_MAX + 1];
+    int size, count, reached, wanted;
+
+    if (pvmi_name_unpack(name, sizeof(name)) < 0)
+        return 0;
+    size = unpack();
+    count = unpack();
+    reached = unpack();
+    wanted = is_wanted(name, names, n);
+    if (wanted)
+        printf("group: %s, size: %d,  barrier_count %d, barrier_reached %d\ntids:\n", name, size, count, reached);
+    for (int i = 0; i < size; i++) {
+        int instance = unpack(), tid = unpack();
+
+        if (wanted)
+            printf("%d 0x%x\t", instance, (unsigned)tid);
+    }
+    if (wanted)
+        printf("\n%s", reached > 0 ? "tids waiting on barrier:\n" : "");
+    for (int i = 0; i < reached; i++) {
+        int tid = unpack();
+
+        if (wanted)
+            printf("0x%x\t", (unsigned)tid);
+    }
+    if (wanted && reached > 0)
+        printf("\n");
+    return 1;
+}
+
+/* Prints all groups; an error of PVM, or 0. A server is not started for it. */
+static int show_all(char **names, int n)
+{
+    int groups = pvmi_gserver_find() ? pvmi_gserver_ask(PVMI_GROUP_DUMP, "*", NULL, 0) : 0;
+
+    if (groups < 0)
+        return groups;
+    if (groups == 0)
+        printf("no groups exist\n");
+    for (int i = 0; i < groups; i++)
+        if (!show(names, n))
+            return PvmBadMsg;
+    return PvmOk;
+}
+
+int main(int argc, char **argv)
+{
+    struct pvmi_guard guard;
+    int first = argc, code;
+
+    argp_parse(&argp, argc, argv, 0, &first, NULL);
+    code = pvmi_session_begin(&guard, "*");
+    if (code >= 0)
+        code = show_all(argv + first, argc - first);
+    pvmi_session_end(&guard, "pvm_gstat", code);
+    if (code == PvmSysErr)
+        fprintf(stderr, "%s: no PVM daemon answers; start one with pvm\n", argv[0]);
+    else
+        pvm_exit();
+    return code < 0;
+}

@@ -1,0 +1,79 @@
+/*
+ * proto.h - what tasks, group server and group members say to each other. All are ordinary messages, packed in the
+ * default encoding, in two contexts that user programs do not use and with tags that user programs cannot use.
+ *
+ * Task -> server, context PVMI_GROUP_CTX_SERVER, tag = operation: int serial, name (int length, bytes), then ints:
+ *
+ *   JOIN      -                          answer: own instance, then the list (below)
+ *   LEAVE     -                          answer: 0
+ *   LIST      known generation, counted  answer: 0, then the list
+ *   BARRIER   count                      answer, when all are there: 0; or at once PVMI_BARRIER_AMONG_MEMBERS
+ *   FREEZE    size                       answer, when all are there: size, then the list
+ *   WATCH     1 on, 0 off                none: a member waits in the members' own barrier of a frozen group
+ *   DUMP      -                          answer: number of groups, then for each: name, int size, int barrier count
+ * (-1: none), int reached, size x { int instance, int tid }, reached x int tid
+ *
+ * An answer has the tag of its request: int serial, int code; nothing follows when code < 0. The answers of BARRIER and
+ * FREEZE go to all who wait at once, so their serial is 0 and the name follows the code.
+ *
+ * A list: ints id, generation, frozen, broken (0 or error), collective calls of the caller so far, size; when the
+ * caller's known generation is another one, size instances (ascending) and size tids follow. Generations are unique in
+ * a server's life. "counted" marks the start of a collective call: the server counts them for each member, until the
+ * group is frozen and its members count themselves.
+ *
+ * Among members, context PVMI_GROUP_CTX_MEMBERS: UP, DOWN, ARRIVE, RELEASE, PROBE and PAST are parcels (parcel.h).
+ * EVENT comes from the server: ints group id, kind (enum pvmi_group_event), value.
+ * PVMI_GROUP_GONE is the tag of the notices of a task's exit.
+ */
+#ifndef PVMI_GROUP_PROTO_H
+#define PVMI_GROUP_PROTO_H
+
+#define PVMI_GROUP_CTX_SERVER  0x7fffc
+#define PVMI_GROUP_CTX_MEMBERS 0x7fffd
+
+#define PVMI_GROUP_SERVER_CLASS "pvmgs"       /* mailbox class of the running server */
+#define PVMI_GROUP_START_CLASS  "pvmgs_start" /* held by the task that starts it */
+
+#define PVMI_GROUP_NAME_MAX    1023 /* bytes of a group's name */
+#define PVMI_GROUPS_MAX        65536
+#define PVMI_GROUP_MEMBERS_MAX (1 << 20)
+
+enum pvmi_group_tag {
+    PVMI_GROUP_JOIN = (int)0x80050001,
+    PVMI_GROUP_LEAVE,
+    PVMI_GROUP_LIST,
+    PVMI_GROUP_BARRIER,
+    PVMI_GROUP_FREEZE,
+    PVMI_GROUP_WATCH,
+    PVMI_GROUP_DUMP,
+    PVMI_GROUP_GONE,
+    PVMI_GROUP_EVENT,
+    PVMI_GROUP_UP,      /* contribution to a reduce or gather, on its way to the root */
+    PVMI_GROUP_DOWN,    /* parts of a scatter, on their way from the root */
+    PVMI_GROUP_ARRIVE,  /* the sender's subtree has reached the barrier */
+    PVMI_GROUP_RELEASE, /* the barrier is over */
+    PVMI_GROUP_PROBE,   /* have you finished this call? */
+    PVMI_GROUP_PAST,    /* yes: nothing more comes from me */
+};
+
+enum pvmi_group_event {
+    PVMI_EVENT_DIED = 1, /* value: tid of a member that ended without leaving */
+    PVMI_EVENT_LEFT,     /* value: tid of a member that left a frozen group */
+    PVMI_EVENT_MISMATCH, /* value: new epoch. Members of a frozen group wait in barriers with different counts */
+};
+
+/* Answer to BARRIER: the group is frozen and the count is its size, so its members meet without the server. */
+#define PVMI_BARRIER_AMONG_MEMBERS 1
+
+/* Order of the ints of a list. */
+enum pvmi_group_list {
+    PVMI_LIST_ID,
+    PVMI_LIST_GENERATION,
+    PVMI_LIST_FROZEN,
+    PVMI_LIST_BROKEN,
+    PVMI_LIST_CALLS,
+    PVMI_LIST_SIZE,
+    PVMI_LIST_INTS
+};
+
+#endif

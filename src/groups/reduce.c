@@ -1,0 +1,27 @@
+/*
+ * reduce.c - pvm_reduce: combines the members' data, element by element, into the root's. The other members' data stay
+ * as they are; so do the root's when it fails.
+ */
+#include <string.h>
+#include "collect.h"
+#include "pvm3.h"
+
+int pvm_reduce(void (*func)(int *type, void *x, void *y, int *n, int *info), void *data, int n, int type, int tag,
+               char *group, int root)
+{
+    struct pvmi_collective c;
+    struct pvmi_collect k = {.c = &c, .reduce = func};
+    int code = pvmi_collective_begin(&c, PVMI_REDUCE, group, n, type, tag, root);
+
+    if (code >= 0 && (!func || !data))
+        code = PvmBadParam;
+    if (code >= 0)
+        code = pvmi_collect_run(&k, data);
+    if (code >= 0 && c.tree.mine == 0) {
+        code = pvmi_collect_fold_all(&k);
+        if (code >= 0)
+            memcpy(data, k.pieces->data, k.pieces->bytes);
+    }
+    pvmi_collect_free(&k);
+    return pvmi_collective_end(&c, "pvm_reduce", code);
+}

@@ -1,0 +1,102 @@
+#include "reply.h"
+#include <stdlib.h>
+#include "../name.h"
+#include "pvm3.h"
+
+static void pack(int value)
+{
+    pvm_pkint(&value, 1, 1);
+}
+
+static void begin(int serial, int code)
+{
+    pvm_initsend(PvmDataDefault);
+    pack(serial);
+    pack(code);
+}
+
+void reply_code(const struct request *r, int code)
+{
+    begin(r->serial, code);
+    pvm_send(r->from, r->operation);
+}
+
+static void pack_members(const struct group *g)
+{
+    for (unsigned i = 0; i < g->span; i++)
+        if (g->slots[i])
+            pack((int)i);
+    for (unsigned i = 0; i < g->span; i++)
+        if (g->slots[i])
+            pack(g->slots[i]->tid);
+}
+
+static void pack_list(const struct group *g, int calls, int known_generation)
+{
+    int list[PVMI_LIST_INTS] = {
+        [PVMI_LIST_ID] = g->id,         [PVMI_LIST_GENERATION] = g->generation,
+        [PVMI_LIST_FROZEN] = g->frozen, [PVMI_LIST_BROKEN] = g->broken,
+        [PVMI_LIST_CALLS] = calls,      [PVMI_LIST_SIZE] = g->size,
+    };
+
+    pvm_pkint(list, PVMI_LIST_INTS, 1);
+    if (known_generation != g->generation)
+        pack_members(g);
+}
+
+void reply_list(const struct request *r, int code, const struct group *g, int calls, int known_generation)
+{
+    begin(r->serial, code);
+    pack_list(g, calls, known_generation);
+    pvm_send(r->from, r->operation);
+}
+
+void reply_meeting(int operation, int code, const struct group *g, struct meeting *meeting)
+{
+    begin(0, code);
+    pvmi_name_pack(g->name);
+    if (operation == PVMI_GROUP_FREEZE && code >= 0)
+        pack_list(g, g->calls, 0);
+    if (meeting->reached > 0)
+        pvm_mcast(meeting->tids, meeting->reached, operation);
+    meeting->reached = 0;
+}
+
+static void pack_group(const struct group *g)
+{
+    int waiting = g->barrier.reached;
+
+    pvmi_name_pack(g->name);
+    pack(g->size);
+    pack(waiting == 0 ? -1 : g->barrier.whole ? g->size : g->barrier.count);
+    pack(waiting);
+    for (unsigned i = 0; i < g->span; i++) {
+        if (!g->slots[i])
+            continue;
+        pack((int)i);
+        pack(g->slots[i]->tid);
+    }
+    pvm_pkint(g->barrier.tids, waiting, 1);
+}
+
+void reply_dump(const struct request *r)
+{
+    begin(r->serial, roster_count());
+    for (const struct group *g = roster_first(); g; g = g->hh.next)
+        pack_group(g);
+    pvm_send(r->from, r->operation);
+}
+
+void tell_members(const struct group *g, int kind, int value)
+{
+    int *tids = group_tids(g), event[] = {g->id, kind, value};
+
+    if (!tids)
+        return;
+    pvm_initsend(PvmDataDefault);
+    pvm_pkint(event, 3, 1);
+    pvm_setcontext(PVMI_GROUP_CTX_MEMBERS);
+    pvm_mcast(tids, g->size, PVMI_GROUP_EVENT);
+    pvm_setcontext(PVMI_GROUP_CTX_SERVER);
+    free(tids);
+}

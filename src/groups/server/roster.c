@@ -1,0 +1,118 @@
+#include "roster.h"
+#include <stdlib.h>
+#include <string.h>
+#include "../proto.h"
+
+static struct group *groups;
+static int last_id, last_generation;
+
+struct group *roster_find(const char *name)
+{
+    struct group *g;
+
+    HASH_FIND_STR(groups, name, g);
+    return g;
+}
+
+struct group *roster_first(void)
+{
+    return groups;
+}
+
+int roster_count(void)
+{
+    return (int)HASH_COUNT(groups);
+}
+
+struct group *roster_add(const char *name)
+{
+    struct group *g;
+
+    if (roster_count() >= PVMI_GROUPS_MAX)
+        return NULL;
+    g = calloc(1, sizeof(*g));
+    if (!g || !(g->name = strdup(name))) {
+        free(g);
+        return NULL;
+    }
+    g->id = ++last_id;
+    g->generation = ++last_generation;
+    HASH_ADD_KEYPTR(hh, groups, g->name, strlen(g->name), g);
+    return g;
+}
+
+void roster_drop(struct group *g)
+{
+    HASH_DEL(groups, g);
+    free(g->slots);
+    free(g->barrier.tids);
+    free(g->freeze.tids);
+    free(g->watchers);
+    free(g->name);
+    free(g);
+}
+
+/* The lowest free instance, or -1. */
+static int free_slot(struct group *g)
+{
+    struct member **bigger;
+    unsigned old = g->span, span = old ? 2 * old : 8;
+
+    for (unsigned i = 0; i < old; i++)
+        if (!g->slots[i])
+            return (int)i;
+    bigger = old >= PVMI_GROUP_MEMBERS_MAX ? NULL : realloc(g->slots, span * sizeof(*bigger));
+    if (!bigger)
+        return -1;
+    memset(bigger + old, 0, (span - old) * sizeof(*bigger));
+    g->slots = bigger;
+    g->span = span;
+    return (int)old;
+}
+
+struct member *group_add(struct group *g, int tid)
+{
+    struct member *m = calloc(1, sizeof(*m));
+    int instance = m ? free_slot(g) : -1;
+
+    if (instance < 0) {
+        free(m);
+        return NULL;
+    }
+    m->tid = tid;
+    m->instance = instance;
+    m->calls = g->calls;
+    m->told_mismatch = true;
+    g->slots[instance] = m;
+    HASH_ADD_INT(g->members, tid, m);
+    g->size++;
+    g->generation = ++last_generation;
+    return m;
+}
+
+void group_remove(struct group *g, struct member *m)
+{
+    HASH_DEL(g->members, m);
+    g->slots[m->instance] = NULL;
+    free(m);
+    g->size--;
+    g->generation = ++last_generation;
+}
+
+struct member *group_member(const struct group *g, int tid)
+{
+    struct member *m;
+
+    HASH_FIND_INT(g->members, &tid, m);
+    return m;
+}
+
+int *group_tids(const struct group *g)
+{
+    int *tids = malloc((size_t)(g->size > 0 ? g->size : 1) * sizeof(*tids)), n = 0;
+
+    for (unsigned i = 0; tids && i < g->span; i++)
+        if (g->slots[i])
+            tids[n++] = g->slots[i]->tid;
+    return tids;
+}

@@ -1,0 +1,63 @@
+/*
+ * roster.h - the groups and their members, as the group server keeps them.
+ */
+#ifndef ROSTER_H
+#define ROSTER_H
+
+#include <stdbool.h>
+#include <uthash.h>
+
+struct member {
+    int tid, instance;
+    int calls;          /* collective calls so far */
+    bool told_mismatch; /* has had its share of the last mismatch, see meeting.c */
+    UT_hash_handle hh;
+};
+
+/* Those who wait until enough of them are there. */
+struct meeting {
+    int count; /* how many are awaited; whole: as many as are in the group */
+    bool whole;
+    int *tids; /* who is there, in order of arrival */
+    int reached, capacity;
+};
+
+struct group {
+    char *name;
+    int id, generation;
+    int calls; /* of the member with the most */
+    bool frozen;
+    int broken; /* PvmNoGroup: a frozen group that has lost a member */
+    int epoch;  /* of the members' own barriers */
+    int size;
+    struct member *members; /* by tid */
+    struct member **slots;  /* by instance; NULL: free */
+    unsigned span;          /* of slots */
+    struct meeting barrier, freeze;
+    int owed_mismatches;                        /* callers of the mismatched barrier that are still to come */
+    int *watchers, watching, watchers_capacity; /* members that wait in their own barrier */
+    long conflict_since_ms;                     /* when they and the barrier here were first seen together, or 0 */
+    UT_hash_handle hh;
+};
+
+struct group *roster_find(const char *name);
+
+/* The first group; go on with ->hh.next. */
+struct group *roster_first(void);
+int roster_count(void);
+
+/* A new group without members; NULL: out of memory or too many. */
+struct group *roster_add(const char *name);
+
+/* Removes a group that has no members left. */
+void roster_drop(struct group *g);
+
+/* Gives a task the lowest free instance; NULL: out of memory or too many. */
+struct member *group_add(struct group *g, int tid);
+void group_remove(struct group *g, struct member *m);
+struct member *group_member(const struct group *g, int tid);
+
+/* The tids of all members, in the order of their instances; out of memory: NULL. The caller frees it. */
+int *group_tids(const struct group *g);
+
+#endif

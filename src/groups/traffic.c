@@ -1,0 +1,360 @@
+#include "traffic.h"
+#include <limits.h>
+#include <time.h>
+#include <utlist.h>
+#include "gserver.h"
+#include "guard.h"
+#include "pvm3.h"
+
+static struct pvmi_parcel *stored; /* in the order they came */
+static int handler;                /* id, or 0 */
+static bool joining;
+
+static long clock_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000L + t.tv_nsec / 1000;
+}
+
+static void store(struct pvmi_parcel *p)
+{
+    DL_APPEND(stored, p);
+}
+
+static void drop(struct pvmi_parcel *p)
+{
+    DL_DELETE(stored, p);
+    pvmi_parcel_free(p);
+}
+
+/* A contribution that comes after we have sent ours goes to the root as it is; the root has no more use for it. */
+static void route_up(struct pvmi_parcel *p, const struct pvmi_group *g)
+{
+    if (g && p->call.number >= g->finished) {
+        store(p);
+        return;
+    }
+    if (p->call.root != pvm_mytid())
+        pvmi_parcel_send(p, p->call.root);
+    pvmi_parcel_free(p);
+}
+
+static void route_down(struct pvmi_parcel *p, const struct pvmi_group *g)
+{
+    pvmi_parcel_forward(p);
+    if (g && p->call.number >= g->finished)
+        store(p);
+    else
+        pvmi_parcel_free(p);
+}
+
+/* ARRIVE and RELEASE: are they of the current barrier, or one to come? Its epoch may be one that we shall hear of. */
+static bool is_due(const struct pvmi_parcel *p, const struct pvmi_group *g)
+{
+    int epoch = p->call.generation;
+
+    return epoch > g->epoch || (epoch == g->epoch && p->call.number >= g->barrier);
+}
+
+static void route_barrier(struct pvmi_parcel *p, const struct pvmi_group *g)
+{
+    if (g && is_due(p, g))
+        store(p);
+    else
+        pvmi_parcel_free(p);
+}
+
+/* Sends what we sent in that call again, straight to who misses it; false when it is not there any more. */
+static bool resend(const struct pvmi_group *g, const struct pvmi_parcel *probe)
+{
+    struct pvmi_parcel *p;
+    bool sent = false;
+
+    if (!g || g->kept_number != probe->call.number)
+        return false;
+    DL_FOREACH (g->kept, p) {
+        struct pvmi_parcel part = *p;
+        int i = 0;
+
+        if (p->way == PVMI_GROUP_DOWN) {
+            while (i < p->reach && p->tids[i] != probe->from)
+                i++;
+            if (i == p->reach)
+                continue;
+            part.start += i;
+            part.reach = 1;
+            part.tids += i;
+            part.data = (char *)p->data + (size_t)i * pvmi_parcel_part(p);
+        }
+        pvmi_parcel_send(&part, probe->from);
+        sent = true;
+    }
+    return sent;
+}
+
+static void answer_probe(struct pvmi_parcel *p, const struct pvmi_group *g)
+{
+    if ((!g || p->call.number < g->finished) && !resend(g, p))
+        pvmi_parcel_word(PVMI_GROUP_PAST, &p->call, 0, p->from);
+    pvmi_parcel_free(p);
+}
+
+static void route(struct pvmi_parcel *p)
+{
+    const struct pvmi_group *g = pvmi_group_of(p->call.group);
+
+    if (g && g->rank < 0)
+        g = NULL; /* we are no member */
+    if (!g && joining) {
+        store(p);
+        return;
+    }
+    switch (p->way) {
+    case PVMI_GROUP_UP:
+        route_up(p, g);
+        break;
+    case PVMI_GROUP_DOWN:
+        route_down(p, g);
+        break;
+    case PVMI_GROUP_PROBE:
+        answer_probe(p, g);
+        break;
+    case PVMI_GROUP_PAST:
+        if (g && p->call.number >= g->finished)
+            store(p);
+        else
+            pvmi_parcel_free(p);
+        break;
+    default:
+        route_barrier(p, g);
+    }
+}
+
+/* Handles the message in the active receive buffer. */
+static void handle(int mid)
+{
+    struct pvmi_parcel *p;
+    int tag = 0, event[3];
+
+    pvm_bufinfo(mid, NULL, &tag, NULL);
+    if (tag == PVMI_GROUP_GONE) {
+        if (pvm_upkint(event, 1, 1) >= 0)
+            pvmi_gserver_gone(event[0]);
+        return;
+    }
+    if (tag == PVMI_GROUP_EVENT) {
+        if (pvm_upkint(event, 3, 1) >= 0)
+            pvmi_group_event(event[0], event[1], event[2]);
+        return;
+    }
+    p = pvmi_parcel_receive();
+    if (p)
+        route(p);
+}
+
+static int on_message(int mid)
+{
+    struct pvmi_guard guard;
+
+    pvmi_guard_enter(&guard, PVMI_GROUP_CTX_MEMBERS);
+    pvm_setrbuf(mid);
+    handle(mid);
+    pvm_setrbuf(0); /* libpvm frees it */
+    pvmi_guard_leave(&guard);
+    return PvmOk;
+}
+
+static int listen_again(void)
+{
+    handler = pvm_addmhf(-1, -1, PVMI_GROUP_CTX_MEMBERS, on_message);
+    return handler;
+}
+
+int pvmi_traffic_start(void)
+{
+    int code;
+
+    if (handler > 0)
+        return PvmOk;
+    code = listen_again();
+    return code < 0 ? code : PvmOk;
+}
+
+void pvmi_traffic_restart(void)
+{
+    struct pvmi_parcel *p, *next;
+
+    DL_FOREACH_SAFE (stored, p, next)
+        drop(p);
+    if (handler > 0)
+        pvm_delmhf(handler);
+    handler = 0;
+}
+
+void pvmi_traffic_open(void)
+{
+    pvm_delmhf(handler);
+    pvm_setcontext(PVMI_GROUP_CTX_MEMBERS);
+}
+
+void pvmi_traffic_close(void)
+{
+    for (int mid; (mid = pvm_nrecv(-1, -1)) > 0;)
+        handle(mid);
+    listen_again();
+    pvm_setcontext(PVMI_GROUP_CTX_SERVER);
+}
+
+/* Receives one message within the time, if there is a limit, and handles it; an error when we are cut off. */
+static int receive(long limit_us)
+{
+    struct timeval t = {limit_us / 1000000, limit_us % 1000000};
+    int mid = limit_us == LONG_MAX ? pvm_recv(-1, -1) : pvm_trecv(-1, -1, &t);
+
+    if (mid > 0)
+        handle(mid);
+    return mid < 0 ? mid : PvmOk;
+}
+
+static long earlier(long a, long b)
+{
+    return a < b ? a : b;
+}
+
+/* The times at which a waiting task has something to do; LONG_MAX: never. */
+struct alarms {
+    long end, ask, give_up, pause;
+};
+
+/* Starts and stops the time of grace. */
+static int check_lost(struct pvmi_wait *w, struct alarms *a, long now)
+{
+    int code = w->lost ? w->lost(w) : PvmOk;
+
+    if (w->group->lost)
+        return PvmDSysErr;
+    if (code >= 0)
+        a->give_up = LONG_MAX;
+    else if (a->give_up == LONG_MAX)
+        a->give_up = now + PVMI_TRAFFIC_GRACE_US;
+    return now >= a->give_up ? code : PvmOk;
+}
+
+int pvmi_traffic_wait(struct pvmi_wait *w)
+{
+    long now = clock_us();
+    struct alarms a = {.end = w->limit_us < 0 ? LONG_MAX : now + w->limit_us,
+                       .ask = w->ask ? now + w->first_ask_us : LONG_MAX,
+                       .give_up = LONG_MAX,
+                       .pause = w->first_ask_us};
+
+    for (int code = w->ready(w);; code = w->ready(w)) {
+        if (code)
+            return code;
+        now = clock_us();
+        if (now >= a.end)
+            return 0;
+        code = check_lost(w, &a, now);
+        if (code < 0)
+            return code;
+        if (now >= a.ask) {
+            w->ask(w);
+            a.pause *= 2;
+            a.ask = now + a.pause;
+        }
+        long wake = earlier(a.end, earlier(a.ask, a.give_up));
+        code = receive(wake == LONG_MAX ? LONG_MAX : wake - now);
+        if (code < 0)
+            return code;
+    }
+}
+
+struct pvmi_parcel *pvmi_traffic_take(int way, const struct pvmi_group *g, int number)
+{
+    struct pvmi_parcel *p;
+
+    DL_FOREACH (stored, p) {
+        if (p->way == way && p->call.group == g->id && p->call.number == number) {
+            DL_DELETE(stored, p);
+            return p;
+        }
+    }
+    return NULL;
+}
+
+struct pvmi_parcel *pvmi_traffic_take_barrier(int way, const struct pvmi_group *g)
+{
+    struct pvmi_parcel *p;
+
+    DL_FOREACH (stored, p) {
+        if (p->way == way && p->call.group == g->id && p->call.generation == g->epoch && p->call.number == g->barrier) {
+            DL_DELETE(stored, p);
+            return p;
+        }
+    }
+    return NULL;
+}
+
+static bool is_barrier(const struct pvmi_parcel *p)
+{
+    return p->way == PVMI_GROUP_ARRIVE || p->way == PVMI_GROUP_RELEASE;
+}
+
+void pvmi_traffic_finish(struct pvmi_group *g)
+{
+    struct pvmi_parcel *p, *next;
+
+    g->finished = g->number + 1;
+    DL_FOREACH_SAFE (stored, p, next) {
+        if (p->call.group != g->id || is_barrier(p) || p->call.number >= g->finished)
+            continue;
+        if (p->way != PVMI_GROUP_UP) {
+            drop(p);
+            continue;
+        }
+        DL_DELETE(stored, p);
+        route_up(p, g);
+    }
+}
+
+void pvmi_traffic_prune(const struct pvmi_group *g)
+{
+    struct pvmi_parcel *p, *next;
+
+    DL_FOREACH_SAFE (stored, p, next)
+        if (p->call.group == g->id && is_barrier(p) && !is_due(p, g))
+            drop(p);
+}
+
+void pvmi_traffic_forget(int group)
+{
+    struct pvmi_parcel *p, *next;
+
+    DL_FOREACH_SAFE (stored, p, next)
+        if (p->call.group == group)
+            drop(p);
+}
+
+void pvmi_traffic_join_begin(void)
+{
+    joining = true;
+}
+
+void pvmi_traffic_join_end(void)
+{
+    struct pvmi_parcel *p, *all = stored;
+
+    joining = false;
+    stored = NULL;
+    pvm_setcontext(PVMI_GROUP_CTX_MEMBERS);
+    while ((p = all)) {
+        DL_DELETE(all, p);
+        if (pvmi_group_of(p->call.group))
+            store(p);
+        else
+            route(p);
+    }
+    pvm_setcontext(PVMI_GROUP_CTX_SERVER);
+}
