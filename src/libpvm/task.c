@@ -67,7 +67,7 @@ static int reach_daemon(void)
     }
     if (rc)
         pvmi_log(PVMI_LOG_ERROR, "%s", why);
-    return rc ? PVMI_EUNREACHABLE : 0;
+    return rc ? PVMI_EDOWN : 0;
 }
 
 static void take_context(uint32_t ctx)

@@ -1,0 +1,375 @@
+/* fake_daemon.c - see fake_daemon.h. */
+#include "fake_daemon.h"
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "../../src/core/buf.h"
+#include "../../src/core/clock.h"
+#include "../../src/core/dsig.h"
+#include "../../src/core/error.h"
+#include "../../src/core/message.h"
+#include "../../src/core/proto.h"
+#include "../../src/transports/transport.h"
+#include "pvm3.h"
+
+#define TASKS_MAX  16
+#define HOST       0x40000u
+#define RELEASE_US 500000
+#define HALF_BYTES 100 /* of the message that FAKE_BEGIN begins */
+
+struct task {
+    struct pvmi_endpoint *ep; /* NULL: free */
+    pvmi_tid tid;
+    struct pvmi_frame *incoming;
+    struct pvmi_frame **queue;
+    size_t queued, capacity;
+    uint32_t seq[8]; /* of frames from the tids HOST + 0x100 + i to it */
+};
+
+pid_t fake_daemon_pid;
+
+static char folder[64];
+static struct task tasks[TASKS_MAX];
+static pvmi_tid next_tid = HOST + 1;
+static struct {
+    pvmi_tid tid; /* 0: nothing to release */
+    int64_t at_us;
+    struct task *task;
+} release;
+
+/* ---- sending ---- */
+
+static void drain(struct task *t)
+{
+    while (t->ep && t->queued && !t->ep->transport->ops->send(t->ep, t->queue[0])) {
+        pvmi_frame_unref(t->queue[0]);
+        memmove(t->queue, t->queue + 1, --t->queued * sizeof *t->queue);
+    }
+}
+
+static void send_frame(struct task *t, struct pvmi_frame *f)
+{
+    if (t->queued == t->capacity) {
+        t->capacity = t->capacity ? 2 * t->capacity : 64;
+        t->queue = realloc(t->queue, t->capacity * sizeof *t->queue);
+    }
+    t->queue[t->queued++] = f;
+    drain(t);
+}
+
+static void send_bytes(struct task *t, struct pvmi_frame_header h, const void *data)
+{
+    h.dst = t->tid;
+    h.dsig = pvmi_dsig_own();
+    h.enc = PVMI_ENC_DEFAULT;
+    struct pvmi_frame *f = pvmi_frame_alloc(&h);
+    if (h.length)
+        memcpy(f->mem->data, data, h.length);
+    send_frame(t, f);
+}
+
+static void send_control(struct task *t, uint32_t ctx, int tag, int wid, const void *data, size_t length)
+{
+    send_bytes(t,
+               (struct pvmi_frame_header){.src = PVMI_TID_DAEMON,
+                                          .ctx = ctx,
+                                          .tag = tag,
+                                          .wid = wid,
+                                          .length = (uint32_t)length,
+                                          .body_length = length},
+               data);
+}
+
+static void send_number(struct task *t, int tag, uint32_t number)
+{
+    send_control(t, PVMI_CTX_TC, tag, 0, &number, sizeof number);
+}
+
+static void answer(struct task *t, const struct pvmi_frame *request, int code, const struct pvmi_buf *rest)
+{
+    struct pvmi_buf body;
+    pvmi_buf_init(&body);
+    pvmi_buf_put_i32(&body, code);
+    if (rest)
+        pvmi_buf_put_bytes(&body, rest->data, rest->length);
+    send_control(t, PVMI_CTX_TM, request->h.tag, request->h.wid, body.data, body.length);
+    pvmi_buf_free(&body);
+}
+
+/* ---- tricks ---- */
+
+/* A frame of a message with HALF_BYTES * 2 bytes from another task. */
+static void send_part(struct task *t, pvmi_tid src, uint32_t seq, uint64_t offset, uint32_t length, uint64_t whole)
+{
+    static const char zeros[2 * HALF_BYTES];
+    send_bytes(t,
+               (struct pvmi_frame_header){
+                   .src = src, .seq = seq, .tag = 77, .length = length, .offset = offset, .body_length = whole},
+               zeros);
+}
+
+static void send_output(struct task *t, pvmi_tid child, int n, const char *text)
+{
+    struct {
+        int tid, n, parent;
+    } mark = {(int)child, n, (int)t->tid};
+    char body[128];
+    size_t length = n > 0 ? 2 * sizeof(int) : n == PVMI_OUTPUT_EOF ? 2 * sizeof(int) : sizeof mark;
+    memcpy(body, &mark, length);
+    if (n > 0) {
+        memcpy(body + length, text, n);
+        length += n;
+    }
+    send_control(t, PVMI_CTX_TC, PVMI_TC_OUTPUT, 0, body, length);
+}
+
+static void send_text(struct task *t, pvmi_tid child, const char *text)
+{
+    send_output(t, child, (int)strlen(text), text);
+}
+
+static void do_trick(struct task *t, enum fake_trick trick, uint32_t number)
+{
+    uint32_t *seq = &t->seq[number & 7];
+    int siblings[] = {3, (int)number, PvmNoFile, (int)t->tid};
+    switch (trick) {
+    case FAKE_HOLD:
+        send_number(t, PVMI_TC_HOLD, number);
+        release.tid = number;
+        release.at_us = pvmi_clock_us() + RELEASE_US;
+        release.task = t;
+        break;
+    case FAKE_GONE:
+        send_number(t, PVMI_TC_GONE, number);
+        break;
+    case FAKE_BEGIN:
+        send_part(t, number, (*seq)++, 0, HALF_BYTES, 2 * HALF_BYTES);
+        break;
+    case FAKE_ABORT:
+        send_bytes(t, (struct pvmi_frame_header){.src = number, .flags = PVMI_FRAME_ABORT}, NULL);
+        break;
+    case FAKE_GAP:
+        send_part(t, number, *seq + 5, 0, HALF_BYTES, HALF_BYTES);
+        break;
+    case FAKE_WRONG_OFFSET:
+        send_part(t, number, (*seq)++, 0, HALF_BYTES, 2 * HALF_BYTES);
+        send_part(t, number, (*seq)++, HALF_BYTES / 2, HALF_BYTES, 2 * HALF_BYTES);
+        break;
+    case FAKE_WHOLE:
+        send_bytes(t,
+                   (struct pvmi_frame_header){
+                       .src = number, .seq = (*seq)++, .tag = 78, .length = sizeof(int), .body_length = sizeof(int)},
+                   &number);
+        break;
+    case FAKE_OUTPUT:
+        send_output(t, number, PVMI_OUTPUT_NEW, NULL);
+        send_text(t, number, "first line\nsec");
+        break;
+    case FAKE_OUTPUT_END:
+        send_text(t, number, "ond line\n\nunfinished");
+        send_output(t, number, PVMI_OUTPUT_EOF, NULL);
+        break;
+    case FAKE_SIBLINGS:
+        send_control(t, PVMI_CTX_TC, PVMI_TC_SIBLINGS, 0, siblings, sizeof siblings);
+        break;
+    case FAKE_SHORT_ANSWER:
+        break;
+    case FAKE_DIE:
+        _exit(0);
+    }
+}
+
+/* ---- requests ---- */
+
+static void connect_task(struct task *t, struct pvmi_frame *f)
+{
+    struct pvmi_buf in, out;
+    pvmi_buf_view(&in, f->mem->data, f->h.length);
+    uint32_t fields[4];
+    for (int i = 0; i < 4; i++)
+        fields[i] = pvmi_buf_get_u32(&in);
+    t->tid = next_tid++;
+    pvmi_buf_init(&out);
+    pvmi_buf_put_u32(&out, t->tid);
+    pvmi_buf_put_i32(&out, PvmNoParent);
+    pvmi_buf_put_u32(&out, 0);
+    for (int i = 0; i < 6; i++) /* output and traces */
+        pvmi_buf_put_u32(&out, 0);
+    pvmi_buf_put_u32(&out, 0);
+    pvmi_buf_put_u8(&out, fields[2] != 0); /* whoever comes with a cookie has been spawned */
+    answer(t, f, fields[0] == PVMI_TASK_PROTOCOL ? PvmOk : PvmBadVersion, &out);
+    pvmi_buf_free(&out);
+}
+
+static void tickle(struct task *t, struct pvmi_frame *f)
+{
+    struct pvmi_buf in, out;
+    pvmi_buf_view(&in, f->mem->data, f->h.length);
+    pvmi_buf_get_u32(&in);
+    enum fake_trick trick = (enum fake_trick)pvmi_buf_get_i32(&in);
+    do_trick(t, trick, pvmi_buf_get_u32(&in));
+    pvmi_buf_init(&out);
+    if (trick != FAKE_SHORT_ANSWER)
+        pvmi_buf_put_u32(&out, 0);
+    answer(t, f, PvmOk, &out);
+    pvmi_buf_free(&out);
+}
+
+static void handle_request(struct task *t, struct pvmi_frame *f)
+{
+    switch (f->h.tag) {
+    case PVMI_TM_CONNECT:
+        connect_task(t, f);
+        break;
+    case PVMI_TM_TICKLE:
+        tickle(t, f);
+        break;
+    case PVMI_TM_EXIT:
+    case PVMI_TM_NOTIFY:
+        answer(t, f, PvmOk, NULL);
+        break;
+    default:
+        answer(t, f, PvmNotImpl, NULL);
+    }
+}
+
+/* ---- callbacks of the transport ---- */
+
+static int accepted(void *arg, struct pvmi_endpoint *ep, const struct pvmi_credentials *who)
+{
+    (void)arg;
+    (void)who;
+    for (int i = 0; i < TASKS_MAX; i++)
+        if (!tasks[i].ep) {
+            tasks[i] = (struct task){.ep = ep};
+            ep->owner = &tasks[i];
+            return 0;
+        }
+    return PVMI_ELIMIT;
+}
+
+static uint8_t *rx_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+{
+    (void)arg;
+    static uint8_t nowhere;
+    struct task *t = ep->owner;
+    t->incoming = pvmi_frame_alloc(h);
+    return h->length ? t->incoming->mem->data : &nowhere;
+}
+
+static void rx_done(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+{
+    (void)arg;
+    struct task *t = ep->owner;
+    struct pvmi_frame *f = t->incoming;
+    t->incoming = NULL;
+    if (h->dst == PVMI_TID_DAEMON) {
+        handle_request(t, f);
+    } else {
+        for (int i = 0; i < TASKS_MAX; i++)
+            if (tasks[i].ep && tasks[i].tid == h->dst)
+                send_frame(&tasks[i], pvmi_frame_ref(f));
+    }
+    pvmi_frame_unref(f);
+}
+
+static void tx_ready(void *arg, struct pvmi_endpoint *ep)
+{
+    (void)arg;
+    drain(ep->owner);
+}
+
+static void down(void *arg, struct pvmi_endpoint *ep, int reason)
+{
+    (void)arg;
+    (void)reason;
+    struct task *t = ep->owner;
+    while (t->queued)
+        pvmi_frame_unref(t->queue[--t->queued]);
+    pvmi_frame_unref(t->incoming);
+    free(t->queue);
+    *t = (struct task){0};
+    ep->transport->ops->disconnect(ep);
+}
+
+static const struct pvmi_callbacks callbacks = {accepted, rx_place, rx_done, tx_ready, down};
+
+/* ---- the process ---- */
+
+static void serve(const char *socket_path, int ready)
+{
+    struct pvmi_transport *t;
+    const struct pvmi_transport_ops *ops = pvmi_transport_find("unix");
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (ops->open(socket_path, &callbacks, NULL, &t))
+        _exit(1);
+    if (write(ready, "", 1) != 1)
+        _exit(1);
+    for (;;) {
+        struct pollfd fd = {.fd = ops->fd(t), .events = POLLIN};
+        if (!ops->arm(t))
+            poll(&fd, 1, release.tid ? 20 : -1);
+        ops->progress(t);
+        if (release.tid && pvmi_clock_us() >= release.at_us) {
+            send_number(release.task, PVMI_TC_RELEASE, release.tid);
+            release.tid = 0;
+        }
+    }
+}
+
+static void path_of(char path[128], const char *name)
+{
+    snprintf(path, 128, "%s/%s", folder, name);
+}
+
+void fake_daemon_start(void)
+{
+    char socket_path[128], file[128], name[32], byte;
+    int ready[2];
+    strcpy(folder, "/tmp/fake_daemon.XXXXXX");
+    if (!mkdtemp(folder) || pipe(ready))
+        abort();
+    setenv("PVM_TMP", folder, 1);
+    unsetenv("PVM_VMID");
+    unsetenv("PVMSOCK");
+    path_of(socket_path, "socket");
+    fake_daemon_pid = fork();
+    if (!fake_daemon_pid)
+        serve(socket_path, ready[1]);
+    close(ready[1]);
+    if (read(ready[0], &byte, 1) != 1)
+        abort();
+    close(ready[0]);
+    snprintf(name, sizeof name, "pvmd.%u", (unsigned)getuid());
+    path_of(file, name);
+    mode_t mask = umask(077);
+    FILE *f = fopen(file, "w");
+    umask(mask);
+    fputs(socket_path, f);
+    fclose(f);
+}
+
+void fake_daemon_stop(void)
+{
+    char path[128], name[32];
+    kill(fake_daemon_pid, SIGKILL);
+    waitpid(fake_daemon_pid, NULL, 0);
+    path_of(path, "socket");
+    unlink(path);
+    snprintf(name, sizeof name, "pvmd.%u", (unsigned)getuid());
+    path_of(path, name);
+    unlink(path);
+    rmdir(folder);
+}
+
+int fake_daemon_do(enum fake_trick trick, int number)
+{
+    int arguments[] = {(int)trick, number}, n, answers[10];
+    return pvm_tickle(2, arguments, &n, answers);
+}
