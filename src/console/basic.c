@@ -1,0 +1,74 @@
+/* basic.c - commands about the console itself: help, echo, halt, id, quit, version. */
+#include <string.h>
+#include "console.h"
+#include "command.h"
+#include "line.h"
+
+static void print_help(const struct command *command)
+{
+    printf("%-12s%s\nSyntax:  %s\n", command->name, command->summary, command->syntax);
+    if (command->details != NULL)
+        printf("%s\n", command->details);
+}
+
+int help_command(int argc, char **argv)
+{
+    const struct command *command = command_find(argc > 1 ? argv[1] : "help");
+
+    if (command == NULL)
+        return CONSOLE_FAILED;
+    print_help(command);
+    if (command->run != help_command)
+        return CONSOLE_OK;
+    printf("Commands are:\n");
+    for (const struct command *row = command_table; row->name != NULL; row++)
+        if (!(row->flags & COMMAND_HIDDEN))
+            printf("  %-12s%s\n", row->name, row->summary);
+    return CONSOLE_OK;
+}
+
+int echo_command(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        printf("%s%s", i > 1 ? " " : "", argv[i]);
+    printf("\n");
+    return CONSOLE_OK;
+}
+
+int halt_command(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    int code = console_halt();
+
+    if (code >= 0)
+        return CONSOLE_OK;
+    advise("halt: %s", error_text(code));
+    return CONSOLE_FAILED;
+}
+
+int id_command(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    if (console.json)
+        print_json(json_pack("{s:o}", "tid", json_tid(console.tid)));
+    else
+        printf("t%x\n", (unsigned)console.tid);
+    return CONSOLE_OK;
+}
+
+int quit_command(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    console.done = true;
+    return CONSOLE_OK;
+}
+
+int version_command(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    if (console.json)
+        print_json(json_pack("{s:s}", "version", pvm_version()));
+    else
+        printf("%s\n", pvm_version());
+    return CONSOLE_OK;
+}

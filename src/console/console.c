@@ -1,0 +1,291 @@
+/* console.c - the console's connection to the virtual machine, and what all of its commands share. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "console.h"
+#include "host.h"
+#include "job.h"
+#include "start.h"
+#include "trace.h"
+
+enum { POLL_MAX = 64, HALT_TIMEOUT_MS = 10000 };
+
+struct console console;
+volatile sig_atomic_t console_interrupts;
+void (*console_before_output)(void);
+
+static volatile sig_atomic_t terminated;
+static int signal_pipe[2] = {-1, -1}; /* a caught signal writes a byte: ends a wait that it would else miss */
+
+static void wake(void)
+{
+    int saved = errno;
+    ssize_t written = write(signal_pipe[1], "", 1);
+    (void)written; /* full: it is readable then */
+    errno = saved;
+}
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    console_interrupts++;
+    wake();
+}
+
+/* The daemon ends its tasks so. A second one comes from a person to whom we are too slow. */
+static void on_terminate(int number)
+{
+    if (terminated++)
+        signal(number, SIG_DFL);
+    wake();
+}
+
+static void catch (int number, void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(number, &action, NULL);
+}
+
+void console_catch_interrupts(bool on)
+{
+    console_interrupts = 0;
+    catch (SIGINT, on ? on_interrupt : SIG_DFL);
+}
+
+static int open_signals(void)
+{
+    if (pipe2(signal_pipe, O_CLOEXEC | O_NONBLOCK) != 0) {
+        fprintf(stderr, "pvm: no pipe for signals: %s\n", strerror(errno));
+        return PvmSysErr;
+    }
+    catch (SIGTERM, on_terminate);
+    return 0;
+}
+
+/* The console's options and notices. What fails here is no reason to stop: `getopt` shows it. */
+static void set_up(void)
+{
+    pvm_setopt(PvmResvTids, 1);
+    pvm_setopt(PvmRoute, PvmDontRoute);
+    pvm_setopt(PvmNoReset, 1);
+    trace_set_up();
+    console.context = pvm_newcontext();
+    host_watch();
+}
+
+int console_open(int argc, char **argv, bool *started)
+{
+    int code = open_signals();
+    if (code < 0)
+        return code;
+    pvm_setopt(PvmAutoErr, 0);
+    code = pvm_start_pvmd(argc, argv, 1);
+    *started = code >= 0;
+    if (code == PvmDupHost && console.mode != CONSOLE_SCRIPT)
+        printf("pvmd already running.\n");
+    if (code >= 0 || code == PvmDupHost)
+        code = console.tid = pvm_mytid();
+    if (code < 0) {
+        start_explain(code);
+        return code;
+    }
+    set_up();
+    pvm_setopt(PvmAutoErr, 1);
+    return 0;
+}
+
+void console_close(void)
+{
+    if (!console.lost)
+        pvm_exit();
+    for (int i = 0; i < 2; i++)
+        if (signal_pipe[i] >= 0)
+            close(signal_pipe[i]);
+    signal_pipe[0] = signal_pipe[1] = -1;
+}
+
+/* Whether our daemon closed the connection: then it has cleaned up behind itself. */
+static bool daemon_is_gone(int fd)
+{
+    struct pollfd poll_fd = {.fd = fd, .events = POLLIN | POLLRDHUP};
+    return poll(&poll_fd, 1, HALT_TIMEOUT_MS) <= 0 || (poll_fd.revents & (POLLHUP | POLLRDHUP | POLLERR | POLLNVAL));
+}
+
+int console_halt(void)
+{
+    int *fds = NULL;
+    int fd = pvm_getfds(&fds) > 0 ? dup(fds[0]) : -1;
+    catch (SIGTERM, SIG_IGN); /* pvm_halt() ends every task so, also us */
+    int code = pvm_halt();
+
+    if (code == PvmSysErr) /* it was faster than its answer */
+        code = 0;
+    if (code >= 0) {
+        char scrap[4096];
+        while (fd >= 0 && !daemon_is_gone(fd) && recv(fd, scrap, sizeof(scrap), MSG_DONTWAIT) > 0)
+            ;
+        console.done = console.lost = true;
+    } else {
+        catch (SIGTERM, on_terminate);
+    }
+    if (fd >= 0)
+        close(fd);
+    return code;
+}
+
+static void lose(void)
+{
+    if (console.lost)
+        return;
+    console.done = console.lost = true;
+    if (console.exit_code == CONSOLE_OK && console.mode != CONSOLE_TTY)
+        console.exit_code = CONSOLE_NO_MACHINE;
+    if (console_before_output != NULL)
+        console_before_output();
+    advise("Console: pvmd is gone: the virtual machine was halted or its daemon died. Start it again with pvm.");
+}
+
+/* Takes the current receive buffer's message. */
+static void take_message(int buffer)
+{
+    int tag = 0;
+
+    pvm_bufinfo(buffer, NULL, &tag, NULL);
+    if (tag == CONSOLE_TAG_HOST_ADD)
+        host_added();
+    else if (tag == CONSOLE_TAG_HOST_DELETE)
+        job_host_deleted();
+    else if (tag >= CONSOLE_TAG_JOB)
+        job_output(tag - CONSOLE_TAG_JOB);
+}
+
+void console_progress(void)
+{
+    if (console.lost)
+        return;
+    int auto_error = pvm_setopt(PvmAutoErr, 0);
+    int context = pvm_setcontext(console.context);
+    int buffer;
+
+    while ((buffer = pvm_nrecv(-1, -1)) > 0)
+        take_message(buffer);
+    pvm_setcontext(context);
+    pvm_setopt(PvmAutoErr, auto_error);
+    if (buffer < 0 || terminated)
+        lose();
+    fflush(stdout);
+}
+
+bool console_wait(int fd, int timeout_ms)
+{
+    struct pollfd fds[POLL_MAX];
+    int *pvm_fds = NULL;
+    int n = 0;
+    int pvm_count = console.lost ? 0 : pvm_getfds(&pvm_fds);
+
+    fds[n++] = (struct pollfd){.fd = fd, .events = POLLIN};
+    fds[n++] = (struct pollfd){.fd = signal_pipe[0], .events = POLLIN};
+    for (int i = 0; i < pvm_count && n < POLL_MAX; i++)
+        fds[n++] = (struct pollfd){.fd = pvm_fds[i], .events = POLLIN};
+    fflush(stdout);
+    if (poll(fds, (nfds_t)n, timeout_ms) <= 0)
+        return false;
+    if (fds[1].revents != 0) {
+        char scrap[64];
+        while (read(signal_pipe[0], scrap, sizeof(scrap)) > 0)
+            ;
+    }
+    return fd >= 0 && fds[0].revents != 0;
+}
+
+void complain(const char *format, ...)
+{
+    FILE *to = console.mode == CONSOLE_SCRIPT || console.json ? stderr : stdout;
+    va_list args;
+
+    fflush(stdout);
+    va_start(args, format);
+    vfprintf(to, format, args);
+    va_end(args);
+    fputc('\n', to);
+}
+
+void advise(const char *format, ...)
+{
+    va_list args;
+
+    fflush(stdout);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+}
+
+const char *error_text(int code)
+{
+    return code <= 0 && -code < pvm_nerr ? pvm_errlist[-code] : "Unknown Error";
+}
+
+void print_json(json_t *value)
+{
+    json_dumpf(value, stdout, 0);
+    putchar('\n');
+    json_decref(value);
+}
+
+json_t *json_text(const char *text)
+{
+    json_t *value = json_string(text);
+
+    if (value != NULL)
+        return value;
+    char *copy = strdup(text);
+    for (char *p = copy; p != NULL && *p != '\0'; p++)
+        if ((unsigned char)*p >= 0x80)
+            *p = '?';
+    value = json_string(copy != NULL ? copy : "");
+    free(copy);
+    return value;
+}
+
+json_t *json_tid(int tid)
+{
+    return json_sprintf("t%x", (unsigned)tid);
+}
+
+bool parse_tid(const char *text, int *tid)
+{
+    const char *digits = text + (*text == 't');
+    char *end;
+
+    errno = 0;
+    unsigned long value = strtoul(digits, &end, 16);
+    if (*digits == '\0' || *digits == '-' || *digits == '+' || *end != '\0' || errno != 0 || value > UINT_MAX) {
+        advise("%s: this is no task id; give one as ps prints it, such as t40001", text);
+        return false;
+    }
+    *tid = (int)(unsigned)value;
+    return true;
+}
+
+bool parse_number(const char *what, const char *text, int *value)
+{
+    char *end;
+
+    errno = 0;
+    long number = strtol(text, &end, strncasecmp(text, "0x", 2) == 0 ? 16 : 10);
+    if (end == text || *end != '\0' || errno != 0 || number < INT_MIN || number > UINT_MAX) {
+        advise("%s: \"%s\" is no whole number", what, text);
+        return false;
+    }
+    *value = (int)number;
+    return true;
+}

@@ -1,0 +1,313 @@
+/* job.c - jobs: the tasks of one spawn command, and what they and their children print. */
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+#include <utlist.h>
+#include "console.h"
+#include "job.h"
+
+/* What stands in an output message in place of a byte count. */
+enum { OUTPUT_EOF = 0, OUTPUT_SPAWNED = -1, OUTPUT_NEW = -2 };
+
+enum {
+    LINE_BYTES_MAX = 8192,            /* a longer line is broken */
+    MESSAGE_BYTES_MAX = 64 * 1048576, /* more in one message is an error of the sender */
+};
+
+struct job_task {
+    int tid;
+    bool ended;
+    char *line; /* begun and not ended with a newline */
+    size_t length;
+    UT_hash_handle hh;
+};
+
+struct job {
+    int number;
+    enum job_style style;
+    FILE *out;
+    bool launched;
+    struct job_task *tasks;
+    struct job *next;
+};
+
+static struct job *jobs;
+static int last_number;
+static int tasks_lost;
+static unsigned char watched[4096 / 8]; /* hosts whose deletion we are told, a bit for each */
+
+struct job *job_new(enum job_style style)
+{
+    struct job *job = calloc(1, sizeof(*job));
+
+    if (job == NULL)
+        return NULL;
+    job->number = ++last_number;
+    job->style = style;
+    job->out = stdout;
+    LL_APPEND(jobs, job);
+    pvm_setopt(PvmOutputTid, console.tid);
+    pvm_setopt(PvmOutputContext, console.context);
+    pvm_setopt(PvmOutputCode, CONSOLE_TAG_JOB + job->number);
+    return job;
+}
+
+void job_redirect(struct job *job, FILE *out)
+{
+    job->out = out;
+}
+
+int job_number(const struct job *job)
+{
+    return job->number;
+}
+
+/* Asks for a notice if the task's host is lost. */
+static void watch_host(int tid)
+{
+    int host = pvm_tidtohost(tid);
+    unsigned slot = (unsigned)host >> 18 & 4095;
+
+    if (host < 0 || watched[slot / 8] & 1U << slot % 8)
+        return;
+    watched[slot / 8] = (unsigned char)(watched[slot / 8] | 1U << slot % 8);
+    int context = pvm_setcontext(console.context);
+    pvm_notify(PvmHostDelete, CONSOLE_TAG_HOST_DELETE, 1, &host);
+    pvm_setcontext(context);
+}
+
+static struct job_task *find_task(struct job *job, int tid)
+{
+    struct job_task *task;
+
+    HASH_FIND_INT(job->tasks, &tid, task);
+    if (task != NULL)
+        return task;
+    task = calloc(1, sizeof(*task));
+    if (task == NULL)
+        return NULL;
+    task->tid = tid;
+    HASH_ADD_INT(job->tasks, tid, task);
+    watch_host(tid);
+    return task;
+}
+
+static void free_job(struct job *job)
+{
+    struct job_task *task, *next;
+
+    HASH_ITER (hh, job->tasks, task, next) {
+        HASH_DEL(job->tasks, task);
+        free(task->line);
+        free(task);
+    }
+    LL_DELETE(jobs, job);
+    if (job->out != stdout)
+        fclose(job->out);
+    free(job);
+}
+
+static void before_output(const struct job *job)
+{
+    if (job->out == stdout && console_before_output != NULL)
+        console_before_output();
+}
+
+static void print_line(const struct job *job, int tid, const char *text, size_t length)
+{
+    before_output(job);
+    if (job->style == JOB_NUMBERED)
+        fprintf(job->out, "[%d:t%x] ", job->number, (unsigned)tid);
+    else if (job->style == JOB_TIDS)
+        fprintf(job->out, "[t%x] ", (unsigned)tid);
+    fwrite(text, 1, length, job->out);
+    putc('\n', job->out);
+}
+
+static void flush_line(const struct job *job, struct job_task *task)
+{
+    if (task->length > 0)
+        print_line(job, task->tid, task->line, task->length);
+    task->length = 0;
+}
+
+/* Keeps the beginning of a line until its rest comes. */
+static void keep_line(const struct job *job, struct job_task *task, const char *text, size_t length)
+{
+    while (length > 0) {
+        if (task->line == NULL && (task->line = malloc(LINE_BYTES_MAX)) == NULL)
+            return;
+        size_t room = LINE_BYTES_MAX - task->length;
+        size_t part = length < room ? length : room;
+        memcpy(task->line + task->length, text, part);
+        task->length += part;
+        text += part;
+        length -= part;
+        if (task->length == LINE_BYTES_MAX)
+            flush_line(job, task);
+    }
+}
+
+static void print_text(const struct job *job, struct job_task *task, const char *text, size_t length)
+{
+    const char *newline;
+
+    while (length > 0 && (newline = memchr(text, '\n', length)) != NULL) {
+        size_t part = (size_t)(newline - text);
+        if (task->length > 0) {
+            keep_line(job, task, text, part);
+            flush_line(job, task);
+        } else {
+            print_line(job, task->tid, text, part);
+        }
+        text += part + 1;
+        length -= part + 1;
+    }
+    keep_line(job, task, text, length);
+}
+
+/* Plain output keeps the bytes as they come: a progress bar must not wait for its newline. */
+static void print_plain(const struct job *job, const char *text, size_t length)
+{
+    fwrite(text, 1, length, job->out);
+}
+
+static void end_task(const struct job *job, struct job_task *task)
+{
+    if (task->ended)
+        return;
+    task->ended = true;
+    flush_line(job, task);
+    if (job->style == JOB_NUMBERED)
+        print_line(job, task->tid, "EOF", 3);
+}
+
+/* Frees the job if it is over. */
+static void check_over(struct job *job)
+{
+    for (struct job_task *task = job->tasks; task != NULL; task = task->hh.next)
+        if (!task->ended)
+            return;
+    if (!job->launched)
+        return;
+    if (job->style == JOB_NUMBERED) {
+        if (console_before_output != NULL)
+            console_before_output();
+        printf("[%d] finished\n", job->number);
+    }
+    free_job(job);
+}
+
+static void take_bytes(const struct job *job, struct job_task *task, int count)
+{
+    char *text = count <= MESSAGE_BYTES_MAX ? malloc((size_t)count) : NULL;
+
+    if (text != NULL && pvm_upkbyte(text, count, 1) >= 0) {
+        if (job->style == JOB_PLAIN)
+            print_plain(job, text, (size_t)count);
+        else
+            print_text(job, task, text, (size_t)count);
+    }
+    free(text);
+}
+
+static struct job *find_job(int number)
+{
+    struct job *job;
+
+    LL_FOREACH (jobs, job)
+        if (job->number == number)
+            return job;
+    return NULL;
+}
+
+void job_output(int number)
+{
+    struct job *job = find_job(number);
+    int tid = 0, count = 0;
+
+    if (job == NULL || pvm_upkint(&tid, 1, 1) < 0 || pvm_upkint(&count, 1, 1) < 0)
+        return;
+    struct job_task *task = find_task(job, tid);
+    if (task == NULL)
+        return;
+    if (count > 0)
+        take_bytes(job, task, count);
+    else if (count == OUTPUT_EOF)
+        end_task(job, task);
+    if (job->out != stdout)
+        fflush(job->out);
+    check_over(job);
+}
+
+void job_launched(struct job *job, const int *tids, int n)
+{
+    if (n <= 0) {
+        free_job(job);
+        return;
+    }
+    for (int i = 0; i < n; i++)
+        find_task(job, tids[i]);
+    job->launched = true;
+    check_over(job);
+}
+
+void job_host_deleted(void)
+{
+    int host = 0;
+    struct job *job, *next;
+
+    if (pvm_upkint(&host, 1, 1) < 0)
+        return;
+    unsigned slot = (unsigned)host >> 18 & 4095;
+    watched[slot / 8] = (unsigned char)(watched[slot / 8] & ~(1U << slot % 8));
+    LL_FOREACH_SAFE (jobs, job, next) {
+        for (struct job_task *task = job->tasks; task != NULL; task = task->hh.next)
+            if (!task->ended && pvm_tidtohost(task->tid) == host) {
+                tasks_lost++;
+                end_task(job, task);
+            }
+        check_over(job);
+    }
+}
+
+bool job_any(void)
+{
+    return jobs != NULL;
+}
+
+int job_tasks_lost(void)
+{
+    return tasks_lost;
+}
+
+static int by_tid(const struct job_task *a, const struct job_task *b)
+{
+    return a->tid < b->tid ? -1 : a->tid > b->tid;
+}
+
+void job_each(void (*each)(int number, const int *tids, int n, void *arg), void *arg)
+{
+    struct job *job, *next;
+
+    LL_FOREACH_SAFE (jobs, job, next) {
+        int *tids = malloc((HASH_COUNT(job->tasks) + 1) * sizeof(*tids));
+        int n = 0;
+        if (tids == NULL)
+            return;
+        HASH_SORT(job->tasks, by_tid);
+        for (struct job_task *task = job->tasks; task != NULL; task = task->hh.next)
+            if (!task->ended)
+                tids[n++] = task->tid;
+        each(job->number, tids, n, arg);
+        free(tids);
+    }
+}
+
+void job_forget_all(void)
+{
+    struct job *job, *next;
+
+    LL_FOREACH_SAFE (jobs, job, next)
+        free_job(job);
+}

@@ -1,0 +1,251 @@
+/* main.c - pvm, the console: its command line, and where its commands come from. */
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "alias.h"
+#include "command.h"
+#include "console.h"
+#include "edit.h"
+#include "input.h"
+#include "job.h"
+#include "run.h"
+
+enum { DAEMON_ARGUMENTS_MAX = 4 };
+
+static struct {
+    const char *commands; /* -c */
+    const char *file;     /* -f */
+    char *daemon[DAEMON_ARGUMENTS_MAX];
+    int daemon_count;
+    const char *hostfile;
+} options;
+
+static const char doc[] =
+    "The console of PVM: looks after the virtual machine, and starts it if it does not run."
+    "\vWithout -c and -f, commands are read from standard input; `help` lists them, and ~/.pvmrc is read first.\n"
+    "The exit code is 0 when all went well, 1 when a command failed (not at a terminal), 2 for a wrong command line, "
+    "and 3 "
+    "without a virtual machine. See also: pvm run --help.";
+
+static const struct argp_option option_table[] = {
+    {"command", 'c', "COMMANDS", 0, "Run these commands, separated by ';', and end", 0},
+    {"file", 'f', "FILE", 0, "Run the commands in FILE, and end", 0},
+    {"json", 'j', NULL, 0, "As if each command had --json, where it knows that", 0},
+    {"debug", 'd', "MASK", 0, "Debug mask of the daemon, if one is started", 1},
+    {"name", 'n', "HOSTNAME", 0, "This host's name or address for the others, if a daemon is started", 1},
+    {0}};
+
+static void add_daemon_argument(const char *option, char *value, struct argp_state *state)
+{
+    char *text = NULL;
+
+    if (options.daemon_count == DAEMON_ARGUMENTS_MAX)
+        argp_error(state, "too many arguments for the daemon");
+    if (asprintf(&text, "%s%s", option, value) < 0)
+        argp_failure(state, CONSOLE_FAILED, 0, "out of memory");
+    options.daemon[options.daemon_count++] = text;
+}
+
+static error_t take_option(int key, char *arg, struct argp_state *state)
+{
+    switch (key) {
+    case 'c':
+        options.commands = arg;
+        return 0;
+    case 'f':
+        options.file = arg;
+        return 0;
+    case 'j':
+        console.all_json = true;
+        return 0;
+    case 'd':
+        add_daemon_argument("-d", arg, state);
+        return 0;
+    case 'n':
+        add_daemon_argument("-n", arg, state);
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options.hostfile != NULL)
+            argp_error(state, "one hostfile is enough: %s", arg);
+        options.hostfile = arg;
+        return 0;
+    case ARGP_KEY_END: /* the hostfile comes last: the daemon wants it so */
+        if (options.hostfile != NULL)
+            add_daemon_argument("", (char *)options.hostfile, state);
+        if (options.commands != NULL && options.file != NULL)
+            argp_error(state, "-c and -f exclude each other");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* Runs one line and keeps in mind whether it failed. */
+static void run_line(const char *line)
+{
+    if (command_run_line(line) != CONSOLE_OK && console.mode != CONSOLE_TTY)
+        console.exit_code = CONSOLE_FAILED;
+    console_progress();
+}
+
+/* Runs the lines of a descriptor; `prompt` is printed before each, and the line is echoed, unless it is NULL. */
+static void run_lines(int fd, const char *prompt)
+{
+    struct input *in = calloc(1, sizeof(*in));
+    const char *line;
+
+    if (in == NULL) {
+        advise("pvm: out of memory");
+        return;
+    }
+    in->fd = fd;
+    while (!console.done) {
+        if (prompt != NULL)
+            fputs(prompt, stdout);
+        if ((line = input_line(in)) == NULL)
+            break;
+        if (prompt != NULL)
+            puts(line);
+        run_line(line);
+    }
+    free(in);
+}
+
+static void run_terminal(void)
+{
+    const char *line;
+
+    if (edit_open() != 0) {
+        run_lines(STDIN_FILENO, "pvm> ");
+        return;
+    }
+    while (!console.done && (line = edit_line()) != NULL)
+        run_line(line);
+    edit_close();
+}
+
+/* Commands of ~/.pvmrc; whether there is one is the user's choice. */
+static void run_rc(void)
+{
+    const char *home = getenv("HOME");
+    char path[PATH_MAX];
+
+    if (home == NULL || snprintf(path, sizeof(path), "%s/.pvmrc", home) >= (int)sizeof(path))
+        return;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        if (errno != ENOENT && errno != ENOTDIR)
+            advise("pvm: %s: %s", path, strerror(errno));
+        return;
+    }
+    run_lines(fd, console.mode == CONSOLE_PIPE ? "" : NULL);
+    close(fd);
+}
+
+static void run_commands(const char *script)
+{
+    const char *start;
+    long length;
+
+    while (!console.done && (length = script_next(&script, &start)) >= 0) {
+        char *line = strndup(start, (size_t)length);
+        if (line == NULL)
+            return;
+        run_line(line);
+        free(line);
+    }
+}
+
+/* A script's output is not complete before its jobs are. */
+static void wait_for_jobs(void)
+{
+    while (job_any() && !console.done) {
+        console_progress();
+        if (job_any() && !console.done)
+            console_wait(-1, -1);
+    }
+}
+
+static void run_script(int fd)
+{
+    if (fd >= 0)
+        run_lines(fd, NULL);
+    else
+        run_commands(options.commands);
+    wait_for_jobs();
+}
+
+static void run_console(void)
+{
+    run_rc();
+    if (console.mode == CONSOLE_TTY)
+        run_terminal();
+    else
+        run_lines(STDIN_FILENO, "pvm> ");
+    if (console.lost)
+        return;
+    if (!console.done) /* the end of the input means the same */
+        puts("quit");
+    puts("\nConsole: exit handler called\npvmd still running.");
+}
+
+/* Connects, runs what there is to run, and leaves. */
+static int run_all(int fd)
+{
+    bool started = false;
+
+    if (console_open(options.daemon_count, options.daemon, &started) < 0)
+        return CONSOLE_NO_MACHINE;
+    if (!started && options.hostfile != NULL)
+        advise("pvm: the machine runs already: hostfile %s is not read. Use add, or halt first.", options.hostfile);
+    if (console.mode == CONSOLE_SCRIPT)
+        run_script(fd);
+    else
+        run_console();
+    job_forget_all();
+    alias_forget_all();
+    fflush(stdout);
+    console_close();
+    return console.exit_code;
+}
+
+static void print_version(FILE *to, struct argp_state *state)
+{
+    (void)state;
+    fprintf(to, "pvm %s (dpvm)\n", pvm_version());
+}
+
+int main(int argc, char **argv)
+{
+    struct argp argp = {option_table, take_option, "[HOSTFILE]\nrun [OPTION...] PROGRAM [ARGUMENT...]", doc, NULL,
+                        NULL,         NULL};
+    int fd = -1;
+
+    setlocale(LC_CTYPE, "");
+    argp_program_version_hook = print_version;
+    argp_err_exit_status = CONSOLE_USAGE;
+    if (argc > 1 && strcmp(argv[1], "run") == 0) {
+        argv[1] = (char *)"pvm run";
+        return run_main(argc - 1, argv + 1);
+    }
+    argp_parse(&argp, argc, argv, 0, NULL, NULL);
+    if (options.file != NULL && (fd = open(options.file, O_RDONLY | O_CLOEXEC)) < 0) {
+        fprintf(stderr, "pvm: %s: %s\n", options.file, strerror(errno));
+        return CONSOLE_USAGE;
+    }
+    if (options.file != NULL || options.commands != NULL)
+        console.mode = CONSOLE_SCRIPT;
+    else
+        console.mode = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) ? CONSOLE_TTY : CONSOLE_PIPE;
+    int result = run_all(fd);
+    if (fd >= 0)
+        close(fd);
+    for (int i = 0; i < options.daemon_count; i++)
+        free(options.daemon[i]);
+    return result;
+}

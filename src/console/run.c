@@ -1,0 +1,302 @@
+/*
+ * run.c - pvm run: starts a machine if none runs, starts copies of a program on it with their output in the terminal,
+ * waits for their end, and takes away what it made.
+ */
+#include <argp.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "console.h"
+#include "diagnose.h"
+#include "host.h"
+#include "job.h"
+#include "run.h"
+
+enum { RUN_COUNT_MAX = 1 << 18, HOSTS_MAX = 4095, EXIT_SIGNAL = 128 };
+
+struct run {
+    int count;
+    char *hosts[HOSTS_MAX + 1]; /* of -H, their text is ours */
+    int host_count;
+    char *added[HOSTS_MAX]; /* those of them that were not in the machine */
+    int added_count;
+    char *host_list; /* the text of -H */
+    bool prefix;
+    const char *folder;
+    char **program; /* and its arguments */
+    int *tids;
+    int started;
+    bool machine_is_ours;
+};
+
+static const char doc[] =
+    "Start N copies of PROGRAM on the virtual machine, show what they print, and wait until they have ended."
+    "\vIf no virtual machine runs, one is started and halted at the end. PROGRAM is searched where pvm_spawn(3) "
+    "searches; "
+    "with a '/' in it, it is a file seen from here.\n"
+    "Ctrl-C goes to the tasks; a second one kills them.\n"
+    "The exit code is 0 when all tasks were started and ended, 1 when one could not be started or was lost with its "
+    "host, "
+    "2 for a wrong command line, 3 without a virtual machine, and 130 after Ctrl-C. PVM knows no exit codes of tasks.";
+
+static const struct argp_option option_table[] = {
+    {"copies", 'n', "N", 0, "Number of copies (default: 1, or one for each host of -H)", 0},
+    {NULL, 'N', NULL, OPTION_ALIAS, NULL, 0},
+    {"host", 'H', "HOST[,HOST...]", 0, "Hosts to run on, in turn; those that are not in the machine are added", 0},
+    {"prefix", 'p', NULL, 0, "Begin each line of output with the task's id", 0},
+    {"directory", 'w', "DIR", 0, "Working directory of the tasks (default: this one, where it exists)", 0},
+    {0}};
+
+static void take_hosts(struct run *run, char *text, struct argp_state *state)
+{
+    char *rest, *host;
+
+    free(run->host_list);
+    run->host_count = 0;
+    run->host_list = rest = strdup(text);
+    if (rest == NULL)
+        argp_failure(state, CONSOLE_FAILED, 0, "out of memory");
+    while ((host = strsep(&rest, ",")) != NULL) {
+        if (*host == '\0' || run->host_count == HOSTS_MAX)
+            argp_error(state, "%s: give up to %d host names with commas between them", text, HOSTS_MAX);
+        run->hosts[run->host_count++] = host;
+    }
+}
+
+static error_t take_option(int key, char *arg, struct argp_state *state)
+{
+    struct run *run = state->input;
+    char *end;
+    long number;
+
+    switch (key) {
+    case 'n':
+    case 'N':
+        number = strtol(arg, &end, 10);
+        if (*arg == '\0' || *end != '\0' || number < 1 || number > RUN_COUNT_MAX)
+            argp_error(state, "-n %s: give a number from 1 to %d", arg, RUN_COUNT_MAX);
+        run->count = (int)number;
+        return 0;
+    case 'H':
+        take_hosts(run, arg, state);
+        return 0;
+    case 'p':
+        run->prefix = true;
+        return 0;
+    case 'w':
+        run->folder = arg;
+        return 0;
+    case ARGP_KEY_ARGS:
+        run->program = state->argv + state->next;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which program? Try: pvm run -n 2 hello");
+        return EINVAL;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* ---- hosts ---- */
+
+static bool in_machine(const char *name)
+{
+    int n, formats;
+    struct pvmhostinfo *hosts = host_list(&n, &formats);
+
+    for (int i = 0; i < n; i++)
+        if (strcmp(hosts[i].hi_name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Adds the hosts of -H that are missing. False after a message. */
+static bool add_hosts(struct run *run)
+{
+    int *status;
+    bool good = true;
+
+    for (int i = 0; i < run->host_count; i++)
+        if (!in_machine(run->hosts[i]))
+            run->added[run->added_count++] = run->hosts[i];
+    if (run->added_count == 0)
+        return true;
+    status = calloc((size_t)run->added_count, sizeof(*status));
+    if (status == NULL)
+        return false;
+    struct log_mark *mark = diagnose_begin();
+    int code = pvm_addhosts(run->added, run->added_count, status);
+    int kept = 0;
+    for (int i = 0; i < run->added_count; i++) {
+        if (code < 0)
+            status[i] = code;
+        if (status[i] > 0) {
+            run->added[kept++] = run->added[i];
+            continue;
+        }
+        good =
+            status[i] == PvmDupHost && good; /* another name of a host that is there: it cannot be spawned on by it */
+        advise("pvm run: %s: %s", run->added[i], error_text(status[i]));
+        diagnose_failed(&run->added[i], &status[i], 1, mark);
+    }
+    run->added_count = kept;
+    diagnose_end(mark);
+    free(status);
+    return good;
+}
+
+/* ---- tasks ---- */
+
+/* The program as pvm_spawn() wants it: a path from here as an absolute one. The caller frees it; NULL after a message.
+ */
+static char *program_path(const char *name)
+{
+    char *path = strchr(name, '/') != NULL ? realpath(name, NULL) : strdup(name);
+
+    if (path == NULL)
+        advise("pvm run: %s: %m", name);
+    return path;
+}
+
+/* Starts `count` copies on one host, or anywhere. Counts them in; false after a message when one is missing. */
+static bool start_on(struct run *run, char *path, const char *host, int count)
+{
+    char cwd[PATH_MAX] = "", where[2 * PATH_MAX];
+    int *tids = run->tids + run->started;
+
+    const char *folder = run->folder != NULL ? run->folder : getcwd(cwd, sizeof(cwd));
+    snprintf(where, sizeof(where), "%s%s%s", host != NULL ? host : "", folder != NULL ? ":" : "",
+             folder != NULL ? folder : "");
+    int flags = PvmNoSpawnParent | (host != NULL ? PvmTaskHost : PvmTaskDefault);
+    int started = pvm_spawn(path, run->program + 1, flags, where, count, tids);
+    if (started < count) {
+        int code = started < 0 ? started : tids[started];
+        const char *cure = "";
+        if (code == PvmNoFile)
+            cure = strchr(path, '/') != NULL ? "; it must be there on each host"
+                                             : "; pvmd looks in PVM_PATH; write ./NAME for a file here";
+        advise("pvm run: %s%s%s: %s%s", path, host != NULL ? " on " : "", host != NULL ? host : "", error_text(code),
+               cure);
+    }
+    run->started += started > 0 ? started : 0;
+    return started == count;
+}
+
+/* Deals the copies out to the hosts. False when one could not be started. */
+static bool start_all(struct run *run)
+{
+    bool good = true;
+    char *path = program_path(run->program[0]);
+
+    if (path == NULL)
+        return false;
+    for (int i = 0; i < run->host_count; i++) {
+        int share = run->count / run->host_count + (i < run->count % run->host_count);
+        if (share > 0)
+            good = start_on(run, path, run->hosts[i], share) && good;
+    }
+    if (run->host_count == 0)
+        good = start_on(run, path, NULL, run->count);
+    free(path);
+    return good;
+}
+
+static void signal_all(const struct run *run, int number)
+{
+    for (int i = 0; i < run->started; i++)
+        pvm_sendsig(run->tids[i], number); /* those that have ended do not mind */
+}
+
+/* Waits for the end of all tasks and passes Ctrl-C on: first as SIGINT, then as SIGKILL, then we give up. */
+static void wait_for_end(const struct run *run)
+{
+    int passed = 0;
+
+    while (job_any() && !console.done) {
+        console_progress();
+        if (!job_any() || console.done)
+            break;
+        console_wait(-1, -1);
+        while (passed < console_interrupts) {
+            passed++;
+            if (passed > 2)
+                return;
+            signal_all(run, passed == 1 ? SIGINT : SIGKILL);
+        }
+    }
+}
+
+/* ---- from start to end ---- */
+
+static int run_tasks(struct run *run)
+{
+    struct job *job;
+    bool good;
+
+    if (!add_hosts(run))
+        return CONSOLE_FAILED;
+    job = job_new(run->prefix ? JOB_TIDS : JOB_PLAIN);
+    run->tids = calloc((size_t)run->count, sizeof(*run->tids));
+    if (job == NULL || run->tids == NULL) {
+        advise("pvm run: out of memory");
+        return CONSOLE_FAILED;
+    }
+    console_catch_interrupts(true);
+    good = start_all(run);
+    if (!good) /* half a program is of no use */
+        signal_all(run, SIGTERM);
+    job_launched(job, run->tids, run->started);
+    wait_for_end(run);
+    if (console.lost)
+        return CONSOLE_NO_MACHINE;
+    if (job_tasks_lost() > 0)
+        advise("pvm run: %d task%s lost with a host", job_tasks_lost(), job_tasks_lost() == 1 ? " was" : "s were");
+    if (console_interrupts > 0)
+        return EXIT_SIGNAL + SIGINT;
+    return good && job_tasks_lost() == 0 ? CONSOLE_OK : CONSOLE_FAILED;
+}
+
+/* Takes away what we made: the machine, or the hosts that we added to it. */
+static void clean_up(struct run *run)
+{
+    int *status;
+
+    if (console.lost)
+        return;
+    if (run->machine_is_ours) {
+        int code = console_halt();
+        if (code < 0)
+            advise("pvm run: the machine cannot be halted: %s. Try: pvm -c halt", error_text(code));
+        return;
+    }
+    status = calloc((size_t)run->added_count + 1, sizeof(*status));
+    if (status != NULL && run->added_count > 0)
+        pvm_delhosts(run->added, run->added_count, status);
+    free(status);
+}
+
+int run_main(int argc, char **argv)
+{
+    static struct run run;
+    struct argp argp = {option_table, take_option, "PROGRAM [ARGUMENT...]", doc, NULL, NULL, NULL};
+    bool started = false;
+
+    argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &run);
+    if (run.count == 0)
+        run.count = run.host_count > 0 ? run.host_count : 1;
+    console.mode = CONSOLE_SCRIPT;
+    if (console_open(0, NULL, &started) < 0) {
+        free(run.host_list);
+        return CONSOLE_NO_MACHINE;
+    }
+    run.machine_is_ours = started;
+    pvm_setopt(PvmAutoErr, 0);
+    int result = run_tasks(&run);
+    job_forget_all();
+    clean_up(&run);
+    console_close();
+    free(run.tids);
+    free(run.host_list);
+    return result;
+}

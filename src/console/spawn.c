@@ -1,0 +1,228 @@
+/* spawn.c - the command spawn. */
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include "console.h"
+#include "command.h"
+#include "host.h"
+#include "job.h"
+
+enum { SPAWN_COUNT_MAX = 1 << 18 }; /* as many tids as a host has */
+
+struct spawn_request {
+    int count, flags;
+    const char *place;  /* host, address or architecture; NULL: anywhere */
+    const char *folder; /* working directory; NULL: the usual one */
+    size_t place_length;
+    bool collect;     /* output is taken */
+    const char *file; /* and goes here; NULL: the terminal */
+    bool append;
+};
+
+/* Whether a host of the machine has this architecture. */
+static bool is_architecture(const char *name, size_t length)
+{
+    int n, formats;
+    struct pvmhostinfo *hosts = host_list(&n, &formats);
+
+    for (int i = 0; i < n; i++)
+        if (strlen(hosts[i].hi_arch) == length && strncmp(hosts[i].hi_arch, name, length) == 0)
+            return true;
+    return false;
+}
+
+/* "host", "host:folder", ":folder"; an address in brackets may contain colons. */
+static void take_place(struct spawn_request *r, const char *text)
+{
+    const char *colon = strchr(text[0] == '[' ? text + strcspn(text, "]") : text, ':');
+    size_t length = colon != NULL ? (size_t)(colon - text) : strlen(text);
+
+    if (colon != NULL)
+        r->folder = colon + 1;
+    if (length > 0) {
+        r->place = text;
+        r->place_length = length;
+    }
+}
+
+static void take_host_or_architecture(struct spawn_request *r, const char *text)
+{
+    take_place(r, text);
+    if (r->place != text)
+        return;
+    r->flags &= ~(PvmTaskHost | PvmTaskArch);
+    r->flags |= is_architecture(text, r->place_length) ? PvmTaskArch : PvmTaskHost;
+}
+
+static bool take_count(struct spawn_request *r, const char *digits)
+{
+    errno = 0;
+    long count = strtol(digits, NULL, 10);
+
+    if (errno != 0 || count < 1 || count > SPAWN_COUNT_MAX) {
+        advise("spawn: %s tasks cannot be started; give a number from 1 to %d", digits, SPAWN_COUNT_MAX);
+        return false;
+    }
+    r->count = (int)count;
+    return true;
+}
+
+static void take_output(struct spawn_request *r, const char *text)
+{
+    r->collect = true;
+    r->append = *text == '>';
+    text += r->append;
+    r->file = *text != '\0' ? text : NULL;
+}
+
+/* One word that starts with '-'. False after a message. */
+static bool take_option(struct spawn_request *r, const char *word)
+{
+    const char *text = word + 1;
+
+    if (isdigit((unsigned char)*text) && text[strspn(text, "0123456789")] == '\0')
+        return take_count(r, text);
+    if (strcmp(text, "?") == 0) {
+        r->flags |= PvmTaskDebug;
+    } else if (*text == '>') {
+        take_output(r, text + 1);
+    } else if (strncmp(text, "-host=", 6) == 0 && text[6] != '\0') {
+        take_place(r, text + 6);
+        r->flags = (r->flags & ~PvmTaskArch) | PvmTaskHost;
+    } else if (*text == '~' && text[1] != '\0') {
+        r->flags |= PvmHostCompl;
+        take_host_or_architecture(r, text + 1);
+    } else if (*text == '@') {
+        advise("spawn: %s: this version does not collect traces; spawn without it", word);
+        return false;
+    } else if (*text == '\0' || *text == '-') {
+        advise("spawn: %s: unknown option; see `help spawn`", word);
+        return false;
+    } else {
+        take_host_or_architecture(r, text);
+    }
+    return true;
+}
+
+/* Opens the job's file. False after a message. */
+static bool open_output(struct job *job, const struct spawn_request *r)
+{
+    if (r->file == NULL)
+        return true;
+    FILE *file = fopen(r->file, r->append ? "ae" : "wxe");
+    if (file == NULL) {
+        int error = errno;
+        advise("%s: %s%s", r->file, strerror(error), error == EEXIST ? "; ->>FILE appends to it" : "");
+        return false;
+    }
+    job_redirect(job, file);
+    return true;
+}
+
+/* The `where` of pvm_spawn(): place, place:folder or :folder. The caller frees it. NULL: memory is out. */
+static char *where_text(const struct spawn_request *r)
+{
+    char *where = NULL;
+    int length = r->place != NULL ? (int)r->place_length : 0;
+
+    if (asprintf(&where, "%.*s%s%s", length, r->place != NULL ? r->place : "", r->folder != NULL ? ":" : "",
+                 r->folder != NULL ? r->folder : "") < 0)
+        return NULL;
+    return where;
+}
+
+static void print_result_json(int number, int started, const int *tids, int count)
+{
+    json_t *tasks = json_array();
+
+    for (int i = 0; i < count; i++)
+        json_array_append_new(tasks, tids[i] > 0
+                                         ? json_pack("{s:o}", "tid", json_tid(tids[i]))
+                                         : json_pack("{s:i, s:s}", "code", tids[i], "error", error_text(tids[i])));
+    print_json(json_pack("{s:o, s:i, s:o}", "job", number > 0 ? json_integer(number) : json_null(), "successful",
+                         started, "tasks", tasks));
+}
+
+static void print_result(int started, const int *tids, int count)
+{
+    printf("%d successful\n", started);
+    for (int i = 0; i < count; i++)
+        if (tids[i] > 0)
+            printf("t%x\n", (unsigned)tids[i]);
+        else
+            printf("%s\n", error_text(tids[i]));
+}
+
+/* What to do about tasks that were not started. */
+static void explain_failure(const char *file, const int *tids, int started, int count)
+{
+    if (started >= count || tids[started] > 0)
+        return;
+    if (tids[started] == PvmNoFile)
+        advise("spawn: pvmd looks for %s in the folders of PVM_PATH or ep= (default: ~/pvm3/bin/ARCH and "
+               "PVM_ROOT/bin/ARCH); put it there on each host, or give its whole path.",
+               file);
+    else if (tids[started] == PvmNoHost)
+        advise("spawn: no host or architecture of the machine is called so; `conf` lists them.");
+}
+
+/* Starts the tasks and prints what became of it. The job (NULL: output is not collected) is its own from here. */
+static int start_tasks(const struct spawn_request *r, char **program, struct job *job)
+{
+    int *tids = calloc((size_t)r->count, sizeof(*tids));
+    char *where = where_text(r);
+    int number = job != NULL ? job_number(job) : 0;
+    int started = tids != NULL && where != NULL
+                      ? pvm_spawn(program[0], program + 1, r->flags | PvmNoSpawnParent, where, r->count, tids)
+                      : PvmNoMem;
+
+    if (started < 0) {
+        advise("spawn: %s", error_text(started));
+    } else if (console.json) {
+        print_result_json(number, started, tids, r->count);
+    } else {
+        print_result(started, tids, r->count);
+    }
+    if (started >= 0 && started < r->count) {
+        fflush(stdout);
+        explain_failure(program[0], tids, started, r->count);
+    }
+    if (job != NULL)
+        job_launched(job, tids, started);
+    free(where);
+    free(tids);
+    return started == r->count ? CONSOLE_OK : CONSOLE_FAILED;
+}
+
+int spawn_command(int argc, char **argv)
+{
+    struct spawn_request r = {.count = 1};
+    struct job *job = NULL;
+    int i = 1;
+
+    for (; i < argc && argv[i][0] == '-'; i++)
+        if (!take_option(&r, argv[i]))
+            return CONSOLE_FAILED;
+    if (i == argc) {
+        complain("incorrect arg count");
+        return CONSOLE_FAILED;
+    }
+    if (!r.collect) {
+        pvm_setopt(PvmOutputTid, 0);
+        return start_tasks(&r, argv + i, NULL);
+    }
+    job = job_new(JOB_NUMBERED);
+    if (job == NULL) {
+        advise("spawn: out of memory");
+        return CONSOLE_FAILED;
+    }
+    if (!console.json)
+        printf("[%d]\n", job_number(job));
+    if (!open_output(job, &r)) {
+        job_launched(job, NULL, 0);
+        return CONSOLE_FAILED;
+    }
+    return start_tasks(&r, argv + i, job);
+}
