@@ -1,8 +1,9 @@
 /*
  * queue.h - the frames that wait for one receiver (a task's socket or a host's link), in order, with a bound.
  *
- * Above the high mark (PVM_QUEUE_MAX) each sender is told once to hold (PVMI_TC_HOLD); below half of it all held senders
- * are released. What senders had under way until then is still taken, so the bound is soft by one frame for each sender.
+ * Above the high mark (PVM_QUEUE_MAX) each sender is told once to hold (PVMI_TC_HOLD); below half of it all held
+ * senders are released. What senders had under way until then is still taken, so the bound is soft by one frame for
+ * each sender.
  */
 #ifndef PVMD_QUEUE_H
 #define PVMD_QUEUE_H
@@ -15,9 +16,10 @@ struct pvmd_queue_entry;
 
 struct pvmd_queue {
     struct pvmd_queue_entry *first, *last;
-    size_t bytes;       /* payload and headers waiting */
-    pvmi_tid receiver;  /* what HOLD and RELEASE name: a task's tid or a host's */
-    pvmi_tid *held;     /* senders told to hold */
+    struct pvmd_queue_entry *last_urgent; /* HOLD and RELEASE wait at the front, in their order; NULL: none does */
+    size_t bytes;                         /* memory that the waiting frames hold */
+    pvmi_tid receiver;                    /* what HOLD and RELEASE name: a task's tid or a host's */
+    pvmi_tid *held;                       /* senders told to hold */
     size_t held_count, held_capacity;
 };
 
@@ -26,7 +28,10 @@ void pvmd_queue_init(struct pvmd_queue *q, pvmi_tid receiver);
 /* Drops all frames and releases all held senders. */
 void pvmd_queue_clear(struct pvmd_queue *q);
 
-/* Appends f (takes a reference) and tells its sender to hold if the queue is above the high mark. 0 or PVMI_ENOMEM. */
+/*
+ * Appends f (takes a reference) and tells its sender to hold if the queue is above the high mark; control messages that
+ * say HOLD or RELEASE go before all others. 0 or PVMI_ENOMEM.
+ */
 int pvmd_queue_push(struct pvmd_queue *q, struct pvmi_frame *f);
 
 /* The oldest frame, which stays queued, or NULL. */
@@ -34,5 +39,8 @@ struct pvmi_frame *pvmd_queue_first(const struct pvmd_queue *q);
 
 /* Takes the oldest frame off and gives its reference back; releases held senders once the queue is low. */
 void pvmd_queue_pop(struct pvmd_queue *q);
+
+/* Tells a sender (a task's tid, or a daemon's) to hold, or to go on. Called by queue.c; defined in hold.c. */
+void pvmd_hold_tell(pvmi_tid sender, pvmi_tid receiver, bool hold);
 
 #endif

@@ -18,4 +18,7 @@ void pvmd_relay(struct pvmi_frame *f, unsigned from_host);
 /* Sends a whole message (control, notify): cuts it to frames. The caller keeps its reference. */
 void pvmd_relay_message(struct pvmi_message *m);
 
+/* Drops what other daemons have begun to send us. */
+void pvmd_relay_stop(void);
+
 #endif

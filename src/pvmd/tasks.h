@@ -1,5 +1,8 @@
 /*
- * tasks.h - the tasks of this host.
+ * tasks.h - the tasks of this host: the registry, and what their daemon says to them.
+ *
+ * A task exists from the start of its process, or from its TM_CONNECT if somebody else started it, until its TM_EXIT,
+ * or until its connection closes, or, if it never connected, until its process ends.
  */
 #ifndef PVMD_TASKS_H
 #define PVMD_TASKS_H
@@ -9,9 +12,11 @@
 #include <sys/types.h>
 #include <uthash.h>
 #include "../core/buf.h"
+#include "../core/message.h"
 #include "../core/tid.h"
 #include "../transports/transport.h"
 #include "queue.h"
+#include "unfinished.h"
 
 /* Bits of ti_flag, as PVM shows them. */
 enum pvmd_task_flag {
@@ -25,31 +30,64 @@ enum pvmd_task_flag {
     PVMD_TASK_TRACER = 0x800,
 };
 
+/* Where a task's output or trace goes. */
+struct pvmd_collector {
+    pvmi_tid tid; /* 0: none */
+    uint32_t ctx;
+    int32_t tag;
+};
+
 struct pvmd_task {
     pvmi_tid tid;
-    pvmi_tid parent; /* 0: none */
+    int32_t parent; /* its tid, PvmNoParent, or PvmParentNotSet */
     unsigned flags;
     pid_t pid;
-    char *name;                /* program, "" when unknown */
-    struct pvmi_endpoint *ep;  /* its socket; NULL before it connects */
-    struct pvmd_queue queue;   /* frames that wait for it */
+    char *name;               /* program, "" when unknown */
+    struct pvmi_endpoint *ep; /* its socket; NULL before it connects */
+    struct pvmd_queue queue;  /* frames that wait for it */
     UT_hash_handle hh;
-    /* further fields belong to tasks.c, spawn.c and output.c */
-    uint32_t context;                 /* first context */
-    pvmi_tid output_tid, trace_tid;   /* collectors, 0: none */
-    uint32_t output_ctx, trace_ctx;
-    int32_t output_tag, trace_tag;
-    bool no_parent;                   /* spawned with PvmNoSpawnParent */
-    bool no_reset;                    /* PvmNoReset */
-    bool spawned;
-    struct pvmd_output *output;       /* pipe of a spawned task's output, or NULL */
+    struct pvmd_unfinished unfinished; /* what it is sending */
+    uint32_t cookie;                   /* PVMEPID of a process that we started, until it connects; else 0 */
+    unsigned siblings_from;            /* the host whose daemon still owes it TC_SIBLINGS; 0: none does */
+    uint32_t context;                  /* first context */
+    struct pvmd_collector output, trace;
 };
+
+/* ---- the registry: tasks.c ---- */
+
+/* All tasks of this host, for HASH_ITER; in order of their start. */
+extern struct pvmd_task *pvmd_tasks;
 
 /* A task of this host, or NULL. */
 struct pvmd_task *pvmd_task_by_tid(pvmi_tid tid);
 
-/* All tasks of this host, for HASH_ITER. */
-extern struct pvmd_task *pvmd_tasks;
+/* The task whose process we started with this PVMEPID and which has not connected yet, or NULL. */
+struct pvmd_task *pvmd_task_by_cookie(uint32_t cookie);
+
+/* A new task with a free tid and a copy of name; NULL when PVM_MAX_TASKS, tids or memory are used up (logged). */
+struct pvmd_task *pvmd_task_new(const char *name);
+
+/* The task has ended: takes it off the registry, tells all who want to know, and frees it. Its endpoint stays. */
+void pvmd_task_end(struct pvmd_task *task);
+
+/* SIGTERM to all. */
+void pvmd_tasks_terminate(void);
+
+/* Frees the registry at the daemon's end; nobody is told. */
+void pvmd_tasks_stop(void);
+
+/* ---- sending to tasks: tasks.c ---- */
+
+/* A frame for the task: to its socket at once if nothing waits before it, else to its queue. Takes a reference. */
+void pvmd_task_send(struct pvmd_task *task, struct pvmi_frame *f);
+
+/* The socket takes frames again: sends what waits. */
+void pvmd_task_drain(struct pvmd_task *task);
+
+/* A message of this daemon with a checked-buffer body (NULL: empty). */
+void pvmd_task_tell(struct pvmd_task *task, uint32_t ctx, int32_t tag, int32_t wid, const struct pvmi_buf *body);
+
+/* ---- requests: request.c ---- */
 
 /* A task's request (TM message) that waits for its answer: copy it by value and keep it until then. */
 struct pvmd_request {

@@ -1,0 +1,263 @@
+/* clients.c - the daemon's end of the sockets between tasks and their daemon. */
+#include "clients.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <utlist.h>
+#include "../core/buf.h"
+#include "../core/error.h"
+#include "../core/log.h"
+#include "../core/proto.h"
+#include "daemon.h"
+#include "relay.h"
+#include "request.h"
+#include "stats.h"
+
+#define PATIENCE_S        5.0  /* for TM_CONNECT, and for closing after TM_EXIT */
+#define CONNECT_BYTES_MAX 4096 /* body of a TM_CONNECT */
+
+static struct pvmi_transport *transport;
+static struct pvmd_client *clients;
+static ev_io readable;
+static ev_prepare before_sleep;
+
+/* ---- the end of a client ---- */
+
+static void client_free(struct pvmd_client *c)
+{
+    ev_timer_stop(pvmd.loop, &c->limit);
+    pvmi_frame_unref(c->rx);
+    pvmi_frame_unref(c->farewell);
+    pvmd_inbox_clear(&c->inbox);
+    DL_DELETE(clients, c);
+    free(c);
+}
+
+static void client_close(struct pvmd_client *c)
+{
+    struct pvmd_task *task = c->task;
+    transport->ops->disconnect(c->ep);
+    client_free(c);
+    if (task) {
+        task->ep = NULL;
+        pvmd_task_end(task);
+    }
+}
+
+void pvmd_client_refuse(struct pvmd_client *c, const char *why)
+{
+    pvmd_stats.refused++;
+    if (c->task)
+        pvmi_log(PVMI_LOG_WARNING, "t%x (pid %d) loses its connection: %s", c->task->tid, (int)c->pid, why);
+    else
+        pvmi_log(PVMI_LOG_WARNING, "process %d loses its connection: %s", (int)c->pid, why);
+    client_close(c);
+}
+
+static void out_of_patience(EV_P_ ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)events;
+    struct pvmd_client *c = timer->data;
+    if (c->state == PVMD_CLIENT_NEW)
+        pvmd_client_refuse(c, "it sent no TM_CONNECT within 5 s");
+    else
+        client_close(c);
+}
+
+static void be_patient(struct pvmd_client *c)
+{
+    ev_timer_init(&c->limit, out_of_patience, PATIENCE_S, 0.);
+    c->limit.data = c;
+    ev_now_update(pvmd.loop);
+    ev_timer_start(pvmd.loop, &c->limit);
+}
+
+/* ---- callbacks of the transport ---- */
+
+static int accepted(void *arg, struct pvmi_endpoint *ep, const struct pvmi_credentials *who)
+{
+    (void)arg;
+    if (who->uid != getuid()) {
+        pvmi_log(PVMI_LOG_WARNING, "connection of user %u (pid %d) refused: this daemon serves user %u",
+                 (unsigned)who->uid, (int)who->pid, (unsigned)getuid());
+        pvmd_stats.refused++;
+        return PVMI_EDENIED;
+    }
+    struct pvmd_client *c = calloc(1, sizeof *c);
+    if (!c) {
+        pvmi_log(PVMI_LOG_ERROR, "no memory for one more connection");
+        return PVMI_ENOMEM;
+    }
+    c->ep = ep;
+    c->pid = who->pid;
+    c->state = PVMD_CLIENT_NEW;
+    ep->owner = c;
+    DL_APPEND(clients, c);
+    be_patient(c);
+    return 0;
+}
+
+static bool is_for_us(pvmi_tid dst)
+{
+    return dst == PVMI_TID_DAEMON || dst == (PVMI_TID_DAEMON | pvmd_host_tid());
+}
+
+/* Why a frame is not acceptable, or NULL. */
+static const char *objection(const struct pvmd_client *c, const struct pvmi_frame_header *h)
+{
+    bool request = is_for_us(h->dst) && h->ctx == PVMI_CTX_TM;
+    if (c->state == PVMD_CLIENT_NEW) {
+        bool connect = request && h->tag == (int32_t)PVMI_TM_CONNECT && h->body_length <= CONNECT_BYTES_MAX;
+        return connect ? NULL : "its first message is no TM_CONNECT";
+    }
+    if (h->src != c->task->tid)
+        return "it sent a frame in another one's name";
+    if (request && h->body_length > PVMI_BUF_MAX)
+        return "its request is too long";
+    return NULL;
+}
+
+static uint8_t *rx_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+{
+    (void)arg;
+    static uint8_t nowhere; /* for frames without payload */
+    struct pvmd_client *c = ep->owner;
+    if (c->state == PVMD_CLIENT_LEFT)
+        return NULL;
+    const char *why = objection(c, h);
+    if (!why && !(c->rx = pvmi_frame_alloc(h)))
+        why = "no memory for its frame";
+    if (why) {
+        pvmd_client_refuse(c, why);
+        return NULL;
+    }
+    return h->length ? c->rx->pieces[0].iov_base : &nowhere;
+}
+
+/* Frames in other contexts may be for a daemon only by mistake: PVM drops those. */
+static void frame_for_us(struct pvmd_client *c, struct pvmi_frame *f)
+{
+    if (f->h.ctx == PVMI_CTX_TM)
+        pvmd_request_frame(c, f);
+    else
+        pvmd_stats.dropped++;
+}
+
+static void frame_for_others(struct pvmd_client *c, struct pvmi_frame *f)
+{
+    struct pvmd_task *task = c->task;
+    if (pvmi_tid_is_daemon(f->h.dst) || f->h.ctx == PVMI_CTX_DM) {
+        pvmd_stats.dropped++; /* daemons listen to daemons only */
+        return;
+    }
+    if (!pvmd_frame_is_whole(&f->h) && !pvmi_tid_is_multicast(f->h.dst))
+        pvmd_unfinished_note(&task->unfinished, &f->h);
+    pvmd_relay(f, 0);
+}
+
+static void rx_done(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+{
+    (void)arg;
+    (void)h;
+    struct pvmd_client *c = ep->owner;
+    struct pvmi_frame *f = c->rx;
+    c->rx = NULL;
+    if (is_for_us(f->h.dst))
+        frame_for_us(c, f);
+    else
+        frame_for_others(c, f);
+    pvmi_frame_unref(f);
+}
+
+static void tx_ready(void *arg, struct pvmi_endpoint *ep)
+{
+    (void)arg;
+    struct pvmd_client *c = ep->owner;
+    if (c->task)
+        pvmd_task_drain(c->task);
+    else if (c->farewell && transport->ops->send(ep, c->farewell) != PVMI_EAGAIN) {
+        pvmi_frame_unref(c->farewell);
+        c->farewell = NULL;
+    }
+}
+
+static void down(void *arg, struct pvmi_endpoint *ep, int reason)
+{
+    (void)arg;
+    (void)reason;
+    client_close(ep->owner);
+}
+
+static const struct pvmi_callbacks callbacks = {
+    .accepted = accepted, .rx_place = rx_place, .rx_done = rx_done, .tx_ready = tx_ready, .down = down};
+
+/* ---- becoming a task and leaving ---- */
+
+void pvmd_client_enrolled(struct pvmd_client *c, struct pvmd_task *task, struct pvmi_frame *answer)
+{
+    ev_timer_stop(pvmd.loop, &c->limit);
+    c->state = PVMD_CLIENT_TASK;
+    c->task = task;
+    transport->ops->send(c->ep, answer); /* nothing was sent before: there is room */
+    task->ep = c->ep;
+    pvmd_task_drain(task);
+}
+
+void pvmd_client_left(struct pvmd_client *c, struct pvmi_frame *answer)
+{
+    c->state = PVMD_CLIENT_LEFT;
+    c->task = NULL;
+    if (transport->ops->send(c->ep, answer) == PVMI_EAGAIN)
+        c->farewell = pvmi_frame_ref(answer);
+    be_patient(c);
+}
+
+/* ---- in the loop ---- */
+
+void pvmd_clients_progress(void)
+{
+    for (int i = 0; i < 3 && transport->ops->progress(transport) > 0; i++)
+        ;
+}
+
+static void on_readable(EV_P_ ev_io *io, int events)
+{
+    (void)loop;
+    (void)io;
+    (void)events;
+    transport->ops->progress(transport);
+}
+
+static void arm(EV_P_ ev_prepare *prepare, int events)
+{
+    (void)prepare;
+    (void)events;
+    if (transport->ops->arm(transport))
+        ev_feed_event(EV_A_ & readable, EV_READ);
+}
+
+int pvmd_clients_start(const char *path)
+{
+    int rc = pvmi_transport_find("unix")->open(path, &callbacks, NULL, &transport);
+    if (rc)
+        return rc;
+    ev_io_init(&readable, on_readable, transport->ops->fd(transport), EV_READ);
+    ev_io_start(pvmd.loop, &readable);
+    ev_prepare_init(&before_sleep, arm);
+    ev_prepare_start(pvmd.loop, &before_sleep);
+    return 0;
+}
+
+void pvmd_clients_stop(void)
+{
+    if (!transport)
+        return;
+    ev_io_stop(pvmd.loop, &readable);
+    ev_prepare_stop(pvmd.loop, &before_sleep);
+    transport->ops->close(transport);
+    transport = NULL;
+    struct pvmd_client *c, *next;
+    DL_FOREACH_SAFE (clients, c, next)
+        client_free(c);
+}

@@ -1,0 +1,8 @@
+/* context.h - message contexts that tasks of this host have asked for (TM_CONTEXT). */
+#ifndef PVMD_CONTEXT_H
+#define PVMD_CONTEXT_H
+
+void pvmd_context_start(void);
+void pvmd_context_stop(void);
+
+#endif

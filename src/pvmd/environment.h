@@ -1,0 +1,30 @@
+/* environment.h - what a started process finds: its variables, and the values of $NAME in paths. */
+#ifndef PVMD_ENVIRONMENT_H
+#define PVMD_ENVIRONMENT_H
+
+#include <stddef.h>
+#include "order.h"
+
+struct pvmd_environment {
+    char **variables; /* "NAME=value", ends with NULL */
+    size_t count;
+};
+
+/*
+ * The daemon's own variables, those of the order over them, and what a task needs to find its daemon and itself. 0 or
+ * PVMI_ENOMEM; pvmd_environment_free() is due in both cases.
+ */
+int pvmd_environment_make(const struct pvmd_order *order, struct pvmd_environment *e);
+
+/* Sets one, "NAME=value", in place of the old value. 0 or PVMI_ENOMEM. */
+int pvmd_environment_set(struct pvmd_environment *e, const char *variable);
+
+void pvmd_environment_free(struct pvmd_environment *e);
+
+/*
+ * A copy of text with $NAME and ${NAME} replaced; unknown ones are empty. PVM_ROOT, PVM_ARCH and HOME have values even
+ * when they are not set. NULL when out of memory; the caller frees it.
+ */
+char *pvmd_environment_expand(const char *text);
+
+#endif

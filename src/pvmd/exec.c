@@ -1,0 +1,384 @@
+/* exec.c - see exec.h. */
+#include "exec.h"
+#include <errno.h>
+#include <ev.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <utlist.h>
+#include "../core/error.h"
+#include "../core/log.h"
+#include "../core/proto.h"
+#include "clients.h"
+#include "daemon.h"
+#include "environment.h"
+#include "order.h"
+#include "output.h"
+#include "program.h"
+#include "rpc.h"
+#include "stats.h"
+#include "tasks.h"
+
+#define SLICE 4 /* processes started before the loop turns again */
+
+/* A DM_EXEC under way. */
+struct job {
+    struct pvmd_question question;
+    struct pvmd_order order;
+    int32_t parent;
+    char *directory;
+    char **argv; /* argv[0] is the program; the texts belong to `order`, but for the first `owned` ones */
+    unsigned owned;
+    struct pvmd_environment environment;
+    uint32_t done;
+    int32_t *results;
+    struct job *prev, *next;
+};
+
+/* A process that we started and that has not ended. */
+struct child {
+    pid_t pid;
+    pvmi_tid tid;
+    uint32_t cookie;
+    UT_hash_handle hh;
+};
+
+static struct job *jobs;
+static struct child *children;
+static ev_timer next_slice;
+static ev_child ended;
+static struct rlimit descriptors; /* as we found them */
+static int null_fd = -1;
+
+/* ---- limits ---- */
+
+void pvmd_exec_raise_limits(void)
+{
+    if (getrlimit(RLIMIT_NOFILE, &descriptors))
+        return;
+    struct rlimit most = {.rlim_cur = descriptors.rlim_max, .rlim_max = descriptors.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &most);
+}
+
+/* posix_spawn() cannot set limits; ours may be lower for the moment, since nothing else runs in between. */
+static int spawn_with_old_limits(pid_t *pid, const struct job *job, const posix_spawn_file_actions_t *actions,
+                                 const posix_spawnattr_t *attributes)
+{
+    struct rlimit most = {.rlim_cur = descriptors.rlim_max, .rlim_max = descriptors.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &descriptors);
+    int error = posix_spawn(pid, job->argv[0], actions, attributes, job->argv, job->environment.variables);
+    setrlimit(RLIMIT_NOFILE, &most);
+    return error;
+}
+
+/* ---- one process ---- */
+
+static int code_of(int error)
+{
+    switch (error) {
+    case ENOMEM:
+        return PvmNoMem;
+    case EAGAIN:
+    case E2BIG:
+    case EMFILE:
+    case ENFILE:
+        return PvmOutOfRes;
+    default:
+        return PvmNoFile;
+    }
+}
+
+/* Standard input is empty, standard output and error go down the pipe, signals are as at login. */
+static int start_process(const struct job *job, int pipe_fd, pid_t *pid)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, defaults;
+    sigemptyset(&none);
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGPIPE);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, null_fd, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, pipe_fd, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, pipe_fd, STDERR_FILENO);
+    posix_spawn_file_actions_addchdir_np(&actions, job->directory);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    int error = spawn_with_old_limits(pid, job, &actions, &attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    if (error)
+        pvmi_log(PVMI_LOG_ERROR, "cannot start %s: %s", job->argv[0], strerror(error));
+    return error ? code_of(error) : PvmOk;
+}
+
+static int new_pipe(int pipe_fds[2])
+{
+    if (pipe2(pipe_fds, O_CLOEXEC)) {
+        pvmi_log(PVMI_LOG_ERROR, "no pipe for the output of a task: %s", strerror(errno));
+        return PvmOutOfRes;
+    }
+    fcntl(pipe_fds[0], F_SETFL, O_NONBLOCK);
+    return PvmOk;
+}
+
+static uint32_t new_cookie(void)
+{
+    static uint32_t latest;
+    while (!latest)
+        if (getrandom(&latest, sizeof latest, GRND_NONBLOCK) < 0)
+            latest = (uint32_t)getpid();
+    latest = (latest + 1) & INT32_MAX;
+    return latest ? latest : (latest = 1);
+}
+
+static struct pvmd_task *new_task(const struct job *job)
+{
+    struct pvmd_task *task = pvmd_task_new(job->order.file);
+    if (!task)
+        return NULL;
+    task->parent = job->parent;
+    task->flags = PVMD_TASK_FORKED;
+    task->cookie = new_cookie();
+    task->context = job->order.context;
+    task->output = job->order.output;
+    task->trace = job->order.trace;
+    task->siblings_from = job->question.host_index;
+    return task;
+}
+
+static int set_cookie(struct job *job, uint32_t cookie)
+{
+    char variable[32];
+    snprintf(variable, sizeof variable, "PVMEPID=%u", cookie);
+    return pvmd_environment_set(&job->environment, variable) ? PvmNoMem : PvmOk;
+}
+
+static void remember_child(const struct pvmd_task *task)
+{
+    struct child *child = calloc(1, sizeof *child);
+    if (!child)
+        return; /* its end is then noticed when it closes its connection */
+    *child = (struct child){.pid = task->pid, .tid = task->tid, .cookie = task->cookie};
+    HASH_ADD_INT(children, pid, child);
+}
+
+static int start_task(struct job *job, struct pvmd_task *task)
+{
+    int fds[2];
+    int code = new_pipe(fds);
+    if (code)
+        return code;
+    code = set_cookie(job, task->cookie);
+    if (!code)
+        code = start_process(job, fds[1], &task->pid);
+    close(fds[1]);
+    if (code) {
+        close(fds[0]);
+        return code;
+    }
+    pvmd_stats.spawned++;
+    remember_child(task);
+    pvmd_output_new(task, fds[0]);
+    return PvmOk;
+}
+
+/* The new task's tid, or an error. */
+static int32_t start_one(struct job *job)
+{
+    struct pvmd_task *task = new_task(job);
+    if (!task)
+        return PvmOutOfRes;
+    int code = start_task(job, task);
+    if (!code)
+        return (int32_t)task->tid;
+    pvmd_task_end(task);
+    return code;
+}
+
+/* ---- jobs ---- */
+
+static void job_free(struct job *job)
+{
+    for (unsigned i = 0; i < job->owned; i++)
+        free(job->argv[i]);
+    free(job->argv);
+    free(job->directory);
+    free(job->results);
+    pvmd_environment_free(&job->environment);
+    pvmd_order_free(&job->order);
+    free(job);
+}
+
+static void job_answer(struct job *job)
+{
+    int started = 0;
+    struct pvmi_buf b;
+    pvmi_buf_init(&b);
+    pvmi_buf_put_u32(&b, job->order.count);
+    for (uint32_t i = 0; i < job->order.count; i++) {
+        pvmi_buf_put_i32(&b, job->results[i]);
+        started += job->results[i] > 0;
+    }
+    pvmd_answer(&job->question, started, &b);
+    pvmi_buf_free(&b);
+    job_free(job);
+}
+
+/* A slice of the job; true when it is finished, and then gone. */
+static bool job_run(struct job *job)
+{
+    for (int i = 0; i < SLICE && job->done < job->order.count; i++)
+        job->results[job->done++] = start_one(job);
+    if (job->done < job->order.count)
+        return false;
+    job_answer(job);
+    return true;
+}
+
+static void run_slice(EV_P_ ev_timer *timer, int events)
+{
+    (void)timer;
+    (void)events;
+    struct job *job = jobs;
+    DL_DELETE(jobs, job);
+    if (!job_run(job))
+        DL_APPEND(jobs, job); /* the others take their turn */
+    if (!jobs)
+        return;
+    ev_timer_set(&next_slice, 0., 0.);
+    ev_timer_start(EV_A_ & next_slice);
+}
+
+static void job_begin(struct job *job)
+{
+    if (!jobs && job_run(job))
+        return;
+    DL_APPEND(jobs, job);
+    if (ev_is_active(&next_slice))
+        return;
+    ev_timer_set(&next_slice, 0., 0.);
+    ev_timer_start(pvmd.loop, &next_slice);
+}
+
+/* argv of the process: [debugger] program arguments. PvmOk, or the code why nothing can be started. */
+static int make_argv(struct job *job)
+{
+    char *program = pvmd_program_find(job->order.file);
+    char *debugger = program && job->order.flags & PvmTaskDebug ? pvmd_program_debugger() : NULL;
+    bool lacks = !program || (job->order.flags & PvmTaskDebug && !debugger);
+    job->argv = lacks ? NULL : calloc(job->order.argument_count + 3, sizeof *job->argv);
+    if (!job->argv) {
+        free(program);
+        free(debugger);
+        return lacks ? PvmNoFile : PvmNoMem;
+    }
+    if (debugger)
+        job->argv[job->owned++] = debugger;
+    job->argv[job->owned++] = program;
+    for (uint32_t i = 0; i < job->order.argument_count; i++)
+        job->argv[job->owned + i] = job->order.arguments[i];
+    return PvmOk;
+}
+
+static int prepare(struct job *job)
+{
+    job->directory = pvmd_program_directory(job->order.where);
+    if (!job->directory || pvmd_environment_make(&job->order, &job->environment))
+        return PvmNoMem;
+    return make_argv(job);
+}
+
+static int fail_all(struct job *job, int code)
+{
+    for (uint32_t i = 0; i < job->order.count; i++)
+        job->results[i] = code;
+    job_answer(job);
+    return 0;
+}
+
+static int exec_question(const struct pvmd_question *q, struct pvmi_buf *body)
+{
+    struct job *job = calloc(1, sizeof *job);
+    if (!job)
+        return PVMI_ENOMEM;
+    job->question = *q;
+    int rc = pvmd_order_get(body, &job->order);
+    job->parent = pvmi_buf_get_i32(body);
+    if (!rc)
+        rc = pvmi_buf_end(body);
+    if (!rc && (!job->order.count || job->order.count > PVMD_ORDER_COUNT_MAX))
+        rc = PVMI_EFORMAT;
+    job->results = rc ? NULL : calloc(job->order.count, sizeof *job->results);
+    if (!job->results) {
+        job_free(job);
+        return rc ? rc : PVMI_ENOMEM;
+    }
+    int code = prepare(job);
+    if (code)
+        return fail_all(job, code);
+    job_begin(job);
+    return 0;
+}
+
+/* ---- processes that end ---- */
+
+/*
+ * A task that is connected ends when its connection does. One that is not ends with its process; but it may have
+ * connected just before, and we have not looked yet.
+ */
+static void child_ended(const struct child *child)
+{
+    struct pvmd_task *task = pvmd_task_by_tid(child->tid);
+    if (!task || task->cookie != child->cookie)
+        return;
+    pvmd_clients_progress();
+    task = pvmd_task_by_tid(child->tid);
+    if (task && task->cookie == child->cookie)
+        pvmd_task_end(task);
+}
+
+static void on_child(EV_P_ ev_child *watcher, int events)
+{
+    (void)loop;
+    (void)events;
+    struct child *child;
+    pid_t pid = watcher->rpid;
+    HASH_FIND_INT(children, &pid, child);
+    if (!child)
+        return; /* a launcher's */
+    HASH_DEL(children, child);
+    child_ended(child);
+    free(child);
+}
+
+void pvmd_exec_start(void)
+{
+    null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ev_timer_init(&next_slice, run_slice, 0., 0.);
+    ev_child_init(&ended, on_child, 0, 0);
+    ev_child_start(pvmd.loop, &ended);
+    pvmd_dm_handle(PVMD_DM_EXEC, exec_question);
+}
+
+void pvmd_exec_stop(void)
+{
+    struct job *job, *next_job;
+    DL_FOREACH_SAFE (jobs, job, next_job)
+        job_free(job);
+    struct child *child, *next;
+    HASH_ITER (hh, children, child, next) {
+        HASH_DEL(children, child);
+        free(child);
+    }
+    if (null_fd >= 0)
+        close(null_fd);
+}

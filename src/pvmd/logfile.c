@@ -1,0 +1,138 @@
+/* logfile.c - see logfile.h. Nothing here may stop the daemon: what cannot be written is lost. */
+#include "logfile.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "../core/config.h"
+#include "../core/error.h"
+#include "../core/log.h"
+#include "daemon.h"
+#include "join.h"
+
+#define LINE_BYTES 4400 /* a line of output and what stands before it */
+
+static int fd = -1;
+static bool attached = true; /* standard error is still the starter's */
+static int64_t left_bytes;   /* until the log is cut off */
+static int debug_mask;
+
+/* ---- lines ---- */
+
+static size_t put_head(char *line, size_t size)
+{
+    char when[32] = "";
+    time_t now = time(NULL);
+    struct tm tm;
+    if (localtime_r(&now, &tm))
+        strftime(when, sizeof when, "%m/%d %H:%M:%S", &tm);
+    int n = pvmd.host_index ? snprintf(line, size, "[t%x] %s ", PVMI_TID_DAEMON | pvmd_host_tid(), when)
+                            : snprintf(line, size, "[pvmd pid%d] %s ", (int)getpid(), when);
+    return (size_t)n;
+}
+
+static void write_line(const char *line, size_t length)
+{
+    static const char cut[] = "*** logging truncated\n";
+    if (fd < 0 || left_bytes <= 0)
+        return;
+    ssize_t written = write(fd, line, length);
+    left_bytes -= (int64_t)length;
+    if (left_bytes <= 0)
+        written = write(fd, cut, sizeof cut - 1);
+    (void)written;
+}
+
+static void sink(enum pvmi_log_level level, const char *text, void *arg)
+{
+    (void)arg;
+    char line[LINE_BYTES];
+    size_t head = put_head(line, sizeof line);
+    int n = snprintf(line + head, sizeof line - head, "%s\n", text);
+    write_line(line, head + (size_t)n);
+    if (attached && level <= PVMI_LOG_WARNING)
+        fprintf(stderr, "pvmd3: %s\n", text);
+}
+
+/* Programs print what they like: control characters cannot forge lines or move the cursor of who reads the log. */
+void pvmd_logfile_output(pvmi_tid tid, const char *text, size_t length)
+{
+    char line[LINE_BYTES];
+    size_t n = put_head(line, sizeof line);
+    n += (size_t)snprintf(line + n, sizeof line - n, "[t%x] ", tid);
+    for (size_t i = 0; i < length && n < sizeof line - 1; i++) {
+        unsigned char c = (unsigned char)text[i];
+        line[n++] = (c < ' ' && c != '\t') || c == 0x7f ? '?' : text[i];
+    }
+    line[n++] = '\n';
+    write_line(line, n);
+}
+
+/* ---- the file ---- */
+
+/* The last log moves aside, if it is ours to move. */
+static void keep_old(const char *path)
+{
+    char old[PATH_MAX];
+    struct stat st;
+    if (lstat(path, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
+        return;
+    snprintf(old, sizeof old, "%s.old", path);
+    if (!st.st_size || rename(path, old))
+        unlink(path);
+}
+
+static int open_file(char *path, size_t size)
+{
+    int rc = pvmi_config_daemon_file("pvml", path, size - PVMD_SUFFIX_MAX);
+    if (rc)
+        return -1;
+    strcat(path, pvmd_file_suffix());
+    keep_old(path);
+    return open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+void pvmd_logfile_set_mask(int mask)
+{
+    debug_mask = mask;
+    pvmi_log_to(sink, NULL, mask ? PVMI_LOG_DEBUG : PVMI_LOG_INFO);
+}
+
+int pvmd_logfile_mask(void)
+{
+    return debug_mask;
+}
+
+void pvmd_logfile_open(void)
+{
+    char path[PATH_MAX] = "";
+    left_bytes = pvmi_config_integer(PVMI_SETTING_LOG_MAX);
+    fd = open_file(path, sizeof path);
+    pvmd_logfile_set_mask(debug_mask);
+    if (fd < 0)
+        pvmi_log(PVMI_LOG_WARNING, "going on without the log %s: %s", path,
+                 errno == EEXIST ? "there is something of that name that is not ours; remove it" : strerror(errno));
+}
+
+void pvmd_logfile_detach(void)
+{
+    int to = fd >= 0 ? fd : open("/dev/null", O_WRONLY | O_CLOEXEC);
+    attached = false;
+    if (to >= 0)
+        dup2(to, STDERR_FILENO);
+    if (to >= 0 && to != fd)
+        close(to);
+}
+
+void pvmd_logfile_close(void)
+{
+    pvmi_log_to(NULL, NULL, PVMI_LOG_WARNING);
+    if (fd >= 0)
+        close(fd);
+    fd = -1;
+}

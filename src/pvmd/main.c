@@ -1,0 +1,80 @@
+/* main.c - pvmd3's command line. */
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "../core/config.h"
+#include "../core/dsig.h"
+#include "../core/proto.h"
+#include "daemon.h"
+#include "pvm3.h"
+
+const char *argp_program_version = "pvmd3 " PVM_VER " (dpvm)";
+
+static const char doc[] =
+    "The daemon of a parallel virtual machine: starts one on this host, with the hosts of HOSTFILE if there is one, "
+    "and "
+    "prints the path of the socket where its tasks connect.\v"
+    "Environment variables are listed by \"pvm-info -c\"; hostfiles are described in hostfile(5).";
+
+static const struct argp_option arguments[] = {
+    {NULL, 'd', "MASK", 0, "Log debug lines, too; the mask is a number, 0 is none", 0},
+    {NULL, 'n', "NAME", 0, "This host's name in the machine", 0},
+    {NULL, 'f', NULL, 0, "Keep standard error to the terminal", 0},
+    {NULL, 't', NULL, 0, "Print versions and data format, and end", 0},
+    {NULL, 's', NULL, OPTION_HIDDEN, NULL, 0},
+    {NULL, 'S', NULL, OPTION_HIDDEN, NULL, 0},
+    {0},
+};
+
+static void print_versions(void)
+{
+    printf("%s\nprotocol of tasks %d, of daemons %d\narchitecture %s, data signature 0x%08x\n", argp_program_version,
+           PVMI_TASK_PROTOCOL, PVMI_DAEMON_PROTOCOL, pvmi_arch_own(), pvmi_dsig_own());
+    exit(0);
+}
+
+static void set_mask(const char *text, struct pvmd_options *options, struct argp_state *state)
+{
+    char *end;
+    options->debug_mask = (int)strtoul(text, &end, 0);
+    if (*end || end == text)
+        argp_error(state, "-d takes a number such as 0x1, not \"%s\"", text);
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    struct pvmd_options *options = state->input;
+    switch (key) {
+    case 'd':
+        set_mask(text, options, state);
+        return 0;
+    case 'n':
+        options->host_name = text;
+        return 0;
+    case 'f':
+        options->foreground = true;
+        return 0;
+    case 't':
+        print_versions();
+        return 0;
+    case 's':
+    case 'S':
+        options->slave = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->hostfile)
+            argp_error(state, "one hostfile at most; \"%s\" is the second", text);
+        options->hostfile = text;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct argp parser = {.options = arguments, .parser = parse, .args_doc = "[HOSTFILE]", .doc = doc};
+    struct pvmd_options options = {.debug_mask = (int)pvmi_config_integer(PVMI_SETTING_DEBUG_MASK)};
+    argp_parse(&parser, argc, argv, 0, NULL, &options);
+    return pvmd_run(&options);
+}

@@ -1,0 +1,38 @@
+/*
+ * order.h - an order to start tasks: what TM_SPAWN carries to the spawner's daemon and DM_EXEC to the hosts where they
+ * are started. Both have the same fields; in DM_EXEC `where` is the working directory, `count` this host's share, and
+ * the parent and the numbering follow.
+ */
+#ifndef PVMD_ORDER_H
+#define PVMD_ORDER_H
+
+#include <stdint.h>
+#include "../core/buf.h"
+#include "tasks.h"
+
+#define PVMD_ORDER_COUNT_MAX PVMI_TID_LOCAL_MASK /* tasks of one pvm_spawn() */
+
+struct pvmd_order {
+    char *file;
+    char **arguments; /* without argv[0]; ends with NULL, as environment does */
+    uint32_t argument_count;
+    uint32_t flags; /* PvmTask... */
+    char *where;
+    uint32_t count;
+    char **environment; /* "NAME=value" */
+    uint32_t environment_count;
+    uint32_t context;
+    struct pvmd_collector output, trace;
+    char *trace_mask;
+    int32_t trace_buffer, trace_options;
+};
+
+/* Reads an order's fields: 0 or a PVMI_E code. pvmd_order_free() is due in both cases. */
+int pvmd_order_get(struct pvmi_buf *b, struct pvmd_order *order);
+
+/* Writes them with another `where` and `count`. */
+void pvmd_order_put(struct pvmi_buf *b, const struct pvmd_order *order, const char *where, uint32_t count);
+
+void pvmd_order_free(struct pvmd_order *order);
+
+#endif

@@ -1,0 +1,289 @@
+/* output.c - see output.h. An output outlives its task: the process may print after pvm_exit(). */
+#include "output.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <ev.h>
+#include <utlist.h>
+#include "../core/error.h"
+#include "../core/log.h"
+#include "../core/proto.h"
+#include "daemon.h"
+#include "logfile.h"
+#include "membership.h"
+#include "relay.h"
+#include "rpc.h"
+#include "watch.h"
+
+#define READ_BYTES 16384
+#define LINE_BYTES 4096 /* longer lines are sent in pieces */
+
+struct output {
+    ev_io io;
+    pvmi_tid tid;
+    int32_t parent;
+    struct pvmd_collector collector; /* tid 0: the master's log */
+    struct pvmd_watch *watch;        /* of the collector */
+    char *line;                      /* the unfinished last line, or NULL */
+    size_t line_length;
+    struct output *prev, *next;
+};
+
+static struct output *outputs;
+
+/* ---- holding back ---- */
+
+static pvmi_tid *held; /* tasks and hosts that must not be sent more for now */
+static size_t held_count;
+
+static bool holds(pvmi_tid receiver)
+{
+    for (size_t i = 0; i < held_count; i++)
+        if (held[i] == receiver)
+            return true;
+    return false;
+}
+
+static void pause_or_go_on(struct output *o)
+{
+    pvmi_tid to = o->collector.tid ? o->collector.tid : pvmi_tid_of_host_index(pvmd.master_index);
+    if (holds(to) || holds(pvmi_tid_host(to)))
+        ev_io_stop(pvmd.loop, &o->io);
+    else
+        ev_io_start(pvmd.loop, &o->io);
+}
+
+static void pause_or_go_on_all(void)
+{
+    struct output *o;
+    DL_FOREACH (outputs, o)
+        pause_or_go_on(o);
+}
+
+static void remove_held(pvmi_tid receiver)
+{
+    for (size_t i = 0; i < held_count; i++)
+        if (held[i] == receiver)
+            held[i--] = held[--held_count];
+}
+
+void pvmd_output_hold(pvmi_tid receiver, bool hold)
+{
+    remove_held(receiver);
+    pvmi_tid *more = hold ? realloc(held, (held_count + 1) * sizeof *held) : NULL;
+    if (more) {
+        held = more;
+        held[held_count++] = receiver;
+    }
+    pause_or_go_on_all();
+}
+
+void pvmd_output_host_left(unsigned index)
+{
+    for (size_t i = 0; i < held_count; i++)
+        if (pvmi_tid_host_index(held[i]) == index)
+            held[i--] = held[--held_count];
+    pause_or_go_on_all();
+}
+
+/* ---- sending ---- */
+
+/* To the collector: the task, and a number that is a mark or says how many bytes follow. */
+static void send_collector(const struct output *o, int n, const char *data)
+{
+    int head[] = {(int)o->tid, n, o->parent};
+    struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
+    if (!m)
+        return;
+    m->src = PVMI_TID_DAEMON | pvmd_host_tid();
+    m->dst = o->collector.tid;
+    m->ctx = o->collector.ctx;
+    m->tag = o->collector.tag;
+    int rc = pvmi_message_pack(m, PVM_INT, head, n < 0 ? 3 : 2, 1);
+    if (!rc && n > 0)
+        rc = pvmi_message_pack(m, PVM_BYTE, data, n, 1);
+    if (!rc)
+        pvmd_relay_message(m);
+    pvmi_message_unref(m);
+}
+
+static void send_log(const struct output *o, const char *data, size_t length)
+{
+    struct pvmi_buf b;
+    pvmi_buf_init(&b);
+    pvmi_buf_put_u32(&b, o->tid);
+    pvmi_buf_put_blob(&b, data, length);
+    pvmd_ask(pvmd.master_index, PVMD_DM_OUTPUT, &b, NULL, NULL);
+    pvmi_buf_free(&b);
+}
+
+static void send_mark(const struct output *o, enum pvmi_output_mark mark)
+{
+    if (o->collector.tid)
+        send_collector(o, mark, NULL);
+}
+
+static void send_text(const struct output *o, const char *data, size_t length)
+{
+    if (!length)
+        return;
+    if (o->collector.tid)
+        send_collector(o, (int)length, data);
+    else
+        send_log(o, data, length);
+}
+
+/* At the master: lines for the log. */
+static int log_question(const struct pvmd_question *q, struct pvmi_buf *body)
+{
+    (void)q;
+    size_t left;
+    pvmi_tid tid = pvmi_buf_get_u32(body);
+    const char *data = (const char *)pvmi_buf_get_blob(body, &left);
+    int rc = pvmi_buf_end(body);
+    while (!rc && left) {
+        const char *end = memchr(data, '\n', left);
+        size_t length = end ? (size_t)(end - data) : left;
+        pvmd_logfile_output(tid, data, length);
+        length += end != NULL;
+        data += length;
+        left -= length;
+    }
+    return rc;
+}
+
+/* ---- collectors ---- */
+
+static void collector_ended(void *arg, pvmi_tid tid)
+{
+    (void)tid;
+    struct output *o = arg;
+    o->watch = NULL;
+    o->collector.tid = 0;
+    pause_or_go_on(o);
+}
+
+static void set_collector(struct output *o, const struct pvmd_collector *collector)
+{
+    pvmd_watch_cancel(o->watch);
+    o->watch = NULL;
+    o->collector = *collector;
+    if (collector->tid)
+        o->watch = pvmd_watch(collector->tid, collector_ended, o);
+}
+
+void pvmd_output_redirect(pvmi_tid tid, const struct pvmd_collector *collector)
+{
+    struct output *o;
+    DL_SEARCH_SCALAR(outputs, o, tid, tid);
+    if (!o)
+        return;
+    if (o->collector.tid != collector->tid)
+        send_mark(o, PVMI_OUTPUT_EOF); /* who collected so far need not wait for more */
+    set_collector(o, collector);
+    pause_or_go_on(o);
+}
+
+/* ---- reading ---- */
+
+static void output_free(struct output *o)
+{
+    ev_io_stop(pvmd.loop, &o->io);
+    close(o->io.fd);
+    pvmd_watch_cancel(o->watch);
+    DL_DELETE(outputs, o);
+    free(o->line);
+    free(o);
+}
+
+static void output_end(struct output *o)
+{
+    send_text(o, o->line, o->line_length);
+    send_mark(o, PVMI_OUTPUT_EOF);
+    output_free(o);
+}
+
+/* Puts the unfinished last line before what is read next. Returns its length. */
+static size_t take_line(struct output *o, char *to)
+{
+    size_t length = o->line_length;
+    if (length)
+        memcpy(to, o->line, length);
+    free(o->line);
+    o->line = NULL;
+    o->line_length = 0;
+    return length;
+}
+
+/* Keeps an unfinished line for later; one that is too long to keep goes out as it is. */
+static void keep_line(struct output *o, const char *data, size_t length)
+{
+    if (!length)
+        return;
+    o->line = length < LINE_BYTES ? malloc(length) : NULL;
+    if (!o->line) {
+        send_text(o, data, length);
+        return;
+    }
+    memcpy(o->line, data, length);
+    o->line_length = length;
+}
+
+static void on_output(EV_P_ ev_io *io, int events)
+{
+    (void)loop;
+    (void)events;
+    static char data[LINE_BYTES + READ_BYTES];
+    struct output *o = (struct output *)io;
+    size_t kept = take_line(o, data);
+    ssize_t n = read(io->fd, data + kept, READ_BYTES);
+    bool again = n < 0 && (errno == EAGAIN || errno == EINTR);
+    if (n <= 0) {
+        keep_line(o, data, kept);
+        if (!again)
+            output_end(o);
+        return;
+    }
+    size_t length = kept + (size_t)n;
+    const char *last = memrchr(data, '\n', length);
+    size_t whole = last ? (size_t)(last - data) + 1 : 0;
+    send_text(o, data, whole);
+    keep_line(o, data + whole, length - whole);
+}
+
+void pvmd_output_new(const struct pvmd_task *task, int fd)
+{
+    struct output *o = calloc(1, sizeof *o);
+    if (!o) {
+        pvmi_log(PVMI_LOG_ERROR, "no memory for the output of t%x, which is lost", task->tid);
+        close(fd);
+        return;
+    }
+    o->tid = task->tid;
+    o->parent = task->parent;
+    ev_io_init(&o->io, on_output, fd, EV_READ);
+    ev_set_priority(&o->io, EV_MINPRI); /* messages first */
+    DL_APPEND(outputs, o);
+    set_collector(o, &task->output);
+    send_mark(o, PVMI_OUTPUT_NEW);
+    send_mark(o, PVMI_OUTPUT_SPAWN);
+    pause_or_go_on(o);
+}
+
+/* ---- start and end ---- */
+
+void pvmd_output_start(void)
+{
+    pvmd_dm_handle(PVMD_DM_OUTPUT, log_question);
+}
+
+void pvmd_output_stop(void)
+{
+    struct output *o, *next;
+    DL_FOREACH_SAFE (outputs, o, next)
+        output_free(o);
+    free(held);
+    held = NULL;
+    held_count = 0;
+}

@@ -1,0 +1,23 @@
+/*
+ * output.h - what started processes print: read line by line from one pipe each, and sent to the task that collects it,
+ * or to the master's log. A collector that does not read holds the pipe, and with it the process, back.
+ */
+#ifndef PVMD_OUTPUT_H
+#define PVMD_OUTPUT_H
+
+#include <stdbool.h>
+#include "tasks.h"
+
+/* A process has been started; reads from fd, which is owned from now on. Tells the collector of the new task. */
+void pvmd_output_new(const struct pvmd_task *task, int fd);
+
+/* The output of a task goes elsewhere from now on. */
+void pvmd_output_redirect(pvmi_tid tid, const struct pvmd_collector *collector);
+
+/* What goes to this task or host has to wait, or may go on. Called by hold.c. */
+void pvmd_output_hold(pvmi_tid receiver, bool hold);
+
+void pvmd_output_start(void);
+void pvmd_output_stop(void);
+
+#endif

@@ -1,0 +1,121 @@
+/* placement.c - see placement.h. */
+#include "placement.h"
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../core/error.h"
+#include "../core/log.h"
+#include "daemon.h"
+#include "hosts.h"
+
+static unsigned latest; /* host that got a task last; 0: none did, and the host after ours is first */
+
+/* ---- reading `where` ---- */
+
+/* A member by its name or by the address that its daemon has. */
+static const struct pvmd_host *find_host(const char *name)
+{
+    const struct pvmd_host *host = pvmd_host_by_name(name);
+    size_t count;
+    struct pvmd_host **all = pvmd_host_list(&count);
+    for (size_t i = 0; !host && *name && i < count; i++)
+        if (!strcmp(all[i]->address, name))
+            host = all[i];
+    return host;
+}
+
+/* "name:directory" in place: cuts the name off and returns the directory, "" if there is none. */
+static const char *cut_first(char *where)
+{
+    char *colon = strchr(where, ':');
+    if (!colon)
+        return "";
+    *colon = '\0';
+    return colon + 1;
+}
+
+/*
+ * Host names and directories may hold colons, too (IPv6 addresses): the longest name that is a host counts. Otherwise
+ * the first colon parts them.
+ */
+static const char *cut_host(char *where)
+{
+    if (find_host(where))
+        return "";
+    for (char *colon = strrchr(where, ':'); colon; colon = memrchr(where, ':', colon - where)) {
+        *colon = '\0';
+        if (find_host(where))
+            return colon + 1;
+        *colon = ':';
+    }
+    return cut_first(where);
+}
+
+/* ---- choosing ---- */
+
+static bool fits(const struct pvmd_host *host, uint32_t flags, const char *name, const struct pvmd_host *named)
+{
+    bool fit = true;
+    if (flags & PvmTaskHost)
+        fit = host == named;
+    else if (flags & PvmTaskArch)
+        fit = !strcmp(host->arch, name);
+    else
+        return true;
+    return flags & PvmHostCompl ? !fit : fit;
+}
+
+/* The members in order of index are a ring; it is entered after the host that was used last. */
+static int choose(uint32_t flags, const char *name, struct pvmd_placement *p)
+{
+    const struct pvmd_host *named = flags & PvmTaskHost ? find_host(name) : NULL;
+    unsigned after = latest ? latest : pvmd.host_index;
+    size_t count, first = 0;
+    struct pvmd_host **all = pvmd_host_list(&count);
+    p->hosts = calloc(count ? count : 1, sizeof *p->hosts);
+    if (!p->hosts)
+        return PVMI_ENOMEM;
+    while (first < count && all[first]->index <= after)
+        first++;
+    for (size_t i = 0; i < count; i++) {
+        const struct pvmd_host *host = all[(first + i) % count];
+        if (fits(host, flags, name, named))
+            p->hosts[p->count++] = host->index;
+    }
+    return 0;
+}
+
+int pvmd_placement_find(uint32_t flags, const char *where, struct pvmd_placement *p)
+{
+    *p = (struct pvmd_placement){0};
+    char *name = strdup(where);
+    const char *directory = "";
+    int rc = name ? 0 : PVMI_ENOMEM;
+    if (!rc) {
+        directory = flags & PvmTaskHost ? cut_host(name) : cut_first(name);
+        p->directory = strdup(directory);
+        rc = p->directory ? choose(flags, name, p) : PVMI_ENOMEM;
+    }
+    free(name);
+    if (rc)
+        pvmd_placement_free(p);
+    return rc;
+}
+
+size_t pvmd_placement_share(size_t n, size_t hosts, size_t i)
+{
+    return n / hosts + (i < n % hosts);
+}
+
+void pvmd_placement_used(uint32_t flags, unsigned host_index)
+{
+    if (!(flags & PvmTaskHost))
+        latest = host_index;
+}
+
+void pvmd_placement_free(struct pvmd_placement *p)
+{
+    free(p->hosts);
+    free(p->directory);
+    *p = (struct pvmd_placement){0};
+}

@@ -1,0 +1,28 @@
+/* placement.h - which hosts new tasks go to: the flags and `where` of pvm_spawn(), and turns taken by the hosts. */
+#ifndef PVMD_PLACEMENT_H
+#define PVMD_PLACEMENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct pvmd_placement {
+    unsigned *hosts; /* indexes, in the order in which they get tasks */
+    size_t count;    /* 0: no host fits */
+    char *directory; /* working directory out of `where`, "" for the host's own */
+};
+
+/*
+ * The hosts that fit, beginning after the one that got the last task by turn. `where` is "host", "." (this host), an
+ * architecture, each with ":directory" behind it or not, or ":directory" alone. 0 or PVMI_ENOMEM.
+ */
+int pvmd_placement_find(uint32_t flags, const char *where, struct pvmd_placement *p);
+
+/* How many of n tasks the i-th of `hosts` hosts gets: even shares, the first ones one more. */
+size_t pvmd_placement_share(size_t n, size_t hosts, size_t i);
+
+/* This host got a task: the next spawn without a given host begins after it. */
+void pvmd_placement_used(uint32_t flags, unsigned host_index);
+
+void pvmd_placement_free(struct pvmd_placement *p);
+
+#endif

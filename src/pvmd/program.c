@@ -1,0 +1,131 @@
+/* program.c - see program.h. */
+#include "program.h"
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "../core/config.h"
+#include "../core/log.h"
+#include "environment.h"
+#include "hosts.h"
+
+#define DEFAULT_PATH     "$HOME/pvm3/bin/$PVM_ARCH:$PVM_ROOT/bin/$PVM_ARCH"
+#define DEFAULT_DEBUGGER "$PVM_ROOT/lib/debugger"
+#define GROUP_SERVER     "pvmgs"
+
+static bool is_program(const char *path)
+{
+    struct stat st;
+    return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat st;
+    return !stat(path, &st) && S_ISDIR(st.st_mode) && !access(path, X_OK);
+}
+
+/* The first text that is not empty. */
+static const char *first_of(const char *a, const char *b, const char *c)
+{
+    return *a ? a : *b ? b : c;
+}
+
+static char *exec_path(void)
+{
+    return pvmd_environment_expand(
+        first_of(pvmd_host_self()->exec_path, pvmi_config_text(PVMI_SETTING_PATH), DEFAULT_PATH));
+}
+
+/* folder/file if that is a program. */
+static char *program_in(const char *folder, const char *file)
+{
+    char *path;
+    if (!*folder || asprintf(&path, "%s/%s", folder, file) < 0)
+        return NULL;
+    if (is_program(path))
+        return path;
+    free(path);
+    return NULL;
+}
+
+static char *search(char *folders, const char *file)
+{
+    char *found = NULL, *rest = folders, *folder;
+    while (!found && (folder = strsep(&rest, ":")))
+        found = program_in(folder, file);
+    return found;
+}
+
+/* The group server belongs to us: it is found beside this daemon even where the exec path does not lead to it. */
+static char *beside_us(const char *file)
+{
+    char self[PATH_MAX];
+    ssize_t n = strcmp(file, GROUP_SERVER) ? -1 : readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n < 0)
+        return NULL;
+    self[n] = '\0';
+    *strrchr(self, '/') = '\0';
+    return program_in(self, file);
+}
+
+char *pvmd_program_find(const char *file)
+{
+    if (file[0] == '/' && is_program(file))
+        return strdup(file);
+    char *folders = exec_path(), *shown = folders ? strdup(folders) : NULL;
+    char *found = folders && *file && file[0] != '/' ? search(folders, file) : NULL;
+    if (!found)
+        found = beside_us(file);
+    if (!found)
+        pvmi_log(PVMI_LOG_INFO, "no program %s%s%s", file, file[0] == '/' ? "" : " in ",
+                 file[0] == '/' || !shown ? "" : shown);
+    free(folders);
+    free(shown);
+    return found;
+}
+
+/* The directory text names, if it can be entered; relative ones lie in $HOME. Logs if not. */
+static char *enterable(const char *text)
+{
+    char *expanded = pvmd_environment_expand(text), *absolute = NULL;
+    if (!expanded || !*expanded) {
+        free(expanded);
+        return NULL;
+    }
+    char *home = pvmd_environment_expand("$HOME");
+    if (*expanded == '/')
+        absolute = strdup(expanded);
+    else if (home && asprintf(&absolute, "%s/%s", home, expanded) < 0)
+        absolute = NULL;
+    free(expanded);
+    free(home);
+    if (!absolute || is_directory(absolute))
+        return absolute;
+    pvmi_log(PVMI_LOG_WARNING, "working directory %s cannot be entered", absolute);
+    free(absolute);
+    return NULL;
+}
+
+char *pvmd_program_directory(const char *asked)
+{
+    const char *choices[] = {asked, pvmd_host_self()->working_dir, pvmi_config_text(PVMI_SETTING_WD), "$HOME", "/"};
+    char *found = NULL;
+    for (unsigned i = 0; !found && i < sizeof choices / sizeof choices[0]; i++)
+        found = enterable(choices[i]);
+    return found;
+}
+
+char *pvmd_program_debugger(void)
+{
+    char *path = pvmd_environment_expand(
+        first_of(pvmd_host_self()->debugger, pvmi_config_text(PVMI_SETTING_DEBUGGER), DEFAULT_DEBUGGER));
+    if (path && is_program(path))
+        return path;
+    pvmi_log(PVMI_LOG_WARNING, "no debugger script %s: set PVM_DEBUGGER, or bx= in the hostfile", path ? path : "");
+    free(path);
+    return NULL;
+}

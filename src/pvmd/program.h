@@ -1,0 +1,17 @@
+/* program.h - finding what pvm_spawn() names: the program on the exec path, its working directory, the debugger. */
+#ifndef PVMD_PROGRAM_H
+#define PVMD_PROGRAM_H
+
+/* The program's full path, to be freed by the caller; NULL if it is not there (logged with where it was searched). */
+char *pvmd_program_find(const char *file);
+
+/*
+ * The working directory: the one asked for, else that of the host, PVM_WD, or $HOME. One that cannot be entered is
+ * logged, and the next in this row is taken. To be freed by the caller; NULL when out of memory.
+ */
+char *pvmd_program_directory(const char *asked);
+
+/* The script that runs a task under a debugger, to be freed by the caller; NULL if there is none (logged). */
+char *pvmd_program_debugger(void);
+
+#endif

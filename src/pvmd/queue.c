@@ -1,0 +1,149 @@
+/* queue.c - a list of frames. What it counts is memory, overhead included: small frames must not slip below the bound.
+ */
+#include "queue.h"
+#include <stdlib.h>
+#include "../core/config.h"
+#include "../core/error.h"
+#include "../core/log.h"
+#include "../core/proto.h"
+
+struct pvmd_queue_entry {
+    struct pvmi_frame *frame;
+    struct pvmd_queue_entry *next;
+};
+
+/* What a frame costs while it waits: itself, its entry, its payload and the payload's bookkeeping. */
+static size_t cost(const struct pvmi_frame *f)
+{
+    return sizeof(struct pvmi_frame) + sizeof(struct pvmd_queue_entry) + 64 + f->h.length;
+}
+
+static size_t high_mark(void)
+{
+    static size_t bytes;
+    if (!bytes)
+        bytes = (size_t)pvmi_config_integer(PVMI_SETTING_QUEUE_MAX);
+    return bytes;
+}
+
+void pvmd_queue_init(struct pvmd_queue *q, pvmi_tid receiver)
+{
+    *q = (struct pvmd_queue){.receiver = receiver};
+}
+
+/* ---- holding senders back ---- */
+
+static bool is_held(const struct pvmd_queue *q, pvmi_tid sender)
+{
+    for (size_t i = 0; i < q->held_count; i++)
+        if (q->held[i] == sender)
+            return true;
+    return false;
+}
+
+static void hold(struct pvmd_queue *q, pvmi_tid sender)
+{
+    /* Answers and events of this daemon come one by one; there is nobody to hold. */
+    if (sender == PVMI_TID_DAEMON || is_held(q, sender))
+        return;
+    if (q->held_count == q->held_capacity) {
+        size_t capacity = q->held_capacity ? q->held_capacity * 2 : 8;
+        pvmi_tid *held = realloc(q->held, capacity * sizeof *held);
+        if (!held)
+            return; /* tried again with the sender's next frame */
+        q->held = held;
+        q->held_capacity = capacity;
+    }
+    q->held[q->held_count++] = sender;
+    pvmd_hold_tell(sender, q->receiver, true);
+}
+
+static void release_all(struct pvmd_queue *q)
+{
+    pvmi_tid *held = q->held;
+    size_t count = q->held_count;
+    q->held = NULL; /* telling them may fill this queue again */
+    q->held_count = q->held_capacity = 0;
+    for (size_t i = 0; i < count; i++)
+        pvmd_hold_tell(held[i], q->receiver, false);
+    free(held);
+}
+
+/* ---- the list ---- */
+
+static bool is_urgent(const struct pvmi_frame *f)
+{
+    return f->h.ctx == PVMI_CTX_TC && (f->h.tag == (int32_t)PVMI_TC_HOLD || f->h.tag == (int32_t)PVMI_TC_RELEASE);
+}
+
+static void insert_urgent(struct pvmd_queue *q, struct pvmd_queue_entry *e)
+{
+    struct pvmd_queue_entry **at = q->last_urgent ? &q->last_urgent->next : &q->first;
+    e->next = *at;
+    *at = e;
+    q->last_urgent = e;
+    if (!e->next)
+        q->last = e;
+}
+
+static void append(struct pvmd_queue *q, struct pvmd_queue_entry *e)
+{
+    e->next = NULL;
+    if (q->last)
+        q->last->next = e;
+    else
+        q->first = e;
+    q->last = e;
+}
+
+int pvmd_queue_push(struct pvmd_queue *q, struct pvmi_frame *f)
+{
+    struct pvmd_queue_entry *e = malloc(sizeof *e);
+    if (!e) {
+        pvmi_log(PVMI_LOG_ERROR, "no memory to queue a frame for t%x", q->receiver);
+        return PVMI_ENOMEM;
+    }
+    e->frame = pvmi_frame_ref(f);
+    q->bytes += cost(f);
+    if (is_urgent(f))
+        insert_urgent(q, e);
+    else
+        append(q, e);
+    if (q->bytes > high_mark() && !is_urgent(f))
+        hold(q, f->h.src);
+    return 0;
+}
+
+struct pvmi_frame *pvmd_queue_first(const struct pvmd_queue *q)
+{
+    return q->first ? q->first->frame : NULL;
+}
+
+static void drop_first(struct pvmd_queue *q)
+{
+    struct pvmd_queue_entry *e = q->first;
+    q->first = e->next;
+    if (!q->first)
+        q->last = NULL;
+    if (q->last_urgent == e)
+        q->last_urgent = NULL;
+    q->bytes -= cost(e->frame);
+    pvmi_frame_unref(e->frame);
+    free(e);
+}
+
+void pvmd_queue_pop(struct pvmd_queue *q)
+{
+    if (!q->first)
+        return;
+    drop_first(q);
+    if (q->held_count && q->bytes < high_mark() / 2)
+        release_all(q);
+}
+
+void pvmd_queue_clear(struct pvmd_queue *q)
+{
+    while (q->first)
+        drop_first(q);
+    release_all(q);
+}

@@ -1,0 +1,285 @@
+/* rendezvous.c - see rendezvous.h. */
+#include "rendezvous.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "../core/config.h"
+#include "../core/error.h"
+#include "../core/log.h"
+#include "daemon.h"
+#include "join.h"
+
+#define ATTEMPTS 10 /* against daemons that start or end at the same moment */
+
+static char address_path[PATH_MAX];
+static int held_fd = -1; /* our address file, locked; -1 before it is published */
+
+/* ---- the folder ---- */
+
+static int complain(char *why, size_t size, int rc, const char *what, const char *path, const char *cure)
+{
+    snprintf(why, size, "%s %s: %s", what, path, cure);
+    return rc;
+}
+
+static int explain_errno(char *why, size_t size, const char *doing, const char *path)
+{
+    const char *cure = errno == ENOSPC || errno == EDQUOT ? "make room there, or set PVM_TMP to another folder"
+                                                          : "set PVM_TMP to a folder that you may write to";
+    snprintf(why, size, "cannot %s %s: %s; %s", doing, path, strerror(errno), cure);
+    return PVMI_ESYSTEM;
+}
+
+/* Others must not be able to put files of theirs in the place of ours. */
+static int check_folder(const char *folder, char *why, size_t size)
+{
+    struct stat st;
+    if (stat(folder, &st)) {
+        snprintf(why, size, "cannot use folder %s: %s; create it, or set PVM_TMP to another one", folder,
+                 strerror(errno));
+        return PVMI_ESYSTEM;
+    }
+    if (!S_ISDIR(st.st_mode))
+        return complain(why, size, PVMI_EPARAM, "PVM_TMP is no folder:", folder, "set it to one");
+    if (st.st_uid != geteuid() && st.st_uid != 0)
+        return complain(why, size, PVMI_EDENIED, "not using the folder of another user,", folder,
+                        "set PVM_TMP to one of your own");
+    if (st.st_mode & (S_IWGRP | S_IWOTH) && !(st.st_mode & S_ISVTX))
+        return complain(why, size, PVMI_EDENIED, "others may replace files in folder", folder,
+                        "say \"chmod go-w\" or \"chmod +t\" for it, or set PVM_TMP to another one");
+    return 0;
+}
+
+static int find_paths(char *folder, size_t folder_size, char *why, size_t size)
+{
+    const char *given = pvmi_config_text(PVMI_SETTING_TMP);
+    int rc = pvmi_config_daemon_file("pvmd", address_path, sizeof address_path - PVMD_SUFFIX_MAX);
+    if (rc || strlen(given) >= folder_size - 64) {
+        snprintf(why, size, "PVM_TMP and PVM_VMID do not make a usable file name; set them to shorter, plain ones");
+        return rc ? rc : PVMI_ELIMIT;
+    }
+    strcat(address_path, pvmd_file_suffix());
+    rc = check_folder(given, why, size);
+    char *absolute = rc ? NULL : realpath(given, NULL);
+    if (!rc && (!absolute || strlen(absolute) >= folder_size - 64))
+        rc = explain_errno(why, size, "use folder", given);
+    if (!rc)
+        strcpy(folder, absolute);
+    free(absolute);
+    return rc;
+}
+
+/* ---- the file of another daemon, living or dead ---- */
+
+static int check_file(int fd, char *why, size_t size)
+{
+    struct stat st;
+    if (fstat(fd, &st))
+        return explain_errno(why, size, "look at", address_path);
+    if (!S_ISREG(st.st_mode))
+        return complain(why, size, PVMI_EDENIED, "not using", address_path, "it is no ordinary file; remove it");
+    if (st.st_uid != geteuid())
+        return complain(why, size, PVMI_EDENIED, "not using", address_path,
+                        "it belongs to another user; have it removed, or set PVM_TMP or PVM_VMID");
+    if (st.st_mode & (S_IWGRP | S_IWOTH))
+        return complain(why, size, PVMI_EDENIED, "not using", address_path,
+                        "others may write to it; remove it if no daemon of yours is running");
+    return 0;
+}
+
+static void read_socket_path(int fd, char *path, size_t size)
+{
+    ssize_t n = pread(fd, path, size - 1, 0);
+    path[n > 0 ? n : 0] = '\0';
+}
+
+/* The process that listens on a socket; 0 if nobody does. */
+static pid_t listener_of(const char *path)
+{
+    struct sockaddr_un sun = {.sun_family = AF_UNIX};
+    struct ucred who = {0};
+    socklen_t length = sizeof who;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || strlen(path) >= sizeof sun.sun_path) {
+        if (fd >= 0)
+            close(fd);
+        return 0;
+    }
+    strcpy(sun.sun_path, path);
+    if (connect(fd, (struct sockaddr *)&sun, sizeof sun) || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &length))
+        who.pid = 0;
+    close(fd);
+    return who.pid;
+}
+
+static int explain_running(int fd, char *why, size_t size)
+{
+    char path[PATH_MAX], pid[32] = "unknown";
+    read_socket_path(fd, path, sizeof path);
+    pid_t listener = listener_of(path);
+    if (listener)
+        snprintf(pid, sizeof pid, "%d", (int)listener);
+    snprintf(why, size, "pvmd already running (pid %s, socket %s, named by %s)", pid, *path ? path : "unknown",
+             address_path);
+    return PVMI_EEXISTS;
+}
+
+/* A killed daemon's socket: only what is a socket of ours in our folder, and deaf. */
+static void remove_dead_socket(int fd, const char *folder)
+{
+    char path[PATH_MAX];
+    struct stat st;
+    size_t length = strlen(folder);
+    read_socket_path(fd, path, sizeof path);
+    bool ours = !strncmp(path, folder, length) && !strncmp(path + length, "/pvmtmp", 7) &&
+                !strchr(path + length + 1, '/') && !lstat(path, &st) && S_ISSOCK(st.st_mode) && st.st_uid == geteuid();
+    if (ours && !listener_of(path) && !unlink(path))
+        pvmi_log(PVMI_LOG_INFO, "removed socket %s of a daemon that was killed", path);
+}
+
+static bool is_current(int fd)
+{
+    struct stat opened, named;
+    return !fstat(fd, &opened) && !lstat(address_path, &named) && opened.st_dev == named.st_dev &&
+           opened.st_ino == named.st_ino;
+}
+
+/*
+ * Locks the file that is there. *stale_fd: the lock on a dead daemon's file, -1 if there is no file. 0, PVMI_EAGAIN if
+ * the file has been replaced meanwhile, or an error.
+ */
+static int lock_old(int *stale_fd, char *why, size_t size)
+{
+    int fd = open(address_path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    *stale_fd = -1;
+    if (fd < 0 && errno == ENOENT)
+        return 0;
+    if (fd < 0 && errno == ELOOP)
+        return complain(why, size, PVMI_EDENIED, "not using", address_path, "it is a symbolic link; remove it");
+    if (fd < 0)
+        return explain_errno(why, size, "open", address_path);
+    int rc = check_file(fd, why, size);
+    if (!rc && flock(fd, LOCK_EX | LOCK_NB))
+        rc = errno == EWOULDBLOCK ? explain_running(fd, why, size) : explain_errno(why, size, "lock", address_path);
+    if (!rc && !is_current(fd))
+        rc = PVMI_EAGAIN;
+    if (rc)
+        close(fd);
+    else
+        *stale_fd = fd;
+    return rc;
+}
+
+static int lock_old_patiently(int *stale_fd, char *why, size_t size)
+{
+    int rc = PVMI_EAGAIN;
+    for (int i = 0; i < ATTEMPTS && rc == PVMI_EAGAIN; i++)
+        rc = lock_old(stale_fd, why, size);
+    if (rc == PVMI_EAGAIN)
+        complain(why, size, rc, "daemons come and go too fast at", address_path, "try again");
+    return rc;
+}
+
+/* ---- our own ---- */
+
+/* A name that nobody has, as PVM's: pvmtmpPPPPPP.N. */
+static void free_name(const char *folder, char *path, size_t size)
+{
+    struct stat st;
+    int n = 0;
+    do
+        snprintf(path, size, "%s/pvmtmp%06d.%d", folder, (int)getpid(), n++);
+    while (!lstat(path, &st));
+}
+
+int pvmd_rendezvous_check(char *why, size_t size)
+{
+    char folder[PATH_MAX], path[PATH_MAX + 64];
+    int stale_fd;
+    int rc = find_paths(folder, sizeof folder, why, size);
+    if (!rc)
+        rc = lock_old_patiently(&stale_fd, why, size);
+    if (rc)
+        return rc;
+    if (stale_fd >= 0) {
+        remove_dead_socket(stale_fd, folder);
+        close(stale_fd);
+    }
+    if (access(folder, W_OK | X_OK))
+        return explain_errno(why, size, "write to folder", folder);
+    free_name(folder, path, sizeof path);
+    pvmd.socket_path = strdup(path);
+    return pvmd.socket_path ? 0 : PVMI_ENOMEM;
+}
+
+/* The file as it will be, under another name, locked. Its descriptor or -1. */
+static int write_file(const char *path)
+{
+    size_t length = strlen(pvmd.socket_path);
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return -1;
+    errno = ENOSPC; /* for a short write */
+    if (write(fd, pvmd.socket_path, length) == (ssize_t)length && !fchmod(fd, 0600) && !flock(fd, LOCK_EX | LOCK_NB))
+        return fd;
+    int error = errno;
+    unlink(path);
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+/* Puts it in place: 0, PVMI_EAGAIN if another daemon did so first, or an error. */
+static int put_in_place(const char *path, char *why, size_t size)
+{
+    int stale_fd;
+    int rc = lock_old(&stale_fd, why, size);
+    if (rc)
+        return rc;
+    int failed = stale_fd >= 0 ? rename(path, address_path) : link(path, address_path);
+    if (failed)
+        rc = errno == EEXIST ? PVMI_EAGAIN : explain_errno(why, size, "make", address_path);
+    if (stale_fd >= 0)
+        close(stale_fd); /* only now: until here nobody else may replace the stale file */
+    return rc;
+}
+
+int pvmd_rendezvous_publish(char *why, size_t size)
+{
+    char folder[PATH_MAX], path[PATH_MAX + 64];
+    snprintf(folder, sizeof folder, "%s", pvmd.socket_path);
+    *strrchr(folder, '/') = '\0';
+    free_name(folder, path, sizeof path);
+    int fd = write_file(path), rc = PVMI_EAGAIN;
+    if (fd < 0)
+        return explain_errno(why, size, "write", path);
+    for (int i = 0; i < ATTEMPTS && rc == PVMI_EAGAIN; i++)
+        rc = put_in_place(path, why, size);
+    unlink(path); /* after rename() there is nothing of this name */
+    if (rc)
+        close(fd);
+    else
+        held_fd = fd;
+    return rc;
+}
+
+void pvmd_rendezvous_release(void)
+{
+    if (held_fd >= 0) {
+        if (is_current(held_fd))
+            unlink(address_path);
+        close(held_fd);
+        held_fd = -1;
+    }
+    free(pvmd.socket_path);
+    pvmd.socket_path = NULL;
+}

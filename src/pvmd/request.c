@@ -1,0 +1,134 @@
+/* request.c - see request.h. */
+#include "request.h"
+#include <stdio.h>
+#include <string.h>
+#include "../core/error.h"
+#include "../core/log.h"
+#include "../core/proto.h"
+#include "enrol.h"
+#include "relay.h"
+#include "stats.h"
+
+/* What may wait for a task that still asks: nobody holds back those who do not read their answers. */
+#define UNREAD_MAX_BYTES ((size_t)256 << 20)
+
+/* ---- the table ---- */
+
+struct row {
+    const char *name;
+    unsigned states; /* PVMD_CLIENT_* */
+    size_t minimum;  /* bytes of the body */
+    pvmd_tm_handler *handler;
+};
+
+#define ROW(message, state, bytes)                                                                                     \
+    [PVMI_TM_##message - PVMI_TM_CONNECT] = {.name = #message, .states = PVMD_CLIENT_##state, .minimum = bytes}
+
+static struct row rows[] = {
+    ROW(CONNECT, NEW, 20), /* its handler is pvmd_enrol_connect() */
+    ROW(EXIT, TASK, 0),    /* pvmd_enrol_exit() */
+    ROW(ADDHOSTS, TASK, 4), ROW(DELHOSTS, TASK, 4), ROW(CONFIG, TASK, 0),    ROW(MSTAT, TASK, 4),
+    ROW(HALT, TASK, 0),     ROW(TICKLE, TASK, 4),   ROW(SPAWN, TASK, 60),    ROW(PSTAT, TASK, 4),
+    ROW(SENDSIG, TASK, 8),  ROW(TASKS, TASK, 4),    ROW(MULTICAST, TASK, 8), ROW(NOTIFY, TASK, 20),
+    ROW(MAILBOX, TASK, 5),  ROW(HOSTSYNC, TASK, 4), ROW(SETOPT, TASK, 8),    ROW(CONTEXT, TASK, 5),
+    ROW(REGISTER, TASK, 2),
+};
+
+static struct row *row_of(int32_t tag)
+{
+    uint32_t i = (uint32_t)tag - (uint32_t)PVMI_TM_CONNECT;
+    return i < sizeof rows / sizeof rows[0] ? &rows[i] : NULL;
+}
+
+void pvmd_tm_handle(int tag, pvmd_tm_handler *handler)
+{
+    row_of(tag)->handler = handler;
+}
+
+/* ---- requests ---- */
+
+static int dispatch(struct pvmd_client *c, const struct row *row, const struct pvmd_request *r, struct pvmi_buf *body)
+{
+    if (r->tag == (int32_t)PVMI_TM_CONNECT)
+        return pvmd_enrol_connect(c, r, body);
+    if (r->tag == (int32_t)PVMI_TM_EXIT)
+        return pvmd_enrol_exit(c, r, body);
+    if (row->handler)
+        return row->handler(r, body);
+    pvmd_request_answer(r, PvmNotImpl, NULL);
+    return 0;
+}
+
+static void receive(struct pvmd_client *c, const struct pvmi_message *m)
+{
+    char why[80];
+    const struct row *row = row_of(m->tag);
+    struct pvmd_request r = {.tid = c->task ? c->task->tid : 0, .tag = m->tag, .wid = m->wid};
+    struct pvmi_buf body;
+    pvmi_buf_view(&body, m->mem ? m->mem->data : NULL, m->length);
+    pvmd_stats.requests++;
+    int rc = !row || !(row->states & c->state)                    ? PVMI_EDENIED
+             : m->length < row->minimum                           ? PVMI_ESHORT
+             : c->task && c->task->queue.bytes > UNREAD_MAX_BYTES ? PVMI_ELIMIT
+                                                                  : dispatch(c, row, &r, &body);
+    if (!rc)
+        return; /* c may be gone */
+    snprintf(why, sizeof why, "bad request %s (%#x): %s", row ? row->name : "", (unsigned)m->tag, pvmi_error_text(rc));
+    pvmd_client_refuse(c, why);
+}
+
+void pvmd_request_frame(struct pvmd_client *c, const struct pvmi_frame *f)
+{
+    struct pvmi_message *whole;
+    int rc = pvmd_inbox_add(&c->inbox, f, &whole);
+    if (rc)
+        pvmd_client_refuse(c, pvmi_error_text(rc));
+    else if (whole)
+        receive(c, whole);
+    pvmi_message_unref(whole);
+}
+
+/* ---- answers ---- */
+
+static struct pvmi_message *make_answer(const struct pvmd_request *r, int code, const struct pvmi_buf *body)
+{
+    struct pvmi_buf head;
+    struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
+    if (!m)
+        return NULL;
+    m->src = PVMI_TID_DAEMON;
+    m->dst = r->tid;
+    m->ctx = PVMI_CTX_TM;
+    m->tag = r->tag;
+    m->wid = r->wid;
+    pvmi_buf_init(&head);
+    pvmi_buf_put_i32(&head, code);
+    int rc = pvmi_buf_error(&head);
+    if (!rc)
+        rc = pvmi_message_pack_bytes(m, head.data, head.length);
+    if (!rc && body)
+        rc = pvmi_message_pack_bytes(m, body->data, body->length);
+    pvmi_buf_free(&head);
+    if (!rc)
+        return m;
+    pvmi_message_unref(m);
+    return NULL;
+}
+
+void pvmd_request_answer(const struct pvmd_request *r, int code, const struct pvmi_buf *body)
+{
+    if (!r->wid || !pvmd_task_by_tid(r->tid))
+        return;
+    struct pvmi_message *m = make_answer(r, code, body);
+    if (m)
+        pvmd_relay_message(m);
+    pvmi_message_unref(m);
+}
+
+struct pvmi_frame *pvmd_request_answer_frame(const struct pvmd_request *r, int code, const struct pvmi_buf *body)
+{
+    struct pvmi_message *m = make_answer(r, code, body);
+    struct pvmi_frame *f = m ? pvmi_message_frame(m, 0, PVMI_FRAME_PAYLOAD_MAX, 0) : NULL;
+    pvmi_message_unref(m);
+    return f;
+}

@@ -1,0 +1,234 @@
+/* spawn.c - see spawn.h. A spawn goes in rounds: deal what is not started to the hosts, wait for all of them. */
+#include "spawn.h"
+#include <stdlib.h>
+#include <string.h>
+#include "../core/error.h"
+#include "../core/log.h"
+#include "../core/proto.h"
+#include "daemon.h"
+#include "order.h"
+#include "placement.h"
+#include "rpc.h"
+#include "tasks.h"
+
+struct spawn {
+    struct pvmd_request request;
+    struct pvmd_order order;
+    struct pvmd_placement placement; /* hosts that failed are taken out */
+    int32_t *results;                /* of each task: its tid, an error, or 0 while there is none */
+    unsigned waiting;                /* hosts that have not answered */
+};
+
+/* What one host was asked for in a round. */
+struct part {
+    struct spawn *spawn;
+    size_t count;
+    uint32_t slots[]; /* indexes into results */
+};
+
+static void spawn_free(struct spawn *s)
+{
+    pvmd_order_free(&s->order);
+    pvmd_placement_free(&s->placement);
+    free(s->results);
+    free(s);
+}
+
+/* ---- the end ---- */
+
+static void put_siblings(struct pvmi_buf *b, const int32_t *tids, size_t count)
+{
+    pvmi_buf_put_u32(b, (uint32_t)count);
+    for (size_t i = 0; i < count; i++)
+        pvmi_buf_put_i32(b, tids[i]);
+}
+
+static int compare_tids(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Each host with tasks among them is told all tids once, in spawn order. */
+static void tell_siblings(const int32_t *tids, size_t count)
+{
+    struct pvmi_buf b;
+    int32_t *sorted = malloc((count + 1) * sizeof *sorted);
+    if (!sorted)
+        return;
+    memcpy(sorted, tids, count * sizeof *tids);
+    qsort(sorted, count, sizeof *sorted, compare_tids);
+    pvmi_buf_init(&b);
+    put_siblings(&b, tids, count);
+    unsigned told = 0;
+    for (size_t i = 0; i < count; i++) {
+        unsigned host = pvmi_tid_host_index((pvmi_tid)sorted[i]);
+        if (host != told)
+            pvmd_ask(host, PVMD_DM_SIBLINGS, &b, NULL, NULL);
+        told = host;
+    }
+    pvmi_buf_free(&b);
+    free(sorted);
+}
+
+/* Started tasks first, in spawn order, then the errors. Returns how many started. */
+static size_t sort_results(int32_t *results, size_t count, int32_t *sorted)
+{
+    size_t n = 0, started;
+    for (size_t i = 0; i < count; i++)
+        if (results[i] > 0)
+            sorted[n++] = results[i];
+    started = n;
+    for (size_t i = 0; i < count; i++)
+        if (results[i] <= 0)
+            sorted[n++] = results[i];
+    return started;
+}
+
+static void finish(struct spawn *s)
+{
+    size_t count = s->order.count;
+    int32_t *sorted = malloc(count * sizeof *sorted);
+    if (sorted) {
+        size_t started = sort_results(s->results, count, sorted);
+        struct pvmi_buf b;
+        pvmi_buf_init(&b);
+        put_siblings(&b, sorted, count);
+        pvmd_request_answer(&s->request, (int)started, &b);
+        pvmi_buf_free(&b);
+        tell_siblings(sorted, started);
+    } else {
+        pvmd_request_answer(&s->request, PvmNoMem, NULL);
+    }
+    free(sorted);
+    spawn_free(s);
+}
+
+/* ---- rounds ---- */
+
+static void deal(struct spawn *s);
+
+static void remove_host(struct spawn *s, unsigned host_index)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->placement.count; i++)
+        if (s->placement.hosts[i] != host_index)
+            s->placement.hosts[kept++] = s->placement.hosts[i];
+    s->placement.count = kept;
+}
+
+/* Takes one host's answer over: true if all its tasks were started. */
+static bool take_results(struct part *part, int code, struct pvmi_buf *body)
+{
+    bool all = true;
+    uint32_t n = code < 0 ? 0 : pvmi_buf_get_u32(body);
+    for (size_t i = 0; i < part->count; i++) {
+        int32_t result = i < n ? pvmi_buf_get_i32(body) : code < 0 ? code : PvmDSysErr;
+        part->spawn->results[part->slots[i]] = result;
+        all = all && result > 0;
+    }
+    return all;
+}
+
+static void exec_answered(void *arg, unsigned host_index, int code, struct pvmi_buf *body)
+{
+    struct part *part = arg;
+    struct spawn *s = part->spawn;
+    if (!take_results(part, code, body))
+        remove_host(s, host_index);
+    free(part);
+    if (!--s->waiting)
+        deal(s);
+}
+
+static void ask_host(struct spawn *s, unsigned host_index, struct part *part)
+{
+    struct pvmi_buf b;
+    pvmi_buf_init(&b);
+    pvmd_order_put(&b, &s->order, s->placement.directory, (uint32_t)part->count);
+    pvmi_buf_put_i32(&b, s->order.flags & PvmNoSpawnParent ? PvmParentNotSet : (int32_t)s->request.tid);
+    s->waiting++;
+    pvmd_ask(host_index, PVMD_DM_EXEC, &b, exec_answered, part);
+    pvmi_buf_free(&b);
+}
+
+static struct part *part_new(struct spawn *s, const uint32_t *slots, size_t count)
+{
+    struct part *part = malloc(sizeof *part + count * sizeof *slots);
+    if (!part)
+        return NULL;
+    part->spawn = s;
+    part->count = count;
+    memcpy(part->slots, slots, count * sizeof *slots);
+    return part;
+}
+
+/* The slots without a task, in order; NULL when out of memory. */
+static uint32_t *open_slots(const struct spawn *s, size_t *count)
+{
+    uint32_t *slots = malloc(s->order.count * sizeof *slots);
+    *count = 0;
+    for (uint32_t i = 0; slots && i < s->order.count; i++)
+        if (s->results[i] <= 0)
+            slots[(*count)++] = i;
+    return slots;
+}
+
+/* One round, or the end when nothing is left to do or nobody to ask. */
+static void deal(struct spawn *s)
+{
+    size_t open, done = 0;
+    uint32_t *slots = open_slots(s, &open);
+    size_t hosts = slots && open ? s->placement.count : 0;
+    for (size_t i = 0; i < hosts && done < open; i++) {
+        size_t share = pvmd_placement_share(open, hosts, i);
+        struct part *part = part_new(s, slots + done, share);
+        done += share;
+        if (part)
+            ask_host(s, s->placement.hosts[i], part);
+        pvmd_placement_used(s->order.flags, s->placement.hosts[i]);
+    }
+    free(slots);
+    if (!s->waiting)
+        finish(s);
+}
+
+/* ---- requests ---- */
+
+static int begin(struct spawn *s)
+{
+    int rc = pvmd_placement_find(s->order.flags, s->order.where, &s->placement);
+    s->results = rc ? NULL : calloc(s->order.count, sizeof *s->results);
+    if (!s->results)
+        return PVMI_ENOMEM;
+    for (uint32_t i = 0; i < s->order.count; i++)
+        s->results[i] = PvmNoHost; /* unless one is found */
+    deal(s);
+    return 0;
+}
+
+static int spawn_request(const struct pvmd_request *r, struct pvmi_buf *body)
+{
+    struct spawn *s = calloc(1, sizeof *s);
+    if (!s)
+        return PVMI_ENOMEM;
+    s->request = *r;
+    int rc = pvmd_order_get(body, &s->order);
+    if (!rc)
+        rc = pvmi_buf_end(body);
+    if (!rc && (s->order.count < 1 || s->order.count > PVMD_ORDER_COUNT_MAX)) {
+        pvmd_request_answer(r, PvmBadParam, NULL);
+        spawn_free(s);
+        return 0;
+    }
+    if (!rc)
+        rc = begin(s);
+    if (rc)
+        spawn_free(s);
+    return rc;
+}
+
+void pvmd_spawn_start(void)
+{
+    pvmd_tm_handle(PVMI_TM_SPAWN, spawn_request);
+}

@@ -1,0 +1,28 @@
+/* stats.h - what the daemon has counted since its start: shown by `tickle 9`. */
+#ifndef PVMD_STATS_H
+#define PVMD_STATS_H
+
+#include <stdint.h>
+
+/* X(name, text) */
+#define PVMD_STATS(X)                                                                                                  \
+    X(frames, "frames relayed")                                                                                        \
+    X(bytes, "payload bytes relayed")                                                                                  \
+    X(queued, "frames that had to wait")                                                                               \
+    X(dropped, "frames dropped, receiver unknown")                                                                     \
+    X(multicasts, "multicasts")                                                                                        \
+    X(holds, "senders told to hold")                                                                                   \
+    X(requests, "requests of tasks")                                                                                   \
+    X(refused, "connections refused or closed for bad behaviour")                                                      \
+    X(spawned, "processes started")                                                                                    \
+    X(ended, "tasks ended")
+
+struct pvmd_stats {
+#define X(name, text) uint64_t name;
+    PVMD_STATS(X)
+#undef X
+};
+
+extern struct pvmd_stats pvmd_stats;
+
+#endif

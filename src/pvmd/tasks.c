@@ -1,0 +1,144 @@
+/* tasks.c - the registry of tasks, and the way of frames to their sockets. */
+#include "tasks.h"
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../core/config.h"
+#include "../core/error.h"
+#include "../core/log.h"
+#include "daemon.h"
+#include "multicast.h"
+#include "notify.h"
+#include "relay.h"
+#include "stats.h"
+#include "watch.h"
+
+struct pvmd_task *pvmd_tasks;
+
+/* ---- the registry ---- */
+
+struct pvmd_task *pvmd_task_by_tid(pvmi_tid tid)
+{
+    struct pvmd_task *task;
+    HASH_FIND_INT(pvmd_tasks, &tid, task);
+    return task;
+}
+
+struct pvmd_task *pvmd_task_by_cookie(uint32_t cookie)
+{
+    struct pvmd_task *task, *next;
+    HASH_ITER (hh, pvmd_tasks, task, next)
+        if (cookie && task->cookie == cookie)
+            return task;
+    return NULL;
+}
+
+/* Numbers go up and come back to 1 after the last; those in use are skipped. 0 when all are. */
+static pvmi_tid next_tid(void)
+{
+    static uint32_t latest;
+    for (uint32_t tries = 0; tries < PVMI_TID_LOCAL_MASK; tries++) {
+        latest = latest % PVMI_TID_LOCAL_MASK + 1;
+        if (!pvmd_task_by_tid(pvmd_host_tid() | latest))
+            return pvmd_host_tid() | latest;
+    }
+    return 0;
+}
+
+struct pvmd_task *pvmd_task_new(const char *name)
+{
+    int64_t limit = pvmi_config_integer(PVMI_SETTING_MAX_TASKS);
+    if (limit > 0 && HASH_COUNT(pvmd_tasks) >= limit) {
+        pvmi_log(PVMI_LOG_WARNING, "no task more than PVM_MAX_TASKS=%lld", (long long)limit);
+        return NULL;
+    }
+    struct pvmd_task *task = calloc(1, sizeof *task);
+    if (task) {
+        task->name = strdup(name);
+        task->tid = next_tid();
+    }
+    if (!task || !task->name || !task->tid) {
+        pvmi_log(PVMI_LOG_ERROR, "no memory or no number for one more task");
+        if (task)
+            free(task->name);
+        free(task);
+        return NULL;
+    }
+    task->parent = PvmNoParent;
+    pvmd_queue_init(&task->queue, task->tid);
+    HASH_ADD_INT(pvmd_tasks, tid, task);
+    return task;
+}
+
+void pvmd_task_end(struct pvmd_task *task)
+{
+    pvmi_tid tid = task->tid;
+    HASH_DEL(pvmd_tasks, task);
+    pvmd_stats.ended++;
+    pvmd_unfinished_abort(&task->unfinished);
+    pvmd_multicast_sender_ended(tid);
+    pvmd_queue_clear(&task->queue);
+    pvmd_notify_owner_ended(tid);
+    pvmd_watch_task_ended(tid);
+    free(task->name);
+    free(task);
+}
+
+void pvmd_tasks_terminate(void)
+{
+    struct pvmd_task *task, *next;
+    HASH_ITER (hh, pvmd_tasks, task, next)
+        if (task->pid > 0)
+            kill(task->pid, SIGTERM);
+}
+
+void pvmd_tasks_stop(void)
+{
+    struct pvmd_task *task, *next;
+    HASH_ITER (hh, pvmd_tasks, task, next) {
+        HASH_DEL(pvmd_tasks, task);
+        task->queue.held_count = 0;
+        pvmd_queue_clear(&task->queue);
+        free(task->unfinished.latest);
+        free(task->name);
+        free(task);
+    }
+}
+
+/* ---- sending ---- */
+
+void pvmd_task_send(struct pvmd_task *task, struct pvmi_frame *f)
+{
+    int rc = !task->ep || task->queue.first ? PVMI_EAGAIN : task->ep->transport->ops->send(task->ep, f);
+    if (rc != PVMI_EAGAIN)
+        return; /* taken; or the task is dying, which we hear soon */
+    pvmd_stats.queued++;
+    if (pvmd_queue_push(&task->queue, f))
+        pvmd_stats.dropped++; /* the task will see the gap in the numbers */
+}
+
+void pvmd_task_drain(struct pvmd_task *task)
+{
+    struct pvmi_frame *f;
+    while ((f = pvmd_queue_first(&task->queue))) {
+        if (task->ep->transport->ops->send(task->ep, f) == PVMI_EAGAIN)
+            return;
+        pvmd_queue_pop(&task->queue);
+    }
+    pvmd_trim_later();
+}
+
+void pvmd_task_tell(struct pvmd_task *task, uint32_t ctx, int32_t tag, int32_t wid, const struct pvmi_buf *body)
+{
+    struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
+    if (!m)
+        return;
+    m->src = PVMI_TID_DAEMON;
+    m->dst = task->tid;
+    m->ctx = ctx;
+    m->tag = tag;
+    m->wid = wid;
+    if (!body || !pvmi_message_pack_bytes(m, body->data, body->length))
+        pvmd_relay_message(m);
+    pvmi_message_unref(m);
+}

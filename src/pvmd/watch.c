@@ -1,0 +1,253 @@
+/* watch.c - see watch.h. */
+#include "watch.h"
+#include <stdbool.h>
+#include <stdlib.h>
+#include <uthash.h>
+#include <utlist.h>
+#include "../core/error.h"
+#include "../core/log.h"
+#include "membership.h"
+#include "rpc.h"
+#include "tasks.h"
+
+struct pvmd_watch {
+    struct target *target;
+    pvmd_watch_ended *ended;
+    void *arg;
+    struct pvmd_watch *prev, *next;
+};
+
+/* A task that we watch. */
+struct target {
+    pvmi_tid tid;
+    struct pvmd_watch *watches;
+    UT_hash_handle hh;
+};
+
+/* A task of ours that daemons watch. */
+struct watched {
+    pvmi_tid tid;
+    unsigned *hosts;
+    size_t count;
+    UT_hash_handle hh;
+};
+
+static struct target *targets;
+static struct watched *watched_tasks;
+
+static struct target *target_of(pvmi_tid tid)
+{
+    struct target *t;
+    HASH_FIND_INT(targets, &tid, t);
+    return t;
+}
+
+/* ---- those who want to know ---- */
+
+/* New watches of the same task may come while we tell: they are told, too. */
+static void target_ended(pvmi_tid tid)
+{
+    struct target *t = target_of(tid);
+    if (!t)
+        return;
+    while (t->watches) {
+        struct pvmd_watch *w = t->watches;
+        DL_DELETE(t->watches, w);
+        w->target = NULL;
+        w->ended(w->arg, tid);
+        free(w);
+    }
+    HASH_DEL(targets, t);
+    free(t);
+}
+
+static void watch_answered(void *arg, unsigned host_index, int code, struct pvmi_buf *body)
+{
+    (void)host_index;
+    (void)body;
+    if (code < 0)
+        target_ended((pvmi_tid)(uintptr_t)arg);
+}
+
+static struct target *new_target(pvmi_tid tid)
+{
+    struct target *t = calloc(1, sizeof *t);
+    if (!t)
+        return NULL;
+    t->tid = tid;
+    HASH_ADD_INT(targets, tid, t);
+    return t;
+}
+
+static void ask_for(pvmi_tid tid)
+{
+    struct pvmi_buf b;
+    pvmi_buf_init(&b);
+    pvmi_buf_put_u32(&b, tid);
+    pvmd_ask(pvmi_tid_host_index(tid), PVMD_DM_WATCH, &b, watch_answered, (void *)(uintptr_t)tid);
+    pvmi_buf_free(&b);
+}
+
+struct pvmd_watch *pvmd_watch(pvmi_tid tid, pvmd_watch_ended *ended, void *arg)
+{
+    struct target *t = target_of(tid);
+    bool known = t;
+    if (!t)
+        t = new_target(tid);
+    struct pvmd_watch *w = t ? calloc(1, sizeof *w) : NULL;
+    if (!w) {
+        pvmi_log(PVMI_LOG_ERROR, "no memory to watch t%x", tid);
+        return NULL;
+    }
+    w->target = t;
+    w->ended = ended;
+    w->arg = arg;
+    DL_APPEND(t->watches, w);
+    if (!known)
+        ask_for(tid);
+    return w;
+}
+
+/* The target stays until it ends: its daemon tells us only once. */
+void pvmd_watch_cancel(struct pvmd_watch *w)
+{
+    if (!w || !w->target)
+        return;
+    DL_DELETE(w->target->watches, w);
+    free(w);
+}
+
+void pvmd_watch_list(void (*each)(pvmi_tid tid, unsigned count))
+{
+    for (struct target *t = targets; t; t = t->hh.next) {
+        struct pvmd_watch *w;
+        unsigned n = 0;
+        DL_COUNT(t->watches, w, n);
+        each(t->tid, n);
+    }
+}
+
+/* ---- telling others ---- */
+
+static int add_host(struct watched *w, unsigned host)
+{
+    for (size_t i = 0; i < w->count; i++)
+        if (w->hosts[i] == host)
+            return 0;
+    unsigned *hosts = realloc(w->hosts, (w->count + 1) * sizeof *hosts);
+    if (!hosts)
+        return PVMI_ENOMEM;
+    w->hosts = hosts;
+    w->hosts[w->count++] = host;
+    return 0;
+}
+
+static int note_watcher(pvmi_tid tid, unsigned host)
+{
+    struct watched *w;
+    HASH_FIND_INT(watched_tasks, &tid, w);
+    if (!w) {
+        w = calloc(1, sizeof *w);
+        if (!w)
+            return PVMI_ENOMEM;
+        w->tid = tid;
+        HASH_ADD_INT(watched_tasks, tid, w);
+    }
+    return add_host(w, host);
+}
+
+static int answer_watch(const struct pvmd_question *q, struct pvmi_buf *body)
+{
+    pvmi_tid tid = pvmi_buf_get_u32(body);
+    int rc = pvmi_buf_end(body);
+    if (rc)
+        return rc;
+    rc = pvmd_task_by_tid(tid) ? note_watcher(tid, q->host_index) : PvmNoTask;
+    pvmd_answer(q, pvmi_error_public(rc), NULL);
+    return 0;
+}
+
+static void forget_watched(struct watched *w)
+{
+    HASH_DEL(watched_tasks, w);
+    free(w->hosts);
+    free(w);
+}
+
+void pvmd_watch_task_ended(pvmi_tid tid)
+{
+    struct watched *w;
+    HASH_FIND_INT(watched_tasks, &tid, w);
+    if (!w)
+        return;
+    struct pvmi_buf b;
+    pvmi_buf_init(&b);
+    pvmi_buf_put_u32(&b, tid);
+    for (size_t i = 0; i < w->count; i++)
+        pvmd_ask(w->hosts[i], PVMD_DM_TASK_ENDED, &b, NULL, NULL);
+    pvmi_buf_free(&b);
+    forget_watched(w);
+}
+
+static int task_ended(const struct pvmd_question *q, struct pvmi_buf *body)
+{
+    (void)q;
+    pvmi_tid tid = pvmi_buf_get_u32(body);
+    int rc = pvmi_buf_end(body);
+    if (!rc)
+        target_ended(tid);
+    return rc;
+}
+
+/* ---- hosts that leave, start and end ---- */
+
+static void remove_host(struct watched *w, unsigned index)
+{
+    for (size_t i = 0; i < w->count; i++)
+        if (w->hosts[i] == index)
+            w->hosts[i--] = w->hosts[--w->count];
+}
+
+/* The tids are collected first: being told may change the table. */
+static pvmi_tid *targets_of_host(unsigned index, size_t *count)
+{
+    *count = 0;
+    pvmi_tid *tids = malloc((HASH_COUNT(targets) + 1) * sizeof *tids);
+    for (struct target *t = targets; tids && t; t = t->hh.next)
+        if (pvmi_tid_host_index(t->tid) == index)
+            tids[(*count)++] = t->tid;
+    return tids;
+}
+
+void pvmd_watch_host_left(unsigned index)
+{
+    struct watched *w, *next;
+    HASH_ITER (hh, watched_tasks, w, next)
+        remove_host(w, index);
+    size_t count;
+    pvmi_tid *tids = targets_of_host(index, &count);
+    for (size_t i = 0; i < count; i++)
+        target_ended(tids[i]);
+    free(tids);
+}
+
+void pvmd_watch_start(void)
+{
+    pvmd_dm_handle(PVMD_DM_WATCH, answer_watch);
+    pvmd_dm_handle(PVMD_DM_TASK_ENDED, task_ended);
+}
+
+void pvmd_watch_stop(void)
+{
+    struct target *t, *next_target;
+    HASH_ITER (hh, targets, t, next_target) {
+        struct pvmd_watch *w, *next;
+        DL_FOREACH_SAFE (t->watches, w, next)
+            free(w);
+        HASH_DEL(targets, t);
+        free(t);
+    }
+    struct watched *w, *next;
+    HASH_ITER (hh, watched_tasks, w, next)
+        forget_watched(w);
+}
