@@ -327,11 +327,9 @@ int pvmd_hostfile_parse(const char *file, const char *text, size_t length, struc
     unsigned line = 0, faults = 0;
     int first = 0;
     memset(out, 0, sizeof *out);
-    for (; text < end && faults < FAULTS_MAX; text++) {
-        const char *stop = memchr(text, '\n', (size_t)(end - text));
+    while (text < end && faults < FAULTS_MAX) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text)), *stop = newline ? newline : end;
         char why[256];
-        if (!stop)
-            stop = end;
         line++;
         int rc = parse_line(text, (size_t)(stop - text), out, why, sizeof why);
         if (rc) {
@@ -339,7 +337,7 @@ int pvmd_hostfile_parse(const char *file, const char *text, size_t length, struc
             faults++;
             first = first ? first : rc;
         }
-        text = stop;
+        text = newline ? newline + 1 : end;
     }
     if (first)
         pvmd_hostfile_free(out);
@@ -400,54 +398,4 @@ void pvmd_hostfile_free(struct pvmd_hostfile *f)
     free(f->hosts);
     pvmd_host_spec_free(&f->defaults);
     memset(f, 0, sizeof *f);
-}
-
-/* ---- variables ---- */
-
-/* The bytes of a variable's name after "$" (braces apart): 0 when there is none. */
-static size_t variable_bytes(const char *text, bool *braces)
-{
-    size_t n = 0;
-    *braces = text[0] == '{';
-    if (*braces)
-        text++;
-    while (isalnum((unsigned char)text[n]) || text[n] == '_')
-        n++;
-    return *braces && text[n] != '}' ? 0 : n;
-}
-
-static const char *variable_value(const char *name, size_t length)
-{
-    char text[256];
-    if (length >= sizeof text)
-        return "";
-    memcpy(text, name, length);
-    text[length] = '\0';
-    const char *value = getenv(text);
-    return value ? value : "";
-}
-
-char *pvmd_expand_variables(const char *text)
-{
-    char *out = NULL;
-    size_t size;
-    FILE *f = open_memstream(&out, &size);
-    if (!f)
-        return NULL;
-    for (; *text; text++) {
-        bool braces;
-        size_t n = *text == '$' ? variable_bytes(text + 1, &braces) : 0;
-        if (!n) {
-            fputc(*text, f);
-            continue;
-        }
-        fputs(variable_value(text + 1 + braces, n), f);
-        text += n + 2 * braces;
-    }
-    bool failed = ferror(f);
-    if (fclose(f) || failed) {
-        free(out);
-        return NULL;
-    }
-    return out;
 }

@@ -65,10 +65,4 @@ void pvmd_hostfile_free(struct pvmd_hostfile *f);
 /* Whether a text can be a host's name: nothing that a shell or a command line could take for something else. */
 bool pvmd_host_name_is_valid(const char *name);
 
-/*
- * A copy with $NAME and ${NAME} replaced by this process's environment, unknown ones by nothing; the caller frees it.
- * NULL when out of memory.
- */
-char *pvmd_expand_variables(const char *text);
-
 #endif

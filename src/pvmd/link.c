@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include <utlist.h>
+#include "../core/clock.h"
 #include "../core/config.h"
 #include "../core/error.h"
 #include "../core/log.h"
@@ -47,7 +48,7 @@ struct pvmd_link {
     struct pvmd_addresses addresses; /* where to call */
     ev_timer tick;                   /* while OPENING or LOST */
     unsigned ticks;                  /* ... so many: loop turns, not time, so that a stopped daemon does not hurry */
-    ev_tstamp excused;               /* silence before this does not count */
+    int64_t excused_us;              /* silence before this does not count */
     bool goodbye;                    /* the other daemon ends */
     bool count_awaited;              /* RELAYED: kept frames wait for the other side's count */
 
@@ -464,7 +465,7 @@ static void stream_hello(struct pvmd_link *l, uint32_t count)
     l->told = l->received;
     l->unasked_bytes = l->unasked = 0;
     l->epoch = (l->caller_epoch > l->epoch ? l->caller_epoch : l->epoch) + 1;
-    l->excused = ev_now(pvmd.loop);
+    l->excused_us = pvmi_clock_us();
     enter(l, PVMD_LINK_UP);
     learn_address(l);
     mark_dirty(l);
@@ -598,15 +599,23 @@ void pvmd_link_close(struct pvmd_host *host)
     host->link = NULL;
 }
 
+const char *pvmd_link_why(const struct pvmd_host *host)
+{
+    const struct pvmd_link *l = host->link;
+    if (l && l->dial)
+        return pvmd_dial_why(l->dial);
+    return l && l->stream ? "the handshake is not done" : "";
+}
+
 enum pvmd_link_state pvmd_link_state(const struct pvmd_host *host)
 {
     return host->link ? host->link->state : PVMD_LINK_IDLE;
 }
 
-ev_tstamp pvmd_link_heard(const struct pvmd_host *host)
+int64_t pvmd_link_heard_us(const struct pvmd_host *host)
 {
-    ev_tstamp heard = pvmd_stream_heard(host->link->stream);
-    return heard > host->link->excused ? heard : host->link->excused;
+    int64_t heard_us = pvmd_stream_heard_us(host->link->stream);
+    return heard_us > host->link->excused_us ? heard_us : host->link->excused_us;
 }
 
 bool pvmd_link_has_kept(const struct pvmd_host *host)
@@ -614,9 +623,9 @@ bool pvmd_link_has_kept(const struct pvmd_host *host)
     return pvmd_kept_count(&host->link->kept) > 0;
 }
 
-void pvmd_link_excuse(struct pvmd_host *host, ev_tstamp seconds)
+void pvmd_link_excuse(struct pvmd_host *host, int64_t us)
 {
-    host->link->excused = pvmd_link_heard(host) + seconds;
+    host->link->excused_us = pvmd_link_heard_us(host) + us;
 }
 
 void pvmd_link_ping(struct pvmd_host *host)

@@ -8,7 +8,6 @@
 #ifndef PVMD_LINK_H
 #define PVMD_LINK_H
 
-#include <ev.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include "../core/frame.h"
@@ -36,6 +35,9 @@ void pvmd_link_send(struct pvmd_host *host, struct pvmi_frame *f);
 /* Master: opens the first connection to a launched slave. pvmd_join_link_up() or pvmd_join_link_lost() follows. */
 void pvmd_link_call(struct pvmd_host *host, const struct pvmd_addresses *addresses);
 
+/* How calls to it have failed so far, for messages; valid until the loop goes on. */
+const char *pvmd_link_why(const struct pvmd_host *host);
+
 /* Ends the link if there is one, with a goodbye if it stands; its frames are dropped. No event follows. */
 void pvmd_link_close(struct pvmd_host *host);
 
@@ -50,14 +52,15 @@ void pvmd_link_peer_relays(struct pvmd_host *host, uint32_t count);
 
 enum pvmd_link_state pvmd_link_state(const struct pvmd_host *host); /* IDLE when there is no link */
 
-/* Loop time when the other side was last heard, moved on by what pvmd_link_excuse() was given; UP links only. */
-ev_tstamp pvmd_link_heard(const struct pvmd_host *host);
+/* When the other side was last heard (pvmi_clock_us()), moved on by what pvmd_link_excuse() was given; UP links only.
+ */
+int64_t pvmd_link_heard_us(const struct pvmd_host *host);
 
 /* Whether sent frames wait to be counted. */
 bool pvmd_link_has_kept(const struct pvmd_host *host);
 
 /* We were not running for so long: the silence is not the other side's. */
-void pvmd_link_excuse(struct pvmd_host *host, ev_tstamp seconds);
+void pvmd_link_excuse(struct pvmd_host *host, int64_t us);
 
 void pvmd_link_ping(struct pvmd_host *host);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "../core/clock.h"
 #include "../core/error.h"
 #include "../core/log.h"
 #include "../core/proto.h"
@@ -38,7 +39,7 @@ struct pvmd_stream {
     bool closed;  /* to be freed when nobody works on it any more */
     bool reading;
     const char *broken; /* why nothing more can be written; reading tells the owner */
-    ev_tstamp heard;
+    int64_t heard_us;
 
     struct pvmi_frame *tx; /* the frame being written, or NULL */
     uint8_t tx_header[HEADER_BYTES];
@@ -425,8 +426,8 @@ static void read_event(struct ev_loop *loop, ev_io *w, int events)
 {
     struct pvmd_stream *s = w->data;
     const char *why = s->broken;
-    (void)events;
-    s->heard = ev_now(loop);
+    (void)loop, (void)events;
+    s->heard_us = pvmi_clock_us();
     s->reading = true;
     if (!why && !s->ready)
         why = handshake(s);
@@ -458,7 +459,7 @@ struct pvmd_stream *pvmd_stream_new(struct ev_loop *loop, int fd, bool client, c
     s->fd = fd;
     s->events = events;
     s->owner = owner;
-    s->heard = ev_now(loop);
+    s->heard_us = pvmi_clock_us();
     ev_io_init(&s->read_watcher, read_event, fd, EV_READ);
     ev_io_init(&s->write_watcher, write_event, fd, EV_WRITE);
     s->read_watcher.data = s->write_watcher.data = s;
@@ -468,9 +469,9 @@ struct pvmd_stream *pvmd_stream_new(struct ev_loop *loop, int fd, bool client, c
     return s;
 }
 
-ev_tstamp pvmd_stream_heard(const struct pvmd_stream *s)
+int64_t pvmd_stream_heard_us(const struct pvmd_stream *s)
 {
-    return s->heard;
+    return s->heard_us;
 }
 
 int pvmd_stream_fd(const struct pvmd_stream *s)

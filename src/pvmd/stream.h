@@ -58,8 +58,8 @@ void pvmd_stream_signal(struct pvmd_stream *s, enum pvmd_signal signal, uint32_t
 /* Sends what was taken. Each caller of the two above ends with it. */
 void pvmd_stream_flush(struct pvmd_stream *s);
 
-/* Loop time when bytes last came in. */
-ev_tstamp pvmd_stream_heard(const struct pvmd_stream *s);
+/* When bytes last came in, by pvmi_clock_us(). */
+int64_t pvmd_stream_heard_us(const struct pvmd_stream *s);
 
 /* The socket, for tests and for the addresses of both ends. */
 int pvmd_stream_fd(const struct pvmd_stream *s);

@@ -1,0 +1,436 @@
+/* add.c - adding hosts. */
+#include "add.h"
+#include <ev.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <utlist.h>
+#include "../core/buf.h"
+#include "../core/error.h"
+#include "../core/log.h"
+#include "daemon.h"
+#include "leave.h"
+#include "manual.h"
+#include "newcomer.h"
+#include "pvm3.h"
+#include "rpc.h"
+
+#define LAUNCHES_MAX 16 /* at once */
+
+/* One caller's hosts. */
+struct order {
+    struct pvmd_newcomer *newcomers;
+    char **lines;
+    unsigned count;
+    const struct pvmd_hostfile *hostfile;
+    bool begun; /* else it waits for an earlier order that adds a host of the same name */
+    pvmd_added *added;
+    void *arg;
+    struct order *prev, *next;
+};
+
+static struct order *orders;          /* as they came */
+static uint32_t last_incarnation = 1; /* the master's own */
+static ev_prepare work_watcher;       /* never started: fed when there may be something to do */
+
+/* Hosts that all daemons are being told of: by index, since any of them may get lost meanwhile. */
+static struct {
+    unsigned *indices;
+    unsigned count;
+    unsigned open; /* answers to come */
+    bool active;
+} batch;
+
+static void work(void);
+
+static void work_event(struct ev_loop *loop, ev_prepare *w, int events)
+{
+    (void)loop, (void)w, (void)events;
+    work();
+}
+
+/* Work is done from the loop only: callbacks need not care what they are called from. */
+static void schedule(void)
+{
+    if (ev_is_pending(&work_watcher))
+        return;
+    ev_prepare_init(&work_watcher, work_event);
+    ev_feed_event(pvmd.loop, &work_watcher, EV_PREPARE);
+}
+
+static void newcomer_settled(struct pvmd_newcomer *n)
+{
+    (void)n;
+    schedule();
+}
+
+static struct pvmd_newcomer *newcomer_of(const struct pvmd_host *host)
+{
+    struct order *o;
+    DL_FOREACH (orders, o)
+        for (unsigned i = 0; i < o->count; i++)
+            if (host && o->newcomers[i].host == host)
+                return &o->newcomers[i];
+    return NULL;
+}
+
+/* ---- begin of an order ---- */
+
+/* The word that would be the name of a host, for comparing with others before anything is parsed. */
+static bool same_name(const char *a, const char *b)
+{
+    a += strspn(a, " \t&$");
+    b += strspn(b, " \t&$");
+    size_t n = strcspn(a, " \t"), m = strcspn(b, " \t");
+    return n == m && !strncasecmp(a, b, n);
+}
+
+static bool shares_name(const struct order *a, const struct order *b)
+{
+    for (unsigned i = 0; i < a->count; i++)
+        for (unsigned j = 0; j < b->count; j++)
+            if (same_name(a->lines[i], b->lines[j]))
+                return true;
+    return false;
+}
+
+static bool must_wait(const struct order *o)
+{
+    struct order *earlier;
+    DL_FOREACH (orders, earlier) {
+        if (earlier == o)
+            return false;
+        if (shares_name(o, earlier))
+            return true;
+    }
+    return false;
+}
+
+/* Options that the line leaves open: those of its line in the hostfile, else the file's last defaults. */
+static int fill_in(struct pvmd_host_spec *spec, const struct pvmd_hostfile *hostfile)
+{
+    const struct pvmd_host_spec *line = hostfile ? pvmd_hostfile_find(hostfile, spec->name) : NULL;
+    if (!hostfile)
+        return 0;
+    if (line)
+        spec->overload |= line->overload;
+    return pvmd_host_spec_default(spec, line ? line : &hostfile->defaults);
+}
+
+static void enter_table(struct pvmd_newcomer *n)
+{
+    const char *name = n->spec.name;
+    n->host = pvmd_manual_take(name);
+    if (n->host && n->spec.answer)
+        return;
+    if (n->host) { /* begun anew */
+        pvmd_host_free(n->host);
+        n->host = NULL;
+    }
+    if (n->spec.answer) {
+        pvmd_newcomer_fail(n, PvmBadParam, "no start by hand is under way: add it with so=ms first, without this line");
+        return;
+    }
+    if (pvmd_host_any_by_name(name)) {
+        pvmd_newcomer_fail(n, PvmDupHost, "the machine has a host of this name");
+        return;
+    }
+    unsigned index = pvmd_host_next_index();
+    n->host = index ? pvmd_host_new(index, ++last_incarnation, name) : NULL;
+    if (!n->host)
+        pvmd_newcomer_fail(n, PvmOutOfRes, "the host table is full");
+    else if (n->spec.speed)
+        n->host->speed = n->spec.speed;
+}
+
+static void begin_newcomer(struct pvmd_newcomer *n, const char *line, const struct pvmd_hostfile *hostfile)
+{
+    char why[256];
+    int rc = pvmd_host_spec_parse(line, strlen(line), &n->spec, why, sizeof why);
+    if (!rc && !n->spec.name)
+        pvmd_newcomer_fail(n, PvmBadParam, "a host name is missing");
+    else if (rc)
+        pvmd_newcomer_fail(n, PvmBadParam, "%s", rc == PVMI_ENOMEM ? pvmi_error_text(rc) : why);
+    else if (fill_in(&n->spec, hostfile))
+        pvmd_newcomer_fail(n, PvmNoMem, "out of memory");
+    else
+        enter_table(n);
+}
+
+static void begin(struct order *o)
+{
+    o->begun = true;
+    for (unsigned i = 0; i < o->count; i++)
+        begin_newcomer(&o->newcomers[i], o->lines[i], o->hostfile);
+}
+
+/* ---- batches ---- */
+
+static void batch_answered(void *arg, unsigned host_index, int code, struct pvmi_buf *body)
+{
+    (void)arg, (void)body;
+    struct pvmd_host *host = pvmd_host_any(host_index);
+    if (code < 0 && host && newcomer_of(host))
+        pvmd_add_link_lost(host, "it does not accept the host table");
+    else if (code < 0 && host)
+        pvmi_log(PVMI_LOG_ERROR, "host %s does not accept a new host: %s", host->name, pvmi_error_text(code));
+    if (!--batch.open)
+        schedule();
+}
+
+static void tell(const struct pvmd_host *host, const struct pvmi_buf *body)
+{
+    batch.open++;
+    pvmd_ask(host->index, PVMD_DM_HOST_ADD, body, batch_answered, NULL);
+}
+
+/* Rows of all members if asked for, then those of the batch. */
+static void put_table(struct pvmi_buf *b, struct pvmd_host **members, size_t count)
+{
+    pvmi_buf_init(b);
+    pvmi_buf_put_u32(b, (uint32_t)count);
+    for (size_t i = 0; i < count; i++)
+        pvmd_host_put_row(b, members[i]);
+    pvmi_buf_put_u32(b, batch.count);
+    for (unsigned i = 0; i < batch.count; i++)
+        pvmd_host_put_row(b, pvmd_host_any(batch.indices[i]));
+}
+
+/* Members hear of the batch; the batch hears of the members and of itself. */
+static void tell_all(void)
+{
+    size_t count;
+    struct pvmd_host **members = pvmd_host_list(&count);
+    struct pvmi_buf news, table;
+    put_table(&news, NULL, 0);
+    put_table(&table, members, count);
+    for (size_t i = 0; i < count; i++)
+        if (members[i] != pvmd_host_self())
+            tell(members[i], &news);
+    for (unsigned i = 0; i < batch.count; i++)
+        tell(pvmd_host_any(batch.indices[i]), &table);
+    pvmi_buf_free(&news);
+    pvmi_buf_free(&table);
+}
+
+static void collect(void)
+{
+    struct order *o;
+    DL_FOREACH (orders, o) {
+        for (unsigned i = 0; i < o->count; i++) {
+            struct pvmd_newcomer *n = &o->newcomers[i];
+            if (n->phase != PVMD_NEWCOMER_LINKED)
+                continue;
+            unsigned *grown = realloc(batch.indices, (batch.count + 1) * sizeof *grown);
+            if (!grown)
+                return; /* the next batch */
+            batch.indices = grown;
+            batch.indices[batch.count++] = n->host->index;
+            pvmd_host_set_state(n->host, PVMD_HOST_JOINING);
+        }
+    }
+}
+
+static void begin_batch(void)
+{
+    batch.count = 0;
+    collect();
+    if (!batch.count)
+        return;
+    batch.active = true;
+    tell_all();
+}
+
+static void make_member(struct pvmd_newcomer *n)
+{
+    pvmd_host_set_state(n->host, PVMD_HOST_UP);
+    pvmi_log(PVMI_LOG_INFO, "host %s (%s, %s port %u) is a member", n->host->name, n->host->arch, n->host->address,
+             n->host->port);
+    n->status = (int)pvmi_tid_of_host_index(n->host->index);
+    n->phase = PVMD_NEWCOMER_DONE;
+}
+
+/* All know it: now it counts. Those of the batch that got lost are out of the table already. */
+static void end_batch(void)
+{
+    struct pvmi_buf body;
+    size_t count;
+    unsigned up = 0;
+    for (unsigned i = 0; i < batch.count; i++) {
+        struct pvmd_newcomer *n = newcomer_of(pvmd_host_any(batch.indices[i]));
+        if (!n)
+            continue;
+        make_member(n);
+        batch.indices[up++] = batch.indices[i];
+    }
+    pvmi_buf_init(&body);
+    pvmi_buf_put_u32(&body, up);
+    for (unsigned i = 0; i < up; i++)
+        pvmi_buf_put_u32(&body, batch.indices[i]);
+    struct pvmd_host **members = pvmd_host_list(&count);
+    for (size_t i = 0; up && i < count; i++)
+        if (members[i] != pvmd_host_self())
+            pvmd_ask(members[i]->index, PVMD_DM_HOST_UP, &body, NULL, NULL);
+    pvmi_buf_free(&body);
+    for (unsigned i = 0; i < up; i++)
+        pvmd_host_joined(pvmd_host_any(batch.indices[i]));
+    batch.active = false;
+}
+
+/* ---- end of an order ---- */
+
+static void free_order(struct order *o)
+{
+    for (unsigned i = 0; i < o->count; i++) {
+        if (o->newcomers)
+            pvmd_newcomer_clear(&o->newcomers[i]);
+        if (o->lines)
+            free(o->lines[i]);
+    }
+    free(o->newcomers);
+    free(o->lines);
+    free(o);
+}
+
+static bool is_done(const struct order *o)
+{
+    for (unsigned i = 0; i < o->count; i++)
+        if (o->newcomers[i].phase != PVMD_NEWCOMER_DONE)
+            return false;
+    return o->begun;
+}
+
+static void finish(struct order *o)
+{
+    int *status = malloc((o->count + 1) * sizeof *status);
+    const char **why = malloc((o->count + 1) * sizeof *why);
+    DL_DELETE(orders, o);
+    for (unsigned i = 0; status && why && i < o->count; i++) {
+        status[i] = o->newcomers[i].status;
+        why[i] = o->newcomers[i].why;
+    }
+    if (status && why && o->added)
+        o->added(o->arg, o->count, status, why);
+    free(status);
+    free(why);
+    free_order(o);
+}
+
+/* ---- all together ---- */
+
+static unsigned launching(void)
+{
+    struct order *o;
+    unsigned n = 0;
+    DL_FOREACH (orders, o)
+        for (unsigned i = 0; i < o->count; i++)
+            n += o->newcomers[i].phase > PVMD_NEWCOMER_TURN && o->newcomers[i].phase < PVMD_NEWCOMER_LINKED;
+    return n;
+}
+
+static void launch_next(struct order *o)
+{
+    unsigned n = launching();
+    for (unsigned i = 0; i < o->count && n < LAUNCHES_MAX; i++) {
+        if (o->newcomers[i].phase != PVMD_NEWCOMER_TURN)
+            continue;
+        pvmd_newcomer_begin(&o->newcomers[i]);
+        n++;
+    }
+}
+
+static void work(void)
+{
+    struct order *o, *next;
+    DL_FOREACH_SAFE (orders, o, next) {
+        if (!o->begun && !must_wait(o))
+            begin(o);
+        if (o->begun)
+            launch_next(o);
+    }
+    if (batch.active && !batch.open)
+        end_batch();
+    if (!batch.active)
+        begin_batch();
+    DL_FOREACH_SAFE (orders, o, next) {
+        if (!is_done(o))
+            continue;
+        finish(o);
+        schedule(); /* another order may have waited for it */
+    }
+}
+
+/* ---- for the layers around ---- */
+
+static bool copy_lines(struct order *o, const char *const *lines)
+{
+    for (unsigned i = 0; i < o->count; i++) {
+        o->lines[i] = strdup(lines[i]);
+        if (!o->lines[i])
+            return false;
+        o->newcomers[i].settled = newcomer_settled;
+    }
+    return true;
+}
+
+int pvmd_add_hosts(const char *const *lines, unsigned count, const struct pvmd_hostfile *hostfile, pvmd_added *added,
+                   void *arg)
+{
+    struct order *o = calloc(1, sizeof *o);
+    if (!o)
+        return PVMI_ENOMEM;
+    o->count = count;
+    o->hostfile = hostfile;
+    o->added = added;
+    o->arg = arg;
+    o->lines = calloc(count + 1, sizeof *o->lines);
+    o->newcomers = calloc(count + 1, sizeof *o->newcomers);
+    if (!o->lines || !o->newcomers || !copy_lines(o, lines)) {
+        free_order(o);
+        return PVMI_ENOMEM;
+    }
+    DL_APPEND(orders, o);
+    schedule();
+    return 0;
+}
+
+bool pvmd_add_busy(void)
+{
+    return orders != NULL;
+}
+
+void pvmd_add_link_up(struct pvmd_host *host)
+{
+    struct pvmd_newcomer *n = newcomer_of(host);
+    if (n && n->phase == PVMD_NEWCOMER_LINK)
+        pvmd_newcomer_link_up(n);
+}
+
+void pvmd_add_link_lost(struct pvmd_host *host, const char *why)
+{
+    struct pvmd_newcomer *n = newcomer_of(host);
+    bool known = host->state == PVMD_HOST_JOINING;
+    unsigned index = host->index;
+    uint32_t incarnation = host->incarnation;
+    if (!n)
+        return;
+    pvmd_newcomer_fail(n, PvmCantStart, "%s: %s",
+                       n->phase == PVMD_NEWCOMER_LINK ? "its daemon runs but cannot be called" : "lost while it joined",
+                       why);
+    schedule();
+    if (!known)
+        return;
+    pvmd_leave_tell(index, incarnation, NULL);
+    pvmd_rpc_host_left(index);
+}
+
+void pvmd_add_stop(void)
+{
+    struct order *o, *next;
+    DL_FOREACH_SAFE (orders, o, next) {
+        DL_DELETE(orders, o);
+        free_order(o);
+    }
+    free(batch.indices);
+    memset(&batch, 0, sizeof batch);
+}

@@ -1,0 +1,442 @@
+/* join.c - the order of start and end of this layer, and what daemons tell each other about hosts. */
+#include "join.h"
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "../core/config.h"
+#include "../core/error.h"
+#include "../core/log.h"
+#include "../core/proto.h"
+#include "add.h"
+#include "daemon.h"
+#include "hostfile.h"
+#include "launch.h"
+#include "leave.h"
+#include "link.h"
+#include "listen.h"
+#include "liveness.h"
+#include "manual.h"
+#include "pvm3.h"
+#include "resolve.h"
+#include "rpc.h"
+#include "slave.h"
+#include "tasks.h"
+#include "tls.h"
+
+static struct pvmd_hostfile hostfile;
+
+int pvmd_join_read_hostfile(const char *path)
+{
+    return pvmd_hostfile_read(path, &hostfile);
+}
+
+/* ---- lists of names, as requests bring them ---- */
+
+struct names {
+    char **list;
+    uint32_t count;
+};
+
+static void free_names(struct names *n)
+{
+    for (uint32_t i = 0; n->list && i < n->count; i++)
+        free(n->list[i]);
+    free(n->list);
+    *n = (struct names){0};
+}
+
+/* The whole body: u32 n, n strings. */
+static int get_names(struct pvmi_buf *body, struct names *n)
+{
+    *n = (struct names){.count = pvmi_buf_get_u32(body)};
+    if (n->count > PVMI_HOST_INDEX_MAX) {
+        n->count = 0;
+        return PVMI_ELIMIT;
+    }
+    n->list = calloc(n->count + 1, sizeof *n->list);
+    for (uint32_t i = 0; n->list && i < n->count; i++)
+        n->list[i] = pvmi_buf_get_string(body);
+    int rc = n->list ? pvmi_buf_end(body) : PVMI_ENOMEM;
+    if (rc)
+        free_names(n);
+    return rc;
+}
+
+/* ---- requests of tasks: the master decides ---- */
+
+static void answered(void *arg, unsigned host_index, int code, struct pvmi_buf *body)
+{
+    struct pvmd_request *r = arg;
+    struct pvmi_buf rest;
+    size_t length = pvmi_buf_left(body);
+    (void)host_index;
+    pvmi_buf_view(&rest, pvmi_buf_get_bytes(body, length), length);
+    rest.length = length;
+    pvmd_request_answer(r, code, &rest);
+    free(r);
+}
+
+static int ask_master(const struct pvmd_request *r, enum pvmd_dm what, struct pvmi_buf *body)
+{
+    struct names names;
+    int rc = get_names(body, &names);
+    uint32_t count = names.count;
+    free_names(&names);
+    if (rc)
+        return rc;
+    struct pvmd_request *copy = count ? malloc(sizeof *copy) : NULL;
+    if (!copy) {
+        pvmd_request_answer(r, count ? PvmNoMem : PvmBadParam, NULL);
+        return 0;
+    }
+    *copy = *r;
+    pvmd_ask(pvmd.master_index, what, body, answered, copy);
+    return 0;
+}
+
+static int add_request(const struct pvmd_request *r, struct pvmi_buf *body)
+{
+    return ask_master(r, PVMD_DM_ADDHOSTS, body);
+}
+
+static int delete_request(const struct pvmd_request *r, struct pvmi_buf *body)
+{
+    return ask_master(r, PVMD_DM_DELHOSTS, body);
+}
+
+static int halt_request(const struct pvmd_request *r, struct pvmi_buf *body)
+{
+    int rc = pvmi_buf_end(body);
+    if (rc)
+        return rc;
+    pvmd_request_answer(r, PvmOk, NULL);
+    pvmd_ask(pvmd.master_index, PVMD_DM_HALT, NULL, NULL, NULL);
+    return 0;
+}
+
+/* ---- the same at the master ---- */
+
+static void put_status(struct pvmi_buf *b, unsigned count, const int *status, int *good)
+{
+    *good = 0;
+    pvmi_buf_put_u32(b, count);
+    for (unsigned i = 0; i < count; i++) {
+        pvmi_buf_put_i32(b, status[i]);
+        *good += status[i] >= 0;
+    }
+}
+
+static void added(void *arg, unsigned count, const int *status, const char *const *why)
+{
+    struct pvmd_question *q = arg;
+    struct pvmi_buf b;
+    int good;
+    pvmi_buf_init(&b);
+    put_status(&b, count, status, &good);
+    for (unsigned i = 0; i < count; i++)
+        pvmi_buf_put_string(&b, why[i]);
+    pvmd_answer(q, good, &b);
+    pvmi_buf_free(&b);
+    free(q);
+}
+
+static void deleted(void *arg, unsigned count, const int *status)
+{
+    struct pvmd_question *q = arg;
+    struct pvmi_buf b;
+    int good;
+    pvmi_buf_init(&b);
+    put_status(&b, count, status, &good);
+    pvmd_answer(q, good, &b);
+    pvmi_buf_free(&b);
+    free(q);
+}
+
+static int change_hosts(const struct pvmd_question *q, struct pvmi_buf *body, bool add)
+{
+    struct names names;
+    if (!pvmd_is_master())
+        return PVMI_EDENIED;
+    int rc = get_names(body, &names);
+    struct pvmd_question *copy = rc ? NULL : malloc(sizeof *copy);
+    if (copy) {
+        const char *const *list = (const char *const *)names.list;
+        *copy = *q;
+        rc = add ? pvmd_add_hosts(list, names.count, &hostfile, added, copy)
+                 : pvmd_leave_delete(list, names.count, deleted, copy);
+        if (rc)
+            free(copy);
+    } else if (!rc) {
+        rc = PVMI_ENOMEM;
+    }
+    free_names(&names);
+    return rc;
+}
+
+static int add_question(const struct pvmd_question *q, struct pvmi_buf *body)
+{
+    return change_hosts(q, body, true);
+}
+
+static int delete_question(const struct pvmd_question *q, struct pvmi_buf *body)
+{
+    return change_hosts(q, body, false);
+}
+
+/* ---- what the master tells ---- */
+
+/* The master's table is the truth, and it has no need to be told. */
+static int check_master(const struct pvmd_question *q)
+{
+    return q->host_index == pvmd.master_index && !pvmd_is_master() ? 0 : PVMI_EDENIED;
+}
+
+static void make_member(struct pvmd_host *h)
+{
+    if (h->state != PVMD_HOST_JOINING)
+        return;
+    pvmd_host_set_state(h, PVMD_HOST_UP);
+    pvmd_host_joined(h);
+}
+
+static int get_rows(struct pvmi_buf *body, bool members)
+{
+    uint32_t count = pvmi_buf_get_u32(body);
+    int rc = pvmi_buf_error(body);
+    for (uint32_t i = 0; !rc && i < count; i++) {
+        struct pvmd_host *h;
+        rc = pvmd_host_get_row(body, &h);
+        if (!rc && members)
+            make_member(h);
+    }
+    return rc;
+}
+
+static int host_add(const struct pvmd_question *q, struct pvmi_buf *body)
+{
+    int rc = check_master(q);
+    rc = rc ? rc : get_rows(body, true);
+    rc = rc ? rc : get_rows(body, false);
+    rc = rc ? rc : pvmi_buf_end(body);
+    if (!rc)
+        pvmd_answer(q, PvmOk, NULL);
+    return rc;
+}
+
+static int host_up(const struct pvmd_question *q, struct pvmi_buf *body)
+{
+    int rc = check_master(q);
+    uint32_t count = pvmi_buf_get_u32(body);
+    for (uint32_t i = 0; !rc && i < count && !pvmi_buf_error(body); i++) {
+        struct pvmd_host *h = pvmd_host_any(pvmi_buf_get_u32(body));
+        if (h)
+            make_member(h);
+    }
+    return rc ? rc : pvmi_buf_end(body);
+}
+
+static int host_remove(const struct pvmd_question *q, struct pvmi_buf *body)
+{
+    struct pvmd_host *h = pvmd_host_any(pvmi_buf_get_u32(body));
+    uint32_t incarnation = pvmi_buf_get_u32(body);
+    int rc = check_master(q);
+    rc = rc ? rc : pvmi_buf_end(body);
+    if (rc || !h || h->incarnation != incarnation)
+        return rc;
+    if (h == pvmd_host_self())
+        pvmd_end(0, "this host is deleted from the machine");
+    else
+        pvmd_leave_forget(h);
+    return 0;
+}
+
+static int halt(const struct pvmd_question *q, struct pvmi_buf *body)
+{
+    int rc = pvmi_buf_end(body);
+    if (rc)
+        return rc;
+    if (pvmd_is_master())
+        pvmd_halt(0, "a task has halted the machine");
+    else if (q->host_index == pvmd.master_index)
+        pvmd_end(0, "the machine is halted");
+    return 0;
+}
+
+static int ping(const struct pvmd_question *q, struct pvmi_buf *body)
+{
+    int rc = pvmi_buf_end(body);
+    if (!rc)
+        pvmd_answer(q, PvmOk, NULL);
+    return rc;
+}
+
+static int link_relayed(const struct pvmd_question *q, struct pvmi_buf *body)
+{
+    struct pvmd_host *h = pvmd_host_by_index(q->host_index);
+    uint32_t count = pvmi_buf_get_u32(body);
+    int rc = pvmi_buf_end(body);
+    if (!rc && h && !pvmd_is_master() && h->index != pvmd.master_index)
+        pvmd_link_peer_relays(h, count);
+    return rc;
+}
+
+/* ---- news of links ---- */
+
+void pvmd_join_link_up(unsigned host_index)
+{
+    struct pvmd_host *h = pvmd_host_any(host_index);
+    if (pvmd_is_master())
+        pvmd_add_link_up(h);
+    else if (host_index == pvmd.master_index)
+        pvmd_slave_linked();
+}
+
+void pvmd_join_link_lost(unsigned host_index, const char *why)
+{
+    struct pvmd_host *h = pvmd_host_any(host_index);
+    if (!pvmd_is_master()) {
+        pvmi_log(PVMI_LOG_ERROR, "the master, %s, is lost: %s", h->name, why);
+        pvmd_end(1, "a daemon cannot go on without its master");
+    } else if (h->state == PVMD_HOST_UP) {
+        pvmd_leave_lost(h, why);
+    } else if (h->state == PVMD_HOST_LEAVING) {
+        pvmd_leave_gone(h);
+    } else {
+        pvmd_add_link_lost(h, why);
+    }
+}
+
+/* ---- start and end ---- */
+
+static void register_handlers(void)
+{
+    pvmd_tm_handle((int)PVMI_TM_ADDHOSTS, add_request);
+    pvmd_tm_handle((int)PVMI_TM_DELHOSTS, delete_request);
+    pvmd_tm_handle((int)PVMI_TM_HALT, halt_request);
+    pvmd_dm_handle(PVMD_DM_ADDHOSTS, add_question);
+    pvmd_dm_handle(PVMD_DM_DELHOSTS, delete_question);
+    pvmd_dm_handle(PVMD_DM_HOST_ADD, host_add);
+    pvmd_dm_handle(PVMD_DM_HOST_UP, host_up);
+    pvmd_dm_handle(PVMD_DM_HOST_REMOVE, host_remove);
+    pvmd_dm_handle(PVMD_DM_HALT, halt);
+    pvmd_dm_handle(PVMD_DM_PING, ping);
+    pvmd_dm_handle(PVMD_DM_LINK_LOST, link_relayed);
+}
+
+static int set_options(struct pvmd_host *self, int speed, const char *exec_path, const char *working_dir,
+                       const char *debugger)
+{
+    if (speed)
+        self->speed = speed;
+    return (exec_path && pvmd_host_set_text(&self->exec_path, exec_path)) ||
+                   (working_dir && pvmd_host_set_text(&self->working_dir, working_dir)) ||
+                   (debugger && pvmd_host_set_text(&self->debugger, debugger))
+               ? PVMI_ENOMEM
+               : 0;
+}
+
+static int options_of_master(struct pvmd_host *self)
+{
+    const struct pvmd_host_spec *line = pvmd_hostfile_find(&hostfile, self->name);
+    return line ? set_options(self, line->speed, line->exec_path, line->working_dir, line->debugger) : 0;
+}
+
+/* Our row, and in a slave the master's, as far as we know it. */
+static int begin_table(void)
+{
+    const struct pvmd_start_text *text = pvmd_slave_text();
+    if (!text)
+        pvmd.host_index = pvmd.master_index = pvmd_host_next_index();
+    struct pvmd_host *self = pvmd_host_new(pvmd.host_index, text ? text->incarnation : 1, pvmd.host_name);
+    if (!self || pvmd_host_set_text(&self->arch, pvmi_arch_own()))
+        return PVMI_ENOMEM;
+    self->dsig = pvmi_dsig_own();
+    self->port = pvmd_listen_port();
+    pvmd_host_set_state(self, PVMD_HOST_UP);
+    if (!text)
+        return options_of_master(self);
+    struct pvmd_host *master = pvmd_host_new(text->master_index, text->master_incarnation, text->master_name);
+    if (!master)
+        return PVMI_ENOMEM;
+    pvmd_host_set_state(master, PVMD_HOST_JOINING);
+    return set_options(self, text->speed, text->exec_path, text->working_dir, text->debugger);
+}
+
+int pvmd_net_start(void)
+{
+    static const struct pvmd_listen_events events = {.offered = pvmd_link_offered, .accepted = pvmd_link_accepted};
+    const struct pvmd_start_text *text = pvmd_slave_text();
+    const char *ip = text && *text->listen_ip ? text->listen_ip : pvmi_config_text(PVMI_SETTING_IP);
+    signal(SIGPIPE, SIG_IGN);
+    int rc = text ? 0 : pvmd_machine_new();
+    rc = rc ? rc : pvmd_tls_start();
+    rc = rc ? rc : pvmd_listen_start(pvmd.loop, ip, (uint16_t)pvmi_config_integer(PVMI_SETTING_PORT), &events);
+    rc = rc ? rc : begin_table();
+    if (rc)
+        return rc;
+    register_handlers();
+    pvmd_liveness_start();
+    return 0;
+}
+
+static void hostfile_added(void *arg, unsigned count, const int *status, const char *const *why)
+{
+    unsigned good = 0;
+    (void)arg, (void)why;
+    for (unsigned i = 0; i < count; i++)
+        good += status[i] >= 0;
+    pvmi_log(PVMI_LOG_INFO, "%u of %u hosts of the hostfile are added", good, count);
+}
+
+static void add_hostfile(void)
+{
+    const char **names = calloc(hostfile.count + 1, sizeof *names);
+    unsigned count = 0;
+    for (size_t i = 0; names && i < hostfile.count; i++)
+        if (!hostfile.hosts[i].later && strcasecmp(hostfile.hosts[i].name, pvmd.host_name))
+            names[count++] = hostfile.hosts[i].name;
+    if (count && pvmd_add_hosts(names, count, &hostfile, hostfile_added, NULL))
+        pvmi_log(PVMI_LOG_ERROR, "no memory for the hosts of the hostfile");
+    free(names);
+}
+
+void pvmd_join_start(void)
+{
+    if (pvmd_slave_text())
+        pvmd_slave_ready();
+    else
+        add_hostfile();
+}
+
+bool pvmd_join_busy(void)
+{
+    return pvmd_add_busy();
+}
+
+void pvmd_halt(int exit_code, const char *why)
+{
+    if (pvmd_is_master())
+        pvmd_leave_all(exit_code, why);
+    else
+        pvmd_end(exit_code, why);
+}
+
+void pvmd_net_stop(void)
+{
+    pvmd_slave_stop();
+    pvmd_leave_stop();
+    pvmd_add_stop();
+    pvmd_launch_stop();
+    pvmd_manual_stop();
+    pvmd_resolve_stop();
+    for (unsigned i = 1; i <= PVMI_HOST_INDEX_MAX; i++)
+        if (pvmd_host_any(i))
+            pvmd_link_close(pvmd_host_any(i));
+    pvmd_listen_stop();
+    pvmd_liveness_stop();
+    pvmd_rpc_stop();
+    pvmd_host_free_all();
+    pvmd_hostfile_free(&hostfile);
+    pvmd_tls_stop();
+}

@@ -1,0 +1,532 @@
+/* launch.c - runs launchers' commands. */
+#include "launch.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/crypto.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utlist.h>
+#include "../core/error.h"
+#include "../core/log.h"
+#include "../core/proto.h"
+#include "pvm3.h"
+
+#define LINGER_S  10. /* for a released command to end by itself */
+#define KILL_S    1.  /* for a cancelled one, after SIGTERM */
+#define NOISE_MAX 512 /* bytes kept of a line that is not the slave's */
+
+extern char **environ;
+
+const struct pvmd_launcher *const pvmd_launchers[] = {&pvmd_launch_local, &pvmd_launch_ssh, &pvmd_launch_rsh,
+                                                      &pvmd_launch_manual, NULL};
+
+const struct pvmd_launcher *pvmd_launcher_find(const char *name)
+{
+    for (unsigned i = 0; pvmd_launchers[i]; i++)
+        if (!strcmp(pvmd_launchers[i]->name, name))
+            return pvmd_launchers[i];
+    return NULL;
+}
+
+const char *pvmd_launch_own_path(void)
+{
+    static char path[4096];
+    if (!path[0]) {
+        ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+        if (n <= 0)
+            snprintf(path, sizeof path, "pvmd3");
+    }
+    return path;
+}
+
+/* ---- command lines ---- */
+
+void pvmd_command_add(struct pvmd_command *c, const char *word)
+{
+    char *copy = c->count < PVMD_COMMAND_MAX ? strdup(word) : NULL;
+    if (copy)
+        c->argv[c->count++] = copy;
+    else
+        c->failed = true;
+}
+
+void pvmd_command_addf(struct pvmd_command *c, const char *format, ...)
+{
+    char *word;
+    va_list args;
+    va_start(args, format);
+    int n = vasprintf(&word, format, args);
+    va_end(args);
+    if (n < 0) {
+        c->failed = true;
+        return;
+    }
+    pvmd_command_add(c, word);
+    free(word);
+}
+
+void pvmd_command_free(struct pvmd_command *c)
+{
+    for (unsigned i = 0; i < c->count; i++)
+        free(c->argv[i]);
+    memset(c, 0, sizeof *c);
+}
+
+/* ---- the remote command ---- */
+
+/*
+ * A path between double quotes of a shell: $NAME and a leading ~ are the remote user's, all else is taken as it stands.
+ */
+static void print_path(FILE *f, const char *path)
+{
+    fputc('"', f);
+    if (path[0] == '~' && (path[1] == '/' || !path[1])) {
+        fputs("$HOME", f);
+        path++;
+    }
+    for (; *path; path++) {
+        bool variable = path[0] == '$' && (path[1] == '{' || path[1] == '_' || (path[1] | 32) >= 'a');
+        if (strchr("\"\\`", *path) || (*path == '$' && !variable))
+            fputc('\\', f);
+        fputc(*path, f);
+    }
+    fputc('"', f);
+}
+
+/* Within single quotes, for whatever login shell reads it; `sh` then reads the script. */
+static void print_quoted(FILE *f, const char *script)
+{
+    fputc('\'', f);
+    for (; *script; script++) {
+        if (*script == '\'')
+            fputs("'\\''", f);
+        else
+            fputc(*script, f);
+    }
+    fputc('\'', f);
+}
+
+/*
+ * Non-interactive shells often have a short PATH: our own daemon's place is tried first, a bare name is looked up. What
+ * is printed on failure is an error line of the start protocol.
+ */
+static char *script_for(const struct pvmd_launch_order *o)
+{
+    char *script = NULL;
+    size_t size;
+    FILE *f = open_memstream(&script, &size);
+    if (!f)
+        return NULL;
+    fputs("p=", f);
+    print_path(f, o->daemon_path ? o->daemon_path : pvmd_launch_own_path());
+    fputs("; q=$p; case $p in */*) ;; *) p=$(command -v \"$p\");; esac; ", f);
+    if (!o->daemon_path)
+        fputs("[ -x \"$p\" ] || p=$(command -v pvmd3); ", f);
+    fprintf(f,
+            "[ -x \"$p\" ] || { echo \"dpvm-error<%d> no daemon at $q%s on $(uname -n): install dpvm there, or say "
+            "where it is with dx= or PVM_DPATH\"; exit 127; }; exec \"$p\" -s",
+            PvmCantStart, o->daemon_path ? "" : " and no pvmd3 in PATH");
+    if (fclose(f)) {
+        free(script);
+        return NULL;
+    }
+    return script;
+}
+
+char *pvmd_launch_remote_command(const struct pvmd_launch_order *o)
+{
+    char *command = NULL, *script = script_for(o);
+    size_t size;
+    FILE *f = script ? open_memstream(&command, &size) : NULL;
+    if (f) {
+        fputs("exec sh -c ", f);
+        print_quoted(f, script);
+        if (fclose(f)) {
+            free(command);
+            command = NULL;
+        }
+    }
+    free(script);
+    return command;
+}
+
+/* ---- a launch ---- */
+
+/* Lines that come from a descriptor of the command. */
+struct line_reader {
+    ev_io io; /* its fd is -1 when closed */
+    char line[PVMD_START_LINE_MAX + 1];
+    size_t length;
+};
+
+struct pvmd_launch {
+    struct ev_loop *loop;
+    const struct pvmd_launcher *launcher;
+    const struct pvmd_launch_events *events;
+    void *owner;
+    bool owned; /* the owner has neither released nor cancelled it, nor been told of its failure */
+    bool told;  /* the owner has had its event */
+    pid_t pid;  /* 0: it has ended, `status` tells how */
+    int status;
+    ev_child child;
+    ev_io in; /* the command's stdin; its fd is -1 when closed */
+    char *text;
+    size_t text_done;
+    struct line_reader out, err;
+    ev_timer limit;
+    char said[NOISE_MAX];      /* last noise on stdout ... */
+    char complaint[NOISE_MAX]; /* ... and last line on stderr */
+    struct pvmd_launch *prev, *next;
+};
+
+static struct pvmd_launch *launches;
+
+const char *pvmd_launch_last_words(const struct pvmd_launch *l)
+{
+    return l->complaint[0] ? l->complaint : l->said;
+}
+
+static void close_io(struct ev_loop *loop, ev_io *io)
+{
+    if (io->fd < 0)
+        return;
+    ev_io_stop(loop, io);
+    close(io->fd);
+    ev_io_set(io, -1, 0);
+}
+
+static void wipe_text(struct pvmd_launch *l)
+{
+    if (l->text)
+        OPENSSL_cleanse(l->text, strlen(l->text));
+    free(l->text);
+    l->text = NULL;
+}
+
+static void close_all(struct pvmd_launch *l)
+{
+    close_io(l->loop, &l->in);
+    close_io(l->loop, &l->out.io);
+    close_io(l->loop, &l->err.io);
+    wipe_text(l);
+}
+
+static void free_launch(struct pvmd_launch *l)
+{
+    close_all(l);
+    ev_child_stop(l->loop, &l->child);
+    ev_timer_stop(l->loop, &l->limit);
+    DL_DELETE(launches, l);
+    free(l);
+}
+
+/* ---- how it failed ---- */
+
+static void describe_end(const struct pvmd_launch *l, char *text, size_t size)
+{
+    if (WIFSIGNALED(l->status))
+        snprintf(text, size, "%s was ended by signal %d", l->launcher->name, WTERMSIG(l->status));
+    else if (WEXITSTATUS(l->status))
+        snprintf(text, size, "%s ended with code %d", l->launcher->name, WEXITSTATUS(l->status));
+    else
+        snprintf(text, size, "%s ended without starting a daemon", l->launcher->name);
+}
+
+/* Nobody needs it any more. It is freed from the loop, since callers up the stack may still hold it. */
+static void let_go(struct pvmd_launch *l, ev_tstamp limit_s)
+{
+    l->owned = false;
+    close_all(l);
+    ev_timer_stop(l->loop, &l->limit);
+    ev_timer_set(&l->limit, l->pid ? limit_s : 0., 0.);
+    ev_timer_start(l->loop, &l->limit);
+}
+
+/* All that a session of its own started, too. */
+static void signal_command(const struct pvmd_launch *l, int signal)
+{
+    if (l->pid)
+        kill(-l->pid, signal);
+}
+
+void pvmd_launch_cancel(struct pvmd_launch *l)
+{
+    signal_command(l, SIGTERM);
+    let_go(l, KILL_S);
+}
+
+void pvmd_launch_release(struct pvmd_launch *l)
+{
+    let_go(l, LINGER_S);
+}
+
+static void limit_event(struct ev_loop *loop, ev_timer *w, int events)
+{
+    struct pvmd_launch *l = w->data;
+    (void)events;
+    if (!l->pid) {
+        free_launch(l);
+        return;
+    }
+    signal_command(l, SIGKILL);
+    ev_timer_set(w, KILL_S, 0.);
+    ev_timer_start(loop, w);
+}
+
+static void fail(struct pvmd_launch *l, int code, const char *why)
+{
+    l->told = true;
+    l->owned = false;
+    l->events->failed(l->owner, code, why);
+    pvmd_launch_cancel(l);
+}
+
+/* The command has ended and all that it had to say is read, but no daemon's line was in it. */
+static void judge_end(struct pvmd_launch *l)
+{
+    char how[128], why[2 * NOISE_MAX];
+    const char *words = pvmd_launch_last_words(l);
+    bool unknown = strstr(l->complaint, "Could not resolve hostname") != NULL;
+    if (l->told || l->pid || l->out.io.fd >= 0 || l->err.io.fd >= 0)
+        return;
+    describe_end(l, how, sizeof how);
+    snprintf(why, sizeof why, "%s%s%s", how, *words ? ": " : "", words);
+    fail(l, unknown ? PvmNoHost : PvmCantStart, why);
+}
+
+static void child_event(struct ev_loop *loop, ev_child *w, int events)
+{
+    struct pvmd_launch *l = w->data;
+    (void)events;
+    ev_child_stop(loop, w);
+    l->pid = 0;
+    l->status = w->rstatus;
+    if (l->owned)
+        judge_end(l);
+    else
+        free_launch(l);
+}
+
+/* ---- what it says ---- */
+
+static void strip(char *line)
+{
+    size_t n = strlen(line);
+    while (n && (unsigned char)line[n - 1] <= ' ')
+        line[--n] = '\0';
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)line[i] < ' ' || line[i] == 127)
+            line[i] = '?'; /* terminal control stays out of logs */
+}
+
+static void keep_words(char to[NOISE_MAX], char *line)
+{
+    strip(line);
+    if (*line)
+        snprintf(to, NOISE_MAX, "%s", line);
+}
+
+static void out_line(struct pvmd_launch *l, char *text)
+{
+    struct pvmd_start_line line;
+    char why[128];
+    strip(text);
+    switch (pvmd_start_line_parse(text, &line)) {
+    case PVMD_LINE_START:
+        l->told = true;
+        l->events->started(l->owner, &line);
+        break;
+    case PVMD_LINE_OTHER_VERSION:
+        snprintf(why, sizeof why, "its daemon speaks protocol %ld, ours %d: install the same version on both",
+                 line.protocol, PVMI_DAEMON_PROTOCOL);
+        fail(l, PvmBadVersion, why);
+        break;
+    case PVMD_LINE_ERROR:
+        fail(l, line.code, line.why);
+        break;
+    case PVMD_LINE_NOISE:
+        keep_words(l->said, text);
+        break;
+    }
+}
+
+static void take_lines(struct pvmd_launch *l, struct line_reader *r)
+{
+    char *newline;
+    while (r->io.fd >= 0 && (newline = memchr(r->line, '\n', r->length))) {
+        size_t length = (size_t)(newline - r->line) + 1;
+        *newline = '\0';
+        if (r == &l->err)
+            keep_words(l->complaint, r->line);
+        else if (!l->told)
+            out_line(l, r->line);
+        r->length -= length;
+        memmove(r->line, r->line + length, r->length);
+    }
+    if (r->length == PVMD_START_LINE_MAX)
+        r->length = 0; /* no line of ours is so long */
+}
+
+static void read_event(struct ev_loop *loop, ev_io *w, int events)
+{
+    struct pvmd_launch *l = w->data;
+    struct line_reader *r = w == &l->out.io ? &l->out : &l->err;
+    (void)events;
+    ssize_t n = read(w->fd, r->line + r->length, PVMD_START_LINE_MAX - r->length);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n > 0) {
+        r->length += (size_t)n;
+        take_lines(l, r);
+        return;
+    }
+    if (r->length) { /* a last line without newline; there is always room */
+        r->line[r->length++] = '\n';
+        take_lines(l, r);
+    }
+    close_io(loop, w);
+    judge_end(l);
+}
+
+static void write_event(struct ev_loop *loop, ev_io *w, int events)
+{
+    struct pvmd_launch *l = w->data;
+    (void)events;
+    ssize_t n = write(w->fd, l->text + l->text_done, strlen(l->text) - l->text_done);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n > 0)
+        l->text_done += (size_t)n;
+    if (n > 0 && l->text[l->text_done])
+        return;
+    wipe_text(l); /* written, or the command has closed its stdin and says why */
+    ev_io_stop(loop, w);
+}
+
+/* ---- begin ---- */
+
+/* Our ends do not block; all are closed by exec but those that the command gets as 0, 1 and 2. */
+static int make_pipes(int in[2], int out[2], int err[2])
+{
+    for (int i = 0; i < 2; i++)
+        in[i] = out[i] = err[i] = -1;
+    if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC))
+        return -1;
+    fcntl(in[1], F_SETFL, O_NONBLOCK);
+    fcntl(out[0], F_SETFL, O_NONBLOCK);
+    fcntl(err[0], F_SETFL, O_NONBLOCK);
+    return 0;
+}
+
+static void close_pair(int pair[2])
+{
+    for (int i = 0; i < 2; i++)
+        if (pair[i] >= 0)
+            close(pair[i]);
+}
+
+/* In a session of its own: no terminal that it could ask for a password, and one process group to be ended. */
+static int spawn_command(struct pvmd_command *c, int in, int out, int err, pid_t *pid)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, in, 0);
+    posix_spawn_file_actions_adddup2(&actions, out, 1);
+    posix_spawn_file_actions_adddup2(&actions, err, 2);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    int error = posix_spawnp(pid, c->argv[0], &actions, &attributes, c->argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    return error;
+}
+
+static void watch(struct pvmd_launch *l, ev_io *io, void (*event)(struct ev_loop *, ev_io *, int), int fd, int events)
+{
+    ev_io_init(io, event, fd, events);
+    io->data = l;
+    ev_io_start(l->loop, io);
+}
+
+static void watch_all(struct pvmd_launch *l, int in, int out, int err)
+{
+    watch(l, &l->in, write_event, in, EV_WRITE);
+    watch(l, &l->out.io, read_event, out, EV_READ);
+    watch(l, &l->err.io, read_event, err, EV_READ);
+    ev_child_init(&l->child, child_event, l->pid, 0);
+    l->child.data = l;
+    ev_child_start(l->loop, &l->child);
+    ev_init(&l->limit, limit_event);
+    l->limit.data = l;
+    DL_APPEND(launches, l);
+}
+
+static struct pvmd_launch *run(struct ev_loop *loop, const struct pvmd_launcher *launcher, struct pvmd_command *c,
+                               const char *text, char *why, size_t size)
+{
+    int in[2], out[2], err[2], error = 0;
+    struct pvmd_launch *l = calloc(1, sizeof *l);
+    char *copy = strdup(text);
+    if (!l || !copy || c->failed)
+        error = ENOMEM;
+    else if (make_pipes(in, out, err) || (error = spawn_command(c, in[0], out[1], err[1], &l->pid)))
+        error = error ? error : errno;
+    if (error) {
+        snprintf(why, size, "cannot run %s: %s", c->count ? c->argv[0] : launcher->name, strerror(error));
+        if (l && copy && !c->failed) {
+            close_pair(in);
+            close_pair(out);
+            close_pair(err);
+        }
+        free(copy);
+        free(l);
+        return NULL;
+    }
+    close(in[0]);
+    close(out[1]);
+    close(err[1]);
+    l->loop = loop;
+    l->launcher = launcher;
+    l->owned = true;
+    l->text = copy;
+    watch_all(l, in[1], out[0], err[0]);
+    return l;
+}
+
+struct pvmd_launch *pvmd_launch_start(struct ev_loop *loop, const struct pvmd_launcher *launcher,
+                                      const struct pvmd_launch_order *order, const char *text,
+                                      const struct pvmd_launch_events *events, void *owner, char *why, size_t size)
+{
+    struct pvmd_command command = {0};
+    launcher->command(order, &command);
+    struct pvmd_launch *l = run(loop, launcher, &command, text, why, size);
+    pvmd_command_free(&command);
+    if (l) {
+        l->events = events;
+        l->owner = owner;
+    }
+    return l;
+}
+
+void pvmd_launch_stop(void)
+{
+    struct pvmd_launch *l, *next;
+    DL_FOREACH_SAFE (launches, l, next) {
+        signal_command(l, SIGKILL);
+        if (l->pid)
+            waitpid(l->pid, NULL, 0);
+        free_launch(l);
+    }
+}

@@ -1,0 +1,221 @@
+/* leave.c - shrinking and ending the machine. */
+#include "leave.h"
+#include <ev.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+#include "../core/buf.h"
+#include "../core/error.h"
+#include "../core/log.h"
+#include "daemon.h"
+#include "link.h"
+#include "pvm3.h"
+#include "rpc.h"
+
+#define LIMIT_S 3. /* for daemons to end */
+
+/* Somebody who waits until hosts have gone. */
+struct waiting {
+    int *status;       /* for each host; NULL: the whole machine ends */
+    unsigned *indices; /* 0: not, or no more, waited for */
+    unsigned count;
+    ev_timer limit;
+    pvmd_deleted *deleted;
+    void *arg;
+    int exit_code;
+    char why[128];
+    struct waiting *prev, *next;
+};
+
+static struct waiting *all_waiting;
+
+void pvmd_leave_tell(unsigned index, uint32_t incarnation, const struct pvmd_host *also)
+{
+    struct pvmi_buf body;
+    pvmi_buf_init(&body);
+    pvmi_buf_put_u32(&body, index);
+    pvmi_buf_put_u32(&body, incarnation);
+    for (unsigned i = 1; i <= PVMI_HOST_INDEX_MAX; i++) {
+        const struct pvmd_host *h = pvmd_host_by_index(i);
+        if (h && h != pvmd_host_self() && (i != index || h == also))
+            pvmd_ask(i, PVMD_DM_HOST_REMOVE, &body, NULL, NULL);
+    }
+    pvmi_buf_free(&body);
+}
+
+void pvmd_leave_forget(struct pvmd_host *host)
+{
+    unsigned index = host->index;
+    bool was_member = host->state == PVMD_HOST_UP;
+    pvmd_link_close(host);
+    pvmd_host_free(host);
+    pvmd_rpc_host_left(index);
+    if (was_member)
+        pvmd_host_left(index);
+}
+
+void pvmd_leave_lost(struct pvmd_host *host, const char *why)
+{
+    pvmi_log(PVMI_LOG_WARNING, "host %s has left the machine: %s", host->name, why);
+    pvmd_leave_tell(host->index, host->incarnation, NULL);
+    pvmd_leave_forget(host);
+}
+
+/* ---- waiting for daemons to end ---- */
+
+static void free_waiting(struct waiting *w)
+{
+    ev_timer_stop(pvmd.loop, &w->limit);
+    DL_DELETE(all_waiting, w);
+    free(w->status);
+    free(w->indices);
+    free(w);
+}
+
+static void finish(struct waiting *w)
+{
+    if (w->deleted)
+        w->deleted(w->arg, w->count, w->status);
+    else
+        pvmd_end(w->exit_code, w->why);
+    free_waiting(w);
+}
+
+static bool is_over(const struct waiting *w)
+{
+    for (unsigned i = 0; i < w->count; i++)
+        if (w->indices[i])
+            return false;
+    return true;
+}
+
+/* Daemons that did not end in time are on their own: they have lost their master. */
+static void limit_event(struct ev_loop *loop, ev_timer *timer, int events)
+{
+    struct waiting *w = timer->data;
+    (void)loop, (void)events;
+    for (unsigned i = 0; i < w->count; i++) {
+        struct pvmd_host *h = w->indices[i] ? pvmd_host_any(w->indices[i]) : NULL;
+        if (!h)
+            continue;
+        pvmi_log(PVMI_LOG_WARNING, "host %s has not ended its daemon within %g s", h->name, LIMIT_S);
+        pvmd_link_close(h);
+        pvmd_host_free(h);
+    }
+    finish(w);
+}
+
+static void host_gone(unsigned index)
+{
+    struct waiting *w, *next;
+    DL_FOREACH_SAFE (all_waiting, w, next) {
+        for (unsigned i = 0; i < w->count; i++)
+            if (w->indices[i] == index)
+                w->indices[i] = 0;
+        if (is_over(w))
+            finish(w);
+    }
+}
+
+void pvmd_leave_gone(struct pvmd_host *host)
+{
+    unsigned index = host->index;
+    pvmd_link_close(host);
+    pvmd_host_free(host);
+    host_gone(index);
+}
+
+static struct waiting *new_waiting(unsigned count)
+{
+    struct waiting *w = calloc(1, sizeof *w);
+    if (!w)
+        return NULL;
+    w->status = calloc(count + 1, sizeof *w->status);
+    w->indices = calloc(count + 1, sizeof *w->indices);
+    w->count = count;
+    ev_timer_init(&w->limit, limit_event, LIMIT_S, 0.);
+    w->limit.data = w;
+    DL_APPEND(all_waiting, w);
+    if (w->status && w->indices)
+        return w;
+    free_waiting(w);
+    return NULL;
+}
+
+/* It is told while it is still a host that can be told; then it is none for anybody. */
+static void dismiss(struct pvmd_host *host)
+{
+    unsigned index = host->index;
+    pvmd_leave_tell(index, host->incarnation, host);
+    pvmd_host_set_state(host, PVMD_HOST_LEAVING);
+    pvmd_rpc_host_left(index);
+    pvmd_host_left(index);
+}
+
+/* ---- deleting ---- */
+
+static int delete_one(const char *name, unsigned *index)
+{
+    struct pvmd_host *host = pvmd_host_by_name(name);
+    if (!*name)
+        return PvmBadParam;
+    if (!host)
+        return PvmNoHost;
+    if (host == pvmd_host_self())
+        return PvmBadParam;
+    pvmi_log(PVMI_LOG_INFO, "host %s is deleted", host->name);
+    *index = host->index;
+    dismiss(host);
+    return PvmOk;
+}
+
+int pvmd_leave_delete(const char *const *names, unsigned count, pvmd_deleted *deleted, void *arg)
+{
+    struct waiting *w = new_waiting(count);
+    if (!w)
+        return PVMI_ENOMEM;
+    w->deleted = deleted;
+    w->arg = arg;
+    for (unsigned i = 0; i < count; i++)
+        w->status[i] = delete_one(names[i], &w->indices[i]);
+    if (is_over(w))
+        finish(w);
+    else
+        ev_timer_start(pvmd.loop, &w->limit);
+    return 0;
+}
+
+/* ---- the end of the machine ---- */
+
+void pvmd_leave_all(int exit_code, const char *why)
+{
+    size_t count;
+    struct pvmd_host **members = pvmd_host_list(&count);
+    struct waiting *w = new_waiting((unsigned)count);
+    if (!w) {
+        pvmd_end(exit_code, why);
+        return;
+    }
+    w->exit_code = exit_code;
+    snprintf(w->why, sizeof w->why, "%s", why);
+    for (size_t i = 0; i < count; i++)
+        if (members[i] != pvmd_host_self())
+            w->indices[i] = members[i]->index;
+    for (unsigned i = 0; i < w->count; i++) {
+        if (!w->indices[i])
+            continue;
+        pvmd_ask(w->indices[i], PVMD_DM_HALT, NULL, NULL, NULL);
+        pvmd_host_set_state(pvmd_host_any(w->indices[i]), PVMD_HOST_LEAVING);
+    }
+    if (is_over(w))
+        finish(w);
+    else
+        ev_timer_start(pvmd.loop, &w->limit);
+}
+
+void pvmd_leave_stop(void)
+{
+    while (all_waiting)
+        free_waiting(all_waiting);
+}

@@ -1,0 +1,62 @@
+/* liveness.c - one timer looks at all links. */
+#include "liveness.h"
+#include <ev.h>
+#include <stdio.h>
+#include "../core/clock.h"
+#include "../core/config.h"
+#include "daemon.h"
+#include "hosts.h"
+#include "link.h"
+
+#define LOOKS 8 /* in one time limit */
+
+static ev_timer timer;
+static int64_t limit_us, last_look_us;
+
+static bool is_our_concern(const struct pvmd_host *h)
+{
+    return pvmd_is_master() || h->index == pvmd.master_index || pvmd_link_has_kept(h);
+}
+
+static void look_at(struct pvmd_host *h, int64_t now_us, int64_t late_us)
+{
+    char why[64];
+    if (late_us > 0)
+        pvmd_link_excuse(h, late_us);
+    int64_t silent_us = now_us - pvmd_link_heard_us(h);
+    if (!is_our_concern(h))
+        return;
+    if (silent_us > limit_us) {
+        snprintf(why, sizeof why, "silent for %.1f s", (double)silent_us / 1e6);
+        pvmd_link_silent(h, why); /* h may be gone now */
+    } else if (silent_us > limit_us / 4) {
+        pvmd_link_ping(h);
+    }
+}
+
+static void look(struct ev_loop *loop, ev_timer *w, int events)
+{
+    int64_t now_us = pvmi_clock_us(), step_us = limit_us / LOOKS;
+    int64_t late_us = now_us - last_look_us - step_us;
+    (void)loop, (void)w, (void)events;
+    last_look_us = now_us;
+    for (unsigned i = 1; i <= PVMI_HOST_INDEX_MAX; i++) {
+        struct pvmd_host *h = pvmd_host_any(i);
+        if (h && h != pvmd_host_self() && pvmd_link_state(h) == PVMD_LINK_UP)
+            look_at(h, now_us, late_us > step_us / 2 ? late_us : 0);
+    }
+}
+
+void pvmd_liveness_start(void)
+{
+    limit_us = pvmi_config_us(PVMI_SETTING_HOST_TIMEOUT);
+    last_look_us = pvmi_clock_us();
+    double step_s = (double)limit_us / LOOKS / 1e6;
+    ev_timer_init(&timer, look, step_s, step_s);
+    ev_timer_start(pvmd.loop, &timer);
+}
+
+void pvmd_liveness_stop(void)
+{
+    ev_timer_stop(pvmd.loop, &timer);
+}

@@ -1,0 +1,305 @@
+/* newcomer.c - launching one host. */
+#include "newcomer.h"
+#include <openssl/crypto.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../core/config.h"
+#include "../core/error.h"
+#include "../core/log.h"
+#include "daemon.h"
+#include "link.h"
+#include "manual.h"
+#include "pvm3.h"
+#include "startup.h"
+
+static double start_limit_s(void)
+{
+    return (double)pvmi_config_us(PVMI_SETTING_START_TIMEOUT) / 1e6;
+}
+
+static const char *target_of(const struct pvmd_newcomer *n)
+{
+    return n->spec.ip ? n->spec.ip : n->spec.name;
+}
+
+/* ---- ends ---- */
+
+static void stop(struct pvmd_newcomer *n)
+{
+    ev_timer_stop(pvmd.loop, &n->limit);
+    if (n->resolve)
+        pvmd_resolve_cancel(n->resolve);
+    if (n->launch)
+        pvmd_launch_cancel(n->launch);
+    n->resolve = NULL;
+    n->launch = NULL;
+}
+
+static void settle(struct pvmd_newcomer *n, enum pvmd_newcomer_phase phase)
+{
+    bool tell = n->phase < PVMD_NEWCOMER_LINKED;
+    n->phase = phase;
+    if (tell)
+        n->settled(n);
+}
+
+void pvmd_newcomer_fail(struct pvmd_newcomer *n, int code, const char *format, ...)
+{
+    va_list args;
+    stop(n);
+    if (n->host) {
+        pvmd_link_close(n->host);
+        pvmd_host_free(n->host);
+        n->host = NULL;
+    }
+    va_start(args, format);
+    if (vasprintf(&n->why, format, args) < 0)
+        n->why = NULL;
+    va_end(args);
+    n->status = code;
+    if (code != PvmAlready) /* a manual start, whose text is for the user's eyes only */
+        pvmi_log(PVMI_LOG_WARNING, "host %s is not added: %s", n->spec.name, n->why ? n->why : pvmi_error_text(code));
+    settle(n, PVMD_NEWCOMER_DONE);
+}
+
+void pvmd_newcomer_clear(struct pvmd_newcomer *n)
+{
+    stop(n);
+    pvmd_host_spec_free(&n->spec);
+    free(n->why);
+    n->why = NULL;
+}
+
+static void limit_event(struct ev_loop *loop, ev_timer *w, int events)
+{
+    struct pvmd_newcomer *n = w->data;
+    double limit_s = start_limit_s();
+    (void)loop, (void)events;
+    if (n->phase == PVMD_NEWCOMER_NAME) {
+        pvmd_newcomer_fail(n, PvmNoHost, "the name service has not found %s within %g s", target_of(n), limit_s);
+    } else if (n->phase == PVMD_NEWCOMER_LAUNCH) {
+        const char *words = pvmd_launch_last_words(n->launch);
+        pvmd_newcomer_fail(n, PvmCantStart, "%s has not started a daemon within %g s (PVM_START_TIMEOUT)%s%s",
+                           n->launcher->name, limit_s, *words ? "; it said: " : "", words);
+    } else {
+        const char *why = pvmd_link_why(n->host);
+        pvmd_newcomer_fail(n, PvmCantStart, "its daemon runs but could not be linked within %g s%s%s", limit_s,
+                           *why ? ": " : "", why);
+    }
+}
+
+/* ---- launch ---- */
+
+static const enum pvmi_setting passed_on[] = {PVMI_SETTING_ALLOW_ROOT,   PVMI_SETTING_START_TIMEOUT,
+                                              PVMI_SETTING_HOST_TIMEOUT, PVMI_SETTING_QUEUE_MAX,
+                                              PVMI_SETTING_LOG_MAX,      PVMI_SETTING_DEBUG_MASK};
+
+static void add_setting(struct pvmd_start_text *t, const char *name, const char *value)
+{
+    t->settings[t->setting_count++] = (struct pvmd_start_setting){.name = (char *)name, .value = (char *)value};
+}
+
+static const char *or_empty(const char *text)
+{
+    return text ? text : "";
+}
+
+/* What the slave gets; texts are borrowed. */
+static struct pvmd_start_text text_for(const struct pvmd_newcomer *n, const char *listen_ip)
+{
+    const struct pvmd_host *self = pvmd_host_self(), *h = n->host;
+    bool manual = n->launcher == &pvmd_launch_manual;
+    struct pvmd_start_text t = {.machine = pvmd_machine,
+                                .master_index = self->index,
+                                .master_incarnation = self->incarnation,
+                                .master_name = self->name,
+                                .index = h->index,
+                                .incarnation = h->incarnation,
+                                .name = h->name,
+                                .speed = h->speed,
+                                .exec_path = (char *)or_empty(n->spec.exec_path),
+                                .working_dir = (char *)or_empty(n->spec.working_dir),
+                                .debugger = (char *)or_empty(n->spec.debugger),
+                                .listen_ip = (char *)listen_ip,
+                                .shares_machine = n->spec.overload || n->launcher == &pvmd_launch_local};
+    add_setting(&t, "PVM_VMID", n->spec.vmid ? n->spec.vmid : pvmi_config_text(PVMI_SETTING_VMID));
+    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+        if (strcmp(pvmi_config_origin(passed_on[i]), "default"))
+            add_setting(&t, pvmi_setting_table[passed_on[i]].name, pvmi_config_text(passed_on[i]));
+    if (manual)
+        add_setting(&t, "PVM_START_TIMEOUT", PVMD_MANUAL_LIMIT);
+    return t;
+}
+
+static char *format_text(const struct pvmd_newcomer *n)
+{
+    char ip[PVMD_ADDRESS_TEXT] = "";
+    if (n->launcher == &pvmd_launch_local && n->found.count && pvmd_address_is_loopback(&n->found.list[0]))
+        pvmd_address_ip(&n->found.list[0], ip, sizeof ip);
+    struct pvmd_start_text t = text_for(n, ip);
+    char *text = pvmd_start_text_format(&t);
+    OPENSSL_cleanse(&t, sizeof t);
+    return text;
+}
+
+static void launch_started(void *owner, const struct pvmd_start_line *line);
+
+/* A failed launch of a name that nobody knows is the name's fault. */
+static void launch_failed(void *owner, int code, const char *why)
+{
+    struct pvmd_newcomer *n = owner;
+    n->launch = NULL;
+    if (code == PvmCantStart && !n->found.count)
+        pvmd_newcomer_fail(n, PvmNoHost, "%s: %s; %s", target_of(n), n->not_found, why);
+    else
+        pvmd_newcomer_fail(n, code, "%s", why);
+}
+
+static const struct pvmd_launch_events launch_events = {.started = launch_started, .failed = launch_failed};
+
+static const char *daemon_path(const struct pvmd_newcomer *n)
+{
+    const char *path = n->spec.daemon_path ? n->spec.daemon_path : pvmi_config_text(PVMI_SETTING_DPATH);
+    return *path ? path : NULL;
+}
+
+static void start_launch(struct pvmd_newcomer *n)
+{
+    struct pvmd_launch_order order = {.target = target_of(n), .login = n->spec.login, .daemon_path = daemon_path(n)};
+    char why[256] = "out of memory", *text = format_text(n);
+    n->phase = PVMD_NEWCOMER_LAUNCH;
+    if (text)
+        n->launch = pvmd_launch_start(pvmd.loop, n->launcher, &order, text, &launch_events, n, why, sizeof why);
+    if (text)
+        OPENSSL_cleanse(text, strlen(text));
+    free(text);
+    if (!n->launch)
+        launch_failed(n, PvmCantStart, why);
+}
+
+/* The first time the user is told what to do, and the host's slot waits; the second time he brings the daemon's line.
+ */
+static void start_by_hand(struct pvmd_newcomer *n)
+{
+    struct pvmd_start_line line;
+    char *text = format_text(n);
+    if (!text) {
+        pvmd_newcomer_fail(n, PvmNoMem, "out of memory");
+        return;
+    }
+    if (!n->spec.answer) {
+        pvmd_manual_keep(n->host);
+        n->host = NULL;
+        pvmd_newcomer_fail(n, PvmAlready,
+                           "start by hand: on %s type\n\n    pvmd3 -s\n\nand paste these lines there:\n\n%s\n"
+                           "Then, within " PVMD_MANUAL_LIMIT " s, add the host again with the line that pvmd3 prints:"
+                           "\n\n    add '%s so=ms ddpro<...> ...'\n",
+                           target_of(n), text, n->spec.name);
+    } else if (pvmd_start_line_parse(n->spec.answer, &line) == PVMD_LINE_START) {
+        launch_started(n, &line);
+    } else {
+        pvmd_newcomer_fail(n, PvmBadParam, "'%.60s' is not what pvmd3 -s prints when it has started", n->spec.answer);
+    }
+    OPENSSL_cleanse(text, strlen(text));
+    free(text);
+}
+
+/* ---- name and launcher ---- */
+
+static const struct pvmd_launcher *choose_launcher(const struct pvmd_newcomer *n)
+{
+    const char *asked = n->spec.start;
+    if (!asked || !strcmp(asked, "pw"))
+        asked = pvmi_config_text(PVMI_SETTING_LAUNCHER);
+    else if (!strcmp(asked, "ms"))
+        asked = "manual";
+    if (strcmp(asked, "auto"))
+        return pvmd_launcher_find(asked);
+    if (n->found.count && pvmd_address_is_loopback(&n->found.list[0]))
+        return &pvmd_launch_local;
+    return *pvmi_config_text(PVMI_SETTING_RSH) ? &pvmd_launch_rsh : &pvmd_launch_ssh;
+}
+
+static void launch(struct pvmd_newcomer *n)
+{
+    n->launcher = choose_launcher(n);
+    if (!n->launcher)
+        pvmd_newcomer_fail(n, PvmBadParam, "PVM_LAUNCHER=%s: it must be auto, local, ssh, rsh or manual",
+                           pvmi_config_text(PVMI_SETTING_LAUNCHER));
+    else if (n->launcher == &pvmd_launch_local && !n->found.count)
+        pvmd_newcomer_fail(n, PvmNoHost, "%s: %s", target_of(n), n->not_found);
+    else if (n->launcher == &pvmd_launch_manual)
+        start_by_hand(n);
+    else
+        start_launch(n);
+}
+
+static void resolved(void *arg, const struct pvmd_addresses *found, const char *why)
+{
+    struct pvmd_newcomer *n = arg;
+    n->resolve = NULL;
+    n->found = *found;
+    snprintf(n->not_found, sizeof n->not_found, "%s", or_empty(why));
+    launch(n);
+}
+
+void pvmd_newcomer_begin(struct pvmd_newcomer *n)
+{
+    if (n->spec.start && !strcmp(n->spec.start, "pw")) {
+        pvmd_newcomer_fail(n, PvmCantStart,
+                           "so=pw: dpvm does not ask for passwords; let ssh in without one (ssh-copy-id %s), or start "
+                           "the daemon by hand with so=ms",
+                           target_of(n));
+        return;
+    }
+    ev_timer_init(&n->limit, limit_event, start_limit_s(), 0.);
+    n->limit.data = n;
+    ev_timer_start(pvmd.loop, &n->limit);
+    n->phase = PVMD_NEWCOMER_NAME;
+    n->resolve = pvmd_resolve_start(pvmd.loop, target_of(n), resolved, n);
+    if (!n->resolve)
+        pvmd_newcomer_fail(n, PvmOutOfRes, "cannot look its name up: out of memory or threads");
+}
+
+/* ---- link ---- */
+
+static void add_addresses(struct pvmd_addresses *to, const struct pvmd_addresses *from, uint16_t port)
+{
+    for (unsigned i = 0; i < from->count; i++) {
+        struct pvmd_address a = from->list[i];
+        pvmd_address_set_port(&a, port);
+        pvmd_addresses_add(to, &a);
+    }
+}
+
+/* What is most likely to work first: as asked for, as ssh got there, as the name says, as the slave sees itself. */
+static void launch_started(void *owner, const struct pvmd_start_line *line)
+{
+    struct pvmd_newcomer *n = owner;
+    struct pvmd_addresses candidates = {0};
+    if (n->spec.ip || n->launcher == &pvmd_launch_local)
+        add_addresses(&candidates, &n->found, line->port);
+    add_addresses(&candidates, &line->ssh, line->port);
+    add_addresses(&candidates, &n->found, line->port);
+    add_addresses(&candidates, &line->addresses, line->port);
+    n->phase = PVMD_NEWCOMER_LINK;
+    n->host->dsig = line->dsig;
+    n->host->port = line->port;
+    pvmd_host_set_text(&n->host->arch, line->arch);
+    pvmd_host_set_state(n->host, PVMD_HOST_LINKING);
+    if (candidates.count)
+        pvmd_link_call(n->host, &candidates);
+    else
+        pvmd_newcomer_fail(n, PvmCantStart, "its daemon has no address that it could be called at");
+}
+
+void pvmd_newcomer_link_up(struct pvmd_newcomer *n)
+{
+    ev_timer_stop(pvmd.loop, &n->limit);
+    if (n->launch)
+        pvmd_launch_release(n->launch);
+    n->launch = NULL;
+    settle(n, PVMD_NEWCOMER_LINKED);
+}

@@ -1,0 +1,265 @@
+/* slave.c - being launched. */
+#include "slave.h"
+#include <errno.h>
+#include <ev.h>
+#include <fcntl.h>
+#include <openssl/crypto.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "../core/clock.h"
+#include "../core/config.h"
+#include "../core/error.h"
+#include "../core/log.h"
+#include "daemon.h"
+#include "join.h"
+#include "listen.h"
+#include "pvm3.h"
+
+static bool launched; /* we were started with -s */
+static bool linked;
+static bool said; /* an error line is out */
+static int guard =
+    -1; /* to the process that stays with the launcher: it ends when we say so, and tells us when it dies */
+static struct pvmd_start_text start;
+static ev_io input_watcher, guard_watcher;
+static ev_timer limit;
+
+const struct pvmd_start_text *pvmd_slave_text(void)
+{
+    return launched ? &start : NULL;
+}
+
+const char *pvmd_file_suffix(void)
+{
+    static char suffix[PVMD_HOST_NAME_MAX + 2];
+    if (launched && start.shares_machine && !suffix[0])
+        snprintf(suffix, sizeof suffix, ".%s", start.name);
+    return suffix;
+}
+
+/* ---- talking to the launcher ---- */
+
+static void print_line(const char *text, size_t length)
+{
+    char line[PVMD_START_LINE_MAX + 2];
+    memcpy(line, text, length);
+    line[length] = '\n';
+    for (size_t done = 0; done <= length;) {
+        ssize_t n = write(STDOUT_FILENO, line + done, length + 1 - done);
+        if (n < 0 && errno != EINTR)
+            return; /* nobody listens */
+        done += n > 0 ? (size_t)n : 0;
+    }
+}
+
+void pvmd_slave_failed(int public_code, const char *why)
+{
+    char line[PVMD_START_LINE_MAX];
+    if (!launched || linked || said)
+        return;
+    said = true;
+    print_line(line, pvmd_error_line_format(public_code, why, line, sizeof line));
+}
+
+static void __attribute__((noreturn)) give_up(int public_code, const char *why)
+{
+    pvmd_slave_failed(public_code, why);
+    exit(1);
+}
+
+/* The launcher's process waits for its end, and closes the channel then: the daemon has to go on in another one. */
+static void leave_parent(void)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+        give_up(PvmDSysErr, strerror(errno));
+    pid_t child = fork();
+    if (child < 0)
+        give_up(PvmDSysErr, strerror(errno));
+    if (child == 0) {
+        close(pair[0]);
+        guard = pair[1];
+        setsid();
+        return;
+    }
+    uint8_t code = 1;
+    close(pair[1]);
+    while (read(pair[0], &code, 1) < 0 && errno == EINTR)
+        continue;
+    _exit(code);
+}
+
+/* ---- the start text ---- */
+
+static double start_limit_s(void)
+{
+    return (double)pvmi_config_us(PVMI_SETTING_START_TIMEOUT) / 1e6;
+}
+
+/* Waits for more of the start text; a user who pastes it may take his time. */
+static bool wait_for_input(int64_t until_us)
+{
+    struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
+    int64_t left_ms = (until_us - pvmi_clock_us()) / 1000;
+    int n = poll(&p, 1, isatty(STDIN_FILENO) ? -1 : left_ms > 0 ? (int)left_ms : 0);
+    return n > 0 || (n < 0 && errno == EINTR);
+}
+
+static size_t read_text(char *text, size_t size)
+{
+    int64_t until_us = pvmi_clock_us() + pvmi_config_us(PVMI_SETTING_START_TIMEOUT);
+    size_t length = 0;
+    while (!pvmd_start_text_is_whole(text, length)) {
+        if (length == size)
+            give_up(PvmBadMsg, "what comes on stdin is not a start text: pvmd3 -s is for the master's use");
+        if (!wait_for_input(until_us))
+            give_up(PvmCantStart, "the start text has not come on stdin: the launcher must pass it on");
+        ssize_t n = read(STDIN_FILENO, text + length, size - length);
+        if (n == 0)
+            give_up(PvmCantStart, "stdin ended before the start text was whole: pvmd3 -s is for the master's use");
+        if (n > 0)
+            length += (size_t)n;
+        else if (errno != EINTR && errno != EAGAIN)
+            give_up(PvmDSysErr, strerror(errno));
+    }
+    return length;
+}
+
+static void apply_settings(void)
+{
+    for (unsigned i = 0; i < start.setting_count; i++) {
+        const struct pvmd_start_setting *s = &start.settings[i];
+        if (!strncmp(s->name, "PVM", 3) && *s->value)
+            setenv(s->name, s->value, 1);
+        else if (!strncmp(s->name, "PVM", 3))
+            unsetenv(s->name);
+    }
+}
+
+void pvmd_slave_start(void)
+{
+    launched = true;
+    leave_parent();
+    char *text = malloc(PVMD_START_TEXT_MAX);
+    if (!text)
+        give_up(PvmNoMem, "out of memory");
+    size_t length = read_text(text, PVMD_START_TEXT_MAX);
+    int rc = pvmd_start_text_parse(text, length, &start);
+    OPENSSL_cleanse(text, length);
+    free(text);
+    if (rc == PVMI_EVERSION)
+        give_up(PvmBadVersion, "the master is of another version: install the same on both hosts");
+    if (rc)
+        give_up(pvmi_error_public(rc), "the start text is damaged");
+    apply_settings();
+    pvmd_machine = start.machine;
+    pvmd.host_index = start.index;
+    pvmd.master_index = start.master_index;
+    pvmd.host_name = strdup(start.name);
+    if (!pvmd.host_name)
+        give_up(PvmNoMem, "out of memory");
+}
+
+/* ---- ready ---- */
+
+/* "client_ip client_port server_ip server_port": the third is an address of ours that the master can reach. */
+static void add_ssh_address(struct pvmd_start_line *line)
+{
+    char ip[PVMD_ADDRESS_TEXT];
+    struct pvmd_address a;
+    const char *connection = getenv("SSH_CONNECTION");
+    if (!connection || sscanf(connection, "%*s %*s %79s", ip) != 1)
+        return;
+    if (!pvmd_address_parse(ip, line->port, &a) && !pvmd_address_is_link_local(&a))
+        pvmd_addresses_add(&line->ssh, &a);
+}
+
+static void add_addresses(struct pvmd_start_line *line)
+{
+    const char *ip = *start.listen_ip ? start.listen_ip : pvmi_config_text(PVMI_SETTING_IP);
+    struct pvmd_address a;
+    if (*ip && !pvmd_address_parse(ip, line->port, &a)) {
+        pvmd_addresses_add(&line->addresses, &a);
+        return;
+    }
+    add_ssh_address(line);
+    pvmd_addresses_add_own(&line->addresses, line->port);
+}
+
+static void channel_event(struct ev_loop *loop, ev_io *w, int events)
+{
+    char rest[256];
+    (void)loop, (void)events;
+    ssize_t n = read(w->fd, rest, sizeof rest);
+    if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
+        return;
+    pvmd_end(1, "the launcher has ended before the master called");
+}
+
+static void limit_event(struct ev_loop *loop, ev_timer *w, int events)
+{
+    (void)loop, (void)w, (void)events;
+    pvmd_slave_failed(PvmCantStart, "the master has not called this daemon's port in time");
+    pvmd_end(1, "the master has not called in time");
+}
+
+static void watch(void)
+{
+    ev_io_init(&input_watcher, channel_event, STDIN_FILENO, EV_READ);
+    ev_io_start(pvmd.loop, &input_watcher);
+    ev_io_init(&guard_watcher, channel_event, guard, EV_READ);
+    ev_io_start(pvmd.loop, &guard_watcher);
+    ev_timer_init(&limit, limit_event, start_limit_s(), 0.);
+    ev_timer_start(pvmd.loop, &limit);
+}
+
+void pvmd_slave_ready(void)
+{
+    struct pvmd_start_line line = {.dsig = pvmi_dsig_own(), .port = pvmd_listen_port()};
+    char text[PVMD_START_LINE_MAX];
+    snprintf(line.arch, sizeof line.arch, "%s", pvmd_host_self()->arch);
+    add_addresses(&line);
+    watch();
+    print_line(text, pvmd_start_line_format(&line, text, sizeof text));
+}
+
+static void stop_watching(void)
+{
+    ev_io_stop(pvmd.loop, &input_watcher);
+    ev_io_stop(pvmd.loop, &guard_watcher);
+    ev_timer_stop(pvmd.loop, &limit);
+}
+
+/* Nothing of the launcher's channel may stay open here, or ssh would wait for it. */
+void pvmd_slave_linked(void)
+{
+    uint8_t code = 0;
+    if (!launched || linked)
+        return;
+    linked = true;
+    stop_watching();
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = 0; fd < 3 && null >= 0; fd++)
+        dup2(null, fd);
+    if (null > 2)
+        close(null);
+    if (write(guard, &code, 1) != 1)
+        pvmi_log(PVMI_LOG_WARNING, "the launcher's process is gone already");
+    close(guard);
+    guard = -1;
+}
+
+void pvmd_slave_stop(void)
+{
+    if (!launched)
+        return;
+    if (!linked)
+        stop_watching();
+    pvmd_slave_failed(PvmCantStart, "the daemon ended while it started; its log on that host says why");
+    pvmd_start_text_free(&start);
+}

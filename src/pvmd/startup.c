@@ -1,0 +1,317 @@
+/* startup.c - start texts and start lines. */
+#include "startup.h"
+#include <openssl/crypto.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../core/buf.h"
+#include "../core/error.h"
+#include "../core/proto.h"
+
+#define HEX_COLUMNS 72
+#define TEXT_MAX    PVMD_START_LINE_MAX /* bytes of each text */
+
+static const char magic[] = "dpvm ";
+static const char last_line[] = "end\n";
+
+/* ---- start texts ---- */
+
+static void put_fields(struct pvmi_buf *b, const struct pvmd_start_text *t)
+{
+    pvmi_buf_put_bytes(b, t->machine.id, sizeof t->machine.id);
+    pvmi_buf_put_bytes(b, t->machine.secret, sizeof t->machine.secret);
+    pvmi_buf_put_u32(b, t->master_index);
+    pvmi_buf_put_u32(b, t->master_incarnation);
+    pvmi_buf_put_string(b, t->master_name);
+    pvmi_buf_put_u32(b, t->index);
+    pvmi_buf_put_u32(b, t->incarnation);
+    pvmi_buf_put_string(b, t->name);
+    pvmi_buf_put_i32(b, t->speed);
+    pvmi_buf_put_string(b, t->exec_path);
+    pvmi_buf_put_string(b, t->working_dir);
+    pvmi_buf_put_string(b, t->debugger);
+    pvmi_buf_put_string(b, t->listen_ip);
+    pvmi_buf_put_u8(b, t->shares_machine);
+    pvmi_buf_put_u32(b, t->setting_count);
+    for (unsigned i = 0; i < t->setting_count; i++) {
+        pvmi_buf_put_string(b, t->settings[i].name);
+        pvmi_buf_put_string(b, t->settings[i].value);
+    }
+}
+
+static void print_hex(FILE *f, const struct pvmi_buf *b)
+{
+    for (size_t i = 0; i < b->length; i++)
+        fprintf(f, "%02x%s", b->data[i], (i + 1) % (HEX_COLUMNS / 2) && i + 1 < b->length ? "" : "\n");
+}
+
+char *pvmd_start_text_format(const struct pvmd_start_text *t)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct pvmi_buf b;
+    pvmi_buf_init(&b);
+    put_fields(&b, t);
+    FILE *f = pvmi_buf_error(&b) ? NULL : open_memstream(&text, &size);
+    if (f) {
+        setvbuf(f, NULL, _IONBF, 0); /* no copy of the secret in a buffer that nobody wipes */
+        fprintf(f, "%s%d\n", magic, PVMI_DAEMON_PROTOCOL);
+        print_hex(f, &b);
+        fputs(last_line, f);
+        if (fclose(f)) {
+            free(text);
+            text = NULL;
+        }
+    }
+    if (b.data)
+        OPENSSL_cleanse(b.data, b.length);
+    pvmi_buf_free(&b);
+    return text;
+}
+
+/* A text of at most TEXT_MAX bytes; never NULL unless out of memory, which is put down as the buffer's error. */
+static char *get_text(struct pvmi_buf *b)
+{
+    char *text = pvmi_buf_get_string(b);
+    if (text && strlen(text) > TEXT_MAX)
+        b->error = PVMI_ELIMIT;
+    return text;
+}
+
+static void get_bytes(struct pvmi_buf *b, uint8_t *to, size_t length)
+{
+    const uint8_t *data = pvmi_buf_get_bytes(b, length);
+    if (data)
+        memcpy(to, data, length);
+}
+
+static void get_settings(struct pvmi_buf *b, struct pvmd_start_text *t)
+{
+    uint32_t count = pvmi_buf_get_u32(b);
+    if (count > PVMD_START_SETTINGS)
+        b->error = PVMI_ELIMIT;
+    for (uint32_t i = 0; i < count && !pvmi_buf_error(b); i++) {
+        struct pvmd_start_setting *s = &t->settings[t->setting_count++];
+        s->name = get_text(b);
+        s->value = get_text(b);
+    }
+}
+
+static int get_fields(struct pvmi_buf *b, struct pvmd_start_text *t)
+{
+    get_bytes(b, t->machine.id, sizeof t->machine.id);
+    get_bytes(b, t->machine.secret, sizeof t->machine.secret);
+    t->master_index = pvmi_buf_get_u32(b);
+    t->master_incarnation = pvmi_buf_get_u32(b);
+    t->master_name = get_text(b);
+    t->index = pvmi_buf_get_u32(b);
+    t->incarnation = pvmi_buf_get_u32(b);
+    t->name = get_text(b);
+    t->speed = pvmi_buf_get_i32(b);
+    t->exec_path = get_text(b);
+    t->working_dir = get_text(b);
+    t->debugger = get_text(b);
+    t->listen_ip = get_text(b);
+    t->shares_machine = pvmi_buf_get_u8(b);
+    get_settings(b, t);
+    return pvmi_buf_end(b);
+}
+
+static bool is_index(uint32_t index)
+{
+    return index >= 1 && index <= PVMI_HOST_INDEX_MAX;
+}
+
+static int check_fields(const struct pvmd_start_text *t)
+{
+    if (!is_index(t->index) || !is_index(t->master_index) || t->index == t->master_index)
+        return PVMI_EFORMAT;
+    if (!*t->name || strlen(t->name) > PVMD_HOST_NAME_MAX || strlen(t->master_name) > PVMD_HOST_NAME_MAX)
+        return PVMI_EFORMAT;
+    return t->speed < 1 || t->speed > PVMD_SPEED_MAX ? PVMI_EFORMAT : 0;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Hex digits and white space up to `end`; the bytes go to b, which the caller frees. */
+static int read_hex(const char *text, const char *end, struct pvmi_buf *b)
+{
+    int high = -1;
+    for (; text < end; text++) {
+        int digit = hex_digit(*text);
+        if (digit < 0 && *text != '\n' && *text != '\r' && *text != ' ')
+            return PVMI_EFORMAT;
+        if (digit >= 0 && high >= 0)
+            pvmi_buf_put_u8(b, (uint8_t)(high << 4 | digit));
+        if (digit >= 0)
+            high = high >= 0 ? -1 : digit;
+    }
+    return high >= 0 ? PVMI_EFORMAT : pvmi_buf_error(b);
+}
+
+/* The newline before the last line, which is whole; NULL when it is not there. */
+static const char *find_end(const char *text, size_t length)
+{
+    const char *end = memmem(text, length, "\nend", 4);
+    return end && end + 4 < text + length && (end[4] == '\n' || end[4] == '\r') ? end : NULL;
+}
+
+bool pvmd_start_text_is_whole(const char *text, size_t length)
+{
+    return find_end(text, length) != NULL;
+}
+
+/* The line "dpvm <protocol>": what follows it, or NULL. */
+static const char *read_first_line(const char *text, const char *end, int *protocol)
+{
+    size_t n = sizeof magic - 1;
+    *protocol = 0;
+    if ((size_t)(end - text) < n || memcmp(text, magic, n))
+        return NULL;
+    for (text += n; text < end && *text >= '0' && *text <= '9' && *protocol < 100000; text++)
+        *protocol = *protocol * 10 + (*text - '0');
+    return text;
+}
+
+int pvmd_start_text_parse(const char *text, size_t length, struct pvmd_start_text *t)
+{
+    struct pvmi_buf b;
+    int protocol;
+    memset(t, 0, sizeof *t);
+    const char *end = find_end(text, length), *hex = end ? read_first_line(text, end, &protocol) : NULL;
+    if (!hex)
+        return PVMI_EFORMAT;
+    if (protocol != PVMI_DAEMON_PROTOCOL)
+        return PVMI_EVERSION;
+    pvmi_buf_init(&b);
+    int rc = read_hex(hex, end, &b);
+    rc = rc ? rc : get_fields(&b, t);
+    rc = rc ? rc : check_fields(t);
+    if (b.data)
+        OPENSSL_cleanse(b.data, b.length);
+    pvmi_buf_free(&b);
+    return rc;
+}
+
+void pvmd_start_text_free(struct pvmd_start_text *t)
+{
+    free(t->master_name);
+    free(t->name);
+    free(t->exec_path);
+    free(t->working_dir);
+    free(t->debugger);
+    free(t->listen_ip);
+    for (unsigned i = 0; i < t->setting_count; i++) {
+        free(t->settings[i].name);
+        free(t->settings[i].value);
+    }
+    OPENSSL_cleanse(t, sizeof *t);
+}
+
+/* ---- start lines ---- */
+
+/* The text between the brackets of "key<...>", to value[size]: false when it is missing or too long. */
+static bool get_field(const char *line, const char *key, char *value, size_t size)
+{
+    size_t key_length = strlen(key);
+    const char *at = line;
+    while ((at = strstr(at, key)) && !(at[key_length] == '<' && (at == line || at[-1] == ' ')))
+        at++;
+    const char *end = at ? strchr(at, '>') : NULL;
+    if (!end)
+        return false;
+    at += key_length + 1;
+    if ((size_t)(end - at) >= size)
+        return false;
+    memcpy(value, at, (size_t)(end - at));
+    value[end - at] = '\0';
+    return true;
+}
+
+/* A number that takes the whole text. */
+static bool get_number(const char *text, int base, unsigned long max, unsigned long *value)
+{
+    char *end;
+    *value = strtoul(text, &end, base);
+    return *text >= '0' && *text <= '9' && !*end && *value <= max;
+}
+
+static bool is_printable(const char *text)
+{
+    for (; *text; text++)
+        if (*text < ' ' || *text > '~')
+            return false;
+    return true;
+}
+
+static enum pvmd_start_line_kind parse_error(const char *text, struct pvmd_start_line *line)
+{
+    char *end;
+    long code = strtol(text, &end, 10);
+    if (code >= 0 || code < -100 || *end != '>')
+        return PVMD_LINE_NOISE;
+    line->code = (int)code;
+    snprintf(line->why, sizeof line->why, "%s", end[1] == ' ' ? end + 2 : end + 1);
+    return PVMD_LINE_ERROR;
+}
+
+static bool parse_start(const char *text, struct pvmd_start_line *line)
+{
+    char list[PVMD_ADDRESS_MAX * PVMD_ADDRESS_TEXT], number[16];
+    unsigned long dsig, port;
+    line->ssh.count = line->addresses.count = 0;
+    if (!get_field(text, "arch", line->arch, sizeof line->arch) || !line->arch[0] || !is_printable(line->arch))
+        return false;
+    if (!get_field(text, "dsig", number, sizeof number) || !get_number(number, 0, UINT32_MAX, &dsig))
+        return false;
+    if (!get_field(text, "port", number, sizeof number) || !get_number(number, 10, UINT16_MAX, &port) || !port)
+        return false;
+    line->dsig = (pvmi_dsig)dsig;
+    line->port = (uint16_t)port;
+    if (get_field(text, "ssh", list, sizeof list))
+        pvmd_addresses_parse(list, &line->ssh);
+    if (get_field(text, "ip", list, sizeof list))
+        pvmd_addresses_parse(list, &line->addresses);
+    return true;
+}
+
+/* A prompt without a newline may stand before what the slave prints. */
+enum pvmd_start_line_kind pvmd_start_line_parse(const char *text, struct pvmd_start_line *line)
+{
+    static const char error_key[] = "dpvm-error<", start_key[] = "ddpro<";
+    char number[16];
+    unsigned long protocol;
+    memset(line, 0, sizeof *line);
+    const char *error = strstr(text, error_key), *start = strstr(text, start_key);
+    if (strlen(text) > PVMD_START_LINE_MAX)
+        return PVMD_LINE_NOISE;
+    if (error)
+        return parse_error(error + sizeof error_key - 1, line);
+    if (!start || !get_field(start, "ddpro", number, sizeof number) || !get_number(number, 10, 1000000, &protocol))
+        return PVMD_LINE_NOISE;
+    line->protocol = (long)protocol;
+    if (protocol != PVMI_DAEMON_PROTOCOL)
+        return PVMD_LINE_OTHER_VERSION;
+    return parse_start(start, line) ? PVMD_LINE_START : PVMD_LINE_NOISE;
+}
+
+size_t pvmd_start_line_format(const struct pvmd_start_line *line, char *text, size_t size)
+{
+    char ssh[PVMD_ADDRESS_TEXT], list[PVMD_ADDRESS_MAX * PVMD_ADDRESS_TEXT];
+    pvmd_addresses_format(&line->ssh, ssh, sizeof ssh);
+    pvmd_addresses_format(&line->addresses, list, sizeof list);
+    int n = snprintf(text, size, "ddpro<%d> arch<%s> dsig<0x%08x> port<%u> ssh<%s> ip<%s>", PVMI_DAEMON_PROTOCOL,
+                     line->arch, line->dsig, line->port, ssh, list);
+    return (size_t)n < size ? (size_t)n : size - 1;
+}
+
+size_t pvmd_error_line_format(int code, const char *why, char *text, size_t size)
+{
+    int n = snprintf(text, size, "dpvm-error<%d> %s", code, why);
+    return (size_t)n < size ? (size_t)n : size - 1;
+}
