@@ -82,7 +82,7 @@ static int set_ours(struct pvmd_environment *e, const struct pvmd_order *order)
     static const char no_traces[] = "@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@";
     int rc = set_text(e, "PVMSOCK", pvmd.socket_path);
     if (!rc)
-        rc = set_number(e, "PVMCTX", "%#x", (int)order->context);
+        rc = set_number(e, "PVMCTX", "0x%x", (int)order->context);
     if (!rc)
         rc = set_text(e, "PVMTMASK", *order->trace_mask ? order->trace_mask : no_traces);
     if (!rc)
