@@ -69,7 +69,7 @@ static void send_bytes(struct task *t, struct pvmi_frame_header h, const void *d
     h.dsig = pvmi_dsig_own();
     h.enc = PVMI_ENC_DEFAULT;
     struct pvmi_frame *f = pvmi_frame_alloc(&h);
-    if (h.length)
+    if (data)
         memcpy(f->mem->data, data, h.length);
     send_frame(t, f);
 }
