@@ -200,13 +200,16 @@ int pvmi_message_pack_string(struct pvmi_message *m, const char *text)
     size_t length = strlen(text) + 1;
     if (length > INT_MAX)
         return PVMI_ELIMIT;
-    uint64_t start = m->length;
     int told = (int)length;
-    int status = pvmi_message_pack(m, PVM_INT, &told, 1, 1);
-    if (!status)
-        status = pvmi_message_pack_bytes(m, text, length);
+    size_t prefix = pvmi_type_bytes(PVM_INT, m->dsig);
+    uint8_t *to = room(m, prefix + length);
+    if (!to)
+        return PVMI_ENOMEM;
+    int status = pvmi_convert_to(PVM_INT, pvmi_dsig_own(), &told, m->dsig, to, 1, 1);
     if (status)
-        m->length = start;
+        m->length -= prefix + length;
+    else
+        memcpy(to + prefix, text, length);
     return status;
 }
 

@@ -292,6 +292,8 @@ START_TEST(strange_messages_yield_bytes_only)
     ck_assert_int_eq(c, 0x2a);
     i = 1;
     ck_assert_int_eq(pvmi_message_pack(m, PVM_INT, &i, 1, 1), PVMI_EFORMAT);
+    ck_assert_int_eq(pvmi_message_pack_string(m, "text"), PVMI_EFORMAT);
+    ck_assert_uint_eq(m->length, 8);
     ck_assert_int_eq(pvmi_message_pack(m, PVM_BYTE, &c, 1, 1), 0);
     ck_assert_uint_eq(m->length, 9);
     pvmi_message_unref(m);
