@@ -1,0 +1,48 @@
+/* cure.c - what helps against what ssh and the like print. */
+#include <stdio.h>
+#include <string.h>
+#include "console.h"
+#include "cure.h"
+
+/* What ssh and the like print, and what helps. */
+static const struct {
+    const char *symptom, *cure;
+} cures[] = {
+    {"Permission denied", "let %s take your key: ssh-copy-id %s. `ssh %s true` must work without a question"},
+    {"Host key verification failed", "accept its key once: ssh %s true (or ssh-keyscan %s >> ~/.ssh/known_hosts)"},
+    {"REMOTE HOST IDENTIFICATION HAS CHANGED", "its key is another one now; if that is right: ssh-keygen -R %s"},
+    {"Could not resolve",
+     "the name %s is unknown here: look for a slip, or add it to DNS, /etc/hosts or ~/.ssh/config"},
+    {"Connection refused", "no ssh server answers on %s: start sshd there, or set its port in ~/.ssh/config"},
+    {"No route to host", "%s cannot be reached from here: is it switched on, and is the network right?"},
+    {"timed out", "%s does not answer: is it switched on, and does a firewall let ssh through?"},
+    {"Connection closed", "%s hung up: its sshd log says why (often a limit, or a missing /run/sshd)"},
+    {"no daemon at", "install dpvm on %s, or say where its pvmd3 is: add '%s dx=PATH' or PVM_DPATH"},
+    {"not found", "PVM_RSH names a command that does not exist; correct or unset it"},
+};
+
+const char *cure_find(const char *text)
+{
+    for (size_t i = 0; i < sizeof(cures) / sizeof(cures[0]); i++)
+        if (strstr(text, cures[i].symptom) != NULL)
+            return cures[i].cure;
+    return NULL;
+}
+
+void cure_print(const char *cure, const char *host)
+{
+    char line[1024];
+    size_t used = 0;
+
+    for (const char *p = cure; *p != '\0' && used < sizeof(line) - 1; p++) {
+        if (p[0] == '%' && p[1] == 's') {
+            used += (size_t)snprintf(line + used, sizeof(line) - used, "%s", host);
+            used = used < sizeof(line) ? used : sizeof(line) - 1;
+            p++;
+        } else {
+            line[used++] = *p;
+        }
+    }
+    line[used] = '\0';
+    advise("  Cure: %s.", line);
+}
