@@ -1,7 +1,10 @@
 /* hosts.c - the machine grows, shrinks and ends. */
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include "../core/error.h"
 #include "../core/proto.h"
+#include "options.h"
 #include "perror.h"
 #include "request.h"
 #include "task.h"
@@ -14,6 +17,37 @@ static bool are_names(char **names, int count)
         if (!names[i])
             return false;
     return true;
+}
+
+/*
+ * The daemon's words on a host that could not be added, since a code alone does not say what to do. PvmAlready is no
+ * error but a host to be started by hand: its text is what the user has to type.
+ */
+static void print_reason(const char *name, int status, const char *why)
+{
+    if (*why && (pvmi_options.auto_err || status == PvmAlready))
+        fprintf(stderr, "libpvm [%s]: pvm_addhosts(): %s: %s\n", pvmi_identity(), name, why);
+}
+
+/* Reads status words and, of added hosts, the reasons behind them. */
+static int read_status(struct pvmi_buf *body, int tag, char **names, int count, int *status)
+{
+    int *own = calloc((size_t)count, sizeof *own);
+    if (!own)
+        return PVMI_ENOMEM;
+    for (int i = 0; i < count; i++) {
+        own[i] = pvmi_buf_get_i32(body);
+        if (status)
+            status[i] = own[i];
+    }
+    for (int i = 0; i < count && tag == (int)PVMI_TM_ADDHOSTS; i++) {
+        char *why = pvmi_buf_get_string(body);
+        if (why)
+            print_reason(names[i], own[i], why);
+        free(why);
+    }
+    free(own);
+    return 0;
 }
 
 /* Adds or deletes hosts: how many, and what became of each. */
@@ -33,10 +67,9 @@ static int change_hosts(int tag, char **names, int count, int *status)
     rc = pvmi_request(tag, &body, &answer);
     if (rc >= 0 && pvmi_buf_get_u32(&answer.body) != (uint32_t)count)
         rc = PVMI_EFORMAT;
-    for (int i = 0; rc >= 0 && i < count; i++) {
-        int result = pvmi_buf_get_i32(&answer.body);
-        if (status)
-            status[i] = result;
+    if (rc >= 0) {
+        int read = read_status(&answer.body, tag, names, count, status);
+        rc = read ? read : rc;
     }
     int end = pvmi_answer_end(&answer);
     return rc >= 0 && end ? end : rc;
