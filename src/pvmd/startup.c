@@ -39,30 +39,25 @@ static void put_fields(struct pvmi_buf *b, const struct pvmd_start_text *t)
     }
 }
 
-static void print_hex(FILE *f, const struct pvmi_buf *b)
+/* In lines of HEX_COLUMNS; returns the end. */
+static char *print_hex(char *to, const struct pvmi_buf *b)
 {
-    for (size_t i = 0; i < b->length; i++)
-        fprintf(f, "%02x%s", b->data[i], (i + 1) % (HEX_COLUMNS / 2) && i + 1 < b->length ? "" : "\n");
+    for (size_t i = 0; i < b->length; i++) {
+        to += sprintf(to, "%02x", b->data[i]);
+        if ((i + 1) % (HEX_COLUMNS / 2) == 0 || i + 1 == b->length)
+            *to++ = '\n';
+    }
+    return to;
 }
 
 char *pvmd_start_text_format(const struct pvmd_start_text *t)
 {
-    char *text = NULL;
-    size_t size = 0;
     struct pvmi_buf b;
     pvmi_buf_init(&b);
     put_fields(&b, t);
-    FILE *f = pvmi_buf_error(&b) ? NULL : open_memstream(&text, &size);
-    if (f) {
-        setvbuf(f, NULL, _IONBF, 0); /* no copy of the secret in a buffer that nobody wipes */
-        fprintf(f, "%s%d\n", magic, PVMI_DAEMON_PROTOCOL);
-        print_hex(f, &b);
-        fputs(last_line, f);
-        if (fclose(f)) {
-            free(text);
-            text = NULL;
-        }
-    }
+    char *text = pvmi_buf_error(&b) ? NULL : malloc(3 * b.length + 64); /* two digits and at most a newline each */
+    if (text)
+        strcpy(print_hex(text + sprintf(text, "%s%d\n", magic, PVMI_DAEMON_PROTOCOL), &b), last_line);
     if (b.data)
         OPENSSL_cleanse(b.data, b.length);
     pvmi_buf_free(&b);
