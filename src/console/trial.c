@@ -92,7 +92,7 @@ static int run_trial(char *const argv[], char *text, size_t size)
 /* The daemon's path on another host: as given, or as here, beside this program. */
 static void daemon_path(const char *given, char *path, size_t size)
 {
-    char own[PATH_MAX];
+    char own[PATH_MAX - sizeof "/pvmd3"];
 
     if (given != NULL && *given != '\0') {
         snprintf(path, size, "%s", given);

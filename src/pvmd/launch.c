@@ -329,7 +329,7 @@ static void keep_words(char to[NOISE_MAX], char *line)
 {
     strip(line);
     if (*line)
-        snprintf(to, NOISE_MAX, "%s", line);
+        snprintf(to, NOISE_MAX, "%.*s", NOISE_MAX - 1, line);
 }
 
 static void out_line(struct pvmd_launch *l, char *text)
