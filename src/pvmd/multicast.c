@@ -5,6 +5,7 @@
 #include <uthash.h>
 #include "../core/error.h"
 #include "../core/log.h"
+#include "../core/proto.h"
 #include "daemon.h"
 #include "hosts.h"
 #include "link.h"
@@ -261,6 +262,7 @@ void pvmd_multicast_host_left(unsigned index)
 
 void pvmd_multicast_start(void)
 {
+    pvmd_tm_handle(PVMI_TM_MULTICAST, pvmd_multicast_request);
     pvmd_dm_handle(PVMD_DM_MULTICAST, receive_announcement);
 }
 
