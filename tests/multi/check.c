@@ -23,6 +23,11 @@ int check_main(int argc, char **argv, void (*master)(int argc, char **argv), con
     return 0;
 }
 
+const char *check_program(void)
+{
+    return own_path;
+}
+
 void check_failed(const char *file, int line, const char *format, ...)
 {
     char text[1024];

@@ -54,6 +54,9 @@ int check_slowness(void);
 /* Longest wait for one thing. */
 int check_limit_s(void);
 
+/* Path of this program, for pvm_spawn(). */
+const char *check_program(void);
+
 /* Spawns n copies that run `role` with one argument (NULL: none), on `host` (NULL: anywhere). All must start. */
 void check_spawn(const char *role, const char *argument, const char *host, int n, int *tids);
 

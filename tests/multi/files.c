@@ -25,7 +25,7 @@ struct files_snapshot *files_snapshot_take(const char *folder)
         err(2, "run: %s", folder);
     s->folder = folder;
     for (struct dirent *entry; s->count < NAMES_MAX && (entry = readdir(dir));)
-        if (strstr(entry->d_name, "pvm"))
+        if (strncmp(entry->d_name, "pvm", 3) == 0 && entry->d_type != DT_DIR)
             s->names[s->count++] = strdup(entry->d_name);
     closedir(dir);
     return s;
@@ -51,7 +51,7 @@ int files_snapshot_compare(struct files_snapshot *before)
     struct files_snapshot *now = files_snapshot_take(before->folder);
     int count = 0;
     for (int i = 0; i < now->count; i++)
-        if (!contains(before, now->names[i]) && !strstr(now->names[i], "dpvm-multi.")) { /* another runner's folder */
+        if (!contains(before, now->names[i])) {
             printf("left behind: %s/%s\n", now->folder, now->names[i]);
             count++;
         }

@@ -31,7 +31,7 @@ static void check_config(int hosts)
     CHECK_EQ(pvm_archcode("NOARCH"), PvmNotFound);
 }
 
-static void check_tasks(const char *program, int hosts)
+static void check_tasks(int hosts)
 {
     struct pvmtaskinfo *list;
     int tids[2], n;
@@ -46,7 +46,7 @@ static void check_tasks(const char *program, int hosts)
     CHECK_EQ(list[0].ti_tid, tids[1]);
     CHECK_EQ(list[0].ti_ptid, pvm_mytid());
     CHECK_EQ(list[0].ti_host, pvm_tidtohost(tids[1]));
-    CHECK_TEXT(list[0].ti_a_out, program);
+    CHECK_TEXT(list[0].ti_a_out, check_program());
     CHECK_EQ(list[0].ti_flag & 2, 2);
     CHECK(check_alive(list[0].ti_pid));
     CHECK_EQ(pvm_tasks(pvm_mytid(), &n, &list), 0);
@@ -119,7 +119,7 @@ static void master(int argc, char **argv)
     pvm_setopt(PvmAutoErr, 0);
     check_hosts(hosts);
     check_config(hosts);
-    check_tasks(argv[0], hosts);
+    check_tasks(hosts);
     check_clock(pvm_tidtohost(pvm_mytid()));
     if (hosts > 1) {
         struct pvmhostinfo *list;

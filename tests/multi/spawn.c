@@ -5,8 +5,6 @@
 
 enum { TAG_REPORT = 1 };
 
-static const char *program; /* our own path */
-
 /* Reports how it was started. */
 static void reporter(int argc, char **argv)
 {
@@ -40,7 +38,7 @@ static void check_arguments(void)
     CHECK_EQ(setenv("CHECK_EXPORTED", "a:b = c", 1), 0);
     CHECK_EQ(setenv("CHECK_NOT_EXPORTED", "secret", 1), 0);
     CHECK_EQ(pvm_export("CHECK_EXPORTED"), 0);
-    CHECK_EQ(pvm_spawn((char *)program, argv, PvmTaskDefault, NULL, 1, &tid), 1);
+    CHECK_EQ(pvm_spawn((char *)check_program(), argv, PvmTaskDefault, NULL, 1, &tid), 1);
     check_receive(tid, TAG_REPORT);
     CHECK_EQ(pvm_upkint(&n, 1, 1), 0);
     CHECK_EQ(n, 6);
@@ -58,7 +56,7 @@ static int spawn_and_count(int flags, const char *where, int n, int host)
 {
     int tids[16], there = 0;
     char *argv[] = {"reporter", NULL};
-    CHECK_EQ(pvm_spawn((char *)program, argv, flags, (char *)where, n, tids), n);
+    CHECK_EQ(pvm_spawn((char *)check_program(), argv, flags, (char *)where, n, tids), n);
     for (int i = 0; i < n; i++) {
         there += pvm_tidtohost(tids[i]) == host;
         check_receive(tids[i], TAG_REPORT);
@@ -95,7 +93,7 @@ static void check_folder(const char *host)
     snprintf(where, sizeof where, "%s:%s", host, folder);
     int tid, n;
     char *argv[] = {"reporter", NULL}, role[64];
-    CHECK_EQ(pvm_spawn((char *)program, argv, PvmTaskHost, where, 1, &tid), 1);
+    CHECK_EQ(pvm_spawn((char *)check_program(), argv, PvmTaskHost, where, 1, &tid), 1);
     check_receive(tid, TAG_REPORT);
     CHECK_EQ(pvm_upkint(&n, 1, 1), 0);
     CHECK_EQ(pvm_upkstr(role), 0);
@@ -114,20 +112,19 @@ static void check_errors(void)
     CHECK_EQ(tids[0], PvmNoFile);
     CHECK_EQ(pvm_spawn("/etc/passwd", NULL, PvmTaskDefault, NULL, 1, tids), 0); /* no program */
     CHECK(tids[0] < 0);
-    CHECK_EQ(pvm_spawn((char *)program, NULL, PvmTaskHost, "no-such-host", 2, tids), 0);
+    CHECK_EQ(pvm_spawn((char *)check_program(), NULL, PvmTaskHost, "no-such-host", 2, tids), 0);
     CHECK_EQ(tids[0], PvmNoHost);
     CHECK_EQ(tids[1], PvmNoHost);
-    CHECK_EQ(pvm_spawn((char *)program, NULL, PvmTaskArch, "NOARCH", 1, tids), 0);
+    CHECK_EQ(pvm_spawn((char *)check_program(), NULL, PvmTaskArch, "NOARCH", 1, tids), 0);
     CHECK_EQ(tids[0], PvmNoHost);
-    CHECK_EQ(pvm_spawn((char *)program, NULL, PvmTaskDefault, NULL, 0, tids), PvmBadParam);
-    CHECK_EQ(pvm_spawn((char *)program, NULL, PvmTaskDefault, NULL, -3, tids), PvmBadParam);
+    CHECK_EQ(pvm_spawn((char *)check_program(), NULL, PvmTaskDefault, NULL, 0, tids), PvmBadParam);
+    CHECK_EQ(pvm_spawn((char *)check_program(), NULL, PvmTaskDefault, NULL, -3, tids), PvmBadParam);
     CHECK_EQ(pvm_spawn(NULL, NULL, PvmTaskDefault, NULL, 1, tids), PvmBadParam);
 }
 
 static void master(int argc, char **argv)
 {
     int hosts = argc > 1 ? atoi(argv[1]) : 1;
-    program = argv[0];
     check_hosts(hosts);
     pvm_setopt(PvmAutoErr, 0);
     check_arguments();
