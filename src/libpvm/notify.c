@@ -24,15 +24,15 @@ struct own_exit {
 
 static struct own_exit *own_exits; /* requests for PvmTaskExit of ourselves */
 
-/* An event as a daemon would report it. */
-static int deliver(int tag, uint32_t ctx, int tid)
+/* An event in the form that daemons report theirs. */
+static int deliver(pvmi_tid src, int tag, uint32_t ctx, int tid)
 {
     struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
     if (!m || pvmi_message_pack(m, PVM_INT, &tid, 1, 1)) {
         pvmi_message_unref(m);
         return PVMI_ENOMEM;
     }
-    m->src = PVMI_TID_DAEMON;
+    m->src = src;
     m->dst = pvmi_task.tid;
     m->tag = tag;
     m->ctx = ctx;
@@ -57,7 +57,7 @@ static int cancel_own_exit(int tag)
         if (e->tag == tag && e->ctx == (uint32_t)pvmmyctx) {
             DL_DELETE(own_exits, e);
             free(e);
-            return deliver(tag, (uint32_t)pvmmyctx, (int)pvmi_task.tid);
+            return deliver(PVMI_TID_DAEMON, tag, (uint32_t)pvmmyctx, (int)pvmi_task.tid);
         }
     return 0;
 }
@@ -66,7 +66,7 @@ void pvmi_notify_own_exit(void)
 {
     struct own_exit *e;
     DL_FOREACH (own_exits, e)
-        deliver(e->tag, e->ctx, (int)pvmi_task.tid);
+        deliver(PVMI_TID_DAEMON, e->tag, e->ctx, (int)pvmi_task.tid);
     pvmi_notify_clear();
 }
 
@@ -130,7 +130,7 @@ static int notify_routes_lost(int tag, int count, const int *tids)
 {
     int rc = 0;
     for (int i = 0; i < count && !rc; i++)
-        rc = deliver(tag, (uint32_t)pvmmyctx, tids[i]);
+        rc = deliver(pvmi_task.tid, tag, (uint32_t)pvmmyctx, tids[i]);
     return rc;
 }
 

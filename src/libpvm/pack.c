@@ -9,14 +9,14 @@
 static int pack(const char *call, int type, const void *data, int n, int stride)
 {
     struct pvmi_message *m = pvmi_send_buffer.m;
-    int rc = m ? pvmi_message_pack(m, type, data, n, stride) : PvmNoBuf;
+    int rc = n < 0 ? PVMI_EPARAM : m ? pvmi_message_pack(m, type, data, n, stride) : PvmNoBuf;
     return rc ? pvmi_return(call, rc) : 0;
 }
 
 static int unpack(const char *call, int type, void *data, int n, int stride)
 {
     struct pvmi_message *m = pvmi_receive_buffer.m;
-    int rc = m ? pvmi_message_unpack(m, type, data, n, stride) : PvmNoBuf;
+    int rc = n < 0 ? PVMI_EPARAM : m ? pvmi_message_unpack(m, type, data, n, stride) : PvmNoBuf;
     return rc ? pvmi_return(call, rc) : 0;
 }
 

@@ -171,11 +171,11 @@ static int pack_item(const struct item *item, struct arguments *args)
         return mid < 0 ? mid : 0;
     }
     struct pvmi_message *m = pvmi_send_buffer.m;
+    if (!m)
+        return PvmNoBuf;
     int type = type_of(item);
     if (type < 0 && item->kind != 's')
         return PVMI_EPARAM;
-    if (!m)
-        return PvmNoBuf;
     if (item->kind == 's')
         return pvmi_message_pack_string(m, va_arg(args->list, char *));
     if (!item->by_address && item->kind != 'x')
@@ -210,11 +210,11 @@ static int unpack_item(const struct item *item, struct arguments *args)
         return 0;
     }
     struct pvmi_message *m = pvmi_receive_buffer.m;
+    if (!m)
+        return PvmNoBuf;
     int type = type_of(item);
     if (type < 0 && item->kind != 's')
         return PVMI_EPARAM;
-    if (!m)
-        return PvmNoBuf;
     void *to = va_arg(args->list, void *);
     if (item->kind == 's')
         return to ? pvmi_message_unpack_string(m, to, SIZE_MAX) : PVMI_EPARAM;

@@ -54,6 +54,17 @@ static int connect_patiently(const char *path)
     return rc;
 }
 
+/* A program that goes on without a daemon fails in each call: what to do is said again only when it is something else.
+ */
+static void explain_once(const char *why)
+{
+    static char said[256];
+    if (strncmp(why, said, sizeof said - 1) == 0)
+        return;
+    pvmi_log(PVMI_LOG_ERROR, "%s", why);
+    snprintf(said, sizeof said, "%s", why);
+}
+
 static int reach_daemon(void)
 {
     char path[PVMI_ADDRESS_PATH_BYTES], why[2 * PVMI_ADDRESS_PATH_BYTES + 256];
@@ -66,7 +77,7 @@ static int reach_daemon(void)
             snprintf(why, sizeof why, "cannot connect to the daemon on %s: %s", path, pvmi_error_text(rc));
     }
     if (rc)
-        pvmi_log(PVMI_LOG_ERROR, "%s", why);
+        explain_once(why);
     return rc ? PVMI_EDOWN : 0;
 }
 
