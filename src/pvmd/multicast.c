@@ -151,7 +151,7 @@ static size_t open_multicasts(pvmi_tid src)
     return n;
 }
 
-int pvmd_multicast_request(const struct pvmd_request *r, struct pvmi_buf *body)
+static int receive_request(const struct pvmd_request *r, struct pvmi_buf *body)
 {
     size_t count;
     pvmi_tid group = pvmi_buf_get_u32(body);
@@ -262,7 +262,7 @@ void pvmd_multicast_host_left(unsigned index)
 
 void pvmd_multicast_start(void)
 {
-    pvmd_tm_handle(PVMI_TM_MULTICAST, pvmd_multicast_request);
+    pvmd_tm_handle(PVMI_TM_MULTICAST, receive_request);
     pvmd_dm_handle(PVMD_DM_MULTICAST, receive_announcement);
 }
 

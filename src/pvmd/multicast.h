@@ -9,8 +9,7 @@
 #include "../core/frame.h"
 #include "tasks.h"
 
-/* TM_MULTICAST and DM_MULTICAST. */
-pvmd_tm_handler pvmd_multicast_request;
+/* Handles TM_MULTICAST and DM_MULTICAST from now on. */
 void pvmd_multicast_start(void);
 
 /* A frame for a multicast tid. Called by relay.c. */
