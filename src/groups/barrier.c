@@ -70,15 +70,6 @@ static void ask(struct pvmi_wait *w)
     m->watched = true;
 }
 
-static int children(const struct pvmi_tree *tree)
-{
-    int n = 0, reach = pvmi_tree_reach(tree->mine, tree->size);
-
-    for (int step = 1; step < reach; step *= 2)
-        n++;
-    return n;
-}
-
 static int release_all(struct meeting *m, const struct pvmi_call *call)
 {
     struct pvmi_parcel word = {.way = PVMI_GROUP_RELEASE, .call = *call};
@@ -88,7 +79,7 @@ static int release_all(struct meeting *m, const struct pvmi_call *call)
 
 static int report(struct meeting *m, const struct pvmi_call *call)
 {
-    int parent = m->group->tids[m->tree.ranks[pvmi_tree_parent(m->tree.mine)]];
+    int parent = m->group->tids[m->tree.ranks[pvmi_tree_parent(&m->tree, m->tree.mine)]];
 
     return pvmi_parcel_word(PVMI_GROUP_ARRIVE, call, 0, parent);
 }
@@ -103,7 +94,7 @@ static int meet(struct meeting *m)
     m->wait = (struct pvmi_wait){
         .group = g, .ready = all_below, .lost = lost, .ask = ask, .limit_us = -1, .first_ask_us = FIRST_ASK_US};
     m->epoch = g->epoch;
-    m->awaited = children(&m->tree);
+    m->awaited = pvmi_tree_children(&m->tree, m->tree.mine);
     code = pvmi_traffic_wait(&m->wait);
     if (code < 0)
         return code;
@@ -123,7 +114,7 @@ static int meet(struct meeting *m)
 static int among_members(struct pvmi_group *g)
 {
     struct meeting m = {.group = g};
-    int code = pvmi_tree_make(&m.tree, g->tids, g->size, 0, g->rank);
+    int code = pvmi_tree_make(&m.tree, PVMI_TREE_RADIX, g->tids, g->size, 0, g->rank);
 
     if (code < 0)
         return code;

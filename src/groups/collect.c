@@ -138,7 +138,7 @@ static int ready(struct pvmi_wait *w)
 /* Can nobody between this position and the root have its contribution, or still get it? */
 static bool path_is_clear(const struct pvmi_collect *k, int position)
 {
-    for (int a = pvmi_tree_parent(position); a != 0; a = pvmi_tree_parent(a))
+    for (int a = pvmi_tree_parent(&k->c->tree, position); a != 0; a = pvmi_tree_parent(&k->c->tree, a))
         if (!k->covered[a] && !k->past[a] && !pvmi_collective_gone(k->c, a))
             return false;
     return true;
@@ -208,14 +208,11 @@ static int merge(struct pvmi_collect *k, struct pvmi_parcel *a, struct pvmi_parc
  */
 static bool fit(const struct pvmi_collect *k, const struct pvmi_parcel *a, const struct pvmi_parcel *b)
 {
-    int room = a->start & -a->start;
-
     if (a->code < 0 || b->code < 0 || b->start != a->start + a->reach)
         return false;
     if (!k->reduce)
         return true;
-    return (a->reach & (a->reach - 1)) == 0 && (a->start == 0 || a->reach < room) &&
-           b->reach == pvmi_tree_reach(b->start, k->c->tree.size);
+    return pvmi_tree_parent(&k->c->tree, b->start) == a->start && b->reach == pvmi_tree_reach(&k->c->tree, b->start);
 }
 
 /* Merges all neighbours that fit. An error of the user's function stays with the piece, for the root to see. */
@@ -254,11 +251,11 @@ int pvmi_collect_fold_all(struct pvmi_collect *k)
 /* To the nearest living member on the way to the root. */
 static int send_up(struct pvmi_collect *k)
 {
-    int up = pvmi_tree_parent(k->c->tree.mine), code = PvmOk;
+    int up = pvmi_tree_parent(&k->c->tree, k->c->tree.mine), code = PvmOk;
     struct pvmi_parcel *p;
 
     while (up != 0 && pvmi_collective_gone(k->c, up))
-        up = pvmi_tree_parent(up);
+        up = pvmi_tree_parent(&k->c->tree, up);
     if (pvmi_collective_gone(k->c, up))
         return PvmNoTask;
     fold(k);
@@ -286,7 +283,7 @@ static int begin(struct pvmi_collect *k, const void *data)
     }
     own->tids[0] = pvmi_collective_tid(k->c, tree->mine);
     memcpy(own->data, data, own->bytes);
-    k->reach = k->missing = pvmi_tree_reach(tree->mine, tree->size);
+    k->reach = k->missing = pvmi_tree_reach(tree, tree->mine);
     insert(k, own);
     k->wait = (struct pvmi_wait){.group = k->c->group, .ready = ready, .limit_us = COURTESY_US};
     if (is_root(k))
@@ -299,8 +296,21 @@ static int begin(struct pvmi_collect *k, const void *data)
     return PvmOk;
 }
 
-int pvmi_collect_run(struct pvmi_collect *k, const void *data)
+/* In a flat tree there is nobody below us to wait for, and nobody on the way who could lose what we send. */
+static int send_straight(struct pvmi_collective *c, void *data)
 {
+    int tid = pvmi_collective_tid(c, c->tree.mine);
+    struct pvmi_parcel own = {
+        .way = PVMI_GROUP_UP, .call = c->call, .start = c->tree.mine, .reach = 1, .tids = &tid, .data = data};
+
+    return pvmi_collective_gone(c, 0) ? PvmNoTask : pvmi_parcel_send(&own, c->call.root);
+}
+
+int pvmi_collect_run(struct pvmi_collect *k, void *data)
+{
+    if (k->c->flat && !is_root(k))
+        return send_straight(k->c, data);
+
     int code = begin(k, data);
 
     if (code >= 0)

@@ -26,7 +26,7 @@ struct pvmi_collect {
  * Adds `data`, our own contribution, to what comes from below, and sends it up unless we are the root. At the root it
  * waits until all is there. 0 or an error; either way end with pvmi_collect_free().
  */
-int pvmi_collect_run(struct pvmi_collect *k, const void *data);
+int pvmi_collect_run(struct pvmi_collect *k, void *data);
 void pvmi_collect_free(struct pvmi_collect *k);
 
 /* Root: makes all pieces and strays one, in k->pieces. 0 or the error of the user's function. */

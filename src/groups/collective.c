@@ -5,7 +5,10 @@
 #include "pvm3.h"
 #include "session.h"
 
-enum { KEEP_MAX_BYTES = 1 << 20 };
+enum {
+    LARGE_MIN_BYTES = 8192,   /* parts of this size are not carried from member to member */
+    KEEP_MAX_BYTES = 1 << 20, /* what is sent through other members is kept up to this size */
+};
 
 static int find_group(struct pvmi_collective *c, const char *group, int root)
 {
@@ -23,7 +26,11 @@ static int find_group(struct pvmi_collective *c, const char *group, int root)
     c->call.generation = g->generation;
     c->call.number = g->number;
     c->call.root = g->tids[rank];
-    return pvmi_tree_make(&c->tree, g->tids, g->size, rank, g->rank);
+
+    bool large = (size_t)c->call.n * pvmi_item_bytes(c->call.type) >= LARGE_MIN_BYTES;
+    c->flat = large && c->call.operation != PVMI_REDUCE;
+    int radix = c->flat ? g->size : large ? 2 : PVMI_TREE_RADIX;
+    return pvmi_tree_make(&c->tree, radix, g->tids, g->size, rank, g->rank);
 }
 
 int pvmi_collective_begin(struct pvmi_collective *c, int operation, const char *group, int n, int type, int tag,

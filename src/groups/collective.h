@@ -17,6 +17,7 @@ struct pvmi_collective {
     struct pvmi_group *group;
     struct pvmi_call call;
     struct pvmi_tree tree;
+    bool flat;  /* the root is above all others: nobody passes anything on */
     bool begun; /* group and number are set: it counts as a call of this member */
 };
 

@@ -12,7 +12,7 @@ static void place(const struct pvmi_collect *k, const struct pvmi_parcel *list, 
     const struct pvmi_parcel *p;
 
     DL_FOREACH (list, p) {
-        size_t part = pvmi_parcel_part(p);
+        size_t part = pvmi_parcel_part_bytes(p);
 
         for (int i = 0; i < p->reach; i++) {
             int rank = pvmi_group_rank_of_tid(k->c->group, p->tids[i]);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include "item.h"
 #include "pvm3.h"
+#include "tree.h"
 
 /* Order of a parcel's ints on the wire. */
 enum {
@@ -37,7 +38,7 @@ static size_t values(const struct pvmi_parcel *p)
     return p->call.operation == PVMI_REDUCE ? n : n * (size_t)p->reach;
 }
 
-size_t pvmi_parcel_part(const struct pvmi_parcel *p)
+size_t pvmi_parcel_part_bytes(const struct pvmi_parcel *p)
 {
     return (size_t)p->call.n * pvmi_item_bytes(p->call.type);
 }
@@ -111,7 +112,7 @@ static int pack(const struct pvmi_parcel *p)
         return code;
     /* One position at a time, so that any sender's pieces are the receiver's. */
     for (size_t i = 0, part = values(p) / (size_t)call->n; code >= 0 && i < part; i++)
-        code = pvmi_item_pack(call->type, (char *)p->data + i * pvmi_parcel_part(p), (size_t)call->n);
+        code = pvmi_item_pack(call->type, (char *)p->data + i * pvmi_parcel_part_bytes(p), (size_t)call->n);
     return code;
 }
 
@@ -136,24 +137,34 @@ int pvmi_parcel_word(int way, const struct pvmi_call *call, int code, int tid)
     return pvmi_parcel_send(&p, tid);
 }
 
+struct pvmi_parcel pvmi_parcel_part_of(const struct pvmi_parcel *p, int first, int reach)
+{
+    struct pvmi_parcel part = *p;
+
+    part.start += first;
+    part.reach = reach;
+    part.tids += first;
+    part.bytes = (size_t)reach * pvmi_parcel_part_bytes(p);
+    part.data = has_values(p) ? (char *)p->data + (size_t)first * pvmi_parcel_part_bytes(p) : NULL;
+    return part;
+}
+
 void pvmi_parcel_forward(const struct pvmi_parcel *p)
 {
-    int half = 1;
+    int reach = p->reach;
+    long place = 1;
 
-    while (half < p->reach)
-        half *= 2;
+    while (place < reach)
+        place *= PVMI_TREE_RADIX;
     /* The farthest child has the largest subtree: it comes first. */
-    for (int reach = p->reach; reach > 1; half /= 2) {
-        struct pvmi_parcel part = *p;
-
-        if (half >= reach)
-            continue;
-        part.start = p->start + half;
-        part.reach = reach - half;
-        part.tids = p->tids + half;
-        part.data = has_values(p) ? (char *)p->data + (size_t)half * pvmi_parcel_part(p) : NULL;
-        pvmi_parcel_send(&part, part.tids[0]);
-        reach = half;
+    for (; place >= 1; place /= PVMI_TREE_RADIX) {
+        for (long child = place * (PVMI_TREE_RADIX - 1); child > 0; child -= place) {
+            if (child >= reach)
+                continue;
+            struct pvmi_parcel part = pvmi_parcel_part_of(p, (int)child, reach - (int)child);
+            pvmi_parcel_send(&part, part.tids[0]);
+            reach = (int)child;
+        }
     }
 }
 
@@ -202,7 +213,7 @@ struct pvmi_parcel *pvmi_parcel_receive(void)
         code = pvm_upkint(p->tids, p->reach, 1);
     if (has_values(p))
         for (size_t i = 0, part = values(p) / (size_t)call.n; code >= 0 && i < part; i++)
-            code = pvmi_item_unpack(call.type, (char *)p->data + i * pvmi_parcel_part(p), (size_t)call.n);
+            code = pvmi_item_unpack(call.type, (char *)p->data + i * pvmi_parcel_part_bytes(p), (size_t)call.n);
     if (code < 0) {
         pvmi_parcel_free(p);
         return NULL;

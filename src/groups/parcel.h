@@ -42,7 +42,7 @@ struct pvmi_parcel *pvmi_parcel_new(int way, const struct pvmi_call *call, int c
 void pvmi_parcel_free(struct pvmi_parcel *p);
 
 /* Bytes of the values of one position. */
-size_t pvmi_parcel_part(const struct pvmi_parcel *p);
+size_t pvmi_parcel_part_bytes(const struct pvmi_parcel *p);
 
 /* Do two members mean the same thing by calls of the same number? */
 bool pvmi_call_agrees(const struct pvmi_call *a, const struct pvmi_call *b);
@@ -54,7 +54,11 @@ int pvmi_parcel_mcast(const struct pvmi_parcel *p, int *tids, int count);
 /* Sends a parcel without values. */
 int pvmi_parcel_word(int way, const struct pvmi_call *call, int code, int tid);
 
-/* Passes on the parts of a DOWN parcel that are not for its first receiver: to the children in its tree. */
+/* A part of a DOWN parcel: `reach` positions from the index `first` on. It borrows p's memory. */
+struct pvmi_parcel pvmi_parcel_part_of(const struct pvmi_parcel *p, int first, int reach);
+
+/* Passes on the parts of a DOWN parcel that are not for its first receiver: to the children in the tree of
+ * PVMI_TREE_RADIX. */
 void pvmi_parcel_forward(const struct pvmi_parcel *p);
 
 /* Takes the message in the active receive buffer; NULL when it is no sound parcel or memory is out. */

@@ -17,40 +17,67 @@ struct scatter {
     void *result;
 };
 
-/* Root: one parcel with the parts of all living members, ours first; *complete is false when some are not. */
-static struct pvmi_parcel *wrap(const struct pvmi_collective *c, const char *data, bool *complete)
+/* Root: one parcel with the parts of all living members, ours first. */
+static struct pvmi_parcel *wrap(const struct pvmi_collective *c, const char *data)
 {
     struct pvmi_parcel *p = pvmi_parcel_new(PVMI_GROUP_DOWN, &c->call, 0, 0, c->tree.size);
-    size_t part;
-    int n = 0;
-
     if (!p)
         return NULL;
-    part = pvmi_parcel_part(p);
+
+    size_t part = pvmi_parcel_part_bytes(p);
+    int n = 0;
     for (int i = 0; i < c->tree.size; i++) {
         if (pvmi_collective_gone(c, i))
             continue;
         p->tids[n] = pvmi_collective_tid(c, i);
         memcpy((char *)p->data + (size_t)n++ * part, data + (size_t)c->tree.ranks[i] * part, part);
     }
-    *complete = n == c->tree.size;
     p->reach = n;
     p->bytes = (size_t)n * part;
     return p;
 }
 
-static int give(struct scatter *s, const void *data)
+/* Through other members: what we send is kept, as one of them may be lost. */
+static int give_down_tree(struct pvmi_collective *c, const char *data)
 {
-    bool complete;
-    struct pvmi_parcel *p = wrap(&s->c, data, &complete), *list = NULL;
-
+    struct pvmi_parcel *p = wrap(c, data), *list = NULL;
     if (!p)
         return PvmNoMem;
-    memcpy(s->result, p->data, pvmi_parcel_part(p));
     pvmi_parcel_forward(p);
     DL_APPEND(list, p);
-    pvmi_collective_keep(&s->c, list);
-    return complete ? PvmOk : PvmNoTask;
+    pvmi_collective_keep(c, list);
+    return PvmOk;
+}
+
+/* Straight to each member, from the caller's memory. */
+static int give_each(const struct pvmi_collective *c, char *data)
+{
+    int code = PvmOk;
+
+    for (int i = 1; i < c->tree.size && code >= 0; i++) {
+        int tid = pvmi_collective_tid(c, i);
+        struct pvmi_parcel p = {.way = PVMI_GROUP_DOWN, .call = c->call, .start = i, .reach = 1, .tids = &tid};
+        p.data = data + (size_t)c->tree.ranks[i] * pvmi_parcel_part_bytes(&p);
+        if (!pvmi_collective_gone(c, i))
+            code = pvmi_parcel_send(&p, tid);
+    }
+    return code;
+}
+
+/* Tells the caller, too, when not all could have their parts. */
+static int give(struct scatter *s, char *data)
+{
+    const struct pvmi_collective *c = &s->c;
+    size_t part = pvmi_parcel_part_bytes(&(struct pvmi_parcel){.call = c->call});
+    int code = c->flat ? give_each(c, data) : give_down_tree(&s->c, data);
+
+    if (code < 0)
+        return code;
+    memcpy(s->result, data + (size_t)c->tree.ranks[0] * part, part);
+    for (int i = 0; i < c->tree.size; i++)
+        if (pvmi_collective_gone(c, i))
+            code = PvmNoTask;
+    return code;
 }
 
 static int accept(struct scatter *s, struct pvmi_parcel *p)
@@ -60,7 +87,7 @@ static int accept(struct scatter *s, struct pvmi_parcel *p)
     if (!pvmi_call_agrees(&p->call, &s->c.call))
         code = PvmMismatch;
     if (code >= 0)
-        memcpy(s->result, p->data, pvmi_parcel_part(p));
+        memcpy(s->result, p->data, pvmi_parcel_part_bytes(p));
     pvmi_parcel_free(p);
     return code < 0 ? code : 1;
 }
@@ -69,7 +96,7 @@ static int ready(struct pvmi_wait *w)
 {
     struct scatter *s = (struct scatter *)w;
     struct pvmi_group *g = s->c.group;
-    int parent = pvmi_collective_tid(&s->c, pvmi_tree_parent(s->c.tree.mine));
+    int parent = pvmi_collective_tid(&s->c, pvmi_tree_parent(&s->c.tree, s->c.tree.mine));
     struct pvmi_parcel *p = pvmi_traffic_take(PVMI_GROUP_DOWN, g, g->number);
 
     if (p)
@@ -87,7 +114,7 @@ static int lost(struct pvmi_wait *w)
 {
     const struct scatter *s = (struct scatter *)w;
     bool root = s->root_past || pvmi_collective_gone(&s->c, 0);
-    bool parent = s->parent_past || pvmi_collective_gone(&s->c, pvmi_tree_parent(s->c.tree.mine));
+    bool parent = s->parent_past || pvmi_collective_gone(&s->c, pvmi_tree_parent(&s->c.tree, s->c.tree.mine));
 
     return root && parent ? PvmNoTask : PvmOk;
 }
@@ -95,7 +122,7 @@ static int lost(struct pvmi_wait *w)
 static void ask(struct pvmi_wait *w)
 {
     const struct scatter *s = (struct scatter *)w;
-    int parent = pvmi_collective_tid(&s->c, pvmi_tree_parent(s->c.tree.mine));
+    int parent = pvmi_collective_tid(&s->c, pvmi_tree_parent(&s->c.tree, s->c.tree.mine));
 
     pvmi_parcel_word(PVMI_GROUP_PROBE, &s->c.call, 0, s->c.call.root);
     if (parent != s->c.call.root)
@@ -105,7 +132,7 @@ static void ask(struct pvmi_wait *w)
 /* Tells those who wait for us to pass their parts on that nothing will come. */
 static void give_up(const struct pvmi_collective *c, int code)
 {
-    int mine = c->tree.mine, reach = pvmi_tree_reach(mine, c->tree.size);
+    int mine = c->tree.mine, reach = pvmi_tree_reach(&c->tree, mine);
     struct pvmi_parcel *p = pvmi_parcel_new(PVMI_GROUP_DOWN, &c->call, code, mine, reach);
 
     if (!p)

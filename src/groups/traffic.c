@@ -78,16 +78,12 @@ static bool resend(const struct pvmi_group *g, const struct pvmi_parcel *probe)
         struct pvmi_parcel part = *p;
         int i = 0;
 
-        if (p->way == PVMI_GROUP_DOWN) {
-            while (i < p->reach && p->tids[i] != probe->from)
-                i++;
-            if (i == p->reach)
-                continue;
-            part.start += i;
-            part.reach = 1;
-            part.tids += i;
-            part.data = (char *)p->data + (size_t)i * pvmi_parcel_part(p);
-        }
+        while (p->way == PVMI_GROUP_DOWN && i < p->reach && p->tids[i] != probe->from)
+            i++;
+        if (i == p->reach)
+            continue;
+        if (p->way == PVMI_GROUP_DOWN)
+            part = pvmi_parcel_part_of(p, i, 1);
         pvmi_parcel_send(&part, probe->from);
         sent = true;
     }

@@ -18,7 +18,7 @@ static int by_place(const void *left, const void *right)
     return a->rank < b->rank ? -1 : 1;
 }
 
-int pvmi_tree_make(struct pvmi_tree *tree, const int *tids, int size, int root, int mine)
+int pvmi_tree_make(struct pvmi_tree *tree, int radix, const int *tids, int size, int root, int mine)
 {
     struct place *places = malloc((size_t)size * sizeof(*places));
     int home = pvm_tidtohost(tids[root]);
@@ -36,6 +36,9 @@ int pvmi_tree_make(struct pvmi_tree *tree, const int *tids, int size, int root, 
     }
     qsort(places, (size_t)size, sizeof(*places), by_place);
     tree->size = size;
+    tree->radix = radix > size ? size : radix;
+    if (tree->radix < 2)
+        tree->radix = 2;
     for (int i = 0; i < size; i++) {
         tree->ranks[i] = places[i].rank;
         if (places[i].rank == mine)
@@ -49,4 +52,42 @@ void pvmi_tree_free(struct pvmi_tree *tree)
 {
     free(tree->ranks);
     tree->ranks = NULL;
+}
+
+/* Value of the place, a power of the radix, of the lowest digit that is not 0. */
+static int lowest_place(const struct pvmi_tree *tree, int position)
+{
+    int place = 1;
+
+    while (position % tree->radix == 0) {
+        position /= tree->radix;
+        place *= tree->radix;
+    }
+    return place;
+}
+
+int pvmi_tree_parent(const struct pvmi_tree *tree, int position)
+{
+    int place = lowest_place(tree, position);
+
+    return position - position / place % tree->radix * place;
+}
+
+int pvmi_tree_reach(const struct pvmi_tree *tree, int position)
+{
+    int rest = tree->size - position;
+    if (position == 0)
+        return rest;
+
+    int place = lowest_place(tree, position);
+    return place < rest ? place : rest;
+}
+
+int pvmi_tree_children(const struct pvmi_tree *tree, int position)
+{
+    int others = pvmi_tree_reach(tree, position) - 1, n = 0;
+
+    for (long place = 1; place <= others; place *= tree->radix)
+        n += others / place < tree->radix - 1 ? (int)(others / place) : tree->radix - 1;
+    return n;
 }
