@@ -156,10 +156,21 @@ static int unix_open(const char *address, const struct pvmi_callbacks *callbacks
     return 0;
 }
 
+/*
+ * Said, and not left to close(): a child between fork and exec holds a copy of the descriptor, with which epoll would
+ * go on reporting an endpoint that is freed.
+ */
+static void leave_epoll(const struct unix_endpoint *e)
+{
+    watch((struct unix_transport *)e->base.transport, EPOLL_CTL_DEL, e->fd, 0, NULL);
+}
+
 static void endpoint_free(struct unix_endpoint *e)
 {
-    if (e->fd >= 0)
+    if (e->fd >= 0) {
+        leave_epoll(e);
         close(e->fd);
+    }
     pvmi_frame_unref(e->tx);
     free(e);
 }
@@ -276,7 +287,8 @@ static void endpoint_bury(struct unix_endpoint *e)
     if (e->dead)
         return;
     e->dead = true;
-    close(e->fd); /* leaves epoll, too */
+    leave_epoll(e);
+    close(e->fd);
     e->fd = -1;
     pvmi_frame_unref(e->tx);
     e->tx = NULL;
