@@ -347,6 +347,7 @@ void pvmd_link_peer_relays(struct pvmd_host *host, uint32_t count)
 static bool link_lost(struct pvmd_link *l, const char *why)
 {
     drop_connection(l);
+    enter(l, PVMD_LINK_LOST);
     ev_timer_stop(pvmd.loop, &l->tick);
     if (!is_to_or_from_master(l))
         relay_from_now(l, why);
