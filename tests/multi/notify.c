@@ -160,6 +160,7 @@ static void master(int argc, char **argv)
     pvm_setopt(PvmAutoErr, 0);
     if (hosts > 1)
         check_hosts_added_and_deleted();
+    check_hosts(hosts);
     check_task_exit(check_host_name(hosts - 1));
     check_exit_comes_last(check_host_name(hosts - 1));
     check_context_of_notify(check_host_name(hosts - 1));
