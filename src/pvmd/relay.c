@@ -51,9 +51,10 @@ static void drop_inbox(struct daemon_inbox *d)
     free(d);
 }
 
+/* By sender, not by link: the master's brings those of slaves, too, that do not reach each other. */
 static void receive_question(const struct pvmi_frame *f, unsigned from_host)
 {
-    struct daemon_inbox *d = inbox_of(from_host);
+    struct daemon_inbox *d = inbox_of(pvmi_tid_host_index(f->h.src));
     struct pvmi_message *whole = NULL;
     int rc = d ? pvmd_inbox_add(&d->inbox, f, &whole) : PVMI_ENOMEM;
     if (rc) {
