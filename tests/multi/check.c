@@ -110,15 +110,17 @@ void check_wait_exit(int n, int *tids)
 
 void check_hosts(int n)
 {
-    int auto_error = pvm_setopt(PvmAutoErr, 0);
+    int auto_err = pvm_setopt(PvmAutoErr, 0);
     for (int i = 1; i < n; i++) {
         char *name = (char *)check_host_name(i);
         int status = 0;
-        int added = pvm_mstat(name) == PvmOk ? 1 : pvm_addhosts(&name, 1, &status);
+        if (pvm_mstat(name) == PvmOk)
+            continue;
+        int added = pvm_addhosts(&name, 1, &status);
         if (added != 1)
             check_failed(__FILE__, __LINE__, "host %s was not added: %d, status %d", name, added, status);
     }
-    pvm_setopt(PvmAutoErr, auto_error);
+    pvm_setopt(PvmAutoErr, auto_err);
 }
 
 const char *check_host_name(int index)

@@ -70,7 +70,7 @@ void check_send_int(int tid, int tag, int value);
 /* Waits for the end of tasks that are expected to end by themselves (notify). */
 void check_wait_exit(int n, int *tids);
 
-/* Brings the machine to n hosts: the others are 127.0.0.2, 127.0.0.3 and so on. */
+/* Brings the machine to n hosts: adds those of 127.0.0.2, 127.0.0.3 and so on that are not there. */
 void check_hosts(int n);
 
 /* Names of hosts: 0 is the first. Static storage. */

@@ -4,7 +4,15 @@
  */
 #include "check.h"
 
-enum { TAG_START = 1, TAG_DATA, TAG_DONE, BURST_MESSAGES = 300, BURST_BYTES = 300000, GROWTH_KIB = 2048 };
+enum {
+    TAG_START = 1,
+    TAG_DATA,
+    TAG_DONE,
+    BURST_MESSAGES = 300,
+    BURST_BYTES = 300000,
+    SETTLE_MS = 2000,
+    GROWTH_KIB = 1024
+};
 
 /* Of each round: messages, bytes of each; negative messages end it. */
 static void sink(int argc, char **argv)
@@ -43,8 +51,10 @@ static void send_round(int tid, int messages, int bytes)
     CHECK(pvm_trecv(tid, TAG_DONE, &limit) > 0);
 }
 
-static void print_sizes(const char *when, const pid_t *daemons, int hosts, long *kib)
+/* Daemons give memory back when a burst is over, a moment later. */
+static void take_sizes(const char *when, const pid_t *daemons, int hosts, long *kib)
 {
+    check_sleep_ms(SETTLE_MS);
     for (int i = 0; i < hosts; i++) {
         kib[i] = check_rss_kib(daemons[i]);
         CHECK(kib[i] > 0);
@@ -66,13 +76,12 @@ static void master(int argc, char **argv)
     }
     int far = tids[hosts - 1];
     send_round(far, messages / 10 + 1000, 100); /* caches fill */
-    print_sizes("at first", daemons, hosts, first);
+    take_sizes("at first", daemons, hosts, first);
     double start = check_now();
     send_round(far, messages, 100);
     printf("%d messages in %.2f s\n", messages, check_now() - start);
     send_round(far, BURST_MESSAGES, BURST_BYTES);
-    check_sleep_ms(200);
-    print_sizes("at last", daemons, hosts, last);
+    take_sizes("at last", daemons, hosts, last);
     for (int i = 0; i < hosts; i++) {
         if (check_slowness() == 1) /* Valgrind and sanitizers keep freed memory */
             CHECK(last[i] - first[i] < GROWTH_KIB);
