@@ -258,6 +258,9 @@ void pvmd_clients_stop(void)
     transport->ops->close(transport);
     transport = NULL;
     struct pvmd_client *c, *next;
-    DL_FOREACH_SAFE (clients, c, next)
+    DL_FOREACH_SAFE (clients, c, next) {
+        if (c->task)
+            c->task->ep = NULL;
         client_free(c);
+    }
 }

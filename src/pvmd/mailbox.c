@@ -161,6 +161,7 @@ static void waiter_ended(void *arg, pvmi_tid tid)
     (void)tid;
     struct waiter *w = arg;
     w->watch = NULL;
+    pvmd_answer(&w->question, PvmNoTask, NULL); /* its daemon need not remember the request any longer */
     waiter_free(w);
 }
 

@@ -18,7 +18,9 @@
 #include "daemon.h"
 #include "join.h"
 
-#define ATTEMPTS 10 /* against daemons that start or end at the same moment */
+#define ATTEMPTS    10    /* against daemons that start at the same moment */
+#define END_POLL_US 10000 /* how often we look whether a daemon that ends has ended, */
+#define END_POLLS   300   /* and how many times */
 
 static char address_path[PATH_MAX];
 static int held_fd = -1; /* our address file, locked; -1 before it is published */
@@ -102,18 +104,17 @@ static void read_socket_path(int fd, char *path, size_t size)
     path[n > 0 ? n : 0] = '\0';
 }
 
-/* The process that listens on a socket; 0 if nobody does. */
+/* The process that listens on a socket; 0 if nobody does, -1 if its path is too long to find out. */
 static pid_t listener_of(const char *path)
 {
     struct sockaddr_un sun = {.sun_family = AF_UNIX};
     struct ucred who = {0};
     socklen_t length = sizeof who;
+    if (strlen(path) >= sizeof sun.sun_path)
+        return -1;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0 || strlen(path) >= sizeof sun.sun_path) {
-        if (fd >= 0)
-            close(fd);
-        return 0;
-    }
+    if (fd < 0)
+        return -1;
     strcpy(sun.sun_path, path);
     if (connect(fd, (struct sockaddr *)&sun, sizeof sun) || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &length))
         who.pid = 0;
@@ -121,12 +122,21 @@ static pid_t listener_of(const char *path)
     return who.pid;
 }
 
-static int explain_running(int fd, char *why, size_t size)
+/*
+ * The daemon that holds the lock: it runs, unless it has closed its socket, which it does first of all when it ends.
+ * Then it is worth waiting for.
+ */
+static int judge_holder(int fd, char *why, size_t size)
 {
     char path[PATH_MAX], pid[32] = "unknown";
     read_socket_path(fd, path, sizeof path);
     pid_t listener = listener_of(path);
-    if (listener)
+    for (int i = 0; !listener && i < END_POLLS; i++) {
+        if (!flock(fd, LOCK_EX | LOCK_NB))
+            return 0;
+        usleep(END_POLL_US);
+    }
+    if (listener > 0)
         snprintf(pid, sizeof pid, "%d", (int)listener);
     snprintf(why, size, "pvmd already running (pid %s, socket %s, named by %s)", pid, *path ? path : "unknown",
              address_path);
@@ -142,7 +152,7 @@ static void remove_dead_socket(int fd, const char *folder)
     read_socket_path(fd, path, sizeof path);
     bool ours = !strncmp(path, folder, length) && !strncmp(path + length, "/pvmtmp", 7) &&
                 !strchr(path + length + 1, '/') && !lstat(path, &st) && S_ISSOCK(st.st_mode) && st.st_uid == geteuid();
-    if (ours && !listener_of(path) && !unlink(path))
+    if (ours && listener_of(path) <= 0 && !unlink(path))
         pvmi_log(PVMI_LOG_INFO, "removed socket %s of a daemon that was killed", path);
 }
 
@@ -169,7 +179,7 @@ static int lock_old(int *stale_fd, char *why, size_t size)
         return explain_errno(why, size, "open", address_path);
     int rc = check_file(fd, why, size);
     if (!rc && flock(fd, LOCK_EX | LOCK_NB))
-        rc = errno == EWOULDBLOCK ? explain_running(fd, why, size) : explain_errno(why, size, "lock", address_path);
+        rc = errno == EWOULDBLOCK ? judge_holder(fd, why, size) : explain_errno(why, size, "lock", address_path);
     if (!rc && !is_current(fd))
         rc = PVMI_EAGAIN;
     if (rc)
