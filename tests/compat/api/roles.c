@@ -53,7 +53,7 @@ static int show(int argc, char **argv)
     for (int i = 0; i < argc; i++)
         printf("argument %s\n", argv[i]);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        printf("%s=%s\n", names[i], getenv(names[i]) ? getenv(names[i]) : "(not set)");
+        printf("%s=%s\n", names[i], getenv(names[i]) ? getenv(names[i]) : "");
     printf("in HOME: %d\n", getcwd(folder, sizeof folder) && strcmp(folder, getenv("HOME")) == 0);
     printf("PVMSOCK and PVMEPID set: %d\n", getenv("PVMSOCK") && getenv("PVMEPID"));
     printf("stdin: %s\n", readlink("/proc/self/fd/0", link, sizeof link - 1) > 0 ? link : "none");
@@ -66,13 +66,14 @@ static int show(int argc, char **argv)
     return 3;
 }
 
-static int exit_at_once(int argc, char **argv)
+static int exit_soon(int argc, char **argv)
 {
-    (void)argc, (void)argv;
+    if (argc > 0)
+        probe_wait_ms(atoi(argv[0]));
     return 7;
 }
 
-/* Joins "g", says so, waits for a broadcast, and dies. */
+/* Joins "g", says so, answers a broadcast, and waits to be killed. */
 static int join(int argc, char **argv)
 {
     (void)argc, (void)argv;
@@ -81,13 +82,13 @@ static int join(int argc, char **argv)
     pvm_send(pvm_parent(), 1);
     pvm_recv(-1, 8);
     pvm_send(pvm_parent(), 8);
-    _exit(1);
+    return pvm_recv(-1, 9);
 }
 
 static int member(int argc, char **argv);
 
 const struct probe_role probe_role_table[] = {
-    {"echo", echo}, {"context", tell_context}, {"wait", wait_for_end}, {"show", show}, {"exit", exit_at_once},
+    {"echo", echo}, {"context", tell_context}, {"wait", wait_for_end}, {"show", show}, {"exit", exit_soon},
     {"join", join}, {"member", member},        {NULL, NULL},
 };
 
@@ -109,7 +110,7 @@ static int member(int argc, char **argv)
     for (int type = 0; type < 4; type++) {
         void (*function[])(int *, void *, void *, int *, int *) = {PvmMax, PvmMin, PvmSum, PvmProduct};
         double values[2] = {instance + 1, -instance};
-        pvm_reduce(function[type], values, 2, PVM_DOUBLE, 9, "g", 0);
+        pvm_reduce(function[type], values, 2, PVM_DOUBLE, 10 + type, "g", 0);
     }
     pvm_freezegroup("g", 4);
     pvm_barrier("g", 4);

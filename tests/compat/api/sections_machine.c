@@ -1,7 +1,6 @@
 /*
  * sections_machine.c - hosts, tasks, events, mailbox: calls that the daemon answers.
  */
-#include <sys/socket.h>
 #include "probe.h"
 
 static int me, host, no_task, no_host;
@@ -210,7 +209,7 @@ static void output_at_exit(void)
     begin();
     CALL(pvm_catchout(stdout));
     CALL(pvm_setopt(PvmShowTids, 0));
-    probe_children("exit", NULL, 1);
+    probe_children("exit", "300", 1);
     CALL(pvm_exit());
 }
 
@@ -523,16 +522,14 @@ static void halt(void)
 /* The daemon dies: every call says so at once. */
 static void lost_daemon(void)
 {
-    struct ucred daemon = {0, 0, 0};
-    socklen_t size = sizeof daemon;
-    int *fds, n, tid;
+    const char *daemon = getenv("MACHINE_DAEMON"); /* its pid, from with-machine */
+    int n, tid;
 
     begin();
     pvm_initsend(PvmDataDefault);
-    pvm_getfds(&fds);
-    if (getsockopt(fds[0], SOL_SOCKET, SO_PEERCRED, &daemon, &size) < 0 || daemon.pid <= 1)
+    if (!daemon || atoi(daemon) <= 1)
         exit(1);
-    kill(daemon.pid, SIGKILL);
+    kill(atoi(daemon), SIGKILL);
     probe_wait_ms(100);
     CALL(pvm_recv(-1, -1));
     CALL(pvm_config(&n, NULL, NULL));
