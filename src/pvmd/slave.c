@@ -17,6 +17,7 @@
 #include "../core/log.h"
 #include "daemon.h"
 #include "join.h"
+#include "link.h"
 #include "listen.h"
 #include "pvm3.h"
 
@@ -198,7 +199,12 @@ static void channel_event(struct ev_loop *loop, ev_io *w, int events)
     ssize_t n = read(w->fd, rest, sizeof rest);
     if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
         return;
-    pvmd_end(1, "the launcher has ended before the master called");
+    /* The master closes the channel once its call stands, and we may hear of the one before the other. */
+    const struct pvmd_host *master = pvmd_host_any(pvmd.master_index);
+    if (master && pvmd_link_state(master) != PVMD_LINK_IDLE)
+        ev_io_stop(pvmd.loop, w); /* should the call fail, the time limit ends us */
+    else
+        pvmd_end(1, "the launcher has ended before the master called");
 }
 
 static void limit_event(struct ev_loop *loop, ev_timer *w, int events)
