@@ -72,7 +72,10 @@ struct pvmi_transport_ops {
      */
     int (*open)(const char *address, const struct pvmi_callbacks *callbacks, void *arg, struct pvmi_transport **out);
 
-    /* Closes it and frees all its endpoints without calling down. */
+    /*
+     * Closes it and frees all its endpoints without calling down. Also called in a forked child, for the copies that it
+     * inherited: the parent's connections must not notice.
+     */
     void (*close)(struct pvmi_transport *t);
 
     void (*query)(const struct pvmi_transport *t, struct pvmi_attributes *out);
