@@ -6,6 +6,9 @@
 #include "../core/error.h"
 #include "../core/log.h"
 #include "../core/proto.h"
+#include "daemon.h"
+
+#define LONG_BYTES ((size_t)256 << 10)
 
 struct pvmd_queue_entry {
     struct pvmi_frame *frame;
@@ -96,6 +99,14 @@ static void append(struct pvmd_queue *q, struct pvmd_queue_entry *e)
     q->last = e;
 }
 
+static void give_memory_back(struct pvmd_queue *q)
+{
+    if (q->first || !q->was_long)
+        return;
+    q->was_long = false;
+    pvmd_trim_later();
+}
+
 int pvmd_queue_push(struct pvmd_queue *q, struct pvmi_frame *f)
 {
     struct pvmd_queue_entry *e = malloc(sizeof *e);
@@ -105,6 +116,7 @@ int pvmd_queue_push(struct pvmd_queue *q, struct pvmi_frame *f)
     }
     e->frame = pvmi_frame_ref(f);
     q->bytes += cost(f);
+    q->was_long = q->was_long || q->bytes > LONG_BYTES;
     if (is_urgent(f))
         insert_urgent(q, e);
     else
@@ -139,6 +151,7 @@ void pvmd_queue_pop(struct pvmd_queue *q)
     drop_first(q);
     if (q->held_count && q->bytes < high_mark() / 2)
         release_all(q);
+    give_memory_back(q);
 }
 
 void pvmd_queue_clear(struct pvmd_queue *q)
@@ -146,4 +159,5 @@ void pvmd_queue_clear(struct pvmd_queue *q)
     while (q->first)
         drop_first(q);
     release_all(q);
+    give_memory_back(q);
 }

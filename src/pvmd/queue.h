@@ -19,6 +19,7 @@ struct pvmd_queue {
     struct pvmd_queue_entry *last_urgent; /* HOLD and RELEASE wait at the front, in their order; NULL: none does */
     size_t bytes;                         /* memory that the waiting frames hold */
     pvmi_tid receiver;                    /* what HOLD and RELEASE name: a task's tid or a host's */
+    bool was_long;                        /* it has been, since it was empty: memory is given back when it is again */
     pvmi_tid *held;                       /* senders told to hold */
     size_t held_count, held_capacity;
 };

@@ -125,7 +125,6 @@ void pvmd_task_drain(struct pvmd_task *task)
             return;
         pvmd_queue_pop(&task->queue);
     }
-    pvmd_trim_later();
 }
 
 void pvmd_task_tell(struct pvmd_task *task, uint32_t ctx, int32_t tag, int32_t wid, const struct pvmi_buf *body)
