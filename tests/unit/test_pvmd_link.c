@@ -1,0 +1,402 @@
+/*
+ * test_pvmd_link.c - two daemons' links over real sockets, each in a process of its own: what is sent comes once and in
+ * order, whatever happens to the connection.
+ */
+#include "../../src/pvmd/link.h"
+#include <errno.h>
+#include <ev.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "../../src/core/error.h"
+#include "../../src/core/log.h"
+#include "../../src/core/proto.h"
+#include "../../src/pvmd/daemon.h"
+#include "../../src/pvmd/join.h"
+#include "../../src/pvmd/listen.h"
+#include "../../src/pvmd/queue.h"
+#include "../../src/pvmd/relay.h"
+#include "../../src/pvmd/rpc.h"
+#include "../../src/pvmd/tls.h"
+#include "unit.h"
+
+enum { MASTER = 1, LOW = 2, HIGH = 3, THIRD = 9 };
+
+struct pvmd_daemon pvmd;
+
+static struct {
+    unsigned other;
+    uint32_t frames; /* to send, and to receive */
+    uint32_t sent, received;
+    unsigned cuts; /* to make in the connection */
+    ev_tstamp cut_every_s;
+    bool lost, up;
+    uint32_t relayed_count; /* as DM_LINK_LOST told it */
+    unsigned relayed;
+} run;
+
+/* ---- what link.c stands on ---- */
+
+static uint8_t byte_at(uint32_t number, uint32_t position)
+{
+    return (uint8_t)(number * 31 + position * 7);
+}
+
+static uint32_t bytes_of(uint32_t number)
+{
+    if (number % 97 == 0)
+        return PVMI_FRAME_PAYLOAD_MAX;
+    return number % 5 ? number % 300 : number * 13 % 60000;
+}
+
+static void check_end(void)
+{
+    if (run.received == run.frames && run.sent == run.frames)
+        ev_break(pvmd.loop, EVBREAK_ALL);
+}
+
+/* Receives: the next number, whole. */
+void pvmd_relay(struct pvmi_frame *f, unsigned from_host)
+{
+    ck_assert_uint_eq(from_host, run.other);
+    ck_assert_uint_eq(f->h.seq, run.received);
+    ck_assert_uint_eq(f->h.length, bytes_of(run.received));
+    const uint8_t *payload = f->piece_count ? f->pieces[0].iov_base : NULL;
+    for (uint32_t i = 0; i < f->h.length; i += 251)
+        ck_assert_uint_eq(payload[i], byte_at(run.received, i));
+    run.received++;
+    check_end();
+}
+
+void pvmd_join_link_up(unsigned host_index)
+{
+    ck_assert_uint_eq(host_index, run.other);
+    run.up = true;
+}
+
+void pvmd_join_link_lost(unsigned host_index, const char *why)
+{
+    ck_assert_uint_eq(host_index, run.other);
+    printf("lost: %s\n", why);
+    run.lost = true;
+    pvmd_link_close(pvmd_host_any(host_index));
+    ev_break(pvmd.loop, EVBREAK_ALL);
+}
+
+void pvmd_ask_through_master(unsigned host_index, enum pvmd_dm what, const struct pvmi_buf *body)
+{
+    struct pvmi_buf b;
+    ck_assert_uint_eq(host_index, run.other);
+    ck_assert_int_eq(what, PVMD_DM_LINK_LOST);
+    pvmi_buf_view(&b, body->data, body->length);
+    run.relayed_count = pvmi_buf_get_u32(&b);
+    run.relayed++;
+}
+
+void pvmd_hold_tell(pvmi_tid sender, pvmi_tid receiver, bool hold)
+{
+    (void)sender, (void)receiver, (void)hold;
+}
+
+void pvmd_trim_later(void)
+{
+}
+
+/* ---- a daemon ---- */
+
+static void send_number(struct pvmd_host *host, uint32_t number)
+{
+    uint32_t length = bytes_of(number);
+    struct pvmi_frame_header h = {.length = length,
+                                  .body_length = length,
+                                  .src = pvmi_tid_of_host_index(pvmd.host_index) | 1,
+                                  .dst = pvmi_tid_of_host_index(run.other) | 1,
+                                  .seq = number};
+    struct pvmi_frame *f = pvmi_frame_alloc(&h);
+    for (uint32_t i = 0; i < length; i++)
+        ((uint8_t *)f->pieces[0].iov_base)[i] = byte_at(number, i);
+    pvmd_link_send(host, f);
+    pvmi_frame_unref(f);
+}
+
+static ev_timer send_timer, cut_timer, limit_timer;
+
+/* Some at a time, so that all states of the link see new frames. */
+static void send_some(struct ev_loop *loop, ev_timer *w, int events)
+{
+    (void)events;
+    for (int i = 0; i < 20 && run.sent < run.frames; i++)
+        send_number(pvmd_host_any(run.other), run.sent++);
+    if (run.sent == run.frames)
+        ev_timer_stop(loop, w);
+    check_end();
+}
+
+static void cut(struct ev_loop *loop, ev_timer *w, int events)
+{
+    int fd = pvmd_link_fd(pvmd_host_any(run.other));
+    (void)events;
+    if (fd < 0)
+        return;
+    shutdown(fd, SHUT_RDWR);
+    if (!--run.cuts)
+        ev_timer_stop(loop, w);
+}
+
+static void too_late(struct ev_loop *loop, ev_timer *w, int events)
+{
+    (void)loop, (void)w, (void)events;
+    ck_abort_msg("host %u: sent %u, received %u of %u, link state %d", pvmd.host_index, run.sent, run.received,
+                 run.frames, (int)pvmd_link_state(pvmd_host_any(run.other)));
+}
+
+static void to_stdout(enum pvmi_log_level level, const char *line, void *arg)
+{
+    (void)arg;
+    if (level <= PVMI_LOG_INFO)
+        printf("[%u] %s\n", pvmd.host_index, line);
+}
+
+static void begin(unsigned self, unsigned other, unsigned master)
+{
+    static const struct pvmd_listen_events events = {.offered = pvmd_link_offered, .accepted = pvmd_link_accepted};
+    memset(&pvmd_machine, 7, sizeof pvmd_machine);
+    pvmi_log_to(to_stdout, NULL, PVMI_LOG_DEBUG);
+    pvmd.loop = ev_loop_new(EVFLAG_AUTO); /* not the default one: that would reap our child */
+    pvmd.host_index = self;
+    pvmd.master_index = master;
+    run.other = other;
+    ck_assert_int_eq(pvmd_tls_start(), 0);
+    ck_assert_int_eq(pvmd_listen_start(pvmd.loop, "127.0.0.1", 0, &events), 0);
+    struct pvmd_host *own = pvmd_host_new(self, self, "self");
+    pvmd_host_set_text(&own->address, "127.0.0.1");
+    pvmd_host_set_state(own, PVMD_HOST_UP);
+    pvmd_host_set_state(pvmd_host_new(other, other, "other"), PVMD_HOST_UP);
+}
+
+/* Both learn the other's port. */
+static void meet(int to, int from)
+{
+    uint16_t port = pvmd_listen_port();
+    struct pvmd_host *h = pvmd_host_any(run.other);
+    ck_assert_int_eq(write(to, &port, sizeof port), sizeof port);
+    ck_assert_int_eq(read(from, &port, sizeof port), sizeof port);
+    h->port = port;
+    pvmd_host_set_text(&h->address, "127.0.0.1");
+}
+
+static void call_other(void)
+{
+    struct pvmd_addresses list = {0};
+    struct pvmd_address a;
+    struct pvmd_host *h = pvmd_host_any(run.other);
+    pvmd_address_parse("127.0.0.1", h->port, &a);
+    pvmd_addresses_add(&list, &a);
+    pvmd_link_call(h, &list);
+}
+
+static void go(void)
+{
+    ev_timer_init(&send_timer, send_some, 0., 0.001);
+    ev_timer_init(&cut_timer, cut, run.cut_every_s, run.cut_every_s);
+    ev_timer_init(&limit_timer, too_late, 25., 0.);
+    ev_timer_start(pvmd.loop, &send_timer);
+    ev_timer_start(pvmd.loop, &limit_timer);
+    if (run.cuts)
+        ev_timer_start(pvmd.loop, &cut_timer);
+    ev_run(pvmd.loop, 0);
+}
+
+/* All that was sent is out, and nothing is held any more. */
+static void end(void)
+{
+    ev_timer_stop(pvmd.loop, &cut_timer);
+    ev_timer_stop(pvmd.loop, &limit_timer);
+    pvmd_link_close(pvmd_host_any(run.other));
+    pvmd_listen_stop();
+    pvmd_host_free_all();
+    pvmd_tls_stop();
+    ev_loop_destroy(pvmd.loop);
+}
+
+/* Runs `side` in two processes that have a pipe each way; both must end well. */
+static void run_both(void (*side)(unsigned self, int to, int from), unsigned one, unsigned two)
+{
+    int there[2], back[2], status;
+    ck_assert_int_eq(pipe(there), 0);
+    ck_assert_int_eq(pipe(back), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        side(two, back[1], there[0]);
+        exit(0);
+    }
+    side(one, there[1], back[0]);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* The other side may still be receiving when we have all: it tells over the pipe. */
+static void both_are_done(int to, int from)
+{
+    char done = 1;
+    ev_timer_stop(pvmd.loop, &cut_timer);
+    ck_assert_int_eq(write(to, &done, 1), 1);
+    for (;;) {
+        fd_set set;
+        struct timeval none = {0, 1000};
+        FD_ZERO(&set);
+        FD_SET(from, &set);
+        if (select(from + 1, &set, NULL, NULL, &none) > 0)
+            break;
+        ev_run(pvmd.loop, EVRUN_NOWAIT);
+    }
+    ck_assert_int_eq(read(from, &done, 1), 1);
+}
+
+/* ---- tests ---- */
+
+static void master_and_slave(unsigned self, int to, int from)
+{
+    begin(self, self == MASTER ? LOW : MASTER, MASTER);
+    meet(to, from);
+    run.frames = 4000;
+    if (self == MASTER)
+        call_other();
+    go();
+    ck_assert(run.up && !run.lost && !run.relayed);
+    both_are_done(to, from);
+    end();
+}
+
+START_TEST(frames_come_once_and_in_order)
+{
+    run_both(master_and_slave, MASTER, LOW);
+}
+END_TEST
+
+static void torn(unsigned self, int to, int from)
+{
+    run.cuts = self == MASTER ? 25 : 10;
+    run.cut_every_s = self == MASTER ? 0.02 : 0.033;
+    unsigned planned = run.cuts;
+    master_and_slave(self, to, from);
+    ck_assert_uint_lt(run.cuts + 2, planned); /* it was really torn */
+}
+
+START_TEST(torn_connections_lose_nothing)
+{
+    run_both(torn, MASTER, LOW);
+}
+END_TEST
+
+/* Both have something to say at once: one connection comes out of two calls. */
+static void crossing(unsigned self, int to, int from)
+{
+    begin(self, self == LOW ? HIGH : LOW, THIRD);
+    meet(to, from);
+    run.frames = 1000;
+    go();
+    ck_assert(!run.lost && !run.relayed);
+    both_are_done(to, from);
+    end();
+}
+
+START_TEST(crossed_calls_end_in_one_link)
+{
+    for (int i = 0; i < 5; i++)
+        run_both(crossing, LOW, HIGH);
+}
+END_TEST
+
+static void crossing_torn(unsigned self, int to, int from)
+{
+    run.cuts = 15;
+    run.cut_every_s = self == LOW ? 0.02 : 0.029;
+    unsigned planned = run.cuts;
+    crossing(self, to, from);
+    ck_assert_uint_lt(run.cuts + 2, planned);
+}
+
+START_TEST(slaves_links_survive_cuts_from_both_sides)
+{
+    run_both(crossing_torn, LOW, HIGH);
+}
+END_TEST
+
+static void dying(unsigned self, int to, int from)
+{
+    begin(self, self == MASTER ? LOW : MASTER, MASTER);
+    meet(to, from);
+    run.frames = UINT32_MAX;
+    if (self == LOW) {
+        while (!run.up || run.received < 100)
+            ev_run(pvmd.loop, EVRUN_ONCE);
+        _exit(0); /* as by kill -9 */
+    }
+    call_other();
+    ev_tstamp start = ev_time();
+    go();
+    ck_assert(run.lost);
+    ck_assert_double_lt(ev_time() - start, 5.);
+    end();
+}
+
+START_TEST(a_dead_daemon_is_noticed_at_once)
+{
+    ev_tstamp start = ev_time();
+    run_both(dying, MASTER, LOW);
+    ck_assert_double_lt(ev_time() - start, 2.);
+}
+END_TEST
+
+/* A slave that nobody answers to: it goes on through the master, the frames not counted yet included. */
+START_TEST(unreachable_slaves_are_reached_through_the_master)
+{
+    begin(LOW, HIGH, THIRD);
+    struct pvmd_host *h = pvmd_host_any(HIGH);
+    h->port = pvmd_listen_port(); /* our own port: not the one we mean */
+    pvmd_host_set_text(&h->address, "127.0.0.1");
+    send_number(h, 0);
+    ck_assert_int_eq(pvmd_link_state(h), PVMD_LINK_OPENING);
+    while (!run.relayed)
+        ev_run(pvmd.loop, EVRUN_ONCE);
+    ck_assert_int_eq(pvmd_link_state(h), PVMD_LINK_RELAYED);
+    ck_assert_uint_eq(run.relayed_count, 0);
+    struct pvmd_preface p = {.from_index = HIGH, .from_incarnation = HIGH, .to_index = LOW, .to_incarnation = LOW};
+    ck_assert_int_eq(pvmd_link_offered(&p), PVMD_VERDICT_RELAYED);
+    end();
+}
+END_TEST
+
+START_TEST(only_those_who_are_meant_are_let_in)
+{
+    begin(LOW, HIGH, THIRD);
+    struct pvmd_preface good = {.from_index = HIGH, .from_incarnation = HIGH, .to_index = LOW, .to_incarnation = LOW};
+    struct pvmd_preface p = good;
+    ck_assert_int_eq(pvmd_link_offered(&p), PVMD_VERDICT_GO);
+    p.from_incarnation++;
+    ck_assert_int_eq(pvmd_link_offered(&p), PVMD_VERDICT_WRONG);
+    p = good;
+    p.to_incarnation++;
+    ck_assert_int_eq(pvmd_link_offered(&p), PVMD_VERDICT_WRONG);
+    p = good;
+    p.to_index = HIGH;
+    ck_assert_int_eq(pvmd_link_offered(&p), PVMD_VERDICT_WRONG);
+    p = good;
+    p.from_index = 77;
+    ck_assert_int_eq(pvmd_link_offered(&p), PVMD_VERDICT_WRONG);
+    p.from_index = UINT32_MAX;
+    ck_assert_int_eq(pvmd_link_offered(&p), PVMD_VERDICT_WRONG);
+    p = good;
+    p.from_index = p.from_incarnation = LOW;
+    ck_assert_int_eq(pvmd_link_offered(&p), PVMD_VERDICT_WRONG);
+    pvmd_host_set_state(pvmd_host_any(HIGH), PVMD_HOST_LEAVING);
+    ck_assert_int_eq(pvmd_link_offered(&good), PVMD_VERDICT_WRONG);
+    end();
+}
+END_TEST
+
+UNIT_MAIN("pvmd_link", frames_come_once_and_in_order, torn_connections_lose_nothing, crossed_calls_end_in_one_link,
+          slaves_links_survive_cuts_from_both_sides, a_dead_daemon_is_noticed_at_once,
+          unreachable_slaves_are_reached_through_the_master, only_those_who_are_meant_are_let_in)
