@@ -44,20 +44,18 @@ static ev_timer trim;
 
 static void trim_now(EV_P_ ev_timer *timer, int events)
 {
-    (void)loop;
-    (void)timer;
     (void)events;
+    ev_timer_stop(EV_A_ timer);
     pvmi_mem_trim();
     malloc_trim(0);
 }
 
 void pvmd_trim_later(void)
 {
-    if (ev_is_active(&trim) || !pvmd.loop)
+    if (!pvmd.loop)
         return;
-    ev_now_update(pvmd.loop);
-    ev_timer_set(&trim, TRIM_AFTER_S, 0.);
-    ev_timer_start(pvmd.loop, &trim);
+    trim.repeat = TRIM_AFTER_S;
+    ev_timer_again(pvmd.loop, &trim); /* from now on, if it runs already */
 }
 
 /* ---- signals ---- */

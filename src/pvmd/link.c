@@ -32,6 +32,7 @@ struct pvmd_link {
     struct pvmd_queue queue;
 
     struct pvmd_kept kept;
+    bool kept_much;       /* since it was empty */
     uint32_t next_out;    /* number of the next frame for this connection: a kept one, or kept.end */
     size_t unasked_bytes; /* sent since we last asked for a count */
     unsigned unasked;
@@ -113,6 +114,7 @@ static bool take(struct pvmd_link *l)
     if (!f || (kept && l->kept.bytes >= window_bytes()) || kept >= KEPT_MAX || pvmd_kept_add(&l->kept, f))
         return false;
     pvmd_queue_pop(&l->queue);
+    l->kept_much = l->kept_much || l->kept.bytes > window_bytes() / 8;
     return true;
 }
 
@@ -243,6 +245,10 @@ static bool counted(struct pvmd_link *l, uint32_t count)
     if (pvmd_kept_drop(&l->kept, count, l->next_out)) {
         pvmi_log(PVMI_LOG_ERROR, "host %s counts %u frames of %u", l->host->name, count, l->next_out);
         return link_lost(l, "it miscounts our frames");
+    }
+    if (l->kept_much && !pvmd_kept_count(&l->kept)) {
+        l->kept_much = false;
+        pvmd_trim_later();
     }
     if (pvmd_queue_first(&l->queue))
         mark_dirty(l);
