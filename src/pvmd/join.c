@@ -10,6 +10,7 @@
 #include "../core/proto.h"
 #include "add.h"
 #include "daemon.h"
+#include "footprint.h"
 #include "hostfile.h"
 #include "launch.h"
 #include "leave.h"
@@ -286,6 +287,7 @@ static int link_relayed(const struct pvmd_question *q, struct pvmi_buf *body)
 void pvmd_join_link_up(unsigned host_index)
 {
     struct pvmd_host *h = pvmd_host_any(host_index);
+    pvmd_footprint_settle();
     if (pvmd_is_master())
         pvmd_add_link_up(h);
     else if (host_index == pvmd.master_index)
@@ -377,6 +379,7 @@ int pvmd_net_start(void)
         return rc;
     register_handlers();
     pvmd_liveness_start();
+    pvmd_footprint_settle();
     return 0;
 }
 
@@ -435,6 +438,7 @@ void pvmd_net_stop(void)
             pvmd_link_close(pvmd_host_any(i));
     pvmd_listen_stop();
     pvmd_liveness_stop();
+    pvmd_footprint_stop();
     pvmd_rpc_stop();
     pvmd_host_free_all();
     pvmd_hostfile_free(&hostfile);
