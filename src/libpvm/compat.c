@@ -30,6 +30,8 @@ int pvmsettaskname(char *name)
 {
     if (!name)
         return PvmBadParam;
+    if (pvmi_task.tid)
+        return PvmExists;
     return pvmi_error_public(pvmi_task_set_name(name));
 }
 

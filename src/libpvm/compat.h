@@ -12,6 +12,7 @@
 /* Reports `code` if negative, as pvmi_return() does for public codes; returns it. Also used by libgpvm3. */
 int lpvmerr(const char *call, int code);
 
+extern int pvmdebmask;           /* PvmDebugMask */
 extern int pvmmyctx;             /* current context */
 extern struct Pvmtracer pvmctrc; /* output and trace destinations and trace mask of tasks we spawn */
 extern struct Pvmtevinfo pvmtevinfo[];
@@ -39,7 +40,7 @@ int pvmputenv(char *text);
 /* Unpacks a string into memory that the caller frees. */
 int pvmupkstralloc(char **text);
 
-/* Name to show in `ps` instead of the program's; before enrolment. Copied. */
+/* Name to show in `ps` instead of the program's: before enrolment, else PvmExists. Copied. */
 int pvmsettaskname(char *name);
 
 int pvmsleep(int seconds);

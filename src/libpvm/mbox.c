@@ -176,7 +176,7 @@ static int insert_number(const char *name, int index, int data)
     struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
     int rc = m ? pvmi_message_pack(m, PVM_INT, &data, 1, 1) : PVMI_ENOMEM;
     if (!rc)
-        rc = put(name, index, PvmMboxMultiInstance, m);
+        rc = put(name, index, PvmMboxMultiInstance | PvmMboxPersistent, m);
     pvmi_message_unref(m);
     return rc;
 }

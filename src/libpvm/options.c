@@ -18,6 +18,7 @@
 struct pvmi_options pvmi_options = {
     .route = PvmAllowDirect, .auto_err = PVMI_AUTOERR_PRINT, .frag_size = 4080, .show_tids = 1};
 struct Pvmtracer pvmi_self_trace, pvmctrc;
+int pvmdebmask;
 
 enum rule {
     ANY,      /* whatever lies in the limits */
@@ -41,7 +42,7 @@ struct option {
 
 static const struct option options[] = {
     [PvmRoute] = {.value = &pvmi_options.route, .minimum = PvmDontRoute, .maximum = PvmRouteDirect},
-    [PvmDebugMask] = {.value = &pvmi_options.debug_mask, .minimum = INT_MIN, .maximum = INT_MAX},
+    [PvmDebugMask] = {.value = &pvmdebmask, .minimum = INT_MIN, .maximum = INT_MAX},
     [PvmAutoErr] = {.value = &pvmi_options.auto_err, .minimum = INT_MIN, .maximum = INT_MAX},
     [PvmOutputTid] = {CHILD(outtid), .rule = TID},
     [PvmOutputCode] = {CHILD(outtag)},
@@ -53,10 +54,10 @@ static const struct option options[] = {
     [PvmTraceOptions] = {.value = &pvmctrc.trcopt, .minimum = PvmTraceFull, .maximum = PvmTraceCount},
     [PvmFragSize] = {.value = &pvmi_options.frag_size, .minimum = 52, .maximum = 1048576},
     [PvmResvTids] = {.value = &pvmi_options.resv_tids, .minimum = INT_MIN, .maximum = INT_MAX},
-    [PvmSelfOutputTid] = {SELF(outtid), .rule = TID},
+    [PvmSelfOutputTid] = {SELF(outtid)},
     [PvmSelfOutputCode] = {SELF(outtag)},
     [PvmSelfOutputContext] = {SELF(outctx), .rule = FIXED},
-    [PvmSelfTraceTid] = {SELF(trctid), .rule = TID},
+    [PvmSelfTraceTid] = {SELF(trctid)},
     [PvmSelfTraceCode] = {SELF(trctag)},
     [PvmSelfTraceContext] = {SELF(trcctx), .rule = FIXED},
     [PvmSelfTraceBuffer] = {.value = &pvmi_self_trace.trcbuf, .minimum = INT_MIN, .maximum = INT_MAX},
@@ -176,7 +177,7 @@ static void read_trace_environment(void)
 
 __attribute__((constructor)) static void read_environment(void)
 {
-    pvmi_options.debug_mask = (int)pvmi_config_integer(PVMI_SETTING_TASK_DEBUG);
+    pvmdebmask = (int)pvmi_config_integer(PVMI_SETTING_TASK_DEBUG);
     read_trace_environment();
 }
 

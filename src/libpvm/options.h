@@ -12,7 +12,6 @@ enum pvmi_autoerr { PVMI_AUTOERR_SILENT, PVMI_AUTOERR_PRINT, PVMI_AUTOERR_EXIT, 
 
 struct pvmi_options {
     int route;
-    int debug_mask;
     int auto_err; /* enum pvmi_autoerr; other values count as PRINT */
     int frag_size;
     int resv_tids;

@@ -80,7 +80,7 @@ static int first_free(const struct class *c, int index)
 
 static bool may_change(const struct pvmd_mail *m, pvmi_tid who)
 {
-    return m->owner == who || !m->owner || m->flags & PvmMboxOverWritable;
+    return m->owner == who || m->flags & PvmMboxOverWritable;
 }
 
 /* ---- putting ---- */

@@ -40,7 +40,7 @@ int pvmd_mailbox_put(const char *name, int index, const struct pvmd_mail *mail);
  */
 int pvmd_mailbox_find(const char *name, int index, uint32_t flags, pvmi_tid who, struct pvmd_mail **found);
 
-/* Removes an entry: its owner may, everybody if it is OverWritable or has no owner. The index, or an error as above. */
+/* Removes an entry: its owner may, everybody if it is OverWritable. The index, or an error as above. */
 int pvmd_mailbox_remove(const char *name, int index, uint32_t flags, pvmi_tid who);
 
 /* The task has ended: its entries go, persistent ones lose their owner. */
