@@ -1,0 +1,195 @@
+/* test_pvmd_mailbox.c - the mailbox's contents: which index a put gets, who may change what, what the end of an owner
+ * leaves. The results are those that PVM 3.4.6 gave for the same calls. */
+#include "../../src/pvmd/mailbox_store.h"
+#include "pvm3.h"
+#include "unit.h"
+
+enum { ME = 0x40001, YOU = 0x40002 };
+
+static int put(const char *name, int index, pvmi_tid owner, uint32_t flags, const char *text)
+{
+    struct pvmd_mail mail = {
+        .owner = owner, .flags = flags, .enc = 1, .dsig = 2, .data = (uint8_t *)text, .length = strlen(text)};
+    return pvmd_mailbox_put(name, index, &mail);
+}
+
+static int find(const char *name, int index, uint32_t flags, pvmi_tid who)
+{
+    struct pvmd_mail *found;
+    int rc = pvmd_mailbox_find(name, index, flags, who, &found);
+    ck_assert(rc < 0 ? !found : found->index == rc);
+    return rc;
+}
+
+static const char *text_at(const char *name, int index)
+{
+    static char text[100];
+    struct pvmd_mail *m;
+    ck_assert_int_eq(pvmd_mailbox_find(name, index, 0, ME, &m), index);
+    snprintf(text, sizeof text, "%.*s", (int)m->length, (char *)m->data);
+    return text;
+}
+
+static int classes_like(const char *pattern)
+{
+    struct pvmi_buf b;
+    pvmi_buf_init(&b);
+    pvmd_mailbox_put_names(&b, pattern);
+    int n = (int)pvmi_buf_get_u32(&b);
+    pvmi_buf_free(&b);
+    return n;
+}
+
+START_TEST(default_puts_replace_their_owners_entry)
+{
+    ck_assert_int_eq(put("box", -1, ME, PvmMboxDefault, "a"), 0);
+    ck_assert_int_eq(put("box", -1, ME, PvmMboxDefault, "b"), 0);
+    ck_assert_str_eq(text_at("box", 0), "b");
+    ck_assert_int_eq(put("box", -1, YOU, PvmMboxDefault, "c"), PvmDenied);
+    ck_assert_str_eq(text_at("box", 0), "b");
+}
+END_TEST
+
+START_TEST(overwritable_entries_are_anybodys)
+{
+    ck_assert_int_eq(put("m4", -1, ME, PvmMboxOverWritable, "a"), 0);
+    ck_assert_int_eq(put("m4", -1, YOU, PvmMboxDefault, "b"), 0);
+    ck_assert_int_eq(put("m4", -1, ME, PvmMboxDefault, "c"), PvmDenied); /* now it is yours, and closed */
+}
+END_TEST
+
+START_TEST(instances_take_the_lowest_free_index)
+{
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(put("m2", -1, ME, PvmMboxMultiInstance, ""), i);
+    ck_assert_int_eq(pvmd_mailbox_remove("m2", 1, 0, ME), 1);
+    ck_assert_int_eq(put("m2", -1, YOU, PvmMboxMultiInstance, ""), 1);
+    ck_assert_int_eq(put("m2", -1, ME, PvmMboxMultiInstance, ""), 4);
+}
+END_TEST
+
+START_TEST(a_direct_index_is_taken)
+{
+    uint32_t five = PvmMboxDirectIndex(5);
+    ck_assert_int_eq(put("m1", 5, ME, five, "a"), 5);
+    ck_assert_int_eq(put("m1", 5, ME, five, "b"), 5);
+    ck_assert_int_eq(put("m1", 5, YOU, five, "c"), PvmDenied);
+    ck_assert_int_eq(put("m1", 5, ME, five | PvmMboxMultiInstance, "d"), 6);
+    ck_assert_int_eq(put("m1", -1, ME, 0, "e"), 0);
+    ck_assert_int_eq(
+        put("m1", PvmMboxMaxDirectIndex - 1, ME, PvmMboxDirectIndex((uint32_t)PvmMboxMaxDirectIndex - 1), ""),
+        PvmMboxMaxDirectIndex - 1);
+}
+END_TEST
+
+START_TEST(an_inserted_index_must_be_free)
+{
+    ck_assert_int_eq(put("old", -1, ME, PvmMboxMultiInstance, "a"), 0);
+    ck_assert_int_eq(put("old", 0, ME, PvmMboxMultiInstance, "b"), PvmDenied);
+    ck_assert_int_eq(put("old", 3, ME, PvmMboxMultiInstance, "c"), 3);
+    ck_assert_int_eq(find("old", 0, PvmMboxFirstAvail, YOU), 0);
+}
+END_TEST
+
+START_TEST(entries_are_found)
+{
+    put("f", 2, ME, 0, "x");
+    put("f", 7, ME, 0, "y");
+    ck_assert_int_eq(find("f", 2, 0, YOU), 2);
+    ck_assert_int_eq(find("f", 3, 0, YOU), PvmNotFound);
+    ck_assert_int_eq(find("f", 3, PvmMboxFirstAvail, YOU), 7);
+    ck_assert_int_eq(find("f", 8, PvmMboxFirstAvail, YOU), PvmNotFound);
+    ck_assert_int_eq(find("g", 0, 0, YOU), PvmNotFound);
+    ck_assert_int_eq(find("", 0, 0, YOU), PvmBadParam);
+    ck_assert_int_eq(find("f", -1, PvmMboxFirstAvail, YOU), PvmBadParam);
+    ck_assert_int_eq(find("f", 2, PvmMboxReadAndDelete, YOU), PvmDenied);
+    ck_assert_int_eq(find("f", 2, PvmMboxReadAndDelete, ME), 2);
+}
+END_TEST
+
+START_TEST(owners_remove)
+{
+    put("r", 0, ME, 0, "");
+    put("r", 1, ME, PvmMboxOverWritable, "");
+    ck_assert_int_eq(pvmd_mailbox_remove("r", 0, 0, YOU), PvmDenied);
+    ck_assert_int_eq(pvmd_mailbox_remove("r", 1, 0, YOU), 1);
+    ck_assert_int_eq(pvmd_mailbox_remove("r", 1, 0, YOU), PvmNotFound);
+    ck_assert_int_eq(pvmd_mailbox_remove("r", 0, PvmMboxFirstAvail, ME), 0);
+    ck_assert_int_eq(classes_like("*"), 0); /* an empty class is none */
+}
+END_TEST
+
+START_TEST(the_end_of_an_owner)
+{
+    put("e", 0, ME, 0, "");
+    put("e", 1, ME, PvmMboxPersistent, "");
+    put("e", 2, YOU, 0, "");
+    put("only mine", 0, ME, 0, "");
+    pvmd_mailbox_owner_ended(ME);
+    ck_assert_int_eq(find("e", 0, 0, YOU), PvmNotFound);
+    struct pvmd_mail *m;
+    ck_assert_int_eq(pvmd_mailbox_find("e", 1, 0, YOU, &m), 1);
+    ck_assert_uint_eq(m->owner, 0);
+    ck_assert_int_eq(find("e", 2, 0, YOU), 2);
+    ck_assert_int_eq(classes_like("*"), 1);
+    ck_assert_int_eq(pvmd_mailbox_remove("e", 1, 0, YOU), PvmDenied); /* nobody's, and not OverWritable */
+}
+END_TEST
+
+START_TEST(resets_spare_owners)
+{
+    const pvmi_tid spared[] = {YOU};
+    put("a", 0, ME, PvmMboxPersistent, "");
+    put("a", 1, YOU, 0, "");
+    put("a", 2, ME, 0, "");
+    put("b", 0, ME, 0, "");
+    pvmd_mailbox_reset("a", 2, spared, 1);
+    ck_assert_int_eq(find("a", 2, 0, ME), PvmNotFound);
+    ck_assert_int_eq(find("a", 0, 0, ME), 0);
+    pvmd_mailbox_reset("", -1, spared, 1);
+    ck_assert_int_eq(find("a", 0, 0, ME), PvmNotFound);
+    ck_assert_int_eq(find("a", 1, 0, ME), 1);
+    ck_assert_int_eq(classes_like("*"), 1);
+}
+END_TEST
+
+START_TEST(patterns)
+{
+    static const struct {
+        const char *pattern, *name;
+        bool match;
+    } cases[] = {{"*", "", true},         {"*", "any", true},     {"", "", true},         {"", "a", false},
+                 {"a", "a", true},        {"a", "ab", false},     {"a*", "a", true},      {"a*", "ba", false},
+                 {"*a", "ba", true},      {"*a", "ab", false},    {"a*b*c", "abc", true}, {"a*b*c", "axbxbxc", true},
+                 {"a*b*c", "acb", false}, {"**a**", "xay", true}, {"*ab", "aab", true},   {"*aab", "aaab", true}};
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        ck_assert_msg(pvmd_mailbox_matches(cases[i].pattern, cases[i].name) == cases[i].match, "%s and %s",
+                      cases[i].pattern, cases[i].name);
+    put("box1", 0, ME, 0, "");
+    put("box2", 0, ME, 0, "");
+    put("x", 0, ME, 0, "");
+    ck_assert_int_eq(classes_like("box*"), 2);
+    ck_assert_int_eq(classes_like("*1"), 1);
+    ck_assert_int_eq(classes_like("y"), 0);
+}
+END_TEST
+
+START_TEST(names_and_bytes_have_limits)
+{
+    static char name[PVMD_MAILBOX_NAME_MAX + 2];
+    memset(name, 'n', sizeof name - 1);
+    ck_assert_int_eq(put("", -1, ME, 0, ""), PvmBadParam);
+    ck_assert_int_eq(put(name, -1, ME, 0, ""), PvmBadParam);
+    ck_assert_int_eq(put(name + 1, -1, ME, 0, ""), 0);
+    ck_assert_int_eq(put("n", PvmMboxMaxDirectIndex + 1, ME, 0, ""), PvmBadParam);
+    struct pvmd_mail huge = {.owner = ME, .length = PVMD_MAILBOX_BYTES_MAX + 1};
+    ck_assert_int_eq(pvmd_mailbox_put("n", -1, &huge), PvmOutOfRes);
+    pvmd_mailbox_free_all();
+    ck_assert_int_eq(classes_like("*"), 0);
+}
+END_TEST
+
+UNIT_MAIN("pvmd_mailbox", default_puts_replace_their_owners_entry, overwritable_entries_are_anybodys,
+          instances_take_the_lowest_free_index, a_direct_index_is_taken, an_inserted_index_must_be_free,
+          entries_are_found, owners_remove, the_end_of_an_owner, resets_spare_owners, patterns,
+          names_and_bytes_have_limits)

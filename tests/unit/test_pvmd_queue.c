@@ -1,0 +1,189 @@
+/* test_pvmd_queue.c - frames wait in order; senders are told to hold once, and all to go on when the queue is low. */
+#include "../../src/pvmd/queue.h"
+#include "../../src/core/error.h"
+#include "../../src/core/log.h"
+#include "../../src/core/proto.h"
+#include "../../src/pvmd/daemon.h"
+#include "unit.h"
+
+enum { MARK = 65536, RECEIVER = 0x40009, ALICE = 0x40001, BOB = 0x80002 };
+
+/* ---- what queue.c stands on ---- */
+
+static struct {
+    pvmi_tid sender, receiver;
+    bool hold;
+} told[16];
+static unsigned told_count, trims;
+
+void pvmd_hold_tell(pvmi_tid sender, pvmi_tid receiver, bool hold)
+{
+    ck_assert_uint_lt(told_count, 16);
+    told[told_count].sender = sender;
+    told[told_count].receiver = receiver;
+    told[told_count++].hold = hold;
+}
+
+void pvmd_trim_later(void)
+{
+    trims++;
+}
+
+static struct pvmd_queue queue;
+
+static void start(void)
+{
+    setenv("PVM_QUEUE_MAX", "65536", 1);
+    pvmd_queue_init(&queue, RECEIVER);
+}
+
+static void push(pvmi_tid src, uint32_t length, int32_t tag, uint32_t ctx)
+{
+    struct pvmi_frame_header h = {.src = src, .length = length, .body_length = length, .tag = tag, .ctx = ctx};
+    struct pvmi_frame *f = pvmi_frame_alloc(&h);
+    ck_assert_int_eq(pvmd_queue_push(&queue, f), 0);
+    pvmi_frame_unref(f);
+}
+
+static int32_t pop(void)
+{
+    struct pvmi_frame *f = pvmd_queue_first(&queue);
+    int32_t tag = f ? f->h.tag : -1;
+    pvmd_queue_pop(&queue);
+    return tag;
+}
+
+START_TEST(frames_come_out_in_order)
+{
+    start();
+    for (int i = 0; i < 100; i++)
+        push(ALICE, (uint32_t)i, i, 0);
+    for (int i = 0; i < 100; i++)
+        ck_assert_int_eq(pop(), i);
+    ck_assert_int_eq(pop(), -1);
+    ck_assert_uint_eq(queue.bytes, 0);
+    ck_assert_uint_eq(told_count, 0);
+}
+END_TEST
+
+START_TEST(each_sender_is_told_once)
+{
+    start();
+    push(ALICE, MARK, 1, 0);
+    ck_assert_uint_eq(told_count, 1);
+    push(ALICE, 10, 2, 0);
+    push(BOB, 10, 3, 0);
+    push(BOB, 10, 4, 0);
+    ck_assert_uint_eq(told_count, 2);
+    ck_assert_uint_eq(told[0].sender, ALICE);
+    ck_assert_uint_eq(told[0].receiver, RECEIVER);
+    ck_assert(told[0].hold);
+    ck_assert_uint_eq(told[1].sender, BOB);
+    pop();
+    ck_assert_uint_eq(told_count, 4);
+    ck_assert(!told[2].hold && !told[3].hold);
+    ck_assert_uint_eq(told[2].sender, ALICE);
+    ck_assert_uint_eq(told[3].sender, BOB);
+    pop(), pop(), pop();
+    ck_assert_uint_eq(told_count, 4);
+}
+END_TEST
+
+START_TEST(senders_go_on_below_half)
+{
+    start();
+    for (int i = 0; i < 5; i++)
+        push(ALICE, MARK / 4, i, 0);
+    ck_assert_uint_eq(told_count, 1);
+    pop(), pop();
+    ck_assert_uint_eq(told_count, 1); /* 3/4 is not low */
+    pop(), pop();
+    ck_assert_uint_eq(told_count, 2);
+    ck_assert(!told[1].hold);
+    pvmd_queue_clear(&queue);
+}
+END_TEST
+
+START_TEST(many_small_frames_count_with_their_overhead)
+{
+    start();
+    unsigned n = 0;
+    while (!told_count) {
+        push(ALICE, 1, 0, 0);
+        n++;
+    }
+    ck_assert_uint_lt(n, MARK / 100);
+    pvmd_queue_clear(&queue);
+}
+END_TEST
+
+START_TEST(our_own_answers_are_not_held)
+{
+    start();
+    push(PVMI_TID_DAEMON, MARK, 1, 0);
+    ck_assert_uint_eq(told_count, 0);
+    push(PVMI_TID_DAEMON | 0x40000, 1, 1, 0); /* but the daemon as a sender of output is */
+    ck_assert_uint_eq(told_count, 1);
+    pvmd_queue_clear(&queue);
+}
+END_TEST
+
+START_TEST(hold_and_release_go_first_and_in_order)
+{
+    start();
+    push(ALICE, 10, 1, 0);
+    push(ALICE, 10, 2, 0);
+    push(BOB, 4, (int32_t)PVMI_TC_HOLD, PVMI_CTX_TC);
+    push(BOB, 4, (int32_t)PVMI_TC_RELEASE, PVMI_CTX_TC);
+    ck_assert_int_eq(pop(), (int32_t)PVMI_TC_HOLD);
+    push(BOB, 5, (int32_t)PVMI_TC_HOLD, PVMI_CTX_TC);
+    ck_assert_int_eq(pop(), (int32_t)PVMI_TC_RELEASE);
+    ck_assert_int_eq(pop(), (int32_t)PVMI_TC_HOLD);
+    ck_assert_int_eq(pop(), 1);
+    push(BOB, 4, (int32_t)PVMI_TC_HOLD, PVMI_CTX_TC);
+    ck_assert_int_eq(pop(), (int32_t)PVMI_TC_HOLD);
+    ck_assert_int_eq(pop(), 2);
+    push(BOB, 4, (int32_t)PVMI_TC_HOLD, PVMI_CTX_TC); /* into an empty queue, which then goes on as usual */
+    push(ALICE, 10, 3, 0);
+    ck_assert_int_eq(pop(), (int32_t)PVMI_TC_HOLD);
+    ck_assert_int_eq(pop(), 3);
+    ck_assert_int_eq(pop(), -1);
+}
+END_TEST
+
+START_TEST(clearing_drops_frames_and_releases)
+{
+    start();
+    struct pvmi_frame_header h = {.src = ALICE, .length = MARK, .body_length = MARK};
+    struct pvmi_frame *f = pvmi_frame_alloc(&h);
+    pvmd_queue_push(&queue, f);
+    ck_assert_uint_eq(f->refs, 2);
+    pvmd_queue_clear(&queue);
+    ck_assert_uint_eq(f->refs, 1);
+    ck_assert_uint_eq(told_count, 2);
+    ck_assert(!told[1].hold);
+    ck_assert_ptr_null(pvmd_queue_first(&queue));
+    pvmi_frame_unref(f);
+}
+END_TEST
+
+START_TEST(memory_is_given_back_after_long_queues_only)
+{
+    start();
+    for (int i = 0; i < 100; i++) {
+        push(ALICE, 1000, i, 0);
+        pop();
+    }
+    ck_assert_uint_eq(trims, 0);
+    for (int i = 0; i < 400; i++)
+        push(ALICE, 1000, i, 0);
+    for (int i = 0; i < 400; i++)
+        pop();
+    ck_assert_uint_eq(trims, 1);
+}
+END_TEST
+
+UNIT_MAIN("pvmd_queue", frames_come_out_in_order, each_sender_is_told_once, senders_go_on_below_half,
+          many_small_frames_count_with_their_overhead, our_own_answers_are_not_held,
+          hold_and_release_go_first_and_in_order, clearing_drops_frames_and_releases,
+          memory_is_given_back_after_long_queues_only)
