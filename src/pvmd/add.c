@@ -150,7 +150,7 @@ static void begin_newcomer(struct pvmd_newcomer *n, const char *line, const stru
     if (!rc && !n->spec.name)
         pvmd_newcomer_fail(n, PvmBadParam, "a host name is missing");
     else if (rc)
-        pvmd_newcomer_fail(n, PvmBadParam, "%s", rc == PVMI_ENOMEM ? pvmi_error_text(rc) : why);
+        pvmd_newcomer_fail(n, n->spec.name ? PvmBadParam : PvmNoHost, "%s", *why ? why : pvmi_error_text(rc));
     else if (fill_in(&n->spec, hostfile))
         pvmd_newcomer_fail(n, PvmNoMem, "out of memory");
     else

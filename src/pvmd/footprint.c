@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include "daemon.h"
 
-#define SETTLE_S 1.
+#define SETTLE_S 0.2
 
 static ev_timer timer;
 

@@ -5,7 +5,7 @@
 #ifndef PVMD_FOOTPRINT_H
 #define PVMD_FOOTPRINT_H
 
-/* A second from now, unless called again until then, code pages are given back; what is used comes back by itself. */
+/* Soon, and not while it is called again and again, code pages are given back; what is used comes back by itself. */
 void pvmd_footprint_settle(void);
 
 void pvmd_footprint_stop(void);

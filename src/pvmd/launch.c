@@ -231,11 +231,11 @@ static void free_launch(struct pvmd_launch *l)
 static void describe_end(const struct pvmd_launch *l, char *text, size_t size)
 {
     if (WIFSIGNALED(l->status))
-        snprintf(text, size, "%s was ended by signal %d", l->launcher->name, WTERMSIG(l->status));
+        snprintf(text, size, "%s was ended by signal %d", l->launcher->label, WTERMSIG(l->status));
     else if (WEXITSTATUS(l->status))
-        snprintf(text, size, "%s ended with code %d", l->launcher->name, WEXITSTATUS(l->status));
+        snprintf(text, size, "%s ended with code %d", l->launcher->label, WEXITSTATUS(l->status));
     else
-        snprintf(text, size, "%s ended without starting a daemon", l->launcher->name);
+        snprintf(text, size, "%s ended without starting a daemon", l->launcher->label);
 }
 
 /* Nobody needs it any more. It is freed from the loop, since callers up the stack may still hold it. */
@@ -484,7 +484,7 @@ static struct pvmd_launch *run(struct ev_loop *loop, const struct pvmd_launcher 
     else if (make_pipes(in, out, err) || (error = spawn_command(c, in[0], out[1], err[1], &l->pid)))
         error = error ? error : errno;
     if (error) {
-        snprintf(why, size, "cannot run %s: %s", c->count ? c->argv[0] : launcher->name, strerror(error));
+        snprintf(why, size, "cannot run %s: %s", c->count ? c->argv[0] : launcher->label, strerror(error));
         if (l && copy && !c->failed) {
             close_pair(in);
             close_pair(out);

@@ -34,6 +34,7 @@ void pvmd_command_free(struct pvmd_command *c);
 
 struct pvmd_launcher {
     const char *name;
+    const char *label; /* what messages call its command */
     const char *summary;
     /* Adds the words of the command. NULL: the user types one, see add.c. */
     void (*command)(const struct pvmd_launch_order *o, struct pvmd_command *c);

@@ -8,4 +8,4 @@ static void command(const struct pvmd_launch_order *o, struct pvmd_command *c)
 }
 
 const struct pvmd_launcher pvmd_launch_local = {
-    .name = "local", .summary = "a further daemon on this machine", .command = command};
+    .name = "local", .label = "pvmd3", .summary = "a further daemon on this machine", .command = command};

@@ -2,4 +2,4 @@
 #include "launch.h"
 
 const struct pvmd_launcher pvmd_launch_manual = {
-    .name = "manual", .summary = "started by hand, with a text to paste (so=ms)", .command = NULL};
+    .name = "manual", .label = "the user", .summary = "started by hand, with a text to paste (so=ms)", .command = NULL};

@@ -26,4 +26,5 @@ static void command(const struct pvmd_launch_order *o, struct pvmd_command *c)
     free(remote);
 }
 
-const struct pvmd_launcher pvmd_launch_rsh = {.name = "rsh", .summary = "the command in PVM_RSH", .command = command};
+const struct pvmd_launcher pvmd_launch_rsh = {
+    .name = "rsh", .label = "the command in PVM_RSH", .summary = "the command in PVM_RSH", .command = command};

@@ -25,4 +25,4 @@ static void command(const struct pvmd_launch_order *o, struct pvmd_command *c)
 }
 
 const struct pvmd_launcher pvmd_launch_ssh = {
-    .name = "ssh", .summary = "ssh, by key or agent (the default)", .command = command};
+    .name = "ssh", .label = "ssh", .summary = "ssh, by key or agent (the default)", .command = command};

@@ -20,7 +20,7 @@
 
 #define TICK_S       0.1  /* between looks at a link that is not up */
 #define OPEN_TICKS   30   /* for two slaves to reach each other; then they send through the master */
-#define REOPEN_TICKS 10   /* for a torn connection, unless the other machine takes our call */
+#define REOPEN_TICKS 8    /* for a torn connection, unless the other machine takes our call */
 #define ACCEPT_TICKS 50   /* for the handshake of somebody who called us */
 #define COUNT_LAZY_S 0.05 /* after which received frames are counted to the sender unasked */
 #define ASK_FRAMES   512  /* sent without asking for a count */
@@ -365,13 +365,14 @@ static bool link_lost(struct pvmd_link *l, const char *why)
 /* The connection of an UP link broke: both sides call at once. */
 static void torn(struct pvmd_link *l, const char *why)
 {
+    if (l->goodbye) {
+        link_lost(l, why);
+        return;
+    }
     pvmi_log(PVMI_LOG_INFO, "connection to host %s is torn: %s", l->host->name, why);
     drop_connection(l);
     enter(l, PVMD_LINK_LOST);
-    if (l->goodbye)
-        link_lost(l, why);
-    else
-        call(l);
+    call(l);
 }
 
 static void stream_down(void *owner, const char *why);

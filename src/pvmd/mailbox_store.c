@@ -246,24 +246,22 @@ void pvmd_mailbox_free_all(void)
 
 bool pvmd_mailbox_matches(const char *pattern, const char *name)
 {
-    const char *star = NULL, *resume = NULL; /* the last `*`, and how much of the name it covers */
-    while (*name) {
+    const char *star = pattern, *resume = name; /* as after a `*`; and how much of the name it covers */
+    while (*pattern) {
         if (*pattern == '*') {
             star = ++pattern;
             resume = name;
         } else if (*pattern == *name) {
             pattern++;
             name++;
-        } else if (star) {
+        } else if (*resume) {
             pattern = star;
             name = ++resume;
         } else {
             return false;
         }
     }
-    while (*pattern == '*')
-        pattern++;
-    return !*pattern;
+    return true;
 }
 
 void pvmd_mailbox_list(void (*each)(const char *name, const struct pvmd_mail *mail))

@@ -60,7 +60,8 @@ void pvmd_newcomer_fail(struct pvmd_newcomer *n, int code, const char *format, .
     va_end(args);
     n->status = code;
     if (code != PvmAlready) /* a manual start, whose text is for the user's eyes only */
-        pvmi_log(PVMI_LOG_WARNING, "host %s is not added: %s", n->spec.name, n->why ? n->why : pvmi_error_text(code));
+        pvmi_log(PVMI_LOG_WARNING, "host %s is not added: %s", n->spec.name ? n->spec.name : "?",
+                 n->why ? n->why : pvmi_error_text(code));
     settle(n, PVMD_NEWCOMER_DONE);
 }
 
@@ -82,7 +83,7 @@ static void limit_event(struct ev_loop *loop, ev_timer *w, int events)
     } else if (n->phase == PVMD_NEWCOMER_LAUNCH) {
         const char *words = pvmd_launch_last_words(n->launch);
         pvmd_newcomer_fail(n, PvmCantStart, "%s has not started a daemon within %g s (PVM_START_TIMEOUT)%s%s",
-                           n->launcher->name, limit_s, *words ? "; it said: " : "", words);
+                           n->launcher->label, limit_s, *words ? "; it said: " : "", words);
     } else {
         const char *why = pvmd_link_why(n->host);
         pvmd_newcomer_fail(n, PvmCantStart, "its daemon runs but could not be linked within %g s%s%s", limit_s,

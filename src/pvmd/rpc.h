@@ -34,8 +34,6 @@ enum pvmd_dm {
     PVMD_DM_OUTPUT,     /* one way, to the master: a line for the log */
     PVMD_DM_MAILBOX,    /* to the master */
     PVMD_DM_SIBLINGS,   /* one way: the tids of a finished spawn, for tasks of that host */
-    PVMD_DM_TICKLE,
-    PVMD_DM_RESET, /* kill all tasks but these */
     PVMD_DM_CONTEXT_FREE,
 };
 
