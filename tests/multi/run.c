@@ -40,7 +40,8 @@ static const char *const valgrind[] = {"valgrind",
                                        "--show-leak-kinds=definite",
                                        "--trace-children=yes",
                                        "--vgdb=no",
-                                       "--errors-for-leak-kinds=definite"};
+                                       "--errors-for-leak-kinds=definite",
+                                       "--trace-children-skip=*/ssh,*/env,*/bash,*/sh"};
 
 static struct {
     const char *daemon; /* path, or NULL */
@@ -262,6 +263,22 @@ static void check_nothing_left(struct files_snapshot *tmp, struct files_snapshot
         failed = true;
 }
 
+/* Whoever ends the runner ends all that it started. */
+static void give_up(int signal)
+{
+    (void)signal;
+    processes_kill_all();
+    files_remove(folder);
+    _exit(1);
+}
+
+static void catch_signals(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        signal(signals[i], give_up); /* reset to the default in what we start, by exec */
+}
+
 int main(int argc, char **argv)
 {
     parse(argc, argv);
@@ -269,6 +286,7 @@ int main(int argc, char **argv)
     processes_adopt();
     struct files_snapshot *tmp = files_snapshot_take("/tmp"), *shm = files_snapshot_take("/dev/shm");
     set_up();
+    catch_signals();
 
     struct process *daemon = options.daemon ? start_daemon() : NULL;
     int code = failed ? 1 : run_program(argv + optind);
