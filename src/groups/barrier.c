@@ -169,5 +169,5 @@ int pvm_barrier(char *group, int count)
 
     if (code >= 0)
         code = pass(group, count);
-    return pvmi_session_end(&guard, "pvm_barrier", code);
+    return pvmi_session_end(&guard, code);
 }

@@ -39,11 +39,11 @@ int pvm_bcast(char *group, int tag)
     pvmi_guard_leave(&guard);
     if (code > 0) {
         error = pvm_errno;
-        mode = pvm_setopt(PvmAutoErr, 0); /* an error of pvm_mcast() is reported as ours */
+        mode = pvm_setopt(PvmAutoErr, 0); /* an error of pvm_mcast() is ours */
         code = pvm_mcast(tids, code, tag);
         pvm_setopt(PvmAutoErr, mode);
         pvm_errno = error;
     }
     free(tids);
-    return pvmi_guard_result("pvm_bcast", code >= 0 && incomplete ? PvmNoTask : code);
+    return pvmi_guard_result(code >= 0 && incomplete ? PvmNoTask : code);
 }

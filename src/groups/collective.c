@@ -49,14 +49,14 @@ int pvmi_collective_begin(struct pvmi_collective *c, int operation, const char *
     return code;
 }
 
-int pvmi_collective_end(struct pvmi_collective *c, const char *name, int code)
+int pvmi_collective_end(struct pvmi_collective *c, int code)
 {
     if (c->begun) {
         pvmi_traffic_finish(c->group);
         pvmi_traffic_close();
     }
     pvmi_tree_free(&c->tree);
-    return pvmi_session_end(&c->guard, name, code);
+    return pvmi_session_end(&c->guard, code);
 }
 
 int pvmi_collective_tid(const struct pvmi_collective *c, int position)

@@ -28,8 +28,8 @@ struct pvmi_collective {
 int pvmi_collective_begin(struct pvmi_collective *c, int operation, const char *group, int n, int type, int tag,
                           int root);
 
-/* Ends it, and returns what the public call `name` returns. */
-int pvmi_collective_end(struct pvmi_collective *c, const char *name, int code);
+/* Ends it, and returns what the public call returns. */
+int pvmi_collective_end(struct pvmi_collective *c, int code);
 
 /* Tid and fate of the member at a position. */
 int pvmi_collective_tid(const struct pvmi_collective *c, int position);

@@ -38,5 +38,5 @@ int pvm_gather(void *result, void *data, int n, int type, int tag, char *group, 
         place(&k, k.strays, result);
     }
     pvmi_collect_free(&k);
-    return pvmi_collective_end(&c, "pvm_gather", code);
+    return pvmi_collective_end(&c, code);
 }

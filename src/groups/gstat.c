@@ -93,7 +93,7 @@ int main(int argc, char **argv)
     code = pvmi_session_begin(&guard, "*");
     if (code >= 0)
         code = show_all(argv + first, argc - first);
-    pvmi_session_end(&guard, "pvm_gstat", code);
+    pvmi_session_end(&guard, code);
     if (code == PvmSysErr)
         fprintf(stderr, "%s: no PVM daemon answers; start one with pvm\n", argv[0]);
     else

@@ -1,10 +1,6 @@
 #include "guard.h"
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include "pvm3.h"
-
-enum { AUTO_ERROR_EXIT = 2, AUTO_ERROR_ABORT = 3 };
 
 void pvmi_guard_enter(struct pvmi_guard *g, int context)
 {
@@ -33,24 +29,9 @@ void pvmi_guard_leave(struct pvmi_guard *g)
     pvm_errno = g->error;
 }
 
-int pvmi_guard_result(const char *call, int code)
+int pvmi_guard_result(int code)
 {
-    int mode;
-
-    if (code >= 0)
-        return code;
-    pvm_errno = code;
-    mode = pvm_getopt(PvmAutoErr);
-    if (mode > 0) {
-        char name[64];
-
-        snprintf(name, sizeof(name), "%s()", call);
-        pvm_perror(name);
+    if (code < 0)
         pvm_errno = code;
-    }
-    if (mode == AUTO_ERROR_EXIT)
-        exit(code);
-    if (mode >= AUTO_ERROR_ABORT)
-        abort();
     return code;
 }

@@ -17,9 +17,9 @@ void pvmi_guard_enter(struct pvmi_guard *g, int context);
 void pvmi_guard_leave(struct pvmi_guard *g);
 
 /*
- * What every public call returns through: hands on `code`. A negative one is noted in pvm_errno and reported as the
- * option PvmAutoErr asks for, under the name of the call.
+ * What every public call returns through: hands on `code`; a negative one is noted in pvm_errno. PvmAutoErr does not
+ * count here, as in PVM: programs ask for a member again and again until it is there.
  */
-int pvmi_guard_result(const char *call, int code);
+int pvmi_guard_result(int code);
 
 #endif

@@ -13,7 +13,7 @@ int pvm_joingroup(char *group)
 
     if (code >= 0)
         code = pvmi_group_join(group);
-    return pvmi_session_end(&guard, "pvm_joingroup", code);
+    return pvmi_session_end(&guard, code);
 }
 
 int pvm_lvgroup(char *group)
@@ -23,7 +23,7 @@ int pvm_lvgroup(char *group)
 
     if (code >= 0)
         code = pvmi_group_leave(group);
-    return pvmi_session_end(&guard, "pvm_lvgroup", code);
+    return pvmi_session_end(&guard, code);
 }
 
 int pvm_freezegroup(char *group, int size)
@@ -33,7 +33,7 @@ int pvm_freezegroup(char *group, int size)
 
     if (code >= 0)
         code = pvmi_group_freeze(group, size);
-    return pvmi_session_end(&guard, "pvm_freezegroup", code);
+    return pvmi_session_end(&guard, code);
 }
 
 int pvm_gsize(char *group)
@@ -46,7 +46,7 @@ int pvm_gsize(char *group)
         code = pvmi_group_fetch(group, false, &g);
     if (code >= 0)
         code = g->size;
-    return pvmi_session_end(&guard, "pvm_gsize", code);
+    return pvmi_session_end(&guard, code);
 }
 
 static int tid_of(const char *group, int instance)
@@ -67,7 +67,7 @@ int pvm_gettid(char *group, int inst)
 
     if (code >= 0)
         code = tid_of(group, inst);
-    return pvmi_session_end(&guard, "pvm_gettid", code);
+    return pvmi_session_end(&guard, code);
 }
 
 static int instance_of(const char *group, int tid)
@@ -88,7 +88,7 @@ int pvm_getinst(char *group, int tid)
 
     if (code >= 0)
         code = instance_of(group, tid);
-    return pvmi_session_end(&guard, "pvm_getinst", code);
+    return pvmi_session_end(&guard, code);
 }
 
 /* Tid of the group server, which is started if there is none. Part of the interface of the reference. */
@@ -101,5 +101,5 @@ int gs_getgstid(void)
 
     if (code >= 0)
         code = pvmi_gserver_tid();
-    return pvmi_session_end(&guard, "gs_getgstid", code);
+    return pvmi_session_end(&guard, code);
 }

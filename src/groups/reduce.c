@@ -23,5 +23,5 @@ int pvm_reduce(void (*func)(int *type, void *x, void *y, int *n, int *info), voi
             memcpy(data, k.pieces->data, k.pieces->bytes);
     }
     pvmi_collect_free(&k);
-    return pvmi_collective_end(&c, "pvm_reduce", code);
+    return pvmi_collective_end(&c, code);
 }

@@ -164,5 +164,5 @@ int pvm_scatter(void *result, void *data, int n, int type, int tag, char *group,
         code = PvmBadParam;
     if (code >= 0)
         code = s.c.tree.mine == 0 ? give(&s, data) : take(&s);
-    return pvmi_collective_end(&s.c, "pvm_scatter", code);
+    return pvmi_collective_end(&s.c, code);
 }

@@ -32,8 +32,8 @@ int pvmi_session_begin(struct pvmi_guard *guard, const char *group)
     return code < 0 ? code : pvmi_traffic_start();
 }
 
-int pvmi_session_end(struct pvmi_guard *guard, const char *call, int code)
+int pvmi_session_end(struct pvmi_guard *guard, int code)
 {
     pvmi_guard_leave(guard);
-    return pvmi_guard_result(call, code);
+    return pvmi_guard_result(code);
 }

@@ -12,7 +12,7 @@
  */
 int pvmi_session_begin(struct pvmi_guard *guard, const char *group);
 
-/* Restores the user's state and reports `code`, which it returns, under the name of the call. */
-int pvmi_session_end(struct pvmi_guard *guard, const char *call, int code);
+/* Restores the user's state; notes `code` as pvmi_guard_result() does and returns it. */
+int pvmi_session_end(struct pvmi_guard *guard, int code);
 
 #endif

@@ -29,10 +29,10 @@ int pvmendtask(void)
 int pvmsettaskname(char *name)
 {
     if (!name)
-        return PvmBadParam;
+        return lpvmerr("pvmsettaskname", PvmBadParam);
     if (pvmi_task.tid)
-        return PvmExists;
-    return pvmi_error_public(pvmi_task_set_name(name));
+        return lpvmerr("pvmsettaskname", PvmExists);
+    return pvmi_return("pvmsettaskname", pvmi_task_set_name(name));
 }
 
 /* ---- text and environment ---- */

@@ -52,8 +52,8 @@ int pvmgetclock(struct timeval *now);
  */
 int pvmreset(int tid, int kill_tasks, char *name, int index);
 
-/* Lists the message handlers on stderr. */
-int pvmdisplaymhfinfo(void);
+/* Lists the message handlers on stdout under a caller's name, words and task id. */
+int pvmdisplaymhfinfo(char *who, char *text, int tid);
 
 #define PVMI_TMPNAM_BYTES 128 /* PVMTMPNAMLEN with -DNOTMPNAM */
 

@@ -1,9 +1,9 @@
 /* handler.c - message handlers and the messages that wait for them. */
 #include "handler.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <utlist.h>
 #include "../core/error.h"
-#include "../core/log.h"
 #include "buffer.h"
 #include "compat.h"
 #include "inbox.h"
@@ -190,13 +190,14 @@ int pvm_delmhf(int mhid)
     return pvmi_return("pvm_delmhf", delete_handler(mhid));
 }
 
-int pvmdisplaymhfinfo(void)
+int pvmdisplaymhfinfo(char *who, char *text, int tid)
 {
+    printf("\n%s t%x: %s\n", who, (unsigned)tid, text);
     for (int i = 0; i < handler_slots; i++) {
         const struct handler *h = &handlers[i];
         if (h->call)
-            pvmi_log(PVMI_LOG_ERROR, "message handler %d: source %d, tag %d, context %d", i + 1, h->src, h->tag,
-                     h->ctx);
+            printf("%s t%x: handler %d: source t%x, tag %d, context %d\n", who, (unsigned)tid, i + 1, (unsigned)h->src,
+                   h->tag, h->ctx);
     }
     return PvmOk;
 }

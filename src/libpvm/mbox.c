@@ -112,9 +112,12 @@ int pvmi_mbox_remove(const char *name, int index, int flags)
 
 int pvmi_mbox_announce(const char *name, int flags)
 {
-    struct pvmi_message *empty = pvmi_message_new(PVMI_ENC_DEFAULT);
-    int rc = empty ? put(name, INDEX_ANY, flags, empty) : PVMI_ENOMEM;
-    pvmi_message_unref(empty);
+    int tid = (int)pvmi_task.tid;
+    struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
+    int rc = m ? pvmi_message_pack(m, PVM_INT, &tid, 1, 1) : PVMI_ENOMEM;
+    if (!rc)
+        rc = put(name, INDEX_ANY, flags, m);
+    pvmi_message_unref(m);
     return rc;
 }
 
@@ -137,7 +140,7 @@ static int put_buffer(const char *name, int mid, int flags)
 
 int pvm_putinfo(char *name, int mid, int flags)
 {
-    return pvmi_return("pvm_putinfo", put_buffer(name, mid, flags));
+    return pvmi_answer_or_error("pvm_putinfo", put_buffer(name, mid, flags), PvmDenied);
 }
 
 static int receive_entry(const char *name, int index, int flags)
@@ -164,7 +167,7 @@ int pvm_recvinfo(char *name, int index, int flags)
 int pvm_delinfo(char *name, int index, int flags)
 {
     int rc = is_name(name) && index >= 0 ? pvmi_mbox_remove(name, index, flags) : PVMI_EPARAM;
-    return pvmi_answer_or_error("pvm_delinfo", rc, PvmNotFound);
+    return pvmi_answer_or_error("pvm_delinfo", rc, pvmi_error_public(rc) == PvmDenied ? PvmDenied : PvmNotFound);
 }
 
 /* ---- pvm_insert, pvm_lookup, pvm_delete: numbers under names, as in PVM 3.3 ---- */
@@ -183,7 +186,7 @@ static int insert_number(const char *name, int index, int data)
 
 int pvm_insert(char *name, int req, int data)
 {
-    return pvmi_return("pvm_insert", insert_number(name, req, data));
+    return pvmi_answer_or_error("pvm_insert", insert_number(name, req, data), PvmDenied);
 }
 
 static int lookup_number(const char *name, int index, int *data)

@@ -55,7 +55,7 @@ void pvmd_mailbox_put_names(struct pvmi_buf *b, const char *pattern);
 /* Calls `each` for all entries: for `tickle 4`. */
 void pvmd_mailbox_list(void (*each)(const char *name, const struct pvmd_mail *mail));
 
-/* Whether a name matches a pattern in which `*` stands for any text. */
+/* Whether a pattern, in which `*` stands for any text, occurs anywhere in a name, as PVM has it. */
 bool pvmd_mailbox_matches(const char *pattern, const char *name);
 
 void pvmd_mailbox_free_all(void);

@@ -158,10 +158,11 @@ START_TEST(patterns)
     static const struct {
         const char *pattern, *name;
         bool match;
-    } cases[] = {{"*", "", true},         {"*", "any", true},     {"", "", true},         {"", "a", false},
-                 {"a", "a", true},        {"a", "ab", false},     {"a*", "a", true},      {"a*", "ba", false},
-                 {"*a", "ba", true},      {"*a", "ab", false},    {"a*b*c", "abc", true}, {"a*b*c", "axbxbxc", true},
-                 {"a*b*c", "acb", false}, {"**a**", "xay", true}, {"*ab", "aab", true},   {"*aab", "aaab", true}};
+    } cases[] = {{"*", "", true},        {"*", "any", true},         {"", "", true},          {"", "a", true},
+                 {"a", "a", true},       {"a", "bab", true},         {"a*", "a", true},       {"a*", "ba", true},
+                 {"*a", "ba", true},     {"*a", "ab", true},         {"a", "b", false},       {"ab", "a", false},
+                 {"a*b*c", "abc", true}, {"a*b*c", "axbxbxc", true}, {"a*b*c", "acb", false}, {"**a**", "xay", true},
+                 {"*ab", "aab", true},   {"*aab", "aaab", true}};
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++)
         ck_assert_msg(pvmd_mailbox_matches(cases[i].pattern, cases[i].name) == cases[i].match, "%s and %s",
                       cases[i].pattern, cases[i].name);
