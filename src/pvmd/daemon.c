@@ -269,11 +269,11 @@ int pvmd_run(const struct pvmd_options *options)
     pvmd_exec_raise_limits();
     if (options->slave)
         pvmd_slave_start();
+    pvmd_logfile_set_mask(options->debug_mask);
     int code = check_user();
     if (code)
         return code;
     pvmi_config_warn_unknown();
-    pvmd_logfile_set_mask(options->debug_mask);
     int rc = start(options, why, sizeof why);
     if (!rc) {
         say_ready(options);

@@ -8,7 +8,8 @@
 #include "daemon.h"
 #include "pvm3.h"
 
-const char *argp_program_version = "pvmd3 " PVM_VER " (dpvm)";
+/* Visible: argp looks for this variable. */
+__attribute__((visibility("default"))) const char *argp_program_version = "pvmd3 " PVM_VER " (dpvm)";
 
 static const char doc[] =
     "The daemon of a parallel virtual machine: starts one on this host, with the hosts of HOSTFILE if there is one, "
