@@ -12,7 +12,6 @@
 #include "console.h"
 #include "host.h"
 #include "job.h"
-#include "start.h"
 #include "trace.h"
 
 enum { POLL_MAX = 64, HALT_TIMEOUT_MS = 10000 };
@@ -81,22 +80,33 @@ static void set_up(void)
     host_watch();
 }
 
+/* Starts a daemon and enrols with it. What goes wrong, libpvm and the daemon say on stderr. */
+static int start_machine(int argc, char **argv)
+{
+    fflush(stdout);
+    pvm_setopt(PvmAutoErr, 1);
+    int code = pvm_start_pvmd(argc, argv, 1);
+
+    if (code >= 0 || code == PvmDupHost)
+        code = pvm_mytid();
+    return code;
+}
+
 int console_open(int argc, char **argv, bool *started)
 {
     int code = open_signals();
     if (code < 0)
         return code;
     pvm_setopt(PvmAutoErr, 0);
-    code = pvm_start_pvmd(argc, argv, 1);
-    *started = code >= 0;
-    if (code == PvmDupHost && console.mode != CONSOLE_SCRIPT)
+    console.tid = pvm_mytid();
+    *started = console.tid < 0;
+    if (*started)
+        console.tid = start_machine(argc, argv);
+    else if (console.mode != CONSOLE_SCRIPT)
         printf("pvmd already running.\n");
-    if (code >= 0 || code == PvmDupHost)
-        code = console.tid = pvm_mytid();
-    if (code < 0) {
-        start_explain(code);
-        return code;
-    }
+    if (console.tid < 0)
+        return console.tid;
+    pvm_setopt(PvmAutoErr, 0);
     set_up();
     pvm_setopt(PvmAutoErr, 1);
     return 0;
@@ -189,8 +199,13 @@ bool console_wait(int fd, int timeout_ms)
     struct pollfd fds[POLL_MAX];
     int *pvm_fds = NULL;
     int n = 0;
+    int auto_error = pvm_setopt(PvmAutoErr, 0);
     int pvm_count = console.lost ? 0 : pvm_getfds(&pvm_fds);
-
+    pvm_setopt(PvmAutoErr, auto_error);
+    if (pvm_count < 0) {
+        lose();
+        return false;
+    }
     fds[n++] = (struct pollfd){.fd = fd, .events = POLLIN};
     fds[n++] = (struct pollfd){.fd = signal_pipe[0], .events = POLLIN};
     for (int i = 0; i < pvm_count && n < POLL_MAX; i++)

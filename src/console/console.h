@@ -51,7 +51,7 @@ extern void (*console_before_output)(void);
 
 /*
  * Enrols and sets the console's options. Starts a daemon with the arguments `argv` if none runs; *started tells whether
- * it did. Returns 0, or a PvmXxx code after saying on stderr what is wrong and what to do.
+ * it did. Returns 0, or a PvmXxx code after libpvm or the daemon said on stderr what is wrong and what to do.
  */
 int console_open(int argc, char **argv, bool *started);
 

@@ -44,5 +44,5 @@ void cure_print(const char *cure, const char *host)
         }
     }
     line[used] = '\0';
-    advise("  Cure: %s.", line);
+    advise("Cure for %s: %s.", host, line);
 }

@@ -15,7 +15,6 @@
 
 enum {
     HOSTS_TRIED_MAX = 4, /* a trial may take its whole time limit */
-    LOG_LINES_MAX = 3,   /* shown for a host: the last ones */
     LOG_READ_MAX = 65536,
 };
 
@@ -48,6 +47,15 @@ struct log_mark *diagnose_begin(void)
     return mark;
 }
 
+int diagnose_addhosts(char **names, int count, int *status)
+{
+    fflush(stdout);
+    int auto_error = pvm_setopt(PvmAutoErr, 1);
+    int code = pvm_addhosts(names, count, status);
+    pvm_setopt(PvmAutoErr, auto_error);
+    return code;
+}
+
 void diagnose_end(struct log_mark *mark)
 {
     free(mark);
@@ -70,17 +78,6 @@ static char *log_news(const struct log_mark *mark)
     return text;
 }
 
-/* Behind "[t80040000] 11/21 05:36:13 ". */
-static const char *log_message(const char *line)
-{
-    int skipped = 0;
-    unsigned tid, month, day, hour, minute, second;
-
-    if (sscanf(line, "[t%x] %u/%u %u:%u:%u %n", &tid, &month, &day, &hour, &minute, &second, &skipped) == 6)
-        return line + skipped;
-    return line;
-}
-
 /* Whether the line has the word, not only as a part of a longer name. */
 static bool has_word(const char *line, const char *word)
 {
@@ -94,25 +91,13 @@ static bool has_word(const char *line, const char *word)
     return false;
 }
 
-/* Prints the last lines of text that speak of the host; the cure for what they tell, or NULL. Takes text apart. */
-static const char *print_log(char *text, const char *host)
+/* The cure for what the lines that speak of the host tell, or NULL. Takes text apart. */
+static const char *log_cure(char *text, const char *host)
 {
-    const char *found[LOG_LINES_MAX], *cure = NULL;
-    int n = 0;
-    char *rest = text;
+    const char *cure = NULL;
 
-    for (char *line; (line = strsep(&rest, "\n")) != NULL;) {
-        if (!has_word(line, host))
-            continue;
-        if (n == LOG_LINES_MAX)
-            memmove(found, found + 1, sizeof(found) - sizeof(found[0]));
-        else
-            n++;
-        found[n - 1] = log_message(line);
-    }
-    for (int i = 0; i < n; i++) {
-        advise("  pvmd says: %s", found[i]);
-        const char *known = cure_find(found[i]);
+    for (char *line; (line = strsep(&text, "\n")) != NULL;) {
+        const char *known = has_word(line, host) ? cure_find(line) : NULL;
         cure = known != NULL ? known : cure;
     }
     return cure;
@@ -161,9 +146,7 @@ static const struct {
     {PvmIPLoopback,
      "other hosts cannot reach this machine's loopback address: start pvm with -nNAME, a name whose address "
      "they can reach, or set PVM_IP"},
-    {PvmAlready, "another add or delete is still going on: repeat it when that is through"},
     {PvmOutOfRes, "a limit is reached; pvmd's log says which"},
-    {PvmBadParam, "the options after the name are not as hostfile(5) has them"},
     {PvmDenied, "pvmd there refuses us; its log says why"},
 };
 
@@ -188,11 +171,11 @@ static void split_target(char *name, struct target *t)
     }
 }
 
-/* What helps against a failure: what the log tells, else what the code means. NULL: neither says. */
-static const char *find_reason(const struct target *t, int code, const struct log_mark *mark)
+/* What helps against a failure: by what the log tells, else by the code. NULL: neither says. */
+static const char *find_by_reason(const struct target *t, int code, const struct log_mark *mark)
 {
     char *news = log_news(mark);
-    const char *cure = news != NULL ? print_log(news, t->words.word[0]) : NULL;
+    const char *cure = news != NULL ? log_cure(news, t->words.word[0]) : NULL;
 
     free(news);
     for (size_t i = 0; cure == NULL && i < sizeof(meanings) / sizeof(meanings[0]); i++)
@@ -201,25 +184,24 @@ static const char *find_reason(const struct target *t, int code, const struct lo
     return cure;
 }
 
-/* Explains one failure; returns whether a trial was made. */
+/* Finds a cure for one failure; returns whether a trial was made for it. */
 static bool explain(char *name, int code, const struct log_mark *mark, bool may_try)
 {
     struct target t;
-    bool tried = false;
+    const char *cure, *launcher = NULL;
 
     split_target(name, &t);
     if (t.host != NULL) {
-        advise("%s:", t.words.word[0]);
-        const char *cure = find_reason(&t, code, mark);
-        const char *launcher = cure == NULL && may_try ? launcher_command(&t) : NULL;
+        cure = find_by_reason(&t, code, mark);
+        if (cure == NULL && may_try && (code == PvmCantStart || code == PvmDSysErr || code == PvmHostFail))
+            launcher = launcher_command(&t);
         if (cure != NULL)
             cure_print(cure, t.words.word[0]);
-        tried = launcher != NULL;
-        if (tried)
+        else if (launcher != NULL)
             trial_host(launcher, t.host, t.login, t.daemon != NULL ? t.daemon : getenv("PVM_DPATH"));
     }
     words_free(&t.words);
-    return tried;
+    return launcher != NULL;
 }
 
 void diagnose_failed(char **names, const int *status, int count, struct log_mark *mark)
@@ -227,7 +209,7 @@ void diagnose_failed(char **names, const int *status, int count, struct log_mark
     int tried = 0;
 
     for (int i = 0; i < count; i++) {
-        if (status[i] >= 0 || status[i] == PvmDupHost || status[i] == PvmSysErr)
+        if (status[i] >= 0 || status[i] == PvmDupHost || status[i] == PvmSysErr || status[i] == PvmAlready)
             continue; /* those speak for themselves */
         fflush(stdout);
         tried += explain(names[i], status[i], mark, tried < HOSTS_TRIED_MAX);

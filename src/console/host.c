@@ -125,7 +125,7 @@ int host_add(int argc, char **argv)
         return CONSOLE_FAILED;
     }
     struct log_mark *mark = diagnose_begin();
-    int done = pvm_addhosts(argv + 1, n, status);
+    int done = diagnose_addhosts(argv + 1, n, status);
     if (done < 0)
         for (int i = 0; i < n; i++)
             status[i] = status[i] == PvmSysErr ? done : status[i];

@@ -126,7 +126,7 @@ static bool add_hosts(struct run *run)
     if (status == NULL)
         return false;
     struct log_mark *mark = diagnose_begin();
-    int code = pvm_addhosts(run->added, run->added_count, status);
+    int code = diagnose_addhosts(run->added, run->added_count, status);
     int kept = 0;
     for (int i = 0; i < run->added_count; i++) {
         if (code < 0)

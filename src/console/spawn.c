@@ -1,9 +1,11 @@
 /* spawn.c - the command spawn. */
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "console.h"
 #include "command.h"
 #include "host.h"
@@ -106,14 +108,17 @@ static bool take_option(struct spawn_request *r, const char *word)
     return true;
 }
 
-/* Opens the job's file. False after a message. */
+/* Opens the job's file; several jobs may write to its end. False after a message. */
 static bool open_output(struct job *job, const struct spawn_request *r)
 {
     if (r->file == NULL)
         return true;
-    FILE *file = fopen(r->file, r->append ? "ae" : "wxe");
+    int fd = open(r->file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (r->append ? 0 : O_EXCL), 0666);
+    FILE *file = fd >= 0 ? fdopen(fd, "a") : NULL;
     if (file == NULL) {
         int error = errno;
+        if (fd >= 0)
+            close(fd);
         advise("%s: %s%s", r->file, strerror(error), error == EEXIST ? "; ->>FILE appends to it" : "");
         return false;
     }

@@ -142,12 +142,23 @@ static const char *first_line(char *text)
     return *text != '\0' ? text : "(no message)";
 }
 
-static void print_failure(const char *host, char *text)
+/* What helps, by what became of the trial. */
+static const char *find_cure(int code, const char *text, const char *launcher)
 {
-    const char *cure = cure_find(text);
+    static char line[PATH_MAX + 64];
+    const char *known = cure_find(text);
 
-    advise("  It says: %s", first_line(text));
-    cure_print(cure != NULL ? cure : "try it by hand until it works without a question, then `add %s` again", host);
+    if (code == PvmSysErr)
+        return "install ssh (Debian: openssh-client), or let PVM_RSH name another command";
+    if (strstr(text, "dpvm-found") != NULL)
+        return "see the log pvml.UID in PVM_TMP on %s; a firewall must let pvmd's ports through (PVMNETSOCKPORT fixes "
+               "them)";
+    if (strstr(text, "dpvm-reached") != NULL)
+        return "install dpvm on %s, or say where its pvmd3 is: add '%s dx=PATH' or PVM_DPATH";
+    if (code != PvmHostFail && known != NULL)
+        return known;
+    snprintf(line, sizeof(line), "`%s %%s true` must work without a question", launcher);
+    return line;
 }
 
 void trial_host(const char *launcher, const char *host, const char *login, const char *daemon)
@@ -158,22 +169,11 @@ void trial_host(const char *launcher, const char *host, const char *login, const
     daemon_path(daemon, path, sizeof(path));
     snprintf(command, sizeof(command), "echo dpvm-reached; command -v \"%s\" && echo dpvm-found", path);
     trial_command(argv, launcher, host, login, command, word);
-    advise("  Trying \"%s\" ...", launcher);
+    advise("%s: trying \"%s\" ...", host, launcher);
     int code = run_trial(argv, text, sizeof(text));
     if (code == PvmSysErr)
-        advise("  Cure: %s cannot be run (%s): install it (Debian: openssh-client), or let PVM_RSH name another.",
-               argv[0], strerror(errno));
-    else if (strstr(text, "dpvm-found") != NULL)
-        advise("  \"%s\" works and %s is there.\n  Cure: see the log pvml.UID in PVM_TMP there; a firewall between the "
-               "hosts must let pvmd's ports through (PVMNETSOCKPORT fixes them).",
-               launcher, path);
-    else if (strstr(text, "dpvm-reached") != NULL)
-        advise("  \"%s\" works, but there is no program %s there.\n  Cure: install dpvm on %s, or say where it is: "
-               "add '%s dx=PATH' or PVM_DPATH.",
-               launcher, path, host, host);
-    else if (code == PvmHostFail)
-        advise("  No answer in %d s.\n  Cure: `%s %s true` must work without a question.", LIMIT_MS / 1000, launcher,
-               host);
-    else
-        print_failure(host, text);
+        advise("%s: %s cannot be run: %s", host, argv[0], strerror(errno));
+    else if (code != PvmHostFail && strstr(text, "dpvm-reached") == NULL)
+        advise("%s: it says: %s", host, first_line(text));
+    cure_print(find_cure(code, text, launcher), host);
 }

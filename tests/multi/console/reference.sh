@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# reference - the same commands for PVM 3.4.6 as Debian has it and for ours must give the same output.
+# Not compared: help texts, and what tests/multi/console/formats.sh lists as our own.
+. "$(dirname "$0")/common"
+[ -x /usr/bin/pvmd ] && [ -x /usr/bin/pvm ] && [ "$(readlink -f /usr/bin/pvm)" != "$(readlink -f "$DPVM_BIN/pvm")" ] ||
+    skip "needs Debian's pvm"
+
+program say 'for word; do printf "%s\n" "$word"; done'
+program part 'printf par; sleep 0.2; printf "tial\n"'
+mkdir -p "$HOME/pvm3/bin/LINUX64" "$work/folder"
+cp "$work"/bin/* "$HOME/pvm3/bin/LINUX64/"
+commands=(
+    "id" "conf" "version" "ps" "ps -a" "ps -l" "ps -al" "names nosuch" "mstat nosuch ." "delete nosuch" "pstat t40777"
+    "pstat 40777" "put box 1 2" "names box" "reset info box" "jobs" "jobs -l" "getopt PvmRoute" "getopt PvmFragSize"
+    "getopt nosuch" "getopt a b" "setopt PvmRoute 2" "setopt PvmFragSize 8192" "setopt nosuch 1" "setopt PvmRoute"
+    "trace" "trace send" "trace - *" "trace" "trace + *" "trace" "trace xpvm" "trace" "trace buf" "trace buf 77"
+    "trace buf" "trace opt" "trace opt count" "trace opt" "trace opt nosuch" "trace nosuch" "tickle 5" "tickle 6 3"
+    "tickle 5" "tickle 6 0" "alias" "alias yy echo 1" "alias xx yy 2" "alias" "xx 3" "alias vv ww" "alias ww vv" "vv"
+    "unalias xx" "xx" "unalias nosuch" "unalias" "echo a  b 'c  d' \"e  f\" g\\ h # i" "echo" "echo \"a\\b\" 'c\\d'"
+    "setenv CONSOLE_TEST x y" "setenv CONSOLE_TEST" "setenv CONSOLE_TEST_2" "export" "export A" "export B C" "export"
+    "unexport B" "export" "unexport nosuch" "nosuch" "add" "conf x" "id x" "version x" "quit x" "halt x" "help a b"
+    "kill" "kill -c" "kill 40777" "sig" "sig 15" "sig 0 40777" "reset x" "reset a b c d" "spawn" "spawn -2" "spawn nosuch"
+    "spawn -3 nosuch" "spawn -nosuch say" "spawn -NOSUCH -2 say" "spawn -> say one two" "spawn -> -:$work/folder say one"
+    "spawn -> -. say a b" "spawn -LINUX64 -> say a" "spawn -> part" "spawn ->$work/folder/new say a" "reset" "names nosuch"
+)
+
+# Ids are masked. Output of jobs may come before or after the next prompt, so prompts are taken away.
+session() { # PVM
+    rm -f "$work/folder/new"
+    {
+        for line in "${commands[@]}"; do
+            printf '%s\n' "$line"
+            sleep 0.1
+            case $line in spawn*) sleep 0.7 ;; esac
+        done
+        sleep 0.5
+    } | "$@" 2>"$work/err" |
+        sed -E 's/\bt?4[0-9a-f]{4}\b/TID/g; s/ +TID/ TID/g; s/owner=[^ ]*/owner/; s/^(pvm> )+//'
+}
+
+# The reference's daemon keeps the pipe open that it is started in.
+ref=$work/reference
+mkdir -m 700 "$ref"
+reference() {
+    (unset PVM_PATH && PVM_TMP=$ref PVM_ROOT=/usr/lib/pvm3 PVM_ARCH=LINUX64 timeout 120 "$@")
+}
+reference /usr/bin/pvmd >/dev/null 2>&1 </dev/null &
+reference=$!
+eventually test -s "$ref/pvmd.$(id -u)" || skip "Debian's pvmd does not start"
+timeout 20 "$DPVM_BIN/pvm" -c id >/dev/null
+expected=$(session reference /usr/bin/pvm)
+reference /usr/bin/pvm <<<halt >/dev/null 2>&1
+wait $reference
+got=$(session timeout 120 "$DPVM_BIN/pvm")
+[ "$(wc -l <<<"$expected")" -gt 300 ] || fail "the reference says too little: $expected"
+same "the reference's output" "$expected" "$got"

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# terminal - the console at a terminal: prompt, output in the midst of typing, Ctrl-C, completion, history.
+. "$(dirname "$0")/common"
+command -v expect >/dev/null || skip "needs expect"
+
+program later 'sleep 1; echo from the task'
+
+talk() { # EXPECT-COMMANDS
+    out=$(TERM=xterm timeout 60 expect <(
+        echo 'set timeout 10
+set stty_init "rows 24 columns 80"
+log_user 0
+proc see {what} { expect { -ex $what { } timeout { puts "MISSING $what"; exit 1 } eof { puts "ENDED before $what"; exit 1 } } }
+spawn -noecho $env(DPVM_BIN)/pvm'
+        echo "$1"
+        echo 'expect eof
+catch wait result
+puts "exit code [lindex $result 3]"'
+    ) 2>&1 | tr -d '\r')
+}
+
+talk 'see "pvm> "
+send "echo typed\r"
+see "echo typed"
+see "typed"
+see "pvm> "
+send "nosuch\r"
+see "nosuch: not found"
+see "pvm> "
+send "\004"
+see "quit"
+see "Console: exit handler called"
+see "pvmd still running."'
+same "a session" "exit code 0" "$out"
+
+talk 'see "pvmd already running."
+see "pvm> "
+send "spawn -> later\r"
+see "pvm> "
+send "echo half a l"
+see "half a l"
+see "from the task"
+see "EOF"
+see "\[1\] finished"
+see "pvm> echo half a l"
+send "ine\r"
+see "half a line"
+see "pvm> "
+send "quit\r"'
+same "output in the midst of typing" "exit code 0" "$out"
+
+talk 'see "pvm> "
+send "not this"
+see "not this"
+send "\003"
+see "^C"
+see "pvm> "
+send "echo still here\r"
+see "still here"
+see "still here"
+see "pvm> "
+send "quit\r"'
+same "Ctrl-C" "exit code 0" "$out"
+
+talk 'see "pvm> "
+send "ver\t"
+see "version "
+send "\r"
+see "3.4.6"
+see "pvm> "
+send "se\t"
+see "t"
+send "\t"
+see "setenv  setopt"
+see "pvm> set"
+send "opt PvmRo\t2\r"
+see "PvmRoute Changed from 1 to 2"
+see "pvm> "
+send "quit\r"'
+same "completion" "exit code 0" "$out"
+
+talk 'see "pvm> "
+send "\033\[A\033\[A"
+see "setopt PvmRoute 2"
+send "\025quit\r"'
+same "history of the session before" "exit code 0" "$out"
+same "the history is private" 600 "$(stat -c %a "$HOME/.pvm_history")"
+
+chmod 500 "$HOME"
+talk 'see "pvm> "
+send "halt\r"'
+chmod 700 "$HOME"
+same "halt" "exit code 0" "$out"
