@@ -325,4 +325,5 @@ void pvmd_rpc_stop(void)
         free(d);
     }
     handler_count = 0;
+    last_wid = 0;
 }

@@ -1,5 +1,6 @@
 /* startup.c - start texts and start lines. */
 #include "startup.h"
+#include <ctype.h>
 #include <openssl/crypto.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -236,12 +237,20 @@ static bool get_number(const char *text, int base, unsigned long max, unsigned l
     return *text >= '0' && *text <= '9' && !*end && *value <= max;
 }
 
-static bool is_printable(const char *text)
+static bool is_arch(const char *text)
 {
-    for (; *text; text++)
-        if (*text < ' ' || *text > '~')
-            return false;
-    return true;
+    const char *at = text;
+    while (isalnum((unsigned char)*at) || *at == '_' || *at == '-')
+        at++;
+    return at > text && !*at;
+}
+
+/* A list of at most `max` addresses; a malformed one counts as empty. */
+static void get_addresses(const char *line, const char *key, unsigned max, struct pvmd_addresses *list)
+{
+    char text[PVMD_ADDRESS_MAX * PVMD_ADDRESS_TEXT];
+    if (!get_field(line, key, text, sizeof text) || pvmd_addresses_parse(text, list) || list->count > max)
+        memset(list, 0, sizeof *list);
 }
 
 static enum pvmd_start_line_kind parse_error(const char *text, struct pvmd_start_line *line)
@@ -257,10 +266,9 @@ static enum pvmd_start_line_kind parse_error(const char *text, struct pvmd_start
 
 static bool parse_start(const char *text, struct pvmd_start_line *line)
 {
-    char list[PVMD_ADDRESS_MAX * PVMD_ADDRESS_TEXT], number[16];
+    char number[16];
     unsigned long dsig, port;
-    line->ssh.count = line->addresses.count = 0;
-    if (!get_field(text, "arch", line->arch, sizeof line->arch) || !line->arch[0] || !is_printable(line->arch))
+    if (!get_field(text, "arch", line->arch, sizeof line->arch) || !is_arch(line->arch))
         return false;
     if (!get_field(text, "dsig", number, sizeof number) || !get_number(number, 0, UINT32_MAX, &dsig))
         return false;
@@ -268,10 +276,8 @@ static bool parse_start(const char *text, struct pvmd_start_line *line)
         return false;
     line->dsig = (pvmi_dsig)dsig;
     line->port = (uint16_t)port;
-    if (get_field(text, "ssh", list, sizeof list))
-        pvmd_addresses_parse(list, &line->ssh);
-    if (get_field(text, "ip", list, sizeof list))
-        pvmd_addresses_parse(list, &line->addresses);
+    get_addresses(text, "ssh", 1, &line->ssh);
+    get_addresses(text, "ip", PVMD_ADDRESS_MAX, &line->addresses);
     return true;
 }
 

@@ -1,0 +1,36 @@
+/* fuzz_hostfile.c - hostfiles: no crash, and what passes can be handed to a launcher. */
+#include "fuzz.h"
+#include <string.h>
+#include "../../src/core/log.h"
+#include "../../src/pvmd/hostfile.h"
+#include "../../src/pvmd/hosts.h"
+
+static void ignore(enum pvmi_log_level level, const char *line, void *arg)
+{
+    (void)level, (void)arg;
+    MUST(strlen(line) < 2048);
+}
+
+static void check(const struct pvmd_host_spec *h)
+{
+    MUST(h->name && pvmd_host_name_is_valid(h->name) && h->name[0] != '-');
+    MUST(!h->ip || pvmd_host_name_is_valid(h->ip));
+    MUST(!h->login || (h->login[0] && h->login[0] != '-' && !strpbrk(h->login, " ;|&$`'\"<>()\n")));
+    MUST(h->speed >= 0 && h->speed <= PVMD_SPEED_MAX);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct pvmd_hostfile file;
+    pvmi_log_to(ignore, NULL, PVMI_LOG_DEBUG);
+    if (pvmd_hostfile_parse("fuzz", (const char *)data, size, &file)) {
+        MUST(!file.hosts && !file.count);
+        return 0;
+    }
+    for (size_t i = 0; i < file.count; i++) {
+        check(&file.hosts[i]);
+        MUST(pvmd_hostfile_find(&file, file.hosts[i].name));
+    }
+    pvmd_hostfile_free(&file);
+    return 0;
+}
