@@ -100,10 +100,14 @@ static int no_start(int rc, const char *why)
     return EXIT_NO_START;
 }
 
-/* Descriptors 0 to 2 exist, so that nothing else can get their numbers. */
-static void open_standard_descriptors(void)
+/*
+ * Descriptors 0 to 2 exist, so that nothing else can get their numbers. Others that we inherited are closed: whoever
+ * holds the other end of a pipe would wait for us as long as the machine runs.
+ */
+static void set_up_descriptors(void)
 {
     int fd;
+    close_range(STDERR_FILENO + 1, ~0U, 0);
     do
         fd = open("/dev/null", O_RDWR);
     while (fd >= 0 && fd <= STDERR_FILENO);
@@ -265,7 +269,7 @@ static int check_user(void)
 int pvmd_run(const struct pvmd_options *options)
 {
     char why[8192];
-    open_standard_descriptors();
+    set_up_descriptors();
     pvmd_exec_raise_limits();
     if (options->slave)
         pvmd_slave_start();
