@@ -210,7 +210,7 @@ static int ask_task_state(int tid)
 
 int pvm_pstat(int tid)
 {
-    return pvmi_answer_or_error("pvm_pstat", ask_task_state(tid), PvmNoTask);
+    return pvmi_return_answer("pvm_pstat", ask_task_state(tid));
 }
 
 /* ---- hosts ---- */
@@ -230,7 +230,7 @@ static int ask_host_state(const char *host)
 
 int pvm_mstat(char *host)
 {
-    return pvmi_answer_or_error("pvm_mstat", ask_host_state(host), PvmNoHost);
+    return pvmi_return_answer("pvm_mstat", ask_host_state(host));
 }
 
 int pvm_tidtohost(int tid)

@@ -110,15 +110,19 @@ int pvmi_mbox_remove(const char *name, int index, int flags)
     return pvmi_request(PVMI_TM_MAILBOX, &body, NULL);
 }
 
-int pvmi_mbox_announce(const char *name, int flags)
+static int put_number(const char *name, int index, int flags, int number)
 {
-    int tid = (int)pvmi_task.tid;
     struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
-    int rc = m ? pvmi_message_pack(m, PVM_INT, &tid, 1, 1) : PVMI_ENOMEM;
+    int rc = m ? pvmi_message_pack(m, PVM_INT, &number, 1, 1) : PVMI_ENOMEM;
     if (!rc)
-        rc = put(name, INDEX_ANY, flags, m);
+        rc = put(name, index, flags, m);
     pvmi_message_unref(m);
     return rc;
+}
+
+int pvmi_mbox_announce(const char *name, int flags)
+{
+    return put_number(name, INDEX_ANY, flags, (int)pvmi_task.tid);
 }
 
 static bool is_name(const char *name)
@@ -140,7 +144,7 @@ static int put_buffer(const char *name, int mid, int flags)
 
 int pvm_putinfo(char *name, int mid, int flags)
 {
-    return pvmi_answer_or_error("pvm_putinfo", put_buffer(name, mid, flags), PvmDenied);
+    return pvmi_return_answer("pvm_putinfo", put_buffer(name, mid, flags));
 }
 
 static int receive_entry(const char *name, int index, int flags)
@@ -161,13 +165,13 @@ static int receive_entry(const char *name, int index, int flags)
 
 int pvm_recvinfo(char *name, int index, int flags)
 {
-    return pvmi_answer_or_error("pvm_recvinfo", receive_entry(name, index, flags), PvmNotFound);
+    return pvmi_return_answer("pvm_recvinfo", receive_entry(name, index, flags));
 }
 
 int pvm_delinfo(char *name, int index, int flags)
 {
     int rc = is_name(name) && index >= 0 ? pvmi_mbox_remove(name, index, flags) : PVMI_EPARAM;
-    return pvmi_answer_or_error("pvm_delinfo", rc, pvmi_error_public(rc) == PvmDenied ? PvmDenied : PvmNotFound);
+    return pvmi_return_answer("pvm_delinfo", rc);
 }
 
 /* ---- pvm_insert, pvm_lookup, pvm_delete: numbers under names, as in PVM 3.3 ---- */
@@ -176,17 +180,12 @@ static int insert_number(const char *name, int index, int data)
 {
     if (!is_name(name) || index < INDEX_ANY)
         return PVMI_EPARAM;
-    struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
-    int rc = m ? pvmi_message_pack(m, PVM_INT, &data, 1, 1) : PVMI_ENOMEM;
-    if (!rc)
-        rc = put(name, index, PvmMboxMultiInstance | PvmMboxPersistent, m);
-    pvmi_message_unref(m);
-    return rc;
+    return put_number(name, index, PvmMboxMultiInstance | PvmMboxPersistent, data);
 }
 
 int pvm_insert(char *name, int req, int data)
 {
-    return pvmi_answer_or_error("pvm_insert", insert_number(name, req, data), PvmDenied);
+    return pvmi_return_answer("pvm_insert", insert_number(name, req, data));
 }
 
 static int lookup_number(const char *name, int index, int *data)
@@ -206,13 +205,13 @@ static int lookup_number(const char *name, int index, int *data)
 
 int pvm_lookup(char *name, int req, int *data)
 {
-    return pvmi_answer_or_error("pvm_lookup", lookup_number(name, req, data), PvmNotFound);
+    return pvmi_return_answer("pvm_lookup", lookup_number(name, req, data));
 }
 
 int pvm_delete(char *name, int req)
 {
     int rc = is_name(name) && req >= 0 ? pvmi_mbox_remove(name, req, 0) : PVMI_EPARAM;
-    return pvmi_answer_or_error("pvm_delete", rc, PvmNotFound);
+    return pvmi_return_answer("pvm_delete", rc);
 }
 
 /* ---- pvm_getmboxinfo ---- */

@@ -2,7 +2,7 @@
 #ifndef PVMI_MBOX_H
 #define PVMI_MBOX_H
 
-/* Puts an entry without content: index or an error. */
+/* Puts an entry that holds our tid: index or an error. */
 int pvmi_mbox_announce(const char *name, int flags);
 
 /* Removes an entry: index or an error. */

@@ -21,51 +21,49 @@ struct Pvmtracer pvmi_self_trace, pvmctrc;
 int pvmdebmask;
 
 enum rule {
-    ANY,      /* whatever lies in the limits */
-    TID,      /* nobody, ourselves or as it is */
-    FIXED,    /* cannot be set */
-    NO_RESET, /* kept in the mailbox, where `reset` finds it */
+    ANY,       /* whatever lies in the limits */
+    TID,       /* nobody, ourselves, as it is, or as it was inherited: where our own goes */
+    SELF_TID,  /* our own destination, which the daemon must know and our children take over */
+    SELF_CODE, /* the code of such a destination, of no use without one */
+    FIXED,     /* cannot be set */
+    NO_RESET,  /* kept in the mailbox, where `reset` finds it */
 };
 
 struct option {
     int *value;
-    struct Pvmtracer *self; /* not NULL: ours, which the daemon must know, and .. */
-    int *child;             /* .. which the tasks we spawn take over */
     int minimum, maximum;
     enum rule rule;
+    int *tid; /* SELF_CODE: the destination; TID: our own destination */
 };
 
-#define CHILD(field) .value = &pvmctrc.field, .minimum = INT_MIN, .maximum = INT_MAX
-#define SELF(field)                                                                                                    \
-    .value = &pvmi_self_trace.field, .child = &pvmctrc.field, .self = &pvmi_self_trace, .minimum = INT_MIN,            \
-    .maximum = INT_MAX
+#define FREE(variable) .value = &(variable), .minimum = INT_MIN, .maximum = INT_MAX
 
 static const struct option options[] = {
     [PvmRoute] = {.value = &pvmi_options.route, .minimum = PvmDontRoute, .maximum = PvmRouteDirect},
-    [PvmDebugMask] = {.value = &pvmdebmask, .minimum = INT_MIN, .maximum = INT_MAX},
-    [PvmAutoErr] = {.value = &pvmi_options.auto_err, .minimum = INT_MIN, .maximum = INT_MAX},
-    [PvmOutputTid] = {CHILD(outtid), .rule = TID},
-    [PvmOutputCode] = {CHILD(outtag)},
-    [PvmOutputContext] = {CHILD(outctx)},
-    [PvmTraceTid] = {CHILD(trctid), .rule = TID},
-    [PvmTraceCode] = {CHILD(trctag)},
-    [PvmTraceContext] = {CHILD(trcctx)},
-    [PvmTraceBuffer] = {CHILD(trcbuf)},
+    [PvmDebugMask] = {FREE(pvmdebmask)},
+    [PvmAutoErr] = {FREE(pvmi_options.auto_err)},
+    [PvmOutputTid] = {FREE(pvmctrc.outtid), .rule = TID, .tid = &pvmi_self_trace.outtid},
+    [PvmOutputCode] = {FREE(pvmctrc.outtag)},
+    [PvmOutputContext] = {FREE(pvmctrc.outctx)},
+    [PvmTraceTid] = {FREE(pvmctrc.trctid), .rule = TID, .tid = &pvmi_self_trace.trctid},
+    [PvmTraceCode] = {FREE(pvmctrc.trctag)},
+    [PvmTraceContext] = {FREE(pvmctrc.trcctx)},
+    [PvmTraceBuffer] = {FREE(pvmctrc.trcbuf)},
     [PvmTraceOptions] = {.value = &pvmctrc.trcopt, .minimum = PvmTraceFull, .maximum = PvmTraceCount},
     [PvmFragSize] = {.value = &pvmi_options.frag_size, .minimum = 52, .maximum = 1048576},
-    [PvmResvTids] = {.value = &pvmi_options.resv_tids, .minimum = INT_MIN, .maximum = INT_MAX},
-    [PvmSelfOutputTid] = {SELF(outtid)},
-    [PvmSelfOutputCode] = {SELF(outtag)},
-    [PvmSelfOutputContext] = {SELF(outctx), .rule = FIXED},
-    [PvmSelfTraceTid] = {SELF(trctid)},
-    [PvmSelfTraceCode] = {SELF(trctag)},
-    [PvmSelfTraceContext] = {SELF(trcctx), .rule = FIXED},
-    [PvmSelfTraceBuffer] = {.value = &pvmi_self_trace.trcbuf, .minimum = INT_MIN, .maximum = INT_MAX},
+    [PvmResvTids] = {FREE(pvmi_options.resv_tids)},
+    [PvmSelfOutputTid] = {FREE(pvmi_self_trace.outtid), .rule = SELF_TID},
+    [PvmSelfOutputCode] = {FREE(pvmi_self_trace.outtag), .rule = SELF_CODE, .tid = &pvmi_self_trace.outtid},
+    [PvmSelfOutputContext] = {FREE(pvmi_self_trace.outctx), .rule = FIXED},
+    [PvmSelfTraceTid] = {FREE(pvmi_self_trace.trctid), .rule = SELF_TID},
+    [PvmSelfTraceCode] = {FREE(pvmi_self_trace.trctag), .rule = SELF_CODE, .tid = &pvmi_self_trace.trctid},
+    [PvmSelfTraceContext] = {FREE(pvmi_self_trace.trcctx), .rule = FIXED},
+    [PvmSelfTraceBuffer] = {FREE(pvmi_self_trace.trcbuf)},
     [PvmSelfTraceOptions] = {.value = &pvmi_self_trace.trcopt, .minimum = PvmTraceFull, .maximum = PvmTraceCount},
-    [PvmShowTids] = {.value = &pvmi_options.show_tids, .minimum = INT_MIN, .maximum = INT_MAX},
+    [PvmShowTids] = {FREE(pvmi_options.show_tids)},
     [PvmPollType] = {.rule = FIXED}, /* of shared-memory machines */
     [PvmPollTime] = {.rule = FIXED},
-    [PvmNoReset] = {.value = &pvmi_options.no_reset, .minimum = INT_MIN, .maximum = INT_MAX, .rule = NO_RESET},
+    [PvmNoReset] = {FREE(pvmi_options.no_reset), .rule = NO_RESET},
 };
 
 #define OPTION_COUNT (int)(sizeof options / sizeof options[0])
@@ -91,7 +89,9 @@ static int tell_daemon(int what, int value)
 
 static int announce_no_reset(bool on)
 {
-    int rc = tell_daemon(PvmNoReset, on);
+    int rc = pvmi_task_need();
+    if (!rc)
+        rc = tell_daemon(PvmNoReset, on);
     if (!rc && on)
         rc = no_reset_index = pvmi_mbox_announce(PVMNORESETCLASS, PvmMboxMultiInstance);
     else if (!rc && no_reset_index >= 0)
@@ -113,27 +113,44 @@ static int check(const struct option *o, int value)
         return PVMI_EUNSUPPORTED;
     if (value < o->minimum || value > o->maximum)
         return PVMI_EPARAM;
-    if (o->rule != TID || !value || value == *o->value)
+    if (o->rule != TID || !value || value == *o->value ||
+        (o->tid && value == *o->tid))
         return 0;
     int rc = pvmi_task_need();
     return rc ? rc : value == (int)pvmi_task.tid ? 0 : PVMI_EPARAM;
 }
 
-static int apply(const struct option *o, int what, int value)
+/* Tells the daemon and, if it could be told, our children's settings. */
+static int apply_self(const struct option *o, int what, int value)
 {
-    int rc = o->self || o->rule == NO_RESET ? pvmi_task_need() : 0;
-    if (!rc && o->rule == NO_RESET && !value != !*o->value)
-        rc = announce_no_reset(value);
-    if (!rc && o->self)
+    int rc = pvmi_task_need();
+    if (!rc)
         rc = tell_daemon(what, value);
     if (rc)
         return rc;
     *o->value = value;
-    if (o->child) {
+    if (what == PvmSelfOutputTid || what == PvmSelfOutputCode) {
         pvmctrc.outtid = pvmi_self_trace.outtid;
         pvmctrc.outtag = pvmi_self_trace.outtag;
+    } else {
+        pvmctrc.trctid = pvmi_self_trace.trctid;
+        pvmctrc.trctag = pvmi_self_trace.trctag;
     }
     return 0;
+}
+
+static int apply(const struct option *o, int what, int value)
+{
+    int rc = 0;
+    if (o->rule == SELF_CODE && !*o->tid)
+        return 0;
+    if (o->rule == SELF_TID || o->rule == SELF_CODE)
+        return apply_self(o, what, value);
+    if (o->rule == NO_RESET && !value != !*o->value)
+        rc = announce_no_reset(value);
+    if (!rc)
+        *o->value = value;
+    return rc;
 }
 
 static int set(int what, int value, int *old)

@@ -56,16 +56,20 @@ int pvmi_return(const char *call, int rc)
     return rc >= 0 ? rc : lpvmerr(call, pvmi_error_public(rc));
 }
 
-int pvmi_answer_or_error(const char *call, int rc, int answer)
+int pvmi_return_answer(const char *call, int rc)
 {
-    if (rc >= 0 || pvmi_error_public(rc) != answer)
-        return pvmi_return(call, rc);
-    return pvm_errno = answer;
+    static const int answers[] = {PvmNoTask, PvmNoHost,   PvmNotFound,     PvmDenied,
+                                  PvmExists, PvmNoParent, PvmParentNotSet, PvmHostFail};
+    int code = pvmi_error_public(rc);
+    for (unsigned i = 0; i < sizeof answers / sizeof answers[0]; i++)
+        if (code == answers[i])
+            return pvm_errno = code;
+    return pvmi_return(call, rc);
 }
 
 int pvm_perror(char *msg)
 {
-    fprintf(stderr, "libpvm [%s]: %s: %s\n", pvmi_identity(), msg ? msg : "", pvm_strerror());
+    fprintf(stderr, "libpvm [%s]: %s: %s\n", pvmi_identity(), msg ? msg : "(null)", pvm_strerror());
     return PvmOk;
 }
 

@@ -10,9 +10,8 @@
  */
 int pvmi_return(const char *call, int rc);
 
-/* As pvmi_return(), but a negative code that is an answer rather than a mistake, such as "no such task", prints no
- * line. */
-int pvmi_answer_or_error(const char *call, int rc, int answer);
+/* As pvmi_return(), but a code that is an answer rather than a mistake, such as "no such task", prints no line. */
+int pvmi_return_answer(const char *call, int rc);
 
 /* Who we are in lines on stderr: "t40007", or "pid123" before enrolment. Static storage. */
 const char *pvmi_identity(void);

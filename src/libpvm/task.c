@@ -274,7 +274,7 @@ int pvm_parent(void)
     int rc = pvmi_task_need();
     if (!rc)
         rc = pvmi_task.parent;
-    return pvmi_answer_or_error("pvm_parent", rc, rc == PvmParentNotSet ? PvmParentNotSet : PvmNoParent);
+    return pvmi_return_answer("pvm_parent", rc);
 }
 
 int pvm_siblings(int **tids)
