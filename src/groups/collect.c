@@ -63,54 +63,19 @@ static void accept_piece(struct pvmi_collect *k, struct pvmi_parcel *p)
     insert(k, p);
 }
 
-/*
- * At the root: a piece of a tree that was made from another member list, because a member ended or left in between. It
- * counts for those of its members that we know.
- */
-static int accept_stray(struct pvmi_collect *k, struct pvmi_parcel *p)
-{
-    int known = 0, fresh = 0;
-
-    for (int i = 0; i < p->reach; i++) {
-        int position = pvmi_collective_position(k->c, p->tids[i]);
-
-        known += position >= 0;
-        fresh += position >= 0 && !k->covered[position];
-    }
-    if (fresh == 0 || (k->reduce && fresh < p->reach)) {
-        pvmi_parcel_free(p);
-        return fresh == 0 ? PvmOk : PvmMismatch;
-    }
-    for (int i = 0; i < p->reach; i++) {
-        int position = pvmi_collective_position(k->c, p->tids[i]);
-
-        if (position >= 0)
-            cover(k, position);
-    }
-    DL_APPEND(k->strays, p);
-    return PvmOk;
-}
-
 /* Takes over a parcel that came for this call. What does not fit is the root's affair. */
 static int accept(struct pvmi_collect *k, struct pvmi_parcel *p)
 {
-    bool agrees = pvmi_call_agrees(&p->call, &k->c->call);
-    bool ours = agrees && p->call.generation == k->c->call.generation;
-    int code = p->code;
+    int code = pvmi_call_agrees(&p->call, &k->c->call) ? p->code : PvmMismatch;
 
-    if (is_root(k) && (!agrees || code < 0)) {
-        pvmi_parcel_free(p);
-        return agrees ? code : PvmMismatch;
-    }
-    if (ours) {
+    if (code >= 0) {
         accept_piece(k, p);
         return PvmOk;
     }
-    if (is_root(k))
-        return accept_stray(k, p);
-    pvmi_parcel_send(p, k->c->call.root);
+    if (!is_root(k))
+        pvmi_parcel_send(p, k->c->call.root);
     pvmi_parcel_free(p);
-    return PvmOk;
+    return is_root(k) ? code : PvmOk;
 }
 
 static int ready(struct pvmi_wait *w)
@@ -178,7 +143,7 @@ static void ask(struct pvmi_wait *w)
     free(tids);
 }
 
-/* Two neighbours become one: a takes b's values in, and frees b. */
+/* Adds b's values to those of its neighbour a. */
 static int merge(struct pvmi_collect *k, struct pvmi_parcel *a, struct pvmi_parcel *b)
 {
     int type = k->c->call.type, n = k->c->call.n, info = PvmOk;
@@ -198,7 +163,6 @@ static int merge(struct pvmi_collect *k, struct pvmi_parcel *a, struct pvmi_parc
         memcpy((char *)a->data + a->bytes, b->data, b->bytes);
         a->bytes += b->bytes;
     }
-    pvmi_parcel_free(b);
     return info < 0 ? info : PvmOk;
 }
 
@@ -215,55 +179,63 @@ static bool fit(const struct pvmi_collect *k, const struct pvmi_parcel *a, const
     return pvmi_tree_parent(&k->c->tree, b->start) == a->start && b->reach == pvmi_tree_reach(&k->c->tree, b->start);
 }
 
-/* Merges all neighbours that fit. An error of the user's function stays with the piece, for the root to see. */
-static void fold(struct pvmi_collect *k)
+/* Merges all neighbours that fit. An error stays with the piece, for the root to see. */
+int pvmi_collect_fold(struct pvmi_collect *k)
 {
     struct pvmi_parcel *p = k->pieces;
 
-    while (p && p->next) {
+    while (p->next) {
         struct pvmi_parcel *next = p->next;
-
         if (!fit(k, p, next)) {
             p = next;
             continue;
         }
         DL_DELETE(k->pieces, next);
         p->code = merge(k, p, next);
+        pvmi_parcel_free(next);
         if (p != k->pieces)
             p = p->prev;
     }
+    DL_FOREACH (k->pieces, p)
+        if (p->code < 0)
+            return p->code;
+    return PvmOk;
 }
 
-int pvmi_collect_fold_all(struct pvmi_collect *k)
+/* Tells the children that are late not to send to us any more. */
+static void excuse_late(const struct pvmi_collect *k)
 {
-    struct pvmi_parcel *next;
+    const struct pvmi_tree *tree = &k->c->tree;
 
-    fold(k);
-    DL_CONCAT(k->pieces, k->strays);
-    k->strays = NULL;
-    while (k->pieces->code >= 0 && (next = k->pieces->next)) {
-        DL_DELETE(k->pieces, next);
-        k->pieces->code = merge(k, k->pieces, next);
-    }
-    return k->pieces->code;
+    for (int i = tree->mine + 1; i < tree->mine + k->reach; i++)
+        if (!k->covered[i] && pvmi_tree_parent(tree, i) == tree->mine)
+            pvmi_parcel_word(PVMI_GROUP_PAST, &k->c->call, 0, pvmi_collective_tid(k->c, i));
 }
 
-/* To the nearest living member on the way to the root. */
+/* The nearest member on the way to the root that is still there for us. */
+static int next_up(const struct pvmi_collect *k)
+{
+    int up = pvmi_tree_parent(&k->c->tree, k->c->tree.mine);
+
+    while (up != 0 && (k->past[up] || pvmi_collective_gone(k->c, up)))
+        up = pvmi_tree_parent(&k->c->tree, up);
+    return up;
+}
+
 static int send_up(struct pvmi_collect *k)
 {
-    int up = pvmi_tree_parent(&k->c->tree, k->c->tree.mine), code = PvmOk;
+    int up = next_up(k), code = PvmOk;
     struct pvmi_parcel *p;
 
-    while (up != 0 && pvmi_collective_gone(k->c, up))
-        up = pvmi_tree_parent(&k->c->tree, up);
     if (pvmi_collective_gone(k->c, up))
         return PvmNoTask;
-    fold(k);
+    pvmi_collect_fold(k);
     DL_FOREACH (k->pieces, p) {
         code = pvmi_parcel_send(p, pvmi_collective_tid(k->c, up));
         if (code < 0)
             return code;
     }
+    excuse_late(k);
     pvmi_collective_keep(k->c, k->pieces);
     k->pieces = NULL;
     return code;
@@ -331,7 +303,6 @@ static void free_all(struct pvmi_parcel *list)
 void pvmi_collect_free(struct pvmi_collect *k)
 {
     free_all(k->pieces);
-    free_all(k->strays);
     free(k->covered);
     free(k->past);
 }

@@ -2,9 +2,10 @@
  * collect.h - contributions on their way up the tree: the work of reduce and gather.
  *
  * Each member adds its own contribution to those of its subtree and sends them up as few pieces. It waits only a moment
- * for members below that are late: a non-root never blocks. What comes after it has gone on is passed to the root
- * as it is (traffic.c), and the root finishes what was left undone. Pieces are combined in the order of the tree
- * whoever does it and whenever they come, so that the same data give the same result to the last bit.
+ * for members below that are late: a non-root never blocks. The late ones are told to send theirs further up; what
+ * comes nevertheless is passed to the root as it is (traffic.c), and the root finishes what was left undone. Pieces are
+ * combined in the order of the tree whoever does it and whenever they come, so that the same data give the same result
+ * to the last bit.
  */
 #ifndef PVMI_COLLECT_H
 #define PVMI_COLLECT_H
@@ -29,7 +30,7 @@ struct pvmi_collect {
 int pvmi_collect_run(struct pvmi_collect *k, void *data);
 void pvmi_collect_free(struct pvmi_collect *k);
 
-/* Root: makes all pieces and strays one, in k->pieces. 0 or the error of the user's function. */
-int pvmi_collect_fold_all(struct pvmi_collect *k);
+/* Root: makes all pieces one, k->pieces. 0 or the error of the user's function. */
+int pvmi_collect_fold(struct pvmi_collect *k);
 
 #endif

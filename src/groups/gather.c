@@ -6,20 +6,15 @@
 #include "collect.h"
 #include "pvm3.h"
 
-/* Puts the parts of these parcels where they belong. */
-static void place(const struct pvmi_collect *k, const struct pvmi_parcel *list, char *result)
+/* Puts all parts where they belong. */
+static void place(const struct pvmi_collect *k, char *result)
 {
     const struct pvmi_parcel *p;
 
-    DL_FOREACH (list, p) {
+    DL_FOREACH (k->pieces, p) {
         size_t part = pvmi_parcel_part_bytes(p);
-
-        for (int i = 0; i < p->reach; i++) {
-            int rank = pvmi_group_rank_of_tid(k->c->group, p->tids[i]);
-
-            if (rank >= 0)
-                memcpy(result + (size_t)rank * part, (char *)p->data + (size_t)i * part, part);
-        }
+        for (int i = 0; i < p->reach; i++)
+            memcpy(result + (size_t)k->c->tree.ranks[p->start + i] * part, (char *)p->data + (size_t)i * part, part);
     }
 }
 
@@ -33,10 +28,8 @@ int pvm_gather(void *result, void *data, int n, int type, int tag, char *group, 
         code = PvmBadParam;
     if (code >= 0)
         code = pvmi_collect_run(&k, data);
-    if (code >= 0 && c.tree.mine == 0) {
-        place(&k, k.pieces, result);
-        place(&k, k.strays, result);
-    }
+    if (code >= 0 && c.tree.mine == 0)
+        place(&k, result);
     pvmi_collect_free(&k);
     return pvmi_collective_end(&c, code);
 }

@@ -123,6 +123,21 @@ static void identify(struct pvmi_group *g, int id)
     g->missed_mismatch = false;
 }
 
+/* Notes who of the list has gone. */
+static int read_gone(struct pvmi_group *g)
+{
+    int n, tid, code = pvm_upkint(&n, 1, 1);
+
+    memset(g->gone, 0, (size_t)g->size * sizeof(*g->gone));
+    for (int i = 0; i < n && code >= 0; i++) {
+        code = pvm_upkint(&tid, 1, 1);
+        int rank = code < 0 ? -1 : pvmi_group_rank_of_tid(g, tid);
+        if (rank >= 0)
+            g->gone[rank] = true;
+    }
+    return code;
+}
+
 /* Reads a list (proto.h) from the active receive buffer. The caller is at the start of a counted call, or in none. */
 static int read_list(struct pvmi_group *g, bool counted)
 {
@@ -138,6 +153,9 @@ static int read_list(struct pvmi_group *g, bool counted)
             return code;
         g->rank = pvmi_group_rank_of_tid(g, pvm_mytid());
     }
+    code = read_gone(g);
+    if (code < 0)
+        return code;
     g->generation = list[PVMI_LIST_GENERATION];
     g->frozen = list[PVMI_LIST_FROZEN];
     g->broken = list[PVMI_LIST_BROKEN];
@@ -277,7 +295,8 @@ void pvmi_group_event(int id, int kind, int value)
     if (!g->frozen)
         return;
     g->broken = PvmNoGroup;
-    g->fate = kind == PVMI_EVENT_DIED ? PvmNoTask : PvmNoGroup;
+    if (!g->fate)
+        g->fate = kind == PVMI_EVENT_DIED ? PvmNoTask : PvmNoGroup;
 }
 
 void pvmi_group_lose_all(void)

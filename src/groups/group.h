@@ -19,7 +19,7 @@ struct pvmi_group {
     int rank;  /* index of this task in the lists below, or -1 */
     int size;
     int *instances, *tids; /* of the members, by ascending instance */
-    bool *gone;            /* which of them have ended, or left the frozen group, since */
+    bool *gone;            /* which of them are no members any more */
 
     /* collective calls */
     int number;               /* of the one in progress, or the last */

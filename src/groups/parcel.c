@@ -86,8 +86,8 @@ void pvmi_parcel_free(struct pvmi_parcel *p)
 
 bool pvmi_call_agrees(const struct pvmi_call *a, const struct pvmi_call *b)
 {
-    return a->group == b->group && a->operation == b->operation && a->root == b->root && a->tag == b->tag &&
-           a->type == b->type && a->n == b->n;
+    return a->group == b->group && a->generation == b->generation && a->operation == b->operation &&
+           a->root == b->root && a->tag == b->tag && a->type == b->type && a->n == b->n;
 }
 
 /* Makes a message of the parcel in a new active send buffer. */

@@ -17,9 +17,10 @@
  * FREEZE go to all who wait at once, so their serial is 0 and the name follows the code.
  *
  * A list: ints id, generation, frozen, broken (0 or error), collective calls of the caller so far, size; when the
- * caller's known generation is another one, size instances (ascending) and size tids follow. Generations are unique in
- * a server's life. "counted" marks the start of a collective call: the server counts them for each member, until the
- * group is frozen and its members count themselves.
+ * caller's known generation is another one, size instances (ascending) and size tids follow. Then int n, n tids of
+ * those in the list who are no members any more. Generations are unique in a server's life. "counted" marks the start
+ * of a collective call: the server counts them for each member, until the group is frozen and its members count
+ * themselves. All members that enter the same call get the same list, that of the time when the first one entered it.
  *
  * Among members, context PVMI_GROUP_CTX_MEMBERS: UP, DOWN, ARRIVE, RELEASE, PROBE and PAST are parcels (parcel.h).
  * EVENT comes from the server: ints group id, kind (enum pvmi_group_event), value.
@@ -58,7 +59,7 @@ enum pvmi_group_tag {
 
 enum pvmi_group_event {
     PVMI_EVENT_DIED = 1, /* value: tid of a member that ended without leaving */
-    PVMI_EVENT_LEFT,     /* value: tid of a member that left a frozen group */
+    PVMI_EVENT_LEFT, /* value: tid of a member that left a frozen group, or one with a collective call in progress */
     PVMI_EVENT_MISMATCH, /* value: new epoch. Members of a frozen group wait in barriers with different counts */
 };
 

@@ -18,7 +18,7 @@ int pvm_reduce(void (*func)(int *type, void *x, void *y, int *n, int *info), voi
     if (code >= 0)
         code = pvmi_collect_run(&k, data);
     if (code >= 0 && c.tree.mine == 0) {
-        code = pvmi_collect_fold_all(&k);
+        code = pvmi_collect_fold(&k);
         if (code >= 0)
             memcpy(data, k.pieces->data, k.pieces->bytes);
     }

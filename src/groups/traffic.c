@@ -189,16 +189,23 @@ void pvmi_traffic_restart(void)
     handler = 0;
 }
 
+/* Handles what has come. */
+static void drain(void)
+{
+    for (int mid; (mid = pvm_nrecv(-1, -1)) > 0;)
+        handle(mid);
+}
+
 void pvmi_traffic_open(void)
 {
     pvm_delmhf(handler);
     pvm_setcontext(PVMI_GROUP_CTX_MEMBERS);
+    drain();
 }
 
 void pvmi_traffic_close(void)
 {
-    for (int mid; (mid = pvm_nrecv(-1, -1)) > 0;)
-        handle(mid);
+    drain();
     listen_again();
     pvm_setcontext(PVMI_GROUP_CTX_SERVER);
 }

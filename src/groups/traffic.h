@@ -20,7 +20,7 @@ void pvmi_traffic_restart(void);
 
 /*
  * Brackets sending to members and waiting for them: switches from the server's context to the members', in which
- * parcels then are received by pvmi_traffic_wait() alone, and back.
+ * parcels then are received by pvmi_traffic_wait() alone, and back. All that has come by then is handled first.
  */
 void pvmi_traffic_open(void);
 void pvmi_traffic_close(void);

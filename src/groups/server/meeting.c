@@ -4,9 +4,9 @@
 #include "pvm3.h"
 
 /*
- * After a mismatch of counts all who were there have had the error. Those members who have not come yet belong to that
- * barrier, too: as many of them as the largest count still wanted get the error when they come, and then all can
- * try again.
+ * When a barrier fails, because counts differ or a member has ended, all who were there get the error. Those members
+ * who have not come yet belong to that barrier, too: as many of them as were still awaited get the error when they
+ * come, and then all can try again.
  */
 
 enum {
@@ -53,32 +53,32 @@ static int wanted(const struct group *g, const struct meeting *m)
 static void release(struct group *g, int code)
 {
     if (code >= 0)
-        g->owed_mismatches = 0;
+        g->owed_failures = 0;
     reply_meeting(PVMI_GROUP_BARRIER, code, g, &g->barrier);
 }
 
-/* All who are there, and as many of the others as were awaited, called the same barrier with different counts. */
-static void mismatch(struct group *g, int largest_count)
+/* The barrier fails for all who are there, and for as many of the others as were awaited. */
+static void fail(struct group *g, int code, int awaited)
 {
-    struct member *m;
-
-    for (m = g->members; m; m = m->hh.next)
-        m->told_mismatch = false;
+    for (struct member *m = g->members; m; m = m->hh.next)
+        m->told_failure = false;
     for (int i = 0; i < g->barrier.reached; i++) {
-        m = group_member(g, g->barrier.tids[i]);
+        struct member *m = group_member(g, g->barrier.tids[i]);
         if (m)
-            m->told_mismatch = true;
+            m->told_failure = true;
     }
-    g->owed_mismatches = largest_count - g->barrier.reached;
-    release(g, PvmMismatch);
+    g->owed_failures = awaited - g->barrier.reached;
+    g->owed_code = code;
+    release(g, code);
 }
 
-static bool owes_mismatch(struct group *g, struct member *m)
+/* Is this member one of them? */
+static bool is_owed(struct group *g, struct member *m)
 {
-    if (g->owed_mismatches <= 0 || m->told_mismatch)
+    if (g->owed_failures <= 0 || m->told_failure)
         return false;
-    g->owed_mismatches--;
-    m->told_mismatch = true;
+    g->owed_failures--;
+    m->told_failure = true;
     return true;
 }
 
@@ -92,7 +92,7 @@ static void check_barrier(struct group *g)
     if (g->barrier.reached >= want)
         release(g, PvmOk);
     else if (g->frozen && g->barrier.reached == g->size)
-        mismatch(g, g->size);
+        fail(g, PvmMismatch, g->size);
 }
 
 static void join_barrier(struct group *g, const struct request *r, int count)
@@ -111,7 +111,7 @@ static void join_barrier(struct group *g, const struct request *r, int count)
         return;
     }
     if (want != have)
-        mismatch(g, want > have ? want : have);
+        fail(g, PvmMismatch, want > have ? want : have);
     else
         check_barrier(g);
 }
@@ -124,8 +124,8 @@ void barrier_enter(struct group *g, struct member *m, const struct request *r, i
         reply_code(r, g->broken);
     else if (g->frozen && (count == -1 || count == g->size))
         reply_code(r, PVMI_BARRIER_AMONG_MEMBERS);
-    else if (owes_mismatch(g, m))
-        reply_code(r, PvmMismatch);
+    else if (is_owed(g, m))
+        reply_code(r, g->owed_code);
     else
         join_barrier(g, r, count);
 }
@@ -194,10 +194,8 @@ static void check_freeze(struct group *g)
 
     if (f->reached == 0 || f->reached < size)
         return;
-    for (struct member *m = g->members; m; m = m->hh.next)
-        m->calls = g->calls;
-    g->frozen = true;
-    reply_meeting(PVMI_GROUP_FREEZE, size, g, f);
+    bool done = group_freeze(g);
+    reply_meeting(PVMI_GROUP_FREEZE, done ? size : PvmNoMem, g, f);
 }
 
 void freeze_enter(struct group *g, const struct request *r, int size)
@@ -226,11 +224,12 @@ void freeze_enter(struct group *g, const struct request *r, int size)
 
 /* ---- members that go ---- */
 
-void meetings_forget(struct group *g, int tid)
+void meetings_forget(struct group *g, struct member *m)
 {
-    take_out(g->barrier.tids, &g->barrier.reached, tid);
-    take_out(g->freeze.tids, &g->freeze.reached, tid);
-    unwatch(g, tid);
+    take_out(g->barrier.tids, &g->barrier.reached, m->tid);
+    take_out(g->freeze.tids, &g->freeze.reached, m->tid);
+    unwatch(g, m->tid);
+    is_owed(g, m); /* nobody else shall get its share */
 }
 
 /* Was one who died among those that the meeting waits for? */
@@ -246,7 +245,7 @@ void meetings_shrunk(struct group *g, bool died)
     if (g->frozen)
         release(g, died ? PvmNoTask : PvmNoGroup);
     else if (died && hopeless(g, &g->barrier))
-        release(g, PvmNoTask);
+        fail(g, PvmNoTask, (g->barrier.whole ? g->size : g->barrier.count - 1));
     check_barrier(g);
     check_freeze(g);
 }

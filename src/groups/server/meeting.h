@@ -15,7 +15,7 @@ void freeze_enter(struct group *g, const struct request *r, int size);
 void barrier_watch(struct group *g, int tid, bool on);
 
 /* A member is about to be removed; `died`: it ended without leaving. Who waits for it in vain is freed. */
-void meetings_forget(struct group *g, int tid);
+void meetings_forget(struct group *g, struct member *m);
 void meetings_shrunk(struct group *g, bool died);
 
 /*

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../name.h"
+#include "calls.h"
 #include "meeting.h"
 #include "pvm3.h"
 #include "reply.h"
@@ -69,7 +70,7 @@ static void join(struct group *g, struct member *m, const struct request *r)
     code = watch_task(r->from);
     m = code < 0 ? NULL : group_add(g, r->from);
     if (m)
-        reply_list(r, m->instance, g, m->calls, 0);
+        reply_list(r, m->instance, g, group_list(g), m->calls, 0);
     else
         reply_code(r, code < 0 ? code : PvmOutOfRes);
     drop_if_empty(g);
@@ -79,12 +80,13 @@ static void join(struct group *g, struct member *m, const struct request *r)
 static void remove_member(struct group *g, struct member *m, bool died)
 {
     int tid = m->tid;
+    bool concerns = died || g->frozen || g->in_progress;
 
-    meetings_forget(g, tid);
+    meetings_forget(g, m);
     group_remove(g, m);
     if (g->frozen)
         g->broken = PvmNoGroup;
-    if (died || g->frozen)
+    if (concerns)
         tell_members(g, died ? PVMI_EVENT_DIED : PVMI_EVENT_LEFT, tid);
     meetings_shrunk(g, died);
     drop_if_empty(g);
@@ -100,13 +102,17 @@ static void list(struct group *g, struct member *m, const struct request *r)
 {
     int known = unpack_int(), counted = unpack_int();
 
-    if (counted && !m) {
+    if (!counted) {
+        reply_list(r, PvmOk, g, group_list(g), m ? m->calls : 0, known);
+        return;
+    }
+    if (!m) {
         reply_code(r, PvmNotInGroup);
         return;
     }
-    if (counted && ++m->calls > g->calls)
-        g->calls = m->calls;
-    reply_list(r, PvmOk, g, m ? m->calls : 0, known);
+    struct list *l = calls_enter(g, m);
+    reply_list(r, PvmOk, g, l, m->calls, known);
+    list_unref(l);
 }
 
 static void barrier(struct group *g, struct member *m, const struct request *r)

@@ -1,5 +1,4 @@
 #include "reply.h"
-#include <stdlib.h>
 #include "../name.h"
 #include "pvm3.h"
 
@@ -21,42 +20,49 @@ void reply_code(const struct request *r, int code)
     pvm_send(r->from, r->operation);
 }
 
-static void pack_members(const struct group *g)
+/* The members of a list that have gone since: their number and tids. */
+static void pack_gone(const struct group *g, const struct list *list)
 {
-    for (unsigned i = 0; i < g->span; i++)
-        if (g->slots[i])
-            pack((int)i);
-    for (unsigned i = 0; i < g->span; i++)
-        if (g->slots[i])
-            pack(g->slots[i]->tid);
+    int gone = 0;
+    for (int i = 0; i < list->size; i++)
+        gone += !group_member(g, list->tids[i]);
+    pack(gone);
+    for (int i = 0; i < list->size && gone > 0; i++)
+        if (!group_member(g, list->tids[i]))
+            pack(list->tids[i]);
 }
 
-static void pack_list(const struct group *g, int calls, int known_generation)
+static void pack_list(const struct group *g, const struct list *list, int calls, int known_generation)
 {
-    int list[PVMI_LIST_INTS] = {
-        [PVMI_LIST_ID] = g->id,         [PVMI_LIST_GENERATION] = g->generation,
+    int head[PVMI_LIST_INTS] = {
+        [PVMI_LIST_ID] = g->id,         [PVMI_LIST_GENERATION] = list->generation,
         [PVMI_LIST_FROZEN] = g->frozen, [PVMI_LIST_BROKEN] = g->broken,
-        [PVMI_LIST_CALLS] = calls,      [PVMI_LIST_SIZE] = g->size,
+        [PVMI_LIST_CALLS] = calls,      [PVMI_LIST_SIZE] = list->size,
     };
 
-    pvm_pkint(list, PVMI_LIST_INTS, 1);
-    if (known_generation != g->generation)
-        pack_members(g);
+    pvm_pkint(head, PVMI_LIST_INTS, 1);
+    if (known_generation != list->generation) {
+        pvm_pkint(list->instances, list->size, 1);
+        pvm_pkint(list->tids, list->size, 1);
+    }
+    pack_gone(g, list);
 }
 
-void reply_list(const struct request *r, int code, const struct group *g, int calls, int known_generation)
+void reply_list(const struct request *r, int code, const struct group *g, const struct list *list, int calls,
+                int known_generation)
 {
-    begin(r->serial, code);
-    pack_list(g, calls, known_generation);
+    begin(r->serial, list ? code : PvmNoMem);
+    if (list)
+        pack_list(g, list, calls, known_generation);
     pvm_send(r->from, r->operation);
 }
 
-void reply_meeting(int operation, int code, const struct group *g, struct meeting *meeting)
+void reply_meeting(int operation, int code, struct group *g, struct meeting *meeting)
 {
     begin(0, code);
     pvmi_name_pack(g->name);
     if (operation == PVMI_GROUP_FREEZE && code >= 0)
-        pack_list(g, g->calls, 0);
+        pack_list(g, g->list, g->calls, 0);
     if (meeting->reached > 0)
         pvm_mcast(meeting->tids, meeting->reached, operation);
     meeting->reached = 0;
@@ -87,16 +93,16 @@ void reply_dump(const struct request *r)
     pvm_send(r->from, r->operation);
 }
 
-void tell_members(const struct group *g, int kind, int value)
+void tell_members(struct group *g, int kind, int value)
 {
-    int *tids = group_tids(g), event[] = {g->id, kind, value};
-
-    if (!tids)
+    struct list *list = group_list(g);
+    int event[] = {g->id, kind, value};
+    if (!list)
         return;
+
     pvm_initsend(PvmDataDefault);
     pvm_pkint(event, 3, 1);
     pvm_setcontext(PVMI_GROUP_CTX_MEMBERS);
-    pvm_mcast(tids, g->size, PVMI_GROUP_EVENT);
+    pvm_mcast(list->tids, list->size, PVMI_GROUP_EVENT);
     pvm_setcontext(PVMI_GROUP_CTX_SERVER);
-    free(tids);
 }

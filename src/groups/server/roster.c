@@ -2,9 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../proto.h"
+#include "calls.h"
 
 static struct group *groups;
-static int last_id, last_generation;
+static int last_id;
 
 struct group *roster_find(const char *name)
 {
@@ -36,7 +37,6 @@ struct group *roster_add(const char *name)
         return NULL;
     }
     g->id = ++last_id;
-    g->generation = ++last_generation;
     HASH_ADD_KEYPTR(hh, groups, g->name, strlen(g->name), g);
     return g;
 }
@@ -44,6 +44,8 @@ struct group *roster_add(const char *name)
 void roster_drop(struct group *g)
 {
     HASH_DEL(groups, g);
+    calls_drop(g);
+    list_unref(g->list);
     free(g->slots);
     free(g->barrier.tids);
     free(g->freeze.tids);
@@ -70,6 +72,14 @@ static int free_slot(struct group *g)
     return (int)old;
 }
 
+static void forget_list(struct group *g)
+{
+    if (g->frozen)
+        return;
+    list_unref(g->list);
+    g->list = NULL;
+}
+
 struct member *group_add(struct group *g, int tid)
 {
     struct member *m = calloc(1, sizeof(*m));
@@ -82,21 +92,22 @@ struct member *group_add(struct group *g, int tid)
     m->tid = tid;
     m->instance = instance;
     m->calls = g->calls;
-    m->told_mismatch = true;
+    m->told_failure = true;
     g->slots[instance] = m;
     HASH_ADD_INT(g->members, tid, m);
     g->size++;
-    g->generation = ++last_generation;
+    forget_list(g);
     return m;
 }
 
 void group_remove(struct group *g, struct member *m)
 {
+    calls_forget(g, m);
     HASH_DEL(g->members, m);
     g->slots[m->instance] = NULL;
     free(m);
     g->size--;
-    g->generation = ++last_generation;
+    forget_list(g);
 }
 
 struct member *group_member(const struct group *g, int tid)
@@ -107,12 +118,27 @@ struct member *group_member(const struct group *g, int tid)
     return m;
 }
 
-int *group_tids(const struct group *g)
+struct list *group_list(struct group *g)
 {
-    int *tids = malloc((size_t)(g->size > 0 ? g->size : 1) * sizeof(*tids)), n = 0;
+    if (g->list)
+        return g->list;
+    struct list *l = list_new(g->size);
+    int n = 0;
+    for (unsigned i = 0; l && i < g->span; i++) {
+        if (!g->slots[i])
+            continue;
+        l->instances[n] = (int)i;
+        l->tids[n++] = g->slots[i]->tid;
+    }
+    return g->list = l;
+}
 
-    for (unsigned i = 0; tids && i < g->span; i++)
-        if (g->slots[i])
-            tids[n++] = g->slots[i]->tid;
-    return tids;
+bool group_freeze(struct group *g)
+{
+    if (!group_list(g))
+        return false;
+    for (struct member *m = g->members; m; m = m->hh.next)
+        m->calls = g->calls;
+    g->frozen = true;
+    return true;
 }

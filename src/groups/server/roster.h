@@ -6,11 +6,12 @@
 
 #include <stdbool.h>
 #include <uthash.h>
+#include "list.h"
 
 struct member {
     int tid, instance;
-    int calls;          /* collective calls so far */
-    bool told_mismatch; /* has had its share of the last mismatch, see meeting.c */
+    int calls;         /* collective calls so far */
+    bool told_failure; /* has had its share of the last barrier that failed, see meeting.c */
     UT_hash_handle hh;
 };
 
@@ -22,10 +23,15 @@ struct meeting {
     int reached, capacity;
 };
 
+struct call;
+
 struct group {
     char *name;
-    int id, generation;
-    int calls; /* of the member with the most */
+    int id;
+    struct list
+        *list; /* of the members, or NULL until it is asked for; of a frozen group: of those who were in it then */
+    int calls; /* collective calls of the member with the most */
+    struct call *in_progress;
     bool frozen;
     int broken; /* PvmNoGroup: a frozen group that has lost a member */
     int epoch;  /* of the members' own barriers */
@@ -34,7 +40,8 @@ struct group {
     struct member **slots;  /* by instance; NULL: free */
     unsigned span;          /* of slots */
     struct meeting barrier, freeze;
-    int owed_mismatches;                        /* callers of the mismatched barrier that are still to come */
+    int owed_failures;                          /* callers of a failed barrier that are still to come */
+    int owed_code;                              /* what they get */
     int *watchers, watching, watchers_capacity; /* members that wait in their own barrier */
     long conflict_since_ms;                     /* when they and the barrier here were first seen together, or 0 */
     UT_hash_handle hh;
@@ -57,7 +64,10 @@ struct member *group_add(struct group *g, int tid);
 void group_remove(struct group *g, struct member *m);
 struct member *group_member(const struct group *g, int tid);
 
-/* The tids of all members, in the order of their instances; out of memory: NULL. The caller frees it. */
-int *group_tids(const struct group *g);
+/* The list of the members, without a reference for the caller; NULL: out of memory. */
+struct list *group_list(struct group *g);
+
+/* No list changes from now on. False: out of memory. */
+bool group_freeze(struct group *g);
 
 #endif
