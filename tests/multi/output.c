@@ -19,6 +19,11 @@ static void silent(int argc, char **argv)
 {
     (void)argc, (void)argv;
     pvm_mytid();
+    int collector = pvm_getopt(PvmOutputTid);
+    CHECK_EQ(collector, pvm_parent());
+    CHECK_EQ(pvm_setopt(PvmOutputTid, 0), collector); /* as the group library does around a spawn of its own */
+    CHECK_EQ(pvm_setopt(PvmOutputTid, collector), 0);
+    CHECK_EQ(pvm_getopt(PvmOutputTid), collector);
 }
 
 /* One task's output as it should be collected, its lines in order; other tasks' lines may stand between. */
