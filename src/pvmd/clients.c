@@ -38,10 +38,8 @@ static void client_close(struct pvmd_client *c)
     struct pvmd_task *task = c->task;
     transport->ops->disconnect(c->ep);
     client_free(c);
-    if (task) {
-        task->ep = NULL;
-        pvmd_task_end(task);
-    }
+    if (task)
+        pvmd_task_leave(task);
 }
 
 void pvmd_client_refuse(struct pvmd_client *c, const char *why)

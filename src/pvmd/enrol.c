@@ -120,9 +120,8 @@ int pvmd_enrol_exit(struct pvmd_client *c, const struct pvmd_request *r, struct 
     struct pvmd_task *task = c->task;
     if (!answer)
         return PVMI_ENOMEM;
-    task->ep = NULL;
     pvmd_client_left(c, answer);
     pvmi_frame_unref(answer);
-    pvmd_task_end(task);
+    pvmd_task_leave(task);
     return 0;
 }

@@ -45,7 +45,6 @@ struct job {
 struct child {
     pid_t pid;
     pvmi_tid tid;
-    uint32_t cookie;
     UT_hash_handle hh;
 };
 
@@ -162,13 +161,14 @@ static int set_cookie(struct job *job, uint32_t cookie)
     return pvmd_environment_set(&job->environment, variable) ? PvmNoMem : PvmOk;
 }
 
-static void remember_child(const struct pvmd_task *task)
+static void remember_child(struct pvmd_task *task)
 {
     struct child *child = calloc(1, sizeof *child);
     if (!child)
         return; /* its end is then noticed when it closes its connection */
-    *child = (struct child){.pid = task->pid, .tid = task->tid, .cookie = task->cookie};
+    *child = (struct child){.pid = task->pid, .tid = task->tid};
     HASH_ADD_INT(children, pid, child);
+    task->running = true;
 }
 
 static int start_task(struct job *job, struct pvmd_task *task)
@@ -332,17 +332,18 @@ static int exec_question(const struct pvmd_question *q, struct pvmi_buf *body)
 /* ---- processes that end ---- */
 
 /*
- * A task that is connected ends when its connection does. One that is not ends with its process; but it may have
- * connected just before, and we have not looked yet.
+ * First what the process said before it ended. A task that is connected still then, by another process such as one
+ * under a debugger, ends when its connection does.
  */
 static void child_ended(const struct child *child)
 {
     struct pvmd_task *task = pvmd_task_by_tid(child->tid);
-    if (!task || task->cookie != child->cookie)
+    if (!task)
         return;
+    task->running = false;
     pvmd_clients_progress();
     task = pvmd_task_by_tid(child->tid);
-    if (task && task->cookie == child->cookie)
+    if (task && !task->ep)
         pvmd_task_end(task);
 }
 

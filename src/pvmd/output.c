@@ -230,26 +230,40 @@ static void keep_line(struct output *o, const char *data, size_t length)
     o->line_length = length;
 }
 
-static void on_output(EV_P_ ev_io *io, int events)
+/* Whether there may be more now. At the end of the output, o is gone. */
+static bool read_some(struct output *o)
 {
-    (void)loop;
-    (void)events;
     static char data[LINE_BYTES + READ_BYTES];
-    struct output *o = (struct output *)io;
     size_t kept = take_line(o, data);
-    ssize_t n = read(io->fd, data + kept, READ_BYTES);
+    ssize_t n = read(o->io.fd, data + kept, READ_BYTES);
     bool again = n < 0 && (errno == EAGAIN || errno == EINTR);
     if (n <= 0) {
         keep_line(o, data, kept);
         if (!again)
             output_end(o);
-        return;
+        return false;
     }
     size_t length = kept + (size_t)n;
     const char *last = memrchr(data, '\n', length);
     size_t whole = last ? (size_t)(last - data) + 1 : 0;
     send_text(o, data, whole);
     keep_line(o, data + whole, length - whole);
+    return true;
+}
+
+static void on_output(EV_P_ ev_io *io, int events)
+{
+    (void)loop;
+    (void)events;
+    read_some((struct output *)io);
+}
+
+void pvmd_output_drain(pvmi_tid tid)
+{
+    struct output *o;
+    DL_SEARCH_SCALAR(outputs, o, tid, tid);
+    while (o && read_some(o))
+        ;
 }
 
 void pvmd_output_new(const struct pvmd_task *task, int fd)

@@ -14,6 +14,9 @@ void pvmd_output_new(const struct pvmd_task *task, int fd);
 /* The output of a task goes elsewhere from now on. */
 void pvmd_output_redirect(pvmi_tid tid, const struct pvmd_collector *collector);
 
+/* The task ends: what its process has printed goes out before anybody hears of the end. */
+void pvmd_output_drain(pvmi_tid tid);
+
 /* What goes to this task or host has to wait, or may go on. Called by hold.c. */
 void pvmd_output_hold(pvmi_tid receiver, bool hold);
 

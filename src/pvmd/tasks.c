@@ -9,6 +9,7 @@
 #include "daemon.h"
 #include "multicast.h"
 #include "notify.h"
+#include "output.h"
 #include "relay.h"
 #include "stats.h"
 #include "watch.h"
@@ -70,14 +71,31 @@ struct pvmd_task *pvmd_task_new(const char *name)
     return task;
 }
 
+/* Nothing more comes from it, and nothing goes to it. */
+static void cut_off(struct pvmd_task *task)
+{
+    task->ep = NULL;
+    task->cookie = 0;
+    task->flags = (task->flags & ~PVMD_TASK_CONNECTED) | PVMD_TASK_CLOSING;
+    pvmd_unfinished_abort(&task->unfinished);
+    pvmd_multicast_sender_ended(task->tid);
+    pvmd_queue_clear(&task->queue);
+}
+
+void pvmd_task_leave(struct pvmd_task *task)
+{
+    cut_off(task);
+    if (!task->running)
+        pvmd_task_end(task);
+}
+
 void pvmd_task_end(struct pvmd_task *task)
 {
     pvmi_tid tid = task->tid;
+    cut_off(task);
+    pvmd_output_drain(tid);
     HASH_DEL(pvmd_tasks, task);
     pvmd_stats.ended++;
-    pvmd_unfinished_abort(&task->unfinished);
-    pvmd_multicast_sender_ended(tid);
-    pvmd_queue_clear(&task->queue);
     pvmd_notify_owner_ended(tid);
     pvmd_watch_task_ended(tid);
     free(task->name);
@@ -109,6 +127,10 @@ void pvmd_tasks_stop(void)
 
 void pvmd_task_send(struct pvmd_task *task, struct pvmi_frame *f)
 {
+    if (task->flags & PVMD_TASK_CLOSING) {
+        pvmd_stats.dropped++;
+        return;
+    }
     int rc = !task->ep || task->queue.first ? PVMI_EAGAIN : task->ep->transport->ops->send(task->ep, f);
     if (rc != PVMI_EAGAIN)
         return; /* taken; or the task is dying, which we hear soon */

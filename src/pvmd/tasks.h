@@ -1,8 +1,9 @@
 /*
  * tasks.h - the tasks of this host: the registry, and what their daemon says to them.
  *
- * A task exists from the start of its process, or from its TM_CONNECT if somebody else started it, until its TM_EXIT,
- * or until its connection closes, or, if it never connected, until its process ends.
+ * A task whose process we started exists until that process ends, as in PVM: who is told of its exit finds its output
+ * and files complete. After its TM_EXIT it only waits for that. Any other task exists from its TM_CONNECT until its
+ * TM_EXIT, or until its connection closes.
  */
 #ifndef PVMD_TASKS_H
 #define PVMD_TASKS_H
@@ -51,6 +52,7 @@ struct pvmd_task {
     unsigned siblings_from;            /* the host whose daemon still owes it TC_SIBLINGS; 0: none does */
     uint32_t context;                  /* first context */
     struct pvmd_collector output, trace;
+    bool running; /* a process that we started, and whose end we shall notice */
 };
 
 /* ---- the registry: tasks.c ---- */
@@ -66,6 +68,10 @@ struct pvmd_task *pvmd_task_by_cookie(uint32_t cookie);
 
 /* A new task with a free tid and a copy of name; NULL when PVM_MAX_TASKS, tids or memory are used up (logged). */
 struct pvmd_task *pvmd_task_new(const char *name);
+
+/* The task said TM_EXIT, or its connection, which is no longer its endpoint, closed: it ends, or waits for its process.
+ */
+void pvmd_task_leave(struct pvmd_task *task);
 
 /* The task has ended: takes it off the registry, tells all who want to know, and frees it. Its endpoint stays. */
 void pvmd_task_end(struct pvmd_task *task);
