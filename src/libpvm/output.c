@@ -221,7 +221,7 @@ int pvmi_output_drain(void)
 {
     if (!sink || all_ended(NULL))
         return 0;
-    if (pvmi_options.auto_err)
+    if (pvmi_options.auto_err && pvmi_options.show_tids)
         fprintf(stderr, "libpvm [%s]: child task(s) still running.  waiting...\n", pvmi_identity());
     return pvmi_wait_until(all_ended, NULL, PVMI_WAIT_FOREVER);
 }
