@@ -165,7 +165,8 @@ static int receive_entry(const char *name, int index, int flags)
 
 int pvm_recvinfo(char *name, int index, int flags)
 {
-    return pvmi_return_answer("pvm_recvinfo", receive_entry(name, index, flags));
+    int mid = receive_entry(name, index, flags);
+    return mid == PvmNotFound ? pvmi_return_answer("pvm_recvinfo", mid) : pvmi_return("pvm_recvinfo", mid);
 }
 
 int pvm_delinfo(char *name, int index, int flags)
