@@ -81,19 +81,19 @@
 #define PvmBaseContext 0
 
 /* ---- mailbox: pvm_putinfo(), pvm_recvinfo(), pvm_delinfo() ---- */
-#define PvmMboxDefault              0
-#define PvmMboxPersistent           1  /* the entry outlives its owner */
-#define PvmMboxMultiInstance        2  /* several entries under one name */
-#define PvmMboxOverWritable         4  /* others may overwrite and delete */
-#define PvmMboxFirstAvail           8  /* first entry at or above the index */
-#define PvmMboxReadAndDelete        16 /* take the entry out */
-#define PvmMboxWaitForInfo          32 /* wait until the entry is there */
-#define PvmMboxMaxFlag              512
-#define PvmMboxDirectIndexShift     10
-#define PvmMboxMaxDirectIndex       (1U << (31 - PvmMboxDirectIndexShift))
-#define PvmMboxDirectIndex(i)       ((i) << PvmMboxDirectIndexShift)
-#define PvmMboxDirectIndexOf(flags) \
-    (((unsigned)(flags) >> PvmMboxDirectIndexShift) & (PvmMboxMaxDirectIndex - 1))
+#define PvmMboxDefault          0
+#define PvmMboxPersistent       1  /* the entry outlives its owner */
+#define PvmMboxMultiInstance    2  /* several entries under one name */
+#define PvmMboxOverWritable     4  /* others may overwrite and delete */
+#define PvmMboxFirstAvail       8  /* first entry at or above the index */
+#define PvmMboxReadAndDelete    16 /* take the entry out */
+#define PvmMboxWaitForInfo      32 /* wait until the entry is there */
+#define PvmMboxMaxFlag          512
+#define PvmMboxDirectIndexShift 10
+#define PvmMboxMaxDirectIndex   (1U << (31 - PvmMboxDirectIndexShift))
+#define PvmMboxDirectIndex(i)   /* -1, which no call takes, if i is too large */                                       \
+    ((unsigned)(i) < PvmMboxMaxDirectIndex ? (i) << PvmMboxDirectIndexShift : -1)
+#define PvmMboxDirectIndexOf(flags) (((unsigned)(flags) >> PvmMboxDirectIndexShift) & (PvmMboxMaxDirectIndex - 1))
 
 #define PVMNORESETCLASS "###_PVM_NO_RESET_###"
 #define PVMHOSTERCLASS  "###_PVM_HOSTER_###"
@@ -201,9 +201,9 @@ struct pvmmboxinfo {
 extern "C" {
 #endif
 
-extern int pvm_errno;           /* code of the last error */
-extern int pvm_nerr;            /* number of texts in pvm_errlist */
-extern char *pvm_errlist[];     /* texts, indexed by the negated code */
+extern int pvm_errno;       /* code of the last error */
+extern int pvm_nerr;        /* number of texts in pvm_errlist */
+extern char *pvm_errlist[]; /* texts, indexed by the negated code */
 
 /* ---- process control ---- */
 int pvm_mytid(void);
