@@ -33,6 +33,9 @@ static int find_group(struct pvmi_collective *c, const char *group, int root)
     return pvmi_tree_make(&c->tree, radix, g->tids, g->size, rank, g->rank);
 }
 
+static const char *const call_names[] = {
+    [PVMI_REDUCE] = "pvm_reduce", [PVMI_GATHER] = "pvm_gather", [PVMI_SCATTER] = "pvm_scatter"};
+
 int pvmi_collective_begin(struct pvmi_collective *c, int operation, const char *group, int n, int type, int tag,
                           int root)
 {
@@ -56,7 +59,8 @@ int pvmi_collective_end(struct pvmi_collective *c, int code)
         pvmi_traffic_close();
     }
     pvmi_tree_free(&c->tree);
-    return pvmi_session_end(&c->guard, code);
+    code = pvmi_session_end(&c->guard, code);
+    return code < 0 ? lpvmerr(call_names[c->call.operation], code) : code;
 }
 
 int pvmi_collective_tid(const struct pvmi_collective *c, int position)

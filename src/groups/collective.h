@@ -28,7 +28,10 @@ struct pvmi_collective {
 int pvmi_collective_begin(struct pvmi_collective *c, int operation, const char *group, int n, int type, int tag,
                           int root);
 
-/* Ends it, and returns what the public call returns. */
+/*
+ * Ends it, and returns what the public call returns. An error is reported as PvmAutoErr asks for: unlike all other calls
+ * of groups, as in PVM.
+ */
 int pvmi_collective_end(struct pvmi_collective *c, int code);
 
 /* Tid and fate of the member at a position. */

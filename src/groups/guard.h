@@ -22,4 +22,7 @@ void pvmi_guard_leave(struct pvmi_guard *g);
  */
 int pvmi_guard_result(int code);
 
+/* Of libpvm3: reports an error of a call as PvmAutoErr asks for, and returns it. */
+int lpvmerr(const char *call, int code);
+
 #endif
