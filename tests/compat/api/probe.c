@@ -76,6 +76,12 @@ long probe_id(const char *call, long result)
     return result;
 }
 
+void probe_quiet(void)
+{
+    if (!getenv("PROBE_LOUD"))
+        pvm_setopt(PvmAutoErr, 0);
+}
+
 const char *probe_name(int tid)
 {
     static char text[4][32];

@@ -29,6 +29,9 @@
 long probe_result(const char *call, long result);
 long probe_id(const char *call, long result);
 
+/* Turns the library's own error lines off, unless PROBE_LOUD is set: then these are what is compared. */
+void probe_quiet(void);
+
 /* How this task id is known here: me, parent, host, daemon, child 0 .. n, none, or other. */
 const char *probe_name(int tid);
 

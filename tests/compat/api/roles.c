@@ -70,6 +70,7 @@ static int exit_soon(int argc, char **argv)
 {
     if (argc > 0)
         probe_wait_ms(atoi(argv[0]));
+    printf("the child ends\n");
     return 7;
 }
 
@@ -98,7 +99,7 @@ static int member(int argc, char **argv)
     int data[2], all[8], part[2], instance;
 
     (void)argc, (void)argv;
-    pvm_setopt(PvmAutoErr, 0);
+    probe_quiet();
     instance = pvm_joingroup("g");
     pvm_barrier("g", 4);
     data[0] = instance, data[1] = instance * 10;

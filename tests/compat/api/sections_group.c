@@ -7,7 +7,7 @@ static int me;
 
 static void begin(void)
 {
-    pvm_setopt(PvmAutoErr, 0);
+    probe_quiet();
     me = pvm_mytid();
 }
 

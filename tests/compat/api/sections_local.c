@@ -5,7 +5,7 @@
 
 static void before_enrolment(void)
 {
-    pvm_setopt(PvmAutoErr, 0);
+    probe_quiet();
     CALL(pvm_getsbuf());
     CALL(pvm_getrbuf());
     CALL(pvm_getcontext());
@@ -25,7 +25,7 @@ static void identity(void)
 {
     int me, again, *siblings;
 
-    pvm_setopt(PvmAutoErr, 0);
+    probe_quiet();
     ID(me = pvm_mytid());
     CALL(pvm_mytid() == me);
     CALL(pvm_parent());
@@ -108,7 +108,7 @@ static void options(void)
         {-1, 1},
     };
 
-    pvm_setopt(PvmAutoErr, 0);
+    probe_quiet();
     pvm_mytid();
     for (int what = 1; what <= 27; what++)
         FACT("option %d = %d", what, pvm_getopt(what));
@@ -128,7 +128,7 @@ static void buffers(void)
 {
     int first, second;
 
-    pvm_setopt(PvmAutoErr, 0);
+    probe_quiet();
     pvm_mytid();
     CALL(pvm_send(pvm_mytid(), 1));
     CALL(pvm_pkint(&(int){1}, 1, 1));
@@ -187,7 +187,7 @@ static void message_info(void)
     struct pvmminfo i;
     int mid, bytes, tag, tid;
 
-    pvm_setopt(PvmAutoErr, 0);
+    probe_quiet();
     pvm_mytid();
     CALL(pvm_getminfo(0, &i));
     CALL(pvm_getminfo(99999, &i));
@@ -251,7 +251,7 @@ static void helpers(void)
     int known;
     char name[PVMTMPNAMLEN] = "";
 
-    pvm_setopt(PvmAutoErr, 0);
+    probe_quiet();
     CALL(pvmstrtoi("42"));
     CALL(pvmstrtoi("0x2a"));
     CALL(pvmstrtoi("052"));
@@ -286,7 +286,7 @@ static void task_name(void)
     struct pvmtaskinfo *info;
     int n;
 
-    pvm_setopt(PvmAutoErr, 0);
+    probe_quiet();
     CALL(pvmsettaskname("my-name"));
     CALL(pvm_tasks(pvm_mytid(), &n, &info));
     FACT("\"%s\"", info[0].ti_a_out);
@@ -298,7 +298,7 @@ static void task_name(void)
 
 static void export_null(void)
 {
-    pvm_setopt(PvmAutoErr, 0);
+    probe_quiet();
     CALL(pvm_export(NULL));
     CALL(pvm_unexport(NULL));
 }

@@ -10,7 +10,7 @@ static void begin(void)
 {
     struct pvmhostinfo *hosts;
 
-    pvm_setopt(PvmAutoErr, 0);
+    probe_quiet();
     me = pvm_mytid();
     host = pvm_tidtohost(me);
     no_task = host + 0x3fff0;
@@ -211,6 +211,7 @@ static void output_at_exit(void)
     CALL(pvm_setopt(PvmShowTids, 0));
     probe_children("exit", "300", 1);
     CALL(pvm_exit());
+    printf("after\n");
 }
 
 static void killing(void)

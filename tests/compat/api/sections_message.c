@@ -23,7 +23,7 @@ static void let_all_come(void)
 
 static void begin(void)
 {
-    pvm_setopt(PvmAutoErr, 0);
+    probe_quiet();
     pvm_mytid();
     no_task = pvm_tidtohost(pvm_mytid()) + 0x3fff0;
 }

@@ -42,7 +42,7 @@ static double doubles[8] = {1, -2.5, 1e308, 1e-308, 5, 6, 7, 8};
 
 static void sizes(void)
 {
-    pvm_setopt(PvmAutoErr, 0);
+    probe_quiet();
     for (int k = 0; k < ENCODINGS; k++) {
         SIZE(pvm_pkbyte(bytes, 1, 1));
         SIZE(pvm_pkbyte(bytes, 4, 1));
@@ -101,7 +101,7 @@ static void values(void)
     float f[8];
     double d[8];
 
-    pvm_setopt(PvmAutoErr, 0);
+    probe_quiet();
     for (int k = 0; k < ENCODINGS; k++) {
         TRIP(pvm_pkbyte(bytes, 4, 1), pvm_upkbyte(b, 4, 1), b, "%d", 5);
         TRIP(pvm_pkbyte(bytes, 4, 1), pvm_upkbyte(b, 4, 2), b, "%d", 8);
@@ -126,7 +126,7 @@ static void wide_longs(void)
     long l, wide[] = {1L << 40, -(1L << 40), LONG_MIN};
     unsigned long ul, uwide[] = {1ul << 40, ULONG_MAX};
 
-    pvm_setopt(PvmAutoErr, 0);
+    probe_quiet();
     for (int k = 0; k < ENCODINGS; k++) {
         for (int i = 0; i < 3; i++) {
             pvm_initsend(encoding_table[k].encoding);
@@ -157,7 +157,7 @@ static void mixed(void)
     unsigned short us = 0;
     long l = 0;
 
-    pvm_setopt(PvmAutoErr, 0);
+    probe_quiet();
     for (int k = 0; k < 2; k++) {
         FACT("%s", encoding_table[k].name);
         pvm_initsend(encoding_table[k].encoding);
@@ -188,7 +188,7 @@ static void past_the_end(void)
     double d = 0;
     char text[64] = "", *allocated = NULL;
 
-    pvm_setopt(PvmAutoErr, 0);
+    probe_quiet();
     for (int k = 0; k < 2; k++) {
         FACT("%s", encoding_table[k].name);
         pvm_initsend(encoding_table[k].encoding);
@@ -234,7 +234,7 @@ static void formats(void)
     double d = 0;
     char c = 0, text[20] = "";
 
-    pvm_setopt(PvmAutoErr, 0);
+    probe_quiet();
     ID(pvm_packf("%+", PvmDataRaw));
     ID(pvm_packf("%+ %d", PvmDataDefault, 1));
     CALL(pvm_packf("%d%s%lf%hd%c%2x%*d", 1, "hey", 2.0, 3, 'c', floats, 1, ints));
@@ -285,7 +285,7 @@ static void lists(void)
 {
     int a = 0, b = 0;
 
-    pvm_setopt(PvmAutoErr, 0);
+    probe_quiet();
     pvm_initsend(PvmDataDefault);
     CALL(pack_by_list("%d %d", 3, 4));
     pvm_send(pvm_mytid(), 1);
@@ -298,7 +298,7 @@ static void nested(void)
 {
     int inner, outer, i4 = 0, before;
 
-    pvm_setopt(PvmAutoErr, 0);
+    probe_quiet();
     pvm_mytid();
     inner = pvm_mkbuf(PvmDataDefault);
     pvm_setsbuf(inner);
@@ -339,7 +339,7 @@ static void in_place(void)
 {
     int value = 1, got = 0;
 
-    pvm_setopt(PvmAutoErr, 0);
+    probe_quiet();
     pvm_mytid();
     pvm_initsend(PvmDataInPlace);
     CALL(pvm_pkint(&value, 1, 1));
@@ -361,7 +361,7 @@ static void in_place_many(void)
 {
     int values[40], got[40] = {0}, code = 0, sum = 0;
 
-    pvm_setopt(PvmAutoErr, 0);
+    probe_quiet();
     pvm_mytid();
     pvm_initsend(PvmDataInPlace);
     for (int i = 0; i < 40 && code == 0; i++) {
