@@ -82,6 +82,7 @@ static void become_daemon(const struct start *s)
     int null = open("/dev/null", O_RDWR);
     dup2(null, STDIN_FILENO);
     dup2(s->out[1], STDOUT_FILENO);
+    close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC); /* a caller's pipe would never end */
     execv(s->program, s->argv);
     int error = errno;
     ssize_t written = write(s->fault[1], &error, sizeof error);
