@@ -196,6 +196,7 @@ const char *edit_line(void)
     do {
         interrupted = false;
         console_catch_interrupts(true);
+        el_set(editor, EL_PREP_TERM, 1); /* before the prompt: who types as soon as it is there loses nothing */
         const char *line = el_gets(editor, &length);
         console_catch_interrupts(false);
         output_began = true; /* there is no prompt to wipe while a command runs */
