@@ -33,6 +33,7 @@ enum {
     BLOCK_US = 10000, /* about so long is one block of round trips */
     TASKS_MAX = 4096,
     BYTES_MAX = 64 << 20,
+    SETTLE_S = 3, /* after which daemons have given back what starting and joining needed */
 };
 
 enum how { HOW_DEFAULT, HOW_DOUBLES, HOW_RAW, HOW_INPLACE, HOW_PSEND };
@@ -432,7 +433,7 @@ static void run_idle(int argc, char **argv)
     print("idle.cpu", after - before, "ms");
 }
 
-/* One task on each host tells the process id of its daemon. */
+/* One task on each host tells the process id of its daemon; sizes are those of a machine at rest. */
 static void print_daemon_sizes(void)
 {
     struct pvmhostinfo *hosts;
@@ -442,6 +443,7 @@ static void print_daemon_sizes(void)
     must(pvm_config(&n, NULL, &hosts), "pvm_config");
     for (int i = 0; i < n; i++)
         spawn("hello", 1, hosts[i].hi_name, &tids[i]);
+    sleep(SETTLE_S);
     for (int i = 0; i < n; i++) {
         receive_ints(tids[i], TAG_READY, ready);
         long kib = proc_number(ready[0], "status", "VmRSS:");

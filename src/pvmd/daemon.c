@@ -1,7 +1,6 @@
 /* daemon.c - the order in which the daemon's parts start and end, its loop, and its signals. */
 #include "daemon.h"
 #include <fcntl.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +10,6 @@
 #include "../core/config.h"
 #include "../core/error.h"
 #include "../core/log.h"
-#include "../core/mem.h"
 #include "clients.h"
 #include "context.h"
 #include "exec.h"
@@ -20,6 +18,7 @@
 #include "join.h"
 #include "logfile.h"
 #include "mailbox.h"
+#include "memory.h"
 #include "multicast.h"
 #include "notify.h"
 #include "output.h"
@@ -46,8 +45,7 @@ static void trim_now(EV_P_ ev_timer *timer, int events)
 {
     (void)events;
     ev_timer_stop(EV_A_ timer);
-    pvmi_mem_trim();
-    malloc_trim(0);
+    pvmd_memory_trim();
 }
 
 void pvmd_trim_later(void)
@@ -217,6 +215,7 @@ static void say_ready(const struct pvmd_options *options)
         fflush(stdout);
     }
     pvmd_join_start();
+    pvmd_trim_later();
     if (options->slave)
         return;
     ev_timer_init(&hosts_added, detach_when_hosts_added, 0., LAUNCH_CHECK_S);

@@ -1,9 +1,11 @@
 /* membership.c - the one place that knows which duties hang on hosts joining and leaving. */
 #include "membership.h"
+#include "daemon.h"
 
 void pvmd_host_joined(struct pvmd_host *host)
 {
     pvmd_notify_host_joined(host);
+    pvmd_trim_later();
 }
 
 /* Programs see HostDelete before the TaskExit of its tasks. */
