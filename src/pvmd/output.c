@@ -18,6 +18,7 @@
 
 #define READ_BYTES 16384
 #define LINE_BYTES 4096 /* longer lines are sent in pieces */
+#define PIPE_BYTES 65536
 
 struct output {
     ev_io io;
@@ -258,11 +259,12 @@ static void on_output(EV_P_ ev_io *io, int events)
     read_some((struct output *)io);
 }
 
+/* What the pipe can hold, and no more: its other end may be open still, in a process that prints without end. */
 void pvmd_output_drain(pvmi_tid tid)
 {
     struct output *o;
     DL_SEARCH_SCALAR(outputs, o, tid, tid);
-    while (o && read_some(o))
+    for (int i = 0; o && i < PIPE_BYTES / READ_BYTES && read_some(o); i++)
         ;
 }
 
