@@ -1,9 +1,9 @@
 /*
  * wait.c - how a task waits: it polls for a moment if that has paid off lately, then it sleeps.
  *
- * Waking a sleeping process costs microseconds, so a short wait is better spent polling; a wait in vain burns a core
- * that the task we wait for may need. Both are learnt from experience, and each poll yields the core to whoever is
- * ready.
+ * Waking a sleeping process costs microseconds, so a short wait is better spent polling, if the core has nothing else
+ * to do; but where processes share cores, polling keeps those from running that we wait for. Both are learnt: from
+ * polls that were in vain, and from yields of the core that somebody made use of.
  */
 #include "wait.h"
 #include <errno.h>
@@ -16,6 +16,7 @@
 #include "link.h"
 
 #define SPIN_US     30 /* longest adaptive polling */
+#define SHARED_US   5  /* a yield that takes longer has let another process run here */
 #define SCORE_MAX   16
 #define SCORE_START 4
 #define RETRY_WAITS 256 /* when polling has not paid off, it is tried again after so many waits */
@@ -25,6 +26,7 @@ static struct {
     int skipped; /* waits since polling was tried last */
 } habit = {.score = SCORE_START};
 
+/* How long to poll now, 0: not at all. */
 static int64_t spin_limit_us(void)
 {
     static int64_t setting = INT64_MIN; /* read once: this is the hot path */
@@ -39,30 +41,33 @@ static int64_t spin_limit_us(void)
     return 0;
 }
 
-static void learn(bool paid)
+static void learn(bool shared, bool paid)
 {
-    if (paid && habit.score < SCORE_MAX)
+    if (shared)
+        habit.score = 0;
+    else if (paid && habit.score < SCORE_MAX)
         habit.score += 2;
     else if (!paid && habit.score > 0)
         habit.score--;
 }
 
-/* Polls up to its limit. Things that happened, 0 if none did, or PVMI_EDOWN. */
+/* Polls, if it pays off. Things that happened, 0 if none did, or PVMI_EDOWN. */
 static int spin(int64_t deadline_us)
 {
     int64_t limit_us = spin_limit_us();
     if (!limit_us)
         return 0;
     int64_t now = pvmi_clock_us(), end = now + limit_us;
-    if (end > deadline_us)
-        end = deadline_us;
-    int n = 0;
-    while (!n && now < end) {
+    bool shared = false;
+    int n = pvmi_link_progress();
+    while (!n && !shared && now < end && now < deadline_us) {
+        int64_t before = now;
         sched_yield();
         n = pvmi_link_progress();
         now = pvmi_clock_us();
+        shared = !n && now - before > SHARED_US;
     }
-    learn(n != 0);
+    learn(shared, n != 0);
     return n;
 }
 
@@ -87,10 +92,12 @@ int pvmi_wait_until(pvmi_condition *done, void *arg, int64_t deadline_us)
 {
     if (pvmi_handler_run() && done(arg))
         return 0;
-    for (;;) {
-        int n = pvmi_link_progress();
-        if (!n)
-            n = spin(deadline_us);
+    while (pvmi_link_is_up()) {
+        int n = spin(deadline_us);
+        if (!n) {
+            sleep_until(deadline_us);
+            n = pvmi_link_progress();
+        }
         if (n < 0)
             return n;
         if (n) {
@@ -99,10 +106,9 @@ int pvmi_wait_until(pvmi_condition *done, void *arg, int64_t deadline_us)
                 return 0;
         } else if (deadline_us != PVMI_WAIT_FOREVER && pvmi_clock_us() >= deadline_us) {
             return PVMI_ETIMEOUT;
-        } else {
-            sleep_until(deadline_us);
         }
     }
+    return PVMI_EDOWN;
 }
 
 int pvmi_wait_poll(void)
