@@ -93,9 +93,9 @@ static void limit_event(struct ev_loop *loop, ev_timer *w, int events)
 
 /* ---- launch ---- */
 
-static const enum pvmi_setting passed_on[] = {PVMI_SETTING_ALLOW_ROOT,   PVMI_SETTING_START_TIMEOUT,
-                                              PVMI_SETTING_HOST_TIMEOUT, PVMI_SETTING_QUEUE_MAX,
-                                              PVMI_SETTING_LOG_MAX,      PVMI_SETTING_DEBUG_MASK};
+static const enum pvmi_setting passed_on[] = {
+    PVMI_SETTING_ALLOW_ROOT, PVMI_SETTING_START_TIMEOUT, PVMI_SETTING_HOST_TIMEOUT, PVMI_SETTING_QUEUE_MAX,
+    PVMI_SETTING_LOG_MAX,    PVMI_SETTING_DEBUG_MASK,    PVMI_SETTING_PORT};
 
 static void add_setting(struct pvmd_start_text *t, const char *name, const char *value)
 {
