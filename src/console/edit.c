@@ -46,14 +46,12 @@ static void take_messages(void)
 /* One byte of the terminal: 1, or 0 when there is none any more. */
 static int read_byte(char *byte)
 {
-    unsigned seen = (unsigned)console_interrupts;
-
     for (;;) {
         take_messages();
         if (console.done)
             return 0;
         bool readable = console_wait(STDIN_FILENO, -1);
-        if (seen != (unsigned)console_interrupts) {
+        if (console_interrupts > 0) { /* since this line was begun */
             interrupted = true;
             return 0;
         }

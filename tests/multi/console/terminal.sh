@@ -10,7 +10,7 @@ talk() { # EXPECT-COMMANDS
         echo 'set timeout 10
 set stty_init "rows 24 columns 80"
 log_user 0
-proc see {what} { expect { -ex $what { } timeout { puts "MISSING $what"; exit 1 } eof { puts "ENDED before $what"; exit 1 } } }
+proc see {what} { expect -ex $what {} timeout { puts "MISSING $what"; exit 1 } eof { puts "ENDED before $what"; exit 1 } }
 spawn -noecho $env(DPVM_BIN)/pvm'
         echo "$1"
         echo 'expect eof
@@ -64,7 +64,7 @@ same "Ctrl-C" "exit code 0" "$out"
 
 talk 'see "pvm> "
 send "ver\t"
-see "version "
+see "sion "
 send "\r"
 see "3.4.6"
 see "pvm> "
