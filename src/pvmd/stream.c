@@ -24,7 +24,9 @@
 #define FLAGS_AT     3
 #define COUNT_AT     60
 #define REKEY_BYTES  (1ull << 36) /* well below what AES-GCM may encrypt with one key ... */
-#define REKEY_WRITES (1u << 22)   /* ... even if it is all in small records */
+#ifndef PVMD_REKEY_WRITES
+#define PVMD_REKEY_WRITES (1u << 22) /* ... even if it is all in small records; tests want it more often */
+#endif
 
 struct pvmd_stream {
     struct ev_loop *loop;
@@ -158,7 +160,7 @@ static bool drain_backlog(struct pvmd_stream *s)
 static void new_key_when_due(struct pvmd_stream *s, size_t length)
 {
     s->rekey_bytes += length;
-    if (++s->rekey_writes < REKEY_WRITES && s->rekey_bytes < REKEY_BYTES)
+    if (++s->rekey_writes < PVMD_REKEY_WRITES && s->rekey_bytes < REKEY_BYTES)
         return;
     s->rekey_bytes = s->rekey_writes = 0;
     SSL_key_update(s->ssl, SSL_KEY_UPDATE_NOT_REQUESTED);
