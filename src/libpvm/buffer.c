@@ -103,6 +103,19 @@ void pvmi_buffer_free(int mid)
     pvmi_message_unref(m);
 }
 
+int pvmi_buffer_append(struct pvmi_message *to, const struct pvmi_message *from)
+{
+    if (!pvmi_message_is_inplace(from))
+        return from->length ? pvmi_message_pack_bytes(to, from->mem->data, from->length) : 0;
+    uint64_t start = to->length;
+    int rc = 0;
+    for (unsigned i = 0; i < from->inplace_count && !rc; i++)
+        rc = pvmi_message_pack_bytes(to, from->inplace[i].iov_base, from->inplace[i].iov_len);
+    if (rc)
+        to->length = start;
+    return rc;
+}
+
 /* A buffer that is active on the one side cannot be so on the other. */
 static int select_buffer(struct pvmi_active *side, struct pvmi_active *other, int mid)
 {

@@ -30,6 +30,9 @@ struct pvmi_message *pvmi_buffer_find(int mid);
 /* As pvmi_buffer_find(), with the codes of the public calls: PvmBadParam for mid <= 0, PvmNoSuchBuf. */
 int pvmi_buffer_get(int mid, struct pvmi_message **m);
 
+/* Appends the body of a message to another, in-place data as it is now. 0 or PVMI_ENOMEM, with `to` as it was. */
+int pvmi_buffer_append(struct pvmi_message *to, const struct pvmi_message *from);
+
 /* Frees number and reference; deselects it if active, takes it out of the inbox if it waits there. */
 void pvmi_buffer_free(int mid);
 

@@ -113,8 +113,7 @@ static int check(const struct option *o, int value)
         return PVMI_EUNSUPPORTED;
     if (value < o->minimum || value > o->maximum)
         return PVMI_EPARAM;
-    if (o->rule != TID || !value || value == *o->value ||
-        (o->tid && value == *o->tid))
+    if (o->rule != TID || !value || value == *o->value || (o->tid && value == *o->tid))
         return 0;
     int rc = pvmi_task_need();
     return rc ? rc : value == (int)pvmi_task.tid ? 0 : PVMI_EPARAM;

@@ -2,6 +2,7 @@
 #include "perror.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include "../core/config.h"
 #include "../core/error.h"
@@ -83,7 +84,7 @@ static void log_line(enum pvmi_log_level level, const char *line, void *arg)
 {
     (void)level;
     (void)arg;
-    if (pvmi_options.auto_err || *pvmi_config_origin(PVMI_SETTING_LOG) == 'e')
+    if (pvmi_options.auto_err || !strcmp(pvmi_config_origin(PVMI_SETTING_LOG), "environment"))
         fprintf(stderr, "libpvm [%s]: %s\n", pvmi_identity(), line);
 }
 

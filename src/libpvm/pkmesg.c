@@ -8,17 +8,6 @@
 /* The header that travels with a packed message: these words as uints, then the body's length as an unsigned long. */
 enum { WORD_CTX, WORD_TAG, WORD_WID, WORD_ENC, WORD_DSIG, WORD_CRC, WORD_SRC, WORD_DST, WORD_COUNT };
 
-/* Appends the body of `from`, in-place data included. */
-static int append_body(struct pvmi_message *to, const struct pvmi_message *from)
-{
-    if (!pvmi_message_is_inplace(from))
-        return from->length ? pvmi_message_pack_bytes(to, from->mem->data, from->length) : 0;
-    int rc = 0;
-    for (unsigned i = 0; i < from->inplace_count && !rc; i++)
-        rc = pvmi_message_pack_bytes(to, from->inplace[i].iov_base, from->inplace[i].iov_len);
-    return rc;
-}
-
 static int append_header(struct pvmi_message *to, const struct pvmi_message *from)
 {
     unsigned words[WORD_COUNT] = {
@@ -59,7 +48,7 @@ static int pack_message(int mid)
     uint64_t start = to->length;
     rc = append_header(to, from);
     if (!rc)
-        rc = append_body(to, from);
+        rc = pvmi_buffer_append(to, from);
     if (rc)
         to->length = start;
     return rc;
@@ -79,11 +68,7 @@ static int pack_body(int mid)
         return rc;
     if (from->enc != to->enc || from->dsig != to->dsig || pvmi_message_is_inplace(to))
         return PvmMismatch;
-    uint64_t start = to->length;
-    rc = append_body(to, from);
-    if (rc)
-        to->length = start;
-    return rc;
+    return pvmi_buffer_append(to, from);
 }
 
 int pvm_pkmesgbody(int mid)

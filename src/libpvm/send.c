@@ -17,14 +17,6 @@
 
 /* ---- to ourselves ---- */
 
-static int copy_segments(struct pvmi_message *to, const struct pvmi_message *from)
-{
-    int rc = 0;
-    for (unsigned i = 0; i < from->inplace_count && !rc; i++)
-        rc = pvmi_message_pack_bytes(to, from->inplace[i].iov_base, from->inplace[i].iov_len);
-    return rc;
-}
-
 /* The body is shared: who packs on gets a copy of it. */
 static int send_to_self(const struct pvmi_message *m)
 {
@@ -39,7 +31,7 @@ static int send_to_self(const struct pvmi_message *m)
     twin->wid = m->wid;
     twin->crc = m->crc;
     twin->dsig = m->dsig;
-    int rc = inplace ? copy_segments(twin, m) : 0;
+    int rc = inplace ? pvmi_buffer_append(twin, m) : 0;
     if (!inplace && m->length) {
         twin->mem = pvmi_mem_ref(m->mem);
         twin->length = m->length;

@@ -161,6 +161,9 @@ static void do_trick(struct task *t, enum fake_trick trick, uint32_t number)
         send_part(t, number, (*seq)++, 0, HALF_BYTES, 2 * HALF_BYTES);
         send_part(t, number, (*seq)++, HALF_BYTES / 2, HALF_BYTES, 2 * HALF_BYTES);
         break;
+    case FAKE_RENEW:
+        *seq = 0;
+        break;
     case FAKE_WHOLE:
         send_bytes(t,
                    (struct pvmi_frame_header){

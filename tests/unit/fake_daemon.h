@@ -17,6 +17,7 @@ enum fake_trick {
     FAKE_ABORT,        /* void what it has begun */
     FAKE_GAP,          /* a frame from it whose number is wrong */
     FAKE_WRONG_OFFSET, /* two frames from it that do not fit together */
+    FAKE_RENEW,        /* its tid goes to a new task, which numbers its frames from 0 */
     FAKE_WHOLE,        /* a message from it with one int, tag 78 */
     FAKE_OUTPUT,       /* output of it as a child of the asking task: begin, one and a half lines; the rest by: */
     FAKE_OUTPUT_END,   /* the rest and EOF */

@@ -317,6 +317,24 @@ START_TEST(an_aborted_message_is_dropped)
 }
 END_TEST
 
+START_TEST(a_tid_may_come_back_for_a_new_task)
+{
+    fake_daemon_start();
+    ck_assert_int_gt(pvm_mytid(), 0);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(fake_daemon_do(FAKE_WHOLE, OTHER), 0);
+    ck_assert_int_eq(fake_daemon_do(FAKE_BEGIN, OTHER), 0);
+    ck_assert_int_eq(fake_daemon_do(FAKE_RENEW, OTHER), 0);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(fake_daemon_do(FAKE_WHOLE, OTHER), 0);
+    for (int i = 0; i < 6; i++)
+        ck_assert_int_gt(pvm_nrecv(OTHER, 78), 0);
+    ck_assert_int_eq(pvm_nrecv(-1, -1), 0);
+    pvm_exit();
+    fake_daemon_stop();
+}
+END_TEST
+
 /* After a violation the link is closed: calls fail until pvm_exit(), then we can enrol anew. */
 static void check_violation(enum fake_trick trick, const char *complaint)
 {
@@ -552,8 +570,8 @@ END_TEST
 UNIT_MAIN("task", enrols_and_leaves, says_at_once_that_no_daemon_runs, tells_a_stale_socket, refuses_unsafe_files,
           uses_PVMSOCK, a_forked_child_is_a_task_of_its_own, waits_for_siblings,
           two_tasks_that_send_at_once_do_not_block_each_other, a_held_sender_waits_and_receives,
-          a_lost_host_releases_and_voids, an_aborted_message_is_dropped, a_gap_closes_the_link,
-          a_wrong_offset_closes_the_link, a_daemon_that_dies_fails_all_calls, a_malformed_answer_is_an_error,
-          output_of_children_is_written_by_lines, output_is_plain_without_PvmShowTids, exit_waits_for_output,
-          handlers_take_their_messages, a_handler_that_calls_itself_does_not_take_over,
+          a_lost_host_releases_and_voids, an_aborted_message_is_dropped, a_tid_may_come_back_for_a_new_task,
+          a_gap_closes_the_link, a_wrong_offset_closes_the_link, a_daemon_that_dies_fails_all_calls,
+          a_malformed_answer_is_an_error, output_of_children_is_written_by_lines, output_is_plain_without_PvmShowTids,
+          exit_waits_for_output, handlers_take_their_messages, a_handler_that_calls_itself_does_not_take_over,
           own_exit_is_reported_to_a_handler)
