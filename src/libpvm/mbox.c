@@ -149,7 +149,7 @@ int pvm_putinfo(char *name, int mid, int flags)
 
 static int receive_entry(const char *name, int index, int flags)
 {
-    struct pvmi_message *m;
+    struct pvmi_message *m = NULL;
     if (!is_name(name) || index < 0 || flags < 0)
         return PVMI_EPARAM;
     int rc = get(name, index, flags, &m);
@@ -193,7 +193,7 @@ static int lookup_number(const char *name, int index, int *data)
 {
     if (!is_name(name) || index < INDEX_ANY)
         return PVMI_EPARAM;
-    struct pvmi_message *m;
+    struct pvmi_message *m = NULL;
     int found = get(name, index < 0 ? 0 : index, index < 0 ? PvmMboxFirstAvail : 0, &m);
     if (found < 0)
         return found;
