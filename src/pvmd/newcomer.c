@@ -147,12 +147,23 @@ static char *format_text(const struct pvmd_newcomer *n)
 
 static void launch_started(void *owner, const struct pvmd_start_line *line);
 
+static bool wants_password(const struct pvmd_newcomer *n)
+{
+    return n->spec.start && !strcmp(n->spec.start, "pw");
+}
+
 /* A failed launch of a name that nobody knows is the name's fault. */
 static void launch_failed(void *owner, int code, const char *why)
 {
     struct pvmd_newcomer *n = owner;
     n->launch = NULL;
-    if (code == PvmCantStart && !n->found.count)
+    if (code == PvmCantStart && wants_password(n))
+        pvmd_newcomer_fail(
+            n, code,
+            "%s (so=pw: dpvm does not ask for passwords; let ssh in by key, see ssh-copy-id, or start the "
+            "daemon by hand with so=ms)",
+            why);
+    else if (code == PvmCantStart && !n->found.count)
         pvmd_newcomer_fail(n, PvmNoHost, "%s: %s; %s", target_of(n), n->not_found, why);
     else
         pvmd_newcomer_fail(n, code, "%s", why);
@@ -212,7 +223,7 @@ static void start_by_hand(struct pvmd_newcomer *n)
 static const struct pvmd_launcher *choose_launcher(const struct pvmd_newcomer *n)
 {
     const char *asked = n->spec.start;
-    if (!asked || !strcmp(asked, "pw"))
+    if (!asked || wants_password(n))
         asked = pvmi_config_text(PVMI_SETTING_LAUNCHER);
     else if (!strcmp(asked, "ms"))
         asked = "manual";
@@ -248,13 +259,6 @@ static void resolved(void *arg, const struct pvmd_addresses *found, const char *
 
 void pvmd_newcomer_begin(struct pvmd_newcomer *n)
 {
-    if (n->spec.start && !strcmp(n->spec.start, "pw")) {
-        pvmd_newcomer_fail(n, PvmCantStart,
-                           "so=pw: dpvm does not ask for passwords; let ssh in without one (ssh-copy-id %s), or start "
-                           "the daemon by hand with so=ms",
-                           target_of(n));
-        return;
-    }
     ev_timer_init(&n->limit, limit_event, start_limit_s(), 0.);
     n->limit.data = n;
     ev_timer_start(pvmd.loop, &n->limit);
