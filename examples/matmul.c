@@ -176,6 +176,9 @@ static int work(int parent)
     pvm_pkdouble(c, rows * columns, 1);
     pvm_send(parent, TAG_C);
     pvm_exit();
+    free(a);
+    free(b);
+    free(c);
     return 0;
 }
 
@@ -259,35 +262,57 @@ static double largest_difference(const double *x, const double *y, size_t count)
     return largest;
 }
 
+/* c = a b by the mesh: the time it took in seconds, or -1. */
+static double multiply_on_mesh(double *a, double *b, double *c)
+{
+    int tids[MESH_MAX * MESH_MAX], count = options.p * options.p;
+    double start_s;
+
+    if (start_mesh(tids) < 0)
+        return -1;
+    pvm_notify(PvmTaskExit, TAG_DIED, count, tids);
+    start_s = now_s();
+    deal_stripes(tids, a, b);
+    if (collect_blocks(c) < 0) {
+        fprintf(stderr, "matmul: a task died before its block was done\n");
+        end_all(tids, count);
+        return -1;
+    }
+    return now_s() - start_s;
+}
+
+/* Does it again without help and prints how both compare: the exit code. */
+static int check(const double *a, const double *b, const double *c, double mesh_s)
+{
+    int n = options.n;
+    double *serial = matrix(n, n), start_s = now_s(), serial_s, difference;
+
+    multiply(a, b, serial, n, n, n);
+    serial_s = now_s() - start_s;
+    difference = largest_difference(c, serial, (size_t)n * n);
+    free(serial);
+    printf("%d x %d on %d x %d tasks: %.4f s, serial %.4f s, speedup %.2f, largest difference %g: %s\n", n, n,
+           options.p, options.p, mesh_s, serial_s, serial_s / mesh_s, difference,
+           difference <= 1e-12 * n ? "correct" : "WRONG");
+    return difference <= 1e-12 * n ? 0 : 1;
+}
+
 static int run_master(void)
 {
-    int n = options.n, tids[MESH_MAX * MESH_MAX];
-    double *a = matrix(n, n), *b = matrix(n, n), *c = matrix(n, n), *serial = matrix(n, n);
-    double start_s, mesh_s, serial_s, difference;
+    int n = options.n, status = 1;
+    double *a = matrix(n, n), *b = matrix(n, n), *c = matrix(n, n), mesh_s;
 
     for (int k = 0; k < n * n; k++) {
         a[k] = sin(k);
         b[k] = cos(k);
     }
-    if (start_mesh(tids) < 0)
-        return 1;
-    pvm_notify(PvmTaskExit, TAG_DIED, options.p * options.p, tids);
-    start_s = now_s();
-    deal_stripes(tids, a, b);
-    if (collect_blocks(c) < 0) {
-        fprintf(stderr, "matmul: a task died before its block was done\n");
-        end_all(tids, options.p * options.p);
-        return 1;
-    }
-    mesh_s = now_s() - start_s;
-    start_s = now_s();
-    multiply(a, b, serial, n, n, n);
-    serial_s = now_s() - start_s;
-    difference = largest_difference(c, serial, (size_t)n * n);
-    printf("%d x %d on %d x %d tasks: %.4f s, serial %.4f s, speedup %.2f, largest difference %g: %s\n", n, n,
-           options.p, options.p, mesh_s, serial_s, serial_s / mesh_s, difference,
-           difference <= 1e-12 * n ? "correct" : "WRONG");
-    return difference <= 1e-12 * n ? 0 : 1;
+    mesh_s = multiply_on_mesh(a, b, c);
+    if (mesh_s >= 0)
+        status = check(a, b, c, mesh_s);
+    free(a);
+    free(b);
+    free(c);
+    return status;
 }
 
 int main(int argc, char **argv)

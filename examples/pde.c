@@ -248,6 +248,7 @@ static int work(int parent)
     pvm_delmhf(handler);
     send_block(&b, parent);
     pvm_exit();
+    free(b.u);
     return 0;
 }
 
