@@ -137,6 +137,11 @@ trace send + recv
 trace"
 same "chosen events" "recv send" "$(grep -o '\* [a-z]*' <<<"$out" | tr -d '* ' | grep -v '^$' | sort | xargs)"
 
+session "alias echo echo again
+echo x"
+same "an alias with its own name" "alias echo echo again
+pvm> echo x
+again x" "$out"
 session "alias zz echo one 'two  three'
 alias aa zz
 alias

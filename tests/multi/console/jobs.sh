@@ -85,3 +85,5 @@ pvm -c 'spawn -3 waits; reset; ps'
 eventually sh -c '! timeout 20 "$DPVM_BIN/pvm" -c ps | grep -q waits' || fail "reset leaves tasks"
 pvm -c 'kill zz'
 has "no task id" "t40001" "$err"
+pvm -c 'kill 0'
+same "a mistake is reported once" "kill: 0: Bad parameter" "$err"

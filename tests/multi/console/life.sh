@@ -22,6 +22,10 @@ pvm> halt" "$out"
 same "halt: exit code" 0 "$code"
 daemon_runs && fail "halt comes back before the daemon has gone"
 nothing_left
+for i in 1 2 3 4 5; do
+    pvm -c halt
+    nothing_left
+done
 
 pvm /nosuch/hostfile <<<quit
 same "no such hostfile: exit code" 3 "$code"
