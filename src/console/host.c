@@ -48,18 +48,33 @@ void host_watch(void)
         *known_slot(hosts[i].hi_tid) = true;
 }
 
+/* Whether the host is one of these. */
+static bool is_among(int tid, const int *tids, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (tids[i] == tid)
+            return true;
+    return false;
+}
+
+/* Tells of new hosts, unless they have gone again. */
 static void print_added(const int *tids, int n)
 {
-    int count, formats;
+    int count, formats, there = 0;
     struct pvmhostinfo *hosts = host_list(&count, &formats);
 
+    for (int i = 0; i < count; i++)
+        there += is_among(hosts[i].hi_tid, tids, n);
+    if (there == 0)
+        return;
     if (console_before_output != NULL)
         console_before_output();
-    printf("\nConsole: %d new host%s added\n%24s %8s %8s%8s\n", n, n == 1 ? "" : "s", "HOST", "DTID", "ARCH", "SPEED");
+    printf("\nConsole: %d new host%s added\n%24s %8s %8s%8s\n", there, there == 1 ? "" : "s", "HOST", "DTID", "ARCH",
+           "SPEED");
     for (int i = 0; i < count; i++)
-        for (int k = 0; k < n; k++)
-            if (hosts[i].hi_tid == tids[k])
-                printf("%24s %8x %8s%8d\n", hosts[i].hi_name, (unsigned)tids[k], hosts[i].hi_arch, hosts[i].hi_speed);
+        if (is_among(hosts[i].hi_tid, tids, n))
+            printf("%24s %8x %8s%8d\n", hosts[i].hi_name, (unsigned)hosts[i].hi_tid, hosts[i].hi_arch,
+                   hosts[i].hi_speed);
 }
 
 void host_added(void)
