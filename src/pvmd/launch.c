@@ -37,11 +37,16 @@ const struct pvmd_launcher *pvmd_launcher_find(const char *name)
 const char *pvmd_launch_own_path(void)
 {
     static char path[4096];
-    if (!path[0]) {
-        ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-        if (n <= 0)
-            snprintf(path, sizeof path, "pvmd3");
-    }
+    static const char replaced[] = " (deleted)"; /* what the kernel adds when a new version was installed over it */
+    if (path[0])
+        return path;
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (n <= 0)
+        n = sprintf(path, "pvmd3");
+    path[n] = '\0';
+    char *end = strstr(path, replaced);
+    if (end && !end[sizeof replaced - 1])
+        *end = '\0';
     return path;
 }
 

@@ -28,8 +28,8 @@ static void look_at(struct pvmd_host *h, int64_t now_us, int64_t late_us)
         return;
     if (silent_us > limit_us) {
         snprintf(why, sizeof why, "silent for %.1f s", (double)silent_us / 1e6);
-        pvmd_link_silent(h, why); /* h may be gone now */
-    } else if (silent_us > limit_us / 4) {
+        pvmd_link_silent(h, why);                                   /* h may be gone now */
+    } else if (silent_us > limit_us / (pvmd_is_master() ? 4 : 2)) { /* the master's ping comes first, and is enough */
         pvmd_link_ping(h);
     }
 }
