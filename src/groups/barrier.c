@@ -16,6 +16,7 @@ enum { FIRST_ASK_US = 100000 };
 struct meeting {
     struct pvmi_wait wait; /* first: what it calls back gets its address */
     struct pvmi_group *group;
+    struct pvmi_members *list;
     struct pvmi_tree tree;
     int epoch;
     int awaited;  /* children that are not there yet */
@@ -29,7 +30,7 @@ static int all_below(struct pvmi_wait *w)
 
     if (m->group->epoch != m->epoch)
         return PvmMismatch;
-    while ((p = pvmi_traffic_take_barrier(PVMI_GROUP_ARRIVE, m->group))) {
+    while ((p = pvmi_traffic_take_barrier(PVMI_WAY_ARRIVE, m->group))) {
         pvmi_parcel_free(p);
         m->awaited--;
     }
@@ -43,7 +44,7 @@ static int released(struct pvmi_wait *w)
 
     if (m->group->epoch != m->epoch)
         return PvmMismatch;
-    p = pvmi_traffic_take_barrier(PVMI_GROUP_RELEASE, m->group);
+    p = pvmi_traffic_take_barrier(PVMI_WAY_RELEASE, m->group);
     pvmi_parcel_free(p);
     return p != NULL;
 }
@@ -72,16 +73,16 @@ static void ask(struct pvmi_wait *w)
 
 static int release_all(struct meeting *m, const struct pvmi_call *call)
 {
-    struct pvmi_parcel word = {.way = PVMI_GROUP_RELEASE, .call = *call};
+    struct pvmi_parcel word = {.way = PVMI_WAY_RELEASE, .call = *call};
 
-    return m->tree.size > 1 ? pvmi_parcel_mcast(&word, m->group->tids, m->tree.size) : PvmOk;
+    return m->tree.size > 1 ? pvmi_parcel_mcast(&word, m->list->tids, m->tree.size) : PvmOk;
 }
 
 static int report(struct meeting *m, const struct pvmi_call *call)
 {
-    int parent = m->group->tids[m->tree.ranks[pvmi_tree_parent(&m->tree, m->tree.mine)]];
+    int parent = m->list->tids[m->tree.ranks[pvmi_tree_parent(&m->tree, m->tree.mine)]];
 
-    return pvmi_parcel_word(PVMI_GROUP_ARRIVE, call, 0, parent);
+    return pvmi_parcel_word(PVMI_WAY_ARRIVE, call, 0, parent);
 }
 
 static int meet(struct meeting *m)
@@ -113,11 +114,12 @@ static int meet(struct meeting *m)
 
 static int among_members(struct pvmi_group *g)
 {
-    struct meeting m = {.group = g};
-    int code = pvmi_tree_make(&m.tree, PVMI_TREE_RADIX, g->tids, g->size, 0, g->rank);
+    struct meeting m = {.group = g, .list = g->members};
+    int code = pvmi_tree_make(&m.tree, PVMI_TREE_RADIX, m.list->tids, m.list->size, 0, m.list->rank);
 
     if (code < 0)
         return code;
+    pvmi_members_ref(m.list);
     g->in_barrier = true;
     pvmi_traffic_open();
     code = meet(&m);
@@ -126,46 +128,49 @@ static int among_members(struct pvmi_group *g)
     pvmi_traffic_close();
     g->in_barrier = false;
     pvmi_tree_free(&m.tree);
+    pvmi_members_unref(m.list);
     return code;
 }
 
-/* Asks the server to count us. */
-static int at_server(const char *group, int count, struct pvmi_group *frozen)
+/* Of a frozen group that we are in. */
+static int pass_frozen(struct pvmi_group *g, int count)
 {
-    int code;
-
-    if (frozen)
-        frozen->in_barrier = true;
-    code = pvmi_gserver_ask(PVMI_GROUP_BARRIER, group, &count, 1);
-    if (frozen)
-        frozen->in_barrier = false;
+    if (g->broken)
+        return g->broken;
+    if (g->missed_mismatch) {
+        g->missed_mismatch = false;
+        return PvmMismatch;
+    }
+    if (count == -1 || count == g->members->size)
+        return among_members(g);
+    g->in_barrier = true;
+    int code = pvmi_gserver_ask(PVMI_GROUP_BARRIER, g->name, &count, 1);
+    g->in_barrier = false;
     return code;
 }
 
 static int pass(const char *group, int count)
 {
     struct pvmi_group *g = pvmi_group_frozen(group);
-    int code;
+    int code = PvmOk;
 
-    if (g && g->broken)
-        return g->broken;
-    if (g && g->missed_mismatch) {
-        g->missed_mismatch = false;
-        return PvmMismatch;
+    if (!g) {
+        code = pvmi_gserver_ask(PVMI_GROUP_BARRIER, group, &count, 1);
+        if (code != PVMI_BARRIER_AMONG_MEMBERS)
+            return code;
+        code = pvmi_group_fetch(group, false, &g); /* it was frozen without our help */
     }
-    if (g && (count == -1 || count == g->size))
-        return among_members(g);
-    code = at_server(group, count, g);
-    if (code != PVMI_BARRIER_AMONG_MEMBERS)
-        return code;
-    code = pvmi_group_fetch(group, false, &g); /* it was frozen without our help */
-    return code < 0 ? code : among_members(g);
+    if (code >= 0)
+        code = pass_frozen(g, count);
+    if (g)
+        pvmi_group_release(g);
+    return code;
 }
 
 int pvm_barrier(char *group, int count)
 {
     struct pvmi_guard guard;
-    int code = pvmi_session_begin(&guard, group);
+    int code = pvmi_session_begin(&guard, group, 1);
 
     if (code >= 0)
         code = pass(group, count);

@@ -7,43 +7,57 @@
 #include "pvm3.h"
 #include "session.h"
 
-/* The living members but ourselves, into *tids, which the caller frees: their number, or an error. */
-static int receivers(const char *name, int **tids, bool *incomplete)
+/* Lists the living members but ourselves in *tids, which the caller frees: their number, or PvmNoMem. */
+static int receivers(const struct pvmi_members *list, int **tids, bool *incomplete)
+{
+    int n = 0;
+
+    *tids = malloc((size_t)list->size * sizeof(**tids));
+    if (!*tids)
+        return PvmNoMem;
+    for (int i = 0; i < list->size; i++) {
+        if (list->gone[i])
+            *incomplete = true;
+        else if (i != list->rank)
+            (*tids)[n++] = list->tids[i];
+    }
+    return n == 0 && !*incomplete ? PvmNoInst : n;
+}
+
+static int find_receivers(const char *group, int **tids, bool *incomplete)
 {
     struct pvmi_group *g;
-    int n = 0, code = pvmi_group_fetch(name, false, &g);
+    int code = pvmi_group_fetch(group, false, &g);
 
     if (code < 0)
         return code;
-    *tids = malloc((size_t)g->size * sizeof(**tids));
-    if (!*tids)
-        return PvmNoMem;
-    for (int i = 0; i < g->size; i++) {
-        if (g->gone[i])
-            *incomplete = true;
-        else if (i != g->rank)
-            (*tids)[n++] = g->tids[i];
-    }
-    return n == 0 && !*incomplete ? PvmNoInst : n;
+    code = receivers(g->members, tids, incomplete);
+    pvmi_group_release(g);
+    return code;
+}
+
+/* In the caller's context, from his buffer; an error of pvm_mcast() is reported as ours. */
+static int send_to(int *tids, int n, int tag)
+{
+    int error = pvm_errno, mode = pvm_setopt(PvmAutoErr, 0);
+    int code = pvm_mcast(tids, n, tag);
+
+    pvm_setopt(PvmAutoErr, mode);
+    pvm_errno = error;
+    return code;
 }
 
 int pvm_bcast(char *group, int tag)
 {
     struct pvmi_guard guard;
-    int *tids = NULL, code = pvmi_session_begin(&guard, group);
+    int *tids = NULL, code = pvmi_session_begin(&guard, group, 0);
     bool incomplete = false;
-    int error, mode;
 
     if (code >= 0)
-        code = receivers(group, &tids, &incomplete);
-    pvmi_guard_leave(&guard);
-    if (code > 0) {
-        error = pvm_errno;
-        mode = pvm_setopt(PvmAutoErr, 0); /* an error of pvm_mcast() is ours */
-        code = pvm_mcast(tids, code, tag);
-        pvm_setopt(PvmAutoErr, mode);
-        pvm_errno = error;
-    }
+        code = find_receivers(group, &tids, &incomplete);
+    code = pvmi_session_end(&guard, code);
+    if (code > 0)
+        code = send_to(tids, code, tag);
     free(tids);
     return pvmi_guard_result(code >= 0 && incomplete ? PvmNoTask : code);
 }

@@ -84,14 +84,14 @@ static int ready(struct pvmi_wait *w)
     struct pvmi_group *g = k->c->group;
     struct pvmi_parcel *p;
 
-    while ((p = pvmi_traffic_take(PVMI_GROUP_PAST, g, g->number))) {
+    while ((p = pvmi_traffic_take(PVMI_WAY_PAST, g, g->number))) {
         int position = pvmi_collective_position(k->c, p->from);
 
         if (position >= 0)
             k->past[position] = true;
         pvmi_parcel_free(p);
     }
-    while ((p = pvmi_traffic_take(PVMI_GROUP_UP, g, g->number))) {
+    while ((p = pvmi_traffic_take(PVMI_WAY_UP, g, g->number))) {
         int code = accept(k, p);
 
         if (code < 0)
@@ -130,7 +130,7 @@ static int lost(struct pvmi_wait *w)
 static void ask(struct pvmi_wait *w)
 {
     const struct pvmi_collect *k = (struct pvmi_collect *)w;
-    struct pvmi_parcel probe = {.way = PVMI_GROUP_PROBE, .call = k->c->call};
+    struct pvmi_parcel probe = {.way = PVMI_WAY_PROBE, .call = k->c->call};
     int *tids = malloc((size_t)k->c->tree.size * sizeof(*tids)), n = 0;
 
     if (!tids)
@@ -209,7 +209,7 @@ static void excuse_late(const struct pvmi_collect *k)
 
     for (int i = tree->mine + 1; i < tree->mine + k->reach; i++)
         if (!k->covered[i] && pvmi_tree_parent(tree, i) == tree->mine)
-            pvmi_parcel_word(PVMI_GROUP_PAST, &k->c->call, 0, pvmi_collective_tid(k->c, i));
+            pvmi_parcel_word(PVMI_WAY_PAST, &k->c->call, 0, pvmi_collective_tid(k->c, i));
 }
 
 /* The nearest member on the way to the root that is still there for us. */
@@ -245,7 +245,7 @@ static int send_up(struct pvmi_collect *k)
 static int begin(struct pvmi_collect *k, const void *data)
 {
     const struct pvmi_tree *tree = &k->c->tree;
-    struct pvmi_parcel *own = pvmi_parcel_new(PVMI_GROUP_UP, &k->c->call, 0, tree->mine, 1);
+    struct pvmi_parcel *own = pvmi_parcel_new(PVMI_WAY_UP, &k->c->call, 0, tree->mine, 1);
 
     k->covered = calloc((size_t)tree->size, sizeof(*k->covered));
     k->past = calloc((size_t)tree->size, sizeof(*k->past));
@@ -273,7 +273,7 @@ static int send_straight(struct pvmi_collective *c, void *data)
 {
     int tid = pvmi_collective_tid(c, c->tree.mine);
     struct pvmi_parcel own = {
-        .way = PVMI_GROUP_UP, .call = c->call, .start = c->tree.mine, .reach = 1, .tids = &tid, .data = data};
+        .way = PVMI_WAY_UP, .call = c->call, .start = c->tree.mine, .reach = 1, .tids = &tid, .data = data};
 
     return pvmi_collective_gone(c, 0) ? PvmNoTask : pvmi_parcel_send(&own, c->call.root);
 }

@@ -12,29 +12,24 @@ enum {
 
 static int find_group(struct pvmi_collective *c, const char *group, int root)
 {
-    struct pvmi_group *g;
-    int rank, code = pvmi_group_fetch(group, true, &g);
+    int code = pvmi_group_fetch(group, true, &c->group);
 
     if (code < 0)
         return code;
-    c->group = g;
-    c->begun = true;
-    rank = pvmi_group_rank_of_instance(g, root);
+    const struct pvmi_members *list = c->group->participants;
+    int rank = pvmi_members_rank_of_instance(list, root);
     if (rank < 0)
         return PvmNoInst;
-    c->call.group = g->id;
-    c->call.generation = g->generation;
-    c->call.number = g->number;
-    c->call.root = g->tids[rank];
+    c->call.group = c->group->id;
+    c->call.generation = list->generation;
+    c->call.number = c->group->number;
+    c->call.root = list->tids[rank];
 
     bool large = (size_t)c->call.n * pvmi_item_bytes(c->call.type) >= LARGE_MIN_BYTES;
     c->flat = large && c->call.operation != PVMI_REDUCE;
-    int radix = c->flat ? g->size : large ? 2 : PVMI_TREE_RADIX;
-    return pvmi_tree_make(&c->tree, radix, g->tids, g->size, rank, g->rank);
+    int radix = c->flat ? list->size : large ? 2 : PVMI_TREE_RADIX;
+    return pvmi_tree_make(&c->tree, radix, list->tids, list->size, rank, list->rank);
 }
-
-static const char *const call_names[] = {
-    [PVMI_REDUCE] = "pvm_reduce", [PVMI_GATHER] = "pvm_gather", [PVMI_SCATTER] = "pvm_scatter"};
 
 int pvmi_collective_begin(struct pvmi_collective *c, int operation, const char *group, int n, int type, int tag,
                           int root)
@@ -42,21 +37,27 @@ int pvmi_collective_begin(struct pvmi_collective *c, int operation, const char *
     int code;
 
     *c = (struct pvmi_collective){.call = {.operation = operation, .n = n, .type = type, .tag = tag}};
-    code = pvmi_session_begin(&c->guard, group);
+    code = pvmi_session_begin(&c->guard, group, 1);
     if (code >= 0 && (n < 1 || tag < 0 || pvmi_item_bytes(type) == 0))
         code = PvmBadParam;
     if (code >= 0)
         code = find_group(c, group, root);
-    if (c->begun)
+    if (c->group)
         pvmi_traffic_open();
     return code;
 }
 
+static const char *const call_names[] = {
+    [PVMI_REDUCE] = "pvm_reduce", [PVMI_GATHER] = "pvm_gather", [PVMI_SCATTER] = "pvm_scatter"};
+
 int pvmi_collective_end(struct pvmi_collective *c, int code)
 {
-    if (c->begun) {
+    if (c->group) {
         pvmi_traffic_finish(c->group);
         pvmi_traffic_close();
+        pvmi_members_unref(c->group->participants);
+        c->group->participants = NULL;
+        pvmi_group_release(c->group);
     }
     pvmi_tree_free(&c->tree);
     code = pvmi_session_end(&c->guard, code);
@@ -65,12 +66,12 @@ int pvmi_collective_end(struct pvmi_collective *c, int code)
 
 int pvmi_collective_tid(const struct pvmi_collective *c, int position)
 {
-    return c->group->tids[c->tree.ranks[position]];
+    return c->group->participants->tids[c->tree.ranks[position]];
 }
 
 bool pvmi_collective_gone(const struct pvmi_collective *c, int position)
 {
-    return c->group->gone[c->tree.ranks[position]];
+    return c->group->participants->gone[c->tree.ranks[position]];
 }
 
 int pvmi_collective_position(const struct pvmi_collective *c, int tid)

@@ -14,11 +14,10 @@
 
 struct pvmi_collective {
     struct pvmi_guard guard;
-    struct pvmi_group *group;
+    struct pvmi_group *group; /* NULL: the call counts for nothing, because we are not in the group */
     struct pvmi_call call;
     struct pvmi_tree tree;
-    bool flat;  /* the root is above all others: nobody passes anything on */
-    bool begun; /* group and number are set: it counts as a call of this member */
+    bool flat; /* the root is above all others: nobody passes anything on */
 };
 
 /*
@@ -29,8 +28,8 @@ int pvmi_collective_begin(struct pvmi_collective *c, int operation, const char *
                           int root);
 
 /*
- * Ends it, and returns what the public call returns. An error is reported as PvmAutoErr asks for: unlike all other calls
- * of groups, as in PVM.
+ * Ends it, and returns what the public call returns. An error is reported as PvmAutoErr asks for: unlike all other
+ * calls of groups, as in PVM.
  */
 int pvmi_collective_end(struct pvmi_collective *c, int code);
 

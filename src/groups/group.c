@@ -8,104 +8,86 @@
 
 static struct pvmi_group *by_name, *by_id;
 
-static void drop(struct pvmi_group *g)
-{
-    HASH_DELETE(by_name, by_name, g);
-    if (g->id)
-        HASH_DELETE(by_id, by_id, g);
-    pvmi_group_keep(g, NULL);
-    free(g->instances);
-    free(g->tids);
-    free(g->gone);
-    free(g->name);
-    free(g);
-}
-
 static struct pvmi_group *find(const char *name)
 {
     struct pvmi_group *g;
-
     HASH_FIND(by_name, by_name, name, strlen(name), g);
     return g;
+}
+
+struct pvmi_group *pvmi_group_of(int id)
+{
+    struct pvmi_group *g;
+    HASH_FIND(by_id, by_id, &id, sizeof(id), g);
+    return g;
+}
+
+bool pvmi_group_is_member(const struct pvmi_group *g)
+{
+    return g->members && g->members->rank >= 0;
 }
 
 struct pvmi_group *pvmi_group_frozen(const char *name)
 {
     struct pvmi_group *g = find(name);
 
-    return g && !g->lost && g->frozen && g->rank >= 0 ? g : NULL;
-}
-
-struct pvmi_group *pvmi_group_of(int id)
-{
-    struct pvmi_group *g;
-
-    HASH_FIND(by_id, by_id, &id, sizeof(id), g);
+    if (!g || g->lost || !g->frozen || !pvmi_group_is_member(g))
+        return NULL;
+    g->refs++;
     return g;
 }
 
-/* The record under this name, made if need be; NULL when out of memory. One of a lost server is not used again. */
-static struct pvmi_group *record(const char *name)
+void pvmi_group_release(struct pvmi_group *g)
 {
-    struct pvmi_group *g = find(name);
+    if (!g || --g->refs > 0)
+        return;
+    pvmi_group_keep(g, NULL);
+    pvmi_members_unref(g->members);
+    pvmi_members_unref(g->participants);
+    free(g->name);
+    free(g);
+}
 
-    if (g && g->lost) {
+/* Takes the record out, with what came for it: the server does not know the group any more, or not us in it. */
+static void forget(struct pvmi_group *g)
+{
+    if (find(g->name) != g)
+        return; /* a call from a message handler has done it */
+    HASH_DELETE(by_name, by_name, g);
+    if (g->id) {
+        HASH_DELETE(by_id, by_id, g);
         pvmi_traffic_forget(g->id);
-        drop(g);
-        g = NULL;
     }
-    if (g)
-        return g;
-    g = calloc(1, sizeof(*g));
+    pvmi_group_release(g);
+}
+
+static struct pvmi_group *add(const char *name)
+{
+    struct pvmi_group *g = calloc(1, sizeof(*g));
+
     if (!g || !(g->name = strdup(name))) {
         free(g);
         return NULL;
     }
-    g->rank = -1;
+    g->refs = 1;
     HASH_ADD_KEYPTR(by_name, by_name, g->name, strlen(g->name), g);
     return g;
 }
 
-/* Drops the record and what came for it, because the server does not know the group or us in it. */
-static void forget(struct pvmi_group *g)
+/* The record under this name, made if need be, with a reference for the caller; NULL when out of memory. */
+static struct pvmi_group *obtain(const char *name)
 {
-    if (g->id)
-        pvmi_traffic_forget(g->id);
-    drop(g);
-}
+    struct pvmi_group *g = find(name);
 
-static int resize(struct pvmi_group *g, int size)
-{
-    size_t n = size > 0 ? (size_t)size : 1;
-    int *instances = calloc(n, sizeof(*instances)), *tids = calloc(n, sizeof(*tids));
-    bool *gone = calloc(n, sizeof(*gone));
-
-    if (!instances || !tids || !gone) {
-        free(instances);
-        free(tids);
-        free(gone);
-        return PvmNoMem;
+    if (g && g->lost) {
+        forget(g);
+        g = NULL;
     }
-    free(g->instances);
-    free(g->tids);
-    free(g->gone);
-    g->instances = instances;
-    g->tids = tids;
-    g->gone = gone;
-    g->size = size;
-    return PvmOk;
-}
-
-static int read_members(struct pvmi_group *g, int size)
-{
-    int code;
-
-    if (size < 0 || size > PVMI_GROUP_MEMBERS_MAX)
-        return PvmBadMsg;
-    code = resize(g, size);
-    if (code >= 0)
-        code = pvm_upkint(g->instances, size, 1);
-    return code < 0 ? code : pvm_upkint(g->tids, size, 1);
+    if (!g)
+        g = add(name);
+    if (g)
+        g->refs++;
+    return g;
 }
 
 /* A group of the same name is another one when its id is. */
@@ -119,97 +101,96 @@ static void identify(struct pvmi_group *g, int id)
     }
     g->id = id;
     HASH_ADD(by_id, by_id, id, sizeof(g->id), g);
-    g->generation = g->number = g->finished = g->broken = g->fate = g->epoch = g->barrier = 0;
+    g->number = g->finished = g->broken = g->fate = g->epoch = g->barrier = 0;
     g->missed_mismatch = false;
 }
 
-/* Notes who of the list has gone. */
-static int read_gone(struct pvmi_group *g)
+/*
+ * Reads a list (proto.h) from the active receive buffer. *members: the list whose generation was told to the server, or
+ * NULL; becomes the new one, with a reference for the caller.
+ */
+static int read_list(struct pvmi_group *g, bool counted, struct pvmi_members **members)
 {
-    int n, tid, code = pvm_upkint(&n, 1, 1);
+    struct pvmi_members *known = *members;
+    int head[PVMI_LIST_INTS], code = pvm_upkint(head, PVMI_LIST_INTS, 1);
 
-    memset(g->gone, 0, (size_t)g->size * sizeof(*g->gone));
-    for (int i = 0; i < n && code >= 0; i++) {
-        code = pvm_upkint(&tid, 1, 1);
-        int rank = code < 0 ? -1 : pvmi_group_rank_of_tid(g, tid);
-        if (rank >= 0)
-            g->gone[rank] = true;
+    if (code >= 0 && (!known || known->generation != head[PVMI_LIST_GENERATION])) {
+        code = pvmi_members_read(head[PVMI_LIST_GENERATION], head[PVMI_LIST_SIZE], members);
+        if (code >= 0)
+            pvmi_members_unref(known);
     }
-    return code;
-}
-
-/* Reads a list (proto.h) from the active receive buffer. The caller is at the start of a counted call, or in none. */
-static int read_list(struct pvmi_group *g, bool counted)
-{
-    int list[PVMI_LIST_INTS], known = g->generation;
-    int code = pvm_upkint(list, PVMI_LIST_INTS, 1);
-
+    if (code >= 0)
+        code = pvmi_members_read_gone(*members);
     if (code < 0)
         return code;
-    identify(g, list[PVMI_LIST_ID]);
-    if (list[PVMI_LIST_GENERATION] != known) {
-        code = read_members(g, list[PVMI_LIST_SIZE]);
-        if (code < 0)
-            return code;
-        g->rank = pvmi_group_rank_of_tid(g, pvm_mytid());
+    identify(g, head[PVMI_LIST_ID]);
+    g->frozen = head[PVMI_LIST_FROZEN];
+    g->broken = head[PVMI_LIST_BROKEN];
+    if (counted || !g->participants) { /* asking meanwhile does not change the call in progress */
+        g->number = head[PVMI_LIST_CALLS] - 1;
+        g->finished = counted ? g->number : g->number + 1;
     }
-    code = read_gone(g);
-    if (code < 0)
-        return code;
-    g->generation = list[PVMI_LIST_GENERATION];
-    g->frozen = list[PVMI_LIST_FROZEN];
-    g->broken = list[PVMI_LIST_BROKEN];
-    g->number = list[PVMI_LIST_CALLS] - 1;
-    g->finished = counted ? g->number : g->number + 1;
+    pvmi_members_unref(g->members);
+    g->members = pvmi_members_ref(*members);
     return PvmOk;
 }
 
 static int ask_list(struct pvmi_group *g, bool counted)
 {
-    int args[] = {g->generation, counted};
+    struct pvmi_members *members = g->members ? pvmi_members_ref(g->members) : NULL;
+    int args[] = {members ? members->generation : 0, counted};
     int code = pvmi_gserver_ask(PVMI_GROUP_LIST, g->name, args, 2);
 
-    return code < 0 ? code : read_list(g, counted);
+    if (code >= 0)
+        code = read_list(g, counted, &members);
+    pvmi_members_unref(members);
+    return code;
 }
 
 int pvmi_group_fetch(const char *name, bool counted, struct pvmi_group **group)
 {
-    struct pvmi_group *g = record(name);
+    struct pvmi_group *g = obtain(name);
     int code = PvmOk;
 
     if (!g)
         return PvmNoMem;
-    if (!g->frozen || g->rank < 0)
+    if (!g->frozen || !pvmi_group_is_member(g))
         code = ask_list(g, counted);
     else
         g->number += counted;
-    if (code < 0)
+    if (code < 0) {
         forget(g);
-    else
-        *group = g;
-    return code;
+        pvmi_group_release(g);
+        return code;
+    }
+    if (counted)
+        g->participants = pvmi_members_ref(g->members);
+    *group = g;
+    return PvmOk;
 }
 
 int pvmi_group_join(const char *name)
 {
-    struct pvmi_group *g = record(name);
-    int instance, code;
+    struct pvmi_group *g = obtain(name);
+    struct pvmi_members *members = NULL;
 
     if (!g)
         return PvmNoMem;
     pvmi_traffic_join_begin();
-    instance = pvmi_gserver_ask(PVMI_GROUP_JOIN, name, NULL, 0);
-    code = instance < 0 ? instance : read_list(g, false);
-    if (code < 0 && g->rank < 0)
+    int instance = pvmi_gserver_ask(PVMI_GROUP_JOIN, name, NULL, 0);
+    int code = instance < 0 ? instance : read_list(g, false, &members);
+    pvmi_members_unref(members);
+    if (code < 0 && !pvmi_group_is_member(g))
         forget(g);
+    pvmi_group_release(g);
     pvmi_traffic_join_end();
     return code < 0 ? code : instance;
 }
 
 int pvmi_group_leave(const char *name)
 {
-    struct pvmi_group *g = find(name);
     int code = pvmi_gserver_ask(PVMI_GROUP_LEAVE, name, NULL, 0);
+    struct pvmi_group *g = find(name);
 
     if (g)
         forget(g);
@@ -218,44 +199,18 @@ int pvmi_group_leave(const char *name)
 
 int pvmi_group_freeze(const char *name, int size)
 {
-    struct pvmi_group *g = record(name);
-    int count, code;
+    struct pvmi_group *g = obtain(name);
+    struct pvmi_members *members = NULL;
 
     if (!g)
         return PvmNoMem;
-    count = pvmi_gserver_ask(PVMI_GROUP_FREEZE, name, &size, 1);
-    if (count < 0)
-        return count;
-    g->generation = 0;
-    code = read_list(g, false);
-    if (code < 0)
+    int count = pvmi_gserver_ask(PVMI_GROUP_FREEZE, name, &size, 1);
+    int code = count < 0 ? count : read_list(g, false, &members);
+    pvmi_members_unref(members);
+    if (code < 0 && !pvmi_group_is_member(g))
         forget(g);
+    pvmi_group_release(g);
     return code < 0 ? code : count;
-}
-
-int pvmi_group_rank_of_tid(const struct pvmi_group *g, int tid)
-{
-    for (int i = 0; i < g->size; i++)
-        if (g->tids[i] == tid)
-            return i;
-    return -1;
-}
-
-int pvmi_group_rank_of_instance(const struct pvmi_group *g, int instance)
-{
-    int low = 0, high = g->size - 1;
-
-    while (low <= high) {
-        int middle = low + (high - low) / 2;
-
-        if (g->instances[middle] == instance)
-            return middle;
-        if (g->instances[middle] < instance)
-            low = middle + 1;
-        else
-            high = middle - 1;
-    }
-    return -1;
 }
 
 void pvmi_group_keep(struct pvmi_group *g, struct pvmi_parcel *list)
@@ -280,7 +235,6 @@ static void note_mismatch(struct pvmi_group *g, int epoch)
 void pvmi_group_event(int id, int kind, int value)
 {
     struct pvmi_group *g = pvmi_group_of(id);
-    int rank;
 
     if (!g)
         return;
@@ -288,10 +242,8 @@ void pvmi_group_event(int id, int kind, int value)
         note_mismatch(g, value);
         return;
     }
-    rank = pvmi_group_rank_of_tid(g, value);
-    if (rank < 0)
-        return;
-    g->gone[rank] = true;
+    pvmi_members_mark_gone(g->members, value);
+    pvmi_members_mark_gone(g->participants, value);
     if (!g->frozen)
         return;
     g->broken = PvmNoGroup;

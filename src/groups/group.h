@@ -2,29 +2,30 @@
  * group.h - what a task knows of its groups: a record per group, brought up to date from the group server.
  *
  * A member of a frozen group asks the server no more. All others ask at each call; the server sends the members only
- * when they have changed.
+ * when they have changed. Records are counted, because a message handler of the user may ask about groups while
+ * one of his group calls waits.
  */
 #ifndef PVMI_GROUP_H
 #define PVMI_GROUP_H
 
 #include <stdbool.h>
 #include <uthash.h>
+#include "members.h"
 #include "parcel.h"
 
 struct pvmi_group {
+    unsigned refs;
     char *name;
-    int id, generation;
+    int id; /* 0 until the server has told it */
     bool frozen;
-    bool lost; /* the server that knew it has ended */
-    int rank;  /* index of this task in the lists below, or -1 */
-    int size;
-    int *instances, *tids; /* of the members, by ascending instance */
-    bool *gone;            /* which of them are no members any more */
+    bool lost;                    /* the server that knew it has ended */
+    struct pvmi_members *members; /* NULL until the server has told them */
 
     /* collective calls */
-    int number;               /* of the one in progress, or the last */
-    int finished;             /* calls below this number are over for us */
-    struct pvmi_parcel *kept; /* what we sent in the last one, to be sent again when it was lost on the way */
+    int number;                        /* of the one in progress, or the last */
+    int finished;                      /* calls below this number are over for us */
+    struct pvmi_members *participants; /* of the one in progress, or NULL */
+    struct pvmi_parcel *kept;          /* what we sent in the last one, to be sent again when it was lost on the way */
     int kept_number;
 
     /* barriers of a frozen group */
@@ -37,26 +38,26 @@ struct pvmi_group {
 };
 
 /*
- * Brings the record of a group up to date and returns it in *group; it stays until the next call of these functions.
- * counted: this is the start of a collective call, which gets group->number. Current context is the server's.
- * PvmNoGroup; PvmNotInGroup (counted only), PvmDSysErr when the server ended, PvmNoMem.
+ * Brings the record of a group up to date and returns it in *group, with a reference that the caller releases. counted:
+ * this is the start of a collective call, which gets group->number and group->participants. Current context is the
+ * server's. PvmNoGroup; PvmNotInGroup (counted only), PvmDSysErr when the server ended, PvmNoMem.
  */
 int pvmi_group_fetch(const char *name, bool counted, struct pvmi_group **group);
+void pvmi_group_release(struct pvmi_group *g); /* NULL is allowed */
 
 /* Joins, leaves and freezes: as pvm_joingroup(), pvm_lvgroup() and pvm_freezegroup(). */
 int pvmi_group_join(const char *name);
 int pvmi_group_leave(const char *name);
 int pvmi_group_freeze(const char *name, int size);
 
-/* The record of a frozen group that we are in, if we have it; NULL if not. */
+/* The record of a frozen group that we are in, if we have it, with a reference for the caller; NULL if not. */
 struct pvmi_group *pvmi_group_frozen(const char *name);
 
-/* The record with this id, or NULL. */
+/* The record with this id, or NULL. No reference. */
 struct pvmi_group *pvmi_group_of(int id);
 
-/* Index of a member in the record's list, or -1. */
-int pvmi_group_rank_of_tid(const struct pvmi_group *g, int tid);
-int pvmi_group_rank_of_instance(const struct pvmi_group *g, int instance);
+/* Are we in it? */
+bool pvmi_group_is_member(const struct pvmi_group *g);
 
 /* Replaces what is kept for sending again; takes over the list. */
 void pvmi_group_keep(struct pvmi_group *g, struct pvmi_parcel *list);
@@ -64,7 +65,7 @@ void pvmi_group_keep(struct pvmi_group *g, struct pvmi_parcel *list);
 /* Notes an event that the server told. */
 void pvmi_group_event(int id, int kind, int value);
 
-/* The server has ended: no record is worth anything. They stay where they are until the next fetch. */
+/* The server has ended: no record is worth anything. */
 void pvmi_group_lose_all(void);
 
 /* Drops all records: the task has a new tid. */

@@ -1,4 +1,5 @@
 #include "gserver.h"
+#include <stdbool.h>
 #include <string.h>
 #include <sys/time.h>
 #include "group.h"
@@ -6,12 +7,14 @@
 #include "name.h"
 #include "proto.h"
 #include "pvm3.h"
+#include "session.h"
 
 /* Time limit of an answer, for programs that cannot wait; NULL: none. Part of the interface. */
 struct timeval *pvmgs_tmout;
 
-static int server; /* tid, or 0 */
-static int serial; /* of the last request */
+static int server;  /* tid, or 0 */
+static int watched; /* for how many tags of answers we are told of its end */
+static int serial;  /* of the last request */
 
 int pvmi_gserver_find(void)
 {
@@ -22,16 +25,19 @@ int pvmi_gserver_find(void)
     return tid > 0 ? tid : 0;
 }
 
-/* Asks to be told of the server's end, whichever of our contexts we wait in. */
-static int watch(void)
+/* Asks for notices of the server's end, where and with the tags that we wait for; `depth` as in pvmi_session_depth().
+ */
+static int watch(int depth)
 {
-    static const int contexts[] = {PVMI_GROUP_CTX_MEMBERS, PVMI_GROUP_CTX_SERVER};
     int code = PvmOk;
 
-    for (int i = 0; i < 2 && code >= 0; i++) {
-        pvm_setcontext(contexts[i]);
-        code = pvm_notify(PvmTaskExit, PVMI_GROUP_GONE, 1, &server);
+    if (watched == 0) {
+        pvm_setcontext(PVMI_GROUP_CTX_MEMBERS);
+        code = pvm_notify(PvmTaskExit, PVMI_GROUP_TRAFFIC, 1, &server);
+        pvm_setcontext(PVMI_GROUP_CTX_SERVER);
     }
+    for (; watched <= depth && code >= 0; watched++)
+        code = pvm_notify(PvmTaskExit, PVMI_GROUP_ANSWER + watched, 1, &server);
     return code;
 }
 
@@ -39,16 +45,17 @@ static int reach(void)
 {
     int code;
 
-    if (server)
-        return PvmOk;
-    server = pvmi_gserver_find();
+    if (!server)
+        server = pvmi_gserver_find();
     if (!server) {
         code = pvmi_launch_server();
         if (code < 0)
             return code;
         server = code;
     }
-    code = watch();
+    if (watched > pvmi_session_depth())
+        return PvmOk;
+    code = watch(pvmi_session_depth());
     if (code < 0)
         server = 0;
     return code;
@@ -65,22 +72,22 @@ void pvmi_gserver_gone(int tid)
 {
     if (tid != server)
         return;
-    server = 0;
+    pvmi_gserver_forget();
     pvmi_group_lose_all();
 }
 
 void pvmi_gserver_forget(void)
 {
-    server = 0;
+    server = watched = 0;
 }
 
 static int pack(const char *group, const int *args, int n)
 {
+    int head[] = {++serial, PVMI_GROUP_ANSWER + pvmi_session_depth()};
     int code = pvm_initsend(PvmDataDefault);
 
-    serial++;
     if (code >= 0)
-        code = pvm_pkint(&serial, 1, 1);
+        code = pvm_pkint(head, 2, 1);
     if (code >= 0)
         code = pvmi_name_pack(group);
     if (code >= 0 && n > 0)
@@ -102,42 +109,49 @@ int pvmi_gserver_send(int operation, const char *group, const int *args, int n)
     return PvmDSysErr;
 }
 
-/* Is this message the answer we wait for? Then 1 and its code in *code. */
-static int is_answer(int operation, const char *group, int *code)
+/* Does the answer depend on other members? */
+static bool is_open_ended(int operation)
+{
+    return operation == PVMI_GROUP_BARRIER || operation == PVMI_GROUP_FREEZE;
+}
+
+/* Is this message the answer we wait for? Then its code is in *code. */
+static bool is_answer(int request, int operation, const char *group, int *code)
 {
     char name[PVMI_GROUP_NAME_MAX + 1];
     int number;
 
     if (pvm_upkint(&number, 1, 1) < 0 || pvm_upkint(code, 1, 1) < 0)
-        return 0;
-    if (number == serial)
-        return 1;
-    return number == 0 && (operation == PVMI_GROUP_BARRIER || operation == PVMI_GROUP_FREEZE) &&
-           pvmi_name_unpack(name, sizeof(name)) >= 0 && strcmp(name, group) == 0;
+        return false;
+    if (number == request)
+        return true;
+    return number == 0 && is_open_ended(operation) && pvmi_name_unpack(name, sizeof(name)) >= 0 &&
+           strcmp(name, group) == 0;
 }
 
 static int receive(int operation)
 {
-    int code;
-
-    if (!pvmgs_tmout || operation == PVMI_GROUP_BARRIER || operation == PVMI_GROUP_FREEZE)
-        return pvm_recv(-1, -1);
-    code = pvm_trecv(-1, -1, pvmgs_tmout);
+    int tag = PVMI_GROUP_ANSWER + pvmi_session_depth();
+    if (!pvmgs_tmout || is_open_ended(operation))
+        return pvm_recv(-1, tag);
+    int code = pvm_trecv(-1, tag, pvmgs_tmout);
     return code == 0 ? PvmDSysErr : code;
 }
 
-static int await(int operation, const char *group)
+static int await(int request, int operation, const char *group)
 {
     for (;;) {
-        int tag = 0, tid = 0, code = receive(operation);
+        int from = 0, tid = 0, code = receive(operation);
 
         if (code < 0)
             return code;
-        pvm_bufinfo(code, NULL, &tag, NULL);
-        if (tag == operation && is_answer(operation, group, &code))
-            return code;
-        if (tag == PVMI_GROUP_GONE && pvm_upkint(&tid, 1, 1) >= 0 && tid == server)
+        pvm_bufinfo(code, NULL, NULL, &from);
+        if (from >= 0) {
+            if (is_answer(request, operation, group, &code))
+                return code;
+        } else if (pvm_upkint(&tid, 1, 1) >= 0) {
             pvmi_gserver_gone(tid);
+        }
         if (!server)
             return PvmDSysErr;
     }
@@ -147,5 +161,5 @@ int pvmi_gserver_ask(int operation, const char *group, const int *args, int n)
 {
     int code = pvmi_gserver_send(operation, group, args, n);
 
-    return code < 0 ? code : await(operation, group);
+    return code < 0 ? code : await(serial, operation, group);
 }

@@ -90,7 +90,7 @@ int main(int argc, char **argv)
     int first = argc, code;
 
     argp_parse(&argp, argc, argv, 0, &first, NULL);
-    code = pvmi_session_begin(&guard, "*");
+    code = pvmi_session_begin(&guard, "*", 1);
     if (code >= 0)
         code = show_all(argv + first, argc - first);
     pvmi_session_end(&guard, code);

@@ -9,7 +9,7 @@
 int pvm_joingroup(char *group)
 {
     struct pvmi_guard guard;
-    int code = pvmi_session_begin(&guard, group);
+    int code = pvmi_session_begin(&guard, group, 1);
 
     if (code >= 0)
         code = pvmi_group_join(group);
@@ -19,7 +19,7 @@ int pvm_joingroup(char *group)
 int pvm_lvgroup(char *group)
 {
     struct pvmi_guard guard;
-    int code = pvmi_session_begin(&guard, group);
+    int code = pvmi_session_begin(&guard, group, 1);
 
     if (code >= 0)
         code = pvmi_group_leave(group);
@@ -29,66 +29,60 @@ int pvm_lvgroup(char *group)
 int pvm_freezegroup(char *group, int size)
 {
     struct pvmi_guard guard;
-    int code = pvmi_session_begin(&guard, group);
+    int code = pvmi_session_begin(&guard, group, 1);
 
     if (code >= 0)
         code = pvmi_group_freeze(group, size);
     return pvmi_session_end(&guard, code);
 }
 
-int pvm_gsize(char *group)
+static int size_of(const struct pvmi_members *list, int unused)
+{
+    (void)unused;
+    return list->size;
+}
+
+static int tid_of(const struct pvmi_members *list, int instance)
+{
+    int rank = pvmi_members_rank_of_instance(list, instance);
+    return rank < 0 ? PvmNoInst : list->tids[rank];
+}
+
+static int instance_of(const struct pvmi_members *list, int tid)
+{
+    int rank = pvmi_members_rank_of_tid(list, tid);
+    return rank < 0 ? PvmNotInGroup : list->instances[rank];
+}
+
+/* Looks something up among the members of a group. */
+static int look_up(const char *group, int (*what)(const struct pvmi_members *list, int key), int key)
 {
     struct pvmi_guard guard;
     struct pvmi_group *g;
-    int code = pvmi_session_begin(&guard, group);
+    int code = pvmi_session_begin(&guard, group, 0);
 
     if (code >= 0)
         code = pvmi_group_fetch(group, false, &g);
-    if (code >= 0)
-        code = g->size;
+    if (code >= 0) {
+        code = what(g->members, key);
+        pvmi_group_release(g);
+    }
     return pvmi_session_end(&guard, code);
 }
 
-static int tid_of(const char *group, int instance)
+int pvm_gsize(char *group)
 {
-    struct pvmi_group *g;
-    int rank, code = pvmi_group_fetch(group, false, &g);
-
-    if (code < 0)
-        return code;
-    rank = pvmi_group_rank_of_instance(g, instance);
-    return rank < 0 ? PvmNoInst : g->tids[rank];
+    return look_up(group, size_of, 0);
 }
 
 int pvm_gettid(char *group, int inst)
 {
-    struct pvmi_guard guard;
-    int code = pvmi_session_begin(&guard, group);
-
-    if (code >= 0)
-        code = tid_of(group, inst);
-    return pvmi_session_end(&guard, code);
-}
-
-static int instance_of(const char *group, int tid)
-{
-    struct pvmi_group *g;
-    int rank, code = pvmi_group_fetch(group, false, &g);
-
-    if (code < 0)
-        return code;
-    rank = pvmi_group_rank_of_tid(g, tid);
-    return rank < 0 ? PvmNotInGroup : g->instances[rank];
+    return look_up(group, tid_of, inst);
 }
 
 int pvm_getinst(char *group, int tid)
 {
-    struct pvmi_guard guard;
-    int code = pvmi_session_begin(&guard, group);
-
-    if (code >= 0)
-        code = instance_of(group, tid);
-    return pvmi_session_end(&guard, code);
+    return look_up(group, instance_of, tid);
 }
 
 /* Tid of the group server, which is started if there is none. Part of the interface of the reference. */
@@ -97,7 +91,7 @@ int gs_getgstid(void);
 int gs_getgstid(void)
 {
     struct pvmi_guard guard;
-    int code = pvmi_session_begin(&guard, "*");
+    int code = pvmi_session_begin(&guard, "*", 0);
 
     if (code >= 0)
         code = pvmi_gserver_tid();

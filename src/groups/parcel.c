@@ -22,7 +22,7 @@ enum {
 
 static bool has_tids(const struct pvmi_parcel *p)
 {
-    return p->way == PVMI_GROUP_UP || p->way == PVMI_GROUP_DOWN;
+    return p->way == PVMI_WAY_UP || p->way == PVMI_WAY_DOWN;
 }
 
 static bool has_values(const struct pvmi_parcel *p)
@@ -102,8 +102,10 @@ static int pack(const struct pvmi_parcel *p)
         [WIRE_CODE] = p->code,        [WIRE_START] = p->start,
         [WIRE_REACH] = p->reach,
     };
-    int code = pvm_initsend(PvmDataDefault);
+    int way = p->way, code = pvm_initsend(PvmDataDefault);
 
+    if (code >= 0)
+        code = pvm_pkint(&way, 1, 1);
     if (code >= 0)
         code = pvm_pkint(wire, WIRE_INTS, 1);
     if (code >= 0 && has_tids(p))
@@ -120,14 +122,14 @@ int pvmi_parcel_send(const struct pvmi_parcel *p, int tid)
 {
     int code = pack(p);
 
-    return code < 0 ? code : pvm_send(tid, p->way);
+    return code < 0 ? code : pvm_send(tid, PVMI_GROUP_TRAFFIC);
 }
 
 int pvmi_parcel_mcast(const struct pvmi_parcel *p, int *tids, int count)
 {
     int code = pack(p);
 
-    return code < 0 ? code : pvm_mcast(tids, count, p->way);
+    return code < 0 ? code : pvm_mcast(tids, count, PVMI_GROUP_TRAFFIC);
 }
 
 int pvmi_parcel_word(int way, const struct pvmi_call *call, int code, int tid)
@@ -174,9 +176,9 @@ void pvmi_parcel_forward(const struct pvmi_parcel *p)
  */
 static bool sound(const int *wire, int way, int length)
 {
-    bool carries = way == PVMI_GROUP_UP || way == PVMI_GROUP_DOWN;
+    bool carries = way == PVMI_WAY_UP || way == PVMI_WAY_DOWN;
 
-    if (way < PVMI_GROUP_UP || way > PVMI_GROUP_PAST || wire[WIRE_START] < 0 || wire[WIRE_REACH] < carries)
+    if (way < PVMI_WAY_UP || way > PVMI_WAY_PAST || wire[WIRE_START] < 0 || wire[WIRE_REACH] < carries)
         return false;
     if (wire[WIRE_REACH] > PVMI_GROUP_MEMBERS_MAX || wire[WIRE_START] > PVMI_GROUP_MEMBERS_MAX)
         return false;
@@ -187,13 +189,13 @@ static bool sound(const int *wire, int way, int length)
     return length < 0 || (wire[WIRE_REACH] <= length && (wire[WIRE_N] <= length || wire[WIRE_CODE] < 0));
 }
 
-struct pvmi_parcel *pvmi_parcel_receive(void)
+struct pvmi_parcel *pvmi_parcel_receive(int way)
 {
-    int wire[WIRE_INTS], length, way, from, code = PvmOk;
+    int wire[WIRE_INTS], length, from, code = PvmOk;
     struct pvmi_parcel *p;
     struct pvmi_call call;
 
-    if (pvm_bufinfo(pvm_getrbuf(), &length, &way, &from) < 0 || pvm_upkint(wire, WIRE_INTS, 1) < 0)
+    if (pvm_bufinfo(pvm_getrbuf(), &length, NULL, &from) < 0 || pvm_upkint(wire, WIRE_INTS, 1) < 0)
         return NULL;
     if (!sound(wire, way, length))
         return NULL;

@@ -27,7 +27,7 @@ struct pvmi_call {
 
 struct pvmi_parcel {
     struct pvmi_parcel *prev, *next; /* of the list it is kept in */
-    int way;                         /* PVMI_GROUP_UP .. PVMI_GROUP_PAST */
+    int way;                         /* PVMI_WAY_UP .. PVMI_WAY_PAST */
     int from;                        /* sender's tid, of a received one */
     int code;                        /* negative: there are no values, the call failed */
     struct pvmi_call call;
@@ -61,7 +61,7 @@ struct pvmi_parcel pvmi_parcel_part_of(const struct pvmi_parcel *p, int first, i
  * PVMI_TREE_RADIX. */
 void pvmi_parcel_forward(const struct pvmi_parcel *p);
 
-/* Takes the message in the active receive buffer; NULL when it is no sound parcel or memory is out. */
-struct pvmi_parcel *pvmi_parcel_receive(void);
+/* Takes the rest of the message in the active receive buffer, behind `way`; NULL: no sound parcel, or out of memory. */
+struct pvmi_parcel *pvmi_parcel_receive(int way);
 
 #endif

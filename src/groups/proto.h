@@ -2,7 +2,8 @@
  * proto.h - what tasks, group server and group members say to each other. All are ordinary messages, packed in the
  * default encoding, in two contexts that user programs do not use and with tags that user programs cannot use.
  *
- * Task -> server, context PVMI_GROUP_CTX_SERVER, tag = operation: int serial, name (int length, bytes), then ints:
+ * Task -> server, context PVMI_GROUP_CTX_SERVER, tag = operation: int serial, int tag of the answer, name (int length,
+ * bytes), then ints:
  *
  *   JOIN      -                          answer: own instance, then the list (below)
  *   LEAVE     -                          answer: 0
@@ -11,10 +12,12 @@
  *   FREEZE    size                       answer, when all are there: size, then the list
  *   WATCH     1 on, 0 off                none: a member waits in the members' own barrier of a frozen group
  *   DUMP      -                          answer: number of groups, then for each: name, int size, int barrier count
- * (-1: none), int reached, size x { int instance, int tid }, reached x int tid
+ *                                        (-1: none), int reached, size x {int instance, int tid}, reached x int tid
  *
- * An answer has the tag of its request: int serial, int code; nothing follows when code < 0. The answers of BARRIER and
- * FREEZE go to all who wait at once, so their serial is 0 and the name follows the code.
+ * An answer: int serial, int code; nothing follows when code < 0. The answers of BARRIER and FREEZE go to all who wait
+ * at once, so their tag is PVMI_GROUP_ANSWER, their serial 0, and the name follows the code. Messages from a daemon
+ * with the tag of an answer are notices of the server's exit. A request from within a message handler, while another
+ * one waits for its answer, asks for it with the next tag.
  *
  * A list: ints id, generation, frozen, broken (0 or error), collective calls of the caller so far, size; when the
  * caller's known generation is another one, size instances (ascending) and size tids follow. Then int n, n tids of
@@ -22,9 +25,10 @@
  * of a collective call: the server counts them for each member, until the group is frozen and its members count
  * themselves. All members that enter the same call get the same list, that of the time when the first one entered it.
  *
- * Among members, context PVMI_GROUP_CTX_MEMBERS: UP, DOWN, ARRIVE, RELEASE, PROBE and PAST are parcels (parcel.h).
- * EVENT comes from the server: ints group id, kind (enum pvmi_group_event), value.
- * PVMI_GROUP_GONE is the tag of the notices of a task's exit.
+ * Among members, context PVMI_GROUP_CTX_MEMBERS, tag PVMI_GROUP_TRAFFIC: int way, then a parcel (parcel.h); or, from
+ * the server, PVMI_WAY_EVENT: ints group id, kind (enum pvmi_group_event), value. Messages from a daemon with this tag
+ * are notices of the server's exit. It is one tag, because a message handler of ours for any tag would forbid the user
+ * all handlers for any context.
  */
 #ifndef PVMI_GROUP_PROTO_H
 #define PVMI_GROUP_PROTO_H
@@ -47,19 +51,25 @@ enum pvmi_group_tag {
     PVMI_GROUP_FREEZE,
     PVMI_GROUP_WATCH,
     PVMI_GROUP_DUMP,
-    PVMI_GROUP_GONE,
-    PVMI_GROUP_EVENT,
-    PVMI_GROUP_UP,      /* contribution to a reduce or gather, on its way to the root */
-    PVMI_GROUP_DOWN,    /* parts of a scatter, on their way from the root */
-    PVMI_GROUP_ARRIVE,  /* the sender's subtree has reached the barrier */
-    PVMI_GROUP_RELEASE, /* the barrier is over */
-    PVMI_GROUP_PROBE,   /* have you finished this call? */
-    PVMI_GROUP_PAST,    /* yes: nothing more comes from me */
+    PVMI_GROUP_GONE, /* to the server: a task has ended */
+    PVMI_GROUP_TRAFFIC,
+    PVMI_GROUP_ANSWER, /* and the following */
+};
+
+/* Kinds of messages among members. */
+enum pvmi_group_way {
+    PVMI_WAY_EVENT = 1,
+    PVMI_WAY_UP,      /* contribution to a reduce or gather, on its way to the root */
+    PVMI_WAY_DOWN,    /* parts of a scatter, on their way from the root */
+    PVMI_WAY_ARRIVE,  /* the sender's subtree has reached the barrier */
+    PVMI_WAY_RELEASE, /* the barrier is over */
+    PVMI_WAY_PROBE,   /* have you finished this call? */
+    PVMI_WAY_PAST,    /* yes: nothing more comes from me, and nothing more is to come to me */
 };
 
 enum pvmi_group_event {
     PVMI_EVENT_DIED = 1, /* value: tid of a member that ended without leaving */
-    PVMI_EVENT_LEFT, /* value: tid of a member that left a frozen group, or one with a collective call in progress */
+    PVMI_EVENT_LEFT,     /* value: tid of one that left; told in frozen groups and while a collective call goes on */
     PVMI_EVENT_MISMATCH, /* value: new epoch. Members of a frozen group wait in barriers with different counts */
 };
 

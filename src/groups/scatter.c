@@ -20,7 +20,7 @@ struct scatter {
 /* Root: one parcel with the parts of all living members, ours first. */
 static struct pvmi_parcel *wrap(const struct pvmi_collective *c, const char *data)
 {
-    struct pvmi_parcel *p = pvmi_parcel_new(PVMI_GROUP_DOWN, &c->call, 0, 0, c->tree.size);
+    struct pvmi_parcel *p = pvmi_parcel_new(PVMI_WAY_DOWN, &c->call, 0, 0, c->tree.size);
     if (!p)
         return NULL;
 
@@ -56,7 +56,7 @@ static int give_each(const struct pvmi_collective *c, char *data)
 
     for (int i = 1; i < c->tree.size && code >= 0; i++) {
         int tid = pvmi_collective_tid(c, i);
-        struct pvmi_parcel p = {.way = PVMI_GROUP_DOWN, .call = c->call, .start = i, .reach = 1, .tids = &tid};
+        struct pvmi_parcel p = {.way = PVMI_WAY_DOWN, .call = c->call, .start = i, .reach = 1, .tids = &tid};
         p.data = data + (size_t)c->tree.ranks[i] * pvmi_parcel_part_bytes(&p);
         if (!pvmi_collective_gone(c, i))
             code = pvmi_parcel_send(&p, tid);
@@ -97,11 +97,11 @@ static int ready(struct pvmi_wait *w)
     struct scatter *s = (struct scatter *)w;
     struct pvmi_group *g = s->c.group;
     int parent = pvmi_collective_tid(&s->c, pvmi_tree_parent(&s->c.tree, s->c.tree.mine));
-    struct pvmi_parcel *p = pvmi_traffic_take(PVMI_GROUP_DOWN, g, g->number);
+    struct pvmi_parcel *p = pvmi_traffic_take(PVMI_WAY_DOWN, g, g->number);
 
     if (p)
         return accept(s, p);
-    while ((p = pvmi_traffic_take(PVMI_GROUP_PAST, g, g->number))) {
+    while ((p = pvmi_traffic_take(PVMI_WAY_PAST, g, g->number))) {
         s->root_past |= p->from == s->c.call.root;
         s->parent_past |= p->from == parent;
         pvmi_parcel_free(p);
@@ -124,16 +124,16 @@ static void ask(struct pvmi_wait *w)
     const struct scatter *s = (struct scatter *)w;
     int parent = pvmi_collective_tid(&s->c, pvmi_tree_parent(&s->c.tree, s->c.tree.mine));
 
-    pvmi_parcel_word(PVMI_GROUP_PROBE, &s->c.call, 0, s->c.call.root);
+    pvmi_parcel_word(PVMI_WAY_PROBE, &s->c.call, 0, s->c.call.root);
     if (parent != s->c.call.root)
-        pvmi_parcel_word(PVMI_GROUP_PROBE, &s->c.call, 0, parent);
+        pvmi_parcel_word(PVMI_WAY_PROBE, &s->c.call, 0, parent);
 }
 
 /* Tells those who wait for us to pass their parts on that nothing will come. */
 static void give_up(const struct pvmi_collective *c, int code)
 {
     int mine = c->tree.mine, reach = pvmi_tree_reach(&c->tree, mine);
-    struct pvmi_parcel *p = pvmi_parcel_new(PVMI_GROUP_DOWN, &c->call, code, mine, reach);
+    struct pvmi_parcel *p = pvmi_parcel_new(PVMI_WAY_DOWN, &c->call, code, mine, reach);
 
     if (!p)
         return;

@@ -78,11 +78,11 @@ static bool resend(const struct pvmi_group *g, const struct pvmi_parcel *probe)
         struct pvmi_parcel part = *p;
         int i = 0;
 
-        while (p->way == PVMI_GROUP_DOWN && i < p->reach && p->tids[i] != probe->from)
+        while (p->way == PVMI_WAY_DOWN && i < p->reach && p->tids[i] != probe->from)
             i++;
         if (i == p->reach)
             continue;
-        if (p->way == PVMI_GROUP_DOWN)
+        if (p->way == PVMI_WAY_DOWN)
             part = pvmi_parcel_part_of(p, i, 1);
         pvmi_parcel_send(&part, probe->from);
         sent = true;
@@ -93,7 +93,7 @@ static bool resend(const struct pvmi_group *g, const struct pvmi_parcel *probe)
 static void answer_probe(struct pvmi_parcel *p, const struct pvmi_group *g)
 {
     if ((!g || p->call.number < g->finished) && !resend(g, p))
-        pvmi_parcel_word(PVMI_GROUP_PAST, &p->call, 0, p->from);
+        pvmi_parcel_word(PVMI_WAY_PAST, &p->call, 0, p->from);
     pvmi_parcel_free(p);
 }
 
@@ -101,23 +101,23 @@ static void route(struct pvmi_parcel *p)
 {
     const struct pvmi_group *g = pvmi_group_of(p->call.group);
 
-    if (g && g->rank < 0)
-        g = NULL; /* we are no member */
+    if (g && !pvmi_group_is_member(g))
+        g = NULL;
     if (!g && joining) {
         store(p);
         return;
     }
     switch (p->way) {
-    case PVMI_GROUP_UP:
+    case PVMI_WAY_UP:
         route_up(p, g);
         break;
-    case PVMI_GROUP_DOWN:
+    case PVMI_WAY_DOWN:
         route_down(p, g);
         break;
-    case PVMI_GROUP_PROBE:
+    case PVMI_WAY_PROBE:
         answer_probe(p, g);
         break;
-    case PVMI_GROUP_PAST:
+    case PVMI_WAY_PAST:
         if (g && p->call.number >= g->finished)
             store(p);
         else
@@ -132,22 +132,20 @@ static void route(struct pvmi_parcel *p)
 static void handle(int mid)
 {
     struct pvmi_parcel *p;
-    int tag = 0, event[3];
+    int way, from = 0, event[3];
 
-    pvm_bufinfo(mid, NULL, &tag, NULL);
-    if (tag == PVMI_GROUP_GONE) {
-        if (pvm_upkint(event, 1, 1) >= 0)
-            pvmi_gserver_gone(event[0]);
+    if (pvm_bufinfo(mid, NULL, NULL, &from) < 0 || pvm_upkint(&way, 1, 1) < 0)
         return;
-    }
-    if (tag == PVMI_GROUP_EVENT) {
+    if (from < 0) { /* a daemon: this is the notice of the server's exit */
+        pvmi_gserver_gone(way);
+    } else if (way == PVMI_WAY_EVENT) {
         if (pvm_upkint(event, 3, 1) >= 0)
             pvmi_group_event(event[0], event[1], event[2]);
-        return;
+    } else {
+        p = pvmi_parcel_receive(way);
+        if (p)
+            route(p);
     }
-    p = pvmi_parcel_receive();
-    if (p)
-        route(p);
 }
 
 static int on_message(int mid)
@@ -164,7 +162,7 @@ static int on_message(int mid)
 
 static int listen_again(void)
 {
-    handler = pvm_addmhf(-1, -1, PVMI_GROUP_CTX_MEMBERS, on_message);
+    handler = pvm_addmhf(-1, PVMI_GROUP_TRAFFIC, PVMI_GROUP_CTX_MEMBERS, on_message);
     return handler;
 }
 
@@ -302,7 +300,7 @@ struct pvmi_parcel *pvmi_traffic_take_barrier(int way, const struct pvmi_group *
 
 static bool is_barrier(const struct pvmi_parcel *p)
 {
-    return p->way == PVMI_GROUP_ARRIVE || p->way == PVMI_GROUP_RELEASE;
+    return p->way == PVMI_WAY_ARRIVE || p->way == PVMI_WAY_RELEASE;
 }
 
 void pvmi_traffic_finish(struct pvmi_group *g)
@@ -313,7 +311,7 @@ void pvmi_traffic_finish(struct pvmi_group *g)
     DL_FOREACH_SAFE (stored, p, next) {
         if (p->call.group != g->id || is_barrier(p) || p->call.number >= g->finished)
             continue;
-        if (p->way != PVMI_GROUP_UP) {
+        if (p->way != PVMI_WAY_UP) {
             drop(p);
             continue;
         }

@@ -175,7 +175,8 @@ static void handle_request(struct request *r)
     struct group *g;
     struct member *m;
 
-    if (pvm_upkint(&r->serial, 1, 1) < 0 || pvmi_name_unpack(r->name, sizeof(r->name)) < 0) {
+    if (pvm_upkint(&r->serial, 1, 1) < 0 || pvm_upkint(&r->answer_tag, 1, 1) < 0 ||
+        pvmi_name_unpack(r->name, sizeof(r->name)) < 0) {
         fprintf(stderr, "pvmgs: dropped a malformed request %x of t%x\n", r->operation, r->from);
         return;
     }

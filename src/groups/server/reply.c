@@ -17,7 +17,7 @@ static void begin(int serial, int code)
 void reply_code(const struct request *r, int code)
 {
     begin(r->serial, code);
-    pvm_send(r->from, r->operation);
+    pvm_send(r->from, r->answer_tag);
 }
 
 /* The members of a list that have gone since: their number and tids. */
@@ -54,7 +54,7 @@ void reply_list(const struct request *r, int code, const struct group *g, const 
     begin(r->serial, list ? code : PvmNoMem);
     if (list)
         pack_list(g, list, calls, known_generation);
-    pvm_send(r->from, r->operation);
+    pvm_send(r->from, r->answer_tag);
 }
 
 void reply_meeting(int operation, int code, struct group *g, struct meeting *meeting)
@@ -64,7 +64,7 @@ void reply_meeting(int operation, int code, struct group *g, struct meeting *mee
     if (operation == PVMI_GROUP_FREEZE && code >= 0)
         pack_list(g, g->list, g->calls, 0);
     if (meeting->reached > 0)
-        pvm_mcast(meeting->tids, meeting->reached, operation);
+        pvm_mcast(meeting->tids, meeting->reached, PVMI_GROUP_ANSWER);
     meeting->reached = 0;
 }
 
@@ -90,19 +90,19 @@ void reply_dump(const struct request *r)
     begin(r->serial, roster_count());
     for (const struct group *g = roster_first(); g; g = g->hh.next)
         pack_group(g);
-    pvm_send(r->from, r->operation);
+    pvm_send(r->from, r->answer_tag);
 }
 
 void tell_members(struct group *g, int kind, int value)
 {
     struct list *list = group_list(g);
-    int event[] = {g->id, kind, value};
+    int event[] = {PVMI_WAY_EVENT, g->id, kind, value};
     if (!list)
         return;
 
     pvm_initsend(PvmDataDefault);
-    pvm_pkint(event, 3, 1);
+    pvm_pkint(event, 4, 1);
     pvm_setcontext(PVMI_GROUP_CTX_MEMBERS);
-    pvm_mcast(list->tids, list->size, PVMI_GROUP_EVENT);
+    pvm_mcast(list->tids, list->size, PVMI_GROUP_TRAFFIC);
     pvm_setcontext(PVMI_GROUP_CTX_SERVER);
 }

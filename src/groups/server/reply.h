@@ -9,7 +9,7 @@
 #include "roster.h"
 
 struct request {
-    int from, operation, serial;
+    int from, operation, serial, answer_tag;
     char name[PVMI_GROUP_NAME_MAX + 1];
 };
 
