@@ -1,6 +1,5 @@
 /* join.c - the order of start and end of this layer, and what daemons tell each other about hosts. */
 #include "join.h"
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -370,7 +369,6 @@ int pvmd_net_start(void)
     static const struct pvmd_listen_events events = {.offered = pvmd_link_offered, .accepted = pvmd_link_accepted};
     const struct pvmd_start_text *text = pvmd_slave_text();
     const char *ip = text && *text->listen_ip ? text->listen_ip : pvmi_config_text(PVMI_SETTING_IP);
-    signal(SIGPIPE, SIG_IGN);
     int rc = text ? 0 : pvmd_machine_new();
     rc = rc ? rc : pvmd_tls_start();
     rc = rc ? rc : pvmd_listen_start(pvmd.loop, ip, (uint16_t)pvmi_config_integer(PVMI_SETTING_PORT), &events);

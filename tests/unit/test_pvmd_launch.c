@@ -128,6 +128,7 @@ static struct pvmd_launch *launch(const char *script)
 {
     struct pvmd_launch_order o = {.target = "hostb", .login = "me", .daemon_path = "pvmd3"};
     char why[256], path[128];
+    signal(SIGPIPE, SIG_IGN); /* as the daemon does */
     loop = ev_default_loop(0);
     in_folder();
     program("rsh", script);
