@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include "console.h"
@@ -46,7 +47,7 @@ static void on_terminate(int number)
     wake();
 }
 
-static void catch (int number, void (*handler)(int))
+static void catch_signal(int number, void (*handler)(int))
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
@@ -56,7 +57,7 @@ static void catch (int number, void (*handler)(int))
 void console_catch_interrupts(bool on)
 {
     console_interrupts = 0;
-    catch (SIGINT, on ? on_interrupt : SIG_DFL);
+    catch_signal(SIGINT, on ? on_interrupt : SIG_DFL);
 }
 
 static int open_signals(void)
@@ -65,7 +66,7 @@ static int open_signals(void)
         fprintf(stderr, "pvm: no pipe for signals: %s\n", strerror(errno));
         return PvmSysErr;
     }
-    catch (SIGTERM, on_terminate);
+    catch_signal(SIGTERM, on_terminate);
     return 0;
 }
 
@@ -122,32 +123,35 @@ void console_close(void)
     signal_pipe[0] = signal_pipe[1] = -1;
 }
 
-/* Whether our daemon closed the connection: then it has cleaned up behind itself. */
-static bool daemon_is_gone(int fd)
+/* A descriptor that becomes readable when our daemon has ended, or -1. */
+static int watch_daemon(void)
 {
-    struct pollfd poll_fd = {.fd = fd, .events = POLLIN | POLLRDHUP};
-    return poll(&poll_fd, 1, HALT_TIMEOUT_MS) <= 0 || (poll_fd.revents & (POLLHUP | POLLRDHUP | POLLERR | POLLNVAL));
+    struct ucred daemon = {0};
+    socklen_t size = sizeof(daemon);
+    int *fds = NULL;
+
+    if (pvm_getfds(&fds) < 1 || getsockopt(fds[0], SOL_SOCKET, SO_PEERCRED, &daemon, &size) != 0 || daemon.pid <= 0)
+        return -1;
+    return pidfd_open(daemon.pid, 0);
 }
 
 int console_halt(void)
 {
-    int *fds = NULL;
-    int fd = pvm_getfds(&fds) > 0 ? dup(fds[0]) : -1;
-    catch (SIGTERM, SIG_IGN); /* pvm_halt() ends every task so, also us */
+    int daemon = watch_daemon();
+    catch_signal(SIGTERM, SIG_IGN); /* pvm_halt() ends every task so, also us */
     int code = pvm_halt();
 
     if (code == PvmSysErr) /* it was faster than its answer */
         code = 0;
-    if (code >= 0) {
-        char scrap[4096];
-        while (fd >= 0 && !daemon_is_gone(fd) && recv(fd, scrap, sizeof(scrap), MSG_DONTWAIT) > 0)
-            ;
+    if (code < 0) {
+        catch_signal(SIGTERM, on_terminate);
+    } else { /* who starts a machine next must not meet the remains of this one */
+        struct pollfd ended = {.fd = daemon, .events = POLLIN};
+        poll(&ended, 1, daemon >= 0 ? HALT_TIMEOUT_MS : 0);
         console.done = console.lost = true;
-    } else {
-        catch (SIGTERM, on_terminate);
     }
-    if (fd >= 0)
-        close(fd);
+    if (daemon >= 0)
+        close(daemon);
     return code;
 }
 

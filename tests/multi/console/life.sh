@@ -52,7 +52,7 @@ sleep 1
 socket=$(cat "$PVM_TMP/pvmd.$(id -u)")
 for daemon in $(ls /proc | grep '^[0-9]*$'); do # the one with our PVM_TMP
     [ "$(cat "/proc/$daemon/comm" 2>/dev/null)" = pvmd3 ] &&
-        tr '\0' '\n' <"/proc/$daemon/environ" 2>/dev/null | grep -qx "PVM_TMP=$PVM_TMP" && kill -9 "$daemon"
+        cat "/proc/$daemon/environ" 2>/dev/null | tr "\0" "\n" | grep -qx "PVM_TMP=$PVM_TMP" && kill -9 "$daemon"
 done
 wait
 has "the daemon is killed" "pvmd is gone" "$(cat "$work/later")"
