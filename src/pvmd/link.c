@@ -119,23 +119,27 @@ static bool take(struct pvmd_link *l)
 }
 
 /* Counts are asked for so often that they come before the window is full. */
-static bool ask_with(struct pvmd_link *l, const struct pvmi_frame *f)
+static bool must_ask(const struct pvmd_link *l, const struct pvmi_frame *f)
 {
-    l->unasked_bytes += sizeof *f + f->h.length;
-    if (l->unasked_bytes < window_bytes() / 4 && ++l->unasked < ASK_FRAMES)
-        return false;
-    l->unasked_bytes = l->unasked = 0;
-    return true;
+    return l->unasked_bytes + f->h.length >= window_bytes() / 4 || l->unasked >= ASK_FRAMES;
+}
+
+static void note_sent(struct pvmd_link *l, const struct pvmi_frame *f, bool asked)
+{
+    l->told = l->received;
+    l->next_out++;
+    l->unasked_bytes = asked ? 0 : l->unasked_bytes + sizeof *f + f->h.length;
+    l->unasked = asked ? 0 : l->unasked + 1;
 }
 
 static void flush_up(struct pvmd_link *l)
 {
     while (l->next_out != l->kept.end || take(l)) {
         struct pvmi_frame *f = pvmd_kept_frame(&l->kept, l->next_out);
-        if (!pvmd_stream_frame(l->stream, f, l->received, ask_with(l, f)))
+        bool ask = must_ask(l, f);
+        if (!pvmd_stream_frame(l->stream, f, l->received, ask))
             break;
-        l->told = l->received;
-        l->next_out++;
+        note_sent(l, f, ask);
     }
     if (l->count_due && l->told != l->received) {
         l->told = l->received;
