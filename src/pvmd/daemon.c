@@ -24,6 +24,7 @@
 #include "output.h"
 #include "relay.h"
 #include "rendezvous.h"
+#include "rpc.h"
 #include "siblings.h"
 #include "spawn.h"
 #include "tasks.h"
@@ -235,10 +236,19 @@ void pvmd_end(int exit_code, const char *why)
     ev_break(pvmd.loop, EVBREAK_ALL);
 }
 
+/* Who waits for an answer of ours or the master's frees what it keeps for it. */
+static void give_up_questions(void)
+{
+    pvmd_rpc_host_left(pvmd.host_index);
+    if (!pvmd_is_master())
+        pvmd_rpc_host_left(pvmd.master_index);
+}
+
 static void stop(void)
 {
     if (pvmd.loop) {
         pvmd_clients_stop();
+        give_up_questions();
         pvmd_net_stop();
         pvmd_exec_stop();
         pvmd_output_stop();
