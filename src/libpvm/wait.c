@@ -19,7 +19,7 @@
 #define SHARED_US   5  /* a yield that takes longer has let another process run here */
 #define SCORE_MAX   16
 #define SCORE_START 4
-#define RETRY_WAITS 256 /* when polling has not paid off, it is tried again after so many waits */
+#define RETRY_WAITS 64 /* when polling has not paid off, it is tried again after so many waits */
 
 static struct {
     int score;   /* above 0: polling pays off */
@@ -41,12 +41,13 @@ static int64_t spin_limit_us(void)
     return 0;
 }
 
-static void learn(bool shared, bool paid)
+/* Polling in vain while others wanted the core is the one thing never to repeat. */
+static void learn(bool paid, bool shared)
 {
-    if (shared)
+    if (paid && habit.score < SCORE_MAX)
+        habit.score++;
+    else if (!paid && shared)
         habit.score = 0;
-    else if (paid && habit.score < SCORE_MAX)
-        habit.score += 2;
     else if (!paid && habit.score > 0)
         habit.score--;
 }
@@ -60,14 +61,14 @@ static int spin(int64_t deadline_us)
     int64_t now = pvmi_clock_us(), end = now + limit_us;
     bool shared = false;
     int n = pvmi_link_progress();
-    while (!n && !shared && now < end && now < deadline_us) {
+    while (!n && now < end && now < deadline_us) {
         int64_t before = now;
         sched_yield();
         n = pvmi_link_progress();
         now = pvmi_clock_us();
-        shared = !n && now - before > SHARED_US;
+        shared = shared || now - before > SHARED_US;
     }
-    learn(shared, n != 0);
+    learn(n != 0, shared);
     return n;
 }
 
