@@ -18,11 +18,13 @@ static int serial;  /* of the last request */
 
 int pvmi_gserver_find(void)
 {
-    int tid = 0;
+    int entry[2];
 
-    if (pvm_recvinfo(PVMI_GROUP_SERVER_CLASS, 0, PvmMboxDefault) <= 0 || pvm_upkint(&tid, 1, 1) < 0)
+    if (pvm_recvinfo(PVMI_GROUP_SERVER_CLASS, 0, PvmMboxDefault) <= 0)
         return 0;
-    return tid > 0 ? tid : 0;
+    if (pvm_upkint(entry, 2, 1) < 0 || entry[1] != PVMI_GROUP_PROTOCOL)
+        return PvmBadVersion;
+    return entry[0];
 }
 
 /* Asks for notices of the server's end, where and with the tags that we wait for; `depth` as in pvmi_session_depth().
@@ -41,23 +43,26 @@ static int watch(int depth)
     return code;
 }
 
+static int find_or_launch(void)
+{
+    int tid = pvmi_gserver_find();
+    return tid ? tid : pvmi_launch_server();
+}
+
+/* Makes sure that there is a server, and that we hear of its end. */
 static int reach(void)
 {
-    int code;
-
-    if (!server)
-        server = pvmi_gserver_find();
     if (!server) {
-        code = pvmi_launch_server();
-        if (code < 0)
-            return code;
-        server = code;
+        int tid = find_or_launch();
+        if (tid < 0)
+            return tid;
+        server = tid;
     }
     if (watched > pvmi_session_depth())
         return PvmOk;
-    code = watch(pvmi_session_depth());
+    int code = watch(pvmi_session_depth());
     if (code < 0)
-        server = 0;
+        pvmi_gserver_forget();
     return code;
 }
 

@@ -4,7 +4,7 @@
 #ifndef PVMI_GSERVER_H
 #define PVMI_GSERVER_H
 
-/* The running server's tid; 0 when there is none. */
+/* The running server's tid; 0 when there is none, PvmBadVersion when it does not speak our language. */
 int pvmi_gserver_find(void);
 
 /* The server's tid; starts it if there is none. */

@@ -72,8 +72,9 @@ static int show(char **names, int n)
 /* Prints all groups; an error of PVM, or 0. A server is not started for it. */
 static int show_all(char **names, int n)
 {
-    int groups = pvmi_gserver_find() ? pvmi_gserver_ask(PVMI_GROUP_DUMP, "*", NULL, 0) : 0;
-
+    int groups = pvmi_gserver_find();
+    if (groups > 0)
+        groups = pvmi_gserver_ask(PVMI_GROUP_DUMP, "*", NULL, 0);
     if (groups < 0)
         return groups;
     if (groups == 0)
@@ -94,9 +95,12 @@ int main(int argc, char **argv)
     if (code >= 0)
         code = show_all(argv + first, argc - first);
     pvmi_session_end(&guard, code);
-    if (code == PvmSysErr)
+    if (code == PvmSysErr) {
         fprintf(stderr, "%s: no PVM daemon answers; start one with pvm\n", argv[0]);
-    else
-        pvm_exit();
+        return 1;
+    }
+    if (code < 0)
+        fprintf(stderr, "%s: cannot ask the group server: %s\n", argv[0], pvm_errlist[-code]);
+    pvm_exit();
     return code < 0;
 }

@@ -36,7 +36,9 @@
 #define PVMI_GROUP_CTX_SERVER  0x7fffc
 #define PVMI_GROUP_CTX_MEMBERS 0x7fffd
 
-#define PVMI_GROUP_SERVER_CLASS "pvmgs"       /* mailbox class of the running server */
+#define PVMI_GROUP_PROTOCOL 1 /* version of all this */
+
+#define PVMI_GROUP_SERVER_CLASS "pvmgs"       /* mailbox class of the running server: ints tid, PVMI_GROUP_PROTOCOL */
 #define PVMI_GROUP_START_CLASS  "pvmgs_start" /* held by the task that starts it */
 
 #define PVMI_GROUP_NAME_MAX    1023 /* bytes of a group's name */

@@ -226,9 +226,9 @@ static void serve(void)
 /* Takes the mailbox entry by which tasks find the server. PvmDenied: another one has it. */
 static int announce(int tid)
 {
-    int mid = pvm_initsend(PvmDataDefault);
+    int mid = pvm_initsend(PvmDataDefault), entry[] = {tid, PVMI_GROUP_PROTOCOL};
 
-    pvm_pkint(&tid, 1, 1);
+    pvm_pkint(entry, 2, 1);
     return pvm_putinfo(PVMI_GROUP_SERVER_CLASS, mid, PvmMboxDefault);
 }
 

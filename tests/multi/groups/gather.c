@@ -11,9 +11,17 @@ static const struct {
     int type;
     size_t bytes;
 } types[] = {
-    {PVM_BYTE, 1},   {PVM_SHORT, sizeof(short)},           {PVM_INT, sizeof(int)},       {PVM_FLOAT, sizeof(float)},
-    {PVM_CPLX, 8},   {PVM_DOUBLE, sizeof(double)},         {PVM_DCPLX, 16},              {PVM_LONG, sizeof(long)},
-    {PVM_USHORT, 2}, {PVM_UINT, sizeof(unsigned)},         {PVM_ULONG, sizeof(unsigned long)},
+    {PVM_BYTE, 1},
+    {PVM_SHORT, sizeof(short)},
+    {PVM_INT, sizeof(int)},
+    {PVM_FLOAT, sizeof(float)},
+    {PVM_CPLX, 8},
+    {PVM_DOUBLE, sizeof(double)},
+    {PVM_DCPLX, 16},
+    {PVM_LONG, sizeof(long)},
+    {PVM_USHORT, 2},
+    {PVM_UINT, sizeof(unsigned)},
+    {PVM_ULONG, sizeof(unsigned long)},
 };
 
 /* Scatters the root's data, gathers it again, and compares; what lies behind stays as it is. */
@@ -63,7 +71,7 @@ static void member(int argc, char **argv)
     members = argument / 2;
     instance = team_join_kind("g", members, argument % 2);
     pvm_setopt(PvmAutoErr, 0);
-    for (int root = 0; root < members; root += members > 4 ? members / 3 : 1) {
+    for (int root = 0; root<members; root += members> 4 ? members / 3 : 1) {
         for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
             there_and_back(types[i].type, types[i].bytes, 1, root);
             there_and_back(types[i].type, types[i].bytes, 13, root);

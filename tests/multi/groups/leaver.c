@@ -1,6 +1,6 @@
 /*
- * leaver - what a member has given counts, whatever becomes of it afterwards; and what was lost with another member on its
- * way is sent again: leaver [HOSTS].
+ * leaver - what a member has given counts, whatever becomes of it afterwards; and what was lost with another member on
+ * its way is sent again: leaver [HOSTS].
  */
 #include <signal.h>
 #include "team.h"

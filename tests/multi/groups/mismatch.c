@@ -1,6 +1,6 @@
 /*
- * mismatch - members that call the same thing in different ways get an error, all of them where they wait for each other,
- * and the group goes on: mismatch [HOSTS].
+ * mismatch - members that call the same thing in different ways get an error, all of them where they wait for each
+ * other, and the group goes on: mismatch [HOSTS].
  */
 #include "team.h"
 

@@ -1,6 +1,6 @@
 /*
- * order - who need not wait does not: members that are not the root leave a call at once, whatever the others do, and what
- * goes through them is passed on while they do other things: order [HOSTS].
+ * order - who need not wait does not: members that are not the root leave a call at once, whatever the others do, and
+ * what goes through them is passed on while they do other things: order [HOSTS].
  */
 #include "team.h"
 

@@ -178,7 +178,7 @@ static void member(int argc, char **argv)
     members = argument / 2;
     instance = team_join_kind("r", members, argument % 2);
     pvm_setopt(PvmAutoErr, 0);
-    for (int root = 0; root < members; root += members > 4 ? members / 3 : 1) {
+    for (int root = 0; root<members; root += members> 4 ? members / 3 : 1) {
         for (const char *op = "+*<>"; *op; op++)
             reduce_all_types(*op, root);
         reduce_complex(root);

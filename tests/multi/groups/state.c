@@ -1,6 +1,6 @@
 /*
- * state - group calls leave the caller's buffers, context, options, match function, handlers and error code as they are,
- * and report errors where PVM does.
+ * state - group calls leave the caller's buffers, context, options, match function, handlers and error code as they
+ * are, and report errors where PVM does.
  */
 #include "team.h"
 

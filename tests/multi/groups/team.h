@@ -1,7 +1,7 @@
 /*
  * team.h - what the group tests share: tasks that run one role, and tell the master when they are done.
  *
- * All programs of this folder take the number of hosts as their last argument, 1 without.
+ * The programs of this folder take the number of hosts as their last argument, 1 without.
  */
 #ifndef TEAM_H
 #define TEAM_H
