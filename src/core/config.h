@@ -32,46 +32,48 @@ enum pvmi_setting_kind {
     X(ARCH, "PVM_ARCH", NAME, "", 0, 0, "architecture name; default: this machine's, as pvmgetarch prints it")         \
     X(TMP, "PVM_TMP", PATH, "/tmp", 0, 0, "folder of the daemon's socket, address file and log")                       \
     X(VMID, "PVM_VMID", NAME, "", 0, 0, "name of the virtual machine, to run several of one user on one host")         \
-    X(RSH, "PVM_RSH", TEXT, "", 0, 0, "command that starts a daemon on another host, with arguments; default: ssh")     \
-    X(PATH, "PVM_PATH", TEXT, "", 0, 0,                                                                                 \
-      "where spawned programs are searched; default: $HOME/pvm3/bin/$PVM_ARCH:$PVM_ROOT/bin/$PVM_ARCH")                 \
-    X(WD, "PVM_WD", PATH, "", 0, 0, "working directory of spawned tasks; default: $HOME")                               \
-    X(DEBUGGER, "PVM_DEBUGGER", PATH, "", 0, 0, "script that starts a task under a debugger")                           \
-    X(DPATH, "PVM_DPATH", TEXT, "", 0, 0, "daemon's path on added hosts; default: pvmd3 beside this one")               \
-    X(HOSTFILE, "PVMHOSTFILE", PATH, "", 0, 0, "hostfile that the daemon reads when its command line names none")       \
-    X(LOG_MAX, "PVMDLOGMAX", BYTES, "1M", 0, 0, "size at which the daemon's log is cut off")                            \
-    X(DEBUG_MASK, "PVMDDEBUG", INTEGER, "0", 0, 0, "debug mask of the daemon")                                          \
-    X(MAX_TASKS, "PVM_MAX_TASKS", INTEGER, "0", 0, 0, "most tasks of one host; 0: no limit")                            \
-    X(PORT, "PVMNETSOCKPORT", INTEGER, "0", 0, 65535, "first TCP port the daemon tries; 0: any free one")               \
-    X(ALLOW_ROOT, "PVM_ALLOW_ROOT", BOOL, "0", 0, 0, "let root start a daemon")                                         \
-    X(SOCK, "PVMSOCK", PATH, "", 0, 0, "socket of the task's daemon; set for spawned tasks")                            \
-    X(COOKIE, "PVMEPID", INTEGER, "0", 0, 0, "ties a spawned process to its task; set by the daemon")                   \
-    X(TASK_FLAGS, "PVMTASK", INTEGER, "0", 0, 0, "added to the flags of each pvm_spawn")                                \
-    X(TASK_DEBUG, "PVMTASKDEBUG", INTEGER, "0", 0, 0, "debug mask of a task")                                           \
-    X(EXPORT, "PVM_EXPORT", TEXT, "", 0, 0, "colon list of variables that spawned tasks inherit")                       \
-    X(CONTEXT, "PVMCTX", INTEGER, "0", 0, 0, "first context of a task; set for spawned tasks")                          \
-    X(TRACE_MASK, "PVMTMASK", TEXT, "", 0, 0, "trace mask; set for spawned tasks")                                      \
-    X(TRACE_BUFFER, "PVMTRCBUF", INTEGER, "0", 0, 0, "trace buffer in bytes; set for spawned tasks")                    \
-    X(TRACE_OPTIONS, "PVMTRCOPT", INTEGER, "0", 0, 0, "trace options; set for spawned tasks")                           \
-    X(RM_COMMAND, "PVM_RM", TEXT, "", 0, 0, "resource manager that the daemon starts with itself")                      \
-    X(HOSTER_COMMAND, "PVM_HOSTER", TEXT, "", 0, 0, "hoster that the daemon starts with itself")                        \
-    X(TASKER_COMMAND, "PVM_TASKER", TEXT, "", 0, 0, "tasker that the daemon starts with itself")                        \
-    X(TRACER_COMMAND, "PVM_TRACER", TEXT, "", 0, 0, "tracer that the daemon starts with itself")                        \
-    X(TRANSPORT, "PVM_TRANSPORT", TEXT, "auto", 0, 0, "routes between tasks: auto, daemon, or a list such as shm,tcp")  \
-    X(LAUNCHER, "PVM_LAUNCHER", TEXT, "auto", 0, 0,                                                                     \
-      "how daemons start on added hosts: auto (local for loopback names, PVM_RSH if set, else ssh), local, ssh, rsh, manual") \
-    X(IP, "PVM_IP", TEXT, "", 0, 0, "address that this host's daemon listens on; default: all")                         \
-    X(START_TIMEOUT, "PVM_START_TIMEOUT", SECONDS, "30", 100000, 0, "how long an added host's daemon may take to join")  \
-    X(HOST_TIMEOUT, "PVM_HOST_TIMEOUT", SECONDS, "15", 500000, 0, "silence after which a host counts as failed")        \
-    X(QUEUE_MAX, "PVM_QUEUE_MAX", BYTES, "8M", 65536, 0, "bytes a daemon queues for one receiver before senders wait")  \
-    X(SPIN, "PVM_SPIN", INTEGER, "-1", 0, 0, "microseconds a waiting task polls before it sleeps; -1: adaptive")        \
+    X(RSH, "PVM_RSH", TEXT, "", 0, 0, "command that starts a daemon on another host, with arguments; default: ssh")    \
+    X(PATH, "PVM_PATH", TEXT, "", 0, 0,                                                                                \
+      "where spawned programs are searched; default: $HOME/pvm3/bin/$PVM_ARCH:$PVM_ROOT/bin/$PVM_ARCH")                \
+    X(WD, "PVM_WD", PATH, "", 0, 0, "working directory of spawned tasks; default: $HOME")                              \
+    X(DEBUGGER, "PVM_DEBUGGER", PATH, "", 0, 0, "script that starts a task under a debugger")                          \
+    X(DPATH, "PVM_DPATH", TEXT, "", 0, 0, "daemon's path on added hosts; default: pvmd3 beside this one")              \
+    X(HOSTFILE, "PVMHOSTFILE", PATH, "", 0, 0, "hostfile that the daemon reads when its command line names none")      \
+    X(LOG_MAX, "PVMDLOGMAX", BYTES, "1M", 0, 0, "size at which the daemon's log is cut off")                           \
+    X(DEBUG_MASK, "PVMDDEBUG", INTEGER, "0", 0, 0, "debug mask of the daemon")                                         \
+    X(MAX_TASKS, "PVM_MAX_TASKS", INTEGER, "0", 0, 0, "most tasks of one host; 0: no limit")                           \
+    X(PORT, "PVMNETSOCKPORT", INTEGER, "0", 0, 65535, "first TCP port the daemon tries; 0: any free one")              \
+    X(ALLOW_ROOT, "PVM_ALLOW_ROOT", BOOL, "0", 0, 0, "let root start a daemon")                                        \
+    X(SOCK, "PVMSOCK", PATH, "", 0, 0, "socket of the task's daemon; set for spawned tasks")                           \
+    X(COOKIE, "PVMEPID", INTEGER, "0", 0, 0, "ties a spawned process to its task; set by the daemon")                  \
+    X(TASK_FLAGS, "PVMTASK", INTEGER, "0", 0, 0, "added to the flags of each pvm_spawn")                               \
+    X(TASK_DEBUG, "PVMTASKDEBUG", INTEGER, "0", 0, 0, "debug mask of a task")                                          \
+    X(EXPORT, "PVM_EXPORT", TEXT, "", 0, 0, "colon list of variables that spawned tasks inherit")                      \
+    X(CONTEXT, "PVMCTX", INTEGER, "0", 0, 0, "first context of a task; set for spawned tasks")                         \
+    X(TRACE_MASK, "PVMTMASK", TEXT, "", 0, 0, "trace mask; set for spawned tasks")                                     \
+    X(TRACE_BUFFER, "PVMTRCBUF", INTEGER, "0", 0, 0, "trace buffer in bytes; set for spawned tasks")                   \
+    X(TRACE_OPTIONS, "PVMTRCOPT", INTEGER, "0", 0, 0, "trace options; set for spawned tasks")                          \
+    X(RM_COMMAND, "PVM_RM", TEXT, "", 0, 0, "resource manager that the daemon starts with itself")                     \
+    X(HOSTER_COMMAND, "PVM_HOSTER", TEXT, "", 0, 0, "hoster that the daemon starts with itself")                       \
+    X(TASKER_COMMAND, "PVM_TASKER", TEXT, "", 0, 0, "tasker that the daemon starts with itself")                       \
+    X(TRACER_COMMAND, "PVM_TRACER", TEXT, "", 0, 0, "tracer that the daemon starts with itself")                       \
+    X(TRANSPORT, "PVM_TRANSPORT", TEXT, "auto", 0, 0, "routes between tasks: auto, daemon, or a list such as shm,tcp") \
+    X(LAUNCHER, "PVM_LAUNCHER", TEXT, "auto", 0, 0,                                                                    \
+      "how daemons start on added hosts: auto (local for loopback names, PVM_RSH if set, else ssh), local, ssh, rsh, " \
+      "manual")                                                                                                        \
+    X(IP, "PVM_IP", TEXT, "", 0, 0, "address that this host's daemon listens on; default: all")                        \
+    X(START_TIMEOUT, "PVM_START_TIMEOUT", SECONDS, "30", 100000, 0,                                                    \
+      "how long an added host's daemon may take to join")                                                              \
+    X(HOST_TIMEOUT, "PVM_HOST_TIMEOUT", SECONDS, "15", 500000, 0, "silence after which a host counts as failed")       \
+    X(QUEUE_MAX, "PVM_QUEUE_MAX", BYTES, "8M", 65536, 0, "bytes a daemon queues for one receiver before senders wait") \
+    X(SPIN, "PVM_SPIN", INTEGER, "-1", 0, 0, "microseconds a waiting task polls before it sleeps; -1: adaptive")       \
     X(LOG, "PVM_LOG", LEVEL, "warning", 0, 0, "what tasks and tools print on stderr: error, warning, info, debug")
 
 enum pvmi_setting {
 #define X(id, ...) PVMI_SETTING_##id,
     PVMI_SETTINGS(X)
 #undef X
-    PVMI_SETTING_COUNT
+        PVMI_SETTING_COUNT
 };
 
 struct pvmi_setting_row {
@@ -86,7 +88,8 @@ extern const struct pvmi_setting_row pvmi_setting_table[PVMI_SETTING_COUNT];
 
 /*
  * Values: the environment's, or the default. A malformed or out-of-range value is logged once as an error that names
- * the variable, the value and what would be right, and the default is used. Read anew at each call: setenv() takes effect.
+ * the variable, the value and what would be right, and the default is used. Read anew at each call: setenv() takes
+ * effect.
  */
 const char *pvmi_config_text(enum pvmi_setting which); /* valid until the variable changes; "" when not set */
 bool pvmi_config_bool(enum pvmi_setting which);
@@ -106,8 +109,8 @@ int pvmi_config_check(enum pvmi_setting which, const char *text, char *why, size
 void pvmi_config_warn_unknown(void);
 
 /*
- * $PVM_ROOT, else the folder pvm3 that belongs to the place this library or program is in: of the installation prefix or
- * the build tree; else the one of the prefix that dpvm was configured with. Static storage.
+ * $PVM_ROOT, else the folder pvm3 that belongs to the place this library or program is in: of the installation prefix
+ * or the build tree; else the one of the prefix that dpvm was configured with. Static storage.
  */
 const char *pvmi_config_root(void);
 

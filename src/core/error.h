@@ -1,8 +1,9 @@
 /*
  * error.h - the one table of internal error codes.
  *
- * Internal functions return 0 (or a count) or one of these negative codes. The function that first decides an error logs
- * it; callers only pass it on. pvmi_error_public() maps a code to the PvmXxx one at the edge of the API, and only there.
+ * Internal functions return 0 (or a count) or one of these negative codes. The function that first decides an error
+ * logs it; callers only pass it on. pvmi_error_public() maps a code to the PvmXxx one at the edge of the API, and only
+ * there.
  */
 #ifndef PVMI_ERROR_H
 #define PVMI_ERROR_H

@@ -2,10 +2,11 @@
  * transport.h - what carries frames between two processes. Every transport is this one table of functions.
  *
  * The shape is: completion driven, one pollable descriptor, an arm() before sleeping.
- *  - Nothing blocks. send() takes a frame or refuses it with PVMI_EAGAIN; after a refusal tx_ready comes, from progress().
+ *  - Nothing blocks. send() takes a frame or refuses it with PVMI_EAGAIN; after a refusal tx_ready comes, from
+ * progress().
  *  - Callbacks come only from inside progress(), never from send() or connect(). They may call send() and disconnect().
- *  - down comes exactly once for each endpoint that was not disconnected by its owner; the endpoint is dead from then on
- *    and is freed by disconnect().
+ *  - down comes exactly once for each endpoint that was not disconnected by its owner; the endpoint is dead from then
+ * on and is freed by disconnect().
  *  - Frames of one endpoint arrive in order, whole, once, or down tells that the rest is lost.
  *  - No timers inside: time limits and heartbeats are kept above.
  * Who uses it: src/libpvm for a task's links, src/pvmd for its tasks. How to add one: doc/adding-a-transport.md.

@@ -165,7 +165,8 @@ static void leave_epoll(const struct unix_endpoint *e)
     watch((struct unix_transport *)e->base.transport, EPOLL_CTL_DEL, e->fd, 0, NULL);
 }
 
-/* Epoll is not told: it ends with the transport, or it is our parent's, if we are a forked child dropping its copies. */
+/* Epoll is not told: it ends with the transport, or it is our parent's, if we are a forked child dropping its copies.
+ */
 static void endpoint_free(struct unix_endpoint *e)
 {
     if (e->fd >= 0)
