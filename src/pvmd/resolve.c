@@ -125,8 +125,8 @@ struct pvmd_resolve *pvmd_resolve_start(struct ev_loop *l, const char *name, pvm
     }
     r->resolved = resolved;
     r->arg = arg;
-    loop = l;
-    if (!all) {
+    if (!all) { /* no thread is there to see it */
+        loop = l;
         ev_async_init(&answered, answered_event);
         ev_async_start(loop, &answered);
     }
