@@ -62,7 +62,7 @@ static void explain_once(const char *why)
     if (strncmp(why, said, sizeof said - 1) == 0)
         return;
     pvmi_log(PVMI_LOG_ERROR, "%s", why);
-    snprintf(said, sizeof said, "%s", why);
+    snprintf(said, sizeof said, "%.*s", (int)sizeof said - 1, why);
 }
 
 static int reach_daemon(void)
