@@ -19,7 +19,7 @@ static void check_counts(int instance)
 /* The root finds out; the others have gone on. */
 static void check_arguments(int instance)
 {
-    int data[8] = {0}, all[8 * MEMBERS];
+    int data[8] = {0}, all[8 * MEMBERS] = {0};
     int odd = instance == 1;
 
     int code = pvm_reduce(PvmSum, data, 4, PVM_INT, odd ? 2 : 1, "m", 0);
