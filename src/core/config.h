@@ -57,7 +57,26 @@ enum pvmi_setting_kind {
     X(HOSTER_COMMAND, "PVM_HOSTER", TEXT, "", 0, 0, "hoster that the daemon starts with itself")                       \
     X(TASKER_COMMAND, "PVM_TASKER", TEXT, "", 0, 0, "tasker that the daemon starts with itself")                       \
     X(TRACER_COMMAND, "PVM_TRACER", TEXT, "", 0, 0, "tracer that the daemon starts with itself")                       \
-    X(TRANSPORT, "PVM_TRANSPORT", TEXT, "auto", 0, 0, "routes between tasks: auto, daemon, or a list such as shm,tcp") \
+    X(TRANSPORT, "PVM_TRANSPORT", TEXT, "auto", 0, 0,                                                                  \
+      "routes between tasks: auto, daemon, or a list such as shm,tcp; ^name excludes one")                             \
+    X(LINKS_MAX, "PVM_LINKS_MAX", INTEGER, "256", 0, 65536, "most direct links of a task; to others the daemon leads") \
+    X(LINK_FRAMES, "PVM_LINK_FRAMES", INTEGER, "4", 1, 0,                                                              \
+      "frames to a task after which a direct link to it is opened (PvmAllowDirect)")                                   \
+    X(SHM_RING, "PVM_SHM_RING", BYTES, "256k", 16384, 16777216, "ring of a shared-memory link, per direction")         \
+    X(SHM_INLINE, "PVM_SHM_INLINE", BYTES, "4k", 64, 65536, "up to this size a message is copied through the ring")    \
+    X(SHM_PENDING, "PVM_SHM_PENDING", BYTES, "256M", 65536, 0,                                                         \
+      "bytes sent to one task by reference and not yet taken, before its senders wait")                                \
+    X(SHM_CMA, "PVM_SHM_CMA", BOOL, "1", 0, 0, "read in-place data straight from the sender (process_vm_readv)")       \
+    X(TCP_NODELAY, "PVM_TCP_NODELAY", BOOL, "1", 0, 0, "TCP_NODELAY on direct TCP links")                              \
+    X(TCP_SNDBUF, "PVM_TCP_SNDBUF", BYTES, "0", 0, 1073741824, "send buffer of direct TCP links; 0: the system's")     \
+    X(TCP_RCVBUF, "PVM_TCP_RCVBUF", BYTES, "0", 0, 1073741824, "receive buffer of direct TCP links; 0: the system's")  \
+    X(TCP_PORTS, "PVM_TCP_PORTS", TEXT, "", 0, 0, "ports that direct TCP links listen on, as 4000-4100; default: any") \
+    X(TCP_IF, "PVM_TCP_IF", TEXT, "", 0, 0,                                                                            \
+      "interfaces or addresses for direct TCP links, separated by commas; default: all")                               \
+    X(TCP_TLS, "PVM_TCP_TLS", BOOL, "0", 0, 0, "encrypt direct TCP links")                                             \
+    X(TCP_TIMEOUT, "PVM_TCP_TIMEOUT", SECONDS, "3", 10000, 0, "how long a direct TCP link may take to connect")        \
+    X(FAULT, "PVM_FAULT", TEXT, "", 0, 0,                                                                              \
+      "for tests: faults of direct links, as seed=7,drop=1%,delay=2ms,cut=0.1%; see dpvm-transports(7)")               \
     X(LAUNCHER, "PVM_LAUNCHER", TEXT, "auto", 0, 0,                                                                    \
       "how daemons start on added hosts: auto (local for loopback names, PVM_RSH if set, else ssh), local, ssh, rsh, " \
       "manual")                                                                                                        \

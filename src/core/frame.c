@@ -3,6 +3,7 @@
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "error.h"
 #include "log.h"
 
@@ -57,7 +58,7 @@ int pvmi_frame_decode(const uint8_t wire[PVMI_FRAME_HEADER_BYTES], struct pvmi_f
         return PVMI_EFORMAT;
     if (w.version != PVMI_FRAME_VERSION)
         return PVMI_EVERSION;
-    if (w.reserved || w.flags & ~PVMI_FRAME_ABORT)
+    if (w.reserved || w.flags & ~(PVMI_FRAME_ABORT | PVMI_FRAME_FD | PVMI_FRAME_AGAIN))
         return PVMI_EFORMAT;
     *h = (struct pvmi_frame_header){
         .flags = w.flags,
@@ -95,6 +96,7 @@ struct pvmi_frame *pvmi_frame_new(const struct pvmi_frame_header *h, struct pvmi
     f->refs = 1;
     f->piece_count = 0;
     f->mem = mem;
+    f->fd = -1;
     return f;
 }
 
@@ -142,6 +144,8 @@ void pvmi_frame_unref(struct pvmi_frame *f)
     if (!f || --f->refs)
         return;
     pvmi_mem_unref(f->mem);
+    if (f->fd >= 0)
+        close(f->fd);
     if (spare_count < SPARE_MAX)
         spare[spare_count++] = f;
     else

@@ -21,6 +21,8 @@
 
 enum pvmi_frame_flag {
     PVMI_FRAME_ABORT = 1, /* the message that src was sending to dst stays unfinished: drop its pieces. No payload. */
+    PVMI_FRAME_FD = 2,    /* a descriptor travels with this frame, over unix sockets of one host */
+    PVMI_FRAME_AGAIN = 4, /* was sent by a direct link that broke: who has it already drops it */
 };
 
 struct pvmi_frame_header {
@@ -64,6 +66,7 @@ struct pvmi_frame {
     unsigned piece_count;
     struct iovec pieces[PVMI_FRAME_PIECES_MAX];
     struct pvmi_mem *mem;
+    int fd; /* PVMI_FRAME_FD: the frame's own, closed with it; else -1 */
 };
 
 /*

@@ -1,11 +1,15 @@
 /*
  * mem.h - message memory: counted regions that hold message bodies. A transport may send straight from a region, and
  * keeps a reference while it does. Regions come from a cache, so that large messages do not pay for fresh pages each
- * time. Later transports map or register regions; they find what they need behind pvmi_mem, nobody else looks inside.
+ * time.
+ *
+ * In tasks the large regions lie in arenas: sealed memfds that other tasks of this host can map, so that a message
+ * moves between them as a reference. A region that a transport mapped from another task is a pvmi_mem as well.
  */
 #ifndef PVMI_MEM_H
 #define PVMI_MEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,6 +17,18 @@ struct pvmi_mem {
     uint8_t *data;
     size_t capacity; /* bytes usable at data */
     unsigned refs;
+    void (*release)(struct pvmi_mem *m); /* NULL: our own. Else another's: read only; called instead of freeing it */
+};
+
+/* Where a region lies in an arena, for a transport that hands it to another task of this host. */
+struct pvmi_mem_place {
+    unsigned arena;  /* number of the arena in this process, see pvmi_mem_arena() */
+    uint64_t offset; /* of the region's first byte in it */
+};
+
+struct pvmi_mem_arena {
+    int fd;         /* sealed: it neither shrinks nor grows. Stays mem.c's. */
+    uint64_t bytes; /* its size */
 };
 
 /* A region of at least `capacity` bytes with one reference, not cleared; NULL when out of memory. */
@@ -29,6 +45,21 @@ void pvmi_mem_unref(struct pvmi_mem *m);
  * only reference, a copy otherwise (the old reference is given back). Returns 0 or PVMI_ENOMEM with *m as it was.
  */
 int pvmi_mem_grow(struct pvmi_mem **m, size_t used, size_t capacity);
+
+/*
+ * From now on large regions come from arenas. Called once by tasks whose transports can pass references; a daemon does
+ * not. 0, or PVMI_ESYSTEM: no memfds here (logged as info), all stays as it was.
+ */
+int pvmi_mem_use_arenas(void);
+
+/* Where m lies; false when it is in no arena (small, another's, or made before pvmi_mem_use_arenas()). */
+bool pvmi_mem_locate(const struct pvmi_mem *m, struct pvmi_mem_place *place);
+
+/* The arena of a place; valid as long as a region of it is in use. False when there is none of that number. */
+bool pvmi_mem_arena(unsigned number, struct pvmi_mem_arena *out);
+
+/* In a forked child: forgets the arenas, which stay the parent's; regions that are in use become private copies. */
+void pvmi_mem_after_fork(void);
 
 /* Bytes in regions in use and bytes cached: for tests and pvm-info. */
 void pvmi_mem_usage(size_t *in_use, size_t *cached);

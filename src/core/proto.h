@@ -48,6 +48,16 @@ enum pvmi_tc {
     PVMI_TC_HOLD = 0x80030020,     /* daemon -> task: buf u32 tid: stop sending to this task, or to this host's tasks */
     PVMI_TC_RELEASE,               /* daemon -> task: buf u32 tid: go on */
     PVMI_TC_GONE,                  /* daemon -> task: buf u32 host tid: host left; drop holds and unfinished messages */
+    /*
+     * Task -> task, always in one frame. By the daemon route:
+     */
+    PVMI_TC_OFFER =
+        0x80030030, /* buf u32 attempt, u8 count, count x (string transport, u32 n, n bytes): direct links that
+                       the sender offers, best first; the frame may bring a descriptor for the local one */
+    PVMI_TC_ANSWER, /* buf u32 attempt, i32 code, string transport, u32 n, n bytes of reply: the offer that was
+                       joined (code 0), or why none was (PVMI_E code, transport "" and n 0) */
+    /* By the direct link itself: */
+    PVMI_TC_ACK, /* empty; the header's seq is the next number that is due: all before it have come */
 };
 
 /* n of an output message, when it is not a byte count (values of PVM) */

@@ -35,8 +35,14 @@ bool pvmi_link_ready(void);
 /* Whether nothing of a frame is left to send, or the link is down. */
 bool pvmi_link_idle(void);
 
-/* Moves what can be moved, without waiting. Number of things that happened, or PVMI_EDOWN. */
+/* Moves what can be moved on all links, without waiting. Number of things that happened, or PVMI_EDOWN (the daemon). */
 int pvmi_link_progress(void);
+
+/*
+ * As pvmi_link_progress(), for direct links only: what a waiting task polls, since it may cost no system call. 0 when
+ * there are none. The daemon is heard by pvmi_link_progress(), which must be called every few microseconds, too.
+ */
+int pvmi_link_progress_direct(void);
 
 /* A descriptor that is readable when progress has something to do; arm first, and do not sleep if that gives 1. */
 int pvmi_link_fd(void);

@@ -1,6 +1,11 @@
 /*
  * transport.h - what carries frames between two processes. Every transport is this one table of functions.
  *
+ * There are two ways to connect, and a transport has one of them:
+ *  - by address (unix): one side listens, others connect() to the address it was opened with; `accepted` tells.
+ *  - by offer (between tasks): one side makes an offer(), an opaque blob and maybe a descriptor, which the daemons
+ * carry to the other side; that one calls join() with it. Neither needs a name or a port that others could find.
+ *
  * The shape is: completion driven, one pollable descriptor, an arm() before sleeping.
  *  - Nothing blocks. send() takes a frame or refuses it with PVMI_EAGAIN; after a refusal tx_ready comes, from
  * progress().
@@ -20,6 +25,8 @@
 #include <sys/types.h>
 #include "../core/frame.h"
 
+#define PVMI_OFFER_MAX 1024 /* bytes of an offer or reply */
+
 struct pvmi_transport; /* an open transport: knows its endpoints */
 struct pvmi_endpoint;  /* one end of a connection */
 
@@ -35,6 +42,12 @@ struct pvmi_attributes {
     unsigned latency_ns;    /* typical, one way */
     unsigned bandwidth_mbs; /* typical, 10^6 bytes per second */
     bool local_only;        /* reaches this host only */
+    /*
+     * What send() took reaches a peer that lives, however the connection ends: the frames are in memory of both. Where
+     * this is false the layer above keeps frames until they are acknowledged, and sends them again by another route.
+     */
+    bool lossless;
+    bool by_reference; /* wants whole messages: a payload in message memory with a location (mem.h) is not copied */
 };
 
 /* Who is at the other end, as the kernel vouches for it; -1 where the transport cannot tell. */
@@ -54,7 +67,20 @@ struct pvmi_callbacks {
     uint8_t *(*rx_place)(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h);
     /* The payload announced by the last rx_place on ep is in place. */
     void (*rx_done)(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h);
-    /* After send() gave PVMI_EAGAIN: the endpoint takes frames again. */
+    /*
+     * Optional; NULL: rx_place and rx_done are used for all frames. A frame that is a whole message (offset 0, length
+     * equals body_length) came in, and its payload lies at data. With mem, data stays where it is: the callee gets the
+     * reference to mem and gives it back when it is done with the message. Without, data is valid until this returns.
+     * Nothing may be written there. Nonzero refuses the frame, and mem stays the transport's.
+     */
+    int (*rx_whole)(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h, struct pvmi_mem *mem,
+                    const uint8_t *data);
+    /*
+     * Optional; NULL: descriptors are closed. The frame of the last rx_place brought a descriptor (PVMI_FRAME_FD),
+     * which is the callee's now. Comes before rx_done. -1: it was lost, because this process has no descriptors left.
+     */
+    void (*rx_descriptor)(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h, int fd);
+    /* After send() gave PVMI_EAGAIN, and when the peer has joined an offered endpoint: it takes frames (again). */
     void (*tx_ready)(void *arg, struct pvmi_endpoint *ep);
     /* The connection ended: `reason` is 0 when the peer closed it cleanly between frames, else a PVMI_E code. */
     void (*down)(void *arg, struct pvmi_endpoint *ep, int reason);
@@ -81,6 +107,8 @@ struct pvmi_transport_ops {
 
     void (*query)(const struct pvmi_transport *t, struct pvmi_attributes *out);
 
+    /* By address; NULL in transports that connect by offer. */
+
     /* Our address as an opaque blob that another process can connect to; returns its length, or PVMI_ELIMIT. */
     int (*address)(const struct pvmi_transport *t, uint8_t *blob, size_t size);
 
@@ -91,13 +119,36 @@ struct pvmi_transport_ops {
     int (*connect)(struct pvmi_transport *t, const uint8_t *blob, size_t length, void *owner,
                    struct pvmi_endpoint **out);
 
+    /* By offer; NULL in transports that connect by address. */
+
+    /*
+     * Makes an endpoint that waits for its peer, and what the peer must get: up to PVMI_OFFER_MAX bytes in blob (their
+     * number is returned) and, from local_only transports, a descriptor in *fd, which is the caller's to pass on and to
+     * close; else *fd is -1. send() gives PVMI_EAGAIN until the peer has joined; tx_ready tells. PVMI_ELIMIT: out of
+     * descriptors, or PVMI_E code. The owner calls disconnect when it has waited long enough.
+     */
+    int (*offer)(struct pvmi_transport *t, void *owner, uint8_t blob[PVMI_OFFER_MAX], int *fd,
+                 struct pvmi_endpoint **out);
+
+    /*
+     * Joins an offer. Takes over fd in any case (-1: none came). Frames may be sent at once, failure comes here or
+     * later by down. Writes up to PVMI_OFFER_MAX bytes to reply, which the caller carries back to the offering side for
+     * joined(); returns their number, 0: nothing need be carried back, or a PVMI_E code (PVMI_EFORMAT: a malformed
+     * blob).
+     */
+    int (*join)(struct pvmi_transport *t, const uint8_t *blob, size_t length, int fd, void *owner,
+                uint8_t reply[PVMI_OFFER_MAX], struct pvmi_endpoint **out);
+
+    /* The reply to an offered endpoint. 0 or a PVMI_E code; NULL in transports whose join() gives no reply. */
+    int (*joined)(struct pvmi_endpoint *ep, const uint8_t *reply, size_t length);
+
     /* Ends a connection and frees ep. Frames taken but not yet carried are lost. No callback follows. */
     void (*disconnect)(struct pvmi_endpoint *ep);
 
     /* 0: taken (the transport refs the frame as long as it needs it); PVMI_EAGAIN: not taken; PVMI_EDOWN. */
     int (*send)(struct pvmi_endpoint *ep, struct pvmi_frame *f);
 
-    /* Frames that the transport took from this endpoint's owner and still holds. */
+    /* Frames that the transport took from this endpoint's owner and still needs, or whose in-place data it does. */
     size_t (*pending)(const struct pvmi_endpoint *ep);
 
     /* Moves what can be moved, without waiting, and calls back. Returns how many things happened, or a PVMI_E code. */

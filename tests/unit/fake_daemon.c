@@ -301,7 +301,8 @@ static void down(void *arg, struct pvmi_endpoint *ep, int reason)
     ep->transport->ops->disconnect(ep);
 }
 
-static const struct pvmi_callbacks callbacks = {accepted, rx_place, rx_done, tx_ready, down};
+static const struct pvmi_callbacks callbacks = {
+    .accepted = accepted, .rx_place = rx_place, .rx_done = rx_done, .tx_ready = tx_ready, .down = down};
 
 /* ---- the process ---- */
 
