@@ -70,7 +70,7 @@ START_TEST(foreign_bytes_are_refused)
     ck_assert_int_eq(decode_with(1, 0), PVMI_EFORMAT);
     ck_assert_int_eq(decode_with(2, 2), PVMI_EVERSION);
     ck_assert_int_eq(decode_with(2, 0), PVMI_EVERSION);
-    ck_assert_int_eq(decode_with(3, 2), PVMI_EFORMAT);
+    ck_assert_int_eq(decode_with(3, 8), PVMI_EFORMAT);
     ck_assert_int_eq(decode_with(60, 1), PVMI_EFORMAT);
     ck_assert_int_eq(decode_with(63, 1), PVMI_EFORMAT);
 }
