@@ -168,6 +168,14 @@ static void rx_done(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame
     pvmi_frame_unref(f);
 }
 
+static void rx_descriptor(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h, int fd)
+{
+    (void)arg;
+    (void)h;
+    struct pvmd_client *c = ep->owner;
+    c->rx->fd = fd; /* relay.c knows to whom it may go */
+}
+
 static void tx_ready(void *arg, struct pvmi_endpoint *ep)
 {
     (void)arg;
@@ -188,7 +196,13 @@ static void down(void *arg, struct pvmi_endpoint *ep, int reason)
 }
 
 static const struct pvmi_callbacks callbacks = {
-    .accepted = accepted, .rx_place = rx_place, .rx_done = rx_done, .tx_ready = tx_ready, .down = down};
+    .accepted = accepted,
+    .rx_place = rx_place,
+    .rx_done = rx_done,
+    .rx_descriptor = rx_descriptor,
+    .tx_ready = tx_ready,
+    .down = down,
+};
 
 /* ---- becoming a task and leaving ---- */
 

@@ -1,14 +1,18 @@
 /* queue.c - a list of frames. What it counts is memory, overhead included: small frames must not slip below the bound.
  */
 #include "queue.h"
+#include <limits.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include "../core/config.h"
 #include "../core/error.h"
 #include "../core/log.h"
 #include "../core/proto.h"
 #include "daemon.h"
 
-#define LONG_BYTES ((size_t)256 << 10)
+#define LONG_BYTES      ((size_t)256 << 10)
+#define DESCRIPTORS_MAX 64 /* that wait for one receiver; in all queues a quarter of what this process may have */
 
 struct pvmd_queue_entry {
     struct pvmi_frame *frame;
@@ -72,6 +76,40 @@ static void release_all(struct pvmd_queue *q)
     free(held);
 }
 
+/* ---- descriptors that wait with their frames ---- */
+
+static unsigned waiting_descriptors; /* in all queues */
+
+static unsigned descriptors_max(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit))
+        return DESCRIPTORS_MAX;
+    return limit.rlim_cur / 4 < UINT_MAX ? (unsigned)(limit.rlim_cur / 4) : UINT_MAX;
+}
+
+/* Too many: the frame goes on without its descriptor, and the receiver hears that it was lost. */
+static void count_descriptor(struct pvmd_queue *q, struct pvmi_frame *f)
+{
+    if (f->fd < 0)
+        return;
+    if (q->descriptors >= DESCRIPTORS_MAX || waiting_descriptors >= descriptors_max()) {
+        close(f->fd);
+        f->fd = -1;
+        return;
+    }
+    q->descriptors++;
+    waiting_descriptors++;
+}
+
+static void uncount_descriptor(struct pvmd_queue *q, const struct pvmi_frame *f)
+{
+    if (f->fd < 0)
+        return;
+    q->descriptors--;
+    waiting_descriptors--;
+}
+
 /* ---- the list ---- */
 
 static bool is_urgent(const struct pvmi_frame *f)
@@ -115,6 +153,7 @@ int pvmd_queue_push(struct pvmd_queue *q, struct pvmi_frame *f)
         return PVMI_ENOMEM;
     }
     e->frame = pvmi_frame_ref(f);
+    count_descriptor(q, f);
     q->bytes += cost(f);
     q->was_long = q->was_long || q->bytes > LONG_BYTES;
     if (is_urgent(f))
@@ -140,6 +179,7 @@ static void drop_first(struct pvmd_queue *q)
     if (q->last_urgent == e)
         q->last_urgent = NULL;
     q->bytes -= cost(e->frame);
+    uncount_descriptor(q, e->frame);
     pvmi_frame_unref(e->frame);
     free(e);
 }

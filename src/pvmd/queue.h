@@ -18,6 +18,7 @@ struct pvmd_queue {
     struct pvmd_queue_entry *first, *last;
     struct pvmd_queue_entry *last_urgent; /* HOLD and RELEASE wait at the front, in their order; NULL: none does */
     size_t bytes;                         /* memory that the waiting frames hold */
+    unsigned descriptors;                 /* that wait with their frames */
     pvmi_tid receiver;                    /* what HOLD and RELEASE name: a task's tid or a host's */
     bool was_long;                        /* it has been, since it was empty: memory is given back when it is again */
     pvmi_tid *held;                       /* senders told to hold */
@@ -31,7 +32,8 @@ void pvmd_queue_clear(struct pvmd_queue *q);
 
 /*
  * Appends f (takes a reference) and tells its sender to hold if the queue is above the high mark; control messages that
- * say HOLD or RELEASE go before all others. 0 or PVMI_ENOMEM.
+ * say HOLD or RELEASE go before all others. A descriptor of f waits with it; where too many do, f's is closed and f
+ * goes on without. 0 or PVMI_ENOMEM.
  */
 int pvmd_queue_push(struct pvmd_queue *q, struct pvmi_frame *f);
 

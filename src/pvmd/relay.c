@@ -1,6 +1,7 @@
 /* relay.c - see relay.h. The way of every message on the daemon route: short, and without a copy of the payload. */
 #include "relay.h"
 #include <stdlib.h>
+#include <unistd.h>
 #include <uthash.h>
 #include "../core/error.h"
 #include "../core/log.h"
@@ -97,9 +98,22 @@ static void to_host(struct pvmi_frame *f, unsigned index)
         pvmd_stats.dropped++;
 }
 
+/* A descriptor goes from one task of this host to another and nowhere else. */
+static void settle_descriptor(struct pvmi_frame *f, unsigned from_host)
+{
+    if (!from_host && pvmd_task_by_tid(f->h.dst))
+        return;
+    f->h.flags &= (uint8_t)~PVMI_FRAME_FD;
+    if (f->fd >= 0)
+        close(f->fd);
+    f->fd = -1;
+}
+
 void pvmd_relay(struct pvmi_frame *f, unsigned from_host)
 {
     pvmi_tid dst = f->h.dst;
+    if (f->h.flags & PVMI_FRAME_FD)
+        settle_descriptor(f, from_host);
     pvmd_stats.frames++;
     pvmd_stats.bytes += f->h.length;
     if (pvmi_tid_is_multicast(dst))

@@ -5,6 +5,8 @@
 #include "../../src/core/proto.h"
 #include "../../src/pvmd/daemon.h"
 #include "unit.h"
+#include <fcntl.h>
+#include <sys/resource.h>
 
 enum { MARK = 65536, RECEIVER = 0x40009, ALICE = 0x40001, BOB = 0x80002 };
 
@@ -183,7 +185,54 @@ START_TEST(memory_is_given_back_after_long_queues_only)
 }
 END_TEST
 
+/* A frame with a descriptor; returns whether the queue let it have it. */
+static bool push_with_descriptor(void)
+{
+    struct pvmi_frame_header h = {.src = ALICE, .flags = PVMI_FRAME_FD};
+    struct pvmi_frame *f = pvmi_frame_alloc(&h);
+    f->fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ck_assert_int_ge(f->fd, 0);
+    ck_assert_int_eq(pvmd_queue_push(&queue, f), 0);
+    bool kept = f->fd >= 0;
+    pvmi_frame_unref(f);
+    return kept;
+}
+
+START_TEST(few_descriptors_wait)
+{
+    start();
+    int lowest = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    close(lowest);
+    for (int i = 0; i < 64; i++)
+        ck_assert(push_with_descriptor());
+    ck_assert(!push_with_descriptor());
+    pvmd_queue_pop(&queue);
+    ck_assert(push_with_descriptor());
+    pvmd_queue_clear(&queue);
+    ck_assert(push_with_descriptor());
+    pvmd_queue_clear(&queue);
+    int again = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ck_assert_int_eq(again, lowest); /* all were closed */
+    close(again);
+}
+END_TEST
+
+START_TEST(fewer_wait_where_descriptors_are_few)
+{
+    start();
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = 32;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    int kept = 0;
+    for (int i = 0; i < 20; i++)
+        kept += push_with_descriptor();
+    ck_assert_int_eq(kept, 8);
+    pvmd_queue_clear(&queue);
+}
+END_TEST
+
 UNIT_MAIN("pvmd_queue", frames_come_out_in_order, each_sender_is_told_once, senders_go_on_below_half,
           many_small_frames_count_with_their_overhead, our_own_answers_are_not_held,
           hold_and_release_go_first_and_in_order, clearing_drops_frames_and_releases,
-          memory_is_given_back_after_long_queues_only)
+          memory_is_given_back_after_long_queues_only, few_descriptors_wait, fewer_wait_where_descriptors_are_few)

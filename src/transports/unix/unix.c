@@ -4,6 +4,10 @@
  * Sending writes header and payload with one sendmsg(). The rest of a frame that the socket took in part is kept (one
  * frame for each endpoint) and everything behind it is refused until it is out. Receiving reads large payloads straight
  * to where they belong; only headers and small frames pass through a scratch buffer.
+ *
+ * A descriptor goes with the first byte of its frame. Linux ends a read behind the bytes of the sendmsg() that brought
+ * descriptors, and each sendmsg() here is of one frame: so what a read brings belongs to the last frame that begins in
+ * it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +31,7 @@
 #define READS_MAX      8 /* from one endpoint before the others get their turn */
 #define DIRECT_MAX     2 /* up to this many endpoints are read without asking epoll first */
 #define LISTEN_BACKLOG 4096
+#define RX_DESCRIPTORS 4 /* a frame brings one; room for what a peer that errs may send, to close it */
 
 struct unix_endpoint {
     struct pvmi_endpoint base;
@@ -40,6 +45,7 @@ struct unix_endpoint {
     size_t tx_done; /* bytes of tx that are out, header included */
     uint8_t header_bytes[PVMI_FRAME_HEADER_BYTES];
     size_t header_have;
+    int descriptor;              /* came with the first bytes of the header under way; else -1 */
     struct pvmi_frame_header rx; /* valid while in_payload */
     bool in_payload;
     uint8_t *place; /* NULL: the payload is dropped */
@@ -165,12 +171,20 @@ static void leave_epoll(const struct unix_endpoint *e)
     watch((struct unix_transport *)e->base.transport, EPOLL_CTL_DEL, e->fd, 0, NULL);
 }
 
+static void drop_descriptor(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
 /* Epoll is not told: it ends with the transport, or it is our parent's, if we are a forked child dropping its copies.
  */
 static void endpoint_free(struct unix_endpoint *e)
 {
     if (e->fd >= 0)
         close(e->fd);
+    drop_descriptor(&e->descriptor);
     pvmi_frame_unref(e->tx);
     free(e);
 }
@@ -239,6 +253,7 @@ static int endpoint_new(struct unix_transport *t, int fd, struct unix_endpoint *
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
     e->base.transport = &t->base;
     e->fd = fd;
+    e->descriptor = -1;
     DL_APPEND(t->endpoints, e);
     t->count++;
     *out = e;
@@ -290,6 +305,7 @@ static void endpoint_bury(struct unix_endpoint *e)
     leave_epoll(e);
     close(e->fd);
     e->fd = -1;
+    drop_descriptor(&e->descriptor);
     pvmi_frame_unref(e->tx);
     e->tx = NULL;
     DL_DELETE(t->endpoints, e);
@@ -343,16 +359,46 @@ static unsigned frame_rest(const struct pvmi_frame *f, size_t done, uint8_t wire
     return n;
 }
 
+/* Room for descriptors beside a message, aligned as the kernel wants it. */
+union control {
+    struct cmsghdr align;
+    uint8_t bytes[CMSG_SPACE(RX_DESCRIPTORS * sizeof(int))];
+};
+
+static void attach_descriptor(struct msghdr *msg, union control *control, int fd)
+{
+    memset(control, 0, sizeof *control);
+    msg->msg_control = control;
+    msg->msg_controllen = CMSG_SPACE(sizeof fd);
+    struct cmsghdr *c = CMSG_FIRSTHDR(msg);
+    *c = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof fd)};
+    memcpy(CMSG_DATA(c), &fd, sizeof fd);
+}
+
+/* With too many descriptors under way the frame goes without its own: the receiver hears that it was lost. */
+static ssize_t write_message(int fd, struct msghdr *msg)
+{
+    for (;;) {
+        ssize_t n = sendmsg(fd, msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (n < 0 && errno == ETOOMANYREFS && msg->msg_control) {
+            msg->msg_control = NULL;
+            msg->msg_controllen = 0;
+        } else if (n >= 0 || errno != EINTR) {
+            return n;
+        }
+    }
+}
+
 /* Writes on: bytes written, 0 when the socket is full, or PVMI_EDOWN. */
 static ssize_t write_rest(struct unix_endpoint *e, const struct pvmi_frame *f, size_t done)
 {
     uint8_t wire[PVMI_FRAME_HEADER_BYTES];
     struct iovec rest[PVMI_FRAME_PIECES_MAX + 1];
     struct msghdr msg = {.msg_iov = rest, .msg_iovlen = frame_rest(f, done, wire, rest)};
-    ssize_t n;
-    do
-        n = sendmsg(e->fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
-    while (n < 0 && errno == EINTR);
+    union control control;
+    if (!done && f->h.flags & PVMI_FRAME_FD && f->fd >= 0)
+        attach_descriptor(&msg, &control, f->fd);
+    ssize_t n = write_message(e->fd, &msg);
     if (n >= 0)
         return n;
     return errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM ? 0 : PVMI_EDOWN;
@@ -414,7 +460,18 @@ static void endpoint_writable(struct unix_endpoint *e)
 
 /* ---- receiving ---- */
 
-static void frame_begin(struct unix_endpoint *e)
+/* Hands the frame's descriptor over, or closes it when nobody wants it; -1: it was lost. */
+static void deliver_descriptor(struct unix_endpoint *e, int fd)
+{
+    struct pvmi_transport *t = e->base.transport;
+    bool wanted = !e->dead && e->place && e->rx.flags & PVMI_FRAME_FD && t->callbacks->rx_descriptor;
+    if (wanted)
+        t->callbacks->rx_descriptor(t->arg, &e->base, &e->rx, fd);
+    else
+        drop_descriptor(&fd);
+}
+
+static void frame_begin(struct unix_endpoint *e, int descriptor)
 {
     struct pvmi_transport *t = e->base.transport;
     e->header_have = 0;
@@ -422,6 +479,7 @@ static void frame_begin(struct unix_endpoint *e)
     e->placed = 0;
     e->last_large = e->rx.length > LARGE_BYTES;
     e->place = t->callbacks->rx_place(t->arg, &e->base, &e->rx);
+    deliver_descriptor(e, descriptor);
 }
 
 static void frame_end_if_whole(struct unix_endpoint *e)
@@ -434,8 +492,23 @@ static void frame_end_if_whole(struct unix_endpoint *e)
         t->callbacks->rx_done(t->arg, &e->base, &e->rx);
 }
 
-/* Takes in bytes that were read to the scratch buffer. Returns 0 or the reason to give the connection up. */
-static int consume(struct unix_endpoint *e, const uint8_t *bytes, size_t count)
+/* The descriptor of the header that is complete now, with `behind` more bytes from this read; see the top. */
+static int take_descriptor(struct unix_endpoint *e, int *arrived, size_t behind)
+{
+    int fd = e->descriptor;
+    e->descriptor = -1;
+    if (fd < 0 && behind <= e->rx.length) {
+        fd = *arrived;
+        *arrived = -1;
+    }
+    return fd;
+}
+
+/*
+ * Takes in bytes that were read to the scratch buffer, and *arrived, the descriptor that came with this read. Returns 0
+ * or the reason to give the connection up.
+ */
+static int consume(struct unix_endpoint *e, const uint8_t *bytes, size_t count, int *arrived)
 {
     while (count && !e->dead) {
         if (e->in_payload) {
@@ -458,11 +531,41 @@ static int consume(struct unix_endpoint *e, const uint8_t *bytes, size_t count)
             int rc = pvmi_frame_decode(e->header_bytes, &e->rx);
             if (rc)
                 return rc;
-            frame_begin(e);
+            frame_begin(e, take_descriptor(e, arrived, count));
         }
         frame_end_if_whole(e);
     }
     return 0;
+}
+
+/* The descriptor that a read brought, or -1; whatever came beyond one is closed. */
+static int arrived_descriptor(struct msghdr *msg)
+{
+    int first = -1;
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+            continue;
+        size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < count; i++) {
+            int fd;
+            memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
+            if (first < 0)
+                first = fd;
+            else
+                close(fd);
+        }
+    }
+    return first;
+}
+
+/* What no header has taken is the one's that has begun, or nobody's. */
+static void keep_descriptor(struct unix_endpoint *e, int *arrived)
+{
+    if (!e->dead && e->header_have && e->descriptor < 0) {
+        e->descriptor = *arrived;
+        *arrived = -1;
+    }
+    drop_descriptor(arrived);
 }
 
 /*
@@ -474,7 +577,8 @@ static ssize_t endpoint_read(struct unix_endpoint *e, bool *drained)
 {
     struct unix_transport *t = (struct unix_transport *)e->base.transport;
     struct iovec iov[2];
-    struct msghdr msg = {.msg_iov = iov};
+    union control control;
+    struct msghdr msg = {.msg_iov = iov, .msg_control = &control, .msg_controllen = sizeof control};
     size_t direct = e->in_payload && e->place ? e->rx.length - e->placed : 0;
     size_t behind =
         e->last_large && (direct || !e->in_payload) ? PVMI_FRAME_HEADER_BYTES - e->header_have : SCRATCH_BYTES;
@@ -483,9 +587,9 @@ static ssize_t endpoint_read(struct unix_endpoint *e, bool *drained)
     iov[msg.msg_iovlen++] = (struct iovec){t->scratch, behind};
     ssize_t n;
     do
-        n = recvmsg(e->fd, &msg, MSG_DONTWAIT);
+        n = recvmsg(e->fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     while (n < 0 && errno == EINTR);
-    *drained = n < (ssize_t)(direct + behind);
+    *drained = n < (ssize_t)(direct + behind) && !msg.msg_controllen;
     if (n < 0 && errno == EAGAIN)
         return 0;
     if (n <= 0) {
@@ -493,11 +597,13 @@ static ssize_t endpoint_read(struct unix_endpoint *e, bool *drained)
         endpoint_down(e, torn ? PVMI_EDOWN : 0);
         return -1;
     }
+    int arrived = arrived_descriptor(&msg);
     size_t straight = (size_t)n < direct ? (size_t)n : direct;
     e->placed += straight;
     if (direct)
         frame_end_if_whole(e);
-    int rc = consume(e, t->scratch, n - straight);
+    int rc = consume(e, t->scratch, n - straight, &arrived);
+    keep_descriptor(e, &arrived);
     if (rc) {
         pvmi_log(PVMI_LOG_WARNING, "connection closed: received %s", pvmi_error_text(rc));
         endpoint_down(e, rc);

@@ -1,0 +1,402 @@
+/*
+ * test_unix.c - descriptors on frames of the Unix socket: each comes with its own frame, however the bytes are cut;
+ * what is lost is said; nothing stays open. The rest of transport.h is tested by conform.
+ */
+#include "../../src/core/clock.h"
+#include "../../src/core/error.h"
+#include "../../src/core/log.h"
+#include "../../src/transports/transport.h"
+#include "unit.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { FRAMES_MAX = 512, NONE = -2 };
+
+static const struct pvmi_transport_ops *ops;
+static struct pvmi_transport *server, *client;
+static struct pvmi_endpoint *server_ep, *client_ep;
+static char folder[64], path[128];
+static uint8_t payload[PVMI_FRAME_PAYLOAD_MAX];
+
+/* What the server saw: of each frame the descriptor's mark (see marked()), -1 for a lost one, NONE without callback. */
+static int seen[FRAMES_MAX];
+static unsigned done, downs;
+static bool refuse;
+
+/* ---- descriptors that can be told apart ---- */
+
+static int marked(int mark)
+{
+    int fd = memfd_create("mark", MFD_CLOEXEC);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(ftruncate(fd, mark + 1), 0);
+    return fd;
+}
+
+static int mark_of(int fd)
+{
+    off_t size = lseek(fd, 0, SEEK_END);
+    ck_assert_int_ge(size, 1);
+    ck_assert_int_eq(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+    return (int)size - 1;
+}
+
+static unsigned open_descriptors(void)
+{
+    unsigned n = 0;
+    DIR *d = opendir("/proc/self/fd");
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n;
+}
+
+/* ---- the receiving side ---- */
+
+static int on_accepted(void *arg, struct pvmi_endpoint *ep, const struct pvmi_credentials *who)
+{
+    (void)arg;
+    (void)who;
+    server_ep = ep;
+    return 0;
+}
+
+static uint8_t *on_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+{
+    (void)arg;
+    (void)ep;
+    ck_assert_uint_lt(h->seq, FRAMES_MAX);
+    seen[h->seq] = NONE;
+    return refuse ? NULL : payload;
+}
+
+static void on_descriptor(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h, int fd)
+{
+    (void)arg;
+    (void)ep;
+    ck_assert_int_eq(seen[h->seq], NONE);
+    seen[h->seq] = fd < 0 ? -1 : mark_of(fd);
+    if (fd >= 0)
+        close(fd);
+}
+
+static void on_done(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+{
+    (void)arg;
+    (void)ep;
+    ck_assert_uint_eq(h->seq, done);
+    done++;
+}
+
+static void on_ready(void *arg, struct pvmi_endpoint *ep)
+{
+    (void)arg;
+    (void)ep;
+}
+
+static void on_down(void *arg, struct pvmi_endpoint *ep, int reason)
+{
+    (void)arg;
+    (void)reason;
+    downs++;
+    ops->disconnect(ep);
+}
+
+static struct pvmi_callbacks callbacks = {.accepted = on_accepted,
+                                          .rx_place = on_place,
+                                          .rx_done = on_done,
+                                          .rx_descriptor = on_descriptor,
+                                          .tx_ready = on_ready,
+                                          .down = on_down};
+
+static void drive(void)
+{
+    for (int idle = 0; idle < 3;) {
+        int n = ops->progress(client) + ops->progress(server);
+        idle = n ? 0 : idle + 1;
+    }
+}
+
+static void start(void)
+{
+    ops = pvmi_transport_find("unix");
+    strcpy(folder, "/tmp/test_unix.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/socket", folder);
+    ck_assert_int_eq(ops->open(path, &callbacks, NULL, &server), 0);
+    ck_assert_int_eq(ops->open(NULL, &callbacks, NULL, &client), 0);
+    ck_assert_int_eq(ops->connect(client, (const uint8_t *)path, strlen(path), NULL, &client_ep), 0);
+    drive();
+    ck_assert_ptr_nonnull(server_ep);
+}
+
+static void stop(void)
+{
+    ops->close(client);
+    ops->close(server);
+    ck_assert_int_eq(rmdir(folder), 0);
+}
+
+/* ---- the sending side ---- */
+
+static struct pvmi_frame *frame(uint32_t seq, uint32_t length, int fd)
+{
+    struct pvmi_frame_header h = {.seq = seq, .dst = 0x40001, .length = length, .body_length = length};
+    struct pvmi_frame *f = pvmi_frame_alloc(&h);
+    ck_assert_ptr_nonnull(f);
+    if (length)
+        memset(f->pieces[0].iov_base, 1, length);
+    f->fd = fd;
+    f->h.flags = fd >= 0 ? PVMI_FRAME_FD : 0;
+    return f;
+}
+
+static void send_frame(uint32_t seq, uint32_t length, int fd)
+{
+    struct pvmi_frame *f = frame(seq, length, fd);
+    int rc = PVMI_EAGAIN;
+    for (int64_t end_us = pvmi_clock_us() + 5000000; rc == PVMI_EAGAIN && pvmi_clock_us() < end_us;) {
+        rc = ops->send(client_ep, f);
+        if (rc == PVMI_EAGAIN)
+            drive();
+    }
+    ck_assert_int_eq(rc, 0);
+    pvmi_frame_unref(f);
+}
+
+/* A peer that does as it likes. */
+static int raw_connect(void)
+{
+    struct sockaddr_un sun = {.sun_family = AF_UNIX};
+    strcpy(sun.sun_path, path);
+    int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ck_assert_int_eq(connect(s, (struct sockaddr *)&sun, sizeof sun), 0);
+    drive();
+    return s;
+}
+
+static void raw_send(int s, const void *bytes, size_t length, const int *fds, size_t count)
+{
+    struct iovec iov = {(void *)bytes, length};
+    struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int) * 16)] = {0};
+    if (count) {
+        msg.msg_control = control;
+        msg.msg_controllen = CMSG_SPACE(sizeof(int) * count);
+        struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof(int) * count);
+        memcpy(CMSG_DATA(c), fds, sizeof(int) * count);
+    }
+    ck_assert_int_eq(sendmsg(s, &msg, 0), (ssize_t)length);
+}
+
+static void raw_header(uint8_t wire[PVMI_FRAME_HEADER_BYTES], uint32_t seq, uint8_t flags)
+{
+    struct pvmi_frame_header h = {.seq = seq, .dst = 0x40001, .flags = flags};
+    pvmi_frame_encode(&h, wire);
+}
+
+/* ---- tests ---- */
+
+START_TEST(each_comes_with_its_frame)
+{
+    static const uint32_t sizes[] = {0, 1, 100, 4096, 4097, 16384, 60000, 65536};
+    start();
+    unsigned before = open_descriptors();
+    for (uint32_t i = 0; i < 400; i++) {
+        bool with = i * 7 % 5 < 2;
+        send_frame(i, sizes[i * 5 % 8], with ? marked((int)i) : -1);
+        if (i % 37 == 0)
+            drive(); /* else as many as the socket holds are read together */
+    }
+    drive();
+    ck_assert_uint_eq(done, 400);
+    for (int i = 0; i < 400; i++)
+        ck_assert_int_eq(seen[i], i * 7 % 5 < 2 ? i : NONE);
+    ck_assert_uint_eq(open_descriptors(), before);
+    stop();
+}
+END_TEST
+
+START_TEST(in_any_cut_of_the_header)
+{
+    start();
+    int s = raw_connect();
+    uint8_t wire[PVMI_FRAME_HEADER_BYTES];
+    for (uint32_t i = 0; i < PVMI_FRAME_HEADER_BYTES - 1; i++) {
+        int fd = marked((int)i);
+        raw_header(wire, i, PVMI_FRAME_FD);
+        raw_send(s, wire, i + 1, &fd, 1);
+        if (i % 2)
+            drive();
+        raw_send(s, wire + i + 1, PVMI_FRAME_HEADER_BYTES - i - 1, NULL, 0);
+        close(fd);
+        if (i % 3)
+            drive();
+    }
+    drive();
+    ck_assert_uint_eq(done, PVMI_FRAME_HEADER_BYTES - 1);
+    for (int i = 0; i < PVMI_FRAME_HEADER_BYTES - 1; i++)
+        ck_assert_int_eq(seen[i], i);
+    close(s);
+    stop();
+}
+END_TEST
+
+START_TEST(a_missing_one_is_not_taken_from_the_next)
+{
+    start();
+    struct pvmi_frame *lost = frame(0, 10, -1);
+    lost->h.flags = PVMI_FRAME_FD;
+    ck_assert_int_eq(ops->send(client_ep, lost), 0);
+    pvmi_frame_unref(lost);
+    send_frame(1, 10, marked(1));
+    send_frame(2, 0, -1);
+    drive();
+    ck_assert_uint_eq(done, 3);
+    ck_assert_int_eq(seen[0], -1);
+    ck_assert_int_eq(seen[1], 1);
+    ck_assert_int_eq(seen[2], NONE);
+    stop();
+}
+END_TEST
+
+START_TEST(unwanted_ones_are_closed)
+{
+    start();
+    int s = raw_connect();
+    unsigned before = open_descriptors();
+    uint8_t wire[PVMI_FRAME_HEADER_BYTES];
+    int fds[3] = {marked(0), marked(7), marked(8)};
+    raw_header(wire, 0, 0); /* one that no flag announces */
+    raw_send(s, wire, sizeof wire, fds, 1);
+    raw_header(wire, 1, PVMI_FRAME_FD); /* three for one frame */
+    raw_send(s, wire, sizeof wire, fds, 3);
+    drive();
+    refuse = true;
+    raw_header(wire, 2, PVMI_FRAME_FD);
+    raw_send(s, wire, sizeof wire, fds, 1);
+    drive();
+    refuse = false;
+    callbacks.rx_descriptor = NULL;
+    raw_header(wire, 2, PVMI_FRAME_FD);
+    raw_send(s, wire, sizeof wire, fds, 1);
+    drive();
+    for (int i = 0; i < 3; i++)
+        close(fds[i]);
+    ck_assert_uint_eq(done, 3);
+    ck_assert_int_eq(seen[0], NONE);
+    ck_assert_int_eq(seen[1], 0);
+    ck_assert_uint_eq(open_descriptors(), before);
+    close(s);
+    stop();
+}
+END_TEST
+
+START_TEST(more_than_there_is_room_for_is_truncated)
+{
+    start();
+    int s = raw_connect();
+    unsigned before = open_descriptors();
+    uint8_t wire[PVMI_FRAME_HEADER_BYTES];
+    int fds[16];
+    for (int i = 0; i < 16; i++)
+        fds[i] = marked(i);
+    raw_header(wire, 0, PVMI_FRAME_FD);
+    raw_send(s, wire, sizeof wire, fds, 16);
+    for (int i = 0; i < 16; i++)
+        close(fds[i]);
+    drive();
+    ck_assert_uint_eq(done, 1);
+    ck_assert_int_eq(seen[0], 0);
+    ck_assert_uint_eq(open_descriptors(), before);
+    close(s);
+    stop();
+}
+END_TEST
+
+START_TEST(without_descriptors_left_it_is_lost)
+{
+    start();
+    send_frame(0, 10, marked(0));
+    send_frame(1, 10, marked(1));
+    struct rlimit limit, tight;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    tight = limit;
+    tight.rlim_cur = 0;
+    setrlimit(RLIMIT_NOFILE, &tight);
+    drive();
+    setrlimit(RLIMIT_NOFILE, &limit);
+    send_frame(2, 10, marked(2));
+    drive();
+    ck_assert_uint_eq(done, 3);
+    ck_assert_int_eq(seen[0], -1);
+    ck_assert_int_eq(seen[1], -1);
+    ck_assert_int_eq(seen[2], 2);
+    stop();
+}
+END_TEST
+
+START_TEST(nothing_leaks_when_the_peer_goes)
+{
+    start();
+    unsigned before = open_descriptors();
+    int s = raw_connect();
+    uint8_t wire[PVMI_FRAME_HEADER_BYTES];
+    int fd = marked(0);
+    raw_header(wire, 0, PVMI_FRAME_FD);
+    raw_send(s, wire, 1, &fd, 1); /* the header stays unfinished */
+    drive();
+    raw_send(s, "garbage garbage garbage garbage garbage garbage garbage garbage ", 63, &fd, 1);
+    drive();
+    close(s);
+    s = raw_connect();
+    raw_send(s, wire, 30, &fd, 1);
+    drive();
+    close(s);
+    s = raw_connect();
+    raw_send(s, "garbage garbage garbage garbage garbage garbage garbage garbage ", 64, &fd, 1);
+    drive();
+    close(s);
+    close(fd);
+    drive();
+    ck_assert_uint_eq(downs, 3);
+    ck_assert_uint_eq(open_descriptors(), before);
+    stop();
+}
+END_TEST
+
+START_TEST(nothing_leaks_on_close)
+{
+    unsigned before = open_descriptors();
+    start();
+    int s = raw_connect();
+    uint8_t wire[PVMI_FRAME_HEADER_BYTES];
+    int fd = marked(0);
+    raw_header(wire, 0, PVMI_FRAME_FD);
+    raw_send(s, wire, 1, &fd, 1);
+    drive();
+    while (1) { /* until one stays in the sender, half sent */
+        struct pvmi_frame *f = frame(0, 60000, marked(5));
+        int rc = ops->send(client_ep, f);
+        pvmi_frame_unref(f);
+        if (rc)
+            break;
+    }
+    close(fd);
+    close(s);
+    stop();
+    ck_assert_uint_eq(open_descriptors(), before);
+}
+END_TEST
+
+UNIT_MAIN("unix", each_comes_with_its_frame, in_any_cut_of_the_header, a_missing_one_is_not_taken_from_the_next,
+          unwanted_ones_are_closed, more_than_there_is_room_for_is_truncated, without_descriptors_left_it_is_lost,
+          nothing_leaks_when_the_peer_goes, nothing_leaks_on_close)
