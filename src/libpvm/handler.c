@@ -32,19 +32,29 @@ static bool covers(int pattern, int value)
     return pattern == PVMI_INBOX_ANY || pattern == value;
 }
 
-static struct handler *find(const struct pvmi_message *m)
+static struct handler *find(int src, int tag, int ctx)
 {
     for (int i = 0; i < handler_slots; i++) {
         struct handler *h = &handlers[i];
-        if (h->call && covers(h->src, (int)m->src) && covers(h->tag, m->tag) && covers(h->ctx, (int)m->ctx))
+        if (h->call && covers(h->src, src) && covers(h->tag, tag) && covers(h->ctx, ctx))
             return h;
     }
     return NULL;
 }
 
+static struct handler *find_for(const struct pvmi_message *m)
+{
+    return find((int)m->src, m->tag, (int)m->ctx);
+}
+
+bool pvmi_handler_concerns(int src, int tag, int ctx)
+{
+    return queued || (handler_count && find(src, tag, ctx));
+}
+
 bool pvmi_handler_take(struct pvmi_message *m)
 {
-    if (!handler_count || !find(m))
+    if (!handler_count || !find_for(m))
         return false;
     struct taken *t = malloc(sizeof *t);
     if (!t)
@@ -93,7 +103,7 @@ bool pvmi_handler_run(void)
     deferred++;
     for (unsigned left = queued; left && queued; left--) { /* what they send to ourselves comes next time */
         struct pvmi_message *m = queue_pop();
-        struct handler *h = find(m);
+        struct handler *h = find_for(m);
         if (h)
             invoke(h, m);
         else

@@ -33,6 +33,7 @@ static struct list *lists[PVMI_INBOX_KINDS];
 static bool indexed[PVMI_INBOX_KINDS];
 static struct pvmi_waiting *spare; /* freed ones, linked by next */
 static unsigned spare_count;
+static struct pvmi_wanted *wanted; /* by the innermost receive that waits; NULL: none does */
 
 static int kind_of_search(int src, int tag, int ctx)
 {
@@ -140,8 +141,39 @@ static void waiting_free(struct pvmi_waiting *w)
     spare_count++;
 }
 
+static bool covers(int pattern, int value)
+{
+    return pattern == PVMI_INBOX_ANY || pattern == value;
+}
+
+struct pvmi_wanted *pvmi_inbox_want(struct pvmi_wanted *w)
+{
+    struct pvmi_wanted *before = wanted;
+    wanted = w;
+    return before;
+}
+
+struct pvmi_wanted *pvmi_inbox_wanted(int src, int tag, int ctx)
+{
+    bool matches = wanted && !wanted->m && !wanted->body && covers(wanted->src, src) && covers(wanted->tag, tag) &&
+                   covers(wanted->ctx, ctx);
+    return matches ? wanted : NULL;
+}
+
+/* Whether m is just what a receive waits for, which then has it. */
+static bool hand_over(struct pvmi_message *m)
+{
+    bool placed = wanted && wanted->body && wanted->body == m->mem;
+    if (!placed && !pvmi_inbox_wanted((int)m->src, m->tag, (int)m->ctx))
+        return false;
+    wanted->m = m;
+    return true;
+}
+
 void pvmi_inbox_put(struct pvmi_message *m)
 {
+    if (hand_over(m))
+        return;
     struct pvmi_waiting *w = waiting_new(m);
     if (!w) {
         pvmi_log(PVMI_LOG_ERROR, "no memory: dropped a message from t%x with tag %d", m->src, m->tag);
@@ -159,8 +191,7 @@ static struct pvmi_waiting *walk(int src, int tag, int ctx)
 {
     struct pvmi_waiting *w;
     DL_FOREACH (first, w)
-        if ((src == PVMI_INBOX_ANY || src == w->src) && (tag == PVMI_INBOX_ANY || tag == w->tag) &&
-            (ctx == PVMI_INBOX_ANY || ctx == w->ctx))
+        if (covers(src, w->src) && covers(tag, w->tag) && covers(ctx, w->ctx))
             return w;
     return NULL;
 }

@@ -24,8 +24,21 @@ struct pvmi_waiting {
     } of_kind[PVMI_INBOX_KINDS];
 };
 
-/* Appends a message; takes over the reference. Out of memory drops it with a logged error. */
+/* What a receive waits for: the first message that matches is handed to it and does not enter the inbox. */
+struct pvmi_wanted {
+    int src, tag, ctx;           /* PVMI_INBOX_ANY leaves a field open */
+    const struct pvmi_mem *body; /* not NULL: only the message with this body will do */
+    struct pvmi_message *m;      /* what has come, with the receive's reference; NULL until then */
+};
+
+/* Appends a message, or hands it to who wants it; takes over the reference. Out of memory drops it, logged. */
 void pvmi_inbox_put(struct pvmi_message *m);
+
+/* From now on `w` is what is wanted, NULL: nothing. Returns what was before, which the caller sets again afterwards. */
+struct pvmi_wanted *pvmi_inbox_want(struct pvmi_wanted *w);
+
+/* Who would get a message with these fields, if the next one had them; NULL: it would enter the inbox. */
+struct pvmi_wanted *pvmi_inbox_wanted(int src, int tag, int ctx);
 
 /* The first message in order of arrival that matches (PVMI_INBOX_ANY leaves a field open), or NULL. */
 struct pvmi_waiting *pvmi_inbox_find(int src, int tag, int ctx);

@@ -1,4 +1,5 @@
 /* receive.c - pvm_recv and its kin: a message is matched in the inbox, or waited for. */
+#include "receive.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "../core/log.h"
 #include "buffer.h"
 #include "compat.h"
+#include "handler.h"
 #include "inbox.h"
 #include "perror.h"
 #include "task.h"
@@ -18,9 +20,9 @@
 typedef int match_function(int mid, int tid, int tag);
 
 struct search {
-    int tid, tag;
-    struct pvmi_waiting *found;
-    int rc; /* what a match function of the program said to abort with */
+    struct pvmi_wanted wanted;  /* wanted.m: came while we waited for it */
+    struct pvmi_waiting *found; /* else: found in the inbox */
+    int rc;                     /* what a match function of the program said to abort with */
 };
 
 static match_function default_match;
@@ -46,7 +48,7 @@ static void search_by_function(struct search *s)
     for (struct pvmi_waiting *w = pvmi_inbox_first(), *next; w; w = next) {
         next = w->next;
         int mid = pvmi_buffer_of_waiting(w);
-        int rank = mid < 0 ? mid : match(mid, s->tid, s->tag);
+        int rank = mid < 0 ? mid : match(mid, s->wanted.src, s->wanted.tag);
         if (rank < 0) {
             s->rc = rank;
             return;
@@ -67,11 +69,13 @@ static bool search(void *arg)
 {
     struct search *s = arg;
     s->found = NULL;
+    if (s->wanted.m || s->wanted.body)
+        return s->wanted.m;
     if (match != default_match) {
         search_by_function(s);
         return s->found || s->rc;
     }
-    s->found = pvmi_inbox_find(s->tid, s->tag, pvmmyctx);
+    s->found = pvmi_inbox_find(s->wanted.src, s->wanted.tag, s->wanted.ctx);
     return s->found;
 }
 
@@ -85,6 +89,20 @@ static int listen_sometimes(void)
     return pvmi_wait_poll();
 }
 
+/* Not with a match function of the program, which wants to see all messages. */
+static int wait_for(struct search *s, int64_t deadline_us)
+{
+    struct pvmi_wanted *outer = pvmi_inbox_want(match == default_match ? &s->wanted : NULL);
+    int rc = pvmi_wait_until(search, s, deadline_us);
+    pvmi_inbox_want(outer);
+    return s->wanted.m ? 0 : rc;
+}
+
+static struct search make_search(int tid, int tag)
+{
+    return (struct search){.wanted = {.src = tid, .tag = tag, .ctx = pvmmyctx}};
+}
+
 /* Finds a message, waiting for it until `deadline_us` (0: not at all): 0, PVMI_ETIMEOUT or an error. */
 static int find(struct search *s, int64_t deadline_us)
 {
@@ -94,7 +112,7 @@ static int find(struct search *s, int64_t deadline_us)
     if (rc || search(s))
         return rc ? rc : s->rc;
     if (deadline_us)
-        rc = pvmi_wait_until(search, s, deadline_us);
+        rc = wait_for(s, deadline_us);
     else
         rc = pvmi_wait_poll();
     if (!rc && !deadline_us && !search(s))
@@ -104,10 +122,19 @@ static int find(struct search *s, int64_t deadline_us)
 
 /* ---- pvm_recv, pvm_nrecv, pvm_trecv, pvm_probe ---- */
 
-static int activate(struct pvmi_waiting *w)
+/* The message of a search that found one, with the caller's reference; *mid is 0 or the number it already has. */
+static struct pvmi_message *take(struct search *s, int *mid)
+{
+    if (!s->wanted.m)
+        return pvmi_inbox_take(s->found, mid);
+    *mid = 0;
+    return s->wanted.m;
+}
+
+static int activate(struct search *s)
 {
     int mid;
-    struct pvmi_message *m = pvmi_inbox_take(w, &mid);
+    struct pvmi_message *m = take(s, &mid);
     if (mid)
         pvmi_buffer_taken(mid);
     else
@@ -120,13 +147,13 @@ static int activate(struct pvmi_waiting *w)
 /* mid, 0 if there was no message in time, or an error. The old receive buffer goes in any case. */
 static int receive(int tid, int tag, int64_t deadline_us)
 {
-    struct search s = {.tid = tid, .tag = tag};
+    struct search s = make_search(tid, tag);
     if (pvmi_receive_buffer.mid)
         pvmi_buffer_free(pvmi_receive_buffer.mid);
     int rc = find(&s, deadline_us);
     if (rc)
         return rc == PVMI_ETIMEOUT ? 0 : rc;
-    return activate(s.found);
+    return activate(&s);
 }
 
 int pvm_recv(int tid, int tag)
@@ -157,7 +184,7 @@ int pvm_trecv(int tid, int tag, struct timeval *timeout)
 
 static int probe(int tid, int tag)
 {
-    struct search s = {.tid = tid, .tag = tag};
+    struct search s = make_search(tid, tag);
     int rc = find(&s, 0);
     if (rc)
         return rc == PVMI_ETIMEOUT ? 0 : rc;
@@ -178,6 +205,49 @@ int (*pvm_recvf(int (*function)(int mid, int tid, int tag)))(int mid, int tid, i
 
 /* ---- pvm_precv ---- */
 
+/*
+ * The buffer of the pvm_precv() that waits, as message memory: a message that comes in piece by piece is placed there.
+ * While that goes on (mem.refs), the search is satisfied by that message alone.
+ */
+static struct {
+    struct pvmi_mem mem;
+    struct search *search; /* NULL: none waits */
+} offered;
+
+/* pvmi_mem.release: its message has been taken, or will never be complete. */
+static void give_back(struct pvmi_mem *mem)
+{
+    (void)mem;
+    if (offered.search)
+        offered.search->wanted.body = NULL;
+}
+
+struct pvmi_mem *pvmi_receive_claim(const struct pvmi_frame_header *h)
+{
+    struct search *s = offered.search;
+    if (!s || h->dsig != pvmi_dsig_own() || !h->body_length || h->body_length > offered.mem.capacity)
+        return NULL;
+    if (s->wanted.ctx != (int)h->ctx || pvmi_inbox_wanted((int)h->src, h->tag, (int)h->ctx) != &s->wanted)
+        return NULL;
+    if (pvmi_handler_concerns((int)h->src, h->tag, (int)h->ctx))
+        return NULL;
+    offered.mem.refs = 1;
+    s->wanted.body = &offered.mem;
+    return &offered.mem;
+}
+
+/* As find(), with room for `size` bytes of a message. Not where handlers receive while a pvm_precv() waits already. */
+static int find_placing(struct search *s, void *data, size_t size)
+{
+    if (offered.search || offered.mem.refs)
+        return find(s, PVMI_WAIT_FOREVER);
+    offered.mem = (struct pvmi_mem){.data = data, .capacity = size, .release = give_back};
+    offered.search = s;
+    int rc = find(s, PVMI_WAIT_FOREVER);
+    offered.search = NULL;
+    return rc;
+}
+
 /* Takes up to n items out of m, in our format; *bytes becomes what the whole message would take here. */
 static int copy_out(struct pvmi_message *m, void *data, int n, int type, int *bytes)
 {
@@ -191,7 +261,7 @@ static int copy_out(struct pvmi_message *m, void *data, int n, int type, int *by
     if (m->dsig != pvmi_dsig_own())
         return pvmi_message_unpack(m, type, data, items < (uint64_t)n ? (int)items : n, 1);
     uint64_t copied = whole < (uint64_t)n * item ? whole : (uint64_t)n * item;
-    if (copied)
+    if (copied && m->mem->data != data)
         memcpy(data, m->mem->data, copied);
     return 0;
 }
@@ -200,14 +270,15 @@ static int receive_data(int tid, int tag, void *data, int n, int type, int *rtid
 {
     if (type == PVM_STR)
         return PVMI_EUNSUPPORTED;
-    if (n < 0 || (n && !data) || !pvmi_type_bytes(type, pvmi_dsig_own()))
+    size_t item = pvmi_type_bytes(type, pvmi_dsig_own());
+    if (n < 0 || (n && !data) || !item)
         return PVMI_EPARAM;
-    struct search s = {.tid = tid, .tag = tag};
-    int rc = find(&s, PVMI_WAIT_FOREVER);
+    struct search s = make_search(tid, tag);
+    int rc = find_placing(&s, data, (size_t)n * item);
     if (rc)
         return rc;
     int mid, bytes;
-    struct pvmi_message *m = pvmi_inbox_take(s.found, &mid);
+    struct pvmi_message *m = take(&s, &mid);
     rc = copy_out(m, data, n, type, &bytes);
     if (rtid)
         *rtid = (int)m->src;
