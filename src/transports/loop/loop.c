@@ -1,9 +1,10 @@
 /*
  * loop.c - frames between two ends inside one process: the smallest transport there can be.
  *
- * For unit tests, and the one to read first (doc/adding-a-transport.md explains it line by line). An address is a name
- * in a list of open transports. A frame travels by being copied to the peer's queue of QUEUE_MAX frames; progress() of
- * the peer takes it out. An eventfd is the pollable descriptor.
+ * For unit tests, and the one to read first (doc/adding-a-transport.md explains it line by line). An offer is a number
+ * by which join() finds the endpoint that made it; the reply is the number of the other end. A frame travels by being
+ * copied to the peer's queue of QUEUE_MAX frames; progress() of the peer takes it out. An eventfd is the pollable
+ * descriptor.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,14 +21,22 @@ struct parcel {
     struct parcel *prev, *next;
 };
 
+/* What an endpoint waits for before it may send. */
+enum loop_state {
+    LOOP_OFFERED, /* somebody to join */
+    LOOP_JOINED,  /* its owner to hear of it: joined() */
+    LOOP_UP,      /* nothing */
+};
+
 struct loop_endpoint {
     struct pvmi_endpoint base;
-    struct loop_endpoint *peer; /* NULL: gone */
+    uint64_t number; /* what travels as offer and reply */
+    enum loop_state state;
+    struct loop_endpoint *peer; /* NULL when offered, and when the peer is gone */
     struct parcel *inbox;
     unsigned inbox_count;
-    bool announced;  /* accepted was called, or we are the connecting end */
-    bool want_ready; /* a frame was refused and the peer has made room since */
     bool refused;    /* a frame was refused */
+    bool want_ready; /* tx_ready is due */
     bool released;   /* disconnected: free it when progress is over */
     bool told_down;
     struct loop_endpoint *prev, *next;
@@ -35,14 +44,14 @@ struct loop_endpoint {
 
 struct loop_transport {
     struct pvmi_transport base;
-    char *name; /* NULL: only connects out */
     int event_fd;
+    pid_t pid; /* whose it is: a forked child has only a copy */
     bool in_progress;
     struct loop_endpoint *endpoints;
     struct loop_transport *prev, *next;
 };
 
-static struct loop_transport *open_transports; /* those with a name */
+static struct loop_transport *open_transports;
 
 static int loop_available(char *why, size_t size)
 {
@@ -51,62 +60,46 @@ static int loop_available(char *why, size_t size)
     return 0;
 }
 
-static void wake(struct pvmi_transport *t)
+static void wake(struct pvmi_transport *base)
 {
+    struct loop_transport *t = (struct loop_transport *)base;
     uint64_t one = 1;
-    ssize_t n = write(((struct loop_transport *)t)->event_fd, &one, sizeof one);
+    if (t->pid != getpid())
+        return;
+    ssize_t n = write(t->event_fd, &one, sizeof one);
     (void)n; /* a full counter is awake already */
-}
-
-static struct loop_transport *transport_by_name(const uint8_t *name, size_t length)
-{
-    struct loop_transport *t;
-    DL_FOREACH (open_transports, t)
-        if (strlen(t->name) == length && !memcmp(t->name, name, length))
-            return t;
-    return NULL;
 }
 
 static int loop_open(const char *address, const struct pvmi_callbacks *callbacks, void *arg,
                      struct pvmi_transport **out)
 {
     extern const struct pvmi_transport_ops pvmi_loop_ops;
-    if (address && transport_by_name((const uint8_t *)address, strlen(address)))
-        return PVMI_EEXISTS;
+    if (address)
+        return PVMI_EUNSUPPORTED;
     struct loop_transport *t = calloc(1, sizeof *t);
     if (!t)
         return PVMI_ENOMEM;
     t->base = (struct pvmi_transport){.ops = &pvmi_loop_ops, .callbacks = callbacks, .arg = arg};
+    t->pid = getpid();
     t->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    t->name = address ? strdup(address) : NULL;
-    if (t->event_fd < 0 || (address && !t->name)) {
-        if (t->event_fd >= 0)
-            close(t->event_fd);
+    if (t->event_fd < 0) {
         free(t);
         return PVMI_ESYSTEM;
     }
-    if (t->name)
-        DL_APPEND(open_transports, t);
+    DL_APPEND(open_transports, t);
     *out = &t->base;
     return 0;
-}
-
-static void inbox_clear(struct loop_endpoint *e)
-{
-    struct parcel *p, *next;
-    DL_FOREACH_SAFE (e->inbox, p, next) {
-        pvmi_frame_unref(p->frame);
-        free(p);
-    }
-    e->inbox = NULL;
-    e->inbox_count = 0;
 }
 
 static void endpoint_free(struct loop_endpoint *e)
 {
     struct loop_transport *t = (struct loop_transport *)e->base.transport;
+    struct parcel *p, *next;
+    DL_FOREACH_SAFE (e->inbox, p, next) {
+        pvmi_frame_unref(p->frame);
+        free(p);
+    }
     DL_DELETE(t->endpoints, e);
-    inbox_clear(e);
     free(e);
 }
 
@@ -127,64 +120,95 @@ static void loop_close(struct pvmi_transport *base)
         part(e);
         endpoint_free(e);
     }
-    if (t->name)
-        DL_DELETE(open_transports, t);
+    DL_DELETE(open_transports, t);
     close(t->event_fd);
-    free(t->name);
     free(t);
 }
 
 static void loop_query(const struct pvmi_transport *t, struct pvmi_attributes *out)
 {
     (void)t;
-    *out = (struct pvmi_attributes){
-        .frame_max = 65536, .copy_max = 65536, .latency_ns = 100, .bandwidth_mbs = 10000, .local_only = true};
+    *out = (struct pvmi_attributes){.frame_max = 65536,
+                                    .copy_max = 65536,
+                                    .latency_ns = 100,
+                                    .bandwidth_mbs = 10000,
+                                    .local_only = true,
+                                    .lossless = true};
 }
 
-static int loop_address(const struct pvmi_transport *base, uint8_t *blob, size_t size)
-{
-    const struct loop_transport *t = (const struct loop_transport *)base;
-    size_t length = t->name ? strlen(t->name) : 0;
-    if (!length || length > size)
-        return PVMI_ELIMIT;
-    memcpy(blob, t->name, length);
-    return (int)length;
-}
+/* ---- coming together ---- */
 
-static int loop_reach(const struct pvmi_transport *t, const uint8_t *blob, size_t length)
+static struct loop_endpoint *endpoint_new(struct pvmi_transport *base, void *owner)
 {
-    (void)t;
-    return transport_by_name(blob, length) ? 1 : 0;
-}
-
-static struct loop_endpoint *endpoint_new(struct loop_transport *t, void *owner, bool announced)
-{
+    static uint64_t last_number;
+    struct loop_transport *t = (struct loop_transport *)base;
     struct loop_endpoint *e = calloc(1, sizeof *e);
     if (!e)
         return NULL;
-    e->base = (struct pvmi_endpoint){.transport = &t->base, .owner = owner};
-    e->announced = announced;
+    e->base = (struct pvmi_endpoint){.transport = base, .owner = owner};
+    e->number = ++last_number;
     DL_APPEND(t->endpoints, e);
     return e;
 }
 
-static int loop_connect(struct pvmi_transport *base, const uint8_t *blob, size_t length, void *owner,
-                        struct pvmi_endpoint **out)
+static int loop_offer(struct pvmi_transport *t, void *owner, uint8_t blob[PVMI_OFFER_MAX], int *fd,
+                      struct pvmi_endpoint **out)
 {
-    struct loop_transport *there = transport_by_name(blob, length);
-    if (!there)
-        return PVMI_EUNREACHABLE;
-    struct loop_endpoint *ours = endpoint_new((struct loop_transport *)base, owner, true);
-    struct loop_endpoint *theirs = ours ? endpoint_new(there, NULL, false) : NULL;
-    if (!theirs) {
-        if (ours)
-            endpoint_free(ours);
+    struct loop_endpoint *e = endpoint_new(t, owner);
+    if (!e)
         return PVMI_ENOMEM;
-    }
+    memcpy(blob, &e->number, sizeof e->number);
+    *fd = -1;
+    *out = &e->base;
+    return sizeof e->number;
+}
+
+static struct loop_endpoint *offer_find(uint64_t number)
+{
+    struct loop_transport *t;
+    struct loop_endpoint *e;
+    DL_FOREACH (open_transports, t)
+        DL_FOREACH (t->endpoints, e)
+            if (e->number == number && e->state == LOOP_OFFERED && !e->released)
+                return e;
+    return NULL;
+}
+
+static int loop_join(struct pvmi_transport *t, const uint8_t *blob, size_t length, int fd, void *owner,
+                     uint8_t reply[PVMI_OFFER_MAX], struct pvmi_endpoint **out)
+{
+    uint64_t number;
+    if (fd >= 0)
+        close(fd); /* not one of ours: we pass none on */
+    if (length != sizeof number)
+        return PVMI_EFORMAT;
+    memcpy(&number, blob, sizeof number);
+    struct loop_endpoint *theirs = offer_find(number);
+    if (!theirs)
+        return PVMI_EUNREACHABLE;
+    struct loop_endpoint *ours = endpoint_new(t, owner);
+    if (!ours)
+        return PVMI_ENOMEM;
+    ours->state = LOOP_UP;
     ours->peer = theirs;
+    theirs->state = LOOP_JOINED;
     theirs->peer = ours;
-    wake(&there->base);
+    memcpy(reply, &ours->number, sizeof ours->number);
     *out = &ours->base;
+    return sizeof ours->number;
+}
+
+static int loop_joined(struct pvmi_endpoint *base, const uint8_t *reply, size_t length)
+{
+    struct loop_endpoint *e = (struct loop_endpoint *)base;
+    if (e->state != LOOP_JOINED || !e->peer)
+        return PVMI_EDOWN;
+    if (length != sizeof e->peer->number || memcmp(reply, &e->peer->number, length))
+        return PVMI_EFORMAT;
+    e->state = LOOP_UP;
+    e->refused = false;
+    e->want_ready = true;
+    wake(base->transport);
     return 0;
 }
 
@@ -196,6 +220,8 @@ static void loop_disconnect(struct pvmi_endpoint *base)
     if (!((struct loop_transport *)base->transport)->in_progress)
         endpoint_free(e);
 }
+
+/* ---- sending ---- */
 
 static struct pvmi_frame *frame_copy(const struct pvmi_frame *f)
 {
@@ -211,9 +237,9 @@ static struct pvmi_frame *frame_copy(const struct pvmi_frame *f)
 static int loop_send(struct pvmi_endpoint *base, struct pvmi_frame *f)
 {
     struct loop_endpoint *e = (struct loop_endpoint *)base;
-    if (!e->peer)
+    if (e->state != LOOP_OFFERED && !e->peer)
         return PVMI_EDOWN;
-    if (e->peer->inbox_count >= QUEUE_MAX) {
+    if (e->state != LOOP_UP || e->peer->inbox_count >= QUEUE_MAX) {
         e->refused = true;
         return PVMI_EAGAIN;
     }
@@ -236,10 +262,34 @@ static size_t loop_pending(const struct pvmi_endpoint *base)
     return 0;
 }
 
+/* ---- receiving ---- */
+
+static bool is_whole_message(const struct pvmi_frame_header *h)
+{
+    return !h->offset && h->length && h->length == h->body_length;
+}
+
+/* Gives the frame's memory away, reference and all. */
+static void deliver_whole(struct loop_endpoint *e, struct pvmi_frame *f)
+{
+    struct pvmi_transport *t = e->base.transport;
+    if (t->callbacks->rx_whole(t->arg, &e->base, &f->h, pvmi_mem_ref(f->mem), f->mem->data))
+        pvmi_mem_unref(f->mem); /* refused: it is ours again */
+}
+
+static void deliver_copying(struct loop_endpoint *e, struct pvmi_frame *f)
+{
+    struct pvmi_transport *t = e->base.transport;
+    uint8_t *place = t->callbacks->rx_place(t->arg, &e->base, &f->h);
+    if (!place || e->released)
+        return;
+    if (f->h.length)
+        memcpy(place, f->pieces[0].iov_base, f->h.length);
+    t->callbacks->rx_done(t->arg, &e->base, &f->h);
+}
+
 static void deliver_one(struct loop_endpoint *e)
 {
-    const struct pvmi_callbacks *cb = e->base.transport->callbacks;
-    void *arg = e->base.transport->arg;
     struct parcel *p = e->inbox;
     DL_DELETE(e->inbox, p);
     e->inbox_count--;
@@ -248,14 +298,17 @@ static void deliver_one(struct loop_endpoint *e)
         e->peer->want_ready = true;
         wake(e->peer->base.transport);
     }
-    uint8_t *place = cb->rx_place(arg, &e->base, &p->frame->h);
-    if (place && !e->released) {
-        if (p->frame->h.length)
-            memcpy(place, p->frame->pieces[0].iov_base, p->frame->h.length);
-        cb->rx_done(arg, &e->base, &p->frame->h);
-    }
+    if (e->base.transport->callbacks->rx_whole && is_whole_message(&p->frame->h))
+        deliver_whole(e, p->frame);
+    else
+        deliver_copying(e, p->frame);
     pvmi_frame_unref(p->frame);
     free(p);
+}
+
+static bool has_lost_peer(const struct loop_endpoint *e)
+{
+    return e->state != LOOP_OFFERED && !e->peer && !e->told_down;
 }
 
 /* Everything there is to tell of one endpoint; returns how many things that were. */
@@ -263,15 +316,6 @@ static int endpoint_progress(struct loop_endpoint *e)
 {
     struct pvmi_transport *t = e->base.transport;
     int n = 0;
-    if (!e->announced) {
-        e->announced = true;
-        n++;
-        struct pvmi_credentials who = {.pid = getpid(), .uid = getuid()};
-        if (t->callbacks->accepted(t->arg, &e->base, &who)) {
-            part(e);
-            e->released = true;
-        }
-    }
     if (!e->released && e->want_ready) {
         e->want_ready = false;
         n++;
@@ -281,7 +325,7 @@ static int endpoint_progress(struct loop_endpoint *e)
         n++;
         deliver_one(e);
     }
-    if (!e->released && !e->peer && !e->told_down) {
+    if (!e->released && has_lost_peer(e)) {
         e->told_down = true;
         n++;
         t->callbacks->down(t->arg, &e->base, 0);
@@ -316,7 +360,7 @@ static int loop_arm(struct pvmi_transport *base)
 {
     const struct loop_endpoint *e;
     DL_FOREACH (((struct loop_transport *)base)->endpoints, e)
-        if (e->inbox || e->want_ready || !e->announced || (!e->peer && !e->told_down))
+        if (e->inbox || e->want_ready || has_lost_peer(e))
             return 1;
     return 0;
 }
@@ -328,9 +372,9 @@ const struct pvmi_transport_ops pvmi_loop_ops = {
     .open = loop_open,
     .close = loop_close,
     .query = loop_query,
-    .address = loop_address,
-    .reach = loop_reach,
-    .connect = loop_connect,
+    .offer = loop_offer,
+    .join = loop_join,
+    .joined = loop_joined,
     .disconnect = loop_disconnect,
     .send = loop_send,
     .pending = loop_pending,
