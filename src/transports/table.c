@@ -6,9 +6,15 @@ extern const struct pvmi_transport_ops pvmi_unix_ops;
 extern const struct pvmi_transport_ops pvmi_loop_ops;
 
 const struct pvmi_transport_row pvmi_transport_table[] = {
-    {"unix", &pvmi_unix_ops, NULL},
-    {"loop", &pvmi_loop_ops, NULL},
-    {NULL, NULL, NULL},
+    {.name = "unix",
+     .ops = &pvmi_unix_ops,
+     .internal = true,
+     .why_not = "leads from a task to its daemon, and that route is named daemon"},
+    {.name = "loop", .ops = &pvmi_loop_ops, .internal = true, .why_not = "does not leave the process"},
+    {.name = "dp", .why_not = "not built yet: raw Ethernet (Directed Point)"},
+    {.name = "rdma", .why_not = "not built yet: RDMA verbs"},
+    {.name = "atm", .why_not = "not built yet: simulated ATM"},
+    {0},
 };
 
 const struct pvmi_transport_ops *pvmi_transport_find(const char *name)

@@ -105,6 +105,7 @@ struct pvmi_transport_ops {
      */
     void (*close)(struct pvmi_transport *t);
 
+    /* Its attributes; t is NULL before it is open: what can then be said, for the order of choice. */
     void (*query)(const struct pvmi_transport *t, struct pvmi_attributes *out);
 
     /* By address; NULL in transports that connect by offer. */
@@ -172,7 +173,8 @@ struct pvmi_transport {
 struct pvmi_transport_row {
     const char *name;
     const struct pvmi_transport_ops *ops; /* NULL: not built */
-    const char *why_not;                  /* for rows without ops */
+    const char *why_not;                  /* for rows without ops, and why internal ones are no routes */
+    bool internal;                        /* never a route between tasks */
 };
 
 /* All rows; ends with name NULL. In table.c. */
