@@ -21,6 +21,12 @@ const struct pvmi_setting_row pvmi_setting_table[PVMI_SETTING_COUNT] = {
 #undef X
 };
 
+const enum pvmi_setting pvmi_setting_carried[PVMI_CARRIED_COUNT] = {
+#define X(id, ...) PVMI_SETTING_##id,
+    PVMI_CARRIED_SETTINGS(X)
+#undef X
+};
+
 /* ---- texts to values: each gives 0 or PVMI_EPARAM ---- */
 
 static int parse_bool(const char *text, int64_t *value)

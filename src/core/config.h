@@ -26,7 +26,34 @@ enum pvmi_setting_kind {
  * X(identifier, environment variable, kind, default, minimum, maximum, help)
  * Defaults are texts as a user would set them; "" is "not set". Minimum and maximum are in plain units (bytes, and
  * microseconds for SECONDS); 0, 0 leaves the range free, a maximum below the minimum leaves it open upwards.
+ *
+ * Carried settings are those that make sense for a whole program: spawned tasks, on every host, take them from their
+ * parent's environment; those that it does not set are as the daemons have them, and added hosts' daemons have them
+ * from the first.
  */
+#define PVMI_CARRIED_SETTINGS(X)                                                                                       \
+    X(TRANSPORT, "PVM_TRANSPORT", TEXT, "auto", 0, 0,                                                                  \
+      "routes between tasks: auto, daemon, or a list such as shm,tcp; ^name excludes one")                             \
+    X(LINKS_MAX, "PVM_LINKS_MAX", INTEGER, "256", 0, 65536, "most direct links of a task; to others the daemon leads") \
+    X(LINK_FRAMES, "PVM_LINK_FRAMES", INTEGER, "4", 1, 0,                                                              \
+      "frames to a task after which a direct link to it is opened (PvmAllowDirect)")                                   \
+    X(SHM_RING, "PVM_SHM_RING", BYTES, "256k", 16384, 16777216, "ring of a shared-memory link, per direction")         \
+    X(SHM_INLINE, "PVM_SHM_INLINE", BYTES, "4k", 64, 65536, "up to this size a message is copied through the ring")    \
+    X(SHM_PENDING, "PVM_SHM_PENDING", BYTES, "256M", 65536, 0,                                                         \
+      "bytes sent to one task by reference and not yet taken, before its senders wait")                                \
+    X(SHM_CMA, "PVM_SHM_CMA", BOOL, "1", 0, 0, "read in-place data straight from the sender (process_vm_readv)")       \
+    X(TCP_NODELAY, "PVM_TCP_NODELAY", BOOL, "1", 0, 0, "TCP_NODELAY on direct TCP links")                              \
+    X(TCP_SNDBUF, "PVM_TCP_SNDBUF", BYTES, "0", 0, 1073741824, "send buffer of direct TCP links; 0: the system's")     \
+    X(TCP_RCVBUF, "PVM_TCP_RCVBUF", BYTES, "0", 0, 1073741824, "receive buffer of direct TCP links; 0: the system's")  \
+    X(TCP_PORTS, "PVM_TCP_PORTS", TEXT, "", 0, 0, "ports that direct TCP links listen on, as 4000-4100; default: any") \
+    X(TCP_IF, "PVM_TCP_IF", TEXT, "", 0, 0,                                                                            \
+      "interfaces or addresses for direct TCP links, separated by commas; default: all")                               \
+    X(TCP_TLS, "PVM_TCP_TLS", BOOL, "0", 0, 0, "encrypt direct TCP links")                                             \
+    X(TCP_TIMEOUT, "PVM_TCP_TIMEOUT", SECONDS, "3", 10000, 0, "how long a direct TCP link may take to connect")        \
+    X(FAULT, "PVM_FAULT", TEXT, "", 0, 0,                                                                              \
+      "for tests: faults of direct links, as seed=7,drop=1%,delay=2ms,cut=0.1%; see dpvm-transports(7)")               \
+    X(SPIN, "PVM_SPIN", INTEGER, "-1", 0, 0, "microseconds a waiting task polls before it sleeps; -1: adaptive")
+
 #define PVMI_SETTINGS(X)                                                                                               \
     X(ROOT, "PVM_ROOT", PATH, "", 0, 0, "where PVM is installed; default: where this program was installed")           \
     X(ARCH, "PVM_ARCH", NAME, "", 0, 0, "architecture name; default: this machine's, as pvmgetarch prints it")         \
@@ -57,26 +84,7 @@ enum pvmi_setting_kind {
     X(HOSTER_COMMAND, "PVM_HOSTER", TEXT, "", 0, 0, "hoster that the daemon starts with itself")                       \
     X(TASKER_COMMAND, "PVM_TASKER", TEXT, "", 0, 0, "tasker that the daemon starts with itself")                       \
     X(TRACER_COMMAND, "PVM_TRACER", TEXT, "", 0, 0, "tracer that the daemon starts with itself")                       \
-    X(TRANSPORT, "PVM_TRANSPORT", TEXT, "auto", 0, 0,                                                                  \
-      "routes between tasks: auto, daemon, or a list such as shm,tcp; ^name excludes one")                             \
-    X(LINKS_MAX, "PVM_LINKS_MAX", INTEGER, "256", 0, 65536, "most direct links of a task; to others the daemon leads") \
-    X(LINK_FRAMES, "PVM_LINK_FRAMES", INTEGER, "4", 1, 0,                                                              \
-      "frames to a task after which a direct link to it is opened (PvmAllowDirect)")                                   \
-    X(SHM_RING, "PVM_SHM_RING", BYTES, "256k", 16384, 16777216, "ring of a shared-memory link, per direction")         \
-    X(SHM_INLINE, "PVM_SHM_INLINE", BYTES, "4k", 64, 65536, "up to this size a message is copied through the ring")    \
-    X(SHM_PENDING, "PVM_SHM_PENDING", BYTES, "256M", 65536, 0,                                                         \
-      "bytes sent to one task by reference and not yet taken, before its senders wait")                                \
-    X(SHM_CMA, "PVM_SHM_CMA", BOOL, "1", 0, 0, "read in-place data straight from the sender (process_vm_readv)")       \
-    X(TCP_NODELAY, "PVM_TCP_NODELAY", BOOL, "1", 0, 0, "TCP_NODELAY on direct TCP links")                              \
-    X(TCP_SNDBUF, "PVM_TCP_SNDBUF", BYTES, "0", 0, 1073741824, "send buffer of direct TCP links; 0: the system's")     \
-    X(TCP_RCVBUF, "PVM_TCP_RCVBUF", BYTES, "0", 0, 1073741824, "receive buffer of direct TCP links; 0: the system's")  \
-    X(TCP_PORTS, "PVM_TCP_PORTS", TEXT, "", 0, 0, "ports that direct TCP links listen on, as 4000-4100; default: any") \
-    X(TCP_IF, "PVM_TCP_IF", TEXT, "", 0, 0,                                                                            \
-      "interfaces or addresses for direct TCP links, separated by commas; default: all")                               \
-    X(TCP_TLS, "PVM_TCP_TLS", BOOL, "0", 0, 0, "encrypt direct TCP links")                                             \
-    X(TCP_TIMEOUT, "PVM_TCP_TIMEOUT", SECONDS, "3", 10000, 0, "how long a direct TCP link may take to connect")        \
-    X(FAULT, "PVM_FAULT", TEXT, "", 0, 0,                                                                              \
-      "for tests: faults of direct links, as seed=7,drop=1%,delay=2ms,cut=0.1%; see dpvm-transports(7)")               \
+    PVMI_CARRIED_SETTINGS(X)                                                                                           \
     X(LAUNCHER, "PVM_LAUNCHER", TEXT, "auto", 0, 0,                                                                    \
       "how daemons start on added hosts: auto (local for loopback names, PVM_RSH if set, else ssh), local, ssh, rsh, " \
       "manual")                                                                                                        \
@@ -85,7 +93,6 @@ enum pvmi_setting_kind {
       "how long an added host's daemon may take to join")                                                              \
     X(HOST_TIMEOUT, "PVM_HOST_TIMEOUT", SECONDS, "15", 500000, 0, "silence after which a host counts as failed")       \
     X(QUEUE_MAX, "PVM_QUEUE_MAX", BYTES, "8M", 65536, 0, "bytes a daemon queues for one receiver before senders wait") \
-    X(SPIN, "PVM_SPIN", INTEGER, "-1", 0, 0, "microseconds a waiting task polls before it sleeps; -1: adaptive")       \
     X(LOG, "PVM_LOG", LEVEL, "warning", 0, 0, "what tasks and tools print on stderr: error, warning, info, debug")
 
 enum pvmi_setting {
@@ -104,6 +111,12 @@ struct pvmi_setting_row {
 };
 
 extern const struct pvmi_setting_row pvmi_setting_table[PVMI_SETTING_COUNT];
+
+#define X(...) +1
+enum { PVMI_CARRIED_COUNT = 0 PVMI_CARRIED_SETTINGS(X) };
+#undef X
+
+extern const enum pvmi_setting pvmi_setting_carried[PVMI_CARRIED_COUNT];
 
 /*
  * Values: the environment's, or the default. A malformed or out-of-range value is logged once as an error that names

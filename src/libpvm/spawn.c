@@ -16,7 +16,7 @@
 
 #define SPAWN_MAX ((int)PVMI_TID_LOCAL_MASK) /* tasks in one call */
 
-/* ---- environment: PVM_EXPORT and the variables it names ---- */
+/* ---- environment: carried settings, PVM_EXPORT and the variables that it names ---- */
 
 static int put_variable(struct pvmi_buf *body, const char *name, size_t length)
 {
@@ -39,6 +39,10 @@ static void put_environment(struct pvmi_buf *body)
     struct pvmi_buf variables;
     uint32_t n = 0;
     pvmi_buf_init(&variables);
+    for (int i = 0; i < PVMI_CARRIED_COUNT; i++) {
+        const char *name = pvmi_setting_table[pvmi_setting_carried[i]].name;
+        n += put_variable(&variables, name, strlen(name));
+    }
     const char *list = pvmi_config_text(PVMI_SETTING_EXPORT);
     if (*list)
         n += put_variable(&variables, "PVM_EXPORT", strlen("PVM_EXPORT"));

@@ -97,9 +97,18 @@ static const enum pvmi_setting passed_on[] = {
     PVMI_SETTING_ALLOW_ROOT, PVMI_SETTING_START_TIMEOUT, PVMI_SETTING_HOST_TIMEOUT, PVMI_SETTING_QUEUE_MAX,
     PVMI_SETTING_LOG_MAX,    PVMI_SETTING_DEBUG_MASK,    PVMI_SETTING_PORT};
 
+_Static_assert(PVMD_START_SETTINGS >= 2 + sizeof passed_on / sizeof *passed_on + PVMI_CARRIED_COUNT,
+               "a start text has too little room for settings");
+
 static void add_setting(struct pvmd_start_text *t, const char *name, const char *value)
 {
     t->settings[t->setting_count++] = (struct pvmd_start_setting){.name = (char *)name, .value = (char *)value};
+}
+
+static void add_if_set(struct pvmd_start_text *t, enum pvmi_setting which)
+{
+    if (strcmp(pvmi_config_origin(which), "default"))
+        add_setting(t, pvmi_setting_table[which].name, pvmi_config_text(which));
 }
 
 static const char *or_empty(const char *text)
@@ -127,8 +136,9 @@ static struct pvmd_start_text text_for(const struct pvmd_newcomer *n, const char
                                 .shares_machine = n->spec.overload || n->launcher == &pvmd_launch_local};
     add_setting(&t, "PVM_VMID", n->spec.vmid ? n->spec.vmid : pvmi_config_text(PVMI_SETTING_VMID));
     for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
-        if (strcmp(pvmi_config_origin(passed_on[i]), "default"))
-            add_setting(&t, pvmi_setting_table[passed_on[i]].name, pvmi_config_text(passed_on[i]));
+        add_if_set(&t, passed_on[i]);
+    for (size_t i = 0; i < PVMI_CARRIED_COUNT; i++)
+        add_if_set(&t, pvmi_setting_carried[i]);
     if (manual)
         add_setting(&t, "PVM_START_TIMEOUT", PVMD_MANUAL_LIMIT);
     return t;

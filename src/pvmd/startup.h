@@ -17,7 +17,7 @@
 
 #define PVMD_START_TEXT_MAX ((size_t)128 << 10) /* bytes of a start text */
 #define PVMD_START_LINE_MAX 4096                /* bytes of a slave's line */
-#define PVMD_START_SETTINGS 16
+#define PVMD_START_SETTINGS 64
 
 struct pvmd_start_setting {
     char *name, *value; /* of an environment variable */

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include "check.h"
 
-enum { TAG_REPORT = 1 };
+enum { TAG_REPORT = 1, TAG_SETTINGS };
 
 /* Reports how it was started. */
 static void reporter(int argc, char **argv)
@@ -18,6 +18,17 @@ static void reporter(int argc, char **argv)
     CHECK_EQ(pvm_pkstr(exported ? exported : ""), 0);
     CHECK_EQ(pvm_pkstr(hidden ? hidden : ""), 0);
     CHECK_EQ(pvm_send(pvm_parent(), TAG_REPORT), 0);
+}
+
+/* Reports the settings that it found. */
+static void settings(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    const char *names[] = {"PVM_SHM_INLINE", "PVM_TCP_IF", "PVM_QUEUE_MAX"};
+    CHECK(pvm_initsend(PvmDataDefault) > 0);
+    for (int i = 0; i < 3; i++)
+        CHECK_EQ(pvm_pkstr(getenv(names[i]) ? getenv(names[i]) : "not set"), 0);
+    CHECK_EQ(pvm_send(pvm_parent(), TAG_SETTINGS), 0);
 }
 
 static void expect_text(const char *expected)
@@ -49,6 +60,35 @@ static void check_arguments(void)
     expect_text("");
     CHECK_EQ(pvm_unexport("CHECK_EXPORTED"), 0);
     check_wait_exit(1, &tid);
+}
+
+static void check_settings_of_child(const char *host, const char *shm_inline, const char *tcp_if)
+{
+    int tid;
+    check_spawn("settings", NULL, host, 1, &tid);
+    check_receive(tid, TAG_SETTINGS);
+    expect_text(shm_inline);
+    expect_text(tcp_if);
+    expect_text("not set");
+    check_wait_exit(1, &tid);
+}
+
+/* What sets transports goes from parent to child, exported or not, on every host; other settings do not. */
+static void check_carried(int hosts)
+{
+    const char *host = check_host_name(hosts - 1);
+    CHECK_EQ(setenv("PVM_QUEUE_MAX", "1M", 1), 0);
+    check_settings_of_child(host, "not set", "not set");
+    CHECK_EQ(setenv("PVM_SHM_INLINE", "2k", 1), 0);
+    CHECK_EQ(setenv("PVM_TCP_IF", "lo,127.0.0.1", 1), 0);
+    check_settings_of_child(host, "2k", "lo,127.0.0.1");
+    CHECK_EQ(pvm_export("PVM_TCP_IF"), 0);
+    check_settings_of_child(host, "2k", "lo,127.0.0.1");
+    CHECK_EQ(pvm_unexport("PVM_TCP_IF"), 0);
+    CHECK_EQ(unsetenv("PVM_SHM_INLINE"), 0);
+    check_settings_of_child(host, "not set", "lo,127.0.0.1");
+    CHECK_EQ(unsetenv("PVM_TCP_IF"), 0);
+    CHECK_EQ(unsetenv("PVM_QUEUE_MAX"), 0);
 }
 
 /* Spawns n reporters; returns how many run on the host with this tid. */
@@ -128,12 +168,13 @@ static void master(int argc, char **argv)
     check_hosts(hosts);
     pvm_setopt(PvmAutoErr, 0);
     check_arguments();
+    check_carried(hosts);
     check_places(hosts);
     check_folder(check_host_name(hosts - 1));
     check_errors();
 }
 
-static const struct check_role roles[] = {{"reporter", reporter}, {NULL, NULL}};
+static const struct check_role roles[] = {{"reporter", reporter}, {"settings", settings}, {NULL, NULL}};
 
 int main(int argc, char **argv)
 {
