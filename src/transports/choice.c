@@ -1,0 +1,214 @@
+/* choice.c - see choice.h. */
+#include "choice.h"
+#include <stdio.h>
+#include <string.h>
+#include "../core/error.h"
+
+#define NAME_BYTES    32
+#define WHY_BYTES     256
+#define TYPICAL_BYTES 4096 /* the message whose time decides */
+
+/* What has been read so far. */
+struct reading {
+    struct pvmi_choice *out;
+    const struct pvmi_transport_row *excluded[PVMI_CHOICE_MAX];
+    unsigned excluded_count;
+    bool named;  /* something was named that is to be used */
+    bool closed; /* "daemon" ended the list */
+    char *why;
+    size_t size;
+};
+
+int pvmi_choice_usable(const struct pvmi_transport_row *row, char *why, size_t size)
+{
+    if (!row->ops || row->internal) {
+        snprintf(why, size, "%s", row->why_not ? row->why_not : "not built");
+        return PVMI_EUNSUPPORTED;
+    }
+    if (size)
+        why[0] = '\0';
+    int rc = row->ops->available(why, size);
+    if (!rc && !row->ops->offer)
+        rc = PVMI_EUNSUPPORTED;
+    if (rc && size && !why[0])
+        snprintf(why, size, "%s", pvmi_error_text(rc));
+    return rc;
+}
+
+static const struct pvmi_transport_row *row_of(const char *name)
+{
+    for (const struct pvmi_transport_row *row = pvmi_transport_table; row->name; row++)
+        if (!strcmp(row->name, name))
+            return row;
+    return NULL;
+}
+
+/* ---- what to say ---- */
+
+static void append(char *text, size_t size, const char *part)
+{
+    size_t length = strlen(text);
+    if (length < size)
+        snprintf(text + length, size - length, "%s", part);
+}
+
+/* "usable here: tcp, daemon; not: shm (why), dp (why)" */
+static void list_all(char *text, size_t size)
+{
+    char reason[WHY_BYTES], item[WHY_BYTES + NAME_BYTES + 8];
+    append(text, size, "usable here: auto");
+    for (const struct pvmi_transport_row *row = pvmi_transport_table; row->name; row++)
+        if (!pvmi_choice_usable(row, reason, sizeof reason)) {
+            append(text, size, ", ");
+            append(text, size, row->name);
+        }
+    append(text, size, ", daemon; not:");
+    const char *comma = " ";
+    for (const struct pvmi_transport_row *row = pvmi_transport_table; row->name; row++)
+        if (pvmi_choice_usable(row, reason, sizeof reason)) {
+            snprintf(item, sizeof item, "%s%s (%s)", comma, row->name, reason);
+            append(text, size, item);
+            comma = ", ";
+        }
+}
+
+static int refuse(struct reading *r, const char *text, const char *item, const char *what)
+{
+    snprintf(r->why, r->size, "PVM_TRANSPORT=%.100s: \"%s\" %s; ", text, item, what);
+    list_all(r->why, r->size);
+    return PVMI_EPARAM;
+}
+
+static void note_unusable(struct reading *r, const char *text, const char *name, const char *reason)
+{
+    char part[WHY_BYTES + NAME_BYTES + 64];
+    if (!r->why[0])
+        snprintf(r->why, r->size, "PVM_TRANSPORT=%.100s: goes on without", text);
+    snprintf(part, sizeof part, " %s (%s);", name, reason);
+    append(r->why, r->size, part);
+}
+
+/* ---- collecting ---- */
+
+static bool chosen(const struct pvmi_choice *c, const struct pvmi_transport_ops *ops)
+{
+    for (unsigned i = 0; i < c->count; i++)
+        if (c->ops[i] == ops)
+            return true;
+    return false;
+}
+
+static void choose(struct pvmi_choice *c, const struct pvmi_transport_ops *ops)
+{
+    if (c->count < PVMI_CHOICE_MAX && !chosen(c, ops))
+        c->ops[c->count++] = ops;
+}
+
+/* Nanoseconds that a typical message takes. */
+static uint64_t time_of(const struct pvmi_transport_ops *ops)
+{
+    struct pvmi_attributes a;
+    ops->query(NULL, &a);
+    return a.latency_ns + TYPICAL_BYTES * UINT64_C(1000) / (a.bandwidth_mbs ? a.bandwidth_mbs : 1);
+}
+
+/* All usable ones that are not chosen yet, the fastest first. */
+static void choose_rest(struct pvmi_choice *c)
+{
+    char reason[WHY_BYTES];
+    for (;;) {
+        const struct pvmi_transport_ops *best = NULL;
+        for (const struct pvmi_transport_row *row = pvmi_transport_table; row->name; row++)
+            if (!pvmi_choice_usable(row, reason, sizeof reason) && !chosen(c, row->ops) &&
+                (!best || time_of(row->ops) < time_of(best)))
+                best = row->ops;
+        if (!best || c->count == PVMI_CHOICE_MAX)
+            return;
+        choose(c, best);
+    }
+}
+
+static void remove_excluded(struct reading *r)
+{
+    struct pvmi_choice *c = r->out;
+    unsigned kept = 0;
+    for (unsigned i = 0; i < c->count; i++) {
+        bool excluded = false;
+        for (unsigned j = 0; j < r->excluded_count; j++)
+            excluded = excluded || r->excluded[j]->ops == c->ops[i];
+        if (!excluded)
+            c->ops[kept++] = c->ops[i];
+    }
+    c->count = kept;
+}
+
+/* ---- reading ---- */
+
+static int exclude(struct reading *r, const char *text, const char *item)
+{
+    const struct pvmi_transport_row *row = row_of(item + 1);
+    if (!row)
+        return refuse(r, text, item + 1, strcmp(item + 1, "daemon") ? "is no transport" : "cannot be excluded");
+    if (r->excluded_count < PVMI_CHOICE_MAX)
+        r->excluded[r->excluded_count++] = row;
+    return 0;
+}
+
+static int include(struct reading *r, const char *text, const char *item)
+{
+    char reason[WHY_BYTES];
+    r->named = true;
+    if (r->closed)
+        return refuse(r, text, item, "comes after daemon, which takes all that is left");
+    if (!strcmp(item, "auto")) {
+        choose_rest(r->out);
+        return 0;
+    }
+    if (!strcmp(item, "daemon")) {
+        r->closed = true;
+        return 0;
+    }
+    const struct pvmi_transport_row *row = row_of(item);
+    if (!row)
+        return refuse(r, text, item, "is no transport");
+    if (row->internal)
+        return refuse(r, text, item, row->why_not);
+    if (pvmi_choice_usable(row, reason, sizeof reason))
+        note_unusable(r, text, item, reason);
+    else
+        choose(r->out, row->ops);
+    return 0;
+}
+
+/* The next item of a comma list without blanks around it; false at the end. */
+static bool next_item(const char **at, char item[NAME_BYTES])
+{
+    *at += strspn(*at, " ,");
+    size_t length = strcspn(*at, ","), whole = length;
+    while (length && (*at)[length - 1] == ' ')
+        length--;
+    snprintf(item, NAME_BYTES, "%.*s", (int)length, *at);
+    *at += whole;
+    return length;
+}
+
+int pvmi_choice_parse(const char *text, struct pvmi_choice *out, char *why, size_t size)
+{
+    char item[NAME_BYTES];
+    struct reading r = {.out = out, .why = why, .size = size};
+    out->count = 0;
+    why[0] = '\0';
+    int rc = 0;
+    for (const char *at = text; !rc && next_item(&at, item);)
+        rc = item[0] == '^' ? exclude(&r, text, item) : include(&r, text, item);
+    if (rc)
+        return rc;
+    if (!r.named)
+        choose_rest(out);
+    remove_excluded(&r);
+    if (why[0]) {
+        append(why, size, " ");
+        list_all(why, size);
+    }
+    return 0;
+}
