@@ -1,16 +1,26 @@
 /* message.c - messages as a whole: made, counted, cut into frames. */
 #include "message.h"
 #include <stdlib.h>
+#include <string.h>
 #include "error.h"
 #include "log.h"
 
+/* Freed messages are kept for the next ones. */
+#define SPARE_MAX 256
+
+static struct pvmi_message *spare[SPARE_MAX];
+static unsigned spare_count;
+
 struct pvmi_message *pvmi_message_new(uint32_t enc)
 {
-    struct pvmi_message *m = calloc(1, sizeof *m);
+    struct pvmi_message *m = spare_count ? spare[--spare_count] : malloc(sizeof *m);
     if (!m) {
         pvmi_log(PVMI_LOG_ERROR, "no memory for a message");
         return NULL;
     }
+    /* In two parts, since compilers clear 104 bytes in one by an instruction that takes longer than all the rest. */
+    memset(m, 0, offsetof(struct pvmi_message, inplace));
+    memset(&m->inplace, 0, sizeof *m - offsetof(struct pvmi_message, inplace));
     m->refs = 1;
     m->enc = enc;
     m->dsig = pvmi_dsig_own();
@@ -29,7 +39,16 @@ void pvmi_message_unref(struct pvmi_message *m)
         return;
     pvmi_mem_unref(m->mem);
     free(m->inplace);
-    free(m);
+    if (spare_count < SPARE_MAX)
+        spare[spare_count++] = m;
+    else
+        free(m);
+}
+
+__attribute__((destructor)) static void drop_spare(void)
+{
+    while (spare_count)
+        free(spare[--spare_count]);
 }
 
 uint64_t pvmi_message_bytes(const struct pvmi_message *m)

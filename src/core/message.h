@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/uio.h>
 #include "dsig.h"
 #include "frame.h"
@@ -43,6 +44,17 @@ struct pvmi_message {
 
 #define PVMI_INPLACE_MAX (1u << 20) /* segments of one in-place message; adjoining ones count as one */
 
+/* Copies bytes. Most messages are a number or two: those are worth not calling memcpy for. */
+static inline void pvmi_copy(void *out, const void *in, size_t length)
+{
+    if (length == 8)
+        memcpy(out, in, 8);
+    else if (length == 4)
+        memcpy(out, in, 4);
+    else
+        memcpy(out, in, length);
+}
+
 /* An empty message with one reference in this machine's format; NULL when out of memory. */
 struct pvmi_message *pvmi_message_new(uint32_t enc);
 struct pvmi_message *pvmi_message_ref(struct pvmi_message *m);
@@ -64,6 +76,31 @@ uint64_t pvmi_message_bytes(const struct pvmi_message *m);
  * conversion. Nothing is packed then.
  */
 int pvmi_message_pack(struct pvmi_message *m, int type, const void *data, int n, int stride);
+
+/*
+ * The usual case of pvmi_message_pack(), for inlining: `length` bytes that lie together, in our own format, and there
+ * is room for them. False: nothing was done, it takes pvmi_message_pack().
+ */
+static inline bool pvmi_message_append(struct pvmi_message *m, const void *data, size_t length)
+{
+    struct pvmi_mem *mem = m->mem;
+    if (!mem || mem->refs != 1 || mem->capacity - m->length < length || m->dsig != pvmi_dsig_own() ||
+        pvmi_message_is_inplace(m))
+        return false;
+    pvmi_copy(mem->data + m->length, data, length);
+    m->length += length;
+    return true;
+}
+
+/* The same for unpacking. */
+static inline bool pvmi_message_extract(struct pvmi_message *m, void *data, size_t length)
+{
+    if (m->length - m->position < length || m->dsig != pvmi_dsig_own() || pvmi_message_is_inplace(m))
+        return false;
+    pvmi_copy(data, m->mem->data + m->position, length);
+    m->position += length;
+    return true;
+}
 
 /*
  * Appends a string: its length including the NUL as an int, then the bytes. PVMI_ELIMIT from 2 GiB on;

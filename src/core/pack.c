@@ -62,17 +62,6 @@ static void copy_items(uint8_t *out, ptrdiff_t out_step, const uint8_t *in, ptrd
     }
 }
 
-/* One run of bytes. Most packs are of one number: those are worth not calling memcpy for. */
-static inline void copy_run(void *out, const void *in, size_t length)
-{
-    if (length == 8)
-        memcpy(out, in, 8);
-    else if (length == 4)
-        memcpy(out, in, 4);
-    else
-        memcpy(out, in, length);
-}
-
 static ptrdiff_t step_bytes(int stride, size_t item)
 {
     return (ptrdiff_t)stride * (ptrdiff_t)item;
@@ -81,7 +70,7 @@ static ptrdiff_t step_bytes(int stride, size_t item)
 /* ---- packing ---- */
 
 /* Makes the body's memory ours alone (frames may still be sending from it) and at least length + more bytes. */
-static int grow(struct pvmi_message *m, size_t more)
+static __attribute__((noinline)) int grow(struct pvmi_message *m, size_t more)
 {
     if (more > SIZE_MAX / 4 || m->length > SIZE_MAX / 4)
         return PVMI_ENOMEM;
@@ -173,7 +162,7 @@ int pvmi_message_pack(struct pvmi_message *m, int type, const void *data, int n,
     if (!to)
         return PVMI_ENOMEM;
     if (stride == 1)
-        copy_run(to, data, (size_t)n * item);
+        pvmi_copy(to, data, (size_t)n * item);
     else
         copy_items(to, (ptrdiff_t)item, data, step_bytes(stride, item), n, item);
     return 0;
@@ -271,7 +260,7 @@ int pvmi_message_unpack(struct pvmi_message *m, int type, void *data, int n, int
     if (!like)
         return pvmi_convert(type, m->dsig, from, data, (size_t)n, stride);
     if (stride == 1)
-        copy_run(data, from, (size_t)n * item);
+        pvmi_copy(data, from, (size_t)n * item);
     else
         copy_items(data, step_bytes(stride, item), from, (ptrdiff_t)item, n, item);
     return 0;

@@ -1,19 +1,21 @@
 /*
  * inbox.c - received messages in order of arrival.
  *
- * Among a few messages a search walks the list. Among many it uses an index: lists of the messages that agree in the
- * fields which the search names, found by hash. There are eight kinds of searches (source, tag and context given or
- * not); a kind is indexed when it is first needed and until the inbox is empty again.
+ * A search walks the list, as long as what it looks for is among the first few. Else it uses an index: lists of the
+ * messages that agree in the fields which the search names, found by hash. There are eight kinds of searches (source,
+ * tag and context given or not); a kind is indexed when it is first needed and until the inbox is empty again.
  */
 #include "inbox.h"
 #include <stdlib.h>
+
+#define HASH_FUNCTION(key, length, value) ((value) = hash_of(key))
 #include <uthash.h>
 #include <utlist.h>
 #include "../core/log.h"
 #include "buffer.h"
 
-#define WALK_MAX  32 /* up to this many messages walking is cheaper than hashing */
-#define SPARE_MAX 64
+#define WALK_MAX  32 /* to look at so many messages is cheaper than an index */
+#define SPARE_MAX 512
 
 enum { BY_SRC = 1, BY_TAG = 2, BY_CTX = 4 }; /* bits of a kind */
 
@@ -21,17 +23,19 @@ struct key {
     int src, tag, ctx; /* 0 where the kind leaves it open */
 };
 
-struct list {
+/* Messages that are alike in the fields of a kind. */
+struct pvmi_alike {
     struct key key;
-    struct pvmi_waiting *first;
+    struct pvmi_waiting *first; /* NULL in the one that is kept empty */
     UT_hash_handle hh;
 };
 
 static struct pvmi_waiting *first; /* all, oldest first */
 static size_t count;
-static struct list *lists[PVMI_INBOX_KINDS];
-static bool indexed[PVMI_INBOX_KINDS];
-static struct pvmi_waiting *spare; /* freed ones, linked by next */
+static struct pvmi_alike *lists[PVMI_INBOX_KINDS];
+static struct pvmi_alike *emptied[PVMI_INBOX_KINDS]; /* last: the next message is often like the one before */
+static unsigned indexed;                             /* bits 1 << kind */
+static struct pvmi_waiting *spare;                   /* freed ones, linked by next */
 static unsigned spare_count;
 static struct pvmi_wanted *wanted; /* by the innermost receive that waits; NULL: none does */
 
@@ -51,62 +55,103 @@ static struct key key_of(int kind, const struct pvmi_waiting *w)
     return make_key(kind, w->src, w->tag, w->ctx);
 }
 
+static unsigned hash_of(const struct key *key)
+{
+    uint64_t mixed = (uint64_t)(uint32_t)key->src << 32 | (uint32_t)key->tag;
+    mixed = (mixed ^ (uint64_t)(uint32_t)key->ctx << 20) * 0x9e3779b97f4a7c15;
+    return (unsigned)(mixed >> 32);
+}
+
 /* ---- the indexes ---- */
 
-static struct list *find_list(int kind, const struct key *key)
+static struct pvmi_alike *find_list(int kind, const struct key *key)
 {
-    struct list *l;
+    struct pvmi_alike *l;
     HASH_FIND(hh, lists[kind], key, sizeof *key, l);
     return l;
+}
+
+static struct pvmi_alike *add_list(int kind, const struct key *key)
+{
+    struct pvmi_alike *l = malloc(sizeof *l);
+    if (l) {
+        l->key = *key;
+        l->first = NULL;
+        HASH_ADD(hh, lists[kind], key, sizeof *key, l);
+    }
+    return l;
+}
+
+static void drop_list(int kind, struct pvmi_alike *l)
+{
+    HASH_DEL(lists[kind], l);
+    free(l);
 }
 
 static bool index_add(int kind, struct pvmi_waiting *w)
 {
     struct key key = key_of(kind, w);
-    struct list *l = find_list(kind, &key);
-    if (!l) {
-        l = calloc(1, sizeof *l);
-        if (!l)
-            return false;
-        l->key = key;
-        HASH_ADD(hh, lists[kind], key, sizeof key, l);
-    }
+    struct pvmi_alike *l = find_list(kind, &key);
+    if (!l)
+        l = add_list(kind, &key);
+    if (!l)
+        return false;
+    w->of_kind[kind].list = l;
     DL_APPEND2(l->first, w, of_kind[kind].prev, of_kind[kind].next);
     return true;
 }
 
 static void index_remove(int kind, struct pvmi_waiting *w)
 {
-    struct key key = key_of(kind, w);
-    struct list *l = find_list(kind, &key);
+    struct pvmi_alike *l = w->of_kind[kind].list, *old = emptied[kind];
     DL_DELETE2(l->first, w, of_kind[kind].prev, of_kind[kind].next);
-    if (!l->first) {
-        HASH_DEL(lists[kind], l);
-        free(l);
-    }
+    if (l->first)
+        return;
+    if (old && old != l && !old->first)
+        drop_list(kind, old);
+    emptied[kind] = l;
 }
 
 static void index_drop(int kind)
 {
-    struct list *l, *next;
-    HASH_ITER (hh, lists[kind], l, next) {
-        HASH_DEL(lists[kind], l);
-        free(l);
-    }
-    indexed[kind] = false;
+    struct pvmi_alike *l, *next;
+    HASH_ITER (hh, lists[kind], l, next)
+        drop_list(kind, l);
+    emptied[kind] = NULL;
+    indexed &= ~(1u << kind);
+}
+
+static void index_drop_all(void)
+{
+    for (int kind = 1; kind < PVMI_INBOX_KINDS; kind++)
+        index_drop(kind);
 }
 
 /* False when out of memory: the search then walks. */
 static bool index_build(int kind)
 {
     struct pvmi_waiting *w;
-    indexed[kind] = true;
+    indexed |= 1u << kind;
     DL_FOREACH (first, w)
         if (!index_add(kind, w)) {
             index_drop(kind);
             return false;
         }
     return true;
+}
+
+static void index_everywhere(struct pvmi_waiting *w)
+{
+    for (int kind = 1; kind < PVMI_INBOX_KINDS; kind++)
+        if (indexed & 1u << kind && !index_add(kind, w))
+            index_drop(kind);
+}
+
+static void unindex_everywhere(struct pvmi_waiting *w)
+{
+    for (int kind = 1; kind < PVMI_INBOX_KINDS; kind++)
+        if (indexed & 1u << kind)
+            index_remove(kind, w);
 }
 
 /* ---- the list ---- */
@@ -182,15 +227,15 @@ void pvmi_inbox_put(struct pvmi_message *m)
     }
     DL_APPEND(first, w);
     count++;
-    for (int kind = 1; kind < PVMI_INBOX_KINDS; kind++)
-        if (indexed[kind] && !index_add(kind, w))
-            index_drop(kind);
+    if (indexed)
+        index_everywhere(w);
 }
 
-static struct pvmi_waiting *walk(int src, int tag, int ctx)
+/* The first one that matches among the first `limit`, or NULL. */
+static struct pvmi_waiting *walk(int src, int tag, int ctx, size_t limit)
 {
-    struct pvmi_waiting *w;
-    DL_FOREACH (first, w)
+    struct pvmi_waiting *w = first;
+    for (size_t i = 0; w && i < limit; i++, w = w->next)
         if (covers(src, w->src) && covers(tag, w->tag) && covers(ctx, w->ctx))
             return w;
     return NULL;
@@ -199,12 +244,14 @@ static struct pvmi_waiting *walk(int src, int tag, int ctx)
 struct pvmi_waiting *pvmi_inbox_find(int src, int tag, int ctx)
 {
     int kind = kind_of_search(src, tag, ctx);
-    if (!kind)
-        return first;
-    if (!indexed[kind] && (count <= WALK_MAX || !index_build(kind)))
-        return walk(src, tag, ctx);
+    bool few = count <= WALK_MAX, has_index = indexed & 1u << kind;
+    struct pvmi_waiting *w = walk(src, tag, ctx, few || !has_index ? WALK_MAX : 1);
+    if (w || few)
+        return w;
+    if (!has_index && !index_build(kind))
+        return walk(src, tag, ctx, count);
     struct key key = make_key(kind, src, tag, ctx);
-    struct list *l = find_list(kind, &key);
+    struct pvmi_alike *l = find_list(kind, &key);
     return l ? l->first : NULL;
 }
 
@@ -217,14 +264,12 @@ struct pvmi_message *pvmi_inbox_take(struct pvmi_waiting *w, int *mid)
 {
     struct pvmi_message *m = w->m;
     *mid = w->mid;
-    for (int kind = 1; kind < PVMI_INBOX_KINDS; kind++)
-        if (indexed[kind])
-            index_remove(kind, w);
+    if (indexed)
+        unindex_everywhere(w);
     DL_DELETE(first, w);
     waiting_free(w);
-    if (!--count)
-        for (int kind = 1; kind < PVMI_INBOX_KINDS; kind++)
-            indexed[kind] = false; /* its lists are all gone with their last messages */
+    if (!--count && indexed)
+        index_drop_all();
     return m;
 }
 

@@ -20,8 +20,9 @@ struct pvmi_waiting {
     int mid;                          /* 0 until a program has seen it (pvm_probe, pvm_recvf) */
     struct pvmi_waiting *prev, *next; /* in order of arrival */
     struct {
-        struct pvmi_waiting *prev, *next; /* in the index of that kind, if there is one */
-    } of_kind[PVMI_INBOX_KINDS];
+        struct pvmi_waiting *prev, *next;
+        struct pvmi_alike *list; /* that we are in */
+    } of_kind[PVMI_INBOX_KINDS]; /* in the index of that kind, if there is one */
 };
 
 /* What a receive waits for: the first message that matches is handed to it and does not enter the inbox. */

@@ -10,37 +10,50 @@ static int pack(const char *call, int type, const void *data, int n, int stride)
 {
     struct pvmi_message *m = pvmi_send_buffer.m;
     int rc = n < 0 ? PVMI_EPARAM : m ? pvmi_message_pack(m, type, data, n, stride) : PvmNoBuf;
-    return rc ? pvmi_return(call, rc) : 0;
+    return pvmi_return(call, rc);
 }
 
 static int unpack(const char *call, int type, void *data, int n, int stride)
 {
     struct pvmi_message *m = pvmi_receive_buffer.m;
     int rc = n < 0 ? PVMI_EPARAM : m ? pvmi_message_unpack(m, type, data, n, stride) : PvmNoBuf;
-    return rc ? pvmi_return(call, rc) : 0;
+    return pvmi_return(call, rc);
 }
 
-#define BOTH(name, ctype, type)                                                                                        \
+/* Whether the arguments are as they are nearly always. */
+static inline bool is_plain(const struct pvmi_message *m, const void *data, int n, int stride)
+{
+    return m && data && n > 0 && stride == 1;
+}
+
+#define BOTH(name, ctype, count, type)                                                                                 \
     int pvm_pk##name(ctype *data, int n, int stride)                                                                   \
     {                                                                                                                  \
+        struct pvmi_message *m = pvmi_send_buffer.m;                                                                   \
+        if (is_plain(m, data, n, stride) && pvmi_message_append(m, data, (size_t)n * count * sizeof *data))            \
+            return 0;                                                                                                  \
         return pack("pvm_pk" #name, type, data, n, stride);                                                            \
     }                                                                                                                  \
     int pvm_upk##name(ctype *data, int n, int stride)                                                                  \
     {                                                                                                                  \
+        struct pvmi_message *m = pvmi_receive_buffer.m;                                                                \
+        if (is_plain(m, data, n, stride) && pvmi_message_extract(m, data, (size_t)n * count * sizeof *data))           \
+            return 0;                                                                                                  \
         return unpack("pvm_upk" #name, type, data, n, stride);                                                         \
     }
 
-BOTH(byte, char, PVM_BYTE)
-BOTH(short, short, PVM_SHORT)
-BOTH(int, int, PVM_INT)
-BOTH(long, long, PVM_LONG)
-BOTH(ushort, unsigned short, PVM_USHORT)
-BOTH(uint, unsigned int, PVM_UINT)
-BOTH(ulong, unsigned long, PVM_ULONG)
-BOTH(float, float, PVM_FLOAT)
-BOTH(double, double, PVM_DOUBLE)
-BOTH(cplx, float, PVM_CPLX)
-BOTH(dcplx, double, PVM_DCPLX)
+/* C type of an item's parts, and how many it has */
+BOTH(byte, char, 1, PVM_BYTE)
+BOTH(short, short, 1, PVM_SHORT)
+BOTH(int, int, 1, PVM_INT)
+BOTH(long, long, 1, PVM_LONG)
+BOTH(ushort, unsigned short, 1, PVM_USHORT)
+BOTH(uint, unsigned int, 1, PVM_UINT)
+BOTH(ulong, unsigned long, 1, PVM_ULONG)
+BOTH(float, float, 1, PVM_FLOAT)
+BOTH(double, double, 1, PVM_DOUBLE)
+BOTH(cplx, float, 2, PVM_CPLX)
+BOTH(dcplx, double, 2, PVM_DCPLX)
 
 int pvm_pkstr(char *text)
 {

@@ -52,9 +52,9 @@ int lpvmerr(const char *call, int code)
     return code;
 }
 
-int pvmi_return(const char *call, int rc)
+int pvmi_return_error(const char *call, int rc)
 {
-    return rc >= 0 ? rc : lpvmerr(call, pvmi_error_public(rc));
+    return lpvmerr(call, pvmi_error_public(rc));
 }
 
 int pvmi_return_answer(const char *call, int rc)

@@ -4,11 +4,17 @@
 #ifndef PVMI_PERROR_H
 #define PVMI_PERROR_H
 
+/* pvmi_return() of a negative code. */
+int pvmi_return_error(const char *call, int rc);
+
 /*
  * The edge of the API: every public function returns through here. Passes rc >= 0 on; maps a negative internal code to
  * the public one, sets pvm_errno and, as PvmAutoErr says, prints "libpvm [t40007]: call(): text", exits or aborts.
  */
-int pvmi_return(const char *call, int rc);
+static inline int pvmi_return(const char *call, int rc)
+{
+    return __builtin_expect(rc >= 0, 1) ? rc : pvmi_return_error(call, rc);
+}
 
 /* As pvmi_return(), but a code that is an answer rather than a mistake, such as "no such task", prints no line. */
 int pvmi_return_answer(const char *call, int rc);
