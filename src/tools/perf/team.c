@@ -1,0 +1,296 @@
+/* team.c - spawns members and talks to them; notices when one dies, when the user wants to stop, when the daemon goes.
+ */
+#include "team.h"
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+#include "pvm3.h"
+#include "launch.h"
+#include "member.h"
+
+enum {
+    READY_LIMIT_S = 60, /* for a spawned task to enrol */
+    END_LIMIT_S = 10,   /* for members to leave */
+    TICK_US = 200000,   /* between looks at signals and updates of the progress line */
+    TEXT_MAX = 512,
+};
+
+struct team {
+    struct team *next;
+    int count;  /* members spawned */
+    int gone;   /* of them that have ended */
+    bool ended; /* they may end now */
+    const struct options *options;
+    int tids[MEMBERS_MAX];
+};
+
+static struct team *teams; /* all there are */
+static volatile sig_atomic_t caught;
+
+static struct {
+    int done, total;
+    char what[64];
+    double start_us;
+    bool shown;
+} progress;
+
+/* ---- progress ---- */
+
+static void wipe_progress(void)
+{
+    if (progress.shown)
+        fprintf(stderr, "\r\033[K");
+    progress.shown = false;
+}
+
+static void show_progress(void)
+{
+    double seconds = (now_us() - progress.start_us) / 1e6;
+    if (progress.total == 0 || seconds < 1 || !isatty(STDERR_FILENO))
+        return;
+    fprintf(stderr, "\r\033[Kpvm-perf: point %d of %d (%s), %.0f s", progress.done + 1, progress.total, progress.what,
+            seconds);
+    progress.shown = true;
+}
+
+void team_progress(int done, int total, const char *what)
+{
+    if (progress.total == 0)
+        progress.start_us = now_us();
+    progress.done = done;
+    progress.total = total;
+    snprintf(progress.what, sizeof progress.what, "%s", what);
+    wipe_progress();
+}
+
+/* ---- the end ---- */
+
+static void note_signal(int number)
+{
+    caught = number;
+    signal(number, SIG_DFL); /* the second one ends us at once; members notice and leave */
+}
+
+static struct team *team_of(int tid, int *rank)
+{
+    for (struct team *t = teams; t; t = t->next)
+        for (*rank = 0; *rank < t->count; ++*rank)
+            if (t->tids[*rank] == tid)
+                return t;
+    return NULL;
+}
+
+/* Takes a message that says that a task has ended; returns its team, or NULL when that does not matter any more. */
+static struct team *take_gone(int *rank)
+{
+    int tid = 0;
+    pvm_upkint(&tid, 1, 1);
+    struct team *t = team_of(tid, rank);
+    if (t)
+        t->gone++;
+    return t && !t->ended ? t : NULL;
+}
+
+static void wait_for_end(struct team *t)
+{
+    struct timeval tick = {.tv_usec = TICK_US};
+    double limit = now_us() + END_LIMIT_S * 1e6;
+    int unused, mid = 0;
+    while (t->gone < t->count && now_us() < limit && mid >= 0) {
+        mid = pvm_trecv(-1, TAG_GONE, &tick);
+        if (mid > 0)
+            take_gone(&unused);
+    }
+}
+
+static void kill_all(void)
+{
+    for (struct team *t = teams; t; t = t->next) {
+        t->ended = true;
+        for (int i = 0; i < t->count; i++)
+            pvm_kill(t->tids[i]);
+    }
+    for (struct team *t = teams; t; t = t->next)
+        wait_for_end(t);
+}
+
+static void finish(void)
+{
+    wipe_progress();
+    kill_all();
+    pvm_exit();
+    while (teams) {
+        struct team *t = teams;
+        teams = t->next;
+        free(t);
+    }
+}
+
+void team_fail(const char *format, ...)
+{
+    va_list arguments;
+    fflush(stdout);
+    wipe_progress();
+    fprintf(stderr, "pvm-perf: ");
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "\n");
+    finish();
+    exit(EXIT_FAILURE);
+}
+
+static void obey_signal(void)
+{
+    fflush(stdout);
+    finish();
+    raise(caught);
+}
+
+/* ---- messages ---- */
+
+/* What a member has said or left behind when it is not what we wait for. */
+static void refuse(int tag)
+{
+    int rank;
+    struct team *t = tag == TAG_GONE ? take_gone(&rank) : NULL;
+    if (t)
+        team_fail("task %d of the team (t%x) has ended before its time", rank, (unsigned)t->tids[rank]);
+}
+
+/* Receives the next message with this tag; returns its sender. */
+static int receive(int wanted, double limit_us, const char *what)
+{
+    struct timeval tick = {.tv_usec = TICK_US};
+    for (;;) {
+        int tag, tid, mid = pvm_trecv(-1, -1, &tick);
+        if (caught)
+            obey_signal();
+        if (mid < 0)
+            team_fail("the PVM daemon does not answer any more");
+        if (mid == 0 && limit_us > 0 && now_us() > limit_us)
+            team_fail("%s", what);
+        show_progress();
+        if (mid == 0)
+            continue;
+        pvm_bufinfo(mid, NULL, &tag, &tid);
+        if (tag == wanted)
+            return tid;
+        refuse(tag);
+    }
+}
+
+/* ---- starting ---- */
+
+void team_open(void)
+{
+    pvm_setopt(PvmAutoErr, 0);
+    if (pvm_mytid() < 0) {
+        fprintf(stderr, "pvm-perf: no PVM daemon answers (%s): start one with pvm or pvmd3\n", pvm_strerror());
+        exit(EXIT_FAILURE);
+    }
+    pvm_export("PVM_TRANSPORT");
+    pvm_setopt(PvmShowTids, 0);
+    pvm_catchout(stderr); /* what goes wrong in members before they can tell */
+    signal(SIGINT, note_signal);
+    signal(SIGTERM, note_signal);
+    signal(SIGHUP, note_signal);
+}
+
+static const char *host_name(const struct options *o, int rank)
+{
+    int host = launch_host_of(rank, o->host_count);
+    return host < 0 ? "." : o->hosts[host];
+}
+
+/* Spawns ranks from t->count on, as many in one go as run on one host. */
+static void start_members(struct team *t, int count)
+{
+    char why[TEXT_MAX];
+    while (t->count < count) {
+        const char *host = host_name(t->options, t->count);
+        int n = 1;
+        while (t->count + n < count && strcmp(host_name(t->options, t->count + n), host) == 0)
+            n++;
+        if (launch_members(host, n, t->tids + t->count, why, sizeof why) < 0)
+            team_fail("%s", why);
+        if (pvm_notify(PvmTaskExit, TAG_GONE, n, t->tids + t->count) < 0)
+            team_fail("pvm_notify failed: %s", pvm_strerror());
+        t->count += n;
+    }
+}
+
+static void say_team(const struct team *t)
+{
+    const struct options *o = t->options;
+    pvm_initsend(PvmDataDefault);
+    pvm_pkint((int *)&t->count, 1, 1);
+    pvm_pkint((int *)t->tids, t->count, 1);
+    pvm_pkint((int *)&o->host_count, 1, 1);
+    for (int i = 0; i < o->host_count; i++)
+        pvm_pkstr(o->hosts[i]);
+    if (pvm_mcast((int *)t->tids, t->count, TAG_TEAM) < 0)
+        team_fail("pvm_mcast failed: %s", pvm_strerror());
+}
+
+struct team *team_start(const struct options *o, const char *transport, int count)
+{
+    struct team *t = calloc(1, sizeof *t);
+    if (!t)
+        team_fail("out of memory");
+    t->options = o;
+    t->next = teams;
+    teams = t;
+    if (transport)
+        setenv("PVM_TRANSPORT", transport, 1);
+    start_members(t, count);
+    for (int i = 0; i < count; i++)
+        receive(TAG_READY, now_us() + READY_LIMIT_S * 1e6, "the spawned tasks do not enrol");
+    say_team(t);
+    return t;
+}
+
+/* ---- measuring ---- */
+
+static void take_outcome(const struct team *t, int tid, struct outcome *sum)
+{
+    struct outcome one;
+    static char text[4096];
+    if (pvm_upkdouble((double *)&one, DOUBLES_OF(one), 1) < 0 || pvm_upkstr(text) < 0)
+        team_fail("t%x has sent what is not understood", (unsigned)tid);
+    if (text[0])
+        team_fail("%s", text);
+    double verified = sum->verified + one.verified;
+    if (tid == t->tids[0])
+        *sum = one;
+    sum->verified = verified;
+}
+
+void team_measure(struct team *t, const struct point *point, struct outcome *outcome)
+{
+    *outcome = (struct outcome){0};
+    pvm_initsend(PvmDataDefault);
+    pvm_pkint((int *)point, INTS_OF(*point), 1);
+    if (pvm_mcast(t->tids, t->count, TAG_POINT) < 0)
+        team_fail("pvm_mcast failed: %s", pvm_strerror());
+    for (int i = 0; i < t->count; i++)
+        take_outcome(t, receive(TAG_OUTCOME, 0, ""), outcome);
+}
+
+void team_end(struct team *t)
+{
+    t->ended = true;
+    pvm_initsend(PvmDataDefault);
+    pvm_mcast(t->tids, t->count, TAG_END);
+    wait_for_end(t);
+    for (struct team **at = &teams; *at; at = &(*at)->next)
+        if (*at == t) {
+            *at = t->next;
+            break;
+        }
+    free(t);
+}
