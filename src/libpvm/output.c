@@ -23,6 +23,7 @@ struct child {
     bool ended;    /* its EOF is written; kept until pvm_spawn() has told us about it */
     bool expected; /* pvm_spawn() has told us */
     bool foreign;  /* another task's child */
+    bool spawned;  /* the parent's daemon has told us */
     char *line;    /* unfinished */
     size_t length, capacity;
     UT_hash_handle hh;
@@ -140,14 +141,22 @@ static void begin(struct child *c)
     c->begun = true;
 }
 
-/* A child of our own is remembered until pvm_spawn() has returned it, which may be after its end. */
+/*
+ * A child of our own is remembered until pvm_spawn() has returned it, another's until its parent's daemon has told us
+ * of it; both may be after its end.
+ */
+static void forget_if_done(struct child *c)
+{
+    if (c->ended && (c->foreign ? c->spawned : c->expected))
+        child_free(c);
+}
+
 static void end(struct child *c)
 {
     flush_line(c);
     write_mark(c, "EOF");
     c->ended = true;
-    if (c->expected || c->foreign)
-        child_free(c);
+    forget_if_done(c);
 }
 
 static void take_parent(struct child *c, struct pvmi_message *m)
@@ -155,6 +164,19 @@ static void take_parent(struct child *c, struct pvmi_message *m)
     int parent;
     if (!pvmi_message_unpack(m, PVM_INT, &parent, 1, 1))
         c->foreign = parent != (int)pvmi_task.tid;
+}
+
+static void take_new(struct child *c, struct pvmi_message *m)
+{
+    take_parent(c, m);
+    begin(c);
+}
+
+static void take_spawned(struct child *c, struct pvmi_message *m)
+{
+    take_parent(c, m);
+    c->spawned = true;
+    forget_if_done(c);
 }
 
 static void take_text(struct child *c, struct pvmi_message *m, int n)
@@ -179,10 +201,10 @@ void pvmi_output_take(struct pvmi_message *m)
         take_text(c, m, n);
     else if (n == PVMI_OUTPUT_EOF)
         end(c);
-    else if (n == PVMI_OUTPUT_NEW || n == PVMI_OUTPUT_SPAWN)
-        take_parent(c, m);
-    if (n == PVMI_OUTPUT_NEW)
-        begin(c);
+    else if (n == PVMI_OUTPUT_NEW)
+        take_new(c, m);
+    else if (n == PVMI_OUTPUT_SPAWN)
+        take_spawned(c, m);
     if (sink)
         fflush(sink);
 }

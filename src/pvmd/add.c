@@ -10,6 +10,7 @@
 #include "../core/log.h"
 #include "daemon.h"
 #include "leave.h"
+#include "liveness.h"
 #include "manual.h"
 #include "newcomer.h"
 #include "pvm3.h"
@@ -139,7 +140,9 @@ static void enter_table(struct pvmd_newcomer *n)
     n->host = index ? pvmd_host_new(index, ++last_incarnation, name) : NULL;
     if (!n->host)
         pvmd_newcomer_fail(n, PvmOutOfRes, "the host table is full");
-    else if (n->spec.speed)
+    else
+        pvmd_liveness_go_on();
+    if (n->host && n->spec.speed)
         n->host->speed = n->spec.speed;
 }
 

@@ -100,8 +100,7 @@ static int start_process(const struct job *job, int pipe_fd, pid_t *pid)
     posix_spawnattr_t attributes;
     sigset_t none, defaults;
     sigemptyset(&none);
-    sigemptyset(&defaults);
-    sigaddset(&defaults, SIGPIPE);
+    sigfillset(&defaults); /* we may have been started with some ignored, as a shell's background job */
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, null_fd, STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, pipe_fd, STDOUT_FILENO);

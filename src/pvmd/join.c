@@ -377,6 +377,8 @@ int pvmd_net_start(void)
         return rc;
     register_handlers();
     pvmd_liveness_start();
+    if (text)
+        pvmd_liveness_go_on(); /* the master is there */
     pvmd_footprint_settle();
     return 0;
 }

@@ -38,22 +38,35 @@ static void look(struct ev_loop *loop, ev_timer *w, int events)
 {
     int64_t now_us = pvmi_clock_us(), step_us = limit_us / LOOKS;
     int64_t late_us = now_us - last_look_us - step_us;
-    (void)loop, (void)w, (void)events;
+    unsigned others = 0;
+    (void)events;
     last_look_us = now_us;
     for (unsigned i = 1; i <= PVMI_HOST_INDEX_MAX; i++) {
         struct pvmd_host *h = pvmd_host_any(i);
-        if (h && h != pvmd_host_self() && pvmd_link_state(h) == PVMD_LINK_UP)
+        if (!h || h == pvmd_host_self())
+            continue;
+        others++;
+        if (pvmd_link_state(h) == PVMD_LINK_UP)
             look_at(h, now_us, late_us > step_us / 2 ? late_us : 0);
     }
+    if (!others)
+        ev_timer_stop(loop, w);
 }
 
 void pvmd_liveness_start(void)
 {
     limit_us = pvmi_config_us(PVMI_SETTING_HOST_TIMEOUT);
-    last_look_us = pvmi_clock_us();
     double step_s = (double)limit_us / LOOKS / 1e6;
     ev_timer_init(&timer, look, step_s, step_s);
-    ev_timer_start(pvmd.loop, &timer);
+}
+
+void pvmd_liveness_go_on(void)
+{
+    if (ev_is_active(&timer))
+        return;
+    last_look_us = pvmi_clock_us();
+    ev_now_update(pvmd.loop);
+    ev_timer_again(pvmd.loop, &timer);
 }
 
 void pvmd_liveness_stop(void)

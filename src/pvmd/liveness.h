@@ -9,6 +9,10 @@
 #define PVMD_LIVENESS_H
 
 void pvmd_liveness_start(void);
+
+/* There is another host: looks from now on, until there is none. */
+void pvmd_liveness_go_on(void);
+
 void pvmd_liveness_stop(void);
 
 #endif

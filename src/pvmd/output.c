@@ -26,6 +26,8 @@ struct output {
     int32_t parent;
     struct pvmd_collector collector; /* tid 0: the master's log */
     struct pvmd_watch *watch;        /* of the collector */
+    unsigned spawns;                 /* of the task, under way */
+    bool over;                       /* the pipe is closed; EOF waits for the spawns */
     char *line;                      /* the unfinished last line, or NULL */
     size_t line_length;
     struct output *prev, *next;
@@ -49,7 +51,7 @@ static bool holds(pvmi_tid receiver)
 static void pause_or_go_on(struct output *o)
 {
     pvmi_tid to = o->collector.tid ? o->collector.tid : pvmi_tid_of_host_index(pvmd.master_index);
-    if (holds(to) || holds(pvmi_tid_host(to)))
+    if (o->over || holds(to) || holds(pvmi_tid_host(to)))
         ev_io_stop(pvmd.loop, &o->io);
     else
         ev_io_start(pvmd.loop, &o->io);
@@ -90,17 +92,17 @@ void pvmd_output_host_left(unsigned index)
 
 /* ---- sending ---- */
 
-/* To the collector: the task, and a number that is a mark or says how many bytes follow. */
-static void send_collector(const struct output *o, int n, const char *data)
+/* A task, and a number that is a mark, with the parent, or says how many bytes follow. */
+static void send_collector(const struct pvmd_collector *to, pvmi_tid tid, int32_t parent, int n, const char *data)
 {
-    int head[] = {(int)o->tid, n, o->parent};
+    int head[] = {(int)tid, n, parent};
     struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
     if (!m)
         return;
     m->src = PVMI_TID_DAEMON | pvmd_host_tid();
-    m->dst = o->collector.tid;
-    m->ctx = o->collector.ctx;
-    m->tag = o->collector.tag;
+    m->dst = to->tid;
+    m->ctx = to->ctx;
+    m->tag = to->tag;
     int rc = pvmi_message_pack(m, PVM_INT, head, n < 0 ? 3 : 2, 1);
     if (!rc && n > 0)
         rc = pvmi_message_pack(m, PVM_BYTE, data, n, 1);
@@ -122,7 +124,7 @@ static void send_log(const struct output *o, const char *data, size_t length)
 static void send_mark(const struct output *o, enum pvmi_output_mark mark)
 {
     if (o->collector.tid)
-        send_collector(o, mark, NULL);
+        send_collector(&o->collector, o->tid, o->parent, mark, NULL);
 }
 
 static void send_text(const struct output *o, const char *data, size_t length)
@@ -130,7 +132,7 @@ static void send_text(const struct output *o, const char *data, size_t length)
     if (!length)
         return;
     if (o->collector.tid)
-        send_collector(o, (int)length, data);
+        send_collector(&o->collector, o->tid, o->parent, (int)length, data);
     else
         send_log(o, data, length);
 }
@@ -188,21 +190,37 @@ void pvmd_output_redirect(pvmi_tid tid, const struct pvmd_collector *collector)
 
 /* ---- reading ---- */
 
-static void output_free(struct output *o)
+static void close_pipe(struct output *o)
 {
     ev_io_stop(pvmd.loop, &o->io);
     close(o->io.fd);
+    o->over = true;
+}
+
+static void output_free(struct output *o)
+{
+    if (!o->over)
+        close_pipe(o);
     pvmd_watch_cancel(o->watch);
     DL_DELETE(outputs, o);
     free(o->line);
     free(o);
 }
 
+static void end_unless_it_spawns(struct output *o)
+{
+    if (o->spawns)
+        return;
+    send_mark(o, PVMI_OUTPUT_EOF);
+    output_free(o);
+}
+
 static void output_end(struct output *o)
 {
     send_text(o, o->line, o->line_length);
-    send_mark(o, PVMI_OUTPUT_EOF);
-    output_free(o);
+    o->line_length = 0;
+    close_pipe(o);
+    end_unless_it_spawns(o);
 }
 
 /* Puts the unfinished last line before what is read next. Returns its length. */
@@ -264,8 +282,35 @@ void pvmd_output_drain(pvmi_tid tid)
 {
     struct output *o;
     DL_SEARCH_SCALAR(outputs, o, tid, tid);
-    for (int i = 0; o && i < PIPE_BYTES / READ_BYTES && read_some(o); i++)
+    for (int i = 0; o && !o->over && i < PIPE_BYTES / READ_BYTES && read_some(o); i++)
         ;
+}
+
+/* ---- spawns ---- */
+
+void pvmd_output_spawn_begins(pvmi_tid parent)
+{
+    struct output *o;
+    DL_SEARCH_SCALAR(outputs, o, tid, parent);
+    if (o)
+        o->spawns++;
+}
+
+void pvmd_output_spawned(const struct pvmd_collector *to, pvmi_tid tid, int32_t parent)
+{
+    if (to->tid)
+        send_collector(to, tid, parent, PVMI_OUTPUT_SPAWN, NULL);
+}
+
+void pvmd_output_spawn_ends(pvmi_tid parent)
+{
+    struct output *o;
+    DL_SEARCH_SCALAR(outputs, o, tid, parent);
+    if (!o || !o->spawns)
+        return;
+    o->spawns--;
+    if (o->over)
+        end_unless_it_spawns(o);
 }
 
 void pvmd_output_new(const struct pvmd_task *task, int fd)
@@ -283,7 +328,6 @@ void pvmd_output_new(const struct pvmd_task *task, int fd)
     DL_APPEND(outputs, o);
     set_collector(o, &task->output);
     send_mark(o, PVMI_OUTPUT_NEW);
-    send_mark(o, PVMI_OUTPUT_SPAWN);
     pause_or_go_on(o);
 }
 

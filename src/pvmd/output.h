@@ -11,6 +11,14 @@
 /* A process has been started; reads from fd, which is owned from now on. Tells the collector of the new task. */
 void pvmd_output_new(const struct pvmd_task *task, int fd);
 
+/*
+ * A task of this host spawns: between begin and end its own EOF waits, so that who collects hears of the new tasks, by
+ * the mark SPAWN from here, before the end of their parent. Called by spawn.c.
+ */
+void pvmd_output_spawn_begins(pvmi_tid parent);
+void pvmd_output_spawned(const struct pvmd_collector *to, pvmi_tid tid, int32_t parent);
+void pvmd_output_spawn_ends(pvmi_tid parent);
+
 /* The output of a task goes elsewhere from now on. */
 void pvmd_output_redirect(pvmi_tid tid, const struct pvmd_collector *collector);
 

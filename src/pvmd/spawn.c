@@ -7,6 +7,7 @@
 #include "../core/proto.h"
 #include "daemon.h"
 #include "order.h"
+#include "output.h"
 #include "placement.h"
 #include "rpc.h"
 #include "tasks.h"
@@ -25,6 +26,11 @@ struct part {
     size_t count;
     uint32_t slots[]; /* indexes into results */
 };
+
+static int32_t parent_of_new(const struct spawn *s)
+{
+    return s->order.flags & PvmNoSpawnParent ? PvmParentNotSet : (int32_t)s->request.tid;
+}
 
 static void spawn_free(struct spawn *s)
 {
@@ -92,6 +98,8 @@ static void finish(struct spawn *s)
     if (sorted) {
         size_t started = sort_results(s->results, count, sorted);
         struct pvmi_buf b;
+        for (size_t i = 0; i < started; i++)
+            pvmd_output_spawned(&s->order.output, (pvmi_tid)sorted[i], parent_of_new(s));
         pvmi_buf_init(&b);
         put_siblings(&b, sorted, count);
         pvmd_request_answer(&s->request, (int)started, &b);
@@ -101,6 +109,7 @@ static void finish(struct spawn *s)
         pvmd_request_answer(&s->request, PvmNoMem, NULL);
     }
     free(sorted);
+    pvmd_output_spawn_ends(s->request.tid);
     spawn_free(s);
 }
 
@@ -146,7 +155,7 @@ static void ask_host(struct spawn *s, unsigned host_index, struct part *part)
     struct pvmi_buf b;
     pvmi_buf_init(&b);
     pvmd_order_put(&b, &s->order, s->placement.directory, (uint32_t)part->count);
-    pvmi_buf_put_i32(&b, s->order.flags & PvmNoSpawnParent ? PvmParentNotSet : (int32_t)s->request.tid);
+    pvmi_buf_put_i32(&b, parent_of_new(s));
     s->waiting++;
     pvmd_ask(host_index, PVMD_DM_EXEC, &b, exec_answered, part);
     pvmi_buf_free(&b);
@@ -203,6 +212,7 @@ static int begin(struct spawn *s)
         return PVMI_ENOMEM;
     for (uint32_t i = 0; i < s->order.count; i++)
         s->results[i] = PvmNoHost; /* unless one is found */
+    pvmd_output_spawn_begins(s->request.tid);
     deal(s);
     return 0;
 }

@@ -1,4 +1,7 @@
-/* idle - waiting tasks and daemons without work use no CPU time: idle [HOSTS]. */
+/*
+ * idle - waiting tasks and daemons without work use no CPU time, and the daemon of a single host does not wake at all:
+ * idle [HOSTS].
+ */
 #include "check.h"
 
 enum { TAG_READY = 1, TAG_GO, TASKS = 4, WATCH_MS = 3000, CPU_MS = 30 };
@@ -19,6 +22,20 @@ static void waiter(int argc, char **argv)
         pvm_recvinfo("no such entry yet", 0, PvmMboxWaitForInfo);
 }
 
+/* How often a process has slept so far. */
+static long sleeps_of(pid_t pid)
+{
+    char path[64], line[256];
+    long n = -1;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file))
+        sscanf(line, "voluntary_ctxt_switches: %ld", &n);
+    if (file)
+        fclose(file);
+    return n;
+}
+
 static void master(int argc, char **argv)
 {
     static const char *const ways[TASKS] = {"recv", "trecv", "precv", "mailbox"};
@@ -35,7 +52,12 @@ static void master(int argc, char **argv)
     check_sleep_ms(500 * check_slowness());
     for (int i = 0; i < 2 * TASKS; i++)
         before[i] = check_cpu_ms(watched[i]);
+    long sleeps = sleeps_of(watched[1]);
     check_sleep_ms(WATCH_MS);
+    if (hosts == 1) {
+        CHECK(sleeps > 0);
+        CHECK_EQ(sleeps_of(watched[1]), sleeps);
+    }
     for (int i = 0; i < 2 * TASKS; i++) {
         long used = check_cpu_ms(watched[i]) - before[i];
         if (i % 2 == 0 || i / 2 < hosts)

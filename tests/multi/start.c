@@ -3,6 +3,8 @@
 #include <signal.h>
 #include "check.h"
 
+static const int background[] = {SIGINT, SIGQUIT, SIGHUP, SIGTSTP}; /* what shells and nohup let their jobs ignore */
+
 static void write_hostfile(char *path, size_t size)
 {
     snprintf(path, size, "%s/hostfile", getenv("PVM_TMP"));
@@ -37,9 +39,16 @@ static void wait_for_end(pid_t daemon)
     CHECK(!check_alive(daemon));
 }
 
+/* Whatever the daemon was started to ignore, its tasks can be stopped from the keyboard. */
 static void child(int argc, char **argv)
 {
     (void)argc, (void)argv;
+    for (unsigned i = 0; i < sizeof background / sizeof background[0]; i++) {
+        struct sigaction action;
+        CHECK_EQ(sigaction(background[i], NULL, &action), 0);
+        CHECK(action.sa_handler == SIG_DFL);
+    }
+    check_send_int(pvm_parent(), 1, 0);
     pvm_recv(-1, -1);
 }
 
@@ -51,11 +60,16 @@ static void master(int argc, char **argv)
     write_hostfile(path, sizeof path);
     pvm_setopt(PvmAutoErr, 0);
     CHECK_EQ(pvm_mytid(), PvmSysErr);
+    for (unsigned i = 0; i < sizeof background / sizeof background[0]; i++)
+        signal(background[i], SIG_IGN);
     CHECK_EQ(pvm_start_pvmd(1, arguments, 1), 0);
     CHECK_EQ(pvm_start_pvmd(1, arguments, 1), PvmDupHost);
     CHECK(pvm_mytid() > 0);
     check_hosts_of_file();
+    check_spawn("child", NULL, "127.0.0.2", 1, &tid);
+    check_receive_int(tid, 1);
     check_spawn("child", NULL, ".", 1, &tid);
+    check_receive_int(tid, 1);
     pid_t daemon = check_daemon_of(tid);
     signal(SIGTERM, SIG_IGN); /* pvm_halt() ends us, too */
     CHECK_EQ(pvm_halt(), 0);
