@@ -8,18 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include "pvm3.h"
+#include "devices.h"
 #include "table.h"
+#include "text.h"
 #include "../core/config.h"
 #include "../core/dsig.h"
-#include "../core/error.h"
 #include "../core/frame.h"
-#include "../transports/transport.h"
 
 enum { EXIT_BAD_SETTING = 1, EXIT_BAD_USAGE = 2 };
 
 static struct {
-    bool settings;
-    bool json;
+    bool settings, devices, json;
 } options;
 
 static const char doc[] =
@@ -28,6 +27,7 @@ static const char doc[] =
 
 static const struct argp_option option_table[] = {
     {"config", 'c', NULL, 0, "Show every setting: value, where it comes from, default, meaning", 0},
+    {"devices", 'd', NULL, 0, "Show the transports alone, and which ones PVM_TRANSPORT chooses", 0},
     {"json", 'j', NULL, 0, "Print JSON", 0},
     {0}};
 
@@ -36,6 +36,9 @@ static error_t take_option(int key, char *arg, struct argp_state *state)
     switch (key) {
     case 'c':
         options.settings = true;
+        return 0;
+    case 'd':
+        options.devices = true;
         return 0;
     case 'j':
         options.json = true;
@@ -46,29 +49,6 @@ static error_t take_option(int key, char *arg, struct argp_state *state)
     default:
         return ARGP_ERR_UNKNOWN;
     }
-}
-
-static void print_json(json_t *value)
-{
-    json_dumpf(value, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(value);
-}
-
-/* A text of the user's for JSON; bytes that are no UTF-8 become '?'. */
-static json_t *json_text(const char *text)
-{
-    json_t *value = json_string(text);
-
-    if (value != NULL)
-        return value;
-    char *copy = strdup(text);
-    for (char *p = copy; p != NULL && *p != '\0'; p++)
-        if ((unsigned char)*p >= 0x80)
-            *p = '?';
-    value = json_string(copy != NULL ? copy : "");
-    free(copy);
-    return value;
 }
 
 /* ---- build ---- */
@@ -107,130 +87,25 @@ static void collect_facts(struct fact facts[FACT_COUNT])
     memcpy(facts, all, sizeof(all));
 }
 
-/* ---- transports ---- */
-
-struct transport_state {
-    const struct pvmi_transport_row *row;
-    bool usable;
-    bool has_attributes;
-    char why_not[128]; /* when not usable */
-    struct pvmi_attributes attributes;
-};
-
-static void examine(const struct pvmi_transport_row *row, struct transport_state *state)
-{
-    static const struct pvmi_callbacks none;
-    struct pvmi_transport *transport = NULL;
-    int code;
-
-    *state = (struct transport_state){.row = row};
-    if (row->ops == NULL) {
-        snprintf(state->why_not, sizeof(state->why_not), "%s", row->why_not != NULL ? row->why_not : "not built");
-        return;
-    }
-    code = row->ops->available(state->why_not, sizeof(state->why_not));
-    if (code < 0) {
-        if (state->why_not[0] == '\0')
-            snprintf(state->why_not, sizeof(state->why_not), "%s", pvmi_error_text(code));
-        return;
-    }
-    state->usable = true;
-    if (row->ops->open(NULL, &none, NULL, &transport) != 0)
-        return;
-    row->ops->query(transport, &state->attributes);
-    row->ops->close(transport);
-    state->has_attributes = true;
-}
-
-static json_t *transport_json(const struct transport_state *state)
-{
-    const struct pvmi_attributes *a = &state->attributes;
-    json_t *row = json_pack("{s:s, s:b}", "name", state->row->name, "usable", state->usable);
-
-    if (state->row->ops != NULL)
-        json_object_set_new(row, "summary", json_string(state->row->ops->summary));
-    if (!state->usable)
-        json_object_set_new(row, "why_not", json_text(state->why_not));
-    if (state->has_attributes)
-        json_object_set_new(row, "attributes",
-                            json_pack("{s:I, s:I, s:I, s:I, s:b}", "frame_max_bytes", (json_int_t)a->frame_max,
-                                      "copy_max_bytes", (json_int_t)a->copy_max, "latency_ns",
-                                      (json_int_t)a->latency_ns, "bandwidth_mbs", (json_int_t)a->bandwidth_mbs,
-                                      "local_only", a->local_only));
-    return row;
-}
-
-static void attributes_text(const struct transport_state *state, char *text, size_t size)
-{
-    const struct pvmi_attributes *a = &state->attributes;
-
-    if (!state->has_attributes)
-        snprintf(text, size, "-");
-    else
-        snprintf(text, size, "frames to %u KiB, copies to %u B, %.1f us, %u MB/s%s", (unsigned)a->frame_max / 1024,
-                 (unsigned)a->copy_max, a->latency_ns / 1000.0, a->bandwidth_mbs,
-                 a->local_only ? ", this host only" : "");
-}
-
-static int transport_count(void)
-{
-    int n = 0;
-    while (pvmi_transport_table[n].name != NULL)
-        n++;
-    return n;
-}
-
-static void print_transports(const struct transport_state *states, int n)
-{
-    enum { COLUMNS = 4, ATTRIBUTES_MAX = 128 };
-    const char **cell = calloc((size_t)(n + 1) * COLUMNS, sizeof(*cell));
-    char(*attributes)[ATTRIBUTES_MAX] = calloc((size_t)n + 1, sizeof(*attributes));
-    static const char *const heading[COLUMNS] = {"TRANSPORT", "USABLE", "ATTRIBUTES", "WHAT IT IS"};
-
-    if (cell != NULL && attributes != NULL) {
-        memcpy(cell, heading, sizeof(heading));
-        for (int i = 0; i < n; i++) {
-            attributes_text(&states[i], attributes[i], sizeof(attributes[i]));
-            const char **row = cell + (i + 1) * COLUMNS;
-            row[0] = states[i].row->name;
-            row[1] = states[i].usable ? "yes" : "no";
-            row[2] = attributes[i];
-            row[3] = states[i].usable ? states[i].row->ops->summary : states[i].why_not;
-        }
-        table_print(stdout, cell, n + 1, COLUMNS, table_width(stdout));
-    }
-    free(cell);
-    free(attributes);
-}
-
 static int show_build(void)
 {
     struct fact facts[FACT_COUNT];
-    int n = transport_count();
-    struct transport_state *states = calloc((size_t)n + 1, sizeof(*states));
 
-    if (states == NULL)
-        return EXIT_FAILURE;
     collect_facts(facts);
-    for (int i = 0; i < n; i++)
-        examine(&pvmi_transport_table[i], &states[i]);
     if (options.json) {
-        json_t *all = json_object(), *rows = json_array();
+        json_t *all = json_object();
         for (int i = 0; i < FACT_COUNT; i++)
-            json_object_set_new(all, facts[i].key, json_text(facts[i].value));
-        for (int i = 0; i < n; i++)
-            json_array_append_new(rows, transport_json(&states[i]));
-        json_object_set_new(all, "transports", rows);
-        print_json(all);
+            json_object_set_new(all, facts[i].key, text_json(facts[i].value));
+        json_object_set_new(all, "transports", devices_json());
+        text_print_json(all);
     } else {
         const char *cell[FACT_COUNT * 2];
         for (int i = 0; i < FACT_COUNT; i++)
             cell[2 * i] = facts[i].label, cell[2 * i + 1] = facts[i].value;
         table_print(stdout, cell, FACT_COUNT, 2, 0);
         putchar('\n');
-        print_transports(states, n);
+        devices_print();
     }
-    free(states);
     return EXIT_SUCCESS;
 }
 
@@ -269,13 +144,13 @@ static void print_settings_json(const struct setting_state *states)
     for (int i = 0; i < PVMI_SETTING_COUNT; i++) {
         const struct setting_state *s = &states[i];
         json_t *row =
-            json_pack("{s:s, s:o, s:s, s:s, s:s, s:b}", "name", s->row->name, "value", json_text(s->value), "origin",
+            json_pack("{s:s, s:o, s:s, s:s, s:s, s:b}", "name", s->row->name, "value", text_json(s->value), "origin",
                       s->origin, "default", s->row->fallback, "help", s->row->help, "valid", s->good);
         if (!s->good)
-            json_object_set_new(row, "why_not", json_text(s->why));
+            json_object_set_new(row, "why_not", text_json(s->why));
         json_array_append_new(rows, row);
     }
-    print_json(json_pack("{s:o}", "settings", rows));
+    text_print_json(json_pack("{s:o}", "settings", rows));
 }
 
 static const char *or_dash(const char *text)
@@ -332,5 +207,7 @@ int main(int argc, char **argv)
     argp_program_version_hook = print_version;
     argp_err_exit_status = EXIT_BAD_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, NULL);
+    if (options.devices)
+        return devices_show(options.json) == 0 ? EXIT_SUCCESS : EXIT_BAD_SETTING;
     return options.settings ? show_settings() : show_build();
 }
