@@ -25,7 +25,8 @@
 #include "stats.h"
 #include "tasks.h"
 
-#define SLICE 4 /* processes started before the loop turns again */
+#define SLICE             4 /* processes started before the loop turns again */
+#define SPARE_DESCRIPTORS 8 /* for programs that connect by themselves, and for what the daemon does */
 
 /* A DM_EXEC under way. */
 struct job {
@@ -33,7 +34,8 @@ struct job {
     struct pvmd_order order;
     int32_t parent;
     char *directory;
-    char **argv; /* argv[0] is the program; the texts belong to `order`, but for the first `owned` ones */
+    bool complained; /* about a lack of descriptors */
+    char **argv;     /* argv[0] is the program; the texts belong to `order`, but for the first `owned` ones */
     unsigned owned;
     struct pvmd_environment environment;
     uint32_t done;
@@ -118,11 +120,45 @@ static int start_process(const struct job *job, int pipe_fd, pid_t *pid)
     return error ? code_of(error) : PvmOk;
 }
 
-static int new_pipe(int pipe_fds[2])
+/* Processes of ours that may connect yet, and need a descriptor then. */
+static rlim_t awaited_connections(void)
 {
-    if (pipe2(pipe_fds, O_CLOEXEC)) {
-        pvmi_log(PVMI_LOG_ERROR, "no pipe for the output of a task: %s", strerror(errno));
-        return PvmOutOfRes;
+    rlim_t n = 0;
+    struct pvmd_task *task, *next;
+    HASH_ITER (hh, pvmd_tasks, task, next)
+        n += task->running && task->cookie;
+    return n;
+}
+
+/* Whether those with the number fd and lower leave too few. */
+static bool are_few_left(int fd)
+{
+    struct rlimit limit;
+    rlim_t used = (rlim_t)fd + 1 + SPARE_DESCRIPTORS;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || used < limit.rlim_cur / 2)
+        return false;
+    return used + awaited_connections() > limit.rlim_cur;
+}
+
+static int out_of_descriptors(struct job *job)
+{
+    if (!job->complained)
+        pvmi_log(PVMI_LOG_ERROR,
+                 "out of descriptors: %s is not started; start the daemon with a higher limit "
+                 "(ulimit -n) for more tasks",
+                 job->order.file);
+    job->complained = true;
+    return PvmOutOfRes;
+}
+
+static int new_pipe(struct job *job, int pipe_fds[2])
+{
+    if (pipe2(pipe_fds, O_CLOEXEC))
+        return out_of_descriptors(job);
+    if (are_few_left(pipe_fds[1])) {
+        close(pipe_fds[0]);
+        close(pipe_fds[1]);
+        return out_of_descriptors(job);
     }
     fcntl(pipe_fds[0], F_SETFL, O_NONBLOCK);
     return PvmOk;
@@ -173,7 +209,7 @@ static void remember_child(struct pvmd_task *task)
 static int start_task(struct job *job, struct pvmd_task *task)
 {
     int fds[2];
-    int code = new_pipe(fds);
+    int code = new_pipe(job, fds);
     if (code)
         return code;
     code = set_cookie(job, task->cookie);

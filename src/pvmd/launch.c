@@ -489,7 +489,8 @@ static struct pvmd_launch *run(struct ev_loop *loop, const struct pvmd_launcher 
     else if (make_pipes(in, out, err) || (error = spawn_command(c, in[0], out[1], err[1], &l->pid)))
         error = error ? error : errno;
     if (error) {
-        snprintf(why, size, "cannot run %s: %s", c->count ? c->argv[0] : launcher->label, strerror(error));
+        snprintf(why, size, "cannot run %s: %s%s", c->count ? c->argv[0] : launcher->label, strerror(error),
+                 error == EMFILE ? "; start this daemon with a higher limit (ulimit -n)" : "");
         if (l && copy && !c->failed) {
             close_pair(in);
             close_pair(out);
