@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 #include "../core/config.h"
@@ -30,11 +31,12 @@
 #include "tasks.h"
 #include "watch.h"
 
-#define EXIT_SIGTERM   15 /* as PVM's daemon does */
-#define EXIT_SIGINT    2
-#define EXIT_NO_START  1
-#define TRIM_AFTER_S   1.0
-#define LAUNCH_CHECK_S 0.02
+#define EXIT_SIGTERM    15 /* as PVM's daemon does */
+#define EXIT_SIGINT     2
+#define EXIT_NO_START   1
+#define TRIM_AFTER_S    1.0
+#define LAUNCH_CHECK_S  0.02
+#define DESCRIPTORS_MIN 24 /* what the daemon needs for itself, and a few tasks */
 
 struct pvmd_daemon pvmd;
 
@@ -275,6 +277,17 @@ static int check_user(void)
                                   "ordinary user, or set PVM_ALLOW_ROOT=1 if you mean it");
 }
 
+static int check_descriptors(void)
+{
+    struct rlimit limit;
+    char why[128];
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= DESCRIPTORS_MIN)
+        return 0;
+    snprintf(why, sizeof why, "not started: %u descriptors are too few; raise the limit (ulimit -n) to %u or more",
+             (unsigned)limit.rlim_cur, DESCRIPTORS_MIN);
+    return no_start(PVMI_ELIMIT, why);
+}
+
 int pvmd_run(const struct pvmd_options *options)
 {
     char why[8192];
@@ -284,6 +297,8 @@ int pvmd_run(const struct pvmd_options *options)
         pvmd_slave_start();
     pvmd_logfile_set_mask(options->debug_mask);
     int code = check_user();
+    if (!code)
+        code = check_descriptors();
     if (code)
         return code;
     pvmi_config_warn_unknown();
