@@ -2,10 +2,12 @@
  * pvmbench - measures one thing of a running PVM machine and prints "name value unit" lines. Uses pvm3.h alone, so that
  * the same source is built against dpvm and against the reference PVM.
  *
- *   pvmbench pingpong HOW BYTES [HOST]     half a round trip between this task and one on HOST, in us
+ *   pvmbench pingpong HOW BYTES[,BYTES]... [HOST]  half a round trip between this task and one on HOST, in us
  *   pvmbench rate HOW BYTES COUNT [HOST]   a stream of COUNT messages, in messages per second
  *   pvmbench mcast TASKS BYTES             until all receivers have answered, in us
+ *   pvmbench ring TASKS BYTES              a message once through this and TASKS - 1 other tasks, in us
  *   pvmbench barrier TASKS                 one barrier of a group, in us
+ *   pvmbench peers TASKS                   resident memory and CPU time of a task with TASKS idle peers, in KiB and ms
  *   pvmbench spawn TASKS                   until all tasks have said hello, in ms
  *   pvmbench match WAITING                 one receive past WAITING other messages, in us
  *   pvmbench relay COUNT                   growth of the daemon over COUNT messages, in KiB
@@ -14,14 +16,11 @@
  *   pvmbench halt                          ends the machine
  *
  * HOW is default, doubles (default encoding of doubles), raw, inplace or psend. Routes: PvmDontRoute, unless
- * PVMBENCH_ROUTE=direct.
+ * PVMBENCH_ROUTE=direct. PVM_EXPORT must name PVMBENCH_ROUTE, so that spawned copies see it.
  */
-#include <err.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+#include "measure.h"
 #include "pvm3.h"
 
 enum {
@@ -29,10 +28,9 @@ enum {
     TAG_DATA,
     TAG_END,
     TAG_READY,
-    BLOCKS = 15,
-    BLOCK_US = 10000, /* about so long is one block of round trips */
     TASKS_MAX = 4096,
-    BYTES_MAX = 64 << 20,
+    SIZES_MAX = 64,
+    LINK_UP_US = 20000,
     SETTLE_S = 3, /* after which daemons have given back what starting and joining needed */
 };
 
@@ -45,13 +43,6 @@ static char own_path[4096];
 
 /* ---- helpers ---- */
 
-static double now_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1e6 + now.tv_nsec / 1e3;
-}
-
 /* Ends the program when a PVM call failed; returns its result. */
 static int must(int code, const char *what)
 {
@@ -60,38 +51,12 @@ static int must(int code, const char *what)
     return code;
 }
 
-static void print(const char *name, double value, const char *unit)
-{
-    printf("%s %.3f %s\n", name, value, unit);
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int n)
-{
-    qsort(values, (size_t)n, sizeof *values, compare_doubles);
-    return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
 static enum how how_of(const char *name)
 {
     for (int i = 0; i < 5; i++)
         if (strcmp(how_names[i], name) == 0)
             return (enum how)i;
     errx(2, "HOW is default, doubles, raw, inplace or psend, not \"%s\"", name);
-}
-
-static int number_of(const char *text, int max)
-{
-    char *end;
-    long n = strtol(text, &end, 10);
-    if (*end || n < 0 || n > max)
-        errx(2, "a number up to %d is wanted, not \"%s\"", max, text);
-    return (int)n;
 }
 
 static void spawn(const char *role, int n, const char *host, int *tids)
@@ -172,22 +137,33 @@ static double round_trips(int tid, enum how how, int bytes, int count)
     return (now_us() - start) / count / 2;
 }
 
+static void measure_pingpong(int tid, enum how how, int bytes)
+{
+    double blocks[BLOCKS];
+    round_trips(tid, how, bytes, 3);
+    int count = block_count(2 * round_trips(tid, how, bytes, 10));
+    for (int i = 0; i < BLOCKS; i++)
+        blocks[i] = round_trips(tid, how, bytes, count);
+    char name[64];
+    snprintf(name, sizeof name, "pingpong.%s.%d", how_names[how], bytes);
+    print(name, median(blocks, BLOCKS), "us");
+}
+
 static void run_pingpong(int argc, char **argv)
 {
     if (argc < 3)
-        errx(2, "usage: pvmbench pingpong HOW BYTES [HOST]");
+        errx(2, "usage: pvmbench pingpong HOW BYTES[,BYTES]... [HOST]");
     enum how how = how_of(argv[1]);
-    int tid, bytes = number_of(argv[2], BYTES_MAX);
-    double blocks[BLOCKS];
+    int tid, sizes[SIZES_MAX], n = 0;
+    for (char *rest = NULL, *word = strtok_r(argv[2], ",", &rest); word && n < SIZES_MAX;
+         word = strtok_r(NULL, ",", &rest))
+        sizes[n++] = number_of(word, BYTES_MAX);
     spawn("echo", 1, argc > 3 ? argv[3] : ".", &tid);
-    round_trips(tid, how, bytes, 3);
-    int count = 1 + (int)(BLOCK_US / 2 / round_trips(tid, how, bytes, 10));
-    for (int i = 0; i < BLOCKS; i++)
-        blocks[i] = round_trips(tid, how, bytes, count);
+    round_trips(tid, how, 8, 3);
+    usleep(LINK_UP_US); /* a direct link opens in the background */
+    for (int i = 0; i < n; i++)
+        measure_pingpong(tid, how, sizes[i]);
     send_ints(tid, TAG_SETUP, 0, 0, 0);
-    char name[64];
-    snprintf(name, sizeof name, "pingpong.%s.%d", argv[1], bytes);
-    print(name, median(blocks, BLOCKS), "us");
 }
 
 /* ---- a stream of messages ---- */
@@ -219,17 +195,20 @@ static double stream(int tid, enum how how, int bytes, int count, int *daemon)
 
 static void run_rate(int argc, char **argv)
 {
+    enum { STREAMS = 5 };
     if (argc < 4)
         errx(2, "usage: pvmbench rate HOW BYTES COUNT [HOST]");
     enum how how = how_of(argv[1]);
     int tid, daemon, bytes = number_of(argv[2], BYTES_MAX), count = number_of(argv[3], 100000000);
+    double seconds[STREAMS];
     spawn("sink", 1, argc > 4 ? argv[4] : ".", &tid);
     stream(tid, how, bytes, count / 10 + 1, &daemon);
-    double seconds = stream(tid, how, bytes, count, &daemon);
+    for (int i = 0; i < STREAMS; i++)
+        seconds[i] = stream(tid, how, bytes, count, &daemon);
     send_ints(tid, TAG_SETUP, 0, 0, 0);
     char name[64];
     snprintf(name, sizeof name, "rate.%s.%d", argv[1], bytes);
-    print(name, count / seconds, "messages/s");
+    print(name, count / median(seconds, STREAMS), "messages/s");
 }
 
 /* A number out of /proc/PID/FILE: the one that follows `key`. */
@@ -294,6 +273,58 @@ static void run_mcast(int argc, char **argv)
     char name[64];
     snprintf(name, sizeof name, "mcast.%d.%d", tasks, bytes);
     print(name, median(rounds, ROUNDS), "us");
+}
+
+/* Passes messages on from one neighbour to the other, as many as it is told. */
+static void role_ring(void)
+{
+    int setup[3], neighbours[3];
+    receive_ints(pvm_parent(), TAG_READY, neighbours);
+    for (;;) {
+        receive_ints(pvm_parent(), TAG_SETUP, setup);
+        if (setup[2] == 0)
+            return;
+        for (int i = 0; i < setup[2]; i++) {
+            receive_data(neighbours[0], HOW_RAW, setup[1]);
+            send_data(neighbours[1], HOW_RAW, setup[1]);
+        }
+    }
+}
+
+/* us for one way through all, of `count` in a row. */
+static double rings(const int *tids, int others, int bytes, int count)
+{
+    for (int i = 0; i < others; i++)
+        send_ints(tids[i], TAG_SETUP, 0, bytes, count);
+    double start = now_us();
+    for (int i = 0; i < count; i++) {
+        send_data(tids[0], HOW_RAW, bytes);
+        receive_data(tids[others - 1], HOW_RAW, bytes);
+    }
+    return (now_us() - start) / count;
+}
+
+static void run_ring(int argc, char **argv)
+{
+    if (argc < 3)
+        errx(2, "usage: pvmbench ring TASKS BYTES");
+    int tids[TASKS_MAX], others = number_of(argv[1], TASKS_MAX) - 1, bytes = number_of(argv[2], BYTES_MAX);
+    double blocks[BLOCKS];
+    if (others < 1)
+        errx(2, "a ring has 2 tasks at least");
+    spawn("ring", others, NULL, tids);
+    for (int i = 0; i < others; i++)
+        send_ints(tids[i], TAG_READY, i > 0 ? tids[i - 1] : pvm_mytid(), i < others - 1 ? tids[i + 1] : pvm_mytid(), 0);
+    rings(tids, others, bytes, 3);
+    usleep(LINK_UP_US);
+    int count = block_count(rings(tids, others, bytes, 10));
+    for (int i = 0; i < BLOCKS; i++)
+        blocks[i] = rings(tids, others, bytes, count);
+    for (int i = 0; i < others; i++)
+        send_ints(tids[i], TAG_SETUP, 0, 0, 0);
+    char name[64];
+    snprintf(name, sizeof name, "ring.%d.%d", others + 1, bytes);
+    print(name, median(blocks, BLOCKS), "us");
 }
 
 static void role_barrier(void)
@@ -433,6 +464,28 @@ static void run_idle(int argc, char **argv)
     print("idle.cpu", after - before, "ms");
 }
 
+/* Tasks that have a link to us and then nothing to say. */
+static void run_peers(int argc, char **argv)
+{
+    enum { WATCH_S = 2, EXCHANGES = 10 };
+    if (argc < 2)
+        errx(2, "usage: pvmbench peers TASKS");
+    int tids[TASKS_MAX], tasks = number_of(argv[1], TASKS_MAX);
+    spawn("echo", tasks, NULL, tids);
+    for (int i = 0; i < tasks; i++)
+        round_trips(tids[i], HOW_RAW, 8, EXCHANGES);
+    sleep(1);
+    double before = cpu_ms((int)getpid());
+    sleep(WATCH_S);
+    char name[64];
+    snprintf(name, sizeof name, "peers.%d.cpu", tasks);
+    print(name, cpu_ms((int)getpid()) - before, "ms");
+    snprintf(name, sizeof name, "peers.%d.rss", tasks);
+    print(name, (double)proc_number((int)getpid(), "status", "VmRSS:"), "KiB");
+    for (int i = 0; i < tasks; i++)
+        send_ints(tids[i], TAG_SETUP, 0, 0, 0);
+}
+
 /* One task on each host tells the process id of its daemon; sizes are those of a machine at rest. */
 static void print_daemon_sizes(void)
 {
@@ -493,16 +546,17 @@ static const struct {
     const char *name;
     void (*run)(int argc, char **argv);
 } commands[] = {
-    {"pingpong", run_pingpong}, {"rate", run_rate},   {"mcast", run_mcast}, {"barrier", run_barrier},
-    {"spawn", run_spawn},       {"match", run_match}, {"relay", run_relay}, {"idle", run_idle},
-    {"addhosts", run_addhosts}, {"halt", run_halt},
+    {"pingpong", run_pingpong}, {"rate", run_rate},   {"mcast", run_mcast},       {"barrier", run_barrier},
+    {"spawn", run_spawn},       {"match", run_match}, {"relay", run_relay},       {"idle", run_idle},
+    {"ring", run_ring},         {"peers", run_peers}, {"addhosts", run_addhosts}, {"halt", run_halt},
 };
 
 static const struct {
     const char *name;
     void (*run)(void);
 } roles[] = {
-    {"echo", role_echo}, {"sink", role_sink}, {"answer", role_answer}, {"barrier", role_barrier}, {"hello", role_hello},
+    {"echo", role_echo},       {"sink", role_sink},   {"answer", role_answer},
+    {"barrier", role_barrier}, {"hello", role_hello}, {"ring", role_ring},
 };
 
 static void run_role(const char *name)
@@ -520,7 +574,8 @@ static void run_command(int argc, char **argv)
             commands[i].run(argc, argv);
             return;
         }
-    errx(2, "usage: pvmbench pingpong|rate|mcast|barrier|spawn|match|relay|idle|addhosts|halt [argument]...");
+    errx(2,
+         "usage: pvmbench pingpong|rate|mcast|ring|barrier|spawn|match|relay|idle|peers|addhosts|halt [argument]...");
 }
 
 int main(int argc, char **argv)

@@ -1,66 +1,129 @@
 /*
  * raw - what the machine itself can do, to compare with: prints "name value unit" lines.
  *
- *   raw unix BYTES [HOPS]   half a round trip over a unix socket, in us; with 2 hops through a process between
- *   raw memcpy BYTES        one copy, in us
+ *   raw unix BYTES...                half a round trip over a unix socket, in us
+ *   raw hops BYTES...                the same through a process between, as the daemon route goes
+ *   raw tcp spin|sleep BYTES...      over TCP on the loopback, waiting by polling or in the kernel
+ *   raw serve spin|sleep             the other end of `meet`, for one connection; prints its port
+ *   raw meet spin|sleep HOST PORT BYTES...   over TCP to `serve`, maybe on another host
+ *   raw shm BYTES...                 through rings in shared memory, polling
+ *   raw memcpy BYTES...              one copy, in us
  */
-#include <err.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+#include "measure.h"
 
-enum { BLOCKS = 15, BLOCK_US = 10000, BYTES_MAX = 64 << 20 };
+enum { SLOTS = 8, SLOT_BYTES = 32768 };
+
+/* One direction of shared memory: full slots are read in turns. */
+struct ring {
+    struct {
+        _Alignas(64) _Atomic uint32_t full;
+        char data[SLOT_BYTES];
+    } slots[SLOTS];
+    _Alignas(64) unsigned next; /* the writer's */
+    _Alignas(64) unsigned due;  /* the reader's */
+};
+
+/* One end of a connection. */
+struct channel {
+    int fd;
+    bool spin;
+    struct ring *out, *in; /* without fd */
+};
 
 static char *data;
 
-static double now_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1e6 + now.tv_nsec / 1e3;
-}
+/* ---- moving one message; false at the end of the stream ---- */
 
-static int compare_doubles(const void *a, const void *b)
+static bool ring_send(struct ring *ring, size_t bytes)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Moves all bytes of one message; 0 at the end of the stream. */
-static int move_all(ssize_t (*move)(int, void *, size_t), int fd, size_t bytes)
-{
-    for (size_t done = 0; done < bytes;) {
-        ssize_t n = move(fd, data + done, bytes - done);
-        if (n <= 0)
-            return 0;
-        done += (size_t)n;
+    for (size_t done = 0, some; done < bytes; done += some, ring->next++) {
+        some = bytes - done < SLOT_BYTES ? bytes - done : SLOT_BYTES;
+        while (atomic_load_explicit(&ring->slots[ring->next % SLOTS].full, memory_order_acquire))
+            ;
+        memcpy(ring->slots[ring->next % SLOTS].data, data + done, some);
+        atomic_store_explicit(&ring->slots[ring->next % SLOTS].full, 1, memory_order_release);
     }
-    return 1;
+    return true;
 }
 
-static ssize_t write_some(int fd, void *from, size_t bytes)
+static bool ring_receive(struct ring *ring, size_t bytes)
 {
-    return write(fd, from, bytes);
+    for (size_t done = 0, some; done < bytes; done += some, ring->due++) {
+        some = bytes - done < SLOT_BYTES ? bytes - done : SLOT_BYTES;
+        while (!atomic_load_explicit(&ring->slots[ring->due % SLOTS].full, memory_order_acquire))
+            ;
+        memcpy(data + done, ring->slots[ring->due % SLOTS].data, some);
+        atomic_store_explicit(&ring->slots[ring->due % SLOTS].full, 0, memory_order_release);
+    }
+    return true;
 }
 
-/* Passes whole messages from a to b and back until the stream ends. */
-static void pass(int a, int b, size_t bytes)
+static bool send_all(struct channel *c, size_t bytes)
 {
-    while (move_all(read, a, bytes) && move_all(write_some, b, bytes))
-        if (a != b && !(move_all(read, b, bytes) && move_all(write_some, a, bytes)))
-            break;
-    _exit(0);
+    if (c->out)
+        return ring_send(c->out, bytes);
+    for (size_t done = 0; done < bytes;) {
+        ssize_t n = send(c->fd, data + done, bytes - done, MSG_NOSIGNAL | (c->spin ? MSG_DONTWAIT : 0));
+        if (n < 0 && errno != EAGAIN)
+            return false;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return true;
 }
 
-static double round_trips(int fd, size_t bytes, int count)
+static bool receive_all(struct channel *c, size_t bytes)
+{
+    if (c->in)
+        return ring_receive(c->in, bytes);
+    for (size_t done = 0; done < bytes;) {
+        ssize_t n = recv(c->fd, data + done, bytes - done, c->spin ? MSG_DONTWAIT : 0);
+        if (n == 0 || (n < 0 && errno != EAGAIN))
+            return false;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+/* Two that poll must not share a processor: each would wait until the other's time slice is over. */
+static void use_processor(int which)
+{
+    static cpu_set_t may; /* as it was at the start */
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    if (CPU_COUNT(&may) == 0)
+        sched_getaffinity(0, sizeof may, &may);
+    if (CPU_COUNT(&may) < 2)
+        return;
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &may) && which-- == 0) {
+            CPU_SET(cpu, &one);
+            sched_setaffinity(0, sizeof one, &one);
+            return;
+        }
+}
+
+/* ---- measuring ---- */
+
+static double round_trips(struct channel *c, size_t bytes, int count)
 {
     double start = now_us();
     for (int i = 0; i < count; i++)
-        if (!move_all(write_some, fd, bytes) || !move_all(read, fd, bytes))
+        if (!send_all(c, bytes) || !receive_all(c, bytes))
             errx(1, "the other process has gone");
     return (now_us() - start) / count / 2;
 }
@@ -75,52 +138,216 @@ static double copies(size_t bytes, int count)
     return (now_us() - start) / count;
 }
 
-static void measure(const char *name, int fd, size_t bytes)
+/* c NULL: copies in this process. */
+static void measure(const char *name, struct channel *c, size_t bytes)
 {
-    double blocks[BLOCKS];
-    double first = fd < 0 ? copies(bytes, 10) : (round_trips(fd, bytes, 3), round_trips(fd, bytes, 10));
-    int count = 1 + (int)(BLOCK_US / (first * 2 + 0.001));
+    double blocks[BLOCKS], first = c ? (round_trips(c, bytes, 3), round_trips(c, bytes, 10)) : copies(bytes, 10);
+    int count = block_count(first * 2);
     for (int i = 0; i < BLOCKS; i++)
-        blocks[i] = fd < 0 ? copies(bytes, count) : round_trips(fd, bytes, count);
-    qsort(blocks, BLOCKS, sizeof *blocks, compare_doubles);
-    printf("%s.%zu %.3f us\n", name, bytes, blocks[BLOCKS / 2]);
+        blocks[i] = c ? round_trips(c, bytes, count) : copies(bytes, count);
+    char text[64];
+    snprintf(text, sizeof text, "%s.%zu", name, bytes);
+    print(text, median(blocks, BLOCKS), "us");
 }
+
+/* Passes messages from a to b, and back if these differ, until the stream ends; never returns. */
+static void pass(struct channel *a, struct channel *b, size_t bytes)
+{
+    while (receive_all(a, bytes) && send_all(b, bytes))
+        if (a != b && !(receive_all(b, bytes) && send_all(a, bytes)))
+            break;
+    _exit(0);
+}
+
+/* ---- unix sockets ---- */
 
 static void measure_unix(size_t bytes, int hops)
 {
     int first[2], second[2];
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, first) < 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, second) < 0)
         err(1, "socketpair");
+    struct channel near = {.fd = first[0]}, middle = {.fd = first[1]}, on = {.fd = second[0]}, far = {.fd = second[1]};
     if (fork() == 0) {
         close(first[0]);
         close(second[1]);
-        pass(first[1], hops > 1 ? second[0] : first[1], bytes);
+        pass(&middle, hops > 1 ? &on : &middle, bytes);
     }
     if (hops > 1 && fork() == 0) {
         close(first[0]);
         close(first[1]);
         close(second[0]);
-        pass(second[1], second[1], bytes);
+        pass(&far, &far, bytes);
     }
     close(first[1]);
     close(second[0]);
     close(second[1]);
-    measure(hops > 1 ? "unix2" : "unix", first[0], bytes);
+    measure(hops > 1 ? "unix2" : "unix", &near, bytes);
     close(first[0]);
     while (wait(NULL) > 0)
         ;
 }
 
+/* ---- TCP ---- */
+
+static int listen_anywhere(int *port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t length = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, length) < 0 || listen(fd, 1) < 0 ||
+        getsockname(fd, (struct sockaddr *)&address, &length) < 0)
+        err(1, "cannot listen on TCP");
+    *port = ntohs(address.sin_port);
+    return fd;
+}
+
+static void no_delay(int fd)
+{
+    int on = 1;
+    if (fd < 0 || setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) < 0)
+        err(1, "TCP");
+}
+
+/* Takes one connection; before each block comes how many bytes a message has, and how many there are. */
+static void serve(int listener, bool spin)
+{
+    struct channel c = {.fd = accept(listener, NULL, NULL), .spin = false};
+    no_delay(c.fd);
+    if (spin)
+        use_processor(1);
+    for (;;) {
+        uint64_t setup[2]; /* bytes, messages */
+        c.spin = false;
+        if (recv(c.fd, setup, sizeof setup, MSG_WAITALL) != sizeof setup || setup[0] > BYTES_MAX)
+            return;
+        c.spin = spin;
+        for (uint64_t i = 0; i < setup[1]; i++)
+            if (!receive_all(&c, setup[0]) || !send_all(&c, setup[0]))
+                return;
+    }
+}
+
+static double told_trips(struct channel *c, size_t bytes, int count)
+{
+    uint64_t setup[2] = {bytes, (uint64_t)count};
+    if (send(c->fd, setup, sizeof setup, MSG_NOSIGNAL) != sizeof setup)
+        errx(1, "the other process has gone");
+    return round_trips(c, bytes, count);
+}
+
+static void meet(const char *name, const char *host, int port, bool spin, int argc, char **argv)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    struct channel c = {.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), .spin = spin};
+    if (inet_pton(AF_INET, host, &address.sin_addr) != 1)
+        errx(2, "an IPv4 address is wanted, not \"%s\"", host);
+    if (c.fd < 0 || connect(c.fd, (struct sockaddr *)&address, sizeof address) < 0)
+        err(1, "cannot connect to %s port %d", host, port);
+    no_delay(c.fd);
+    if (spin)
+        use_processor(0);
+    for (int i = 0; i < argc; i++) {
+        size_t bytes = (size_t)number_of(argv[i], BYTES_MAX);
+        double blocks[BLOCKS];
+        char text[64];
+        told_trips(&c, bytes, 3);
+        int count = block_count(told_trips(&c, bytes, 10) * 2);
+        for (int block = 0; block < BLOCKS; block++)
+            blocks[block] = told_trips(&c, bytes, count);
+        snprintf(text, sizeof text, "%s.%s.%zu", name, spin ? "spin" : "sleep", bytes);
+        print(text, median(blocks, BLOCKS), "us");
+    }
+    close(c.fd);
+}
+
+static void measure_tcp(bool spin, int argc, char **argv)
+{
+    int port, listener = listen_anywhere(&port);
+    if (fork() == 0) {
+        serve(listener, spin);
+        _exit(0);
+    }
+    close(listener);
+    meet("tcp", "127.0.0.1", port, spin, argc, argv);
+    while (wait(NULL) > 0)
+        ;
+}
+
+static void run_serve(bool spin)
+{
+    int port, listener = listen_anywhere(&port);
+    printf("%d\n", port);
+    fflush(stdout);
+    serve(listener, spin);
+}
+
+/* ---- shared memory ---- */
+
+static void measure_shm(size_t bytes)
+{
+    struct ring *rings = mmap(NULL, 2 * sizeof *rings, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (rings == MAP_FAILED)
+        err(1, "mmap");
+    struct channel near = {.fd = -1, .out = &rings[0], .in = &rings[1]},
+                   far = {.fd = -1, .out = &rings[1], .in = &rings[0]};
+    use_processor(0);
+    pid_t other = fork();
+    if (other == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* it polls for ever */
+        use_processor(1);
+        pass(&far, &far, bytes);
+    }
+    measure("shm", &near, bytes);
+    kill(other, SIGKILL);
+    waitpid(other, NULL, 0);
+    munmap(rings, 2 * sizeof *rings);
+}
+
+/* ---- main ---- */
+
+static void usage(void)
+{
+    errx(2, "usage: raw unix|hops|shm|memcpy BYTES... | raw tcp spin|sleep BYTES... | raw serve spin|sleep |\n"
+            "       raw meet spin|sleep HOST PORT BYTES...");
+}
+
+static bool is_spin(const char *text)
+{
+    if (strcmp(text, "spin") != 0 && strcmp(text, "sleep") != 0)
+        usage();
+    return strcmp(text, "spin") == 0;
+}
+
+static void run_sizes(const char *what, int argc, char **argv)
+{
+    for (int i = 0; i < argc; i++) {
+        size_t bytes = (size_t)number_of(argv[i], BYTES_MAX);
+        if (strcmp(what, "unix") == 0 || strcmp(what, "hops") == 0)
+            measure_unix(bytes, strcmp(what, "hops") == 0 ? 2 : 1);
+        else if (strcmp(what, "shm") == 0)
+            measure_shm(bytes);
+        else if (strcmp(what, "memcpy") == 0)
+            measure("memcpy", NULL, bytes);
+        else
+            usage();
+    }
+}
+
 int main(int argc, char **argv)
 {
-    size_t bytes = argc > 2 ? (size_t)atol(argv[2]) : 0;
-    data = bytes > 0 && bytes <= BYTES_MAX ? calloc(2, bytes) : NULL;
-    if (argc > 2 && data && strcmp(argv[1], "unix") == 0)
-        measure_unix(bytes, argc > 3 ? atoi(argv[3]) : 1);
-    else if (argc > 2 && data && strcmp(argv[1], "memcpy") == 0)
-        measure("memcpy", -1, bytes);
+    if (argc < 3)
+        usage();
+    data = calloc(2, BYTES_MAX);
+    if (!data)
+        err(1, "memory");
+    if (strcmp(argv[1], "tcp") == 0)
+        measure_tcp(is_spin(argv[2]), argc - 3, argv + 3);
+    else if (strcmp(argv[1], "serve") == 0)
+        run_serve(is_spin(argv[2]));
+    else if (strcmp(argv[1], "meet") == 0 && argc > 4)
+        meet("tcp", argv[3], number_of(argv[4], 65535), is_spin(argv[2]), argc - 5, argv + 5);
     else
-        errx(2, "usage: raw unix BYTES [HOPS] | raw memcpy BYTES");
+        run_sizes(argv[1], argc - 2, argv + 2);
     free(data);
     return 0;
 }

@@ -1,0 +1,58 @@
+/* measure.h - what the programs of bench share: a clock, medians, numbers from the command line, lines of output. */
+#ifndef BENCH_MEASURE_H
+#define BENCH_MEASURE_H
+
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum {
+    BLOCKS = 15,      /* of which the median counts */
+    BLOCK_US = 10000, /* about so long is one; BENCH_BLOCK_US in the environment chooses another */
+    BYTES_MAX = 64 << 20,
+};
+
+static inline double now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1e6 + now.tv_nsec / 1e3;
+}
+
+static inline int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static inline double median(double *values, int n)
+{
+    qsort(values, (size_t)n, sizeof *values, compare_doubles);
+    return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+static inline int number_of(const char *text, int max)
+{
+    char *end;
+    long n = strtol(text, &end, 10);
+    if (end == text || *end || n < 0 || n > max)
+        errx(2, "a number up to %d is wanted, not \"%s\"", max, text);
+    return (int)n;
+}
+
+/* How many times to do what takes `once_us`, for one block. */
+static inline int block_count(double once_us)
+{
+    const char *wanted = getenv("BENCH_BLOCK_US");
+    double block_us = wanted ? atof(wanted) : BLOCK_US;
+    return 1 + (int)(block_us / (once_us + 1e-3));
+}
+
+static inline void print(const char *name, double value, const char *unit)
+{
+    printf("%s %.4f %s\n", name, value, unit);
+    fflush(stdout);
+}
+
+#endif
