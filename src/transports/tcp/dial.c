@@ -1,0 +1,353 @@
+/*
+ * dial.c - the joining side. The addresses of an offer are tried one after the other: the next one when one has failed,
+ * or when NEXT_US have passed, so that a silent one delays little. The first that welcomes us wins. An address is asked
+ * with the hello only once it is connected: usually one alone ever sees the ticket.
+ */
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <utlist.h>
+#include "../../core/clock.h"
+#include "../../core/error.h"
+#include "../../core/log.h"
+#include "tcp.h"
+
+#define NEXT_US 100000
+
+enum attempt_state {
+    ATTEMPT_UNTRIED,
+    ATTEMPT_CONNECTING,
+    ATTEMPT_TLS,
+    ATTEMPT_ASKED, /* the hello is out, the welcome is due */
+    ATTEMPT_FAILED,
+};
+
+struct tcp_attempt {
+    struct tcp_watch watch;
+    struct tcp_dial *dial;
+    enum attempt_state state;
+    const char *why; /* it failed: static text */
+    struct pvmi_tcp_tls *tls;
+    uint8_t welcome[PVMI_TCP_WELCOME_BYTES];
+    size_t have;
+};
+
+struct tcp_dial {
+    struct tcp_link *link; /* NULL: over */
+    uint8_t host[PVMI_TCP_HOST_BYTES];
+    struct pvmi_tcp_candidates candidates;
+    struct tcp_attempt attempts[PVMI_TCP_CANDIDATES_MAX]; /* one for each candidate */
+    unsigned next;                                        /* candidate */
+    unsigned live;                                        /* attempts under way */
+    int64_t next_us;                                      /* when the next one is tried in any case */
+    int reason;                                           /* what down will tell, if all fail */
+    struct tcp_dial *next_spent;
+};
+
+static struct tcp_transport *transport_of(const struct tcp_dial *d)
+{
+    return (struct tcp_transport *)d->link->base.transport;
+}
+
+/* ---- remembering ---- */
+
+static struct tcp_remembered *recall(struct tcp_transport *t, const uint8_t host[PVMI_TCP_HOST_BYTES])
+{
+    for (unsigned i = 0; i < TCP_REMEMBERED_MAX; i++)
+        if (t->remembered[i].address.any.sa_family && !memcmp(t->remembered[i].host, host, PVMI_TCP_HOST_BYTES))
+            return &t->remembered[i];
+    return NULL;
+}
+
+static void remember(struct tcp_transport *t, const struct tcp_dial *d, const union pvmi_tcp_address *a)
+{
+    struct tcp_remembered *r = recall(t, d->host);
+    if (!r)
+        r = &t->remembered[t->remembered_next++ % TCP_REMEMBERED_MAX];
+    memcpy(r->host, d->host, sizeof r->host);
+    r->address = *a;
+}
+
+/* The remembered address did not answer this time. */
+static void forget(struct tcp_transport *t, const struct tcp_dial *d)
+{
+    struct tcp_remembered *r = recall(t, d->host);
+    if (r)
+        memset(r, 0, sizeof *r);
+}
+
+/* ---- the end of a dial ---- */
+
+static void attempt_close(struct tcp_transport *t, struct tcp_attempt *a)
+{
+    if (a->watch.fd < 0)
+        return;
+    if (t->tls)
+        t->tls->end(a->tls, false);
+    a->tls = NULL;
+    pvmi_tcp_unwatch(t, &a->watch);
+}
+
+/* Late events may still point to its attempts: it is freed when progress() is over. */
+void pvmi_tcp_dial_drop(struct tcp_link *e)
+{
+    struct tcp_dial *d = e->dial;
+    struct tcp_transport *t = transport_of(d);
+    for (unsigned i = 0; i < d->candidates.count; i++)
+        attempt_close(t, &d->attempts[i]);
+    e->dial = NULL;
+    t->dialing--;
+    d->link = NULL;
+    d->next_spent = t->spent;
+    t->spent = d;
+    if (!t->in_progress)
+        pvmi_tcp_dial_free_spent(t);
+}
+
+void pvmi_tcp_dial_free_spent(struct tcp_transport *t)
+{
+    while (t->spent) {
+        struct tcp_dial *d = t->spent;
+        t->spent = d->next_spent;
+        free(d);
+    }
+}
+
+/* One line with all addresses and what became of them. The first of a process is a warning, the others are details. */
+static void complain(struct tcp_dial *d)
+{
+    struct tcp_transport *t = transport_of(d);
+    char tried[800] = "", text[PVMI_TCP_TEXT_BYTES];
+    size_t at = 0;
+    for (unsigned i = 0; i < d->next && at < sizeof tried; i++) {
+        const struct tcp_attempt *a = &d->attempts[i];
+        at += (size_t)snprintf(tried + at, sizeof tried - at, "%s%s (%s)", i ? ", " : "",
+                               pvmi_tcp_address_text(&d->candidates.list[i].address, text),
+                               a->state == ATTEMPT_FAILED  ? a->why
+                               : a->state == ATTEMPT_ASKED ? "no welcome"
+                                                           : "no answer");
+    }
+    pvmi_log(t->complained ? PVMI_LOG_INFO : PVMI_LOG_WARNING,
+             "no direct TCP link, the daemons carry the messages: tried %s; see PVM_TCP_IF and PVM_TCP_PORTS",
+             *tried ? tried : "no address");
+    t->complained = true;
+}
+
+void pvmi_tcp_dial_cancel(struct tcp_link *e)
+{
+    forget((struct tcp_transport *)e->base.transport, e->dial);
+    complain(e->dial);
+}
+
+/* ---- attempts ---- */
+
+static void start_next(struct tcp_dial *d);
+
+static void attempt_fail(struct tcp_attempt *a, const char *why, int reason)
+{
+    struct tcp_dial *d = a->dial;
+    attempt_close(transport_of(d), a);
+    a->state = ATTEMPT_FAILED;
+    a->why = why;
+    if (reason != PVMI_EUNREACHABLE || !d->reason)
+        d->reason = reason;
+    d->live--;
+    if (!d->live)
+        start_next(d);
+}
+
+/* Connects, without waiting. 0 or an errno. */
+static int attempt_connect(struct tcp_transport *t, struct tcp_attempt *a, const struct pvmi_tcp_candidate *c)
+{
+    a->watch = (struct tcp_watch){.kind = TCP_ATTEMPT, .fd = pvmi_tcp_socket(t, c->address.any.sa_family)};
+    if (a->watch.fd < 0)
+        return errno;
+    int on = 1;
+    setsockopt(a->watch.fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
+    bool bad = (c->bound && bind(a->watch.fd, &c->source.any, pvmi_tcp_address_size(&c->source))) ||
+               (connect(a->watch.fd, &c->address.any, pvmi_tcp_address_size(&c->address)) && errno != EINPROGRESS) ||
+               pvmi_tcp_watch(t, EPOLL_CTL_ADD, &a->watch, EPOLLOUT);
+    return bad ? errno : 0;
+}
+
+/* Goes through the candidates until one is under way. */
+static void start_next(struct tcp_dial *d)
+{
+    struct tcp_transport *t = transport_of(d);
+    while (d->next < d->candidates.count) {
+        struct tcp_attempt *a = &d->attempts[d->next];
+        int failed = attempt_connect(t, a, &d->candidates.list[d->next++]);
+        d->next_us = pvmi_clock_us() + NEXT_US;
+        if (!failed) {
+            a->state = ATTEMPT_CONNECTING;
+            d->live++;
+            return;
+        }
+        attempt_close(t, a);
+        a->state = ATTEMPT_FAILED;
+        a->why = strerrordesc_np(failed);
+        d->reason = pvmi_tcp_error(failed);
+    }
+}
+
+/* All have failed. */
+static void dial_fail(struct tcp_dial *d)
+{
+    int reason = d->reason ? d->reason : PVMI_EUNREACHABLE;
+    forget(transport_of(d), d);
+    complain(d);
+    pvmi_tcp_link_down(d->link, reason);
+}
+
+/* The first to be welcomed: the link takes its connection, the others end. */
+static void attempt_win(struct tcp_attempt *a)
+{
+    struct tcp_dial *d = a->dial;
+    struct tcp_link *e = d->link;
+    struct tcp_watch watch = a->watch;
+    struct pvmi_tcp_tls *tls = a->tls;
+    a->watch.fd = -1;
+    a->tls = NULL;
+    remember(transport_of(d), d, &d->candidates.list[a - d->attempts].address);
+    pvmi_tcp_dial_drop(e);
+    pvmi_tcp_link_up(e, &watch, tls);
+}
+
+static void take_welcome(struct tcp_attempt *a)
+{
+    const struct tcp_transport *t = transport_of(a->dial);
+    uint8_t *to = a->welcome + a->have;
+    size_t want = sizeof a->welcome - a->have;
+    ssize_t n = a->tls ? t->tls->read(a->tls, to, want) : recv(a->watch.fd, to, want, MSG_DONTWAIT);
+    if (a->tls ? !n : n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n <= 0) {
+        attempt_fail(a, "the ticket was refused", PVMI_EDENIED);
+        return;
+    }
+    a->have += (size_t)n;
+    if (a->have < sizeof a->welcome)
+        return;
+    if (pvmi_tcp_welcome_check(a->welcome, &a->dial->link->ticket, a->tls))
+        attempt_fail(a, "not the task that offered", PVMI_EDENIED);
+    else
+        attempt_win(a);
+}
+
+static void go_on_with_tls(struct tcp_attempt *a)
+{
+    const struct tcp_transport *t = transport_of(a->dial);
+    int rc = t->tls->handshake(a->tls);
+    if (rc < 0) {
+        pvmi_log(PVMI_LOG_INFO, "direct TCP link: TLS: %s", t->tls->error());
+        attempt_fail(a, "TLS failed", PVMI_EDENIED);
+    } else if (rc) {
+        pvmi_log(PVMI_LOG_DEBUG, "direct TCP link encrypted by %s",
+                 t->tls->in_kernel(a->tls) ? "the kernel" : "OpenSSL");
+        a->state = ATTEMPT_ASKED;
+        take_welcome(a); /* it may have come with the end of the handshake */
+    }
+}
+
+/* Connected: who we are. */
+static void say_hello(struct tcp_attempt *a)
+{
+    struct tcp_transport *t = transport_of(a->dial);
+    const struct pvmi_tcp_ticket *ticket = &a->dial->link->ticket;
+    uint8_t wire[PVMI_TCP_HELLO_BYTES];
+    pvmi_tcp_hello_encode(ticket, t->tls, wire);
+    ssize_t n = send(a->watch.fd, wire, sizeof wire, MSG_NOSIGNAL);
+    explicit_bzero(wire, sizeof wire);
+    if (n != sizeof wire || pvmi_tcp_watch(t, EPOLL_CTL_MOD, &a->watch, EPOLLIN)) {
+        attempt_fail(a, "connection lost", PVMI_EUNREACHABLE);
+        return;
+    }
+    a->state = t->tls ? ATTEMPT_TLS : ATTEMPT_ASKED;
+    if (!t->tls)
+        return;
+    struct pvmi_tcp_tls_key key = {ticket->id, ticket->secret, sizeof ticket->id, sizeof ticket->secret};
+    a->tls = t->tls->start(a->watch.fd, false, &key);
+    if (a->tls)
+        go_on_with_tls(a);
+    else
+        attempt_fail(a, "no memory for TLS", PVMI_ENOMEM);
+}
+
+void pvmi_tcp_dial_continue(struct tcp_watch *w)
+{
+    struct tcp_attempt *a = (struct tcp_attempt *)w;
+    struct tcp_dial *d = a->dial;
+    int failed = 0;
+    socklen_t size = sizeof failed;
+    if (a->state == ATTEMPT_CONNECTING) {
+        getsockopt(a->watch.fd, SOL_SOCKET, SO_ERROR, &failed, &size);
+        if (failed)
+            attempt_fail(a, strerrordesc_np(failed), PVMI_EUNREACHABLE);
+        else
+            say_hello(a);
+    } else if (a->state == ATTEMPT_TLS) {
+        go_on_with_tls(a);
+    } else {
+        take_welcome(a);
+    }
+    if (d->link && !d->live)
+        dial_fail(d);
+}
+
+/* ---- the beginning and the time ---- */
+
+int pvmi_tcp_dial_start(struct tcp_link *e, const struct pvmi_tcp_offer *offer)
+{
+    struct tcp_transport *t = (struct tcp_transport *)e->base.transport;
+    struct tcp_dial *d = calloc(1, sizeof *d);
+    if (!d)
+        return PVMI_ENOMEM;
+    *d = (struct tcp_dial){.link = e};
+    memcpy(d->host, offer->host, sizeof d->host);
+    for (unsigned i = 0; i < PVMI_TCP_CANDIDATES_MAX; i++)
+        d->attempts[i] = (struct tcp_attempt){.watch = {.kind = TCP_ATTEMPT, .fd = -1}, .dial = d};
+    e->dial = d;
+    e->ticket = offer->ticket;
+    t->dialing++;
+    const struct tcp_remembered *r = recall(t, d->host);
+    int rc = pvmi_tcp_candidates_of(offer, t->host, t->settings.interfaces, r ? &r->address : NULL, &d->candidates);
+    if (rc)
+        pvmi_tcp_say_no_address(t, rc);
+    else
+        start_next(d);
+    if (!rc && !d->live) {
+        rc = d->reason ? d->reason : PVMI_EUNREACHABLE;
+        complain(d);
+    }
+    return rc;
+}
+
+static bool has_more(const struct tcp_link *e)
+{
+    return e->state == TCP_DIALING && e->dial && e->dial->next < e->dial->candidates.count;
+}
+
+void pvmi_tcp_dial_expire(struct tcp_transport *t, int64_t now_us)
+{
+    struct tcp_link *e;
+    if (t->dialing)
+        DL_FOREACH (t->links, e)
+            if (has_more(e) && e->dial->next_us <= now_us)
+                start_next(e->dial);
+}
+
+int64_t pvmi_tcp_dial_due(const struct tcp_transport *t)
+{
+    int64_t due_us = INT64_MAX;
+    struct tcp_link *e;
+    if (t->dialing)
+        DL_FOREACH (t->links, e)
+            if (has_more(e) && e->dial->next_us < due_us)
+                due_us = e->dial->next_us;
+    return due_us;
+}
