@@ -59,12 +59,22 @@ struct unix_transport {
     int listen_fd;
     int spare_fd; /* given up for a moment to refuse a connection when descriptors have run out */
     char *path;   /* of the listening socket */
+    pid_t pid;    /* whose it is: a forked child leaves it where it is */
     struct unix_endpoint *endpoints;
     struct unix_endpoint *graveyard; /* dead, to be freed */
     unsigned count;
     bool in_progress;
     uint8_t scratch[SCRATCH_BYTES];
 };
+
+/* What a failed system call comes to. */
+static int system_error(void)
+{
+    if (errno != EMFILE && errno != ENFILE)
+        return PVMI_ESYSTEM;
+    pvmi_log_once(PVMI_LOG_ERROR, "out of descriptors; raise the limit (ulimit -n)");
+    return PVMI_ELIMIT;
+}
 
 static int unix_available(char *why, size_t size)
 {
@@ -151,9 +161,10 @@ static int unix_open(const char *address, const struct pvmi_callbacks *callbacks
         return PVMI_ENOMEM;
     extern const struct pvmi_transport_ops pvmi_unix_ops;
     t->base = (struct pvmi_transport){.ops = &pvmi_unix_ops, .callbacks = callbacks, .arg = arg};
+    t->pid = getpid();
     t->listen_fd = t->spare_fd = -1;
     t->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    int rc = t->epoll_fd < 0 ? PVMI_ESYSTEM : address ? listen_on(t, address) : 0;
+    int rc = t->epoll_fd < 0 ? system_error() : address ? listen_on(t, address) : 0;
     if (rc) {
         unix_close(&t->base);
         return rc;
@@ -197,7 +208,7 @@ static void unix_close(struct pvmi_transport *base)
         endpoint_free(e);
     DL_FOREACH_SAFE (t->graveyard, e, next)
         endpoint_free(e);
-    if (t->path)
+    if (t->path && t->pid == getpid())
         unlink(t->path);
     free(t->path);
     int fds[] = {t->listen_fd, t->spare_fd, t->epoll_fd};
@@ -273,7 +284,7 @@ static int unix_connect(struct pvmi_transport *base, const uint8_t *blob, size_t
     if (!rc) {
         fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         if (fd < 0)
-            rc = PVMI_ESYSTEM;
+            rc = system_error();
         else if (connect(fd, (struct sockaddr *)&a.sun, sizeof a.sun))
             rc = errno == EAGAIN                            ? PVMI_EAGAIN /* the listener's backlog is full */
                  : errno == ENOENT || errno == ECONNREFUSED ? PVMI_EUNREACHABLE

@@ -1,0 +1,96 @@
+/* faults.c - connections that end by themselves: what came is right up to there, both sides hear of it once. */
+#include <stdio.h>
+#include <stdlib.h>
+#include "../../src/transports/fault/fault.h"
+#include "../../src/core/config.h"
+#include "side.h"
+#include "suites.h"
+
+enum { ROUNDS = 60, FRAMES = 150 };
+
+static struct pvmi_fault_plan plan;
+
+static void read_plan(void)
+{
+    char why[256];
+    ck_assert_int_eq(pvmi_fault_plan_read(&plan, pvmi_config_text(PVMI_SETTING_FAULT), why, sizeof why), 0);
+}
+
+/* Whether server and client came together. */
+static bool try_to_meet(void)
+{
+    uint8_t blob[PVMI_OFFER_MAX], reply[PVMI_OFFER_MAX];
+    int fd, length = ops->offer(server.transport, &server, blob, &fd, &server.ep);
+    ck_assert_int_ge(length, 0);
+    int answer = ops->join(client.transport, blob, (size_t)length, fd, &client, reply, &client.ep);
+    if (answer < 0) {
+        ck_assert_uint_gt(plan.nojoin, 0);
+        client.ep = NULL;
+        return false;
+    }
+    if (answer && ops->joined)
+        ck_assert_int_eq(ops->joined(server.ep, reply, (size_t)answer), 0);
+    DRIVE_UNTIL(server.ready);
+    return true;
+}
+
+static void start_over(struct side *s)
+{
+    side_disconnect(s);
+    side_release(s, 0);
+    DRIVE_UNTIL(side_inplace(s) == 0);
+    s->done = s->ready = s->down = s->whole = 0;
+    s->next_seq = 0;
+}
+
+/* Both send to each other until all has come or the connection is over; returns whether it is. */
+static bool exchange_until_down(void)
+{
+    uint32_t sent[2] = {0, 0};
+    struct side *sides[2] = {&server, &client};
+    int64_t end_us = pvmi_clock_us() + LIMIT_US;
+    while (server.down + client.down == 0 && (server.done < FRAMES || client.done < FRAMES)) {
+        for (int i = 0; i < 2; i++)
+            if (sent[i] < FRAMES && side_send_mixed(sides[i], sent[i]) == 0)
+                sent[i]++;
+        ck_assert_msg(drive(end_us), "stuck: %u and %u sent, %d and %d came", sent[0], sent[1], client.done,
+                      server.done);
+    }
+    if (server.down + client.down == 0)
+        return false;
+    DRIVE_UNTIL(server.down == 1 && client.down == 1); /* both hear of it */
+    drive_idly();
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(side_send(sides[i], 0, 100, 1, PAYLOAD_OWN), PVMI_EDOWN);
+    return true;
+}
+
+START_TEST(ends_are_clean)
+{
+    int ended = 0, not_joined = 0;
+    if (plan.drop || plan.cut)
+        ck_assert(!side_attributes(&client).lossless);
+    for (int round = 0; round < ROUNDS; round++) {
+        if (try_to_meet())
+            ended += exchange_until_down();
+        else
+            not_joined++;
+        ASSERT_RIGHT(server);
+        ASSERT_RIGHT(client);
+        start_over(&server);
+        start_over(&client);
+    }
+    if (plan.drop || plan.cut)
+        ck_assert_msg(ended > ROUNDS / 10, "only %d of %d connections were ended", ended, ROUNDS);
+    if (plan.nojoin)
+        ck_assert_int_gt(not_joined, 0);
+}
+END_TEST
+
+TCase *faults_case(void)
+{
+    TCase *tc = tcase_create("faults");
+    tcase_add_checked_fixture(tc, read_plan, NULL);
+    tcase_add_loop_test(tc, ends_are_clean, 0, 2);
+    return tc;
+}

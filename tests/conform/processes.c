@@ -1,0 +1,370 @@
+/*
+ * processes.c - two processes: `server` is this one, `client` the other. What each took and got is counted in memory
+ * that both see, so that it is known after a kill.
+ */
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "side.h"
+#include "suites.h"
+
+struct shared {
+    atomic_uint sent; /* by the other process: frames that send() took */
+};
+
+struct peer {
+    pid_t pid;
+    int control; /* a socket: offers, and one byte to say "go on" */
+};
+
+static struct shared *shared;
+
+/* ---- the control socket: what the daemons do for tasks ---- */
+
+static void control_send(int control, const void *data, size_t bytes, int fd)
+{
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(sizeof fd)];
+    } ancillary = {.header = {.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+    memcpy(CMSG_DATA(&ancillary.header), &fd, sizeof fd);
+    struct iovec iov = {(void *)data, bytes};
+    struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+    if (fd >= 0) {
+        msg.msg_control = ancillary.room;
+        msg.msg_controllen = sizeof ancillary.room;
+    }
+    ck_assert_int_eq(sendmsg(control, &msg, MSG_NOSIGNAL), (ssize_t)bytes);
+}
+
+static size_t control_receive(int control, void *data, size_t size, int *fd)
+{
+    char room[CMSG_SPACE(sizeof *fd)];
+    struct iovec iov = {data, size};
+    struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+    ssize_t n = recvmsg(control, &msg, MSG_CMSG_CLOEXEC);
+    ck_assert_msg(n > 0, "the other process is gone");
+    struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+    if (fd)
+        *fd = -1;
+    if (c && fd)
+        memcpy(fd, CMSG_DATA(c), sizeof *fd);
+    return (size_t)n;
+}
+
+static void say_go(int control)
+{
+    control_send(control, "g", 1, -1);
+}
+
+static void wait_for_go(int control)
+{
+    char byte;
+    control_receive(control, &byte, 1, NULL);
+}
+
+/* ---- coming together ---- */
+
+static void offer_to_other(struct side *s, int control)
+{
+    uint8_t blob[PVMI_OFFER_MAX + 1], reply[PVMI_OFFER_MAX + 1];
+    int fd, length = ops->offer(s->transport, s, blob + 1, &fd, &s->ep);
+    ck_assert_int_ge(length, 0);
+    control_send(control, blob, (size_t)length + 1, fd); /* a byte before it, since a blob may be empty */
+    if (fd >= 0)
+        close(fd);
+    size_t answer = control_receive(control, reply, sizeof reply, NULL) - 1;
+    if (answer && ops->joined)
+        ck_assert_int_eq(ops->joined(s->ep, reply + 1, answer), 0);
+    DRIVE_UNTIL(s->ready == 1);
+    s->ready = 0;
+}
+
+static void join_other(struct side *s, int control)
+{
+    uint8_t blob[PVMI_OFFER_MAX + 1], reply[PVMI_OFFER_MAX + 1];
+    int fd;
+    size_t length = control_receive(control, blob, sizeof blob, &fd) - 1;
+    int answer = ops->join(s->transport, blob + 1, length, fd, s, reply + 1, &s->ep);
+    ck_assert_int_ge(answer, 0);
+    control_send(control, reply, (size_t)answer + 1, -1);
+}
+
+static void connect_to_other(struct side *s)
+{
+    const char *path = address_in_folder();
+    ck_assert_int_eq(ops->connect(s->transport, (const uint8_t *)path, strlen(path), s, &s->ep), 0);
+}
+
+/* One frame each way: then both know that the connection is up. */
+static void greet(struct side *s)
+{
+    DRIVE_UNTIL(s->ep && side_send(s, 0, 1000, 1, PAYLOAD_OWN) == 0);
+    DRIVE_UNTIL(s->done >= 1);
+    ck_assert_int_eq(s->down, 0);
+}
+
+static void meet_other(struct side *s, int control, bool offers)
+{
+    if (!ops->offer && s == &client)
+        connect_to_other(s);
+    else if (!ops->offer)
+        DRIVE_UNTIL(s->accepted == 1);
+    else if (offers)
+        offer_to_other(s, control);
+    else
+        join_other(s, control);
+    greet(s);
+}
+
+/* ---- the other process ---- */
+
+static struct peer start(void (*run)(int control))
+{
+    int pair[2];
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    atomic_store(&shared->sent, 0);
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid) {
+        close(pair[1]);
+        return (struct peer){pid, pair[0]};
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    close(pair[0]);
+    pvmi_mem_after_fork();
+    ops->close(server.transport); /* our copy */
+    server.transport = NULL;
+    server.ep = NULL;
+    side_open(&client, NULL);
+    run(pair[1]);
+    _exit(0);
+}
+
+/* The other process has ended, by itself and well, or by SIGKILL. */
+static void finish(struct peer *p, bool killed)
+{
+    int status;
+    ck_assert_int_eq(waitpid(p->pid, &status, 0), p->pid);
+    if (killed)
+        ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "the other process ended with 0x%x", status);
+    else
+        ck_assert_msg(!status, "the other process ended with 0x%x", status);
+    close(p->control);
+}
+
+/* Makes `server` as it was. */
+static void renew_server(void)
+{
+    side_disconnect(&server);
+    side_release(&server, 0);
+    ck_assert_uint_eq(side_inplace(&server), 0);
+    server.accepted = server.done = server.ready = server.down = 0;
+    server.next_seq = 0;
+}
+
+/* ---- what is tried ---- */
+
+enum { FRAMES = 600 };
+
+static void exchange(struct side *s, uint32_t count)
+{
+    uint32_t seq = 1;
+    int64_t end_us = pvmi_clock_us() + 2 * LIMIT_US;
+    s->hold = 5;
+    while (seq < count || s->done < (int)count) {
+        seq += seq < count && side_send_mixed(s, seq) == 0;
+        ck_assert_msg(s->done == (int)count || drive(end_us), "stuck: %u frames sent, %d came", seq, s->done);
+    }
+    DRIVE_UNTIL(ops->pending(s->ep) == 0 && side_inplace(s) == 0);
+    side_release(s, 0);
+    ASSERT_RIGHT(*s);
+    ck_assert_int_eq(s->down, 0);
+}
+
+static bool other_offers;
+static bool in_place; /* frames with data in place, too: such data may be gone with its owner */
+
+static void run_exchange(int control)
+{
+    meet_other(&client, control, other_offers);
+    exchange(&client, FRAMES);
+    drive_idly(); /* references go back */
+    wait_for_go(control);
+    side_close(&client);
+}
+
+START_TEST(processes_exchange_everything)
+{
+    other_offers = _i;
+    side_close(&client);
+    struct peer p = start(run_exchange);
+    meet_other(&server, p.control, !other_offers);
+    exchange(&server, FRAMES);
+    say_go(p.control);
+    DRIVE_UNTIL(server.down == 1);
+    ck_assert_int_eq(server.done, FRAMES);
+    ck_assert_int_eq(server.down_reason, 0);
+    finish(&p, false);
+}
+END_TEST
+
+enum ending { ENDS_DISCONNECTING, ENDS_CLOSING, ENDS_EXITING, ENDS_KILLED, ENDINGS };
+
+static enum ending ending;
+
+/* Sends what is taken, without waiting for anybody, and goes. */
+static void run_send_and_go(int control)
+{
+    meet_other(&client, control, true);
+    wait_for_go(control);
+    uint32_t seq = 1;
+    for (int refusals = 0; seq < 500 && refusals < 3;) {
+        if (side_send_kept(&client, seq) == 0)
+            seq++;
+        else
+            refusals++;
+    }
+    atomic_store(&shared->sent, seq);
+    if (ending == ENDS_KILLED)
+        raise(SIGKILL);
+    if (ending == ENDS_DISCONNECTING)
+        side_disconnect(&client);
+    if (ending != ENDS_EXITING)
+        ops->close(client.transport);
+    _exit(0);
+}
+
+/* The receiver looks only when the sender is gone: the strongest case of what was taken arrives. */
+START_TEST(taken_frames_survive_the_sender)
+{
+    ending = (enum ending)(_i % ENDINGS);
+    side_close(&client);
+    struct peer p = start(run_send_and_go);
+    meet_other(&server, p.control, false);
+    say_go(p.control);
+    finish(&p, ending == ENDS_KILLED);
+    DRIVE_UNTIL(server.down == 1);
+    ASSERT_RIGHT(server);
+    ck_assert_int_gt((int)atomic_load(&shared->sent), 1);
+    ck_assert_int_le(server.done, (int)atomic_load(&shared->sent));
+    if (side_attributes(&server).lossless)
+        ck_assert_int_eq(server.done, (int)atomic_load(&shared->sent));
+    ck_assert_int_eq(side_send(&server, 1, 100, 1, PAYLOAD_OWN), PVMI_EDOWN);
+}
+END_TEST
+
+/* Sends all it can and takes all that comes, until it is killed. */
+static void run_stream(int control)
+{
+    meet_other(&client, control, other_offers);
+    client.hold = 4;
+    say_go(control);
+    for (uint32_t seq = 1;;) {
+        if ((in_place ? side_send_mixed(&client, seq) : side_send_kept(&client, seq)) == 0)
+            atomic_store(&shared->sent, ++seq);
+        if (!drive(pvmi_clock_us() + LIMIT_US) || client.wrong[0] || client.down)
+            _exit(1);
+    }
+}
+
+/* Streams until down; returns how many frames were taken here. */
+static uint32_t stream_until_down(struct peer *p, int64_t kill_us)
+{
+    uint32_t seq = 1;
+    int64_t end_us = pvmi_clock_us() + LIMIT_US;
+    bool killed = false;
+    while (!server.down) {
+        if (!killed && pvmi_clock_us() >= kill_us) {
+            kill(p->pid, SIGKILL);
+            killed = true;
+        }
+        int rc = side_send_mixed(&server, seq);
+        ck_assert(rc == 0 || rc == PVMI_EAGAIN || rc == PVMI_EDOWN);
+        seq += rc == 0;
+        int64_t soon_us = pvmi_clock_us() + (killed ? LIMIT_US : 1000);
+        ck_assert_msg(drive(soon_us) || !killed || server.down, "no down after a kill");
+        ck_assert_msg(pvmi_clock_us() < end_us, "no down after a kill");
+    }
+    return seq;
+}
+
+/* Killed at any instruction: the other side gets what was taken, then down, and all its memory back. */
+START_TEST(killed_at_any_time)
+{
+    enum { ROUNDS = 40 };
+    unsigned seed = (unsigned)_i + 1;
+    size_t before, after, cached;
+    side_close(&client);
+    bool lossless = side_attributes(&server).lossless;
+    for (int round = 0; round < ROUNDS; round++) {
+        pvmi_mem_usage(&before, &cached);
+        other_offers = round % 2;
+        in_place = round / 2 % 2;
+        struct peer p = start(run_stream);
+        meet_other(&server, p.control, !other_offers);
+        server.hold = 4;
+        wait_for_go(p.control);
+        stream_until_down(&p, pvmi_clock_us() + rand_r(&seed) % 5000);
+        finish(&p, true);
+        ASSERT_RIGHT(server);
+        uint32_t taken = atomic_load(&shared->sent);
+        ck_assert_int_le(server.done, (int)taken + 1); /* the kill may have come between send() and the count */
+        if (lossless && !in_place)
+            ck_assert_msg(server.done >= (int)taken, "%d of %u frames came", server.done, taken);
+        renew_server();
+        DRIVE_UNTIL((pvmi_mem_usage(&after, &cached), after <= before));
+    }
+}
+END_TEST
+
+/* A forked child closes its copies; the parent's links do not notice. */
+START_TEST(forked_children_do_not_disturb)
+{
+    side_close(&client);
+    struct peer p = start(run_exchange);
+    other_offers = false;
+    meet_other(&server, p.control, true);
+    for (int i = 0; i < 3; i++) {
+        int status;
+        pid_t child = fork();
+        ck_assert_int_ge(child, 0);
+        if (!child) {
+            pvmi_mem_after_fork();
+            ops->close(server.transport);
+            _exit(0);
+        }
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert_msg(!status, "closing copies ended with 0x%x", status);
+    }
+    exchange(&server, FRAMES);
+    ck_assert_int_eq(ops->arm(server.transport) == 0 && side_readable(&server, 20), 0);
+    say_go(p.control);
+    DRIVE_UNTIL(server.down == 1);
+    finish(&p, false);
+}
+END_TEST
+
+static void share_memory(void)
+{
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(shared, MAP_FAILED);
+}
+
+TCase *processes_case(void)
+{
+    TCase *tc = tcase_create("processes");
+    tcase_add_checked_fixture(tc, share_memory, NULL);
+    tcase_add_loop_test(tc, processes_exchange_everything, 0, 2);
+    tcase_add_loop_test(tc, taken_frames_survive_the_sender, 0, 3 * ENDINGS);
+    tcase_add_loop_test(tc, killed_at_any_time, 0, 3);
+    tcase_add_test(tc, forked_children_do_not_disturb);
+    return tc;
+}

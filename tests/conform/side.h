@@ -1,0 +1,136 @@
+/*
+ * side.h - one end of a connection under test: what its callbacks saw, and frames whose contents tell whether they are
+ * right.
+ *
+ * Frames are numbered from 0 by `seq`; header fields and payload are functions of it, and every side checks all that
+ * comes in. Two sides meet in one process (server, client) or in two (each uses one of them).
+ */
+#ifndef SIDE_H
+#define SIDE_H
+
+#include <check.h>
+#include "../../src/core/clock.h"
+#include "../../src/core/error.h"
+#include "../../src/transports/transport.h"
+
+enum {
+    LIMIT_US = 10000000, /* for anything to happen */
+    HELD_MAX = 16,       /* references that a receiver keeps for a while */
+};
+
+/* Where the payload of a frame lies. */
+enum payload {
+    PAYLOAD_OWN,     /* at the start of memory of its own: a whole message */
+    PAYLOAD_PART,    /* in the middle of a message's memory: a part of that message */
+    PAYLOAD_INPLACE, /* in memory of the program: the frame has no mem */
+};
+
+struct held {
+    struct pvmi_mem *mem;
+    const uint8_t *data;
+    uint32_t seq, length;
+};
+
+struct inplace; /* a frame with data in place that the transport may still need */
+
+struct side {
+    struct pvmi_transport *transport;
+    struct pvmi_endpoint *ep;
+    /* what the test wants */
+    bool stop;          /* no progress */
+    bool refuse_accept; /* and refuse_frames: what callbacks refuse */
+    bool refuse_frames;
+    bool disconnect_in_place, disconnect_in_done, disconnect_in_ready, answer_in_done;
+    unsigned hold; /* references to keep, up to HELD_MAX */
+    /* what was seen */
+    int accepted, done, ready, down, down_reason;
+    int whole;         /* of done: by rx_whole */
+    int references;    /* of whole: with memory */
+    int descriptor;    /* the last that came, else -1 */
+    bool in_frame;     /* rx_place came, rx_done not yet */
+    uint32_t next_seq; /* of the frame due */
+    char wrong[200];   /* the first thing that was not as it should be, or "" */
+    uint8_t *place;
+    size_t place_size;
+    struct held held[HELD_MAX];
+    unsigned held_count;
+    struct inplace *inplace;
+};
+
+extern const struct pvmi_transport_ops *ops; /* under test */
+extern struct side server, client;
+extern bool use_whole;   /* sides take whole messages by rx_whole */
+extern bool one_process; /* the transport under test does not reach other processes */
+extern bool faults_end;  /* connections may end by themselves (PVM_FAULT) */
+
+/* Opens a side's transport; listens at `address`, when not NULL. */
+void side_open(struct side *s, const char *address);
+
+/* Closes it, in the order in which tasks do, and checks what is left of it. */
+void side_close(struct side *s);
+
+/* Disconnects, if it is not yet. */
+void side_disconnect(struct side *s);
+
+/* A frame with one reference. The pieces are of uneven length; there are fewer if it has fewer bytes. */
+struct pvmi_frame *frame_make(uint32_t seq, uint32_t length, unsigned pieces, enum payload payload);
+
+/* Sends it: 0, PVMI_EAGAIN, or another code. In-place data is overwritten as soon as the transport is done with it. */
+int side_send(struct side *s, uint32_t seq, uint32_t length, unsigned pieces, enum payload payload);
+
+/* Sends frame seq of a mix of all sizes, pieces and places. */
+int side_send_mixed(struct side *s, uint32_t seq);
+
+/* As mixed, but without in-place data, up to 64 KiB. */
+int side_send_kept(struct side *s, uint32_t seq);
+
+/* Gives references back that were kept, after looking at their data once more. */
+void side_release(struct side *s, unsigned keep);
+
+/* Frames with data in place that the transport still needs. */
+unsigned side_inplace(struct side *s);
+
+uint32_t frame_max(const struct side *s);
+struct pvmi_attributes side_attributes(const struct side *s);
+
+/* Whether the descriptor polls readable within this time. */
+bool side_readable(struct side *s, int timeout_ms);
+
+/* Lets both sides move; sleeps, like a task, when neither has anything to do. False when `end_us` has come. */
+bool drive(int64_t end_us);
+
+#define DRIVE_UNTIL(condition)                                                                                         \
+    do {                                                                                                               \
+        int64_t end_us_ = pvmi_clock_us() + LIMIT_US;                                                                  \
+        bool happened_; /* the condition may have effects: it is evaluated until it holds, and not again */            \
+        while (!(happened_ = (condition)) && drive(end_us_))                                                           \
+            ;                                                                                                          \
+        ck_assert_msg(happened_, "did not happen: %s", #condition);                                                    \
+    } while (0)
+
+/* Lets both sides move for a while in which nothing should happen. */
+void drive_idly(void);
+
+/* Everything that came was right. */
+#define ASSERT_RIGHT(side) ck_assert_msg(!(side).wrong[0], #side ": %s", (side).wrong)
+
+/* Connects server and client in this process, by offer or by address. */
+void meet(void);
+/* The same for two sides of the same transports (by offer: `a` offers). */
+void meet_by_offer(struct side *a, struct side *b);
+void meet_by_address(struct side *listener, struct side *caller);
+
+/* For tcase_add_checked_fixture(): opens server and client; closes them and sees that nothing is left. */
+void both_open(void);
+void both_close(void);
+
+/* Things of this process that a transport might forget: descriptors, and mappings of memfds. */
+struct leftovers {
+    int descriptors, mappings;
+};
+struct leftovers leftovers_now(void);
+
+/* The address that a listening side has, in a folder of the test's own. */
+const char *address_in_folder(void);
+
+#endif
