@@ -57,7 +57,9 @@ enum pvmi_tc {
     PVMI_TC_ANSWER, /* buf u32 attempt, i32 code, string transport, u32 n, n bytes of reply: the offer that was
                        joined (code 0), or why none was (PVMI_E code, transport "" and n 0) */
     /* By the direct link itself: */
-    PVMI_TC_ACK, /* empty; the header's seq is the next number that is due: all before it have come */
+    PVMI_TC_ACK,   /* empty; the header's seq is the next number that is due: all before it have come. wid 1: asks for
+                      one in return */
+    PVMI_TC_ENDED, /* daemon -> task, as asked for by TM_NOTIFY: packed int tid: the task has left */
 };
 
 /* n of an output message, when it is not a byte count (values of PVM) */

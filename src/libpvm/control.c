@@ -1,10 +1,12 @@
-/* control.c - the table of messages that daemons send to the library itself. */
+/* control.c - the table of messages that daemons and other tasks' libraries send to the library itself. */
 #include "control.h"
 #include "../core/buf.h"
 #include "../core/log.h"
 #include "../core/proto.h"
+#include "pvm3.h"
 #include "output.h"
 #include "peer.h"
+#include "route.h"
 #include "task.h"
 
 /* The one number that HOLD, RELEASE and GONE carry. */
@@ -35,23 +37,34 @@ static void gone(struct pvmi_message *m)
     pvmi_output_forget_host(host);
 }
 
+/* What TM_NOTIFY was asked for when a link broke in the middle of a message. */
+static void ended(struct pvmi_message *m)
+{
+    int tid = 0;
+    struct pvmi_peer *p = pvmi_message_unpack(m, PVM_INT, &tid, 1, 1) ? NULL : pvmi_peer_find((pvmi_tid)tid);
+    if (p)
+        pvmi_peer_ended(p);
+}
+
 static const struct {
     int tag;
+    bool of_daemon; /* or else of tasks */
     void (*take)(struct pvmi_message *m);
 } messages[] = {
-    {PVMI_TC_HOLD, hold},
-    {PVMI_TC_RELEASE, release},
-    {PVMI_TC_GONE, gone},
-    {PVMI_TC_OUTPUT, pvmi_output_take},
-    {PVMI_TC_SIBLINGS, pvmi_task_take_siblings},
+    {PVMI_TC_HOLD, true, hold},
+    {PVMI_TC_RELEASE, true, release},
+    {PVMI_TC_GONE, true, gone},
+    {PVMI_TC_OUTPUT, true, pvmi_output_take},
+    {PVMI_TC_SIBLINGS, true, pvmi_task_take_siblings},
+    {PVMI_TC_ENDED, true, ended},
+    {PVMI_TC_OFFER, false, pvmi_route_take_offer},
+    {PVMI_TC_ANSWER, false, pvmi_route_take_answer},
 };
 
 bool pvmi_control_take(struct pvmi_message *m)
 {
-    if (!pvmi_tid_is_daemon(m->src))
-        return false;
     for (unsigned i = 0; i < sizeof messages / sizeof messages[0]; i++)
-        if (messages[i].tag == m->tag) {
+        if (messages[i].tag == m->tag && messages[i].of_daemon == pvmi_tid_is_daemon(m->src)) {
             messages[i].take(m);
             return true;
         }

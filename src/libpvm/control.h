@@ -1,4 +1,4 @@
-/* control.h - messages from daemons to the library itself (context TC). */
+/* control.h - messages from daemons, and from other tasks' libraries, to the library itself (context TC). */
 #ifndef PVMI_CONTROL_H
 #define PVMI_CONTROL_H
 

@@ -1,71 +1,237 @@
-/* link.c - the connection to our daemon, by the transport "unix". */
+/* link.c - see link.h: the callbacks of all transports, and what they have in common. */
 #include "link.h"
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include <utlist.h>
 #include "../core/error.h"
 #include "../core/log.h"
 #include "../core/proto.h"
-#include "../transports/transport.h"
 #include "control.h"
+#include "farewell.h"
 #include "handler.h"
 #include "inbox.h"
-#include "peer.h"
+#include "outbox.h"
 #include "request.h"
+#include "route.h"
 #include "task.h"
 
 /* A sender looks for TC_HOLD after so many bytes: the bound of what it can send past the daemon's high mark. */
 #define LISTEN_BYTES (64u << 10)
 
-static struct {
-    struct pvmi_transport *transport;
-    struct pvmi_endpoint *ep; /* NULL: down */
-    uint32_t frame_max;
-    bool refused;     /* a frame was refused: tx_ready comes */
-    uint32_t unheard; /* bytes sent since we last listened */
-} link;
+/* On direct links only others' offers and the like are missed, so it listens less often: here a frame counts more. */
+#define LISTEN_DIRECT_BYTES (1u << 20)
+#define FRAME_COST          1024
 
-/* ---- callbacks of the transport ---- */
+struct pvmi_link pvmi_daemon_link;
+struct pvmi_link *pvmi_links;
+unsigned pvmi_link_count;
 
-static void drop_endpoint(void)
+static int descriptor = -1; /* came with the frame under way */
+
+/* ---- the end of links ---- */
+
+static void drop_descriptor(void)
 {
-    struct pvmi_endpoint *ep = link.ep;
-    link.ep = NULL;
-    ep->transport->ops->disconnect(ep);
+    if (descriptor >= 0)
+        close(descriptor);
+    descriptor = -1;
+}
+
+/* Without the daemon there is no machine: direct links end, too, and others see it. */
+static void lose_daemon(void)
+{
+    struct pvmi_link *l = &pvmi_daemon_link;
+    pvmi_peer_cancel(&l->arrival);
+    drop_descriptor();
+    l->carrier->ops->disconnect(l->ep);
+    l->ep = NULL;
+    pvmi_route_clear();
     pvmi_task_lost();
+}
+
+/* The peer has broken the rules, or we cannot go on with it. */
+static void lose(struct pvmi_link *l, int reason)
+{
+    if (l == &pvmi_daemon_link)
+        lose_daemon();
+    else
+        pvmi_route_lost(l, reason);
+}
+
+/* ---- receiving ---- */
+
+int pvmi_link_take_descriptor(void)
+{
+    int fd = descriptor;
+    descriptor = -1;
+    return fd;
+}
+
+static bool is_acknowledgement(const struct pvmi_frame_header *h)
+{
+    return h->ctx == PVMI_CTX_TC && h->tag == (int32_t)PVMI_TC_ACK;
+}
+
+/* Whether a frame may come by a link: a direct one carries only what its peer sends to us. */
+static bool is_allowed(const struct pvmi_link *l, const struct pvmi_frame_header *h)
+{
+    if (!l->peer)
+        return true;
+    return h->src == l->peer->tid && h->dst == pvmi_task.tid && !h->flags &&
+           (pvmi_peer_counts(h->src, h->ctx) || is_acknowledgement(h));
+}
+
+static int refuse(struct pvmi_link *l, const struct pvmi_frame_header *h)
+{
+    pvmi_log(PVMI_LOG_ERROR, "closing the link to t%x: it brought a frame from t%x to t%x (tag %d)", l->peer->tid,
+             h->src, h->dst, h->tag);
+    return PVMI_EFORMAT;
+}
+
+static bool is_whole(const struct pvmi_frame_header *h)
+{
+    return h->length == h->body_length && !(h->flags & PVMI_FRAME_ABORT);
+}
+
+/* A TC_ACK of a direct link. */
+static bool take_acknowledgement(struct pvmi_link *l, const struct pvmi_frame_header *h)
+{
+    if (!l->peer || !is_acknowledgement(h))
+        return false;
+    pvmi_replay_acknowledge(&l->kept, h->seq);
+    if (h->wid)
+        pvmi_link_acknowledge(l, false);
+    return true;
+}
+
+static void count_received(struct pvmi_link *l, struct pvmi_peer *p, const struct pvmi_frame_header *h)
+{
+    struct pvmi_traffic *t = l->peer ? &p->direct : &p->daemon;
+    t->rx_frames++;
+    t->rx_bytes += h->length;
+}
+
+/* Tells the sender of frames that may have to be sent again what has come. */
+static void acknowledge_sometimes(struct pvmi_link *l, const struct pvmi_frame_header *h)
+{
+    if (l->lossless || !l->peer)
+        return;
+    l->unacked_frames++;
+    l->unacked_bytes += h->length;
+    if (l->unacked_frames >= PVMI_REPLAY_ACK_FRAMES || l->unacked_bytes >= PVMI_REPLAY_ACK_BYTES ||
+        (pvmi_frame_is_last(h) && h->body_length > PVMI_REPLAY_COPY_BYTES))
+        pvmi_link_acknowledge(l, false);
+}
+
+/* A control message, which has no number: it does not wait for others, nor they for it. */
+static uint8_t *place_control(struct pvmi_link *l, const struct pvmi_frame_header *h)
+{
+    static uint8_t nowhere;
+    struct pvmi_message *m = l->arrival.whole = pvmi_message_from_header(h);
+    return !m ? NULL : h->length ? m->mem->data : &nowhere;
+}
+
+/* Whose frame it is. Uncounted messages of tasks are put together beside their others. */
+static struct pvmi_peer *sender_of(const struct pvmi_link *l, const struct pvmi_frame_header *h)
+{
+    if (l->peer)
+        return l->peer;
+    bool beside = !pvmi_tid_is_daemon(h->src) && !pvmi_peer_counts(h->src, h->ctx);
+    return pvmi_peer_get(beside ? h->src | PVMI_TID_MULTICAST : h->src);
 }
 
 static uint8_t *rx_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
 {
     (void)arg;
-    (void)ep;
-    int status;
-    uint8_t *place = pvmi_peer_place(h, &status);
+    struct pvmi_link *l = ep->owner;
+    l->arrival = (struct pvmi_arrival){0};
+    int status = is_allowed(l, h) ? 0 : refuse(l, h);
+    if (!status && l->state != PVMI_LINK_UP)
+        pvmi_route_heard(l);
+    if (!status && take_acknowledgement(l, h))
+        return NULL;
+    if (!status && is_whole(h) && !pvmi_peer_counts(h->src, h->ctx))
+        return place_control(l, h);
+    struct pvmi_peer *p = status ? NULL : sender_of(l, h);
+    if (!status && !p)
+        status = PVMI_ENOMEM;
+    uint8_t *place = NULL;
+    if (p) {
+        count_received(l, p, h);
+        place = pvmi_peer_place(&l->arrival, p, h, l->peer, &status);
+    }
     if (status)
-        drop_endpoint();
+        lose(l, status);
+    else if (!place)
+        acknowledge_sometimes(l, h);
     return place;
+}
+
+static void rx_descriptor(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h, int fd)
+{
+    (void)arg;
+    (void)ep;
+    (void)h;
+    drop_descriptor();
+    descriptor = fd;
 }
 
 static void rx_done(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
 {
     (void)arg;
-    (void)ep;
-    struct pvmi_message *m = pvmi_peer_placed(h);
-    if (m)
-        pvmi_link_deliver(m);
+    struct pvmi_link *l = ep->owner;
+    struct pvmi_message *control = l->arrival.whole;
+    if (control) {
+        l->arrival.whole = NULL;
+        pvmi_link_deliver(control);
+        drop_descriptor();
+        return;
+    }
+    pvmi_peer_placed(&l->arrival, h);
+    acknowledge_sometimes(l, h);
+}
+
+/* Direct links only: the daemon's transport knows no whole frames. */
+static int rx_whole(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h, struct pvmi_mem *mem,
+                    const uint8_t *data)
+{
+    (void)arg;
+    struct pvmi_link *l = ep->owner;
+    int rc = is_allowed(l, h) ? 0 : refuse(l, h);
+    if (!rc && l->state != PVMI_LINK_UP)
+        pvmi_route_heard(l);
+    if (!rc && take_acknowledgement(l, h))
+        return PVMI_EEXISTS;
+    if (!rc) {
+        count_received(l, l->peer, h);
+        rc = pvmi_peer_whole(l->peer, h, mem, data);
+    }
+    if (rc && rc != PVMI_EEXISTS)
+        lose(l, rc);
+    else
+        acknowledge_sometimes(l, h);
+    return rc;
 }
 
 static void tx_ready(void *arg, struct pvmi_endpoint *ep)
 {
     (void)arg;
-    (void)ep;
-    link.refused = false;
+    struct pvmi_link *l = ep->owner;
+    l->refused = false;
+    if (l->state == PVMI_LINK_OFFERED)
+        pvmi_route_heard(l);
+    else if (l->ack_due)
+        pvmi_link_acknowledge(l, l->ack_wanted);
 }
 
 static void down(void *arg, struct pvmi_endpoint *ep, int reason)
 {
     (void)arg;
-    (void)ep;
-    pvmi_log(PVMI_LOG_INFO, "lost the daemon: %s", reason ? pvmi_error_text(reason) : "it closed the connection");
-    drop_endpoint();
+    struct pvmi_link *l = ep->owner;
+    if (l == &pvmi_daemon_link)
+        pvmi_log(PVMI_LOG_INFO, "lost the daemon: %s", reason ? pvmi_error_text(reason) : "it closed the connection");
+    lose(l, reason);
 }
 
 /* We never listen. */
@@ -77,10 +243,13 @@ static int accepted(void *arg, struct pvmi_endpoint *ep, const struct pvmi_crede
     return PVMI_EDENIED;
 }
 
-static const struct pvmi_callbacks callbacks = {
-    .accepted = accepted, .rx_place = rx_place, .rx_done = rx_done, .tx_ready = tx_ready, .down = down};
-
-/* ---- what the rest of the library calls ---- */
+static const struct pvmi_callbacks callbacks = {.accepted = accepted,
+                                                .rx_place = rx_place,
+                                                .rx_done = rx_done,
+                                                .rx_whole = rx_whole,
+                                                .rx_descriptor = rx_descriptor,
+                                                .tx_ready = tx_ready,
+                                                .down = down};
 
 void pvmi_link_deliver(struct pvmi_message *m)
 {
@@ -88,21 +257,36 @@ void pvmi_link_deliver(struct pvmi_message *m)
         pvmi_request_take_answer(m);
     else if (m->ctx == PVMI_CTX_TC && pvmi_control_take(m))
         pvmi_message_unref(m);
+    else if (m->src == PVMI_TID_DAEMON && pvmi_farewell_take(m))
+        ; /* it comes when the last frames of the task that it is about are here */
     else if (!pvmi_handler_take(m))
         pvmi_inbox_put(m);
 }
 
+/* ---- opening and closing ---- */
+
+static void take_attributes(struct pvmi_link *l, struct pvmi_carrier *carrier)
+{
+    l->carrier = carrier;
+    l->frame_max = carrier->attributes.frame_max;
+    l->lossless = carrier->attributes.lossless;
+    l->by_reference = carrier->attributes.by_reference;
+    l->deadline_us = INT64_MAX;
+    if (!l->lossless && l->frame_max > PVMI_FRAME_PAYLOAD_MAX)
+        l->frame_max = PVMI_FRAME_PAYLOAD_MAX; /* it may have to go by the daemon after all */
+}
+
 int pvmi_link_open(const char *path)
 {
-    const struct pvmi_transport_ops *ops = pvmi_transport_find("unix");
-    memset(&link, 0, sizeof link);
-    int rc = ops->open(NULL, &callbacks, NULL, &link.transport);
+    struct pvmi_link *l = &pvmi_daemon_link;
+    struct pvmi_carrier *carrier;
+    memset(l, 0, sizeof *l);
+    int rc = pvmi_carrier_open(pvmi_transport_find("unix"), &callbacks, &carrier);
     if (rc)
         return rc;
-    struct pvmi_attributes attributes;
-    ops->query(link.transport, &attributes);
-    link.frame_max = attributes.frame_max;
-    rc = ops->connect(link.transport, (const uint8_t *)path, strlen(path), NULL, &link.ep);
+    take_attributes(l, carrier);
+    l->state = PVMI_LINK_UP;
+    rc = carrier->ops->connect(carrier->transport, (const uint8_t *)path, strlen(path), l, &l->ep);
     if (rc)
         pvmi_link_close();
     return rc;
@@ -110,63 +294,125 @@ int pvmi_link_open(const char *path)
 
 void pvmi_link_close(void)
 {
-    if (link.transport)
-        link.transport->ops->close(link.transport);
-    memset(&link, 0, sizeof link);
+    drop_descriptor();
+    pvmi_peer_cancel(&pvmi_daemon_link.arrival);
+    pvmi_route_clear();
+    pvmi_outbox_clear();
+    pvmi_carrier_close_all();
+    memset(&pvmi_daemon_link, 0, sizeof pvmi_daemon_link);
 }
 
-bool pvmi_link_is_up(void)
+struct pvmi_link *pvmi_link_new(const struct pvmi_transport_ops *ops, struct pvmi_peer *p, enum pvmi_link_state state)
 {
-    return link.ep;
-}
-
-uint32_t pvmi_link_frame_max(void)
-{
-    return link.frame_max;
-}
-
-int pvmi_link_send(struct pvmi_frame *f)
-{
-    if (link.unheard >= LISTEN_BYTES) {
-        int rc = pvmi_link_progress();
-        if (rc < 0)
-            return rc;
+    struct pvmi_carrier *carrier;
+    int rc = pvmi_carrier_open(ops, &callbacks, &carrier);
+    struct pvmi_link *l = rc ? NULL : calloc(1, sizeof *l);
+    if (!l) {
+        pvmi_log(PVMI_LOG_INFO, "cannot open transport %s: %s", ops->name, pvmi_error_text(rc ? rc : PVMI_ENOMEM));
+        return NULL;
     }
-    if (!link.ep)
+    take_attributes(l, carrier);
+    l->peer = p;
+    l->state = state;
+    DL_APPEND(pvmi_links, l);
+    pvmi_link_count++;
+    p->links++;
+    p->had_link = true;
+    return l;
+}
+
+void pvmi_link_free(struct pvmi_link *l)
+{
+    struct pvmi_peer *p = l->peer;
+    pvmi_peer_cancel(&l->arrival);
+    if (l->ep)
+        l->carrier->ops->disconnect(l->ep);
+    if (l->kept.count) {
+        pvmi_replay_move(&l->kept, &p->again);
+        pvmi_outbox_resend();
+    }
+    DL_DELETE(pvmi_links, l);
+    pvmi_link_count--;
+    free(l);
+    if (--p->links)
+        return;
+    if (p->ended)
+        pvmi_peer_ended(p);
+    pvmi_farewell_deliver(p->tid);
+}
+
+/* ---- sending ---- */
+
+void pvmi_link_acknowledge(struct pvmi_link *l, bool want_one_back)
+{
+    struct pvmi_frame_header h = {.src = pvmi_task.tid,
+                                  .dst = l->peer->tid,
+                                  .seq = l->peer->rx_seq,
+                                  .ctx = PVMI_CTX_TC,
+                                  .tag = (int32_t)PVMI_TC_ACK,
+                                  .wid = want_one_back};
+    struct pvmi_frame *f = l->ep ? pvmi_frame_new(&h, NULL) : NULL;
+    int rc = f ? l->carrier->ops->send(l->ep, f) : PVMI_ENOMEM;
+    pvmi_frame_unref(f);
+    l->unacked_frames = l->unacked_bytes = 0;
+    l->ack_due = rc == PVMI_EAGAIN;
+    l->ack_wanted = l->ack_due && want_one_back;
+    l->refused = l->refused || l->ack_due;
+}
+
+int pvmi_link_send(struct pvmi_link *l, struct pvmi_frame *f)
+{
+    if (!l->ep)
         return PVMI_EDOWN;
-    int rc = link.transport->ops->send(link.ep, f);
+    if (!l->lossless && pvmi_replay_is_full(&l->kept))
+        return PVMI_EAGAIN;
+    int rc = l->carrier->ops->send(l->ep, f);
     if (rc == PVMI_EAGAIN)
-        link.refused = true;
-    if (!rc)
-        link.unheard += PVMI_FRAME_HEADER_BYTES + f->h.length;
-    return rc;
+        l->refused = true;
+    if (rc)
+        return rc;
+    l->unheard += (l->peer ? FRAME_COST : PVMI_FRAME_HEADER_BYTES) + f->h.length;
+    if (!l->lossless && l->peer)
+        pvmi_replay_keep(&l->kept, f);
+    return 0;
 }
 
-bool pvmi_link_ready(void)
+bool pvmi_link_is_idle(const struct pvmi_link *l)
 {
-    return !link.ep || !link.refused;
+    return !l->ep || !l->carrier->ops->pending(l->ep);
 }
 
-bool pvmi_link_idle(void)
+bool pvmi_link_must_listen(const struct pvmi_link *l)
 {
-    return !link.ep || !link.transport->ops->pending(link.ep);
+    return l->unheard >= (l->peer ? LISTEN_DIRECT_BYTES : LISTEN_BYTES);
 }
+
+/* ---- all links ---- */
 
 int pvmi_link_progress(void)
 {
-    if (!link.ep)
+    if (!pvmi_daemon_link.ep)
         return PVMI_EDOWN;
-    link.unheard = 0;
-    int n = link.transport->ops->progress(link.transport);
-    return n > 0 || link.ep ? n : PVMI_EDOWN;
+    pvmi_daemon_link.unheard = 0;
+    int n = pvmi_carrier_progress_direct() + pvmi_carrier_progress_daemon();
+    if (pvmi_carrier_alarmed())
+        n += pvmi_route_alarm();
+    if (pvmi_daemon_link.ep)
+        n += pvmi_outbox_flush();
+    return n > 0 || pvmi_daemon_link.ep ? n : PVMI_EDOWN;
+}
+
+int pvmi_link_progress_direct(void)
+{
+    return pvmi_carrier_progress_direct();
 }
 
 int pvmi_link_fd(void)
 {
-    return link.transport->ops->fd(link.transport);
+    return pvmi_carrier_fd();
 }
 
 int pvmi_link_arm(void)
 {
-    return link.transport->ops->arm(link.transport);
+    return pvmi_carrier_arm();
 }

@@ -1,8 +1,8 @@
 /*
- * link.h - the connection to our daemon. The one place that uses a transport; direct routes will join here.
+ * link.h - the connections of this task: one to our daemon, and direct ones to other tasks.
  *
- * Messages that come in are handed on as they are complete: control messages to control.c, answers to request.c, those
- * with a handler to handler.c, all others to the inbox.
+ * What comes in goes through peer.c, which puts it in order, and then to pvmi_link_deliver(): control messages to
+ * control.c, answers to request.c, those with a handler to handler.c, all others to the inbox.
  */
 #ifndef PVMI_LINK_H
 #define PVMI_LINK_H
@@ -11,29 +11,92 @@
 #include <stdint.h>
 #include "../core/frame.h"
 #include "../core/message.h"
+#include "carrier.h"
+#include "peer.h"
+#include "replay.h"
+
+enum pvmi_link_state {
+    PVMI_LINK_OFFERED, /* by us; waits for the peer to join */
+    PVMI_LINK_JOINED,  /* the peer's offer, by us; waits for the peer's first frame */
+    PVMI_LINK_UP,
+};
+
+struct pvmi_link {
+    struct pvmi_endpoint *ep; /* NULL: down */
+    struct pvmi_carrier *carrier;
+    struct pvmi_peer *peer; /* NULL: the daemon's */
+    enum pvmi_link_state state;
+    uint32_t frame_max;
+    bool lossless, by_reference; /* attributes of the transport */
+    bool refused;                /* a frame was refused: tx_ready comes */
+    bool ack_due, ack_wanted;    /* a TC_ACK is to be sent; with the wish for one in return */
+    uint32_t unheard;            /* bytes sent since we last listened to all links */
+    uint32_t unacked_frames;     /* taken in since we last acknowledged */
+    uint32_t unacked_bytes;
+    int64_t deadline_us; /* to be up; INT64_MAX: none */
+    struct pvmi_arrival arrival;
+    struct pvmi_replay kept; /* sent and not acknowledged yet, if not lossless */
+    struct pvmi_link *prev, *next;
+};
+
+/* The link to our daemon. */
+extern struct pvmi_link pvmi_daemon_link;
+
+/* All direct links in any state. */
+extern struct pvmi_link *pvmi_links;
+extern unsigned pvmi_link_count;
+
+/* ---- our daemon ---- */
 
 /* Connects to the daemon that listens on socket `path`. 0, PVMI_EAGAIN (busy, try again), PVMI_EUNREACHABLE, ... */
 int pvmi_link_open(const char *path);
 
-/* Ends the connection without a word: the daemon sees us die. Also in a forked child, for the copies it inherited. */
+/* Ends all connections without a word: the others see us die. Also in a forked child, for the copies it inherited. */
 void pvmi_link_close(void);
 
-bool pvmi_link_is_up(void);
+static inline bool pvmi_link_is_up(void)
+{
+    return pvmi_daemon_link.ep;
+}
 
-/* Largest payload of a frame, bytes. */
-uint32_t pvmi_link_frame_max(void);
+/* ---- direct links, for route.c ---- */
+
+/* A link to p without an endpoint yet, over that transport. NULL when out of memory. */
+struct pvmi_link *pvmi_link_new(const struct pvmi_transport_ops *ops, struct pvmi_peer *p, enum pvmi_link_state state);
+
+/* Ends and frees a direct link. What was not acknowledged moves to its peer's row of frames to be sent again. */
+void pvmi_link_free(struct pvmi_link *l);
+
+/* Sends a TC_ACK, which is also how both ends greet, now or as soon as there is room. */
+void pvmi_link_acknowledge(struct pvmi_link *l, bool want_one_back);
+
+/* The descriptor that came with the message that is being delivered, now the caller's; -1: none. */
+int pvmi_link_take_descriptor(void);
+
+/* ---- sending ---- */
 
 /*
- * Gives a frame to the kernel. 0: taken, maybe only in part (see pvmi_link_idle()); PVMI_EAGAIN: not taken, wait for
- * pvmi_link_ready(); PVMI_EDOWN. Now and then it takes in what has come, so that senders hear when to hold.
+ * Gives a frame to a link. 0: taken, and kept if need be; PVMI_EAGAIN: not taken, wait for pvmi_link_is_ready();
+ * PVMI_EDOWN.
  */
-int pvmi_link_send(struct pvmi_frame *f);
+int pvmi_link_send(struct pvmi_link *l, struct pvmi_frame *f);
 
-/* Whether a send may succeed again after PVMI_EAGAIN, or the link is down. */
-bool pvmi_link_ready(void);
+/* Whether a send may succeed again after PVMI_EAGAIN. */
+static inline bool pvmi_link_is_ready(const struct pvmi_link *l)
+{
+    return !l->ep || (!l->refused && !pvmi_replay_is_full(&l->kept));
+}
 
-/* Whether nothing of a frame is left to send, or the link is down. */
-bool pvmi_link_idle(void);
+/* Whether the transport has written all that it took, or the link is down. */
+bool pvmi_link_is_idle(const struct pvmi_link *l);
+
+/*
+ * Whether so much was sent that it is time for pvmi_link_progress(): senders must hear when to hold. Progress may free
+ * links.
+ */
+bool pvmi_link_must_listen(const struct pvmi_link *l);
+
+/* ---- all links ---- */
 
 /* Moves what can be moved on all links, without waiting. Number of things that happened, or PVMI_EDOWN (the daemon). */
 int pvmi_link_progress(void);
@@ -48,7 +111,7 @@ int pvmi_link_progress_direct(void);
 int pvmi_link_fd(void);
 int pvmi_link_arm(void);
 
-/* Hands a complete message on, as above; takes over the reference. Called here, and for messages to ourselves. */
+/* Hands a complete message on, as above; takes over the reference. Called by peer.c, and for messages to ourselves. */
 void pvmi_link_deliver(struct pvmi_message *m);
 
 #endif

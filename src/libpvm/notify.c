@@ -9,20 +9,26 @@
 #include "../core/message.h"
 #include "../core/proto.h"
 #include "compat.h"
+#include "farewell.h"
 #include "handler.h"
 #include "link.h"
 #include "options.h"
+#include "peer.h"
 #include "perror.h"
 #include "request.h"
 #include "task.h"
 
-struct own_exit {
+/* Events that we see ourselves. */
+struct wish {
+    int what;
+    pvmi_tid tid; /* RouteDelete: of which task */
     int tag;
     uint32_t ctx;
-    struct own_exit *prev, *next;
+    int left; /* RouteAdd: how many more; below 0: all */
+    struct wish *prev, *next;
 };
 
-static struct own_exit *own_exits; /* requests for PvmTaskExit of ourselves */
+static struct wish *wishes;
 
 /* An event in the form that daemons report theirs. */
 static int deliver(pvmi_tid src, int tag, uint32_t ctx, int tid)
@@ -40,43 +46,77 @@ static int deliver(pvmi_tid src, int tag, uint32_t ctx, int tid)
     return 0;
 }
 
-static int want_own_exit(int tag)
+/* What is notified of for these, comes from ourselves. */
+static int deliver_own(const struct wish *w, pvmi_tid tid)
 {
-    struct own_exit *e = malloc(sizeof *e);
-    if (!e)
+    return deliver(w->what == PvmTaskExit ? PVMI_TID_DAEMON : pvmi_task.tid, w->tag, w->ctx, (int)tid);
+}
+
+static int want(int what, pvmi_tid tid, int tag, int count)
+{
+    struct wish *w = malloc(sizeof *w);
+    if (!w)
         return PVMI_ENOMEM;
-    *e = (struct own_exit){.tag = tag, .ctx = (uint32_t)pvmmyctx};
-    DL_APPEND(own_exits, e);
+    *w = (struct wish){.what = what, .tid = tid, .tag = tag, .ctx = (uint32_t)pvmmyctx, .left = count};
+    DL_APPEND(wishes, w);
     return 0;
 }
 
-static int cancel_own_exit(int tag)
+static void drop(struct wish *w)
 {
-    struct own_exit *e, *next;
-    DL_FOREACH_SAFE (own_exits, e, next)
-        if (e->tag == tag && e->ctx == (uint32_t)pvmmyctx) {
-            DL_DELETE(own_exits, e);
-            free(e);
-            return deliver(PVMI_TID_DAEMON, tag, (uint32_t)pvmmyctx, (int)pvmi_task.tid);
+    DL_DELETE(wishes, w);
+    free(w);
+}
+
+/* One wish of that kind, tag and our context; it is reported at once, as if it had come true. */
+static int cancel(int what, pvmi_tid tid, int tag, bool report)
+{
+    struct wish *w, *next;
+    int rc = 0;
+    DL_FOREACH_SAFE (wishes, w, next)
+        if (w->what == what && w->tid == tid && w->tag == tag && w->ctx == (uint32_t)pvmmyctx) {
+            if (report)
+                rc = deliver_own(w, tid);
+            drop(w);
+            return rc;
         }
     return 0;
 }
 
 void pvmi_notify_own_exit(void)
 {
-    struct own_exit *e;
-    DL_FOREACH (own_exits, e)
-        deliver(PVMI_TID_DAEMON, e->tag, e->ctx, (int)pvmi_task.tid);
+    struct wish *w;
+    DL_FOREACH (wishes, w)
+        if (w->what == PvmTaskExit)
+            deliver_own(w, pvmi_task.tid);
     pvmi_notify_clear();
+}
+
+void pvmi_notify_route_added(pvmi_tid tid)
+{
+    struct wish *w, *next;
+    DL_FOREACH_SAFE (wishes, w, next)
+        if (w->what == PvmRouteAdd) {
+            deliver_own(w, tid);
+            if (w->left > 0 && !--w->left)
+                drop(w);
+        }
+}
+
+void pvmi_notify_route_deleted(pvmi_tid tid)
+{
+    struct wish *w, *next;
+    DL_FOREACH_SAFE (wishes, w, next)
+        if (w->what == PvmRouteDelete && w->tid == tid) {
+            deliver_own(w, tid);
+            drop(w);
+        }
 }
 
 void pvmi_notify_clear(void)
 {
-    struct own_exit *e, *next;
-    DL_FOREACH_SAFE (own_exits, e, next) {
-        DL_DELETE(own_exits, e);
-        free(e);
-    }
+    while (wishes)
+        drop(wishes);
 }
 
 __attribute__((destructor)) static void free_all(void)
@@ -106,9 +146,12 @@ static int notify_exits(int what, int tag, int count, const int *tids)
         if (tids[i] != (int)pvmi_task.tid)
             others[n++] = tids[i];
         else
-            rc = what & PvmNotifyCancel ? cancel_own_exit(tag) : want_own_exit(tag);
+            rc = what & PvmNotifyCancel ? cancel(PvmTaskExit, pvmi_task.tid, tag, true)
+                                        : want(PvmTaskExit, pvmi_task.tid, tag, 1);
+    pvmi_farewell_bypass(what & PvmNotifyCancel);
     if (n && !rc)
         rc = ask_daemon(what, tag, n, others, n);
+    pvmi_farewell_bypass(false);
     free(others);
     return rc;
 }
@@ -125,13 +168,28 @@ static int notify_hosts_lost(int what, int tag, int count, const int *tids)
     return rc;
 }
 
-/* All messages take the link to our daemon, so there is no direct route that could go: it is gone already. */
-static int notify_routes_lost(int tag, int count, const int *tids)
+/* Where there is no direct link, it is gone already. */
+static int notify_routes_lost(int what, int tag, int count, const int *tids)
 {
     int rc = 0;
-    for (int i = 0; i < count && !rc; i++)
-        rc = deliver(pvmi_task.tid, tag, (uint32_t)pvmmyctx, tids[i]);
+    for (int i = 0; i < count && !rc; i++) {
+        pvmi_tid tid = (pvmi_tid)tids[i];
+        const struct pvmi_peer *p = pvmi_peer_find(tid);
+        if (what & PvmNotifyCancel)
+            rc = cancel(PvmRouteDelete, tid, tag, true);
+        else if (p && p->link)
+            rc = want(PvmRouteDelete, tid, tag, 1);
+        else
+            rc = deliver(pvmi_task.tid, tag, (uint32_t)pvmmyctx, tids[i]);
+    }
     return rc;
+}
+
+/* The next `count` direct links; -1: all from now on; 0: no more. */
+static int notify_routes_made(int what, int tag, int count)
+{
+    int rc = cancel(PvmRouteAdd, 0, tag, false);
+    return rc || !count || what & PvmNotifyCancel ? rc : want(PvmRouteAdd, 0, tag, count);
 }
 
 static bool all_tasks(int count, const int *tids)
@@ -170,9 +228,9 @@ static int request_event(int what, int tag, int count, const int *tids)
     case PvmHostAdd:
         return ask_daemon(what, tag, count, NULL, 0);
     case PvmRouteDelete:
-        return notify_routes_lost(tag, count, tids);
-    default: /* PvmRouteAdd: none is ever added */
-        return 0;
+        return notify_routes_lost(what, tag, count, tids);
+    default:
+        return notify_routes_made(what, tag, count);
     }
 }
 

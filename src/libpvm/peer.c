@@ -1,16 +1,22 @@
-/* peer.c - the table of tasks and daemons that we exchange frames with. */
+/* peer.c - the table of tasks and daemons that we exchange frames with, and the order of what they send. */
 #include "peer.h"
 #include <stdlib.h>
 #include "../core/error.h"
 #include "../core/log.h"
 #include "../core/proto.h"
+#include "link.h"
+#include "receive.h"
+#include "route.h"
+
+#define NEAR_FRAMES 0x1000000 /* further ahead than that no number is: its sender has begun anew */
+#define CLAIM_BYTES 2048      /* smaller messages are copied twice sooner than a receive is asked for its buffer */
 
 static struct pvmi_peer *peers;
 static struct pvmi_peer *latest; /* the one asked for last: most frames come in rows */
 static unsigned held_count;
-static uint64_t uses;
+static uint64_t asked;
 
-static struct pvmi_peer *find(pvmi_tid tid)
+struct pvmi_peer *pvmi_peer_find(pvmi_tid tid)
 {
     if (latest && latest->tid == tid)
         return latest;
@@ -35,17 +41,22 @@ static struct pvmi_peer *add(pvmi_tid tid)
 
 struct pvmi_peer *pvmi_peer_get(pvmi_tid tid)
 {
-    struct pvmi_peer *p = find(tid);
+    struct pvmi_peer *p = pvmi_peer_find(tid);
     if (!p)
         p = add(tid);
     if (p)
-        p->used = ++uses;
+        p->asked = ++asked;
     return p;
+}
+
+struct pvmi_peer *pvmi_peer_first(void)
+{
+    return peers;
 }
 
 uint64_t pvmi_peer_time(void)
 {
-    return uses;
+    return asked;
 }
 
 bool pvmi_peer_counts(pvmi_tid tid, uint32_t ctx)
@@ -53,7 +64,7 @@ bool pvmi_peer_counts(pvmi_tid tid, uint32_t ctx)
     return !pvmi_tid_is_daemon(tid) && ctx != PVMI_CTX_TC && ctx != PVMI_CTX_TM && ctx != PVMI_CTX_DM;
 }
 
-/* ---- receiving ---- */
+/* ---- messages under assembly ---- */
 
 static void drop_incoming(struct pvmi_peer *p)
 {
@@ -70,24 +81,6 @@ static int violation(const struct pvmi_frame_header *h, const char *what, uint64
     return PVMI_EFORMAT;
 }
 
-/*
- * Numbers go up by one. A tid can come back for a new task after all others of its host have been used: that one begins
- * at 0 again, with a new message, and we are as new to it.
- */
-static int check_number(struct pvmi_peer *p, const struct pvmi_frame_header *h)
-{
-    if (!pvmi_peer_counts(h->src, h->ctx))
-        return 0;
-    if (h->seq != p->rx_seq && !h->seq && !h->offset) {
-        drop_incoming(p);
-        p->tx_seq = p->rx_seq = 0;
-    }
-    if (h->seq != p->rx_seq)
-        return violation(h, "number", h->seq, p->rx_seq);
-    p->rx_seq++;
-    return 0;
-}
-
 static int check_place(const struct pvmi_peer *p, const struct pvmi_frame_header *h)
 {
     if (h->offset != p->placed)
@@ -97,50 +90,245 @@ static int check_place(const struct pvmi_peer *p, const struct pvmi_frame_header
     return 0;
 }
 
-uint8_t *pvmi_peer_place(const struct pvmi_frame_header *h, int *status)
+/* A message with that body; takes over mem (NULL: empty). NULL when out of memory; mem then stays the caller's. */
+static struct pvmi_message *message_with(const struct pvmi_frame_header *h, struct pvmi_mem *mem)
 {
-    static uint8_t nowhere; /* for frames without payload */
-    struct pvmi_peer *p = pvmi_peer_get(h->src);
-    *status = p ? 0 : PVMI_ENOMEM;
-    if (!p)
-        return NULL;
-    if (h->flags & PVMI_FRAME_ABORT) {
-        drop_incoming(p);
-        return NULL;
+    struct pvmi_frame_header empty = *h;
+    empty.body_length = empty.length = 0;
+    struct pvmi_message *m = pvmi_message_from_header(&empty);
+    if (m) {
+        m->mem = mem;
+        m->length = h->body_length;
     }
-    *status = check_number(p, h);
-    if (!*status)
-        *status = check_place(p, h);
-    if (*status)
-        return NULL;
+    return m;
+}
+
+/* A message with room for its body, in the buffer of the pvm_precv() that waits for it if there is one. */
+static struct pvmi_message *message_for(const struct pvmi_frame_header *h)
+{
+    struct pvmi_mem *claimed = h->body_length >= CLAIM_BYTES ? pvmi_receive_claim(h) : NULL;
+    if (!claimed)
+        return pvmi_message_from_header(h);
+    struct pvmi_message *m = message_with(h, claimed);
+    if (!m)
+        pvmi_mem_unref(claimed);
+    return m;
+}
+
+/* The due frame begins: the message that it belongs to, or NULL, when there is no memory for that. */
+static struct pvmi_message *begin_due(struct pvmi_peer *p, const struct pvmi_frame_header *h)
+{
     if (!p->incoming && !p->refuses) {
-        p->incoming = pvmi_message_from_header(h);
+        p->incoming = message_for(h);
         p->refuses = !p->incoming;
     }
+    return p->incoming;
+}
+
+/* The due frame is there: the next one is due, and the message goes on to its receiver if it was the last one. */
+static void end_due(struct pvmi_peer *p, const struct pvmi_frame_header *h)
+{
+    struct pvmi_message *m = p->incoming;
+    if (pvmi_peer_counts(h->src, h->ctx))
+        p->rx_seq++;
     p->placed += h->length;
-    if (p->refuses && pvmi_frame_is_last(h))
-        drop_incoming(p);
-    if (!p->incoming)
+    if (!pvmi_frame_is_last(h))
+        return;
+    p->incoming = NULL;
+    p->refuses = false;
+    p->placed = 0;
+    if (m)
+        pvmi_link_deliver(m);
+}
+
+/* ---- frames that came too early ---- */
+
+/* Its payload to the message under assembly; that of a whole message becomes its body. */
+static int take_early(struct pvmi_peer *p, struct pvmi_early *e)
+{
+    const struct pvmi_frame_header *h = &e->h;
+    int rc = check_place(p, h);
+    if (rc)
+        return rc;
+    bool whole = h->length == h->body_length && !p->incoming && !p->refuses;
+    if (whole && h->length) {
+        p->incoming = message_with(h, e->mem);
+        p->refuses = !p->incoming;
+        if (p->incoming)
+            e->mem = NULL;
+    } else if (begin_due(p, h) && h->length) {
+        memcpy(p->incoming->mem->data + h->offset, e->mem->data, h->length);
+    }
+    end_due(p, h);
+    return 0;
+}
+
+static void take_all_due(struct pvmi_peer *p)
+{
+    struct pvmi_early *e;
+    while (!p->broken && !p->placing && p->early && (e = pvmi_early_due(&p->early, p->rx_seq))) {
+        p->broken = take_early(p, e);
+        pvmi_early_remove(&p->early, e);
+    }
+    pvmi_carrier_pause(pvmi_early_is_crowded());
+}
+
+static uint8_t *place_early(struct pvmi_arrival *a, struct pvmi_peer *p, const struct pvmi_frame_header *h, bool direct,
+                            int *status)
+{
+    static uint8_t nowhere;
+    if (!p->had_link) {
+        *status = violation(h, "number", h->seq, p->rx_seq);
         return NULL;
+    }
+    a->early = pvmi_early_add(&p->early, h, direct);
+    *status = a->early ? 0 : PVMI_ENOMEM;
+    if (!a->early)
+        return NULL;
+    a->peer = p;
+    pvmi_carrier_pause(pvmi_early_is_crowded());
+    return h->length ? a->early->mem->data : &nowhere;
+}
+
+/* ---- frames in general ---- */
+
+/*
+ * A tid can come back for a new task after all others of its host have been used: that one begins at 0 again, with a
+ * new message, and we are as new to it. Its first frame comes by the daemon.
+ */
+static bool begins_anew(const struct pvmi_peer *p, const struct pvmi_frame_header *h, bool direct)
+{
+    return p->rx_seq && !h->seq && !h->offset && !direct && !(h->flags & PVMI_FRAME_AGAIN) && -p->rx_seq > NEAR_FRAMES;
+}
+
+static void begin_anew(struct pvmi_peer *p)
+{
+    pvmi_route_forget(p);
+    pvmi_early_clear(&p->early);
+    pvmi_replay_clear(&p->again);
+    drop_incoming(p);
+    p->tx_seq = p->rx_seq = 0;
+    p->had_link = p->ended = p->broken = false;
+}
+
+uint8_t *pvmi_peer_place(struct pvmi_arrival *a, struct pvmi_peer *p, const struct pvmi_frame_header *h, bool direct,
+                         int *status)
+{
+    static uint8_t nowhere; /* for frames without payload */
+    *status = p->broken ? PVMI_EFORMAT : 0;
+    if (p->broken)
+        return NULL;
+    if (h->flags & PVMI_FRAME_ABORT) {
+        pvmi_peer_ended(p);
+        return NULL;
+    }
+    if (pvmi_peer_counts(h->src, h->ctx)) {
+        if (begins_anew(p, h, direct))
+            begin_anew(p);
+        int32_t ahead = (int32_t)(h->seq - p->rx_seq);
+        if (ahead < 0)
+            return NULL;
+        if (ahead > 0 || p->placing)
+            return place_early(a, p, h, direct, status);
+    }
+    *status = check_place(p, h);
+    if (*status)
+        return NULL;
+    if (!begin_due(p, h)) {
+        end_due(p, h); /* dropped for want of memory */
+        return NULL;
+    }
+    a->peer = p;
+    p->placing = true;
     return h->length ? p->incoming->mem->data + h->offset : &nowhere;
 }
 
-struct pvmi_message *pvmi_peer_placed(const struct pvmi_frame_header *h)
+void pvmi_peer_placed(struct pvmi_arrival *a, const struct pvmi_frame_header *h)
 {
-    struct pvmi_peer *p = find(h->src);
-    if (!p || !pvmi_frame_is_last(h))
+    struct pvmi_peer *p = a->peer;
+    if (a->early) {
+        a->early->complete = true;
+    } else {
+        p->placing = false;
+        end_due(p, h);
+    }
+    *a = (struct pvmi_arrival){0};
+    if (p->early)
+        take_all_due(p);
+}
+
+void pvmi_peer_cancel(struct pvmi_arrival *a)
+{
+    struct pvmi_peer *p = a->peer;
+    pvmi_message_unref(a->whole);
+    if (p && a->early)
+        pvmi_early_remove(&p->early, a->early);
+    else if (p)
+        p->placing = false;
+    *a = (struct pvmi_arrival){0};
+    if (p && p->early)
+        take_all_due(p);
+}
+
+struct pvmi_message *pvmi_peer_message(const struct pvmi_frame_header *h, struct pvmi_mem *mem, const uint8_t *data)
+{
+    if (mem && data == mem->data)
+        return message_with(h, mem);
+    struct pvmi_message *m = message_for(h);
+    if (!m)
         return NULL;
-    struct pvmi_message *m = p->incoming;
-    p->incoming = NULL;
-    p->placed = 0;
+    if (h->length)
+        pvmi_copy(m->mem->data, data, h->length);
+    pvmi_mem_unref(mem);
     return m;
+}
+
+/* A whole message before its turn. */
+static int keep_whole(struct pvmi_peer *p, const struct pvmi_frame_header *h, struct pvmi_mem *mem, const uint8_t *data)
+{
+    struct pvmi_early *e;
+    if (mem && data == mem->data) {
+        e = pvmi_early_add_whole(&p->early, h, mem);
+    } else {
+        e = pvmi_early_add(&p->early, h, true);
+        if (e && h->length)
+            memcpy(e->mem->data, data, h->length);
+        if (e) {
+            e->complete = true;
+            pvmi_mem_unref(mem);
+        }
+    }
+    pvmi_carrier_pause(pvmi_early_is_crowded());
+    return e ? 0 : PVMI_ENOMEM;
+}
+
+int pvmi_peer_whole(struct pvmi_peer *p, const struct pvmi_frame_header *h, struct pvmi_mem *mem, const uint8_t *data)
+{
+    int32_t ahead = (int32_t)(h->seq - p->rx_seq);
+    if (p->broken)
+        return PVMI_EFORMAT;
+    if (ahead < 0)
+        return PVMI_EEXISTS;
+    if (ahead > 0 || p->placing)
+        return keep_whole(p, h, mem, data);
+    if (p->incoming || p->refuses) {
+        int rc = check_place(p, h);
+        return rc ? rc : violation(h, "message length", h->body_length, p->placed);
+    }
+    struct pvmi_message *m = pvmi_peer_message(h, mem, data);
+    p->rx_seq++;
+    if (m)
+        pvmi_link_deliver(m);
+    if (p->early)
+        take_all_due(p);
+    return m ? 0 : PVMI_EEXISTS;
 }
 
 /* ---- holding ---- */
 
 void pvmi_peer_hold(pvmi_tid tid, bool held)
 {
-    struct pvmi_peer *p = held ? pvmi_peer_get(tid) : find(tid);
+    struct pvmi_peer *p = held ? pvmi_peer_get(tid) : pvmi_peer_find(tid);
     if (!p || p->held == held)
         return;
     p->held = held;
@@ -151,27 +339,48 @@ bool pvmi_peer_is_held(pvmi_tid tid)
 {
     if (!held_count)
         return false;
-    struct pvmi_peer *task = find(tid), *host = find(pvmi_tid_host(tid));
+    struct pvmi_peer *task = pvmi_peer_find(tid), *host = pvmi_peer_find(pvmi_tid_host(tid));
     return (task && task->held) || (host && host->held);
 }
 
-/* ---- forgetting ---- */
+/* ---- the end of peers ---- */
+
+void pvmi_peer_ended(struct pvmi_peer *p)
+{
+    p->ended = true;
+    if (p->links)
+        return;
+    drop_incoming(p);
+    pvmi_early_clear(&p->early);
+    pvmi_replay_clear(&p->again);
+}
+
+void pvmi_peer_put(struct pvmi_peer *p)
+{
+    if (!--p->uses && p->gone)
+        free(p);
+}
 
 static void forget(struct pvmi_peer *p)
 {
+    pvmi_route_forget(p);
     if (p->held)
         held_count--;
     if (latest == p)
         latest = NULL;
     drop_incoming(p);
+    pvmi_early_clear(&p->early);
+    pvmi_replay_clear(&p->again);
     HASH_DEL(peers, p);
-    free(p);
+    p->gone = true;
+    if (!p->uses)
+        free(p);
 }
 
 void pvmi_peer_renew(pvmi_tid tid, uint64_t time)
 {
-    struct pvmi_peer *p = find(tid);
-    if (p && p->used <= time)
+    struct pvmi_peer *p = pvmi_peer_find(tid);
+    if (p && p->asked <= time)
         forget(p);
 }
 

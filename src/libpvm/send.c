@@ -1,4 +1,7 @@
-/* send.c - pvm_send, pvm_mcast, pvm_psend: a message is cut into frames, which go to the daemon one after the other. */
+/*
+ * send.c - pvm_send, pvm_mcast, pvm_psend: a message is cut into frames, each of which takes the route that there is
+ * when its turn comes.
+ */
 #include "send.h"
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +12,11 @@
 #include "handler.h"
 #include "link.h"
 #include "options.h"
+#include "outbox.h"
 #include "peer.h"
 #include "perror.h"
 #include "request.h"
+#include "route.h"
 #include "task.h"
 #include "wait.h"
 
@@ -43,7 +48,247 @@ static int send_to_self(const struct pvmi_message *m)
     return rc;
 }
 
-/* ---- by the daemon ---- */
+/* ---- to one other ---- */
+
+#define WHOLE_MAX UINT32_MAX /* bytes of a message that goes by reference, in one frame */
+
+/* A message on its way to one receiver. */
+struct transfer {
+    struct pvmi_message *m;
+    pvmi_tid dst;
+    struct pvmi_peer *peer;      /* in use; NULL: uncounted, to our daemon and the like */
+    uint64_t offset;             /* of the next frame */
+    bool whole;                  /* the last frame has been sent */
+    struct pvmi_frame **inplace; /* frames of in-place data that a transport may still need */
+    size_t inplace_count, inplace_capacity;
+};
+
+static struct pvmi_link *link_of(const struct transfer *t)
+{
+    return t->peer ? pvmi_route_link(t->peer) : &pvmi_daemon_link;
+}
+
+/* Whether trying on makes sense: there is room, or no sense in waiting for it. */
+static bool can_go_on(const struct transfer *t)
+{
+    const struct pvmi_link *l = link_of(t);
+    if (!pvmi_link_is_up() || (t->peer && t->peer->gone))
+        return true;
+    return pvmi_link_is_ready(l) && (l->peer || !pvmi_peer_is_held(t->dst));
+}
+
+/* Bytes of the next frame at most: a body that the receiver can be referred to goes in one piece. */
+static size_t frame_limit(const struct transfer *t, const struct pvmi_link *l)
+{
+    const struct pvmi_message *m = t->m;
+    if (m->length <= l->frame_max || !l->by_reference || !l->lossless || t->offset || m->length > WHOLE_MAX ||
+        pvmi_message_is_inplace(m) || true)
+        return l->frame_max;
+    return m->length;
+}
+
+static void count_sent(struct pvmi_peer *p, const struct pvmi_link *l, const struct pvmi_frame *f)
+{
+    struct pvmi_traffic *traffic = l->peer ? &p->direct : &p->daemon;
+    traffic->tx_frames++;
+    traffic->tx_bytes += f->h.length;
+}
+
+/* In-place data must stay until no transport needs them any more. */
+static int remember(struct transfer *t, struct pvmi_frame *f)
+{
+    while (t->inplace_count && t->inplace[0]->refs == 1) {
+        pvmi_frame_unref(t->inplace[0]);
+        memmove(t->inplace, t->inplace + 1, --t->inplace_count * sizeof *t->inplace);
+    }
+    if (t->inplace_count == t->inplace_capacity) {
+        size_t capacity = t->inplace_capacity ? 2 * t->inplace_capacity : 16;
+        struct pvmi_frame **bigger = realloc(t->inplace, capacity * sizeof *bigger);
+        if (!bigger)
+            return PVMI_ENOMEM;
+        t->inplace = bigger;
+        t->inplace_capacity = capacity;
+    }
+    t->inplace[t->inplace_count++] = pvmi_frame_ref(f);
+    return 0;
+}
+
+/* Sends the next frame, if there is room. 0, PVMI_EAGAIN or an error. */
+static int send_frame(struct transfer *t)
+{
+    struct pvmi_link *l = link_of(t);
+    struct pvmi_frame *f = pvmi_message_frame(t->m, t->offset, frame_limit(t, l), t->peer ? t->peer->tx_seq : 0);
+    if (!f)
+        return PVMI_ENOMEM;
+    f->h.dst = t->dst;
+    int rc = pvmi_link_send(l, f);
+    if (rc == PVMI_EDOWN && l->peer) {
+        pvmi_route_broken(l);
+        rc = PVMI_EAGAIN; /* by the daemon, then */
+    }
+    if (!rc) {
+        t->offset += f->h.length;
+        t->whole = pvmi_frame_is_last(&f->h);
+        if (t->peer) {
+            t->peer->tx_seq++;
+            count_sent(t->peer, l, f);
+        }
+        if (!f->mem && f->h.length && f->refs > 1)
+            rc = remember(t, f);
+    } else if (rc == PVMI_EAGAIN && t->peer && l->peer) {
+        t->peer->refusals++;
+    }
+    pvmi_frame_unref(f);
+    return rc;
+}
+
+/* Sends as much as there is room for. 0: all of it, or the receiver is gone; PVMI_EAGAIN; an error. */
+static int advance(struct transfer *t)
+{
+    while (!t->whole) {
+        if (t->peer && t->peer->gone)
+            return 0; /* with its host; messages to nobody are dropped */
+        struct pvmi_link *l = link_of(t);
+        if (pvmi_link_must_listen(l)) {
+            l->unheard = 0;
+            int rc = pvmi_link_progress();
+            if (rc < 0)
+                return rc;
+            continue;
+        }
+        if (!can_go_on(t))
+            return PVMI_EAGAIN;
+        int rc = send_frame(t);
+        if (rc && rc != PVMI_EAGAIN)
+            return rc;
+    }
+    return 0;
+}
+
+/* pvmi_condition: whether the caller may change and free its data. */
+static bool is_released(void *arg)
+{
+    struct transfer *t = arg;
+    const struct pvmi_link *l = link_of(t);
+    while (t->inplace_count && t->inplace[t->inplace_count - 1]->refs == 1)
+        pvmi_frame_unref(t->inplace[--t->inplace_count]);
+    if (!pvmi_link_is_up() || (t->peer && t->peer->gone))
+        return true;
+    /* What one transport has not written yet, it would not while the program computes. */
+    return !t->inplace_count && (l->lossless || pvmi_link_is_idle(l)) && !(t->peer && t->peer->again.count);
+}
+
+static bool may_go_on(void *arg)
+{
+    return can_go_on(arg);
+}
+
+static int begin(struct transfer *t, struct pvmi_message *m, pvmi_tid dst)
+{
+    *t = (struct transfer){.m = m, .dst = dst};
+    if (!pvmi_peer_counts(dst, m->ctx)) {
+        pvmi_outbox_hold(pvmi_message_bytes(m) > pvmi_daemon_link.frame_max);
+        return 0;
+    }
+    t->peer = pvmi_peer_get(dst);
+    if (!t->peer)
+        return PVMI_ENOMEM;
+    pvmi_peer_use(t->peer);
+    if (!t->peer->link)
+        pvmi_route_consider(t->peer, 1);
+    return 0;
+}
+
+static void end(struct transfer *t)
+{
+    while (t->inplace_count)
+        pvmi_frame_unref(t->inplace[--t->inplace_count]);
+    free(t->inplace);
+    if (t->peer)
+        pvmi_peer_put(t->peer);
+    else
+        pvmi_outbox_hold(false);
+}
+
+/* Sends the rest, waiting for room. Nothing else may be sent to the receiver meanwhile, so handlers wait. */
+static int finish(struct transfer *t)
+{
+    int rc;
+    pvmi_handler_defer();
+    while ((rc = advance(t)) == PVMI_EAGAIN) {
+        rc = pvmi_wait_until(may_go_on, t, PVMI_WAIT_FOREVER);
+        if (rc)
+            break;
+    }
+    if (!rc && !is_released(t))
+        rc = pvmi_wait_until(is_released, t, PVMI_WAIT_FOREVER);
+    pvmi_handler_allow();
+    return rc;
+}
+
+/* The usual case, for the shortest way: a small message over a direct link that takes it. False: nothing was done. */
+static bool send_at_once(struct pvmi_message *m, struct pvmi_peer *p)
+{
+    struct pvmi_link *l = pvmi_route_link(p);
+    if (!l->peer || m->length > l->frame_max || pvmi_message_is_inplace(m) || !pvmi_link_is_ready(l) || !l->lossless ||
+        pvmi_link_must_listen(l))
+        return false;
+    struct pvmi_frame *f = pvmi_message_frame(m, 0, l->frame_max, p->tx_seq);
+    if (!f)
+        return false;
+    int rc = pvmi_link_send(l, f);
+    if (!rc) {
+        p->tx_seq++;
+        count_sent(p, l, f);
+    }
+    pvmi_frame_unref(f);
+    return !rc;
+}
+
+int pvmi_send_message(struct pvmi_message *m)
+{
+    if (m->dst == pvmi_task.tid && m->dst)
+        return send_to_self(m);
+    bool counts = pvmi_peer_counts(m->dst, m->ctx);
+    struct pvmi_peer *p = counts ? pvmi_peer_get(m->dst) : NULL;
+    if (p && p->link && send_at_once(m, p))
+        return 0;
+    struct transfer t;
+    int rc = begin(&t, m, m->dst);
+    if (!rc)
+        rc = finish(&t);
+    end(&t);
+    return rc;
+}
+
+/* ---- to many ---- */
+
+/* Each sending has a multicast tid of its own for as long as it lasts. */
+static pvmi_tid new_multicast_tid(void)
+{
+    static uint32_t counter;
+    counter = (counter + 1) & PVMI_TID_LOCAL_MASK;
+    return PVMI_TID_MULTICAST | pvmi_tid_host(pvmi_task.tid) | counter;
+}
+
+/* Tells the daemon who is behind the multicast tid and with which number each receiver's frames go on. */
+static int announce_multicast(pvmi_tid group, const int *tids, unsigned count)
+{
+    struct pvmi_buf body;
+    pvmi_buf_init(&body);
+    pvmi_buf_put_u32(&body, group);
+    pvmi_buf_put_u32(&body, count);
+    for (unsigned i = 0; i < count; i++) {
+        struct pvmi_peer *peer = pvmi_peer_get((pvmi_tid)tids[i]);
+        if (!peer) {
+            pvmi_buf_free(&body);
+            return PVMI_ENOMEM;
+        }
+        pvmi_buf_put_u32(&body, (uint32_t)tids[i]);
+        pvmi_buf_put_u32(&body, peer->tx_seq);
+    }
+    return pvmi_request_one_way(PVMI_TM_MULTICAST, &body);
+}
 
 struct receivers {
     const int *tids;
@@ -61,69 +306,91 @@ static bool nobody_held(void *arg)
     return true;
 }
 
-static bool link_ready(void *arg)
+/* All frames to the group, each when no receiver is held; *frames becomes their number. */
+static int send_to_group(struct pvmi_message *m, pvmi_tid group, struct receivers to, uint32_t *frames)
 {
-    (void)arg;
-    return pvmi_link_ready();
-}
-
-static bool link_idle(void *arg)
-{
-    (void)arg;
-    return pvmi_link_idle();
-}
-
-/* The next frame of m, at *offset, which moves on. */
-static int send_frame(struct pvmi_message *m, uint64_t *offset, uint32_t seq)
-{
-    struct pvmi_frame *f = pvmi_message_frame(m, *offset, pvmi_link_frame_max(), seq);
-    if (!f)
-        return PVMI_ENOMEM;
-    int rc;
-    while ((rc = pvmi_link_send(f)) == PVMI_EAGAIN) {
-        rc = pvmi_wait_until(link_ready, NULL, PVMI_WAIT_FOREVER);
-        if (rc)
-            break;
-    }
-    *offset += f->h.length;
-    pvmi_frame_unref(f);
+    struct transfer t = {.m = m, .dst = group};
+    uint64_t bytes = pvmi_message_bytes(m);
+    int rc = 0;
+    do {
+        if (pvmi_link_must_listen(&pvmi_daemon_link))
+            rc = pvmi_link_progress();
+        if (rc >= 0)
+            rc = nobody_held(&to) ? 0 : pvmi_wait_until(nobody_held, &to, PVMI_WAIT_FOREVER);
+        while (!rc && (rc = send_frame(&t)) == PVMI_EAGAIN)
+            rc = pvmi_wait_until(may_go_on, &t, PVMI_WAIT_FOREVER);
+        ++*frames;
+    } while (!rc && t.offset < bytes);
+    if (!rc && !is_released(&t))
+        rc = pvmi_wait_until(is_released, &t, PVMI_WAIT_FOREVER);
+    end(&t);
     return rc;
 }
 
-/* All frames of m; *seq moves on. Nothing else may be sent meanwhile, so handlers wait. */
-static int send_frames(struct pvmi_message *m, uint32_t *seq, struct receivers to)
+static int multicast(struct pvmi_message *m, const int *tids, unsigned count)
 {
-    uint64_t offset = 0, bytes = pvmi_message_bytes(m);
-    int rc;
-    pvmi_handler_defer();
-    do {
-        rc = nobody_held(&to) ? 0 : pvmi_wait_until(nobody_held, &to, PVMI_WAIT_FOREVER);
-        if (!rc)
-            rc = send_frame(m, &offset, (*seq)++);
-    } while (!rc && offset < bytes);
-    if (!rc && !pvmi_link_idle())
-        rc = pvmi_wait_until(link_idle, NULL, PVMI_WAIT_FOREVER);
+    uint32_t frames = 0;
+    pvmi_tid group = new_multicast_tid();
+    pvmi_handler_defer(); /* the numbers announced must be those of the next frames */
+    int rc = announce_multicast(group, tids, count);
+    if (!rc)
+        rc = send_to_group(m, group, (struct receivers){tids, count}, &frames);
+    for (unsigned i = 0; i < count; i++) {
+        struct pvmi_peer *peer = pvmi_peer_get((pvmi_tid)tids[i]);
+        if (!peer)
+            continue;
+        peer->tx_seq += frames;
+        peer->daemon.tx_frames += frames;
+        peer->daemon.tx_bytes += pvmi_message_bytes(m);
+        pvmi_route_consider(peer, frames);
+    }
     pvmi_handler_allow();
     return rc;
 }
 
-int pvmi_send_message(struct pvmi_message *m)
+/*
+ * Begins a transfer to each receiver that there is a direct link to, and moves the others to the front of tids. Returns
+ * how many those are; *direct are the transfers, one for each of the rest.
+ */
+static unsigned divide(struct pvmi_message *m, int *tids, unsigned count, struct transfer *direct)
 {
-    if (m->dst == pvmi_task.tid && m->dst)
-        return send_to_self(m);
-    uint32_t uncounted = 0;
-    struct pvmi_peer *peer = NULL;
-    int to = (int)m->dst;
-    if (!pvmi_peer_counts(m->dst, m->ctx))
-        return send_frames(m, &uncounted, (struct receivers){&to, 1});
-    peer = pvmi_peer_get(m->dst);
-    if (!peer)
+    unsigned by_daemon = 0;
+    for (unsigned i = 0; i < count; i++) {
+        struct pvmi_peer *p = pvmi_peer_find((pvmi_tid)tids[i]);
+        if (p && pvmi_route_link(p)->peer && pvmi_peer_counts(p->tid, m->ctx))
+            begin(direct++, m, p->tid);
+        else
+            tids[by_daemon++] = tids[i];
+    }
+    return by_daemon;
+}
+
+/* Links take what they have room for at once; then the daemon carries for the others, then the links take the rest. */
+static int send_to_all(struct pvmi_message *m, int *tids, unsigned count)
+{
+    struct transfer *direct = calloc(count, sizeof *direct);
+    if (!direct)
         return PVMI_ENOMEM;
-    uint32_t seq = peer->tx_seq;
-    int rc = send_frames(m, &seq, (struct receivers){&to, 1});
-    peer = pvmi_peer_get(m->dst); /* the old one may have been forgotten meanwhile, with its host */
-    if (peer)
-        peer->tx_seq = seq;
+    pvmi_handler_defer();
+    unsigned others = divide(m, tids, count, direct);
+    int rc = 0;
+    for (unsigned i = 0; i < count - others && (!rc || rc == PVMI_EAGAIN); i++)
+        rc = advance(&direct[i]);
+    if (rc == PVMI_EAGAIN)
+        rc = 0;
+    if (!rc && others == 1) {
+        m->dst = (pvmi_tid)tids[0];
+        rc = pvmi_send_message(m);
+    } else if (!rc && others) {
+        rc = multicast(m, tids, others);
+    }
+    for (unsigned i = 0; i < count - others; i++) {
+        if (!rc)
+            rc = finish(&direct[i]);
+        end(&direct[i]);
+    }
+    pvmi_handler_allow();
+    free(direct);
     return rc;
 }
 
@@ -185,57 +452,13 @@ static unsigned unique_others(int *tids, unsigned count)
     return kept;
 }
 
-/* Each sending has a multicast tid of its own for as long as it lasts. */
-static pvmi_tid new_multicast_tid(void)
-{
-    static uint32_t counter;
-    counter = (counter + 1) & PVMI_TID_LOCAL_MASK;
-    return PVMI_TID_MULTICAST | pvmi_tid_host(pvmi_task.tid) | counter;
-}
-
-/* Tells the daemon who is behind the multicast tid and with which number each receiver's frames go on. */
-static int announce_multicast(pvmi_tid group, const int *tids, unsigned count)
-{
-    struct pvmi_buf body;
-    pvmi_buf_init(&body);
-    pvmi_buf_put_u32(&body, group);
-    pvmi_buf_put_u32(&body, count);
-    for (unsigned i = 0; i < count; i++) {
-        struct pvmi_peer *peer = pvmi_peer_get((pvmi_tid)tids[i]);
-        if (!peer) {
-            pvmi_buf_free(&body);
-            return PVMI_ENOMEM;
-        }
-        pvmi_buf_put_u32(&body, (uint32_t)tids[i]);
-        pvmi_buf_put_u32(&body, peer->tx_seq);
-    }
-    return pvmi_request_one_way(PVMI_TM_MULTICAST, &body);
-}
-
-static int multicast(struct pvmi_message *m, const int *tids, unsigned count)
-{
-    uint32_t frames = 0;
-    m->dst = new_multicast_tid();
-    pvmi_handler_defer(); /* the numbers announced must be those of the next frames */
-    int rc = announce_multicast(m->dst, tids, count);
-    if (!rc)
-        rc = send_frames(m, &frames, (struct receivers){tids, count});
-    for (unsigned i = 0; i < count; i++) {
-        struct pvmi_peer *peer = pvmi_peer_get((pvmi_tid)tids[i]);
-        if (peer)
-            peer->tx_seq += frames;
-    }
-    pvmi_handler_allow();
-    return rc;
-}
-
 static int send_to_many(struct pvmi_message *m, int *tids, int count, int tag)
 {
     unsigned others = unique_others(tids, (unsigned)count);
     address(m, others ? (pvmi_tid)tids[0] : 0, tag);
     if (!others)
         return 0;
-    return others == 1 ? pvmi_send_message(m) : multicast(m, tids, others);
+    return others == 1 ? pvmi_send_message(m) : send_to_all(m, tids, others);
 }
 
 static int mcast_active(const int *tids, int count, int tag)

@@ -25,6 +25,7 @@
 #include "peer.h"
 #include "perror.h"
 #include "request.h"
+#include "route.h"
 #include "wait.h"
 
 #define CONNECT_LIMIT_US 30000000 /* for the daemon to take the connection and to answer */
@@ -136,7 +137,9 @@ int pvmi_task_enrol(void)
     if (pvmi_task.state != PVMI_TASK_OUT)
         return pvmi_task.state == PVMI_TASK_IN ? 0 : PVMI_EDOWN;
     pvmi_task.state = PVMI_TASK_ENTERS;
-    int rc = reach_daemon();
+    int rc = pvmi_route_start();
+    if (!rc)
+        rc = reach_daemon();
     if (!rc)
         rc = introduce();
     if (rc) {
@@ -192,7 +195,9 @@ int pvmi_task_leave(bool wait_for_output)
     if (!rc) {
         pvmi_task.state = PVMI_TASK_LEAVES;
         pvmi_handler_defer();
-        rc = pvmi_request_within(PVMI_TM_EXIT, NULL, NULL, EXIT_LIMIT_US);
+        rc = pvmi_route_leave();
+        if (!rc)
+            rc = pvmi_request_within(PVMI_TM_EXIT, NULL, NULL, EXIT_LIMIT_US);
         pvmi_handler_allow();
     }
     if (pvmi_receive_buffer.mid)

@@ -22,7 +22,7 @@ void pvmd_unfinished_abort(struct pvmd_unfinished *u);
 /* Whether a frame is a whole message: those need no note. */
 static inline int pvmd_frame_is_whole(const struct pvmi_frame_header *h)
 {
-    return !h->offset && h->length == h->body_length && !h->flags;
+    return !h->offset && h->length == h->body_length && !(h->flags & PVMI_FRAME_ABORT);
 }
 
 #endif

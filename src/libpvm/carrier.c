@@ -1,0 +1,157 @@
+/* carrier.c - see carrier.h. The first carrier is the daemon's. */
+#include "carrier.h"
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+#include "../core/clock.h"
+#include "../core/error.h"
+#include "../core/log.h"
+
+#define CARRIERS_MAX 8
+#define NEVER        INT64_MAX
+
+static struct {
+    struct pvmi_carrier all[CARRIERS_MAX]; /* 0 is the daemon's */
+    unsigned count;
+    int epoll_fd; /* valid while count > 0 */
+    int timer_fd; /* -1 until an alarm is set */
+    int64_t alarm_us;
+    bool paused;
+} set = {.timer_fd = -1, .alarm_us = NEVER};
+
+static int watch(int op, int fd, uint32_t events)
+{
+    struct epoll_event event = {.events = events, .data.fd = fd};
+    return epoll_ctl(set.epoll_fd, op, fd, &event) ? PVMI_ESYSTEM : 0;
+}
+
+/* ---- opening and closing ---- */
+
+static int open_next(const struct pvmi_transport_ops *ops, const struct pvmi_callbacks *callbacks,
+                     struct pvmi_carrier *c)
+{
+    c->ops = ops;
+    int rc = ops->open(NULL, callbacks, c, &c->transport);
+    if (rc)
+        return rc;
+    rc = watch(EPOLL_CTL_ADD, ops->fd(c->transport), EPOLLIN);
+    if (rc) {
+        ops->close(c->transport);
+        return rc;
+    }
+    ops->query(c->transport, &c->attributes);
+    set.count++;
+    return 0;
+}
+
+int pvmi_carrier_open(const struct pvmi_transport_ops *ops, const struct pvmi_callbacks *callbacks,
+                      struct pvmi_carrier **out)
+{
+    for (unsigned i = 0; i < set.count; i++)
+        if (set.all[i].ops == ops) {
+            *out = &set.all[i];
+            return 0;
+        }
+    if (set.count == CARRIERS_MAX)
+        return PVMI_ELIMIT;
+    if (!set.count) {
+        set.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+        if (set.epoll_fd < 0)
+            return PVMI_ESYSTEM;
+    }
+    *out = &set.all[set.count];
+    int rc = open_next(ops, callbacks, *out);
+    if (rc && !set.count)
+        close(set.epoll_fd);
+    return rc;
+}
+
+void pvmi_carrier_close_all(void)
+{
+    if (!set.count)
+        return;
+    while (set.count) {
+        struct pvmi_carrier *c = &set.all[--set.count];
+        c->ops->close(c->transport);
+    }
+    close(set.epoll_fd);
+    if (set.timer_fd >= 0)
+        close(set.timer_fd);
+    memset(&set, 0, sizeof set);
+    set.timer_fd = -1;
+    set.alarm_us = NEVER;
+}
+
+/* ---- progress ---- */
+
+static int progress(struct pvmi_carrier *c)
+{
+    int n = c->ops->progress(c->transport);
+    return n > 0 ? n : 0; /* what is wrong with a connection its down() tells */
+}
+
+int pvmi_carrier_progress_direct(void)
+{
+    int n = 0;
+    if (set.paused)
+        return 0;
+    for (unsigned i = 1; i < set.count; i++)
+        n += progress(&set.all[i]);
+    return n;
+}
+
+int pvmi_carrier_progress_daemon(void)
+{
+    return set.count ? progress(&set.all[0]) : 0;
+}
+
+int pvmi_carrier_fd(void)
+{
+    return set.epoll_fd;
+}
+
+int pvmi_carrier_arm(void)
+{
+    for (unsigned i = 0; i < (set.paused ? 1 : set.count); i++)
+        if (set.all[i].ops->arm(set.all[i].transport))
+            return 1;
+    return 0;
+}
+
+void pvmi_carrier_pause(bool on)
+{
+    if (set.paused == on)
+        return;
+    set.paused = on;
+    for (unsigned i = 1; i < set.count; i++)
+        watch(EPOLL_CTL_MOD, set.all[i].ops->fd(set.all[i].transport), on ? 0 : EPOLLIN);
+}
+
+/* ---- time ---- */
+
+void pvmi_carrier_alarm(int64_t at_us)
+{
+    if (at_us >= set.alarm_us || !set.count)
+        return;
+    set.alarm_us = at_us;
+    if (set.timer_fd < 0) {
+        set.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+        if (set.timer_fd < 0 || watch(EPOLL_CTL_ADD, set.timer_fd, EPOLLIN))
+            pvmi_log(PVMI_LOG_INFO, "no descriptor for a timer: what waits for a time waits for the next call, too");
+    }
+    struct itimerspec when = {.it_value = {.tv_sec = at_us / 1000000, .tv_nsec = at_us % 1000000 * 1000}};
+    if (set.timer_fd >= 0)
+        timerfd_settime(set.timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+bool pvmi_carrier_alarmed(void)
+{
+    static const struct itimerspec off;
+    if (set.alarm_us == NEVER || pvmi_clock_us() < set.alarm_us)
+        return false;
+    set.alarm_us = NEVER;
+    if (set.timer_fd >= 0)
+        timerfd_settime(set.timer_fd, 0, &off, NULL);
+    return true;
+}

@@ -1,0 +1,46 @@
+/*
+ * carrier.h - the transports that this task has open: unix from enrolment on, the others from the first direct link
+ * that is offered by or to us. One descriptor wakes a sleeping task for all of them, and for one point in time.
+ */
+#ifndef PVMI_CARRIER_H
+#define PVMI_CARRIER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "../transports/transport.h"
+
+struct pvmi_carrier {
+    const struct pvmi_transport_ops *ops;
+    struct pvmi_transport *transport;
+    struct pvmi_attributes attributes;
+};
+
+/* The open transport of these operations, opened if need be. 0, PVMI_ELIMIT or what its open() says. */
+int pvmi_carrier_open(const struct pvmi_transport_ops *ops, const struct pvmi_callbacks *callbacks,
+                      struct pvmi_carrier **out);
+
+/* Closes all; endpoints are freed without a callback. Also in a forked child, for the copies it inherited. */
+void pvmi_carrier_close_all(void);
+
+/* Moves what can be moved, without waiting: on all but the daemon's, on the daemon's. Number of things that happened.
+ */
+int pvmi_carrier_progress_direct(void);
+int pvmi_carrier_progress_daemon(void);
+
+/* A descriptor that is readable when progress has something to do; arm first, and do not sleep if that gives 1. */
+int pvmi_carrier_fd(void);
+int pvmi_carrier_arm(void);
+
+/*
+ * While on, direct transports rest: a receiver has more frames that came too early than it wants to keep, and waits for
+ * those of the daemon.
+ */
+void pvmi_carrier_pause(bool on);
+
+/* Makes the descriptor readable at that time of pvmi_clock_us() at the latest. */
+void pvmi_carrier_alarm(int64_t at_us);
+
+/* Whether the time of an alarm has come; it is over then. Costs nothing while none is set. */
+bool pvmi_carrier_alarmed(void);
+
+#endif

@@ -1,0 +1,109 @@
+/* early.c - see early.h. Most come in order, so they are put in from the end. */
+#include "early.h"
+#include <stdlib.h>
+#include <utlist.h>
+#include "../core/log.h"
+
+#define CROWDED_BYTES  ((size_t)64 << 20)
+#define CROWDED_FRAMES 65536
+
+static size_t kept_bytes, kept_frames; /* that came by direct links */
+
+static void count(const struct pvmi_early *e, int sign)
+{
+    if (!e->direct)
+        return;
+    kept_bytes += sign > 0 ? e->copied : -e->copied;
+    kept_frames += sign > 0 ? 1 : -1;
+}
+
+static int32_t distance(const struct pvmi_early *e, uint32_t seq)
+{
+    return (int32_t)(e->h.seq - seq);
+}
+
+static void insert(struct pvmi_early **all, struct pvmi_early *e)
+{
+    struct pvmi_early *before = *all ? (*all)->prev : NULL; /* the last one */
+    while (before && distance(before, e->h.seq) > 0)
+        before = before == *all ? NULL : before->prev;
+    if (before)
+        DL_APPEND_ELEM(*all, before, e);
+    else
+        DL_PREPEND(*all, e);
+    count(e, 1);
+}
+
+static struct pvmi_early *make(const struct pvmi_frame_header *h, bool direct)
+{
+    struct pvmi_early *e = calloc(1, sizeof *e);
+    if (!e) {
+        pvmi_log(PVMI_LOG_ERROR, "no memory for a frame that came before its turn");
+        return NULL;
+    }
+    e->h = *h;
+    e->direct = direct;
+    return e;
+}
+
+struct pvmi_early *pvmi_early_add(struct pvmi_early **all, const struct pvmi_frame_header *h, bool direct)
+{
+    struct pvmi_early *e = make(h, direct);
+    if (e && h->length) {
+        e->mem = pvmi_mem_new(h->length);
+        e->copied = h->length;
+    }
+    if (e && h->length && !e->mem) {
+        free(e);
+        return NULL;
+    }
+    if (e)
+        insert(all, e);
+    return e;
+}
+
+struct pvmi_early *pvmi_early_add_whole(struct pvmi_early **all, const struct pvmi_frame_header *h,
+                                        struct pvmi_mem *mem)
+{
+    struct pvmi_early *e = make(h, true);
+    if (e) {
+        e->mem = mem;
+        e->complete = true;
+        insert(all, e);
+    }
+    return e;
+}
+
+void pvmi_early_remove(struct pvmi_early **all, struct pvmi_early *e)
+{
+    DL_DELETE(*all, e);
+    count(e, -1);
+    pvmi_mem_unref(e->mem);
+    free(e);
+}
+
+void pvmi_early_clear(struct pvmi_early **all)
+{
+    while (*all)
+        pvmi_early_remove(all, *all);
+}
+
+struct pvmi_early *pvmi_early_due(struct pvmi_early **all, uint32_t due)
+{
+    struct pvmi_early *e, *next;
+    DL_FOREACH_SAFE (*all, e, next) {
+        if (distance(e, due) > 0)
+            return NULL;
+        if (!e->complete)
+            continue; /* a link writes to it still */
+        if (distance(e, due) == 0)
+            return e;
+        pvmi_early_remove(all, e);
+    }
+    return NULL;
+}
+
+bool pvmi_early_is_crowded(void)
+{
+    return kept_bytes > CROWDED_BYTES || kept_frames > CROWDED_FRAMES;
+}

@@ -1,0 +1,93 @@
+/* farewell.c - see farewell.h. */
+#include "farewell.h"
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+#include "../core/clock.h"
+#include "carrier.h"
+#include "handler.h"
+#include "inbox.h"
+#include "peer.h"
+#include "route.h"
+
+#define LIMIT_US 2000000
+
+struct farewell {
+    struct pvmi_message *m;
+    pvmi_tid tid;
+    int64_t deadline_us;
+    struct farewell *prev, *next;
+};
+
+static struct farewell *waiting;
+static bool bypassed;
+
+/* The one int of a notification; 0 for other messages. */
+static pvmi_tid subject(const struct pvmi_message *m)
+{
+    int32_t tid;
+    if (m->length != sizeof tid)
+        return 0;
+    memcpy(&tid, m->mem->data, sizeof tid);
+    return (pvmi_tid)tid;
+}
+
+bool pvmi_farewell_take(struct pvmi_message *m)
+{
+    pvmi_tid tid = bypassed ? 0 : subject(m);
+    struct pvmi_peer *p = tid ? pvmi_peer_find(tid) : NULL;
+    if (p)
+        pvmi_route_withdraw(p);
+    struct farewell *f = p && p->links ? malloc(sizeof *f) : NULL;
+    if (!f)
+        return false;
+    *f = (struct farewell){.m = m, .tid = tid, .deadline_us = pvmi_clock_us() + LIMIT_US};
+    DL_APPEND(waiting, f);
+    pvmi_carrier_alarm(f->deadline_us);
+    return true;
+}
+
+void pvmi_farewell_bypass(bool on)
+{
+    bypassed = on;
+}
+
+static void deliver(struct farewell *f)
+{
+    DL_DELETE(waiting, f);
+    if (!pvmi_handler_take(f->m))
+        pvmi_inbox_put(f->m);
+    free(f);
+}
+
+void pvmi_farewell_deliver(pvmi_tid tid)
+{
+    struct farewell *f, *next;
+    DL_FOREACH_SAFE (waiting, f, next)
+        if (f->tid == tid)
+            deliver(f);
+}
+
+int pvmi_farewell_expire(int64_t now_us)
+{
+    int n = 0;
+    struct farewell *f, *next;
+    DL_FOREACH_SAFE (waiting, f, next)
+        if (f->deadline_us <= now_us) {
+            deliver(f);
+            n++;
+        } else {
+            pvmi_carrier_alarm(f->deadline_us);
+        }
+    return n;
+}
+
+void pvmi_farewell_clear(void)
+{
+    struct farewell *f, *next;
+    DL_FOREACH_SAFE (waiting, f, next) {
+        DL_DELETE(waiting, f);
+        pvmi_message_unref(f->m);
+        free(f);
+    }
+}

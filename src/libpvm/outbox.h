@@ -1,0 +1,32 @@
+/*
+ * outbox.h - frames that wait for room on the daemon's link: control messages of ours, which may be due while something
+ * else is being sent, and frames of direct links that broke (peer.h, `again`).
+ */
+#ifndef PVMI_OUTBOX_H
+#define PVMI_OUTBOX_H
+
+#include <stdbool.h>
+#include "../core/buf.h"
+#include "../core/frame.h"
+
+/*
+ * A control message in one frame, to a task (context TC) or our daemon (TM): sent now or as soon as there is room.
+ * `body` is freed here in any case, and fd (-1: none) goes along. 0 or PVMI_ENOMEM, PVMI_ELIMIT (logged).
+ */
+int pvmi_outbox_put(pvmi_tid dst, uint32_t ctx, int32_t tag, struct pvmi_buf *body, int fd);
+
+/* Some peer has frames that are to be sent again. */
+void pvmi_outbox_resend(void);
+
+/* Sends what there is room for. Number of frames sent. */
+int pvmi_outbox_flush(void);
+
+bool pvmi_outbox_is_empty(void);
+
+/* Brackets a message of several frames to our daemon: nothing may come between them. */
+void pvmi_outbox_hold(bool on);
+
+/* Drops all. */
+void pvmi_outbox_clear(void);
+
+#endif

@@ -1,0 +1,555 @@
+/* route.c - see route.h. */
+#include "route.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <utlist.h>
+#include "../core/buf.h"
+#include "../core/clock.h"
+#include "../core/config.h"
+#include "../core/error.h"
+#include "../core/log.h"
+#include "../core/proto.h"
+#include "../transports/choice.h"
+#include "farewell.h"
+#include "notify.h"
+#include "outbox.h"
+#include "task.h"
+#include "wait.h"
+
+#define OFFERS_MAX      8        /* open at once: each holds descriptors */
+#define OFFER_BUSY_US   1000000  /* an older one may be given up for another peer */
+#define OFFER_LIMIT_US  30000000 /* an older one is made anew */
+#define PAUSE_LOST_US   20000    /* before a link that was up is offered again; doubles with each time */
+#define PAUSE_FAILED_US 1000000  /* before one that did not come up is */
+#define PAUSE_MAX_US    60000000
+#define STABLE_US       5000000 /* a link that lived longer was no failure */
+#define SCARCE_PAUSE_US 1000000 /* before descriptors are looked for again */
+#define SPARE_FDS       8       /* descriptors left to the program */
+#define LEAVE_LIMIT_US  100000  /* for acknowledgements, before the daemon carries all again */
+#define NAME_BYTES      32
+
+static struct pvmi_choice choice;
+static struct {
+    unsigned offers_open;
+    uint32_t last_number;
+    int64_t scarce_until_us;
+    unsigned links_max, link_frames;
+} routes;
+
+/* ---- the choice ---- */
+
+/* An error that a program runs into again and again is said once. */
+static void say_once(enum pvmi_log_level level, const char *why)
+{
+    static char said[1024];
+    if (!strcmp(said, why))
+        return;
+    snprintf(said, sizeof said, "%s", why);
+    pvmi_log(level, "%s", why);
+}
+
+int pvmi_route_start(void)
+{
+    char why[1024];
+    int rc = pvmi_choice_parse(pvmi_config_text(PVMI_SETTING_TRANSPORT), &choice, why, sizeof why);
+    if (why[0])
+        say_once(rc ? PVMI_LOG_ERROR : PVMI_LOG_WARNING, why);
+    if (rc)
+        return rc;
+    memset(&routes, 0, sizeof routes);
+    routes.links_max = (unsigned)pvmi_config_integer(PVMI_SETTING_LINKS_MAX);
+    routes.link_frames = (unsigned)pvmi_config_integer(PVMI_SETTING_LINK_FRAMES);
+    bool references = false;
+    for (unsigned i = 0; i < choice.count; i++) {
+        struct pvmi_attributes a;
+        choice.ops[i]->query(NULL, &a);
+        references = references || a.by_reference;
+    }
+    (void)references;
+    return 0;
+}
+
+static bool chosen(const struct pvmi_transport_ops *ops)
+{
+    for (unsigned i = 0; i < choice.count; i++)
+        if (choice.ops[i] == ops)
+            return true;
+    return false;
+}
+
+/* Whether a transport leads from here to p at all. */
+static bool leads_to(const struct pvmi_transport_ops *ops, const struct pvmi_peer *p)
+{
+    struct pvmi_attributes a;
+    ops->query(NULL, &a);
+    return !a.local_only || pvmi_tid_host(p->tid) == pvmi_tid_host(pvmi_task.tid);
+}
+
+/* ---- what there is room for ---- */
+
+/* Whether the process is nearly out of descriptors: those that are left are the program's. */
+static bool descriptors_scarce(void)
+{
+    struct rlimit limit;
+    int64_t now = pvmi_clock_us();
+    if (now < routes.scarce_until_us)
+        return true;
+    int lowest = fcntl(pvmi_link_fd(), F_DUPFD_CLOEXEC, 0);
+    if (lowest >= 0)
+        close(lowest);
+    if (lowest >= 0 && (getrlimit(RLIMIT_NOFILE, &limit) || (rlim_t)lowest + SPARE_FDS < limit.rlim_cur))
+        return false;
+    routes.scarce_until_us = now + SCARCE_PAUSE_US;
+    pvmi_log_once(PVMI_LOG_INFO, "out of descriptors (ulimit -n): no more direct links, the daemons carry the rest");
+    return true;
+}
+
+static bool room_for_link(void)
+{
+    return pvmi_link_count < routes.links_max && !descriptors_scarce();
+}
+
+/* ---- pauses ---- */
+
+static void pause_offers(struct pvmi_peer *p, int64_t first_us)
+{
+    int64_t pause = first_us << (p->route.failures < 12 ? p->route.failures : 12);
+    p->route.failures++;
+    p->route.next = 0;
+    p->route.not_before_us = pvmi_clock_us() + (pause < PAUSE_MAX_US ? pause : PAUSE_MAX_US);
+}
+
+static void drop_attempt(struct pvmi_peer *p)
+{
+    struct pvmi_link *l = p->route.attempt;
+    if (!l)
+        return;
+    if (l->state == PVMI_LINK_OFFERED)
+        routes.offers_open--;
+    p->route.attempt = NULL;
+    pvmi_link_free(l);
+}
+
+void pvmi_route_withdraw(struct pvmi_peer *p)
+{
+    if (p->route.attempt && p->route.attempt->state == PVMI_LINK_OFFERED)
+        drop_attempt(p);
+}
+
+/* ---- offering ---- */
+
+static void send_offer(struct pvmi_peer *p, const char *name, const uint8_t *blob, int length, int fd)
+{
+    struct pvmi_buf body;
+    pvmi_buf_init(&body);
+    pvmi_buf_put_u32(&body, p->route.number);
+    pvmi_buf_put_u8(&body, 1);
+    pvmi_buf_put_string(&body, name);
+    pvmi_buf_put_blob(&body, blob, (size_t)length);
+    pvmi_outbox_put(p->tid, PVMI_CTX_TC, (int32_t)PVMI_TC_OFFER, &body, fd);
+}
+
+/* Offers a link by one transport; false when that cannot be. */
+static bool offer_by(struct pvmi_peer *p, const struct pvmi_transport_ops *ops)
+{
+    uint8_t blob[PVMI_OFFER_MAX];
+    int fd = -1;
+    struct pvmi_link *l = pvmi_link_new(ops, p, PVMI_LINK_OFFERED);
+    if (!l)
+        return false;
+    int length = ops->offer(l->carrier->transport, l, blob, &fd, &l->ep);
+    if (length < 0) {
+        pvmi_log(PVMI_LOG_INFO, "cannot offer a link by %s to t%x: %s", ops->name, p->tid, pvmi_error_text(length));
+        l->ep = NULL;
+        pvmi_link_free(l);
+        return false;
+    }
+    p->route.attempt = l;
+    p->route.number = ++routes.last_number;
+    p->route.since_us = pvmi_clock_us();
+    routes.offers_open++;
+    send_offer(p, ops->name, blob, length, fd);
+    return true;
+}
+
+/* Offers a link by the next transport of our choice that leads to p; after the last one there is a pause. */
+static void offer(struct pvmi_peer *p)
+{
+    if (!room_for_link()) {
+        pause_offers(p, PAUSE_FAILED_US);
+        return;
+    }
+    for (; p->route.next < choice.count; p->route.next++)
+        if (leads_to(choice.ops[p->route.next], p) && offer_by(p, choice.ops[p->route.next]))
+            return;
+    pause_offers(p, PAUSE_FAILED_US);
+}
+
+static void try_next(struct pvmi_peer *p)
+{
+    p->route.next++;
+    offer(p);
+}
+
+/* Makes room for one more open offer; false if all are young. */
+static bool make_room(int64_t now_us)
+{
+    if (routes.offers_open < OFFERS_MAX)
+        return true;
+    struct pvmi_link *l, *oldest = NULL;
+    DL_FOREACH (pvmi_links, l)
+        if (l->state == PVMI_LINK_OFFERED && (!oldest || l->peer->route.since_us < oldest->peer->route.since_us))
+            oldest = l;
+    if (!oldest || now_us - oldest->peer->route.since_us < OFFER_BUSY_US)
+        return false;
+    struct pvmi_peer *busy = oldest->peer;
+    drop_attempt(busy);
+    pause_offers(busy, PAUSE_FAILED_US);
+    return true;
+}
+
+void pvmi_route_consider(struct pvmi_peer *p, unsigned frames)
+{
+    struct pvmi_route *r = &p->route;
+    r->frames += frames;
+    if (pvmi_options.route == PvmDontRoute || !choice.count || p->ended)
+        return;
+    if (pvmi_options.route == PvmAllowDirect && r->frames <= routes.link_frames)
+        return;
+    int64_t now = pvmi_clock_us();
+    if (r->attempt && r->attempt->state == PVMI_LINK_OFFERED && now - r->since_us > OFFER_LIMIT_US) {
+        drop_attempt(p);
+        pause_offers(p, PAUSE_FAILED_US);
+    }
+    if (r->attempt || now < r->not_before_us || !make_room(now))
+        return;
+    offer(p);
+}
+
+/* ---- being offered ---- */
+
+static void send_answer(struct pvmi_peer *p, uint32_t number, int code, const char *name, const uint8_t *reply,
+                        int length)
+{
+    struct pvmi_buf body;
+    pvmi_buf_init(&body);
+    pvmi_buf_put_u32(&body, number);
+    pvmi_buf_put_i32(&body, code);
+    pvmi_buf_put_string(&body, name);
+    pvmi_buf_put_blob(&body, reply, (size_t)length);
+    pvmi_outbox_put(p->tid, PVMI_CTX_TC, (int32_t)PVMI_TC_ANSWER, &body, -1);
+}
+
+/* Joins one offer; takes over fd. 0 or why it cannot be. */
+static int join(struct pvmi_peer *p, uint32_t number, const char *name, const uint8_t *blob, size_t length, int fd)
+{
+    uint8_t reply[PVMI_OFFER_MAX];
+    const struct pvmi_transport_ops *ops = pvmi_transport_find(name);
+    struct pvmi_link *l = ops && chosen(ops) && leads_to(ops, p) ? pvmi_link_new(ops, p, PVMI_LINK_JOINED) : NULL;
+    if (!l) {
+        if (fd >= 0)
+            close(fd);
+        return PVMI_EUNSUPPORTED;
+    }
+    int n = ops->join(l->carrier->transport, blob, length, fd, l, reply, &l->ep);
+    if (n < 0) {
+        l->ep = NULL;
+        pvmi_link_free(l);
+        return n;
+    }
+    p->route.attempt = l;
+    p->route.number = number;
+    p->route.since_us = pvmi_clock_us();
+    if (!l->lossless) {
+        l->deadline_us = p->route.since_us + pvmi_config_us(PVMI_SETTING_TCP_TIMEOUT);
+        pvmi_carrier_alarm(l->deadline_us);
+    }
+    send_answer(p, number, 0, name, reply, n);
+    pvmi_link_acknowledge(l, false); /* the greeting: when it is out, there is a connection */
+    return 0;
+}
+
+/* Joins the first of the offers that works. 0 or why none does. */
+static int join_any(struct pvmi_peer *p, struct pvmi_buf *body, uint32_t number, int fd)
+{
+    int rc = PVMI_EFORMAT, count = pvmi_buf_get_u8(body);
+    for (int i = 0; i < count && !pvmi_buf_error(body); i++) {
+        char name[NAME_BYTES];
+        size_t length;
+        pvmi_buf_get_string_to(body, name, sizeof name);
+        const uint8_t *blob = pvmi_buf_get_blob(body, &length);
+        if (pvmi_buf_error(body) || length > PVMI_OFFER_MAX)
+            break;
+        rc = join(p, number, name, blob, length, fd);
+        fd = -1;
+        if (!rc)
+            return 0;
+    }
+    if (fd >= 0)
+        close(fd);
+    return pvmi_buf_error(body) ? PVMI_EFORMAT : rc;
+}
+
+/* Whether an offer of ours that is under way to p is better than the one that has come: that of the lower tid is. */
+static bool ours_wins(const struct pvmi_peer *p)
+{
+    const struct pvmi_link *l = p->route.attempt;
+    return l && l->state == PVMI_LINK_OFFERED && pvmi_task.tid < p->tid;
+}
+
+void pvmi_route_take_offer(struct pvmi_message *m)
+{
+    struct pvmi_buf body;
+    pvmi_buf_view(&body, m->mem ? m->mem->data : NULL, m->length);
+    uint32_t number = pvmi_buf_get_u32(&body);
+    struct pvmi_peer *p = pvmi_peer_get(m->src);
+    int fd = pvmi_link_take_descriptor(), rc = 0;
+    if (!p || m->src == pvmi_task.tid)
+        rc = PVMI_EDENIED;
+    else if (ours_wins(p))
+        rc = PVMI_EEXISTS;
+    else if (pvmi_options.route == PvmDontRoute || !choice.count)
+        rc = PVMI_EDENIED;
+    else {
+        drop_attempt(p);
+        rc = room_for_link() ? 0 : PVMI_ELIMIT;
+    }
+    if (rc && fd >= 0)
+        close(fd);
+    if (!rc)
+        rc = join_any(p, &body, number, fd);
+    if (rc && p)
+        send_answer(p, number, rc, "", NULL, 0);
+}
+
+/* ---- answers ---- */
+
+/* Once for each host: users should know that a network does not do what they expect of it. */
+static void warn_unreachable(const struct pvmi_peer *p, const char *transport, int code)
+{
+    struct pvmi_peer *host = pvmi_peer_get(pvmi_tid_host(p->tid));
+    if (!host || host->route.failures)
+        return;
+    host->route.failures = 1;
+    pvmi_log(PVMI_LOG_WARNING, "no direct link by %s to t%x and others on its host (%s): the daemons carry instead",
+             transport, p->tid, pvmi_error_text(code));
+}
+
+/* Our offer was not joined. */
+static void take_refusal(struct pvmi_peer *p, int code)
+{
+    const char *name = p->route.attempt->carrier->ops->name;
+    drop_attempt(p);
+    switch (code) {
+    case PVMI_EEXISTS: /* crossed with the peer's own, which comes */
+        return;
+    case PVMI_EDENIED: /* it wants no direct links */
+    case PVMI_ELIMIT:  /* it has no room for one */
+        pause_offers(p, PAUSE_FAILED_US);
+        return;
+    case PVMI_EUNSUPPORTED: /* it does not use this transport */
+        break;
+    default:
+        warn_unreachable(p, name, code);
+    }
+    try_next(p);
+}
+
+void pvmi_route_take_answer(struct pvmi_message *m)
+{
+    struct pvmi_buf body;
+    char name[NAME_BYTES];
+    size_t length;
+    pvmi_buf_view(&body, m->mem ? m->mem->data : NULL, m->length);
+    uint32_t number = pvmi_buf_get_u32(&body);
+    int code = pvmi_buf_get_i32(&body);
+    pvmi_buf_get_string_to(&body, name, sizeof name);
+    const uint8_t *reply = pvmi_buf_get_blob(&body, &length);
+    struct pvmi_peer *p = pvmi_peer_find(m->src);
+    struct pvmi_link *l = p ? p->route.attempt : NULL;
+    if (pvmi_buf_end(&body) || !l || l->state != PVMI_LINK_OFFERED || p->route.number != number)
+        return; /* of an offer that has been taken back, or is up already */
+    const struct pvmi_transport_ops *ops = l->carrier->ops;
+    if (!code && length && ops->joined)
+        code = ops->joined(l->ep, reply, length);
+    if (code)
+        take_refusal(p, code);
+}
+
+/* ---- up ---- */
+
+void pvmi_route_heard(struct pvmi_link *l)
+{
+    struct pvmi_peer *p = l->peer;
+    bool ours = l->state == PVMI_LINK_OFFERED;
+    l->state = PVMI_LINK_UP;
+    l->deadline_us = INT64_MAX;
+    if (ours)
+        routes.offers_open--;
+    if (p->route.attempt == l)
+        p->route.attempt = NULL;
+    p->link = l; /* an older one, which the peer has lost, brings what it has until it is down */
+    p->links_opened++;
+    p->route.since_us = pvmi_clock_us();
+    p->route.next = 0;
+    if (ours)
+        pvmi_link_acknowledge(l, false); /* the greeting */
+    pvmi_log(PVMI_LOG_DEBUG, "direct link to t%x by %s", p->tid, l->carrier->ops->name);
+    pvmi_notify_route_added(p->tid);
+}
+
+/* ---- down ---- */
+
+void pvmi_route_broken(struct pvmi_link *l)
+{
+    if (l->peer->link == l)
+        l->peer->link = NULL;
+}
+
+/* In the middle of a message: asks the daemon to say when the sender has left, since then the rest never comes. */
+static void watch_sender(const struct pvmi_peer *p)
+{
+    struct pvmi_buf body;
+    pvmi_buf_init(&body);
+    pvmi_buf_put_u32(&body, PvmTaskExit);
+    pvmi_buf_put_i32(&body, (int32_t)PVMI_TC_ENDED);
+    pvmi_buf_put_u32(&body, PVMI_CTX_TC);
+    pvmi_buf_put_i32(&body, 1);
+    pvmi_buf_put_u32(&body, 1);
+    pvmi_buf_put_u32(&body, p->tid);
+    pvmi_outbox_put(PVMI_TID_DAEMON, PVMI_CTX_TM, (int32_t)PVMI_TM_NOTIFY, &body, -1);
+}
+
+/* One that was up. */
+static void lose_link(struct pvmi_link *l, int reason)
+{
+    struct pvmi_peer *p = l->peer;
+    bool stable = pvmi_clock_us() - p->route.since_us > STABLE_US;
+    pvmi_log(PVMI_LOG_DEBUG, "lost the direct link to t%x by %s: %s", p->tid, l->carrier->ops->name,
+             reason ? pvmi_error_text(reason) : "closed");
+    p->links_lost++;
+    if (p->link == l || !p->link) {
+        p->link = NULL;
+        if (stable)
+            p->route.failures = 0;
+        pause_offers(p, PAUSE_LOST_US);
+    }
+    pvmi_peer_use(p);
+    pvmi_link_free(l);
+    if ((p->incoming || p->early) && !p->ended && pvmi_link_is_up())
+        watch_sender(p);
+    if (!p->link)
+        pvmi_notify_route_deleted(p->tid);
+    pvmi_peer_put(p);
+}
+
+/* One that was offered or joined. */
+static void lose_attempt(struct pvmi_link *l, int reason)
+{
+    struct pvmi_peer *p = l->peer;
+    bool ours = l->state == PVMI_LINK_OFFERED;
+    uint32_t number = p->route.number;
+    drop_attempt(p);
+    if (ours)
+        pause_offers(p, PAUSE_FAILED_US);
+    else
+        send_answer(p, number, reason ? reason : PVMI_EDOWN, "", NULL, 0);
+}
+
+void pvmi_route_lost(struct pvmi_link *l, int reason)
+{
+    if (l->state == PVMI_LINK_UP)
+        lose_link(l, reason);
+    else
+        lose_attempt(l, reason);
+}
+
+void pvmi_route_forget(struct pvmi_peer *p)
+{
+    struct pvmi_link *l, *next;
+    if (!p->links)
+        return;
+    pvmi_peer_use(p);
+    drop_attempt(p);
+    p->link = NULL;
+    DL_FOREACH_SAFE (pvmi_links, l, next)
+        if (l->peer == p)
+            pvmi_link_free(l);
+    pvmi_peer_put(p);
+}
+
+/* ---- time ---- */
+
+int pvmi_route_alarm(void)
+{
+    int n = 0;
+    int64_t now = pvmi_clock_us();
+    struct pvmi_link *l, *next;
+    DL_FOREACH_SAFE (pvmi_links, l, next) {
+        if (l->deadline_us > now) {
+            pvmi_carrier_alarm(l->deadline_us);
+            continue;
+        }
+        l->deadline_us = INT64_MAX;
+        if (!l->ack_due && pvmi_link_is_idle(l))
+            continue; /* our greeting is out: there is a connection, and the peer has not looked yet */
+        lose_attempt(l, PVMI_ETIMEOUT);
+        n++;
+    }
+    return n + pvmi_farewell_expire(now);
+}
+
+/* ---- leaving ---- */
+
+static bool all_acknowledged(void *arg)
+{
+    (void)arg;
+    struct pvmi_link *l;
+    DL_FOREACH (pvmi_links, l)
+        if (l->kept.count)
+            return false;
+    return true;
+}
+
+static bool all_sent_again(void *arg)
+{
+    (void)arg;
+    return pvmi_outbox_is_empty();
+}
+
+int pvmi_route_leave(void)
+{
+    struct pvmi_link *l;
+    DL_FOREACH (pvmi_links, l)
+        if (l->kept.count || l->unacked_frames)
+            pvmi_link_acknowledge(l, l->kept.count);
+    int rc = all_acknowledged(NULL) ? 0 : pvmi_wait_until(all_acknowledged, NULL, pvmi_clock_us() + LEAVE_LIMIT_US);
+    if (rc && rc != PVMI_ETIMEOUT)
+        return rc;
+    DL_FOREACH (pvmi_links, l)
+        if (l->kept.count) {
+            pvmi_replay_move(&l->kept, &l->peer->again);
+            pvmi_outbox_resend();
+        }
+    pvmi_outbox_flush();
+    return all_sent_again(NULL) ? 0 : pvmi_wait_until(all_sent_again, NULL, PVMI_WAIT_FOREVER);
+}
+
+void pvmi_route_clear(void)
+{
+    while (pvmi_links) {
+        struct pvmi_link *l = pvmi_links;
+        struct pvmi_peer *p = l->peer;
+        if (p->route.attempt == l)
+            p->route.attempt = NULL;
+        if (p->link == l)
+            p->link = NULL;
+        pvmi_link_free(l);
+    }
+    routes.offers_open = 0;
+    pvmi_farewell_clear();
+}
