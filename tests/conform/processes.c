@@ -137,6 +137,7 @@ static struct peer start(void (*run)(int control))
         close(pair[1]);
         return (struct peer){pid, pair[0]};
     }
+    in_other_process = true;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     close(pair[0]);
     pvmi_mem_after_fork();
@@ -266,6 +267,7 @@ static void run_stream(int control)
 {
     meet_other(&client, control, other_offers);
     client.hold = 4;
+    atomic_store(&shared->sent, 1);
     say_go(control);
     for (uint32_t seq = 1;;) {
         if ((in_place ? side_send_mixed(&client, seq) : side_send_kept(&client, seq)) == 0)

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,8 @@ const struct pvmi_transport_ops *ops;
 struct side server, client;
 bool use_whole, one_process, faults_end;
 
+bool in_other_process;
+
 static char folder[64];
 
 struct inplace {
@@ -23,6 +26,20 @@ struct inplace {
     uint32_t length;
     struct inplace *prev, *next;
 };
+
+void other_process_failed(const char *file, int line, const char *expression, const char *format, ...)
+{
+    va_list args;
+    fprintf(stderr, "the other process: %s:%d: %s", file, line, expression);
+    if (format) {
+        fputs(": ", stderr);
+        va_start(args, format);
+        vfprintf(stderr, format, args);
+        va_end(args);
+    }
+    fputc('\n', stderr);
+    _exit(1);
+}
 
 /* ---- frames ---- */
 
