@@ -36,7 +36,7 @@ static const struct argp_option option_table[] = {
     {"queued", 'q', "LIST", 0, "match: how many messages wait (default: 0,1000,100000)", 0},
     {"repetitions", 'r', "COUNT", 0, "Samples of each point, instead of a time", 0},
     {"duration", 'd', "SECONDS", 0, "Time for each point (default: 0.2)", 0},
-    {"warmup", 'w', "ROUNDS", 0, "Rounds before each point (default: 10)", 0},
+    {"warmup", 'w', "ROUNDS", 0, "Rounds before each point (default: 10; spawn 1)", 0},
     {"verify", KEY_VERIFY, "HOW", 0,
      "Which contents are compared: none, sample (before and after the measurement; default), all (also while "
      "measuring)",
@@ -79,16 +79,15 @@ static void append(struct argp_state *state, struct int_list *list, long value)
 static const char *append_range(struct argp_state *state, struct int_list *list, long from, const char *text, long max)
 {
     const char *rest;
-    long to = number(text, max, &rest), step = 0, factor = 2;
+    long to = number(text, max, &rest), by = 2;
     if (to < from)
         return NULL;
-    if (*rest == '*')
-        factor = number(rest + 1, 1 << 20, &rest);
-    else if (*rest == '+')
-        step = number(rest + 1, max, &rest);
-    if (factor < 2 || (step <= 0 && (step < 0 || from == 0)))
+    bool adds = *rest == '+';
+    if (adds || *rest == '*')
+        by = number(rest + 1, max, &rest);
+    if (adds ? by < 1 : by < 2 || from == 0) /* it would not end */
         return NULL;
-    for (long value = from; value <= to; value = step ? value + step : value * factor)
+    for (long value = from; value <= to; value = adds ? value + by : value * by)
         append(state, list, value);
     return rest;
 }
@@ -281,12 +280,14 @@ static void complete(struct options *o)
     set_list(&o->tasks, test->default_tasks ? &test->default_tasks : (const int[]){2}, 1);
     if (o->samples == 0 && o->time_us == 0)
         o->samples = test->default_samples;
+    if (o->warmup < 0)
+        o->warmup = test->default_samples ? 1 : 10;
     if (o->time_us == 0)
         o->time_us = 200000;
 }
 
 /* An option that the test has no use for is a misunderstanding: better told than ignored. */
-static void refuse_useless(const struct options *o, const struct argp *argp)
+static void refuse_useless(const struct options *o)
 {
     const struct test *test = &tests[o->test];
     const char *what = !(test->axes & AXIS_BYTES) && o->bytes.count > 0       ? "--sizes"
@@ -294,7 +295,6 @@ static void refuse_useless(const struct options *o, const struct argp *argp)
                        : !(test->axes & AXIS_TASKS) && o->tasks.count > 0     ? "--tasks"
                        : !(test->axes & AXIS_QUEUED) && o->queued.count > 0   ? "--queued"
                                                                               : NULL;
-    (void)argp;
     if (what) {
         fprintf(stderr, "pvm-perf: %s has no %s\n", test->name, what);
         exit(EXIT_BAD_USAGE);
@@ -320,10 +320,10 @@ static void print_version(FILE *to, struct argp_state *state)
 void options_read(int argc, char **argv, struct options *out)
 {
     const struct argp argp = {option_table, take_option, "TEST", introduction, NULL, NULL, NULL};
-    *out = (struct options){.warmup = 10, .verify = VERIFY_SAMPLE};
+    *out = (struct options){.warmup = -1, .verify = VERIFY_SAMPLE};
     argp_program_version_hook = print_version;
     argp_err_exit_status = EXIT_BAD_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, out);
-    refuse_useless(out, &argp);
+    refuse_useless(out);
     complete(out);
 }
