@@ -71,6 +71,16 @@ const struct command command_table[] = {
     {"reset", 0, 3, task_reset, 0, "End all tasks, and delete what they left in the mailbox", "reset",
      "  or     reset info [ name [ index ] ]   (delete only what ended tasks left in the mailbox)\n"
      "Consoles, and tasks that set PvmNoReset, are spared."},
+    {"route", 0, -1, route_command, COMMAND_JSON | COMMAND_OURS, "Show what tasks have sent, and by which transport",
+     "route [ --json ] [ tid ... ]",
+     "Without a tid: of all tasks that are connected. Tasks answer when they next call PVM.\n"
+     "Fields:\n"
+     "  PEER      the other task\n"
+     "  ROUTE     transport that leads to it now, or daemon\n"
+     "  BY        what the numbers count: direct links, or the way by the daemons\n"
+     "  SENT, RECEIVED, BYTES   frames (pieces of messages) and their bytes\n"
+     "  REFUSED   times that a direct link had no room at once\n"
+     "  OPENED    direct links so far; LOST of them broke, and the rest went by the daemons"},
     {"setenv", 0, -1, environment_setenv, 0, "Show or set environment variables of the console",
      "setenv [ name [ value ... ] ]", NULL},
     {"setopt", 2, 2, option_set, COMMAND_OWN_ERRORS, "Set a PVM option of the console task, and of no other",
@@ -133,19 +143,23 @@ static void complain_ambiguous(const char *name, size_t length)
 const struct command *command_find(const char *name)
 {
     size_t length = strlen(name);
-    const struct command *found = NULL;
+    const struct command *found = NULL, *ours = NULL;
     int matches = 0;
 
     for (const struct command *row = command_table; row->name != NULL; row++) {
         if (strcmp(row->name, name) == 0)
             return row;
-        if (length > 0 && !(row->flags & COMMAND_HIDDEN) && strncmp(row->name, name, length) == 0) {
-            found = row;
-            matches++;
+        if (length == 0 || row->flags & COMMAND_HIDDEN || strncmp(row->name, name, length) != 0)
+            continue;
+        if (row->flags & COMMAND_OURS) {
+            ours = row;
+            continue;
         }
+        found = row;
+        matches++;
     }
-    if (matches == 1)
-        return found;
+    if (matches <= 1 && (found != NULL || ours != NULL))
+        return found != NULL ? found : ours;
     if (matches > 1)
         complain_ambiguous(name, length);
     else

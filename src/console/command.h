@@ -9,6 +9,7 @@ enum command_flag {
     COMMAND_JSON = 2,       /* understands --json */
     COMMAND_LEADING = 4,    /* options end at the first word without '-': what follows belongs to a program */
     COMMAND_OWN_ERRORS = 8, /* PvmAutoErr is left as it is while the command runs */
+    COMMAND_OURS = 16,      /* PVM has no such command: an abbreviation that fits one of PVM's, too, means that one */
 };
 
 /* A command's function. argv[0] is its name; --json was taken out (console.json). 0, or CONSOLE_FAILED after it said
@@ -39,6 +40,7 @@ command_function host_add, host_delete, host_conf, host_mstat;                 /
 command_function task_ps, task_kill, task_sig, task_pstat, task_reset;         /* task.c */
 command_function job_list;                                                     /* task.c */
 command_function spawn_command;                                                /* spawn.c */
+command_function route_command;                                                /* route.c */
 command_function mailbox_names, mailbox_put;                                   /* mailbox.c */
 command_function option_get, option_set, option_tickle, option_idump;          /* option.c */
 command_function trace_command;                                                /* trace.c */

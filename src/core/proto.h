@@ -60,6 +60,8 @@ enum pvmi_tc {
     PVMI_TC_ACK,   /* empty; the header's seq is the next number that is due: all before it have come. wid 1: asks for
                       one in return */
     PVMI_TC_ENDED, /* daemon -> task, as asked for by TM_NOTIFY: packed int tid: the task has left */
+    PVMI_TC_ROUTES =
+        0x80030040, /* task -> task: packed int context, int tag of the answer, which tells what went by which route */
 };
 
 /* n of an output message, when it is not a byte count (values of PVM) */

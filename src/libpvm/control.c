@@ -7,6 +7,7 @@
 #include "output.h"
 #include "peer.h"
 #include "route.h"
+#include "routes.h"
 #include "task.h"
 
 /* The one number that HOLD, RELEASE and GONE carry. */
@@ -59,6 +60,7 @@ static const struct {
     {PVMI_TC_ENDED, true, ended},
     {PVMI_TC_OFFER, false, pvmi_route_take_offer},
     {PVMI_TC_ANSWER, false, pvmi_route_take_answer},
+    {PVMI_TC_ROUTES, false, pvmi_routes_take},
 };
 
 bool pvmi_control_take(struct pvmi_message *m)

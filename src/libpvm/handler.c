@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <utlist.h>
 #include "../core/error.h"
+#include "../core/log.h"
 #include "buffer.h"
 #include "compat.h"
 #include "inbox.h"
@@ -19,6 +20,7 @@ struct handler {
 
 struct taken {
     struct pvmi_message *m;
+    void (*call)(struct pvmi_message *m); /* the library's own; NULL: a handler */
     struct taken *prev, *next;
 };
 
@@ -52,27 +54,40 @@ bool pvmi_handler_concerns(int src, int tag, int ctx)
     return queued || (handler_count && find(src, tag, ctx));
 }
 
-bool pvmi_handler_take(struct pvmi_message *m)
+static bool queue_add(struct pvmi_message *m, void (*call)(struct pvmi_message *m))
 {
-    if (!handler_count || !find_for(m))
-        return false;
     struct taken *t = malloc(sizeof *t);
     if (!t)
-        return false; /* the inbox will log it if it has no memory either */
+        return false;
     t->m = m;
+    t->call = call;
     DL_APPEND(queue, t);
     queued++;
     return true;
 }
 
-static struct pvmi_message *queue_pop(void)
+bool pvmi_handler_take(struct pvmi_message *m)
 {
-    struct taken *t = queue;
-    struct pvmi_message *m = t->m;
+    if (!handler_count || !find_for(m))
+        return false;
+    return queue_add(m, NULL); /* else the inbox will log it if it has no memory either */
+}
+
+void pvmi_handler_later(struct pvmi_message *m, void (*call)(struct pvmi_message *m))
+{
+    if (queue_add(pvmi_message_ref(m), call))
+        return;
+    pvmi_log(PVMI_LOG_ERROR, "no memory to answer t%x", m->src);
+    pvmi_message_unref(m);
+}
+
+static struct taken queue_pop(void)
+{
+    struct taken first = *queue, *t = queue;
     DL_DELETE(queue, t);
     free(t);
     queued--;
-    return m;
+    return first;
 }
 
 static int if_there(int mid)
@@ -102,12 +117,16 @@ bool pvmi_handler_run(void)
         return false;
     deferred++;
     for (unsigned left = queued; left && queued; left--) { /* what they send to ourselves comes next time */
-        struct pvmi_message *m = queue_pop();
-        struct handler *h = find_for(m);
-        if (h)
-            invoke(h, m);
-        else
-            pvmi_inbox_put(m);
+        struct taken t = queue_pop();
+        struct handler *h = t.call ? NULL : find_for(t.m);
+        if (h) {
+            invoke(h, t.m);
+        } else if (t.call) {
+            t.call(t.m);
+            pvmi_message_unref(t.m);
+        } else {
+            pvmi_inbox_put(t.m);
+        }
     }
     deferred--;
     return true;
@@ -126,7 +145,7 @@ void pvmi_handler_allow(void)
 void pvmi_handler_clear(void)
 {
     while (queued)
-        pvmi_message_unref(queue_pop());
+        pvmi_message_unref(queue_pop().m);
 }
 
 __attribute__((destructor)) static void free_all(void)

@@ -11,6 +11,9 @@
 /* Takes m (and the reference) if a handler wants it; it then runs later. Called by link.c. */
 bool pvmi_handler_take(struct pvmi_message *m);
 
+/* Calls a function of the library with m as if it were a handler's; takes a reference. */
+void pvmi_handler_later(struct pvmi_message *m, void (*call)(struct pvmi_message *m));
+
 /* Whether a message with these fields might go to a handler, or one that waits for a handler might come before it. */
 bool pvmi_handler_concerns(int src, int tag, int ctx);
 

@@ -2,6 +2,7 @@
  * info.c - pvm-info: what this dpvm is and how it is set up. Looks into tables only: needs no daemon, starts none.
  */
 #include <argp.h>
+#include <limits.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,27 +10,43 @@
 #include <string.h>
 #include "pvm3.h"
 #include "devices.h"
+#include "links.h"
 #include "table.h"
 #include "text.h"
 #include "../core/config.h"
 #include "../core/dsig.h"
 #include "../core/frame.h"
 
-enum { EXIT_BAD_SETTING = 1, EXIT_BAD_USAGE = 2 };
+#define ANSWER_LIMIT_S 2.0
+
+enum { EXIT_BAD_SETTING = 1, EXIT_NO_ANSWER = 1, EXIT_BAD_USAGE = 2 };
 
 static struct {
     bool settings, devices, json;
+    int task; /* 0: none */
 } options;
 
 static const char doc[] =
     "Show what this dpvm is, which transports it can use here, and how it is set up."
-    "\vThe exit code is 1 if a setting has a value that is not understood; the default counts then.";
+    "\vThe exit code is 1 if a setting has a value that is not understood (the default counts then), or if the task of "
+    "--task gives no answer.";
 
 static const struct argp_option option_table[] = {
     {"config", 'c', NULL, 0, "Show every setting: value, where it comes from, default, meaning", 0},
     {"devices", 'd', NULL, 0, "Show the transports alone, and which ones PVM_TRANSPORT chooses", 0},
+    {"task", 't', "TID", 0, "Show what this task has sent to whom, and by which transport", 0},
     {"json", 'j', NULL, 0, "Print JSON", 0},
     {0}};
+
+static int read_tid(const char *text, struct argp_state *state)
+{
+    char *end;
+    unsigned long tid = strtoul(*text == 't' ? text + 1 : text, &end, 16);
+
+    if (*text == '\0' || *end != '\0' || tid == 0 || tid > INT_MAX)
+        argp_error(state, "%s: not a task id; they look like t40002", text);
+    return (int)tid;
+}
 
 static error_t take_option(int key, char *arg, struct argp_state *state)
 {
@@ -39,6 +56,9 @@ static error_t take_option(int key, char *arg, struct argp_state *state)
         return 0;
     case 'd':
         options.devices = true;
+        return 0;
+    case 't':
+        options.task = read_tid(arg, state);
         return 0;
     case 'j':
         options.json = true;
@@ -194,6 +214,27 @@ static int show_settings(void)
     return bad > 0 ? EXIT_BAD_SETTING : EXIT_SUCCESS;
 }
 
+/* ---- a task ---- */
+
+/* As a task of the machine that runs; starts none. */
+static int show_task(int tid)
+{
+    struct links_report report = {.tid = tid};
+
+    if (pvm_mytid() < 0)
+        return EXIT_NO_ANSWER; /* libpvm has said why */
+    links_ask(&report, 1, ANSWER_LIMIT_S);
+    if (report.status != LINKS_TOLD)
+        fprintf(stderr, "pvm-info: %s\n", links_excuse(&report, ANSWER_LIMIT_S));
+    else if (options.json)
+        text_print_json(links_json(&report));
+    else
+        links_print(stdout, &report);
+    links_free(&report, 1);
+    pvm_exit();
+    return report.status == LINKS_TOLD ? EXIT_SUCCESS : EXIT_NO_ANSWER;
+}
+
 static void print_version(FILE *to, struct argp_state *state)
 {
     (void)state;
@@ -207,6 +248,8 @@ int main(int argc, char **argv)
     argp_program_version_hook = print_version;
     argp_err_exit_status = EXIT_BAD_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, NULL);
+    if (options.task != 0)
+        return show_task(options.task);
     if (options.devices)
         return devices_show(options.json) == 0 ? EXIT_SUCCESS : EXIT_BAD_SETTING;
     return options.settings ? show_settings() : show_build();

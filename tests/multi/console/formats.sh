@@ -34,6 +34,10 @@ session "ps"
 same "ps without tasks" "ps
                     HOST      TID   FLAG 0x COMMAND" "$out"
 
+session "route"
+same "route without tasks" "route
+no task is connected" "$out"
+
 program waits 'exec sleep 60'
 pvm -c 'spawn waits'
 tid=${out##*t}
@@ -45,6 +49,10 @@ $(printf '%24s %8s       2/f waits       ' "$host" "$tid")
 pvm> pstat $tid t40777
 t$(printf %8s "$tid")  run
 t   40777  No such task" "$out"
+
+pvm -c "route $tid 40777"
+same "route of what is no PVM program" "route: t$tid is no PVM program, or has not called PVM yet
+route: t40777: there is no such task" "$err"
 
 session "ps -l"
 same "ps -l with a task" "$(printf '%24s %8s ffffffdd PID       2/f waits       ' "$host" "$tid")" \

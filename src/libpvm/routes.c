@@ -1,0 +1,98 @@
+/* routes.c - see routes.h. */
+#include "routes.h"
+#include <stdint.h>
+#include "../core/config.h"
+#include "../core/error.h"
+#include "../core/log.h"
+#include "handler.h"
+#include "link.h"
+#include "options.h"
+#include "peer.h"
+#include "send.h"
+#include "task.h"
+
+/* Another task, or we at the sending side of a message to ourselves, is a peer; daemons are none. */
+static bool is_listed(const struct pvmi_peer *p)
+{
+    return pvmi_tid_is_task(p->tid) && !p->ended;
+}
+
+static const char *route_of(const struct pvmi_peer *p)
+{
+    return p->link && p->link->state == PVMI_LINK_UP ? p->link->carrier->ops->name : "daemon";
+}
+
+static int pack_traffic(struct pvmi_message *m, const struct pvmi_traffic *t)
+{
+    const long values[] = {(long)t->tx_frames, (long)t->tx_bytes, (long)t->rx_frames, (long)t->rx_bytes};
+    return pvmi_message_pack(m, PVM_LONG, values, 4, 1);
+}
+
+static int pack_peer(struct pvmi_message *m, const struct pvmi_peer *p)
+{
+    const int tid = (int)p->tid, counts[] = {(int)p->refusals, (int)p->links_opened, (int)p->links_lost};
+    int rc = pvmi_message_pack(m, PVM_INT, &tid, 1, 1);
+    rc = rc ? rc : pvmi_message_pack_string(m, route_of(p));
+    rc = rc ? rc : pack_traffic(m, &p->direct);
+    rc = rc ? rc : pack_traffic(m, &p->daemon);
+    return rc ? rc : pvmi_message_pack(m, PVM_INT, counts, 3, 1);
+}
+
+static int pack_all(struct pvmi_message *m)
+{
+    const struct pvmi_peer *p;
+    int n = 0;
+    for (p = pvmi_peer_first(); p; p = p->hh.next)
+        n += is_listed(p);
+    int rc = pvmi_message_pack_string(m, pvmi_config_text(PVMI_SETTING_TRANSPORT));
+    rc = rc ? rc : pvmi_message_pack(m, PVM_INT, &pvmi_options.route, 1, 1);
+    rc = rc ? rc : pvmi_message_pack(m, PVM_INT, &n, 1, 1);
+    for (p = pvmi_peer_first(); p && !rc; p = p->hh.next)
+        if (is_listed(p))
+            rc = pack_peer(m, p);
+    return rc;
+}
+
+/* Where the answer goes: packed int context, int tag. */
+static int read_address(struct pvmi_message *question, struct pvmi_message *answer)
+{
+    int address[2];
+    int rc = pvmi_message_unpack(question, PVM_INT, address, 2, 1);
+    if (rc || address[0] < 0 || address[1] < 0)
+        return PVMI_EFORMAT;
+    answer->ctx = (uint32_t)address[0];
+    answer->tag = address[1];
+    return 0;
+}
+
+/* So that asking opens no link. */
+static int send_by_daemon(struct pvmi_message *m)
+{
+    int route = pvmi_options.route;
+    pvmi_options.route = PvmDontRoute;
+    int rc = pvmi_send_message(m);
+    pvmi_options.route = route;
+    return rc;
+}
+
+static void answer(struct pvmi_message *question)
+{
+    struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
+    if (!m)
+        return;
+    m->src = pvmi_task.tid;
+    m->dst = question->src;
+    int rc = read_address(question, m);
+    if (!rc)
+        rc = pack_all(m);
+    if (!rc)
+        rc = send_by_daemon(m);
+    if (rc)
+        pvmi_log(PVMI_LOG_INFO, "gave t%x no answer about routes: %s", question->src, pvmi_error_text(rc));
+    pvmi_message_unref(m);
+}
+
+void pvmi_routes_take(struct pvmi_message *m)
+{
+    pvmi_handler_later(m, answer);
+}

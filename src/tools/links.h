@@ -1,0 +1,56 @@
+/*
+ * links.h - asks tasks what they have sent to whom, and by which route; for pvm-info and the console. The question is a
+ * message as any program can send it, see "Routes" in doc/protocol.md.
+ */
+#ifndef LINKS_H
+#define LINKS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+struct links_traffic {
+    long tx_frames, tx_bytes, rx_frames, rx_bytes;
+};
+
+struct links_peer {
+    int tid;
+    char route[32]; /* transport in use, or "daemon" */
+    struct links_traffic direct, daemon;
+    int refused;      /* times that a direct link took no frame at once */
+    int opened, lost; /* direct links */
+};
+
+enum links_status {
+    LINKS_TOLD,
+    LINKS_LATE,    /* computes, or waits for something else than messages */
+    LINKS_STRANGE, /* its process is no PVM program, or has not called PVM yet */
+    LINKS_GONE,    /* no such task */
+    LINKS_FAILED,  /* could not be asked; error tells why */
+};
+
+struct links_report {
+    int tid;
+    enum links_status status;
+    int error;        /* PvmXxx */
+    char choice[256]; /* its PVM_TRANSPORT */
+    int option;       /* its PvmRoute */
+    int count;
+    struct links_peer *peers;
+};
+
+/*
+ * Asks the tasks whose tids are in reports[n], all at once, and waits for at most limit_s seconds. The caller must be a
+ * task; each report is filled and is to be given to links_free().
+ */
+void links_ask(struct links_report *reports, int n, double limit_s);
+
+void links_free(struct links_report *reports, int n);
+
+/* Why there is no answer, as a sentence that begins with the task; for LINKS_TOLD "". Static storage. */
+const char *links_excuse(const struct links_report *report, double limit_s);
+
+void links_print(FILE *out, const struct links_report *report);
+json_t *links_json(const struct links_report *report);
+
+#endif
