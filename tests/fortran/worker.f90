@@ -1,0 +1,12 @@
+! What the session spawns: waits for the word to go.
+program worker
+  use pvm
+  implicit none
+  integer :: tid, parent, bufid, info
+
+  call pvmfmytid(tid)
+  call pvmfparent(parent)
+  call pvmfrecv(parent, 99, bufid)
+  print *, 'worker done'
+  call pvmfexit(info)
+end program
