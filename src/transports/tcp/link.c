@@ -69,10 +69,8 @@ void pvmi_tcp_link_up(struct tcp_link *e, struct tcp_watch *from, struct pvmi_tc
     t->unread |= tls != NULL; /* what came with the handshake is in the module, not in the socket */
     if (e->queued)
         poll_out(e, true);
-    if (offered)
-        t->base.callbacks->tx_ready(t->base.arg, &e->base);
-    if (!e->dead)
-        pvmi_tcp_link_writable(e);
+    e->want_ready |= offered;
+    pvmi_tcp_link_writable(e);
 }
 
 static void drop_queue(struct tcp_link *e)
