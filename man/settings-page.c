@@ -1,5 +1,6 @@
 /*
- * settings-page - writes dpvm(7): copies a page and puts the table of all settings in place of its line "@SETTINGS@".
+ * settings-page - writes dpvm(7) and dpvm-transports(7): copies a page and puts the table of all settings in place of
+ * its line "@SETTINGS@", that of the settings that are carried to spawned tasks in place of "@CARRIED@".
  *
  *   settings-page PAGE.in PAGE
  */
@@ -23,21 +24,32 @@ static void put_text(FILE *out, const char *text)
         fputs(*text == '\\' ? "\\e" : *text == '-' ? "\\-" : (char[]){*text, '\0'}, out);
 }
 
-static void put_settings(FILE *out)
+static void put_setting(FILE *out, enum pvmi_setting which)
 {
-    fputs(".Bl -tag -width Ds\n", out);
-    for (int i = 0; i < PVMI_SETTING_COUNT; i++) {
-        const struct pvmi_setting_row *row = &pvmi_setting_table[i];
-        fprintf(out, ".It Ev %s Pq %s", row->name, kind_names[row->kind]);
-        if (*row->fallback) {
-            fputs(" , default ", out);
-            put_text(out, row->fallback);
-        }
-        fputs("\n", out);
-        put_text(out, row->help);
-        fputs(".\n", out);
+    const struct pvmi_setting_row *row = &pvmi_setting_table[which];
+    fprintf(out, ".It Ev %s Pq %s", row->name, kind_names[row->kind]);
+    if (*row->fallback) {
+        fputs(" , default ", out);
+        put_text(out, row->fallback);
     }
+    fputs("\n", out);
+    put_text(out, row->help);
+    fputs(".\n", out);
+}
+
+/* What a line of the page stands for; false when it is only a line. */
+static int put_list(FILE *out, const char *line)
+{
+    int all = strcmp(line, "@SETTINGS@\n") == 0, carried = strcmp(line, "@CARRIED@\n") == 0;
+    if (!all && !carried)
+        return 0;
+    fputs(".Bl -tag -width Ds\n", out);
+    for (int i = 0; all && i < PVMI_SETTING_COUNT; i++)
+        put_setting(out, (enum pvmi_setting)i);
+    for (int i = 0; carried && i < PVMI_CARRIED_COUNT; i++)
+        put_setting(out, pvmi_setting_carried[i]);
     fputs(".El\n", out);
+    return 1;
 }
 
 int main(int argc, char **argv)
@@ -53,15 +65,14 @@ int main(int argc, char **argv)
     char line[4096];
     int found = 0;
     while (fgets(line, sizeof line, in))
-        if (strcmp(line, "@SETTINGS@\n") == 0) {
-            put_settings(out);
+        if (put_list(out, line))
             found = 1;
-        } else
+        else
             fputs(line, out);
     fclose(in);
     if (fclose(out) != 0)
         err(1, "%s", argv[2]);
     if (!found)
-        errx(1, "%s has no line @SETTINGS@", argv[1]);
+        errx(1, "%s has no line @SETTINGS@ or @CARRIED@", argv[1]);
     return 0;
 }
