@@ -13,7 +13,8 @@
 
 static struct options options;
 static struct team *teams[TRANSPORTS_MAX]; /* one for each transport */
-static struct series series[SERIES_MAX];   /* transport by transport, its encodings together */
+static struct team_link links[TRANSPORTS_MAX];
+static struct series series[SERIES_MAX]; /* transport by transport, its encodings together */
 static int series_count;
 static int rows_done, rows_total;
 
@@ -33,7 +34,7 @@ static void make_series(void)
 {
     for (int i = 0; i < transport_count(); i++)
         for (int j = 0; j < options.encodings.count; j++)
-            series[series_count++] = (struct series){transport_name(i), options.encodings.values[j]};
+            series[series_count++] = (struct series){transport_name(i), options.encodings.values[j], &links[i]};
 }
 
 static int members(int tasks)
@@ -46,6 +47,12 @@ static void start_teams(int tasks)
 {
     for (int i = 0; i < transport_count(); i++)
         teams[i] = team_start(&options, options.transport_count > 0 ? options.transports[i] : NULL, members(tasks));
+}
+
+static void ask_links(void)
+{
+    for (int i = 0; i < transport_count(); i++)
+        team_ask_link(teams[i], &links[i]);
 }
 
 static void end_teams(void)
@@ -73,7 +80,8 @@ static void measure_row(struct report *report, struct row *row)
         team_progress(rows_done * series_count + i, rows_total * series_count, what);
         team_measure(teams[i / options.encodings.count], &point, &row->outcomes[i]);
     }
-    rows_done++;
+    if (rows_done++ == 0)
+        ask_links();
     team_progress(rows_done * series_count, rows_total * series_count, "");
     report_row(report, row);
 }
@@ -91,6 +99,7 @@ static void measure(struct report *report)
                 row.bytes = options.bytes.values[k];
                 measure_row(report, &row);
             }
+        ask_links();
         end_teams();
     }
 }

@@ -167,9 +167,12 @@ static void print_head(const struct report *r)
            sysconf(_SC_NPROCESSORS_ONLN));
     for (int i = 0; i < o->host_count; i++)
         printf("%s%s", i ? ", " : "", o->hosts[i]);
-    printf("%s; PVM %s; %s\n\n", o->host_count == 0 ? "the same host" : "", pvm_version(), verify_text(o->verify));
+    printf("%s; PVM %s; %s\n", o->host_count == 0 ? "the same host" : "", pvm_version(), verify_text(o->verify));
+    for (int i = 0; i < r->series_count; i++)
+        if (r->series[i].link->routes[0] && (i == 0 || r->series[i].link != r->series[i - 1].link))
+            printf("with PVM_TRANSPORT=%s by %s\n", r->series[i].transport, r->series[i].link->routes);
+    printf("\n");
     print_heading(r);
-    fflush(stdout);
 }
 
 static void print_row(const struct report *r, const struct row *row)
@@ -207,6 +210,12 @@ static void print_foot(const struct report *r)
             printf(", t_0 %.2f us (%d B)", link.t0_us, link.t0_bytes);
         }
         printf("\n");
+    }
+    for (int i = 0; i < r->series_count; i++) {
+        const struct team_link *l = r->series[i].link;
+        if (l->routes[0] && (i == 0 || l != r->series[i - 1].link))
+            printf("%s: %ld frames by direct links, %ld by the daemon; at the end by %s\n", r->series[i].transport,
+                   l->direct_frames, l->daemon_frames, l->routes);
     }
 }
 
@@ -258,6 +267,12 @@ static json_t *series_json(const struct report *r, int series)
     json_object_set_new(all, "transport", text_json(r->series[series].transport));
     if (r->test->axes & AXIS_BYTES)
         json_object_set_new(all, "encoding", json_string(encoding_names[r->series[series].encoding]));
+    const struct team_link *used = r->series[series].link;
+    if (used->routes[0])
+        json_object_set_new(all, "link",
+                            json_pack("{s:s, s:I, s:I}", "routes", used->routes, "direct_frames",
+                                      (json_int_t)used->direct_frames, "daemon_frames",
+                                      (json_int_t)used->daemon_frames));
     for (int i = 0; i < r->row_count; i++)
         json_array_append_new(points, point_json(r, &r->rows[i], &r->rows[i].outcomes[series]));
     json_object_set_new(all, "points", points);
@@ -299,8 +314,6 @@ struct report *report_open(const struct options *o, const struct series *series,
 {
     struct report *r = must_have(calloc(1, sizeof *r));
     *r = (struct report){.options = o, .test = &tests[o->test], .series = series, .series_count = count};
-    if (!o->json)
-        print_head(r);
     return r;
 }
 
@@ -308,8 +321,11 @@ void report_row(struct report *r, const struct row *row)
 {
     r->rows = must_have(realloc(r->rows, (size_t)(r->row_count + 1) * sizeof *r->rows));
     r->rows[r->row_count++] = *row;
-    if (!r->options->json)
-        print_row(r, row);
+    if (r->options->json)
+        return;
+    if (r->row_count == 1)
+        print_head(r);
+    print_row(r, row);
 }
 
 void report_close(struct report *r)

@@ -3,6 +3,7 @@
 #define PERF_REPORT_H
 
 #include "options.h"
+#include "team.h"
 
 enum { SERIES_MAX = TRANSPORTS_MAX * ENCODING_COUNT };
 
@@ -10,6 +11,7 @@ enum { SERIES_MAX = TRANSPORTS_MAX * ENCODING_COUNT };
 struct series {
     const char *transport; /* value of PVM_TRANSPORT */
     int encoding;
+    const struct team_link *link; /* what was really used; filled before the first row, again before the end */
 };
 
 struct row {
@@ -25,7 +27,7 @@ struct report *report_open(const struct options *o, const struct series *series,
 /* A row is complete. */
 void report_row(struct report *r, const struct row *row);
 
-/* Prints what is left and frees the report. Returns what member pairs compared in all. */
+/* Prints what is left and frees the report. */
 void report_close(struct report *r);
 
 #endif

@@ -9,12 +9,14 @@
 #include <sys/time.h>
 #include <unistd.h>
 #include "pvm3.h"
+#include "../links.h"
 #include "launch.h"
 #include "member.h"
 
 enum {
     READY_LIMIT_S = 60, /* for a spawned task to enrol */
     END_LIMIT_S = 10,   /* for members to leave */
+    ASK_LIMIT_S = 2,    /* for a member to tell its links */
     TICK_US = 200000,   /* between looks at signals and updates of the progress line */
     TEXT_MAX = 512,
 };
@@ -279,6 +281,27 @@ void team_measure(struct team *t, const struct point *point, struct outcome *out
         team_fail("pvm_mcast failed: %s", pvm_strerror());
     for (int i = 0; i < t->count; i++)
         take_outcome(t, receive(TAG_OUTCOME, 0, ""), outcome);
+}
+
+static void add_route(char *routes, size_t size, const char *route)
+{
+    if (!strstr(routes, route))
+        snprintf(routes + strlen(routes), size - strlen(routes), "%s%s", *routes ? ", " : "", route);
+}
+
+void team_ask_link(const struct team *t, struct team_link *out)
+{
+    struct links_report report = {.tid = t->tids[0]};
+    *out = (struct team_link){.routes = ""};
+    links_ask(&report, 1, ASK_LIMIT_S);
+    for (int i = 0; i < report.count; i++)
+        for (int j = 1; j < t->count; j++)
+            if (report.peers[i].tid == t->tids[j]) {
+                add_route(out->routes, sizeof out->routes, report.peers[i].route);
+                out->direct_frames += report.peers[i].direct.tx_frames;
+                out->daemon_frames += report.peers[i].daemon.tx_frames;
+            }
+    links_free(&report, 1);
 }
 
 void team_end(struct team *t)

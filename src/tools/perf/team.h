@@ -20,6 +20,14 @@ struct team *team_start(const struct options *o, const char *transport, int coun
 /* Has the team measure a point. outcome->verified is the sum of all members. */
 void team_measure(struct team *t, const struct point *point, struct outcome *outcome);
 
+/* What member 0 has sent to the other members so far, as it tells itself. */
+struct team_link {
+    char routes[64]; /* transports in use, such as "shm" or "shm, daemon"; "" when it has not told */
+    long direct_frames, daemon_frames;
+};
+
+void team_ask_link(const struct team *t, struct team_link *out);
+
 /* Ends the members, waits until they are gone, frees the team. */
 void team_end(struct team *t);
 

@@ -139,6 +139,16 @@ static void check_figures(const char *words)
     json_decref(all);
 }
 
+/* A transport that is asked for is used, and the tool says so. */
+static void check_link(const char *words, const char *transport)
+{
+    json_t *all = check_measure(words, 1, 1, 1), *link;
+    link = json_object_get(json_array_get(json_object_get(all, "series"), 0), "link");
+    CHECK_TEXT(json_string_value(json_object_get(link, "routes")), transport);
+    CHECK(number(link, strcmp(transport, "daemon") == 0 ? "daemon_frames" : "direct_frames") > 10);
+    json_decref(all);
+}
+
 /* ---- what is tested ---- */
 
 static char hosts[256]; /* "-H ..." for all hosts but the first, or "" */
@@ -157,6 +167,8 @@ static void test_pairs(void)
     check_only(with_hosts("lat -j -r 3 -s 8,70000 -e all --verify=all"), 4, 2, 1);
     check_only(with_hosts("lat -j -r 3 -s 8 --verify=none"), 1, 1, 0);
     check_only(with_hosts("lat -j -r 3 -s 8,5000 -t daemon,auto"), 2, 2, 1);
+    check_link(with_hosts("lat -j -r 20 -s 8 -t daemon"), "daemon");
+    check_link(with_hosts("lat -j -r 20 -s 8 -t tcp"), "tcp");
     check_only(with_hosts("bw -j -r 2 -s 8,300k -e raw,psend --verify=all"), 2, 2, 1);
     check_only(with_hosts("bibw -j -r 2 -s 8,300k -e default,inplace --verify=all"), 2, 2, 1);
     check_only(with_hosts("rate -j -r 2 -e raw,psend"), 2, 1, 1);
