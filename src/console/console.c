@@ -100,6 +100,10 @@ int console_open(int argc, char **argv, bool *started)
         return code;
     pvm_setopt(PvmAutoErr, 0);
     console.tid = pvm_mytid();
+    if (console.tid == PvmBadParam) { /* whether a daemon runs or not */
+        advise("pvm: PVM_TRANSPORT or PVM_VMID is set to what cannot be used; `pvm-info -d` and `pvm-info -c` say why");
+        return console.tid;
+    }
     *started = console.tid < 0;
     if (*started)
         console.tid = start_machine(argc, argv);
