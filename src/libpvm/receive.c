@@ -14,9 +14,6 @@
 #include "task.h"
 #include "wait.h"
 
-/* After so many receives that found their message at once we look whether control messages have come. */
-#define UNHEARD_MAX 16
-
 typedef int match_function(int mid, int tid, int tag);
 
 struct search {
@@ -79,16 +76,6 @@ static bool search(void *arg)
     return s->found;
 }
 
-/* Looks for control messages every now and then: a task that finds all it wants in the inbox would never hear them. */
-static int listen_sometimes(void)
-{
-    static unsigned unheard;
-    if (++unheard <= UNHEARD_MAX)
-        return 0;
-    unheard = 0;
-    return pvmi_wait_poll();
-}
-
 /* Not with a match function of the program, which wants to see all messages. */
 static int wait_for(struct search *s, int64_t deadline_us)
 {
@@ -108,7 +95,7 @@ static int find(struct search *s, int64_t deadline_us)
 {
     int rc = pvmi_task_need();
     if (!rc)
-        rc = listen_sometimes();
+        rc = pvmi_wait_glance();
     if (rc || search(s))
         return rc ? rc : s->rc;
     if (deadline_us)

@@ -1,5 +1,6 @@
 /*
- * wait.h - the one place where the library waits.
+ * wait.h - the one place where the library waits, and where it is decided how often to listen while there is no need
+ * to.
  */
 #ifndef PVMI_WAIT_H
 #define PVMI_WAIT_H
@@ -20,5 +21,11 @@ int pvmi_wait_until(pvmi_condition *done, void *arg, int64_t deadline_us);
 
 /* Takes in what has come, without waiting, and runs handlers. 0 or PVMI_EDOWN. */
 int pvmi_wait_poll(void);
+
+/*
+ * For calls that often find what they want without waiting: takes in what has come every now and then, so that control
+ * messages are heard and rings do not fill up. 0 or PVMI_EDOWN.
+ */
+int pvmi_wait_glance(void);
 
 #endif
