@@ -163,13 +163,18 @@ static int take_early(struct pvmi_peer *p, struct pvmi_early *e)
     return 0;
 }
 
+/* What a link brought too early can be acknowledged when it is taken. */
 static void take_all_due(struct pvmi_peer *p)
 {
     struct pvmi_early *e;
+    bool direct = false;
     while (!p->broken && !p->placing && p->early && (e = pvmi_early_due(&p->early, p->rx_seq))) {
+        direct = direct || e->direct;
         p->broken = take_early(p, e);
         pvmi_early_remove(&p->early, e);
     }
+    if (direct && p->link && !p->link->lossless)
+        pvmi_link_acknowledge(p->link, false);
     pvmi_carrier_pause(pvmi_early_is_crowded());
 }
 

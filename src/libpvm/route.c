@@ -14,6 +14,7 @@
 #include "../core/log.h"
 #include "../core/proto.h"
 #include "../transports/choice.h"
+#include "../transports/fault/fault.h"
 #include "farewell.h"
 #include "notify.h"
 #include "outbox.h"
@@ -66,19 +67,22 @@ int pvmi_route_start(void)
     bool references = false;
     for (unsigned i = 0; i < choice.count; i++) {
         struct pvmi_attributes a;
+        choice.ops[i] = pvmi_fault_wrap(choice.ops[i]);
         choice.ops[i]->query(NULL, &a);
         references = references || a.by_reference;
     }
-    (void)references;
+    if (references)
+        pvmi_mem_use_arenas(); /* without them it copies */
     return 0;
 }
 
-static bool chosen(const struct pvmi_transport_ops *ops)
+/* The one of that name if we chose it, or NULL. */
+static const struct pvmi_transport_ops *chosen(const char *name)
 {
     for (unsigned i = 0; i < choice.count; i++)
-        if (choice.ops[i] == ops)
-            return true;
-    return false;
+        if (!strcmp(choice.ops[i]->name, name))
+            return choice.ops[i];
+    return NULL;
 }
 
 /* Whether a transport leads from here to p at all. */
@@ -216,7 +220,7 @@ void pvmi_route_consider(struct pvmi_peer *p, unsigned frames)
 {
     struct pvmi_route *r = &p->route;
     r->frames += frames;
-    if (pvmi_options.route == PvmDontRoute || !choice.count || p->ended)
+    if (p->link || pvmi_options.route == PvmDontRoute || !choice.count || p->ended)
         return;
     if (pvmi_options.route == PvmAllowDirect && r->frames <= routes.link_frames)
         return;
@@ -248,8 +252,8 @@ static void send_answer(struct pvmi_peer *p, uint32_t number, int code, const ch
 static int join(struct pvmi_peer *p, uint32_t number, const char *name, const uint8_t *blob, size_t length, int fd)
 {
     uint8_t reply[PVMI_OFFER_MAX];
-    const struct pvmi_transport_ops *ops = pvmi_transport_find(name);
-    struct pvmi_link *l = ops && chosen(ops) && leads_to(ops, p) ? pvmi_link_new(ops, p, PVMI_LINK_JOINED) : NULL;
+    const struct pvmi_transport_ops *ops = chosen(name);
+    struct pvmi_link *l = ops && leads_to(ops, p) ? pvmi_link_new(ops, p, PVMI_LINK_JOINED) : NULL;
     if (!l) {
         if (fd >= 0)
             close(fd);
@@ -301,13 +305,14 @@ static bool ours_wins(const struct pvmi_peer *p)
     return l && l->state == PVMI_LINK_OFFERED && pvmi_task.tid < p->tid;
 }
 
-void pvmi_route_take_offer(struct pvmi_message *m)
+/* Takes over fd. */
+static void take_offer(struct pvmi_message *m, int fd)
 {
     struct pvmi_buf body;
     pvmi_buf_view(&body, m->mem ? m->mem->data : NULL, m->length);
     uint32_t number = pvmi_buf_get_u32(&body);
     struct pvmi_peer *p = pvmi_peer_get(m->src);
-    int fd = pvmi_link_take_descriptor(), rc = 0;
+    int rc = 0;
     if (!p || m->src == pvmi_task.tid)
         rc = PVMI_EDENIED;
     else if (ours_wins(p))
@@ -324,6 +329,47 @@ void pvmi_route_take_offer(struct pvmi_message *m)
         rc = join_any(p, &body, number, fd);
     if (rc && p)
         send_answer(p, number, rc, "", NULL, 0);
+}
+
+/* Offers that came before we knew who we are. */
+static struct postponed {
+    struct pvmi_message *m;
+    int fd;
+    struct postponed *prev, *next;
+} * postponed;
+
+static void postpone(struct pvmi_message *m, int fd)
+{
+    struct postponed *o = malloc(sizeof *o);
+    if (o) {
+        *o = (struct postponed){.m = pvmi_message_ref(m), .fd = fd};
+        DL_APPEND(postponed, o);
+    } else if (fd >= 0) {
+        close(fd);
+    }
+}
+
+void pvmi_route_take_offer(struct pvmi_message *m)
+{
+    int fd = pvmi_link_take_descriptor();
+    if (pvmi_task.tid)
+        take_offer(m, fd);
+    else
+        postpone(m, fd);
+}
+
+void pvmi_route_enrolled(bool in)
+{
+    struct postponed *o, *next;
+    DL_FOREACH_SAFE (postponed, o, next) {
+        DL_DELETE(postponed, o);
+        if (in)
+            take_offer(o->m, o->fd);
+        else if (o->fd >= 0)
+            close(o->fd);
+        pvmi_message_unref(o->m);
+        free(o);
+    }
 }
 
 /* ---- answers ---- */
@@ -551,5 +597,6 @@ void pvmi_route_clear(void)
         pvmi_link_free(l);
     }
     routes.offers_open = 0;
+    pvmi_route_enrolled(false);
     pvmi_farewell_clear();
 }

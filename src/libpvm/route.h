@@ -18,6 +18,9 @@
 /* Reads PVM_TRANSPORT. 0, or PVMI_EPARAM (logged): it names what nobody knows. Called on enrolment. */
 int pvmi_route_start(void);
 
+/* We know our tid now: takes the offers that came too early; `in` false: drops them. */
+void pvmi_route_enrolled(bool in);
+
 /* The link for the next frame to p. */
 static inline struct pvmi_link *pvmi_route_link(const struct pvmi_peer *p)
 {

@@ -80,9 +80,10 @@ static bool can_go_on(const struct transfer *t)
 /* Bytes of the next frame at most: a body that the receiver can be referred to goes in one piece. */
 static size_t frame_limit(const struct transfer *t, const struct pvmi_link *l)
 {
+    struct pvmi_mem_place place;
     const struct pvmi_message *m = t->m;
     if (m->length <= l->frame_max || !l->by_reference || !l->lossless || t->offset || m->length > WHOLE_MAX ||
-        pvmi_message_is_inplace(m) || true)
+        pvmi_message_is_inplace(m) || !pvmi_mem_locate(m->mem, &place))
         return l->frame_max;
     return m->length;
 }

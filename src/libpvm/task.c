@@ -148,6 +148,7 @@ int pvmi_task_enrol(void)
         return rc;
     }
     pvmi_task.state = PVMI_TASK_IN;
+    pvmi_route_enrolled(true);
     unsetenv("PVMEPID"); /* it was for us, not for programs that we start ourselves */
     if (!pvmi_task.spawned)
         pvmi_config_warn_unknown(); /* a spawned task's environment is the daemon's, which has warned */

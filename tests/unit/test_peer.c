@@ -1,0 +1,312 @@
+/* test_peer.c - one row of numbers over several routes: order, gaps, doubles, and links that end within a frame. */
+#include "../../src/core/log.h"
+#include "unit.h"
+#include "../../src/core/dsig.h"
+#include "../../src/core/error.h"
+#include "../../src/core/message.h"
+#include "../../src/libpvm/inbox.h"
+#include "../../src/libpvm/peer.h"
+
+#define FROM 0x40001u
+
+static struct pvmi_arrival daemon_arrival, link_arrival;
+
+/* The body of message `number`. */
+static uint8_t byte_of(uint32_t number, uint64_t offset)
+{
+    return (uint8_t)(number * 31 + offset * 7);
+}
+
+static struct pvmi_frame_header header(uint32_t seq, int tag, uint32_t length, uint64_t offset, uint64_t body)
+{
+    return (struct pvmi_frame_header){.src = FROM,
+                                      .dst = 0x40002,
+                                      .seq = seq,
+                                      .tag = tag,
+                                      .length = length,
+                                      .offset = offset,
+                                      .body_length = body,
+                                      .dsig = pvmi_dsig_own(),
+                                      .enc = PVMI_ENC_DEFAULT};
+}
+
+static struct pvmi_peer *peer(void)
+{
+    struct pvmi_peer *p = pvmi_peer_get(FROM);
+    p->had_link = true;
+    return p;
+}
+
+static uint8_t *begin(struct pvmi_arrival *a, const struct pvmi_frame_header *h, bool direct)
+{
+    int status;
+    *a = (struct pvmi_arrival){0};
+    uint8_t *place = pvmi_peer_place(a, peer(), h, direct, &status);
+    ck_assert_int_eq(status, 0);
+    return place;
+}
+
+static void fill(uint8_t *place, const struct pvmi_frame_header *h)
+{
+    for (uint32_t i = 0; i < h->length; i++)
+        place[i] = byte_of((uint32_t)h->tag, h->offset + i);
+}
+
+/* A frame in one go; whether it was not dropped. */
+static bool arrives(struct pvmi_frame_header h, bool direct)
+{
+    struct pvmi_arrival *a = direct ? &link_arrival : &daemon_arrival;
+    uint8_t *place = begin(a, &h, direct);
+    if (!place)
+        return false;
+    fill(place, &h);
+    pvmi_peer_placed(a, &h);
+    return true;
+}
+
+/* The next message must be this one. */
+static void check_next(int tag, uint64_t length)
+{
+    struct pvmi_waiting *w = pvmi_inbox_first();
+    int mid;
+    ck_assert_ptr_nonnull(w);
+    struct pvmi_message *m = pvmi_inbox_take(w, &mid);
+    ck_assert_int_eq(m->tag, tag);
+    ck_assert_uint_eq(m->length, length);
+    for (uint64_t i = 0; i < length; i++)
+        ck_assert_uint_eq(m->mem->data[i], byte_of((uint32_t)tag, i));
+    pvmi_message_unref(m);
+}
+
+static void check_empty(void)
+{
+    ck_assert_ptr_null(pvmi_inbox_first());
+}
+
+START_TEST(early_frames_wait_for_those_of_the_other_route)
+{
+    ck_assert(arrives(header(2, 2, 8, 0, 8), true));
+    ck_assert(arrives(header(3, 3, 0, 0, 0), true));
+    ck_assert(arrives(header(1, 1, 8, 0, 8), true));
+    check_empty();
+    ck_assert(arrives(header(0, 0, 8, 0, 8), false));
+    check_next(0, 8);
+    check_next(1, 8);
+    check_next(2, 8);
+    check_next(3, 0);
+    check_empty();
+    ck_assert_ptr_null(peer()->early);
+}
+END_TEST
+
+START_TEST(a_message_may_be_spread_over_routes)
+{
+    ck_assert(arrives(header(2, 5, 30, 20, 50), true));
+    ck_assert(arrives(header(0, 5, 10, 0, 50), false));
+    ck_assert(arrives(header(3, 6, 4, 0, 4), true));
+    ck_assert(arrives(header(1, 5, 10, 10, 50), false));
+    check_next(5, 50);
+    check_next(6, 4);
+    check_empty();
+}
+END_TEST
+
+START_TEST(doubles_are_dropped)
+{
+    ck_assert(arrives(header(0, 0, 4, 0, 4), true));
+    ck_assert(!arrives(header(0, 0, 4, 0, 4), true));
+    struct pvmi_frame_header again = header(0, 0, 4, 0, 4);
+    again.flags = PVMI_FRAME_AGAIN;
+    ck_assert(!arrives(again, false));
+    ck_assert(arrives(header(2, 2, 4, 0, 4), true));
+    ck_assert(arrives(header(2, 2, 4, 0, 4), false)); /* not known to be one yet */
+    ck_assert(arrives(header(1, 1, 4, 0, 4), false));
+    check_next(0, 4);
+    check_next(1, 4);
+    check_next(2, 4);
+    check_empty();
+    ck_assert_ptr_null(peer()->early);
+}
+END_TEST
+
+START_TEST(a_link_ends_within_the_due_frame)
+{
+    struct pvmi_frame_header h = header(0, 0, 100, 0, 200);
+    uint8_t *place = begin(&link_arrival, &h, true);
+    memset(place, 0xff, 50);
+    h.flags = PVMI_FRAME_AGAIN;
+    ck_assert(arrives(h, false)); /* sent again before we hear that the link is down */
+    ck_assert(arrives(header(1, 0, 100, 100, 200), false));
+    check_empty();
+    pvmi_peer_cancel(&link_arrival);
+    check_next(0, 200);
+    ck_assert(arrives(header(2, 2, 8, 0, 8), false));
+    check_next(2, 8);
+}
+END_TEST
+
+START_TEST(a_link_ends_within_an_early_frame)
+{
+    struct pvmi_frame_header h = header(1, 1, 100, 0, 100);
+    begin(&link_arrival, &h, true);
+    pvmi_peer_cancel(&link_arrival);
+    ck_assert_ptr_null(peer()->early);
+    ck_assert(arrives(header(0, 0, 4, 0, 4), false));
+    check_next(0, 4);
+    check_empty();
+    ck_assert(arrives(h, false));
+    check_next(1, 100);
+}
+END_TEST
+
+/* A frame comes twice, and the slower of both is complete only after the other was taken. */
+START_TEST(an_unfinished_double_stays_until_its_link_is_done_with_it)
+{
+    struct pvmi_frame_header h = header(1, 1, 100, 0, 100);
+    uint8_t *place = begin(&link_arrival, &h, true);
+    ck_assert(arrives(header(0, 0, 4, 0, 4), false));
+    ck_assert(arrives(h, false));
+    check_next(0, 4);
+    check_next(1, 100);
+    fill(place, &h);
+    pvmi_peer_placed(&link_arrival, &h);
+    check_empty();
+    ck_assert_ptr_null(peer()->early);
+}
+END_TEST
+
+START_TEST(whole_messages_are_referred_to)
+{
+    struct pvmi_mem *first = pvmi_mem_new(100), *second = pvmi_mem_new(100);
+    struct pvmi_frame_header h0 = header(0, 0, 100, 0, 100), h1 = header(1, 1, 100, 0, 100);
+    fill(first->data, &h0);
+    fill(second->data, &h1);
+    ck_assert_int_eq(pvmi_peer_whole(peer(), &h1, second, second->data), 0);
+    check_empty();
+    ck_assert_int_eq(pvmi_peer_whole(peer(), &h0, first, first->data), 0);
+    struct pvmi_waiting *w = pvmi_inbox_first();
+    ck_assert_ptr_eq(w->m->mem, first);
+    ck_assert_ptr_eq(w->next->m->mem, second);
+    ck_assert_int_eq(pvmi_peer_whole(peer(), &h0, first, first->data), PVMI_EEXISTS);
+    uint8_t bytes[8];
+    struct pvmi_frame_header h2 = header(2, 2, 8, 0, 8), h3 = header(3, 3, 8, 0, 8);
+    fill(bytes, &h3);
+    ck_assert_int_eq(pvmi_peer_whole(peer(), &h3, NULL, bytes), 0);
+    fill(bytes, &h2);
+    ck_assert_int_eq(pvmi_peer_whole(peer(), &h2, NULL, bytes), 0);
+    check_next(0, 100);
+    check_next(1, 100);
+    check_next(2, 8);
+    check_next(3, 8);
+}
+END_TEST
+
+START_TEST(numbers_wrap)
+{
+    struct pvmi_peer *p = peer();
+    p->rx_seq = UINT32_MAX - 1;
+    ck_assert(arrives(header(0, 3, 4, 0, 4), false)); /* early, not a new task of that tid */
+    ck_assert(arrives(header(UINT32_MAX, 2, 4, 0, 4), true));
+    ck_assert(arrives(header(UINT32_MAX - 1, 1, 4, 0, 4), true));
+    ck_assert(!arrives(header(UINT32_MAX, 2, 4, 0, 4), true));
+    check_next(1, 4);
+    check_next(2, 4);
+    check_next(3, 4);
+    ck_assert_uint_eq(p->rx_seq, 1);
+}
+END_TEST
+
+START_TEST(a_tid_comes_back)
+{
+    ck_assert(arrives(header(0, 0, 4, 0, 4), false));
+    ck_assert(arrives(header(1, 1, 4, 0, 8), false)); /* unfinished */
+    ck_assert(arrives(header(5, 5, 4, 0, 4), true));  /* never due */
+    struct pvmi_peer *p = peer();
+    p->tx_seq = 17;
+    ck_assert(arrives(header(0, 9, 4, 0, 4), false));
+    check_next(0, 4);
+    check_next(9, 4);
+    check_empty();
+    ck_assert_uint_eq(p->tx_seq, 0);
+    ck_assert_ptr_null(p->early);
+}
+END_TEST
+
+START_TEST(what_an_ended_task_left_unfinished_is_dropped)
+{
+    ck_assert(arrives(header(0, 0, 4, 0, 8), true));
+    ck_assert(arrives(header(2, 2, 4, 0, 4), true));
+    struct pvmi_peer *p = peer();
+    p->links = 1;
+    pvmi_peer_ended(p);
+    ck_assert_ptr_nonnull(p->incoming); /* its link may bring the rest */
+    p->links = 0;
+    pvmi_peer_ended(p);
+    ck_assert_ptr_null(p->incoming);
+    ck_assert_ptr_null(p->early);
+}
+END_TEST
+
+START_TEST(who_breaks_the_rules_is_found_out)
+{
+    struct pvmi_peer *p = peer();
+    int status;
+    unit_log_start();
+    p->had_link = false;
+    struct pvmi_frame_header h = header(1, 0, 4, 0, 4);
+    ck_assert_ptr_null(pvmi_peer_place(&link_arrival, p, &h, false, &status));
+    ck_assert_int_eq(status, PVMI_EFORMAT); /* a gap where there was one route only */
+    ck_assert(strstr(unit_log.line, "number 1 where 0 was due"));
+    p->had_link = true;
+    ck_assert(arrives(header(0, 0, 4, 0, 8), true));
+    h = header(1, 0, 4, 2, 8);
+    ck_assert_ptr_null(pvmi_peer_place(&link_arrival, p, &h, false, &status));
+    ck_assert_int_eq(status, PVMI_EFORMAT);
+    uint8_t bytes[4] = {0};
+    h = header(1, 1, 4, 0, 4);
+    ck_assert_int_eq(pvmi_peer_whole(p, &h, NULL, bytes), PVMI_EFORMAT); /* in the middle of another */
+}
+END_TEST
+
+START_TEST(an_early_frame_that_does_not_fit_costs_the_link)
+{
+    int status;
+    unit_log_start();
+    ck_assert(arrives(header(1, 0, 4, 2, 8), true));
+    ck_assert(arrives(header(0, 0, 4, 0, 8), true));
+    struct pvmi_frame_header h = header(2, 0, 4, 4, 8);
+    ck_assert_ptr_null(pvmi_peer_place(&link_arrival, peer(), &h, true, &status));
+    ck_assert_int_eq(status, PVMI_EFORMAT);
+}
+END_TEST
+
+START_TEST(every_order_of_two_routes_gives_the_same)
+{
+    enum { FRAMES = 8 };
+    uint32_t base = 0;
+    for (unsigned mix = 0; mix < 1u << FRAMES; mix++) { /* bit i: frame i goes by the link */
+        for (int link_first = 0; link_first < 2; link_first++) {
+            for (int turn = 0; turn < 2; turn++)
+                for (uint32_t i = 0; i < FRAMES; i++) {
+                    bool direct = mix >> i & 1;
+                    if (direct == (turn == !link_first)) /* three messages of 1, 4 and 3 frames */
+                        ck_assert(arrives(i == 0  ? header(base, 0, 5, 0, 5)
+                                          : i < 5 ? header(base + i, 1, 10, 10 * (i - 1), 40)
+                                                  : header(base + i, 2, 1, i - 5, 3),
+                                          direct));
+                }
+            check_next(0, 5);
+            check_next(1, 40);
+            check_next(2, 3);
+            check_empty();
+            base += FRAMES;
+        }
+    }
+}
+END_TEST
+
+UNIT_MAIN("peer", early_frames_wait_for_those_of_the_other_route, a_message_may_be_spread_over_routes,
+          doubles_are_dropped, a_link_ends_within_the_due_frame, a_link_ends_within_an_early_frame,
+          an_unfinished_double_stays_until_its_link_is_done_with_it, whole_messages_are_referred_to, numbers_wrap,
+          a_tid_comes_back, what_an_ended_task_left_unfinished_is_dropped, who_breaks_the_rules_is_found_out,
+          an_early_frame_that_does_not_fit_costs_the_link, every_order_of_two_routes_gives_the_same)
