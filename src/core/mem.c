@@ -1,129 +1,275 @@
 /*
- * mem.c - message memory. Small regions are malloc'd; from LARGE_BYTES on they are mappings of their own that grow by
- * moving pages, and that go to a cache when freed: a fresh page costs more than the message that would travel in it.
+ * mem.c - message memory. Small regions come from malloc and are kept for the next messages. Large ones are blocks of
+ * arenas in tasks that have them; else, from MAPPED_BYTES on, mappings of their own that grow by moving pages. They go
+ * to a cache when freed: a fresh page costs more than the message that would travel in it.
  */
 #include "mem.h"
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <utlist.h>
+#include "arena.h"
 #include "error.h"
 #include "log.h"
 
-#define LARGE_BYTES ((size_t)64 << 10)
-#define CACHE_BYTES ((size_t)64 << 20)
-#define PAGE_BYTES  ((size_t)4096)
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(data, bytes)   ((void)(data), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(data, bytes) ((void)(data), (void)(bytes))
+#endif
+
+#define SMALL_BYTES_MIN ((size_t)64)
+#define SMALL_BYTES     ((size_t)4 << 10)
+#define SMALL_CLASSES   7 /* powers of two from SMALL_BYTES_MIN to SMALL_BYTES */
+#define SPARE_MAX       64
+#define MAPPED_BYTES    ((size_t)64 << 10)
+#define CACHE_BYTES     ((size_t)64 << 20)
+#define CACHE_CLASSES   14 /* powers of two from PVMI_ARENA_BLOCK_MIN to CACHE_BYTES */
+#define PAGE_BYTES      ((size_t)4096)
+
+_Static_assert(SMALL_BYTES_MIN << (SMALL_CLASSES - 1) == SMALL_BYTES, "classes do not fit the sizes");
+_Static_assert(PVMI_ARENA_BLOCK_MIN << (CACHE_CLASSES - 1) == CACHE_BYTES, "classes do not fit the sizes");
+
+enum source { SOURCE_SMALL, SOURCE_HEAP, SOURCE_MAPPING, SOURCE_ARENA };
 
 struct region {
-    _Alignas(16) struct pvmi_mem mem; /* first: a pvmi_mem is its region. Small data follows the struct, aligned. */
-    struct region *prev, *next;       /* in the cache */
+    _Alignas(16) struct pvmi_mem mem; /* first: a pvmi_mem is its region. Data from the heap follows the struct. */
+    enum source source;
+    struct region *next; /* spare small ones */
 };
 
-static struct region *cache; /* last freed first */
+struct large {
+    struct region region;        /* first: so is a large one */
+    struct pvmi_block block;     /* of SOURCE_ARENA */
+    struct large *prev, *next;   /* cached: of its class. In use: all of arenas */
+    struct large *newer, *older; /* cached: all, for those that go first */
+};
+
+static struct {
+    struct region *first;
+    unsigned count;
+} spare[SMALL_CLASSES];
+
+static struct large *cache[CACHE_CLASSES]; /* last freed first */
+static struct large *cache_all;            /* the same */
+static struct large *lent;                 /* in use, from arenas */
 static size_t cached_bytes, in_use_bytes;
+static bool arenas_wanted;
+static void (*reap_function)(void);
 
 static struct region *region_of(struct pvmi_mem *m)
 {
     return (struct region *)m;
 }
 
+static struct large *large_of(struct region *r)
+{
+    return (struct large *)r;
+}
+
+/* ---- small ---- */
+
+/* How often `unit` must be doubled to hold `bytes`. */
+static inline unsigned doublings(size_t bytes, size_t unit)
+{
+    return bytes <= unit ? 0 : (unsigned)(64 - __builtin_clzl((bytes - 1) / unit));
+}
+
+static struct region *heap_new(size_t capacity, enum source source)
+{
+    struct region *r = capacity < SIZE_MAX - sizeof *r ? malloc(sizeof *r + capacity) : NULL;
+    if (!r)
+        return NULL;
+    *r = (struct region){.mem = {.data = (uint8_t *)(r + 1), .capacity = capacity}, .source = source};
+    return r;
+}
+
+static inline struct region *small_new(size_t capacity)
+{
+    unsigned class = doublings(capacity, SMALL_BYTES_MIN);
+    struct region *r = spare[class].first;
+    if (!r)
+        return heap_new(SMALL_BYTES_MIN << class, SOURCE_SMALL);
+    spare[class].first = r->next;
+    spare[class].count--;
+    cached_bytes -= r->mem.capacity;
+    ASAN_UNPOISON_MEMORY_REGION(r->mem.data, r->mem.capacity);
+    return r;
+}
+
+static inline void small_free(struct region *r)
+{
+    unsigned class = doublings(r->mem.capacity, SMALL_BYTES_MIN);
+    if (spare[class].count == SPARE_MAX) {
+        free(r);
+        return;
+    }
+    r->next = spare[class].first;
+    spare[class].first = r;
+    spare[class].count++;
+    cached_bytes += r->mem.capacity;
+    ASAN_POISON_MEMORY_REGION(r->mem.data, r->mem.capacity);
+}
+
+static void small_trim(void)
+{
+    for (unsigned class = 0; class < SMALL_CLASSES; class ++)
+        for (struct region *r; (r = spare[class].first); free(r)) {
+            spare[class].first = r->next;
+            spare[class].count--;
+            cached_bytes -= r->mem.capacity;
+            ASAN_UNPOISON_MEMORY_REGION(r->mem.data, r->mem.capacity);
+        }
+}
+
+/* ---- large ---- */
+
 static bool is_large(size_t capacity)
 {
-    return capacity >= LARGE_BYTES;
+    return capacity >= (arenas_wanted ? SMALL_BYTES + 1 : MAPPED_BYTES);
 }
 
-/* Sizes that can be cached come in powers of two, so that freed regions fit again; pages not touched cost nothing. */
+/* Sizes come in powers of two, so that freed regions fit again; pages not touched cost nothing. */
 static size_t round_large(size_t capacity)
 {
-    if (capacity > CACHE_BYTES)
+    size_t minimum = arenas_wanted ? PVMI_ARENA_BLOCK_MIN : MAPPED_BYTES;
+    if (capacity > (arenas_wanted ? PVMI_ARENA_BLOCK_MAX : CACHE_BYTES))
         return capacity <= SIZE_MAX - PAGE_BYTES ? (capacity + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1) : capacity;
-    size_t rounded = LARGE_BYTES;
-    while (rounded < capacity)
-        rounded *= 2;
-    return rounded;
+    return minimum << doublings(capacity, minimum);
 }
 
-static void unmap(struct region *r)
+static bool map_block(struct large *l, size_t capacity)
 {
-    munmap(r->mem.data, r->mem.capacity);
-    free(r);
+    if (!arenas_wanted || !pvmi_block_new(&l->block, capacity))
+        return false;
+    l->region.mem.data = l->block.data;
+    l->region.mem.capacity = l->block.bytes;
+    l->region.source = SOURCE_ARENA;
+    return true;
 }
 
-static void cache_remove(struct region *r)
+static bool map_private(struct large *l, size_t capacity)
 {
-    DL_DELETE(cache, r);
-    cached_bytes -= r->mem.capacity;
+    void *data = mmap(NULL, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (data == MAP_FAILED)
+        return false;
+    l->region.mem.data = data;
+    l->region.mem.capacity = capacity;
+    l->region.source = SOURCE_MAPPING;
+    return true;
+}
+
+static struct large *large_map(size_t capacity)
+{
+    struct large *l = calloc(1, sizeof *l);
+    if (!l || map_block(l, capacity) || map_private(l, capacity))
+        return l;
+    free(l);
+    return NULL;
+}
+
+static void large_unmap(struct large *l)
+{
+    if (l->region.source == SOURCE_ARENA)
+        pvmi_block_free(&l->block);
+    else
+        munmap(l->region.mem.data, l->region.mem.capacity);
+    free(l);
+}
+
+static struct large **class_of(size_t capacity)
+{
+    return &cache[doublings(capacity, PVMI_ARENA_BLOCK_MIN)];
+}
+
+static void cache_remove(struct large *l)
+{
+    struct large **class = class_of(l->region.mem.capacity);
+    DL_DELETE(*class, l);
+    DL_DELETE2(cache_all, l, newer, older);
+    cached_bytes -= l->region.mem.capacity;
+    ASAN_UNPOISON_MEMORY_REGION(l->region.mem.data, l->region.mem.capacity);
 }
 
 static void cache_shrink(size_t bytes)
 {
-    while (cached_bytes > bytes) {
-        struct region *oldest = cache->prev;
+    while (cache_all && cached_bytes > bytes) {
+        struct large *oldest = cache_all->newer; /* the list is a ring backwards */
         cache_remove(oldest);
-        unmap(oldest);
+        large_unmap(oldest);
     }
 }
 
-static void cache_put(struct region *r)
+/* Whoever forks and does not say so must not write to its parent's messages. */
+static inline void check_fork(void)
 {
-    if (r->mem.capacity > CACHE_BYTES) {
-        unmap(r);
+    if (__builtin_expect(pvmi_arenas_inherited(), 0))
+        pvmi_mem_after_fork();
+}
+
+static void large_free(struct large *l)
+{
+    check_fork();
+    size_t capacity = l->region.mem.capacity;
+    if (l->region.source == SOURCE_ARENA)
+        DL_DELETE(lent, l);
+    if (capacity > CACHE_BYTES || (l->region.source == SOURCE_ARENA) != arenas_wanted) {
+        large_unmap(l);
         return;
     }
-    DL_PREPEND(cache, r);
-    cached_bytes += r->mem.capacity;
+    struct large **class = class_of(capacity);
+    DL_PREPEND(*class, l);
+    DL_PREPEND2(cache_all, l, newer, older);
+    cached_bytes += capacity;
+    ASAN_POISON_MEMORY_REGION(l->region.mem.data, capacity);
     cache_shrink(CACHE_BYTES);
 }
 
 /* A cached region of exactly this capacity, or NULL. */
-static struct region *cache_find(size_t capacity)
+static struct large *cache_find(size_t capacity)
 {
-    struct region *r;
-    DL_FOREACH (cache, r) {
-        if (r->mem.capacity == capacity)
-            return r;
-    }
-    return NULL;
+    return capacity <= CACHE_BYTES ? *class_of(capacity) : NULL;
 }
 
-static struct region *map_region(size_t capacity)
+/* Transports give back what other tasks have returned. */
+static void reap(void)
 {
-    struct region *r = malloc(sizeof *r);
-    if (!r)
-        return NULL;
-    r->mem.data = mmap(NULL, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (r->mem.data == MAP_FAILED) {
-        free(r);
-        return NULL;
-    }
-    r->mem.capacity = capacity;
-    return r;
+    static bool reaping;
+    if (!reap_function || reaping)
+        return;
+    reaping = true;
+    reap_function();
+    reaping = false;
 }
 
-static struct region *new_large(size_t capacity)
+static struct region *large_new(size_t capacity)
 {
+    check_fork();
     capacity = round_large(capacity);
-    struct region *r = cache_find(capacity);
-    if (!r)
-        return map_region(capacity);
-    cache_remove(r);
-    return r;
+    struct large *l = cache_find(capacity);
+    if (!l) {
+        reap();
+        l = cache_find(capacity);
+    }
+    if (l)
+        cache_remove(l);
+    else
+        l = large_map(capacity);
+    if (l && l->region.source == SOURCE_ARENA)
+        DL_APPEND(lent, l);
+    return l ? &l->region : NULL;
 }
 
-static struct region *new_small(size_t capacity)
-{
-    struct region *r = malloc(sizeof *r + capacity);
-    if (!r)
-        return NULL;
-    r->mem.data = (uint8_t *)(r + 1);
-    r->mem.capacity = capacity;
-    return r;
-}
+/* ---- regions ---- */
 
 struct pvmi_mem *pvmi_mem_new(size_t capacity)
 {
-    struct region *r = is_large(capacity) ? new_large(capacity) : new_small(capacity);
+    struct region *r;
+    if (capacity <= SMALL_BYTES)
+        r = small_new(capacity);
+    else
+        r = is_large(capacity) ? large_new(capacity) : heap_new(capacity, SOURCE_HEAP);
     if (!r) {
         pvmi_log(PVMI_LOG_ERROR, "no memory for a message of %zu bytes", capacity);
         return NULL;
@@ -143,26 +289,48 @@ void pvmi_mem_unref(struct pvmi_mem *m)
 {
     if (!m || --m->refs)
         return;
+    if (m->release) {
+        m->release(m);
+        return;
+    }
+    struct region *r = region_of(m);
     in_use_bytes -= m->capacity;
-    if (is_large(m->capacity))
-        cache_put(region_of(m));
+    if (r->source == SOURCE_SMALL)
+        small_free(r);
+    else if (r->source == SOURCE_HEAP)
+        free(r);
     else
-        free(region_of(m));
+        large_free(large_of(r));
 }
 
-/* Grows a mapping without copying its bytes; its new pages are fresh, so a cached region is better if there is one. */
-static int remap(struct pvmi_mem *m, size_t capacity)
+/* ---- growing ---- */
+
+/* Grows a mapping without copying its bytes. */
+static bool remap(struct pvmi_mem *m, size_t capacity)
 {
-    capacity = round_large(capacity);
-    if (!is_large(m->capacity) || cache_find(capacity))
-        return PVMI_EUNSUPPORTED;
     void *data = mremap(m->data, m->capacity, capacity, MREMAP_MAYMOVE);
     if (data == MAP_FAILED)
-        return PVMI_ENOMEM;
-    in_use_bytes += capacity - m->capacity;
+        return false;
     m->data = data;
     m->capacity = capacity;
-    return 0;
+    return true;
+}
+
+/* Grows without copying. The new pages are fresh, so a cached region is better if there is one. */
+static bool grow_in_place(struct pvmi_mem *m, size_t capacity)
+{
+    struct region *r = region_of(m);
+    size_t before = m->capacity;
+    check_fork();
+    capacity = round_large(capacity);
+    if (m->release || r->source < SOURCE_MAPPING || cache_find(capacity))
+        return false;
+    if (r->source == SOURCE_ARENA && pvmi_block_extend(&large_of(r)->block, capacity))
+        m->capacity = capacity;
+    else if (r->source == SOURCE_ARENA || arenas_wanted || !remap(m, capacity))
+        return false;
+    in_use_bytes += m->capacity - before;
+    return true;
 }
 
 static int grow_copying(struct pvmi_mem **m, size_t used, size_t capacity)
@@ -178,12 +346,69 @@ static int grow_copying(struct pvmi_mem **m, size_t used, size_t capacity)
 
 int pvmi_mem_grow(struct pvmi_mem **m, size_t used, size_t capacity)
 {
-    bool alone = (*m)->refs == 1;
-    if (alone && (*m)->capacity >= capacity)
-        return 0;
-    if (alone && !remap(*m, capacity))
+    bool ours = (*m)->refs == 1 && !(*m)->release; /* else it is read only */
+    if (ours && ((*m)->capacity >= capacity || grow_in_place(*m, capacity)))
         return 0;
     return grow_copying(m, used, capacity);
+}
+
+/* ---- arenas ---- */
+
+int pvmi_mem_use_arenas(void)
+{
+    struct pvmi_block probe;
+    if (arenas_wanted)
+        return 0;
+    if (!pvmi_block_new(&probe, PVMI_ARENA_BLOCK_MIN)) {
+        pvmi_log(PVMI_LOG_INFO, "no shared message memory (memfd): large messages are copied");
+        return PVMI_ESYSTEM;
+    }
+    pvmi_block_free(&probe);
+    cache_shrink(0);
+    arenas_wanted = true;
+    return 0;
+}
+
+bool pvmi_mem_locate(const struct pvmi_mem *m, struct pvmi_mem_place *place)
+{
+    const struct large *l = (const struct large *)m;
+    check_fork();
+    if (m->release || l->region.source != SOURCE_ARENA)
+        return false;
+    *place = (struct pvmi_mem_place){.arena = pvmi_block_arena(&l->block), .offset = l->block.offset};
+    return true;
+}
+
+bool pvmi_mem_arena(unsigned number, struct pvmi_mem_arena *out)
+{
+    return pvmi_arena_find(number, out);
+}
+
+void pvmi_mem_on_shortage(void (*reap)(void))
+{
+    reap_function = reap;
+}
+
+/*
+ * Everybody has the address of the data, so the copy goes where the original was. Nothing may be allocated between the
+ * end of the arenas and then, since it could land there.
+ */
+void pvmi_mem_after_fork(void)
+{
+    struct large *l, *next;
+    cache_shrink(0);
+    DL_FOREACH (lent, l)
+        l->block.data = pvmi_block_copy(&l->block);
+    pvmi_arenas_forget();
+    DL_FOREACH_SAFE (lent, l, next) {
+        struct pvmi_mem *m = &l->region.mem;
+        if (l->block.data)
+            mremap(l->block.data, m->capacity, m->capacity, MREMAP_MAYMOVE | MREMAP_FIXED, m->data);
+        else
+            mmap(m->data, m->capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        l->region.source = SOURCE_MAPPING;
+    }
+    lent = NULL;
 }
 
 void pvmi_mem_usage(size_t *in_use, size_t *cached)
@@ -194,7 +419,11 @@ void pvmi_mem_usage(size_t *in_use, size_t *cached)
 
 void pvmi_mem_trim(void)
 {
+    check_fork();
+    reap();
     cache_shrink(0);
+    small_trim();
+    pvmi_arenas_trim();
 }
 
 __attribute__((destructor)) static void drop_cache(void)

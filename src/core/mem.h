@@ -58,6 +58,12 @@ bool pvmi_mem_locate(const struct pvmi_mem *m, struct pvmi_mem_place *place);
 /* The arena of a place; valid as long as a region of it is in use. False when there is none of that number. */
 bool pvmi_mem_arena(unsigned number, struct pvmi_mem_arena *out);
 
+/*
+ * Called when a large region is wanted and none is cached, before fresh pages are taken, and by pvmi_mem_trim(): the
+ * transport that lends regions to other tasks gives back those that they have returned.
+ */
+void pvmi_mem_on_shortage(void (*reap)(void));
+
 /* In a forked child: forgets the arenas, which stay the parent's; regions that are in use become private copies. */
 void pvmi_mem_after_fork(void);
 

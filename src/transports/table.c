@@ -4,6 +4,7 @@
 
 extern const struct pvmi_transport_ops pvmi_unix_ops;
 extern const struct pvmi_transport_ops pvmi_loop_ops;
+extern const struct pvmi_transport_ops pvmi_shm_ops;
 extern const struct pvmi_transport_ops pvmi_tcp_ops;
 
 const struct pvmi_transport_row pvmi_transport_table[] = {
@@ -13,6 +14,7 @@ const struct pvmi_transport_row pvmi_transport_table[] = {
      .why_not = "leads from a task to its daemon, and that route is named daemon"},
     {.name = "loop", .ops = &pvmi_loop_ops, .internal = true, .why_not = "does not leave the process"},
     {.name = "tcp", .ops = &pvmi_tcp_ops},
+    {.name = "shm", .ops = &pvmi_shm_ops},
     {.name = "dp", .why_not = "not built yet: raw Ethernet (Directed Point)"},
     {.name = "rdma", .why_not = "not built yet: RDMA verbs"},
     {.name = "atm", .why_not = "not built yet: simulated ATM"},

@@ -1,0 +1,480 @@
+/* link.c - how links begin and end: their memory, their socket, and what is said over it. */
+#include "link.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <utlist.h>
+#include "../../core/config.h"
+#include "../../core/error.h"
+#include "../../core/log.h"
+
+#define SEALS            (F_SEAL_SHRINK | F_SEAL_GROW)
+#define PACKETS_PER_LOOK 64 /* a peer cannot keep us reading */
+
+enum packet_kind { PACKET_HELLO = 1, PACKET_ARENA, PACKET_CLOSED };
+
+/* What goes over the socket, beside single bytes that only wake. */
+struct packet {
+    uint32_t kind;
+    uint32_t number;         /* ARENA: its number. HELLO: PVMI_SHM_VERSION */
+    uint64_t bytes;          /* size of the memory that comes with it */
+    uint64_t address, nonce; /* HELLO: there is this number at that place, for who can read our memory */
+};
+
+static struct pvmi_shm_link *links; /* of this process, parted ones, too */
+static uint64_t nonce;              /* what peers try to read */
+static bool started;                /* this process takes part in barriers, if it can */
+static int reserve_fd = -1;
+static unsigned reserve_users;
+
+/* ---- the process ---- */
+
+void pvmi_shm_reserve_open(void)
+{
+    if (!reserve_users++)
+        reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+void pvmi_shm_reserve_close(void)
+{
+    if (--reserve_users || reserve_fd < 0)
+        return;
+    close(reserve_fd);
+    reserve_fd = -1;
+}
+
+/* In a forked child: the links are the parent's. Their sockets must not stay open here when the parent ends. */
+static void disown(void)
+{
+    struct pvmi_shm_link *l;
+    started = false;
+    DL_FOREACH (links, l) {
+        l->foreign = true;
+        if (l->socket >= 0)
+            close(l->socket);
+        l->socket = -1;
+    }
+}
+
+/* Takes part in membarrier(); false where there is none. */
+static bool barrier_register(void)
+{
+    return !syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) &&
+           !syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+}
+
+static bool process_start(void)
+{
+    static bool watched, has_barrier;
+    if (started)
+        return has_barrier;
+    started = true;
+    if (getrandom(&nonce, sizeof nonce, 0) != sizeof nonce)
+        nonce = (uintptr_t)&nonce ^ (uint64_t)getpid();
+    if (!watched)
+        watched = !pthread_atfork(NULL, NULL, disown);
+    pvmi_mem_on_shortage(pvmi_shm_links_reap);
+    return has_barrier = barrier_register();
+}
+
+/* ---- memory ---- */
+
+static size_t area_bytes(void)
+{
+    return (sizeof(struct pvmi_shm_area) + 4095) & ~(size_t)4095;
+}
+
+static size_t memory_bytes(size_t ring_bytes)
+{
+    return area_bytes() + 2 * ring_bytes;
+}
+
+static int memory_create(size_t bytes)
+{
+    struct rlimit limit;
+    if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < bytes)
+        return PVMI_ELIMIT; /* else a signal would tell */
+    int fd = memfd_create("pvm-link", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return errno == EMFILE || errno == ENFILE ? PVMI_ELIMIT : PVMI_ESYSTEM;
+    if (ftruncate(fd, (off_t)bytes) || fcntl(fd, F_ADD_SEALS, SEALS | F_SEAL_SEAL)) {
+        close(fd);
+        return PVMI_ESYSTEM;
+    }
+    return fd;
+}
+
+/* Whether fd is memory of this size that its maker cannot take away from under us. */
+static bool memory_is_sealed(int fd, uint64_t bytes)
+{
+    struct stat st;
+    int seals = fcntl(fd, F_GET_SEALS);
+    return seals >= 0 && (seals & SEALS) == SEALS && !fstat(fd, &st) && (uint64_t)st.st_size == bytes;
+}
+
+/* A ring twice in a row, so that records need not wrap. */
+static uint8_t *map_ring(int fd, size_t offset, size_t bytes)
+{
+    uint8_t *place = mmap(NULL, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (place == MAP_FAILED)
+        return NULL;
+    for (int i = 0; i < 2; i++) {
+        void *at = mmap(place + i * bytes, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)offset);
+        if (at == MAP_FAILED) {
+            munmap(place, 2 * bytes);
+            return NULL;
+        }
+    }
+    return place;
+}
+
+static void unmap(struct pvmi_shm_link *l)
+{
+    if (l->area)
+        munmap(l->area, area_bytes());
+    for (int i = 0; i < 2; i++)
+        if (l->rings[i])
+            munmap(l->rings[i], 2 * l->ring_bytes);
+}
+
+static bool map(struct pvmi_shm_link *l, int fd)
+{
+    void *area = mmap(NULL, area_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (area == MAP_FAILED)
+        return false;
+    l->area = area;
+    for (int i = 0; i < 2; i++)
+        if (!(l->rings[i] = map_ring(fd, area_bytes() + (size_t)i * l->ring_bytes, l->ring_bytes)))
+            return false;
+    return true;
+}
+
+/* ---- beginning ---- */
+
+static unsigned shift_of(size_t ring_bytes)
+{
+    return (unsigned)__builtin_ctzl(ring_bytes / PVMI_CELL_BYTES);
+}
+
+static void limits(struct pvmi_shm_link *l)
+{
+    size_t most = l->ring_bytes / 4;
+    size_t wanted = (size_t)pvmi_config_integer(PVMI_SETTING_SHM_INLINE);
+    l->inline_max = (uint32_t)(wanted < most ? wanted : most);
+    l->chunk_max = (uint32_t)(l->ring_bytes / 8);
+    l->untaken_max = (uint64_t)pvmi_config_integer(PVMI_SETTING_SHM_PENDING);
+}
+
+static struct pvmi_shm_link *link_new(int socket, int memory, size_t ring_bytes, int side)
+{
+    struct pvmi_shm_link *l = calloc(1, sizeof *l);
+    if (!l)
+        return NULL;
+    l->socket = -1;
+    l->ring_bytes = ring_bytes;
+    if (!map(l, memory)) {
+        unmap(l);
+        free(l);
+        return NULL;
+    }
+    l->socket = socket;
+    l->mine = &l->area->side[side];
+    l->theirs = &l->area->side[1 - side];
+    pvmi_ring_rx_init(&l->rx, l->rings[side], shift_of(ring_bytes), &l->mine->taken);
+    pvmi_ring_tx_init(&l->tx, l->rings[1 - side], shift_of(ring_bytes), &l->theirs->taken);
+    limits(l);
+    __atomic_store_n(&l->mine->has_barrier, process_start(), __ATOMIC_RELEASE);
+    DL_APPEND(links, l);
+    return l;
+}
+
+static int send_packet(int socket, const struct packet *p, int fd)
+{
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(sizeof(int))];
+    } ancillary = {.header = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
+    memcpy(CMSG_DATA(&ancillary.header), &fd, sizeof fd);
+    struct iovec iov = {(void *)p, sizeof *p};
+    struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+    if (fd >= 0) {
+        msg.msg_control = &ancillary;
+        msg.msg_controllen = sizeof ancillary.room;
+    }
+    return sendmsg(socket, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof *p ? 0 : PVMI_EAGAIN;
+}
+
+static int send_hello(int socket, int memory, size_t bytes)
+{
+    struct packet hello = {
+        .kind = PACKET_HELLO, .number = PVMI_SHM_VERSION, .bytes = bytes, .address = (uintptr_t)&nonce, .nonce = nonce};
+    return send_packet(socket, &hello, memory);
+}
+
+/* Both ends of the socket tell who is at the other. */
+static int make_sockets(int pair[2])
+{
+    int on = 1;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair))
+        return errno == EMFILE || errno == ENFILE ? PVMI_ELIMIT : PVMI_ESYSTEM;
+    for (int i = 0; i < 2; i++)
+        if (setsockopt(pair[i], SOL_SOCKET, SO_PASSCRED, &on, sizeof on))
+            return close(pair[0]), close(pair[1]), PVMI_ESYSTEM;
+    return 0;
+}
+
+struct pvmi_shm_link *pvmi_shm_link_offer(size_t ring_bytes, int *peer_fd, int *error)
+{
+    int pair[2], memory = memory_create(memory_bytes(ring_bytes));
+    *error = memory < 0 ? memory : make_sockets(pair);
+    if (*error) {
+        if (memory >= 0)
+            close(memory);
+        return NULL;
+    }
+    struct pvmi_shm_link *l = link_new(pair[0], memory, ring_bytes, 0);
+    *error = !l ? PVMI_ENOMEM : send_hello(pair[0], memory, memory_bytes(ring_bytes)) ? PVMI_ELIMIT : 0;
+    close(memory);
+    *peer_fd = pair[1];
+    if (!*error)
+        return l;
+    close(pair[1]);
+    if (l)
+        pvmi_shm_link_free(l);
+    else
+        close(pair[0]);
+    return NULL;
+}
+
+/* ---- the socket ---- */
+
+struct received {
+    struct packet packet;
+    ssize_t length;
+    int fd;    /* -1: none */
+    pid_t pid; /* who sent it; 0: unknown */
+};
+
+static void read_ancillary(struct msghdr *msg, struct received *r)
+{
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS)
+            r->pid = ((struct ucred *)(void *)CMSG_DATA(c))->pid;
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+            memcpy(&r->fd, CMSG_DATA(c), sizeof r->fd);
+    }
+}
+
+/* The next packet: false when there is none now. Its length is 0 at the end. */
+static bool receive(int socket, struct received *r)
+{
+    char room[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
+    *r = (struct received){.fd = -1};
+    struct iovec iov = {&r->packet, sizeof r->packet};
+    struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+    do
+        r->length = recvmsg(socket, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    while (r->length < 0 && (errno == EINTR || errno == ECONNRESET)); /* reset: what is queued can still be read */
+    if (r->length < 0)
+        return false;
+    read_ancillary(&msg, r);
+    return true;
+}
+
+/* As receive(), if need be with the descriptor that is kept for that. */
+static bool receive_reserved(int socket, struct received *r)
+{
+    if (reserve_fd >= 0)
+        close(reserve_fd);
+    bool any = receive(socket, r);
+    if (reserve_users)
+        reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    return any;
+}
+
+static void meet_peer(struct pvmi_shm_link *l, const struct received *r)
+{
+    l->peer = r->pid;
+    bool can_pull =
+        pvmi_config_bool(PVMI_SETTING_SHM_CMA) && pvmi_shm_pull_probe(r->pid, r->packet.address, r->packet.nonce);
+    __atomic_store_n(&l->mine->can_pull, can_pull, __ATOMIC_RELEASE);
+    l->may_fence = !l->mine->has_barrier || !__atomic_load_n(&l->theirs->has_barrier, __ATOMIC_ACQUIRE);
+}
+
+static void take_hello(struct pvmi_shm_link *l, const struct received *r)
+{
+    if (r->fd >= 0)
+        close(r->fd);
+    if (l->state != PVMI_LINK_OFFERED)
+        return;
+    if (r->packet.number != PVMI_SHM_VERSION) {
+        pvmi_shm_link_fail(l, PVMI_EVERSION, "another version of shared-memory links");
+        return;
+    }
+    meet_peer(l, r);
+    l->state = PVMI_LINK_UP;
+    l->refused = true; /* tx_ready tells the owner */
+}
+
+static void take_arena(struct pvmi_shm_link *l, const struct received *r)
+{
+    if (r->fd >= 0 && memory_is_sealed(r->fd, r->packet.bytes)) {
+        pvmi_shm_mapping_add(l, r->packet.number, r->packet.bytes, r->fd);
+        return;
+    }
+    if (r->fd >= 0)
+        close(r->fd);
+    pvmi_log(PVMI_LOG_WARNING, "shm: a task's memory did not come: %s",
+             r->fd >= 0 ? "it is not sealed" : "out of descriptors, see ulimit -n");
+}
+
+static void end(struct pvmi_shm_link *l, bool gone)
+{
+    l->gone |= gone;
+    if (!l->ended)
+        l->end_reason = __atomic_load_n(&l->theirs->closed, __ATOMIC_ACQUIRE) ? 0 : PVMI_EDOWN;
+    l->ended = true;
+    pvmi_shm_link_drop_current(l);
+    if (gone)
+        pvmi_shm_lending_end(l);
+}
+
+static void take_packet(struct pvmi_shm_link *l, const struct received *r)
+{
+    bool full = r->length == sizeof r->packet;
+    if (full && r->packet.kind == PACKET_HELLO)
+        take_hello(l, r);
+    else if (full && r->packet.kind == PACKET_ARENA)
+        take_arena(l, r);
+    else if (r->fd >= 0)
+        close(r->fd);
+    if (full && r->packet.kind == PACKET_CLOSED)
+        end(l, false);
+}
+
+void pvmi_shm_link_listen(struct pvmi_shm_link *l)
+{
+    struct received r;
+    for (int i = 0; i < PACKETS_PER_LOOK && l->socket >= 0; i++) {
+        if (!receive_reserved(l->socket, &r)) {
+            if (__atomic_load_n(&l->theirs->closed, __ATOMIC_ACQUIRE))
+                end(l, false); /* even if there was no room to say so */
+            return;
+        }
+        if (!r.length) {
+            close(l->socket);
+            l->socket = -1;
+            end(l, true);
+            return;
+        }
+        take_packet(l, &r);
+    }
+}
+
+struct pvmi_shm_link *pvmi_shm_link_join(int fd, size_t ring_bytes, int *error)
+{
+    struct received r = {.fd = -1};
+    struct pvmi_shm_link *l = NULL;
+    *error = PVMI_EFORMAT;
+    if (receive_reserved(fd, &r) && r.length == sizeof r.packet && r.packet.kind == PACKET_HELLO) {
+        if (r.fd < 0)
+            *error = PVMI_ELIMIT;
+        else if (r.packet.bytes == memory_bytes(ring_bytes) && memory_is_sealed(r.fd, r.packet.bytes))
+            *error = (l = link_new(fd, r.fd, ring_bytes, 1)) ? 0 : PVMI_ENOMEM;
+    }
+    if (r.fd >= 0)
+        close(r.fd);
+    if (!l) {
+        close(fd);
+        return NULL;
+    }
+    l->state = PVMI_LINK_UP;
+    meet_peer(l, &r);
+    send_hello(fd, -1, 0); /* if it does not go, the peer is gone, and we shall hear so */
+    __atomic_store_n(&l->mine->joined, 1, __ATOMIC_RELEASE);
+    return l;
+}
+
+int pvmi_shm_link_send_arena(struct pvmi_shm_link *l, unsigned number, const struct pvmi_mem_arena *arena)
+{
+    struct packet p = {.kind = PACKET_ARENA, .number = number, .bytes = arena->bytes};
+    return send_packet(l->socket, &p, arena->fd);
+}
+
+void pvmi_shm_link_ring(struct pvmi_shm_link *l, uint32_t bits)
+{
+    const uint32_t both = PVMI_WAKE_DATA | PVMI_WAKE_ROOM;
+    if (l->socket < 0 || !(__atomic_fetch_and(&l->theirs->bell, ~both, __ATOMIC_SEQ_CST) & bits))
+        return;
+    char byte = 0;
+    ssize_t n = send(l->socket, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    (void)n; /* a full socket is awake already */
+}
+
+/* ---- the end ---- */
+
+void pvmi_shm_link_fail(struct pvmi_shm_link *l, int reason, const char *what)
+{
+    if (l->failed)
+        return;
+    pvmi_log(PVMI_LOG_ERROR, "shm: closing the link to process %ld: %s", (long)l->peer, what);
+    l->failed = l->ended = true;
+    l->end_reason = reason;
+    pvmi_shm_link_drop_current(l);
+}
+
+void pvmi_shm_link_part(struct pvmi_shm_link *l)
+{
+    l->parted = l->told_end = true;
+    if (l->foreign)
+        return;
+    __atomic_store_n(&l->mine->closed, 1, __ATOMIC_RELEASE);
+    struct packet p = {.kind = PACKET_CLOSED};
+    if (l->socket >= 0)
+        send_packet(l->socket, &p, -1); /* full: the peer will look into it, and find closed set at the end */
+}
+
+bool pvmi_shm_link_release(struct pvmi_shm_link *l)
+{
+    if (!l->parted || l->current || l->borrowed)
+        return false;
+    pvmi_shm_lending_reap(l);
+    if (l->lending.count && !l->gone && !l->foreign)
+        return false;
+    pvmi_shm_link_free(l);
+    return true;
+}
+
+void pvmi_shm_link_free(struct pvmi_shm_link *l)
+{
+    pvmi_shm_link_drop_current(l);
+    pvmi_shm_lending_end(l);
+    pvmi_shm_mappings_free(l);
+    if (l->socket >= 0)
+        close(l->socket);
+    unmap(l);
+    DL_DELETE(links, l);
+    free(l);
+}
+
+/* Links of open transports are looked after by their progress(). */
+void pvmi_shm_links_reap(void)
+{
+    struct pvmi_shm_link *l, *next;
+    DL_FOREACH_SAFE (links, l, next) {
+        if (!l->base.transport && l->socket >= 0)
+            pvmi_shm_link_listen(l);
+        if (l->base.transport || !pvmi_shm_link_release(l))
+            pvmi_shm_lending_reap(l);
+    }
+}

@@ -1,0 +1,22 @@
+/* ring.c - the beginning of a ring's ends, and the producer's look at the consumer. */
+#include "ring.h"
+
+void pvmi_ring_tx_init(struct pvmi_ring_tx *r, void *cells, unsigned shift, const uint64_t *taken)
+{
+    *r = (struct pvmi_ring_tx){.cells = cells, .shift = shift, .limit = (UINT64_C(1) << shift) - 1, .taken = taken};
+}
+
+void pvmi_ring_rx_init(struct pvmi_ring_rx *r, const void *cells, unsigned shift, uint64_t *taken)
+{
+    *r = (struct pvmi_ring_rx){.cells = cells, .shift = shift, .taken = taken};
+}
+
+bool pvmi_ring_refresh(struct pvmi_ring_tx *r)
+{
+    uint64_t taken = __atomic_load_n(r->taken, __ATOMIC_ACQUIRE), cells = UINT64_C(1) << r->shift;
+    uint64_t limit = taken + cells - 1;
+    if (taken > r->head || limit < r->limit)
+        return false;
+    r->limit = limit;
+    return true;
+}
