@@ -38,7 +38,8 @@ void pvmi_message_unref(struct pvmi_message *m)
     if (!m || --m->refs)
         return;
     pvmi_mem_unref(m->mem);
-    free(m->inplace);
+    if (m->inplace)
+        free(m->inplace);
     if (spare_count < SPARE_MAX)
         spare[spare_count++] = m;
     else

@@ -77,18 +77,30 @@ uint64_t pvmi_message_bytes(const struct pvmi_message *m);
  */
 int pvmi_message_pack(struct pvmi_message *m, int type, const void *data, int n, int stride);
 
+/* pvmi_message_room() where memory is to be had first. */
+uint8_t *pvmi_message_grow(struct pvmi_message *m, size_t length);
+
+/* Where `length` more bytes of a body go, already counted in; NULL when out of memory. Not for in-place messages. */
+static inline uint8_t *pvmi_message_room(struct pvmi_message *m, size_t length)
+{
+    struct pvmi_mem *mem = m->mem;
+    if (__builtin_expect(!mem || mem->refs != 1 || mem->release || mem->capacity - m->length < length, 0))
+        return pvmi_message_grow(m, length);
+    uint8_t *at = mem->data + m->length;
+    m->length += length;
+    return at;
+}
+
 /*
- * The usual case of pvmi_message_pack(), for inlining: `length` bytes that lie together, in our own format, and there
- * is room for them. False: nothing was done, it takes pvmi_message_pack().
+ * The usual case of pvmi_message_pack(), for inlining: `length` bytes that lie together, in our own format. False:
+ * nothing was done, it takes pvmi_message_pack() to do it or to say what is wrong.
  */
 static inline bool pvmi_message_append(struct pvmi_message *m, const void *data, size_t length)
 {
-    struct pvmi_mem *mem = m->mem;
-    if (!mem || mem->refs != 1 || mem->capacity - m->length < length || m->dsig != pvmi_dsig_own() ||
-        pvmi_message_is_inplace(m))
+    uint8_t *to = m->dsig == pvmi_dsig_own() && !pvmi_message_is_inplace(m) ? pvmi_message_room(m, length) : NULL;
+    if (!to)
         return false;
-    pvmi_copy(mem->data + m->length, data, length);
-    m->length += length;
+    pvmi_copy(to, data, length);
     return true;
 }
 

@@ -70,7 +70,7 @@ static ptrdiff_t step_bytes(int stride, size_t item)
 /* ---- packing ---- */
 
 /* Makes the body's memory ours alone (frames may still be sending from it) and at least length + more bytes. */
-static __attribute__((noinline)) int grow(struct pvmi_message *m, size_t more)
+static int grow(struct pvmi_message *m, size_t more)
 {
     if (more > SIZE_MAX / 4 || m->length > SIZE_MAX / 4)
         return PVMI_ENOMEM;
@@ -86,18 +86,12 @@ static __attribute__((noinline)) int grow(struct pvmi_message *m, size_t more)
     return pvmi_mem_grow(&m->mem, m->length, need);
 }
 
-/* Where `length` more bytes go, already counted in; NULL when out of memory. */
-static inline uint8_t *room(struct pvmi_message *m, size_t length)
+uint8_t *pvmi_message_grow(struct pvmi_message *m, size_t length)
 {
-    struct pvmi_mem *mem = m->mem;
-    if (__builtin_expect(!mem || mem->refs != 1 || mem->capacity - m->length < length, 0)) {
-        if (grow(m, length))
-            return NULL;
-        mem = m->mem;
-    }
-    uint8_t *at = mem->data + m->length;
+    if (grow(m, length))
+        return NULL;
     m->length += length;
-    return at;
+    return m->mem->data + m->length - length;
 }
 
 static int grow_segments(struct pvmi_message *m)
@@ -136,7 +130,7 @@ static int pack_foreign(struct pvmi_message *m, int type, const uint8_t *data, i
 {
     uint64_t start = m->length;
     size_t own_item = own_item_bytes[type];
-    uint8_t *to = room(m, (size_t)n * item);
+    uint8_t *to = pvmi_message_room(m, (size_t)n * item);
     int status = to ? 0 : PVMI_ENOMEM;
     for (int i = 0; i < n && !status; i++, data += step_bytes(stride, own_item), to += item)
         status = pvmi_convert_to(type, pvmi_dsig_own(), data, m->dsig, to, 1, 1);
@@ -158,7 +152,7 @@ int pvmi_message_pack(struct pvmi_message *m, int type, const void *data, int n,
         return pack_inplace(m, data, (size_t)n * item);
     if (m->dsig != pvmi_dsig_own())
         return pack_foreign(m, type, data, n, stride, item);
-    uint8_t *to = room(m, (size_t)n * item);
+    uint8_t *to = pvmi_message_room(m, (size_t)n * item);
     if (!to)
         return PVMI_ENOMEM;
     if (stride == 1)
@@ -172,7 +166,7 @@ int pvmi_message_pack_bytes(struct pvmi_message *m, const void *data, size_t len
 {
     if (pvmi_message_is_inplace(m))
         return PVMI_EUNSUPPORTED;
-    uint8_t *to = length ? room(m, length) : NULL;
+    uint8_t *to = length ? pvmi_message_room(m, length) : NULL;
     if (length && !to)
         return PVMI_ENOMEM;
     if (length)
@@ -191,7 +185,7 @@ int pvmi_message_pack_string(struct pvmi_message *m, const char *text)
         return PVMI_ELIMIT;
     int told = (int)length;
     size_t prefix = pvmi_type_bytes(PVM_INT, m->dsig);
-    uint8_t *to = room(m, prefix + length);
+    uint8_t *to = pvmi_message_room(m, prefix + length);
     if (!to)
         return PVMI_ENOMEM;
     int status = pvmi_convert_to(PVM_INT, pvmi_dsig_own(), &told, m->dsig, to, 1, 1);
@@ -204,7 +198,7 @@ int pvmi_message_pack_string(struct pvmi_message *m, const char *text)
 
 uint8_t *pvmi_message_reserve(struct pvmi_message *m, size_t length)
 {
-    return pvmi_message_is_inplace(m) ? NULL : room(m, length);
+    return pvmi_message_is_inplace(m) ? NULL : pvmi_message_room(m, length);
 }
 
 /* ---- unpacking ---- */

@@ -20,7 +20,7 @@ struct pvmi_active pvmi_send_buffer, pvmi_receive_buffer;
 static struct slot *slots; /* mid - 1 */
 static int slot_count, first_free;
 
-static int add_slots(void)
+static __attribute__((noinline)) int add_slots(void)
 {
     int count = slot_count ? 2 * slot_count : FIRST_SLOTS;
     struct slot *bigger = slot_count > INT_MAX / 2 ? NULL : realloc(slots, count * sizeof *slots);
@@ -122,7 +122,8 @@ static int select_buffer(struct pvmi_active *side, struct pvmi_active *other, in
     int old = side->mid;
     if (mid && other->mid == mid)
         *other = (struct pvmi_active){0};
-    *side = (struct pvmi_active){mid, pvmi_buffer_find(mid)};
+    side->mid = mid;
+    side->m = pvmi_buffer_find(mid);
     return old;
 }
 

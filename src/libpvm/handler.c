@@ -27,7 +27,9 @@ struct taken {
 static struct handler *handlers; /* id - 1; call is NULL where free */
 static int handler_slots, handler_count;
 static struct taken *queue;
-static unsigned queued, deferred;
+static unsigned deferred;
+
+unsigned pvmi_handler_queued;
 
 static bool covers(int pattern, int value)
 {
@@ -51,7 +53,7 @@ static struct handler *find_for(const struct pvmi_message *m)
 
 bool pvmi_handler_concerns(int src, int tag, int ctx)
 {
-    return queued || (handler_count && find(src, tag, ctx));
+    return pvmi_handler_queued || (handler_count && find(src, tag, ctx));
 }
 
 static bool queue_add(struct pvmi_message *m, void (*call)(struct pvmi_message *m))
@@ -62,7 +64,7 @@ static bool queue_add(struct pvmi_message *m, void (*call)(struct pvmi_message *
     t->m = m;
     t->call = call;
     DL_APPEND(queue, t);
-    queued++;
+    pvmi_handler_queued++;
     return true;
 }
 
@@ -86,7 +88,7 @@ static struct taken queue_pop(void)
     struct taken first = *queue, *t = queue;
     DL_DELETE(queue, t);
     free(t);
-    queued--;
+    pvmi_handler_queued--;
     return first;
 }
 
@@ -111,12 +113,13 @@ static void invoke(const struct handler *h, struct pvmi_message *m)
     pvmi_buffer_select_receive(if_there(rbuf));
 }
 
-bool pvmi_handler_run(void)
+bool pvmi_handler_run_queued(void)
 {
-    if (deferred || !queued)
+    if (deferred || !pvmi_handler_queued)
         return false;
     deferred++;
-    for (unsigned left = queued; left && queued; left--) { /* what they send to ourselves comes next time */
+    for (unsigned left = pvmi_handler_queued; left && pvmi_handler_queued;
+         left--) { /* what they send to ourselves comes next time */
         struct taken t = queue_pop();
         struct handler *h = t.call ? NULL : find_for(t.m);
         if (h) {
@@ -144,7 +147,7 @@ void pvmi_handler_allow(void)
 
 void pvmi_handler_clear(void)
 {
-    while (queued)
+    while (pvmi_handler_queued)
         pvmi_message_unref(queue_pop().m);
 }
 

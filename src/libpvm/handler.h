@@ -17,8 +17,16 @@ void pvmi_handler_later(struct pvmi_message *m, void (*call)(struct pvmi_message
 /* Whether a message with these fields might go to a handler, or one that waits for a handler might come before it. */
 bool pvmi_handler_concerns(int src, int tag, int ctx);
 
+extern unsigned pvmi_handler_queued; /* messages taken that still wait for their handlers */
+
+/* pvmi_handler_run() when there is something queued. */
+bool pvmi_handler_run_queued(void);
+
 /* Runs the handlers of the messages taken so far, unless they are deferred now. Whether any did run. */
-bool pvmi_handler_run(void);
+static inline bool pvmi_handler_run(void)
+{
+    return __builtin_expect(pvmi_handler_queued != 0, 0) && pvmi_handler_run_queued();
+}
 
 /* Brackets what handlers must not interrupt; counts. */
 void pvmi_handler_defer(void);

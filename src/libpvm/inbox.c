@@ -208,7 +208,9 @@ struct pvmi_wanted *pvmi_inbox_wanted(int src, int tag, int ctx)
 /* Whether m is just what a receive waits for, which then has it. */
 static bool hand_over(struct pvmi_message *m)
 {
-    bool placed = wanted && wanted->body && wanted->body == m->mem;
+    if (!wanted)
+        return false;
+    bool placed = wanted->body && wanted->body == m->mem;
     if (!placed && !pvmi_inbox_wanted((int)m->src, m->tag, (int)m->ctx))
         return false;
     wanted->m = m;
@@ -241,18 +243,28 @@ static struct pvmi_waiting *walk(int src, int tag, int ctx, size_t limit)
     return NULL;
 }
 
-struct pvmi_waiting *pvmi_inbox_find(int src, int tag, int ctx)
+/* Not the first of all, which has been looked at. */
+static struct pvmi_waiting *find_further(int src, int tag, int ctx)
 {
     int kind = kind_of_search(src, tag, ctx);
-    bool few = count <= WALK_MAX, has_index = indexed & 1u << kind;
-    struct pvmi_waiting *w = walk(src, tag, ctx, few || !has_index ? WALK_MAX : 1);
-    if (w || few)
+    bool has_index = indexed & 1u << kind;
+    struct pvmi_waiting *w = NULL;
+    if (count <= WALK_MAX || !has_index)
+        w = walk(src, tag, ctx, WALK_MAX);
+    if (w || count <= WALK_MAX)
         return w;
     if (!has_index && !index_build(kind))
         return walk(src, tag, ctx, count);
     struct key key = make_key(kind, src, tag, ctx);
     struct pvmi_alike *l = find_list(kind, &key);
     return l ? l->first : NULL;
+}
+
+struct pvmi_waiting *pvmi_inbox_find(int src, int tag, int ctx)
+{
+    if (!first || (covers(src, first->src) && covers(tag, first->tag) && covers(ctx, first->ctx)))
+        return first;
+    return count == 1 ? NULL : find_further(src, tag, ctx);
 }
 
 struct pvmi_waiting *pvmi_inbox_first(void)

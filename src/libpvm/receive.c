@@ -90,14 +90,10 @@ static struct search make_search(int tid, int tag)
     return (struct search){.wanted = {.src = tid, .tag = tag, .ctx = pvmmyctx}};
 }
 
-/* Finds a message, waiting for it until `deadline_us` (0: not at all): 0, PVMI_ETIMEOUT or an error. */
-static int find(struct search *s, int64_t deadline_us)
+/* For a message that is not in the inbox, until `deadline_us` (0: not at all): 0, PVMI_ETIMEOUT or an error. */
+static int find_new(struct search *s, int64_t deadline_us)
 {
-    int rc = pvmi_task_need();
-    if (!rc)
-        rc = pvmi_wait_glance();
-    if (rc || search(s))
-        return rc ? rc : s->rc;
+    int rc;
     if (deadline_us)
         rc = wait_for(s, deadline_us);
     else
@@ -105,6 +101,17 @@ static int find(struct search *s, int64_t deadline_us)
     if (!rc && !deadline_us && !search(s))
         rc = PVMI_ETIMEOUT;
     return rc ? rc : s->rc;
+}
+
+/* Finds a message, waiting for it until `deadline_us` if need be, as find_new(). */
+static inline int find(struct search *s, int64_t deadline_us)
+{
+    int rc = pvmi_task_need();
+    if (!rc)
+        rc = pvmi_wait_glance();
+    if (rc)
+        return rc;
+    return search(s) ? s->rc : find_new(s, deadline_us);
 }
 
 /* ---- pvm_recv, pvm_nrecv, pvm_trecv, pvm_probe ---- */
