@@ -39,8 +39,7 @@
 #define PAID_START     4
 #define DIRECT_MAX     8
 #define RETRY_WAITS    16  /* when polling has not paid off, it is tried again after so many waits */
-#define GLANCE_DIRECT  16  /* after so many glances direct links are polled ... */
-#define GLANCE_ALL     512 /* ... and the daemon's as well */
+#define GLANCES        256 /* so many may go by until there is a real look */
 
 /* Counters that saturate. */
 static struct {
@@ -206,11 +205,5 @@ int pvmi_wait_poll(void)
 int pvmi_wait_glance(void)
 {
     static unsigned glances;
-    if (++glances % GLANCE_DIRECT)
-        return 0;
-    if (glances % GLANCE_ALL == 0)
-        return pvmi_wait_poll();
-    if (pvmi_link_progress_direct())
-        pvmi_handler_run();
-    return 0;
+    return ++glances % GLANCES ? 0 : pvmi_wait_poll();
 }
