@@ -146,6 +146,13 @@ void pvmi_tcp_dial_cancel(struct tcp_link *e)
 
 /* ---- attempts ---- */
 
+/* That there is no way to an address says the least. */
+static void note_reason(struct tcp_dial *d, int reason)
+{
+    if (reason != PVMI_EUNREACHABLE || !d->reason)
+        d->reason = reason;
+}
+
 static void start_next(struct tcp_dial *d);
 
 static void attempt_fail(struct tcp_attempt *a, const char *why, int reason)
@@ -154,8 +161,7 @@ static void attempt_fail(struct tcp_attempt *a, const char *why, int reason)
     attempt_close(transport_of(d), a);
     a->state = ATTEMPT_FAILED;
     a->why = why;
-    if (reason != PVMI_EUNREACHABLE || !d->reason)
-        d->reason = reason;
+    note_reason(d, reason);
     d->live--;
     if (!d->live)
         start_next(d);
@@ -191,7 +197,7 @@ static void start_next(struct tcp_dial *d)
         attempt_close(t, a);
         a->state = ATTEMPT_FAILED;
         a->why = strerrordesc_np(failed);
-        d->reason = pvmi_tcp_error(failed);
+        note_reason(d, pvmi_tcp_error(failed));
     }
 }
 

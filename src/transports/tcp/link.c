@@ -17,6 +17,7 @@
 #include "../../core/log.h"
 #include "tcp.h"
 
+#define SMALL_BYTES 1024      /* payloads up to this are gathered by copying */
 #define LARGE_BYTES 16384     /* payloads above this are worth a read of their own */
 #define QUEUE_BYTES (1 << 18) /* beyond this no frame is taken behind others */
 #define GATHER_MAX  64        /* iovecs in one sendmsg */
@@ -150,26 +151,27 @@ static unsigned frame_rest(const struct pvmi_frame *f, size_t done, uint8_t wire
     return n;
 }
 
+/* What errno says: 0 the socket is full, or PVMI_EDOWN. */
+static ssize_t write_failed(struct tcp_link *e)
+{
+    if (errno == EAGAIN || errno == EINTR || errno == ENOBUFS || errno == ENOMEM)
+        return 0;
+    e->broken = true;
+    return PVMI_EDOWN;
+}
+
 /* Bytes written, 0 when the socket is full, or PVMI_EDOWN. */
 static ssize_t write_out(struct tcp_link *e, struct iovec *iov, unsigned count)
 {
     const struct tcp_transport *t = (const struct tcp_transport *)e->base.transport;
     struct msghdr msg = {.msg_iov = iov, .msg_iovlen = count};
-    ssize_t n;
-    if (e->tls) {
-        n = t->tls->write(e->tls, iov, count);
-        e->broken |= n < 0;
-        return n < 0 ? PVMI_EDOWN : n;
+    if (!e->tls) {
+        ssize_t n = sendmsg(e->watch.fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+        return n >= 0 ? n : write_failed(e);
     }
-    do
-        n = sendmsg(e->watch.fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
-    while (n < 0 && errno == EINTR);
-    if (n >= 0)
-        return n;
-    if (errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM)
-        return 0;
-    e->broken = true;
-    return PVMI_EDOWN;
+    ssize_t n = t->tls->write(e->tls, iov, count);
+    e->broken |= n < 0;
+    return n < 0 ? PVMI_EDOWN : n;
 }
 
 static size_t frame_bytes(const struct pvmi_frame *f)
@@ -193,11 +195,32 @@ static int refuse(struct tcp_link *e)
     return PVMI_EAGAIN;
 }
 
+/* Sends a small frame from one piece of memory: the kernel takes that in faster than a list. As write_out(). */
+static ssize_t write_small(struct tcp_link *e, const struct pvmi_frame *f)
+{
+    uint8_t wire[PVMI_FRAME_HEADER_BYTES + SMALL_BYTES];
+    size_t n = PVMI_FRAME_HEADER_BYTES;
+    pvmi_frame_encode(&f->h, wire);
+    for (unsigned i = 0; i < f->piece_count; i++) {
+        memcpy(wire + n, f->pieces[i].iov_base, f->pieces[i].iov_len);
+        n += f->pieces[i].iov_len;
+    }
+    ssize_t sent = send(e->watch.fd, wire, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+    return sent >= 0 ? sent : write_failed(e);
+}
+
+static ssize_t write_frame(struct tcp_link *e, const struct pvmi_frame *f)
+{
+    uint8_t wire[PVMI_FRAME_HEADER_BYTES];
+    struct iovec iov[PVMI_FRAME_PIECES_MAX + 1];
+    if (!e->tls && f->h.length <= SMALL_BYTES)
+        return write_small(e, f);
+    return write_out(e, iov, frame_rest(f, 0, wire, iov));
+}
+
 int pvmi_tcp_link_send(struct pvmi_endpoint *base, struct pvmi_frame *f)
 {
     struct tcp_link *e = (struct tcp_link *)base;
-    uint8_t wire[PVMI_FRAME_HEADER_BYTES];
-    struct iovec iov[PVMI_FRAME_PIECES_MAX + 1];
     if (e->dead || e->broken)
         return PVMI_EDOWN;
     if (e->state == TCP_OFFERED)
@@ -208,7 +231,7 @@ int pvmi_tcp_link_send(struct pvmi_endpoint *base, struct pvmi_frame *f)
         enqueue(e, f, 0);
         return 0;
     }
-    ssize_t n = write_out(e, iov, frame_rest(f, 0, wire, iov));
+    ssize_t n = write_frame(e, f);
     if (n < 0)
         return PVMI_EDOWN; /* down follows from progress(), when what the peer sent before has been read */
     if ((size_t)n < frame_bytes(f))
