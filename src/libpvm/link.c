@@ -331,6 +331,7 @@ void pvmi_link_free(struct pvmi_link *l)
         pvmi_replay_move(&l->kept, &p->again);
         pvmi_outbox_resend();
     }
+    pvmi_replay_clear(&l->kept);
     DL_DELETE(pvmi_links, l);
     pvmi_link_count--;
     free(l);
