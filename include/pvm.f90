@@ -2,8 +2,8 @@
 ! Made from src/fortran/routines.txt and constants.txt by src/fortran/generate.
 !
 ! Compile it before the programs that say "use pvm" instead of including fpvm3.h. It contains no code: link with
-! -lfpvm3 -lgpvm3 -lpvm3. The compiler then checks the arguments of all calls, data of any type may be packed without
-! -fallow-argument-mismatch, and character data may be given to pvmfscatter and pvmfgather.
+! -lfpvm3 -lgpvm3 -lpvm3. The compiler then checks the arguments of all calls, and data of any type may be packed without
+! -fallow-argument-mismatch.
 module pvm
   implicit none
   public
