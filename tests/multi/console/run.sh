@@ -94,3 +94,10 @@ eventually grep -q waiting "$work/out" || fail "the task does not start"
 pvm -c halt
 wait $runner
 same "exit code when the machine is halted" 3 $?
+
+# A daemon that was started in the background of a script ignores SIGINT; its tasks do not.
+(trap '' INT && exec "$DPVM_BIN/pvmd3" >/dev/null 2>&1) &
+eventually daemon_runs || fail "the daemon does not start"
+set -m
+interrupt 1 waits
+set +m
