@@ -84,7 +84,7 @@ int pvmi_frame_decode(const uint8_t wire[PVMI_FRAME_HEADER_BYTES], struct pvmi_f
 static struct pvmi_frame *spare[SPARE_MAX];
 static unsigned spare_count;
 
-struct pvmi_frame *pvmi_frame_new(const struct pvmi_frame_header *h, struct pvmi_mem *mem)
+struct pvmi_frame *pvmi_frame_take(struct pvmi_mem *mem)
 {
     struct pvmi_frame *f = spare_count ? spare[--spare_count] : malloc(sizeof *f);
     if (!f) {
@@ -92,11 +92,18 @@ struct pvmi_frame *pvmi_frame_new(const struct pvmi_frame_header *h, struct pvmi
         pvmi_mem_unref(mem);
         return NULL;
     }
-    f->h = *h;
     f->refs = 1;
     f->piece_count = 0;
     f->mem = mem;
     f->fd = -1;
+    return f;
+}
+
+struct pvmi_frame *pvmi_frame_new(const struct pvmi_frame_header *h, struct pvmi_mem *mem)
+{
+    struct pvmi_frame *f = pvmi_frame_take(mem);
+    if (f)
+        f->h = *h;
     return f;
 }
 

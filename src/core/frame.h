@@ -75,6 +75,9 @@ struct pvmi_frame {
  */
 struct pvmi_frame *pvmi_frame_new(const struct pvmi_frame_header *h, struct pvmi_mem *mem);
 
+/* As pvmi_frame_new(), for a header that the caller fills in at once. */
+struct pvmi_frame *pvmi_frame_take(struct pvmi_mem *mem);
+
 /* Adds a piece; there must be fewer than PVMI_FRAME_PIECES_MAX. */
 static inline void pvmi_frame_add_piece(struct pvmi_frame *f, void *data, size_t length)
 {

@@ -6,10 +6,21 @@
 #include "log.h"
 
 /* Freed messages are kept for the next ones. */
-#define SPARE_MAX 256
+#define SPARE_MAX  256
+#define KEPT_BYTES 1024 /* most that a message keeps for its next use */
 
 static struct pvmi_message *spare[SPARE_MAX];
 static unsigned spare_count;
+
+/* In two parts, since compilers clear 104 bytes in one by an instruction that takes longer than all the rest. */
+static inline void clear(struct pvmi_message *m, uint32_t enc)
+{
+    memset(m, 0, offsetof(struct pvmi_message, inplace));
+    memset(&m->inplace, 0, sizeof *m - offsetof(struct pvmi_message, inplace));
+    m->refs = 1;
+    m->enc = enc;
+    m->dsig = pvmi_dsig_own();
+}
 
 struct pvmi_message *pvmi_message_new(uint32_t enc)
 {
@@ -18,13 +29,21 @@ struct pvmi_message *pvmi_message_new(uint32_t enc)
         pvmi_log(PVMI_LOG_ERROR, "no memory for a message");
         return NULL;
     }
-    /* In two parts, since compilers clear 104 bytes in one by an instruction that takes longer than all the rest. */
-    memset(m, 0, offsetof(struct pvmi_message, inplace));
-    memset(&m->inplace, 0, sizeof *m - offsetof(struct pvmi_message, inplace));
-    m->refs = 1;
-    m->enc = enc;
-    m->dsig = pvmi_dsig_own();
+    clear(m, enc);
     return m;
+}
+
+void pvmi_message_renew(struct pvmi_message *m, uint32_t enc)
+{
+    struct pvmi_mem *mem = m->mem;
+    bool keep = mem && mem->refs == 1 && !mem->release && mem->capacity <= KEPT_BYTES && enc != PVMI_ENC_INPLACE;
+    if (mem && !keep)
+        pvmi_mem_unref(mem);
+    if (m->inplace)
+        free(m->inplace);
+    clear(m, enc);
+    if (keep)
+        m->mem = mem;
 }
 
 struct pvmi_message *pvmi_message_ref(struct pvmi_message *m)
@@ -90,7 +109,10 @@ struct pvmi_frame *pvmi_message_frame(struct pvmi_message *m, uint64_t offset, s
     size_t length = payload_max < PVMI_FRAME_PAYLOAD_MAX ? payload_max : PVMI_FRAME_PAYLOAD_MAX;
     if (length > bytes - offset)
         length = bytes - offset;
-    struct pvmi_frame_header h = {
+    struct pvmi_frame *f = pvmi_frame_take(inplace || !length ? NULL : pvmi_mem_ref(m->mem));
+    if (!f)
+        return NULL;
+    f->h = (struct pvmi_frame_header){
         .length = (uint32_t)length,
         .dst = m->dst,
         .src = m->src,
@@ -104,10 +126,9 @@ struct pvmi_frame *pvmi_message_frame(struct pvmi_message *m, uint64_t offset, s
         .offset = offset,
         .crc = m->crc,
     };
-    struct pvmi_frame *f = pvmi_frame_new(&h, inplace || !length ? NULL : pvmi_mem_ref(m->mem));
-    if (f && inplace)
+    if (inplace)
         f->h.length = (uint32_t)add_segments(f, m, offset, length);
-    else if (f && length)
+    else if (length)
         pvmi_frame_add_piece(f, m->mem->data + offset, length);
     return f;
 }

@@ -32,7 +32,7 @@ struct pvmi_message {
     int32_t crc;
     uint32_t enc;
     pvmi_dsig dsig;
-    struct pvmi_mem *mem;  /* the body, contiguous; NULL while empty */
+    struct pvmi_mem *mem;  /* the body, contiguous; may be NULL while empty */
     uint64_t length;       /* bytes of body */
     uint64_t position;     /* of the next unpack */
     struct iovec *inplace; /* in-place message: the user's data, in order; mem is NULL unless the sender unpacked it */
@@ -59,6 +59,9 @@ static inline void pvmi_copy(void *out, const void *in, size_t length)
 struct pvmi_message *pvmi_message_new(uint32_t enc);
 struct pvmi_message *pvmi_message_ref(struct pvmi_message *m);
 void pvmi_message_unref(struct pvmi_message *m); /* NULL is allowed */
+
+/* Makes m, to which the caller has the only reference, an empty message again, as if new. It may keep its memory. */
+void pvmi_message_renew(struct pvmi_message *m, uint32_t enc);
 
 static inline bool pvmi_message_is_inplace(const struct pvmi_message *m)
 {

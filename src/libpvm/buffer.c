@@ -51,6 +51,12 @@ static int slot_take(struct pvmi_message *m, struct pvmi_waiting *w)
     return mid;
 }
 
+static void slot_free(int mid)
+{
+    slots[mid - 1] = (struct slot){.next_free = first_free};
+    first_free = mid;
+}
+
 int pvmi_buffer_add(struct pvmi_message *m)
 {
     int mid = slot_take(m, NULL);
@@ -98,8 +104,7 @@ void pvmi_buffer_free(int mid)
     if (pvmi_receive_buffer.mid == mid)
         pvmi_receive_buffer = (struct pvmi_active){0};
     struct pvmi_message *m = s->m;
-    *s = (struct slot){.next_free = first_free};
-    first_free = mid;
+    slot_free(mid);
     pvmi_message_unref(m);
 }
 
@@ -149,41 +154,65 @@ __attribute__((destructor)) static void free_all(void)
 
 /* ---- public calls ---- */
 
-static int make_buffer(int encoding)
+/* The encoding word that a program's choice stands for; 0: there is no such choice. */
+static uint32_t encoding_word(int encoding)
 {
-    uint32_t enc;
     switch (encoding) {
     case PvmDataDefault:
     case PvmDataTrace:
-        enc = PVMI_ENC_DEFAULT;
-        break;
+        return PVMI_ENC_DEFAULT;
     case PvmDataRaw:
-        enc = pvmi_dsig_own();
-        break;
+        return pvmi_dsig_own();
     case PvmDataInPlace:
-        enc = PVMI_ENC_INPLACE;
-        break;
+        return PVMI_ENC_INPLACE;
     default:
-        return PVMI_EPARAM;
+        return 0;
     }
-    struct pvmi_message *m = pvmi_message_new(enc);
-    return m ? pvmi_buffer_add(m) : PVMI_ENOMEM;
+}
+
+static int make_buffer(uint32_t enc)
+{
+    struct pvmi_message *m = enc ? pvmi_message_new(enc) : NULL;
+    if (!m)
+        return enc ? PVMI_ENOMEM : PVMI_EPARAM;
+    return pvmi_buffer_add(m);
 }
 
 int pvm_mkbuf(int encoding)
 {
-    return pvmi_return("pvm_mkbuf", make_buffer(encoding));
+    return pvmi_return("pvm_mkbuf", make_buffer(encoding_word(encoding)));
+}
+
+/* The message of the old send buffer serves again, under a new number. */
+static int renew_send_buffer(uint32_t enc)
+{
+    struct pvmi_message *m = pvmi_send_buffer.m;
+    int mid = slot_take(m, NULL);
+    if (mid > 0) {
+        slot_free(pvmi_send_buffer.mid);
+        pvmi_message_renew(m, enc);
+        pvmi_send_buffer.mid = mid;
+    }
+    return mid;
+}
+
+static int replace_send_buffer(uint32_t enc)
+{
+    int old = pvmi_send_buffer.mid;
+    if (enc && old && pvmi_send_buffer.m->refs == 1 && !slots[old - 1].waiting)
+        return renew_send_buffer(enc);
+    int mid = make_buffer(enc);
+    if (mid > 0) {
+        if (old)
+            pvmi_buffer_free(old);
+        pvmi_buffer_select_send(mid);
+    }
+    return mid;
 }
 
 int pvm_initsend(int encoding)
 {
-    int mid = make_buffer(encoding);
-    if (mid > 0) {
-        if (pvmi_send_buffer.mid)
-            pvmi_buffer_free(pvmi_send_buffer.mid);
-        pvmi_buffer_select_send(mid);
-    }
-    return pvmi_return("pvm_initsend", mid);
+    return pvmi_return("pvm_initsend", replace_send_buffer(encoding_word(encoding)));
 }
 
 int pvm_freebuf(int mid)
