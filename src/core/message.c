@@ -106,7 +106,7 @@ struct pvmi_frame *pvmi_message_frame(struct pvmi_message *m, uint64_t offset, s
 {
     bool inplace = pvmi_message_is_inplace(m);
     uint64_t bytes = pvmi_message_bytes(m);
-    size_t length = payload_max < PVMI_FRAME_PAYLOAD_MAX ? payload_max : PVMI_FRAME_PAYLOAD_MAX;
+    size_t length = payload_max < UINT32_MAX ? payload_max : UINT32_MAX;
     if (length > bytes - offset)
         length = bytes - offset;
     struct pvmi_frame *f = pvmi_frame_take(inplace || !length ? NULL : pvmi_mem_ref(m->mem));

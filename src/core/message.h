@@ -169,7 +169,8 @@ int pvmi_convert(int type, pvmi_dsig from, const void *in, void *out, size_t n, 
 
 /*
  * The frame of at most `payload_max` bytes at body offset `offset`, which is below pvmi_message_bytes(); an empty
- * message has one empty frame. It may be shorter than payload_max: go on at offset + h.length. The header has m's
+ * message has one empty frame. It may be shorter than payload_max: go on at offset + h.length. For a stream the caller
+ * keeps payload_max within PVMI_FRAME_PAYLOAD_MAX; a transport that passes references takes more. The header has m's
  * fields and `seq`; in-place data travels as raw. NULL when out of memory. The frame shares the body (or points at
  * in-place data).
  */

@@ -128,9 +128,12 @@ START_TEST(a_frame_is_never_over_its_limit)
 {
     struct pvmi_message *m = new_message(PVMI_ENC_DEFAULT);
     pvmi_message_reserve(m, 3 << 20);
-    struct pvmi_frame *f = pvmi_message_frame(m, 0, SIZE_MAX, 0);
-    ck_assert_uint_eq(f->h.length, PVMI_FRAME_PAYLOAD_MAX);
-    pvmi_frame_unref(f);
+    static const size_t limits[] = {1, PVMI_FRAME_PAYLOAD_MAX, (3 << 20) - 1, 3 << 20, SIZE_MAX};
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        struct pvmi_frame *f = pvmi_message_frame(m, 0, limits[i], 0);
+        ck_assert_uint_eq(f->h.length, limits[i] < 3 << 20 ? limits[i] : 3 << 20);
+        pvmi_frame_unref(f);
+    }
     pvmi_message_unref(m);
 }
 END_TEST
