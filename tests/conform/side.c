@@ -533,17 +533,3 @@ void both_close(void)
                   now.mappings);
     ck_assert_msg(!rmdir(folder), "something was left in %s", folder);
 }
-
-/* Until core/mem has them. */
-__attribute__((weak)) int pvmi_mem_use_arenas(void)
-{
-    return PVMI_ESYSTEM;
-}
-__attribute__((weak)) bool pvmi_mem_locate(const struct pvmi_mem *m, struct pvmi_mem_place *place)
-{
-    (void)m, (void)place;
-    return false;
-}
-__attribute__((weak)) void pvmi_mem_after_fork(void)
-{
-}
