@@ -885,6 +885,36 @@ START_TEST(frames_wait_for_the_connection)
 }
 END_TEST
 
+/* Links that are read often without sleeping leave epoll, and come back before anybody sleeps. */
+START_TEST(busy_links_wake_sleepers_all_the_same)
+{
+    setup();
+    come_together();
+    const struct tcp_transport *t = (struct tcp_transport *)offering.transport;
+    struct pollfd p = {.fd = ops->fd(offering.transport), .events = POLLIN};
+    for (uint32_t round = 0; round < 3; round++) {
+        for (uint32_t i = 0; i < 200; i++) {
+            ck_assert_int_eq(send_frame(&joining, offering.next_seq, 8), 0);
+            int due = offering.done + 1;
+            DRIVE_UNTIL(offering.done == due);
+        }
+        ck_assert_uint_eq(t->aside, 1);
+        ck_assert_int_eq(ops->arm(offering.transport), 0);
+        ck_assert_uint_eq(t->aside, 0);
+        ck_assert_int_eq(poll(&p, 1, 10), 0);
+        ck_assert_int_eq(send_frame(&joining, offering.next_seq, 8), 0);
+        ck_assert_int_eq(poll(&p, 1, 5000), 1);
+        DRIVE_UNTIL(offering.done == (int)(201 * (round + 1)));
+    }
+    frozen = true; /* what comes before arm() wakes as well */
+    for (uint32_t i = 0; i < 3; i++)
+        ck_assert_int_eq(send_frame(&joining, offering.next_seq + i, 8), 0);
+    ck_assert(ops->arm(offering.transport) || poll(&p, 1, 5000) == 1);
+    ck_assert(!offering.wrong);
+    teardown();
+}
+END_TEST
+
 /* ---- TLS ---- */
 
 START_TEST(tls_on_both_sides)
@@ -1087,6 +1117,7 @@ int main(void)
                                   large_frames_arrive,
                                   frames_wait_behind_a_full_socket,
                                   frames_wait_for_the_connection,
+                                  busy_links_wake_sleepers_all_the_same,
                                   tls_on_both_sides,
                                   tls_frames_wait_behind_a_full_socket,
                                   tls_sleepers_are_woken,

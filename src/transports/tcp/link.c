@@ -21,6 +21,7 @@
 #define LARGE_BYTES 16384     /* payloads above this are worth a read of their own */
 #define QUEUE_BYTES (1 << 18) /* beyond this no frame is taken behind others */
 #define GATHER_MAX  64        /* iovecs in one sendmsg */
+#define ASIDE_AFTER 64        /* reads, see pvmi_tcp_link_set_aside() */
 #define READS_MAX   8         /* from one link before the others get their turn */
 #define TLS_READS   256       /* the same with TLS, which reads a record at a time */
 
@@ -37,6 +38,33 @@ int pvmi_tcp_link_new(struct tcp_transport *t, void *owner, enum tcp_state state
     return 0;
 }
 
+void pvmi_tcp_link_set_aside(struct tcp_link *e)
+{
+    struct tcp_transport *t = (struct tcp_transport *)e->base.transport;
+    if (e->aside || e->polls_out || ++e->found < ASIDE_AFTER || pvmi_tcp_watch(t, EPOLL_CTL_DEL, &e->watch, 0))
+        return;
+    e->aside = true;
+    t->aside++;
+}
+
+/* Whether epoll has to be told of it anew. */
+static bool watch_again(struct tcp_link *e)
+{
+    bool was = e->aside;
+    ((struct tcp_transport *)e->base.transport)->aside -= was;
+    e->aside = false;
+    e->found = 0;
+    return was;
+}
+
+void pvmi_tcp_links_watch_all(struct tcp_transport *t)
+{
+    struct tcp_link *e;
+    DL_FOREACH (t->links, e)
+        if (watch_again(e))
+            pvmi_tcp_watch(t, EPOLL_CTL_ADD, &e->watch, EPOLLIN);
+}
+
 /* Whether to be woken when there is room in the socket. */
 static void poll_out(struct tcp_link *e, bool on)
 {
@@ -48,7 +76,7 @@ static void poll_out(struct tcp_link *e, bool on)
         t->waiting++;
     else
         t->waiting--;
-    pvmi_tcp_watch(t, EPOLL_CTL_MOD, &e->watch, on ? EPOLLIN | EPOLLOUT : EPOLLIN);
+    pvmi_tcp_watch(t, watch_again(e) ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, &e->watch, on ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
 void pvmi_tcp_link_up(struct tcp_link *e, struct tcp_watch *from, struct pvmi_tcp_tls *tls)
@@ -109,6 +137,7 @@ void pvmi_tcp_link_bury(struct tcp_link *e)
     else
         t->up--;
     t->waiting -= e->polls_out;
+    t->aside -= e->aside;
     if (t->tls)
         t->tls->end(e->tls, true);
     e->tls = NULL;

@@ -431,7 +431,10 @@ static int read_all(struct tcp_transport *t)
     DL_FOREACH_SAFE (t->links, e, next) {
         if (e->state != TCP_UP)
             continue;
-        n += pvmi_tcp_link_readable(e);
+        int reads = pvmi_tcp_link_readable(e);
+        n += reads;
+        if (reads && !e->dead && !e->aside)
+            pvmi_tcp_link_set_aside(e);
         if (e->dead || (next && next->dead)) { /* the list has changed: the others come next time */
             t->unread |= t->tls != NULL;
             return n + 1;
@@ -448,6 +451,8 @@ static int tcp_progress(struct pvmi_transport *base)
     t->in_progress = true;
     if (few || t->unread)
         n = read_all(t);
+    if (!few && t->aside)
+        pvmi_tcp_links_watch_all(t);
     if (!few || (others && t->turn++ % EPOLL_TURN == 0))
         events = handle_events(t);
     t->in_progress = false;
@@ -468,6 +473,8 @@ static int tcp_arm(struct pvmi_transport *base)
 {
     struct tcp_transport *t = (struct tcp_transport *)base;
     t->turn = 0;
+    if (t->aside)
+        pvmi_tcp_links_watch_all(t);
     return t->unread;
 }
 

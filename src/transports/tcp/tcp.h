@@ -48,6 +48,8 @@ struct tcp_link {
     bool broken;     /* writing failed */
     bool want_ready; /* tx_ready is due */
     bool polls_out;  /* epoll watches for room */
+    bool aside;      /* epoll does not watch it: see pvmi_tcp_link_set_aside() */
+    unsigned found;  /* times that data was found without epoll since it was watched */
     bool last_large; /* the last frame's payload was large: expect another */
 
     struct pvmi_tcp_ticket ticket; /* while offered or dialing */
@@ -110,9 +112,9 @@ struct tcp_transport {
     struct tcp_remembered remembered[TCP_REMEMBERED_MAX];
     unsigned remembered_next;
     struct tcp_link *links;
-    struct tcp_link *graveyard;    /* dead, to be freed */
-    struct tcp_dial *spent;        /* over, to be freed */
-    unsigned up, dialing, waiting; /* links; waiting: for room */
+    struct tcp_link *graveyard;           /* dead, to be freed */
+    struct tcp_dial *spent;               /* over, to be freed */
+    unsigned up, dialing, waiting, aside; /* links; waiting: for room */
     unsigned turn;
     bool unread;     /* a link was left with data that epoll does not know of */
     bool complained; /* that an offer could not be joined */
@@ -177,6 +179,13 @@ int pvmi_tcp_link_new(struct tcp_transport *t, void *owner, enum tcp_state state
 
 /* The connection stands: takes over descriptor (which epoll watches already) and tls, and tells the owner. */
 void pvmi_tcp_link_up(struct tcp_link *e, struct tcp_watch *from, struct pvmi_tcp_tls *tls);
+
+/*
+ * A socket that epoll watches costs each sender's write some 0.2 us more. A link that is read directly, and gives data
+ * again and again while nobody sleeps, is therefore taken out of epoll, until somebody arms the transport.
+ */
+void pvmi_tcp_link_set_aside(struct tcp_link *e);
+void pvmi_tcp_links_watch_all(struct tcp_transport *t);
 
 /* Takes the link out of service; its memory stays until nobody on the stack can be using it. */
 void pvmi_tcp_link_bury(struct tcp_link *e);
