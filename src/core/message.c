@@ -12,11 +12,11 @@
 static struct pvmi_message *spare[SPARE_MAX];
 static unsigned spare_count;
 
-/* In two parts, since compilers clear 104 bytes in one by an instruction that takes longer than all the rest. */
+/* In two parts, since compilers clear so much in one by an instruction that takes longer than all the rest. */
 static inline void clear(struct pvmi_message *m, uint32_t enc)
 {
     memset(m, 0, offsetof(struct pvmi_message, inplace));
-    memset(&m->inplace, 0, sizeof *m - offsetof(struct pvmi_message, inplace));
+    memset(&m->inplace, 0, offsetof(struct pvmi_message, segment) - offsetof(struct pvmi_message, inplace));
     m->refs = 1;
     m->enc = enc;
     m->dsig = pvmi_dsig_own();
@@ -39,7 +39,7 @@ void pvmi_message_renew(struct pvmi_message *m, uint32_t enc)
     bool keep = mem && mem->refs == 1 && !mem->release && mem->capacity <= KEPT_BYTES && enc != PVMI_ENC_INPLACE;
     if (mem && !keep)
         pvmi_mem_unref(mem);
-    if (m->inplace)
+    if (m->inplace_capacity > 1)
         free(m->inplace);
     clear(m, enc);
     if (keep)
@@ -57,7 +57,7 @@ void pvmi_message_unref(struct pvmi_message *m)
     if (!m || --m->refs)
         return;
     pvmi_mem_unref(m->mem);
-    if (m->inplace)
+    if (m->inplace_capacity > 1)
         free(m->inplace);
     if (spare_count < SPARE_MAX)
         spare[spare_count++] = m;

@@ -40,6 +40,7 @@ struct pvmi_message {
     uint64_t inplace_length; /* bytes behind `inplace` */
     unsigned cursor;         /* the segment of `inplace` that the last frame ended in ... */
     uint64_t cursor_offset;  /* ... and where it starts in the body */
+    struct iovec segment;    /* `inplace` as long as there is only one */
 };
 
 #define PVMI_INPLACE_MAX (1u << 20) /* segments of one in-place message; adjoining ones count as one */

@@ -101,10 +101,17 @@ static int grow_segments(struct pvmi_message *m)
                  PVMI_INPLACE_MAX);
         return PVMI_ELIMIT;
     }
-    unsigned capacity = m->inplace_capacity ? 2 * m->inplace_capacity : SEGMENTS_FIRST_COUNT;
-    struct iovec *bigger = realloc(m->inplace, capacity * sizeof *bigger);
+    if (!m->inplace_capacity) {
+        m->inplace = &m->segment;
+        m->inplace_capacity = 1;
+        return 0;
+    }
+    unsigned capacity = m->inplace_capacity > 1 ? 2 * m->inplace_capacity : SEGMENTS_FIRST_COUNT;
+    struct iovec *bigger = realloc(m->inplace_capacity > 1 ? m->inplace : NULL, capacity * sizeof *bigger);
     if (!bigger)
         return PVMI_ENOMEM;
+    if (m->inplace_capacity == 1)
+        bigger[0] = m->segment;
     m->inplace = bigger;
     m->inplace_capacity = capacity;
     return 0;

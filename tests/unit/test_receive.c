@@ -1,0 +1,252 @@
+/* test_receive.c - receives that wait: who gets what comes, and pvm_precv() as a place for messages that come in parts.
+ */
+#include "../../src/libpvm/receive.h"
+#include "../../src/core/message.h"
+#include "../../src/libpvm/handler.h"
+#include "../../src/libpvm/inbox.h"
+#include "../../src/libpvm/task.h"
+#include "pvm3.h"
+#include "unit.h"
+
+#define ME      0x40001
+#define PEER    0x40002
+#define TAG     7
+#define TRIGGER 99 /* of the message to ourselves whose handler plays what comes in while a receive waits */
+
+static int values[100]; /* where pvm_precv() puts them */
+static void (*arrivals)(void);
+
+static int play_arrivals(int mid)
+{
+    (void)mid;
+    arrivals();
+    return 0;
+}
+
+/* A task without a daemon. The next receive that waits will run `what` first, and fail if that does not satisfy it. */
+static void when_waiting(void (*what)(void))
+{
+    pvmi_task.state = PVMI_TASK_IN;
+    pvmi_task.tid = ME;
+    arrivals = what;
+    ck_assert_int_ge(pvm_addmhf(ME, TRIGGER, 0, play_arrivals), 0);
+    pvmi_handler_defer();
+    pvm_initsend(PvmDataRaw);
+    ck_assert_int_eq(pvm_send(ME, TRIGGER), 0);
+    pvmi_handler_allow();
+}
+
+static struct pvmi_frame_header header(int tag, size_t bytes)
+{
+    return (struct pvmi_frame_header){.length = (uint32_t)bytes,
+                                      .src = PEER,
+                                      .dst = ME,
+                                      .tag = tag,
+                                      .enc = pvmi_dsig_own(),
+                                      .dsig = pvmi_dsig_own(),
+                                      .body_length = bytes};
+}
+
+/* A complete message of one number comes in. */
+static void comes(int tag, int number)
+{
+    struct pvmi_frame_header h = header(tag, sizeof number);
+    struct pvmi_message *m = pvmi_message_from_header(&h);
+    memcpy(m->mem->data, &number, sizeof number);
+    pvmi_inbox_put(m);
+}
+
+static struct pvmi_mem *claim(int tag, size_t bytes)
+{
+    struct pvmi_frame_header h = header(tag, bytes);
+    return pvmi_receive_claim(&h);
+}
+
+/* The message whose pieces were placed in mem is complete. */
+static void is_complete(struct pvmi_mem *mem, size_t bytes)
+{
+    struct pvmi_message *m = pvmi_message_new(pvmi_dsig_own());
+    m->src = PEER;
+    m->tag = TAG;
+    m->mem = mem;
+    m->length = bytes;
+    pvmi_inbox_put(m);
+}
+
+static void check_precv(int items)
+{
+    int tid, tag, bytes;
+    ck_assert_int_eq(pvm_precv(PEER, TAG, values, 100, PVM_INT, &tid, &tag, &bytes), 0);
+    ck_assert_int_eq(tid, PEER);
+    ck_assert_int_eq(tag, TAG);
+    ck_assert_int_eq(bytes, items * (int)sizeof *values);
+}
+
+static int receive_number(int tag)
+{
+    int number = -1;
+    ck_assert_int_gt(pvm_recv(PEER, tag), 0);
+    pvm_upkint(&number, 1, 1);
+    return number;
+}
+
+/* ---- who gets what ---- */
+
+static void three_come(void)
+{
+    comes(TAG + 1, 10);
+    comes(TAG, 11);
+    comes(TAG, 12);
+}
+
+START_TEST(the_first_that_matches_is_handed_over)
+{
+    when_waiting(three_come);
+    ck_assert_int_eq(receive_number(TAG), 11);
+    ck_assert_int_eq(receive_number(TAG), 12);
+    ck_assert_int_eq(receive_number(TAG + 1), 10);
+    ck_assert_ptr_null(pvmi_inbox_first());
+}
+END_TEST
+
+static void handler_receives(void)
+{
+    comes(TAG, 20);
+    comes(TAG, 21);
+    ck_assert_int_eq(receive_number(TAG), 21); /* the one before is the outer receive's */
+    comes(TAG, 22);
+}
+
+START_TEST(a_handler_may_receive_meanwhile)
+{
+    when_waiting(handler_receives);
+    ck_assert_int_eq(receive_number(TAG), 20);
+    ck_assert_int_eq(receive_number(TAG), 22);
+}
+END_TEST
+
+/* ---- pvm_precv as a place ---- */
+
+static void parts_come(void)
+{
+    struct pvmi_mem *mem = claim(TAG, 100 * sizeof *values);
+    ck_assert_ptr_nonnull(mem);
+    ck_assert_ptr_eq(mem->data, values);
+    for (int i = 0; i < 100; i++)
+        ((int *)mem->data)[i] = i;
+    is_complete(mem, 100 * sizeof *values);
+}
+
+START_TEST(parts_are_placed_in_the_buffer)
+{
+    for (int round = 0; round < 3; round++) {
+        memset(values, 0xff, sizeof values);
+        when_waiting(parts_come);
+        check_precv(100);
+        for (int i = 0; i < 100; i++)
+            ck_assert_int_eq(values[i], i);
+        ck_assert_int_eq(pvm_delmhf(1), 0);
+    }
+}
+END_TEST
+
+static void another_overtakes(void)
+{
+    struct pvmi_mem *mem = claim(TAG, 2 * sizeof *values);
+    ck_assert_ptr_nonnull(mem);
+    memcpy(mem->data, (int[]){30, 31}, 2 * sizeof *values);
+    comes(TAG, 32);
+    is_complete(mem, 2 * sizeof *values);
+}
+
+START_TEST(only_the_placed_message_will_do)
+{
+    when_waiting(another_overtakes);
+    check_precv(2);
+    ck_assert_int_eq(values[0], 30);
+    ck_assert_int_eq(values[1], 31);
+    check_precv(1);
+    ck_assert_int_eq(values[0], 32);
+}
+END_TEST
+
+static void sender_dies(void)
+{
+    struct pvmi_mem *mem = claim(TAG, 100 * sizeof *values);
+    memset(mem->data, 1, 50);
+    comes(TAG, 40);
+    pvmi_mem_unref(mem);
+}
+
+START_TEST(an_unfinished_one_gives_the_place_back)
+{
+    when_waiting(sender_dies);
+    check_precv(1);
+    ck_assert_int_eq(values[0], 40);
+}
+END_TEST
+
+static void sender_dies_first(void)
+{
+    pvmi_mem_unref(claim(TAG, 100 * sizeof *values));
+    parts_come();
+}
+
+START_TEST(the_place_can_be_claimed_again)
+{
+    when_waiting(sender_dies_first);
+    check_precv(100);
+    ck_assert_int_eq(values[99], 99);
+}
+END_TEST
+
+static void wrong_ones_come(void)
+{
+    struct pvmi_frame_header h = header(TAG, 8);
+    h.src = PEER + 1;
+    ck_assert_ptr_null(pvmi_receive_claim(&h));
+    h = header(TAG, 8);
+    h.ctx = 5;
+    ck_assert_ptr_null(pvmi_receive_claim(&h));
+    h = header(TAG, 8);
+    h.dsig = pvmi_dsig_make(true, 2, 4, 4);
+    ck_assert_ptr_null(pvmi_receive_claim(&h));
+    ck_assert_ptr_null(claim(TAG + 1, 8));
+    ck_assert_ptr_null(claim(TAG, 0));
+    ck_assert_ptr_null(claim(TAG, sizeof values + 1));
+    int id = pvm_addmhf(PEER, TAG, 0, play_arrivals);
+    ck_assert_ptr_null(claim(TAG, 8)); /* it is for the handler */
+    pvm_delmhf(id);
+    struct pvmi_mem *mem = claim(TAG, 8);
+    ck_assert_ptr_nonnull(mem);
+    ck_assert_ptr_null(claim(TAG, 8)); /* taken */
+    pvmi_mem_unref(mem);
+    comes(TAG, 50);
+    ck_assert_ptr_null(claim(TAG, 8)); /* it has what it waits for */
+}
+
+START_TEST(others_are_not_placed)
+{
+    when_waiting(wrong_ones_come);
+    check_precv(1);
+    ck_assert_int_eq(values[0], 50);
+    ck_assert_ptr_null(claim(TAG, 8)); /* nobody waits */
+}
+END_TEST
+
+static void nothing_is_placed(void)
+{
+    ck_assert_ptr_null(claim(TAG, 4));
+    comes(TAG, 60);
+}
+
+START_TEST(other_receives_offer_no_place)
+{
+    when_waiting(nothing_is_placed);
+    ck_assert_int_eq(receive_number(TAG), 60);
+}
+END_TEST
+
+UNIT_MAIN("receive", the_first_that_matches_is_handed_over, a_handler_may_receive_meanwhile,
+          parts_are_placed_in_the_buffer, only_the_placed_message_will_do, an_unfinished_one_gives_the_place_back,
+          the_place_can_be_claimed_again, others_are_not_placed, other_receives_offer_no_place)
