@@ -98,7 +98,7 @@ function print_group(g,    s, n, ns, nn, i, j, line, both) {
 
 function print_groups(    i) {
     for (i = 1; i <= n_groups; i++) {
-        if (groups[i] == "curve") continue # it is drawn
+        if (groups[i] == "curve" && n_groups > 1) continue # it is drawn
         print "\n### " groups[i] "\n"
         print_group(groups[i])
     }
