@@ -194,7 +194,8 @@ const char *links_excuse(const struct links_report *r, double limit_s)
     case LINKS_TOLD:
         return "";
     case LINKS_LATE:
-        snprintf(text, sizeof(text), "t%x has not answered within %g s: it computes; tasks answer in calls of PVM",
+        snprintf(text, sizeof(text),
+                 "t%x has not answered within %g s: it computes, or is stopped; tasks answer in calls of PVM",
                  (unsigned)r->tid, limit_s);
         break;
     case LINKS_STRANGE:
