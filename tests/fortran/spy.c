@@ -1,5 +1,6 @@
 #include "spy.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +69,8 @@ void FORTRAN(tell_begin)(const char *name, size_t length)
     snprintf(routine, sizeof routine, "%.*s", (int)length, name);
     told.text[0] = seen.text[0] = '\0';
     to_compare = false;
+    if (strcmp(routine, "pvmfhalt") == 0)
+        signal(SIGTERM, SIG_IGN); /* ends all tasks, but this one shall tell how it went */
 }
 
 void FORTRAN(tell_call)(const char *name, size_t length)

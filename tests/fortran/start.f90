@@ -1,6 +1,7 @@
 ! Starts a machine of two hosts by pvmfstartpvmd, with the host file that the first argument names, and ends it.
 program start
   use pvm
+  use, intrinsic :: iso_fortran_env, only: output_unit
   implicit none
   integer :: info, tid, nhost, narch, dtid, speed
   character(len=200) :: file, name
@@ -11,7 +12,7 @@ program start
   call pvmfmytid(tid)
   nhost = -1
   call pvmfconfig(nhost, narch, dtid, name, arch, speed, info)
-  print *, nhost, ' hosts'
-  call pvmfhalt(info)
-  if (nhost /= 2) stop 1
+  print '(i0, a)', nhost, ' hosts'
+  flush (output_unit)
+  call pvmfhalt(info) ! which ends all tasks: this one, too, if it is still there when its turn comes
 end program
