@@ -1,7 +1,7 @@
 /*
  * chaos - kill -9 a random task while the others exchange: chaos [-n RUNS] [-w WORKERS] [-s SEED] [-a]
  *
- *   -n  kills (default 100)
+ *   -n  tasks to kill (default 100)
  *   -w  tasks that exchange (default 8)
  *   -s  seed of who is killed when
  *   -a  links must not be used: all goes by the daemon (what PVM_TRANSPORT=daemon is for); without it they must be
@@ -19,7 +19,7 @@
 #include "history.h"
 #include "worker.h"
 
-enum { WORKERS_MAX = 32, CHECK_EVERY = 4, LATE_MAX = 64 };
+enum { WORKERS_MAX = 32, CHECK_EVERY = 4, AT_ONCE = 3 };
 
 static struct {
     int runs, workers;
@@ -34,8 +34,10 @@ struct usage {
 
 struct slot {
     int tid, pid; /* pid 0: it has not said hello yet */
-    int reported; /* the tid whose death it told last */
     int checked;  /* the number of the last check it answered */
+    int dying;    /* it is being killed: what it says does not count any more */
+    int reports;  /* of its death, by those that stay */
+    int exited;   /* our own notify has come */
 };
 
 static struct {
@@ -71,12 +73,13 @@ static void take_hello(struct slot *s)
         s->pid = pid;
 }
 
-static void take_death(struct slot *s)
+static void take_death(struct slot *from)
 {
     int tid;
     CHECK_EQ(pvm_upkint(&tid, 1, 1), 0);
-    if (s)
-        s->reported = tid;
+    struct slot *dead = slot_of(tid);
+    if (from && !from->dying && dead)
+        dead->reports++;
 }
 
 static void take_status(struct slot *s)
@@ -110,9 +113,10 @@ static void take_exit(void)
 {
     int tid;
     CHECK_EQ(pvm_upkint(&tid, 1, 1), 0);
-    if (tid != all.killed)
+    struct slot *s = slot_of(tid);
+    if (!s || !s->dying)
         check_failed(__FILE__, __LINE__, "worker t%x died, which nobody killed", tid);
-    all.killed = 0;
+    s->exited = 1;
 }
 
 /* Waits for one message; a worker that is stuck is found here. */
@@ -137,17 +141,12 @@ static void take_one(const char *waiting_for)
         check_failed(__FILE__, __LINE__, "unexpected tag %d from t%x", tag, from);
 }
 
-/* Waits for all workers to reach a state; says which one does not. */
-static void wait_for_all(int (*reached)(const struct slot *, int), int value, const char *what)
+static int count_staying(void)
 {
-    double end = check_now() + check_limit_s();
+    int n = 0;
     for (int i = 0; i < options.workers; i++)
-        while (!reached(&all.slots[i], value)) {
-            if (check_now() > end)
-                check_failed(__FILE__, __LINE__, "worker %d (t%x) does not answer: waiting for %s", i, all.slots[i].tid,
-                             what);
-            take_one(what);
-        }
+        n += !all.slots[i].dying;
+    return n;
 }
 
 /* ---- what they are told ---- */
@@ -158,7 +157,7 @@ static void start_worker(int i)
     check_spawn("worker", NULL, ".", 1, &tid);
     CHECK_EQ(pvm_notify(PvmTaskExit, TAG_EXIT, 1, &tid), 0);
     for (int k = 0; k < options.workers; k++)
-        if (k != i && all.slots[k].tid)
+        if (k != i && all.slots[k].tid && !all.slots[k].dying)
             others[count++] = all.slots[k].tid;
     all.slots[i] = (struct slot){.tid = tid, .checked = all.checks};
     CHECK(pvm_initsend(PvmDataDefault) > 0);
@@ -185,21 +184,18 @@ static void tell_all(int tag)
 
 /* ---- runs ---- */
 
-static int has_checked(const struct slot *s, int number)
-{
-    return s->checked >= number;
-}
-
 static void check_all(void)
 {
     all.checks++;
     tell_all(TAG_CHECK);
-    wait_for_all(has_checked, all.checks, "a word from all its peers");
-}
-
-static int has_reported(const struct slot *s, int tid)
-{
-    return s->tid == tid || s->reported == tid;
+    double end = check_now() + check_limit_s();
+    for (int i = 0; i < options.workers; i++)
+        while (all.slots[i].checked < all.checks) {
+            if (check_now() > end)
+                check_failed(__FILE__, __LINE__, "worker %d (t%x) has not heard from all its peers", i,
+                             all.slots[i].tid);
+            take_one("a word from all workers");
+        }
 }
 
 static void nap(unsigned us)
@@ -208,21 +204,59 @@ static void nap(unsigned us)
     nanosleep(&t, NULL);
 }
 
-/* Kills at any moment: in the middle of the exchange, or while the newest worker is still starting. */
-static void kill_one(unsigned *state)
+/* Chooses who dies in this round; what they say from now on does not count. */
+static int choose_victims(unsigned *state, int most, struct slot *victims[AT_ONCE])
 {
-    int victim = 1 + (int)(check_random(state) % (unsigned)(options.workers - 1));
-    struct slot *s = &all.slots[victim];
-    nap(check_random(state) % 8000);
-    all.killed = s->tid;
+    int count = 1 + (int)(check_random(state) % AT_ONCE), chosen = 0;
+    if (count > most)
+        count = most;
+    if (count > options.workers - 1)
+        count = options.workers - 1;
+    while (chosen < count) {
+        struct slot *s = &all.slots[1 + check_random(state) % (unsigned)(options.workers - 1)];
+        if (s->dying)
+            continue;
+        s->dying = 1;
+        s->reports = s->exited = 0;
+        victims[chosen++] = s;
+    }
+    return count;
+}
+
+/* At any moment: in the middle of the exchange, or while the newest worker is still starting. */
+static void kill_at_random(struct slot *s, unsigned *state)
+{
+    nap(check_random(state) % 4000);
     if (s->pid)
         CHECK_EQ(kill(s->pid, SIGKILL), 0);
     else
         CHECK_EQ(pvm_sendsig(s->tid, SIGKILL), 0);
-    wait_for_all(has_reported, s->tid, "a notify of the one that was killed");
-    while (all.killed)
-        take_one("our own notify");
-    start_worker(victim);
+}
+
+static void wait_for_notifies(const struct slot *s, int staying)
+{
+    double end = check_now() + check_limit_s();
+    while (s->reports < staying || !s->exited) {
+        if (check_now() > end)
+            check_failed(__FILE__, __LINE__, "t%x was killed; %d of %d others had a notify of it, and %d of 1 masters",
+                         s->tid, s->reports, staying, s->exited);
+        take_one("notifies of those that were killed");
+    }
+    CHECK_EQ(s->reports, staying);
+}
+
+/* Returns how many it killed: up to `most`. */
+static int kill_some(unsigned *state, int most)
+{
+    struct slot *victims[AT_ONCE];
+    int count = choose_victims(state, most, victims), staying = count_staying();
+    for (int i = 0; i < count; i++)
+        kill_at_random(victims[i], state);
+    for (int i = 0; i < count; i++)
+        wait_for_notifies(victims[i], staying);
+    for (int i = 0; i < count; i++)
+        start_worker((int)(victims[i] - all.slots));
+    return count;
 }
 
 static struct usage usage_of_daemon(pid_t daemon)
@@ -256,7 +290,6 @@ static void finish(void)
     int tids[WORKERS_MAX];
     for (int i = 0; i < options.workers; i++)
         tids[i] = all.slots[i].tid;
-    all.killed = 0;
     CHECK_EQ(pvm_notify(PvmTaskExit | PvmNotifyCancel, TAG_EXIT, options.workers, tids), 0);
     tell_all(TAG_END);
     double end = check_now() + check_limit_s();
@@ -305,15 +338,16 @@ static void master(int argc, char **argv)
     check_all();
     struct usage daemon_first = usage_of_daemon(daemon);
     double began = check_now(), said = began;
-    for (int run = 0; run < options.runs; run++) {
-        kill_one(&state);
-        if (run % CHECK_EVERY == CHECK_EVERY - 1)
+    int killed = 0;
+    for (int round = 0; killed < options.runs; round++) {
+        killed += kill_some(&state, options.runs - killed);
+        if (round % CHECK_EVERY == CHECK_EVERY - 1)
             check_all();
-        if (run == options.runs / 10)
+        if (!all.first.descriptors && killed >= options.runs / 10)
             all.first = all.last;
         if (check_now() > said + 10) {
             said = check_now();
-            printf("%d of %d kills, %.0f s\n", run + 1, options.runs, said - began);
+            printf("%d of %d killed, %.0f s\n", killed, options.runs, said - began);
         }
     }
     double seconds = check_now() - began;

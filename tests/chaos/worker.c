@@ -64,8 +64,9 @@ static void send_ints(int tid, int tag, int *values, int n)
 /* Mostly small; some go by reference, some in several frames. */
 static int random_size(void)
 {
-    static const int ranges[] = {200, 200, 200, 200, 200, 200, 5000, 5000, 80000, BYTES_MAX};
-    unsigned range = (unsigned)ranges[check_random(&me.state) % 10];
+    static const int ranges[] = {200, 200, 200,  200,  200,  200,   200,   200,
+                                 200, 200, 5000, 5000, 5000, 20000, 80000, BYTES_MAX};
+    unsigned range = (unsigned)ranges[check_random(&me.state) % 16];
     return HISTORY_BYTES_MIN + (int)(check_random(&me.state) % (range - HISTORY_BYTES_MIN));
 }
 
