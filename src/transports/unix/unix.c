@@ -23,6 +23,7 @@
 #include "../../core/error.h"
 #include "../../core/log.h"
 #include "../transport.h"
+#include "rights.h"
 
 #define SCRATCH_BYTES  16384
 #define LARGE_BYTES    4096 /* payloads above this are worth a read of their own */
@@ -31,7 +32,6 @@
 #define READS_MAX      8 /* from one endpoint before the others get their turn */
 #define DIRECT_MAX     2 /* up to this many endpoints are read without asking epoll first */
 #define LISTEN_BACKLOG 4096
-#define RX_DESCRIPTORS 4 /* a frame brings one; room for what a peer that errs may send, to close it */
 
 struct unix_endpoint {
     struct pvmi_endpoint base;
@@ -370,22 +370,6 @@ static unsigned frame_rest(const struct pvmi_frame *f, size_t done, uint8_t wire
     return n;
 }
 
-/* Room for descriptors beside a message, aligned as the kernel wants it. */
-union control {
-    struct cmsghdr align;
-    uint8_t bytes[CMSG_SPACE(RX_DESCRIPTORS * sizeof(int))];
-};
-
-static void attach_descriptor(struct msghdr *msg, union control *control, int fd)
-{
-    memset(control, 0, sizeof *control);
-    msg->msg_control = control;
-    msg->msg_controllen = CMSG_SPACE(sizeof fd);
-    struct cmsghdr *c = CMSG_FIRSTHDR(msg);
-    *c = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof fd)};
-    memcpy(CMSG_DATA(c), &fd, sizeof fd);
-}
-
 /* With too many descriptors under way the frame goes without its own: the receiver hears that it was lost. */
 static ssize_t write_message(int fd, struct msghdr *msg)
 {
@@ -406,9 +390,9 @@ static ssize_t write_rest(struct unix_endpoint *e, const struct pvmi_frame *f, s
     uint8_t wire[PVMI_FRAME_HEADER_BYTES];
     struct iovec rest[PVMI_FRAME_PIECES_MAX + 1];
     struct msghdr msg = {.msg_iov = rest, .msg_iovlen = frame_rest(f, done, wire, rest)};
-    union control control;
+    union pvmi_rights_room control;
     if (!done && f->h.flags & PVMI_FRAME_FD && f->fd >= 0)
-        attach_descriptor(&msg, &control, f->fd);
+        pvmi_rights_attach(&msg, &control, f->fd);
     ssize_t n = write_message(e->fd, &msg);
     if (n >= 0)
         return n;
@@ -549,26 +533,6 @@ static int consume(struct unix_endpoint *e, const uint8_t *bytes, size_t count, 
     return 0;
 }
 
-/* The descriptor that a read brought, or -1; whatever came beyond one is closed. */
-static int arrived_descriptor(struct msghdr *msg)
-{
-    int first = -1;
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
-        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-            continue;
-        size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (size_t i = 0; i < count; i++) {
-            int fd;
-            memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
-            if (first < 0)
-                first = fd;
-            else
-                close(fd);
-        }
-    }
-    return first;
-}
-
 /* What no header has taken is the one's that has begun, or nobody's. */
 static void keep_descriptor(struct unix_endpoint *e, int *arrived)
 {
@@ -588,7 +552,7 @@ static ssize_t endpoint_read(struct unix_endpoint *e, bool *drained)
 {
     struct unix_transport *t = (struct unix_transport *)e->base.transport;
     struct iovec iov[2];
-    union control control;
+    union pvmi_rights_room control;
     struct msghdr msg = {.msg_iov = iov, .msg_control = &control, .msg_controllen = sizeof control};
     size_t direct = e->in_payload && e->place ? e->rx.length - e->placed : 0;
     size_t behind =
@@ -608,7 +572,7 @@ static ssize_t endpoint_read(struct unix_endpoint *e, bool *drained)
         endpoint_down(e, torn ? PVMI_EDOWN : 0);
         return -1;
     }
-    int arrived = arrived_descriptor(&msg);
+    int arrived = pvmi_rights_take(&msg);
     size_t straight = (size_t)n < direct ? (size_t)n : direct;
     e->placed += straight;
     if (direct)
