@@ -152,6 +152,9 @@ int64_t pvmi_message_string_bytes(struct pvmi_message *m);
  */
 int pvmi_message_unpack_string(struct pvmi_message *m, char *text, size_t size);
 
+/* Bytes that one item of `type` takes here; 0 for unknown types and PVM_STR. */
+size_t pvmi_type_own_bytes(int type);
+
 /* Bytes that one item of `type` takes in format `sig`; 0 for unknown types and PVM_STR. */
 size_t pvmi_type_bytes(int type, pvmi_dsig sig);
 

@@ -23,12 +23,15 @@ static const uint8_t own_item_bytes[] = {
     [PVM_ULONG] = sizeof(long),
 };
 
+size_t pvmi_type_own_bytes(int type)
+{
+    return type >= 0 && type <= PVM_ULONG ? own_item_bytes[type] : 0;
+}
+
 /* Bytes of one item in the message's format; 0 for unknown types. */
 static size_t item_bytes(const struct pvmi_message *m, int type)
 {
-    if (m->dsig != pvmi_dsig_own())
-        return pvmi_type_bytes(type, m->dsig);
-    return type >= 0 && type <= PVM_ULONG ? own_item_bytes[type] : 0;
+    return m->dsig == pvmi_dsig_own() ? pvmi_type_own_bytes(type) : pvmi_type_bytes(type, m->dsig);
 }
 
 /* ---- copying with strides ---- */

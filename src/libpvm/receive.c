@@ -242,21 +242,32 @@ static int find_placing(struct search *s, void *data, size_t size)
     return rc;
 }
 
-/* Takes up to n items out of m, in our format; *bytes becomes what the whole message would take here. */
-static int copy_out(struct pvmi_message *m, void *data, int n, int type, int *bytes)
+static int told_length(uint64_t bytes, uint64_t room)
 {
-    uint64_t items = m->length / pvmi_type_bytes(type, m->dsig), item = pvmi_type_bytes(type, pvmi_dsig_own());
-    uint64_t whole = m->dsig == pvmi_dsig_own() ? m->length : items * item;
-    *bytes = whole > INT32_MAX ? INT32_MAX : (int)whole;
-    if (whole > (uint64_t)n * item)
+    if (bytes > room)
         pvmi_log_once(PVMI_LOG_WARNING,
                       "pvm_precv(): a message of %llu bytes was cut to the %llu that there is room for",
-                      (unsigned long long)whole, (unsigned long long)n * item);
+                      (unsigned long long)bytes, (unsigned long long)room);
+    return bytes > INT32_MAX ? INT32_MAX : (int)bytes;
+}
+
+/* Takes up to n items out of m, converted; *bytes becomes what the whole message would take here. */
+static int convert_out(struct pvmi_message *m, void *data, int n, int type, int *bytes)
+{
+    uint64_t items = m->length / pvmi_type_bytes(type, m->dsig), item = pvmi_type_own_bytes(type);
+    *bytes = told_length(items * item, n * item);
+    return pvmi_message_unpack(m, type, data, items < (uint64_t)n ? (int)items : n, 1);
+}
+
+/* The same; nothing is to be done for what has been placed. */
+static int copy_out(struct pvmi_message *m, void *data, int n, int type, int *bytes)
+{
     if (m->dsig != pvmi_dsig_own())
-        return pvmi_message_unpack(m, type, data, items < (uint64_t)n ? (int)items : n, 1);
-    uint64_t copied = whole < (uint64_t)n * item ? whole : (uint64_t)n * item;
+        return convert_out(m, data, n, type, bytes);
+    uint64_t room = n * pvmi_type_own_bytes(type), copied = m->length < room ? m->length : room;
+    *bytes = told_length(m->length, room);
     if (copied && m->mem->data != data)
-        memcpy(data, m->mem->data, copied);
+        pvmi_copy(data, m->mem->data, copied);
     return 0;
 }
 
@@ -264,7 +275,7 @@ static int receive_data(int tid, int tag, void *data, int n, int type, int *rtid
 {
     if (type == PVM_STR)
         return PVMI_EUNSUPPORTED;
-    size_t item = pvmi_type_bytes(type, pvmi_dsig_own());
+    size_t item = pvmi_type_own_bytes(type);
     if (n < 0 || (n && !data) || !item)
         return PVMI_EPARAM;
     struct search s = make_search(tid, tag);

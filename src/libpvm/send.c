@@ -20,6 +20,8 @@
 #include "task.h"
 #include "wait.h"
 
+#define PSEND_COPIED 16 /* items that pvm_psend() copies */
+
 /* ---- to ourselves ---- */
 
 /* The body is shared: who packs on gets a copy of it. */
@@ -499,7 +501,8 @@ static int send_data(int tid, int tag, const void *data, int n, int type)
     int rc = pvmi_task_need();
     if (rc)
         return rc;
-    struct pvmi_message *m = pvmi_message_new(PVMI_ENC_INPLACE);
+    bool few = n >= 0 && n <= PSEND_COPIED; /* a copy costs less than the care for data that must stay */
+    struct pvmi_message *m = pvmi_message_new(few ? pvmi_dsig_own() : PVMI_ENC_INPLACE);
     if (!m)
         return PVMI_ENOMEM;
     rc = pvmi_message_pack(m, type, data, n, 1);
