@@ -292,13 +292,18 @@ int pvmi_link_open(const char *path)
     return rc;
 }
 
+/* Whole transports are closed, and not link by link: so a forked child leaves its parent's connections alone. */
 void pvmi_link_close(void)
 {
+    struct pvmi_link *l;
+    pvmi_carrier_close_all();
+    DL_FOREACH (pvmi_links, l)
+        l->ep = NULL;
+    pvmi_daemon_link.ep = NULL;
     drop_descriptor();
     pvmi_peer_cancel(&pvmi_daemon_link.arrival);
     pvmi_route_clear();
     pvmi_outbox_clear();
-    pvmi_carrier_close_all();
     memset(&pvmi_daemon_link, 0, sizeof pvmi_daemon_link);
 }
 

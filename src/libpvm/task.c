@@ -210,8 +210,10 @@ int pvmi_task_leave(bool wait_for_output)
 /* A forked child is another process: it must not speak on its parent's connection, nor keep it open. */
 static void after_fork(void)
 {
-    if (pvmi_task.state != PVMI_TASK_OUT)
-        forget_machine();
+    if (pvmi_task.state == PVMI_TASK_OUT)
+        return;
+    pvmi_mem_after_fork();
+    forget_machine();
 }
 
 __attribute__((constructor)) static void prepare(void)

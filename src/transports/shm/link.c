@@ -53,6 +53,8 @@ void pvmi_shm_reserve_close(void)
     reserve_fd = -1;
 }
 
+static pid_t process; /* whose links they are */
+
 /* In a forked child: the links are the parent's. Their sockets must not stay open here when the parent ends. */
 static void disown(void)
 {
@@ -64,6 +66,14 @@ static void disown(void)
             close(l->socket);
         l->socket = -1;
     }
+}
+
+/* Handlers of fork() run in the order of their registration, and libpvm's, which closes transports, may be before ours.
+ */
+void pvmi_shm_links_disown(void)
+{
+    if (started && process != getpid())
+        disown();
 }
 
 /* Takes part in membarrier(); false where there is none. */
@@ -79,6 +89,7 @@ static bool process_start(void)
     if (started)
         return has_barrier;
     started = true;
+    process = getpid();
     if (getrandom(&nonce, sizeof nonce, 0) != sizeof nonce)
         nonce = (uintptr_t)&nonce ^ (uint64_t)getpid();
     if (!watched)
@@ -171,7 +182,7 @@ static void limits(struct pvmi_shm_link *l)
     size_t most = l->ring_bytes / 4;
     size_t wanted = (size_t)pvmi_config_integer(PVMI_SETTING_SHM_INLINE);
     l->inline_max = (uint32_t)(wanted < most ? wanted : most);
-    l->chunk_max = (uint32_t)(l->ring_bytes / 8);
+    l->chunk_max = (uint32_t)(l->ring_bytes / 16);
     l->untaken_max = (uint64_t)pvmi_config_integer(PVMI_SETTING_SHM_PENDING);
 }
 

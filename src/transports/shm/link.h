@@ -137,6 +137,9 @@ bool pvmi_shm_link_release(struct pvmi_shm_link *l);
 /* Frees it in any case; who still has references to the peer's memory reads it further. */
 void pvmi_shm_link_free(struct pvmi_shm_link *l);
 
+/* To be called before links are closed: in a forked child they are another process', and only forgotten. */
+void pvmi_shm_links_disown(void);
+
 /* Looks after parted links: gives back to core/mem what peers have returned, and forgets those that are dead. */
 void pvmi_shm_links_reap(void);
 

@@ -272,6 +272,7 @@ static void shm_disconnect(struct pvmi_endpoint *ep)
 static void shm_close(struct pvmi_transport *base)
 {
     struct shm_transport *t = of(base);
+    pvmi_shm_links_disown();
     while (t->count) {
         struct pvmi_shm_link *l = t->links[--t->count];
         pvmi_shm_link_drop_current(l);
