@@ -107,7 +107,7 @@ static void read_numbers(struct argp_state *state, const char *option, char *tex
         if (value < min || !rest || (*rest && *rest != ','))
             argp_error(state, "--%s: \"%s\" is no list of numbers from %ld to %ld, such as 8, 8,1k,4M or 8..4M", option,
                        text, min, max);
-        at = *rest == ',' ? rest + 1 : NULL;
+        at = rest && *rest == ',' ? rest + 1 : NULL;
     } while (at);
 }
 
