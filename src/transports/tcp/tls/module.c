@@ -13,12 +13,13 @@
 #include <unistd.h>
 #include "../tls.h"
 
-#define RECORD_BYTES      16384      /* plain bytes in one record */
-#define READ_BYTES        (72 << 10) /* asked of the kernel at once: four records */
-#define ID_BYTES_MAX      32
-#define SECRET_BYTES      32     /* of the hash of the one cipher suite */
-#define KTLS_CONTROL_FLAG 0x1000 /* of a BIO, private to OpenSSL: what is written is no data but an alert or the like  \
-                                  */
+#define RECORD_BYTES 16384      /* plain bytes in one record */
+#define READ_BYTES   (72 << 10) /* asked of the kernel at once: four records */
+#define ID_BYTES_MAX 32
+#define SECRET_BYTES 32 /* of the hash of the one cipher suite */
+
+/* Of a BIO, private to OpenSSL: what is written is no data but an alert or the like. */
+#define KTLS_CONTROL_FLAG 0x1000
 
 struct pvmi_tcp_tls {
     SSL *ssl;
