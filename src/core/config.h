@@ -41,7 +41,8 @@ enum pvmi_setting_kind {
     X(SHM_INLINE, "PVM_SHM_INLINE", BYTES, "4k", 64, 65536, "up to this size a message is copied through the ring")    \
     X(SHM_PENDING, "PVM_SHM_PENDING", BYTES, "256M", 65536, 0,                                                         \
       "bytes sent to one task by reference and not yet taken, before its senders wait")                                \
-    X(SHM_CMA, "PVM_SHM_CMA", BOOL, "1", 0, 0, "read in-place data straight from the sender (process_vm_readv)")       \
+    X(SHM_CMA, "PVM_SHM_CMA", BOOL, "0", 0, 0,                                                                         \
+      "let the receiver read in-place data from the sender (process_vm_readv); by default it goes through the ring")   \
     X(TCP_NODELAY, "PVM_TCP_NODELAY", BOOL, "1", 0, 0, "TCP_NODELAY on direct TCP links")                              \
     X(TCP_SNDBUF, "PVM_TCP_SNDBUF", BYTES, "0", 0, 1073741824, "send buffer of direct TCP links; 0: the system's")     \
     X(TCP_RCVBUF, "PVM_TCP_RCVBUF", BYTES, "0", 0, 1073741824, "receive buffer of direct TCP links; 0: the system's")  \

@@ -352,6 +352,16 @@ int pvmi_mem_grow(struct pvmi_mem **m, size_t used, size_t capacity)
     return grow_copying(m, used, capacity);
 }
 
+void pvmi_mem_copy(void *to, const void *from, size_t length)
+{
+    enum { STEP_BYTES = 64 };
+    uint8_t *out = to;
+    const uint8_t *in = from;
+    for (; length >= STEP_BYTES; length -= STEP_BYTES, out += STEP_BYTES, in += STEP_BYTES)
+        memcpy(out, in, STEP_BYTES);
+    memcpy(out, in, length);
+}
+
 /* ---- arenas ---- */
 
 int pvmi_mem_use_arenas(void)

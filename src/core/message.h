@@ -45,6 +45,8 @@ struct pvmi_message {
 
 #define PVMI_INPLACE_MAX (1u << 20) /* segments of one in-place message; adjoining ones count as one */
 
+#define PVMI_COPY_LARGE ((size_t)128 << 10) /* from here on memcpy() is not the fastest, see pvmi_mem_copy() */
+
 /* Copies bytes. Most messages are a number or two: those are worth not calling memcpy for. */
 static inline void pvmi_copy(void *out, const void *in, size_t length)
 {
@@ -52,8 +54,10 @@ static inline void pvmi_copy(void *out, const void *in, size_t length)
         memcpy(out, in, 8);
     else if (length == 4)
         memcpy(out, in, 4);
-    else
+    else if (length < PVMI_COPY_LARGE)
         memcpy(out, in, length);
+    else
+        pvmi_mem_copy(out, in, length);
 }
 
 /* An empty message with one reference in this machine's format; NULL when out of memory. */

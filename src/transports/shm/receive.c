@@ -80,7 +80,7 @@ static bool take_bytes(struct pvmi_shm_link *l, const void *bytes, uint32_t leng
     if (length > l->rx_left)
         return malformed(l, "a frame is longer than it said");
     if (l->rx_to) {
-        memcpy(l->rx_to, bytes, length);
+        pvmi_mem_copy(l->rx_to, bytes, length);
         l->rx_to += length;
     }
     l->rx_left -= length;

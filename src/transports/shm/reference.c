@@ -289,7 +289,7 @@ static bool hand_up(struct pvmi_shm_link *l, struct pvmi_mapping *m, const struc
 static bool read_mapping(const struct pvmi_mapping *m, uint64_t offset, uint8_t *to, size_t length)
 {
     if (m->data) {
-        memcpy(to, m->data + offset, length);
+        pvmi_mem_copy(to, m->data + offset, length);
         return true;
     }
     while (length) {

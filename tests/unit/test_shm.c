@@ -1,0 +1,450 @@
+/* test_shm.c - shared-memory links whose peers break the rules, keep references, or die. The rest: tests/conform. */
+#include "../../src/core/error.h"
+#include "../../src/core/log.h"
+#include "../../src/transports/shm/link.h"
+#include "unit.h"
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct side {
+    struct pvmi_transport *transport;
+    struct pvmi_endpoint *ep;
+    int done, down, reason;
+    bool keep;
+    struct pvmi_mem *kept[64];
+    unsigned kept_count;
+    uint8_t *place;
+    size_t length; /* of the last frame */
+};
+
+static const struct pvmi_transport_ops *ops;
+static struct side a, b;
+
+static uint8_t *on_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+{
+    struct side *s = arg;
+    (void)ep;
+    s->place = realloc(s->place, h->length + 1ul);
+    return s->place;
+}
+
+static void on_done(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+{
+    struct side *s = arg;
+    (void)ep;
+    s->done++;
+    s->length = h->length;
+}
+
+static int on_whole(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h, struct pvmi_mem *mem,
+                    const uint8_t *data)
+{
+    struct side *s = arg;
+    memcpy(on_place(arg, ep, h), data, h->length);
+    on_done(arg, ep, h);
+    if (mem && s->keep)
+        s->kept[s->kept_count++] = mem;
+    else
+        pvmi_mem_unref(mem);
+    return 0;
+}
+
+static void on_ready(void *arg, struct pvmi_endpoint *ep)
+{
+    (void)arg;
+    (void)ep;
+}
+
+static void on_down(void *arg, struct pvmi_endpoint *ep, int reason)
+{
+    struct side *s = arg;
+    (void)ep;
+    s->down++;
+    s->reason = reason;
+}
+
+static const struct pvmi_callbacks callbacks = {
+    .rx_place = on_place, .rx_done = on_done, .rx_whole = on_whole, .tx_ready = on_ready, .down = on_down};
+
+static struct pvmi_shm_link *link_of(const struct side *s)
+{
+    return (struct pvmi_shm_link *)s->ep;
+}
+
+static void drive(void)
+{
+    for (int i = 0; i < 20; i++) {
+        ops->arm(a.transport); /* so that the sockets are looked at */
+        ops->arm(b.transport);
+        ops->progress(a.transport);
+        ops->progress(b.transport);
+    }
+}
+
+static void meet(void)
+{
+    uint8_t blob[PVMI_OFFER_MAX], reply[PVMI_OFFER_MAX];
+    int fd, length = ops->offer(a.transport, &a, blob, &fd, &a.ep);
+    ck_assert_int_gt(length, 0);
+    ck_assert_int_eq(ops->join(b.transport, blob, (size_t)length, fd, &b, reply, &b.ep), 0);
+    drive();
+    ck_assert_int_eq(link_of(&a)->state, PVMI_LINK_UP);
+}
+
+static void start(void)
+{
+    unit_log_start();
+    ops = pvmi_transport_find("shm");
+    ck_assert_int_eq(pvmi_mem_use_arenas(), 0);
+    ck_assert_int_eq(ops->open(NULL, &callbacks, &a, &a.transport), 0);
+    ck_assert_int_eq(ops->open(NULL, &callbacks, &b, &b.transport), 0);
+    meet();
+}
+
+static void part(void)
+{
+    ops->disconnect(a.ep);
+    ops->disconnect(b.ep);
+    a.ep = b.ep = NULL;
+    a.down = b.down = a.done = b.done = 0;
+}
+
+static void finish(void)
+{
+    size_t in_use, cached;
+    ops->close(a.transport);
+    ops->close(b.transport);
+    free(a.place);
+    free(b.place);
+    pvmi_mem_trim();
+    pvmi_mem_usage(&in_use, &cached);
+    ck_assert_uint_eq(in_use, 0);
+}
+
+static struct pvmi_frame *frame_make(uint32_t length, uint8_t value)
+{
+    struct pvmi_frame_header h = {.length = length, .body_length = length, .dst = 1, .src = 2};
+    struct pvmi_frame *f = pvmi_frame_alloc(&h);
+    memset(f->mem->data, value, length);
+    return f;
+}
+
+static int send_bytes(struct side *s, uint32_t length, uint8_t value)
+{
+    struct pvmi_frame *f = frame_make(length, value);
+    int rc = ops->send(s->ep, f);
+    pvmi_frame_unref(f);
+    return rc;
+}
+
+/* ---- peers that break the rules ---- */
+
+/* Publishes whatever is in the cell at the head of a's ring as a record. */
+static void publish(enum pvmi_record kind, uint32_t cells, uint32_t length)
+{
+    struct pvmi_shm_link *l = link_of(&a);
+    struct pvmi_long_cell *cell = pvmi_ring_reserve(&l->tx, cells);
+    cell->word = pvmi_ring_finish(&l->tx, kind, cells, length);
+}
+
+static void expect_failed(void)
+{
+    drive();
+    ck_assert_int_eq(b.down, 1);
+    ck_assert_int_eq(b.reason, PVMI_EFORMAT);
+    ck_assert_int_eq(unit_log.level, PVMI_LOG_ERROR);
+    ck_assert_int_eq(send_bytes(&b, 8, 0), PVMI_EDOWN);
+}
+
+START_TEST(malformed_records_end_the_link)
+{
+    static const struct {
+        enum pvmi_record kind;
+        uint32_t length;
+        struct pvmi_long_cell cell;
+        uint64_t second[8];
+    } wrong[] = {
+        {.kind = 0},
+        {.kind = 15},
+        {.kind = PVMI_RECORD_WHOLE, .length = PVMI_RECORD_BYTES_MAX},
+        {.kind = PVMI_RECORD_CHUNK, .length = 8},
+        {.kind = PVMI_RECORD_FRAME, .length = 9, .cell = {.length = 8, .body_length = 8}},
+        {.kind = PVMI_RECORD_FRAME, .length = 8, .cell = {.length = 8, .body_length = 4}},
+        {.kind = PVMI_RECORD_FRAME, .length = 8, .cell = {.length = 8, .body_length = 9, .offset = 2}},
+        {.kind = PVMI_RECORD_FRAME, .length = 8, .cell = {.length = 8, .body_length = 9, .offset = UINT64_MAX}},
+        {.kind = PVMI_RECORD_FRAME, .cell = {.length = UINT32_MAX, .body_length = UINT64_MAX}},
+        {.kind = PVMI_RECORD_FRAME, .cell = {.body_length = 8}},
+        {.kind = PVMI_RECORD_FRAME, .cell = {.flags = 0x80}},
+        {.kind = PVMI_RECORD_FRAME, .cell = {.flags = PVMI_FRAME_FD}},
+        {.kind = PVMI_RECORD_FRAME, .length = 8, .cell = {.flags = PVMI_FRAME_ABORT, .length = 8, .body_length = 8}},
+        {.kind = PVMI_RECORD_REFERENCE, .length = 8, .cell = {.length = 8, .body_length = 8}},
+        {.kind = PVMI_RECORD_REFERENCE, .length = 16, .cell = {.length = 0, .body_length = 0}},
+        {.kind = PVMI_RECORD_PULL, .length = 16, .cell = {.length = 8, .body_length = 8}, .second = {0, 9}},
+        {.kind = PVMI_RECORD_PULL, .length = 32, .cell = {.length = 8, .body_length = 8}, .second = {0, 9, 0, -1ull}},
+        {.kind = PVMI_RECORD_PULL, .length = 15, .cell = {.length = 8, .body_length = 8}},
+        {.kind = PVMI_RECORD_PULL, .length = 17 * 16, .cell = {.length = 8, .body_length = 8}},
+    };
+    start();
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct pvmi_long_cell *cell = pvmi_ring_reserve(&link_of(&a)->tx, 8);
+        *cell = wrong[i].cell;
+        memcpy(cell + 1, wrong[i].second, sizeof wrong[i].second);
+        publish(wrong[i].kind, 8, wrong[i].length);
+        expect_failed();
+        part();
+        meet();
+    }
+    part();
+    finish();
+}
+END_TEST
+
+START_TEST(references_stay_in_their_arena)
+{
+    static const uint64_t offsets[] = {UINT64_MAX, (1ull << 30) - 7, 1ull << 30, 1ull << 63};
+    start();
+    for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
+        ck_assert_int_eq(send_bytes(&a, 100000, 1), 0);
+        drive();
+        ck_assert_int_eq(b.done, 1);
+        struct pvmi_long_cell *cell = pvmi_ring_reserve(&link_of(&a)->tx, 2);
+        *cell = (struct pvmi_long_cell){.length = 8, .body_length = 8};
+        struct pvmi_reference r = {.offset = offsets[i], .arena = link_of(&a)->lending.sent[0]};
+        memcpy(cell + 1, &r, sizeof r);
+        publish(PVMI_RECORD_REFERENCE, 2, sizeof r);
+        expect_failed();
+        part();
+        meet();
+    }
+    part();
+    finish();
+}
+END_TEST
+
+START_TEST(unknown_arenas_end_the_link)
+{
+    start();
+    struct pvmi_long_cell *cell = pvmi_ring_reserve(&link_of(&a)->tx, 2);
+    *cell = (struct pvmi_long_cell){.length = 8, .body_length = 8};
+    struct pvmi_reference r = {.arena = 77};
+    memcpy(cell + 1, &r, sizeof r);
+    publish(PVMI_RECORD_REFERENCE, 2, sizeof r);
+    drive();
+    ck_assert_int_eq(b.down, 1);
+    part();
+    finish();
+}
+END_TEST
+
+/* What the peer says of what it took and gave back. */
+START_TEST(impossible_answers_end_the_link)
+{
+    for (int i = 0; i < 3; i++) {
+        start();
+        ck_assert_int_eq(send_bytes(&a, 100000, 1), 0);
+        b.keep = true;
+        drive();
+        struct pvmi_shm_side *theirs = link_of(&a)->theirs;
+        if (i == 0)
+            theirs->returned = 2;
+        if (i == 1)
+            theirs->returns[0] = 77, theirs->returned = 1;
+        if (i == 2)
+            theirs->returns[0] = UINT32_MAX, theirs->returned = 1;
+        drive();
+        ck_assert_int_eq(a.down, 1);
+        ck_assert_int_eq(a.reason, PVMI_EFORMAT);
+        while (b.kept_count)
+            pvmi_mem_unref(b.kept[--b.kept_count]);
+        part();
+        finish();
+        memset(&a, 0, sizeof a);
+        memset(&b, 0, sizeof b);
+    }
+    start();
+    link_of(&a)->theirs->taken = 1ull << 40;
+    int rc = 0;
+    for (int i = 0; i < 10000 && !rc; i++)
+        rc = send_bytes(&a, 8, 1);
+    ck_assert_int_eq(rc, PVMI_EDOWN);
+    drive();
+    ck_assert_int_eq(a.reason, PVMI_EFORMAT);
+    part();
+    finish();
+}
+END_TEST
+
+/* Any bytes in any cell: a code or a frame, never a crash. */
+START_TEST(random_cells_do_no_harm)
+{
+    unsigned seed = 12345;
+    start();
+    for (int round = 0; round < 1500; round++) {
+        struct pvmi_shm_link *l = link_of(&a);
+        for (int record = 0; record < 4; record++) {
+            uint32_t cells = 1 + rand_r(&seed) % 8;
+            uint8_t *cell = pvmi_ring_reserve(&l->tx, cells);
+            ck_assert_ptr_nonnull(cell);
+            for (uint32_t i = 0; i < cells * PVMI_CELL_BYTES; i++)
+                cell[i] = rand_r(&seed) % 3 ? 0 : (uint8_t)rand_r(&seed);
+            publish((enum pvmi_record)(rand_r(&seed) % 7), cells, rand_r(&seed) % (cells * 80));
+        }
+        drive();
+        if (b.down || round % 10 == 0) {
+            part();
+            meet();
+        }
+    }
+    part();
+    finish();
+}
+END_TEST
+
+/* ---- references ---- */
+
+START_TEST(references_come_back_in_any_order)
+{
+    start();
+    b.keep = true;
+    for (int i = 0; i < 40; i++)
+        ck_assert_int_eq(send_bytes(&a, 100000, (uint8_t)i), 0);
+    drive();
+    ck_assert_int_eq(b.done, 40);
+    ck_assert_uint_eq(link_of(&a)->lending.count, 40);
+    for (unsigned i = 0; i < 40; i++) {
+        unsigned k = i * 7 % 40;
+        ck_assert_uint_eq(b.kept[k]->data[99999], k);
+        pvmi_mem_unref(b.kept[k]);
+        drive();
+        ck_assert_uint_eq(link_of(&a)->lending.count, 39 - i);
+    }
+    b.kept_count = 0;
+    part();
+    finish();
+}
+END_TEST
+
+/* Who has all the references there are gets copies. */
+START_TEST(more_than_can_be_lent)
+{
+    start();
+    int sent = 0;
+    for (; sent < PVMI_REFERENCES_MAX + 300; sent++) {
+        int rc = send_bytes(&a, 9000, (uint8_t)sent);
+        if (rc == PVMI_EAGAIN)
+            break;
+        ck_assert_int_eq(rc, 0);
+    }
+    ck_assert_int_ge(sent, PVMI_REFERENCES_MAX);
+    ck_assert_uint_eq(link_of(&a)->lending.count, PVMI_REFERENCES_MAX);
+    for (int i = 0; i < 50; i++)
+        drive();
+    ck_assert_int_eq(b.done, sent);
+    ck_assert_uint_eq(link_of(&a)->lending.count, 0);
+    part();
+    finish();
+}
+END_TEST
+
+START_TEST(untaken_bytes_are_bounded)
+{
+    setenv("PVM_SHM_PENDING", "1M", 1);
+    start();
+    int sent = 0;
+    while (send_bytes(&a, 100000, 1) == 0)
+        sent++;
+    ck_assert_int_eq(sent, 10);
+    drive();
+    ck_assert_int_eq(b.done, 10);
+    ck_assert_int_eq(send_bytes(&a, 5000000, 1), 0); /* more than the bound, alone */
+    drive();
+    ck_assert_int_eq(b.done, 11);
+    part();
+    finish();
+}
+END_TEST
+
+START_TEST(a_dead_peer_returns_everything)
+{
+    start();
+    part();
+    uint8_t blob[PVMI_OFFER_MAX], reply[PVMI_OFFER_MAX];
+    int fd, length = ops->offer(a.transport, &a, blob, &fd, &a.ep), status;
+    pid_t pid = fork();
+    if (!pid) {
+        pvmi_mem_after_fork();
+        ops->close(a.transport);
+        b.keep = true;
+        if (ops->join(b.transport, blob, (size_t)length, fd, &b, reply, &b.ep))
+            _exit(1);
+        while (b.done < 10)
+            ops->progress(b.transport);
+        raise(SIGKILL);
+    }
+    close(fd);
+    for (int i = 0; i < 10;) {
+        int rc = send_bytes(&a, 300000, (uint8_t)i);
+        i += rc == 0;
+        ops->progress(a.transport);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFSIGNALED(status));
+    for (int i = 0; i < 1000 && !a.down; i++)
+        drive();
+    ck_assert_int_eq(a.down, 1);
+    ck_assert_int_eq(a.reason, PVMI_EDOWN);
+    ck_assert_uint_eq(link_of(&a)->lending.count, 0);
+    size_t in_use, cached;
+    pvmi_mem_usage(&in_use, &cached);
+    ck_assert_uint_eq(in_use, 0);
+    ops->disconnect(a.ep);
+    finish();
+}
+END_TEST
+
+/* ---- data in place ---- */
+
+static void send_in_place(bool can)
+{
+    static uint8_t data[3000000];
+    setenv("PVM_SHM_CMA", "1", 1);
+    start();
+    ck_assert(link_of(&a)->theirs->can_pull); /* our own process */
+    if (!can)
+        link_of(&b)->peer = -1; /* as if the permission were gone since */
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (uint8_t)(i * 7 + i / 251);
+    struct pvmi_frame_header h = {.length = sizeof data, .body_length = sizeof data};
+    struct pvmi_frame *f = pvmi_frame_new(&h, NULL);
+    pvmi_frame_add_piece(f, data, 1000);
+    pvmi_frame_add_piece(f, data + 1000, 1);
+    pvmi_frame_add_piece(f, data + 1001, sizeof data - 1001);
+    ck_assert_int_eq(ops->send(a.ep, f), 0);
+    ck_assert_uint_eq(ops->pending(a.ep), 1);
+    for (int i = 0; i < 50; i++)
+        drive();
+    ck_assert_uint_eq(ops->pending(a.ep), 0);
+    ck_assert_uint_eq(f->refs, 1);
+    ck_assert_int_eq(b.done, 1);
+    ck_assert_int_eq(memcmp(b.place, data, sizeof data), 0);
+    pvmi_frame_unref(f);
+    part();
+    finish();
+}
+
+START_TEST(data_in_place_is_read_by_the_peer)
+{
+    send_in_place(true);
+}
+END_TEST
+
+START_TEST(data_in_place_that_cannot_be_read_is_pushed)
+{
+    send_in_place(false);
+}
+END_TEST
+
+UNIT_MAIN("shm", malformed_records_end_the_link, references_stay_in_their_arena, unknown_arenas_end_the_link,
+          impossible_answers_end_the_link, random_cells_do_no_harm, references_come_back_in_any_order,
+          more_than_can_be_lent, untaken_bytes_are_bounded, a_dead_peer_returns_everything,
+          data_in_place_is_read_by_the_peer, data_in_place_that_cannot_be_read_is_pushed)

@@ -1,0 +1,179 @@
+/* test_shm_ring.c - the rings of shared-memory links: laps, room, words among bytes, and two threads at its ends. */
+#include "../../src/transports/shm/ring.h"
+#include "unit.h"
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { SHIFT = 8, CELLS = 1 << SHIFT, RING_BYTES = CELLS * PVMI_CELL_BYTES };
+
+static uint64_t taken;
+static struct pvmi_ring_tx tx;
+static struct pvmi_ring_rx rx;
+
+static void setup(void)
+{
+    int fd = memfd_create("ring", MFD_CLOEXEC);
+    ck_assert_int_eq(ftruncate(fd, RING_BYTES), 0);
+    uint8_t *cells = mmap(NULL, 2 * RING_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (int i = 0; i < 2; i++)
+        ck_assert_ptr_ne(
+            mmap(cells + i * RING_BYTES, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0),
+            MAP_FAILED);
+    close(fd);
+    taken = 0;
+    pvmi_ring_tx_init(&tx, cells, SHIFT, &taken);
+    pvmi_ring_rx_init(&rx, cells, SHIFT, &taken);
+}
+
+/* Bytes that look like words of both laps, or like anything. */
+static uint8_t pattern(uint32_t number, uint32_t i)
+{
+    return number % 3 ? (uint8_t)(number + i) : (uint8_t)(0x11 + number / 3 % 2);
+}
+
+/* A record of `length` bytes behind its first cell. */
+static bool put(uint32_t number, uint32_t length)
+{
+    uint32_t cells = 1 + pvmi_cells_of(length);
+    uint8_t *cell = pvmi_ring_reserve(&tx, cells);
+    if (!cell) {
+        ck_assert(pvmi_ring_refresh(&tx));
+        cell = pvmi_ring_reserve(&tx, cells);
+    }
+    if (!cell)
+        return false;
+    for (uint32_t i = 4; i < PVMI_CELL_BYTES; i++)
+        cell[i] = pattern(number, i);
+    for (uint32_t i = 0; i < length; i++)
+        cell[PVMI_CELL_BYTES + i] = pattern(number, i);
+    uint32_t word = pvmi_ring_finish(&tx, PVMI_RECORD_FRAME, cells, length);
+    __atomic_store_n((uint32_t *)(void *)cell, word, __ATOMIC_RELEASE);
+    return true;
+}
+
+static void publish_taken(void)
+{
+    rx.published = rx.position;
+    __atomic_store_n(&taken, rx.position, __ATOMIC_RELEASE);
+}
+
+static bool get(uint32_t number, uint32_t length)
+{
+    uint32_t word;
+    const uint8_t *cell = pvmi_ring_peek(&rx, &word);
+    if (!cell)
+        return false;
+    ck_assert_int_eq(pvmi_word_kind(word), PVMI_RECORD_FRAME);
+    ck_assert_uint_eq(pvmi_word_length(word), length);
+    ck_assert(pvmi_ring_can_hold(&rx, length));
+    uint32_t wrong = 0;
+    for (uint32_t i = 4; i < PVMI_CELL_BYTES; i++)
+        wrong += cell[i] != pattern(number, i);
+    for (uint32_t i = 0; i < length; i++)
+        wrong += cell[PVMI_CELL_BYTES + i] != pattern(number, i);
+    ck_assert_uint_eq(wrong, 0);
+    pvmi_ring_advance(&rx, 1 + pvmi_cells_of(length));
+    if (pvmi_ring_lags(&rx))
+        publish_taken();
+    return true;
+}
+
+static uint32_t length_of(uint32_t number)
+{
+    uint32_t r = number * 2654435761u >> 7;
+    return r % 4 ? 0 : r / 4 % (RING_BYTES / 4);
+}
+
+START_TEST(an_empty_ring_has_nothing)
+{
+    uint32_t word;
+    setup();
+    ck_assert_ptr_null(pvmi_ring_peek(&rx, &word));
+    ck_assert_uint_eq(pvmi_ring_room(&tx), CELLS - 1);
+    ck_assert_ptr_null(pvmi_ring_reserve(&tx, CELLS));
+}
+END_TEST
+
+START_TEST(a_full_ring_takes_no_more)
+{
+    setup();
+    uint32_t n = 0, got = 0;
+    while (put(n, 0))
+        n++;
+    ck_assert_uint_eq(n, CELLS - 1);
+    for (uint32_t i = 0; i < CELLS / 4 - 1; i++)
+        ck_assert(get(got++, 0));
+    ck_assert(!put(n, 0)); /* the consumer has not told yet */
+    ck_assert(get(got++, 0));
+    for (uint32_t i = 0; i < CELLS / 4; i++)
+        ck_assert(put(n++, 0));
+    ck_assert(!put(n, 0));
+    while (got < n)
+        ck_assert(get(got++, 0));
+    ck_assert(!get(got, 0));
+}
+END_TEST
+
+/* Laps and laps of mixed records, the consumer more or less behind: no byte of one is taken for another's word. */
+START_TEST(records_come_out_as_they_went_in)
+{
+    uint32_t in = 0, out = 0;
+    setup();
+    for (int round = 0; round < 20000; round++) {
+        for (int i = round / 7 % 5; i >= 0 && put(in, length_of(in)); i--)
+            in++;
+        for (int i = round / 3 % 6; i > 0 && out < in; i--)
+            ck_assert(get(out, length_of(out))), out++;
+        if (out == in)
+            ck_assert(!get(out, 0));
+    }
+    while (out < in)
+        ck_assert(get(out, length_of(out))), out++;
+    ck_assert_uint_gt(rx.position, 100 * CELLS);
+    ck_assert(!get(out, 0));
+}
+END_TEST
+
+START_TEST(impossible_positions_are_noticed)
+{
+    setup();
+    ck_assert(put(0, 0) && put(1, 0));
+    taken = 2;
+    ck_assert(pvmi_ring_refresh(&tx));
+    taken = 3; /* more than was sent */
+    ck_assert(!pvmi_ring_refresh(&tx));
+    taken = 1; /* back */
+    ck_assert(!pvmi_ring_refresh(&tx));
+    taken = UINT64_MAX;
+    ck_assert(!pvmi_ring_refresh(&tx));
+}
+END_TEST
+
+enum { RECORDS = 60000 };
+
+static void *produce(void *arg)
+{
+    (void)arg;
+    for (uint32_t n = 0; n < RECORDS; n++)
+        while (!put(n, length_of(n) % 512))
+            sched_yield();
+    return NULL;
+}
+
+/* Under the tsan preset: what one thread writes the other reads only when it is published. */
+START_TEST(two_threads)
+{
+    pthread_t thread;
+    setup();
+    ck_assert_int_eq(pthread_create(&thread, NULL, produce, NULL), 0);
+    for (uint32_t n = 0; n < RECORDS; n++)
+        while (!get(n, length_of(n) % 512))
+            sched_yield();
+    pthread_join(thread, NULL);
+    ck_assert(!get(RECORDS, 0));
+}
+END_TEST
+
+UNIT_MAIN("shm_ring", an_empty_ring_has_nothing, a_full_ring_takes_no_more, records_come_out_as_they_went_in,
+          impossible_positions_are_noticed, two_threads)
