@@ -118,10 +118,12 @@ void pvmi_tcp_dial_free_spent(struct tcp_transport *t)
     }
 }
 
-/* One line with all addresses and what became of them. The first of a process is a warning, the others are details. */
-static void complain(struct tcp_dial *d)
+/*
+ * One line with all addresses and what became of them. No warning: the peer may have ended meanwhile. If it has not, it
+ * is told that its offer was not joined, and warns.
+ */
+static void explain(const struct tcp_dial *d)
 {
-    struct tcp_transport *t = transport_of(d);
     char tried[800] = "", text[PVMI_TCP_TEXT_BYTES];
     size_t at = 0;
     for (unsigned i = 0; i < d->next && at < sizeof tried; i++) {
@@ -132,16 +134,14 @@ static void complain(struct tcp_dial *d)
                                : a->state == ATTEMPT_ASKED ? "no welcome"
                                                            : "no answer");
     }
-    pvmi_log(t->complained ? PVMI_LOG_INFO : PVMI_LOG_WARNING,
-             "no direct TCP link, the daemons carry the messages: tried %s; see PVM_TCP_IF and PVM_TCP_PORTS",
+    pvmi_log(PVMI_LOG_INFO, "no direct TCP link: tried %s; see PVM_TCP_IF and PVM_TCP_PORTS",
              *tried ? tried : "no address");
-    t->complained = true;
 }
 
 void pvmi_tcp_dial_cancel(struct tcp_link *e)
 {
     forget((struct tcp_transport *)e->base.transport, e->dial);
-    complain(e->dial);
+    explain(e->dial);
 }
 
 /* ---- attempts ---- */
@@ -206,7 +206,7 @@ static void dial_fail(struct tcp_dial *d)
 {
     int reason = d->reason ? d->reason : PVMI_EUNREACHABLE;
     forget(transport_of(d), d);
-    complain(d);
+    explain(d);
     pvmi_tcp_link_down(d->link, reason);
 }
 
@@ -328,7 +328,7 @@ int pvmi_tcp_dial_start(struct tcp_link *e, const struct pvmi_tcp_offer *offer)
         start_next(d);
     if (!rc && !d->live) {
         rc = d->reason ? d->reason : PVMI_EUNREACHABLE;
-        complain(d);
+        explain(d);
     }
     return rc;
 }
