@@ -4,6 +4,8 @@
 #include "mem.h"
 #include "unit.h"
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define KIB ((size_t)1 << 10)
 #define MIB ((size_t)1 << 20)
@@ -201,6 +203,144 @@ START_TEST(the_cache_is_bounded)
 }
 END_TEST
 
+static void use_arenas(void)
+{
+    ck_assert_int_eq(pvmi_mem_use_arenas(), 0);
+}
+
+START_TEST(large_regions_lie_in_arenas)
+{
+    struct pvmi_mem_place x, y;
+    struct pvmi_mem_arena arena;
+    use_arenas();
+    struct pvmi_mem *small = pvmi_mem_new(4096), *a = pvmi_mem_new(4097), *b = pvmi_mem_new(100000);
+    ck_assert(!pvmi_mem_locate(small, &x));
+    ck_assert(pvmi_mem_locate(a, &x) && pvmi_mem_locate(b, &y));
+    ck_assert_uint_eq(x.arena, y.arena);
+    ck_assert(x.offset + a->capacity <= y.offset || y.offset + b->capacity <= x.offset);
+    ck_assert(pvmi_mem_arena(x.arena, &arena) && !pvmi_mem_arena(x.arena + 1, &arena));
+    uint8_t seen[16];
+    memcpy(b->data + 99000, "what others read", 16);
+    ck_assert_int_eq(pread(arena.fd, seen, 16, (off_t)y.offset + 99000), 16);
+    ck_assert_int_eq(memcmp(seen, "what others read", 16), 0);
+    pvmi_mem_unref(small);
+    pvmi_mem_unref(a);
+    pvmi_mem_unref(b);
+    pvmi_mem_trim();
+    ck_assert(!pvmi_mem_arena(x.arena, &arena));
+}
+END_TEST
+
+START_TEST(the_largest_have_an_arena_of_their_own)
+{
+    struct pvmi_mem_place x, y;
+    use_arenas();
+    struct pvmi_mem *a = pvmi_mem_new(300 * MIB), *b = pvmi_mem_new(MIB);
+    a->data[300 * MIB - 1] = 1;
+    ck_assert(pvmi_mem_locate(a, &x) && pvmi_mem_locate(b, &y));
+    ck_assert_uint_ne(x.arena, y.arena);
+    pvmi_mem_unref(a);
+    pvmi_mem_unref(b);
+}
+END_TEST
+
+START_TEST(arena_regions_grow)
+{
+    use_arenas();
+    struct pvmi_mem *m = pvmi_mem_new(8 * KIB);
+    uint8_t *data = m->data;
+    fill(m, 8 * KIB);
+    for (size_t size = 16 * KIB; size <= 64 * MIB; size *= 2) {
+        ck_assert_int_eq(pvmi_mem_grow(&m, 8 * KIB, size), 0);
+        ck_assert_ptr_eq(m->data, data); /* what follows is free */
+        ck_assert_uint_eq(in_use(), m->capacity);
+    }
+    expect_filled(m, 8 * KIB);
+    pvmi_mem_unref(m);
+    ck_assert_uint_eq(in_use(), 0);
+}
+END_TEST
+
+/* All sizes at once in any order: no two regions share a byte, and at the end there is one free block again. */
+START_TEST(blocks_do_not_overlap)
+{
+    enum { COUNT = 64 };
+    struct pvmi_mem *m[COUNT] = {0};
+    unsigned seed = 3;
+    use_arenas();
+    for (int round = 0; round < 3000; round++) {
+        unsigned i = (unsigned)rand_r(&seed) % COUNT;
+        if (m[i]) {
+            ck_assert_uint_eq(m[i]->data[0], i);
+            ck_assert_uint_eq(m[i]->data[m[i]->capacity - 1], i);
+            pvmi_mem_unref(m[i]);
+            m[i] = NULL;
+            continue;
+        }
+        m[i] = pvmi_mem_new(5000u << rand_r(&seed) % 9);
+        m[i]->data[0] = m[i]->data[m[i]->capacity - 1] = (uint8_t)i;
+        if (round % 100 == 0)
+            pvmi_mem_trim();
+    }
+    for (int i = 0; i < COUNT; i++)
+        pvmi_mem_unref(m[i]);
+    pvmi_mem_trim();
+    ck_assert_uint_eq(in_use() + cached(), 0);
+}
+END_TEST
+
+/* With and without saying so, a child neither sees what its parent writes later nor is seen. */
+static void fork_with_regions(bool say_so)
+{
+    int to_child[2], status;
+    char byte = 0;
+    use_arenas();
+    struct pvmi_mem *m = pvmi_mem_new(MIB);
+    pvmi_mem_unref(pvmi_mem_new(MIB));
+    fill(m, 100000);
+    ck_assert_int_eq(pipe(to_child), 0);
+    pid_t pid = fork();
+    if (!pid) {
+        if (say_so)
+            pvmi_mem_after_fork();
+        struct pvmi_mem *own = pvmi_mem_new(MIB); /* must not be the parent's cached one */
+        bool waited = read(to_child[0], &byte, 1) == 1;
+        memset(own->data, 0xee, MIB);
+        for (size_t i = 0; i < 100000 && waited; i++)
+            waited = m->data[i] == pattern(i);
+        memset(m->data, 0xdd, MIB);
+        pvmi_mem_unref(own);
+        pvmi_mem_unref(m);
+        pvmi_mem_trim();
+        _exit(waited ? 0 : 1);
+    }
+    usleep(50000); /* the child has its copy by then */
+    struct pvmi_mem *again = pvmi_mem_new(MIB);
+    memset(again->data, 0, MIB);
+    memset(m->data, 0x11, MIB);
+    ck_assert_int_eq(write(to_child[1], &byte, 1), 1);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+    for (size_t i = 0; i < MIB; i += 1000)
+        ck_assert(m->data[i] == 0x11 && again->data[i] == 0);
+    pvmi_mem_unref(m);
+    pvmi_mem_unref(again);
+}
+
+START_TEST(forked_children_have_copies)
+{
+    fork_with_regions(true);
+}
+END_TEST
+
+START_TEST(children_that_do_not_say_so_do_no_harm)
+{
+    fork_with_regions(false);
+}
+END_TEST
+
 UNIT_MAIN("mem", regions_have_their_size, the_last_reference_frees, growing_keeps_the_bytes,
           growing_a_shared_region_copies_it, enough_room_is_left_alone, impossible_sizes_fail_cleanly,
-          large_regions_are_used_again, a_ping_pong_does_not_fault, the_cache_is_bounded)
+          large_regions_are_used_again, a_ping_pong_does_not_fault, the_cache_is_bounded, large_regions_lie_in_arenas,
+          the_largest_have_an_arena_of_their_own, arena_regions_grow, blocks_do_not_overlap,
+          forked_children_have_copies, children_that_do_not_say_so_do_no_harm)

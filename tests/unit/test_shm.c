@@ -93,6 +93,8 @@ static void meet(void)
 
 static void start(void)
 {
+    memset(&a, 0, sizeof a);
+    memset(&b, 0, sizeof b);
     unit_log_start();
     ops = pvmi_transport_find("shm");
     ck_assert_int_eq(pvmi_mem_use_arenas(), 0);
@@ -258,8 +260,6 @@ START_TEST(impossible_answers_end_the_link)
             pvmi_mem_unref(b.kept[--b.kept_count]);
         part();
         finish();
-        memset(&a, 0, sizeof a);
-        memset(&b, 0, sizeof b);
     }
     start();
     link_of(&a)->theirs->taken = 1ull << 40;
