@@ -144,7 +144,7 @@ static int lowest_free(void)
 /* With few descriptors left, links come up or fail with a code; those that came up work; nothing is lost by it. */
 START_TEST(descriptors_run_out)
 {
-    if (!ops->offer)
+    if (!ops->offer || getenv("DPVM_VALGRIND")) /* which has descriptors of its own, and answers for the kernel */
         return;
     uint8_t blob[PVMI_OFFER_MAX], reply[PVMI_OFFER_MAX];
     rlim_t before = limit_descriptors((rlim_t)(lowest_free() + _i));

@@ -74,7 +74,7 @@ static void wait_for_go(int control)
 
 static void offer_to_other(struct side *s, int control)
 {
-    uint8_t blob[PVMI_OFFER_MAX + 1], reply[PVMI_OFFER_MAX + 1];
+    uint8_t blob[PVMI_OFFER_MAX + 1] = {0}, reply[PVMI_OFFER_MAX + 1] = {0};
     int fd, length = ops->offer(s->transport, s, blob + 1, &fd, &s->ep);
     ck_assert_int_ge(length, 0);
     control_send(control, blob, (size_t)length + 1, fd); /* a byte before it, since a blob may be empty */
@@ -89,7 +89,7 @@ static void offer_to_other(struct side *s, int control)
 
 static void join_other(struct side *s, int control)
 {
-    uint8_t blob[PVMI_OFFER_MAX + 1], reply[PVMI_OFFER_MAX + 1];
+    uint8_t blob[PVMI_OFFER_MAX + 1] = {0}, reply[PVMI_OFFER_MAX + 1] = {0};
     int fd;
     size_t length = control_receive(control, blob, sizeof blob, &fd) - 1;
     int answer = ops->join(s->transport, blob + 1, length, fd, s, reply + 1, &s->ep);
@@ -306,12 +306,12 @@ static uint32_t stream_until_down(struct peer *p, int64_t kill_us)
 /* Killed at any instruction: the other side gets what was taken, then down, and all its memory back. */
 START_TEST(killed_at_any_time)
 {
-    enum { ROUNDS = 40 };
+    int rounds = getenv("DPVM_VALGRIND") ? 8 : 40;
     unsigned seed = (unsigned)_i + 1;
     size_t before, after, cached;
     side_close(&client);
     bool lossless = side_attributes(&server).lossless;
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < rounds; round++) {
         pvmi_mem_usage(&before, &cached);
         other_offers = round % 2;
         in_place = round / 2 % 2;
