@@ -52,7 +52,7 @@ static int size_of(unsigned seed)
 
 static unsigned seed_of(int from, int to, int number)
 {
-    return (unsigned)(from * 7919 + to * 104729 + number * 31 + 1);
+    return (unsigned)from * 7919u + (unsigned)to * 104729u + (unsigned)number * 31u + 1;
 }
 
 static void send_packed(int to, int encoding, int number, int bytes)
