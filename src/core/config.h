@@ -37,7 +37,7 @@ enum pvmi_setting_kind {
     X(LINKS_MAX, "PVM_LINKS_MAX", INTEGER, "256", 0, 65536, "most direct links of a task; to others the daemon leads") \
     X(LINK_FRAMES, "PVM_LINK_FRAMES", INTEGER, "4", 1, 0,                                                              \
       "frames to a task after which a direct link to it is opened (PvmAllowDirect)")                                   \
-    X(SHM_RING, "PVM_SHM_RING", BYTES, "256k", 16384, 16777216, "ring of a shared-memory link, per direction")         \
+    X(SHM_RING, "PVM_SHM_RING", BYTES, "512k", 16384, 16777216, "ring of a shared-memory link, per direction")         \
     X(SHM_INLINE, "PVM_SHM_INLINE", BYTES, "4k", 64, 65536, "up to this size a message is copied through the ring")    \
     X(SHM_PENDING, "PVM_SHM_PENDING", BYTES, "256M", 65536, 0,                                                         \
       "bytes sent to one task by reference and not yet taken, before its senders wait")                                \

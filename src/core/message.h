@@ -45,7 +45,7 @@ struct pvmi_message {
 
 #define PVMI_INPLACE_MAX (1u << 20) /* segments of one in-place message; adjoining ones count as one */
 
-#define PVMI_COPY_LARGE ((size_t)128 << 10) /* from here on memcpy() is not the fastest, see pvmi_mem_copy() */
+#define PVMI_COPY_LARGE 2048 /* bytes; from here on memcpy() may be slow, see pvmi_mem_copy() */
 
 /* Copies bytes. Most messages are a number or two: those are worth not calling memcpy for. */
 static inline void pvmi_copy(void *out, const void *in, size_t length)

@@ -180,7 +180,7 @@ int pvmi_message_pack_bytes(struct pvmi_message *m, const void *data, size_t len
     if (length && !to)
         return PVMI_ENOMEM;
     if (length)
-        memcpy(to, data, length);
+        pvmi_copy(to, data, length);
     return 0;
 }
 

@@ -157,7 +157,7 @@ static int take_early(struct pvmi_peer *p, struct pvmi_early *e)
         if (p->incoming)
             e->mem = NULL;
     } else if (begin_due(p, h) && h->length) {
-        memcpy(p->incoming->mem->data + h->offset, e->mem->data, h->length);
+        pvmi_copy(p->incoming->mem->data + h->offset, e->mem->data, h->length);
     }
     end_due(p, h);
     return 0;
@@ -297,7 +297,7 @@ static int keep_whole(struct pvmi_peer *p, const struct pvmi_frame_header *h, st
     } else {
         e = pvmi_early_add(&p->early, h, true);
         if (e && h->length)
-            memcpy(e->mem->data, data, h->length);
+            pvmi_copy(e->mem->data, data, h->length);
         if (e) {
             e->complete = true;
             pvmi_mem_unref(mem);
