@@ -190,11 +190,9 @@ static int receive(int wanted, double limit_us, const char *what)
 
 void team_open(void)
 {
+    if (pvm_mytid() < 0)
+        exit(EXIT_FAILURE); /* the library has said why, and what helps */
     pvm_setopt(PvmAutoErr, 0);
-    if (pvm_mytid() < 0) {
-        fprintf(stderr, "pvm-perf: no PVM daemon answers (%s): start one with pvm or pvmd3\n", pvm_strerror());
-        exit(EXIT_FAILURE);
-    }
     pvm_export("PVM_TRANSPORT");
     pvm_setopt(PvmShowTids, 0);
     pvm_catchout(stderr); /* what goes wrong in members before they can tell */

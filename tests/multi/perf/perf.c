@@ -248,7 +248,7 @@ static void test_ends(void)
     test_interrupted(SIGKILL, 0, "");
     test_interrupted(0, 1, "has ended before its time");
     setenv("PVM_VMID", "nobody", 1);
-    expect("lat", 1, "no PVM daemon answers");
+    expect("lat", 1, "no daemon runs here");
     unsetenv("PVM_VMID");
 }
 
