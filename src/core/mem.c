@@ -36,6 +36,7 @@ enum source { SOURCE_SMALL, SOURCE_HEAP, SOURCE_MAPPING, SOURCE_ARENA };
 struct region {
     _Alignas(16) struct pvmi_mem mem; /* first: a pvmi_mem is its region. Data from the heap follows the struct. */
     enum source source;
+    unsigned class;      /* of a small one */
     struct region *next; /* spare small ones */
 };
 
@@ -89,8 +90,12 @@ static inline struct region *small_new(size_t capacity)
 {
     unsigned class = doublings(capacity, SMALL_BYTES_MIN);
     struct region *r = spare[class].first;
-    if (!r)
-        return heap_new(SMALL_BYTES_MIN << class, SOURCE_SMALL);
+    if (!r) {
+        r = heap_new(SMALL_BYTES_MIN << class, SOURCE_SMALL);
+        if (r)
+            r->class = class;
+        return r;
+    }
     spare[class].first = r->next;
     spare[class].count--;
     cached_bytes -= r->mem.capacity;
@@ -100,7 +105,7 @@ static inline struct region *small_new(size_t capacity)
 
 static inline void small_free(struct region *r)
 {
-    unsigned class = doublings(r->mem.capacity, SMALL_BYTES_MIN);
+    unsigned class = r->class;
     if (spare[class].count == SPARE_MAX) {
         free(r);
         return;

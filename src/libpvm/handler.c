@@ -25,10 +25,11 @@ struct taken {
 };
 
 static struct handler *handlers; /* id - 1; call is NULL where free */
-static int handler_slots, handler_count;
+static int handler_slots;
 static struct taken *queue;
 static unsigned deferred;
 
+int pvmi_handler_count;
 unsigned pvmi_handler_queued;
 
 static bool covers(int pattern, int value)
@@ -53,7 +54,7 @@ static struct handler *find_for(const struct pvmi_message *m)
 
 bool pvmi_handler_concerns(int src, int tag, int ctx)
 {
-    return pvmi_handler_queued || (handler_count && find(src, tag, ctx));
+    return pvmi_handler_queued || (pvmi_handler_count && find(src, tag, ctx));
 }
 
 static bool queue_add(struct pvmi_message *m, void (*call)(struct pvmi_message *m))
@@ -68,9 +69,9 @@ static bool queue_add(struct pvmi_message *m, void (*call)(struct pvmi_message *
     return true;
 }
 
-bool pvmi_handler_take(struct pvmi_message *m)
+bool pvmi_handler_queue(struct pvmi_message *m)
 {
-    if (!handler_count || !find_for(m))
+    if (!find_for(m))
         return false;
     return queue_add(m, NULL); /* else the inbox will log it if it has no memory either */
 }
@@ -156,7 +157,7 @@ __attribute__((destructor)) static void free_all(void)
     pvmi_handler_clear();
     free(handlers);
     handlers = NULL;
-    handler_slots = handler_count = 0;
+    handler_slots = pvmi_handler_count = 0;
 }
 
 /* ---- public calls ---- */
@@ -196,7 +197,7 @@ static int add_handler(int src, int tag, int ctx, int (*call)(int mid))
     if (!h)
         return PVMI_ENOMEM;
     *h = (struct handler){src, tag, ctx, call};
-    handler_count++;
+    pvmi_handler_count++;
     return (int)(h - handlers) + 1;
 }
 
@@ -213,7 +214,7 @@ static int delete_handler(int id)
     if (!id || id > handler_slots || !handlers[id - 1].call)
         return PVMI_ENOTFOUND;
     handlers[id - 1].call = NULL;
-    handler_count--;
+    pvmi_handler_count--;
     return 0;
 }
 

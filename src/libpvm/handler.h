@@ -8,8 +8,16 @@
 #include <stdbool.h>
 #include "../core/message.h"
 
+extern int pvmi_handler_count; /* handlers there are */
+
+/* pvmi_handler_take() when there are handlers. */
+bool pvmi_handler_queue(struct pvmi_message *m);
+
 /* Takes m (and the reference) if a handler wants it; it then runs later. Called by link.c. */
-bool pvmi_handler_take(struct pvmi_message *m);
+static inline bool pvmi_handler_take(struct pvmi_message *m)
+{
+    return __builtin_expect(pvmi_handler_count != 0, 0) && pvmi_handler_queue(m);
+}
 
 /* Calls a function of the library with m as if it were a handler's; takes a reference. */
 void pvmi_handler_later(struct pvmi_message *m, void (*call)(struct pvmi_message *m));

@@ -383,6 +383,18 @@ int pvmi_link_send(struct pvmi_link *l, struct pvmi_frame *f)
     return 0;
 }
 
+int pvmi_link_send_whole(struct pvmi_link *l, const struct pvmi_frame_header *h, const uint8_t *data)
+{
+    if (!l->ep || !l->lossless || !l->carrier->ops->send_whole)
+        return PVMI_EUNSUPPORTED;
+    int rc = l->carrier->ops->send_whole(l->ep, h, data);
+    if (rc == PVMI_EAGAIN)
+        l->refused = true;
+    if (!rc)
+        l->unheard += FRAME_COST + h->length;
+    return rc;
+}
+
 bool pvmi_link_is_idle(const struct pvmi_link *l)
 {
     return !l->ep || !l->carrier->ops->pending(l->ep);

@@ -81,6 +81,12 @@ int pvmi_link_take_descriptor(void);
  */
 int pvmi_link_send(struct pvmi_link *l, struct pvmi_frame *f);
 
+/*
+ * The same without a frame, for a small message whose body lies at data, where the transport can: its bytes are copied.
+ * PVMI_EUNSUPPORTED also: it takes pvmi_link_send().
+ */
+int pvmi_link_send_whole(struct pvmi_link *l, const struct pvmi_frame_header *h, const uint8_t *data);
+
 /* Whether a send may succeed again after PVMI_EAGAIN. */
 static inline bool pvmi_link_is_ready(const struct pvmi_link *l)
 {

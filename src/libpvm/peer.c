@@ -59,11 +59,6 @@ uint64_t pvmi_peer_time(void)
     return asked;
 }
 
-bool pvmi_peer_counts(pvmi_tid tid, uint32_t ctx)
-{
-    return !pvmi_tid_is_daemon(tid) && ctx != PVMI_CTX_TC && ctx != PVMI_CTX_TM && ctx != PVMI_CTX_DM;
-}
-
 /* ---- messages under assembly ---- */
 
 static void drop_incoming(struct pvmi_peer *p)
@@ -104,7 +99,7 @@ static struct pvmi_message *message_with(const struct pvmi_frame_header *h, stru
 }
 
 /* A message with room for its body, in the buffer of the pvm_precv() that waits for it if there is one. */
-static struct pvmi_message *message_for(const struct pvmi_frame_header *h)
+static inline struct pvmi_message *message_for(const struct pvmi_frame_header *h)
 {
     struct pvmi_mem *claimed = h->body_length >= CLAIM_BYTES ? pvmi_receive_claim(h) : NULL;
     if (!claimed)
@@ -284,7 +279,8 @@ struct pvmi_message *pvmi_peer_message(const struct pvmi_frame_header *h, struct
         return NULL;
     if (h->length)
         pvmi_copy(m->mem->data, data, h->length);
-    pvmi_mem_unref(mem);
+    if (mem)
+        pvmi_mem_unref(mem);
     return m;
 }
 

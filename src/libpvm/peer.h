@@ -13,6 +13,7 @@
 #include <uthash.h>
 #include "../core/frame.h"
 #include "../core/message.h"
+#include "../core/proto.h"
 #include "../core/tid.h"
 #include "early.h"
 #include "replay.h"
@@ -78,7 +79,10 @@ struct pvmi_peer *pvmi_peer_find(pvmi_tid tid);
 struct pvmi_peer *pvmi_peer_first(void);
 
 /* Whether frames from src in this context carry sequence numbers: all but control messages and what daemons send. */
-bool pvmi_peer_counts(pvmi_tid tid, uint32_t ctx);
+static inline bool pvmi_peer_counts(pvmi_tid tid, uint32_t ctx)
+{
+    return !pvmi_tid_is_daemon(tid) && ctx != PVMI_CTX_TC && ctx != PVMI_CTX_TM && ctx != PVMI_CTX_DM;
+}
 
 /*
  * A frame comes in by p's direct link or by the daemon: checks its number and place. Returns where its payload goes,

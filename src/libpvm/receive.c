@@ -129,12 +129,14 @@ static int activate(struct search *s)
 {
     int mid;
     struct pvmi_message *m = take(s, &mid);
-    if (mid)
+    if (mid) {
         pvmi_buffer_taken(mid);
-    else
-        mid = pvmi_buffer_add(m);
-    if (mid > 0)
         pvmi_buffer_select_receive(mid);
+        return mid;
+    }
+    mid = pvmi_buffer_add(m);
+    if (mid > 0)
+        pvmi_receive_buffer = (struct pvmi_active){.mid = mid, .m = m};
     return mid;
 }
 

@@ -90,11 +90,13 @@ static size_t frame_limit(const struct transfer *t, const struct pvmi_link *l)
     return m->length;
 }
 
-static void count_sent(struct pvmi_peer *p, const struct pvmi_link *l, const struct pvmi_frame *f)
+/* The next frame to p, of `length` bytes, has been given to the link. */
+static void count_sent(struct pvmi_peer *p, const struct pvmi_link *l, uint32_t length)
 {
     struct pvmi_traffic *traffic = l->peer ? &p->direct : &p->daemon;
+    p->tx_seq++;
     traffic->tx_frames++;
-    traffic->tx_bytes += f->h.length;
+    traffic->tx_bytes += length;
 }
 
 /* In-place data must stay until no transport needs them any more. */
@@ -132,10 +134,8 @@ static int send_frame(struct transfer *t)
     if (!rc) {
         t->offset += f->h.length;
         t->whole = pvmi_frame_is_last(&f->h);
-        if (t->peer) {
-            t->peer->tx_seq++;
-            count_sent(t->peer, l, f);
-        }
+        if (t->peer)
+            count_sent(t->peer, l, f->h.length);
         if (!f->mem && f->h.length && f->refs > 1)
             rc = remember(t, f);
     } else if (rc == PVMI_EAGAIN && t->peer && l->peer) {
@@ -229,22 +229,45 @@ static int finish(struct transfer *t)
     return rc;
 }
 
-/* The usual case, for the shortest way: a small message over a direct link that takes it. False: nothing was done. */
+/* Not an empty one, which has no memory. */
+static int send_whole(struct pvmi_link *l, const struct pvmi_message *m, uint32_t seq)
+{
+    struct pvmi_frame_header h = {
+        .length = (uint32_t)m->length,
+        .dst = m->dst,
+        .src = m->src,
+        .seq = seq,
+        .tag = m->tag,
+        .ctx = m->ctx,
+        .wid = m->wid,
+        .enc = m->enc,
+        .dsig = m->dsig,
+        .body_length = m->length,
+        .crc = m->crc,
+    };
+    return pvmi_link_send_whole(l, &h, m->mem->data);
+}
+
+static int send_one_frame(struct pvmi_link *l, struct pvmi_message *m, uint32_t seq)
+{
+    struct pvmi_frame *f = pvmi_message_frame(m, 0, l->frame_max, seq);
+    int rc = f ? pvmi_link_send(l, f) : PVMI_ENOMEM;
+    pvmi_frame_unref(f);
+    return rc;
+}
+
+/* The usual case, for the shortest way: a message of one frame over a direct link that takes it. False: not done. */
 static bool send_at_once(struct pvmi_message *m, struct pvmi_peer *p)
 {
     struct pvmi_link *l = pvmi_route_link(p);
     if (!l->peer || m->length > l->frame_max || pvmi_message_is_inplace(m) || !pvmi_link_is_ready(l) || !l->lossless ||
         pvmi_link_must_listen(l))
         return false;
-    struct pvmi_frame *f = pvmi_message_frame(m, 0, l->frame_max, p->tx_seq);
-    if (!f)
-        return false;
-    int rc = pvmi_link_send(l, f);
-    if (!rc) {
-        p->tx_seq++;
-        count_sent(p, l, f);
-    }
-    pvmi_frame_unref(f);
+    int rc = m->length ? send_whole(l, m, p->tx_seq) : PVMI_EUNSUPPORTED;
+    if (rc == PVMI_EUNSUPPORTED)
+        rc = send_one_frame(l, m, p->tx_seq);
+    if (!rc)
+        count_sent(p, l, (uint32_t)m->length);
     return !rc;
 }
 

@@ -149,6 +149,13 @@ struct pvmi_transport_ops {
     /* 0: taken (the transport refs the frame as long as it needs it); PVMI_EAGAIN: not taken; PVMI_EDOWN. */
     int (*send)(struct pvmi_endpoint *ep, struct pvmi_frame *f);
 
+    /*
+     * Optional; NULL: send() is used for all frames. As send(), for a frame that is a whole message: its h->length
+     * bytes lie at data and are copied before this returns. PVMI_EUNSUPPORTED: not so large a one, or not now: send()
+     * does it, or tells why not.
+     */
+    int (*send_whole)(struct pvmi_endpoint *ep, const struct pvmi_frame_header *h, const uint8_t *data);
+
     /* Frames that the transport took from this endpoint's owner and still needs, or whose in-place data it does. */
     size_t (*pending)(const struct pvmi_endpoint *ep);
 

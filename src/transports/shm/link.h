@@ -193,6 +193,9 @@ static inline void pvmi_shm_tell_taken(struct pvmi_shm_link *l)
 
 int pvmi_shm_link_send(struct pvmi_shm_link *l, struct pvmi_frame *f);
 
+/* The same without a frame, for what fits into one record: as send_whole in transport.h. */
+int pvmi_shm_link_send_whole(struct pvmi_shm_link *l, const struct pvmi_frame_header *h, const uint8_t *data);
+
 /* Where the next record of so many cells goes; NULL: there is no room. */
 void *pvmi_shm_link_reserve(struct pvmi_shm_link *l, uint32_t cells);
 

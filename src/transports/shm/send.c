@@ -45,7 +45,7 @@ void pvmi_shm_header_write(struct pvmi_long_cell *cell, const struct pvmi_frame_
     cell->offset = h->offset;
 }
 
-static void publish(struct pvmi_shm_link *l, void *cell, enum pvmi_record kind, uint32_t cells, uint32_t length)
+static inline void publish(struct pvmi_shm_link *l, void *cell, enum pvmi_record kind, uint32_t cells, uint32_t length)
 {
     pvmi_shm_tell(l, cell, pvmi_ring_finish(&l->tx, kind, cells, length), PVMI_WAKE_DATA);
 }
@@ -77,9 +77,17 @@ static int refuse(struct pvmi_shm_link *l)
 
 /* ---- small messages ---- */
 
-static inline void cell_fill(struct pvmi_cell *cell, const struct pvmi_frame *f)
+static inline uint32_t cells_of_small(const struct pvmi_frame_header *h)
 {
-    const struct pvmi_frame_header *h = &f->h;
+    return pvmi_cells_of(offsetof(struct pvmi_cell, data) + h->length);
+}
+
+/* The record of a small message but for its payload and its word; NULL: there is no room. */
+static inline struct pvmi_cell *begin_small(struct pvmi_shm_link *l, const struct pvmi_frame_header *h)
+{
+    struct pvmi_cell *cell = pvmi_shm_link_reserve(l, cells_of_small(h));
+    if (__builtin_expect(!cell, 0))
+        return NULL;
     cell->crc = h->crc;
     cell->dst = h->dst;
     cell->src = h->src;
@@ -89,22 +97,31 @@ static inline void cell_fill(struct pvmi_cell *cell, const struct pvmi_frame *f)
     cell->wid = h->wid;
     cell->enc = h->enc;
     cell->dsig = h->dsig;
-    if (h->length == 8 && f->piece_count == 1)
-        memcpy(cell->data, f->pieces[0].iov_base, 8);
-    else if (f->piece_count == 1)
-        memcpy(cell->data, f->pieces[0].iov_base, h->length);
-    else
-        gather(f, 0, cell->data, h->length);
+    return cell;
 }
 
-static int send_whole(struct pvmi_shm_link *l, const struct pvmi_frame *f)
+static int send_small(struct pvmi_shm_link *l, const struct pvmi_frame *f)
 {
-    uint32_t cells = pvmi_cells_of(offsetof(struct pvmi_cell, data) + f->h.length);
-    struct pvmi_cell *cell = pvmi_shm_link_reserve(l, cells);
+    struct pvmi_cell *cell = begin_small(l, &f->h);
     if (!cell)
         return refuse(l);
-    cell_fill(cell, f);
-    publish(l, cell, PVMI_RECORD_WHOLE, cells, f->h.length);
+    gather(f, 0, cell->data, f->h.length);
+    publish(l, cell, PVMI_RECORD_WHOLE, cells_of_small(&f->h), f->h.length);
+    return 0;
+}
+
+int pvmi_shm_link_send_whole(struct pvmi_shm_link *l, const struct pvmi_frame_header *h, const uint8_t *data)
+{
+    if (__builtin_expect(l->ended || l->state != PVMI_LINK_UP || l->current || h->length > l->inline_max, 0))
+        return PVMI_EUNSUPPORTED;
+    struct pvmi_cell *cell = begin_small(l, h);
+    if (__builtin_expect(!cell, 0))
+        return refuse(l);
+    if (h->length == 8)
+        memcpy(cell->data, data, 8); /* most often: worth not calling memcpy() for */
+    else
+        memcpy(cell->data, data, h->length);
+    publish(l, cell, PVMI_RECORD_WHOLE, cells_of_small(h), h->length);
     return 0;
 }
 
@@ -296,7 +313,7 @@ int pvmi_shm_link_send(struct pvmi_shm_link *l, struct pvmi_frame *f)
             return refuse(l);
     }
     if (__builtin_expect(is_small_message(l, &f->h), 1))
-        return send_whole(l, f);
+        return send_small(l, f);
     if (f->h.length > PVMI_SHM_FRAME_MAX || (f->h.flags & PVMI_FRAME_FD))
         return PVMI_EUNSUPPORTED;
     if (f->h.length > l->inline_max)

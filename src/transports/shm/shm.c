@@ -293,6 +293,11 @@ static int shm_send(struct pvmi_endpoint *ep, struct pvmi_frame *f)
     return pvmi_shm_link_send(link_of(ep), f);
 }
 
+static int shm_send_whole(struct pvmi_endpoint *ep, const struct pvmi_frame_header *h, const uint8_t *data)
+{
+    return pvmi_shm_link_send_whole(link_of(ep), h, data);
+}
+
 /* References are not counted: their bytes are neither changed nor needed by anybody but their receiver. */
 static size_t shm_pending(const struct pvmi_endpoint *ep)
 {
@@ -351,7 +356,7 @@ static inline int look_at(struct pvmi_shm_link *l)
 {
     int n = 0;
     if (l->state != PVMI_LINK_DOWN) {
-        n = pvmi_shm_link_receive(l);
+        n = pvmi_shm_link_has_record(l) ? pvmi_shm_link_receive(l) : 0;
         if (n)
             count_calm(l, n);
     }
@@ -472,6 +477,7 @@ const struct pvmi_transport_ops pvmi_shm_ops = {
     .join = shm_join,
     .disconnect = shm_disconnect,
     .send = shm_send,
+    .send_whole = shm_send_whole,
     .pending = shm_pending,
     .progress = shm_progress,
     .fd = shm_fd,
