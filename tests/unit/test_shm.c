@@ -444,7 +444,48 @@ START_TEST(data_in_place_that_cannot_be_read_is_pushed)
 }
 END_TEST
 
+static int send_unframed(uint32_t length, uint8_t value)
+{
+    uint8_t data[100];
+    struct pvmi_frame_header h = {.length = length, .body_length = length, .dst = 1, .src = 2};
+    memset(data, value, sizeof data);
+    int rc = ops->send_whole(a.ep, &h, data);
+    memset(data, 0, sizeof data); /* it has been copied */
+    return rc;
+}
+
+START_TEST(small_messages_need_no_frame)
+{
+    int sent = 0;
+    start();
+    for (uint32_t length = 1; length <= 100; length++) {
+        ck_assert_int_eq(send_unframed(length, (uint8_t)length), 0);
+        drive();
+        ck_assert_int_eq(b.done, (int)length);
+        ck_assert_uint_eq(b.length, length);
+        for (uint32_t i = 0; i < length; i++)
+            ck_assert_uint_eq(b.place[i], length);
+    }
+    while (!send_unframed(8, 7))
+        ck_assert_int_lt(++sent, 1 << 20);
+    ck_assert_int_eq(send_unframed(8, 7), PVMI_EAGAIN);
+    while (b.done < 100 + sent)
+        drive();
+    drive();
+    ck_assert_int_eq(b.done, 100 + sent);
+    ck_assert_int_eq(send_unframed(8, 7), 0);
+    struct pvmi_frame_header large = {.length = 1 << 20, .body_length = 1 << 20};
+    ck_assert_int_eq(ops->send_whole(a.ep, &large, NULL), PVMI_EUNSUPPORTED);
+    ops->disconnect(b.ep);
+    drive();
+    ck_assert_int_eq(send_unframed(8, 7), PVMI_EUNSUPPORTED);
+    ck_assert_int_eq(send_bytes(&a, 8, 7), PVMI_EDOWN);
+    ops->disconnect(a.ep);
+    finish();
+}
+END_TEST
+
 UNIT_MAIN("shm", malformed_records_end_the_link, references_stay_in_their_arena, unknown_arenas_end_the_link,
           impossible_answers_end_the_link, random_cells_do_no_harm, references_come_back_in_any_order,
           more_than_can_be_lent, untaken_bytes_are_bounded, a_dead_peer_returns_everything,
-          data_in_place_is_read_by_the_peer, data_in_place_that_cannot_be_read_is_pushed)
+          data_in_place_is_read_by_the_peer, data_in_place_that_cannot_be_read_is_pushed, small_messages_need_no_frame)
