@@ -238,8 +238,10 @@ static uint8_t *on_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_
     (void)arg;
     if (ep != s->ep || s->down)
         wrong(s, h, "came to an endpoint that is gone");
-    if (s->refuse_frames)
+    if (s->refuse_frames) {
+        s->refused++;
         return NULL;
+    }
     if (s->disconnect_in_place) {
         side_disconnect(s);
         return NULL;
@@ -272,8 +274,10 @@ static int on_whole(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame
         wrong(s, h, "rx_whole came out of place");
     if (h->offset || h->length != h->body_length)
         wrong(s, h, "rx_whole for a part of a message");
-    if (s->refuse_frames)
+    if (s->refuse_frames) {
+        s->refused++;
         return 1;
+    }
     s->whole++;
     take(s, h, data);
     if (mem) {

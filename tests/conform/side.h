@@ -45,6 +45,7 @@ struct side {
     unsigned hold; /* references to keep, up to HELD_MAX */
     /* what was seen */
     int accepted, done, ready, down, down_reason;
+    int refused;       /* frames, by refuse_frames */
     int whole;         /* of done: by rx_whole */
     int references;    /* of whole: with memory */
     int descriptor;    /* the last that came, else -1 */
