@@ -7,6 +7,7 @@
  */
 #include <string.h>
 #include "../../core/error.h"
+#include "../../core/message.h"
 #include "link.h"
 
 /*
@@ -117,10 +118,7 @@ int pvmi_shm_link_send_whole(struct pvmi_shm_link *l, const struct pvmi_frame_he
     struct pvmi_cell *cell = begin_small(l, h);
     if (__builtin_expect(!cell, 0))
         return refuse(l);
-    if (h->length == 8)
-        memcpy(cell->data, data, 8); /* most often: worth not calling memcpy() for */
-    else
-        memcpy(cell->data, data, h->length);
+    pvmi_copy(cell->data, data, h->length);
     publish(l, cell, PVMI_RECORD_WHOLE, cells_of_small(h), h->length);
     return 0;
 }
