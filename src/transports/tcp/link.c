@@ -85,6 +85,8 @@ void pvmi_tcp_link_up(struct tcp_link *e, struct tcp_watch *from, struct pvmi_tc
     int on = t->settings.nodelay;
     bool offered = e->state == TCP_OFFERED;
     setsockopt(from->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    /* A network that swallows what we send must not keep it: by the daemons there may be a way round. */
+    setsockopt(from->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &t->settings.silence_ms, sizeof t->settings.silence_ms);
     e->watch.fd = from->fd;
     from->fd = -1;
     e->tls = tls;

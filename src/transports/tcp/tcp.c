@@ -46,6 +46,8 @@ static int read_settings(struct tcp_settings *s, char *why, size_t size)
     s->tls = pvmi_config_bool(PVMI_SETTING_TCP_TLS);
     s->send_bytes = (int)pvmi_config_integer(PVMI_SETTING_TCP_SNDBUF);
     s->receive_bytes = (int)pvmi_config_integer(PVMI_SETTING_TCP_RCVBUF);
+    int64_t silence_ms = pvmi_config_us(PVMI_SETTING_HOST_TIMEOUT) / 1000;
+    s->silence_ms = silence_ms < INT_MAX ? (unsigned)silence_ms : INT_MAX;
     return parse_ports(pvmi_config_text(PVMI_SETTING_TCP_PORTS), s, why, size);
 }
 

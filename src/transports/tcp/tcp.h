@@ -34,6 +34,7 @@ struct tcp_settings {
     int send_bytes, receive_bytes; /* of the sockets' buffers, 0: the system's */
     unsigned port_low, port_high;  /* 0: any */
     char *interfaces;              /* PVM_TCP_IF */
+    unsigned silence_ms;           /* in which nothing of what we sent is acknowledged: the link is down */
 };
 
 enum tcp_state { TCP_OFFERED, TCP_DIALING, TCP_UP };
