@@ -84,12 +84,12 @@ static void tasks(void)
     FACT("%d: %s of %s on %s, flags 0x%x, \"%s\", pid %d", n, probe_name(info[0].ti_tid), probe_name(info[0].ti_ptid),
          probe_name(info[0].ti_host), info[0].ti_flag, info[0].ti_a_out, info[0].ti_pid == getpid());
     probe_children("wait", NULL, 2);
-    send_int(probe_child[0], 1, 0); /* enrolled or not, it is listed */
+    send_int(probe_child[0], 1, 0);
+    probe_wait_ms(300); /* while children enrol, the reference lists nameless tasks beside them */
     CALL(pvm_tasks(host, &n, &info));
     FACT("%d", n);
     for (int i = 0; i < n; i++)
         FACT("%s of %s", probe_name(info[i].ti_tid), probe_name(info[i].ti_ptid));
-    probe_wait_ms(300);
     CALL(pvm_tasks(probe_child[1], &n, &info));
     FACT("%d: %s of %s, flags 0x%x, %s", n, probe_name(info[0].ti_tid), probe_name(info[0].ti_ptid), info[0].ti_flag,
          strcmp(info[0].ti_a_out, probe_self) == 0 ? "its path" : info[0].ti_a_out);
