@@ -75,6 +75,7 @@ static void master(int argc, char **argv)
         check_spawn("sink", NULL, check_host_name(i), 1, &tids[i]);
         daemons[i] = check_daemon_of(tids[i]);
     }
+    pvm_setopt(PvmRoute, PvmDontRoute); /* it is the daemons that shall carry */
     int far = tids[hosts - 1];
     send_round(far, messages / 10 + 1000, 100); /* caches fill */
     take_sizes("at first", daemons, hosts, first);
