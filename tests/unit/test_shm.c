@@ -3,6 +3,8 @@
 #include "../../src/core/log.h"
 #include "../../src/transports/shm/link.h"
 #include "unit.h"
+#include <sys/epoll.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -402,6 +404,23 @@ START_TEST(a_dead_peer_returns_everything)
 }
 END_TEST
 
+/* The peer's end of the socket came in a message, of which the sender or the daemon may still have a copy. */
+START_TEST(a_freed_link_is_not_heard_of_again)
+{
+    start();
+    int copy = dup(link_of(&b)->socket);
+    ck_assert_int_ge(copy, 0);
+    ops->disconnect(b.ep);
+    ops->progress(b.transport);
+    struct epoll_event event;
+    ck_assert_int_eq(send(link_of(&a)->socket, "", 1, MSG_NOSIGNAL), 1);
+    ck_assert_int_eq(epoll_wait(ops->fd(b.transport), &event, 1, 0), 0);
+    ops->disconnect(a.ep);
+    close(copy);
+    finish();
+}
+END_TEST
+
 /* ---- data in place ---- */
 
 static void send_in_place(bool can)
@@ -488,4 +507,5 @@ END_TEST
 UNIT_MAIN("shm", malformed_records_end_the_link, references_stay_in_their_arena, unknown_arenas_end_the_link,
           impossible_answers_end_the_link, random_cells_do_no_harm, references_come_back_in_any_order,
           more_than_can_be_lent, untaken_bytes_are_bounded, a_dead_peer_returns_everything,
-          data_in_place_is_read_by_the_peer, data_in_place_that_cannot_be_read_is_pushed, small_messages_need_no_frame)
+          a_freed_link_is_not_heard_of_again, data_in_place_is_read_by_the_peer,
+          data_in_place_that_cannot_be_read_is_pushed, small_messages_need_no_frame)

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -55,6 +56,32 @@ void pvmi_shm_reserve_close(void)
 
 static pid_t process; /* whose links they are */
 
+/* Said to epoll, and not left to close(): a copy may be on its way in a message, or in a child between fork and exec.
+ * In a forked child the epoll set is the parent's. */
+static void close_socket(struct pvmi_shm_link *l)
+{
+    pvmi_shm_link_unwatch(l);
+    if (l->socket >= 0)
+        close(l->socket);
+    l->socket = -1;
+}
+
+int pvmi_shm_link_watch(struct pvmi_shm_link *l, int epoll)
+{
+    struct epoll_event e = {.events = EPOLLIN, .data.ptr = l};
+    if (epoll_ctl(epoll, EPOLL_CTL_ADD, l->socket, &e))
+        return PVMI_ELIMIT;
+    l->epoll = epoll;
+    return 0;
+}
+
+void pvmi_shm_link_unwatch(struct pvmi_shm_link *l)
+{
+    if (l->epoll >= 0 && l->socket >= 0 && !l->foreign)
+        epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->socket, NULL);
+    l->epoll = -1;
+}
+
 /* In a forked child: the links are the parent's. Their sockets must not stay open here when the parent ends. */
 static void disown(void)
 {
@@ -62,9 +89,7 @@ static void disown(void)
     started = false;
     DL_FOREACH (links, l) {
         l->foreign = true;
-        if (l->socket >= 0)
-            close(l->socket);
-        l->socket = -1;
+        close_socket(l);
     }
 }
 
@@ -191,7 +216,7 @@ static struct pvmi_shm_link *link_new(int socket, int memory, size_t ring_bytes,
     struct pvmi_shm_link *l = calloc(1, sizeof *l);
     if (!l)
         return NULL;
-    l->socket = -1;
+    l->socket = l->epoll = -1;
     l->ring_bytes = ring_bytes;
     if (!map(l, memory)) {
         unmap(l);
@@ -383,8 +408,7 @@ void pvmi_shm_link_listen(struct pvmi_shm_link *l)
             return;
         }
         if (!r.length) {
-            close(l->socket);
-            l->socket = -1;
+            close_socket(l);
             end(l, true);
             return;
         }
@@ -471,8 +495,7 @@ void pvmi_shm_link_free(struct pvmi_shm_link *l)
     pvmi_shm_link_drop_current(l);
     pvmi_shm_lending_end(l);
     pvmi_shm_mappings_free(l);
-    if (l->socket >= 0)
-        close(l->socket);
+    close_socket(l);
     unmap(l);
     DL_DELETE(links, l);
     free(l);

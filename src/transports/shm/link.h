@@ -110,6 +110,7 @@ struct pvmi_shm_link {
     uint32_t returned; /* those that we gave back, ever */
 
     int socket; /* -1: closed */
+    int epoll;  /* that watches it, or -1 */
     pid_t peer; /* as seen from here; 0: unknown */
     struct pvmi_shm_area *area;
     uint8_t *rings[2];
@@ -124,6 +125,10 @@ struct pvmi_shm_link *pvmi_shm_link_offer(size_t ring_bytes, int *peer_fd, int *
 
 /* Joins at the peer's end of the socket, which it takes over in any case. */
 struct pvmi_shm_link *pvmi_shm_link_join(int fd, size_t ring_bytes, int *error);
+
+/* Its socket in the set, with the link as data, until unwatch or the end. 0 or PVMI_ELIMIT. */
+int pvmi_shm_link_watch(struct pvmi_shm_link *l, int epoll);
+void pvmi_shm_link_unwatch(struct pvmi_shm_link *l);
 
 /* Reads what has come by the socket: the peer's hello, arenas, the end. */
 void pvmi_shm_link_listen(struct pvmi_shm_link *l);

@@ -126,9 +126,9 @@ static int list_add(struct shm_transport *t, struct pvmi_shm_link *l, void *owne
         t->links = links;
         t->capacity = capacity;
     }
-    struct epoll_event e = {.events = EPOLLIN, .data.ptr = l};
-    if (epoll_ctl(t->epoll, EPOLL_CTL_ADD, l->socket, &e))
-        return PVMI_ELIMIT;
+    int rc = pvmi_shm_link_watch(l, t->epoll);
+    if (rc)
+        return rc;
     l->base = (struct pvmi_endpoint){.transport = &t->base, .owner = owner};
     t->links[t->count++] = l;
     return 0;
@@ -278,8 +278,7 @@ static void shm_close(struct pvmi_transport *base)
         pvmi_shm_link_drop_current(l);
         pvmi_shm_link_part(l);
         l->base.transport = NULL; /* from now on it is looked after by pvmi_shm_links_reap() */
-        if (!l->foreign && l->socket >= 0)
-            epoll_ctl(t->epoll, EPOLL_CTL_DEL, l->socket, NULL);
+        pvmi_shm_link_unwatch(l);
         pvmi_shm_link_release(l);
     }
     close(t->epoll);
