@@ -1,0 +1,85 @@
+/*
+ * call.h - what every public function does first and last. In nearly all tasks that is one branch, not taken; else the
+ * call takes the library's lock (lock.h) and is traced (trace.h):
+ *
+ *     int pvm_send(int tid, int tag)
+ *     {
+ *         PVMI_BEGIN(TEV_SEND, PVMI_INT(DST, tid), PVMI_INT(MC, tag), PVMI_INT(MCX, pvmmyctx));
+ *         int rc = pvmi_return("pvm_send", send_active(tid, tag));
+ *         PVMI_END(TEV_SEND, PVMI_INT(CC, rc));
+ *         return rc;
+ *     }
+ *
+ * Begin and end come in pairs in one scope; nothing returns between them. Public functions may call each other: only
+ * the outermost is an event. A fast path of its own (pack.c) goes before the pair, and asks pvmi_call_is_watched().
+ */
+#ifndef PVMI_CALL_H
+#define PVMI_CALL_H
+
+#include <stdbool.h>
+#include <string.h>
+#include "../../include/pvmtev.h"
+
+/* Why calls are looked at. */
+enum {
+    PVMI_WATCH_TRACE = 1,   /* there is a destination for events and one that is wanted: kept by trace.c */
+    PVMI_WATCH_THREADS = 2, /* several threads may call: kept by lock.c */
+};
+
+#ifndef PVMI_CALL_FROM_OUTSIDE /* by libgpvm3, which does not see the variable */
+extern unsigned pvmi_call_watch __attribute__((visibility("hidden")));
+#endif
+
+/* One thing that an event tells: an argument or a result. */
+struct pvmi_datum {
+    int id;           /* TEV_DID_... */
+    int type;         /* TEV_DATA_..., | TEV_DATA_ARRAY for any number of them */
+    const void *data; /* for strings the first character; of an array of strings, the first pointer */
+    int count, stride;
+};
+
+#define PVMI_INT(did, value)                                                                                           \
+    {                                                                                                                  \
+        TEV_DID_##did, TEV_DATA_INT, &(int){value}, 1, 1                                                               \
+    }
+#define PVMI_LONG(did, value)                                                                                          \
+    {                                                                                                                  \
+        TEV_DID_##did, TEV_DATA_LONG, &(long){(long)(value)}, 1, 1                                                     \
+    }
+#define PVMI_STRING(did, text)                                                                                         \
+    {                                                                                                                  \
+        TEV_DID_##did, TEV_DATA_STRING, text, 1, 1                                                                     \
+    }
+#define PVMI_INTS(did, first, n)                                                                                       \
+    {                                                                                                                  \
+        TEV_DID_##did, TEV_DATA_INT | TEV_DATA_ARRAY, first, n, 1                                                      \
+    }
+
+#define PVMI_DATA(...) (const struct pvmi_datum[]){__VA_ARGS__}, sizeof((struct pvmi_datum[]){__VA_ARGS__})
+
+/*
+ * The slow path. Begin takes the lock when threads are watched, and records the entry of an outermost call; `bytes` is
+ * the size of `data`. It returns what end must be given: 0 when nothing is watched. Exported for libgpvm3.
+ */
+unsigned pvmi_call_begin(int event, const struct pvmi_datum *data, size_t bytes) __attribute__((cold));
+void pvmi_call_end(unsigned watched, int event, const struct pvmi_datum *data, size_t bytes) __attribute__((cold));
+
+#ifdef PVMI_CALL_FROM_OUTSIDE
+#define PVMI_BEGIN(event, ...) const unsigned pvmi_watched = pvmi_call_begin(event, PVMI_DATA(__VA_ARGS__))
+#else
+static inline bool pvmi_call_is_watched(void)
+{
+    return __builtin_expect(pvmi_call_watch != 0, 0);
+}
+
+#define PVMI_BEGIN(event, ...)                                                                                         \
+    const unsigned pvmi_watched = pvmi_call_is_watched() ? pvmi_call_begin(event, PVMI_DATA(__VA_ARGS__)) : 0
+#endif
+
+#define PVMI_END(event, ...)                                                                                           \
+    do {                                                                                                               \
+        if (__builtin_expect(pvmi_watched != 0, 0))                                                                    \
+            pvmi_call_end(pvmi_watched, event, PVMI_DATA(__VA_ARGS__));                                                \
+    } while (0)
+
+#endif
