@@ -1,5 +1,4 @@
 /* lock.c - the one lock of the library. */
-#define _GNU_SOURCE
 #include "lock.h"
 #include <pthread.h>
 
