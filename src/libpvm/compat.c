@@ -1,5 +1,6 @@
 /* compat.c - undeclared functions of PVM that programs and bindings use nevertheless. */
 #include "compat.h"
+#include <malloc.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -86,6 +87,30 @@ int pvmgetclock(struct timeval *now)
 int pvmsleep(int seconds)
 {
     return seconds > 0 ? (int)sleep((unsigned)seconds) : 0;
+}
+
+/* ---- lines on stderr ---- */
+
+int pvmlogerror(char *text)
+{
+    fprintf(stderr, "libpvm [%s]: %s", pvmi_identity(), text ? text : "");
+    return 0;
+}
+
+int pvmlogprintf(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "libpvm [%s] ", pvmi_identity());
+    int count = vfprintf(stderr, format, args);
+    va_end(args);
+    return count;
+}
+
+int i_dump(int how)
+{
+    (void)how;
+    return fprintf(stderr, "libpvm [%s]: i_dump() %zu bytes total\n", pvmi_identity(), mallinfo2().uordblks);
 }
 
 /* ---- names of system messages ---- */

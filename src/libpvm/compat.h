@@ -43,6 +43,13 @@ int pvmupkstralloc(char **text);
 /* Name to show in `ps` instead of the program's: before enrolment, else PvmExists. Copied. */
 int pvmsettaskname(char *name);
 
+/* A line on stderr that begins with who we are, and ends as the caller says: 0; the second the length, as printf(). */
+int pvmlogerror(char *text);
+int pvmlogprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Tells on stderr how much memory the process has allocated. `how` is what the reference took; all mean the same. */
+int i_dump(int how);
+
 int pvmsleep(int seconds);
 int pvmgetclock(struct timeval *now);
 
