@@ -24,6 +24,7 @@ struct run {
     char *host_list; /* the text of -H */
     bool prefix;
     const char *folder;
+    const char *wrapper;
     char **program; /* and its arguments */
     int *tids;
     int started;
@@ -46,6 +47,7 @@ static const struct argp_option option_table[] = {
     {"host", 'H', "HOST[,HOST...]", 0, "Hosts to run on, in turn; those that are not in the machine are added", 0},
     {"prefix", 'p', NULL, 0, "Begin each line of output with the task's id", 0},
     {"directory", 'w', "DIR", 0, "Working directory of the tasks (default: this one, where it exists)", 0},
+    {"wrap", 'W', "COMMAND", 0, "Run the tasks and all that they spawn under this command: --wrap 'valgrind -q'", 0},
     {0}};
 
 static void take_hosts(struct run *run, char *text, struct argp_state *state)
@@ -86,6 +88,13 @@ static error_t take_option(int key, char *arg, struct argp_state *state)
         return 0;
     case 'w':
         run->folder = arg;
+        return 0;
+    case 'W':
+        if (arg[strspn(arg, " \t")] == '\0')
+            argp_error(state, "--wrap: give a command, such as --wrap 'valgrind -q'");
+        if (arg[0] != '/' && memchr(arg, '/', strcspn(arg, " \t")) != NULL)
+            argp_error(state, "--wrap %s: give the full path, or the name of a command in PATH", arg);
+        run->wrapper = arg;
         return 0;
     case ARGP_KEY_ARGS:
         run->program = state->argv + state->next;
@@ -159,6 +168,23 @@ static char *program_path(const char *name)
     return path;
 }
 
+/* What pvmd found no file for: the program or the command of --wrap, and what helps. */
+static void advise_no_file(const struct run *run, const char *path)
+{
+    if (run->wrapper != NULL && path[0] == '/' && access(path, X_OK) == 0)
+        advise("pvm run: --wrap '%s': pvmd finds no such command in its PATH; its log says more", run->wrapper);
+    else if (path[0] == '/')
+        advise("pvm run: %s must be there on each host", path);
+    else
+        advise("pvm run: pvmd looks for %s in PVM_PATH; write ./%s for a file here", path, path);
+}
+
+/* The wrapper is a setting that spawned tasks get, and those that they spawn. False when memory is out. */
+static bool set_wrapper(const struct run *run)
+{
+    return run->wrapper == NULL || setenv("PVM_WRAP", run->wrapper, 1) == 0;
+}
+
 /* Starts `count` copies on one host, or anywhere. Counts them in; false after a message when one is missing. */
 static bool start_on(struct run *run, char *path, const char *host, int count)
 {
@@ -172,12 +198,9 @@ static bool start_on(struct run *run, char *path, const char *host, int count)
     int started = pvm_spawn(path, run->program + 1, flags, where, count, tids);
     if (started < count) {
         int code = started < 0 ? started : tids[started];
-        const char *cure = "";
+        advise("pvm run: %s%s%s: %s", path, host != NULL ? " on " : "", host != NULL ? host : "", error_text(code));
         if (code == PvmNoFile)
-            cure = strchr(path, '/') != NULL ? "; it must be there on each host"
-                                             : "; pvmd looks in PVM_PATH; write ./NAME for a file here";
-        advise("pvm run: %s%s%s: %s%s", path, host != NULL ? " on " : "", host != NULL ? host : "", error_text(code),
-               cure);
+            advise_no_file(run, path);
     }
     run->started += started > 0 ? started : 0;
     return started == count;
@@ -238,7 +261,7 @@ static int run_tasks(struct run *run)
         return CONSOLE_FAILED;
     job = job_new(run->prefix ? JOB_TIDS : JOB_PLAIN);
     run->tids = calloc((size_t)run->count, sizeof(*run->tids));
-    if (job == NULL || run->tids == NULL) {
+    if (job == NULL || run->tids == NULL || !set_wrapper(run)) {
         advise("pvm run: out of memory");
         return CONSOLE_FAILED;
     }

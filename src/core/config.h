@@ -53,7 +53,10 @@ enum pvmi_setting_kind {
     X(TCP_TIMEOUT, "PVM_TCP_TIMEOUT", SECONDS, "3", 10000, 0, "how long a direct TCP link may take to connect")        \
     X(FAULT, "PVM_FAULT", TEXT, "", 0, 0,                                                                              \
       "for tests: faults of direct links, as seed=7,drop=1%,delay=2ms,cut=0.1%; see dpvm-transports(7)")               \
-    X(SPIN, "PVM_SPIN", INTEGER, "-1", 0, 0, "microseconds a waiting task polls before it sleeps; -1: adaptive")
+    X(TRACE_FILE, "PVM_TRACE", PATH, "", 0, 0,                                                                         \
+      "file into which the calls and messages of a program are traced; see pvm-trace(1)")                              \
+    X(SPIN, "PVM_SPIN", INTEGER, "-1", 0, 0, "microseconds a waiting task polls before it sleeps; -1: adaptive")       \
+    X(WRAP, "PVM_WRAP", TEXT, "", 0, 0, "command that spawned tasks run under, with arguments, such as valgrind -q")
 
 #define PVMI_SETTINGS(X)                                                                                               \
     X(ROOT, "PVM_ROOT", PATH, "", 0, 0, "where PVM is installed; default: where this program was installed")           \

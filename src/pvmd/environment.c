@@ -24,6 +24,15 @@ static char **find(const struct pvmd_environment *e, const char *variable)
     return NULL;
 }
 
+const char *pvmd_environment_get(const struct pvmd_environment *e, const char *name)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; i < e->count; i++)
+        if (!strncmp(e->variables[i], name, length) && e->variables[i][length] == '=')
+            return e->variables[i] + length + 1;
+    return NULL;
+}
+
 static int append(struct pvmd_environment *e, char *copy)
 {
     char **variables = realloc(e->variables, (e->count + 2) * sizeof *variables);

@@ -19,6 +19,9 @@ int pvmd_environment_make(const struct pvmd_order *order, struct pvmd_environmen
 /* Sets one, "NAME=value", in place of the old value. 0 or PVMI_ENOMEM. */
 int pvmd_environment_set(struct pvmd_environment *e, const char *variable);
 
+/* The value of a variable, valid until it is changed; NULL if it is not set. */
+const char *pvmd_environment_get(const struct pvmd_environment *e, const char *name);
+
 void pvmd_environment_free(struct pvmd_environment *e);
 
 /*

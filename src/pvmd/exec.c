@@ -24,6 +24,7 @@
 #include "rpc.h"
 #include "stats.h"
 #include "tasks.h"
+#include "wrap.h"
 
 #define SLICE             4 /* processes started before the loop turns again */
 #define SPARE_DESCRIPTORS 8 /* for programs that connect by themselves, and for what the daemon does */
@@ -35,8 +36,8 @@ struct job {
     int32_t parent;
     char *directory;
     bool complained; /* about a lack of descriptors */
-    char **argv;     /* argv[0] is the program; the texts belong to `order`, but for the first `owned` ones */
-    unsigned owned;
+    char **argv;     /* argv[0] is what is executed; the texts belong to `order`, but for the first `owned` ones */
+    size_t owned;
     struct pvmd_environment environment;
     uint32_t done;
     int32_t *results;
@@ -243,7 +244,7 @@ static int32_t start_one(struct job *job)
 
 static void job_free(struct job *job)
 {
-    for (unsigned i = 0; i < job->owned; i++)
+    for (size_t i = 0; i < job->owned; i++)
         free(job->argv[i]);
     free(job->argv);
     free(job->directory);
@@ -304,23 +305,23 @@ static void job_begin(struct job *job)
     ev_timer_start(pvmd.loop, &next_slice);
 }
 
-/* argv of the process: [debugger] program arguments. PvmOk, or the code why nothing can be started. */
+/* argv of the process: [debugger or wrapper] program arguments. PvmOk, or the code why nothing can be started. */
 static int make_argv(struct job *job)
 {
+    const char *wrapper = pvmd_environment_get(&job->environment, "PVM_WRAP");
     char *program = pvmd_program_find(job->order.file);
-    char *debugger = program && job->order.flags & PvmTaskDebug ? pvmd_program_debugger() : NULL;
-    bool lacks = !program || (job->order.flags & PvmTaskDebug && !debugger);
-    job->argv = lacks ? NULL : calloc(job->order.argument_count + 3, sizeof *job->argv);
-    if (!job->argv) {
+    int code = program ? pvmd_wrap_find(&job->order, wrapper, &job->argv, &job->owned) : PvmNoFile;
+    size_t entries = job->owned + 1 + job->order.argument_count + 1;
+    char **argv = code ? NULL : realloc(job->argv, entries * sizeof *argv);
+    if (!argv) {
         free(program);
-        free(debugger);
-        return lacks ? PvmNoFile : PvmNoMem;
+        return code ? code : PvmNoMem;
     }
-    if (debugger)
-        job->argv[job->owned++] = debugger;
-    job->argv[job->owned++] = program;
+    argv[job->owned++] = program;
     for (uint32_t i = 0; i < job->order.argument_count; i++)
-        job->argv[job->owned + i] = job->order.arguments[i];
+        argv[job->owned + i] = job->order.arguments[i];
+    argv[entries - 1] = NULL;
+    job->argv = argv;
     return PvmOk;
 }
 

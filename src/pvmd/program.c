@@ -88,6 +88,17 @@ char *pvmd_program_find(const char *file)
     return found;
 }
 
+char *pvmd_program_command(const char *name)
+{
+    if (strchr(name, '/'))
+        return name[0] == '/' && is_program(name) ? strdup(name) : NULL;
+    const char *path = getenv("PATH");
+    char *folders = strdup(path ? path : "/usr/bin:/bin");
+    char *found = folders ? search(folders, name) : NULL;
+    free(folders);
+    return found;
+}
+
 /* The directory text names, if it can be entered; relative ones lie in $HOME. Logs if not. */
 static char *enterable(const char *text)
 {

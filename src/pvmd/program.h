@@ -11,6 +11,9 @@ char *pvmd_program_find(const char *file);
  */
 char *pvmd_program_directory(const char *asked);
 
+/* The command's full path as a shell would find it, to be freed by the caller; NULL if it is not there. */
+char *pvmd_program_command(const char *name);
+
 /* The script that runs a task under a debugger, to be freed by the caller; NULL if there is none (logged). */
 char *pvmd_program_debugger(void);
 

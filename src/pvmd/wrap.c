@@ -1,0 +1,73 @@
+/* wrap.c - see wrap.h. */
+#include "wrap.h"
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wordexp.h>
+#include "../core/log.h"
+#include "program.h"
+#include "pvm3.h"
+
+/* Whether it serves all programs, not just the one that has it started. */
+static bool is_group_server(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    return !strcmp(slash ? slash + 1 : file, "pvmgs");
+}
+
+static int refuse(const char *setting, const char *why)
+{
+    pvmi_log(PVMI_LOG_ERROR, "PVM_WRAP=%s: %s", setting, why);
+    return PvmNoFile;
+}
+
+static int debugger(char **words, size_t *count)
+{
+    words[0] = pvmd_program_debugger();
+    if (words[0])
+        ++*count;
+    return words[0] ? PvmOk : PvmNoFile;
+}
+
+static int wrapper(const char *setting, const wordexp_t *from, char **words, size_t *count)
+{
+    for (size_t i = 0; i < from->we_wordc; i++) {
+        words[i] = i ? strdup(from->we_wordv[i]) : pvmd_program_command(from->we_wordv[i]);
+        if (!words[i])
+            return i ? PvmNoMem : refuse(setting, "this daemon finds no such command in its PATH");
+        ++*count;
+    }
+    return PvmOk;
+}
+
+static int split(const char *setting, wordexp_t *words)
+{
+    words->we_wordc = 0;
+    if (!setting || !*setting)
+        return PvmOk;
+    int rc = wordexp(setting, words, WRDE_NOCMD);
+    if (rc)
+        words->we_wordc = 0;
+    return !rc ? PvmOk
+           : rc == WRDE_NOSPACE
+               ? PvmNoMem
+               : refuse(setting, "cannot be split into words; put what a shell takes for special in quotes");
+}
+
+int pvmd_wrap_find(const struct pvmd_order *order, const char *setting, char ***words, size_t *count)
+{
+    wordexp_t expanded = {0};
+    bool debug = order->flags & PvmTaskDebug;
+    *count = 0;
+    *words = NULL;
+    int code = split(debug || is_group_server(order->file) ? NULL : setting, &expanded);
+    if (code)
+        return code;
+    *words = calloc(expanded.we_wordc + 2, sizeof **words);
+    if (!*words)
+        code = PvmNoMem;
+    else
+        code = debug ? debugger(*words, count) : wrapper(setting, &expanded, *words, count);
+    wordfree(&expanded);
+    return code;
+}
