@@ -157,6 +157,8 @@ static int set(int what, int value, int *old)
     const struct option *o = find(what);
     if (!o)
         return PVMI_EPARAM;
+    if (value == -1 && !pvmi_task.tid && !*o->value && (o->rule == TID || o->rule == SELF_TID))
+        return 0; /* ourselves, but not enrolled: nobody, as it is; consoles say so before they start the daemon */
     int rc = check(o, value);
     if (rc)
         return rc;
