@@ -55,6 +55,7 @@ enum pvmi_setting_kind {
       "for tests: faults of direct links, as seed=7,drop=1%,delay=2ms,cut=0.1%; see dpvm-transports(7)")               \
     X(TRACE_FILE, "PVM_TRACE", PATH, "", 0, 0,                                                                         \
       "file into which the calls and messages of a program are traced; see pvm-trace(1)")                              \
+    X(THREADS, "PVM_THREADS", BOOL, "0", 0, 0, "each thread of a task has its own active buffers and context")         \
     X(SPIN, "PVM_SPIN", INTEGER, "-1", 0, 0, "microseconds a waiting task polls before it sleeps; -1: adaptive")       \
     X(WRAP, "PVM_WRAP", TEXT, "", 0, 0, "command that spawned tasks run under, with arguments, such as valgrind -q")
 

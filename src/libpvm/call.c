@@ -9,7 +9,8 @@ static _Thread_local unsigned depth;
 
 unsigned pvmi_call_begin(int event, const struct pvmi_datum *data, size_t bytes)
 {
-    unsigned watched = pvmi_call_watch;
+    pvmi_lock_watch();
+    unsigned watched = __atomic_load_n(&pvmi_call_watch, __ATOMIC_RELAXED);
     if (!watched)
         return 0;
     if (watched & PVMI_WATCH_THREADS)

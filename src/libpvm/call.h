@@ -18,12 +18,13 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <sys/single_threaded.h>
 #include "../../include/pvmtev.h"
 
 /* Why calls are looked at. */
 enum {
     PVMI_WATCH_TRACE = 1,   /* there is a destination for events and one that is wanted: kept by trace.c */
-    PVMI_WATCH_THREADS = 2, /* several threads may call: kept by lock.c */
+    PVMI_WATCH_THREADS = 2, /* several threads may call: kept by lock.c, as glibc tells us of the second one */
 };
 
 #ifndef PVMI_CALL_FROM_OUTSIDE /* by libgpvm3, which does not see the variable */
@@ -69,7 +70,7 @@ void pvmi_call_end(unsigned watched, int event, const struct pvmi_datum *data, s
 #else
 static inline bool pvmi_call_is_watched(void)
 {
-    return __builtin_expect(pvmi_call_watch != 0, 0);
+    return __builtin_expect(__atomic_load_n(&pvmi_call_watch, __ATOMIC_RELAXED) | !__libc_single_threaded, 0);
 }
 
 #define PVMI_BEGIN(event, ...)                                                                                         \

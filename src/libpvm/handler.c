@@ -6,8 +6,10 @@
 #include "../core/error.h"
 #include "../core/log.h"
 #include "buffer.h"
+#include "call.h"
 #include "compat.h"
 #include "inbox.h"
+#include "lock.h"
 #include "perror.h"
 #include "task.h"
 
@@ -27,10 +29,10 @@ struct taken {
 static struct handler *handlers; /* id - 1; call is NULL where free */
 static int handler_slots;
 static struct taken *queue;
-static unsigned deferred;
+static bool running; /* a handler, in some thread */
 
 int pvmi_handler_count;
-unsigned pvmi_handler_queued;
+unsigned pvmi_handler_queued, pvmi_handler_deferred;
 
 static bool covers(int pattern, int value)
 {
@@ -98,27 +100,40 @@ static int if_there(int mid)
     return pvmi_buffer_find(mid) ? mid : 0;
 }
 
+/* Other threads go on meanwhile. */
+static void call_without_lock(int (*call)(int mid), int mid)
+{
+    unsigned depth = pvmi_lock_pause();
+    call(mid);
+    pvmi_lock_resume(depth);
+}
+
 /* Calls the handler with the message active and its context current; the program finds its own as they were. */
 static void invoke(const struct handler *h, struct pvmi_message *m)
 {
     int mid = pvmi_buffer_add(m);
     if (mid < 0)
         return;
+    struct pvmi_set set;
+    pvmi_lock_set_begin(&set, false);
     int context = pvmmyctx, sbuf = pvmi_buffer_select_send(0), rbuf = pvmi_buffer_select_receive(mid);
     pvmmyctx = (int)m->ctx;
-    h->call(mid);
+    pvmi_message_ref(m); /* so that no other message takes its place */
+    call_without_lock(h->call, mid);
     pvmmyctx = context;
     if (pvmi_buffer_find(mid) == m)
         pvmi_buffer_free(mid);
+    pvmi_message_unref(m);
     pvmi_buffer_select_send(if_there(sbuf));
     pvmi_buffer_select_receive(if_there(rbuf));
+    pvmi_lock_set_end(&set);
 }
 
 bool pvmi_handler_run_queued(void)
 {
-    if (deferred || !pvmi_handler_queued)
+    if (pvmi_handler_deferred || running || !pvmi_handler_queued)
         return false;
-    deferred++;
+    running = true;
     for (unsigned left = pvmi_handler_queued; left && pvmi_handler_queued;
          left--) { /* what they send to ourselves comes next time */
         struct taken t = queue_pop();
@@ -132,18 +147,23 @@ bool pvmi_handler_run_queued(void)
             pvmi_inbox_put(t.m);
         }
     }
-    deferred--;
+    running = false;
     return true;
+}
+
+bool pvmi_handler_is_due(void)
+{
+    return pvmi_handler_queued && !running;
 }
 
 void pvmi_handler_defer(void)
 {
-    deferred++;
+    pvmi_handler_deferred++;
 }
 
 void pvmi_handler_allow(void)
 {
-    deferred--;
+    pvmi_handler_deferred--;
 }
 
 void pvmi_handler_clear(void)
@@ -203,8 +223,10 @@ static int add_handler(int src, int tag, int ctx, int (*call)(int mid))
 
 int pvm_addmhf(int src, int tag, int ctx, int (*handler)(int mid))
 {
-    int rc = pvmi_task_need();
-    return pvmi_return("pvm_addmhf", rc ? rc : add_handler(src, tag, ctx, handler));
+    PVMI_BEGIN(TEV_ADDMHF, PVMI_INT(RST, src), PVMI_INT(RMC, tag), PVMI_INT(RCX, ctx));
+    int need = pvmi_task_need(), rc = pvmi_return("pvm_addmhf", need ? need : add_handler(src, tag, ctx, handler));
+    PVMI_END(TEV_ADDMHF, PVMI_INT(MHI, rc));
+    return rc;
 }
 
 static int delete_handler(int id)
@@ -220,7 +242,10 @@ static int delete_handler(int id)
 
 int pvm_delmhf(int mhid)
 {
-    return pvmi_return("pvm_delmhf", delete_handler(mhid));
+    PVMI_BEGIN(TEV_DELMHF, PVMI_INT(MHI, mhid));
+    int rc = pvmi_return("pvm_delmhf", delete_handler(mhid));
+    PVMI_END(TEV_DELMHF, PVMI_INT(CC, rc));
+    return rc;
 }
 
 int pvmdisplaymhfinfo(char *who, char *text, int tid)

@@ -36,7 +36,12 @@ static inline bool pvmi_handler_run(void)
     return __builtin_expect(pvmi_handler_queued != 0, 0) && pvmi_handler_run_queued();
 }
 
-/* Brackets what handlers must not interrupt; counts. */
+/* Whether there are messages whose handlers nobody runs yet. */
+bool pvmi_handler_is_due(void);
+
+extern unsigned pvmi_handler_deferred; /* by this thread, how often; kept for each by lock.c */
+
+/* Brackets what handlers must not interrupt in this thread; counts. */
 void pvmi_handler_defer(void);
 void pvmi_handler_allow(void);
 

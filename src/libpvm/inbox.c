@@ -37,7 +37,9 @@ static struct pvmi_alike *emptied[PVMI_INBOX_KINDS]; /* last: the next message i
 static unsigned indexed;                             /* bits 1 << kind */
 static struct pvmi_waiting *spare;                   /* freed ones, linked by next */
 static unsigned spare_count;
-static struct pvmi_wanted *wanted; /* by the innermost receive that waits; NULL: none does */
+static struct pvmi_wanted *wanted; /* by the innermost receive of each thread that waits */
+
+struct pvmi_wanted *pvmi_inbox_ours;
 
 static int kind_of_search(int src, int tag, int ctx)
 {
@@ -193,28 +195,48 @@ static bool covers(int pattern, int value)
 
 struct pvmi_wanted *pvmi_inbox_want(struct pvmi_wanted *w)
 {
-    struct pvmi_wanted *before = wanted;
-    wanted = w;
+    struct pvmi_wanted *before = pvmi_inbox_ours;
+    if (before)
+        LL_DELETE(wanted, before);
+    if (w)
+        LL_APPEND(wanted, w);
+    pvmi_inbox_ours = w;
     return before;
+}
+
+void pvmi_inbox_forget_others(void)
+{
+    wanted = pvmi_inbox_ours;
+    if (wanted)
+        wanted->next = NULL;
 }
 
 struct pvmi_wanted *pvmi_inbox_wanted(int src, int tag, int ctx)
 {
-    bool matches = wanted && !wanted->m && !wanted->body && covers(wanted->src, src) && covers(wanted->tag, tag) &&
-                   covers(wanted->ctx, ctx);
-    return matches ? wanted : NULL;
+    struct pvmi_wanted *w;
+    LL_FOREACH (wanted, w)
+        if (!w->m && !w->body && covers(w->src, src) && covers(w->tag, tag) && covers(w->ctx, ctx))
+            return w;
+    return NULL;
+}
+
+/* The receive in whose buffer m has been placed, or else one that waits for such a message; NULL: none. */
+static struct pvmi_wanted *who_waits_for(const struct pvmi_message *m)
+{
+    struct pvmi_wanted *w;
+    LL_FOREACH (wanted, w)
+        if (w->body && w->body == m->mem)
+            return w;
+    return pvmi_inbox_wanted((int)m->src, m->tag, (int)m->ctx);
 }
 
 /* Whether m is just what a receive waits for, which then has it. */
 static bool hand_over(struct pvmi_message *m)
 {
-    if (!wanted)
-        return false;
-    bool placed = wanted->body && wanted->body == m->mem;
-    if (!placed && !pvmi_inbox_wanted((int)m->src, m->tag, (int)m->ctx))
-        return false;
-    wanted->m = m;
-    return true;
+    struct pvmi_wanted *w = wanted ? who_waits_for(m) : NULL;
+    if (w)
+        w->m = m;
+    return w;
 }
 
 void pvmi_inbox_put(struct pvmi_message *m)

@@ -30,13 +30,23 @@ struct pvmi_wanted {
     int src, tag, ctx;           /* PVMI_INBOX_ANY leaves a field open */
     const struct pvmi_mem *body; /* not NULL: only the message with this body will do */
     struct pvmi_message *m;      /* what has come, with the receive's reference; NULL until then */
+    struct pvmi_wanted *next;
 };
 
 /* Appends a message, or hands it to who wants it; takes over the reference. Out of memory drops it, logged. */
 void pvmi_inbox_put(struct pvmi_message *m);
 
-/* From now on `w` is what is wanted, NULL: nothing. Returns what was before, which the caller sets again afterwards. */
+/*
+ * From now on `w` is what this thread wants, NULL: nothing. Returns what was before, which the caller sets again
+ * afterwards. Of several threads that want a message, the one that has waited longest gets it.
+ */
 struct pvmi_wanted *pvmi_inbox_want(struct pvmi_wanted *w);
+
+/* What this thread wants; kept for each thread by lock.c. */
+extern struct pvmi_wanted *pvmi_inbox_ours;
+
+/* In a forked child: what other threads wanted. */
+void pvmi_inbox_forget_others(void);
 
 /* Who would get a message with these fields, if the next one had them; NULL: it would enter the inbox. */
 struct pvmi_wanted *pvmi_inbox_wanted(int src, int tag, int ctx);

@@ -15,6 +15,7 @@
 #include "request.h"
 #include "route.h"
 #include "task.h"
+#include "wait.h"
 
 /* A sender looks for TC_HOLD after so many bytes: the bound of what it can send past the daemon's high mark. */
 #define LISTEN_BYTES (64u << 10)
@@ -25,7 +26,7 @@
 
 struct pvmi_link pvmi_daemon_link;
 struct pvmi_link *pvmi_links;
-unsigned pvmi_link_count;
+unsigned pvmi_link_count, pvmi_link_epoch;
 
 static int descriptor = -1; /* came with the frame under way */
 
@@ -48,6 +49,7 @@ static void lose_daemon(void)
     l->ep = NULL;
     pvmi_route_clear();
     pvmi_task_lost();
+    pvmi_wait_news = true;
 }
 
 /* The peer has broken the rules, or we cannot go on with it. */
@@ -253,6 +255,7 @@ static const struct pvmi_callbacks callbacks = {.accepted = accepted,
 
 void pvmi_link_deliver(struct pvmi_message *m)
 {
+    pvmi_wait_news = true;
     if (m->ctx == PVMI_CTX_TM && pvmi_tid_is_daemon(m->src))
         pvmi_request_take_answer(m);
     else if (m->ctx == PVMI_CTX_TC && pvmi_control_take(m))
@@ -296,6 +299,8 @@ int pvmi_link_open(const char *path)
 void pvmi_link_close(void)
 {
     struct pvmi_link *l;
+    pvmi_link_epoch++;
+    pvmi_wait_news = true;
     pvmi_carrier_close_all();
     DL_FOREACH (pvmi_links, l)
         l->ep = NULL;
@@ -320,6 +325,7 @@ struct pvmi_link *pvmi_link_new(const struct pvmi_transport_ops *ops, struct pvm
     l->peer = p;
     l->state = state;
     DL_APPEND(pvmi_links, l);
+    pvmi_wait_news = true; /* there is another one to arm */
     pvmi_link_count++;
     p->links++;
     p->had_link = true;
@@ -417,12 +423,15 @@ int pvmi_link_progress(void)
         n += pvmi_route_alarm();
     if (pvmi_daemon_link.ep)
         n += pvmi_outbox_flush();
+    pvmi_wait_note(n);
     return n > 0 || pvmi_daemon_link.ep ? n : PVMI_EDOWN;
 }
 
 int pvmi_link_progress_direct(void)
 {
-    return pvmi_carrier_progress_direct();
+    int n = pvmi_carrier_progress_direct();
+    pvmi_wait_note(n);
+    return n;
 }
 
 int pvmi_link_fd(void)

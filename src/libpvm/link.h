@@ -42,6 +42,9 @@ struct pvmi_link {
 /* The link to our daemon. */
 extern struct pvmi_link pvmi_daemon_link;
 
+/* Counts how often all links were closed: who waits sees that what it waits for will not come. */
+extern unsigned pvmi_link_epoch;
+
 /* All direct links in any state. */
 extern struct pvmi_link *pvmi_links;
 extern unsigned pvmi_link_count;

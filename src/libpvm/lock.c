@@ -1,15 +1,315 @@
-/* lock.c - the one lock of the library. */
+/* lock.c - the one lock of the library, and what each thread has of its own. */
 #include "lock.h"
-#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/single_threaded.h>
+#include <time.h>
+#include "../../include/pvm3.h"
+#include "../core/clock.h"
+#include "../core/config.h"
+#include "call.h"
+#include "compat.h"
+#include "handler.h"
+#include "inbox.h"
+#include "options.h"
+#include "receive.h"
+#include "request.h"
+#include "task.h"
+#include "wait.h"
 
-static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+#define EXIT_PATIENCE_S 2 /* for threads in the library when the process ends */
 
+struct thread {
+    unsigned depth;             /* how often it has taken the lock */
+    int cancel_state;           /* as the program had it */
+    bool known;                 /* its end will be noticed */
+    unsigned deferred;          /* pvmi_handler_deferred, while another thread holds the lock */
+    struct pvmi_wanted *wanted; /* pvmi_inbox_ours, likewise */
+    struct pvmi_set *set;       /* NULL: not chosen yet */
+    struct pvmi_set own;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct thread *holder; /* NULL: nobody */
+static struct thread *latest; /* whose things are in the globals; NULL: nobody's */
+static struct pvmi_set common = {.has_options = true}, *installed = &common;
+static pthread_key_t key; /* to hear of the ends of threads */
+static bool has_key;
+
+static _Thread_local struct thread self __attribute__((tls_model("initial-exec")));
+
+/* ---- sets ---- */
+
+static void save(struct pvmi_set *s)
+{
+    s->send = pvmi_send_buffer;
+    s->receive = pvmi_receive_buffer;
+    s->context = pvmmyctx;
+    s->match = pvmi_receive_match;
+    s->error = pvm_errno;
+    struct pvmi_set *o = s->has_options ? s : &common;
+    o->auto_err = pvmi_options.auto_err;
+    o->resv_tids = pvmi_options.resv_tids;
+}
+
+/* Another thread may have freed it. */
+static struct pvmi_active if_there(struct pvmi_active a)
+{
+    return a.mid && pvmi_buffer_find(a.mid) == a.m ? a : (struct pvmi_active){0};
+}
+
+static void load(const struct pvmi_set *s)
+{
+    pvmi_send_buffer = if_there(s->send);
+    pvmi_receive_buffer = if_there(s->receive);
+    pvmmyctx = s->context;
+    pvmi_receive_match = s->match;
+    pvm_errno = s->error;
+    const struct pvmi_set *o = s->has_options ? s : &common;
+    pvmi_options.auto_err = o->auto_err;
+    pvmi_options.resv_tids = o->resv_tids;
+}
+
+static void install(struct pvmi_set *s)
+{
+    if (s == installed)
+        return;
+    if (installed)
+        save(installed);
+    load(s);
+    installed = s;
+}
+
+/* The set of a thread that calls for the first time. */
+static struct pvmi_set *choose_set(struct thread *t)
+{
+    if (!pvmi_config_bool(PVMI_SETTING_THREADS))
+        return &common;
+    t->own = (struct pvmi_set){.context = pvmi_task_first_context, .match = pvmi_receive_default_match};
+    return &t->own;
+}
+
+/* The lock is ours now: our things come into the globals. */
+static void move_in(struct thread *t)
+{
+    if (latest != t) {
+        if (latest) {
+            latest->deferred = pvmi_handler_deferred;
+            latest->wanted = pvmi_inbox_ours;
+        }
+        pvmi_handler_deferred = t->deferred;
+        pvmi_inbox_ours = t->wanted;
+        latest = t;
+    }
+    install(t->set);
+}
+
+void pvmi_lock_set_begin(struct pvmi_set *set, bool has_options)
+{
+    struct thread *t = &self;
+    if (!pvmi_lock_is_ours())
+        return;
+    set->has_options = has_options || (t->set != &common && t->set->has_options);
+    set->outer = t->set;
+    save(t->set);
+    save(set);
+    t->set = installed = set;
+}
+
+void pvmi_lock_set_end(struct pvmi_set *set)
+{
+    if (!pvmi_lock_is_ours())
+        return;
+    self.set = set->outer;
+    install(self.set);
+}
+
+/* ---- threads that end, and a process that ends while others go on ---- */
+
+static void free_active(void)
+{
+    if (pvmi_send_buffer.mid)
+        pvmi_buffer_free(pvmi_send_buffer.mid);
+    if (pvmi_receive_buffer.mid)
+        pvmi_buffer_free(pvmi_receive_buffer.mid);
+}
+
+/* Its buffers are freed, and nothing refers to it any more. */
+static void end_thread(void *arg)
+{
+    struct thread *t = arg;
+    pvmi_lock_take();
+    if (installed == &t->own) {
+        free_active();
+        installed = NULL;
+        install(&common);
+    }
+    latest = NULL;
+    pvmi_handler_deferred = 0;
+    t->set = NULL;
+    t->known = false;
+    pvmi_lock_give();
+}
+
+/*
+ * The process ends: the library is dismantled by this thread, and the others must not find it so. They wait for the
+ * lock from now on, until they end with the process.
+ */
+static void hold_until_the_end(void)
+{
+    struct timespec limit;
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec += EXIT_PATIENCE_S;
+    if (!pvmi_lock_is_ours() && pthread_mutex_timedlock(&mutex, &limit))
+        return;
+    __atomic_store_n(&holder, &self, __ATOMIC_RELAXED);
+    self.depth++;
+}
+
+static void get_to_know(struct thread *t)
+{
+    static bool will_hold;
+    if (!will_hold)
+        will_hold = !atexit(hold_until_the_end);
+    if (!has_key)
+        has_key = !pthread_key_create(&key, end_thread);
+    if (has_key)
+        pthread_setspecific(key, t);
+    t->set = choose_set(t);
+    t->known = true;
+}
+
+/* Without a process that ends: the library is unloaded. */
+__attribute__((destructor)) static void forget_threads(void)
+{
+    if (has_key)
+        pthread_key_delete(key);
+    has_key = false;
+}
+
+/* ---- the lock ---- */
+
+bool pvmi_lock_is_ours(void)
+{
+    return __atomic_load_n(&holder, __ATOMIC_RELAXED) == &self;
+}
+
+const void *pvmi_lock_self(void)
+{
+    return &self;
+}
+
+static void enter(struct thread *t, unsigned depth)
+{
+    __atomic_store_n(&holder, t, __ATOMIC_RELAXED);
+    t->depth = depth;
+    if (!t->known)
+        get_to_know(t);
+    move_in(t);
+}
+
+static void leave(void)
+{
+    if (pvmi_wait_news)
+        pvmi_wait_settle();
+    __atomic_store_n(&holder, NULL, __ATOMIC_RELAXED);
+}
+
+/* A thread that is cancelled in the library would keep the lock: it is cancelled in its next call of others. */
 void pvmi_lock_take(void)
 {
-    pthread_mutex_lock(&lock);
+    struct thread *t = &self;
+    if (pvmi_lock_is_ours()) {
+        t->depth++;
+        return;
+    }
+    int state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    pthread_mutex_lock(&mutex);
+    t->cancel_state = state;
+    enter(t, 1);
 }
 
 void pvmi_lock_give(void)
 {
-    pthread_mutex_unlock(&lock);
+    if (--self.depth)
+        return;
+    int state = self.cancel_state;
+    leave();
+    pthread_mutex_unlock(&mutex);
+    pthread_setcancelstate(state, NULL);
+}
+
+unsigned pvmi_lock_pause(void)
+{
+    if (!pvmi_lock_is_ours())
+        return 0;
+    unsigned depth = self.depth;
+    leave();
+    pthread_mutex_unlock(&mutex);
+    return depth;
+}
+
+void pvmi_lock_resume(unsigned depth)
+{
+    if (!depth)
+        return;
+    pthread_mutex_lock(&mutex);
+    enter(&self, depth);
+}
+
+bool pvmi_lock_sleep(pthread_cond_t *wake, int64_t deadline_us)
+{
+    unsigned depth = self.depth;
+    int rc;
+    leave();
+    if (deadline_us == PVMI_WAIT_FOREVER) {
+        rc = pthread_cond_wait(wake, &mutex);
+    } else {
+        struct timespec until = {.tv_sec = deadline_us / 1000000, .tv_nsec = deadline_us % 1000000 * 1000};
+        rc = pthread_cond_clockwait(wake, &mutex, CLOCK_MONOTONIC, &until);
+    }
+    enter(&self, depth);
+    return !rc;
+}
+
+/* ---- which calls take it ---- */
+
+static bool is_watched(void)
+{
+    return __atomic_load_n(&pvmi_call_watch, __ATOMIC_RELAXED) & PVMI_WATCH_THREADS;
+}
+
+void pvmi_lock_watch(void)
+{
+    if (!__libc_single_threaded && !is_watched())
+        __atomic_fetch_or(&pvmi_call_watch, PVMI_WATCH_THREADS, __ATOMIC_RELAXED);
+}
+
+__attribute__((constructor)) static void prepare(void)
+{
+    if (pvmi_config_bool(PVMI_SETTING_THREADS))
+        pvmi_call_watch |= PVMI_WATCH_THREADS;
+}
+
+/* ---- fork ---- */
+
+void pvmi_lock_before_fork(void)
+{
+    pvmi_lock_watch();
+    if (is_watched())
+        pvmi_lock_take();
+}
+
+void pvmi_lock_after_fork(bool child)
+{
+    if (!is_watched())
+        return;
+    if (child) {
+        pvmi_wait_forget_others();
+        pvmi_inbox_forget_others();
+        pvmi_request_forget_others();
+        pvmi_receive_forget_others();
+    }
+    pvmi_lock_give();
 }

@@ -110,6 +110,11 @@ void pvmi_outbox_hold(bool on)
     box.held = on;
 }
 
+bool pvmi_outbox_is_held(void)
+{
+    return box.held;
+}
+
 void pvmi_outbox_clear(void)
 {
     for (; box.count; box.count--) {

@@ -25,6 +25,7 @@ bool pvmi_outbox_is_empty(void);
 
 /* Brackets a message of several frames to our daemon: nothing may come between them. */
 void pvmi_outbox_hold(bool on);
+bool pvmi_outbox_is_held(void);
 
 /* Drops all. */
 void pvmi_outbox_clear(void);

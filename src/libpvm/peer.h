@@ -51,6 +51,7 @@ struct pvmi_peer {
     bool ended;     /* it has left; what its links still hold comes yet */
     bool broken;    /* it has broken the rules: its next frame costs it the link */
     bool gone;      /* forgotten while somebody uses it */
+    bool claimed;   /* a thread is in the middle of a message to it */
     unsigned uses;  /* see pvmi_peer_use() */
     unsigned links; /* in any state, this one's */
     uint64_t asked; /* when it was last asked for, see pvmi_peer_time() */

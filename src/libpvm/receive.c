@@ -10,6 +10,7 @@
 #include "compat.h"
 #include "handler.h"
 #include "inbox.h"
+#include "lock.h"
 #include "perror.h"
 #include "task.h"
 #include "wait.h"
@@ -19,16 +20,17 @@ typedef int match_function(int mid, int tid, int tag);
 struct search {
     struct pvmi_wanted wanted;  /* wanted.m: came while we waited for it */
     struct pvmi_waiting *found; /* else: found in the inbox */
-    int rc;                     /* what a match function of the program said to abort with */
+    match_function *match;
+    const void *thread; /* who waits; NULL: nobody yet */
+    int rc;             /* what a match function of the program said to abort with */
 };
 
-static match_function default_match;
-static match_function *match = default_match;
+match_function *pvmi_receive_match = pvmi_receive_default_match;
 
 /* ---- matching ---- */
 
 /* For programs that call the default match function themselves, which pvm_recvf() returned to them. */
-static int default_match(int mid, int tid, int tag)
+int pvmi_receive_default_match(int mid, int tid, int tag)
 {
     const struct pvmi_message *m = pvmi_buffer_find(mid);
     return m && (tid == -1 || tid == (int)m->src) && (tag == -1 || tag == m->tag) &&
@@ -45,7 +47,7 @@ static void search_by_function(struct search *s)
     for (struct pvmi_waiting *w = pvmi_inbox_first(), *next; w; w = next) {
         next = w->next;
         int mid = pvmi_buffer_of_waiting(w);
-        int rank = mid < 0 ? mid : match(mid, s->wanted.src, s->wanted.tag);
+        int rank = mid < 0 ? mid : s->match(mid, s->wanted.src, s->wanted.tag);
         if (rank < 0) {
             s->rc = rank;
             return;
@@ -68,7 +70,9 @@ static bool search(void *arg)
     s->found = NULL;
     if (s->wanted.m || s->wanted.body)
         return s->wanted.m;
-    if (match != default_match) {
+    if (s->match != pvmi_receive_default_match) {
+        if (s->thread && s->thread != pvmi_lock_self())
+            return true; /* only its own thread calls a function of the program */
         search_by_function(s);
         return s->found || s->rc;
     }
@@ -79,7 +83,8 @@ static bool search(void *arg)
 /* Not with a match function of the program, which wants to see all messages. */
 static int wait_for(struct search *s, int64_t deadline_us)
 {
-    struct pvmi_wanted *outer = pvmi_inbox_want(match == default_match ? &s->wanted : NULL);
+    struct pvmi_wanted *outer = pvmi_inbox_want(s->match == pvmi_receive_default_match ? &s->wanted : NULL);
+    s->thread = pvmi_lock_self();
     int rc = pvmi_wait_until(search, s, deadline_us);
     pvmi_inbox_want(outer);
     return s->wanted.m ? 0 : rc;
@@ -87,7 +92,7 @@ static int wait_for(struct search *s, int64_t deadline_us)
 
 static struct search make_search(int tid, int tag)
 {
-    return (struct search){.wanted = {.src = tid, .tag = tag, .ctx = pvmmyctx}};
+    return (struct search){.wanted = {.src = tid, .tag = tag, .ctx = pvmmyctx}, .match = pvmi_receive_match};
 }
 
 /* For a message that is not in the inbox, until `deadline_us` (0: not at all): 0, PVMI_ETIMEOUT or an error. */
@@ -194,8 +199,8 @@ int pvm_probe(int tid, int tag)
 
 int (*pvm_recvf(int (*function)(int mid, int tid, int tag)))(int mid, int tid, int tag)
 {
-    match_function *old = match;
-    match = function ? function : default_match;
+    match_function *old = pvmi_receive_match;
+    pvmi_receive_match = function ? function : pvmi_receive_default_match;
     return old;
 }
 
@@ -242,6 +247,12 @@ static int find_placing(struct search *s, void *data, size_t size)
     int rc = find(s, PVMI_WAIT_FOREVER);
     offered.search = NULL;
     return rc;
+}
+
+void pvmi_receive_forget_others(void)
+{
+    if (offered.search && offered.search->thread != pvmi_lock_self())
+        offered.search = NULL;
 }
 
 static int told_length(uint64_t bytes, uint64_t room)

@@ -15,4 +15,11 @@
  */
 struct pvmi_mem *pvmi_receive_claim(const struct pvmi_frame_header *h);
 
+/* The match function of pvm_recvf(), kept for each thread by lock.c; and the one that there is without. */
+extern int (*pvmi_receive_match)(int mid, int tid, int tag);
+int pvmi_receive_default_match(int mid, int tid, int tag);
+
+/* In a forked child: what another thread waits for. */
+void pvmi_receive_forget_others(void);
+
 #endif

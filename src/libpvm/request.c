@@ -5,6 +5,7 @@
 #include "../core/error.h"
 #include "../core/log.h"
 #include "../core/proto.h"
+#include "lock.h"
 #include "send.h"
 #include "task.h"
 #include "wait.h"
@@ -12,10 +13,11 @@
 struct pending {
     int32_t wid;
     struct pvmi_message *answer; /* NULL until it came */
+    const void *thread;          /* who asks */
     struct pending *next;
 };
 
-static struct pending *pending; /* more than one when a handler asks while its task waits */
+static struct pending *pending; /* more than one when a handler asks while its task waits, or several threads ask */
 
 static int32_t new_wid(void)
 {
@@ -68,7 +70,7 @@ static int open_answer(struct pvmi_message *m, struct pvmi_answer *answer)
 
 static int ask(int tag, struct pvmi_buf *body, struct pvmi_answer *answer, int64_t deadline_us)
 {
-    struct pending p = {.wid = new_wid()};
+    struct pending p = {.wid = new_wid(), .thread = pvmi_lock_self()};
     if (answer)
         *answer = (struct pvmi_answer){0};
     LL_PREPEND(pending, &p);
@@ -104,6 +106,15 @@ int pvmi_answer_end(struct pvmi_answer *answer)
 int pvmi_request_one_way(int tag, struct pvmi_buf *body)
 {
     return send_body(tag, 0, body);
+}
+
+void pvmi_request_forget_others(void)
+{
+    struct pending *p, *next, *all = pending;
+    pending = NULL;
+    LL_FOREACH_SAFE (all, p, next)
+        if (p->thread == pvmi_lock_self())
+            LL_APPEND(pending, p);
 }
 
 void pvmi_request_take_answer(struct pvmi_message *m)

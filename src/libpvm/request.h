@@ -29,6 +29,9 @@ int pvmi_answer_end(struct pvmi_answer *answer);
 /* Sends a message that has no answer. `body` is freed here in any case. */
 int pvmi_request_one_way(int tag, struct pvmi_buf *body);
 
+/* In a forked child: what other threads have asked. */
+void pvmi_request_forget_others(void);
+
 /* An answer came. Called by link.c; takes over the reference. */
 void pvmi_request_take_answer(struct pvmi_message *m);
 

@@ -11,6 +11,7 @@
 #include "compat.h"
 #include "handler.h"
 #include "link.h"
+#include "lock.h"
 #include "options.h"
 #include "outbox.h"
 #include "peer.h"
@@ -24,13 +25,12 @@
 
 /* ---- to ourselves ---- */
 
-/* The body is shared: who packs on gets a copy of it. */
-static int send_to_self(const struct pvmi_message *m)
+/* Without a body. NULL when out of memory. */
+static struct pvmi_message *twin_of(const struct pvmi_message *m, uint32_t enc)
 {
-    bool inplace = pvmi_message_is_inplace(m);
-    struct pvmi_message *twin = pvmi_message_new(inplace ? m->dsig : m->enc);
+    struct pvmi_message *twin = pvmi_message_new(enc);
     if (!twin)
-        return PVMI_ENOMEM;
+        return NULL;
     twin->src = m->src;
     twin->dst = m->dst;
     twin->tag = m->tag;
@@ -38,16 +38,94 @@ static int send_to_self(const struct pvmi_message *m)
     twin->wid = m->wid;
     twin->crc = m->crc;
     twin->dsig = m->dsig;
-    int rc = inplace ? pvmi_buffer_append(twin, m) : 0;
-    if (!inplace && m->length) {
-        twin->mem = pvmi_mem_ref(m->mem);
-        twin->length = m->length;
-    }
+    return twin;
+}
+
+/* Who packs on gets a copy of it. */
+static void share_body(struct pvmi_message *twin, const struct pvmi_message *m)
+{
+    if (!m->length)
+        return;
+    twin->mem = pvmi_mem_ref(m->mem);
+    twin->length = m->length;
+}
+
+static int send_to_self(const struct pvmi_message *m)
+{
+    bool inplace = pvmi_message_is_inplace(m);
+    struct pvmi_message *twin = twin_of(m, inplace ? m->dsig : m->enc);
+    if (!twin)
+        return PVMI_ENOMEM;
+    int rc = 0;
+    if (inplace)
+        rc = pvmi_buffer_append(twin, m);
+    else
+        share_body(twin, m);
     if (rc)
         pvmi_message_unref(twin);
     else
         pvmi_link_deliver(twin);
     return rc;
+}
+
+/* ---- several threads: one message at a time goes to a task, all its frames in a row ---- */
+
+/* The receivers of a message. */
+struct claim {
+    struct pvmi_peer **peers; /* all in use, and claimed */
+    unsigned count;
+};
+
+static bool are_free(void *arg)
+{
+    const struct claim *c = arg;
+    for (unsigned i = 0; i < c->count; i++)
+        if (c->peers[i]->claimed)
+            return false;
+    return true;
+}
+
+/* 0 or an error. Waits for other threads' messages to these tasks. */
+static int claim(struct claim *c)
+{
+    for (unsigned i = 0; i < c->count; i++)
+        pvmi_peer_use(c->peers[i]);
+    int rc = are_free(c) ? 0 : pvmi_wait_until(are_free, c, PVMI_WAIT_FOREVER);
+    for (unsigned i = 0; i < c->count; i++)
+        if (rc)
+            pvmi_peer_put(c->peers[i]);
+        else
+            c->peers[i]->claimed = true;
+    return rc;
+}
+
+static void end_claim(struct claim *c)
+{
+    for (unsigned i = 0; i < c->count; i++) {
+        c->peers[i]->claimed = false;
+        pvmi_peer_put(c->peers[i]);
+    }
+    pvmi_wait_news = true;
+}
+
+static bool is_daemon_free(void *arg)
+{
+    (void)arg;
+    return !pvmi_outbox_is_held();
+}
+
+/*
+ * What is sent while the lock may be given back: another thread could free the message, or pack on. With the caller's
+ * reference; NULL when out of memory.
+ */
+static struct pvmi_message *hold_message(struct pvmi_message *m)
+{
+    if (!pvmi_lock_is_ours() || pvmi_message_is_inplace(m))
+        return pvmi_message_ref(m);
+    struct pvmi_message *twin = twin_of(m, m->enc);
+    if (twin)
+        share_body(twin, m);
+    return twin;
 }
 
 /* ---- to one other ---- */
@@ -186,20 +264,14 @@ static bool may_go_on(void *arg)
     return can_go_on(arg);
 }
 
-static int begin(struct transfer *t, struct pvmi_message *m, pvmi_tid dst)
+/* peer is claimed, or NULL. */
+static void begin(struct transfer *t, struct pvmi_message *m, pvmi_tid dst, struct pvmi_peer *peer)
 {
-    *t = (struct transfer){.m = m, .dst = dst};
-    if (!pvmi_peer_counts(dst, m->ctx)) {
+    *t = (struct transfer){.m = m, .dst = dst, .peer = peer};
+    if (!peer)
         pvmi_outbox_hold(pvmi_message_bytes(m) > pvmi_daemon_link.frame_max);
-        return 0;
-    }
-    t->peer = pvmi_peer_get(dst);
-    if (!t->peer)
-        return PVMI_ENOMEM;
-    pvmi_peer_use(t->peer);
-    if (!t->peer->link)
-        pvmi_route_consider(t->peer, 1);
-    return 0;
+    else if (!peer->link)
+        pvmi_route_consider(peer, 1);
 }
 
 static void end(struct transfer *t)
@@ -208,9 +280,9 @@ static void end(struct transfer *t)
         pvmi_frame_unref(t->inplace[--t->inplace_count]);
     free(t->inplace);
     if (t->peer)
-        pvmi_peer_put(t->peer);
-    else
-        pvmi_outbox_hold(false);
+        return;
+    pvmi_outbox_hold(false);
+    pvmi_wait_news = true;
 }
 
 /* Sends the rest, waiting for room. Nothing else may be sent to the receiver meanwhile, so handlers wait. */
@@ -271,20 +343,49 @@ static bool send_at_once(struct pvmi_message *m, struct pvmi_peer *p)
     return !rc;
 }
 
+/* p is claimed, or NULL. */
+static int send_claimed(struct pvmi_message *m, struct pvmi_peer *p)
+{
+    struct transfer t;
+    begin(&t, m, m->dst, p);
+    int rc = finish(&t);
+    end(&t);
+    return rc;
+}
+
+static int send_to_peer(struct pvmi_message *m, struct pvmi_peer *p)
+{
+    struct pvmi_message *held = hold_message(m);
+    if (!held)
+        return PVMI_ENOMEM;
+    struct claim c = {&p, 1};
+    int rc = claim(&c);
+    if (!rc) {
+        rc = send_claimed(held, p);
+        end_claim(&c);
+    }
+    pvmi_message_unref(held);
+    return rc;
+}
+
+/* Uncounted messages: to our daemon, or control. */
+static int send_to_daemon(struct pvmi_message *m)
+{
+    int rc = is_daemon_free(NULL) ? 0 : pvmi_wait_until(is_daemon_free, NULL, PVMI_WAIT_FOREVER);
+    return rc ? rc : send_claimed(m, NULL);
+}
+
 int pvmi_send_message(struct pvmi_message *m)
 {
     if (m->dst == pvmi_task.tid && m->dst)
         return send_to_self(m);
     bool counts = pvmi_peer_counts(m->dst, m->ctx);
     struct pvmi_peer *p = counts ? pvmi_peer_get(m->dst) : NULL;
-    if (p && p->link && send_at_once(m, p))
+    if (counts && !p)
+        return PVMI_ENOMEM;
+    if (p && p->link && !p->claimed && send_at_once(m, p))
         return 0;
-    struct transfer t;
-    int rc = begin(&t, m, m->dst);
-    if (!rc)
-        rc = finish(&t);
-    end(&t);
-    return rc;
+    return p ? send_to_peer(m, p) : send_to_daemon(m);
 }
 
 /* ---- to many ---- */
@@ -361,7 +462,7 @@ static int multicast(struct pvmi_message *m, const int *tids, unsigned count)
     int rc = announce_multicast(group, tids, count);
     if (!rc)
         rc = send_to_group(m, group, (struct receivers){tids, count}, &frames);
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count && rc != PVMI_EDOWN; i++) {
         struct pvmi_peer *peer = pvmi_peer_get((pvmi_tid)tids[i]);
         if (!peer)
             continue;
@@ -384,7 +485,7 @@ static unsigned divide(struct pvmi_message *m, int *tids, unsigned count, struct
     for (unsigned i = 0; i < count; i++) {
         struct pvmi_peer *p = pvmi_peer_find((pvmi_tid)tids[i]);
         if (p && pvmi_route_link(p)->peer && pvmi_peer_counts(p->tid, m->ctx))
-            begin(direct++, m, p->tid);
+            begin(direct++, m, p->tid, p);
         else
             tids[by_daemon++] = tids[i];
     }
@@ -392,7 +493,7 @@ static unsigned divide(struct pvmi_message *m, int *tids, unsigned count, struct
 }
 
 /* Links take what they have room for at once; then the daemon carries for the others, then the links take the rest. */
-static int send_to_all(struct pvmi_message *m, int *tids, unsigned count)
+static int send_to_claimed(struct pvmi_message *m, int *tids, unsigned count)
 {
     struct transfer *direct = calloc(count, sizeof *direct);
     if (!direct)
@@ -406,7 +507,7 @@ static int send_to_all(struct pvmi_message *m, int *tids, unsigned count)
         rc = 0;
     if (!rc && others == 1) {
         m->dst = (pvmi_tid)tids[0];
-        rc = pvmi_send_message(m);
+        rc = send_claimed(m, pvmi_peer_get(m->dst));
     } else if (!rc && others) {
         rc = multicast(m, tids, others);
     }
@@ -417,6 +518,25 @@ static int send_to_all(struct pvmi_message *m, int *tids, unsigned count)
     }
     pvmi_handler_allow();
     free(direct);
+    return rc;
+}
+
+static int send_to_all(struct pvmi_message *m, int *tids, unsigned count)
+{
+    struct pvmi_message *held = hold_message(m);
+    struct claim c = {.peers = malloc(count * sizeof *c.peers)};
+    int rc = held && c.peers ? 0 : PVMI_ENOMEM;
+    for (; c.count < count && !rc; c.count++)
+        if (!(c.peers[c.count] = pvmi_peer_get((pvmi_tid)tids[c.count])))
+            rc = PVMI_ENOMEM;
+    if (!rc)
+        rc = claim(&c);
+    if (!rc) {
+        rc = send_to_claimed(held, tids, count);
+        end_claim(&c);
+    }
+    free(c.peers);
+    pvmi_message_unref(held);
     return rc;
 }
 

@@ -19,6 +19,7 @@
 #include "handler.h"
 #include "inbox.h"
 #include "link.h"
+#include "lock.h"
 #include "notify.h"
 #include "options.h"
 #include "output.h"
@@ -32,9 +33,11 @@
 #define EXIT_LIMIT_US    30000000
 
 struct pvmi_task pvmi_task;
+int pvmi_task_first_context;
 
 static char *task_name;
-static bool context_given; /* pvmmyctx has been set from the first enrolment or the environment */
+static bool context_given;  /* pvmmyctx has been set from the first enrolment or the environment */
+static const void *entering; /* the thread that enrols */
 static struct {
     int *tids; /* NULL: not known yet */
     int count;
@@ -85,7 +88,7 @@ static int reach_daemon(void)
 static void take_context(uint32_t ctx)
 {
     if (!context_given)
-        pvmmyctx = (int)ctx;
+        pvmmyctx = pvmi_task_first_context = (int)ctx;
     context_given = true;
 }
 
@@ -132,11 +135,27 @@ static int introduce(void)
     return take_identity(&answer);
 }
 
+/* pvmi_condition: nobody is on the way in or out. */
+static bool is_settled(void *arg)
+{
+    (void)arg;
+    return pvmi_task.state != PVMI_TASK_ENTERS && pvmi_task.state != PVMI_TASK_LEAVES;
+}
+
+/* Another thread enrols: it is waited for. */
+static void wait_for_other_thread(void)
+{
+    while (pvmi_task.state == PVMI_TASK_ENTERS && entering != pvmi_lock_self())
+        pvmi_wait_until(is_settled, NULL, PVMI_WAIT_FOREVER);
+}
+
 int pvmi_task_enrol(void)
 {
+    wait_for_other_thread();
     if (pvmi_task.state != PVMI_TASK_OUT)
         return pvmi_task.state == PVMI_TASK_IN ? 0 : PVMI_EDOWN;
     pvmi_task.state = PVMI_TASK_ENTERS;
+    entering = pvmi_lock_self();
     int rc = pvmi_route_start();
     if (!rc)
         rc = reach_daemon();
@@ -188,11 +207,23 @@ static int last_duties(bool wait_for_output)
     return rc;
 }
 
+/* Whether another thread, or a handler, has done so while we waited. */
+static bool has_left_meanwhile(unsigned epoch)
+{
+    if (pvmi_task.state != PVMI_TASK_LEAVES)
+        return epoch != pvmi_link_epoch;
+    pvmi_wait_until(is_settled, NULL, PVMI_WAIT_FOREVER);
+    return true;
+}
+
 int pvmi_task_leave(bool wait_for_output)
 {
     int rc = pvmi_task_need();
+    unsigned epoch = pvmi_link_epoch;
     if (!rc)
         rc = last_duties(wait_for_output);
+    if (has_left_meanwhile(epoch))
+        return 0;
     if (!rc) {
         pvmi_task.state = PVMI_TASK_LEAVES;
         pvmi_handler_defer();
@@ -210,15 +241,21 @@ int pvmi_task_leave(bool wait_for_output)
 /* A forked child is another process: it must not speak on its parent's connection, nor keep it open. */
 static void after_fork(void)
 {
+    pvmi_lock_after_fork(true);
     if (pvmi_task.state == PVMI_TASK_OUT)
         return;
     pvmi_mem_after_fork();
     forget_machine();
 }
 
+static void go_on_after_fork(void)
+{
+    pvmi_lock_after_fork(false);
+}
+
 __attribute__((constructor)) static void prepare(void)
 {
-    pthread_atfork(NULL, NULL, after_fork);
+    pthread_atfork(pvmi_lock_before_fork, go_on_after_fork, after_fork);
     if (*pvmi_config_text(PVMI_SETTING_CONTEXT))
         take_context((uint32_t)pvmi_config_integer(PVMI_SETTING_CONTEXT));
 }

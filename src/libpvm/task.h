@@ -25,6 +25,9 @@ struct pvmi_task {
 
 extern struct pvmi_task pvmi_task;
 
+/* The context that it began in: what its threads begin in, too. */
+extern int pvmi_task_first_context;
+
 /* Becomes a task. 0; PVMI_EDOWN in state LOST; else what kept us from the daemon, already logged with its cure. */
 int pvmi_task_enrol(void);
 

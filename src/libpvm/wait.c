@@ -18,16 +18,26 @@
  *  - whether it is direct links that messages come by: if not, phase 1 would only keep the daemon waiting.
  *
  * PVM_SPIN sets the time of phases 1 and 2 to a number of microseconds, whatever pays off; 0 is sleep at once.
+ *
+ * Of several threads that wait one is the driver: it does as above, and gives the lock back while it yields or sleeps.
+ * The others sleep until somebody who held the lock, mostly the driver, saw that their waiting is over. When the driver
+ * has what it waited for, it wakes another one, which takes its place.
  */
 #include "wait.h"
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <utlist.h>
 #include "../core/clock.h"
 #include "../core/config.h"
 #include "../core/error.h"
+#include "../core/log.h"
 #include "handler.h"
 #include "link.h"
+#include "lock.h"
 
 #define BURST_POLLS    64    /* some 2 us when there are a few links */
 #define ALONE_NS       50000 /* longest polling with a core to ourselves: a sleeping partner wakes and answers in that */
@@ -48,6 +58,23 @@ static struct {
     int direct;  /* above 0: things happen on direct links */
     int skipped; /* waits since polling was tried last */
 } habit = {.paid = PAID_START, .direct = 1};
+
+/* A thread that waits beside others. */
+struct waiter {
+    pvmi_condition *done;
+    void *arg;
+    unsigned epoch; /* pvmi_link_epoch when it began */
+    bool woken;     /* to look again, or to become the driver */
+    bool deferring; /* it runs no handlers now */
+    pthread_cond_t wake;
+    struct waiter *prev, *next;
+};
+
+static struct waiter *waiters; /* those that sleep, and the driver */
+static struct waiter *driver;  /* NULL: nobody listens now */
+static int bell = -1;          /* wakes a driver that sleeps */
+
+bool pvmi_wait_news, pvmi_wait_driver_sleeps;
 
 static bool core_is_shared(void)
 {
@@ -104,7 +131,9 @@ static int burst(void)
 /* Gives the core away and learns whether anybody took it. Returns the time when it came back. */
 static int64_t yield(int64_t now_ns)
 {
+    unsigned depth = pvmi_lock_pause();
     sched_yield();
+    pvmi_lock_resume(depth);
     int64_t back_ns = pvmi_clock_ns();
     move(&habit.shared, back_ns - now_ns > TAKEN_NS ? 2 : -1, SHARED_MAX);
     return back_ns;
@@ -129,7 +158,7 @@ static int yield_and_look(int64_t limit_ns, int64_t deadline_us)
     if (deadline_us < end_ns / 1000)
         end_ns = deadline_us * 1000;
     int n = 0;
-    while (!n && now_ns < end_ns) {
+    while (!n && now_ns < end_ns && !(driver && driver->woken)) {
         now_ns = yield(now_ns);
         n = look(now_ns, &heard_ns);
     }
@@ -156,7 +185,7 @@ static void sleep_until(int64_t deadline_us)
 {
     if (pvmi_link_arm())
         return;
-    struct pollfd fd = {.fd = pvmi_link_fd(), .events = POLLIN};
+    struct pollfd fds[] = {{.fd = pvmi_link_fd(), .events = POLLIN}, {.fd = bell, .events = POLLIN}};
     struct timespec left, *limit = NULL;
     if (deadline_us != PVMI_WAIT_FOREVER) {
         int64_t us = deadline_us - pvmi_clock_us();
@@ -165,13 +194,150 @@ static void sleep_until(int64_t deadline_us)
         left = (struct timespec){.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
         limit = &left;
     }
-    ppoll(&fd, 1, limit, NULL); /* a signal wakes us early: the caller's loop goes on */
+    pvmi_wait_driver_sleeps = driver;
+    unsigned depth = pvmi_lock_pause();
+    ppoll(fds, depth ? 2 : 1, limit, NULL); /* a signal wakes us early: the caller's loop goes on */
+    pvmi_lock_resume(depth);
+    pvmi_wait_driver_sleeps = false;
+    uint64_t rings;
+    if (depth && fds[1].revents && read(bell, &rings, sizeof rings) < 0)
+        pvmi_log(PVMI_LOG_DEBUG, "nobody has rung");
+}
+
+/* ---- several threads ---- */
+
+static void wake(struct waiter *w)
+{
+    static const uint64_t one = 1;
+    if (w->woken)
+        return;
+    w->woken = true;
+    if (w != driver)
+        pthread_cond_signal(&w->wake);
+    else if (pvmi_wait_driver_sleeps && write(bell, &one, sizeof one) < 0)
+        pvmi_log(PVMI_LOG_ERROR, "cannot wake a thread: %m");
+}
+
+/* For the one who may run handlers; its waiting goes on. */
+static void wake_for_handlers(void)
+{
+    struct waiter *w;
+    DL_FOREACH (waiters, w)
+        if (!w->deferring) {
+            wake(w);
+            return;
+        }
+}
+
+static bool is_cut_off(const struct waiter *w)
+{
+    return !pvmi_link_is_up() || w->epoch != pvmi_link_epoch;
+}
+
+void pvmi_wait_settle(void)
+{
+    struct waiter *w;
+    pvmi_wait_news = false;
+    DL_FOREACH (waiters, w)
+        if (!w->woken && (is_cut_off(w) || w->done(w->arg)))
+            wake(w);
+    if (pvmi_handler_is_due())
+        wake_for_handlers();
+    if (pvmi_wait_driver_sleeps && !driver->woken && pvmi_link_arm())
+        wake(driver);
+}
+
+/* Somebody must listen while others wait. One who has been woken sees to it himself. */
+static void hand_over(void)
+{
+    if (!driver && waiters)
+        wake(waiters);
+}
+
+static void sleep_beside_driver(struct waiter *w, int64_t deadline_us)
+{
+    pvmi_wait_news = true; /* what we wait for is new to the driver */
+    while (!w->woken && pvmi_lock_sleep(&w->wake, deadline_us))
+        ;
+}
+
+static void drive(struct waiter *w, int64_t deadline_us)
+{
+    driver = w;
+    if (pvmi_wait_news)
+        pvmi_wait_settle();
+    int n = poll_links(deadline_us);
+    if (!n && !w->woken && !is_cut_off(w))
+        sleep_until(deadline_us);
+    if (!n && !is_cut_off(w))
+        pvmi_link_progress();
+    driver = NULL;
+}
+
+/* One turn of waiting, and the handlers that it leads to. */
+static void wait_once(struct waiter *w, int64_t deadline_us)
+{
+    w->woken = false;
+    DL_APPEND(waiters, w);
+    if (driver)
+        sleep_beside_driver(w, deadline_us);
+    else
+        drive(w, deadline_us);
+    DL_DELETE(waiters, w);
+    if (pvmi_handler_is_due() && !w->deferring) {
+        hand_over();
+        pvmi_handler_run();
+    }
+}
+
+static bool is_late(int64_t deadline_us)
+{
+    return deadline_us != PVMI_WAIT_FOREVER && pvmi_clock_us() >= deadline_us;
+}
+
+static int wait_among_others(pvmi_condition *done, void *arg, int64_t deadline_us)
+{
+    struct waiter w = {.done = done,
+                       .arg = arg,
+                       .epoch = pvmi_link_epoch,
+                       .deferring = pvmi_handler_deferred,
+                       .wake = PTHREAD_COND_INITIALIZER};
+    if (bell < 0 && (bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0)
+        return PVMI_ESYSTEM;
+    int rc = 0;
+    bool over = pvmi_handler_run() && done(arg);
+    while (!rc && !over) {
+        wait_once(&w, deadline_us);
+        if (is_cut_off(&w))
+            rc = PVMI_EDOWN;
+        else if (!(over = done(arg)) && is_late(deadline_us))
+            rc = PVMI_ETIMEOUT;
+    }
+    hand_over();
+    pthread_cond_destroy(&w.wake);
+    return rc;
+}
+
+void pvmi_wait_forget_others(void)
+{
+    waiters = driver = NULL;
+    pvmi_wait_news = pvmi_wait_driver_sleeps = false;
+    if (bell >= 0)
+        close(bell);
+    bell = -1;
+}
+
+__attribute__((destructor)) static void close_bell(void)
+{
+    pvmi_wait_forget_others();
 }
 
 /* ---- what the rest of the library calls ---- */
 
 int pvmi_wait_until(pvmi_condition *done, void *arg, int64_t deadline_us)
 {
+    if (pvmi_lock_is_ours())
+        return wait_among_others(done, arg, deadline_us);
     if (pvmi_handler_run() && done(arg))
         return 0;
     while (pvmi_link_is_up()) {

@@ -10,7 +10,10 @@
 
 #define PVMI_WAIT_FOREVER INT64_MAX
 
-/* Whether what the caller waits for has come true. Called after each thing that happens; must not wait itself. */
+/*
+ * Whether what the caller waits for has come true. Called after each thing that happens; must not wait itself. Another
+ * thread may call it, to see whether to wake the one that waits; it may then say true in doubt.
+ */
 typedef bool pvmi_condition(void *arg);
 
 /*
@@ -27,5 +30,23 @@ int pvmi_wait_poll(void);
  * messages are heard and rings do not fill up. 0 or PVMI_EDOWN.
  */
 int pvmi_wait_glance(void);
+
+/* ---- several threads ---- */
+
+extern bool pvmi_wait_news;          /* something has happened that other threads may wait for */
+extern bool pvmi_wait_driver_sleeps; /* and what has been armed for it must stay so */
+
+/* n things have happened on links. Called by link.c for each look at them. */
+static inline void pvmi_wait_note(int n)
+{
+    if (n || pvmi_wait_driver_sleeps)
+        pvmi_wait_news = true;
+}
+
+/* Wakes the threads whose waiting is over. Called by lock.c before the lock is given back, if there are news. */
+void pvmi_wait_settle(void);
+
+/* In a forked child: no other thread waits. */
+void pvmi_wait_forget_others(void);
 
 #endif
