@@ -1,0 +1,342 @@
+/* collect.c - see collect.h. */
+#include "collect.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/time.h>
+#include <unistd.h>
+#include <uthash.h>
+#include "message.h"
+#include "record.h"
+
+enum { SYNC_SAMPLES = 8, LOOK_MS = 200, LATECOMER_MS = 100, FILE_BUFFER_BYTES = 1 << 18, NAME_BYTES = 1200 };
+
+struct known {
+    int tid; /* of a task or a host */
+    bool ended;
+    UT_hash_handle hh;
+};
+
+static struct {
+    FILE *file;
+    const char *path;
+    char entry[NAME_BYTES]; /* in the mailbox */
+    int context, tid;
+    struct known *tasks, *hosts;
+    int living;
+    int64_t events, lost;
+    bool failed; /* the file takes no more */
+    struct message_layouts *layouts;
+} collector;
+
+static volatile sig_atomic_t told_to_end;
+
+static void on_terminate(int signal)
+{
+    (void)signal;
+    told_to_end = 1;
+}
+
+static int64_t now_us(void)
+{
+    struct timeval t;
+    gettimeofday(&t, NULL);
+    return t.tv_sec * INT64_C(1000000) + t.tv_usec;
+}
+
+/* ---- the entry in the mailbox, by which tasks find us ---- */
+
+/* Also tells a fault: an empty text is none. */
+static int announce(const char *fault)
+{
+    int mid = pvm_initsend(PvmDataDefault), tag = COLLECT_TRACE;
+    pvm_pkint(&collector.context, 1, 1);
+    pvm_pkint(&tag, 1, 1);
+    pvm_pkstr((char *)fault);
+    return pvm_putinfo(collector.entry, mid, PvmMboxDefault);
+}
+
+/* ---- the file ---- */
+
+static void give_up(int error)
+{
+    char fault[NAME_BYTES + 256];
+    collector.failed = true;
+    snprintf(fault, sizeof fault, "cannot write %s: %s; the trace ends after %" PRId64 " events", collector.path,
+             strerror(error), collector.events);
+    fprintf(stderr, "pvm-trace: %s\n", fault);
+    announce(fault);
+}
+
+/* Brings all lines to the file. */
+static void flush(void)
+{
+    errno = 0;
+    if (!collector.failed && (fflush(collector.file) || ferror(collector.file)))
+        give_up(errno);
+}
+
+/* NULL after filling why[size]. */
+static FILE *open_file(const char *path, char *why, size_t size)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+    if (fd < 0) {
+        snprintf(why, size, "cannot write %s: %s", path, strerror(errno));
+        return NULL;
+    }
+    if (flock(fd, LOCK_EX | LOCK_NB)) {
+        snprintf(why, size, "%s is being written by the trace of another program", path);
+        close(fd);
+        return NULL;
+    }
+    FILE *f = ftruncate(fd, 0) && errno != EINVAL ? NULL : fdopen(fd, "w"); /* EINVAL: not a plain file */
+    if (!f) {
+        snprintf(why, size, "cannot write %s: %s", path, strerror(errno));
+        close(fd);
+        return NULL;
+    }
+    setvbuf(f, NULL, _IOFBF, FILE_BUFFER_BYTES);
+    return f;
+}
+
+/* ---- hosts ---- */
+
+/* How much later it is here than there. The quickest of some answers says it best. */
+static int64_t clock_offset_us(int host)
+{
+    int64_t best_us = INT64_MAX, offset_us = 0;
+    for (int i = 0; i < SYNC_SAMPLES && host != pvm_tidtohost(collector.tid); i++) {
+        struct timeval there, delta;
+        int64_t before_us = now_us();
+        if (pvm_hostsync(host, &there, &delta) < 0)
+            break;
+        int64_t trip_us = now_us() - before_us;
+        if (trip_us < 0 || trip_us >= best_us)
+            continue;
+        best_us = trip_us;
+        offset_us = before_us + trip_us / 2 - (there.tv_sec * INT64_C(1000000) + there.tv_usec);
+    }
+    return offset_us;
+}
+
+static struct known *find(struct known *table, int tid)
+{
+    struct known *k;
+    HASH_FIND_INT(table, &tid, k);
+    return k;
+}
+
+static struct known *new_known(int tid)
+{
+    struct known *k = calloc(1, sizeof *k);
+    if (k)
+        k->tid = tid;
+    return k;
+}
+
+static void meet_host(int host)
+{
+    int count = 0, formats;
+    struct pvmhostinfo *hosts = NULL;
+    if (find(collector.hosts, host))
+        return;
+    struct known *k = new_known(host);
+    if (!k)
+        return;
+    HASH_ADD_INT(collector.hosts, tid, k);
+    if (pvm_config(&count, &formats, &hosts) < 0)
+        return;
+    for (int i = 0; i < count; i++) {
+        if (hosts[i].hi_tid != host)
+            continue;
+        char *name = strdup(hosts[i].hi_name), *arch = strdup(hosts[i].hi_arch);
+        if (name && arch)
+            record_host(collector.file, host, name, arch, clock_offset_us(host));
+        free(name);
+        free(arch);
+        return;
+    }
+}
+
+/* ---- tasks ---- */
+
+static void record_by_machine(int tid)
+{
+    int count = 0;
+    struct pvmtaskinfo *tasks = NULL;
+    if (pvm_tasks(tid, &count, &tasks) >= 0 && count == 1)
+        record_task(collector.file, tid, tasks[0].ti_ptid, tasks[0].ti_host, tasks[0].ti_a_out);
+}
+
+/* A task of the program, for whose end we wait. `birth` is the daemon's event of it, or NULL. */
+static void meet_task(int tid, const struct event *birth)
+{
+    if (tid <= 0 || tid == collector.tid || find(collector.tasks, tid))
+        return;
+    struct known *k = new_known(tid);
+    if (!k)
+        return;
+    HASH_ADD_INT(collector.tasks, tid, k);
+    const struct field *name = event_field(birth, TEV_DID_TN);
+    meet_host(pvm_tidtohost(tid));
+    if (name && name->kind == FIELD_TEXT)
+        record_task(collector.file, tid, (int)event_number(birth, TEV_DID_PT, PvmNoParent), pvm_tidtohost(tid),
+                    name->text);
+    else
+        record_by_machine(tid);
+    k->ended = pvm_notify(PvmTaskExit, COLLECT_ENDED, 1, &tid) < 0;
+    collector.living += !k->ended;
+}
+
+static void task_ended(int tid)
+{
+    struct known *k = find(collector.tasks, tid);
+    if (!k || k->ended)
+        return;
+    k->ended = true;
+    collector.living--;
+}
+
+/* ---- events ---- */
+
+static void take_event(const struct event *e, void *arg)
+{
+    (void)arg;
+    meet_task(e->tid, e->what == TEV_NEWTASK ? e : NULL);
+    const struct field *children = e->what == TEV_SPAWN ? event_field(e, TEV_DID_STL) : NULL;
+    for (int i = 0; children && children->kind == FIELD_NUMBERS && i < children->count; i++)
+        meet_task((int)children->numbers[i], NULL); /* they may not have enrolled yet */
+    if (collector.failed)
+        return;
+    record_event(collector.file, e);
+    collector.events++;
+}
+
+static void handle_message(int mid)
+{
+    int tag, sender, tid;
+    pvm_bufinfo(mid, NULL, &tag, &sender);
+    if (tag == COLLECT_TRACE && message_read(collector.layouts, sender, take_event, NULL))
+        collector.lost++;
+    else if (tag == COLLECT_ENDED && pvm_upkint(&tid, 1, 1) >= 0)
+        task_ended(tid);
+    else if (tag == COLLECT_DETACH)
+        task_ended(sender);
+}
+
+/* The next message, within the time: false when none came. */
+static bool serve_one(int limit_ms)
+{
+    struct timeval t = {limit_ms / 1000, limit_ms % 1000 * 1000};
+    int mid = pvm_nrecv(-1, -1);
+    if (!mid) {
+        flush(); /* when there is nothing to do: a reader sees all, and a killed collector loses little */
+        mid = pvm_trecv(-1, -1, &t);
+    }
+    if (mid < 0)
+        told_to_end = 1; /* the daemon has ended */
+    if (mid > 0)
+        handle_message(mid);
+    return mid > 0;
+}
+
+/* Nobody is left. Who enrols just now no longer finds us, or has something to say. */
+static bool all_is_said(void)
+{
+    pvm_delinfo(collector.entry, 0, PvmMboxDefault);
+    while (serve_one(LATECOMER_MS))
+        ;
+    if (collector.living > 0 && !told_to_end)
+        announce("");
+    return collector.living == 0;
+}
+
+static void serve(void)
+{
+    while (!told_to_end && (collector.living > 0 || !all_is_said()))
+        serve_one(LOOK_MS);
+    while (serve_one(0)) /* told to end: what is here already */
+        ;
+}
+
+/* ---- from start to end ---- */
+
+static void answer_parent(int context, int code, const char *text)
+{
+    int old = pvm_setcontext(context);
+    pvm_initsend(PvmDataDefault);
+    pvm_pkint(&code, 1, 1);
+    pvm_pkint(&collector.context, 1, 1);
+    pvm_pkstr((char *)text);
+    pvm_send(pvm_parent(), COLLECT_TRACE);
+    pvm_setcontext(old);
+}
+
+/* PvmOk, or a code and why[size]. */
+static int start(const char *path, char *why, size_t size)
+{
+    collector.path = path;
+    snprintf(collector.entry, sizeof collector.entry, "pvm-trace:%s", path);
+    collector.layouts = message_layouts_new();
+    collector.file = collector.layouts ? open_file(path, why, size) : NULL;
+    if (!collector.file)
+        return PvmSysErr;
+    collector.context = pvm_newcontext();
+    pvm_setcontext(collector.context);
+    int code = announce("");
+    if (code < 0)
+        snprintf(why, size, "another collector of this machine writes %s", path);
+    return code < 0 ? code : PvmOk;
+}
+
+static void forget(struct known **table)
+{
+    struct known *k, *next;
+    HASH_ITER (hh, *table, k, next) {
+        HASH_DEL(*table, k);
+        free(k);
+    }
+}
+
+static void end(void)
+{
+    if (!collector.failed)
+        record_end(collector.file, collector.events, collector.lost);
+    flush();
+    if (collector.file)
+        fclose(collector.file);
+    if (collector.layouts)
+        message_layouts_free(collector.layouts);
+    forget(&collector.tasks);
+    forget(&collector.hosts);
+}
+
+int collect(const char *path, int context)
+{
+    char why[NAME_BYTES + 256] = "out of memory";
+    struct sigaction action = {.sa_handler = on_terminate};
+    sigaction(SIGTERM, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    collector.tid = pvm_mytid();
+    if (collector.tid < 0)
+        return 1;
+    pvm_setopt(PvmAutoErr, 0);
+    int code = start(path, why, sizeof why);
+    answer_parent(context, code, code < 0 ? why : "");
+    if (code < 0) {
+        collector.failed = true;
+    } else {
+        record_begin(collector.file, now_us());
+        meet_host(pvm_tidtohost(collector.tid));
+        meet_task(pvm_parent(), NULL);
+        serve();
+    }
+    end();
+    pvm_exit();
+    return collector.failed;
+}

@@ -1,0 +1,83 @@
+/* event.c - names of events and of their data, by libpvm's tables. */
+#include "event.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+extern struct Pvmtevinfo pvmtevinfo[];
+extern struct Pvmtevdid pvmtevdidlist[];
+
+const char *const event_phases[] = {"point", "entry", "exit"};
+
+struct name {
+    const char *text;
+    int id;
+    UT_hash_handle hh;
+};
+
+static struct name event_storage[TEV_MAX + 1], field_storage[TEV_DID_MAX + 1];
+static struct name *events, *fields; /* by text */
+
+__attribute__((constructor)) static void index_names(void)
+{
+    for (int i = 0; i <= TEV_MAX; i++) {
+        event_storage[i] = (struct name){.text = pvmtevinfo[i].name, .id = i};
+        HASH_ADD_KEYPTR(hh, events, event_storage[i].text, strlen(event_storage[i].text), &event_storage[i]);
+    }
+    for (int i = 0; i <= TEV_DID_MAX; i++) {
+        field_storage[i] = (struct name){.text = pvmtevdidlist[i].did, .id = i};
+        HASH_ADD_KEYPTR(hh, fields, field_storage[i].text, strlen(field_storage[i].text), &field_storage[i]);
+    }
+}
+
+__attribute__((destructor)) static void drop_names(void)
+{
+    HASH_CLEAR(hh, events);
+    HASH_CLEAR(hh, fields);
+}
+
+const struct field *event_field(const struct event *e, int id)
+{
+    for (int i = 0; e && i < e->fields; i++)
+        if (e->field[i].id == id)
+            return &e->field[i];
+    return NULL;
+}
+
+int64_t event_number(const struct event *e, int id, int64_t absent)
+{
+    const struct field *f = event_field(e, id);
+    return f && f->kind == FIELD_NUMBER ? f->number : absent;
+}
+
+const char *event_name(int what)
+{
+    static char text[32];
+    if (what >= 0 && what <= TEV_MAX)
+        return pvmtevinfo[what].name;
+    snprintf(text, sizeof text, "event %d", what);
+    return text;
+}
+
+const char *event_field_name(int id)
+{
+    return id >= 0 && id <= TEV_DID_MAX ? pvmtevdidlist[id].did : "?";
+}
+
+static int find(struct name *table, const char *text)
+{
+    struct name *n;
+    HASH_FIND_STR(table, text, n);
+    return n ? n->id : -1;
+}
+
+int event_by_name(const char *name)
+{
+    return find(events, name);
+}
+
+int event_field_by_name(const char *name)
+{
+    return find(fields, name);
+}

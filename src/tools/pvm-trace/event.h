@@ -1,0 +1,58 @@
+/*
+ * event.h - one event of a trace, and what it tells: the same in a message from a task, in a file and in memory.
+ */
+#ifndef EVENT_H
+#define EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "pvm3.h"
+#include "pvmtev.h"
+
+enum phase { PHASE_POINT, PHASE_ENTRY, PHASE_EXIT };
+
+enum field_kind { FIELD_NUMBER, FIELD_REAL, FIELD_TEXT, FIELD_NUMBERS, FIELD_TEXTS };
+
+/* One datum of an event. What it points to belongs to the arena it was read into. */
+struct field {
+    uint8_t id;    /* TEV_DID_... */
+    uint8_t kind;  /* enum field_kind */
+    int32_t count; /* of NUMBERS and TEXTS */
+    union {
+        int64_t number;
+        double real;
+        const char *text;
+        const int64_t *numbers;
+        const char *const *texts;
+    };
+};
+
+struct event {
+    int64_t time_us; /* since 1970 */
+    int tid;
+    uint16_t what;  /* TEV_... */
+    uint8_t phase;  /* enum phase */
+    uint8_t fields; /* number of them; without TS, TU and TID */
+    const struct field *field;
+};
+
+enum { EVENT_FIELDS_MAX = 64 };
+
+/* The datum of that id, or NULL. */
+const struct field *event_field(const struct event *e, int id);
+
+/* The number of that id; `absent` when the event does not have it. NULL is an event without any. */
+int64_t event_number(const struct event *e, int id, int64_t absent);
+
+/* "send"; "event 200" for what pvmtev.h does not know: static storage. */
+const char *event_name(int what);
+const char *event_field_name(int id);
+
+/* TEV_... or TEV_DID_... of a name; -1 for an unknown one. */
+int event_by_name(const char *name);
+int event_field_by_name(const char *name);
+
+extern const char *const event_phases[]; /* "point", "entry", "exit" */
+
+#endif
