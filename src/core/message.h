@@ -20,6 +20,7 @@
 /* Encoding words as pvm_getminfo() shows them. Raw messages show their data signature. */
 #define PVMI_ENC_DEFAULT 0x10000000u
 #define PVMI_ENC_INPLACE 0x20000000u
+#define PVMI_ENC_TRACE   0x40000000u /* values with their types before them, for tracers: see libpvm/trace.h */
 
 /* Value types, numbered as PVM_STR .. PVM_ULONG in pvm3.h. */
 
@@ -105,7 +106,8 @@ static inline uint8_t *pvmi_message_room(struct pvmi_message *m, size_t length)
  */
 static inline bool pvmi_message_append(struct pvmi_message *m, const void *data, size_t length)
 {
-    uint8_t *to = m->dsig == pvmi_dsig_own() && !pvmi_message_is_inplace(m) ? pvmi_message_room(m, length) : NULL;
+    bool is_copied = m->enc <= PVMI_ENC_DEFAULT; /* not in place, without types */
+    uint8_t *to = m->dsig == pvmi_dsig_own() && is_copied ? pvmi_message_room(m, length) : NULL;
     if (!to)
         return false;
     pvmi_copy(to, data, length);

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include "../core/error.h"
 #include "../core/log.h"
+#include "call.h"
 #include "perror.h"
 #include "task.h"
+#include "trace.h"
 
 #define FIRST_SLOTS 64
 
@@ -159,8 +161,9 @@ static uint32_t encoding_word(int encoding)
 {
     switch (encoding) {
     case PvmDataDefault:
-    case PvmDataTrace:
         return PVMI_ENC_DEFAULT;
+    case PvmDataTrace:
+        return PVMI_ENC_TRACE;
     case PvmDataRaw:
         return pvmi_dsig_own();
     case PvmDataInPlace:
@@ -175,12 +178,19 @@ static int make_buffer(uint32_t enc)
     struct pvmi_message *m = enc ? pvmi_message_new(enc) : NULL;
     if (!m)
         return enc ? PVMI_ENOMEM : PVMI_EPARAM;
-    return pvmi_buffer_add(m);
+    int rc = enc == PVMI_ENC_TRACE ? pvmi_trace_open_user(m) : 0;
+    if (!rc)
+        return pvmi_buffer_add(m);
+    pvmi_message_unref(m);
+    return rc;
 }
 
 int pvm_mkbuf(int encoding)
 {
-    return pvmi_return("pvm_mkbuf", make_buffer(encoding_word(encoding)));
+    PVMI_BEGIN(TEV_MKBUF, PVMI_INT(ME, encoding));
+    int rc = pvmi_return("pvm_mkbuf", make_buffer(encoding_word(encoding)));
+    PVMI_END(TEV_MKBUF, PVMI_INT(MB, rc));
+    return rc;
 }
 
 /* The message of the old send buffer serves again, under a new number. */
@@ -199,7 +209,7 @@ static int renew_send_buffer(uint32_t enc)
 static int replace_send_buffer(uint32_t enc)
 {
     int old = pvmi_send_buffer.mid;
-    if (enc && old && pvmi_send_buffer.m->refs == 1 && !slots[old - 1].waiting)
+    if (enc && enc != PVMI_ENC_TRACE && old && pvmi_send_buffer.m->refs == 1 && !slots[old - 1].waiting)
         return renew_send_buffer(enc);
     int mid = make_buffer(enc);
     if (mid > 0) {
@@ -212,40 +222,67 @@ static int replace_send_buffer(uint32_t enc)
 
 int pvm_initsend(int encoding)
 {
-    return pvmi_return("pvm_initsend", replace_send_buffer(encoding_word(encoding)));
+    PVMI_BEGIN(TEV_INITSEND, PVMI_INT(ME, encoding));
+    int rc = pvmi_return("pvm_initsend", replace_send_buffer(encoding_word(encoding)));
+    PVMI_END(TEV_INITSEND, PVMI_INT(MSB, rc));
+    return rc;
 }
 
-int pvm_freebuf(int mid)
+static int free_buffer(int mid)
 {
     struct pvmi_message *m;
     int rc = mid ? pvmi_buffer_get(mid, &m) : 0;
     if (mid && !rc)
         pvmi_buffer_free(mid);
-    return pvmi_return("pvm_freebuf", rc);
+    return rc;
+}
+
+int pvm_freebuf(int mid)
+{
+    PVMI_BEGIN(TEV_FREEBUF, PVMI_INT(MB, mid));
+    int rc = pvmi_return("pvm_freebuf", free_buffer(mid));
+    PVMI_END(TEV_FREEBUF, PVMI_INT(CC, rc));
+    return rc;
 }
 
 int pvm_getsbuf(void)
 {
-    return pvmi_send_buffer.mid;
+    PVMI_BEGIN(TEV_GETSBUF);
+    int rc = pvmi_send_buffer.mid;
+    PVMI_END(TEV_GETSBUF, PVMI_INT(MSB, rc));
+    return rc;
 }
 
 int pvm_getrbuf(void)
 {
-    return pvmi_receive_buffer.mid;
+    PVMI_BEGIN(TEV_GETRBUF);
+    int rc = pvmi_receive_buffer.mid;
+    PVMI_END(TEV_GETRBUF, PVMI_INT(MRB, rc));
+    return rc;
+}
+
+/* `choose` is one of pvmi_buffer_select_...(); 0 chooses none. */
+static int activate(int mid, int (*choose)(int mid))
+{
+    struct pvmi_message *m;
+    int rc = mid ? pvmi_buffer_get(mid, &m) : 0;
+    return rc ? rc : choose(mid);
 }
 
 int pvm_setsbuf(int mid)
 {
-    struct pvmi_message *m;
-    int rc = mid ? pvmi_buffer_get(mid, &m) : 0;
-    return pvmi_return("pvm_setsbuf", rc ? rc : pvmi_buffer_select_send(mid));
+    PVMI_BEGIN(TEV_SETSBUF, PVMI_INT(MB, mid));
+    int rc = pvmi_return("pvm_setsbuf", activate(mid, pvmi_buffer_select_send));
+    PVMI_END(TEV_SETSBUF, PVMI_INT(MSB, rc));
+    return rc;
 }
 
 int pvm_setrbuf(int mid)
 {
-    struct pvmi_message *m;
-    int rc = mid ? pvmi_buffer_get(mid, &m) : 0;
-    return pvmi_return("pvm_setrbuf", rc ? rc : pvmi_buffer_select_receive(mid));
+    PVMI_BEGIN(TEV_SETRBUF, PVMI_INT(MB, mid));
+    int rc = pvmi_return("pvm_setrbuf", activate(mid, pvmi_buffer_select_receive));
+    PVMI_END(TEV_SETRBUF, PVMI_INT(MRB, rc));
+    return rc;
 }
 
 static int visible_length(const struct pvmi_message *m)
@@ -259,22 +296,34 @@ static int visible_source(const struct pvmi_message *m)
     return (int)(m->src ? m->src : pvmi_task.tid);
 }
 
-int pvm_bufinfo(int mid, int *len, int *tag, int *tid)
+static int tell_about(int mid, int *len, int *tag, int *tid)
 {
     struct pvmi_message *m;
     int rc = pvmi_buffer_get(mid, &m);
-    if (!rc) {
-        if (len)
-            *len = visible_length(m);
-        if (tag)
-            *tag = m->tag;
-        if (tid)
-            *tid = visible_source(m);
-    }
-    return pvmi_return("pvm_bufinfo", rc);
+    if (rc)
+        return rc;
+    *len = visible_length(m);
+    *tag = m->tag;
+    *tid = visible_source(m);
+    return 0;
 }
 
-int pvm_getminfo(int mid, struct pvmminfo *info)
+int pvm_bufinfo(int mid, int *len, int *tag, int *tid)
+{
+    int length = -1, code = -1, source = -1;
+    PVMI_BEGIN(TEV_BUFINFO, PVMI_INT(MB, mid));
+    int rc = pvmi_return("pvm_bufinfo", tell_about(mid, &length, &code, &source));
+    PVMI_END(TEV_BUFINFO, PVMI_INT(CC, rc), PVMI_INT(INB, length), PVMI_INT(IMC, code), PVMI_INT(IST, source));
+    if (rc >= 0 && len)
+        *len = length;
+    if (rc >= 0 && tag)
+        *tag = code;
+    if (rc >= 0 && tid)
+        *tid = source;
+    return rc;
+}
+
+static int get_info(int mid, struct pvmminfo *info)
 {
     struct pvmi_message *m;
     int rc = pvmi_buffer_get(mid, &m);
@@ -291,10 +340,18 @@ int pvm_getminfo(int mid, struct pvmminfo *info)
             .src = visible_source(m),
             .dst = (int)m->dst,
         };
-    return pvmi_return("pvm_getminfo", rc);
+    return rc;
 }
 
-int pvm_setminfo(int mid, struct pvmminfo *info)
+int pvm_getminfo(int mid, struct pvmminfo *info)
+{
+    PVMI_BEGIN(TEV_GETMINFO, PVMI_INT(MB, mid));
+    int rc = pvmi_return("pvm_getminfo", get_info(mid, info));
+    PVMI_END(TEV_GETMINFO, PVMI_INT(CC, rc));
+    return rc;
+}
+
+static int set_info(int mid, const struct pvmminfo *info)
 {
     struct pvmi_message *m;
     int rc = pvmi_buffer_get(mid, &m);
@@ -307,5 +364,13 @@ int pvm_setminfo(int mid, struct pvmminfo *info)
         m->src = (pvmi_tid)info->src;
         m->dst = (pvmi_tid)info->dst;
     }
-    return pvmi_return("pvm_setminfo", rc);
+    return rc;
+}
+
+int pvm_setminfo(int mid, struct pvmminfo *info)
+{
+    PVMI_BEGIN(TEV_SETMINFO, PVMI_INT(MB, mid));
+    int rc = pvmi_return("pvm_setminfo", set_info(mid, info));
+    PVMI_END(TEV_SETMINFO, PVMI_INT(CC, rc));
+    return rc;
 }

@@ -1,13 +1,14 @@
 /* call.c - the slow path of public functions: locked, and traced if they are the outermost. */
 #include "call.h"
 #include "lock.h"
+#include "trace.h"
 
 unsigned pvmi_call_watch;
 
 /* Public functions that this thread is in. */
 static _Thread_local unsigned depth;
 
-unsigned pvmi_call_begin(int event, const struct pvmi_datum *data, size_t bytes)
+unsigned pvmi_call_enter(void)
 {
     pvmi_lock_watch();
     unsigned watched = __atomic_load_n(&pvmi_call_watch, __ATOMIC_RELAXED);
@@ -16,14 +17,31 @@ unsigned pvmi_call_begin(int event, const struct pvmi_datum *data, size_t bytes)
     if (watched & PVMI_WATCH_THREADS)
         pvmi_lock_take();
     depth++;
-    (void)event, (void)data, (void)bytes;
     return watched;
+}
+
+void pvmi_call_begin(unsigned watched, int event, const struct pvmi_datum *data, size_t bytes)
+{
+    if (depth == 1 && watched & PVMI_WATCH_TRACE)
+        pvmi_trace_begin(event, data, bytes);
 }
 
 void pvmi_call_end(unsigned watched, int event, const struct pvmi_datum *data, size_t bytes)
 {
-    (void)event, (void)data, (void)bytes;
-    depth--;
+    if (!--depth && watched & PVMI_WATCH_TRACE)
+        pvmi_trace_end(event, data, bytes);
     if (watched & PVMI_WATCH_THREADS)
         pvmi_lock_give();
+}
+
+unsigned pvmi_call_step_out(void)
+{
+    unsigned inside = depth;
+    depth = 0;
+    return inside;
+}
+
+void pvmi_call_step_in(unsigned inside)
+{
+    depth = inside;
 }

@@ -56,26 +56,43 @@ struct pvmi_datum {
         TEV_DID_##did, TEV_DATA_INT | TEV_DATA_ARRAY, first, n, 1                                                      \
     }
 
+#define PVMI_STRINGS(did, first, n)                                                                                    \
+    {                                                                                                                  \
+        TEV_DID_##did, TEV_DATA_STRING | TEV_DATA_ARRAY, first, n, 1                                                   \
+    }
+
+#define PVMI_UNTRACED (-1) /* instead of an event: a public function that pvmtev.h has none for */
+
 #define PVMI_DATA(...) (const struct pvmi_datum[]){__VA_ARGS__}, sizeof((struct pvmi_datum[]){__VA_ARGS__})
 
 /*
- * The slow path. Begin takes the lock when threads are watched, and records the entry of an outermost call; `bytes` is
- * the size of `data`. It returns what end must be given: 0 when nothing is watched. Exported for libgpvm3.
+ * The slow path. Enter takes the lock when threads are watched and returns what is watched, to be given to leave; begin
+ * and end record an outermost call, `bytes` being the size of `data`. Data are evaluated with the lock taken. Exported
+ * for libgpvm3.
  */
-unsigned pvmi_call_begin(int event, const struct pvmi_datum *data, size_t bytes) __attribute__((cold));
+unsigned pvmi_call_enter(void) __attribute__((cold));
+void pvmi_call_begin(unsigned watched, int event, const struct pvmi_datum *data, size_t bytes) __attribute__((cold));
 void pvmi_call_end(unsigned watched, int event, const struct pvmi_datum *data, size_t bytes) __attribute__((cold));
 
+/* Around a message handler, whose calls count as the program's own. Step in with what step out returned. */
+unsigned pvmi_call_step_out(void);
+void pvmi_call_step_in(unsigned depth);
+
 #ifdef PVMI_CALL_FROM_OUTSIDE
-#define PVMI_BEGIN(event, ...) const unsigned pvmi_watched = pvmi_call_begin(event, PVMI_DATA(__VA_ARGS__))
+#define PVMI_ENTER() pvmi_call_enter()
 #else
 static inline bool pvmi_call_is_watched(void)
 {
     return __builtin_expect(__atomic_load_n(&pvmi_call_watch, __ATOMIC_RELAXED) | !__libc_single_threaded, 0);
 }
 
-#define PVMI_BEGIN(event, ...)                                                                                         \
-    const unsigned pvmi_watched = pvmi_call_is_watched() ? pvmi_call_begin(event, PVMI_DATA(__VA_ARGS__)) : 0
+#define PVMI_ENTER() (pvmi_call_is_watched() ? pvmi_call_enter() : 0)
 #endif
+
+#define PVMI_BEGIN(event, ...)                                                                                         \
+    const unsigned pvmi_watched = PVMI_ENTER();                                                                        \
+    if (__builtin_expect(pvmi_watched != 0, 0))                                                                        \
+    pvmi_call_begin(pvmi_watched, event, PVMI_DATA(__VA_ARGS__))
 
 #define PVMI_END(event, ...)                                                                                           \
     do {                                                                                                               \

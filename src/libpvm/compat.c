@@ -13,27 +13,34 @@
 #include "../core/config.h"
 #include "../core/error.h"
 #include "../core/proto.h"
+#include "call.h"
 #include "perror.h"
 #include "request.h"
 #include "task.h"
 
 int pvmbeatask(void)
 {
-    return pvmi_error_public(pvmi_task_need());
+    PVMI_BEGIN(PVMI_UNTRACED);
+    int rc = pvmi_error_public(pvmi_task_need());
+    PVMI_END(PVMI_UNTRACED);
+    return rc;
 }
 
 int pvmendtask(void)
 {
-    return pvmi_task.state == PVMI_TASK_OUT ? PvmOk : pvmi_error_public(pvmi_task_leave(false));
+    PVMI_BEGIN(PVMI_UNTRACED);
+    int rc = pvmi_task.state == PVMI_TASK_OUT ? PvmOk : pvmi_error_public(pvmi_task_leave(false));
+    PVMI_END(PVMI_UNTRACED);
+    return rc;
 }
 
 int pvmsettaskname(char *name)
 {
-    if (!name)
-        return lpvmerr("pvmsettaskname", PvmBadParam);
-    if (pvmi_task.tid)
-        return lpvmerr("pvmsettaskname", PvmExists);
-    return pvmi_return("pvmsettaskname", pvmi_task_set_name(name));
+    PVMI_BEGIN(PVMI_UNTRACED);
+    int rc = !name ? PvmBadParam : pvmi_task.tid ? PvmExists : pvmi_task_set_name(name);
+    rc = pvmi_return("pvmsettaskname", rc);
+    PVMI_END(PVMI_UNTRACED);
+    return rc;
 }
 
 /* ---- text and environment ---- */
@@ -192,7 +199,7 @@ static int clean_mailbox(const int *spared, int count, const char *name, int ind
     return rc < 0 ? rc : 0;
 }
 
-int pvmreset(int tid, int kill_tasks, char *name, int index)
+static int reset(int tid, bool kill_tasks, const char *name, int index)
 {
     int *no_resets, n;
     int rc = pvm_getnoresets(&no_resets, &n);
@@ -208,5 +215,13 @@ int pvmreset(int tid, int kill_tasks, char *name, int index)
     if (!rc)
         rc = clean_mailbox(spared, n + 1, name, index);
     free(spared);
-    return pvmi_return("pvmreset", rc);
+    return rc;
+}
+
+int pvmreset(int tid, int kill_tasks, char *name, int index)
+{
+    PVMI_BEGIN(PVMI_UNTRACED);
+    int rc = pvmi_return("pvmreset", reset(tid, kill_tasks, name, index));
+    PVMI_END(PVMI_UNTRACED);
+    return rc;
 }

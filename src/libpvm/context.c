@@ -1,6 +1,7 @@
 /* context.c - contexts: numbers that keep apart the messages of libraries that do not know each other. */
 #include "../core/error.h"
 #include "../core/proto.h"
+#include "call.h"
 #include "compat.h"
 #include "perror.h"
 #include "request.h"
@@ -29,23 +30,33 @@ static int ask_for_context(int op, int ctx)
 
 int pvm_newcontext(void)
 {
-    return pvmi_return("pvm_newcontext", ask_for_context(CONTEXT_NEW, 0));
+    PVMI_BEGIN(TEV_NEWCONTEXT);
+    int rc = pvmi_return("pvm_newcontext", ask_for_context(CONTEXT_NEW, 0));
+    PVMI_END(TEV_NEWCONTEXT, PVMI_INT(CXN, rc));
+    return rc;
 }
 
 int pvm_freecontext(int ctx)
 {
-    int rc = ask_for_context(CONTEXT_FREE, ctx);
-    return pvmi_return("pvm_freecontext", rc < 0 ? rc : 0);
+    PVMI_BEGIN(TEV_FREECONTEXT, PVMI_INT(CXF, ctx));
+    int freed = ask_for_context(CONTEXT_FREE, ctx), rc = pvmi_return("pvm_freecontext", freed < 0 ? freed : 0);
+    PVMI_END(TEV_FREECONTEXT, PVMI_INT(CC, rc));
+    return rc;
 }
 
 int pvm_getcontext(void)
 {
-    return pvmmyctx;
+    PVMI_BEGIN(TEV_GETCONTEXT);
+    int rc = pvmmyctx;
+    PVMI_END(TEV_GETCONTEXT, PVMI_INT(CXC, rc));
+    return rc;
 }
 
 int pvm_setcontext(int ctx)
 {
+    PVMI_BEGIN(TEV_SETCONTEXT, PVMI_INT(CXS, ctx));
     int old = pvmmyctx;
     pvmmyctx = ctx;
+    PVMI_END(TEV_SETCONTEXT, PVMI_INT(CC, old));
     return old;
 }

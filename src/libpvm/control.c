@@ -9,6 +9,7 @@
 #include "route.h"
 #include "routes.h"
 #include "task.h"
+#include "trace.h"
 
 /* The one number that HOLD, RELEASE and GONE carry. */
 static pvmi_tid read_tid(const struct pvmi_message *m)
@@ -36,15 +37,19 @@ static void gone(struct pvmi_message *m)
     pvmi_tid host = read_tid(m);
     pvmi_peer_forget_host(host);
     pvmi_output_forget_host(host);
+    pvmi_trace_lose(host);
 }
 
-/* What TM_NOTIFY was asked for when a link broke in the middle of a message. */
+/* What pvmi_route_watch_end() has asked for. */
 static void ended(struct pvmi_message *m)
 {
     int tid = 0;
-    struct pvmi_peer *p = pvmi_message_unpack(m, PVM_INT, &tid, 1, 1) ? NULL : pvmi_peer_find((pvmi_tid)tid);
+    if (pvmi_message_unpack(m, PVM_INT, &tid, 1, 1))
+        return;
+    struct pvmi_peer *p = pvmi_peer_find((pvmi_tid)tid);
     if (p)
         pvmi_peer_ended(p);
+    pvmi_trace_lose((pvmi_tid)tid);
 }
 
 static const struct {

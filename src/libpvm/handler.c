@@ -12,6 +12,7 @@
 #include "lock.h"
 #include "perror.h"
 #include "task.h"
+#include "trace.h"
 
 #define HANDLERS_MAX 65536
 
@@ -119,7 +120,10 @@ static void invoke(const struct handler *h, struct pvmi_message *m)
     int context = pvmmyctx, sbuf = pvmi_buffer_select_send(0), rbuf = pvmi_buffer_select_receive(mid);
     pvmmyctx = (int)m->ctx;
     pvmi_message_ref(m); /* so that no other message takes its place */
+    pvmi_trace_handler(m, mid, h->src, h->tag, h->ctx);
+    unsigned depth = pvmi_call_step_out();
     call_without_lock(h->call, mid);
+    pvmi_call_step_in(depth);
     pvmmyctx = context;
     if (pvmi_buffer_find(mid) == m)
         pvmi_buffer_free(mid);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "../core/error.h"
 #include "../core/proto.h"
+#include "call.h"
 #include "options.h"
 #include "perror.h"
 #include "request.h"
@@ -77,12 +78,18 @@ static int change_hosts(int tag, char **names, int count, int *status)
 
 int pvm_addhosts(char **names, int count, int *status)
 {
-    return pvmi_return("pvm_addhosts", change_hosts(PVMI_TM_ADDHOSTS, names, count, status));
+    PVMI_BEGIN(TEV_ADDHOSTS, PVMI_STRINGS(HNL, names, names ? count : 0));
+    int rc = pvmi_return("pvm_addhosts", change_hosts(PVMI_TM_ADDHOSTS, names, count, status));
+    PVMI_END(TEV_ADDHOSTS, PVMI_INT(CC, rc));
+    return rc;
 }
 
 int pvm_delhosts(char **names, int count, int *status)
 {
-    return pvmi_return("pvm_delhosts", change_hosts(PVMI_TM_DELHOSTS, names, count, status));
+    PVMI_BEGIN(TEV_DELHOSTS, PVMI_STRINGS(HNL, names, names ? count : 0));
+    int rc = pvmi_return("pvm_delhosts", change_hosts(PVMI_TM_DELHOSTS, names, count, status));
+    PVMI_END(TEV_DELHOSTS, PVMI_INT(CC, rc));
+    return rc;
 }
 
 static int halt(void)
@@ -95,6 +102,9 @@ static int halt(void)
 
 int pvm_halt(void)
 {
+    PVMI_BEGIN(TEV_HALT);
     bool lost = pvmi_task.state == PVMI_TASK_LOST;
-    return pvmi_return("pvm_halt", lost ? PVMI_EDOWN : halt());
+    int rc = pvmi_return("pvm_halt", lost ? PVMI_EDOWN : halt());
+    PVMI_END(TEV_HALT, PVMI_INT(CC, rc));
+    return rc;
 }

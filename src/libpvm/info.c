@@ -5,6 +5,7 @@
 #include "../core/error.h"
 #include "../core/proto.h"
 #include "../core/tid.h"
+#include "call.h"
 #include "compat.h"
 #include "link.h"
 #include "perror.h"
@@ -79,21 +80,30 @@ static int count_formats(const struct host_list *l)
     return formats;
 }
 
-int pvm_config(int *nhost, int *narch, struct pvmhostinfo **hosts)
+static int show_hosts(int *nhost, int *narch, struct pvmhostinfo **hosts)
 {
     struct host_list l = {0};
     int rc = ask_hosts(&l);
-    if (!rc) {
-        free_hosts(&shown_hosts);
-        shown_hosts = l;
-        if (nhost)
-            *nhost = l.count;
-        if (narch)
-            *narch = count_formats(&l);
-        if (hosts)
-            *hosts = l.hosts;
-    }
-    return pvmi_return("pvm_config", rc);
+    if (rc)
+        return rc;
+    free_hosts(&shown_hosts);
+    shown_hosts = l;
+    if (nhost)
+        *nhost = l.count;
+    if (narch)
+        *narch = count_formats(&l);
+    if (hosts)
+        *hosts = l.hosts;
+    return 0;
+}
+
+int pvm_config(int *nhost, int *narch, struct pvmhostinfo **hosts)
+{
+    PVMI_BEGIN(TEV_CONFIG);
+    int rc = pvmi_return("pvm_config", show_hosts(nhost, narch, hosts));
+    PVMI_END(TEV_CONFIG, PVMI_INT(NH, rc ? 0 : shown_hosts.count), PVMI_INT(NA, rc ? 0 : count_formats(&shown_hosts)),
+             PVMI_INT(CC, rc));
+    return rc;
 }
 
 static int format_of(const char *arch)
@@ -114,7 +124,10 @@ static int format_of(const char *arch)
 
 int pvm_archcode(char *arch)
 {
-    return pvmi_return("pvm_archcode", format_of(arch));
+    PVMI_BEGIN(TEV_ARCHCODE, PVMI_STRING(AN, arch));
+    int rc = pvmi_return("pvm_archcode", format_of(arch));
+    PVMI_END(TEV_ARCHCODE, PVMI_INT(AC, rc));
+    return rc;
 }
 
 /* ---- pvm_tasks, pvm_pstat ---- */
@@ -174,19 +187,27 @@ static int ask_tasks(int where, struct task_list *l)
     return rc;
 }
 
-int pvm_tasks(int where, int *ntask, struct pvmtaskinfo **tasks)
+static int show_tasks(int where, int *ntask, struct pvmtaskinfo **tasks)
 {
     struct task_list l = {0};
     int rc = ask_tasks(where, &l);
-    if (!rc) {
-        free_tasks(&shown_tasks);
-        shown_tasks = l;
-        if (ntask)
-            *ntask = l.count;
-        if (tasks)
-            *tasks = l.tasks;
-    }
-    return pvmi_return("pvm_tasks", rc);
+    if (rc)
+        return rc;
+    free_tasks(&shown_tasks);
+    shown_tasks = l;
+    if (ntask)
+        *ntask = l.count;
+    if (tasks)
+        *tasks = l.tasks;
+    return 0;
+}
+
+int pvm_tasks(int where, int *ntask, struct pvmtaskinfo **tasks)
+{
+    PVMI_BEGIN(TEV_TASKS, PVMI_INT(TW, where));
+    int rc = pvmi_return("pvm_tasks", show_tasks(where, ntask, tasks));
+    PVMI_END(TEV_TASKS, PVMI_INT(CC, rc), PVMI_INT(TNT, rc ? 0 : shown_tasks.count));
+    return rc;
 }
 
 __attribute__((destructor)) static void free_all(void)
@@ -210,7 +231,10 @@ static int ask_task_state(int tid)
 
 int pvm_pstat(int tid)
 {
-    return pvmi_return_answer("pvm_pstat", ask_task_state(tid));
+    PVMI_BEGIN(TEV_PSTAT, PVMI_INT(TT, tid));
+    int rc = pvmi_return_answer("pvm_pstat", ask_task_state(tid));
+    PVMI_END(TEV_PSTAT, PVMI_INT(TST, rc));
+    return rc;
 }
 
 /* ---- hosts ---- */
@@ -230,12 +254,18 @@ static int ask_host_state(const char *host)
 
 int pvm_mstat(char *host)
 {
-    return pvmi_return_answer("pvm_mstat", ask_host_state(host));
+    PVMI_BEGIN(TEV_MSTAT, PVMI_STRING(HN, host));
+    int rc = pvmi_return_answer("pvm_mstat", ask_host_state(host));
+    PVMI_END(TEV_MSTAT, PVMI_INT(HS, rc));
+    return rc;
 }
 
 int pvm_tidtohost(int tid)
 {
-    return (int)pvmi_tid_host((pvmi_tid)tid);
+    PVMI_BEGIN(TEV_TIDTOHOST, PVMI_INT(TID, tid));
+    int rc = (int)pvmi_tid_host((pvmi_tid)tid);
+    PVMI_END(TEV_TIDTOHOST, PVMI_INT(HPT, rc));
+    return rc;
 }
 
 static int64_t wall_clock_us(void)
@@ -284,16 +314,23 @@ static int sample_clock(int host, struct timeval *clock, struct timeval *delta)
             return rc;
         difference = before + (wall_clock_us() - before) / 2 - there;
     }
-    if (clock)
-        *clock = to_timeval(there);
-    if (delta)
-        *delta = to_timeval(difference);
+    *clock = to_timeval(there);
+    *delta = to_timeval(difference);
     return 0;
 }
 
 int pvm_hostsync(int host, struct timeval *clock, struct timeval *delta)
 {
-    return pvmi_return("pvm_hostsync", sample_clock(host, clock, delta));
+    struct timeval there = {0}, difference = {0};
+    PVMI_BEGIN(TEV_HOSTSYNC, PVMI_INT(HPT, host));
+    int rc = pvmi_return("pvm_hostsync", sample_clock(host, &there, &difference));
+    PVMI_END(TEV_HOSTSYNC, PVMI_INT(CC, rc), PVMI_INT(HCS, (int)there.tv_sec), PVMI_INT(HCU, (int)there.tv_usec),
+             PVMI_INT(HDS, (int)difference.tv_sec), PVMI_INT(HDU, (int)difference.tv_usec));
+    if (!rc && clock)
+        *clock = there;
+    if (!rc && delta)
+        *delta = difference;
+    return rc;
 }
 
 /* ---- pvm_tickle ---- */
@@ -328,7 +365,15 @@ static int tickle(int narg, const int *argp, int *nresp, int *resp)
 
 int pvm_tickle(int narg, int *argp, int *nresp, int *resp)
 {
-    return pvmi_return("pvm_tickle", tickle(narg, argp, nresp, resp));
+    int answers[TICKLE_MAX], n = 0;
+    PVMI_BEGIN(TEV_TICKLE, PVMI_INTS(TA, argp, argp && narg > 0 && narg <= TICKLE_MAX ? narg : 0));
+    int rc = pvmi_return("pvm_tickle", tickle(narg, argp, &n, answers));
+    PVMI_END(TEV_TICKLE, PVMI_INT(CC, rc), PVMI_INTS(TR, answers, n));
+    if (nresp)
+        *nresp = n;
+    if (resp && n)
+        memcpy(resp, answers, n * sizeof *resp);
+    return rc;
 }
 
 /* ---- pvm_getfds ---- */
@@ -340,12 +385,17 @@ static int list_descriptors(int **fds)
     if (rc)
         return rc;
     descriptors[0] = pvmi_link_fd();
-    if (fds)
-        *fds = descriptors;
+    *fds = descriptors;
     return 1;
 }
 
 int pvm_getfds(int **fds)
 {
-    return pvmi_return("pvm_getfds", list_descriptors(fds));
+    int *list = NULL;
+    PVMI_BEGIN(TEV_GETFDS);
+    int rc = pvmi_return("pvm_getfds", list_descriptors(&list));
+    PVMI_END(TEV_GETFDS, PVMI_INT(CC, rc), PVMI_INTS(FDS, list, list ? rc : 0));
+    if (list && fds)
+        *fds = list;
+    return rc;
 }

@@ -8,6 +8,7 @@
 #include "../core/message.h"
 #include "../core/proto.h"
 #include "buffer.h"
+#include "call.h"
 #include "compat.h"
 #include "perror.h"
 #include "request.h"
@@ -144,7 +145,12 @@ static int put_buffer(const char *name, int mid, int flags)
 
 int pvm_putinfo(char *name, int mid, int flags)
 {
-    return pvmi_return_answer("pvm_putinfo", put_buffer(name, mid, flags));
+    PVMI_BEGIN(TEV_PUTINFO, PVMI_STRING(CN, name),
+               PVMI_INT(CI, flags > 0 && PvmMboxDirectIndexOf(flags) ? (int)PvmMboxDirectIndexOf(flags) : INDEX_ANY),
+               PVMI_INT(CF, flags), PVMI_INT(CD, mid));
+    int rc = pvmi_return_answer("pvm_putinfo", put_buffer(name, mid, flags));
+    PVMI_END(TEV_PUTINFO, PVMI_INT(CC, rc));
+    return rc;
 }
 
 static int receive_entry(const char *name, int index, int flags)
@@ -165,14 +171,20 @@ static int receive_entry(const char *name, int index, int flags)
 
 int pvm_recvinfo(char *name, int index, int flags)
 {
+    PVMI_BEGIN(TEV_GETINFO, PVMI_STRING(CN, name), PVMI_INT(CI, index), PVMI_INT(CF, flags));
     int mid = receive_entry(name, index, flags);
-    return mid == PvmNotFound ? pvmi_return_answer("pvm_recvinfo", mid) : pvmi_return("pvm_recvinfo", mid);
+    int rc = mid == PvmNotFound ? pvmi_return_answer("pvm_recvinfo", mid) : pvmi_return("pvm_recvinfo", mid);
+    PVMI_END(TEV_GETINFO, PVMI_INT(CC, rc < 0 ? rc : 0), PVMI_INT(CR, rc < 0 ? -1 : rc));
+    return rc;
 }
 
 int pvm_delinfo(char *name, int index, int flags)
 {
-    int rc = is_name(name) && index >= 0 ? pvmi_mbox_remove(name, index, flags) : PVMI_EPARAM;
-    return pvmi_return_answer("pvm_delinfo", rc);
+    PVMI_BEGIN(TEV_DELINFO, PVMI_STRING(CN, name), PVMI_INT(CI, index), PVMI_INT(CF, flags));
+    int removed = is_name(name) && index >= 0 ? pvmi_mbox_remove(name, index, flags) : PVMI_EPARAM;
+    int rc = pvmi_return_answer("pvm_delinfo", removed);
+    PVMI_END(TEV_DELINFO, PVMI_INT(CC, rc));
+    return rc;
 }
 
 /* ---- pvm_insert, pvm_lookup, pvm_delete: numbers under names, as in PVM 3.3 ---- */
@@ -186,7 +198,10 @@ static int insert_number(const char *name, int index, int data)
 
 int pvm_insert(char *name, int req, int data)
 {
-    return pvmi_return_answer("pvm_insert", insert_number(name, req, data));
+    PVMI_BEGIN(TEV_INSERT, PVMI_STRING(CN, name), PVMI_INT(CI, req), PVMI_INT(CD, data));
+    int rc = pvmi_return_answer("pvm_insert", insert_number(name, req, data));
+    PVMI_END(TEV_INSERT, PVMI_INT(CC, rc));
+    return rc;
 }
 
 static int lookup_number(const char *name, int index, int *data)
@@ -206,13 +221,19 @@ static int lookup_number(const char *name, int index, int *data)
 
 int pvm_lookup(char *name, int req, int *data)
 {
-    return pvmi_return_answer("pvm_lookup", lookup_number(name, req, data));
+    PVMI_BEGIN(TEV_LOOKUP, PVMI_STRING(CN, name), PVMI_INT(CI, req));
+    int rc = pvmi_return_answer("pvm_lookup", lookup_number(name, req, data));
+    PVMI_END(TEV_LOOKUP, PVMI_INT(CC, rc));
+    return rc;
 }
 
 int pvm_delete(char *name, int req)
 {
-    int rc = is_name(name) && req >= 0 ? pvmi_mbox_remove(name, req, 0) : PVMI_EPARAM;
-    return pvmi_return_answer("pvm_delete", rc);
+    PVMI_BEGIN(TEV_DELETE, PVMI_STRING(CN, name), PVMI_INT(CI, req));
+    int removed = is_name(name) && req >= 0 ? pvmi_mbox_remove(name, req, 0) : PVMI_EPARAM;
+    int rc = pvmi_return_answer("pvm_delete", removed);
+    PVMI_END(TEV_DELETE, PVMI_INT(CC, rc));
+    return rc;
 }
 
 /* ---- pvm_getmboxinfo ---- */
@@ -292,19 +313,27 @@ static int list_classes(const char *pattern, struct classes *c)
 
 static struct classes shown; /* what the last pvm_getmboxinfo() returned */
 
-int pvm_getmboxinfo(char *pattern, int *nclasses, struct pvmmboxinfo **info)
+static int show_classes(const char *pattern, int *nclasses, struct pvmmboxinfo **info)
 {
     struct classes found = {0};
     int rc = list_classes(pattern && *pattern ? pattern : "*", &found);
-    if (!rc) {
-        free_classes(&shown);
-        shown = found;
-        if (nclasses)
-            *nclasses = shown.count;
-        if (info)
-            *info = shown.list;
-    }
-    return pvmi_return("pvm_getmboxinfo", rc);
+    if (rc)
+        return rc;
+    free_classes(&shown);
+    shown = found;
+    if (nclasses)
+        *nclasses = shown.count;
+    if (info)
+        *info = shown.list;
+    return 0;
+}
+
+int pvm_getmboxinfo(char *pattern, int *nclasses, struct pvmmboxinfo **info)
+{
+    PVMI_BEGIN(TEV_GETMBOXINFO, PVMI_STRING(CN, pattern));
+    int rc = pvmi_return("pvm_getmboxinfo", show_classes(pattern, nclasses, info));
+    PVMI_END(TEV_GETMBOXINFO, PVMI_INT(CC, rc));
+    return rc;
 }
 
 /* ---- pvm_getnoresets ---- */
@@ -335,7 +364,10 @@ static int list_no_resets(int **tids, int *n)
 
 int pvm_getnoresets(int **tids, int *n)
 {
-    return pvmi_return("pvm_getnoresets", list_no_resets(tids, n));
+    PVMI_BEGIN(PVMI_UNTRACED);
+    int rc = pvmi_return("pvm_getnoresets", list_no_resets(tids, n));
+    PVMI_END(PVMI_UNTRACED);
+    return rc;
 }
 
 __attribute__((destructor)) static void free_all(void)

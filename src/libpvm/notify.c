@@ -8,6 +8,7 @@
 #include "../core/error.h"
 #include "../core/message.h"
 #include "../core/proto.h"
+#include "call.h"
 #include "compat.h"
 #include "farewell.h"
 #include "handler.h"
@@ -236,7 +237,10 @@ static int request_event(int what, int tag, int count, const int *tids)
 
 int pvm_notify(int what, int tag, int count, int *tids)
 {
-    int rc = request_event(what, tag, count, tids);
+    PVMI_BEGIN(TEV_NOTIFY, PVMI_INT(NE, what), PVMI_INT(NMC, tag), PVMI_INTS(NTL, tids, tids && count > 0 ? count : 0));
+    int done = request_event(what, tag, count, tids);
     pvmi_handler_run();
-    return pvmi_return("pvm_notify", rc < 0 ? rc : 0);
+    int rc = pvmi_return("pvm_notify", done < 0 ? done : 0);
+    PVMI_END(TEV_NOTIFY, PVMI_INT(CC, rc));
+    return rc;
 }

@@ -9,11 +9,13 @@
 #include "../core/config.h"
 #include "../core/error.h"
 #include "../core/proto.h"
+#include "call.h"
 #include "compat.h"
 #include "mbox.h"
 #include "perror.h"
 #include "request.h"
 #include "task.h"
+#include "trace.h"
 
 struct pvmi_options pvmi_options = {
     .route = PvmAllowDirect, .auto_err = PVMI_AUTOERR_PRINT, .frag_size = 4080, .show_tids = 1};
@@ -144,11 +146,12 @@ static int apply(const struct option *o, int what, int value)
     if (o->rule == SELF_CODE && !*o->tid)
         return 0;
     if (o->rule == SELF_TID || o->rule == SELF_CODE)
-        return apply_self(o, what, value);
-    if (o->rule == NO_RESET && !value != !*o->value)
+        rc = apply_self(o, what, value);
+    else if (o->rule == NO_RESET && !value != !*o->value)
         rc = announce_no_reset(value);
     if (!rc)
         *o->value = value;
+    pvmi_trace_update();
     return rc;
 }
 
@@ -170,14 +173,19 @@ static int set(int what, int value, int *old)
 int pvm_setopt(int what, int val)
 {
     int old = 0;
-    int rc = set(what, val, &old);
-    return rc ? pvmi_return("pvm_setopt", rc) : old;
+    PVMI_BEGIN(TEV_SETOPT, PVMI_INT(OPT, what), PVMI_INT(OPV, val));
+    int refused = set(what, val, &old), rc = refused ? pvmi_return("pvm_setopt", refused) : old;
+    PVMI_END(TEV_SETOPT, PVMI_INT(OPV, rc));
+    return rc;
 }
 
 int pvm_getopt(int what)
 {
+    PVMI_BEGIN(TEV_GETOPT, PVMI_INT(OPT, what));
     const struct option *o = find(what);
-    return o && o->value ? *o->value : pvmi_return("pvm_getopt", PVMI_EPARAM);
+    int rc = o && o->value ? *o->value : pvmi_return("pvm_getopt", PVMI_EPARAM);
+    PVMI_END(TEV_GETOPT, PVMI_INT(OPV, rc));
+    return rc;
 }
 
 /* ---- inheritance ---- */
@@ -189,6 +197,7 @@ static void read_trace_environment(void)
     if (strlen(mask) + 1 == sizeof pvmi_self_trace.tmask)
         memcpy(pvmi_self_trace.tmask, mask, sizeof pvmi_self_trace.tmask);
     memcpy(pvmctrc.tmask, pvmi_self_trace.tmask, sizeof pvmctrc.tmask);
+    pvmi_trace_expect();
     pvmctrc.trcbuf = pvmi_self_trace.trcbuf = (int)pvmi_config_integer(PVMI_SETTING_TRACE_BUFFER);
     pvmctrc.trcopt = pvmi_self_trace.trcopt = (int)pvmi_config_integer(PVMI_SETTING_TRACE_OPTIONS);
 }
@@ -244,19 +253,31 @@ int pvm_gettmask(int who, Pvmtmask mask)
     const char *from = mask_of(who);
     if (from && mask)
         memcpy(mask, from, TEV_MASK_LENGTH);
-    return pvmi_return("pvm_gettmask", from && mask ? 0 : PVMI_EPARAM);
+    int rc = pvmi_return("pvm_gettmask", from && mask ? 0 : PVMI_EPARAM);
+    PVMI_END(TEV_GETTMASK, PVMI_INT(CC, rc), PVMI_STRING(TM, rc ? "" : mask));
+    return rc;
+}
+
+static int set_mask(int who, const char *mask)
+{
+    char *to = mask_of(who);
+    if (!to || !mask)
+        return PVMI_EPARAM;
+    memcpy(to, mask, TEV_MASK_LENGTH - 1);
+    to[TEV_MASK_LENGTH - 1] = '\0';
+    pvmi_trace_update();
+    return 0;
 }
 
 int pvm_settmask(int who, Pvmtmask mask)
 {
-    char *to = mask_of(who);
-    if (to && mask) {
-        memcpy(to, mask, TEV_MASK_LENGTH - 1);
-        to[TEV_MASK_LENGTH - 1] = '\0';
-    }
-    return pvmi_return("pvm_settmask", to && mask ? 0 : PVMI_EPARAM);
+    PVMI_BEGIN(TEV_SETTMASK, PVMI_INT(TMW, who), PVMI_STRING(TM, mask));
+    int rc = pvmi_return("pvm_settmask", set_mask(who, mask));
+    PVMI_END(TEV_SETTMASK, PVMI_INT(CC, rc));
+    return rc;
 }
 
+    PVMI_BEGIN(TEV_GETTMASK, PVMI_INT(TMW, who));
 /* ---- PVM_EXPORT ---- */
 
 /* Where `name` stands in a colon list, or NULL. */
@@ -325,10 +346,16 @@ static int unexport_name(const char *name)
 
 int pvm_export(char *name)
 {
-    return pvmi_return("pvm_export", export_name(name));
+    PVMI_BEGIN(PVMI_UNTRACED);
+    int rc = pvmi_return("pvm_export", export_name(name));
+    PVMI_END(PVMI_UNTRACED);
+    return rc;
 }
 
 int pvm_unexport(char *name)
 {
-    return pvmi_return("pvm_unexport", unexport_name(name));
+    PVMI_BEGIN(PVMI_UNTRACED);
+    int rc = pvmi_return("pvm_unexport", unexport_name(name));
+    PVMI_END(PVMI_UNTRACED);
+    return rc;
 }

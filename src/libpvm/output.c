@@ -7,6 +7,7 @@
 #include "../core/error.h"
 #include "../core/log.h"
 #include "../core/proto.h"
+#include "call.h"
 #include "compat.h"
 #include "options.h"
 #include "perror.h"
@@ -282,5 +283,8 @@ static int catch_output(FILE *file)
 
 int pvm_catchout(FILE *file)
 {
-    return pvmi_return("pvm_catchout", catch_output(file));
+    PVMI_BEGIN(TEV_CATCHOUT, PVMI_LONG(FP, file));
+    int rc = pvmi_return("pvm_catchout", catch_output(file));
+    PVMI_END(TEV_CATCHOUT, PVMI_INT(CC, rc));
+    return rc;
 }

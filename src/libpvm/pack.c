@@ -1,64 +1,86 @@
 /* pack.c - pvm_pk* and pvm_upk*: values into the active send buffer, and out of the active receive buffer. */
+#include "pack.h"
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include "../core/error.h"
 #include "buffer.h"
+#include "call.h"
 #include "compat.h"
 #include "perror.h"
+#include "trace.h"
 
-static int pack(const char *call, int type, const void *data, int n, int stride)
+int pvmi_pack(int type, const void *data, int n, int stride)
 {
     struct pvmi_message *m = pvmi_send_buffer.m;
-    int rc = n < 0 ? PVMI_EPARAM : m ? pvmi_message_pack(m, type, data, n, stride) : PvmNoBuf;
-    return pvmi_return(call, rc);
+    if (!m || n < 0)
+        return m ? PVMI_EPARAM : PvmNoBuf;
+    int rc = m->enc == PVMI_ENC_TRACE && n ? pvmi_trace_pack_type(m, type, n) : 0;
+    return rc ? rc : pvmi_message_pack(m, type, data, n, stride);
 }
 
-static int unpack(const char *call, int type, void *data, int n, int stride)
+/* In an event of the program a string is bytes, as PVM has it. */
+int pvmi_pack_string(const char *text)
+{
+    const struct pvmi_message *m = pvmi_send_buffer.m;
+    if (text && m && m->enc == PVMI_ENC_TRACE)
+        return pvmi_pack(PVM_BYTE, text, (int)strlen(text), 1);
+    return m ? pvmi_message_pack_string(pvmi_send_buffer.m, text) : PvmNoBuf;
+}
+
+static int unpack(int type, void *data, int n, int stride)
 {
     struct pvmi_message *m = pvmi_receive_buffer.m;
-    int rc = n < 0 ? PVMI_EPARAM : m ? pvmi_message_unpack(m, type, data, n, stride) : PvmNoBuf;
-    return pvmi_return(call, rc);
+    return n < 0 ? PVMI_EPARAM : m ? pvmi_message_unpack(m, type, data, n, stride) : PvmNoBuf;
 }
 
-/* Whether the arguments are as they are nearly always. */
+/* Whether all is as it is nearly always. */
 static inline bool is_plain(const struct pvmi_message *m, const void *data, int n, int stride)
 {
-    return m && data && n > 0 && stride == 1;
+    return !pvmi_call_is_watched() && m && data && n > 0 && stride == 1;
 }
 
-#define BOTH(name, ctype, count, type)                                                                                 \
+#define BOTH(name, event, ctype, count, type)                                                                          \
     int pvm_pk##name(ctype *data, int n, int stride)                                                                   \
     {                                                                                                                  \
         struct pvmi_message *m = pvmi_send_buffer.m;                                                                   \
         if (is_plain(m, data, n, stride) && pvmi_message_append(m, data, (size_t)n * count * sizeof *data))            \
             return 0;                                                                                                  \
-        return pack("pvm_pk" #name, type, data, n, stride);                                                            \
+        PVMI_BEGIN(TEV_PK##event, PVMI_LONG(PDA, data), PVMI_INT(PC, n), PVMI_INT(PSD, stride));                       \
+        int rc = pvmi_return("pvm_pk" #name, pvmi_pack(type, data, n, stride));                                        \
+        PVMI_END(TEV_PK##event, PVMI_INT(CC, rc));                                                                     \
+        return rc;                                                                                                     \
     }                                                                                                                  \
     int pvm_upk##name(ctype *data, int n, int stride)                                                                  \
     {                                                                                                                  \
         struct pvmi_message *m = pvmi_receive_buffer.m;                                                                \
         if (is_plain(m, data, n, stride) && pvmi_message_extract(m, data, (size_t)n * count * sizeof *data))           \
             return 0;                                                                                                  \
-        return unpack("pvm_upk" #name, type, data, n, stride);                                                         \
+        PVMI_BEGIN(TEV_UPK##event, PVMI_LONG(PDA, data), PVMI_INT(PC, n), PVMI_INT(PSD, stride));                      \
+        int rc = pvmi_return("pvm_upk" #name, unpack(type, data, n, stride));                                          \
+        PVMI_END(TEV_UPK##event, PVMI_INT(CC, rc));                                                                    \
+        return rc;                                                                                                     \
     }
 
 /* C type of an item's parts, and how many it has */
-BOTH(byte, char, 1, PVM_BYTE)
-BOTH(short, short, 1, PVM_SHORT)
-BOTH(int, int, 1, PVM_INT)
-BOTH(long, long, 1, PVM_LONG)
-BOTH(ushort, unsigned short, 1, PVM_USHORT)
-BOTH(uint, unsigned int, 1, PVM_UINT)
-BOTH(ulong, unsigned long, 1, PVM_ULONG)
-BOTH(float, float, 1, PVM_FLOAT)
-BOTH(double, double, 1, PVM_DOUBLE)
-BOTH(cplx, float, 2, PVM_CPLX)
-BOTH(dcplx, double, 2, PVM_DCPLX)
+BOTH(byte, BYTE, char, 1, PVM_BYTE)
+BOTH(short, SHORT, short, 1, PVM_SHORT)
+BOTH(int, INT, int, 1, PVM_INT)
+BOTH(long, LONG, long, 1, PVM_LONG)
+BOTH(ushort, USHORT, unsigned short, 1, PVM_USHORT)
+BOTH(uint, UINT, unsigned int, 1, PVM_UINT)
+BOTH(ulong, ULONG, unsigned long, 1, PVM_ULONG)
+BOTH(float, FLOAT, float, 1, PVM_FLOAT)
+BOTH(double, DOUBLE, double, 1, PVM_DOUBLE)
+BOTH(cplx, CPLX, float, 2, PVM_CPLX)
+BOTH(dcplx, DCPLX, double, 2, PVM_DCPLX)
 
 int pvm_pkstr(char *text)
 {
-    struct pvmi_message *m = pvmi_send_buffer.m;
-    return pvmi_return("pvm_pkstr", m ? pvmi_message_pack_string(m, text) : PvmNoBuf);
+    PVMI_BEGIN(TEV_PKSTR, PVMI_LONG(PDA, text));
+    int rc = pvmi_return("pvm_pkstr", pvmi_pack_string(text));
+    PVMI_END(TEV_PKSTR, PVMI_INT(CC, rc));
+    return rc;
 }
 
 /* The caller vouches for the room at `text`: the interface has no way to say how much there is. */
@@ -72,7 +94,10 @@ static int unpack_string(char *text)
 
 int pvm_upkstr(char *text)
 {
-    return pvmi_return("pvm_upkstr", unpack_string(text));
+    PVMI_BEGIN(TEV_UPKSTR, PVMI_LONG(PDA, text));
+    int rc = pvmi_return("pvm_upkstr", unpack_string(text));
+    PVMI_END(TEV_UPKSTR, PVMI_INT(CC, rc));
+    return rc;
 }
 
 static int unpack_new_string(char **text)
@@ -95,5 +120,8 @@ static int unpack_new_string(char **text)
 
 int pvmupkstralloc(char **text)
 {
-    return pvmi_return("pvmupkstralloc", text ? unpack_new_string(text) : PVMI_EPARAM);
+    PVMI_BEGIN(PVMI_UNTRACED);
+    int rc = pvmi_return("pvmupkstralloc", text ? unpack_new_string(text) : PVMI_EPARAM);
+    PVMI_END(PVMI_UNTRACED);
+    return rc;
 }

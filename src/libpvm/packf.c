@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include "../core/error.h"
 #include "buffer.h"
+#include "call.h"
 #include "compat.h"
+#include "pack.h"
 #include "perror.h"
 
 struct item {
@@ -161,7 +163,7 @@ static int pack_value(struct pvmi_message *m, int type, struct arguments *args)
     }
     if (pvmi_message_is_inplace(m))
         return PVMI_EUNSUPPORTED; /* a copy on our stack cannot be sent in place */
-    return pvmi_message_pack(m, type, &value, 1, 1);
+    return pvmi_pack(type, &value, 1, 1);
 }
 
 static int pack_item(const struct item *item, struct arguments *args)
@@ -177,19 +179,21 @@ static int pack_item(const struct item *item, struct arguments *args)
     if (type < 0 && item->kind != 's')
         return PVMI_EPARAM;
     if (item->kind == 's')
-        return pvmi_message_pack_string(m, va_arg(args->list, char *));
+        return pvmi_pack_string(va_arg(args->list, char *));
     if (!item->by_address && item->kind != 'x')
         return pack_value(m, type, args);
-    return pvmi_message_pack(m, type, va_arg(args->list, void *), item->count, item->stride);
+    return pvmi_pack(type, va_arg(args->list, void *), item->count, item->stride);
 }
 
 int pvm_vpackf(const char *format, va_list list)
 {
     struct arguments args;
+    PVMI_BEGIN(TEV_PACKF, PVMI_STRING(PF, format));
     va_copy(args.list, list);
-    int rc = walk(format, &args, pack_item);
+    int rc = pvmi_return("pvm_packf", walk(format, &args, pack_item));
     va_end(args.list);
-    return pvmi_return("pvm_packf", rc);
+    PVMI_END(TEV_PACKF, PVMI_INT(CC, rc));
+    return rc;
 }
 
 int pvm_packf(const char *format, ...)
@@ -224,10 +228,12 @@ static int unpack_item(const struct item *item, struct arguments *args)
 int pvm_vunpackf(const char *format, va_list list)
 {
     struct arguments args;
+    PVMI_BEGIN(TEV_UNPACKF, PVMI_STRING(PF, format));
     va_copy(args.list, list);
-    int rc = walk(format, &args, unpack_item);
+    int rc = pvmi_return("pvm_unpackf", walk(format, &args, unpack_item));
     va_end(args.list);
-    return pvmi_return("pvm_unpackf", rc);
+    PVMI_END(TEV_UNPACKF, PVMI_INT(CC, rc));
+    return rc;
 }
 
 int pvm_unpackf(const char *format, ...)

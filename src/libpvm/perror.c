@@ -7,6 +7,7 @@
 #include "../core/config.h"
 #include "../core/error.h"
 #include "../core/log.h"
+#include "call.h"
 #include "compat.h"
 #include "options.h"
 #include "task.h"
@@ -70,13 +71,18 @@ int pvmi_return_answer(const char *call, int rc)
 
 int pvm_perror(char *msg)
 {
-    fprintf(stderr, "libpvm [%s]: %s: %s\n", pvmi_identity(), msg ? msg : "(null)", pvm_strerror());
+    PVMI_BEGIN(TEV_PERROR, PVMI_INT(ERI, pvm_errno), PVMI_STRING(ERR, msg));
+    fprintf(stderr, "libpvm [%s]: %s: %s\n", pvmi_identity(), msg ? msg : "(null)", pvmi_error_text(pvm_errno));
+    PVMI_END(TEV_PERROR, PVMI_INT(CC, PvmOk));
     return PvmOk;
 }
 
 char *pvm_strerror(void)
 {
-    return (char *)pvmi_error_text(pvm_errno);
+    PVMI_BEGIN(PVMI_UNTRACED);
+    const char *text = pvmi_error_text(pvm_errno);
+    PVMI_END(PVMI_UNTRACED);
+    return (char *)text;
 }
 
 /* Lines of the log look like those of failing calls, and PvmAutoErr 0 silences both unless PVM_LOG asks for them. */

@@ -2,6 +2,7 @@
 #include <string.h>
 #include "../core/error.h"
 #include "buffer.h"
+#include "call.h"
 #include "perror.h"
 #include "task.h"
 
@@ -56,7 +57,10 @@ static int pack_message(int mid)
 
 int pvm_pkmesg(int mid)
 {
-    return pvmi_return("pvm_pkmesg", pack_message(mid));
+    PVMI_BEGIN(PVMI_UNTRACED);
+    int rc = pvmi_return("pvm_pkmesg", pack_message(mid));
+    PVMI_END(PVMI_UNTRACED);
+    return rc;
 }
 
 /* Bodies can be joined if they are in one format and no receiver could tell. */
@@ -73,7 +77,10 @@ static int pack_body(int mid)
 
 int pvm_pkmesgbody(int mid)
 {
-    return pvmi_return("pvm_pkmesgbody", pack_body(mid));
+    PVMI_BEGIN(PVMI_UNTRACED);
+    int rc = pvmi_return("pvm_pkmesgbody", pack_body(mid));
+    PVMI_END(PVMI_UNTRACED);
+    return rc;
 }
 
 static int read_header(struct pvmi_message *m, unsigned words[WORD_COUNT], unsigned long *length)
@@ -112,5 +119,8 @@ static int unpack_message(void)
 
 int pvm_upkmesg(void)
 {
-    return pvmi_return("pvm_upkmesg", unpack_message());
+    PVMI_BEGIN(PVMI_UNTRACED);
+    int rc = pvmi_return("pvm_upkmesg", unpack_message());
+    PVMI_END(PVMI_UNTRACED);
+    return rc;
 }

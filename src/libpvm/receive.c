@@ -7,6 +7,7 @@
 #include "../core/error.h"
 #include "../core/log.h"
 #include "buffer.h"
+#include "call.h"
 #include "compat.h"
 #include "handler.h"
 #include "inbox.h"
@@ -157,14 +158,36 @@ static int receive(int tid, int tag, int64_t deadline_us)
     return activate(&s);
 }
 
+/* What an event tells of the message that a call has received; -1 and our context when there is none. */
+struct received {
+    int bytes, tag, ctx, src;
+};
+
+static struct received about(int mid)
+{
+    const struct pvmi_message *m = pvmi_buffer_find(mid);
+    return m ? (struct received){(int)m->length, m->tag, (int)m->ctx, (int)m->src}
+             : (struct received){-1, -1, pvmmyctx, -1};
+}
+
+#define RECEIVED(mid)                                                                                                  \
+    PVMI_INT(MB, mid), PVMI_INT(MNB, about(mid).bytes), PVMI_INT(MC, about(mid).tag), PVMI_INT(MCX, about(mid).ctx),   \
+        PVMI_INT(SRC, about(mid).src)
+
 int pvm_recv(int tid, int tag)
 {
-    return pvmi_return("pvm_recv", receive(tid, tag, PVMI_WAIT_FOREVER));
+    PVMI_BEGIN(TEV_RECV, PVMI_INT(RST, tid), PVMI_INT(RMC, tag), PVMI_INT(RCX, pvmmyctx));
+    int rc = pvmi_return("pvm_recv", receive(tid, tag, PVMI_WAIT_FOREVER));
+    PVMI_END(TEV_RECV, RECEIVED(rc));
+    return rc;
 }
 
 int pvm_nrecv(int tid, int tag)
 {
-    return pvmi_return("pvm_nrecv", receive(tid, tag, 0));
+    PVMI_BEGIN(TEV_NRECV, PVMI_INT(RST, tid), PVMI_INT(RMC, tag), PVMI_INT(RCX, pvmmyctx));
+    int rc = pvmi_return("pvm_nrecv", receive(tid, tag, 0));
+    PVMI_END(TEV_NRECV, RECEIVED(rc));
+    return rc;
 }
 
 /* The time when `timeout` is over; 0 for "do not wait". */
@@ -180,7 +203,11 @@ static int64_t deadline_of(const struct timeval *timeout)
 
 int pvm_trecv(int tid, int tag, struct timeval *timeout)
 {
-    return pvmi_return("pvm_trecv", receive(tid, tag, deadline_of(timeout)));
+    PVMI_BEGIN(TEV_TRECV, PVMI_INT(RST, tid), PVMI_INT(RMC, tag), PVMI_INT(RCX, pvmmyctx),
+               PVMI_INT(MTS, timeout ? (int)timeout->tv_sec : -1), PVMI_INT(MTU, timeout ? (int)timeout->tv_usec : -1));
+    int rc = pvmi_return("pvm_trecv", receive(tid, tag, deadline_of(timeout)));
+    PVMI_END(TEV_TRECV, RECEIVED(rc));
+    return rc;
 }
 
 static int probe(int tid, int tag)
@@ -194,13 +221,18 @@ static int probe(int tid, int tag)
 
 int pvm_probe(int tid, int tag)
 {
-    return pvmi_return("pvm_probe", probe(tid, tag));
+    PVMI_BEGIN(TEV_PROBE, PVMI_INT(RST, tid), PVMI_INT(RMC, tag), PVMI_INT(RCX, pvmmyctx));
+    int rc = pvmi_return("pvm_probe", probe(tid, tag));
+    PVMI_END(TEV_PROBE, PVMI_INT(CC, rc));
+    return rc;
 }
 
 int (*pvm_recvf(int (*function)(int mid, int tid, int tag)))(int mid, int tid, int tag)
 {
+    PVMI_BEGIN(TEV_RECVF);
     match_function *old = pvmi_receive_match;
     pvmi_receive_match = function ? function : pvmi_receive_default_match;
+    PVMI_END(TEV_RECVF);
     return old;
 }
 
@@ -315,5 +347,17 @@ static int receive_data(int tid, int tag, void *data, int n, int type, int *rtid
 
 int pvm_precv(int tid, int tag, void *data, int n, int type, int *rtid, int *rtag, int *rlen)
 {
-    return pvmi_return("pvm_precv", receive_data(tid, tag, data, n, type, rtid, rtag, rlen));
+    int src = -1, code = -1, bytes = -1;
+    PVMI_BEGIN(TEV_PRECV, PVMI_INT(RST, tid), PVMI_INT(RMC, tag), PVMI_INT(RCX, pvmmyctx), PVMI_LONG(PDA, data),
+               PVMI_INT(PC, n), PVMI_INT(PDT, type));
+    int rc = pvmi_return("pvm_precv", receive_data(tid, tag, data, n, type, &src, &code, &bytes));
+    PVMI_END(TEV_PRECV, PVMI_INT(CC, rc), PVMI_INT(MNB, bytes), PVMI_INT(MC, code), PVMI_INT(MCX, pvmmyctx),
+             PVMI_INT(SRC, src));
+    if (rtid && bytes >= 0)
+        *rtid = src;
+    if (rtag && bytes >= 0)
+        *rtag = code;
+    if (rlen && bytes >= 0)
+        *rlen = bytes;
+    return rc;
 }

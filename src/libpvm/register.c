@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include "../core/error.h"
 #include "../core/proto.h"
+#include "call.h"
 #include "compat.h"
 #include "mbox.h"
 #include "perror.h"
@@ -65,18 +66,25 @@ static int toggle_duty(struct duty *d)
 int pvm_reg_hoster(void)
 {
     static struct duty hoster = {.role = PVMI_ROLE_HOSTER, .name = PVMHOSTERCLASS};
-    return pvmi_return("pvm_reg_hoster", toggle_duty(&hoster));
+    PVMI_BEGIN(TEV_REG_HOSTER);
+    int rc = pvmi_return("pvm_reg_hoster", toggle_duty(&hoster));
+    PVMI_END(TEV_REG_HOSTER, PVMI_INT(CC, rc));
+    return rc;
 }
 
 int pvm_reg_tasker(void)
 {
     static struct duty tasker = {.role = PVMI_ROLE_TASKER, .name = PVMTASKERCLASS};
-    return pvmi_return("pvm_reg_tasker", toggle_duty(&tasker));
+    PVMI_BEGIN(TEV_REG_TASKER);
+    int rc = pvmi_return("pvm_reg_tasker", toggle_duty(&tasker));
+    PVMI_END(TEV_REG_TASKER, PVMI_INT(CC, rc));
+    return rc;
 }
 
 int pvm_reg_rm(struct pvmhostinfo **hosts)
 {
     static struct duty manager = {.role = PVMI_ROLE_RM, .name = PVMRMCLASS};
+    PVMI_BEGIN(TEV_REG_RM);
     int rc = pvmi_task_need();
     if (!rc && manager.holder != pvmi_task.tid)
         rc = take_duty(&manager);
@@ -84,7 +92,9 @@ int pvm_reg_rm(struct pvmhostinfo **hosts)
         int n;
         rc = pvm_config(&n, NULL, hosts);
     }
-    return pvmi_return("pvm_reg_rm", rc);
+    rc = pvmi_return("pvm_reg_rm", rc);
+    PVMI_END(TEV_REG_RM, PVMI_INT(CC, rc));
+    return rc;
 }
 
 /* Where tasks that are spawned from now on send traces and output, and what they trace. */
@@ -109,8 +119,12 @@ static void set_destinations(int tctx, int ttag, int octx, int otag, const char 
 int pvm_reg_tracer(int tctx, int ttag, int octx, int otag, char *tmask, int tbuf, int topt)
 {
     static struct duty tracer = {.role = PVMI_ROLE_TRACER, .name = PVMTRACERCLASS};
+    PVMI_BEGIN(TEV_REG_TRACER, PVMI_INT(TRC, tctx), PVMI_INT(TRT, ttag), PVMI_INT(TRX, octx), PVMI_INT(TRO, otag),
+               PVMI_STRING(TRM, tmask), PVMI_INT(TRB, tbuf), PVMI_INT(TRL, topt));
     int rc = toggle_duty(&tracer);
     if (!rc && tracer.holder == pvmi_task.tid)
         set_destinations(tctx, ttag, octx, otag, tmask, tbuf, topt);
-    return pvmi_return("pvm_reg_tracer", rc);
+    rc = pvmi_return("pvm_reg_tracer", rc);
+    PVMI_END(TEV_REG_TRACER, PVMI_INT(CC, rc));
+    return rc;
 }

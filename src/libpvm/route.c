@@ -456,8 +456,7 @@ void pvmi_route_broken(struct pvmi_link *l)
         l->peer->link = NULL;
 }
 
-/* In the middle of a message: asks the daemon to say when the sender has left, since then the rest never comes. */
-static void watch_sender(const struct pvmi_peer *p)
+void pvmi_route_watch_end(pvmi_tid tid)
 {
     struct pvmi_buf body;
     pvmi_buf_init(&body);
@@ -466,7 +465,7 @@ static void watch_sender(const struct pvmi_peer *p)
     pvmi_buf_put_u32(&body, PVMI_CTX_TC);
     pvmi_buf_put_i32(&body, 1);
     pvmi_buf_put_u32(&body, 1);
-    pvmi_buf_put_u32(&body, p->tid);
+    pvmi_buf_put_u32(&body, tid);
     pvmi_outbox_put(PVMI_TID_DAEMON, PVMI_CTX_TM, (int32_t)PVMI_TM_NOTIFY, &body, -1);
 }
 
@@ -487,7 +486,7 @@ static void lose_link(struct pvmi_link *l, int reason)
     pvmi_peer_use(p);
     pvmi_link_free(l);
     if ((p->incoming || p->early) && !p->ended && pvmi_link_is_up())
-        watch_sender(p);
+        pvmi_route_watch_end(p->tid); /* in the middle of a message: when the sender has left, the rest never comes */
     if (!p->link)
         pvmi_notify_route_deleted(p->tid);
     pvmi_peer_put(p);

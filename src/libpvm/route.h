@@ -43,6 +43,9 @@ void pvmi_route_broken(struct pvmi_link *l);
 /* A link is down; frees it. */
 void pvmi_route_lost(struct pvmi_link *l, int reason);
 
+/* Asks the daemon to say by TC_ENDED when the task has left, at once if it has. */
+void pvmi_route_watch_end(pvmi_tid tid);
+
 /* Takes an offer of ours back that p has not joined. */
 void pvmi_route_withdraw(struct pvmi_peer *p);
 

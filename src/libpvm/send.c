@@ -8,6 +8,7 @@
 #include "../core/error.h"
 #include "../core/proto.h"
 #include "buffer.h"
+#include "call.h"
 #include "compat.h"
 #include "handler.h"
 #include "link.h"
@@ -19,6 +20,7 @@
 #include "request.h"
 #include "route.h"
 #include "task.h"
+#include "trace.h"
 #include "wait.h"
 
 #define PSEND_COPIED 16 /* items that pvm_psend() copies */
@@ -560,11 +562,19 @@ static void address(struct pvmi_message *m, pvmi_tid dst, int tag)
     m->ctx = (uint32_t)pvmmyctx;
 }
 
+/* As events tell it. */
+static int bytes_to_send(void)
+{
+    return pvmi_send_buffer.m ? (int)pvmi_message_bytes(pvmi_send_buffer.m) : -1;
+}
+
 static int send_active(int tid, int tag)
 {
     struct pvmi_message *m = pvmi_send_buffer.m;
     if (!m)
         return PvmNoBuf;
+    if (tid == PVM_TRACE_TID && tag == PVM_TRACE_CODE)
+        return pvmi_trace_send_user(m);
     if (!may_receive(tid) || !may_carry(tag))
         return PVMI_EPARAM;
     int rc = pvmi_task_need();
@@ -578,7 +588,11 @@ static int send_active(int tid, int tag)
 
 int pvm_send(int tid, int tag)
 {
-    return pvmi_return("pvm_send", send_active(tid, tag));
+    PVMI_BEGIN(TEV_SEND, PVMI_INT(MNB, bytes_to_send()), PVMI_INT(DST, tid), PVMI_INT(MC, tag),
+               PVMI_INT(MCX, pvmmyctx));
+    int rc = pvmi_return("pvm_send", send_active(tid, tag));
+    PVMI_END(TEV_SEND, PVMI_INT(CC, rc));
+    return rc;
 }
 
 static int compare_tids(const void *a, const void *b)
@@ -632,7 +646,11 @@ static int mcast_active(const int *tids, int count, int tag)
 
 int pvm_mcast(int *tids, int count, int tag)
 {
-    return pvmi_return("pvm_mcast", mcast_active(tids, count, tag));
+    PVMI_BEGIN(TEV_MCAST, PVMI_INT(MNB, bytes_to_send()), PVMI_INT(MC, tag), PVMI_INT(MCX, pvmmyctx),
+               PVMI_INTS(MDL, tids, tids && count > 0 ? count : 0));
+    int rc = pvmi_return("pvm_mcast", mcast_active(tids, count, tag));
+    PVMI_END(TEV_MCAST, PVMI_INT(CC, rc));
+    return rc;
 }
 
 static int send_data(int tid, int tag, const void *data, int n, int type)
@@ -660,5 +678,9 @@ static int send_data(int tid, int tag, const void *data, int n, int type)
 
 int pvm_psend(int tid, int tag, void *data, int n, int type)
 {
-    return pvmi_return("pvm_psend", send_data(tid, tag, data, n, type));
+    PVMI_BEGIN(TEV_PSEND, PVMI_INT(DST, tid), PVMI_INT(MC, tag), PVMI_INT(MCX, pvmmyctx), PVMI_LONG(PDA, data),
+               PVMI_INT(PC, n), PVMI_INT(PDT, type));
+    int rc = pvmi_return("pvm_psend", send_data(tid, tag, data, n, type));
+    PVMI_END(TEV_PSEND, PVMI_INT(CC, rc));
+    return rc;
 }

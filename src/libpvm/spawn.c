@@ -6,6 +6,7 @@
 #include "../core/config.h"
 #include "../core/error.h"
 #include "../core/proto.h"
+#include "call.h"
 #include "compat.h"
 #include "options.h"
 #include "output.h"
@@ -139,7 +140,15 @@ static int spawn(const char *file, char **argv, int flags, const char *where, in
 
 int pvm_spawn(char *file, char **argv, int flags, char *where, int count, int *tids)
 {
-    return pvmi_return("pvm_spawn", spawn(file, argv, flags, where, count, tids));
+    int *started = tids;
+    PVMI_BEGIN(TEV_SPAWN, PVMI_STRING(SE, file), PVMI_STRING(SW, where), PVMI_INT(SF, flags), PVMI_INT(SC, count));
+    if (pvmi_watched && !tids && count > 0 && count <= SPAWN_MAX)
+        started = malloc(count * sizeof *started); /* to tell of them */
+    int rc = pvmi_return("pvm_spawn", spawn(file, argv, flags, where, count, started));
+    PVMI_END(TEV_SPAWN, PVMI_INT(CC, rc), PVMI_INTS(STL, started, started && rc > 0 ? rc : 0));
+    if (started != tids)
+        free(started);
+    return rc;
 }
 
 /* ---- pvm_sendsig, pvm_kill ---- */
@@ -160,10 +169,16 @@ static int signal_task(int tid, int signum)
 
 int pvm_sendsig(int tid, int signum)
 {
-    return pvmi_return("pvm_sendsig", signal_task(tid, signum));
+    PVMI_BEGIN(TEV_SENDSIG, PVMI_INT(TT, tid), PVMI_INT(SN, signum));
+    int rc = pvmi_return("pvm_sendsig", signal_task(tid, signum));
+    PVMI_END(TEV_SENDSIG, PVMI_INT(CC, rc));
+    return rc;
 }
 
 int pvm_kill(int tid)
 {
-    return pvmi_return("pvm_kill", signal_task(tid, SIGTERM));
+    PVMI_BEGIN(TEV_KILL, PVMI_INT(TT, tid));
+    int rc = pvmi_return("pvm_kill", signal_task(tid, SIGTERM));
+    PVMI_END(TEV_KILL, PVMI_INT(CC, rc));
+    return rc;
 }

@@ -13,6 +13,7 @@
 #include "../core/error.h"
 #include "../core/log.h"
 #include "address.h"
+#include "call.h"
 #include "link.h"
 #include "perror.h"
 #include "task.h"
@@ -199,5 +200,8 @@ static int start(int argc, char **argv, bool block)
 
 int pvm_start_pvmd(int argc, char **argv, int block)
 {
-    return pvmi_return("pvm_start_pvmd", start(argc, argv, block));
+    PVMI_BEGIN(TEV_START_PVMD, PVMI_INT(BF, block), PVMI_STRINGS(AS, argv, argv && argc > 0 ? argc : 0));
+    int rc = pvmi_return("pvm_start_pvmd", start(argc, argv, block));
+    PVMI_END(TEV_START_PVMD, PVMI_INT(CC, rc));
+    return rc;
 }

@@ -15,6 +15,7 @@
 #include "../core/proto.h"
 #include "address.h"
 #include "buffer.h"
+#include "call.h"
 #include "compat.h"
 #include "handler.h"
 #include "inbox.h"
@@ -36,7 +37,7 @@ struct pvmi_task pvmi_task;
 int pvmi_task_first_context;
 
 static char *task_name;
-static bool context_given;  /* pvmmyctx has been set from the first enrolment or the environment */
+static bool context_given;   /* pvmmyctx has been set from the first enrolment or the environment */
 static const void *entering; /* the thread that enrols */
 static struct {
     int *tids; /* NULL: not known yet */
@@ -196,6 +197,7 @@ static void forget_machine(void)
     free(siblings.tids);
     siblings.tids = NULL;
     pvmi_task = (struct pvmi_task){.state = PVMI_TASK_OUT};
+    pvmi_trace_forget();
 }
 
 /* While handlers still run: what others must hear, and what the program wants to hear about its own exit. */
@@ -208,6 +210,7 @@ static int last_duties(bool wait_for_output)
 }
 
 /* Whether another thread, or a handler, has done so while we waited. */
+    pvmi_trace_finish();
 static bool has_left_meanwhile(unsigned epoch)
 {
     if (pvmi_task.state != PVMI_TASK_LEAVES)
@@ -310,26 +313,38 @@ static int find_siblings(int **tids)
 
 int pvm_mytid(void)
 {
-    int rc = pvmi_task.state == PVMI_TASK_LOST ? 0 : pvmi_task_need();
-    return pvmi_return("pvm_mytid", rc ? rc : (int)pvmi_task.tid);
+    PVMI_BEGIN(TEV_MYTID);
+    int need = pvmi_task.state == PVMI_TASK_LOST ? 0 : pvmi_task_need();
+    int rc = pvmi_return("pvm_mytid", need ? need : (int)pvmi_task.tid);
+    PVMI_END(TEV_MYTID, PVMI_INT(MT, rc));
+    return rc;
 }
 
 int pvm_parent(void)
 {
-    int rc = pvmi_task_need();
-    if (!rc)
-        rc = pvmi_task.parent;
-    return pvmi_return_answer("pvm_parent", rc);
+    PVMI_BEGIN(TEV_PARENT);
+    int need = pvmi_task_need(), rc = pvmi_return_answer("pvm_parent", need ? need : pvmi_task.parent);
+    PVMI_END(TEV_PARENT, PVMI_INT(PT, rc));
+    return rc;
 }
 
 int pvm_siblings(int **tids)
 {
-    return pvmi_return("pvm_siblings", find_siblings(tids));
+    int *list = NULL;
+    PVMI_BEGIN(TEV_SIBLINGS);
+    int rc = pvmi_return("pvm_siblings", find_siblings(&list));
+    PVMI_END(TEV_SIBLINGS, PVMI_INTS(SIB, list, list ? rc : 0));
+    if (tids && list)
+        *tids = list;
+    return rc;
 }
 
 int pvm_exit(void)
 {
-    return pvmi_return("pvm_exit", pvmi_task_leave(true));
+    PVMI_BEGIN(TEV_EXIT);
+    int rc = pvmi_return("pvm_exit", pvmi_task_leave(true));
+    PVMI_END(TEV_EXIT, PVMI_INT(CC, rc));
+    return rc;
 }
 
 char *pvm_version(void)
@@ -340,6 +355,8 @@ char *pvm_version(void)
 int pvmi_task_set_name(const char *name)
 {
     char *copy = name ? strdup(name) : NULL;
+    PVMI_BEGIN(TEV_VERSION);
+    PVMI_END(TEV_VERSION, PVMI_STRING(VER, PVM_VER));
     if (name && !copy)
         return PVMI_ENOMEM;
     free(task_name);
