@@ -250,6 +250,7 @@ static char *mask_of(int who)
 
 int pvm_gettmask(int who, Pvmtmask mask)
 {
+    PVMI_BEGIN(TEV_GETTMASK, PVMI_INT(TMW, who));
     const char *from = mask_of(who);
     if (from && mask)
         memcpy(mask, from, TEV_MASK_LENGTH);
@@ -277,7 +278,6 @@ int pvm_settmask(int who, Pvmtmask mask)
     return rc;
 }
 
-    PVMI_BEGIN(TEV_GETTMASK, PVMI_INT(TMW, who));
 /* ---- PVM_EXPORT ---- */
 
 /* Where `name` stands in a colon list, or NULL. */

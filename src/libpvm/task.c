@@ -193,11 +193,11 @@ static void forget_machine(void)
     pvmi_peer_forget_all();
     pvmi_notify_clear();
     pvmi_output_clear();
+    pvmi_trace_forget();
     pvmi_options_forget();
     free(siblings.tids);
     siblings.tids = NULL;
     pvmi_task = (struct pvmi_task){.state = PVMI_TASK_OUT};
-    pvmi_trace_forget();
 }
 
 /* While handlers still run: what others must hear, and what the program wants to hear about its own exit. */
@@ -206,11 +206,11 @@ static int last_duties(bool wait_for_output)
     int rc = wait_for_output ? pvmi_output_drain() : 0;
     pvmi_notify_own_exit();
     pvmi_handler_run();
+    pvmi_trace_finish();
     return rc;
 }
 
 /* Whether another thread, or a handler, has done so while we waited. */
-    pvmi_trace_finish();
 static bool has_left_meanwhile(unsigned epoch)
 {
     if (pvmi_task.state != PVMI_TASK_LEAVES)
@@ -349,14 +349,14 @@ int pvm_exit(void)
 
 char *pvm_version(void)
 {
+    PVMI_BEGIN(TEV_VERSION);
+    PVMI_END(TEV_VERSION, PVMI_STRING(VER, PVM_VER));
     return PVM_VER;
 }
 
 int pvmi_task_set_name(const char *name)
 {
     char *copy = name ? strdup(name) : NULL;
-    PVMI_BEGIN(TEV_VERSION);
-    PVMI_END(TEV_VERSION, PVMI_STRING(VER, PVM_VER));
     if (name && !copy)
         return PVMI_ENOMEM;
     free(task_name);
