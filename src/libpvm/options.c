@@ -229,6 +229,22 @@ void pvmi_options_inherit(struct pvmi_buf *answer)
     }
 }
 
+int pvmi_options_trace_to(int tid, int context, int tag)
+{
+    int rc = tell_daemon(PvmSelfTraceTid, tid);
+    if (!rc)
+        rc = tell_daemon(PvmSelfTraceContext, context);
+    if (!rc)
+        rc = tell_daemon(PvmSelfTraceCode, tag);
+    if (rc)
+        return rc;
+    pvmi_self_trace.trctid = pvmctrc.trctid = tid;
+    pvmi_self_trace.trcctx = pvmctrc.trcctx = context;
+    pvmi_self_trace.trctag = pvmctrc.trctag = tag;
+    pvmi_trace_update();
+    return 0;
+}
+
 static void drop_destinations(struct Pvmtracer *t)
 {
     t->outtid = t->outctx = t->outtag = t->trctid = t->trcctx = t->trctag = 0;

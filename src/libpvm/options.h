@@ -31,6 +31,9 @@ void pvmi_options_inherit(struct pvmi_buf *answer);
 /* After enrolment: tells the daemon what was set before, such as PvmNoReset. */
 void pvmi_options_announce(void);
 
+/* Sends events of ours, and of tasks we spawn, to a task from now on: 0, or why the daemon could not be told. */
+int pvmi_options_trace_to(int tid, int context, int tag);
+
 /* On leaving: destinations are tasks of the machine that is left. */
 void pvmi_options_forget(void);
 

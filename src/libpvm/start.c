@@ -16,56 +16,10 @@
 #include "call.h"
 #include "link.h"
 #include "perror.h"
+#include "program.h"
 #include "task.h"
 
 #define ARGUMENTS_MAX 1024
-
-/* ---- finding the program ---- */
-
-static bool is_program(const char *path)
-{
-    return !access(path, X_OK);
-}
-
-/* $PVM_ROOT/lib/pvmd3, or the commands' folder of the installation or build that the root belongs to. */
-static bool find_by_root(char *path, size_t size)
-{
-    static const char *const places[] = {"lib/pvmd3", "../../bin/pvmd3"};
-    for (unsigned i = 0; i < sizeof places / sizeof places[0]; i++) {
-        int length = snprintf(path, size, "%s/%s", pvmi_config_root(), places[i]);
-        if (length > 0 && (size_t)length < size && is_program(path))
-            return true;
-    }
-    return false;
-}
-
-static bool find_beside_us(char *path, size_t size)
-{
-    ssize_t n = readlink("/proc/self/exe", path, size - 1);
-    if (n <= 0)
-        return false;
-    path[n] = '\0';
-    char *slash = strrchr(path, '/');
-    if (!slash || (size_t)(slash - path) + sizeof "/pvmd3" > size)
-        return false;
-    strcpy(slash, "/pvmd3");
-    return is_program(path);
-}
-
-static bool find_in_path(char *path, size_t size)
-{
-    const char *list = getenv("PATH");
-    while (list && *list) {
-        int length = (int)strcspn(list, ":");
-        int n = snprintf(path, size, "%.*s/pvmd3", length, list);
-        if (length && n > 0 && (size_t)n < size && is_program(path))
-            return true;
-        list += length + (list[length] == ':');
-    }
-    return false;
-}
-
-/* ---- starting it ---- */
 
 struct start {
     char program[PATH_MAX];
@@ -186,8 +140,7 @@ static int start(int argc, char **argv, bool block)
         return PVMI_EDOWN;
     if (daemon_runs())
         return PvmDupHost;
-    if (!find_by_root(s.program, sizeof s.program) && !find_beside_us(s.program, sizeof s.program) &&
-        !find_in_path(s.program, sizeof s.program)) {
+    if (pvmi_program_find("pvmd3", s.program, sizeof s.program)) {
         pvmi_log(PVMI_LOG_ERROR, "found no pvmd3 in %s/lib, nor beside this program, nor in PATH; set PVM_ROOT",
                  pvmi_config_root());
         return PvmCantStart;

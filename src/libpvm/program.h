@@ -1,0 +1,15 @@
+/*
+ * program.h - finds programs of dpvm itself, such as the daemon, from inside a task.
+ */
+#ifndef PVMI_PROGRAM_H
+#define PVMI_PROGRAM_H
+
+#include <stddef.h>
+
+/*
+ * The program `name`: of the installation or build that PVM_ROOT belongs to, else beside the program that runs, else in
+ * PATH. 0, or PVMI_ENOTFOUND; nothing is logged.
+ */
+int pvmi_program_find(const char *name, char *path, size_t size);
+
+#endif
