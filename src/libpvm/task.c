@@ -29,7 +29,6 @@
 #include "request.h"
 #include "route.h"
 #include "trace.h"
-#include "tracefile.h"
 #include "wait.h"
 
 #define CONNECT_LIMIT_US 30000000 /* for the daemon to take the connection and to answer */
@@ -175,7 +174,6 @@ int pvmi_task_enrol(void)
     if (!pvmi_task.spawned)
         pvmi_config_warn_unknown(); /* a spawned task's environment is the daemon's, which has warned */
     pvmi_options_announce();
-    pvmi_tracefile_enrolled();
     pvmi_trace_update();
     return 0;
 }
@@ -227,8 +225,6 @@ int pvmi_task_leave(bool wait_for_output)
 {
     int rc = pvmi_task_need();
     unsigned epoch = pvmi_link_epoch;
-    if (!rc)
-        pvmi_tracefile_leaving();
     if (!rc)
         rc = last_duties(wait_for_output);
     if (has_left_meanwhile(epoch))
