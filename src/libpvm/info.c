@@ -7,6 +7,7 @@
 #include "../core/tid.h"
 #include "call.h"
 #include "compat.h"
+#include "info.h"
 #include "link.h"
 #include "perror.h"
 #include "request.h"
@@ -19,7 +20,7 @@ struct host_list {
     int count;
 };
 
-static struct host_list shown_hosts; /* what the last pvm_config() returned */
+static _Thread_local struct host_list shown_hosts; /* what the last pvm_config() returned */
 
 static void free_hosts(struct host_list *l)
 {
@@ -137,7 +138,7 @@ struct task_list {
     int count;
 };
 
-static struct task_list shown_tasks; /* what the last pvm_tasks() returned */
+static _Thread_local struct task_list shown_tasks; /* what the last pvm_tasks() returned */
 
 static void free_tasks(struct task_list *l)
 {
@@ -210,7 +211,7 @@ int pvm_tasks(int where, int *ntask, struct pvmtaskinfo **tasks)
     return rc;
 }
 
-__attribute__((destructor)) static void free_all(void)
+__attribute__((destructor)) void pvmi_info_free_shown(void)
 {
     free_hosts(&shown_hosts);
     free_tasks(&shown_tasks);
@@ -380,7 +381,7 @@ int pvm_tickle(int narg, int *argp, int *nresp, int *resp)
 
 static int list_descriptors(int **fds)
 {
-    static int descriptors[1];
+    static _Thread_local int descriptors[1];
     int rc = pvmi_task_need();
     if (rc)
         return rc;

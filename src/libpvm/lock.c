@@ -11,6 +11,8 @@
 #include "compat.h"
 #include "handler.h"
 #include "inbox.h"
+#include "info.h"
+#include "mbox.h"
 #include "options.h"
 #include "receive.h"
 #include "request.h"
@@ -134,7 +136,7 @@ static void free_active(void)
         pvmi_buffer_free(pvmi_receive_buffer.mid);
 }
 
-/* Its buffers are freed, and nothing refers to it any more. */
+/* What it has is freed, and nothing refers to it any more. */
 static void end_thread(void *arg)
 {
     struct thread *t = arg;
@@ -144,6 +146,8 @@ static void end_thread(void *arg)
         installed = NULL;
         install(&common);
     }
+    pvmi_info_free_shown();
+    pvmi_mbox_free_shown();
     latest = NULL;
     pvmi_handler_deferred = 0;
     t->set = NULL;

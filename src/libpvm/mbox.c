@@ -311,7 +311,7 @@ static int list_classes(const char *pattern, struct classes *c)
     return rc;
 }
 
-static struct classes shown; /* what the last pvm_getmboxinfo() returned */
+static _Thread_local struct classes shown; /* what the last pvm_getmboxinfo() returned */
 
 static int show_classes(const char *pattern, int *nclasses, struct pvmmboxinfo **info)
 {
@@ -338,7 +338,7 @@ int pvm_getmboxinfo(char *pattern, int *nclasses, struct pvmmboxinfo **info)
 
 /* ---- pvm_getnoresets ---- */
 
-static int *no_resets; /* what the last pvm_getnoresets() returned */
+static _Thread_local int *no_resets; /* what the last pvm_getnoresets() returned */
 
 static int list_no_resets(int **tids, int *n)
 {
@@ -370,7 +370,7 @@ int pvm_getnoresets(int **tids, int *n)
     return rc;
 }
 
-__attribute__((destructor)) static void free_all(void)
+__attribute__((destructor)) void pvmi_mbox_free_shown(void)
 {
     free_classes(&shown);
     free(no_resets);

@@ -8,4 +8,7 @@ int pvmi_mbox_announce(const char *name, int flags);
 /* Removes an entry: index or an error. */
 int pvmi_mbox_remove(const char *name, int index, int flags);
 
+/* Frees what pvm_getmboxinfo() and pvm_getnoresets() have shown to the calling thread, which ends. */
+void pvmi_mbox_free_shown(void);
+
 #endif
