@@ -293,6 +293,8 @@ int pvm_nrecv(int tid, int tag);
 int pvm_trecv(int tid, int tag, struct timeval *timeout);
 int pvm_probe(int tid, int tag);
 int pvm_precv(int tid, int tag, void *data, int n, int type, int *rtid, int *rtag, int *rlen);
+int pvm_tprecv(int tid, int tag, struct timeval *timeout, void *data, int n, int type, int *rtid, int *rtag,
+               int *rlen); /* dpvm's own: pvm_precv() with a time limit */
 int (*pvm_recvf(int (*match)(int mid, int tid, int tag)))(int mid, int tid, int tag);
 int pvm_getfds(int **fds);
 

@@ -16,6 +16,8 @@
 #include "task.h"
 #include "wait.h"
 
+#define PLACING_US 100000 /* how often a message that is being placed is looked after when the time is over */
+
 typedef int match_function(int mid, int tid, int tag);
 
 struct search {
@@ -269,14 +271,19 @@ struct pvmi_mem *pvmi_receive_claim(const struct pvmi_frame_header *h)
     return &offered.mem;
 }
 
-/* As find(), with room for `size` bytes of a message. Not where handlers receive while a pvm_precv() waits already. */
-static int find_placing(struct search *s, void *data, size_t size)
+/*
+ * As find(), with room for `size` bytes of a message. Not where handlers receive while a pvm_precv() waits already. A
+ * message that has begun to be placed there when the time is over is awaited.
+ */
+static int find_placing(struct search *s, void *data, size_t size, int64_t deadline_us)
 {
     if (offered.search || offered.mem.refs)
-        return find(s, PVMI_WAIT_FOREVER);
+        return find(s, deadline_us);
     offered.mem = (struct pvmi_mem){.data = data, .capacity = size, .release = give_back};
     offered.search = s;
-    int rc = find(s, PVMI_WAIT_FOREVER);
+    int rc = find(s, deadline_us);
+    while (rc == PVMI_ETIMEOUT && s->wanted.body)
+        rc = find(s, pvmi_clock_us() + PLACING_US);
     offered.search = NULL;
     return rc;
 }
@@ -316,7 +323,9 @@ static int copy_out(struct pvmi_message *m, void *data, int n, int type, int *by
     return 0;
 }
 
-static int receive_data(int tid, int tag, void *data, int n, int type, int *rtid, int *rtag, int *rlen)
+/* 0, PVMI_ETIMEOUT if there was no message in time, or an error. */
+static int receive_data(int tid, int tag, int64_t deadline_us, void *data, int n, int type, int *rtid, int *rtag,
+                        int *rlen)
 {
     if (type == PVM_STR)
         return PVMI_EUNSUPPORTED;
@@ -324,7 +333,7 @@ static int receive_data(int tid, int tag, void *data, int n, int type, int *rtid
     if (n < 0 || (n && !data) || !item)
         return PVMI_EPARAM;
     struct search s = make_search(tid, tag);
-    int rc = find_placing(&s, data, (size_t)n * item);
+    int rc = find_placing(&s, data, (size_t)n * item, deadline_us);
     if (rc)
         return rc;
     int mid, bytes;
@@ -345,14 +354,17 @@ static int receive_data(int tid, int tag, void *data, int n, int type, int *rtid
     return rc;
 }
 
-int pvm_precv(int tid, int tag, void *data, int n, int type, int *rtid, int *rtag, int *rlen)
+/* 1, or 0 if there was no message in time, or an error; traced as pvm_precv. */
+static int receive_traced(const char *name, int tid, int tag, int64_t deadline_us, void *data, int n, int type,
+                          int *rtid, int *rtag, int *rlen)
 {
     int src = -1, code = -1, bytes = -1;
     PVMI_BEGIN(TEV_PRECV, PVMI_INT(RST, tid), PVMI_INT(RMC, tag), PVMI_INT(RCX, pvmmyctx), PVMI_LONG(PDA, data),
                PVMI_INT(PC, n), PVMI_INT(PDT, type));
-    int rc = pvmi_return("pvm_precv", receive_data(tid, tag, data, n, type, &src, &code, &bytes));
-    PVMI_END(TEV_PRECV, PVMI_INT(CC, rc), PVMI_INT(MNB, bytes), PVMI_INT(MC, code), PVMI_INT(MCX, pvmmyctx),
-             PVMI_INT(SRC, src));
+    int rc = receive_data(tid, tag, deadline_us, data, n, type, &src, &code, &bytes);
+    rc = pvmi_return(name, rc == 0 ? 1 : rc == PVMI_ETIMEOUT ? 0 : rc);
+    PVMI_END(TEV_PRECV, PVMI_INT(CC, rc < 0 ? rc : 0), PVMI_INT(MNB, bytes), PVMI_INT(MC, code),
+             PVMI_INT(MCX, pvmmyctx), PVMI_INT(SRC, src));
     if (rtid && bytes >= 0)
         *rtid = src;
     if (rtag && bytes >= 0)
@@ -360,4 +372,15 @@ int pvm_precv(int tid, int tag, void *data, int n, int type, int *rtid, int *rta
     if (rlen && bytes >= 0)
         *rlen = bytes;
     return rc;
+}
+
+int pvm_precv(int tid, int tag, void *data, int n, int type, int *rtid, int *rtag, int *rlen)
+{
+    int rc = receive_traced("pvm_precv", tid, tag, PVMI_WAIT_FOREVER, data, n, type, rtid, rtag, rlen);
+    return rc < 0 ? rc : PvmOk;
+}
+
+int pvm_tprecv(int tid, int tag, struct timeval *timeout, void *data, int n, int type, int *rtid, int *rtag, int *rlen)
+{
+    return receive_traced("pvm_tprecv", tid, tag, deadline_of(timeout), data, n, type, rtid, rtag, rlen);
 }

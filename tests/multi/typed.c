@@ -1,7 +1,10 @@
-/* typed - pvm_psend and pvm_precv: every type, sizes that differ, and that they leave the current buffers alone. */
+/*
+ * typed - pvm_psend, pvm_precv and pvm_tprecv: every type, sizes that differ, that they leave the current buffers alone,
+ * and time limits.
+ */
 #include "check.h"
 
-enum { TAG_A = 1, TAG_B, N = 50000 };
+enum { TAG_A = 1, TAG_B, N = 50000, LARGE = 50 };
 
 static const int item_bytes[] = {0, 1, sizeof(short), sizeof(int), 4, 8, 8, 16, sizeof(long), 2, 4, sizeof(long)};
 
@@ -64,6 +67,44 @@ static void check_mixed(void)
     CHECK_EQ(got, 42);
 }
 
+/* Time that is over, also while a message comes in: the array has all of it or nothing. */
+static void check_limits(void)
+{
+    struct timeval none = {0, 0}, moment = {0, 50000}, tiny = {0, 1};
+    int value = 0, tid, length, rc;
+    double began = check_now();
+    CHECK_EQ(pvm_tprecv(-1, TAG_A, &none, &value, 1, PVM_INT, NULL, NULL, NULL), 0);
+    CHECK_EQ(pvm_tprecv(-1, TAG_A, &moment, &value, 1, PVM_INT, NULL, NULL, NULL), 0);
+    CHECK(check_now() - began >= 0.05);
+    value = 7;
+    CHECK_EQ(pvm_psend(pvm_mytid(), TAG_B, &value, 1, PVM_INT), 0);
+    CHECK_EQ(pvm_tprecv(-1, TAG_A, &none, &value, 1, PVM_INT, NULL, NULL, NULL), 0);
+    CHECK_EQ(pvm_tprecv(-1, TAG_B, &none, &value, 1, PVM_INT, NULL, NULL, NULL), 1);
+    CHECK_EQ(value, 7);
+    CHECK_EQ(pvm_psend(pvm_mytid(), TAG_B, &value, 1, PVM_INT), 0);
+    CHECK_EQ(pvm_tprecv(-1, TAG_B, NULL, &value, 1, PVM_INT, NULL, NULL, NULL), 1); /* no limit */
+    CHECK_EQ(pvm_tprecv(-1, TAG_B, &none, &value, -1, PVM_INT, NULL, NULL, NULL), PvmBadParam);
+
+    check_spawn("sender", NULL, NULL, 1, &tid);
+    for (int i = 0; i < LARGE; i++) {
+        memset(in, 0, sizeof in);
+        while ((rc = pvm_tprecv(tid, TAG_A, &tiny, in, sizeof in, PVM_BYTE, NULL, NULL, &length)) == 0)
+            CHECK(in[0] == 0 && in[sizeof in - 1] == 0);
+        CHECK_EQ(rc, 1);
+        CHECK_EQ(length, (int)sizeof in);
+        CHECK(check_same(in, sizeof in, (unsigned)i));
+    }
+}
+
+static void sender(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    for (int i = 0; i < LARGE; i++) {
+        check_fill(out, sizeof out, (unsigned)i);
+        CHECK_EQ(pvm_psend(pvm_parent(), TAG_A, out, sizeof out, PVM_BYTE), 0);
+    }
+}
+
 static void master(int argc, char **argv)
 {
     (void)argc, (void)argv;
@@ -73,9 +114,11 @@ static void master(int argc, char **argv)
     check_sizes();
     check_refused();
     check_mixed();
+    check_limits();
 }
 
 int main(int argc, char **argv)
 {
-    return check_main(argc, argv, master, NULL);
+    static const struct check_role roles[] = {{"sender", sender}, {NULL, NULL}};
+    return check_main(argc, argv, master, roles);
 }
