@@ -1,0 +1,442 @@
+"""The virtual machine as one task sees it: dpvm.machine() makes this process a task, all else hangs on it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import time
+from dataclasses import dataclass
+from typing import Any, Callable, Iterator, List, Optional, Sequence, Tuple, Union
+
+from . import constants as c
+from . import ending, events
+from .buffers import Buffer
+from .errors import PvmDupHost, PvmError, PvmNoParent, PvmParentNotSet
+from .group import Group
+from .library import HostInfo, TaskInfo, Timeval, ints, library, strings, text
+from .mailbox import Mailbox
+from .message import Message, Packer, pack_values
+from .options import Options
+from .task import Task, task_or_none, tid_of
+from .worker import command_for
+
+AnyTask = Union[Task, int]
+
+_SLICE_S = 0.1
+"""A blocking receive returns to Python this often, so that Ctrl-C and other signals have their effect."""
+
+
+@dataclass(frozen=True)
+class Host:
+    """A host of the machine; `tid` is that of its daemon, `speed` relative to 1000."""
+
+    tid: int
+    name: str
+    arch: str
+    speed: int
+
+
+@dataclass(frozen=True)
+class TaskStatus:
+    """A line of `ps`: a task, its parent, the daemon of its host, its program and process."""
+
+    task: Task
+    parent: Optional[Task]
+    host: int
+    flags: int
+    name: str
+    pid: int
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """What recv_into() tells of a message: who sent it, its tag and length."""
+
+    source: Task
+    tag: int
+    nbytes: int
+
+
+def send(tasks: Sequence[AnyTask], tag: int, values: Tuple[Any, ...]) -> None:
+    """Sends values to one task or several."""
+    lib = library()
+    lib.call("initsend", c.PvmDataDefault)
+    pack_values(values)
+    if len(tasks) == 1:
+        lib.call("send", int(tasks[0]), tag)
+    else:
+        lib.call("mcast", ints([int(task) for task in tasks]), len(tasks), tag)
+
+
+def psend(task: AnyTask, tag: int, array: Any) -> None:
+    """Sends the items of an array from where they are."""
+    with Buffer(array) as buffer:
+        library().call("psend", int(task), tag, buffer.address, buffer.count, buffer.type)
+
+
+class _Clock:
+    """Deals the time until a limit out in slices."""
+
+    def __init__(self, timeout: Optional[float]) -> None:
+        self._end = None if timeout is None else time.monotonic() + timeout
+        self._slice = Timeval()
+
+    def next(self) -> Timeval:
+        left = _SLICE_S if self._end is None else min(_SLICE_S, max(0.0, self._end - time.monotonic()))
+        self._slice.sec, self._slice.usec = 0, int(left * 1e6)
+        return self._slice
+
+    @property
+    def is_over(self) -> bool:
+        return self._end is not None and time.monotonic() >= self._end
+
+
+class Machine:
+    """The virtual machine; see machine() for how to get it."""
+
+    _open: Optional["Machine"] = None
+
+    def __init__(self, start: bool = True) -> None:
+        self._start = start
+        self._started = False
+        self._output: Optional[int] = None
+        self.options = Options()
+        self.mailbox = Mailbox()
+
+    # ---- being a task ----
+
+    def __enter__(self) -> "Machine":
+        if Machine._open is not None:
+            raise RuntimeError("this process is in the machine already; use the object that dpvm.machine() gave")
+        lib = library()
+        if self._start and "PVMEPID" not in os.environ:
+            code = lib.function("start_pvmd")(0, None, 1)
+            if code != PvmDupHost.code:  # else one runs
+                lib.check("start_pvmd", code)
+                self._started = True
+        lib.call("mytid")
+        lib.call("setopt", 3, 0)  # PvmAutoErr: errors are exceptions, not lines on stderr
+        Machine._open = self
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leaves the machine, and halts it if this object has started it."""
+        if Machine._open is not self:
+            return
+        Machine._open = None
+        lib = library()
+        try:
+            if self._output is not None:
+                self.catchout(None)
+        finally:
+            if self._started:
+                ending.halt()
+            else:
+                lib.function("exit")()
+            events.forget_all()
+            self._started = False
+
+    def halt(self) -> None:
+        """Ends the whole machine with all its tasks."""
+        self._started = True
+        self.close()
+
+    @property
+    def me(self) -> Task:
+        """This task."""
+        return Task(library().call("mytid"))
+
+    @property
+    def parent(self) -> Optional[Task]:
+        """The task that spawned this one; None if it was not spawned."""
+        code = library().function("parent")()
+        if code in (PvmNoParent.code, PvmParentNotSet.code):
+            return None
+        return Task(library().check("parent", code))
+
+    @property
+    def siblings(self) -> List[Task]:
+        """The tasks that were spawned together with this one, itself included."""
+        tids = ctypes.POINTER(ctypes.c_int)()
+        count = library().call("siblings", ctypes.byref(tids))
+        return [Task(tids[i]) for i in range(count)]
+
+    # ---- starting tasks ----
+
+    def spawn(
+        self,
+        program: str,
+        *arguments: str,
+        count: int = 1,
+        host: Optional[str] = None,
+        arch: Optional[str] = None,
+        directory: Optional[str] = None,
+        debug: bool = False,
+        flags: int = c.PvmTaskDefault,
+    ) -> List[Task]:
+        """Starts `count` copies of a program: anywhere, on a host, or on hosts of an architecture.
+
+        If not all can be started the error is raised that pvm_spawn() gave for the first one that could not; its
+        attribute `tasks` has those that were started.
+        """
+        if host is not None and arch is not None:
+            raise ValueError("give a host or an arch, not both")
+        if "/" in program:
+            program = os.path.abspath(program)
+        flags |= c.PvmTaskHost if host is not None else c.PvmTaskArch if arch is not None else 0
+        flags |= c.PvmTaskDebug if debug else 0
+        where = host if host is not None else arch if arch is not None else ""
+        if directory is not None:
+            where += ":" + os.path.abspath(directory)
+        tids = (ctypes.c_int * max(1, count))()
+        lib = library()
+        started = lib.call(
+            "spawn", text(program, "program"), strings(list(arguments)), flags, text(where, "place"), count, tids
+        )
+        tasks = [Task(tid) for tid in tids[:started]]
+        if started < count:
+            error = lib.error("spawn", tids[started])
+            error.args = (f"{error.args[0]}: {program}, {started} of {count} started",)
+            error.tasks = tasks  # type: ignore[attr-defined]
+            raise error
+        return tasks
+
+    def spawn_python(
+        self, target: Union[str, Callable[..., Any]], count: int = 1, arguments: Sequence[Any] = (), **where: Any
+    ) -> List[Task]:
+        """Starts `count` Python tasks. `target` is a script ("work.py"), "module:function", or a function of a module.
+
+        A script runs as if started from a shell, with the arguments as texts. A function is called as
+        function(vm, *arguments), where vm is the machine; its arguments can be what ast.literal_eval() takes. Further
+        keywords are those of spawn().
+        """
+        program, words = command_for(target, list(arguments))
+        return self.spawn(program, *words, count=count, **where)
+
+    # ---- messages ----
+
+    def send(self, task: AnyTask, tag: int, *values: Any) -> None:
+        """Sends Python values to a task; there they are in Message.values."""
+        send([task], tag, values)
+
+    def mcast(self, tasks: Sequence[AnyTask], tag: int, *values: Any) -> None:
+        """Sends the same values to several tasks."""
+        if tasks:
+            send(tasks, tag, values)
+
+    def psend(self, task: AnyTask, tag: int, array: Any) -> None:
+        """Sends the items of an array alone, straight from its memory: for recv_into(), or pvm_precv() in C."""
+        psend(task, tag, array)
+
+    def packer(self, encoding: int = c.PvmDataDefault) -> Packer:
+        """A message to be packed value by value, for programs in C."""
+        return Packer(encoding)
+
+    def receive(
+        self, source: Optional[AnyTask] = None, tag: int = c.ANY, timeout: Optional[float] = None
+    ) -> Message:
+        """The next message from `source` (None: any) with `tag` (ANY: any). TimeoutError after `timeout` seconds."""
+        lib, clock = library(), _Clock(timeout)
+        trecv, tid = lib.function("trecv"), tid_of(source)
+        lib.call("setrbuf", 0)  # else the library frees the buffer that is active
+        while True:
+            mid = lib.check("trecv", trecv(tid, tag, clock.next()))
+            if mid:
+                lib.call("setrbuf", 0)
+                return Message(mid)
+            if clock.is_over:
+                raise TimeoutError(f"no message from {source or 'any task'} with tag {tag} in {timeout} s")
+
+    def poll(self, source: Optional[AnyTask] = None, tag: int = c.ANY) -> Optional[Message]:
+        """The next message if it is there already."""
+        lib = library()
+        lib.call("setrbuf", 0)
+        mid = lib.call("nrecv", tid_of(source), tag)
+        if not mid:
+            return None
+        lib.call("setrbuf", 0)
+        return Message(mid)
+
+    def probe(self, source: Optional[AnyTask] = None, tag: int = c.ANY) -> Optional[Envelope]:
+        """Whether there is such a message: who sent it, its tag and length. It stays to be received."""
+        lib = library()
+        mid = lib.call("probe", tid_of(source), tag)
+        if not mid:
+            return None
+        length, its_tag, sender = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
+        lib.call("bufinfo", mid, length, its_tag, sender)
+        return Envelope(Task(sender.value), its_tag.value, length.value)
+
+    def messages(
+        self,
+        source: Optional[AnyTask] = None,
+        tag: int = c.ANY,
+        timeout: Optional[float] = None,
+        count: Optional[int] = None,
+    ) -> Iterator[Message]:
+        """Message by message, for a for loop: `count` of them, or until none comes for `timeout` seconds."""
+        while count is None or count > 0:
+            try:
+                message = self.receive(source, tag, timeout)
+            except TimeoutError:
+                if count is None:
+                    return
+                raise
+            yield message
+            count = None if count is None else count - 1
+
+    def recv_into(
+        self, array: Any, source: Optional[AnyTask] = None, tag: int = c.ANY, timeout: Optional[float] = None
+    ) -> Envelope:
+        """Receives the items of a message straight into an array: what psend() or pvm_psend() sent.
+
+        The array needs the items' type. OverflowError if they are more than it has room for; it is full then.
+        """
+        lib, clock = library(), _Clock(timeout)
+        sender, its_tag, length = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
+        with Buffer(array, writable=True) as buffer:
+            while not lib.call(
+                "tprecv", tid_of(source), tag, clock.next(), buffer.address, buffer.count, buffer.type, sender, its_tag,
+                length,
+            ):  # fmt: skip
+                if clock.is_over:
+                    raise TimeoutError(f"no message from {source or 'any task'} with tag {tag} in {timeout} s")
+            if length.value > buffer.nbytes:
+                raise OverflowError(f"a message of {length.value} bytes was cut to the {buffer.nbytes} of the array")
+        return Envelope(Task(sender.value), its_tag.value, length.value)
+
+    def handler(
+        self, function: Callable[[Message], Any], source: Optional[AnyTask] = None, tag: int = c.ANY
+    ) -> events.Handler:
+        """Has function(message) called for such messages of the current context, inside some call of this package."""
+        return events.add_handler(function, source, tag)
+
+    def context(self, number: Optional[int] = None) -> "Context":
+        """A context for a with statement: messages in it and outside do not mix. None: a new one."""
+        return Context(number)
+
+    def group(self, name: str) -> Group:
+        """Joins a group; a with statement leaves it at its end."""
+        return Group(name)
+
+    def fileno(self) -> int:
+        """For select() and event loops: when it is readable, poll() and receive messages until there is none."""
+        return ending.descriptors()[0]
+
+    # ---- what goes on ----
+
+    def notify(self, kind: int, tag: int, tids: Sequence[AnyTask] = (), count: Optional[int] = None) -> None:
+        """pvm_notify(): has messages with `tag` sent here, which hold ints."""
+        ids = [int(tid) for tid in tids]
+        library().call("notify", kind, tag, len(ids) if count is None else count, ints(ids) if ids else None)
+
+    def on_exit(self, tasks: Sequence[AnyTask], function: Callable[[Task], Any]) -> events.Handler:
+        """Has function(task) called, inside some call of this package, after the end of each of these tasks."""
+        return events.on_exit(tasks, function)
+
+    def on_host_add(self, function: Callable[[List[int]], Any]) -> events.Handler:
+        """Has function(tids of daemons) called when hosts have been added."""
+        return events.on_host_add(function)
+
+    def on_host_delete(self, hosts: Sequence[Host], function: Callable[[int], Any]) -> events.Handler:
+        """Has function(tid of its daemon) called when one of these hosts is gone."""
+        return events.on_host_delete([host.tid for host in hosts], function)
+
+    def catchout(self, file: Any) -> None:
+        """Writes what tasks that are spawned from now on print to a file with a descriptor, line by line.
+
+        None ends that; it waits for the ends of the tasks' output, as leaving the machine does.
+        """
+        lib, libc = library(), ctypes.CDLL(None)
+        libc.fdopen.restype = ctypes.c_void_p
+        libc.fdopen.argtypes = [ctypes.c_int, ctypes.c_char_p]
+        libc.fclose.argtypes = [ctypes.c_void_p]
+        stream = None
+        if file is not None:
+            file.flush()
+            stream = libc.fdopen(os.dup(file.fileno()), b"a")
+            if not stream:
+                raise OSError("no more files can be opened")
+        lib.call("catchout", stream)
+        if self._output is not None:
+            libc.fclose(self._output)
+        self._output = stream
+
+    # ---- hosts and tasks ----
+
+    @property
+    def hosts(self) -> List[Host]:
+        """The hosts of the machine."""
+        count, formats = ctypes.c_int(), ctypes.c_int()
+        infos = ctypes.POINTER(HostInfo)()
+        library().call("config", count, formats, ctypes.byref(infos))
+        return [
+            Host(i.tid, os.fsdecode(i.name or b""), os.fsdecode(i.arch or b""), i.speed) for i in infos[: count.value]
+        ]
+
+    def add_hosts(self, *names: str) -> List[Union[Host, PvmError]]:
+        """Lets hosts join; options may follow a name as in a hostfile. For each one the host, or the reason why not."""
+        status = ints([0] * len(names))
+        library().call("addhosts", strings(list(names)), len(names), status)
+        by_tid = {host.tid: host for host in self.hosts}
+        return [
+            by_tid[code] if code in by_tid else library().error("addhosts", code) for code in status[: len(names)]
+        ]
+
+    def delete_hosts(self, *hosts: Union[Host, str]) -> None:
+        """Lets hosts leave; their tasks end. The error of the first that cannot is raised."""
+        names = [host.name if isinstance(host, Host) else host for host in hosts]
+        status = ints([0] * len(names))
+        library().call("delhosts", strings(names), len(names), status)
+        for code in status[: len(names)]:
+            library().check("delhosts", code)
+
+    def tasks(self, host: Union[Host, int, None] = None) -> List[TaskStatus]:
+        """The tasks of the machine, or of one host."""
+        where = host.tid if isinstance(host, Host) else int(host or 0)
+        count, infos = ctypes.c_int(), ctypes.POINTER(TaskInfo)()
+        library().call("tasks", where, count, ctypes.byref(infos))
+        return [
+            TaskStatus(Task(i.tid), task_or_none(i.parent), i.host, i.flag, os.fsdecode(i.name or b""), i.pid)
+            for i in infos[: count.value]
+        ]
+
+    def export(self, name: str) -> None:
+        """Lets tasks that are spawned get this environment variable."""
+        library().call("export", text(name))
+
+    def unexport(self, name: str) -> None:
+        """Lets them get it no more."""
+        library().call("unexport", text(name))
+
+
+class Context:
+    """A context of messages, for a with statement; see Machine.context()."""
+
+    def __init__(self, number: Optional[int] = None) -> None:
+        self.is_ours = number is None
+        self.number = library().call("newcontext") if number is None else number
+        self._outer: List[int] = []
+
+    def __enter__(self) -> "Context":
+        self._outer.append(library().call("setcontext", self.number))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        library().call("setcontext", self._outer.pop())
+
+    def free(self) -> None:
+        """Gives a new context's number back: nobody uses it any more."""
+        if self.is_ours:
+            library().call("freecontext", self.number)
+
+
+def machine(start: bool = True) -> Machine:
+    """The virtual machine, for a with statement, in which this process is a task.
+
+    If no daemon runs on this host, one is started, and halted at the end; with start=False that is an error.
+    """
+    return Machine(start)

@@ -1,0 +1,315 @@
+"""Messages: received ones (Message), and those that are packed value by value for programs in C (Packer)."""
+
+from __future__ import annotations
+
+import ctypes
+from array import array
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+
+from . import constants as c
+from . import values as v
+from .buffers import PACKERS, Buffer
+from .library import ints, library, three_ints
+from .task import Task, tid_of
+
+_CODES = {"short": "h", "ushort": "H", "int": "i", "uint": "I", "long": "l", "ulong": "L", "float": "f", "double": "d"}
+_COMPLEX = {"cplx": "f", "dcplx": "d"}
+
+Numbers = Any
+"""A number, a sequence of numbers, or an object with the buffer protocol."""
+
+
+def _pack(kind: str, source: Any) -> None:
+    """Appends all items of a buffer to the active send buffer; `kind` "" is the type that they have."""
+    buffer = source if isinstance(source, Buffer) else Buffer(source)
+    try:
+        size = 2 if kind in _COMPLEX and buffer.type in (c.PVM_FLOAT, c.PVM_DOUBLE) else 1
+        library().call("pk" + (kind or PACKERS[buffer.type]), buffer.address, buffer.count // size, 1)
+    finally:
+        if buffer is not source:
+            buffer.release()
+
+
+def _unpack(kind: str, target: Any) -> None:
+    """Fills a buffer with the next items of the active receive buffer."""
+    with Buffer(target, writable=True) as buffer:
+        size = 2 if kind in _COMPLEX and buffer.type in (c.PVM_FLOAT, c.PVM_DOUBLE) else 1
+        library().call("upk" + (kind or PACKERS[buffer.type]), buffer.address, buffer.count // size, 1)
+
+
+def pack_values(values: Tuple[Any, ...]) -> None:
+    """Appends Python values, with their description, to the active send buffer."""
+    description, data = v.take_apart(values)
+    try:
+        _pack("int", array("i", [v.MAGIC, len(description)]))
+        if description:
+            _pack("byte", description)
+        for kind, piece in data:
+            _pack(kind, piece)
+    finally:
+        v.release(data)
+
+
+class Message:
+    """A message that was received: `source`, `tag`, `length` in bytes, and what is in it.
+
+    `values` is what send() of this package was given. Messages of other programs are unpacked in the order in which
+    they were packed, by upkint() and its kin.
+    """
+
+    def __init__(self, mid: int, borrowed: bool = False) -> None:
+        length, tag, source = three_ints()
+        library().call("bufinfo", mid, length, tag, source)
+        self.source = Task(source.value)
+        self.tag = tag.value
+        self.length = length.value
+        self._mid = mid
+        self._borrowed = borrowed  # a handler's, which the library frees
+        self._values: Optional[Tuple[Any, ...]] = None
+
+    def __repr__(self) -> str:
+        return f"<Message from {self.source} tag {self.tag}, {self.length} bytes>"
+
+    def __del__(self) -> None:
+        self.free()
+
+    def free(self) -> None:
+        """Gives its memory back at once; else that is done when nothing refers to the message any more."""
+        mid, self._mid = getattr(self, "_mid", 0), 0
+        if mid and not self._borrowed:
+            library().function("freebuf")(mid)
+
+    def forget(self) -> None:
+        """The library frees it: it can be read no more."""
+        self._mid = 0
+
+    def __enter__(self) -> "Message":
+        lib = library()
+        if not self._mid:
+            raise ValueError("the message was freed; what a handler is given can only be read there")
+        self._outer = lib.call("setrbuf", self._mid)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        library().function("setrbuf")(self._outer)
+
+    @property
+    def values(self) -> Tuple[Any, ...]:
+        """What send() was given, as a tuple. values.NotValues if the message is not from this package's send()."""
+        if self._values is None:
+            head = array("i", [0, 0])
+            with self:
+                if self.length >= 8:
+                    _unpack("int", head)
+                if head[0] != v.MAGIC:
+                    raise v.NotValues(
+                        f"{self!r} was not packed by dpvm's send(); unpack it with upkint(), upkdouble() and their kin"
+                    )
+                description = bytearray(head[1])
+                if description:
+                    _unpack("byte", description)
+                self._values = v.put_together(bytes(description), _unpack)
+        return self._values
+
+    @property
+    def value(self) -> Any:
+        """The only value of the message."""
+        if len(self.values) != 1:
+            raise ValueError(f"the message has {len(self.values)} values, not one; use .values")
+        return self.values[0]
+
+    def unpack_into(self, target: Any) -> Any:
+        """Fills an array (anything with a writable buffer) with the next items, of its type; returns it."""
+        with self:
+            _unpack("", target)
+        return target
+
+    def _numbers(self, kind: str, count: Optional[int]) -> Any:
+        data = array(_CODES[kind], bytes(array(_CODES[kind]).itemsize * (1 if count is None else count)))
+        with self:
+            _unpack(kind, data)
+        return data[0] if count is None else data
+
+    def _complexes(self, kind: str, count: Optional[int]) -> Any:
+        code = _COMPLEX[kind]
+        data = array(code, bytes(array(code).itemsize * 2 * (1 if count is None else count)))
+        with self:
+            _unpack(kind, data)
+        found = [complex(*data[i : i + 2]) for i in range(0, len(data), 2)]
+        return found[0] if count is None else found
+
+    def upkbyte(self, count: int) -> bytes:
+        """The next `count` bytes."""
+        data = bytearray(count)
+        with self:
+            _unpack("byte", data)
+        return bytes(data)
+
+    def upkshort(self, count: Optional[int] = None) -> Any:
+        """The next short, or an array of `count` of them; likewise the others."""
+        return self._numbers("short", count)
+
+    def upkushort(self, count: Optional[int] = None) -> Any:
+        return self._numbers("ushort", count)
+
+    def upkint(self, count: Optional[int] = None) -> Any:
+        return self._numbers("int", count)
+
+    def upkuint(self, count: Optional[int] = None) -> Any:
+        return self._numbers("uint", count)
+
+    def upklong(self, count: Optional[int] = None) -> Any:
+        return self._numbers("long", count)
+
+    def upkulong(self, count: Optional[int] = None) -> Any:
+        return self._numbers("ulong", count)
+
+    def upkfloat(self, count: Optional[int] = None) -> Any:
+        return self._numbers("float", count)
+
+    def upkdouble(self, count: Optional[int] = None) -> Any:
+        return self._numbers("double", count)
+
+    def upkcplx(self, count: Optional[int] = None) -> Any:
+        """The next complex number of two floats, or a list of `count` of them."""
+        return self._complexes("cplx", count)
+
+    def upkdcplx(self, count: Optional[int] = None) -> Any:
+        return self._complexes("dcplx", count)
+
+    def upkstr(self) -> str:
+        """The next text that pvm_pkstr() packed."""
+        room = ctypes.create_string_buffer(self.length + 1)
+        with self:
+            library().call("upkstr", room)
+        return room.value.decode("utf-8", "surrogateescape")
+
+
+class Packer:
+    """A message that is packed value by value, as programs in C expect it; then sent, any number of times.
+
+    With PvmDataInPlace arrays are not copied: they are sent as they are when send() is called.
+    """
+
+    def __init__(self, encoding: int = c.PvmDataDefault) -> None:
+        self._mid = library().call("mkbuf", encoding)
+        self._in_place = encoding == c.PvmDataInPlace
+        self._kept: List[Any] = []  # what the message points to
+
+    def __del__(self) -> None:
+        self.free()
+
+    def free(self) -> None:
+        """Gives its memory back at once; else that is done when nothing refers to it any more."""
+        mid, self._mid = getattr(self, "_mid", 0), 0
+        if mid:
+            library().function("freebuf")(mid)
+        for buffer in getattr(self, "_kept", []):
+            buffer.release()
+
+    def __enter__(self) -> "Packer":
+        if not self._mid:
+            raise ValueError("the message was freed")
+        self._outer = library().call("setsbuf", self._mid)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        library().function("setsbuf")(self._outer)
+
+    def _add(self, kind: str, source: Any) -> "Packer":
+        with self:
+            buffer = Buffer(source)
+            if self._in_place:
+                self._kept.append(buffer)
+            try:
+                _pack(kind, buffer)
+            finally:
+                if not self._in_place:
+                    buffer.release()
+        return self
+
+    def _numbers(self, kind: str, value: Numbers) -> "Packer":
+        code = _CODES[kind]
+        if isinstance(value, (int, float)):
+            return self._add(kind, array(code, [value]))
+        try:
+            buffer = Buffer(value)
+        except TypeError:
+            return self._add(kind, array(code, value))
+        wrong = PACKERS[buffer.type] != kind
+        buffer.release()
+        return self._add(kind, array(code, memoryview(value).tolist()) if wrong else value)
+
+    def _complexes(self, kind: str, value: Any) -> "Packer":
+        numbers = [value] if isinstance(value, (int, float, complex)) else [complex(item) for item in value]
+        parts = [part for number in numbers for part in (complex(number).real, complex(number).imag)]
+        return self._add(kind, array(_COMPLEX[kind], parts))
+
+    def pkbyte(self, data: Any) -> "Packer":
+        """Appends bytes."""
+        return self._add("byte", memoryview(data).cast("B") if memoryview(data).c_contiguous else bytes(data))
+
+    def pkshort(self, value: Numbers) -> "Packer":
+        """Appends a number, or all of a sequence or array; likewise the others. OverflowError if one does not fit."""
+        return self._numbers("short", value)
+
+    def pkushort(self, value: Numbers) -> "Packer":
+        return self._numbers("ushort", value)
+
+    def pkint(self, value: Numbers) -> "Packer":
+        return self._numbers("int", value)
+
+    def pkuint(self, value: Numbers) -> "Packer":
+        return self._numbers("uint", value)
+
+    def pklong(self, value: Numbers) -> "Packer":
+        return self._numbers("long", value)
+
+    def pkulong(self, value: Numbers) -> "Packer":
+        return self._numbers("ulong", value)
+
+    def pkfloat(self, value: Numbers) -> "Packer":
+        return self._numbers("float", value)
+
+    def pkdouble(self, value: Numbers) -> "Packer":
+        return self._numbers("double", value)
+
+    def pkcplx(self, value: Any) -> "Packer":
+        return self._complexes("cplx", value)
+
+    def pkdcplx(self, value: Any) -> "Packer":
+        return self._complexes("dcplx", value)
+
+    def pkstr(self, text: str) -> "Packer":
+        """Appends a text for pvm_upkstr()."""
+        encoded = text.encode("utf-8", "surrogateescape")
+        if b"\0" in encoded:
+            raise ValueError("a text for pvm_upkstr() cannot have zero characters; pack it as bytes")
+        with self:
+            library().call("pkstr", encoded)
+        return self
+
+    def pack(self, array: Any) -> "Packer":
+        """Appends all items of an array (anything with the buffer protocol), with the type that they have."""
+        return self._add("", array)
+
+    def pack_values(self, *values: Any) -> "Packer":
+        """Appends values for Message.values. Only at the beginning of a message, and not in place."""
+        with self:
+            pack_values(values)
+        return self
+
+    def send(self, task: Union[Task, int], tag: int) -> None:
+        with self:
+            library().call("send", tid_of(task), tag)
+
+    def mcast(self, tasks: Sequence[Union[Task, int]], tag: int) -> None:
+        """Sends it to several tasks."""
+        tids = [tid_of(task) for task in tasks]
+        with self:
+            library().call("mcast", ints(tids), len(tids), tag)
+
+    @property
+    def mid(self) -> int:
+        """The library's number of the message."""
+        return self._mid

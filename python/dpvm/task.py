@@ -1,0 +1,78 @@
+"""Tasks: small objects that stand for a task id."""
+
+from __future__ import annotations
+
+import signal
+from typing import Any, Callable, Optional, Union
+
+from .library import library
+
+
+class Task:
+    """A task of the virtual machine. Two of them are equal if they mean the same task; int(task) is its id."""
+
+    __slots__ = ("tid",)
+
+    def __init__(self, tid: int) -> None:
+        self.tid = tid
+
+    def __repr__(self) -> str:
+        return f"t{self.tid & 0xFFFFFFFF:x}"
+
+    def __int__(self) -> int:
+        return self.tid
+
+    __index__ = __int__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Task) and self.tid == other.tid
+
+    def __hash__(self) -> int:
+        return hash(self.tid)
+
+    def send(self, tag: int, *values: Any) -> None:
+        """Sends Python values; there they are in Message.values."""
+        from .machine import send
+
+        send([self], tag, values)
+
+    def psend(self, tag: int, array: Any) -> None:
+        """Sends the items of an array alone, straight from its memory: for recv_into(), or pvm_precv() in C."""
+        from .machine import psend
+
+        psend(self, tag, array)
+
+    def kill(self) -> None:
+        """Ends it (SIGTERM); nothing if it has ended."""
+        library().call("kill", self.tid)
+
+    def signal(self, number: Union[int, signal.Signals]) -> None:
+        """Sends it a signal."""
+        library().call("sendsig", self.tid, int(number))
+
+    @property
+    def is_running(self) -> bool:
+        code = library().function("pstat")(self.tid)
+        if code in (0, -31):
+            return bool(code == 0)
+        raise library().error("pstat", code)
+
+    @property
+    def host(self) -> "Task":
+        """The daemon of its host."""
+        return Task(library().call("tidtohost", self.tid) or 0)
+
+    def on_exit(self, function: Callable[["Task"], Any]) -> Any:
+        """Has function(task) called, inside some call of this package, after the task has ended."""
+        from .events import on_exit
+
+        return on_exit([self], function)
+
+
+def tid_of(task: Union[Task, int, None]) -> int:
+    """The id of a task, an int, or None, which means any."""
+    return -1 if task is None else int(task)
+
+
+def task_or_none(tid: int) -> Optional[Task]:
+    return Task(tid) if tid > 0 else None
