@@ -1,6 +1,5 @@
 #include "collective.h"
 #include <stddef.h>
-#include <utlist.h>
 #include "item.h"
 #include "pvm3.h"
 #include "session.h"
@@ -26,9 +25,8 @@ static int find_group(struct pvmi_collective *c, const char *group, int root)
     c->call.root = list->tids[rank];
 
     bool large = (size_t)c->call.n * pvmi_item_bytes(c->call.type) >= LARGE_MIN_BYTES;
-    c->flat = large && c->call.operation != PVMI_REDUCE;
-    int radix = c->flat ? list->size : large ? 2 : PVMI_TREE_RADIX;
-    return pvmi_tree_make(&c->tree, radix, list->tids, list->size, rank, list->rank);
+    c->flat = large || c->call.operation != PVMI_SCATTER;
+    return pvmi_tree_make(&c->tree, c->flat ? list->size : PVMI_TREE_RADIX, list->tids, list->size, rank, list->rank);
 }
 
 int pvmi_collective_begin(struct pvmi_collective *c, int operation, const char *group, int n, int type, int tag,
@@ -82,15 +80,12 @@ int pvmi_collective_position(const struct pvmi_collective *c, int tid)
     return -1;
 }
 
-void pvmi_collective_keep(struct pvmi_collective *c, struct pvmi_parcel *list)
+void pvmi_collective_keep(struct pvmi_collective *c, struct pvmi_parcel *p)
 {
-    struct pvmi_parcel *p;
-    size_t bytes = 0;
+    bool keep = p->bytes <= KEEP_MAX_BYTES;
 
-    DL_FOREACH (list, p)
-        bytes += p->bytes;
-    pvmi_group_keep(c->group, list);
     c->group->kept_number = c->call.number;
-    if (bytes > KEEP_MAX_BYTES)
-        pvmi_group_keep(c->group, NULL);
+    pvmi_group_keep(c->group, keep ? p : NULL);
+    if (!keep)
+        pvmi_parcel_free(p);
 }

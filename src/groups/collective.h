@@ -40,7 +40,7 @@ bool pvmi_collective_gone(const struct pvmi_collective *c, int position);
 /* Position of a task, or -1. */
 int pvmi_collective_position(const struct pvmi_collective *c, int tid);
 
-/* Keeps what was sent, to send it again if it gets lost, unless it is large; takes over the list. */
-void pvmi_collective_keep(struct pvmi_collective *c, struct pvmi_parcel *list);
+/* Keeps what was sent, to send it again if it gets lost, unless it is large; takes over p. */
+void pvmi_collective_keep(struct pvmi_collective *c, struct pvmi_parcel *p);
 
 #endif

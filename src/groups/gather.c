@@ -11,11 +11,8 @@ static void place(const struct pvmi_collect *k, char *result)
 {
     const struct pvmi_parcel *p;
 
-    DL_FOREACH (k->pieces, p) {
-        size_t part = pvmi_parcel_part_bytes(p);
-        for (int i = 0; i < p->reach; i++)
-            memcpy(result + (size_t)k->c->tree.ranks[p->start + i] * part, (char *)p->data + (size_t)i * part, part);
-    }
+    DL_FOREACH (k->pieces, p)
+        memcpy(result + (size_t)k->c->tree.ranks[p->start] * p->bytes, p->data, p->bytes);
 }
 
 int pvm_gather(void *result, void *data, int n, int type, int tag, char *group, int root)

@@ -1,7 +1,6 @@
 #include "group.h"
 #include <stdlib.h>
 #include <string.h>
-#include <utlist.h>
 #include "gserver.h"
 #include "pvm3.h"
 #include "traffic.h"
@@ -213,15 +212,10 @@ int pvmi_group_freeze(const char *name, int size)
     return code < 0 ? code : count;
 }
 
-void pvmi_group_keep(struct pvmi_group *g, struct pvmi_parcel *list)
+void pvmi_group_keep(struct pvmi_group *g, struct pvmi_parcel *p)
 {
-    struct pvmi_parcel *p, *next;
-
-    DL_FOREACH_SAFE (g->kept, p, next) {
-        DL_DELETE(g->kept, p);
-        pvmi_parcel_free(p);
-    }
-    g->kept = list;
+    pvmi_parcel_free(g->kept);
+    g->kept = p;
 }
 
 static void note_mismatch(struct pvmi_group *g, int epoch)

@@ -25,7 +25,7 @@ struct pvmi_group {
     int number;                        /* of the one in progress, or the last */
     int finished;                      /* calls below this number are over for us */
     struct pvmi_members *participants; /* of the one in progress, or NULL */
-    struct pvmi_parcel *kept;          /* what we sent in the last one, to be sent again when it was lost on the way */
+    struct pvmi_parcel *kept; /* the parts that we gave in the last one, to be sent again when lost on the way */
     int kept_number;
 
     /* barriers of a frozen group */
@@ -59,8 +59,8 @@ struct pvmi_group *pvmi_group_of(int id);
 /* Are we in it? */
 bool pvmi_group_is_member(const struct pvmi_group *g);
 
-/* Replaces what is kept for sending again; takes over the list. */
-void pvmi_group_keep(struct pvmi_group *g, struct pvmi_parcel *list);
+/* Replaces what is kept for sending again; takes over p, which may be NULL. */
+void pvmi_group_keep(struct pvmi_group *g, struct pvmi_parcel *p);
 
 /* Notes an event that the server told. */
 void pvmi_group_event(int id, int kind, int value);

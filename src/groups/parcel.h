@@ -3,8 +3,8 @@
  *
  * A parcel describes itself fully, so that whoever gets one that is not for him can pass it on without knowing the
  * group. `start` and `reach` are positions in the tree of the call (tree.h). The values are
- *   of a reduce, UP:           n, the result over those positions;
- *   of a gather UP and DOWN:   n for each of those positions.
+ *   UP:     n, the sender's own contribution: of one position;
+ *   DOWN:   n for each of those positions.
  */
 #ifndef PVMI_PARCEL_H
 #define PVMI_PARCEL_H

@@ -17,11 +17,8 @@ int pvm_reduce(void (*func)(int *type, void *x, void *y, int *n, int *info), voi
         code = PvmBadParam;
     if (code >= 0)
         code = pvmi_collect_run(&k, data);
-    if (code >= 0 && c.tree.mine == 0) {
-        code = pvmi_collect_fold(&k);
-        if (code >= 0)
-            memcpy(data, k.pieces->data, k.pieces->bytes);
-    }
+    if (code >= 0 && c.tree.mine == 0)
+        memcpy(data, k.pieces->data, k.pieces->bytes);
     pvmi_collect_free(&k);
     return pvmi_collective_end(&c, code);
 }

@@ -4,7 +4,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <utlist.h>
 #include "collective.h"
 #include "pvm3.h"
 
@@ -40,12 +39,11 @@ static struct pvmi_parcel *wrap(const struct pvmi_collective *c, const char *dat
 /* Through other members: what we send is kept, as one of them may be lost. */
 static int give_down_tree(struct pvmi_collective *c, const char *data)
 {
-    struct pvmi_parcel *p = wrap(c, data), *list = NULL;
+    struct pvmi_parcel *p = wrap(c, data);
     if (!p)
         return PvmNoMem;
     pvmi_parcel_forward(p);
-    DL_APPEND(list, p);
-    pvmi_collective_keep(c, list);
+    pvmi_collective_keep(c, p);
     return PvmOk;
 }
 

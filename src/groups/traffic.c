@@ -29,25 +29,19 @@ static void drop(struct pvmi_parcel *p)
     pvmi_parcel_free(p);
 }
 
-/* A contribution that comes after we have sent ours goes to the root as it is; the root has no more use for it. */
-static void route_up(struct pvmi_parcel *p, const struct pvmi_group *g)
+/* For us, in a call that is not over. */
+static void route_own(struct pvmi_parcel *p, const struct pvmi_group *g)
 {
-    if (g && p->call.number >= g->finished) {
+    if (g && p->call.number >= g->finished)
         store(p);
-        return;
-    }
-    if (p->call.root != pvm_mytid())
-        pvmi_parcel_send(p, p->call.root);
-    pvmi_parcel_free(p);
+    else
+        pvmi_parcel_free(p);
 }
 
 static void route_down(struct pvmi_parcel *p, const struct pvmi_group *g)
 {
     pvmi_parcel_forward(p);
-    if (g && p->call.number >= g->finished)
-        store(p);
-    else
-        pvmi_parcel_free(p);
+    route_own(p, g);
 }
 
 /* ARRIVE and RELEASE: are they of the current barrier, or one to come? Its epoch may be one that we shall hear of. */
@@ -66,28 +60,20 @@ static void route_barrier(struct pvmi_parcel *p, const struct pvmi_group *g)
         pvmi_parcel_free(p);
 }
 
-/* Sends what we sent in that call again, straight to who misses it; false when it is not there any more. */
+/* Sends its part of what we gave in that call again, straight to who misses it; false: there is none, or not any more.
+ */
 static bool resend(const struct pvmi_group *g, const struct pvmi_parcel *probe)
 {
-    struct pvmi_parcel *p;
-    bool sent = false;
+    const struct pvmi_parcel *p = g && g->kept_number == probe->call.number ? g->kept : NULL;
 
-    if (!g || g->kept_number != probe->call.number)
-        return false;
-    DL_FOREACH (g->kept, p) {
-        struct pvmi_parcel part = *p;
-        int i = 0;
-
-        while (p->way == PVMI_WAY_DOWN && i < p->reach && p->tids[i] != probe->from)
-            i++;
-        if (i == p->reach)
+    for (int i = 0; p && i < p->reach; i++) {
+        if (p->tids[i] != probe->from)
             continue;
-        if (p->way == PVMI_WAY_DOWN)
-            part = pvmi_parcel_part_of(p, i, 1);
+        struct pvmi_parcel part = pvmi_parcel_part_of(p, i, 1);
         pvmi_parcel_send(&part, probe->from);
-        sent = true;
+        return true;
     }
-    return sent;
+    return false;
 }
 
 static void answer_probe(struct pvmi_parcel *p, const struct pvmi_group *g)
@@ -109,19 +95,14 @@ static void route(struct pvmi_parcel *p)
     }
     switch (p->way) {
     case PVMI_WAY_UP:
-        route_up(p, g);
+    case PVMI_WAY_PAST:
+        route_own(p, g);
         break;
     case PVMI_WAY_DOWN:
         route_down(p, g);
         break;
     case PVMI_WAY_PROBE:
         answer_probe(p, g);
-        break;
-    case PVMI_WAY_PAST:
-        if (g && p->call.number >= g->finished)
-            store(p);
-        else
-            pvmi_parcel_free(p);
         break;
     default:
         route_barrier(p, g);
@@ -308,16 +289,9 @@ void pvmi_traffic_finish(struct pvmi_group *g)
     struct pvmi_parcel *p, *next;
 
     g->finished = g->number + 1;
-    DL_FOREACH_SAFE (stored, p, next) {
-        if (p->call.group != g->id || is_barrier(p) || p->call.number >= g->finished)
-            continue;
-        if (p->way != PVMI_WAY_UP) {
+    DL_FOREACH_SAFE (stored, p, next)
+        if (p->call.group == g->id && !is_barrier(p) && p->call.number < g->finished)
             drop(p);
-            continue;
-        }
-        DL_DELETE(stored, p);
-        route_up(p, g);
-    }
 }
 
 void pvmi_traffic_prune(const struct pvmi_group *g)

@@ -10,7 +10,7 @@
 
 #include "group.h"
 
-#define PVMI_TRAFFIC_GRACE_US 500000 /* for what may still be on its way from a member that has ended */
+#define PVMI_TRAFFIC_GRACE_US 1000000 /* for what may still be on its way from a member that has ended */
 
 /* Puts the handler in place, once per enrolment. */
 int pvmi_traffic_start(void);
@@ -46,7 +46,7 @@ struct pvmi_parcel *pvmi_traffic_take(int way, const struct pvmi_group *g, int n
 /* The same for the group's current barrier. */
 struct pvmi_parcel *pvmi_traffic_take_barrier(int way, const struct pvmi_group *g);
 
-/* The group's current call is over: what has come for it is passed on or dropped, and so will be what comes. Open. */
+/* The group's current call is over: what has come for it is dropped, and so will be what comes. */
 void pvmi_traffic_finish(struct pvmi_group *g);
 
 /* Drops what is stored for barriers that are over. */
