@@ -10,6 +10,7 @@
 #include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "collector.h"
 #include "console.h"
 #include "host.h"
 #include "job.h"
@@ -76,7 +77,8 @@ static void set_up(void)
     pvm_setopt(PvmResvTids, 1);
     pvm_setopt(PvmRoute, PvmDontRoute);
     pvm_setopt(PvmNoReset, 1);
-    trace_set_up();
+    if (!collector_wanted())
+        trace_set_up();
     console.context = pvm_newcontext();
     host_watch();
 }
@@ -99,6 +101,7 @@ int console_open(int argc, char **argv, bool *started)
     if (code < 0)
         return code;
     pvm_setopt(PvmAutoErr, 0);
+    collector_spare_console();
     console.tid = pvm_mytid();
     if (console.tid == PvmBadParam) { /* whether a daemon runs or not */
         advise("pvm: PVM_TRANSPORT or PVM_VMID is set to what cannot be used; `pvm-info -d` and `pvm-info -c` say why");

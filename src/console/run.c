@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "collector.h"
 #include "console.h"
 #include "diagnose.h"
 #include "host.h"
@@ -287,6 +288,7 @@ static void clean_up(struct run *run)
 
     if (console.lost)
         return;
+    collector_await();
     if (run->machine_is_ours) {
         int code = console_halt();
         if (code < 0)

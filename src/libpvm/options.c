@@ -229,19 +229,35 @@ void pvmi_options_inherit(struct pvmi_buf *answer)
     }
 }
 
+/* The tid last: with it the daemon begins to use all three. */
 int pvmi_options_trace_to(int tid, int context, int tag)
 {
-    int rc = tell_daemon(PvmSelfTraceTid, tid);
-    if (!rc)
-        rc = tell_daemon(PvmSelfTraceContext, context);
+    int rc = tell_daemon(PvmSelfTraceContext, context);
     if (!rc)
         rc = tell_daemon(PvmSelfTraceCode, tag);
+    if (!rc)
+        rc = tell_daemon(PvmSelfTraceTid, tid);
     if (rc)
         return rc;
     pvmi_self_trace.trctid = pvmctrc.trctid = tid;
     pvmi_self_trace.trcctx = pvmctrc.trcctx = context;
     pvmi_self_trace.trctag = pvmctrc.trctag = tag;
     pvmi_trace_update();
+    return 0;
+}
+
+int pvmi_options_output_to(int tid, int context, int tag)
+{
+    int rc = tell_daemon(PvmSelfOutputContext, context);
+    if (!rc)
+        rc = tell_daemon(PvmSelfOutputCode, tag);
+    if (!rc)
+        rc = tell_daemon(PvmSelfOutputTid, tid);
+    if (rc)
+        return rc;
+    pvmi_self_trace.outtid = pvmctrc.outtid = tid;
+    pvmi_self_trace.outctx = pvmctrc.outctx = context;
+    pvmi_self_trace.outtag = pvmctrc.outtag = tag;
     return 0;
 }
 
@@ -282,6 +298,7 @@ static int set_mask(int who, const char *mask)
         return PVMI_EPARAM;
     memcpy(to, mask, TEV_MASK_LENGTH - 1);
     to[TEV_MASK_LENGTH - 1] = '\0';
+    pvmi_options.mask_chosen[who] = true;
     pvmi_trace_update();
     return 0;
 }

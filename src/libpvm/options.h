@@ -5,6 +5,8 @@
 #ifndef PVMI_OPTIONS_H
 #define PVMI_OPTIONS_H
 
+#include <stdbool.h>
+#include "../../include/pvm3.h"
 #include "../../include/pvmtev.h"
 #include "../core/buf.h"
 
@@ -17,6 +19,7 @@ struct pvmi_options {
     int resv_tids;
     int show_tids;
     int no_reset;
+    bool mask_chosen[PvmTaskChild + 1]; /* the program has called pvm_settmask() */
 };
 
 extern struct pvmi_options pvmi_options;
@@ -33,6 +36,9 @@ void pvmi_options_announce(void);
 
 /* Sends events of ours, and of tasks we spawn, to a task from now on: 0, or why the daemon could not be told. */
 int pvmi_options_trace_to(int tid, int context, int tag);
+
+/* The same for output. */
+int pvmi_options_output_to(int tid, int context, int tag);
 
 /* On leaving: destinations are tasks of the machine that is left. */
 void pvmi_options_forget(void);

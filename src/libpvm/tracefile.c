@@ -102,8 +102,8 @@ static int await_answer(int child, char *text)
 /* Holding the entry `starting`. */
 static int start(char *why)
 {
-    char program[PATH_MAX];
-    if (pvmi_program_find("pvm-trace", program, sizeof program)) {
+    char found[PATH_MAX], program[PATH_MAX];
+    if (pvmi_program_find("pvm-trace", found, sizeof found) || !realpath(found, program)) {
         strcpy(why, "found no pvm-trace in PVM_ROOT's bin, nor beside this program, nor in PATH");
         return PvmNoFile;
     }
@@ -166,16 +166,16 @@ static int take_path(const char *setting)
     return setenv("PVM_TRACE", path, 1) ? PVMI_ENOMEM : 0;
 }
 
-/* All of it, unless the user has chosen. */
+/* All of it, unless the user or the program has chosen. */
 static void choose_events(void)
 {
-    struct Pvmtracer *tracers[] = {&pvmi_self_trace, &pvmctrc};
-    bool chosen = *pvmi_config_text(PVMI_SETTING_TRACE_MASK);
-    for (int t = 0; t < 2; t++) {
+    struct Pvmtracer *tracers[] = {[PvmTaskSelf] = &pvmi_self_trace, [PvmTaskChild] = &pvmctrc};
+    for (int who = PvmTaskSelf; who <= PvmTaskChild; who++) {
+        bool chosen = pvmi_options.mask_chosen[who] || *pvmi_config_text(PVMI_SETTING_TRACE_MASK);
         for (int event = 0; event <= TEV_MAX && !chosen; event++)
-            TEV_MASK_SET(tracers[t]->tmask, event);
-        if (!tracers[t]->trcopt)
-            tracers[t]->trcopt = PvmTraceFull;
+            TEV_MASK_SET(tracers[who]->tmask, event);
+        if (!tracers[who]->trcopt)
+            tracers[who]->trcopt = PvmTraceFull;
     }
 }
 

@@ -14,11 +14,22 @@
 #include "message.h"
 #include "record.h"
 
-enum { SYNC_SAMPLES = 8, LOOK_MS = 200, LATECOMER_MS = 100, FILE_BUFFER_BYTES = 1 << 18, NAME_BYTES = 1200 };
+enum {
+    SYNC_SAMPLES = 8,
+    LOOK_MS = 200,
+    LATECOMER_MS = 100,
+    LOCK_LIMIT_MS = 5000,
+    EXPECTED_LIMIT_US = 3000000, /* how long we wait for tasks that say nothing, after all others */
+    FILE_BUFFER_BYTES = 1 << 18,
+    NAME_BYTES = 1200
+};
+
+/* A task that was spawned and says nothing may do so yet, or be none of the program's that is traced (pvmgs). */
+enum state { EXPECTED, LIVING, ENDED };
 
 struct known {
     int tid; /* of a task or a host */
-    bool ended;
+    enum state state;
     UT_hash_handle hh;
 };
 
@@ -28,7 +39,8 @@ static struct {
     char entry[NAME_BYTES]; /* in the mailbox */
     int context, tid;
     struct known *tasks, *hosts;
-    int living;
+    int count[ENDED + 1];  /* of tasks, by state */
+    int64_t last_heard_us; /* when the last message came */
     int64_t events, lost;
     bool failed; /* the file takes no more */
     struct message_layouts *layouts;
@@ -89,7 +101,11 @@ static FILE *open_file(const char *path, char *why, size_t size)
         snprintf(why, size, "cannot write %s: %s", path, strerror(errno));
         return NULL;
     }
-    if (flock(fd, LOCK_EX | LOCK_NB)) {
+    for (int waited_ms = 0; flock(fd, LOCK_EX | LOCK_NB); waited_ms += LATECOMER_MS) {
+        if (errno == EWOULDBLOCK && waited_ms < LOCK_LIMIT_MS) { /* the run before may be ending */
+            usleep(LATECOMER_MS * 1000);
+            continue;
+        }
         snprintf(why, size, "%s is being written by the trace of another program", path);
         close(fd);
         return NULL;
@@ -173,15 +189,24 @@ static void record_by_machine(int tid)
         record_task(collector.file, tid, tasks[0].ti_ptid, tasks[0].ti_host, tasks[0].ti_a_out);
 }
 
-/* A task of the program, for whose end we wait. `birth` is the daemon's event of it, or NULL. */
-static void meet_task(int tid, const struct event *birth)
+static void move_task(struct known *k, enum state to)
 {
-    if (tid <= 0 || tid == collector.tid || find(collector.tasks, tid))
-        return;
-    struct known *k = new_known(tid);
-    if (!k)
+    collector.count[k->state]--;
+    collector.count[to]++;
+    k->state = to;
+}
+
+/* A task of the program: LIVING when it is known to be traced. `birth` is the daemon's event of it, or NULL. */
+static void meet_task(int tid, enum state state, const struct event *birth)
+{
+    struct known *k = find(collector.tasks, tid);
+    if (k && k->state == EXPECTED)
+        move_task(k, state);
+    if (tid <= 0 || tid == collector.tid || k || !(k = new_known(tid)))
         return;
     HASH_ADD_INT(collector.tasks, tid, k);
+    k->state = state;
+    collector.count[state]++;
     const struct field *name = event_field(birth, TEV_DID_TN);
     meet_host(pvm_tidtohost(tid));
     if (name && name->kind == FIELD_TEXT)
@@ -189,17 +214,15 @@ static void meet_task(int tid, const struct event *birth)
                     name->text);
     else
         record_by_machine(tid);
-    k->ended = pvm_notify(PvmTaskExit, COLLECT_ENDED, 1, &tid) < 0;
-    collector.living += !k->ended;
+    if (pvm_notify(PvmTaskExit, COLLECT_ENDED, 1, &tid) < 0)
+        move_task(k, ENDED);
 }
 
 static void task_ended(int tid)
 {
     struct known *k = find(collector.tasks, tid);
-    if (!k || k->ended)
-        return;
-    k->ended = true;
-    collector.living--;
+    if (k)
+        move_task(k, ENDED);
 }
 
 /* ---- events ---- */
@@ -207,10 +230,10 @@ static void task_ended(int tid)
 static void take_event(const struct event *e, void *arg)
 {
     (void)arg;
-    meet_task(e->tid, e->what == TEV_NEWTASK ? e : NULL);
+    meet_task(e->tid, LIVING, e->what == TEV_NEWTASK ? e : NULL);
     const struct field *children = e->what == TEV_SPAWN ? event_field(e, TEV_DID_STL) : NULL;
     for (int i = 0; children && children->kind == FIELD_NUMBERS && i < children->count; i++)
-        meet_task((int)children->numbers[i], NULL); /* they may not have enrolled yet */
+        meet_task((int)children->numbers[i], EXPECTED, NULL);
     if (collector.failed)
         return;
     record_event(collector.file, e);
@@ -240,26 +263,36 @@ static bool serve_one(int limit_ms)
     }
     if (mid < 0)
         told_to_end = 1; /* the daemon has ended */
-    if (mid > 0)
+    if (mid > 0) {
+        collector.last_heard_us = now_us();
         handle_message(mid);
+    }
     return mid > 0;
 }
 
-/* Nobody is left. Who enrols just now no longer finds us, or has something to say. */
-static bool all_is_said(void)
+/* Whether a task that is expected may still speak. */
+static bool somebody_is_expected(void)
+{
+    return collector.count[EXPECTED] > 0 && now_us() - collector.last_heard_us < EXPECTED_LIMIT_US;
+}
+
+/* Nobody is left who is known to be traced. A program that begins now makes a collector of its own. */
+static void say_farewell(void)
 {
     pvm_delinfo(collector.entry, 0, PvmMboxDefault);
-    while (serve_one(LATECOMER_MS))
+    while (!told_to_end && !collector.count[LIVING] && (serve_one(LATECOMER_MS) || somebody_is_expected()))
         ;
-    if (collector.living > 0 && !told_to_end)
+    if (collector.count[LIVING] && !told_to_end)
         announce("");
-    return collector.living == 0;
 }
 
 static void serve(void)
 {
-    while (!told_to_end && (collector.living > 0 || !all_is_said()))
+    while (!told_to_end && collector.count[LIVING]) {
         serve_one(LOOK_MS);
+        if (!collector.count[LIVING])
+            say_farewell();
+    }
     while (serve_one(0)) /* told to end: what is here already */
         ;
 }
@@ -333,7 +366,7 @@ int collect(const char *path, int context)
     } else {
         record_begin(collector.file, now_us());
         meet_host(pvm_tidtohost(collector.tid));
-        meet_task(pvm_parent(), NULL);
+        meet_task(pvm_parent(), LIVING, NULL);
         serve();
     }
     end();

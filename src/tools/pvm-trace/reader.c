@@ -11,7 +11,7 @@
 #include <jansson.h>
 #include "record.h"
 
-enum { WRITER_LIMIT_MS = 3000, PAUSE_MS = 20, LINE_MAX_BYTES = 1 << 26 };
+enum { WRITER_LIMIT_MS = 5000, PAUSE_MS = 20, LINE_MAX_BYTES = 1 << 26 };
 
 /* ---- fields ---- */
 
