@@ -123,7 +123,9 @@ static int set_start(struct reader *r, struct pvmd_host_spec *spec, const char *
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(value, known[i]))
             return set_text(&spec->start, value, strlen(value));
-    return fault(r, "so=%s: how to start the daemon must be one of ms (by hand), local, ssh, rsh", value);
+    return fault(
+        r, "so=%s: how to start the daemon must be one of ms (by hand), pw (asking for a password), local, ssh, rsh",
+        value);
 }
 
 static int set_checked(struct reader *r, char **field, const char *option, const char *value, bool valid)

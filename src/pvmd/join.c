@@ -16,6 +16,7 @@
 #include "link.h"
 #include "listen.h"
 #include "liveness.h"
+#include "logfile.h"
 #include "manual.h"
 #include "pvm3.h"
 #include "resolve.h"
@@ -386,9 +387,12 @@ int pvmd_net_start(void)
 static void hostfile_added(void *arg, unsigned count, const int *status, const char *const *why)
 {
     unsigned good = 0;
-    (void)arg, (void)why;
-    for (unsigned i = 0; i < count; i++)
+    (void)arg;
+    for (unsigned i = 0; i < count; i++) {
         good += status[i] >= 0;
+        if (status[i] == PvmAlready && why[i]) /* how to start it by hand: holds the secret, so it is not for the log */
+            pvmd_logfile_tell(why[i]);
+    }
     pvmi_log(PVMI_LOG_INFO, "%u of %u hosts of the hostfile are added", good, count);
 }
 

@@ -15,6 +15,7 @@
 #include "../core/error.h"
 #include "../core/log.h"
 #include "../core/proto.h"
+#include "password.h"
 #include "pvm3.h"
 
 #define LINGER_S  10. /* for a released command to end by itself */
@@ -535,4 +536,5 @@ void pvmd_launch_stop(void)
             waitpid(l->pid, NULL, 0);
         free_launch(l);
     }
+    pvmd_password_stop();
 }

@@ -1,9 +1,10 @@
-/* launch_ssh.c - OpenSSH's client, which must get in without asking: by key or agent. */
+/* launch_ssh.c - OpenSSH's client, which must get in without asking: by key or agent; or may ask, for so=pw. */
 #include <stdlib.h>
 #include "../core/config.h"
 #include "launch.h"
+#include "password.h"
 
-static void command(const struct pvmd_launch_order *o, struct pvmd_command *c)
+static void add_ssh(const struct pvmd_launch_order *o, struct pvmd_command *c, const char *batch_mode)
 {
     char *remote = pvmd_launch_remote_command(o);
     long connect_s =
@@ -11,7 +12,7 @@ static void command(const struct pvmd_launch_order *o, struct pvmd_command *c)
     pvmd_command_add(c, "ssh");
     pvmd_command_add(c, "-T");
     pvmd_command_add(c, "-x");
-    pvmd_command_add(c, "-oBatchMode=yes");
+    pvmd_command_addf(c, "-oBatchMode=%s", batch_mode);
     pvmd_command_addf(c, "-oConnectTimeout=%ld", connect_s > 1 ? connect_s : 1);
     if (o->login) {
         pvmd_command_add(c, "-l");
@@ -24,5 +25,25 @@ static void command(const struct pvmd_launch_order *o, struct pvmd_command *c)
     free(remote);
 }
 
+static void command(const struct pvmd_launch_order *o, struct pvmd_command *c)
+{
+    add_ssh(o, c, "yes");
+}
+
+/* At our terminal by ourselves, else with the program that the user has set. */
+static void asking_command(const struct pvmd_launch_order *o, struct pvmd_command *c)
+{
+    const char *terminal = pvmd_password_terminal();
+    pvmd_command_add(c, "env");
+    pvmd_command_add(c, "SSH_ASKPASS_REQUIRE=force");
+    if (terminal) {
+        pvmd_command_addf(c, "SSH_ASKPASS=%s", pvmd_launch_own_path());
+        pvmd_command_addf(c, PVMD_ASK_AT "=%s", terminal);
+    }
+    add_ssh(o, c, "no");
+}
+
 const struct pvmd_launcher pvmd_launch_ssh = {
     .name = "ssh", .label = "ssh", .summary = "ssh, by key or agent (the default)", .command = command};
+const struct pvmd_launcher pvmd_launch_password = {
+    .name = "pw", .label = "ssh", .summary = "ssh, which may ask for a password (so=pw)", .command = asking_command};

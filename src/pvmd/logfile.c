@@ -73,6 +73,12 @@ void pvmd_logfile_output(pvmi_tid tid, const char *text, size_t length)
     write_line(line, n);
 }
 
+void pvmd_logfile_tell(const char *text)
+{
+    if (attached)
+        fprintf(stderr, "pvmd3: %s\n", text);
+}
+
 /* ---- the file ---- */
 
 /* The last log moves aside, if it is ours to move. */

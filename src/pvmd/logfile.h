@@ -25,6 +25,9 @@ int pvmd_logfile_mask(void);
 /* A line of a task's output. */
 void pvmd_logfile_output(pvmi_tid tid, const char *text, size_t length);
 
+/* What must not be kept, such as a secret, to who started us; nothing after pvmd_logfile_detach(). */
+void pvmd_logfile_tell(const char *text);
+
 void pvmd_logfile_close(void);
 
 #endif

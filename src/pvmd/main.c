@@ -6,6 +6,7 @@
 #include "../core/dsig.h"
 #include "../core/proto.h"
 #include "daemon.h"
+#include "password.h"
 #include "pvm3.h"
 
 /* Visible: argp looks for this variable. */
@@ -75,6 +76,10 @@ static error_t parse(int key, char *text, struct argp_state *state)
 int main(int argc, char **argv)
 {
     static const struct argp parser = {.options = arguments, .parser = parse, .args_doc = "[HOSTFILE]", .doc = doc};
+    const char *terminal = getenv(PVMD_ASK_AT);
+    if (terminal && argc == 2 && argv[1][0] != '-') /* ssh has a question: we are not to be a daemon */
+        return pvmd_password_ask(terminal, argv[1]);
+    unsetenv(PVMD_ASK_AT);
     struct pvmd_options options = {.debug_mask = (int)pvmi_config_integer(PVMI_SETTING_DEBUG_MASK)};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     return pvmd_run(&options);

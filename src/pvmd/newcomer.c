@@ -11,6 +11,7 @@
 #include "daemon.h"
 #include "link.h"
 #include "manual.h"
+#include "password.h"
 #include "pvm3.h"
 #include "startup.h"
 
@@ -76,7 +77,7 @@ void pvmd_newcomer_clear(struct pvmd_newcomer *n)
 static void limit_event(struct ev_loop *loop, ev_timer *w, int events)
 {
     struct pvmd_newcomer *n = w->data;
-    double limit_s = start_limit_s();
+    double limit_s = n->limit_s;
     (void)loop, (void)events;
     if (n->phase == PVMD_NEWCOMER_NAME) {
         pvmd_newcomer_fail(n, PvmNoHost, "the name service has not found %s within %g s", target_of(n), limit_s);
@@ -169,10 +170,12 @@ static void launch_failed(void *owner, int code, const char *why)
     n->launch = NULL;
     if (code == PvmCantStart && wants_password(n))
         pvmd_newcomer_fail(
-            n, code,
-            "%s (so=pw: dpvm does not ask for passwords; let ssh in by key, see ssh-copy-id, or start the "
-            "daemon by hand with so=ms)",
-            why);
+            n, code, "%s (so=pw: %s; or let ssh in by key, see ssh-copy-id, or start the daemon by hand with so=ms)",
+            why,
+            n->launcher == &pvmd_launch_password
+                ? "the password must be right"
+                : "a password can be asked for where pvmd3 runs in the foreground of a "
+                  "terminal, or SSH_ASKPASS is set");
     else if (code == PvmCantStart && !n->found.count)
         pvmd_newcomer_fail(n, PvmNoHost, "%s: %s; %s", target_of(n), n->not_found, why);
     else
@@ -187,11 +190,22 @@ static const char *daemon_path(const struct pvmd_newcomer *n)
     return *path ? path : NULL;
 }
 
+/* Begins anew. */
+static void set_limit(struct pvmd_newcomer *n, double limit_s)
+{
+    n->limit_s = limit_s;
+    ev_timer_stop(pvmd.loop, &n->limit);
+    ev_timer_set(&n->limit, limit_s, 0.);
+    ev_timer_start(pvmd.loop, &n->limit);
+}
+
 static void start_launch(struct pvmd_newcomer *n)
 {
     struct pvmd_launch_order order = {.target = target_of(n), .login = n->spec.login, .daemon_path = daemon_path(n)};
     char why[256] = "out of memory", *text = format_text(n);
     n->phase = PVMD_NEWCOMER_LAUNCH;
+    if (n->launcher == &pvmd_launch_password && n->limit_s < PVMD_PASSWORD_LIMIT_S)
+        set_limit(n, PVMD_PASSWORD_LIMIT_S);
     if (text)
         n->launch = pvmd_launch_start(pvmd.loop, n->launcher, &order, text, &launch_events, n, why, sizeof why);
     if (text)
@@ -237,11 +251,14 @@ static const struct pvmd_launcher *choose_launcher(const struct pvmd_newcomer *n
         asked = pvmi_config_text(PVMI_SETTING_LAUNCHER);
     else if (!strcmp(asked, "ms"))
         asked = "manual";
-    if (strcmp(asked, "auto"))
-        return pvmd_launcher_find(asked);
-    if (n->found.count && pvmd_address_is_loopback(&n->found.list[0]))
-        return &pvmd_launch_local;
-    return *pvmi_config_text(PVMI_SETTING_RSH) ? &pvmd_launch_rsh : &pvmd_launch_ssh;
+    if (!strcmp(asked, "auto")) {
+        if (n->found.count && pvmd_address_is_loopback(&n->found.list[0]))
+            return &pvmd_launch_local;
+        asked = *pvmi_config_text(PVMI_SETTING_RSH) ? "rsh" : "ssh";
+    }
+    if (!strcmp(asked, "ssh") && wants_password(n) && pvmd_password_can_ask())
+        return &pvmd_launch_password;
+    return pvmd_launcher_find(asked);
 }
 
 static void launch(struct pvmd_newcomer *n)
@@ -269,7 +286,8 @@ static void resolved(void *arg, const struct pvmd_addresses *found, const char *
 
 void pvmd_newcomer_begin(struct pvmd_newcomer *n)
 {
-    ev_timer_init(&n->limit, limit_event, start_limit_s(), 0.);
+    n->limit_s = start_limit_s();
+    ev_timer_init(&n->limit, limit_event, n->limit_s, 0.);
     n->limit.data = n;
     ev_timer_start(pvmd.loop, &n->limit);
     n->phase = PVMD_NEWCOMER_NAME;

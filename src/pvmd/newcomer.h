@@ -34,6 +34,7 @@ struct pvmd_newcomer {
     char not_found[128];         /* its words when it found nothing */
     struct pvmd_launch *launch;
     ev_timer limit;
+    double limit_s;
     /* Called once, when LINKED or DONE, from the loop or from pvmd_newcomer_begin(). */
     void (*settled)(struct pvmd_newcomer *n);
     void *owner;
