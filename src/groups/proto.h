@@ -25,6 +25,10 @@
  * of a collective call: the server counts them for each member, until the group is frozen and its members count
  * themselves. All members that enter the same call get the same list, that of the time when the first one entered it.
  *
+ * Two requests without a body are those of PVM 3.4's own tools: OLD_PRINT asks for all groups on the server's stdout;
+ * OLD_LIST is answered with its own tag: number of groups, then for each: int length of the name, the name as a string,
+ * ints size, instances, barrier count (-1: none), reached, a tid for each instance (-1: free), reached x int tid.
+ *
  * Among members, context PVMI_GROUP_CTX_MEMBERS, tag PVMI_GROUP_TRAFFIC: int way, then a parcel (parcel.h); or, from
  * the server, PVMI_WAY_EVENT: ints group id, kind (enum pvmi_group_event), value. Messages from a daemon with this tag
  * are notices of the server's exit. It is one tag, because a message handler of ours for any tag would forbid the user
@@ -46,6 +50,8 @@
 #define PVMI_GROUP_MEMBERS_MAX (1 << 20)
 
 enum pvmi_group_tag {
+    PVMI_GROUP_OLD_PRINT = 9,
+    PVMI_GROUP_OLD_LIST = 10,
     PVMI_GROUP_JOIN = (int)0x80050001,
     PVMI_GROUP_LEAVE,
     PVMI_GROUP_LIST,

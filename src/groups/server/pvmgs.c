@@ -10,6 +10,7 @@
 #include "../name.h"
 #include "calls.h"
 #include "meeting.h"
+#include "old.h"
 #include "pvm3.h"
 #include "reply.h"
 #include "roster.h"
@@ -202,10 +203,10 @@ static void handle_message(int mid)
     int tid = 0;
 
     pvm_bufinfo(mid, NULL, &r.operation, &r.from);
-    if (r.operation != PVMI_GROUP_GONE)
-        handle_request(&r);
-    else if (pvm_upkint(&tid, 1, 1) >= 0)
+    if (r.operation == PVMI_GROUP_GONE && pvm_upkint(&tid, 1, 1) >= 0)
         task_ended(tid);
+    else if (r.operation != PVMI_GROUP_GONE && !old_request(r.from, r.operation))
+        handle_request(&r);
 }
 
 /* Until we are cut off from the daemon. */
