@@ -3,6 +3,7 @@
  * and its root releases all. In every other case the server counts.
  */
 #include <stdlib.h>
+#include "../libpvm/call.h"
 #include "group.h"
 #include "gserver.h"
 #include "pvm3.h"
@@ -170,9 +171,12 @@ static int pass(const char *group, int count)
 int pvm_barrier(char *group, int count)
 {
     struct pvmi_guard guard;
-    int code = pvmi_session_begin(&guard, group, 1);
 
+    PVMI_BEGIN(TEV_BARRIER, PVMI_STRING(GN, group), PVMI_INT(GBC, count));
+    int code = pvmi_session_begin(&guard, group, 1);
     if (code >= 0)
         code = pass(group, count);
-    return pvmi_session_end(&guard, code);
+    code = pvmi_session_end(&guard, code);
+    PVMI_END(TEV_BARRIER, PVMI_INT(CC, code));
+    return code;
 }

@@ -3,6 +3,7 @@
  * each host.
  */
 #include <stdlib.h>
+#include "../libpvm/call.h"
 #include "group.h"
 #include "pvm3.h"
 #include "session.h"
@@ -50,14 +51,19 @@ static int send_to(int *tids, int n, int tag)
 int pvm_bcast(char *group, int tag)
 {
     struct pvmi_guard guard;
-    int *tids = NULL, code = pvmi_session_begin(&guard, group, 0);
+    int *tids = NULL;
     bool incomplete = false;
 
+    PVMI_BEGIN(TEV_BCAST, PVMI_STRING(GN, group), PVMI_INT(MC, tag));
+    int code = pvmi_session_begin(&guard, group, 0);
     if (code >= 0)
         code = find_receivers(group, &tids, &incomplete);
     code = pvmi_session_end(&guard, code);
-    if (code > 0)
-        code = send_to(tids, code, tag);
+    int n = code > 0 ? code : 0;
+    if (n > 0)
+        code = send_to(tids, n, tag);
+    code = pvmi_guard_result(code >= 0 && incomplete ? PvmNoTask : code);
+    PVMI_END(TEV_BCAST, PVMI_INT(CC, code), PVMI_INTS(MDL, tids, n));
     free(tids);
-    return pvmi_guard_result(code >= 0 && incomplete ? PvmNoTask : code);
+    return code;
 }

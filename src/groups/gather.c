@@ -3,6 +3,7 @@
  */
 #include <string.h>
 #include <utlist.h>
+#include "../libpvm/call.h"
 #include "collect.h"
 #include "pvm3.h"
 
@@ -19,6 +20,8 @@ int pvm_gather(void *result, void *data, int n, int type, int tag, char *group, 
 {
     struct pvmi_collective c;
     struct pvmi_collect k = {.c = &c};
+
+    PVMI_BEGIN(TEV_GATHER, PVMI_STRING(GN, group), PVMI_INT(MC, tag));
     int code = pvmi_collective_begin(&c, PVMI_GATHER, group, n, type, tag, root);
 
     if (code >= 0 && (!data || (c.tree.mine == 0 && !result)))
@@ -28,5 +31,7 @@ int pvm_gather(void *result, void *data, int n, int type, int tag, char *group, 
     if (code >= 0 && c.tree.mine == 0)
         place(&k, result);
     pvmi_collect_free(&k);
-    return pvmi_collective_end(&c, code);
+    code = pvmi_collective_end(&c, code);
+    PVMI_END(TEV_GATHER, PVMI_INT(CC, code));
+    return code;
 }

@@ -1,6 +1,7 @@
 /*
  * membership.c - joining, leaving and freezing groups, and looking at them.
  */
+#include "../libpvm/call.h"
 #include "group.h"
 #include "gserver.h"
 #include "pvm3.h"
@@ -9,31 +10,40 @@
 int pvm_joingroup(char *group)
 {
     struct pvmi_guard guard;
-    int code = pvmi_session_begin(&guard, group, 1);
 
+    PVMI_BEGIN(TEV_JOINGROUP, PVMI_STRING(GN, group));
+    int code = pvmi_session_begin(&guard, group, 1);
     if (code >= 0)
         code = pvmi_group_join(group);
-    return pvmi_session_end(&guard, code);
+    code = pvmi_session_end(&guard, code);
+    PVMI_END(TEV_JOINGROUP, PVMI_INT(CC, code));
+    return code;
 }
 
 int pvm_lvgroup(char *group)
 {
     struct pvmi_guard guard;
-    int code = pvmi_session_begin(&guard, group, 1);
 
+    PVMI_BEGIN(TEV_LVGROUP, PVMI_STRING(GN, group));
+    int code = pvmi_session_begin(&guard, group, 1);
     if (code >= 0)
         code = pvmi_group_leave(group);
-    return pvmi_session_end(&guard, code);
+    code = pvmi_session_end(&guard, code);
+    PVMI_END(TEV_LVGROUP, PVMI_INT(CC, code));
+    return code;
 }
 
 int pvm_freezegroup(char *group, int size)
 {
     struct pvmi_guard guard;
-    int code = pvmi_session_begin(&guard, group, 1);
 
+    PVMI_BEGIN(PVMI_UNTRACED);
+    int code = pvmi_session_begin(&guard, group, 1);
     if (code >= 0)
         code = pvmi_group_freeze(group, size);
-    return pvmi_session_end(&guard, code);
+    code = pvmi_session_end(&guard, code);
+    PVMI_END(PVMI_UNTRACED);
+    return code;
 }
 
 static int size_of(const struct pvmi_members *list, int unused)
@@ -72,17 +82,26 @@ static int look_up(const char *group, int (*what)(const struct pvmi_members *lis
 
 int pvm_gsize(char *group)
 {
-    return look_up(group, size_of, 0);
+    PVMI_BEGIN(TEV_GSIZE, PVMI_STRING(GN, group));
+    int code = look_up(group, size_of, 0);
+    PVMI_END(TEV_GSIZE, PVMI_INT(GS, code));
+    return code;
 }
 
 int pvm_gettid(char *group, int inst)
 {
-    return look_up(group, tid_of, inst);
+    PVMI_BEGIN(TEV_GETTID, PVMI_STRING(GN, group), PVMI_INT(GI, inst));
+    int code = look_up(group, tid_of, inst);
+    PVMI_END(TEV_GETTID, PVMI_INT(GT, code));
+    return code;
 }
 
 int pvm_getinst(char *group, int tid)
 {
-    return look_up(group, instance_of, tid);
+    PVMI_BEGIN(TEV_GETINST, PVMI_STRING(GN, group), PVMI_INT(GT, tid));
+    int code = look_up(group, instance_of, tid);
+    PVMI_END(TEV_GETINST, PVMI_INT(GI, code));
+    return code;
 }
 
 /* Tid of the group server, which is started if there is none. Part of the interface of the reference. */
@@ -91,9 +110,12 @@ int gs_getgstid(void);
 int gs_getgstid(void)
 {
     struct pvmi_guard guard;
-    int code = pvmi_session_begin(&guard, "*", 0);
 
+    PVMI_BEGIN(PVMI_UNTRACED);
+    int code = pvmi_session_begin(&guard, "*", 0);
     if (code >= 0)
         code = pvmi_gserver_tid();
-    return pvmi_session_end(&guard, code);
+    code = pvmi_session_end(&guard, code);
+    PVMI_END(PVMI_UNTRACED);
+    return code;
 }

@@ -3,6 +3,7 @@
  * as they are; so do the root's when it fails.
  */
 #include <string.h>
+#include "../libpvm/call.h"
 #include "collect.h"
 #include "pvm3.h"
 
@@ -11,6 +12,8 @@ int pvm_reduce(void (*func)(int *type, void *x, void *y, int *n, int *info), voi
 {
     struct pvmi_collective c;
     struct pvmi_collect k = {.c = &c, .reduce = func};
+
+    PVMI_BEGIN(TEV_REDUCE, PVMI_STRING(GN, group), PVMI_INT(MC, tag));
     int code = pvmi_collective_begin(&c, PVMI_REDUCE, group, n, type, tag, root);
 
     if (code >= 0 && (!func || !data))
@@ -20,5 +23,7 @@ int pvm_reduce(void (*func)(int *type, void *x, void *y, int *n, int *info), voi
     if (code >= 0 && c.tree.mine == 0)
         memcpy(data, k.pieces->data, k.pieces->bytes);
     pvmi_collect_free(&k);
-    return pvmi_collective_end(&c, code);
+    code = pvmi_collective_end(&c, code);
+    PVMI_END(TEV_REDUCE, PVMI_INT(CC, code));
+    return code;
 }

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "../libpvm/call.h"
 #include "collective.h"
 #include "pvm3.h"
 
@@ -156,11 +157,15 @@ static int take(struct scatter *s)
 int pvm_scatter(void *result, void *data, int n, int type, int tag, char *group, int root)
 {
     struct scatter s = {.result = result};
+
+    PVMI_BEGIN(TEV_SCATTER, PVMI_STRING(GN, group), PVMI_INT(MC, tag));
     int code = pvmi_collective_begin(&s.c, PVMI_SCATTER, group, n, type, tag, root);
 
     if (code >= 0 && (!result || (s.c.tree.mine == 0 && !data)))
         code = PvmBadParam;
     if (code >= 0)
         code = s.c.tree.mine == 0 ? give(&s, data) : take(&s);
-    return pvmi_collective_end(&s.c, code);
+    code = pvmi_collective_end(&s.c, code);
+    PVMI_END(TEV_SCATTER, PVMI_INT(CC, code));
+    return code;
 }

@@ -121,6 +121,16 @@ static int put_number(const char *name, int index, int flags, int number)
     return rc;
 }
 
+int pvmi_mbox_put(const char *name, int flags, const struct pvmi_message *m)
+{
+    return put(name, INDEX_ANY, flags, m);
+}
+
+int pvmi_mbox_get(const char *name, int index, int flags, struct pvmi_message **m)
+{
+    return get(name, index, flags, m);
+}
+
 int pvmi_mbox_announce(const char *name, int flags)
 {
     return put_number(name, INDEX_ANY, flags, (int)pvmi_task.tid);

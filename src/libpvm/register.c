@@ -1,6 +1,7 @@
 /* register.c - tasks with a duty for the machine: resource manager, hoster, tasker, tracer. */
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include "../core/error.h"
 #include "../core/proto.h"
 #include "call.h"
@@ -9,6 +10,7 @@
 #include "perror.h"
 #include "request.h"
 #include "task.h"
+#include "tracer.h"
 
 /* Asks for a duty, or to be free of it; our daemon knows who else has it. */
 static int request_role(enum pvmi_register_role role, bool on)
@@ -27,17 +29,24 @@ static int request_role(enum pvmi_register_role role, bool on)
 /* A duty and its entry in the mailbox, where programs look who has it. */
 struct duty {
     enum pvmi_register_role role;
-    const char *name; /* mailbox class */
-    pvmi_tid holder;  /* our tid when we have it; after pvm_exit() it is not ours any more */
-    int index;        /* of the entry */
+    const char *name;                 /* mailbox class */
+    pvmi_tid holder;                  /* our tid when we have it; after pvm_exit() it is not ours any more */
+    int index;                        /* of the entry */
+    const struct pvmi_message *entry; /* NULL: our tid */
 };
+
+static int announce(const struct duty *d)
+{
+    return d->entry ? pvmi_mbox_put(d->name, PvmMboxMultiInstance, d->entry)
+                    : pvmi_mbox_announce(d->name, PvmMboxMultiInstance);
+}
 
 static int take_duty(struct duty *d)
 {
     int rc = request_role(d->role, true);
     if (rc)
         return rc;
-    rc = pvmi_mbox_announce(d->name, PvmMboxMultiInstance);
+    rc = announce(d);
     if (rc < 0) {
         request_role(d->role, false);
         return rc;
@@ -98,33 +107,40 @@ int pvm_reg_rm(struct pvmhostinfo **hosts)
 }
 
 /* Where tasks that are spawned from now on send traces and output, and what they trace. */
-static void set_destinations(int tctx, int ttag, int octx, int otag, const char *tmask, int tbuf, int topt)
+static void set_destinations(const struct Pvmtracer *tracer)
 {
-    pvmctrc.trctid = (int)pvmi_task.tid;
-    pvmctrc.trcctx = tctx;
-    pvmctrc.trctag = ttag;
-    pvmctrc.outtid = (int)pvmi_task.tid;
-    pvmctrc.outctx = octx;
-    pvmctrc.outtag = otag;
-    pvmctrc.trcbuf = tbuf;
-    pvmctrc.trcopt = topt;
-    if (tmask) {
-        Pvmtmask mask = {0};
-        for (int i = 0; i < TEV_MASK_LENGTH - 1 && tmask[i]; i++)
-            mask[i] = tmask[i];
-        pvm_settmask(PvmTaskChild, mask);
-    }
+    Pvmtmask mask;
+    memcpy(mask, pvmctrc.tmask, sizeof mask);
+    pvmctrc = *tracer;
+    if (!*tracer->tmask)
+        memcpy(pvmctrc.tmask, mask, sizeof mask);
+}
+
+static int toggle_tracer(const struct Pvmtracer *t)
+{
+    static struct duty tracer = {.role = PVMI_ROLE_TRACER, .name = PVMTRACERCLASS};
+    int rc = pvmi_task_need();
+    struct pvmi_message *entry = rc ? NULL : pvmi_tracer_entry(t);
+    if (!entry)
+        return rc ? rc : PVMI_ENOMEM;
+    tracer.entry = entry;
+    rc = toggle_duty(&tracer);
+    pvmi_message_unref(entry);
+    if (!rc && tracer.holder == pvmi_task.tid)
+        set_destinations(t);
+    return rc;
 }
 
 int pvm_reg_tracer(int tctx, int ttag, int octx, int otag, char *tmask, int tbuf, int topt)
 {
-    static struct duty tracer = {.role = PVMI_ROLE_TRACER, .name = PVMTRACERCLASS};
+    struct Pvmtracer tracer = {
+        .trcctx = tctx, .trctag = ttag, .outctx = octx, .outtag = otag, .trcbuf = tbuf, .trcopt = topt};
     PVMI_BEGIN(TEV_REG_TRACER, PVMI_INT(TRC, tctx), PVMI_INT(TRT, ttag), PVMI_INT(TRX, octx), PVMI_INT(TRO, otag),
                PVMI_STRING(TRM, tmask), PVMI_INT(TRB, tbuf), PVMI_INT(TRL, topt));
-    int rc = toggle_duty(&tracer);
-    if (!rc && tracer.holder == pvmi_task.tid)
-        set_destinations(tctx, ttag, octx, otag, tmask, tbuf, topt);
-    rc = pvmi_return("pvm_reg_tracer", rc);
+    if (tmask)
+        strncpy(tracer.tmask, tmask, sizeof tracer.tmask - 1);
+    tracer.trctid = tracer.outtid = pvmi_task_need() ? 0 : (int)pvmi_task.tid;
+    int rc = pvmi_return("pvm_reg_tracer", toggle_tracer(&tracer));
     PVMI_END(TEV_REG_TRACER, PVMI_INT(CC, rc));
     return rc;
 }

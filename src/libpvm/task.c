@@ -29,6 +29,8 @@
 #include "request.h"
 #include "route.h"
 #include "trace.h"
+#include "tracefile.h"
+#include "tracer.h"
 #include "wait.h"
 
 #define CONNECT_LIMIT_US 30000000 /* for the daemon to take the connection and to answer */
@@ -174,6 +176,8 @@ int pvmi_task_enrol(void)
     if (!pvmi_task.spawned)
         pvmi_config_warn_unknown(); /* a spawned task's environment is the daemon's, which has warned */
     pvmi_options_announce();
+    pvmi_tracefile_enrolled();
+    pvmi_tracer_attach();
     pvmi_trace_update();
     return 0;
 }
@@ -225,6 +229,8 @@ int pvmi_task_leave(bool wait_for_output)
 {
     int rc = pvmi_task_need();
     unsigned epoch = pvmi_link_epoch;
+    if (!rc)
+        pvmi_tracefile_leaving();
     if (!rc)
         rc = last_duties(wait_for_output);
     if (has_left_meanwhile(epoch))
@@ -315,10 +321,13 @@ static int find_siblings(int **tids)
 
 int pvm_mytid(void)
 {
+    bool enters = pvmi_task.state == PVMI_TASK_OUT;
     PVMI_BEGIN(TEV_MYTID);
     int need = pvmi_task.state == PVMI_TASK_LOST ? 0 : pvmi_task_need();
     int rc = pvmi_return("pvm_mytid", need ? need : (int)pvmi_task.tid);
     PVMI_END(TEV_MYTID, PVMI_INT(MT, rc));
+    if (enters && !pvmi_watched) /* only now we know that we are traced */
+        pvmi_trace_late(TEV_MYTID, PVMI_DATA(PVMI_INT(MT, rc)));
     return rc;
 }
 

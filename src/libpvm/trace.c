@@ -263,6 +263,14 @@ void pvmi_trace_end(int event, const struct pvmi_datum *data, size_t bytes)
         record(event | TEV_EVENT_EXIT, data, bytes);
 }
 
+void pvmi_trace_late(int event, const struct pvmi_datum *data, size_t bytes)
+{
+    if (!sink.tid)
+        return;
+    pvmi_trace_begin(event, NULL, 0);
+    pvmi_trace_end(event, data, bytes);
+}
+
 void pvmi_trace_handler(const struct pvmi_message *m, int mid, int src, int tag, int ctx)
 {
     const struct pvmi_datum data[] = {PVMI_INT(RST, src),

@@ -18,6 +18,9 @@ void pvmi_trace_expect(void);
 void pvmi_trace_begin(int event, const struct pvmi_datum *data, size_t bytes);
 void pvmi_trace_end(int event, const struct pvmi_datum *data, size_t bytes);
 
+/* A call without arguments has ended that was not known to be traced when it began. */
+void pvmi_trace_late(int event, const struct pvmi_datum *data, size_t bytes);
+
 /* A message handler is about to be called with m, which has the number mid; `src`, `tag`, `ctx`: what it was set for.
  */
 void pvmi_trace_handler(const struct pvmi_message *m, int mid, int src, int tag, int ctx);

@@ -29,6 +29,7 @@
 #include "siblings.h"
 #include "spawn.h"
 #include "tasks.h"
+#include "trace.h"
 #include "watch.h"
 
 #define EXIT_SIGTERM    15 /* as PVM's daemon does */
@@ -256,6 +257,7 @@ static void stop(void)
         pvmd_output_stop();
         pvmd_mailbox_stop();
         pvmd_notify_stop();
+        pvmd_trace_stop();
         pvmd_watch_stop();
         pvmd_context_stop();
         pvmd_tasks_stop();

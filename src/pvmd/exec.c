@@ -24,6 +24,7 @@
 #include "rpc.h"
 #include "stats.h"
 #include "tasks.h"
+#include "trace.h"
 #include "wrap.h"
 
 #define SLICE             4 /* processes started before the loop turns again */
@@ -186,6 +187,7 @@ static struct pvmd_task *new_task(const struct job *job)
     task->context = job->order.context;
     task->output = job->order.output;
     task->trace = job->order.trace;
+    task->spawn_flags = (int32_t)job->order.flags;
     task->siblings_from = job->question.host_index;
     return task;
 }
@@ -235,7 +237,10 @@ static int32_t start_one(struct job *job)
         return PvmOutOfRes;
     int code = start_task(job, task);
     if (!code)
+        pvmd_trace_new(task);
+    if (!code)
         return (int32_t)task->tid;
+    task->trace.tid = 0; /* it never was */
     pvmd_task_end(task);
     return code;
 }

@@ -12,6 +12,7 @@
 #include "output.h"
 #include "rpc.h"
 #include "tasks.h"
+#include "trace.h"
 
 /* ---- hosts ---- */
 
@@ -197,6 +198,10 @@ static int setopt_request(const struct pvmd_request *r, struct pvmi_buf *body)
         return rc;
     *place = value;
     pvmd_output_redirect(task->tid, &task->output);
+    if (what == PvmSelfOutputTid)
+        pvmd_output_shell_begins(task);
+    if (what == PvmSelfTraceTid)
+        pvmd_trace_new(task);
     return 0;
 }
 

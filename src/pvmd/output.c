@@ -286,6 +286,24 @@ void pvmd_output_drain(pvmi_tid tid)
         ;
 }
 
+/* ---- programs from a shell ---- */
+
+static void send_shell_mark(const struct pvmd_task *task, int mark)
+{
+    if (task->spawn_flags == -1 && pvmi_tid_is_task(task->output.tid))
+        send_collector(&task->output, task->tid, -1, mark, NULL);
+}
+
+void pvmd_output_shell_begins(const struct pvmd_task *task)
+{
+    send_shell_mark(task, PVMI_OUTPUT_NEW);
+}
+
+void pvmd_output_shell_ends(const struct pvmd_task *task)
+{
+    send_shell_mark(task, PVMI_OUTPUT_EOF);
+}
+
 /* ---- spawns ---- */
 
 void pvmd_output_spawn_begins(pvmi_tid parent)

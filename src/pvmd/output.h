@@ -22,6 +22,10 @@ void pvmd_output_spawn_ends(pvmi_tid parent);
 /* The output of a task goes elsewhere from now on. */
 void pvmd_output_redirect(pvmi_tid tid, const struct pvmd_collector *collector);
 
+/* Marks for the collector of a program from a shell: we do not read what it prints, but say when it is there. */
+void pvmd_output_shell_begins(const struct pvmd_task *task);
+void pvmd_output_shell_ends(const struct pvmd_task *task);
+
 /* The task ends: what its process has printed goes out before anybody hears of the end. */
 void pvmd_output_drain(pvmi_tid tid);
 

@@ -11,6 +11,7 @@
 #include "placement.h"
 #include "rpc.h"
 #include "tasks.h"
+#include "trace.h"
 
 struct spawn {
     struct pvmd_request request;
@@ -100,6 +101,8 @@ static void finish(struct spawn *s)
         struct pvmi_buf b;
         for (size_t i = 0; i < started; i++)
             pvmd_output_spawned(&s->order.output, (pvmi_tid)sorted[i], parent_of_new(s));
+            pvmd_trace_spawned(&s->order.trace, (pvmi_tid)sorted[i], parent_of_new(s));
+        }
         pvmi_buf_init(&b);
         put_siblings(&b, sorted, count);
         pvmd_request_answer(&s->request, (int)started, &b);

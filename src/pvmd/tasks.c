@@ -12,6 +12,8 @@
 #include "output.h"
 #include "relay.h"
 #include "stats.h"
+#include "tasker.h"
+#include "trace.h"
 #include "watch.h"
 
 struct pvmd_task *pvmd_tasks;
@@ -66,6 +68,7 @@ struct pvmd_task *pvmd_task_new(const char *name)
         return NULL;
     }
     task->parent = PvmNoParent;
+    task->spawn_flags = -1;
     pvmd_queue_init(&task->queue, task->tid);
     HASH_ADD_INT(pvmd_tasks, tid, task);
     return task;
@@ -94,6 +97,9 @@ void pvmd_task_end(struct pvmd_task *task)
     pvmi_tid tid = task->tid;
     cut_off(task);
     pvmd_output_drain(tid);
+    pvmd_output_shell_ends(task);
+    pvmd_trace_end(task);
+    pvmd_manager_task_ended(task);
     HASH_DEL(pvmd_tasks, task);
     pvmd_stats.ended++;
     pvmd_notify_owner_ended(tid);
