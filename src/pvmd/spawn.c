@@ -99,7 +99,7 @@ static void finish(struct spawn *s)
     if (sorted) {
         size_t started = sort_results(s->results, count, sorted);
         struct pvmi_buf b;
-        for (size_t i = 0; i < started; i++)
+        for (size_t i = 0; i < started; i++) {
             pvmd_output_spawned(&s->order.output, (pvmi_tid)sorted[i], parent_of_new(s));
             pvmd_trace_spawned(&s->order.trace, (pvmi_tid)sorted[i], parent_of_new(s));
         }
