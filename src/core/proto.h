@@ -39,6 +39,7 @@ enum pvmi_tm {
     PVMI_TM_SETOPT, /* one way: options the daemon must know (output, trace, no-reset) */
     PVMI_TM_CONTEXT,
     PVMI_TM_REGISTER, /* become resource manager, hoster, tasker or tracer */
+    PVMI_TM_SIBLINGS, /* one way: what a resource manager started for us, for them to be told of each other */
 };
 
 /* Task <-> task, and daemon -> task: all one way, context PVMI_CTX_TC. */
@@ -48,6 +49,7 @@ enum pvmi_tc {
     PVMI_TC_HOLD = 0x80030020,     /* daemon -> task: buf u32 tid: stop sending to this task, or to this host's tasks */
     PVMI_TC_RELEASE,               /* daemon -> task: buf u32 tid: go on */
     PVMI_TC_GONE,                  /* daemon -> task: buf u32 host tid: host left; drop holds and unfinished messages */
+    PVMI_TC_MANAGER,               /* daemon -> task: buf u32 tid: the resource manager to ask from now on; 0: none */
     /*
      * Task -> task, always in one frame. By the daemon route:
      */

@@ -4,6 +4,7 @@
 #include "../core/log.h"
 #include "../core/proto.h"
 #include "pvm3.h"
+#include "manager.h"
 #include "output.h"
 #include "peer.h"
 #include "route.h"
@@ -60,6 +61,7 @@ static const struct {
     {PVMI_TC_HOLD, true, hold},
     {PVMI_TC_RELEASE, true, release},
     {PVMI_TC_GONE, true, gone},
+    {PVMI_TC_MANAGER, true, pvmi_manager_set},
     {PVMI_TC_OUTPUT, true, pvmi_output_take},
     {PVMI_TC_SIBLINGS, true, pvmi_task_take_siblings},
     {PVMI_TC_ENDED, true, ended},

@@ -53,6 +53,8 @@ static int take_duty(struct duty *d)
     }
     d->index = rc;
     d->holder = pvmi_task.tid;
+    if (d->role == PVMI_ROLE_RM)
+        pvmi_task.manager = 0; /* the old one has left it to us */
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "../core/log.h"
 #include "../core/proto.h"
 #include "lock.h"
+#include "manager.h"
 #include "send.h"
 #include "task.h"
 #include "wait.h"
@@ -14,6 +15,8 @@ struct pending {
     int32_t wid;
     struct pvmi_message *answer; /* NULL until it came */
     const void *thread;          /* who asks */
+    pvmi_tid manager;            /* who is asked; 0: our daemon */
+    int tag;                     /* of the manager's answer */
     struct pending *next;
 };
 
@@ -81,8 +84,49 @@ static int ask(int tag, struct pvmi_buf *body, struct pvmi_answer *answer, int64
     return p.answer ? open_answer(p.answer, answer) : rc;
 }
 
+/* ---- the resource manager ---- */
+
+/* Whether it has answered, or will not. */
+static bool manager_is_done(void *arg)
+{
+    const struct pending *p = arg;
+    return p->answer || p->manager != pvmi_task.manager;
+}
+
+int pvmi_request_manager(struct pvmi_message *m, struct pvmi_message **answer)
+{
+    struct pending p = {.thread = pvmi_lock_self(), .manager = pvmi_task.manager, .tag = m->tag};
+    m->src = pvmi_task.tid;
+    m->dst = p.manager;
+    m->ctx = PvmBaseContext;
+    m->wid = p.wid = answer ? new_wid() : 0;
+    if (!answer)
+        return pvmi_send_message(m);
+    LL_PREPEND(pending, &p);
+    int rc = pvmi_send_message(m);
+    if (!rc && !manager_is_done(&p))
+        rc = pvmi_wait_until(manager_is_done, &p, PVMI_WAIT_FOREVER);
+    LL_DELETE(pending, &p);
+    *answer = p.answer;
+    return p.answer ? 0 : rc ? rc : PVMI_EUNREACHABLE;
+}
+
+bool pvmi_request_take_reply(struct pvmi_message *m)
+{
+    struct pending *p;
+    LL_FOREACH (pending, p)
+        if (p->manager == m->src && p->wid == m->wid && p->tag == m->tag && !p->answer) {
+            p->answer = m;
+            return true;
+        }
+    return false;
+}
+
 int pvmi_request(int tag, struct pvmi_buf *body, struct pvmi_answer *answer)
 {
+    int code;
+    if (pvmi_task.manager && pvmi_manager_request(tag, body, answer, &code))
+        return code;
     return ask(tag, body, answer, PVMI_WAIT_FOREVER);
 }
 
@@ -121,7 +165,7 @@ void pvmi_request_take_answer(struct pvmi_message *m)
 {
     struct pending *p;
     LL_FOREACH (pending, p)
-        if (p->wid == m->wid && !p->answer) {
+        if (p->wid == m->wid && !p->manager && !p->answer) {
             p->answer = m;
             return;
         }

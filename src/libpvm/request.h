@@ -4,6 +4,7 @@
 #ifndef PVMI_REQUEST_H
 #define PVMI_REQUEST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "../core/buf.h"
 #include "../core/message.h"
@@ -22,6 +23,15 @@ int pvmi_request(int tag, struct pvmi_buf *body, struct pvmi_answer *answer);
 
 /* As pvmi_request(), for those that the daemon answers without others' help: PVMI_ETIMEOUT after limit_us. */
 int pvmi_request_within(int tag, struct pvmi_buf *body, struct pvmi_answer *answer, int64_t limit_us);
+
+/*
+ * Asks the resource manager, which must be known. 0 and its reply; PVMI_EUNREACHABLE when it has ended or is another one
+ * now; an error. answer NULL: none is expected. Called by manager.c.
+ */
+int pvmi_request_manager(struct pvmi_message *m, struct pvmi_message **answer);
+
+/* A message of the manager: whether it is a reply, and then taken. Called by link.c. */
+bool pvmi_request_take_reply(struct pvmi_message *m);
 
 /* Frees the answer. 0, or PVMI_EFORMAT if its body was shorter or longer than what was read (logged). */
 int pvmi_answer_end(struct pvmi_answer *answer);

@@ -103,7 +103,7 @@ static int take_identity(struct pvmi_answer *answer)
     int parent = pvmi_buf_get_i32(b);
     uint32_t ctx = pvmi_buf_get_u32(b);
     pvmi_options_inherit(b);
-    pvmi_buf_get_u32(b); /* the resource manager: asked by our daemon, not by us */
+    pvmi_tid manager = pvmi_buf_get_u32(b);
     bool spawned = pvmi_buf_get_u8(b);
     int rc = pvmi_answer_end(answer);
     if (rc)
@@ -111,6 +111,7 @@ static int take_identity(struct pvmi_answer *answer)
     pvmi_task.tid = tid;
     pvmi_task.parent = parent;
     pvmi_task.spawned = spawned;
+    pvmi_task.manager = manager;
     take_context(ctx);
     return 0;
 }

@@ -10,6 +10,7 @@
 #include "../core/proto.h"
 #include "daemon.h"
 #include "relay.h"
+#include "service.h"
 #include "request.h"
 #include "stats.h"
 
@@ -133,11 +134,13 @@ static uint8_t *rx_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_
     return h->length ? c->rx->pieces[0].iov_base : &nowhere;
 }
 
-/* Frames in other contexts may be for a daemon only by mistake: PVM drops those. */
+/* Frames in other contexts may be for a daemon only by mistake, but for SM messages: PVM drops those. */
 static void frame_for_us(struct pvmd_client *c, struct pvmi_frame *f)
 {
     if (f->h.ctx == PVMI_CTX_TM)
         pvmd_request_frame(c, f);
+    else if (pvmd_service_is(&f->h))
+        pvmd_service_frame(f);
     else
         pvmd_stats.dropped++;
 }
@@ -145,8 +148,9 @@ static void frame_for_us(struct pvmd_client *c, struct pvmi_frame *f)
 static void frame_for_others(struct pvmd_client *c, struct pvmi_frame *f)
 {
     struct pvmd_task *task = c->task;
-    if (pvmi_tid_is_daemon(f->h.dst) || f->h.ctx == PVMI_CTX_DM) {
-        pvmd_stats.dropped++; /* daemons listen to daemons only */
+    bool service = pvmd_service_is(&f->h) && task->flags & PVMD_TASK_RM;
+    if ((pvmi_tid_is_daemon(f->h.dst) && !service) || f->h.ctx == PVMI_CTX_DM) {
+        pvmd_stats.dropped++; /* daemons listen to daemons only, and to the resource manager */
         return;
     }
     if (!pvmd_frame_is_whole(&f->h) && !pvmi_tid_is_multicast(f->h.dst))

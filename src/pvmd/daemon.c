@@ -14,11 +14,13 @@
 #include "clients.h"
 #include "context.h"
 #include "exec.h"
+#include "hoster.h"
 #include "hosts.h"
 #include "info.h"
 #include "join.h"
 #include "logfile.h"
 #include "mailbox.h"
+#include "manager.h"
 #include "memory.h"
 #include "multicast.h"
 #include "notify.h"
@@ -26,8 +28,10 @@
 #include "relay.h"
 #include "rendezvous.h"
 #include "rpc.h"
+#include "service.h"
 #include "siblings.h"
 #include "spawn.h"
+#include "tasker.h"
 #include "tasks.h"
 #include "trace.h"
 #include "watch.h"
@@ -142,6 +146,9 @@ static void start_duties(void)
     pvmd_siblings_start();
     pvmd_spawn_start();
     pvmd_exec_start();
+    pvmd_tasker_start();
+    pvmd_hoster_start();
+    pvmd_manager_start();
 }
 
 static int read_hostfile(const char *given)
@@ -261,6 +268,9 @@ static void stop(void)
         pvmd_watch_stop();
         pvmd_context_stop();
         pvmd_tasks_stop();
+        pvmd_manager_stop();
+        pvmd_hoster_stop();
+        pvmd_service_stop();
         pvmd_relay_stop();
         ev_loop_destroy(pvmd.loop);
         pvmd.loop = NULL;
@@ -296,7 +306,7 @@ int pvmd_run(const struct pvmd_options *options)
     set_up_descriptors();
     pvmd_exec_raise_limits();
     if (options->slave)
-        pvmd_slave_start();
+        pvmd_slave_start(options->courier_key);
     pvmd_logfile_set_mask(options->debug_mask);
     int code = check_user();
     if (!code)

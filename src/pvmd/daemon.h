@@ -14,6 +14,7 @@ struct pvmd_options {
     const char *hostfile;  /* or NULL */
     int debug_mask;        /* -d */
     bool slave;            /* -s */
+    const char *courier_key; /* -k, or NULL */
     bool foreground;       /* -f: standard error stays the terminal's */
 };
 

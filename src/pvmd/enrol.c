@@ -7,6 +7,7 @@
 #include "../core/log.h"
 #include "../core/proto.h"
 #include "daemon.h"
+#include "manager.h"
 #include "request.h"
 
 struct introduction {
@@ -53,6 +54,11 @@ static void put_collector(struct pvmi_buf *b, const struct pvmd_collector *c)
     pvmi_buf_put_i32(b, c->tag);
 }
 
+static bool is_spawned(const struct pvmd_task *task)
+{
+    return task->flags & PVMD_TASK_FORKED || task->tasker;
+}
+
 static struct pvmi_frame *welcome(const struct pvmd_request *r, const struct pvmd_task *task)
 {
     struct pvmi_buf b;
@@ -63,8 +69,8 @@ static struct pvmi_frame *welcome(const struct pvmd_request *r, const struct pvm
     pvmi_buf_put_u32(&b, task->context);
     put_collector(&b, &task->output);
     put_collector(&b, &task->trace);
-    pvmi_buf_put_u32(&b, 0); /* resource manager */
-    pvmi_buf_put_u8(&b, task->flags & PVMD_TASK_FORKED ? 1 : 0);
+    pvmi_buf_put_u32(&b, pvmd_manager());
+    pvmi_buf_put_u8(&b, is_spawned(task));
     struct pvmi_frame *f = pvmi_buf_error(&b) ? NULL : pvmd_request_answer_frame(&to, PvmOk, &b);
     pvmi_buf_free(&b);
     return f;
@@ -92,6 +98,7 @@ static int enrol(struct pvmd_client *c, const struct pvmd_request *r, struct int
     if (c->pid > 0)
         task->pid = c->pid;
     pvmd_client_enrolled(c, task, answer);
+    pvmd_manager_task_enrolled(task, is_spawned(task));
     pvmi_frame_unref(answer);
     return 0;
 }
@@ -100,9 +107,11 @@ int pvmd_enrol_connect(struct pvmd_client *c, const struct pvmd_request *r, stru
 {
     struct introduction i;
     int rc = read_introduction(body, &i);
-    if (!rc && (i.protocol != PVMI_TASK_PROTOCOL || i.dsig != pvmi_dsig_own())) {
-        pvmi_log(PVMI_LOG_WARNING, "process %d speaks protocol %u, we %u: linked with another version of libpvm3?",
-                 (int)c->pid, i.protocol, PVMI_TASK_PROTOCOL);
+    if (!rc && (i.protocol != PVMI_TASK_PROTOCOL || !pvmi_dsig_valid(i.dsig))) {
+        pvmi_log(PVMI_LOG_WARNING,
+                 "process %d speaks protocol %u and has data format 0x%08x, we speak %u: linked with another version of "
+                 "libpvm3?",
+                 (int)c->pid, i.protocol, i.dsig, PVMI_TASK_PROTOCOL);
         rc = send_away(c, r, PvmBadVersion);
     } else if (!rc) {
         rc = enrol(c, r, &i);

@@ -23,6 +23,7 @@
 #include "program.h"
 #include "rpc.h"
 #include "stats.h"
+#include "tasker.h"
 #include "tasks.h"
 #include "trace.h"
 #include "wrap.h"
@@ -35,6 +36,7 @@ struct job {
     struct pvmd_question question;
     struct pvmd_order order;
     int32_t parent;
+    uint32_t first, total; /* of the spawn's tasks: number of our first one, and how many there are */
     char *directory;
     bool complained; /* about a lack of descriptors */
     char **argv;     /* argv[0] is what is executed; the texts belong to `order`, but for the first `owned` ones */
@@ -209,9 +211,25 @@ static void remember_child(struct pvmd_task *task)
     task->running = true;
 }
 
+/* The tasker does without our debugger or wrapper: what it is there for is starting tasks in another way. */
+static int give_to_tasker(struct job *job, struct pvmd_task *task)
+{
+    int code = set_cookie(job, task->cookie);
+    if (code)
+        return code;
+    return pvmd_tasker_give(task, &(struct pvmd_tasker_order){.argv = job->argv + job->owned - 1,
+                                                              .environment = job->environment.variables,
+                                                              .flags = job->order.flags,
+                                                              .instance = job->first + job->done,
+                                                              .here = job->order.count,
+                                                              .total = job->total});
+}
+
 static int start_task(struct job *job, struct pvmd_task *task)
 {
     int fds[2];
+    if (pvmd_tasker())
+        return give_to_tasker(job, task);
     int code = new_pipe(job, fds);
     if (code)
         return code;
@@ -277,8 +295,8 @@ static void job_answer(struct job *job)
 /* A slice of the job; true when it is finished, and then gone. */
 static bool job_run(struct job *job)
 {
-    for (int i = 0; i < SLICE && job->done < job->order.count; i++)
-        job->results[job->done++] = start_one(job);
+    for (int i = 0; i < SLICE && job->done < job->order.count; i++, job->done++)
+        job->results[job->done] = start_one(job);
     if (job->done < job->order.count)
         return false;
     job_answer(job);
@@ -354,6 +372,8 @@ static int exec_question(const struct pvmd_question *q, struct pvmi_buf *body)
     job->question = *q;
     int rc = pvmd_order_get(body, &job->order);
     job->parent = pvmi_buf_get_i32(body);
+    job->first = pvmi_buf_get_u32(body);
+    job->total = pvmi_buf_get_u32(body);
     if (!rc)
         rc = pvmi_buf_end(body);
     if (!rc && (!job->order.count || job->order.count > PVMD_ORDER_COUNT_MAX))
@@ -376,12 +396,13 @@ static int exec_question(const struct pvmd_question *q, struct pvmi_buf *body)
  * First what the process said before it ended. A task that is connected still then, by another process such as one
  * under a debugger, ends when its connection does.
  */
-static void child_ended(const struct child *child)
+static void child_ended(const struct child *child, int status)
 {
     struct pvmd_task *task = pvmd_task_by_tid(child->tid);
     if (!task)
         return;
     task->running = false;
+    task->status = status;
     pvmd_clients_progress();
     task = pvmd_task_by_tid(child->tid);
     if (task && !task->ep)
@@ -398,7 +419,7 @@ static void on_child(EV_P_ ev_child *watcher, int events)
     if (!child)
         return; /* a launcher's */
     HASH_DEL(children, child);
-    child_ended(child);
+    child_ended(child, watcher->rstatus);
     free(child);
 }
 

@@ -8,9 +8,12 @@
 #include "../core/log.h"
 #include "../core/proto.h"
 #include "daemon.h"
+#include "hoster.h"
 #include "hosts.h"
+#include "manager.h"
 #include "output.h"
 #include "rpc.h"
+#include "tasker.h"
 #include "tasks.h"
 #include "trace.h"
 
@@ -132,10 +135,12 @@ static int sendsig_question(const struct pvmd_question *q, struct pvmi_buf *body
     int rc = pvmi_buf_end(body);
     if (rc)
         return rc;
-    const struct pvmd_task *task = pvmd_task_by_tid(tid);
+    struct pvmd_task *task = pvmd_task_by_tid(tid);
     pvmd_answer(q, PvmOk, NULL);
     if (task && task->pid > 0)
         kill(task->pid, number);
+    else if (task && task->tasker && (number == SIGTERM || number == SIGKILL))
+        pvmd_task_end(task); /* its tasker may never start it */
     return 0;
 }
 
@@ -225,11 +230,21 @@ static bool is_taken(unsigned flag, pvmi_tid by_other_than)
     return false;
 }
 
+/* Who does what for this daemon. */
+static void set_duty(const struct pvmd_task *task, unsigned flag, pvmi_tid tid)
+{
+    if (flag == PVMD_TASK_TASKER && (tid || pvmd_tasker() == task->tid))
+        pvmd_tasker_set(tid);
+    if (flag == PVMD_TASK_HOSTER && (tid || pvmd_hoster() == task->tid))
+        pvmd_hoster_set(tid);
+}
+
 /* There may be many tracers, but one of each other role. */
 static int take_role(struct pvmd_task *task, unsigned flag, bool on)
 {
     if (!on) {
         task->flags &= ~flag;
+        set_duty(task, flag, 0);
         return PvmOk;
     }
     if (flag == PVMD_TASK_HOSTER && !pvmd_is_master())
@@ -237,6 +252,7 @@ static int take_role(struct pvmd_task *task, unsigned flag, bool on)
     if (flag != PVMD_TASK_TRACER && is_taken(flag, task->tid))
         return PvmAlready;
     task->flags |= flag;
+    set_duty(task, flag, task->tid);
     return PvmOk;
 }
 
@@ -247,7 +263,10 @@ static int register_request(const struct pvmd_request *r, struct pvmi_buf *body)
     int rc = pvmi_buf_end(body);
     if (rc || !flag)
         return rc ? rc : PVMI_EFORMAT;
-    pvmd_request_answer(r, take_role(pvmd_task_by_tid(r->tid), flag, on), NULL);
+    if (flag == PVMD_TASK_RM)
+        pvmd_manager_register(r, on);
+    else
+        pvmd_request_answer(r, take_role(pvmd_task_by_tid(r->tid), flag, on), NULL);
     return 0;
 }
 

@@ -17,9 +17,10 @@
  * First thing in a daemon started with -s. Forks: the caller's process stays with the launcher until the slave is
  * linked to its master, and does not return from here. In the slave: reads the start-up text from stdin, puts the
  * settings it brings (PVM_VMID, time limits, ...) into the environment, sets pvmd.host_index, master_index and
- * host_name. What is wrong is told to the launcher, and the process ends.
+ * host_name. What is wrong is told to the launcher, and the process ends. courier_key: NULL, or the master's key when a
+ * hoster starts us: stdin and stdout are then the channel of courier.h.
  */
-void pvmd_slave_start(void);
+void pvmd_slave_start(const char *courier_key);
 
 /* Tells the launcher that start-up failed: the master's user reads `why`. Does nothing in a master or once linked. */
 void pvmd_slave_failed(int public_code, const char *why);

@@ -43,6 +43,7 @@ struct pvmd_launcher {
 /* All launchers; ends with name NULL. */
 extern const struct pvmd_launcher *const pvmd_launchers[];
 extern const struct pvmd_launcher pvmd_launch_password; /* not in the table: for so=pw only, and where we can ask */
+extern const struct pvmd_launcher pvmd_launch_hoster;   /* nor this one: it is there while a hoster is */
 extern const struct pvmd_launcher pvmd_launch_local, pvmd_launch_ssh, pvmd_launch_rsh, pvmd_launch_manual;
 
 /* By name, or NULL. */

@@ -5,6 +5,7 @@
 #include "../core/config.h"
 #include "../core/dsig.h"
 #include "../core/proto.h"
+#include "courier.h"
 #include "daemon.h"
 #include "password.h"
 #include "pvm3.h"
@@ -25,6 +26,8 @@ static const struct argp_option arguments[] = {
     {NULL, 't', NULL, 0, "Print versions and data format, and end", 0},
     {NULL, 's', NULL, OPTION_HIDDEN, NULL, 0},
     {NULL, 'S', NULL, OPTION_HIDDEN, NULL, 0},
+    {NULL, 'k', "KEY", OPTION_HIDDEN, NULL, 0},
+    {NULL, 'K', NULL, OPTION_HIDDEN, NULL, 0},
     {0},
 };
 
@@ -63,6 +66,11 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case 'S':
         options->slave = true;
         return 0;
+    case 'k':
+        options->courier_key = text;
+        return 0;
+    case 'K':
+        exit(pvmd_courier_run());
     case ARGP_KEY_ARG:
         if (options->hostfile)
             argp_error(state, "one hostfile at most; \"%s\" is the second", text);

@@ -5,6 +5,7 @@
 void pvmd_host_joined(struct pvmd_host *host)
 {
     pvmd_notify_host_joined(host);
+    pvmd_manager_host_joined(host);
     pvmd_trim_later();
 }
 
@@ -16,4 +17,5 @@ void pvmd_host_left(unsigned index)
     pvmd_watch_host_left(index);
     pvmd_output_host_left(index);
     pvmd_siblings_host_left(index);
+    pvmd_manager_host_left(index);
 }

@@ -34,8 +34,12 @@ static void stop(struct pvmd_newcomer *n)
         pvmd_resolve_cancel(n->resolve);
     if (n->launch)
         pvmd_launch_cancel(n->launch);
+    if (n->hosting)
+        pvmd_hoster_cancel(n->hosting);
     n->resolve = NULL;
     n->launch = NULL;
+    n->hosting = NULL;
+    OPENSSL_cleanse(&n->key, sizeof n->key);
 }
 
 static void settle(struct pvmd_newcomer *n, enum pvmd_newcomer_phase phase)
@@ -82,7 +86,7 @@ static void limit_event(struct ev_loop *loop, ev_timer *w, int events)
     if (n->phase == PVMD_NEWCOMER_NAME) {
         pvmd_newcomer_fail(n, PvmNoHost, "the name service has not found %s within %g s", target_of(n), limit_s);
     } else if (n->phase == PVMD_NEWCOMER_LAUNCH) {
-        const char *words = pvmd_launch_last_words(n->launch);
+        const char *words = n->launch ? pvmd_launch_last_words(n->launch) : "";
         pvmd_newcomer_fail(n, PvmCantStart, "%s has not started a daemon within %g s (PVM_START_TIMEOUT)%s%s",
                            n->launcher->label, limit_s, *words ? "; it said: " : "", words);
     } else {
@@ -117,6 +121,13 @@ static const char *or_empty(const char *text)
     return text ? text : "";
 }
 
+/* Whether it is one more daemon on this machine. */
+static bool is_local(const struct pvmd_newcomer *n)
+{
+    return n->launcher == &pvmd_launch_local ||
+           (n->launcher == &pvmd_launch_hoster && n->found.count && pvmd_address_is_loopback(&n->found.list[0]));
+}
+
 /* What the slave gets; texts are borrowed. */
 static struct pvmd_start_text text_for(const struct pvmd_newcomer *n, const char *listen_ip)
 {
@@ -134,7 +145,7 @@ static struct pvmd_start_text text_for(const struct pvmd_newcomer *n, const char
                                 .working_dir = (char *)or_empty(n->spec.working_dir),
                                 .debugger = (char *)or_empty(n->spec.debugger),
                                 .listen_ip = (char *)listen_ip,
-                                .shares_machine = n->spec.overload || n->launcher == &pvmd_launch_local};
+                                .shares_machine = n->spec.overload || is_local(n)};
     add_setting(&t, "PVM_VMID", n->spec.vmid ? n->spec.vmid : pvmi_config_text(PVMI_SETTING_VMID));
     for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
         add_if_set(&t, passed_on[i]);
@@ -148,7 +159,7 @@ static struct pvmd_start_text text_for(const struct pvmd_newcomer *n, const char
 static char *format_text(const struct pvmd_newcomer *n)
 {
     char ip[PVMD_ADDRESS_TEXT] = "";
-    if (n->launcher == &pvmd_launch_local && n->found.count && pvmd_address_is_loopback(&n->found.list[0]))
+    if (is_local(n) && n->found.count && pvmd_address_is_loopback(&n->found.list[0]))
         pvmd_address_ip(&n->found.list[0], ip, sizeof ip);
     struct pvmd_start_text t = text_for(n, ip);
     char *text = pvmd_start_text_format(&t);
@@ -199,10 +210,11 @@ static void set_limit(struct pvmd_newcomer *n, double limit_s)
     ev_timer_start(pvmd.loop, &n->limit);
 }
 
-static void start_launch(struct pvmd_newcomer *n)
+/* Runs the launcher's command, with `text`, which is freed here, as its input. */
+static void start_launch(struct pvmd_newcomer *n, char *text)
 {
     struct pvmd_launch_order order = {.target = target_of(n), .login = n->spec.login, .daemon_path = daemon_path(n)};
-    char why[256] = "out of memory", *text = format_text(n);
+    char why[256] = "out of memory";
     n->phase = PVMD_NEWCOMER_LAUNCH;
     if (n->launcher == &pvmd_launch_password && n->limit_s < PVMD_PASSWORD_LIMIT_S)
         set_limit(n, PVMD_PASSWORD_LIMIT_S);
@@ -242,6 +254,95 @@ static void start_by_hand(struct pvmd_newcomer *n)
     free(text);
 }
 
+/* ---- by a hoster ---- */
+
+static void add_candidates(const struct pvmd_newcomer *n, const struct pvmd_start_line *line,
+                           struct pvmd_addresses *candidates);
+static void launch(struct pvmd_newcomer *n);
+
+/* PvmCantStart and the like, by name. 0: it is none. */
+static int code_of_name(const char *name)
+{
+    static const struct {
+        const char *name;
+        int code;
+    } names[] = {{"PvmCantStart", PvmCantStart},   {"PvmDupHost", PvmDupHost},   {"PvmDSysErr", PvmDSysErr},
+                 {"PvmBadVersion", PvmBadVersion}, {"PvmOutOfRes", PvmOutOfRes}, {"PvmNoHost", PvmNoHost},
+                 {"PvmDenied", PvmDenied},         {"PvmNoFile", PvmNoFile},     {"PvmNoMem", PvmNoMem},
+                 {"PvmBadParam", PvmBadParam},     {"PvmSysErr", PvmSysErr}};
+    size_t length = strcspn(name, " \t\r\n");
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (length == strlen(names[i].name) && !strncmp(name, names[i].name, length))
+            return names[i].code;
+    return 0;
+}
+
+/* The daemon that the hoster has started waits for us. */
+static void call_hosted(struct pvmd_newcomer *n, const struct pvmd_start_line *line)
+{
+    struct pvmd_addresses candidates = {0};
+    char *start = format_text(n), *text = NULL;
+    add_candidates(n, line, &candidates);
+    if (start)
+        text = pvmd_courier_text(&n->key, line->key, &candidates, start);
+    if (start)
+        OPENSSL_cleanse(start, strlen(start));
+    free(start);
+    start_launch(n, text);
+}
+
+static void hoster_answered(void *owner, const char *result)
+{
+    struct pvmd_newcomer *n = owner;
+    struct pvmd_start_line line;
+    int code = code_of_name(result);
+    n->hosting = NULL;
+    enum pvmd_start_line_kind kind = code ? PVMD_LINE_NOISE : pvmd_start_line_parse(result, &line);
+    if (kind == PVMD_LINE_START && *line.key)
+        call_hosted(n, &line);
+    else if (kind == PVMD_LINE_OTHER_VERSION)
+        pvmd_newcomer_fail(n, PvmBadVersion, "the hoster has started a daemon of another version or another PVM");
+    else if (kind == PVMD_LINE_ERROR)
+        pvmd_newcomer_fail(n, line.code, "%s", line.why);
+    else
+        pvmd_newcomer_fail(n, code ? code : PvmCantStart, "the hoster answered \"%.200s\"", result);
+}
+
+static void hoster_lost(void *owner)
+{
+    struct pvmd_newcomer *n = owner;
+    n->hosting = NULL;
+    launch(n);
+}
+
+static const struct pvmd_hosting_events hosting_events = {.answered = hoster_answered, .lost = hoster_lost};
+
+/* A plain command without quotes, since hosters may have their own way with it. */
+static void ask_hoster(struct pvmd_newcomer *n)
+{
+    char key[PVMD_COURIER_KEY_TEXT], *command = NULL, *login = NULL;
+    const char *path = daemon_path(n);
+    n->launcher = &pvmd_launch_hoster;
+    n->phase = PVMD_NEWCOMER_LAUNCH;
+    if (!pvmd_courier_key_new(&n->key)) {
+        pvmd_courier_key_text(&n->key, key);
+        if (asprintf(&command, "%s -s -k %s", path ? path : pvmd_launch_own_path(), key) < 0)
+            command = NULL;
+        if (asprintf(&login, "%s%s%s", or_empty(n->spec.login), n->spec.login ? "@" : "", target_of(n)) < 0)
+            login = NULL;
+    }
+    struct pvmd_hosting_order order = {.host = pvmi_tid_of_host_index(n->host->index),
+                                       .options = or_empty(n->spec.start),
+                                       .login = login,
+                                       .command = command};
+    if (login && command)
+        n->hosting = pvmd_hoster_ask(&order, &hosting_events, n);
+    free(login);
+    free(command);
+    if (!n->hosting)
+        pvmd_newcomer_fail(n, PvmNoMem, "cannot ask the hoster: out of memory or keys");
+}
+
 /* ---- name and launcher ---- */
 
 static const struct pvmd_launcher *choose_launcher(const struct pvmd_newcomer *n)
@@ -263,6 +364,10 @@ static const struct pvmd_launcher *choose_launcher(const struct pvmd_newcomer *n
 
 static void launch(struct pvmd_newcomer *n)
 {
+    if (pvmd_hoster() && !n->spec.answer) {
+        ask_hoster(n);
+        return;
+    }
     n->launcher = choose_launcher(n);
     if (!n->launcher)
         pvmd_newcomer_fail(n, PvmBadParam, "PVM_LAUNCHER=%s: it must be auto, local, ssh, rsh or manual",
@@ -272,7 +377,7 @@ static void launch(struct pvmd_newcomer *n)
     else if (n->launcher == &pvmd_launch_manual)
         start_by_hand(n);
     else
-        start_launch(n);
+        start_launch(n, format_text(n));
 }
 
 static void resolved(void *arg, const struct pvmd_addresses *found, const char *why)
@@ -308,15 +413,21 @@ static void add_addresses(struct pvmd_addresses *to, const struct pvmd_addresses
 }
 
 /* What is most likely to work first: as asked for, as ssh got there, as the name says, as the slave sees itself. */
+static void add_candidates(const struct pvmd_newcomer *n, const struct pvmd_start_line *line,
+                           struct pvmd_addresses *candidates)
+{
+    if (n->spec.ip || is_local(n))
+        add_addresses(candidates, &n->found, line->port);
+    add_addresses(candidates, &line->ssh, line->port);
+    add_addresses(candidates, &n->found, line->port);
+    add_addresses(candidates, &line->addresses, line->port);
+}
+
 static void launch_started(void *owner, const struct pvmd_start_line *line)
 {
     struct pvmd_newcomer *n = owner;
     struct pvmd_addresses candidates = {0};
-    if (n->spec.ip || n->launcher == &pvmd_launch_local)
-        add_addresses(&candidates, &n->found, line->port);
-    add_addresses(&candidates, &line->ssh, line->port);
-    add_addresses(&candidates, &n->found, line->port);
-    add_addresses(&candidates, &line->addresses, line->port);
+    add_candidates(n, line, &candidates);
     n->phase = PVMD_NEWCOMER_LINK;
     n->host->dsig = line->dsig;
     n->host->port = line->port;

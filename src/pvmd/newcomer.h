@@ -6,6 +6,8 @@
 #define PVMD_NEWCOMER_H
 
 #include <ev.h>
+#include "courier.h"
+#include "hoster.h"
 #include "hostfile.h"
 #include "hosts.h"
 #include "launch.h"
@@ -32,6 +34,8 @@ struct pvmd_newcomer {
     struct pvmd_resolve *resolve;
     struct pvmd_addresses found; /* by the name service */
     char not_found[128];         /* its words when it found nothing */
+    struct pvmd_hosting *hosting; /* while a hoster is asked to start it */
+    struct pvmd_courier_key key;  /* with what the hoster starts we speak by this key */
     struct pvmd_launch *launch;
     ev_timer limit;
     double limit_s;

@@ -14,6 +14,7 @@
 #include "membership.h"
 #include "multicast.h"
 #include "rpc.h"
+#include "service.h"
 #include "stats.h"
 #include "tasks.h"
 
@@ -74,6 +75,8 @@ static void to_self(const struct pvmi_frame *f, unsigned from_host)
         pvmd_hold_receive(f);
     else if (from_host && f->h.ctx == PVMI_CTX_DM)
         receive_question(f, from_host);
+    else if (from_host && pvmd_service_is(&f->h))
+        pvmd_service_frame(f);
     else
         pvmd_stats.dropped++;
 }

@@ -31,7 +31,7 @@ static struct row rows[] = {
     ROW(HALT, TASK, 0),     ROW(TICKLE, TASK, 4),   ROW(SPAWN, TASK, 60),    ROW(PSTAT, TASK, 4),
     ROW(SENDSIG, TASK, 8),  ROW(TASKS, TASK, 4),    ROW(MULTICAST, TASK, 8), ROW(NOTIFY, TASK, 20),
     ROW(MAILBOX, TASK, 5),  ROW(HOSTSYNC, TASK, 4), ROW(SETOPT, TASK, 8),    ROW(CONTEXT, TASK, 5),
-    ROW(REGISTER, TASK, 2),
+    ROW(REGISTER, TASK, 2), ROW(SIBLINGS, TASK, 4),
 };
 
 static struct row *row_of(int32_t tag)

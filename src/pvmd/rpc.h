@@ -35,6 +35,8 @@ enum pvmd_dm {
     PVMD_DM_MAILBOX,    /* to the master */
     PVMD_DM_SIBLINGS,   /* one way: the tids of a finished spawn, for tasks of that host */
     PVMD_DM_CONTEXT_FREE,
+    PVMD_DM_MANAGER,    /* to the master: another resource manager in place of this one */
+    PVMD_DM_MANAGER_IS, /* one way, from the master: who it is */
 };
 
 /* A question that waits for its answer: copy it by value and keep it until then. */

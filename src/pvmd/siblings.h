@@ -2,6 +2,12 @@
 #ifndef PVMD_SIBLINGS_H
 #define PVMD_SIBLINGS_H
 
+#include <stddef.h>
+#include <stdint.h>
+
+/* Tells each host with tasks among `tids` of all of them once, in the order given. */
+void pvmd_siblings_tell(const int32_t *tids, size_t count);
+
 void pvmd_siblings_start(void);
 
 #endif

@@ -15,6 +15,7 @@
 #include "../core/config.h"
 #include "../core/error.h"
 #include "../core/log.h"
+#include "courier.h"
 #include "daemon.h"
 #include "join.h"
 #include "link.h"
@@ -142,9 +143,12 @@ static void apply_settings(void)
     }
 }
 
-void pvmd_slave_start(void)
+void pvmd_slave_start(const char *courier_key)
 {
     launched = true;
+    const char *why = courier_key ? pvmd_courier_wait(courier_key) : NULL;
+    if (why)
+        give_up(PvmCantStart, why);
     leave_parent();
     char *text = malloc(PVMD_START_TEXT_MAX);
     if (!text)
@@ -168,18 +172,6 @@ void pvmd_slave_start(void)
 
 /* ---- ready ---- */
 
-/* "client_ip client_port server_ip server_port": the third is an address of ours that the master can reach. */
-static void add_ssh_address(struct pvmd_start_line *line)
-{
-    char ip[PVMD_ADDRESS_TEXT];
-    struct pvmd_address a;
-    const char *connection = getenv("SSH_CONNECTION");
-    if (!connection || sscanf(connection, "%*s %*s %79s", ip) != 1)
-        return;
-    if (!pvmd_address_parse(ip, line->port, &a) && !pvmd_address_is_link_local(&a))
-        pvmd_addresses_add(&line->ssh, &a);
-}
-
 static void add_addresses(struct pvmd_start_line *line)
 {
     const char *ip = *start.listen_ip ? start.listen_ip : pvmi_config_text(PVMI_SETTING_IP);
@@ -188,7 +180,7 @@ static void add_addresses(struct pvmd_start_line *line)
         pvmd_addresses_add(&line->addresses, &a);
         return;
     }
-    add_ssh_address(line);
+    pvmd_start_line_add_ssh(line);
     pvmd_addresses_add_own(&line->addresses, line->port);
 }
 

@@ -10,6 +10,7 @@
 #include "output.h"
 #include "placement.h"
 #include "rpc.h"
+#include "siblings.h"
 #include "tasks.h"
 #include "trace.h"
 
@@ -50,34 +51,6 @@ static void put_siblings(struct pvmi_buf *b, const int32_t *tids, size_t count)
         pvmi_buf_put_i32(b, tids[i]);
 }
 
-static int compare_tids(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-/* Each host with tasks among them is told all tids once, in spawn order. */
-static void tell_siblings(const int32_t *tids, size_t count)
-{
-    struct pvmi_buf b;
-    int32_t *sorted = malloc((count + 1) * sizeof *sorted);
-    if (!sorted)
-        return;
-    memcpy(sorted, tids, count * sizeof *tids);
-    qsort(sorted, count, sizeof *sorted, compare_tids);
-    pvmi_buf_init(&b);
-    put_siblings(&b, tids, count);
-    unsigned told = 0;
-    for (size_t i = 0; i < count; i++) {
-        unsigned host = pvmi_tid_host_index((pvmi_tid)sorted[i]);
-        if (host != told)
-            pvmd_ask(host, PVMD_DM_SIBLINGS, &b, NULL, NULL);
-        told = host;
-    }
-    pvmi_buf_free(&b);
-    free(sorted);
-}
-
 /* Started tasks first, in spawn order, then the errors. Returns how many started. */
 static size_t sort_results(int32_t *results, size_t count, int32_t *sorted)
 {
@@ -107,7 +80,7 @@ static void finish(struct spawn *s)
         put_siblings(&b, sorted, count);
         pvmd_request_answer(&s->request, (int)started, &b);
         pvmi_buf_free(&b);
-        tell_siblings(sorted, started);
+        pvmd_siblings_tell(sorted, started);
     } else {
         pvmd_request_answer(&s->request, PvmNoMem, NULL);
     }
@@ -159,6 +132,8 @@ static void ask_host(struct spawn *s, unsigned host_index, struct part *part)
     pvmi_buf_init(&b);
     pvmd_order_put(&b, &s->order, s->placement.directory, (uint32_t)part->count);
     pvmi_buf_put_i32(&b, parent_of_new(s));
+    pvmi_buf_put_u32(&b, part->slots[0]);
+    pvmi_buf_put_u32(&b, s->order.count);
     s->waiting++;
     pvmd_ask(host_index, PVMD_DM_EXEC, &b, exec_answered, part);
     pvmi_buf_free(&b);

@@ -278,6 +278,8 @@ static bool parse_start(const char *text, struct pvmd_start_line *line)
     line->port = (uint16_t)port;
     get_addresses(text, "ssh", 1, &line->ssh);
     get_addresses(text, "ip", PVMD_ADDRESS_MAX, &line->addresses);
+    if (!get_field(text, "key", line->key, sizeof line->key))
+        line->key[0] = '\0';
     return true;
 }
 
@@ -301,13 +303,26 @@ enum pvmd_start_line_kind pvmd_start_line_parse(const char *text, struct pvmd_st
     return parse_start(start, line) ? PVMD_LINE_START : PVMD_LINE_NOISE;
 }
 
+/* "client_ip client_port server_ip server_port": the third is an address of ours that the master can reach. */
+void pvmd_start_line_add_ssh(struct pvmd_start_line *line)
+{
+    char ip[PVMD_ADDRESS_TEXT];
+    struct pvmd_address a;
+    const char *connection = getenv("SSH_CONNECTION");
+    if (!connection || sscanf(connection, "%*s %*s %79s", ip) != 1)
+        return;
+    if (!pvmd_address_parse(ip, line->port, &a) && !pvmd_address_is_link_local(&a))
+        pvmd_addresses_add(&line->ssh, &a);
+}
+
 size_t pvmd_start_line_format(const struct pvmd_start_line *line, char *text, size_t size)
 {
     char ssh[PVMD_ADDRESS_TEXT], list[PVMD_ADDRESS_MAX * PVMD_ADDRESS_TEXT];
     pvmd_addresses_format(&line->ssh, ssh, sizeof ssh);
     pvmd_addresses_format(&line->addresses, list, sizeof list);
-    int n = snprintf(text, size, "ddpro<%d> arch<%s> dsig<0x%08x> port<%u> ssh<%s> ip<%s>", PVMI_DAEMON_PROTOCOL,
-                     line->arch, line->dsig, line->port, ssh, list);
+    int n = snprintf(text, size, "ddpro<%d> arch<%s> dsig<0x%08x> port<%u> ssh<%s> ip<%s>%s%s%s", PVMI_DAEMON_PROTOCOL,
+                     line->arch, line->dsig, line->port, ssh, list, *line->key ? " key<" : "", line->key,
+                     *line->key ? ">" : "");
     return (size_t)n < size ? (size_t)n : size - 1;
 }
 

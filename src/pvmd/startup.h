@@ -67,9 +67,13 @@ struct pvmd_start_line {
     uint16_t port;
     struct pvmd_addresses ssh;       /* the address that the slave's ssh server was called at; none or one */
     struct pvmd_addresses addresses; /* of its interfaces */
+    char key[65];                    /* public key in hexadecimal, where a hoster has started it; else "" */
     int code;                        /* PvmXxx */
     char why[512];
 };
+
+/* Adds the address that this host's ssh server was called at, where we run under it. */
+void pvmd_start_line_add_ssh(struct pvmd_start_line *line);
 
 /* Reads a line, its newline apart. Anything that is no well-formed line of a slave is noise. */
 enum pvmd_start_line_kind pvmd_start_line_parse(const char *text, struct pvmd_start_line *line);

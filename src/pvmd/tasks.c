@@ -7,6 +7,8 @@
 #include "../core/error.h"
 #include "../core/log.h"
 #include "daemon.h"
+#include "hoster.h"
+#include "manager.h"
 #include "multicast.h"
 #include "notify.h"
 #include "output.h"
@@ -92,9 +94,18 @@ void pvmd_task_leave(struct pvmd_task *task)
         pvmd_task_end(task);
 }
 
+/* What it did for this daemon, it does no longer. */
+static void duties_ended(pvmi_tid tid, unsigned flags)
+{
+    if (flags & PVMD_TASK_HOSTER)
+        pvmd_hoster_ended(tid);
+    pvmd_tasker_ended(tid);
+}
+
 void pvmd_task_end(struct pvmd_task *task)
 {
     pvmi_tid tid = task->tid;
+    unsigned flags = task->flags;
     cut_off(task);
     pvmd_output_drain(tid);
     pvmd_output_shell_ends(task);
@@ -104,6 +115,7 @@ void pvmd_task_end(struct pvmd_task *task)
     pvmd_stats.ended++;
     pvmd_notify_owner_ended(tid);
     pvmd_watch_task_ended(tid);
+    duties_ended(tid, flags);
     free(task->name);
     free(task);
 }

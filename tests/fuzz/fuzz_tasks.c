@@ -31,7 +31,7 @@
 #include "../../src/pvmd/siblings.h"
 #include "../../src/pvmd/watch.h"
 
-enum { REQUESTS = PVMI_TM_REGISTER - PVMI_TM_CONNECT + 1, MESSAGES_MAX = 16 };
+enum { REQUESTS = PVMI_TM_SIBLINGS - PVMI_TM_CONNECT + 1, MESSAGES_MAX = 16 };
 
 static void quiet(enum pvmi_log_level level, const char *line, void *arg)
 {
