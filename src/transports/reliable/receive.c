@@ -1,0 +1,113 @@
+/* receive.c - packets with data as they come: in their turn, early, or again; and what the peer is told of them. */
+#include <stdlib.h>
+#include <string.h>
+#include "state.h"
+
+static struct in_slot *slot_of(struct pvmi_reliable *r, uint32_t number)
+{
+    return &r->in[number & (r->in_count - 1)];
+}
+
+static void deliver(struct pvmi_reliable *r, uint8_t flags, const uint8_t *data, uint32_t length)
+{
+    r->expected++;
+    r->callbacks->received(r->arg, flags & PACKET_FIRST, flags & PACKET_LAST, data, length);
+}
+
+/* Those whose turn it is now. */
+static void deliver_early(struct pvmi_reliable *r)
+{
+    struct in_slot *s;
+    while (r->early_count && (s = slot_of(r, r->expected))->data) {
+        uint8_t *data = s->data;
+        s->data = NULL;
+        r->early_count--;
+        deliver(r, s->flags, data, s->length);
+        free(data);
+    }
+}
+
+/* Keeps a copy until its turn comes. Out of memory: as if it had not come. */
+static void keep(struct pvmi_reliable *r, const struct packet_header *h, const uint8_t *data, uint32_t length)
+{
+    struct in_slot *s = slot_of(r, h->number);
+    if (s->data) {
+        r->counters.duplicates++;
+        return;
+    }
+    s->data = malloc(length + 1ul);
+    if (!s->data)
+        return;
+    memcpy(s->data, data, length);
+    s->length = length;
+    s->flags = h->flags;
+    r->counters.early++;
+    r->early_count++;
+    if ((int32_t)(h->number + 1 - r->early_end) > 0 || r->early_count == 1)
+        r->early_end = h->number + 1;
+}
+
+/* Acknowledgements wait for company, but not until the peer's window is used up. */
+static void owe(struct pvmi_reliable *r, int64_t now_us)
+{
+    if (!r->owed++)
+        r->ack_due_us = now_us + r->settings.ack_delay_us;
+    uint32_t room = r->told_limit - r->expected;
+    if ((int32_t)room <= (int32_t)(r->settings.credit / 2) || r->owed >= r->settings.credit / 2)
+        r->ack_now = true;
+}
+
+void pvmi_reliable_take_data(struct pvmi_reliable *r, const struct packet_header *h, const uint8_t *data,
+                             uint32_t length, int64_t now_us)
+{
+    int32_t ahead = (int32_t)(h->number - r->expected);
+    r->last_stamp = h->stamp;
+    r->last_stamp_us = now_us ? now_us : 1;
+    if (ahead == 0) {
+        deliver(r, h->flags, data, length);
+        deliver_early(r);
+        owe(r, now_us);
+        r->ack_now |= r->early_count > 0;
+        return;
+    }
+    r->ack_now = true; /* the sender does not know what we have */
+    if (ahead < 0)
+        r->counters.duplicates++;
+    else if ((int32_t)(h->number - r->told_limit) < 0 && !r->settings.go_back_n)
+        keep(r, h, data, length);
+}
+
+void pvmi_reliable_set_credit(struct pvmi_reliable *r, uint32_t packets)
+{
+    if (packets >= 1 && packets <= PVMI_RELIABLE_WINDOW_MAX)
+        r->settings.credit = packets;
+}
+
+void pvmi_reliable_tell(struct pvmi_reliable *r, struct packet_header *h, int64_t now_us)
+{
+    uint32_t limit = r->expected + r->settings.credit;
+    if ((int32_t)(limit - r->told_limit) > 0)
+        r->told_limit = limit;
+    h->to = r->peer;
+    h->from = r->own;
+    h->ack = r->expected;
+    h->limit = r->told_limit;
+    h->stamp = (uint32_t)now_us;
+    h->echo = r->last_stamp_us ? r->last_stamp + (uint32_t)(now_us - r->last_stamp_us) : 0;
+    if (r->last_stamp_us && !h->echo)
+        h->echo = 1; /* 0 says that there is none */
+}
+
+void pvmi_reliable_send_ack(struct pvmi_reliable *r, bool asks, int64_t now_us)
+{
+    uint8_t bitmap[PVMI_RELIABLE_WINDOW_MAX / 8] = {0};
+    uint32_t span = r->early_count ? r->early_end - r->expected - 1 : 0;
+    for (uint32_t i = 0; i < span; i++)
+        if (slot_of(r, r->expected + 1 + i)->data)
+            bitmap[i / 8] |= (uint8_t)(1 << i % 8);
+    struct packet_header h = {.flags = (uint8_t)((span ? PACKET_BITMAP : 0) | (asks ? PACKET_ASKS : 0)),
+                              .number = r->next};
+    struct iovec piece = {bitmap, (span + 7) / 8};
+    if (!pvmi_reliable_emit(r, &h, &piece, span > 0, now_us))
+        r->counters.acks_sent++;
+}

@@ -1,0 +1,150 @@
+/* reliable.c - the life of a reliable connection, its packets as they come, and its timers. */
+#include "reliable.h"
+#include <stdlib.h>
+#include <string.h>
+#include "../../core/error.h"
+#include "state.h"
+
+static bool is_sound(const struct pvmi_reliable_settings *s)
+{
+    bool power = s->window && !(s->window & (s->window - 1));
+    return power && s->window <= PVMI_RELIABLE_WINDOW_MAX && s->credit && s->credit <= PVMI_RELIABLE_WINDOW_MAX &&
+           s->packet_bytes >= 256 && s->packet_bytes <= 65535 && s->retry_min_us > 0 &&
+           s->retry_max_us >= s->retry_min_us && s->dead_after_us > 0 && s->ack_delay_us >= 0;
+}
+
+struct pvmi_reliable *pvmi_reliable_new(const struct pvmi_reliable_settings *settings, uint32_t own, uint32_t peer,
+                                        const struct pvmi_reliable_callbacks *callbacks, void *arg)
+{
+    struct pvmi_reliable *r = is_sound(settings) ? calloc(1, sizeof *r) : NULL;
+    if (!r)
+        return NULL;
+    r->settings = *settings;
+    r->callbacks = callbacks;
+    r->arg = arg;
+    r->own = r->base = r->next = own;
+    r->limit = own + 1; /* until the peer tells: one packet, which asks */
+    r->peer = r->expected = r->early_end = peer;
+    r->told_limit = peer + 1;
+    r->allowed = settings->window;
+    r->retry_us = r->recheck_us = r->ack_due_us = PVMI_RELIABLE_NEVER;
+    r->in_count = PVMI_RELIABLE_WINDOW_MAX;
+    r->out = calloc(settings->window, sizeof *r->out);
+    r->in = calloc(r->in_count, sizeof *r->in);
+    if (!r->out || !r->in) {
+        pvmi_reliable_free(r);
+        return NULL;
+    }
+    return r;
+}
+
+void pvmi_reliable_free(struct pvmi_reliable *r)
+{
+    for (uint32_t i = 0; r->in && i < r->in_count; i++)
+        free(r->in[i].data);
+    free(r->in);
+    free(r->out);
+    free(r);
+}
+
+static bool is_undamaged(const struct pvmi_reliable *r, const uint8_t *packet, size_t length,
+                         const struct packet_header *h)
+{
+    uint8_t header[PVMI_RELIABLE_HEADER_BYTES];
+    struct packet_header zero = *h;
+    zero.checksum = 0;
+    pvmi_reliable_encode(&zero, header);
+    bool covered = !r->settings.unchecked || !(h->flags & PACKET_DATA);
+    struct iovec payload = {(void *)(packet + sizeof header), length - sizeof header};
+    return pvmi_reliable_checksum(header, &payload, covered) == h->checksum;
+}
+
+int pvmi_reliable_take(struct pvmi_reliable *r, const uint8_t *packet, size_t length, int64_t now_us)
+{
+    struct packet_header h;
+    if (!pvmi_reliable_decode(packet, length, &h) || !is_undamaged(r, packet, length, &h)) {
+        r->counters.damaged++;
+        return PVMI_EFORMAT;
+    }
+    if (h.to != r->own || h.from != r->peer) {
+        r->counters.strangers++;
+        return PVMI_EFORMAT;
+    }
+    if (r->dead)
+        return PVMI_EFORMAT;
+    const uint8_t *payload = packet + PVMI_RELIABLE_HEADER_BYTES;
+    size_t bytes = length - PVMI_RELIABLE_HEADER_BYTES;
+    bool data = h.flags & PACKET_DATA;
+    r->heard_us = now_us;
+    pvmi_reliable_hear(r, &h, data ? NULL : payload, data ? 0 : bytes, now_us);
+    if (data) {
+        r->counters.packets_received++;
+        pvmi_reliable_take_data(r, &h, payload, (uint32_t)bytes, now_us);
+    } else {
+        r->counters.acks_received++;
+    }
+    if (h.flags & PACKET_ASKS)
+        r->ack_now = true;
+    return 0;
+}
+
+static bool is_due_from_peer(const struct pvmi_reliable *r)
+{
+    return r->base != r->next || r->messages_done != r->messages_queued;
+}
+
+int pvmi_reliable_progress(struct pvmi_reliable *r, int64_t now_us)
+{
+    if (r->dead)
+        return PVMI_EDOWN;
+    if (is_due_from_peer(r) && now_us - r->heard_us >= r->settings.dead_after_us) {
+        r->dead = true;
+        return PVMI_EDOWN;
+    }
+    pvmi_reliable_recheck(r, now_us);
+    if (now_us >= r->retry_us)
+        pvmi_reliable_retry(r, now_us);
+    int n = pvmi_reliable_push(r, now_us);
+    if (r->ack_now || now_us >= r->ack_due_us)
+        pvmi_reliable_send_ack(r, false, now_us);
+    return n;
+}
+
+void pvmi_reliable_acknowledge(struct pvmi_reliable *r, int64_t now_us)
+{
+    if (!r->dead && (r->owed || r->ack_now))
+        pvmi_reliable_send_ack(r, false, now_us);
+}
+
+static int64_t earlier(int64_t a_us, int64_t b_us)
+{
+    return a_us < b_us ? a_us : b_us;
+}
+
+int64_t pvmi_reliable_due_us(const struct pvmi_reliable *r)
+{
+    if (r->dead)
+        return PVMI_RELIABLE_NEVER;
+    int64_t due_us = earlier(r->recheck_us, earlier(r->retry_us, r->ack_due_us));
+    return is_due_from_peer(r) ? earlier(due_us, r->heard_us + r->settings.dead_after_us) : due_us;
+}
+
+unsigned pvmi_reliable_pending(const struct pvmi_reliable *r)
+{
+    return r->messages_queued - r->messages_done;
+}
+
+bool pvmi_reliable_is_dead(const struct pvmi_reliable *r)
+{
+    return r->dead;
+}
+
+int64_t pvmi_reliable_round_trip_us(const struct pvmi_reliable *r)
+{
+    return r->round_trip_us;
+}
+
+const struct pvmi_reliable_counters *pvmi_reliable_counters(const struct pvmi_reliable *r)
+{
+    return &r->counters;
+}

@@ -1,0 +1,120 @@
+/*
+ * reliable.h - exactly once and in order over a carrier that loses, doubles, delays and damages packets: raw Ethernet
+ * frames, cells of a simulated network. The one such layer; every best-effort carrier stands on it.
+ *
+ * A struct pvmi_reliable is one end of a connection between two. It is a state machine without I/O and without a clock:
+ * the owner tells it the time and what came in, and puts on the carrier what emit() is given. So it is tested in
+ * virtual time, and serves one that sleeps in poll() as well as one that simulates.
+ *
+ * What it does: cuts messages into packets; a window of packets on their way, each of which is acknowledged by itself
+ * and alone sent again (selective repeat), or, for comparison, all from the lost one on (Go-Back-N); credit, so that a
+ * slow reader's ring never overflows; the time limit follows the measured round trip and doubles with each try;
+ * packets of an earlier life of either end are refused, as are damaged ones; a peer that is silent for too long while
+ * something is due from it is declared dead.
+ *
+ * All functions are the owner's to call, from one thread. Times are microseconds of any clock that does not go back.
+ */
+#ifndef PVMI_RELIABLE_H
+#define PVMI_RELIABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#define PVMI_RELIABLE_HEADER_BYTES 36
+#define PVMI_RELIABLE_WINDOW_MAX   1024 /* packets; its bitmap fits into an acknowledgement of the smallest carrier */
+#define PVMI_RELIABLE_MESSAGES_MAX 64   /* messages taken and not yet acknowledged */
+#define PVMI_RELIABLE_PIECES_MAX   17   /* of one packet's payload */
+#define PVMI_RELIABLE_NEVER        INT64_MAX
+
+struct pvmi_reliable_settings {
+    uint32_t packet_bytes; /* largest packet of the carrier, our header included; 256 to 65535 */
+    uint32_t window;       /* packets that we send ahead of acknowledgements; a power of 2 up to WINDOW_MAX */
+    uint32_t credit;       /* packets that the peer may have on their way to us; 1 to WINDOW_MAX */
+    bool go_back_n;        /* what arrives out of order is dropped, and everything from the gap on sent again */
+    bool unchecked;        /* the checksum covers headers only, not payloads. Both ends must agree. */
+    int64_t retry_min_us;  /* bounds of the time after which an unacknowledged packet is sent again */
+    int64_t retry_max_us;
+    int64_t ack_delay_us;  /* how long an acknowledgement may wait for a packet to travel with */
+    int64_t dead_after_us; /* without a sign of life while one is due */
+};
+
+struct pvmi_reliable_callbacks {
+    /*
+     * Puts a packet on the carrier, which copies it: 0; PVMI_EAGAIN: no room now, it is tried again by progress(); any
+     * other error counts as a lost packet.
+     */
+    int (*emit)(void *arg, const struct iovec *pieces, unsigned count);
+
+    /* Where bytes [offset, offset + length) of a message are: fills pieces, returns their number. May be asked again.
+     */
+    unsigned (*gather)(void *arg, void *message, uint32_t offset, uint32_t length,
+                       struct iovec pieces[PVMI_RELIABLE_PIECES_MAX]);
+
+    /* The peer has all of the message: it is the owner's again. In the order of pvmi_reliable_send(). */
+    void (*sent)(void *arg, void *message);
+
+    /* The next bytes of the peer's next message, valid until this returns. Messages come whole and in order. */
+    void (*received)(void *arg, bool first, bool last, const uint8_t *data, uint32_t length);
+};
+
+struct pvmi_reliable_counters {
+    uint64_t packets_sent, packets_received; /* with data, each time that one went or came */
+    uint64_t acks_sent, acks_received;       /* packets without data */
+    uint64_t resent;                         /* part of packets_sent */
+    uint64_t timeouts;                       /* times that nothing else but the time limit told of a loss */
+    uint64_t duplicates, early;              /* came again; came before their turn */
+    uint64_t damaged, strangers;             /* refused: checksum or form; another incarnation */
+};
+
+struct pvmi_reliable;
+
+/*
+ * A connection whose ends are named by two random nonzero numbers, which each got from the other beforehand: `own` and
+ * `peer`. NULL: out of memory or settings out of bounds. callbacks and arg must outlive it.
+ */
+struct pvmi_reliable *pvmi_reliable_new(const struct pvmi_reliable_settings *settings, uint32_t own, uint32_t peer,
+                                        const struct pvmi_reliable_callbacks *callbacks, void *arg);
+
+/* Frees it; unsent messages are forgotten without sent(). Not from a callback. */
+void pvmi_reliable_free(struct pvmi_reliable *r);
+
+/*
+ * Sends a message of `length` bytes (0 is allowed), which stays as it is until sent(). 0; PVMI_EAGAIN: MESSAGES_MAX are
+ * on their way, try again after a sent(); PVMI_EDOWN: the peer is dead.
+ */
+int pvmi_reliable_send(struct pvmi_reliable *r, void *message, uint32_t length, int64_t now_us);
+
+/* Messages taken by send() for which sent() has not come. */
+unsigned pvmi_reliable_pending(const struct pvmi_reliable *r);
+
+/* A packet came. 0, or PVMI_EFORMAT for one that was refused: it has been counted and nothing else has changed. */
+int pvmi_reliable_take(struct pvmi_reliable *r, const uint8_t *packet, size_t length, int64_t now_us);
+
+/*
+ * Does what time asks for, and sends what the window has room for. To be called after a burst of take(), when emit()
+ * has room again, and when pvmi_reliable_due_us() has come. Returns how many packets it sent, or PVMI_EDOWN.
+ */
+int pvmi_reliable_progress(struct pvmi_reliable *r, int64_t now_us);
+
+/*
+ * Says what the peer waits to hear: an acknowledgement that is owed goes at once. To be called before sleeping.
+ */
+void pvmi_reliable_acknowledge(struct pvmi_reliable *r, int64_t now_us);
+
+/* When progress() must be called at the latest, or PVMI_RELIABLE_NEVER. */
+int64_t pvmi_reliable_due_us(const struct pvmi_reliable *r);
+
+/* The peer has not been heard of for dead_after_us while something was due; nothing is sent any more. */
+bool pvmi_reliable_is_dead(const struct pvmi_reliable *r);
+
+/* Changes the credit for the peer, e.g. when peers that share a ring come and go. What was granted stays granted. */
+void pvmi_reliable_set_credit(struct pvmi_reliable *r, uint32_t packets);
+
+/* Smoothed round trip, 0 before the first. */
+int64_t pvmi_reliable_round_trip_us(const struct pvmi_reliable *r);
+
+const struct pvmi_reliable_counters *pvmi_reliable_counters(const struct pvmi_reliable *r);
+
+#endif

@@ -1,0 +1,335 @@
+/* send.c - packets on their way: cutting, sending, learning what has come, and sending again what has not. */
+#include <string.h>
+#include "../../core/error.h"
+#include "state.h"
+
+enum {
+    WINDOW_MIN = 4,            /* packets that may be on their way however many get lost */
+    REORDER_MIN_US = 20,       /* packets that were sent this close to one another may change places */
+    BLOCKED_US = 200,          /* a carrier without room is tried again after this time */
+    ECHO_MAX_US = 60000000,    /* older ones are nonsense */
+    FIRST_ROUND_TRIP_US = 500, /* taken for the round trip before there was one */
+};
+
+static struct out_slot *slot_of(struct pvmi_reliable *r, uint32_t number)
+{
+    return &r->out[number & (r->settings.window - 1)];
+}
+
+static int32_t distance(uint32_t from, uint32_t to)
+{
+    return (int32_t)(to - from);
+}
+
+/* ---- the time limit ---- */
+
+static int64_t time_limit_us(const struct pvmi_reliable *r)
+{
+    int64_t us = r->round_trip_us ? r->round_trip_us + 4 * r->variation_us : 2 * FIRST_ROUND_TRIP_US;
+    if (us < r->settings.retry_min_us)
+        us = r->settings.retry_min_us;
+    us <<= r->backoff;
+    return us < r->settings.retry_max_us ? us : r->settings.retry_max_us;
+}
+
+static void start_clock(struct pvmi_reliable *r, int64_t now_us)
+{
+    r->retry_us = r->base == r->next ? PVMI_RELIABLE_NEVER : now_us + time_limit_us(r);
+}
+
+/* As TCP does (RFC 6298). Stamps make it right for packets that were sent again, too. */
+static void measure(struct pvmi_reliable *r, int64_t sample_us)
+{
+    if (sample_us < 1)
+        sample_us = 1;
+    if (!r->round_trip_us) {
+        r->round_trip_us = sample_us;
+        r->variation_us = sample_us / 2;
+        return;
+    }
+    int64_t error_us = sample_us - r->round_trip_us;
+    r->round_trip_us += error_us / 8;
+    r->variation_us += ((error_us < 0 ? -error_us : error_us) - r->variation_us) / 4;
+}
+
+/* ---- losses ---- */
+
+static void mark_lost(struct pvmi_reliable *r, struct out_slot *s)
+{
+    if (s->lost || s->arrived)
+        return;
+    s->lost = true;
+    r->lost_count++;
+}
+
+/*
+ * What was sent before something that has come, and has not come itself, is lost: at once if it was clearly before,
+ * else when it has had the time to come. So also a packet is seen that was sent again and got lost again. Go-Back-N:
+ * then all that followed are sent again, too.
+ */
+static void find_lost(struct pvmi_reliable *r, int64_t now_us)
+{
+    int64_t reorder_us = r->round_trip_us / 4 > REORDER_MIN_US ? r->round_trip_us / 4 : REORDER_MIN_US;
+    bool all = false;
+    r->recheck_us = PVMI_RELIABLE_NEVER;
+    for (uint32_t n = r->base; n != r->next; n++) {
+        struct out_slot *s = slot_of(r, n);
+        int64_t overdue_us = s->sent_us + r->round_trip_us + 4 * r->variation_us + reorder_us;
+        if (s->arrived || s->lost)
+            continue;
+        if (s->sent_us > r->delivered_us && !all) {
+            if (s->tries > 1)
+                continue; /* later ones may have been sent earlier */
+            break;
+        }
+        if (all || s->sent_us < r->delivered_us - reorder_us || now_us >= overdue_us) {
+            mark_lost(r, s);
+            all = r->settings.go_back_n;
+        } else if (overdue_us < r->recheck_us) {
+            r->recheck_us = overdue_us;
+        }
+    }
+}
+
+void pvmi_reliable_recheck(struct pvmi_reliable *r, int64_t now_us)
+{
+    if (now_us >= r->recheck_us)
+        find_lost(r, now_us);
+}
+
+void pvmi_reliable_retry(struct pvmi_reliable *r, int64_t now_us)
+{
+    if (r->blocked) {
+        r->blocked = false;
+        start_clock(r, now_us);
+        return;
+    }
+    r->counters.timeouts++;
+    if (r->base == r->next) {
+        pvmi_reliable_send_ack(r, true, now_us); /* the word that there is room again may have got lost */
+    } else {
+        for (uint32_t n = r->base; n != r->next; n++) {
+            mark_lost(r, slot_of(r, n));
+            if (!r->settings.go_back_n)
+                break; /* what it says of the others will come back with its acknowledgement */
+        }
+        slot_of(r, r->base)->flags |= PACKET_ASKS;
+    }
+    r->allowed = r->allowed / 2 > WINDOW_MIN ? r->allowed / 2 : WINDOW_MIN;
+    if (r->allowed > r->settings.window)
+        r->allowed = r->settings.window;
+    if (r->backoff < 16)
+        r->backoff++;
+    r->retry_us = now_us + time_limit_us(r);
+}
+
+/* ---- what has come ---- */
+
+static void note_arrival(struct pvmi_reliable *r, struct out_slot *s)
+{
+    if (s->arrived)
+        return;
+    s->arrived = true;
+    if (s->lost) {
+        s->lost = false;
+        r->lost_count--;
+    }
+    if (++r->allowed_count >= r->allowed && r->allowed < r->settings.window) {
+        r->allowed_count = 0;
+        r->allowed *= 2;
+        if (r->allowed > r->settings.window)
+            r->allowed = r->settings.window;
+    }
+}
+
+/* All packets before `ack` have come: frees their slots, and gives messages back. */
+static void advance(struct pvmi_reliable *r, uint32_t ack)
+{
+    while (r->base != ack) {
+        struct out_slot *s = slot_of(r, r->base++);
+        note_arrival(r, s);
+        if (s->flags & PACKET_LAST) {
+            r->messages_done++;
+            r->callbacks->sent(r->arg, s->message);
+        }
+    }
+}
+
+static void read_bitmap(struct pvmi_reliable *r, const struct packet_header *h, const uint8_t *bitmap, size_t length)
+{
+    for (size_t i = 0; i < 8 * length; i++) {
+        uint32_t number = h->ack + 1 + (uint32_t)i;
+        if (!(bitmap[i / 8] & 1 << i % 8))
+            continue;
+        if (distance(number, r->next) <= 0)
+            return;
+        note_arrival(r, slot_of(r, number));
+    }
+}
+
+/* The echo is of the last packet that the peer had: how long the way is, and what must be lost if it has not come. */
+static void read_echo(struct pvmi_reliable *r, uint32_t echo, int64_t now_us)
+{
+    uint32_t ago_us = (uint32_t)now_us - echo;
+    if (!echo || ago_us > ECHO_MAX_US)
+        return;
+    measure(r, ago_us);
+    if (now_us - ago_us > r->delivered_us)
+        r->delivered_us = now_us - ago_us;
+}
+
+void pvmi_reliable_hear(struct pvmi_reliable *r, const struct packet_header *h, const uint8_t *bitmap, size_t length,
+                        int64_t now_us)
+{
+    if (distance(r->base, h->ack) < 0 || distance(h->ack, r->next) < 0)
+        return; /* old, or of packets that we have not sent */
+    if (distance(r->limit, h->limit) > 0) {
+        r->limit = h->limit;
+        r->backoff = 0;
+    }
+    if (h->ack != r->base) {
+        advance(r, h->ack);
+        r->backoff = 0;
+        start_clock(r, now_us);
+    }
+    read_echo(r, h->echo, now_us);
+    if (h->flags & PACKET_BITMAP)
+        read_bitmap(r, h, bitmap, length);
+    if (r->base != r->next && (h->flags & PACKET_BITMAP || r->settings.go_back_n))
+        find_lost(r, now_us);
+}
+
+/* ---- sending ---- */
+
+int pvmi_reliable_emit(struct pvmi_reliable *r, struct packet_header *h, struct iovec *pieces, unsigned count,
+                       int64_t now_us)
+{
+    uint8_t header[PVMI_RELIABLE_HEADER_BYTES];
+    struct iovec all[1 + PVMI_RELIABLE_PIECES_MAX] = {{header, sizeof header}};
+    pvmi_reliable_tell(r, h, now_us);
+    pvmi_reliable_encode(h, header);
+    bool covered = !r->settings.unchecked || !(h->flags & PACKET_DATA);
+    h->checksum = pvmi_reliable_checksum(header, pieces, covered ? count : 0);
+    pvmi_reliable_encode(h, header);
+    memcpy(all + 1, pieces, count * sizeof *pieces);
+    int rc = r->callbacks->emit(r->arg, all, 1 + count);
+    if (rc == PVMI_EAGAIN) {
+        r->blocked = true;
+        r->retry_us = now_us + BLOCKED_US;
+        return rc;
+    }
+    r->owed = 0;
+    r->ack_now = r->ack_now && h->flags & PACKET_DATA && r->early_count; /* only a bitmap tells of those */
+    r->ack_due_us = PVMI_RELIABLE_NEVER;
+    return 0;
+}
+
+static int send_slot(struct pvmi_reliable *r, uint32_t number, int64_t now_us)
+{
+    struct out_slot *s = slot_of(r, number);
+    struct iovec pieces[PVMI_RELIABLE_PIECES_MAX];
+    unsigned count = s->length ? r->callbacks->gather(r->arg, s->message, s->offset, s->length, pieces) : 0;
+    struct packet_header h = {.flags = s->flags, .number = number};
+    int rc = pvmi_reliable_emit(r, &h, pieces, count, now_us);
+    if (rc)
+        return rc;
+    r->counters.packets_sent++;
+    r->counters.resent += s->tries++ > 0;
+    s->sent_us = now_us;
+    return 0;
+}
+
+static int send_lost(struct pvmi_reliable *r, int64_t now_us)
+{
+    int n = 0;
+    for (uint32_t number = r->base; r->lost_count && number != r->next; number++) {
+        struct out_slot *s = slot_of(r, number);
+        if (!s->lost)
+            continue;
+        if (send_slot(r, number, now_us))
+            return n;
+        s->lost = false;
+        r->lost_count--;
+        n++;
+    }
+    return n;
+}
+
+static uint32_t packet_room(const struct pvmi_reliable *r)
+{
+    return r->settings.packet_bytes - PVMI_RELIABLE_HEADER_BYTES;
+}
+
+/* Cuts the next packet off the first message that has bytes left. */
+static void cut(struct pvmi_reliable *r)
+{
+    struct out_message *m = &r->messages[r->messages_cut % PVMI_RELIABLE_MESSAGES_MAX];
+    uint32_t left = m->length - m->offset, length = left < packet_room(r) ? left : packet_room(r);
+    bool last = length == left;
+    *slot_of(r, r->next) =
+        (struct out_slot){.message = m->message,
+                          .offset = m->offset,
+                          .length = length,
+                          .flags = (uint8_t)(PACKET_DATA | (m->offset ? 0 : PACKET_FIRST) | (last ? PACKET_LAST : 0))};
+    m->offset += length;
+    r->messages_cut += last;
+}
+
+/* Undoes cut(): there was no room on the carrier. */
+static void uncut(struct pvmi_reliable *r)
+{
+    struct out_slot *s = slot_of(r, r->next);
+    r->messages_cut -= !!(s->flags & PACKET_LAST);
+    r->messages[r->messages_cut % PVMI_RELIABLE_MESSAGES_MAX].offset = s->offset;
+}
+
+static bool may_send_new(const struct pvmi_reliable *r)
+{
+    return r->messages_cut != r->messages_queued && distance(r->next, r->limit) > 0 && r->next - r->base < r->allowed;
+}
+
+static int send_new(struct pvmi_reliable *r, int64_t now_us)
+{
+    int n = 0;
+    while (may_send_new(r)) {
+        cut(r);
+        if (distance(r->next + 1, r->limit) <= 0 || r->next + 1 - r->base >= r->allowed)
+            slot_of(r, r->next)->flags |= PACKET_ASKS; /* the last for now: do not let us wait */
+        if (send_slot(r, r->next, now_us)) {
+            uncut(r);
+            break;
+        }
+        r->next++;
+        n++;
+    }
+    return n;
+}
+
+int pvmi_reliable_push(struct pvmi_reliable *r, int64_t now_us)
+{
+    if (r->blocked && now_us < r->retry_us)
+        r->blocked = false; /* the owner knows of room */
+    bool idle = r->base == r->next;
+    int n = r->lost_count ? send_lost(r, now_us) : 0;
+    if (!r->blocked)
+        n += send_new(r, now_us);
+    if (n && idle && !r->blocked)
+        start_clock(r, now_us);
+    if (r->retry_us == PVMI_RELIABLE_NEVER && r->messages_done != r->messages_queued)
+        r->retry_us = now_us + time_limit_us(r); /* no room at the peer's: ask now and then */
+    return n;
+}
+
+int pvmi_reliable_send(struct pvmi_reliable *r, void *message, uint32_t length, int64_t now_us)
+{
+    if (r->dead)
+        return PVMI_EDOWN;
+    if (r->messages_queued - r->messages_done == PVMI_RELIABLE_MESSAGES_MAX)
+        return PVMI_EAGAIN;
+    if (r->messages_queued == r->messages_done)
+        r->heard_us = now_us; /* from now on something is due from the peer */
+    r->messages[r->messages_queued++ % PVMI_RELIABLE_MESSAGES_MAX] =
+        (struct out_message){.message = message, .length = length};
+    pvmi_reliable_push(r, now_us);
+    return 0;
+}

@@ -1,0 +1,514 @@
+/* test_reliable.c - the reliability layer over a channel that loses, doubles, delays and damages, in virtual time. */
+#include <stdlib.h>
+#include <string.h>
+#include "../../src/core/error.h"
+#include "../../src/transports/reliable/reliable.h"
+#include "unit.h"
+
+enum { PACKET_BYTES = 300, FLIGHTS_MAX = 4096, LINES = 64 };
+
+/* As ck_assert(), which takes a system call even when all is well: for what happens millions of times. */
+#define MUST(condition)                                                                                                \
+    do {                                                                                                               \
+        if (!(condition))                                                                                              \
+            ck_abort_msg("%s is not so", #condition);                                                                  \
+    } while (0)
+
+/* ---- the channel: packets in flight, by time of arrival ---- */
+
+struct flight {
+    int64_t arrives_us;
+    uint64_t order;
+    struct side *to;
+    uint32_t length;
+    uint8_t bytes[2 * PACKET_BYTES];
+};
+
+struct channel {
+    unsigned loss, duplicate, reorder, damage; /* of 10,000 packets */
+    int64_t delay_us, packet_us;               /* of the way; that a packet keeps the wire busy */
+    unsigned room;                             /* packets that it takes at a time; 0: any number */
+    int64_t now_us;
+    uint64_t random, order, emitted;
+    struct flight *heap[FLIGHTS_MAX];
+    unsigned count;
+};
+
+struct side {
+    struct pvmi_reliable *r;
+    struct channel *channel;
+    struct side *other;
+    uint64_t to_send, sent, given_back; /* messages */
+    uint64_t received, received_bytes;  /* of the current message */
+    int64_t wire_us;                    /* when the wire from here is free */
+    bool asleep;                        /* takes nothing: packets pile up in its ring */
+    struct flight *ring[LINES];
+    unsigned waiting;
+    unsigned overruns;
+};
+
+static uint32_t random_of(struct channel *c)
+{
+    c->random = c->random * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(c->random >> 33);
+}
+
+static bool happens(struct channel *c, unsigned chances)
+{
+    return random_of(c) % 10000 < chances;
+}
+
+static bool before(const struct flight *a, const struct flight *b)
+{
+    return a->arrives_us != b->arrives_us ? a->arrives_us < b->arrives_us : a->order < b->order;
+}
+
+static void swap(struct channel *c, unsigned i, unsigned j)
+{
+    struct flight *f = c->heap[i];
+    c->heap[i] = c->heap[j];
+    c->heap[j] = f;
+}
+
+static void push(struct channel *c, struct flight *f)
+{
+    MUST(c->count < FLIGHTS_MAX);
+    unsigned i = c->count++;
+    for (c->heap[i] = f; i && before(c->heap[i], c->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        swap(c, i, (i - 1) / 2);
+}
+
+static struct flight *pop(struct channel *c)
+{
+    struct flight *first = c->heap[0];
+    c->heap[0] = c->heap[--c->count];
+    for (unsigned i = 0, next; (next = 2 * i + 1) < c->count; i = next) {
+        if (next + 1 < c->count && before(c->heap[next + 1], c->heap[next]))
+            next++;
+        if (!before(c->heap[next], c->heap[i]))
+            break;
+        swap(c, i, next);
+    }
+    return first;
+}
+
+static void fly(struct channel *c, struct side *from, const uint8_t *bytes, uint32_t length)
+{
+    struct flight *f = malloc(sizeof *f);
+    f->to = from->other;
+    f->length = length;
+    f->order = c->order++;
+    from->wire_us = (from->wire_us > c->now_us ? from->wire_us : c->now_us) + c->packet_us;
+    f->arrives_us = from->wire_us + c->delay_us;
+    if (happens(c, c->reorder))
+        f->arrives_us += random_of(c) % (10 * c->delay_us + 1);
+    memcpy(f->bytes, bytes, length);
+    if (happens(c, c->damage))
+        f->bytes[random_of(c) % length] ^= (uint8_t)(1 << random_of(c) % 8);
+    push(c, f);
+}
+
+/* ---- callbacks ---- */
+
+static int emit(void *arg, const struct iovec *pieces, unsigned count)
+{
+    struct side *s = arg;
+    uint8_t bytes[2 * PACKET_BYTES];
+    uint32_t length = 0;
+    if (s->channel->room && s->channel->count >= s->channel->room)
+        return PVMI_EAGAIN;
+    for (unsigned i = 0; i < count; i++) {
+        MUST(length + pieces[i].iov_len <= PACKET_BYTES);
+        memcpy(bytes + length, pieces[i].iov_base, pieces[i].iov_len);
+        length += (uint32_t)pieces[i].iov_len;
+    }
+    s->channel->emitted++;
+    if (!happens(s->channel, s->channel->loss))
+        fly(s->channel, s, bytes, length);
+    if (happens(s->channel, s->channel->duplicate))
+        fly(s->channel, s, bytes, length);
+    return 0;
+}
+
+/* Message n is of (n * 37 % 1009) bytes, of which byte i is n + i * 7. */
+static uint32_t length_of(uint64_t n)
+{
+    return (uint32_t)(n * 37 % 1009);
+}
+
+static unsigned gather(void *arg, void *message, uint32_t offset, uint32_t length,
+                       struct iovec pieces[PVMI_RELIABLE_PIECES_MAX])
+{
+    static uint8_t bytes[PACKET_BYTES];
+    uint64_t n = (uintptr_t)message;
+    (void)arg;
+    MUST(offset + length <= length_of(n));
+    for (uint32_t i = 0; i < length; i++)
+        bytes[i] = (uint8_t)(n + (offset + i) * 7);
+    uint32_t half = length / 2;
+    pieces[0] = (struct iovec){bytes, half};
+    pieces[1] = (struct iovec){bytes + half, length - half};
+    return 2;
+}
+
+static void on_sent(void *arg, void *message)
+{
+    struct side *s = arg;
+    MUST((uintptr_t)message == s->given_back);
+    s->given_back++;
+}
+
+static void on_received(void *arg, bool first, bool last, const uint8_t *data, uint32_t length)
+{
+    struct side *s = arg;
+    MUST(first == !s->received_bytes || !length_of(s->received));
+    for (uint32_t i = 0; i < length; i++)
+        MUST(data[i] == (uint8_t)(s->received + (s->received_bytes + i) * 7));
+    s->received_bytes += length;
+    MUST(last == (s->received_bytes == length_of(s->received)));
+    if (last) {
+        s->received++;
+        s->received_bytes = 0;
+    }
+}
+
+static const struct pvmi_reliable_callbacks callbacks = {
+    .emit = emit, .gather = gather, .sent = on_sent, .received = on_received};
+
+/* ---- two sides ---- */
+
+static const struct pvmi_reliable_settings usual = {.packet_bytes = PACKET_BYTES,
+                                                    .window = 64,
+                                                    .credit = 48,
+                                                    .retry_min_us = 1000,
+                                                    .retry_max_us = 200000,
+                                                    .ack_delay_us = 500,
+                                                    .dead_after_us = 60000000};
+
+static struct channel net;
+static struct side a, b;
+
+static void start(const struct pvmi_reliable_settings *settings)
+{
+    net = (struct channel){.delay_us = 20, .now_us = 1, .random = 4711};
+    a = (struct side){.channel = &net, .other = &b};
+    b = (struct side){.channel = &net, .other = &a};
+    a.r = pvmi_reliable_new(settings, 0xffffff00, 7, &callbacks, &a); /* its numbers wrap soon */
+    b.r = pvmi_reliable_new(settings, 7, 0xffffff00, &callbacks, &b);
+    ck_assert_ptr_nonnull(a.r);
+    ck_assert_ptr_nonnull(b.r);
+}
+
+static void finish(void)
+{
+    while (net.count)
+        free(pop(&net));
+    for (struct side *s = &a; s; s = s == &a ? &b : NULL) {
+        while (s->waiting)
+            free(s->ring[--s->waiting]);
+        pvmi_reliable_free(s->r);
+    }
+}
+
+static void take(struct side *s, struct flight *f)
+{
+    pvmi_reliable_take(s->r, f->bytes, f->length, net.now_us);
+    free(f);
+}
+
+static void wake(struct side *s)
+{
+    s->asleep = false;
+    for (unsigned i = 0; i < s->waiting; i++)
+        take(s, s->ring[i]);
+    s->waiting = 0;
+}
+
+/* As the ring of a raw socket: what there is no room for is lost. */
+static void arrive(struct flight *f)
+{
+    struct side *s = f->to;
+    if (!s->asleep) {
+        take(s, f);
+    } else if (s->waiting < LINES) {
+        s->ring[s->waiting++] = f;
+    } else {
+        s->overruns++;
+        free(f);
+    }
+}
+
+static void work(struct side *s)
+{
+    if (s->asleep)
+        return;
+    while (s->sent < s->to_send &&
+           !pvmi_reliable_send(s->r, (void *)(uintptr_t)s->sent, length_of(s->sent), net.now_us))
+        s->sent++;
+    pvmi_reliable_progress(s->r, net.now_us);
+}
+
+/* Lets time go on to the next thing that happens, up to a limit. */
+static void step(int64_t limit_us)
+{
+    int64_t next_us = limit_us;
+    if (net.count && net.heap[0]->arrives_us < next_us)
+        next_us = net.heap[0]->arrives_us;
+    for (struct side *s = &a; s; s = s == &a ? &b : NULL)
+        if (!s->asleep && pvmi_reliable_due_us(s->r) < next_us)
+            next_us = pvmi_reliable_due_us(s->r);
+    MUST(next_us < PVMI_RELIABLE_NEVER); /* else nothing would ever happen again */
+    if (next_us > net.now_us)
+        net.now_us = next_us;
+    while (net.count && net.heap[0]->arrives_us <= net.now_us)
+        arrive(pop(&net));
+    work(&a);
+    work(&b);
+}
+
+static bool done(const struct side *s)
+{
+    return s->given_back == s->to_send && s->other->received == s->to_send;
+}
+
+static void run(uint64_t from_a, uint64_t from_b)
+{
+    a.to_send = from_a;
+    b.to_send = from_b;
+    work(&a);
+    work(&b);
+    while (!done(&a) || !done(&b)) {
+        step(PVMI_RELIABLE_NEVER);
+        MUST(!pvmi_reliable_is_dead(a.r) && !pvmi_reliable_is_dead(b.r));
+    }
+    ck_assert_uint_eq(pvmi_reliable_pending(a.r), 0);
+}
+
+/* ---- tests ---- */
+
+START_TEST(nothing_is_sent_twice_without_loss)
+{
+    start(&usual);
+    run(20000, 0);
+    const struct pvmi_reliable_counters *c = pvmi_reliable_counters(a.r);
+    ck_assert_uint_eq(c->resent, 0);
+    ck_assert_uint_eq(c->timeouts, 0);
+    ck_assert_uint_eq(pvmi_reliable_counters(b.r)->duplicates, 0);
+    ck_assert_uint_lt(pvmi_reliable_counters(b.r)->acks_sent, c->packets_sent / 4);
+    ck_assert_int_ge(pvmi_reliable_round_trip_us(a.r), 40);
+    ck_assert_int_le(pvmi_reliable_round_trip_us(a.r), 60);
+    finish();
+}
+END_TEST
+
+/* loss, duplicates, reordering, damage in 10,000, and Go-Back-N. Two million packets in all. */
+static const struct {
+    unsigned loss, duplicate, reorder, damage;
+    bool go_back_n;
+    uint64_t messages;
+} channels[] = {
+    {100, 0, 0, 0, false, 60000},      {500, 0, 0, 0, false, 60000},         {2000, 0, 0, 0, false, 40000},
+    {0, 500, 0, 0, false, 60000},      {0, 0, 500, 0, false, 60000},         {0, 0, 0, 200, false, 40000},
+    {100, 100, 500, 50, false, 60000}, {5000, 1000, 3000, 500, false, 4000}, {100, 0, 0, 0, true, 40000},
+    {100, 100, 500, 50, true, 20000},
+};
+
+static void check_channel(unsigned i)
+{
+    struct pvmi_reliable_settings s = usual;
+    s.go_back_n = channels[i].go_back_n;
+    start(&s);
+    net.loss = channels[i].loss;
+    net.duplicate = channels[i].duplicate;
+    net.reorder = channels[i].reorder;
+    net.damage = channels[i].damage;
+    run(channels[i].messages, channels[i].messages / 2);
+    if (net.loss)
+        ck_assert_uint_gt(pvmi_reliable_counters(a.r)->resent, 0);
+    if (net.damage)
+        ck_assert_uint_gt(pvmi_reliable_counters(a.r)->damaged, 0);
+    if (getenv("TEST_RELIABLE_VERBOSE")) {
+        const struct pvmi_reliable_counters *c = pvmi_reliable_counters(a.r), *d = pvmi_reliable_counters(b.r);
+        fprintf(stderr, "channel %u: %.1f s, %lu packets, resent %lu, timeouts %lu, duplicates %lu, acks %lu\n", i,
+                (double)net.now_us / 1e6, (unsigned long)c->packets_sent, (unsigned long)c->resent,
+                (unsigned long)c->timeouts, (unsigned long)d->duplicates, (unsigned long)d->acks_sent);
+    }
+    finish();
+}
+
+START_TEST(all_arrives_once_and_in_order)
+{
+    for (unsigned i = 0; i < sizeof channels / sizeof channels[0]; i++)
+        check_channel(i);
+}
+END_TEST
+
+/* A wire that carries a packet in 1 us loses one in a hundred. */
+START_TEST(a_little_loss_costs_little)
+{
+    struct pvmi_reliable_settings s = usual;
+    s.window = s.credit = 256;
+    int64_t took_us[2];
+    for (int lossy = 0; lossy < 2; lossy++) {
+        start(&s);
+        net.packet_us = 1;
+        net.loss = lossy ? 100 : 0;
+        run(40000, 0);
+        took_us[lossy] = net.now_us;
+        if (lossy) /* nearly all losses were seen without waiting for the time limit, and little was sent in vain */
+            ck_assert_uint_lt(pvmi_reliable_counters(a.r)->resent, pvmi_reliable_counters(a.r)->packets_sent / 40);
+        finish();
+    }
+    ck_assert_int_lt(took_us[1], 2 * took_us[0]);
+}
+END_TEST
+
+/* A reader that sleeps for longer than all time limits: its ring does not overflow, and it is not declared dead. */
+START_TEST(a_slow_reader_is_not_overrun)
+{
+    start(&usual);
+    for (int round = 0; round < 20; round++) {
+        b.asleep = true;
+        a.to_send += 500;
+        int64_t until_us = net.now_us + 2000000;
+        work(&a);
+        while (net.now_us < until_us)
+            step(until_us);
+        wake(&b);
+        run(a.to_send, 0);
+    }
+    ck_assert_uint_eq(b.overruns, 0);
+    ck_assert_uint_lt(pvmi_reliable_counters(a.r)->resent, 20 * 20); /* knocks now and then, ever more rarely */
+    finish();
+}
+END_TEST
+
+START_TEST(a_silent_peer_is_dead)
+{
+    start(&usual);
+    run(10, 10);
+    int64_t idle_us = net.now_us + 10 * usual.dead_after_us;
+    while (net.now_us < idle_us)
+        step(idle_us);
+    ck_assert(!pvmi_reliable_is_dead(a.r)); /* nothing was due from it */
+    net.loss = 10000;
+    int64_t begin_us = net.now_us;
+    ck_assert_int_eq(pvmi_reliable_send(a.r, (void *)10, length_of(10), net.now_us), 0);
+    while (!pvmi_reliable_is_dead(a.r))
+        step(PVMI_RELIABLE_NEVER);
+    ck_assert_int_ge(net.now_us - begin_us, usual.dead_after_us);
+    ck_assert_int_lt(net.now_us - begin_us, usual.dead_after_us + usual.retry_max_us);
+    ck_assert_int_eq(pvmi_reliable_send(a.r, NULL, 0, net.now_us), PVMI_EDOWN);
+    ck_assert_int_eq(pvmi_reliable_progress(a.r, net.now_us), PVMI_EDOWN);
+    ck_assert_int_eq(pvmi_reliable_due_us(a.r), PVMI_RELIABLE_NEVER);
+    finish();
+}
+END_TEST
+
+/* An idle connection says nothing and has nothing to do. */
+START_TEST(idle_is_silent)
+{
+    start(&usual);
+    run(100, 100);
+    while (pvmi_reliable_due_us(a.r) != PVMI_RELIABLE_NEVER || pvmi_reliable_due_us(b.r) != PVMI_RELIABLE_NEVER ||
+           net.count)
+        step(net.now_us + 1000000);
+    uint64_t emitted = net.emitted;
+    net.now_us += 3600 * 1000000ll;
+    work(&a);
+    work(&b);
+    ck_assert_uint_eq(net.emitted, emitted);
+    finish();
+}
+END_TEST
+
+START_TEST(packets_of_another_life_are_refused)
+{
+    start(&usual);
+    a.to_send = 3;
+    work(&a);
+    struct flight *old = net.heap[0];
+    struct pvmi_reliable *reborn = pvmi_reliable_new(&usual, 8, 0xffffff00, &callbacks, &b);
+    ck_assert_int_eq(pvmi_reliable_take(reborn, old->bytes, old->length, net.now_us), PVMI_EFORMAT);
+    ck_assert_uint_eq(pvmi_reliable_counters(reborn)->strangers, 1);
+    pvmi_reliable_free(reborn);
+    reborn = pvmi_reliable_new(&usual, 7, 0xffffff01, &callbacks, &b);
+    ck_assert_int_eq(pvmi_reliable_take(reborn, old->bytes, old->length, net.now_us), PVMI_EFORMAT);
+    ck_assert_uint_eq(b.received, 0);
+    pvmi_reliable_free(reborn);
+    finish();
+}
+END_TEST
+
+START_TEST(a_carrier_without_room_is_tried_again)
+{
+    start(&usual);
+    net.room = 3;
+    net.loss = 100;
+    run(5000, 1000);
+    finish();
+}
+END_TEST
+
+START_TEST(messages_have_a_limit)
+{
+    start(&usual);
+    net.loss = 10000;
+    for (uintptr_t i = 0; i < PVMI_RELIABLE_MESSAGES_MAX; i++)
+        ck_assert_int_eq(pvmi_reliable_send(a.r, (void *)i, length_of(i), net.now_us), 0);
+    ck_assert_int_eq(pvmi_reliable_send(a.r, NULL, 0, net.now_us), PVMI_EAGAIN);
+    ck_assert_uint_eq(pvmi_reliable_pending(a.r), PVMI_RELIABLE_MESSAGES_MAX);
+    finish();
+}
+END_TEST
+
+START_TEST(credit_may_change)
+{
+    start(&usual);
+    net.loss = 100;
+    for (uint32_t round = 1; round <= 40; round++) {
+        pvmi_reliable_set_credit(b.r, round % 2 ? 1 : 40);
+        run(200 * round, 0);
+    }
+    finish();
+}
+END_TEST
+
+/* Random bytes, and sound packets with random changes, whose checksum is made to fit by chance only: nothing happens.
+ */
+START_TEST(hostile_packets_do_no_harm)
+{
+    start(&usual);
+    uint8_t bytes[PACKET_BYTES];
+    for (int i = 0; i < 200000; i++) {
+        uint32_t length = random_of(&net) % sizeof bytes;
+        for (uint32_t j = 0; j < length; j++)
+            bytes[j] = (uint8_t)random_of(&net);
+        if (length && i % 2)
+            bytes[0] = 1;
+        MUST(pvmi_reliable_take(b.r, bytes, length, net.now_us) == PVMI_EFORMAT);
+    }
+    ck_assert_uint_eq(b.received, 0);
+    run(100, 100);
+    finish();
+}
+END_TEST
+
+START_TEST(bad_settings_are_refused)
+{
+    struct pvmi_reliable_settings s = usual;
+    s.window = 48;
+    ck_assert_ptr_null(pvmi_reliable_new(&s, 1, 2, &callbacks, NULL));
+    s = usual;
+    s.credit = 0;
+    ck_assert_ptr_null(pvmi_reliable_new(&s, 1, 2, &callbacks, NULL));
+    s = usual;
+    s.packet_bytes = 100;
+    ck_assert_ptr_null(pvmi_reliable_new(&s, 1, 2, &callbacks, NULL));
+}
+END_TEST
+
+UNIT_MAIN("reliable", nothing_is_sent_twice_without_loss, all_arrives_once_and_in_order, a_little_loss_costs_little,
+          a_slow_reader_is_not_overrun, a_silent_peer_is_dead, idle_is_silent, packets_of_another_life_are_refused,
+          a_carrier_without_room_is_tried_again, messages_have_a_limit, credit_may_change, hostile_packets_do_no_harm,
+          bad_settings_are_refused)
