@@ -91,6 +91,7 @@ int main(int argc, char **argv)
     int first = argc, code;
 
     argp_parse(&argp, argc, argv, 0, &first, NULL);
+    unsetenv("PVM_TRACE"); /* we are no program that is to be traced */
     code = pvmi_session_begin(&guard, "*", 1);
     if (code >= 0)
         code = show_all(argv + first, argc - first);

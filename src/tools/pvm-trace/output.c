@@ -2,6 +2,7 @@
 #include "output.h"
 #include <err.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { FILE_BUFFER_BYTES = 1 << 18 };
@@ -25,7 +26,8 @@ FILE *output_open(const char *path)
 
 int output_close(FILE *f, const char *path)
 {
-    int failed = fflush(f) || ferror(f);
+    struct stat about;
+    int failed = fflush(f) || ferror(f), is_file = !fstat(fileno(f), &about) && S_ISREG(about.st_mode);
     const char *name = is_standard(path) ? "standard output" : path;
     if (failed)
         warn("cannot write %s", name);
@@ -35,7 +37,7 @@ int output_close(FILE *f, const char *path)
         warn("cannot write %s", name);
         failed = 1;
     }
-    if (failed)
+    if (failed && is_file)
         unlink(path);
     return failed ? -1 : 0;
 }

@@ -9,7 +9,7 @@
 /* Standard output for NULL and "-", else the file; NULL after a message. */
 FILE *output_open(const char *path);
 
-/* 0 when all has been written; else -1 after a message, and the file is removed. */
+/* 0 when all has been written; else -1 after a message, and what is in the file is removed with it (not a device). */
 int output_close(FILE *f, const char *path);
 
 /* A text inside XML, also in attributes. What XML cannot hold becomes '?'. */

@@ -6,6 +6,8 @@
 
 enum { DEPTH_MAX = 64 };
 
+#define NO_TRACK UINT32_MAX
+
 const char *const timeline_category_names[CATEGORY_COUNT] = {"computing", "packing",         "sending",
                                                              "receiving", "group operation", "other call"};
 
@@ -91,15 +93,22 @@ static void add_track(struct timeline *t, int tid)
     qsort(t->tracks, t->track_count, sizeof *t->tracks, by_tid);
 }
 
-/* One for each task with events. */
+/* The daemons also tell of tasks that were started by hand and call nothing that is traced, such as the console. */
+static bool makes_track(const struct event *e)
+{
+    return e->phase != PHASE_POINT || (e->what == TEV_NEWTASK && event_number(e, TEV_DID_TF, 0) >= 0);
+}
+
 static void find_tracks(struct timeline *t)
 {
     int last = -1;
     for (size_t i = 0; i < t->trace->event_count; i++) {
-        int tid = t->trace->events[i].tid;
-        if (tid != last && timeline_find(t, tid) < 0)
-            add_track(t, tid);
-        last = tid;
+        const struct event *e = &t->trace->events[i];
+        if (e->tid == last || !makes_track(e))
+            continue;
+        last = e->tid;
+        if (timeline_find(t, last) < 0)
+            add_track(t, last);
     }
 }
 
@@ -210,12 +219,14 @@ static uint32_t *order_by_track(const struct timeline *t, size_t **starts)
     for (size_t i = 0; i < trace->event_count; i++) {
         bool same = i && trace->events[i].tid == trace->events[i - 1].tid;
         tracks[i] = same ? tracks[i - 1] : (uint32_t)timeline_find(t, trace->events[i].tid);
-        begin[tracks[i] + 2]++;
+        if (tracks[i] != NO_TRACK)
+            begin[tracks[i] + 2]++;
     }
     for (size_t i = 2; i < t->track_count + 2; i++)
         begin[i] += begin[i - 1];
     for (size_t i = 0; i < trace->event_count; i++)
-        order[begin[tracks[i] + 1]++] = (uint32_t)i;
+        if (tracks[i] != NO_TRACK)
+            order[begin[tracks[i] + 1]++] = (uint32_t)i;
     free(tracks);
     *starts = begin;
     return order;
@@ -229,6 +240,8 @@ static void shift(struct timeline *t)
         first_us = t->tracks[i].start_us < first_us ? t->tracks[i].start_us : first_us;
         last_us = t->tracks[i].end_us > last_us ? t->tracks[i].end_us : last_us;
     }
+    if (!t->track_count)
+        first_us = last_us = 0;
     t->origin_us = first_us;
     t->length_us = last_us - first_us;
     for (size_t i = 0; i < t->track_count; i++) {

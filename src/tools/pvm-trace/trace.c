@@ -1,6 +1,9 @@
 /* trace.c - see trace.h. */
 #include "trace.h"
+#include <err.h>
 #include <stdlib.h>
+
+enum { EVENTS_MAX = 2000000000 };
 
 struct trace_host *trace_host(struct trace *t, int tid)
 {
@@ -24,6 +27,8 @@ struct trace_task *trace_task(struct trace *t, int tid)
 
 void trace_add(struct trace *t, const struct event *e)
 {
+    if (t->event_count == EVENTS_MAX)
+        errx(1, "a trace may have up to %d events", EVENTS_MAX);
     t->events = array_grow(t->events, t->event_count, sizeof *t->events);
     t->events[t->event_count++] = *e;
 }
