@@ -15,7 +15,7 @@ _NAMES = {
 
 
 class PvmError(Exception):
-    """A call of PVM failed. `code` is what it returned, `call` its name."""
+    """A call of PVM failed: `call` is its name, `code` what it returned."""
 
     code: int = 0
 

@@ -9,7 +9,7 @@ from typing import Any, Callable, Optional, Union
 from . import constants as c
 from .buffers import Buffer
 from .library import REDUCER, library, text
-from .message import pack_values
+from .message import Packed
 from .task import Task
 
 _OPERATORS = {"max": "PvmMax", "min": "PvmMin", "sum": "PvmSum", "product": "PvmProduct"}
@@ -80,9 +80,8 @@ class Group:
 
     def bcast(self, tag: int, *values: Any) -> None:
         """Sends values to all other members."""
-        library().call("initsend", c.PvmDataDefault)
-        pack_values(values)
-        library().call("bcast", self._name, tag)
+        with Packed(values):
+            library().call("bcast", self._name, tag)
 
     def reduce(self, array: Any, operator: Operator = "sum", root: int = 0, tag: int = 1) -> None:
         """Combines the arrays of all members, item by item; the member `root` has the result in its array.
@@ -101,6 +100,7 @@ class Group:
         with Buffer(array, writable=True) as b:
             library().call("reduce", function, b.address, b.count, b.type, tag, self._name, root)
         del callback
+        library().raise_kept()
 
     def gather(self, part: Any, whole: Any = None, root: int = 0, tag: int = 1) -> None:
         """Collects the members' parts, which are equally long, in the array `whole` of the member `root`."""

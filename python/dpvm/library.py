@@ -1,8 +1,8 @@
 """libpvm3 and libgpvm3 by ctypes: finding them, the prototypes, and errors of calls as exceptions.
 
 All calls release the GIL, and the library is safe to be called by several threads (PVM_THREADS, which is set here unless
-the user did). Python functions that the library calls cannot raise through it: what they raise is kept and raised by the
-call that was under way.
+the user did). Python functions that the library calls cannot raise through it: what they raise is kept, and raised by
+the next call that receives.
 """
 
 from __future__ import annotations
@@ -179,10 +179,7 @@ class Library:
         return errors.BY_CODE.get(code, errors.PvmError)("pvm_" + name, code, self.text(code))
 
     def check(self, name: str, result: int) -> int:
-        """The result of pvm_`name` if it is no error; what handlers raised meanwhile comes first."""
-        kept = getattr(self._kept, "errors", None)
-        if kept:
-            raise kept.pop(0)
+        """The result of pvm_`name` if it is no error."""
         if result < 0:
             raise self.error(name, result)
         return result
@@ -192,10 +189,16 @@ class Library:
         return self.check(name, self._functions[name](*arguments))
 
     def keep(self, error: BaseException) -> None:
-        """For functions that the library calls: what they would raise is raised when the library returns."""
+        """For functions that the library calls: what they would raise is raised later by raise_kept()."""
         if not hasattr(self._kept, "errors"):
             self._kept.errors = []
         self._kept.errors.append(error)
+
+    def raise_kept(self) -> None:
+        """Raises what such functions raised in this thread. For calls that lose nothing by that."""
+        errors = getattr(self._kept, "errors", None)
+        if errors:
+            raise errors.pop(0)
 
 
 _library: Optional[Library] = None

@@ -15,7 +15,7 @@ from .errors import PvmDupHost, PvmError, PvmNoParent, PvmParentNotSet
 from .group import Group
 from .library import HostInfo, TaskInfo, Timeval, ints, library, strings, text
 from .mailbox import Mailbox
-from .message import Message, Packer, pack_values
+from .message import Message, Packed, Packer
 from .options import Options
 from .task import Task, task_or_none, tid_of
 from .worker import command_for
@@ -60,12 +60,11 @@ class Envelope:
 def send(tasks: Sequence[AnyTask], tag: int, values: Tuple[Any, ...]) -> None:
     """Sends values to one task or several."""
     lib = library()
-    lib.call("initsend", c.PvmDataDefault)
-    pack_values(values)
-    if len(tasks) == 1:
-        lib.call("send", int(tasks[0]), tag)
-    else:
-        lib.call("mcast", ints([int(task) for task in tasks]), len(tasks), tag)
+    with Packed(values):
+        if len(tasks) == 1:
+            lib.call("send", int(tasks[0]), tag)
+        else:
+            lib.call("mcast", ints([int(task) for task in tasks]), len(tasks), tag)
 
 
 def psend(task: AnyTask, tag: int, array: Any) -> None:
@@ -120,24 +119,26 @@ class Machine:
         return self
 
     def __exit__(self, *error: object) -> None:
+        if error[0] is not None and self._output is not None and Machine._open is self:
+            self.catchout(None)  # there is no sense in waiting for it
         self.close()
+        if error[0] is None:
+            library().raise_kept()
 
     def close(self) -> None:
-        """Leaves the machine, and halts it if this object has started it."""
+        """Leaves the machine, and halts it if this object has started it. Waits for the output of catchout()."""
         if Machine._open is not self:
             return
         Machine._open = None
         lib = library()
-        try:
-            if self._output is not None:
-                self.catchout(None)
-        finally:
-            if self._started:
-                ending.halt()
-            else:
-                lib.function("exit")()
-            events.forget_all()
-            self._started = False
+        if self._output is not None or not self._started:
+            lib.function("exit")()
+            self._set_output(None)
+        if self._started:
+            lib.call("mytid")
+            ending.halt()
+        events.forget_all()
+        self._started = False
 
     def halt(self) -> None:
         """Ends the whole machine with all its tasks."""
@@ -243,19 +244,23 @@ class Machine:
         trecv, tid = lib.function("trecv"), tid_of(source)
         lib.call("setrbuf", 0)  # else the library frees the buffer that is active
         while True:
+            lib.raise_kept()
             mid = lib.check("trecv", trecv(tid, tag, clock.next()))
             if mid:
                 lib.call("setrbuf", 0)
                 return Message(mid)
             if clock.is_over:
+                lib.raise_kept()
                 raise TimeoutError(f"no message from {source or 'any task'} with tag {tag} in {timeout} s")
 
     def poll(self, source: Optional[AnyTask] = None, tag: int = c.ANY) -> Optional[Message]:
         """The next message if it is there already."""
         lib = library()
+        lib.raise_kept()
         lib.call("setrbuf", 0)
         mid = lib.call("nrecv", tid_of(source), tag)
         if not mid:
+            lib.raise_kept()
             return None
         lib.call("setrbuf", 0)
         return Message(mid)
@@ -264,6 +269,7 @@ class Machine:
         """Whether there is such a message: who sent it, its tag and length. It stays to be received."""
         lib = library()
         mid = lib.call("probe", tid_of(source), tag)
+        lib.raise_kept()
         if not mid:
             return None
         length, its_tag, sender = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
@@ -296,12 +302,14 @@ class Machine:
         The array needs the items' type. OverflowError if they are more than it has room for; it is full then.
         """
         lib, clock = library(), _Clock(timeout)
+        lib.raise_kept()
         sender, its_tag, length = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
         with Buffer(array, writable=True) as buffer:
             while not lib.call(
                 "tprecv", tid_of(source), tag, clock.next(), buffer.address, buffer.count, buffer.type, sender, its_tag,
                 length,
             ):  # fmt: skip
+                lib.raise_kept()
                 if clock.is_over:
                     raise TimeoutError(f"no message from {source or 'any task'} with tag {tag} in {timeout} s")
             if length.value > buffer.nbytes:
@@ -311,7 +319,10 @@ class Machine:
     def handler(
         self, function: Callable[[Message], Any], source: Optional[AnyTask] = None, tag: int = c.ANY
     ) -> events.Handler:
-        """Has function(message) called for such messages of the current context, inside some call of this package."""
+        """Has function(message) called for such messages of the current context, inside some call of this package.
+
+        What it raises is raised by the next call that receives.
+        """
         return events.add_handler(function, source, tag)
 
     def context(self, number: Optional[int] = None) -> "Context":
@@ -348,22 +359,27 @@ class Machine:
     def catchout(self, file: Any) -> None:
         """Writes what tasks that are spawned from now on print to a file with a descriptor, line by line.
 
-        None ends that; it waits for the ends of the tasks' output, as leaving the machine does.
+        Leaving the machine waits for the ends of their output. None ends it at once: the rest is lost.
         """
-        lib, libc = library(), ctypes.CDLL(None)
-        libc.fdopen.restype = ctypes.c_void_p
-        libc.fdopen.argtypes = [ctypes.c_int, ctypes.c_char_p]
-        libc.fclose.argtypes = [ctypes.c_void_p]
         stream = None
         if file is not None:
             file.flush()
+            libc = ctypes.CDLL(None)
+            libc.fdopen.restype = ctypes.c_void_p
+            libc.fdopen.argtypes = [ctypes.c_int, ctypes.c_char_p]
             stream = libc.fdopen(os.dup(file.fileno()), b"a")
             if not stream:
                 raise OSError("no more files can be opened")
-        lib.call("catchout", stream)
-        if self._output is not None:
-            libc.fclose(self._output)
-        self._output = stream
+        library().call("catchout", stream)
+        self._set_output(stream)
+
+    def _set_output(self, stream: Optional[int]) -> None:
+        """The C stream that output goes to; the one before is closed."""
+        outer, self._output = self._output, stream
+        if outer is not None:
+            libc = ctypes.CDLL(None)
+            libc.fclose.argtypes = [ctypes.c_void_p]
+            libc.fclose(outer)
 
     # ---- hosts and tasks ----
 

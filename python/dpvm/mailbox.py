@@ -10,7 +10,7 @@ from typing import Any, Iterator, List, MutableMapping, Optional
 from . import constants as c
 from .errors import PvmNotFound
 from .library import MboxInfo, library, text
-from .message import Message, pack_values
+from .message import Message, Packed
 from .task import Task, task_or_none
 
 
@@ -47,10 +47,8 @@ class Mailbox(MutableMapping[str, Any]):
             if not 0 <= index < c.PvmMboxMaxDirectIndex:
                 raise ValueError(f"{index} is no index; there are 0 to {c.PvmMboxMaxDirectIndex - 1}")
             flags |= index << c.PvmMboxDirectIndexShift
-        lib = library()
-        mid = lib.call("initsend", c.PvmDataDefault)
-        pack_values(values)
-        return lib.call("putinfo", text(name), mid, flags)
+        with Packed(values, may_be_in_place=False) as mid:
+            return library().call("putinfo", text(name), mid, flags)
 
     def receive(
         self, name: str, index: int = 0, wait: bool = False, first: bool = False, delete: bool = False

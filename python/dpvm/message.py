@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 from . import constants as c
 from . import values as v
 from .buffers import PACKERS, Buffer
+from .errors import PvmNoData
 from .library import ints, library, three_ints
 from .task import Task, tid_of
 
@@ -21,6 +22,13 @@ Numbers = Any
 
 def _pack(kind: str, source: Any) -> None:
     """Appends all items of a buffer to the active send buffer; `kind` "" is the type that they have."""
+    if kind and type(source) is array:  # these two are short-cuts: they are most of what is packed
+        address, count = source.buffer_info()
+        library().call("pk" + kind, address, count // 2 if kind in _COMPLEX else count, 1)
+        return
+    if kind == "byte" and type(source) is bytes:
+        library().call("pkbyte", source, len(source), 1)
+        return
     buffer = source if isinstance(source, Buffer) else Buffer(source)
     try:
         size = 2 if kind in _COMPLEX and buffer.type in (c.PVM_FLOAT, c.PVM_DOUBLE) else 1
@@ -32,22 +40,46 @@ def _pack(kind: str, source: Any) -> None:
 
 def _unpack(kind: str, target: Any) -> None:
     """Fills a buffer with the next items of the active receive buffer."""
+    if kind and type(target) is array:
+        address, count = target.buffer_info()
+        library().call("upk" + kind, address, count // 2 if kind in _COMPLEX else count, 1)
+        return
     with Buffer(target, writable=True) as buffer:
         size = 2 if kind in _COMPLEX and buffer.type in (c.PVM_FLOAT, c.PVM_DOUBLE) else 1
         library().call("upk" + (kind or PACKERS[buffer.type]), buffer.address, buffer.count // size, 1)
 
 
-def pack_values(values: Tuple[Any, ...]) -> None:
-    """Appends Python values, with their description, to the active send buffer."""
-    description, data = v.take_apart(values)
-    try:
-        _pack("int", array("i", [v.MAGIC, len(description)]))
+_IN_PLACE_MIN = 1 << 20
+"""Arrays of so many bytes make send() leave all data where they are: that pays off."""
+
+
+class Packed:
+    """Python values in a new message, which is the active send buffer, for a with statement: in it, it is sent."""
+
+    def __init__(self, values: Tuple[Any, ...], may_be_in_place: bool = True) -> None:
+        description, self._data = v.take_apart(values)
+        self._head = array("i", [v.MAGIC, len(description)])
+        in_place = may_be_in_place and any(not kind and b.nbytes >= _IN_PLACE_MIN for kind, b in self._data)
+        try:
+            self.mid = library().call("initsend", c.PvmDataInPlace if in_place else c.PvmDataDefault)
+            self._pack(description)
+        except BaseException:
+            v.release(self._data)
+            raise
+        self._description = description
+
+    def _pack(self, description: bytes) -> None:
+        _pack("int", self._head)
         if description:
             _pack("byte", description)
-        for kind, piece in data:
+        for kind, piece in self._data:
             _pack(kind, piece)
-    finally:
-        v.release(data)
+
+    def __enter__(self) -> int:
+        return self.mid
+
+    def __exit__(self, *error: object) -> None:
+        v.release(self._data)
 
 
 class Message:
@@ -97,19 +129,24 @@ class Message:
     def values(self) -> Tuple[Any, ...]:
         """What send() was given, as a tuple. values.NotValues if the message is not from this package's send()."""
         if self._values is None:
-            head = array("i", [0, 0])
             with self:
-                if self.length >= 8:
-                    _unpack("int", head)
-                if head[0] != v.MAGIC:
-                    raise v.NotValues(
-                        f"{self!r} was not packed by dpvm's send(); unpack it with upkint(), upkdouble() and their kin"
-                    )
-                description = bytearray(head[1])
-                if description:
-                    _unpack("byte", description)
-                self._values = v.put_together(bytes(description), _unpack)
+                self._values = self._take_values()
         return self._values
+
+    def _take_values(self) -> Tuple[Any, ...]:
+        head = array("i", [0, 0])
+        try:
+            _unpack("int", head)
+        except PvmNoData:
+            pass
+        if head[0] != v.MAGIC or not 0 <= head[1] <= self.length:
+            raise v.NotValues(
+                f"{self!r} was not packed by dpvm's send(), or has been unpacked; use upkint(), upkdouble() and their kin"
+            )
+        description = bytearray(head[1])
+        if description:
+            _unpack("byte", description)
+        return v.put_together(bytes(description), _unpack, self.length)
 
     @property
     def value(self) -> Any:
@@ -292,12 +329,6 @@ class Packer:
     def pack(self, array: Any) -> "Packer":
         """Appends all items of an array (anything with the buffer protocol), with the type that they have."""
         return self._add("", array)
-
-    def pack_values(self, *values: Any) -> "Packer":
-        """Appends values for Message.values. Only at the beginning of a message, and not in place."""
-        with self:
-            pack_values(values)
-        return self
 
     def send(self, task: Union[Task, int], tag: int) -> None:
         with self:

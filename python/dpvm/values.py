@@ -7,12 +7,15 @@ says what follows. Then come the data, packed with PVM's types, so that machines
 from __future__ import annotations
 
 from array import array
-from typing import Any, Callable, Dict, Iterator, List, Tuple
+from math import prod
+from typing import Any, Callable, Iterator, List, Tuple
 
 from .buffers import Buffer, empty
+from .errors import PvmError
 
 MAGIC = 0x6450764D
-_INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
+_LONG = array("l").itemsize
+_LONG_MIN, _LONG_MAX = -(2 ** (8 * _LONG - 1)), 2 ** (8 * _LONG - 1) - 1
 _DEPTH_MAX = 100
 _RUN_MIN = 4  # ints or floats in a row that are packed as one
 
@@ -28,9 +31,9 @@ class NotValues(ValueError):
 
 
 def _put_integer(value: int, words: List[str], data: List[Piece]) -> None:
-    if _INT64_MIN <= value <= _INT64_MAX:
+    if _LONG_MIN <= value <= _LONG_MAX:
         words.append("i")
-        data.append(("long", array("q", [value])))
+        data.append(("long", array("l", [value])))
     else:
         digits = b"%d" % value
         words.append(f"I{len(digits)}")
@@ -39,9 +42,9 @@ def _put_integer(value: int, words: List[str], data: List[Piece]) -> None:
 
 def _put_sequence(open: str, items: Any, words: List[str], data: List[Piece], depth: int) -> None:
     kinds = {type(item) for item in items} if len(items) >= _RUN_MIN else set()
-    if open == "[" and kinds == {int} and all(_INT64_MIN <= item <= _INT64_MAX for item in items):
+    if open == "[" and kinds == {int} and all(_LONG_MIN <= item <= _LONG_MAX for item in items):
         words.append(f"L{len(items)}")
-        data.append(("long", array("q", items)))
+        data.append(("long", array("l", items)))
     elif open == "[" and kinds == {float}:
         words.append(f"D{len(items)}")
         data.append(("double", array("d", items)))
@@ -127,76 +130,94 @@ def release(data: List[Piece]) -> None:
 Unpack = Callable[[str, Any], None]
 """Fills an object with the buffer protocol by pvm_upk...; "" stands for the type that its items have."""
 
-
-def _bytes(count: int, unpack: Unpack) -> bytes:
-    data = bytearray(count)
-    if count:
-        unpack("byte", data)
-    return bytes(data)
+_CONSTANTS = {"N": None, "T": True, "F": False}
 
 
-def _run(code: str, kind: str, count: int, unpack: Unpack) -> Any:
-    data = array(code, bytes(8 * count))
-    unpack(kind, data)
-    return data
+class _Reader:
+    """Takes value after value out of a message, as its description says."""
+
+    def __init__(self, description: bytes, unpack: Unpack, length: int) -> None:
+        self._words = iter(description.decode("ascii").split())
+        self._unpack = unpack
+        self._left = length  # bytes: no description makes us reserve more than the message has
+
+    def __iter__(self) -> Iterator[Any]:
+        for word in self._words:
+            yield self._value(word)
+
+    def _next(self) -> Any:
+        for word in self._words:
+            return self._value(word)
+        raise ValueError("there are fewer values than it says")
+
+    def _claim(self, nbytes: int) -> None:
+        self._left -= nbytes
+        if nbytes < 0 or self._left < 0:
+            raise ValueError("there are fewer bytes than it says")
+
+    def _bytes(self, count: int) -> bytes:
+        self._claim(count)
+        data = bytearray(count)
+        if count:
+            self._unpack("byte", data)
+        return bytes(data)
+
+    def _numbers(self, code: str, kind: str, count: int) -> Any:
+        data = array(code)
+        self._claim(data.itemsize * count)
+        data.frombytes(bytes(data.itemsize * count))
+        if count:
+            self._unpack(kind, data)
+        return data
+
+    def _array(self, word: str) -> Any:
+        head, _, lengths = word.partition(":")
+        shape = tuple(map(int, lengths.split("x")))
+        code = head.rstrip("0123456789")
+        itemsize = int(head[len(code) :])
+        self._claim(prod(shape) * itemsize)
+        result = empty(code, shape, itemsize)
+        if prod(shape):
+            self._unpack("", result)
+        return result
+
+    def _value(self, word: str) -> Any:
+        kind, rest = word[0], word[1:]
+        if word in _CONSTANTS:
+            return _CONSTANTS[word]
+        if kind == "a":
+            return self._array(rest)
+        if kind == "i":
+            return self._numbers("l", "long", 1)[0]
+        if kind == "f":
+            return self._numbers("d", "double", 1)[0]
+        if kind == "c":
+            return complex(*self._numbers("d", "dcplx", 2))
+        return self._counted(kind, int(rest))
+
+    def _counted(self, kind: str, count: int) -> Any:
+        if kind == "I":
+            return int(self._bytes(count))
+        if kind == "s":
+            return self._bytes(count).decode("utf-8", "surrogatepass")
+        if kind == "y":
+            return self._bytes(count)
+        if kind == "L":
+            return self._numbers("l", "long", count).tolist()
+        if kind == "D":
+            return self._numbers("d", "double", count).tolist()
+        if kind == "[":
+            return [self._next() for _ in range(count)]
+        if kind == "(":
+            return tuple(self._next() for _ in range(count))
+        if kind == "{":
+            return {self._next(): self._next() for _ in range(count)}
+        raise ValueError(f"there is no kind {kind!r} of values")
 
 
-def _array(word: str, unpack: Unpack) -> Any:
-    head, _, lengths = word.partition(":")
-    shape = tuple(map(int, lengths.split("x")))
-    digits = head.lstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ?")
-    result = empty(head[: len(head) - len(digits)], shape, int(digits))
-    if memoryview(result).nbytes:
-        unpack("", result)
-    return result
-
-
-def _dict(words: Iterator[str], count: int, unpack: Unpack) -> Dict[Any, Any]:
-    pairs = [(_get(words, unpack), _get(words, unpack)) for _ in range(count)]
-    return dict(pairs)
-
-
-def _get(words: Iterator[str], unpack: Unpack) -> Any:
-    word = next(words)
-    kind, rest = word[0], word[1:]
-    if kind in "NTF":
-        return {"N": None, "T": True, "F": False}[kind]
-    if kind == "i":
-        return _run("q", "long", 1, unpack)[0]
-    if kind == "f":
-        return _run("d", "double", 1, unpack)[0]
-    if kind == "c":
-        return complex(*_run("d", "dcplx", 2, unpack))
-    if kind == "a":
-        return _array(rest, unpack)
-    count = int(rest)
-    if kind == "I":
-        return int(_bytes(count, unpack))
-    if kind == "s":
-        return _bytes(count, unpack).decode("utf-8", "surrogatepass")
-    if kind == "y":
-        return _bytes(count, unpack)
-    if kind == "L":
-        return _run("q", "long", count, unpack).tolist()
-    if kind == "D":
-        return _run("d", "double", count, unpack).tolist()
-    if kind == "{":
-        return _dict(words, count, unpack)
-    items = [_get(words, unpack) for _ in range(count)]
-    return tuple(items) if kind == "(" else items
-
-
-def put_together(description: bytes, unpack: Unpack) -> Tuple[Any, ...]:
-    """The values that the description tells of. NotValues if it makes no sense."""
-    words = iter(description.decode("ascii").split())
-    values = []
+def put_together(description: bytes, unpack: Unpack, length: int) -> Tuple[Any, ...]:
+    """The values that the description tells of, in a message of so many bytes. NotValues if it makes no sense."""
     try:
-        while True:
-            try:
-                value = _get(words, unpack)
-            except StopIteration:
-                break
-            values.append(value)
-    except (ValueError, KeyError, IndexError, TypeError, RecursionError) as error:
+        return tuple(_Reader(description, unpack, length))
+    except (ValueError, IndexError, TypeError, RecursionError, PvmError) as error:
         raise NotValues(f"the message describes its values wrongly: {error}") from error
-    return tuple(values)

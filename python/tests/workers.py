@@ -1,0 +1,82 @@
+"""Functions that the tests have run in tasks of their own."""
+
+import os
+import sys
+
+
+def echo(vm, times=1):
+    """Sends `times` messages back, with the tag one higher."""
+    for message in vm.messages(vm.parent, count=times):
+        vm.parent.send(message.tag + 1, *message.values)
+
+
+def arguments(vm, *values):
+    vm.parent.send(1, os.getpid(), values)
+
+
+def twice(vm, count):
+    """Receives an array into one of ours and sends it back doubled."""
+    import numpy
+
+    array = numpy.empty(count)
+    for _ in range(3):
+        vm.recv_into(array, vm.parent)
+        array *= 2
+        vm.parent.psend(2, array)
+
+
+def siblings(vm):
+    vm.parent.send(1, [int(task) for task in vm.siblings], int(vm.me))
+
+
+def prints(vm):
+    print("on stdout")
+    print("on stderr", file=sys.stderr)
+
+
+def fails(vm):
+    raise ValueError("a worker fails")
+
+
+def waits(vm):
+    vm.parent.send(1, "ready")
+    vm.receive(tag=5)
+
+
+def counts_signals(vm):
+    import signal
+
+    signal.signal(signal.SIGUSR1, lambda *_: vm.parent.send(2, "signal"))
+    vm.parent.send(1, "ready")
+    vm.receive(tag=5)
+
+
+def member(vm, size):
+    """A member of a group that does what the test does."""
+    import numpy
+
+    with vm.group("numbers") as group:
+        group.freeze(size)
+        group.barrier(size)
+        got = vm.receive(tag=3).value
+        total = numpy.full(4, float(group.instance))
+        group.reduce(total, "sum")
+        group.reduce(numpy.array([group.instance + 1.0]), _multiply)
+        group.gather(numpy.full(2, group.instance, dtype="i4"))
+        part = numpy.empty(3, dtype="i8")
+        group.scatter(part)
+        vm.parent.send(4, group.instance, got, part)
+        group.barrier(size)
+
+
+def _multiply(x, y):
+    for i in range(len(x)):
+        x[i] *= y[i]
+
+
+def keeps(vm):
+    """Has entries in the mailbox until it is told to end."""
+    vm.mailbox.put("of a worker", "gone with it")
+    vm.mailbox.put("stays", "still here", persistent=True, overwritable=True)
+    vm.parent.send(1)
+    vm.receive(tag=5)
