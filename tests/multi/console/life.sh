@@ -35,25 +35,28 @@ pvm "$work/hosts" <<<conf
 has "a hostfile with a host that does not exist" "1 host, 1 data format" "$out"
 
 type_later() { # a console that gets its first command when something has happened to its machine
-    { sleep 2; echo id; } | timeout 60 "$DPVM_BIN/pvm" >"$work/later" 2>&1
+    rm -f "$work/go" "$work/later"
+    { eventually test -e "$work/go"; echo id; } | timeout 60 "$DPVM_BIN/pvm" >"$work/later" 2>&1
     echo "exit code $?" >>"$work/later"
 }
 
 type_later &
-sleep 1
+eventually grep -qs 'pvm> ' "$work/later"
 pvm -c halt
+touch "$work/go"
 wait
 has "halted by another console" "pvmd is gone" "$(cat "$work/later")"
 same "halted by another console: exit code" "exit code 3" "$(tail -n 1 "$work/later")"
 
 pvm -c id
 type_later &
-sleep 1
+eventually grep -qs 'pvm> ' "$work/later"
 socket=$(cat "$PVM_TMP/pvmd.$(id -u)")
 for daemon in $(ls /proc | grep '^[0-9]*$'); do # the one with our PVM_TMP
     [ "$(cat "/proc/$daemon/comm" 2>/dev/null)" = pvmd3 ] &&
         cat "/proc/$daemon/environ" 2>/dev/null | tr "\0" "\n" | grep -qx "PVM_TMP=$PVM_TMP" && kill -9 "$daemon"
 done
+touch "$work/go"
 wait
 has "the daemon is killed" "pvmd is gone" "$(cat "$work/later")"
 [ -S "$socket" ] || fail "the killed daemon has cleaned up?"
@@ -61,9 +64,10 @@ pvm -c id
 same "a console after a killed daemon" "t40001" "$out"
 
 # Hosts: real ones, and mistakes. A second daemon on this machine has a loopback address.
-{ sleep 6; } | timeout 60 "$DPVM_BIN/pvm" >"$work/later" 2>&1 &
+rm -f "$work/go" "$work/later"
+eventually test -e "$work/go" | timeout 60 "$DPVM_BIN/pvm" >"$work/later" 2>&1 &
 watcher=$!
-sleep 0.5
+eventually grep -qs 'pvm> ' "$work/later"
 pvm -c 'add 127.0.0.2; conf; add 127.0.0.2'
 same add "1 successful
                     HOST     DTID
@@ -75,11 +79,12 @@ HOST
 0 successful
                     HOST     DTID
                127.0.0.2 Duplicate host" "$(sed -E '6s/.*/HOST/; s/LINUX[0-9A-Z]*/LINUX64/; s/0x[0-9a-f]{8}/0x00408c41/' <<<"$out")"
-sleep 1
+eventually grep -q 'LINUX' "$work/later"
 pvm -c 'delete 127.0.0.2'
 same delete "1 successful
                     HOST  STATUS
                127.0.0.2  deleted" "$out"
+touch "$work/go"
 wait $watcher
 same "the other console is told" "pvmd already running.
 pvm> 
