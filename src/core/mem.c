@@ -74,7 +74,7 @@ static struct large *large_of(struct region *r)
 /* How often `unit` must be doubled to hold `bytes`. */
 static inline unsigned doublings(size_t bytes, size_t unit)
 {
-    return bytes <= unit ? 0 : (unsigned)(64 - __builtin_clzl((bytes - 1) / unit));
+    return bytes <= unit ? 0 : (unsigned)(64 - __builtin_clzll((bytes - 1) / unit));
 }
 
 static struct region *heap_new(size_t capacity, enum source source)

@@ -1,5 +1,6 @@
 /* message.c - messages as a whole: made, counted, cut into frames. */
 #include "message.h"
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "error.h"
@@ -146,7 +147,10 @@ struct pvmi_message *pvmi_message_from_header(const struct pvmi_frame_header *h)
     m->crc = h->crc;
     m->dsig = h->dsig;
     m->length = h->body_length;
-    if (h->body_length && h->body_length <= SIZE_MAX)
+    if (h->body_length > SIZE_MAX)
+        pvmi_log(PVMI_LOG_ERROR, "a message of %" PRIu64 " bytes does not fit into this machine's addresses",
+                 h->body_length);
+    else if (h->body_length)
         m->mem = pvmi_mem_new(h->body_length);
     if (h->body_length && !m->mem) {
         pvmi_message_unref(m);

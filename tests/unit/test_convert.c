@@ -273,9 +273,9 @@ END_TEST
 
 START_TEST(overflow_in_packing_packs_nothing)
 {
-    long longs[2] = {1, 0x100000000};
-    struct pvmi_message *m = message_from(sig_of(BIG_32), "2a");
-    ck_assert_int_eq(pvmi_message_pack(m, PVM_LONG, longs, 2, 1), PVMI_EOVERFLOW);
+    int ints[2] = {1, 0x10000};
+    struct pvmi_message *m = message_from(pvmi_dsig_make(true, 2, 2, 4), "2a");
+    ck_assert_int_eq(pvmi_message_pack(m, PVM_INT, ints, 2, 1), PVMI_EOVERFLOW);
     ck_assert_uint_eq(m->length, 1);
     pvmi_message_unref(m);
 }

@@ -198,12 +198,12 @@ START_TEST(many_frames_come_and_go)
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < COUNT; i++) {
             frames[i] = pvmi_frame_alloc(&(struct pvmi_frame_header){.length = 8, .body_length = 8, .seq = i});
-            memcpy(frames[i]->pieces[0].iov_base, &frames[i], 8);
+            memcpy(frames[i]->pieces[0].iov_base, &frames[i], sizeof frames[i]);
         }
         for (int i = 0; i < COUNT; i++) {
             ck_assert_uint_eq(frames[i]->h.seq, i);
             ck_assert_uint_eq(frames[i]->refs, 1);
-            ck_assert_mem_eq(frames[i]->pieces[0].iov_base, &frames[i], 8);
+            ck_assert_mem_eq(frames[i]->pieces[0].iov_base, &frames[i], sizeof frames[i]);
             pvmi_frame_unref(frames[i]);
         }
     }

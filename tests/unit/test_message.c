@@ -254,6 +254,8 @@ END_TEST
 START_TEST(beyond_4_gib)
 {
     uint64_t bytes = ((uint64_t)4 << 30) + 1;
+    if (bytes > SIZE_MAX)
+        return; /* nobody packs so much here; what others send is refused: see below */
     struct pvmi_message *m = new_message(PVMI_ENC_DEFAULT);
     uint8_t *start = pvmi_message_reserve(m, bytes - 4); /* not touched: needs addresses, not memory */
     if (!start)

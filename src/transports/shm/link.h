@@ -12,7 +12,7 @@
 #include "../transport.h"
 #include "ring.h"
 
-#define PVMI_SHM_VERSION    1
+#define PVMI_SHM_VERSION    2
 #define PVMI_REFERENCES_MAX 1024 /* lent to one peer at a time */
 
 /* What a side waits for, in pvmi_shm_side.bell. The peer clears WAKE bits when it rings. */

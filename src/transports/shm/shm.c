@@ -25,7 +25,9 @@
 #include <unistd.h>
 #include "../../core/buf.h"
 #include "../../core/config.h"
+#include "../../core/dsig.h"
 #include "../../core/error.h"
+#include "../../core/log.h"
 #include "link.h"
 
 #define HOT_LINKS      4    /* looked at in each progress() */
@@ -202,6 +204,7 @@ static int shm_offer(struct pvmi_transport *base, void *owner, uint8_t blob[PVMI
     struct pvmi_buf b;
     pvmi_buf_init(&b);
     pvmi_buf_put_u32(&b, PVMI_SHM_VERSION);
+    pvmi_buf_put_u32(&b, pvmi_dsig_own());
     pvmi_buf_put_u32(&b, (uint32_t)t->ring_bytes);
     pvmi_buf_put_bytes(&b, id, sizeof id);
     rc = pvmi_buf_error(&b) ? PVMI_ENOMEM : (int)b.length;
@@ -220,12 +223,20 @@ static int read_offer(const uint8_t *blob, size_t length, size_t *ring_bytes)
     host_identity(id);
     pvmi_buf_view(&b, blob, length);
     uint32_t version = pvmi_buf_get_u32(&b);
+    pvmi_dsig dsig = pvmi_buf_get_u32(&b);
     *ring_bytes = pvmi_buf_get_u32(&b);
     const uint8_t *theirs = pvmi_buf_get_bytes(&b, sizeof id);
     if (!pvmi_buf_error(&b) && version != PVMI_SHM_VERSION)
         return PVMI_EVERSION;
     if (pvmi_buf_end(&b) || *ring_bytes < 16384 || *ring_bytes > (16u << 20) || (*ring_bytes & (*ring_bytes - 1)))
         return PVMI_EFORMAT;
+    if (dsig != pvmi_dsig_own()) { /* what lies in the area would be read otherwise than it was written */
+        pvmi_log_once(PVMI_LOG_INFO,
+                      "no shared memory with tasks of data format 0x%08x, ours is 0x%08x: other routes "
+                      "lead there",
+                      dsig, pvmi_dsig_own());
+        return PVMI_EUNSUPPORTED;
+    }
     return memcmp(id, theirs, sizeof id) ? PVMI_EUNREACHABLE : 0;
 }
 
