@@ -1,0 +1,8 @@
+# With -DDPVM_DEBIAN=ON: the layout of Debian's own PVM packages, which dpvm's replace, and the compiler options that
+# packages have. packages.cmake then says what goes into which package.
+set(CMAKE_INSTALL_PREFIX /usr CACHE PATH "Where Debian's packages install" FORCE)
+set(CMAKE_BUILD_TYPE RelWithDebInfo)
+set(CMAKE_SKIP_INSTALL_RPATH ON)
+add_compile_options(-fstack-protector-strong -Wdate-time $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>
+                    -ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)
+add_link_options(-Wl,-z,relro -Wl,-z,now)

@@ -1,0 +1,83 @@
+# Debian packages: configure with the preset `package`, build, then `cpack -G DEB` in that build folder.
+#
+#   libdpvm3   the shared libraries                        replaces libpvm3
+#   dpvm       daemon, console, group server, tools        replaces pvm
+#   dpvm-dev   headers, static libraries, aimk, man 3      replaces pvm-dev
+#   dpvm-doc   documentation and example programs
+#
+# Each provides what it replaces, with a version, so that what depends on Debian's libpvm3 can be installed beside it.
+set(replaced_version 3.4.6-5)
+set(revision 1)
+set(DPVM_CONTACT "dpvm maintainers <maintainers@example.org>" CACHE STRING "Whom the packages name as their maintainer")
+
+# ---- what Debian wants of each package: copyright, changelog, compressed man pages ----
+
+set(made ${CMAKE_CURRENT_BINARY_DIR}/debian)
+string(TIMESTAMP DPVM_DATE "%a, %d %b %Y %H:%M:%S +0000" UTC)
+configure_file(debian/changelog.in ${made}/changelog.Debian @ONLY)
+execute_process(COMMAND gzip -9nf ${made}/changelog.Debian COMMAND_ERROR_IS_FATAL ANY)
+set(name_lib libdpvm3)
+set(name_bin dpvm)
+set(name_dev dpvm-dev)
+set(name_doc dpvm-doc)
+foreach(component lib bin dev doc)
+  install(FILES ${made}/changelog.Debian.gz debian/copyright DESTINATION share/doc/${name_${component}}
+          COMPONENT ${component})
+  install(CODE "file(GLOB_RECURSE pages \$ENV{DESTDIR}/usr/share/man/*)
+if(pages)
+  execute_process(COMMAND gzip -9nf \${pages} COMMAND_ERROR_IS_FATAL ANY)
+endif()" COMPONENT ${component})
+endforeach()
+install(FILES debian/overrides/libdpvm3 DESTINATION share/lintian/overrides COMPONENT lib)
+
+# ---- the packages ----
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME dpvm)
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_CONTACT ${DPVM_CONTACT})
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Parallel Virtual Machine for today's machines")
+set(CPACK_COMPONENTS_ALL lib bin dev doc)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ
+    WORLD_EXECUTE)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_RELEASE ${revision})
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}) # or Debian's libpvm3 would be found
+
+# dpvm_package(COMPONENT SECTION DEPENDS REPLACED CONTENTS)
+macro(dpvm_package component section depends replaced contents)
+  string(TOUPPER ${component} upper)
+  set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ${name_${component}})
+  set(CPACK_DEBIAN_${upper}_PACKAGE_SECTION ${section})
+  set(CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS "${depends}")
+  set(CPACK_DEBIAN_${upper}_DESCRIPTION "dpvm is the Parallel Virtual Machine 3.4, written anew: programs send
+messages to each other on any number of hosts. It runs programs that were
+compiled for the PVM that Debian has, and takes its place.
+
+This package has the ${contents}.")
+  if(NOT "${replaced}" STREQUAL "")
+    set(CPACK_DEBIAN_${upper}_PACKAGE_PROVIDES "${replaced} (= ${replaced_version})")
+    set(CPACK_DEBIAN_${upper}_PACKAGE_CONFLICTS ${replaced})
+    set(CPACK_DEBIAN_${upper}_PACKAGE_REPLACES ${replaced})
+  endif()
+endmacro()
+
+set(own_version "(= ${PROJECT_VERSION}-${revision})")
+dpvm_package(lib libs "" libpvm3 "shared libraries")
+dpvm_package(bin net "libdpvm3 ${own_version}" pvm "daemon, the console and the group server")
+dpvm_package(dev libdevel "libdpvm3 ${own_version}, dpvm ${own_version}" pvm-dev "headers and static libraries")
+dpvm_package(doc doc "" "" "documentation and example programs")
+set(CPACK_DEBIAN_LIB_PACKAGE_RECOMMENDS dpvm)
+set(CPACK_DEBIAN_LIB_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_SOURCE_DIR}/debian/shlibs
+    ${CMAKE_CURRENT_SOURCE_DIR}/debian/triggers)
+set(CPACK_DEBIAN_BIN_PACKAGE_RECOMMENDS openssh-client)
+set(CPACK_DEBIAN_BIN_PACKAGE_SUGGESTS "dpvm-doc, gdb, xterm")
+set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS "gcc, make")
+set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS gfortran)
+set(CPACK_DEBIAN_DOC_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_DOC_PACKAGE_SHLIBDEPS OFF)
+include(CPack)
