@@ -2,6 +2,7 @@
 #include "heatmap.h"
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 #include "output.h"
 #include "palette.h"
 
@@ -16,7 +17,7 @@ enum {
     LEFT = 170,
     TOP = 96,
     RIGHT = 150,
-    BELOW = 150,
+    BELOW = 24, /* without the labels */
     LEGEND_HEIGHT = 200,
     LEGEND_STEPS = 50,
 };
@@ -75,11 +76,28 @@ static void draw_cell(struct map *m, size_t from, size_t to)
             x + m->cell / 2, y + m->cell / 2 + 12, ink, bytes);
 }
 
+static int font_of(const struct map *m)
+{
+    return m->cell < 13 ? m->cell - 1 : 12;
+}
+
+/* Of the upright labels: a letter is about 0.6 of the font. */
+static int labels_height(const struct map *m)
+{
+    char label[LABEL_BYTES];
+    size_t longest = 0;
+    for (size_t i = 0; i < m->s->timeline->track_count; i++) {
+        size_t length = strlen(timeline_label(&m->s->timeline->tracks[i], label, sizeof label));
+        longest = length > longest ? length : longest;
+    }
+    return (int)longest * font_of(m) * 6 / 10;
+}
+
 static void draw_labels(struct map *m)
 {
     char label[LABEL_BYTES];
     size_t n = m->s->timeline->track_count;
-    int font = m->cell < 13 ? m->cell - 1 : 12, step = m->cell < CELL_LABELS ? 4 : 1;
+    int font = font_of(m), step = m->cell < CELL_LABELS ? 4 : 1;
     for (size_t i = 0; i < n; i += (size_t)step) {
         int at = (int)i * m->cell + m->cell / 2;
         timeline_label(&m->s->timeline->tracks[i], label, sizeof label);
@@ -131,7 +149,7 @@ void heatmap_write(FILE *f, const struct summary *s)
     m.cell = n ? SIDE_MIN / n : CELL_MAX;
     m.cell = m.cell < CELL_MIN ? CELL_MIN : m.cell > CELL_MAX ? CELL_MAX : m.cell;
     m.side = m.cell * n;
-    int width = LEFT + m.side + RIGHT, height = TOP + m.side + BELOW;
+    int width = LEFT + m.side + RIGHT, height = TOP + m.side + BELOW + labels_height(&m);
     find_range(&m);
     fprintf(f,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "

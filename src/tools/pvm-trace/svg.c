@@ -20,6 +20,7 @@ enum {
     LABEL_SHOWN = 24, /* letters of a task's name for which there is room */
     ARROWS_MAX = 4000,
     ARROWS_FEW = 300, /* drawn in full strength */
+    ARROWS_WITH_HEADS = 1500,
     TICKS = 10,
 };
 
@@ -107,7 +108,11 @@ static void draw_head(const struct picture *p, int height)
             "orient=\"auto\"><path d=\"M0 0L6 3L0 6z\" fill=\"#1c2b36\"/></marker></defs>\n"
             "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n",
             width, height, width, height, width, height);
-    fprintf(p->f, "<text x=\"%d\" y=\"32\" font-size=\"18\">%zu tasks in %s</text>\n", LEFT, p->t->track_count, length);
+    fprintf(p->f, "<text x=\"%d\" y=\"32\" font-size=\"18\">%zu tasks%s %s", LEFT, p->t->track_count,
+            p->to_us - p->from_us < p->t->length_us ? "," : " in", length);
+    if (p->to_us - p->from_us < p->t->length_us)
+        fprintf(p->f, " from %s on", output_time((double)p->from_us, length, sizeof length));
+    fputs("</text>\n", p->f);
 }
 
 static void draw_lane(const struct picture *p, size_t track)
@@ -201,16 +206,16 @@ static bool has_arrow(const struct picture *p, const struct message *m)
            m->sent->track != m->received->track;
 }
 
-static void draw_arrow(const struct picture *p, const struct message *m)
+/* Among many, heads would hide the lines. */
+static void draw_arrow(const struct picture *p, const struct message *m, bool head)
 {
     char bytes[TEXT_BYTES];
     bool down = m->received->track > m->sent->track;
     int from = lane_y(p, m->sent->track) + p->lane / 2 + (down ? p->bar / 2 : -p->bar / 2);
     int to = lane_y(p, m->received->track) + p->lane / 2 + (down ? -p->bar / 2 : p->bar / 2);
-    fprintf(p->f,
-            "<path d=\"M%.1f %dL%.1f %d\" class=\"arrow\" marker-end=\"url(#tip)\"><title>tag %d, %s</title></path>\n",
-            x_of(p, (double)m->sent->start_us), from, x_of(p, (double)pairs_arrival_us(m)), to, m->tag,
-            output_bytes((double)m->bytes, bytes, sizeof bytes));
+    fprintf(p->f, "<path d=\"M%.1f %dL%.1f %d\" class=\"arrow\"%s><title>tag %d, %s</title></path>\n",
+            x_of(p, (double)m->sent->start_us), from, x_of(p, (double)pairs_arrival_us(m)), to,
+            head ? " marker-end=\"url(#tip)\"" : "", m->tag, output_bytes((double)m->bytes, bytes, sizeof bytes));
 }
 
 /* At most ARROWS_MAX, evenly chosen; the picture says so. */
@@ -224,11 +229,11 @@ static void draw_arrows(const struct picture *p, const struct pairs *pairs)
     fprintf(p->f,
             "<clipPath id=\"window\"><rect x=\"%d\" y=\"0\" width=\"%d\" height=\"%d\"/></clipPath>\n"
             "<g clip-path=\"url(#window)\" opacity=\"%.2f\" stroke-width=\"0.8\">\n",
-            LEFT, p->width + RIGHT, lane_y(p, p->t->track_count), strength);
+            LEFT, p->width + 1, lane_y(p, p->t->track_count), strength);
     for (size_t i = 0; i < pairs->count; i++) {
         if (!has_arrow(p, &pairs->messages[i]) || seen++ % every)
             continue;
-        draw_arrow(p, &pairs->messages[i]);
+        draw_arrow(p, &pairs->messages[i], shown <= ARROWS_WITH_HEADS);
         drawn++;
     }
     fputs("</g>\n", p->f);
