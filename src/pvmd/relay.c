@@ -83,9 +83,14 @@ static void to_self(const struct pvmi_frame *f, unsigned from_host)
 
 /* ---- all others ---- */
 
-static void to_task(struct pvmi_frame *f)
+/*
+ * Nothing of hosts that are leaving: our tasks have been told that their tasks are gone, and have forgotten what number
+ * is due from them.
+ */
+static void to_task(struct pvmi_frame *f, unsigned from_host)
 {
-    struct pvmd_task *task = pvmd_task_by_tid(f->h.dst);
+    bool gone = from_host && !pvmd_host_by_index(pvmi_tid_host_index(f->h.src));
+    struct pvmd_task *task = gone ? NULL : pvmd_task_by_tid(f->h.dst);
     if (task)
         pvmd_task_send(task, f);
     else
@@ -126,7 +131,7 @@ void pvmd_relay(struct pvmi_frame *f, unsigned from_host)
     else if (pvmi_tid_is_daemon(dst))
         to_self(f, from_host);
     else
-        to_task(f);
+        to_task(f, from_host);
 }
 
 void pvmd_relay_message(struct pvmi_message *m)
