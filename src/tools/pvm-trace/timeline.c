@@ -55,6 +55,8 @@ static int by_tid(const void *a, const void *b)
 int timeline_find(const struct timeline *t, int tid)
 {
     struct track wanted = {.task.tid = tid};
+    if (!t->track_count)
+        return -1;
     const struct track *found = bsearch(&wanted, t->tracks, t->track_count, sizeof wanted, by_tid);
     return found ? (int)(found - t->tracks) : -1;
 }
