@@ -1,0 +1,121 @@
+/* socket.c - raw sockets, each with a filter of its own. */
+#include "socket.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <linux/filter.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <net/if_arp.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "../../core/error.h"
+
+#define SEND_BUFFER_BYTES (4 << 20)
+
+/* ---- interfaces ---- */
+
+static bool is_ethernet(int fd, struct ifreq *request)
+{
+    return !ioctl(fd, SIOCGIFHWADDR, request) && request->ifr_hwaddr.sa_family == ARPHRD_ETHER;
+}
+
+static int ask(int fd, const char *name, struct pvmi_dp_interface *out)
+{
+    struct ifreq request = {.ifr_ifindex = 0};
+    strncpy(request.ifr_name, name, sizeof request.ifr_name - 1);
+    *out = (struct pvmi_dp_interface){.index = 0};
+    memcpy(out->name, request.ifr_name, sizeof out->name);
+    if (ioctl(fd, SIOCGIFINDEX, &request))
+        return PVMI_EPARAM;
+    out->index = request.ifr_ifindex;
+    if (ioctl(fd, SIOCGIFFLAGS, &request) || !(request.ifr_flags & IFF_UP) || !is_ethernet(fd, &request))
+        return PVMI_EUNSUPPORTED;
+    memcpy(out->hardware, request.ifr_hwaddr.sa_data, 6);
+    if (ioctl(fd, SIOCGIFMTU, &request))
+        return PVMI_ESYSTEM;
+    out->mtu = request.ifr_mtu;
+    return 0;
+}
+
+static int first_interface(int fd, struct pvmi_dp_interface *out)
+{
+    int rc = PVMI_ENOTFOUND;
+    struct if_nameindex *all = if_nameindex();
+    for (struct if_nameindex *i = all; all && i->if_index && rc; i++)
+        rc = ask(fd, i->if_name, out) ? PVMI_ENOTFOUND : 0;
+    if_freenameindex(all);
+    return rc;
+}
+
+int pvmi_dp_interface_find(const char *name, struct pvmi_dp_interface *out)
+{
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0); /* any socket will do to ask */
+    if (fd < 0)
+        return PVMI_ELIMIT;
+    int rc = !name ? first_interface(fd, out) : strlen(name) < IFNAMSIZ ? ask(fd, name, out) : PVMI_EPARAM;
+    close(fd);
+    return rc;
+}
+
+/* ---- sockets ---- */
+
+/* Lets through frames of our EtherType to our node (or to all) and, if they are for an endpoint, to ours. */
+static int attach_filter(int fd, uint16_t ethertype, struct pvmi_dp_point point)
+{
+    enum { ETHERTYPE_AT = 12, NODE_AT = PVMI_DP_ETHERNET_BYTES + 4, POINT_AT = NODE_AT + 2 };
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_H | BPF_ABS, ETHERTYPE_AT),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ethertype, 0, 6),
+        BPF_STMT(BPF_LD | BPF_H | BPF_ABS, NODE_AT),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, point.node, 0, 4),
+        BPF_STMT(BPF_LD | BPF_H | BPF_ABS, POINT_AT),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, point.point, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1), /* to any endpoint of the node: who is it? */
+        BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+    };
+    const struct sock_fprog program = {sizeof code / sizeof code[0], code};
+    int on = 1;
+    if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program))
+        return PVMI_ESYSTEM;
+    return setsockopt(fd, SOL_SOCKET, SO_LOCK_FILTER, &on, sizeof on) ? PVMI_ESYSTEM : 0;
+}
+
+/* What only speeds things up may fail. */
+static void tune(int fd)
+{
+    int on = 1, bytes = SEND_BUFFER_BYTES;
+    setsockopt(fd, SOL_PACKET, PACKET_QDISC_BYPASS, &on, sizeof on);
+    if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof bytes))
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+}
+
+static int prepare(int fd, const struct pvmi_dp_interface *interface, uint16_t ethertype, struct pvmi_dp_point point)
+{
+    struct sockaddr_ll address = {
+        .sll_family = AF_PACKET, .sll_protocol = htons(ethertype), .sll_ifindex = interface->index};
+    int on = 1, rc = attach_filter(fd, ethertype, point);
+    if (rc)
+        return rc;
+    tune(fd);
+    if (setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof on))
+        return PVMI_ESYSTEM;
+    return bind(fd, (struct sockaddr *)&address, sizeof address) ? PVMI_ESYSTEM : 0;
+}
+
+/* Protocol 0: nothing is received before the filter is there. */
+int pvmi_dp_socket_open(const struct pvmi_dp_interface *interface, uint16_t ethertype, struct pvmi_dp_point point)
+{
+    int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return errno == EPERM ? PVMI_EDENIED : errno == EAFNOSUPPORT ? PVMI_EUNSUPPORTED : PVMI_ELIMIT;
+    int rc = prepare(fd, interface, ethertype, point);
+    if (!rc)
+        return fd;
+    close(fd);
+    return rc;
+}

@@ -1,0 +1,210 @@
+/*
+ * test_dp_port.c - raw sockets and their rings: two ports on the ends of a veth pair, in a network namespace of our
+ * own. Real frames. Needs root; says so (exit code 77) without.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+#include "../../src/core/error.h"
+#include "../../src/transports/dp/port.h"
+#include "unit.h"
+
+static struct pvmi_dp_port a, b;
+static const struct pvmi_dp_point point_a = {1, 100}, point_b = {2, 200};
+
+static void make_wire(int mtu)
+{
+    char command[200];
+    ck_assert_int_eq(unshare(CLONE_NEWNET), 0);
+    snprintf(command, sizeof command,
+             "ip link add v0 mtu %d type veth peer name v1 mtu %d && ip link set v0 up && ip link set v1 up", mtu, mtu);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static void open_port(struct pvmi_dp_port *p, const char *name, struct pvmi_dp_point point, unsigned frames)
+{
+    struct pvmi_dp_interface interface;
+    ck_assert_int_eq(pvmi_dp_interface_find(name, &interface), 0);
+    int fd = pvmi_dp_socket_open(&interface, PVMI_DP_ETHERTYPE, point);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(pvmi_dp_port_open(p, fd, &interface, PVMI_DP_ETHERTYPE, point, frames), 0);
+}
+
+static void start(int mtu, unsigned frames)
+{
+    make_wire(mtu);
+    open_port(&a, "v0", point_a, frames);
+    open_port(&b, "v1", point_b, frames);
+}
+
+static void finish(void)
+{
+    pvmi_dp_port_close(&a);
+    pvmi_dp_port_close(&b);
+}
+
+static int send_to(struct pvmi_dp_port *p, const struct pvmi_dp_port *peer, struct pvmi_dp_point to, const void *data,
+                   size_t length)
+{
+    struct pvmi_dp_message m = {.kind = PVMI_DP_DATA, .to = to, .from = p->point, .length = (uint16_t)length};
+    struct iovec pieces[2] = {{(void *)data, length / 3}, {(uint8_t *)data + length / 3, length - length / 3}};
+    return pvmi_dp_port_send(p, &m, peer->interface.hardware, pieces, 2);
+}
+
+static bool is_readable(const struct pvmi_dp_port *p)
+{
+    struct pollfd fd = {.fd = p->fd, .events = POLLIN};
+    return poll(&fd, 1, 0) == 1;
+}
+
+static const uint8_t *take(struct pvmi_dp_port *p, struct pvmi_dp_message *m)
+{
+    size_t length;
+    const uint8_t *frame = pvmi_dp_port_next(p, &length);
+    if (frame)
+        ck_assert_int_eq(pvmi_dp_message_decode(frame, length, m), 0);
+    return frame;
+}
+
+static void check_sizes(int mtu)
+{
+    static uint8_t data[65536];
+    struct pvmi_dp_message m;
+    start(mtu, 64);
+    int room = pvmi_dp_port_room(&a);
+    ck_assert_int_eq(room, mtu - PVMI_DP_MESSAGE_BYTES);
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (uint8_t)(i * 7 + i / 255);
+    int step = room > 10000 ? 997 : 1;
+    for (int length = 0; length <= room; length += step > room - length && length < room ? room - length : step) {
+        ck_assert_int_eq(send_to(&a, &b, point_b, data, (size_t)length), 0);
+        const uint8_t *frame = take(&b, &m);
+        ck_assert_ptr_nonnull(frame);
+        ck_assert_uint_eq(m.length, (unsigned)length);
+        ck_assert_uint_eq(m.from.node, point_a.node);
+        ck_assert_uint_eq(m.from.point, point_a.point);
+        ck_assert_mem_eq(frame + PVMI_DP_HEADERS_BYTES, data, (size_t)length);
+        pvmi_dp_port_give_back(&b, 1);
+    }
+    ck_assert_int_eq(send_to(&a, &b, point_b, data, (size_t)room + 1), PVMI_ELIMIT);
+    finish();
+}
+
+START_TEST(every_size_arrives_1500)
+{
+    check_sizes(1500);
+}
+END_TEST
+
+START_TEST(every_size_arrives_65535)
+{
+    check_sizes(65535);
+}
+END_TEST
+
+START_TEST(only_our_frames_come)
+{
+    start(1500, 64);
+    const struct pvmi_dp_point other_point = {2, 201}, other_node = {3, 200}, whole_node = {2, 0};
+    struct pvmi_dp_message m;
+    ck_assert_int_eq(send_to(&a, &b, other_point, "x", 1), 0);
+    ck_assert_int_eq(send_to(&a, &b, other_node, "x", 1), 0);
+    a.ethertype = PVMI_DP_ETHERTYPE + 1;
+    ck_assert_int_eq(send_to(&a, &b, point_b, "x", 1), 0);
+    a.ethertype = PVMI_DP_ETHERTYPE;
+    ck_assert(!is_readable(&b));
+    ck_assert_ptr_null(take(&b, &m));
+    ck_assert_int_eq(send_to(&a, &b, whole_node, "x", 1), 0);
+    ck_assert(is_readable(&b));
+    ck_assert_ptr_nonnull(take(&b, &m));
+    ck_assert(!is_readable(&a)); /* what we send does not come back */
+    struct sock_fprog {
+        unsigned short length;
+        void *filter;
+    } none = {0, NULL};
+    ck_assert_int_eq(setsockopt(b.fd, SOL_SOCKET, SO_DETACH_FILTER, &none, sizeof none), -1);
+    ck_assert_int_eq(errno, EPERM);
+    finish();
+}
+END_TEST
+
+/* A reader that holds on to all slots loses what comes then, is told how many, and goes on. */
+START_TEST(a_full_ring_drops)
+{
+    start(1500, 64);
+    struct pvmi_dp_message m;
+    unsigned slots = b.frames;
+    for (unsigned i = 0; i < slots + 10; i++)
+        ck_assert_int_eq(send_to(&a, &b, point_b, &i, sizeof i), 0);
+    for (unsigned i = 0, value; i < slots; i++) {
+        const uint8_t *frame = take(&b, &m);
+        ck_assert_ptr_nonnull(frame);
+        memcpy(&value, frame + PVMI_DP_HEADERS_BYTES, sizeof value);
+        ck_assert_uint_eq(value, i);
+    }
+    ck_assert_ptr_null(take(&b, &m));
+    ck_assert_uint_eq(pvmi_dp_port_dropped(&b), 10);
+    pvmi_dp_port_give_back(&b, slots);
+    ck_assert(!is_readable(&b));
+    for (unsigned round = 0; round < 3 * slots; round++) {
+        ck_assert_int_eq(send_to(&a, &b, point_b, &round, sizeof round), 0);
+        ck_assert_ptr_nonnull(take(&b, &m));
+        pvmi_dp_port_give_back(&b, 1);
+    }
+    ck_assert_uint_eq(pvmi_dp_port_dropped(&b), 0);
+    finish();
+}
+END_TEST
+
+START_TEST(an_interface_goes_down)
+{
+    start(1500, 64);
+    ck_assert_int_eq(system("ip link set v0 down"), 0);
+    ck_assert_int_eq(send_to(&a, &b, point_b, "x", 1), PVMI_EDOWN);
+    ck_assert_int_eq(system("ip link del v0"), 0);
+    ck_assert_int_eq(send_to(&a, &b, point_b, "x", 1), PVMI_EDOWN);
+    finish();
+}
+END_TEST
+
+START_TEST(interfaces_are_found)
+{
+    struct pvmi_dp_interface interface;
+    ck_assert_int_eq(unshare(CLONE_NEWNET), 0);
+    ck_assert_int_eq(pvmi_dp_interface_find(NULL, &interface), PVMI_ENOTFOUND);
+    ck_assert_int_eq(pvmi_dp_interface_find("v0", &interface), PVMI_EPARAM);
+    ck_assert_int_eq(pvmi_dp_interface_find("a-name-that-is-too-long", &interface), PVMI_EPARAM);
+    ck_assert_int_eq(pvmi_dp_interface_find("lo", &interface), PVMI_EUNSUPPORTED);
+    make_wire(9000);
+    ck_assert_int_eq(pvmi_dp_interface_find(NULL, &interface), 0);
+    ck_assert_int_eq(interface.mtu, 9000);
+    ck_assert_int_eq(system("ip link set v0 down"), 0);
+    ck_assert_int_eq(pvmi_dp_interface_find("v0", &interface), PVMI_EUNSUPPORTED);
+}
+END_TEST
+
+START_TEST(without_the_right_it_is_said)
+{
+    make_wire(1500);
+    struct pvmi_dp_interface interface;
+    ck_assert_int_eq(pvmi_dp_interface_find("v0", &interface), 0);
+    ck_assert_int_eq(setgid(65534), 0);
+    ck_assert_int_eq(setuid(65534), 0);
+    ck_assert_int_eq(pvmi_dp_socket_open(&interface, PVMI_DP_ETHERTYPE, point_a), PVMI_EDENIED);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {every_size_arrives_1500,     every_size_arrives_65535, only_our_frames_come,
+                                  a_full_ring_drops,           an_interface_goes_down,   interfaces_are_found,
+                                  without_the_right_it_is_said};
+    if (geteuid()) {
+        puts("NOT RUN: raw sockets and network namespaces need root");
+        return 77;
+    }
+    return unit_run("dp_port", tests, sizeof tests / sizeof tests[0]);
+}
