@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/time.h>
 #include "group.h"
+#include "guard.h"
 #include "launch.h"
 #include "name.h"
 #include "proto.h"
@@ -12,9 +13,10 @@
 /* Time limit of an answer, for programs that cannot wait; NULL: none. Part of the interface. */
 struct timeval *pvmgs_tmout;
 
-static int server;  /* tid, or 0 */
-static int watched; /* for how many tags of answers we are told of its end */
-static int serial;  /* of the last request */
+static int server;           /* tid, or 0 */
+static int watched;          /* for how many tags of answers we are told of its end */
+static int serial;           /* of the last request */
+static const void *reaching; /* the thread that is on its way to the server, or NULL */
 
 int pvmi_gserver_find(void)
 {
@@ -49,8 +51,8 @@ static int find_or_launch(void)
     return tid ? tid : pvmi_launch_server();
 }
 
-/* Makes sure that there is a server, and that we hear of its end. */
-static int reach(void)
+/* Makes sure that there is a server, and that we hear of its end. One thread at a time. */
+static int reach_alone(void)
 {
     if (!server) {
         int tid = find_or_launch();
@@ -63,6 +65,29 @@ static int reach(void)
     int code = watch(pvmi_session_depth());
     if (code < 0)
         pvmi_gserver_forget();
+    return code;
+}
+
+static bool none_reaches(void *arg)
+{
+    (void)arg;
+    return !reaching || reaching == pvmi_lock_self();
+}
+
+static int reach(void)
+{
+    const void *outer;
+    int code = PvmOk;
+
+    while (!none_reaches(NULL) && code >= 0)
+        code = pvmi_lock_wait(none_reaches, NULL);
+    if (code < 0)
+        return code;
+    outer = reaching;
+    reaching = pvmi_lock_self();
+    code = reach_alone();
+    reaching = outer;
+    pvmi_lock_tell();
     return code;
 }
 
@@ -84,11 +109,13 @@ void pvmi_gserver_gone(int tid)
 void pvmi_gserver_forget(void)
 {
     server = watched = 0;
+    if (reaching != pvmi_lock_self())
+        reaching = NULL; /* it was in the process that we were forked from */
 }
 
-static int pack(const char *group, const int *args, int n)
+static int pack(int request, const char *group, const int *args, int n)
 {
-    int head[] = {++serial, PVMI_GROUP_ANSWER + pvmi_session_depth()};
+    int head[] = {request, PVMI_GROUP_ANSWER + pvmi_session_depth()};
     int code = pvm_initsend(PvmDataDefault);
 
     if (code >= 0)
@@ -100,18 +127,23 @@ static int pack(const char *group, const int *args, int n)
     return code;
 }
 
-int pvmi_gserver_send(int operation, const char *group, const int *args, int n)
+static int send(int request, int operation, const char *group, const int *args, int n)
 {
     int code = reach();
 
     if (code >= 0)
-        code = pack(group, args, n);
+        code = pack(request, group, args, n);
     if (code >= 0)
         code = pvm_send(server, operation);
     if (code >= 0 || code == PvmNoMem || code == PvmSysErr)
         return code;
     pvmi_gserver_gone(server);
     return PvmDSysErr;
+}
+
+int pvmi_gserver_send(int operation, const char *group, const int *args, int n)
+{
+    return send(++serial, operation, group, args, n);
 }
 
 /* Does the answer depend on other members? */
@@ -164,7 +196,8 @@ static int await(int request, int operation, const char *group)
 
 int pvmi_gserver_ask(int operation, const char *group, const int *args, int n)
 {
-    int code = pvmi_gserver_send(operation, group, args, n);
+    int request = ++serial;
+    int code = send(request, operation, group, args, n);
 
-    return code < 0 ? code : await(serial, operation, group);
+    return code < 0 ? code : await(request, operation, group);
 }

@@ -4,6 +4,8 @@
 
 void pvmi_guard_enter(struct pvmi_guard *g, int context)
 {
+    g->watched = pvmi_call_enter();
+    g->set = pvmi_lock_set_new();
     g->error = pvm_errno;
     g->auto_error = pvm_setopt(PvmAutoErr, 0);
     g->reserved_tags = pvm_setopt(PvmResvTids, 1);
@@ -27,6 +29,9 @@ void pvmi_guard_leave(struct pvmi_guard *g)
     pvm_setopt(PvmResvTids, g->reserved_tags);
     pvm_setopt(PvmAutoErr, g->auto_error);
     pvm_errno = g->error;
+    pvmi_lock_set_free(g->set);
+    if (g->watched)
+        pvmi_call_end(g->watched, -1, NULL, 0);
 }
 
 int pvmi_guard_result(int code)

@@ -7,6 +7,7 @@
 #include "../../include/pvm3.h"
 #include "../core/clock.h"
 #include "../core/config.h"
+#include "../core/error.h"
 #include "call.h"
 #include "compat.h"
 #include "handler.h"
@@ -124,6 +125,32 @@ void pvmi_lock_set_end(struct pvmi_set *set)
         return;
     self.set = set->outer;
     install(self.set);
+}
+
+struct pvmi_set *pvmi_lock_set_new(void)
+{
+    struct pvmi_set *set = pvmi_lock_is_ours() ? malloc(sizeof *set) : NULL;
+    if (set)
+        pvmi_lock_set_begin(set, true);
+    return set;
+}
+
+void pvmi_lock_set_free(struct pvmi_set *set)
+{
+    if (!set)
+        return;
+    pvmi_lock_set_end(set);
+    free(set);
+}
+
+int pvmi_lock_wait(bool (*done)(void *arg), void *arg)
+{
+    return done(arg) ? 0 : pvmi_error_public(pvmi_wait_until(done, arg, PVMI_WAIT_FOREVER));
+}
+
+void pvmi_lock_tell(void)
+{
+    pvmi_wait_news = true;
 }
 
 /* ---- threads that end, and a process that ends while others go on ---- */

@@ -52,6 +52,14 @@ bool pvmi_lock_sleep(pthread_cond_t *wake, int64_t deadline_us);
 void pvmi_lock_set_begin(struct pvmi_set *set, bool has_options);
 void pvmi_lock_set_end(struct pvmi_set *set);
 
+/* The same for libgpvm3: NULL if the lock is not ours, or out of memory. The end frees it. */
+struct pvmi_set *pvmi_lock_set_new(void);
+void pvmi_lock_set_free(struct pvmi_set *set);
+
+/* For libgpvm3: waits for what another thread does, which then tells so. 0 or an error as of pvm_recv(). */
+int pvmi_lock_wait(bool (*done)(void *arg), void *arg);
+void pvmi_lock_tell(void);
+
 /* A mark of this thread: differs from those of all others that live. */
 const void *pvmi_lock_self(void);
 

@@ -34,17 +34,17 @@ static int unpack(int type, void *data, int n, int stride)
     return n < 0 ? PVMI_EPARAM : m ? pvmi_message_unpack(m, type, data, n, stride) : PvmNoBuf;
 }
 
-/* Whether all is as it is nearly always. */
-static inline bool is_plain(const struct pvmi_message *m, const void *data, int n, int stride)
+/* The active message, if all is as it is nearly always; else NULL. */
+static inline struct pvmi_message *plain(const struct pvmi_active *active, const void *data, int n, int stride)
 {
-    return !pvmi_call_is_watched() && m && data && n > 0 && stride == 1;
+    return !pvmi_call_is_watched() && data && n > 0 && stride == 1 ? active->m : NULL;
 }
 
 #define BOTH(name, event, ctype, count, type)                                                                          \
     int pvm_pk##name(ctype *data, int n, int stride)                                                                   \
     {                                                                                                                  \
-        struct pvmi_message *m = pvmi_send_buffer.m;                                                                   \
-        if (is_plain(m, data, n, stride) && pvmi_message_append(m, data, (size_t)n * count * sizeof *data))            \
+        struct pvmi_message *m = plain(&pvmi_send_buffer, data, n, stride);                                            \
+        if (m && pvmi_message_append(m, data, (size_t)n * count * sizeof *data))                                       \
             return 0;                                                                                                  \
         PVMI_BEGIN(TEV_PK##event, PVMI_LONG(PDA, data), PVMI_INT(PC, n), PVMI_INT(PSD, stride));                       \
         int rc = pvmi_return("pvm_pk" #name, pvmi_pack(type, data, n, stride));                                        \
@@ -53,8 +53,8 @@ static inline bool is_plain(const struct pvmi_message *m, const void *data, int 
     }                                                                                                                  \
     int pvm_upk##name(ctype *data, int n, int stride)                                                                  \
     {                                                                                                                  \
-        struct pvmi_message *m = pvmi_receive_buffer.m;                                                                \
-        if (is_plain(m, data, n, stride) && pvmi_message_extract(m, data, (size_t)n * count * sizeof *data))           \
+        struct pvmi_message *m = plain(&pvmi_receive_buffer, data, n, stride);                                         \
+        if (m && pvmi_message_extract(m, data, (size_t)n * count * sizeof *data))                                      \
             return 0;                                                                                                  \
         PVMI_BEGIN(TEV_UPK##event, PVMI_LONG(PDA, data), PVMI_INT(PC, n), PVMI_INT(PSD, stride));                      \
         int rc = pvmi_return("pvm_upk" #name, unpack(type, data, n, stride));                                          \

@@ -180,7 +180,7 @@ int pvmi_task_enrol(void)
     pvmi_tracefile_enrolled();
     pvmi_tracer_attach();
     pvmi_trace_update();
-    return 0;
+    return pvmi_task.state == PVMI_TASK_IN ? 0 : PVMI_EDOWN; /* another thread may have left meanwhile */
 }
 
 /* ---- leaving ---- */
@@ -322,8 +322,8 @@ static int find_siblings(int **tids)
 
 int pvm_mytid(void)
 {
-    bool enters = pvmi_task.state == PVMI_TASK_OUT;
     PVMI_BEGIN(TEV_MYTID);
+    bool enters = pvmi_task.state == PVMI_TASK_OUT;
     int need = pvmi_task.state == PVMI_TASK_LOST ? 0 : pvmi_task_need();
     int rc = pvmi_return("pvm_mytid", need ? need : (int)pvmi_task.tid);
     PVMI_END(TEV_MYTID, PVMI_INT(MT, rc));

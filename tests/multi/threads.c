@@ -5,6 +5,7 @@
  */
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -136,7 +137,7 @@ static void check_traffic(void)
 
 /* ---- everything: each kind of call in a thread of its own ---- */
 
-static volatile bool stop;
+static atomic_bool stop;
 
 static void spawn_and_notify(struct worker *w)
 {
@@ -354,7 +355,7 @@ static void check_own_things(void)
 
 /* ---- blocked: a thread that waits keeps nobody from working, and needs no time ---- */
 
-static volatile int received;
+static atomic_int received;
 
 static void wait_for_go(struct worker *w)
 {
@@ -429,18 +430,22 @@ static void check_leave(void)
         }
         CHECK(pvm_mytid() > 0 && pvm_mytid() != before);
     }
-    for (int i = 0; i < 3; i++) /* and the process may end while they wait */
+    for (int i = 0; i < 3; i++) { /* and the process may end while they wait */
         start(&w[i], i, wait_for_nothing);
+        CHECK_EQ(pthread_detach(w[i].id), 0);
+    }
     check_sleep_ms(50);
+    exit(0);
 }
 
 static void enrol(struct worker *w)
 {
     w->mids[0] = pvm_mytid();
-    CHECK_EQ(pvm_exit(), 0);
+    int code = pvm_exit();
+    CHECK(code == 0 || code == PvmSysErr);
 }
 
-/* All at once; some find themselves members of a machine that another one has just left. */
+/* All at once: some have become a task when another one has just left. */
 static void check_enrol(void)
 {
     static struct worker w[8];
@@ -458,7 +463,7 @@ static void check_enrol(void)
 
 /* ---- handlers ---- */
 
-static volatile int in_handler, calls;
+static atomic_int in_handler, calls;
 
 static int answer_slowly(int mid)
 {
@@ -501,14 +506,81 @@ static void check_handlers(void)
     stop_peers();
 }
 
+/* ---- groups: one thread meets others, the rest look at groups, join and leave ---- */
+
+static atomic_bool met;
+
+/* Joins, and meets the others as often as they do. */
+static void member(int argc, char **argv)
+{
+    (void)argc;
+    CHECK(pvm_joingroup("crowd") >= 0);
+    for (int i = 0; i < atoi(argv[1]); i++)
+        CHECK_EQ(pvm_barrier("crowd", peer_count + 1), 0);
+    pvm_lvgroup("crowd");
+}
+
+static void meet_members(struct worker *w)
+{
+    (void)w;
+    for (int i = 0; i < rounds; i++)
+        CHECK_EQ(pvm_barrier("crowd", peer_count + 1), 0);
+    met = true;
+}
+
+static void look_at_group(struct worker *w)
+{
+    int me = pvm_mytid(), tag = TAG_OWN + w->number;
+    do {
+        int mine = pvm_getinst("crowd", me);
+        CHECK_EQ(pvm_gettid("crowd", mine), me);
+        CHECK(pvm_gsize("crowd") >= 1);
+        CHECK(pvm_gsize("nobody's") < 0);
+        CHECK_EQ(pvm_send(me, tag), PvmNoBuf); /* ours, although the calls of groups have buffers */
+        check_send_int(me, tag, 3);
+        CHECK_EQ(check_receive_int(-1, tag), 3);
+        pvm_freebuf(pvm_getsbuf());
+    } while (!met);
+}
+
+static void join_and_leave(struct worker *w)
+{
+    char name[16];
+    snprintf(name, sizeof name, "own-%d", w->number);
+    do {
+        CHECK_EQ(pvm_joingroup(name), 0);
+        CHECK_EQ(pvm_barrier(name, 1), 0);
+        CHECK_EQ(pvm_lvgroup(name), 0);
+    } while (!met);
+}
+
+static void check_groups(void)
+{
+    enum { THREADS = 20 };
+    static struct worker w[THREADS];
+    static void (*const kinds[])(struct worker * w) = {look_at_group, join_and_leave};
+    char times[16];
+    snprintf(times, sizeof times, "%d", rounds);
+    pvm_setopt(PvmAutoErr, 0);
+    CHECK_EQ(pvm_joingroup("crowd"), 0);
+    check_spawn("member", times, NULL, peer_count, peers);
+    for (int i = 0; i < THREADS; i++)
+        start(&w[i], i, i ? kinds[i % 4 / 3] : meet_members);
+    for (int i = 0; i < THREADS; i++)
+        join(&w[i]);
+    CHECK_EQ(pvm_setopt(PvmAutoErr, 1), 0); /* as it was */
+    CHECK_EQ(pvm_setopt(PvmResvTids, 0), 0);
+    check_wait_exit(peer_count, peers);
+}
+
 /* ---- same: several threads send large messages to the same task, which gets each whole and in order ---- */
 
 static void collect(int argc, char **argv)
 {
-    int senders = atoi(argv[1]), count[THREADS_MAX] = {0};
+    int count[THREADS_MAX] = {0};
     char *data = malloc(LARGE);
     (void)argc;
-    for (int left = senders * rounds; left; left--) {
+    for (int left = atoi(argv[1]); left; left--) {
         int mid = check_receive(-1, -1), bytes, tag, head[2];
         CHECK_EQ(pvm_bufinfo(mid, &bytes, &tag, NULL), 0);
         CHECK_EQ(pvm_upkint(head, 2, 1), 0);
@@ -540,9 +612,9 @@ static void send_many(struct worker *w)
 
 static void check_same_receiver(void)
 {
-    char senders[8];
-    snprintf(senders, sizeof senders, "%d", thread_count);
-    check_spawn("collect", senders, NULL, 2, peers);
+    char messages[16];
+    snprintf(messages, sizeof messages, "%d", thread_count * rounds);
+    check_spawn("collect", messages, NULL, 2, peers);
     run_threads(thread_count, send_many);
     for (int i = 0; i < 2; i++)
         check_receive_int(peers[i], TAG_DONE);
@@ -664,17 +736,10 @@ static void master(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } all[] = {{"traffic", check_traffic},
-               {"everything", check_everything},
-               {"own", check_own_things},
-               {"blocked", check_blocked},
-               {"leave", check_leave},
-               {"enrol", check_enrol},
-               {"handlers", check_handlers},
-               {"same", check_same_receiver},
-               {"shared", check_shared},
-               {"fork", check_fork},
-               {"interrupted", check_interrupted}};
+    } all[] = {{"traffic", check_traffic},   {"everything", check_everything}, {"own", check_own_things},
+               {"blocked", check_blocked},   {"leave", check_leave},           {"enrol", check_enrol},
+               {"handlers", check_handlers}, {"same", check_same_receiver},    {"shared", check_shared},
+               {"fork", check_fork},         {"groups", check_groups},         {"interrupted", check_interrupted}};
     if (argc > 4) {
         thread_count = atoi(argv[2]);
         peer_count = atoi(argv[3]);
@@ -688,7 +753,7 @@ static void master(int argc, char **argv)
     check_failed(__FILE__, __LINE__, "no such case");
 }
 
-static const struct check_role roles[] = {{"echo", echo}, {"collect", collect}, {NULL, NULL}};
+static const struct check_role roles[] = {{"echo", echo}, {"collect", collect}, {"member", member}, {NULL, NULL}};
 
 int main(int argc, char **argv)
 {
