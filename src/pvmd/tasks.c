@@ -14,6 +14,7 @@
 #include "output.h"
 #include "relay.h"
 #include "stats.h"
+#include "tasker.h"
 #include "trace.h"
 #include "watch.h"
 
