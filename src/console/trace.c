@@ -217,9 +217,10 @@ static int set_options(const char *text)
     return -1;
 }
 
-/* An event's name, * for all, or xpvm. False after a message. */
+/* An event's name, also as that of the function (pvm_send), * for all, or xpvm. False after a message. */
 static bool set_events(char *mask, const char *name, bool on)
 {
+    const char *event = strncmp(name, "pvm_", 4) == 0 ? name + 4 : name;
     bool found = false;
 
     if (strcmp(name, "xpvm") == 0) {
@@ -227,7 +228,7 @@ static bool set_events(char *mask, const char *name, bool on)
         return true;
     }
     for (int i = 0; i < EVENT_COUNT; i++)
-        if (strcmp(name, "*") == 0 || strcmp(name, events[i].name) == 0) {
+        if (strcmp(name, "*") == 0 || strcmp(event, events[i].name) == 0) {
             set_event(mask, events[i].id, on);
             found = true;
         }

@@ -14,7 +14,7 @@ commands=(
     "pstat 40777" "put box 1 2" "names box" "reset info box" "jobs" "jobs -l" "getopt PvmRoute" "getopt PvmFragSize"
     "getopt nosuch" "getopt a b" "setopt PvmRoute 2" "setopt PvmFragSize 8192" "setopt nosuch 1" "setopt PvmRoute"
     "trace" "trace send" "trace - *" "trace" "trace + *" "trace" "trace xpvm" "trace" "trace buf" "trace buf 77"
-    "trace buf" "trace opt" "trace opt count" "trace opt" "trace opt nosuch" "trace nosuch" "tickle 5" "tickle 6 3"
+    "trace buf" "trace opt" "trace opt count" "trace opt" "trace opt nosuch" "trace nosuch" "trace pvm_mytid pvm_send" "trace" "trace - pvm_send" "trace" "trace pvm_nosuch" "trace pvm_" "trace PVM_recv" "tickle 5" "tickle 6 3"
     "tickle 5" "tickle 6 0" "alias" "alias yy echo 1" "alias xx yy 2" "alias" "xx 3" "alias vv ww" "alias ww vv" "vv"
     "unalias xx" "xx" "unalias nosuch" "unalias" "echo a  b 'c  d' \"e  f\" g\\ h # i" "echo" "echo \"a\\b\" 'c\\d'"
     "setenv CONSOLE_TEST x y" "setenv CONSOLE_TEST" "setenv CONSOLE_TEST_2" "export" "export A" "export B C" "export"
