@@ -513,10 +513,12 @@ static atomic_bool met;
 /* Joins, and meets the others as often as they do. */
 static void member(int argc, char **argv)
 {
+    int count = atoi(argv[1]);
     (void)argc;
     CHECK(pvm_joingroup("crowd") >= 0);
-    for (int i = 0; i < atoi(argv[1]); i++)
-        CHECK_EQ(pvm_barrier("crowd", peer_count + 1), 0);
+    CHECK_EQ(pvm_barrier("crowd", count), 0);
+    for (int times = check_receive_int(pvm_parent(), TAG_GO); times; times--)
+        CHECK_EQ(pvm_barrier("crowd", count), 0);
     pvm_lvgroup("crowd");
 }
 
@@ -559,11 +561,14 @@ static void check_groups(void)
     enum { THREADS = 20 };
     static struct worker w[THREADS];
     static void (*const kinds[])(struct worker * w) = {look_at_group, join_and_leave};
-    char times[16];
-    snprintf(times, sizeof times, "%d", rounds);
+    char members[16];
+    snprintf(members, sizeof members, "%d", peer_count + 1);
     pvm_setopt(PvmAutoErr, 0);
     CHECK_EQ(pvm_joingroup("crowd"), 0);
-    check_spawn("member", times, NULL, peer_count, peers);
+    check_spawn("member", members, NULL, peer_count, peers);
+    CHECK_EQ(pvm_barrier("crowd", peer_count + 1), 0);
+    for (int i = 0; i < peer_count; i++)
+        check_send_int(peers[i], TAG_GO, rounds);
     for (int i = 0; i < THREADS; i++)
         start(&w[i], i, i ? kinds[i % 4 / 3] : meet_members);
     for (int i = 0; i < THREADS; i++)
@@ -700,7 +705,7 @@ static void wait_a_second(struct worker *w)
     struct timeval limit = {1, 0};
     pvm_trecv(-1, TAG_OWN + w->number, &limit);
     for (;;)
-        pause(); /* here it is cancelled */
+        pthread_testcancel(); /* here it is cancelled, as it was told long ago */
 }
 
 static void ignore(int signum)
