@@ -58,9 +58,21 @@ static void set_watch(bool on)
 
 static void flush(void);
 
+/* The program ends without pvm_exit(). */
+static void finish_at_exit(void)
+{
+    PVMI_BEGIN(PVMI_UNTRACED);
+    if (pvmi_task.state == PVMI_TASK_IN)
+        pvmi_trace_finish();
+    PVMI_END(PVMI_UNTRACED);
+}
+
 /* Events go there from now on; who has not heard from us before needs all descriptions. */
 static void change_sink(pvmi_tid tid)
 {
+    static bool known;
+    if (!known && tid)
+        known = !atexit(finish_at_exit);
     flush();
     for (int event = TEV_FIRST; event <= TEV_MAX; event++)
         pvmtevinfo[event].desc_status = 0;

@@ -52,12 +52,12 @@ static void follow(const struct Pvmtracer *t)
 {
     if (t->trctid == (int)pvmi_task.tid || strlen(t->tmask) + 1 != sizeof t->tmask)
         return;
-    pvmi_options_output_to(t->outtid, t->outctx, t->outtag);
     memcpy(pvmi_self_trace.tmask, t->tmask, sizeof t->tmask);
     memcpy(pvmctrc.tmask, t->tmask, sizeof t->tmask);
     pvmi_self_trace.trcbuf = pvmctrc.trcbuf = t->trcbuf;
     pvmi_self_trace.trcopt = pvmctrc.trcopt = t->trcopt;
     pvmi_options_trace_to(t->trctid, t->trcctx, t->trctag);
+    pvmi_options_output_to(t->outtid, t->outctx, t->outtag);
 }
 
 void pvmi_tracer_attach(void)
