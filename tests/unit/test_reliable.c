@@ -422,6 +422,27 @@ START_TEST(idle_is_silent)
 }
 END_TEST
 
+/* The one who greets is heard, however much gets lost; nobody there is found out. */
+START_TEST(a_greeting_is_answered)
+{
+    start(&usual);
+    net.loss = 5000;
+    pvmi_reliable_greet(a.r, net.now_us);
+    while (!pvmi_reliable_is_met(a.r))
+        step(PVMI_RELIABLE_NEVER);
+    ck_assert(pvmi_reliable_is_met(b.r));
+    ck_assert_int_lt(net.now_us, usual.dead_after_us);
+    run(100, 100);
+    finish();
+    start(&usual);
+    net.loss = 10000;
+    pvmi_reliable_greet(a.r, net.now_us);
+    while (!pvmi_reliable_is_dead(a.r))
+        step(PVMI_RELIABLE_NEVER);
+    finish();
+}
+END_TEST
+
 START_TEST(packets_of_another_life_are_refused)
 {
     start(&usual);
@@ -509,6 +530,6 @@ START_TEST(bad_settings_are_refused)
 END_TEST
 
 UNIT_MAIN("reliable", nothing_is_sent_twice_without_loss, all_arrives_once_and_in_order, a_little_loss_costs_little,
-          a_slow_reader_is_not_overrun, a_silent_peer_is_dead, idle_is_silent, packets_of_another_life_are_refused,
-          a_carrier_without_room_is_tried_again, messages_have_a_limit, credit_may_change, hostile_packets_do_no_harm,
-          bad_settings_are_refused)
+          a_slow_reader_is_not_overrun, a_silent_peer_is_dead, idle_is_silent, a_greeting_is_answered,
+          packets_of_another_life_are_refused, a_carrier_without_room_is_tried_again, messages_have_a_limit,
+          credit_may_change, hostile_packets_do_no_harm, bad_settings_are_refused)

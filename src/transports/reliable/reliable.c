@@ -76,6 +76,8 @@ int pvmi_reliable_take(struct pvmi_reliable *r, const uint8_t *packet, size_t le
     size_t bytes = length - PVMI_RELIABLE_HEADER_BYTES;
     bool data = h.flags & PACKET_DATA;
     r->heard_us = now_us;
+    r->met = true;
+    r->greeting = false;
     pvmi_reliable_hear(r, &h, data ? NULL : payload, data ? 0 : bytes, now_us);
     if (data) {
         r->counters.packets_received++;
@@ -90,7 +92,7 @@ int pvmi_reliable_take(struct pvmi_reliable *r, const uint8_t *packet, size_t le
 
 static bool is_due_from_peer(const struct pvmi_reliable *r)
 {
-    return r->base != r->next || r->messages_done != r->messages_queued;
+    return r->base != r->next || r->messages_done != r->messages_queued || r->greeting;
 }
 
 int pvmi_reliable_progress(struct pvmi_reliable *r, int64_t now_us)
@@ -108,6 +110,20 @@ int pvmi_reliable_progress(struct pvmi_reliable *r, int64_t now_us)
     if (r->ack_now || now_us >= r->ack_due_us)
         pvmi_reliable_send_ack(r, false, now_us);
     return n;
+}
+
+void pvmi_reliable_greet(struct pvmi_reliable *r, int64_t now_us)
+{
+    if (r->met || r->greeting)
+        return;
+    r->greeting = true;
+    r->heard_us = r->retry_us = now_us;
+    pvmi_reliable_progress(r, now_us);
+}
+
+bool pvmi_reliable_is_met(const struct pvmi_reliable *r)
+{
+    return r->met;
 }
 
 void pvmi_reliable_acknowledge(struct pvmi_reliable *r, int64_t now_us)

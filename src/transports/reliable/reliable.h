@@ -99,6 +99,15 @@ int pvmi_reliable_take(struct pvmi_reliable *r, const uint8_t *packet, size_t le
 int pvmi_reliable_progress(struct pvmi_reliable *r, int64_t now_us);
 
 /*
+ * Knocks at the peer until it gives a sign of life, which is then due from it: for the side that knows first that both
+ * ends are there. emit() may send each knock by all ways that may lead to the peer.
+ */
+void pvmi_reliable_greet(struct pvmi_reliable *r, int64_t now_us);
+
+/* Whether the peer has ever been heard of. */
+bool pvmi_reliable_is_met(const struct pvmi_reliable *r);
+
+/*
  * Says what the peer waits to hear: an acknowledgement that is owed goes at once. To be called before sleeping.
  */
 void pvmi_reliable_acknowledge(struct pvmi_reliable *r, int64_t now_us);

@@ -104,6 +104,11 @@ void pvmi_reliable_retry(struct pvmi_reliable *r, int64_t now_us)
         start_clock(r, now_us);
         return;
     }
+    bool knocks = r->greeting || r->messages_done != r->messages_queued;
+    if (r->base == r->next && !knocks) {
+        r->retry_us = PVMI_RELIABLE_NEVER;
+        return;
+    }
     r->counters.timeouts++;
     if (r->base == r->next) {
         pvmi_reliable_send_ack(r, true, now_us); /* the word that there is room again may have got lost */

@@ -56,7 +56,8 @@ struct pvmi_reliable {
     const struct pvmi_reliable_callbacks *callbacks;
     void *arg;
     uint32_t own, peer; /* incarnations */
-    bool dead;
+    bool dead, met;     /* met: something has come */
+    bool greeting;      /* we knock */
     struct pvmi_reliable_counters counters;
     int64_t heard_us; /* when the peer last gave a sign of life, or something became due from it */
 
