@@ -91,6 +91,8 @@ static int await_answer(int child, char *text)
     strcpy(text, "the collector did not come up; the daemon's log may say why");
     pvm_notify(PvmTaskExit, TAG_ENDED, 1, &child);
     int mid = pvm_trecv(-1, -1, &limit);
+    if (mid <= 0)
+        pvm_kill(child); /* perhaps it waits for a reader of a pipe */
     if (mid <= 0 || pvm_bufinfo(mid, NULL, &tag, NULL) < 0 || tag == TAG_ENDED)
         return PvmDSysErr;
     if (pvm_upkint(&code, 1, 1) < 0 || pvm_upkint(&context, 1, 1) < 0 || unpack_text(text) < 0)

@@ -131,7 +131,7 @@ static int write_paje(struct job *job, FILE *f)
 
 static int write_svg(struct job *job, FILE *f)
 {
-    if (job->svg.from_us >= job->timeline.length_us) {
+    if (job->svg.from_us > 0 && job->svg.from_us >= job->timeline.length_us) {
         char length[32];
         warnx("--from: the trace is only %s long", output_time((double)job->timeline.length_us, length, sizeof length));
         return -1;

@@ -73,6 +73,12 @@ static int64_t bytes_of_type(int64_t type)
     return type >= 0 && type < (int64_t)sizeof bytes ? bytes[type] : 1;
 }
 
+/* The bytes of a message: events have 32 bits for them. */
+static int64_t bytes_of(const struct event *e)
+{
+    return event_number(e, TEV_DID_MNB, 0) & UINT32_MAX;
+}
+
 static void send_to(struct matcher *m, const struct call *c, int64_t destination)
 {
     const struct event *e = c->entry;
@@ -80,7 +86,7 @@ static void send_to(struct matcher *m, const struct call *c, int64_t destination
                            .destination = (int)destination,
                            .tag = (int)event_number(e, TEV_DID_MC, 0),
                            .context = (int)event_number(e, TEV_DID_MCX, 0),
-                           .bytes = event_number(e, TEV_DID_MNB, 0),
+                           .bytes = bytes_of(e),
                            .sent = c};
     if (c->what == TEV_PSEND)
         sent.bytes = event_number(e, TEV_DID_PC, 0) * bytes_of_type(event_number(e, TEV_DID_PDT, PVM_BYTE));
@@ -151,7 +157,7 @@ static void take_receive(struct matcher *m, const struct call *c)
                           .destination = m->timeline->tracks[c->track].task.tid,
                           .tag = (int)event_number(e, TEV_DID_MC, 0),
                           .context = (int)event_number(e, TEV_DID_MCX, 0),
-                          .bytes = event_number(e, TEV_DID_MNB, 0),
+                          .bytes = bytes_of(e),
                           .received = c};
     struct key key = {got.source, got.destination, got.tag, got.context};
     struct queue *heard, *q = queue_of(&m->queues, &key, false);

@@ -161,6 +161,12 @@ static void print_list(FILE *f, const struct summary *s)
                     output_bytes((double)s->traffic[i].bytes, text, sizeof text));
 }
 
+static void print_oddity(FILE *f, size_t count, const char *what)
+{
+    if (count)
+        fprintf(f, "%zu message%s %s\n", count, count == 1 ? " was" : "s were", what);
+}
+
 void summary_print(FILE *f, const struct summary *s)
 {
     char time[TEXT_BYTES], bytes[TEXT_BYTES];
@@ -175,14 +181,10 @@ void summary_print(FILE *f, const struct summary *s)
         print_list(f, s);
     if (p->unreceived || p->unsent || p->outside || p->early)
         fputc('\n', f);
-    if (p->unreceived)
-        fprintf(f, "%zu messages were sent and not received\n", p->unreceived);
-    if (p->unsent)
-        fprintf(f, "%zu messages were received whose sending is not in the trace\n", p->unsent);
-    if (p->outside)
-        fprintf(f, "%zu messages went to or came from tasks that are not in the trace\n", p->outside);
-    if (p->early)
-        fprintf(f, "%zu messages came before they were sent, by the clocks of their hosts\n", p->early);
+    print_oddity(f, p->unreceived, "sent and not received");
+    print_oddity(f, p->unsent, "received without a sending in the trace");
+    print_oddity(f, p->outside, "sent to or by tasks that are not in the trace");
+    print_oddity(f, p->early, "received before being sent, by the clocks of the hosts");
     if (!s->timeline->trace->complete)
         fprintf(f, "the trace has no end: the program still runs, or the collector was stopped\n");
 }
