@@ -209,12 +209,12 @@ static void print_routes(void)
 
 static void show_routes(void)
 {
-    printf("\nroute from    to");
+    printf("%-16s", "direct link to");
     for (int i = 0; i < machine.count; i++)
         printf(" %-12s", machine.arch[i].name);
     printf("\n");
     for (int i = 0; i < machine.count; i++) {
-        printf("%-16s", machine.arch[i].name);
+        printf("  of %-11s", machine.arch[i].name);
         ask_routes(machine.arch[i].sender);
         print_routes();
     }
@@ -253,7 +253,7 @@ static void delete_last_host(void)
     check_all("host deleted", ORDER_TOLD, tid, machine.count);
 }
 
-static void check_rest(void)
+static void check_rest(int with_routes)
 {
     printf("\n%-16s", "each task");
     for (int i = 0; i < machine.count; i++)
@@ -263,6 +263,8 @@ static void check_rest(void)
         check_all("pvm_config", ORDER_CONFIG, 0, machine.count);
     check_all("spawn, notify", ORDER_SPAWN, 0, machine.count);
     check_all("groups", ORDER_GROUP, 0, machine.count);
+    if (with_routes)
+        show_routes();
     if (!machine.one_host)
         delete_last_host();
 }
@@ -298,9 +300,8 @@ static void master(int argc, char **argv)
     if (!daemon_only) {
         set_route("direct links", PvmRouteDirect);
         exchange();
-        show_routes();
     }
-    check_rest();
+    check_rest(!daemon_only);
     order(ORDER_END, 0);
     printf("\n%d faults\n", faults);
     if (faults)

@@ -285,7 +285,8 @@ START_TEST(impossible_bodies_are_refused)
     ck_assert_uint_eq(in_use(), 0);
     struct pvmi_message *m = new_message(PVMI_ENC_DEFAULT);
     ck_assert_ptr_null(pvmi_message_reserve(m, SIZE_MAX));
-    ck_assert_ptr_null(pvmi_message_reserve(m, SIZE_MAX / 8));
+    if (sizeof(size_t) == 8) /* else that may well be possible */
+        ck_assert_ptr_null(pvmi_message_reserve(m, SIZE_MAX / 8));
     ck_assert_uint_eq(m->length, 0);
     pvmi_message_unref(m);
 }
