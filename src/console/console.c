@@ -16,7 +16,7 @@
 #include "job.h"
 #include "trace.h"
 
-enum { POLL_MAX = 64, HALT_TIMEOUT_MS = 10000 };
+enum { POLL_MAX = 64, HALT_TIMEOUT_MS = 10000, DESCRIPTORS_MAX = 256 };
 
 struct console console;
 volatile sig_atomic_t console_interrupts;
@@ -130,16 +130,37 @@ void console_close(void)
     signal_pipe[0] = signal_pipe[1] = -1;
 }
 
+static bool is_daemon(pid_t pid)
+{
+    char path[64], name[16] = "";
+
+    snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return false;
+    bool read = fgets(name, sizeof(name), file) != NULL;
+    fclose(file);
+    return read && strcmp(name, "pvmd3\n") == 0;
+}
+
+/* The library's connection to it is among our descriptors: pvm_getfds() may show one that stands for several. */
+pid_t console_daemon(void)
+{
+    for (int fd = STDERR_FILENO + 1; fd < DESCRIPTORS_MAX; fd++) {
+        struct ucred peer = {0};
+        socklen_t size = sizeof(peer);
+        if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0 && is_daemon(peer.pid))
+            return peer.pid;
+    }
+    return 0;
+}
+
 /* A descriptor that becomes readable when our daemon has ended, or -1. */
 static int watch_daemon(void)
 {
-    struct ucred daemon = {0};
-    socklen_t size = sizeof(daemon);
-    int *fds = NULL;
+    pid_t daemon = console_daemon();
 
-    if (pvm_getfds(&fds) < 1 || getsockopt(fds[0], SOL_SOCKET, SO_PEERCRED, &daemon, &size) != 0 || daemon.pid <= 0)
-        return -1;
-    return pidfd_open(daemon.pid, 0);
+    return daemon > 0 ? pidfd_open(daemon, 0) : -1;
 }
 
 int console_halt(void)

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 #include <jansson.h>
 #include "pvm3.h"
 
@@ -57,6 +58,9 @@ int console_open(int argc, char **argv, bool *started);
 
 /* Leaves PVM; the machine stays. */
 void console_close(void);
+
+/* Process id of this host's daemon, 0 if it cannot be found out. */
+pid_t console_daemon(void);
 
 /* Halts the machine and waits until its daemon is gone. 0 or a PvmXxx code. */
 int console_halt(void);

@@ -10,6 +10,7 @@
 #include "collector.h"
 #include "console.h"
 #include "diagnose.h"
+#include "guard.h"
 #include "host.h"
 #include "job.h"
 #include "run.h"
@@ -270,6 +271,7 @@ static int run_tasks(struct run *run)
     good = start_all(run);
     if (!good) /* half a program is of no use */
         signal_all(run, SIGTERM);
+    guard_tasks(run->tids, run->started);
     job_launched(job, run->tids, run->started);
     wait_for_end(run);
     if (console.lost)
@@ -286,15 +288,19 @@ static void clean_up(struct run *run)
 {
     int *status;
 
-    if (console.lost)
+    if (console.lost) { /* by a halt, or we are to end */
+        guard_end(false);
         return;
+    }
     collector_await();
     if (run->machine_is_ours) {
         int code = console_halt();
         if (code < 0)
             advise("pvm run: the machine cannot be halted: %s. Try: pvm -c halt", error_text(code));
+        guard_end(true);
         return;
     }
+    guard_end(true);
     status = calloc((size_t)run->added_count + 1, sizeof(*status));
     if (status != NULL && run->added_count > 0)
         pvm_delhosts(run->added, run->added_count, status);
@@ -311,11 +317,14 @@ int run_main(int argc, char **argv)
     if (run.count == 0)
         run.count = run.host_count > 0 ? run.host_count : 1;
     console.mode = CONSOLE_SCRIPT;
+    guard_start();
     if (console_open(0, NULL, &started) < 0) {
+        guard_end(true);
         free(run.host_list);
         return CONSOLE_NO_MACHINE;
     }
     run.machine_is_ours = started;
+    guard_machine(console_daemon(), started);
     pvm_setopt(PvmAutoErr, 0);
     int result = run_tasks(&run);
     job_forget_all();
