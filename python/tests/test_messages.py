@@ -4,6 +4,7 @@ import array
 import gc
 import math
 import os
+import select
 import signal
 import threading
 import time
@@ -280,6 +281,16 @@ def test_spoilt_descriptions(vm, words):
     vm.packer().pkint([MAGIC, len(words)]).pkbyte(words).pkbyte(b"xyz").send(vm.me, 1)
     with pytest.raises(dpvm.NotValues):
         vm.receive().values
+
+
+def test_select(vm, gone):
+    (task,) = vm.spawn_python(workers.counts)
+    got = []
+    while len(got) < 20:
+        assert select.select([vm], [], [], 30)[0], "nothing comes"
+        got.extend(message.value for message in iter(vm.poll, None))
+    assert got == list(range(20))
+    gone(task)
 
 
 def test_mcast(vm, gone):

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 
 
 def echo(vm, times=1):
@@ -12,6 +13,12 @@ def echo(vm, times=1):
 
 def arguments(vm, *values):
     vm.parent.send(1, os.getpid(), values)
+
+
+def counts(vm):
+    for i in range(20):
+        time.sleep(0.01)
+        vm.parent.send(1, i)
 
 
 def twice(vm, count):
