@@ -14,6 +14,7 @@
 #include "clients.h"
 #include "context.h"
 #include "exec.h"
+#include "helpers.h"
 #include "hoster.h"
 #include "hosts.h"
 #include "info.h"
@@ -225,6 +226,7 @@ static void say_ready(const struct pvmd_options *options)
         printf("%s\n", pvmd.socket_path);
         fflush(stdout);
     }
+    pvmd_helpers_start();
     pvmd_join_start();
     pvmd_trim_later();
     if (options->slave)
