@@ -1,5 +1,6 @@
 /* message.c - see message.h. */
 #include "message.h"
+#include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -276,7 +277,13 @@ static int append_value(struct store *s, int type, char *text, size_t size)
 {
     struct field f = {0};
     size_t used = strlen(text);
-    const char *space = used ? " " : "";
+    const char *space = used && text[used - 1] != ' ' ? " " : "";
+    char byte = 0;
+    if (type == TEV_DATA_BYTE) { /* of a text, as pvm_pkstr() packs it here */
+        int rc = pvm_upkbyte(&byte, 1, 1);
+        snprintf(text + used, size - used, "%c", isprint((unsigned char)byte) ? byte : '?');
+        return rc < 0 ? -1 : 0;
+    }
     if (type == TEV_DATA_NULL || type >= TEV_DATA_STRUCT_START || read_scalar(s, type, &f))
         return -1;
     if (f.kind == FIELD_TEXT)
@@ -301,6 +308,8 @@ static int read_user(struct message_layouts *l, struct event *e, struct field *f
         int count = 1;
         if (type & TEV_DATA_ARRAY && (read_int(&count) || count > ITEMS_MAX))
             return -1;
+        if (*text && strlen(text) + 1 < sizeof text)
+            strcat(text, " ");
         for (int i = 0; i < count; i++)
             if (append_value(&l->store, type & ~TEV_DATA_ARRAY, text, sizeof text))
                 return -1;

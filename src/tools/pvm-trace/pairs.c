@@ -82,6 +82,8 @@ static int64_t bytes_of(const struct event *e)
 static void send_to(struct matcher *m, const struct call *c, int64_t destination)
 {
     const struct event *e = c->entry;
+    if (destination <= 0) /* a daemon, or an event of the program's own */
+        return;
     struct message sent = {.source = m->timeline->tracks[c->track].task.tid,
                            .destination = (int)destination,
                            .tag = (int)event_number(e, TEV_DID_MC, 0),
