@@ -215,14 +215,16 @@ static void remember_child(struct pvmd_task *task)
 static int give_to_tasker(struct job *job, struct pvmd_task *task)
 {
     int code = set_cookie(job, task->cookie);
-    if (code)
-        return code;
-    return pvmd_tasker_give(task, &(struct pvmd_tasker_order){.argv = job->argv + job->owned - 1,
-                                                              .environment = job->environment.variables,
-                                                              .flags = job->order.flags,
-                                                              .instance = job->first + job->done,
-                                                              .here = job->order.count,
-                                                              .total = job->total});
+    if (!code)
+        code = pvmd_tasker_give(task, &(struct pvmd_tasker_order){.argv = job->argv + job->owned - 1,
+                                                                  .environment = job->environment.variables,
+                                                                  .flags = job->order.flags,
+                                                                  .instance = job->first + job->done,
+                                                                  .here = job->order.count,
+                                                                  .total = job->total});
+    if (!code)
+        pvmd_trace_new(task);
+    return code;
 }
 
 static int start_task(struct job *job, struct pvmd_task *task)
@@ -243,6 +245,7 @@ static int start_task(struct job *job, struct pvmd_task *task)
     }
     pvmd_stats.spawned++;
     remember_child(task);
+    pvmd_trace_new(task);
     pvmd_output_new(task, fds[0]);
     return PvmOk;
 }
@@ -254,8 +257,6 @@ static int32_t start_one(struct job *job)
     if (!task)
         return PvmOutOfRes;
     int code = start_task(job, task);
-    if (!code)
-        pvmd_trace_new(task);
     if (!code)
         return (int32_t)task->tid;
     task->trace.tid = 0; /* it never was */

@@ -73,8 +73,8 @@ static void finish(struct spawn *s)
         size_t started = sort_results(s->results, count, sorted);
         struct pvmi_buf b;
         for (size_t i = 0; i < started; i++) {
-            pvmd_output_spawned(&s->order.output, (pvmi_tid)sorted[i], parent_of_new(s));
             pvmd_trace_spawned(&s->order.trace, (pvmi_tid)sorted[i], parent_of_new(s));
+            pvmd_output_spawned(&s->order.output, (pvmi_tid)sorted[i], parent_of_new(s));
         }
         pvmi_buf_init(&b);
         put_siblings(&b, sorted, count);
