@@ -61,7 +61,9 @@ extern const struct probe_section probe_local_table[];   /* sections_local.c: wh
 extern const struct probe_section probe_pack_table[];    /* sections_pack.c: packing and unpacking */
 extern const struct probe_section probe_message_table[]; /* sections_message.c: sending and receiving */
 extern const struct probe_section probe_machine_table[]; /* sections_machine.c: tasks, hosts, events, mailbox */
-extern const struct probe_section probe_group_table[];   /* sections_group.c */
+extern const struct probe_section
+    probe_scenario_table[];                            /* sections_scenario.c: mailbox, handlers, contexts, matching */
+extern const struct probe_section probe_group_table[]; /* sections_group.c */
 
 /* Exported by both libraries, declared by no header. */
 extern int pvm_errno, pvm_nerr;

@@ -88,8 +88,42 @@ static int join(int argc, char **argv)
 
 static int member(int argc, char **argv);
 
+/* Uses the mailbox as it is told: operation (1 put, 2 take, 3 delete), name, value or index, flags. */
+static int clerk(int argc, char **argv)
+{
+    int parent = pvm_parent();
+
+    (void)argc, (void)argv;
+    probe_quiet();
+    for (;;) {
+        int operation = 0, a, flags, code;
+        char name[64];
+
+        pvm_recv(parent, 31);
+        pvm_upkint(&operation, 1, 1);
+        if (!operation)
+            break;
+        pvm_upkstr(name);
+        pvm_upkint(&a, 1, 1);
+        pvm_upkint(&flags, 1, 1);
+        pvm_initsend(PvmDataDefault);
+        pvm_pkint(&a, 1, 1);
+        if (operation == 1)
+            code = pvm_putinfo(name, pvm_getsbuf(), flags);
+        else if (operation == 3)
+            code = pvm_delinfo(name, a, flags);
+        else if ((code = pvm_recvinfo(name, a, flags)) > 0)
+            pvm_upkint(&code, 1, 1);
+        pvm_initsend(PvmDataDefault);
+        pvm_pkint(&code, 1, 1);
+        pvm_send(parent, 32);
+    }
+    return pvm_exit();
+}
+
 const struct probe_role probe_role_table[] = {
-    {"echo", echo}, {"context", tell_context}, {"wait", wait_for_end}, {"show", show}, {"exit", exit_soon},
+    {"echo", echo}, {"context", tell_context}, {"wait", wait_for_end},
+    {"show", show}, {"exit", exit_soon},       {"clerk", clerk},
     {"join", join}, {"member", member},        {NULL, NULL},
 };
 
