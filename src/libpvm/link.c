@@ -12,6 +12,7 @@
 #include "handler.h"
 #include "inbox.h"
 #include "outbox.h"
+#include "pvmproto.h"
 #include "request.h"
 #include "route.h"
 #include "task.h"
@@ -262,7 +263,7 @@ void pvmi_link_deliver(struct pvmi_message *m)
         pvmi_message_unref(m);
     else if (m->src == PVMI_TID_DAEMON && pvmi_farewell_take(m))
         ; /* it comes when the last frames of the task that it is about are here */
-    else if (pvmi_task.manager && m->src == pvmi_task.manager && pvmi_request_take_reply(m))
+    else if (m->tag <= SM_LAST && pvmi_request_take_reply(m))
         ;
     else if (!pvmi_handler_take(m))
         pvmi_inbox_put(m);

@@ -6,7 +6,7 @@
 #include "../core/error.h"
 #include "../core/log.h"
 #include "../core/proto.h"
-#include "../../include/pvmproto.h"
+#include "pvmproto.h"
 #include "send.h"
 #include "task.h"
 

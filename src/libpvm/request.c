@@ -86,11 +86,44 @@ static int ask(int tag, struct pvmi_buf *body, struct pvmi_answer *answer, int64
 
 /* ---- the resource manager ---- */
 
-/* Whether it has answered, or will not. */
+#define LOOK_AFTER_US 1000000 /* at a manager that has handed its duty over and still owes us an answer */
+#define ABANDONED_MAX 16
+
+/* Questions to managers that ended: an answer that is on its way all the same is for nobody. */
+static struct pending abandoned[ABANDONED_MAX];
+
+static void abandon(const struct pending *p)
+{
+    static unsigned next;
+    abandoned[next++ % ABANDONED_MAX] = *p;
+}
+
+/* Whether it has answered, or is the manager no longer. */
 static bool manager_is_done(void *arg)
 {
     const struct pending *p = arg;
     return p->answer || p->manager != pvmi_task.manager;
+}
+
+static bool is_there(pvmi_tid tid)
+{
+    struct pvmi_buf body;
+    pvmi_buf_init(&body);
+    pvmi_buf_put_u32(&body, tid);
+    return pvmi_request(PVMI_TM_PSTAT, &body, NULL) == PvmOk;
+}
+
+/* Who hands the duty over answers the questions that it has; who ends does not. */
+static int wait_for_manager(struct pending *p)
+{
+    int rc = manager_is_done(p) ? 0 : pvmi_wait_until(manager_is_done, p, PVMI_WAIT_FOREVER);
+    while (!rc && !p->answer && is_there(p->manager)) {
+        if (p->answer)
+            break;
+        rc = pvmi_wait_until(has_answer, p, pvmi_clock_us() + LOOK_AFTER_US);
+        rc = rc == PVMI_ETIMEOUT ? 0 : rc;
+    }
+    return rc;
 }
 
 int pvmi_request_manager(struct pvmi_message *m, struct pvmi_message **answer)
@@ -104,9 +137,11 @@ int pvmi_request_manager(struct pvmi_message *m, struct pvmi_message **answer)
         return pvmi_send_message(m);
     LL_PREPEND(pending, &p);
     int rc = pvmi_send_message(m);
-    if (!rc && !manager_is_done(&p))
-        rc = pvmi_wait_until(manager_is_done, &p, PVMI_WAIT_FOREVER);
+    if (!rc)
+        rc = wait_for_manager(&p);
     LL_DELETE(pending, &p);
+    if (!p.answer)
+        abandon(&p);
     *answer = p.answer;
     return p.answer ? 0 : rc ? rc : PVMI_EUNREACHABLE;
 }
@@ -117,6 +152,11 @@ bool pvmi_request_take_reply(struct pvmi_message *m)
     LL_FOREACH (pending, p)
         if (p->manager == m->src && p->wid == m->wid && p->tag == m->tag && !p->answer) {
             p->answer = m;
+            return true;
+        }
+    for (unsigned i = 0; i < ABANDONED_MAX; i++)
+        if (abandoned[i].manager == m->src && abandoned[i].wid == m->wid && abandoned[i].tag == m->tag) {
+            pvmi_message_unref(m);
             return true;
         }
     return false;

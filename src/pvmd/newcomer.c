@@ -53,16 +53,16 @@ static void settle(struct pvmd_newcomer *n, enum pvmd_newcomer_phase phase)
 void pvmd_newcomer_fail(struct pvmd_newcomer *n, int code, const char *format, ...)
 {
     va_list args;
+    va_start(args, format);
+    if (vasprintf(&n->why, format, args) < 0) /* before what the words may belong to is gone */
+        n->why = NULL;
+    va_end(args);
     stop(n);
     if (n->host) {
         pvmd_link_close(n->host);
         pvmd_host_free(n->host);
         n->host = NULL;
     }
-    va_start(args, format);
-    if (vasprintf(&n->why, format, args) < 0)
-        n->why = NULL;
-    va_end(args);
     n->status = code;
     if (code != PvmAlready) /* a manual start, whose text is for the user's eyes only */
         pvmi_log(PVMI_LOG_WARNING, "host %s is not added: %s", n->spec.name ? n->spec.name : "?",
