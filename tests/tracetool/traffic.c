@@ -13,6 +13,7 @@
 enum { WORKERS = 4, TAG_TIDS = 1, TAG_WORK, TAG_ALL, TAG_RESULT, TAG_FORGOTTEN, RESULT_INTS = 10, ALL_DOUBLES = 100 };
 
 static int tids[WORKERS];
+static char group[32]; /* other programs of this machine may run, too */
 
 /* Worker i sends i + 1 messages to each other one, of this many doubles. */
 static int doubles_to(int receiver)
@@ -31,7 +32,7 @@ static void need(int code)
 
 static void meet(void)
 {
-    need(pvm_barrier("traffic", WORKERS + 1));
+    need(pvm_barrier(group, WORKERS + 1));
 }
 
 static void add_hosts(int hosts)
@@ -70,7 +71,7 @@ static void work(int master, int pause_s)
     need(pvm_upkint(tids, WORKERS, 1));
     while (tids[self] != pvm_mytid())
         self++;
-    need(pvm_joingroup("traffic"));
+    need(pvm_joingroup(group));
     meet();
     if (self == 0)
         sleep(pause_s);
@@ -113,12 +114,12 @@ static void lead(char *program, const char *path, char *pause_s)
     need(pvm_initsend(PvmDataDefault));
     need(pvm_pkint(tids, WORKERS, 1));
     need(pvm_mcast(tids, WORKERS, TAG_TIDS));
-    need(pvm_joingroup("traffic"));
+    need(pvm_joingroup(group));
     meet();
     meet();
     need(pvm_initsend(PvmDataDefault));
     need(pvm_pkdouble(all, ALL_DOUBLES, 1));
-    need(pvm_bcast("traffic", TAG_ALL));
+    need(pvm_bcast(group, TAG_ALL));
     for (int i = 0; i < WORKERS; i++)
         need(pvm_precv(-1, TAG_RESULT, result, RESULT_INTS, PVM_INT, NULL, NULL, NULL));
     meet();
@@ -129,6 +130,7 @@ int main(int argc, char **argv)
 {
     need(pvm_mytid());
     int parent = pvm_parent();
+    snprintf(group, sizeof group, "traffic.%x", parent > 0 ? parent : pvm_mytid());
     if (parent > 0) {
         work(parent, atoi(argv[1]));
     } else {
