@@ -19,7 +19,7 @@ static bool is_in(const char *folder, int folder_bytes, const char *name, char *
 /* $PVM_ROOT/lib, or the commands' folder of the installation or build that the root belongs to. */
 static bool find_by_root(const char *name, char *path, size_t size)
 {
-    static const char *const places[] = {"lib", "../../bin"};
+    static const char *const places[] = {"lib", "../../bin", "../../../bin"}; /* the last: lib/x86_64-linux-gnu/pvm3 */
     char folder[PATH_MAX];
     for (unsigned i = 0; i < sizeof places / sizeof places[0]; i++) {
         int length = snprintf(folder, sizeof folder, "%s/%s", pvmi_config_root(), places[i]);

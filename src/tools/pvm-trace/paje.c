@@ -93,6 +93,15 @@ static void add_calls(struct lines *l, const struct timeline *t, const struct tr
         add(l, open[depth - 1]->end_us, POP, open[depth - 1]);
 }
 
+/* The format knows no quotes inside of texts. */
+static void write_text(FILE *f, const char *text)
+{
+    fputc('"', f);
+    for (; text && *text; text++)
+        fputc(*text == '"' || (unsigned char)*text < ' ' ? '?' : *text, f);
+    fputc('"', f);
+}
+
 static void define(FILE *f, const struct timeline *t)
 {
     fputs("0 M 0 \"virtual machine\"\n0 H M host\n0 T H task\n1 S T call\n2 L M T T message\n"
@@ -105,8 +114,11 @@ static void define(FILE *f, const struct timeline *t)
                 (color >> 8 & 255) / 255.0, (color & 255) / 255.0);
     }
     fputs("5 0.000000 machine M 0 \"virtual machine\"\n", f);
-    for (size_t i = 0; i < t->trace->host_count; i++)
-        fprintf(f, "5 0.000000 h%x H machine \"%s\"\n", (unsigned)t->trace->hosts[i].tid, t->trace->hosts[i].name);
+    for (size_t i = 0; i < t->trace->host_count; i++) {
+        fprintf(f, "5 0.000000 h%x H machine ", (unsigned)t->trace->hosts[i].tid);
+        write_text(f, t->trace->hosts[i].name);
+        fputc('\n', f);
+    }
 }
 
 /* Hosts that the trace does not name. */
@@ -134,8 +146,9 @@ static void write_line(FILE *f, const struct timeline *t, const struct pairs *p,
     fprintf(f, "%d %lld.%06d ", l->kind, (long long)(l->time_us / 1000000), (int)(l->time_us % 1000000));
     switch (l->kind) {
     case CREATE:
-        fprintf(f, "t%x T h%x \"%s\"\n", (unsigned)track->task.tid, (unsigned)track->task.host,
-                timeline_label(track, label, sizeof label));
+        fprintf(f, "t%x T h%x ", (unsigned)track->task.tid, (unsigned)track->task.host);
+        write_text(f, timeline_label(track, label, sizeof label));
+        fputc('\n', f);
         break;
     case DESTROY:
         fprintf(f, "T t%x\n", (unsigned)track->task.tid);
