@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 from . import constants as c
 from .library import HANDLER, ints, library
 from .message import Message
-from .task import Task, tid_of
+from .task import Task, tag_of, tid_of
 
 _handlers: Dict[int, "Handler"] = {}
 _context: Optional[int] = None  # of the notifications with a function
@@ -46,7 +46,7 @@ class Handler:
 
 
 def add_handler(function: Callable[[Message], Any], source: Union[Task, int, None], tag: int) -> Handler:
-    return Handler(function, tid_of(source), tag, library().call("getcontext"))
+    return Handler(function, tid_of(source), tag_of(tag), library().call("getcontext"))
 
 
 def forget_all() -> None:

@@ -10,7 +10,7 @@ from . import constants as c
 from .buffers import Buffer
 from .library import REDUCER, library, text
 from .message import Packed
-from .task import Task
+from .task import Task, tag_of
 
 _OPERATORS = {"max": "PvmMax", "min": "PvmMin", "sum": "PvmSum", "product": "PvmProduct"}
 _FORMATS = {
@@ -81,7 +81,7 @@ class Group:
     def bcast(self, tag: int, *values: Any) -> None:
         """Sends values to all other members."""
         with Packed(values):
-            library().call("bcast", self._name, tag)
+            library().call("bcast", self._name, tag_of(tag))
 
     def reduce(self, array: Any, operator: Operator = "sum", root: int = 0, tag: int = 1) -> None:
         """Combines the arrays of all members, item by item; the member `root` has the result in its array.
@@ -98,7 +98,7 @@ class Group:
             callback = _reducer(operator)
             function = ctypes.cast(callback, ctypes.c_void_p)
         with Buffer(array, writable=True) as b:
-            library().call("reduce", function, b.address, b.count, b.type, tag, self._name, root)
+            library().call("reduce", function, b.address, b.count, b.type, tag_of(tag), self._name, root)
         del callback
         library().raise_kept()
 
@@ -113,7 +113,7 @@ class Group:
             self._collect("gather", address, source, tag, root)
 
     def _collect(self, name: str, address: Optional[int], part: Buffer, tag: int, root: int) -> None:
-        library().call(name, address, part.address, part.count, part.type, tag, self._name, root)
+        library().call(name, address, part.address, part.count, part.type, tag_of(tag), self._name, root)
 
     def scatter(self, part: Any, whole: Any = None, root: int = 0, tag: int = 1) -> None:
         """Deals the array `whole` of the member `root` out: each member gets its part, all equally long."""
@@ -121,7 +121,7 @@ class Group:
             source = self._whole(whole, target) if self.instance == root else None
             try:
                 library().call(
-                    "scatter", target.address, source.address if source else None, target.count, target.type, tag,
+                    "scatter", target.address, source.address if source else None, target.count, target.type, tag_of(tag),
                     self._name, root,
                 )  # fmt: skip
             finally:

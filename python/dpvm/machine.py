@@ -17,7 +17,7 @@ from .library import HostInfo, TaskInfo, Timeval, ints, library, strings, text
 from .mailbox import Mailbox
 from .message import Message, Packed, Packer
 from .options import Options
-from .task import Task, task_or_none, tid_of
+from .task import Task, tag_of, task_or_none, tid_of
 from .worker import command_for
 
 AnyTask = Union[Task, int]
@@ -62,15 +62,15 @@ def send(tasks: Sequence[AnyTask], tag: int, values: Tuple[Any, ...]) -> None:
     lib = library()
     with Packed(values):
         if len(tasks) == 1:
-            lib.call("send", int(tasks[0]), tag)
+            lib.call("send", int(tasks[0]), tag_of(tag))
         else:
-            lib.call("mcast", ints([int(task) for task in tasks]), len(tasks), tag)
+            lib.call("mcast", ints([int(task) for task in tasks]), len(tasks), tag_of(tag))
 
 
 def psend(task: AnyTask, tag: int, array: Any) -> None:
     """Sends the items of an array from where they are."""
     with Buffer(array) as buffer:
-        library().call("psend", int(task), tag, buffer.address, buffer.count, buffer.type)
+        library().call("psend", int(task), tag_of(tag), buffer.address, buffer.count, buffer.type)
 
 
 class _Clock:
@@ -241,7 +241,7 @@ class Machine:
     ) -> Message:
         """The next message from `source` (None: any) with `tag` (ANY: any). TimeoutError after `timeout` seconds."""
         lib, clock = library(), _Clock(timeout)
-        trecv, tid = lib.function("trecv"), tid_of(source)
+        trecv, tid, tag = lib.function("trecv"), tid_of(source), tag_of(tag)
         lib.call("setrbuf", 0)  # else the library frees the buffer that is active
         while True:
             lib.raise_kept()
@@ -258,7 +258,7 @@ class Machine:
         lib = library()
         lib.raise_kept()
         lib.call("setrbuf", 0)
-        mid = lib.call("nrecv", tid_of(source), tag)
+        mid = lib.call("nrecv", tid_of(source), tag_of(tag))
         if not mid:
             lib.raise_kept()
             return None
@@ -268,7 +268,7 @@ class Machine:
     def probe(self, source: Optional[AnyTask] = None, tag: int = c.ANY) -> Optional[Envelope]:
         """Whether there is such a message: who sent it, its tag and length. It stays to be received."""
         lib = library()
-        mid = lib.call("probe", tid_of(source), tag)
+        mid = lib.call("probe", tid_of(source), tag_of(tag))
         lib.raise_kept()
         if not mid:
             return None
@@ -306,7 +306,7 @@ class Machine:
         sender, its_tag, length = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
         with Buffer(array, writable=True) as buffer:
             while not lib.call(
-                "tprecv", tid_of(source), tag, clock.next(), buffer.address, buffer.count, buffer.type, sender, its_tag,
+                "tprecv", tid_of(source), tag_of(tag), clock.next(), buffer.address, buffer.count, buffer.type, sender, its_tag,
                 length,
             ):  # fmt: skip
                 lib.raise_kept()
@@ -342,7 +342,7 @@ class Machine:
     def notify(self, kind: int, tag: int, tids: Sequence[AnyTask] = (), count: Optional[int] = None) -> None:
         """pvm_notify(): has messages with `tag` sent here, which hold ints."""
         ids = [int(tid) for tid in tids]
-        library().call("notify", kind, tag, len(ids) if count is None else count, ints(ids) if ids else None)
+        library().call("notify", kind, tag_of(tag), len(ids) if count is None else count, ints(ids) if ids else None)
 
     def on_exit(self, tasks: Sequence[AnyTask], function: Callable[[Task], Any]) -> events.Handler:
         """Has function(task) called, inside some call of this package, after the end of each of these tasks."""

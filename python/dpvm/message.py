@@ -11,7 +11,7 @@ from . import values as v
 from .buffers import PACKERS, Buffer
 from .errors import PvmNoData
 from .library import ints, library, three_ints
-from .task import Task, tid_of
+from .task import Task, tag_of, tid_of
 
 _CODES = {"short": "h", "ushort": "H", "int": "i", "uint": "I", "long": "l", "ulong": "L", "float": "f", "double": "d"}
 _COMPLEX = {"cplx": "f", "dcplx": "d"}
@@ -332,13 +332,13 @@ class Packer:
 
     def send(self, task: Union[Task, int], tag: int) -> None:
         with self:
-            library().call("send", tid_of(task), tag)
+            library().call("send", tid_of(task), tag_of(tag))
 
     def mcast(self, tasks: Sequence[Union[Task, int]], tag: int) -> None:
         """Sends it to several tasks."""
         tids = [tid_of(task) for task in tasks]
         with self:
-            library().call("mcast", ints(tids), len(tids), tag)
+            library().call("mcast", ints(tids), len(tids), tag_of(tag))
 
     @property
     def mid(self) -> int:

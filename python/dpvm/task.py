@@ -69,6 +69,13 @@ class Task:
         return on_exit([self], function)
 
 
+def tag_of(tag: int) -> int:
+    """The tag, if C's int can hold it: ctypes would cut it."""
+    if not -1 <= tag < 2**31:
+        raise ValueError(f"{tag} is no tag; there are 0 to {2**31 - 1}")
+    return tag
+
+
 def tid_of(task: Union[Task, int, None]) -> int:
     """The id of a task, an int, or None, which means any."""
     return -1 if task is None else int(task)

@@ -120,6 +120,15 @@ def test_what_cannot_be_sent(vm, value, error):
     assert vm.receive().value == "still good"
 
 
+def test_tags_that_are_none(vm):
+    for use in (lambda t: vm.send(vm.me, t), lambda t: vm.receive(tag=t), lambda t: vm.psend(vm.me, t, b"x"),
+                lambda t: vm.recv_into(bytearray(1), tag=t), lambda t: vm.packer().send(vm.me, t)):  # fmt: skip
+        with pytest.raises(ValueError, match="is no tag"):
+            use(2**32 + 1)
+    with pytest.raises(dpvm.PvmBadParam):
+        vm.send(vm.me, -1)
+
+
 def test_too_deep(vm):
     nested = []
     nested.append(nested)
