@@ -220,12 +220,22 @@ static int replace_send_buffer(uint32_t enc)
     return mid;
 }
 
-int pvm_initsend(int encoding)
+static int begin_message(int encoding)
+{
+    return pvmi_return("pvm_initsend", replace_send_buffer(encoding_word(encoding)));
+}
+
+static PVMI_COLD int watched_initsend(int encoding)
 {
     PVMI_BEGIN(TEV_INITSEND, PVMI_INT(ME, encoding));
-    int rc = pvmi_return("pvm_initsend", replace_send_buffer(encoding_word(encoding)));
+    int rc = begin_message(encoding);
     PVMI_END(TEV_INITSEND, PVMI_INT(MSB, rc));
     return rc;
+}
+
+int pvm_initsend(int encoding)
+{
+    return pvmi_call_is_watched() ? watched_initsend(encoding) : begin_message(encoding);
 }
 
 static int free_buffer(int mid)

@@ -11,7 +11,9 @@
  *     }
  *
  * Begin and end come in pairs in one scope; nothing returns between them. Public functions may call each other: only
- * the outermost is an event. A fast path of its own (pack.c) goes before the pair, and asks pvmi_call_is_watched().
+ * the outermost is an event. Where a few instructions count (pvm_pkint, pvm_send), the pair is in a function of its
+ * own, PVMI_COLD, that is called if pvmi_call_is_watched(): data in a frame cost registers even where they are not
+ * made.
  */
 #ifndef PVMI_CALL_H
 #define PVMI_CALL_H
@@ -60,6 +62,8 @@ struct pvmi_datum {
     {                                                                                                                  \
         TEV_DID_##did, TEV_DATA_STRING | TEV_DATA_ARRAY, first, n, 1                                                   \
     }
+
+#define PVMI_COLD __attribute__((cold, noinline))
 
 #define PVMI_UNTRACED (-1) /* instead of an event: a public function that pvmtev.h has none for */
 

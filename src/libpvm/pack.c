@@ -40,26 +40,35 @@ static inline struct pvmi_message *plain(const struct pvmi_active *active, const
     return !pvmi_call_is_watched() && data && n > 0 && stride == 1 ? active->m : NULL;
 }
 
+/* What is not done the usual way is a function of its own: so the usual way needs no frame. */
 #define BOTH(name, event, ctype, count, type)                                                                          \
+    static __attribute__((noinline)) int pack_##name(ctype *data, int n, int stride)                                   \
+    {                                                                                                                  \
+        PVMI_BEGIN(TEV_PK##event, PVMI_LONG(PDA, data), PVMI_INT(PC, n), PVMI_INT(PSD, stride));                       \
+        int rc = pvmi_return("pvm_pk" #name, pvmi_pack(type, data, n, stride));                                        \
+        PVMI_END(TEV_PK##event, PVMI_INT(CC, rc));                                                                     \
+        return rc;                                                                                                     \
+    }                                                                                                                  \
+    static __attribute__((noinline)) int unpack_##name(ctype *data, int n, int stride)                                 \
+    {                                                                                                                  \
+        PVMI_BEGIN(TEV_UPK##event, PVMI_LONG(PDA, data), PVMI_INT(PC, n), PVMI_INT(PSD, stride));                      \
+        int rc = pvmi_return("pvm_upk" #name, unpack(type, data, n, stride));                                          \
+        PVMI_END(TEV_UPK##event, PVMI_INT(CC, rc));                                                                    \
+        return rc;                                                                                                     \
+    }                                                                                                                  \
     int pvm_pk##name(ctype *data, int n, int stride)                                                                   \
     {                                                                                                                  \
         struct pvmi_message *m = plain(&pvmi_send_buffer, data, n, stride);                                            \
         if (m && pvmi_message_append(m, data, (size_t)n * count * sizeof *data))                                       \
             return 0;                                                                                                  \
-        PVMI_BEGIN(TEV_PK##event, PVMI_LONG(PDA, data), PVMI_INT(PC, n), PVMI_INT(PSD, stride));                       \
-        int rc = pvmi_return("pvm_pk" #name, pvmi_pack(type, data, n, stride));                                        \
-        PVMI_END(TEV_PK##event, PVMI_INT(CC, rc));                                                                     \
-        return rc;                                                                                                     \
+        return pack_##name(data, n, stride);                                                                           \
     }                                                                                                                  \
     int pvm_upk##name(ctype *data, int n, int stride)                                                                  \
     {                                                                                                                  \
         struct pvmi_message *m = plain(&pvmi_receive_buffer, data, n, stride);                                         \
         if (m && pvmi_message_extract(m, data, (size_t)n * count * sizeof *data))                                      \
             return 0;                                                                                                  \
-        PVMI_BEGIN(TEV_UPK##event, PVMI_LONG(PDA, data), PVMI_INT(PC, n), PVMI_INT(PSD, stride));                      \
-        int rc = pvmi_return("pvm_upk" #name, unpack(type, data, n, stride));                                          \
-        PVMI_END(TEV_UPK##event, PVMI_INT(CC, rc));                                                                    \
-        return rc;                                                                                                     \
+        return unpack_##name(data, n, stride);                                                                         \
     }
 
 /* C type of an item's parts, and how many it has */

@@ -176,12 +176,22 @@ static struct received about(int mid)
     PVMI_INT(MB, mid), PVMI_INT(MNB, about(mid).bytes), PVMI_INT(MC, about(mid).tag), PVMI_INT(MCX, about(mid).ctx),   \
         PVMI_INT(SRC, about(mid).src)
 
-int pvm_recv(int tid, int tag)
+static int receive_now(int tid, int tag)
+{
+    return pvmi_return("pvm_recv", receive(tid, tag, PVMI_WAIT_FOREVER));
+}
+
+static PVMI_COLD int watched_recv(int tid, int tag)
 {
     PVMI_BEGIN(TEV_RECV, PVMI_INT(RST, tid), PVMI_INT(RMC, tag), PVMI_INT(RCX, pvmmyctx));
-    int rc = pvmi_return("pvm_recv", receive(tid, tag, PVMI_WAIT_FOREVER));
+    int rc = receive_now(tid, tag);
     PVMI_END(TEV_RECV, RECEIVED(rc));
     return rc;
+}
+
+int pvm_recv(int tid, int tag)
+{
+    return pvmi_call_is_watched() ? watched_recv(tid, tag) : receive_now(tid, tag);
 }
 
 int pvm_nrecv(int tid, int tag)

@@ -586,13 +586,23 @@ static int send_active(int tid, int tag)
     return rc;
 }
 
-int pvm_send(int tid, int tag)
+static int send_now(int tid, int tag)
+{
+    return pvmi_return("pvm_send", send_active(tid, tag));
+}
+
+static PVMI_COLD int watched_send(int tid, int tag)
 {
     PVMI_BEGIN(TEV_SEND, PVMI_INT(MNB, bytes_to_send()), PVMI_INT(DST, tid), PVMI_INT(MC, tag),
                PVMI_INT(MCX, pvmmyctx));
-    int rc = pvmi_return("pvm_send", send_active(tid, tag));
+    int rc = send_now(tid, tag);
     PVMI_END(TEV_SEND, PVMI_INT(CC, rc));
     return rc;
+}
+
+int pvm_send(int tid, int tag)
+{
+    return pvmi_call_is_watched() ? watched_send(tid, tag) : send_now(tid, tag);
 }
 
 static int compare_tids(const void *a, const void *b)
