@@ -182,8 +182,16 @@ static void ask_routes(int tid)
     check_receive(tid, TAG_TOLD);
 }
 
-/* The route from the task that was asked to `to`; reads the answer. */
-static void print_routes(void)
+/* Whether a direct link between tasks of two architectures is by what it should be. */
+static int is_right(const char *route, int from, int to)
+{
+    int alike = machine.arch[from].long_bytes == machine.arch[to].long_bytes &&
+                machine.arch[from].big_endian == machine.arch[to].big_endian;
+    return strcmp(route, alike && (machine.one_host || from == to) ? "shm" : "tcp") == 0;
+}
+
+/* The routes from the task that was asked, and answers, to all receivers. */
+static void print_routes(int from)
 {
     char text[300], names[ARCHES_MAX][40];
     int n, option, tid, counts[3];
@@ -202,8 +210,10 @@ static void print_routes(void)
             if (machine.arch[i].receiver == tid)
                 snprintf(names[i], sizeof names[i], "%.39s", text);
     }
-    for (int i = 0; i < machine.count; i++)
+    for (int i = 0; i < machine.count; i++) {
         printf(" %-12s", names[i]);
+        faults += !is_right(names[i], from, i);
+    }
     printf("\n");
 }
 
@@ -216,7 +226,7 @@ static void show_routes(void)
     for (int i = 0; i < machine.count; i++) {
         printf("  of %-11s", machine.arch[i].name);
         ask_routes(machine.arch[i].sender);
-        print_routes();
+        print_routes(i);
     }
 }
 
