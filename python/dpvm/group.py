@@ -121,8 +121,8 @@ class Group:
             source = self._whole(whole, target) if self.instance == root else None
             try:
                 library().call(
-                    "scatter", target.address, source.address if source else None, target.count, target.type, tag_of(tag),
-                    self._name, root,
+                    "scatter", target.address, source.address if source else None, target.count, target.type,
+                    tag_of(tag), self._name, root,
                 )  # fmt: skip
             finally:
                 if source:

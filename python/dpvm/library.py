@@ -1,7 +1,7 @@
 """libpvm3 and libgpvm3 by ctypes: finding them, the prototypes, and errors of calls as exceptions.
 
-All calls release the GIL, and the library is safe to be called by several threads (PVM_THREADS, which is set here unless
-the user did). Python functions that the library calls cannot raise through it: what they raise is kept, and raised by
+All calls release the GIL, and the library is safe to be called by several threads (PVM_THREADS, which is set here
+unless the user did). Python functions that the library calls cannot raise through it: what they raise is kept, and raised by
 the next call that receives.
 """
 

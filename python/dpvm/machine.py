@@ -306,8 +306,8 @@ class Machine:
         sender, its_tag, length = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
         with Buffer(array, writable=True) as buffer:
             while not lib.call(
-                "tprecv", tid_of(source), tag_of(tag), clock.next(), buffer.address, buffer.count, buffer.type, sender, its_tag,
-                length,
+                "tprecv", tid_of(source), tag_of(tag), clock.next(), buffer.address, buffer.count, buffer.type,
+                sender, its_tag, length,
             ):  # fmt: skip
                 lib.raise_kept()
                 if clock.is_over:

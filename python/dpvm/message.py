@@ -141,7 +141,8 @@ class Message:
             pass
         if head[0] != v.MAGIC or not 0 <= head[1] <= self.length:
             raise v.NotValues(
-                f"{self!r} was not packed by dpvm's send(), or has been unpacked; use upkint(), upkdouble() and their kin"
+                f"{self!r} was not packed by dpvm's send(), or has been unpacked; "
+                "use upkint(), upkdouble() and their kin"
             )
         description = bytearray(head[1])
         if description:
