@@ -29,9 +29,11 @@ has "its place" "wait_for_signals (" "$(cat "$work/out")"
 "$DPVM_BIN/pvm" -c "spawn -? -> $DPVM_WRAPPED wait" >"$work/out" 2>&1 &
 console=$!
 eventually grep -q 'waiting' "$work/out" || fail "the task does not start: $(cat "$work/out")"
+ps -eo args | grep -q "^gdb .*$DPVM_WRAPPED wait" || fail "gdb does not run"
 pvm -c "kill $(sed -n 's/^\(t[0-9a-f]*\)$/\1/p' "$work/out")"
 wait $console
-has "kill ends it" "killed" "$(grep 'exited\|terminated\|killed' "$work/out" | sed 's/terminated/killed/')"
+no_debugger_runs() { ! ps -eo args | grep -q "^gdb .*$DPVM_WRAPPED wait"; }
+eventually no_debugger_runs || fail "kill does not end task and debugger: $(ps -eo pid,args | grep gdb)"
 pvm -c 'halt'
 eventually daemon_is_gone || fail "the daemon does not end"
 
