@@ -154,6 +154,11 @@ void pvmd_manager_register(const struct pvmd_request *r, bool on)
     pvmd_manager_change(on ? 0 : r->tid, on ? r->tid : 0, on ? registered : given_up, copy);
 }
 
+void pvmd_manager_ended(pvmi_tid tid)
+{
+    pvmd_manager_change(tid, 0, NULL, NULL);
+}
+
 /* ---- what it hears ---- */
 
 void pvmd_manager_task_enrolled(struct pvmd_task *task, bool spawned)

@@ -16,6 +16,9 @@ pvmi_tid pvmd_manager(void);
 /* A task of ours registers as manager, or gives it up; answered when the master has decided. */
 void pvmd_manager_register(const struct pvmd_request *r, bool on);
 
+/* A task of ours that is the manager has left. Its process may go on. */
+void pvmd_manager_ended(pvmi_tid tid);
+
 /* A task has enrolled; `spawned`: the manager has its tid from who started it. */
 void pvmd_manager_task_enrolled(struct pvmd_task *task, bool spawned);
 

@@ -22,6 +22,9 @@ pvmi_tid pvmd_tasker(void)
 
 void pvmd_tasker_set(pvmi_tid tid)
 {
+    struct pvmd_task *task = pvmd_task_by_tid(tid);
+    if (task)
+        task->was_tasker = true;
     tasker = tid;
 }
 

@@ -76,9 +76,23 @@ struct pvmd_task *pvmd_task_new(const char *name)
     return task;
 }
 
+/* What it did for the machine, it does no longer. */
+static void end_duties(struct pvmd_task *task)
+{
+    if (task->flags & PVMD_TASK_HOSTER)
+        pvmd_hoster_ended(task->tid);
+    if (task->flags & PVMD_TASK_RM)
+        pvmd_manager_ended(task->tid);
+    if (task->was_tasker)
+        pvmd_tasker_ended(task->tid);
+    task->flags &= ~(unsigned)(PVMD_TASK_HOSTER | PVMD_TASK_RM | PVMD_TASK_TASKER);
+    task->was_tasker = false;
+}
+
 /* Nothing more comes from it, and nothing goes to it. */
 static void cut_off(struct pvmd_task *task)
 {
+    end_duties(task);
     task->ep = NULL;
     task->cookie = 0;
     task->flags = (task->flags & ~PVMD_TASK_CONNECTED) | PVMD_TASK_CLOSING;
@@ -94,18 +108,9 @@ void pvmd_task_leave(struct pvmd_task *task)
         pvmd_task_end(task);
 }
 
-/* What it did for this daemon, it does no longer. */
-static void duties_ended(pvmi_tid tid, unsigned flags)
-{
-    if (flags & PVMD_TASK_HOSTER)
-        pvmd_hoster_ended(tid);
-    pvmd_tasker_ended(tid);
-}
-
 void pvmd_task_end(struct pvmd_task *task)
 {
     pvmi_tid tid = task->tid;
-    unsigned flags = task->flags;
     cut_off(task);
     pvmd_output_drain(tid);
     pvmd_output_shell_ends(task);
@@ -115,7 +120,6 @@ void pvmd_task_end(struct pvmd_task *task)
     pvmd_stats.ended++;
     pvmd_notify_owner_ended(tid);
     pvmd_watch_task_ended(tid);
-    duties_ended(tid, flags);
     free(task->name);
     free(task);
 }
