@@ -1,4 +1,5 @@
-/* info.h - what pvm_config(), pvm_tasks() and the like have shown to a thread, which it may read until it asks again. */
+/* info.h - what pvm_config(), pvm_tasks() and the like have shown to a thread, which it may read until it asks again.
+ */
 #ifndef PVMI_INFO_H
 #define PVMI_INFO_H
 
