@@ -161,21 +161,25 @@ static bool pass_in(SSL *ssl, int fd, int out)
     return SSL_get_error(ssl, n) == SSL_ERROR_WANT_READ && flush(fd);
 }
 
-/* Both ways until one side ends. */
+/* Both ways until one side ends, which is the end of both. */
 static void carry(SSL *ssl, int fd, int in, int out)
 {
     struct pollfd p[] = {{.fd = fd, .events = POLLIN}, {.fd = in, .events = POLLIN}};
     bool on = true;
     while (on) {
-        if (poll(p, 2, -1) < 0 && errno != EINTR)
-            return;
-        if (p[0].revents)
+        int n = poll(p, 2, -1);
+        if (n < 0 && errno == EINTR)
+            continue;
+        on = n > 0;
+        if (on && p[0].revents)
             on = pass_in(ssl, fd, out);
         if (on && p[1].revents)
             on = pass_out(ssl, fd, in);
     }
     SSL_shutdown(ssl);
     flush(fd);
+    SSL_free(ssl);
+    close(fd);
 }
 
 /* ---- the master's end ---- */
@@ -236,31 +240,44 @@ static int call(const struct pvmd_address *a)
     return -1;
 }
 
+/* The first address where somebody has the key. */
+static SSL *find_slave(const struct pvmd_addresses *where, const uint8_t key[PVMD_KEY_BYTES], int *fd)
+{
+    for (unsigned i = 0; i < where->count; i++) {
+        *fd = call(&where->list[i]);
+        SSL *ssl = *fd < 0 ? NULL : handshake(*fd, true, key);
+        if (ssl)
+            return ssl;
+        if (*fd < 0)
+            continue;
+        fprintf(stderr, "%s: who listens there is not the daemon that the hoster has started\n",
+                pvmd_address_text(&where->list[i]));
+        close(*fd);
+    }
+    return NULL;
+}
+
 int pvmd_courier_run(void)
 {
     char line[FIRST_LINE];
     struct pvmd_courier_key own;
     struct pvmd_addresses where = {0};
     uint8_t slave[PVMD_COURIER_KEY_BYTES], key[PVMD_KEY_BYTES];
-    if (!read_first_line(line, sizeof line) || !parse_first_line(line, &own, slave, &where) ||
-        !make_key(&own, slave, true, key) || pvmd_tls_start()) {
+    bool started = read_first_line(line, sizeof line) && parse_first_line(line, &own, slave, &where) &&
+                   make_key(&own, slave, true, key) && !pvmd_tls_start();
+    OPENSSL_cleanse(line, sizeof line);
+    OPENSSL_cleanse(&own, sizeof own);
+    if (!started) {
         fprintf(stderr, "pvmd3 -K is for the daemon's own use\n");
         return 1;
     }
-    for (unsigned i = 0; i < where.count; i++) {
-        int fd = call(&where.list[i]);
-        SSL *ssl = fd < 0 ? NULL : handshake(fd, true, key);
-        if (ssl) {
-            carry(ssl, fd, STDIN_FILENO, STDOUT_FILENO);
-            return 0;
-        }
-        if (fd >= 0)
-            fprintf(stderr, "%s: who listens there is not the daemon that the hoster has started\n",
-                    pvmd_address_text(&where.list[i]));
-        if (fd >= 0)
-            close(fd);
-    }
-    return 1;
+    int fd;
+    SSL *ssl = find_slave(&where, key, &fd);
+    OPENSSL_cleanse(key, sizeof key);
+    if (ssl)
+        carry(ssl, fd, STDIN_FILENO, STDOUT_FILENO);
+    pvmd_tls_stop();
+    return ssl ? 0 : 1;
 }
 
 /* ---- the slave's end ---- */
@@ -324,11 +341,12 @@ static void serve(int listener, const uint8_t key[PVMD_KEY_BYTES], int channel)
         if (ssl) {
             close(listener);
             carry(ssl, fd, channel, channel);
-            return;
+            break;
         }
         if (fd >= 0)
             close(fd);
     }
+    pvmd_tls_stop();
 }
 
 /* The first process ends, and with it the hoster's command; the second serves; the third becomes the daemon. */
@@ -370,5 +388,7 @@ const char *pvmd_courier_wait(const char *master_key)
         return strerror(errno);
     print_line(&own, port);
     OPENSSL_cleanse(&own, sizeof own);
-    return split(listener, key);
+    const char *why = split(listener, key);
+    OPENSSL_cleanse(key, sizeof key);
+    return why;
 }
