@@ -99,6 +99,8 @@ const struct command command_table[] = {
      "          ->               output to the console\n"
      "          ->FILE           output to a new file\n"
      "          ->>FILE          output to the end of a file\n"
+     "          -@               trace events and output to the console\n"
+     "          -@FILE           trace events and output to a new file\n"
      "          --json           print the result as JSON"},
     {"tickle", 1, 10, option_tickle, COMMAND_JSON | COMMAND_HIDDEN, "Ask the local pvmd about itself",
      "tickle [ --json ] how [ arg ... ]",

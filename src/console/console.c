@@ -205,6 +205,8 @@ static void take_message(int buffer)
         host_added();
     else if (tag == CONSOLE_TAG_HOST_DELETE)
         job_host_deleted();
+    else if (tag >= CONSOLE_TAG_TRACE)
+        job_trace(tag - CONSOLE_TAG_TRACE);
     else if (tag >= CONSOLE_TAG_JOB)
         job_output(tag - CONSOLE_TAG_JOB);
 }

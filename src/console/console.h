@@ -29,7 +29,12 @@ enum console_mode {
 };
 
 /* Tags of the messages that come in the console's context. */
-enum { CONSOLE_TAG_HOST_ADD = 1, CONSOLE_TAG_HOST_DELETE = 2, CONSOLE_TAG_JOB = 16 /* + the job's number */ };
+enum {
+    CONSOLE_TAG_HOST_ADD = 1,
+    CONSOLE_TAG_HOST_DELETE = 2,
+    CONSOLE_TAG_JOB = 16,        /* + the job's number */
+    CONSOLE_TAG_TRACE = 1 << 30, /* likewise */
+};
 
 struct console {
     enum console_mode mode;

@@ -5,6 +5,7 @@
 #include <utlist.h>
 #include "console.h"
 #include "job.h"
+#include "sddf.h"
 
 /* What stands in an output message in place of a byte count. */
 enum { OUTPUT_EOF = 0, OUTPUT_SPAWNED = -1, OUTPUT_NEW = -2 };
@@ -17,7 +18,8 @@ enum {
 struct job_task {
     int tid;
     bool ended;
-    char *line; /* begun and not ended with a newline */
+    bool traced; /* its end is to come as an event */
+    char *line;  /* begun and not ended with a newline */
     size_t length;
     UT_hash_handle hh;
 };
@@ -28,6 +30,8 @@ struct job {
     FILE *out;
     bool launched;
     struct job_task *tasks;
+    struct sddf *trace;   /* NULL: not traced */
+    bool output_in_trace; /* and nowhere else */
     struct job *next;
 };
 
@@ -49,12 +53,25 @@ struct job *job_new(enum job_style style)
     pvm_setopt(PvmOutputTid, console.tid);
     pvm_setopt(PvmOutputContext, console.context);
     pvm_setopt(PvmOutputCode, CONSOLE_TAG_JOB + job->number);
+    pvm_setopt(PvmTraceTid, 0);
     return job;
 }
 
 void job_redirect(struct job *job, FILE *out)
 {
     job->out = out;
+}
+
+bool job_trace_to(struct job *job, FILE *file, bool only_there)
+{
+    job->trace = sddf_new(job->number, file);
+    job->output_in_trace = only_there && job->trace != NULL;
+    if (job->trace == NULL)
+        return false;
+    pvm_setopt(PvmTraceTid, console.tid);
+    pvm_setopt(PvmTraceContext, console.context);
+    pvm_setopt(PvmTraceCode, CONSOLE_TAG_TRACE + job->number);
+    return true;
 }
 
 int job_number(const struct job *job)
@@ -104,6 +121,8 @@ static void free_job(struct job *job)
     LL_DELETE(jobs, job);
     if (job->out != stdout)
         fclose(job->out);
+    if (job->trace != NULL)
+        sddf_free(job->trace);
     free(job);
 }
 
@@ -113,7 +132,7 @@ static void before_output(const struct job *job)
         console_before_output();
 }
 
-static void print_line(const struct job *job, int tid, const char *text, size_t length)
+static void write_line(const struct job *job, int tid, const char *text, size_t length)
 {
     before_output(job);
     if (job->style == JOB_NUMBERED)
@@ -122,6 +141,15 @@ static void print_line(const struct job *job, int tid, const char *text, size_t 
         fprintf(job->out, "[t%x] ", (unsigned)tid);
     fwrite(text, 1, length, job->out);
     putc('\n', job->out);
+}
+
+/* What a task has printed. */
+static void print_line(const struct job *job, int tid, const char *text, size_t length)
+{
+    if (job->trace != NULL)
+        sddf_output(job->trace, tid, text, length);
+    if (!job->output_in_trace)
+        write_line(job, tid, text, length);
 }
 
 static void flush_line(const struct job *job, struct job_task *task)
@@ -178,15 +206,17 @@ static void end_task(const struct job *job, struct job_task *task)
         return;
     task->ended = true;
     flush_line(job, task);
-    if (job->style == JOB_NUMBERED)
-        print_line(job, task->tid, "EOF", 3);
+    if (job->trace != NULL)
+        sddf_output(job->trace, task->tid, "GOTEOF", 6);
+    if (job->style == JOB_NUMBERED && !job->output_in_trace)
+        write_line(job, task->tid, "EOF", 3);
 }
 
 /* Frees the job if it is over. */
 static void check_over(struct job *job)
 {
     for (struct job_task *task = job->tasks; task != NULL; task = task->hh.next)
-        if (!task->ended)
+        if (!task->ended || task->traced)
             return;
     if (!job->launched)
         return;
@@ -235,6 +265,8 @@ void job_output(int number)
         take_bytes(job, task, count);
     else if (count == OUTPUT_EOF)
         end_task(job, task);
+    else if (job->trace != NULL)
+        sddf_output(job->trace, tid, count == OUTPUT_NEW ? "CREATION" : "GOTSPAWN", 8);
     if (job->out != stdout)
         fflush(job->out);
     check_over(job);
@@ -265,10 +297,29 @@ void job_host_deleted(void)
         for (struct job_task *task = job->tasks; task != NULL; task = task->hh.next)
             if (!task->ended && pvm_tidtohost(task->tid) == host) {
                 tasks_lost++;
+                task->traced = false;
                 end_task(job, task);
             }
         check_over(job);
     }
+}
+
+static void task_traced(void *arg, int tid, bool ended)
+{
+    struct job_task *task = find_task(arg, tid);
+
+    if (task != NULL)
+        task->traced = !ended;
+}
+
+void job_trace(int number)
+{
+    struct job *job = find_job(number);
+
+    if (job == NULL || job->trace == NULL)
+        return;
+    sddf_message(job->trace, task_traced, job);
+    check_over(job);
 }
 
 bool job_any(void)

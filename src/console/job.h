@@ -24,6 +24,15 @@ struct job *job_new(enum job_style style);
 /* Sends the job's output to a file, which is closed with the job. */
 void job_redirect(struct job *job, FILE *out);
 
+/*
+ * Traces the job's tasks: to `file`, which is closed with the job, or, NULL, to stdout. `only_there`: what they print
+ * is part of the trace and goes nowhere else. False: memory is out.
+ */
+bool job_trace_to(struct job *job, FILE *file, bool only_there);
+
+/* The current receive buffer is a trace message of the job with that number. */
+void job_trace(int number);
+
 int job_number(const struct job *job);
 
 /* pvm_spawn() returned: these tasks (n may be 0: the job is given up) were started. The job may be over and freed now.

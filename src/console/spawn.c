@@ -21,6 +21,8 @@ struct spawn_request {
     bool collect;     /* output is taken */
     const char *file; /* and goes here; NULL: the terminal */
     bool append;
+    bool trace;             /* events are taken */
+    const char *trace_file; /* and go here; NULL: the terminal */
 };
 
 /* Whether a host of the machine has this architecture. */
@@ -97,8 +99,8 @@ static bool take_option(struct spawn_request *r, const char *word)
         r->flags |= PvmHostCompl;
         take_host_or_architecture(r, text + 1);
     } else if (*text == '@') {
-        advise("spawn: %s: this version does not collect traces; spawn without it", word);
-        return false;
+        r->trace = true;
+        r->trace_file = text[1] != '\0' ? text + 1 : NULL;
     } else if (*text == '\0' || *text == '-') {
         advise("spawn: %s: unknown option; see `help spawn`", word);
         return false;
@@ -124,6 +126,24 @@ static bool open_output(struct job *job, const struct spawn_request *r)
     }
     job_redirect(job, file);
     return true;
+}
+
+/* Opens the job's trace. False after a message. */
+static bool open_trace(struct job *job, const struct spawn_request *r)
+{
+    if (!r->trace)
+        return true;
+    FILE *file = r->trace_file != NULL ? fopen(r->trace_file, "wxe") : NULL;
+    if (r->trace_file != NULL && file == NULL) {
+        advise("%s: %s", r->trace_file, strerror(errno));
+        return false;
+    }
+    if (job_trace_to(job, file, !r->collect))
+        return true;
+    if (file != NULL)
+        fclose(file);
+    advise("spawn: out of memory");
+    return false;
 }
 
 /* The `where` of pvm_spawn(): place, place:folder or :folder. The caller frees it. NULL: memory is out. */
@@ -214,8 +234,9 @@ int spawn_command(int argc, char **argv)
         complain("incorrect arg count");
         return CONSOLE_FAILED;
     }
-    if (!r.collect) {
+    if (!r.collect && !r.trace) {
         pvm_setopt(PvmOutputTid, 0);
+        pvm_setopt(PvmTraceTid, 0);
         return start_tasks(&r, argv + i, NULL);
     }
     job = job_new(JOB_NUMBERED);
@@ -225,7 +246,7 @@ int spawn_command(int argc, char **argv)
     }
     if (!console.json)
         printf("[%d]\n", job_number(job));
-    if (!open_output(job, &r)) {
+    if (!open_output(job, &r) || !open_trace(job, &r)) {
         job_launched(job, NULL, 0);
         return CONSOLE_FAILED;
     }

@@ -55,8 +55,8 @@ pvm -c 'spawn -2'
 same "no program" "incorrect arg count" "$err"
 pvm -c 'spawn -0 say'
 has "no tasks" "give a number" "$err"
-pvm -c 'spawn -@ say'
-has "traces" "does not collect traces" "$err"
+pvm -c 'spawn -@/nowhere/trace say'
+has "traces" "/nowhere/trace: No such file or directory" "$err"
 
 mkdir "$work/folder"
 pvm -c "setenv COLOR red; export COLOR; spawn -> -:$work/folder where; spawn -> -.:$work/folder where"
