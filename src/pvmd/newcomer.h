@@ -32,8 +32,8 @@ struct pvmd_newcomer {
 
     const struct pvmd_launcher *launcher;
     struct pvmd_resolve *resolve;
-    struct pvmd_addresses found; /* by the name service */
-    char not_found[128];         /* its words when it found nothing */
+    struct pvmd_addresses found;  /* by the name service */
+    char not_found[128];          /* its words when it found nothing */
     struct pvmd_hosting *hosting; /* while a hoster is asked to start it */
     struct pvmd_courier_key key;  /* with what the hoster starts we speak by this key */
     struct pvmd_launch *launch;
