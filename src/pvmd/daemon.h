@@ -10,12 +10,12 @@
 
 /* What the command line says. */
 struct pvmd_options {
-    const char *host_name; /* -n, or NULL */
-    const char *hostfile;  /* or NULL */
-    int debug_mask;        /* -d */
-    bool slave;            /* -s */
+    const char *host_name;   /* -n, or NULL */
+    const char *hostfile;    /* or NULL */
+    int debug_mask;          /* -d */
+    bool slave;              /* -s */
     const char *courier_key; /* -k, or NULL */
-    bool foreground;       /* -f: standard error stays the terminal's */
+    bool foreground;         /* -f: standard error stays the terminal's */
 };
 
 #define PVMD_SUFFIX_MAX 257 /* bytes of pvmd_file_suffix() and its NUL */

@@ -108,10 +108,11 @@ int pvmd_enrol_connect(struct pvmd_client *c, const struct pvmd_request *r, stru
     struct introduction i;
     int rc = read_introduction(body, &i);
     if (!rc && (i.protocol != PVMI_TASK_PROTOCOL || !pvmi_dsig_valid(i.dsig))) {
-        pvmi_log(PVMI_LOG_WARNING,
-                 "process %d speaks protocol %u and has data format 0x%08x, we speak %u: linked with another version of "
-                 "libpvm3?",
-                 (int)c->pid, i.protocol, i.dsig, PVMI_TASK_PROTOCOL);
+        pvmi_log(
+            PVMI_LOG_WARNING,
+            "process %d speaks protocol %u and has data format 0x%08x, we speak %u: linked with another version of "
+            "libpvm3?",
+            (int)c->pid, i.protocol, i.dsig, PVMI_TASK_PROTOCOL);
         rc = send_away(c, r, PvmBadVersion);
     } else if (!rc) {
         rc = enrol(c, r, &i);

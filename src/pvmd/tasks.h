@@ -52,14 +52,14 @@ struct pvmd_task {
     unsigned siblings_from;            /* the host whose daemon still owes it TC_SIBLINGS; 0: none does */
     uint32_t context;                  /* first context */
     struct pvmd_collector output, trace;
-    int32_t spawn_flags;   /* PvmTask... of the spawn; -1: not spawned */
-    pvmi_tid tasker;       /* who was told to start its process; 0: we are */
-    bool was_tasker;       /* it is or was the tasker, and may have such tasks */
-    bool exit_told;        /* by the tasker: the process has ended */
-    bool managed;          /* it asks the resource manager that it was told of */
-    int status, times[4];  /* of its ended process, as far as known: wait status; seconds and microseconds of user and
-                              system time */
-    bool running; /* a process that we started, and whose end we shall notice */
+    int32_t spawn_flags;  /* PvmTask... of the spawn; -1: not spawned */
+    pvmi_tid tasker;      /* who was told to start its process; 0: we are */
+    bool was_tasker;      /* it is or was the tasker, and may have such tasks */
+    bool exit_told;       /* by the tasker: the process has ended */
+    bool managed;         /* it asks the resource manager that it was told of */
+    int status, times[4]; /* of its ended process, as far as known: wait status; seconds and microseconds of user and
+                             system time */
+    bool running;         /* a process that we started, and whose end we shall notice */
 };
 
 /* ---- the registry: tasks.c ---- */
