@@ -49,7 +49,7 @@ static void master(int argc, char **argv)
         watched[2 * i] = check_pid_of(tids[i]);
         watched[2 * i + 1] = check_daemon_of(tids[i]);
     }
-    check_sleep_ms(500 * check_slowness());
+    check_sleep_ms(1500 * check_slowness()); /* until the daemon has given back what its start took, after 1 s */
     for (int i = 0; i < 2 * TASKS; i++)
         before[i] = check_cpu_ms(watched[i]);
     long sleeps = sleeps_of(watched[1]);
