@@ -104,10 +104,13 @@ start_by_hand() { # FILE
     sed -n '/^dpvm /,/^end$/p' "$1" >"$work/paste"
     [ "$(tail -1 "$work/paste")" = end ] || fail "so=ms: no text to paste in: $(cat "$1")"
     exec 9>&- # a daemon that was started before ends with its terminal
+    [ -z "${typist-}" ] || wait "$typist"
     rm -f "$work/keys"
+    : >"$work/line"
     mkfifo "$work/keys"
     exec 9<>"$work/keys"
     timeout 30 "$DPVM_BIN/pvmd3" -s <"$work/keys" >"$work/line" 2>&1 9>&- &
+    typist=$!
     cat "$work/paste" >&9
     eventually grep -q '^ddpro<' "$work/line" || fail "so=ms: pvmd3 -s prints $(cat "$work/line")"
 }
@@ -131,9 +134,10 @@ has "so=ms: a line without a first half" "add it with so=ms first" "$err"
 timeout 20 "$DPVM_BIN/pvm" -c halt >/dev/null
 eventually daemon_is_gone
 
+rm "$work/said"
 printf '$127.0.0.2 so=ms\n' >"$hosts" # and in a hostfile: the text goes to who starts the daemon
 timeout 60 "$DPVM_BIN/pvmd3" "$hosts" </dev/null >"$work/ready" 2>"$work/said" &
-eventually grep -q '^end$' "$work/said" || fail "so=ms in a hostfile: $(cat "$work/said")"
+eventually grep -qs '^end$' "$work/said" || fail "so=ms in a hostfile: $(cat "$work/said")"
 start_by_hand "$work/said"
 pvm -c "add '127.0.0.2 $(cat "$work/line")'; mstat 127.0.0.2"
 has "so=ms in a hostfile" "127.0.0.2  ok" "$out"
