@@ -1,9 +1,10 @@
 # Debian packages: configure with the preset `package`, build, then `cpack -G DEB` in that build folder.
 #
-#   libdpvm3   the shared libraries                        replaces libpvm3
-#   dpvm       daemon, console, group server, tools        replaces pvm
-#   dpvm-dev   headers, static libraries, aimk, man 3      replaces pvm-dev
-#   dpvm-doc   documentation and example programs
+#   libdpvm3       the shared libraries                        replaces libpvm3
+#   dpvm           daemon, console, group server, tools        replaces pvm
+#   dpvm-dev       headers, static libraries, aimk, man 3      replaces pvm-dev
+#   dpvm-doc       documentation and example programs
+#   python3-dpvm   the Python package
 #
 # Each provides what it replaces, with a version, so that what depends on Debian's libpvm3 can be installed beside it.
 set(replaced_version 3.4.6-5)
@@ -20,7 +21,9 @@ set(name_lib libdpvm3)
 set(name_bin dpvm)
 set(name_dev dpvm-dev)
 set(name_doc dpvm-doc)
-foreach(component lib bin dev doc)
+set(name_python python3-dpvm)
+set(components lib bin dev doc python)
+foreach(component ${components})
   install(FILES ${made}/changelog.Debian.gz debian/copyright DESTINATION share/doc/${name_${component}}
           COMPONENT ${component})
   install(CODE "file(GLOB_RECURSE pages \$ENV{DESTDIR}/usr/share/man/*)
@@ -37,7 +40,7 @@ set(CPACK_PACKAGE_NAME dpvm)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_CONTACT ${DPVM_CONTACT})
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Parallel Virtual Machine for today's machines")
-set(CPACK_COMPONENTS_ALL lib bin dev doc)
+set(CPACK_COMPONENTS_ALL ${components})
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ
@@ -71,6 +74,7 @@ dpvm_package(lib libs "" libpvm3 "shared libraries")
 dpvm_package(bin net "libdpvm3 ${own_version}" pvm "daemon, the console and the group server")
 dpvm_package(dev libdevel "libdpvm3 ${own_version}, dpvm ${own_version}, make" pvm-dev "headers and static libraries")
 dpvm_package(doc doc "" "" "documentation and example programs")
+dpvm_package(python python "python3:any, libdpvm3" "" "interface for Python")
 set(CPACK_DEBIAN_LIB_PACKAGE_RECOMMENDS dpvm)
 set(CPACK_DEBIAN_LIB_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_SOURCE_DIR}/debian/shlibs
     ${CMAKE_CURRENT_SOURCE_DIR}/debian/triggers)
@@ -78,6 +82,11 @@ set(CPACK_DEBIAN_BIN_PACKAGE_RECOMMENDS openssh-client)
 set(CPACK_DEBIAN_BIN_PACKAGE_SUGGESTS "dpvm-doc, gdb, xterm")
 set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS gcc)
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS gfortran)
-set(CPACK_DEBIAN_DOC_PACKAGE_ARCHITECTURE all)
-set(CPACK_DEBIAN_DOC_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "dpvm, python3-numpy")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_SOURCE_DIR}/debian/python/postinst
+    ${CMAKE_CURRENT_SOURCE_DIR}/debian/python/prerm)
+foreach(component DOC PYTHON)
+  set(CPACK_DEBIAN_${component}_PACKAGE_ARCHITECTURE all)
+  set(CPACK_DEBIAN_${component}_PACKAGE_SHLIBDEPS OFF)
+endforeach()
 include(CPack)
