@@ -44,10 +44,19 @@ static int exchange_values(int worker)
     struct values sent, got;
     memset(&sent, 0, sizeof sent);
     memset(&got, 0, sizeof got);
-    sent = (struct values){.one = -1, .three = {1, 2, 2147483647}, .real = 0.1, .text = "gr\xc3\xbc\xc3\x9f dich",
-                           .bytes = {0, -1, 2, 3}, .shorts = {-32768, 32767}, .whole = -9007199254740993,
-                           .floats = {1.5f, -0.25f}, .cplx = {1, -2}, .dcplx = {0.1, 0.2, 0.3, 0.4}, .ushort = 65535,
-                           .uint = 4294967295u, .ulong = ~0ul};
+    sent = (struct values){.one = -1,
+                           .three = {1, 2, 2147483647},
+                           .real = 0.1,
+                           .text = "gr\xc3\xbc\xc3\x9f dich",
+                           .bytes = {0, -1, 2, 3},
+                           .shorts = {-32768, 32767},
+                           .whole = -9007199254740993,
+                           .floats = {1.5f, -0.25f},
+                           .cplx = {1, -2},
+                           .dcplx = {0.1, 0.2, 0.3, 0.4},
+                           .ushort = 65535,
+                           .uint = 4294967295u,
+                           .ulong = ~0ul};
     pvm_initsend(PvmDataDefault);
     if (pack(&sent) || pvm_send(worker, 1) || pvm_recv(worker, 2) < 0 || unpack(&got))
         return 1;

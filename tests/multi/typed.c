@@ -1,6 +1,6 @@
 /*
- * typed - pvm_psend, pvm_precv and pvm_tprecv: every type, sizes that differ, that they leave the current buffers alone,
- * and time limits.
+ * typed - pvm_psend, pvm_precv and pvm_tprecv: every type, sizes that differ, that they leave the current buffers
+ * alone, and time limits.
  */
 #include "check.h"
 
