@@ -25,8 +25,8 @@ int pvmi_request(int tag, struct pvmi_buf *body, struct pvmi_answer *answer);
 int pvmi_request_within(int tag, struct pvmi_buf *body, struct pvmi_answer *answer, int64_t limit_us);
 
 /*
- * Asks the resource manager, which must be known. 0 and its reply; PVMI_EUNREACHABLE when it has ended or is another one
- * now; an error. answer NULL: none is expected. Called by manager.c.
+ * Asks the resource manager, which must be known. 0 and its reply; PVMI_EUNREACHABLE when it has ended or is another
+ * one now; an error. answer NULL: none is expected. Called by manager.c.
  */
 int pvmi_request_manager(struct pvmi_message *m, struct pvmi_message **answer);
 

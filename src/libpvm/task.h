@@ -18,9 +18,9 @@ enum pvmi_task_state {
 
 struct pvmi_task {
     enum pvmi_task_state state;
-    pvmi_tid tid; /* 0 when OUT; kept when LOST */
-    int parent;   /* tid, PvmNoParent or PvmParentNotSet */
-    bool spawned; /* started by a daemon: TC_SIBLINGS comes */
+    pvmi_tid tid;     /* 0 when OUT; kept when LOST */
+    int parent;       /* tid, PvmNoParent or PvmParentNotSet */
+    bool spawned;     /* started by a daemon: TC_SIBLINGS comes */
     pvmi_tid manager; /* the resource manager, which is asked instead of the daemon; 0: there is none for us */
 };
 
