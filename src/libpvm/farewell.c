@@ -47,6 +47,11 @@ bool pvmi_farewell_take(struct pvmi_message *m)
     return true;
 }
 
+bool pvmi_farewell_waits(void)
+{
+    return waiting;
+}
+
 void pvmi_farewell_bypass(bool on)
 {
     bypassed = on;

@@ -12,6 +12,9 @@
 /* Takes m (and the reference) if it is news of a task that there still is a link to. Called by link.c. */
 bool pvmi_farewell_take(struct pvmi_message *m);
 
+/* Whether any news waits. */
+bool pvmi_farewell_waits(void);
+
 /* While on, nothing waits: pvm_notify() cancels requests, and what comes then tells of no end. */
 void pvmi_farewell_bypass(bool on);
 

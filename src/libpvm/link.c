@@ -422,6 +422,10 @@ int pvmi_link_progress(void)
         return PVMI_EDOWN;
     pvmi_daemon_link.unheard = 0;
     int n = pvmi_carrier_progress_direct() + pvmi_carrier_progress_daemon();
+    if (pvmi_farewell_waits()) {
+        pvmi_carrier_arm(); /* a link's end is seen at once, and not when polling has gone on for a while */
+        n += pvmi_carrier_progress_direct();
+    }
     if (pvmi_carrier_alarmed())
         n += pvmi_route_alarm();
     if (pvmi_daemon_link.ep)

@@ -197,15 +197,39 @@ static void handle_request(struct request *r)
     fprintf(stderr, "pvmgs: dropped an unknown request %x of t%x\n", r->operation, r->from);
 }
 
+/* The message in the active receive buffer: a task has ended. */
+static void take_end(void)
+{
+    int tid = 0;
+
+    if (pvm_upkint(&tid, 1, 1) >= 0)
+        task_ended(tid);
+}
+
+/*
+ * Those that the daemon has told already: a request that came by a direct link may have overtaken them, and whoever
+ * sends it may know.
+ */
+static void take_ends(void)
+{
+    int request = pvm_setrbuf(0);
+
+    while (pvm_nrecv(-1, PVMI_GROUP_GONE) > 0)
+        take_end();
+    pvm_setrbuf(request);
+}
+
 static void handle_message(int mid)
 {
     static struct request r;
-    int tid = 0;
 
     pvm_bufinfo(mid, NULL, &r.operation, &r.from);
-    if (r.operation == PVMI_GROUP_GONE && pvm_upkint(&tid, 1, 1) >= 0)
-        task_ended(tid);
-    else if (r.operation != PVMI_GROUP_GONE && !old_request(r.from, r.operation))
+    if (r.operation == PVMI_GROUP_GONE) {
+        take_end();
+        return;
+    }
+    take_ends();
+    if (!old_request(r.from, r.operation))
         handle_request(&r);
 }
 
