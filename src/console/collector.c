@@ -24,6 +24,19 @@ void collector_spare_console(void)
         pvm_settmask(PvmTaskSelf, none);
 }
 
+void collector_trace_spawned(void)
+{
+    static const int options[] = {PvmTraceContext, PvmTraceCode, PvmTraceTid};
+    static int usual[3];
+    static bool known;
+
+    for (int i = 0; !known && collector_wanted() && i < 3; i++)
+        usual[i] = pvm_getopt(options[i]); /* as libpvm set them when we enrolled */
+    known = true;
+    for (int i = 0; i < 3; i++)
+        pvm_setopt(options[i], usual[i]);
+}
+
 /* The collector's tid and the context of its messages; 0 when there is none. */
 static int find(int *context)
 {

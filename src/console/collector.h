@@ -13,6 +13,9 @@ bool collector_wanted(void);
 /* No events of our own. Called before enrolment. */
 void collector_spare_console(void);
 
+/* What is spawned from now on goes there, or, without PVM_TRACE, is not traced. First called before any "spawn -@". */
+void collector_trace_spawned(void);
+
 /* Waits until the collector has written all of a program that has ended, up to some seconds. */
 void collector_await(void);
 

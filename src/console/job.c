@@ -3,6 +3,7 @@
 #include <string.h>
 #include <uthash.h>
 #include <utlist.h>
+#include "collector.h"
 #include "console.h"
 #include "job.h"
 #include "sddf.h"
@@ -53,7 +54,7 @@ struct job *job_new(enum job_style style)
     pvm_setopt(PvmOutputTid, console.tid);
     pvm_setopt(PvmOutputContext, console.context);
     pvm_setopt(PvmOutputCode, CONSOLE_TAG_JOB + job->number);
-    pvm_setopt(PvmTraceTid, 0);
+    collector_trace_spawned();
     return job;
 }
 

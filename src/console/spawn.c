@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "collector.h"
 #include "console.h"
 #include "command.h"
 #include "host.h"
@@ -236,7 +237,7 @@ int spawn_command(int argc, char **argv)
     }
     if (!r.collect && !r.trace) {
         pvm_setopt(PvmOutputTid, 0);
-        pvm_setopt(PvmTraceTid, 0);
+        collector_trace_spawned();
         return start_tasks(&r, argv + i, NULL);
     }
     job = job_new(JOB_NUMBERED);

@@ -30,6 +30,7 @@ enum state { EXPECTED, LIVING, ENDED };
 struct known {
     int tid; /* of a task or a host */
     enum state state;
+    bool named; /* a task: its name is in the file */
     UT_hash_handle hh;
 };
 
@@ -181,12 +182,25 @@ static void meet_host(int host)
 
 /* ---- tasks ---- */
 
-static void record_by_machine(int tid)
+/* As the daemon knows it; false: it has ended already. */
+static bool record_by_machine(int tid)
 {
     int count = 0;
     struct pvmtaskinfo *tasks = NULL;
-    if (pvm_tasks(tid, &count, &tasks) >= 0 && count == 1)
-        record_task(collector.file, tid, tasks[0].ti_ptid, tasks[0].ti_host, tasks[0].ti_a_out);
+    if (pvm_tasks(tid, &count, &tasks) < 0 || count != 1)
+        return false;
+    record_task(collector.file, tid, tasks[0].ti_ptid, tasks[0].ti_host, tasks[0].ti_a_out);
+    return true;
+}
+
+/* As the event of its birth says. */
+static bool record_by_birth(int tid, const struct event *birth)
+{
+    const struct field *name = event_field(birth, TEV_DID_TN);
+    if (!name || name->kind != FIELD_TEXT)
+        return false;
+    record_task(collector.file, tid, (int)event_number(birth, TEV_DID_PT, PvmNoParent), pvm_tidtohost(tid), name->text);
+    return true;
 }
 
 static void move_task(struct known *k, enum state to)
@@ -196,25 +210,33 @@ static void move_task(struct known *k, enum state to)
     k->state = to;
 }
 
-/* A task of the program: LIVING when it is known to be traced. `birth` is the daemon's event of it, or NULL. */
-static void meet_task(int tid, enum state state, const struct event *birth)
+static struct known *new_task(int tid, enum state state)
 {
-    struct known *k = find(collector.tasks, tid);
-    if (k && k->state == EXPECTED)
-        move_task(k, state);
-    if (tid <= 0 || tid == collector.tid || k || !(k = new_known(tid)))
-        return;
+    struct known *k = new_known(tid);
+    if (!k)
+        return NULL;
     HASH_ADD_INT(collector.tasks, tid, k);
     k->state = state;
     collector.count[state]++;
-    const struct field *name = event_field(birth, TEV_DID_TN);
     meet_host(pvm_tidtohost(tid));
-    if (name && name->kind == FIELD_TEXT)
-        record_task(collector.file, tid, (int)event_number(birth, TEV_DID_PT, PvmNoParent), pvm_tidtohost(tid),
-                    name->text);
-    else
-        record_by_machine(tid);
-    if (pvm_notify(PvmTaskExit, COLLECT_ENDED, 1, &tid) < 0)
+    return k;
+}
+
+/*
+ * A task of the program: LIVING when it is known to be traced. `birth` is the daemon's event of it, or NULL: that may
+ * come when others have told of the task before, and it has ended since.
+ */
+static void meet_task(int tid, enum state state, const struct event *birth)
+{
+    struct known *k = find(collector.tasks, tid);
+    bool is_new = !k;
+    if (k && k->state == EXPECTED)
+        move_task(k, state);
+    if (tid <= 0 || tid == collector.tid || (is_new && !(k = new_task(tid, state))))
+        return;
+    if (!k->named)
+        k->named = record_by_birth(tid, birth) || (is_new && record_by_machine(tid));
+    if (is_new && pvm_notify(PvmTaskExit, COLLECT_ENDED, 1, &tid) < 0)
         move_task(k, ENDED);
 }
 
