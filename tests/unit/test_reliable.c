@@ -7,6 +7,13 @@
 
 enum { PACKET_BYTES = 300, FLIGHTS_MAX = 4096, LINES = 64 };
 
+/* Sanitizers make each packet some twenty times as slow: they see a tenth of them. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+enum { FEWER = 10 };
+#else
+enum { FEWER = 1 };
+#endif
+
 /* As ck_assert(), which takes a system call even when all is well: for what happens millions of times. */
 #define MUST(condition)                                                                                                \
     do {                                                                                                               \
@@ -289,7 +296,7 @@ static void run(uint64_t from_a, uint64_t from_b)
 START_TEST(nothing_is_sent_twice_without_loss)
 {
     start(&usual);
-    run(20000, 0);
+    run(20000 / FEWER, 0);
     const struct pvmi_reliable_counters *c = pvmi_reliable_counters(a.r);
     ck_assert_uint_eq(c->resent, 0);
     ck_assert_uint_eq(c->timeouts, 0);
@@ -322,7 +329,7 @@ static void check_channel(unsigned i)
     net.duplicate = channels[i].duplicate;
     net.reorder = channels[i].reorder;
     net.damage = channels[i].damage;
-    run(channels[i].messages, channels[i].messages / 2);
+    run(channels[i].messages / FEWER, channels[i].messages / 2 / FEWER);
     if (net.loss)
         ck_assert_uint_gt(pvmi_reliable_counters(a.r)->resent, 0);
     if (net.damage)
@@ -339,7 +346,16 @@ static void check_channel(unsigned i)
 START_TEST(all_arrives_once_and_in_order)
 {
     for (unsigned i = 0; i < sizeof channels / sizeof channels[0]; i++)
-        check_channel(i);
+        if (!channels[i].go_back_n)
+            check_channel(i);
+}
+END_TEST
+
+START_TEST(so_it_does_by_go_back_n)
+{
+    for (unsigned i = 0; i < sizeof channels / sizeof channels[0]; i++)
+        if (channels[i].go_back_n)
+            check_channel(i);
 }
 END_TEST
 
@@ -353,7 +369,7 @@ START_TEST(a_little_loss_costs_little)
         start(&s);
         net.packet_us = 1;
         net.loss = lossy ? 100 : 0;
-        run(40000, 0);
+        run(40000 / FEWER, 0);
         took_us[lossy] = net.now_us;
         if (lossy) /* nearly all losses were seen without waiting for the time limit, and little was sent in vain */
             ck_assert_uint_lt(pvmi_reliable_counters(a.r)->resent, pvmi_reliable_counters(a.r)->packets_sent / 40);
@@ -501,7 +517,7 @@ START_TEST(hostile_packets_do_no_harm)
 {
     start(&usual);
     uint8_t bytes[PACKET_BYTES];
-    for (int i = 0; i < 200000; i++) {
+    for (int i = 0; i < 200000 / FEWER; i++) {
         uint32_t length = random_of(&net) % sizeof bytes;
         for (uint32_t j = 0; j < length; j++)
             bytes[j] = (uint8_t)random_of(&net);
@@ -529,7 +545,7 @@ START_TEST(bad_settings_are_refused)
 }
 END_TEST
 
-UNIT_MAIN("reliable", nothing_is_sent_twice_without_loss, all_arrives_once_and_in_order, a_little_loss_costs_little,
-          a_slow_reader_is_not_overrun, a_silent_peer_is_dead, idle_is_silent, a_greeting_is_answered,
-          packets_of_another_life_are_refused, a_carrier_without_room_is_tried_again, messages_have_a_limit,
-          credit_may_change, hostile_packets_do_no_harm, bad_settings_are_refused)
+UNIT_MAIN("reliable", nothing_is_sent_twice_without_loss, all_arrives_once_and_in_order, so_it_does_by_go_back_n,
+          a_little_loss_costs_little, a_slow_reader_is_not_overrun, a_silent_peer_is_dead, idle_is_silent,
+          a_greeting_is_answered, packets_of_another_life_are_refused, a_carrier_without_room_is_tried_again,
+          messages_have_a_limit, credit_may_change, hostile_packets_do_no_harm, bad_settings_are_refused)
