@@ -29,7 +29,7 @@ static void add(Suite *s, TCase *(*part)(void))
         TCase *tc = part();
         tcase_add_checked_fixture(tc, i ? whole : plain, NULL);
         tcase_add_checked_fixture(tc, both_open, both_close);
-        tcase_set_timeout(tc, 60);
+        tcase_set_timeout(tc, 180);
         suite_add_tcase(s, tc);
     }
 }

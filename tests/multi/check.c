@@ -61,7 +61,7 @@ int check_slowness(void)
 
 int check_limit_s(void)
 {
-    return 20 * check_slowness();
+    return 60 * check_slowness();
 }
 
 /* ---- tasks and messages ---- */

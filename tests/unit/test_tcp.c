@@ -1089,7 +1089,7 @@ int main(void)
 {
     Suite *suite = suite_create("tcp");
     TCase *all = tcase_create("tcp");
-    tcase_set_timeout(all, 60);
+    tcase_set_timeout(all, 180);
     tcase_add_loop_test(all, joins_over_each_family, 0, 2);
     tcase_add_loop_test(all, cuts_inside_frames_are_told, 0, 3);
     tcase_add_loop_test(all, half_open_connections_go_down, 0, 2);

@@ -19,7 +19,7 @@ static inline int unit_run(const char *noun, const TTest *const *tests, size_t c
 {
     Suite *suite = suite_create(noun);
     TCase *all = tcase_create(noun);
-    tcase_set_timeout(all, 30);
+    tcase_set_timeout(all, 120);
     for (size_t i = 0; i < count; i++)
         tcase_add_test(all, tests[i]);
     suite_add_tcase(suite, all);
