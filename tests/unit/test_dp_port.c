@@ -2,7 +2,11 @@
  * test_dp_port.c - raw sockets and their rings: two ports on the ends of a veth pair, in a network namespace of our
  * own. Real frames. Needs root; says so (exit code 77) without.
  */
+#include <arpa/inet.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
@@ -28,7 +32,7 @@ static void open_port(struct pvmi_dp_port *p, const char *name, struct pvmi_dp_p
 {
     struct pvmi_dp_interface interface;
     ck_assert_int_eq(pvmi_dp_interface_find(name, &interface), 0);
-    int fd = pvmi_dp_socket_open(&interface, PVMI_DP_ETHERTYPE, point);
+    int fd = pvmi_dp_socket_open(&interface, PVMI_DP_ETHERTYPE, &point);
     ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(pvmi_dp_port_open(p, fd, &interface, PVMI_DP_ETHERTYPE, point, frames), 0);
 }
@@ -193,15 +197,72 @@ START_TEST(without_the_right_it_is_said)
     ck_assert_int_eq(pvmi_dp_interface_find("v0", &interface), 0);
     ck_assert_int_eq(setgid(65534), 0);
     ck_assert_int_eq(setuid(65534), 0);
-    ck_assert_int_eq(pvmi_dp_socket_open(&interface, PVMI_DP_ETHERTYPE, point_a), PVMI_EDENIED);
+    struct pvmi_dp_point point = point_a;
+    ck_assert_int_eq(pvmi_dp_socket_open(&interface, PVMI_DP_ETHERTYPE, &point), PVMI_EDENIED);
+}
+END_TEST
+
+/* On whatever interface, and for whatever node: a point is one socket's. */
+START_TEST(points_have_one_owner)
+{
+    start(1500, 16);
+    struct pvmi_dp_point point = {9, point_a.point};
+    ck_assert_int_eq(pvmi_dp_socket_open(&a.interface, PVMI_DP_ETHERTYPE, &point), PVMI_EEXISTS);
+    ck_assert_int_eq(pvmi_dp_socket_open(&b.interface, PVMI_DP_ETHERTYPE, &point), PVMI_EEXISTS);
+    uint16_t drawn[50];
+    for (int i = 0; i < 50; i++) {
+        point.point = 0;
+        int fd = pvmi_dp_socket_open(&b.interface, PVMI_DP_ETHERTYPE, &point);
+        ck_assert_int_ge(fd, 0);
+        drawn[i] = point.point;
+        ck_assert_uint_ne(drawn[i], 0);
+        for (int j = 0; j < i; j++)
+            ck_assert_uint_ne(drawn[i], drawn[j]);
+    }
+    pvmi_dp_port_close(&a);
+    open_port(&a, "v1", point_a, 16); /* free again */
+    finish();
+}
+END_TEST
+
+/* Whoever has the descriptor can neither leave the claim nor look at other frames. */
+START_TEST(claims_cannot_be_left)
+{
+    start(1500, 16);
+    struct sockaddr_ll elsewhere = {
+        .sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL), .sll_ifindex = b.interface.index};
+    struct fanout_args group = {.id = 7, .type_flags = PACKET_FANOUT_CPU};
+    struct sock_filter everything[] = {BPF_STMT(BPF_RET | BPF_K, UINT32_MAX)};
+    struct sock_fprog program = {1, everything};
+    ck_assert_int_ne(bind(a.fd, (struct sockaddr *)&elsewhere, sizeof elsewhere), 0);
+    ck_assert_int_ne(setsockopt(a.fd, SOL_PACKET, PACKET_FANOUT, &group, sizeof group), 0);
+    ck_assert_int_ne(setsockopt(a.fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program), 0);
+    ck_assert_int_ne(setsockopt(a.fd, SOL_SOCKET, SO_DETACH_FILTER, NULL, 0), 0);
+    finish();
+}
+END_TEST
+
+START_TEST(interfaces_are_listed)
+{
+    struct pvmi_dp_interface list[4];
+    make_wire(1500);
+    ck_assert_int_eq(system("ip link set lo up"), 0);
+    ck_assert_int_eq(pvmi_dp_interfaces("", list, 4), 3);
+    ck_assert_int_eq(pvmi_dp_interfaces("", list, 2), 2);
+    ck_assert_int_eq(pvmi_dp_interfaces("v0,lo", list, 4), 2);
+    ck_assert_int_eq(pvmi_dp_interfaces("v, v1", list, 4), 1);
+    ck_assert_str_eq(list[0].name, "v1");
+    ck_assert(!list[0].loopback);
+    ck_assert_int_eq(pvmi_dp_interfaces("v", list, 4), 0);
 }
 END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {every_size_arrives_1500,     every_size_arrives_65535, only_our_frames_come,
-                                  a_full_ring_drops,           an_interface_goes_down,   interfaces_are_found,
-                                  without_the_right_it_is_said};
+    const TTest *const tests[] = {
+        every_size_arrives_1500, every_size_arrives_65535, only_our_frames_come,         a_full_ring_drops,
+        an_interface_goes_down,  interfaces_are_found,     without_the_right_it_is_said, points_have_one_owner,
+        claims_cannot_be_left,   interfaces_are_listed};
     if (geteuid()) {
         puts("NOT RUN: raw sockets and network namespaces need root");
         return 77;

@@ -10,17 +10,22 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include "../../core/error.h"
 
-#define SEND_BUFFER_BYTES (4 << 20)
+#define SEND_BUFFER_BYTES      (4 << 20)
+#define DRAWS_MAX              200    /* of a point that is free */
+#define FANOUT_IGNORE_OUTGOING 0x4000 /* PACKET_FANOUT_FLAG_...; Debian 12 has older headers */
 
 /* ---- interfaces ---- */
 
-static bool is_ethernet(int fd, struct ifreq *request)
+/* The loopback has frames of the same form. */
+static bool has_ethernet_frames(int fd, struct ifreq *request)
 {
-    return !ioctl(fd, SIOCGIFHWADDR, request) && request->ifr_hwaddr.sa_family == ARPHRD_ETHER;
+    return !ioctl(fd, SIOCGIFHWADDR, request) &&
+           (request->ifr_hwaddr.sa_family == ARPHRD_ETHER || request->ifr_hwaddr.sa_family == ARPHRD_LOOPBACK);
 }
 
 static int ask(int fd, const char *name, struct pvmi_dp_interface *out)
@@ -32,8 +37,9 @@ static int ask(int fd, const char *name, struct pvmi_dp_interface *out)
     if (ioctl(fd, SIOCGIFINDEX, &request))
         return PVMI_EPARAM;
     out->index = request.ifr_ifindex;
-    if (ioctl(fd, SIOCGIFFLAGS, &request) || !(request.ifr_flags & IFF_UP) || !is_ethernet(fd, &request))
+    if (ioctl(fd, SIOCGIFFLAGS, &request) || !(request.ifr_flags & IFF_UP) || !has_ethernet_frames(fd, &request))
         return PVMI_EUNSUPPORTED;
+    out->loopback = request.ifr_hwaddr.sa_family == ARPHRD_LOOPBACK;
     memcpy(out->hardware, request.ifr_hwaddr.sa_data, 6);
     if (ioctl(fd, SIOCGIFMTU, &request))
         return PVMI_ESYSTEM;
@@ -46,9 +52,34 @@ static int first_interface(int fd, struct pvmi_dp_interface *out)
     int rc = PVMI_ENOTFOUND;
     struct if_nameindex *all = if_nameindex();
     for (struct if_nameindex *i = all; all && i->if_index && rc; i++)
-        rc = ask(fd, i->if_name, out) ? PVMI_ENOTFOUND : 0;
+        rc = ask(fd, i->if_name, out) || out->loopback ? PVMI_ENOTFOUND : 0;
     if_freenameindex(all);
     return rc;
+}
+
+/* Whether the name is in a list with commas; all names are in an empty one. */
+static bool is_named(const char *names, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = names; *at; at += strcspn(at, ",")) {
+        at += strspn(at, ", ");
+        if (!strncmp(at, name, length) && strchr(", ", at[length]))
+            return true;
+    }
+    return !*names;
+}
+
+int pvmi_dp_interfaces(const char *names, struct pvmi_dp_interface *out, int most)
+{
+    int count = 0, fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct if_nameindex *all = fd < 0 ? NULL : if_nameindex();
+    for (struct if_nameindex *i = all; all && i->if_index && count < most; i++)
+        count += is_named(names, i->if_name) && !ask(fd, i->if_name, &out[count]);
+    if (all)
+        if_freenameindex(all);
+    if (fd >= 0)
+        close(fd);
+    return count;
 }
 
 int pvmi_dp_interface_find(const char *name, struct pvmi_dp_interface *out)
@@ -62,6 +93,19 @@ int pvmi_dp_interface_find(const char *name, struct pvmi_dp_interface *out)
 }
 
 /* ---- sockets ---- */
+
+static int attach(int fd, struct sock_filter *code, unsigned short length)
+{
+    const struct sock_fprog program = {length, code};
+    return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) ? PVMI_ESYSTEM : 0;
+}
+
+/* Until the point is known nothing gets through. */
+static int shut(int fd)
+{
+    struct sock_filter nothing[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
+    return attach(fd, nothing, 1);
+}
 
 /* Lets through frames of our EtherType to our node (or to all) and, if they are for an endpoint, to ours. */
 static int attach_filter(int fd, uint16_t ethertype, struct pvmi_dp_point point)
@@ -78,11 +122,33 @@ static int attach_filter(int fd, uint16_t ethertype, struct pvmi_dp_point point)
         BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
         BPF_STMT(BPF_RET | BPF_K, 0),
     };
-    const struct sock_fprog program = {sizeof code / sizeof code[0], code};
-    int on = 1;
-    if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program))
-        return PVMI_ESYSTEM;
+    int on = 1, rc = attach(fd, code, sizeof code / sizeof code[0]);
+    if (rc)
+        return rc;
     return setsockopt(fd, SOL_SOCKET, SO_LOCK_FILTER, &on, sizeof on) ? PVMI_ESYSTEM : 0;
+}
+
+/* Takes the point for this socket, which is bound. */
+static int claim(int fd, uint16_t point)
+{
+    struct fanout_args group = {
+        .id = point, .type_flags = PACKET_FANOUT_CPU | FANOUT_IGNORE_OUTGOING, .max_num_members = 1};
+    if (!setsockopt(fd, SOL_PACKET, PACKET_FANOUT, &group, sizeof group))
+        return 0;
+    return errno == ENOSPC || errno == EINVAL ? PVMI_EEXISTS : PVMI_ESYSTEM; /* there, or on another interface */
+}
+
+/* Random, so that late frames for an earlier owner hardly meet the next one. */
+static int claim_any(int fd, uint16_t *point)
+{
+    int rc = PVMI_EEXISTS;
+    for (int i = 0; i < DRAWS_MAX && rc == PVMI_EEXISTS; i++) {
+        if (getrandom(point, sizeof *point, 0) != sizeof *point)
+            return PVMI_ESYSTEM;
+        if (*point && *point != UINT16_MAX)
+            rc = claim(fd, *point);
+    }
+    return rc == PVMI_EEXISTS ? PVMI_ELIMIT : rc;
 }
 
 /* What only speeds things up may fail. */
@@ -94,21 +160,23 @@ static void tune(int fd)
         setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
 }
 
-static int prepare(int fd, const struct pvmi_dp_interface *interface, uint16_t ethertype, struct pvmi_dp_point point)
+static int prepare(int fd, const struct pvmi_dp_interface *interface, uint16_t ethertype, struct pvmi_dp_point *point)
 {
     struct sockaddr_ll address = {
         .sll_family = AF_PACKET, .sll_protocol = htons(ethertype), .sll_ifindex = interface->index};
-    int on = 1, rc = attach_filter(fd, ethertype, point);
+    int on = 1, rc = shut(fd);
     if (rc)
         return rc;
     tune(fd);
-    if (setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof on))
+    if (setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof on) ||
+        bind(fd, (struct sockaddr *)&address, sizeof address))
         return PVMI_ESYSTEM;
-    return bind(fd, (struct sockaddr *)&address, sizeof address) ? PVMI_ESYSTEM : 0;
+    rc = point->point ? claim(fd, point->point) : claim_any(fd, &point->point);
+    return rc ? rc : attach_filter(fd, ethertype, *point);
 }
 
 /* Protocol 0: nothing is received before the filter is there. */
-int pvmi_dp_socket_open(const struct pvmi_dp_interface *interface, uint16_t ethertype, struct pvmi_dp_point point)
+int pvmi_dp_socket_open(const struct pvmi_dp_interface *interface, uint16_t ethertype, struct pvmi_dp_point *point)
 {
     int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)

@@ -1,13 +1,17 @@
 /*
- * socket.h - raw sockets of endpoints: opened by this process if it may (CAP_NET_RAW), else by the helper dp-socket,
- * which does the same and passes the descriptor.
+ * socket.h - raw sockets of endpoints. Needs CAP_NET_RAW: a process has it, or asks the helper (helper.h).
  *
  * The socket is bound to one interface and EtherType, and lets through what is for its endpoint alone; its filter is
  * locked, so whoever gets the descriptor sees no frames of others.
+ *
+ * A point belongs to one socket of the host (network namespace), whatever its interface and node, for as long as that
+ * socket is open: the kernel sees to it. The socket joins the packet fanout group of the point's number, which may have
+ * one member, cannot be left, and ties the socket to its interface.
  */
 #ifndef PVMI_DP_SOCKET_H
 #define PVMI_DP_SOCKET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "message.h"
 
@@ -16,6 +20,7 @@ struct pvmi_dp_interface {
     int index;
     uint8_t hardware[6];
     int mtu; /* bytes of a frame behind the Ethernet header */
+    bool loopback;
 };
 
 /*
@@ -24,7 +29,17 @@ struct pvmi_dp_interface {
  */
 int pvmi_dp_interface_find(const char *name, struct pvmi_dp_interface *out);
 
-/* A locked socket for `point` on that interface, or PVMI_EDENIED (no CAP_NET_RAW), PVMI_ELIMIT, PVMI_ESYSTEM. */
-int pvmi_dp_socket_open(const struct pvmi_dp_interface *interface, uint16_t ethertype, struct pvmi_dp_point point);
+/*
+ * All interfaces that are up, can carry our frames and are named by `names` (a list with commas; "": every one), up to
+ * `most`. Returns how many. The loopback is among them: tasks of one host meet there.
+ */
+int pvmi_dp_interfaces(const char *names, struct pvmi_dp_interface *out, int most);
+
+/*
+ * A locked socket for *point on that interface. Point 0: one that is free is drawn, and filled in. Or PVMI_EDENIED (no
+ * CAP_NET_RAW), PVMI_EUNSUPPORTED (no raw sockets in this kernel), PVMI_EEXISTS (the point is taken), PVMI_ELIMIT,
+ * PVMI_ESYSTEM.
+ */
+int pvmi_dp_socket_open(const struct pvmi_dp_interface *interface, uint16_t ethertype, struct pvmi_dp_point *point);
 
 #endif
