@@ -369,7 +369,7 @@ int pvmd_net_start(void)
 {
     static const struct pvmd_listen_events events = {.offered = pvmd_link_offered, .accepted = pvmd_link_accepted};
     const struct pvmd_start_text *text = pvmd_slave_text();
-    const char *ip = text && *text->listen_ip ? text->listen_ip : pvmi_config_text(PVMI_SETTING_IP);
+    const char *ip = pvmi_config_text(PVMI_SETTING_IP);
     int rc = text ? 0 : pvmd_machine_new();
     rc = rc ? rc : pvmd_tls_start();
     rc = rc ? rc : pvmd_listen_start(pvmd.loop, ip, (uint16_t)pvmi_config_integer(PVMI_SETTING_PORT), &events);

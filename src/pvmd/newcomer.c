@@ -159,7 +159,7 @@ static struct pvmd_start_text text_for(const struct pvmd_newcomer *n, const char
 static char *format_text(const struct pvmd_newcomer *n)
 {
     char ip[PVMD_ADDRESS_TEXT] = "";
-    if (is_local(n) && n->found.count && pvmd_address_is_loopback(&n->found.list[0]))
+    if (is_local(n) && n->found.count)
         pvmd_address_ip(&n->found.list[0], ip, sizeof ip);
     struct pvmd_start_text t = text_for(n, ip);
     char *text = pvmd_start_text_format(&t);

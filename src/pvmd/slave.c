@@ -141,6 +141,8 @@ static void apply_settings(void)
         else if (!strncmp(s->name, "PVM", 3))
             unsetenv(s->name);
     }
+    if (*start.listen_ip)
+        setenv("PVM_IP", start.listen_ip, 1);
 }
 
 void pvmd_slave_start(const char *courier_key)
@@ -174,7 +176,7 @@ void pvmd_slave_start(const char *courier_key)
 
 static void add_addresses(struct pvmd_start_line *line)
 {
-    const char *ip = *start.listen_ip ? start.listen_ip : pvmi_config_text(PVMI_SETTING_IP);
+    const char *ip = pvmi_config_text(PVMI_SETTING_IP);
     struct pvmd_address a;
     if (*ip && !pvmd_address_parse(ip, line->port, &a)) {
         pvmd_addresses_add(&line->addresses, &a);

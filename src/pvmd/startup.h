@@ -32,7 +32,7 @@ struct pvmd_start_text {
     char *name;
     int speed;
     char *exec_path, *working_dir, *debugger; /* "" when not given; variables are for the slave to expand */
-    char *listen_ip;                          /* "" for all addresses */
+    char *listen_ip;                          /* becomes PVM_IP of daemon and tasks; "": it stays as it is there */
     bool shares_machine;                      /* other daemons of this user run there: files need names of their own */
     struct pvmd_start_setting settings[PVMD_START_SETTINGS];
     unsigned setting_count;

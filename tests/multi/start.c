@@ -10,7 +10,8 @@ static void write_hostfile(char *path, size_t size)
     snprintf(path, size, "%s/hostfile", getenv("PVM_TMP"));
     FILE *file = fopen(path, "w");
     CHECK(file != NULL);
-    fprintf(file, "# three hosts, one of them for later\n* sp=700\n127.0.0.2\n127.0.0.3 sp=800\n& 127.0.0.4 sp=900\n");
+    fprintf(file, "# three hosts, one of them for later\n* sp=700\n127.0.0.2 so=local ip=127.0.0.22\n127.0.0.3 sp=800\n"
+                  "& 127.0.0.4 sp=900\n");
     CHECK(fclose(file) == 0);
 }
 
@@ -39,10 +40,12 @@ static void wait_for_end(pid_t daemon)
     CHECK(!check_alive(daemon));
 }
 
-/* Whatever the daemon was started to ignore, its tasks can be stopped from the keyboard. */
+/* Whatever the daemon was started to ignore, its tasks can be stopped from the keyboard. argv[1], if any, is the
+ * address that the daemon was told to listen on. */
 static void child(int argc, char **argv)
 {
-    (void)argc, (void)argv;
+    const char *ip = getenv("PVM_IP");
+    CHECK_TEXT(ip ? ip : "", argc > 1 ? argv[1] : "");
     for (unsigned i = 0; i < sizeof background / sizeof background[0]; i++) {
         struct sigaction action;
         CHECK_EQ(sigaction(background[i], NULL, &action), 0);
@@ -66,7 +69,7 @@ static void master(int argc, char **argv)
     CHECK_EQ(pvm_start_pvmd(1, arguments, 1), PvmDupHost);
     CHECK(pvm_mytid() > 0);
     check_hosts_of_file();
-    check_spawn("child", NULL, "127.0.0.2", 1, &tid);
+    check_spawn("child", "127.0.0.22", "127.0.0.2", 1, &tid);
     check_receive_int(tid, 1);
     check_spawn("child", NULL, ".", 1, &tid);
     check_receive_int(tid, 1);
