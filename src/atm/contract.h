@@ -1,0 +1,52 @@
+/* contract.h - what is agreed about a VC: adaptation layer, directions, bandwidth, service. */
+#ifndef PVMA_CONTRACT_H
+#define PVMA_CONTRACT_H
+
+#include "aal.h"
+
+/* Bandwidth in bit/s of 53-octet cells. All 0: best effort, nothing is reserved. */
+struct pvma_bandwidth {
+    int64_t peak_bps;    /* never more; 0: the link's rate. The adapter paces to it if the contract says so. */
+    int64_t mean_bps;    /* reserved on every link; 0: nothing */
+    int32_t burst_cells; /* reserved in finite shared buffers */
+};
+
+enum pvma_flow { PVMA_SIMPLEX, PVMA_DUPLEX, PVMA_MULTICAST };
+
+enum pvma_service {
+    PVMA_UBR, /* best effort */
+    PVMA_VBR, /* goes before best effort in output-queued switches */
+};
+
+struct pvma_contract {
+    enum pvma_aal aal;
+    enum pvma_flow flow;
+    enum pvma_service service;
+    bool paced;                                      /* the adapter spaces cells at the granted peak */
+    struct pvma_bandwidth wanted, minimum;           /* from the caller to the called */
+    struct pvma_bandwidth back_wanted, back_minimum; /* duplex: the other direction */
+};
+
+/* Why a call ends. The numbers are on the wire. X(name, number, text) */
+#define PVMA_CAUSES(X)                                                                                                 \
+    X(NORMAL, 16, "normal release")                                                                                    \
+    X(BUSY, 17, "the called side refuses")                                                                             \
+    X(NO_ROUTE, 3, "no route to the address")                                                                          \
+    X(NO_LISTENER, 1, "nobody listens at the service access point")                                                    \
+    X(NO_BANDWIDTH, 37, "the bandwidth asked for is not there")                                                        \
+    X(NO_BUFFER, 49, "no room for the burst asked for")                                                                \
+    X(NO_VCI, 45, "no VPI/VCI is free")                                                                                \
+    X(BAD_MESSAGE, 111, "malformed signalling message")                                                                \
+    X(NO_CALL, 81, "there is no such call")                                                                            \
+    X(TIMEOUT, 102, "no answer in time")
+
+enum pvma_cause {
+#define X(name, number, text) PVMA_CAUSE_##name = number,
+    PVMA_CAUSES(X)
+#undef X
+};
+
+/* Text of a cause; "unknown cause" for any other number. */
+const char *pvma_cause_text(int cause);
+
+#endif

@@ -1,0 +1,108 @@
+/*
+ * sim.h - the event engine of the simulated network: virtual time, events in order, and a digest of all that happened.
+ *
+ * Names of the simulator begin with pvma_, as the daemon's do with pvmd_. One thread uses a simulation. An event is
+ * embedded in what it belongs to, so that the fast path allocates nothing. Events of one instant run in the order in
+ * which they were scheduled. Nothing reads a clock or an address: one seed gives one run, to the last event.
+ *
+ * Virtual time is in picoseconds since the start (106 days fit): a cell on a 155 Mbit/s link takes 2831196.6 of them.
+ * Out of memory ends the program with one message: half a simulation is worth nothing.
+ */
+#ifndef PVMA_SIM_H
+#define PVMA_SIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int64_t pvma_ps;
+
+#define PVMA_NS    ((pvma_ps)1000)
+#define PVMA_US    ((pvma_ps)1000000)
+#define PVMA_MS    ((pvma_ps)1000000000)
+#define PVMA_S     ((pvma_ps)1000000000000)
+#define PVMA_NEVER INT64_MAX
+
+/* The struct of `type` that `pointer` is the `member` of. */
+#define PVMA_OF(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
+
+/* What an event is about. The numbers go into the digest: add at the end. */
+enum pvma_event_kind {
+    PVMA_EVENT_CALL = 1,  /* pvma_sim_call() */
+    PVMA_EVENT_USER,      /* stacks and programs above the network */
+    PVMA_EVENT_STAGE,     /* a host's or a switch's processor has finished a job */
+    PVMA_EVENT_LINK_FREE, /* a link can take the next cell */
+    PVMA_EVENT_ARRIVAL,   /* a cell reaches the end of a link */
+    PVMA_EVENT_CREDIT,    /* credits come back over a link */
+    PVMA_EVENT_SWITCHED,  /* a cell has crossed a switch's fabric */
+    PVMA_EVENT_SLOT,      /* a crossbar matches inputs and outputs */
+    PVMA_EVENT_SEGMENT,   /* an adapter's next cell is due */
+    PVMA_EVENT_SOURCE,    /* a background source's next cell is due */
+    PVMA_EVENT_CALL_TIMER,
+};
+
+struct pvma_event {
+    pvma_ps at;
+    uint64_t order; /* among events of one instant */
+    size_t place;   /* in the queue, from 1; 0: not scheduled */
+    void (*run)(struct pvma_event *event);
+    uint32_t kind;
+};
+
+struct pvma_sim;
+
+/* A simulation at time 0. Everything random in it follows from `seed`. */
+struct pvma_sim *pvma_sim_new(uint64_t seed);
+
+/* Events still scheduled are forgotten; those of pvma_sim_call() are freed. NULL is allowed. */
+void pvma_sim_free(struct pvma_sim *sim);
+
+pvma_ps pvma_sim_now(const struct pvma_sim *sim);
+uint64_t pvma_sim_seed(const struct pvma_sim *sim);
+
+/* Prepares an event that is not scheduled. */
+void pvma_event_init(struct pvma_event *event, enum pvma_event_kind kind, void (*run)(struct pvma_event *event));
+
+bool pvma_event_is_scheduled(const struct pvma_event *event);
+
+/* Schedules at a time, now or later; a scheduled event moves. The event stays the caller's, who keeps it in place. */
+void pvma_sim_at(struct pvma_sim *sim, struct pvma_event *event, pvma_ps at);
+void pvma_sim_after(struct pvma_sim *sim, struct pvma_event *event, pvma_ps delay);
+
+/* Takes an event out; one that is not scheduled is left alone. */
+void pvma_sim_cancel(struct pvma_sim *sim, struct pvma_event *event);
+
+/* Calls fn(arg) at a time, now or later, once. For rare things: it allocates. */
+void pvma_sim_call(struct pvma_sim *sim, pvma_ps at, void (*fn)(void *arg), void *arg);
+
+/* When the next event is due; PVMA_NEVER when there is none. */
+pvma_ps pvma_sim_next(const struct pvma_sim *sim);
+
+/* Runs the next event; false when there is none. */
+bool pvma_sim_step(struct pvma_sim *sim);
+
+/* Runs all events until `until`, that instant included; then it is `until`, unless pvma_sim_stop() was called. */
+void pvma_sim_run_until(struct pvma_sim *sim, pvma_ps until);
+
+/* Runs until no event is left or pvma_sim_stop() is called. */
+void pvma_sim_run(struct pvma_sim *sim);
+
+/* From an event: the running pvma_sim_run...() returns behind it. */
+void pvma_sim_stop(struct pvma_sim *sim);
+
+/* Mixes a word into the digest, which holds the kinds and times of all events that ran anyway. */
+void pvma_sim_note(struct pvma_sim *sim, uint64_t word);
+
+uint64_t pvma_sim_digest(const struct pvma_sim *sim);
+uint64_t pvma_sim_event_count(const struct pvma_sim *sim);
+
+/* A zeroed block, or the end of the program with a message. Free it with free(). */
+void *pvma_new(size_t bytes);
+
+/* As realloc(), or the end of the program with a message. */
+void *pvma_renew(void *block, size_t bytes);
+
+/* A copy of the text, or the end of the program with a message. */
+char *pvma_copy_text(const char *text);
+
+#endif
