@@ -98,6 +98,11 @@ enum pvmi_setting_kind {
       "how long an added host's daemon may take to join")                                                              \
     X(HOST_TIMEOUT, "PVM_HOST_TIMEOUT", SECONDS, "15", 500000, 0, "silence after which a host counts as failed")       \
     X(QUEUE_MAX, "PVM_QUEUE_MAX", BYTES, "8M", 65536, 0, "bytes a daemon queues for one receiver before senders wait") \
+    X(DP_NID, "DP_NID", INTEGER, "0", 0, 65534,                                                                        \
+      "libdp: id of this node; 0: from the table of nodes, else derived from the interface's address")                 \
+    X(DP_NART, "DP_NART", PATH, "", 0, 0, "libdp: table of nodes; default: /etc/dpvm/nart, if it is there")            \
+    X(DP_INTERFACE, "DP_INTERFACE", NAME, "", 0, 0, "libdp: network interface; default: the first that is Ethernet")   \
+    X(DP_ETHERTYPE, "DP_ETHERTYPE", INTEGER, "0x88b5", 0x600, 65535, "libdp: EtherType of its frames")                 \
     X(LOG, "PVM_LOG", LEVEL, "warning", 0, 0, "what tasks and tools print on stderr: error, warning, info, debug")
 
 enum pvmi_setting {

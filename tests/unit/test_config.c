@@ -26,7 +26,7 @@ START_TEST(every_row_is_sound)
 {
     for (int i = 0; i < PVMI_SETTING_COUNT; i++) {
         const struct pvmi_setting_row *row = &pvmi_setting_table[i];
-        ck_assert_msg(!strncmp(row->name, "PVM", 3), "%s", row->name);
+        ck_assert_msg(!strncmp(row->name, "PVM", 3) || !strncmp(row->name, "DP_", 3), "%s", row->name);
         ck_assert_msg(*row->help, "%s has no help", row->name);
         if (*row->fallback)
             ck_assert_msg(!check(i, row->fallback), "%s has a malformed default", row->name);

@@ -10,6 +10,7 @@
 
 #define BLOCK_MIN_BYTES (64u << 10)
 #define PIECES_MAX      20
+#define SKIPPED         0x40000000u /* our mark in a slot's status; to the kernel, one that is not its own */
 
 static unsigned round_up(unsigned bytes, unsigned unit)
 {
@@ -43,6 +44,7 @@ static int map_ring(struct pvmi_dp_port *p)
     if (ring == MAP_FAILED)
         return PVMI_ENOMEM;
     p->ring = ring;
+    p->next = p->oldest = (struct pvmi_dp_cursor){.slot = p->ring, .left = p->per_block};
     return 0;
 }
 
@@ -57,40 +59,117 @@ int pvmi_dp_port_open(struct pvmi_dp_port *p, int fd, const struct pvmi_dp_inter
     return rc;
 }
 
-void pvmi_dp_port_close(struct pvmi_dp_port *p)
+static void unmap_ring(struct pvmi_dp_port *p)
 {
     if (p->ring)
         munmap(p->ring, p->ring_bytes);
-    close(p->fd);
     p->ring = NULL;
+}
+
+int pvmi_dp_port_resize(struct pvmi_dp_port *p, unsigned frames)
+{
+    struct tpacket_req none = {.tp_block_size = 0};
+    unmap_ring(p);
+    p->held = 0;
+    if (setsockopt(p->fd, SOL_PACKET, PACKET_RX_RING, &none, sizeof none))
+        return PVMI_ESYSTEM;
+    measure(p, frames < 2 ? 2 : frames < PVMI_DP_FRAMES_MAX ? frames : PVMI_DP_FRAMES_MAX);
+    return map_ring(p);
+}
+
+void pvmi_dp_port_close(struct pvmi_dp_port *p)
+{
+    unmap_ring(p);
+    close(p->fd);
     p->fd = -1;
 }
 
-static struct tpacket2_hdr *slot(const struct pvmi_dp_port *p, unsigned index)
+static void advance(const struct pvmi_dp_port *p, struct pvmi_dp_cursor *c)
 {
-    return (struct tpacket2_hdr *)(p->ring + (size_t)(index / p->per_block) * p->block_bytes +
-                                   (size_t)(index % p->per_block) * p->frame_bytes);
+    c->slot += p->frame_bytes;
+    if (--c->left)
+        return;
+    if (++c->block == p->frames / p->per_block)
+        c->block = 0;
+    c->slot = p->ring + (size_t)c->block * p->block_bytes;
+    c->left = p->per_block;
+}
+
+static uint32_t *status_of(uint8_t *slot)
+{
+    return &((struct tpacket2_hdr *)slot)->tp_status;
+}
+
+/* Gives back slots that were skipped, up to the first that was not. */
+static void give_back_skipped(struct pvmi_dp_port *p)
+{
+    for (; p->held && *status_of(p->oldest.slot) == SKIPPED; p->held--) {
+        __atomic_store_n(status_of(p->oldest.slot), TP_STATUS_KERNEL, __ATOMIC_RELEASE);
+        advance(p, &p->oldest);
+    }
+}
+
+/* The frame of a slot that holds one. */
+static const uint8_t *frame_of(const struct pvmi_dp_port *p, uint8_t *slot, size_t *length)
+{
+    const struct tpacket2_hdr *h = (struct tpacket2_hdr *)slot;
+    bool whole = h->tp_snaplen == h->tp_len && h->tp_mac + h->tp_snaplen <= p->frame_bytes;
+    *length = whole ? h->tp_snaplen : 0;
+    return slot + h->tp_mac;
+}
+
+/* Passes by what was taken early. */
+static uint32_t status_of_next(struct pvmi_dp_port *p)
+{
+    uint32_t status;
+    while ((status = __atomic_load_n(status_of(p->next.slot), __ATOMIC_ACQUIRE)) == SKIPPED && p->held < p->frames) {
+        advance(p, &p->next);
+        p->held++;
+        give_back_skipped(p);
+    }
+    return status;
 }
 
 const uint8_t *pvmi_dp_port_next(struct pvmi_dp_port *p, size_t *length)
 {
-    if (p->held == p->frames)
+    if (!(status_of_next(p) & TP_STATUS_USER) || p->held == p->frames)
         return NULL;
-    struct tpacket2_hdr *h = slot(p, p->next);
-    if (!(__atomic_load_n(&h->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER))
-        return NULL;
-    bool whole = h->tp_snaplen == h->tp_len && h->tp_mac + h->tp_snaplen <= p->frame_bytes;
-    *length = whole ? h->tp_snaplen : 0;
-    p->next = p->next + 1 < p->frames ? p->next + 1 : 0;
+    p->last = p->next.slot;
+    advance(p, &p->next);
+    __builtin_prefetch(p->next.slot);
     p->held++;
-    return (const uint8_t *)h + h->tp_mac;
+    return frame_of(p, p->last, length);
+}
+
+void pvmi_dp_port_peruse(struct pvmi_dp_port *p, bool (*take)(void *arg, const uint8_t *frame, size_t length),
+                         void *arg)
+{
+    struct pvmi_dp_cursor c = p->next;
+    for (unsigned left = p->frames - p->held; left; left--, advance(p, &c)) {
+        uint32_t status = __atomic_load_n(status_of(c.slot), __ATOMIC_ACQUIRE);
+        size_t length;
+        if (status == SKIPPED)
+            continue;
+        if (!(status & TP_STATUS_USER))
+            return;
+        const uint8_t *frame = frame_of(p, c.slot, &length);
+        if (take(arg, frame, length))
+            *status_of(c.slot) = SKIPPED;
+    }
+}
+
+void pvmi_dp_port_skip(struct pvmi_dp_port *p)
+{
+    *status_of(p->last) = SKIPPED;
+    give_back_skipped(p);
 }
 
 void pvmi_dp_port_give_back(struct pvmi_dp_port *p, unsigned n)
 {
     for (; n-- && p->held; p->held--) {
-        unsigned oldest = (p->next + p->frames - p->held) % p->frames;
-        __atomic_store_n(&slot(p, oldest)->tp_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
+        __atomic_store_n(status_of(p->oldest.slot), TP_STATUS_KERNEL, __ATOMIC_RELEASE);
+        advance(p, &p->oldest);
+        give_back_skipped(p);
     }
 }
 
@@ -111,6 +190,17 @@ static int send_error(int number)
     }
 }
 
+int pvmi_dp_port_put(struct pvmi_dp_port *p, const uint8_t *frame, size_t length)
+{
+    return send(p->fd, frame, length, MSG_DONTWAIT) < 0 ? send_error(errno) : 0;
+}
+
+int pvmi_dp_port_gather(struct pvmi_dp_port *p, const struct iovec *pieces, unsigned count)
+{
+    struct msghdr message = {.msg_iov = (struct iovec *)pieces, .msg_iovlen = count};
+    return sendmsg(p->fd, &message, MSG_DONTWAIT) < 0 ? send_error(errno) : 0;
+}
+
 int pvmi_dp_port_send(struct pvmi_dp_port *p, const struct pvmi_dp_message *m, const uint8_t hardware[6],
                       const struct iovec *pieces, unsigned count)
 {
@@ -120,8 +210,7 @@ int pvmi_dp_port_send(struct pvmi_dp_port *p, const struct pvmi_dp_message *m, c
         return PVMI_ELIMIT;
     pvmi_dp_message_encode(m, p->ethertype, hardware, p->interface.hardware, headers);
     memcpy(all + 1, pieces, count * sizeof *pieces);
-    struct msghdr message = {.msg_iov = all, .msg_iovlen = 1 + count};
-    return sendmsg(p->fd, &message, MSG_DONTWAIT) < 0 ? send_error(errno) : 0;
+    return pvmi_dp_port_gather(p, all, 1 + count);
 }
 
 unsigned pvmi_dp_port_dropped(struct pvmi_dp_port *p)

@@ -5,10 +5,17 @@
 #ifndef PVMI_DP_PORT_H
 #define PVMI_DP_PORT_H
 
+#include <stdbool.h>
 #include <sys/uio.h>
 #include "socket.h"
 
 #define PVMI_DP_FRAMES_MAX 65536 /* slots of a ring */
+
+/* A place in the ring, moved from slot to slot. */
+struct pvmi_dp_cursor {
+    uint8_t *slot;
+    unsigned block, left; /* its block, and the slots from here to the end of that */
+};
 
 struct pvmi_dp_port {
     int fd;
@@ -19,7 +26,9 @@ struct pvmi_dp_port {
     size_t ring_bytes;
     unsigned frames, frame_bytes; /* slots, and the size of each */
     unsigned per_block, block_bytes;
-    unsigned next, held; /* slot to be read next; slots that were read and not given back */
+    struct pvmi_dp_cursor next, oldest; /* slot to be read next; the oldest that was read and not given back */
+    uint8_t *last;                      /* slot that was read last */
+    unsigned held;                      /* slots from oldest to next */
 };
 
 /*
@@ -43,7 +52,17 @@ static inline int pvmi_dp_port_room(const struct pvmi_dp_port *p)
  */
 const uint8_t *pvmi_dp_port_next(struct pvmi_dp_port *p, size_t *length);
 
-/* Gives back the oldest n frames that were read. */
+/* The frame that was read last is done with: it needs no give_back(). */
+void pvmi_dp_port_skip(struct pvmi_dp_port *p);
+
+/*
+ * Shows the frames that have come and were not read, without reading them; what take() says true to is done with, and
+ * next() will not give it.
+ */
+void pvmi_dp_port_peruse(struct pvmi_dp_port *p, bool (*take)(void *arg, const uint8_t *frame, size_t length),
+                         void *arg);
+
+/* Gives back the oldest n frames that were read and not skipped. */
 void pvmi_dp_port_give_back(struct pvmi_dp_port *p, unsigned n);
 
 /*
@@ -52,6 +71,13 @@ void pvmi_dp_port_give_back(struct pvmi_dp_port *p, unsigned n);
  */
 int pvmi_dp_port_send(struct pvmi_dp_port *p, const struct pvmi_dp_message *m, const uint8_t hardware[6],
                       const struct iovec *pieces, unsigned count);
+
+/* Sends a whole frame, or one in pieces, headers included. As above, without PVMI_ELIMIT. */
+int pvmi_dp_port_put(struct pvmi_dp_port *p, const uint8_t *frame, size_t length);
+int pvmi_dp_port_gather(struct pvmi_dp_port *p, const struct iovec *pieces, unsigned count);
+
+/* Gives the port a ring of `frames` slots. What was in the old one is lost. 0, PVMI_ENOMEM, PVMI_ESYSTEM. */
+int pvmi_dp_port_resize(struct pvmi_dp_port *p, unsigned frames);
 
 /* Frames that the kernel dropped since the last call because the ring was full. */
 unsigned pvmi_dp_port_dropped(struct pvmi_dp_port *p);

@@ -1,0 +1,144 @@
+/* open.c - dp_open(), dp_open_on(), dp_close(): an endpoint and its descriptor. */
+#include "open.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "../core/error.h"
+#include "endpoint.h"
+#include "node.h"
+#include "pool.h"
+#include "table.h"
+
+int pvmi_endpoint_fail(int code)
+{
+    static const struct {
+        int code, number;
+    } table[] = {{PVMI_EDENIED, EACCES},   {PVMI_ENOMEM, ENOMEM},       {PVMI_ELIMIT, EMFILE},
+                 {PVMI_ENOTFOUND, ENODEV}, {PVMI_EUNSUPPORTED, ENODEV}, {PVMI_EPARAM, ENODEV},
+                 {PVMI_EFORMAT, EPROTO},   {PVMI_EEXISTS, EADDRINUSE},  {PVMI_EDOWN, ENETDOWN}};
+    for (unsigned i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (table[i].code == code)
+            errno = table[i].number;
+    return -1;
+}
+
+/* An abstract name belongs to the network namespace, as a node's id does, and goes with its last holder. */
+static int open_door(struct pvmi_endpoint *e)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    int length = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "dp/%04x/%u/%u", e->port.ethertype,
+                          e->port.point.node, e->port.point.point);
+    e->door = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (e->door < 0)
+        return PVMI_ELIMIT;
+    socklen_t bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
+    if (bind(e->door, (struct sockaddr *)&name, bytes))
+        return errno == EADDRINUSE ? PVMI_EEXISTS : PVMI_ESYSTEM;
+    return 0;
+}
+
+static int open_port(struct pvmi_endpoint *e, const struct pvmi_node *n)
+{
+    int fd = pvmi_dp_socket_open(&n->interface, n->ethertype, e->port.point);
+    if (fd < 0)
+        return fd;
+    e->port.fd = fd;
+    return pvmi_pool_open(e, &n->interface, 0);
+}
+
+static int open_descriptor(struct pvmi_endpoint *e)
+{
+    e->fd = epoll_create1(EPOLL_CLOEXEC);
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+    if (e->fd < 0 || epoll_ctl(e->fd, EPOLL_CTL_ADD, e->port.fd, &event))
+        return PVMI_ELIMIT;
+    return 0;
+}
+
+static int start(struct pvmi_endpoint *e, const struct pvmi_node *n)
+{
+    int rc = open_door(e);
+    if (!rc)
+        rc = open_port(e, n);
+    if (!rc)
+        rc = open_descriptor(e);
+    return rc ? rc : pvmi_table_put(e);
+}
+
+static struct pvmi_endpoint *new_endpoint(const struct pvmi_node *n, int dpid)
+{
+    struct pvmi_endpoint *e = calloc(1, sizeof *e);
+    if (!e)
+        return NULL;
+    e->fd = e->door = e->port.fd = -1;
+    e->nart = n->nart;
+    e->port.ethertype = n->ethertype;
+    e->port.point = (struct pvmi_dp_point){n->id, (uint16_t)dpid};
+    return e;
+}
+
+int dp_open_on(const char *ifname, int dpid)
+{
+    struct pvmi_node n;
+    if (dpid < 1 || dpid > DP_DPID_MAX) {
+        errno = EINVAL;
+        return -1;
+    }
+    int rc = pvmi_node_find(ifname, &n);
+    if (rc)
+        return pvmi_endpoint_fail(rc);
+    struct pvmi_endpoint *e = new_endpoint(&n, dpid);
+    if (!e) {
+        pvmi_nart_close(n.nart);
+        return pvmi_endpoint_fail(PVMI_ENOMEM);
+    }
+    rc = start(e, &n);
+    if (!rc)
+        return e->fd;
+    pvmi_open_undo(e);
+    return pvmi_endpoint_fail(rc);
+}
+
+int dp_open(int dpid)
+{
+    return dp_open_on(NULL, dpid);
+}
+
+static void close_if_open(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+void pvmi_open_undo(struct pvmi_endpoint *e)
+{
+    close_if_open(e->fd);
+    pvmi_peer_free_all(e);
+    pvmi_pool_close(e);
+    close_if_open(e->door);
+    pvmi_nart_close(e->nart);
+    free(e);
+}
+
+void pvmi_open_abandon(const struct pvmi_endpoint *e)
+{
+    munmap(e->port.ring, e->port.ring_bytes);
+    close_if_open(e->fd);
+    close_if_open(e->port.fd);
+    close_if_open(e->door);
+}
+
+int dp_close(int fd)
+{
+    struct pvmi_endpoint *e = pvmi_table_take(fd);
+    if (!e)
+        return -1;
+    pvmi_open_undo(e);
+    return 0;
+}

@@ -1,0 +1,69 @@
+/* pool.c - dp_mmap(), dp_fsync(): the pool. */
+#include "pool.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "../core/error.h"
+
+#define POOL_BYTES (8u << 20) /* of a usual pool, about */
+
+static unsigned usual(const struct pvmi_dp_interface *interface)
+{
+    unsigned frames = POOL_BYTES / (unsigned)(interface->mtu + 100);
+    return frames < PVMI_ENDPOINT_FRAMES ? frames : PVMI_ENDPOINT_FRAMES;
+}
+
+int pvmi_pool_open(struct pvmi_endpoint *e, const struct pvmi_dp_interface *interface, unsigned messages)
+{
+    struct pvmi_dp_port *p = &e->port;
+    int rc = pvmi_dp_port_open(p, p->fd, interface, p->ethertype, p->point, messages ? messages : usual(interface));
+    if (rc)
+        return rc;
+    e->frame = calloc(1, PVMI_DP_HEADERS_BYTES + (size_t)pvmi_dp_port_room(p));
+    return e->frame ? 0 : PVMI_ENOMEM;
+}
+
+void pvmi_pool_close(struct pvmi_endpoint *e)
+{
+    if (e->port.fd >= 0)
+        pvmi_dp_port_close(&e->port);
+    free(e->frame);
+}
+
+int dp_mmap(int fd, dpmmap_t *tbp)
+{
+    struct pvmi_endpoint *e = pvmi_endpoint_of(fd);
+    if (!e)
+        return -1;
+    if (!tbp || tbp->messages > PVMI_DP_FRAMES_MAX) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (tbp->messages && tbp->messages != e->port.frames) {
+        int rc = e->held ? PVMI_EAGAIN : pvmi_dp_port_resize(&e->port, tbp->messages);
+        if (rc == PVMI_EAGAIN)
+            errno = EBUSY;
+        if (rc)
+            return pvmi_endpoint_fail(rc);
+    }
+    tbp->messages = e->port.frames;
+    tbp->message_bytes = (unsigned)pvmi_dp_port_room(&e->port);
+    tbp->bytes = e->port.ring_bytes;
+    tbp->address = e->port.ring;
+    return 0;
+}
+
+int dp_fsync(int fd, int n)
+{
+    struct pvmi_endpoint *e = pvmi_endpoint_of(fd);
+    if (!e)
+        return -1;
+    if (n < 0 || (unsigned)n > e->held) {
+        errno = EINVAL;
+        return -1;
+    }
+    pvmi_dp_port_give_back(&e->port, (unsigned)n);
+    e->held -= (unsigned)n;
+    return 0;
+}

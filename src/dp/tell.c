@@ -1,0 +1,85 @@
+/* tell.c - dp_mode(), dp_spin(), dp_address(), dp_stats(): what an endpoint is like. */
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include "endpoint.h"
+
+static int invalid(int number)
+{
+    errno = number;
+    return -1;
+}
+
+int dp_mode(int fd, int mode)
+{
+    struct pvmi_endpoint *e = pvmi_endpoint_of(fd);
+    if (!e)
+        return -1;
+    if (mode < DP_RAW || mode > DP_GO_BACK_N)
+        return invalid(EINVAL);
+    if (e->in_use && mode != e->mode)
+        return invalid(EBUSY);
+    e->mode = mode;
+    return 0;
+}
+
+/* Out of the epoll set, since waking that costs each frame a little. */
+int dp_spin(int fd, int on)
+{
+    struct pvmi_endpoint *e = pvmi_endpoint_of(fd);
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+    if (!e)
+        return -1;
+    if (e->spins == !!on)
+        return 0;
+    if (epoll_ctl(e->fd, on ? EPOLL_CTL_DEL : EPOLL_CTL_ADD, e->port.fd, &event))
+        return -1;
+    e->spins = on;
+    return 0;
+}
+
+int dp_address(int fd, dpaddress_t *address)
+{
+    struct pvmi_endpoint *e = pvmi_endpoint_of(fd);
+    if (!e)
+        return -1;
+    if (!address)
+        return invalid(EINVAL);
+    *address = (dpaddress_t){.nid = e->port.point.node,
+                             .dpid = e->port.point.point,
+                             .message_bytes = pvmi_dp_port_room(&e->port),
+                             .target_nid = e->target ? e->target->point.node : 0,
+                             .target_dpid = e->target ? e->target->point.point : 0,
+                             .mode = e->mode,
+                             .ethertype = e->port.ethertype};
+    memcpy(address->interface, e->port.interface.name, sizeof address->interface);
+    memcpy(address->hardware, e->port.interface.hardware, sizeof address->hardware);
+    return 0;
+}
+
+int dp_stats(int fd, dpstats_t *statistics)
+{
+    struct pvmi_endpoint *e = pvmi_endpoint_of(fd);
+    if (!e)
+        return -1;
+    if (!statistics)
+        return invalid(EINVAL);
+    e->counts.dropped += pvmi_dp_port_dropped(&e->port);
+    e->counts.peers = HASH_COUNT(e->peers);
+    *statistics = e->counts;
+    return 0;
+}
+
+int dp_work(int fd)
+{
+    if (!pvmi_endpoint_of(fd))
+        return -1;
+    errno = 0;
+    return -1;
+}
+
+int dp_flush(int fd, int ms)
+{
+    (void)ms;
+    return pvmi_endpoint_of(fd) ? 0 : -1;
+}
