@@ -45,7 +45,7 @@ static int open_door(struct pvmi_endpoint *e)
 
 static int open_port(struct pvmi_endpoint *e, const struct pvmi_node *n)
 {
-    int fd = pvmi_dp_socket_open(&n->interface, n->ethertype, e->port.point);
+    int fd = pvmi_dp_socket_open(&n->interface, n->ethertype, &e->port.point);
     if (fd < 0)
         return fd;
     e->port.fd = fd;
