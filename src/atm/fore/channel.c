@@ -1,0 +1,340 @@
+/* channel.c - see channel.h. */
+#include "channel.h"
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+#include "../../core/clock.h"
+#include "../../core/config.h"
+#include "../../core/error.h"
+#include "../../core/log.h"
+
+#define SEND_BUFFER_BYTES 65536 /* small, so that whoever sends faster than the network takes waits soon */
+
+static struct {
+    pthread_mutex_t lock;
+    int fd;    /* -1: not connected */
+    pid_t pid; /* whose connection it is */
+    struct pvmi_atm_message welcome;
+    int64_t scale;       /* times measured computing time; 0: only declared costs */
+    int64_t per_call_ns; /* declared for each call */
+    int64_t measured_ns; /* processor time of the process when it left the library last */
+    int64_t cost_ns;     /* computed and not told yet */
+    int64_t known_ns;    /* the time as of the last answer */
+    int64_t known_at_ns; /* of the monotonic clock: when that was */
+    bool stale;          /* what was told since may have taken time that we do not know */
+    uint32_t wait_number;
+    bool waiting, woken;
+    uint8_t bytes[PVMI_ATM_MESSAGE_BYTES];
+} channel = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
+
+static int errno_of(int rc)
+{
+    switch (rc) {
+    case 0:
+        return 0;
+    case PVMI_EAGAIN:
+        return EAGAIN;
+    case PVMI_EDOWN:
+        return ENETDOWN;
+    case PVMI_ENOMEM:
+        return ENOMEM;
+    default:
+        return EPROTO;
+    }
+}
+
+int *atm_errno_location(void)
+{
+    static _Thread_local int number;
+    return &number;
+}
+
+int pvmi_fore_fail(int error)
+{
+    *atm_errno_location() = error;
+    errno = error;
+    return -1;
+}
+
+/* ---- connecting ---- */
+
+static int socket_path(char path[PATH_MAX])
+{
+    const char *given = pvmi_config_text(PVMI_SETTING_ATM_SOCKET);
+    if (!*given)
+        return pvmi_config_daemon_file("atm-sim", path, PATH_MAX) ? ENAMETOOLONG : 0;
+    if (strlen(given) >= PATH_MAX)
+        return ENAMETOOLONG;
+    strcpy(path, given);
+    return 0;
+}
+
+/* A connected socket; -1 with errno. */
+static int dial(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    static const int bytes = SEND_BUFFER_BYTES;
+    if (strlen(path) >= sizeof address.sun_path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    strcpy(address.sun_path, path);
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+    if (!connect(fd, (struct sockaddr *)&address, sizeof address))
+        return fd;
+    int error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+/* A socket that somebody else listens on could read all that we send. */
+static bool is_ours(int fd)
+{
+    struct ucred who;
+    socklen_t size = sizeof who;
+    return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) && (who.uid == geteuid() || who.uid == 0);
+}
+
+static void forget(void)
+{
+    if (channel.fd >= 0)
+        close(channel.fd);
+    channel.fd = -1;
+    channel.waiting = channel.woken = channel.stale = false;
+    channel.cost_ns = 0;
+}
+
+/* 0 or an errno. */
+static int greet(void)
+{
+    struct pvmi_atm_message hello = {.type = PVMI_ATM_HELLO, .number = PVMI_ATM_MAGIC, .version = PVMI_ATM_VERSION};
+    snprintf(hello.host, sizeof hello.host, "%s", pvmi_config_text(PVMI_SETTING_ATM_HOST));
+    int rc = pvmi_atm_message_send(channel.fd, &hello, -1, true);
+    if (!rc)
+        rc = pvmi_atm_message_receive(channel.fd, channel.bytes, sizeof channel.bytes, &channel.welcome, NULL, true);
+    if (!rc && channel.welcome.type == PVMI_ATM_REPLY) {
+        if (channel.welcome.error == ENOENT)
+            pvmi_log_once(PVMI_LOG_ERROR, "PVM_ATM_HOST=%s: the network has no host of that name", hello.host);
+        return channel.welcome.error;
+    }
+    if (!rc && (channel.welcome.type != PVMI_ATM_WELCOME || channel.welcome.version != PVMI_ATM_VERSION))
+        rc = PVMI_EVERSION;
+    return errno_of(rc);
+}
+
+static int64_t processor_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void learn(int64_t now_ns)
+{
+    channel.known_ns = now_ns;
+    channel.known_at_ns = pvmi_clock_real_ns();
+    channel.stale = false;
+}
+
+static int join(void)
+{
+    char path[PATH_MAX];
+    int error = socket_path(path);
+    if (error)
+        return error;
+    channel.fd = dial(path);
+    if (channel.fd < 0) {
+        error = errno == ENOENT || errno == ECONNREFUSED ? ENETDOWN : errno;
+        pvmi_log_once(PVMI_LOG_ERROR,
+                      "no ATM network at %s (%s): start one (atm-sim serve --topology FILE), or set PVM_ATM_SOCKET", path,
+                      strerror(errno));
+        return error;
+    }
+    channel.pid = getpid();
+    error = is_ours(channel.fd) ? greet() : EACCES;
+    if (error) {
+        forget();
+        return error;
+    }
+    channel.scale = pvmi_config_integer(PVMI_SETTING_ATM_CPU);
+    channel.per_call_ns = pvmi_config_us(PVMI_SETTING_ATM_CALL_COST) * 1000;
+    channel.measured_ns = processor_ns();
+    learn(channel.welcome.time_ns);
+    return 0;
+}
+
+/* ---- calls ---- */
+
+const struct pvmi_atm_message *pvmi_fore_welcome(void)
+{
+    return &channel.welcome;
+}
+
+bool pvmi_fore_is_virtual(void)
+{
+    return channel.welcome.clock == ATM_CLOCK_VIRTUAL;
+}
+
+int pvmi_fore_enter(void)
+{
+    pthread_mutex_lock(&channel.lock);
+    if (channel.fd >= 0 && channel.pid != getpid())
+        forget(); /* the parent's */
+    int error = channel.fd < 0 ? join() : 0;
+    if (error) {
+        pthread_mutex_unlock(&channel.lock);
+        return pvmi_fore_fail(error);
+    }
+    if (pvmi_fore_is_virtual()) {
+        channel.cost_ns += channel.per_call_ns;
+        if (channel.scale)
+            channel.cost_ns += (processor_ns() - channel.measured_ns) * channel.scale;
+    }
+    return 0;
+}
+
+int pvmi_fore_leave(int rc, int error)
+{
+    if (channel.fd >= 0 && pvmi_fore_is_virtual() && channel.scale)
+        channel.measured_ns = processor_ns();
+    pthread_mutex_unlock(&channel.lock);
+    return error ? pvmi_fore_fail(error) : rc;
+}
+
+void pvmi_fore_charge(int64_t ns)
+{
+    if (pvmi_fore_is_virtual())
+        channel.cost_ns += ns;
+}
+
+/* ---- messages ---- */
+
+/* 0 or an errno; the connection is over when it fails. */
+static int settle(int rc)
+{
+    if (rc)
+        forget();
+    return errno_of(rc);
+}
+
+int pvmi_fore_tell(struct pvmi_atm_message *m)
+{
+    if (m->type != PVMI_ATM_RESUME) { /* which has no room for it */
+        m->cost_ns = channel.cost_ns;
+        channel.cost_ns = 0;
+    }
+    channel.stale = true;
+    return settle(pvmi_atm_message_send(channel.fd, m, -1, true));
+}
+
+/* A WAKE; one of an earlier wait has crossed with our end of it. */
+static void take_wake(const struct pvmi_atm_message *m)
+{
+    if (!channel.waiting || m->number != channel.wait_number)
+        return;
+    channel.woken = true;
+    learn(m->time_ns);
+}
+
+/* The next message; 0, an errno, EAGAIN: there is none. */
+static int hear(struct pvmi_atm_message *m, int *fd, bool wait)
+{
+    int rc = pvmi_atm_message_receive(channel.fd, channel.bytes, sizeof channel.bytes, m, fd, wait);
+    return rc == PVMI_EAGAIN ? EAGAIN : settle(rc);
+}
+
+int pvmi_fore_ask(struct pvmi_atm_message *m, struct pvmi_atm_message *reply, int *fd)
+{
+    int error = pvmi_fore_tell(m);
+    reply->type = PVMI_ATM_NONE;
+    while (!error && reply->type != PVMI_ATM_REPLY) {
+        error = hear(reply, fd, true);
+        if (!error && reply->type == PVMI_ATM_WAKE)
+            take_wake(reply);
+    }
+    if (error)
+        return error;
+    learn(reply->time_ns);
+    return reply->error;
+}
+
+/* ---- time ---- */
+
+int pvmi_fore_now(int64_t *now_ns)
+{
+    struct pvmi_atm_message ask = {.type = PVMI_ATM_TIME}, reply;
+    int error = pvmi_fore_is_virtual() && channel.stale ? pvmi_fore_ask(&ask, &reply, NULL) : 0;
+    int64_t since_ns = pvmi_fore_is_virtual() ? channel.cost_ns : pvmi_clock_real_ns() - channel.known_at_ns;
+    *now_ns = channel.known_ns + since_ns;
+    return error;
+}
+
+/* ---- waiting ---- */
+
+/* What has come without being asked for. */
+static int hear_wakes(void)
+{
+    struct pvmi_atm_message m;
+    int error;
+    while (!(error = hear(&m, NULL, false)))
+        if (m.type == PVMI_ATM_WAKE)
+            take_wake(&m);
+    return error == EAGAIN ? 0 : error;
+}
+
+int pvmi_fore_wait_begin(int64_t until_ns)
+{
+    if (!pvmi_fore_is_virtual())
+        return 0;
+    int error = hear_wakes();
+    if (error)
+        return error;
+    struct pvmi_atm_message m = {
+        .type = PVMI_ATM_WAIT, .number = ++channel.wait_number, .time_ns = until_ns < 0 ? PVMI_ATM_NEVER : until_ns};
+    channel.waiting = true;
+    channel.woken = false;
+    return pvmi_fore_tell(&m);
+}
+
+int pvmi_fore_wait_end(void)
+{
+    if (!channel.waiting)
+        return 0;
+    int error = channel.woken ? 0 : hear_wakes();
+    bool woken = channel.woken;
+    channel.waiting = false;
+    if (!error && !woken) {
+        struct pvmi_atm_message m = {.type = PVMI_ATM_RESUME, .number = channel.wait_number};
+        error = pvmi_fore_tell(&m);
+    }
+    return error ? 0 : woken;
+}
+
+int pvmi_fore_wait(int64_t until_ns)
+{
+    int error = pvmi_fore_wait_begin(until_ns);
+    while (!error && !channel.woken) {
+        struct pollfd fd = {.fd = channel.fd, .events = POLLIN};
+        pthread_mutex_unlock(&channel.lock);
+        poll(&fd, 1, -1);
+        pthread_mutex_lock(&channel.lock);
+        error = hear_wakes();
+    }
+    channel.waiting = false;
+    return error;
+}
+
+int pvmi_fore_descriptor(void)
+{
+    return channel.fd;
+}

@@ -1,0 +1,254 @@
+/* fore.c - the calls of fore_atm.h. Each asks the network process, which has the state; packets come by descriptors. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "../../core/error.h"
+#include "channel.h"
+#include "endpoint.h"
+
+#define DATA_HEAD_BYTES 9 /* of a DATA message, before the packet */
+
+void atm_error(const char *text)
+{
+    fprintf(stderr, "%s: %s\n", text, strerror(atm_errno));
+}
+
+/* Enters, and finds the endpoint of fd; NULL: failed, and left again. */
+static struct pvmi_fore_endpoint *enter_with(int fd)
+{
+    if (pvmi_fore_enter())
+        return NULL;
+    struct pvmi_fore_endpoint *e = pvmi_fore_endpoint_find(fd);
+    if (!e)
+        pvmi_fore_leave(-1, EBADF);
+    return e;
+}
+
+/* ---- opening and closing ---- */
+
+int atm_open(const char *device, int flags, Atm_info *info)
+{
+    (void)device;
+    if (pvmi_fore_enter())
+        return -1;
+    struct pvmi_atm_message ask = {.type = PVMI_ATM_OPEN}, reply;
+    int fd = -1, error = pvmi_fore_ask(&ask, &reply, &fd);
+    if (!error && fd < 0)
+        error = EMFILE; /* the descriptor was lost on its way: we have none left */
+    if (!error && flags & O_NONBLOCK && fcntl(fd, F_SETFL, O_NONBLOCK))
+        error = errno;
+    if (!error && !pvmi_fore_endpoint_new(fd, reply.endpoint))
+        error = ENOMEM;
+    if (error && fd >= 0)
+        close(fd);
+    if (!error && info)
+        info->mtu = (int)pvmi_fore_welcome()->mtu;
+    return pvmi_fore_leave(fd, error);
+}
+
+int atm_close(int fd)
+{
+    struct pvmi_fore_endpoint *e = enter_with(fd);
+    if (!e)
+        return -1;
+    struct pvmi_atm_message tell = {.type = PVMI_ATM_CLOSE, .endpoint = e->number};
+    pvmi_fore_endpoint_free(e);
+    return pvmi_fore_leave(0, pvmi_fore_tell(&tell));
+}
+
+int atm_bind(int fd, Atm_sap asap, Atm_sap *asap_ret, int qlen)
+{
+    struct pvmi_fore_endpoint *e = enter_with(fd);
+    if (!e)
+        return -1;
+    if (e->bound || qlen < 0)
+        return pvmi_fore_leave(-1, EINVAL);
+    struct pvmi_atm_message reply, ask = {.type = PVMI_ATM_BIND, .endpoint = e->number, .number = (uint32_t)qlen};
+    ask.address.asap = asap;
+    int error = pvmi_fore_ask(&ask, &reply, NULL);
+    e->bound = !error;
+    if (!error && asap_ret)
+        *asap_ret = reply.address.asap;
+    return pvmi_fore_leave(0, error);
+}
+
+int atm_gethostbyname(const char *hostname, Atm_address *dest)
+{
+    struct pvmi_atm_message reply, ask = {.type = PVMI_ATM_RESOLVE};
+    if (!hostname || strlen(hostname) >= sizeof ask.host)
+        return pvmi_fore_fail(ENOENT);
+    if (pvmi_fore_enter())
+        return -1;
+    strcpy(ask.host, hostname);
+    int error = pvmi_fore_ask(&ask, &reply, NULL);
+    if (!error)
+        *dest = reply.address.nsap;
+    return pvmi_fore_leave(0, error);
+}
+
+/* ---- receiving ---- */
+
+/* With the real clock the descriptor does as any other, and other threads may call meanwhile. */
+static ssize_t record_in_real_time(int fd, struct msghdr *msg)
+{
+    pvmi_fore_leave(0, 0);
+    ssize_t n = recvmsg(fd, msg, 0);
+    return n < 0 ? pvmi_fore_fail(errno) : n;
+}
+
+/* In virtual time what is due by now has not come before we have waited, be it for no time. */
+static ssize_t record_in_virtual_time(int fd, struct msghdr *msg)
+{
+    bool blocks = !(fcntl(fd, F_GETFL) & O_NONBLOCK), waited = false;
+    int error = 0;
+    ssize_t n;
+    while (!error && (n = recvmsg(fd, msg, MSG_DONTWAIT)) < 0) {
+        error = errno == EAGAIN && (blocks || !waited) ? pvmi_fore_wait(blocks ? -1 : 0) : errno;
+        waited = true;
+    }
+    return pvmi_fore_leave(error ? -1 : (int)n, error);
+}
+
+/* The next record of a descriptor, waited for if fd is so. Leaves the library. Bytes or -1. */
+static ssize_t next_record(int fd, struct msghdr *msg)
+{
+    return pvmi_fore_is_virtual() ? record_in_virtual_time(fd, msg) : record_in_real_time(fd, msg);
+}
+
+int atm_recv(int fd, char *buf, int len)
+{
+    struct pvmi_fore_endpoint *e = enter_with(fd);
+    if (!e)
+        return -1;
+    if (len < 0 || !e->connected || !e->receives)
+        return pvmi_fore_leave(-1, len < 0 ? EINVAL : e->connected ? EOPNOTSUPP : ENOTCONN);
+    uint8_t head[DATA_HEAD_BYTES];
+    struct iovec pieces[] = {{head, sizeof head}, {buf, (size_t)len}};
+    struct msghdr msg = {.msg_iov = pieces, .msg_iovlen = 2};
+    ssize_t n = next_record(fd, &msg);
+    if (n <= 0)
+        return (int)n;
+    if (n < DATA_HEAD_BYTES || head[0] != PVMI_ATM_DATA)
+        return pvmi_fore_fail(EPROTO);
+    return (int)n - DATA_HEAD_BYTES;
+}
+
+int atm_listen(int fd, int *conn_id, Atm_endpoint *calling, Atm_qos *qos, Aal_type *aal)
+{
+    struct pvmi_fore_endpoint *e = enter_with(fd);
+    if (!e)
+        return -1;
+    if (!e->bound || e->connected)
+        return pvmi_fore_leave(-1, EINVAL);
+    uint8_t bytes[PVMI_ATM_HEAD_MAX];
+    struct iovec piece = {bytes, sizeof bytes};
+    struct msghdr msg = {.msg_iov = &piece, .msg_iovlen = 1};
+    struct pvmi_atm_message caller;
+    ssize_t n = next_record(fd, &msg);
+    if (n <= 0)
+        return n ? -1 : pvmi_fore_fail(ENETDOWN);
+    if (pvmi_atm_message_decode(bytes, (size_t)n, &caller) || caller.type != PVMI_ATM_CALLER)
+        return pvmi_fore_fail(EPROTO);
+    if (conn_id)
+        *conn_id = (int)caller.number;
+    if (calling)
+        *calling = caller.address;
+    if (qos)
+        *qos = caller.qos;
+    if (aal)
+        *aal = caller.aal;
+    return 0;
+}
+
+/* ---- connecting ---- */
+
+static bool is_aal(Aal_type aal)
+{
+    return aal >= aal_type_3 && aal <= aal_type_5;
+}
+
+static bool is_range(const Atm_range *r)
+{
+    return r->minimum <= r->target;
+}
+
+static bool is_qos(const Atm_qos *qos)
+{
+    return is_range(&qos->peak_bandwidth) && is_range(&qos->mean_bandwidth) && is_range(&qos->mean_burst);
+}
+
+int atm_connect(int fd, Atm_endpoint *dest, Atm_qos *qos, Atm_qos_sel *sel, Aal_type aal, Atm_dataflow dataflow)
+{
+    struct pvmi_fore_endpoint *e = enter_with(fd);
+    if (!e)
+        return -1;
+    bool again = e->connected && e->dataflow == multicast && e->sends && dataflow == multicast;
+    if (!dest || !e->bound || !is_aal(aal) || dataflow > multicast || (qos && !is_qos(qos)))
+        return pvmi_fore_leave(-1, EINVAL);
+    if (e->connected && !again)
+        return pvmi_fore_leave(-1, EISCONN);
+    struct pvmi_atm_message reply, ask = {.type = PVMI_ATM_CONNECT, .endpoint = e->number, .address = *dest};
+    ask.aal = aal;
+    ask.dataflow = dataflow;
+    if (qos)
+        ask.qos = *qos;
+    int error = pvmi_fore_ask(&ask, &reply, NULL);
+    if (!error)
+        pvmi_fore_endpoint_connected(e, dataflow, true);
+    if (!error && sel)
+        *sel = (Atm_qos_sel){.peak_bandwidth = reply.qos.peak_bandwidth.target,
+                             .mean_bandwidth = reply.qos.mean_bandwidth.target,
+                             .mean_burst = reply.qos.mean_burst.target};
+    return pvmi_fore_leave(0, error);
+}
+
+int atm_accept(int fd, int fdnew, int conn_id, Atm_qos *qos, Atm_dataflow dataflow)
+{
+    struct pvmi_fore_endpoint *e = enter_with(fd);
+    if (!e)
+        return -1;
+    struct pvmi_fore_endpoint *fresh = pvmi_fore_endpoint_find(fdnew);
+    if (!fresh || fresh == e || dataflow > multicast || (qos && !is_qos(qos)))
+        return pvmi_fore_leave(-1, fresh ? EINVAL : EBADF);
+    if (fresh->connected)
+        return pvmi_fore_leave(-1, EISCONN);
+    struct pvmi_atm_message reply, ask = {.type = PVMI_ATM_ACCEPT, .endpoint = e->number, .other = fresh->number};
+    ask.number = (uint32_t)conn_id;
+    ask.dataflow = dataflow;
+    if (qos)
+        ask.qos = *qos;
+    int error = pvmi_fore_ask(&ask, &reply, NULL);
+    if (!error)
+        pvmi_fore_endpoint_connected(fresh, dataflow, false);
+    return pvmi_fore_leave(0, error);
+}
+
+int atm_reject(int fd, int conn_id)
+{
+    struct pvmi_fore_endpoint *e = enter_with(fd);
+    if (!e)
+        return -1;
+    struct pvmi_atm_message reply,
+        ask = {.type = PVMI_ATM_REJECT, .endpoint = e->number, .number = (uint32_t)conn_id};
+    return pvmi_fore_leave(0, pvmi_fore_ask(&ask, &reply, NULL));
+}
+
+/* ---- sending ---- */
+
+int atm_send(int fd, const char *buf, int len)
+{
+    struct pvmi_fore_endpoint *e = enter_with(fd);
+    if (!e)
+        return -1;
+    if (!e->connected || !e->sends)
+        return pvmi_fore_leave(-1, e->connected ? EOPNOTSUPP : ENOTCONN);
+    if (len <= 0 || (uint32_t)len > pvmi_fore_welcome()->mtu)
+        return pvmi_fore_leave(-1, len <= 0 ? EINVAL : EMSGSIZE);
+    struct pvmi_atm_message tell = {.type = PVMI_ATM_SEND, .endpoint = e->number};
+    tell.data = (const uint8_t *)buf;
+    tell.length = (uint32_t)len;
+    return pvmi_fore_leave(len, pvmi_fore_tell(&tell));
+}

@@ -1,0 +1,259 @@
+/* message.c - see message.h. */
+#include "message.h"
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "../../core/buf.h"
+#include "../../core/error.h"
+
+static const char *const fields_of[PVMI_ATM_MESSAGE_TYPES] = {
+#define X(name, fields) [PVMI_ATM_##name] = fields,
+    PVMI_ATM_MESSAGES(X)
+#undef X
+};
+
+/* ---- fields ---- */
+
+/* An integer that is one of the message's own members. NULL: the field is not so simple. */
+static uint32_t *word_of(struct pvmi_atm_message *m, char field)
+{
+    switch (field) {
+    case 'e':
+        return &m->endpoint;
+    case 'o':
+        return &m->other;
+    case 'n':
+        return &m->number;
+    case 'v':
+        return &m->version;
+    case 's':
+        return &m->clock;
+    case 'm':
+        return &m->mtu;
+    case 'p':
+        return &m->process;
+    default:
+        return NULL;
+    }
+}
+
+static uint64_t *long_of(struct pvmi_atm_message *m, char field)
+{
+    switch (field) {
+    case 'c':
+        return (uint64_t *)&m->cost_ns;
+    case 't':
+        return (uint64_t *)&m->time_ns;
+    case 'g':
+        return &m->given;
+    case 'k':
+        return &m->taken;
+    default:
+        return NULL;
+    }
+}
+
+static void put_qos(struct pvmi_buf *b, const Atm_qos *q)
+{
+    const Atm_range *all[] = {&q->peak_bandwidth, &q->mean_bandwidth, &q->mean_burst};
+    for (int i = 0; i < 3; i++) {
+        pvmi_buf_put_u32(b, all[i]->target);
+        pvmi_buf_put_u32(b, all[i]->minimum);
+    }
+}
+
+static void get_qos(struct pvmi_buf *b, Atm_qos *q)
+{
+    Atm_range *all[] = {&q->peak_bandwidth, &q->mean_bandwidth, &q->mean_burst};
+    for (int i = 0; i < 3; i++) {
+        all[i]->target = pvmi_buf_get_u32(b);
+        all[i]->minimum = pvmi_buf_get_u32(b);
+        if (all[i]->minimum > all[i]->target)
+            b->error = b->error ? b->error : PVMI_EFORMAT;
+    }
+}
+
+static void put_field(struct pvmi_buf *b, struct pvmi_atm_message *m, char field)
+{
+    if (word_of(m, field))
+        pvmi_buf_put_u32(b, *word_of(m, field));
+    else if (long_of(m, field))
+        pvmi_buf_put_u64(b, *long_of(m, field));
+    else if (field == 'a') {
+        pvmi_buf_put_u32(b, m->address.asap);
+        pvmi_buf_put_bytes(b, m->address.nsap.addr, sizeof m->address.nsap.addr);
+    } else if (field == 'q')
+        put_qos(b, &m->qos);
+    else if (field == 'l')
+        pvmi_buf_put_u8(b, (uint8_t)m->aal);
+    else if (field == 'f')
+        pvmi_buf_put_u8(b, (uint8_t)m->dataflow);
+    else if (field == 'r')
+        pvmi_buf_put_i32(b, m->error);
+    else if (field == 'h')
+        pvmi_buf_put_string(b, m->host);
+}
+
+static bool is_aal(uint8_t value)
+{
+    return value >= aal_type_3 && value <= aal_type_5;
+}
+
+static void get_kinds(struct pvmi_buf *b, struct pvmi_atm_message *m, char field)
+{
+    uint8_t value = pvmi_buf_get_u8(b);
+    bool good = field == 'l' ? is_aal(value) : value <= multicast;
+    if (!good && !b->error)
+        b->error = PVMI_EFORMAT;
+    if (field == 'l')
+        m->aal = (Aal_type)value;
+    else
+        m->dataflow = (Atm_dataflow)value;
+}
+
+static void get_address(struct pvmi_buf *b, Atm_endpoint *address)
+{
+    address->asap = pvmi_buf_get_u32(b);
+    const uint8_t *nsap = pvmi_buf_get_bytes(b, sizeof address->nsap.addr);
+    if (nsap)
+        memcpy(address->nsap.addr, nsap, sizeof address->nsap.addr);
+}
+
+static void get_field(struct pvmi_buf *b, struct pvmi_atm_message *m, char field)
+{
+    if (word_of(m, field))
+        *word_of(m, field) = pvmi_buf_get_u32(b);
+    else if (long_of(m, field))
+        *long_of(m, field) = pvmi_buf_get_u64(b);
+    else if (field == 'a')
+        get_address(b, &m->address);
+    else if (field == 'q')
+        get_qos(b, &m->qos);
+    else if (field == 'l' || field == 'f')
+        get_kinds(b, m, field);
+    else if (field == 'r')
+        m->error = pvmi_buf_get_i32(b);
+    else if (field == 'h')
+        pvmi_buf_get_string_to(b, m->host, sizeof m->host);
+    else if (field == 'd') {
+        m->length = (uint32_t)pvmi_buf_left(b);
+        m->data = pvmi_buf_get_bytes(b, m->length);
+    }
+}
+
+/* ---- messages ---- */
+
+size_t pvmi_atm_message_encode(const struct pvmi_atm_message *m, uint8_t to[PVMI_ATM_HEAD_MAX])
+{
+    struct pvmi_atm_message copy = *m;
+    struct pvmi_buf b;
+    pvmi_buf_init(&b);
+    pvmi_buf_put_u8(&b, (uint8_t)m->type);
+    for (const char *field = fields_of[m->type]; *field; field++)
+        put_field(&b, &copy, *field);
+    size_t length = pvmi_buf_error(&b) ? 0 : b.length;
+    if (length)
+        memcpy(to, b.data, length);
+    pvmi_buf_free(&b);
+    return length;
+}
+
+int pvmi_atm_message_decode(const uint8_t *bytes, size_t length, struct pvmi_atm_message *m)
+{
+    struct pvmi_buf b;
+    pvmi_buf_view(&b, bytes, length);
+    *m = (struct pvmi_atm_message){.type = pvmi_buf_get_u8(&b)};
+    if (m->type == PVMI_ATM_NONE || m->type >= PVMI_ATM_MESSAGE_TYPES)
+        return PVMI_EFORMAT;
+    for (const char *field = fields_of[m->type]; *field; field++)
+        get_field(&b, m, *field);
+    if (m->cost_ns < 0 || m->time_ns < 0)
+        return PVMI_EFORMAT;
+    return pvmi_buf_end(&b);
+}
+
+/* ---- sockets ---- */
+
+union rights {
+    char bytes[CMSG_SPACE(sizeof(int))];
+    struct cmsghdr aligned;
+};
+
+static void attach(struct msghdr *msg, union rights *rights, int fd)
+{
+    msg->msg_control = rights->bytes;
+    msg->msg_controllen = sizeof rights->bytes;
+    struct cmsghdr *c = CMSG_FIRSTHDR(msg);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof fd);
+    memcpy(CMSG_DATA(c), &fd, sizeof fd);
+}
+
+static int system_error(void)
+{
+    if (errno == EAGAIN || errno == ENOBUFS)
+        return PVMI_EAGAIN;
+    return errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN ? PVMI_EDOWN : PVMI_ESYSTEM;
+}
+
+int pvmi_atm_message_send(int socket, const struct pvmi_atm_message *m, int fd, int wait)
+{
+    uint8_t head[PVMI_ATM_HEAD_MAX];
+    union rights rights = {{0}};
+    struct iovec pieces[] = {{head, pvmi_atm_message_encode(m, head)}, {(void *)m->data, m->data ? m->length : 0}};
+    struct msghdr msg = {.msg_iov = pieces, .msg_iovlen = 2};
+    if (!pieces[0].iov_len)
+        return PVMI_ENOMEM;
+    if (fd >= 0)
+        attach(&msg, &rights, fd);
+    ssize_t n;
+    do
+        n = sendmsg(socket, &msg, MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT));
+    while (n < 0 && errno == EINTR);
+    return n < 0 ? system_error() : 0;
+}
+
+/* The first descriptor of a record; others are closed. */
+static int detach(struct msghdr *msg)
+{
+    int first = -1;
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+            continue;
+        for (size_t at = 0; CMSG_LEN(at + sizeof(int)) <= c->cmsg_len; at += sizeof(int)) {
+            int fd;
+            memcpy(&fd, CMSG_DATA(c) + at, sizeof fd);
+            if (first < 0)
+                first = fd;
+            else
+                close(fd);
+        }
+    }
+    return first;
+}
+
+int pvmi_atm_message_receive(int socket, uint8_t *bytes, size_t size, struct pvmi_atm_message *m, int *fd, int wait)
+{
+    union rights rights = {{0}};
+    struct iovec piece = {bytes, size};
+    struct msghdr msg = {.msg_iov = &piece,
+                         .msg_iovlen = 1,
+                         .msg_control = rights.bytes,
+                         .msg_controllen = sizeof rights.bytes};
+    ssize_t n;
+    do
+        n = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));
+    while (n < 0 && errno == EINTR);
+    if (n <= 0)
+        return n ? system_error() : PVMI_EDOWN;
+    int came = detach(&msg);
+    int rc = msg.msg_flags & MSG_TRUNC ? PVMI_ELIMIT : pvmi_atm_message_decode(bytes, (size_t)n, m);
+    if (fd)
+        *fd = came;
+    else if (came >= 0)
+        close(came);
+    return rc;
+}

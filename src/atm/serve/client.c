@@ -1,0 +1,505 @@
+/* client.c - see client.h. */
+#include "client.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <utlist.h>
+#include "../../core/error.h"
+#include "../../core/log.h"
+#include "local.h"
+
+#define OBSERVER "-" /* host of those that only tell: daemons */
+
+struct pvma_client *pvma_clients;
+
+static uint8_t incoming[PVMI_ATM_MESSAGE_BYTES];
+
+static pvma_ps now(void)
+{
+    return pvma_sim_now(pvma_serving.sim);
+}
+
+static void go(struct pvma_client *c);
+
+/* ---- who computes ---- */
+
+static unsigned runners;
+
+static bool runs(const struct pvma_client *c)
+{
+    return c->host && c->fd >= 0 && !c->quiet;
+}
+
+static void set_quiet(struct pvma_client *c, bool quiet)
+{
+    runners -= runs(c);
+    c->quiet = quiet;
+    runners += runs(c);
+}
+
+bool pvma_client_any_runs(void)
+{
+    return runners;
+}
+
+/* ---- coming and going ---- */
+
+static void free_commands(struct pvma_client *c)
+{
+    while (c->commands) {
+        struct pvma_command *next = c->commands->next;
+        free(c->commands);
+        c->commands = next;
+    }
+    c->tail = &c->commands;
+}
+
+static void client_free(struct pvma_client *c)
+{
+    while (c->endpoints)
+        pvma_endpoint_close(c->endpoints);
+    pvma_sim_cancel(pvma_serving.sim, &c->turn);
+    free_commands(c);
+    if (c->fd >= 0)
+        close(c->fd);
+    DL_DELETE(pvma_clients, c);
+    free(c);
+}
+
+void pvma_client_free_all(void)
+{
+    while (pvma_clients)
+        client_free(pvma_clients);
+    pvma_endpoint_free_closing();
+}
+
+unsigned pvma_client_count(void)
+{
+    const struct pvma_client *c;
+    unsigned count = 0;
+    DL_FOREACH (pvma_clients, c)
+        count += c->host && c->fd >= 0;
+    return count;
+}
+
+/* ---- answers ---- */
+
+/* A program that does not read its answers is not worth waiting for. */
+static void answer(struct pvma_client *c, const struct pvmi_atm_message *m, int fd)
+{
+    set_quiet(c, false);
+    if (c->fd >= 0 && pvmi_atm_message_send(c->fd, m, fd, false) == PVMI_EAGAIN)
+        shutdown(c->fd, SHUT_RDWR);
+}
+
+static void reply(struct pvma_client *c, int error, struct pvmi_atm_message *m, int fd)
+{
+    m->type = PVMI_ATM_REPLY;
+    m->error = error;
+    m->time_ns = pvma_serve_ns(c->clock);
+    answer(c, m, fd);
+}
+
+/* ---- commands ---- */
+
+/* NULL: it has none of that number. */
+static struct pvma_endpoint *endpoint_of(struct pvma_client *c, uint32_t number)
+{
+    struct pvma_endpoint *e;
+    DL_FOREACH (c->endpoints, e)
+        if (e->number == number)
+            return e;
+    return NULL;
+}
+
+static bool do_open(struct pvma_client *c, struct pvmi_atm_message *m)
+{
+    struct pvma_endpoint *e;
+    int fd = -1, error = pvma_endpoint_open(c, &fd, &e);
+    if (!error)
+        m->endpoint = e->number;
+    reply(c, error, m, fd);
+    if (fd >= 0)
+        close(fd);
+    return true;
+}
+
+static bool do_bind(struct pvma_client *c, struct pvmi_atm_message *m)
+{
+    struct pvma_endpoint *e = endpoint_of(c, m->endpoint);
+    int error = e ? pvma_endpoint_bind(e, m->address.asap, m->number) : EBADF;
+    if (!error)
+        m->address = (Atm_endpoint){e->asap, pvma_endpoint_nsap(c->host)};
+    reply(c, error, m, -1);
+    return true;
+}
+
+static bool do_connect(struct pvma_client *c, struct pvmi_atm_message *m)
+{
+    struct pvma_endpoint *e = endpoint_of(c, m->endpoint);
+    int error = e ? pvma_endpoint_connect(e, m) : EBADF;
+    if (error)
+        reply(c, error, m, -1);
+    return error;
+}
+
+static bool do_accept(struct pvma_client *c, struct pvmi_atm_message *m)
+{
+    struct pvma_endpoint *e = endpoint_of(c, m->endpoint), *fresh = endpoint_of(c, m->other);
+    reply(c, e && fresh ? pvma_endpoint_accept(e, fresh, m) : EBADF, m, -1);
+    return true;
+}
+
+static bool do_reject(struct pvma_client *c, struct pvmi_atm_message *m)
+{
+    struct pvma_endpoint *e = endpoint_of(c, m->endpoint);
+    reply(c, e ? pvma_endpoint_reject(e, m->number) : EBADF, m, -1);
+    return true;
+}
+
+static bool do_send(struct pvma_client *c, struct pvmi_atm_message *m)
+{
+    struct pvma_endpoint *e = endpoint_of(c, m->endpoint);
+    int rc = e ? pvma_endpoint_send(e, m->data, m->length) : PVMI_EDOWN;
+    return rc && rc != PVMI_EAGAIN; /* what cannot be sent is lost */
+}
+
+static bool do_close(struct pvma_client *c, struct pvmi_atm_message *m)
+{
+    struct pvma_endpoint *e = endpoint_of(c, m->endpoint);
+    if (e)
+        pvma_endpoint_close(e);
+    return true;
+}
+
+static bool do_resolve(struct pvma_client *c, struct pvmi_atm_message *m)
+{
+    struct pvma_host *host = pvma_net_host(pvma_serving.net, m->host);
+    if (host)
+        m->address.nsap = pvma_endpoint_nsap(host);
+    reply(c, host ? 0 : ENOENT, m, -1);
+    return true;
+}
+
+static bool do_time(struct pvma_client *c, struct pvmi_atm_message *m)
+{
+    reply(c, 0, m, -1);
+    return true;
+}
+
+/* The time in picoseconds; one that does not fit is never. */
+static pvma_ps time_of(int64_t ns)
+{
+    return ns < PVMA_NEVER / PVMA_NS ? ns * PVMA_NS : PVMA_NEVER;
+}
+
+/* Even a wait that is over at once is over behind all else of this instant. */
+static bool do_wait(struct pvma_client *c, struct pvmi_atm_message *m)
+{
+    pvma_ps until = time_of(m->time_ns);
+    c->waiting = true;
+    c->wait_number = m->number;
+    if (until < c->clock || c->news)
+        until = c->clock;
+    if (until != PVMA_NEVER)
+        pvma_sim_at(pvma_serving.sim, &c->turn, until);
+    return true;
+}
+
+/* The program's connection ended: what it sent before has gone. */
+static bool do_leave(struct pvma_client *c, struct pvmi_atm_message *m)
+{
+    (void)m;
+    client_free(c);
+    return false;
+}
+
+/* Each says whether it is over; if not, pvma_client_done() or pvma_client_again() follows. */
+static bool (*const doing[PVMI_ATM_MESSAGE_TYPES])(struct pvma_client *c, struct pvmi_atm_message *m) = {
+    [PVMI_ATM_NONE] = do_leave,       [PVMI_ATM_OPEN] = do_open,     [PVMI_ATM_BIND] = do_bind,
+    [PVMI_ATM_CONNECT] = do_connect,  [PVMI_ATM_ACCEPT] = do_accept, [PVMI_ATM_REJECT] = do_reject,
+    [PVMI_ATM_SEND] = do_send,        [PVMI_ATM_CLOSE] = do_close,   [PVMI_ATM_RESOLVE] = do_resolve,
+    [PVMI_ATM_TIME] = do_time,        [PVMI_ATM_WAIT] = do_wait,
+};
+
+/* ---- their order ---- */
+
+static void pop(struct pvma_client *c)
+{
+    struct pvma_command *first = c->commands;
+    c->commands = first->next;
+    if (!c->commands)
+        c->tail = &c->commands;
+    c->counted = false;
+    free(first);
+}
+
+/* The program's time reaches that at which it gives the first command. False: not yet. */
+static bool reach_first(struct pvma_client *c)
+{
+    if (!c->counted && pvma_serving.is_virtual)
+        c->clock += time_of(c->commands->message.cost_ns);
+    c->counted = true;
+    if (c->clock <= now()) {
+        c->clock = now();
+        return true;
+    }
+    pvma_sim_at(pvma_serving.sim, &c->turn, c->clock);
+    return false;
+}
+
+/*
+ * With the real clock what follows a packet that the driver has not taken stays in the socket, which makes a fast
+ * sender wait. In virtual time the program's clock does that.
+ */
+static void listen_or_not(struct pvma_client *c)
+{
+    bool deaf = !pvma_serving.is_virtual && c->busy && c->commands->message.type == PVMI_ATM_SEND;
+    if (deaf == c->deaf || c->fd < 0)
+        return;
+    c->deaf = deaf;
+    if (deaf)
+        pvma_serve_unwatch(c->fd);
+    else
+        pvma_serve_watch(c->fd, &c->watch);
+}
+
+static void go(struct pvma_client *c)
+{
+    while (c->commands && !c->busy && !c->waiting && reach_first(c)) {
+        struct pvma_command *first = c->commands;
+        bool leaves = first->message.type == PVMI_ATM_NONE;
+        c->busy = true;
+        bool over = doing[first->message.type](c, &first->message);
+        if (leaves)
+            return;
+        if (over) {
+            c->busy = false;
+            pop(c);
+        }
+    }
+    listen_or_not(c);
+}
+
+static void wake(struct pvma_client *c)
+{
+    struct pvmi_atm_message m = {.type = PVMI_ATM_WAKE, .number = c->wait_number};
+    c->waiting = c->news = false;
+    if (c->clock < now())
+        c->clock = now();
+    m.time_ns = pvma_serve_ns(c->clock);
+    answer(c, &m, -1);
+}
+
+static void turn(struct pvma_event *event)
+{
+    struct pvma_client *c = PVMA_OF(event, struct pvma_client, turn);
+    if (c->waiting)
+        wake(c);
+    go(c);
+}
+
+void pvma_client_done(struct pvma_client *c, int error, const struct pvmi_atm_message *with)
+{
+    if (!c || !c->busy)
+        return;
+    struct pvmi_atm_message m = with ? *with : (struct pvmi_atm_message){0};
+    if (c->clock < now())
+        c->clock = now();
+    bool asks = c->commands->message.type == PVMI_ATM_CONNECT;
+    c->busy = false;
+    pop(c);
+    if (asks)
+        reply(c, error, &m, -1);
+    go(c);
+}
+
+void pvma_client_again(struct pvma_client *c)
+{
+    c->busy = false;
+    go(c);
+}
+
+void pvma_client_tell(struct pvma_client *c)
+{
+    c->news = true;
+    if (c->waiting)
+        pvma_sim_at(pvma_serving.sim, &c->turn, c->clock > now() ? c->clock : now());
+}
+
+/* ---- what comes in ---- */
+
+static void put_command(struct pvma_client *c, const struct pvmi_atm_message *m)
+{
+    struct pvma_command *command = pvma_new(sizeof *command + m->length);
+    command->message = *m;
+    command->next = NULL;
+    if (m->length)
+        memcpy(command + 1, m->data, m->length);
+    command->message.data = (const uint8_t *)(command + 1);
+    *c->tail = command;
+    c->tail = &command->next;
+}
+
+/* The program does not wait any more: something else has woken it. */
+static void resume(struct pvma_client *c, uint32_t number)
+{
+    struct pvma_command **at = &c->commands;
+    while (*at && ((*at)->message.type != PVMI_ATM_WAIT || (*at)->message.number != number))
+        at = &(*at)->next;
+    if (*at) { /* its time has not come as far as to wait */
+        struct pvma_command *wait = *at;
+        *at = wait->next;
+        if (!*at)
+            c->tail = at;
+        c->clock += c->counted ? 0 : time_of(wait->message.cost_ns);
+        c->counted = c->counted && c->commands;
+        free(wait);
+    } else if (!c->waiting || c->wait_number != number) {
+        return; /* it has been woken: our message crossed with it */
+    }
+    pvma_sim_cancel(pvma_serving.sim, &c->turn);
+    c->waiting = false;
+    set_quiet(c, false);
+    if (c->clock < now())
+        c->clock = now();
+    go(c);
+}
+
+static bool is_question(enum pvmi_atm_message_type type)
+{
+    return type != PVMI_ATM_SEND && type != PVMI_ATM_CLOSE;
+}
+
+/* 0 or a PVMI_E code for what must not come. */
+static int take(struct pvma_client *c, const struct pvmi_atm_message *m)
+{
+    switch (m->type) {
+    case PVMI_ATM_RESUME:
+        resume(c, m->number);
+        return 0;
+    case PVMI_ATM_LOCAL:
+        pvma_local_count(c->pid, (pid_t)m->process, m->given, m->taken);
+        return 0;
+    case PVMI_ATM_EXPECT:
+        pvma_local_expect((pid_t)m->process);
+        return 0;
+    default:
+        break;
+    }
+    if (!c->host || m->type == PVMI_ATM_NONE || !doing[m->type] || c->quiet)
+        return PVMI_EFORMAT;
+    set_quiet(c, is_question(m->type));
+    put_command(c, m);
+    go(c);
+    return 0;
+}
+
+/* The host that has the fewest clients: programs that do not say where they are spread. */
+static struct pvma_host *any_host(void)
+{
+    struct pvma_host *best = NULL;
+    unsigned fewest = UINT32_MAX;
+    for (size_t i = 0; i < pvma_net_host_count(pvma_serving.net); i++) {
+        struct pvma_host *host = pvma_net_host_at(pvma_serving.net, i);
+        unsigned count = 0;
+        const struct pvma_client *c;
+        DL_FOREACH (pvma_clients, c)
+            count += c->host == host;
+        if (count < fewest) {
+            fewest = count;
+            best = host;
+        }
+    }
+    return best;
+}
+
+static int greet(struct pvma_client *c, const struct pvmi_atm_message *m)
+{
+    if (m->type != PVMI_ATM_HELLO || m->number != PVMI_ATM_MAGIC)
+        return PVMI_EFORMAT;
+    struct pvmi_atm_message w = {.type = PVMI_ATM_WELCOME, .version = PVMI_ATM_VERSION, .number = c->number};
+    if (m->version != PVMI_ATM_VERSION) {
+        reply(c, EPROTO, &w, -1);
+        return PVMI_EVERSION;
+    }
+    c->observer = !strcmp(m->host, OBSERVER);
+    struct pvma_host *host = c->observer || !m->host[0] ? any_host() : pvma_net_host(pvma_serving.net, m->host);
+    if (!host) {
+        reply(c, ENOENT, &w, -1);
+        return PVMI_ENOTFOUND;
+    }
+    if (!c->observer)
+        c->host = host;
+    runners += runs(c);
+    pvma_local_came(c->pid);
+    c->clock = now();
+    w.clock = pvma_serving.is_virtual ? ATM_CLOCK_VIRTUAL : ATM_CLOCK_REAL;
+    w.mtu = (uint32_t)pvma_host_profile(host)->cost[PVMA_COST_mtu];
+    w.address.nsap = pvma_endpoint_nsap(host);
+    w.time_ns = pvma_serve_ns(c->clock);
+    snprintf(w.host, sizeof w.host, "%s", pvma_host_name(host));
+    answer(c, &w, -1);
+    return 0;
+}
+
+/* The program has gone, or broken the rules. What it sent before still goes its way. */
+static void part(struct pvma_client *c)
+{
+    static const struct pvmi_atm_message leave = {.type = PVMI_ATM_NONE};
+    set_quiet(c, true);
+    close(c->fd);
+    c->fd = -1;
+    pvma_local_left(c->pid);
+    if (c->waiting)
+        pvma_sim_cancel(pvma_serving.sim, &c->turn);
+    c->waiting = false;
+    if (c->busy && c->commands->message.type == PVMI_ATM_CONNECT) { /* nobody waits for it any more */
+        c->busy = false;
+        pop(c);
+    }
+    put_command(c, &leave);
+    if (!c->host)
+        client_free(c);
+    else
+        go(c);
+}
+
+static void ready(struct pvma_watch *watch)
+{
+    struct pvma_client *c = (struct pvma_client *)watch;
+    struct pvmi_atm_message m;
+    int rc = 0;
+    while (!rc && !c->deaf) {
+        rc = pvmi_atm_message_receive(c->fd, incoming, sizeof incoming, &m, NULL, false);
+        if (!rc)
+            rc = c->host || c->observer ? take(c, &m) : greet(c, &m);
+    }
+    if (!rc || rc == PVMI_EAGAIN)
+        return;
+    if (rc != PVMI_EDOWN)
+        pvmi_log(PVMI_LOG_WARNING, "process %d sent what it must not (%s): its connection is closed", (int)c->pid,
+                 pvmi_error_text(rc));
+    part(c);
+}
+
+void pvma_client_take(int fd)
+{
+    static uint32_t last_number;
+    struct ucred who;
+    socklen_t size = sizeof who;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) || (who.uid != geteuid() && who.uid != 0)) {
+        pvmi_log(PVMI_LOG_WARNING, "refused a process of user %d", (int)who.uid);
+        close(fd);
+        return;
+    }
+    struct pvma_client *c = pvma_new(sizeof *c);
+    *c = (struct pvma_client){.watch = {ready}, .fd = fd, .pid = who.pid, .number = ++last_number};
+    c->tail = &c->commands;
+    pvma_event_init(&c->turn, PVMA_EVENT_USER, turn);
+    DL_APPEND(pvma_clients, c);
+    if (pvma_serve_watch(fd, &c->watch))
+        part(c);
+}

@@ -1,0 +1,498 @@
+/* endpoint.c - see endpoint.h. */
+#include "endpoint.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <utlist.h>
+#include "../../core/error.h"
+#include "../../core/log.h"
+#include "client.h"
+
+#define FREE_ASAP_FIRST   1024 /* of those that atm_bind() chooses */
+#define CALLERS_MAX       128
+#define READER_BYTES      (1 << 20) /* what a program may leave unread; the system may allow less */
+#define BITS_PER_CELL     PVMA_CELL_BITS
+
+static struct pvma_endpoint *closing; /* those whose packets still leave */
+
+static const struct pvma_vc_handler nobody;
+
+static void release(struct pvma_endpoint *e)
+{
+    if (e->vc)
+        pvma_vc_handle(e->vc, &nobody, NULL);
+    if (e->call)
+        pvma_call_release(e->call);
+    free(e);
+}
+
+/* ---- addresses ---- */
+
+Atm_address pvma_endpoint_nsap(const struct pvma_host *host)
+{
+    struct pvma_address a = pvma_host_address(host);
+    uint32_t words[2] = {htonl(a.switch_id), htonl(a.port)};
+    Atm_address nsap;
+    memcpy(nsap.addr, words, sizeof nsap.addr);
+    return nsap;
+}
+
+static Atm_address nsap_of(struct pvma_address a)
+{
+    uint32_t words[2] = {htonl(a.switch_id), htonl(a.port)};
+    Atm_address nsap;
+    memcpy(nsap.addr, words, sizeof nsap.addr);
+    return nsap;
+}
+
+static struct pvma_address address_of(const Atm_address *nsap)
+{
+    uint32_t words[2];
+    memcpy(words, nsap->addr, sizeof words);
+    return (struct pvma_address){.switch_id = ntohl(words[0]), .port = ntohl(words[1])};
+}
+
+/* ---- contracts ---- */
+
+static enum pvma_aal aal_of(Aal_type aal)
+{
+    return aal == aal_type_5 ? PVMA_AAL5 : PVMA_AAL34;
+}
+
+static int32_t cells_of(uint32_t kbit)
+{
+    int64_t cells = ((int64_t)kbit * 1000 + BITS_PER_CELL - 1) / BITS_PER_CELL;
+    return cells < INT32_MAX ? (int32_t)cells : INT32_MAX;
+}
+
+static struct pvma_bandwidth bandwidth_of(const Atm_qos *q, bool minimum)
+{
+    return (struct pvma_bandwidth){
+        .peak_bps = INT64_C(1000) * (minimum ? q->peak_bandwidth.minimum : q->peak_bandwidth.target),
+        .mean_bps = INT64_C(1000) * (minimum ? q->mean_bandwidth.minimum : q->mean_bandwidth.target),
+        .burst_cells = cells_of(minimum ? q->mean_burst.minimum : q->mean_burst.target)};
+}
+
+static struct pvma_contract contract_of(const struct pvmi_atm_message *m)
+{
+    struct pvma_contract c = {.aal = aal_of(m->aal),
+                              .flow = m->dataflow == simplex  ? PVMA_SIMPLEX
+                                      : m->dataflow == duplex ? PVMA_DUPLEX
+                                                              : PVMA_MULTICAST,
+                              .wanted = bandwidth_of(&m->qos, false),
+                              .minimum = bandwidth_of(&m->qos, true)};
+    c.service = c.wanted.mean_bps ? PVMA_VBR : PVMA_UBR;
+    c.paced = c.wanted.peak_bps;
+    if (m->dataflow == duplex) {
+        c.back_wanted = c.wanted;
+        c.back_minimum = c.minimum;
+    }
+    return c;
+}
+
+static Atm_range range_of(int64_t target, int64_t minimum)
+{
+    return (Atm_range){(u_int)target, (u_int)minimum};
+}
+
+static Atm_qos qos_of(const struct pvma_bandwidth *wanted, const struct pvma_bandwidth *minimum)
+{
+    return (Atm_qos){
+        .peak_bandwidth = range_of(wanted->peak_bps / 1000, minimum->peak_bps / 1000),
+        .mean_bandwidth = range_of(wanted->mean_bps / 1000, minimum->mean_bps / 1000),
+        .mean_burst = range_of((int64_t)wanted->burst_cells * BITS_PER_CELL / 1000,
+                               (int64_t)minimum->burst_cells * BITS_PER_CELL / 1000)};
+}
+
+static int errno_of(int cause)
+{
+    switch (cause) {
+    case PVMA_CAUSE_BUSY:
+    case PVMA_CAUSE_NO_LISTENER:
+        return ECONNREFUSED;
+    case PVMA_CAUSE_NO_ROUTE:
+        return EHOSTUNREACH;
+    case PVMA_CAUSE_NO_BANDWIDTH:
+    case PVMA_CAUSE_NO_BUFFER:
+    case PVMA_CAUSE_NO_VCI:
+        return ENOBUFS;
+    case PVMA_CAUSE_TIMEOUT:
+        return ETIMEDOUT;
+    default:
+        return ECONNABORTED;
+    }
+}
+
+/* ---- to the program ---- */
+
+/* False: the program does not read and what it may leave unread is full. */
+static bool tell_program(struct pvma_endpoint *e, const struct pvmi_atm_message *m)
+{
+    if (e->fd < 0 || pvmi_atm_message_send(e->fd, m, -1, false))
+        return false;
+    pvma_client_tell(e->client);
+    return true;
+}
+
+/* The other side has gone: the program reads the end. */
+static void end(struct pvma_endpoint *e)
+{
+    e->call = NULL;
+    e->vc = NULL;
+    if (e->state == PVMA_ENDPOINT_CLOSING) {
+        DL_DELETE(closing, e);
+        free(e);
+        return;
+    }
+    e->state = PVMA_ENDPOINT_ENDED;
+    shutdown(e->fd, SHUT_RDWR);
+    bool waited = e->sending || e->stuck;
+    e->sending = e->stuck = false;
+    if (waited)
+        pvma_client_done(e->client, 0, NULL);
+    pvma_client_tell(e->client);
+}
+
+/* ---- packets ---- */
+
+static void received(void *arg, struct pvma_vc *vc, const uint8_t *data, size_t length)
+{
+    struct pvma_endpoint *e = arg;
+    struct pvmi_atm_message m = {.type = PVMI_ATM_DATA,
+                                 .time_ns = pvma_serve_ns(pvma_sim_now(pvma_serving.sim)),
+                                 .data = data,
+                                 .length = (uint32_t)length};
+    if (!tell_program(e, &m))
+        pvma_host_counters(pvma_vc_host(vc))->reader_drops++;
+}
+
+/* The driver's call is over: with the packet, or without. */
+static void call_over(struct pvma_endpoint *e)
+{
+    if (!e->sending)
+        return;
+    e->sending = false;
+    pvma_client_done(e->client, 0, NULL);
+}
+
+static void taken(void *arg, struct pvma_vc *vc, uint64_t cookie)
+{
+    (void)vc;
+    (void)cookie;
+    call_over(arg);
+}
+
+/* Not from the VC's own callback. */
+static void let_go(void *arg)
+{
+    struct pvma_endpoint *e;
+    uint32_t number = (uint32_t)(uintptr_t)arg;
+    DL_FOREACH (closing, e)
+        if (e->number == number)
+            break;
+    if (!e)
+        return; /* the other side was faster */
+    DL_DELETE(closing, e);
+    release(e);
+}
+
+static void sent(void *arg, struct pvma_vc *vc, uint64_t cookie)
+{
+    struct pvma_endpoint *e = arg;
+    (void)cookie;
+    if (e->state == PVMA_ENDPOINT_CLOSING && !pvma_vc_queued(vc))
+        pvma_sim_call(pvma_serving.sim, pvma_sim_now(pvma_serving.sim), let_go, (void *)(uintptr_t)e->number);
+}
+
+static void dropped(void *arg, struct pvma_vc *vc, uint64_t cookie, enum pvma_drop why)
+{
+    (void)why;
+    call_over(arg);
+    sent(arg, vc, cookie);
+}
+
+static void room(void *arg, struct pvma_vc *vc)
+{
+    struct pvma_endpoint *e = arg;
+    (void)vc;
+    if (!e->stuck)
+        return;
+    e->stuck = false;
+    pvma_client_again(e->client);
+}
+
+static const struct pvma_vc_handler packets = {
+    .received = received, .taken = taken, .sent = sent, .dropped = dropped, .room = room};
+
+int pvma_endpoint_send(struct pvma_endpoint *e, const uint8_t *data, size_t length)
+{
+    if (e->state != PVMA_ENDPOINT_CONNECTED || !e->vc)
+        return PVMI_EDOWN;
+    int rc = pvma_vc_send(e->vc, data, length, 0);
+    e->sending = !rc;
+    e->stuck = rc == PVMI_EAGAIN;
+    return rc;
+}
+
+/* ---- callers ---- */
+
+static void forget_caller(struct pvma_endpoint *e, struct pvma_caller *caller)
+{
+    DL_DELETE(e->callers, caller);
+    e->caller_count--;
+    free(caller);
+}
+
+/* Who on that host calls us, and has not been announced to us. Its signalling tells the host only. */
+static uint32_t asap_of_caller(const struct pvma_endpoint *called, struct pvma_address from)
+{
+    Atm_address own = pvma_endpoint_nsap(called->client->host), theirs = nsap_of(from);
+    struct pvma_client *c;
+    struct pvma_endpoint *e;
+    DL_FOREACH (pvma_clients, c)
+        DL_FOREACH (c->endpoints, e) {
+            Atm_address at = c->host ? pvma_endpoint_nsap(c->host) : theirs;
+            if (e->state == PVMA_ENDPOINT_CONNECTING && !e->announced && e->peer.asap == called->asap &&
+                !memcmp(&e->peer.nsap, &own, sizeof own) && !memcmp(&at, &theirs, sizeof at)) {
+                e->announced = true;
+                return e->asap;
+            }
+        }
+    return 0;
+}
+
+static void offered(void *arg, struct pvma_call *call, struct pvma_address from, const struct pvma_contract *contract)
+{
+    static uint32_t last_number;
+    struct pvma_endpoint *e = arg;
+    struct pvmi_atm_message m = {.type = PVMI_ATM_CALLER};
+    m.address = (Atm_endpoint){asap_of_caller(e, from), nsap_of(from)};
+    if (e->caller_count >= e->length) {
+        pvma_call_refuse(call, PVMA_CAUSE_BUSY);
+        return;
+    }
+    struct pvma_caller *caller = pvma_new(sizeof *caller);
+    *caller = (struct pvma_caller){.number = ++last_number & INT32_MAX, .call = call, .contract = *contract};
+    DL_APPEND(e->callers, caller);
+    e->caller_count++;
+    m.number = caller->number;
+    m.qos = qos_of(&contract->wanted, &contract->minimum);
+    m.aal = contract->aal == PVMA_AAL5 ? aal_type_5 : aal_type_4;
+    m.dataflow = contract->flow == PVMA_SIMPLEX ? simplex : contract->flow == PVMA_DUPLEX ? duplex : multicast;
+    if (tell_program(e, &m))
+        return;
+    forget_caller(e, caller);
+    pvma_call_refuse(call, PVMA_CAUSE_BUSY);
+}
+
+static struct pvma_caller *find_caller(struct pvma_endpoint *e, uint32_t number)
+{
+    struct pvma_caller *caller;
+    DL_FOREACH (e->callers, caller)
+        if (caller->number == number)
+            return caller;
+    return NULL;
+}
+
+/* ---- calls ---- */
+
+static void connected(void *arg, struct pvma_call *call, struct pvma_vc *vc, const struct pvma_contract *granted)
+{
+    struct pvma_endpoint *e = arg;
+    (void)call;
+    static const struct pvma_bandwidth nothing;
+    struct pvmi_atm_message reply = {.type = PVMI_ATM_REPLY, .qos = qos_of(&granted->wanted, &nothing)};
+    e->vc = vc;
+    e->state = PVMA_ENDPOINT_CONNECTED;
+    pvma_vc_handle(vc, &packets, e);
+    pvma_client_done(e->client, 0, &reply);
+}
+
+static void ended(void *arg, struct pvma_call *call, int cause)
+{
+    struct pvma_endpoint *e = arg;
+    (void)call;
+    if (e->state != PVMA_ENDPOINT_CONNECTING) {
+        end(e);
+        return;
+    }
+    e->call = NULL;
+    e->state = PVMA_ENDPOINT_BOUND;
+    pvma_client_done(e->client, errno_of(cause), NULL);
+}
+
+static void party(void *arg, struct pvma_call *call, uint16_t number, int cause)
+{
+    struct pvma_endpoint *e = arg;
+    (void)call;
+    (void)number;
+    if (e->state != PVMA_ENDPOINT_CLOSING)
+        pvma_client_done(e->client, cause ? errno_of(cause) : 0, NULL);
+}
+
+static const struct pvma_call_handler calls = {.connected = connected, .ended = ended, .party = party};
+
+/* One receiver more. */
+static int add_party(struct pvma_endpoint *e, const struct pvmi_atm_message *m)
+{
+    if (m->dataflow != multicast || e->state != PVMA_ENDPOINT_CONNECTED || !e->calls)
+        return EISCONN;
+    return pvma_call_add_party(e->call, address_of(&m->address.nsap), m->address.asap) < 0 ? EINVAL : 0;
+}
+
+int pvma_endpoint_connect(struct pvma_endpoint *e, const struct pvmi_atm_message *m)
+{
+    if (e->call)
+        return add_party(e, m);
+    if (e->state != PVMA_ENDPOINT_BOUND)
+        return e->state == PVMA_ENDPOINT_OPEN ? EINVAL : EISCONN;
+    struct pvma_contract contract = contract_of(m);
+    e->peer = m->address;
+    e->announced = false;
+    e->calls = true;
+    e->state = PVMA_ENDPOINT_CONNECTING;
+    e->call = pvma_call_open(e->client->host, address_of(&m->address.nsap), m->address.asap, &contract, &calls, e);
+    return 0;
+}
+
+/* What the called side would have, if it is within what was asked for and what is needed; false: it is not. */
+static bool narrow(const struct pvma_contract *offered_contract, const Atm_qos *qos, struct pvma_bandwidth *granted)
+{
+    struct pvma_bandwidth want = bandwidth_of(qos, false);
+    *granted = offered_contract->wanted;
+    if (want.peak_bps && want.peak_bps < granted->peak_bps)
+        granted->peak_bps = want.peak_bps;
+    if (want.mean_bps && want.mean_bps < granted->mean_bps)
+        granted->mean_bps = want.mean_bps;
+    if (want.burst_cells && want.burst_cells < granted->burst_cells)
+        granted->burst_cells = want.burst_cells;
+    return granted->peak_bps >= offered_contract->minimum.peak_bps &&
+           granted->mean_bps >= offered_contract->minimum.mean_bps &&
+           granted->burst_cells >= offered_contract->minimum.burst_cells;
+}
+
+static const enum pvma_flow flow_of[] = {[simplex] = PVMA_SIMPLEX, [duplex] = PVMA_DUPLEX, [multicast] = PVMA_MULTICAST};
+
+int pvma_endpoint_accept(struct pvma_endpoint *e, struct pvma_endpoint *fresh, struct pvmi_atm_message *m)
+{
+    struct pvma_caller *caller = find_caller(e, m->number);
+    struct pvma_bandwidth granted;
+    if (!caller)
+        return ECONNABORTED;
+    if (caller->contract.flow != flow_of[m->dataflow] || !narrow(&caller->contract, &m->qos, &granted))
+        return EINVAL;
+    if (fresh->state > PVMA_ENDPOINT_BOUND || fresh->listening)
+        return EISCONN;
+    fresh->call = caller->call;
+    fresh->state = PVMA_ENDPOINT_CONNECTED;
+    fresh->vc = pvma_call_accept(caller->call, &granted, &calls, fresh);
+    pvma_vc_handle(fresh->vc, &packets, fresh);
+    m->qos = qos_of(&granted, &granted);
+    forget_caller(e, caller);
+    return 0;
+}
+
+int pvma_endpoint_reject(struct pvma_endpoint *e, uint32_t number)
+{
+    struct pvma_caller *caller = find_caller(e, number);
+    if (!caller)
+        return ECONNABORTED;
+    struct pvma_call *call = caller->call;
+    forget_caller(e, caller);
+    pvma_call_refuse(call, PVMA_CAUSE_BUSY);
+    return 0;
+}
+
+/* ---- binding ---- */
+
+static bool is_taken(const struct pvma_host *host, uint32_t asap)
+{
+    const struct pvma_client *c;
+    const struct pvma_endpoint *e;
+    DL_FOREACH (pvma_clients, c)
+        if (c->host == host)
+            DL_FOREACH (c->endpoints, e)
+                if (e->asap == asap)
+                    return true;
+    return false;
+}
+
+static uint32_t free_asap(const struct pvma_host *host)
+{
+    uint32_t asap = FREE_ASAP_FIRST;
+    while (is_taken(host, asap))
+        asap++;
+    return asap;
+}
+
+int pvma_endpoint_bind(struct pvma_endpoint *e, uint32_t asap, uint32_t length)
+{
+    struct pvma_host *host = e->client->host;
+    if (e->state != PVMA_ENDPOINT_OPEN)
+        return EINVAL;
+    if (asap && is_taken(host, asap))
+        return EADDRINUSE;
+    uint32_t chosen = asap ? asap : free_asap(host);
+    if (length && pvma_host_listen(host, chosen, offered, e))
+        return EADDRINUSE;
+    e->asap = chosen;
+    e->length = length < CALLERS_MAX ? length : CALLERS_MAX;
+    e->listening = length;
+    e->state = PVMA_ENDPOINT_BOUND;
+    return 0;
+}
+
+/* ---- opening and closing ---- */
+
+int pvma_endpoint_open(struct pvma_client *client, int *fd, struct pvma_endpoint **out)
+{
+    static const int bytes = READER_BYTES;
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+        return errno;
+    setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+    struct pvma_endpoint *e = pvma_new(sizeof *e);
+    *e = (struct pvma_endpoint){.client = client, .number = ++client->last_endpoint, .fd = pair[0]};
+    DL_APPEND(client->endpoints, e);
+    *fd = pair[1];
+    *out = e;
+    return 0;
+}
+
+static void take_down(struct pvma_endpoint *e)
+{
+    while (e->callers)
+        pvma_endpoint_reject(e, e->callers->number);
+    if (e->listening)
+        pvma_host_unlisten(e->client->host, e->asap);
+    DL_DELETE(e->client->endpoints, e);
+    close(e->fd);
+    e->fd = -1;
+    e->asap = 0;
+}
+
+void pvma_endpoint_close(struct pvma_endpoint *e)
+{
+    take_down(e);
+    if (e->state == PVMA_ENDPOINT_CONNECTED && pvma_vc_sends(e->vc) && pvma_vc_queued(e->vc)) {
+        static uint32_t last;
+        e->state = PVMA_ENDPOINT_CLOSING;
+        e->client = NULL;
+        e->number = ++last; /* of its own among those that close */
+        DL_APPEND(closing, e);
+    } else {
+        release(e);
+    }
+}
+
+void pvma_endpoint_free_closing(void)
+{
+    while (closing) {
+        struct pvma_endpoint *e = closing;
+        DL_DELETE(closing, e);
+        release(e);
+    }
+}

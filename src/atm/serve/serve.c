@@ -1,0 +1,234 @@
+/* serve.c - see serve.h: the socket, the loop, and the two clocks. */
+#include "serve.h"
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "../../core/clock.h"
+#include "../../core/error.h"
+#include "../../core/log.h"
+#include "client.h"
+#include "local.h"
+
+#define LISTEN_BACKLOG 512
+#define STEPS          256    /* events between looks at the programs */
+#define HOLD_MS        100    /* between looks at processes that are expected */
+#define SLICE_NS       2000000 /* with the real clock: simulated at a time, when it is behind */
+
+struct pvma_serve pvma_serving;
+
+static struct {
+    struct pvma_watch listener, signals;
+    int listen_fd, signal_fd;
+    unsigned wait_for;
+    bool begun; /* as many as waited for have come */
+    bool over;
+} server;
+
+/* ---- the epoll set ---- */
+
+int pvma_serve_watch(int fd, struct pvma_watch *watch)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = watch};
+    return epoll_ctl(pvma_serving.epoll_fd, EPOLL_CTL_ADD, fd, &event) ? PVMI_ESYSTEM : 0;
+}
+
+void pvma_serve_unwatch(int fd)
+{
+    epoll_ctl(pvma_serving.epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+}
+
+/* Waits so long (ns; -1: for ever) for one of the set. One by one, since each may end others. */
+static void attend(int64_t limit_ns)
+{
+    struct pollfd set = {.fd = pvma_serving.epoll_fd, .events = POLLIN};
+    struct timespec limit = {.tv_sec = limit_ns / 1000000000, .tv_nsec = limit_ns % 1000000000};
+    struct epoll_event event;
+    if (limit_ns && ppoll(&set, 1, limit_ns < 0 ? NULL : &limit, NULL) <= 0)
+        return;
+    if (epoll_wait(pvma_serving.epoll_fd, &event, 1, 0) == 1) {
+        struct pvma_watch *watch = event.data.ptr;
+        watch->ready(watch);
+    }
+}
+
+static void accept_one(struct pvma_watch *watch)
+{
+    (void)watch;
+    int fd = accept4(server.listen_fd, NULL, NULL, SOCK_CLOEXEC);
+    if (fd >= 0)
+        pvma_client_take(fd);
+    else if (errno == EMFILE || errno == ENFILE)
+        pvmi_log_once(PVMI_LOG_ERROR, "out of descriptors; raise the limit (ulimit -n)");
+}
+
+static void take_signal(struct pvma_watch *watch)
+{
+    struct signalfd_siginfo info;
+    (void)watch;
+    if (read(server.signal_fd, &info, sizeof info) > 0)
+        server.over = true;
+}
+
+/* ---- the socket ---- */
+
+/* Whether somebody listens there already; a socket that nobody listens on is removed. */
+static bool is_taken(const struct sockaddr_un *address)
+{
+    struct stat status;
+    if (lstat(address->sun_path, &status) || !S_ISSOCK(status.st_mode))
+        return false;
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    bool taken = fd >= 0 && !connect(fd, (const struct sockaddr *)address, sizeof *address);
+    close(fd);
+    if (!taken)
+        unlink(address->sun_path);
+    return taken;
+}
+
+/* 0 or a PVMI_E code; logged. */
+static int listen_at(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path) {
+        pvmi_log(PVMI_LOG_ERROR, "the socket's path is longer than %zu bytes: %s", sizeof address.sun_path - 1, path);
+        return PVMI_ELIMIT;
+    }
+    strcpy(address.sun_path, path);
+    if (is_taken(&address)) {
+        pvmi_log(PVMI_LOG_ERROR, "a network is at %s already: end it, or choose another --socket", path);
+        return PVMI_EEXISTS;
+    }
+    mode_t mask = umask(077);
+    server.listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool bad = server.listen_fd < 0 || bind(server.listen_fd, (struct sockaddr *)&address, sizeof address) ||
+               listen(server.listen_fd, LISTEN_BACKLOG);
+    umask(mask);
+    if (bad)
+        pvmi_log(PVMI_LOG_ERROR, "cannot listen at %s: %s", path, strerror(errno));
+    return bad ? PVMI_ESYSTEM : pvma_serve_watch(server.listen_fd, &server.listener);
+}
+
+static int set_up(const struct pvma_serve_options *options)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    server.listener.ready = accept_one;
+    server.signals.ready = take_signal;
+    server.listen_fd = -1;
+    server.wait_for = options->wait_for;
+    pvma_serving.is_virtual = options->is_virtual;
+    pvma_serving.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    server.signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (pvma_serving.epoll_fd < 0 || server.signal_fd < 0)
+        return PVMI_ESYSTEM;
+    pvma_serve_watch(server.signal_fd, &server.signals);
+    return listen_at(options->socket);
+}
+
+/* ---- the clocks ---- */
+
+/* The network is where the clock is. */
+static void keep_up(int64_t start_ns)
+{
+    int64_t now_ns = pvmi_clock_ns() - start_ns, done_ns = pvma_sim_now(pvma_serving.sim) / PVMA_NS;
+    if (now_ns > done_ns + SLICE_NS && pvma_sim_next(pvma_serving.sim) < now_ns * PVMA_NS)
+        now_ns = done_ns + SLICE_NS; /* behind: programs get their turn in between */
+    pvma_sim_run_until(pvma_serving.sim, now_ns * PVMA_NS);
+}
+
+static void serve_in_real_time(int64_t start_ns)
+{
+    keep_up(start_ns);
+    pvma_ps next = pvma_sim_next(pvma_serving.sim);
+    int64_t limit_ns = -1;
+    if (next != PVMA_NEVER) {
+        limit_ns = next / PVMA_NS - (pvmi_clock_ns() - start_ns);
+        limit_ns = limit_ns > 0 ? limit_ns : 0;
+    }
+    attend(limit_ns);
+}
+
+/* Whether time stands still: somebody computes, or is about to. */
+static bool is_held(void)
+{
+    if (!server.begun && pvma_client_count() >= server.wait_for && pvma_client_count())
+        server.begun = true;
+    return !server.begun || pvma_client_any_runs() || pvma_local_is_busy() || !pvma_clients;
+}
+
+static void serve_in_virtual_time(void)
+{
+    if (is_held() || pvma_sim_next(pvma_serving.sim) == PVMA_NEVER) {
+        attend(pvma_local_expects() ? HOLD_MS * 1000000 : -1);
+        return;
+    }
+    for (int i = 0; i < STEPS && !pvma_client_any_runs(); i++)
+        pvma_sim_step(pvma_serving.sim);
+    attend(0);
+}
+
+static void serve(bool once)
+{
+    int64_t start_ns = pvmi_clock_ns();
+    bool any = false;
+    while (!server.over) {
+        if (pvma_serving.is_virtual)
+            serve_in_virtual_time();
+        else
+            serve_in_real_time(start_ns);
+        any = any || pvma_client_count();
+        server.over = server.over || (once && any && !pvma_clients);
+    }
+}
+
+/* ---- the process ---- */
+
+static void clean_up(const struct pvma_serve_options *options)
+{
+    if (server.listen_fd >= 0)
+        unlink(options->socket);
+    pvma_client_free_all();
+    pvma_local_free_all();
+    close(server.listen_fd);
+    close(server.signal_fd);
+    close(pvma_serving.epoll_fd);
+}
+
+static void say_ready(const struct pvma_serve_options *options)
+{
+    printf("network %s at %s, %s clock\n", options->topology, options->socket,
+           options->is_virtual ? "virtual" : "real");
+    fflush(stdout);
+}
+
+int pvma_serve(const struct pvma_serve_options *options)
+{
+    struct pvma_topology topology;
+    if (pvma_topology_load(options->topology, &topology))
+        return 1;
+    pvma_serving.net = pvma_net_new(&topology, options->seed);
+    int rc = pvma_serving.net ? set_up(options) : PVMI_EPARAM;
+    if (!rc) {
+        pvma_serving.sim = pvma_net_sim(pvma_serving.net);
+        say_ready(options);
+        serve(options->once);
+        if (options->report)
+            pvma_net_report(pvma_serving.net, stdout);
+    }
+    if (pvma_serving.net && !rc)
+        clean_up(options);
+    pvma_net_free(pvma_serving.net);
+    pvma_topology_free(&topology);
+    return rc ? 1 : 0;
+}
