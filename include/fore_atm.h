@@ -1,9 +1,9 @@
 /*
  * fore_atm.h - the ATM interface of Fore Systems, over the simulated network of atm-sim(1). Link with -lforeatm.
  *
- * Calls and meanings are those that the papers describe (notes in doc/atm.md); manual: fore_atm(3). Connections are best
- * effort: one call sends one packet (PDU), which arrives whole, in order, once, or not at all. Descriptors are real:
- * they poll, and are inherited closed on exec.
+ * Calls and meanings are those that the papers describe (notes in doc/atm.md); manual: fore_atm(3). Connections are
+ * best effort: one call sends one packet (PDU), which arrives whole, in order, once, or not at all. Descriptors are
+ * real: they poll, and are inherited closed on exec.
  *
  * All functions return -1 on failure, with the reason in atm_errno (and errno), whose values are those of errno(3).
  * Which network: PVM_ATM_SOCKET and PVM_ATM_HOST, see dpvm(7).
@@ -66,8 +66,8 @@ typedef struct Atm_qos_sel {
 int atm_open(const char *device, int flags, Atm_info *info);
 
 /*
- * Binds it to `asap` (0: any) and says which in *asap_ret (may be NULL). Up to qlen callers may wait for atm_listen() of
- * it; 0: it will connect and not listen. EADDRINUSE: somebody on this host has it.
+ * Binds it to `asap` (0: any) and says which in *asap_ret (may be NULL). Up to qlen callers may wait for atm_listen()
+ * of it; 0: it will connect and not listen. EADDRINUSE: somebody on this host has it.
  */
 int atm_bind(int fd, Atm_sap asap, Atm_sap *asap_ret, int qlen);
 
@@ -85,9 +85,9 @@ int atm_accept(int fd, int fdnew, int conn_id, Atm_qos *qos, Atm_dataflow datafl
 int atm_reject(int fd, int conn_id);
 
 /*
- * Connects a bound descriptor. *qos: what is asked for, NULL: best effort; *sel: what is given, may be NULL. Called again
- * on a multicast connection it adds a receiver. ECONNREFUSED: nobody listens there, or said no; ENOBUFS: the bandwidth
- * is not there; EHOSTUNREACH: no such host or no way to it.
+ * Connects a bound descriptor. *qos: what is asked for, NULL: best effort; *sel: what is given, may be NULL. Called
+ * again on a multicast connection it adds a receiver. ECONNREFUSED: nobody listens there, or said no; ENOBUFS: the
+ * bandwidth is not there; EHOSTUNREACH: no such host or no way to it.
  */
 int atm_connect(int fd, Atm_endpoint *dest, Atm_qos *qos, Atm_qos_sel *sel, Aal_type aal, Atm_dataflow dataflow);
 
@@ -140,8 +140,8 @@ int atm_sim_poll(struct pollfd *fds, nfds_t count, int64_t timeout_ns);
 
 /*
  * For event loops that wait for other things, too. atm_sim_wait() says that this process waits, until the time until_ns
- * of atm_sim_time() (-1: none) at the latest; then sleep on atm_sim_fd(), which is readable when the wait has ended, and
- * on what else there is. atm_sim_resume() ends the wait. 1: the network had ended it, 0: something else has.
+ * of atm_sim_time() (-1: none) at the latest; then sleep on atm_sim_fd(), which is readable when the wait has ended,
+ * and on what else there is. atm_sim_resume() ends the wait. 1: the network had ended it, 0: something else has.
  */
 int atm_sim_wait(int64_t until_ns);
 int atm_sim_resume(void);

@@ -51,6 +51,17 @@ enum pvmi_setting_kind {
       "interfaces or addresses for direct TCP links, separated by commas; default: all")                               \
     X(TCP_TLS, "PVM_TCP_TLS", BOOL, "0", 0, 0, "encrypt direct TCP links")                                             \
     X(TCP_TIMEOUT, "PVM_TCP_TIMEOUT", SECONDS, "3", 10000, 0, "how long a direct TCP link may take to connect")        \
+    X(ATM_SOCKET, "PVM_ATM_SOCKET", PATH, "", 0, 0,                                                                    \
+      "socket of the simulated ATM network (atm-sim serve); default: the user's in PVM_TMP")                           \
+    X(ATM_TOPOLOGY, "PVM_ATM_TOPOLOGY", PATH, "", 0, 0,                                                                \
+      "file of a simulated ATM network that is started when none is at PVM_ATM_SOCKET")                                \
+    X(ATM_CLOCK, "PVM_ATM_CLOCK", TEXT, "real", 0, 0,                                                                  \
+      "clock of a simulated ATM network that is started: real, virtual")                                               \
+    X(ATM_AAL, "PVM_ATM_AAL", INTEGER, "5", 3, 5, "adaptation layer of direct ATM links: 5, or 3 or 4 for AAL3/4")     \
+    X(ATM_MTU, "PVM_ATM_MTU", BYTES, "0", 0, 65535, "largest packet of direct ATM links; 0: the adapter's")            \
+    X(ATM_CPU, "PVM_ATM_CPU", INTEGER, "1", 0, 1000000,                                                                \
+      "virtual time that measured computing takes, in times of it; 0: only declared costs count")                      \
+    X(ATM_CALL_COST, "PVM_ATM_CALL_COST", SECONDS, "0", 0, 0, "virtual time that each call of the Fore API takes")     \
     X(FAULT, "PVM_FAULT", TEXT, "", 0, 0,                                                                              \
       "for tests: faults of direct links, as seed=7,drop=1%,delay=2ms,cut=0.1%; see dpvm-transports(7)")               \
     X(TRACE_FILE, "PVM_TRACE", PATH, "", 0, 0,                                                                         \
@@ -93,6 +104,8 @@ enum pvmi_setting_kind {
     X(LAUNCHER, "PVM_LAUNCHER", TEXT, "auto", 0, 0,                                                                    \
       "how daemons start on added hosts: auto (local for loopback names, PVM_RSH if set, else ssh), local, ssh, rsh, " \
       "manual")                                                                                                        \
+    X(ATM_HOST, "PVM_ATM_HOST", TEXT, "", 0, 0,                                                                        \
+      "host of the simulated ATM network that a task or daemon is on; default: the one with the fewest")               \
     X(IP, "PVM_IP", TEXT, "", 0, 0, "address that this host's daemon listens on; default: all")                        \
     X(START_TIMEOUT, "PVM_START_TIMEOUT", SECONDS, "30", 100000, 0,                                                    \
       "how long an added host's daemon may take to join")                                                              \

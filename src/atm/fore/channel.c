@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -156,8 +157,8 @@ static int join(void)
     if (channel.fd < 0) {
         error = errno == ENOENT || errno == ECONNREFUSED ? ENETDOWN : errno;
         pvmi_log_once(PVMI_LOG_ERROR,
-                      "no ATM network at %s (%s): start one (atm-sim serve --topology FILE), or set PVM_ATM_SOCKET", path,
-                      strerror(errno));
+                      "no ATM network at %s (%s): start one (atm-sim serve --topology FILE), or set PVM_ATM_SOCKET",
+                      path, strerror(errno));
         return error;
     }
     channel.pid = getpid();

@@ -231,8 +231,7 @@ int atm_reject(int fd, int conn_id)
     struct pvmi_fore_endpoint *e = enter_with(fd);
     if (!e)
         return -1;
-    struct pvmi_atm_message reply,
-        ask = {.type = PVMI_ATM_REJECT, .endpoint = e->number, .number = (uint32_t)conn_id};
+    struct pvmi_atm_message reply, ask = {.type = PVMI_ATM_REJECT, .endpoint = e->number, .number = (uint32_t)conn_id};
     return pvmi_fore_leave(0, pvmi_fore_ask(&ask, &reply, NULL));
 }
 

@@ -239,10 +239,8 @@ int pvmi_atm_message_receive(int socket, uint8_t *bytes, size_t size, struct pvm
 {
     union rights rights = {{0}};
     struct iovec piece = {bytes, size};
-    struct msghdr msg = {.msg_iov = &piece,
-                         .msg_iovlen = 1,
-                         .msg_control = rights.bytes,
-                         .msg_controllen = sizeof rights.bytes};
+    struct msghdr msg = {
+        .msg_iov = &piece, .msg_iovlen = 1, .msg_control = rights.bytes, .msg_controllen = sizeof rights.bytes};
     ssize_t n;
     do
         n = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));

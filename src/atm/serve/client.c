@@ -218,10 +218,10 @@ static bool do_leave(struct pvma_client *c, struct pvmi_atm_message *m)
 
 /* Each says whether it is over; if not, pvma_client_done() or pvma_client_again() follows. */
 static bool (*const doing[PVMI_ATM_MESSAGE_TYPES])(struct pvma_client *c, struct pvmi_atm_message *m) = {
-    [PVMI_ATM_NONE] = do_leave,       [PVMI_ATM_OPEN] = do_open,     [PVMI_ATM_BIND] = do_bind,
-    [PVMI_ATM_CONNECT] = do_connect,  [PVMI_ATM_ACCEPT] = do_accept, [PVMI_ATM_REJECT] = do_reject,
-    [PVMI_ATM_SEND] = do_send,        [PVMI_ATM_CLOSE] = do_close,   [PVMI_ATM_RESOLVE] = do_resolve,
-    [PVMI_ATM_TIME] = do_time,        [PVMI_ATM_WAIT] = do_wait,
+    [PVMI_ATM_NONE] = do_leave,      [PVMI_ATM_OPEN] = do_open,     [PVMI_ATM_BIND] = do_bind,
+    [PVMI_ATM_CONNECT] = do_connect, [PVMI_ATM_ACCEPT] = do_accept, [PVMI_ATM_REJECT] = do_reject,
+    [PVMI_ATM_SEND] = do_send,       [PVMI_ATM_CLOSE] = do_close,   [PVMI_ATM_RESOLVE] = do_resolve,
+    [PVMI_ATM_TIME] = do_time,       [PVMI_ATM_WAIT] = do_wait,
 };
 
 /* ---- their order ---- */

@@ -23,14 +23,14 @@ struct pvma_client {
     uint32_t number;        /* in the order in which they came, from 1 */
     struct pvma_host *host; /* NULL: not greeted yet, or an observer (a daemon) */
     bool observer;
-    bool quiet;     /* the program does nothing until we answer */
-    bool deaf;      /* we do not read from it now */
-    pvma_ps clock;  /* its time */
+    bool quiet;    /* the program does nothing until we answer */
+    bool deaf;     /* we do not read from it now */
+    pvma_ps clock; /* its time */
     struct pvma_command *commands, **tail;
-    bool busy;      /* the first command has begun and waits for the network */
-    bool counted;   /* what the first command cost has been added */
-    bool waiting;   /* in WAIT */
-    bool news;      /* something has come since it was woken last */
+    bool busy;    /* the first command has begun and waits for the network */
+    bool counted; /* what the first command cost has been added */
+    bool waiting; /* in WAIT */
+    bool news;    /* something has come since it was woken last */
     uint32_t wait_number;
     struct pvma_event turn; /* the next command, or the end of a wait, is due */
     uint32_t last_endpoint;

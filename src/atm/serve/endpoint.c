@@ -11,10 +11,10 @@
 #include "../../core/log.h"
 #include "client.h"
 
-#define FREE_ASAP_FIRST   1024 /* of those that atm_bind() chooses */
-#define CALLERS_MAX       128
-#define READER_BYTES      (1 << 20) /* what a program may leave unread; the system may allow less */
-#define BITS_PER_CELL     PVMA_CELL_BITS
+#define FREE_ASAP_FIRST 1024 /* of those that atm_bind() chooses */
+#define CALLERS_MAX     128
+#define READER_BYTES    (1 << 20) /* what a program may leave unread; the system may allow less */
+#define BITS_PER_CELL   PVMA_CELL_BITS
 
 static struct pvma_endpoint *closing; /* those whose packets still leave */
 
@@ -100,11 +100,10 @@ static Atm_range range_of(int64_t target, int64_t minimum)
 
 static Atm_qos qos_of(const struct pvma_bandwidth *wanted, const struct pvma_bandwidth *minimum)
 {
-    return (Atm_qos){
-        .peak_bandwidth = range_of(wanted->peak_bps / 1000, minimum->peak_bps / 1000),
-        .mean_bandwidth = range_of(wanted->mean_bps / 1000, minimum->mean_bps / 1000),
-        .mean_burst = range_of((int64_t)wanted->burst_cells * BITS_PER_CELL / 1000,
-                               (int64_t)minimum->burst_cells * BITS_PER_CELL / 1000)};
+    return (Atm_qos){.peak_bandwidth = range_of(wanted->peak_bps / 1000, minimum->peak_bps / 1000),
+                     .mean_bandwidth = range_of(wanted->mean_bps / 1000, minimum->mean_bps / 1000),
+                     .mean_burst = range_of((int64_t)wanted->burst_cells * BITS_PER_CELL / 1000,
+                                            (int64_t)minimum->burst_cells * BITS_PER_CELL / 1000)};
 }
 
 static int errno_of(int cause)
@@ -374,7 +373,8 @@ static bool narrow(const struct pvma_contract *offered_contract, const Atm_qos *
            granted->burst_cells >= offered_contract->minimum.burst_cells;
 }
 
-static const enum pvma_flow flow_of[] = {[simplex] = PVMA_SIMPLEX, [duplex] = PVMA_DUPLEX, [multicast] = PVMA_MULTICAST};
+static const enum pvma_flow flow_of[] = {
+    [simplex] = PVMA_SIMPLEX, [duplex] = PVMA_DUPLEX, [multicast] = PVMA_MULTICAST};
 
 int pvma_endpoint_accept(struct pvma_endpoint *e, struct pvma_endpoint *fresh, struct pvmi_atm_message *m)
 {

@@ -3,8 +3,8 @@
  * under way somebody will act on them, and virtual time stands still.
  *
  * Each end of a socket tells how many bytes it has given to the other and taken from it, counted from the start, before
- * it waits. A channel is quiet when what one has given is what the other has taken; that is told for each channel apart,
- * since sums over all can be even by chance while somebody acts.
+ * it waits. A channel is quiet when what one has given is what the other has taken; that is told for each channel
+ * apart, since sums over all can be even by chance while somebody acts.
  */
 #ifndef PVMA_LOCAL_H
 #define PVMA_LOCAL_H

@@ -18,8 +18,8 @@
 #include "local.h"
 
 #define LISTEN_BACKLOG 512
-#define STEPS          256    /* events between looks at the programs */
-#define HOLD_MS        100    /* between looks at processes that are expected */
+#define STEPS          256     /* events between looks at the programs */
+#define HOLD_MS        100     /* between looks at processes that are expected */
 #define SLICE_NS       2000000 /* with the real clock: simulated at a time, when it is behind */
 
 struct pvma_serve pvma_serving;
