@@ -29,6 +29,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <utlist.h>
 #include "../core/clock.h"
@@ -44,6 +45,7 @@
 #define SHARED_NS      500000 /* longest yielding on a shared core */
 #define HEAR_DAEMON_NS 10000
 #define TAKEN_NS       1000 /* a yield that takes longer has let another process run */
+#define CALL_NS        300 /* a system call takes less; where it takes more, all these times are longer in proportion */
 #define SHARED_MAX     8
 #define PAID_MAX       16
 #define PAID_START     4
@@ -90,6 +92,26 @@ static void move(int *counter, int by, int most)
         *counter = 0;
 }
 
+/*
+ * How many times longer everything takes here than the times above are meant for: 1, more in an emulated machine, where
+ * a partner that sleeps could never answer in time, and each yield would look as if somebody had taken the core.
+ */
+static int64_t slowness(void)
+{
+    static int64_t measured;
+    if (measured)
+        return measured;
+    int64_t call_ns = INT64_MAX;
+    for (int i = 0; i < 8; i++) {
+        int64_t start_ns = pvmi_clock_ns();
+        syscall(SYS_getppid);
+        int64_t took_ns = pvmi_clock_ns() - start_ns;
+        call_ns = took_ns < call_ns ? took_ns : call_ns;
+    }
+    measured = call_ns / CALL_NS + 1;
+    return measured;
+}
+
 /* How long to poll now, 0: not at all. */
 static int64_t polling_ns(void)
 {
@@ -101,7 +123,7 @@ static int64_t polling_ns(void)
     if (!habit.paid && ++habit.skipped < RETRY_WAITS)
         return 0;
     habit.skipped = 0;
-    return core_is_shared() ? SHARED_NS : ALONE_NS;
+    return (core_is_shared() ? SHARED_NS : ALONE_NS) * slowness();
 }
 
 /* Tells the processor that we wait, so that it spends its power on the other thread of the core. */
@@ -135,7 +157,7 @@ static int64_t yield(int64_t now_ns)
     sched_yield();
     pvmi_lock_resume(depth);
     int64_t back_ns = pvmi_clock_ns();
-    move(&habit.shared, back_ns - now_ns > TAKEN_NS ? 2 : -1, SHARED_MAX);
+    move(&habit.shared, back_ns - now_ns > TAKEN_NS * slowness() ? 2 : -1, SHARED_MAX);
     return back_ns;
 }
 
@@ -143,7 +165,7 @@ static int64_t yield(int64_t now_ns)
 static int look(int64_t now_ns, int64_t *heard_ns)
 {
     int n = burst();
-    if (n || (habit.direct && now_ns - *heard_ns < HEAR_DAEMON_NS))
+    if (n || (habit.direct && now_ns - *heard_ns < HEAR_DAEMON_NS * slowness()))
         return n;
     *heard_ns = now_ns;
     n = pvmi_link_progress();
