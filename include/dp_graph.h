@@ -70,6 +70,9 @@ struct dp_graph *dp_graph_parse(const char *name, const char *text, size_t lengt
 struct dp_graph *dp_graph_edit(const struct dp_graph *base, const char *name, const char *text, size_t length,
                                FILE *faults);
 
+/* The same with the lines of a file; errors as from dp_graph_read(). */
+struct dp_graph *dp_graph_edit_file(const struct dp_graph *base, const char *path, FILE *faults);
+
 /* NULL is allowed. */
 void dp_graph_free(struct dp_graph *graph);
 

@@ -274,14 +274,14 @@ static ssize_t read_all(int fd, char *text, size_t room)
     return (ssize_t)length;
 }
 
-struct dp_graph *dp_graph_read(const char *path, FILE *faults)
+struct dp_graph *dp_graph_edit_file(const struct dp_graph *base, const char *path, FILE *faults)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     char *text = fd < 0 ? NULL : malloc(DP_GRAPH_BYTES_MAX + 1);
     ssize_t length = text ? read_all(fd, text, DP_GRAPH_BYTES_MAX + 1) : -1;
     struct dp_graph *graph = NULL;
     if (length >= 0)
-        graph = dp_graph_parse(path, text, (size_t)length, faults);
+        graph = dp_graph_edit(base, path, text, (size_t)length, faults);
     else if (faults)
         fprintf(faults, "%s: %s\n", path, strerror(errno));
     int error = errno;
@@ -290,4 +290,9 @@ struct dp_graph *dp_graph_read(const char *path, FILE *faults)
         close(fd);
     errno = error;
     return graph;
+}
+
+struct dp_graph *dp_graph_read(const char *path, FILE *faults)
+{
+    return dp_graph_edit_file(NULL, path, faults);
 }

@@ -1,0 +1,36 @@
+/* dot.c - draws as the paper's figure 1 does: processes around their endpoints, here also nodes around processes. */
+#include "dot.h"
+
+/* Names have no bytes that would need a backslash. */
+static void print_endpoints(const struct dp_graph *g, size_t process, FILE *to)
+{
+    static const char *const lines[] = {[DP_RAW] = "solid", [DP_RELIABLE] = "bold", [DP_GO_BACK_N] = "dashed"};
+    for (size_t i = 0; i < g->endpoint_count; i++)
+        if (g->endpoints[i].process == process)
+            fprintf(to, "      e%zu [label=\"%u\", style=%s];\n", i, g->endpoints[i].dpid, lines[g->endpoints[i].mode]);
+}
+
+static void print_processes(const struct dp_graph *g, size_t node, FILE *to)
+{
+    for (size_t i = 0; i < g->process_count; i++) {
+        if (g->processes[i].node != node)
+            continue;
+        fprintf(to, "    subgraph cluster_p%zu {\n      label=\"%s\"; style=rounded;\n", i, g->processes[i].name);
+        print_endpoints(g, i, to);
+        fprintf(to, "      p%zu [style=invis, shape=point];\n    }\n", i); /* Graphviz leaves empty clusters out */
+    }
+}
+
+void dot_print(const struct dp_graph *g, FILE *to)
+{
+    fprintf(to, "digraph dpg {\n  node [shape=circle, fixedsize=true, width=0.5];\n");
+    for (size_t i = 0; i < g->node_count; i++) {
+        fprintf(to, "  subgraph cluster_n%zu {\n    label=\"node %u%s%s\"; style=filled; color=\"#eeeeee\";\n", i,
+                g->nodes[i].nid, *g->nodes[i].name ? " " : "", g->nodes[i].name);
+        print_processes(g, i, to);
+        fprintf(to, "    n%zu [style=invis, shape=point];\n  }\n", i);
+    }
+    for (size_t i = 0; i < g->channel_count; i++)
+        fprintf(to, "  e%zu -> e%zu [label=\"%s\"];\n", g->channels[i].from, g->channels[i].to, g->channels[i].name);
+    fprintf(to, "}\n");
+}
