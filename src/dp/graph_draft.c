@@ -5,7 +5,7 @@
 #include <string.h>
 #include <utlist.h>
 
-__attribute__((format(printf, 2, 3))) static bool fault(struct dp_graph_draft *draft, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static bool fault(struct pvmi_graph_draft *draft, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -15,7 +15,7 @@ __attribute__((format(printf, 2, 3))) static bool fault(struct dp_graph_draft *d
 }
 
 /* Memory for one thing more of a kind of which there are `count`; NULL and a fault if that is too much. */
-static void *one_more(struct dp_graph_draft *draft, size_t count, size_t bytes, const char *kinds)
+static void *one_more(struct pvmi_graph_draft *draft, size_t count, size_t bytes, const char *kinds)
 {
     if (count >= DP_GRAPH_ITEMS_MAX) {
         fault(draft, "there are more than %d %s", DP_GRAPH_ITEMS_MAX, kinds);
@@ -29,14 +29,14 @@ static void *one_more(struct dp_graph_draft *draft, size_t count, size_t bytes, 
 
 /* ---- nodes ---- */
 
-static struct draft_node *find_node(const struct dp_graph_draft *draft, uint16_t nid)
+static struct draft_node *find_node(const struct pvmi_graph_draft *draft, uint16_t nid)
 {
     struct draft_node *node;
     HASH_FIND(hh, draft->nodes, &nid, sizeof nid, node);
     return node;
 }
 
-bool dp_graph_draft_add_node(struct dp_graph_draft *draft, uint16_t nid, const char *name)
+bool pvmi_graph_draft_add_node(struct pvmi_graph_draft *draft, uint16_t nid, const char *name)
 {
     if (find_node(draft, nid))
         return fault(draft, "node %u is declared twice", nid);
@@ -49,7 +49,7 @@ bool dp_graph_draft_add_node(struct dp_graph_draft *draft, uint16_t nid, const c
     return true;
 }
 
-bool dp_graph_draft_remove_node(struct dp_graph_draft *draft, uint16_t nid)
+bool pvmi_graph_draft_remove_node(struct pvmi_graph_draft *draft, uint16_t nid)
 {
     struct draft_node *node = find_node(draft, nid);
     if (!node)
@@ -63,14 +63,14 @@ bool dp_graph_draft_remove_node(struct dp_graph_draft *draft, uint16_t nid)
 
 /* ---- processes ---- */
 
-static struct draft_process *find_process(const struct dp_graph_draft *draft, const char *name)
+static struct draft_process *find_process(const struct pvmi_graph_draft *draft, const char *name)
 {
     struct draft_process *process;
     HASH_FIND_STR(draft->processes, name, process);
     return process;
 }
 
-bool dp_graph_draft_add_process(struct dp_graph_draft *draft, const char *name, uint16_t nid)
+bool pvmi_graph_draft_add_process(struct pvmi_graph_draft *draft, const char *name, uint16_t nid)
 {
     struct draft_node *node = find_node(draft, nid);
     if (find_process(draft, name))
@@ -87,7 +87,7 @@ bool dp_graph_draft_add_process(struct dp_graph_draft *draft, const char *name, 
     return true;
 }
 
-bool dp_graph_draft_remove_process(struct dp_graph_draft *draft, const char *name)
+bool pvmi_graph_draft_remove_process(struct pvmi_graph_draft *draft, const char *name)
 {
     struct draft_process *process = find_process(draft, name);
     if (!process)
@@ -102,7 +102,7 @@ bool dp_graph_draft_remove_process(struct dp_graph_draft *draft, const char *nam
 
 /* ---- endpoints ---- */
 
-static struct draft_endpoint *endpoint_at(const struct dp_graph_draft *draft, uint16_t nid, uint16_t dpid)
+static struct draft_endpoint *endpoint_at(const struct pvmi_graph_draft *draft, uint16_t nid, uint16_t dpid)
 {
     struct draft_endpoint key = {.point = {nid, dpid}}, *endpoint;
     HASH_FIND(hh, draft->endpoints, &key.point, sizeof key.point, endpoint);
@@ -110,7 +110,7 @@ static struct draft_endpoint *endpoint_at(const struct dp_graph_draft *draft, ui
 }
 
 /* NULL and a fault if there is none. */
-static struct draft_endpoint *find_endpoint(struct dp_graph_draft *draft, struct draft_point point)
+static struct draft_endpoint *find_endpoint(struct pvmi_graph_draft *draft, struct draft_point point)
 {
     struct draft_process *process = find_process(draft, point.process);
     struct draft_endpoint *endpoint = process ? endpoint_at(draft, process->node->is.nid, point.dpid) : NULL;
@@ -120,8 +120,8 @@ static struct draft_endpoint *find_endpoint(struct dp_graph_draft *draft, struct
     return NULL;
 }
 
-bool dp_graph_draft_add_endpoint(struct dp_graph_draft *draft, struct draft_point point, int mode,
-                                 const char *interface)
+bool pvmi_graph_draft_add_endpoint(struct pvmi_graph_draft *draft, struct draft_point point, int mode,
+                                   const char *interface)
 {
     struct draft_process *process = find_process(draft, point.process);
     if (!process)
@@ -146,7 +146,7 @@ bool dp_graph_draft_add_endpoint(struct dp_graph_draft *draft, struct draft_poin
     return true;
 }
 
-static void drop_channel(struct dp_graph_draft *draft, struct draft_channel *channel)
+static void drop_channel(struct pvmi_graph_draft *draft, struct draft_channel *channel)
 {
     DL_DELETE2(channel->edge.from->out, channel, out_prev, out_next);
     DL_DELETE2(channel->edge.to->in, channel, in_prev, in_next);
@@ -155,7 +155,7 @@ static void drop_channel(struct dp_graph_draft *draft, struct draft_channel *cha
     free(channel);
 }
 
-static void drop_endpoint(struct dp_graph_draft *draft, struct draft_endpoint *endpoint)
+static void drop_endpoint(struct pvmi_graph_draft *draft, struct draft_endpoint *endpoint)
 {
     while (endpoint->out)
         drop_channel(draft, endpoint->out);
@@ -166,7 +166,7 @@ static void drop_endpoint(struct dp_graph_draft *draft, struct draft_endpoint *e
     free(endpoint);
 }
 
-bool dp_graph_draft_remove_endpoint(struct dp_graph_draft *draft, struct draft_point point)
+bool pvmi_graph_draft_remove_endpoint(struct pvmi_graph_draft *draft, struct draft_point point)
 {
     struct draft_endpoint *endpoint = find_endpoint(draft, point);
     if (endpoint)
@@ -176,14 +176,14 @@ bool dp_graph_draft_remove_endpoint(struct dp_graph_draft *draft, struct draft_p
 
 /* ---- channels ---- */
 
-static struct draft_channel *find_channel(const struct dp_graph_draft *draft, const char *name)
+static struct draft_channel *find_channel(const struct pvmi_graph_draft *draft, const char *name)
 {
     struct draft_channel *channel;
     HASH_FIND_STR(draft->channels, name, channel);
     return channel;
 }
 
-static bool may_join(struct dp_graph_draft *draft, const char *name, const struct draft_edge *edge)
+static bool may_join(struct pvmi_graph_draft *draft, const char *name, const struct draft_edge *edge)
 {
     struct draft_channel *twin;
     HASH_FIND(by_edge, draft->edges, edge, sizeof *edge, twin);
@@ -199,8 +199,8 @@ static bool may_join(struct dp_graph_draft *draft, const char *name, const struc
     return true;
 }
 
-bool dp_graph_draft_add_channel(struct dp_graph_draft *draft, const char *name, struct draft_point from,
-                                struct draft_point to)
+bool pvmi_graph_draft_add_channel(struct pvmi_graph_draft *draft, const char *name, struct draft_point from,
+                                  struct draft_point to)
 {
     struct draft_edge edge = {find_endpoint(draft, from), NULL};
     if (!edge.from || !(edge.to = find_endpoint(draft, to)) || !may_join(draft, name, &edge))
@@ -217,7 +217,7 @@ bool dp_graph_draft_add_channel(struct dp_graph_draft *draft, const char *name, 
     return true;
 }
 
-bool dp_graph_draft_remove_channel(struct dp_graph_draft *draft, const char *name)
+bool pvmi_graph_draft_remove_channel(struct pvmi_graph_draft *draft, const char *name)
 {
     struct draft_channel *channel = find_channel(draft, name);
     if (!channel)
@@ -234,20 +234,20 @@ static struct draft_point point_of(const struct dp_graph *graph, size_t endpoint
     return (struct draft_point){graph->processes[e->process].name, e->dpid};
 }
 
-bool dp_graph_draft_from(struct dp_graph_draft *draft, const struct dp_graph *graph)
+bool pvmi_graph_draft_from(struct pvmi_graph_draft *draft, const struct dp_graph *graph)
 {
     bool ok = true;
     for (size_t i = 0; ok && i < graph->node_count; i++)
-        ok = dp_graph_draft_add_node(draft, graph->nodes[i].nid, graph->nodes[i].name);
+        ok = pvmi_graph_draft_add_node(draft, graph->nodes[i].nid, graph->nodes[i].name);
     for (size_t i = 0; ok && i < graph->process_count; i++)
-        ok = dp_graph_draft_add_process(draft, graph->processes[i].name, graph->nodes[graph->processes[i].node].nid);
+        ok = pvmi_graph_draft_add_process(draft, graph->processes[i].name, graph->nodes[graph->processes[i].node].nid);
     for (size_t i = 0; ok && i < graph->endpoint_count; i++)
-        ok = dp_graph_draft_add_endpoint(draft, point_of(graph, i), graph->endpoints[i].mode,
-                                         graph->endpoints[i].interface);
+        ok = pvmi_graph_draft_add_endpoint(draft, point_of(graph, i), graph->endpoints[i].mode,
+                                           graph->endpoints[i].interface);
     for (size_t i = 0; ok && i < graph->channel_count; i++) {
         const struct dp_graph_channel *channel = &graph->channels[i];
-        ok = dp_graph_draft_add_channel(draft, channel->name, point_of(graph, channel->from),
-                                        point_of(graph, channel->to));
+        ok = pvmi_graph_draft_add_channel(draft, channel->name, point_of(graph, channel->from),
+                                          point_of(graph, channel->to));
     }
     return ok;
 }
@@ -292,7 +292,7 @@ static void copy_channels(struct draft_channel *channels, struct dp_graph *graph
     }
 }
 
-struct dp_graph *dp_graph_draft_finish(struct dp_graph_draft *draft)
+struct dp_graph *pvmi_graph_draft_finish(struct pvmi_graph_draft *draft)
 {
     struct dp_graph *graph = calloc(1, sizeof *graph);
     if (!graph)
@@ -313,7 +313,7 @@ struct dp_graph *dp_graph_draft_finish(struct dp_graph_draft *draft)
     return graph;
 }
 
-void dp_graph_draft_free(struct dp_graph_draft *draft)
+void pvmi_graph_draft_free(struct pvmi_graph_draft *draft)
 {
     struct draft_endpoint *endpoint, *next_endpoint;
     struct draft_process *process, *next_process;

@@ -49,7 +49,7 @@ struct draft_channel {
     UT_hash_handle by_edge;
 };
 
-struct dp_graph_draft {
+struct pvmi_graph_draft {
     struct draft_node *nodes;
     struct draft_process *processes;
     struct draft_endpoint *endpoints;
@@ -64,24 +64,24 @@ struct draft_point {
 };
 
 /* A draft of what `graph` has. False: memory has run out. */
-bool dp_graph_draft_from(struct dp_graph_draft *draft, const struct dp_graph *graph);
+bool pvmi_graph_draft_from(struct pvmi_graph_draft *draft, const struct dp_graph *graph);
 
-bool dp_graph_draft_add_node(struct dp_graph_draft *draft, uint16_t nid, const char *name);
-bool dp_graph_draft_add_process(struct dp_graph_draft *draft, const char *name, uint16_t nid);
-bool dp_graph_draft_add_endpoint(struct dp_graph_draft *draft, struct draft_point point, int mode,
-                                 const char *interface);
-bool dp_graph_draft_add_channel(struct dp_graph_draft *draft, const char *name, struct draft_point from,
-                                struct draft_point to);
+bool pvmi_graph_draft_add_node(struct pvmi_graph_draft *draft, uint16_t nid, const char *name);
+bool pvmi_graph_draft_add_process(struct pvmi_graph_draft *draft, const char *name, uint16_t nid);
+bool pvmi_graph_draft_add_endpoint(struct pvmi_graph_draft *draft, struct draft_point point, int mode,
+                                   const char *interface);
+bool pvmi_graph_draft_add_channel(struct pvmi_graph_draft *draft, const char *name, struct draft_point from,
+                                  struct draft_point to);
 
 /* Nodes and processes can be removed when nothing is left on them; an endpoint takes its channels with it. */
-bool dp_graph_draft_remove_node(struct dp_graph_draft *draft, uint16_t nid);
-bool dp_graph_draft_remove_process(struct dp_graph_draft *draft, const char *name);
-bool dp_graph_draft_remove_endpoint(struct dp_graph_draft *draft, struct draft_point point);
-bool dp_graph_draft_remove_channel(struct dp_graph_draft *draft, const char *name);
+bool pvmi_graph_draft_remove_node(struct pvmi_graph_draft *draft, uint16_t nid);
+bool pvmi_graph_draft_remove_process(struct pvmi_graph_draft *draft, const char *name);
+bool pvmi_graph_draft_remove_endpoint(struct pvmi_graph_draft *draft, struct draft_point point);
+bool pvmi_graph_draft_remove_channel(struct pvmi_graph_draft *draft, const char *name);
 
 /* The draft as a graph, in the order in which things were declared; NULL: memory has run out. */
-struct dp_graph *dp_graph_draft_finish(struct dp_graph_draft *draft);
+struct dp_graph *pvmi_graph_draft_finish(struct pvmi_graph_draft *draft);
 
-void dp_graph_draft_free(struct dp_graph_draft *draft);
+void pvmi_graph_draft_free(struct pvmi_graph_draft *draft);
 
 #endif

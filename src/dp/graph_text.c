@@ -13,7 +13,7 @@
 #define FAULTS_MAX     20 /* told of one text */
 
 struct reader {
-    struct dp_graph_draft draft;
+    struct pvmi_graph_draft draft;
     const char *name;
     FILE *faults;
     unsigned line, fault_count;
@@ -87,7 +87,7 @@ static bool state_node(struct reader *r, char **words, int count)
     uint16_t nid;
     const char *name = count > 2 ? words[2] : "";
     return take_nid(r, words[1], &nid) && (!*name || take_name(r, name)) &&
-           dp_graph_draft_add_node(&r->draft, nid, name);
+           pvmi_graph_draft_add_node(&r->draft, nid, name);
 }
 
 static bool state_process(struct reader *r, char **words, int count)
@@ -95,7 +95,7 @@ static bool state_process(struct reader *r, char **words, int count)
     uint16_t nid;
     (void)count;
     return take_name(r, words[1]) && take_nid(r, words[2], &nid) &&
-           dp_graph_draft_add_process(&r->draft, words[1], nid);
+           pvmi_graph_draft_add_process(&r->draft, words[1], nid);
 }
 
 static bool take_option(struct reader *r, const char *word, int *mode, char interface[16])
@@ -124,7 +124,7 @@ static bool state_endpoint(struct reader *r, char **words, int count)
     for (int i = 2; i < count; i++)
         if (!take_option(r, words[i], &mode, interface))
             return false;
-    return dp_graph_draft_add_endpoint(&r->draft, point, mode, interface);
+    return pvmi_graph_draft_add_endpoint(&r->draft, point, mode, interface);
 }
 
 static bool state_channel(struct reader *r, char **words, int count)
@@ -136,7 +136,7 @@ static bool state_channel(struct reader *r, char **words, int count)
     if (strcmp(words[3], "->"))
         return fault(r, "\"%.80s\" stands where \"->\" belongs: channel NAME PROCESS:DPID -> PROCESS:DPID", words[3]);
     return take_point(r, words[2], &from) && take_point(r, words[4], &to) &&
-           dp_graph_draft_add_channel(&r->draft, words[1], from, to);
+           pvmi_graph_draft_add_channel(&r->draft, words[1], from, to);
 }
 
 static bool state_remove(struct reader *r, char **words, int count)
@@ -145,13 +145,13 @@ static bool state_remove(struct reader *r, char **words, int count)
     uint16_t nid;
     (void)count;
     if (!strcmp(words[1], "node"))
-        return take_nid(r, words[2], &nid) && dp_graph_draft_remove_node(&r->draft, nid);
+        return take_nid(r, words[2], &nid) && pvmi_graph_draft_remove_node(&r->draft, nid);
     if (!strcmp(words[1], "process"))
-        return take_name(r, words[2]) && dp_graph_draft_remove_process(&r->draft, words[2]);
+        return take_name(r, words[2]) && pvmi_graph_draft_remove_process(&r->draft, words[2]);
     if (!strcmp(words[1], "endpoint"))
-        return take_point(r, words[2], &point) && dp_graph_draft_remove_endpoint(&r->draft, point);
+        return take_point(r, words[2], &point) && pvmi_graph_draft_remove_endpoint(&r->draft, point);
     if (!strcmp(words[1], "channel"))
-        return take_name(r, words[2]) && dp_graph_draft_remove_channel(&r->draft, words[2]);
+        return take_name(r, words[2]) && pvmi_graph_draft_remove_channel(&r->draft, words[2]);
     return fault(r, "\"%.80s\" is none of node, process, endpoint, channel", words[1]);
 }
 
@@ -240,14 +240,14 @@ struct dp_graph *dp_graph_edit(const struct dp_graph *base, const char *name, co
         errno = EFBIG;
         return NULL;
     }
-    r.out_of_memory = base && !dp_graph_draft_from(&r.draft, base);
+    r.out_of_memory = base && !pvmi_graph_draft_from(&r.draft, base);
     if (!r.out_of_memory)
         read_lines(&r, text, length);
     if (r.fault_count || r.out_of_memory)
         error = r.out_of_memory ? ENOMEM : EINVAL;
-    else if (!(graph = dp_graph_draft_finish(&r.draft)))
+    else if (!(graph = pvmi_graph_draft_finish(&r.draft)))
         error = ENOMEM;
-    dp_graph_draft_free(&r.draft);
+    pvmi_graph_draft_free(&r.draft);
     if (error == ENOMEM && faults)
         fprintf(faults, "%s: memory has run out\n", name);
     if (error)
