@@ -132,6 +132,12 @@ int atm_sim_time(int64_t *now_ns);
  */
 int atm_sim_cost(int64_t ns);
 
+/* The address of this process's host. */
+int atm_sim_address(Atm_address *own);
+
+/* Leaves the network, if no descriptor is open; the next call joins it again. */
+int atm_sim_leave(void);
+
 /*
  * As poll(2), and virtual time passes until one is ready or timeout_ns (-1: none) is over. What is not of the network
  * must be of no interest, or be told of by atm_sim_wait() and atm_sim_resume().
@@ -146,6 +152,18 @@ int atm_sim_poll(struct pollfd *fds, nfds_t count, int64_t timeout_ns);
 int atm_sim_wait(int64_t until_ns);
 int atm_sim_resume(void);
 int atm_sim_fd(void);
+
+/*
+ * For processes that talk to each other without the network, too, as PVM's tasks and daemons do: virtual time stands
+ * still while bytes are under way between them, or one is about to come that was started. atm_sim_observe() is for a
+ * process that only passes on, such as a daemon: it takes no part but in this. To be called first.
+ * atm_sim_local(): as of now, so many bytes have been given to process pid and taken from it; both ends of a channel
+ * must tell, before they wait. taken = UINT64_MAX: its end has been seen. atm_sim_expect(): process pid was started and
+ * will join.
+ */
+int atm_sim_observe(void);
+int atm_sim_local(pid_t pid, uint64_t given, uint64_t taken);
+int atm_sim_expect(pid_t pid);
 
 #ifdef __cplusplus
 }

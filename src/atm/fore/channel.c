@@ -29,6 +29,7 @@ static struct {
     int64_t known_ns;    /* the time as of the last answer */
     int64_t known_at_ns; /* of the monotonic clock: when that was */
     bool stale;          /* what was told since may have taken time that we do not know */
+    const char *name;    /* of the host that we join as; NULL: as the setting says */
     uint32_t wait_number;
     bool waiting, woken;
     uint8_t bytes[PVMI_ATM_MESSAGE_BYTES];
@@ -119,7 +120,8 @@ static void forget(void)
 static int greet(void)
 {
     struct pvmi_atm_message hello = {.type = PVMI_ATM_HELLO, .number = PVMI_ATM_MAGIC, .version = PVMI_ATM_VERSION};
-    snprintf(hello.host, sizeof hello.host, "%s", pvmi_config_text(PVMI_SETTING_ATM_HOST));
+    snprintf(hello.host, sizeof hello.host, "%s",
+             channel.name ? channel.name : pvmi_config_text(PVMI_SETTING_ATM_HOST));
     int rc = pvmi_atm_message_send(channel.fd, &hello, -1, true);
     if (!rc)
         rc = pvmi_atm_message_receive(channel.fd, channel.bytes, sizeof channel.bytes, &channel.welcome, NULL, true);
@@ -230,11 +232,12 @@ static int settle(int rc)
 
 int pvmi_fore_tell(struct pvmi_atm_message *m)
 {
-    if (m->type != PVMI_ATM_RESUME) { /* which has no room for it */
+    bool aside = m->type == PVMI_ATM_RESUME || m->type == PVMI_ATM_LOCAL || m->type == PVMI_ATM_EXPECT;
+    if (!aside) { /* which have no room for it */
         m->cost_ns = channel.cost_ns;
         channel.cost_ns = 0;
     }
-    channel.stale = true;
+    channel.stale = channel.stale || !aside || m->type == PVMI_ATM_RESUME;
     return settle(pvmi_atm_message_send(channel.fd, m, -1, true));
 }
 
@@ -338,4 +341,14 @@ int pvmi_fore_wait(int64_t until_ns)
 int pvmi_fore_descriptor(void)
 {
     return channel.fd;
+}
+
+void pvmi_fore_part(void)
+{
+    forget();
+}
+
+void pvmi_fore_call_itself(const char *name)
+{
+    channel.name = name;
 }

@@ -55,4 +55,10 @@ int pvmi_fore_wait_end(void);
 /* The connection's descriptor. */
 int pvmi_fore_descriptor(void);
 
+/* Ends the connection. */
+void pvmi_fore_part(void);
+
+/* Joins as host `name` and not as PVM_ATM_HOST says; static storage. Before the first pvmi_fore_enter(). */
+void pvmi_fore_call_itself(const char *name);
+
 #endif

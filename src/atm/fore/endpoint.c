@@ -34,6 +34,11 @@ void pvmi_fore_endpoint_free(struct pvmi_fore_endpoint *e)
     free(e);
 }
 
+bool pvmi_fore_endpoint_any(void)
+{
+    return all;
+}
+
 void pvmi_fore_endpoint_connected(struct pvmi_fore_endpoint *e, Atm_dataflow dataflow, bool caller)
 {
     e->connected = true;

@@ -10,6 +10,7 @@ struct pvmi_fore_endpoint {
     int fd;
     uint32_t number; /* as the network process counts */
     bool bound, connected;
+    bool connecting;      /* without waiting for it */
     bool sends, receives; /* what the dataflow lets it do */
     Atm_dataflow dataflow;
     Aal_type aal;
@@ -24,6 +25,9 @@ struct pvmi_fore_endpoint *pvmi_fore_endpoint_find(int fd);
 
 /* Closes the descriptor and frees it. */
 void pvmi_fore_endpoint_free(struct pvmi_fore_endpoint *e);
+
+/* Whether there is any. */
+bool pvmi_fore_endpoint_any(void);
 
 /* It is connected now; `caller`: it has connected and not accepted. */
 void pvmi_fore_endpoint_connected(struct pvmi_fore_endpoint *e, Atm_dataflow dataflow, bool caller);

@@ -180,29 +180,65 @@ static bool is_qos(const Atm_qos *qos)
     return is_range(&qos->peak_bandwidth) && is_range(&qos->mean_bandwidth) && is_range(&qos->mean_burst);
 }
 
+static void select_qos(Atm_qos_sel *sel, const Atm_qos *qos)
+{
+    if (sel)
+        *sel = (Atm_qos_sel){.peak_bandwidth = qos->peak_bandwidth.target,
+                             .mean_bandwidth = qos->mean_bandwidth.target,
+                             .mean_burst = qos->mean_burst.target};
+}
+
+/* Whether a connect that was not waited for is done. 0 or an errno; EALREADY: not yet. */
+static int finish_connect(struct pvmi_fore_endpoint *e, Atm_qos_sel *sel)
+{
+    uint8_t bytes[PVMI_ATM_HEAD_MAX];
+    struct pvmi_atm_message m;
+    int error = pvmi_fore_is_virtual() ? pvmi_fore_wait(0) : 0;
+    int rc = error ? 0 : pvmi_atm_message_receive(e->fd, bytes, sizeof bytes, &m, NULL, false);
+    if (error || rc == PVMI_EAGAIN)
+        return error ? error : EALREADY;
+    if (rc || m.type != PVMI_ATM_CONNECTED)
+        return rc == PVMI_EDOWN ? ECONNABORTED : EPROTO;
+    e->connecting = false;
+    if (!m.error)
+        pvmi_fore_endpoint_connected(e, e->dataflow, true);
+    select_qos(sel, &m.qos);
+    return m.error;
+}
+
+/* 0 or an errno. */
+static int begin_connect(struct pvmi_fore_endpoint *e, const Atm_endpoint *dest, const Atm_qos *qos, Atm_qos_sel *sel,
+                         Aal_type aal, Atm_dataflow dataflow)
+{
+    struct pvmi_atm_message reply, ask = {.type = PVMI_ATM_CONNECT, .endpoint = e->number, .address = *dest};
+    ask.aal = aal;
+    ask.dataflow = dataflow;
+    ask.number = fcntl(e->fd, F_GETFL) & O_NONBLOCK ? 1 : 0;
+    if (qos)
+        ask.qos = *qos;
+    int error = pvmi_fore_ask(&ask, &reply, NULL);
+    if (!error) {
+        pvmi_fore_endpoint_connected(e, dataflow, true);
+        select_qos(sel, &reply.qos);
+    } else if (error == EINPROGRESS) {
+        e->connecting = true;
+        e->dataflow = dataflow;
+    }
+    return error;
+}
+
 int atm_connect(int fd, Atm_endpoint *dest, Atm_qos *qos, Atm_qos_sel *sel, Aal_type aal, Atm_dataflow dataflow)
 {
     struct pvmi_fore_endpoint *e = enter_with(fd);
     if (!e)
         return -1;
     bool again = e->connected && e->dataflow == multicast && e->sends && dataflow == multicast;
+    int error = !e->connected || again ? 0 : EISCONN;
     if (!dest || !e->bound || !is_aal(aal) || dataflow > multicast || (qos && !is_qos(qos)))
-        return pvmi_fore_leave(-1, EINVAL);
-    if (e->connected && !again)
-        return pvmi_fore_leave(-1, EISCONN);
-    struct pvmi_atm_message reply, ask = {.type = PVMI_ATM_CONNECT, .endpoint = e->number, .address = *dest};
-    ask.aal = aal;
-    ask.dataflow = dataflow;
-    if (qos)
-        ask.qos = *qos;
-    int error = pvmi_fore_ask(&ask, &reply, NULL);
+        error = EINVAL;
     if (!error)
-        pvmi_fore_endpoint_connected(e, dataflow, true);
-    if (!error && sel)
-        *sel = (Atm_qos_sel){.peak_bandwidth = reply.qos.peak_bandwidth.target,
-                             .mean_bandwidth = reply.qos.mean_bandwidth.target,
-                             .mean_burst = reply.qos.mean_burst.target};
-    return pvmi_fore_leave(0, error);
+        error = e->connecting ? finish_connect(e, sel) : begin_connect(e, dest, qos, sel, aal, dataflow);
+    return pvmi_fore_leave(error ? -1 : 0, error);
 }
 
 int atm_accept(int fd, int fdnew, int conn_id, Atm_qos *qos, Atm_dataflow dataflow)

@@ -28,27 +28,28 @@
  */
 #define PVMI_ATM_MESSAGES(X)                                                                                           \
     /* from the program */                                                                                             \
-    X(HELLO, "nvh")      /* number: the magic; version; host: which it is on, "": the network chooses */               \
-    X(OPEN, "c")         /* an endpoint. REPLY with its number, and its descriptor */                                  \
-    X(BIND, "cean")      /* asap (0: any), number: callers that may wait. REPLY with the address */                    \
-    X(CONNECT, "ceaqlf") /* REPLY when it is done, with what was selected */                                           \
-    X(ACCEPT, "ceonqf")  /* caller `number` of endpoint, for endpoint `other`. REPLY */                                \
-    X(REJECT, "cen")     /* REPLY */                                                                                   \
-    X(SEND, "ced")       /* no answer */                                                                               \
-    X(CLOSE, "ce")       /* no answer */                                                                               \
-    X(RESOLVE, "ch")     /* REPLY with the address */                                                                  \
-    X(TIME, "c")         /* REPLY with the program's time */                                                           \
-    X(WAIT, "cnt")       /* its wait number `number` begins, until time (its own is earlier: only until that). WAKE */ \
-    X(RESUME, "n")       /* it has been woken by something else. No answer */                                          \
-    X(LOCAL, "pgk")      /* to and from process `process` it has given and taken so many bytes. No answer */           \
-    X(EXPECT, "p")       /* a process that it has started and that will come. No answer */                             \
+    X(HELLO, "nvh")       /* number: the magic; version; host: which it is on, "": the network chooses */              \
+    X(OPEN, "c")          /* an endpoint. REPLY with its number, and its descriptor */                                 \
+    X(BIND, "cean")       /* asap (0: any), number: callers that may wait. REPLY with the address */                   \
+    X(CONNECT, "ceaqlfn") /* REPLY when it is done, with what was selected; number 1: at once, CONNECTED follows */    \
+    X(ACCEPT, "ceonqf")   /* caller `number` of endpoint, for endpoint `other`. REPLY */                               \
+    X(REJECT, "cen")      /* REPLY */                                                                                  \
+    X(SEND, "ced")        /* no answer */                                                                              \
+    X(CLOSE, "ce")        /* no answer */                                                                              \
+    X(RESOLVE, "ch")      /* REPLY with the address */                                                                 \
+    X(TIME, "c")          /* REPLY with the program's time */                                                          \
+    X(WAIT, "cnt")  /* its wait number `number` begins, until time (its own is earlier: only until that). WAKE */      \
+    X(RESUME, "n")  /* it has been woken by something else. No answer */                                               \
+    X(LOCAL, "pgk") /* to and from process `process` it has given and taken so many bytes. No answer */                \
+    X(EXPECT, "p")  /* a process that it has started and that will come. No answer */                                  \
     /* to the program */                                                                                               \
     X(WELCOME, "nvshatm") /* number: of the client; which clock; its host's name and address; time; MTU */             \
     X(REPLY, "reatq")     /* error, an errno or 0 */                                                                   \
     X(WAKE, "nt")         /* wait `number` is over */                                                                  \
     /* by the descriptor of an endpoint */                                                                             \
     X(DATA, "td")                                                                                                      \
-    X(CALLER, "naqlf")
+    X(CALLER, "naqlf")                                                                                                 \
+    X(CONNECTED, "rq") /* the end of a CONNECT of number 1 */
 
 enum pvmi_atm_message_type {
     PVMI_ATM_NONE = 0,

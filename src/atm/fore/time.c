@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <time.h>
 #include "channel.h"
+#include "endpoint.h"
 
 int atm_sim_clock(void)
 {
@@ -47,6 +48,48 @@ int atm_sim_fd(void)
     if (pvmi_fore_enter())
         return -1;
     return pvmi_fore_leave(pvmi_fore_descriptor(), 0);
+}
+
+int atm_sim_address(Atm_address *own)
+{
+    if (pvmi_fore_enter())
+        return -1;
+    *own = pvmi_fore_welcome()->address.nsap;
+    return pvmi_fore_leave(0, 0);
+}
+
+int atm_sim_leave(void)
+{
+    if (pvmi_fore_enter())
+        return -1;
+    if (pvmi_fore_endpoint_any())
+        return pvmi_fore_leave(-1, EBUSY);
+    pvmi_fore_part();
+    return pvmi_fore_leave(0, 0);
+}
+
+/* ---- other channels ---- */
+
+int atm_sim_observe(void)
+{
+    pvmi_fore_call_itself("-");
+    return atm_sim_clock();
+}
+
+int atm_sim_local(pid_t pid, uint64_t given, uint64_t taken)
+{
+    struct pvmi_atm_message tell = {.type = PVMI_ATM_LOCAL, .process = (uint32_t)pid, .given = given, .taken = taken};
+    if (pvmi_fore_enter())
+        return -1;
+    return pvmi_fore_leave(0, pvmi_fore_tell(&tell));
+}
+
+int atm_sim_expect(pid_t pid)
+{
+    struct pvmi_atm_message tell = {.type = PVMI_ATM_EXPECT, .process = (uint32_t)pid};
+    if (pvmi_fore_enter())
+        return -1;
+    return pvmi_fore_leave(0, pvmi_fore_tell(&tell));
 }
 
 /* ---- poll ---- */

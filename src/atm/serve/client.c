@@ -140,6 +140,10 @@ static bool do_connect(struct pvma_client *c, struct pvmi_atm_message *m)
 {
     struct pvma_endpoint *e = endpoint_of(c, m->endpoint);
     int error = e ? pvma_endpoint_connect(e, m) : EBADF;
+    if (e && error && error != EALREADY)
+        e->early = false;
+    if (!error && m->number)
+        error = EINPROGRESS;
     if (error)
         reply(c, error, m, -1);
     return error;

@@ -298,16 +298,29 @@ static struct pvma_caller *find_caller(struct pvma_endpoint *e, uint32_t number)
 
 /* ---- calls ---- */
 
+/* What has become of a CONNECT. */
+static void tell_result(struct pvma_endpoint *e, int error, struct pvmi_atm_message *m)
+{
+    if (!e->early) {
+        pvma_client_done(e->client, error, m);
+        return;
+    }
+    m->type = PVMI_ATM_CONNECTED;
+    m->error = error;
+    e->early = false;
+    tell_program(e, m);
+}
+
 static void connected(void *arg, struct pvma_call *call, struct pvma_vc *vc, const struct pvma_contract *granted)
 {
     struct pvma_endpoint *e = arg;
     (void)call;
     static const struct pvma_bandwidth nothing;
-    struct pvmi_atm_message reply = {.type = PVMI_ATM_REPLY, .qos = qos_of(&granted->wanted, &nothing)};
+    struct pvmi_atm_message result = {.qos = qos_of(&granted->wanted, &nothing)};
     e->vc = vc;
     e->state = PVMA_ENDPOINT_CONNECTED;
     pvma_vc_handle(vc, &packets, e);
-    pvma_client_done(e->client, 0, &reply);
+    tell_result(e, 0, &result);
 }
 
 static void ended(void *arg, struct pvma_call *call, int cause)
@@ -320,7 +333,7 @@ static void ended(void *arg, struct pvma_call *call, int cause)
     }
     e->call = NULL;
     e->state = PVMA_ENDPOINT_BOUND;
-    pvma_client_done(e->client, errno_of(cause), NULL);
+    tell_result(e, errno_of(cause), &(struct pvmi_atm_message){0});
 }
 
 static void party(void *arg, struct pvma_call *call, uint16_t number, int cause)
@@ -329,7 +342,7 @@ static void party(void *arg, struct pvma_call *call, uint16_t number, int cause)
     (void)call;
     (void)number;
     if (e->state != PVMA_ENDPOINT_CLOSING)
-        pvma_client_done(e->client, cause ? errno_of(cause) : 0, NULL);
+        tell_result(e, cause ? errno_of(cause) : 0, &(struct pvmi_atm_message){0});
 }
 
 static const struct pvma_call_handler calls = {.connected = connected, .ended = ended, .party = party};
@@ -344,6 +357,9 @@ static int add_party(struct pvma_endpoint *e, const struct pvmi_atm_message *m)
 
 int pvma_endpoint_connect(struct pvma_endpoint *e, const struct pvmi_atm_message *m)
 {
+    if (e->early)
+        return EALREADY;
+    e->early = m->number;
     if (e->call)
         return add_party(e, m);
     if (e->state != PVMA_ENDPOINT_BOUND)

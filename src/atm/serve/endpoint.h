@@ -40,6 +40,7 @@ struct pvma_endpoint {
     struct pvma_call *call; /* NULL: none */
     struct pvma_vc *vc;     /* NULL before it is connected */
     bool calls;             /* it is the one that connects */
+    bool early;             /* its client does not wait for the connection */
     bool announced;         /* the other side has been told of our call */
     bool sending;           /* the client waits for the processor to take a packet */
     bool stuck;             /* the client waits for room in the send queue */
