@@ -1,5 +1,8 @@
 # plot.gp - draws what report.awk's form `curves` prints: gnuplot -e "data='FILE'; folder='DIR'" plot.gp
+# prefix='rdma-' and where='between ...' name other files and say what they show.
 # Lines of data: system, name, bytes, us of one way; blocks are made here by system and name.
+if (!exists("prefix")) prefix = ""
+if (!exists("where")) where = "between two tasks of one host"
 set terminal svg size 900,600 dynamic background rgb "white" font "sans-serif,13"
 set key outside right top reverse Left
 set logscale x 2
@@ -16,15 +19,15 @@ lines(key) = sprintf("< awk '$1 == \"%s\" && $2 == \"%s\"' %s", system_of(key), 
 colour(key) = system_of(key) eq "raw" ? "#999999" : system_of(key)[1:4] eq "dpvm" ? "#c02020" : \
     system_of(key)[1:4] eq "refe" ? "#b08000" : system_of(key)[1:4] eq "open" ? "#2060c0" : "#20904a"
 
-set output folder . "/latency.svg"
-set title "One way between two tasks of one host (half a round trip)"
+set output folder . "/" . prefix . "latency.svg"
+set title "One way " . where . " (half a round trip)"
 set ylabel "microseconds"
 set logscale y
 plot for [i = 1:words(keys)] lines(word(keys, i)) using 3:4 linewidth 1.5 linecolor rgb colour(word(keys, i)) \
     pointtype i title title_of(word(keys, i))
 
-set output folder . "/bandwidth.svg"
-set title "Bandwidth between two tasks of one host (bytes / half a round trip)"
+set output folder . "/" . prefix . "bandwidth.svg"
+set title "Bandwidth " . where . " (bytes / half a round trip)"
 set ylabel "10^6 bytes/s"
 plot for [i = 1:words(keys)] lines(word(keys, i)) using 3:($3 / $4) linewidth 1.5 linecolor rgb colour(word(keys, i)) \
     pointtype i title title_of(word(keys, i))

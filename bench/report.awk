@@ -4,7 +4,7 @@
 #
 # SAMPLES has lines "group system name value unit", one for each round. FORM is targets (the judged table of an issue),
 # groups (all medians, a table for each group), json (both, as members of an object) or curves (for plots: system, name
-# without the size, bytes, us).
+# without the size, bytes, us; of the group `curve`, or the one that -v curve=GROUP names).
 
 function median_of(list,    v, n, i, j, t) { # sets lowest and highest, too
     n = split(list, v, " ")
@@ -98,7 +98,7 @@ function print_group(g,    s, n, ns, nn, i, j, line, both) {
 
 function print_groups(    i) {
     for (i = 1; i <= n_groups; i++) {
-        if (groups[i] == "curve" && n_groups > 1) continue # it is drawn
+        if (groups[i] ~ /curve$/ && n_groups > 1) continue # it is drawn
         print "\n### " groups[i] "\n"
         print_group(groups[i])
     }
@@ -136,7 +136,7 @@ function print_json(    i, j, k, s, n, ns, nn, g, comma, inner, key) {
 function print_curves(    key, p, q, name, bytes) {
     for (key in mid) {
         split(key, p, SUBSEP)
-        if (p[1] != "curve") continue
+        if (p[1] != (curve ? curve : "curve")) continue
         name = p[3]; bytes = name
         sub(/.*\./, "", bytes); sub(/\.[0-9]+$/, "", name)
         print p[2], name, bytes, mid[key]
