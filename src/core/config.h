@@ -115,6 +115,8 @@ enum pvmi_setting_kind {
       "libdp: id of this node; 0: from the table of nodes, else derived from the interface's address")                 \
     X(DP_NART, "DP_NART", PATH, "", 0, 0, "libdp: table of nodes; default: /etc/dpvm/nart, if it is there")            \
     X(DP_INTERFACE, "DP_INTERFACE", NAME, "", 0, 0, "libdp: network interface; default: the first that is Ethernet")   \
+    X(DP_TIMEOUT, "DP_TIMEOUT", SECONDS, "30", 100000, 0,                                                              \
+      "libdp: silence after which a peer of a reliable channel counts as dead")                                        \
     X(DP_ETHERTYPE, "DP_ETHERTYPE", INTEGER, "0x88b5", 0x600, 65535, "libdp: EtherType of its frames")                 \
     X(LOG, "PVM_LOG", LEVEL, "warning", 0, 0, "what tasks and tools print on stderr: error, warning, info, debug")
 

@@ -49,8 +49,8 @@ bool pvmi_discovery_take(struct pvmi_endpoint *e, const uint8_t *frame, const st
     int64_t now_us = pvmi_clock_us();
     pvmi_nart_learn(e->nart, m->from.node, frame + 6, now_us);
     struct pvmi_peer *p = pvmi_peer_find(e, m->from);
-    if (p && !p->resolved)
-        pvmi_peer_resolve(e, p, now_us);
+    if (p)
+        pvmi_peer_confirm(e, p, now_us);
     if (m->kind == PVMI_DP_WHO)
         say(e, PVMI_DP_HERE, m->from, frame + 6);
     return true;

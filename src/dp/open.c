@@ -9,19 +9,28 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include "../core/clock.h"
 #include "../core/error.h"
 #include "endpoint.h"
 #include "node.h"
 #include "pool.h"
 #include "table.h"
+#include "wait.h"
+
+enum {
+    PART_US = 200000, /* how long to wait for peers to take leave */
+    PART_PAUSE_US = 10000,
+};
 
 int pvmi_endpoint_fail(int code)
 {
     static const struct {
         int code, number;
-    } table[] = {{PVMI_EDENIED, EACCES},   {PVMI_ENOMEM, ENOMEM},       {PVMI_ELIMIT, EMFILE},
-                 {PVMI_ENOTFOUND, ENODEV}, {PVMI_EUNSUPPORTED, ENODEV}, {PVMI_EPARAM, ENODEV},
-                 {PVMI_EFORMAT, EPROTO},   {PVMI_EEXISTS, EADDRINUSE},  {PVMI_EDOWN, ENETDOWN}};
+    } table[] = {{PVMI_EDENIED, EACCES},   {PVMI_ENOMEM, ENOMEM},          {PVMI_ELIMIT, EMFILE},
+                 {PVMI_ENOTFOUND, ENODEV}, {PVMI_EUNSUPPORTED, ENODEV},    {PVMI_EPARAM, ENODEV},
+                 {PVMI_EFORMAT, EPROTO},   {PVMI_EEXISTS, EADDRINUSE},     {PVMI_EDOWN, ENETDOWN},
+                 {PVMI_EAGAIN, EAGAIN},    {PVMI_EUNREACHABLE, EHOSTDOWN}, {PVMI_ESHORT, ECONNRESET}};
+    errno = EIO;
     for (unsigned i = 0; i < sizeof table / sizeof table[0]; i++)
         if (table[i].code == code)
             errno = table[i].number;
@@ -61,6 +70,20 @@ static int open_descriptor(struct pvmi_endpoint *e)
     return 0;
 }
 
+int pvmi_endpoint_make_inbox(struct pvmi_endpoint *e)
+{
+    static const struct pvmi_arrival in_ring = {.place = PVMI_IN_RING};
+    if (e->has_inbox)
+        return 0;
+    int rc = pvmi_wait_open(e);
+    for (unsigned i = 0; !rc && i < e->held; i++) { /* those that the user has already */
+        rc = pvmi_inbox_add(&e->inbox, &in_ring) ? 0 : PVMI_ENOMEM;
+        pvmi_inbox_read(&e->inbox);
+    }
+    e->has_inbox = !rc;
+    return rc;
+}
+
 static int start(struct pvmi_endpoint *e, const struct pvmi_node *n)
 {
     int rc = open_door(e);
@@ -76,7 +99,8 @@ static struct pvmi_endpoint *new_endpoint(const struct pvmi_node *n, int dpid)
     struct pvmi_endpoint *e = calloc(1, sizeof *e);
     if (!e)
         return NULL;
-    e->fd = e->door = e->port.fd = -1;
+    e->fd = e->door = e->port.fd = e->timer = e->bell = -1;
+    e->sessions.due_us = INT64_MAX;
     e->nart = n->nart;
     e->port.ethertype = n->ethertype;
     e->port.point = (struct pvmi_dp_point){n->id, (uint16_t)dpid};
@@ -120,6 +144,10 @@ void pvmi_open_undo(struct pvmi_endpoint *e)
 {
     close_if_open(e->fd);
     pvmi_peer_free_all(e);
+    pvmi_session_free_spares(e);
+    pvmi_inbox_close(&e->inbox);
+    close_if_open(e->timer);
+    close_if_open(e->bell);
     pvmi_pool_close(e);
     close_if_open(e->door);
     pvmi_nart_close(e->nart);
@@ -132,6 +160,19 @@ void pvmi_open_abandon(const struct pvmi_endpoint *e)
     close_if_open(e->fd);
     close_if_open(e->port.fd);
     close_if_open(e->door);
+    close_if_open(e->timer);
+    close_if_open(e->bell);
+}
+
+/* Peers whose last acknowledgement from us got lost ask for it again, so we stay until they have taken leave. */
+static void part(struct pvmi_endpoint *e)
+{
+    int64_t until_us = pvmi_clock_us() + PART_US, now_us;
+    while ((now_us = pvmi_clock_us()) < until_us && pvmi_session_part(e, now_us)) {
+        pvmi_wait_sleep(e, now_us + PART_PAUSE_US);
+        pvmi_endpoint_drain(e);
+        pvmi_session_tick(e, pvmi_clock_us());
+    }
 }
 
 int dp_close(int fd)
@@ -139,6 +180,14 @@ int dp_close(int fd)
     struct pvmi_endpoint *e = pvmi_table_take(fd);
     if (!e)
         return -1;
+    int rc = 0, number = 0;
+    if (e->has_inbox) {
+        while ((rc = pvmi_endpoint_flush(e, pvmi_clock_us() + DP_LINGER_MS * INT64_C(1000))) && errno == EINTR)
+            ;
+        number = rc ? ETIMEDOUT : 0;
+        part(e);
+    }
     pvmi_open_undo(e);
-    return 0;
+    errno = number;
+    return rc;
 }

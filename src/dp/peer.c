@@ -41,13 +41,39 @@ struct pvmi_peer *pvmi_peer_get(struct pvmi_endpoint *e, struct pvmi_dp_point po
     return p;
 }
 
+static void forget(struct pvmi_endpoint *e, struct pvmi_peer *p)
+{
+    HASH_DELETE(hh, e->peers, p);
+    pvmi_session_free(p->session);
+    free(p);
+}
+
+/* Strangers stand in a ring in which a new one takes the place of the oldest, if that is still one. */
+struct pvmi_peer *pvmi_peer_meet(struct pvmi_endpoint *e, struct pvmi_dp_point point)
+{
+    struct pvmi_peer *p = pvmi_peer_find(e, point), *oldest;
+    if (p)
+        return p;
+    if (!e->strangers && !(e->strangers = calloc(PVMI_STRANGERS_MAX, sizeof *e->strangers)))
+        return NULL;
+    struct pvmi_dp_point *place = &e->strangers[e->met++ % PVMI_STRANGERS_MAX];
+    oldest = place->node ? pvmi_peer_find(e, *place) : NULL;
+    if (oldest && oldest->strange)
+        forget(e, oldest);
+    p = pvmi_peer_get(e, point);
+    if (!p)
+        return NULL;
+    p->strange = true;
+    *place = point;
+    return p;
+}
+
 void pvmi_peer_free_all(struct pvmi_endpoint *e)
 {
     struct pvmi_peer *p, *next;
-    HASH_ITER (hh, e->peers, p, next) {
-        HASH_DELETE(hh, e->peers, p);
-        free(p);
-    }
+    HASH_ITER (hh, e->peers, p, next)
+        forget(e, p);
+    free(e->strangers);
 }
 
 static bool look_up(struct pvmi_endpoint *e, struct pvmi_peer *p, int64_t now_us)
@@ -59,14 +85,19 @@ static bool look_up(struct pvmi_endpoint *e, struct pvmi_peer *p, int64_t now_us
     return !rc;
 }
 
+void pvmi_peer_confirm(struct pvmi_endpoint *e, struct pvmi_peer *p, int64_t now_us)
+{
+    p->resolved = look_up(e, p, now_us);
+    p->ask_us = now_us + REFRESH_US;
+    p->pause_us = PAUSE_FIRST_US;
+}
+
 void pvmi_peer_resolve(struct pvmi_endpoint *e, struct pvmi_peer *p, int64_t now_us)
 {
     bool was = p->resolved;
     p->resolved = look_up(e, p, now_us);
-    if (p->resolved && !was) {
+    if (p->resolved && !was)
         p->ask_us = now_us + REFRESH_US;
-        p->pause_us = PAUSE_FIRST_US;
-    }
     if (now_us < p->ask_us)
         return;
     pvmi_discovery_ask(e, p);

@@ -10,17 +10,20 @@
 #include <uthash.h>
 #include "../transports/dp/port.h"
 
-#define PVMI_PEERS_MAX 65536
+#define PVMI_PEERS_MAX     65536
+#define PVMI_STRANGERS_MAX 4096 /* of them: those of whom there is nothing but a hello; the oldest is forgotten */
 
 struct pvmi_endpoint;
+struct pvmi_session;
 
 struct pvmi_peer {
     struct pvmi_dp_point point;
     uint8_t headers[PVMI_DP_HEADERS_BYTES]; /* of a message to it, but for the length */
+    bool strange;                           /* it said hello, and that is all */
     bool resolved;                          /* its hardware address is known; else messages go to all */
-    bool lasting;                           /* that is told by the table's file */
     int64_t ask_us;                         /* when to ask for it, or to ask again */
     int64_t pause_us;                       /* between two questions */
+    struct pvmi_session *session;           /* reliable modes; NULL: none yet */
     UT_hash_handle hh;
 };
 
@@ -29,6 +32,12 @@ struct pvmi_peer *pvmi_peer_get(struct pvmi_endpoint *e, struct pvmi_dp_point po
 
 /* The same, NULL if it is new. */
 struct pvmi_peer *pvmi_peer_find(struct pvmi_endpoint *e, struct pvmi_dp_point point);
+
+/* The peer that said hello. NULL: no memory. */
+struct pvmi_peer *pvmi_peer_meet(struct pvmi_endpoint *e, struct pvmi_dp_point point);
+
+/* Its hardware address has come, and is in the table. */
+void pvmi_peer_confirm(struct pvmi_endpoint *e, struct pvmi_peer *p, int64_t now_us);
 
 void pvmi_peer_free_all(struct pvmi_endpoint *e);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "../core/error.h"
+#include "wait.h"
 
 #define POOL_BYTES (8u << 20) /* of a usual pool, about */
 
@@ -41,9 +42,13 @@ int dp_mmap(int fd, dpmmap_t *tbp)
         return -1;
     }
     if (tbp->messages && tbp->messages != e->port.frames) {
-        int rc = e->held ? PVMI_EAGAIN : pvmi_dp_port_resize(&e->port, tbp->messages);
-        if (rc == PVMI_EAGAIN)
+        int rc = e->held || e->inbox.end != e->inbox.oldest || e->sessions.active
+                     ? PVMI_EAGAIN
+                     : pvmi_dp_port_resize(&e->port, tbp->messages);
+        if (rc == PVMI_EAGAIN) {
             errno = EBUSY;
+            return -1;
+        }
         if (rc)
             return pvmi_endpoint_fail(rc);
     }
@@ -54,11 +59,38 @@ int dp_mmap(int fd, dpmmap_t *tbp)
     return 0;
 }
 
+static void release(struct pvmi_endpoint *e, const struct pvmi_arrival *a)
+{
+    if (a->place == PVMI_IN_RING)
+        pvmi_dp_port_give_back(&e->port, 1);
+    else if (a->place == PVMI_IN_HEAP)
+        free(a->owner);
+}
+
+static int release_of_inbox(struct pvmi_endpoint *e, unsigned n)
+{
+    if (n > pvmi_inbox_held(&e->inbox)) {
+        errno = EINVAL;
+        return -1;
+    }
+    while (n--) {
+        struct pvmi_arrival a = pvmi_inbox_drop(&e->inbox);
+        release(e, &a);
+    }
+    if (e->sessions.starved && e->inbox.end - e->inbox.oldest <= e->port.frames / 4)
+        pvmi_session_feed(e);
+    if (pvmi_inbox_waiting(&e->inbox))
+        pvmi_wait_leave(e);
+    return 0;
+}
+
 int dp_fsync(int fd, int n)
 {
     struct pvmi_endpoint *e = pvmi_endpoint_of(fd);
     if (!e)
         return -1;
+    if (e->has_inbox && n >= 0)
+        return release_of_inbox(e, (unsigned)n);
     if (n < 0 || (unsigned)n > e->held) {
         errno = EINVAL;
         return -1;

@@ -1,23 +1,13 @@
 /* read.c - dp_read() and its kin: messages out of the ring, in place. */
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <sys/epoll.h>
+#include "../core/clock.h"
 #include "discovery.h"
 #include "endpoint.h"
+#include "wait.h"
 
-/* Everything but a message for the user. */
-static void take_other(struct pvmi_endpoint *e, const uint8_t *frame, size_t length)
-{
-    struct pvmi_dp_message m;
-    bool fine = !pvmi_dp_message_decode(frame, length, &m);
-    if (fine && (m.kind == PVMI_DP_WHO || m.kind == PVMI_DP_HERE))
-        fine = pvmi_discovery_take(e, frame, &m);
-    else
-        fine = false;
-    e->counts.refused += !fine;
-    pvmi_dp_port_skip(&e->port);
-}
+enum { BURST = 16 }; /* frames of a session that are taken before what follows from them is done */
+
+/* ---- frames that are no raw message ---- */
 
 bool pvmi_endpoint_peruse(void *arg, const uint8_t *frame, size_t length)
 {
@@ -29,62 +19,117 @@ bool pvmi_endpoint_peruse(void *arg, const uint8_t *frame, size_t length)
     return true;
 }
 
-static bool is_message(const struct pvmi_endpoint *e, const struct pvmi_dp_message *m)
+static bool is_for_user(const struct pvmi_endpoint *e, const struct pvmi_dp_message *m)
 {
-    return m->kind == PVMI_DP_DATA && m->to.point == e->port.point.point && m->from.node && m->from.point;
+    return m->kind == PVMI_DP_DATA && e->mode == DP_RAW && m->to.point == e->port.point.point && m->from.node &&
+           m->from.point;
 }
 
-const uint8_t *pvmi_endpoint_take(struct pvmi_endpoint *e, struct pvmi_dp_message *m)
+static bool take_control(struct pvmi_endpoint *e, const uint8_t *frame, const struct pvmi_dp_message *m)
 {
+    if (m->kind == PVMI_DP_WHO || m->kind == PVMI_DP_HERE)
+        return pvmi_discovery_take(e, frame, m);
+    bool of_session = m->kind == PVMI_DP_RELIABLE || m->kind == PVMI_DP_HELLO;
+    return of_session && e->mode != DP_RAW && m->to.point == e->port.point.point &&
+           pvmi_session_take(e, frame, m, e->now_us);
+}
+
+/* A frame that is not to be read from the ring by the user goes back at once, unless it has become a message. */
+static void take_other(struct pvmi_endpoint *e, const uint8_t *frame, size_t length)
+{
+    struct pvmi_dp_message m;
+    e->sessions.kept = false;
+    bool fine = !pvmi_dp_message_decode(frame, length, &m) && take_control(e, frame, &m);
+    e->counts.refused += !fine;
+    if (!e->sessions.kept)
+        pvmi_dp_port_skip(&e->port);
+}
+
+static bool keep(struct pvmi_endpoint *e, const uint8_t *frame, const struct pvmi_dp_message *m)
+{
+    struct pvmi_arrival a = {(uint8_t *)frame + PVMI_DP_HEADERS_BYTES, m->length, m->from, PVMI_IN_RING, NULL};
+    return pvmi_inbox_add(&e->inbox, &a);
+}
+
+void pvmi_endpoint_drain(struct pvmi_endpoint *e)
+{
+    struct pvmi_dp_message m;
+    size_t length;
+    const uint8_t *frame = pvmi_dp_port_next(&e->port, &length);
+    if (!frame)
+        return;
+    e->now_us = pvmi_clock_us();
+    for (unsigned i = 0; frame; frame = ++i < BURST ? pvmi_dp_port_next(&e->port, &length) : NULL)
+        if (pvmi_dp_message_decode(frame, length, &m) || !is_for_user(e, &m) || !keep(e, frame, &m))
+            take_other(e, frame, length);
+    pvmi_session_settle(e, e->now_us);
+}
+
+/* ---- reading ---- */
+
+static int give(struct pvmi_endpoint *e, const struct pvmi_arrival *a, char **address, struct pvmi_dp_point *from)
+{
+    e->in_use = true;
+    e->counts.messages_read++;
+    e->counts.bytes_read += a->length;
+    *address = (char *)a->data;
+    *from = a->from;
+    return (int)a->length;
+}
+
+static int none(const struct pvmi_endpoint *e)
+{
+    errno = e->port.held == e->port.frames ? ENOBUFS : EAGAIN;
+    return -1;
+}
+
+static int read_inbox(struct pvmi_endpoint *e, char **address, struct pvmi_dp_point *from)
+{
+    const struct pvmi_arrival *a = pvmi_inbox_read(&e->inbox);
+    if (!a) {
+        pvmi_endpoint_drain(e);
+        if (e->sessions.due_us != INT64_MAX)
+            pvmi_session_tick(e, pvmi_clock_us());
+        a = pvmi_inbox_read(&e->inbox);
+    }
+    return a ? give(e, a, address, from) : none(e);
+}
+
+static int read_ring(struct pvmi_endpoint *e, char **address, struct pvmi_dp_point *from)
+{
+    struct pvmi_dp_message m;
     size_t length;
     const uint8_t *frame;
     while ((frame = pvmi_dp_port_next(&e->port, &length))) {
-        if (!pvmi_dp_message_decode(frame, length, m) && is_message(e, m))
-            return frame;
-        take_other(e, frame, length);
+        if (pvmi_dp_message_decode(frame, length, &m) || !is_for_user(e, &m)) {
+            take_other(e, frame, length);
+            continue;
+        }
+        e->held++;
+        struct pvmi_arrival a = {(uint8_t *)frame + PVMI_DP_HEADERS_BYTES, m.length, m.from, PVMI_IN_RING, NULL};
+        return give(e, &a, address, from);
     }
-    return NULL;
+    return none(e);
 }
 
 static int read_one(struct pvmi_endpoint *e, char **address, struct pvmi_dp_point *from)
 {
-    struct pvmi_dp_message m;
-    const uint8_t *frame = pvmi_endpoint_take(e, &m);
-    if (!frame) {
-        errno = e->held == e->port.frames ? ENOBUFS : EAGAIN;
-        return -1;
-    }
-    e->held++;
-    e->in_use = true;
-    e->counts.messages_read++;
-    e->counts.bytes_read += m.length;
-    *address = (char *)frame + PVMI_DP_HEADERS_BYTES;
-    *from = m.from;
-    return m.length;
-}
-
-bool pvmi_endpoint_is_nonblocking(const struct pvmi_endpoint *e)
-{
-    return fcntl(e->fd, F_GETFL) & O_NONBLOCK;
-}
-
-/* Also takes the edge that made the descriptor readable. */
-int pvmi_endpoint_sleep(struct pvmi_endpoint *e, int timeout_ms)
-{
-    struct epoll_event event;
-    return epoll_wait(e->fd, &event, 1, timeout_ms) < 0 ? -1 : 0;
+    return e->has_inbox ? read_inbox(e, address, from) : read_ring(e, address, from);
 }
 
 static int wait_and_read(struct pvmi_endpoint *e, char **address, struct pvmi_dp_point *from)
 {
-    bool waits = !pvmi_endpoint_is_nonblocking(e);
-    int length, timeout_ms = 0;
+    bool sleeps = !pvmi_wait_is_forbidden(e);
+    int length;
+    if (!sleeps && e->has_inbox)
+        pvmi_session_acknowledge(e, pvmi_clock_us());
     do {
-        if (!e->spins && pvmi_endpoint_sleep(e, timeout_ms))
-            return -1;
+        if (pvmi_wait_sleep(e, sleeps ? INT64_MAX : 0)) {
+            length = -1;
+            break;
+        }
         length = read_one(e, address, from);
-        timeout_ms = -1;
-    } while (length < 0 && errno == EAGAIN && waits);
+    } while (length < 0 && errno == EAGAIN && sleeps);
     return length;
 }
 
@@ -94,7 +139,11 @@ static int read_waiting(int fd, char **address, struct pvmi_dp_point *from)
     if (!e)
         return -1;
     int length = read_one(e, address, from);
-    return length < 0 && errno == EAGAIN ? wait_and_read(e, address, from) : length;
+    if (length < 0 && errno == EAGAIN)
+        length = wait_and_read(e, address, from);
+    if (e->has_inbox || e->looked)
+        pvmi_wait_leave(e);
+    return length;
 }
 
 int dp_read(int fd, char **address)
@@ -120,5 +169,10 @@ int dp_try(int fd, char **address)
 {
     struct pvmi_dp_point from;
     struct pvmi_endpoint *e = pvmi_endpoint_of(fd);
-    return e ? read_one(e, address, &from) : -1;
+    if (!e)
+        return -1;
+    int length = read_one(e, address, &from);
+    if (e->has_inbox)
+        pvmi_wait_leave(e);
+    return length;
 }

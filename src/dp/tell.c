@@ -19,6 +19,9 @@ int dp_mode(int fd, int mode)
         return invalid(EINVAL);
     if (e->in_use && mode != e->mode)
         return invalid(EBUSY);
+    int rc = mode == DP_RAW ? 0 : pvmi_endpoint_make_inbox(e);
+    if (rc)
+        return pvmi_endpoint_fail(rc);
     e->mode = mode;
     return 0;
 }
@@ -47,7 +50,7 @@ int dp_address(int fd, dpaddress_t *address)
         return invalid(EINVAL);
     *address = (dpaddress_t){.nid = e->port.point.node,
                              .dpid = e->port.point.point,
-                             .message_bytes = pvmi_dp_port_room(&e->port),
+                             .message_bytes = e->mode == DP_RAW ? pvmi_dp_port_room(&e->port) : pvmi_session_room(e),
                              .target_nid = e->target ? e->target->point.node : 0,
                              .target_dpid = e->target ? e->target->point.point : 0,
                              .mode = e->mode,
@@ -67,19 +70,11 @@ int dp_stats(int fd, dpstats_t *statistics)
     e->counts.dropped += pvmi_dp_port_dropped(&e->port);
     e->counts.peers = HASH_COUNT(e->peers);
     *statistics = e->counts;
+    for (const struct pvmi_session *s = e->sessions.active; s; s = s->after)
+        if (s->r)
+            pvmi_session_count(s, statistics);
+    const struct pvmi_session *s = e->target ? e->target->session : NULL;
+    if (s && s->r)
+        statistics->round_trip_us = (uint64_t)pvmi_reliable_round_trip_us(s->r);
     return 0;
-}
-
-int dp_work(int fd)
-{
-    if (!pvmi_endpoint_of(fd))
-        return -1;
-    errno = 0;
-    return -1;
-}
-
-int dp_flush(int fd, int ms)
-{
-    (void)ms;
-    return pvmi_endpoint_of(fd) ? 0 : -1;
 }

@@ -1,17 +1,18 @@
-/* write.c - dp_target() and dp_write(): messages on their way. */
+/* write.c - dp_target(), dp_write(), dp_flush(), dp_work(): messages on their way. */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 #include "../core/clock.h"
 #include "../core/error.h"
 #include "endpoint.h"
+#include "wait.h"
 
 enum {
     CHECK_EVERY = 256, /* messages between looks whether the target's address is still good */
     COPY_MAX = 2048,   /* up to here a message is copied behind its headers rather than gathered by the kernel */
     PAUSE_US = 20,     /* when the interface has no room, which nothing tells the end of */
+    SPIN_US = 20,      /* how long acknowledgements are looked for before the writer sleeps */
 };
 
 int dp_target(int fd, int nid, int dpid)
@@ -27,6 +28,7 @@ int dp_target(int fd, int nid, int dpid)
     if (!p)
         return pvmi_endpoint_fail(PVMI_ENOMEM);
     e->in_use = true;
+    p->strange = false;
     e->target = p;
     e->until = 0;
     memcpy(e->frame, p->headers, sizeof p->headers);
@@ -35,13 +37,15 @@ int dp_target(int fd, int nid, int dpid)
     return 0;
 }
 
+/* ---- raw ---- */
+
 /* An address that is not known: messages go to all nodes until an answer to our question is in the ring. */
 static void look_after_address(struct pvmi_endpoint *e)
 {
     if (!e->target->resolved)
         pvmi_dp_port_peruse(&e->port, pvmi_endpoint_peruse, e);
     pvmi_peer_resolve(e, e->target, pvmi_clock_us());
-    e->until = e->target->resolved ? CHECK_EVERY : 1;
+    e->until = e->target->resolved ? CHECK_EVERY : 0;
     e->counts.broadcasts += !e->target->resolved;
 }
 
@@ -61,7 +65,7 @@ static int put(struct pvmi_endpoint *e, const void *msg, size_t length)
 static int wait_for_room(struct pvmi_endpoint *e)
 {
     struct pollfd socket = {.fd = e->port.fd, .events = POLLOUT};
-    if (pvmi_endpoint_is_nonblocking(e)) {
+    if (pvmi_wait_is_forbidden(e)) {
         errno = EAGAIN;
         return -1;
     }
@@ -69,24 +73,133 @@ static int wait_for_room(struct pvmi_endpoint *e)
     return n < 0 ? -1 : usleep(PAUSE_US);
 }
 
+static int write_raw(struct pvmi_endpoint *e, const void *msg, size_t length)
+{
+    if (!e->until--)
+        look_after_address(e);
+    int rc;
+    while ((rc = put(e, msg, length)) == PVMI_EAGAIN)
+        if (wait_for_room(e))
+            return -1;
+    return rc ? pvmi_endpoint_fail(rc) : 0;
+}
+
+/* ---- reliable ---- */
+
+/* One round of what a session needs: frames in, time, and the word for who waits. */
+static int64_t serve(struct pvmi_endpoint *e)
+{
+    pvmi_endpoint_drain(e);
+    int64_t now_us = pvmi_clock_us();
+    pvmi_session_tick(e, now_us);
+    return now_us;
+}
+
+static int wait_for_peers(struct pvmi_endpoint *e, int64_t began_us, int64_t now_us, int64_t until_us)
+{
+    if (now_us - began_us < SPIN_US)
+        return 0;
+    pvmi_session_acknowledge(e, now_us);
+    return pvmi_wait_sleep(e, until_us);
+}
+
+static int write_reliable(struct pvmi_endpoint *e, const void *msg, uint32_t length)
+{
+    int64_t began_us = 0;
+    bool waits = true;
+    for (;;) {
+        int64_t now_us = serve(e);
+        int rc = pvmi_session_write(e, e->target, msg, length, now_us);
+        if (rc == PVMI_EAGAIN && e->down)
+            rc = PVMI_EDOWN;
+        if (rc == PVMI_EAGAIN && !began_us) {
+            began_us = now_us;
+            waits = !pvmi_wait_is_forbidden(e);
+        }
+        if (rc != PVMI_EAGAIN || !waits)
+            return rc ? pvmi_endpoint_fail(rc) : 0;
+        if (wait_for_peers(e, began_us, now_us, INT64_MAX))
+            return -1;
+    }
+}
+
+static int room(const struct pvmi_endpoint *e)
+{
+    return e->mode == DP_RAW ? pvmi_dp_port_room(&e->port) : pvmi_session_room(e);
+}
+
 int dp_write(int fd, const void *msg, int len)
 {
     struct pvmi_endpoint *e = pvmi_endpoint_of(fd);
     if (!e)
         return -1;
-    if (!e->target || len < 0 || len > pvmi_dp_port_room(&e->port)) {
+    if (!e->target || len < 0 || len > room(e)) {
         errno = !e->target ? EDESTADDRREQ : len < 0 ? EINVAL : EMSGSIZE;
         return -1;
     }
-    if (!e->until--)
-        look_after_address(e);
-    int rc;
-    while ((rc = put(e, msg, (size_t)len)) == PVMI_EAGAIN)
-        if (wait_for_room(e))
-            return -1;
+    int rc = e->mode == DP_RAW ? write_raw(e, msg, (size_t)len) : write_reliable(e, msg, (uint32_t)len);
+    if (e->has_inbox)
+        pvmi_wait_leave(e);
     if (rc)
-        return pvmi_endpoint_fail(rc);
+        return -1;
     e->counts.messages_sent++;
     e->counts.bytes_sent += (unsigned)len;
     return len;
+}
+
+/* ---- what is left to do ---- */
+
+static int milliseconds_until(int64_t due_us, int64_t now_us)
+{
+    if (due_us == INT64_MAX)
+        return -1;
+    return due_us <= now_us ? 0 : (int)((due_us - now_us + 999) / 1000);
+}
+
+int dp_work(int fd)
+{
+    struct pvmi_endpoint *e = pvmi_endpoint_of(fd);
+    if (!e)
+        return -1;
+    errno = 0;
+    if (!e->has_inbox)
+        return -1;
+    int64_t now_us = serve(e);
+    pvmi_session_acknowledge(e, now_us);
+    pvmi_wait_leave(e);
+    return milliseconds_until(e->sessions.due_us, now_us);
+}
+
+/* 0, or -1 with errno ETIMEDOUT, EHOSTDOWN or EINTR. */
+int pvmi_endpoint_flush(struct pvmi_endpoint *e, int64_t until_us)
+{
+    int64_t began_us = pvmi_clock_us();
+    for (;;) {
+        int64_t now_us = serve(e);
+        if (e->sessions.died) {
+            e->sessions.died = false;
+            errno = EHOSTDOWN;
+            return -1;
+        }
+        if (!pvmi_session_pending(e))
+            return 0;
+        if (now_us >= until_us) {
+            errno = ETIMEDOUT;
+            return -1;
+        }
+        if (wait_for_peers(e, began_us, now_us, until_us))
+            return -1;
+    }
+}
+
+int dp_flush(int fd, int ms)
+{
+    struct pvmi_endpoint *e = pvmi_endpoint_of(fd);
+    if (!e)
+        return -1;
+    if (e->mode == DP_RAW)
+        return 0;
+    int rc = pvmi_endpoint_flush(e, ms < 0 ? INT64_MAX : pvmi_clock_us() + ms * INT64_C(1000));
+    pvmi_wait_leave(e);
+    return rc;
 }

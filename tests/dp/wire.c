@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 void wire_run(const char *format, ...)
@@ -26,6 +27,19 @@ void wire_make(int mtu)
         "ip link add v0 mtu %d address 02:00:00:00:00:01 type veth peer name v1 mtu %d address 02:00:00:00:00:02 && "
         "ip link set v0 up && ip link set v1 up",
         mtu, mtu);
+}
+
+void wire_make_bad(int mtu, const char *settings)
+{
+    char command[1000], line[16] = "";
+    ck_assert_int_eq(unshare(CLONE_NEWNET), 0);
+    for (int i = 0; i < 2; i++)
+        wire_run("ip link add v%d mtu %d address 02:00:00:00:00:0%d type veth peer name w%d mtu %d && "
+                 "ip link set v%d up && ip link set w%d up",
+                 i, mtu, i + 1, i, mtu, i, i);
+    snprintf(command, sizeof command, "exec setpriv --pdeathsig KILL " CABLE " w0 w1 eth=0x88b5 %s", settings);
+    FILE *cable = popen(command, "re");
+    ck_assert(cable && fgets(line, sizeof line, cable) && !strcmp(line, "ready\n"));
 }
 
 bool wire_readable(int fd, int timeout_ms)

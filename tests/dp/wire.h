@@ -12,6 +12,9 @@ enum { WIRE_NODE_0 = 1, WIRE_NODE_1 = 2 };
 /* In this process and those that it starts from now on. */
 void wire_make(int mtu);
 
+/* The same with tests/lab/cable between them, which has these settings; it ends with the test. */
+void wire_make_bad(int mtu, const char *settings);
+
 /* Runs a shell command that must succeed. */
 void wire_run(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -43,6 +43,6 @@ int pvmi_dp_message_decode(const uint8_t *frame, size_t length, struct pvmi_dp_m
                                   .length = get16(header + 2),
                                   .to = {get16(header + 4), get16(header + 6)},
                                   .from = {get16(header + 8), get16(header + 10)}};
-    bool known = m->kind >= PVMI_DP_DATA && m->kind <= PVMI_DP_HERE;
+    bool known = m->kind >= PVMI_DP_DATA && m->kind <= PVMI_DP_HELLO;
     return known && m->length <= length - PVMI_DP_HEADERS_BYTES ? 0 : PVMI_EFORMAT;
 }

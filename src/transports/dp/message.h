@@ -19,6 +19,7 @@ enum pvmi_dp_kind {
     PVMI_DP_RELIABLE, /* a packet of the reliability layer */
     PVMI_DP_WHO,      /* who is this node? */
     PVMI_DP_HERE,     /* the answer: it is in the source address of the frame */
+    PVMI_DP_HELLO,    /* ends of a reliable channel name themselves to one another */
 };
 
 struct pvmi_dp_point {

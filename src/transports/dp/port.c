@@ -130,9 +130,14 @@ static uint32_t status_of_next(struct pvmi_dp_port *p)
     return status;
 }
 
+bool pvmi_dp_port_has_next(struct pvmi_dp_port *p)
+{
+    return status_of_next(p) & TP_STATUS_USER && p->held != p->frames;
+}
+
 const uint8_t *pvmi_dp_port_next(struct pvmi_dp_port *p, size_t *length)
 {
-    if (!(status_of_next(p) & TP_STATUS_USER) || p->held == p->frames)
+    if (!pvmi_dp_port_has_next(p))
         return NULL;
     p->last = p->next.slot;
     advance(p, &p->next);

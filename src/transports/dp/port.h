@@ -52,6 +52,9 @@ static inline int pvmi_dp_port_room(const struct pvmi_dp_port *p)
  */
 const uint8_t *pvmi_dp_port_next(struct pvmi_dp_port *p, size_t *length);
 
+/* Whether next() would give one. */
+bool pvmi_dp_port_has_next(struct pvmi_dp_port *p);
+
 /* The frame that was read last is done with: it needs no give_back(). */
 void pvmi_dp_port_skip(struct pvmi_dp_port *p);
 

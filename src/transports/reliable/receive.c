@@ -79,8 +79,11 @@ void pvmi_reliable_take_data(struct pvmi_reliable *r, const struct packet_header
 
 void pvmi_reliable_set_credit(struct pvmi_reliable *r, uint32_t packets)
 {
-    if (packets >= 1 && packets <= PVMI_RELIABLE_WINDOW_MAX)
-        r->settings.credit = packets;
+    if (packets > PVMI_RELIABLE_WINDOW_MAX)
+        return;
+    r->settings.credit = packets;
+    if (packets && r->met && (int32_t)(r->told_limit - r->expected) <= 0)
+        r->ack_now = true;
 }
 
 void pvmi_reliable_tell(struct pvmi_reliable *r, struct packet_header *h, int64_t now_us)

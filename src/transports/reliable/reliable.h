@@ -118,7 +118,10 @@ int64_t pvmi_reliable_due_us(const struct pvmi_reliable *r);
 /* The peer has not been heard of for dead_after_us while something was due; nothing is sent any more. */
 bool pvmi_reliable_is_dead(const struct pvmi_reliable *r);
 
-/* Changes the credit for the peer, e.g. when peers that share a ring come and go. What was granted stays granted. */
+/*
+ * Changes the credit for the peer, e.g. when peers that share a ring come and go; 0: no more until it is set again. What
+ * was granted stays granted. A peer that may be waiting for room is told with the next progress().
+ */
 void pvmi_reliable_set_credit(struct pvmi_reliable *r, uint32_t packets);
 
 /* Smoothed round trip, 0 before the first. */
