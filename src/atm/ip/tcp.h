@@ -47,7 +47,9 @@ struct pvma_tcp {
 
     struct pvma_ring out;               /* from una on */
     uint32_t una, next, max;            /* not acknowledged yet; to send next; highest sent */
-    uint32_t window, congestion, threshold;
+    uint32_t window, widest;            /* the peer's, and the widest it ever was */
+    uint32_t congestion, threshold;
+    bool force;                         /* what is next goes although it is small: a probe */
     unsigned duplicate_acks, backoff;   /* in a row; doublings of the time limit */
     pvma_ps smoothed, variation;        /* of the round trip; 0: not measured yet */
     pvma_ps timed_since;                /* 0: no segment is timed */

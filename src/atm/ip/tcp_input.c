@@ -91,6 +91,8 @@ static void look_at_ack(struct pvma_tcp *tcp, const struct pvma_packet *packet)
     if (pvma_tcp_ahead(packet->acknowledged, tcp->max) > 0)
         return; /* of bytes that were never sent */
     tcp->window = packet->window;
+    if (tcp->window > tcp->widest)
+        tcp->widest = tcp->window;
     if (pvma_tcp_ahead(packet->acknowledged, tcp->una) > 0)
         take_ack(tcp, packet->acknowledged);
     else if (packet->length == 0 && same_window && packet->acknowledged == tcp->una && tcp->una != tcp->max)

@@ -31,7 +31,7 @@ static void send_segment(struct pvma_tcp *tcp, uint32_t length)
     packet->window = (uint16_t)window;
     pvma_ring_copy(&tcp->out, tcp->next - tcp->una, packet->data, length);
     tcp->advertised = tcp->expected + window;
-    tcp->ack_now = tcp->ack_owed = false;
+    tcp->ack_now = tcp->ack_owed = tcp->force = false;
     pvma_station_send(station, packet, pvma_price_of(cost, length));
 }
 
@@ -78,7 +78,8 @@ static int32_t decide(const struct pvma_tcp *tcp, bool idle)
     if (length > 0) {
         bool last = offset + length >= tcp->out.length, again = pvma_tcp_ahead(tcp->max, tcp->next) > 0;
 
-        if (length == tcp->settings.mss || (last && (idle || tcp->settings.no_delay)) || again)
+        if (length == tcp->settings.mss || (last && (idle || tcp->settings.no_delay)) || again || tcp->force ||
+            length >= tcp->widest / 2)
             return (int32_t)length;
     }
     return tcp->ack_now || update_is_due(tcp) ? 0 : NOTHING;
@@ -97,6 +98,6 @@ void pvma_tcp_output(struct pvma_tcp *tcp)
         }
         note_segment(tcp, (uint32_t)length);
     }
-    if (tcp->out.length > 0 && tcp->max == tcp->una && tcp->window == 0 && !pvma_event_is_scheduled(&tcp->retransmit))
-        pvma_tcp_expect_ack(tcp); /* a closed window is probed by the same timer */
+    if (tcp->out.length > 0 && tcp->max == tcp->una && !pvma_event_is_scheduled(&tcp->retransmit))
+        pvma_tcp_expect_ack(tcp); /* a closed window, or one too small to use, is probed by the same timer */
 }

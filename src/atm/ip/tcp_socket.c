@@ -29,7 +29,7 @@ static void meet(struct pvma_tcp *tcp, const struct pvma_tcp *peer)
     tcp->port.peer_port = peer->port.number;
     if (peer->settings.mss < tcp->settings.mss)
         tcp->settings.mss = peer->settings.mss;
-    tcp->window = peer->in.size < UINT16_MAX ? peer->in.size : UINT16_MAX;
+    tcp->window = tcp->widest = peer->in.size < UINT16_MAX ? peer->in.size : UINT16_MAX;
     tcp->advertised = tcp->in.size < UINT16_MAX ? tcp->in.size : UINT16_MAX;
 }
 

@@ -58,9 +58,10 @@ static void retransmit_now(struct pvma_event *event)
     tcp->timed_since = 0;
     tcp->duplicate_acks = 0;
     tcp->next = tcp->una;
-    if (tcp->window == 0) {
+    if (tcp->window == 0 || tcp->una == tcp->max) {
         tcp->counters.probes++;
-        tcp->window = 1;
+        tcp->window += tcp->window == 0;
+        tcp->force = true;
     } else {
         tcp->counters.timeouts++;
         tcp->threshold = (segments < 2 ? 2 : segments) * tcp->settings.mss;
