@@ -1,11 +1,11 @@
 /*
- * pvmd.c - PVM's default route as a model, see channel.h: a task hands fragments to its daemon, which sends each as a
+ * pvmd.c - PVM's default route as a model, see end.h: a task hands fragments to its daemon, which sends each as a
  * UDP packet to the other daemon and keeps it until it is acknowledged (one under way at a time, sent again after a
  * time limit); that daemon hands them to its task.
  */
 #include <stdlib.h>
 #include <string.h>
-#include "channel.h"
+#include "end.h"
 #include "fiber.h"
 #include "udp.h"
 
@@ -40,7 +40,7 @@ struct pvma_daemon {
     uint32_t packet_bytes;
     struct pvma_udp udp;
     struct queue from_tasks;
-    struct channel_pvmd *tasks[TASKS_MAX];
+    struct end_pvmd *tasks[TASKS_MAX];
     unsigned task_count;
     uint32_t sequence, expected[PEERS_MAX];
     bool acknowledged;
@@ -51,8 +51,8 @@ struct pvma_daemon {
     uint64_t resent;
 };
 
-struct channel_pvmd {
-    struct pvma_channel channel;
+struct end_pvmd {
+    struct pvma_end end;
     struct pvma_daemon *daemon;
     uint32_t task;           /* our number at the daemon */
     uint32_t station, other; /* where the other end is */
@@ -60,9 +60,9 @@ struct channel_pvmd {
     struct pvma_fiber *reader;
 };
 
-static struct channel_pvmd *pvmd_of(struct pvma_channel *channel)
+static struct end_pvmd *pvmd_of(struct pvma_end *end)
 {
-    return PVMA_OF(channel, struct channel_pvmd, channel);
+    return PVMA_OF(end, struct end_pvmd, end);
 }
 
 static void queue_put(struct queue *q, uint32_t station, uint32_t task, const void *data, uint32_t length)
@@ -175,7 +175,7 @@ static void send_all(void *arg)
 
 static void deliver(struct pvma_daemon *d, const struct header *header, const struct pvma_packet *packet)
 {
-    struct channel_pvmd *task = d->tasks[header->task];
+    struct end_pvmd *task = d->tasks[header->task];
     uint32_t length = packet->length - (uint32_t)sizeof *header;
 
     use(d->station, d->station->costs.pvmd_fragment, length);
@@ -258,9 +258,9 @@ static uint32_t fragment_room(const struct pvma_daemon *d)
     return d->packet_bytes - HEADER - (uint32_t)sizeof(struct header);
 }
 
-static void task_send(struct pvma_channel *channel, const void *data, uint32_t length)
+static void task_send(struct pvma_end *end, const void *data, uint32_t length)
 {
-    struct channel_pvmd *c = pvmd_of(channel);
+    struct end_pvmd *c = pvmd_of(end);
     struct pvma_station *station = c->daemon->station;
     uint32_t room = fragment_room(c->daemon), at = 0;
 
@@ -280,9 +280,9 @@ static void task_send(struct pvma_channel *channel, const void *data, uint32_t l
     } while (at < length);
 }
 
-static void task_receive(struct pvma_channel *channel, void *data, uint32_t length)
+static void task_receive(struct pvma_end *end, void *data, uint32_t length)
 {
-    struct channel_pvmd *c = pvmd_of(channel);
+    struct end_pvmd *c = pvmd_of(end);
     struct pvma_station *station = c->daemon->station;
     uint32_t at = 0;
 
@@ -303,17 +303,17 @@ static void task_receive(struct pvma_channel *channel, void *data, uint32_t leng
     use(station, station->costs.pvm_receive, length);
 }
 
-static void task_free(struct pvma_channel *channel)
+static void task_free(struct pvma_end *end)
 {
-    queue_clear(&pvmd_of(channel)->inbox);
-    free(pvmd_of(channel));
+    queue_clear(&pvmd_of(end)->inbox);
+    free(pvmd_of(end));
 }
 
-static struct channel_pvmd *make(struct pvma_daemon *daemon, const struct pvma_daemon *peer)
+static struct end_pvmd *make(struct pvma_daemon *daemon, const struct pvma_daemon *peer)
 {
-    struct channel_pvmd *c = pvma_new(sizeof *c);
+    struct end_pvmd *c = pvma_new(sizeof *c);
 
-    c->channel = (struct pvma_channel){task_send, task_receive, task_free};
+    c->end = (struct pvma_end){task_send, task_receive, task_free};
     c->daemon = daemon;
     c->station = peer->station->number;
     c->task = daemon->task_count++;
@@ -322,13 +322,13 @@ static struct channel_pvmd *make(struct pvma_daemon *daemon, const struct pvma_d
     return c;
 }
 
-void pvma_channel_pvm_daemon(struct pvma_daemon *at_a, struct pvma_daemon *at_b, struct pvma_channel **a,
-                             struct pvma_channel **b)
+void pvma_end_pvm_daemon(struct pvma_daemon *at_a, struct pvma_daemon *at_b, struct pvma_end **a,
+                             struct pvma_end **b)
 {
-    struct channel_pvmd *one = make(at_a, at_b), *two = make(at_b, at_a);
+    struct end_pvmd *one = make(at_a, at_b), *two = make(at_b, at_a);
 
     one->other = two->task;
     two->other = one->task;
-    *a = &one->channel;
-    *b = &two->channel;
+    *a = &one->end;
+    *b = &two->end;
 }

@@ -113,14 +113,14 @@ uint32_t pvma_tcp_read_some(struct pvma_tcp *tcp, void *data, uint32_t length)
 
 void pvma_tcp_read(struct pvma_tcp *tcp, void *data, uint64_t length)
 {
-    uint8_t *drop = data ? NULL : pvma_new(DROP_BYTES), *at = data;
+    static uint8_t drop[DROP_BYTES];
+    uint8_t *at = data;
 
     while (length > 0) {
         uint32_t most = length < DROP_BYTES ? (uint32_t)length : DROP_BYTES;
-        uint32_t got = pvma_tcp_read_some(tcp, drop ? drop : at, most);
+        uint32_t got = pvma_tcp_read_some(tcp, at ? at : drop, most);
 
         length -= got;
-        at = drop ? at : at + got;
+        at = at ? at + got : at;
     }
-    free(drop);
 }

@@ -1,9 +1,9 @@
-/* channel_fore.c - an end on the Fore API: PDUs on a VC of the simulated network. See channel.h. */
+/* end_fore.c - an end on the Fore API: PDUs on a VC of the simulated network. See end.h. */
 #include <stdlib.h>
 #include <string.h>
 #include "../../core/error.h"
 #include "../host.h"
-#include "channel.h"
+#include "end.h"
 #include "fiber.h"
 
 struct pdu {
@@ -12,17 +12,17 @@ struct pdu {
     uint8_t data[];
 };
 
-struct channel_fore {
-    struct pvma_channel channel;
+struct end_fore {
+    struct pvma_end end;
     struct pvma_vc *vc;
     struct pdu *first, **last;          /* came and not read */
     struct pvma_fiber *reader, *writer; /* that wait */
     bool called;                        /* what the writer waits for has happened */
 };
 
-static struct channel_fore *fore_of(struct pvma_channel *channel)
+static struct end_fore *fore_of(struct pvma_end *end)
 {
-    return PVMA_OF(channel, struct channel_fore, channel);
+    return PVMA_OF(end, struct end_fore, end);
 }
 
 static void wake(struct pvma_fiber **waiting)
@@ -36,7 +36,7 @@ static void wake(struct pvma_fiber **waiting)
 
 static void received(void *arg, struct pvma_vc *vc, const uint8_t *data, size_t length)
 {
-    struct channel_fore *c = arg;
+    struct end_fore *c = arg;
     struct pdu *pdu = pvma_new(sizeof *pdu + length);
 
     (void)vc;
@@ -49,7 +49,7 @@ static void received(void *arg, struct pvma_vc *vc, const uint8_t *data, size_t 
 
 static void taken(void *arg, struct pvma_vc *vc, uint64_t cookie)
 {
-    struct channel_fore *c = arg;
+    struct end_fore *c = arg;
 
     (void)vc;
     (void)cookie;
@@ -70,7 +70,7 @@ static void dropped(void *arg, struct pvma_vc *vc, uint64_t cookie, enum pvma_dr
 
 static const struct pvma_vc_handler handler = {.received = received, .taken = taken, .dropped = dropped, .room = room};
 
-static void wait_for_call(struct channel_fore *c)
+static void wait_for_call(struct end_fore *c)
 {
     while (!c->called) {
         c->writer = pvma_fiber_current();
@@ -80,7 +80,7 @@ static void wait_for_call(struct channel_fore *c)
 }
 
 /* atm_send(): comes back when the processor is through with the PDU; waits while the send queue is full. */
-static void send_pdu(struct channel_fore *c, const uint8_t *data, size_t length)
+static void send_pdu(struct end_fore *c, const uint8_t *data, size_t length)
 {
     c->called = false;
     while (pvma_vc_send(c->vc, data, length, 0) == PVMI_EAGAIN)
@@ -88,16 +88,16 @@ static void send_pdu(struct channel_fore *c, const uint8_t *data, size_t length)
     wait_for_call(c);
 }
 
-static void fore_send(struct pvma_channel *channel, const void *data, uint32_t length)
+static void fore_send(struct pvma_end *end, const void *data, uint32_t length)
 {
-    struct channel_fore *c = fore_of(channel);
+    struct end_fore *c = fore_of(end);
     size_t mtu = pvma_vc_mtu(c->vc);
 
     for (size_t at = 0; at < length; at += mtu)
         send_pdu(c, (const uint8_t *)data + at, length - at < mtu ? length - at : mtu);
 }
 
-static size_t read_pdu(struct channel_fore *c, uint8_t *data, size_t length)
+static size_t read_pdu(struct end_fore *c, uint8_t *data, size_t length)
 {
     struct pdu *pdu = c->first;
     size_t piece = pdu->length - pdu->read < length ? pdu->length - pdu->read : length;
@@ -113,9 +113,9 @@ static size_t read_pdu(struct channel_fore *c, uint8_t *data, size_t length)
     return piece;
 }
 
-static void fore_receive(struct pvma_channel *channel, void *data, uint32_t length)
+static void fore_receive(struct pvma_end *end, void *data, uint32_t length)
 {
-    struct channel_fore *c = fore_of(channel);
+    struct end_fore *c = fore_of(end);
     size_t at = 0;
 
     while (at < length) {
@@ -127,9 +127,9 @@ static void fore_receive(struct pvma_channel *channel, void *data, uint32_t leng
     }
 }
 
-static void fore_free(struct pvma_channel *channel)
+static void fore_free(struct pvma_end *end)
 {
-    struct channel_fore *c = fore_of(channel);
+    struct end_fore *c = fore_of(end);
     struct pdu *pdu;
 
     pvma_vc_handle(c->vc, &(struct pvma_vc_handler){0}, NULL);
@@ -140,18 +140,18 @@ static void fore_free(struct pvma_channel *channel)
     free(c);
 }
 
-static struct pvma_channel *make(struct pvma_vc *vc)
+static struct pvma_end *make(struct pvma_vc *vc)
 {
-    struct channel_fore *c = pvma_new(sizeof *c);
+    struct end_fore *c = pvma_new(sizeof *c);
 
-    c->channel = (struct pvma_channel){fore_send, fore_receive, fore_free};
+    c->end = (struct pvma_end){fore_send, fore_receive, fore_free};
     c->vc = vc;
     c->last = &c->first;
     pvma_vc_handle(vc, &handler, c);
-    return &c->channel;
+    return &c->end;
 }
 
-void pvma_channel_fore(struct pvma_vc *vc_a, struct pvma_vc *vc_b, struct pvma_channel **a, struct pvma_channel **b)
+void pvma_end_fore(struct pvma_vc *vc_a, struct pvma_vc *vc_b, struct pvma_end **a, struct pvma_end **b)
 {
     *a = make(vc_a);
     *b = make(vc_b);

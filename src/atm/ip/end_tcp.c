@@ -1,12 +1,12 @@
 /*
- * channel_tcp.c - ends that stand on a TCP connection: the bare socket, Sun RPC and PVM's direct route. See channel.h.
+ * end_tcp.c - ends that stand on a TCP connection: the bare socket, Sun RPC and PVM's direct route. See end.h.
  *
  * RPC: RFC 1057's headers and record marking, in fragments of the library's buffer, each a write() of its own. PVM: a
  * message is cut into fragments as for the daemons, each with a header, each a write() of its own.
  */
 #include <stdlib.h>
 #include <string.h>
-#include "channel.h"
+#include "end.h"
 
 enum {
     RPC_BUFFER = 4000, /* sendsize of clnttcp_create(): 0 means 4000 */
@@ -16,14 +16,14 @@ enum {
     PVM_HEADER = 16,
 };
 
-struct channel_tcp {
-    struct pvma_channel channel;
+struct end_tcp {
+    struct pvma_end end;
     struct pvma_tcp tcp;
 };
 
-static struct channel_tcp *tcp_of(struct pvma_channel *channel)
+static struct end_tcp *tcp_of(struct pvma_end *end)
 {
-    return PVMA_OF(channel, struct channel_tcp, channel);
+    return PVMA_OF(end, struct end_tcp, end);
 }
 
 static uint32_t least(uint32_t a, uint32_t b)
@@ -31,10 +31,10 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-static void free_end(struct pvma_channel *channel)
+static void free_end(struct pvma_end *end)
 {
-    pvma_tcp_free(&tcp_of(channel)->tcp);
-    free(tcp_of(channel));
+    pvma_tcp_free(&tcp_of(end)->tcp);
+    free(tcp_of(end));
 }
 
 static void use(struct pvma_tcp *tcp, struct pvma_price price, uint32_t bytes)
@@ -44,14 +44,14 @@ static void use(struct pvma_tcp *tcp, struct pvma_price price, uint32_t bytes)
 
 /* ---- socket ---- */
 
-static void socket_send(struct pvma_channel *channel, const void *data, uint32_t length)
+static void socket_send(struct pvma_end *end, const void *data, uint32_t length)
 {
-    pvma_tcp_write(&tcp_of(channel)->tcp, data, length);
+    pvma_tcp_write(&tcp_of(end)->tcp, data, length);
 }
 
-static void socket_receive(struct pvma_channel *channel, void *data, uint32_t length)
+static void socket_receive(struct pvma_end *end, void *data, uint32_t length)
 {
-    pvma_tcp_read(&tcp_of(channel)->tcp, data, length);
+    pvma_tcp_read(&tcp_of(end)->tcp, data, length);
 }
 
 /* ---- Sun RPC ---- */
@@ -65,9 +65,9 @@ static void put32(uint8_t *p, uint32_t v)
 }
 
 /* The record: header and arguments, each item padded to 4 bytes; in fragments that begin with their length. */
-static void rpc_send(struct pvma_channel *channel, const void *data, uint32_t length)
+static void rpc_send(struct pvma_end *end, const void *data, uint32_t length)
 {
-    struct pvma_tcp *tcp = &tcp_of(channel)->tcp;
+    struct pvma_tcp *tcp = &tcp_of(end)->tcp;
     uint32_t total = RPC_HEADER + (length + 3) / 4 * 4, room = RPC_BUFFER - RPC_MARK;
     uint8_t *record = pvma_new(total), fragment[RPC_BUFFER];
 
@@ -84,9 +84,9 @@ static void rpc_send(struct pvma_channel *channel, const void *data, uint32_t le
     free(record);
 }
 
-static void rpc_receive(struct pvma_channel *channel, void *data, uint32_t length)
+static void rpc_receive(struct pvma_end *end, void *data, uint32_t length)
 {
-    struct pvma_tcp *tcp = &tcp_of(channel)->tcp;
+    struct pvma_tcp *tcp = &tcp_of(end)->tcp;
     uint32_t total = RPC_HEADER + (length + 3) / 4 * 4, room = RPC_BUFFER - RPC_MARK;
     uint8_t *record = pvma_new(total), mark[RPC_MARK];
 
@@ -104,9 +104,9 @@ static void rpc_receive(struct pvma_channel *channel, void *data, uint32_t lengt
 
 /* ---- PVM, direct ---- */
 
-static void pvm_send(struct pvma_channel *channel, const void *data, uint32_t length)
+static void pvm_send(struct pvma_end *end, const void *data, uint32_t length)
 {
-    struct pvma_tcp *tcp = &tcp_of(channel)->tcp;
+    struct pvma_tcp *tcp = &tcp_of(end)->tcp;
     uint8_t fragment[PVM_FRAGMENT] = {0};
     uint32_t room = PVM_FRAGMENT - PVM_HEADER, at = 0;
 
@@ -121,9 +121,9 @@ static void pvm_send(struct pvma_channel *channel, const void *data, uint32_t le
     } while (at < length);
 }
 
-static void pvm_receive(struct pvma_channel *channel, void *data, uint32_t length)
+static void pvm_receive(struct pvma_end *end, void *data, uint32_t length)
 {
-    struct pvma_tcp *tcp = &tcp_of(channel)->tcp;
+    struct pvma_tcp *tcp = &tcp_of(end)->tcp;
     uint32_t room = PVM_FRAGMENT - PVM_HEADER, at = 0;
 
     do {
@@ -140,36 +140,36 @@ static void pvm_receive(struct pvma_channel *channel, void *data, uint32_t lengt
 /* ---- making them ---- */
 
 static void make(struct pvma_station *on_a, struct pvma_station *on_b, const struct pvma_tcp_settings *settings,
-                 const struct pvma_channel *calls, struct pvma_channel **a, struct pvma_channel **b)
+                 const struct pvma_end *calls, struct pvma_end **a, struct pvma_end **b)
 {
-    struct channel_tcp *one = pvma_new(sizeof *one), *two = pvma_new(sizeof *two);
+    struct end_tcp *one = pvma_new(sizeof *one), *two = pvma_new(sizeof *two);
 
     pvma_tcp_connect(&one->tcp, on_a, settings, &two->tcp, on_b, settings);
-    one->channel = two->channel = *calls;
-    *a = &one->channel;
-    *b = &two->channel;
+    one->end = two->end = *calls;
+    *a = &one->end;
+    *b = &two->end;
 }
 
-void pvma_channel_tcp(struct pvma_station *on_a, struct pvma_station *on_b, const struct pvma_tcp_settings *settings,
-                      struct pvma_channel **a, struct pvma_channel **b)
+void pvma_end_tcp(struct pvma_station *on_a, struct pvma_station *on_b, const struct pvma_tcp_settings *settings,
+                      struct pvma_end **a, struct pvma_end **b)
 {
-    make(on_a, on_b, settings, &(struct pvma_channel){socket_send, socket_receive, free_end}, a, b);
+    make(on_a, on_b, settings, &(struct pvma_end){socket_send, socket_receive, free_end}, a, b);
 }
 
-void pvma_channel_rpc(struct pvma_station *on_a, struct pvma_station *on_b, const struct pvma_tcp_settings *settings,
-                      struct pvma_channel **a, struct pvma_channel **b)
+void pvma_end_rpc(struct pvma_station *on_a, struct pvma_station *on_b, const struct pvma_tcp_settings *settings,
+                      struct pvma_end **a, struct pvma_end **b)
 {
-    make(on_a, on_b, settings, &(struct pvma_channel){rpc_send, rpc_receive, free_end}, a, b);
+    make(on_a, on_b, settings, &(struct pvma_end){rpc_send, rpc_receive, free_end}, a, b);
 }
 
-void pvma_channel_pvm_direct(struct pvma_station *on_a, struct pvma_station *on_b,
-                             const struct pvma_tcp_settings *settings, struct pvma_channel **a,
-                             struct pvma_channel **b)
+void pvma_end_pvm_direct(struct pvma_station *on_a, struct pvma_station *on_b,
+                             const struct pvma_tcp_settings *settings, struct pvma_end **a,
+                             struct pvma_end **b)
 {
-    make(on_a, on_b, settings, &(struct pvma_channel){pvm_send, pvm_receive, free_end}, a, b);
+    make(on_a, on_b, settings, &(struct pvma_end){pvm_send, pvm_receive, free_end}, a, b);
 }
 
-struct pvma_tcp *pvma_channel_socket(struct pvma_channel *channel)
+struct pvma_tcp *pvma_end_socket(struct pvma_end *end)
 {
-    return &tcp_of(channel)->tcp;
+    return &tcp_of(end)->tcp;
 }
