@@ -19,8 +19,9 @@
 
 struct pvmi_endpoint {
     struct pvmi_dp_port port;
-    int fd;   /* the user's: an epoll set */
-    int door; /* a socket whose name says that this endpoint is taken */
+    int fd;                        /* the user's: an epoll set */
+    int door;                      /* where endpoints of this host knock; its name says that this one is taken */
+    struct pvmi_channel *channels; /* from them */
     int mode;
     bool spins;
     bool in_use;                     /* a target was named or something was read: the mode stays */
@@ -35,6 +36,7 @@ struct pvmi_endpoint {
     struct pvmi_inbox inbox;
     struct pvmi_sessions sessions;
     int timer, bell;  /* in the epoll set, made when there is an inbox; -1 */
+    unsigned tries;   /* of dp_try() that found nothing, between two looks at the door */
     int64_t timer_us; /* when it will go off */
     bool rings;       /* the bell does */
     bool looked;      /* the edges were taken back */

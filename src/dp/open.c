@@ -1,17 +1,15 @@
 /* open.c - dp_open(), dp_open_on(), dp_close(): an endpoint and its descriptor. */
 #include "open.h"
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 #include "../core/clock.h"
 #include "../core/error.h"
 #include "endpoint.h"
+#include "local.h"
 #include "node.h"
 #include "pool.h"
 #include "table.h"
@@ -37,21 +35,6 @@ int pvmi_endpoint_fail(int code)
     return -1;
 }
 
-/* An abstract name belongs to the network namespace, as a node's id does, and goes with its last holder. */
-static int open_door(struct pvmi_endpoint *e)
-{
-    struct sockaddr_un name = {.sun_family = AF_UNIX};
-    int length = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "dp/%04x/%u/%u", e->port.ethertype,
-                          e->port.point.node, e->port.point.point);
-    e->door = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (e->door < 0)
-        return PVMI_ELIMIT;
-    socklen_t bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
-    if (bind(e->door, (struct sockaddr *)&name, bytes))
-        return errno == EADDRINUSE ? PVMI_EEXISTS : PVMI_ESYSTEM;
-    return 0;
-}
-
 static int open_port(struct pvmi_endpoint *e, const struct pvmi_node *n)
 {
     int fd = pvmi_dp_socket_open(&n->interface, n->ethertype, &e->port.point);
@@ -64,8 +47,9 @@ static int open_port(struct pvmi_endpoint *e, const struct pvmi_node *n)
 static int open_descriptor(struct pvmi_endpoint *e)
 {
     e->fd = epoll_create1(EPOLL_CLOEXEC);
-    struct epoll_event event = {.events = EPOLLIN | EPOLLET};
-    if (e->fd < 0 || epoll_ctl(e->fd, EPOLL_CTL_ADD, e->port.fd, &event))
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET}, door = {.events = EPOLLIN};
+    if (e->fd < 0 || epoll_ctl(e->fd, EPOLL_CTL_ADD, e->port.fd, &event) ||
+        epoll_ctl(e->fd, EPOLL_CTL_ADD, e->door, &door))
         return PVMI_ELIMIT;
     return 0;
 }
@@ -86,7 +70,7 @@ int pvmi_endpoint_make_inbox(struct pvmi_endpoint *e)
 
 static int start(struct pvmi_endpoint *e, const struct pvmi_node *n)
 {
-    int rc = open_door(e);
+    int rc = pvmi_channel_open_door(e);
     if (!rc)
         rc = open_port(e, n);
     if (!rc)
@@ -146,6 +130,7 @@ void pvmi_open_undo(struct pvmi_endpoint *e)
     pvmi_peer_free_all(e);
     pvmi_session_free_spares(e);
     pvmi_inbox_close(&e->inbox);
+    pvmi_channel_close_all(e);
     close_if_open(e->timer);
     close_if_open(e->bell);
     pvmi_pool_close(e);
@@ -162,6 +147,8 @@ void pvmi_open_abandon(const struct pvmi_endpoint *e)
     close_if_open(e->door);
     close_if_open(e->timer);
     close_if_open(e->bell);
+    for (const struct pvmi_channel *c = e->channels; c; c = c->next)
+        close(c->fd);
 }
 
 /* Peers whose last acknowledgement from us got lost ask for it again, so we stay until they have taken leave. */

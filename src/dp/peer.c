@@ -4,6 +4,7 @@
 #include <string.h>
 #include "discovery.h"
 #include "endpoint.h"
+#include "local.h"
 
 #define PAUSE_FIRST_US 1000 /* between questions for an address; doubles */
 #define PAUSE_LAST_US  1000000
@@ -36,6 +37,7 @@ struct pvmi_peer *pvmi_peer_get(struct pvmi_endpoint *e, struct pvmi_dp_point po
         return NULL;
     p->point = point;
     p->pause_us = PAUSE_FIRST_US;
+    p->local = point.node == e->port.point.node;
     address(e, p, to_all);
     HASH_ADD(hh, e->peers, point, sizeof p->point, p);
     return p;
@@ -45,6 +47,7 @@ static void forget(struct pvmi_endpoint *e, struct pvmi_peer *p)
 {
     HASH_DELETE(hh, e->peers, p);
     pvmi_session_free(p->session);
+    pvmi_outlet_free(p->outlet);
     free(p);
 }
 

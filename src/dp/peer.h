@@ -15,6 +15,7 @@
 
 struct pvmi_endpoint;
 struct pvmi_session;
+struct pvmi_outlet;
 
 struct pvmi_peer {
     struct pvmi_dp_point point;
@@ -23,6 +24,8 @@ struct pvmi_peer {
     bool resolved;                          /* its hardware address is known; else messages go to all */
     int64_t ask_us;                         /* when to ask for it, or to ask again */
     int64_t pause_us;                       /* between two questions */
+    bool local;                             /* of this host */
+    struct pvmi_outlet *outlet;             /* then: the channel to it; NULL: none yet */
     struct pvmi_session *session;           /* reliable modes; NULL: none yet */
     UT_hash_handle hh;
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "../core/error.h"
+#include "local.h"
 #include "wait.h"
 
 #define POOL_BYTES (8u << 20) /* of a usual pool, about */
@@ -65,6 +66,8 @@ static void release(struct pvmi_endpoint *e, const struct pvmi_arrival *a)
         pvmi_dp_port_give_back(&e->port, 1);
     else if (a->place == PVMI_IN_HEAP)
         free(a->owner);
+    else
+        pvmi_channel_release(a->owner, a->length);
 }
 
 static int release_of_inbox(struct pvmi_endpoint *e, unsigned n)

@@ -3,9 +3,13 @@
 #include "../core/clock.h"
 #include "discovery.h"
 #include "endpoint.h"
+#include "local.h"
 #include "wait.h"
 
-enum { BURST = 16 }; /* frames of a session that are taken before what follows from them is done */
+enum {
+    BURST = 16,        /* frames of a session that are taken before what follows from them is done */
+    LOOK_EVERY = 4096, /* of dp_try() that finds nothing: who never sleeps looks at the door sometimes */
+};
 
 /* ---- frames that are no raw message ---- */
 
@@ -88,6 +92,8 @@ static int read_inbox(struct pvmi_endpoint *e, char **address, struct pvmi_dp_po
     const struct pvmi_arrival *a = pvmi_inbox_read(&e->inbox);
     if (!a) {
         pvmi_endpoint_drain(e);
+        if (e->channels)
+            pvmi_channel_take(e);
         if (e->sessions.due_us != INT64_MAX)
             pvmi_session_tick(e, pvmi_clock_us());
         a = pvmi_inbox_read(&e->inbox);
@@ -124,7 +130,9 @@ static int wait_and_read(struct pvmi_endpoint *e, char **address, struct pvmi_dp
     if (!sleeps && e->has_inbox)
         pvmi_session_acknowledge(e, pvmi_clock_us());
     do {
-        if (pvmi_wait_sleep(e, sleeps ? INT64_MAX : 0)) {
+        pvmi_channel_accept(e);
+        bool came = e->channels && !e->spins && pvmi_channel_sleep(e);
+        if (pvmi_wait_sleep(e, sleeps && !came ? INT64_MAX : 0)) {
             length = -1;
             break;
         }
@@ -172,6 +180,8 @@ int dp_try(int fd, char **address)
     if (!e)
         return -1;
     int length = read_one(e, address, &from);
+    if (length < 0 && !(++e->tries % LOOK_EVERY))
+        pvmi_channel_accept(e);
     if (e->has_inbox)
         pvmi_wait_leave(e);
     return length;

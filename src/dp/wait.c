@@ -9,6 +9,7 @@
 #include <time.h>
 #include "../core/clock.h"
 #include "../core/error.h"
+#include "local.h"
 
 bool pvmi_wait_is_forbidden(const struct pvmi_endpoint *e)
 {
@@ -91,7 +92,7 @@ void pvmi_wait_leave(struct pvmi_endpoint *e)
     if (e->looked)
         look_again(e);
     if (e->has_inbox) {
-        set_bell(e, pvmi_inbox_waiting(&e->inbox) && !e->port.held);
+        set_bell(e, (pvmi_inbox_waiting(&e->inbox) && !e->port.held) || pvmi_channel_waits(e));
         set_timer(e);
     }
     errno = number;

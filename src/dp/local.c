@@ -1,0 +1,73 @@
+/* local.c - what the two ends of a channel have in common: its memory, its name, whom it lets in. */
+#include "local.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "../core/error.h"
+
+#define CELLS_BYTES ((size_t)PVMI_CELL_BYTES << PVMI_LOCAL_SHIFT)
+#define AREA_BYTES  65536 /* a multiple of every page size */
+#define SEALS       (F_SEAL_SHRINK | F_SEAL_GROW)
+
+int pvmi_local_memory(void)
+{
+    int fd = memfd_create("dp-channel", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return PVMI_ESYSTEM;
+    if (!ftruncate(fd, AREA_BYTES + CELLS_BYTES) && !fcntl(fd, F_ADD_SEALS, SEALS | F_SEAL_SEAL))
+        return fd;
+    close(fd);
+    return PVMI_ESYSTEM;
+}
+
+static bool is_sound(int fd)
+{
+    struct stat st;
+    int seals = fcntl(fd, F_GET_SEALS);
+    return seals >= 0 && (seals & SEALS) == SEALS && !fstat(fd, &st) && st.st_size == AREA_BYTES + (off_t)CELLS_BYTES;
+}
+
+int pvmi_local_map(int fd, struct pvmi_local_map *m)
+{
+    if (!is_sound(fd))
+        return PVMI_EFORMAT;
+    const int rights = PROT_READ | PROT_WRITE;
+    uint8_t *all = mmap(NULL, AREA_BYTES + 2 * CELLS_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED)
+        return PVMI_ENOMEM;
+    *m = (struct pvmi_local_map){(struct pvmi_local_area *)all, all + AREA_BYTES};
+    uint8_t *again = m->cells + CELLS_BYTES;
+    if (mmap(all, AREA_BYTES + CELLS_BYTES, rights, MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED &&
+        mmap(again, CELLS_BYTES, rights, MAP_SHARED | MAP_FIXED, fd, AREA_BYTES) != MAP_FAILED)
+        return 0;
+    pvmi_local_unmap(m);
+    return PVMI_ENOMEM;
+}
+
+void pvmi_local_unmap(struct pvmi_local_map *m)
+{
+    if (m->area)
+        munmap(m->area, AREA_BYTES + 2 * CELLS_BYTES);
+    m->area = NULL;
+}
+
+unsigned pvmi_local_name(const struct pvmi_endpoint *e, struct pvmi_dp_point point, struct sockaddr_un *name)
+{
+    *name = (struct sockaddr_un){.sun_family = AF_UNIX};
+    int length = snprintf(name->sun_path + 1, sizeof name->sun_path - 1, "dp/%04x/%u/%u", e->port.ethertype, point.node,
+                          point.point);
+    return (unsigned)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
+}
+
+bool pvmi_local_is_friend(int fd)
+{
+    struct ucred peer;
+    socklen_t bytes = sizeof peer;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes))
+        return false;
+    return peer.uid == geteuid() || !peer.uid || !geteuid();
+}
