@@ -48,7 +48,6 @@ struct pvmi_attributes {
      */
     bool lossless;
     bool by_reference; /* wants whole messages: a payload in message memory with a location (mem.h) is not copied */
-    bool registers;    /* registers message memory with a device: wants it in arenas, too */
 };
 
 /* Who is at the other end, as the kernel vouches for it; -1 where the transport cannot tell. */

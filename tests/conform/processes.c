@@ -306,7 +306,7 @@ static uint32_t stream_until_down(struct peer *p, int64_t kill_us)
 /* Killed at any instruction: the other side gets what was taken, then down, and all its memory back. */
 START_TEST(killed_at_any_time)
 {
-    int rounds = getenv("DPVM_VALGRIND") || getenv("DPVM_RXE_VM") ? 8 : 40; /* in the latter a dead peer takes 2 s */
+    int rounds = getenv("DPVM_VALGRIND") ? 8 : 40;
     unsigned seed = (unsigned)_i + 1;
     size_t before, after, cached;
     side_close(&client);

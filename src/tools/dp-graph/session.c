@@ -25,6 +25,7 @@ struct session {
     long received;
     char line[LINE_BYTES_MAX];
     size_t line_bytes;
+    bool full; /* the command's last message has come */
     bool ended;
     int status;
 };
@@ -43,19 +44,35 @@ static const char *name_channel(const struct session *s, int fd, int nid, int dp
     return "-";
 }
 
+/* A command reads the end then, and may still say something. */
+static void take_last(struct session *s)
+{
+    s->ended = s->command == 0;
+    s->full = true;
+    if (s->command && s->output)
+        fclose(s->output);
+    if (s->command)
+        s->output = NULL;
+}
+
 static void take_messages(struct session *s, int fd)
 {
     char *message;
     int nid, dpid, bytes;
-    while (!s->ended && (bytes = dp_read_from(fd, &message, &nid, &dpid)) >= 0) {
+    if (s->full) {
+        dp_work(fd);
+        return;
+    }
+    while (!s->full && (bytes = dp_read_from(fd, &message, &nid, &dpid)) >= 0) {
         if (s->output)
             line_print(s->output, name_channel(s, fd, nid, dpid), message, (size_t)bytes);
         dp_fsync(fd, 1);
-        s->ended = ++s->received == s->options->messages;
+        if (++s->received == s->options->messages)
+            take_last(s);
     }
     if (s->output && fflush(s->output) == EOF)
         s->output = NULL; /* a command need not read */
-    if (!s->ended && errno != EAGAIN && errno != EINTR)
+    if (!s->full && errno != EAGAIN && errno != EINTR)
         fprintf(stderr, "dp-graph: dp_read: %s\n", strerror(errno));
 }
 

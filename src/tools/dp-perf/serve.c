@@ -1,0 +1,101 @@
+/* serve.c - takes orders on a reliable endpoint that all clients know. */
+#include "serve.h"
+#include <dp.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "exercise.h"
+#include "patience.h"
+#include "trouble.h"
+
+struct server {
+    int fd, patience_s;
+    struct wire wire;
+};
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal)
+{
+    (void)signal;
+    stopped = 1;
+}
+
+static int answer(const struct server *s, uint32_t id, int error, const struct end *end, double figure_us)
+{
+    return answer_send(s->fd, &(struct answer){id, error, end ? end->here : (struct place){0}, figure_us});
+}
+
+/* -1: errno, for the client and the log. */
+static int obey(const struct server *s, const struct order *order)
+{
+    struct end end;
+    double figure_us = 0;
+    if (end_open(&end, order->carrier, &s->wire, order->spin, true, order->count) < 0)
+        return -1;
+    end.peer = order->place;
+    int rc = 0;
+    bool meets_first = end.listener < 0; /* else the client comes when it has our address */
+    if (meets_first)
+        rc = end.carrier->meet(&end);
+    if (rc == 0)
+        rc = answer(s, order->id, 0, &end, 0);
+    if (rc == 0 && !meets_first)
+        rc = end.carrier->meet(&end);
+    if (rc == 0)
+        rc = exercise_serve(&end, order, &figure_us);
+    if (rc == 0)
+        rc = answer(s, order->id, 0, &end, figure_us);
+    int error = errno;
+    end_close(&end);
+    errno = error;
+    return rc;
+}
+
+/* Takes one order, if one is there. */
+static void take_order(struct server *s)
+{
+    struct order order;
+    char *message;
+    int nid, dpid, bytes = dp_read_from(s->fd, &message, &nid, &dpid);
+    if (bytes < 0)
+        return;
+    int rc = order_parse(message, (size_t)bytes, &order);
+    dp_fsync(s->fd, 1);
+    if (rc < 0) {
+        fprintf(stderr, "dp-perf: a message of node %d that is no order\n", nid);
+        return;
+    }
+    patience_start(s->patience_s);
+    if (dp_target(s->fd, nid, dpid) < 0 || obey(s, &order) < 0) {
+        int error = errno;
+        fprintf(stderr, "dp-perf: %s for node %d: %s\n", carriers[order.carrier].name, nid, strerror(error));
+        answer(s, order.id, error, NULL, 0);
+    }
+    patience_start(0);
+}
+
+int serve_run(const char *interface, int patience_s, int idle_s)
+{
+    struct server s = {.patience_s = patience_s};
+    struct sigaction action = {.sa_handler = stop};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    s.fd = interface ? dp_open_on(interface, SERVER_DPID) : dp_open(SERVER_DPID);
+    if (s.fd < 0 || dp_mode(s.fd, DP_RELIABLE) < 0 || wire_find(s.fd, &s.wire) < 0)
+        return trouble_open(interface);
+    fprintf(stderr, "dp-perf: node %u serves on %s\n", s.wire.nid, s.wire.interface);
+    struct pollfd readable = {.fd = s.fd, .events = POLLIN};
+    while (!stopped) {
+        int ready = poll(&readable, 1, idle_s ? idle_s * 1000 : -1);
+        if (ready == 0)
+            break;
+        if (ready > 0)
+            take_order(&s);
+    }
+    dp_close(s.fd);
+    return EXIT_SUCCESS;
+}
