@@ -10,12 +10,14 @@
 #include "peer.h"
 #include "route.h"
 
-#define LIMIT_US 2000000
+#define LIMIT_US        2000000
+#define LIMIT_UNSEEN_US 50000 /* no link will tell: only what has come already has to be taken in */
 
 struct farewell {
     struct pvmi_message *m;
     pvmi_tid tid;
     int64_t deadline_us;
+    bool unseen; /* then its links are closed */
     struct farewell *prev, *next;
 };
 
@@ -32,16 +34,29 @@ static pvmi_tid subject(const struct pvmi_message *m)
     return (pvmi_tid)tid;
 }
 
+/* Links that do not see the end of their peer: what it sent and did not come, will not. */
+static bool is_unseen(const struct pvmi_peer *p)
+{
+    const struct pvmi_link *l;
+    DL_FOREACH (pvmi_links, l)
+        if (l->peer == p && !l->carrier->attributes.end_unseen)
+            return false;
+    return true;
+}
+
 bool pvmi_farewell_take(struct pvmi_message *m)
 {
     pvmi_tid tid = bypassed ? 0 : subject(m);
     struct pvmi_peer *p = tid ? pvmi_peer_find(tid) : NULL;
     if (p)
         pvmi_route_withdraw(p);
-    struct farewell *f = p && p->links ? malloc(sizeof *f) : NULL;
+    struct farewell *f = p && p->links ? calloc(1, sizeof *f) : NULL;
     if (!f)
         return false;
-    *f = (struct farewell){.m = m, .tid = tid, .deadline_us = pvmi_clock_us() + LIMIT_US};
+    f->unseen = is_unseen(p);
+    f->m = m;
+    f->tid = tid;
+    f->deadline_us = pvmi_clock_us() + (f->unseen ? LIMIT_UNSEEN_US : LIMIT_US);
     DL_APPEND(waiting, f);
     pvmi_carrier_alarm(f->deadline_us);
     return true;
@@ -57,6 +72,7 @@ void pvmi_farewell_bypass(bool on)
     bypassed = on;
 }
 
+/* Frees f. */
 static void deliver(struct farewell *f)
 {
     DL_DELETE(waiting, f);
@@ -73,17 +89,29 @@ void pvmi_farewell_deliver(pvmi_tid tid)
             deliver(f);
 }
 
+/* The first whose time is over. */
+static struct farewell *late(int64_t now_us)
+{
+    struct farewell *f;
+    DL_FOREACH (waiting, f)
+        if (f->deadline_us <= now_us)
+            return f;
+        else
+            pvmi_carrier_alarm(f->deadline_us);
+    return NULL;
+}
+
 int pvmi_farewell_expire(int64_t now_us)
 {
     int n = 0;
-    struct farewell *f, *next;
-    DL_FOREACH_SAFE (waiting, f, next)
-        if (f->deadline_us <= now_us) {
+    struct farewell *f;
+    for (; (f = late(now_us)); n++) {
+        struct pvmi_peer *p = f->unseen ? pvmi_peer_find(f->tid) : NULL;
+        if (p && p->links)
+            pvmi_route_forget(p); /* delivers it and others of that task */
+        else
             deliver(f);
-            n++;
-        } else {
-            pvmi_carrier_alarm(f->deadline_us);
-        }
+    }
     return n;
 }
 

@@ -246,12 +246,19 @@ static int accepted(void *arg, struct pvmi_endpoint *ep, const struct pvmi_crede
     return PVMI_EDENIED;
 }
 
+static uint16_t node(void *arg)
+{
+    (void)arg;
+    return (uint16_t)pvmi_tid_host_index(pvmi_task.tid);
+}
+
 static const struct pvmi_callbacks callbacks = {.accepted = accepted,
                                                 .rx_place = rx_place,
                                                 .rx_done = rx_done,
                                                 .rx_whole = rx_whole,
                                                 .rx_descriptor = rx_descriptor,
                                                 .tx_ready = tx_ready,
+                                                .node = node,
                                                 .down = down};
 
 void pvmi_link_deliver(struct pvmi_message *m)

@@ -248,6 +248,16 @@ static void send_answer(struct pvmi_peer *p, uint32_t number, int code, const ch
     pvmi_outbox_put(p->tid, PVMI_CTX_TC, (int32_t)PVMI_TC_ANSWER, &body, -1);
 }
 
+/*
+ * How long a link may take to come up. Where the kernel connects, the joining side watches the time. Where both ends
+ * must have looked (there is a reply), the offering one does, from the answer on: the peer's first packet is under way.
+ */
+static void limit_attempt(struct pvmi_link *l, enum pvmi_setting setting)
+{
+    l->deadline_us = pvmi_clock_us() + pvmi_config_us(setting);
+    pvmi_carrier_alarm(l->deadline_us);
+}
+
 /* Joins one offer; takes over fd. 0 or why it cannot be. */
 static int join(struct pvmi_peer *p, uint32_t number, const char *name, const uint8_t *blob, size_t length, int fd)
 {
@@ -268,10 +278,8 @@ static int join(struct pvmi_peer *p, uint32_t number, const char *name, const ui
     p->route.attempt = l;
     p->route.number = number;
     p->route.since_us = pvmi_clock_us();
-    if (!l->lossless) {
-        l->deadline_us = p->route.since_us + pvmi_config_us(PVMI_SETTING_TCP_TIMEOUT);
-        pvmi_carrier_alarm(l->deadline_us);
-    }
+    if (!l->lossless && !n)
+        limit_attempt(l, PVMI_SETTING_TCP_TIMEOUT);
     send_answer(p, number, 0, name, reply, n);
     pvmi_link_acknowledge(l, false); /* the greeting: when it is out, there is a connection */
     return 0;
@@ -374,6 +382,18 @@ void pvmi_route_enrolled(bool in)
 
 /* ---- answers ---- */
 
+/* What carries to p if this transport of our choice does not: the next one, or "the daemons". */
+static const char *carrier_after(const struct pvmi_peer *p, const char *transport)
+{
+    bool passed = false;
+    for (unsigned i = 0; i < choice.count; i++)
+        if (passed && leads_to(choice.ops[i], p))
+            return choice.ops[i]->name;
+        else
+            passed = passed || !strcmp(choice.ops[i]->name, transport);
+    return NULL;
+}
+
 /* Once for each host: users should know that a network does not do what they expect of it. */
 static void warn_unreachable(const struct pvmi_peer *p, const char *transport, int code)
 {
@@ -381,8 +401,9 @@ static void warn_unreachable(const struct pvmi_peer *p, const char *transport, i
     if (!host || host->route.failures)
         return;
     host->route.failures = 1;
-    pvmi_log(PVMI_LOG_WARNING, "no direct link by %s to t%x and others on its host (%s): the daemons carry instead",
-             transport, p->tid, pvmi_error_text(code));
+    const char *next = carrier_after(p, transport);
+    pvmi_log(PVMI_LOG_WARNING, "no direct link by %s to t%x and others on its host (%s): %s%s", transport, p->tid,
+             pvmi_error_text(code), next ? "trying " : "the daemons carry instead", next ? next : "");
 }
 
 /* Our offer was not joined. */
@@ -424,6 +445,8 @@ void pvmi_route_take_answer(struct pvmi_message *m)
         code = ops->joined(l->ep, reply, length);
     if (code)
         take_refusal(p, code);
+    else if (length && !l->lossless && l->state == PVMI_LINK_OFFERED)
+        limit_attempt(l, PVMI_SETTING_DP_TIMEOUT);
 }
 
 /* ---- up ---- */
@@ -540,10 +563,13 @@ int pvmi_route_alarm(void)
             continue;
         }
         l->deadline_us = INT64_MAX;
-        if (!l->ack_due && pvmi_link_is_idle(l))
-            continue; /* our greeting is out: there is a connection, and the peer has not looked yet */
-        lose_attempt(l, PVMI_ETIMEOUT);
         n++;
+        if (l->state == PVMI_LINK_OFFERED)
+            take_refusal(l->peer, PVMI_ETIMEOUT); /* the two cannot reach each other */
+        else if (l->ack_due || !pvmi_link_is_idle(l))
+            lose_attempt(l, PVMI_ETIMEOUT);
+        else
+            n--; /* our greeting is out: there is a connection, and the peer has not looked yet */
     }
     return n + pvmi_farewell_expire(now);
 }

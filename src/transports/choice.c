@@ -112,6 +112,13 @@ static uint64_t time_of(const struct pvmi_transport_ops *ops)
     return a.latency_ns + TYPICAL_BYTES * UINT64_C(1000) / (a.bandwidth_mbs ? a.bandwidth_mbs : 1);
 }
 
+static bool by_name_only(const struct pvmi_transport_ops *ops)
+{
+    struct pvmi_attributes a;
+    ops->query(NULL, &a);
+    return a.by_name_only;
+}
+
 /* All usable ones that are not chosen yet, the fastest first. */
 static void choose_rest(struct pvmi_choice *c)
 {
@@ -119,8 +126,8 @@ static void choose_rest(struct pvmi_choice *c)
     for (;;) {
         const struct pvmi_transport_ops *best = NULL;
         for (const struct pvmi_transport_row *row = pvmi_transport_table; row->name; row++)
-            if (!pvmi_choice_usable(row, reason, sizeof reason) && !chosen(c, row->ops) &&
-                (!best || time_of(row->ops) < time_of(best)))
+            if (row->ops && !by_name_only(row->ops) && !pvmi_choice_usable(row, reason, sizeof reason) &&
+                !chosen(c, row->ops) && (!best || time_of(row->ops) < time_of(best)))
                 best = row->ops;
         if (!best || c->count == PVMI_CHOICE_MAX)
             return;

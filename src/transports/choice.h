@@ -1,7 +1,7 @@
 /*
  * choice.h - PVM_TRANSPORT: which transports a task may use for direct links to other tasks, and in which order.
  *
- *   auto          all that are usable here, ordered by their attributes
+ *   auto          all that are usable here, ordered by their attributes, but for those that want to be named
  *   daemon        none: all messages take the daemons
  *   shm,tcp       these, in this order; "auto" in a list stands for all others, "daemon" ends it
  *   ^tcp          all but this one; also in a list

@@ -6,6 +6,7 @@ extern const struct pvmi_transport_ops pvmi_unix_ops;
 extern const struct pvmi_transport_ops pvmi_loop_ops;
 extern const struct pvmi_transport_ops pvmi_shm_ops;
 extern const struct pvmi_transport_ops pvmi_tcp_ops;
+extern const struct pvmi_transport_ops pvmi_dp_ops;
 
 const struct pvmi_transport_row pvmi_transport_table[] = {
     {.name = "unix",
@@ -15,7 +16,7 @@ const struct pvmi_transport_row pvmi_transport_table[] = {
     {.name = "loop", .ops = &pvmi_loop_ops, .internal = true, .why_not = "does not leave the process"},
     {.name = "tcp", .ops = &pvmi_tcp_ops},
     {.name = "shm", .ops = &pvmi_shm_ops},
-    {.name = "dp", .why_not = "not built yet: raw Ethernet (Directed Point)"},
+    {.name = "dp", .ops = &pvmi_dp_ops},
     {.name = "rdma", .why_not = "not built yet: RDMA verbs"},
     {.name = "atm", .why_not = "not built yet: simulated ATM"},
     {0},

@@ -47,6 +47,12 @@ struct pvmi_attributes {
      * this is false the layer above keeps frames until they are acknowledged, and sends them again by another route.
      */
     bool lossless;
+    bool by_name_only; /* "auto" leaves it out: used where the user's list names it */
+    /*
+     * A peer that dies without a word is not noticed while nothing is due from it; down comes when something is, and no
+     * answer in a long time. The daemons tell of the end of tasks.
+     */
+    bool end_unseen;
     bool by_reference; /* wants whole messages: a payload in message memory with a location (mem.h) is not copied */
 };
 
@@ -82,6 +88,8 @@ struct pvmi_callbacks {
     void (*rx_descriptor)(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h, int fd);
     /* After send() gave PVMI_EAGAIN, and when the peer has joined an offered endpoint: it takes frames (again). */
     void (*tx_ready)(void *arg, struct pvmi_endpoint *ep);
+    /* Optional; NULL: 1. The number that the virtual machine has given this host, from 1. */
+    uint16_t (*node)(void *arg);
     /* The connection ended: `reason` is 0 when the peer closed it cleanly between frames, else a PVMI_E code. */
     void (*down)(void *arg, struct pvmi_endpoint *ep, int reason);
 };

@@ -466,11 +466,11 @@ START_TEST(packets_of_another_life_are_refused)
     work(&a);
     struct flight *old = net.heap[0];
     struct pvmi_reliable *reborn = pvmi_reliable_new(&usual, 8, 0xffffff00, &callbacks, &b);
-    ck_assert_int_eq(pvmi_reliable_take(reborn, old->bytes, old->length, net.now_us), PVMI_EFORMAT);
+    ck_assert_int_eq(pvmi_reliable_take(reborn, old->bytes, old->length, net.now_us), PVMI_EDENIED);
     ck_assert_uint_eq(pvmi_reliable_counters(reborn)->strangers, 1);
     pvmi_reliable_free(reborn);
     reborn = pvmi_reliable_new(&usual, 7, 0xffffff01, &callbacks, &b);
-    ck_assert_int_eq(pvmi_reliable_take(reborn, old->bytes, old->length, net.now_us), PVMI_EFORMAT);
+    ck_assert_int_eq(pvmi_reliable_take(reborn, old->bytes, old->length, net.now_us), PVMI_EDENIED);
     ck_assert_uint_eq(b.received, 0);
     pvmi_reliable_free(reborn);
     finish();

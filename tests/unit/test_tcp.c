@@ -682,7 +682,7 @@ START_TEST(candidates_are_in_order)
     unit_log_start();
     int count = pvmi_tcp_locals("", locals);
     ck_assert_int_gt(count, 0);
-    pvmi_tcp_host_identity(here);
+    pvmi_host_identity(here);
     struct pvmi_tcp_offer o = {.count = 4};
     memcpy(o.host, here, sizeof here);
     o.addresses[0] = address("198.51.100.7", 1);

@@ -280,8 +280,15 @@ static int on_accepted(void *arg, struct pvmi_endpoint *inner, const struct pvmi
     return PVMI_EDENIED;
 }
 
+static uint16_t on_node(void *arg)
+{
+    const struct pvmi_transport *t = arg; /* ours */
+    return t->callbacks->node ? t->callbacks->node(t->arg) : 1;
+}
+
 #define CALLBACKS                                                                                                      \
-    .accepted = on_accepted, .rx_place = on_place, .rx_done = on_done, .tx_ready = on_ready, .down = on_down
+    .accepted = on_accepted, .rx_place = on_place, .rx_done = on_done, .tx_ready = on_ready, .down = on_down,          \
+    .node = on_node
 
 static const struct pvmi_callbacks callbacks = {CALLBACKS};
 static const struct pvmi_callbacks callbacks_whole = {CALLBACKS, .rx_whole = on_whole};

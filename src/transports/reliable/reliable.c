@@ -5,6 +5,11 @@
 #include "../../core/error.h"
 #include "state.h"
 
+enum {
+    UNANSWERED = 3, /* tries */
+    ENDS = 3,       /* times that the end is said */
+};
+
 static bool is_sound(const struct pvmi_reliable_settings *s)
 {
     bool power = s->window && !(s->window & (s->window - 1));
@@ -47,14 +52,13 @@ void pvmi_reliable_free(struct pvmi_reliable *r)
     free(r);
 }
 
-static bool is_undamaged(const struct pvmi_reliable *r, const uint8_t *packet, size_t length,
-                         const struct packet_header *h)
+static bool is_undamaged(const uint8_t *packet, size_t length, const struct packet_header *h, bool unchecked)
 {
     uint8_t header[PVMI_RELIABLE_HEADER_BYTES];
     struct packet_header zero = *h;
     zero.checksum = 0;
     pvmi_reliable_encode(&zero, header);
-    bool covered = !r->settings.unchecked || !(h->flags & PACKET_DATA);
+    bool covered = !unchecked || !(h->flags & PACKET_DATA);
     struct iovec payload = {(void *)(packet + sizeof header), length - sizeof header};
     return pvmi_reliable_checksum(header, &payload, covered) == h->checksum;
 }
@@ -62,13 +66,13 @@ static bool is_undamaged(const struct pvmi_reliable *r, const uint8_t *packet, s
 int pvmi_reliable_take(struct pvmi_reliable *r, const uint8_t *packet, size_t length, int64_t now_us)
 {
     struct packet_header h;
-    if (!pvmi_reliable_decode(packet, length, &h) || !is_undamaged(r, packet, length, &h)) {
+    if (!pvmi_reliable_decode(packet, length, &h) || !is_undamaged(packet, length, &h, r->settings.unchecked)) {
         r->counters.damaged++;
         return PVMI_EFORMAT;
     }
     if (h.to != r->own || h.from != r->peer) {
         r->counters.strangers++;
-        return PVMI_EFORMAT;
+        return PVMI_EDENIED;
     }
     if (r->dead)
         return PVMI_EFORMAT;
@@ -77,6 +81,8 @@ int pvmi_reliable_take(struct pvmi_reliable *r, const uint8_t *packet, size_t le
     bool data = h.flags & PACKET_DATA;
     r->heard_us = now_us;
     r->met = true;
+    if (r->greeting && r->base == r->next)
+        r->retry_us = PVMI_RELIABLE_NEVER; /* was for the next knock */
     r->greeting = false;
     pvmi_reliable_hear(r, &h, data ? NULL : payload, data ? 0 : bytes, now_us);
     if (data) {
@@ -84,6 +90,10 @@ int pvmi_reliable_take(struct pvmi_reliable *r, const uint8_t *packet, size_t le
         pvmi_reliable_take_data(r, &h, payload, (uint32_t)bytes, now_us);
     } else {
         r->counters.acks_received++;
+    }
+    if (h.flags & PACKET_END) {
+        r->dead = r->ended = true;
+        r->whole = h.number == r->expected;
     }
     if (h.flags & PACKET_ASKS)
         r->ack_now = true;
@@ -126,10 +136,57 @@ bool pvmi_reliable_is_met(const struct pvmi_reliable *r)
     return r->met;
 }
 
+bool pvmi_reliable_owes(const struct pvmi_reliable *r)
+{
+    return !r->dead && (r->owed || r->ack_now);
+}
+
 void pvmi_reliable_acknowledge(struct pvmi_reliable *r, int64_t now_us)
 {
-    if (!r->dead && (r->owed || r->ack_now))
+    if (pvmi_reliable_owes(r))
         pvmi_reliable_send_ack(r, false, now_us);
+}
+
+bool pvmi_reliable_is_unanswered(const struct pvmi_reliable *r)
+{
+    return !r->met || r->backoff >= UNANSWERED;
+}
+
+/* ---- the end ---- */
+
+void pvmi_reliable_end(struct pvmi_reliable *r, int64_t now_us)
+{
+    for (int i = 0; i < ENDS && !r->ended; i++) {
+        struct packet_header h = {.flags = PACKET_END, .number = r->next};
+        struct iovec nothing = {.iov_len = 0};
+        pvmi_reliable_emit(r, &h, &nothing, 0, now_us);
+    }
+    r->dead = true;
+}
+
+bool pvmi_reliable_is_ended(const struct pvmi_reliable *r, bool *whole)
+{
+    *whole = r->whole;
+    return r->ended;
+}
+
+/* The number says that something is missing: who knows what. The acknowledgement is of nothing that was ever sent. */
+size_t pvmi_reliable_refuse(const uint8_t *packet, size_t length, int64_t now_us,
+                            uint8_t answer[PVMI_RELIABLE_HEADER_BYTES])
+{
+    struct packet_header h;
+    if (!pvmi_reliable_decode(packet, length, &h) || h.flags & PACKET_END || !is_undamaged(packet, length, &h, false))
+        return 0;
+    struct packet_header end = {.flags = PACKET_END,
+                                .to = h.from,
+                                .from = h.to,
+                                .number = h.ack - 1,
+                                .ack = h.number - (1u << 30),
+                                .stamp = (uint32_t)now_us};
+    pvmi_reliable_encode(&end, answer);
+    end.checksum = pvmi_reliable_checksum(answer, NULL, 0);
+    pvmi_reliable_encode(&end, answer);
+    return PVMI_RELIABLE_HEADER_BYTES;
 }
 
 static int64_t earlier(int64_t a_us, int64_t b_us)

@@ -89,7 +89,10 @@ int pvmi_reliable_send(struct pvmi_reliable *r, void *message, uint32_t length, 
 /* Messages taken by send() for which sent() has not come. */
 unsigned pvmi_reliable_pending(const struct pvmi_reliable *r);
 
-/* A packet came. 0, or PVMI_EFORMAT for one that was refused: it has been counted and nothing else has changed. */
+/*
+ * A packet came. 0, or for one that was refused, PVMI_EFORMAT (damaged) or PVMI_EDENIED (of another incarnation): it
+ * has been counted and nothing else has changed.
+ */
 int pvmi_reliable_take(struct pvmi_reliable *r, const uint8_t *packet, size_t length, int64_t now_us);
 
 /*
@@ -107,6 +110,9 @@ void pvmi_reliable_greet(struct pvmi_reliable *r, int64_t now_us);
 /* Whether the peer has ever been heard of. */
 bool pvmi_reliable_is_met(const struct pvmi_reliable *r);
 
+/* Whether an acknowledgement is owed. */
+bool pvmi_reliable_owes(const struct pvmi_reliable *r);
+
 /*
  * Says what the peer waits to hear: an acknowledgement that is owed goes at once. To be called before sleeping.
  */
@@ -117,6 +123,25 @@ int64_t pvmi_reliable_due_us(const struct pvmi_reliable *r);
 
 /* The peer has not been heard of for dead_after_us while something was due; nothing is sent any more. */
 bool pvmi_reliable_is_dead(const struct pvmi_reliable *r);
+
+/* Several tries in a row have brought no sign of life: time to try other ways to the peer, if there are any. */
+bool pvmi_reliable_is_unanswered(const struct pvmi_reliable *r);
+
+/* Tells the peer that this end is about to be freed. It is said a few times, since nobody confirms it. */
+void pvmi_reliable_end(struct pvmi_reliable *r, int64_t now_us);
+
+/* The peer has said so (is_dead() then holds, too); *whole: all that it had sent before has come. */
+bool pvmi_reliable_is_ended(const struct pvmi_reliable *r, bool *whole);
+
+/* The incarnation that a packet says it is for, unchecked; 0: it is none. For owners of many connections. */
+uint32_t pvmi_reliable_addressee(const uint8_t *packet, size_t length);
+
+/*
+ * Writes the answer to a packet for an incarnation that is not here (any more): that it has ended. Returns its length,
+ * or 0: this one is not to be answered.
+ */
+size_t pvmi_reliable_refuse(const uint8_t *packet, size_t length, int64_t now_us,
+                            uint8_t answer[PVMI_RELIABLE_HEADER_BYTES]);
 
 /*
  * Changes the credit for the peer, e.g. when peers that share a ring come and go; 0: no more until it is set again. What

@@ -14,8 +14,9 @@ enum packet_flag {
     PACKET_LAST = 4,   /* of a message */
     PACKET_BITMAP = 8, /* the payload is a bitmap of packets that came early: bit i is packet ack + 1 + i */
     PACKET_ASKS = 16,  /* to be acknowledged at once */
+    PACKET_END = 32,   /* the sender is no more; number: of the packet that would have been next */
 };
-#define PACKET_FLAGS (PACKET_DATA | PACKET_FIRST | PACKET_LAST | PACKET_BITMAP | PACKET_ASKS)
+#define PACKET_FLAGS (PACKET_DATA | PACKET_FIRST | PACKET_LAST | PACKET_BITMAP | PACKET_ASKS | PACKET_END)
 
 struct packet_header {
     uint8_t flags;
@@ -57,6 +58,7 @@ struct pvmi_reliable {
     void *arg;
     uint32_t own, peer; /* incarnations */
     bool dead, met;     /* met: something has come */
+    bool ended, whole;  /* dead, because the peer said so; it had nothing on its way then */
     bool greeting;      /* we knock */
     struct pvmi_reliable_counters counters;
     int64_t heard_us; /* when the peer last gave a sign of life, or something became due from it */

@@ -34,7 +34,12 @@ bool pvmi_reliable_decode(const uint8_t *wire, size_t length, struct packet_head
     for (int i = 0; i < 8; i++)
         *words[i] = get32(wire + 4 + 4 * i);
     bool data = h->flags & PACKET_DATA;
-    return data ? !(h->flags & PACKET_BITMAP) : !(h->flags & (PACKET_FIRST | PACKET_LAST));
+    return data ? !(h->flags & (PACKET_BITMAP | PACKET_END)) : !(h->flags & (PACKET_FIRST | PACKET_LAST));
+}
+
+uint32_t pvmi_reliable_addressee(const uint8_t *packet, size_t length)
+{
+    return length >= PVMI_RELIABLE_HEADER_BYTES && packet[0] == VERSION ? get32(packet + 4) : 0;
 }
 
 /*

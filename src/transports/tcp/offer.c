@@ -1,12 +1,8 @@
 /* offer.c - offers, hellos and welcomes: their bytes, their secrets. */
 #include "offer.h"
 #include <endian.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "../../core/buf.h"
 #include "../../core/error.h"
 #include "../../core/log.h"
@@ -177,7 +173,7 @@ int pvmi_tcp_welcome_check(const uint8_t wire[PVMI_TCP_WELCOME_BYTES], const str
     return tls || same_proof(wire + OPENING_BYTES, t->secret + PVMI_TCP_PROOF_BYTES) ? 0 : PVMI_EDENIED;
 }
 
-/* ---- secrets and identity ---- */
+/* ---- secrets ---- */
 
 int pvmi_tcp_ticket_draw(struct pvmi_tcp_ticket *t)
 {
@@ -185,33 +181,4 @@ int pvmi_tcp_ticket_draw(struct pvmi_tcp_ticket *t)
         return 0;
     pvmi_log(PVMI_LOG_ERROR, "getrandom gives no random bytes: no direct TCP link can be offered");
     return PVMI_ESYSTEM;
-}
-
-/*
- * The kernel's boot id and its number of the network namespace: containers of one host have loopbacks of their own.
- * Where they cannot be read the identity is random: then nobody is taken for a process of this host.
- */
-void pvmi_tcp_host_identity(uint8_t host[PVMI_TCP_HOST_BYTES])
-{
-    char text[64] = "";
-    struct stat about;
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    memset(host, 0, PVMI_TCP_HOST_BYTES);
-    unsigned have = 0;
-    for (const char *c = text; n > 0 && *c && have < 16; c++) {
-        unsigned byte;
-        if (*c != '-' && sscanf(c, "%2x", &byte) == 1) {
-            host[have++] = (uint8_t)byte;
-            c++;
-        }
-    }
-    if (have == 16 && !stat("/proc/self/ns/net", &about)) {
-        uint64_t number = htole64(about.st_ino);
-        memcpy(host + 16, &number, sizeof number);
-    } else if (getrandom(host, PVMI_TCP_HOST_BYTES, 0) < 0) {
-        pvmi_log(PVMI_LOG_INFO, "no identity of this host: its tasks do not use loopback addresses");
-    }
 }

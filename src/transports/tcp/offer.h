@@ -13,10 +13,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "../host.h"
 #include "../transport.h"
 #include "address.h"
 
-#define PVMI_TCP_HOST_BYTES    24
+#define PVMI_TCP_HOST_BYTES    PVMI_HOST_IDENTITY_BYTES
 #define PVMI_TCP_ID_BYTES      16
 #define PVMI_TCP_TICKET_BYTES  32
 #define PVMI_TCP_PROOF_BYTES   16 /* half of a ticket */
@@ -58,8 +59,5 @@ int pvmi_tcp_welcome_check(const uint8_t wire[PVMI_TCP_WELCOME_BYTES], const str
 
 /* Draws a new ticket: 0 or PVMI_ESYSTEM, logged. */
 int pvmi_tcp_ticket_draw(struct pvmi_tcp_ticket *t);
-
-/* The identity of this host, or rather of the network that this process sees. */
-void pvmi_tcp_host_identity(uint8_t host[PVMI_TCP_HOST_BYTES]);
 
 #endif

@@ -195,7 +195,7 @@ static int set_up(struct tcp_transport *t)
     t->settings.interfaces = strdup(pvmi_config_text(PVMI_SETTING_TCP_IF));
     if (!t->settings.interfaces)
         return PVMI_ENOMEM;
-    pvmi_tcp_host_identity(t->host);
+    pvmi_host_identity(t->host);
     t->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (t->epoll_fd < 0) {
         pvmi_log(PVMI_LOG_ERROR, "no direct TCP links: epoll: %s", strerror(errno));

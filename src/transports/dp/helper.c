@@ -1,0 +1,176 @@
+/*
+ * helper.c - starts dp-socket. The program that we are part of must not notice: no SIGCHLD, no child that its wait()
+ * finds. So a child without a signal starts the helper and ends; the helper belongs to init.
+ */
+#include "helper.h"
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+#include "../../core/config.h"
+#include "../../core/error.h"
+#include "../../core/log.h"
+
+#define STACK_BYTES 16384
+#define LIMIT_MS    10000
+
+static const char *helper_path(void)
+{
+    const char *path = pvmi_config_text(PVMI_SETTING_DP_SOCKET);
+    return *path ? path : DPVM_DP_SOCKET_PATH;
+}
+
+/* ---- may we? ---- */
+
+static int raw_socket_error(void)
+{
+    int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0), number = errno;
+    if (fd < 0)
+        return number;
+    close(fd);
+    return 0;
+}
+
+static bool has_capability(const char *path)
+{
+    return getxattr(path, "security.capability", NULL, 0) > 0;
+}
+
+int pvmi_dp_helper_may_open(char *why, size_t size)
+{
+    const char *path = helper_path();
+    int number = raw_socket_error();
+    if (!number)
+        return 0;
+    if (number != EPERM) {
+        snprintf(why, size, "raw sockets cannot be opened here: %s", strerror(number));
+        return number == EAFNOSUPPORT ? PVMI_EUNSUPPORTED : PVMI_ELIMIT;
+    }
+    if (!access(path, X_OK) && has_capability(path))
+        return 0;
+    const char *cause = !access(path, X_OK) ? "lacks its capability: as root, setcap cap_net_raw+ep on it"
+                        : errno == EACCES   ? "may not be run by this user: join its group"
+                                            : "is not there";
+    snprintf(why, size, "raw sockets need CAP_NET_RAW, and the helper %s %s; see dp-socket(8)", path, cause);
+    return PVMI_EDENIED;
+}
+
+/* ---- starting it ---- */
+
+struct start {
+    const char *path;
+    char *const *arguments;
+    int fd; /* the helper's descriptor 0 */
+    uint8_t *stack;
+};
+
+static int run(void *arg)
+{
+    const struct start *s = arg;
+    extern char **environ;
+    if (dup2(s->fd, 0) == 0)
+        execve(s->path, s->arguments, environ);
+    _exit(127);
+}
+
+static int run_and_leave(void *arg)
+{
+    struct start *s = arg;
+    _exit(clone(run, s->stack + STACK_BYTES, CLONE_VM | CLONE_VFORK | SIGCHLD, s) < 0);
+}
+
+/* Both children share our memory until the helper runs; we stand still for so long. */
+static int start_helper(char *const *arguments, int fd)
+{
+    static uint8_t stacks[2][STACK_BYTES] __attribute__((aligned(16)));
+    struct start s = {.path = helper_path(), .arguments = arguments, .fd = fd, .stack = stacks[1]};
+    sigset_t all, before;
+    sigfillset(&all); /* no handler of the program's may run in the children */
+    sigprocmask(SIG_SETMASK, &all, &before);
+    pid_t pid = clone(run_and_leave, stacks[0] + STACK_BYTES, CLONE_VM | CLONE_VFORK, &s);
+    if (pid > 0)
+        while (waitpid(pid, NULL, __WCLONE) < 0 && errno == EINTR)
+            ;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return pid < 0 ? PVMI_ELIMIT : 0;
+}
+
+/* ---- its answer ---- */
+
+static int descriptor_of(struct msghdr *m)
+{
+    int fd = -1;
+    struct cmsghdr *c = CMSG_FIRSTHDR(m);
+    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof fd))
+        memcpy(&fd, CMSG_DATA(c), sizeof fd);
+    return fd;
+}
+
+/* The socket, or a PVMI_E code; PVMI_ESHORT: it ended without an answer, and has said why. */
+static int hear(int from, uint16_t *point)
+{
+    struct pvmi_dp_helper_answer answer = {.code = PVMI_ESHORT};
+    char room[CMSG_SPACE(sizeof(int))];
+    struct iovec piece = {&answer, sizeof answer};
+    struct msghdr m = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+    struct pollfd p = {.fd = from, .events = POLLIN};
+    int ready;
+    do
+        ready = poll(&p, 1, LIMIT_MS);
+    while (ready < 0 && errno == EINTR);
+    if (ready <= 0)
+        return PVMI_ETIMEOUT;
+    if (recvmsg(from, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) != sizeof answer)
+        return PVMI_ESHORT;
+    int fd = descriptor_of(&m);
+    if (answer.code || fd < 0) {
+        if (fd >= 0)
+            close(fd);
+        return answer.code < 0 ? answer.code : PVMI_ESHORT;
+    }
+    *point = answer.point;
+    return fd;
+}
+
+static int ask_helper(const struct pvmi_dp_interface *interface, uint16_t ethertype, struct pvmi_dp_point *point)
+{
+    char numbers[3][8];
+    snprintf(numbers[0], sizeof numbers[0], "%u", ethertype);
+    snprintf(numbers[1], sizeof numbers[1], "%u", point->node);
+    snprintf(numbers[2], sizeof numbers[2], "%u", point->point);
+    char *const arguments[] = {"dp-socket", (char *)interface->name, numbers[0], numbers[1], numbers[2], NULL};
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+        return PVMI_ELIMIT;
+    int rc = start_helper(arguments, pair[1]);
+    close(pair[1]);
+    if (!rc)
+        rc = hear(pair[0], &point->point);
+    close(pair[0]);
+    return rc;
+}
+
+int pvmi_dp_helper_open(const struct pvmi_dp_interface *interface, uint16_t ethertype, struct pvmi_dp_point *point)
+{
+    char why[512];
+    int rc = pvmi_dp_socket_open(interface, ethertype, point);
+    if (rc != PVMI_EDENIED)
+        return rc;
+    rc = pvmi_dp_helper_may_open(why, sizeof why);
+    if (rc) {
+        pvmi_log_once(PVMI_LOG_ERROR, "%s", why);
+        return rc;
+    }
+    rc = ask_helper(interface, ethertype, point);
+    if (rc == PVMI_ESHORT || rc == PVMI_ETIMEOUT) {
+        pvmi_log_once(PVMI_LOG_ERROR, "the helper %s gave no socket", helper_path());
+        rc = PVMI_EDENIED;
+    }
+    return rc;
+}
