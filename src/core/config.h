@@ -62,14 +62,14 @@ enum pvmi_setting_kind {
     X(ATM_CPU, "PVM_ATM_CPU", INTEGER, "1", 0, 1000000,                                                                \
       "virtual time that measured computing takes, in times of it; 0: only declared costs count")                      \
     X(ATM_CALL_COST, "PVM_ATM_CALL_COST", SECONDS, "0", 0, 0, "virtual time that each call of the Fore API takes")     \
-    X(DP_IF, "PVM_DP_IF", TEXT, "", 0, 0,                                                                              \
+    X(DP_LINK_IF, "PVM_DP_IF", TEXT, "", 0, 0,                                                                         \
       "interfaces for dp links, separated by commas; default: the first five that are up, lo among them")              \
-    X(DP_ETHERTYPE, "PVM_DP_ETHERTYPE", INTEGER, "0x88b5", 0x600, 0xffff, "EtherType of dp frames")                    \
-    X(DP_MTU, "PVM_DP_MTU", BYTES, "16k", 576, 65535, "longest dp frame; interfaces may have less")                    \
-    X(DP_RING, "PVM_DP_RING", BYTES, "2M", 65536, 1073741824,                                                          \
+    X(DP_LINK_ETHERTYPE, "PVM_DP_ETHERTYPE", INTEGER, "0x88b5", 0x600, 0xffff, "EtherType of dp frames")               \
+    X(DP_LINK_MTU, "PVM_DP_MTU", BYTES, "16k", 576, 65535, "longest dp frame; interfaces may have less")               \
+    X(DP_LINK_RING, "PVM_DP_RING", BYTES, "2M", 65536, 1073741824,                                                     \
       "memory for frames that have come, of each interface of a task")                                                 \
-    X(DP_WINDOW, "PVM_DP_WINDOW", INTEGER, "256", 1, 1024, "frames of a dp link on their way, a power of two")         \
-    X(DP_TIMEOUT, "PVM_DP_TIMEOUT", SECONDS, "3", 10000, 0,                                                            \
+    X(DP_LINK_WINDOW, "PVM_DP_WINDOW", INTEGER, "256", 1, 1024, "frames of a dp link on their way, a power of two")    \
+    X(DP_LINK_TIMEOUT, "PVM_DP_TIMEOUT", SECONDS, "3", 10000, 0,                                                       \
       "how long the two ends of a dp link may take to reach each other")                                               \
     X(FAULT, "PVM_FAULT", TEXT, "", 0, 0,                                                                              \
       "for tests: faults of direct links, as seed=7,drop=1%,delay=2ms,cut=0.1%; see dpvm-transports(7)")               \

@@ -446,7 +446,7 @@ void pvmi_route_take_answer(struct pvmi_message *m)
     if (code)
         take_refusal(p, code);
     else if (length && !l->lossless && l->state == PVMI_LINK_OFFERED)
-        limit_attempt(l, PVMI_SETTING_DP_TIMEOUT);
+        limit_attempt(l, PVMI_SETTING_DP_LINK_TIMEOUT);
 }
 
 /* ---- up ---- */

@@ -21,12 +21,12 @@
 
 static void read_settings(struct dp_settings *s)
 {
-    snprintf(s->interfaces, sizeof s->interfaces, "%s", pvmi_config_text(PVMI_SETTING_DP_IF));
-    s->ethertype = (uint16_t)pvmi_config_integer(PVMI_SETTING_DP_ETHERTYPE);
-    s->mtu = (uint32_t)pvmi_config_integer(PVMI_SETTING_DP_MTU);
-    s->ring_bytes = (uint32_t)pvmi_config_integer(PVMI_SETTING_DP_RING);
+    snprintf(s->interfaces, sizeof s->interfaces, "%s", pvmi_config_text(PVMI_SETTING_DP_LINK_IF));
+    s->ethertype = (uint16_t)pvmi_config_integer(PVMI_SETTING_DP_LINK_ETHERTYPE);
+    s->mtu = (uint32_t)pvmi_config_integer(PVMI_SETTING_DP_LINK_MTU);
+    s->ring_bytes = (uint32_t)pvmi_config_integer(PVMI_SETTING_DP_LINK_RING);
     s->dead_after_us = pvmi_config_us(PVMI_SETTING_HOST_TIMEOUT);
-    uint32_t window = (uint32_t)pvmi_config_integer(PVMI_SETTING_DP_WINDOW);
+    uint32_t window = (uint32_t)pvmi_config_integer(PVMI_SETTING_DP_LINK_WINDOW);
     for (s->window = 1; 2 * s->window <= window;)
         s->window *= 2;
 }
@@ -52,7 +52,7 @@ static int no_interface(const char *names, char *why, size_t size)
 static int dp_available(char *why, size_t size)
 {
     struct pvmi_dp_interface list[PVMI_DP_PLACES_MAX];
-    const char *names = pvmi_config_text(PVMI_SETTING_DP_IF);
+    const char *names = pvmi_config_text(PVMI_SETTING_DP_LINK_IF);
     int count = interfaces(names, list), rc = pvmi_dp_helper_may_open(why, size);
     if (rc)
         return rc;
