@@ -8,8 +8,8 @@
 /* HEC of four header octets: x^8+x^2+x+1, and 0x55 added. */
 uint8_t pvma_crc_hec(const uint8_t header[4]);
 
-/* CRC-10, x^10+x^9+x^5+x^4+x+1, most significant bit first, from `crc` (0 at the start). */
-uint16_t pvma_crc10(uint16_t crc, const uint8_t *data, size_t length);
+/* CRC-10 of the first `bits` bits, x^10+x^9+x^5+x^4+x+1: AAL3/4 checks the 374 bits before it. */
+uint16_t pvma_crc10(const uint8_t *data, size_t bits);
 
 /* CRC-32 of AAL5: goes on from `crc` (PVMA_CRC32_START at the start); the complement of the result is sent. */
 #define PVMA_CRC32_START UINT32_C(0xffffffff)

@@ -14,7 +14,7 @@ struct pvma_host;
 struct pvma_vc; /* an end of a VC at a host */
 
 struct pvma_host_counters {
-    uint64_t pdus_sent;      /* last cell gone */
+    uint64_t pdus_sent;      /* cut to the last cell */
     uint64_t bytes_sent;     /* octets of them */
     uint64_t tx_queue_drops; /* PDUs lost in a full send queue (send=flood) */
     uint64_t tx_queue_waits; /* PDUs refused for now (send=block) */
@@ -22,6 +22,7 @@ struct pvma_host_counters {
     uint64_t cells_received;
     uint64_t rx_fifo_drops; /* cells lost in the adapter's full FIFO */
     uint64_t rx_unknown;    /* cells of no VC */
+    uint64_t inject_drops;  /* cells of background sources that the link had no time for */
     uint64_t rx_background; /* cells of cross traffic, swallowed */
     uint64_t pdus_received; /* whole and good */
     uint64_t bytes_received;
@@ -41,7 +42,7 @@ struct pvma_vc_handler {
     void (*received)(void *arg, struct pvma_vc *vc, const uint8_t *data, size_t length);
     /* The processor is through with a PDU: a sender that waits for its call goes on here. */
     void (*taken)(void *arg, struct pvma_vc *vc, uint64_t cookie);
-    /* The last cell of a PDU has gone to the link. */
+    /* The adapter has cut all of a PDU: its place in the send queue is free. */
     void (*sent)(void *arg, struct pvma_vc *vc, uint64_t cookie);
     /* A PDU was lost before it became cells. */
     void (*dropped)(void *arg, struct pvma_vc *vc, uint64_t cookie, enum pvma_drop why);
@@ -59,7 +60,9 @@ struct pvma_vc_handler {
  */
 int pvma_vc_send(struct pvma_vc *vc, const void *data, size_t length, uint64_t cookie);
 
-/* Sets who is told; before the first, nobody is. */
+/*
+ * Sets who is told. Before, nobody is: PDUs that come are counted as reader_drops and cost the processor nothing.
+ */
 void pvma_vc_handle(struct pvma_vc *vc, const struct pvma_vc_handler *handler, void *arg);
 
 struct pvma_host *pvma_vc_host(const struct pvma_vc *vc);
@@ -82,7 +85,7 @@ struct pvma_node *pvma_host_node(struct pvma_host *host);
 /* The host's processor, for protocols above that cost time: pvma_stage_put() on it. */
 struct pvma_stage *pvma_host_processor(struct pvma_host *host);
 
-/* Seconds-free utilisation: time the processor has worked so far. */
+/* How long the processor has worked so far, with what it has been given to do. */
 pvma_ps pvma_host_busy(const struct pvma_host *host);
 
 /* PDUs in the send queue of the host, over all VCs. */

@@ -45,6 +45,13 @@ struct pvma_node {
     unsigned ports;
     struct pvma_port *port;
     unsigned number; /* in the network, from 0, in the order of the topology */
+    bool is_host;
+    /* what VCs through the node may ask for, see channel.h */
+    uint32_t credits;   /* that it gives for each VC to the sender on a link in; 0: none */
+    int64_t fabric_bps; /* all reservations together; 0: no limit */
+    int64_t reserved_bps;
+    uint32_t buffer_cells; /* for all bursts together; 0: no limit */
+    uint32_t reserved_cells;
 };
 
 struct pvma_link_options {
@@ -86,7 +93,7 @@ struct pvma_link {
     pvma_link_filter *filter;
     void *filter_arg;
     struct pvma_link_counters counters;
-    struct pvma_vctable vcs; /* VCs on this link: the hop's reservation, see path.h */
+    struct pvma_vctable vcs; /* VCs on this link: struct pvma_channel, see channel.h */
     int64_t reserved_bps;    /* promised to VCs */
 };
 

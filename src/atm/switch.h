@@ -34,6 +34,7 @@ struct pvma_switch_counters {
     uint64_t would_drop;          /* PVMA_BUFFER_COUNTED: met a full buffer, and were kept */
     uint64_t pushed_out;          /* best-effort cells lost to guaranteed ones */
     uint64_t most_queued;         /* cells in the buffer at most */
+    uint64_t slots, matched;      /* crossbar: slots with something to match, and pairs matched */
 };
 
 struct pvma_switch_port_counters {
@@ -44,13 +45,17 @@ struct pvma_route;
 
 /* One way on of a VC: a port and the identifiers there. */
 struct pvma_branch {
-    struct pvma_branch *next;
+    struct pvma_branch *next; /* of the route */
     struct pvma_route *route;
     unsigned port;
     uint16_t vpi, vci;
-    uint32_t credits; /* left to send with; meaningless unless `limited` */
-    bool limited;     /* the next node gives credits */
-    uint64_t cells;   /* sent */
+    uint64_t cells; /* sent */
+    /* crossbar: */
+    struct pvma_cellq queue;
+    uint32_t credits;                /* left to send with, if `limited` */
+    bool limited;                    /* the next node gives credits */
+    struct pvma_branch *next_active; /* in the round of those with cells, at the route's way in */
+    bool active;
 };
 
 /* A VC through a switch. */
@@ -59,11 +64,8 @@ struct pvma_route {
     uint16_t vpi, vci; /* at the way in */
     enum pvma_service service;
     struct pvma_branch *branches;
-    uint64_t cells, dropped, would_drop; /* of this VC: R-03's loss ratio */
-    /* crossbar: */
-    struct pvma_cellq queue;
-    struct pvma_route *next_active; /* in the list of those with cells at its input */
-    bool active;
+    uint64_t cells, dropped, would_drop; /* of this VC: its loss ratio */
+    uint64_t returned;                   /* crossbar: credits given back, which follow the slowest branch */
 };
 
 struct pvma_switch;
@@ -85,7 +87,10 @@ struct pvma_route *pvma_switch_route(struct pvma_switch *s, unsigned in_port, ui
 struct pvma_route *pvma_switch_add_route(struct pvma_switch *s, unsigned in_port, uint16_t vpi, uint16_t vci,
                                          enum pvma_service service);
 struct pvma_branch *pvma_switch_add_branch(struct pvma_switch *s, struct pvma_route *route, unsigned port, uint16_t vpi,
-                                           uint16_t vci, uint32_t credits);
+                                           uint16_t vci);
+
+/* The branch of a route out of a port; NULL when there is none. */
+struct pvma_branch *pvma_route_branch(const struct pvma_route *route, unsigned port);
 
 /* Takes a branch away; the last one takes the route with it, and its cells. */
 void pvma_switch_remove_branch(struct pvma_switch *s, struct pvma_route *route, unsigned port);

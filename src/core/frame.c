@@ -41,8 +41,10 @@ void pvmi_frame_encode(const struct pvmi_frame_header *h, uint8_t wire[PVMI_FRAM
 }
 
 /* An unfinished message's void has no payload; else every frame brings some, unless its whole message is empty. */
-static int check_lengths(const struct pvmi_frame_header *h)
+int pvmi_frame_check(const struct pvmi_frame_header *h)
 {
+    if (h->flags & ~(PVMI_FRAME_ABORT | PVMI_FRAME_FD | PVMI_FRAME_AGAIN))
+        return PVMI_EFORMAT;
     if (h->length > PVMI_FRAME_PAYLOAD_MAX || h->offset > h->body_length || h->length > h->body_length - h->offset)
         return PVMI_EFORMAT;
     if (h->flags & PVMI_FRAME_ABORT)
@@ -58,7 +60,7 @@ int pvmi_frame_decode(const uint8_t wire[PVMI_FRAME_HEADER_BYTES], struct pvmi_f
         return PVMI_EFORMAT;
     if (w.version != PVMI_FRAME_VERSION)
         return PVMI_EVERSION;
-    if (w.reserved || w.flags & ~(PVMI_FRAME_ABORT | PVMI_FRAME_FD | PVMI_FRAME_AGAIN))
+    if (w.reserved)
         return PVMI_EFORMAT;
     *h = (struct pvmi_frame_header){
         .flags = w.flags,
@@ -75,7 +77,7 @@ int pvmi_frame_decode(const uint8_t wire[PVMI_FRAME_HEADER_BYTES], struct pvmi_f
         .offset = le64toh(w.offset),
         .crc = (int32_t)le32toh(w.crc),
     };
-    return check_lengths(h);
+    return pvmi_frame_check(h);
 }
 
 /* Freed frames are kept for the next ones: every message sent or relayed needs at least one. */

@@ -50,6 +50,9 @@ void pvmi_frame_encode(const struct pvmi_frame_header *h, uint8_t wire[PVMI_FRAM
  */
 int pvmi_frame_decode(const uint8_t wire[PVMI_FRAME_HEADER_BYTES], struct pvmi_frame_header *h);
 
+/* The same checks for a header that came in another form: 0 or PVMI_EFORMAT. */
+int pvmi_frame_check(const struct pvmi_frame_header *h);
+
 static inline int pvmi_frame_is_last(const struct pvmi_frame_header *h)
 {
     return h->offset + h->length == h->body_length;

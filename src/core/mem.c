@@ -58,6 +58,7 @@ static struct large *lent;                 /* in use, from arenas */
 static size_t cached_bytes, in_use_bytes;
 static bool arenas_wanted;
 static void (*reap_function)(void);
+static void (*forget_function)(const uint8_t *data, size_t bytes);
 
 static struct region *region_of(struct pvmi_mem *m)
 {
@@ -174,8 +175,15 @@ static struct large *large_map(size_t capacity)
     return NULL;
 }
 
+static void tell_unmap(const struct pvmi_mem *m)
+{
+    if (forget_function)
+        forget_function(m->data, m->capacity);
+}
+
 static void large_unmap(struct large *l)
 {
+    tell_unmap(&l->region.mem);
     if (l->region.source == SOURCE_ARENA)
         pvmi_block_free(&l->block);
     else
@@ -313,6 +321,7 @@ void pvmi_mem_unref(struct pvmi_mem *m)
 /* Grows a mapping without copying its bytes. */
 static bool remap(struct pvmi_mem *m, size_t capacity)
 {
+    tell_unmap(m);
     void *data = mremap(m->data, m->capacity, capacity, MREMAP_MAYMOVE);
     if (data == MAP_FAILED)
         return false;
@@ -404,6 +413,23 @@ void pvmi_mem_on_shortage(void (*reap)(void))
     reap_function = reap;
 }
 
+struct pvmi_mem *pvmi_mem_at(const void *at, size_t length)
+{
+    const uint8_t *first = at;
+    struct large *l;
+    DL_FOREACH (lent, l) {
+        struct pvmi_mem *m = &l->region.mem;
+        if (first >= m->data && first < m->data + m->capacity)
+            return length <= m->capacity - (size_t)(first - m->data) ? m : NULL;
+    }
+    return NULL;
+}
+
+void pvmi_mem_on_unmap(void (*forget)(const uint8_t *data, size_t bytes))
+{
+    forget_function = forget;
+}
+
 /*
  * Everybody has the address of the data, so the copy goes where the original was. Nothing may be allocated between the
  * end of the arenas and then, since it could land there.
@@ -443,5 +469,6 @@ void pvmi_mem_trim(void)
 
 __attribute__((destructor)) static void drop_cache(void)
 {
+    forget_function = NULL; /* what stood behind it may be unloaded */
     pvmi_mem_trim();
 }

@@ -72,6 +72,15 @@ bool pvmi_mem_arena(unsigned number, struct pvmi_mem_arena *out);
  */
 void pvmi_mem_on_shortage(void (*reap)(void));
 
+/* The region in use, of an arena, in which `length` bytes at `at` lie whole; NULL: none. Takes no reference. */
+struct pvmi_mem *pvmi_mem_at(const void *at, size_t length);
+
+/*
+ * Called before large regions are given back to the system or moved: who registered them with a device forgets them.
+ * Also called in forked children, which must leave their parent's registrations alone.
+ */
+void pvmi_mem_on_unmap(void (*forget)(const uint8_t *data, size_t bytes));
+
 /* In a forked child: forgets the arenas, which stay the parent's; regions that are in use become private copies. */
 void pvmi_mem_after_fork(void);
 

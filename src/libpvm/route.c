@@ -64,14 +64,14 @@ int pvmi_route_start(void)
     memset(&routes, 0, sizeof routes);
     routes.links_max = (unsigned)pvmi_config_integer(PVMI_SETTING_LINKS_MAX);
     routes.link_frames = (unsigned)pvmi_config_integer(PVMI_SETTING_LINK_FRAMES);
-    bool references = false;
+    bool arenas = false;
     for (unsigned i = 0; i < choice.count; i++) {
         struct pvmi_attributes a;
         choice.ops[i] = pvmi_fault_wrap(choice.ops[i]);
         choice.ops[i]->query(NULL, &a);
-        references = references || a.by_reference;
+        arenas = arenas || a.by_reference || a.registers;
     }
-    if (references)
+    if (arenas)
         pvmi_mem_use_arenas(); /* without them it copies */
     return 0;
 }

@@ -7,6 +7,7 @@ extern const struct pvmi_transport_ops pvmi_loop_ops;
 extern const struct pvmi_transport_ops pvmi_shm_ops;
 extern const struct pvmi_transport_ops pvmi_tcp_ops;
 extern const struct pvmi_transport_ops pvmi_dp_ops;
+extern const struct pvmi_transport_ops pvmi_rdma_ops;
 
 const struct pvmi_transport_row pvmi_transport_table[] = {
     {.name = "unix",
@@ -17,7 +18,11 @@ const struct pvmi_transport_row pvmi_transport_table[] = {
     {.name = "tcp", .ops = &pvmi_tcp_ops},
     {.name = "shm", .ops = &pvmi_shm_ops},
     {.name = "dp", .ops = &pvmi_dp_ops},
-    {.name = "rdma", .why_not = "not built yet: RDMA verbs"},
+#ifdef DPVM_HAVE_VERBS
+    {.name = "rdma", .ops = &pvmi_rdma_ops},
+#else
+    {.name = "rdma", .why_not = "RDMA verbs; built without libibverbs-dev"},
+#endif
     {.name = "atm", .why_not = "not built yet: simulated ATM"},
     {0},
 };

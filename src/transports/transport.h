@@ -54,6 +54,7 @@ struct pvmi_attributes {
      */
     bool end_unseen;
     bool by_reference; /* wants whole messages: a payload in message memory with a location (mem.h) is not copied */
+    bool registers;    /* registers message memory with a device: wants it in arenas, too */
 };
 
 /* Who is at the other end, as the kernel vouches for it; -1 where the transport cannot tell. */

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../../src/transports/fault/fault.h"
+#ifdef CONFORM_FAKE_VERBS
+#include "../unit/fake_verbs.h"
+#endif
 #include "side.h"
 #include "suites.h"
 
@@ -63,18 +66,32 @@ static int covers(char **names, int count, bool wrapped)
     return missing ? 1 : 0;
 }
 
+/* Built as conform-verbs, it has a device that is played. */
+static void prepare(void)
+{
+#ifdef CONFORM_FAKE_VERBS
+    const char *kind = getenv("DPVM_FAKE_DEVICE");
+    fake_verbs_reset();
+    fake_device.soft = kind && !strcmp(kind, "soft");
+    fake_device.no_shared = kind && !strcmp(kind, "plain");
+    pvmi_verbs_replace(&fake_verbs);
+    one_process = true;
+#endif
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 2 && !strcmp(argv[1], "--covers"))
         return covers(argv + 2, argc - 2, false);
     if (argc > 2 && !strcmp(argv[1], "--covers-wrapped"))
         return covers(argv + 2, argc - 2, true);
+    one_process = argc >= 2 && !strcmp(argv[1], "loop");
+    prepare();
     ops = argc >= 2 ? pvmi_transport_find(argv[1]) : NULL;
     if (!ops || argc > 3) {
         fprintf(stderr, "usage: conform TRANSPORT [FAULTS]\n");
         return 2;
     }
-    one_process = !strcmp(argv[1], "loop");
     setenv("PVM_FAULT", argc > 2 ? argv[2] : "", 1);
     faults_end = argc > 2 && (strstr(argv[2], "drop") || strstr(argv[2], "cut") || strstr(argv[2], "nojoin"));
     const struct pvmi_transport_ops *inner = ops;

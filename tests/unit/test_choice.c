@@ -15,6 +15,7 @@ static void check_has(const char *part)
 static const char *names(const char *text)
 {
     static char list[256];
+    setenv("PVM_RDMA_DEVICE", "none", 1); /* so that rdma is one that cannot be used, wherever this runs */
     list[0] = '\0';
     ck_assert_int_eq(pvmi_choice_parse(text, &choice, why, sizeof why), 0);
     for (unsigned i = 0; i < choice.count; i++) {
@@ -30,7 +31,7 @@ static void check_refused(const char *text, const char *reason)
     check_has(text);
     check_has(reason);
     check_has("usable here: auto");
-    check_has("rdma (not built yet");
+    check_has("rdma (");
 }
 
 static uint64_t cost(const struct pvmi_transport_ops *ops)
@@ -101,7 +102,7 @@ START_TEST(what_is_not_usable_is_left_out_and_said)
 {
     ck_assert_str_eq(names("rdma,tcp"), "tcp");
     check_has("PVM_TRANSPORT=rdma,tcp");
-    check_has("goes on without rdma (not built yet");
+    check_has("goes on without rdma (");
     setenv("PVM_DP_IF", "nowhere", 1);
     ck_assert_str_eq(names("dp"), "");
     check_has("goes on without dp"); /* for want of the right, or of the interface */

@@ -1,0 +1,243 @@
+/*
+ * fabric_crossbar.c - the AN2: cells wait at their input, in a queue for each VC, so none waits behind another VC's. In
+ * each slot (a cell's time on the fastest link) inputs and outputs are matched, and each matched input sends one cell;
+ * VCs that share an input and an output take turns. A VC that has no credit at the next node waits. With credits the
+ * sender before us has as many as the VC has places here, so nothing is lost; without, a full queue loses cells.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "fabric.h"
+#include "matching.h"
+
+struct input {
+    struct pvma_branch *round, **tail; /* branches with cells; the next one first */
+    unsigned length;
+};
+
+struct crossbar {
+    struct pvma_switch *s;
+    struct pvma_event slot;
+    pvma_ps slot_time, last_slot;
+    struct pvma_cellq *output; /* per port: at most one cell that waits for the link */
+    struct pvma_cellq *urgent; /* per port: signalling and background, past the crossbar */
+    struct input input[];
+};
+
+static void run_slot(struct pvma_event *event);
+
+static void *open_fabric(struct pvma_switch *s)
+{
+    unsigned ports = s->options.ports;
+    struct crossbar *x = pvma_new(sizeof *x + ports * sizeof x->input[0]);
+    x->s = s;
+    x->last_slot = -1;
+    x->output = pvma_new(ports * sizeof *x->output);
+    x->urgent = pvma_new(ports * sizeof *x->urgent);
+    for (unsigned port = 0; port < ports; port++) {
+        x->input[port].tail = &x->input[port].round;
+        pvma_cellq_init(&x->output[port]);
+        pvma_cellq_init(&x->urgent[port]);
+    }
+    pvma_event_init(&x->slot, PVMA_EVENT_SLOT, run_slot);
+    return x;
+}
+
+static void close_fabric(struct pvma_switch *s)
+{
+    struct crossbar *x = s->state;
+    for (unsigned port = 0; port < s->options.ports; port++) {
+        pvma_cellq_clear(&x->output[port], s->node.cells);
+        pvma_cellq_clear(&x->urgent[port], s->node.cells);
+    }
+    free(x->output);
+    free(x->urgent);
+    free(x);
+}
+
+/* ---- slots ---- */
+
+static pvma_ps slot_time(struct crossbar *x)
+{
+    for (unsigned port = 0; !x->slot_time && port < x->s->options.ports; port++) {
+        const struct pvma_link *link = x->s->node.port[port].out;
+        if (link && (!x->slot_time || link->cell_time < x->slot_time))
+            x->slot_time = link->cell_time;
+    }
+    return x->slot_time;
+}
+
+/* Schedules the next slot, which begins at a multiple of the slot time that has not run yet. */
+static void wake(struct crossbar *x)
+{
+    if (pvma_event_is_scheduled(&x->slot))
+        return;
+    pvma_ps time = slot_time(x), now = pvma_sim_now(x->s->node.sim);
+    pvma_ps at = (now + time - 1) / time * time;
+    pvma_sim_at(x->s->node.sim, &x->slot, at == x->last_slot ? at + time : at);
+}
+
+static void send_next(struct pvma_switch *s, unsigned port)
+{
+    struct crossbar *x = s->state;
+    struct pvma_link *link = s->node.port[port].out;
+    if (!link || !pvma_link_is_free(link))
+        return;
+    struct pvma_cell *cell = pvma_cellq_pop(&x->urgent[port]);
+    if (!cell)
+        cell = pvma_cellq_pop(&x->output[port]);
+    if (!cell)
+        return;
+    s->counters.cells_out++;
+    pvma_link_send(link, cell);
+    wake(x);
+}
+
+static bool may_send(struct crossbar *x, const struct pvma_branch *branch)
+{
+    return !x->output[branch->port].length && (!branch->limited || branch->credits);
+}
+
+static uint64_t wanted_outputs(struct crossbar *x, unsigned port)
+{
+    uint64_t outputs = 0;
+    for (const struct pvma_branch *branch = x->input[port].round; branch; branch = branch->next_active)
+        if (may_send(x, branch))
+            outputs |= UINT64_C(1) << branch->port;
+    return outputs;
+}
+
+/* ---- the round of an input ---- */
+
+static void join_round(struct crossbar *x, struct pvma_branch *branch)
+{
+    struct input *input = &x->input[branch->route->in_port];
+    if (branch->active)
+        return;
+    branch->active = true;
+    branch->next_active = NULL;
+    *input->tail = branch;
+    input->tail = &branch->next_active;
+    input->length++;
+}
+
+static void leave_round(struct crossbar *x, struct pvma_branch *branch)
+{
+    struct input *input = &x->input[branch->route->in_port];
+    struct pvma_branch **at = &input->round;
+    if (!branch->active)
+        return;
+    while (*at != branch)
+        at = &(*at)->next_active;
+    *at = branch->next_active;
+    if (!*at)
+        input->tail = at;
+    input->length--;
+    branch->active = false;
+}
+
+/* ---- cells ---- */
+
+/* Gives the sender before us a credit for each cell that all branches have sent. */
+static void return_credits(struct pvma_switch *s, struct pvma_route *route)
+{
+    if (!s->options.credits || !route->branches)
+        return;
+    uint64_t slowest = UINT64_MAX;
+    for (const struct pvma_branch *branch = route->branches; branch; branch = branch->next)
+        if (branch->cells < slowest)
+            slowest = branch->cells;
+    for (; route->returned < slowest; route->returned++)
+        pvma_link_return_credit(s->node.port[route->in_port].in, route->vpi, route->vci);
+}
+
+static void transfer(struct crossbar *x, struct pvma_branch *branch)
+{
+    struct pvma_cell *cell = pvma_cellq_pop(&branch->queue);
+    leave_round(x, branch);
+    if (branch->queue.length)
+        join_round(x, branch); /* at the end: the others' turn */
+    branch->credits -= branch->limited;
+    branch->cells++;
+    pvma_cellq_push(&x->output[branch->port], cell);
+    return_credits(x->s, branch->route);
+    send_next(x->s, branch->port);
+}
+
+static void transfer_matched(struct crossbar *x, unsigned in, unsigned out)
+{
+    struct pvma_branch *branch = x->input[in].round;
+    while (branch->port != out || !may_send(x, branch))
+        branch = branch->next_active;
+    transfer(x, branch);
+}
+
+static void run_slot(struct pvma_event *event)
+{
+    struct crossbar *x = PVMA_OF(event, struct crossbar, slot);
+    struct pvma_switch *s = x->s;
+    uint64_t wants[PVMA_MATCHING_MAX], all = 0;
+    int match[PVMA_MATCHING_MAX];
+    x->last_slot = pvma_sim_now(s->node.sim);
+    for (unsigned port = 0; port < s->options.ports; port++)
+        all |= wants[port] = wanted_outputs(x, port);
+    if (!all)
+        return; /* an arrival, a credit or a free link wakes us */
+    s->counters.slots++;
+    s->counters.matched += pvma_matching_find(wants, s->options.ports, s->options.iterations, &s->random, match);
+    for (unsigned in = 0; in < s->options.ports; in++)
+        if (match[in] >= 0)
+            transfer_matched(x, in, (unsigned)match[in]);
+    wake(x);
+}
+
+static void enqueue(struct pvma_switch *s, struct pvma_branch *branch, struct pvma_cell *cell)
+{
+    struct crossbar *x = s->state;
+    uint32_t places = s->options.credits ? s->options.credits : s->options.buffer_cells;
+    if (branch->queue.length >= places && (s->options.credits || s->options.buffer != PVMA_BUFFER_INFINITE)) {
+        s->counters.dropped++;
+        s->port_counters[branch->port].dropped++;
+        branch->route->dropped++;
+        pvma_sim_note(s->node.sim, s->counters.dropped);
+        pvma_cell_put(s->node.cells, cell);
+        return;
+    }
+    pvma_cellq_push(&branch->queue, cell);
+    if (branch->queue.length > s->counters.most_queued)
+        s->counters.most_queued = branch->queue.length;
+    join_round(x, branch);
+    wake(x);
+}
+
+static void queue_cell(struct pvma_switch *s, struct pvma_route *route, struct pvma_cell *cell)
+{
+    for (struct pvma_branch *branch = route->branches; branch; branch = branch->next)
+        enqueue(s, branch, pvma_switch_copy(s, cell, branch, !branch->next));
+}
+
+static void emit(struct pvma_switch *s, unsigned port, struct pvma_cell *cell, enum pvma_service service)
+{
+    struct crossbar *x = s->state;
+    (void)service;
+    pvma_cellq_push(&x->urgent[port], cell);
+    send_next(s, port);
+}
+
+static void credit(struct pvma_switch *s, struct pvma_branch *branch)
+{
+    branch->credits++;
+    if (branch->queue.length)
+        wake(s->state);
+}
+
+static void forget(struct pvma_switch *s, struct pvma_branch *branch)
+{
+    leave_round(s->state, branch);
+    branch->cells = UINT64_MAX; /* no longer the slowest */
+    bool alone = branch->route->branches == branch && !branch->next;
+    if (!alone)
+        return_credits(s, branch->route);
+}
+
+const struct pvma_fabric pvma_fabric_crossbar = {open_fabric, close_fabric, queue_cell, emit,
+                                                 send_next,   credit,       forget};

@@ -1,0 +1,175 @@
+/* host.c - hosts and the ends of VCs: making, asking, taking away. host_send.c and host_receive.c do the work. */
+#include "host.h"
+#include <stdlib.h>
+#include <string.h>
+#include "vc_end.h"
+
+static const struct pvma_node_ops host_ops = {pvma_host_cell, pvma_host_link_free, pvma_host_credit};
+
+struct pvma_host *pvma_host_new(struct pvma_sim *sim, struct pvma_cells *cells, const char *name, unsigned number,
+                                const struct pvma_profile *profile)
+{
+    struct pvma_host *host = pvma_new(sizeof *host);
+    host->node = (struct pvma_node){.ops = &host_ops,
+                                    .sim = sim,
+                                    .cells = cells,
+                                    .name = pvma_copy_text(name),
+                                    .ports = 1,
+                                    .port = &host->port,
+                                    .number = number,
+                                    .is_host = true,
+                                    .credits = (uint32_t)profile->cost[PVMA_COST_credits]};
+    host->profile = profile;
+    pvma_stage_init(&host->processor, sim);
+    pvma_stage_init(&host->tx_adapter, sim);
+    pvma_stage_init(&host->rx_adapter, sim);
+    pvma_vctable_init(&host->rx);
+    pvma_vctable_init(&host->tx);
+    pvma_host_send_init(host);
+    pvma_host_receive_init(host);
+    return host;
+}
+
+/* ---- ends of VCs ---- */
+
+struct pvma_vc *pvma_vc_add(struct pvma_host *host, enum pvma_aal aal, const struct pvma_vc_ids *ids)
+{
+    struct pvma_vc *vc = pvma_new(sizeof *vc);
+    vc->host = host;
+    vc->aal = aal;
+    vc->ids = *ids;
+    vc->credits = ids->credits;
+    vc->gap = ids->paced_bps ? pvma_link_cell_time(ids->paced_bps) : 0;
+    vc->ready_tail = &vc->ready;
+    pvma_cellq_init(&vc->injected);
+    pvma_reassembler_init(&vc->reassembler, aal, PVMA_PDU_MAX);
+    vc->next = host->vcs;
+    host->vcs = vc;
+    if (ids->sends)
+        pvma_vctable_set(&host->tx, ids->tx_vpi, ids->tx_vci, vc);
+    if (ids->receives)
+        pvma_vctable_set(&host->rx, ids->rx_vpi, ids->rx_vci, vc);
+    return vc;
+}
+
+static void unlink_vc(struct pvma_vc *vc)
+{
+    struct pvma_host *host = vc->host;
+    struct pvma_vc **at = &host->vcs;
+    while (*at != vc)
+        at = &(*at)->next;
+    *at = vc->next;
+    if (vc->ids.sends)
+        pvma_vctable_remove(&host->tx, vc->ids.tx_vpi, vc->ids.tx_vci);
+    if (vc->ids.receives)
+        pvma_vctable_remove(&host->rx, vc->ids.rx_vpi, vc->ids.rx_vci);
+}
+
+void pvma_vc_remove(struct pvma_vc *vc, int cause)
+{
+    unlink_vc(vc);
+    pvma_vc_forget_sends(vc);
+    pvma_vc_forget_receives(vc);
+    if (vc->handler && vc->handler->closed)
+        vc->handler->closed(vc->arg, vc, cause);
+    pvma_reassembler_free(&vc->reassembler);
+    free(vc);
+}
+
+void pvma_host_free(struct pvma_host *host)
+{
+    for (struct pvma_vc *vc = host->vcs; vc; vc = vc->next)
+        vc->handler = NULL;
+    while (host->vcs)
+        pvma_vc_remove(host->vcs, 0);
+    pvma_host_send_end(host);
+    pvma_host_receive_end(host);
+    pvma_vctable_free(&host->rx);
+    pvma_vctable_free(&host->tx);
+    free(host->node.name);
+    free(host);
+}
+
+void pvma_vc_handle(struct pvma_vc *vc, const struct pvma_vc_handler *handler, void *arg)
+{
+    vc->handler = handler;
+    vc->arg = arg;
+}
+
+/* ---- asking ---- */
+
+struct pvma_host *pvma_vc_host(const struct pvma_vc *vc)
+{
+    return vc->host;
+}
+
+enum pvma_aal pvma_vc_aal(const struct pvma_vc *vc)
+{
+    return vc->aal;
+}
+
+size_t pvma_vc_mtu(const struct pvma_vc *vc)
+{
+    return (size_t)pvma_host_cost(vc->host, PVMA_COST_mtu);
+}
+
+bool pvma_vc_sends(const struct pvma_vc *vc)
+{
+    return vc->ids.sends;
+}
+
+bool pvma_vc_receives(const struct pvma_vc *vc)
+{
+    return vc->ids.receives;
+}
+
+unsigned pvma_vc_queued(const struct pvma_vc *vc)
+{
+    return vc->queued;
+}
+
+void pvma_vc_identifiers(const struct pvma_vc *vc, uint16_t *vpi, uint16_t *vci)
+{
+    *vpi = vc->ids.sends ? vc->ids.tx_vpi : vc->ids.rx_vpi;
+    *vci = vc->ids.sends ? vc->ids.tx_vci : vc->ids.rx_vci;
+}
+
+const char *pvma_host_name(const struct pvma_host *host)
+{
+    return host->node.name;
+}
+
+const struct pvma_profile *pvma_host_profile(const struct pvma_host *host)
+{
+    return host->profile;
+}
+
+struct pvma_host_counters *pvma_host_counters(struct pvma_host *host)
+{
+    return &host->counters;
+}
+
+struct pvma_node *pvma_host_node(struct pvma_host *host)
+{
+    return &host->node;
+}
+
+struct pvma_host *pvma_host_of(struct pvma_node *node)
+{
+    return PVMA_OF(node, struct pvma_host, node);
+}
+
+struct pvma_stage *pvma_host_processor(struct pvma_host *host)
+{
+    return &host->processor;
+}
+
+pvma_ps pvma_host_busy(const struct pvma_host *host)
+{
+    return host->processor.busy_total;
+}
+
+unsigned pvma_host_queued(const struct pvma_host *host)
+{
+    return host->queued;
+}

@@ -1,0 +1,156 @@
+/* host_receive.c - the way into a host: FIFO, reassembly, processor, user. */
+#include <stdlib.h>
+#include <string.h>
+#include "host.h"
+#include "vc_end.h"
+
+/* ---- the processor ---- */
+
+static void hand_over(struct pvma_job *job)
+{
+    struct pvma_incoming *pdu = PVMA_OF(job, struct pvma_incoming, job);
+    struct pvma_host *host = pdu->host;
+    struct pvma_vc *vc = pdu->vc;
+    host->incoming = pdu->next;
+    if (!host->incoming)
+        host->incoming_tail = &host->incoming;
+    host->waiting--;
+    if (vc) {
+        host->counters.pdus_received++;
+        host->counters.bytes_received += pdu->length;
+        pvma_sim_note(host->node.sim, (uint64_t)vc->ids.rx_vci << 32 ^ pdu->length);
+        if (vc->handler && vc->handler->received)
+            vc->handler->received(vc->arg, vc, pdu->data, pdu->length);
+    }
+    free(pdu);
+}
+
+static void accept_pdu(struct pvma_vc *vc)
+{
+    struct pvma_host *host = vc->host;
+    const struct pvma_reassembler *r = &vc->reassembler;
+    if (!vc->handler) {
+        host->counters.reader_drops++;
+        return;
+    }
+    if (host->waiting >= pvma_host_cost(host, PVMA_COST_rx_queue)) {
+        host->counters.rx_queue_drops++;
+        pvma_sim_note(host->node.sim, host->counters.rx_queue_drops);
+        return;
+    }
+    struct pvma_incoming *pdu = pvma_new(sizeof *pdu + r->length);
+    *pdu = (struct pvma_incoming){.job.done = hand_over, .host = host, .vc = vc, .length = r->length};
+    if (r->length)
+        memcpy(pdu->data, r->data, r->length);
+    *host->incoming_tail = pdu;
+    host->incoming_tail = &pdu->next;
+    host->waiting++;
+    pvma_ps cost =
+        pvma_host_cost(host, PVMA_COST_rx_pdu) + (pvma_ps)pdu->length * pvma_host_cost(host, PVMA_COST_rx_byte);
+    pvma_stage_put(&host->processor, &pdu->job, cost);
+}
+
+/* ---- reassembly ---- */
+
+static struct pvma_vc *vc_of(const struct pvma_host *host, const struct pvma_cell *cell)
+{
+    return pvma_vctable_get(&host->rx, cell->vpi, cell->vci);
+}
+
+static void join_cell(struct pvma_host *host, struct pvma_cell *cell)
+{
+    struct pvma_vc *vc = vc_of(host, cell);
+    if (pvma_host_cost(host, PVMA_COST_credits))
+        pvma_link_return_credit(host->port.in, cell->vpi, cell->vci);
+    enum pvma_aal_error error;
+    enum pvma_reassembly result = vc ? pvma_reassembler_take(&vc->reassembler, cell, &error) : PVMA_MORE;
+    pvma_cell_put(host->node.cells, cell);
+    if (result == PVMA_DISCARDED)
+        host->counters.aal[error]++;
+    if (result == PVMA_PDU)
+        accept_pdu(vc);
+}
+
+static pvma_ps join_cost(const struct pvma_host *host, const struct pvma_cell *cell)
+{
+    const struct pvma_vc *vc = vc_of(host, cell);
+    pvma_ps cost = pvma_host_cost(host, PVMA_COST_rx_cell) + pvma_host_cost(host, PVMA_COST_rx_bus);
+    return vc && vc->aal == PVMA_AAL34 ? cost + pvma_host_cost(host, PVMA_COST_rx_aal34) : cost;
+}
+
+static void start_join(struct pvma_host *host)
+{
+    bool by_host = pvma_host_cost(host, PVMA_COST_sar);
+    pvma_stage_put(by_host ? &host->processor : &host->rx_adapter, &host->join_job,
+                   join_cost(host, host->rx_fifo.head));
+}
+
+static void cell_is_joined(struct pvma_job *job)
+{
+    struct pvma_host *host = PVMA_OF(job, struct pvma_host, join_job);
+    struct pvma_cell *cell = pvma_cellq_pop(&host->rx_fifo);
+    if (host->rx_fifo.head)
+        start_join(host);
+    join_cell(host, cell);
+}
+
+static void enter_fifo(struct pvma_host *host, struct pvma_cell *cell)
+{
+    if (host->rx_fifo.length >= pvma_host_cost(host, PVMA_COST_rx_fifo)) {
+        host->counters.rx_fifo_drops++;
+        pvma_sim_note(host->node.sim, host->counters.rx_fifo_drops);
+        pvma_cell_put(host->node.cells, cell);
+        return;
+    }
+    pvma_cellq_push(&host->rx_fifo, cell);
+    if (host->rx_fifo.length == 1)
+        start_join(host);
+}
+
+void pvma_host_cell(struct pvma_node *node, unsigned port, struct pvma_cell *cell)
+{
+    (void)port;
+    struct pvma_host *host = pvma_host_of(node);
+    host->counters.cells_received++;
+    if (cell->vpi == 0 && cell->vci == PVMA_VCI_SIGNALLING && host->signal_cell) {
+        host->signal_cell(host, cell);
+        return;
+    }
+    const struct pvma_vc *vc = vc_of(host, cell);
+    if (!vc) {
+        bool background = cell->vpi == PVMA_VPI_BACKGROUND;
+        host->counters.rx_background += background;
+        host->counters.rx_unknown += !background;
+        pvma_cell_put(node->cells, cell);
+    } else if (join_cost(host, cell) == 0) {
+        join_cell(host, cell);
+    } else {
+        enter_fifo(host, cell);
+    }
+}
+
+/* ---- life ---- */
+
+void pvma_host_receive_init(struct pvma_host *host)
+{
+    pvma_cellq_init(&host->rx_fifo);
+    host->join_job.done = cell_is_joined;
+    host->incoming_tail = &host->incoming;
+}
+
+void pvma_host_receive_end(struct pvma_host *host)
+{
+    while (host->incoming) {
+        struct pvma_incoming *pdu = host->incoming;
+        host->incoming = pdu->next;
+        free(pdu);
+    }
+    pvma_cellq_clear(&host->rx_fifo, host->node.cells);
+}
+
+void pvma_vc_forget_receives(struct pvma_vc *vc)
+{
+    for (struct pvma_incoming *pdu = vc->host->incoming; pdu; pdu = pdu->next)
+        if (pdu->vc == vc)
+            pdu->vc = NULL;
+}

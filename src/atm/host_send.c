@@ -1,0 +1,405 @@
+/*
+ * host_send.c - the way out of a host: processor, segmentation, FIFO, link. VCs with something to send stand in a
+ * round; the first that has a credit and whose time has come gives the next cell.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "../core/error.h"
+#include "host.h"
+#include "vc_end.h"
+
+enum { INJECTED_MAX = 256 }; /* cells of background sources that wait in an adapter */
+
+static void pump(struct pvma_host *host);
+
+/* ---- the round ---- */
+
+static void join_round(struct pvma_vc *vc)
+{
+    struct pvma_host *host = vc->host;
+    if (vc->active)
+        return;
+    vc->active = true;
+    vc->next_active = NULL;
+    *host->round_tail = vc;
+    host->round_tail = &vc->next_active;
+    host->round_length++;
+}
+
+static struct pvma_vc *leave_round(struct pvma_host *host)
+{
+    struct pvma_vc *vc = host->round;
+    host->round = vc->next_active;
+    if (!host->round)
+        host->round_tail = &host->round;
+    host->round_length--;
+    vc->active = false;
+    return vc;
+}
+
+static bool has_cells(const struct pvma_vc *vc)
+{
+    return vc->ready || vc->injected.head;
+}
+
+/*
+ * Brings the first VC that may send now to the front of the round; false when there is none. VCs without credits leave
+ * it until one comes. *due becomes the time at which a paced VC may send again.
+ */
+static bool find_sender(struct pvma_host *host, pvma_ps *due)
+{
+    pvma_ps now = pvma_sim_now(host->node.sim);
+    for (unsigned left = host->round_length; left; left--) {
+        struct pvma_vc *vc = host->round;
+        bool no_credit = vc->ids.credits && !vc->credits;
+        if (!no_credit && has_cells(vc) && vc->not_before <= now)
+            return true;
+        leave_round(host);
+        if (no_credit || !has_cells(vc))
+            continue;
+        if (vc->not_before < *due)
+            *due = vc->not_before;
+        join_round(vc);
+    }
+    return false;
+}
+
+/* ---- cutting ---- */
+
+static void finish_pdu(struct pvma_vc *vc)
+{
+    struct pvma_host *host = vc->host;
+    struct pvma_outgoing *pdu = vc->ready;
+    uint64_t cookie = pdu->cookie;
+    vc->ready = pdu->next;
+    if (!vc->ready)
+        vc->ready_tail = &vc->ready;
+    vc->cutting = false;
+    vc->queued--;
+    host->queued--;
+    host->counters.pdus_sent++;
+    host->counters.bytes_sent += pdu->length;
+    free(pdu);
+    if (vc->handler && vc->handler->sent)
+        vc->handler->sent(vc->arg, vc, cookie);
+}
+
+/* VCs that were refused may send again. A handler may close any of them, so each round begins anew. */
+static void tell_of_room(struct pvma_host *host)
+{
+    for (struct pvma_vc *vc = host->vcs, *next; vc && host->queued < pvma_host_cost(host, PVMA_COST_tx_queue);
+         vc = next) {
+        next = vc->next;
+        if (!vc->wants_room)
+            continue;
+        vc->wants_room = false;
+        if (vc->handler && vc->handler->room)
+            vc->handler->room(vc->arg, vc);
+        next = host->vcs;
+    }
+}
+
+static struct pvma_cell *cut_cell(struct pvma_vc *vc)
+{
+    if (!vc->cutting) {
+        pvma_segmenter_start(&vc->segmenter, vc->aal, 0, vc->ready->data, vc->ready->length);
+        vc->cutting = true;
+    }
+    struct pvma_cell *cell = pvma_cell_new(vc->host->node.cells);
+    pvma_segmenter_next(&vc->segmenter, cell);
+    return cell;
+}
+
+static pvma_ps cut_cost(const struct pvma_vc *vc)
+{
+    const struct pvma_host *host = vc->host;
+    pvma_ps cost = pvma_host_cost(host, PVMA_COST_tx_cell) + pvma_host_cost(host, PVMA_COST_tx_bus);
+    return vc->aal == PVMA_AAL34 ? cost + pvma_host_cost(host, PVMA_COST_tx_aal34) : cost;
+}
+
+/* Takes the next cell of the VC at the front, and moves the round on. *done: it was the last of its PDU. */
+static struct pvma_cell *next_cell(struct pvma_vc *vc, pvma_ps *cost, bool *done)
+{
+    struct pvma_host *host = vc->host;
+    struct pvma_cell *cell = pvma_cellq_pop(&vc->injected);
+    *cost = cell ? 0 : cut_cost(vc);
+    *done = false;
+    if (!cell) {
+        cell = cut_cell(vc);
+        *done = vc->segmenter.next == vc->segmenter.cells;
+    }
+    cell->vpi = vc->ids.tx_vpi;
+    cell->vci = vc->ids.tx_vci;
+    vc->credits -= vc->ids.credits != 0;
+    vc->not_before = vc->gap ? pvma_sim_now(host->node.sim) + vc->gap : 0;
+    if (*done || pvma_host_cost(host, PVMA_COST_turn)) {
+        leave_round(host);
+        join_round(vc);
+    }
+    return cell;
+}
+
+static void feed_link(struct pvma_host *host)
+{
+    struct pvma_link *link = host->port.out;
+    if (!link || !pvma_link_is_free(link))
+        return;
+    struct pvma_cell *cell = pvma_cellq_pop(&host->urgent);
+    if (!cell)
+        cell = pvma_cellq_pop(&host->fifo);
+    if (!cell)
+        return;
+    host->counters.cells_sent++;
+    pvma_link_send(link, cell);
+}
+
+static void cell_is_cut(struct pvma_job *job)
+{
+    struct pvma_host *host = PVMA_OF(job, struct pvma_host, cut_job);
+    pvma_cellq_push(&host->fifo, host->being_cut);
+    host->being_cut = NULL;
+    feed_link(host);
+    pump(host);
+}
+
+static void start_cell(struct pvma_host *host, struct pvma_cell *cell, pvma_ps cost)
+{
+    if (!cost) {
+        pvma_cellq_push(&host->fifo, cell);
+        feed_link(host);
+        return;
+    }
+    host->being_cut = cell;
+    bool by_host = pvma_host_cost(host, PVMA_COST_sar);
+    pvma_stage_put(by_host ? &host->processor : &host->tx_adapter, &host->cut_job, cost);
+}
+
+/* Cuts cells while there are any, the FIFO has room and no cell is under the knife. */
+static void pump(struct pvma_host *host)
+{
+    pvma_ps due = PVMA_NEVER;
+    bool room = false;
+    while (!host->being_cut && host->fifo.length < pvma_host_cost(host, PVMA_COST_tx_fifo) && find_sender(host, &due)) {
+        pvma_ps cost;
+        bool done;
+        struct pvma_vc *vc = host->round;
+        struct pvma_cell *cell = next_cell(vc, &cost, &done);
+        start_cell(host, cell, cost);
+        if (done)
+            finish_pdu(vc);
+        room |= done;
+    }
+    if (due != PVMA_NEVER)
+        pvma_sim_at(host->node.sim, &host->due, due);
+    if (room)
+        tell_of_room(host);
+}
+
+static void pacing_is_over(struct pvma_event *event)
+{
+    pump(PVMA_OF(event, struct pvma_host, due));
+}
+
+void pvma_host_link_free(struct pvma_node *node, unsigned port)
+{
+    (void)port;
+    struct pvma_host *host = pvma_host_of(node);
+    feed_link(host);
+    pump(host);
+}
+
+void pvma_host_credit(struct pvma_node *node, unsigned port, uint16_t vpi, uint16_t vci)
+{
+    (void)port;
+    struct pvma_host *host = pvma_host_of(node);
+    struct pvma_vc *vc = pvma_vctable_get(&host->tx, vpi, vci);
+    if (!vc || !vc->ids.credits)
+        return;
+    vc->credits++;
+    if (has_cells(vc))
+        join_round(vc);
+    pump(host);
+}
+
+/* ---- the processor ---- */
+
+static bool floods(const struct pvma_host *host)
+{
+    return pvma_host_cost(host, PVMA_COST_send);
+}
+
+static bool is_full(const struct pvma_host *host)
+{
+    return host->queued >= pvma_host_cost(host, PVMA_COST_tx_queue);
+}
+
+static void drop_pdu(struct pvma_vc *vc, struct pvma_outgoing *pdu, enum pvma_drop why)
+{
+    uint64_t cookie = pdu->cookie;
+    vc->queued--;
+    free(pdu);
+    if (vc->handler && vc->handler->dropped)
+        vc->handler->dropped(vc->arg, vc, cookie, why);
+}
+
+static void enqueue(struct pvma_vc *vc, struct pvma_outgoing *pdu)
+{
+    pdu->next = NULL;
+    *vc->ready_tail = pdu;
+    vc->ready_tail = &pdu->next;
+    join_round(vc);
+}
+
+static void leave_processor(struct pvma_host *host)
+{
+    host->working = host->working->next;
+    if (!host->working)
+        host->working_tail = &host->working;
+}
+
+/* The send queue is full and its sender does not wait. The handler may close the VC, which clears pdu->vc. */
+static void lose(struct pvma_host *host, struct pvma_outgoing *pdu)
+{
+    struct pvma_vc *vc = pdu->vc;
+    host->counters.tx_queue_drops++;
+    if (vc->handler && vc->handler->taken)
+        vc->handler->taken(vc->arg, vc, pdu->cookie);
+    leave_processor(host);
+    if (pdu->vc)
+        drop_pdu(vc, pdu, PVMA_DROP_QUEUE);
+    else
+        free(pdu);
+}
+
+/* A sender that waits for its call goes on before the adapter reports anything about the PDU. */
+static void keep(struct pvma_host *host, struct pvma_outgoing *pdu)
+{
+    struct pvma_vc *vc = pdu->vc;
+    uint64_t cookie = pdu->cookie;
+    leave_processor(host);
+    host->queued += floods(host);
+    enqueue(vc, pdu);
+    if (vc->handler && vc->handler->taken)
+        vc->handler->taken(vc->arg, vc, cookie);
+}
+
+/* The processor is through with a PDU: into the send queue, if it has room. */
+static void processed(struct pvma_job *job)
+{
+    struct pvma_outgoing *pdu = PVMA_OF(job, struct pvma_outgoing, job);
+    struct pvma_host *host = pdu->host;
+    if (!pdu->vc) {
+        leave_processor(host);
+        free(pdu);
+    } else if (floods(host) && is_full(host)) {
+        lose(host, pdu);
+    } else {
+        keep(host, pdu);
+    }
+    pump(host);
+}
+
+static int check_send(const struct pvma_vc *vc, size_t length)
+{
+    if (!vc->ids.sends)
+        return PVMI_EPARAM;
+    if (length > pvma_vc_mtu(vc) || (vc->aal == PVMA_AAL_RAW && !length))
+        return PVMI_ELIMIT;
+    return 0;
+}
+
+int pvma_vc_send(struct pvma_vc *vc, const void *data, size_t length, uint64_t cookie)
+{
+    struct pvma_host *host = vc->host;
+    int error = check_send(vc, length);
+    if (error)
+        return error;
+    if (!floods(host) && is_full(host)) {
+        host->counters.tx_queue_waits++;
+        vc->wants_room = true;
+        return PVMI_EAGAIN;
+    }
+    struct pvma_outgoing *pdu = pvma_new(sizeof *pdu + length);
+    *pdu = (struct pvma_outgoing){.job.done = processed, .host = host, .vc = vc, .cookie = cookie, .length = length};
+    if (length)
+        memcpy(pdu->data, data, length);
+    *host->working_tail = pdu;
+    host->working_tail = &pdu->next;
+    vc->queued++;
+    host->queued += !floods(host);
+    pvma_stage_put(&host->processor, &pdu->job,
+                   pvma_host_cost(host, PVMA_COST_tx_pdu) + (pvma_ps)length * pvma_host_cost(host, PVMA_COST_tx_byte));
+    return 0;
+}
+
+void pvma_vc_inject(struct pvma_vc *vc, struct pvma_cell *cell)
+{
+    if (vc->injected.length >= INJECTED_MAX) {
+        vc->host->counters.inject_drops++;
+        pvma_cell_put(vc->host->node.cells, cell);
+        return;
+    }
+    pvma_cellq_push(&vc->injected, cell);
+    join_round(vc);
+    pump(vc->host);
+}
+
+void pvma_host_urgent(struct pvma_host *host, struct pvma_cell *cell)
+{
+    pvma_cellq_push(&host->urgent, cell);
+    feed_link(host);
+}
+
+/* ---- life ---- */
+
+static void take_from_round(struct pvma_vc *vc)
+{
+    struct pvma_host *host = vc->host;
+    for (unsigned left = vc->active ? host->round_length : 0; left; left--) {
+        struct pvma_vc *first = leave_round(host);
+        if (first != vc)
+            join_round(first);
+    }
+}
+
+void pvma_vc_forget_sends(struct pvma_vc *vc)
+{
+    struct pvma_host *host = vc->host;
+    take_from_round(vc);
+    for (struct pvma_outgoing *pdu = host->working; pdu; pdu = pdu->next) {
+        if (pdu->vc == vc) {
+            pdu->vc = NULL;
+            host->queued -= !floods(host);
+        }
+    }
+    while (vc->ready) {
+        struct pvma_outgoing *pdu = vc->ready;
+        vc->ready = pdu->next;
+        host->queued--;
+        drop_pdu(vc, pdu, PVMA_DROP_CLOSED);
+    }
+    pvma_cellq_clear(&vc->injected, host->node.cells);
+}
+
+void pvma_host_send_init(struct pvma_host *host)
+{
+    host->working_tail = &host->working;
+    host->round_tail = &host->round;
+    host->cut_job.done = cell_is_cut;
+    pvma_event_init(&host->due, PVMA_EVENT_SEGMENT, pacing_is_over);
+    pvma_cellq_init(&host->fifo);
+    pvma_cellq_init(&host->urgent);
+}
+
+void pvma_host_send_end(struct pvma_host *host)
+{
+    while (host->working) {
+        struct pvma_outgoing *pdu = host->working;
+        host->working = pdu->next;
+        free(pdu);
+    }
+    if (host->being_cut)
+        pvma_cell_put(host->node.cells, host->being_cut);
+    pvma_cellq_clear(&host->fifo, host->node.cells);
+    pvma_cellq_clear(&host->urgent, host->node.cells);
+}

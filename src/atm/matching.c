@@ -1,0 +1,71 @@
+/* matching.c - request, grant, accept, on bit sets. */
+#include "matching.h"
+
+/* A bit of a set, each with the same chance; the set is not empty. */
+static unsigned pick(uint64_t set, struct pvma_random *random)
+{
+    unsigned members = (unsigned)__builtin_popcountll(set);
+    unsigned skip = members > 1 ? (unsigned)pvma_random_below(random, members) : 0;
+    while (skip--)
+        set &= set - 1;
+    return (unsigned)__builtin_ctzll(set);
+}
+
+/* Who asks for each output, among inputs that are not matched. */
+static void request(const uint64_t *wants, unsigned ports, const int *match, uint64_t free_outputs, uint64_t *asked)
+{
+    for (unsigned out = 0; out < ports; out++)
+        asked[out] = 0;
+    for (unsigned in = 0; in < ports; in++)
+        for (uint64_t left = match[in] < 0 ? wants[in] & free_outputs : 0; left; left &= left - 1)
+            asked[__builtin_ctzll(left)] |= UINT64_C(1) << in;
+}
+
+static unsigned iterate(const uint64_t *wants, unsigned ports, struct pvma_random *random, int *match,
+                        uint64_t *free_outputs)
+{
+    uint64_t asked[PVMA_MATCHING_MAX], granted[PVMA_MATCHING_MAX] = {0};
+    unsigned found = 0;
+    request(wants, ports, match, *free_outputs, asked);
+    for (unsigned out = 0; out < ports; out++)
+        if (asked[out])
+            granted[pick(asked[out], random)] |= UINT64_C(1) << out;
+    for (unsigned in = 0; in < ports; in++) {
+        if (!granted[in])
+            continue;
+        match[in] = (int)pick(granted[in], random);
+        *free_outputs &= ~(UINT64_C(1) << match[in]);
+        found++;
+    }
+    return found;
+}
+
+unsigned pvma_matching_find(const uint64_t *wants, unsigned ports, unsigned iterations, struct pvma_random *random,
+                            int *match)
+{
+    uint64_t free_outputs = ports == 64 ? UINT64_MAX : (UINT64_C(1) << ports) - 1;
+    unsigned total = 0, found = 1;
+    for (unsigned in = 0; in < ports; in++)
+        match[in] = -1;
+    for (unsigned i = 0; i < iterations && found; i++)
+        total += found = iterate(wants, ports, random, match, &free_outputs);
+    return total;
+}
+
+unsigned pvma_matching_complete(const uint64_t *wants, unsigned ports, int *match)
+{
+    uint64_t taken = 0;
+    unsigned total = 0;
+    for (unsigned in = 0; in < ports; in++)
+        if (match[in] >= 0)
+            taken |= UINT64_C(1) << match[in];
+    for (unsigned in = 0; in < ports; in++) {
+        uint64_t left = wants[in] & ~taken;
+        if (match[in] < 0 && left) {
+            match[in] = __builtin_ctzll(left);
+            taken |= UINT64_C(1) << match[in];
+        }
+        total += match[in] >= 0;
+    }
+    return total;
+}

@@ -1,0 +1,30 @@
+/* network_parts.h - inside the network: what it is made of. For network*.c and control.c only. */
+#ifndef PVMA_NETWORK_PARTS_H
+#define PVMA_NETWORK_PARTS_H
+
+#include "channel.h"
+#include "network.h"
+#include "routing.h"
+
+struct pvma_net_pvc {
+    struct pvma_channel *there, *back; /* the trees' first channels; back may be NULL */
+};
+
+struct pvma_net {
+    const struct pvma_topology *topology;
+    struct pvma_sim *sim;
+    struct pvma_cells cells;
+    struct pvma_node **nodes; /* in the topology's order */
+    bool *is_host;
+    struct pvma_host **hosts;
+    struct pvma_switch **switches;
+    struct pvma_link **links; /* two for each of the topology */
+    struct pvma_vc **ends;    /* of the topology's PVCs, two each */
+    struct pvma_source **sources;
+    struct pvma_routing *routing;
+    size_t node_count, host_count, switch_count, link_count;
+    struct pvma_net_pvc *pvcs;
+    size_t pvc_count, pvc_size;
+};
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * experiment.h - the experiments of `atm-sim reproduce`: one for each paper. Each fills in the report that its paper's
+ * data declare (paper_*.c).
+ */
+#ifndef PVMA_EXPERIMENT_H
+#define PVMA_EXPERIMENT_H
+
+#include "report.h"
+
+/* How much of an experiment is run. */
+enum experiment_part {
+    EXPERIMENT_ALL,
+    EXPERIMENT_SHORT, /* a few rows in seconds: for tests */
+};
+
+extern struct report paper_four_apis, paper_an2, paper_tum, paper_thesis;
+
+void experiment_four_apis(struct report *report, enum experiment_part part);
+void experiment_an2(struct report *report, enum experiment_part part);
+void experiment_tum(struct report *report, enum experiment_part part);
+void experiment_thesis(struct report *report, enum experiment_part part);
+
+#endif

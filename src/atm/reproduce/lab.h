@@ -1,0 +1,68 @@
+/*
+ * lab.h - the hosts and the network of an experiment: two or more stations of one kind on one network, and processes
+ * on them that talk through the stack that the experiment is about.
+ */
+#ifndef PVMA_LAB_H
+#define PVMA_LAB_H
+
+#include "../ip/end.h"
+#include "../ip/ethernet.h"
+#include "../ip/fddi.h"
+#include "../ip/fiber.h"
+#include "../ip/ip_atm.h"
+#include "../network.h"
+
+enum { LAB_HOSTS_MAX = 8, LAB_ENDS_MAX = 128, LAB_PROCESSES_MAX = 16 };
+
+enum lab_network { LAB_ATM, LAB_ETHERNET, LAB_FDDI };
+
+enum lab_stack { LAB_FORE34, LAB_FORE5, LAB_TCP, LAB_RPC, LAB_PVM_DIRECT, LAB_PVM_DAEMON };
+
+struct lab_setup {
+    enum lab_network network;
+    unsigned hosts;
+    struct pvma_host_costs costs;      /* of IP and all above; the Fore API's are in the topology's profile */
+    struct pvma_tcp_settings tcp;
+    struct pvma_topology *topology;    /* of ATM; hosts are called h1, h2, ... Stays the caller's. */
+    uint32_t ip_mtu;                   /* over ATM; 0: 9180 */
+    uint32_t daemon_packet_bytes;      /* 0: 4096 */
+    uint64_t seed;
+};
+
+struct lab {
+    struct lab_setup setup;
+    struct pvma_sim *sim;
+    struct pvma_net *net;
+    struct pvma_ip_atm *ip;
+    struct pvma_ethernet *ethernet;
+    struct pvma_fddi *fddi;
+    struct pvma_station stations[LAB_HOSTS_MAX];
+    struct pvma_daemon *daemons[LAB_HOSTS_MAX];
+    struct pvma_end *ends[LAB_ENDS_MAX];
+    unsigned end_count;
+    struct pvma_fiber *processes[LAB_PROCESSES_MAX];
+    unsigned process_count;
+};
+
+/* Ends the program when the network cannot be built: it is ours. */
+void lab_open(struct lab *lab, const struct lab_setup *setup);
+
+/* Gives all back; *events grows by what happened. */
+void lab_close(struct lab *lab, unsigned long long *events);
+
+/* A way between processes on hosts a and b (from 0). The ends are the lab's. */
+void lab_connect(struct lab *lab, enum lab_stack stack, unsigned a, unsigned b, struct pvma_end **end_a,
+                 struct pvma_end **end_b);
+
+/* Starts a process now. */
+void lab_start(struct lab *lab, pvma_fiber_main *program, void *arg);
+
+/* The calling process computes for so long on a host. */
+void lab_compute(struct lab *lab, unsigned host, double us);
+
+/* Runs until a process stops the simulation, or that long. */
+void lab_run(struct lab *lab, double limit_s);
+
+double lab_now_us(const struct lab *lab);
+
+#endif

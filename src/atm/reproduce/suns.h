@@ -1,0 +1,37 @@
+/*
+ * suns.h - the Sun workstations of the four-APIs paper: costs that follow from its rows of t_0 and r_max, computed and
+ * fitted anew in each run.
+ */
+#ifndef PVMA_SUNS_H
+#define PVMA_SUNS_H
+
+#include "lab.h"
+#include "report.h"
+
+enum suns_layout { SUNS_SWITCH, SUNS_DIRECT };
+
+struct suns {
+    const struct report *report; /* its paper's values and parameters */
+    struct pvma_profile aal5, aal34, sparc1_100, sparc1_200, sparc2; /* Fore API */
+    struct pvma_profile adapter;                                     /* under IP: all costs are the station's */
+    struct pvma_host_costs costs;                                    /* Sun 4/690, ATM */
+    double driver_us[3];                                             /* fixed, of both sides, by enum lab_network */
+    unsigned long long events;
+};
+
+/* Fits everything. */
+void suns_fit(struct suns *suns, const struct report *report);
+
+/* Only what the Fore API's rows need. */
+void suns_fit_fore(struct suns *suns, const struct report *report);
+
+/* A topology of `hosts` hosts of that profile; layout_free() it. */
+void suns_network(struct pvma_topology *t, enum suns_layout layout, unsigned hosts, const struct pvma_profile *profile);
+
+/* Costs of a Sun 4/690 on that network. */
+struct pvma_host_costs suns_costs(const struct suns *suns, enum lab_network network);
+
+/* The same times a factor. */
+struct pvma_host_costs suns_scaled(const struct pvma_host_costs *costs, double factor);
+
+#endif

@@ -1,0 +1,161 @@
+/* topology_draw.c - a topology as a picture for Graphviz, and as the list of what was understood. */
+#include "quantity.h"
+#include "topology.h"
+
+static const char *model_name(const struct pvma_switch_options *sw)
+{
+    return sw->model == PVMA_CROSSBAR ? "crossbar" : "output queues";
+}
+
+static void dot_node(const struct pvma_topo_node *node, FILE *out)
+{
+    if (node->is_host)
+        fprintf(out, "  \"%s\" [shape=box, label=\"%s\\n%s\"];\n", node->name, node->name, node->profile->name);
+    else
+        fprintf(out, "  \"%s\" [shape=doublecircle, label=\"%s\\n%s\\n%u ports\"];\n", node->name, node->name,
+                model_name(&node->sw), node->sw.ports);
+}
+
+static void dot_link(const struct pvma_topology *t, const struct pvma_topo_link *link, FILE *out)
+{
+    char rate[32], delay[32];
+    pvma_rate_format(link->options.rate_bps, rate, sizeof rate);
+    pvma_time_format(link->options.propagation, delay, sizeof delay);
+    fprintf(out, "  \"%s\" -- \"%s\" [label=\"%sbit/s", t->nodes[link->a].name, t->nodes[link->b].name, rate);
+    if (link->options.propagation)
+        fprintf(out, "\\n%s", delay);
+    if (link->options.cell_loss > 0)
+        fprintf(out, "\\nloss %g", link->options.cell_loss);
+    if (link->options.bit_error_rate > 0)
+        fprintf(out, "\\nber %g", link->options.bit_error_rate);
+    fprintf(out, "\"];\n");
+}
+
+void pvma_topology_dot(const struct pvma_topology *t, FILE *out)
+{
+    fprintf(out, "graph atm {\n  node [fontname=\"sans\"]; edge [fontname=\"sans\", fontsize=10];\n");
+    for (size_t i = 0; i < t->node_count; i++)
+        dot_node(&t->nodes[i], out);
+    for (size_t i = 0; i < t->link_count; i++)
+        dot_link(t, &t->links[i], out);
+    for (size_t i = 0; i < t->pvc_count; i++)
+        fprintf(out, "  \"%s\" -- \"%s\" [style=dashed, dir=%s, constraint=false, label=\"%s\"];\n",
+                t->nodes[t->pvcs[i].from].name, t->nodes[t->pvcs[i].to].name,
+                t->pvcs[i].contract.flow == PVMA_DUPLEX ? "both" : "forward", pvma_aal_name(t->pvcs[i].contract.aal));
+    for (size_t i = 0; i < t->source_count; i++) {
+        const struct pvma_topo_source *s = &t->sources[i];
+        fprintf(out, "  \"source %s\" [shape=cds];\n  \"source %s\" -- \"%s\" [style=dotted, dir=forward];\n", s->name,
+                s->name, t->nodes[s->from].name);
+    }
+    fprintf(out, "}\n");
+}
+
+/* ---- the list ---- */
+
+static void list_switch(const struct pvma_topo_node *node, FILE *out)
+{
+    static const char *const buffers[] = {"infinite", "", "count:"};
+    const struct pvma_switch_options *sw = &node->sw;
+    char latency[32], signal[32], fabric[32], cells[16];
+    pvma_time_format(sw->latency, latency, sizeof latency);
+    pvma_time_format(sw->signal, signal, sizeof signal);
+    pvma_rate_format(sw->fabric_bps, fabric, sizeof fabric);
+    snprintf(cells, sizeof cells, "%u", sw->buffer_cells);
+    fprintf(out, "switch %s model=%s ports=%u latency=%s buffer=%s%s", node->name,
+            sw->model == PVMA_CROSSBAR ? "an2" : "output", sw->ports, latency, buffers[sw->buffer],
+            sw->buffer == PVMA_BUFFER_INFINITE ? "" : cells);
+    if (sw->fabric_bps)
+        fprintf(out, " fabric=%s", fabric);
+    if (sw->model == PVMA_CROSSBAR)
+        fprintf(out, " credits=%u iterations=%u", sw->credits, sw->iterations);
+    fprintf(out, " signal=%s\n", signal);
+}
+
+static void list_link(const struct pvma_topology *t, const struct pvma_topo_link *link, FILE *out)
+{
+    char rate[32], delay[32];
+    pvma_rate_format(link->options.rate_bps, rate, sizeof rate);
+    pvma_time_format(link->options.propagation, delay, sizeof delay);
+    fprintf(out, "link %s %s rate=%s delay=%s loss=%g ber=%g\n", t->nodes[link->a].name, t->nodes[link->b].name, rate,
+            delay, link->options.cell_loss, link->options.bit_error_rate);
+}
+
+static void list_bandwidth(const struct pvma_bandwidth *b, FILE *out)
+{
+    char rate[32];
+    if (b->peak_bps) {
+        pvma_rate_format(b->peak_bps, rate, sizeof rate);
+        fprintf(out, " peak=%s", rate);
+    }
+    if (b->mean_bps) {
+        pvma_rate_format(b->mean_bps, rate, sizeof rate);
+        fprintf(out, " mean=%s", rate);
+    }
+    if (b->burst_cells)
+        fprintf(out, " burst=%d", b->burst_cells);
+}
+
+static void list_pvc(const struct pvma_topology *t, const struct pvma_topo_pvc *pvc, FILE *out)
+{
+    const struct pvma_contract *c = &pvc->contract;
+    fprintf(out, "pvc %s %s aal=%s flow=%s service=%s paced=%s", t->nodes[pvc->from].name, t->nodes[pvc->to].name,
+            pvma_aal_name(c->aal), c->flow == PVMA_DUPLEX ? "duplex" : "simplex",
+            c->service == PVMA_VBR ? "vbr" : "ubr", c->paced ? "yes" : "no");
+    list_bandwidth(&c->wanted, out);
+    fprintf(out, "\n");
+}
+
+static void list_source(const struct pvma_topology *t, const struct pvma_topo_source *s, FILE *out)
+{
+    static const char *const types[] = {"cbr", "poisson", "onoff"};
+    const struct pvma_source_options *o = &s->options;
+    char rate[32], on[32], off[32], start[32], stop[32];
+    pvma_rate_format(o->rate_bps, rate, sizeof rate);
+    fprintf(out, "source %s", s->name);
+    if (s->in_switch)
+        fprintf(out, " at=%s copy=%g", t->nodes[s->from].name, o->copy);
+    else
+        fprintf(out, " from=%s to=%s", t->nodes[s->from].name, t->nodes[s->to].name);
+    fprintf(out, " type=%s rate=%s", types[o->type], rate);
+    pvma_time_format(o->start, start, sizeof start);
+    pvma_time_format(o->stop, stop, sizeof stop);
+    if (o->type == PVMA_ONOFF) {
+        pvma_time_format(o->on_mean, on, sizeof on);
+        pvma_time_format(o->off_mean, off, sizeof off);
+        fprintf(out, " on=%s off=%s", on, off);
+    }
+    if (o->off_rate_bps) {
+        pvma_rate_format(o->off_rate_bps, rate, sizeof rate);
+        fprintf(out, " off-rate=%s", rate);
+    }
+    fprintf(out, " start=%s stop=%s\n", start, stop);
+}
+
+static void list_profile(const struct pvma_profile *profile, FILE *out)
+{
+    char value[32];
+    fprintf(out, "profile %s like=ideal", profile->name);
+    for (int cost = 0; cost < PVMA_COST_COUNT; cost++) {
+        pvma_cost_format(cost, profile->cost[cost], value, sizeof value);
+        fprintf(out, " %s=%s", pvma_cost_name(cost), value);
+    }
+    fprintf(out, "\n");
+}
+
+void pvma_topology_list(const struct pvma_topology *t, FILE *out)
+{
+    for (size_t i = 0; i < t->profile_count; i++)
+        list_profile(t->profiles[i], out);
+    for (size_t i = 0; i < t->node_count; i++) {
+        if (t->nodes[i].is_host)
+            fprintf(out, "host %s profile=%s\n", t->nodes[i].name, t->nodes[i].profile->name);
+        else
+            list_switch(&t->nodes[i], out);
+    }
+    for (size_t i = 0; i < t->link_count; i++)
+        list_link(t, &t->links[i], out);
+    for (size_t i = 0; i < t->pvc_count; i++)
+        list_pvc(t, &t->pvcs[i], out);
+    for (size_t i = 0; i < t->source_count; i++)
+        list_source(t, &t->sources[i], out);
+}

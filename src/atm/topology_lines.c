@@ -1,0 +1,386 @@
+/* topology_lines.c - what each kind of line declares. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../core/error.h"
+#include "topology_reader.h"
+
+enum { LINKS_MAX = 8192, LIST_MAX = 4096 };
+
+/* Makes room for one more of `size` octets in a list, and returns it zeroed. */
+static void *one_more(void **list, size_t *count, size_t size)
+{
+    if ((*count & (*count - 1)) == 0) /* 0, 1, 2, 4, ...: full */
+        *list = pvma_renew(*list, (*count ? 2 * *count : 1) * size);
+    return memset((char *)*list + (*count)++ * size, 0, size);
+}
+
+static bool is_name(const char *text)
+{
+    if (!isalpha((unsigned char)*text))
+        return false;
+    for (; *text; text++)
+        if (!isalnum((unsigned char)*text) && !strchr("-_.", *text))
+            return false;
+    return true;
+}
+
+/* Takes the word "key=value" out of the line's options; NULL when there is none. */
+static char *take_word(struct pvma_reader *r, unsigned first, const char *key)
+{
+    for (unsigned i = first; i < r->words; i++) {
+        const char *value = pvma_reader_value(r->word[i], key);
+        if (!value)
+            continue;
+        r->word[i] = (char *)"";
+        return (char *)value;
+    }
+    return NULL;
+}
+
+/* ---- profiles ---- */
+
+static const struct pvma_profile *find_profile(const struct pvma_topology *t, const char *name)
+{
+    for (size_t i = 0; i < t->profile_count; i++)
+        if (!strcmp(t->profiles[i]->name, name))
+            return t->profiles[i];
+    return pvma_profile_find(name);
+}
+
+static void set_cost(struct pvma_reader *r, struct pvma_profile *profile, char *word)
+{
+    char *value = strchr(word, '=');
+    if (!value) {
+        pvma_reader_complain(r, r->line, "\"%.40s\" is no cost; write cost=value", word);
+        return;
+    }
+    *value++ = 0;
+    enum pvma_cost cost = pvma_cost_find(word);
+    if (cost == PVMA_COST_COUNT) {
+        pvma_reader_complain(r, r->line, "there is no cost \"%.40s\"; see: atm-sim profiles", word);
+    } else if (pvma_cost_parse(cost, value, &profile->cost[cost])) {
+        pvma_reader_complain(r, r->line, "%s=%.40s is out of range or of the wrong kind (%s)", word, value,
+                             pvma_cost_help(cost));
+    } else {
+        profile->origin[cost] = PVMA_CHOSEN;
+    }
+}
+
+static bool profile_is_sound(const struct pvma_profile *p)
+{
+    return p->cost[PVMA_COST_tx_queue] && p->cost[PVMA_COST_rx_queue] && p->cost[PVMA_COST_tx_fifo] &&
+           p->cost[PVMA_COST_rx_fifo] && p->cost[PVMA_COST_mtu];
+}
+
+void pvma_read_profile(struct pvma_reader *r)
+{
+    struct pvma_topology *t = r->t;
+    char *like = take_word(r, 2, "like");
+    const struct pvma_profile *base = like ? find_profile(t, like) : NULL;
+    if (!is_name(r->word[1]) || strlen(r->word[1]) > PVMA_NAME_MAX || find_profile(t, r->word[1])) {
+        pvma_reader_complain(r, r->line, "profile \"%.40s\" is there already, or is no name; choose another",
+                             r->word[1]);
+        return;
+    }
+    if (!base) {
+        pvma_reader_complain(r, r->line, "say which profile it is like: like=hp735 (see: atm-sim profiles)");
+        return;
+    }
+    struct pvma_profile *profile = pvma_profile_copy(base, r->word[1]);
+    struct pvma_profile **place = one_more((void **)&t->profiles, &t->profile_count, sizeof *place);
+    *place = profile;
+    for (unsigned i = 2; i < r->words; i++)
+        if (*r->word[i])
+            set_cost(r, profile, r->word[i]);
+    if (!profile_is_sound(profile))
+        pvma_reader_complain(r, r->line, "queues, FIFOs and MTU must not be 0");
+}
+
+/* ---- nodes ---- */
+
+/* Adds the nodes of a range, all like `form`. */
+static void add_nodes(struct pvma_reader *r, const struct pvma_topo_node *form)
+{
+    struct pvma_topology *t = r->t;
+    struct pvma_range range;
+    if (!pvma_range_parse(r, r->word[1], &range))
+        return;
+    for (unsigned i = 0; i < range.count; i++) {
+        char name[PVMA_NAME_MAX + 1];
+        bool fits = pvma_range_name(&range, i, name);
+        if (!fits || !is_name(name)) {
+            pvma_reader_complain(r, r->line, "\"%.40s\" is no name; use letters, digits, '-', '_' and '.'", name);
+            return;
+        }
+        int other = pvma_topology_node(t, name);
+        if (other >= 0) {
+            pvma_reader_complain(r, r->line, "%s is declared on line %u already; give it another name", name,
+                                 t->nodes[other].line);
+            return;
+        }
+        if (t->node_count == PVMA_TOPOLOGY_NODES_MAX) {
+            pvma_reader_complain(r, r->line, "more than %d nodes; simulate fewer", PVMA_TOPOLOGY_NODES_MAX);
+            return;
+        }
+        struct pvma_topo_node *node = one_more((void **)&t->nodes, &t->node_count, sizeof *node);
+        *node = *form;
+        node->line = r->line;
+        strcpy(node->name, name);
+    }
+}
+
+void pvma_read_host(struct pvma_reader *r)
+{
+    static const struct pvma_option none[] = {{"profile", PVMA_OPTION_CHOICE, 0, 0, 0, ""}, {0}};
+    char *name = take_word(r, 2, "profile");
+    struct pvma_topo_node form = {.is_host = true, .profile = find_profile(r->t, name ? name : "ideal")};
+    pvma_reader_options(r, 2, none, NULL);
+    if (form.profile)
+        add_nodes(r, &form);
+    else
+        pvma_reader_complain(r, r->line, "there is no profile \"%.40s\"; see: atm-sim profiles", name);
+}
+
+static const struct pvma_switch_options *find_model(const char *name)
+{
+    static const struct {
+        const char *name;
+        struct pvma_switch_options options;
+    } models[] = {
+        {"output", {PVMA_OUTPUT_QUEUED, 16, 0, 0, PVMA_BUFFER_INFINITE, 0, 0, 4, 500 * PVMA_US}},
+        {"asx100",
+         {PVMA_OUTPUT_QUEUED, 16, 10 * PVMA_US, INT64_C(2400000000), PVMA_BUFFER_FINITE, 4096, 0, 4, 500 * PVMA_US}},
+        {"asx200",
+         {PVMA_OUTPUT_QUEUED, 16, 10 * PVMA_US, INT64_C(2500000000), PVMA_BUFFER_FINITE, 8192, 0, 4, 500 * PVMA_US}},
+        {"an2", {PVMA_CROSSBAR, 16, 12 * PVMA_US, 0, PVMA_BUFFER_FINITE, 256, 0, 4, 500 * PVMA_US}},
+    };
+    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)
+        if (!strcmp(models[i].name, name))
+            return &models[i].options;
+    return NULL;
+}
+
+static void set_buffer(struct pvma_reader *r, const char *text, struct pvma_switch_options *sw)
+{
+    static const struct pvma_option cells[] = {
+        {"buffer", PVMA_OPTION_COUNT, offsetof(struct pvma_switch_options, buffer_cells), 1, 10000000, NULL}, {0}};
+    if (!strcmp(text, "infinite")) {
+        sw->buffer = PVMA_BUFFER_INFINITE;
+        return;
+    }
+    bool counted = !strncmp(text, "count:", 6);
+    sw->buffer = counted ? PVMA_BUFFER_COUNTED : PVMA_BUFFER_FINITE;
+    if (pvma_option_set(cells, "buffer", counted ? text + 6 : text, sw))
+        pvma_reader_complain(r, r->line, "buffer=%.40s: give cells, count:CELLS or infinite", text);
+}
+
+void pvma_read_switch(struct pvma_reader *r)
+{
+#define FIELD(name) offsetof(struct pvma_switch_options, name)
+    static const struct pvma_option options[] = {{"ports", PVMA_OPTION_COUNT, FIELD(ports), 2, 255, NULL},
+                                                 {"latency", PVMA_OPTION_TIME, FIELD(latency), 0, 0, NULL},
+                                                 {"fabric", PVMA_OPTION_RATE, FIELD(fabric_bps), 0, 0, NULL},
+                                                 {"credits", PVMA_OPTION_COUNT, FIELD(credits), 0, 1000000, NULL},
+                                                 {"iterations", PVMA_OPTION_COUNT, FIELD(iterations), 1, 64, NULL},
+                                                 {"signal", PVMA_OPTION_TIME, FIELD(signal), 0, 0, NULL},
+                                                 {0}};
+#undef FIELD
+    char *model = take_word(r, 2, "model"), *buffer = take_word(r, 2, "buffer");
+    const struct pvma_switch_options *base = find_model(model ? model : "output");
+    if (!base) {
+        pvma_reader_complain(r, r->line, "there is no model \"%.40s\"; give output, asx100, asx200 or an2", model);
+        return;
+    }
+    struct pvma_topo_node form = {.sw = *base};
+    if (buffer)
+        set_buffer(r, buffer, &form.sw);
+    pvma_reader_options(r, 2, options, &form.sw);
+    if (form.sw.model == PVMA_CROSSBAR && form.sw.ports > 64)
+        pvma_reader_complain(r, r->line, "a crossbar has at most 64 ports");
+    else if (form.sw.model != PVMA_CROSSBAR && form.sw.credits)
+        pvma_reader_complain(r, r->line, "credits need a queue for each VC; take model=an2");
+    else
+        add_nodes(r, &form);
+}
+
+/* ---- links ---- */
+
+static int named_node(struct pvma_reader *r, const struct pvma_range *range, unsigned index)
+{
+    char name[PVMA_NAME_MAX + 1];
+    int node = -1;
+    if (pvma_range_name(range, range->count == 1 ? 0 : index, name))
+        node = pvma_topology_node(r->t, name);
+    if (node < 0)
+        pvma_reader_complain(r, r->line, "there is no node \"%.40s\"; declare it on a line before", name);
+    return node;
+}
+
+/* The next free port of a node; -1 and a complaint when there is none. */
+static int free_port(struct pvma_reader *r, unsigned number)
+{
+    struct pvma_topo_node *node = &r->t->nodes[number];
+    unsigned ports = node->is_host ? 1 : node->sw.ports;
+    if (node->links < ports)
+        return (int)node->links++;
+    if (node->is_host)
+        pvma_reader_complain(r, r->line, "host %s has a link already, and one adapter only", node->name);
+    else
+        pvma_reader_complain(r, r->line, "switch %s has no port left of %u; give it ports=N", node->name, ports);
+    return -1;
+}
+
+static bool add_link(struct pvma_reader *r, int a, int b, const struct pvma_link_options *options)
+{
+    struct pvma_topology *t = r->t;
+    if (a < 0 || b < 0)
+        return false;
+    if (a == b || t->link_count == LINKS_MAX) {
+        pvma_reader_complain(r, r->line, a == b ? "a link leads from %s to itself" : "too many links at %s",
+                             t->nodes[a].name);
+        return false;
+    }
+    int a_port = free_port(r, (unsigned)a), b_port = free_port(r, (unsigned)b);
+    if (a_port < 0 || b_port < 0)
+        return false;
+    struct pvma_topo_link *link = one_more((void **)&t->links, &t->link_count, sizeof *link);
+    *link = (struct pvma_topo_link){r->line, (unsigned)a, (unsigned)b, (unsigned)a_port, (unsigned)b_port, *options};
+    return true;
+}
+
+void pvma_read_link(struct pvma_reader *r)
+{
+#define FIELD(name) offsetof(struct pvma_link_options, name)
+    static const struct pvma_option options[] = {{"rate", PVMA_OPTION_RATE, FIELD(rate_bps), 0, 0, NULL},
+                                                 {"delay", PVMA_OPTION_TIME, FIELD(propagation), 0, 0, NULL},
+                                                 {"loss", PVMA_OPTION_CHANCE, FIELD(cell_loss), 0, 0, NULL},
+                                                 {"ber", PVMA_OPTION_CHANCE, FIELD(bit_error_rate), 0, 0, NULL},
+                                                 {0}};
+#undef FIELD
+    struct pvma_link_options link = {.rate_bps = PVMA_RATE_OC3};
+    struct pvma_range a, b;
+    pvma_reader_options(r, 3, options, &link);
+    if (!pvma_range_parse(r, r->word[1], &a) || !pvma_range_parse(r, r->word[2], &b))
+        return;
+    if (a.count != b.count && a.count != 1 && b.count != 1) {
+        pvma_reader_complain(r, r->line, "%u nodes and %u: ranges of a link must be equally long, or one a single node",
+                             a.count, b.count);
+        return;
+    }
+    unsigned count = a.count > b.count ? a.count : b.count;
+    for (unsigned i = 0; i < count; i++)
+        if (!add_link(r, named_node(r, &a, i), named_node(r, &b, i), &link))
+            return;
+}
+
+/* ---- VCs and sources ---- */
+
+static int named_host(struct pvma_reader *r, const char *name, bool host)
+{
+    int node = pvma_topology_node(r->t, name);
+    if (node >= 0 && r->t->nodes[node].is_host == host)
+        return node;
+    pvma_reader_complain(r, r->line, "there is no %s \"%.40s\"; declare it on a line before", host ? "host" : "switch",
+                         name);
+    return -1;
+}
+
+struct pvc_options {
+    struct pvma_contract contract;
+    int64_t peak, mean;
+    uint32_t burst;
+    int flow, service;
+};
+
+void pvma_read_pvc(struct pvma_reader *r)
+{
+#define FIELD(name) offsetof(struct pvc_options, name)
+    static const struct pvma_option options[] = {{"aal", PVMA_OPTION_AAL, FIELD(contract.aal), 0, 0, NULL},
+                                                 {"flow", PVMA_OPTION_CHOICE, FIELD(flow), 0, 0, "simplex|duplex"},
+                                                 {"service", PVMA_OPTION_CHOICE, FIELD(service), 0, 0, "ubr|vbr"},
+                                                 {"peak", PVMA_OPTION_RATE, FIELD(peak), 0, 0, NULL},
+                                                 {"mean", PVMA_OPTION_RATE, FIELD(mean), 0, 0, NULL},
+                                                 {"burst", PVMA_OPTION_COUNT, FIELD(burst), 0, 1000000, NULL},
+                                                 {"paced", PVMA_OPTION_FLAG, FIELD(contract.paced), 0, 0, NULL},
+                                                 {0}};
+#undef FIELD
+    struct pvc_options o = {.contract.aal = PVMA_AAL5, .flow = PVMA_DUPLEX};
+    pvma_reader_options(r, 3, options, &o);
+    int from = named_host(r, r->word[1], true), to = named_host(r, r->word[2], true);
+    if (from < 0 || to < 0)
+        return;
+    if (from == to || r->t->pvc_count == LIST_MAX) {
+        pvma_reader_complain(r, r->line, "a PVC leads from one host to another, and there are at most %d", LIST_MAX);
+        return;
+    }
+    if (o.contract.paced && !o.peak)
+        pvma_reader_complain(r, r->line, "paced=yes needs the rate to pace to: peak=RATE");
+    struct pvma_bandwidth bandwidth = {o.peak, o.mean, (int32_t)o.burst};
+    o.contract.flow = (enum pvma_flow)o.flow;
+    o.contract.service = (enum pvma_service)o.service;
+    o.contract.wanted = o.contract.minimum = bandwidth;
+    if (o.flow == PVMA_DUPLEX)
+        o.contract.back_wanted = o.contract.back_minimum = bandwidth;
+    struct pvma_topo_pvc *pvc = one_more((void **)&r->t->pvcs, &r->t->pvc_count, sizeof *pvc);
+    *pvc = (struct pvma_topo_pvc){r->line, (unsigned)from, (unsigned)to, o.contract};
+}
+
+static void check_source(struct pvma_reader *r, const struct pvma_source_options *o)
+{
+    if (!o->rate_bps)
+        pvma_reader_complain(r, r->line, "say how fast: rate=RATE");
+    if (o->type == PVMA_ONOFF && (o->on_mean < PVMA_US || o->off_mean < PVMA_US))
+        pvma_reader_complain(r, r->line, "type=onoff needs on=TIME and off=TIME, of 1us or more");
+    if (o->stop && o->stop <= o->start)
+        pvma_reader_complain(r, r->line, "it stops before it starts");
+}
+
+static void add_source(struct pvma_reader *r, int from, int to, bool in_switch, const struct pvma_source_options *o)
+{
+    struct pvma_topology *t = r->t;
+    if (!is_name(r->word[1]) || strlen(r->word[1]) > PVMA_NAME_MAX || t->source_count == LIST_MAX || from == to) {
+        pvma_reader_complain(r, r->line,
+                             "\"%.40s\" is no name, or the source leads to its own host, or there are more than %d",
+                             r->word[1], LIST_MAX);
+        return;
+    }
+    for (size_t i = 0; i < t->source_count; i++)
+        if (!strcmp(t->sources[i].name, r->word[1]))
+            pvma_reader_complain(r, r->line, "source %s is declared on line %u already; give it another name",
+                                 r->word[1], t->sources[i].line);
+    struct pvma_topo_source *source = one_more((void **)&t->sources, &t->source_count, sizeof *source);
+    *source = (struct pvma_topo_source){.line = r->line,
+                                        .in_switch = in_switch,
+                                        .from = (unsigned)from,
+                                        .to = in_switch ? 0 : (unsigned)to,
+                                        .options = *o};
+    strcpy(source->name, r->word[1]);
+}
+
+void pvma_read_source(struct pvma_reader *r)
+{
+#define FIELD(name) offsetof(struct pvma_source_options, name)
+    static const struct pvma_option options[] = {{"type", PVMA_OPTION_CHOICE, FIELD(type), 0, 0, "cbr|poisson|onoff"},
+                                                 {"rate", PVMA_OPTION_RATE, FIELD(rate_bps), 0, 0, NULL},
+                                                 {"off-rate", PVMA_OPTION_RATE, FIELD(off_rate_bps), 0, 0, NULL},
+                                                 {"on", PVMA_OPTION_TIME, FIELD(on_mean), 0, 0, NULL},
+                                                 {"off", PVMA_OPTION_TIME, FIELD(off_mean), 0, 0, NULL},
+                                                 {"start", PVMA_OPTION_TIME, FIELD(start), 0, 0, NULL},
+                                                 {"stop", PVMA_OPTION_TIME, FIELD(stop), 0, 0, NULL},
+                                                 {"copy", PVMA_OPTION_CHANCE, FIELD(copy), 0, 0, NULL},
+                                                 {0}};
+#undef FIELD
+    struct pvma_source_options o = {.copy = 0.5};
+    char *at = take_word(r, 2, "at"), *from = take_word(r, 2, "from"), *to = take_word(r, 2, "to");
+    pvma_reader_options(r, 2, options, &o);
+    check_source(r, &o);
+    if (at ? from || to : !from || !to) {
+        pvma_reader_complain(r, r->line, "say where it is: at=SWITCH, or from=HOST to=HOST");
+        return;
+    }
+    int first = at ? named_host(r, at, false) : named_host(r, from, true);
+    int last = at ? -2 : named_host(r, to, true);
+    if (first >= 0 && (at || last >= 0))
+        add_source(r, first, last, at != NULL, &o);
+}

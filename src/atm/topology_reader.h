@@ -1,0 +1,52 @@
+/* topology_reader.h - inside the topology: the text that is read, line by line. For topology*.c only. */
+#ifndef PVMA_TOPOLOGY_READER_H
+#define PVMA_TOPOLOGY_READER_H
+
+#include "topology.h"
+#include "topology_option.h"
+
+enum { PVMA_WORDS_MAX = 64, PVMA_RANGE_MAX = 1024 };
+
+struct pvma_reader {
+    const char *name;
+    unsigned line;
+    unsigned errors;
+    char *word[PVMA_WORDS_MAX]; /* of the line; the first says what it is */
+    unsigned words;
+    struct pvma_topology *t;
+};
+
+/* Logs "NAME:LINE: ..." for the line being read, and counts it. */
+void pvma_reader_complain(struct pvma_reader *r, unsigned line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Sets the options in the words from `first` on; complains about what is none. */
+void pvma_reader_options(struct pvma_reader *r, unsigned first, const struct pvma_option *options, void *target);
+
+/* The value of a word "key=value"; NULL when it is another. */
+const char *pvma_reader_value(const char *word, const char *key);
+
+/* ---- names with a range: host[1-4] is host1, host2, host3, host4 ---- */
+
+struct pvma_range {
+    char prefix[PVMA_NAME_MAX + 1], suffix[PVMA_NAME_MAX + 1];
+    unsigned first, count; /* count 1 and no numbers: a plain name */
+    bool plain;
+};
+
+/* False: malformed, and complained about. */
+bool pvma_range_parse(struct pvma_reader *r, const char *text, struct pvma_range *range);
+
+/* Name number `index` of a range; false: too long. */
+bool pvma_range_name(const struct pvma_range *range, unsigned index, char name[PVMA_NAME_MAX + 1]);
+
+/* ---- a kind of line each; in topology_lines.c ---- */
+
+void pvma_read_profile(struct pvma_reader *r);
+void pvma_read_host(struct pvma_reader *r);
+void pvma_read_switch(struct pvma_reader *r);
+void pvma_read_link(struct pvma_reader *r);
+void pvma_read_pvc(struct pvma_reader *r);
+void pvma_read_source(struct pvma_reader *r);
+
+#endif

@@ -1,0 +1,99 @@
+/* vc_end.h - inside the host: what an end of a VC and the host itself are made of. For host_*.c and call.c only. */
+#ifndef PVMA_VC_END_H
+#define PVMA_VC_END_H
+
+#include "host.h"
+
+struct pvma_control; /* its part in signalling, see control.h */
+
+/* A PDU on its way through the sending host. */
+struct pvma_outgoing {
+    struct pvma_job job; /* at the processor */
+    struct pvma_outgoing *next;
+    struct pvma_host *host;
+    struct pvma_vc *vc; /* NULL: the VC was closed meanwhile */
+    uint64_t cookie;
+    size_t length;
+    uint8_t data[];
+};
+
+/* A whole PDU that waits for the receiving host's processor. */
+struct pvma_incoming {
+    struct pvma_job job;
+    struct pvma_incoming *next;
+    struct pvma_host *host;
+    struct pvma_vc *vc; /* NULL: the VC was closed meanwhile */
+    size_t length;
+    uint8_t data[];
+};
+
+struct pvma_vc {
+    struct pvma_host *host;
+    struct pvma_vc *next; /* of the host's */
+    enum pvma_aal aal;
+    struct pvma_vc_ids ids;
+    const struct pvma_vc_handler *handler;
+    void *arg;
+    bool wants_room; /* PVMI_EAGAIN was returned */
+    /* sending */
+    struct pvma_outgoing *ready, **ready_tail; /* to be cut; the first is being cut */
+    unsigned queued;                           /* PDUs at the processor, and ready */
+    bool cutting;                              /* the segmenter has the first */
+    struct pvma_segmenter segmenter;
+    struct pvma_cellq injected; /* cells of background sources */
+    uint32_t credits;
+    pvma_ps gap, not_before; /* pacing */
+    struct pvma_vc *next_active;
+    bool active; /* in the host's round of VCs with something to send */
+    /* receiving */
+    struct pvma_reassembler reassembler;
+};
+
+struct pvma_host {
+    struct pvma_node node;
+    struct pvma_port port;
+    const struct pvma_profile *profile;
+    struct pvma_host_counters counters;
+    struct pvma_stage processor;
+    struct pvma_stage tx_adapter, rx_adapter;
+    struct pvma_vc *vcs;
+    struct pvma_vctable rx; /* by VPI/VCI of cells that come */
+    struct pvma_vctable tx; /* by VPI/VCI of cells that go: for credits */
+    /* sending */
+    unsigned queued;                               /* PDUs in the send queue */
+    struct pvma_outgoing *working, **working_tail; /* at the processor, in order */
+    struct pvma_vc *round, **round_tail;           /* VCs with something to send, the next one first */
+    unsigned round_length;
+    struct pvma_job cut_job; /* a cell is being cut */
+    struct pvma_cell *being_cut;
+    struct pvma_event due;          /* a paced VC may send again */
+    struct pvma_cellq fifo, urgent; /* to the link; urgent: signalling */
+    /* receiving */
+    struct pvma_cellq rx_fifo; /* the first is being joined */
+    struct pvma_job join_job;
+    struct pvma_incoming *incoming, **incoming_tail;                     /* at the processor, in order */
+    unsigned waiting;                                                    /* how many */
+    void (*signal_cell)(struct pvma_host *host, struct pvma_cell *cell); /* takes those of VCI 5; set by call.c */
+    struct pvma_control *control;
+};
+
+/* host_send.c */
+void pvma_host_send_init(struct pvma_host *host);
+void pvma_host_send_end(struct pvma_host *host);
+void pvma_host_link_free(struct pvma_node *node, unsigned port);
+void pvma_host_credit(struct pvma_node *node, unsigned port, uint16_t vpi, uint16_t vci);
+void pvma_vc_forget_sends(struct pvma_vc *vc);                         /* the VC goes: PDUs not sent are dropped */
+void pvma_host_urgent(struct pvma_host *host, struct pvma_cell *cell); /* takes a signalling cell */
+
+/* host_receive.c */
+void pvma_host_receive_init(struct pvma_host *host);
+void pvma_host_receive_end(struct pvma_host *host);
+void pvma_host_cell(struct pvma_node *node, unsigned port, struct pvma_cell *cell);
+void pvma_vc_forget_receives(struct pvma_vc *vc); /* the VC goes: PDUs that wait for the processor are not delivered */
+
+static inline int64_t pvma_host_cost(const struct pvma_host *host, enum pvma_cost cost)
+{
+    return host->profile->cost[cost];
+}
+
+#endif

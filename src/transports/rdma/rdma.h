@@ -1,0 +1,328 @@
+/*
+ * rdma.h - the parts of the RDMA transport and what they share.
+ *
+ *  rdma.c      the table of functions, opening and closing, progress
+ *  link.c      the life of a link and its queue pair
+ *  send.c      frames on their way out: small ones are sent, large ones lent to the peer, which reads them
+ *  receive.c   messages that came in, in order; credits
+ *  read.c      large frames: RDMA READs from the peer's memory
+ *  slot.c      buffers for messages, on a queue that all links share
+ *  region.c    memory that is registered with the device
+ *  event.c     what comes beside completions: the device's events, time, the descriptor
+ *  device.c, offer.c, header.c, verbs.c   what these are made of
+ *
+ * Flow control: who sends a message needs a credit, which stands for a slot of the receiver's. Credits come back in
+ * each message of the other direction. The last one is kept for messages of the transport's own, so that both sides
+ * can always tell each other to go on.
+ */
+#ifndef PVMI_RDMA_H
+#define PVMI_RDMA_H
+
+#include <uthash.h>
+#include "../transport.h"
+#include "device.h"
+#include "header.h"
+#include "offer.h"
+#include "verbs.h"
+
+#define RDMA_SEND_QUEUE    64  /* work requests of a link */
+#define RDMA_SIGNAL_EVERY  16  /* a send queue entry is free again when a later signalled one is done */
+#define RDMA_WINDOW_START  4   /* credits of an idle peer */
+#define RDMA_WINDOW_MAX    32  /* of one that sends much */
+#define RDMA_EXTRA_MAX     512 /* credits beyond the first ones, of all peers together */
+#define RDMA_LOANS_MAX     16  /* large frames of one link that wait to be read */
+#define RDMA_EVENTS        16  /* completions taken at once */
+#define RDMA_BOUNCES       32
+#define RDMA_PREFIX_BYTES  3
+#define RDMA_MESSAGE_EXTRA 128 /* bytes of a slot beside the payload */
+#define RDMA_INLINE_MAX    1024
+#define RDMA_TICK_US       1000000
+
+/* First byte of each message; the next two are credits given back and large frames that have been read. */
+enum rdma_kind {
+    RDMA_HELLO = 1,      /* the offering side is there: the token */
+    RDMA_FRAME,          /* a header and the payload */
+    RDMA_LARGE,          /* a header and where the payload lies */
+    RDMA_NEWS,           /* nothing but credits and the like */
+    RDMA_BYE,            /* the last message */
+    RDMA_STARVED = 0x80, /* with any: the sender has had to wait for credits */
+};
+
+/* Low bits of a work request's number; above them its position in the link's send queue. Receives: a slot's address. */
+enum rdma_work { RDMA_WORK_RECEIVE = 0, RDMA_WORK_SEND, RDMA_WORK_READ, RDMA_WORK_PROBE, RDMA_WORK_BITS = 3 };
+
+struct rdma_link;
+
+/* A buffer for one message. */
+struct rdma_slot {
+    uint8_t *data;
+    uint32_t key;
+    uint32_t length;        /* of the message that came */
+    struct rdma_link *link; /* whose queue it is on, where links have queues of their own */
+    struct rdma_slot *next; /* free, or waiting for its turn */
+};
+
+struct rdma_chunk; /* slots that are registered together */
+
+/* A stretch of memory that the device knows. */
+struct rdma_region {
+    const uint8_t *data;
+    size_t bytes;
+    struct ibv_mr *mr;
+    unsigned uses;
+    bool kept; /* in the cache, else deregistered after its last use */
+    struct rdma_region *prev, *next;
+};
+
+/* A large frame that the peer is to read. */
+struct rdma_loan {
+    struct pvmi_frame *frame; /* held while its payload is read; NULL: copied */
+    struct pvmi_mem *mem;     /* the copy */
+    unsigned count;
+    struct rdma_region *regions[PVMI_FRAME_PIECES_MAX];
+    struct rdma_loan *next;
+};
+
+struct rdma_piece {
+    uint64_t address;
+    uint32_t key, bytes;
+};
+
+/* The large frame that is being read. */
+struct rdma_read {
+    bool active; /* rx_place has been called */
+    bool posted; /* the device has its work requests */
+    struct pvmi_frame_header h;
+    uint8_t *place;
+    struct rdma_slot *slot;
+    unsigned count;
+    struct rdma_piece pieces[PVMI_FRAME_PIECES_MAX];
+    struct rdma_region *region; /* where it goes */
+    struct pvmi_mem *copy;      /* when that is not `place` itself */
+};
+
+enum rdma_state {
+    RDMA_OFFERED, /* waits for a reply */
+    RDMA_JOINING, /* waits for the offering side's hello */
+    RDMA_UP,
+    RDMA_DOWN, /* its owner has been told: waits for disconnect() */
+};
+
+struct rdma_link {
+    struct pvmi_endpoint base;
+    enum rdma_state state;
+    struct ibv_qp *qp; /* NULL: it has been stopped, nothing is read or written any more */
+    uint32_t number;   /* the queue pair's */
+    uint32_t first;    /* packet sequence number */
+    uint8_t token[PVMI_RDMA_TOKEN_BYTES];
+
+    bool parted; /* disconnected by its owner */
+    bool failed; /* cannot go on: down is due when all that came has been handed up */
+    bool deaf;   /* a frame is lost, or the peer breaks the rules: what comes after that is dropped */
+    bool ended;  /* the peer has said goodbye: likewise */
+    bool said_bye;
+    bool ready_due; /* the peer has joined: tx_ready is due */
+    bool refused;   /* tx_ready is due when there is room */
+    bool starved;   /* for want of credits */
+    int reason;     /* for down */
+    unsigned ticks; /* since something came, or since it waits for what its state says */
+    bool probing;   /* the peer has been asked for a sign of life */
+
+    unsigned credits;                           /* messages that we may send */
+    uint64_t posted, done;                      /* positions in the send queue */
+    uint64_t signalled;                         /* position behind the last work request that tells of its end */
+    unsigned inline_max;                        /* bytes */
+    struct rdma_slot *bounces[RDMA_SEND_QUEUE]; /* by position: the buffer that a message is sent from */
+    struct pvmi_rdma_headers tx, rx;
+    struct rdma_loan *loans, *last_loan; /* in the order of their frames */
+    unsigned loan_count;
+    struct pvmi_frame *greeting; /* taken before the link is up */
+
+    unsigned window;                          /* credits that the peer has, or is owed */
+    unsigned owed;                            /* to be given back */
+    unsigned read_frames;                     /* of the peer's large ones, to be told */
+    struct rdma_slot *backlog, *last_backlog; /* messages that came while a large frame is read */
+    struct rdma_read read;
+
+    UT_hash_handle hh;
+    struct rdma_link *prev, *next;
+};
+
+struct rdma_event {
+    struct ibv_wc wc;
+    struct rdma_link *link; /* NULL: of a link that is gone */
+};
+
+struct rdma_transport {
+    struct pvmi_transport base;
+    const struct pvmi_verbs *verbs;
+    struct pvmi_rdma_port port;
+    pid_t pid; /* whose it is: a forked child has only a copy */
+    unsigned inline_bytes, eager_bytes, slot_bytes;
+    size_t inplace_bytes, cache_bytes;
+    uint8_t reads_max; /* per queue pair */
+    struct ibv_context *context;
+    struct ibv_pd *pd;
+    struct ibv_comp_channel *channel;
+    struct ibv_cq *cq;
+    struct ibv_srq *srq; /* NULL: each link has a queue of its own */
+    int epoll, timer;
+    int64_t timer_us; /* when it goes off; 0: not set */
+    int64_t tick_us;  /* when links are looked after next; 0: there are none */
+
+    struct rdma_chunk *chunks;
+    struct rdma_slot *free_slots;   /* without a shared queue */
+    struct rdma_slot *free_bounces; /* for messages on their way out */
+    struct rdma_slot *scratch;
+    unsigned slots, promised;  /* that there are; credits given to peers */
+    unsigned extra;            /* of these: beyond the first ones of each */
+    struct rdma_region *cache; /* last used first */
+    size_t cached_bytes, registered_bytes;
+    unsigned region_count;
+
+    struct rdma_link *links, *by_number, *graveyard;
+    size_t reading_bytes;     /* under way */
+    struct rdma_event *stash; /* completions to be looked at */
+    unsigned stashed, stash_capacity;
+    unsigned turn;
+    bool notified;     /* the completion queue is to tell of the next one */
+    bool slept;        /* arm() was called: look at the descriptors */
+    bool attention;    /* something is due on some link */
+    bool bounce_short; /* somebody waits for a buffer */
+    unsigned burials;  /* counts links that were taken out of service */
+    bool complained;   /* of memory that cannot be registered */
+    int dead;          /* PVMI_E code: the device is lost, no links any more */
+    bool port_down;
+    struct rdma_transport *prev, *next_open;
+};
+
+static inline struct rdma_transport *pvmi_rdma_of(const struct rdma_link *l)
+{
+    return (struct rdma_transport *)l->base.transport;
+}
+
+/* ---- link.c ---- */
+
+/* A link with a queue pair that waits to be connected. NULL and *error (logged). */
+struct rdma_link *pvmi_rdma_link_new(struct rdma_transport *t, void *owner, int *error);
+
+/* What the peer must know of it. */
+int pvmi_rdma_link_describe(const struct rdma_link *l, uint8_t blob[PVMI_OFFER_MAX]);
+
+/* Connects the queue pair with the peer's. 0 or a PVMI_E code, logged. */
+int pvmi_rdma_link_connect(struct rdma_link *l, const struct pvmi_rdma_offer *peer);
+
+/* Work on it failed, or the peer broke the rules: `what` is for the log. Down follows. */
+void pvmi_rdma_link_fail(struct rdma_link *l, int reason, const char *what);
+
+/* The link has been disconnected by its owner: says goodbye if it can, and frees it when that is done. */
+void pvmi_rdma_link_part(struct rdma_link *l);
+
+/* Ends all work on its memory at once, and takes it out of service; its memory stays until nobody can be using it. */
+void pvmi_rdma_link_stop(struct rdma_link *l);
+void pvmi_rdma_link_bury(struct rdma_link *l);
+void pvmi_rdma_link_free(struct rdma_link *l);
+
+/* Does what is due; `drained`: no completions are left. Returns how many things happened. */
+int pvmi_rdma_link_attend(struct rdma_link *l, bool drained);
+
+struct rdma_link *pvmi_rdma_link_find(struct rdma_transport *t, uint32_t number);
+
+/* A second has gone by. */
+void pvmi_rdma_link_tick(struct rdma_link *l);
+
+/* ---- send.c ---- */
+
+int pvmi_rdma_send(struct pvmi_endpoint *ep, struct pvmi_frame *f);
+
+/* Messages of the transport's own; false: there is no room now. */
+bool pvmi_rdma_send_hello(struct rdma_link *l);
+bool pvmi_rdma_send_bye(struct rdma_link *l);
+void pvmi_rdma_send_news(struct rdma_link *l); /* if there are enough */
+
+/* Asks the peer's device whether the queue pair lives: the answer, or its absence, is a completion. */
+void pvmi_rdma_send_probe(struct rdma_link *l);
+
+bool pvmi_rdma_can_send(const struct rdma_link *l);
+static inline unsigned pvmi_rdma_send_room(const struct rdma_link *l)
+{
+    return RDMA_SEND_QUEUE - (unsigned)(l->posted - l->done);
+}
+
+/* Gives a work request to the device; its number is filled in. False: the link has failed. */
+bool pvmi_rdma_post(struct rdma_link *l, struct ibv_send_wr *wr, enum rdma_work work);
+
+/* All up to this position is done. */
+void pvmi_rdma_sent(struct rdma_link *l, uint64_t position);
+
+/* The peer has read so many large frames. False: it has not got as many. */
+bool pvmi_rdma_loans_end(struct rdma_link *l, unsigned count);
+
+/* ---- receive.c ---- */
+
+void pvmi_rdma_receive(struct rdma_link *l, struct rdma_slot *slot);
+
+/* Hands up what waits for its turn. */
+void pvmi_rdma_deliver_backlog(struct rdma_link *l);
+void pvmi_rdma_drop_backlog(struct rdma_link *l);
+
+/* ---- read.c ---- */
+
+/* A frame with this header lies in the peer's memory; takes over the slot. */
+void pvmi_rdma_read_begin(struct rdma_link *l, const struct pvmi_frame_header *h, const struct rdma_piece *pieces,
+                          unsigned count, struct rdma_slot *slot);
+
+/* Gives it to the device, if there is room; called again until there is. */
+void pvmi_rdma_read_post(struct rdma_link *l);
+void pvmi_rdma_read_done(struct rdma_link *l);
+
+/* Forgets it; the queue pair is stopped. */
+void pvmi_rdma_read_drop(struct rdma_link *l);
+
+/* ---- slot.c ---- */
+
+/* Sets up buffers and the shared queue. 0 or a PVMI_E code, logged. */
+int pvmi_rdma_slots_open(struct rdma_transport *t);
+
+/* `foreign`: another process' transport, of which this one has copies. */
+void pvmi_rdma_slots_close(struct rdma_transport *t, bool foreign);
+
+/* Room for `count` messages more from this link's peer. 0 or a PVMI_E code. */
+int pvmi_rdma_slots_promise(struct rdma_link *l, unsigned count);
+
+/* The peer does not need its credits any more; all slots on the link's own queue come back. */
+void pvmi_rdma_slots_release(struct rdma_link *l);
+
+/* The message in it has been dealt with; l is NULL, or its credit is owed to the peer. */
+void pvmi_rdma_slot_free(struct rdma_transport *t, struct rdma_link *l, struct rdma_slot *slot);
+
+/* ---- region.c ---- */
+
+/*
+ * Memory that the device may use: all of the message memory around it if that can be kept, else just these bytes.
+ * `access` as in ibv_reg_mr(3). NULL: it cannot be registered (said once). Put it back after use.
+ */
+struct rdma_region *pvmi_rdma_region_get(struct rdma_transport *t, const void *at, size_t bytes, int access);
+void pvmi_rdma_region_put(struct rdma_transport *t, struct rdma_region *r);
+void pvmi_rdma_regions_open(struct rdma_transport *t);
+void pvmi_rdma_regions_close(struct rdma_transport *t, bool foreign);
+
+/* Registers, and says once what can be done when that does not work. NULL and errno. */
+struct ibv_mr *pvmi_rdma_register(struct rdma_transport *t, void *data, size_t bytes, int access);
+
+/* ---- event.c ---- */
+
+/* Descriptors, timer. 0 or a PVMI_E code. */
+int pvmi_rdma_events_open(struct rdma_transport *t);
+void pvmi_rdma_events_close(struct rdma_transport *t);
+
+/* Looks at the descriptors: the device's events, the timer, completions that were to be told. */
+void pvmi_rdma_events_look(struct rdma_transport *t);
+
+/* Asks for a sign of the next completion, and sets the timer. */
+int pvmi_rdma_events_arm(struct rdma_transport *t);
+
+/* All completions that there are to the stash. */
+void pvmi_rdma_stash(struct rdma_transport *t);
+
+#endif

@@ -1,0 +1,135 @@
+/*
+ * read.c - large frames: the receiver reads them by RDMA from the sender's memory to where they will stay.
+ *
+ * Soft-RoCE of Linux 6.1 tells of READs as done that have brought nothing or not all, when packets were lost
+ * (tests/rdma/reads.c shows it). There a READ counts when another one that was sent behind it is done, and only
+ * SOFT_BYTES are under way at a time, so that the host's queue of packets does not overflow.
+ */
+#include <string.h>
+#include "../../core/error.h"
+#include "rdma.h"
+
+#define SOFT_BYTES    ((size_t)1 << 20)
+#define CONFIRM_BYTES 8
+
+/* ---- where it goes ---- */
+
+/* Registers the place, or, where that costs more than a copy, reads to message memory and copies from there. */
+static bool prepare(struct rdma_link *l)
+{
+    struct rdma_transport *t = pvmi_rdma_of(l);
+    struct rdma_read *r = &l->read;
+    uint8_t *to = r->place;
+    if (r->h.length < t->inplace_bytes && !pvmi_mem_at(to, r->h.length)) {
+        r->copy = pvmi_mem_new(r->h.length);
+        if (!r->copy)
+            return false;
+        to = r->copy->data;
+    }
+    r->region = pvmi_rdma_region_get(t, to, r->h.length, IBV_ACCESS_LOCAL_WRITE);
+    return r->region;
+}
+
+static void put_back(struct rdma_link *l)
+{
+    struct rdma_read *r = &l->read;
+    if (r->region)
+        pvmi_rdma_region_put(pvmi_rdma_of(l), r->region);
+    r->region = NULL;
+    pvmi_mem_unref(r->copy);
+    r->copy = NULL;
+    if (r->posted)
+        pvmi_rdma_of(l)->reading_bytes -= r->h.length;
+    r->posted = r->active = false;
+}
+
+/* ---- the device ---- */
+
+static bool post_one(struct rdma_link *l, const struct rdma_piece *from, uint8_t *to, uint32_t bytes, uint32_t key,
+                     bool last)
+{
+    struct ibv_sge sge = {.addr = (uintptr_t)to, .length = bytes, .lkey = key};
+    struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_READ};
+    wr.wr.rdma.remote_addr = from->address;
+    wr.wr.rdma.rkey = from->key;
+    wr.send_flags = last ? IBV_SEND_SIGNALED : 0;
+    return pvmi_rdma_post(l, &wr, last ? RDMA_WORK_READ : RDMA_WORK_SEND);
+}
+
+static void post_all(struct rdma_link *l)
+{
+    struct rdma_transport *t = pvmi_rdma_of(l);
+    struct rdma_read *r = &l->read;
+    uint8_t *to = r->copy ? r->copy->data : r->place;
+    for (unsigned i = 0; i < r->count; i++) {
+        const struct rdma_piece *p = &r->pieces[i];
+        if (!post_one(l, p, to, p->bytes, r->region->mr->lkey, i + 1 == r->count && !t->port.soft))
+            return;
+        to += p->bytes;
+    }
+    const struct rdma_piece *first = &r->pieces[0];
+    uint32_t confirm = first->bytes < CONFIRM_BYTES ? first->bytes : CONFIRM_BYTES;
+    if (t->port.soft)
+        post_one(l, first, t->scratch->data, confirm, t->scratch->key, true);
+}
+
+void pvmi_rdma_read_post(struct rdma_link *l)
+{
+    struct rdma_transport *t = pvmi_rdma_of(l);
+    struct rdma_read *r = &l->read;
+    if (r->posted || l->failed || pvmi_rdma_send_room(l) < r->count + 2)
+        return;
+    if (t->port.soft && t->reading_bytes && t->reading_bytes + r->h.length > SOFT_BYTES)
+        return;
+    r->posted = true;
+    t->reading_bytes += r->h.length;
+    post_all(l);
+}
+
+/* ---- beginning and end ---- */
+
+void pvmi_rdma_read_begin(struct rdma_link *l, const struct pvmi_frame_header *h, const struct rdma_piece *pieces,
+                          unsigned count, struct rdma_slot *slot)
+{
+    struct pvmi_transport *t = l->base.transport;
+    struct rdma_read *r = &l->read;
+    *r = (struct rdma_read){.h = *h, .slot = slot, .count = count};
+    memcpy(r->pieces, pieces, count * sizeof *pieces);
+    r->place = t->callbacks->rx_place(t->arg, &l->base, &r->h);
+    if (!r->place || l->parted) { /* nobody wants it */
+        l->read_frames++;
+        pvmi_rdma_slot_free(pvmi_rdma_of(l), l, slot);
+        return;
+    }
+    r->active = true;
+    if (prepare(l))
+        pvmi_rdma_read_post(l);
+    else
+        pvmi_rdma_link_fail(l, PVMI_ELIMIT, "there is no registered memory for a message");
+}
+
+void pvmi_rdma_read_done(struct rdma_link *l)
+{
+    struct pvmi_transport *t = l->base.transport;
+    struct rdma_read *r = &l->read;
+    if (!r->posted)
+        return;
+    if (r->copy)
+        memcpy(r->place, r->copy->data, r->h.length);
+    put_back(l);
+    l->read_frames++;
+    pvmi_rdma_slot_free(pvmi_rdma_of(l), l, r->slot);
+    pvmi_rdma_of(l)->attention = true; /* others may wait for their turn */
+    if (!l->parted)
+        t->callbacks->rx_done(t->arg, &l->base, &r->h);
+    pvmi_rdma_deliver_backlog(l);
+}
+
+void pvmi_rdma_read_drop(struct rdma_link *l)
+{
+    if (!l->read.active)
+        return;
+    put_back(l);
+    pvmi_rdma_slot_free(pvmi_rdma_of(l), NULL, l->read.slot);
+    pvmi_rdma_of(l)->attention = true;
+}

@@ -1,0 +1,95 @@
+/*
+ * fake_verbs.h - libibverbs played within one process: enough of it for the transport rdma, without a device.
+ *
+ * What is sent arrives at once. Everything is checked: keys, ranges, sizes, room in queues, the order in which objects
+ * are destroyed; what no honest user of the library does ends the test. test_verbs.c holds it against real devices.
+ *
+ * On request, calls and completions fail, events come, and the device falls silent.
+ */
+#ifndef FAKE_VERBS_H
+#define FAKE_VERBS_H
+
+#include "../../src/transports/rdma/verbs.h"
+
+/* X(name): the calls that can be made to fail, as in struct pvmi_verbs. */
+#define FAKE_CALLS(X)                                                                                                  \
+    X(get_device_list)                                                                                                 \
+    X(open_device)                                                                                                     \
+    X(query_device)                                                                                                    \
+    X(query_port)                                                                                                      \
+    X(query_gid_table)                                                                                                 \
+    X(alloc_pd)                                                                                                        \
+    X(reg_mr)                                                                                                          \
+    X(create_comp_channel)                                                                                             \
+    X(create_cq)                                                                                                       \
+    X(poll_cq)                                                                                                         \
+    X(req_notify_cq)                                                                                                   \
+    X(get_cq_event)                                                                                                    \
+    X(create_srq)                                                                                                      \
+    X(post_srq_recv)                                                                                                   \
+    X(create_qp)                                                                                                       \
+    X(modify_qp)                                                                                                       \
+    X(post_recv)                                                                                                       \
+    X(post_send)                                                                                                       \
+    X(get_async_event)
+
+enum fake_call {
+#define X(name) FAKE_##name,
+    FAKE_CALLS(X)
+#undef X
+        FAKE_CALL_COUNT
+};
+
+/* What the device is like; to be set before it is used. */
+struct fake_device {
+    bool absent;     /* there is none */
+    bool soft;       /* it says that it is soft-RoCE */
+    bool infiniband; /* else Ethernet */
+    bool no_shared;  /* no shared receive queues */
+    bool port_down;
+    unsigned gids;       /* in its table: a link-local one, 10.0.0.1, 10.0.0.2 */
+    unsigned inline_max; /* bytes */
+    int max_cqe;         /* 0: enough */
+};
+
+/* What goes wrong. All counts are from 1; 0: never. */
+struct fake_plan {
+    enum fake_call call; /* its ... */
+    unsigned fail_at;    /* ... n-th use fails, ... */
+    bool for_ever;       /* ... and all after it */
+    unsigned status_at;  /* the n-th completion has ... */
+    enum ibv_wc_status status;
+    unsigned event_at; /* after the n-th call of any kind comes ... */
+    enum ibv_event_type event;
+    unsigned silent_at; /* from the n-th piece of work on nothing happens any more */
+};
+
+extern struct fake_device fake_device;
+extern struct fake_plan fake_plan;
+extern unsigned fake_uses[FAKE_CALL_COUNT]; /* of each call since the beginning */
+extern unsigned fake_completions, fake_all_calls, fake_works;
+
+extern const struct pvmi_verbs fake_verbs;
+
+/* Begins anew: a good device, no faults, counts at 0. There must be no objects. */
+void fake_verbs_reset(void);
+
+/* Objects that have not been destroyed. */
+unsigned fake_verbs_objects(void);
+
+/* Bytes registered now. */
+size_t fake_verbs_registered(void);
+
+/* An event of the device. */
+void fake_verbs_event(enum ibv_event_type type);
+
+/* Forces all queue pairs into the error state, as a device does that has met an error of its own. */
+void fake_verbs_break_queues(void);
+
+/* Sends a message from the queue pair of this number to its peer's, as a hostile peer can. */
+void fake_verbs_say(uint32_t from, const void *data, size_t bytes);
+
+/* The number of the n-th queue pair that was made, from 0. */
+uint32_t fake_verbs_queue(unsigned n);
+
+#endif
