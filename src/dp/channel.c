@@ -25,59 +25,72 @@ int pvmi_channel_open_door(struct pvmi_endpoint *e)
 
 /* ---- who knocks ---- */
 
-/* The descriptor of the memory, now ours, or -1. */
+/* The descriptor of the memory, now ours; PVMI_EAGAIN: it has not come; PVMI_EFORMAT: something else has. */
 static int receive_hello(int fd, struct pvmi_local_hello *h)
 {
     struct iovec piece = {h, sizeof *h};
     union pvmi_rights_room room;
     struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = &room, .msg_controllen = sizeof room};
     ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (n < 0 && errno == EAGAIN)
+        return PVMI_EAGAIN;
     int memory = n < 0 ? -1 : pvmi_rights_take(&message);
-    if (n == sizeof *h && h->magic == PVMI_LOCAL_MAGIC)
+    if (memory >= 0 && n == sizeof *h && h->magic == PVMI_LOCAL_MAGIC)
         return memory;
     if (memory >= 0)
         close(memory);
-    return -1;
+    return PVMI_EFORMAT;
 }
 
-static bool enter(struct pvmi_endpoint *e, int fd, const struct pvmi_local_hello *h, int memory)
+static bool is_welcome(const struct pvmi_endpoint *e, const struct pvmi_local_hello *h)
 {
-    struct pvmi_channel *c = calloc(1, sizeof *c);
+    return h->node == e->port.point.node && h->point && !h->reliable == (e->mode == DP_RAW);
+}
+
+/* Who knocks is connected before he says who he is. */
+static void introduce(struct pvmi_endpoint *e, struct pvmi_channel *c)
+{
+    struct pvmi_local_hello h;
+    int memory = receive_hello(c->fd, &h);
+    if (memory == PVMI_EAGAIN)
+        return;
+    c->ended = memory < 0 || !is_welcome(e, &h) || pvmi_local_map(memory, &c->map);
+    if (memory >= 0)
+        close(memory);
+    if (c->ended) {
+        e->counts.refused++;
+        return;
+    }
+    c->from = (struct pvmi_dp_point){h.node, h.point};
+    pvmi_ring_rx_init(&c->rx, c->map.cells, PVMI_LOCAL_SHIFT, &c->map.area->taken);
+}
+
+static bool is_open(const struct pvmi_channel *c)
+{
+    return c->map.area && !c->ended;
+}
+
+static bool enter(struct pvmi_endpoint *e, int fd)
+{
     struct epoll_event event = {.events = EPOLLIN | EPOLLET};
-    if (!c || pvmi_endpoint_make_inbox(e) || pvmi_local_map(memory, &c->map) ||
+    struct pvmi_channel *c = NULL;
+    if (!pvmi_local_is_friend(fd) || pvmi_endpoint_make_inbox(e) || !(c = calloc(1, sizeof *c)) ||
         epoll_ctl(e->fd, EPOLL_CTL_ADD, fd, &event)) {
-        if (c)
-            pvmi_local_unmap(&c->map);
         free(c);
         return false;
     }
     c->fd = fd;
-    c->from = (struct pvmi_dp_point){h->node, h->point};
-    pvmi_ring_rx_init(&c->rx, c->map.cells, PVMI_LOCAL_SHIFT, &c->map.area->taken);
     c->next = e->channels;
     e->channels = c;
+    introduce(e, c);
     return true;
-}
-
-/* The hello lies in the connection before it can be accepted: who has not sent it is refused. */
-static bool admit(struct pvmi_endpoint *e, int fd)
-{
-    struct pvmi_local_hello h;
-    if (!pvmi_local_is_friend(fd))
-        return false;
-    int memory = receive_hello(fd, &h);
-    bool fine = memory >= 0 && h.node == e->port.point.node && h.point && !h.reliable == (e->mode == DP_RAW) &&
-                enter(e, fd, &h, memory);
-    if (memory >= 0)
-        close(memory);
-    return fine;
 }
 
 void pvmi_channel_accept(struct pvmi_endpoint *e)
 {
     int fd;
     while ((fd = accept4(e->door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
-        if (!admit(e, fd)) {
+        if (!enter(e, fd)) {
             e->counts.refused++;
             close(fd);
         }
@@ -94,7 +107,7 @@ static uint32_t cells_of(uint32_t length)
 static bool take(struct pvmi_endpoint *e, struct pvmi_channel *c)
 {
     uint32_t word, length;
-    const uint8_t *cell = c->ended ? NULL : pvmi_ring_peek(&c->rx, &word);
+    const uint8_t *cell = is_open(c) ? pvmi_ring_peek(&c->rx, &word) : NULL;
     if (!cell)
         return false;
     length = pvmi_word_length(word);
@@ -128,6 +141,8 @@ static void end(struct pvmi_channel *c)
 void pvmi_channel_take(struct pvmi_endpoint *e)
 {
     for (struct pvmi_channel **at = &e->channels, *c; (c = *at);) {
+        if (!c->map.area && !c->ended)
+            introduce(e, c);
         for (int i = 0; i < BURST && take(e, c); i++)
             ;
         if (c->ended && !c->held) {
@@ -143,7 +158,7 @@ bool pvmi_channel_waits(const struct pvmi_endpoint *e)
 {
     uint32_t word;
     for (const struct pvmi_channel *c = e->channels; c; c = c->next)
-        if (!c->ended && pvmi_ring_peek(&c->rx, &word))
+        if (is_open(c) && pvmi_ring_peek(&c->rx, &word))
             return true;
     return false;
 }
@@ -163,7 +178,7 @@ bool pvmi_channel_sleep(struct pvmi_endpoint *e)
     bool waits = false;
     for (struct pvmi_channel *c = e->channels; c; c = c->next) {
         uint32_t word;
-        if (c->ended)
+        if (!is_open(c))
             continue;
         bool lives = hush(c);
         __atomic_store_n(&c->map.area->asleep, 1, __ATOMIC_SEQ_CST);
