@@ -79,8 +79,20 @@ static void prepare(void)
 #endif
 }
 
+/* Whether a transport is usable for this user: the exit code; prints why not. */
+static int usable(const char *name)
+{
+    char why[512] = "";
+    const struct pvmi_transport_ops *asked = pvmi_transport_find(name);
+    int rc = asked ? asked->available(why, sizeof why) : PVMI_ENOTFOUND;
+    puts(rc ? why : "usable");
+    return rc ? 1 : 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 3 && !strcmp(argv[1], "--usable"))
+        return usable(argv[2]);
     if (argc > 2 && !strcmp(argv[1], "--covers"))
         return covers(argv + 2, argc - 2, false);
     if (argc > 2 && !strcmp(argv[1], "--covers-wrapped"))

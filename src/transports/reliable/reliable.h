@@ -144,8 +144,8 @@ size_t pvmi_reliable_refuse(const uint8_t *packet, size_t length, int64_t now_us
                             uint8_t answer[PVMI_RELIABLE_HEADER_BYTES]);
 
 /*
- * Changes the credit for the peer, e.g. when peers that share a ring come and go; 0: no more until it is set again. What
- * was granted stays granted. A peer that may be waiting for room is told with the next progress().
+ * Changes the credit for the peer, e.g. when peers that share a ring come and go; 0: no more until it is set again.
+ * What was granted stays granted. A peer that may be waiting for room is told with the next progress().
  */
 void pvmi_reliable_set_credit(struct pvmi_reliable *r, uint32_t packets);
 

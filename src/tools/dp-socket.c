@@ -1,0 +1,114 @@
+/*
+ * dp-socket.c - opens a raw socket for an endpoint of its caller and passes it: dp-socket INTERFACE ETHERTYPE NODE
+ * POINT. Started by src/transports/dp/helper.c; man page dp-socket(8), what it guards in doc/security.md.
+ *
+ * It runs with CAP_NET_RAW, which its caller lacks: all that comes from there is hostile until it has been looked at.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "../core/error.h"
+#include "../transports/dp/helper.h"
+
+#define ETHERTYPE_FIRST 0x88b5 /* the two that IEEE 802 leaves to local experiments: any other may be somebody's */
+#define ETHERTYPE_LAST  0x88b6
+
+struct wish {
+    const char *interface;
+    uint16_t ethertype;
+    struct pvmi_dp_point point;
+};
+
+static int say(const char *what, const char *cause)
+{
+    fprintf(stderr, "dp-socket: %s%s%s\n", what, *cause ? ": " : "", cause);
+    return 1;
+}
+
+/* A decimal number from `least` to `most`, and nothing else. */
+static bool read_number(const char *text, long least, long most, uint16_t *out)
+{
+    char *end;
+    size_t digits = strspn(text, "0123456789");
+    if (!digits || digits > 5 || text[digits])
+        return false;
+    long v = strtol(text, &end, 10);
+    *out = (uint16_t)v;
+    return v >= least && v <= most;
+}
+
+static int read_wish(char **argv, struct wish *w)
+{
+    w->interface = argv[1];
+    if (!*w->interface)
+        return say("the name of the interface is empty", "");
+    if (!read_number(argv[2], ETHERTYPE_FIRST, ETHERTYPE_LAST, &w->ethertype))
+        return say("only the EtherTypes 34997 and 34998 (0x88b5, 0x88b6) are given to users", argv[2]);
+    if (!read_number(argv[3], 1, UINT16_MAX - 1, &w->point.node))
+        return say("the node is no number from 1 to 65534", argv[3]);
+    if (!read_number(argv[4], 0, UINT16_MAX - 1, &w->point.point))
+        return say("the point is no number from 0 to 65534", argv[4]);
+    return 0;
+}
+
+/* Whether descriptor 0 is what helper.c makes it. */
+static bool has_caller(void)
+{
+    int domain = 0, type = 0;
+    socklen_t length = sizeof domain;
+    return !getsockopt(0, SOL_SOCKET, SO_DOMAIN, &domain, &length) && domain == AF_UNIX &&
+           !getsockopt(0, SOL_SOCKET, SO_TYPE, &type, &length) && type == SOCK_SEQPACKET;
+}
+
+/* 0, or the exit code. fd is passed if it is one. */
+static int answer(int fd, uint16_t point)
+{
+    struct pvmi_dp_helper_answer a = {.code = fd < 0 ? fd : 0, .point = point};
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(sizeof fd)];
+    } rights = {.header = {.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+    struct iovec piece = {&a, sizeof a};
+    struct msghdr m = {.msg_iov = &piece, .msg_iovlen = 1};
+    memcpy(CMSG_DATA(&rights.header), &fd, sizeof fd);
+    if (fd >= 0) {
+        m.msg_control = rights.room;
+        m.msg_controllen = sizeof rights.room;
+    }
+    if (sendmsg(0, &m, MSG_NOSIGNAL) != sizeof a)
+        return say("cannot pass the socket", strerror(errno));
+    return fd < 0;
+}
+
+static int refuse(const struct wish *w, int code)
+{
+    const char *cause = code == PVMI_EDENIED        ? "no CAP_NET_RAW: as root, setcap cap_net_raw+ep on this program"
+                        : code == PVMI_EEXISTS      ? "the point is taken"
+                        : code == PVMI_EPARAM       ? "there is no such interface"
+                        : code == PVMI_EUNSUPPORTED ? "it is down, or not Ethernet"
+                                                    : pvmi_error_text(code);
+    say(w->interface, cause);
+    return answer(code, 0);
+}
+
+int main(int argc, char **argv)
+{
+    struct wish w;
+    struct pvmi_dp_interface interface;
+    clearenv();
+    if (argc != 5)
+        return say("started by programs of dpvm, as dp-socket INTERFACE ETHERTYPE NODE POINT; see dp-socket(8)", "") +
+               1;
+    if (read_wish(argv, &w))
+        return 2;
+    if (!has_caller())
+        return say("descriptor 0 must be a socket of the caller's, to pass the answer by", "") + 1;
+    int rc = pvmi_dp_interface_find(w.interface, &interface);
+    if (!rc)
+        rc = pvmi_dp_socket_open(&interface, w.ethertype, &w.point);
+    return rc < 0 ? refuse(&w, rc) : answer(rc, w.point.point);
+}
