@@ -88,7 +88,7 @@ static void fail_all(struct rdma_transport *t, int reason, const char *what)
     pvmi_rdma_port_forget();
 }
 
-static void lose_device(struct rdma_transport *t, const char *what)
+void pvmi_rdma_device_lost(struct rdma_transport *t, const char *what)
 {
     if (t->dead)
         return;
@@ -120,11 +120,11 @@ static void handle(struct rdma_transport *t, const struct ibv_async_event *e)
 {
     switch (e->event_type) {
     case IBV_EVENT_DEVICE_FATAL:
-        lose_device(t, "the device is gone or has failed");
+        pvmi_rdma_device_lost(t, "the device is gone or has failed");
         break;
     case IBV_EVENT_CQ_ERR:
     case IBV_EVENT_SRQ_ERR:
-        lose_device(t, "a queue of the device has failed");
+        pvmi_rdma_device_lost(t, "a queue of the device has failed");
         break;
     case IBV_EVENT_PORT_ERR:
     case IBV_EVENT_PORT_ACTIVE:
@@ -202,7 +202,7 @@ int pvmi_rdma_events_arm(struct rdma_transport *t)
         set_timer(t, t->tick_us);
     take_notices(t);
     if (!t->notified && t->verbs->req_notify_cq(t->cq)) {
-        lose_device(t, "it does not tell of completions");
+        pvmi_rdma_device_lost(t, "it does not tell of completions");
         return 1;
     }
     t->notified = true;

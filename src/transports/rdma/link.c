@@ -14,7 +14,7 @@
 #define RNR_TIMER       12 /* 0.64 ms until a message is sent again to who has no buffer; credits keep that from ... */
 #define RNR_RETRIES     7  /* ... happening. 7: for ever */
 #define HOPS            64
-#define WAIT_TICKS      7  /* for the offering side to be there */
+#define WAIT_TICKS      5  /* for the offering side to be there */
 #define BYE_TICKS       2  /* for our goodbye to be taken */
 #define PROBE_TICKS     2  /* without a sign of the peer */
 #define SILENCE_TICKS   15 /* for the answer to a probe, which the device gives up on much sooner */

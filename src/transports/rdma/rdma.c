@@ -406,7 +406,7 @@ static int rdma_progress(struct pvmi_transport *base)
     for (int i = 0; i < BATCHES_MAX && !drained && !t->stashed; i++) {
         int taken = take_batch(t, &drained);
         if (taken < 0)
-            pvmi_log_once(PVMI_LOG_ERROR, "rdma: %s: the completion queue cannot be read", t->port.device);
+            pvmi_rdma_device_lost(t, "its completions cannot be read");
         n += taken > 0 ? taken : 0;
     }
     if (t->attention)

@@ -322,6 +322,9 @@ void pvmi_rdma_events_look(struct rdma_transport *t);
 /* Asks for a sign of the next completion, and sets the timer. */
 int pvmi_rdma_events_arm(struct rdma_transport *t);
 
+/* The device, or something that all links need of it, has failed: all links go down. Said once. */
+void pvmi_rdma_device_lost(struct rdma_transport *t, const char *what);
+
 /* All completions that there are to the stash. */
 void pvmi_rdma_stash(struct rdma_transport *t);
 

@@ -179,7 +179,7 @@ void pvmi_rdma_slot_free(struct rdma_transport *t, struct rdma_link *l, struct r
     if (l)
         l->owed++;
     struct rdma_link *queue = t->srq ? NULL : slot->link;
-    if (!t->srq && (!queue || !queue->qp))
+    if (!t->srq && (!queue || !queue->qp || queue->failed))
         return; /* it comes back when its queue is gone */
     if (!post(t, queue, slot))
         return;

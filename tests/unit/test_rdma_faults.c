@@ -1,0 +1,362 @@
+/*
+ * test_rdma_faults.c - the transport rdma when something fails: each call of libibverbs once and for ever, each
+ * completion with each status, events of the device, silence, peers that break the rules. Whatever it is: no frame is
+ * doubled, changed or out of order, both ends go down once or all has arrived, and nothing is left.
+ */
+#include <sys/resource.h>
+#include <unistd.h>
+#include "../../src/core/log.h"
+#include "unit.h"
+#include "../../src/core/error.h"
+#include "../../src/transports/rdma/rdma.h"
+#include "fake_verbs.h"
+
+enum { FRAMES = 24, TURNS = 400, TICKS = 24, INPLACE_BYTES = 100000 };
+
+extern const struct pvmi_transport_ops pvmi_rdma_ops;
+
+static const struct pvmi_transport_ops *const ops = &pvmi_rdma_ops;
+
+struct end {
+    struct pvmi_transport *transport;
+    struct pvmi_endpoint *ep;
+    unsigned sent, got, down, wrong;
+    uint8_t *place;
+    struct pvmi_frame *inplace; /* of the last frame with data in place */
+};
+
+static uint8_t data_in_place[INPLACE_BYTES];
+
+/* ---- frames: all is a function of their number ---- */
+
+static uint32_t length_of(uint32_t seq)
+{
+    static const uint32_t lengths[] = {8, 0, 3000, 20000, INPLACE_BYTES, 200};
+    return lengths[seq % (sizeof lengths / sizeof *lengths)];
+}
+
+static struct pvmi_frame *make(uint32_t seq)
+{
+    uint32_t length = length_of(seq);
+    struct pvmi_frame_header h = {.length = length, .dst = 1, .src = 2, .seq = seq, .tag = 7, .body_length = length};
+    bool inplace = length == INPLACE_BYTES;
+    struct pvmi_mem *mem = length && !inplace ? pvmi_mem_new(length) : NULL;
+    struct pvmi_frame *f = pvmi_frame_new(&h, mem);
+    if (mem)
+        memset(mem->data, (int)seq, length);
+    if (length)
+        pvmi_frame_add_piece(f, inplace ? data_in_place : mem->data, length);
+    return f;
+}
+
+static bool right(const struct end *e, const struct pvmi_frame_header *h, const uint8_t *data)
+{
+    if (h->seq != e->got || h->length != length_of(h->seq) || h->tag != 7)
+        return false;
+    uint8_t value = h->length == INPLACE_BYTES ? 0x5a : (uint8_t)h->seq;
+    for (uint32_t i = 0; i < h->length; i++)
+        if (data[i] != value)
+            return false;
+    return true;
+}
+
+/* ---- callbacks ---- */
+
+static uint8_t *rx_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+{
+    struct end *e = ep->owner;
+    (void)arg;
+    e->place = realloc(e->place, h->length + 1);
+    return e->place;
+}
+
+static void rx_done(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+{
+    struct end *e = ep->owner;
+    (void)arg;
+    e->wrong += e->down || !right(e, h, e->place);
+    e->got++;
+}
+
+static void tx_ready(void *arg, struct pvmi_endpoint *ep)
+{
+    (void)arg;
+    (void)ep;
+}
+
+static void down(void *arg, struct pvmi_endpoint *ep, int reason)
+{
+    struct end *e = ep->owner;
+    (void)arg;
+    (void)reason;
+    e->down++;
+}
+
+static const struct pvmi_callbacks callbacks = {
+    .rx_place = rx_place, .rx_done = rx_done, .tx_ready = tx_ready, .down = down};
+
+/* ---- a course of events ---- */
+
+static struct end a, b;
+
+static bool meet(void)
+{
+    uint8_t blob[PVMI_OFFER_MAX], reply[PVMI_OFFER_MAX];
+    int fd, length = ops->offer(a.transport, &a, blob, &fd, &a.ep);
+    if (length < 0) {
+        a.ep = NULL;
+        return false;
+    }
+    int answer = ops->join(b.transport, blob, (size_t)length, -1, &b, reply, &b.ep);
+    if (answer < 0) {
+        b.ep = NULL;
+        return false;
+    }
+    return ops->joined(a.ep, reply, (size_t)answer) == 0;
+}
+
+static void try_to_send(struct end *e)
+{
+    if (e->down || e->sent == FRAMES || (e->inplace && e->inplace->refs > 1))
+        return;
+    struct pvmi_frame *f = make(e->sent);
+    e->sent += ops->send(e->ep, f) == 0;
+    if (!f->mem && f->h.length) {
+        pvmi_frame_unref(e->inplace);
+        e->inplace = f;
+    } else {
+        pvmi_frame_unref(f);
+    }
+}
+
+static void turn(unsigned i)
+{
+    ops->progress(a.transport);
+    ops->progress(b.transport);
+    if (i % 3 == 0) {
+        ops->arm(a.transport);
+        ops->arm(b.transport);
+    }
+}
+
+/* As if a second had gone by. */
+static void let_time_pass(struct end *e)
+{
+    ((struct rdma_transport *)e->transport)->tick_us = 1;
+    ops->arm(e->transport);
+    ops->progress(e->transport);
+}
+
+static bool all_came(void)
+{
+    return a.got == FRAMES && b.got == FRAMES;
+}
+
+static void exchange(void)
+{
+    for (unsigned i = 0; i < TURNS && !all_came() && !(a.down && b.down); i++) {
+        try_to_send(&a);
+        try_to_send(&b);
+        turn(i);
+    }
+    for (unsigned i = 0; i < TICKS && !all_came() && !(a.down && b.down); i++) {
+        let_time_pass(&a);
+        let_time_pass(&b);
+        for (unsigned k = 0; k < 20; k++)
+            turn(k);
+    }
+}
+
+static void close_end(struct end *e)
+{
+    if (e->ep && e->sent % 2)
+        ops->disconnect(e->ep);
+    if (e->transport)
+        ops->close(e->transport);
+    if (e->inplace) {
+        ck_assert_uint_eq(e->inplace->refs, 1);
+        pvmi_frame_unref(e->inplace);
+    }
+    free(e->place);
+    *e = (struct end){0};
+}
+
+/* Whether the two met. */
+static bool course(const char *what, unsigned n)
+{
+    size_t in_use, cached;
+    pvmi_rdma_port_forget();
+    bool met =
+        !ops->open(NULL, &callbacks, &a, &a.transport) && !ops->open(NULL, &callbacks, &b, &b.transport) && meet();
+    if (met) {
+        exchange();
+        ck_assert_msg(all_came() || (a.down && b.down), "%s %u: neither all frames nor down: %u %u came, %u %u down",
+                      what, n, a.got, b.got, a.down, b.down);
+    }
+    ck_assert_msg(a.down <= 1 && b.down <= 1, "%s %u: down came twice", what, n);
+    ck_assert_msg(!a.wrong && !b.wrong, "%s %u: a frame was wrong", what, n);
+    close_end(&a);
+    close_end(&b);
+    pvmi_mem_usage(&in_use, &cached);
+    ck_assert_msg(!in_use, "%s %u: %zu bytes of messages are left", what, n, in_use);
+    ck_assert_msg(!fake_verbs_objects(), "%s %u: %u objects are left", what, n, fake_verbs_objects());
+    ck_assert_msg(!fake_verbs_registered(), "%s %u: %zu bytes are registered", what, n, fake_verbs_registered());
+    return met;
+}
+
+static void begin(bool soft, bool no_shared)
+{
+    fake_verbs_reset();
+    fake_device.soft = soft;
+    fake_device.no_shared = no_shared;
+    pvmi_verbs_replace(&fake_verbs);
+    memset(data_in_place, 0x5a, sizeof data_in_place);
+    unit_log_start();
+    pvmi_mem_use_arenas();
+}
+
+/* ---- tests ---- */
+
+static const char *const call_names[] = {
+#define X(name) #name,
+    FAKE_CALLS(X)
+#undef X
+};
+
+static void fail_call(enum fake_call call, bool for_ever, bool no_shared)
+{
+    for (unsigned n = 1;; n += n < 40 ? 1 : n / 8) {
+        begin(n % 2, no_shared);
+        fake_plan.call = call;
+        fake_plan.fail_at = n;
+        fake_plan.for_ever = for_ever;
+        course(call_names[call], n);
+        if (fake_uses[call] < n)
+            return;
+    }
+}
+
+START_TEST(every_call_fails)
+{
+    enum fake_call call = (enum fake_call)(_i / 2);
+    fail_call(call, _i % 2, call == FAKE_post_recv);
+}
+END_TEST
+
+START_TEST(every_completion_fails)
+{
+    for (unsigned n = 1;; n++) {
+        begin(n % 3 == 0, n % 3 == 1);
+        fake_plan.status_at = n;
+        fake_plan.status = (enum ibv_wc_status)_i;
+        course("completion", n);
+        if (fake_completions < n)
+            return;
+    }
+}
+END_TEST
+
+START_TEST(events_come_at_any_time)
+{
+    for (unsigned n = 1;; n += 5) {
+        begin(false, n % 2);
+        fake_plan.event_at = n;
+        fake_plan.event = (enum ibv_event_type)_i;
+        course("event", n);
+        if (fake_all_calls < n)
+            return;
+    }
+}
+END_TEST
+
+START_TEST(the_device_falls_silent)
+{
+    for (unsigned n = 1;; n++) {
+        begin(false, n % 2);
+        fake_plan.silent_at = n;
+        course("silence", n);
+        if (fake_works < n)
+            return;
+    }
+}
+END_TEST
+
+START_TEST(nothing_fails)
+{
+    for (int i = 0; i < 4; i++) {
+        begin(i & 1, i & 2);
+        ck_assert(course("nothing", 0));
+    }
+}
+END_TEST
+
+/* A peer sends what no task of ours does: nothing worse happens than the end of the link. */
+START_TEST(peers_break_the_rules)
+{
+    unsigned seed = (unsigned)_i + 1;
+    for (unsigned round = 0; round < 400; round++) {
+        uint8_t message[400];
+        size_t bytes = (size_t)rand_r(&seed) % sizeof message;
+        begin(false, round % 2);
+        pvmi_rdma_port_forget();
+        ck_assert(!ops->open(NULL, &callbacks, &a, &a.transport) && !ops->open(NULL, &callbacks, &b, &b.transport));
+        ck_assert(meet());
+        for (unsigned i = 0; i < 4; i++)
+            turn(i);
+        for (size_t i = 0; i < bytes; i++)
+            message[i] = (uint8_t)(rand_r(&seed) % (i < 5 ? 8 : 256));
+        if (bytes > 3)
+            message[1] = message[2] = (uint8_t)(round % 16 == 0);
+        a.got = b.got = UINT32_MAX; /* what it sends is no frame of ours */
+        fake_verbs_say(fake_verbs_queue(round % 2), message, bytes);
+        for (unsigned i = 0; i < 20; i++)
+            turn(i);
+        ck_assert(a.down <= 1 && b.down <= 1);
+        close_end(&a);
+        close_end(&b);
+        ck_assert_uint_eq(fake_verbs_objects(), 0);
+    }
+}
+END_TEST
+
+static void limit_locked_memory(rlim_t bytes)
+{
+    struct rlimit limit = {bytes, bytes};
+    ck_assert_int_eq(setrlimit(RLIMIT_MEMLOCK, &limit), 0);
+}
+
+START_TEST(too_little_memory_to_lock_is_said)
+{
+    begin(false, false);
+    limit_locked_memory(64 << 10);
+    fake_plan.call = FAKE_reg_mr;
+    fake_plan.fail_at = 1;
+    fake_plan.for_ever = true;
+    pvmi_rdma_port_forget();
+    pvmi_log_to(unit_log_sink, NULL, PVMI_LOG_WARNING);
+    ck_assert_int_eq(ops->open(NULL, &callbacks, &a, &a.transport), PVMI_ELIMIT);
+    ck_assert_int_eq(unit_log.count, 1);
+    ck_assert_ptr_nonnull(strstr(unit_log.line, "ulimit -l"));
+    ck_assert_uint_eq(fake_verbs_objects(), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("rdma-faults");
+    TCase *all = tcase_create("rdma-faults");
+    tcase_set_timeout(all, 120);
+    tcase_add_test(all, nothing_fails);
+    tcase_add_loop_test(all, every_call_fails, 0, 2 * FAKE_CALL_COUNT);
+    tcase_add_loop_test(all, every_completion_fails, 1, IBV_WC_GENERAL_ERR + 1);
+    tcase_add_loop_test(all, events_come_at_any_time, IBV_EVENT_CQ_ERR, IBV_EVENT_GID_CHANGE + 1);
+    tcase_add_test(all, the_device_falls_silent);
+    tcase_add_loop_test(all, peers_break_the_rules, 0, 4);
+    tcase_add_test(all, too_little_memory_to_lock_is_said);
+    suite_add_tcase(suite, all);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
