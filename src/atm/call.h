@@ -46,7 +46,10 @@ void pvma_call_release(struct pvma_call *call);
  */
 int pvma_call_add_party(struct pvma_call *call, struct pvma_address to, uint32_t asap);
 
-/* Drops a party; nothing is called here, `ended` there. PVMI_ENOTFOUND when there is none of that number. */
+/*
+ * Drops a party; nothing is called here, `ended` there. PVMI_ENOTFOUND when there is none of that number, PVMI_EPARAM
+ * when it is the last one: release the call instead.
+ */
 int pvma_call_drop_party(struct pvma_call *call, uint16_t party);
 
 /* ---- the called side ---- */

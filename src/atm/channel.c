@@ -1,6 +1,7 @@
 /* channel.c - admission: what is left, what is taken, what comes back. */
 #include "channel.h"
 #include <stdlib.h>
+#include "switch.h"
 
 static int64_t smaller(int64_t a, int64_t b)
 {
@@ -38,12 +39,27 @@ static int admit(const struct pvma_link *link, const struct pvma_bandwidth *want
     return granted->burst_cells < minimum->burst_cells ? PVMA_CAUSE_NO_BUFFER : 0;
 }
 
+/* A switch may know a VC a little longer than we do: until it hears of the release. */
+static bool is_known_behind(const struct pvma_link *link, uint16_t vci)
+{
+    struct pvma_node *node = link->to;
+    return !node->is_host && pvma_switch_route(pvma_switch_of(node), link->to_port, 0, vci);
+}
+
+static uint16_t free_vci(const struct pvma_link *link)
+{
+    for (unsigned vci = PVMA_VCI_FIRST; vci <= PVMA_VCI_MAX; vci++)
+        if (!pvma_vctable_get(&link->vcs, 0, (uint16_t)vci) && !is_known_behind(link, (uint16_t)vci))
+            return (uint16_t)vci;
+    return 0;
+}
+
 int pvma_channel_take(struct pvma_link *link, const struct pvma_bandwidth *wanted, const struct pvma_bandwidth *minimum,
                       struct pvma_channel **channel)
 {
     struct pvma_bandwidth granted;
     int cause = admit(link, wanted, minimum, &granted);
-    uint16_t vci = pvma_vctable_free_vci(&link->vcs);
+    uint16_t vci = cause ? 0 : free_vci(link);
     if (cause || !vci)
         return cause ? cause : PVMA_CAUSE_NO_VCI;
     struct pvma_channel *c = pvma_new(sizeof *c);

@@ -1,6 +1,6 @@
 /*
- * control.h - the control processors of all nodes: they take signalling cells, join them to messages, spend time on
- * each, and send messages on.
+ * control.h - the control processors of all nodes: they join signalling cells to messages, spend time on each, and act
+ * on it (passage.c in switches, call.c in hosts); and they cut messages into cells.
  */
 #ifndef PVMA_CONTROL_H
 #define PVMA_CONTROL_H
@@ -8,8 +8,41 @@
 #include "network.h"
 #include "signal.h"
 
+struct pvma_task;
+struct pvma_passage;
+struct pvma_listen;
+
+struct pvma_control {
+    struct pvma_net *net;
+    struct pvma_node *node;
+    struct pvma_stage own, *stage;  /* a switch has its own processor, a host uses its only one */
+    pvma_ps cost;                   /* of a message */
+    struct pvma_reassembler *in;    /* per port */
+    struct pvma_task *head, **tail; /* messages at the processor, in order */
+    void (*act)(struct pvma_control *control, unsigned port, const struct pvma_signal *signal);
+    uint64_t malformed;            /* messages that could not be read */
+    struct pvma_passage *passages; /* of a switch: calls that go through it */
+    struct pvma_call *calls;       /* of a host */
+    struct pvma_listen *listening;
+    uint32_t last_call;
+};
+
 /* By network.c: gives each node its control processor, and takes them away with all calls. */
 void pvma_control_install(struct pvma_net *net);
 void pvma_control_remove(struct pvma_net *net);
+
+/* Sends a message out of a port at once. */
+void pvma_control_send(struct pvma_control *control, unsigned port, const struct pvma_signal *signal);
+
+/* Spends a message's time first: for the host where it begins. */
+void pvma_control_originate(struct pvma_control *control, const struct pvma_signal *signal);
+
+/* passage.c */
+void pvma_passage_act(struct pvma_control *control, unsigned port, const struct pvma_signal *signal);
+void pvma_passages_free(struct pvma_control *control);
+
+/* call.c */
+void pvma_call_act(struct pvma_control *control, unsigned port, const struct pvma_signal *signal);
+void pvma_calls_free(struct pvma_control *control);
 
 #endif

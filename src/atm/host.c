@@ -41,6 +41,7 @@ struct pvma_vc *pvma_vc_add(struct pvma_host *host, enum pvma_aal aal, const str
     vc->credits = ids->credits;
     vc->gap = ids->paced_bps ? pvma_link_cell_time(ids->paced_bps) : 0;
     vc->ready_tail = &vc->ready;
+    vc->held_tail = &vc->held;
     pvma_cellq_init(&vc->injected);
     pvma_reassembler_init(&vc->reassembler, aal, PVMA_PDU_MAX);
     vc->next = host->vcs;
@@ -94,6 +95,8 @@ void pvma_vc_handle(struct pvma_vc *vc, const struct pvma_vc_handler *handler, v
 {
     vc->handler = handler;
     vc->arg = arg;
+    if (handler)
+        pvma_vc_release_held(vc);
 }
 
 /* ---- asking ---- */

@@ -25,29 +25,63 @@ static void hand_over(struct pvma_job *job)
     free(pdu);
 }
 
-static void accept_pdu(struct pvma_vc *vc)
+static void to_processor(struct pvma_incoming *pdu)
 {
-    struct pvma_host *host = vc->host;
-    const struct pvma_reassembler *r = &vc->reassembler;
-    if (!vc->handler) {
-        host->counters.reader_drops++;
-        return;
-    }
-    if (host->waiting >= pvma_host_cost(host, PVMA_COST_rx_queue)) {
-        host->counters.rx_queue_drops++;
-        pvma_sim_note(host->node.sim, host->counters.rx_queue_drops);
-        return;
-    }
-    struct pvma_incoming *pdu = pvma_new(sizeof *pdu + r->length);
-    *pdu = (struct pvma_incoming){.job.done = hand_over, .host = host, .vc = vc, .length = r->length};
-    if (r->length)
-        memcpy(pdu->data, r->data, r->length);
+    struct pvma_host *host = pdu->host;
+    pdu->next = NULL;
     *host->incoming_tail = pdu;
     host->incoming_tail = &pdu->next;
     host->waiting++;
     pvma_ps cost =
         pvma_host_cost(host, PVMA_COST_rx_pdu) + (pvma_ps)pdu->length * pvma_host_cost(host, PVMA_COST_rx_byte);
     pvma_stage_put(&host->processor, &pdu->job, cost);
+}
+
+/* What the reassembler has, as a PDU of its own. */
+static struct pvma_incoming *take_pdu(struct pvma_vc *vc)
+{
+    const struct pvma_reassembler *r = &vc->reassembler;
+    struct pvma_incoming *pdu = pvma_new(sizeof *pdu + r->length);
+    *pdu = (struct pvma_incoming){.job.done = hand_over, .host = vc->host, .vc = vc, .length = r->length};
+    if (r->length)
+        memcpy(pdu->data, r->data, r->length);
+    return pdu;
+}
+
+static void hold(struct pvma_vc *vc)
+{
+    struct pvma_incoming *pdu = take_pdu(vc);
+    *vc->held_tail = pdu;
+    vc->held_tail = &pdu->next;
+    vc->held_count++;
+}
+
+void pvma_vc_release_held(struct pvma_vc *vc)
+{
+    vc->hold = false;
+    while (vc->held) {
+        struct pvma_incoming *pdu = vc->held;
+        vc->held = pdu->next;
+        to_processor(pdu);
+    }
+    vc->held_tail = &vc->held;
+    vc->held_count = 0;
+}
+
+static void accept_pdu(struct pvma_vc *vc)
+{
+    struct pvma_host *host = vc->host;
+    int64_t limit = pvma_host_cost(host, PVMA_COST_rx_queue);
+    if (!vc->handler && !vc->hold) {
+        host->counters.reader_drops++;
+    } else if ((vc->handler ? host->waiting : vc->held_count) >= limit) {
+        host->counters.rx_queue_drops++;
+        pvma_sim_note(host->node.sim, host->counters.rx_queue_drops);
+    } else if (vc->handler) {
+        to_processor(take_pdu(vc));
+    } else {
+        hold(vc);
+    }
 }
 
 /* ---- reassembly ---- */
@@ -153,4 +187,9 @@ void pvma_vc_forget_receives(struct pvma_vc *vc)
     for (struct pvma_incoming *pdu = vc->host->incoming; pdu; pdu = pdu->next)
         if (pdu->vc == vc)
             pdu->vc = NULL;
+    while (vc->held) {
+        struct pvma_incoming *pdu = vc->held;
+        vc->held = pdu->next;
+        free(pdu);
+    }
 }

@@ -241,6 +241,18 @@ size_t pvma_net_host_count(const struct pvma_net *net)
     return net->host_count;
 }
 
+struct pvma_host *pvma_net_host_with(struct pvma_net *net, struct pvma_address address)
+{
+    size_t number = address.switch_id ? address.switch_id - 1 : address.port;
+    if (number >= net->node_count || net->is_host[number] != !address.switch_id)
+        return NULL;
+    struct pvma_node *node = net->nodes[number];
+    if (!address.switch_id)
+        return pvma_host_of(node);
+    const struct pvma_link *link = address.port < node->ports ? node->port[address.port].out : NULL;
+    return link && link->to->is_host ? pvma_host_of(link->to) : NULL;
+}
+
 struct pvma_switch *pvma_net_switch(struct pvma_net *net, const char *name)
 {
     struct pvma_node *node = find_node(net, name, false);

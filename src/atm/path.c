@@ -28,10 +28,10 @@ static struct pvma_channel *channel_of(const struct pvma_node *node, const struc
 /* A channel and all behind it, and the branch that leads to it. */
 static void remove_hop(struct pvma_channel *before, struct pvma_channel *channel)
 {
-    struct pvma_link *link = channel->link;
+    struct pvma_branch *branch = before ? pvma_route_branch(route_behind(before), channel->link->from_port) : NULL;
     pvma_path_remove(channel);
-    if (before)
-        pvma_switch_remove_branch(pvma_switch_of(link->from), route_behind(before), link->from_port);
+    if (branch)
+        pvma_switch_remove_branch(pvma_switch_of(before->link->to), branch);
 }
 
 void pvma_path_remove(struct pvma_channel *channel)

@@ -1,6 +1,6 @@
 /*
- * signal.h - signalling messages and their octets. In the manner of Q.2931 (and of Fore's SPANS), in a form of our own:
- * u8 version, u8 type, u16 call's number on this link, u16 party, and what the type needs; see signal.c.
+ * signal.h - signalling messages and their octets. In the manner of Q.2931 (and of Fore's SPANS), in a form of our own,
+ * through the checked buffer: version, type, call, party, caller, called; then what the type needs (signal.c).
  */
 #ifndef PVMA_SIGNAL_H
 #define PVMA_SIGNAL_H
@@ -9,16 +9,14 @@
 
 #define PVMA_SIGNAL_VERSION 1
 #define PVMA_SIGNAL_MAX     256 /* octets of a message */
+#define PVMA_PARTY_ALL      0xffff
 
 /* The numbers are on the wire. */
 enum pvma_signal_type {
-    PVMA_SETUP = 1, /* a call comes */
+    PVMA_SETUP = 1, /* a call comes, or a party of one */
     PVMA_CONNECT,   /* it is accepted; with what was granted */
-    PVMA_RELEASE,   /* it is refused or over */
-    PVMA_ADD_PARTY, /* one more leaf */
-    PVMA_PARTY_ADDED,
-    PVMA_PARTY_REFUSED,
-    PVMA_DROP_PARTY, /* towards the leaf, or from it: it leaves */
+    PVMA_RELEASE,   /* a party, or all, is refused, leaves or is dropped */
+    PVMA_ADD_PARTY, /* one more leaf; becomes a SETUP where its way leaves the tree */
 };
 
 struct pvma_signal {
@@ -30,7 +28,7 @@ struct pvma_signal {
     uint16_t vpi, vci;             /* SETUP: on this link, from the caller to the called */
     uint16_t back_vpi, back_vci;   /* duplex: the other direction */
     struct pvma_contract contract; /* SETUP: `wanted` is what fits so far; CONNECT: what was granted */
-    uint8_t cause;                 /* RELEASE, PARTY_REFUSED, DROP_PARTY */
+    uint8_t cause;                 /* RELEASE */
 };
 
 /* Writes a message; returns its octets. */
@@ -39,6 +37,7 @@ size_t pvma_signal_encode(const struct pvma_signal *signal, uint8_t wire[PVMA_SI
 /* Reads one. 0, or PVMI_ESHORT, PVMI_EFORMAT, PVMI_EVERSION; nothing is logged. */
 int pvma_signal_decode(struct pvma_signal *signal, const uint8_t *wire, size_t length);
 
+/* "SETUP", ...; "?" for no type. */
 const char *pvma_signal_name(enum pvma_signal_type type);
 
 #endif

@@ -38,7 +38,7 @@ enum pvma_event_kind {
     PVMA_EVENT_SLOT,      /* a crossbar matches inputs and outputs */
     PVMA_EVENT_SEGMENT,   /* an adapter's next cell is due */
     PVMA_EVENT_SOURCE,    /* a background source's next cell is due */
-    PVMA_EVENT_CALL_TIMER,
+    PVMA_EVENT_REFUSAL,   /* a call that cannot even begin is refused */
 };
 
 struct pvma_event {

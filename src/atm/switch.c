@@ -143,19 +143,17 @@ struct pvma_branch *pvma_route_branch(const struct pvma_route *route, unsigned p
     return branch;
 }
 
-void pvma_switch_remove_branch(struct pvma_switch *s, struct pvma_route *route, unsigned port)
+void pvma_switch_remove_branch(struct pvma_switch *s, struct pvma_branch *branch)
 {
+    struct pvma_route *route = branch->route;
     struct pvma_branch **at = &route->branches;
-    while (*at && (*at)->port != port)
+    while (*at != branch)
         at = &(*at)->next;
-    struct pvma_branch *branch = *at;
-    if (branch) {
-        s->fabric->forget(s, branch);
-        *at = branch->next;
-        pvma_vctable_remove(&s->out[port], branch->vpi, branch->vci);
-        pvma_cellq_clear(&branch->queue, s->node.cells);
-        free(branch);
-    }
+    s->fabric->forget(s, branch);
+    *at = branch->next;
+    pvma_vctable_remove(&s->out[branch->port], branch->vpi, branch->vci);
+    pvma_cellq_clear(&branch->queue, s->node.cells);
+    free(branch);
     if (!route->branches) {
         pvma_vctable_remove(&s->in[route->in_port], route->vpi, route->vci);
         free(route);

@@ -89,11 +89,11 @@ struct pvma_route *pvma_switch_add_route(struct pvma_switch *s, unsigned in_port
 struct pvma_branch *pvma_switch_add_branch(struct pvma_switch *s, struct pvma_route *route, unsigned port, uint16_t vpi,
                                            uint16_t vci);
 
-/* The branch of a route out of a port; NULL when there is none. */
+/* The (first) branch of a route out of a port; NULL when there is none. */
 struct pvma_branch *pvma_route_branch(const struct pvma_route *route, unsigned port);
 
 /* Takes a branch away; the last one takes the route with it, and its cells. */
-void pvma_switch_remove_branch(struct pvma_switch *s, struct pvma_route *route, unsigned port);
+void pvma_switch_remove_branch(struct pvma_switch *s, struct pvma_branch *branch);
 
 /* A cell to an output queue at once, past the tables: signalling and background sources. The switch takes it. */
 void pvma_switch_emit(struct pvma_switch *s, unsigned port, struct pvma_cell *cell, enum pvma_service service);

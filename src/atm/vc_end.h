@@ -47,6 +47,9 @@ struct pvma_vc {
     bool active; /* in the host's round of VCs with something to send */
     /* receiving */
     struct pvma_reassembler reassembler;
+    bool hold; /* PDUs that come before there is a handler are kept */
+    struct pvma_incoming *held, **held_tail;
+    unsigned held_count;
 };
 
 struct pvma_host {
@@ -89,6 +92,7 @@ void pvma_host_urgent(struct pvma_host *host, struct pvma_cell *cell); /* takes 
 void pvma_host_receive_init(struct pvma_host *host);
 void pvma_host_receive_end(struct pvma_host *host);
 void pvma_host_cell(struct pvma_node *node, unsigned port, struct pvma_cell *cell);
+void pvma_vc_release_held(struct pvma_vc *vc);    /* there is a handler now */
 void pvma_vc_forget_receives(struct pvma_vc *vc); /* the VC goes: PDUs that wait for the processor are not delivered */
 
 static inline int64_t pvma_host_cost(const struct pvma_host *host, enum pvma_cost cost)

@@ -80,11 +80,3 @@ void *pvma_vctable_remove(struct pvma_vctable *table, uint16_t vpi, uint16_t vci
     table->rows[gap] = (struct pvma_vctable_row){0, NULL};
     return value;
 }
-
-uint16_t pvma_vctable_free_vci(const struct pvma_vctable *table)
-{
-    for (unsigned vci = PVMA_VCI_FIRST; vci <= PVMA_VCI_MAX; vci++)
-        if (!pvma_vctable_get(table, 0, (uint16_t)vci))
-            return (uint16_t)vci;
-    return 0;
-}

@@ -28,7 +28,4 @@ void pvma_vctable_set(struct pvma_vctable *table, uint16_t vpi, uint16_t vci, vo
 /* Takes a VC out and returns its value; NULL when there was none. */
 void *pvma_vctable_remove(struct pvma_vctable *table, uint16_t vpi, uint16_t vci);
 
-/* The lowest free VCI of VPI 0 from PVMA_VCI_FIRST; 0 when all are taken. */
-uint16_t pvma_vctable_free_vci(const struct pvma_vctable *table);
-
 #endif

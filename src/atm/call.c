@@ -1,0 +1,460 @@
+/* call.c - the hosts' side of calls: callers, called sides, and those who listen. */
+#include "call.h"
+#include <stdlib.h>
+#include "../core/error.h"
+#include "channel.h"
+#include "control.h"
+#include "network_parts.h"
+#include "vc_end.h"
+
+enum state { ASKED, OFFERED, CONNECTED };
+
+struct party {
+    struct party *next;
+    uint16_t number;
+    bool there; /* else asked */
+};
+
+struct pvma_call {
+    struct pvma_call *next;
+    struct pvma_control *control;
+    bool caller;
+    enum state state;
+    uint32_t number;
+    struct pvma_address from, to;
+    struct pvma_contract contract;
+    const struct pvma_call_handler *handler;
+    void *arg;
+    struct pvma_vc *vc;
+    /* the caller */
+    struct pvma_channel *out, *back; /* back: duplex only */
+    struct party *parties;
+    uint16_t last_party;
+    struct pvma_event refusal; /* what cannot even begin is refused later */
+    int refusal_cause;
+    /* the called side */
+    uint16_t party;
+    struct pvma_vc_ids ids; /* of the VC's end, if it accepts */
+};
+
+struct pvma_listen {
+    struct pvma_listen *next;
+    uint32_t asap;
+    pvma_listener *listener;
+    void *arg;
+};
+
+static struct pvma_control *control_of(const struct pvma_host *host)
+{
+    return host->control;
+}
+
+static struct pvma_host *host_of(const struct pvma_call *call)
+{
+    return pvma_host_of(call->control->node);
+}
+
+/* ---- parties ---- */
+
+static struct party **find_party(struct pvma_call *call, uint16_t number)
+{
+    struct party **at = &call->parties;
+    while (*at && (*at)->number != number)
+        at = &(*at)->next;
+    return at;
+}
+
+static void add_party(struct pvma_call *call, uint16_t number)
+{
+    struct party *party = pvma_new(sizeof *party);
+    *party = (struct party){call->parties, number, false};
+    call->parties = party;
+}
+
+static void remove_party(struct party **at)
+{
+    struct party *party = *at;
+    *at = party->next;
+    free(party);
+}
+
+/* ---- life ---- */
+
+static struct pvma_call *new_call(struct pvma_control *control)
+{
+    struct pvma_call *call = pvma_new(sizeof *call);
+    call->control = control;
+    call->next = control->calls;
+    control->calls = call;
+    return call;
+}
+
+/* Gives back what a call holds, and frees it. */
+static void free_call(struct pvma_call *call, int cause)
+{
+    struct pvma_call **at = &call->control->calls;
+    while (*at != call)
+        at = &(*at)->next;
+    *at = call->next;
+    if (call->caller)
+        pvma_sim_cancel(call->control->node->sim, &call->refusal);
+    if (call->vc)
+        pvma_vc_remove(call->vc, cause);
+    if (call->out)
+        pvma_channel_give_back(call->out);
+    if (call->back)
+        pvma_channel_give_back(call->back);
+    while (call->parties)
+        remove_party(&call->parties);
+    free(call);
+}
+
+static void end(struct pvma_call *call, int cause)
+{
+    if (call->handler && call->handler->ended)
+        call->handler->ended(call->arg, call, cause);
+    free_call(call, cause);
+}
+
+static struct pvma_call *find(struct pvma_control *control, const struct pvma_signal *signal, bool caller)
+{
+    struct pvma_call *call = control->calls;
+    for (; call; call = call->next)
+        if (call->caller == caller && call->number == signal->call &&
+            call->from.switch_id == signal->caller.switch_id && call->from.port == signal->caller.port &&
+            (caller || call->party == signal->party))
+            break;
+    return call;
+}
+
+static struct pvma_signal message(const struct pvma_call *call, enum pvma_signal_type type)
+{
+    return (struct pvma_signal){
+        .type = type, .call = call->number, .party = call->party, .caller = call->from, .called = call->to};
+}
+
+/* ---- the caller ---- */
+
+static void refused(struct pvma_event *event)
+{
+    struct pvma_call *call = PVMA_OF(event, struct pvma_call, refusal);
+    end(call, call->refusal_cause);
+}
+
+static int take_channels(struct pvma_call *call)
+{
+    const struct pvma_port *port = &host_of(call)->port;
+    const struct pvma_contract *contract = &call->contract;
+    if (!port->out)
+        return PVMA_CAUSE_NO_ROUTE;
+    int cause = pvma_channel_take(port->out, &contract->wanted, &contract->minimum, &call->out);
+    if (cause || contract->flow != PVMA_DUPLEX)
+        return cause;
+    return pvma_channel_take(port->in, &contract->back_wanted, &contract->back_minimum, &call->back);
+}
+
+/* The caller's end exists from the start, and holds what comes before the answer does. */
+static void make_end(struct pvma_call *call)
+{
+    struct pvma_vc_ids ids = {.sends = true,
+                              .receives = call->back != NULL,
+                              .tx_vpi = call->out->vpi,
+                              .tx_vci = call->out->vci,
+                              .credits = call->out->link->to->credits};
+    if (call->back) {
+        ids.rx_vpi = call->back->vpi;
+        ids.rx_vci = call->back->vci;
+    }
+    call->vc = pvma_vc_add(host_of(call), call->contract.aal, &ids);
+    call->vc->hold = true;
+}
+
+static void send_setup(struct pvma_call *call, uint32_t asap)
+{
+    struct pvma_signal setup = message(call, PVMA_SETUP);
+    setup.asap = asap;
+    setup.contract = call->contract;
+    setup.contract.wanted = call->out->granted;
+    setup.vpi = call->out->vpi;
+    setup.vci = call->out->vci;
+    if (call->back) {
+        setup.contract.back_wanted = call->back->granted;
+        setup.back_vpi = call->back->vpi;
+        setup.back_vci = call->back->vci;
+    }
+    pvma_control_originate(call->control, &setup);
+}
+
+struct pvma_call *pvma_call_open(struct pvma_host *from, struct pvma_address to, uint32_t asap,
+                                 const struct pvma_contract *contract, const struct pvma_call_handler *handler,
+                                 void *arg)
+{
+    struct pvma_control *control = control_of(from);
+    struct pvma_call *call = new_call(control);
+    call->caller = true;
+    call->number = ++control->last_call;
+    call->from = pvma_host_address(from);
+    call->to = to;
+    call->contract = *contract;
+    call->handler = handler;
+    call->arg = arg;
+    pvma_event_init(&call->refusal, PVMA_EVENT_REFUSAL, refused);
+    call->refusal_cause = take_channels(call);
+    if (call->refusal_cause) {
+        pvma_sim_after(control->node->sim, &call->refusal, 0);
+        return call;
+    }
+    make_end(call);
+    add_party(call, 0);
+    send_setup(call, asap);
+    return call;
+}
+
+int pvma_call_add_party(struct pvma_call *call, struct pvma_address to, uint32_t asap)
+{
+    if (!call->caller || call->state != CONNECTED || call->contract.flow != PVMA_MULTICAST ||
+        call->last_party == PVMA_PARTY_ALL - 1)
+        return PVMI_EPARAM;
+    struct pvma_signal add = message(call, PVMA_ADD_PARTY);
+    add.party = ++call->last_party;
+    add.called = to;
+    add.asap = asap;
+    add_party(call, add.party);
+    pvma_control_originate(call->control, &add);
+    return add.party;
+}
+
+int pvma_call_drop_party(struct pvma_call *call, uint16_t party)
+{
+    struct party **at = find_party(call, party);
+    if (!*at)
+        return PVMI_ENOTFOUND;
+    if (!call->parties->next)
+        return PVMI_EPARAM;
+    remove_party(at);
+    struct pvma_signal drop = message(call, PVMA_RELEASE);
+    drop.party = party;
+    drop.cause = PVMA_CAUSE_NORMAL;
+    pvma_control_originate(call->control, &drop);
+    return 0;
+}
+
+static void connect_first(struct pvma_call *call, const struct pvma_signal *signal)
+{
+    call->state = CONNECTED;
+    call->contract = signal->contract;
+    pvma_channel_lower(call->out, &signal->contract.wanted);
+    if (call->back)
+        pvma_channel_lower(call->back, &signal->contract.back_wanted);
+    int64_t peak = signal->contract.wanted.peak_bps;
+    call->vc->gap = signal->contract.paced && peak ? pvma_link_cell_time(peak) : 0;
+    if (call->handler && call->handler->connected)
+        call->handler->connected(call->arg, call, call->vc, &call->contract);
+}
+
+static void take_connect(struct pvma_control *control, const struct pvma_signal *signal)
+{
+    struct pvma_call *call = find(control, signal, true);
+    struct party *party = call ? *find_party(call, signal->party) : NULL;
+    if (!party || party->there)
+        return; /* dropped meanwhile */
+    party->there = true;
+    if (call->state == ASKED)
+        connect_first(call, signal);
+    else if (call->handler && call->handler->party)
+        call->handler->party(call->arg, call, signal->party, 0);
+}
+
+static void party_is_gone(struct pvma_call *call, const struct pvma_signal *signal)
+{
+    struct party **at = find_party(call, signal->party);
+    if (!*at)
+        return;
+    bool there = (*at)->there;
+    remove_party(at);
+    if (!call->parties)
+        end(call, signal->cause);
+    else if (there && call->handler && call->handler->party_left)
+        call->handler->party_left(call->arg, call, signal->party, signal->cause);
+    else if (!there && call->handler && call->handler->party)
+        call->handler->party(call->arg, call, signal->party, signal->cause);
+}
+
+/* ---- the called side ---- */
+
+static struct pvma_listen *find_listener(const struct pvma_control *control, uint32_t asap)
+{
+    struct pvma_listen *listen = control->listening;
+    while (listen && listen->asap != asap)
+        listen = listen->next;
+    return listen;
+}
+
+static void offer(struct pvma_control *control, const struct pvma_listen *listen, const struct pvma_signal *signal)
+{
+    struct pvma_call *call = new_call(control);
+    bool duplex = signal->contract.flow == PVMA_DUPLEX;
+    call->state = OFFERED;
+    call->number = signal->call;
+    call->party = signal->party;
+    call->from = signal->caller;
+    call->to = signal->called;
+    call->contract = signal->contract;
+    call->ids = (struct pvma_vc_ids){.receives = true, .rx_vpi = signal->vpi, .rx_vci = signal->vci};
+    if (duplex) {
+        call->ids.sends = true;
+        call->ids.tx_vpi = signal->back_vpi;
+        call->ids.tx_vci = signal->back_vci;
+        call->ids.credits = host_of(call)->port.out->to->credits;
+    }
+    listen->listener(listen->arg, call, signal->caller, &call->contract);
+}
+
+static void refuse(struct pvma_control *control, const struct pvma_signal *signal, enum pvma_cause cause)
+{
+    struct pvma_signal refusal = *signal;
+    refusal.type = PVMA_RELEASE;
+    refusal.cause = (uint8_t)cause;
+    pvma_control_send(control, 0, &refusal);
+}
+
+static void take_setup(struct pvma_control *control, const struct pvma_signal *signal)
+{
+    struct pvma_host *host = pvma_host_of(control->node);
+    const struct pvma_listen *listen = find_listener(control, signal->asap);
+    if (pvma_vctable_get(&host->rx, signal->vpi, signal->vci) || find(control, signal, false))
+        refuse(control, signal, PVMA_CAUSE_BAD_MESSAGE);
+    else if (!listen)
+        refuse(control, signal, PVMA_CAUSE_NO_LISTENER);
+    else
+        offer(control, listen, signal);
+}
+
+static void lower(struct pvma_bandwidth *to, const struct pvma_bandwidth *granted)
+{
+    if (granted->peak_bps < to->peak_bps)
+        to->peak_bps = granted->peak_bps;
+    if (granted->mean_bps < to->mean_bps)
+        to->mean_bps = granted->mean_bps;
+    if (granted->burst_cells < to->burst_cells)
+        to->burst_cells = granted->burst_cells;
+}
+
+struct pvma_vc *pvma_call_accept(struct pvma_call *call, const struct pvma_bandwidth *granted,
+                                 const struct pvma_call_handler *handler, void *arg)
+{
+    struct pvma_contract *contract = &call->contract;
+    if (granted && contract->flow != PVMA_MULTICAST) /* a tree has one bandwidth, which is agreed already */
+        lower(&contract->wanted, granted);
+    int64_t back_peak = contract->back_wanted.peak_bps;
+    call->ids.paced_bps = contract->paced ? back_peak : 0;
+    call->vc = pvma_vc_add(host_of(call), contract->aal, &call->ids);
+    call->state = CONNECTED;
+    call->handler = handler;
+    call->arg = arg;
+    struct pvma_signal connect = message(call, PVMA_CONNECT);
+    connect.contract = *contract;
+    pvma_control_originate(call->control, &connect);
+    return call->vc;
+}
+
+static void send_release(struct pvma_call *call, enum pvma_cause cause)
+{
+    struct pvma_signal release = message(call, PVMA_RELEASE);
+    release.party = call->caller ? PVMA_PARTY_ALL : call->party;
+    release.cause = (uint8_t)cause;
+    pvma_control_originate(call->control, &release);
+}
+
+void pvma_call_refuse(struct pvma_call *call, enum pvma_cause cause)
+{
+    send_release(call, cause);
+    free_call(call, cause);
+}
+
+void pvma_call_release(struct pvma_call *call)
+{
+    if (!call->caller || call->out)
+        send_release(call, PVMA_CAUSE_NORMAL);
+    free_call(call, PVMA_CAUSE_NORMAL);
+}
+
+/* ---- messages ---- */
+
+static void take_release(struct pvma_control *control, const struct pvma_signal *signal)
+{
+    struct pvma_call *call = find(control, signal, true);
+    if (call)
+        party_is_gone(call, signal);
+    else if ((call = find(control, signal, false)))
+        end(call, signal->cause);
+}
+
+void pvma_call_act(struct pvma_control *control, unsigned port, const struct pvma_signal *signal)
+{
+    (void)port;
+    switch (signal->type) {
+    case PVMA_SETUP:
+        take_setup(control, signal);
+        break;
+    case PVMA_CONNECT:
+        take_connect(control, signal);
+        break;
+    case PVMA_RELEASE:
+        take_release(control, signal);
+        break;
+    case PVMA_ADD_PARTY: /* from a host that hangs on ours without a switch: there is nobody to branch off */
+        refuse(control, signal, PVMA_CAUSE_NO_ROUTE);
+        break;
+    }
+}
+
+int pvma_host_listen(struct pvma_host *host, uint32_t asap, pvma_listener *listener, void *arg)
+{
+    struct pvma_control *control = control_of(host);
+    if (find_listener(control, asap))
+        return PVMI_EEXISTS;
+    struct pvma_listen *listen = pvma_new(sizeof *listen);
+    *listen = (struct pvma_listen){control->listening, asap, listener, arg};
+    control->listening = listen;
+    return 0;
+}
+
+void pvma_host_unlisten(struct pvma_host *host, uint32_t asap)
+{
+    struct pvma_listen **at = &control_of(host)->listening;
+    while (*at && (*at)->asap != asap)
+        at = &(*at)->next;
+    struct pvma_listen *listen = *at;
+    if (!listen)
+        return;
+    *at = listen->next;
+    free(listen);
+}
+
+struct pvma_vc *pvma_call_vc(const struct pvma_call *call)
+{
+    return call->state == CONNECTED ? call->vc : NULL;
+}
+
+struct pvma_address pvma_host_address(const struct pvma_host *host)
+{
+    const struct pvma_link *link = host->port.out;
+    if (!link || link->to->is_host)
+        return (struct pvma_address){0, host->node.number};
+    return (struct pvma_address){link->to->number + 1, link->to_port};
+}
+
+void pvma_calls_free(struct pvma_control *control)
+{
+    while (control->calls) {
+        if (control->calls->vc)
+            control->calls->vc->handler = NULL;
+        free_call(control->calls, 0);
+    }
+    while (control->listening) {
+        struct pvma_listen *listen = control->listening;
+        control->listening = listen->next;
+        free(listen);
+    }
+}

@@ -1,0 +1,58 @@
+/* topo.c - atm-sim topo: a topology, checked, listed or drawn. */
+#include <stdbool.h>
+#include <stdlib.h>
+#include "command.h"
+#include "topology.h"
+
+enum { KEY_DOT = 256, KEY_LIST };
+
+struct job {
+    const char *file;
+    bool dot, list;
+};
+
+static const struct argp_option options[] = {
+    {"dot", KEY_DOT, NULL, 0, "Write it for Graphviz: | dot -Tsvg", 0},
+    {"list", KEY_LIST, NULL, 0, "Write it with ranges and defaults filled in", 0},
+    {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct job *job = state->input;
+    switch (key) {
+    case KEY_DOT:
+        job->dot = true;
+        return 0;
+    case KEY_LIST:
+        job->list = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (job->file)
+            argp_error(state, "one topology at a time");
+        job->file = arg;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "which topology? Give a file, or - for standard input");
+    }
+    return ARGP_ERR_UNKNOWN;
+}
+
+int command_topo(int argc, char **argv)
+{
+    static const struct argp argp = {options, parse, "FILE", "Check a topology; say what it has.", NULL, NULL, NULL};
+    struct job job = {0};
+    struct pvma_topology t;
+    argp_err_exit_status = EXIT_USAGE;
+    argp_parse(&argp, argc, argv, 0, NULL, &job);
+    if (pvma_topology_load(job.file, &t))
+        return EXIT_FAILURE;
+    if (job.dot)
+        pvma_topology_dot(&t, stdout);
+    else if (job.list)
+        pvma_topology_list(&t, stdout);
+    else
+        printf("%s: %zu nodes, %zu links, %zu PVCs, %zu sources, %zu profiles\n", t.name, t.node_count, t.link_count,
+               t.pvc_count, t.source_count, t.profile_count);
+    pvma_topology_free(&t);
+    return EXIT_SUCCESS;
+}
