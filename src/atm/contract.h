@@ -37,7 +37,8 @@ struct pvma_contract {
     X(NO_BUFFER, 49, "no room for the burst asked for")                                                                \
     X(NO_VCI, 45, "no VPI/VCI is free")                                                                                \
     X(BAD_MESSAGE, 111, "malformed signalling message")                                                                \
-    X(NO_CALL, 81, "there is no such call")
+    X(NO_CALL, 81, "there is no such call")                                                                            \
+    X(TIMEOUT, 102, "no answer in time")
 
 enum pvma_cause {
 #define X(name, number, text) PVMA_CAUSE_##name = number,
