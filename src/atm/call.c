@@ -246,8 +246,8 @@ static void connect_first(struct pvma_call *call, const struct pvma_signal *sign
     pvma_channel_lower(call->out, &signal->contract.wanted);
     if (call->back)
         pvma_channel_lower(call->back, &signal->contract.back_wanted);
-    int64_t peak = signal->contract.wanted.peak_bps;
-    call->vc->gap = signal->contract.paced && peak ? pvma_link_cell_time(peak) : 0;
+    if (signal->contract.paced)
+        pvma_vc_pace(call->vc, signal->contract.wanted.peak_bps);
     if (call->handler && call->handler->connected)
         call->handler->connected(call->arg, call, call->vc, &call->contract);
 }

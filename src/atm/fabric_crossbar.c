@@ -18,8 +18,11 @@ struct crossbar {
     struct pvma_switch *s;
     struct pvma_event slot;
     pvma_ps slot_time, last_slot;
-    struct pvma_cellq *output; /* per port: at most one cell that waits for the link */
-    struct pvma_cellq *urgent; /* per port: signalling and background, past the crossbar */
+    bool slot_known;
+    struct pvma_branch *moved[PVMA_MATCHING_MAX]; /* in this slot, by input */
+    struct pvma_cellq *output;                    /* per port: at most one cell that waits for the link */
+    struct pvma_cellq *urgent;                    /* per port: signalling and background, past the crossbar */
+    uint64_t *served; /* by input * ports + output: slot of the last match; NULL: random choices */
     struct input input[];
 };
 
@@ -33,6 +36,7 @@ static void *open_fabric(struct pvma_switch *s)
     x->last_slot = -1;
     x->output = pvma_new(ports * sizeof *x->output);
     x->urgent = pvma_new(ports * sizeof *x->urgent);
+    x->served = s->options.matching == PVMA_MATCHING_FAIR ? pvma_new(ports * ports * sizeof *x->served) : NULL;
     for (unsigned port = 0; port < ports; port++) {
         x->input[port].tail = &x->input[port].round;
         pvma_cellq_init(&x->output[port]);
@@ -51,18 +55,21 @@ static void close_fabric(struct pvma_switch *s)
     }
     free(x->output);
     free(x->urgent);
+    free(x->served);
     free(x);
 }
 
 /* ---- slots ---- */
 
+/* A cell's time on the fastest link, found at the first use: links come after switches. */
 static pvma_ps slot_time(struct crossbar *x)
 {
-    for (unsigned port = 0; !x->slot_time && port < x->s->options.ports; port++) {
+    for (unsigned port = 0; !x->slot_known && port < x->s->options.ports; port++) {
         const struct pvma_link *link = x->s->node.port[port].out;
         if (link && (!x->slot_time || link->cell_time < x->slot_time))
             x->slot_time = link->cell_time;
     }
+    x->slot_known = true;
     return x->slot_time;
 }
 
@@ -168,7 +175,24 @@ static void transfer_matched(struct crossbar *x, unsigned in, unsigned out)
     struct pvma_branch *branch = x->input[in].round;
     while (branch->port != out || !may_send(x, branch))
         branch = branch->next_active;
+    if (x->served)
+        x->served[in * x->s->options.ports + out] = x->s->counters.slots;
+    x->moved[in] = branch;
     transfer(x, branch);
+}
+
+/* The crossbar can give one input's cell to several outputs in a slot: a tree's other branches that have it yet to
+ * send. */
+static void transfer_copies(struct crossbar *x, unsigned in, uint64_t *taken)
+{
+    const struct pvma_branch *first = x->moved[in];
+    for (struct pvma_branch *branch = first->route->branches; branch; branch = branch->next) {
+        bool same_cell = branch->queue.length && branch->cells + 1 == first->cells;
+        if (!same_cell || *taken >> branch->port & 1 || !may_send(x, branch))
+            continue;
+        *taken |= UINT64_C(1) << branch->port;
+        transfer(x, branch);
+    }
 }
 
 static void run_slot(struct pvma_event *event)
@@ -183,10 +207,18 @@ static void run_slot(struct pvma_event *event)
     if (!all)
         return; /* an arrival, a credit or a free link wakes us */
     s->counters.slots++;
-    s->counters.matched += pvma_matching_find(wants, s->options.ports, s->options.iterations, &s->random, match);
+    s->counters.matched +=
+        pvma_matching_find(wants, s->options.ports, s->options.iterations, &s->random, x->served, match);
+    uint64_t taken = 0;
+    for (unsigned in = 0; in < s->options.ports; in++) {
+        if (match[in] < 0)
+            continue;
+        taken |= UINT64_C(1) << match[in];
+        transfer_matched(x, in, (unsigned)match[in]);
+    }
     for (unsigned in = 0; in < s->options.ports; in++)
-        if (match[in] >= 0)
-            transfer_matched(x, in, (unsigned)match[in]);
+        if (match[in] >= 0 && x->moved[in]->route->branches->next)
+            transfer_copies(x, in, &taken);
     wake(x);
 }
 

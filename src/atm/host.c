@@ -32,6 +32,12 @@ struct pvma_host *pvma_host_new(struct pvma_sim *sim, struct pvma_cells *cells, 
 
 /* ---- ends of VCs ---- */
 
+void pvma_vc_pace(struct pvma_vc *vc, int64_t rate_bps)
+{
+    vc->gap = rate_bps ? pvma_link_cell_time(rate_bps) : 0;
+    vc->host->has_paced |= vc->gap != 0;
+}
+
 struct pvma_vc *pvma_vc_add(struct pvma_host *host, enum pvma_aal aal, const struct pvma_vc_ids *ids)
 {
     struct pvma_vc *vc = pvma_new(sizeof *vc);
@@ -39,13 +45,13 @@ struct pvma_vc *pvma_vc_add(struct pvma_host *host, enum pvma_aal aal, const str
     vc->aal = aal;
     vc->ids = *ids;
     vc->credits = ids->credits;
-    vc->gap = ids->paced_bps ? pvma_link_cell_time(ids->paced_bps) : 0;
     vc->ready_tail = &vc->ready;
     vc->held_tail = &vc->held;
     pvma_cellq_init(&vc->injected);
     pvma_reassembler_init(&vc->reassembler, aal, PVMA_PDU_MAX);
     vc->next = host->vcs;
     host->vcs = vc;
+    pvma_vc_pace(vc, ids->paced_bps);
     if (ids->sends)
         pvma_vctable_set(&host->tx, ids->tx_vpi, ids->tx_vci, vc);
     if (ids->receives)

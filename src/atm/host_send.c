@@ -42,20 +42,37 @@ static bool has_cells(const struct pvma_vc *vc)
     return vc->ready || vc->injected.head;
 }
 
+static bool may_send(const struct pvma_vc *vc)
+{
+    bool no_credit = vc->ids.credits && !vc->credits;
+    return !no_credit && has_cells(vc) && vc->not_before <= pvma_sim_now(vc->host->node.sim);
+}
+
+/* A paced VC whose time has come goes before others, or it would fall behind; it comes to the front of the round. */
+static bool find_paced(struct pvma_host *host)
+{
+    struct pvma_vc *vc = host->has_paced ? host->round : NULL;
+    while (vc && !(vc->gap && may_send(vc)))
+        vc = vc->next_active;
+    while (vc && host->round != vc)
+        join_round(leave_round(host));
+    return vc;
+}
+
 /*
  * Brings the first VC that may send now to the front of the round; false when there is none. VCs without credits leave
  * it until one comes. *due becomes the time at which a paced VC may send again.
  */
 static bool find_sender(struct pvma_host *host, pvma_ps *due)
 {
-    pvma_ps now = pvma_sim_now(host->node.sim);
+    if (find_paced(host))
+        return true;
     for (unsigned left = host->round_length; left; left--) {
         struct pvma_vc *vc = host->round;
-        bool no_credit = vc->ids.credits && !vc->credits;
-        if (!no_credit && has_cells(vc) && vc->not_before <= now)
+        if (may_send(vc))
             return true;
         leave_round(host);
-        if (no_credit || !has_cells(vc))
+        if ((vc->ids.credits && !vc->credits) || !has_cells(vc))
             continue;
         if (vc->not_before < *due)
             *due = vc->not_before;

@@ -21,19 +21,41 @@ static void request(const uint64_t *wants, unsigned ports, const int *match, uin
             asked[__builtin_ctzll(left)] |= UINT64_C(1) << in;
 }
 
-static unsigned iterate(const uint64_t *wants, unsigned ports, struct pvma_random *random, int *match,
-                        uint64_t *free_outputs)
+struct choice {
+    unsigned ports;
+    const uint64_t *served; /* NULL: random */
+    struct pvma_random *random;
+};
+
+/* Who of a set has waited longest, by served[first + member * stride]. */
+static uint64_t longest_waiting(const uint64_t *served, uint64_t set, unsigned first, unsigned stride)
+{
+    uint64_t best = 0, oldest = UINT64_MAX;
+    for (uint64_t left = set; left; left &= left - 1) {
+        uint64_t when = served[first + (unsigned)__builtin_ctzll(left) * stride], bit = left & -left;
+        best = when < oldest ? bit : when == oldest ? best | bit : best;
+        oldest = when < oldest ? when : oldest;
+    }
+    return best;
+}
+
+static unsigned choose(const struct choice *c, uint64_t set, unsigned first, unsigned stride)
+{
+    return pick(c->served ? longest_waiting(c->served, set, first, stride) : set, c->random);
+}
+
+static unsigned iterate(const uint64_t *wants, const struct choice *c, int *match, uint64_t *free_outputs)
 {
     uint64_t asked[PVMA_MATCHING_MAX], granted[PVMA_MATCHING_MAX] = {0};
-    unsigned found = 0;
+    unsigned found = 0, ports = c->ports;
     request(wants, ports, match, *free_outputs, asked);
     for (unsigned out = 0; out < ports; out++)
         if (asked[out])
-            granted[pick(asked[out], random)] |= UINT64_C(1) << out;
+            granted[choose(c, asked[out], out, ports)] |= UINT64_C(1) << out;
     for (unsigned in = 0; in < ports; in++) {
         if (!granted[in])
             continue;
-        match[in] = (int)pick(granted[in], random);
+        match[in] = (int)choose(c, granted[in], in * ports, 1);
         *free_outputs &= ~(UINT64_C(1) << match[in]);
         found++;
     }
@@ -41,14 +63,15 @@ static unsigned iterate(const uint64_t *wants, unsigned ports, struct pvma_rando
 }
 
 unsigned pvma_matching_find(const uint64_t *wants, unsigned ports, unsigned iterations, struct pvma_random *random,
-                            int *match)
+                            const uint64_t *served, int *match)
 {
+    const struct choice choice = {ports, served, random};
     uint64_t free_outputs = ports == 64 ? UINT64_MAX : (UINT64_C(1) << ports) - 1;
     unsigned total = 0, found = 1;
     for (unsigned in = 0; in < ports; in++)
         match[in] = -1;
     for (unsigned i = 0; i < iterations && found; i++)
-        total += found = iterate(wants, ports, random, match, &free_outputs);
+        total += found = iterate(wants, &choice, match, &free_outputs);
     return total;
 }
 

@@ -10,13 +10,14 @@
 #define PVMA_MATCHING_MAX 64 /* ports */
 
 /*
- * wants[i]: bit j is set when input i has a cell for output j. On return match[i] is the output of input i, or -1.
- * Returns how many are matched.
+ * wants[i]: bit j is set when input i has a cell for output j. `served`: NULL, and all choices are random; or for each
+ * pair (input * ports + output) when it was matched last, and the pair that waited longest is chosen, at random among
+ * equals. On return match[i] is the output of input i, or -1. Returns how many are matched.
  */
 unsigned pvma_matching_find(const uint64_t *wants, unsigned ports, unsigned iterations, struct pvma_random *random,
-                            int *match);
+                            const uint64_t *served, int *match);
 
-/* Pairs of a maximal matching that holds `match`: what more iterations would at most reach. */
+/* Completes a matching as far as it goes; returns its pairs: what more iterations would at most reach. */
 unsigned pvma_matching_complete(const uint64_t *wants, unsigned ports, int *match);
 
 #endif

@@ -12,6 +12,8 @@
 
 enum pvma_switch_model { PVMA_OUTPUT_QUEUED, PVMA_CROSSBAR };
 
+enum pvma_matching { PVMA_MATCHING_FAIR, PVMA_MATCHING_RANDOM };
+
 enum pvma_buffer { PVMA_BUFFER_INFINITE, PVMA_BUFFER_FINITE, PVMA_BUFFER_COUNTED };
 
 struct pvma_switch_options {
@@ -23,6 +25,7 @@ struct pvma_switch_options {
     uint32_t buffer_cells;   /* output queues: shared; crossbar: per VC */
     uint32_t credits;        /* crossbar: cells per VC that the sender of each link in may have under way; 0: none */
     unsigned iterations;     /* crossbar: of matching in a slot; the AN2 has 4 */
+    int matching;            /* crossbar: enum pvma_matching, who wins: who waited longest, or anybody */
     pvma_ps signal;          /* control processor, for each signalling message */
 };
 

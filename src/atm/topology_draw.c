@@ -67,7 +67,8 @@ static void list_switch(const struct pvma_topo_node *node, FILE *out)
     if (sw->fabric_bps)
         fprintf(out, " fabric=%s", fabric);
     if (sw->model == PVMA_CROSSBAR)
-        fprintf(out, " credits=%u iterations=%u", sw->credits, sw->iterations);
+        fprintf(out, " credits=%u iterations=%u matching=%s", sw->credits, sw->iterations,
+                sw->matching == PVMA_MATCHING_FAIR ? "fair" : "random");
     fprintf(out, " signal=%s\n", signal);
 }
 

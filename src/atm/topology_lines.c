@@ -148,12 +148,14 @@ static const struct pvma_switch_options *find_model(const char *name)
         const char *name;
         struct pvma_switch_options options;
     } models[] = {
-        {"output", {PVMA_OUTPUT_QUEUED, 16, 0, 0, PVMA_BUFFER_INFINITE, 0, 0, 4, 500 * PVMA_US}},
+        {"output", {PVMA_OUTPUT_QUEUED, 16, 0, 0, PVMA_BUFFER_INFINITE, 0, 0, 4, PVMA_MATCHING_FAIR, 500 * PVMA_US}},
         {"asx100",
-         {PVMA_OUTPUT_QUEUED, 16, 10 * PVMA_US, INT64_C(2400000000), PVMA_BUFFER_FINITE, 4096, 0, 4, 500 * PVMA_US}},
+         {PVMA_OUTPUT_QUEUED, 16, 10 * PVMA_US, INT64_C(2400000000), PVMA_BUFFER_FINITE, 4096, 0, 4, PVMA_MATCHING_FAIR,
+          500 * PVMA_US}},
         {"asx200",
-         {PVMA_OUTPUT_QUEUED, 16, 10 * PVMA_US, INT64_C(2500000000), PVMA_BUFFER_FINITE, 8192, 0, 4, 500 * PVMA_US}},
-        {"an2", {PVMA_CROSSBAR, 16, 12 * PVMA_US, 0, PVMA_BUFFER_FINITE, 256, 0, 4, 500 * PVMA_US}},
+         {PVMA_OUTPUT_QUEUED, 16, 10 * PVMA_US, INT64_C(2500000000), PVMA_BUFFER_FINITE, 8192, 0, 4, PVMA_MATCHING_FAIR,
+          500 * PVMA_US}},
+        {"an2", {PVMA_CROSSBAR, 16, 12 * PVMA_US, 0, PVMA_BUFFER_FINITE, 256, 0, 4, PVMA_MATCHING_FAIR, 500 * PVMA_US}},
     };
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)
         if (!strcmp(models[i].name, name))
@@ -183,6 +185,7 @@ void pvma_read_switch(struct pvma_reader *r)
                                                  {"fabric", PVMA_OPTION_RATE, FIELD(fabric_bps), 0, 0, NULL},
                                                  {"credits", PVMA_OPTION_COUNT, FIELD(credits), 0, 1000000, NULL},
                                                  {"iterations", PVMA_OPTION_COUNT, FIELD(iterations), 1, 64, NULL},
+                                                 {"matching", PVMA_OPTION_CHOICE, FIELD(matching), 0, 0, "fair|random"},
                                                  {"signal", PVMA_OPTION_TIME, FIELD(signal), 0, 0, NULL},
                                                  {0}};
 #undef FIELD

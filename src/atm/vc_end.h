@@ -67,6 +67,7 @@ struct pvma_host {
     struct pvma_outgoing *working, **working_tail; /* at the processor, in order */
     struct pvma_vc *round, **round_tail;           /* VCs with something to send, the next one first */
     unsigned round_length;
+    bool has_paced;          /* some VC is */
     struct pvma_job cut_job; /* a cell is being cut */
     struct pvma_cell *being_cut;
     struct pvma_event due;          /* a paced VC may send again */
@@ -94,6 +95,9 @@ void pvma_host_receive_end(struct pvma_host *host);
 void pvma_host_cell(struct pvma_node *node, unsigned port, struct pvma_cell *cell);
 void pvma_vc_release_held(struct pvma_vc *vc);    /* there is a handler now */
 void pvma_vc_forget_receives(struct pvma_vc *vc); /* the VC goes: PDUs that wait for the processor are not delivered */
+
+/* Spaces the cells of a VC at a rate; 0: no more. */
+void pvma_vc_pace(struct pvma_vc *vc, int64_t rate_bps);
 
 static inline int64_t pvma_host_cost(const struct pvma_host *host, enum pvma_cost cost)
 {

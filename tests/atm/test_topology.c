@@ -1,0 +1,158 @@
+/* test_topology.c - the text format: what it means, and what is said about what means nothing. */
+#include "lab.h"
+#include "../../src/core/error.h"
+
+START_TEST(ranges_and_defaults)
+{
+    struct pvma_topology t;
+    const char *text = "# a comment\n"
+                       "profile mine like=hp735 tx_pdu=5us send=flood mtu=4092 # and another\n"
+                       "switch s model=asx100 ports=20 buffer=count:500\r\n"
+                       "host h[1-16] profile=mine\nhost x\n\n"
+                       "link h[1-16] s rate=taxi100 delay=500ns\n"
+                       "link x s loss=0.5 ber=1e-9\n"
+                       "pvc h1 h16 aal=3/4 flow=simplex service=vbr peak=10M mean=5M burst=20 paced=yes\n"
+                       "source n at=s type=onoff rate=100M off-rate=1k on=1ms off=2ms copy=0.25 start=1s stop=2s";
+    ck_assert_int_eq(pvma_topology_parse("t", text, strlen(text), &t), 0);
+    ck_assert_uint_eq(t.node_count, 18);
+    ck_assert_uint_eq(t.link_count, 17);
+    ck_assert_int_eq(pvma_topology_node(&t, "h16"), 16);
+    ck_assert_int_eq(pvma_topology_node(&t, "h17"), -1);
+    const struct pvma_profile *p = t.nodes[1].profile;
+    ck_assert_str_eq(p->name, "mine");
+    ck_assert_int_eq(p->cost[PVMA_COST_tx_pdu], 5 * PVMA_US);
+    ck_assert_int_eq(p->cost[PVMA_COST_send], 1);
+    ck_assert_int_eq(p->cost[PVMA_COST_rx_byte], 68 * PVMA_NS); /* as hp735 */
+    ck_assert_int_eq(p->origin[PVMA_COST_rx_byte], PVMA_FITTED);
+    ck_assert_int_eq(p->origin[PVMA_COST_tx_pdu], PVMA_CHOSEN); /* not the paper's any more */
+    const struct pvma_switch_options *sw = &t.nodes[0].sw;
+    ck_assert_int_eq(sw->buffer, PVMA_BUFFER_COUNTED);
+    ck_assert_uint_eq(sw->buffer_cells, 500);
+    ck_assert_int_eq(sw->fabric_bps, INT64_C(2400000000));
+    ck_assert_int_eq(t.links[0].options.rate_bps, PVMA_RATE_TAXI100);
+    ck_assert_uint_eq(t.links[15].b_port, 15);
+    ck_assert_double_eq(t.links[16].options.cell_loss, 0.5);
+    ck_assert_int_eq(t.pvcs[0].contract.aal, PVMA_AAL34);
+    ck_assert_int_eq(t.pvcs[0].contract.minimum.mean_bps, 5000000);
+    ck_assert_int_eq(t.sources[0].options.stop, 2 * PVMA_S);
+    pvma_topology_free(&t);
+}
+END_TEST
+
+/* Each mistake is found, on its line, and the message says what to do. */
+START_TEST(mistakes)
+{
+    static const struct {
+        const char *text;
+        unsigned line;
+        const char *says;
+    } rows[] = {
+        {"", 1, "there is no host"},
+        {"host a\n", 1, "host a has no link; add: link a NODE"},
+        {"hosts a\n", 1, "begins no line"},
+        {"host a\nhost b\nhost a\n", 3, "declared on line 1 already"},
+        {"host\n", 1, "too short; write: host NAME"},
+        {"host 1a\n", 1, "is no name"},
+        {"host h[5-1]\n", 1, "no range of names"},
+        {"host h[1-99999]\n", 1, "no range of names"},
+        {"host a profile=zx81\n", 1, "no profile \"zx81\""},
+        {"host a colour=red\n", 1, "no such option here; there are profile"},
+        {"host a\nhost b\nlink a c\n", 3, "no node \"c\""},
+        {"host a\nhost b\nlink a b rate=fast\n", 3, "give a rate"},
+        {"host a\nhost b\nlink a b delay=3\n", 3, "give a time"},
+        {"host a\nhost b\nlink a b loss=2\n", 3, "give a probability"},
+        {"host a\nhost b\nlink a b fast\n", 3, "write key=value"},
+        {"host a\nlink a a\n", 2, "from a to itself"},
+        {"host a\nhost b\nhost c\nlink a b\nlink a c\n", 5, "has a link already"},
+        {"host h[1-3]\nswitch s ports=2\nlink h[1-3] s\n", 3, "no port left of 2"},
+        {"host h[1-3]\nhost i[1-2]\nlink h[1-3] i[1-2]\n", 3, "3 nodes and 2"},
+        {"switch s model=cisco\n", 1, "no model \"cisco\""},
+        {"switch s buffer=lots\n", 1, "give cells, count:CELLS or infinite"},
+        {"switch s credits=5\n", 1, "take model=an2"},
+        {"switch s model=an2 ports=100\n", 1, "at most 64 ports"},
+        {"profile p tx_pdu=1us\n", 1, "say which profile it is like"},
+        {"profile p like=ideal speed=9\n", 1, "no cost \"speed\""},
+        {"profile p like=ideal tx_pdu=9\n", 1, "out of range or of the wrong kind"},
+        {"profile p like=ideal mtu=0\n", 1, "must not be 0"},
+        {"profile ideal like=ideal tx_pdu=1us\n", 1, "is there already"},
+        {"host a\nhost b\nlink a b\npvc a a\n", 4, "from one host to another"},
+        {"host a\nhost b\nlink a b\npvc a b aal=2\n", 4, "give 5, 3/4 or raw"},
+        {"host a\nhost b\nlink a b\npvc a b paced=yes\n", 4, "needs the rate to pace to"},
+        {"host a\nhost b\nlink a b\nsource x at=a type=cbr rate=1M\n", 4, "no switch \"a\""},
+        {"host a\nhost b\nlink a b\nsource x from=a type=cbr rate=1M\n", 4, "say where it is"},
+        {"host a\nhost b\nlink a b\nsource x from=a to=b type=cbr\n", 4, "say how fast"},
+        {"host a\nhost b\nlink a b\nsource x from=a to=b type=onoff rate=1M\n", 4, "needs on=TIME and off=TIME"},
+        {"host a\nhost b\nlink a b\nsource x from=a to=b type=cbr rate=1M start=2s stop=1s\n", 4, "stops before"},
+        {"host a\1\n", 1, "this is no text"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct pvma_topology t;
+        char where[16];
+        unit_log_start();
+        ck_assert_int_eq(pvma_topology_parse("t", rows[i].text, strlen(rows[i].text), &t), PVMI_EFORMAT);
+        ck_assert_uint_eq(t.node_count, 0);
+        snprintf(where, sizeof where, "t:%u: ", rows[i].line);
+        ck_assert_msg(!strncmp(unit_log.line, where, strlen(where)), "row %zu: %s", i, unit_log.line);
+        ck_assert_msg(strstr(unit_log.line, rows[i].says), "row %zu: %s", i, unit_log.line);
+    }
+}
+END_TEST
+
+START_TEST(at_most_ten_messages)
+{
+    struct pvma_topology t;
+    char text[400] = "";
+    for (int i = 0; i < 30; i++)
+        strcat(text, "nonsense\n");
+    unit_log_start();
+    ck_assert_int_eq(pvma_topology_parse("t", text, strlen(text), &t), PVMI_EFORMAT);
+    ck_assert_int_eq(unit_log.count, 11);
+    ck_assert_str_eq(unit_log.line, "t: and 20 more");
+}
+END_TEST
+
+static char *written(void (*write)(const struct pvma_topology *, FILE *), const struct pvma_topology *t)
+{
+    char *text;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    write(t, out);
+    fclose(out);
+    return text;
+}
+
+/* The list means the same as the text that it was made from. */
+START_TEST(list_and_drawing)
+{
+    struct pvma_topology t, again;
+    const char *text =
+        "profile p like=sparc1-sba100 tx_pdu=1us\nhost a profile=p\nhost b\nswitch s model=an2 credits=7\n"
+        "link a s rate=140M\nlink b s delay=1ms\npvc a b peak=1M paced=yes\n"
+        "source x from=a to=b type=onoff rate=5M on=1ms off=1ms\n";
+    ck_assert_int_eq(pvma_topology_parse("t", text, strlen(text), &t), 0);
+    char *list = written(pvma_topology_list, &t);
+    ck_assert_int_eq(pvma_topology_parse("t", list, strlen(list), &again), 0);
+    char *second = written(pvma_topology_list, &again);
+    ck_assert_str_eq(list, second);
+    char *dot = written(pvma_topology_dot, &t);
+    ck_assert_ptr_nonnull(strstr(dot, "graph atm {"));
+    ck_assert_ptr_nonnull(strstr(dot, "\"a\" -- \"s\""));
+    free(list);
+    free(second);
+    free(dot);
+    pvma_topology_free(&t);
+    pvma_topology_free(&again);
+}
+END_TEST
+
+START_TEST(files)
+{
+    struct pvma_topology t;
+    unit_log_start();
+    ck_assert_int_eq(pvma_topology_load("/nonexistent/x.atm", &t), PVMI_ESYSTEM);
+    ck_assert_ptr_nonnull(strstr(unit_log.line, "cannot read the topology /nonexistent/x.atm"));
+    ck_assert_int_eq(pvma_topology_load("/", &t), PVMI_ESYSTEM);
+}
+END_TEST
+
+UNIT_MAIN("atm_topology", ranges_and_defaults, mistakes, at_most_ten_messages, list_and_drawing, files)
