@@ -93,7 +93,7 @@ static void relax(void *arg)
 {
     struct node *node = arg;
     const struct mesh_setup *s = &node->mesh->setup;
-    uint32_t line = s->n / MESH * (uint32_t)sizeof(double);
+    uint32_t line = s->n / MESH * s->number_bytes;
     double points = (double)s->n * s->n / NODES;
 
     lab_compute(&node->mesh->lab, node->number, s->start_s * 1e6);
