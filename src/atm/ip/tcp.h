@@ -24,6 +24,7 @@ struct pvma_tcp_settings {
     bool no_delay;           /* no Nagle's rule */
     unsigned update_percent; /* a window update goes when reading opened this share of the buffer; SunOS: 35 */
     bool no_slow_start;      /* the congestion window is open from the start */
+    bool no_fast_retransmit; /* 4.3BSD before Tahoe: only the timer tells of a loss */
     pvma_ps tick;            /* of the retransmission timer; 0: 500 ms */
     pvma_ps delay_tick;      /* of delayed acknowledgements; 0: 200 ms */
 };

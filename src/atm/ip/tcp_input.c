@@ -57,6 +57,8 @@ static void retransmit_fast(struct pvma_tcp *tcp)
 
 static void take_duplicate_ack(struct pvma_tcp *tcp)
 {
+    if (tcp->settings.no_fast_retransmit)
+        return;
     tcp->duplicate_acks++;
     if (tcp->duplicate_acks == DUPLICATES_FOR_LOSS)
         retransmit_fast(tcp);

@@ -1,9 +1,9 @@
 /* tcp_timer.c - TCP's timers, see tcp.h. As BSD's they run out at ticks of the host's clock, not at times of their own. */
 #include "tcp.h"
 
-enum { TICKS_MIN = 2, TICKS_FIRST = 6, TICKS_MAX = 128, BACKOFF_MAX = 6 };
+enum { TICKS_MIN = 2, TICKS_MAX = 128, BACKOFF_MAX = 6 };
 
-static const pvma_ps slow_tick = 500 * PVMA_MS, fast_tick = 200 * PVMA_MS;
+static const pvma_ps slow_tick = 500 * PVMA_MS, fast_tick = 200 * PVMA_MS, first_limit = 3 * PVMA_S;
 
 /* The end of the `ticks`-th tick from now. */
 static pvma_ps tick_end(pvma_ps now, pvma_ps tick, int64_t ticks)
@@ -19,14 +19,15 @@ void pvma_tcp_expect_none(struct pvma_tcp *tcp)
 
 void pvma_tcp_expect_ack(struct pvma_tcp *tcp)
 {
-    pvma_ps tick = tcp->settings.tick, limit = tcp->smoothed + 4 * tcp->variation;
-    int64_t ticks = tcp->smoothed > 0 ? (limit + tick - 1) / tick : TICKS_FIRST;
+    pvma_ps tick = tcp->settings.tick;
+    pvma_ps limit = tcp->smoothed > 0 ? tcp->smoothed + 4 * tcp->variation : first_limit;
+    int64_t ticks = (limit + tick - 1) / tick;
 
     if (ticks < TICKS_MIN)
         ticks = TICKS_MIN;
     ticks <<= tcp->backoff;
-    if (ticks > TICKS_MAX)
-        ticks = TICKS_MAX;
+    if (ticks > TICKS_MAX * slow_tick / tick)
+        ticks = TICKS_MAX * slow_tick / tick;
     pvma_sim_at(tcp->station->sim, &tcp->retransmit, tick_end(pvma_sim_now(tcp->station->sim), tick, ticks));
 }
 

@@ -1,7 +1,415 @@
+/* an2.c - the experiments of the AN2 paper: see paper_an2.c for what it printed. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "../ip/udp.h"
+#include "echo.h"
 #include "experiment.h"
-struct report paper_an2 = {.name = "an2", .title = ""};
+#include "layout.h"
+#include "stats.h"
+#include "stream.h"
+
+#define parking "Table 1: parking lot, TTCP over TCP"
+#define congestion "Figure 11: six TCP sessions on one link, 1 s"
+#define echo "Figure 8: UDP echo under TTCP, relative degradation"
+
+enum { SESSIONS = 6, SEEDS = 10, FAR_CREDITS = 64, PORT = 7 };
+
+static const pvma_ps four_km = 20 * PVMA_US;
+
+static struct pvma_profile adapter(unsigned credits)
+{
+    struct pvma_profile p = layout_profile("OTTO");
+
+    layout_cost(&p, PVMA_COST_tx_cell, 0.2);
+    layout_cost(&p, PVMA_COST_rx_cell, 0.2);
+    p.cost[PVMA_COST_credits] = credits;
+    p.cost[PVMA_COST_turn] = 1; /* VCs take turns cell by cell, as in the switch */
+    p.cost[PVMA_COST_mtu] = 9188;
+    return p;
+}
+
+/* The AN2: with credits, cells wait for them; without, a VC has a queue that overflows. */
+static struct pvma_switch_options an2(unsigned credits, pvma_ps latency)
+{
+    return (struct pvma_switch_options){.model = PVMA_CROSSBAR,
+                                        .ports = 16,
+                                        .latency = latency,
+                                        .buffer = PVMA_BUFFER_FINITE,
+                                        .buffer_cells = credits ? credits : 256,
+                                        .credits = credits,
+                                        .iterations = 4};
+}
+
+/*
+ * A switch whose fabric is as fast as the paper says: the crossbar's slot is a cell's time on the switch's fastest link,
+ * so it gets one at that rate, to a host that nobody talks to.
+ */
+static unsigned add_switch(struct pvma_topology *t, const char *name, const struct pvma_switch_options *options,
+                           const struct pvma_profile *profile)
+{
+    unsigned number = layout_switch(t, name, options);
+    char dummy[16];
+
+    snprintf(dummy, sizeof dummy, "fabric-%s", name);
+    layout_link(t, layout_host(t, dummy, profile), number, 800000000, PVMA_NS);
+    return number;
+}
+
+static struct pvma_host_costs alpha(const struct report *r)
+{
+    double segment_us = report_parameter(r, "Alpha", "TCP, a segment");
+    double ack_us = report_parameter(r, "Alpha", "acknowledgement"), udp_us = report_parameter(r, "Alpha", "UDP, a datagram");
+    double copy = report_parameter(r, "Alpha", "copy and check sum"), pvm_us = report_parameter(r, "Alpha", "libpvm, a message");
+
+    return (struct pvma_host_costs){.tcp_out = {segment_us, 0},
+                                    .tcp_in = {segment_us, 0},
+                                    .ack_out = {ack_us, 0},
+                                    .ack_in = {ack_us, 0},
+                                    .udp_out = {udp_us, copy},
+                                    .udp_in = {udp_us, copy},
+                                    .pvm_send = {pvm_us, copy},
+                                    .pvm_receive = {pvm_us, copy}};
+}
+
+static const struct pvma_tcp_settings ttcp = {
+    .send_bytes = 65535, .receive_bytes = 65535, .no_delay = true, .update_percent = 35};
+
+/* ---- parking lot ---- */
+
+/*
+ *   h1 h2 h3 - s1 ==L1== s2 ==L2== s3 - h7 h8      A h1-h5, B h2-h6, C h3-h7 over both links, D h4-h8
+ *                        |
+ *                    h4 h5 h6
+ */
+static void layout_parking(struct pvma_topology *t, const struct pvma_profile *profile)
+{
+    static const unsigned at[] = {0, 0, 0, 1, 1, 1, 2, 2};
+    struct pvma_switch_options options = an2(FAR_CREDITS, 12 * PVMA_US);
+    unsigned hosts[8], switches[3];
+    char name[8];
+
+    layout_begin(t, "parking lot");
+    for (unsigned i = 0; i < 8; i++) {
+        snprintf(name, sizeof name, "h%u", i + 1);
+        hosts[i] = layout_host(t, name, profile);
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "s%u", i + 1);
+        switches[i] = add_switch(t, name, &options, profile);
+    }
+    for (unsigned i = 0; i < 8; i++)
+        layout_link(t, hosts[i], switches[at[i]], PVMA_RATE_AN2, four_km);
+    layout_link(t, switches[0], switches[1], PVMA_RATE_AN2, four_km);
+    layout_link(t, switches[1], switches[2], PVMA_RATE_AN2, four_km);
+}
+
+static void run_parking(struct report *r)
+{
+    static const unsigned from[] = {0, 1, 2, 3}, to[] = {4, 5, 6, 7};
+    static const char *const names[] = {"session A", "session B", "session C", "session D"};
+    struct pvma_profile profile = adapter(FAR_CREDITS);
+    struct pvma_topology topology;
+    struct lab_setup setup = {.hosts = 8, .topology = &topology, .costs = alpha(r), .seed = 1};
+    struct stream streams[4];
+    uint64_t before[4];
+    double rate[4];
+    static struct lab lab;
+
+    layout_parking(&topology, &profile);
+    lab_open(&lab, &setup);
+    for (unsigned i = 0; i < 4; i++)
+        stream_start(&streams[i], &lab, from[i], to[i], &ttcp, 32768, i * 1000);
+    lab_run(&lab, 1.0);
+    for (unsigned i = 0; i < 4; i++)
+        before[i] = streams[i].received;
+    lab_run(&lab, 1.0);
+    for (unsigned i = 0; i < 4; i++) {
+        rate[i] = (double)(streams[i].received - before[i]) * 8 / 1e6;
+        report_set(r, parking, names[i], "throughput", rate[i], 0);
+        stream_free(&streams[i]);
+    }
+    lab_close(&lab, &r->events);
+    layout_free(&topology);
+    report_claim(r, "N1",
+                 fabs(rate[0] / rate[1] - 1) < 0.03 && fabs(rate[2] / rate[1] - 1) < 0.03 &&
+                     fabs(rate[3] / rate[2] / 2 - 1) < 0.1,
+                 "%.1f, %.1f, %.1f and %.1f Mbit/s", rate[0], rate[1], rate[2], rate[3]);
+}
+
+static void run_shares(struct report *r)
+{
+    static const uint64_t flows[] = {1, 1, 3, 2};
+    double bandwidth = 150.336 * 48 / 53 * (9188 - 8 - 40) / 9188, capacity[] = {bandwidth, bandwidth}, share[4];
+
+    pvma_fair_shares(flows, 4, capacity, 2, share);
+    report_set(r, "Equations 3 and 4: max-min fair shares", "A, B, C", "share", share[2], 0);
+    report_set(r, "Equations 3 and 4: max-min fair shares", "D", "share", share[3], 0);
+}
+
+/* ---- congestion ---- */
+
+/* Six senders at one switch, six receivers at another, one link between. */
+static void layout_congestion(struct pvma_topology *t, const struct pvma_profile *profile, unsigned credits)
+{
+    struct pvma_switch_options options = an2(credits, 12 * PVMA_US);
+    unsigned hosts[2 * SESSIONS], switches[2];
+    char name[8];
+
+    layout_begin(t, "congestion");
+    for (unsigned i = 0; i < 2 * SESSIONS; i++) {
+        snprintf(name, sizeof name, "h%u", i + 1);
+        hosts[i] = layout_host(t, name, profile);
+    }
+    switches[0] = add_switch(t, "s1", &options, profile);
+    switches[1] = add_switch(t, "s2", &options, profile);
+    for (unsigned i = 0; i < 2 * SESSIONS; i++)
+        layout_link(t, hosts[i], switches[i / SESSIONS], PVMA_RATE_AN2, 500 * PVMA_NS);
+    layout_link(t, switches[0], switches[1], PVMA_RATE_AN2, 500 * PVMA_NS);
+}
+
+struct loss {
+    double cells, packets, mbits;
+};
+
+static struct loss congest(struct report *r, unsigned credits, uint64_t seed)
+{
+    static struct lab lab;
+    struct pvma_profile profile = adapter(credits);
+    struct pvma_topology topology;
+    struct lab_setup setup = {
+        .hosts = 2 * SESSIONS, .topology = &topology, .costs = alpha(r), .ip_mtu = 8192 + 40, .seed = seed};
+    struct stream streams[SESSIONS];
+    struct pvma_tcp_settings settings = ttcp;
+    struct pvma_random starts;
+    const struct pvma_switch_counters *counters;
+    uint64_t sent = 0, resent = 0, bytes = 0;
+    struct loss loss;
+
+    pvma_random_init(&starts, seed, "starts");
+    layout_congestion(&topology, &profile, credits);
+    lab_open(&lab, &setup);
+    settings.tick = (pvma_ps)(report_parameter(r, "simulation of figure 11", "TCP timer's tick") * 1e9);
+    settings.delay_tick = settings.tick;
+    settings.no_fast_retransmit = true;
+    for (unsigned i = 0; i < SESSIONS; i++)
+        stream_start(&streams[i], &lab, i, SESSIONS + i, &settings, 32768, (double)pvma_random_below(&starts, 20000));
+    lab_run(&lab, 1.0);
+    for (unsigned i = 0; i < SESSIONS; i++) {
+        sent += streams[i].from.counters.segments_sent;
+        resent += streams[i].from.counters.resent;
+        bytes += streams[i].received;
+        stream_free(&streams[i]);
+    }
+    counters = pvma_switch_counters(pvma_net_switch(lab.net, "s1"));
+    loss.cells = 100.0 * (double)counters->dropped / (double)(counters->cells_in ? counters->cells_in : 1);
+    loss.packets = 100.0 * (double)resent / (double)(sent ? sent : 1);
+    loss.mbits = (double)bytes * 8 / 1e6;
+    lab_close(&lab, &r->events);
+    layout_free(&topology);
+    return loss;
+}
+
+static void run_congestion(struct report *r, unsigned seeds)
+{
+    static const char *const rows[] = {"without credits", "with credits"};
+    static const unsigned credits[] = {0, 5};
+    struct stats cells[2] = {{0}}, packets[2] = {{0}}, rate[2] = {{0}};
+
+    for (int i = 0; i < 2; i++) {
+        for (uint64_t seed = 1; seed <= seeds; seed++) {
+            struct loss loss = congest(r, credits[i], seed);
+            stats_add(&cells[i], loss.cells);
+            stats_add(&packets[i], loss.packets);
+            stats_add(&rate[i], loss.mbits);
+        }
+        report_set(r, congestion, rows[i], "cells", stats_mean(&cells[i]), stats_interval90(&cells[i]));
+        report_set(r, congestion, rows[i], "packets", stats_mean(&packets[i]), stats_interval90(&packets[i]));
+    }
+    report_claim(r, "N2", stats_mean(&packets[0]) > 3 * stats_mean(&cells[0]) && stats_mean(&cells[0]) > 0,
+                 "%.1f %% of cells, %.1f %% of packets", stats_mean(&cells[0]), stats_mean(&packets[0]));
+    report_claim(r, "N3", stats_mean(&cells[1]) == 0 && stats_mean(&rate[1]) > stats_mean(&rate[0]),
+                 "%.1f Mbit/s instead of %.1f", stats_mean(&rate[1]), stats_mean(&rate[0]));
+}
+
+/* ---- UDP echo under load ---- */
+
+struct udp_echo {
+    struct lab lab;
+    struct pvma_udp client, server;
+    uint32_t bytes;
+    struct stats trips;
+};
+
+enum { ECHO_ROUNDS = 200 };
+
+static void ask(void *arg)
+{
+    struct udp_echo *e = arg;
+    uint8_t data[4096] = {0};
+
+    lab_compute(&e->lab, 0, 200000);
+    for (unsigned i = 0; i < ECHO_ROUNDS; i++) {
+        double start_us = lab_now_us(&e->lab);
+        pvma_udp_send(&e->client, 5, PORT, data, e->bytes);
+        free(pvma_udp_receive(&e->client));
+        stats_add(&e->trips, lab_now_us(&e->lab) - start_us);
+        lab_compute(&e->lab, 0, 137); /* so that it does not keep step with the streams */
+    }
+    pvma_sim_stop(e->lab.sim);
+}
+
+static void answer(void *arg)
+{
+    struct udp_echo *e = arg;
+
+    for (;;) {
+        struct pvma_packet *packet = pvma_udp_receive(&e->server);
+        pvma_udp_send(&e->server, 1, packet->source_port, packet->data, packet->length);
+        free(packet);
+    }
+}
+
+/* h1 to h4 at one switch, h5 to h8 at the other, as in figure 6; h1 and h5 echo, the others stream. */
+static void layout_fan(struct pvma_topology *t, const struct pvma_profile *profile)
+{
+    struct pvma_switch_options options = an2(FAR_CREDITS, 12 * PVMA_US);
+    unsigned hosts[8], switches[2];
+    char name[8];
+
+    layout_begin(t, "fan");
+    for (unsigned i = 0; i < 8; i++) {
+        snprintf(name, sizeof name, "h%u", i + 1);
+        hosts[i] = layout_host(t, name, profile);
+    }
+    switches[0] = add_switch(t, "s1", &options, profile);
+    switches[1] = add_switch(t, "s2", &options, profile);
+    for (unsigned i = 0; i < 8; i++)
+        layout_link(t, hosts[i], switches[i / 4], PVMA_RATE_AN2, four_km);
+    layout_link(t, switches[0], switches[1], PVMA_RATE_AN2, four_km);
+}
+
+static struct stats echo_under(struct report *r, uint32_t bytes, unsigned streams_count)
+{
+    static struct udp_echo e;
+    struct pvma_profile profile = adapter(FAR_CREDITS);
+    struct pvma_topology topology;
+    struct lab_setup setup = {.hosts = 8, .topology = &topology, .costs = alpha(r), .seed = 1};
+    struct stream streams[3];
+
+    e = (struct udp_echo){.bytes = bytes};
+    layout_fan(&topology, &profile);
+    lab_open(&e.lab, &setup);
+    pvma_udp_open(&e.client, &e.lab.stations[0], 0, 65536);
+    pvma_udp_open(&e.server, &e.lab.stations[4], PORT, 65536);
+    for (unsigned i = 0; i < streams_count; i++)
+        stream_start(&streams[i], &e.lab, i + 1, i + 5, &ttcp, 32768, i * 1000);
+    lab_start(&e.lab, answer, &e);
+    lab_start(&e.lab, ask, &e);
+    lab_run(&e.lab, 20);
+    for (unsigned i = 0; i < streams_count; i++)
+        stream_free(&streams[i]);
+    pvma_udp_close(&e.client);
+    pvma_udp_close(&e.server);
+    lab_close(&e.lab, &r->events);
+    layout_free(&topology);
+    return e.trips;
+}
+
+/*
+ * The theoretical bound of equation 1: what the unloaded round trip has, and the packet's cells in turn with those of
+ * each stream, on the way where the streams are.
+ */
+static double bound_us(double unloaded_us, uint32_t bytes, unsigned streams)
+{
+    double cell_us = PVMA_CELL_BITS / 150.336;
+
+    return unloaded_us + streams * pvma_aal_cells(PVMA_AAL5, bytes + 36) * cell_us;
+}
+
+static void run_echo(struct report *r)
+{
+    static const uint32_t sizes[] = {64, 128, 256, 512, 1024, 2048};
+    static const char *const curves[] = {"no TTCP", "1 TTCP", "2 TTCP", "3 TTCP"};
+    bool grows = true;
+    double worst = 0;
+
+    for (unsigned i = 0; i < 6; i++) {
+        double unloaded_us = 0, before_us = 0;
+        for (unsigned n = 0; n <= 3; n++) {
+            struct stats s = echo_under(r, sizes[i], n);
+            double mean_us = stats_mean(&s), ratio;
+            char row[32];
+
+            unloaded_us = n == 0 ? mean_us : unloaded_us;
+            ratio = mean_us / bound_us(unloaded_us, sizes[i], n);
+            report_point(r, "fig7-echo", curves[n], sizes[i], mean_us);
+            grows = grows && mean_us >= before_us;
+            worst = fmax(worst, fabs(ratio - 1));
+            before_us = mean_us;
+            snprintf(row, sizeof row, "%u B, %u TTCP", sizes[i], n);
+            if (n >= 2 && (sizes[i] == 64 || sizes[i] == 512 || sizes[i] == 2048))
+                report_set(r, echo, row, "ratio", ratio, stats_interval90(&s) / mean_us * ratio);
+        }
+    }
+    report_claim(r, "N4", grows && worst < 0.2, "at most %.0f %% from the bound", worst * 100);
+}
+
+/* ---- PVM ---- */
+
+static double pvm_trip(struct report *r, enum lab_stack stack, uint32_t bytes)
+{
+    struct pvma_profile profile = adapter(FAR_CREDITS);
+    struct pvma_topology topology;
+    struct lab_setup setup = {.hosts = 8, .topology = &topology, .costs = alpha(r), .tcp = ttcp, .seed = 1};
+    struct echo_result result;
+
+    if (stack == LAB_FORE5) { /* PVM on the adapter: libpvm, the driver and one copy */
+        double us = report_parameter(r, "Alpha", "direct PVM, a PDU") + report_parameter(r, "Alpha", "libpvm, a message");
+        layout_cost(&profile, PVMA_COST_tx_pdu, us);
+        layout_cost(&profile, PVMA_COST_rx_pdu, us);
+        layout_cost(&profile, PVMA_COST_tx_byte, report_parameter(r, "Alpha", "direct PVM, copy"));
+        layout_cost(&profile, PVMA_COST_rx_byte, report_parameter(r, "Alpha", "direct PVM, copy"));
+    }
+    setup.costs.tcp_out.byte_us = setup.costs.tcp_in.byte_us = report_parameter(r, "Alpha", "copy and check sum");
+    layout_fan(&topology, &profile);
+    result = echo_run(&setup, stack, bytes, bytes > 65536 ? 1 : 4, 2, &r->events);
+    layout_free(&topology);
+    return result.trip_us;
+}
+
+static void run_pvm(struct report *r)
+{
+    double ratio[8], large;
+    unsigned best = 0;
+    bool below = true;
+
+    for (unsigned i = 0; i < 8; i++) {
+        uint32_t bytes = 64u << i;
+        double tcp_us = pvm_trip(r, LAB_PVM_DIRECT, bytes), direct_us = pvm_trip(r, LAB_FORE5, bytes);
+
+        ratio[i] = tcp_us / direct_us;
+        report_point(r, "fig9-pvm-roundtrip", "PVM on TCP/ATM", bytes, tcp_us);
+        report_point(r, "fig9-pvm-roundtrip", "PVM on ATM", bytes, direct_us);
+        below = below && ratio[i] > 1.3;
+        best = ratio[i] > ratio[best] ? i : best;
+    }
+    report_claim(r, "N5", below, "%.1f times as long at 64 B, %.1f at 8 KB", ratio[0], ratio[7]);
+    report_claim(r, "N6", best <= 2, "%.2f at 64 B, %.2f at 8 KB, greatest at %u B: %.2f", ratio[0], ratio[7], 64u << best,
+                 ratio[best]);
+    large = pvm_trip(r, LAB_PVM_DIRECT, 1 << 20) / pvm_trip(r, LAB_FORE5, 1 << 20);
+    report_claim(r, "N7", large > 2, "1 MB by TCP takes %.2f times as long", large);
+}
+
 void experiment_an2(struct report *report, enum experiment_part part)
 {
-    (void)report;
-    (void)part;
+    run_shares(report);
+    if (part == EXPERIMENT_SHORT) {
+        run_congestion(report, 2);
+        return;
+    }
+    run_parking(report);
+    run_congestion(report, SEEDS);
+    run_echo(report);
+    run_pvm(report);
 }

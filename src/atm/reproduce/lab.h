@@ -12,7 +12,7 @@
 #include "../ip/ip_atm.h"
 #include "../network.h"
 
-enum { LAB_HOSTS_MAX = 8, LAB_ENDS_MAX = 128, LAB_PROCESSES_MAX = 16 };
+enum { LAB_HOSTS_MAX = 16, LAB_ENDS_MAX = 128, LAB_PROCESSES_MAX = 64 };
 
 enum lab_network { LAB_ATM, LAB_ETHERNET, LAB_FDDI };
 

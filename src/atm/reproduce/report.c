@@ -105,7 +105,7 @@ static double error_percent(const struct report *report, size_t i)
 {
     double paper = report->values[i].paper, simulated = report->outcomes[i].simulated;
 
-    return paper == 0 ? simulated * 100 : (simulated / paper - 1) * 100;
+    return paper == 0 ? simulated : (simulated / paper - 1) * 100; /* beside 0: the value, which is per cent itself */
 }
 
 static bool is_good(const struct report *report, size_t i)

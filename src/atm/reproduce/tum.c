@@ -1,7 +1,372 @@
+/* tum.c - the experiments of TUM-I9701: see paper_tum.c for what it printed. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../ip/udp.h"
 #include "experiment.h"
-struct report paper_tum = {.name = "tum", .title = ""};
+#include "fit.h"
+#include "layout.h"
+#include "stream.h"
+#include "tum_hosts.h"
+
+#define table1 "Table 5.1: one-way latency, HP 735"
+#define table2 "Table 5.2: one-way latency, IBM RS/6000"
+#define table3 "Table 5.3: PVM direct over ATM, throughput"
+#define table4 "Table 5.4: PVM direct, one-way latency"
+#define tests "Tests 1 to 6: streams, receiver, 2^20 Mbit/s"
+#define route "Tests 14 to 20: PVM's default route"
+
+static const double mega = 1 << 20;
+
+struct work {
+    struct report *report;
+    struct tum tum;
+};
+
+static const char *const host_name[] = {"HP", "IBM", "LACE"};
+
+/* ---- Tables 5.1 and 5.2 ---- */
+
+static const struct {
+    const char *column;
+    uint32_t bytes;
+} columns[] = {{"1 B", 1},     {"16 B", 16},   {"64 B", 64},   {"128 B", 128}, {"256 B", 256},
+               {"512 B", 512}, {"1 KB", 1024}, {"4 KB", 4096}, {"8 KB", 8192}};
+
+/* What stands in a column of the report is the Fore API's largest PDU where 4 or 8 KB do not fit. */
+static uint32_t bytes_of(enum tum_host host, bool api, unsigned column)
+{
+    if (api && host == TUM_IBM && columns[column].bytes == 4096)
+        return 4092;
+    return api && columns[column].bytes == 8192 ? 9188 : columns[column].bytes;
+}
+
+static void run_latency(struct work *w, enum tum_host host)
+{
+    static const struct {
+        const char *row;
+        enum tum_stack stack;
+        enum lab_network network;
+    } rows[] = {{"API AAL3/4", TUM_API34, LAB_ATM},
+                {"API AAL5", TUM_API5, LAB_ATM},
+                {"TCP ATM", TUM_TCP, LAB_ATM},
+                {"TCP Ethernet", TUM_TCP, LAB_ETHERNET},
+                {"UDP ATM", TUM_UDP, LAB_ATM}};
+    const char *table = host == TUM_HP ? table1 : table2;
+
+    for (unsigned r = 0; r < 5; r++)
+        for (unsigned c = 0; c < 9; c++) {
+            bool api = r < 2;
+            struct tum_run run = {.host = host, .stack = rows[r].stack, .network = rows[r].network};
+            uint32_t bytes = bytes_of(host, api, c);
+            double us;
+
+            if (api && host == TUM_IBM && c == 8)
+                continue; /* above its MTU */
+            us = tum_latency_us(&w->tum, &run, bytes);
+            report_set(w->report, table, rows[r].row, columns[c].column, us / 1000, 0);
+            report_point(w->report, host == TUM_HP ? "latency-hp" : "latency-ibm", rows[r].row, bytes, us / 1000);
+        }
+}
+
+static void claim_aals(struct work *w)
+{
+    struct tum_run five = {.host = TUM_HP, .stack = TUM_API5}, three = {.host = TUM_HP, .stack = TUM_API34};
+    double small = tum_latency_us(&w->tum, &three, 1024) - tum_latency_us(&w->tum, &five, 1024);
+    double large = tum_latency_us(&w->tum, &three, 9188) - tum_latency_us(&w->tum, &five, 9188);
+
+    report_claim(w->report, "H6", small > 0 && large > small, "%.0f us at 1 KB, %.0f at 9188 B; 192 and 209 cells", small,
+                 large);
+}
+
+/* Steps of one cell at n + 8 = 48 k + 1. */
+static void claim_sawtooth(struct work *w)
+{
+    struct tum_run run = {.host = TUM_IBM, .stack = TUM_API5};
+    unsigned steps = 0;
+    bool right = true;
+    double before = tum_latency_us(&w->tum, &run, 2000);
+
+    for (uint32_t bytes = 2008; bytes <= 2488; bytes += 8) {
+        double us = tum_latency_us(&w->tum, &run, bytes);
+        bool cell_more = (bytes + 8 + 47) / 48 > (bytes - 8 + 8 + 47) / 48, stepped = us - before > 2.0;
+
+        right = right && cell_more == stepped;
+        steps += stepped;
+        report_point(w->report, "sawtooth", "IBM, AAL5, MB/s in latency", bytes, bytes / us);
+        before = us;
+    }
+    report_claim(w->report, "H7", right && steps == 10, "%u steps in 480 B, each where a cell is added", steps);
+}
+
+/* ---- streams ---- */
+
+/* Receiver's throughput in 2^20 Mbit/s. */
+static double tcp_stream(struct work *w, enum tum_host host, enum lab_network network, uint32_t buffer_bytes,
+                         uint32_t block_bytes)
+{
+    static struct lab lab;
+    struct tum_run run = {.host = host, .stack = TUM_TCP, .network = network, .buffer_bytes = buffer_bytes};
+    struct pvma_topology topology;
+    struct lab_setup setup = tum_setup(&w->tum, &run, &topology);
+    struct stream stream;
+    uint64_t before;
+
+    lab_open(&lab, &setup);
+    stream_start(&stream, &lab, 0, 1, &setup.tcp, block_bytes, 0);
+    lab_run(&lab, 1.5);
+    before = stream.received;
+    lab_run(&lab, 1.0);
+    before = stream.received - before;
+    stream_free(&stream);
+    lab_close(&lab, &w->report->events);
+    layout_free(&topology);
+    return (double)before * 8 / mega;
+}
+
+/* ---- paced datagrams ---- */
+
+struct blast {
+    struct lab lab;
+    struct pvma_udp from, to;
+    uint32_t bytes, sent;
+    double gap_us;
+};
+
+enum { BLAST_PORT = 9, BLAST_MS = 200 };
+
+static void blast(void *arg)
+{
+    static uint8_t data[65536];
+    struct blast *b = arg;
+
+    for (;;) {
+        pvma_udp_send(&b->from, 2, BLAST_PORT, data, b->bytes);
+        b->sent++;
+        pvma_cpu_use(&b->lab.stations[0].cpu, pvma_price_of((struct pvma_price){b->gap_us, 0}, 0));
+    }
+}
+
+static void drain(void *arg)
+{
+    struct blast *b = arg;
+
+    for (;;)
+        free(pvma_udp_receive(&b->to));
+}
+
+struct paced {
+    struct work *work;
+    enum tum_host host;
+    double delivered, mbits;
+};
+
+/* Share of the datagrams that the receiver's socket takes, in per cent, with that gap between them. */
+static double delivered(void *arg, double gap_us)
+{
+    static struct blast b;
+    struct paced *p = arg;
+    struct tum_run run = {.host = p->host, .stack = TUM_UDP};
+    struct pvma_topology topology;
+    struct lab_setup setup = tum_setup(&p->work->tum, &run, &topology);
+
+    b = (struct blast){.bytes = 8192, .gap_us = gap_us};
+    lab_open(&b.lab, &setup);
+    pvma_udp_open(&b.from, &b.lab.stations[0], 0, 65536);
+    pvma_udp_open(&b.to, &b.lab.stations[1], BLAST_PORT, 57344);
+    lab_start(&b.lab, drain, &b);
+    lab_start(&b.lab, blast, &b);
+    lab_run(&b.lab, BLAST_MS / 1e3);
+    p->delivered = 100.0 * (double)b.to.received / b.sent;
+    p->mbits = (double)b.to.received * b.bytes * 8 / mega / (BLAST_MS / 1e3);
+    pvma_udp_close(&b.from);
+    pvma_udp_close(&b.to);
+    lab_close(&b.lab, &p->work->report->events);
+    layout_free(&topology);
+    return p->delivered;
+}
+
+static double paced_mbits(struct work *w, enum tum_host host)
+{
+    struct paced p = {.work = w, .host = host};
+    double gap_us = fit_growing(0, 2000, 95, delivered, &p);
+
+    delivered(&p, gap_us);
+    return p.mbits;
+}
+
+/* A flood of the Fore API in a host that reads one PDU after the other. */
+static void claim_pacing(struct work *w)
+{
+    struct paced flood = {.work = w, .host = TUM_HP}, paced = flood;
+
+    delivered(&flood, 0);
+    delivered(&paced, fit_growing(0, 2000, 95, delivered, &paced));
+    report_claim(w->report, "H8", flood.delivered < 80 && paced.delivered >= 90,
+                 "HP, UDP of 8 KB: %.0f %% arrive unpaced (%.1f Mbit/s), %.0f %% paced (%.1f Mbit/s)", flood.delivered,
+                 flood.mbits, paced.delivered, paced.mbits);
+}
+
+static void run_streams(struct work *w)
+{
+    struct report *r = w->report;
+    double small = tcp_stream(w, TUM_HP, LAB_ATM, 8192, 16384), large = tcp_stream(w, TUM_HP, LAB_ATM, 57344, 16384);
+    double inside = tcp_stream(w, TUM_HP, LAB_ATM, 16384, 8192), beyond = tcp_stream(w, TUM_HP, LAB_ATM, 16384, 32768);
+    bool grows = true;
+    double before = 0;
+
+    report_set(r, tests, "HP, TCP, 56 KB buffers, 8 KB", "stream", tcp_stream(w, TUM_HP, LAB_ATM, 57344, 8192), 0);
+    report_set(r, tests, "HP, TCP, 56 KB buffers, 16 KB", "stream", large, 0);
+    report_set(r, tests, "HP, TCP, 8 KB buffers, 16 KB", "stream", small, 0);
+    report_set(r, tests, "IBM, TCP, 64 KB buffers, 8 KB", "stream", tcp_stream(w, TUM_IBM, LAB_ATM, 65535, 8192), 0);
+    report_set(r, tests, "HP, UDP, 8 KB, paced", "stream", paced_mbits(w, TUM_HP), 0);
+    report_set(r, tests, "IBM, UDP, 8 KB, paced", "stream", paced_mbits(w, TUM_IBM), 0);
+    report_set(r, tests, "HP, TCP on Ethernet, 8 KB", "stream", tcp_stream(w, TUM_HP, LAB_ETHERNET, 32768, 8192), 0);
+    for (uint32_t kb = 4; kb <= 56; kb += 4) {
+        double hp = tcp_stream(w, TUM_HP, LAB_ATM, kb << 10, 8192);
+        report_point(r, "test2-buffers", "HP", kb, hp);
+        report_point(r, "test2-buffers", "IBM", kb, tcp_stream(w, TUM_IBM, LAB_ATM, kb << 10, 8192));
+        grows = grows && hp > 0.97 * before;
+        before = fmax(hp, before);
+    }
+    report_claim(r, "H3", grows && large / small > 1.4 && large / small < 2.1, "%.2f", large / small);
+    report_claim(r, "H4", beyond < 0.95 * inside, "16 KB buffers: %.1f Mbit/s by 8 KB, %.1f by 32 KB", inside, beyond);
+    report_claim(r, "H15", pvma_aal_cells(PVMA_AAL5, 8192 + 28 + 8) == 172, "%.2f",
+                 8192 * 8 / (172 * PVMA_CELL_BITS / 149.76e6) / mega);
+}
+
+/* ---- PVM ---- */
+
+static double pvm_us(struct work *w, enum tum_host host, enum lab_network network, enum tum_stack stack, uint32_t bytes)
+{
+    struct tum_run run = {.host = host, .stack = stack, .network = network};
+
+    return tum_latency_us(&w->tum, &run, bytes);
+}
+
+static void run_rates(struct work *w, double rate[TUM_HOSTS][12])
+{
+    static const char *const sizes[] = {"64 B", "128 B", "256 B", "512 B", "1 KB",  "2 KB",
+                                        "4 KB", "8 KB",  "16 KB", "32 KB", "64 KB", "128 KB"};
+
+    for (enum tum_host host = TUM_HP; host <= TUM_LACE; host++)
+        for (unsigned i = 0; i < 12; i++) {
+            rate[host][i] = (64u << i) / pvm_us(w, host, LAB_ATM, TUM_PVM_DIRECT, 64u << i);
+            report_set(w->report, table3, host_name[host], sizes[i], rate[host][i], 0);
+            report_point(w->report, "table5-3-pvm-direct", host_name[host], 64u << i, rate[host][i]);
+        }
+}
+
+static void run_pvm_latency(struct work *w)
+{
+    static const struct {
+        const char *column;
+        uint32_t bytes;
+    } sizes[] = {{"1 B", 1},     {"4 B", 4},     {"16 B", 16},    {"128 B", 128},
+                 {"1 KB", 1024}, {"4 KB", 4096}, {"16 KB", 16384}};
+
+    for (enum tum_host host = TUM_HP; host <= TUM_LACE; host++)
+        for (unsigned i = 0; i < 7; i++) {
+            char row[32];
+
+            snprintf(row, sizeof row, "%s ATM", host_name[host]);
+            report_set(w->report, table4, row, sizes[i].column,
+                       pvm_us(w, host, LAB_ATM, TUM_PVM_DIRECT, sizes[i].bytes) / 1000, 0);
+            if (host == TUM_LACE)
+                continue;
+            snprintf(row, sizeof row, "%s Ethernet", host_name[host]);
+            report_set(w->report, table4, row, sizes[i].column,
+                       pvm_us(w, host, LAB_ETHERNET, TUM_PVM_DIRECT, sizes[i].bytes) / 1000, 0);
+        }
+}
+
+static void claim_direct(struct work *w, double rate[TUM_HOSTS][12])
+{
+    struct tum_run tcp = {.host = TUM_HP, .stack = TUM_TCP, .buffer_bytes = 32768};
+    double raw[2], raw_small[2], small_atm, small_eth, times4, times16;
+    struct report *r = w->report;
+
+    for (enum tum_host host = TUM_HP; host <= TUM_IBM; host++) {
+        raw[host] = tcp_stream(w, host, LAB_ATM, 32768, 32768) * mega / 8 / 1e6;
+        tcp.host = host;
+        raw_small[host] = pvm_us(w, host, LAB_ATM, TUM_PVM_DIRECT, 1) / tum_latency_us(&w->tum, &tcp, 1);
+    }
+    report_claim(r, "H5",
+                 rate[0][11] < 0.75 * raw[0] && rate[0][11] > 0.5 * raw[0] && rate[1][11] < 0.75 * raw[1] &&
+                     rate[1][11] > 0.5 * raw[1] && fabs(raw_small[0] - 2) < 0.5 && fabs(raw_small[1] - 2) < 0.5,
+                 "%.0f and %.0f %% of throughput, latency %.1f and %.1f times", 100 * (1 - rate[0][11] / raw[0]),
+                 100 * (1 - rate[1][11] / raw[1]), raw_small[0], raw_small[1]);
+    report_claim(r, "H9", 1024 / rate[0][4] < 1.5 * pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 1),
+                 "HP: %.2f ms at 1 B, %.2f at 1 KB", pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 1) / 1000,
+                 1.024 / rate[0][4]);
+    small_atm = pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 16);
+    small_eth = pvm_us(w, TUM_HP, LAB_ETHERNET, TUM_PVM_DIRECT, 16);
+    times4 = pvm_us(w, TUM_HP, LAB_ETHERNET, TUM_PVM_DIRECT, 4096) / pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 4096);
+    times16 = pvm_us(w, TUM_HP, LAB_ETHERNET, TUM_PVM_DIRECT, 16384) / pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 16384);
+    report_claim(r, "H10", fabs(small_eth / small_atm - 1) < 0.25 && times4 > 5.6 && times16 > 5.6,
+                 "HP: %.2f times at 16 B, %.1f at 4 KB, %.1f at 16 KB", small_eth / small_atm, times4, times16);
+    report_claim(r, "H13", rate[0][8] > rate[1][8] && rate[0][9] < rate[1][9] && rate[0][0] > rate[1][0],
+                 "HP and IBM: %.2f and %.2f at 16 KB, %.2f and %.2f at 32 KB", rate[0][8], rate[1][8], rate[0][9],
+                 rate[1][9]);
+}
+
+static void run_route(struct work *w, double rate[TUM_HOSTS][12])
+{
+    enum { LARGE = 128 << 10 };
+    struct report *r = w->report;
+    double udp[2], fore[2], ethernet[2], small[2], packets[3];
+
+    for (enum tum_host host = TUM_HP; host <= TUM_IBM; host++) {
+        struct tum_run api = {.host = host, .stack = TUM_PVM_DAEMON, .daemon_on_api = true};
+        char row[32];
+
+        udp[host] = LARGE / pvm_us(w, host, LAB_ATM, TUM_PVM_DAEMON, LARGE);
+        ethernet[host] = LARGE / pvm_us(w, host, LAB_ETHERNET, TUM_PVM_DAEMON, LARGE);
+        small[host] = pvm_us(w, host, LAB_ATM, TUM_PVM_DAEMON, 1);
+        fore[host] = LARGE / tum_latency_us(&w->tum, &api, LARGE);
+        snprintf(row, sizeof row, "%s, UDP/ATM, 128 KB", host_name[host]);
+        report_set(r, route, row, "rate", udp[host], 0);
+        snprintf(row, sizeof row, "%s, UDP/ATM, 1 B", host_name[host]);
+        report_set(r, route, row, "latency", small[host] / 1000, 0);
+        snprintf(row, sizeof row, "%s, Fore API, 128 KB", host_name[host]);
+        report_set(r, route, row, "rate", fore[host], 0);
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        struct tum_run run = {.host = TUM_HP, .stack = TUM_PVM_DAEMON, .daemon_packet_bytes = 4096u << i};
+        packets[i] = LARGE / tum_latency_us(&w->tum, &run, LARGE);
+    }
+    report_claim(r, "H1", rate[0][11] / udp[0] >= 2 && rate[1][11] / udp[1] >= 2, "HP %.1f, IBM %.1f times",
+                 rate[0][11] / udp[0], rate[1][11] / udp[1]);
+    report_claim(r, "H2", small[0] / pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 1) > 1.5,
+                 "HP %.1f times, IBM %.1f times", small[0] / pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 1),
+                 small[1] / pvm_us(w, TUM_IBM, LAB_ATM, TUM_PVM_DIRECT, 1));
+    report_claim(r, "H11", udp[0] / ethernet[0] > 2 && udp[0] / ethernet[0] < 4.5 && udp[1] / ethernet[1] > 2,
+                 "HP %.1f, IBM %.1f times", udp[0] / ethernet[0], udp[1] / ethernet[1]);
+    report_claim(r, "H12", packets[1] < 1.05 * packets[0] && packets[2] < 1.05 * packets[0],
+                 "HP: %.2f, %.2f, %.2f MB/s with 4, 8, 16 KB", packets[0], packets[1], packets[2]);
+    report_claim(r, "H14", fabs(fore[0] / udp[0] - 1.1) < 0.25 && fabs(fore[1] / udp[1] - 1) < 0.25,
+                 "HP %.2f and %.2f, IBM %.2f and %.2f MB/s", fore[0], udp[0], fore[1], udp[1]);
+}
+
 void experiment_tum(struct report *report, enum experiment_part part)
 {
-    (void)report;
-    (void)part;
+    static struct work w;
+    static double rate[TUM_HOSTS][12];
+
+    w.report = report;
+    tum_fit(&w.tum, report, part == EXPERIMENT_SHORT);
+    run_latency(&w, TUM_HP);
+    claim_aals(&w);
+    claim_sawtooth(&w);
+    if (part == EXPERIMENT_SHORT)
+        return;
+    run_latency(&w, TUM_IBM);
+    run_streams(&w);
+    claim_pacing(&w);
+    run_rates(&w, rate);
+    run_pvm_latency(&w);
+    claim_direct(&w, rate);
+    run_route(&w, rate);
+    report->events += w.tum.events;
 }

@@ -1,0 +1,277 @@
+/* tum_hosts.c - see tum_hosts.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../ip/udp.h"
+#include "echo.h"
+#include "fit.h"
+#include "layout.h"
+#include "tum_hosts.h"
+
+enum { LARGE = 128 << 10, PORT = 7, UDP_ROUNDS = 6 };
+
+static const char *const table_of[] = {"Table 5.1", "Table 5.2"};
+static const uint32_t mtu_of[] = {9188, 4092, 4092};
+static const char *const pvm_row[] = {"HP", "IBM", "LACE"};
+
+static double printed(const struct tum *t, const char *table, const char *row, const char *column)
+{
+    for (size_t i = 0; i < t->report->value_count; i++) {
+        const struct report_value *v = &t->report->values[i];
+        if (strncmp(v->table, table, strlen(table)) == 0 && strcmp(v->row, row) == 0 && strcmp(v->column, column) == 0)
+            return v->paper;
+    }
+    return REPORT_NONE;
+}
+
+static void layout_star(struct pvma_topology *t, const struct pvma_profile *profile)
+{
+    struct pvma_switch_options asx = layout_output_queued(16, 10 * PVMA_US);
+    unsigned a, b, asx200;
+
+    layout_begin(t, "tum");
+    a = layout_host(t, "h1", profile);
+    b = layout_host(t, "h2", profile);
+    asx200 = layout_switch(t, "asx200", &asx);
+    layout_link(t, a, asx200, PVMA_RATE_OC3, 100 * PVMA_NS);
+    layout_link(t, b, asx200, PVMA_RATE_OC3, 100 * PVMA_NS);
+}
+
+static struct pvma_tcp_settings tcp_of(const struct tum_run *run)
+{
+    struct pvma_tcp_settings tcp = {.no_delay = true, .update_percent = 35};
+    bool pvm = run->stack == TUM_PVM_DIRECT;
+
+    tcp.write_bytes = run->host == TUM_HP ? 4096 : 0;
+    tcp.send_bytes = run->host == TUM_HP ? 8192 : 16384;
+    if (pvm)
+        tcp.send_bytes = 32768; /* TTSOCKBUF */
+    if (run->buffer_bytes > 0)
+        tcp.send_bytes = run->buffer_bytes;
+    tcp.receive_bytes = tcp.send_bytes;
+    return tcp;
+}
+
+static const struct pvma_profile *profile_of(const struct tum *t, const struct tum_run *run)
+{
+    if (run->stack == TUM_API34)
+        return &t->api34[run->host];
+    return run->stack == TUM_API5 ? &t->api5[run->host] : &t->adapter;
+}
+
+/* The driver's and UDP's work as the Fore API has it. */
+static void put_daemons_on_api(struct pvma_host_costs *costs, const struct pvma_profile *api)
+{
+    costs->frame_out = costs->frame_in = (struct pvma_price){0, 0};
+    costs->udp_out.fixed_us = (double)api->cost[PVMA_COST_tx_pdu] / 1e6;
+    costs->udp_in.fixed_us = (double)api->cost[PVMA_COST_rx_pdu] / 1e6;
+    costs->udp_in.byte_us = (double)api->cost[PVMA_COST_rx_byte] / 1e6;
+}
+
+struct lab_setup tum_setup(const struct tum *t, const struct tum_run *run, struct pvma_topology *topology)
+{
+    struct lab_setup setup = {.network = run->network,
+                              .hosts = 2,
+                              .costs = t->costs[run->host],
+                              .tcp = tcp_of(run),
+                              .topology = topology,
+                              .daemon_packet_bytes = run->daemon_packet_bytes,
+                              .seed = 1};
+
+    if (run->network == LAB_ETHERNET) {
+        setup.costs.frame_out = t->ethernet_out[run->host];
+        setup.costs.frame_in = t->ethernet_in[run->host];
+    }
+    if (run->daemon_on_api)
+        put_daemons_on_api(&setup.costs, &t->api5[run->host]);
+    layout_star(topology, profile_of(t, run));
+    return setup;
+}
+
+/* ---- echo over UDP ---- */
+
+struct udp_echo {
+    struct lab lab;
+    struct pvma_udp client, server;
+    uint32_t bytes;
+    double trip_us;
+};
+
+static void ask(void *arg)
+{
+    static uint8_t data[65536];
+    struct udp_echo *e = arg;
+    double start_us = lab_now_us(&e->lab);
+
+    for (unsigned i = 0; i < UDP_ROUNDS; i++) {
+        pvma_udp_send(&e->client, 2, PORT, data, e->bytes);
+        free(pvma_udp_receive(&e->client));
+    }
+    e->trip_us = (lab_now_us(&e->lab) - start_us) / UDP_ROUNDS;
+    pvma_sim_stop(e->lab.sim);
+}
+
+static void answer(void *arg)
+{
+    struct udp_echo *e = arg;
+
+    for (;;) {
+        struct pvma_packet *packet = pvma_udp_receive(&e->server);
+        pvma_udp_send(&e->server, 1, packet->source_port, packet->data, packet->length);
+        free(packet);
+    }
+}
+
+static double udp_trip_us(struct tum *t, const struct lab_setup *setup, uint32_t bytes)
+{
+    static struct udp_echo e;
+
+    e = (struct udp_echo){.bytes = bytes};
+    lab_open(&e.lab, setup);
+    pvma_udp_open(&e.client, &e.lab.stations[0], 0, 65536);
+    pvma_udp_open(&e.server, &e.lab.stations[1], PORT, 65536);
+    lab_start(&e.lab, answer, &e);
+    lab_start(&e.lab, ask, &e);
+    lab_run(&e.lab, 20);
+    pvma_udp_close(&e.client);
+    pvma_udp_close(&e.server);
+    lab_close(&e.lab, &t->events);
+    return e.trip_us;
+}
+
+double tum_latency_us(struct tum *t, const struct tum_run *run, uint32_t bytes)
+{
+    static const enum lab_stack stacks[] = {LAB_FORE34, LAB_FORE5, LAB_TCP, LAB_TCP, LAB_PVM_DIRECT, LAB_PVM_DAEMON};
+    struct pvma_topology topology;
+    struct lab_setup setup = tum_setup(t, run, &topology);
+    double trip_us;
+
+    if (run->stack == TUM_UDP)
+        trip_us = udp_trip_us(t, &setup, bytes);
+    else
+        trip_us = echo_run(&setup, stacks[run->stack], bytes, bytes >= 32768 ? 2 : 8, 2, &t->events).trip_us;
+    layout_free(&topology);
+    return trip_us / 2;
+}
+
+/* ---- fitting: the model is linear in these costs, so what is missing is added ---- */
+
+static void add_fixed(struct pvma_price *out, struct pvma_price *in, double us)
+{
+    out->fixed_us += us / 2;
+    in->fixed_us += us / 2;
+}
+
+static double missing_us(struct tum *t, const struct tum_run *run, const char *row, const char *column, uint32_t bytes)
+{
+    return printed(t, table_of[run->host], row, column) * 1000 - tum_latency_us(t, run, bytes);
+}
+
+static void fit_api(struct tum *t, enum tum_host host, enum tum_stack stack)
+{
+    struct pvma_profile *p = stack == TUM_API34 ? &t->api34[host] : &t->api5[host];
+    const char *row = stack == TUM_API34 ? "API AAL3/4" : "API AAL5";
+    struct tum_run run = {.host = host, .stack = stack};
+    uint32_t large = mtu_of[host] < 4096 ? mtu_of[host] : 4096;
+    double fixed_us;
+
+    *p = layout_profile(row);
+    p->cost[PVMA_COST_mtu] = mtu_of[host];
+    fixed_us = missing_us(t, &run, row, "1 B", 1);
+    layout_cost(p, PVMA_COST_tx_pdu, fixed_us / 2);
+    layout_cost(p, PVMA_COST_rx_pdu, fixed_us / 2);
+    layout_cost(p, PVMA_COST_rx_byte, missing_us(t, &run, row, "4 KB", large) / large);
+
+}
+
+static void fit_ip(struct tum *t, enum tum_host host)
+{
+    struct pvma_host_costs *c = &t->costs[host];
+    struct tum_run tcp = {.host = host, .stack = TUM_TCP}, udp = {.host = host, .stack = TUM_UDP};
+    double ack = report_parameter(t->report, "hosts", "acknowledgement's share");
+
+    add_fixed(&c->tcp_out, &c->tcp_in, missing_us(t, &tcp, "TCP ATM", "1 B", 1));
+    c->ack_out.fixed_us = c->tcp_out.fixed_us * ack;
+    c->ack_in.fixed_us = c->tcp_in.fixed_us * ack;
+    c->tcp_in.byte_us = missing_us(t, &tcp, "TCP ATM", "4 KB", 4096) / 4096;
+    add_fixed(&c->udp_out, &c->udp_in, missing_us(t, &udp, "UDP ATM", "1 B", 1));
+    c->udp_in.byte_us = missing_us(t, &udp, "UDP ATM", "4 KB", 4096) / 4096;
+    tcp.network = LAB_ETHERNET;
+    add_fixed(&t->ethernet_out[host], &t->ethernet_in[host], missing_us(t, &tcp, "TCP Ethernet", "1 B", 1));
+    t->ethernet_in[host].byte_us = missing_us(t, &tcp, "TCP Ethernet", "1 KB", 1024) / 1024;
+    if (t->ethernet_in[host].byte_us < 0)
+        t->ethernet_in[host].byte_us = 0;
+}
+
+struct trial {
+    struct tum *tum;
+    struct tum_run run;
+    struct pvma_price *out, *in;
+};
+
+static double slowness(void *arg, double byte_us)
+{
+    struct trial *trial = arg;
+
+    trial->out->byte_us = trial->in->byte_us = byte_us;
+    return tum_latency_us(trial->tum, &trial->run, LARGE);
+}
+
+/* Two passes: what is by the byte is so little of the small message that this settles it. */
+static void fit_pvm(struct tum *t, const struct tum_run *run, struct pvma_price *out, struct pvma_price *in,
+                    double small_us, double large_us)
+{
+    struct trial trial = {.tum = t, .run = *run, .out = out, .in = in};
+
+    for (int pass = 0; pass < 2; pass++) {
+        add_fixed(out, in, small_us - tum_latency_us(t, run, 1));
+        out->byte_us = in->byte_us = fit_growing(0, 0.5, large_us, slowness, &trial);
+    }
+}
+
+static void fit_direct(struct tum *t, enum tum_host host)
+{
+    struct tum_run run = {.host = host, .stack = TUM_PVM_DIRECT};
+    char row[16];
+
+    snprintf(row, sizeof row, "%s ATM", pvm_row[host]);
+    fit_pvm(t, &run, &t->costs[host].pvm_send, &t->costs[host].pvm_receive, printed(t, "Table 5.4", row, "1 B") * 1000,
+            LARGE / printed(t, "Table 5.3", pvm_row[host], "128 KB"));
+}
+
+/* libpvm's part is known from the direct route; what is left is the way to and through the daemons, in four places. */
+static void fit_daemons(struct tum *t, enum tum_host host)
+{
+    struct tum_run run = {.host = host, .stack = TUM_PVM_DAEMON};
+    struct pvma_host_costs *c = &t->costs[host];
+    struct trial trial = {.tum = t, .run = run, .out = &c->local, .in = &c->pvmd_fragment};
+    char row[32];
+
+    snprintf(row, sizeof row, "%s, UDP/ATM, 1 B", pvm_row[host]);
+    for (int pass = 0; pass < 2; pass++) {
+        double lack_us = printed(t, "Tests 14", row, "latency") * 1000 - tum_latency_us(t, &run, 1);
+        c->local.fixed_us += lack_us / 6;
+        c->pvmd_fragment.fixed_us += lack_us / 6;
+    }
+    snprintf(row, sizeof row, "%s, UDP/ATM, 128 KB", pvm_row[host]);
+    c->local.byte_us = c->pvmd_fragment.byte_us =
+        fit_growing(0, 0.5, LARGE / printed(t, "Tests 14", row, "rate"), slowness, &trial);
+}
+
+void tum_fit(struct tum *t, const struct report *report, bool part_only)
+{
+    *t = (struct tum){.report = report};
+    t->adapter = layout_profile("adapter under IP");
+    for (enum tum_host host = TUM_HP; host <= TUM_IBM; host++) {
+        fit_api(t, host, TUM_API34);
+        fit_api(t, host, TUM_API5);
+        fit_ip(t, host);
+    }
+    if (part_only)
+        return;
+    t->costs[TUM_LACE] = t->costs[TUM_IBM];
+    for (enum tum_host host = TUM_HP; host <= TUM_LACE; host++)
+        fit_direct(t, host);
+    fit_daemons(t, TUM_HP);
+    fit_daemons(t, TUM_IBM);
+}
