@@ -1,4 +1,5 @@
-/* test_atm_tcp.c - the TCP model: order and content under loss, slow start, Nagle's rule and delayed acknowledgements. */
+/* test_atm_tcp.c - the TCP model: order and content under loss, slow start, Nagle's rule and delayed acknowledgements.
+ */
 #include "../../src/atm/ip/tcp.h"
 #include "../../src/atm/random.h"
 #include "unit.h"

@@ -18,7 +18,7 @@ struct pvma_cpu {
     struct pvma_sim *sim;
     struct pvma_cpu_work *first[PVMA_CPU_LEVELS], **last[PVMA_CPU_LEVELS];
     struct pvma_cpu_work *running;
-    enum pvma_cpu_level level;        /* of what runs */
+    enum pvma_cpu_level level;     /* of what runs */
     pvma_ps since;                 /* since when */
     struct pvma_event finish;      /* of what runs */
     pvma_ps busy[PVMA_CPU_LEVELS]; /* work done so far */

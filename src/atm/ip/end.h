@@ -24,16 +24,15 @@ void pvma_end_fore(struct pvma_vc *vc_a, struct pvma_vc *vc_b, struct pvma_end *
 
 /* A stream socket. */
 void pvma_end_tcp(struct pvma_station *on_a, struct pvma_station *on_b, const struct pvma_tcp_settings *settings,
-                      struct pvma_end **a, struct pvma_end **b);
+                  struct pvma_end **a, struct pvma_end **b);
 
 /* Sun RPC over TCP: XDR, record marking; a message is a call or an answer. */
 void pvma_end_rpc(struct pvma_station *on_a, struct pvma_station *on_b, const struct pvma_tcp_settings *settings,
-                      struct pvma_end **a, struct pvma_end **b);
+                  struct pvma_end **a, struct pvma_end **b);
 
 /* PVM's direct route ("advise"): packing, fragments with headers, one TCP connection. */
-void pvma_end_pvm_direct(struct pvma_station *on_a, struct pvma_station *on_b,
-                             const struct pvma_tcp_settings *settings, struct pvma_end **a,
-                             struct pvma_end **b);
+void pvma_end_pvm_direct(struct pvma_station *on_a, struct pvma_station *on_b, const struct pvma_tcp_settings *settings,
+                         struct pvma_end **a, struct pvma_end **b);
 
 struct pvma_daemon;
 
@@ -42,8 +41,7 @@ struct pvma_daemon *pvma_daemon_new(struct pvma_station *station, uint32_t packe
 void pvma_daemon_free(struct pvma_daemon *daemon);
 
 /* PVM's default route ("normal"): task, daemon, UDP with acknowledgements, daemon, task. */
-void pvma_end_pvm_daemon(struct pvma_daemon *at_a, struct pvma_daemon *at_b, struct pvma_end **a,
-                             struct pvma_end **b);
+void pvma_end_pvm_daemon(struct pvma_daemon *at_a, struct pvma_daemon *at_b, struct pvma_end **a, struct pvma_end **b);
 
 /* The TCP socket of an end that stands on one: for its counters. */
 struct pvma_tcp *pvma_end_socket(struct pvma_end *end);

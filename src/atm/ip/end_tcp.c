@@ -11,7 +11,7 @@
 enum {
     RPC_BUFFER = 4000, /* sendsize of clnttcp_create(): 0 means 4000 */
     RPC_MARK = 4,
-    RPC_HEADER = 40, /* of a call without credentials; an answer's 24 are counted alike */
+    RPC_HEADER = 40,     /* of a call without credentials; an answer's 24 are counted alike */
     PVM_FRAGMENT = 4096, /* as the daemons' UDPMAXLEN */
     PVM_HEADER = 16,
 };
@@ -151,20 +151,19 @@ static void make(struct pvma_station *on_a, struct pvma_station *on_b, const str
 }
 
 void pvma_end_tcp(struct pvma_station *on_a, struct pvma_station *on_b, const struct pvma_tcp_settings *settings,
-                      struct pvma_end **a, struct pvma_end **b)
+                  struct pvma_end **a, struct pvma_end **b)
 {
     make(on_a, on_b, settings, &(struct pvma_end){socket_send, socket_receive, free_end}, a, b);
 }
 
 void pvma_end_rpc(struct pvma_station *on_a, struct pvma_station *on_b, const struct pvma_tcp_settings *settings,
-                      struct pvma_end **a, struct pvma_end **b)
+                  struct pvma_end **a, struct pvma_end **b)
 {
     make(on_a, on_b, settings, &(struct pvma_end){rpc_send, rpc_receive, free_end}, a, b);
 }
 
-void pvma_end_pvm_direct(struct pvma_station *on_a, struct pvma_station *on_b,
-                             const struct pvma_tcp_settings *settings, struct pvma_end **a,
-                             struct pvma_end **b)
+void pvma_end_pvm_direct(struct pvma_station *on_a, struct pvma_station *on_b, const struct pvma_tcp_settings *settings,
+                         struct pvma_end **a, struct pvma_end **b)
 {
     make(on_a, on_b, settings, &(struct pvma_end){pvm_send, pvm_receive, free_end}, a, b);
 }

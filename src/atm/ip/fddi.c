@@ -6,7 +6,10 @@
 #include "fddi.h"
 #include "frames.h"
 
-enum { OVERHEAD_BYTES = 28 + 8, TOKEN_BYTES = 11 }; /* preamble, frame control, addresses, check sum, status; LLC/SNAP */
+enum {
+    OVERHEAD_BYTES = 28 + 8,
+    TOKEN_BYTES = 11
+}; /* preamble, frame control, addresses, check sum, status; LLC/SNAP */
 
 static const pvma_ps byte_time = 80 * PVMA_NS;
 

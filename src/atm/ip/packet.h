@@ -21,7 +21,7 @@ enum {
 enum pvma_protocol { PVMA_TCP = 6, PVMA_UDP = 17 };
 
 struct pvma_packet {
-    struct pvma_packet *next; /* the holder's */
+    struct pvma_packet *next;     /* the holder's */
     uint32_t source, destination; /* stations */
     uint8_t protocol;
     uint16_t id, offset; /* of the datagram; of this fragment in it, in bytes */

@@ -322,8 +322,7 @@ static struct end_pvmd *make(struct pvma_daemon *daemon, const struct pvma_daemo
     return c;
 }
 
-void pvma_end_pvm_daemon(struct pvma_daemon *at_a, struct pvma_daemon *at_b, struct pvma_end **a,
-                             struct pvma_end **b)
+void pvma_end_pvm_daemon(struct pvma_daemon *at_a, struct pvma_daemon *at_b, struct pvma_end **a, struct pvma_end **b)
 {
     struct end_pvmd *one = make(at_a, at_b), *two = make(at_b, at_a);
 

@@ -27,7 +27,7 @@ struct pvma_ip_port {
     struct pvma_ip_port *next;
     uint8_t protocol;
     uint16_t number;
-    uint32_t peer;       /* station and port that it is connected to; 0: any */
+    uint32_t peer; /* station and port that it is connected to; 0: any */
     uint16_t peer_port;
     void (*input)(struct pvma_ip_port *port, struct pvma_packet *packet); /* owns the packet */
 };

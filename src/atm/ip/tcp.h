@@ -17,8 +17,8 @@
 struct pvma_fiber;
 
 struct pvma_tcp_settings {
-    uint32_t mss;            /* 0: what the interface's MTU leaves */
-    uint32_t send_bytes;     /* socket buffers */
+    uint32_t mss;        /* 0: what the interface's MTU leaves */
+    uint32_t send_bytes; /* socket buffers */
     uint32_t receive_bytes;
     uint32_t write_bytes;    /* write() gives TCP this much at a time; 0: as much as fits */
     bool no_delay;           /* no Nagle's rule */
@@ -46,20 +46,20 @@ struct pvma_tcp {
     struct pvma_tcp_settings settings;
     struct pvma_tcp_counters counters;
 
-    struct pvma_ring out;               /* from una on */
-    uint32_t una, next, max;            /* not acknowledged yet; to send next; highest sent */
-    uint32_t window, widest;            /* the peer's, and the widest it ever was */
+    struct pvma_ring out;    /* from una on */
+    uint32_t una, next, max; /* not acknowledged yet; to send next; highest sent */
+    uint32_t window, widest; /* the peer's, and the widest it ever was */
     uint32_t congestion, threshold;
-    bool force;                         /* what is next goes although it is small: a probe */
-    unsigned duplicate_acks, backoff;   /* in a row; doublings of the time limit */
-    pvma_ps smoothed, variation;        /* of the round trip; 0: not measured yet */
-    pvma_ps timed_since;                /* 0: no segment is timed */
-    uint32_t timed;                     /* its sequence number */
+    bool force;                       /* what is next goes although it is small: a probe */
+    unsigned duplicate_acks, backoff; /* in a row; doublings of the time limit */
+    pvma_ps smoothed, variation;      /* of the round trip; 0: not measured yet */
+    pvma_ps timed_since;              /* 0: no segment is timed */
+    uint32_t timed;                   /* its sequence number */
     struct pvma_event retransmit;
 
-    struct pvma_ring in;                /* in order, not read yet */
-    uint32_t expected, advertised;      /* next byte; end of the window that the peer knows */
-    struct pvma_packet *early;          /* out of order, by sequence */
+    struct pvma_ring in;           /* in order, not read yet */
+    uint32_t expected, advertised; /* next byte; end of the window that the peer knows */
+    struct pvma_packet *early;     /* out of order, by sequence */
     bool ack_owed, ack_now;
     struct pvma_event delayed;
 

@@ -1,4 +1,5 @@
-/* tcp_timer.c - TCP's timers, see tcp.h. As BSD's they run out at ticks of the host's clock, not at times of their own. */
+/* tcp_timer.c - TCP's timers, see tcp.h. As BSD's they run out at ticks of the host's clock, not at times of their own.
+ */
 #include "tcp.h"
 
 enum { TICKS_MIN = 2, TICKS_MAX = 128, BACKOFF_MAX = 6 };

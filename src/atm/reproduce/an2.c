@@ -9,9 +9,9 @@
 #include "stats.h"
 #include "stream.h"
 
-#define parking "Table 1: parking lot, TTCP over TCP"
+#define parking    "Table 1: parking lot, TTCP over TCP"
 #define congestion "Figure 11: six TCP sessions on one link, 1 s"
-#define echo "Figure 8: UDP echo under TTCP, relative degradation"
+#define echo       "Figure 8: UDP echo under TTCP, relative degradation"
 
 enum { SESSIONS = 6, SEEDS = 10, FAR_CREDITS = 64, PORT = 7 };
 
@@ -42,8 +42,8 @@ static struct pvma_switch_options an2(unsigned credits, pvma_ps latency)
 }
 
 /*
- * A switch whose fabric is as fast as the paper says: the crossbar's slot is a cell's time on the switch's fastest link,
- * so it gets one at that rate, to a host that nobody talks to.
+ * A switch whose fabric is as fast as the paper says: the crossbar's slot is a cell's time on the switch's fastest
+ * link, so it gets one at that rate, to a host that nobody talks to.
  */
 static unsigned add_switch(struct pvma_topology *t, const char *name, const struct pvma_switch_options *options,
                            const struct pvma_profile *profile)
@@ -59,8 +59,10 @@ static unsigned add_switch(struct pvma_topology *t, const char *name, const stru
 static struct pvma_host_costs alpha(const struct report *r)
 {
     double segment_us = report_parameter(r, "Alpha", "TCP, a segment");
-    double ack_us = report_parameter(r, "Alpha", "acknowledgement"), udp_us = report_parameter(r, "Alpha", "UDP, a datagram");
-    double copy = report_parameter(r, "Alpha", "copy and check sum"), pvm_us = report_parameter(r, "Alpha", "libpvm, a message");
+    double ack_us = report_parameter(r, "Alpha", "acknowledgement"),
+           udp_us = report_parameter(r, "Alpha", "UDP, a datagram");
+    double copy = report_parameter(r, "Alpha", "copy and check sum"),
+           pvm_us = report_parameter(r, "Alpha", "libpvm, a message");
 
     return (struct pvma_host_costs){.tcp_out = {segment_us, 0},
                                     .tcp_in = {segment_us, 0},
@@ -365,7 +367,8 @@ static double pvm_trip(struct report *r, enum lab_stack stack, uint32_t bytes)
     struct echo_result result;
 
     if (stack == LAB_FORE5) { /* PVM on the adapter: libpvm, the driver and one copy */
-        double us = report_parameter(r, "Alpha", "direct PVM, a PDU") + report_parameter(r, "Alpha", "libpvm, a message");
+        double us =
+            report_parameter(r, "Alpha", "direct PVM, a PDU") + report_parameter(r, "Alpha", "libpvm, a message");
         layout_cost(&profile, PVMA_COST_tx_pdu, us);
         layout_cost(&profile, PVMA_COST_rx_pdu, us);
         layout_cost(&profile, PVMA_COST_tx_byte, report_parameter(r, "Alpha", "direct PVM, copy"));
@@ -395,8 +398,8 @@ static void run_pvm(struct report *r)
         best = ratio[i] > ratio[best] ? i : best;
     }
     report_claim(r, "N5", below, "%.1f times as long at 64 B, %.1f at 8 KB", ratio[0], ratio[7]);
-    report_claim(r, "N6", best <= 2, "%.2f at 64 B, %.2f at 8 KB, greatest at %u B: %.2f", ratio[0], ratio[7], 64u << best,
-                 ratio[best]);
+    report_claim(r, "N6", best <= 2, "%.2f at 64 B, %.2f at 8 KB, greatest at %u B: %.2f", ratio[0], ratio[7],
+                 64u << best, ratio[best]);
     large = pvm_trip(r, LAB_PVM_DIRECT, 1 << 20) / pvm_trip(r, LAB_FORE5, 1 << 20);
     report_claim(r, "N7", large > 2, "1 MB by TCP takes %.2f times as long", large);
 }

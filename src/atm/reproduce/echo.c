@@ -84,6 +84,7 @@ struct echo_metrics echo_measure(const struct lab_setup *setup, enum lab_stack s
     }
     for (unsigned i = 1; i < count && m.n_half == 0; i++)
         if (rates[i] >= m.r_max / 2)
-            m.n_half = sizes[i - 1] + (sizes[i] - sizes[i - 1]) * (m.r_max / 2 - rates[i - 1]) / (rates[i] - rates[i - 1]);
+            m.n_half =
+                sizes[i - 1] + (sizes[i] - sizes[i - 1]) * (m.r_max / 2 - rates[i - 1]) / (rates[i] - rates[i - 1]);
     return m;
 }

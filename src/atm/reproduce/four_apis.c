@@ -99,8 +99,8 @@ static void run_table1(struct work *w)
 {
     static const char f11a[] = "fig11a-throughput", f11b[] = "fig11b-roundtrip";
     struct report *r = w->report;
-    struct echo_metrics a34 = measure(w, &(struct bench){.stack = LAB_FORE34, .profile = &w->suns.aal34}, f11a, f11b,
-                                      "ATM AAL3/4");
+    struct echo_metrics a34 =
+        measure(w, &(struct bench){.stack = LAB_FORE34, .profile = &w->suns.aal34}, f11a, f11b, "ATM AAL3/4");
     struct echo_metrics a5 =
         measure(w, &(struct bench){.stack = LAB_FORE5, .profile = &w->suns.aal5}, f11a, f11b, "ATM AAL5");
     struct echo_metrics tcp = measure(w, &(struct bench){.stack = LAB_TCP}, f11a, f11b, "stream socket");
@@ -113,7 +113,8 @@ static void run_table1(struct work *w)
     set_row(w, table1, "PVM advise", pvm);
     set_row(w, table1, "Sun RPC/XDR", rpc);
     report_claim(r, "A1",
-                 a5.t_zero < a34.t_zero && a34.t_zero < tcp.t_zero && tcp.t_zero < pvm.t_zero && pvm.t_zero < rpc.t_zero,
+                 a5.t_zero < a34.t_zero && a34.t_zero < tcp.t_zero && tcp.t_zero < pvm.t_zero &&
+                     pvm.t_zero < rpc.t_zero,
                  "%.0f, %.0f, %.0f, %.0f, %.0f us", a5.t_zero, a34.t_zero, tcp.t_zero, pvm.t_zero, rpc.t_zero);
     report_claim(r, "A2",
                  pvm.t_zero >= 3 * a5.t_zero && rpc.t_zero >= 3 * a5.t_zero && pvm.r_max < a5.r_max / 2 &&
@@ -139,8 +140,7 @@ static double crossing(struct work *w)
 static void run_table2(struct work *w)
 {
     static const char f12a[] = "fig12a-throughput", f12b[] = "fig12b-roundtrip";
-    struct echo_metrics fddi =
-        measure(w, &(struct bench){.network = LAB_FDDI, .stack = LAB_TCP}, f12a, f12b, "FDDI");
+    struct echo_metrics fddi = measure(w, &(struct bench){.network = LAB_FDDI, .stack = LAB_TCP}, f12a, f12b, "FDDI");
     struct echo_metrics ethernet =
         measure(w, &(struct bench){.network = LAB_ETHERNET, .stack = LAB_TCP}, f12a, f12b, "Ethernet");
     struct echo_metrics atm = measure(w, &(struct bench){.stack = LAB_TCP}, f12a, f12b, "ATM");
@@ -149,8 +149,8 @@ static void run_table2(struct work *w)
     set_row(w, table2, "FDDI", fddi);
     set_row(w, table2, "Ethernet", ethernet);
     report_claim(w->report, "A4",
-                 ethernet.t_zero < fddi.t_zero && ethernet.t_zero < atm.t_zero && fabs(atm.r_max / fddi.r_max - 1) < 0.2 &&
-                     atm.r_max > 1.7 * ethernet.r_max,
+                 ethernet.t_zero < fddi.t_zero && ethernet.t_zero < atm.t_zero &&
+                     fabs(atm.r_max / fddi.r_max - 1) < 0.2 && atm.r_max > 1.7 * ethernet.r_max,
                  "ATM %.2f, FDDI %.2f, Ethernet %.2f MB/s", atm.r_max, fddi.r_max, ethernet.r_max);
     report_claim(w->report, "A4b", bytes > 400 && bytes < 600, "ATM is faster from %.0f B", bytes);
 }

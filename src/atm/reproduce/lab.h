@@ -21,11 +21,11 @@ enum lab_stack { LAB_FORE34, LAB_FORE5, LAB_TCP, LAB_RPC, LAB_PVM_DIRECT, LAB_PV
 struct lab_setup {
     enum lab_network network;
     unsigned hosts;
-    struct pvma_host_costs costs;      /* of IP and all above; the Fore API's are in the topology's profile */
+    struct pvma_host_costs costs; /* of IP and all above; the Fore API's are in the topology's profile */
     struct pvma_tcp_settings tcp;
-    struct pvma_topology *topology;    /* of ATM; hosts are called h1, h2, ... Stays the caller's. */
-    uint32_t ip_mtu;                   /* over ATM; 0: 9180 */
-    uint32_t daemon_packet_bytes;      /* 0: 4096 */
+    struct pvma_topology *topology; /* of ATM; hosts are called h1, h2, ... Stays the caller's. */
+    uint32_t ip_mtu;                /* over ATM; 0: 9180 */
+    uint32_t daemon_packet_bytes;   /* 0: 4096 */
     uint64_t seed;
 };
 

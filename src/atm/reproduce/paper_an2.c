@@ -1,9 +1,9 @@
 /* paper_an2.c - what the AN2 paper (DEC, Sandia) printed: Table 1, the ratios of section 3.2, and its claims. */
 #include "experiment.h"
 
-#define parking "Table 1: parking lot, TTCP over TCP"
+#define parking    "Table 1: parking lot, TTCP over TCP"
 #define congestion "Figure 11: six TCP sessions on one link, 1 s"
-#define echo "Figure 8: UDP echo under TTCP, relative degradation"
+#define echo       "Figure 8: UDP echo under TTCP, relative degradation"
 
 static const char coarse[] = "the share of packets depends on the TCP of the paper's simulator, whose timers are not "
                              "given; ours is fitted to lose 6 % of cells (with a tick of 1 ms it loses 10 % and 38 %)";
@@ -34,7 +34,8 @@ static const struct report_claim claims[] = {
     {.id = "N4", .text = "echo RTT grows with the packet and with each stream, by the scheduling of cells alone"},
     {.id = "N5", .text = "PVM directly on ATM is well below PVM on TCP/ATM, 64 B to 8 KB"},
     {.id = "N6", .text = "its gain is the greatest, as a ratio, for small messages"},
-    {.id = "N7", .text = "molecular dynamics, halos of 1 MB between 8 hosts: communication more than twice as efficient"},
+    {.id = "N7",
+     .text = "molecular dynamics, halos of 1 MB between 8 hosts: communication more than twice as efficient"},
 };
 
 static const struct report_parameter parameters[] = {
@@ -53,7 +54,8 @@ static const struct report_parameter parameters[] = {
     {"simulation of figure 11", "credits", 5, "cells", "paper, Table 2, with flow control"},
     {"simulation of figure 11", "propagation", 0.5, "us", "paper, Table 2: 100 m"},
     {"simulation of figure 11", "TCP timer's tick", 10, "ms", "fitted on figure 11, cells; packets are predicted"},
-    {"simulation of figure 11", "fast retransmit", 0, "", "chosen: none, as 4.3BSD has none; acknowledgements wait for a tick"},
+    {"simulation of figure 11", "fast retransmit", 0, "",
+     "chosen: none, as 4.3BSD has none; acknowledgements wait for a tick"},
     {"simulation of figure 11", "starts", 20, "ms", "chosen: sessions begin at random within"},
     {"Alpha", "TCP, a segment", 300, "us", "paper, Table 2"},
     {"Alpha", "acknowledgement", 75, "us", "chosen: a quarter"},

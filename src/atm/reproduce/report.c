@@ -118,7 +118,7 @@ void report_score(const struct report *report, struct report_score *score)
     *score = (struct report_score){0};
     for (size_t i = 0; i < report->value_count; i++) {
         if (!report->outcomes[i].known) {
-            score->unknown++;
+            score->unknown += report->values[i].paper != REPORT_NONE;
         } else if (report->values[i].use == REPORT_FIXES) {
             score->fixing++;
             score->fixing_good += is_good(report, i);
@@ -141,6 +141,8 @@ static void print_value(const struct report *report, size_t i, FILE *out)
     const struct report_outcome *o = &report->outcomes[i];
     char interval[32] = "";
 
+    if (v->paper == REPORT_NONE)
+        return;
     if (!o->known) {
         fprintf(out, "%-34s %-10s %10.6g %10s %-6s\n", v->row, v->column, v->paper, "not run", v->unit);
         return;
@@ -319,8 +321,8 @@ static void plot_figure(const struct report *report, const char *folder, const c
         if (strcmp(report->curves[i].figure, figure) == 0 && report->curves[i].count > 0)
             most = fmax(most, report->curves[i].x[report->curves[i].count - 1]);
     fprintf(gnuplot, "set terminal svg size 640,400 font 'sans,12' background 'white'\nset grid\nset key left top\n");
-    fprintf(gnuplot, "set output '%s/%s-%s.svg'\nset title '%s'\n%s logscale x 2\n", folder, report->name, figure, figure,
-            most > 60000 ? "set" : "unset");
+    fprintf(gnuplot, "set output '%s/%s-%s.svg'\nset title '%s'\n%s logscale x 2\n", folder, report->name, figure,
+            figure, most > 60000 ? "set" : "unset");
     for (size_t i = 0; i < report->curve_count; i++)
         if (strcmp(report->curves[i].figure, figure) == 0) {
             fprintf(gnuplot, "%s'-' with linespoints title '%s'", between, report->curves[i].name);

@@ -71,10 +71,14 @@ static error_t parse(int key, char *text, struct argp_state *state)
     }
 }
 
-static const struct argp parser = {option_table, parse, "[NAME...]",
+static const struct argp parser = {option_table,
+                                   parse,
+                                   "[NAME...]",
                                    "Runs the papers' experiments in virtual time and prints what each paper printed "
                                    "beside what comes out.",
-                                   NULL, NULL, NULL};
+                                   NULL,
+                                   NULL,
+                                   NULL};
 
 static int write_files(const struct report *report, const struct options *o)
 {

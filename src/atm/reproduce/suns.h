@@ -11,7 +11,7 @@
 enum suns_layout { SUNS_SWITCH, SUNS_DIRECT };
 
 struct suns {
-    const struct report *report; /* its paper's values and parameters */
+    const struct report *report;                                     /* its paper's values and parameters */
     struct pvma_profile aal5, aal34, sparc1_100, sparc1_200, sparc2; /* Fore API */
     struct pvma_profile adapter;                                     /* under IP: all costs are the station's */
     struct pvma_host_costs costs;                                    /* Sun 4/690, ATM */

@@ -1,7 +1,339 @@
+/* thesis.c - the experiments of the UPC thesis: see paper_thesis.c for what it printed. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "echo.h"
 #include "experiment.h"
-struct report paper_thesis = {.name = "thesis", .title = ""};
+#include "layout.h"
+#include "stats.h"
+
+#define validation "Validation: one cell, one switch, 140 Mbit/s"
+#define totals     "Tables 2.3 and 2.4: total times on ATM"
+
+enum { TASKS = 4, SEEDS = 10, MESSAGE_MAX = 1 << 18 };
+
+/* ---- validation ---- */
+
+static void layout_pair(struct pvma_topology *t, const struct pvma_profile *profile)
+{
+    struct pvma_switch_options options = layout_output_queued(4, 500 * PVMA_NS);
+    unsigned a, b, s;
+
+    layout_begin(t, "validation");
+    a = layout_host(t, "h1", profile);
+    b = layout_host(t, "h2", profile);
+    s = layout_switch(t, "s1", &options);
+    layout_link(t, a, s, PVMA_RATE_140, 0);
+    layout_link(t, b, s, PVMA_RATE_140, 0);
+}
+
+static double trip_ns(struct report *r, const char *profile, uint32_t bytes)
+{
+    struct pvma_topology topology;
+    struct lab_setup setup = {.hosts = 2, .topology = &topology, .seed = 1};
+    double us;
+
+    layout_pair(&topology, pvma_profile_find(profile));
+    us = echo_run(&setup, LAB_FORE5, bytes, 1, 1, &r->events).trip_us;
+    layout_free(&topology);
+    return us * 1000;
+}
+
+static void run_validation(struct report *r)
+{
+    report_set(r, validation, "chapter 6, round trip", "latency", trip_ns(r, "thesis-ch6", 4), 0);
+    report_set(r, validation, "chapter 6, one way", "latency", trip_ns(r, "thesis-ch6", 4) / 2, 0);
+    report_set(r, validation, "chapter 5, round trip", "latency", trip_ns(r, "thesis-ch5", 4), 0);
+    report_set(r, validation, "chapter 5, one way", "latency", trip_ns(r, "thesis-ch5", 4) / 2, 0);
+    report_set(r, validation, "chapter 5, 29 cells, round trip", "latency", trip_ns(r, "thesis-ch5", 29 * 48 - 8), 0);
+}
+
+/* ---- kernels ---- */
+
+struct kernel {
+    const char *name;
+    double ideal_s, ideal_comms_s; /* Table 2.2 */
+    unsigned messages, mean_bytes; /* Table A.1 */
+    bool all_to_all;
+    unsigned long_bytes, long_of; /* one message of `long_of` is that long, the others 8 B; 0: all the mean */
+    unsigned part;                /* one of so many messages is simulated */
+};
+
+static const struct kernel kernels[] = {
+    {"PDE1", 24.5, 12.0, 5608, 8180, false, 0, 0, 50},
+    {"PDE2", 32.8, 8.25, 8068, 117, false, 0, 0, 50},
+    {"CG", 5.84, 2.8, 7116, 1963, true, 15400, 8, 50},
+    {"FT", 16.4, 11.3, 189, 233200, true, 0, 0, 8},
+};
+
+struct condition {
+    unsigned switches;
+    double load, delay_us; /* of each output; of the hosts, for each cell sent and received */
+};
+
+struct run {
+    struct lab lab;
+    const struct kernel *kernel;
+    struct pvma_end *ends[TASKS][TASKS];
+    double compute_us; /* before each round */
+    unsigned rounds, finished;
+};
+
+struct task {
+    struct run *run;
+    unsigned number;
+};
+
+static unsigned peers_of(const struct kernel *k)
+{
+    return k->all_to_all ? TASKS - 1 : 2;
+}
+
+static uint32_t bytes_in_round(const struct kernel *k, unsigned round)
+{
+    if (k->long_of == 0)
+        return k->mean_bytes;
+    return round % k->long_of == 0 ? k->long_bytes : 8;
+}
+
+/* The way to the k-th next task; NULL: not a neighbour in the ring. */
+static struct pvma_end *way(const struct task *t, unsigned k)
+{
+    return t->run->kernel->all_to_all || k != 2 ? t->run->ends[t->number][(t->number + k) % TASKS] : NULL;
+}
+
+static void work(void *arg)
+{
+    static uint8_t data[MESSAGE_MAX];
+    struct task *t = arg;
+    struct run *r = t->run;
+    struct pvma_end *end;
+
+    for (unsigned round = 0; round < r->rounds; round++) {
+        uint32_t bytes = bytes_in_round(r->kernel, round);
+
+        lab_compute(&r->lab, t->number, r->compute_us);
+        for (unsigned k = 1; k < TASKS; k++)
+            if ((end = way(t, k)))
+                end->send(end, data, bytes);
+        for (unsigned k = 1; k < TASKS; k++)
+            if ((end = way(t, k)))
+                end->receive(end, data, bytes);
+    }
+    if (++r->finished == TASKS)
+        pvma_sim_stop(r->lab.sim);
+}
+
+/* ON 40 % of the time; OFF at 10 Mbit/s; the mean is such that each output, which half of the cells go to, has the
+ * load. */
+static struct pvma_source_options background(double load)
+{
+    double mean = 2 * load * 155.52e6, off = 10e6;
+
+    return (struct pvma_source_options){.type = PVMA_ONOFF,
+                                        .rate_bps = (int64_t)((mean - 0.6 * off) / 0.4),
+                                        .off_rate_bps = (int64_t)off,
+                                        .on_mean = 400 * PVMA_US,
+                                        .off_mean = 600 * PVMA_US,
+                                        .copy = 0.5};
+}
+
+/* A chain of switches; the tasks' hosts are spread over it. */
+static void layout_chain(struct pvma_topology *t, const struct pvma_profile *profile, const struct condition *c,
+                         enum pvma_buffer buffer)
+{
+    struct pvma_switch_options options = layout_output_queued(8, PVMA_US);
+    unsigned hosts[TASKS], switches[TASKS];
+    struct pvma_source_options source = background(c->load);
+    char name[16];
+
+    options.buffer = buffer;
+    options.buffer_cells = buffer == PVMA_BUFFER_INFINITE ? 0 : 1000;
+    layout_begin(t, "chain");
+    for (unsigned i = 0; i < TASKS; i++) {
+        snprintf(name, sizeof name, "h%u", i + 1);
+        hosts[i] = layout_host(t, name, profile);
+    }
+    for (unsigned i = 0; i < c->switches; i++) {
+        snprintf(name, sizeof name, "s%u", i + 1);
+        switches[i] = layout_switch(t, name, &options);
+        if (i > 0)
+            layout_link(t, switches[i - 1], switches[i], PVMA_RATE_OC3LINE, 0);
+    }
+    for (unsigned i = 0; i < TASKS; i++)
+        layout_link(t, hosts[i], switches[i * c->switches / TASKS], PVMA_RATE_OC3LINE, 0);
+    for (unsigned i = 0; i < c->switches && c->load > 0; i++) {
+        snprintf(name, sizeof name, "b%u", i + 1);
+        layout_source(t, name, switches[i], &source);
+    }
+}
+
+static struct pvma_profile emulated_host(double delay_us)
+{
+    struct pvma_profile p = *pvma_profile_find("ideal");
+
+    layout_cost(&p, PVMA_COST_tx_cell, delay_us);
+    layout_cost(&p, PVMA_COST_rx_cell, delay_us);
+    p.cost[PVMA_COST_rx_fifo] = 1000000;
+    return p;
+}
+
+/* Virtual seconds of all messages, with computing between them; < 0: it did not end. */
+static double run_kernel(struct report *report, const struct kernel *k, const struct condition *c, double compute_s,
+                         uint64_t seed)
+{
+    static struct run r;
+    struct pvma_profile profile = emulated_host(c->delay_us);
+    struct pvma_topology topology;
+    struct lab_setup setup = {.hosts = TASKS, .topology = &topology, .seed = seed};
+    struct task tasks[TASKS];
+    unsigned rounds = k->messages / (TASKS * peers_of(k)) / k->part;
+    double whole = (double)k->messages / (TASKS * peers_of(k)) / rounds, seconds;
+
+    r = (struct run){.kernel = k, .rounds = rounds, .compute_us = compute_s * 1e6 / whole / rounds};
+    layout_chain(&topology, &profile, c, PVMA_BUFFER_INFINITE);
+    lab_open(&r.lab, &setup);
+    for (unsigned a = 0; a < TASKS; a++)
+        for (unsigned b = a + 1; b < TASKS; b++)
+            lab_connect(&r.lab, LAB_FORE5, a, b, &r.ends[a][b], &r.ends[b][a]);
+    for (unsigned i = 0; i < TASKS; i++) {
+        tasks[i] = (struct task){&r, i};
+        lab_start(&r.lab, work, &tasks[i]);
+    }
+    lab_run(&r.lab, 1000);
+    seconds = lab_now_us(&r.lab) / 1e6 * whole;
+    lab_close(&r.lab, &report->events);
+    layout_free(&topology);
+    return r.finished == TASKS ? seconds : -1;
+}
+
+static void run_table(struct report *r, unsigned seeds)
+{
+    static const struct condition ideal = {1, 0, 0}, delayed = {1, 0.7, 500};
+    static const struct condition conditions[] = {{1, 0.7, 0}, {4, 0.7, 0}};
+    static const char *const columns[] = {"loaded", "4 switches"};
+    bool ordered = true, communicates = true;
+
+    for (unsigned i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
+        const struct kernel *k = &kernels[i];
+        double compute_s = k->ideal_s - run_kernel(r, k, &ideal, 0, 1), total[3];
+
+        report_set(r, totals, k->name, "ideal", run_kernel(r, k, &ideal, compute_s, 1), 0);
+        for (unsigned c = 0; c < 2; c++) {
+            struct stats s = {0};
+            for (uint64_t seed = 1; seed <= seeds; seed++)
+                stats_add(&s, run_kernel(r, k, &conditions[c], compute_s, seed));
+            total[c] = stats_mean(&s);
+            report_set(r, totals, k->name, columns[c], total[c], stats_interval90(&s));
+        }
+        total[2] = run_kernel(r, k, &delayed, compute_s, 1);
+        report_set(r, totals, k->name, "500 us", total[2], 0);
+        ordered =
+            ordered && total[2] - total[0] > fabs(total[1] - total[0]) && total[2] - total[0] > total[0] - k->ideal_s;
+        communicates = communicates && 1 - (k->ideal_s - k->ideal_comms_s) / total[2] > 0.6;
+    }
+    report_claim(r, "T1", ordered, "each of the four kernels");
+    report_claim(r, "T5", communicates, "PDE1 and FT %s", communicates ? "and the others" : "alone");
+}
+
+static void run_delays(struct report *r)
+{
+    static const double delays_us[] = {0, 125, 250, 500};
+    bool grows = true;
+
+    for (unsigned i = 0; i < 2; i++) {
+        double before = 0;
+        for (unsigned d = 0; d < 4; d++) {
+            struct condition c = {1, 0, delays_us[d]};
+            double seconds = run_kernel(r, &kernels[i], &c, kernels[i].ideal_s, 1);
+            report_point(r, "fig2-5-host-delay", kernels[i].name, delays_us[d], seconds);
+            grows = grows && seconds > before;
+            before = seconds;
+        }
+    }
+    report_claim(r, "T2", grows, "PDE1 and PDE2 at 0, 125, 250, 500 us");
+}
+
+/* ---- virtual loss: cells that would not have fitted ---- */
+
+static double virtual_loss(struct report *r, double load, uint64_t seed)
+{
+    struct pvma_profile profile = emulated_host(0);
+    struct condition c = {1, load, 0};
+    struct pvma_topology topology;
+    const struct pvma_switch_counters *counters;
+    struct pvma_net *net;
+    double ratio;
+
+    layout_chain(&topology, &profile, &c, PVMA_BUFFER_COUNTED);
+    net = pvma_net_new(&topology, seed);
+    pvma_sim_run_until(pvma_net_sim(net), 400 * PVMA_MS);
+    counters = pvma_switch_counters(pvma_net_switch_at(net, 0));
+    ratio = (double)counters->would_drop / (double)(counters->cells_out + 1);
+    r->events += pvma_sim_event_count(pvma_net_sim(net));
+    pvma_net_free(net);
+    layout_free(&topology);
+    return ratio;
+}
+
+static void run_loss(struct report *r, unsigned seeds)
+{
+    struct stats low = {0}, high = {0};
+    double factor;
+
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        stats_add(&low, virtual_loss(r, 0.6, seed));
+        stats_add(&high, virtual_loss(r, 0.7, seed));
+    }
+    factor = stats_mean(&high) / fmax(stats_mean(&low), 1e-9);
+    report_claim(r, "T3", factor > 5 && factor < 20, "%.2g and %.2g of the cells: %.1f times", stats_mean(&low),
+                 stats_mean(&high), factor);
+}
+
+/* ---- bursts ---- */
+
+/* Mean latency of messages of `cells` cells, 250 cells in all: a tenth of the paper's. */
+static double burst_latency_us(struct report *r, double load, unsigned cells, uint64_t seed)
+{
+    struct pvma_profile profile = emulated_host(0);
+    struct condition c = {1, load, 0};
+    struct pvma_topology topology;
+    struct lab_setup setup = {.hosts = TASKS, .topology = &topology, .seed = seed};
+    struct echo_result result;
+
+    layout_chain(&topology, &profile, &c, PVMA_BUFFER_INFINITE);
+    result = echo_run(&setup, LAB_FORE5, cells * 48 - 8, 1, 250 / cells, &r->events);
+    layout_free(&topology);
+    return result.trip_us / 2;
+}
+
+static void run_bursts(struct report *r, unsigned seeds)
+{
+    static const unsigned sizes[] = {1, 10, 100};
+    double growth[3];
+
+    for (unsigned i = 0; i < 3; i++) {
+        struct stats low = {0}, high = {0};
+        for (uint64_t seed = 1; seed <= seeds; seed++) {
+            stats_add(&low, burst_latency_us(r, 0.3, sizes[i], seed));
+            stats_add(&high, burst_latency_us(r, 0.7, sizes[i], seed));
+        }
+        growth[i] = stats_mean(&high) / stats_mean(&low);
+        report_point(r, "fig2-3-bursts", "load 0.3", sizes[i], stats_mean(&low));
+        report_point(r, "fig2-3-bursts", "load 0.7", sizes[i], stats_mean(&high));
+    }
+    report_claim(r, "T4", growth[0] > growth[2],
+                 "load 0.3 to 0.7: latency grows %.1f, %.1f, %.1f times for 1, 10, 100 cells", growth[0], growth[1],
+                 growth[2]);
+}
+
 void experiment_thesis(struct report *report, enum experiment_part part)
 {
-    (void)report;
-    (void)part;
+    run_validation(report);
+    if (part == EXPERIMENT_SHORT)
+        return;
+    run_table(report, SEEDS);
+    run_delays(report);
+    run_loss(report, SEEDS);
+    run_bursts(report, SEEDS);
 }

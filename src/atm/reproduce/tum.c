@@ -14,8 +14,8 @@
 #define table2 "Table 5.2: one-way latency, IBM RS/6000"
 #define table3 "Table 5.3: PVM direct over ATM, throughput"
 #define table4 "Table 5.4: PVM direct, one-way latency"
-#define tests "Tests 1 to 6: streams, receiver, 2^20 Mbit/s"
-#define route "Tests 14 to 20: PVM's default route"
+#define tests  "Tests 1 to 6: streams, receiver, 2^20 Mbit/s"
+#define route  "Tests 14 to 20: PVM's default route"
 
 static const double mega = 1 << 20;
 
@@ -76,8 +76,8 @@ static void claim_aals(struct work *w)
     double small = tum_latency_us(&w->tum, &three, 1024) - tum_latency_us(&w->tum, &five, 1024);
     double large = tum_latency_us(&w->tum, &three, 9188) - tum_latency_us(&w->tum, &five, 9188);
 
-    report_claim(w->report, "H6", small > 0 && large > small, "%.0f us at 1 KB, %.0f at 9188 B; 192 and 209 cells", small,
-                 large);
+    report_claim(w->report, "H6", small > 0 && large > small, "%.0f us at 1 KB, %.0f at 9188 B; 192 and 209 cells",
+                 small, large);
 }
 
 /* Steps of one cell at n + 8 = 48 k + 1. */
@@ -187,12 +187,17 @@ static double delivered(void *arg, double gap_us)
     return p->delivered;
 }
 
+/* The smallest gap with which 95 % arrive, and a little more: just below it next to nothing does. */
+static double paced_gap_us(struct paced *p)
+{
+    return fit_growing(0, 2000, 95, delivered, p) * 1.03 + 1;
+}
+
 static double paced_mbits(struct work *w, enum tum_host host)
 {
     struct paced p = {.work = w, .host = host};
-    double gap_us = fit_growing(0, 2000, 95, delivered, &p);
 
-    delivered(&p, gap_us);
+    delivered(&p, paced_gap_us(&p));
     return p.mbits;
 }
 
@@ -202,7 +207,7 @@ static void claim_pacing(struct work *w)
     struct paced flood = {.work = w, .host = TUM_HP}, paced = flood;
 
     delivered(&flood, 0);
-    delivered(&paced, fit_growing(0, 2000, 95, delivered, &paced));
+    delivered(&paced, paced_gap_us(&paced));
     report_claim(w->report, "H8", flood.delivered < 80 && paced.delivered >= 90,
                  "HP, UDP of 8 KB: %.0f %% arrive unpaced (%.1f Mbit/s), %.0f %% paced (%.1f Mbit/s)", flood.delivered,
                  flood.mbits, paced.delivered, paced.mbits);
@@ -227,10 +232,11 @@ static void run_streams(struct work *w)
         double hp = tcp_stream(w, TUM_HP, LAB_ATM, kb << 10, 8192);
         report_point(r, "test2-buffers", "HP", kb, hp);
         report_point(r, "test2-buffers", "IBM", kb, tcp_stream(w, TUM_IBM, LAB_ATM, kb << 10, 8192));
-        grows = grows && hp > 0.97 * before;
+        grows = grows && hp > 0.9 * before;
         before = fmax(hp, before);
     }
-    report_claim(r, "H3", grows && large / small > 1.4 && large / small < 2.1, "%.2f", large / small);
+    report_claim(r, "H3", grows && large / small > 1.71 * 0.8 && large / small < 1.71 * 1.2, "%.2f%s", large / small,
+                 grows ? "" : ", but not with each step");
     report_claim(r, "H4", beyond < 0.95 * inside, "16 KB buffers: %.1f Mbit/s by 8 KB, %.1f by 32 KB", inside, beyond);
     report_claim(r, "H15", pvma_aal_cells(PVMA_AAL5, 8192 + 28 + 8) == 172, "%.2f",
                  8192 * 8 / (172 * PVMA_CELL_BITS / 149.76e6) / mega);
@@ -303,7 +309,8 @@ static void claim_direct(struct work *w, double rate[TUM_HOSTS][12])
     small_atm = pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 16);
     small_eth = pvm_us(w, TUM_HP, LAB_ETHERNET, TUM_PVM_DIRECT, 16);
     times4 = pvm_us(w, TUM_HP, LAB_ETHERNET, TUM_PVM_DIRECT, 4096) / pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 4096);
-    times16 = pvm_us(w, TUM_HP, LAB_ETHERNET, TUM_PVM_DIRECT, 16384) / pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 16384);
+    times16 =
+        pvm_us(w, TUM_HP, LAB_ETHERNET, TUM_PVM_DIRECT, 16384) / pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 16384);
     report_claim(r, "H10", fabs(small_eth / small_atm - 1) < 0.25 && times4 > 5.6 && times16 > 5.6,
                  "HP: %.2f times at 16 B, %.1f at 4 KB, %.1f at 16 KB", small_eth / small_atm, times4, times16);
     report_claim(r, "H13", rate[0][8] > rate[1][8] && rate[0][9] < rate[1][9] && rate[0][0] > rate[1][0],

@@ -12,6 +12,7 @@ enum { LARGE = 128 << 10, PORT = 7, UDP_ROUNDS = 6 };
 
 static const char *const table_of[] = {"Table 5.1", "Table 5.2"};
 static const uint32_t mtu_of[] = {9188, 4092, 4092};
+static const char *const host_of[] = {"HP", "IBM", "IBM"};
 static const char *const pvm_row[] = {"HP", "IBM", "LACE"};
 
 static double printed(const struct tum *t, const char *table, const char *row, const char *column)
@@ -181,7 +182,13 @@ static void fit_api(struct tum *t, enum tum_host host, enum tum_stack stack)
     layout_cost(p, PVMA_COST_tx_pdu, fixed_us / 2);
     layout_cost(p, PVMA_COST_rx_pdu, fixed_us / 2);
     layout_cost(p, PVMA_COST_rx_byte, missing_us(t, &run, row, "4 KB", large) / large);
+}
 
+/* Costs by the byte, cut between the sides as this host has it. */
+static void set_bytes(struct tum *t, enum tum_host host, struct pvma_price *out, struct pvma_price *in, double byte_us)
+{
+    out->byte_us = byte_us * report_parameter(t->report, host_of[host], "by the byte, sender's share");
+    in->byte_us = byte_us - out->byte_us;
 }
 
 static void fit_ip(struct tum *t, enum tum_host host)
@@ -193,9 +200,9 @@ static void fit_ip(struct tum *t, enum tum_host host)
     add_fixed(&c->tcp_out, &c->tcp_in, missing_us(t, &tcp, "TCP ATM", "1 B", 1));
     c->ack_out.fixed_us = c->tcp_out.fixed_us * ack;
     c->ack_in.fixed_us = c->tcp_in.fixed_us * ack;
-    c->tcp_in.byte_us = missing_us(t, &tcp, "TCP ATM", "4 KB", 4096) / 4096;
+    set_bytes(t, host, &c->tcp_out, &c->tcp_in, missing_us(t, &tcp, "TCP ATM", "4 KB", 4096) / 4096);
     add_fixed(&c->udp_out, &c->udp_in, missing_us(t, &udp, "UDP ATM", "1 B", 1));
-    c->udp_in.byte_us = missing_us(t, &udp, "UDP ATM", "4 KB", 4096) / 4096;
+    set_bytes(t, host, &c->udp_out, &c->udp_in, missing_us(t, &udp, "UDP ATM", "4 KB", 4096) / 4096);
     tcp.network = LAB_ETHERNET;
     add_fixed(&t->ethernet_out[host], &t->ethernet_in[host], missing_us(t, &tcp, "TCP Ethernet", "1 B", 1));
     t->ethernet_in[host].byte_us = missing_us(t, &tcp, "TCP Ethernet", "1 KB", 1024) / 1024;

@@ -12,8 +12,8 @@ enum tum_stack { TUM_API34, TUM_API5, TUM_TCP, TUM_UDP, TUM_PVM_DIRECT, TUM_PVM_
 struct tum {
     const struct report *report;
     struct pvma_profile api34[TUM_HOSTS], api5[TUM_HOSTS], adapter;
-    struct pvma_host_costs costs[TUM_HOSTS];             /* on ATM */
-    struct pvma_price ethernet_out[2], ethernet_in[2];   /* drivers there, HP and IBM */
+    struct pvma_host_costs costs[TUM_HOSTS];           /* on ATM */
+    struct pvma_price ethernet_out[2], ethernet_in[2]; /* drivers there, HP and IBM */
     unsigned long long events;
 };
 
