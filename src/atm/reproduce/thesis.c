@@ -66,6 +66,8 @@ static const struct kernel kernels[] = {
     {"FT", 16.4, 11.3, 189, 233200, true, 0, 0, 8},
 };
 
+enum { KERNELS = sizeof kernels / sizeof kernels[0] };
+
 struct condition {
     unsigned switches;
     double load, delay_us; /* of each output; of the hosts, for each cell sent and received */
@@ -212,9 +214,9 @@ static void run_table(struct report *r, unsigned seeds)
     static const struct condition ideal = {1, 0, 0}, delayed = {1, 0.7, 500};
     static const struct condition conditions[] = {{1, 0.7, 0}, {4, 0.7, 0}};
     static const char *const columns[] = {"loaded", "4 switches"};
-    bool ordered = true, communicates = true;
+    unsigned ordered = 0, communicates = 0;
 
-    for (unsigned i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
+    for (unsigned i = 0; i < KERNELS; i++) {
         const struct kernel *k = &kernels[i];
         double compute_s = k->ideal_s - run_kernel(r, k, &ideal, 0, 1), total[3];
 
@@ -228,12 +230,11 @@ static void run_table(struct report *r, unsigned seeds)
         }
         total[2] = run_kernel(r, k, &delayed, compute_s, 1);
         report_set(r, totals, k->name, "500 us", total[2], 0);
-        ordered =
-            ordered && total[2] - total[0] > fabs(total[1] - total[0]) && total[2] - total[0] > total[0] - k->ideal_s;
-        communicates = communicates && 1 - (k->ideal_s - k->ideal_comms_s) / total[2] > 0.6;
+        ordered += total[2] - total[0] > fabs(total[1] - total[0]) && total[2] - total[0] > total[0] - k->ideal_s;
+        communicates += 1 - (k->ideal_s - k->ideal_comms_s) / total[2] > 0.6;
     }
-    report_claim(r, "T1", ordered, "each of the four kernels");
-    report_claim(r, "T5", communicates, "PDE1 and FT %s", communicates ? "and the others" : "alone");
+    report_claim(r, "T1", ordered == KERNELS, "%u of %u kernels", ordered, KERNELS);
+    report_claim(r, "T5", communicates == KERNELS, "%u of %u kernels", communicates, KERNELS);
 }
 
 static void run_delays(struct report *r)
