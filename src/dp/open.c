@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "../core/clock.h"
 #include "../core/error.h"
+#include "../transports/dp/helper.h"
 #include "endpoint.h"
 #include "local.h"
 #include "node.h"
@@ -37,7 +38,7 @@ int pvmi_endpoint_fail(int code)
 
 static int open_port(struct pvmi_endpoint *e, const struct pvmi_node *n)
 {
-    int fd = pvmi_dp_socket_open(&n->interface, n->ethertype, &e->port.point);
+    int fd = pvmi_dp_helper_open(&n->interface, n->ethertype, &e->port.point);
     if (fd < 0)
         return fd;
     e->port.fd = fd;
