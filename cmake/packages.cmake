@@ -5,6 +5,7 @@
 #   dpvm-dev       headers, static libraries, aimk, man 3      replaces pvm-dev
 #   dpvm-doc       documentation and example programs
 #   python3-dpvm   the Python package
+#   dpvm-rdma      what calls libibverbs, where that is there when dpvm is built
 #
 # Each provides what it replaces, with a version, so that what depends on Debian's libpvm3 can be installed beside it.
 set(replaced_version 3.4.6-5)
@@ -22,7 +23,11 @@ set(name_bin dpvm)
 set(name_dev dpvm-dev)
 set(name_doc dpvm-doc)
 set(name_python python3-dpvm)
+set(name_rdma dpvm-rdma)
 set(components lib bin dev doc python)
+if(TARGET dpvm_rdma)
+  list(APPEND components rdma)
+endif()
 foreach(component ${components})
   install(FILES ${made}/changelog.Debian.gz debian/copyright DESTINATION share/doc/${name_${component}}
           COMPONENT ${component})
@@ -32,6 +37,9 @@ if(pages)
 endif()" COMPONENT ${component})
 endforeach()
 install(FILES debian/overrides/libdpvm3 DESTINATION share/lintian/overrides COMPONENT lib)
+if(TARGET dpvm_rdma)
+  install(FILES debian/overrides/dpvm-rdma DESTINATION share/lintian/overrides COMPONENT rdma)
+endif()
 
 # ---- the packages ----
 
@@ -75,7 +83,10 @@ dpvm_package(bin net "libdpvm3 ${own_version}" pvm "daemon, the console and the 
 dpvm_package(dev libdevel "libdpvm3 ${own_version}, dpvm ${own_version}, make" pvm-dev "headers and static libraries")
 dpvm_package(doc doc "" "" "documentation and example programs")
 dpvm_package(python python "python3:any, libdpvm3" "" "interface for Python")
+dpvm_package(rdma libs "libdpvm3 ${own_version}" "" "transport over RDMA verbs")
 set(CPACK_DEBIAN_LIB_PACKAGE_RECOMMENDS dpvm)
+set(CPACK_DEBIAN_LIB_PACKAGE_SUGGESTS dpvm-rdma)
+set(CPACK_DEBIAN_RDMA_PACKAGE_RECOMMENDS ibverbs-providers)
 set(CPACK_DEBIAN_LIB_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_SOURCE_DIR}/debian/shlibs
     ${CMAKE_CURRENT_SOURCE_DIR}/debian/triggers)
 set(CPACK_DEBIAN_BIN_PACKAGE_RECOMMENDS openssh-client)

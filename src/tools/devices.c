@@ -141,7 +141,30 @@ void devices_print(void)
     free(devices);
 }
 
+static void print_port(void *arg, const char *text)
+{
+    const char **title = arg;
+
+    printf("%s%s\n", *title, text);
+    *title = "  ";
+}
+
+/* What those transports have that choose among several devices. */
+static void ports_print(void)
+{
+    const char *title = "\nDevices of transports:\n  ";
+
+    for (const struct pvmi_transport_row *row = pvmi_transport_table; row->name != NULL; row++)
+        if (row->ops != NULL && row->ops->describe != NULL)
+            row->ops->describe(print_port, &title);
+}
+
 /* ---- JSON ---- */
+
+static void add_port(void *arg, const char *text)
+{
+    json_array_append_new(arg, text_json(text));
+}
 
 static json_t *attributes_json(const struct pvmi_attributes *a)
 {
@@ -159,6 +182,11 @@ static json_t *device_json(const struct device *d)
     if (d->row->ops != NULL) {
         json_object_set_new(row, "summary", json_string(d->row->ops->summary));
         json_object_set_new(row, "attributes", attributes_json(&d->attributes));
+    }
+    if (d->row->ops != NULL && d->row->ops->describe != NULL) {
+        json_t *ports = json_array();
+        d->row->ops->describe(add_port, ports);
+        json_object_set_new(row, "devices", ports);
     }
     if (!d->usable)
         json_object_set_new(row, "why_not", text_json(d->why_not));
@@ -218,6 +246,7 @@ int devices_show(bool json)
         text_print_json(all);
     } else {
         devices_print();
+        ports_print();
         puts("\nOrder of routes between two tasks, as far as both can use them:");
         print_order("auto", strcmp(setting, "auto") == 0 ? " (in force)" : "", &automatic);
         if (strcmp(setting, "auto") != 0 && code == 0)

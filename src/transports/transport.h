@@ -102,6 +102,9 @@ struct pvmi_transport_ops {
     /* 0 if usable on this machine, else a PVMI_E code and the reason in why[size]. Opens nothing. */
     int (*available)(char *why, size_t size);
 
+    /* Optional: one line for each device that there is: its state, or why it cannot be used. For pvm-info -d. */
+    void (*describe)(void (*line)(void *arg, const char *text), void *arg);
+
     /*
      * Opens the transport. `address` is where to listen, in the transport's own notation; NULL: only connect out.
      * callbacks and arg must outlive it.

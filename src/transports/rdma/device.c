@@ -294,6 +294,5 @@ void pvmi_rdma_ports_describe(void (*line)(void *arg, const char *text), void *a
     struct listing l = {line, arg};
     char why[WHY_BYTES];
     read_wish(&w);
-    if (visit_all(&w, describe, &l, why, sizeof why))
-        line(arg, why);
+    visit_all(&w, describe, &l, why, sizeof why);
 }

@@ -34,7 +34,7 @@ void pvmi_rdma_port_forget(void);
 /* Opens a device by name; NULL when it is not there or may not be opened (errno). */
 struct ibv_context *pvmi_rdma_device_open(const struct pvmi_verbs *verbs, const char *name);
 
-/* One line for each port that there is: its state and GID, or why it cannot be used. For pvm-info -d. */
+/* One line for each port that there is, as transport.h has it: its state and GID, or why it cannot be used. */
 void pvmi_rdma_ports_describe(void (*line)(void *arg, const char *text), void *arg);
 
 #endif

@@ -158,9 +158,11 @@ int pvmi_rdma_link_connect(struct rdma_link *l, const struct pvmi_rdma_offer *pe
 
 struct rdma_link *pvmi_rdma_link_find(struct rdma_transport *t, uint32_t number)
 {
-    struct rdma_link *l;
+    struct rdma_link *l = t->latest;
+    if (l && l->number == number)
+        return l;
     HASH_FIND(hh, t->by_number, &number, sizeof number, l);
-    return l;
+    return t->latest = l;
 }
 
 /* ---- the end ---- */
@@ -192,6 +194,7 @@ void pvmi_rdma_link_stop(struct rdma_link *l)
     pvmi_rdma_stash(t);
     if (l->number)
         HASH_DEL(t->by_number, l);
+    t->latest = NULL;
     l->number = 0;
     t->verbs->destroy_qp(l->qp);
     l->qp = NULL;

@@ -435,6 +435,7 @@ const struct pvmi_transport_ops pvmi_rdma_ops = {
     .name = "rdma",
     .summary = "RDMA verbs: InfiniBand, RoCE, soft-RoCE",
     .available = rdma_available,
+    .describe = pvmi_rdma_ports_describe,
     .open = rdma_open,
     .close = rdma_close,
     .query = rdma_query,

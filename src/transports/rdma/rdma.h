@@ -181,6 +181,7 @@ struct rdma_transport {
     unsigned region_count;
 
     struct rdma_link *links, *by_number, *graveyard;
+    struct rdma_link *latest; /* the one found last; NULL: none */
     size_t reading_bytes;     /* under way */
     struct rdma_event *stash; /* completions to be looked at */
     unsigned stashed, stash_capacity;
