@@ -141,12 +141,6 @@ static void print_value(const struct report *report, size_t i, FILE *out)
     const struct report_outcome *o = &report->outcomes[i];
     char interval[32] = "";
 
-    if (v->paper == REPORT_NONE)
-        return;
-    if (!o->known) {
-        fprintf(out, "%-34s %-10s %10.6g %10s %-6s\n", v->row, v->column, v->paper, "not run", v->unit);
-        return;
-    }
     if (o->interval > 0)
         snprintf(interval, sizeof interval, " +-%.3g", o->interval);
     fprintf(out, "%-34s %-10s %10.6g %10.5g %-6s %+8.1f%%  %-9s %s%s\n", v->row, v->column, v->paper, o->simulated,
@@ -159,6 +153,8 @@ static void print_values(const struct report *report, FILE *out)
 
     for (size_t i = 0; i < report->value_count; i++) {
         const char *next = report->values[i].table;
+        if (!report->outcomes[i].known)
+            continue;
         if (strcmp(next, table) != 0)
             fprintf(out, "\n%s\n%-34s %-10s %10s %10s %-6s %9s\n", next, "", "", "paper", "simulated", "", "error");
         table = next;

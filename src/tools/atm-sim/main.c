@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../../atm/reproduce/reproduce.h"
 #include "command.h"
 
 static const struct {
@@ -13,6 +14,7 @@ static const struct {
 } commands[] = {
     {"topo", command_topo, "check, list or draw a topology"},
     {"run", command_run_network, "run a network with its traffic; show times, counters, digest"},
+    {"reproduce", reproduce_main, "the papers' experiments: what each printed beside what comes out"},
     {"profiles", command_profiles, "the built-in profiles of hosts, with the origin of each figure"},
 };
 
