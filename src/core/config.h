@@ -66,9 +66,9 @@ enum pvmi_setting_kind {
       "interfaces for dp links, separated by commas; default: the first five that are up, lo among them")              \
     X(DP_LINK_ETHERTYPE, "PVM_DP_ETHERTYPE", INTEGER, "0x88b5", 0x600, 0xffff, "EtherType of dp frames")               \
     X(DP_LINK_MTU, "PVM_DP_MTU", BYTES, "16k", 576, 65535, "longest dp frame; interfaces may have less")               \
-    X(DP_LINK_RING, "PVM_DP_RING", BYTES, "2M", 65536, 1073741824,                                                     \
+    X(DP_LINK_RING, "PVM_DP_RING", BYTES, "4M", 65536, 1073741824,                                                     \
       "memory for frames that have come, of each interface of a task")                                                 \
-    X(DP_LINK_WINDOW, "PVM_DP_WINDOW", INTEGER, "256", 1, 1024, "frames of a dp link on their way, a power of two")    \
+    X(DP_LINK_WINDOW, "PVM_DP_WINDOW", INTEGER, "1024", 1, 1024, "frames of a dp link on their way, a power of two")   \
     X(DP_LINK_TIMEOUT, "PVM_DP_TIMEOUT", SECONDS, "3", 10000, 0,                                                       \
       "how long the two ends of a dp link may take to reach each other")                                               \
     X(RDMA_DEVICE, "PVM_RDMA_DEVICE", TEXT, "", 0, 0, "RDMA device for direct links, as rxe0; default: the best one")  \

@@ -531,6 +531,42 @@ START_TEST(hostile_packets_do_no_harm)
 }
 END_TEST
 
+/* step() lets both ends move, and these find out. */
+START_TEST(an_end_is_told)
+{
+    bool whole;
+    start(&usual);
+    run(100, 100);
+    pvmi_reliable_end(a.r, net.now_us);
+    ck_assert_int_eq(pvmi_reliable_send(a.r, NULL, 0, net.now_us), PVMI_EDOWN);
+    while (!pvmi_reliable_is_dead(b.r))
+        step(PVMI_RELIABLE_NEVER);
+    ck_assert(pvmi_reliable_is_ended(b.r, &whole) && whole);
+    finish();
+}
+END_TEST
+
+START_TEST(who_is_gone_is_told_of)
+{
+    uint8_t answer[PVMI_RELIABLE_HEADER_BYTES];
+    bool whole;
+    start(&usual);
+    a.to_send = 3;
+    work(&a);
+    const struct flight *f = net.heap[0];
+    ck_assert_uint_eq(pvmi_reliable_addressee(f->bytes, f->length), 7);
+    ck_assert_uint_eq(pvmi_reliable_addressee(f->bytes, PVMI_RELIABLE_HEADER_BYTES - 1), 0);
+    ck_assert_uint_eq(pvmi_reliable_refuse(f->bytes, f->length, net.now_us, answer), sizeof answer);
+    uint64_t given_back = a.given_back;
+    ck_assert_int_eq(pvmi_reliable_take(a.r, answer, sizeof answer, net.now_us), 0);
+    ck_assert(pvmi_reliable_is_ended(a.r, &whole) && !whole);
+    ck_assert_uint_eq(a.given_back, given_back); /* it acknowledges nothing */
+    uint8_t again[PVMI_RELIABLE_HEADER_BYTES];
+    ck_assert_uint_eq(pvmi_reliable_refuse(answer, sizeof answer, net.now_us, again), 0);
+    finish();
+}
+END_TEST
+
 START_TEST(bad_settings_are_refused)
 {
     struct pvmi_reliable_settings s = usual;
@@ -548,4 +584,5 @@ END_TEST
 UNIT_MAIN("reliable", nothing_is_sent_twice_without_loss, all_arrives_once_and_in_order, so_it_does_by_go_back_n,
           a_little_loss_costs_little, a_slow_reader_is_not_overrun, a_silent_peer_is_dead, idle_is_silent,
           a_greeting_is_answered, packets_of_another_life_are_refused, a_carrier_without_room_is_tried_again,
-          messages_have_a_limit, credit_may_change, hostile_packets_do_no_harm, bad_settings_are_refused)
+          messages_have_a_limit, credit_may_change, hostile_packets_do_no_harm, bad_settings_are_refused,
+          an_end_is_told, who_is_gone_is_told_of)
