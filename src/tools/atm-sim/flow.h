@@ -3,7 +3,7 @@
 #define ATM_SIM_FLOW_H
 
 #include <stdio.h>
-#include "network.h"
+#include "../../atm/network.h"
 
 enum flow_kind { FLOW_NONE, FLOW_GREEDY, FLOW_ECHO };
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../../atm/reproduce/reproduce.h"
+#include "../../core/log.h"
 #include "command.h"
 
 static const struct {
@@ -30,6 +31,12 @@ long command_number(const char *text, long min, long max, const char *what, stru
     return value;
 }
 
+static void say(enum pvmi_log_level level, const char *line, void *arg)
+{
+    (void)level, (void)arg;
+    fprintf(stderr, "atm-sim: %s\n", line);
+}
+
 static void usage(FILE *out)
 {
     fprintf(out, "Usage: atm-sim COMMAND [OPTION...]\nSimulate an ATM network, cell by cell. COMMANDs:\n\n");
@@ -41,6 +48,7 @@ static void usage(FILE *out)
 int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
+    pvmi_log_to(say, NULL, PVMI_LOG_WARNING);
     if (!strcmp(word, "--help") || !strcmp(word, "-?")) {
         usage(stdout);
         return EXIT_SUCCESS;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "command.h"
-#include "profile.h"
+#include "../../atm/profile.h"
 
 static void show(const struct pvma_profile *profile)
 {

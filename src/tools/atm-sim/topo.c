@@ -2,7 +2,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include "command.h"
-#include "topology.h"
+#include "../../atm/topology.h"
 
 enum { KEY_DOT = 256, KEY_LIST };
 

@@ -1,0 +1,20 @@
+/* fuzz_atm_cell.c - cells from the wire: what is taken as good is written again as it was. */
+#include "fuzz.h"
+#include <string.h>
+#include "../../src/atm/cell.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    for (; size >= PVMA_CELL_BYTES; data += PVMA_CELL_BYTES, size -= PVMA_CELL_BYTES) {
+        struct pvma_cell cell = {0};
+        uint8_t wire[PVMA_CELL_BYTES];
+        enum pvma_hec hec = pvma_cell_decode(&cell, data);
+        if (hec == PVMA_HEC_BAD)
+            continue;
+        MUST(cell.vpi <= PVMA_VPI_MAX && cell.pti < 8 && cell.gfc < 16 && cell.clp < 2);
+        pvma_cell_encode(&cell, wire);
+        MUST(!memcmp(wire + 5, data + 5, PVMA_CELL_PAYLOAD));
+        MUST((memcmp(wire, data, 5) == 0) == (hec == PVMA_HEC_GOOD));
+    }
+    return 0;
+}
