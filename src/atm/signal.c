@@ -98,14 +98,17 @@ static bool get_bandwidth(struct pvmi_buf *b, struct pvma_bandwidth *bandwidth)
 
 static bool get_contract(struct pvmi_buf *b, struct pvma_contract *contract)
 {
+    struct pvma_bandwidth *const bandwidths[] = {&contract->wanted, &contract->minimum, &contract->back_wanted,
+                                                 &contract->back_minimum};
     uint8_t aal = pvmi_buf_get_u8(b), flow = pvmi_buf_get_u8(b), service = pvmi_buf_get_u8(b);
     uint8_t paced = pvmi_buf_get_u8(b);
+    bool good = true;
     contract->aal = (enum pvma_aal)aal;
     contract->flow = (enum pvma_flow)flow;
     contract->service = (enum pvma_service)service;
     contract->paced = paced;
-    bool good = get_bandwidth(b, &contract->wanted) & get_bandwidth(b, &contract->minimum) &
-                get_bandwidth(b, &contract->back_wanted) & get_bandwidth(b, &contract->back_minimum);
+    for (size_t i = 0; i < sizeof bandwidths / sizeof bandwidths[0]; i++)
+        good = get_bandwidth(b, bandwidths[i]) && good;
     return good && (aal == PVMA_AAL_RAW || aal == PVMA_AAL34 || aal == PVMA_AAL5) && flow <= PVMA_MULTICAST &&
            service <= PVMA_VBR && paced <= 1;
 }
@@ -120,7 +123,7 @@ static bool get_body(struct pvmi_buf *b, struct pvma_signal *signal)
         signal->vci = pvmi_buf_get_u16(b);
         signal->back_vpi = pvmi_buf_get_u16(b);
         signal->back_vci = pvmi_buf_get_u16(b);
-        return get_contract(b, &signal->contract) & (signal->vpi <= PVMA_VPI_MAX) & (signal->back_vpi <= PVMA_VPI_MAX);
+        return get_contract(b, &signal->contract) && signal->vpi <= PVMA_VPI_MAX && signal->back_vpi <= PVMA_VPI_MAX;
     case PVMA_CONNECT:
         return get_contract(b, &signal->contract);
     case PVMA_RELEASE:

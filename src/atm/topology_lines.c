@@ -28,14 +28,17 @@ static bool is_name(const char *text)
 /* Takes the word "key=value" out of the line's options; NULL when there is none. */
 static char *take_word(struct pvma_reader *r, unsigned first, const char *key)
 {
+    char *found = NULL;
     for (unsigned i = first; i < r->words; i++) {
         const char *value = pvma_reader_value(r->word[i], key);
         if (!value)
             continue;
+        if (found)
+            pvma_reader_complain(r, r->line, "%s= stands there twice; give it once", key);
+        found = (char *)value;
         r->word[i] = (char *)"";
-        return (char *)value;
     }
-    return NULL;
+    return found;
 }
 
 /* ---- profiles ---- */
@@ -132,7 +135,7 @@ static void add_nodes(struct pvma_reader *r, const struct pvma_topo_node *form)
 
 void pvma_read_host(struct pvma_reader *r)
 {
-    static const struct pvma_option none[] = {{"profile", PVMA_OPTION_CHOICE, 0, 0, 0, ""}, {0}};
+    static const struct pvma_option none[] = {{0}};
     char *name = take_word(r, 2, "profile");
     struct pvma_topo_node form = {.is_host = true, .profile = find_profile(r->t, name ? name : "ideal")};
     pvma_reader_options(r, 2, none, NULL);

@@ -101,7 +101,8 @@ const char *pvma_option_set(const struct pvma_option *options, const char *key, 
         int error = set(o, value, (char *)target + o->offset);
         return error ? say_kind(o, error) : NULL;
     }
-    snprintf(message, sizeof message, "there is no such option here; there are%s", pvma_option_keys(options));
+    snprintf(message, sizeof message, "there is no such option here%s%s", options->key ? "; there are" : "",
+             pvma_option_keys(options));
     return message;
 }
 
