@@ -4,7 +4,7 @@
 
 static uint8_t hec_table[256];
 static uint16_t crc10_table[256];
-static uint32_t crc32_table[256];
+static uint32_t crc32_table[4][256]; /* [k]: of an octet with k more behind it */
 
 static void make_tables(void)
 {
@@ -22,8 +22,11 @@ static void make_tables(void)
         }
         hec_table[i] = hec;
         crc10_table[i] = ten;
-        crc32_table[i] = word;
+        crc32_table[0][i] = word;
     }
+    for (unsigned k = 1; k < 4; k++)
+        for (unsigned i = 0; i < 256; i++)
+            crc32_table[k][i] = crc32_table[k - 1][i] << 8 ^ crc32_table[0][crc32_table[k - 1][i] >> 24];
     made = true;
 }
 
@@ -49,10 +52,16 @@ uint16_t pvma_crc10(const uint8_t *data, size_t bits)
     return crc;
 }
 
+/* Four octets at a time. */
 uint32_t pvma_crc32(uint32_t crc, const uint8_t *data, size_t length)
 {
     make_tables();
-    for (size_t i = 0; i < length; i++)
-        crc = crc << 8 ^ crc32_table[crc >> 24 ^ data[i]];
+    for (; length >= 4; data += 4, length -= 4) {
+        crc ^= (uint32_t)data[0] << 24 | (uint32_t)data[1] << 16 | (uint32_t)data[2] << 8 | data[3];
+        crc = crc32_table[3][crc >> 24] ^ crc32_table[2][crc >> 16 & 0xff] ^ crc32_table[1][crc >> 8 & 0xff] ^
+              crc32_table[0][crc & 0xff];
+    }
+    for (; length; data++, length--)
+        crc = crc << 8 ^ crc32_table[0][crc >> 24 ^ *data];
     return crc;
 }
