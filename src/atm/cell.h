@@ -29,7 +29,6 @@ struct pvma_cell {
     uint8_t pti;     /* 3 bits */
     uint8_t clp;     /* 1: may be lost first */
     uint8_t in_port; /* meaning is the holder's */
-    void *route;     /* meaning is the holder's */
     uint8_t payload[PVMA_CELL_PAYLOAD];
 };
 
