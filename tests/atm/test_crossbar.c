@@ -170,7 +170,7 @@ static void six_windows(const char *credits, double *cell_loss, double *packet_l
         received += windows[i].received;
     }
     pvma_net_count(lab.net, &counters);
-    *cell_loss = (double)counters.switches.dropped / ((double)counters.links.cells / 3); /* three links each */
+    *cell_loss = (double)counters.switches.dropped / ((double)counters.hosts.cells_sent);
     *packet_loss = (double)(sent - received) / sent;
     lab_close(&lab);
 }
