@@ -3,6 +3,7 @@
  * an idle ring follows from the time.
  */
 #include <stdlib.h>
+#include <utlist.h>
 #include "fddi.h"
 #include "frames.h"
 
@@ -23,6 +24,7 @@ struct attachment {
 
 /* A frame on its way around; it has left its sender. */
 struct flight {
+    struct flight *prev, *next; /* of the ring's */
     struct pvma_fddi *net;
     struct pvma_frame *frame;
 };
@@ -31,6 +33,7 @@ struct pvma_fddi {
     struct pvma_sim *sim;
     pvma_ps target, hop;
     struct attachment *stations[PVMA_FDDI_STATIONS_MAX];
+    struct flight *flights;
     unsigned count, waiting;  /* stations; frames in their queues */
     unsigned holder;          /* where the token is, or goes */
     bool moving;              /* in events */
@@ -57,6 +60,7 @@ static void land(void *arg)
 
     if (frame->to >= 1 && frame->to <= net->count && net->stations[frame->to - 1]->interface.station)
         pvma_station_arrived(net->stations[frame->to - 1]->interface.station, frame->packet, frame->length);
+    DL_DELETE(net->flights, flight);
     free(frame);
     free(flight);
 }
@@ -67,7 +71,9 @@ static void launch(struct attachment *a, struct pvma_frame *frame, pvma_ps durat
     struct flight *flight = pvma_new(sizeof *flight);
     unsigned hops = (frame->to - 1 + net->count - a->place) % net->count;
 
-    *flight = (struct flight){net, frame};
+    flight->net = net;
+    flight->frame = frame;
+    DL_APPEND(net->flights, flight);
     net->counters.frames++;
     pvma_sim_call(net->sim, pvma_sim_now(net->sim) + duration + hops * net->hop, land, flight);
 }
@@ -158,6 +164,12 @@ struct pvma_fddi *pvma_fddi_new(struct pvma_sim *sim, pvma_ps target, pvma_ps ho
 
 void pvma_fddi_free(struct pvma_fddi *net)
 {
+    struct flight *flight, *next;
+
+    DL_FOREACH_SAFE (net->flights, flight, next) {
+        free(flight->frame);
+        free(flight);
+    }
     for (unsigned i = 0; i < net->count; i++) {
         pvma_frames_clear(&net->stations[i]->frames);
         free(net->stations[i]);

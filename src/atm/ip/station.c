@@ -1,22 +1,36 @@
 /* station.c - see station.h. */
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 #include "station.h"
 
 enum { FIRST_PORT = 1024 };
 
 /* A packet while the processor works on it. */
-struct passage {
+struct pvma_passage {
+    struct pvma_passage *prev, *next; /* of the station's */
     struct pvma_station *station;
     struct pvma_packet *packet;
 };
 
-static struct passage *new_passage(struct pvma_station *station, struct pvma_packet *packet)
+static struct pvma_passage *new_passage(struct pvma_station *station, struct pvma_packet *packet)
 {
-    struct passage *p = pvma_new(sizeof *p);
+    struct pvma_passage *p = pvma_new(sizeof *p);
 
-    *p = (struct passage){station, packet};
+    p->station = station;
+    p->packet = packet;
+    DL_APPEND(station->passages, p);
     return p;
+}
+
+/* Ends a passage; its packet is the caller's. */
+static struct pvma_packet *end_passage(struct pvma_passage *p)
+{
+    struct pvma_packet *packet = p->packet;
+
+    DL_DELETE(p->station->passages, p);
+    free(p);
+    return packet;
 }
 
 void pvma_station_init(struct pvma_station *station, struct pvma_sim *sim, uint32_t number,
@@ -33,6 +47,8 @@ void pvma_station_clear(struct pvma_station *station)
     struct pvma_reassembly_ip *r;
 
     pvma_cpu_clear(&station->cpu);
+    while (station->passages)
+        free(end_passage(station->passages));
     while ((r = station->fragments)) {
         station->fragments = r->next;
         free(r->packet);
@@ -104,14 +120,15 @@ static void put_fragments(struct pvma_station *station, const struct pvma_packet
 
 static void leave(void *arg)
 {
-    struct passage *p = arg;
+    struct pvma_passage *p = arg;
+    struct pvma_station *station = p->station;
+    struct pvma_packet *packet = end_passage(p);
 
-    if (fragments_of(p->station, p->packet) > 1)
-        put_fragments(p->station, p->packet);
+    if (fragments_of(station, packet) > 1)
+        put_fragments(station, packet);
     else
-        put_on_network(p->station, p->packet);
-    free(p->packet);
-    free(p);
+        put_on_network(station, packet);
+    free(packet);
 }
 
 void pvma_station_send(struct pvma_station *station, struct pvma_packet *packet, pvma_ps cost)
@@ -186,12 +203,11 @@ static struct pvma_ip_port *port_for(struct pvma_station *station, const struct 
 
 static void enter(void *arg)
 {
-    struct passage *p = arg;
+    struct pvma_passage *p = arg;
     struct pvma_station *station = p->station;
-    struct pvma_packet *packet = p->packet;
+    struct pvma_packet *packet = end_passage(p);
     struct pvma_ip_port *port;
 
-    free(p);
     if (packet->more || packet->offset > 0)
         packet = reassembled(station, packet);
     if (!packet)

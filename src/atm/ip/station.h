@@ -46,6 +46,7 @@ struct pvma_station {
     struct pvma_interface *interface;
     struct pvma_ip_port *ports;
     struct pvma_reassembly_ip *fragments;
+    struct pvma_passage *passages; /* packets that the processor works on */
     uint16_t next_id, next_port;
     uint64_t malformed, unclaimed; /* packets that came and were dropped */
 };

@@ -317,8 +317,8 @@ static void plot_figure(const struct report *report, const char *folder, const c
         if (strcmp(report->curves[i].figure, figure) == 0 && report->curves[i].count > 0)
             most = fmax(most, report->curves[i].x[report->curves[i].count - 1]);
     fprintf(gnuplot, "set terminal svg size 640,400 font 'sans,12' background 'white'\nset grid\nset key left top\n");
-    fprintf(gnuplot, "set output '%s/%s-%s.svg'\nset title '%s'\n%s logscale x 2\n", folder, report->name, figure,
-            figure, most > 60000 ? "set" : "unset");
+    fprintf(gnuplot, "set output '%s/%s-%s.svg'\nset title '%s'\n%s\n", folder, report->name, figure, figure,
+            most > 60000 ? "set logscale x 2" : "unset logscale x");
     for (size_t i = 0; i < report->curve_count; i++)
         if (strcmp(report->curves[i].figure, figure) == 0) {
             fprintf(gnuplot, "%s'-' with linespoints title '%s'", between, report->curves[i].name);
