@@ -49,8 +49,7 @@ int dp_open(int dpid);
 
 /*
  * What is written from now on goes to endpoint `dpid` of node `nid`. Waits for nothing; targets that were named before
- * are kept, so that it is cheap to go to and fro.
- *     EHOSTDOWN   never: a peer that is not there shows up in dp_write()
+ * are kept, so that it is cheap to go to and fro. A peer that is not there shows up in dp_write().
  *     ENOMEM      too many targets
  */
 int dp_target(int fd, int nid, int dpid);
@@ -60,6 +59,7 @@ int dp_target(int fd, int nid, int dpid);
  *     EDESTADDRREQ  there is no target
  *     EMSGSIZE      longer than a message may be
  *     ENETDOWN      the interface is down or gone
+ *     EACCES        the target is of this host and of another user
  *     EAGAIN        no room now, and the descriptor has O_NONBLOCK; without it the call waits
  * and in a reliable mode
  *     EHOSTDOWN     the peer has not answered for so long that it counts as dead
@@ -73,7 +73,6 @@ int dp_write(int fd, const void *msg, int len);
  *     EAGAIN    there is none
  *     EINTR     a signal came while waiting
  *     ENOBUFS   every place of the pool holds a message that was read and not released
- *     ENETDOWN  waiting, and the interface is down or gone
  * No system call is made when a message is there.
  */
 int dp_read(int fd, char **address);
@@ -128,7 +127,7 @@ int dp_mode(int fd, int mode);
  */
 int dp_spin(int fd, int on);
 
-/* As dp_read(), but never waits, whatever O_NONBLOCK says, and makes no system call in raw mode. EAGAIN, ENOBUFS. */
+/* As dp_read(), but never waits, whatever O_NONBLOCK says. For programs that spin. EAGAIN, ENOBUFS. */
 int dp_try(int fd, char **address);
 
 /* As dp_read(); tells also who sent the message. nid and dpid may be NULL. */
