@@ -1,0 +1,117 @@
+/* network.c - see network.h. */
+#include "network.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "../../src/atm/serve/serve.h"
+
+#define START_MS 20000
+
+static struct {
+    char folder[64], socket[96], topology[96];
+    pid_t pid;
+    int figures[2];
+} network;
+
+static void write_topology(const char *text)
+{
+    FILE *f = fopen(network.topology, "w");
+    ck_assert_ptr_nonnull(f);
+    fputs(text, f);
+    ck_assert_int_eq(fclose(f), 0);
+}
+
+static void serve(const struct network *how)
+{
+    struct pvma_serve_options options = {.topology = network.topology,
+                                         .socket = network.socket,
+                                         .is_virtual = how->is_virtual,
+                                         .seed = 1,
+                                         .wait_for = how->wait_for ? how->wait_for : 1};
+    int null = open("/dev/null", O_WRONLY);
+    dup2(null, STDOUT_FILENO);
+    close(null);
+    _exit(pvma_serve(&options));
+}
+
+void network_start(const struct network *how)
+{
+    struct stat status;
+    strcpy(network.folder, "/tmp/dpvm-atm-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(network.folder));
+    snprintf(network.socket, sizeof network.socket, "%s/socket", network.folder);
+    snprintf(network.topology, sizeof network.topology, "%s/topology", network.folder);
+    write_topology(how->topology ? how->topology : STAR("thesis-ch6", "rate=140M"));
+    ck_assert_int_eq(pipe2(network.figures, O_CLOEXEC), 0);
+    setenv("PVM_ATM_SOCKET", network.socket, 1);
+    setenv("PVM_ATM_CPU", "0", 1);
+    network.pid = fork();
+    ck_assert_int_ge(network.pid, 0);
+    if (!network.pid)
+        serve(how);
+    for (int ms = 0; ms < START_MS && stat(network.socket, &status); ms++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    ck_assert_msg(!stat(network.socket, &status), "the network does not start");
+}
+
+bool network_lives(void)
+{
+    return !kill(network.pid, 0) && waitpid(network.pid, NULL, WNOHANG) == 0;
+}
+
+void network_stop(void)
+{
+    int status;
+    kill(network.pid, SIGTERM);
+    ck_assert_int_eq(waitpid(network.pid, &status, 0), network.pid);
+    ck_assert_msg(status == 0, "the network ended with status %#x", status);
+    ck_assert_msg(access(network.socket, F_OK), "the network has left its socket");
+    unlink(network.topology);
+    ck_assert_int_eq(rmdir(network.folder), 0);
+    close(network.figures[0]);
+    close(network.figures[1]);
+}
+
+/* ---- programs ---- */
+
+pid_t program_start(const char *host, int (*fn)(void *arg), void *arg)
+{
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid)
+        return pid;
+    setenv("PVM_ATM_HOST", host, 1);
+    exit(fn(arg));
+}
+
+void program_wait(pid_t pid)
+{
+    int status;
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_msg(status == 0, "a program ended with status %#x", status);
+}
+
+void program_fail(const char *file, int line, const char *what)
+{
+    fprintf(stderr, "%s:%d: not so: %s (%s)\n", file, line, what, strerror(atm_errno));
+    exit(1);
+}
+
+void tell(int64_t figure)
+{
+    NEED(write(network.figures[1], &figure, sizeof figure) == sizeof figure);
+}
+
+int64_t told(void)
+{
+    int64_t figure;
+    ck_assert_int_eq(read(network.figures[0], &figure, sizeof figure), sizeof figure);
+    return figure;
+}

@@ -1,0 +1,349 @@
+/* test_virtual.c - programs in virtual time: to the nanosecond, whatever the machine does meanwhile. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "network.h"
+
+#define ASAP 4000
+#define US   1000
+#define MS   1000000
+
+static int64_t now(void)
+{
+    int64_t ns;
+    NEED(!atm_sim_time(&ns));
+    return ns;
+}
+
+static void pass(int64_t ns)
+{
+    NEED(atm_sim_poll(NULL, 0, ns) == 0);
+}
+
+static int dial(const char *host, Atm_sap asap)
+{
+    Atm_endpoint to = {.asap = asap};
+    int rc, fd = atm_open(NULL, 0, NULL);
+    NEED(fd >= 0 && !atm_gethostbyname(host, &to.nsap) && !atm_bind(fd, 0, NULL, 0));
+    while ((rc = atm_connect(fd, &to, NULL, NULL, aal_type_5, duplex)) && atm_errno == ECONNREFUSED)
+        pass(MS);
+    NEED(!rc);
+    return fd;
+}
+
+static int answer(Atm_sap asap)
+{
+    int id, listener = atm_open(NULL, 0, NULL), fd = atm_open(NULL, 0, NULL);
+    NEED(listener >= 0 && fd >= 0 && !atm_bind(listener, asap, NULL, 8));
+    NEED(!atm_listen(listener, &id, NULL, NULL, NULL));
+    NEED(!atm_accept(listener, fd, id, NULL, duplex));
+    NEED(!atm_close(listener));
+    return fd;
+}
+
+/* ---- one cell ---- */
+
+static int send_time(void *arg)
+{
+    (void)arg;
+    int fd = dial("b", ASAP);
+    for (int i = 0; i < 3; i++) {
+        pass(10 * MS);
+        int64_t t = now();
+        NEED(atm_send(fd, (char *)&t, sizeof t) == sizeof t);
+    }
+    pass(10 * MS);
+    return atm_close(fd);
+}
+
+static int receive_time(void *arg)
+{
+    int64_t t, latency = *(int64_t *)arg;
+    int fd = answer(ASAP);
+    for (int i = 0; i < 3; i++) {
+        NEED(atm_recv(fd, (char *)&t, sizeof t) == sizeof t);
+        if (now() - t != latency)
+            tell(now() - t);
+        NEED(now() - t == latency);
+    }
+    NEED(atm_recv(fd, (char *)&t, sizeof t) == 0);
+    return atm_close(fd);
+}
+
+/* 2 x 8.25 + 12.5 + 2 cells at 140 Mbit/s + 0.5 of the switch; and 2 x 0.85 of the bus. */
+START_TEST(one_cell_takes_what_the_thesis_says)
+{
+    int64_t latency = _i ? 37257 : 35557;
+    network_start(&(struct network){.topology = _i ? STAR("thesis-ch5", "rate=140M") : STAR("thesis-ch6", "rate=140M"),
+                                    .is_virtual = true,
+                                    .wait_for = 2});
+    pid_t b = program_start("b", receive_time, &latency), a = program_start("a", send_time, NULL);
+    program_wait(a);
+    program_wait(b);
+    network_stop();
+}
+END_TEST
+
+/* ---- computing ---- */
+
+static int declare(void *arg)
+{
+    (void)arg;
+    int64_t t = now();
+    NEED(now() == t); /* nothing passes by itself */
+    NEED(!atm_sim_cost(123456789));
+    NEED(now() == t + 123456789);
+    pass(5);
+    NEED(now() == t + 123456794);
+    NEED(atm_sim_cost(-1) == -1 && atm_errno == EINVAL);
+    return 0;
+}
+
+START_TEST(declared_computing_takes_what_it_says)
+{
+    network_start(&(struct network){.is_virtual = true});
+    program_wait(program_start("a", declare, NULL));
+    network_stop();
+}
+END_TEST
+
+static int call_for_cost(void *arg)
+{
+    (void)arg;
+    setenv("PVM_ATM_CALL_COST", "7us", 1);
+    int64_t t = now();
+    NEED(now() == t + 7 * US);
+    return 0;
+}
+
+START_TEST(calls_take_what_is_declared_for_them)
+{
+    network_start(&(struct network){.is_virtual = true});
+    program_wait(program_start("a", call_for_cost, NULL));
+    network_stop();
+}
+END_TEST
+
+static int64_t processor_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static int burn(void *arg)
+{
+    (void)arg;
+    setenv("PVM_ATM_CPU", "3", 1);
+    int64_t t = now(), used = processor_ns();
+    while (processor_ns() < used + 20 * MS)
+        ;
+    int64_t took = now() - t;
+    NEED(took >= 60 * MS && took <= 3 * (processor_ns() - used));
+    return 0;
+}
+
+START_TEST(measured_computing_is_scaled)
+{
+    network_start(&(struct network){.is_virtual = true});
+    program_wait(program_start("a", burn, NULL));
+    network_stop();
+}
+END_TEST
+
+/* ---- the same each time ---- */
+
+enum { ROUNDS = 30, PLAYERS = 4 };
+
+/* A ring: each computes for a time that depends on what came, and passes it on. */
+static int play(void *arg)
+{
+    static const char *const hosts[] = {"a", "b", "c", "d"};
+    int me = *(int *)arg, next = (me + 1) % PLAYERS;
+    uint32_t x = (uint32_t)me;
+    int in, out;
+    if (me == 0) {
+        out = dial(hosts[next], ASAP);
+        in = answer(ASAP);
+    } else {
+        in = answer(ASAP);
+        out = dial(hosts[next], ASAP);
+    }
+    for (int i = 0; i < ROUNDS; i++) {
+        if (me || i)
+            NEED(atm_recv(in, (char *)&x, sizeof x) == sizeof x);
+        x = x * 1103515245 + 12345 + (uint32_t)me;
+        NEED(!atm_sim_cost(x % 100000));
+        NEED(atm_send(out, (char *)&x, sizeof x) == sizeof x);
+    }
+    if (!me) {
+        NEED(atm_recv(in, (char *)&x, sizeof x) == sizeof x);
+        tell(now());
+        tell(x);
+    }
+    return atm_close(out) || atm_close(in);
+}
+
+static int64_t play_once(uint32_t *x)
+{
+    static int number[PLAYERS] = {0, 1, 2, 3};
+    static const char *const hosts[] = {"a", "b", "c", "d"};
+    pid_t players[PLAYERS];
+    network_start(&(struct network){.topology = STAR("hp735", "rate=oc3"), .is_virtual = true, .wait_for = PLAYERS});
+    for (int i = 0; i < PLAYERS; i++)
+        players[i] = program_start(hosts[i], play, &number[i]);
+    int64_t end = told();
+    *x = (uint32_t)told();
+    for (int i = 0; i < PLAYERS; i++)
+        program_wait(players[i]);
+    network_stop();
+    return end;
+}
+
+START_TEST(runs_are_the_same_to_the_nanosecond)
+{
+    uint32_t first, again;
+    int64_t end = play_once(&first);
+    ck_assert_int_gt(end, MS);
+    ck_assert_int_eq(play_once(&again), end);
+    ck_assert_uint_eq(first, again);
+}
+END_TEST
+
+/* ---- coming and going ---- */
+
+static int child(void *arg)
+{
+    int64_t t = now();
+    NEED(t >= *(int64_t *)arg);
+    int fd = dial("a", ASAP);
+    NEED(atm_send(fd, (char *)&t, sizeof t) == sizeof t);
+    return atm_close(fd);
+}
+
+/* Starts another program in mid-run, and hears from it. */
+static int parent(void *arg)
+{
+    (void)arg;
+    int64_t t, begun;
+    pass(50 * MS);
+    begun = now();
+    pid_t pid = program_start("c", child, &begun);
+    NEED(!atm_sim_expect(pid));
+    int fd = answer(ASAP);
+    NEED(atm_recv(fd, (char *)&t, sizeof t) == sizeof t && t >= begun);
+    int status;
+    NEED(waitpid(pid, &status, 0) == pid && !status);
+    return atm_close(fd);
+}
+
+START_TEST(programs_come_in_mid_run)
+{
+    network_start(&(struct network){.is_virtual = true});
+    program_wait(program_start("a", parent, NULL));
+    network_stop();
+}
+END_TEST
+
+static int computes_for_ever(void *arg)
+{
+    (void)arg;
+    now();
+    tell(getpid());
+    for (;;)
+        pause();
+    return 0;
+}
+
+static int waits_a_while(void *arg)
+{
+    (void)arg;
+    pass(1000 * MS);
+    return 0;
+}
+
+/* One that computes holds time up; when it is killed the others go on. */
+START_TEST(the_dead_hold_nobody_up)
+{
+    int status;
+    network_start(&(struct network){.is_virtual = true, .wait_for = 2});
+    pid_t b = program_start("b", computes_for_ever, NULL);
+    pid_t a = program_start("a", waits_a_while, NULL);
+    ck_assert_int_eq(told(), b);
+    kill(b, SIGKILL);
+    ck_assert_int_eq(waitpid(b, &status, 0), b);
+    program_wait(a);
+    network_stop();
+}
+END_TEST
+
+/* ---- beside the network ---- */
+
+static int local_pipe[2];
+
+/* Gives a byte by a pipe at a time of its own, and goes on waiting. */
+static int giver(void *arg)
+{
+    (void)arg;
+    int64_t t, other = told();
+    pass(10 * MS);
+    t = now();
+    NEED(write(local_pipe[1], &t, sizeof t) == sizeof t);
+    NEED(!atm_sim_local((pid_t)other, sizeof t, 0));
+    pass(1000 * MS);
+    return 0;
+}
+
+/* Waits for the pipe and for ten seconds: it is the pipe that wakes it, at the giver's time. */
+static int taker(void *arg)
+{
+    int64_t t, mine = now();
+    pid_t from = *(pid_t *)arg;
+    NEED(!atm_sim_local(from, 0, 0));
+    tell(getpid());
+    NEED(!atm_sim_wait(mine + INT64_C(10000) * MS));
+    NEED(read(local_pipe[0], &t, sizeof t) == sizeof t);
+    NEED(atm_sim_resume() == 0);
+    NEED(now() == t);
+    return atm_sim_local(from, 0, sizeof t);
+}
+
+START_TEST(bytes_beside_the_network_hold_time)
+{
+    network_start(&(struct network){.is_virtual = true, .wait_for = 2});
+    ck_assert_int_eq(pipe2(local_pipe, O_CLOEXEC), 0);
+    pid_t a = program_start("a", giver, NULL), b = program_start("b", taker, &a);
+    program_wait(b);
+    program_wait(a);
+    close(local_pipe[0]);
+    close(local_pipe[1]);
+    network_stop();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("virtual");
+    TCase *tc = tcase_create("virtual");
+    tcase_set_timeout(tc, 120);
+    tcase_add_loop_test(tc, one_cell_takes_what_the_thesis_says, 0, 2);
+    tcase_add_test(tc, declared_computing_takes_what_it_says);
+    tcase_add_test(tc, calls_take_what_is_declared_for_them);
+    tcase_add_test(tc, measured_computing_is_scaled);
+    tcase_add_test(tc, runs_are_the_same_to_the_nanosecond);
+    tcase_add_test(tc, programs_come_in_mid_run);
+    tcase_add_test(tc, the_dead_hold_nobody_up);
+    tcase_add_test(tc, bytes_beside_the_network_hold_time);
+    suite_add_tcase(s, tc);
+    SRunner *runner = srunner_create(s);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? 1 : 0;
+}
