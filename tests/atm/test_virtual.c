@@ -285,9 +285,9 @@ END_TEST
 
 /* ---- beside the network ---- */
 
-static int local_pipe[2];
+static int local_pipe[2], end_pipe[2];
 
-/* Gives a byte by a pipe at a time of its own, and goes on waiting. */
+/* Gives some bytes by a pipe at a time of its own, and waits for the end of the one who takes them. */
 static int giver(void *arg)
 {
     (void)arg;
@@ -296,6 +296,11 @@ static int giver(void *arg)
     t = now();
     NEED(write(local_pipe[1], &t, sizeof t) == sizeof t);
     NEED(!atm_sim_local((pid_t)other, sizeof t, 0));
+    NEED(!atm_sim_wait(-1));
+    close(end_pipe[1]);
+    NEED(read(end_pipe[0], &t, sizeof t) == 0);
+    NEED(atm_sim_resume() == 0);
+    NEED(!atm_sim_local((pid_t)other, sizeof t, UINT64_MAX));
     pass(1000 * MS);
     return 0;
 }
@@ -318,7 +323,10 @@ START_TEST(bytes_beside_the_network_hold_time)
 {
     network_start(&(struct network){.is_virtual = true, .wait_for = 2});
     ck_assert_int_eq(pipe2(local_pipe, O_CLOEXEC), 0);
+    ck_assert_int_eq(pipe2(end_pipe, O_CLOEXEC), 0);
     pid_t a = program_start("a", giver, NULL), b = program_start("b", taker, &a);
+    close(end_pipe[0]);
+    close(end_pipe[1]);
     program_wait(b);
     program_wait(a);
     close(local_pipe[0]);
@@ -327,20 +335,26 @@ START_TEST(bytes_beside_the_network_hold_time)
 }
 END_TEST
 
+/* Each is a case of its own, so that CK_RUN_CASE can pick it. */
+static void add(Suite *s, const char *name, const TTest *test, int times)
+{
+    TCase *tc = tcase_create(name);
+    tcase_set_timeout(tc, 60);
+    tcase_add_loop_test(tc, test, 0, times);
+    suite_add_tcase(s, tc);
+}
+
 int main(void)
 {
     Suite *s = suite_create("virtual");
-    TCase *tc = tcase_create("virtual");
-    tcase_set_timeout(tc, 120);
-    tcase_add_loop_test(tc, one_cell_takes_what_the_thesis_says, 0, 2);
-    tcase_add_test(tc, declared_computing_takes_what_it_says);
-    tcase_add_test(tc, calls_take_what_is_declared_for_them);
-    tcase_add_test(tc, measured_computing_is_scaled);
-    tcase_add_test(tc, runs_are_the_same_to_the_nanosecond);
-    tcase_add_test(tc, programs_come_in_mid_run);
-    tcase_add_test(tc, the_dead_hold_nobody_up);
-    tcase_add_test(tc, bytes_beside_the_network_hold_time);
-    suite_add_tcase(s, tc);
+    add(s, "one_cell_takes_what_the_thesis_says", one_cell_takes_what_the_thesis_says, 2);
+    add(s, "declared_computing_takes_what_it_says", declared_computing_takes_what_it_says, 1);
+    add(s, "calls_take_what_is_declared_for_them", calls_take_what_is_declared_for_them, 1);
+    add(s, "measured_computing_is_scaled", measured_computing_is_scaled, 1);
+    add(s, "runs_are_the_same_to_the_nanosecond", runs_are_the_same_to_the_nanosecond, 1);
+    add(s, "programs_come_in_mid_run", programs_come_in_mid_run, 1);
+    add(s, "the_dead_hold_nobody_up", the_dead_hold_nobody_up, 1);
+    add(s, "bytes_beside_the_network_hold_time", bytes_beside_the_network_hold_time, 1);
     SRunner *runner = srunner_create(s);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

@@ -118,8 +118,6 @@ static int errno_of(int cause)
     case PVMA_CAUSE_NO_BUFFER:
     case PVMA_CAUSE_NO_VCI:
         return ENOBUFS;
-    case PVMA_CAUSE_TIMEOUT:
-        return ETIMEDOUT;
     default:
         return ECONNABORTED;
     }
