@@ -16,6 +16,7 @@ static const struct {
     {"topo", command_topo, "check, list or draw a topology"},
     {"run", command_run_network, "run a network with its traffic; show times, counters, digest"},
     {"reproduce", reproduce_main, "the papers' experiments: what each printed beside what comes out"},
+    {"serve", command_serve, "be the network that programs connect to"},
     {"profiles", command_profiles, "the built-in profiles of hosts, with the origin of each figure"},
 };
 

@@ -1,0 +1,72 @@
+/* serve.c - atm-sim serve: the network that programs connect to. */
+#include <stdbool.h>
+#include <string.h>
+#include "../../atm/serve/serve.h"
+#include "../../core/config.h"
+#include "command.h"
+
+enum { KEY_ONCE = 256, KEY_COUNTERS };
+
+static const struct argp_option options[] = {
+    {"topology", 't', "FILE", 0, "The network (default: PVM_ATM_TOPOLOGY)", 0},
+    {"socket", 's', "PATH", 0, "Where programs connect (default: PVM_ATM_SOCKET, else the user's in PVM_TMP)", 0},
+    {"clock", 'c', "KIND", 0, "real or virtual (default: PVM_ATM_CLOCK)", 0},
+    {"wait-for", 'w', "PROGRAMS", 0, "Virtual time begins when so many have come (default: 1)", 0},
+    {"seed", 'S', "NUMBER", 0, "Of everything random (default: 1)", 0},
+    {"once", KEY_ONCE, NULL, 0, "End when the last program has gone", 0},
+    {"counters", KEY_COUNTERS, NULL, 0, "Show the counters of all layers at the end", 0},
+    {0}};
+
+static bool parse_clock(const char *text, struct argp_state *state)
+{
+    if (strcmp(text, "real") && strcmp(text, "virtual"))
+        argp_error(state, "--clock=%s: give real or virtual", text);
+    return !strcmp(text, "virtual");
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct pvma_serve_options *o = state->input;
+    switch (key) {
+    case 't':
+        return o->topology = arg, 0;
+    case 's':
+        return o->socket = arg, 0;
+    case 'c':
+        return o->is_virtual = parse_clock(arg, state), 0;
+    case 'w':
+        return o->wait_for = (unsigned)command_number(arg, 1, 100000, "--wait-for", state), 0;
+    case 'S':
+        return o->seed = (uint64_t)command_number(arg, 0, INT64_MAX, "--seed", state), 0;
+    case KEY_ONCE:
+        return o->once = true, 0;
+    case KEY_COUNTERS:
+        return o->report = true, 0;
+    case ARGP_KEY_ARG:
+        argp_error(state, "%s: give the topology as --topology=%s", arg, arg);
+        return 0;
+    case ARGP_KEY_END:
+        if (!*o->topology)
+            argp_error(state, "which network? Give --topology=FILE");
+        return 0;
+    }
+    return ARGP_ERR_UNKNOWN;
+}
+
+int command_serve(int argc, char **argv)
+{
+    static char path[4096];
+    struct pvma_serve_options o = {.topology = pvmi_config_text(PVMI_SETTING_ATM_TOPOLOGY),
+                                   .socket = pvmi_config_text(PVMI_SETTING_ATM_SOCKET),
+                                   .is_virtual = !strcmp(pvmi_config_text(PVMI_SETTING_ATM_CLOCK), "virtual"),
+                                   .wait_for = 1,
+                                   .seed = 1};
+    static const struct argp parser = {
+        options, parse, "", "Serve a simulated ATM network to programs of the Fore API and of PVM.", NULL, NULL, NULL};
+    argp_parse(&parser, argc, argv, 0, NULL, &o);
+    if (!*o.socket && pvmi_config_daemon_file("atm-sim", path, sizeof path))
+        return EXIT_USAGE;
+    if (!*o.socket)
+        o.socket = path;
+    return pvma_serve(&o);
+}
