@@ -6,6 +6,7 @@ extern const struct pvmi_transport_ops pvmi_unix_ops;
 extern const struct pvmi_transport_ops pvmi_loop_ops;
 extern const struct pvmi_transport_ops pvmi_shm_ops;
 extern const struct pvmi_transport_ops pvmi_tcp_ops;
+extern const struct pvmi_transport_ops pvmi_atm_ops;
 extern const struct pvmi_transport_ops pvmi_dp_ops;
 extern const struct pvmi_transport_ops pvmi_rdma_ops;
 
@@ -23,7 +24,7 @@ const struct pvmi_transport_row pvmi_transport_table[] = {
 #else
     {.name = "rdma", .why_not = "RDMA verbs; built without libibverbs-dev"},
 #endif
-    {.name = "atm", .why_not = "not built yet: simulated ATM"},
+    {.name = "atm", .ops = &pvmi_atm_ops},
     {0},
 };
 

@@ -268,6 +268,7 @@ END_TEST
 START_TEST(descriptor_wakes_the_sleeper)
 {
     meet();
+    drive_idly();
     for (int round = 0; round < 20; round++) {
         for (int i = 0; i < 10; i++)
             ops->progress(server.transport), ops->progress(client.transport);

@@ -10,6 +10,7 @@
 #include "../../core/error.h"
 #include "../../core/log.h"
 #include "client.h"
+#include "inside.h"
 
 #define FREE_ASAP_FIRST 1024 /* of those that atm_bind() chooses */
 #define CALLERS_MAX     128
@@ -135,7 +136,7 @@ static bool tell_program(struct pvma_endpoint *e, const struct pvmi_atm_message 
 }
 
 /* The other side has gone: the program reads the end. */
-static void end(struct pvma_endpoint *e)
+void pvma_endpoint_end(struct pvma_endpoint *e)
 {
     e->call = NULL;
     e->vc = NULL;
@@ -155,19 +156,23 @@ static void end(struct pvma_endpoint *e)
 
 /* ---- packets ---- */
 
-static void received(void *arg, struct pvma_vc *vc, const uint8_t *data, size_t length)
+void pvma_endpoint_deliver(struct pvma_endpoint *e, struct pvma_host *host, const uint8_t *data, size_t length)
 {
-    struct pvma_endpoint *e = arg;
     struct pvmi_atm_message m = {.type = PVMI_ATM_DATA,
                                  .time_ns = pvma_serve_ns(pvma_sim_now(pvma_serving.sim)),
                                  .data = data,
                                  .length = (uint32_t)length};
     if (!tell_program(e, &m))
-        pvma_host_counters(pvma_vc_host(vc))->reader_drops++;
+        pvma_host_counters(host)->reader_drops++;
+}
+
+static void received(void *arg, struct pvma_vc *vc, const uint8_t *data, size_t length)
+{
+    pvma_endpoint_deliver(arg, pvma_vc_host(vc), data, length);
 }
 
 /* The driver's call is over: with the packet, or without. */
-static void call_over(struct pvma_endpoint *e)
+void pvma_endpoint_call_over(struct pvma_endpoint *e)
 {
     if (!e->sending)
         return;
@@ -179,7 +184,7 @@ static void taken(void *arg, struct pvma_vc *vc, uint64_t cookie)
 {
     (void)vc;
     (void)cookie;
-    call_over(arg);
+    pvma_endpoint_call_over(arg);
 }
 
 /* Not from the VC's own callback. */
@@ -207,7 +212,7 @@ static void sent(void *arg, struct pvma_vc *vc, uint64_t cookie)
 static void dropped(void *arg, struct pvma_vc *vc, uint64_t cookie, enum pvma_drop why)
 {
     (void)why;
-    call_over(arg);
+    pvma_endpoint_call_over(arg);
     sent(arg, vc, cookie);
 }
 
@@ -226,6 +231,10 @@ static const struct pvma_vc_handler packets = {
 
 int pvma_endpoint_send(struct pvma_endpoint *e, const uint8_t *data, size_t length)
 {
+    if (e->state == PVMA_ENDPOINT_CONNECTED && e->inside) {
+        pvma_inside_send(e, data, length);
+        return 0;
+    }
     if (e->state != PVMA_ENDPOINT_CONNECTED || !e->vc)
         return PVMI_EDOWN;
     int rc = pvma_vc_send(e->vc, data, length, 0);
@@ -236,7 +245,7 @@ int pvma_endpoint_send(struct pvma_endpoint *e, const uint8_t *data, size_t leng
 
 /* ---- callers ---- */
 
-static void forget_caller(struct pvma_endpoint *e, struct pvma_caller *caller)
+void pvma_endpoint_forget_caller(struct pvma_endpoint *e, struct pvma_caller *caller)
 {
     DL_DELETE(e->callers, caller);
     e->caller_count--;
@@ -261,28 +270,37 @@ static uint32_t asap_of_caller(const struct pvma_endpoint *called, struct pvma_a
     return 0;
 }
 
-static void offered(void *arg, struct pvma_call *call, struct pvma_address from, const struct pvma_contract *contract)
+bool pvma_endpoint_announce(struct pvma_endpoint *e, const struct pvma_caller *who, const Atm_endpoint *from)
 {
     static uint32_t last_number;
-    struct pvma_endpoint *e = arg;
-    struct pvmi_atm_message m = {.type = PVMI_ATM_CALLER};
-    m.address = (Atm_endpoint){asap_of_caller(e, from), nsap_of(from)};
-    if (e->caller_count >= e->length) {
-        pvma_call_refuse(call, PVMA_CAUSE_BUSY);
-        return;
-    }
+    static const Atm_dataflow flows[] = {
+        [PVMA_SIMPLEX] = simplex, [PVMA_DUPLEX] = duplex, [PVMA_MULTICAST] = multicast};
+    if (e->caller_count >= e->length)
+        return false;
     struct pvma_caller *caller = pvma_new(sizeof *caller);
-    *caller = (struct pvma_caller){.number = ++last_number & INT32_MAX, .call = call, .contract = *contract};
+    *caller = *who;
+    caller->number = ++last_number & INT32_MAX;
     DL_APPEND(e->callers, caller);
     e->caller_count++;
-    m.number = caller->number;
-    m.qos = qos_of(&contract->wanted, &contract->minimum);
-    m.aal = contract->aal == PVMA_AAL5 ? aal_type_5 : aal_type_4;
-    m.dataflow = contract->flow == PVMA_SIMPLEX ? simplex : contract->flow == PVMA_DUPLEX ? duplex : multicast;
+    struct pvmi_atm_message m = {.type = PVMI_ATM_CALLER,
+                                 .number = caller->number,
+                                 .address = *from,
+                                 .qos = qos_of(&who->contract.wanted, &who->contract.minimum),
+                                 .aal = who->contract.aal == PVMA_AAL5 ? aal_type_5 : aal_type_4,
+                                 .dataflow = flows[who->contract.flow]};
     if (tell_program(e, &m))
-        return;
-    forget_caller(e, caller);
-    pvma_call_refuse(call, PVMA_CAUSE_BUSY);
+        return true;
+    pvma_endpoint_forget_caller(e, caller);
+    return false;
+}
+
+static void offered(void *arg, struct pvma_call *call, struct pvma_address from, const struct pvma_contract *contract)
+{
+    struct pvma_endpoint *e = arg;
+    struct pvma_caller caller = {.call = call, .contract = *contract};
+    Atm_endpoint address = {asap_of_caller(e, from), nsap_of(from)};
+    if (!pvma_endpoint_announce(e, &caller, &address))
+        pvma_call_refuse(call, PVMA_CAUSE_BUSY);
 }
 
 static struct pvma_caller *find_caller(struct pvma_endpoint *e, uint32_t number)
@@ -326,7 +344,7 @@ static void ended(void *arg, struct pvma_call *call, int cause)
     struct pvma_endpoint *e = arg;
     (void)call;
     if (e->state != PVMA_ENDPOINT_CONNECTING) {
-        end(e);
+        pvma_endpoint_end(e);
         return;
     }
     e->call = NULL;
@@ -358,14 +376,19 @@ int pvma_endpoint_connect(struct pvma_endpoint *e, const struct pvmi_atm_message
     if (e->early)
         return EALREADY;
     e->early = m->number;
-    if (e->call)
-        return add_party(e, m);
+    if (e->call || e->inside)
+        return e->inside ? EISCONN : add_party(e, m);
     if (e->state != PVMA_ENDPOINT_BOUND)
         return e->state == PVMA_ENDPOINT_OPEN ? EINVAL : EISCONN;
     struct pvma_contract contract = contract_of(m);
     e->peer = m->address;
     e->announced = false;
     e->calls = true;
+    if (pvma_inside_is_own(e, &m->address.nsap)) {
+        int error = pvma_inside_connect(e, m, &contract);
+        e->state = error ? PVMA_ENDPOINT_BOUND : PVMA_ENDPOINT_CONNECTING;
+        return error;
+    }
     e->state = PVMA_ENDPOINT_CONNECTING;
     e->call = pvma_call_open(e->client->host, address_of(&m->address.nsap), m->address.asap, &contract, &calls, e);
     return 0;
@@ -400,12 +423,17 @@ int pvma_endpoint_accept(struct pvma_endpoint *e, struct pvma_endpoint *fresh, s
         return EINVAL;
     if (fresh->state > PVMA_ENDPOINT_BOUND || fresh->listening)
         return EISCONN;
-    fresh->call = caller->call;
-    fresh->state = PVMA_ENDPOINT_CONNECTED;
-    fresh->vc = pvma_call_accept(caller->call, &granted, &calls, fresh);
-    pvma_vc_handle(fresh->vc, &packets, fresh);
     m->qos = qos_of(&granted, &granted);
-    forget_caller(e, caller);
+    if (caller->inside) {
+        pvma_inside_accept(fresh, caller->inside);
+        tell_result(caller->inside, 0, &(struct pvmi_atm_message){.qos = m->qos});
+    } else {
+        fresh->call = caller->call;
+        fresh->state = PVMA_ENDPOINT_CONNECTED;
+        fresh->vc = pvma_call_accept(caller->call, &granted, &calls, fresh);
+        pvma_vc_handle(fresh->vc, &packets, fresh);
+    }
+    pvma_endpoint_forget_caller(e, caller);
     return 0;
 }
 
@@ -415,8 +443,14 @@ int pvma_endpoint_reject(struct pvma_endpoint *e, uint32_t number)
     if (!caller)
         return ECONNABORTED;
     struct pvma_call *call = caller->call;
-    forget_caller(e, caller);
-    pvma_call_refuse(call, PVMA_CAUSE_BUSY);
+    struct pvma_endpoint *inside = caller->inside;
+    pvma_endpoint_forget_caller(e, caller);
+    if (call) {
+        pvma_call_refuse(call, PVMA_CAUSE_BUSY);
+    } else {
+        inside->state = PVMA_ENDPOINT_BOUND;
+        tell_result(inside, ECONNREFUSED, &(struct pvmi_atm_message){0});
+    }
     return 0;
 }
 
@@ -482,6 +516,8 @@ static void take_down(struct pvma_endpoint *e)
         pvma_endpoint_reject(e, e->callers->number);
     if (e->listening)
         pvma_host_unlisten(e->client->host, e->asap);
+    if (!e->call)
+        pvma_inside_leave(e);
     DL_DELETE(e->client->endpoints, e);
     close(e->fd);
     e->fd = -1;
@@ -491,7 +527,7 @@ static void take_down(struct pvma_endpoint *e)
 void pvma_endpoint_close(struct pvma_endpoint *e)
 {
     take_down(e);
-    if (e->state == PVMA_ENDPOINT_CONNECTED && pvma_vc_sends(e->vc) && pvma_vc_queued(e->vc)) {
+    if (e->state == PVMA_ENDPOINT_CONNECTED && e->vc && pvma_vc_sends(e->vc) && pvma_vc_queued(e->vc)) {
         static uint32_t last;
         e->state = PVMA_ENDPOINT_CLOSING;
         e->client = NULL;

@@ -9,11 +9,13 @@
 #include "serve.h"
 
 struct pvma_client;
+struct pvma_inside;
 
 /* Of an offered call that the program has not answered. */
 struct pvma_caller {
     uint32_t number;
-    struct pvma_call *call;
+    struct pvma_call *call;       /* NULL: an endpoint of the same host calls, */
+    struct pvma_endpoint *inside; /* which is this one */
     struct pvma_contract contract;
     struct pvma_caller *prev, *next;
 };
@@ -37,14 +39,15 @@ struct pvma_endpoint {
     bool listening;
     struct pvma_caller *callers;
     unsigned caller_count;
-    struct pvma_call *call; /* NULL: none */
-    struct pvma_vc *vc;     /* NULL before it is connected */
-    bool calls;             /* it is the one that connects */
-    bool early;             /* its client does not wait for the connection */
-    bool announced;         /* the other side has been told of our call */
-    bool sending;           /* the client waits for the processor to take a packet */
-    bool stuck;             /* the client waits for room in the send queue */
-    Atm_endpoint peer;      /* that it connects to */
+    struct pvma_call *call;     /* NULL: none */
+    struct pvma_vc *vc;         /* NULL before it is connected */
+    struct pvma_inside *inside; /* the connection within the host; NULL: none, or a call */
+    bool calls;                 /* it is the one that connects */
+    bool early;                 /* its client does not wait for the connection */
+    bool announced;             /* the other side has been told of our call */
+    bool sending;               /* the client waits for the processor to take a packet */
+    bool stuck;                 /* the client waits for room in the send queue */
+    Atm_endpoint peer;          /* that it connects to */
     struct pvma_endpoint *prev, *next;
 };
 
@@ -68,6 +71,17 @@ int pvma_endpoint_reject(struct pvma_endpoint *e, uint32_t number);
  * other errors: it is lost.
  */
 int pvma_endpoint_send(struct pvma_endpoint *e, const uint8_t *data, size_t length);
+
+/* ---- for inside.c ---- */
+
+/* Tells a listening endpoint's program of a caller, which is copied. False: it takes no more. */
+bool pvma_endpoint_announce(struct pvma_endpoint *e, const struct pvma_caller *caller, const Atm_endpoint *from);
+void pvma_endpoint_forget_caller(struct pvma_endpoint *e, struct pvma_caller *caller);
+
+/* A packet has come; its sender's call is over; the other side has gone. */
+void pvma_endpoint_deliver(struct pvma_endpoint *e, struct pvma_host *host, const uint8_t *data, size_t length);
+void pvma_endpoint_call_over(struct pvma_endpoint *e);
+void pvma_endpoint_end(struct pvma_endpoint *e);
 
 /* Addresses as programs know them. */
 Atm_address pvma_endpoint_nsap(const struct pvma_host *host);
