@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "network.h"
+#include "programs.h"
 
 #define ASAP 4000
 

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "network.h"
+#include "programs.h"
 
 #define ASAP 4000
 #define US   1000

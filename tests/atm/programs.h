@@ -1,6 +1,6 @@
-/* network.h - a network process for tests, and programs that are processes of their own. */
-#ifndef NETWORK_H
-#define NETWORK_H
+/* programs.h - a network process for tests, and programs that are processes of their own. */
+#ifndef PROGRAMS_H
+#define PROGRAMS_H
 
 #include <check.h>
 #include <stdbool.h>

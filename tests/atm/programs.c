@@ -1,5 +1,5 @@
-/* network.c - see network.h. */
-#include "network.h"
+/* programs.c - see programs.h. */
+#include "programs.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
