@@ -15,16 +15,25 @@
 
 /* ---- what is usable ---- */
 
-/* In virtual time the network counts on us from now on. */
+/*
+ * In virtual time a task must tell the network when it waits, and for what. That is not done yet in src/libpvm/wait.c:
+ * the network would take it for one that computes, and time would stand still.
+ */
 static int atm_available(char *why, size_t size)
 {
     const struct pvmi_atm_library *library = pvmi_atm_library(why, size);
     if (!library)
         return PVMI_ENOTFOUND;
-    if (library->sim_clock() > 0)
+    int clock = library->sim_clock();
+    if (clock == ATM_CLOCK_REAL)
         return 0;
-    snprintf(why, size, "no simulated ATM network: %s; start one with atm-sim serve", strerror(errno));
-    return PVMI_EUNREACHABLE;
+    if (clock < 0) {
+        snprintf(why, size, "no simulated ATM network: %s; start one with atm-sim serve", strerror(errno));
+        return PVMI_EUNREACHABLE;
+    }
+    library->sim_leave();
+    snprintf(why, size, "the network has a virtual clock, which tasks cannot live by yet; start it with --clock real");
+    return PVMI_EUNSUPPORTED;
 }
 
 /* For those who name it: auto has no use for it. */
