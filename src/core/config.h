@@ -54,9 +54,8 @@ enum pvmi_setting_kind {
     X(ATM_SOCKET, "PVM_ATM_SOCKET", PATH, "", 0, 0,                                                                    \
       "socket of the simulated ATM network (atm-sim serve); default: the user's in PVM_TMP")                           \
     X(ATM_TOPOLOGY, "PVM_ATM_TOPOLOGY", PATH, "", 0, 0,                                                                \
-      "file of a simulated ATM network that is started when none is at PVM_ATM_SOCKET")                                \
-    X(ATM_CLOCK, "PVM_ATM_CLOCK", TEXT, "real", 0, 0,                                                                  \
-      "clock of a simulated ATM network that is started: real, virtual")                                               \
+      "network that atm-sim serve runs when its command line names none; see atm-topology(5)")                         \
+    X(ATM_CLOCK, "PVM_ATM_CLOCK", TEXT, "real", 0, 0, "clock of atm-sim serve: real, virtual")                         \
     X(ATM_AAL, "PVM_ATM_AAL", INTEGER, "5", 3, 5, "adaptation layer of direct ATM links: 5, or 3 or 4 for AAL3/4")     \
     X(ATM_MTU, "PVM_ATM_MTU", BYTES, "0", 0, 65535, "largest packet of direct ATM links; 0: the adapter's")            \
     X(ATM_CPU, "PVM_ATM_CPU", INTEGER, "1", 0, 1000000,                                                                \
