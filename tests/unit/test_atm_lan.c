@@ -67,7 +67,6 @@ static void leave(struct lan *lan)
         pvma_udp_close(&lan->sockets[i]);
         pvma_station_clear(&lan->stations[i]);
     }
-    pvma_sim_free(lan->sim);
 }
 
 static uint64_t total(const struct lan *lan)
@@ -113,6 +112,7 @@ START_TEST(ethernet_alone_fills_the_cable)
     ck_assert_uint_eq(total(&lan) / PACKET, (uint64_t)(1000000 / (1454 * 0.8 + 1 + 9.6)));
     leave(&lan);
     pvma_ethernet_free(net);
+    pvma_sim_free(lan.sim);
 }
 END_TEST
 
@@ -127,6 +127,7 @@ START_TEST(ethernet_shares_the_cable)
     ck_assert_double_gt(fairness(&lan, STATIONS), 0.9);
     leave(&lan);
     pvma_ethernet_free(net);
+    pvma_sim_free(lan.sim);
 }
 END_TEST
 
@@ -152,6 +153,7 @@ START_TEST(fddi_keeps_its_rotation_time)
     ck_assert_uint_ge(pvma_fddi_counters(net)->rotations, 200);
     leave(&lan);
     pvma_fddi_free(net);
+    pvma_sim_free(lan.sim);
 }
 END_TEST
 
@@ -165,6 +167,7 @@ START_TEST(fddi_shares_the_ring_without_loss)
     ck_assert_double_gt(fairness(&lan, STATIONS), 0.98);
     leave(&lan);
     pvma_fddi_free(net);
+    pvma_sim_free(lan.sim);
 }
 END_TEST
 

@@ -43,7 +43,7 @@ START_TEST(malformed_frames_are_refused)
     for (unsigned kind = 0; kind < 256; kind++) {
         memcpy(frame, golden, sizeof frame);
         frame[PVMI_DP_ETHERNET_BYTES + 1] = (uint8_t)kind;
-        bool known = kind >= PVMI_DP_DATA && kind <= PVMI_DP_HERE;
+        bool known = kind >= PVMI_DP_DATA && kind <= PVMI_DP_HELLO;
         ck_assert_int_eq(pvmi_dp_message_decode(frame, sizeof frame, &m), known ? 0 : PVMI_EFORMAT);
     }
 }
