@@ -211,14 +211,17 @@ END_TEST
 
 START_TEST(descriptors_run_out)
 {
-    struct rlimit limit = {24, 24};
+    struct rlimit limit, tight;
     wire_make(1500);
-    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    tight = (struct rlimit){24, limit.rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &tight), 0);
     int i = 1;
     while (dp_open_on("v0", i) >= 0)
         i++;
     ck_assert_int_eq(errno, EMFILE);
     ck_assert_int_gt(i, 3);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0); /* the leak checker needs some at the end */
 }
 END_TEST
 
