@@ -358,6 +358,12 @@ struct pvma_vc *pvma_call_accept(struct pvma_call *call, const struct pvma_bandw
     return call->vc;
 }
 
+void pvma_call_watch(struct pvma_call *call, const struct pvma_call_handler *handler, void *arg)
+{
+    call->handler = handler;
+    call->arg = arg;
+}
+
 static void send_release(struct pvma_call *call, enum pvma_cause cause)
 {
     struct pvma_signal release = message(call, PVMA_RELEASE);

@@ -56,7 +56,8 @@ int pvma_call_drop_party(struct pvma_call *call, uint16_t party);
 
 /*
  * Called for each call to a service access point. The listener keeps the call and answers it, now or later, with
- * pvma_call_accept() or pvma_call_refuse(). `caller` is where it comes from.
+ * pvma_call_accept() or pvma_call_refuse(); if later, pvma_call_watch() tells that it need not. `caller` is where it
+ * comes from.
  */
 typedef void pvma_listener(void *arg, struct pvma_call *call, struct pvma_address caller,
                            const struct pvma_contract *contract);
@@ -73,6 +74,12 @@ void pvma_host_unlisten(struct pvma_host *host, uint32_t asap);
  */
 struct pvma_vc *pvma_call_accept(struct pvma_call *call, const struct pvma_bandwidth *granted,
                                  const struct pvma_call_handler *handler, void *arg);
+
+/*
+ * Whoever keeps an offered call for a later answer is told by `ended` when its caller gives up before; the call is
+ * freed on return. Nothing of `handler` is called after pvma_call_accept() or pvma_call_refuse().
+ */
+void pvma_call_watch(struct pvma_call *call, const struct pvma_call_handler *handler, void *arg);
 
 /* Refuses an offered call, which is freed. */
 void pvma_call_refuse(struct pvma_call *call, enum pvma_cause cause);

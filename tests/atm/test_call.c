@@ -321,6 +321,27 @@ START_TEST(released_at_any_time)
 }
 END_TEST
 
+/* The caller gives up before the answer: who keeps the call is told, and must not answer any more. */
+START_TEST(released_before_the_answer)
+{
+    struct lab lab;
+    lab_open(&lab, TWO, 1);
+    struct side a = {.lab = &lab}, b = {.lab = &lab, .answer = WAIT};
+    struct pvma_contract contract = {.aal = PVMA_AAL5, .flow = PVMA_SIMPLEX, .wanted = {0, 1000000, 0}};
+    ck_assert_int_eq(pvma_host_listen(host(&lab, "b"), 7, offered, &b), 0);
+    open_call(&a, "a", "b", 7, &contract);
+    pvma_sim_run(lab.sim);
+    ck_assert_ptr_nonnull(b.call);
+    pvma_call_watch(b.call, &handler, &b);
+    pvma_call_release(a.call);
+    pvma_sim_run(lab.sim);
+    ck_assert_int_eq(b.ended, 1);
+    ck_assert_ptr_null(b.call);
+    ck_assert_int_eq(reserved(&lab), 0);
+    lab_close(&lab);
+}
+END_TEST
+
 START_TEST(messages)
 {
     static const enum pvma_signal_type types[] = {PVMA_SETUP, PVMA_CONNECT, PVMA_RELEASE, PVMA_ADD_PARTY};
@@ -347,4 +368,4 @@ START_TEST(messages)
 END_TEST
 
 UNIT_MAIN("atm_call", a_duplex_call, early_words_are_kept, refusals, bandwidth_is_admitted_until_it_is_gone,
-          bursts_and_fabric, multicast_parties, released_at_any_time, messages)
+          bursts_and_fabric, multicast_parties, released_at_any_time, released_before_the_answer, messages)

@@ -270,6 +270,17 @@ static uint32_t asap_of_caller(const struct pvma_endpoint *called, struct pvma_a
     return 0;
 }
 
+/* Who called has given up before the program has answered: its answer will find nobody. */
+static void caller_is_gone(void *arg, struct pvma_call *call, int cause)
+{
+    struct pvma_caller *caller = arg;
+    (void)call;
+    (void)cause;
+    pvma_endpoint_forget_caller(caller->called, caller);
+}
+
+static const struct pvma_call_handler waiting = {.ended = caller_is_gone};
+
 bool pvma_endpoint_announce(struct pvma_endpoint *e, const struct pvma_caller *who, const Atm_endpoint *from)
 {
     static uint32_t last_number;
@@ -279,6 +290,7 @@ bool pvma_endpoint_announce(struct pvma_endpoint *e, const struct pvma_caller *w
         return false;
     struct pvma_caller *caller = pvma_new(sizeof *caller);
     *caller = *who;
+    caller->called = e;
     caller->number = ++last_number & INT32_MAX;
     DL_APPEND(e->callers, caller);
     e->caller_count++;
@@ -288,10 +300,13 @@ bool pvma_endpoint_announce(struct pvma_endpoint *e, const struct pvma_caller *w
                                  .qos = qos_of(&who->contract.wanted, &who->contract.minimum),
                                  .aal = who->contract.aal == PVMA_AAL5 ? aal_type_5 : aal_type_4,
                                  .dataflow = flows[who->contract.flow]};
-    if (tell_program(e, &m))
-        return true;
-    pvma_endpoint_forget_caller(e, caller);
-    return false;
+    if (!tell_program(e, &m)) {
+        pvma_endpoint_forget_caller(e, caller);
+        return false;
+    }
+    if (caller->call)
+        pvma_call_watch(caller->call, &waiting, caller);
+    return true;
 }
 
 static void offered(void *arg, struct pvma_call *call, struct pvma_address from, const struct pvma_contract *contract)

@@ -14,6 +14,7 @@ struct pvma_inside;
 /* Of an offered call that the program has not answered. */
 struct pvma_caller {
     uint32_t number;
+    struct pvma_endpoint *called;
     struct pvma_call *call;       /* NULL: an endpoint of the same host calls, */
     struct pvma_endpoint *inside; /* which is this one */
     struct pvma_contract contract;
