@@ -40,10 +40,12 @@ extern "C" {
 
 /*
  * Opens endpoint `dpid` (1 to DP_DPID_MAX) of this node on the interface DP_INTERFACE, or the first that is Ethernet
- * and up. The result is its descriptor, closed by dp_close(). EACCES      no right to raw sockets (CAP_NET_RAW), and no
- * helper dp-socket that has it EADDRINUSE  a process of this node has this endpoint ENODEV      no Ethernet interface
- * is up EPROTO      the table of nodes (/etc/dpvm/nart, DP_NART) is malformed; the line is told on stderr EMFILE,
- * ENOMEM
+ * and up. The result is its descriptor, closed by dp_close().
+ *     EACCES      no right to raw sockets (CAP_NET_RAW), and no helper dp-socket that has it
+ *     EADDRINUSE  a process of this node has this endpoint
+ *     ENODEV      no Ethernet interface is up
+ *     EPROTO      the table of nodes (/etc/dpvm/nart, DP_NART) is malformed; the line is told on stderr
+ *     EMFILE, ENOMEM
  */
 int dp_open(int dpid);
 
