@@ -60,8 +60,10 @@ typedef struct Atm_qos_sel {
 } Atm_qos_sel;
 
 /*
- * Opens a descriptor. `device` is "/dev/fa0" and the like, and names nothing here; NULL is allowed. `flags` as for
- * open(2): O_NONBLOCK counts. The MTU is that of the host's adapter; info may be NULL. Close it with atm_close().
+ * Opens a descriptor. `device` is "/dev/fa0" and the like, or NULL: the adapter of the program's host. Not in the
+ * papers: any other name is that of a host of the network, for programs that play several (ENODEV: there is none).
+ * `flags` as for open(2): O_NONBLOCK counts. The MTU is that of the host's adapter; info may be NULL. Close it with
+ * atm_close().
  */
 int atm_open(const char *device, int flags, Atm_info *info);
 
@@ -76,8 +78,8 @@ int atm_listen(int fd, int *conn_id, Atm_endpoint *calling, Atm_qos *qos, Aal_ty
 
 /*
  * Takes caller conn_id of the listening fd: fdnew, an open descriptor that is not connected, is its connection from now
- * on. `dataflow` must be the caller's (EINVAL). *qos, NULL: as asked, may lower what the caller asked for, not below
- * the caller's minimum. ECONNABORTED: the caller has given up.
+ * on, of the same host (EXDEV). `dataflow` must be the caller's (EINVAL). *qos, NULL: as asked, may lower what the
+ * caller asked for, not below the caller's minimum. ECONNABORTED: the caller has given up.
  */
 int atm_accept(int fd, int fdnew, int conn_id, Atm_qos *qos, Atm_dataflow dataflow);
 
@@ -123,6 +125,12 @@ enum { ATM_CLOCK_REAL = 1, ATM_CLOCK_VIRTUAL = 2 };
 /* Which clock the network has. Connects to it if need be. */
 int atm_sim_clock(void);
 
+/* The same without joining it: the network takes no notice of us. */
+int atm_sim_look(void);
+
+/* As atm_sim_time(), at no cost, and ENOTCONN if this process is not on a network in virtual time yet. */
+int atm_sim_now(int64_t *now_ns);
+
 /* Nanoseconds since the network started, as this process has come to live them. */
 int atm_sim_time(int64_t *now_ns);
 
@@ -164,6 +172,18 @@ int atm_sim_fd(void);
 int atm_sim_observe(void);
 int atm_sim_local(pid_t pid, uint64_t given, uint64_t taken);
 int atm_sim_expect(pid_t pid);
+
+/*
+ * Virtual time only, for a program that is given bytes by one observing process pid (0: none), as a task is by its
+ * daemon. atm_sim_sleep(): atm_sim_local(), and then sleeps until the network has something for us, we have been given
+ * more than we have taken, or it is until_ns (-1: never); programs that sleep so are woken one at a time. 1: bytes are
+ * there, or about to be, that we have not taken; 0. atm_sim_catch_up(): waits until what we have computed has passed:
+ * to be called before something is given. atm_sim_knows(): 0 if process pid observes; ESRCH. Like atm_sim_local() and
+ * atm_sim_expect() they cost nothing.
+ */
+int atm_sim_sleep(int64_t until_ns, pid_t pid, uint64_t given, uint64_t taken);
+int atm_sim_catch_up(void);
+int atm_sim_knows(pid_t pid);
 
 #ifdef __cplusplus
 }

@@ -75,7 +75,6 @@ static int open_signals(void)
 static void set_up(void)
 {
     pvm_setopt(PvmResvTids, 1);
-    pvm_setopt(PvmRoute, PvmDontRoute);
     pvm_setopt(PvmNoReset, 1);
     if (!collector_wanted())
         trace_set_up();
@@ -101,6 +100,7 @@ int console_open(int argc, char **argv, bool *started)
     if (code < 0)
         return code;
     pvm_setopt(PvmAutoErr, 0);
+    pvm_setopt(PvmRoute, PvmDontRoute); /* before we enrol: so we are no part of a simulated network */
     collector_spare_console();
     console.tid = pvm_mytid();
     if (console.tid == PvmBadParam) { /* whether a daemon runs or not */

@@ -75,12 +75,14 @@ enum pvmi_setting_kind {
     X(RDMA_GID_INDEX, "PVM_RDMA_GID_INDEX", INTEGER, "-1", -1, 255,                                                    \
       "which of the port's GIDs; -1: the best one, PVM_IP's if there is one")                                          \
     X(RDMA_MTU, "PVM_RDMA_MTU", BYTES, "0", 0, 4096, "largest packet of an RDMA link; 0: the port's")                  \
-    X(RDMA_EAGER, "PVM_RDMA_EAGER", BYTES, "4k", 256, 65536,                                                           \
+    X(RDMA_EAGER, "PVM_RDMA_EAGER", BYTES, "8k", 256, 65536,                                                           \
       "up to this size a frame is sent at once; larger ones are read by the receiver")                                 \
     X(RDMA_INLINE, "PVM_RDMA_INLINE", BYTES, "192", 0, 1024, "up to this size it is handed to the device inline")      \
-    X(RDMA_INPLACE, "PVM_RDMA_INPLACE", BYTES, "64k", 4096, 0,                                                         \
+    X(RDMA_INPLACE, "PVM_RDMA_INPLACE", BYTES, "512k", 4096, 0,                                                        \
       "from this size on data in place are registered with the device; smaller ones are copied")                       \
     X(RDMA_CACHE, "PVM_RDMA_CACHE", BYTES, "64M", 1048576, 0, "message memory that stays registered with the device")  \
+    X(RDMA_TIMEOUT, "PVM_RDMA_TIMEOUT", SECONDS, "30", 1000000, 0,                                                     \
+      "how long a task that has joined an RDMA link waits for the other one to look")                                  \
     X(FAULT, "PVM_FAULT", TEXT, "", 0, 0,                                                                              \
       "for tests: faults of direct links, as seed=7,drop=1%,delay=2ms,cut=0.1%; see dpvm-transports(7)")               \
     X(TRACE_FILE, "PVM_TRACE", PATH, "", 0, 0,                                                                         \

@@ -135,6 +135,8 @@ void pvmi_carrier_alarm(int64_t at_us)
     if (at_us >= set.alarm_us || !set.count)
         return;
     set.alarm_us = at_us;
+    if (pvmi_world)
+        return;
     if (set.timer_fd < 0) {
         set.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
         if (set.timer_fd < 0 || watch(EPOLL_CTL_ADD, set.timer_fd, EPOLLIN))
@@ -143,6 +145,11 @@ void pvmi_carrier_alarm(int64_t at_us)
     struct itimerspec when = {.it_value = {.tv_sec = at_us / 1000000, .tv_nsec = at_us % 1000000 * 1000}};
     if (set.timer_fd >= 0)
         timerfd_settime(set.timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+int64_t pvmi_carrier_alarm_us(void)
+{
+    return set.alarm_us;
 }
 
 bool pvmi_carrier_alarmed(void)

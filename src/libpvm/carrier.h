@@ -37,8 +37,11 @@ int pvmi_carrier_arm(void);
  */
 void pvmi_carrier_pause(bool on);
 
-/* Makes the descriptor readable at that time of pvmi_clock_us() at the latest. */
+/* Makes the descriptor readable at that time of pvmi_clock_us() at the latest; in virtual time it only notes that. */
 void pvmi_carrier_alarm(int64_t at_us);
+
+/* When that is; INT64_MAX: never. */
+int64_t pvmi_carrier_alarm_us(void);
 
 /* Whether the time of an alarm has come; it is over then. Costs nothing while none is set. */
 bool pvmi_carrier_alarmed(void);

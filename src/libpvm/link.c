@@ -1,9 +1,13 @@
 /* link.c - see link.h: the callbacks of all transports, and what they have in common. */
 #include "link.h"
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utlist.h>
+#include "../core/clock.h"
 #include "../core/error.h"
 #include "../core/log.h"
 #include "../core/proto.h"
@@ -11,6 +15,7 @@
 #include "farewell.h"
 #include "handler.h"
 #include "inbox.h"
+#include "options.h"
 #include "outbox.h"
 #include "pvmproto.h"
 #include "request.h"
@@ -24,6 +29,9 @@
 /* On direct links only others' offers and the like are missed, so it listens less often: here a frame counts more. */
 #define LISTEN_DIRECT_BYTES (1u << 20)
 #define FRAME_COST          1024
+#define WATCHED_LOOKS       20   /* a tenth of a second apart */
+#define OUTPUT_NAPS         200  /* of 1 ms in which the daemon should have read what a task printed */
+#define ASIDE_MS            1000 /* longest look at the daemon's socket in virtual time, before we look again */
 
 struct pvmi_link pvmi_daemon_link;
 struct pvmi_link *pvmi_links;
@@ -289,6 +297,43 @@ static void take_attributes(struct pvmi_link *l, struct pvmi_carrier *carrier)
         l->frame_max = PVMI_FRAME_PAYLOAD_MAX; /* it may have to go by the daemon after all */
 }
 
+static struct pvmi_aside daemon_traffic(void)
+{
+    struct pvmi_aside traffic;
+    pvmi_daemon_link.carrier->ops->traffic(pvmi_daemon_link.ep, &traffic);
+    return traffic;
+}
+
+/* The daemon looks for the network every now and then. */
+static bool daemon_is_watched(void)
+{
+    for (int i = 0; i < WATCHED_LOOKS; i++) {
+        if (pvmi_world->is_watched(daemon_traffic().pid))
+            return true;
+        poll(NULL, 0, 100); /* a sleep might pass in virtual time */
+    }
+    return false;
+}
+
+/*
+ * A transport whose network has a clock must know us before we have done anything, and know of our daemon. Who has said
+ * by then that it wants no direct links, such as a console, lives in real time.
+ */
+static int enter_world(void)
+{
+    const struct pvmi_transport_ops *ops = pvmi_options.route == PvmDontRoute ? NULL : pvmi_route_clock();
+    struct pvmi_carrier *carrier;
+    int rc = ops ? pvmi_carrier_open(ops, &callbacks, &carrier) : 0;
+    if (rc || !pvmi_world || daemon_is_watched())
+        return rc;
+    pvmi_log(
+        PVMI_LOG_ERROR,
+        "the %s network has virtual time, and the daemon (process %d) is not on it: halt it, and start it with the "
+        "same PVM_TRANSPORT and PVM_ATM_SOCKET while the network runs",
+        ops->name, (int)daemon_traffic().pid);
+    return PVMI_EPARAM;
+}
+
 int pvmi_link_open(const char *path)
 {
     struct pvmi_link *l = &pvmi_daemon_link;
@@ -300,6 +345,8 @@ int pvmi_link_open(const char *path)
     take_attributes(l, carrier);
     l->state = PVMI_LINK_UP;
     rc = carrier->ops->connect(carrier->transport, (const uint8_t *)path, strlen(path), l, &l->ep);
+    if (!rc)
+        rc = enter_world();
     if (rc)
         pvmi_link_close();
     return rc;
@@ -382,21 +429,61 @@ void pvmi_link_acknowledge(struct pvmi_link *l, bool want_one_back)
     l->refused = l->refused || l->ack_due;
 }
 
+static void note_sent(struct pvmi_link *l, struct pvmi_frame *f)
+{
+    l->unheard += (l->peer ? FRAME_COST : PVMI_FRAME_HEADER_BYTES) + f->h.length;
+    if (!l->lossless && l->peer)
+        pvmi_replay_keep(&l->kept, f);
+}
+
+/* Virtual time: a frame is about to be given to the daemon. 0 or PVMI_EDOWN. */
+static int announce(const struct pvmi_frame *f)
+{
+    struct pvmi_aside traffic = daemon_traffic();
+    traffic.given += PVMI_FRAME_HEADER_BYTES + (uint64_t)f->h.length;
+    return pvmi_world->give(&traffic);
+}
+
 int pvmi_link_send(struct pvmi_link *l, struct pvmi_frame *f)
 {
     if (!l->ep)
         return PVMI_EDOWN;
+    if (pvmi_world && !l->peer && announce(f))
+        return PVMI_EDOWN;
     if (!l->lossless && pvmi_replay_is_full(&l->kept))
         return PVMI_EAGAIN;
-    int rc = l->carrier->ops->send(l->ep, f);
+    struct pvmi_frame *sent = !l->lossless && l->peer ? pvmi_replay_copy(f) : pvmi_frame_ref(f);
+    int rc = sent ? l->carrier->ops->send(l->ep, sent) : PVMI_ENOMEM;
     if (rc == PVMI_EAGAIN)
         l->refused = true;
-    if (rc)
-        return rc;
-    l->unheard += (l->peer ? FRAME_COST : PVMI_FRAME_HEADER_BYTES) + f->h.length;
-    if (!l->lossless && l->peer)
-        pvmi_replay_keep(&l->kept, f);
-    return 0;
+    if (!rc)
+        note_sent(l, sent);
+    pvmi_frame_unref(sent);
+    return rc;
+}
+
+bool pvmi_link_can_share(const struct pvmi_link *l, const struct pvmi_link *with)
+{
+    return l->ep && l->peer && l->carrier->ops->send_to_many && (!with || l->carrier == with->carrier);
+}
+
+int pvmi_link_send_to_many(struct pvmi_link **links, struct pvmi_frame **frames, unsigned count)
+{
+    struct pvmi_endpoint *eps[PVMI_LINK_SHARE_MAX];
+    for (unsigned i = 0; i < count; i++) {
+        if (!links[i]->ep)
+            return PVMI_EDOWN;
+        if (!links[i]->lossless && pvmi_replay_is_full(&links[i]->kept))
+            return PVMI_EAGAIN;
+        eps[i] = links[i]->ep;
+    }
+    int rc = links[0]->carrier->ops->send_to_many(eps, frames, count);
+    for (unsigned i = 0; i < count; i++)
+        if (!rc)
+            note_sent(links[i], frames[i]);
+        else if (rc == PVMI_EAGAIN)
+            links[i]->refused = true;
+    return rc;
 }
 
 int pvmi_link_send_whole(struct pvmi_link *l, const struct pvmi_frame_header *h, const uint8_t *data)
@@ -413,7 +500,8 @@ int pvmi_link_send_whole(struct pvmi_link *l, const struct pvmi_frame_header *h,
 
 bool pvmi_link_is_idle(const struct pvmi_link *l)
 {
-    return !l->ep || !l->carrier->ops->pending(l->ep);
+    const struct pvmi_transport_ops *ops = l->carrier->ops;
+    return !l->ep || !(ops->unsent ? ops->unsent : ops->pending)(l->ep);
 }
 
 bool pvmi_link_must_listen(const struct pvmi_link *l)
@@ -446,6 +534,41 @@ int pvmi_link_progress_direct(void)
     int n = pvmi_carrier_progress_direct();
     pvmi_wait_note(n);
     return n;
+}
+
+/* What goes past the network takes no time there, so it is waited for in real time, and nobody else goes on. */
+static void await_daemon(void)
+{
+    struct pollfd fd = {.fd = pvmi_carrier_fd(), .events = POLLIN};
+    poll(&fd, 1, ASIDE_MS);
+}
+
+/* What a spawned task has printed goes past the network, too. */
+static void await_output(void)
+{
+    struct stat status;
+    int bytes = 0;
+    if (!pvmi_task.spawned || fstat(STDOUT_FILENO, &status) || !S_ISFIFO(status.st_mode))
+        return;
+    for (int i = 0; i < OUTPUT_NAPS && !ioctl(STDOUT_FILENO, FIONREAD, &bytes) && bytes; i++)
+        poll(NULL, 0, 1); /* a sleep might pass in virtual time, see libatmclock */
+}
+
+int pvmi_link_sleep(int64_t until_us)
+{
+    int64_t alarm_us = pvmi_carrier_alarm_us();
+    await_output();
+    if (pvmi_daemon_link.ep && (pvmi_daemon_link.refused || !pvmi_link_is_idle(&pvmi_daemon_link))) {
+        await_daemon();
+        return 0;
+    }
+    struct pvmi_aside traffic = {.pid = 0};
+    if (pvmi_daemon_link.ep)
+        traffic = daemon_traffic();
+    int rc = pvmi_world->sleep(until_us < alarm_us ? until_us : alarm_us, &traffic);
+    if (rc > 0)
+        await_daemon();
+    return rc < 0 ? rc : 0;
 }
 
 int pvmi_link_fd(void)

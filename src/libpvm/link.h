@@ -15,6 +15,8 @@
 #include "peer.h"
 #include "replay.h"
 
+#define PVMI_LINK_SHARE_MAX 64 /* links that frames of one message are given to at once */
+
 enum pvmi_link_state {
     PVMI_LINK_OFFERED, /* by us; waits for the peer to join */
     PVMI_LINK_JOINED,  /* the peer's offer, by us; waits for the peer's first frame */
@@ -85,6 +87,15 @@ int pvmi_link_take_descriptor(void);
 int pvmi_link_send(struct pvmi_link *l, struct pvmi_frame *f);
 
 /*
+ * Whether frames of one message to several tasks may go by pvmi_link_send_to_many() when l is one of their links;
+ * `with`: and another one, too.
+ */
+bool pvmi_link_can_share(const struct pvmi_link *l, const struct pvmi_link *with);
+
+/* As send_to_many() of transport.h, for links that can share: 0: all are taken, and kept; PVMI_EAGAIN: none. */
+int pvmi_link_send_to_many(struct pvmi_link **links, struct pvmi_frame **frames, unsigned count);
+
+/*
  * The same without a frame, for a small message whose body lies at data, where the transport can: its bytes are copied.
  * PVMI_EUNSUPPORTED also: it takes pvmi_link_send().
  */
@@ -96,7 +107,7 @@ static inline bool pvmi_link_is_ready(const struct pvmi_link *l)
     return !l->ep || (!l->refused && !pvmi_replay_is_full(&l->kept));
 }
 
-/* Whether the transport has written all that it took, or the link is down. */
+/* Whether all that the transport took is on its way without us, or the link is down. */
 bool pvmi_link_is_idle(const struct pvmi_link *l);
 
 /*
@@ -119,6 +130,12 @@ int pvmi_link_progress_direct(void);
 /* A descriptor that is readable when progress has something to do; arm first, and do not sleep if that gives 1. */
 int pvmi_link_fd(void);
 int pvmi_link_arm(void);
+
+/*
+ * Virtual time (pvmi_world): sleeps until something may have come, or until_us of pvmi_clock_us(). 0, or PVMI_EDOWN:
+ * the simulated network is gone.
+ */
+int pvmi_link_sleep(int64_t until_us);
 
 /* Hands a complete message on, as above; takes over the reference. Called by peer.c, and for messages to ourselves. */
 void pvmi_link_deliver(struct pvmi_message *m);

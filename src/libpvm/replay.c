@@ -33,10 +33,15 @@ static int append(struct pvmi_replay *r, struct pvmi_frame *f)
     return 0;
 }
 
-int pvmi_replay_keep(struct pvmi_replay *r, struct pvmi_frame *f)
+struct pvmi_frame *pvmi_replay_copy(struct pvmi_frame *f)
 {
     bool copied = !f->mem && f->h.length && f->h.body_length <= PVMI_REPLAY_COPY_BYTES;
-    struct pvmi_frame *kept = copied ? pvmi_frame_share(f) : pvmi_frame_ref(f);
+    return copied ? pvmi_frame_share(f) : pvmi_frame_ref(f);
+}
+
+int pvmi_replay_keep(struct pvmi_replay *r, struct pvmi_frame *f)
+{
+    struct pvmi_frame *kept = pvmi_replay_copy(f);
     return kept ? append(r, kept) : PVMI_ENOMEM;
 }
 

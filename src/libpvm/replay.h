@@ -37,7 +37,13 @@ static inline bool pvmi_replay_is_full(const struct pvmi_replay *r)
     return r->count >= PVMI_REPLAY_FRAMES_MAX || r->bytes >= PVMI_REPLAY_BYTES_MAX;
 }
 
-/* Appends a reference to f, or for small in-place messages to a copy. 0, or PVMI_ENOMEM with nothing changed. */
+/*
+ * The form in which f is kept, and better sent, since its owner may then change the data: a copy of a small in-place
+ * message, else f. The caller gets a reference; NULL when out of memory.
+ */
+struct pvmi_frame *pvmi_replay_copy(struct pvmi_frame *f);
+
+/* Appends f in that form. 0, or PVMI_ENOMEM with nothing changed. */
 int pvmi_replay_keep(struct pvmi_replay *r, struct pvmi_frame *f);
 
 /* All frames with numbers before `due` have come: drops them. */

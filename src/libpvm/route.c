@@ -16,6 +16,7 @@
 #include "../transports/choice.h"
 #include "../transports/fault/fault.h"
 #include "farewell.h"
+#include "handler.h"
 #include "notify.h"
 #include "outbox.h"
 #include "task.h"
@@ -30,6 +31,7 @@
 #define STABLE_US       5000000 /* a link that lived longer was no failure */
 #define SCARCE_PAUSE_US 1000000 /* before descriptors are looked for again */
 #define SPARE_FDS       8       /* descriptors left to the program */
+#define AWAIT_US        1000000 /* for the peer to look, before the daemons carry for it after all */
 #define LEAVE_LIMIT_US  100000  /* for acknowledgements, before the daemon carries all again */
 #define NAME_BYTES      32
 
@@ -74,6 +76,17 @@ int pvmi_route_start(void)
     if (arenas)
         pvmi_mem_use_arenas(); /* without them it copies */
     return 0;
+}
+
+const struct pvmi_transport_ops *pvmi_route_clock(void)
+{
+    struct pvmi_attributes a;
+    for (unsigned i = 0; i < choice.count; i++) {
+        choice.ops[i]->query(NULL, &a);
+        if (a.has_clock)
+            return choice.ops[i];
+    }
+    return NULL;
 }
 
 /* The one of that name if we chose it, or NULL. */
@@ -222,7 +235,7 @@ void pvmi_route_consider(struct pvmi_peer *p, unsigned frames)
     r->frames += frames;
     if (p->link || pvmi_options.route == PvmDontRoute || !choice.count || p->ended)
         return;
-    if (pvmi_options.route == PvmAllowDirect && r->frames <= routes.link_frames)
+    if (pvmi_options.route == PvmAllowDirect && r->frames <= routes.link_frames && !pvmi_world)
         return;
     int64_t now = pvmi_clock_us();
     if (r->attempt && r->attempt->state == PVMI_LINK_OFFERED && now - r->since_us > OFFER_LIMIT_US) {
@@ -232,6 +245,23 @@ void pvmi_route_consider(struct pvmi_peer *p, unsigned frames)
     if (r->attempt || now < r->not_before_us || !make_room(now))
         return;
     offer(p);
+}
+
+static bool is_decided(void *arg)
+{
+    const struct pvmi_peer *p = arg;
+    return p->link || !p->route.attempt || p->gone || p->ended || pvmi_options.route == PvmDontRoute;
+}
+
+int pvmi_route_await(struct pvmi_peer *p)
+{
+    int64_t limit_us = p->route.since_us + AWAIT_US;
+    if (is_decided(p) || pvmi_clock_us() >= limit_us)
+        return 0;
+    pvmi_handler_defer();
+    int rc = pvmi_wait_until(is_decided, p, limit_us);
+    pvmi_handler_allow();
+    return rc == PVMI_ETIMEOUT ? 0 : rc;
 }
 
 /* ---- being offered ---- */

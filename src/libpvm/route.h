@@ -18,6 +18,9 @@
 /* Reads PVM_TRANSPORT. 0, or PVMI_EPARAM (logged): it names what nobody knows. Called on enrolment. */
 int pvmi_route_start(void);
 
+/* The chosen transport whose network has a clock of its own, or NULL. */
+const struct pvmi_transport_ops *pvmi_route_clock(void);
+
 /* We know our tid now: takes the offers that came too early; `in` false: drops them. */
 void pvmi_route_enrolled(bool in);
 
@@ -29,6 +32,12 @@ static inline struct pvmi_link *pvmi_route_link(const struct pvmi_peer *p)
 
 /* A message of so many frames goes to p by the daemon: offers a direct link when it is time for one. */
 void pvmi_route_consider(struct pvmi_peer *p, unsigned frames);
+
+/*
+ * Virtual time: what the daemons carry takes none, so the first message waits until there is a link, if there can be
+ * one. 0 or PVMI_EDOWN.
+ */
+int pvmi_route_await(struct pvmi_peer *p);
 
 /* TC_OFFER and TC_ANSWER came. Called by control.c. */
 void pvmi_route_take_offer(struct pvmi_message *m);

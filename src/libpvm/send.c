@@ -5,6 +5,7 @@
 #include "send.h"
 #include <stdlib.h>
 #include <string.h>
+#include "../core/clock.h"
 #include "../core/error.h"
 #include "../core/proto.h"
 #include "buffer.h"
@@ -198,26 +199,39 @@ static int remember(struct transfer *t, struct pvmi_frame *f)
     return 0;
 }
 
+/* The link has taken the next frame. 0 or PVMI_ENOMEM. */
+static int note_sent(struct transfer *t, const struct pvmi_link *l, struct pvmi_frame *f)
+{
+    t->offset += f->h.length;
+    t->whole = pvmi_frame_is_last(&f->h);
+    if (t->peer)
+        count_sent(t->peer, l, f->h.length);
+    return !f->mem && f->h.length && f->refs > 1 ? remember(t, f) : 0;
+}
+
+/* The next frame, for that link; the caller's reference, NULL when out of memory. */
+static struct pvmi_frame *next_frame(const struct transfer *t, const struct pvmi_link *l)
+{
+    struct pvmi_frame *f = pvmi_message_frame(t->m, t->offset, frame_limit(t, l), t->peer ? t->peer->tx_seq : 0);
+    if (f)
+        f->h.dst = t->dst;
+    return f;
+}
+
 /* Sends the next frame, if there is room. 0, PVMI_EAGAIN or an error. */
 static int send_frame(struct transfer *t)
 {
     struct pvmi_link *l = link_of(t);
-    struct pvmi_frame *f = pvmi_message_frame(t->m, t->offset, frame_limit(t, l), t->peer ? t->peer->tx_seq : 0);
+    struct pvmi_frame *f = next_frame(t, l);
     if (!f)
         return PVMI_ENOMEM;
-    f->h.dst = t->dst;
     int rc = pvmi_link_send(l, f);
     if (rc == PVMI_EDOWN && l->peer) {
         pvmi_route_broken(l);
         rc = PVMI_EAGAIN; /* by the daemon, then */
     }
     if (!rc) {
-        t->offset += f->h.length;
-        t->whole = pvmi_frame_is_last(&f->h);
-        if (t->peer)
-            count_sent(t->peer, l, f->h.length);
-        if (!f->mem && f->h.length && f->refs > 1)
-            rc = remember(t, f);
+        rc = note_sent(t, l, f);
     } else if (rc == PVMI_EAGAIN && t->peer && l->peer) {
         t->peer->refusals++;
     }
@@ -350,7 +364,9 @@ static int send_claimed(struct pvmi_message *m, struct pvmi_peer *p)
 {
     struct transfer t;
     begin(&t, m, m->dst, p);
-    int rc = finish(&t);
+    int rc = p && pvmi_world ? pvmi_route_await(p) : 0;
+    if (!rc)
+        rc = finish(&t);
     end(&t);
     return rc;
 }
@@ -477,6 +493,95 @@ static int multicast(struct pvmi_message *m, const int *tids, unsigned count)
     return rc;
 }
 
+/* Transfers of one message by links that carry together. */
+struct shared {
+    struct transfer *transfers[PVMI_LINK_SHARE_MAX];
+    unsigned count;
+};
+
+/* As many of them as have come as far as the first one whose link can share. */
+static struct shared find_shared(struct transfer *direct, unsigned count)
+{
+    struct shared s = {.count = 0};
+    for (unsigned i = 0; i < count && s.count < PVMI_LINK_SHARE_MAX; i++) {
+        const struct transfer *first = s.count ? s.transfers[0] : &direct[i];
+        bool alike = !direct[i].whole && !direct[i].peer->gone && direct[i].offset == first->offset;
+        if (alike && pvmi_link_can_share(link_of(&direct[i]), s.count ? link_of(first) : NULL))
+            s.transfers[s.count++] = &direct[i];
+    }
+    return s;
+}
+
+static bool shares(const struct shared *s, const struct transfer *t)
+{
+    bool is_one = false;
+    for (unsigned i = 0; i < s->count && s->count > 1; i++)
+        is_one = is_one || s->transfers[i] == t;
+    return is_one;
+}
+
+/* Whether all may go on together, or some cannot any more: then all go by themselves. */
+static bool can_share_on(void *arg)
+{
+    const struct shared *s = arg;
+    for (unsigned i = 0; i < s->count; i++)
+        if (!can_go_on(s->transfers[i]))
+            return false;
+    return true;
+}
+
+/* The next frame to all of them. 0; PVMI_EAGAIN; or an error, and none has been sent. */
+static int send_shared_frame(struct shared *s)
+{
+    struct pvmi_link *links[PVMI_LINK_SHARE_MAX];
+    struct pvmi_frame *frames[PVMI_LINK_SHARE_MAX] = {NULL};
+    int rc = 0;
+    for (unsigned i = 0; i < s->count && !rc; i++) {
+        links[i] = link_of(s->transfers[i]);
+        frames[i] = next_frame(s->transfers[i], links[0]);
+        rc = !frames[i] ? PVMI_ENOMEM : links[i]->carrier != links[0]->carrier ? PVMI_EDOWN : 0;
+    }
+    rc = rc ? rc : pvmi_link_send_to_many(links, frames, s->count);
+    for (unsigned i = 0; i < s->count; i++) {
+        if (!rc)
+            rc = note_sent(s->transfers[i], links[i], frames[i]);
+        pvmi_frame_unref(frames[i]);
+    }
+    return rc;
+}
+
+static int listen_to_links(const struct shared *s)
+{
+    bool must = false;
+    for (unsigned i = 0; i < s->count; i++) {
+        struct pvmi_link *l = link_of(s->transfers[i]);
+        must = must || pvmi_link_must_listen(l);
+        l->unheard = pvmi_link_must_listen(l) ? 0 : l->unheard;
+    }
+    int rc = must ? pvmi_link_progress() : 0;
+    return rc < 0 ? rc : 0;
+}
+
+/*
+ * Sends as much of a message as there is room for, by links that carry together; `wait`: all of it. What is left, when
+ * one of them ends, is for advance(). 0 or an error.
+ */
+static int advance_shared(struct transfer *direct, unsigned count, bool wait)
+{
+    struct shared s;
+    int rc = 0;
+    while (!rc && (s = find_shared(direct, count)).count > 1) {
+        rc = listen_to_links(&s);
+        if (rc)
+            break;
+        s = find_shared(direct, count); /* links may have ended */
+        rc = s.count > 1 && can_share_on(&s) ? send_shared_frame(&s) : PVMI_EAGAIN;
+        if (rc == PVMI_EAGAIN && wait)
+            rc = pvmi_wait_until(can_share_on, &s, PVMI_WAIT_FOREVER);
+    }
+    return rc == PVMI_EAGAIN || rc == PVMI_EDOWN ? 0 : rc;
+}
+
 /*
  * Begins a transfer to each receiver that there is a direct link to, and moves the others to the front of tids. Returns
  * how many those are; *direct are the transfers, one for each of the rest.
@@ -494,6 +599,22 @@ static unsigned divide(struct pvmi_message *m, int *tids, unsigned count, struct
     return by_daemon;
 }
 
+/* Virtual time: a link to each receiver, if there can be one. 0 or an error. */
+static int link_to_all(const struct pvmi_message *m, const int *tids, unsigned count)
+{
+    int rc = 0;
+    for (int await = 0; await < 2; await++)
+        for (unsigned i = 0; i < count && !rc; i++) {
+            bool counts = pvmi_peer_counts((pvmi_tid)tids[i], m->ctx);
+            struct pvmi_peer *p = counts ? pvmi_peer_get((pvmi_tid)tids[i]) : NULL;
+            if (p && await)
+                rc = pvmi_route_await(p);
+            else if (p)
+                pvmi_route_consider(p, 1);
+        }
+    return rc;
+}
+
 /* Links take what they have room for at once; then the daemon carries for the others, then the links take the rest. */
 static int send_to_claimed(struct pvmi_message *m, int *tids, unsigned count)
 {
@@ -501,10 +622,13 @@ static int send_to_claimed(struct pvmi_message *m, int *tids, unsigned count)
     if (!direct)
         return PVMI_ENOMEM;
     pvmi_handler_defer();
+    int rc = pvmi_world ? link_to_all(m, tids, count) : 0;
     unsigned others = divide(m, tids, count, direct);
-    int rc = 0;
+    if (!rc)
+        rc = advance_shared(direct, count - others, false);
+    struct shared shared = find_shared(direct, count - others);
     for (unsigned i = 0; i < count - others && (!rc || rc == PVMI_EAGAIN); i++)
-        rc = advance(&direct[i]);
+        rc = shares(&shared, &direct[i]) ? rc : advance(&direct[i]);
     if (rc == PVMI_EAGAIN)
         rc = 0;
     if (!rc && others == 1) {
@@ -513,6 +637,8 @@ static int send_to_claimed(struct pvmi_message *m, int *tids, unsigned count)
     } else if (!rc && others) {
         rc = multicast(m, tids, others);
     }
+    if (!rc)
+        rc = advance_shared(direct, count - others, true);
     for (unsigned i = 0; i < count - others; i++) {
         if (!rc)
             rc = finish(&direct[i]);

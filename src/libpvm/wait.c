@@ -19,6 +19,10 @@
  *
  * PVM_SPIN sets the time of phases 1 and 2 to a number of microseconds, whatever pays off; 0 is sleep at once.
  *
+ * In the virtual time of a simulated network there is only the third phase, and it is the network that wakes us: what
+ * has come by then is all that ever comes by that time. What is asked without waiting (pvm_nrecv) waits a moment there,
+ * or a program that asks again and again would do so for ever in one instant.
+ *
  * Of several threads that wait one is the driver: it does as above, and gives the lock back while it yields or sleeps.
  * The others sleep until somebody who held the lock, mostly the driver, saw that their waiting is over. When the driver
  * has what it waited for, it wakes another one, which takes its place.
@@ -39,26 +43,32 @@
 #include "handler.h"
 #include "link.h"
 #include "lock.h"
+#include "outbox.h"
 
 #define BURST_POLLS    64    /* some 2 us when there are a few links */
 #define ALONE_NS       50000 /* longest polling with a core to ourselves: a sleeping partner wakes and answers in that */
 #define SHARED_NS      500000 /* longest yielding on a shared core */
 #define HEAR_DAEMON_NS 10000
-#define TAKEN_NS       1000 /* a yield that takes longer has let another process run */
-#define CALL_NS        300 /* a system call takes less; where it takes more, all these times are longer in proportion */
+#define TAKEN_CALLS    10   /* a yield that takes as long as so many system calls has let another process run, ... */
+#define TAKEN_NS       1000 /* ... if it takes longer than this, too */
+#define CALL_NS        300 /* a system call takes less; where it takes more, all other times are longer in proportion */
 #define SHARED_MAX     8
 #define PAID_MAX       16
 #define PAID_START     4
 #define DIRECT_MAX     8
 #define RETRY_WAITS    16  /* when polling has not paid off, it is tried again after so many waits */
 #define GLANCES        256 /* so many may go by until there is a real look */
+#define DIRECT_TURNS   64  /* that things may happen on direct links until the daemon's has its turn all the same */
+#define LOOK_US        1   /* of virtual time that a look in vain takes */
 
 /* Counters that saturate. */
 static struct {
-    int shared;  /* yields that somebody made use of; half of SHARED_MAX: the core is shared */
-    int paid;    /* above 0: polling pays off */
-    int direct;  /* above 0: things happen on direct links */
-    int skipped; /* waits since polling was tried last */
+    int shared;       /* yields that somebody made use of; half of SHARED_MAX: the core is shared */
+    int paid;         /* above 0: polling pays off */
+    int direct;       /* above 0: things happen on direct links */
+    int skipped;      /* waits since polling was tried last */
+    int64_t heard_ns; /* when the daemon's link was looked at last */
+    unsigned turns;   /* of direct links */
 } habit = {.paid = PAID_START, .direct = 1};
 
 /* A thread that waits beside others. */
@@ -92,24 +102,36 @@ static void move(int *counter, int by, int most)
         *counter = 0;
 }
 
-/*
- * How many times longer everything takes here than the times above are meant for: 1, more in an emulated machine, where
- * a partner that sleeps could never answer in time, and each yield would look as if somebody had taken the core.
- */
-static int64_t slowness(void)
+/* How long a system call takes. */
+static int64_t call_ns(void)
 {
     static int64_t measured;
     if (measured)
         return measured;
-    int64_t call_ns = INT64_MAX;
+    measured = INT64_MAX;
     for (int i = 0; i < 8; i++) {
         int64_t start_ns = pvmi_clock_ns();
         syscall(SYS_getppid);
         int64_t took_ns = pvmi_clock_ns() - start_ns;
-        call_ns = took_ns < call_ns ? took_ns : call_ns;
+        measured = took_ns < measured ? took_ns : measured;
     }
-    measured = call_ns / CALL_NS + 1;
+    measured += !measured;
     return measured;
+}
+
+/*
+ * How many times longer everything takes here than the times above are meant for: 1, more in an emulated machine, where
+ * a partner that sleeps could never answer in time.
+ */
+static int64_t slowness(void)
+{
+    return call_ns() / CALL_NS + 1;
+}
+
+/* Whether a yield has let another process run. In an emulated machine each would look so by TAKEN_NS alone. */
+static bool was_taken(int64_t yield_ns)
+{
+    return yield_ns > TAKEN_NS && yield_ns > TAKEN_CALLS * call_ns();
 }
 
 /* How long to poll now, 0: not at all. */
@@ -138,10 +160,20 @@ static inline void relax(void)
 
 /* ---- phase 1 ---- */
 
+/* Who is flooded by direct links hears the daemon as well. Things that happened, or PVMI_EDOWN. */
+static int look_at_direct(void)
+{
+    int n = pvmi_link_progress_direct();
+    if (n <= 0 || ++habit.turns % DIRECT_TURNS)
+        return n;
+    int more = pvmi_link_progress();
+    return more < 0 ? more : n + more;
+}
+
 static int burst(void)
 {
     int n, polls = !habit.direct || core_is_shared() ? 1 : BURST_POLLS;
-    while (!(n = pvmi_link_progress_direct()) && --polls)
+    while (!(n = look_at_direct()) && --polls)
         relax();
     if (n)
         move(&habit.direct, 1, DIRECT_MAX);
@@ -157,17 +189,17 @@ static int64_t yield(int64_t now_ns)
     sched_yield();
     pvmi_lock_resume(depth);
     int64_t back_ns = pvmi_clock_ns();
-    move(&habit.shared, back_ns - now_ns > TAKEN_NS * slowness() ? 2 : -1, SHARED_MAX);
+    move(&habit.shared, was_taken(back_ns - now_ns) ? 2 : -1, SHARED_MAX);
     return back_ns;
 }
 
-/* Polls direct links, and the daemon's when its turn has come. *heard_ns: when that was last. */
-static int look(int64_t now_ns, int64_t *heard_ns)
+/* Polls direct links, and the daemon's when its turn has come. */
+static int look(int64_t now_ns)
 {
     int n = burst();
-    if (n || (habit.direct && now_ns - *heard_ns < HEAR_DAEMON_NS * slowness()))
+    if (n || (habit.direct && now_ns - habit.heard_ns < HEAR_DAEMON_NS * slowness()))
         return n;
-    *heard_ns = now_ns;
+    habit.heard_ns = now_ns;
     n = pvmi_link_progress();
     if (n > 0)
         move(&habit.direct, -1, DIRECT_MAX);
@@ -176,13 +208,13 @@ static int look(int64_t now_ns, int64_t *heard_ns)
 
 static int yield_and_look(int64_t limit_ns, int64_t deadline_us)
 {
-    int64_t now_ns = pvmi_clock_ns(), end_ns = now_ns + limit_ns, heard_ns = 0;
+    int64_t now_ns = pvmi_clock_ns(), end_ns = now_ns + limit_ns;
     if (deadline_us < end_ns / 1000)
         end_ns = deadline_us * 1000;
     int n = 0;
     while (!n && now_ns < end_ns && !(driver && driver->woken)) {
         now_ns = yield(now_ns);
-        n = look(now_ns, &heard_ns);
+        n = look(now_ns);
     }
     return n;
 }
@@ -190,7 +222,7 @@ static int yield_and_look(int64_t limit_ns, int64_t deadline_us)
 /* Both phases, if they pay off. Things that happened, 0 if none did, or PVMI_EDOWN. */
 static int poll_links(int64_t deadline_us)
 {
-    int64_t limit_ns = polling_ns();
+    int64_t limit_ns = pvmi_world ? 0 : polling_ns();
     if (!limit_ns)
         return 0;
     int n = burst();
@@ -200,13 +232,36 @@ static int poll_links(int64_t deadline_us)
     return n;
 }
 
+/* Polls, and nothing that a direct link's end has left to the daemon lies here while we sleep. As poll_links(). */
+static int look_before_sleep(int64_t deadline_us)
+{
+    int n = poll_links(deadline_us);
+    return n ? n : pvmi_outbox_flush();
+}
+
 /* ---- phase 3 ---- */
+
+/* Without the network nothing more comes: it is as if the daemon had gone. */
+static void sleep_in_virtual_time(int64_t deadline_us)
+{
+    unsigned depth = pvmi_lock_pause();
+    int rc = pvmi_link_sleep(deadline_us);
+    pvmi_lock_resume(depth);
+    if (rc < 0) {
+        pvmi_log_once(PVMI_LOG_ERROR, "the simulated network is gone, and its time with it");
+        pvmi_link_close();
+    }
+}
 
 /* Sleeps until there is something to do or the time is over. */
 static void sleep_until(int64_t deadline_us)
 {
     if (pvmi_link_arm())
         return;
+    if (pvmi_world) {
+        sleep_in_virtual_time(deadline_us);
+        return;
+    }
     struct pollfd fds[] = {{.fd = pvmi_link_fd(), .events = POLLIN}, {.fd = bell, .events = POLLIN}};
     struct timespec left, *limit = NULL;
     if (deadline_us != PVMI_WAIT_FOREVER) {
@@ -224,6 +279,13 @@ static void sleep_until(int64_t deadline_us)
     uint64_t rings;
     if (depth && fds[1].revents && read(bell, &rings, sizeof rings) < 0)
         pvmi_log(PVMI_LOG_DEBUG, "nobody has rung");
+}
+
+/* Mostly a direct link was it that woke us; if not, all are looked at. Things that happened, or PVMI_EDOWN. */
+static int look_after_sleep(void)
+{
+    int n = look_at_direct();
+    return n ? n : pvmi_link_progress();
 }
 
 /* ---- several threads ---- */
@@ -288,11 +350,11 @@ static void drive(struct waiter *w, int64_t deadline_us)
     driver = w;
     if (pvmi_wait_news)
         pvmi_wait_settle();
-    int n = poll_links(deadline_us);
+    int n = look_before_sleep(deadline_us);
     if (!n && !w->woken && !is_cut_off(w))
         sleep_until(deadline_us);
     if (!n && !is_cut_off(w))
-        pvmi_link_progress();
+        look_after_sleep();
     driver = NULL;
 }
 
@@ -363,10 +425,10 @@ int pvmi_wait_until(pvmi_condition *done, void *arg, int64_t deadline_us)
     if (pvmi_handler_run() && done(arg))
         return 0;
     while (pvmi_link_is_up()) {
-        int n = poll_links(deadline_us);
+        int n = look_before_sleep(deadline_us);
         if (!n) {
             sleep_until(deadline_us);
-            n = pvmi_link_progress();
+            n = look_after_sleep();
         }
         if (n < 0)
             return n;
@@ -381,17 +443,27 @@ int pvmi_wait_until(pvmi_condition *done, void *arg, int64_t deadline_us)
     return PVMI_EDOWN;
 }
 
-int pvmi_wait_poll(void)
+static int take_in(void)
 {
     int n = pvmi_link_progress();
-    if (n < 0)
-        return n;
-    pvmi_handler_run();
-    return 0;
+    if (n >= 0)
+        pvmi_handler_run();
+    return n;
+}
+
+int pvmi_wait_poll(void)
+{
+    int n = take_in();
+    if (!n && pvmi_world) {
+        sleep_until(pvmi_clock_us() + LOOK_US);
+        n = take_in();
+    }
+    return n < 0 ? n : 0;
 }
 
 int pvmi_wait_glance(void)
 {
     static unsigned glances;
-    return ++glances % GLANCES ? 0 : pvmi_wait_poll();
+    int n = ++glances % GLANCES ? 0 : take_in();
+    return n < 0 ? n : 0;
 }

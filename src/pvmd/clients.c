@@ -13,12 +13,13 @@
 #include "service.h"
 #include "request.h"
 #include "stats.h"
+#include "virtual.h"
 
 #define PATIENCE_S        5.0  /* for TM_CONNECT, and for closing after TM_EXIT */
 #define CONNECT_BYTES_MAX 4096 /* body of a TM_CONNECT */
 
 static struct pvmi_transport *transport;
-static struct pvmd_client *clients;
+struct pvmd_client *pvmd_clients;
 static ev_io readable;
 static ev_prepare before_sleep;
 
@@ -30,7 +31,8 @@ static void client_free(struct pvmd_client *c)
     pvmi_frame_unref(c->rx);
     pvmi_frame_unref(c->farewell);
     pvmd_inbox_clear(&c->inbox);
-    DL_DELETE(clients, c);
+    DL_DELETE(pvmd_clients, c);
+    pvmd_virtual_gone(c->pid);
     free(c);
 }
 
@@ -92,7 +94,7 @@ static int accepted(void *arg, struct pvmi_endpoint *ep, const struct pvmi_crede
     c->pid = who->pid;
     c->state = PVMD_CLIENT_NEW;
     ep->owner = c;
-    DL_APPEND(clients, c);
+    DL_APPEND(pvmd_clients, c);
     be_patient(c);
     return 0;
 }
@@ -231,6 +233,15 @@ void pvmd_client_left(struct pvmd_client *c, struct pvmi_frame *answer)
 
 /* ---- in the loop ---- */
 
+/* A frame that waits for room is under way, too. */
+struct pvmi_aside pvmd_client_traffic(const struct pvmd_client *c)
+{
+    struct pvmi_aside traffic;
+    transport->ops->traffic(c->ep, &traffic);
+    traffic.given += (c->task && c->task->queue.first) || c->farewell;
+    return traffic;
+}
+
 void pvmd_clients_progress(void)
 {
     for (int i = 0; i < 3 && transport->ops->progress(transport) > 0; i++)
@@ -274,7 +285,7 @@ void pvmd_clients_stop(void)
     transport->ops->close(transport);
     transport = NULL;
     struct pvmd_client *c, *next;
-    DL_FOREACH_SAFE (clients, c, next) {
+    DL_FOREACH_SAFE (pvmd_clients, c, next) {
         if (c->task)
             c->task->ep = NULL;
         client_free(c);

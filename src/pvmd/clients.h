@@ -27,6 +27,7 @@ struct pvmd_client {
     struct pvmd_inbox inbox;     /* the request that comes in */
     struct pvmi_frame *farewell; /* the answer to TM_EXIT while the socket is full */
     ev_timer limit;              /* for the states NEW and LEFT */
+    struct pvmi_aside told;      /* what virtual.c has told of its traffic */
     struct pvmd_client *prev, *next;
 };
 
@@ -35,6 +36,12 @@ int pvmd_clients_start(const char *path);
 
 /* Closes socket and connections; tasks are not told. */
 void pvmd_clients_stop(void);
+
+/* What has gone to and from a client, or is kept for it. */
+struct pvmi_aside pvmd_client_traffic(const struct pvmd_client *c);
+
+/* All clients, for DL_FOREACH. */
+extern struct pvmd_client *pvmd_clients;
 
 /* Takes in what has arrived. Called by exec.c before it decides that a process ended without having connected. */
 void pvmd_clients_progress(void);

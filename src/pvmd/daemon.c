@@ -35,6 +35,7 @@
 #include "tasker.h"
 #include "tasks.h"
 #include "trace.h"
+#include "virtual.h"
 #include "watch.h"
 
 #define EXIT_SIGTERM    15 /* as PVM's daemon does */
@@ -184,6 +185,7 @@ static int start(const struct pvmd_options *options, char *why, size_t size)
     }
     if (!rc) {
         snprintf(why, size, "not started: cannot listen on socket %s", pvmd.socket_path);
+        pvmd_virtual_start();
         rc = pvmd_clients_start(pvmd.socket_path);
     }
     return rc ? rc : pvmd_rendezvous_publish(why, size);
@@ -259,6 +261,7 @@ static void give_up_questions(void)
 static void stop(void)
 {
     if (pvmd.loop) {
+        pvmd_virtual_stop();
         pvmd_clients_stop();
         give_up_questions();
         pvmd_net_stop();

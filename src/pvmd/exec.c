@@ -26,6 +26,7 @@
 #include "tasker.h"
 #include "tasks.h"
 #include "trace.h"
+#include "virtual.h"
 #include "wrap.h"
 
 #define SLICE             4 /* processes started before the loop turns again */
@@ -244,6 +245,7 @@ static int start_task(struct job *job, struct pvmd_task *task)
         return code;
     }
     pvmd_stats.spawned++;
+    pvmd_virtual_expect(task->pid);
     remember_child(task);
     pvmd_trace_new(task);
     pvmd_output_new(task, fds[0]);
@@ -291,6 +293,7 @@ static void job_answer(struct job *job)
     pvmd_answer(&job->question, started, &b);
     pvmi_buf_free(&b);
     job_free(job);
+    pvmd_virtual_release();
 }
 
 /* A slice of the job; true when it is finished, and then gone. */
@@ -320,6 +323,7 @@ static void run_slice(EV_P_ ev_timer *timer, int events)
 
 static void job_begin(struct job *job)
 {
+    pvmd_virtual_hold();
     if (!jobs && job_run(job))
         return;
     DL_APPEND(jobs, job);
@@ -361,6 +365,7 @@ static int fail_all(struct job *job, int code)
 {
     for (uint32_t i = 0; i < job->order.count; i++)
         job->results[i] = code;
+    pvmd_virtual_hold();
     job_answer(job);
     return 0;
 }

@@ -162,7 +162,9 @@ static int set_option(struct reader *r, struct pvmd_host_spec *spec, const char 
         return set_checked(r, &spec->ip, option, value, is_name(value, length));
     if (!strcmp(option, "id"))
         return set_checked(r, &spec->vmid, option, value, is_vmid(value));
-    return fault(r, "unknown option '%s='; known are lo so dx ep wd sp bx ip id", option);
+    if (!strcmp(option, "at"))
+        return set_checked(r, &spec->atm_host, option, value, is_name(value, length));
+    return fault(r, "unknown option '%s='; known are lo so dx ep wd sp bx ip id at", option);
 }
 
 /* One word "xx=value". */
@@ -239,6 +241,7 @@ void pvmd_host_spec_free(struct pvmd_host_spec *spec)
     free(spec->debugger);
     free(spec->ip);
     free(spec->vmid);
+    free(spec->atm_host);
     free(spec->answer);
     memset(spec, 0, sizeof *spec);
 }
@@ -257,7 +260,7 @@ int pvmd_host_spec_default(struct pvmd_host_spec *spec, const struct pvmd_host_s
                    default_text(&spec->exec_path, defaults->exec_path) ||
                    default_text(&spec->working_dir, defaults->working_dir) ||
                    default_text(&spec->debugger, defaults->debugger) || default_text(&spec->ip, defaults->ip) ||
-                   default_text(&spec->vmid, defaults->vmid)
+                   default_text(&spec->vmid, defaults->vmid) || default_text(&spec->atm_host, defaults->atm_host)
                ? PVMI_ENOMEM
                : 0;
 }

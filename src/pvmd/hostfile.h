@@ -6,7 +6,7 @@
  *   * option=value ...          defaults for the lines below, and those of the last such line for hosts added later
  *   # comment
  *
- * A "$" before the name allows several daemons on that machine. Options: lo so dx ep wd sp bx ip id.
+ * A "$" before the name allows several daemons on that machine. Options: lo so dx ep wd sp bx ip id at.
  */
 #ifndef PVMD_HOSTFILE_H
 #define PVMD_HOSTFILE_H
@@ -30,6 +30,7 @@ struct pvmd_host_spec {
     char *debugger;    /* bx= */
     char *ip;          /* ip= */
     char *vmid;        /* id= */
+    char *atm_host;    /* at= */
     char *answer;      /* what a daemon started by hand has printed: words such as ddpro<1>; only when adding */
     int speed;         /* sp=, 0: not given */
 };

@@ -16,6 +16,7 @@
 #include "tasker.h"
 #include "tasks.h"
 #include "trace.h"
+#include "virtual.h"
 
 /* ---- hosts ---- */
 
@@ -137,6 +138,8 @@ static int sendsig_question(const struct pvmd_question *q, struct pvmi_buf *body
         return rc;
     struct pvmd_task *task = pvmd_task_by_tid(tid);
     pvmd_answer(q, PvmOk, NULL);
+    if (task && task->pid > 0 && (number == SIGTERM || number == SIGKILL))
+        pvmd_virtual_killed(task->pid);
     if (task && task->pid > 0)
         kill(task->pid, number);
     else if (task && task->tasker && (number == SIGTERM || number == SIGKILL))

@@ -341,6 +341,8 @@ static int set_options(struct pvmd_host *self, int speed, const char *exec_path,
 static int options_of_master(struct pvmd_host *self)
 {
     const struct pvmd_host_spec *line = pvmd_hostfile_find(&hostfile, self->name);
+    if (line && line->atm_host && setenv("PVM_ATM_HOST", line->atm_host, 1))
+        return PVMI_ENOMEM;
     return line ? set_options(self, line->speed, line->exec_path, line->working_dir, line->debugger) : 0;
 }
 

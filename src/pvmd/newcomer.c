@@ -102,7 +102,7 @@ static const enum pvmi_setting passed_on[] = {
     PVMI_SETTING_ALLOW_ROOT, PVMI_SETTING_START_TIMEOUT, PVMI_SETTING_HOST_TIMEOUT, PVMI_SETTING_QUEUE_MAX,
     PVMI_SETTING_LOG_MAX,    PVMI_SETTING_DEBUG_MASK,    PVMI_SETTING_PORT};
 
-_Static_assert(PVMD_START_SETTINGS >= 2 + sizeof passed_on / sizeof *passed_on + PVMI_CARRIED_COUNT,
+_Static_assert(PVMD_START_SETTINGS >= 3 + sizeof passed_on / sizeof *passed_on + PVMI_CARRIED_COUNT,
                "a start text has too little room for settings");
 
 static void add_setting(struct pvmd_start_text *t, const char *name, const char *value)
@@ -151,6 +151,8 @@ static struct pvmd_start_text text_for(const struct pvmd_newcomer *n, const char
         add_if_set(&t, passed_on[i]);
     for (size_t i = 0; i < PVMI_CARRIED_COUNT; i++)
         add_if_set(&t, pvmi_setting_carried[i]);
+    if (n->spec.atm_host || is_local(n)) /* a process of this machine must not take over where the master is */
+        add_setting(&t, "PVM_ATM_HOST", or_empty(n->spec.atm_host));
     if (manual)
         add_setting(&t, "PVM_START_TIMEOUT", PVMD_MANUAL_LIMIT);
     return t;

@@ -14,6 +14,7 @@
 #include "membership.h"
 #include "relay.h"
 #include "rpc.h"
+#include "virtual.h"
 #include "watch.h"
 
 #define READ_BYTES 16384
@@ -254,7 +255,9 @@ static bool read_some(struct output *o)
 {
     static char data[LINE_BYTES + READ_BYTES];
     size_t kept = take_line(o, data);
+    pvmd_virtual_hold(); /* a task that waits for its output to be read goes on only behind what comes of that */
     ssize_t n = read(o->io.fd, data + kept, READ_BYTES);
+    pvmd_virtual_release();
     bool again = n < 0 && (errno == EAGAIN || errno == EINTR);
     if (n <= 0) {
         keep_line(o, data, kept);

@@ -16,6 +16,7 @@
 #include "stats.h"
 #include "tasker.h"
 #include "trace.h"
+#include "virtual.h"
 #include "watch.h"
 
 struct pvmd_task *pvmd_tasks;
@@ -117,6 +118,7 @@ void pvmd_task_end(struct pvmd_task *task)
     pvmd_trace_end(task);
     pvmd_manager_task_ended(task);
     HASH_DEL(pvmd_tasks, task);
+    pvmd_virtual_gone(task->pid);
     pvmd_stats.ended++;
     pvmd_notify_owner_ended(tid);
     pvmd_watch_task_ended(tid);

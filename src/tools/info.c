@@ -222,6 +222,7 @@ static int show_task(int tid)
     struct links_report report = {.tid = tid};
 
     unsetenv("PVM_TRACE"); /* we are no program that is to be traced */
+    pvm_setopt(PvmRoute, PvmDontRoute);
     if (pvm_mytid() < 0)
         return EXIT_NO_ANSWER; /* libpvm has said why */
     links_ask(&report, 1, ANSWER_LIMIT_S);

@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "../core/clock.h"
 #include "../core/frame.h"
 
 #define PVMI_OFFER_MAX 1024 /* bytes of an offer or reply */
@@ -55,6 +56,11 @@ struct pvmi_attributes {
     bool end_unseen;
     bool by_reference; /* wants whole messages: a payload in message memory with a location (mem.h) is not copied */
     bool registers;    /* registers message memory with a device: wants it in arenas, too */
+    /*
+     * Its network has a clock of its own, by which the process lives while the transport is open (pvmi_world): a task
+     * opens it when it enrols, before it has done anything.
+     */
+    bool has_clock;
 };
 
 /* Who is at the other end, as the kernel vouches for it; -1 where the transport cannot tell. */
@@ -168,8 +174,29 @@ struct pvmi_transport_ops {
      */
     int (*send_whole)(struct pvmi_endpoint *ep, const struct pvmi_frame_header *h, const uint8_t *data);
 
+    /*
+     * Optional; NULL: send() is used for each. Sends frames[i] by eps[i], endpoints of one transport; the frames are of
+     * one message to several receivers and alike but for their headers, so that what they have in common may go but
+     * once. 0: all are taken; PVMI_EAGAIN: none, and tx_ready follows for each endpoint; any other error: none, and
+     * send() tells for each. As for delivery and order it is as if send() had taken them.
+     */
+    int (*send_to_many)(struct pvmi_endpoint **eps, struct pvmi_frame **frames, unsigned count);
+
     /* Frames that the transport took from this endpoint's owner and still needs, or whose in-place data it does. */
     size_t (*pending)(const struct pvmi_endpoint *ep);
+
+    /*
+     * Optional, by address only: what has gone by this endpoint so far, in bytes: given counts whole frames from when
+     * send() took them on, taken what was read; and who is at the other end.
+     */
+    void (*traffic)(const struct pvmi_endpoint *ep, struct pvmi_aside *out);
+
+    /*
+     * Optional; NULL: as pending(). Those of them that may not get to a peer that lives before progress() is called
+     * again: a sender that is about to compute waits for 0. For transports that need frames until the peer says that
+     * it has them, which it may not do while it computes.
+     */
+    size_t (*unsent)(const struct pvmi_endpoint *ep);
 
     /* Moves what can be moved, without waiting, and calls back. Returns how many things happened, or a PVMI_E code. */
     int (*progress)(struct pvmi_transport *t);

@@ -377,6 +377,7 @@ int collect(const char *path, int context)
     struct sigaction action = {.sa_handler = on_terminate};
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
+    pvm_setopt(PvmRoute, PvmDontRoute);
     collector.tid = pvm_mytid();
     if (collector.tid < 0)
         return 1;

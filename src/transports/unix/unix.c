@@ -43,6 +43,7 @@ struct unix_endpoint {
     bool last_large; /* the last frame's payload was large: expect another */
     struct pvmi_frame *tx;
     size_t tx_done; /* bytes of tx that are out, header included */
+    struct pvmi_aside traffic;
     uint8_t header_bytes[PVMI_FRAME_HEADER_BYTES];
     size_t header_have;
     int descriptor;              /* came with the first bytes of the header under way; else -1 */
@@ -262,6 +263,10 @@ static int endpoint_new(struct unix_transport *t, int fd, struct unix_endpoint *
     }
     int bytes = SOCKET_BYTES; /* as much as the system allows: fewer wake-ups for large messages */
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+    struct ucred who = {.pid = 0};
+    socklen_t size = sizeof who;
+    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size);
+    e->traffic.pid = who.pid;
     e->base.transport = &t->base;
     e->fd = fd;
     e->descriptor = -1;
@@ -425,7 +430,13 @@ static int unix_send(struct pvmi_endpoint *base, struct pvmi_frame *f)
         e->tx_done = n;
         poll_out(e, true);
     }
+    e->traffic.given += PVMI_FRAME_HEADER_BYTES + (uint64_t)f->h.length;
     return 0;
+}
+
+static void unix_traffic(const struct pvmi_endpoint *base, struct pvmi_aside *out)
+{
+    *out = ((const struct unix_endpoint *)base)->traffic;
 }
 
 static size_t unix_pending(const struct pvmi_endpoint *base)
@@ -572,6 +583,7 @@ static ssize_t endpoint_read(struct unix_endpoint *e, bool *drained)
         endpoint_down(e, torn ? PVMI_EDOWN : 0);
         return -1;
     }
+    e->traffic.taken += (uint64_t)n;
     int arrived = pvmi_rights_take(&msg);
     size_t straight = (size_t)n < direct ? (size_t)n : direct;
     e->placed += straight;
@@ -717,6 +729,7 @@ const struct pvmi_transport_ops pvmi_unix_ops = {
     .disconnect = unix_disconnect,
     .send = unix_send,
     .pending = unix_pending,
+    .traffic = unix_traffic,
     .progress = unix_progress,
     .fd = unix_fd,
     .arm = unix_arm,

@@ -1,0 +1,235 @@
+/* virtual.c - see virtual.h. */
+#include "virtual.h"
+#include <ev.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <utlist.h>
+#include "../core/config.h"
+#include "../core/log.h"
+#include "../transports/atm/library.h"
+#include "clients.h"
+#include "daemon.h"
+#include "tasks.h"
+
+#define LOOK_S     0.2 /* between looks for the network */
+#define END_S      0.5 /* for a process to end that got a signal */
+#define KILLED_MAX 64  /* so many are waited for */
+
+static const struct pvmi_atm_library *library; /* NULL: tasks here use no such network */
+static bool watched;                           /* the network knows us */
+static bool held;                              /* and has been told that we are at work */
+static uint64_t turns;                         /* how often that was so */
+static unsigned holds;
+static pid_t *gone; /* to be told of */
+static size_t gone_count, gone_room;
+static pid_t killed[KILLED_MAX]; /* and have not ended yet */
+static unsigned killed_count;
+static ev_timer look_timer, end_timer;
+static ev_io network;
+static ev_prepare before_sleep;
+
+/* ---- the network ---- */
+
+static void lose(void)
+{
+    pvmi_log(PVMI_LOG_INFO, "the simulated network is gone");
+    ev_io_stop(pvmd.loop, &network);
+    watched = held = false;
+    library->sim_leave();
+    ev_timer_again(pvmd.loop, &look_timer);
+}
+
+/* Nothing comes from it but its end. */
+static void on_network(EV_P_ ev_io *io, int events)
+{
+    (void)loop;
+    (void)io;
+    (void)events;
+    lose();
+}
+
+static void forget_told(void)
+{
+    struct pvmd_client *c;
+    DL_FOREACH (pvmd_clients, c)
+        c->told = (struct pvmi_aside){0};
+}
+
+static void look(void)
+{
+    if (library->sim_look() != ATM_CLOCK_VIRTUAL || library->sim_observe() < 0)
+        return;
+    watched = true;
+    forget_told();
+    ev_timer_stop(pvmd.loop, &look_timer);
+    ev_io_init(&network, on_network, library->sim_fd(), EV_READ);
+    ev_io_start(pvmd.loop, &network);
+    pvmi_log(PVMI_LOG_INFO, "tasks live in the virtual time of a simulated network");
+}
+
+static void on_look(EV_P_ ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)timer;
+    (void)events;
+    look();
+}
+
+/* ---- telling ---- */
+
+/* From now on until it is released time stands still, whatever is told in between. */
+static void take_hold(void)
+{
+    if (watched && !held)
+        held = !library->sim_local(getpid(), turns + 1, turns);
+}
+
+static bool runs(pid_t pid)
+{
+    struct pvmd_task *task, *next;
+    HASH_ITER (hh, pvmd_tasks, task, next)
+        if (task->pid == pid && task->running)
+            return true;
+    return false;
+}
+
+static bool some_are_dying(void)
+{
+    for (unsigned i = 0; i < killed_count; i++)
+        if (!runs(killed[i]))
+            killed[i--] = killed[--killed_count];
+    return killed_count;
+}
+
+static void let_go(void)
+{
+    if (held && !holds && !some_are_dying()) {
+        turns++;
+        library->sim_local(getpid(), turns, turns);
+        held = false;
+    }
+}
+
+static void tell_traffic(struct pvmd_client *c)
+{
+    struct pvmi_aside traffic = pvmd_client_traffic(c);
+    if (traffic.given == c->told.given && traffic.taken == c->told.taken)
+        return;
+    take_hold();
+    library->sim_local(c->pid, traffic.given, traffic.taken);
+    c->told = traffic;
+}
+
+static void tell_gone(void)
+{
+    for (size_t i = 0; i < gone_count; i++) {
+        take_hold();
+        library->sim_local(gone[i], 0, UINT64_MAX);
+    }
+    gone_count = 0;
+}
+
+/* All that could be done is done: says so. */
+static void tell(EV_P_ ev_prepare *prepare, int events)
+{
+    (void)loop;
+    (void)prepare;
+    (void)events;
+    struct pvmd_client *c;
+    if (!watched)
+        return;
+    DL_FOREACH (pvmd_clients, c)
+        tell_traffic(c);
+    tell_gone();
+    let_go();
+}
+
+void pvmd_virtual_expect(pid_t pid)
+{
+    if (watched)
+        library->sim_expect(pid);
+}
+
+/* They live on. */
+static void on_end(EV_P_ ev_timer *timer, int events)
+{
+    (void)events;
+    ev_timer_stop(EV_A_ timer);
+    killed_count = 0;
+}
+
+void pvmd_virtual_killed(pid_t pid)
+{
+    if (!watched || !runs(pid) || killed_count == KILLED_MAX)
+        return;
+    killed[killed_count++] = pid;
+    take_hold();
+    end_timer.repeat = END_S;
+    ev_timer_again(pvmd.loop, &end_timer);
+}
+
+void pvmd_virtual_gone(pid_t pid)
+{
+    if (!watched || pid <= 0 || runs(pid))
+        return;
+    if (gone_count == gone_room) {
+        size_t room = gone_room ? 2 * gone_room : 16;
+        pid_t *more = realloc(gone, room * sizeof *more);
+        if (!more)
+            return;
+        gone = more;
+        gone_room = room;
+    }
+    gone[gone_count++] = pid;
+}
+
+void pvmd_virtual_hold(void)
+{
+    holds++;
+    take_hold();
+}
+
+void pvmd_virtual_release(void)
+{
+    holds--;
+}
+
+/* ---- start and end ---- */
+
+void pvmd_virtual_start(void)
+{
+    char why[256];
+    if (!strstr(pvmi_config_text(PVMI_SETTING_TRANSPORT), "atm"))
+        return;
+    library = pvmi_atm_library(why, sizeof why);
+    if (!library) {
+        pvmi_log(PVMI_LOG_INFO, "no virtual time: %s", why);
+        return;
+    }
+    ev_init(&look_timer, on_look);
+    ev_init(&end_timer, on_end);
+    look_timer.repeat = LOOK_S;
+    ev_timer_again(pvmd.loop, &look_timer);
+    ev_prepare_init(&before_sleep, tell);
+    ev_prepare_start(pvmd.loop, &before_sleep);
+    look();
+}
+
+void pvmd_virtual_stop(void)
+{
+    if (!library)
+        return;
+    ev_timer_stop(pvmd.loop, &look_timer);
+    ev_timer_stop(pvmd.loop, &end_timer);
+    ev_prepare_stop(pvmd.loop, &before_sleep);
+    if (watched) {
+        ev_io_stop(pvmd.loop, &network);
+        library->sim_leave();
+    }
+    watched = held = false;
+    free(gone);
+    gone = NULL;
+    gone_count = gone_room = 0;
+}
