@@ -12,6 +12,7 @@
 #include "../../include/dp.h"
 #include "../transports/dp/nart.h"
 #include "inbox.h"
+#include "outbox.h"
 #include "peer.h"
 #include "session.h"
 
@@ -34,6 +35,9 @@ struct pvmi_endpoint {
     unsigned held;  /* raw messages that were read and not released, while there is no inbox */
     bool has_inbox; /* messages may be elsewhere than in the ring */
     struct pvmi_inbox inbox;
+    struct pvmi_outbox outbox;
+    unsigned writes;    /* in a row: nothing else was called since */
+    int64_t written_us; /* when the last one was */
     struct pvmi_sessions sessions;
     int timer, bell;  /* in the epoll set, made when there is an inbox; -1 */
     unsigned tries;   /* of dp_try() that found nothing, between two looks at the door */

@@ -7,8 +7,8 @@
 #include "session.h"
 
 enum {
-    WINDOW = 64, /* as many messages as the reliability layer holds: each is a packet */
-    SPARES_MAX = 2 * WINDOW,
+    WINDOW_MIN = 64,  /* messages, each of which is a packet */
+    WINDOW_MAX = 512, /* enough to write on while a reader that shares its processor with others has to wait for it */
     RETRY_MIN_US = 2000, /* wakes itself up only when something is wrong */
     RETRY_MAX_US = 200000,
     ACK_DELAY_US = 100,
@@ -29,13 +29,16 @@ struct pvmi_parcel *pvmi_parcel_new(struct pvmi_endpoint *e, const void *data, u
         return NULL;
     p->next = NULL;
     p->length = length;
+    p->waiting = 0;
     memcpy(p->frame + PVMI_PARCEL_HEADERS, data, length);
     return p;
 }
 
 void pvmi_parcel_free(struct pvmi_endpoint *e, struct pvmi_parcel *parcel)
 {
-    if (e->sessions.spares == SPARES_MAX) {
+    if (parcel->waiting)
+        pvmi_outbox_forget(e, parcel);
+    if (e->sessions.spares == 2 * pvmi_flow_window(e)) {
         free(parcel);
         return;
     }
@@ -76,9 +79,8 @@ static unsigned gather(void *arg, void *message, uint32_t offset, uint32_t lengt
                        struct iovec pieces[PVMI_RELIABLE_PIECES_MAX])
 {
     struct pvmi_session *s = arg;
-    struct pvmi_parcel *p = message;
-    s->gathered = p->frame + PVMI_PARCEL_HEADERS + offset;
-    pieces[0] = (struct iovec){(void *)s->gathered, length};
+    s->sending = message;
+    pieces[0] = (struct iovec){s->sending->frame + PVMI_PARCEL_HEADERS + offset, length};
     return 1;
 }
 
@@ -91,22 +93,35 @@ static void write_headers(const struct pvmi_session *s, uint8_t *frame, const st
     memcpy(frame + PVMI_DP_HEADERS_BYTES, header->iov_base, header->iov_len);
 }
 
-/* A parcel has room for the headers before it, so it goes in one piece; acknowledgements are short. */
+/* Acknowledgements and empty messages. They pass by nothing that waits. */
+static int emit_small(struct pvmi_session *s, const struct iovec *pieces, size_t data)
+{
+    uint8_t frame[PVMI_PARCEL_HEADERS + PVMI_RELIABLE_WINDOW_MAX / 8];
+    size_t length = pieces[0].iov_len + data;
+    if (data > PVMI_RELIABLE_WINDOW_MAX / 8)
+        return PVMI_EPARAM;
+    int rc = pvmi_outbox_flush(s->e);
+    if (rc)
+        return rc;
+    if (data)
+        memcpy(frame + PVMI_PARCEL_HEADERS, pieces[1].iov_base, data);
+    write_headers(s, frame, &pieces[0], length);
+    rc = pvmi_dp_port_put(&s->e->port, frame, PVMI_DP_HEADERS_BYTES + length);
+    s->e->down = rc == PVMI_EDOWN;
+    return rc;
+}
+
+/* A parcel has room for the headers before it, so it goes in one piece. */
 static int emit(void *arg, const struct iovec *pieces, unsigned count)
 {
     struct pvmi_session *s = arg;
-    uint8_t small[PVMI_PARCEL_HEADERS + PVMI_RELIABLE_WINDOW_MAX / 8], *frame = small;
     size_t data = count > 1 ? pieces[1].iov_len : 0, length = pieces[0].iov_len + data;
-    if (count > 1 && pieces[1].iov_base == s->gathered)
-        frame = (uint8_t *)s->gathered - PVMI_PARCEL_HEADERS;
-    else if (data > PVMI_RELIABLE_WINDOW_MAX / 8)
-        return PVMI_EPARAM;
-    else if (data)
-        memcpy(small + PVMI_PARCEL_HEADERS, pieces[1].iov_base, data);
-    write_headers(s, frame, &pieces[0], length);
-    int rc = pvmi_dp_port_put(&s->e->port, frame, PVMI_DP_HEADERS_BYTES + length);
-    s->e->down = rc == PVMI_EDOWN;
-    return rc;
+    struct pvmi_parcel *parcel = s->sending;
+    s->sending = NULL;
+    if (!parcel)
+        return emit_small(s, pieces, data);
+    write_headers(s, parcel->frame, &pieces[0], length);
+    return pvmi_outbox_add(s->e, parcel, PVMI_DP_HEADERS_BYTES + length);
 }
 
 /* In the order of sending. */
@@ -148,12 +163,21 @@ static const struct pvmi_reliable_callbacks callbacks = {emit, gather, sent, rec
 
 /* ---- credit ---- */
 
+/* As many as the ring has room for: what the other end has is not known. */
+unsigned pvmi_flow_window(const struct pvmi_endpoint *e)
+{
+    unsigned window = WINDOW_MIN;
+    while (window < WINDOW_MAX && 2 * window <= e->port.frames / 2)
+        window *= 2;
+    return window;
+}
+
 /* Half of the ring is for messages; the other for what comes besides. */
 static uint32_t credit(struct pvmi_endpoint *e)
 {
     unsigned budget = e->port.frames / 2, used = e->inbox.end - e->inbox.oldest;
     unsigned count = e->sessions.count ? e->sessions.count : 1;
-    unsigned most = budget / count < WINDOW ? budget / count : WINDOW,
+    unsigned most = budget / count < WINDOW_MAX ? budget / count : WINDOW_MAX,
              left = used < budget ? (budget - used) / count : 0;
     if (!most)
         most = 1;
@@ -167,8 +191,9 @@ struct pvmi_reliable *pvmi_flow_new(struct pvmi_session *s)
 {
     struct pvmi_reliable_settings settings = {
         .packet_bytes = (uint32_t)pvmi_dp_port_room(&s->e->port),
-        .window = WINDOW,
-        .credit = WINDOW,
+        .window = pvmi_flow_window(s->e),
+        .credit = WINDOW_MAX,
+        .messages = pvmi_flow_window(s->e),
         .go_back_n = s->e->mode == DP_GO_BACK_N,
         .retry_min_us = RETRY_MIN_US,
         .retry_max_us = RETRY_MAX_US,

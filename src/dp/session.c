@@ -309,6 +309,7 @@ void pvmi_session_feed(struct pvmi_endpoint *e)
     e->sessions.starved = false;
     e->sessions.due_us = 0;
     pvmi_session_tick(e, pvmi_clock_us());
+    pvmi_outbox_flush(e);
 }
 
 void pvmi_session_acknowledge(struct pvmi_endpoint *e, int64_t now_us)
@@ -337,7 +338,7 @@ int pvmi_session_write(struct pvmi_endpoint *e, struct pvmi_peer *peer, const vo
         return tell(s);
     if (s->leaves && !s->queued)
         drop_connection(s); /* it may have been opened anew */
-    if (s->queued >= PVMI_RELIABLE_MESSAGES_MAX)
+    if (s->queued >= pvmi_flow_window(e))
         return PVMI_EAGAIN;
     struct pvmi_parcel *p = pvmi_parcel_new(e, data, length);
     if (!p)

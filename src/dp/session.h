@@ -16,6 +16,7 @@
 struct pvmi_parcel {
     struct pvmi_parcel *next;
     uint32_t length;
+    unsigned waiting; /* times that it is in the outbox */
     uint8_t frame[];
 };
 
@@ -35,7 +36,7 @@ struct pvmi_session {
     int64_t give_up_us;
     struct pvmi_parcel *first, *last; /* written and not acknowledged */
     unsigned queued;
-    const uint8_t *gathered;          /* of the parcel that is being sent */
+    struct pvmi_parcel *sending;      /* of which emit() is given the bytes */
     struct pvmi_session *after, **at; /* in the endpoint's list of sessions with a connection or a question */
 };
 
@@ -101,6 +102,9 @@ int pvmi_flow_send(struct pvmi_session *s, struct pvmi_parcel *parcel, int64_t n
 /* A packet for connection r of this session. False: refused. */
 bool pvmi_flow_take(struct pvmi_session *s, struct pvmi_reliable *r, const uint8_t *packet, size_t length,
                     int64_t now_us);
+
+/* Messages that may be unacknowledged by one peer. */
+unsigned pvmi_flow_window(const struct pvmi_endpoint *e);
 
 /* Lets the connection do what is due. False: the peer is dead. */
 bool pvmi_flow_work(struct pvmi_session *s, int64_t now_us);

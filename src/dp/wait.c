@@ -11,6 +11,8 @@
 #include "../core/error.h"
 #include "local.h"
 
+#define OUTBOX_US 100 /* after which who sleeps in poll(2) is woken to send what waits */
+
 bool pvmi_wait_is_forbidden(const struct pvmi_endpoint *e)
 {
     return fcntl(e->fd, F_GETFL) & O_NONBLOCK;
@@ -19,6 +21,11 @@ bool pvmi_wait_is_forbidden(const struct pvmi_endpoint *e)
 static struct timespec time_of(int64_t us)
 {
     return (struct timespec){us / 1000000, us % 1000000 * 1000};
+}
+
+static int64_t earlier(int64_t a_us, int64_t b_us)
+{
+    return a_us < b_us ? a_us : b_us;
 }
 
 static int sleep_for(struct pvmi_endpoint *e, int64_t us)
@@ -33,11 +40,14 @@ static int sleep_for(struct pvmi_endpoint *e, int64_t us)
 
 int pvmi_wait_sleep(struct pvmi_endpoint *e, int64_t until_us)
 {
+    pvmi_outbox_flush(e);
     if (e->spins)
         return 0;
     e->looked = true;
-    if (e->has_inbox && e->sessions.due_us < until_us)
-        until_us = e->sessions.due_us;
+    if (e->has_inbox)
+        until_us = earlier(until_us, e->sessions.due_us);
+    if (e->outbox.count && until_us) /* the interface has no room */
+        until_us = earlier(until_us, pvmi_clock_us() + OUTBOX_US);
     if (until_us == INT64_MAX)
         return sleep_for(e, INT64_MAX);
     int64_t left_us = until_us ? until_us - pvmi_clock_us() : 0;
@@ -74,9 +84,11 @@ static void set_bell(struct pvmi_endpoint *e, bool on)
 static void set_timer(struct pvmi_endpoint *e)
 {
     int64_t due_us = e->sessions.due_us;
-    if (due_us == INT64_MAX || e->timer < 0)
+    if ((due_us == INT64_MAX && !e->outbox.count) || e->timer < 0)
         return;
     int64_t now_us = pvmi_clock_us();
+    if (e->outbox.count)
+        due_us = earlier(due_us, now_us + OUTBOX_US);
     if (e->timer_us <= due_us && e->timer_us > now_us)
         return;
     struct itimerspec at = {.it_value = time_of(due_us > 1 ? due_us : 1)};
@@ -85,6 +97,16 @@ static void set_timer(struct pvmi_endpoint *e)
 }
 
 void pvmi_wait_leave(struct pvmi_endpoint *e)
+{
+    int number = errno;
+    if (e->writes)
+        e->writes = 0;
+    pvmi_outbox_flush(e);
+    errno = number;
+    pvmi_wait_leave_outbox(e);
+}
+
+void pvmi_wait_leave_outbox(struct pvmi_endpoint *e)
 {
     int number = errno;
     if (e->spins)

@@ -10,10 +10,12 @@
 #include "wait.h"
 
 enum {
-    CHECK_EVERY = 256, /* messages between looks whether the target's address is still good */
-    COPY_MAX = 2048,   /* up to here a message is copied behind its headers rather than gathered by the kernel */
-    PAUSE_US = 20,     /* when the interface has no room, which nothing tells the end of */
-    SPIN_US = 20,      /* how long acknowledgements are looked for before the writer sleeps */
+    STREAM_WRITES = 16, /* in a row, after which frames of a reliable endpoint leave together */
+    STREAM_GAP_US = 50, /* between two writes, with which a row ends */
+    CHECK_EVERY = 256,  /* messages between looks whether the target's address is still good */
+    COPY_MAX = 2048,    /* up to here a message is copied behind its headers rather than gathered by the kernel */
+    PAUSE_US = 20,      /* when the interface has no room, which nothing tells the end of */
+    SPIN_US = 20,       /* how long acknowledgements are looked for before the writer sleeps */
 };
 
 int dp_target(int fd, int nid, int dpid)
@@ -98,10 +100,28 @@ static int64_t serve(struct pvmi_endpoint *e)
 
 static int wait_for_peers(struct pvmi_endpoint *e, int64_t began_us, int64_t now_us, int64_t until_us)
 {
+    pvmi_outbox_flush(e);
     if (now_us - began_us < SPIN_US)
         return 0;
     pvmi_session_acknowledge(e, now_us);
     return pvmi_wait_sleep(e, until_us);
+}
+
+static void count_write(struct pvmi_endpoint *e, int64_t now_us)
+{
+    if (now_us - e->written_us > STREAM_GAP_US)
+        e->writes = 0;
+    e->writes++;
+    e->written_us = now_us;
+}
+
+/*
+ * Of who only writes, one message right after the other, frames may leave together. Others have no reason to come back
+ * soon, so theirs leave at once.
+ */
+static bool is_stream(const struct pvmi_endpoint *e)
+{
+    return e->writes > STREAM_WRITES;
 }
 
 static int write_reliable(struct pvmi_endpoint *e, const void *msg, uint32_t length)
@@ -110,6 +130,8 @@ static int write_reliable(struct pvmi_endpoint *e, const void *msg, uint32_t len
     bool waits = true;
     for (;;) {
         int64_t now_us = serve(e);
+        if (!began_us)
+            count_write(e, now_us);
         int rc = pvmi_session_write(e, e->target, msg, length, now_us);
         if (rc == PVMI_EAGAIN && e->down)
             rc = PVMI_EDOWN;
@@ -131,6 +153,8 @@ static int write_local(struct pvmi_endpoint *e, const void *msg, uint32_t length
 {
     int64_t began_us = 0;
     int rc;
+    if (e->writes)
+        e->writes = 0;
     while ((rc = pvmi_outlet_write(e, e->target, msg, length)) == PVMI_EAGAIN) {
         int64_t now_us = e->has_inbox ? serve(e) : pvmi_clock_us();
         if (!began_us && pvmi_wait_is_forbidden(e))
@@ -150,6 +174,15 @@ static int write_any(struct pvmi_endpoint *e, const void *msg, uint32_t length)
     return e->mode == DP_RAW ? write_raw(e, msg, length) : write_reliable(e, msg, length);
 }
 
+static void leave(struct pvmi_endpoint *e, bool fine)
+{
+    int number = errno;
+    if (!fine || !is_stream(e))
+        pvmi_outbox_flush(e);
+    errno = number;
+    pvmi_wait_leave_outbox(e);
+}
+
 static int room(const struct pvmi_endpoint *e)
 {
     return e->mode == DP_RAW ? pvmi_dp_port_room(&e->port) : pvmi_session_room(e);
@@ -166,7 +199,7 @@ int dp_write(int fd, const void *msg, int len)
     }
     int rc = write_any(e, msg, (uint32_t)len);
     if (e->has_inbox)
-        pvmi_wait_leave(e);
+        leave(e, !rc);
     if (rc)
         return -1;
     e->counts.messages_sent++;

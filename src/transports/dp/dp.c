@@ -52,8 +52,8 @@ static int no_interface(const char *names, char *why, size_t size)
 static int dp_available(char *why, size_t size)
 {
     struct pvmi_dp_interface list[PVMI_DP_PLACES_MAX];
-    const char *names = pvmi_config_text(PVMI_SETTING_DP_LINK_IF);
-    int count = interfaces(names, list), rc = pvmi_dp_helper_may_open(why, size);
+    const char *helper, *names = pvmi_config_text(PVMI_SETTING_DP_LINK_IF);
+    int count = interfaces(names, list), rc = pvmi_dp_helper_may_open(&helper, why, size);
     if (rc)
         return rc;
     return count ? 0 : no_interface(names, why, size);
@@ -79,9 +79,8 @@ static int watch(const struct dp_transport *t, int fd)
     return epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? PVMI_ESYSTEM : 0;
 }
 
-static int open_port(struct dp_transport *t, const struct pvmi_dp_interface *interface)
+static int open_port(struct dp_transport *t, const struct pvmi_dp_interface *interface, struct dp_port *p)
 {
-    struct dp_port *p = &t->ports[t->port_count];
     struct pvmi_dp_interface used = *interface;
     struct pvmi_dp_point point = {.node = t->node};
     if (used.mtu > (int)t->settings.mtu)
@@ -90,12 +89,15 @@ static int open_port(struct dp_transport *t, const struct pvmi_dp_interface *int
     if (fd < 0)
         return fd;
     unsigned frames = t->settings.ring_bytes / (unsigned)(used.mtu + 128);
+    *p = (struct dp_port){.down_until_us = 0};
     int rc = pvmi_dp_port_open(&p->port, fd, &used, t->settings.ethertype, point,
                                frames > RING_FRAMES_MIN ? frames : RING_FRAMES_MIN);
     if (rc)
         return rc;
-    t->port_count++;
-    return watch(t, fd);
+    rc = watch(t, fd);
+    if (rc)
+        pvmi_dp_port_close(&p->port);
+    return rc;
 }
 
 /* One that cannot be opened does not keep us from the others. */
@@ -104,13 +106,37 @@ static int open_ports(struct dp_transport *t)
     struct pvmi_dp_interface list[PVMI_DP_PLACES_MAX];
     int count = interfaces(t->settings.interfaces, list), rc = PVMI_ENOTFOUND;
     for (int i = 0; i < count; i++) {
-        int one = open_port(t, &list[i]);
+        int one = open_port(t, &list[i], &t->ports[t->port_count]);
+        t->port_count += !one;
         if (one)
             pvmi_log(PVMI_LOG_WARNING, "no dp links by %s: %s", list[i].name, pvmi_error_text(one));
         if (one || rc)
             rc = one;
     }
     return t->port_count ? 0 : rc;
+}
+
+/* The interface of a port has gone, and one of the same name come. Links by the old one will end. */
+static void reopen_port(struct dp_transport *t, struct dp_port *p)
+{
+    struct pvmi_dp_interface interface;
+    struct dp_port fresh;
+    if (pvmi_dp_interface_find(p->port.interface.name, &interface) || open_port(t, &interface, &fresh))
+        return;
+    pvmi_dp_port_close(&p->port);
+    *p = fresh;
+}
+
+int pvmi_dp_ports_renew(struct dp_transport *t)
+{
+    bool usable = pvmi_dp_ports_look_again(t);
+    for (unsigned i = 0; i < t->port_count; i++) {
+        struct dp_port *p = &t->ports[i];
+        if (p->down_until_us)
+            reopen_port(t, p);
+        usable = usable || !p->down_until_us;
+    }
+    return usable ? 0 : PVMI_EDOWN;
 }
 
 static int set_up(struct dp_transport *t)
@@ -185,6 +211,11 @@ static size_t dp_pending(const struct pvmi_endpoint *base)
     return pvmi_frames_pending(&((const struct dp_link *)base)->frames);
 }
 
+static size_t dp_unsent(const struct pvmi_endpoint *base)
+{
+    return pvmi_frames_unsent(&((const struct dp_link *)base)->frames);
+}
+
 static int dp_fd(struct pvmi_transport *base)
 {
     return ((struct dp_transport *)base)->epoll_fd;
@@ -194,6 +225,7 @@ const struct pvmi_transport_ops pvmi_dp_ops = {
     .name = "dp",
     .summary = "raw Ethernet frames between tasks (Directed Point)",
     .available = dp_available,
+    .describe = pvmi_dp_describe,
     .open = dp_open,
     .close = dp_close,
     .query = dp_query,
@@ -203,6 +235,7 @@ const struct pvmi_transport_ops pvmi_dp_ops = {
     .disconnect = pvmi_dp_link_disconnect,
     .send = pvmi_dp_link_send,
     .pending = dp_pending,
+    .unsent = dp_unsent,
     .progress = pvmi_dp_progress,
     .fd = dp_fd,
     .arm = pvmi_dp_arm,

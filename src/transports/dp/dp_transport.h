@@ -6,7 +6,8 @@
  *  move.c      progress: frames from the rings, what is due, waiting
  *  link.c      a connection: offered, joined, up, over; which way its packets take
  *  offer.c     what the two sides tell each other beforehand
- *  batch.c, port.c, socket.c, helper.c, message.c   frames, rings, raw sockets
+ *  listing.c   what pvm-info tells
+ *  batch.c, port.c, socket.c, interface.c, helper.c, message.c   frames, rings, raw sockets
  */
 #ifndef PVMI_DP_TRANSPORT_H
 #define PVMI_DP_TRANSPORT_H
@@ -64,7 +65,7 @@ struct dp_link {
 
 struct dp_port {
     struct pvmi_dp_port port;
-    int64_t down_until_us; /* its interface is down or gone; 0: no */
+    int64_t down_until_us; /* its interface was down or gone: not tried before; 0: it was not */
 };
 
 struct dp_transport {
@@ -86,6 +87,14 @@ struct dp_transport {
     bool in_progress, slept;
     struct pvmi_dp_batch batch;
 };
+
+/* ---- dp.c ---- */
+
+/*
+ * As look_again(), and opens ports anew whose interface was taken away and is there again. Not from a callback of this
+ * transport. 0, or PVMI_EDOWN: no port is usable.
+ */
+int pvmi_dp_ports_renew(struct dp_transport *t);
 
 /* ---- link.c ---- */
 
@@ -116,13 +125,21 @@ void pvmi_dp_links_share(struct dp_transport *t);
 /* Frees a link without telling anybody. */
 void pvmi_dp_link_free(struct dp_link *l);
 
+/* ---- listing.c ---- */
+
+/* As describe() of transport.h. */
+void pvmi_dp_describe(void (*line)(void *arg, const char *text), void *arg);
+
 /* ---- move.c ---- */
 
 int pvmi_dp_progress(struct pvmi_transport *base);
 int pvmi_dp_arm(struct pvmi_transport *base);
 
-/* Whether the port's interface was in order when it was last used. */
+/* Whether the port's interface was in order when it was last used, or may be again. */
 bool pvmi_dp_port_is_usable(const struct dp_transport *t, const struct dp_port *p);
+
+/* Looks which interfaces are up again; whether any is usable. */
+bool pvmi_dp_ports_look_again(struct dp_transport *t);
 
 /* Sends what has been gathered. */
 void pvmi_dp_flush(struct dp_transport *t);

@@ -42,10 +42,11 @@ static bool has_capability(const char *path)
     return getxattr(path, "security.capability", NULL, 0) > 0;
 }
 
-int pvmi_dp_helper_may_open(char *why, size_t size)
+int pvmi_dp_helper_may_open(const char **helper, char *why, size_t size)
 {
     const char *path = helper_path();
     int number = raw_socket_error();
+    *helper = number ? path : NULL;
     if (!number)
         return 0;
     if (number != EPERM) {
@@ -159,17 +160,18 @@ static int ask_helper(const struct pvmi_dp_interface *interface, uint16_t ethert
 int pvmi_dp_helper_open(const struct pvmi_dp_interface *interface, uint16_t ethertype, struct pvmi_dp_point *point)
 {
     char why[512];
+    const char *helper;
     int rc = pvmi_dp_socket_open(interface, ethertype, point);
     if (rc != PVMI_EDENIED)
         return rc;
-    rc = pvmi_dp_helper_may_open(why, sizeof why);
+    rc = pvmi_dp_helper_may_open(&helper, why, sizeof why);
     if (rc) {
         pvmi_log_once(PVMI_LOG_ERROR, "%s", why);
         return rc;
     }
     rc = ask_helper(interface, ethertype, point);
     if (rc == PVMI_ESHORT || rc == PVMI_ETIMEOUT) {
-        pvmi_log_once(PVMI_LOG_ERROR, "the helper %s gave no socket", helper_path());
+        pvmi_log_once(PVMI_LOG_ERROR, "the helper %s gave no socket", helper);
         rc = PVMI_EDENIED;
     }
     return rc;

@@ -15,10 +15,10 @@ struct pvmi_dp_helper_answer {
 };
 
 /*
- * Whether this process can have raw sockets, by itself or by the helper: 0, or a PVMI_E code with the reason and the
- * cure in why[size]. Opens nothing that stays.
+ * Whether this process can have raw sockets: 0, and *helper is the program that opens them, NULL: the process itself;
+ * or a PVMI_E code with the reason and the cure in why[size]. Opens nothing that stays.
  */
-int pvmi_dp_helper_may_open(char *why, size_t size);
+int pvmi_dp_helper_may_open(const char **helper, char *why, size_t size);
 
 /* As pvmi_dp_socket_open(), by the helper where this process may not do it itself. What fails is logged. */
 int pvmi_dp_helper_open(const struct pvmi_dp_interface *interface, uint16_t ethertype, struct pvmi_dp_point *point);

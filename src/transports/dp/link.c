@@ -83,12 +83,20 @@ static int emit_by(struct dp_link *l, const struct dp_way *w, const struct iovec
     return pvmi_dp_batch_add(&t->batch, &p->port, &m, w->hardware, pieces, count);
 }
 
-static int emit_by_all(struct dp_link *l, const struct iovec *pieces, unsigned count, uint16_t length)
+static int emit_by_each(struct dp_link *l, const struct iovec *pieces, unsigned count, uint16_t length)
 {
     int rc = PVMI_EDOWN;
     for (unsigned i = 0; i < l->way_count; i++)
         if (!emit_by(l, &l->ways[i], pieces, count, length))
             rc = 0;
+    return rc;
+}
+
+static int emit_by_all(struct dp_link *l, const struct iovec *pieces, unsigned count, uint16_t length)
+{
+    int rc = emit_by_each(l, pieces, count, length);
+    if (rc && pvmi_dp_ports_look_again(transport_of(l)))
+        rc = emit_by_each(l, pieces, count, length);
     if (rc) {
         l->broken = true;
         pvmi_dp_touch(l);
@@ -242,7 +250,9 @@ int pvmi_dp_link_offer(struct pvmi_transport *base, void *owner, uint8_t blob[PV
     struct pvmi_dp_offer own;
     struct dp_link *l;
     *fd = -1;
-    int rc = make(t, owner, &l);
+    int rc = pvmi_dp_ports_renew(t);
+    if (!rc)
+        rc = make(t, owner, &l);
     if (rc)
         return rc;
     describe(t, l->own, &own);
@@ -265,6 +275,8 @@ int pvmi_dp_link_join(struct pvmi_transport *base, const uint8_t *blob, size_t l
         close(fd);
     t->now_us = pvmi_clock_us();
     int rc = read_peer(t, blob, length, &peer);
+    if (!rc)
+        rc = pvmi_dp_ports_renew(t);
     if (!rc)
         rc = make(t, owner, &l);
     if (rc)

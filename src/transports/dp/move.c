@@ -18,15 +18,34 @@ bool pvmi_dp_port_is_usable(const struct dp_transport *t, const struct dp_port *
     return t->now_us >= p->down_until_us;
 }
 
+/* Said once, until the interface has been seen to be up again. */
+static void note_down(const struct dp_transport *t, struct dp_port *p)
+{
+    if (!p->down_until_us)
+        pvmi_log(PVMI_LOG_WARNING,
+                 "interface %s is down or gone: dp goes by other interfaces, or messages by the next route",
+                 p->port.interface.name);
+    p->down_until_us = t->now_us + DOWN_AGAIN_US;
+}
+
+bool pvmi_dp_ports_look_again(struct dp_transport *t)
+{
+    bool usable = false;
+    for (unsigned i = 0; i < t->port_count; i++) {
+        struct dp_port *p = &t->ports[i];
+        struct pvmi_dp_interface found;
+        if (p->down_until_us && !pvmi_dp_interface_find(p->port.interface.name, &found) &&
+            found.index == p->port.interface.index)
+            p->down_until_us = 0;
+        usable = usable || !p->down_until_us;
+    }
+    return usable;
+}
+
 void pvmi_dp_flush(struct dp_transport *t)
 {
-    if (!t->batch.count)
-        return;
-    struct dp_port *p = (struct dp_port *)t->batch.port;
-    if (pvmi_dp_batch_flush(&t->batch) == PVMI_EDOWN) {
-        pvmi_log_once(PVMI_LOG_INFO, "interface %s is down: no dp links by it", p->port.interface.name);
-        p->down_until_us = t->now_us + DOWN_AGAIN_US;
-    }
+    if (t->batch.count && pvmi_dp_batch_flush(&t->batch) == PVMI_EDOWN)
+        note_down(t, (struct dp_port *)t->batch.port);
 }
 
 /* A socket whose interface went down polls as failed until it has been asked. */

@@ -10,6 +10,7 @@
 
 #define BLOCK_MIN_BYTES (64u << 10)
 #define PIECES_MAX      20
+#define FRAMES_AT_ONCE  64
 #define SKIPPED         0x40000000u /* our mark in a slot's status; to the kernel, one that is not its own */
 
 static unsigned round_up(unsigned bytes, unsigned unit)
@@ -204,6 +205,21 @@ int pvmi_dp_port_gather(struct pvmi_dp_port *p, const struct iovec *pieces, unsi
 {
     struct msghdr message = {.msg_iov = (struct iovec *)pieces, .msg_iovlen = count};
     return sendmsg(p->fd, &message, MSG_DONTWAIT) < 0 ? send_error(errno) : 0;
+}
+
+int pvmi_dp_port_put_many(struct pvmi_dp_port *p, const struct iovec *frames, unsigned count)
+{
+    struct mmsghdr messages[FRAMES_AT_ONCE];
+    if (count == 1) {
+        int rc = pvmi_dp_port_put(p, frames->iov_base, frames->iov_len);
+        return rc ? rc : 1;
+    }
+    if (count > FRAMES_AT_ONCE)
+        count = FRAMES_AT_ONCE;
+    for (unsigned i = 0; i < count; i++)
+        messages[i] = (struct mmsghdr){.msg_hdr = {.msg_iov = (struct iovec *)frames + i, .msg_iovlen = 1}};
+    int n = sendmmsg(p->fd, messages, count, MSG_DONTWAIT);
+    return n < 0 ? send_error(errno) : n;
 }
 
 int pvmi_dp_port_send(struct pvmi_dp_port *p, const struct pvmi_dp_message *m, const uint8_t hardware[6],

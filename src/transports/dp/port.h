@@ -79,6 +79,9 @@ int pvmi_dp_port_send(struct pvmi_dp_port *p, const struct pvmi_dp_message *m, c
 int pvmi_dp_port_put(struct pvmi_dp_port *p, const uint8_t *frame, size_t length);
 int pvmi_dp_port_gather(struct pvmi_dp_port *p, const struct iovec *pieces, unsigned count);
 
+/* Sends whole frames with one system call, as many as there is room for: how many, or, if it is none, as above. */
+int pvmi_dp_port_put_many(struct pvmi_dp_port *p, const struct iovec *frames, unsigned count);
+
 /* Gives the port a ring of `frames` slots. What was in the old one is lost. 0, PVMI_ENOMEM, PVMI_ESYSTEM. */
 int pvmi_dp_port_resize(struct pvmi_dp_port *p, unsigned frames);
 

@@ -2,14 +2,9 @@
 #include "socket.h"
 #include <arpa/inet.h>
 #include <errno.h>
-#include <ifaddrs.h>
 #include <linux/filter.h>
 #include <linux/if_packet.h>
-#include <net/if.h>
-#include <net/if_arp.h>
-#include <stdbool.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -18,81 +13,6 @@
 #define SEND_BUFFER_BYTES      (4 << 20)
 #define DRAWS_MAX              200    /* of a point that is free */
 #define FANOUT_IGNORE_OUTGOING 0x4000 /* PACKET_FANOUT_FLAG_...; Debian 12 has older headers */
-
-/* ---- interfaces ---- */
-
-/* The loopback has frames of the same form. */
-static bool has_ethernet_frames(int fd, struct ifreq *request)
-{
-    return !ioctl(fd, SIOCGIFHWADDR, request) &&
-           (request->ifr_hwaddr.sa_family == ARPHRD_ETHER || request->ifr_hwaddr.sa_family == ARPHRD_LOOPBACK);
-}
-
-static int ask(int fd, const char *name, struct pvmi_dp_interface *out)
-{
-    struct ifreq request = {.ifr_ifindex = 0};
-    strncpy(request.ifr_name, name, sizeof request.ifr_name - 1);
-    *out = (struct pvmi_dp_interface){.index = 0};
-    memcpy(out->name, request.ifr_name, sizeof out->name);
-    if (ioctl(fd, SIOCGIFINDEX, &request))
-        return PVMI_EPARAM;
-    out->index = request.ifr_ifindex;
-    if (ioctl(fd, SIOCGIFFLAGS, &request) || !(request.ifr_flags & IFF_UP) || !has_ethernet_frames(fd, &request))
-        return PVMI_EUNSUPPORTED;
-    out->loopback = request.ifr_hwaddr.sa_family == ARPHRD_LOOPBACK;
-    memcpy(out->hardware, request.ifr_hwaddr.sa_data, 6);
-    if (ioctl(fd, SIOCGIFMTU, &request))
-        return PVMI_ESYSTEM;
-    out->mtu = request.ifr_mtu;
-    return 0;
-}
-
-static int first_interface(int fd, struct pvmi_dp_interface *out)
-{
-    int rc = PVMI_ENOTFOUND;
-    struct if_nameindex *all = if_nameindex();
-    for (struct if_nameindex *i = all; all && i->if_index && rc; i++)
-        rc = ask(fd, i->if_name, out) || out->loopback ? PVMI_ENOTFOUND : 0;
-    if_freenameindex(all);
-    return rc;
-}
-
-/* Whether the name is in a list with commas; all names are in an empty one. */
-static bool is_named(const char *names, const char *name)
-{
-    size_t length = strlen(name);
-    for (const char *at = names; *at; at += strcspn(at, ",")) {
-        at += strspn(at, ", ");
-        if (!strncmp(at, name, length) && strchr(", ", at[length]))
-            return true;
-    }
-    return !*names;
-}
-
-int pvmi_dp_interfaces(const char *names, struct pvmi_dp_interface *out, int most)
-{
-    int count = 0, fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    struct if_nameindex *all = fd < 0 ? NULL : if_nameindex();
-    for (struct if_nameindex *i = all; all && i->if_index && count < most; i++)
-        count += is_named(names, i->if_name) && !ask(fd, i->if_name, &out[count]);
-    if (all)
-        if_freenameindex(all);
-    if (fd >= 0)
-        close(fd);
-    return count;
-}
-
-int pvmi_dp_interface_find(const char *name, struct pvmi_dp_interface *out)
-{
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0); /* any socket will do to ask */
-    if (fd < 0)
-        return PVMI_ELIMIT;
-    int rc = !name ? first_interface(fd, out) : strlen(name) < IFNAMSIZ ? ask(fd, name, out) : PVMI_EPARAM;
-    close(fd);
-    return rc;
-}
-
-/* ---- sockets ---- */
 
 static int attach(int fd, struct sock_filter *code, unsigned short length)
 {

@@ -11,29 +11,9 @@
 #ifndef PVMI_DP_SOCKET_H
 #define PVMI_DP_SOCKET_H
 
-#include <stdbool.h>
 #include <stdint.h>
+#include "interface.h"
 #include "message.h"
-
-struct pvmi_dp_interface {
-    char name[16];
-    int index;
-    uint8_t hardware[6];
-    int mtu; /* bytes of a frame behind the Ethernet header */
-    bool loopback;
-};
-
-/*
- * The interface of that name, NULL: the first that is Ethernet, up and not the loopback. PVMI_ENOTFOUND: there is none;
- * PVMI_EUNSUPPORTED: not Ethernet, or down; PVMI_EPARAM: no such name.
- */
-int pvmi_dp_interface_find(const char *name, struct pvmi_dp_interface *out);
-
-/*
- * All interfaces that are up, can carry our frames and are named by `names` (a list with commas; "": every one), up to
- * `most`. Returns how many. The loopback is among them: tasks of one host meet there.
- */
-int pvmi_dp_interfaces(const char *names, struct pvmi_dp_interface *out, int most);
 
 /*
  * A locked socket for *point on that interface. Point 0: one that is free is drawn, and filled in. Or PVMI_EDENIED (no

@@ -50,18 +50,43 @@ static void sent(void *arg, void *message)
     o->frame = NULL;
 }
 
-int pvmi_frames_send(struct pvmi_frames *l, struct pvmi_frame *f, int64_t now_us)
+/* A place for the frame among those on their way; NULL: *rc says why not. */
+static struct pvmi_frames_out *enter(struct pvmi_frames *l, struct pvmi_frame *f, uint64_t joint, int *rc)
 {
-    if (l->reliable && (l->wrong || pvmi_reliable_is_dead(l->reliable)))
-        return PVMI_EDOWN;
-    if (!l->reliable || pvmi_reliable_pending(l->reliable) == PVMI_RELIABLE_MESSAGES_MAX) {
+    *rc = l->reliable && (l->wrong || pvmi_reliable_is_dead(l->reliable)) ? PVMI_EDOWN : 0;
+    if (!*rc && !pvmi_frames_have_room(l)) {
         l->refused = true;
-        return PVMI_EAGAIN;
+        *rc = PVMI_EAGAIN;
     }
+    if (*rc)
+        return NULL;
     struct pvmi_frames_out *o = &l->out[l->next_out++ % PVMI_RELIABLE_MESSAGES_MAX];
     o->frame = pvmi_frame_ref(f);
+    o->joint = joint;
     pvmi_frame_encode(&f->h, o->wire);
-    return pvmi_reliable_send(l->reliable, o, PVMI_FRAME_HEADER_BYTES + f->h.length, now_us);
+    return o;
+}
+
+int pvmi_frames_send(struct pvmi_frames *l, struct pvmi_frame *f, int64_t now_us)
+{
+    int rc;
+    struct pvmi_frames_out *o = enter(l, f, 0, &rc);
+    return o ? pvmi_reliable_send(l->reliable, o, PVMI_FRAME_HEADER_BYTES + f->h.length, now_us) : rc;
+}
+
+int pvmi_frames_send_jointly(struct pvmi_frames *l, struct pvmi_frame *f, uint64_t joint, uint32_t bytes,
+                             int64_t now_us)
+{
+    int rc;
+    struct pvmi_frames_out *o = enter(l, f, joint, &rc);
+    uint32_t length = PVMI_FRAME_HEADER_BYTES + f->h.length;
+    return o ? pvmi_reliable_send_held(l->reliable, o, length, bytes, now_us) : rc;
+}
+
+uint64_t pvmi_frames_joint(const struct pvmi_frames *l)
+{
+    const struct pvmi_frames_out *o = l->reliable ? pvmi_reliable_held(l->reliable) : NULL;
+    return o ? o->joint : 0;
 }
 
 /* ---- in ---- */

@@ -16,6 +16,7 @@
 struct pvmi_frames_out {
     struct pvmi_frame *frame; /* NULL: free */
     uint8_t wire[PVMI_FRAME_HEADER_BYTES];
+    uint64_t joint; /* as pvmi_frames_send_jointly() was told; 0: goes by itself */
 };
 
 struct pvmi_frames {
@@ -52,6 +53,22 @@ void pvmi_frames_close(struct pvmi_frames *l);
 /* As send() of transport.h; without a connection yet: PVMI_EAGAIN, and tx_ready is due once there is one. */
 int pvmi_frames_send(struct pvmi_frames *l, struct pvmi_frame *f, int64_t now_us);
 
+/*
+ * As pvmi_frames_send(), for a frame that goes to several endpoints at once and has the same number `joint` (not 0) at
+ * all of them. Its packets, with at most `bytes` of it, go when pvmi_reliable_step() says so.
+ */
+int pvmi_frames_send_jointly(struct pvmi_frames *l, struct pvmi_frame *f, uint64_t joint, uint32_t bytes,
+                             int64_t now_us);
+
+/* The number of the joint frame whose next packet may go; 0: none. */
+uint64_t pvmi_frames_joint(const struct pvmi_frames *l);
+
+/* Whether another frame would be taken. */
+static inline bool pvmi_frames_have_room(const struct pvmi_frames *l)
+{
+    return l->reliable && pvmi_reliable_pending(l->reliable) < PVMI_RELIABLE_MESSAGES_MAX;
+}
+
 /* A packet for this connection came. As pvmi_reliable_take(). */
 int pvmi_frames_take(struct pvmi_frames *l, const uint8_t *packet, size_t length, int64_t now_us);
 
@@ -60,6 +77,12 @@ int pvmi_frames_take(struct pvmi_frames *l, const uint8_t *packet, size_t length
  * happened; PVMI_EDOWN: the connection is over, *reason is what down() is to be told.
  */
 int pvmi_frames_progress(struct pvmi_frames *l, int64_t now_us, int *reason);
+
+/* As pvmi_reliable_unsent(). */
+static inline size_t pvmi_frames_unsent(const struct pvmi_frames *l)
+{
+    return l->reliable ? pvmi_reliable_unsent(l->reliable) : 0;
+}
 
 /* Frames taken and not acknowledged. */
 static inline size_t pvmi_frames_pending(const struct pvmi_frames *l)

@@ -3,6 +3,8 @@
 #include <string.h>
 #include "state.h"
 
+enum { OWED_MAX = 64 }; /* packets that one acknowledgement may be for */
+
 static struct in_slot *slot_of(struct pvmi_reliable *r, uint32_t number)
 {
     return &r->in[number & (r->in_count - 1)];
@@ -47,13 +49,14 @@ static void keep(struct pvmi_reliable *r, const struct packet_header *h, const u
         r->early_end = h->number + 1;
 }
 
-/* Acknowledgements wait for company, but not until the peer's window is used up. */
+/* Acknowledgements wait for company, but not until the peer's window is used up, and not until its caches are cold. */
 static void owe(struct pvmi_reliable *r, int64_t now_us)
 {
     if (!r->owed++)
         r->ack_due_us = now_us + r->settings.ack_delay_us;
     uint32_t room = r->told_limit - r->expected;
-    if ((int32_t)room <= (int32_t)(r->settings.credit / 2) || r->owed >= r->settings.credit / 2)
+    uint32_t most = r->settings.credit / 2 < OWED_MAX ? r->settings.credit / 2 : OWED_MAX;
+    if ((int32_t)room <= (int32_t)(r->settings.credit / 2) || r->owed >= most)
         r->ack_now = true;
 }
 
@@ -61,8 +64,10 @@ void pvmi_reliable_take_data(struct pvmi_reliable *r, const struct packet_header
                              uint32_t length, int64_t now_us)
 {
     int32_t ahead = (int32_t)(h->number - r->expected);
-    r->last_stamp = h->stamp;
-    r->last_stamp_us = now_us ? now_us : 1;
+    if (ahead >= 0) { /* so the sender learns of one that was sent again that it had not been lost */
+        r->last_stamp = h->stamp;
+        r->last_stamp_us = now_us ? now_us : 1;
+    }
     if (ahead == 0) {
         deliver(r, h->flags, data, length);
         deliver_early(r);

@@ -10,10 +10,15 @@ enum {
     ENDS = 3,       /* times that the end is said */
 };
 
+static bool is_power(uint32_t n)
+{
+    return n && !(n & (n - 1));
+}
+
 static bool is_sound(const struct pvmi_reliable_settings *s)
 {
-    bool power = s->window && !(s->window & (s->window - 1));
-    return power && s->window <= PVMI_RELIABLE_WINDOW_MAX && s->credit && s->credit <= PVMI_RELIABLE_WINDOW_MAX &&
+    return is_power(s->window) && is_power(s->messages) && s->messages <= PVMI_RELIABLE_WINDOW_MAX &&
+           s->window <= PVMI_RELIABLE_WINDOW_MAX && s->credit && s->credit <= PVMI_RELIABLE_WINDOW_MAX &&
            s->packet_bytes >= 256 && s->packet_bytes <= 65535 && s->retry_min_us > 0 &&
            s->retry_max_us >= s->retry_min_us && s->dead_after_us > 0 && s->ack_delay_us >= 0;
 }
@@ -21,22 +26,26 @@ static bool is_sound(const struct pvmi_reliable_settings *s)
 struct pvmi_reliable *pvmi_reliable_new(const struct pvmi_reliable_settings *settings, uint32_t own, uint32_t peer,
                                         const struct pvmi_reliable_callbacks *callbacks, void *arg)
 {
-    struct pvmi_reliable *r = is_sound(settings) ? calloc(1, sizeof *r) : NULL;
+    struct pvmi_reliable_settings all = *settings;
+    if (!all.messages)
+        all.messages = PVMI_RELIABLE_MESSAGES_MAX;
+    struct pvmi_reliable *r = is_sound(&all) ? calloc(1, sizeof *r) : NULL;
     if (!r)
         return NULL;
-    r->settings = *settings;
+    r->settings = all;
     r->callbacks = callbacks;
     r->arg = arg;
     r->own = r->base = r->next = own;
     r->limit = own + 1; /* until the peer tells: one packet, which asks */
     r->peer = r->expected = r->early_end = peer;
     r->told_limit = peer + 1;
-    r->allowed = settings->window;
+    r->allowed = all.window;
     r->retry_us = r->recheck_us = r->ack_due_us = PVMI_RELIABLE_NEVER;
     r->in_count = PVMI_RELIABLE_WINDOW_MAX;
-    r->out = calloc(settings->window, sizeof *r->out);
+    r->messages = calloc(all.messages, sizeof *r->messages);
+    r->out = calloc(all.window, sizeof *r->out);
     r->in = calloc(r->in_count, sizeof *r->in);
-    if (!r->out || !r->in) {
+    if (!r->messages || !r->out || !r->in) {
         pvmi_reliable_free(r);
         return NULL;
     }
@@ -49,6 +58,7 @@ void pvmi_reliable_free(struct pvmi_reliable *r)
         free(r->in[i].data);
     free(r->in);
     free(r->out);
+    free(r->messages);
     free(r);
 }
 
@@ -102,14 +112,21 @@ int pvmi_reliable_take(struct pvmi_reliable *r, const uint8_t *packet, size_t le
 
 static bool is_due_from_peer(const struct pvmi_reliable *r)
 {
-    return r->base != r->next || r->messages_done != r->messages_queued || r->greeting;
+    return r->base != r->next || pvmi_reliable_needs_word(r) || r->greeting;
+}
+
+/* When to give up. An owner that has not looked for long has not asked, either: first it asks a few times. */
+static int64_t dead_us(const struct pvmi_reliable *r)
+{
+    bool asked = r->backoff >= UNANSWERED || r->blocked;
+    return asked && is_due_from_peer(r) ? r->heard_us + r->settings.dead_after_us : PVMI_RELIABLE_NEVER;
 }
 
 int pvmi_reliable_progress(struct pvmi_reliable *r, int64_t now_us)
 {
     if (r->dead)
         return PVMI_EDOWN;
-    if (is_due_from_peer(r) && now_us - r->heard_us >= r->settings.dead_after_us) {
+    if (now_us >= dead_us(r)) {
         r->dead = true;
         return PVMI_EDOWN;
     }
@@ -198,13 +215,19 @@ int64_t pvmi_reliable_due_us(const struct pvmi_reliable *r)
 {
     if (r->dead)
         return PVMI_RELIABLE_NEVER;
-    int64_t due_us = earlier(r->recheck_us, earlier(r->retry_us, r->ack_due_us));
-    return is_due_from_peer(r) ? earlier(due_us, r->heard_us + r->settings.dead_after_us) : due_us;
+    return earlier(earlier(dead_us(r), r->recheck_us), earlier(r->retry_us, r->ack_due_us));
 }
 
 unsigned pvmi_reliable_pending(const struct pvmi_reliable *r)
 {
     return r->messages_queued - r->messages_done;
+}
+
+unsigned pvmi_reliable_unsent(const struct pvmi_reliable *r)
+{
+    if (r->wary || r->lost_count || !r->met)
+        return pvmi_reliable_pending(r);
+    return r->messages_queued - r->messages_cut;
 }
 
 bool pvmi_reliable_is_dead(const struct pvmi_reliable *r)

@@ -24,7 +24,7 @@
 
 #define PVMI_RELIABLE_HEADER_BYTES 36
 #define PVMI_RELIABLE_WINDOW_MAX   1024 /* packets; its bitmap fits into an acknowledgement of the smallest carrier */
-#define PVMI_RELIABLE_MESSAGES_MAX 64   /* messages taken and not yet acknowledged */
+#define PVMI_RELIABLE_MESSAGES_MAX 64   /* messages taken and not yet acknowledged, unless the settings say other */
 #define PVMI_RELIABLE_PIECES_MAX   17   /* of one packet's payload */
 #define PVMI_RELIABLE_NEVER        INT64_MAX
 
@@ -32,6 +32,7 @@ struct pvmi_reliable_settings {
     uint32_t packet_bytes; /* largest packet of the carrier, our header included; 256 to 65535 */
     uint32_t window;       /* packets that we send ahead of acknowledgements; a power of 2 up to WINDOW_MAX */
     uint32_t credit;       /* packets that the peer may have on their way to us; 1 to WINDOW_MAX */
+    uint32_t messages;     /* taken and not yet acknowledged; a power of 2 up to WINDOW_MAX; 0: MESSAGES_MAX */
     bool go_back_n;        /* what arrives out of order is dropped, and everything from the gap on sent again */
     bool unchecked;        /* the checksum covers headers only, not payloads. Both ends must agree. */
     int64_t retry_min_us;  /* bounds of the time after which an unacknowledged packet is sent again */
@@ -81,13 +82,37 @@ struct pvmi_reliable *pvmi_reliable_new(const struct pvmi_reliable_settings *set
 void pvmi_reliable_free(struct pvmi_reliable *r);
 
 /*
- * Sends a message of `length` bytes (0 is allowed), which stays as it is until sent(). 0; PVMI_EAGAIN: MESSAGES_MAX are
- * on their way, try again after a sent(); PVMI_EDOWN: the peer is dead.
+ * Sends a message of `length` bytes (0 is allowed), which stays as it is until sent(). 0; PVMI_EAGAIN: as many as may
+ * be are on their way, try again after a sent(); PVMI_EDOWN: the peer is dead.
  */
 int pvmi_reliable_send(struct pvmi_reliable *r, void *message, uint32_t length, int64_t now_us);
 
+/*
+ * As pvmi_reliable_send(), for a message that goes to several peers at once: its packets have at most `bytes` of it and
+ * go one by one, when pvmi_reliable_step() says so, and what was given to send() later waits for them.
+ */
+int pvmi_reliable_send_held(struct pvmi_reliable *r, void *message, uint32_t length, uint32_t bytes, int64_t now_us);
+
+/* The held message whose next packet may go; NULL: it is not its turn, or there is no room at the peer's. */
+void *pvmi_reliable_held(const struct pvmi_reliable *r);
+
+/* Sends that packet: 0, or what emit() gave. If it gets lost it is sent again as any other, without being asked for. */
+int pvmi_reliable_step(struct pvmi_reliable *r, int64_t now_us);
+
+/* Whether there are held messages not yet sent. */
+bool pvmi_reliable_holds(const struct pvmi_reliable *r);
+
+/* Held messages go as others do: with the next progress(). */
+void pvmi_reliable_release(struct pvmi_reliable *r);
+
 /* Messages taken by send() for which sent() has not come. */
 unsigned pvmi_reliable_pending(const struct pvmi_reliable *r);
+
+/*
+ * Those of them that may not reach the peer before progress() is called again: not all of their packets have been sent;
+ * or not acknowledged, where packets got lost lately. For owners that are about to do something else for long.
+ */
+unsigned pvmi_reliable_unsent(const struct pvmi_reliable *r);
 
 /*
  * A packet came. 0, or for one that was refused, PVMI_EFORMAT (damaged) or PVMI_EDENIED (of another incarnation): it

@@ -9,11 +9,17 @@ enum {
     BLOCKED_US = 200,          /* a carrier without room is tried again after this time */
     ECHO_MAX_US = 60000000,    /* older ones are nonsense */
     FIRST_ROUND_TRIP_US = 500, /* taken for the round trip before there was one */
+    WARY_PACKETS = 256,        /* that must come through after a loss */
 };
 
 static struct out_slot *slot_of(struct pvmi_reliable *r, uint32_t number)
 {
     return &r->out[number & (r->settings.window - 1)];
+}
+
+static struct out_message *message_of(const struct pvmi_reliable *r, unsigned number)
+{
+    return &r->messages[number & (r->settings.messages - 1)];
 }
 
 static int32_t distance(uint32_t from, uint32_t to)
@@ -104,7 +110,7 @@ void pvmi_reliable_retry(struct pvmi_reliable *r, int64_t now_us)
         start_clock(r, now_us);
         return;
     }
-    bool knocks = r->greeting || r->messages_done != r->messages_queued;
+    bool knocks = r->greeting || pvmi_reliable_needs_word(r);
     if (r->base == r->next && !knocks) {
         r->retry_us = PVMI_RELIABLE_NEVER;
         return;
@@ -135,6 +141,7 @@ static void note_arrival(struct pvmi_reliable *r, struct out_slot *s)
     if (s->arrived)
         return;
     s->arrived = true;
+    r->wary -= r->wary > 0;
     if (s->lost) {
         s->lost = false;
         r->lost_count--;
@@ -147,12 +154,17 @@ static void note_arrival(struct pvmi_reliable *r, struct out_slot *s)
     }
 }
 
-/* All packets before `ack` have come: frees their slots, and gives messages back. */
-static void advance(struct pvmi_reliable *r, uint32_t ack)
+/*
+ * All packets before `ack` have come: frees their slots, and gives messages back. One that was sent again had got lost,
+ * unless the peer's newest packet is from before that: then it had only not been looked at.
+ */
+static void advance(struct pvmi_reliable *r, uint32_t ack, int64_t newest_us)
 {
     while (r->base != ack) {
         struct out_slot *s = slot_of(r, r->base++);
         note_arrival(r, s);
+        if (s->tries > 1 && newest_us + r->round_trip_us >= s->sent_us)
+            r->wary = WARY_PACKETS;
         if (s->flags & PACKET_LAST) {
             r->messages_done++;
             r->callbacks->sent(r->arg, s->message);
@@ -172,15 +184,20 @@ static void read_bitmap(struct pvmi_reliable *r, const struct packet_header *h, 
     }
 }
 
-/* The echo is of the last packet that the peer had: how long the way is, and what must be lost if it has not come. */
-static void read_echo(struct pvmi_reliable *r, uint32_t echo, int64_t now_us)
+/*
+ * The echo is of the newest packet that the peer has: how long the way is, and what must be lost if it has not come.
+ * Returns when a packet that comes now would have been sent, or delivered_us if there is no echo.
+ */
+static int64_t read_echo(struct pvmi_reliable *r, uint32_t echo, int64_t now_us)
 {
     uint32_t ago_us = (uint32_t)now_us - echo;
     if (!echo || ago_us > ECHO_MAX_US)
-        return;
-    measure(r, ago_us);
+        return r->delivered_us;
+    if (r->base == r->next || slot_of(r, r->base)->tries < 2 || now_us - ago_us >= slot_of(r, r->base)->sent_us)
+        measure(r, ago_us); /* else the peer had not looked for long, which is no matter of the way */
     if (now_us - ago_us > r->delivered_us)
         r->delivered_us = now_us - ago_us;
+    return now_us - ago_us;
 }
 
 void pvmi_reliable_hear(struct pvmi_reliable *r, const struct packet_header *h, const uint8_t *bitmap, size_t length,
@@ -192,12 +209,12 @@ void pvmi_reliable_hear(struct pvmi_reliable *r, const struct packet_header *h, 
         r->limit = h->limit;
         r->backoff = 0;
     }
+    int64_t newest_us = read_echo(r, h->echo, now_us);
     if (h->ack != r->base) {
-        advance(r, h->ack);
+        advance(r, h->ack, newest_us);
         r->backoff = 0;
         start_clock(r, now_us);
     }
-    read_echo(r, h->echo, now_us);
     if (h->flags & PACKET_BITMAP)
         read_bitmap(r, h, bitmap, length);
     if (r->base != r->next && (h->flags & PACKET_BITMAP || r->settings.go_back_n))
@@ -265,11 +282,22 @@ static uint32_t packet_room(const struct pvmi_reliable *r)
     return r->settings.packet_bytes - PVMI_RELIABLE_HEADER_BYTES;
 }
 
+/* That has bytes left. */
+static struct out_message *first_message(struct pvmi_reliable *r)
+{
+    return message_of(r, r->messages_cut);
+}
+
+static bool is_held(const struct pvmi_reliable *r)
+{
+    return r->messages_cut != r->messages_queued && message_of(r, r->messages_cut)->held;
+}
+
 /* Cuts the next packet off the first message that has bytes left. */
 static void cut(struct pvmi_reliable *r)
 {
-    struct out_message *m = &r->messages[r->messages_cut % PVMI_RELIABLE_MESSAGES_MAX];
-    uint32_t left = m->length - m->offset, length = left < packet_room(r) ? left : packet_room(r);
+    struct out_message *m = first_message(r);
+    uint32_t left = m->length - m->offset, length = left < m->packet_bytes ? left : m->packet_bytes;
     bool last = length == left;
     *slot_of(r, r->next) =
         (struct out_slot){.message = m->message,
@@ -285,28 +313,52 @@ static void uncut(struct pvmi_reliable *r)
 {
     struct out_slot *s = slot_of(r, r->next);
     r->messages_cut -= !!(s->flags & PACKET_LAST);
-    r->messages[r->messages_cut % PVMI_RELIABLE_MESSAGES_MAX].offset = s->offset;
+    first_message(r)->offset = s->offset;
+}
+
+static bool has_room(const struct pvmi_reliable *r)
+{
+    return distance(r->next, r->limit) > 0 && r->next - r->base < r->allowed;
 }
 
 static bool may_send_new(const struct pvmi_reliable *r)
 {
-    return r->messages_cut != r->messages_queued && distance(r->next, r->limit) > 0 && r->next - r->base < r->allowed;
+    return r->messages_cut != r->messages_queued && has_room(r);
+}
+
+bool pvmi_reliable_needs_word(const struct pvmi_reliable *r)
+{
+    return r->messages_done != r->messages_queued && !(r->base == r->next && is_held(r) && has_room(r));
+}
+
+/* Whether the packet that was cut last is the last for now, or so many messages wait that no more are taken soon. */
+static bool is_urgent(const struct pvmi_reliable *r)
+{
+    bool last = distance(r->next + 1, r->limit) <= 0 || r->next + 1 - r->base >= r->allowed;
+    uint32_t half = r->settings.messages / 2;
+    bool many = r->messages_cut == r->messages_queued && !(pvmi_reliable_pending(r) & (half - 1));
+    return last || many;
+}
+
+/* One packet more. 0, or what emit() gave. */
+static int send_next(struct pvmi_reliable *r, int64_t now_us)
+{
+    cut(r);
+    if (is_urgent(r))
+        slot_of(r, r->next)->flags |= PACKET_ASKS;
+    int rc = send_slot(r, r->next, now_us);
+    if (rc)
+        uncut(r);
+    else
+        r->next++;
+    return rc;
 }
 
 static int send_new(struct pvmi_reliable *r, int64_t now_us)
 {
     int n = 0;
-    while (may_send_new(r)) {
-        cut(r);
-        if (distance(r->next + 1, r->limit) <= 0 || r->next + 1 - r->base >= r->allowed)
-            slot_of(r, r->next)->flags |= PACKET_ASKS; /* the last for now: do not let us wait */
-        if (send_slot(r, r->next, now_us)) {
-            uncut(r);
-            break;
-        }
-        r->next++;
+    while (may_send_new(r) && !is_held(r) && !send_next(r, now_us))
         n++;
-    }
     return n;
 }
 
@@ -320,21 +372,67 @@ int pvmi_reliable_push(struct pvmi_reliable *r, int64_t now_us)
         n += send_new(r, now_us);
     if (n && idle && !r->blocked)
         start_clock(r, now_us);
-    if (r->retry_us == PVMI_RELIABLE_NEVER && r->messages_done != r->messages_queued)
+    if (r->retry_us == PVMI_RELIABLE_NEVER && pvmi_reliable_needs_word(r))
         r->retry_us = now_us + time_limit_us(r); /* no room at the peer's: ask now and then */
     return n;
 }
 
-int pvmi_reliable_send(struct pvmi_reliable *r, void *message, uint32_t length, int64_t now_us)
+static int queue(struct pvmi_reliable *r, const struct out_message *m, int64_t now_us)
 {
     if (r->dead)
         return PVMI_EDOWN;
-    if (r->messages_queued - r->messages_done == PVMI_RELIABLE_MESSAGES_MAX)
+    if (r->messages_queued - r->messages_done == r->settings.messages)
         return PVMI_EAGAIN;
     if (r->messages_queued == r->messages_done)
         r->heard_us = now_us; /* from now on something is due from the peer */
-    r->messages[r->messages_queued++ % PVMI_RELIABLE_MESSAGES_MAX] =
-        (struct out_message){.message = message, .length = length};
+    *message_of(r, r->messages_queued++) = *m;
     pvmi_reliable_push(r, now_us);
     return 0;
+}
+
+int pvmi_reliable_send(struct pvmi_reliable *r, void *message, uint32_t length, int64_t now_us)
+{
+    return queue(r, &(struct out_message){.message = message, .length = length, .packet_bytes = packet_room(r)},
+                 now_us);
+}
+
+/* ---- along with others ---- */
+
+int pvmi_reliable_send_held(struct pvmi_reliable *r, void *message, uint32_t length, uint32_t bytes, int64_t now_us)
+{
+    struct out_message m = {.message = message, .length = length, .packet_bytes = bytes, .held = true};
+    if (m.packet_bytes > packet_room(r))
+        m.packet_bytes = packet_room(r);
+    return queue(r, &m, now_us);
+}
+
+void *pvmi_reliable_held(const struct pvmi_reliable *r)
+{
+    bool may = !r->dead && is_held(r) && has_room(r);
+    return may ? message_of(r, r->messages_cut)->message : NULL;
+}
+
+int pvmi_reliable_step(struct pvmi_reliable *r, int64_t now_us)
+{
+    bool idle = r->base == r->next;
+    if (idle)
+        r->heard_us = now_us; /* from now on something is due from the peer */
+    int rc = send_next(r, now_us);
+    if (!rc && idle)
+        start_clock(r, now_us);
+    return rc;
+}
+
+bool pvmi_reliable_holds(const struct pvmi_reliable *r)
+{
+    for (unsigned i = r->messages_cut; i != r->messages_queued; i++)
+        if (message_of(r, i)->held)
+            return true;
+    return false;
+}
+
+void pvmi_reliable_release(struct pvmi_reliable *r)
+{
+    for (unsigned i = r->messages_cut; i != r->messages_queued; i++)
+        message_of(r, i)->held = false;
 }

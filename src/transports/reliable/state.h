@@ -43,7 +43,8 @@ struct out_slot {
 struct out_message {
     void *message;
     uint32_t length, offset; /* bytes cut into packets so far */
-    bool cut;                /* all of it */
+    uint32_t packet_bytes;   /* of it in a packet, at most */
+    bool held;               /* packets wait for pvmi_reliable_step() */
 };
 
 struct in_slot {
@@ -64,7 +65,7 @@ struct pvmi_reliable {
     int64_t heard_us; /* when the peer last gave a sign of life, or something became due from it */
 
     /* sending */
-    struct out_message messages[PVMI_RELIABLE_MESSAGES_MAX]; /* a ring: [done, queued), of which [done, cut) are cut */
+    struct out_message *messages; /* a ring of settings.messages: [done, queued), of which [done, cut) are cut */
     unsigned messages_done, messages_cut, messages_queued;
     struct out_slot *out;  /* a ring of settings.window */
     uint32_t base, next;   /* on their way: [base, next) */
@@ -79,6 +80,7 @@ struct pvmi_reliable {
     unsigned backoff;       /* times that the time limit was doubled */
     uint32_t allowed;       /* packets on their way that losses have left us; the window when all is well */
     uint32_t allowed_count; /* acknowledged since it last grew */
+    uint32_t wary;          /* packets that must come through before the carrier passes for a lossless one again */
 
     /* receiving */
     struct in_slot *in;   /* a ring of in_count; early packets, copied */
@@ -108,6 +110,9 @@ uint32_t pvmi_reliable_checksum(const uint8_t header[PVMI_RELIABLE_HEADER_BYTES]
 /* What a header says of the other direction: packets arrived, room. */
 void pvmi_reliable_hear(struct pvmi_reliable *r, const struct packet_header *h, const uint8_t *bitmap, size_t length,
                         int64_t now_us);
+
+/* Whether the peer must say something before anything goes on; a held message that may go waits for others. */
+bool pvmi_reliable_needs_word(const struct pvmi_reliable *r);
 
 /* Sends what may be sent, lost packets first. Returns how many. */
 int pvmi_reliable_push(struct pvmi_reliable *r, int64_t now_us);
