@@ -5,12 +5,14 @@
 #include <netdb.h>
 #include <stdio.h>
 #include <string.h>
+#include "../../core/clock.h"
 #include "../../core/config.h"
 #include "../../core/error.h"
 
 #define GIDS_MAX   256
 #define RXE_VENDOR 0xffffff /* soft-RoCE has no number of its own */
 #define WHY_BYTES  512
+#define AGAIN_US   1000000 /* before ports are looked for again */
 
 /* What the settings ask for. */
 struct wish {
@@ -220,10 +222,14 @@ static int search(struct pvmi_rdma_port *out, char *why, size_t size)
     return s.found ? 0 : PVMI_ENOTFOUND;
 }
 
-/* The last search: opening devices takes milliseconds, and the list of transports is gone through often. */
+/*
+ * The last search: opening devices takes milliseconds, and the list of transports is gone through often. When there was
+ * no port, one may come.
+ */
 static struct {
     bool valid;
     int rc;
+    int64_t again_us; /* after a search without success */
     char settings[512];
     char why[WHY_BYTES];
     struct pvmi_rdma_port port;
@@ -236,8 +242,10 @@ int pvmi_rdma_port_choose(struct pvmi_rdma_port *out, char *why, size_t size)
              (long long)pvmi_config_integer(PVMI_SETTING_RDMA_PORT),
              (long long)pvmi_config_integer(PVMI_SETTING_RDMA_GID_INDEX),
              (long long)pvmi_config_integer(PVMI_SETTING_RDMA_MTU), pvmi_config_text(PVMI_SETTING_IP));
-    if (!last.valid || strcmp(settings, last.settings)) {
+    bool old = last.rc && pvmi_clock_us() >= last.again_us;
+    if (!last.valid || old || strcmp(settings, last.settings)) {
         last.rc = search(&last.port, last.why, sizeof last.why);
+        last.again_us = pvmi_clock_us() + AGAIN_US;
         memcpy(last.settings, settings, sizeof settings);
         last.valid = true;
     }

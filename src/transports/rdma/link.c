@@ -14,7 +14,6 @@
 #define RNR_TIMER       12 /* 0.64 ms until a message is sent again to who has no buffer; credits keep that from ... */
 #define RNR_RETRIES     7  /* ... happening. 7: for ever */
 #define HOPS            64
-#define WAIT_TICKS      5  /* for the offering side to be there */
 #define BYE_TICKS       2  /* for our goodbye to be taken */
 #define PROBE_TICKS     2  /* without a sign of the peer */
 #define SILENCE_TICKS   15 /* for the answer to a probe, which the device gives up on much sooner */
@@ -293,7 +292,7 @@ int pvmi_rdma_link_attend(struct rdma_link *l, bool drained)
         if (!l->ended)
             n += tell_ready(l);
         if (!l->parted && !l->failed && !l->ended)
-            pvmi_rdma_send_news(l);
+            pvmi_rdma_send_news(l, false);
     }
     bool over = l->failed || (l->ended && !l->read.active && !l->backlog);
     if (l->parted || !over)
@@ -311,7 +310,7 @@ void pvmi_rdma_link_tick(struct rdma_link *l)
     if (l->failed || l->state == RDMA_DOWN || l->state == RDMA_OFFERED)
         return;
     l->ticks++;
-    if (l->state == RDMA_JOINING && l->ticks > WAIT_TICKS)
+    if (l->state == RDMA_JOINING && l->ticks > pvmi_rdma_of(l)->wait_ticks)
         pvmi_rdma_link_fail(l, PVMI_ELIMIT, "the side that offered it has no time for it");
     else if (l->state == RDMA_UP && l->ticks > SILENCE_TICKS && l->probing)
         pvmi_rdma_link_fail(l, PVMI_ETIMEOUT, "the device does not tell of what it was given");

@@ -65,6 +65,7 @@ static void read_settings(struct rdma_transport *t)
     t->eager_bytes = (unsigned)pvmi_config_integer(PVMI_SETTING_RDMA_EAGER);
     t->inplace_bytes = (size_t)pvmi_config_integer(PVMI_SETTING_RDMA_INPLACE);
     t->cache_bytes = (size_t)pvmi_config_integer(PVMI_SETTING_RDMA_CACHE);
+    t->wait_ticks = (unsigned)(pvmi_config_us(PVMI_SETTING_RDMA_TIMEOUT) / RDMA_TICK_US);
     unsigned pieces = PVMI_FRAME_PIECES_MAX * (unsigned)sizeof(struct rdma_piece);
     unsigned payload = t->eager_bytes > pieces ? t->eager_bytes : pieces;
     t->slot_bytes = (payload + RDMA_MESSAGE_EXTRA + 63) & ~63u;
@@ -393,14 +394,24 @@ static int attend_all(struct rdma_transport *t, bool drained)
     return n;
 }
 
+/* Gives credits back for which no answer of the program took. */
+static void give_back(struct rdma_transport *t)
+{
+    struct rdma_link *l;
+    t->credits_due = false;
+    DL_FOREACH (t->links, l)
+        if (l->state == RDMA_UP && !l->parted && !l->failed && !l->ended)
+            pvmi_rdma_send_news(l, true);
+}
+
 static int rdma_progress(struct pvmi_transport *base)
 {
     struct rdma_transport *t = of(base);
     bool drained = false;
     int n = 0;
     if (t->slept || ++t->turn % CALLS_PER_LOOK == 0) {
-        t->slept = false;
         pvmi_rdma_events_look(t);
+        t->slept = false;
     }
     if (t->stashed)
         n += take_stash(t);
@@ -412,6 +423,8 @@ static int rdma_progress(struct pvmi_transport *base)
     }
     if (t->attention)
         n += attend_all(t, drained && !t->stashed);
+    else if (t->credits_due && !n)
+        give_back(t);
     if (t->graveyard && !t->stashed)
         tidy(t);
     return n;
@@ -425,6 +438,8 @@ static int rdma_fd(struct pvmi_transport *base)
 static int rdma_arm(struct pvmi_transport *base)
 {
     struct rdma_transport *t = of(base);
+    if (t->credits_due)
+        give_back(t);
     if (t->stashed || t->attention || pvmi_rdma_events_arm(t))
         return 1;
     t->slept = true;

@@ -160,7 +160,8 @@ struct rdma_transport {
     pid_t pid; /* whose it is: a forked child has only a copy */
     unsigned inline_bytes, eager_bytes, slot_bytes;
     size_t inplace_bytes, cache_bytes;
-    uint8_t reads_max; /* per queue pair */
+    uint8_t reads_max;   /* per queue pair */
+    unsigned wait_ticks; /* for the offering side to be there */
     struct ibv_context *context;
     struct ibv_pd *pd;
     struct ibv_comp_channel *channel;
@@ -185,10 +186,11 @@ struct rdma_transport {
     size_t reading_bytes;     /* under way */
     struct rdma_event *stash; /* completions to be looked at */
     unsigned stashed, stash_capacity;
-    unsigned turn;
-    bool notified;     /* the completion queue is to tell of the next one */
+    unsigned turn, looks;
+    bool notified;     /* the completion queue is to tell of the next one, and does so once */
     bool slept;        /* arm() was called: look at the descriptors */
     bool attention;    /* something is due on some link */
+    bool credits_due;  /* and on some link credits, when there is nothing else to do */
     bool bounce_short; /* somebody waits for a buffer */
     unsigned burials;  /* counts links that were taken out of service */
     bool complained;   /* of memory that cannot be registered */
@@ -200,6 +202,17 @@ struct rdma_transport {
 static inline struct rdma_transport *pvmi_rdma_of(const struct rdma_link *l)
 {
     return (struct rdma_transport *)l->base.transport;
+}
+
+/* Of the credits that the peer has, or is owed: three quarters and half. */
+static inline bool pvmi_rdma_owes_many(const struct rdma_link *l)
+{
+    return l->owed >= 2 && l->owed * 4 >= l->window * 3;
+}
+
+static inline bool pvmi_rdma_owes_some(const struct rdma_link *l)
+{
+    return l->owed >= 2 && l->owed * 2 >= l->window;
 }
 
 /* ---- link.c ---- */
@@ -239,7 +252,7 @@ int pvmi_rdma_send(struct pvmi_endpoint *ep, struct pvmi_frame *f);
 /* Messages of the transport's own; false: there is no room now. */
 bool pvmi_rdma_send_hello(struct rdma_link *l);
 bool pvmi_rdma_send_bye(struct rdma_link *l);
-void pvmi_rdma_send_news(struct rdma_link *l); /* if there are enough */
+void pvmi_rdma_send_news(struct rdma_link *l, bool idle); /* if there are enough; `idle`: some will do */
 
 /* Asks the peer's device whether the queue pair lives: the answer, or its absence, is a completion. */
 void pvmi_rdma_send_probe(struct rdma_link *l);

@@ -3,13 +3,16 @@
  *
  * Soft-RoCE of Linux 6.1 tells of READs as done that have brought nothing or not all, when packets were lost
  * (tests/rdma/reads.c shows it). There a READ counts when another one that was sent behind it is done, and only
- * SOFT_BYTES are under way at a time, so that the host's queue of packets does not overflow.
+ * SOFT_BYTES are under way at a time, so that the host's queue of packets does not overflow. A frame is read in parts
+ * there, one behind the other, since the processor copies: what it has just written it finds in its cache.
  */
 #include <string.h>
 #include "../../core/error.h"
 #include "rdma.h"
 
 #define SOFT_BYTES    ((size_t)1 << 20)
+#define SOFT_PART     (32u << 10)
+#define SOFT_PARTS    32 /* of a frame, at most */
 #define CONFIRM_BYTES 8
 
 /* ---- where it goes ---- */
@@ -45,15 +48,48 @@ static void put_back(struct rdma_link *l)
 
 /* ---- the device ---- */
 
-static bool post_one(struct rdma_link *l, const struct rdma_piece *from, uint8_t *to, uint32_t bytes, uint32_t key,
-                     bool last)
+/* Bytes of one READ at most. */
+static uint32_t part_bytes(const struct rdma_transport *t, const struct rdma_read *r)
 {
-    struct ibv_sge sge = {.addr = (uintptr_t)to, .length = bytes, .lkey = key};
+    if (!t->port.soft)
+        return UINT32_MAX;
+    uint32_t least = r->h.length / SOFT_PARTS + (r->h.length % SOFT_PARTS > 0);
+    return least > SOFT_PART ? least : SOFT_PART;
+}
+
+/* Work requests that it takes. */
+static unsigned count_works(const struct rdma_transport *t, const struct rdma_read *r)
+{
+    uint32_t part = part_bytes(t, r);
+    unsigned n = t->port.soft;
+    for (unsigned i = 0; i < r->count; i++)
+        n += (r->pieces[i].bytes - 1) / part + 1;
+    return n;
+}
+
+static bool post_one(struct rdma_link *l, const struct rdma_piece *from, uint8_t *to, uint32_t key, bool last)
+{
+    struct ibv_sge sge = {.addr = (uintptr_t)to, .length = from->bytes, .lkey = key};
     struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_READ};
     wr.wr.rdma.remote_addr = from->address;
     wr.wr.rdma.rkey = from->key;
     wr.send_flags = last ? IBV_SEND_SIGNALED : 0;
     return pvmi_rdma_post(l, &wr, last ? RDMA_WORK_READ : RDMA_WORK_SEND);
+}
+
+static bool post_piece(struct rdma_link *l, const struct rdma_piece *piece, uint8_t *to, bool last)
+{
+    uint32_t part = part_bytes(pvmi_rdma_of(l), &l->read);
+    struct rdma_piece left = *piece;
+    while (left.bytes > part) {
+        struct rdma_piece first = {left.address, left.key, part};
+        if (!post_one(l, &first, to, l->read.region->mr->lkey, false))
+            return false;
+        left.address += part;
+        left.bytes -= part;
+        to += part;
+    }
+    return post_one(l, &left, to, l->read.region->mr->lkey, last);
 }
 
 static void post_all(struct rdma_link *l)
@@ -62,22 +98,22 @@ static void post_all(struct rdma_link *l)
     struct rdma_read *r = &l->read;
     uint8_t *to = r->copy ? r->copy->data : r->place;
     for (unsigned i = 0; i < r->count; i++) {
-        const struct rdma_piece *p = &r->pieces[i];
-        if (!post_one(l, p, to, p->bytes, r->region->mr->lkey, i + 1 == r->count && !t->port.soft))
+        if (!post_piece(l, &r->pieces[i], to, i + 1 == r->count && !t->port.soft))
             return;
-        to += p->bytes;
+        to += r->pieces[i].bytes;
     }
-    const struct rdma_piece *first = &r->pieces[0];
-    uint32_t confirm = first->bytes < CONFIRM_BYTES ? first->bytes : CONFIRM_BYTES;
+    struct rdma_piece confirm = r->pieces[0];
+    if (confirm.bytes > CONFIRM_BYTES)
+        confirm.bytes = CONFIRM_BYTES;
     if (t->port.soft)
-        post_one(l, first, t->scratch->data, confirm, t->scratch->key, true);
+        post_one(l, &confirm, t->scratch->data, t->scratch->key, true);
 }
 
 void pvmi_rdma_read_post(struct rdma_link *l)
 {
     struct rdma_transport *t = pvmi_rdma_of(l);
     struct rdma_read *r = &l->read;
-    if (r->posted || l->failed || pvmi_rdma_send_room(l) < r->count + 2)
+    if (r->posted || l->failed || pvmi_rdma_send_room(l) <= count_works(t, r))
         return;
     if (t->port.soft && t->reading_bytes && t->reading_bytes + r->h.length > SOFT_BYTES)
         return;

@@ -186,6 +186,7 @@ void pvmi_rdma_receive(struct rdma_link *l, struct rdma_slot *slot)
         take_in_turn(l, slot);
     else
         take_own(l, frame ? 0 : kind, slot);
-    if (l->refused || l->ended || l->read_frames || l->owed * 2 >= l->window || l->parted)
+    if (l->refused || l->ended || l->read_frames || pvmi_rdma_owes_many(l) || l->parted)
         t->attention = true;
+    t->credits_due |= pvmi_rdma_owes_some(l);
 }

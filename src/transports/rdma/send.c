@@ -119,13 +119,13 @@ bool pvmi_rdma_send_bye(struct rdma_link *l)
 }
 
 /*
- * What has been read is told at once, since the peer waits with its memory. Credits alone are told when half of them
- * are owed; such a message takes a credit itself, but gives back two, so that it comes to an end.
+ * What has been read is told at once, since the peer waits with its memory. Credits alone are told when many of them
+ * are owed, and fewer when there is nothing else to do: until then the program may have sent an answer, which takes
+ * them along. Such a message takes a credit itself, but gives back two, so that it comes to an end.
  */
-void pvmi_rdma_send_news(struct rdma_link *l)
+void pvmi_rdma_send_news(struct rdma_link *l, bool idle)
 {
-    bool credits = l->owed >= 2 && l->owed * 2 >= l->window;
-    if (credits || l->read_frames)
+    if (l->read_frames || pvmi_rdma_owes_many(l) || (idle && pvmi_rdma_owes_some(l)))
         send_own(l, RDMA_NEWS, NULL, 0);
 }
 
