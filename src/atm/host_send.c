@@ -6,6 +6,7 @@
 #include <string.h>
 #include "../core/error.h"
 #include "host.h"
+#include "mbuf.h"
 #include "vc_end.h"
 
 enum { INJECTED_MAX = 256 }; /* cells of background sources that wait in an adapter */
@@ -345,7 +346,8 @@ int pvma_vc_send(struct pvma_vc *vc, const void *data, size_t length, uint64_t c
     vc->queued++;
     host->queued += !floods(host);
     pvma_stage_put(&host->processor, &pdu->job,
-                   pvma_host_cost(host, PVMA_COST_tx_pdu) + (pvma_ps)length * pvma_host_cost(host, PVMA_COST_tx_byte));
+                   pvma_host_cost(host, PVMA_COST_tx_pdu) + (pvma_ps)length * pvma_host_cost(host, PVMA_COST_tx_byte) +
+                       pvma_mbufs(length) * pvma_host_cost(host, PVMA_COST_tx_mbuf));
     return 0;
 }
 

@@ -2,7 +2,7 @@
  * profile.h - what a host costs: its processor and its adapter, per PDU, per octet and per cell, and the sizes of their
  * queues. Each figure says where it comes from; none is called measured by us.
  *
- * Sending:    processor   tx_pdu + tx_byte * octets                        one PDU after the other
+ * Sending:    processor   tx_pdu + tx_byte * octets + tx_mbuf * buffers    one PDU after the other
  *             segmenting  tx_cell + tx_bus (+ tx_aal34) for each cell      by the processor (sar=host) or the adapter
  *             link        takes cells from a FIFO of tx_fifo cells
  * Receiving:  cells       rx_cell + rx_bus (+ rx_aal34) for each cell      by the processor or the adapter; FIFO of
@@ -19,6 +19,7 @@ enum pvma_unit { PVMA_UNIT_TIME, PVMA_UNIT_COUNT, PVMA_UNIT_BYTES, PVMA_UNIT_WOR
 #define PVMA_COSTS(X)                                                                                                  \
     X(tx_pdu, TIME, 0, "processor, for each PDU sent")                                                                 \
     X(tx_byte, TIME, 0, "processor, for each octet sent")                                                              \
+    X(tx_mbuf, TIME, 0, "processor, for each buffer that a PDU is copied into: see mbuf.h")                            \
     X(tx_cell, TIME, 0, "segmentation, for each cell")                                                                 \
     X(tx_bus, TIME, 0, "bus, for each cell sent")                                                                      \
     X(tx_aal34, TIME, 0, "more for each cell of AAL3/4 sent")                                                          \

@@ -14,6 +14,7 @@
 #include "../../core/config.h"
 #include "../../core/error.h"
 #include "../../core/log.h"
+#include "endpoint.h"
 
 #define SEND_BUFFER_BYTES 65536 /* small, so that whoever sends faster than the network takes waits soon */
 
@@ -32,8 +33,11 @@ static struct {
     const char *name;    /* of the host that we join as; NULL: as the setting says */
     uint32_t wait_number;
     bool waiting, woken;
+    uint64_t owed; /* of the last WAKE */
     uint8_t bytes[PVMI_ATM_MESSAGE_BYTES];
 } channel = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
+
+static _Thread_local bool inside __attribute__((tls_model("initial-exec"))); /* between enter and leave */
 
 static int errno_of(int rc)
 {
@@ -113,22 +117,23 @@ static void forget(void)
     if (channel.fd >= 0)
         close(channel.fd);
     channel.fd = -1;
+    pvmi_fore_endpoint_orphan_all();
     channel.waiting = channel.woken = channel.stale = false;
     channel.cost_ns = 0;
 }
 
-/* 0 or an errno. */
-static int greet(void)
+/* As host `name`. 0 or an errno. */
+static int greet(const char *name)
 {
     struct pvmi_atm_message hello = {.type = PVMI_ATM_HELLO, .number = PVMI_ATM_MAGIC, .version = PVMI_ATM_VERSION};
-    snprintf(hello.host, sizeof hello.host, "%s",
-             channel.name ? channel.name : pvmi_config_text(PVMI_SETTING_ATM_HOST));
+    snprintf(hello.host, sizeof hello.host, "%s", name);
     int rc = pvmi_atm_message_send(channel.fd, &hello, -1, true);
     if (!rc)
         rc = pvmi_atm_message_receive(channel.fd, channel.bytes, sizeof channel.bytes, &channel.welcome, NULL, true);
-    if (!rc && channel.welcome.type == PVMI_ATM_REPLY) {
+    if (!rc && channel.welcome.type == PVMI_ATM_REFUSED) {
         if (channel.welcome.error == ENOENT)
-            pvmi_log_once(PVMI_LOG_ERROR, "PVM_ATM_HOST=%s: the network has no host of that name", hello.host);
+            pvmi_log_once(PVMI_LOG_ERROR, "PVM_ATM_HOST=%s: the network has no such host; it has %.*s", hello.host,
+                          (int)channel.welcome.length, (const char *)channel.welcome.data);
         return channel.welcome.error;
     }
     if (!rc && (channel.welcome.type != PVMI_ATM_WELCOME || channel.welcome.version != PVMI_ATM_VERSION))
@@ -150,7 +155,8 @@ static void learn(int64_t now_ns)
     channel.stale = false;
 }
 
-static int join(void)
+/* Connects and greets. 0 or an errno. */
+static int reach(const char *name)
 {
     char path[PATH_MAX];
     int error = socket_path(path);
@@ -166,11 +172,17 @@ static int join(void)
         return error;
     }
     channel.pid = getpid();
-    error = is_ours(channel.fd) ? greet() : EACCES;
-    if (error) {
+    error = is_ours(channel.fd) ? greet(name) : EACCES;
+    if (error)
         forget();
+    return error;
+}
+
+static int join(void)
+{
+    int error = reach(channel.name ? channel.name : pvmi_config_text(PVMI_SETTING_ATM_HOST));
+    if (error)
         return error;
-    }
     channel.scale = pvmi_config_integer(PVMI_SETTING_ATM_CPU);
     channel.per_call_ns = pvmi_config_us(PVMI_SETTING_ATM_CALL_COST) * 1000;
     channel.measured_ns = processor_ns();
@@ -190,22 +202,34 @@ bool pvmi_fore_is_virtual(void)
     return channel.welcome.clock == ATM_CLOCK_VIRTUAL;
 }
 
-int pvmi_fore_enter(void)
+static int enter(bool charged)
 {
+    inside = true;
     pthread_mutex_lock(&channel.lock);
     if (channel.fd >= 0 && channel.pid != getpid())
         forget(); /* the parent's */
     int error = channel.fd < 0 ? join() : 0;
     if (error) {
         pthread_mutex_unlock(&channel.lock);
+        inside = false;
         return pvmi_fore_fail(error);
     }
     if (pvmi_fore_is_virtual()) {
-        channel.cost_ns += channel.per_call_ns;
+        channel.cost_ns += charged ? channel.per_call_ns : 0;
         if (channel.scale)
             channel.cost_ns += (processor_ns() - channel.measured_ns) * channel.scale;
     }
     return 0;
+}
+
+int pvmi_fore_enter(void)
+{
+    return enter(true);
+}
+
+int pvmi_fore_enter_free(void)
+{
+    return enter(false);
 }
 
 int pvmi_fore_leave(int rc, int error)
@@ -213,7 +237,13 @@ int pvmi_fore_leave(int rc, int error)
     if (channel.fd >= 0 && pvmi_fore_is_virtual() && channel.scale)
         channel.measured_ns = processor_ns();
     pthread_mutex_unlock(&channel.lock);
+    inside = false;
     return error ? pvmi_fore_fail(error) : rc;
+}
+
+void pvmi_fore_lock(void)
+{
+    pthread_mutex_lock(&channel.lock);
 }
 
 void pvmi_fore_charge(int64_t ns)
@@ -249,6 +279,7 @@ static void take_wake(const struct pvmi_atm_message *m)
     if (!channel.waiting || m->number != channel.wait_number)
         return;
     channel.woken = true;
+    channel.owed = m->given;
     learn(m->time_ns);
 }
 
@@ -283,6 +314,13 @@ int pvmi_fore_now(int64_t *now_ns)
     int64_t since_ns = pvmi_fore_is_virtual() ? channel.cost_ns : pvmi_clock_real_ns() - channel.known_at_ns;
     *now_ns = channel.known_ns + since_ns;
     return error;
+}
+
+int pvmi_fore_catch_up(void)
+{
+    struct pvmi_atm_message ask = {.type = PVMI_ATM_TIME}, reply;
+    bool ahead = pvmi_fore_is_virtual() && (channel.stale || channel.cost_ns > 0);
+    return ahead ? pvmi_fore_ask(&ask, &reply, NULL) : 0;
 }
 
 /* ---- waiting ---- */
@@ -326,9 +364,9 @@ int pvmi_fore_wait_end(void)
     return error ? 0 : woken;
 }
 
-int pvmi_fore_wait(int64_t until_ns)
+/* Until the WAKE comes. */
+static int wait_for_wake(int error)
 {
-    int error = pvmi_fore_wait_begin(until_ns);
     while (!error && !channel.woken) {
         struct pollfd fd = {.fd = channel.fd, .events = POLLIN};
         pthread_mutex_unlock(&channel.lock);
@@ -338,6 +376,49 @@ int pvmi_fore_wait(int64_t until_ns)
     }
     channel.waiting = false;
     return error;
+}
+
+int pvmi_fore_wait(int64_t until_ns)
+{
+    return wait_for_wake(pvmi_fore_wait_begin(until_ns));
+}
+
+int pvmi_fore_sleep(int64_t until_ns, pid_t aside, uint64_t given, uint64_t taken, uint64_t *owed)
+{
+    struct pvmi_atm_message m = {.type = PVMI_ATM_SLEEP,
+                                 .time_ns = until_ns < 0 ? PVMI_ATM_NEVER : until_ns,
+                                 .process = (uint32_t)aside,
+                                 .given = given,
+                                 .taken = taken};
+    m.number = ++channel.wait_number;
+    channel.waiting = true;
+    channel.woken = false;
+    int error = wait_for_wake(pvmi_fore_tell(&m));
+    *owed = channel.owed;
+    return error;
+}
+
+bool pvmi_fore_is_outside(void)
+{
+    return !inside && !channel.name && channel.fd >= 0 && channel.pid == getpid() && pvmi_fore_is_virtual();
+}
+
+int pvmi_fore_look(void)
+{
+    inside = true;
+    pthread_mutex_lock(&channel.lock);
+    bool here = channel.fd >= 0 && channel.pid == getpid();
+    int error = 0, kind = (int)channel.welcome.clock;
+    if (!here) {
+        if (channel.fd >= 0)
+            forget();
+        error = reach("?");
+        kind = (int)channel.welcome.clock;
+        forget();
+    }
+    pthread_mutex_unlock(&channel.lock);
+    inside = false;
+    return error ? pvmi_fore_fail(error) : kind;
 }
 
 int pvmi_fore_descriptor(void)

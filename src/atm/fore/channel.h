@@ -9,6 +9,7 @@
 #define PVMI_FORE_CHANNEL_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 #include "message.h"
 
 /*
@@ -17,7 +18,13 @@
  */
 int pvmi_fore_enter(void);
 
-/* Ends it. Returns rc, or -1 with atm_errno set to `error` if that is not 0. */
+/* The same for calls that are not the program's: nothing is charged for the call itself. */
+int pvmi_fore_enter_free(void);
+
+/* Begins one that needs no network: takes the lock. */
+void pvmi_fore_lock(void);
+
+/* Ends either. Returns rc, or -1 with atm_errno set to `error` if that is not 0. */
 int pvmi_fore_leave(int rc, int error);
 
 /* Sets atm_errno and errno; returns -1. */
@@ -39,6 +46,9 @@ int pvmi_fore_ask(struct pvmi_atm_message *m, struct pvmi_atm_message *reply, in
 /* The time; *now_ns. 0 or an errno. */
 int pvmi_fore_now(int64_t *now_ns);
 
+/* Virtual time: waits until the network has come as far as this process has computed. 0 or an errno. */
+int pvmi_fore_catch_up(void);
+
 /* Computing that is declared and not measured. */
 void pvmi_fore_charge(int64_t ns);
 
@@ -51,6 +61,18 @@ int pvmi_fore_wait(int64_t until_ns);
 /* The two halves of it; `end` returns 1 if the network has ended the wait. */
 int pvmi_fore_wait_begin(int64_t until_ns);
 int pvmi_fore_wait_end(void);
+
+/*
+ * Virtual time: as pvmi_fore_wait(), and ends also when process `aside` has given us more than we have taken; *owed:
+ * how many bytes more.
+ */
+int pvmi_fore_sleep(int64_t until_ns, pid_t aside, uint64_t given, uint64_t taken, uint64_t *owed);
+
+/* Whether this process is connected to a network in virtual time, and the calling thread is not within the library. */
+bool pvmi_fore_is_outside(void);
+
+/* Which clock the network has, without joining it. -1 with atm_errno set. */
+int pvmi_fore_look(void);
 
 /* The connection's descriptor. */
 int pvmi_fore_descriptor(void);

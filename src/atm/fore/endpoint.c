@@ -34,6 +34,12 @@ void pvmi_fore_endpoint_free(struct pvmi_fore_endpoint *e)
     free(e);
 }
 
+void pvmi_fore_endpoint_orphan_all(void)
+{
+    for (struct pvmi_fore_endpoint *e = all; e; e = e->hh.next)
+        e->orphaned = true;
+}
+
 bool pvmi_fore_endpoint_any(void)
 {
     return all;

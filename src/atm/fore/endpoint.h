@@ -9,8 +9,10 @@
 struct pvmi_fore_endpoint {
     int fd;
     uint32_t number; /* as the network process counts */
+    uint32_t mtu;
     bool bound, connected;
     bool connecting;      /* without waiting for it */
+    bool orphaned;        /* its network has ended: it can be closed, and nothing else */
     bool sends, receives; /* what the dataflow lets it do */
     Atm_dataflow dataflow;
     Aal_type aal;
@@ -25,6 +27,9 @@ struct pvmi_fore_endpoint *pvmi_fore_endpoint_find(int fd);
 
 /* Closes the descriptor and frees it. */
 void pvmi_fore_endpoint_free(struct pvmi_fore_endpoint *e);
+
+/* The network has ended: so have all that there are now. */
+void pvmi_fore_endpoint_orphan_all(void);
 
 /* Whether there is any. */
 bool pvmi_fore_endpoint_any(void);

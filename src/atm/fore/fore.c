@@ -22,38 +22,53 @@ static struct pvmi_fore_endpoint *enter_with(int fd)
     if (pvmi_fore_enter())
         return NULL;
     struct pvmi_fore_endpoint *e = pvmi_fore_endpoint_find(fd);
-    if (!e)
-        pvmi_fore_leave(-1, EBADF);
-    return e;
+    if (e && !e->orphaned)
+        return e;
+    pvmi_fore_leave(-1, e ? ENETDOWN : EBADF);
+    return NULL;
 }
 
 /* ---- opening and closing ---- */
 
 int atm_open(const char *device, int flags, Atm_info *info)
 {
-    (void)device;
     if (pvmi_fore_enter())
         return -1;
     struct pvmi_atm_message ask = {.type = PVMI_ATM_OPEN}, reply;
+    if (device && *device != '/') /* not that of an adapter of old, such as /dev/fa0 */
+        snprintf(ask.host, sizeof ask.host, "%s", device);
     int fd = -1, error = pvmi_fore_ask(&ask, &reply, &fd);
     if (!error && fd < 0)
         error = EMFILE; /* the descriptor was lost on its way: we have none left */
     if (!error && flags & O_NONBLOCK && fcntl(fd, F_SETFL, O_NONBLOCK))
         error = errno;
-    if (!error && !pvmi_fore_endpoint_new(fd, reply.endpoint))
+    struct pvmi_fore_endpoint *e = error ? NULL : pvmi_fore_endpoint_new(fd, reply.endpoint);
+    if (e)
+        e->mtu = reply.mtu;
+    else if (!error)
         error = ENOMEM;
     if (error && fd >= 0)
         close(fd);
     if (!error && info)
-        info->mtu = (int)pvmi_fore_welcome()->mtu;
+        info->mtu = (int)reply.mtu;
     return pvmi_fore_leave(fd, error);
+}
+
+/* Without a network there is only our own side. */
+static int close_orphan(int fd)
+{
+    pvmi_fore_lock();
+    struct pvmi_fore_endpoint *e = pvmi_fore_endpoint_find(fd);
+    if (e)
+        pvmi_fore_endpoint_free(e);
+    return pvmi_fore_leave(0, e ? 0 : EBADF);
 }
 
 int atm_close(int fd)
 {
     struct pvmi_fore_endpoint *e = enter_with(fd);
     if (!e)
-        return -1;
+        return close_orphan(fd);
     struct pvmi_atm_message tell = {.type = PVMI_ATM_CLOSE, .endpoint = e->number};
     pvmi_fore_endpoint_free(e);
     return pvmi_fore_leave(0, pvmi_fore_tell(&tell));
@@ -280,7 +295,7 @@ int atm_send(int fd, const char *buf, int len)
         return -1;
     if (!e->connected || !e->sends)
         return pvmi_fore_leave(-1, e->connected ? EOPNOTSUPP : ENOTCONN);
-    if (len <= 0 || (uint32_t)len > pvmi_fore_welcome()->mtu)
+    if (len <= 0 || (uint32_t)len > e->mtu)
         return pvmi_fore_leave(-1, len <= 0 ? EINVAL : EMSGSIZE);
     struct pvmi_atm_message tell = {.type = PVMI_ATM_SEND, .endpoint = e->number};
     tell.data = (const uint8_t *)buf;

@@ -16,7 +16,7 @@
 #include "fore_atm.h"
 
 #define PVMI_ATM_MAGIC         0x4d544144 /* "DATM" */
-#define PVMI_ATM_VERSION       1
+#define PVMI_ATM_VERSION       2
 #define PVMI_ATM_PDU_MAX       65535
 #define PVMI_ATM_MESSAGE_BYTES (PVMI_ATM_PDU_MAX + 64) /* largest message */
 #define PVMI_ATM_NAME_MAX      64                      /* of a host, with its NUL */
@@ -29,7 +29,7 @@
 #define PVMI_ATM_MESSAGES(X)                                                                                           \
     /* from the program */                                                                                             \
     X(HELLO, "nvh")       /* number: the magic; version; host: which it is on, "": the network chooses */              \
-    X(OPEN, "c")          /* an endpoint. REPLY with its number, and its descriptor */                                 \
+    X(OPEN, "ch")         /* an endpoint, at a host, "": its own. REPLY with its number, and its descriptor */         \
     X(BIND, "cean")       /* asap (0: any), number: callers that may wait. REPLY with the address */                   \
     X(CONNECT, "ceaqlfn") /* REPLY when it is done, with what was selected; number 1: at once, CONNECTED follows */    \
     X(ACCEPT, "ceonqf")   /* caller `number` of endpoint, for endpoint `other`. REPLY */                               \
@@ -38,18 +38,22 @@
     X(CLOSE, "ce")        /* no answer */                                                                              \
     X(RESOLVE, "ch")      /* REPLY with the address */                                                                 \
     X(TIME, "c")          /* REPLY with the program's time */                                                          \
-    X(WAIT, "cnt")  /* its wait number `number` begins, until time (its own is earlier: only until that). WAKE */      \
-    X(RESUME, "n")  /* it has been woken by something else. No answer */                                               \
-    X(LOCAL, "pgk") /* to and from process `process` it has given and taken so many bytes. No answer */                \
-    X(EXPECT, "p")  /* a process that it has started and that will come. No answer */                                  \
+    X(WAIT, "cnt")     /* its wait number `number` begins, until time (its own is earlier: only until that). WAKE */   \
+    X(RESUME, "n")     /* it has been woken by something else. No answer */                                            \
+    X(LOCAL, "pgk")    /* to and from process `process` it has given and taken so many bytes. No answer */             \
+    X(EXPECT, "p")     /* a process that it has started and that will come. No answer */                               \
+    X(SLEEP, "cntpgk") /* WAIT and LOCAL in one; bytes given to it by another process end the wait, too. WAKE */       \
+    X(KNOWS, "cp")     /* REPLY: 0 if that process observes, else ESRCH */                                             \
     /* to the program */                                                                                               \
     X(WELCOME, "nvshatm") /* number: of the client; which clock; its host's name and address; time; MTU */             \
-    X(REPLY, "reatq")     /* error, an errno or 0 */                                                                   \
-    X(WAKE, "nt")         /* wait `number` is over */                                                                  \
+    X(REPLY, "reatqm")    /* error, an errno or 0; MTU: of OPEN */                                                     \
+    X(WAKE, "ntg")        /* wait `number` is over; given: more by a process than taken, in bytes */                   \
     /* by the descriptor of an endpoint */                                                                             \
     X(DATA, "td")                                                                                                      \
     X(CALLER, "naqlf")                                                                                                 \
-    X(CONNECTED, "rq") /* the end of a CONNECT of number 1 */
+    X(CONNECTED, "rq") /* the end of a CONNECT of number 1 */                                                          \
+    /* to the program, in place of WELCOME */                                                                          \
+    X(REFUSED, "rd") /* error, an errno; ENOENT: no such host, and the data name those that there are */
 
 enum pvmi_atm_message_type {
     PVMI_ATM_NONE = 0,

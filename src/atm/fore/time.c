@@ -29,6 +29,20 @@ int atm_sim_cost(int64_t ns)
     return pvmi_fore_leave(0, 0);
 }
 
+int atm_sim_look(void)
+{
+    return pvmi_fore_look();
+}
+
+int atm_sim_now(int64_t *now_ns)
+{
+    if (!pvmi_fore_is_outside())
+        return pvmi_fore_fail(ENOTCONN);
+    if (pvmi_fore_enter_free())
+        return -1;
+    return pvmi_fore_leave(0, pvmi_fore_now(now_ns));
+}
+
 int atm_sim_wait(int64_t until_ns)
 {
     if (pvmi_fore_enter())
@@ -70,6 +84,32 @@ int atm_sim_leave(void)
 
 /* ---- other channels ---- */
 
+int atm_sim_sleep(int64_t until_ns, pid_t pid, uint64_t given, uint64_t taken)
+{
+    uint64_t owed = 0;
+    if (pvmi_fore_enter_free())
+        return -1;
+    if (!pvmi_fore_is_virtual())
+        return pvmi_fore_leave(-1, EOPNOTSUPP);
+    int error = pvmi_fore_sleep(until_ns, pid, given, taken, &owed);
+    return pvmi_fore_leave(owed > 0, error);
+}
+
+int atm_sim_catch_up(void)
+{
+    if (pvmi_fore_enter_free())
+        return -1;
+    return pvmi_fore_leave(0, pvmi_fore_catch_up());
+}
+
+int atm_sim_knows(pid_t pid)
+{
+    struct pvmi_atm_message reply, ask = {.type = PVMI_ATM_KNOWS, .process = (uint32_t)pid};
+    if (pvmi_fore_enter_free())
+        return -1;
+    return pvmi_fore_leave(0, pvmi_fore_ask(&ask, &reply, NULL));
+}
+
 int atm_sim_observe(void)
 {
     pvmi_fore_call_itself("-");
@@ -79,7 +119,7 @@ int atm_sim_observe(void)
 int atm_sim_local(pid_t pid, uint64_t given, uint64_t taken)
 {
     struct pvmi_atm_message tell = {.type = PVMI_ATM_LOCAL, .process = (uint32_t)pid, .given = given, .taken = taken};
-    if (pvmi_fore_enter())
+    if (pvmi_fore_enter_free())
         return -1;
     return pvmi_fore_leave(0, pvmi_fore_tell(&tell));
 }
@@ -87,7 +127,7 @@ int atm_sim_local(pid_t pid, uint64_t given, uint64_t taken)
 int atm_sim_expect(pid_t pid)
 {
     struct pvmi_atm_message tell = {.type = PVMI_ATM_EXPECT, .process = (uint32_t)pid};
-    if (pvmi_fore_enter())
+    if (pvmi_fore_enter_free())
         return -1;
     return pvmi_fore_leave(0, pvmi_fore_tell(&tell));
 }

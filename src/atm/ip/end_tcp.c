@@ -12,7 +12,7 @@ enum {
     RPC_BUFFER = 4000, /* sendsize of clnttcp_create(): 0 means 4000 */
     RPC_MARK = 4,
     RPC_HEADER = 40,     /* of a call without credentials; an answer's 24 are counted alike */
-    PVM_FRAGMENT = 4096, /* as the daemons' UDPMAXLEN */
+    PVM_FRAGMENT = 4096, /* bytes of data: the daemons' UDPMAXLEN; TUM-I9701's Table 5.4 has no step at 4096 */
     PVM_HEADER = 16,
 };
 
@@ -107,10 +107,12 @@ static void rpc_receive(struct pvma_end *end, void *data, uint32_t length)
 static void pvm_send(struct pvma_end *end, const void *data, uint32_t length)
 {
     struct pvma_tcp *tcp = &tcp_of(end)->tcp;
-    uint8_t fragment[PVM_FRAGMENT] = {0};
-    uint32_t room = PVM_FRAGMENT - PVM_HEADER, at = 0;
+    uint8_t fragment[PVM_HEADER + PVM_FRAGMENT] = {0};
+    uint32_t room = PVM_FRAGMENT, at = 0;
 
     use(tcp, tcp->station->costs.pvm_send, length);
+    if (length > 0)
+        use(tcp, tcp->station->costs.pvm_data, 0);
     do {
         uint32_t piece = least(room, length - at);
 
@@ -124,7 +126,7 @@ static void pvm_send(struct pvma_end *end, const void *data, uint32_t length)
 static void pvm_receive(struct pvma_end *end, void *data, uint32_t length)
 {
     struct pvma_tcp *tcp = &tcp_of(end)->tcp;
-    uint32_t room = PVM_FRAGMENT - PVM_HEADER, at = 0;
+    uint32_t room = PVM_FRAGMENT, at = 0;
 
     do {
         uint32_t piece = least(room, length - at);
@@ -134,6 +136,8 @@ static void pvm_receive(struct pvma_end *end, void *data, uint32_t length)
         use(tcp, tcp->station->costs.pvm_fragment, 0);
         at += piece;
     } while (at < length);
+    if (length > 0)
+        use(tcp, tcp->station->costs.pvm_data, 0);
     use(tcp, tcp->station->costs.pvm_receive, length);
 }
 

@@ -34,6 +34,8 @@ struct pvma_ethernet {
     pvma_ps began;             /* when it began */
     pvma_ps silent_from;       /* when the cable is or was silent again */
     struct pvma_event end;     /* of the frame on the cable */
+    struct pvma_random losses;
+    uint64_t loss_odds;
     struct pvma_ethernet_counters counters;
 };
 
@@ -122,7 +124,9 @@ static void frame_ended(struct pvma_event *event)
     net->counters.frames++;
     net->counters.busy += duration_of(frame);
     try_next(a);
-    if (frame->to >= 1 && frame->to <= net->count && net->stations[frame->to - 1]->interface.station)
+    if (pvma_random_chance(&net->losses, net->loss_odds))
+        net->counters.lost++;
+    else if (frame->to >= 1 && frame->to <= net->count && net->stations[frame->to - 1]->interface.station)
         pvma_station_arrived(net->stations[frame->to - 1]->interface.station, frame->packet, frame->length);
     free(frame);
 }
@@ -148,7 +152,13 @@ struct pvma_ethernet *pvma_ethernet_new(struct pvma_sim *sim, pvma_ps propagatio
     net->propagation = propagation;
     net->silent_from = -gap;
     pvma_event_init(&net->end, PVMA_EVENT_USER, frame_ended);
+    pvma_random_init(&net->losses, pvma_sim_seed(sim), "ethernet losses");
     return net;
+}
+
+void pvma_ethernet_lose(struct pvma_ethernet *net, double probability)
+{
+    net->loss_odds = pvma_random_odds(probability);
 }
 
 void pvma_ethernet_free(struct pvma_ethernet *net)

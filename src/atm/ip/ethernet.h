@@ -20,13 +20,16 @@ enum {
 struct pvma_ethernet;
 
 struct pvma_ethernet_counters {
-    uint64_t frames, collisions, given_up, queue_drops;
+    uint64_t frames, collisions, given_up, queue_drops, lost;
     pvma_ps busy; /* time that the cable carried frames which arrived */
 };
 
 /* A cable of that length in time from end to end (100 m: 0.5 us). */
 struct pvma_ethernet *pvma_ethernet_new(struct pvma_sim *sim, pvma_ps propagation);
 void pvma_ethernet_free(struct pvma_ethernet *net);
+
+/* From now on each frame is damaged on its way with that probability, and nobody takes it. 0 at first. */
+void pvma_ethernet_lose(struct pvma_ethernet *net, double probability);
 
 /* A new station's interface, which is the network's: numbers go from 1. */
 struct pvma_interface *pvma_ethernet_join(struct pvma_ethernet *net);

@@ -1,6 +1,6 @@
 /*
  * price.h - what a piece of work costs a host's processor, and the costs of a host, layer by layer. Where each number
- * comes from is said where it is set: reproduce/hosts.c.
+ * comes from is said where it is set: reproduce/suns.c, tum_hosts.c and an2.c.
  */
 #ifndef PVMA_PRICE_H
 #define PVMA_PRICE_H
@@ -30,12 +30,14 @@ struct pvma_host_costs {
     struct pvma_price ack_out, ack_in;           /* a segment without data */
     struct pvma_price udp_out, udp_in;           /* a datagram's packet */
     struct pvma_price socket_write, socket_read; /* a system call and its copy */
+    struct pvma_price mbuf_out, mbuf_in;         /* a buffer of a write or of a packet's payload: see mbuf.h */
     struct pvma_price wakeup;                    /* the process that waited runs again */
     struct pvma_price pvm_send, pvm_receive;     /* a message, in libpvm: packing and unpacking */
-    struct pvma_price pvm_fragment;              /* a fragment, in libpvm */
-    struct pvma_price local;                     /* a fragment between task and daemon, at either side */
-    struct pvma_price pvmd_fragment;             /* a fragment, in a daemon */
-    struct pvma_price rpc_call, rpc_reply;       /* a call or an answer, in the RPC library, XDR's work by the byte */
+    struct pvma_price pvm_data;            /* what a message with data costs more than an empty one, either side */
+    struct pvma_price pvm_fragment;        /* a fragment, in libpvm */
+    struct pvma_price local;               /* a fragment between task and daemon, at either side */
+    struct pvma_price pvmd_fragment;       /* a fragment, in a daemon */
+    struct pvma_price rpc_call, rpc_reply; /* a call or an answer, in the RPC library, XDR's work by the byte */
 };
 
 #endif

@@ -265,6 +265,8 @@ static void task_send(struct pvma_end *end, const void *data, uint32_t length)
     uint32_t room = fragment_room(c->daemon), at = 0;
 
     use(station, station->costs.pvm_send, length);
+    if (length > 0)
+        use(station, station->costs.pvm_data, 0);
     do {
         uint32_t piece = length - at < room ? length - at : room;
 
@@ -300,6 +302,8 @@ static void task_receive(struct pvma_end *end, void *data, uint32_t length)
         at += f->length;
         free(f);
     } while (at < length);
+    if (length > 0)
+        use(station, station->costs.pvm_data, 0);
     use(station, station->costs.pvm_receive, length);
 }
 

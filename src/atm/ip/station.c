@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
+#include "../mbuf.h"
 #include "station.h"
 
 enum { FIRST_PORT = 1024 };
@@ -225,6 +226,9 @@ static pvma_ps cost_of_input(const struct pvma_station *station, const struct pv
 {
     const struct pvma_host_costs *costs = &station->costs;
     pvma_ps driver = pvma_price_of(costs->frame_in, pvma_packet_bytes(packet));
+
+    if (packet->length > 0)
+        driver += pvma_price_of(costs->mbuf_in, 0) * pvma_mbufs(packet->length);
 
     if (packet->protocol == PVMA_UDP) {
         struct pvma_price udp = costs->udp_in;

@@ -1,5 +1,6 @@
 /* tcp_socket.c - what programs see of TCP, see tcp.h. */
 #include <stdlib.h>
+#include "../mbuf.h"
 #include "fiber.h"
 #include "tcp.h"
 
@@ -77,12 +78,13 @@ static uint32_t wait_for_room(struct pvma_tcp *tcp, uint64_t left)
 void pvma_tcp_write(struct pvma_tcp *tcp, const void *data, uint64_t length)
 {
     struct pvma_station *station = tcp->station;
-    struct pvma_price copy = {0, station->costs.socket_write.byte_us};
     const uint8_t *at = data;
 
     pvma_cpu_use(&station->cpu, pvma_price_of(station->costs.socket_write, 0));
     while (length > 0) {
         uint32_t piece = wait_for_room(tcp, length);
+        struct pvma_price copy = {station->costs.mbuf_out.fixed_us * pvma_mbufs(piece),
+                                  station->costs.socket_write.byte_us};
 
         pvma_cpu_use(&station->cpu, pvma_price_of(copy, piece));
         pvma_ring_put(&tcp->out, at, piece);

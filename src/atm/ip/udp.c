@@ -1,6 +1,7 @@
 /* udp.c - see udp.h. */
 #include <stdlib.h>
 #include <string.h>
+#include "../mbuf.h"
 #include "fiber.h"
 #include "udp.h"
 
@@ -53,13 +54,15 @@ void pvma_udp_send(struct pvma_udp *udp, uint32_t to, uint16_t port, const void 
 {
     struct pvma_station *station = udp->station;
     struct pvma_packet *packet = pvma_packet_new(length);
+    struct pvma_price write = station->costs.socket_write;
 
+    write.fixed_us += station->costs.mbuf_out.fixed_us * pvma_mbufs(length);
     packet->protocol = PVMA_UDP;
     packet->destination = to;
     packet->source_port = udp->port.number;
     packet->destination_port = port;
     memcpy(packet->data, data, length);
-    pvma_cpu_use(&station->cpu, pvma_price_of(station->costs.socket_write, length));
+    pvma_cpu_use(&station->cpu, pvma_price_of(write, length));
     pvma_station_send(station, packet, pvma_price_of(station->costs.udp_out, length));
     pvma_cpu_use(&station->cpu, 0); /* behind what was just asked for, which goes first */
 }

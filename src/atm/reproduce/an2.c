@@ -225,6 +225,8 @@ static void run_congestion(struct report *r, unsigned seeds)
             stats_add(&packets[i], loss.packets);
             stats_add(&rate[i], loss.mbits);
         }
+        report_point(r, "fig11-loss", "cells", credits[i], stats_mean(&cells[i]));
+        report_point(r, "fig11-loss", "packets", credits[i], stats_mean(&packets[i]));
         report_set(r, congestion, rows[i], "cells", stats_mean(&cells[i]), stats_interval90(&cells[i]));
         report_set(r, congestion, rows[i], "packets", stats_mean(&packets[i]), stats_interval90(&packets[i]));
     }

@@ -1,7 +1,7 @@
 /* echo.c - see echo.h. */
 #include "echo.h"
 
-enum { SMALLEST = 4, LARGEST = 1 << 20, LARGE = 65536 };
+enum { SMALLEST = 4, LARGEST = 1 << 20, LARGE = 65536, STEPS = 128 };
 
 struct echo {
     struct lab lab;
@@ -60,31 +60,55 @@ static unsigned warm_up_of(uint32_t bytes)
     return bytes >= LARGE ? 1 : 8;
 }
 
+static double rate_of(const struct lab_setup *setup, enum lab_stack stack, uint32_t bytes, struct echo_result *r,
+                      unsigned long long *events)
+{
+    *r = echo_run(setup, stack, bytes, warm_up_of(bytes), bytes >= LARGE ? 1 : 4, events);
+    return r->done ? 2.0 * bytes / r->trip_us : 0;
+}
+
+/*
+ * The smallest size up to `above` that reaches the rate. From a quarter of it and in even steps, since the rate falls
+ * where one fragment more is due: at 4096 it may be lower than shortly before.
+ */
+static double size_reaching(double target, uint32_t above, const struct lab_setup *setup, enum lab_stack stack,
+                            unsigned long long *events)
+{
+    uint32_t step = above / STEPS ? above / STEPS : 1;
+    struct echo_result r;
+
+    for (uint32_t bytes = above / 4; bytes < above; bytes += step)
+        if (rate_of(setup, stack, bytes, &r, events) >= target)
+            return bytes;
+    return above;
+}
+
 struct echo_metrics echo_measure(const struct lab_setup *setup, enum lab_stack stack, echo_point *point, void *arg,
                                  unsigned long long *events)
 {
     struct echo_metrics m = {0};
-    double rates[32], sizes[32];
-    unsigned count = 0;
+    double rates[32];
+    uint32_t sizes[32];
+    unsigned count = 0, half = 1;
 
     for (uint32_t bytes = SMALLEST; bytes <= LARGEST; bytes *= 2) {
-        struct echo_result r = echo_run(setup, stack, bytes, warm_up_of(bytes), bytes >= LARGE ? 1 : 4, events);
+        struct echo_result r;
 
+        rates[count] = rate_of(setup, stack, bytes, &r, events);
         if (!r.done)
             continue;
         if (bytes == SMALLEST)
             m.t_zero = r.trip_us / 2;
         sizes[count] = bytes;
-        rates[count] = 2.0 * bytes / r.trip_us;
         if (rates[count] > m.r_max)
             m.r_max = rates[count];
         if (point)
             point(arg, bytes, r.trip_us);
         count++;
     }
-    for (unsigned i = 1; i < count && m.n_half == 0; i++)
-        if (rates[i] >= m.r_max / 2)
-            m.n_half =
-                sizes[i - 1] + (sizes[i] - sizes[i - 1]) * (m.r_max / 2 - rates[i - 1]) / (rates[i] - rates[i - 1]);
+    while (half < count && rates[half] < m.r_max / 2)
+        half++;
+    if (half < count)
+        m.n_half = size_reaching(m.r_max / 2, sizes[half], setup, stack, events);
     return m;
 }

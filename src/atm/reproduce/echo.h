@@ -17,7 +17,7 @@ struct echo_result echo_run(const struct lab_setup *setup, enum lab_stack stack,
 /* What the four-APIs paper derives from sizes 4 B, 8 B, ... 1 MB. */
 struct echo_metrics {
     double r_max;  /* highest throughput 2M/RTT, bytes per us = MB/s */
-    double n_half; /* bytes at which half of r_max is reached, between two sizes by a straight line */
+    double n_half; /* fewest bytes that reach half of r_max */
     double t_zero; /* half of the round trip of 4 bytes, us */
 };
 

@@ -6,6 +6,7 @@
 #include "experiment.h"
 #include "layout.h"
 #include "mesh.h"
+#include "stats.h"
 #include "suns.h"
 
 #define table1 "Table 1: echo, two Sun 4/690, ASX-100"
@@ -308,30 +309,35 @@ static struct mesh_setup mesh_of(const struct work *w, const struct row *row, st
         b.profile = &w->suns.sparc2;
     s.lab = setup_of(w, &b, topology, 4);
     s.lab.tcp.no_slow_start = true;
+    s.background_bytes = (unsigned)report_parameter(w->report, "networks", "other traffic, a datagram");
     s.number_bytes = (unsigned)report_parameter(w->report, "applications", "number");
     return s;
 }
 
-static double matmul_s(struct work *w, const struct row *row, unsigned n, double sequential_s)
+static double matmul_s(struct work *w, const struct row *row, uint64_t seed, unsigned n, double sequential_s)
 {
     struct pvma_topology topology;
     struct mesh_setup s = mesh_of(w, row, &topology);
+    bool pvm = row->bench.stack == LAB_PVM_DIRECT;
     double result_s;
 
+    s.lab.seed = seed;
     s.n = n;
     s.block_us = sequential_s / 4 * 1e6;
-    s.start_s = report_parameter(w->report, "applications", "matmul, start");
+    s.start_s = report_parameter(w->report, "applications", pvm ? "matmul, start, PVM" : "matmul, start");
     result_s = mesh_matmul(&s, &w->report->events);
     layout_free(&topology);
     return result_s;
 }
 
-static double pde_s(struct work *w, const struct row *row, unsigned n, unsigned iterations)
+static double pde_s(struct work *w, const struct row *row, uint64_t seed, unsigned n, unsigned iterations)
 {
     struct pvma_topology topology;
     struct mesh_setup s = mesh_of(w, row, &topology);
     double result_s;
 
+    s.lab.seed = seed;
+    s.lab.costs.pvm_receive.fixed_us += report_parameter(w->report, "applications", "PDE, PVM's message");
     s.n = n;
     s.iterations = iterations;
     s.exchanges = (unsigned)report_parameter(w->report, "applications", "PDE, exchanges");
@@ -351,7 +357,36 @@ static const struct row rows[] = {
     {"PVM, Ethernet 30 %", {.network = LAB_ETHERNET, .stack = LAB_PVM_DIRECT}, 0.3},
 };
 
-enum { ROWS = sizeof rows / sizeof rows[0] };
+enum { ROWS = sizeof rows / sizeof rows[0], SEEDS = 10 };
+
+/* Other traffic comes at random times: its rows are means. */
+static unsigned seeds_of(const struct row *row)
+{
+    return row->background > 0 ? SEEDS : 1;
+}
+
+static double set_matmul(struct work *w, const struct row *row, unsigned n, const char *column, double sequential_s)
+{
+    struct stats s = {0};
+
+    for (uint64_t seed = 1; seed <= seeds_of(row); seed++)
+        stats_add(&s, matmul_s(w, row, seed, n, sequential_s));
+    report_set(w->report, table5, row->name, column, stats_mean(&s), stats_interval90(&s));
+    report_point(w->report, "table5-matmul", row->name, n, sequential_s / stats_mean(&s));
+    return stats_mean(&s);
+}
+
+static double set_pde(struct work *w, const struct row *row, unsigned n, const char *column, unsigned iterations)
+{
+    struct stats s = {0};
+
+    for (uint64_t seed = 1; seed <= seeds_of(row); seed++)
+        stats_add(&s, pde_s(w, row, seed, n, iterations));
+    report_set(w->report, table6, row->name, column, stats_mean(&s), stats_interval90(&s));
+    if (iterations == n)
+        report_point(w->report, "table6-pde", row->name, n, stats_mean(&s) / iterations * 1000);
+    return stats_mean(&s);
+}
 
 static void run_matmul(struct work *w)
 {
@@ -364,8 +399,7 @@ static void run_matmul(struct work *w)
 
     for (unsigned r = 0; r < ROWS; r++)
         for (unsigned i = 0; i < 3; i++) {
-            double s = matmul_s(w, &rows[r], sizes[i].n, sizes[i].sequential_s);
-            report_set(w->report, table5, rows[r].name, sizes[i].column, s, 0);
+            double s = set_matmul(w, &rows[r], sizes[i].n, sizes[i].column, sizes[i].sequential_s);
             if (i < 2)
                 continue;
             fore_s = r == 0 ? s : fore_s;
@@ -373,8 +407,9 @@ static void run_matmul(struct work *w)
             best_s = fmin(best_s, s);
         }
     report_claim(w->report, "A12",
-                 slowest < 1.06 * fore_s && best_s == fore_s && fabs(64.0001 / fore_s / 3.93 - 1) < 0.05,
-                 "%.2f to %.2f s, speedup %.2f", best_s, slowest, 64.0001 / fore_s);
+                 round(100 * slowest / fore_s) <= 106 && best_s == fore_s && fabs(64.0001 / fore_s / 3.93 - 1) < 0.05,
+                 "%.2f to %.2f s, %.1f %%; speedup %.2f", best_s, slowest, 100 * (slowest / fore_s - 1),
+                 64.0001 / fore_s);
 }
 
 static void run_pde(struct work *w)
@@ -388,9 +423,8 @@ static void run_pde(struct work *w)
         for (unsigned i = 0; i < 3; i++) {
             if (rows[r].bench.stack != LAB_FORE5 && rows[r].bench.network == LAB_ATM)
                 continue; /* not in the paper */
-            times[r][i] = pde_s(w, &rows[r], sizes[i], sizes[i]);
-            report_set(w->report, table6, rows[r].name, columns[i][0], times[r][i], 0);
-            report_set(w->report, table6, rows[r].name, columns[i][1], pde_s(w, &rows[r], sizes[i], 2 * sizes[i]), 0);
+            times[r][i] = set_pde(w, &rows[r], sizes[i], columns[i][0], sizes[i]);
+            set_pde(w, &rows[r], sizes[i], columns[i][1], 2 * sizes[i]);
         }
     for (unsigned i = 0; i < 3; i++)
         ordered = ordered && times[0][i] < times[3][i] && times[3][i] < times[5][i] && times[3][i] < times[4][i] &&

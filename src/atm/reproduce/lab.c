@@ -23,10 +23,12 @@ static void open_network(struct lab *lab)
         return;
     }
     lab->sim = pvma_sim_new(lab->setup.seed);
-    if (lab->setup.network == LAB_ETHERNET)
-        lab->ethernet = pvma_ethernet_new(lab->sim, cable);
-    else
+    if (lab->setup.network == LAB_FDDI) {
         lab->fddi = pvma_fddi_new(lab->sim, token_rotation, ring_hop);
+        return;
+    }
+    lab->ethernet = pvma_ethernet_new(lab->sim, cable);
+    pvma_ethernet_lose(lab->ethernet, lab->setup.frame_loss);
 }
 
 static struct pvma_host *host_at(struct lab *lab, unsigned i)

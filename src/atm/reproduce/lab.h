@@ -24,6 +24,7 @@ struct lab_setup {
     struct pvma_host_costs costs; /* of IP and all above; the Fore API's are in the topology's profile */
     struct pvma_tcp_settings tcp;
     struct pvma_topology *topology; /* of ATM; hosts are called h1, h2, ... Stays the caller's. */
+    double frame_loss;              /* of an Ethernet, as a probability */
     uint32_t ip_mtu;                /* over ATM; 0: 9180 */
     uint32_t daemon_packet_bytes;   /* 0: 4096 */
     uint64_t seed;

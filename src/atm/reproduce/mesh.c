@@ -3,9 +3,10 @@
  *                               2 3   (0 to 2, 1 to 3); the blocks of C go to 0, the master.
  */
 #include "../ip/udp.h"
+#include "../random.h"
 #include "mesh.h"
 
-enum { MESH = 2, NODES = 4, DISCARD_PORT = 9, LOAD_BYTES = 1460, LOAD_FRAME = 1460 + 28 + 26 + 12, BUFFER = 1 << 20 };
+enum { MESH = 2, NODES = 4, DISCARD_PORT = 9, LOAD_HEADERS = 28 + 26 + 12, BUFFER = 1 << 20 };
 
 struct mesh {
     struct mesh_setup setup;
@@ -110,12 +111,13 @@ static void relax(void *arg)
 static void load(void *arg)
 {
     struct mesh *m = arg;
-    double interval_us = LOAD_FRAME * 0.8 / m->setup.background;
-    uint8_t data[LOAD_BYTES] = {0};
+    pvma_ps interval = (pvma_ps)((m->setup.background_bytes + LOAD_HEADERS) * 0.8e6 / m->setup.background);
+    struct pvma_random random;
 
+    pvma_random_init(&random, m->setup.lab.seed, "load");
     for (;;) {
-        pvma_udp_send(&m->load_from, NODES + 2, DISCARD_PORT, data, sizeof data);
-        lab_compute(&m->lab, NODES, interval_us);
+        pvma_udp_send(&m->load_from, NODES + 2, DISCARD_PORT, buffers[0], m->setup.background_bytes);
+        pvma_cpu_use(&m->lab.stations[NODES].cpu, pvma_random_exponential(&random, interval));
     }
 }
 

@@ -10,10 +10,11 @@
 struct mesh_setup {
     struct lab_setup lab; /* four hosts, or six with background traffic */
     enum lab_stack stack;
-    double background;     /* load of the network by two more hosts' UDP, 0 to 1 */
-    unsigned n;            /* of N x N */
-    unsigned number_bytes; /* of an element */
-    double start_s;        /* what a run costs before it begins to talk */
+    double background;         /* load of the network by two more hosts' UDP at random times, 0 to 1 */
+    unsigned background_bytes; /* of its datagrams */
+    unsigned n;                /* of N x N */
+    unsigned number_bytes;     /* of an element */
+    double start_s;            /* what a run costs before it begins to talk */
     /* matmul: */
     double block_us; /* computing a block of C, a quarter of the sequential time */
     /* pde: */

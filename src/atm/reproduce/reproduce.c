@@ -7,6 +7,7 @@
 #include "../../core/clock.h"
 #include "experiment.h"
 #include "reproduce.h"
+#include "speed.h"
 
 static const struct {
     struct report *report;
@@ -22,16 +23,17 @@ enum { COUNT = sizeof experiments / sizeof experiments[0] };
 
 struct options {
     const char *csv, *svg;
-    bool list, small;
+    bool list, small, speed;
     bool chosen[COUNT], any;
 };
 
-enum { KEY_LIST = 256, KEY_SHORT };
+enum { KEY_LIST = 256, KEY_SHORT, KEY_SPEED };
 
 static const struct argp_option option_table[] = {
     {"csv", 'c', "DIR", 0, "write the tables and figures as CSV files into DIR", 0},
     {"svg", 's', "DIR", 0, "draw the figures as SVG files into DIR, by gnuplot", 0},
     {"list", KEY_LIST, NULL, 0, "list the experiments and end", 0},
+    {"speed", KEY_SPEED, NULL, 0, "show what a simulated PVM message costs this machine, and end", 0},
     {"short", KEY_SHORT, NULL, 0, "run a few rows of each in seconds, for tests", 0},
     {0},
 };
@@ -59,6 +61,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
         return 0;
     case KEY_LIST:
         o->list = true;
+        return 0;
+    case KEY_SPEED:
+        o->speed = true;
         return 0;
     case KEY_SHORT:
         o->small = true;
@@ -122,6 +127,10 @@ int reproduce_main(int argc, char **argv)
     int status = 0;
 
     argp_parse(&parser, argc, argv, 0, NULL, &o);
+    if (o.speed) {
+        speed_print(stdout);
+        return 0;
+    }
     if (make_folder(o.csv) < 0 || make_folder(o.svg) < 0)
         return 1;
     for (unsigned i = 0; i < COUNT; i++) {

@@ -58,10 +58,11 @@ void suns_network(struct pvma_topology *t, enum suns_layout layout, unsigned hos
 
 /*
  * The costs of a PDU from t_0 and r_max: fixed ones are t_0 less the wire; the slower side needs 4092 B / r_max for a
- * whole PDU, of which what is not fixed is by the byte (SBA-200) or by the cell (SBA-100, whose host cuts the cells).
+ * whole PDU, of which what is not fixed is by the byte. Where the host cuts the cells (SBA-100), the copy between user
+ * and kernel is what the same host with an SBA-200, `copies_as`, pays by the byte, and the rest is by the cell.
  */
 static struct pvma_profile fore_profile(const struct suns *s, const char *name, const char *table, const char *row,
-                                        bool host_sar)
+                                        const struct pvma_profile *copies_as)
 {
     struct pvma_profile p = layout_profile(name);
     double t_zero = printed(s, table, row, "t_0"), stage_us = FORE_MTU / printed(s, table, row, "r_max");
@@ -74,17 +75,19 @@ static struct pvma_profile fore_profile(const struct suns *s, const char *name, 
     rest_us = stage_us - slower_us;
     p.cost[PVMA_COST_mtu] = FORE_MTU;
     p.cost[PVMA_COST_tx_queue] = FORE_QUEUE;
-    p.cost[PVMA_COST_sar] = host_sar;
-    if (host_sar) { /* its cell is in t_0, too */
-        double cell_us = rest_us / (CELLS_OF_MTU - 1);
+    p.cost[PVMA_COST_sar] = copies_as != NULL;
+    if (copies_as) { /* its cell is in t_0, too */
+        double copy_us = FORE_MTU * (double)copies_as->cost[PVMA_COST_tx_byte] / (double)PVMA_US;
+        double cell_us = (rest_us - copy_us) / (CELLS_OF_MTU - 1);
+
+        rest_us = copy_us;
         layout_cost(&p, PVMA_COST_tx_cell, cell_us);
         layout_cost(&p, PVMA_COST_rx_cell, cell_us);
         out.fixed_us -= cell_us;
         in.fixed_us -= cell_us;
-    } else {
-        layout_cost(&p, PVMA_COST_tx_byte, rest_us / FORE_MTU);
-        layout_cost(&p, PVMA_COST_rx_byte, rest_us / FORE_MTU);
     }
+    layout_cost(&p, PVMA_COST_tx_byte, rest_us / FORE_MTU);
+    layout_cost(&p, PVMA_COST_rx_byte, rest_us / FORE_MTU);
     layout_cost(&p, PVMA_COST_tx_pdu, out.fixed_us);
     layout_cost(&p, PVMA_COST_rx_pdu, in.fixed_us);
     return p;
@@ -93,11 +96,11 @@ static struct pvma_profile fore_profile(const struct suns *s, const char *name, 
 void suns_fit_fore(struct suns *s, const struct report *report)
 {
     *s = (struct suns){.report = report};
-    s->aal34 = fore_profile(s, "4/690 AAL3/4", "Table 1", "ATM AAL3/4", false);
-    s->aal5 = fore_profile(s, "4/690 AAL5", "Table 1", "ATM AAL5", false);
-    s->sparc1_100 = fore_profile(s, "SPARC 1, SBA-100", "Table 4", "SPARC 1, SBA-100", true);
-    s->sparc1_200 = fore_profile(s, "SPARC 1, SBA-200", "Table 4", "SPARC 1, SBA-200", false);
-    s->sparc2 = fore_profile(s, "SPARC 2, SBA-200", "Table 3", "SPARC 2, SBA-200", false);
+    s->aal34 = fore_profile(s, "4/690 AAL3/4", "Table 1", "ATM AAL3/4", NULL);
+    s->aal5 = fore_profile(s, "4/690 AAL5", "Table 1", "ATM AAL5", NULL);
+    s->sparc1_200 = fore_profile(s, "SPARC 1, SBA-200", "Table 4", "SPARC 1, SBA-200", NULL);
+    s->sparc1_100 = fore_profile(s, "SPARC 1, SBA-100", "Table 4", "SPARC 1, SBA-100", &s->sparc1_200);
+    s->sparc2 = fore_profile(s, "SPARC 2, SBA-200", "Table 3", "SPARC 2, SBA-200", NULL);
     s->adapter = layout_profile("adapter under IP");
 }
 

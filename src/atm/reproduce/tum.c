@@ -17,6 +17,8 @@
 #define tests  "Tests 1 to 6: streams, receiver, 2^20 Mbit/s"
 #define route  "Tests 14 to 20: PVM's default route"
 
+enum { SEEDS = 10 };
+
 static const double mega = 1 << 20;
 
 struct work {
@@ -213,11 +215,28 @@ static void claim_pacing(struct work *w)
                  flood.mbits, paced.delivered, paced.mbits);
 }
 
+/* Messages of twice the socket buffers, beside the best of the shorter ones. */
+static void claim_long_messages(struct work *w)
+{
+    static const uint32_t buffers[] = {8, 16, 32};
+    double best[3] = {0}, beyond[3];
+    bool falls = true;
+
+    for (unsigned i = 0; i < 3; i++) {
+        for (uint32_t kb = 1; kb < buffers[i]; kb *= 2)
+            best[i] = fmax(best[i], tcp_stream(w, TUM_HP, LAB_ATM, buffers[i] << 10, kb << 10));
+        beyond[i] = tcp_stream(w, TUM_HP, LAB_ATM, buffers[i] << 10, buffers[i] << 11);
+        falls = falls && beyond[i] < 0.96 * best[i];
+    }
+    report_claim(w->report, "H4", falls,
+                 "8, 16, 32 KB buffers: %.1f, %.1f, %.1f Mbit/s at best, %.1f, %.1f, %.1f beyond", best[0], best[1],
+                 best[2], beyond[0], beyond[1], beyond[2]);
+}
+
 static void run_streams(struct work *w)
 {
     struct report *r = w->report;
     double small = tcp_stream(w, TUM_HP, LAB_ATM, 8192, 16384), large = tcp_stream(w, TUM_HP, LAB_ATM, 57344, 16384);
-    double inside = tcp_stream(w, TUM_HP, LAB_ATM, 16384, 8192), beyond = tcp_stream(w, TUM_HP, LAB_ATM, 16384, 32768);
     bool grows = true;
     double before = 0;
 
@@ -237,7 +256,7 @@ static void run_streams(struct work *w)
     }
     report_claim(r, "H3", grows && large / small > 1.71 * 0.8 && large / small < 1.71 * 1.2, "%.2f%s", large / small,
                  grows ? "" : ", but not with each step");
-    report_claim(r, "H4", beyond < 0.95 * inside, "16 KB buffers: %.1f Mbit/s by 8 KB, %.1f by 32 KB", inside, beyond);
+    claim_long_messages(w);
     report_claim(r, "H15", pvma_aal_cells(PVMA_AAL5, 8192 + 28 + 8) == 172, "%.2f",
                  8192 * 8 / (172 * PVMA_CELL_BITS / 149.76e6) / mega);
 }
@@ -264,26 +283,47 @@ static void run_rates(struct work *w, double rate[TUM_HOSTS][12])
         }
 }
 
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* A run of 100 round trips on the report's Ethernet; of ten, the middle one: a lost frame costs a second. */
+static double pvm_ethernet_us(struct work *w, enum tum_host host, uint32_t bytes)
+{
+    struct tum_run run = {.host = host, .stack = TUM_PVM_DIRECT, .network = LAB_ETHERNET};
+    double loss = report_parameter(w->report, "network", "PVM's Ethernet, frames lost") / 100, us[SEEDS];
+
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        us[seed - 1] = tum_lossy_latency_us(&w->tum, &run, bytes, loss, seed);
+    qsort(us, SEEDS, sizeof us[0], by_size);
+    return (us[SEEDS / 2 - 1] + us[SEEDS / 2]) / 2;
+}
+
 static void run_pvm_latency(struct work *w)
 {
     static const struct {
         const char *column;
         uint32_t bytes;
-    } sizes[] = {{"1 B", 1},     {"4 B", 4},     {"16 B", 16},    {"128 B", 128},
-                 {"1 KB", 1024}, {"4 KB", 4096}, {"16 KB", 16384}};
+    } sizes[] = {{"0 B", 0},     {"1 B", 1},     {"4 B", 4},     {"16 B", 16},
+                 {"128 B", 128}, {"1 KB", 1024}, {"4 KB", 4096}, {"16 KB", 16384}};
 
     for (enum tum_host host = TUM_HP; host <= TUM_LACE; host++)
-        for (unsigned i = 0; i < 7; i++) {
+        for (unsigned i = 0; i < 8; i++) {
+            double ms = pvm_us(w, host, LAB_ATM, TUM_PVM_DIRECT, sizes[i].bytes) / 1000;
             char row[32];
 
             snprintf(row, sizeof row, "%s ATM", host_name[host]);
-            report_set(w->report, table4, row, sizes[i].column,
-                       pvm_us(w, host, LAB_ATM, TUM_PVM_DIRECT, sizes[i].bytes) / 1000, 0);
+            report_set(w->report, table4, row, sizes[i].column, ms, 0);
+            report_point(w->report, "table5-4-pvm-latency", row, sizes[i].bytes, ms);
             if (host == TUM_LACE)
                 continue;
+            ms = pvm_ethernet_us(w, host, sizes[i].bytes) / 1000;
             snprintf(row, sizeof row, "%s Ethernet", host_name[host]);
-            report_set(w->report, table4, row, sizes[i].column,
-                       pvm_us(w, host, LAB_ETHERNET, TUM_PVM_DIRECT, sizes[i].bytes) / 1000, 0);
+            report_set(w->report, table4, row, sizes[i].column, ms, 0);
+            report_point(w->report, "table5-4-pvm-latency", row, sizes[i].bytes, ms);
         }
 }
 
@@ -307,10 +347,9 @@ static void claim_direct(struct work *w, double rate[TUM_HOSTS][12])
                  "HP: %.2f ms at 1 B, %.2f at 1 KB", pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 1) / 1000,
                  1.024 / rate[0][4]);
     small_atm = pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 16);
-    small_eth = pvm_us(w, TUM_HP, LAB_ETHERNET, TUM_PVM_DIRECT, 16);
-    times4 = pvm_us(w, TUM_HP, LAB_ETHERNET, TUM_PVM_DIRECT, 4096) / pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 4096);
-    times16 =
-        pvm_us(w, TUM_HP, LAB_ETHERNET, TUM_PVM_DIRECT, 16384) / pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 16384);
+    small_eth = pvm_ethernet_us(w, TUM_HP, 16);
+    times4 = pvm_ethernet_us(w, TUM_HP, 4096) / pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 4096);
+    times16 = pvm_ethernet_us(w, TUM_HP, 16384) / pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 16384);
     report_claim(r, "H10", fabs(small_eth / small_atm - 1) < 0.25 && times4 > 5.6 && times16 > 5.6,
                  "HP: %.2f times at 16 B, %.1f at 4 KB, %.1f at 16 KB", small_eth / small_atm, times4, times16);
     report_claim(r, "H13", rate[0][8] > rate[1][8] && rate[0][9] < rate[1][9] && rate[0][0] > rate[1][0],

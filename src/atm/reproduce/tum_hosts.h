@@ -14,6 +14,7 @@ struct tum {
     struct pvma_profile api34[TUM_HOSTS], api5[TUM_HOSTS], adapter;
     struct pvma_host_costs costs[TUM_HOSTS];           /* on ATM */
     struct pvma_price ethernet_out[2], ethernet_in[2]; /* drivers there, HP and IBM */
+    double data_share;                                 /* of PVM's fixed cost, that an empty message does not have */
     unsigned long long events;
 };
 
@@ -32,6 +33,10 @@ void tum_fit(struct tum *tum, const struct report *report, bool part_only);
 
 /* One-way latency in us: half of a steady round trip. */
 double tum_latency_us(struct tum *tum, const struct tum_run *run, uint32_t bytes);
+
+/* The same as the paper's PVM benchmark has it, on an Ethernet that loses frames: the mean of 100 round trips. */
+double tum_lossy_latency_us(struct tum *tum, const struct tum_run *run, uint32_t bytes, double frame_loss,
+                            uint64_t seed);
 
 /* A setup of such a run, on a topology that the caller frees. */
 struct lab_setup tum_setup(const struct tum *tum, const struct tum_run *run, struct pvma_topology *topology);

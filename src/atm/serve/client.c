@@ -10,7 +10,10 @@
 #include "../../core/log.h"
 #include "local.h"
 
-#define OBSERVER "-" /* host of those that only tell: daemons */
+#define OBSERVER    "-" /* host of those that only tell: daemons */
+#define LOOK        "?" /* of those that only look what there is */
+#define HOSTS_BYTES 512 /* of the list of hosts that a program is told */
+#define MORE_BYTES  32  /* of its end, if it is cut */
 
 struct pvma_client *pvma_clients;
 
@@ -65,6 +68,7 @@ static void client_free(struct pvma_client *c)
     if (c->fd >= 0)
         close(c->fd);
     DL_DELETE(pvma_clients, c);
+    free(c->wish);
     free(c);
 }
 
@@ -80,8 +84,26 @@ unsigned pvma_client_count(void)
     const struct pvma_client *c;
     unsigned count = 0;
     DL_FOREACH (pvma_clients, c)
-        count += c->host && c->fd >= 0;
+        count += (c->host || c->coming) && c->fd >= 0;
     return count;
+}
+
+bool pvma_client_is_here(pid_t pid)
+{
+    const struct pvma_client *c;
+    DL_FOREACH (pvma_clients, c)
+        if (c->pid == pid && c->fd >= 0 && (c->host || c->coming || c->observer))
+            return true;
+    return false;
+}
+
+bool pvma_client_any(void)
+{
+    const struct pvma_client *c;
+    DL_FOREACH (pvma_clients, c)
+        if (c->host || c->coming)
+            return true;
+    return false;
 }
 
 /* ---- answers ---- */
@@ -114,12 +136,20 @@ static struct pvma_endpoint *endpoint_of(struct pvma_client *c, uint32_t number)
     return NULL;
 }
 
+static uint32_t mtu_of(const struct pvma_host *host)
+{
+    return (uint32_t)pvma_host_profile(host)->cost[PVMA_COST_mtu];
+}
+
 static bool do_open(struct pvma_client *c, struct pvmi_atm_message *m)
 {
+    struct pvma_host *host = m->host[0] ? pvma_net_host(pvma_serving.net, m->host) : c->host;
     struct pvma_endpoint *e;
-    int fd = -1, error = pvma_endpoint_open(c, &fd, &e);
-    if (!error)
+    int fd = -1, error = host ? pvma_endpoint_open(c, host, &fd, &e) : ENODEV;
+    if (!error) {
         m->endpoint = e->number;
+        m->mtu = mtu_of(host);
+    }
     reply(c, error, m, fd);
     if (fd >= 0)
         close(fd);
@@ -131,7 +161,7 @@ static bool do_bind(struct pvma_client *c, struct pvmi_atm_message *m)
     struct pvma_endpoint *e = endpoint_of(c, m->endpoint);
     int error = e ? pvma_endpoint_bind(e, m->address.asap, m->number) : EBADF;
     if (!error)
-        m->address = (Atm_endpoint){e->asap, pvma_endpoint_nsap(c->host)};
+        m->address = (Atm_endpoint){e->asap, pvma_endpoint_nsap(e->host)};
     reply(c, error, m, -1);
     return true;
 }
@@ -204,11 +234,24 @@ static bool do_wait(struct pvma_client *c, struct pvmi_atm_message *m)
 {
     pvma_ps until = time_of(m->time_ns);
     c->waiting = true;
+    c->sleeps = m->type == PVMI_ATM_SLEEP;
     c->wait_number = m->number;
-    if (until < c->clock || c->news)
+    bool owed = c->sleeps && pvma_local_owed(c->pid, c->aside);
+    if (until < c->clock || c->news || owed)
         until = c->clock;
     if (until != PVMA_NEVER)
         pvma_sim_at(pvma_serving.sim, &c->turn, until);
+    return true;
+}
+
+static bool do_knows(struct pvma_client *c, struct pvmi_atm_message *m)
+{
+    const struct pvma_client *other;
+    int error = ESRCH;
+    DL_FOREACH (pvma_clients, other)
+        if (other->observer && other->fd >= 0 && other->pid == (pid_t)m->process)
+            error = 0;
+    reply(c, error, m, -1);
     return true;
 }
 
@@ -225,7 +268,8 @@ static bool (*const doing[PVMI_ATM_MESSAGE_TYPES])(struct pvma_client *c, struct
     [PVMI_ATM_NONE] = do_leave,      [PVMI_ATM_OPEN] = do_open,     [PVMI_ATM_BIND] = do_bind,
     [PVMI_ATM_CONNECT] = do_connect, [PVMI_ATM_ACCEPT] = do_accept, [PVMI_ATM_REJECT] = do_reject,
     [PVMI_ATM_SEND] = do_send,       [PVMI_ATM_CLOSE] = do_close,   [PVMI_ATM_RESOLVE] = do_resolve,
-    [PVMI_ATM_TIME] = do_time,       [PVMI_ATM_WAIT] = do_wait,
+    [PVMI_ATM_TIME] = do_time,       [PVMI_ATM_WAIT] = do_wait,     [PVMI_ATM_SLEEP] = do_wait,
+    [PVMI_ATM_KNOWS] = do_knows,
 };
 
 /* ---- their order ---- */
@@ -290,7 +334,8 @@ static void go(struct pvma_client *c)
 static void wake(struct pvma_client *c)
 {
     struct pvmi_atm_message m = {.type = PVMI_ATM_WAKE, .number = c->wait_number};
-    c->waiting = c->news = false;
+    m.given = c->sleeps ? pvma_local_owed(c->pid, c->aside) : 0;
+    c->waiting = c->sleeps = c->news = false;
     if (c->clock < now())
         c->clock = now();
     m.time_ns = pvma_serve_ns(c->clock);
@@ -377,6 +422,29 @@ static bool is_question(enum pvmi_atm_message_type type)
     return type != PVMI_ATM_SEND && type != PVMI_ATM_CLOSE;
 }
 
+/* A daemon may tell of a process that was faster than its word. */
+static void expect(pid_t pid)
+{
+    struct pvma_client *c;
+    bool here = pvma_client_is_here(pid);
+    pvma_local_expect(pid);
+    DL_FOREACH (pvma_clients, c)
+        if (here && c->pid == pid && c->coming)
+            c->place = pvma_local_came(pid);
+    if (here)
+        pvma_local_came(pid);
+}
+
+/* What it says about another process goes before the wait. */
+static void begin_sleep(struct pvma_client *c, const struct pvmi_atm_message *m)
+{
+    c->aside = (pid_t)m->process;
+    if (!c->aside)
+        return;
+    pvma_local_count(c->pid, c->aside, m->given, m->taken);
+    pvma_local_sleeps(c->pid, c->aside);
+}
+
 /* 0 or a PVMI_E code for what must not come. */
 static int take(struct pvma_client *c, const struct pvmi_atm_message *m)
 {
@@ -388,13 +456,15 @@ static int take(struct pvma_client *c, const struct pvmi_atm_message *m)
         pvma_local_count(c->pid, (pid_t)m->process, m->given, m->taken);
         return 0;
     case PVMI_ATM_EXPECT:
-        pvma_local_expect((pid_t)m->process);
+        expect((pid_t)m->process);
         return 0;
     default:
         break;
     }
     if (!c->host || m->type == PVMI_ATM_NONE || !doing[m->type] || c->quiet)
         return PVMI_EFORMAT;
+    if (m->type == PVMI_ATM_SLEEP)
+        begin_sleep(c, m);
     set_quiet(c, is_question(m->type));
     put_command(c, m);
     go(c);
@@ -420,33 +490,176 @@ static struct pvma_host *any_host(void)
     return best;
 }
 
-static int greet(struct pvma_client *c, const struct pvmi_atm_message *m)
+/* The hosts' names, as many as there is room for, with commas. */
+static size_t list_hosts(char *text, size_t size)
 {
-    if (m->type != PVMI_ATM_HELLO || m->number != PVMI_ATM_MAGIC)
-        return PVMI_EFORMAT;
-    struct pvmi_atm_message w = {.type = PVMI_ATM_WELCOME, .version = PVMI_ATM_VERSION, .number = c->number};
-    if (m->version != PVMI_ATM_VERSION) {
-        reply(c, EPROTO, &w, -1);
-        return PVMI_EVERSION;
+    size_t count = pvma_net_host_count(pvma_serving.net), length = 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = pvma_host_name(pvma_net_host_at(pvma_serving.net, i));
+        if (length + strlen(name) + MORE_BYTES > size)
+            return length + (size_t)snprintf(text + length, size - length, " and %zu more", count - i);
+        length += (size_t)snprintf(text + length, size - length, i ? ", %s" : "%s", name);
     }
-    c->observer = !strcmp(m->host, OBSERVER);
-    struct pvma_host *host = c->observer || !m->host[0] ? any_host() : pvma_net_host(pvma_serving.net, m->host);
-    if (!host) {
-        reply(c, ENOENT, &w, -1);
-        return PVMI_ENOTFOUND;
-    }
+    return length;
+}
+
+/* The program says why to its user. */
+static int refuse(struct pvma_client *c, int error)
+{
+    char hosts[HOSTS_BYTES];
+    struct pvmi_atm_message m = {.type = PVMI_ATM_REFUSED, .error = error, .data = (const uint8_t *)hosts};
+    m.length = error == ENOENT ? (uint32_t)list_hosts(hosts, sizeof hosts) : 0;
+    answer(c, &m, -1);
+    return PVMI_EDENIED;
+}
+
+static uint32_t clock_kind(void)
+{
+    return pvma_serving.is_virtual ? ATM_CLOCK_VIRTUAL : ATM_CLOCK_REAL;
+}
+
+/* It is here: it runs from now on, unless it only observes. */
+static void welcome(struct pvma_client *c, const char *name)
+{
+    struct pvmi_atm_message w = {.type = PVMI_ATM_WELCOME, .version = PVMI_ATM_VERSION};
+    struct pvma_host *host = c->observer || !*name ? any_host() : pvma_net_host(pvma_serving.net, name);
+    static uint32_t last_number;
+    w.number = c->number = ++last_number;
     if (!c->observer)
         c->host = host;
+    c->coming = false;
     runners += runs(c);
-    pvma_local_came(c->pid);
     c->clock = now();
-    w.clock = pvma_serving.is_virtual ? ATM_CLOCK_VIRTUAL : ATM_CLOCK_REAL;
-    w.mtu = (uint32_t)pvma_host_profile(host)->cost[PVMA_COST_mtu];
+    w.clock = clock_kind();
+    w.mtu = mtu_of(host);
     w.address.nsap = pvma_endpoint_nsap(host);
     w.time_ns = pvma_serve_ns(c->clock);
     snprintf(w.host, sizeof w.host, "%s", pvma_host_name(host));
     answer(c, &w, -1);
+}
+
+static int greet(struct pvma_client *c, const struct pvmi_atm_message *m)
+{
+    struct pvmi_atm_message w = {.type = PVMI_ATM_WELCOME};
+    if (c->coming || m->type != PVMI_ATM_HELLO || m->number != PVMI_ATM_MAGIC)
+        return PVMI_EFORMAT;
+    if (m->version != PVMI_ATM_VERSION)
+        return refuse(c, EPROTO);
+    if (!strcmp(m->host, LOOK)) {
+        w.version = PVMI_ATM_VERSION;
+        w.clock = clock_kind();
+        pvmi_atm_message_send(c->fd, &w, -1, false);
+        return 0;
+    }
+    c->observer = !strcmp(m->host, OBSERVER);
+    if (!c->observer && m->host[0] && !pvma_net_host(pvma_serving.net, m->host))
+        return refuse(c, ENOENT);
+    if (c->observer)
+        pvma_local_observes(c->pid);
+    else
+        c->place = pvma_local_came(c->pid);
+    c->coming = pvma_serving.is_virtual && !c->observer;
+    if (c->coming)
+        c->wish = pvma_copy_text(m->host);
+    else
+        welcome(c, m->host);
     return 0;
+}
+
+/* ---- turns ---- */
+
+/* Who was expected comes in the order in which it was, others come behind, in the order of their numbers. */
+static bool comes_before(const struct pvma_client *a, const struct pvma_client *b)
+{
+    uint64_t a_place = a->place ? a->place : UINT64_MAX, b_place = b->place ? b->place : UINT64_MAX;
+    return a_place != b_place ? a_place < b_place : a->pid < b->pid;
+}
+
+static struct pvma_client *next_to_come(void)
+{
+    struct pvma_client *c, *first = NULL;
+    DL_FOREACH (pvma_clients, c)
+        if (c->coming && (!first || comes_before(c, first)))
+            first = c;
+    return first;
+}
+
+/* The one of lowest number that sleeps, has been given something and has not been told so. */
+static struct pvma_client *next_owed(void)
+{
+    struct pvma_client *c, *first = NULL;
+    if (!pvma_local_any_owed())
+        return NULL;
+    DL_FOREACH (pvma_clients, c)
+        if (c->waiting && c->sleeps && !c->news && (!first || c->number < first->number) &&
+            pvma_local_owed(c->pid, c->aside))
+            first = c;
+    return first;
+}
+
+bool pvma_client_settle(void)
+{
+    struct pvma_client *c;
+    bool any = false;
+    while ((c = next_owed())) {
+        pvma_client_tell(c);
+        any = true;
+    }
+    if (any)
+        return true;
+    c = next_to_come();
+    if (c)
+        welcome(c, c->wish);
+    return c;
+}
+
+/* ---- those that hold the others up ---- */
+
+/* Processor time of a process so far, in ticks; -1: unknown. */
+static long long ticks_of(pid_t pid)
+{
+    char path[64], line[1024] = "";
+    unsigned long long user = 0, system = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return -1;
+    const char *at = fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
+    fclose(f);
+    bool read = at && sscanf(at, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user, &system) == 2;
+    return read ? (long long)(user + system) : -1;
+}
+
+void pvma_client_inspect(bool expel)
+{
+    struct pvma_client *c;
+    DL_FOREACH (pvma_clients, c) {
+        long long ticks = runs(c) ? ticks_of(c->pid) : -1, before = c->ticks;
+        c->ticks = ticks;
+        if (!expel || ticks < 0 || ticks != before)
+            continue;
+        pvmi_log(PVMI_LOG_ERROR,
+                 "process %d on host %s neither computes nor waits for the network: it is taken off, so that time goes "
+                 "on for the others",
+                 (int)c->pid, pvma_host_name(c->host));
+        shutdown(c->fd, SHUT_RDWR);
+    }
+}
+
+static const char *what_it_does(const struct pvma_client *c)
+{
+    if (runs(c))
+        return "computes";
+    return c->coming ? "comes" : c->waiting ? "waits" : "waits for an answer";
+}
+
+void pvma_client_explain(int level)
+{
+    const struct pvma_client *c;
+    DL_FOREACH (pvma_clients, c)
+        if ((c->host || c->coming) && c->fd >= 0 && (runs(c) || !runners))
+            pvmi_log(level, "process %d on host %s %s, its time is %.9f s", (int)c->pid,
+                     c->host ? pvma_host_name(c->host) : "-", what_it_does(c), (double)c->clock / (double)PVMA_S);
 }
 
 /* The program has gone, or broken the rules. What it sent before still goes its way. */
@@ -456,7 +669,9 @@ static void part(struct pvma_client *c)
     set_quiet(c, true);
     close(c->fd);
     c->fd = -1;
-    pvma_local_left(c->pid);
+    c->coming = false;
+    if (c->host || c->observer)
+        pvma_local_left(c->pid);
     if (c->waiting)
         pvma_sim_cancel(pvma_serving.sim, &c->turn);
     c->waiting = false;
@@ -483,7 +698,7 @@ static void ready(struct pvma_watch *watch)
     }
     if (!rc || rc == PVMI_EAGAIN)
         return;
-    if (rc != PVMI_EDOWN)
+    if (rc != PVMI_EDOWN && rc != PVMI_EDENIED)
         pvmi_log(PVMI_LOG_WARNING, "process %d sent what it must not (%s): its connection is closed", (int)c->pid,
                  pvmi_error_text(rc));
     part(c);
@@ -491,7 +706,6 @@ static void ready(struct pvma_watch *watch)
 
 void pvma_client_take(int fd)
 {
-    static uint32_t last_number;
     struct ucred who;
     socklen_t size = sizeof who;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) || (who.uid != geteuid() && who.uid != 0)) {
@@ -500,7 +714,7 @@ void pvma_client_take(int fd)
         return;
     }
     struct pvma_client *c = pvma_new(sizeof *c);
-    *c = (struct pvma_client){.watch = {ready}, .fd = fd, .pid = who.pid, .number = ++last_number};
+    *c = (struct pvma_client){.watch = {ready}, .fd = fd, .pid = who.pid};
     c->tail = &c->commands;
     pvma_event_init(&c->turn, PVMA_EVENT_USER, turn);
     DL_APPEND(pvma_clients, c);

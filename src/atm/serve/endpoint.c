@@ -148,10 +148,11 @@ void pvma_endpoint_end(struct pvma_endpoint *e)
     e->state = PVMA_ENDPOINT_ENDED;
     shutdown(e->fd, SHUT_RDWR);
     bool waited = e->sending || e->stuck;
+    struct pvma_client *client = e->client;
     e->sending = e->stuck = false;
+    pvma_client_tell(client);
     if (waited)
-        pvma_client_done(e->client, 0, NULL);
-    pvma_client_tell(e->client);
+        pvma_client_done(client, 0, NULL); /* what it has asked for next may be the end of e, or of itself */
 }
 
 /* ---- packets ---- */
@@ -255,12 +256,12 @@ void pvma_endpoint_forget_caller(struct pvma_endpoint *e, struct pvma_caller *ca
 /* Who on that host calls us, and has not been announced to us. Its signalling tells the host only. */
 static uint32_t asap_of_caller(const struct pvma_endpoint *called, struct pvma_address from)
 {
-    Atm_address own = pvma_endpoint_nsap(called->client->host), theirs = nsap_of(from);
+    Atm_address own = pvma_endpoint_nsap(called->host), theirs = nsap_of(from);
     struct pvma_client *c;
     struct pvma_endpoint *e;
     DL_FOREACH (pvma_clients, c)
         DL_FOREACH (c->endpoints, e) {
-            Atm_address at = c->host ? pvma_endpoint_nsap(c->host) : theirs;
+            Atm_address at = pvma_endpoint_nsap(e->host);
             if (e->state == PVMA_ENDPOINT_CONNECTING && !e->announced && e->peer.asap == called->asap &&
                 !memcmp(&e->peer.nsap, &own, sizeof own) && !memcmp(&at, &theirs, sizeof at)) {
                 e->announced = true;
@@ -405,7 +406,7 @@ int pvma_endpoint_connect(struct pvma_endpoint *e, const struct pvmi_atm_message
         return error;
     }
     e->state = PVMA_ENDPOINT_CONNECTING;
-    e->call = pvma_call_open(e->client->host, address_of(&m->address.nsap), m->address.asap, &contract, &calls, e);
+    e->call = pvma_call_open(e->host, address_of(&m->address.nsap), m->address.asap, &contract, &calls, e);
     return 0;
 }
 
@@ -438,6 +439,8 @@ int pvma_endpoint_accept(struct pvma_endpoint *e, struct pvma_endpoint *fresh, s
         return EINVAL;
     if (fresh->state > PVMA_ENDPOINT_BOUND || fresh->listening)
         return EISCONN;
+    if (fresh->host != e->host)
+        return EXDEV;
     m->qos = qos_of(&granted, &granted);
     if (caller->inside) {
         pvma_inside_accept(fresh, caller->inside);
@@ -476,10 +479,9 @@ static bool is_taken(const struct pvma_host *host, uint32_t asap)
     const struct pvma_client *c;
     const struct pvma_endpoint *e;
     DL_FOREACH (pvma_clients, c)
-        if (c->host == host)
-            DL_FOREACH (c->endpoints, e)
-                if (e->asap == asap)
-                    return true;
+        DL_FOREACH (c->endpoints, e)
+            if (e->host == host && e->asap == asap)
+                return true;
     return false;
 }
 
@@ -493,7 +495,7 @@ static uint32_t free_asap(const struct pvma_host *host)
 
 int pvma_endpoint_bind(struct pvma_endpoint *e, uint32_t asap, uint32_t length)
 {
-    struct pvma_host *host = e->client->host;
+    struct pvma_host *host = e->host;
     if (e->state != PVMA_ENDPOINT_OPEN)
         return EINVAL;
     if (asap && is_taken(host, asap))
@@ -510,7 +512,7 @@ int pvma_endpoint_bind(struct pvma_endpoint *e, uint32_t asap, uint32_t length)
 
 /* ---- opening and closing ---- */
 
-int pvma_endpoint_open(struct pvma_client *client, int *fd, struct pvma_endpoint **out)
+int pvma_endpoint_open(struct pvma_client *client, struct pvma_host *host, int *fd, struct pvma_endpoint **out)
 {
     static const int bytes = READER_BYTES;
     int pair[2];
@@ -518,7 +520,7 @@ int pvma_endpoint_open(struct pvma_client *client, int *fd, struct pvma_endpoint
         return errno;
     setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
     struct pvma_endpoint *e = pvma_new(sizeof *e);
-    *e = (struct pvma_endpoint){.client = client, .number = ++client->last_endpoint, .fd = pair[0]};
+    *e = (struct pvma_endpoint){.client = client, .host = host, .number = ++client->last_endpoint, .fd = pair[0]};
     DL_APPEND(client->endpoints, e);
     *fd = pair[1];
     *out = e;
@@ -530,7 +532,7 @@ static void take_down(struct pvma_endpoint *e)
     while (e->callers)
         pvma_endpoint_reject(e, e->callers->number);
     if (e->listening)
-        pvma_host_unlisten(e->client->host, e->asap);
+        pvma_host_unlisten(e->host, e->asap);
     if (!e->call)
         pvma_inside_leave(e);
     DL_DELETE(e->client->endpoints, e);

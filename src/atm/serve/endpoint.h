@@ -32,6 +32,7 @@ enum pvma_endpoint_state {
 
 struct pvma_endpoint {
     struct pvma_client *client;
+    struct pvma_host *host; /* mostly the client's */
     uint32_t number;
     enum pvma_endpoint_state state;
     int fd;          /* our end; -1: the program has closed it */
@@ -52,8 +53,9 @@ struct pvma_endpoint {
     struct pvma_endpoint *prev, *next;
 };
 
-/* A new endpoint of a client; *fd is the program's end, which the caller passes on and closes. 0 or an errno. */
-int pvma_endpoint_open(struct pvma_client *client, int *fd, struct pvma_endpoint **out);
+/* A new endpoint of a client at a host; *fd is the program's end, which the caller passes on and closes. 0 or an errno.
+ */
+int pvma_endpoint_open(struct pvma_client *client, struct pvma_host *host, int *fd, struct pvma_endpoint **out);
 
 /* Closes it and its call, at once or when its packets have left; the endpoint is the list's no more. */
 void pvma_endpoint_close(struct pvma_endpoint *e);

@@ -29,7 +29,7 @@ static void unref(struct pvma_inside *inside)
 
 bool pvma_inside_is_own(const struct pvma_endpoint *e, const Atm_address *nsap)
 {
-    Atm_address own = pvma_endpoint_nsap(e->client->host);
+    Atm_address own = pvma_endpoint_nsap(e->host);
     return !memcmp(&own, nsap, sizeof own);
 }
 
@@ -40,16 +40,15 @@ static struct pvma_endpoint *listener_at(const struct pvma_host *host, uint32_t 
     struct pvma_client *c;
     struct pvma_endpoint *e;
     DL_FOREACH (pvma_clients, c)
-        if (c->host == host)
-            DL_FOREACH (c->endpoints, e)
-                if (e->listening && e->asap == asap)
-                    return e;
+        DL_FOREACH (c->endpoints, e)
+            if (e->host == host && e->listening && e->asap == asap)
+                return e;
     return NULL;
 }
 
 int pvma_inside_connect(struct pvma_endpoint *e, const struct pvmi_atm_message *m, const struct pvma_contract *contract)
 {
-    struct pvma_endpoint *listener = listener_at(e->client->host, m->address.asap);
+    struct pvma_endpoint *listener = listener_at(e->host, m->address.asap);
     struct pvma_caller caller = {.inside = e, .contract = *contract};
     Atm_endpoint from = {e->asap, m->address.nsap};
     return listener && pvma_endpoint_announce(listener, &caller, &from) ? 0 : ECONNREFUSED;
@@ -72,7 +71,7 @@ static void done(struct pvma_job *job)
     if (to && p->last)
         pvma_endpoint_end(to);
     else if (to)
-        pvma_endpoint_deliver(to, to->client->host, p->data, p->length);
+        pvma_endpoint_deliver(to, to->host, p->data, p->length);
     if (from && !p->last)
         pvma_endpoint_call_over(from);
     unref(p->inside);
@@ -81,7 +80,7 @@ static void done(struct pvma_job *job)
 
 static void put(struct pvma_endpoint *e, const uint8_t *data, size_t length, bool last)
 {
-    const int64_t *cost = pvma_host_profile(e->client->host)->cost;
+    const int64_t *cost = pvma_host_profile(e->host)->cost;
     struct parcel *p = pvma_new(sizeof *p + length);
     p->job.done = done;
     p->inside = e->inside;
@@ -93,7 +92,7 @@ static void put(struct pvma_endpoint *e, const uint8_t *data, size_t length, boo
         memcpy(p->data, data, length);
     pvma_ps time = cost[PVMA_COST_tx_pdu] + cost[PVMA_COST_rx_pdu] +
                    (cost[PVMA_COST_tx_byte] + cost[PVMA_COST_rx_byte]) * (int64_t)length;
-    pvma_stage_put(pvma_host_processor(e->client->host), &p->job, last ? 0 : time);
+    pvma_stage_put(pvma_host_processor(e->host), &p->job, last ? 0 : time);
 }
 
 void pvma_inside_send(struct pvma_endpoint *e, const uint8_t *data, size_t length)

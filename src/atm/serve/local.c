@@ -5,9 +5,11 @@
 #include <string.h>
 #include <uthash.h>
 #include "../../core/clock.h"
+#include "../../core/log.h"
 #include "../sim.h"
+#include "client.h"
 
-#define EXPECT_US 5000000 /* a program that does not come in this time never will: it is none of PVM's */
+#define EXPECT_US 20000000 /* a program that does not come in this time never will: it is none of PVM's */
 
 /* Bytes from one process to another. */
 struct channel {
@@ -16,22 +18,52 @@ struct channel {
     } ends;
     uint64_t given, taken;
     bool watched; /* its receiver tells what it takes */
+    bool wakes;   /* its receiver sleeps at the network */
+    bool ended;   /* its receiver has seen an end of it, be it of an earlier connection */
     UT_hash_handle hh;
 };
 
 struct expected {
     pid_t pid;
+    uint64_t place;
     int64_t until_us;
+    UT_hash_handle hh;
+};
+
+struct observer {
+    pid_t pid;
     UT_hash_handle hh;
 };
 
 static struct channel *channels;
 static struct expected *expectations;
-static unsigned busy; /* channels with bytes under way */
+static struct observer *observers;
+static unsigned busy; /* channels with bytes under way that hold time */
+static unsigned owed; /* the same, of receivers that sleep */
 
-static bool is_busy(const struct channel *c)
+static bool is_under_way(const struct channel *c)
 {
     return c->watched && c->given > c->taken;
+}
+
+/* A channel is taken out of the counts, changed, and put in again. */
+static void uncount(const struct channel *c)
+{
+    if (is_under_way(c))
+        --*(c->wakes ? &owed : &busy);
+}
+
+static void recount(const struct channel *c)
+{
+    if (is_under_way(c))
+        ++*(c->wakes ? &owed : &busy);
+}
+
+static bool observes(pid_t pid)
+{
+    struct observer *o;
+    HASH_FIND_INT(observers, &pid, o);
+    return o;
 }
 
 static struct channel *find(pid_t from, pid_t to)
@@ -46,46 +78,17 @@ static struct channel *find(pid_t from, pid_t to)
         return c;
     c = pvma_new(sizeof *c);
     c->ends = ends;
+    c->watched = observes(to);
     HASH_ADD(hh, channels, ends, sizeof ends, c);
     return c;
 }
 
 static void drop(struct channel *c)
 {
-    busy -= is_busy(c);
+    uncount(c);
     HASH_DEL(channels, c);
     free(c);
 }
-
-void pvma_local_count(pid_t from, pid_t other, uint64_t given, uint64_t taken)
-{
-    struct channel *out = find(from, other), *in = find(other, from);
-    busy -= is_busy(out) + is_busy(in);
-    if (given > out->given)
-        out->given = given;
-    in->taken = taken;
-    in->watched = true;
-    busy += is_busy(out) + is_busy(in);
-    if (taken == PVMA_LOCAL_CLOSED) {
-        drop(in);
-        drop(out);
-    }
-}
-
-void pvma_local_left(pid_t pid)
-{
-    struct channel *c, *next;
-    HASH_ITER (hh, channels, c, next)
-        if (c->ends.to == pid) {
-            drop(c);
-        } else if (c->ends.from == pid) {
-            busy -= is_busy(c);
-            c->given = PVMA_LOCAL_CLOSED; /* its end is the last thing it gives */
-            busy += is_busy(c);
-        }
-}
-
-/* ---- those that come ---- */
 
 static void forget(struct expected *e)
 {
@@ -93,18 +96,7 @@ static void forget(struct expected *e)
     free(e);
 }
 
-void pvma_local_expect(pid_t pid)
-{
-    struct expected *e;
-    HASH_FIND_INT(expectations, &pid, e);
-    if (e)
-        return;
-    e = pvma_new(sizeof *e);
-    *e = (struct expected){.pid = pid, .until_us = pvmi_clock_us() + EXPECT_US};
-    HASH_ADD_INT(expectations, pid, e);
-}
-
-void pvma_local_came(pid_t pid)
+static void forget_pid(pid_t pid)
 {
     struct expected *e;
     HASH_FIND_INT(expectations, &pid, e);
@@ -112,12 +104,122 @@ void pvma_local_came(pid_t pid)
         forget(e);
 }
 
+/* Process `from` has seen an end of `other`, which may have connected to it again since, or which we have not seen. */
+static void see_end(pid_t from, pid_t other)
+{
+    struct channel *in = find(other, from), *out = find(from, other);
+    forget_pid(other); /* it will not come, or is here */
+    in->ended = pvma_client_is_here(other);
+    if (in->ended)
+        return;
+    drop(in);
+    drop(out);
+}
+
+void pvma_local_count(pid_t from, pid_t other, uint64_t given, uint64_t taken)
+{
+    struct channel *out = find(from, other), *in = find(other, from);
+    if (taken == PVMA_LOCAL_CLOSED) {
+        see_end(from, other);
+        return;
+    }
+    uncount(out);
+    if (given > out->given)
+        out->given = given;
+    recount(out);
+    uncount(in);
+    in->taken = taken;
+    in->watched = true;
+    in->ended = false;
+    recount(in);
+}
+
+void pvma_local_observes(pid_t pid)
+{
+    if (observes(pid))
+        return;
+    struct observer *o = pvma_new(sizeof *o);
+    o->pid = pid;
+    HASH_ADD_INT(observers, pid, o);
+}
+
+void pvma_local_sleeps(pid_t pid, pid_t from)
+{
+    struct channel *c = find(from, pid);
+    uncount(c);
+    c->wakes = true;
+    recount(c);
+}
+
+uint64_t pvma_local_owed(pid_t pid, pid_t from)
+{
+    const struct channel *c = find(from, pid);
+    return is_under_way(c) ? c->given - c->taken : 0;
+}
+
+bool pvma_local_any_owed(void)
+{
+    return owed;
+}
+
+void pvma_local_left(pid_t pid)
+{
+    struct channel *c, *next;
+    HASH_ITER (hh, channels, c, next)
+        if (c->ends.to == pid || (c->ends.from == pid && c->ended)) {
+            drop(c);
+        } else if (c->ends.from == pid) {
+            uncount(c);
+            c->given = PVMA_LOCAL_CLOSED; /* its end is the last thing it gives */
+            recount(c);
+        }
+    struct observer *o;
+    HASH_FIND_INT(observers, &pid, o);
+    if (o) {
+        HASH_DEL(observers, o);
+        free(o);
+    }
+}
+
+/* ---- those that come ---- */
+
+void pvma_local_expect(pid_t pid)
+{
+    static uint64_t last_place;
+    struct expected *e;
+    HASH_FIND_INT(expectations, &pid, e);
+    if (e)
+        return;
+    e = pvma_new(sizeof *e);
+    *e = (struct expected){.pid = pid, .place = ++last_place, .until_us = pvmi_clock_us() + EXPECT_US};
+    HASH_ADD_INT(expectations, pid, e);
+}
+
+uint64_t pvma_local_came(pid_t pid)
+{
+    struct channel *c, *next;
+    struct expected *e;
+    HASH_ITER (hh, channels, c, next)
+        if (c->given == PVMA_LOCAL_CLOSED && c->ends.from == pid)
+            drop(c); /* the same process left and comes again */
+    HASH_FIND_INT(expectations, &pid, e);
+    uint64_t place = e ? e->place : 0;
+    if (e)
+        forget(e);
+    return place;
+}
+
 bool pvma_local_is_busy(void)
 {
     struct expected *e, *next;
-    HASH_ITER (hh, expectations, e, next)
-        if (kill(e->pid, 0) || pvmi_clock_us() > e->until_us)
+    HASH_ITER (hh, expectations, e, next) {
+        bool late = pvmi_clock_us() > e->until_us;
+        if (late)
+            pvmi_log(PVMI_LOG_WARNING, "process %d was started and has not come in %d s: time goes on without it",
+                     (int)e->pid, EXPECT_US / 1000000);
+        if (late || (!observers && kill(e->pid, 0))) /* daemons tell when one has ended */
             forget(e);
+    }
     return busy || expectations;
 }
 
@@ -126,12 +228,31 @@ bool pvma_local_expects(void)
     return expectations;
 }
 
+void pvma_local_explain(int level)
+{
+    const struct channel *c;
+    const struct expected *e;
+    for (c = channels; c; c = c->hh.next)
+        if (is_under_way(c) && c->given == PVMA_LOCAL_CLOSED)
+            pvmi_log(level, "process %d has not noticed that process %d has left", (int)c->ends.to, (int)c->ends.from);
+        else if (is_under_way(c) && !c->wakes)
+            pvmi_log(level, "process %d has not taken %llu bytes from process %d", (int)c->ends.to,
+                     (unsigned long long)(c->given - c->taken), (int)c->ends.from);
+    for (e = expectations; e; e = e->hh.next)
+        pvmi_log(level, "process %d was started and has not come", (int)e->pid);
+}
+
 void pvma_local_free_all(void)
 {
     struct channel *c, *next;
     struct expected *e, *after;
+    struct observer *o, *behind;
     HASH_ITER (hh, channels, c, next)
         drop(c);
     HASH_ITER (hh, expectations, e, after)
         forget(e);
+    HASH_ITER (hh, observers, o, behind) {
+        HASH_DEL(observers, o);
+        free(o);
+    }
 }

@@ -18,16 +18,34 @@
 /* What process `from` has given to and taken from process `other`. */
 void pvma_local_count(pid_t from, pid_t other, uint64_t given, uint64_t taken);
 
-/* A process was started that will come, if it does not end first. */
+/* The process observes: what is given to it holds time from the first byte on. */
+void pvma_local_observes(pid_t pid);
+
+/*
+ * The process sleeps at the network: what `from` gives it does not hold time, since it is woken for it. How many bytes
+ * those are more than it has taken.
+ */
+void pvma_local_sleeps(pid_t pid, pid_t from);
+uint64_t pvma_local_owed(pid_t pid, pid_t from);
+
+/* Whether any process that sleeps is owed something. */
+bool pvma_local_any_owed(void);
+
+/* A process was started that will come, if it does not end first: time waits for it. */
 void pvma_local_expect(pid_t pid);
 
-/* It has come; it has left, and who talked to it is about to notice. */
-void pvma_local_came(pid_t pid);
+/* It has come: what an earlier one of that number said is over. Its place among all that were expected, or 0. */
+uint64_t pvma_local_came(pid_t pid);
+
+/* It has left, and who talked to it is about to notice. */
 void pvma_local_left(pid_t pid);
 
 /* Whether anything is under way, or somebody about to come; whether the latter. */
 bool pvma_local_is_busy(void);
 bool pvma_local_expects(void);
+
+/* Writes what time waits for to the log, at a level of core/log.h. */
+void pvma_local_explain(int level);
 
 void pvma_local_free_all(void);
 

@@ -20,6 +20,8 @@
 #define LISTEN_BACKLOG 512
 #define STEPS          256     /* events between looks at the programs */
 #define HOLD_MS        100     /* between looks at processes that are expected */
+#define EXPLAIN_S      10      /* of silence, before it is said what everybody waits for */
+#define PATIENCE_S     60      /* with programs that hold time without using the processor */
 #define SLICE_NS       2000000 /* with the real clock: simulated at a time, when it is behind */
 
 struct pvma_serve pvma_serving;
@@ -30,6 +32,10 @@ static struct {
     unsigned wait_for;
     bool begun; /* as many as waited for have come */
     bool over;
+    bool failed;
+    int64_t heard_ns;     /* real time when somebody last said something */
+    int64_t explained_ns; /* when it was last told what all wait for */
+    int64_t expelled_ns;  /* when it was last looked for who holds the others up */
 } server;
 
 /* ---- the epoll set ---- */
@@ -45,18 +51,23 @@ void pvma_serve_unwatch(int fd)
     epoll_ctl(pvma_serving.epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 }
 
-/* Waits so long (ns; -1: for ever) for one of the set. One by one, since each may end others. */
-static void attend(int64_t limit_ns)
+/*
+ * Waits so long (ns; -1: for ever) for one of the set. One by one, since each may end others. Whether there was one.
+ */
+static bool attend(int64_t limit_ns)
 {
     struct pollfd set = {.fd = pvma_serving.epoll_fd, .events = POLLIN};
     struct timespec limit = {.tv_sec = limit_ns / 1000000000, .tv_nsec = limit_ns % 1000000000};
     struct epoll_event event;
     if (limit_ns && ppoll(&set, 1, limit_ns < 0 ? NULL : &limit, NULL) <= 0)
-        return;
-    if (epoll_wait(pvma_serving.epoll_fd, &event, 1, 0) == 1) {
+        return false;
+    bool any = epoll_wait(pvma_serving.epoll_fd, &event, 1, 0) == 1;
+    if (any) {
+        server.heard_ns = server.explained_ns = server.expelled_ns = pvmi_clock_real_ns();
         struct pvma_watch *watch = event.data.ptr;
         watch->ready(watch);
     }
+    return any;
 }
 
 static void accept_one(struct pvma_watch *watch)
@@ -164,18 +175,64 @@ static bool is_held(void)
 {
     if (!server.begun && pvma_client_count() >= server.wait_for && pvma_client_count())
         server.begun = true;
-    return !server.begun || pvma_client_any_runs() || pvma_local_is_busy() || !pvma_clients;
+    return !server.begun || pvma_client_any_runs() || pvma_local_is_busy() || !pvma_client_any();
+}
+
+/* Nothing has been heard for long: says what everybody waits for. */
+static void explain(bool held)
+{
+    double now_s = (double)pvma_sim_now(pvma_serving.sim) / (double)PVMA_S;
+    pvmi_log(PVMI_LOG_WARNING,
+             held ? "virtual time has stood at %.9f s for a while:"
+                  : "it is %.9f s: all programs wait, nothing is on its way to them, and no time is set:",
+             now_s);
+    pvma_client_explain(PVMI_LOG_WARNING);
+    pvma_local_explain(PVMI_LOG_WARNING);
+}
+
+/* A process that is stuck must not stop all others for ever. */
+static void lose_patience(void)
+{
+    pvma_client_inspect(true);
+    if (!pvma_client_any_runs() && pvma_local_is_busy()) {
+        pvmi_log(PVMI_LOG_ERROR, "it has been so for %d s: the network ends", PATIENCE_S);
+        server.over = server.failed = true;
+    }
+}
+
+/* Waits for programs that compute, or for anything at all if nothing is due. */
+static void stand_still(bool held)
+{
+    attend(pvma_local_expects() ? HOLD_MS * 1000000 : pvma_client_any() ? EXPLAIN_S * INT64_C(1000000000) : -1);
+    int64_t now_ns = pvmi_clock_real_ns();
+    if (!server.begun || !pvma_client_any())
+        return;
+    if (now_ns - server.heard_ns >= EXPLAIN_S * INT64_C(1000000000) && server.explained_ns == server.heard_ns) {
+        explain(held);
+        server.explained_ns = now_ns;
+    }
+    if (held && now_ns - server.expelled_ns >= PATIENCE_S / 2 * INT64_C(1000000000)) {
+        server.expelled_ns = now_ns;
+        if (now_ns - server.heard_ns >= PATIENCE_S * INT64_C(1000000000))
+            lose_patience();
+        else
+            pvma_client_inspect(false);
+    }
 }
 
 static void serve_in_virtual_time(void)
 {
-    if (is_held() || pvma_sim_next(pvma_serving.sim) == PVMA_NEVER) {
-        attend(pvma_local_expects() ? HOLD_MS * 1000000 : -1);
+    bool held = is_held();
+    if (!held && attend(0))
+        return; /* what somebody said before the last one went to sleep, too, must have been heard */
+    if (!held && pvma_client_settle())
+        return;
+    if (held || pvma_sim_next(pvma_serving.sim) == PVMA_NEVER) {
+        stand_still(held);
         return;
     }
     for (int i = 0; i < STEPS && !pvma_client_any_runs(); i++)
         pvma_sim_step(pvma_serving.sim);
-    attend(0);
 }
 
 static void serve(bool once)
@@ -188,7 +245,7 @@ static void serve(bool once)
         else
             serve_in_real_time(start_ns);
         any = any || pvma_client_count();
-        server.over = server.over || (once && any && !pvma_clients);
+        server.over = server.over || (once && any && !pvma_client_any());
     }
 }
 
@@ -230,5 +287,5 @@ int pvma_serve(const struct pvma_serve_options *options)
         clean_up(options);
     pvma_net_free(pvma_serving.net);
     pvma_topology_free(&topology);
-    return rc ? 1 : 0;
+    return rc || server.failed ? 1 : 0;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../../atm/reproduce/programs.h"
 #include "../../atm/reproduce/reproduce.h"
 #include "../../core/log.h"
 #include "command.h"
@@ -16,7 +17,9 @@ static const struct {
     {"topo", command_topo, "check, list or draw a topology"},
     {"run", command_run_network, "run a network with its traffic; show times, counters, digest"},
     {"reproduce", reproduce_main, "the papers' experiments: what each printed beside what comes out"},
+    {"programs", programs_main, "matmul, pde and molecules over every stack of the papers"},
     {"serve", command_serve, "be the network that programs connect to"},
+    {"exec", command_exec, "run a program on a network that is served, in its time"},
     {"profiles", command_profiles, "the built-in profiles of hosts, with the origin of each figure"},
 };
 

@@ -17,12 +17,14 @@ static const struct argp_option options[] = {
     {"counters", KEY_COUNTERS, NULL, 0, "Show the counters of all layers at the end", 0},
     {0}};
 
-static bool parse_clock(const char *text, struct argp_state *state)
+static bool parse_clock(const char *name, const char *text, struct argp_state *state)
 {
     if (strcmp(text, "real") && strcmp(text, "virtual"))
-        argp_error(state, "--clock=%s: give real or virtual", text);
+        argp_error(state, "%s=%s: give real or virtual", name, text);
     return !strcmp(text, "virtual");
 }
+
+static bool clock_is_given;
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -33,7 +35,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case 's':
         return o->socket = arg, 0;
     case 'c':
-        return o->is_virtual = parse_clock(arg, state), 0;
+        clock_is_given = true;
+        return o->is_virtual = parse_clock("--clock", arg, state), 0;
     case 'w':
         return o->wait_for = (unsigned)command_number(arg, 1, 100000, "--wait-for", state), 0;
     case 'S':
@@ -48,6 +51,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_END:
         if (!*o->topology)
             argp_error(state, "which network? Give --topology=FILE");
+        if (!clock_is_given)
+            o->is_virtual = parse_clock("PVM_ATM_CLOCK", pvmi_config_text(PVMI_SETTING_ATM_CLOCK), state);
         return 0;
     }
     return ARGP_ERR_UNKNOWN;
@@ -58,7 +63,6 @@ int command_serve(int argc, char **argv)
     static char path[4096];
     struct pvma_serve_options o = {.topology = pvmi_config_text(PVMI_SETTING_ATM_TOPOLOGY),
                                    .socket = pvmi_config_text(PVMI_SETTING_ATM_SOCKET),
-                                   .is_virtual = !strcmp(pvmi_config_text(PVMI_SETTING_ATM_CLOCK), "virtual"),
                                    .wait_for = 1,
                                    .seed = 1};
     static const struct argp parser = {

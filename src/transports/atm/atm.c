@@ -15,36 +15,37 @@
 
 /* ---- what is usable ---- */
 
-/*
- * In virtual time a task must tell the network when it waits, and for what. That is not done yet in src/libpvm/wait.c:
- * the network would take it for one that computes, and time would stand still.
- */
+static bool is_virtual; /* the network that was looked at last */
+
 static int atm_available(char *why, size_t size)
 {
     const struct pvmi_atm_library *library = pvmi_atm_library(why, size);
     if (!library)
         return PVMI_ENOTFOUND;
-    int clock = library->sim_clock();
+    int clock = library->sim_look();
+    is_virtual = clock == ATM_CLOCK_VIRTUAL;
     if (clock == ATM_CLOCK_REAL)
+        clock = library->sim_clock(); /* joins; in virtual time there is a turn for that, on enrolment */
+    if (clock >= 0)
         return 0;
-    if (clock < 0) {
-        snprintf(why, size, "no simulated ATM network: %s; start one with atm-sim serve", strerror(errno));
-        return PVMI_EUNREACHABLE;
+    if (errno == ENOENT) {
+        snprintf(why, size, "the network has no host of the name that PVM_ATM_HOST gives");
+        return PVMI_ENOTFOUND;
     }
-    library->sim_leave();
-    snprintf(why, size, "the network has a virtual clock, which tasks cannot live by yet; start it with --clock real");
-    return PVMI_EUNSUPPORTED;
+    snprintf(why, size, "no simulated ATM network: %s; start one with atm-sim serve", strerror(errno));
+    return PVMI_EUNREACHABLE;
 }
 
 /* For those who name it: auto has no use for it. */
 static void atm_query(const struct pvmi_transport *t, struct pvmi_attributes *out)
 {
-    (void)t;
+    bool has_clock = t ? ((const struct atm_transport *)t)->is_virtual : is_virtual;
     *out = (struct pvmi_attributes){.frame_max = PVMI_FRAME_PAYLOAD_MAX,
                                     .copy_max = PVMI_FRAME_PAYLOAD_MAX,
                                     .latency_ns = 1000000,
                                     .bandwidth_mbs = 10,
-                                    .by_name_only = true};
+                                    .by_name_only = true,
+                                    .has_clock = has_clock};
 }
 
 /* ---- opening and closing ---- */
@@ -53,7 +54,7 @@ static void atm_query(const struct pvmi_transport *t, struct pvmi_attributes *ou
 static int read_mtu(struct atm_transport *t)
 {
     Atm_info info;
-    int fd = t->library->open(NULL, 0, &info);
+    int fd = t->library->open(t->host, 0, &info);
     if (fd < 0)
         return PVMI_ESYSTEM;
     t->library->close(fd);
@@ -63,8 +64,8 @@ static int read_mtu(struct atm_transport *t)
         t->mtu = wanted;
     if (t->mtu >= PVMI_ATM_MTU_MIN)
         return 0;
-    pvmi_log(PVMI_LOG_ERROR, "packets of %u bytes are too small for atm links: %u are needed; see PVM_ATM_MTU", t->mtu,
-             PVMI_ATM_MTU_MIN);
+    pvmi_log_once(PVMI_LOG_ERROR, "packets of %u bytes are too small for atm links: %u are needed; see PVM_ATM_MTU",
+                  t->mtu, PVMI_ATM_MTU_MIN);
     return PVMI_EPARAM;
 }
 
@@ -83,6 +84,9 @@ static int set_up(struct atm_transport *t)
     struct epoll_event event = {.events = EPOLLIN};
     if (t->epoll_fd < 0 || t->timer_fd < 0 || epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, t->timer_fd, &event))
         return PVMI_ELIMIT;
+    if (t->is_virtual)
+        pvmi_atm_world_enter(t);
+    snprintf(t->host, sizeof t->host, "%s", pvmi_config_text(PVMI_SETTING_ATM_HOST));
     return read_mtu(t);
 }
 
@@ -97,6 +101,7 @@ static void close_links(struct atm_transport *t)
         DL_DELETE(t->graveyard, l);
         pvmi_atm_link_free(l);
     }
+    pvmi_atm_leaves_close(t);
 }
 
 /* A forked child drops its copies in silence: the peers are its parent's. */
@@ -104,7 +109,9 @@ static void atm_close_transport(struct pvmi_transport *base)
 {
     struct atm_transport *t = (struct atm_transport *)base;
     t->now_us = pvmi_clock_us();
+    pvmi_atm_trees_fell(t);
     close_links(t);
+    pvmi_atm_world_leave(t);
     pvmi_agenda_clear(&t->agenda);
     if (t->timer_fd >= 0)
         close(t->timer_fd);
@@ -124,7 +131,7 @@ static int atm_open_transport(const char *address, const struct pvmi_callbacks *
         return address ? PVMI_EUNSUPPORTED : PVMI_ENOMEM; /* it connects by offer */
     t->base = (struct pvmi_transport){.ops = &pvmi_atm_ops, .callbacks = callbacks, .arg = arg};
     t->pid = getpid();
-    t->epoll_fd = t->timer_fd = -1;
+    t->epoll_fd = t->timer_fd = t->door.fd = -1;
     int rc = set_up(t);
     if (rc)
         atm_close_transport(&t->base);
@@ -140,11 +147,9 @@ static size_t atm_pending(const struct pvmi_endpoint *base)
     return pvmi_frames_pending(&((const struct atm_link *)base)->frames);
 }
 
-/* In virtual time it is the network that says when we go on, and not what has come in advance. */
 static int atm_fd(struct pvmi_transport *base)
 {
-    struct atm_transport *t = (struct atm_transport *)base;
-    return t->is_virtual ? t->library->sim_fd() : t->epoll_fd;
+    return ((struct atm_transport *)base)->epoll_fd;
 }
 
 const struct pvmi_transport_ops pvmi_atm_ops = {
@@ -159,6 +164,7 @@ const struct pvmi_transport_ops pvmi_atm_ops = {
     .joined = pvmi_atm_link_joined,
     .disconnect = pvmi_atm_link_disconnect,
     .send = pvmi_atm_link_send,
+    .send_to_many = pvmi_atm_multicast,
     .pending = atm_pending,
     .progress = pvmi_atm_progress,
     .fd = atm_fd,

@@ -20,14 +20,17 @@
     X(connect)                                                                                                         \
     X(send)                                                                                                            \
     X(recv)                                                                                                            \
+    X(gethostbyname)                                                                                                   \
     X(close)                                                                                                           \
     X(errno_location)                                                                                                  \
     X(sim_clock)                                                                                                       \
     X(sim_address)                                                                                                     \
-    X(sim_time)                                                                                                        \
-    X(sim_wait)                                                                                                        \
-    X(sim_resume)                                                                                                      \
+    X(sim_now)                                                                                                         \
+    X(sim_look)                                                                                                        \
+    X(sim_sleep)                                                                                                       \
+    X(sim_catch_up)                                                                                                    \
     X(sim_fd)                                                                                                          \
+    X(sim_knows)                                                                                                       \
     X(sim_local)                                                                                                       \
     X(sim_expect)                                                                                                      \
     X(sim_leave)                                                                                                       \

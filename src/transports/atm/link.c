@@ -17,7 +17,10 @@
 #include "../../core/log.h"
 #include "atm_transport.h"
 
-#define WINDOW       16 /* packets; what the network keeps for a slow reader must hold so many */
+#define WINDOW_MAX 16 /* packets; what the network keeps for a slow reader must hold so many */
+#define WINDOW_MIN 2
+#define WINDOW_BYTES                                                                                                   \
+    150000 /* the shared buffer of a switch must hold them, also where they go to two tasks of a host */
 #define CALLERS_MAX  4
 #define RETRY_MIN_US 20000 /* hosts of that time take milliseconds for a packet */
 #define RETRY_MAX_US 1000000
@@ -36,30 +39,26 @@ static int system_error(void)
 
 /* ---- descriptors ---- */
 
+static int ready(struct atm_watch *w);
+
 static int watch(struct atm_link *l)
 {
-    struct epoll_event event = {.events = EPOLLIN, .data.ptr = l};
-    return epoll_ctl(transport_of(l)->epoll_fd, EPOLL_CTL_ADD, l->fd, &event) ? PVMI_ESYSTEM : 0;
+    return pvmi_atm_watch(transport_of(l), l->fd, &l->watch);
 }
 
-/* A forked child closes its copy only. */
-static void close_descriptor(struct atm_link *l)
+/* Where we are now: a process that has no descriptors leaves the network, which may then choose another host for it. */
+static int find_address(const struct atm_transport *t, Atm_address *own)
 {
-    struct atm_transport *t = transport_of(l);
-    if (l->fd >= 0 && t->pid == getpid())
-        t->library->close(l->fd);
-    else if (l->fd >= 0)
-        close(l->fd);
-    l->fd = -1;
+    return t->host[0] ? t->library->gethostbyname(t->host, own) : t->library->sim_address(own);
 }
 
 /* A bound descriptor at an access point of its own; callers: how many may wait, 0: it is to call. */
 static int open_descriptor(struct atm_link *l, int callers)
 {
     struct atm_transport *t = transport_of(l);
-    l->fd = t->library->open(NULL, O_NONBLOCK, NULL);
+    l->fd = t->library->open(t->host, O_NONBLOCK, NULL);
     if (l->fd < 0 || t->library->bind(l->fd, 0, &l->own.endpoint.asap, callers) ||
-        t->library->sim_address(&l->own.endpoint.nsap))
+        find_address(t, &l->own.endpoint.nsap))
         return system_error();
     return 0;
 }
@@ -72,6 +71,8 @@ static int emit(struct pvmi_frames *frames, const struct iovec *pieces, unsigned
     struct atm_transport *t = transport_of(l);
     if (l->state != ATM_UP || l->over)
         return l->over ? PVMI_EDOWN : PVMI_EAGAIN;
+    if (t->joint)
+        return pvmi_atm_joint_add(l, pieces, count);
     size_t length = 0;
     for (unsigned i = 0; i < count; i++) {
         memcpy(t->packet + length, pieces[i].iov_base, pieces[i].iov_len);
@@ -97,7 +98,9 @@ static int make(struct atm_transport *t, void *owner, int callers, struct atm_li
     if (!l)
         return PVMI_ENOMEM;
     l->base = (struct pvmi_endpoint){.transport = &t->base, .owner = owner};
-    l->own = (struct pvmi_atm_offer){.mtu = t->mtu, .aal = t->aal};
+    pvmi_atm_door_open(t);
+    l->own = (struct pvmi_atm_offer){.mtu = t->mtu, .aal = t->aal, .leaf_asap = t->door_asap};
+    l->watch.ready = ready;
     l->fd = -1;
     int rc = draw_incarnation(&l->own.incarnation);
     if (!rc)
@@ -111,13 +114,22 @@ static int make(struct atm_transport *t, void *owner, int callers, struct atm_li
     return 0;
 }
 
+static uint32_t window_for(uint32_t packet_bytes)
+{
+    uint32_t window = WINDOW_MAX;
+    while (window > WINDOW_MIN && window * packet_bytes > WINDOW_BYTES)
+        window /= 2;
+    return window;
+}
+
 /* The peer is known: the connection of frames begins. */
 static int begin(struct atm_link *l, enum atm_state state)
 {
     struct atm_transport *t = transport_of(l);
-    const struct pvmi_reliable_settings settings = {.packet_bytes = l->own.mtu < l->peer.mtu ? l->own.mtu : l->peer.mtu,
-                                                    .window = WINDOW,
-                                                    .credit = WINDOW,
+    uint32_t packet_bytes = l->own.mtu < l->peer.mtu ? l->own.mtu : l->peer.mtu, window = window_for(packet_bytes);
+    const struct pvmi_reliable_settings settings = {.packet_bytes = packet_bytes,
+                                                    .window = window,
+                                                    .credit = window,
                                                     .retry_min_us = RETRY_MIN_US,
                                                     .retry_max_us = RETRY_MAX_US,
                                                     .ack_delay_us = ACK_DELAY_US,
@@ -210,7 +222,7 @@ void pvmi_atm_link_free(struct atm_link *l)
     l->frames.silent = true;
     if (l->frames.reliable && l->state == ATM_UP && !l->over && t->pid == getpid())
         pvmi_reliable_end(l->frames.reliable, t->now_us);
-    close_descriptor(l);
+    pvmi_atm_close(t, &l->fd);
     pvmi_frames_close(&l->frames);
     free(l);
 }
@@ -222,6 +234,7 @@ static void bury(struct atm_link *l)
     if (l->dead)
         return;
     l->dead = l->frames.silent = true;
+    pvmi_atm_trees_leave(l);
     pvmi_agenda_set(&t->agenda, &l->agenda, INT64_MAX);
     DL_DELETE(t->links, l);
     DL_APPEND(t->graveyard, l);
@@ -264,7 +277,8 @@ static int finish(struct atm_link *l, int reason)
 {
     l->over = true;
     l->reason = reason;
-    close_descriptor(l);
+    pvmi_atm_trees_leave(l);
+    pvmi_atm_close(transport_of(l), &l->fd);
     pvmi_atm_touch(l);
     return 1;
 }
@@ -283,7 +297,7 @@ static int take_caller(struct atm_link *l)
         t->library->reject(l->fd, number);
         return 1;
     }
-    int listener = l->fd, fd = t->library->open(NULL, O_NONBLOCK, NULL);
+    int listener = l->fd, fd = t->library->open(t->host, O_NONBLOCK, NULL);
     if (fd < 0)
         return finish(l, system_error());
     bool accepted = !t->library->accept(listener, fd, number, NULL, duplex);
@@ -318,8 +332,9 @@ static int take_packet(struct atm_link *l)
     return 1;
 }
 
-int pvmi_atm_link_ready(struct atm_link *l)
+static int ready(struct atm_watch *w)
 {
+    struct atm_link *l = (struct atm_link *)((char *)w - offsetof(struct atm_link, watch));
     if (l->dead || l->over)
         return 0;
     switch (l->state) {
@@ -357,6 +372,8 @@ int pvmi_atm_link_settle(struct atm_link *l)
     if (l->dead)
         return 0;
     int n = l->frames.reliable && l->state == ATM_UP ? pvmi_frames_progress(&l->frames, t->now_us, &reason) : 0;
+    if (!l->dead && n >= 0 && l->is_in_tree && pvmi_reliable_is_unanswered(l->frames.reliable))
+        pvmi_atm_trees_fell(t); /* others must not wait for this one */
     if (!l->dead && (n < 0 || l->over))
         return down(l, reason);
     if (!l->dead && l->state == ATM_UP)

@@ -10,6 +10,23 @@
 #define EVENTS_MAX 64
 #define ROUNDS_MAX 16 /* in one progress() */
 
+/* ---- descriptors ---- */
+
+int pvmi_atm_watch(struct atm_transport *t, int fd, struct atm_watch *watch)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = watch};
+    return epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? PVMI_ESYSTEM : 0;
+}
+
+void pvmi_atm_close(struct atm_transport *t, int *fd)
+{
+    if (*fd >= 0 && t->pid == getpid())
+        t->library->close(*fd);
+    else if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
 /* ---- progress ---- */
 
 #define LINK_OF(entry) ((struct atm_link *)((char *)(entry)-offsetof(struct atm_link, agenda)))
@@ -23,8 +40,9 @@ static int hear(struct atm_transport *t)
         t->now_us = pvmi_clock_us();
     for (int i = 0; i < count; i++) {
         uint64_t times;
-        if (events[i].data.ptr)
-            n += pvmi_atm_link_ready(events[i].data.ptr);
+        struct atm_watch *watch = events[i].data.ptr;
+        if (watch)
+            n += watch->ready(watch);
         else if (read(t->timer_fd, &times, sizeof times) < 0)
             continue; /* it was set anew */
     }
@@ -59,9 +77,6 @@ int pvmi_atm_progress(struct pvmi_transport *base)
 {
     struct atm_transport *t = (struct atm_transport *)base;
     int n = 0, heard;
-    if (t->waits)
-        t->library->sim_resume();
-    t->waits = false;
     t->in_progress = true;
     for (int round = 0; round < ROUNDS_MAX && (heard = hear(t)) > 0; round++)
         n += heard;
@@ -69,6 +84,7 @@ int pvmi_atm_progress(struct pvmi_transport *base)
         t->now_us = pvmi_clock_us();
     n += settle_touched(t);
     n += settle_due(t);
+    n += pvmi_atm_trees_step(t);
     t->in_progress = false;
     if (t->graveyard)
         pvmi_atm_links_bury(t);
@@ -105,20 +121,16 @@ static bool has_news(struct atm_transport *t)
 int pvmi_atm_arm(struct pvmi_transport *base)
 {
     struct atm_transport *t = (struct atm_transport *)base;
-    if (t->touched || t->waits)
-        return t->touched ? 1 : 0;
+    if (t->touched)
+        return 1;
     t->now_us = pvmi_clock_us();
     acknowledge(t);
     const struct pvmi_agenda_entry *e = pvmi_agenda_first(&t->agenda);
     int64_t due_us = e ? e->due_us : INT64_MAX;
     if (due_us <= t->now_us)
         return 1;
-    if (!t->is_virtual) {
-        set_timer(t, due_us);
-        return 0;
-    }
-    if (has_news(t))
-        return 1;
-    t->waits = !t->library->sim_wait(due_us == INT64_MAX ? -1 : due_us * 1000);
-    return !t->waits;
+    if (t->is_virtual)
+        return has_news(t); /* pvmi_world does the rest */
+    set_timer(t, due_us);
+    return 0;
 }

@@ -4,7 +4,7 @@
 #include "../../core/buf.h"
 #include "../../core/error.h"
 
-#define VERSION 1
+#define VERSION 2
 
 int pvmi_atm_offer_encode(const struct pvmi_atm_offer *o, uint8_t blob[PVMI_OFFER_MAX])
 {
@@ -16,6 +16,7 @@ int pvmi_atm_offer_encode(const struct pvmi_atm_offer *o, uint8_t blob[PVMI_OFFE
     pvmi_buf_put_u32(&b, o->incarnation);
     pvmi_buf_put_u32(&b, o->endpoint.asap);
     pvmi_buf_put_bytes(&b, o->endpoint.nsap.addr, sizeof o->endpoint.nsap.addr);
+    pvmi_buf_put_u32(&b, o->leaf_asap);
     int rc = pvmi_buf_error(&b) ? pvmi_buf_error(&b) : (int)b.length;
     if (rc > 0)
         memcpy(blob, b.data, b.length);
@@ -33,6 +34,7 @@ int pvmi_atm_offer_decode(const uint8_t *blob, size_t length, struct pvmi_atm_of
     o->incarnation = pvmi_buf_get_u32(&b);
     o->endpoint.asap = pvmi_buf_get_u32(&b);
     const uint8_t *nsap = pvmi_buf_get_bytes(&b, sizeof o->endpoint.nsap.addr);
+    o->leaf_asap = pvmi_buf_get_u32(&b);
     if (pvmi_buf_end(&b))
         return PVMI_EFORMAT;
     if (version != VERSION)

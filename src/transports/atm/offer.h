@@ -17,6 +17,7 @@ struct pvmi_atm_offer {
     uint32_t incarnation;  /* of this end; not 0 */
     uint32_t mtu;          /* bytes; the smaller one of both counts */
     Aal_type aal;          /* of the offer: that of the connection */
+    Atm_sap leaf_asap;     /* where it takes multicast calls; 0: it does not */
 };
 
 /* Returns the number of bytes, or a PVMI_E code. */

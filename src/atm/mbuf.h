@@ -1,0 +1,24 @@
+/*
+ * mbuf.h - how many buffers a BSD kernel copies a user's bytes into: mbufs of 256 bytes, and from four of them on
+ * clusters of 4096, each of which has an mbuf of its own to point at it.
+ */
+#ifndef PVMA_MBUF_H
+#define PVMA_MBUF_H
+
+#include <stddef.h>
+
+enum {
+    PVMA_MBUF_DATA = 236, /* of 256, less the header */
+    PVMA_MBUF_CLUSTER = 4096,
+    PVMA_MBUF_SMALL = 936, /* fewer bytes go into mbufs, more into clusters */
+};
+
+/* A cluster counts as two: itself and its mbuf. */
+static inline unsigned pvma_mbufs(size_t bytes)
+{
+    if (bytes >= PVMA_MBUF_SMALL)
+        return 2 * (unsigned)((bytes + PVMA_MBUF_CLUSTER - 1) / PVMA_MBUF_CLUSTER);
+    return bytes ? (unsigned)((bytes + PVMA_MBUF_DATA - 1) / PVMA_MBUF_DATA) : 1;
+}
+
+#endif

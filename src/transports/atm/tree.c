@@ -1,0 +1,366 @@
+/*
+ * tree.c - frames to several links at once, over point-to-multipoint circuits: one copy of each cell leaves this host,
+ * and the switches make the others.
+ *
+ * Each link keeps its own reliable connection: numbers, acknowledgements and what is sent again are its own and go by
+ * its own circuit. A packet to several links has a part for each, which is the header that its connection gave it (and
+ * of a frame's first packet the frame's header), and after them the bytes that all have in common:
+ *
+ *   u8 version, u8 parts, u16 bytes of a part | part of link 1 | part of link 2 | ... | common bytes
+ *
+ * So a packet leaves when all links have room for it. Nobody waits for one that does not answer: the tree is felled,
+ * and each link goes on by itself.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <utlist.h>
+#include "../../core/clock.h"
+#include "../../core/error.h"
+#include "../../core/log.h"
+#include "atm_transport.h"
+
+#define VERSION    1
+#define PART_BYTES (PVMI_RELIABLE_HEADER_BYTES + PVMI_FRAME_HEADER_BYTES) /* of a link in a packet, at most */
+
+/* ---- a packet to several links ---- */
+
+struct part {
+    uint8_t header[PVMI_RELIABLE_HEADER_BYTES];
+    struct iovec pieces[1 + PVMI_RELIABLE_PIECES_MAX];
+    unsigned count;
+};
+
+struct atm_joint {
+    struct part parts[ATM_TREE_MAX];
+    unsigned count;
+};
+
+int pvmi_atm_joint_add(struct atm_link *l, const struct iovec *pieces, unsigned count)
+{
+    struct atm_joint *joint = ((struct atm_transport *)l->base.transport)->joint;
+    struct part *part = &joint->parts[joint->count++];
+    memcpy(part->header, pieces[0].iov_base, sizeof part->header);
+    memcpy(part->pieces, pieces, count * sizeof *pieces);
+    part->pieces[0].iov_base = part->header;
+    part->count = count;
+    return 0;
+}
+
+static bool is_common(const struct atm_joint *joint, unsigned piece)
+{
+    const struct iovec *first = &joint->parts[0].pieces[piece];
+    for (unsigned i = 1; i < joint->count; i++) {
+        const struct iovec *other = &joint->parts[i].pieces[piece];
+        if (other->iov_base != first->iov_base || other->iov_len != first->iov_len)
+            return false;
+    }
+    return true;
+}
+
+/* Pieces that each link has of its own: those before the ones that are the same memory in all parts. */
+static unsigned own_pieces(const struct atm_joint *joint)
+{
+    unsigned own = joint->parts[0].count;
+    while (own > 1 && is_common(joint, own - 1))
+        own--;
+    return own;
+}
+
+static size_t bytes_of(const struct iovec *pieces, unsigned count)
+{
+    size_t bytes = 0;
+    for (unsigned i = 0; i < count; i++)
+        bytes += pieces[i].iov_len;
+    return bytes;
+}
+
+static uint8_t *copy(uint8_t *to, const struct iovec *pieces, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        memcpy(to, pieces[i].iov_base, pieces[i].iov_len);
+        to += pieces[i].iov_len;
+    }
+    return to;
+}
+
+/* What does not go is lost, and sent again link by link. */
+static void send_joint(struct atm_tree *tree, const struct atm_joint *joint)
+{
+    struct atm_transport *t = tree->t;
+    const struct part *first = &joint->parts[0];
+    unsigned own = own_pieces(joint);
+    size_t own_bytes = bytes_of(first->pieces, own), common = bytes_of(first->pieces + own, first->count - own);
+    size_t length = ATM_JOINT_HEADER + joint->count * own_bytes + common;
+    if (length > t->mtu)
+        return;
+    uint8_t *at = t->packet;
+    *at++ = VERSION;
+    *at++ = (uint8_t)joint->count;
+    *at++ = (uint8_t)own_bytes;
+    *at++ = (uint8_t)(own_bytes >> 8);
+    for (unsigned i = 0; i < joint->count; i++)
+        at = copy(at, joint->parts[i].pieces, own);
+    copy(at, first->pieces + own, first->count - own);
+    t->library->send(tree->fd, (const char *)t->packet, (int)length);
+}
+
+/* ---- in step ---- */
+
+/* Whether the same frame is next at all its links, and each has room for a packet of it. */
+static bool may_step(const struct atm_tree *tree)
+{
+    uint64_t joint = tree->state == ATM_TREE_UP ? pvmi_frames_joint(&tree->links[0]->frames) : 0;
+    for (unsigned i = 1; joint && i < tree->count; i++)
+        if (pvmi_frames_joint(&tree->links[i]->frames) != joint)
+            return false;
+    return joint;
+}
+
+static int step(struct atm_tree *tree)
+{
+    struct atm_transport *t = tree->t;
+    int n = 0;
+    for (; may_step(tree); n++) {
+        struct atm_joint joint = {.count = 0};
+        t->joint = &joint;
+        for (unsigned i = 0; i < tree->count; i++)
+            pvmi_reliable_step(tree->links[i]->frames.reliable, t->now_us);
+        t->joint = NULL;
+        send_joint(tree, &joint);
+    }
+    for (unsigned i = 0; n && i < tree->count; i++)
+        pvmi_atm_touch(tree->links[i]); /* what waits behind the frame may go now */
+    return n;
+}
+
+int pvmi_atm_trees_step(struct atm_transport *t)
+{
+    int n = 0;
+    for (unsigned i = 0; i < ATM_TREES_MAX; i++)
+        if (t->trees[i].count)
+            n += step(&t->trees[i]);
+    return n;
+}
+
+/* ---- felling ---- */
+
+static void clear(struct atm_tree *tree)
+{
+    pvmi_atm_close(tree->t, &tree->fd);
+    tree->count = 0;
+}
+
+void pvmi_atm_trees_fell(struct atm_transport *t)
+{
+    struct atm_link *l;
+    for (unsigned i = 0; i < ATM_TREES_MAX; i++)
+        if (t->trees[i].count)
+            clear(&t->trees[i]);
+    DL_FOREACH (t->links, l) {
+        if (!l->is_in_tree)
+            continue;
+        l->is_in_tree = false;
+        pvmi_reliable_release(l->frames.reliable);
+        pvmi_atm_touch(l);
+    }
+}
+
+void pvmi_atm_trees_leave(struct atm_link *l)
+{
+    if (l->is_in_tree)
+        pvmi_atm_trees_fell((struct atm_transport *)l->base.transport);
+}
+
+/* ---- growing ---- */
+
+static void refuse(struct atm_tree *tree)
+{
+    pvmi_log(PVMI_LOG_INFO, "no multicast circuit to %u tasks (%s): each gets its own copy", tree->count,
+             strerror(errno));
+    pvmi_atm_close(tree->t, &tree->fd);
+    tree->state = ATM_TREE_REFUSED;
+}
+
+static int call_next(struct atm_tree *tree)
+{
+    const struct atm_link *l = tree->links[tree->there];
+    Atm_endpoint to = l->peer.endpoint;
+    to.asap = l->peer.leaf_asap;
+    return tree->t->library->connect(tree->fd, &to, NULL, NULL, tree->t->aal, multicast);
+}
+
+/* Calls one peer after the other, as far as that goes without waiting. */
+static int grow(struct atm_tree *tree)
+{
+    while (tree->there < tree->count && !call_next(tree))
+        tree->there++;
+    if (tree->there == tree->count)
+        tree->state = ATM_TREE_UP;
+    else if (errno != EINPROGRESS && errno != EALREADY)
+        refuse(tree);
+    return 1;
+}
+
+static int ready(struct atm_watch *w)
+{
+    struct atm_tree *tree = (struct atm_tree *)w;
+    if (tree->state == ATM_TREE_GROWING)
+        return grow(tree);
+    if (tree->state == ATM_TREE_UP) /* all who were called have gone */
+        pvmi_atm_trees_fell(tree->t);
+    return 1;
+}
+
+static void plant(struct atm_tree *tree)
+{
+    struct atm_transport *t = tree->t;
+    tree->state = ATM_TREE_GROWING;
+    tree->fd = t->library->open(t->host, O_NONBLOCK, NULL);
+    if (tree->fd < 0 || t->library->bind(tree->fd, 0, NULL, 0) || pvmi_atm_watch(t, tree->fd, &tree->watch))
+        refuse(tree);
+    else
+        grow(tree);
+}
+
+/* ---- which tree ---- */
+
+/* Some links, and a frame for each. */
+struct group {
+    struct atm_link *links[ATM_TREE_MAX];
+    struct pvmi_frame *frames[ATM_TREE_MAX];
+    unsigned count;
+};
+
+static bool is_for(const struct atm_tree *tree, const struct group *g)
+{
+    return tree->count == g->count && !memcmp(tree->links, g->links, g->count * sizeof *g->links);
+}
+
+static bool is_in_use(const struct atm_tree *tree)
+{
+    for (unsigned i = 0; i < tree->count; i++)
+        if (pvmi_reliable_holds(tree->links[i]->frames.reliable))
+            return true;
+    return false;
+}
+
+/* A free one, or the one that was not used for longest. */
+static struct atm_tree *room_for_tree(struct atm_transport *t)
+{
+    struct atm_tree *best = NULL;
+    for (unsigned i = 0; i < ATM_TREES_MAX; i++) {
+        struct atm_tree *tree = &t->trees[i];
+        if (!tree->count)
+            return tree;
+        if ((!best || tree->used_at < best->used_at) && !is_in_use(tree))
+            best = tree;
+    }
+    if (best)
+        clear(best);
+    return best;
+}
+
+/* Bytes of a frame that a packet to them has room for; 0: so few that it does not pay. */
+static uint32_t room_in_packet(const struct group *g)
+{
+    uint32_t mtu = UINT32_MAX, parts = ATM_JOINT_HEADER + g->count * PART_BYTES;
+    for (unsigned i = 0; i < g->count; i++) {
+        const struct atm_link *l = g->links[i];
+        uint32_t least = l->own.mtu < l->peer.mtu ? l->own.mtu : l->peer.mtu;
+        mtu = least < mtu ? least : mtu;
+    }
+    return parts < mtu / 2 ? mtu - parts : 0;
+}
+
+/* NULL: there is none for them yet, or will not be. */
+static struct atm_tree *tree_for(struct atm_transport *t, const struct group *g)
+{
+    uint32_t bytes = room_in_packet(g);
+    struct atm_tree *tree = NULL;
+    for (unsigned i = 0; bytes && i < ATM_TREES_MAX && !tree; i++)
+        if (is_for(&t->trees[i], g))
+            tree = &t->trees[i];
+    if (tree && tree->state == ATM_TREE_ASKED_FOR)
+        plant(tree);
+    if (!tree && bytes && (tree = room_for_tree(t))) {
+        *tree = (struct atm_tree){.watch = {ready}, .t = t, .count = g->count, .fd = -1, .bytes = bytes};
+        memcpy(tree->links, g->links, g->count * sizeof *g->links);
+        for (unsigned i = 0; i < g->count; i++)
+            g->links[i]->is_in_tree = true;
+    }
+    if (tree)
+        tree->used_at = ++t->tree_calls;
+    return tree && tree->state == ATM_TREE_UP ? tree : NULL;
+}
+
+/* ---- sending ---- */
+
+/* Theirs is a host of its own, and they take part. */
+static bool can_share(const struct atm_link *l)
+{
+    return l->state == ATM_UP && l->peer.leaf_asap && pvmi_reliable_is_met(l->frames.reliable) &&
+           memcmp(&l->own.endpoint.nsap, &l->peer.endpoint.nsap, sizeof l->own.endpoint.nsap) != 0;
+}
+
+static void send_alone(struct atm_transport *t, struct atm_link *l, struct pvmi_frame *f)
+{
+    pvmi_frames_send(&l->frames, f, t->now_us);
+    pvmi_atm_touch(l);
+}
+
+static void send_group(struct atm_transport *t, struct group *g)
+{
+    struct atm_tree *tree = g->count > 1 ? tree_for(t, g) : NULL;
+    uint64_t joint = ++t->last_joint;
+    for (unsigned i = 0; i < g->count; i++)
+        if (tree)
+            pvmi_frames_send_jointly(&g->links[i]->frames, g->frames[i], joint, tree->bytes, t->now_us);
+        else
+            send_alone(t, g->links[i], g->frames[i]);
+    if (tree)
+        step(tree);
+    g->count = 0;
+}
+
+/* 0, or why not all can take a frame. */
+static int check(struct pvmi_endpoint **eps, unsigned count)
+{
+    int rc = 0;
+    for (unsigned i = 0; i < count; i++) {
+        const struct atm_link *l = (struct atm_link *)eps[i];
+        if (l->dead || l->over || l->frames.wrong || (l->frames.reliable && pvmi_reliable_is_dead(l->frames.reliable)))
+            return PVMI_EDOWN;
+        if (!pvmi_frames_have_room(&l->frames))
+            rc = PVMI_EAGAIN;
+    }
+    return rc;
+}
+
+int pvmi_atm_multicast(struct pvmi_endpoint **eps, struct pvmi_frame **frames, unsigned count)
+{
+    struct atm_transport *t = (struct atm_transport *)eps[0]->transport;
+    struct group g = {.count = 0};
+    if (!t->in_progress)
+        t->now_us = pvmi_clock_us();
+    int rc = check(eps, count);
+    for (unsigned i = 0; i < count && rc == PVMI_EAGAIN; i++) {
+        struct atm_link *l = (struct atm_link *)eps[i];
+        l->frames.refused = true;
+        pvmi_atm_touch(l);
+    }
+    for (unsigned i = 0; i < count && !rc; i++) {
+        struct atm_link *l = (struct atm_link *)eps[i];
+        if (!can_share(l)) {
+            send_alone(t, l, frames[i]);
+            continue;
+        }
+        g.links[g.count] = l;
+        g.frames[g.count++] = frames[i];
+        if (g.count == ATM_TREE_MAX)
+            send_group(t, &g);
+    }
+    if (g.count)
+        send_group(t, &g);
+    return rc;
+}
