@@ -362,6 +362,33 @@ START_TEST(no_network_and_no_host_say_so)
 }
 END_TEST
 
+/* Waits for the end of the network: what it has is good for nothing but to be closed. */
+static int survivor(void *arg)
+{
+    char packet[16];
+    (void)arg;
+    int fd = open_bound(ASAP, 5), other = atm_open(NULL, 0, NULL);
+    struct pollfd end = {.fd = fd, .events = POLLIN};
+    tell(1);
+    NEED(poll(&end, 1, 20000) == 1);
+    NEED(atm_recv(fd, packet, sizeof packet) == -1);
+    NEED(atm_bind(other, 0, NULL, 0) == -1 && atm_errno == ENETDOWN);
+    NEED(atm_close(fd) == 0 && fcntl(fd, F_GETFD) == -1);
+    NEED(atm_close(other) == 0 && fcntl(other, F_GETFD) == -1);
+    NEED(atm_close(other) == -1 && atm_errno == EBADF);
+    return atm_open(NULL, 0, NULL) == -1 && atm_errno == ENETDOWN ? 0 : 1;
+}
+
+START_TEST(a_network_may_end)
+{
+    network_start(&(struct network){0});
+    pid_t a = program_start("a", survivor, NULL);
+    told();
+    network_stop();
+    program_wait(a);
+}
+END_TEST
+
 /* ---- loss ---- */
 
 enum { MANY = 400 };
@@ -427,6 +454,7 @@ int main(void)
     add(s, "descriptors_poll", descriptors_poll, 1);
     add(s, "wrong_calls_say_why", wrong_calls_say_why, 1);
     add(s, "no_network_and_no_host_say_so", no_network_and_no_host_say_so, 1);
+    add(s, "a_network_may_end", a_network_may_end, 1);
     add(s, "what_is_lost_is_lost", what_is_lost_is_lost, 1);
     SRunner *runner = srunner_create(s);
     srunner_run_all(runner, CK_ENV);

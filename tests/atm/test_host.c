@@ -46,6 +46,21 @@ START_TEST(wire_time)
 }
 END_TEST
 
+/* Buffers that a PDU is copied into, at 1 ms each: mbufs of 236 octets, and from 936 on clusters that count twice. */
+START_TEST(buffers)
+{
+    static const char text[] =
+        "profile p like=ideal tx_mbuf=1ms\nhost a profile=p\nhost b profile=p\nlink a b\npvc a b\n";
+    static const struct {
+        size_t bytes;
+        int64_t buffers;
+    } rows[] = {{0, 1}, {236, 1}, {237, 2}, {935, 4}, {936, 2}, {4096, 2}, {4097, 4}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        ck_assert_int_eq(one_way(text, rows[i].bytes) / PVMA_MS, rows[i].buffers);
+}
+END_TEST
+
 /* TUM report, Tables 5.1 and 5.2: latencies that the profiles are fitted to; the fit's largest residual is 16 %. */
 START_TEST(tum_latencies)
 {
@@ -238,5 +253,5 @@ START_TEST(closing_under_traffic)
 }
 END_TEST
 
-UNIT_MAIN("atm_host", one_cell_of_the_thesis, wire_time, tum_latencies, a_full_queue_blocks, a_full_queue_floods,
-          slow_receivers, lossy_links, pacing, closing_under_traffic)
+UNIT_MAIN("atm_host", one_cell_of_the_thesis, wire_time, buffers, tum_latencies, a_full_queue_blocks,
+          a_full_queue_floods, slow_receivers, lossy_links, pacing, closing_under_traffic)

@@ -308,10 +308,10 @@ static int giver(void *arg)
 /* Waits for the pipe and for ten seconds: it is the pipe that wakes it, at the giver's time. */
 static int taker(void *arg)
 {
+    tell(getpid()); /* before it joins: one program at a time has its turn */
     int64_t t, mine = now();
     pid_t from = *(pid_t *)arg;
     NEED(!atm_sim_local(from, 0, 0));
-    tell(getpid());
     NEED(!atm_sim_wait(mine + INT64_C(10000) * MS));
     NEED(read(local_pipe[0], &t, sizeof t) == sizeof t);
     NEED(atm_sim_resume() == 0);

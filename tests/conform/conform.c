@@ -3,7 +3,7 @@
  *
  * With FAULTS (a text for PVM_FAULT) the transport is wrapped. Faults that only hold things up change nothing of the
  * promises; where connections may end by themselves (drop, cut, nojoin), only the case `faults` is run, which expects
- * it.
+ * it. CONFORM_LOSSY=1 says that the wire below loses frames.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,6 +104,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: conform TRANSPORT [FAULTS]\n");
         return 2;
     }
+    wire_loses = getenv("CONFORM_LOSSY") != NULL;
     setenv("PVM_FAULT", argc > 2 ? argv[2] : "", 1);
     faults_end = argc > 2 && (strstr(argv[2], "drop") || strstr(argv[2], "cut") || strstr(argv[2], "nojoin"));
     const struct pvmi_transport_ops *inner = ops;

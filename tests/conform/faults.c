@@ -6,7 +6,7 @@
 #include "side.h"
 #include "suites.h"
 
-enum { ROUNDS = 60, FRAMES = 150 };
+enum { ROUNDS = 60, FRAMES = 150, OFTEN = PVMI_FAULT_CERTAIN / 1000 };
 
 static struct pvmi_fault_plan plan;
 
@@ -16,22 +16,22 @@ static void read_plan(void)
     ck_assert_int_eq(pvmi_fault_plan_read(&plan, pvmi_config_text(PVMI_SETTING_FAULT), why, sizeof why), 0);
 }
 
-/* Whether server and client came together. */
+/* Whether server and client came together. What fails in that fails by the plan, or by what is done to the device. */
 static bool try_to_meet(void)
 {
     uint8_t blob[PVMI_OFFER_MAX], reply[PVMI_OFFER_MAX];
     int fd, length = ops->offer(server.transport, &server, blob, &fd, &server.ep);
-    ck_assert_int_ge(length, 0);
+    if (length < 0)
+        return false;
     int answer = ops->join(client.transport, blob, (size_t)length, fd, &client, reply, &client.ep);
     if (answer < 0) {
-        ck_assert_uint_gt(plan.nojoin, 0);
         client.ep = NULL;
         return false;
     }
-    if (answer && ops->joined)
-        ck_assert_int_eq(ops->joined(server.ep, reply, (size_t)answer), 0);
-    DRIVE_UNTIL(server.ready);
-    return true;
+    if (answer && ops->joined && ops->joined(server.ep, reply, (size_t)answer))
+        return false;
+    DRIVE_UNTIL(server.ready || server.down);
+    return server.ready;
 }
 
 static void start_over(struct side *s)
@@ -73,16 +73,20 @@ START_TEST(ends_are_clean)
     for (int round = 0; round < ROUNDS; round++) {
         if (try_to_meet())
             ended += exchange_until_down();
-        else
+        else {
+            ck_assert_uint_gt(plan.nojoin, 0);
             not_joined++;
+            drive_idly(); /* it may get better */
+        }
         ASSERT_RIGHT(server);
         ASSERT_RIGHT(client);
         start_over(&server);
         start_over(&client);
     }
-    if (plan.drop || plan.cut)
+    if (plan.drop + plan.cut >= OFTEN)
         ck_assert_msg(ended > ROUNDS / 10, "only %d of %d connections were ended", ended, ROUNDS);
-    if (plan.nojoin)
+    ck_assert_int_gt(ended + not_joined, 0);
+    if (plan.nojoin >= OFTEN)
         ck_assert_int_gt(not_joined, 0);
 }
 END_TEST

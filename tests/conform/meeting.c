@@ -31,7 +31,7 @@ START_TEST(refused_connection_goes_down)
 {
     server.refuse_accept = true;
     meet();
-    DRIVE_UNTIL(client.down == 1);
+    side_await_down(&client);
 }
 END_TEST
 
@@ -133,7 +133,7 @@ START_TEST(withdrawn_offers_cannot_be_joined)
     if (join(&client, &o, NULL) == 0) { /* it may notice later */
         for (uint32_t seq = 0; seq < 3 && !client.down; seq++)
             DRIVE_UNTIL(client.down || side_send(&client, seq, 100, 1, PAYLOAD_OWN) == 0);
-        DRIVE_UNTIL(client.down == 1);
+        side_await_down(&client);
     }
     drive_idly();
     ck_assert_int_eq(server.ready + server.done + server.down, 0);
@@ -175,7 +175,7 @@ START_TEST(offers_are_used_up_by_one)
     if (join(&third, &copy, NULL) == 0) {
         third.stop = false;
         DRIVE_UNTIL(third.down || side_send(&third, 77, 100, 1, PAYLOAD_OWN) == 0);
-        DRIVE_UNTIL(third.down == 1);
+        side_await_down(&third);
     }
     ck_assert_int_eq(third.done, 0);
     for (; seq < 20; seq++)
@@ -298,7 +298,7 @@ START_TEST(offers_may_cross)
     }
     DRIVE_UNTIL(server.done == 40 && server2.done == 40);
     side_disconnect(&client2);
-    DRIVE_UNTIL(server2.down == 1);
+    side_await_down(&server2);
     DRIVE_UNTIL(side_send(&client, 40, 100, 1, PAYLOAD_OWN) == 0);
     DRIVE_UNTIL(server.done == 41);
     ASSERT_RIGHT(server);
@@ -344,7 +344,7 @@ START_TEST(many_links)
         side_disconnect(&there[i]);
     for (int i = 0; i < MANY; i++) {
         if (i % 3 == 0)
-            DRIVE_UNTIL(here[i].down == 1);
+            side_await_down(&here[i]);
         else
             ck_assert_int_eq(here[i].down, 0);
         ASSERT_RIGHT(here[i]);
@@ -366,7 +366,7 @@ START_TEST(links_come_and_go)
         DRIVE_UNTIL(here[0].done == 1);
         ASSERT_RIGHT(here[0]);
         end(round % 2 ? &here[0] : &there[0]);
-        DRIVE_UNTIL(here[0].down + there[0].down == 1);
+        side_await_down(round % 2 ? &there[0] : &here[0]);
         end(&here[0]);
         end(&there[0]);
     }

@@ -6,9 +6,11 @@
 #include "side.h"
 #include "suites.h"
 
+/* A bad cable is slow. */
 static uint32_t whole_length(void)
 {
-    return frame_max(&client) < 1u << 20 ? frame_max(&client) : 1u << 20;
+    uint32_t large = wire_loses ? 1u << 17 : 1u << 20;
+    return frame_max(&client) < large ? frame_max(&client) : large;
 }
 
 /* Wherever a payload lies: in an arena, in small memory, in the middle of a region, in place. */
@@ -82,7 +84,7 @@ START_TEST(references_outlive_the_sender)
         DRIVE_UNTIL(side_send(&client, seq, whole_length(), 1, PAYLOAD_OWN) == 0);
     DRIVE_UNTIL(server.done == 10);
     side_close(&client);
-    DRIVE_UNTIL(server.down == 1);
+    side_await_down(&server);
     side_disconnect(&server);
     drive_idly();
     side_release(&server, 0);
@@ -116,7 +118,7 @@ START_TEST(memory_comes_back_from_a_dead_link)
     side_disconnect(&client);
     ck_assert_uint_eq(side_inplace(&client), 0);
     server.stop = false;
-    DRIVE_UNTIL(server.down == 1);
+    side_await_down(&server);
     side_disconnect(&server);
     DRIVE_UNTIL((pvmi_mem_usage(&after, &cached), after <= before));
     ASSERT_RIGHT(server);

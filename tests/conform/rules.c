@@ -168,9 +168,9 @@ START_TEST(down_comes_once_after_all_frames)
         DRIVE_UNTIL(side_send(&client, seq, 3000, 1, PAYLOAD_OWN) == 0);
     DRIVE_UNTIL(ops->pending(client.ep) == 0);
     side_disconnect(&client);
-    DRIVE_UNTIL(server.down == 1);
+    side_await_down(&server);
     ck_assert_int_eq(server.done, 5);
-    ck_assert_int_eq(server.down_reason, 0);
+    ck_assert(wire_loses || server.down_reason == 0);
     drive_idly();
     ck_assert_int_eq(server.down, 1);
     ck_assert_int_eq(side_send(&server, 0, 10, 1, PAYLOAD_OWN), PVMI_EDOWN);
@@ -189,7 +189,7 @@ START_TEST(taken_frames_arrive_if_lossless)
     ck_assert_uint_gt(seq, 0);
     side_disconnect(&client);
     server.stop = false;
-    DRIVE_UNTIL(server.down == 1);
+    side_await_down(&server);
     ASSERT_RIGHT(server);
     if (side_attributes(&server).lossless)
         ck_assert_int_eq(server.done, (int)seq);
@@ -206,7 +206,7 @@ START_TEST(taken_frames_arrive_from_a_closed_transport)
     bool lossless = side_attributes(&server).lossless;
     side_close(&client);
     server.stop = false;
-    DRIVE_UNTIL(server.down == 1);
+    side_await_down(&server);
     ASSERT_RIGHT(server);
     if (lossless)
         ck_assert_int_eq(server.done, (int)seq);
@@ -219,7 +219,7 @@ START_TEST(disconnect_inside_rx_done)
     server.disconnect_in_done = true;
     for (uint32_t seq = 0; seq < 3; seq++)
         DRIVE_UNTIL(side_send(&client, seq, 100 + 30000 * (uint32_t)_i, 1, PAYLOAD_OWN) == 0 || client.down);
-    DRIVE_UNTIL(client.down == 1);
+    side_await_down(&client);
     ck_assert_int_eq(server.done, 1);
     ck_assert_int_eq(server.down, 0);
     ASSERT_RIGHT(server);
@@ -232,7 +232,7 @@ START_TEST(disconnect_inside_rx_place)
     server.disconnect_in_place = true;
     for (uint32_t seq = 0; seq < 3; seq++)
         DRIVE_UNTIL(side_send(&client, seq, 40000, 2, PAYLOAD_PART) == 0 || client.down);
-    DRIVE_UNTIL(client.down == 1);
+    side_await_down(&client);
     ck_assert_int_eq(server.done, 0);
     ck_assert_int_eq(server.down, 0);
 }
@@ -245,7 +245,7 @@ START_TEST(disconnect_inside_tx_ready)
     client.disconnect_in_ready = true;
     send_until_refused(&client, 8192);
     server.stop = false;
-    DRIVE_UNTIL(server.down == 1);
+    side_await_down(&server);
     ck_assert_int_eq(client.ready, 1);
     ck_assert_int_eq(client.down, 0);
     ASSERT_RIGHT(server);
@@ -265,6 +265,16 @@ START_TEST(send_inside_a_callback)
 }
 END_TEST
 
+/* While the sender moves: what a bad cable has lost, it sends again. */
+static bool server_is_woken(void)
+{
+    int64_t end_us = pvmi_clock_us() + LIMIT_US;
+    bool woken;
+    while (!(woken = side_readable(&server, 10)) && pvmi_clock_us() < end_us)
+        ops->progress(client.transport);
+    return woken;
+}
+
 START_TEST(descriptor_wakes_the_sleeper)
 {
     meet();
@@ -272,24 +282,19 @@ START_TEST(descriptor_wakes_the_sleeper)
     for (int round = 0; round < 20; round++) {
         for (int i = 0; i < 10; i++)
             ops->progress(server.transport), ops->progress(client.transport);
-        ck_assert_int_eq(ops->arm(server.transport), 0);
-        if (round < 2)
-            ck_assert_msg(!side_readable(&server, 20), "readable although nothing came: a sleeper would spin");
+        ck_assert_msg(round > 1 || side_comes_to_rest(&server), "readable although nothing came: a sleeper would spin");
         DRIVE_UNTIL(side_send(&client, (uint32_t)round, (uint32_t)round * 900, 1, PAYLOAD_OWN) == 0);
         int64_t end_us = pvmi_clock_us() + LIMIT_US;
         while (server.done <= round && pvmi_clock_us() < end_us) {
             if (ops->arm(server.transport) == 0)
-                ck_assert_msg(side_readable(&server, LIMIT_US / 1000), "frame %d woke nobody", round);
+                ck_assert_msg(server_is_woken(), "frame %d woke nobody", round);
             ops->progress(server.transport);
             ops->progress(client.transport);
         }
         ck_assert_int_eq(server.done, round + 1);
     }
     DRIVE_UNTIL(ops->pending(client.ep) == 0);
-    drive_idly();
-    ck_assert_int_eq(ops->arm(server.transport), 0);
-    ck_assert_int_eq(ops->arm(client.transport), 0);
-    ck_assert(!side_readable(&server, 20) && !side_readable(&client, 0));
+    ck_assert(side_comes_to_rest(&server) && side_comes_to_rest(&client));
     ASSERT_RIGHT(server);
 }
 END_TEST

@@ -14,7 +14,7 @@ enum { SRC = 0x40002, DST = 0x40001, PART_OFFSET = 4096, INPLACE_AFTER = 0xee };
 
 const struct pvmi_transport_ops *ops;
 struct side server, client;
-bool use_whole, one_process, faults_end;
+bool use_whole, one_process, faults_end, wire_loses;
 
 bool in_other_process;
 
@@ -331,11 +331,32 @@ static const struct pvmi_callbacks callbacks_whole = {CALLBACKS, .rx_whole = on_
 
 /* ---- sides ---- */
 
+/*
+ * CONFORM_PLACES, "VARIABLE=A,B": sides are opened with the variable at either value in turn. For a transport that
+ * would else find both at one place, with nothing of its network in between.
+ */
+static void go_to_next_place(void)
+{
+    static unsigned opened;
+    const char *places = getenv("CONFORM_PLACES");
+    char variable[64], value[2][64];
+    if (!places)
+        return;
+    ck_assert_int_eq(sscanf(places, "%63[^=]=%63[^,],%63s", variable, value[0], value[1]), 3);
+    setenv(variable, value[opened++ % 2], 1);
+}
+
 void side_open(struct side *s, const char *address)
 {
+    go_to_next_place();
     memset(s, 0, sizeof *s);
     s->descriptor = -1;
-    ck_assert_int_eq(ops->open(address, use_whole ? &callbacks_whole : &callbacks_plain, s, &s->transport), 0);
+    int64_t end_us = pvmi_clock_us() + LIMIT_US;
+    int rc;
+    while ((rc = ops->open(address, use_whole ? &callbacks_whole : &callbacks_plain, s, &s->transport)) != 0) {
+        ck_assert_msg(faults_end && pvmi_clock_us() < end_us, "cannot be opened: %d", rc);
+        usleep(20000); /* its device may be down for a while */
+    }
 }
 
 void side_release(struct side *s, unsigned keep)
@@ -438,6 +459,27 @@ void drive_idly(void)
         move(&server);
         move(&client);
     }
+}
+
+void side_await_down(struct side *s)
+{
+    int64_t soon_us = pvmi_clock_us() + LIMIT_US / 4;
+    if (wire_loses && side_attributes(s).end_unseen) {
+        while (!s->down && drive(soon_us))
+            ;
+        DRIVE_UNTIL(s->down || side_send(s, 0, 100, 1, PAYLOAD_OWN) == 0);
+    }
+    DRIVE_UNTIL(s->down == 1);
+}
+
+bool side_comes_to_rest(struct side *s)
+{
+    bool quiet = false;
+    for (int i = 0; i < 100 && !quiet; i++) { /* what is on its way still comes, references come back */
+        drive_idly();
+        quiet = ops->arm(s->transport) == 0 && !side_readable(s, 20);
+    }
+    return quiet;
 }
 
 /* ---- coming together ---- */

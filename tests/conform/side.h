@@ -64,6 +64,7 @@ extern struct side server, client;
 extern bool use_whole;   /* sides take whole messages by rx_whole */
 extern bool one_process; /* the transport under test does not reach other processes */
 extern bool faults_end;  /* connections may end by themselves (PVM_FAULT) */
+extern bool wire_loses;  /* frames are lost on purpose (CONFORM_LOSSY): so is a word that nobody answers */
 
 /*
  * The process that a test forks must not write to the file that Check reads: a kill tears such a record apart. So it
@@ -124,6 +125,15 @@ bool drive(int64_t end_us);
 
 /* Lets both sides move for a while in which nothing should happen. */
 void drive_idly(void);
+
+/*
+ * Drives until the connection is down, whose peer has ended it. Where the word that says so can be lost, sends
+ * something after a while, the answer to which is then missed.
+ */
+void side_await_down(struct side *s);
+
+/* Whether both sides come to rest so that a sleeper on this one's descriptor is left in peace for a while. */
+bool side_comes_to_rest(struct side *s);
 
 /* Everything that came was right. */
 #define ASSERT_RIGHT(side) ck_assert_msg(!(side).wrong[0], #side ": %s", (side).wrong)

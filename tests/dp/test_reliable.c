@@ -273,6 +273,27 @@ START_TEST(poll_wakes_for_all_that_is_due)
 }
 END_TEST
 
+/* Frames of a stream may wait for one another, but for nothing else than the writer's next call. */
+START_TEST(poll_wakes_for_the_rest_of_a_stream)
+{
+    enum { STREAM = 40 };
+    wire_pair(1500, DP_RELIABLE, &a, &b);
+    write_number(a, 0);
+    while (dp_try(b, &message) < 0)
+        dp_work(a);
+    for (int i = 1; i <= STREAM; i++)
+        write_number(a, i);
+    ck_assert(wire_readable(a, 10000));
+    ck_assert_int_eq(dp_try(a, &message), -1);
+    ck_assert_int_eq(errno, EAGAIN);
+    ck_assert_int_eq(dp_fsync(b, 1), 0);
+    for (int i = 1; i <= STREAM; i++) {
+        ck_assert(wire_readable(b, 10000));
+        read_number(b, i);
+    }
+}
+END_TEST
+
 START_TEST(modes_do_not_mix)
 {
     wire_pair(1500, DP_RELIABLE, &a, &b);
@@ -311,6 +332,7 @@ int main(void)
     tcase_add_test(all, a_dead_peer_is_told_once);
     tcase_add_test(all, a_peer_that_was_opened_anew);
     tcase_add_test(all, poll_wakes_for_all_that_is_due);
+    tcase_add_test(all, poll_wakes_for_the_rest_of_a_stream);
     tcase_add_test(all, modes_do_not_mix);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);

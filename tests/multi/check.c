@@ -128,6 +128,10 @@ const char *check_host_name(int index)
     static char names[16][64];
     static int next;
     char *name = names[next = (next + 1) % 16];
+    if (getenv("CHECK_HOST")) { /* h1, h2, ... */
+        snprintf(name, sizeof names[0], "%s%d", getenv("CHECK_HOST"), index + 1);
+        return name;
+    }
     if (index > 0) {
         snprintf(name, sizeof names[0], "127.0.0.%d", index + 1);
         return name;

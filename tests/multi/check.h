@@ -73,7 +73,7 @@ void check_wait_exit(int n, int *tids);
 /* Brings the machine to n hosts: adds those of 127.0.0.2, 127.0.0.3 and so on that are not there. */
 void check_hosts(int n);
 
-/* Names of hosts: 0 is the first. Static storage. */
+/* Names of hosts: 0 is the first; with CHECK_HOST=h they are h1, h2, and so on. Static storage. */
 const char *check_host_name(int index);
 
 /* Seconds of a monotonic clock. */

@@ -1,10 +1,11 @@
 /*
- * order - messages from one task to another arrive in the order sent, whole and once: order [HOSTS].
- * Several tasks send numbered messages of random sizes to each other, all at once.
+ * order - messages from one task to another arrive in the order sent, whole and once: order [HOSTS [FILE]].
+ * Several tasks send numbered messages of random sizes to each other, all at once: so many, or for as long as there is
+ * a file of this name; then the first of them writes how many it has sent so far into the file as it goes.
  */
 #include "check.h"
 
-enum { TASKS = 4, MESSAGES = 400, BYTES_MAX = 200000, TAG_TIDS = 1, TAG_NUMBERED, TAG_DONE };
+enum { TASKS = 4, MESSAGES = 400, BYTES_MAX = 200000, TAG_TIDS = 1, TAG_NUMBERED, TAG_TOTAL, TAG_DONE };
 
 static unsigned seed_of(int from, int to, int number)
 {
@@ -47,23 +48,44 @@ static void take_numbered(int me, const int *tids, int *next)
     CHECK(check_same(data, (size_t)size, seed));
 }
 
+/* Whether to send message `number`. */
+static int goes_on(const char *path, int me, int number)
+{
+    FILE *file = path ? fopen(path, "r+") : NULL;
+    if (file && !me)
+        fprintf(file, "%d\n", number);
+    if (file)
+        fclose(file);
+    return path ? file != NULL : number < MESSAGES;
+}
+
+/* After the last message of a sender comes their number. */
+static void take_rest(int me, const int *tids, int *next)
+{
+    for (int from = 0; from < TASKS; from++) {
+        int total = check_receive_int(tids[from], TAG_TOTAL);
+        while (next[from] < total)
+            take_numbered(me, tids, next);
+    }
+}
+
 static void worker(int argc, char **argv)
 {
-    (void)argc, (void)argv;
     int tids[TASKS], next[TASKS] = {0}, me = 0;
     check_receive(pvm_parent(), TAG_TIDS);
     CHECK_EQ(pvm_upkint(tids, TASKS, 1), 0);
     while (tids[me] != pvm_mytid())
         me++;
-    for (int number = 0; number < MESSAGES; number++) {
+    int number = 0;
+    for (; goes_on(argc > 1 ? argv[1] : NULL, me, number); number++) {
         for (int to = 0; to < TASKS; to++)
             send_numbered(me, to, tids[to], number);
         while (pvm_probe(-1, TAG_NUMBERED) > 0) /* whatever has come meanwhile */
             take_numbered(me, tids, next);
     }
-    for (int from = 0; from < TASKS; from++)
-        while (next[from] < MESSAGES)
-            take_numbered(me, tids, next);
+    for (int to = 0; to < TASKS; to++)
+        check_send_int(tids[to], TAG_TOTAL, number);
+    take_rest(me, tids, next);
     CHECK_EQ(pvm_probe(-1, TAG_NUMBERED), 0);
     check_send_int(pvm_parent(), TAG_DONE, me);
 }
@@ -73,10 +95,12 @@ static void master(int argc, char **argv)
     int hosts = argc > 1 ? atoi(argv[1]) : 1, tids[TASKS];
     check_hosts(hosts);
     for (int i = 0; i < TASKS; i++)
-        check_spawn("worker", NULL, check_host_name(i % hosts), 1, &tids[i]);
+        check_spawn("worker", argc > 2 ? argv[2] : NULL, check_host_name(i % hosts), 1, &tids[i]);
     CHECK(pvm_initsend(PvmDataDefault) > 0);
     CHECK_EQ(pvm_pkint(tids, TASKS, 1), 0);
     CHECK_EQ(pvm_mcast(tids, TASKS, TAG_TIDS), 0);
+    while (argc > 2 && access(argv[2], F_OK) == 0)
+        check_sleep_ms(50);
     for (int i = 0; i < TASKS; i++)
         check_receive_int(-1, TAG_DONE);
     check_wait_exit(TASKS, tids);

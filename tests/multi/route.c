@@ -4,6 +4,7 @@
  *   mix      two tasks exchange every size and encoding while both change PvmRoute in mid-stream
  *   all      eight tasks open links to each other at the same moment
  *   busy     a peer that computes does not hold up the sender
+ *   away     nor does one that computes behind a link
  *   few      more peers than descriptors
  *   last     what a task sends just before pvm_exit() arrives, and before the notification of its end
  *   notify   PvmRouteAdd and PvmRouteDelete
@@ -228,6 +229,70 @@ static void busy(int hosts)
     check_wait_exit(1, &tid);
 }
 
+/* ---- links ---- */
+
+/* Until there is a link, or for a second. Whether PvmRouteAdd told of one. */
+static int exchange(int tid)
+{
+    double end = check_now() + 1.0 * check_slowness();
+    for (int number = 0; check_now() < end; number++) {
+        check_send_int(tid, TAG_NUMBERED, number);
+        CHECK_EQ(check_receive_int(tid, TAG_DONE), number);
+        if (pvm_nrecv(-1, TAG_ADDED) > 0)
+            return 1;
+    }
+    return 0;
+}
+
+static int links_are_made(void)
+{
+    const char *transport = getenv("PVM_TRANSPORT");
+    return !transport || strcmp(transport, "daemon") != 0;
+}
+
+/* ---- away ---- */
+
+enum { AWAY_MESSAGES = 50 };
+
+/* It looks at nothing until the signal comes, which the master sends when it has sent everything else. */
+static void away_peer(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    sigset_t signals;
+    int caught;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGUSR1);
+    CHECK_EQ(sigprocmask(SIG_BLOCK, &signals, NULL), 0);
+    pvm_setopt(PvmRoute, PvmRouteDirect);
+    for (int number; (number = check_receive_int(pvm_parent(), TAG_NUMBERED)) >= 0;)
+        check_send_int(pvm_parent(), TAG_DONE, number);
+    check_send_int(pvm_parent(), TAG_GO, 0);
+    CHECK_EQ(sigwait(&signals, &caught), 0);
+    for (int number = 0; number < AWAY_MESSAGES; number++)
+        CHECK_EQ(check_receive_int(pvm_parent(), TAG_NUMBERED), number);
+    check_send_int(pvm_parent(), TAG_DONE, 0);
+}
+
+/* Small ones: large in-place data are awaited. */
+static void away(int hosts)
+{
+    int tid;
+    pvm_setopt(PvmRoute, PvmRouteDirect);
+    CHECK_EQ(pvm_notify(PvmRouteAdd, TAG_ADDED, -1, NULL), 0);
+    check_spawn("away_peer", NULL, check_host_name(hosts - 1), 1, &tid);
+    CHECK_EQ(exchange(tid), links_are_made());
+    CHECK_EQ(pvm_notify(PvmRouteDelete, TAG_DELETED, 1, &tid), 0);
+    check_send_int(tid, TAG_NUMBERED, -1);
+    check_receive_int(tid, TAG_GO);
+    for (int number = 0; number < AWAY_MESSAGES; number++)
+        send_packed(tid, number % 2 ? PvmDataDefault : PvmDataInPlace, number, 100);
+    CHECK_EQ(pvm_sendsig(tid, SIGUSR1), 0);
+    check_receive_int(tid, TAG_DONE);
+    if (links_are_made())
+        CHECK_EQ(pvm_nrecv(-1, TAG_DELETED), 0); /* nobody gave the link up meanwhile */
+    check_wait_exit(1, &tid);
+}
+
 /* ---- few ---- */
 
 static void few_peer(int argc, char **argv)
@@ -305,25 +370,6 @@ static void echo_peer(int argc, char **argv)
             return;
         check_send_int(pvm_parent(), TAG_DONE, number);
     }
-}
-
-/* Until there is a link, or for a second. Whether PvmRouteAdd told of one. */
-static int exchange(int tid)
-{
-    double end = check_now() + 1.0 * check_slowness();
-    for (int number = 0; check_now() < end; number++) {
-        check_send_int(tid, TAG_NUMBERED, number);
-        CHECK_EQ(check_receive_int(tid, TAG_DONE), number);
-        if (pvm_nrecv(-1, TAG_ADDED) > 0)
-            return 1;
-    }
-    return 0;
-}
-
-static int links_are_made(void)
-{
-    const char *transport = getenv("PVM_TRANSPORT");
-    return !transport || strcmp(transport, "daemon") != 0;
 }
 
 static void notify(int hosts)
@@ -406,7 +452,7 @@ static void forks(int hosts)
 static const struct {
     const char *name;
     void (*run)(int hosts);
-} cases[] = {{"mix", mix},   {"all", all},       {"busy", busy},     {"few", few},
+} cases[] = {{"mix", mix},   {"all", all},       {"busy", busy},     {"away", away}, {"few", few},
              {"last", last}, {"notify", notify}, {"refuse", refuse}, {"fork", forks}};
 
 static void master(int argc, char **argv)
@@ -421,13 +467,9 @@ static void master(int argc, char **argv)
     check_failed(__FILE__, __LINE__, "unknown case");
 }
 
-static const struct check_role roles[] = {{"mix_peer", mix_peer},
-                                          {"all_peer", all_peer},
-                                          {"busy_peer", busy_peer},
-                                          {"few_peer", few_peer},
-                                          {"last_peer", last_peer},
-                                          {"echo_peer", echo_peer},
-                                          {NULL, NULL}};
+static const struct check_role roles[] = {
+    {"mix_peer", mix_peer}, {"all_peer", all_peer},   {"busy_peer", busy_peer}, {"away_peer", away_peer},
+    {"few_peer", few_peer}, {"last_peer", last_peer}, {"echo_peer", echo_peer}, {NULL, NULL}};
 
 int main(int argc, char **argv)
 {

@@ -31,7 +31,14 @@
 #include "processes.h"
 
 /* PATIENCE: a time limit is there for what hangs, not to judge speed on a machine that is busy with other things. */
-enum { EXIT_NOT_RUN = 77, ARGUMENTS_MAX = 64, SLOWNESS_VALGRIND = 8, SLOWNESS_SANITIZER = 3, PATIENCE = 3 };
+enum {
+    EXIT_NOT_RUN = 77,
+    ARGUMENTS_MAX = 64,
+    SLOWNESS_VALGRIND = 8,
+    SLOWNESS_SANITIZER = 3,
+    SLOWNESS_EMULATOR = 4,
+    PATIENCE = 3
+};
 
 extern char **environ;
 
@@ -149,6 +156,8 @@ static void set_up(void)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     slowness = SLOWNESS_SANITIZER;
 #endif
+    if (getenv("DPVM_RXE_VM"))
+        slowness = SLOWNESS_EMULATOR;
     if (getenv("DPVM_VALGRIND"))
         slowness = SLOWNESS_VALGRIND;
     char number[16];

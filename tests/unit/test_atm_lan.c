@@ -131,6 +131,22 @@ START_TEST(ethernet_shares_the_cable)
 }
 END_TEST
 
+START_TEST(ethernet_loses_frames)
+{
+    static struct lan lan;
+    struct pvma_ethernet *net = ethernet(&lan);
+    const struct pvma_ethernet_counters *counters = pvma_ethernet_counters(net);
+
+    pvma_ethernet_lose(net, 0.25);
+    run(&lan, 1, 4 * PVMA_S);
+    ck_assert_uint_eq(total(&lan) / PACKET, counters->frames - counters->lost);
+    ck_assert_double_eq_tol((double)counters->lost / (double)counters->frames, 0.25, 0.03);
+    leave(&lan);
+    pvma_ethernet_free(net);
+    pvma_sim_free(lan.sim);
+}
+END_TEST
+
 static struct pvma_fddi *fddi(struct lan *lan, pvma_ps target)
 {
     struct pvma_fddi *net;
@@ -171,5 +187,5 @@ START_TEST(fddi_shares_the_ring_without_loss)
 }
 END_TEST
 
-UNIT_MAIN("atm_lan", ethernet_alone_fills_the_cable, ethernet_shares_the_cable, fddi_keeps_its_rotation_time,
-          fddi_shares_the_ring_without_loss)
+UNIT_MAIN("atm_lan", ethernet_alone_fills_the_cable, ethernet_shares_the_cable, ethernet_loses_frames,
+          fddi_keeps_its_rotation_time, fddi_shares_the_ring_without_loss)

@@ -257,12 +257,35 @@ START_TEST(interfaces_are_listed)
 }
 END_TEST
 
+static void put_down(void *arg, const struct pvmi_dp_interface *i, const char *why_not)
+{
+    char *shown = arg;
+    sprintf(shown + strlen(shown), "%s %d: %s\n", i->name, i->mtu, why_not ? why_not : "fine");
+}
+
+START_TEST(interfaces_are_shown)
+{
+    char shown[1000] = "";
+    make_wire(1500);
+    ck_assert_int_eq(system("ip link set v1 down; ip link set lo mtu 267 up"), 0);
+    pvmi_dp_interfaces_show("v0, v1,lo,nothing,much-too-long-for-a-name", put_down, shown);
+    ck_assert_ptr_nonnull(strstr(shown, "v0 1500: fine\n"));
+    ck_assert_ptr_nonnull(strstr(shown, "v1 1500: it is down\n"));
+    ck_assert_ptr_nonnull(strstr(shown, "lo 267: its MTU is below 268\n"));
+    ck_assert_ptr_nonnull(strstr(shown, "nothing 0: there is no such interface\n"));
+    ck_assert_ptr_nonnull(strstr(shown, "much-too-long-f 0: there is no such interface\n"));
+    shown[0] = '\0';
+    pvmi_dp_interfaces_show("v1", put_down, shown);
+    ck_assert_ptr_nonnull(strstr(shown, "v0 1500: it is not among those to be used\n"));
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
         every_size_arrives_1500, every_size_arrives_65535, only_our_frames_come,         a_full_ring_drops,
         an_interface_goes_down,  interfaces_are_found,     without_the_right_it_is_said, points_have_one_owner,
-        claims_cannot_be_left,   interfaces_are_listed};
+        claims_cannot_be_left,   interfaces_are_listed,    interfaces_are_shown};
     if (geteuid()) {
         puts("NOT RUN: raw sockets and network namespaces need root");
         return 77;

@@ -30,7 +30,7 @@ static void refuse(const char *line, const char *words)
 START_TEST(all_options_are_read)
 {
     ck_assert_int_eq(
-        parse("  hostb lo=me so=ms dx=/a/pvmd3 ep=$HOME/x:/y wd=/w sp=2000 bx=/d ip=hostb-ib id=mine # c\r"), 0);
+        parse("  hostb lo=me so=ms dx=/a/pvmd3 ep=$HOME/x:/y wd=/w sp=2000 bx=/d ip=hostb-ib id=mine at=b2 # c\r"), 0);
     ck_assert_str_eq(spec.name, "hostb");
     ck_assert_str_eq(spec.login, "me");
     ck_assert_str_eq(spec.start, "ms");
@@ -41,6 +41,7 @@ START_TEST(all_options_are_read)
     ck_assert_str_eq(spec.debugger, "/d");
     ck_assert_str_eq(spec.ip, "hostb-ib");
     ck_assert_str_eq(spec.vmid, "mine");
+    ck_assert_str_eq(spec.atm_host, "b2");
     ck_assert(!spec.later && !spec.overload && !spec.answer);
     pvmd_host_spec_free(&spec);
 }
@@ -105,6 +106,7 @@ START_TEST(faults_are_named)
     refuse("hostb lo=-oProxyCommand=x", "lo=");
     refuse("hostb ip=$(x)", "ip=");
     refuse("hostb id=a/b", "id=");
+    refuse("hostb at=a/b", "at=");
     refuse("-oProxyCommand=x", "not a host name");
     refuse("a;b", "not a host name");
     refuse("&", "missing after '&'");

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "../../src/core/error.h"
 #include "../../src/transports/reliable/reliable.h"
+#include "../../src/transports/reliable/state.h"
 #include "unit.h"
 
 enum { PACKET_BYTES = 300, FLIGHTS_MAX = 4096, LINES = 64 };
@@ -487,6 +488,46 @@ START_TEST(a_carrier_without_room_is_tried_again)
 }
 END_TEST
 
+/* What goes to several at once: packets only when told, what follows behind them, and lost ones again by themselves. */
+START_TEST(held_messages_go_step_by_step)
+{
+    static const uint32_t bytes = 100;
+    start(&usual);
+    run(30, 0); /* message 30 has 101 bytes, 31 has 138, 32 has 175 */
+    ck_assert(!pvmi_reliable_send_held(a.r, (void *)(uintptr_t)30, length_of(30), bytes, net.now_us));
+    ck_assert(!pvmi_reliable_send(a.r, (void *)(uintptr_t)31, length_of(31), net.now_us));
+    a.sent = a.to_send = 32;
+    uint64_t before = pvmi_reliable_counters(a.r)->packets_sent;
+    for (int64_t until_us = net.now_us + 1000000; net.now_us < until_us;)
+        step(until_us);
+    ck_assert_uint_eq(pvmi_reliable_counters(a.r)->packets_sent, before);
+    ck_assert(pvmi_reliable_held(a.r) == (void *)(uintptr_t)30 && pvmi_reliable_holds(a.r));
+    net.loss = 10000;
+    for (uint32_t at = 0; at < length_of(30); at += bytes)
+        ck_assert_int_eq(pvmi_reliable_step(a.r, net.now_us), 0);
+    net.loss = 0;
+    ck_assert_ptr_null(pvmi_reliable_held(a.r));
+    ck_assert_uint_eq(pvmi_reliable_counters(a.r)->packets_sent, before + 2);
+    run(32, 0);
+    ck_assert_uint_ge(pvmi_reliable_counters(a.r)->resent, 2);
+    finish();
+}
+END_TEST
+
+START_TEST(released_messages_go_as_others)
+{
+    start(&usual);
+    for (uintptr_t n = 0; n < 4; n++)
+        ck_assert(!pvmi_reliable_send_held(a.r, (void *)n, length_of(n), 50, net.now_us));
+    a.sent = a.to_send = 4;
+    ck_assert_uint_eq(pvmi_reliable_counters(a.r)->packets_sent, 0);
+    pvmi_reliable_release(a.r);
+    ck_assert(!pvmi_reliable_holds(a.r));
+    run(4, 0);
+    finish();
+}
+END_TEST
+
 START_TEST(messages_have_a_limit)
 {
     start(&usual);
@@ -495,6 +536,21 @@ START_TEST(messages_have_a_limit)
         ck_assert_int_eq(pvmi_reliable_send(a.r, (void *)i, length_of(i), net.now_us), 0);
     ck_assert_int_eq(pvmi_reliable_send(a.r, NULL, 0, net.now_us), PVMI_EAGAIN);
     ck_assert_uint_eq(pvmi_reliable_pending(a.r), PVMI_RELIABLE_MESSAGES_MAX);
+    finish();
+}
+END_TEST
+
+START_TEST(their_limit_can_be_set)
+{
+    struct pvmi_reliable_settings s = usual;
+    s.messages = 100;
+    ck_assert_ptr_null(pvmi_reliable_new(&s, 1, 2, &callbacks, &a)); /* no power of 2 */
+    s.messages = 256;
+    start(&s);
+    net.loss = 10000;
+    for (uintptr_t i = 0; i < 256; i++)
+        ck_assert_int_eq(pvmi_reliable_send(a.r, (void *)i, length_of(i), net.now_us), 0);
+    ck_assert_int_eq(pvmi_reliable_send(a.r, NULL, 0, net.now_us), PVMI_EAGAIN);
     finish();
 }
 END_TEST
@@ -567,6 +623,106 @@ START_TEST(who_is_gone_is_told_of)
 }
 END_TEST
 
+/* As wire.c describes it, word by word, whatever the processor has for it. */
+static uint32_t plain_checksum(const uint8_t *bytes, size_t length)
+{
+    uint32_t x[8] = {0}, y[8] = {0}, result = (uint32_t)length * 0x9e3779b1u;
+    for (size_t at = 0; at < length / 32 * 32 + 32; at += 4) {
+        uint32_t word = 0;
+        for (size_t i = 0; i < 4 && at + i < length; i++)
+            word |= (uint32_t)bytes[at + i] << 8 * i;
+        x[at / 4 % 8] += word;
+        y[at / 4 % 8] += x[at / 4 % 8];
+    }
+    for (int i = 0; i < 8; i++) {
+        result = (result ^ x[i]) * 0x85ebca6bu;
+        result = ((result ^ result >> 15) + y[i]) * 0xc2b2ae35u;
+    }
+    return result ^ result >> 16;
+}
+
+START_TEST(checksums_are_the_same_everywhere)
+{
+    uint8_t bytes[600];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(i * i * 7 + 3);
+    for (size_t n = PVMI_RELIABLE_HEADER_BYTES; n <= sizeof bytes; n++) {
+        uint8_t *payload = bytes + PVMI_RELIABLE_HEADER_BYTES;
+        size_t length = n - PVMI_RELIABLE_HEADER_BYTES, half = length / 3;
+        struct iovec pieces[] = {{payload, half}, {payload + half, length - half}};
+        ck_assert_uint_eq(pvmi_reliable_checksum(bytes, pieces, 2), plain_checksum(bytes, n));
+    }
+}
+END_TEST
+
+/* A peer that does not look is not taken for a carrier that loses: the sender need not wait for it. */
+START_TEST(what_is_on_its_way_needs_no_calls)
+{
+    start(&usual);
+    run(100, 100);
+    b.asleep = true;
+    a.to_send += 3;
+    work(&a);
+    while (pvmi_reliable_counters(a.r)->timeouts < 3)
+        step(PVMI_RELIABLE_NEVER);
+    ck_assert_uint_eq(pvmi_reliable_pending(a.r), 3);
+    ck_assert_uint_eq(pvmi_reliable_unsent(a.r), 0);
+    wake(&b);
+    run(103, 100);
+    a.to_send++;
+    work(&a);
+    ck_assert_uint_eq(pvmi_reliable_pending(a.r), 1);
+    ck_assert_uint_eq(pvmi_reliable_unsent(a.r), 0);
+    b.asleep = true;
+    a.to_send += PVMI_RELIABLE_MESSAGES_MAX;
+    work(&a); /* more than the credit */
+    ck_assert_uint_gt(pvmi_reliable_unsent(a.r), 0);
+    wake(&b);
+    run(a.to_send, 100);
+    finish();
+}
+END_TEST
+
+START_TEST(after_a_loss_what_is_on_its_way_is_waited_for)
+{
+    start(&usual);
+    run(100, 100);
+    net.loss = 10000;
+    a.to_send++;
+    work(&a);
+    net.loss = 0;
+    run(a.to_send, 100);
+    a.to_send++;
+    work(&a);
+    ck_assert_uint_eq(pvmi_reliable_unsent(a.r), 1);
+    run(a.to_send, 100);
+    ck_assert_uint_eq(pvmi_reliable_unsent(a.r), 0);
+    run(1000, 100);
+    a.to_send++;
+    work(&a);
+    ck_assert_uint_eq(pvmi_reliable_pending(a.r), 1);
+    ck_assert_uint_eq(pvmi_reliable_unsent(a.r), 0);
+    finish();
+}
+END_TEST
+
+/* It has not asked anybody meanwhile. */
+START_TEST(who_looks_away_for_long_takes_nobody_for_dead)
+{
+    start(&usual);
+    run(100, 100);
+    b.asleep = true;
+    a.to_send++;
+    work(&a);
+    net.now_us += 2 * usual.dead_after_us;
+    step(PVMI_RELIABLE_NEVER);
+    ck_assert(!pvmi_reliable_is_dead(a.r));
+    wake(&b);
+    run(a.to_send, 100);
+    finish();
+}
+END_TEST
+
 START_TEST(bad_settings_are_refused)
 {
     struct pvmi_reliable_settings s = usual;
@@ -584,5 +740,7 @@ END_TEST
 UNIT_MAIN("reliable", nothing_is_sent_twice_without_loss, all_arrives_once_and_in_order, so_it_does_by_go_back_n,
           a_little_loss_costs_little, a_slow_reader_is_not_overrun, a_silent_peer_is_dead, idle_is_silent,
           a_greeting_is_answered, packets_of_another_life_are_refused, a_carrier_without_room_is_tried_again,
-          messages_have_a_limit, credit_may_change, hostile_packets_do_no_harm, bad_settings_are_refused,
-          an_end_is_told, who_is_gone_is_told_of)
+          messages_have_a_limit, their_limit_can_be_set, credit_may_change, hostile_packets_do_no_harm,
+          bad_settings_are_refused, checksums_are_the_same_everywhere, held_messages_go_step_by_step,
+          released_messages_go_as_others, an_end_is_told, who_is_gone_is_told_of, what_is_on_its_way_needs_no_calls,
+          after_a_loss_what_is_on_its_way_is_waited_for, who_looks_away_for_long_takes_nobody_for_dead)

@@ -1,0 +1,181 @@
+/*
+ * hosts - tasks of several daemons, each daemon at a host of its own of a simulated ATM network: hosts CASE HOSTS
+ * [end].
+ *
+ *   ring    a message goes round: from the master to the task on the next host, and so on, and back
+ *   mcast   the master multicasts to one task on each other host
+ *   bcast   the same to a group
+ *   near    mcast, with one receiver more on the master's own host, which no cell can lead to
+ *
+ * With `end` the network is killed after half of the messages; none may be lost.
+ *
+ * The master's daemon is at host a, the others at b, c and so on by their option at=. What cells went, and over which
+ * links, is for check-cells to see.
+ */
+#include <signal.h>
+#include "../multi/check.h"
+
+enum {
+    BYTES = 400000,
+    ROUNDS_MAX = 40,
+    ROUNDS_VALGRIND = 4,
+    HOSTS_MAX = 8,
+    TAG_WHERE = 1,
+    TAG_NEXT,
+    TAG_DATA,
+    TAG_SEEN
+};
+
+#define GROUP "everyone"
+
+static char data[BYTES];
+static int rounds = ROUNDS_MAX;
+
+/* ---- data ---- */
+
+static void send_data(int round)
+{
+    check_fill(data, BYTES, (unsigned)round);
+    CHECK(pvm_initsend(PvmDataRaw) > 0);
+    CHECK_EQ(pvm_pkint(&round, 1, 1), 0);
+    CHECK_EQ(pvm_pkbyte(data, BYTES, 1), 0);
+}
+
+static void receive_data(int round)
+{
+    int number;
+    memset(data, 0, BYTES);
+    check_receive(-1, TAG_DATA);
+    CHECK_EQ(pvm_upkint(&number, 1, 1), 0);
+    CHECK_EQ(number, round);
+    CHECK_EQ(pvm_upkbyte(data, BYTES, 1), 0);
+    CHECK(check_same(data, BYTES, (unsigned)round));
+}
+
+/* ---- members ---- */
+
+static void tell_where(void)
+{
+    char *where = getenv("PVM_ATM_HOST");
+    CHECK(pvm_initsend(PvmDataDefault) > 0);
+    CHECK_EQ(pvm_pkstr(where ? where : ""), 0);
+    CHECK_EQ(pvm_send(pvm_parent(), TAG_WHERE), 0);
+}
+
+static void hand_on(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    tell_where();
+    int next = check_receive_int(pvm_parent(), TAG_NEXT);
+    for (int round = 0; round < rounds; round++) {
+        receive_data(round);
+        send_data(round);
+        CHECK_EQ(pvm_send(next, TAG_DATA), 0);
+    }
+}
+
+static void listen(int argc, char **argv)
+{
+    tell_where();
+    if (argc > 1 && !strcmp(argv[1], "bcast")) {
+        CHECK(pvm_joingroup(GROUP) >= 0);
+        check_send_int(pvm_parent(), TAG_SEEN, -1);
+    }
+    for (int round = 0; round < rounds; round++) {
+        receive_data(round);
+        check_send_int(pvm_parent(), TAG_SEEN, round);
+    }
+}
+
+/* ---- the master ---- */
+
+static void add_hosts(int hosts)
+{
+    for (int i = 1; i < hosts; i++) {
+        char line[64], *name = line;
+        int status = 0;
+        snprintf(line, sizeof line, "%s at=%c", check_host_name(i), 'a' + i);
+        CHECK_EQ(pvm_addhosts(&name, 1, &status), 1);
+    }
+}
+
+static void check_where(int tid, int host)
+{
+    char where[64], expected[2] = {(char)('a' + host), '\0'};
+    check_receive(tid, TAG_WHERE);
+    CHECK_EQ(pvm_upkstr(where), 0);
+    CHECK_TEXT(where, expected);
+}
+
+static void await(const int *tids, int count, int value)
+{
+    for (int i = 0; i < count; i++)
+        CHECK_EQ(check_receive_int(tids[i], TAG_SEEN), value);
+}
+
+static int ends;
+
+static void end_network(int round)
+{
+    const char *pid = getenv("DPVM_ATM_NETWORK");
+    if (ends && round == rounds / 2) {
+        CHECK(pid);
+        CHECK_EQ(kill((pid_t)atoi(pid), SIGKILL), 0);
+    }
+}
+
+static void run_ring(const int *tids, int count)
+{
+    for (int i = 0; i < count; i++)
+        check_send_int(tids[i], TAG_NEXT, i + 1 < count ? tids[i + 1] : pvm_mytid());
+    for (int round = 0; round < rounds; round++) {
+        send_data(round);
+        end_network(round);
+        CHECK_EQ(pvm_send(tids[0], TAG_DATA), 0);
+        receive_data(round);
+    }
+}
+
+static void run_spread(int *tids, int count, int by_group)
+{
+    if (by_group) {
+        CHECK(pvm_joingroup(GROUP) >= 0);
+        await(tids, count, -1);
+    }
+    for (int round = 0; round < rounds; round++) {
+        send_data(round);
+        end_network(round);
+        CHECK_EQ(by_group ? pvm_bcast(GROUP, TAG_DATA) : pvm_mcast(tids, count, TAG_DATA), 0);
+        await(tids, count, round);
+    }
+}
+
+static void master(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "ring";
+    int hosts = argc > 2 ? atoi(argv[2]) : 2, tids[HOSTS_MAX], count = 0;
+    ends = argc > 3 && !strcmp(argv[3], "end");
+    CHECK(hosts > 1 && hosts <= HOSTS_MAX);
+    pvm_setopt(PvmRoute, PvmRouteDirect);
+    add_hosts(hosts);
+    for (int i = 1; i < hosts; i++, count++)
+        check_spawn(!strcmp(what, "ring") ? "hand_on" : "listen", what, check_host_name(i), 1, &tids[count]);
+    if (!strcmp(what, "near"))
+        check_spawn("listen", what, check_host_name(0), 1, &tids[count++]);
+    for (int i = 0; i < count; i++)
+        check_where(tids[i], (i + 1) % hosts);
+    if (!strcmp(what, "ring"))
+        run_ring(tids, count);
+    else
+        run_spread(tids, count, !strcmp(what, "bcast"));
+    check_wait_exit(count, tids);
+}
+
+static const struct check_role roles[] = {{"hand_on", hand_on}, {"listen", listen}, {NULL, NULL}};
+
+int main(int argc, char **argv)
+{
+    if (getenv("DPVM_VALGRIND"))
+        rounds = ROUNDS_VALGRIND;
+    return check_main(argc, argv, master, roles);
+}

@@ -1,0 +1,93 @@
+/*
+ * voyage.c - a PVM program that does not know where it lives: it spawns a partner in mid-run, exchanges messages with
+ * it, waits in vain for a while, and hears of the partner's end; each line shows what its clock says that this took.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+#include "pvm3.h"
+
+enum { PING = 1, END, NEVER, ROUNDS = 10 };
+
+static long long now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "voyage: %s failed\n", what);
+    pvm_exit();
+    exit(1);
+}
+
+/* `bytes` there and back, ROUNDS times: the time of each. */
+static void exchange(int partner, int bytes)
+{
+    static char data[1 << 20];
+    for (int i = 0; i < ROUNDS; i++) {
+        long long start = now_ns();
+        pvm_initsend(PvmDataRaw);
+        pvm_pkbyte(data, bytes, 1);
+        if (pvm_send(partner, PING) || pvm_recv(partner, PING) < 0 || pvm_upkbyte(data, bytes, 1))
+            fail("an exchange");
+        printf("%7d bytes there and back: %lld ns\n", bytes, now_ns() - start);
+    }
+}
+
+static int partner(int parent)
+{
+    static char data[1 << 20];
+    for (;;) {
+        int bytes, tag, id = pvm_recv(parent, -1);
+        if (pvm_bufinfo(id, &bytes, &tag, NULL) || tag == END)
+            break;
+        pvm_upkbyte(data, bytes, 1);
+        pvm_initsend(PvmDataRaw);
+        pvm_pkbyte(data, bytes, 1);
+        pvm_send(parent, PING);
+    }
+    sleep(1);
+    pvm_exit();
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    int tid;
+    (void)argc;
+    if (pvm_mytid() < 0)
+        fail("pvm_mytid");
+    pvm_setopt(PvmRoute, PvmRouteDirect);
+    if (pvm_parent() > 0)
+        return partner(pvm_parent());
+    long long start = now_ns();
+    struct timeval limit = {.tv_sec = 3600};
+    if (pvm_trecv(-1, NEVER, &limit))
+        fail("pvm_trecv");
+    printf("nobody wrote in %lld ns\n", now_ns() - start);
+    start = now_ns();
+    if (pvm_spawn(argv[0], NULL, PvmTaskDefault, NULL, 1, &tid) != 1)
+        fail("pvm_spawn");
+    printf("spawned in %lld ns\n", now_ns() - start);
+    pvm_notify(PvmTaskExit, END, 1, &tid);
+    exchange(tid, 4);
+    exchange(tid, 100000);
+    start = now_ns();
+    pvm_initsend(PvmDataRaw);
+    pvm_send(tid, END);
+    if (pvm_recv(-1, END) < 0)
+        fail("hearing of the end");
+    printf("the partner ended in %lld ns\n", now_ns() - start);
+    start = now_ns();
+    int looks = 0;
+    while (!pvm_nrecv(-1, NEVER) && now_ns() - start < 1000000)
+        looks++;
+    printf("%d looks in %lld ns\n", looks, now_ns() - start);
+    pvm_exit();
+    return 0;
+}
