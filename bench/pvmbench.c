@@ -3,11 +3,11 @@
  * the same source is built against dpvm and against the reference PVM.
  *
  *   pvmbench pingpong HOW BYTES[,BYTES]... [HOST]  half a round trip between this task and one on HOST, in us
- *   pvmbench rate HOW BYTES COUNT [HOST]   a stream of COUNT messages, in messages per second
- *   pvmbench mcast TASKS BYTES             until all receivers have answered, in us
- *   pvmbench ring TASKS BYTES              a message once through this and TASKS - 1 other tasks, in us
- *   pvmbench barrier TASKS                 one barrier of a group, in us
- *   pvmbench peers TASKS                   resident memory and CPU time of a task with TASKS idle peers, in KiB and ms
+ *   pvmbench typical HOW BYTES COUNT [HOST]        the same, the median of COUNT single ones, as perftest's programs
+ * tell it pvmbench rate HOW BYTES COUNT [HOST]   a stream of COUNT messages, in messages per second pvmbench mcast
+ * TASKS BYTES             until all receivers have answered, in us pvmbench ring TASKS BYTES              a message
+ * once through this and TASKS - 1 other tasks, in us pvmbench barrier TASKS                 one barrier of a group, in
+ * us pvmbench peers TASKS                   resident memory and CPU time of a task with TASKS idle peers, in KiB and ms
  *   pvmbench spawn TASKS                   until all tasks have said hello, in ms
  *   pvmbench match WAITING                 one receive past WAITING other messages, in us
  *   pvmbench relay COUNT                   growth of the daemon over COUNT messages, in KiB
@@ -31,6 +31,7 @@ enum {
     TASKS_MAX = 4096,
     SIZES_MAX = 64,
     LINK_UP_US = 20000,
+    COUNT_MAX = 100000000,
     SETTLE_S = 3, /* after which daemons have given back what starting and joining needed */
 };
 
@@ -166,6 +167,35 @@ static void run_pingpong(int argc, char **argv)
     send_ints(tid, TAG_SETUP, 0, 0, 0);
 }
 
+static void run_typical(int argc, char **argv)
+{
+    if (argc < 4)
+        errx(2, "usage: pvmbench typical HOW BYTES COUNT [HOST]");
+    enum how how = how_of(argv[1]);
+    int tid, bytes = number_of(argv[2], BYTES_MAX), count = number_of(argv[3], COUNT_MAX);
+    double *took = calloc((size_t)count + 1, sizeof *took);
+    if (!took || !count)
+        errx(2, "COUNT is from 1 to %d, not \"%s\"", COUNT_MAX, argv[3]);
+    spawn("echo", 1, argc > 4 ? argv[4] : ".", &tid);
+    round_trips(tid, how, bytes, 3);
+    usleep(LINK_UP_US);
+    round_trips(tid, how, bytes, 10);
+    send_ints(tid, TAG_SETUP, (int)how, bytes, count);
+    double start = now_us();
+    for (int i = 0; i < count; i++) {
+        send_data(tid, how, bytes);
+        receive_data(tid, how, bytes);
+        double end = now_us();
+        took[i] = (end - start) / 2;
+        start = end;
+    }
+    send_ints(tid, TAG_SETUP, 0, 0, 0);
+    char name[64];
+    snprintf(name, sizeof name, "pingpong.%s.%d", how_names[how], bytes);
+    print(name, median(took, count), "us");
+    free(took);
+}
+
 /* ---- a stream of messages ---- */
 
 static void role_sink(void)
@@ -199,7 +229,7 @@ static void run_rate(int argc, char **argv)
     if (argc < 4)
         errx(2, "usage: pvmbench rate HOW BYTES COUNT [HOST]");
     enum how how = how_of(argv[1]);
-    int tid, daemon, bytes = number_of(argv[2], BYTES_MAX), count = number_of(argv[3], 100000000);
+    int tid, daemon, bytes = number_of(argv[2], BYTES_MAX), count = number_of(argv[3], COUNT_MAX);
     double seconds[STREAMS];
     spawn("sink", 1, argc > 4 ? argv[4] : ".", &tid);
     stream(tid, how, bytes, count / 10 + 1, &daemon);
@@ -230,7 +260,7 @@ static void run_relay(int argc, char **argv)
 {
     if (argc < 2)
         errx(2, "usage: pvmbench relay COUNT");
-    int tid, daemon, count = number_of(argv[1], 100000000);
+    int tid, daemon, count = number_of(argv[1], COUNT_MAX);
     spawn("sink", 1, ".", &tid);
     stream(tid, HOW_RAW, 100, count / 10 + 1, &daemon);
     long before = proc_number(daemon, "status", "VmRSS:");
@@ -546,9 +576,10 @@ static const struct {
     const char *name;
     void (*run)(int argc, char **argv);
 } commands[] = {
-    {"pingpong", run_pingpong}, {"rate", run_rate},   {"mcast", run_mcast},       {"barrier", run_barrier},
-    {"spawn", run_spawn},       {"match", run_match}, {"relay", run_relay},       {"idle", run_idle},
-    {"ring", run_ring},         {"peers", run_peers}, {"addhosts", run_addhosts}, {"halt", run_halt},
+    {"pingpong", run_pingpong}, {"typical", run_typical}, {"rate", run_rate},   {"mcast", run_mcast},
+    {"barrier", run_barrier},   {"spawn", run_spawn},     {"match", run_match}, {"relay", run_relay},
+    {"idle", run_idle},         {"ring", run_ring},       {"peers", run_peers}, {"addhosts", run_addhosts},
+    {"halt", run_halt},
 };
 
 static const struct {
@@ -574,8 +605,8 @@ static void run_command(int argc, char **argv)
             commands[i].run(argc, argv);
             return;
         }
-    errx(2,
-         "usage: pvmbench pingpong|rate|mcast|ring|barrier|spawn|match|relay|idle|peers|addhosts|halt [argument]...");
+    errx(2, "usage: pvmbench pingpong|typical|rate|mcast|ring|barrier|spawn|match|relay|idle|peers|addhosts|halt "
+            "[argument]...");
 }
 
 int main(int argc, char **argv)
