@@ -1,6 +1,7 @@
 /* peer.c - the table of tasks and daemons that we exchange frames with, and the order of what they send. */
 #include "peer.h"
 #include <stdlib.h>
+#include <utlist.h>
 #include "../core/error.h"
 #include "../core/log.h"
 #include "../core/proto.h"
@@ -211,6 +212,20 @@ static void begin_anew(struct pvmi_peer *p)
     p->had_link = p->ended = p->broken = false;
 }
 
+/*
+ * The due frame, part of which a link has written, comes by the daemon: so its sender has lost that link, and the rest
+ * will not come there. We may never hear of it: where only the other end fails, nothing is due from it.
+ */
+static void lose_writer(struct pvmi_peer *p)
+{
+    struct pvmi_link *l;
+    DL_FOREACH (pvmi_links, l)
+        if (l->arrival.peer == p && !l->arrival.early)
+            break;
+    if (l)
+        pvmi_route_lost(l, PVMI_EDOWN);
+}
+
 uint8_t *pvmi_peer_place(struct pvmi_arrival *a, struct pvmi_peer *p, const struct pvmi_frame_header *h, bool direct,
                          int *status)
 {
@@ -225,6 +240,8 @@ uint8_t *pvmi_peer_place(struct pvmi_arrival *a, struct pvmi_peer *p, const stru
     if (pvmi_peer_counts(h->src, h->ctx)) {
         if (begins_anew(p, h, direct))
             begin_anew(p);
+        if (p->placing && h->seq == p->rx_seq && !direct)
+            lose_writer(p);
         int32_t ahead = (int32_t)(h->seq - p->rx_seq);
         if (ahead < 0)
             return NULL;

@@ -1,10 +1,12 @@
 /* test_peer.c - one row of numbers over several routes: order, gaps, doubles, and links that end within a frame. */
 #include "../../src/core/log.h"
 #include "unit.h"
+#include <utlist.h>
 #include "../../src/core/dsig.h"
 #include "../../src/core/error.h"
 #include "../../src/core/message.h"
 #include "../../src/libpvm/inbox.h"
+#include "../../src/libpvm/link.h"
 #include "../../src/libpvm/peer.h"
 
 #define FROM 0x40001u
@@ -140,6 +142,41 @@ START_TEST(a_link_ends_within_the_due_frame)
     check_empty();
     pvmi_peer_cancel(&link_arrival);
     check_next(0, 200);
+    ck_assert(arrives(header(2, 2, 8, 0, 8), false));
+    check_next(2, 8);
+}
+END_TEST
+
+/* A link of that peer, up and without an end at our side. */
+static struct pvmi_link *silent_link(void)
+{
+    static const struct pvmi_transport_ops ops = {.name = "silent"};
+    static struct pvmi_carrier carrier = {.ops = &ops};
+    struct pvmi_link *l = calloc(1, sizeof *l);
+    l->carrier = &carrier;
+    l->peer = peer();
+    l->state = PVMI_LINK_UP;
+    DL_APPEND(pvmi_links, l);
+    pvmi_link_count = l->peer->links = 1;
+    l->peer->link = l;
+    return l;
+}
+
+/* As when the other host's cable is pulled: we have nothing to send, so nothing tells us. */
+START_TEST(a_link_that_only_its_sender_has_lost_does_not_block_the_due_frame)
+{
+    struct pvmi_link *l = silent_link();
+    struct pvmi_frame_header h = header(0, 0, 100, 0, 200);
+    uint8_t *place = begin(&l->arrival, &h, true);
+    memset(place, 0xff, 50);
+    ck_assert(arrives(header(1, 0, 100, 100, 200), false));
+    ck_assert_ptr_eq(peer()->link, l);
+    h.flags = PVMI_FRAME_AGAIN;
+    ck_assert(arrives(h, false));
+    check_next(0, 200);
+    check_empty();
+    ck_assert_ptr_null(pvmi_links);
+    ck_assert_ptr_null(peer()->link);
     ck_assert(arrives(header(2, 2, 8, 0, 8), false));
     check_next(2, 8);
 }
@@ -306,7 +343,8 @@ START_TEST(every_order_of_two_routes_gives_the_same)
 END_TEST
 
 UNIT_MAIN("peer", early_frames_wait_for_those_of_the_other_route, a_message_may_be_spread_over_routes,
-          doubles_are_dropped, a_link_ends_within_the_due_frame, a_link_ends_within_an_early_frame,
+          doubles_are_dropped, a_link_ends_within_the_due_frame,
+          a_link_that_only_its_sender_has_lost_does_not_block_the_due_frame, a_link_ends_within_an_early_frame,
           an_unfinished_double_stays_until_its_link_is_done_with_it, whole_messages_are_referred_to, numbers_wrap,
           a_tid_comes_back, what_an_ended_task_left_unfinished_is_dropped, who_breaks_the_rules_is_found_out,
           an_early_frame_that_does_not_fit_costs_the_link, every_order_of_two_routes_gives_the_same)

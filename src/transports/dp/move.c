@@ -204,6 +204,8 @@ int pvmi_dp_arm(struct pvmi_transport *base)
         t->now_us = pvmi_clock_us();
     if (t->owing)
         acknowledge(t);
+    if (t->touched) /* a link has broken by that */
+        return 1;
     const struct pvmi_agenda_entry *e = pvmi_agenda_first(&t->agenda);
     if (e && e->due_us <= t->now_us)
         return 1;
