@@ -47,6 +47,29 @@ void pvmi_message_renew(struct pvmi_message *m, uint32_t enc)
         m->mem = mem;
 }
 
+struct pvmi_message *pvmi_message_twin(const struct pvmi_message *m, uint32_t enc)
+{
+    struct pvmi_message *twin = pvmi_message_new(enc);
+    if (!twin)
+        return NULL;
+    twin->src = m->src;
+    twin->dst = m->dst;
+    twin->tag = m->tag;
+    twin->ctx = m->ctx;
+    twin->wid = m->wid;
+    twin->crc = m->crc;
+    twin->dsig = m->dsig;
+    return twin;
+}
+
+void pvmi_message_share(struct pvmi_message *twin, const struct pvmi_message *m)
+{
+    if (!m->length)
+        return;
+    twin->mem = pvmi_mem_ref(m->mem);
+    twin->length = m->length;
+}
+
 struct pvmi_message *pvmi_message_ref(struct pvmi_message *m)
 {
     m->refs++;

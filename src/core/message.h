@@ -63,6 +63,13 @@ static inline void pvmi_copy(void *out, const void *in, size_t length)
 
 /* An empty message with one reference in this machine's format; NULL when out of memory. */
 struct pvmi_message *pvmi_message_new(uint32_t enc);
+
+/* An empty one with the addresses, tag and context of m, for data in `enc`; NULL when out of memory. */
+struct pvmi_message *pvmi_message_twin(const struct pvmi_message *m, uint32_t enc);
+
+/* Gives the twin the body of m, which is not in place. Who packs on gets a copy of it. */
+void pvmi_message_share(struct pvmi_message *twin, const struct pvmi_message *m);
+
 struct pvmi_message *pvmi_message_ref(struct pvmi_message *m);
 void pvmi_message_unref(struct pvmi_message *m); /* NULL is allowed */
 

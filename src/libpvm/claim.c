@@ -1,0 +1,46 @@
+/* claim.c - with several threads: one message at a time goes to a task, all its frames in a row. */
+#include "claim.h"
+#include "../core/error.h"
+#include "lock.h"
+#include "wait.h"
+
+static bool are_free(void *arg)
+{
+    const struct pvmi_claim *c = arg;
+    for (unsigned i = 0; i < c->count; i++)
+        if (c->peers[i]->claimed)
+            return false;
+    return true;
+}
+
+int pvmi_claim(struct pvmi_claim *c)
+{
+    for (unsigned i = 0; i < c->count; i++)
+        pvmi_peer_use(c->peers[i]);
+    int rc = are_free(c) ? 0 : pvmi_wait_until(are_free, c, PVMI_WAIT_FOREVER);
+    for (unsigned i = 0; i < c->count; i++)
+        if (rc)
+            pvmi_peer_put(c->peers[i]);
+        else
+            c->peers[i]->claimed = true;
+    return rc;
+}
+
+void pvmi_claim_end(struct pvmi_claim *c)
+{
+    for (unsigned i = 0; i < c->count; i++) {
+        c->peers[i]->claimed = false;
+        pvmi_peer_put(c->peers[i]);
+    }
+    pvmi_wait_news = true;
+}
+
+struct pvmi_message *pvmi_claim_message(struct pvmi_message *m)
+{
+    if (!pvmi_lock_is_ours() || pvmi_message_is_inplace(m))
+        return pvmi_message_ref(m);
+    struct pvmi_message *twin = pvmi_message_twin(m, m->enc);
+    if (twin)
+        pvmi_message_share(twin, m);
+    return twin;
+}

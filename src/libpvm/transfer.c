@@ -1,0 +1,167 @@
+/* transfer.c - the frames of a message to one receiver, each by the route that there is when its turn comes. */
+#include "transfer.h"
+#include <stdlib.h>
+#include <string.h>
+#include "../core/clock.h"
+#include "../core/error.h"
+#include "handler.h"
+#include "outbox.h"
+#include "wait.h"
+
+#define WHOLE_MAX UINT32_MAX /* bytes of a message that goes by reference, in one frame */
+
+bool pvmi_transfer_may_go_on(void *transfer)
+{
+    const struct pvmi_transfer *t = transfer;
+    const struct pvmi_link *l = pvmi_transfer_link(t);
+    if (!pvmi_link_is_up() || (t->peer && t->peer->gone))
+        return true;
+    return pvmi_link_is_ready(l) && (l->peer || !pvmi_peer_is_held(t->dst));
+}
+
+/* Bytes of the next frame at most: a body that the receiver can be referred to goes in one piece. */
+static size_t frame_limit(const struct pvmi_transfer *t, const struct pvmi_link *l)
+{
+    struct pvmi_mem_place place;
+    const struct pvmi_message *m = t->m;
+    if (m->length <= l->frame_max || !l->by_reference || !l->lossless || t->offset || m->length > WHOLE_MAX ||
+        pvmi_message_is_inplace(m) || !pvmi_mem_locate(m->mem, &place))
+        return l->frame_max;
+    return m->length;
+}
+
+/* In-place data must stay until no transport needs them any more. */
+static int remember(struct pvmi_transfer *t, struct pvmi_frame *f)
+{
+    while (t->inplace_count && t->inplace[0]->refs == 1) {
+        pvmi_frame_unref(t->inplace[0]);
+        memmove(t->inplace, t->inplace + 1, --t->inplace_count * sizeof *t->inplace);
+    }
+    if (t->inplace_count == t->inplace_capacity) {
+        size_t capacity = t->inplace_capacity ? 2 * t->inplace_capacity : 16;
+        struct pvmi_frame **bigger = realloc(t->inplace, capacity * sizeof *bigger);
+        if (!bigger)
+            return PVMI_ENOMEM;
+        t->inplace = bigger;
+        t->inplace_capacity = capacity;
+    }
+    t->inplace[t->inplace_count++] = pvmi_frame_ref(f);
+    return 0;
+}
+
+int pvmi_transfer_note(struct pvmi_transfer *t, const struct pvmi_link *l, struct pvmi_frame *f)
+{
+    t->offset += f->h.length;
+    t->whole = pvmi_frame_is_last(&f->h);
+    if (t->peer)
+        pvmi_transfer_count(t->peer, l, f->h.length);
+    return !f->mem && f->h.length && f->refs > 1 ? remember(t, f) : 0;
+}
+
+struct pvmi_frame *pvmi_transfer_frame(const struct pvmi_transfer *t, const struct pvmi_link *l)
+{
+    struct pvmi_frame *f = pvmi_message_frame(t->m, t->offset, frame_limit(t, l), t->peer ? t->peer->tx_seq : 0);
+    if (f)
+        f->h.dst = t->dst;
+    return f;
+}
+
+int pvmi_transfer_send(struct pvmi_transfer *t)
+{
+    struct pvmi_link *l = pvmi_transfer_link(t);
+    struct pvmi_frame *f = pvmi_transfer_frame(t, l);
+    if (!f)
+        return PVMI_ENOMEM;
+    int rc = pvmi_link_send(l, f);
+    if (rc == PVMI_EDOWN && l->peer) {
+        pvmi_route_broken(l);
+        rc = PVMI_EAGAIN; /* by the daemon, then */
+    }
+    if (!rc) {
+        rc = pvmi_transfer_note(t, l, f);
+    } else if (rc == PVMI_EAGAIN && t->peer && l->peer) {
+        t->peer->refusals++;
+    }
+    pvmi_frame_unref(f);
+    return rc;
+}
+
+int pvmi_transfer_advance(struct pvmi_transfer *t)
+{
+    while (!t->whole) {
+        if (t->peer && t->peer->gone)
+            return 0; /* with its host; messages to nobody are dropped */
+        struct pvmi_link *l = pvmi_transfer_link(t);
+        if (pvmi_link_must_listen(l)) {
+            l->unheard = 0;
+            int rc = pvmi_link_progress();
+            if (rc < 0)
+                return rc;
+            continue;
+        }
+        if (!pvmi_transfer_may_go_on(t))
+            return PVMI_EAGAIN;
+        int rc = pvmi_transfer_send(t);
+        if (rc && rc != PVMI_EAGAIN)
+            return rc;
+    }
+    return 0;
+}
+
+bool pvmi_transfer_is_released(void *arg)
+{
+    struct pvmi_transfer *t = arg;
+    const struct pvmi_link *l = pvmi_transfer_link(t);
+    while (t->inplace_count && t->inplace[t->inplace_count - 1]->refs == 1)
+        pvmi_frame_unref(t->inplace[--t->inplace_count]);
+    if (!pvmi_link_is_up() || (t->peer && t->peer->gone))
+        return true;
+    /* What one transport has not written yet, it would not while the program computes. */
+    return !t->inplace_count && (l->lossless || pvmi_link_is_idle(l)) && !(t->peer && t->peer->again.count);
+}
+
+void pvmi_transfer_begin(struct pvmi_transfer *t, struct pvmi_message *m, pvmi_tid dst, struct pvmi_peer *peer)
+{
+    *t = (struct pvmi_transfer){.m = m, .dst = dst, .peer = peer};
+    if (!peer)
+        pvmi_outbox_hold(pvmi_message_bytes(m) > pvmi_daemon_link.frame_max);
+    else if (!peer->link)
+        pvmi_route_consider(peer, 1);
+}
+
+void pvmi_transfer_end(struct pvmi_transfer *t)
+{
+    while (t->inplace_count)
+        pvmi_frame_unref(t->inplace[--t->inplace_count]);
+    free(t->inplace);
+    if (t->peer)
+        return;
+    pvmi_outbox_hold(false);
+    pvmi_wait_news = true;
+}
+
+int pvmi_transfer_finish(struct pvmi_transfer *t)
+{
+    int rc;
+    pvmi_handler_defer();
+    while ((rc = pvmi_transfer_advance(t)) == PVMI_EAGAIN) {
+        rc = pvmi_wait_until(pvmi_transfer_may_go_on, t, PVMI_WAIT_FOREVER);
+        if (rc)
+            break;
+    }
+    if (!rc && !pvmi_transfer_is_released(t))
+        rc = pvmi_wait_until(pvmi_transfer_is_released, t, PVMI_WAIT_FOREVER);
+    pvmi_handler_allow();
+    return rc;
+}
+
+int pvmi_transfer_all(struct pvmi_message *m, struct pvmi_peer *p)
+{
+    struct pvmi_transfer t;
+    pvmi_transfer_begin(&t, m, m->dst, p);
+    int rc = p && pvmi_world ? pvmi_route_await(p) : 0;
+    if (!rc)
+        rc = pvmi_transfer_finish(&t);
+    pvmi_transfer_end(&t);
+    return rc;
+}
