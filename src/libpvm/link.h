@@ -28,6 +28,8 @@ struct pvmi_link {
     struct pvmi_carrier *carrier;
     struct pvmi_peer *peer; /* NULL: the daemon's */
     enum pvmi_link_state state;
+    bool ours;        /* we have offered it */
+    uint32_t attempt; /* its number, by the side that has offered it */
     uint32_t frame_max;
     bool lossless, by_reference; /* attributes of the transport */
     bool refused;                /* a frame was refused: tx_ready comes */

@@ -186,7 +186,8 @@ static bool offer_by(struct pvmi_peer *p, const struct pvmi_transport_ops *ops)
         return false;
     }
     p->route.attempt = l;
-    p->route.number = ++routes.last_number;
+    l->ours = true;
+    l->attempt = p->route.number = ++routes.last_number;
     p->route.since_us = pvmi_clock_us();
     routes.offers_open++;
     send_offer(p, ops->name, blob, length, fd);
@@ -306,7 +307,7 @@ static int join(struct pvmi_peer *p, uint32_t number, const char *name, const ui
         return n;
     }
     p->route.attempt = l;
-    p->route.number = number;
+    l->attempt = p->route.number = number;
     p->route.since_us = pvmi_clock_us();
     if (!l->lossless && !n)
         limit_attempt(l, PVMI_SETTING_TCP_TIMEOUT);
@@ -315,10 +316,10 @@ static int join(struct pvmi_peer *p, uint32_t number, const char *name, const ui
     return 0;
 }
 
-/* Joins the first of the offers that works. 0 or why none does. */
-static int join_any(struct pvmi_peer *p, struct pvmi_buf *body, uint32_t number, int fd)
+/* Joins the first of `count` offers that works. 0 or why none does. */
+static int join_any(struct pvmi_peer *p, struct pvmi_buf *body, int count, uint32_t number, int fd)
 {
-    int rc = PVMI_EFORMAT, count = pvmi_buf_get_u8(body);
+    int rc = PVMI_EFORMAT;
     for (int i = 0; i < count && !pvmi_buf_error(body); i++) {
         char name[NAME_BYTES];
         size_t length;
@@ -343,16 +344,47 @@ static bool ours_wins(const struct pvmi_peer *p)
     return l && l->state == PVMI_LINK_OFFERED && pvmi_task.tid < p->tid;
 }
 
+/*
+ * A link whose transport may not see the end of the other side: that is told by the daemons, with what the attempt was
+ * made of: an answer that refuses, or an offer of nothing.
+ */
+static void tell_loss(struct pvmi_link *l, int reason)
+{
+    struct pvmi_buf body;
+    if (!l->ours) {
+        send_answer(l->peer, l->attempt, reason, "", NULL, 0);
+        return;
+    }
+    pvmi_buf_init(&body);
+    pvmi_buf_put_u32(&body, l->attempt);
+    pvmi_buf_put_u8(&body, 0);
+    pvmi_outbox_put(l->peer->tid, PVMI_CTX_TC, (int32_t)PVMI_TC_OFFER, &body, -1);
+}
+
+/* The peer has told that; whether there still is such a link. */
+static bool take_loss(const struct pvmi_peer *p, uint32_t attempt, bool ours)
+{
+    struct pvmi_link *l;
+    DL_FOREACH (pvmi_links, l)
+        if (l->peer == p && l->state != PVMI_LINK_OFFERED && l->attempt == attempt && l->ours == ours)
+            break;
+    if (l)
+        pvmi_route_lost(l, 0);
+    return l;
+}
+
 /* Takes over fd. */
 static void take_offer(struct pvmi_message *m, int fd)
 {
     struct pvmi_buf body;
     pvmi_buf_view(&body, m->mem ? m->mem->data : NULL, m->length);
     uint32_t number = pvmi_buf_get_u32(&body);
+    int count = pvmi_buf_get_u8(&body), rc = 0;
     struct pvmi_peer *p = pvmi_peer_get(m->src);
-    int rc = 0;
     if (!p || m->src == pvmi_task.tid)
         rc = PVMI_EDENIED;
+    else if (!count)
+        rc = take_loss(p, number, false) ? PVMI_EDOWN : PVMI_EFORMAT;
     else if (ours_wins(p))
         rc = PVMI_EEXISTS;
     else if (pvmi_options.route == PvmDontRoute || !choice.count)
@@ -364,7 +396,7 @@ static void take_offer(struct pvmi_message *m, int fd)
     if (rc && fd >= 0)
         close(fd);
     if (!rc)
-        rc = join_any(p, &body, number, fd);
+        rc = join_any(p, &body, count, number, fd);
     if (rc && p)
         send_answer(p, number, rc, "", NULL, 0);
 }
@@ -467,6 +499,8 @@ void pvmi_route_take_answer(struct pvmi_message *m)
     pvmi_buf_get_string_to(&body, name, sizeof name);
     const uint8_t *reply = pvmi_buf_get_blob(&body, &length);
     struct pvmi_peer *p = pvmi_peer_find(m->src);
+    if (p && code && !pvmi_buf_error(&body) && take_loss(p, number, true))
+        return;
     struct pvmi_link *l = p ? p->route.attempt : NULL;
     if (pvmi_buf_end(&body) || !l || l->state != PVMI_LINK_OFFERED || p->route.number != number)
         return; /* of an offer that has been taken back, or is up already */
@@ -529,6 +563,8 @@ static void lose_link(struct pvmi_link *l, int reason)
     bool stable = pvmi_clock_us() - p->route.since_us > STABLE_US;
     pvmi_log(PVMI_LOG_DEBUG, "lost the direct link to t%x by %s: %s", p->tid, l->carrier->ops->name,
              reason ? pvmi_error_text(reason) : "closed");
+    if (reason && l->carrier->attributes.end_unseen && pvmi_link_is_up())
+        tell_loss(l, reason);
     p->links_lost++;
     if (p->link == l || !p->link) {
         p->link = NULL;

@@ -116,6 +116,9 @@ int pvmi_dp_link_settle(struct dp_link *l);
 /* Sends what is owed before we sleep. */
 void pvmi_dp_link_acknowledge(struct dp_link *l);
 
+/* After look_again(): breaks the links that have no way left. */
+void pvmi_dp_links_check(struct dp_transport *t);
+
 /* Frees the dead whose owners are done with them. */
 void pvmi_dp_links_bury(struct dp_transport *t);
 

@@ -92,16 +92,37 @@ static int emit_by_each(struct dp_link *l, const struct iovec *pieces, unsigned 
     return rc;
 }
 
+static void break_off(struct dp_link *l)
+{
+    l->broken = true;
+    pvmi_dp_touch(l);
+}
+
 static int emit_by_all(struct dp_link *l, const struct iovec *pieces, unsigned count, uint16_t length)
 {
     int rc = emit_by_each(l, pieces, count, length);
     if (rc && pvmi_dp_ports_look_again(transport_of(l)))
         rc = emit_by_each(l, pieces, count, length);
-    if (rc) {
-        l->broken = true;
-        pvmi_dp_touch(l);
-    }
+    if (rc)
+        break_off(l);
     return rc;
+}
+
+static bool has_way(const struct dp_link *l)
+{
+    const struct dp_transport *t = transport_of(l);
+    for (unsigned i = 0; i < l->way_count; i++)
+        if (!t->ports[l->ways[i].port].down_until_us)
+            return true;
+    return false;
+}
+
+void pvmi_dp_links_check(struct dp_transport *t)
+{
+    struct dp_link *l, *next;
+    HASH_ITER (hh, t->links, l, next)
+        if (l->state != DP_OFFERED && !has_way(l))
+            break_off(l);
 }
 
 static int emit(struct pvmi_frames *frames, const struct iovec *pieces, unsigned count)

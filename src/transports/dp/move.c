@@ -48,17 +48,36 @@ void pvmi_dp_flush(struct dp_transport *t)
         note_down(t, (struct dp_port *)t->batch.port);
 }
 
-/* A socket whose interface went down polls as failed until it has been asked. */
+static struct dp_port *port_of(struct dp_transport *t, int fd)
+{
+    for (unsigned i = 0; i < t->port_count; i++)
+        if (t->ports[i].port.fd == fd)
+            return &t->ports[i];
+    return NULL;
+}
+
+/*
+ * A socket whose interface went down polls as failed until it has been asked. So we hear of it also where we have
+ * nothing to send, and our peers, who see no more than that we are silent, can be told by another route.
+ */
 static void hear_errors(struct dp_transport *t)
 {
     struct epoll_event events[PVMI_DP_PLACES_MAX + 1];
-    int n = epoll_wait(t->epoll_fd, events, PVMI_DP_PLACES_MAX + 1, 0);
+    int heard = 0, n = epoll_wait(t->epoll_fd, events, PVMI_DP_PLACES_MAX + 1, 0);
     for (int i = 0; i < n; i++) {
-        int error, fd = events[i].data.fd;
+        struct dp_port *p = events[i].events & EPOLLERR ? port_of(t, events[i].data.fd) : NULL;
+        int error = 0;
         socklen_t length = sizeof error;
-        if (events[i].events & EPOLLERR && fd != t->timer_fd)
-            getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length);
+        if (!p || getsockopt(p->port.fd, SOL_SOCKET, SO_ERROR, &error, &length) || error != ENETDOWN)
+            continue;
+        if (!heard++)
+            t->now_us = pvmi_clock_us();
+        note_down(t, p);
     }
+    if (!heard)
+        return;
+    pvmi_dp_ports_look_again(t); /* it may have been for a moment only */
+    pvmi_dp_links_check(t);
 }
 
 /* ---- in ---- */
