@@ -81,6 +81,7 @@ static bool has_place(struct pvma_switch *s, unsigned port, enum pvma_service se
     s->port_counters[port].dropped += !counted;
     if (route) {
         route->would_drop += counted;
+        s->counters.routed_would_drop += counted;
         route->dropped += !counted;
     }
     return counted;

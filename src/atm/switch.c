@@ -62,6 +62,7 @@ static void take_cell(struct pvma_node *node, unsigned port, struct pvma_cell *c
         return;
     }
     route->cells++;
+    s->counters.routed++;
     cell->in_port = (uint8_t)port;
     cross(s, cell);
 }

@@ -30,14 +30,15 @@ struct pvma_switch_options {
 };
 
 struct pvma_switch_counters {
-    uint64_t cells_in, cells_out; /* cells_out counts each branch of a point-to-multipoint VC */
-    uint64_t unknown;             /* cells of no VC */
-    uint64_t background;          /* cells of cross traffic, swallowed */
-    uint64_t dropped;             /* lost in a full buffer */
-    uint64_t would_drop;          /* PVMA_BUFFER_COUNTED: met a full buffer, and were kept */
-    uint64_t pushed_out;          /* best-effort cells lost to guaranteed ones */
-    uint64_t most_queued;         /* cells in the buffer at most */
-    uint64_t slots, matched;      /* crossbar: slots with something to match, and pairs matched */
+    uint64_t cells_in, cells_out;       /* cells_out counts each branch of a point-to-multipoint VC */
+    uint64_t unknown;                   /* cells of no VC */
+    uint64_t background;                /* cells of cross traffic, swallowed */
+    uint64_t dropped;                   /* lost in a full buffer */
+    uint64_t would_drop;                /* PVMA_BUFFER_COUNTED: met a full buffer, and were kept */
+    uint64_t routed, routed_would_drop; /* of VCs: without what sources in the switch emit */
+    uint64_t pushed_out;                /* best-effort cells lost to guaranteed ones */
+    uint64_t most_queued;               /* cells in the buffer at most */
+    uint64_t slots, matched;            /* crossbar: slots with something to match, and pairs matched */
 };
 
 struct pvma_switch_port_counters {

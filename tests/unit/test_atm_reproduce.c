@@ -4,6 +4,8 @@
  */
 #include "../../src/atm/reproduce/experiment.h"
 #include "../../src/atm/reproduce/fit.h"
+#include "../../src/atm/reproduce/lab.h"
+#include "../../src/atm/reproduce/layout.h"
 #include "../../src/atm/reproduce/stats.h"
 #include "unit.h"
 
@@ -26,6 +28,7 @@ START_TEST(four_apis)
     experiment_four_apis(r, EXPERIMENT_SHORT);
     expect(r, table3, "SPARC 1, SBA-200", "r_max", "2.8048");
     expect(r, table3, "SPARC 2, SBA-200", "t_0", "469.91");
+    expect(r, table3, "Sun 4/690, SBA-200", "n_1/2", "4032");
     expect(r, table4, "SPARC 1, SBA-100", "t_0", "738.09");
     expect(r, table4, "SPARC 1, SBA-100", "r_max", "0.93516");
     report_free(r);
@@ -73,6 +76,106 @@ START_TEST(an2)
 }
 END_TEST
 
+/* Of three claims one was fitted: it counts as none, and the text says so. */
+START_TEST(fitted_claims_do_not_count)
+{
+    static const struct report_value values[] = {{"t", "r", "c", "s", 1, REPORT_PREDICTS, NULL}};
+    static const struct report_claim claims[] = {
+        {.id = "A", .text = "a"}, {.id = "B", .text = "b", .fitted = "set so"}, {.id = "C", .text = "c"}};
+    static const struct report_parameter parameters[] = {{"p", "n", 1, "s", "chosen"}};
+    static const struct report_figure figures[] = {{"f", "F", "x, s", "y, s", false, false}};
+    struct report r = REPORT("test", "of a test");
+    struct report_score score;
+    char text[2048] = "";
+    FILE *out = fmemopen(text, sizeof text, "w");
+
+    report_begin(&r);
+    report_claim(&r, "A", true, "1");
+    report_claim(&r, "B", true, "2");
+    report_claim(&r, "C", false, "3");
+    report_score(&r, &score);
+    ck_assert_uint_eq(score.claims, 2);
+    ck_assert_uint_eq(score.claims_good, 1);
+    ck_assert_uint_eq(score.claims_fitted, 1);
+    report_print(&r, out);
+    fclose(out);
+    ck_assert_ptr_nonnull(strstr(text, "B     fitted        b: 2"));
+    ck_assert_ptr_nonnull(strstr(text, "Not counted: claim B: set so"));
+    ck_assert_ptr_nonnull(strstr(text, "1 of 2 claims hold, 1 fitted ones not counted"));
+    report_free(&r);
+}
+END_TEST
+
+/* Each name is a curve of its own, whatever becomes of the caller's text. */
+START_TEST(curves_have_names_of_their_own)
+{
+    static const struct report_figure figures[] = {{"f", "F", "x, s", "y, s", false, false}};
+    struct report r = {.name = "test", .figures = figures, .figure_count = 1};
+    char name[8];
+
+    report_begin(&r);
+    for (int i = 0; i < 4; i++) {
+        snprintf(name, sizeof name, "c%d", i % 2);
+        report_point(&r, "f", name, i, i);
+    }
+    ck_assert_uint_eq(r.curve_count, 2);
+    ck_assert_str_eq(r.curves[0].name, "c0");
+    ck_assert_str_eq(r.curves[1].name, "c1");
+    report_free(&r);
+}
+END_TEST
+
+static struct lab lab;
+static struct pvma_end *ends[2];
+
+static void send_8160(void *arg)
+{
+    static uint8_t data[8160];
+
+    (void)arg;
+    ends[0]->send(ends[0], data, sizeof data);
+}
+
+static void receive_8160(void *arg)
+{
+    static uint8_t data[8160];
+
+    (void)arg;
+    ends[1]->receive(ends[1], data, sizeof data);
+    pvma_sim_stop(lab.sim);
+}
+
+/* Segments of SunOS's TCP, which gets 4096 B at a time, for two fragments of PVM and their headers. */
+static uint64_t segments_with(uint32_t fragment_bytes)
+{
+    struct pvma_profile profile = layout_profile("ideal");
+    struct pvma_switch_options options = layout_output_queued(4, PVMA_US);
+    struct pvma_topology topology;
+    struct lab_setup setup = {
+        .hosts = 2, .tcp = pvma_tcp_sunos, .topology = &topology, .pvm_fragment_bytes = fragment_bytes, .seed = 1};
+    unsigned long long events = 0;
+    uint64_t segments;
+
+    layout_star(&topology, "test", 2, &profile, &options, PVMA_RATE_OC3, PVMA_US);
+    lab_open(&lab, &setup);
+    lab_connect(&lab, LAB_PVM_DIRECT, 0, 1, &ends[0], &ends[1]);
+    lab_start(&lab, receive_8160, NULL);
+    lab_start(&lab, send_8160, NULL);
+    lab_run(&lab, 10);
+    segments = pvma_end_socket(ends[0])->counters.segments_sent;
+    lab_close(&lab, &events);
+    layout_free(&topology);
+    return segments;
+}
+
+/* A fragment of 4096 B and its header are two segments, one of 4080 B is one: what the four-APIs paper's PVM shows. */
+START_TEST(fragments_are_the_setup_s)
+{
+    ck_assert_uint_eq(segments_with(4080), 2);
+    ck_assert_uint_eq(segments_with(4096), 3);
+}
+END_TEST
+
 /* 1 to 10: mean 5.5, deviation 3.0277, t of 9 degrees 1.833. */
 START_TEST(intervals_are_student_s)
 {
@@ -97,4 +200,5 @@ START_TEST(fits_find_the_parameter)
 }
 END_TEST
 
-UNIT_MAIN("atm_reproduce", four_apis, tum, thesis, an2, intervals_are_student_s, fits_find_the_parameter)
+UNIT_MAIN("atm_reproduce", four_apis, tum, thesis, an2, fitted_claims_do_not_count, curves_have_names_of_their_own,
+          fragments_are_the_setup_s, intervals_are_student_s, fits_find_the_parameter)

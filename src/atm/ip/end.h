@@ -30,9 +30,9 @@ void pvma_end_tcp(struct pvma_station *on_a, struct pvma_station *on_b, const st
 void pvma_end_rpc(struct pvma_station *on_a, struct pvma_station *on_b, const struct pvma_tcp_settings *settings,
                   struct pvma_end **a, struct pvma_end **b);
 
-/* PVM's direct route ("advise"): packing, fragments with headers, one TCP connection. */
+/* PVM's direct route ("advise"): packing, fragments of so many bytes with headers, one TCP connection. */
 void pvma_end_pvm_direct(struct pvma_station *on_a, struct pvma_station *on_b, const struct pvma_tcp_settings *settings,
-                         struct pvma_end **a, struct pvma_end **b);
+                         uint32_t fragment_bytes, struct pvma_end **a, struct pvma_end **b);
 
 struct pvma_daemon;
 

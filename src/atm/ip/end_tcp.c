@@ -11,14 +11,14 @@
 enum {
     RPC_BUFFER = 4000, /* sendsize of clnttcp_create(): 0 means 4000 */
     RPC_MARK = 4,
-    RPC_HEADER = 40,     /* of a call without credentials; an answer's 24 are counted alike */
-    PVM_FRAGMENT = 4096, /* bytes of data: the daemons' UDPMAXLEN; TUM-I9701's Table 5.4 has no step at 4096 */
+    RPC_HEADER = 40, /* of a call without credentials; an answer's 24 are counted alike */
     PVM_HEADER = 16,
 };
 
 struct end_tcp {
     struct pvma_end end;
     struct pvma_tcp tcp;
+    uint32_t fragment_bytes; /* of PVM's data */
 };
 
 static struct end_tcp *tcp_of(struct pvma_end *end)
@@ -107,8 +107,8 @@ static void rpc_receive(struct pvma_end *end, void *data, uint32_t length)
 static void pvm_send(struct pvma_end *end, const void *data, uint32_t length)
 {
     struct pvma_tcp *tcp = &tcp_of(end)->tcp;
-    uint8_t fragment[PVM_HEADER + PVM_FRAGMENT] = {0};
-    uint32_t room = PVM_FRAGMENT, at = 0;
+    uint32_t room = tcp_of(end)->fragment_bytes, at = 0;
+    uint8_t *fragment = pvma_new(PVM_HEADER + room);
 
     use(tcp, tcp->station->costs.pvm_send, length);
     if (length > 0)
@@ -121,12 +121,13 @@ static void pvm_send(struct pvma_end *end, const void *data, uint32_t length)
         pvma_tcp_write(tcp, fragment, PVM_HEADER + piece);
         at += piece;
     } while (at < length);
+    free(fragment);
 }
 
 static void pvm_receive(struct pvma_end *end, void *data, uint32_t length)
 {
     struct pvma_tcp *tcp = &tcp_of(end)->tcp;
-    uint32_t room = PVM_FRAGMENT, at = 0;
+    uint32_t room = tcp_of(end)->fragment_bytes, at = 0;
 
     do {
         uint32_t piece = least(room, length - at);
@@ -167,9 +168,10 @@ void pvma_end_rpc(struct pvma_station *on_a, struct pvma_station *on_b, const st
 }
 
 void pvma_end_pvm_direct(struct pvma_station *on_a, struct pvma_station *on_b, const struct pvma_tcp_settings *settings,
-                         struct pvma_end **a, struct pvma_end **b)
+                         uint32_t fragment_bytes, struct pvma_end **a, struct pvma_end **b)
 {
     make(on_a, on_b, settings, &(struct pvma_end){pvm_send, pvm_receive, free_end}, a, b);
+    tcp_of(*a)->fragment_bytes = tcp_of(*b)->fragment_bytes = fragment_bytes;
 }
 
 struct pvma_tcp *pvma_end_socket(struct pvma_end *end)

@@ -9,7 +9,15 @@
 #include "fiber.h"
 #include "udp.h"
 
-enum { PORT = 700, HEADER = 16, PVMD_BUFFER = 65536, QUEUE_MAX = 8, PEERS_MAX = 64, TASKS_MAX = 64 };
+enum {
+    PORT = 700,
+    HEADER = 16,
+    PVMD_BUFFER = 65536,
+    QUEUE_MAX = 8,
+    PEERS_MAX = 64,
+    TASKS_MAX = 64,
+    LOCAL_BUFFER = 4096
+};
 
 static const pvma_ps retry_after = 500 * PVMA_MS;
 
@@ -114,6 +122,15 @@ static void use(struct pvma_station *station, struct pvma_price price, uint32_t 
     pvma_cpu_use(&station->cpu, pvma_price_of(price, bytes));
 }
 
+/* A fragment between task and daemon: their socket holds 4 KB, so a longer one takes turns of writing and reading. */
+static void use_local(struct pvma_station *station, uint32_t bytes)
+{
+    struct pvma_price price = station->costs.local;
+
+    price.fixed_us *= (bytes + LOCAL_BUFFER - 1) / LOCAL_BUFFER + (bytes == 0);
+    use(station, price, bytes);
+}
+
 /* ---- daemon ---- */
 
 static void wake_sender(struct pvma_daemon *d)
@@ -164,7 +181,7 @@ static void send_all(void *arg)
 
         while (d->from_tasks.count == 0)
             wait_as_sender(d);
-        use(d->station, d->station->costs.local, d->from_tasks.first->length);
+        use_local(d->station, d->from_tasks.first->length);
         f = queue_take(&d->from_tasks);
         wake(d->station, &d->blocked);
         use(d->station, d->station->costs.pvmd_fragment, f->length);
@@ -179,7 +196,7 @@ static void deliver(struct pvma_daemon *d, const struct header *header, const st
     uint32_t length = packet->length - (uint32_t)sizeof *header;
 
     use(d->station, d->station->costs.pvmd_fragment, length);
-    use(d->station, d->station->costs.local, length);
+    use_local(d->station, length);
     queue_put(&task->inbox, 0, 0, packet->data + sizeof *header, length);
     wake(d->station, &task->reader);
 }
@@ -275,7 +292,7 @@ static void task_send(struct pvma_end *end, const void *data, uint32_t length)
             pvma_fiber_pause();
         }
         use(station, station->costs.pvm_fragment, 0);
-        use(station, station->costs.local, piece);
+        use_local(station, piece);
         queue_put(&c->daemon->from_tasks, c->station, c->other, (const uint8_t *)data + at, piece);
         wake_sender(c->daemon);
         at += piece;
@@ -296,7 +313,7 @@ static void task_receive(struct pvma_end *end, void *data, uint32_t length)
             pvma_fiber_pause();
         }
         f = queue_take(&c->inbox);
-        use(station, station->costs.local, f->length);
+        use_local(station, f->length);
         use(station, station->costs.pvm_fragment, 0);
         memcpy((uint8_t *)data + at, f->data, f->length);
         at += f->length;

@@ -1,19 +1,15 @@
 /* an2.c - the experiments of the AN2 paper: see paper_an2.c for what it printed. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include "../ip/udp.h"
 #include "echo.h"
 #include "experiment.h"
 #include "layout.h"
 #include "stats.h"
 #include "stream.h"
+#include "udp_echo.h"
+#include "tables.h"
 
-#define parking    "Table 1: parking lot, TTCP over TCP"
-#define congestion "Figure 11: six TCP sessions on one link, 1 s"
-#define echo       "Figure 8: UDP echo under TTCP, relative degradation"
-
-enum { SESSIONS = 6, SEEDS = 10, FAR_CREDITS = 64, PORT = 7 };
+enum { SESSIONS = 6, SEEDS = 10, FAR_CREDITS = 64 };
 
 static const pvma_ps four_km = 20 * PVMA_US;
 
@@ -42,18 +38,20 @@ static struct pvma_switch_options an2(unsigned credits, pvma_ps latency)
 }
 
 /*
- * A switch whose fabric is as fast as the paper says: the crossbar's slot is a cell's time on the switch's fastest
- * link, so it gets one at that rate, to a host that nobody talks to.
+ * Switches whose fabric is as fast as the paper says: the crossbar's slot is a cell's time on the switch's fastest
+ * link, so each gets one at that rate, to a host that nobody talks to.
  */
-static unsigned add_switch(struct pvma_topology *t, const char *name, const struct pvma_switch_options *options,
-                           const struct pvma_profile *profile)
+static void add_switches(struct pvma_topology *t, unsigned count, unsigned numbers[],
+                         const struct pvma_switch_options *options, const struct pvma_profile *profile)
 {
-    unsigned number = layout_switch(t, name, options);
-    char dummy[16];
+    char name[16];
 
-    snprintf(dummy, sizeof dummy, "fabric-%s", name);
-    layout_link(t, layout_host(t, dummy, profile), number, 800000000, PVMA_NS);
-    return number;
+    for (unsigned i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "s%u", i + 1);
+        numbers[i] = layout_switch(t, name, options);
+        snprintf(name, sizeof name, "fabric-s%u", i + 1);
+        layout_link(t, layout_host(t, name, profile), numbers[i], 800000000, PVMA_NS);
+    }
 }
 
 static struct pvma_host_costs alpha(const struct report *r)
@@ -88,20 +86,13 @@ static void layout_parking(struct pvma_topology *t, const struct pvma_profile *p
 {
     static const unsigned at[] = {0, 0, 0, 1, 1, 1, 2, 2};
     struct pvma_switch_options options = an2(FAR_CREDITS, 12 * PVMA_US);
-    unsigned hosts[8], switches[3];
-    char name[8];
+    unsigned host, switches[3];
 
     layout_begin(t, "parking lot");
-    for (unsigned i = 0; i < 8; i++) {
-        snprintf(name, sizeof name, "h%u", i + 1);
-        hosts[i] = layout_host(t, name, profile);
-    }
-    for (unsigned i = 0; i < 3; i++) {
-        snprintf(name, sizeof name, "s%u", i + 1);
-        switches[i] = add_switch(t, name, &options, profile);
-    }
+    host = layout_hosts(t, 8, profile);
+    add_switches(t, 3, switches, &options, profile);
     for (unsigned i = 0; i < 8; i++)
-        layout_link(t, hosts[i], switches[at[i]], PVMA_RATE_AN2, four_km);
+        layout_link(t, host + i, switches[at[i]], PVMA_RATE_AN2, four_km);
     layout_link(t, switches[0], switches[1], PVMA_RATE_AN2, four_km);
     layout_link(t, switches[1], switches[2], PVMA_RATE_AN2, four_km);
 }
@@ -128,7 +119,7 @@ static void run_parking(struct report *r)
     lab_run(&lab, 1.0);
     for (unsigned i = 0; i < 4; i++) {
         rate[i] = (double)(streams[i].received - before[i]) * 8 / 1e6;
-        report_set(r, parking, names[i], "throughput", rate[i], 0);
+        report_set(r, AN2_PARKING, names[i], "throughput", rate[i], 0);
         stream_free(&streams[i]);
     }
     lab_close(&lab, &r->events);
@@ -151,30 +142,26 @@ static void run_shares(struct report *r)
 
 /* ---- congestion ---- */
 
-/* Six senders at one switch, six receivers at another, one link between. */
-static void layout_congestion(struct pvma_topology *t, const struct pvma_profile *profile, unsigned credits)
+/* `side` hosts at one switch, as many at another, one link between. */
+static void layout_halves(struct pvma_topology *t, const char *name, unsigned side, unsigned credits, pvma_ps cable,
+                          const struct pvma_profile *profile)
 {
     struct pvma_switch_options options = an2(credits, 12 * PVMA_US);
-    unsigned hosts[2 * SESSIONS], switches[2];
-    char name[8];
+    unsigned host, switches[2];
 
-    layout_begin(t, "congestion");
-    for (unsigned i = 0; i < 2 * SESSIONS; i++) {
-        snprintf(name, sizeof name, "h%u", i + 1);
-        hosts[i] = layout_host(t, name, profile);
-    }
-    switches[0] = add_switch(t, "s1", &options, profile);
-    switches[1] = add_switch(t, "s2", &options, profile);
-    for (unsigned i = 0; i < 2 * SESSIONS; i++)
-        layout_link(t, hosts[i], switches[i / SESSIONS], PVMA_RATE_AN2, 500 * PVMA_NS);
-    layout_link(t, switches[0], switches[1], PVMA_RATE_AN2, 500 * PVMA_NS);
+    layout_begin(t, name);
+    host = layout_hosts(t, 2 * side, profile);
+    add_switches(t, 2, switches, &options, profile);
+    for (unsigned i = 0; i < 2 * side; i++)
+        layout_link(t, host + i, switches[i / side], PVMA_RATE_AN2, cable);
+    layout_link(t, switches[0], switches[1], PVMA_RATE_AN2, cable);
 }
 
 struct loss {
     double cells, packets, mbits;
 };
 
-static struct loss congest(struct report *r, unsigned credits, uint64_t seed)
+static struct loss congest(struct report *r, unsigned sessions, unsigned credits, uint64_t seed)
 {
     static struct lab lab;
     struct pvma_profile profile = adapter(credits);
@@ -189,15 +176,15 @@ static struct loss congest(struct report *r, unsigned credits, uint64_t seed)
     struct loss loss;
 
     pvma_random_init(&starts, seed, "starts");
-    layout_congestion(&topology, &profile, credits);
+    layout_halves(&topology, "congestion", SESSIONS, credits, 500 * PVMA_NS, &profile);
     lab_open(&lab, &setup);
     settings.tick = (pvma_ps)(report_parameter(r, "simulation of figure 11", "TCP timer's tick") * 1e9);
     settings.delay_tick = settings.tick;
     settings.no_fast_retransmit = true;
-    for (unsigned i = 0; i < SESSIONS; i++)
+    for (unsigned i = 0; i < sessions; i++)
         stream_start(&streams[i], &lab, i, SESSIONS + i, &settings, 32768, (double)pvma_random_below(&starts, 20000));
     lab_run(&lab, 1.0);
-    for (unsigned i = 0; i < SESSIONS; i++) {
+    for (unsigned i = 0; i < sessions; i++) {
         sent += streams[i].from.counters.segments_sent;
         resent += streams[i].from.counters.resent;
         bytes += streams[i].received;
@@ -220,16 +207,17 @@ static void run_congestion(struct report *r, unsigned seeds)
 
     for (int i = 0; i < 2; i++) {
         for (uint64_t seed = 1; seed <= seeds; seed++) {
-            struct loss loss = congest(r, credits[i], seed);
+            struct loss loss = congest(r, SESSIONS, credits[i], seed);
             stats_add(&cells[i], loss.cells);
             stats_add(&packets[i], loss.packets);
             stats_add(&rate[i], loss.mbits);
         }
         report_point(r, "fig11-loss", "cells", credits[i], stats_mean(&cells[i]));
         report_point(r, "fig11-loss", "packets", credits[i], stats_mean(&packets[i]));
-        report_set(r, congestion, rows[i], "cells", stats_mean(&cells[i]), stats_interval90(&cells[i]));
-        report_set(r, congestion, rows[i], "packets", stats_mean(&packets[i]), stats_interval90(&packets[i]));
+        report_set(r, AN2_CONGESTION, rows[i], "cells", stats_mean(&cells[i]), stats_interval90(&cells[i]));
+        report_set(r, AN2_CONGESTION, rows[i], "packets", stats_mean(&packets[i]), stats_interval90(&packets[i]));
     }
+    report_set(r, AN2_CONGESTION, "one session alone", "throughput", congest(r, 1, 0, 1).mbits, 0);
     report_claim(r, "N2", stats_mean(&packets[0]) > 3 * stats_mean(&cells[0]) && stats_mean(&cells[0]) > 0,
                  "%.1f %% of cells, %.1f %% of packets", stats_mean(&cells[0]), stats_mean(&packets[0]));
     report_claim(r, "N3", stats_mean(&cells[1]) == 0 && stats_mean(&rate[1]) > stats_mean(&rate[0]),
@@ -238,59 +226,12 @@ static void run_congestion(struct report *r, unsigned seeds)
 
 /* ---- UDP echo under load ---- */
 
-struct udp_echo {
-    struct lab lab;
-    struct pvma_udp client, server;
-    uint32_t bytes;
-    struct stats trips;
-};
-
 enum { ECHO_ROUNDS = 200 };
 
-static void ask(void *arg)
-{
-    struct udp_echo *e = arg;
-    uint8_t data[4096] = {0};
-
-    lab_compute(&e->lab, 0, 200000);
-    for (unsigned i = 0; i < ECHO_ROUNDS; i++) {
-        double start_us = lab_now_us(&e->lab);
-        pvma_udp_send(&e->client, 5, PORT, data, e->bytes);
-        free(pvma_udp_receive(&e->client));
-        stats_add(&e->trips, lab_now_us(&e->lab) - start_us);
-        lab_compute(&e->lab, 0, 137); /* so that it does not keep step with the streams */
-    }
-    pvma_sim_stop(e->lab.sim);
-}
-
-static void answer(void *arg)
-{
-    struct udp_echo *e = arg;
-
-    for (;;) {
-        struct pvma_packet *packet = pvma_udp_receive(&e->server);
-        pvma_udp_send(&e->server, 1, packet->source_port, packet->data, packet->length);
-        free(packet);
-    }
-}
-
-/* h1 to h4 at one switch, h5 to h8 at the other, as in figure 6; h1 and h5 echo, the others stream. */
+/* h1 to h4 at one switch, h5 to h8 at the other, as in figure 6; h1 and h5 AN2_ECHO, the others stream. */
 static void layout_fan(struct pvma_topology *t, const struct pvma_profile *profile)
 {
-    struct pvma_switch_options options = an2(FAR_CREDITS, 12 * PVMA_US);
-    unsigned hosts[8], switches[2];
-    char name[8];
-
-    layout_begin(t, "fan");
-    for (unsigned i = 0; i < 8; i++) {
-        snprintf(name, sizeof name, "h%u", i + 1);
-        hosts[i] = layout_host(t, name, profile);
-    }
-    switches[0] = add_switch(t, "s1", &options, profile);
-    switches[1] = add_switch(t, "s2", &options, profile);
-    for (unsigned i = 0; i < 8; i++)
-        layout_link(t, hosts[i], switches[i / 4], PVMA_RATE_AN2, four_km);
-    layout_link(t, switches[0], switches[1], PVMA_RATE_AN2, four_km);
+    layout_halves(t, "fan", 4, FAR_CREDITS, four_km, profile);
 }
 
 static struct stats echo_under(struct report *r, uint32_t bytes, unsigned streams_count)
@@ -301,21 +242,19 @@ static struct stats echo_under(struct report *r, uint32_t bytes, unsigned stream
     struct lab_setup setup = {.hosts = 8, .topology = &topology, .costs = alpha(r), .seed = 1};
     struct stream streams[3];
 
-    e = (struct udp_echo){.bytes = bytes};
+    e = (struct udp_echo){.server_host = 4,
+                          .bytes = bytes,
+                          .rounds = ECHO_ROUNDS,
+                          .begin_us = 200000, /* the streams are under way */
+                          .pause_us = 137};   /* so that it does not keep step with them */
     layout_fan(&topology, &profile);
-    lab_open(&e.lab, &setup);
-    pvma_udp_open(&e.client, &e.lab.stations[0], 0, 65536);
-    pvma_udp_open(&e.server, &e.lab.stations[4], PORT, 65536);
+    udp_echo_open(&e, &setup);
     for (unsigned i = 0; i < streams_count; i++)
         stream_start(&streams[i], &e.lab, i + 1, i + 5, &ttcp, 32768, i * 1000);
-    lab_start(&e.lab, answer, &e);
-    lab_start(&e.lab, ask, &e);
-    lab_run(&e.lab, 20);
+    udp_echo_run(&e, 20);
     for (unsigned i = 0; i < streams_count; i++)
         stream_free(&streams[i]);
-    pvma_udp_close(&e.client);
-    pvma_udp_close(&e.server);
-    lab_close(&e.lab, &r->events);
+    udp_echo_close(&e, &r->events);
     layout_free(&topology);
     return e.trips;
 }
@@ -353,7 +292,7 @@ static void run_echo(struct report *r)
             before_us = mean_us;
             snprintf(row, sizeof row, "%u B, %u TTCP", sizes[i], n);
             if (n >= 2 && (sizes[i] == 64 || sizes[i] == 512 || sizes[i] == 2048))
-                report_set(r, echo, row, "ratio", ratio, stats_interval90(&s) / mean_us * ratio);
+                report_set(r, AN2_ECHO, row, "ratio", ratio, stats_interval90(&s) / mean_us * ratio);
         }
     }
     report_claim(r, "N4", grows && worst < 0.2, "at most %.0f %% from the bound", worst * 100);
@@ -368,6 +307,7 @@ static double pvm_trip(struct report *r, enum lab_stack stack, uint32_t bytes)
     struct lab_setup setup = {.hosts = 8, .topology = &topology, .costs = alpha(r), .tcp = ttcp, .seed = 1};
     struct echo_result result;
 
+    setup.pvm_fragment_bytes = (uint32_t)report_parameter(r, "Alpha", "PVM fragment, data");
     if (stack == LAB_FORE5) { /* PVM on the adapter: libpvm, the driver and one copy */
         double us =
             report_parameter(r, "Alpha", "direct PVM, a PDU") + report_parameter(r, "Alpha", "libpvm, a message");

@@ -8,14 +8,7 @@
 #include "mesh.h"
 #include "stats.h"
 #include "suns.h"
-
-#define table1 "Table 1: echo, two Sun 4/690, ASX-100"
-#define table2 "Table 2: TCP echo on three networks"
-#define table3 "Table 3: AAL5 echo, point to point"
-#define table4 "Table 4: AAL5 echo through the switch"
-#define table5 "Table 5: matrix multiplication on 2 x 2 SPARC 2"
-#define table6 "Table 6: PDE on 2 x 2 SPARC 2"
-#define ranges "Section 3.2: sizes at which TCP without NODELAY is slow"
+#include "tables.h"
 
 /* The experiment under way. */
 struct work {
@@ -54,10 +47,8 @@ struct bench {
 static struct lab_setup setup_of(const struct work *w, const struct bench *b, struct pvma_topology *topology,
                                  unsigned hosts)
 {
-    struct lab_setup setup = {
-        .network = b->network, .hosts = hosts, .tcp = pvma_tcp_sunos, .topology = topology, .seed = 1};
+    struct lab_setup setup = suns_setup(&w->suns, b->network, hosts, topology);
 
-    setup.costs = suns_costs(&w->suns, b->network);
     if (b->cpu > 0)
         setup.costs = suns_scaled(&setup.costs, b->cpu);
     if (b->buffer_bytes > 0)
@@ -108,11 +99,11 @@ static void run_table1(struct work *w)
     struct echo_metrics pvm = measure(w, &(struct bench){.stack = LAB_PVM_DIRECT}, f11a, f11b, "PVM advise");
     struct echo_metrics rpc = measure(w, &(struct bench){.stack = LAB_RPC}, f11a, f11b, "Sun RPC/XDR");
 
-    set_row(w, table1, "ATM AAL3/4", a34);
-    set_row(w, table1, "ATM AAL5", a5);
-    set_row(w, table1, "stream socket TCP", tcp);
-    set_row(w, table1, "PVM advise", pvm);
-    set_row(w, table1, "Sun RPC/XDR", rpc);
+    set_row(w, FOUR_APIS_TABLE1, "ATM AAL3/4", a34);
+    set_row(w, FOUR_APIS_TABLE1, "ATM AAL5", a5);
+    set_row(w, FOUR_APIS_TABLE1, "stream socket TCP", tcp);
+    set_row(w, FOUR_APIS_TABLE1, "PVM advise", pvm);
+    set_row(w, FOUR_APIS_TABLE1, "Sun RPC/XDR", rpc);
     report_claim(r, "A1",
                  a5.t_zero < a34.t_zero && a34.t_zero < tcp.t_zero && tcp.t_zero < pvm.t_zero &&
                      pvm.t_zero < rpc.t_zero,
@@ -147,8 +138,8 @@ static void run_table2(struct work *w)
     struct echo_metrics atm = measure(w, &(struct bench){.stack = LAB_TCP}, f12a, f12b, "ATM");
     double bytes = crossing(w);
 
-    set_row(w, table2, "FDDI", fddi);
-    set_row(w, table2, "Ethernet", ethernet);
+    set_row(w, FOUR_APIS_TABLE2, "FDDI", fddi);
+    set_row(w, FOUR_APIS_TABLE2, "Ethernet", ethernet);
     report_claim(w->report, "A4",
                  ethernet.t_zero < fddi.t_zero && ethernet.t_zero < atm.t_zero &&
                      fabs(atm.r_max / fddi.r_max - 1) < 0.2 && atm.r_max > 1.7 * ethernet.r_max,
@@ -164,16 +155,16 @@ static void run_tables3_and_4(struct work *w)
         measure(w, &(struct bench){.stack = LAB_FORE5, .profile = &w->suns.sparc1_200}, NULL, NULL, NULL);
     struct bench direct = {.stack = LAB_FORE5, .layout = SUNS_DIRECT, .profile = &w->suns.sparc1_100};
 
-    set_row(w, table4, "SPARC 1, SBA-100", sba100);
-    set_row(w, table4, "SPARC 1, SBA-200", sba200);
+    set_row(w, FOUR_APIS_TABLE4, "SPARC 1, SBA-100", sba100);
+    set_row(w, FOUR_APIS_TABLE4, "SPARC 1, SBA-200", sba200);
     report_claim(w->report, "A11", sba200.r_max > 2 * sba100.r_max, "%.2f and %.2f MB/s", sba200.r_max, sba100.r_max);
-    set_row(w, table3, "SPARC 1, SBA-100", measure(w, &direct, NULL, NULL, NULL));
+    set_row(w, FOUR_APIS_TABLE3, "SPARC 1, SBA-100", measure(w, &direct, NULL, NULL, NULL));
     direct.profile = &w->suns.sparc1_200;
-    set_row(w, table3, "SPARC 1, SBA-200", measure(w, &direct, NULL, NULL, NULL));
+    set_row(w, FOUR_APIS_TABLE3, "SPARC 1, SBA-200", measure(w, &direct, NULL, NULL, NULL));
     direct.profile = &w->suns.aal5;
-    set_row(w, table3, "Sun 4/690, SBA-200", measure(w, &direct, NULL, NULL, NULL));
+    set_row(w, FOUR_APIS_TABLE3, "Sun 4/690, SBA-200", measure(w, &direct, NULL, NULL, NULL));
     direct.profile = &w->suns.sparc2;
-    set_row(w, table3, "SPARC 2, SBA-200", measure(w, &direct, NULL, NULL, NULL));
+    set_row(w, FOUR_APIS_TABLE3, "SPARC 2, SBA-200", measure(w, &direct, NULL, NULL, NULL));
 }
 
 /* ---- section 3.2: the timing abnormality ---- */
@@ -208,8 +199,8 @@ static void set_range(struct work *w, const bool slow[SIZES], unsigned n, const 
         if (n-- == 0)
             break;
     }
-    report_set(w->report, ranges, row, "from", 4 + from * GRID, 0);
-    report_set(w->report, ranges, row, "to", 4 + to * GRID, 0);
+    report_set(w->report, FOUR_APIS_RANGES, row, "from", 4 + from * GRID, 0);
+    report_set(w->report, FOUR_APIS_RANGES, row, "to", 4 + to * GRID, 0);
 }
 
 static void run_abnormality(struct work *w)
@@ -371,7 +362,7 @@ static double set_matmul(struct work *w, const struct row *row, unsigned n, cons
 
     for (uint64_t seed = 1; seed <= seeds_of(row); seed++)
         stats_add(&s, matmul_s(w, row, seed, n, sequential_s));
-    report_set(w->report, table5, row->name, column, stats_mean(&s), stats_interval90(&s));
+    report_set(w->report, FOUR_APIS_TABLE5, row->name, column, stats_mean(&s), stats_interval90(&s));
     report_point(w->report, "table5-matmul", row->name, n, sequential_s / stats_mean(&s));
     return stats_mean(&s);
 }
@@ -382,7 +373,7 @@ static double set_pde(struct work *w, const struct row *row, unsigned n, const c
 
     for (uint64_t seed = 1; seed <= seeds_of(row); seed++)
         stats_add(&s, pde_s(w, row, seed, n, iterations));
-    report_set(w->report, table6, row->name, column, stats_mean(&s), stats_interval90(&s));
+    report_set(w->report, FOUR_APIS_TABLE6, row->name, column, stats_mean(&s), stats_interval90(&s));
     if (iterations == n)
         report_point(w->report, "table6-pde", row->name, n, stats_mean(&s) / iterations * 1000);
     return stats_mean(&s);

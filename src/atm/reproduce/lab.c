@@ -115,7 +115,7 @@ void lab_connect(struct lab *lab, enum lab_stack stack, unsigned a, unsigned b, 
         pvma_end_rpc(on_a, on_b, &lab->setup.tcp, end_a, end_b);
         break;
     case LAB_PVM_DIRECT:
-        pvma_end_pvm_direct(on_a, on_b, &lab->setup.tcp, end_a, end_b);
+        pvma_end_pvm_direct(on_a, on_b, &lab->setup.tcp, lab->setup.pvm_fragment_bytes, end_a, end_b);
         break;
     case LAB_PVM_DAEMON:
         pvma_end_pvm_daemon(daemon_of(lab, a), daemon_of(lab, b), end_a, end_b);

@@ -26,6 +26,7 @@ struct lab_setup {
     struct pvma_topology *topology; /* of ATM; hosts are called h1, h2, ... Stays the caller's. */
     double frame_loss;              /* of an Ethernet, as a probability */
     uint32_t ip_mtu;                /* over ATM; 0: 9180 */
+    uint32_t pvm_fragment_bytes;    /* data in a fragment of PVM's direct route */
     uint32_t daemon_packet_bytes;   /* 0: 4096 */
     uint64_t seed;
 };

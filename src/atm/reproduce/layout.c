@@ -56,6 +56,18 @@ unsigned layout_host(struct pvma_topology *t, const char *name, const struct pvm
     return (unsigned)t->node_count - 1;
 }
 
+unsigned layout_hosts(struct pvma_topology *t, unsigned count, const struct pvma_profile *profile)
+{
+    unsigned first = (unsigned)t->node_count;
+    char name[16];
+
+    for (unsigned i = 1; i <= count; i++) {
+        snprintf(name, sizeof name, "h%u", i);
+        layout_host(t, name, profile);
+    }
+    return first;
+}
+
 unsigned layout_switch(struct pvma_topology *t, const char *name, const struct pvma_switch_options *options)
 {
     add_node(t, name)->sw = *options;
@@ -70,6 +82,18 @@ void layout_link(struct pvma_topology *t, unsigned a, unsigned b, int64_t rate_b
                                                         .a_port = t->nodes[a].links++,
                                                         .b_port = t->nodes[b].links++,
                                                         .options = {.rate_bps = rate_bps, .propagation = propagation}};
+}
+
+void layout_star(struct pvma_topology *t, const char *name, unsigned count, const struct pvma_profile *profile,
+                 const struct pvma_switch_options *options, int64_t rate_bps, pvma_ps propagation)
+{
+    unsigned host, at;
+
+    layout_begin(t, name);
+    host = layout_hosts(t, count, profile);
+    at = layout_switch(t, "s1", options);
+    for (unsigned i = 0; i < count; i++)
+        layout_link(t, host + i, at, rate_bps, propagation);
 }
 
 void layout_source(struct pvma_topology *t, const char *name, unsigned at_switch,

@@ -21,8 +21,15 @@ void layout_free(struct pvma_topology *t);
 unsigned layout_host(struct pvma_topology *t, const char *name, const struct pvma_profile *profile);
 unsigned layout_switch(struct pvma_topology *t, const char *name, const struct pvma_switch_options *options);
 
+/* Adds `count` hosts h1, h2, ...; their numbers follow on each other: the first one's. */
+unsigned layout_hosts(struct pvma_topology *t, unsigned count, const struct pvma_profile *profile);
+
 /* Links two nodes, each at its next free port. */
 void layout_link(struct pvma_topology *t, unsigned a, unsigned b, int64_t rate_bps, pvma_ps propagation);
+
+/* A topology of `count` hosts around a switch. */
+void layout_star(struct pvma_topology *t, const char *name, unsigned count, const struct pvma_profile *profile,
+                 const struct pvma_switch_options *options, int64_t rate_bps, pvma_ps propagation);
 
 /* A source in a switch. */
 void layout_source(struct pvma_topology *t, const char *name, unsigned at_switch,

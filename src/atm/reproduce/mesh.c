@@ -1,41 +1,87 @@
-/*
- * mesh.c - see mesh.h.  Hosts:  0 1   matmul: A's stripes go along the rows (0 to 1, 2 to 3), then B's down the columns
- *                               2 3   (0 to 2, 1 to 3); the blocks of C go to 0, the master.
- */
+/* mesh.c - see mesh.h. */
 #include "../ip/udp.h"
 #include "../random.h"
 #include "mesh.h"
 
-enum { MESH = 2, NODES = 4, DISCARD_PORT = 9, LOAD_HEADERS = 28 + 26 + 12, BUFFER = 1 << 20 };
-
-struct mesh {
-    struct mesh_setup setup;
-    struct lab lab;
-    struct pvma_end *ends[NODES][NODES]; /* [from][to], at from */
-    struct pvma_udp load_from, load_to;
-    unsigned finished;
-    double end_s;
+enum {
+    MESH = 2,
+    NODES = 4,
+    DISCARD_PORT = 9,
+    LOAD_HEADERS = 28 + 26 + 12,
+    PDU = 4092,
+    FRAME_HEADER = 64,
+    PACKET_HEADER = 36,
+    BUFFER = (1 << 20) + (1 << 17), /* a halo and its headers */
 };
+
+static const double slice_us = 10000;
+
+struct mesh;
 
 struct node {
     struct mesh *mesh;
     unsigned number;
 };
 
+/* Sends one halo after the other while its node receives: as libpvm, which reads when it cannot write. */
+struct courier {
+    struct node node;
+    bool due;
+    struct pvma_fiber *fiber, *waiter;
+};
+
+struct mesh {
+    struct mesh_setup setup;
+    struct lab lab;
+    struct pvma_end *ends[NODES][NODES]; /* [from][to], at from */
+    struct courier couriers[NODES];
+    struct pvma_udp load_from, load_to;
+    unsigned finished;
+    double end_s;
+};
+
 static uint8_t buffers[NODES][BUFFER];
+
+/* Bytes of a message in the PDUs of the transport atm. */
+static uint32_t with_headers(uint32_t bytes)
+{
+    uint32_t room = PDU - PACKET_HEADER, whole = bytes + FRAME_HEADER;
+
+    return whole + (whole + room - 1) / room * PACKET_HEADER;
+}
+
+static uint32_t wire_bytes(const struct mesh *m, uint32_t bytes)
+{
+    return m->setup.packs ? with_headers(bytes) : bytes;
+}
+
+static void pack(struct node *node, struct pvma_price price, uint32_t bytes)
+{
+    if (node->mesh->setup.packs)
+        lab_compute(&node->mesh->lab, node->number, price.fixed_us + price.byte_us * bytes);
+}
 
 static void send(struct node *node, unsigned to, uint32_t bytes)
 {
     struct pvma_end *end = node->mesh->ends[node->number][to];
 
-    end->send(end, buffers[node->number], bytes);
+    pack(node, node->mesh->lab.setup.costs.pvm_send, bytes);
+    end->send(end, buffers[node->number], wire_bytes(node->mesh, bytes));
 }
 
 static void receive(struct node *node, unsigned from, uint32_t bytes)
 {
     struct pvma_end *end = node->mesh->ends[node->number][from];
 
-    end->receive(end, buffers[node->number], bytes);
+    end->receive(end, buffers[node->number], wire_bytes(node->mesh, bytes));
+    pack(node, node->mesh->lab.setup.costs.pvm_receive, bytes);
+}
+
+/* In slices, between which a daemon has its turn. */
+static void compute(struct node *node, double us)
+{
+    for (; us > 0; us -= slice_us)
+        lab_compute(&node->mesh->lab, node->number, us < slice_us ? us : slice_us);
 }
 
 static void finish(struct mesh *m)
@@ -64,7 +110,7 @@ static void multiply(void *arg)
     uint32_t stripe = s->n * s->n / MESH * s->number_bytes, block = stripe / MESH;
     bool left = node->number % MESH == 0, top = node->number / MESH == 0;
 
-    lab_compute(&node->mesh->lab, node->number, s->start_s * 1e6);
+    compute(node, s->start_s * 1e6);
     if (left)
         send(node, node->number + 1, stripe);
     else
@@ -73,7 +119,7 @@ static void multiply(void *arg)
         send(node, node->number + MESH, stripe);
     else
         receive(node, node->number - MESH, stripe);
-    lab_compute(&node->mesh->lab, node->number, s->block_us);
+    compute(node, s->block_us);
     collect(node, block);
     finish(node->mesh);
 }
@@ -97,17 +143,76 @@ static void relax(void *arg)
     uint32_t line = s->n / MESH * s->number_bytes;
     double points = (double)s->n * s->n / NODES;
 
-    lab_compute(&node->mesh->lab, node->number, s->start_s * 1e6);
+    compute(node, s->start_s * 1e6);
     for (unsigned i = 0; i < s->iterations; i++) {
         for (unsigned k = 0; k < s->exchanges; k++)
             exchange(node, line);
-        lab_compute(&node->mesh->lab, node->number, points * s->point_us);
+        compute(node, points * s->point_us);
+    }
+    finish(node->mesh);
+}
+
+/* ---- molecular dynamics ---- */
+
+static void resume(void *fiber)
+{
+    pvma_fiber_resume(fiber);
+}
+
+/* A fiber wakes another by an event: only that may resume it. */
+static void wake(struct mesh *m, struct pvma_fiber **waiting)
+{
+    if (*waiting)
+        pvma_sim_call(m->lab.sim, pvma_sim_now(m->lab.sim), resume, *waiting);
+    *waiting = NULL;
+}
+
+static unsigned neighbour(const struct node *node, unsigned side)
+{
+    return (node->number + (side ? NODES - 1 : 1)) % NODES;
+}
+
+static void carry(void *arg)
+{
+    struct courier *c = arg;
+
+    for (;;) {
+        while (!c->due) {
+            c->fiber = pvma_fiber_current();
+            pvma_fiber_pause();
+        }
+        for (unsigned side = 0; side < 2; side++)
+            send(&c->node, neighbour(&c->node, side), c->node.mesh->setup.halo_bytes);
+        c->due = false;
+        wake(c->node.mesh, &c->waiter);
+    }
+}
+
+static void move(void *arg)
+{
+    struct node *node = arg;
+    const struct mesh_setup *s = &node->mesh->setup;
+    struct courier *mine = &node->mesh->couriers[node->number];
+
+    mine->node = *node;
+    lab_start(&node->mesh->lab, carry, mine);
+    for (unsigned i = 0; i < s->iterations; i++) {
+        mine->due = true;
+        wake(node->mesh, &mine->fiber);
+        for (unsigned side = 0; side < 2; side++)
+            receive(node, neighbour(node, !side), s->halo_bytes);
+        while (mine->due) {
+            mine->waiter = pvma_fiber_current();
+            pvma_fiber_pause();
+        }
+        compute(node, s->step_us);
     }
     finish(node->mesh);
 }
 
 /* ---- background traffic ---- */
 
+/* One datagram after the other at even intervals; where the first falls is the seed's. */
 static void load(void *arg)
 {
     struct mesh *m = arg;
@@ -115,9 +220,10 @@ static void load(void *arg)
     struct pvma_random random;
 
     pvma_random_init(&random, m->setup.lab.seed, "load");
+    pvma_cpu_use(&m->lab.stations[NODES].cpu, (pvma_ps)pvma_random_below(&random, (uint64_t)interval));
     for (;;) {
         pvma_udp_send(&m->load_from, NODES + 2, DISCARD_PORT, buffers[0], m->setup.background_bytes);
-        pvma_cpu_use(&m->lab.stations[NODES].cpu, pvma_random_exponential(&random, interval));
+        pvma_cpu_use(&m->lab.stations[NODES].cpu, interval);
     }
 }
 
@@ -153,7 +259,7 @@ static double run(const struct mesh_setup *setup, pvma_fiber_main *program, unsi
     }
     if (setup->background > 0)
         start_load(&m);
-    lab_run(&m.lab, 1000);
+    lab_run(&m.lab, 10000);
     if (setup->background > 0) {
         pvma_udp_close(&m.load_from);
         pvma_udp_close(&m.load_to);
@@ -170,4 +276,9 @@ double mesh_matmul(const struct mesh_setup *setup, unsigned long long *events)
 double mesh_pde(const struct mesh_setup *setup, unsigned long long *events)
 {
     return run(setup, relax, events);
+}
+
+double mesh_molecules(const struct mesh_setup *setup, unsigned long long *events)
+{
+    return run(setup, move, events);
 }

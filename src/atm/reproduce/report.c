@@ -31,12 +31,13 @@ void report_begin(struct report *report)
     report->events = 0;
 }
 
-static struct report_outcome *find(const struct report *report, const char *table, const char *row, const char *column)
+/* The first value whose table begins so. */
+static size_t find(const struct report *report, const char *table, const char *row, const char *column)
 {
     for (size_t i = 0; i < report->value_count; i++) {
         const struct report_value *v = &report->values[i];
-        if (strcmp(v->table, table) == 0 && strcmp(v->row, row) == 0 && strcmp(v->column, column) == 0)
-            return &report->outcomes[i];
+        if (strncmp(v->table, table, strlen(table)) == 0 && strcmp(v->row, row) == 0 && strcmp(v->column, column) == 0)
+            return i;
     }
     undeclared(table, row, column);
 }
@@ -44,12 +45,17 @@ static struct report_outcome *find(const struct report *report, const char *tabl
 void report_set(struct report *report, const char *table, const char *row, const char *column, double simulated,
                 double interval)
 {
-    *find(report, table, row, column) = (struct report_outcome){simulated, interval, true};
+    report->outcomes[find(report, table, row, column)] = (struct report_outcome){simulated, interval, true};
 }
 
 double report_get(const struct report *report, const char *table, const char *row, const char *column)
 {
-    return find(report, table, row, column)->simulated;
+    return report->outcomes[find(report, table, row, column)].simulated;
+}
+
+double report_printed(const struct report *report, const char *table, const char *row, const char *column)
+{
+    return report->values[find(report, table, row, column)].paper;
 }
 
 void report_claim(struct report *report, const char *id, bool holds, const char *detail, ...)
@@ -78,6 +84,14 @@ double report_parameter(const struct report *report, const char *profile, const 
     undeclared("parameter", profile, name);
 }
 
+static const struct report_figure *figure_of(const struct report *report, const char *name)
+{
+    for (size_t i = 0; i < report->figure_count; i++)
+        if (strcmp(report->figures[i].name, name) == 0)
+            return &report->figures[i];
+    undeclared("figure", name, "");
+}
+
 static struct report_curve *curve_of(struct report *report, const char *figure, const char *name)
 {
     struct report_curve *c;
@@ -87,7 +101,7 @@ static struct report_curve *curve_of(struct report *report, const char *figure, 
             return &report->curves[i];
     report->curves = pvma_renew(report->curves, (report->curve_count + 1) * sizeof *report->curves);
     c = &report->curves[report->curve_count++];
-    *c = (struct report_curve){.figure = figure, .name = name};
+    *c = (struct report_curve){.figure = figure_of(report, figure)->name, .name = pvma_copy_text(name)};
     return c;
 }
 
@@ -128,8 +142,10 @@ void report_score(const struct report *report, struct report_score *score)
         }
     }
     for (size_t i = 0; i < report->claim_count; i++) {
-        score->claims++;
-        score->claims_good += report->verdicts[i].known && report->verdicts[i].holds;
+        bool fitted = report->claims[i].fitted;
+        score->claims_fitted += fitted;
+        score->claims += !fitted;
+        score->claims_good += !fitted && report->verdicts[i].known && report->verdicts[i].holds;
     }
 }
 
@@ -162,6 +178,17 @@ static void print_values(const struct report *report, FILE *out)
     }
 }
 
+static const char *verdict_on(const struct report *report, size_t i)
+{
+    const struct report_verdict *v = &report->verdicts[i];
+
+    if (!v->known)
+        return "not run";
+    if (!v->holds)
+        return "does not hold";
+    return report->claims[i].fitted ? "fitted" : "holds";
+}
+
 static void print_claims(const struct report *report, FILE *out)
 {
     if (report->claim_count > 0)
@@ -169,9 +196,7 @@ static void print_claims(const struct report *report, FILE *out)
     for (size_t i = 0; i < report->claim_count; i++) {
         const struct report_claim *c = &report->claims[i];
         const struct report_verdict *v = &report->verdicts[i];
-        const char *verdict = v->holds ? "holds" : "does not hold";
-        fprintf(out, "%-5s %-13s %s%s%s\n", c->id, v->known ? verdict : "not run", c->text, v->detail[0] ? ": " : "",
-                v->detail);
+        fprintf(out, "%-5s %-13s %s%s%s\n", c->id, verdict_on(report, i), c->text, v->detail[0] ? ": " : "", v->detail);
     }
 }
 
@@ -194,6 +219,8 @@ static void print_reasons(const struct report *report, FILE *out)
         const struct report_claim *c = &report->claims[i];
         if (report->verdicts[i].known && !report->verdicts[i].holds)
             fprintf(out, "Missed: claim %s: %s\n", c->id, c->why ? c->why : "no reason known");
+        if (c->fitted)
+            fprintf(out, "Not counted: claim %s: %s\n", c->id, c->fitted);
     }
 }
 
@@ -223,10 +250,10 @@ void report_print(const struct report *report, FILE *out)
     print_reasons(report, out);
     print_parameters(report, out);
     fprintf(out,
-            "\n%s: %u of %u fitted values within 10 %%, %u of %u predicted ones within 20 %%, %u of %u claims hold; "
-            "%u values not run; %.1f million events\n\n",
-            report->name, s.fixing_good, s.fixing, s.predicted_good, s.predicted, s.claims_good, s.claims, s.unknown,
-            (double)report->events / 1e6);
+            "\n%s: %u of %u fitted values within 10 %%, %u of %u predicted ones within 20 %%, %u of %u claims hold, "
+            "%u fitted ones not counted; %u values not run; %.1f million events\n\n",
+            report->name, s.fixing_good, s.fixing, s.predicted_good, s.predicted, s.claims_good, s.claims,
+            s.claims_fitted, s.unknown, (double)report->events / 1e6);
 }
 
 /* ---- files ---- */
@@ -307,26 +334,30 @@ int report_write_csv(const struct report *report, const char *folder)
     return status;
 }
 
-/* A figure's name is its file's; axes are logarithmic where sizes go from bytes to megabytes. */
-static void plot_figure(const struct report *report, const char *folder, const char *figure, FILE *gnuplot)
+static void plot_axes(const struct report *report, const char *folder, const struct report_figure *f, FILE *gnuplot)
+{
+    fprintf(gnuplot,
+            "set terminal svg size 720,420 font 'sans,12' background 'white'\nset grid\nset key outside right top\n"
+            "set output '%s/%s-%s.svg'\nset title \"%s\"\nset xlabel \"%s\"\nset ylabel \"%s\"\n",
+            folder, report->name, f->name, f->title, f->x, f->y);
+    fprintf(gnuplot, "%s\n%s\n",
+            f->log_x ? "set logscale x 2\nset format x '%.0b%B'" : "unset logscale x\nset format x",
+            f->log_y ? "set logscale y" : "unset logscale y");
+}
+
+static void plot_figure(const struct report *report, const char *folder, const struct report_figure *f, FILE *gnuplot)
 {
     const char *between = "plot ";
-    double most = 0;
 
+    plot_axes(report, folder, f, gnuplot);
     for (size_t i = 0; i < report->curve_count; i++)
-        if (strcmp(report->curves[i].figure, figure) == 0 && report->curves[i].count > 0)
-            most = fmax(most, report->curves[i].x[report->curves[i].count - 1]);
-    fprintf(gnuplot, "set terminal svg size 640,400 font 'sans,12' background 'white'\nset grid\nset key left top\n");
-    fprintf(gnuplot, "set output '%s/%s-%s.svg'\nset title '%s'\n%s\n", folder, report->name, figure, figure,
-            most > 60000 ? "set logscale x 2" : "unset logscale x");
-    for (size_t i = 0; i < report->curve_count; i++)
-        if (strcmp(report->curves[i].figure, figure) == 0) {
+        if (strcmp(report->curves[i].figure, f->name) == 0) {
             fprintf(gnuplot, "%s'-' with linespoints title '%s'", between, report->curves[i].name);
             between = ", ";
         }
     fprintf(gnuplot, "\n");
     for (size_t i = 0; i < report->curve_count; i++)
-        if (strcmp(report->curves[i].figure, figure) == 0) {
+        if (strcmp(report->curves[i].figure, f->name) == 0) {
             print_points(&report->curves[i], " ", gnuplot);
             fprintf(gnuplot, "e\n");
         }
@@ -341,7 +372,7 @@ int report_write_svg(const struct report *report, const char *folder)
         return -1;
     for (size_t i = 0; i < report->curve_count; i++)
         if (is_first_of_figure(report, i))
-            plot_figure(report, folder, report->curves[i].figure, gnuplot);
+            plot_figure(report, folder, figure_of(report, report->curves[i].figure), gnuplot);
     status = pclose(gnuplot);
     if (status != 0)
         fprintf(stderr, "atm-sim: gnuplot could not draw the figures of %s; is gnuplot-nox installed?\n", report->name);
@@ -351,6 +382,7 @@ int report_write_svg(const struct report *report, const char *folder)
 void report_free(struct report *report)
 {
     for (size_t i = 0; i < report->curve_count; i++) {
+        free(report->curves[i].name);
         free(report->curves[i].x);
         free(report->curves[i].y);
     }

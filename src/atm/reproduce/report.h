@@ -35,7 +35,8 @@ struct report_outcome {
 
 struct report_claim {
     const char *id, *text;
-    const char *why; /* known reason for not holding; NULL */
+    const char *why;    /* known reason for not holding; NULL */
+    const char *fitted; /* what was set so that it comes out: then it shows nothing, and counts as no claim; NULL */
 };
 
 struct report_verdict {
@@ -50,9 +51,16 @@ struct report_parameter {
     const char *unit, *origin;
 };
 
+/* What a figure's axes are. */
+struct report_figure {
+    const char *name, *title, *x, *y; /* axes with units */
+    bool log_x, log_y;
+};
+
 /* A curve of a figure. */
 struct report_curve {
-    const char *figure, *name;
+    const char *figure; /* its name as declared */
+    char *name;
     size_t count;
     double *x, *y;
 };
@@ -65,6 +73,8 @@ struct report {
     size_t claim_count;
     const struct report_parameter *parameters;
     size_t parameter_count;
+    const struct report_figure *figures;
+    size_t figure_count;
     /* filled in: */
     struct report_outcome *outcomes; /* of the values */
     struct report_verdict *verdicts; /* on the claims */
@@ -72,6 +82,15 @@ struct report {
     size_t curve_count;
     unsigned long long events; /* of all simulations */
 };
+
+/* A report of a paper's data: arrays called values, claims, parameters and figures. */
+#define REPORT(its_name, its_title)                                                                                    \
+    {                                                                                                                  \
+        .name = its_name, .title = its_title, .values = values, .value_count = sizeof values / sizeof values[0],       \
+        .claims = claims, .claim_count = sizeof claims / sizeof claims[0], .parameters = parameters,                   \
+        .parameter_count = sizeof parameters / sizeof parameters[0], .figures = figures,                               \
+        .figure_count = sizeof figures / sizeof figures[0]                                                             \
+    }
 
 /* Prepares a report for its experiment; report_free() it. */
 void report_begin(struct report *report);
@@ -81,18 +100,21 @@ void report_set(struct report *report, const char *table, const char *row, const
                 double interval);
 double report_get(const struct report *report, const char *table, const char *row, const char *column);
 
+/* What the paper says, which fits begin with; a table by how its name begins. Ends the program as well. */
+double report_printed(const struct report *report, const char *table, const char *row, const char *column);
+
 /* The same for a claim; `detail` (printf style) gives the numbers that decided. */
 void report_claim(struct report *report, const char *id, bool holds, const char *detail, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Adds a point to a curve of a figure; the names are kept as they are. */
+/* Adds a point to a curve of a declared figure; the curve's name is copied. */
 void report_point(struct report *report, const char *figure, const char *curve, double x, double y);
 
 /* A parameter's value; ends the program when there is none of the name. */
 double report_parameter(const struct report *report, const char *profile, const char *name);
 
 struct report_score {
-    unsigned fixing, fixing_good, predicted, predicted_good, claims, claims_good, unknown;
+    unsigned fixing, fixing_good, predicted, predicted_good, claims, claims_good, claims_fitted, unknown;
 };
 
 void report_score(const struct report *report, struct report_score *score);

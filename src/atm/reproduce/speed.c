@@ -16,28 +16,17 @@ static double processor_us(void)
 }
 
 /* Two hosts at a switch, whose protocols cost them nothing: the cells, TCP, the daemons are simulated all the same. */
-static void lay_out(struct pvma_topology *topology, const struct pvma_profile *profile)
-{
-    struct pvma_switch_options options = layout_output_queued(16, 10 * PVMA_US);
-    unsigned a, b, s;
-
-    layout_begin(topology, "speed");
-    a = layout_host(topology, "h1", profile);
-    b = layout_host(topology, "h2", profile);
-    s = layout_switch(topology, "s1", &options);
-    layout_link(topology, a, s, PVMA_RATE_OC3, 500 * PVMA_NS);
-    layout_link(topology, b, s, PVMA_RATE_OC3, 500 * PVMA_NS);
-}
-
 static void measure(enum lab_stack stack, const char *route, uint32_t bytes, unsigned rounds, FILE *out)
 {
     struct pvma_profile profile = layout_profile("ideal");
+    struct pvma_switch_options asx = layout_output_queued(16, 10 * PVMA_US);
     struct pvma_topology topology;
-    struct lab_setup setup = {.hosts = 2, .tcp = pvma_tcp_sunos, .topology = &topology, .seed = 1};
+    struct lab_setup setup = {
+        .hosts = 2, .tcp = pvma_tcp_sunos, .topology = &topology, .pvm_fragment_bytes = 4096, .seed = 1};
     unsigned long long events = 0;
     double began_us, messages = 2.0 * (WARM_UP + rounds);
 
-    lay_out(&topology, &profile);
+    layout_star(&topology, "speed", 2, &profile, &asx, PVMA_RATE_OC3, 500 * PVMA_NS);
     began_us = processor_us();
     echo_run(&setup, stack, bytes, WARM_UP, rounds, &events);
     fprintf(out, "message.%s.%u %.2f us\nevents.%s.%u %.1f -\n", route, bytes, (processor_us() - began_us) / messages,

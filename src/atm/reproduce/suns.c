@@ -1,4 +1,5 @@
 /* suns.c - see suns.h. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "echo.h"
@@ -10,17 +11,6 @@ enum { FORE_MTU = 4092, CELLS_OF_MTU = 86, LARGE = 1 << 18, FORE_QUEUE = 4 };
 
 static const int64_t taxi_bps = PVMA_RATE_TAXI100;
 static const double taxi_cell_us = 4.24;
-
-/* What a paper's row says. */
-static double printed(const struct suns *s, const char *table, const char *row, const char *column)
-{
-    for (size_t i = 0; i < s->report->value_count; i++) {
-        const struct report_value *v = &s->report->values[i];
-        if (strncmp(v->table, table, strlen(table)) == 0 && strcmp(v->row, row) == 0 && strcmp(v->column, column) == 0)
-            return v->paper;
-    }
-    return REPORT_NONE;
-}
 
 static double share_of_fixed(const struct suns *s)
 {
@@ -36,58 +26,54 @@ static void cut(const struct suns *s, double fixed_us, struct pvma_price *out, s
 
 void suns_network(struct pvma_topology *t, enum suns_layout layout, unsigned hosts, const struct pvma_profile *profile)
 {
-    struct pvma_switch_options asx = layout_output_queued(16, 10 * PVMA_US);
-    unsigned numbers[LAB_HOSTS_MAX];
-    char name[8];
+    struct pvma_switch_options asx100 = layout_output_queued(16, 10 * PVMA_US);
 
-    layout_begin(t, "suns");
-    for (unsigned i = 0; i < hosts; i++) {
-        snprintf(name, sizeof name, "h%u", i + 1);
-        numbers[i] = layout_host(t, name, profile);
-    }
-    if (layout == SUNS_DIRECT) {
-        layout_link(t, numbers[0], numbers[1], taxi_bps, 100 * PVMA_NS);
+    if (layout == SUNS_SWITCH) {
+        layout_star(t, "suns", hosts, profile, &asx100, taxi_bps, 100 * PVMA_NS);
         return;
     }
-    unsigned asx100 = layout_switch(t, "asx100", &asx);
-    for (unsigned i = 0; i < hosts; i++)
-        layout_link(t, numbers[i], asx100, taxi_bps, 100 * PVMA_NS);
+    layout_begin(t, "suns");
+    layout_hosts(t, 2, profile);
+    layout_link(t, 0, 1, taxi_bps, 100 * PVMA_NS);
 }
 
 /* ---- Fore API ---- */
 
 /*
  * The costs of a PDU from t_0 and r_max: fixed ones are t_0 less the wire; the slower side needs 4092 B / r_max for a
- * whole PDU, of which what is not fixed is by the byte. Where the host cuts the cells (SBA-100), the copy between user
- * and kernel is what the same host with an SBA-200, `copies_as`, pays by the byte, and the rest is by the cell.
+ * whole PDU, of which what is not fixed is by the byte; the sender has `share` of that. Where the host cuts the cells
+ * (SBA-100), the copy between user and kernel is what the same host with an SBA-200, `copies_as`, pays by the byte, and
+ * the rest is by the cell.
  */
 static struct pvma_profile fore_profile(const struct suns *s, const char *name, const char *table, const char *row,
-                                        const struct pvma_profile *copies_as)
+                                        double share, const struct pvma_profile *copies_as)
 {
     struct pvma_profile p = layout_profile(name);
-    double t_zero = printed(s, table, row, "t_0"), stage_us = FORE_MTU / printed(s, table, row, "r_max");
+    double t_zero = report_printed(s->report, table, row, "t_0");
+    double stage_us = FORE_MTU / report_printed(s->report, table, row, "r_max");
     bool direct = strcmp(table, "Table 3") == 0;
     struct pvma_price out, in;
-    double slower_us, rest_us;
+    double bytes_us, out_us, in_us;
 
     cut(s, t_zero - (direct ? taxi_cell_us + 0.1 : 2 * taxi_cell_us + 10.2), &out, &in);
-    slower_us = out.fixed_us > in.fixed_us ? out.fixed_us : in.fixed_us;
-    rest_us = stage_us - slower_us;
+    bytes_us = fmin((stage_us - out.fixed_us) / share, (stage_us - in.fixed_us) / (1 - share));
+    out_us = bytes_us * share;
+    in_us = bytes_us - out_us;
     p.cost[PVMA_COST_mtu] = FORE_MTU;
     p.cost[PVMA_COST_tx_queue] = FORE_QUEUE;
     p.cost[PVMA_COST_sar] = copies_as != NULL;
     if (copies_as) { /* its cell is in t_0, too */
         double copy_us = FORE_MTU * (double)copies_as->cost[PVMA_COST_tx_byte] / (double)PVMA_US;
-        double cell_us = (rest_us - copy_us) / (CELLS_OF_MTU - 1);
+        double cell_us = (out_us - copy_us) / (CELLS_OF_MTU - 1);
 
-        rest_us = copy_us;
+        out_us = in_us = copy_us;
         layout_cost(&p, PVMA_COST_tx_cell, cell_us);
         layout_cost(&p, PVMA_COST_rx_cell, cell_us);
         out.fixed_us -= cell_us;
         in.fixed_us -= cell_us;
     }
-    layout_cost(&p, PVMA_COST_tx_byte, rest_us / FORE_MTU);
-    layout_cost(&p, PVMA_COST_rx_byte, rest_us / FORE_MTU);
+    layout_cost(&p, PVMA_COST_tx_byte, out_us / FORE_MTU);
+    layout_cost(&p, PVMA_COST_rx_byte, in_us / FORE_MTU);
     layout_cost(&p, PVMA_COST_tx_pdu, out.fixed_us);
     layout_cost(&p, PVMA_COST_rx_pdu, in.fixed_us);
     return p;
@@ -95,23 +81,33 @@ static struct pvma_profile fore_profile(const struct suns *s, const char *name, 
 
 void suns_fit_fore(struct suns *s, const struct report *report)
 {
+    double even = report_parameter(report, "hosts", "sender's share of per byte");
+    double aal5 = report_parameter(report, "hosts", "the same, AAL5 on 4/690");
+
     *s = (struct suns){.report = report};
-    s->aal34 = fore_profile(s, "4/690 AAL3/4", "Table 1", "ATM AAL3/4", NULL);
-    s->aal5 = fore_profile(s, "4/690 AAL5", "Table 1", "ATM AAL5", NULL);
-    s->sparc1_200 = fore_profile(s, "SPARC 1, SBA-200", "Table 4", "SPARC 1, SBA-200", NULL);
-    s->sparc1_100 = fore_profile(s, "SPARC 1, SBA-100", "Table 4", "SPARC 1, SBA-100", &s->sparc1_200);
-    s->sparc2 = fore_profile(s, "SPARC 2, SBA-200", "Table 3", "SPARC 2, SBA-200", NULL);
+    s->aal34 = fore_profile(s, "4/690 AAL3/4", "Table 1", "ATM AAL3/4", even, NULL);
+    s->aal5 = fore_profile(s, "4/690 AAL5", "Table 1", "ATM AAL5", aal5, NULL);
+    s->sparc1_200 = fore_profile(s, "SPARC 1, SBA-200", "Table 4", "SPARC 1, SBA-200", even, NULL);
+    s->sparc1_100 = fore_profile(s, "SPARC 1, SBA-100", "Table 4", "SPARC 1, SBA-100", even, &s->sparc1_200);
+    s->sparc2 = fore_profile(s, "SPARC 2, SBA-200", "Table 3", "SPARC 2, SBA-200", even, NULL);
     s->adapter = layout_profile("adapter under IP");
 }
 
 /* ---- IP and above ---- */
 
-struct pvma_host_costs suns_costs(const struct suns *s, enum lab_network network)
+struct lab_setup suns_setup(const struct suns *s, enum lab_network network, unsigned hosts,
+                            struct pvma_topology *topology)
 {
-    struct pvma_host_costs costs = s->costs;
+    struct lab_setup setup = {.network = network,
+                              .hosts = hosts,
+                              .costs = s->costs,
+                              .tcp = pvma_tcp_sunos,
+                              .pvm_fragment_bytes = (uint32_t)report_parameter(s->report, "PVM", "fragment, data"),
+                              .topology = topology,
+                              .seed = 1};
 
-    cut(s, s->driver_us[network], &costs.frame_out, &costs.frame_in);
-    return costs;
+    cut(s, s->driver_us[network], &setup.costs.frame_out, &setup.costs.frame_in);
+    return setup;
 }
 
 struct pvma_host_costs suns_scaled(const struct pvma_host_costs *costs, double factor)
@@ -135,11 +131,9 @@ struct trial {
 static double echo_trip(struct trial *t, uint32_t bytes, unsigned warm_up)
 {
     struct pvma_topology topology;
-    struct lab_setup setup = {
-        .network = t->network, .hosts = 2, .tcp = pvma_tcp_sunos, .topology = &topology, .seed = 1};
+    struct lab_setup setup = suns_setup(t->suns, t->network, 2, &topology);
     struct echo_result r;
 
-    setup.costs = suns_costs(t->suns, t->network);
     suns_network(&topology, SUNS_SWITCH, 2, &t->suns->adapter);
     r = echo_run(&setup, t->stack, bytes, warm_up, 1, &t->suns->events);
     layout_free(&topology);
@@ -186,11 +180,11 @@ static void fit_tcp(struct suns *s)
     cut(s, fixed_us, &s->costs.tcp_out, &s->costs.tcp_in);
     s->costs.ack_out.fixed_us = s->costs.tcp_out.fixed_us * ack;
     s->costs.ack_in.fixed_us = s->costs.tcp_in.fixed_us * ack;
-    fit_driver(s, LAB_ATM, printed(s, "Table 1", "stream socket TCP", "t_0"));
-    fit_bytes(&trial, printed(s, "Table 1", "stream socket TCP", "r_max"));
-    fit_driver(s, LAB_ATM, printed(s, "Table 1", "stream socket TCP", "t_0"));
-    fit_driver(s, LAB_FDDI, printed(s, "Table 2", "FDDI", "t_0"));
-    fit_driver(s, LAB_ETHERNET, printed(s, "Table 2", "Ethernet", "t_0"));
+    fit_driver(s, LAB_ATM, report_printed(s->report, "Table 1", "stream socket TCP", "t_0"));
+    fit_bytes(&trial, report_printed(s->report, "Table 1", "stream socket TCP", "r_max"));
+    fit_driver(s, LAB_ATM, report_printed(s->report, "Table 1", "stream socket TCP", "t_0"));
+    fit_driver(s, LAB_FDDI, report_printed(s->report, "Table 2", "FDDI", "t_0"));
+    fit_driver(s, LAB_ETHERNET, report_printed(s->report, "Table 2", "Ethernet", "t_0"));
 }
 
 static void fit_above_tcp(struct suns *s, enum lab_stack stack, const char *row, struct pvma_price *out,
@@ -199,10 +193,10 @@ static void fit_above_tcp(struct suns *s, enum lab_stack stack, const char *row,
     struct trial trial = {.suns = s, .network = LAB_ATM, .stack = stack, .out = out, .in = in};
 
     for (int pass = 0; pass < 2; pass++) {
-        double more_us = lacking_us(&trial, printed(s, "Table 1", row, "t_0"));
+        double more_us = lacking_us(&trial, report_printed(s->report, "Table 1", row, "t_0"));
         out->fixed_us += more_us * share_of_fixed(s);
         in->fixed_us += more_us * (1 - share_of_fixed(s));
-        fit_bytes(&trial, printed(s, "Table 1", row, "r_max"));
+        fit_bytes(&trial, report_printed(s->report, "Table 1", row, "r_max"));
     }
 }
 

@@ -28,8 +28,9 @@ void suns_fit_fore(struct suns *suns, const struct report *report);
 /* A topology of `hosts` hosts of that profile; layout_free() it. */
 void suns_network(struct pvma_topology *t, enum suns_layout layout, unsigned hosts, const struct pvma_profile *profile);
 
-/* Costs of a Sun 4/690 on that network. */
-struct pvma_host_costs suns_costs(const struct suns *suns, enum lab_network network);
+/* Sun 4/690 on that network, with SunOS's TCP and the paper's PVM. */
+struct lab_setup suns_setup(const struct suns *suns, enum lab_network network, unsigned hosts,
+                            struct pvma_topology *topology);
 
 /* The same times a factor. */
 struct pvma_host_costs suns_scaled(const struct pvma_host_costs *costs, double factor);

@@ -6,34 +6,20 @@
 #include "experiment.h"
 #include "layout.h"
 #include "stats.h"
-
-#define validation "Validation: one cell, one switch, 140 Mbit/s"
-#define totals     "Tables 2.3 and 2.4: total times on ATM"
+#include "tables.h"
 
 enum { WORKERS = 4, MASTER = 4, TASKS = 5, SEEDS = 10, MESSAGE_MAX = 1 << 18 };
 
 /* ---- validation ---- */
 
-static void layout_pair(struct pvma_topology *t, const struct pvma_profile *profile)
-{
-    struct pvma_switch_options options = layout_output_queued(4, 500 * PVMA_NS);
-    unsigned a, b, s;
-
-    layout_begin(t, "validation");
-    a = layout_host(t, "h1", profile);
-    b = layout_host(t, "h2", profile);
-    s = layout_switch(t, "s1", &options);
-    layout_link(t, a, s, PVMA_RATE_140, 0);
-    layout_link(t, b, s, PVMA_RATE_140, 0);
-}
-
 static double trip_ns(struct report *r, const char *profile, uint32_t bytes)
 {
     struct pvma_topology topology;
     struct lab_setup setup = {.hosts = 2, .topology = &topology, .seed = 1};
+    struct pvma_switch_options options = layout_output_queued(4, 500 * PVMA_NS);
     double us;
 
-    layout_pair(&topology, pvma_profile_find(profile));
+    layout_star(&topology, "validation", 2, pvma_profile_find(profile), &options, PVMA_RATE_140, 0);
     us = echo_run(&setup, LAB_FORE5, bytes, 1, 1, &r->events).trip_us;
     layout_free(&topology);
     return us * 1000;
@@ -41,11 +27,12 @@ static double trip_ns(struct report *r, const char *profile, uint32_t bytes)
 
 static void run_validation(struct report *r)
 {
-    report_set(r, validation, "chapter 6, round trip", "latency", trip_ns(r, "thesis-ch6", 4), 0);
-    report_set(r, validation, "chapter 6, one way", "latency", trip_ns(r, "thesis-ch6", 4) / 2, 0);
-    report_set(r, validation, "chapter 5, round trip", "latency", trip_ns(r, "thesis-ch5", 4), 0);
-    report_set(r, validation, "chapter 5, one way", "latency", trip_ns(r, "thesis-ch5", 4) / 2, 0);
-    report_set(r, validation, "chapter 5, 29 cells, round trip", "latency", trip_ns(r, "thesis-ch5", 29 * 48 - 8), 0);
+    report_set(r, THESIS_VALIDATION, "chapter 6, round trip", "latency", trip_ns(r, "thesis-ch6", 4), 0);
+    report_set(r, THESIS_VALIDATION, "chapter 6, one way", "latency", trip_ns(r, "thesis-ch6", 4) / 2, 0);
+    report_set(r, THESIS_VALIDATION, "chapter 5, round trip", "latency", trip_ns(r, "thesis-ch5", 4), 0);
+    report_set(r, THESIS_VALIDATION, "chapter 5, one way", "latency", trip_ns(r, "thesis-ch5", 4) / 2, 0);
+    report_set(r, THESIS_VALIDATION, "chapter 5, 29 cells, round trip", "latency",
+               trip_ns(r, "thesis-ch5", 29 * 48 - 8), 0);
 }
 
 /* ---- kernels ---- */
@@ -229,19 +216,19 @@ static struct pvma_profile emulated_host(double delay_us)
 
 struct outcome {
     double seconds; /* virtual ones of all messages, with computing between them; < 0: it did not end */
-    double excess;  /* share of the cells that would not have fitted into the switches' counted buffers */
+    double excess;  /* share of the tasks' cells that would not have fitted into a switch's counted buffer */
 };
 
+/* As the thesis has it: of the parallel application's cells, at each switch, and of these the mean. */
 static double excess_of(struct pvma_net *net, unsigned switches)
 {
-    uint64_t out = 1, excess = 0;
+    struct stats excess = {0};
 
     for (unsigned i = 0; i < switches; i++) {
         const struct pvma_switch_counters *counters = pvma_switch_counters(pvma_net_switch_at(net, i));
-        out += counters->cells_out;
-        excess += counters->would_drop;
+        stats_add(&excess, (double)counters->routed_would_drop / (double)(counters->routed ? counters->routed : 1));
     }
-    return (double)excess / (double)out;
+    return stats_mean(&excess);
 }
 
 static struct outcome run_counted(struct report *report, const struct kernel *k, const struct condition *c,
@@ -294,16 +281,16 @@ static void run_table(struct report *r, unsigned seeds)
         const struct kernel *k = &kernels[i];
         double compute_s = k->ideal_s - run_kernel(r, k, &ideal, 0, 1), total[3];
 
-        report_set(r, totals, k->name, "ideal", run_kernel(r, k, &ideal, compute_s, 1), 0);
+        report_set(r, THESIS_TOTALS, k->name, "ideal", run_kernel(r, k, &ideal, compute_s, 1), 0);
         for (unsigned c = 0; c < 2; c++) {
             struct stats s = {0};
             for (uint64_t seed = 1; seed <= seeds; seed++)
                 stats_add(&s, run_kernel(r, k, &conditions[c], compute_s, seed));
             total[c] = stats_mean(&s);
-            report_set(r, totals, k->name, columns[c], total[c], stats_interval90(&s));
+            report_set(r, THESIS_TOTALS, k->name, columns[c], total[c], stats_interval90(&s));
         }
         total[2] = run_kernel(r, k, &delayed, compute_s, 1);
-        report_set(r, totals, k->name, "500 us", total[2], 0);
+        report_set(r, THESIS_TOTALS, k->name, "500 us", total[2], 0);
         ordered += total[2] - total[0] > fabs(total[1] - total[0]) && total[2] - total[0] > total[0] - k->ideal_s;
         communicates += 1 - (k->ideal_s - k->ideal_comms_s) / total[2] > 0.6;
     }

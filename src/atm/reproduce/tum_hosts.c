@@ -2,42 +2,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../ip/udp.h"
 #include "echo.h"
 #include "fit.h"
 #include "layout.h"
 #include "suns.h"
 #include "tum_hosts.h"
+#include "udp_echo.h"
 
-enum { LARGE = 128 << 10, PORT = 7, UDP_ROUNDS = 6, PASSES = 4, REPS = 100 };
+enum { LARGE = 128 << 10, UDP_ROUNDS = 6, PASSES = 4, REPS = 100 };
 
 static const char *const table_of[] = {"Table 5.1", "Table 5.2"};
 static const uint32_t mtu_of[] = {9188, 4092, 4092};
 static const char *const host_of[] = {"HP", "IBM", "IBM"};
 static const char *const pvm_row[] = {"HP", "IBM", "LACE"};
-
-static double printed(const struct tum *t, const char *table, const char *row, const char *column)
-{
-    for (size_t i = 0; i < t->report->value_count; i++) {
-        const struct report_value *v = &t->report->values[i];
-        if (strncmp(v->table, table, strlen(table)) == 0 && strcmp(v->row, row) == 0 && strcmp(v->column, column) == 0)
-            return v->paper;
-    }
-    return REPORT_NONE;
-}
-
-static void layout_star(struct pvma_topology *t, const struct pvma_profile *profile)
-{
-    struct pvma_switch_options asx = layout_output_queued(16, 10 * PVMA_US);
-    unsigned a, b, asx200;
-
-    layout_begin(t, "tum");
-    a = layout_host(t, "h1", profile);
-    b = layout_host(t, "h2", profile);
-    asx200 = layout_switch(t, "asx200", &asx);
-    layout_link(t, a, asx200, PVMA_RATE_OC3, 100 * PVMA_NS);
-    layout_link(t, b, asx200, PVMA_RATE_OC3, 100 * PVMA_NS);
-}
 
 static struct pvma_tcp_settings tcp_of(const struct tum_run *run)
 {
@@ -71,11 +48,13 @@ static void put_daemons_on_api(struct pvma_host_costs *costs, const struct pvma_
 
 struct lab_setup tum_setup(const struct tum *t, const struct tum_run *run, struct pvma_topology *topology)
 {
+    struct pvma_switch_options asx200 = layout_output_queued(16, 10 * PVMA_US);
     struct lab_setup setup = {.network = run->network,
                               .hosts = 2,
                               .costs = t->costs[run->host],
                               .tcp = tcp_of(run),
                               .topology = topology,
+                              .pvm_fragment_bytes = (uint32_t)report_parameter(t->report, "PVM", "fragment, data"),
                               .daemon_packet_bytes = run->daemon_packet_bytes,
                               .seed = 1};
 
@@ -85,59 +64,19 @@ struct lab_setup tum_setup(const struct tum *t, const struct tum_run *run, struc
     }
     if (run->daemon_on_api)
         put_daemons_on_api(&setup.costs, &t->api5[run->host]);
-    layout_star(topology, profile_of(t, run));
+    layout_star(topology, "tum", 2, profile_of(t, run), &asx200, PVMA_RATE_OC3, 100 * PVMA_NS);
     return setup;
-}
-
-/* ---- echo over UDP ---- */
-
-struct udp_echo {
-    struct lab lab;
-    struct pvma_udp client, server;
-    uint32_t bytes;
-    double trip_us;
-};
-
-static void ask(void *arg)
-{
-    static uint8_t data[65536];
-    struct udp_echo *e = arg;
-    double start_us = lab_now_us(&e->lab);
-
-    for (unsigned i = 0; i < UDP_ROUNDS; i++) {
-        pvma_udp_send(&e->client, 2, PORT, data, e->bytes);
-        free(pvma_udp_receive(&e->client));
-    }
-    e->trip_us = (lab_now_us(&e->lab) - start_us) / UDP_ROUNDS;
-    pvma_sim_stop(e->lab.sim);
-}
-
-static void answer(void *arg)
-{
-    struct udp_echo *e = arg;
-
-    for (;;) {
-        struct pvma_packet *packet = pvma_udp_receive(&e->server);
-        pvma_udp_send(&e->server, 1, packet->source_port, packet->data, packet->length);
-        free(packet);
-    }
 }
 
 static double udp_trip_us(struct tum *t, const struct lab_setup *setup, uint32_t bytes)
 {
     static struct udp_echo e;
 
-    e = (struct udp_echo){.bytes = bytes};
-    lab_open(&e.lab, setup);
-    pvma_udp_open(&e.client, &e.lab.stations[0], 0, 65536);
-    pvma_udp_open(&e.server, &e.lab.stations[1], PORT, 65536);
-    lab_start(&e.lab, answer, &e);
-    lab_start(&e.lab, ask, &e);
-    lab_run(&e.lab, 20);
-    pvma_udp_close(&e.client);
-    pvma_udp_close(&e.server);
-    lab_close(&e.lab, &t->events);
-    return e.trip_us;
+    e = (struct udp_echo){.server_host = 1, .bytes = bytes, .rounds = UDP_ROUNDS};
+    udp_echo_open(&e, setup);
+    udp_echo_run(&e, 20);
+    udp_echo_close(&e, &t->events);
+    return stats_mean(&e.trips);
 }
 
 double tum_latency_us(struct tum *t, const struct tum_run *run, uint32_t bytes)
@@ -178,7 +117,7 @@ static void add_fixed(struct pvma_price *out, struct pvma_price *in, double us)
 
 static double missing_us(struct tum *t, const struct tum_run *run, const char *row, const char *column, uint32_t bytes)
 {
-    return printed(t, table_of[run->host], row, column) * 1000 - tum_latency_us(t, run, bytes);
+    return report_printed(t->report, table_of[run->host], row, column) * 1000 - tum_latency_us(t, run, bytes);
 }
 
 static void fit_api(struct tum *t, enum tum_host host, enum tum_stack stack)
@@ -268,12 +207,14 @@ static void fit_direct(struct tum *t, enum tum_host host)
     char row[16];
 
     snprintf(row, sizeof row, "%s ATM", pvm_row[host]);
-    fit_pvm(t, &run, &c->pvm_send, &c->pvm_receive, printed(t, "Table 5.4", row, "1 B") * 1000,
-            LARGE / printed(t, "Table 5.3", pvm_row[host], "128 KB"));
+    fit_pvm(t, &run, &c->pvm_send, &c->pvm_receive, report_printed(t->report, "Table 5.4", row, "1 B") * 1000,
+            LARGE / report_printed(t->report, "Table 5.3", pvm_row[host], "128 KB"));
     if (host == TUM_HP) /* 1 B less 0 B, of which the model without this has a part */
-        t->data_share = ((printed(t, "Table 5.4", row, "1 B") - printed(t, "Table 5.4", row, "0 B")) * 1000 -
-                         (tum_latency_us(t, &run, 1) - tum_latency_us(t, &run, 0))) /
-                        (c->pvm_send.fixed_us + c->pvm_receive.fixed_us);
+        t->data_share =
+            ((report_printed(t->report, "Table 5.4", row, "1 B") - report_printed(t->report, "Table 5.4", row, "0 B")) *
+                 1000 -
+             (tum_latency_us(t, &run, 1) - tum_latency_us(t, &run, 0))) /
+            (c->pvm_send.fixed_us + c->pvm_receive.fixed_us);
     c->pvm_data.fixed_us = t->data_share * c->pvm_send.fixed_us;
     c->pvm_send.fixed_us -= c->pvm_data.fixed_us;
     c->pvm_receive.fixed_us -= c->pvm_data.fixed_us;
@@ -289,13 +230,13 @@ static void fit_daemons(struct tum *t, enum tum_host host)
 
     snprintf(row, sizeof row, "%s, UDP/ATM, 1 B", pvm_row[host]);
     for (int pass = 0; pass < 2; pass++) {
-        double lack_us = printed(t, "Tests 14", row, "latency") * 1000 - tum_latency_us(t, &run, 1);
+        double lack_us = report_printed(t->report, "Tests 14", row, "latency") * 1000 - tum_latency_us(t, &run, 1);
         c->local.fixed_us += lack_us / 6;
         c->pvmd_fragment.fixed_us += lack_us / 6;
     }
     snprintf(row, sizeof row, "%s, UDP/ATM, 128 KB", pvm_row[host]);
     c->local.byte_us = c->pvmd_fragment.byte_us =
-        fit_growing(0, 0.5, LARGE / printed(t, "Tests 14", row, "rate"), slowness, &trial);
+        fit_growing(0, 0.5, LARGE / report_printed(t->report, "Tests 14", row, "rate"), slowness, &trial);
 }
 
 void tum_fit(struct tum *t, const struct report *report, bool part_only)
