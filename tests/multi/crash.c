@@ -5,9 +5,10 @@
 #include <signal.h>
 #include "check.h"
 
-enum { TAG_START = 1, TAG_DATA, TAG_AFTER, TAG_DONE, TAG_EXIT, BYTES = 64 << 20 };
+enum { TAG_START = 1, TAG_MEET, TAG_DATA, TAG_AFTER, TAG_DONE, TAG_EXIT, BYTES = 64 << 20, MEETINGS = 20 };
 
 static char *data;
+static volatile sig_atomic_t opened;
 
 static void fill_data(void)
 {
@@ -16,14 +17,31 @@ static void fill_data(void)
     check_fill(data, BYTES, 3);
 }
 
-/* Does not read while the gate file is there. Then it may find the message whole, but never a part of it. */
+/* A direct link opens in the background, if there are any: what is large shall go by it. */
+static void meet(int other)
+{
+    for (int i = 0; i < MEETINGS; i++) {
+        check_send_int(other, TAG_MEET, i);
+        CHECK_EQ(check_receive_int(other, TAG_MEET), i);
+        check_sleep_ms(10);
+    }
+}
+
+static void open_gate(int number)
+{
+    (void)number;
+    opened = 1;
+}
+
+/* Does not read until it gets a signal. Then it may find the message whole, but never a part of it. */
 static void receiver(int argc, char **argv)
 {
-    (void)argc;
+    (void)argc, (void)argv;
+    CHECK(signal(SIGUSR1, open_gate) != SIG_ERR);
     fill_data();
-    check_receive_int(pvm_parent(), TAG_START);
-    check_send_int(pvm_parent(), TAG_START, 0);
-    while (access(argv[1], F_OK) == 0)
+    pvm_setopt(PvmRoute, PvmRouteDirect);
+    meet(check_receive_int(pvm_parent(), TAG_START));
+    while (!opened)
         check_sleep_ms(10);
     check_receive_int(pvm_parent(), TAG_AFTER);
     int bytes, whole = pvm_nrecv(-1, TAG_DATA);
@@ -43,6 +61,9 @@ static void sender(int argc, char **argv)
     (void)argc, (void)argv;
     fill_data();
     int receiver = check_receive_int(pvm_parent(), TAG_START);
+    pvm_setopt(PvmRoute, PvmRouteDirect);
+    meet(receiver);
+    check_send_int(pvm_parent(), TAG_START, 0);
     CHECK(pvm_initsend(PvmDataRaw) > 0);
     CHECK_EQ(pvm_pkbyte(data, BYTES, 1), 0);
     CHECK_EQ(pvm_send(receiver, TAG_DATA), 0);
@@ -50,22 +71,14 @@ static void sender(int argc, char **argv)
     free(data);
 }
 
-static void make_gate(char *path, size_t size)
-{
-    snprintf(path, size, "%s/gate", getenv("PVM_TMP"));
-    FILE *file = fopen(path, "w");
-    CHECK(file != NULL);
-    fclose(file);
-}
-
 /* tids: receiver, sender; the sender has sent what it can, the receiver reads nothing. */
-static void start_pair(const char *gate, const char *far, int *tids)
+static void start_pair(const char *far, int *tids)
 {
-    check_spawn("receiver", gate, far, 1, &tids[0]);
+    check_spawn("receiver", NULL, far, 1, &tids[0]);
     check_spawn("sender", NULL, ".", 1, &tids[1]);
-    check_send_int(tids[0], TAG_START, 0);
-    check_receive_int(tids[0], TAG_START);
+    check_send_int(tids[0], TAG_START, tids[1]);
     check_send_int(tids[1], TAG_START, tids[0]);
+    check_receive_int(tids[1], TAG_START);
     check_sleep_ms(500 * check_slowness());
 }
 
@@ -78,12 +91,10 @@ static void kill_and_wait(int *tid)
 
 static void check_sender_killed(const char *far)
 {
-    char gate[4096];
     int tids[2];
-    make_gate(gate, sizeof gate);
-    start_pair(gate, far, tids);
+    start_pair(far, tids);
     kill_and_wait(&tids[1]);
-    CHECK_EQ(remove(gate), 0);
+    CHECK_EQ(pvm_sendsig(tids[0], SIGUSR1), 0);
     check_send_int(tids[0], TAG_AFTER, 0);
     printf("the message arrived %s\n", check_receive_int(tids[0], TAG_DONE) ? "whole" : "not at all");
     check_wait_exit(1, &tids[0]);
@@ -91,13 +102,10 @@ static void check_sender_killed(const char *far)
 
 static void check_receiver_killed(const char *far)
 {
-    char gate[4096];
     int tids[2];
-    make_gate(gate, sizeof gate);
-    start_pair(gate, far, tids);
+    start_pair(far, tids);
     kill_and_wait(&tids[0]);
     CHECK_EQ(check_receive_int(tids[1], TAG_DONE), 0); /* not held for ever */
-    CHECK_EQ(remove(gate), 0);
     check_wait_exit(1, &tids[1]);
 }
 
