@@ -17,7 +17,8 @@
  *  - whether waits end before phase 3 would begin: if not, tasks sleep at once, and only now and then try again.
  *  - whether it is direct links that messages come by: if not, phase 1 would only keep the daemon waiting.
  *
- * PVM_SPIN sets the time of phases 1 and 2 to a number of microseconds, whatever pays off; 0 is sleep at once.
+ * PVM_SPIN sets the time of phases 1 and 2 to a number of microseconds, whatever pays off and whoever wants the core;
+ * 0 is sleep at once.
  *
  * In the virtual time of a simulated network there is only the third phase, and it is the network that wakes us: what
  * has come by then is all that ever comes by that time. What is asked without waiting (pvm_nrecv) waits a moment there,
@@ -134,14 +135,20 @@ static bool was_taken(int64_t yield_ns)
     return yield_ns > TAKEN_NS && yield_ns > TAKEN_CALLS * call_ns();
 }
 
-/* How long to poll now, 0: not at all. */
-static int64_t polling_ns(void)
+/* PVM_SPIN in microseconds; below 0: what is learnt decides. */
+static int64_t spin_us(void)
 {
     static int64_t setting_us = INT64_MIN; /* read once: this is the hot path */
     if (setting_us == INT64_MIN)
         setting_us = pvmi_config_integer(PVMI_SETTING_SPIN);
-    if (setting_us >= 0)
-        return setting_us * 1000;
+    return setting_us;
+}
+
+/* How long to poll now, 0: not at all. */
+static int64_t polling_ns(void)
+{
+    if (spin_us() >= 0)
+        return spin_us() * 1000;
     if (!habit.paid && ++habit.skipped < RETRY_WAITS)
         return 0;
     habit.skipped = 0;
@@ -170,9 +177,11 @@ static int look_at_direct(void)
     return more < 0 ? more : n + more;
 }
 
+/* Who asked for polling has it even where yields seem to be made use of, as those of a loaded emulator often do. */
 static int burst(void)
 {
-    int n, polls = !habit.direct || core_is_shared() ? 1 : BURST_POLLS;
+    bool alone = !core_is_shared() || spin_us() > 0;
+    int n, polls = habit.direct && alone ? BURST_POLLS : 1;
     while (!(n = look_at_direct()) && --polls)
         relax();
     if (n)
