@@ -364,6 +364,12 @@ void pvma_call_watch(struct pvma_call *call, const struct pvma_call_handler *han
     call->arg = arg;
 }
 
+bool pvma_call_is_other_end(const struct pvma_call *offered, const struct pvma_call *asking)
+{
+    return !offered->caller && asking->caller && offered->number == asking->number &&
+           offered->from.switch_id == asking->from.switch_id && offered->from.port == asking->from.port;
+}
+
 static void send_release(struct pvma_call *call, enum pvma_cause cause)
 {
     struct pvma_signal release = message(call, PVMA_RELEASE);

@@ -81,6 +81,9 @@ struct pvma_vc *pvma_call_accept(struct pvma_call *call, const struct pvma_bandw
  */
 void pvma_call_watch(struct pvma_call *call, const struct pvma_call_handler *handler, void *arg);
 
+/* Whether an offered call is what the host that `asking` belongs to has opened with it. */
+bool pvma_call_is_other_end(const struct pvma_call *offered, const struct pvma_call *asking);
+
 /* Refuses an offered call, which is freed. */
 void pvma_call_refuse(struct pvma_call *call, enum pvma_cause cause);
 

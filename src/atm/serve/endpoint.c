@@ -253,21 +253,15 @@ void pvma_endpoint_forget_caller(struct pvma_endpoint *e, struct pvma_caller *ca
     free(caller);
 }
 
-/* Who on that host calls us, and has not been announced to us. Its signalling tells the host only. */
-static uint32_t asap_of_caller(const struct pvma_endpoint *called, struct pvma_address from)
+/* Whose call that is: its signalling tells the host only. 0: it has been closed since. */
+static uint32_t asap_of_caller(const struct pvma_call *offered)
 {
-    Atm_address own = pvma_endpoint_nsap(called->host), theirs = nsap_of(from);
-    struct pvma_client *c;
-    struct pvma_endpoint *e;
+    const struct pvma_client *c;
+    const struct pvma_endpoint *e;
     DL_FOREACH (pvma_clients, c)
-        DL_FOREACH (c->endpoints, e) {
-            Atm_address at = pvma_endpoint_nsap(e->host);
-            if (e->state == PVMA_ENDPOINT_CONNECTING && !e->announced && e->peer.asap == called->asap &&
-                !memcmp(&e->peer.nsap, &own, sizeof own) && !memcmp(&at, &theirs, sizeof at)) {
-                e->announced = true;
+        DL_FOREACH (c->endpoints, e)
+            if (e->call && pvma_call_is_other_end(offered, e->call))
                 return e->asap;
-            }
-        }
     return 0;
 }
 
@@ -314,7 +308,7 @@ static void offered(void *arg, struct pvma_call *call, struct pvma_address from,
 {
     struct pvma_endpoint *e = arg;
     struct pvma_caller caller = {.call = call, .contract = *contract};
-    Atm_endpoint address = {asap_of_caller(e, from), nsap_of(from)};
+    Atm_endpoint address = {asap_of_caller(call), nsap_of(from)};
     if (!pvma_endpoint_announce(e, &caller, &address))
         pvma_call_refuse(call, PVMA_CAUSE_BUSY);
 }
@@ -397,8 +391,6 @@ int pvma_endpoint_connect(struct pvma_endpoint *e, const struct pvmi_atm_message
     if (e->state != PVMA_ENDPOINT_BOUND)
         return e->state == PVMA_ENDPOINT_OPEN ? EINVAL : EISCONN;
     struct pvma_contract contract = contract_of(m);
-    e->peer = m->address;
-    e->announced = false;
     e->calls = true;
     if (pvma_inside_is_own(e, &m->address.nsap)) {
         int error = pvma_inside_connect(e, m, &contract);

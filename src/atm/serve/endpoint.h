@@ -46,10 +46,8 @@ struct pvma_endpoint {
     struct pvma_inside *inside; /* the connection within the host; NULL: none, or a call */
     bool calls;                 /* it is the one that connects */
     bool early;                 /* its client does not wait for the connection */
-    bool announced;             /* the other side has been told of our call */
     bool sending;               /* the client waits for the processor to take a packet */
     bool stuck;                 /* the client waits for room in the send queue */
-    Atm_endpoint peer;          /* that it connects to */
     struct pvma_endpoint *prev, *next;
 };
 
