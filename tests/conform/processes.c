@@ -20,16 +20,21 @@ struct shared {
     atomic_uint sent; /* by the other process: frames that send() took */
 };
 
+/*
+ * The other process, and a socket to it: offers, and one byte to say "go on". As between tasks and daemons, a network's
+ * virtual time is told what goes by it.
+ */
 struct peer {
     pid_t pid;
-    int control; /* a socket: offers, and one byte to say "go on" */
+    int control;
+    struct pvmi_aside aside;
 };
 
 static struct shared *shared;
 
 /* ---- the control socket: what the daemons do for tasks ---- */
 
-static void control_send(int control, const void *data, size_t bytes, int fd)
+static void control_send(struct peer *p, const void *data, size_t bytes, int fd)
 {
     union {
         struct cmsghdr header;
@@ -42,16 +47,29 @@ static void control_send(int control, const void *data, size_t bytes, int fd)
         msg.msg_control = ancillary.room;
         msg.msg_controllen = sizeof ancillary.room;
     }
-    ck_assert_int_eq(sendmsg(control, &msg, MSG_NOSIGNAL), (ssize_t)bytes);
+    p->aside.given += bytes;
+    if (pvmi_world)
+        ck_assert_int_eq(pvmi_world->give(&p->aside), 0);
+    ck_assert_int_eq(sendmsg(p->control, &msg, MSG_NOSIGNAL), (ssize_t)bytes);
 }
 
-static size_t control_receive(int control, void *data, size_t size, int *fd)
+/* In motion: the other side may be in want of what a bad cable has lost. */
+static void await_control(struct peer *p)
+{
+    struct pollfd fd = {.fd = p->control, .events = POLLIN};
+    while (poll(&fd, 1, 0) == 0)
+        drive_beside(pvmi_world ? INT64_MAX : pvmi_clock_us() + 2000, &p->aside);
+}
+
+static size_t control_receive(struct peer *p, void *data, size_t size, int *fd)
 {
     char room[CMSG_SPACE(sizeof *fd)];
     struct iovec iov = {data, size};
     struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
-    ssize_t n = recvmsg(control, &msg, MSG_CMSG_CLOEXEC);
+    await_control(p);
+    ssize_t n = recvmsg(p->control, &msg, MSG_CMSG_CLOEXEC);
     ck_assert_msg(n > 0, "the other process is gone");
+    p->aside.taken += (uint64_t)n;
     struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
     if (fd)
         *fd = -1;
@@ -60,46 +78,42 @@ static size_t control_receive(int control, void *data, size_t size, int *fd)
     return (size_t)n;
 }
 
-static void say_go(int control)
+static void say_go(struct peer *p)
 {
-    control_send(control, "g", 1, -1);
+    control_send(p, "g", 1, -1);
 }
 
-/* In motion: the other side may be in want of what a bad cable has lost. */
-static void wait_for_go(int control)
+static void wait_for_go(struct peer *p)
 {
-    struct pollfd p = {.fd = control, .events = POLLIN};
     char byte;
-    while (poll(&p, 1, 0) == 0)
-        drive(pvmi_clock_us() + 2000);
-    control_receive(control, &byte, 1, NULL);
+    control_receive(p, &byte, 1, NULL);
 }
 
 /* ---- coming together ---- */
 
-static void offer_to_other(struct side *s, int control)
+static void offer_to_other(struct side *s, struct peer *p)
 {
     uint8_t blob[PVMI_OFFER_MAX + 1] = {0}, reply[PVMI_OFFER_MAX + 1] = {0};
     int fd, length = ops->offer(s->transport, s, blob + 1, &fd, &s->ep);
     ck_assert_int_ge(length, 0);
-    control_send(control, blob, (size_t)length + 1, fd); /* a byte before it, since a blob may be empty */
+    control_send(p, blob, (size_t)length + 1, fd); /* a byte before it, since a blob may be empty */
     if (fd >= 0)
         close(fd);
-    size_t answer = control_receive(control, reply, sizeof reply, NULL) - 1;
+    size_t answer = control_receive(p, reply, sizeof reply, NULL) - 1;
     if (answer && ops->joined)
         ck_assert_int_eq(ops->joined(s->ep, reply + 1, answer), 0);
     DRIVE_UNTIL(s->ready == 1);
     s->ready = 0;
 }
 
-static void join_other(struct side *s, int control)
+static void join_other(struct side *s, struct peer *p)
 {
     uint8_t blob[PVMI_OFFER_MAX + 1] = {0}, reply[PVMI_OFFER_MAX + 1] = {0};
     int fd;
-    size_t length = control_receive(control, blob, sizeof blob, &fd) - 1;
+    size_t length = control_receive(p, blob, sizeof blob, &fd) - 1;
     int answer = ops->join(s->transport, blob + 1, length, fd, s, reply + 1, &s->ep);
     ck_assert_int_ge(answer, 0);
-    control_send(control, reply, (size_t)answer + 1, -1);
+    control_send(p, reply, (size_t)answer + 1, -1);
 }
 
 static void connect_to_other(struct side *s)
@@ -109,40 +123,52 @@ static void connect_to_other(struct side *s)
 }
 
 /* One frame each way: then both know that the connection is up, and nobody leaves before the other does. */
-static void greet(struct side *s, int control)
+static void greet(struct side *s, struct peer *p)
 {
     DRIVE_UNTIL(s->ep && side_send(s, 0, 1000, 1, PAYLOAD_OWN) == 0);
     DRIVE_UNTIL(s->done >= 1 && ops->pending(s->ep) == 0);
     ck_assert_int_eq(s->down, 0);
-    say_go(control);
-    wait_for_go(control);
+    say_go(p);
+    wait_for_go(p);
 }
 
-static void meet_other(struct side *s, int control, bool offers)
+static void meet_other(struct side *s, struct peer *p, bool offers)
 {
     if (!ops->offer && s == &client)
         connect_to_other(s);
     else if (!ops->offer)
         DRIVE_UNTIL(s->accepted == 1);
     else if (offers)
-        offer_to_other(s, control);
+        offer_to_other(s, p);
     else
-        join_other(s, control);
-    greet(s, control);
+        join_other(s, p);
+    greet(s, p);
 }
 
 /* ---- the other process ---- */
 
-static struct peer start(void (*run)(int control))
+/* The other process is here, and both wait for each other so that a network's clock knows of it, too. */
+static struct peer shake_hands(pid_t pid, int control, bool begins)
+{
+    struct peer p = {.pid = pid, .control = control, .aside = {.pid = pid}};
+    if (begins)
+        say_go(&p);
+    wait_for_go(&p);
+    if (!begins)
+        say_go(&p);
+    return p;
+}
+
+static struct peer start(void (*run)(struct peer *p))
 {
     int pair[2];
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
     atomic_store(&shared->sent, 0);
-    pid_t pid = fork();
+    pid_t parent = getpid(), pid = fork();
     ck_assert_int_ge(pid, 0);
     if (pid) {
         close(pair[1]);
-        return (struct peer){pid, pair[0]};
+        return shake_hands(pid, pair[0], false);
     }
     in_other_process = true;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -152,15 +178,26 @@ static struct peer start(void (*run)(int control))
     server.transport = NULL;
     server.ep = NULL;
     side_open(&client, NULL);
-    run(pair[1]);
+    struct peer p = shake_hands(parent, pair[1], true);
+    run(&p);
     _exit(0);
+}
+
+/* In virtual time it may still need some, for which we have to sleep. */
+static int await_end(const struct peer *p)
+{
+    int status;
+    pid_t ended;
+    while (!(ended = waitpid(p->pid, &status, pvmi_world ? WNOHANG : 0)))
+        ck_assert_int_ge(pvmi_world->sleep(INT64_MAX, &p->aside), 0);
+    ck_assert_int_eq(ended, p->pid);
+    return status;
 }
 
 /* The other process has ended, by itself and well, or by SIGKILL. */
 static void finish(struct peer *p, bool killed)
 {
-    int status;
-    ck_assert_int_eq(waitpid(p->pid, &status, 0), p->pid);
+    int status = await_end(p);
     if (killed)
         ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "the other process ended with 0x%x", status);
     else
@@ -205,12 +242,12 @@ static void exchange(struct side *s, uint32_t count)
 static bool other_offers;
 static bool in_place; /* frames with data in place, too: such data may be gone with its owner */
 
-static void run_exchange(int control)
+static void run_exchange(struct peer *p)
 {
-    meet_other(&client, control, other_offers);
+    meet_other(&client, p, other_offers);
     exchange(&client, FRAMES);
     drive_idly(); /* references go back */
-    wait_for_go(control);
+    wait_for_go(p);
     side_close(&client);
 }
 
@@ -219,9 +256,9 @@ START_TEST(processes_exchange_everything)
     other_offers = _i;
     side_close(&client);
     struct peer p = start(run_exchange);
-    meet_other(&server, p.control, !other_offers);
+    meet_other(&server, &p, !other_offers);
     exchange(&server, FRAMES);
-    say_go(p.control);
+    say_go(&p);
     side_await_down(&server);
     ck_assert_int_eq(server.done, FRAMES);
     ck_assert(wire_loses || server.down_reason == 0);
@@ -234,10 +271,10 @@ enum ending { ENDS_DISCONNECTING, ENDS_CLOSING, ENDS_EXITING, ENDS_KILLED, ENDIN
 static enum ending ending;
 
 /* Sends what is taken, without waiting for anybody, and goes. */
-static void run_send_and_go(int control)
+static void run_send_and_go(struct peer *p)
 {
-    meet_other(&client, control, true);
-    wait_for_go(control);
+    meet_other(&client, p, true);
+    wait_for_go(p);
     uint32_t seq = 1;
     for (int refusals = 0; seq < 500 && refusals < 3;) {
         if (side_send_kept(&client, seq) == 0)
@@ -268,8 +305,8 @@ START_TEST(taken_frames_survive_the_sender)
     ending = (enum ending)(_i % ENDINGS);
     side_close(&client);
     struct peer p = start(run_send_and_go);
-    meet_other(&server, p.control, false);
-    say_go(p.control);
+    meet_other(&server, &p, false);
+    say_go(&p);
     finish(&p, ending == ENDS_KILLED);
     if (ending == ENDS_EXITING || ending == ENDS_KILLED)
         miss_an_answer();
@@ -284,12 +321,12 @@ START_TEST(taken_frames_survive_the_sender)
 END_TEST
 
 /* Sends all it can and takes all that comes, until it is killed. */
-static void run_stream(int control)
+static void run_stream(struct peer *p)
 {
-    meet_other(&client, control, other_offers);
+    meet_other(&client, p, other_offers);
     client.hold = 4;
     atomic_store(&shared->sent, 1);
-    say_go(control);
+    say_go(p);
     for (uint32_t seq = 1;;) {
         if ((in_place ? side_send_mixed(&client, seq) : side_send_kept(&client, seq)) == 0)
             atomic_store(&shared->sent, ++seq);
@@ -332,9 +369,9 @@ START_TEST(killed_at_any_time)
         other_offers = round % 2;
         in_place = round / 2 % 2;
         struct peer p = start(run_stream);
-        meet_other(&server, p.control, !other_offers);
+        meet_other(&server, &p, !other_offers);
         server.hold = 4;
-        wait_for_go(p.control);
+        wait_for_go(&p);
         stream_until_down(&p, pvmi_clock_us() + rand_r(&seed) % 5000);
         finish(&p, true);
         ASSERT_RIGHT(server);
@@ -354,7 +391,7 @@ START_TEST(forked_children_do_not_disturb)
     side_close(&client);
     struct peer p = start(run_exchange);
     other_offers = false;
-    meet_other(&server, p.control, true);
+    meet_other(&server, &p, true);
     for (int i = 0; i < 3; i++) {
         int status;
         pid_t child = fork();
@@ -369,7 +406,7 @@ START_TEST(forked_children_do_not_disturb)
     }
     exchange(&server, FRAMES);
     ck_assert(side_comes_to_rest(&server));
-    say_go(p.control);
+    say_go(&p);
     side_await_down(&server);
     finish(&p, false);
 }

@@ -332,23 +332,22 @@ static const struct pvmi_callbacks callbacks_whole = {CALLBACKS, .rx_whole = on_
 /* ---- sides ---- */
 
 /*
- * CONFORM_PLACES, "VARIABLE=A,B": sides are opened with the variable at either value in turn. For a transport that
+ * CONFORM_PLACES, "VARIABLE=A,B": the server is opened with the variable at A, the client at B. For a transport that
  * would else find both at one place, with nothing of its network in between.
  */
-static void go_to_next_place(void)
+static void go_to_place_of(const struct side *s)
 {
-    static unsigned opened;
     const char *places = getenv("CONFORM_PLACES");
     char variable[64], value[2][64];
     if (!places)
         return;
     ck_assert_int_eq(sscanf(places, "%63[^=]=%63[^,],%63s", variable, value[0], value[1]), 3);
-    setenv(variable, value[opened++ % 2], 1);
+    setenv(variable, value[s == &client], 1);
 }
 
 void side_open(struct side *s, const char *address)
 {
-    go_to_next_place();
+    go_to_place_of(s);
     memset(s, 0, sizeof *s);
     s->descriptor = -1;
     int64_t end_us = pvmi_clock_us() + LIMIT_US;
@@ -414,12 +413,6 @@ uint32_t frame_max(const struct side *s)
     return side_attributes(s).frame_max;
 }
 
-bool side_readable(struct side *s, int timeout_ms)
-{
-    struct pollfd p = {.fd = ops->fd(s->transport), .events = POLLIN};
-    return poll(&p, 1, timeout_ms) == 1;
-}
-
 /* ---- moving ---- */
 
 static int move(struct side *s)
@@ -441,23 +434,44 @@ static int armed(struct side *s, struct pollfd *p)
     return ops->arm(s->transport);
 }
 
-bool drive(int64_t end_us)
+/* Sleeps like a task: until a descriptor is readable or it is end_us. In virtual time the network wakes us instead. */
+static bool sleep_on(struct pollfd *fds, nfds_t count, int64_t end_us, const struct pvmi_aside *aside)
+{
+    if (pvmi_world) {
+        ck_assert_int_ge(pvmi_world->sleep(end_us, aside), 0);
+        return pvmi_clock_us() < end_us;
+    }
+    int64_t left_ms = (end_us - pvmi_clock_us()) / 1000;
+    return left_ms > 0 && poll(fds, count, (int)left_ms) > 0;
+}
+
+static const struct pvmi_aside nobody;
+
+bool side_readable(struct side *s, int timeout_ms)
+{
+    struct pollfd p = {.fd = ops->fd(s->transport), .events = POLLIN};
+    return sleep_on(&p, 1, pvmi_clock_us() + timeout_ms * 1000, &nobody);
+}
+
+bool drive_beside(int64_t end_us, const struct pvmi_aside *aside)
 {
     struct pollfd p[2];
-    if (move(&server) + move(&client) == 0 && !armed(&server, &p[0]) && !armed(&client, &p[1])) {
-        int64_t left_ms = (end_us - pvmi_clock_us()) / 1000;
-        if (left_ms <= 0 || poll(p, 2, (int)left_ms) == 0)
-            return false;
-    }
-    return pvmi_clock_us() < end_us;
+    bool moved = move(&server) + move(&client) || armed(&server, &p[0]) || armed(&client, &p[1]);
+    return (moved || sleep_on(p, 2, end_us, aside)) && pvmi_clock_us() < end_us;
+}
+
+bool drive(int64_t end_us)
+{
+    return drive_beside(end_us, &nobody);
 }
 
 void drive_idly(void)
 {
     int64_t end_us = pvmi_clock_us() + 20000;
     while (pvmi_clock_us() < end_us) {
-        move(&server);
-        move(&client);
+        bool moved = move(&server) + move(&client);
+        if (pvmi_world && !moved)
+            drive(end_us);
     }
 }
 

@@ -15,9 +15,11 @@
 #include "../../src/transports/transport.h"
 
 enum {
-    LIMIT_US = 10000000, /* for anything to happen */
-    HELD_MAX = 16,       /* references that a receiver keeps for a while */
+    HELD_MAX = 16, /* references that a receiver keeps for a while */
 };
+
+/* For anything to happen. Virtual time, which a slow network's frames take much of, costs nothing. */
+#define LIMIT_US (pvmi_world ? INT64_C(3600000000) : INT64_C(10000000))
 
 /* Where the payload of a frame lies. */
 enum payload {
@@ -108,11 +110,14 @@ unsigned side_inplace(struct side *s);
 uint32_t frame_max(const struct side *s);
 struct pvmi_attributes side_attributes(const struct side *s);
 
-/* Whether the descriptor polls readable within this time. */
+/* Whether the descriptor polls readable within this time; in a network's virtual time: whether anything wakes us. */
 bool side_readable(struct side *s, int timeout_ms);
 
 /* Lets both sides move; sleeps, like a task, when neither has anything to do. False when `end_us` has come. */
 bool drive(int64_t end_us);
+
+/* The same, and what the other process of `aside` gives us past the transport ends the sleep, too. */
+bool drive_beside(int64_t end_us, const struct pvmi_aside *aside);
 
 #define DRIVE_UNTIL(condition)                                                                                         \
     do {                                                                                                               \
@@ -120,7 +125,8 @@ bool drive(int64_t end_us);
         bool happened_; /* the condition may have effects: it is evaluated until it holds, and not again */            \
         while (!(happened_ = (condition)) && drive(end_us_))                                                           \
             ;                                                                                                          \
-        ck_assert_msg(happened_, "did not happen: %s", #condition);                                                    \
+        ck_assert_msg(happened_, "did not happen: %s (down for %d, %d)", #condition, server.down_reason,               \
+                      client.down_reason);                                                                             \
     } while (0)
 
 /* Lets both sides move for a while in which nothing should happen. */

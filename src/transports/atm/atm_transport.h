@@ -90,7 +90,9 @@ struct atm_joint; /* see tree.c */
 struct atm_transport {
     struct pvmi_transport base;
     const struct pvmi_atm_library *library;
-    bool is_virtual;         /* the network's clock */
+    bool is_virtual; /* the network's clock */
+    int64_t wake_us; /* virtual time: when arm() has asked to be looked at, until the next sleep */
+    struct atm_transport *next_here;
     char host[ATM_HOST_MAX]; /* where it was opened; "": where the network puts us */
     uint32_t mtu;
     Aal_type aal;
@@ -165,9 +167,9 @@ int pvmi_atm_arm(struct pvmi_transport *base);
 
 /* ---- world.c ---- */
 
-/* In virtual time: the process lives on t's network from now on, until it leaves. One transport at a time does. */
+/* In virtual time: the process lives on t's network from now on, until all that have entered leave. */
 void pvmi_atm_world_enter(struct atm_transport *t);
-void pvmi_atm_world_leave(const struct atm_transport *t);
+void pvmi_atm_world_leave(struct atm_transport *t);
 
 /* Notes that a link is to be settled. */
 static inline void pvmi_atm_touch(struct atm_link *l)

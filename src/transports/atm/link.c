@@ -268,6 +268,7 @@ static int down(struct atm_link *l, int reason)
     struct pvmi_transport *t = l->base.transport;
     l->over = true;
     bury(l);
+    pvmi_atm_close(transport_of(l), &l->fd); /* what comes yet would wake us as long as the owner lets it lie */
     t->callbacks->down(t->arg, &l->base, reason);
     return 1;
 }

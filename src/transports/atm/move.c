@@ -129,8 +129,10 @@ int pvmi_atm_arm(struct pvmi_transport *base)
     int64_t due_us = e ? e->due_us : INT64_MAX;
     if (due_us <= t->now_us)
         return 1;
-    if (t->is_virtual)
-        return has_news(t); /* pvmi_world does the rest */
+    if (t->is_virtual) {
+        t->wake_us = due_us; /* pvmi_world does the rest */
+        return has_news(t);
+    }
     set_timer(t, due_us);
     return 0;
 }

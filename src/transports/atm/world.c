@@ -1,11 +1,12 @@
-/* world.c - living in the network's virtual time: pvmi_world, for as long as the transport is open. */
+/* world.c - living in the network's virtual time: pvmi_world, for as long as some transport is open. */
+#include <utlist.h>
 #include "../../core/clock.h"
 #include "../../core/error.h"
 #include "atm_transport.h"
 
 #define NS_OF_US 1000
 
-static struct atm_transport *here;
+static struct atm_transport *here; /* all that live there; mostly one */
 
 static int64_t now_ns(void)
 {
@@ -16,18 +17,22 @@ static int64_t now_ns(void)
     return last_ns;
 }
 
-/* When some link of ours must be looked at. */
-static int64_t due_us(void)
+/* When some link must be looked at, of those whose transports are armed. None is afterwards. */
+static int64_t take_due_us(void)
 {
-    const struct pvmi_agenda_entry *e = pvmi_agenda_first(&here->agenda);
-    return e ? e->due_us : INT64_MAX;
+    int64_t due_us = INT64_MAX;
+    for (struct atm_transport *t = here; t; t = t->next_here) {
+        due_us = t->wake_us < due_us ? t->wake_us : due_us;
+        t->wake_us = INT64_MAX;
+    }
+    return due_us;
 }
 
 static int sleep_until(int64_t until_us, const struct pvmi_aside *aside)
 {
-    int64_t due = due_us();
-    due = due < until_us ? due : until_us;
-    int64_t until_ns = due < INT64_MAX / NS_OF_US ? due * NS_OF_US : -1;
+    int64_t due_us = take_due_us();
+    due_us = due_us < until_us ? due_us : until_us;
+    int64_t until_ns = due_us < INT64_MAX / NS_OF_US ? due_us * NS_OF_US : -1;
     int rc = here->library->sim_sleep(until_ns, aside->pid, aside->given, aside->taken);
     return rc < 0 ? PVMI_EDOWN : rc;
 }
@@ -47,14 +52,15 @@ static const struct pvmi_world world = {.now_ns = now_ns, .sleep = sleep_until, 
 
 void pvmi_atm_world_enter(struct atm_transport *t)
 {
-    here = t;
+    t->wake_us = INT64_MAX;
+    LL_PREPEND2(here, t, next_here);
     pvmi_world = &world;
 }
 
-void pvmi_atm_world_leave(const struct atm_transport *t)
+void pvmi_atm_world_leave(struct atm_transport *t)
 {
-    if (here != t)
-        return;
-    here = NULL;
-    pvmi_world = NULL;
+    if (here)
+        LL_DELETE2(here, t, next_here);
+    if (!here)
+        pvmi_world = NULL;
 }
