@@ -17,6 +17,7 @@
 #include "relay.h"
 #include "rpc.h"
 #include "stream.h"
+#include "virtual.h"
 
 #define TICK_S       0.1  /* between looks at a link that is not up */
 #define OPEN_TICKS   30   /* for two slaves to reach each other; then they send through the master */
@@ -118,10 +119,13 @@ static bool take(struct pvmd_link *l)
     return true;
 }
 
-/* Counts are asked for so often that they come before the window is full. */
+/* Counts are asked for so often that they come before the window is full; in virtual time, which waits for them,
+ * always.
+ */
 static bool must_ask(const struct pvmd_link *l, const struct pvmi_frame *f)
 {
-    return l->unasked_bytes + f->h.length >= window_bytes() / 4 || l->unasked >= ASK_FRAMES;
+    return pvmd_virtual_is_watched() || l->unasked_bytes + f->h.length >= window_bytes() / 4 ||
+           l->unasked >= ASK_FRAMES;
 }
 
 static void note_sent(struct pvmd_link *l, const struct pvmi_frame *f, bool asked)
@@ -193,6 +197,7 @@ static void flush(struct pvmd_link *l)
 static void flush_event(struct ev_loop *loop, ev_prepare *w, int events)
 {
     (void)loop, (void)w, (void)events;
+    pvmd_virtual_tell(); /* before the other side hears that we have something, and lets time go on */
     while (dirty_links) {
         struct pvmd_link *l = dirty_links;
         DL_DELETE(dirty_links, l);
@@ -628,6 +633,11 @@ int64_t pvmd_link_heard_us(const struct pvmd_host *host)
 {
     int64_t heard_us = pvmd_stream_heard_us(host->link->stream);
     return heard_us > host->link->excused_us ? heard_us : host->link->excused_us;
+}
+
+bool pvmd_link_is_busy(const struct pvmd_host *host)
+{
+    return host->link && (pvmd_kept_count(&host->link->kept) || pvmd_queue_first(&host->link->queue));
 }
 
 bool pvmd_link_has_kept(const struct pvmd_host *host)

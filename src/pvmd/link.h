@@ -48,6 +48,11 @@ void pvmd_link_accepted(const struct pvmd_preface *p, int fd, const uint8_t key[
 /* The other slave sends through the master from now on, having received `count` of our frames (DM_LINK_LOST). */
 void pvmd_link_peer_relays(struct pvmd_host *host, uint32_t count);
 
+/* ---- for virtual.c ---- */
+
+/* Whether frames wait to be sent to it, or to be counted by it. */
+bool pvmd_link_is_busy(const struct pvmd_host *host);
+
 /* ---- for liveness.c ---- */
 
 enum pvmd_link_state pvmd_link_state(const struct pvmd_host *host); /* IDLE when there is no link */

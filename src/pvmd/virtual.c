@@ -9,8 +9,11 @@
 #include "../core/config.h"
 #include "../core/log.h"
 #include "../transports/atm/library.h"
+#include "add.h"
 #include "clients.h"
 #include "daemon.h"
+#include "hosts.h"
+#include "link.h"
 #include "tasks.h"
 
 #define LOOK_S     0.2 /* between looks for the network */
@@ -103,6 +106,17 @@ static bool some_are_dying(void)
     return killed_count;
 }
 
+/* Whether other daemons, or some that are about to come, have not dealt with all that they were told. */
+static bool others_are_at_work(void)
+{
+    size_t count;
+    struct pvmd_host **list = pvmd_host_list(&count);
+    for (size_t i = 0; i < count; i++)
+        if (pvmd_link_is_busy(list[i]))
+            return true;
+    return pvmd_add_busy();
+}
+
 static void let_go(void)
 {
     if (held && !holds && !some_are_dying()) {
@@ -131,19 +145,32 @@ static void tell_gone(void)
     gone_count = 0;
 }
 
-/* All that could be done is done: says so. */
+bool pvmd_virtual_is_watched(void)
+{
+    return watched;
+}
+
+void pvmd_virtual_tell(void)
+{
+    struct pvmd_client *c;
+    if (!watched)
+        return;
+    bool keep = others_are_at_work();
+    if (keep)
+        take_hold();
+    DL_FOREACH (pvmd_clients, c)
+        tell_traffic(c);
+    tell_gone();
+    if (!keep)
+        let_go();
+}
+
 static void tell(EV_P_ ev_prepare *prepare, int events)
 {
     (void)loop;
     (void)prepare;
     (void)events;
-    struct pvmd_client *c;
-    if (!watched)
-        return;
-    DL_FOREACH (pvmd_clients, c)
-        tell_traffic(c);
-    tell_gone();
-    let_go();
+    pvmd_virtual_tell();
 }
 
 void pvmd_virtual_expect(pid_t pid)

@@ -1,17 +1,25 @@
 /*
  * virtual.h - tasks that live in the virtual time of a simulated network (atm-sim serve --clock virtual). The daemon
  * has no time of its own there: what it does takes none. So it tells the network what goes between it and its tasks,
- * and whom it starts: time stands still until that has been dealt with. Nothing here does anything unless PVM_TRANSPORT
- * names atm and there is such a network.
+ * and whom it starts: time stands still until that has been dealt with. What goes to other daemons holds time until
+ * they have counted it, and they tell what comes of it before they do so. Nothing here does anything unless
+ * PVM_TRANSPORT names atm and there is such a network.
  */
 #ifndef PVMD_VIRTUAL_H
 #define PVMD_VIRTUAL_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* Looks for the network, now and every now and then. */
 void pvmd_virtual_start(void);
 void pvmd_virtual_stop(void);
+
+/* Whether our tasks live in virtual time. */
+bool pvmd_virtual_is_watched(void);
+
+/* Tells the network what has happened since it was last told. Called whenever all that could be done is done. */
+void pvmd_virtual_tell(void);
 
 /* A process was started that will connect to us. Called by exec.c. */
 void pvmd_virtual_expect(pid_t pid);

@@ -3,6 +3,7 @@
  * [end].
  *
  *   ring    a message goes round: from the master to the task on the next host, and so on, and back
+ *   aside   the same by the daemons, past the network: each waits only so long as that can take
  *   mcast   the master multicasts to one task on each other host
  *   bcast   the same to a group
  *   near    mcast, with one receiver more on the master's own host, which no cell can lead to
@@ -13,6 +14,8 @@
  * links, is for check-cells to see.
  */
 #include <signal.h>
+#include <stdbool.h>
+#include <sys/time.h>
 #include "../multi/check.h"
 
 enum {
@@ -26,10 +29,13 @@ enum {
     TAG_SEEN
 };
 
+#define ASIDE_S 30 /* in virtual time, of which it takes none */
+
 #define GROUP "everyone"
 
 static char data[BYTES];
 static int rounds = ROUNDS_MAX;
+static int aside;
 
 /* ---- data ---- */
 
@@ -45,11 +51,28 @@ static void receive_data(int round)
 {
     int number;
     memset(data, 0, BYTES);
-    check_receive(-1, TAG_DATA);
+    struct timeval limit = {.tv_sec = ASIDE_S};
+    if (aside)
+        CHECK(pvm_trecv(-1, TAG_DATA, &limit) > 0);
+    else
+        check_receive(-1, TAG_DATA);
     CHECK_EQ(pvm_upkint(&number, 1, 1), 0);
     CHECK_EQ(number, round);
     CHECK_EQ(pvm_upkbyte(data, BYTES, 1), 0);
     CHECK(check_same(data, BYTES, (unsigned)round));
+}
+
+/* A task lives on the network before it says that it wants nothing of it. */
+static void take_route(const char *what)
+{
+    CHECK(pvm_mytid() > 0);
+    aside = !strcmp(what, "aside");
+    pvm_setopt(PvmRoute, aside ? PvmDontRoute : PvmRouteDirect);
+}
+
+static bool is_ring(const char *what)
+{
+    return !strcmp(what, "ring") || !strcmp(what, "aside");
 }
 
 /* ---- members ---- */
@@ -64,7 +87,7 @@ static void tell_where(void)
 
 static void hand_on(int argc, char **argv)
 {
-    (void)argc, (void)argv;
+    take_route(argc > 1 ? argv[1] : "");
     tell_where();
     int next = check_receive_int(pvm_parent(), TAG_NEXT);
     for (int round = 0; round < rounds; round++) {
@@ -156,15 +179,15 @@ static void master(int argc, char **argv)
     int hosts = argc > 2 ? atoi(argv[2]) : 2, tids[HOSTS_MAX], count = 0;
     ends = argc > 3 && !strcmp(argv[3], "end");
     CHECK(hosts > 1 && hosts <= HOSTS_MAX);
-    pvm_setopt(PvmRoute, PvmRouteDirect);
+    take_route(what);
     add_hosts(hosts);
     for (int i = 1; i < hosts; i++, count++)
-        check_spawn(!strcmp(what, "ring") ? "hand_on" : "listen", what, check_host_name(i), 1, &tids[count]);
+        check_spawn(is_ring(what) ? "hand_on" : "listen", what, check_host_name(i), 1, &tids[count]);
     if (!strcmp(what, "near"))
         check_spawn("listen", what, check_host_name(0), 1, &tids[count++]);
     for (int i = 0; i < count; i++)
         check_where(tids[i], (i + 1) % hosts);
-    if (!strcmp(what, "ring"))
+    if (is_ring(what))
         run_ring(tids, count);
     else
         run_spread(tids, count, !strcmp(what, "bcast"));

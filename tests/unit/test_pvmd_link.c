@@ -19,6 +19,7 @@
 #include "../../src/pvmd/relay.h"
 #include "../../src/pvmd/rpc.h"
 #include "../../src/pvmd/tls.h"
+#include "../../src/pvmd/virtual.h"
 #include "unit.h"
 
 enum { MASTER = 1, LOW = 2, HIGH = 3, THIRD = 9 };
@@ -98,6 +99,15 @@ void pvmd_ask_through_master(unsigned host_index, enum pvmd_dm what, const struc
 void pvmd_hold_tell(pvmi_tid sender, pvmi_tid receiver, bool hold)
 {
     (void)sender, (void)receiver, (void)hold;
+}
+
+bool pvmd_virtual_is_watched(void)
+{
+    return false;
+}
+
+void pvmd_virtual_tell(void)
+{
 }
 
 void pvmd_trim_later(void)
