@@ -43,18 +43,16 @@ static const struct report_claim claims[] = {
     {.id = "T4b", .text = "the lower the load, the more a burst's size counts (figure 2.3)"},
     {.id = "T5",
      .text = "host delay of 500 us: more than 60 % of the time is communication (Table 2.4)",
-     .why =
-         "PDE2 does not get there: its 8068 messages of 117 B are 3 cells each, 24,200 in all; at 500 us for sending "
-         "and for receiving each that is 24.2 s of processors, 6 s on each of four, and the table's 81.1 s of "
-         "communication would be 3.4 ms a cell"},
+     .why = "PDE2 does not get there: its 8068 messages of 117 B are 3 cells each, 24,200 in all; at 500 us for "
+            "sending and for receiving each that is 24.2 s of processors, 6 s on each of four, and the table's 81.1 s "
+            "of communication would be 3.4 ms a cell"},
     {.id = "T6", .text = "at a load of 0.6 a larger network has less virtual loss (figure 2.4)"},
     {.id = "T7",
      .text = "at a load of 0.7 virtual loss does not depend on the network's size (figure 2.4)",
-     .why =
-         "Table 5.4 has 250 Mbit/s in the ON state for a load of 0.7, of which an output gets half: 125 Mbit/s of "
-         "155.52, so that other traffic alone never fills a buffer; what does not fit here are messages of several "
-         "tasks that meet in one switch, and four switches keep them apart. Independence of the size needs ON states "
-         "above the link's rate, and chapter 2 gives no figures of its sources"},
+     .why = "Table 5.4 has 250 Mbit/s in the ON state for a load of 0.7, of which an output gets half: 125 Mbit/s of "
+            "155.52, so that other traffic alone never fills a buffer; what does not fit here are messages of several "
+            "tasks that meet in one switch, and four switches keep them apart. Independence of the size needs ON "
+            "states above the link's rate, and chapter 2 gives no figures of its sources"},
 };
 
 static const struct report_parameter parameters[] = {
