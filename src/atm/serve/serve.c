@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -18,6 +19,7 @@
 #include "local.h"
 
 #define LISTEN_BACKLOG 512
+#define HIDDEN         "~"     /* behind a socket's path, as long as nobody listens there */
 #define STEPS          256     /* events between looks at the programs */
 #define HOLD_MS        100     /* between looks at processes that are expected */
 #define EXPLAIN_S      10      /* of silence, before it is said what everybody waits for */
@@ -104,12 +106,25 @@ static bool is_taken(const struct sockaddr_un *address)
     return taken;
 }
 
+/* Whoever sees the socket finds somebody listening: until then it has another name. */
+static bool listen_and_show(struct sockaddr_un *address, const char *path)
+{
+    strcat(address->sun_path, HIDDEN);
+    unlink(address->sun_path); /* of one that was killed */
+    bool good = !bind(server.listen_fd, (struct sockaddr *)address, sizeof *address) &&
+                !listen(server.listen_fd, LISTEN_BACKLOG) && !rename(address->sun_path, path);
+    if (!good)
+        unlink(address->sun_path);
+    return good;
+}
+
 /* 0 or a PVMI_E code; logged. */
 static int listen_at(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof address.sun_path) {
-        pvmi_log(PVMI_LOG_ERROR, "the socket's path is longer than %zu bytes: %s", sizeof address.sun_path - 1, path);
+    size_t longest = sizeof address.sun_path - sizeof HIDDEN;
+    if (strlen(path) > longest) {
+        pvmi_log(PVMI_LOG_ERROR, "the socket's path is longer than %zu bytes: %s", longest, path);
         return PVMI_ELIMIT;
     }
     strcpy(address.sun_path, path);
@@ -119,8 +134,7 @@ static int listen_at(const char *path)
     }
     mode_t mask = umask(077);
     server.listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    bool bad = server.listen_fd < 0 || bind(server.listen_fd, (struct sockaddr *)&address, sizeof address) ||
-               listen(server.listen_fd, LISTEN_BACKLOG);
+    bool bad = server.listen_fd < 0 || !listen_and_show(&address, path);
     umask(mask);
     if (bad)
         pvmi_log(PVMI_LOG_ERROR, "cannot listen at %s: %s", path, strerror(errno));
