@@ -2,6 +2,7 @@
 #include "serve.h"
 #include <dp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -55,12 +56,21 @@ static int obey(const struct server *s, const struct order *order)
     return rc;
 }
 
+/* As dp_read_from(), without waiting: an endpoint is readable also when a peer's library has something to say. */
+static int read_order(const struct server *s, char **message, int *nid, int *dpid)
+{
+    fcntl(s->fd, F_SETFL, O_NONBLOCK);
+    int bytes = dp_read_from(s->fd, message, nid, dpid);
+    fcntl(s->fd, F_SETFL, 0);
+    return bytes;
+}
+
 /* Takes one order, if one is there. */
 static void take_order(struct server *s)
 {
     struct order order;
     char *message;
-    int nid, dpid, bytes = dp_read_from(s->fd, &message, &nid, &dpid);
+    int nid, dpid, bytes = read_order(s, &message, &nid, &dpid);
     if (bytes < 0)
         return;
     int rc = order_parse(message, (size_t)bytes, &order);
@@ -78,6 +88,21 @@ static void take_order(struct server *s)
     patience_start(0);
 }
 
+/* Waits for something to read, as poll(). A signal to stop that came before is not slept through. */
+static int await_order(const struct server *s, int idle_s)
+{
+    struct pollfd readable = {.fd = s->fd, .events = POLLIN};
+    struct timespec limit = {.tv_sec = idle_s};
+    sigset_t stops, before;
+    sigemptyset(&stops);
+    sigaddset(&stops, SIGINT);
+    sigaddset(&stops, SIGTERM);
+    sigprocmask(SIG_BLOCK, &stops, &before);
+    int ready = stopped ? -1 : ppoll(&readable, 1, idle_s ? &limit : NULL, &before);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return ready;
+}
+
 int serve_run(const char *interface, int patience_s, int idle_s)
 {
     struct server s = {.patience_s = patience_s};
@@ -88,9 +113,8 @@ int serve_run(const char *interface, int patience_s, int idle_s)
     if (s.fd < 0 || dp_mode(s.fd, DP_RELIABLE) < 0 || wire_find(s.fd, &s.wire) < 0)
         return trouble_open(interface);
     fprintf(stderr, "dp-perf: node %u serves on %s\n", s.wire.nid, s.wire.interface);
-    struct pollfd readable = {.fd = s.fd, .events = POLLIN};
     while (!stopped) {
-        int ready = poll(&readable, 1, idle_s ? idle_s * 1000 : -1);
+        int ready = await_order(&s, idle_s);
         if (ready == 0)
             break;
         if (ready > 0)
