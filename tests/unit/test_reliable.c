@@ -381,6 +381,38 @@ START_TEST(a_little_loss_costs_little)
 END_TEST
 
 /* A reader that sleeps for longer than all time limits: its ring does not overflow, and it is not declared dead. */
+/* The first of them knocks; that it has come says that the others, which were sent before that, have not. */
+START_TEST(a_lost_burst_costs_one_time_limit)
+{
+    enum { BURST = 8 };
+    start(&usual);
+    run(10, 0);
+    net.loss = 10000;
+    a.to_send = 10 + BURST;
+    work(&a);
+    net.loss = 0;
+    run(10 + BURST, 0);
+    ck_assert_uint_gt(pvmi_reliable_counters(a.r)->resent, BURST - 1);
+    ck_assert_uint_eq(pvmi_reliable_counters(a.r)->timeouts, 1);
+    ck_assert_uint_eq(pvmi_reliable_counters(b.r)->duplicates, 0);
+    finish();
+}
+END_TEST
+
+/* Where the limit's doubling ends is no matter of how long the way is. */
+START_TEST(a_long_way_is_waited_for)
+{
+    start(&usual);
+    net.delay_us = 2 * usual.retry_max_us;
+    run(100, 0);
+    struct pvmi_reliable_counters before = *pvmi_reliable_counters(a.r);
+    run(1000, 0);
+    ck_assert_uint_eq(pvmi_reliable_counters(a.r)->timeouts, before.timeouts);
+    ck_assert_uint_eq(pvmi_reliable_counters(a.r)->resent, before.resent);
+    finish();
+}
+END_TEST
+
 START_TEST(a_slow_reader_is_not_overrun)
 {
     start(&usual);
@@ -738,9 +770,10 @@ START_TEST(bad_settings_are_refused)
 END_TEST
 
 UNIT_MAIN("reliable", nothing_is_sent_twice_without_loss, all_arrives_once_and_in_order, so_it_does_by_go_back_n,
-          a_little_loss_costs_little, a_slow_reader_is_not_overrun, a_silent_peer_is_dead, idle_is_silent,
-          a_greeting_is_answered, packets_of_another_life_are_refused, a_carrier_without_room_is_tried_again,
-          messages_have_a_limit, their_limit_can_be_set, credit_may_change, hostile_packets_do_no_harm,
-          bad_settings_are_refused, checksums_are_the_same_everywhere, held_messages_go_step_by_step,
-          released_messages_go_as_others, an_end_is_told, who_is_gone_is_told_of, what_is_on_its_way_needs_no_calls,
+          a_little_loss_costs_little, a_lost_burst_costs_one_time_limit, a_long_way_is_waited_for,
+          a_slow_reader_is_not_overrun, a_silent_peer_is_dead, idle_is_silent, a_greeting_is_answered,
+          packets_of_another_life_are_refused, a_carrier_without_room_is_tried_again, messages_have_a_limit,
+          their_limit_can_be_set, credit_may_change, hostile_packets_do_no_harm, bad_settings_are_refused,
+          checksums_are_the_same_everywhere, held_messages_go_step_by_step, released_messages_go_as_others,
+          an_end_is_told, who_is_gone_is_told_of, what_is_on_its_way_needs_no_calls,
           after_a_loss_what_is_on_its_way_is_waited_for, who_looks_away_for_long_takes_nobody_for_dead)

@@ -35,8 +35,8 @@ struct pvmi_reliable_settings {
     uint32_t messages;     /* taken and not yet acknowledged; a power of 2 up to WINDOW_MAX; 0: MESSAGES_MAX */
     bool go_back_n;        /* what arrives out of order is dropped, and everything from the gap on sent again */
     bool unchecked;        /* the checksum covers headers only, not payloads. Both ends must agree. */
-    int64_t retry_min_us;  /* bounds of the time after which an unacknowledged packet is sent again */
-    int64_t retry_max_us;
+    int64_t retry_min_us;  /* an unacknowledged packet is sent again after the measured round trip, at least this, */
+    int64_t retry_max_us;  /* then after twice that and so on up to this, or a longer round trip of up to a second */
     int64_t ack_delay_us;  /* how long an acknowledgement may wait for a packet to travel with */
     int64_t dead_after_us; /* without a sign of life while one is due */
 };

@@ -9,6 +9,7 @@ enum {
     BLOCKED_US = 200,          /* a carrier without room is tried again after this time */
     ECHO_MAX_US = 60000000,    /* older ones are nonsense */
     FIRST_ROUND_TRIP_US = 500, /* taken for the round trip before there was one */
+    LONG_WAY_US = 1000000,     /* a longer round trip is of a peer that had not looked */
     WARY_PACKETS = 256,        /* that must come through after a loss */
 };
 
@@ -34,8 +35,11 @@ static int64_t time_limit_us(const struct pvmi_reliable *r)
     int64_t us = r->round_trip_us ? r->round_trip_us + 4 * r->variation_us : 2 * FIRST_ROUND_TRIP_US;
     if (us < r->settings.retry_min_us)
         us = r->settings.retry_min_us;
+    int64_t most_us = us < LONG_WAY_US ? us : LONG_WAY_US;
+    if (most_us < r->settings.retry_max_us)
+        most_us = r->settings.retry_max_us;
     us <<= r->backoff;
-    return us < r->settings.retry_max_us ? us : r->settings.retry_max_us;
+    return us < most_us ? us : most_us;
 }
 
 static void start_clock(struct pvmi_reliable *r, int64_t now_us)
@@ -95,6 +99,12 @@ static void find_lost(struct pvmi_reliable *r, int64_t now_us)
             r->recheck_us = overdue_us;
         }
     }
+}
+
+/* Where no bitmap tells: something was sent again and has come, and what had been sent after it at first has not. */
+static bool is_overtaken(struct pvmi_reliable *r)
+{
+    return slot_of(r, r->base)->sent_us < r->delivered_us;
 }
 
 void pvmi_reliable_recheck(struct pvmi_reliable *r, int64_t now_us)
@@ -217,7 +227,7 @@ void pvmi_reliable_hear(struct pvmi_reliable *r, const struct packet_header *h, 
     }
     if (h->flags & PACKET_BITMAP)
         read_bitmap(r, h, bitmap, length);
-    if (r->base != r->next && (h->flags & PACKET_BITMAP || r->settings.go_back_n))
+    if (r->base != r->next && (h->flags & PACKET_BITMAP || r->settings.go_back_n || is_overtaken(r)))
         find_lost(r, now_us);
 }
 
