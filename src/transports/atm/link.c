@@ -22,8 +22,8 @@
 #define WINDOW_BYTES                                                                                                   \
     150000 /* the shared buffer of a switch must hold them, also where they go to two tasks of a host */
 #define CALLERS_MAX  4
-#define RETRY_MIN_US 20000 /* hosts of that time take milliseconds for a packet */
-#define RETRY_MAX_US 1000000
+#define RETRY_MIN_US 20000  /* hosts of that time take milliseconds for a packet */
+#define RETRY_MAX_US 250000 /* where half of the packets get lost, 20 tries in a row may be in vain; 60 are not */
 #define ACK_DELAY_US 2000
 
 static struct atm_transport *transport_of(const struct atm_link *l)
