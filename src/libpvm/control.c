@@ -4,6 +4,7 @@
 #include "../core/log.h"
 #include "../core/proto.h"
 #include "pvm3.h"
+#include "farewell.h"
 #include "manager.h"
 #include "output.h"
 #include "peer.h"
@@ -48,8 +49,10 @@ static void ended(struct pvmi_message *m)
     if (pvmi_message_unpack(m, PVM_INT, &tid, 1, 1))
         return;
     struct pvmi_peer *p = pvmi_peer_find((pvmi_tid)tid);
-    if (p)
+    if (p) {
+        pvmi_farewell_note(p);
         pvmi_peer_ended(p);
+    }
     pvmi_trace_lose((pvmi_tid)tid);
 }
 

@@ -14,7 +14,7 @@
 #define LIMIT_UNSEEN_US 50000 /* no link will tell: only what has come already has to be taken in */
 
 struct farewell {
-    struct pvmi_message *m;
+    struct pvmi_message *m; /* the news; NULL: for us only */
     pvmi_tid tid;
     int64_t deadline_us;
     bool unseen; /* then its links are closed */
@@ -44,22 +44,34 @@ static bool is_unseen(const struct pvmi_peer *p)
     return true;
 }
 
+/* Keeps m, which may be NULL, and the reference, until the links to p are down. False: out of memory. */
+static bool keep(struct pvmi_peer *p, struct pvmi_message *m)
+{
+    struct farewell *f = calloc(1, sizeof *f);
+    if (!f)
+        return false;
+    f->unseen = is_unseen(p);
+    f->m = m;
+    f->tid = p->tid;
+    f->deadline_us = pvmi_clock_us() + (f->unseen ? LIMIT_UNSEEN_US : LIMIT_US);
+    DL_APPEND(waiting, f);
+    pvmi_carrier_alarm(f->deadline_us);
+    return true;
+}
+
 bool pvmi_farewell_take(struct pvmi_message *m)
 {
     pvmi_tid tid = bypassed ? 0 : subject(m);
     struct pvmi_peer *p = tid ? pvmi_peer_find(tid) : NULL;
     if (p)
         pvmi_route_withdraw(p);
-    struct farewell *f = p && p->links ? calloc(1, sizeof *f) : NULL;
-    if (!f)
-        return false;
-    f->unseen = is_unseen(p);
-    f->m = m;
-    f->tid = tid;
-    f->deadline_us = pvmi_clock_us() + (f->unseen ? LIMIT_UNSEEN_US : LIMIT_US);
-    DL_APPEND(waiting, f);
-    pvmi_carrier_alarm(f->deadline_us);
-    return true;
+    return p && p->links && keep(p, m);
+}
+
+void pvmi_farewell_note(struct pvmi_peer *p)
+{
+    if (p->links && is_unseen(p))
+        keep(p, NULL);
 }
 
 bool pvmi_farewell_waits(void)
@@ -76,7 +88,7 @@ void pvmi_farewell_bypass(bool on)
 static void deliver(struct farewell *f)
 {
     DL_DELETE(waiting, f);
-    if (!pvmi_handler_take(f->m))
+    if (f->m && !pvmi_handler_take(f->m))
         pvmi_inbox_put(f->m);
     free(f);
 }

@@ -8,9 +8,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "../core/message.h"
+#include "peer.h"
 
 /* Takes m (and the reference) if it is news of a task that there still is a link to. Called by link.c. */
 bool pvmi_farewell_take(struct pvmi_message *m);
+
+/*
+ * A daemon tells that p has ended, which its links may not see: they are closed, as soon as what it has sent before had
+ * time to be taken in. Called by control.c.
+ */
+void pvmi_farewell_note(struct pvmi_peer *p);
 
 /* Whether any news waits. */
 bool pvmi_farewell_waits(void);

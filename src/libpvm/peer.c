@@ -209,7 +209,7 @@ static void begin_anew(struct pvmi_peer *p)
     pvmi_replay_clear(&p->again);
     drop_incoming(p);
     p->tx_seq = p->rx_seq = 0;
-    p->had_link = p->ended = p->broken = false;
+    p->had_link = p->watched = p->ended = p->broken = false;
 }
 
 /*

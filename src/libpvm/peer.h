@@ -48,6 +48,7 @@ struct pvmi_peer {
     bool refuses;   /* no memory for the message that comes in: the rest of it is dropped */
     bool held;      /* TC_HOLD named this task or host */
     bool had_link;  /* numbers may come out of turn */
+    bool watched;   /* the daemon tells us when it has ended */
     bool ended;     /* it has left; what its links still hold comes yet */
     bool broken;    /* it has broken the rules: its next frame costs it the link */
     bool gone;      /* forgotten while somebody uses it */

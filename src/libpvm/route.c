@@ -513,6 +513,29 @@ void pvmi_route_take_answer(struct pvmi_message *m)
         limit_attempt(l, PVMI_SETTING_DP_LINK_TIMEOUT);
 }
 
+/* ---- the end of peers ---- */
+
+void pvmi_route_watch_end(pvmi_tid tid)
+{
+    struct pvmi_buf body;
+    pvmi_buf_init(&body);
+    pvmi_buf_put_u32(&body, PvmTaskExit);
+    pvmi_buf_put_i32(&body, (int32_t)PVMI_TC_ENDED);
+    pvmi_buf_put_u32(&body, PVMI_CTX_TC);
+    pvmi_buf_put_i32(&body, 1);
+    pvmi_buf_put_u32(&body, 1);
+    pvmi_buf_put_u32(&body, tid);
+    pvmi_outbox_put(PVMI_TID_DAEMON, PVMI_CTX_TM, (int32_t)PVMI_TM_NOTIFY, &body, -1);
+}
+
+static void watch_peer(struct pvmi_peer *p)
+{
+    if (p->watched)
+        return;
+    p->watched = true;
+    pvmi_route_watch_end(p->tid);
+}
+
 /* ---- up ---- */
 
 void pvmi_route_heard(struct pvmi_link *l)
@@ -531,6 +554,8 @@ void pvmi_route_heard(struct pvmi_link *l)
     p->route.next = 0;
     if (ours)
         pvmi_link_acknowledge(l, false); /* the greeting */
+    if (l->carrier->attributes.end_unseen)
+        watch_peer(p);
     pvmi_log(PVMI_LOG_DEBUG, "direct link to t%x by %s", p->tid, l->carrier->ops->name);
     pvmi_notify_route_added(p->tid);
 }
@@ -541,19 +566,6 @@ void pvmi_route_broken(struct pvmi_link *l)
 {
     if (l->peer->link == l)
         l->peer->link = NULL;
-}
-
-void pvmi_route_watch_end(pvmi_tid tid)
-{
-    struct pvmi_buf body;
-    pvmi_buf_init(&body);
-    pvmi_buf_put_u32(&body, PvmTaskExit);
-    pvmi_buf_put_i32(&body, (int32_t)PVMI_TC_ENDED);
-    pvmi_buf_put_u32(&body, PVMI_CTX_TC);
-    pvmi_buf_put_i32(&body, 1);
-    pvmi_buf_put_u32(&body, 1);
-    pvmi_buf_put_u32(&body, tid);
-    pvmi_outbox_put(PVMI_TID_DAEMON, PVMI_CTX_TM, (int32_t)PVMI_TM_NOTIFY, &body, -1);
 }
 
 /* One that was up. */
@@ -575,7 +587,7 @@ static void lose_link(struct pvmi_link *l, int reason)
     pvmi_peer_use(p);
     pvmi_link_free(l);
     if ((p->incoming || p->early) && !p->ended && pvmi_link_is_up())
-        pvmi_route_watch_end(p->tid); /* in the middle of a message: when the sender has left, the rest never comes */
+        watch_peer(p); /* in the middle of a message: when the sender has left, the rest never comes */
     if (!p->link)
         pvmi_notify_route_deleted(p->tid);
     pvmi_peer_put(p);
