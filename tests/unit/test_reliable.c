@@ -739,6 +739,31 @@ START_TEST(after_a_loss_what_is_on_its_way_is_waited_for)
 END_TEST
 
 /* It has not asked anybody meanwhile. */
+/* What got lost says nothing of a peer that computes: its sender must not stand still for as long. */
+START_TEST(after_a_loss_nobody_waits_for_a_peer_that_does_not_look)
+{
+    start(&usual);
+    run(100, 100);
+    net.loss = 10000;
+    a.to_send++;
+    work(&a);
+    net.loss = 0;
+    run(a.to_send, 100);
+    b.asleep = true;
+    a.to_send++;
+    work(&a);
+    ck_assert_uint_eq(pvmi_reliable_unsent(a.r), 1);
+    int64_t start_us = net.now_us;
+    while (pvmi_reliable_unsent(a.r))
+        step(PVMI_RELIABLE_NEVER);
+    ck_assert_uint_eq(pvmi_reliable_pending(a.r), 1);
+    ck_assert_int_lt(net.now_us - start_us, 1000000);
+    wake(&b);
+    run(a.to_send, 100);
+    finish();
+}
+END_TEST
+
 START_TEST(who_looks_away_for_long_takes_nobody_for_dead)
 {
     start(&usual);
@@ -776,4 +801,5 @@ UNIT_MAIN("reliable", nothing_is_sent_twice_without_loss, all_arrives_once_and_i
           their_limit_can_be_set, credit_may_change, hostile_packets_do_no_harm, bad_settings_are_refused,
           checksums_are_the_same_everywhere, held_messages_go_step_by_step, released_messages_go_as_others,
           an_end_is_told, who_is_gone_is_told_of, what_is_on_its_way_needs_no_calls,
-          after_a_loss_what_is_on_its_way_is_waited_for, who_looks_away_for_long_takes_nobody_for_dead)
+          after_a_loss_what_is_on_its_way_is_waited_for, after_a_loss_nobody_waits_for_a_peer_that_does_not_look,
+          who_looks_away_for_long_takes_nobody_for_dead)

@@ -110,7 +110,8 @@ unsigned pvmi_reliable_pending(const struct pvmi_reliable *r);
 
 /*
  * Those of them that may not reach the peer before progress() is called again: not all of their packets have been sent;
- * or not acknowledged, where packets got lost lately. For owners that are about to do something else for long.
+ * or, where packets got lost lately, they are not acknowledged, unless the first was sent so often that it is the peer
+ * who does not look. For owners that are about to do something else for long.
  */
 unsigned pvmi_reliable_unsent(const struct pvmi_reliable *r);
 
