@@ -129,6 +129,8 @@ enum pvmi_setting_kind {
       "manual")                                                                                                        \
     X(ATM_HOST, "PVM_ATM_HOST", TEXT, "", 0, 0,                                                                        \
       "host of the simulated ATM network that a task or daemon is on; default: the one with the fewest")               \
+    X(ATM_PATIENCE, "PVM_ATM_PATIENCE", SECONDS, "60", 1000000, 0,                                                     \
+      "silence after which atm-sim serve takes a program that holds virtual time off the network")                     \
     X(IP, "PVM_IP", TEXT, "", 0, 0, "address that this host's daemon listens on; default: all")                        \
     X(START_TIMEOUT, "PVM_START_TIMEOUT", SECONDS, "30", 100000, 0,                                                    \
       "how long an added host's daemon may take to join")                                                              \

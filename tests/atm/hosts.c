@@ -6,6 +6,7 @@
  *   aside   the same by the daemons, past the network: each waits only so long as that can take
  *   mcast   the master multicasts to one task on each other host
  *   bcast   the same to a group
+ *   stall   the task on the next host stops: time goes on without it for the others, and it is told when it goes on
  *   near    mcast, with one receiver more on the master's own host, which no cell can lead to
  *
  * With `end` the network is killed after half of the messages; none may be lost.
@@ -26,10 +27,13 @@ enum {
     TAG_WHERE = 1,
     TAG_NEXT,
     TAG_DATA,
-    TAG_SEEN
+    TAG_SEEN,
+    TAG_PID,
+    TAG_GONE
 };
 
 #define ASIDE_S 30 /* in virtual time, of which it takes none */
+#define STALL_S 5  /* in virtual time, in which nothing comes */
 
 #define GROUP "everyone"
 
@@ -110,6 +114,16 @@ static void listen(int argc, char **argv)
     }
 }
 
+/* Stops while time waits for it. When it goes on it is not on the network any more, and is told so. */
+static void stop(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    tell_where();
+    check_send_int(pvm_parent(), TAG_PID, (int)getpid());
+    CHECK_EQ(raise(SIGSTOP), 0);
+    CHECK_EQ(pvm_recv(-1, TAG_NEXT), PvmSysErr);
+}
+
 /* ---- the master ---- */
 
 static void add_hosts(int hosts)
@@ -173,6 +187,40 @@ static void run_spread(int *tids, int count, int by_group)
     }
 }
 
+static bool is_stopped(pid_t pid)
+{
+    char path[64], line[256] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *f = fopen(path, "r");
+    const char *at = f && fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
+    if (f)
+        fclose(f);
+    return at && at[2] == 'T';
+}
+
+/* tids[0] stops: it is sent to and waited for in vain, while tids[1] works on. */
+static void run_stall(int *tids)
+{
+    struct timeval limit = {.tv_sec = STALL_S};
+    CHECK_EQ(pvm_notify(PvmTaskExit, TAG_GONE, 1, &tids[0]), 0);
+    pid_t pid = check_receive_int(tids[0], TAG_PID);
+    for (int round = 0; round < rounds; round++) {
+        send_data(round);
+        CHECK_EQ(pvm_send(tids[1], TAG_DATA), 0);
+        await(&tids[1], 1, round);
+    }
+    CHECK(is_stopped(pid));
+    CHECK_EQ(pvm_trecv(tids[0], -1, &limit), 0);
+    CHECK_EQ(pvm_send(tids[0], TAG_DATA), 0);
+    CHECK_EQ(kill(pid, SIGCONT), 0);
+    CHECK(pvm_recv(-1, TAG_GONE) > 0); /* no limit: virtual time has nothing else to wait for */
+}
+
+static const char *role_for(const char *what, int host)
+{
+    return is_ring(what) ? "hand_on" : !strcmp(what, "stall") && host == 1 ? "stop" : "listen";
+}
+
 static void master(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "ring";
@@ -182,19 +230,21 @@ static void master(int argc, char **argv)
     take_route(what);
     add_hosts(hosts);
     for (int i = 1; i < hosts; i++, count++)
-        check_spawn(is_ring(what) ? "hand_on" : "listen", what, check_host_name(i), 1, &tids[count]);
+        check_spawn(role_for(what, i), what, check_host_name(i), 1, &tids[count]);
     if (!strcmp(what, "near"))
         check_spawn("listen", what, check_host_name(0), 1, &tids[count++]);
     for (int i = 0; i < count; i++)
         check_where(tids[i], (i + 1) % hosts);
-    if (is_ring(what))
+    if (!strcmp(what, "stall"))
+        run_stall(tids);
+    else if (is_ring(what))
         run_ring(tids, count);
     else
         run_spread(tids, count, !strcmp(what, "bcast"));
     check_wait_exit(count, tids);
 }
 
-static const struct check_role roles[] = {{"hand_on", hand_on}, {"listen", listen}, {NULL, NULL}};
+static const struct check_role roles[] = {{"hand_on", hand_on}, {"listen", listen}, {"stop", stop}, {NULL, NULL}};
 
 int main(int argc, char **argv)
 {

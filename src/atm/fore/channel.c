@@ -33,6 +33,7 @@ static struct {
     const char *name;    /* of the host that we join as; NULL: as the setting says */
     uint32_t wait_number;
     bool waiting, woken;
+    bool lost;     /* a network in virtual time: another one would have another time, so we must have left before */
     uint64_t owed; /* of the last WAKE */
     uint8_t bytes[PVMI_ATM_MESSAGE_BYTES];
 } channel = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
@@ -206,9 +207,11 @@ static int enter(bool charged)
 {
     inside = true;
     pthread_mutex_lock(&channel.lock);
-    if (channel.fd >= 0 && channel.pid != getpid())
+    if (channel.pid != getpid()) {
         forget(); /* the parent's */
-    int error = channel.fd < 0 ? join() : 0;
+        channel.lost = false;
+    }
+    int error = channel.fd >= 0 ? 0 : channel.lost ? ENETDOWN : join();
     if (error) {
         pthread_mutex_unlock(&channel.lock);
         inside = false;
@@ -257,8 +260,10 @@ void pvmi_fore_charge(int64_t ns)
 /* 0 or an errno; the connection is over when it fails. */
 static int settle(int rc)
 {
-    if (rc)
+    if (rc) {
+        channel.lost = pvmi_fore_is_virtual();
         forget();
+    }
     return errno_of(rc);
 }
 
@@ -426,9 +431,13 @@ int pvmi_fore_descriptor(void)
     return channel.fd;
 }
 
-void pvmi_fore_part(void)
+int pvmi_fore_part(void)
 {
+    if (channel.fd >= 0 && channel.pid == getpid() && pvmi_fore_endpoint_any())
+        return EBUSY;
     forget();
+    channel.lost = false;
+    return 0;
 }
 
 void pvmi_fore_call_itself(const char *name)

@@ -77,8 +77,11 @@ int pvmi_fore_look(void);
 /* The connection's descriptor. */
 int pvmi_fore_descriptor(void);
 
-/* Ends the connection. */
-void pvmi_fore_part(void);
+/*
+ * Ends the connection, if there is one. 0, or EBUSY: it has endpoints. Under the lock. A connection to a network in
+ * virtual time that has broken must be ended so before there can be another one: calls fail until then.
+ */
+int pvmi_fore_part(void);
 
 /* Joins as host `name` and not as PVM_ATM_HOST says; static storage. Before the first pvmi_fore_enter(). */
 void pvmi_fore_call_itself(const char *name);

@@ -74,12 +74,8 @@ int atm_sim_address(Atm_address *own)
 
 int atm_sim_leave(void)
 {
-    if (pvmi_fore_enter())
-        return -1;
-    if (pvmi_fore_endpoint_any())
-        return pvmi_fore_leave(-1, EBUSY);
-    pvmi_fore_part();
-    return pvmi_fore_leave(0, 0);
+    pvmi_fore_lock();
+    return pvmi_fore_leave(0, pvmi_fore_part());
 }
 
 /* ---- other channels ---- */

@@ -108,12 +108,19 @@ bool pvma_client_any(void)
 
 /* ---- answers ---- */
 
+/* Its end is seen when its descriptor is looked at next. */
+static void cut(struct pvma_client *c)
+{
+    c->cut = true;
+    shutdown(c->fd, SHUT_RDWR);
+}
+
 /* A program that does not read its answers is not worth waiting for. */
 static void answer(struct pvma_client *c, const struct pvmi_atm_message *m, int fd)
 {
     set_quiet(c, false);
     if (c->fd >= 0 && pvmi_atm_message_send(c->fd, m, fd, false) == PVMI_EAGAIN)
-        shutdown(c->fd, SHUT_RDWR);
+        cut(c);
 }
 
 static void reply(struct pvma_client *c, int error, struct pvmi_atm_message *m, int fd)
@@ -640,9 +647,9 @@ void pvma_client_inspect(bool expel)
             continue;
         pvmi_log(PVMI_LOG_ERROR,
                  "process %d on host %s neither computes nor waits for the network: it is taken off, so that time goes "
-                 "on for the others",
+                 "on for the others; see PVM_ATM_PATIENCE",
                  (int)c->pid, pvma_host_name(c->host));
-        shutdown(c->fd, SHUT_RDWR);
+        cut(c);
     }
 }
 
@@ -662,6 +669,15 @@ void pvma_client_explain(int level)
                      c->host ? pvma_host_name(c->host) : "-", what_it_does(c), (double)c->clock / (double)PVMA_S);
 }
 
+/* The daemon of a program that has gone is about to notice; of one that lives on it has nothing to notice. */
+static void part_aside(const struct pvma_client *c)
+{
+    if (c->cut)
+        pvma_local_forget(c->pid);
+    else if (c->host || c->observer)
+        pvma_local_left(c->pid);
+}
+
 /* The program has gone, or broken the rules. What it sent before still goes its way. */
 static void part(struct pvma_client *c)
 {
@@ -670,8 +686,7 @@ static void part(struct pvma_client *c)
     close(c->fd);
     c->fd = -1;
     c->coming = false;
-    if (c->host || c->observer)
-        pvma_local_left(c->pid);
+    part_aside(c);
     if (c->waiting)
         pvma_sim_cancel(pvma_serving.sim, &c->turn);
     c->waiting = false;
@@ -698,9 +713,11 @@ static void ready(struct pvma_watch *watch)
     }
     if (!rc || rc == PVMI_EAGAIN)
         return;
-    if (rc != PVMI_EDOWN && rc != PVMI_EDENIED)
+    if (rc != PVMI_EDOWN && rc != PVMI_EDENIED) {
         pvmi_log(PVMI_LOG_WARNING, "process %d sent what it must not (%s): its connection is closed", (int)c->pid,
                  pvmi_error_text(rc));
+        c->cut = true;
+    }
     part(c);
 }
 

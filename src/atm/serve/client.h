@@ -23,6 +23,7 @@ struct pvma_client {
     uint32_t number;        /* in the order in which they were greeted, from 1 */
     struct pvma_host *host; /* NULL: not greeted yet, or an observer (a daemon) */
     bool observer;
+    bool cut;       /* it is we who ended the connection, and the program may live on */
     bool coming;    /* has greeted, and waits for its turn to be greeted */
     uint64_t place; /* among those that were expected; 0: nobody did */
     char *wish;     /* while it comes: the host's name, "": any */

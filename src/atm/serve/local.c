@@ -162,6 +162,25 @@ bool pvma_local_any_owed(void)
     return owed;
 }
 
+static void forget_observer(pid_t pid)
+{
+    struct observer *o;
+    HASH_FIND_INT(observers, &pid, o);
+    if (!o)
+        return;
+    HASH_DEL(observers, o);
+    free(o);
+}
+
+void pvma_local_forget(pid_t pid)
+{
+    struct channel *c, *next;
+    HASH_ITER (hh, channels, c, next)
+        if (c->ends.to == pid || c->ends.from == pid)
+            drop(c);
+    forget_observer(pid);
+}
+
 void pvma_local_left(pid_t pid)
 {
     struct channel *c, *next;
@@ -173,12 +192,7 @@ void pvma_local_left(pid_t pid)
             c->given = PVMA_LOCAL_CLOSED; /* its end is the last thing it gives */
             recount(c);
         }
-    struct observer *o;
-    HASH_FIND_INT(observers, &pid, o);
-    if (o) {
-        HASH_DEL(observers, o);
-        free(o);
-    }
+    forget_observer(pid);
 }
 
 /* ---- those that come ---- */

@@ -40,6 +40,9 @@ uint64_t pvma_local_came(pid_t pid);
 /* It has left, and who talked to it is about to notice. */
 void pvma_local_left(pid_t pid);
 
+/* It lives on without the network: nobody will notice an end, and what is under way to or from it holds no time. */
+void pvma_local_forget(pid_t pid);
+
 /* Whether anything is under way, or somebody about to come; whether the latter. */
 bool pvma_local_is_busy(void);
 bool pvma_local_expects(void);

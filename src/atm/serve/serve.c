@@ -13,18 +13,18 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "../../core/clock.h"
+#include "../../core/config.h"
 #include "../../core/error.h"
 #include "../../core/log.h"
 #include "client.h"
 #include "local.h"
 
 #define LISTEN_BACKLOG 512
-#define HIDDEN         "~"     /* behind a socket's path, as long as nobody listens there */
-#define STEPS          256     /* events between looks at the programs */
-#define HOLD_MS        100     /* between looks at processes that are expected */
-#define EXPLAIN_S      10      /* of silence, before it is said what everybody waits for */
-#define PATIENCE_S     60      /* with programs that hold time without using the processor */
-#define SLICE_NS       2000000 /* with the real clock: simulated at a time, when it is behind */
+#define HIDDEN         "~"                  /* behind a socket's path, as long as nobody listens there */
+#define STEPS          256                  /* events between looks at the programs */
+#define HOLD_MS        100                  /* between looks at processes that are expected */
+#define EXPLAIN_NS     INT64_C(10000000000) /* of silence, before it is said what everybody waits for */
+#define SLICE_NS       2000000              /* with the real clock: simulated at a time, when it is behind */
 
 struct pvma_serve pvma_serving;
 
@@ -35,6 +35,7 @@ static struct {
     bool begun; /* as many as waited for have come */
     bool over;
     bool failed;
+    int64_t patience_ns;  /* with programs that hold time without using the processor */
     int64_t heard_ns;     /* real time when somebody last said something */
     int64_t explained_ns; /* when it was last told what all wait for */
     int64_t expelled_ns;  /* when it was last looked for who holds the others up */
@@ -152,6 +153,7 @@ static int set_up(const struct pvma_serve_options *options)
     server.signals.ready = take_signal;
     server.listen_fd = -1;
     server.wait_for = options->wait_for;
+    server.patience_ns = pvmi_config_us(PVMI_SETTING_ATM_PATIENCE) * 1000;
     pvma_serving.is_virtual = options->is_virtual;
     pvma_serving.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     server.signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -209,25 +211,35 @@ static void lose_patience(void)
 {
     pvma_client_inspect(true);
     if (!pvma_client_any_runs() && pvma_local_is_busy()) {
-        pvmi_log(PVMI_LOG_ERROR, "it has been so for %d s: the network ends", PATIENCE_S);
+        pvmi_log(PVMI_LOG_ERROR, "it has been so for %.0f s: the network ends", (double)server.patience_ns / 1e9);
         server.over = server.failed = true;
     }
+}
+
+/* How long nobody may say anything until somebody who holds time must be looked at, or all that is be told. */
+static int64_t silence_ns(void)
+{
+    if (pvma_local_expects())
+        return HOLD_MS * 1000000;
+    if (!pvma_client_any())
+        return -1;
+    return server.patience_ns / 2 < EXPLAIN_NS ? server.patience_ns / 2 : EXPLAIN_NS;
 }
 
 /* Waits for programs that compute, or for anything at all if nothing is due. */
 static void stand_still(bool held)
 {
-    attend(pvma_local_expects() ? HOLD_MS * 1000000 : pvma_client_any() ? EXPLAIN_S * INT64_C(1000000000) : -1);
+    attend(silence_ns());
     int64_t now_ns = pvmi_clock_real_ns();
     if (!server.begun || !pvma_client_any())
         return;
-    if (now_ns - server.heard_ns >= EXPLAIN_S * INT64_C(1000000000) && server.explained_ns == server.heard_ns) {
+    if (now_ns - server.heard_ns >= EXPLAIN_NS && server.explained_ns == server.heard_ns) {
         explain(held);
         server.explained_ns = now_ns;
     }
-    if (held && now_ns - server.expelled_ns >= PATIENCE_S / 2 * INT64_C(1000000000)) {
+    if (held && now_ns - server.expelled_ns >= server.patience_ns / 2) {
         server.expelled_ns = now_ns;
-        if (now_ns - server.heard_ns >= PATIENCE_S * INT64_C(1000000000))
+        if (now_ns - server.heard_ns >= server.patience_ns)
             lose_patience();
         else
             pvma_client_inspect(false);
