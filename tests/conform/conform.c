@@ -3,7 +3,7 @@
  *
  * With FAULTS (a text for PVM_FAULT) the transport is wrapped. Faults that only hold things up change nothing of the
  * promises; where connections may end by themselves (drop, cut, nojoin), only the case `faults` is run, which expects
- * it. CONFORM_LOSSY=1 says that the wire below loses frames.
+ * it. CONFORM_LOSSY=1 says that the wire below loses frames, CONFORM_SLOW=1 that it takes its time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void add(Suite *s, TCase *(*part)(void))
         TCase *tc = part();
         tcase_add_checked_fixture(tc, i ? whole : plain, NULL);
         tcase_add_checked_fixture(tc, both_open, both_close);
-        tcase_set_timeout(tc, 180);
+        tcase_set_timeout(tc, wire_is_slow ? 900 : 180);
         suite_add_tcase(s, tc);
     }
 }
@@ -105,6 +105,7 @@ int main(int argc, char **argv)
         return 2;
     }
     wire_loses = getenv("CONFORM_LOSSY") != NULL;
+    wire_is_slow = getenv("CONFORM_SLOW") != NULL;
     setenv("PVM_FAULT", argc > 2 ? argv[2] : "", 1);
     faults_end = argc > 2 && (strstr(argv[2], "drop") || strstr(argv[2], "cut") || strstr(argv[2], "nojoin"));
     const struct pvmi_transport_ops *inner = ops;

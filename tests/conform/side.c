@@ -14,7 +14,7 @@ enum { SRC = 0x40002, DST = 0x40001, PART_OFFSET = 4096, INPLACE_AFTER = 0xee };
 
 const struct pvmi_transport_ops *ops;
 struct side server, client;
-bool use_whole, one_process, faults_end, wire_loses;
+bool use_whole, one_process, faults_end, wire_is_slow, wire_loses;
 
 bool in_other_process;
 

@@ -19,7 +19,7 @@ enum {
 };
 
 /* For anything to happen. Virtual time, which a slow network's frames take much of, costs nothing. */
-#define LIMIT_US (pvmi_world ? INT64_C(3600000000) : INT64_C(10000000))
+#define LIMIT_US (pvmi_world ? INT64_C(3600000000) : INT64_C(10000000) * (wire_is_slow ? 12 : 1))
 
 /* Where the payload of a frame lies. */
 enum payload {
@@ -63,10 +63,11 @@ struct side {
 
 extern const struct pvmi_transport_ops *ops; /* under test */
 extern struct side server, client;
-extern bool use_whole;   /* sides take whole messages by rx_whole */
-extern bool one_process; /* the transport under test does not reach other processes */
-extern bool faults_end;  /* connections may end by themselves (PVM_FAULT) */
-extern bool wire_loses;  /* frames are lost on purpose (CONFORM_LOSSY): so is a word that nobody answers */
+extern bool use_whole;    /* sides take whole messages by rx_whole */
+extern bool one_process;  /* the transport under test does not reach other processes */
+extern bool faults_end;   /* connections may end by themselves (PVM_FAULT) */
+extern bool wire_is_slow; /* by losing much (CONFORM_SLOW) */
+extern bool wire_loses;   /* frames are lost on purpose (CONFORM_LOSSY): so is a word that nobody answers */
 
 /*
  * The process that a test forks must not write to the file that Check reads: a kill tears such a record apart. So it
