@@ -345,8 +345,8 @@ static bool ours_wins(const struct pvmi_peer *p)
 }
 
 /*
- * A link whose transport may not see the end of the other side: that is told by the daemons, with what the attempt was
- * made of: an answer that refuses, or an offer of nothing.
+ * The end of a link that the other side may not see, or not soon: that is told by the daemons, with what the attempt
+ * was made of: an answer that refuses, or an offer of nothing.
  */
 static void tell_loss(struct pvmi_link *l, int reason)
 {
@@ -684,6 +684,9 @@ int pvmi_route_leave(void)
             pvmi_replay_move(&l->kept, &l->peer->again);
             pvmi_outbox_resend();
         }
+    DL_FOREACH (pvmi_links, l)
+        if (l->state == PVMI_LINK_OFFERED)
+            tell_loss(l, PVMI_EDOWN); /* or who is joining would keep the news of our end back until that has failed */
     pvmi_outbox_flush();
     return all_sent_again(NULL) ? 0 : pvmi_wait_until(all_sent_again, NULL, PVMI_WAIT_FOREVER);
 }
