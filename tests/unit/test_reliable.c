@@ -715,7 +715,7 @@ START_TEST(what_is_on_its_way_needs_no_calls)
 }
 END_TEST
 
-START_TEST(after_a_loss_what_is_on_its_way_is_waited_for)
+static void begin_with_a_loss(void)
 {
     start(&usual);
     run(100, 100);
@@ -724,6 +724,11 @@ START_TEST(after_a_loss_what_is_on_its_way_is_waited_for)
     work(&a);
     net.loss = 0;
     run(a.to_send, 100);
+}
+
+START_TEST(after_a_loss_what_is_on_its_way_is_waited_for)
+{
+    begin_with_a_loss();
     a.to_send++;
     work(&a);
     ck_assert_uint_eq(pvmi_reliable_unsent(a.r), 1);
@@ -738,17 +743,10 @@ START_TEST(after_a_loss_what_is_on_its_way_is_waited_for)
 }
 END_TEST
 
-/* It has not asked anybody meanwhile. */
 /* What got lost says nothing of a peer that computes: its sender must not stand still for as long. */
 START_TEST(after_a_loss_nobody_waits_for_a_peer_that_does_not_look)
 {
-    start(&usual);
-    run(100, 100);
-    net.loss = 10000;
-    a.to_send++;
-    work(&a);
-    net.loss = 0;
-    run(a.to_send, 100);
+    begin_with_a_loss();
     b.asleep = true;
     a.to_send++;
     work(&a);
@@ -764,6 +762,7 @@ START_TEST(after_a_loss_nobody_waits_for_a_peer_that_does_not_look)
 }
 END_TEST
 
+/* It has not asked anybody meanwhile. */
 START_TEST(who_looks_away_for_long_takes_nobody_for_dead)
 {
     start(&usual);
