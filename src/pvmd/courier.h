@@ -9,8 +9,10 @@
 #ifndef PVMD_COURIER_H
 #define PVMD_COURIER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "../wire/tls.h"
 #include "address.h"
 
 #define PVMD_COURIER_KEY_BYTES 32
@@ -25,6 +27,13 @@ int pvmd_courier_key_new(struct pvmd_courier_key *key);
 
 /* The public half as hexadecimal digits. */
 void pvmd_courier_key_text(const struct pvmd_courier_key *key, char text[PVMD_COURIER_KEY_TEXT]);
+
+/* The public half that such digits give; false if they do not. */
+bool pvmd_courier_key_read(const char *text, uint8_t public_key[PVMD_COURIER_KEY_BYTES]);
+
+/* The key of the channel: SHA-256 of a label, the agreed secret, the master's public key and the slave's. */
+bool pvmd_courier_agree(const struct pvmd_courier_key *own, const uint8_t peer[PVMD_COURIER_KEY_BYTES], bool is_master,
+                        struct pvmw_tls_key *key);
 
 /*
  * What the master's end (pvmd3 -K) reads first: its key, the slave's and where it is. What follows goes to the slave.

@@ -1,5 +1,6 @@
 /* join.c - the order of start and end of this layer, and what daemons tell each other about hosts. */
 #include "join.h"
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -7,6 +8,7 @@
 #include "../core/error.h"
 #include "../core/log.h"
 #include "../core/proto.h"
+#include "../wire/tls.h"
 #include "add.h"
 #include "daemon.h"
 #include "footprint.h"
@@ -23,7 +25,6 @@
 #include "rpc.h"
 #include "slave.h"
 #include "tasks.h"
-#include "tls.h"
 
 static struct pvmd_hostfile hostfile;
 
@@ -367,13 +368,23 @@ static int begin_table(void)
     return set_options(self, text->speed, text->exec_path, text->working_dir, text->debugger);
 }
 
+static int start_tls(void)
+{
+    /* TLS's read buffers come and go with each burst: without this the heap's end would move each time. */
+    mallopt(M_TRIM_THRESHOLD, 1 << 20);
+    const char *why = pvmw_tls_start();
+    if (why)
+        pvmi_log(PVMI_LOG_ERROR, "cannot set up TLS: %s", why);
+    return why ? PVMI_ESYSTEM : 0;
+}
+
 int pvmd_net_start(void)
 {
     static const struct pvmd_listen_events events = {.offered = pvmd_link_offered, .accepted = pvmd_link_accepted};
     const struct pvmd_start_text *text = pvmd_slave_text();
     const char *ip = pvmi_config_text(PVMI_SETTING_IP);
     int rc = text ? 0 : pvmd_machine_new();
-    rc = rc ? rc : pvmd_tls_start();
+    rc = rc ? rc : start_tls();
     rc = rc ? rc : pvmd_listen_start(pvmd.loop, ip, (uint16_t)pvmi_config_integer(PVMI_SETTING_PORT), &events);
     rc = rc ? rc : begin_table();
     if (rc)
@@ -448,5 +459,5 @@ void pvmd_net_stop(void)
     pvmd_rpc_stop();
     pvmd_host_free_all();
     pvmd_hostfile_free(&hostfile);
-    pvmd_tls_stop();
+    pvmw_tls_stop();
 }

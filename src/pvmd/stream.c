@@ -1,20 +1,14 @@
 /* stream.c - frames and signals over TLS. */
 #include "stream.h"
 #include <endian.h>
-#include <errno.h>
 #include <openssl/crypto.h>
-#include <openssl/err.h>
-#include <openssl/ssl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 #include "../core/clock.h"
 #include "../core/error.h"
-#include "../core/log.h"
 #include "../core/proto.h"
-#include "tls.h"
+#include "../wire/tls.h"
 
 #define HEADER_BYTES PVMI_FRAME_HEADER_BYTES
 #define ASK_FLAG     0x80   /* in a frame's flags byte on the wire: tell your count soon */
@@ -23,16 +17,11 @@
 #define TURN_BYTES   (256 << 10)
 #define FLAGS_AT     3
 #define COUNT_AT     60
-#define REKEY_BYTES  (1ull << 36) /* well below what AES-GCM may encrypt with one key ... */
-#ifndef PVMD_REKEY_WRITES
-#define PVMD_REKEY_WRITES (1u << 22) /* ... even if it is all in small records; tests want it more often */
-#endif
 
 struct pvmd_stream {
     struct ev_loop *loop;
     int fd;
-    SSL *ssl;
-    uint8_t key[PVMD_KEY_BYTES];
+    struct pvmw_tls *tls;
     const struct pvmd_stream_events *events;
     void *owner;
     ev_io read_watcher, write_watcher;
@@ -40,18 +29,13 @@ struct pvmd_stream {
     bool refused; /* a frame was: `writable` is due */
     bool closed;  /* to be freed when nobody works on it any more */
     bool reading;
-    const char *broken; /* why nothing more can be written; reading tells the owner */
     int64_t heard_us;
 
     struct pvmi_frame *tx; /* the frame being written, or NULL */
     uint8_t tx_header[HEADER_BYTES];
-    size_t tx_done; /* bytes of header and payload that are sealed */
+    size_t tx_done; /* bytes of header and payload that TLS has taken */
     uint8_t signals[SIGNALS_MAX][HEADER_BYTES];
     unsigned signal_count;
-    uint8_t *backlog; /* sealed bytes that the socket did not take */
-    size_t backlog_bytes, backlog_done;
-    uint64_t rekey_bytes; /* written since the last new key */
-    uint32_t rekey_writes;
 
     struct pvmi_frame *rx; /* the frame whose payload comes in, or NULL */
     uint8_t rx_header[HEADER_BYTES];
@@ -60,17 +44,12 @@ struct pvmd_stream {
     bool rx_asked;
 };
 
-/* Plain bytes that will be one record: small frames of one flush are put together here. Shared; empty between calls. */
-static uint8_t plain[PVMD_RECORD_BYTES];
-static size_t plain_bytes;
-
 static void release(struct pvmd_stream *s)
 {
-    SSL_free(s->ssl);
+    pvmw_tls_end(s->tls, false);
     pvmi_frame_unref(s->tx);
     pvmi_frame_unref(s->rx);
-    free(s->backlog);
-    OPENSSL_cleanse(s->key, sizeof s->key);
+    close(s->fd);
     free(s);
 }
 
@@ -78,133 +57,24 @@ void pvmd_stream_close(struct pvmd_stream *s)
 {
     ev_io_stop(s->loop, &s->read_watcher);
     ev_io_stop(s->loop, &s->write_watcher);
-    close(s->fd);
     s->closed = true;
     if (!s->reading)
         release(s);
 }
 
-/* ---- sending: sealed bytes to the socket ---- */
+/* ---- sending ---- */
 
-/* The owner learns it from the loop, not from inside a call of its own. */
-static void broken(struct pvmd_stream *s, const char *why)
+/* Sends what TLS has taken, and watches for room if the socket does not take all: true if it does. */
+static bool flush(struct pvmd_stream *s)
 {
-    if (s->broken)
-        return;
-    s->broken = why;
-    ev_feed_event(s->loop, &s->read_watcher, EV_READ);
-}
-
-static size_t to_socket(struct pvmd_stream *s, const uint8_t *data, size_t length)
-{
-    ssize_t n;
-    do
-        n = send(s->fd, data, length, MSG_NOSIGNAL | MSG_DONTWAIT);
-    while (n < 0 && errno == EINTR);
-    if (n >= 0)
-        return (size_t)n;
-    if (errno != EAGAIN && errno != EWOULDBLOCK)
-        broken(s, strerror(errno));
-    return 0;
-}
-
-/* Behind what waits already. */
-static void add_backlog(struct pvmd_stream *s, const uint8_t *data, size_t length)
-{
-    size_t left = s->backlog_bytes - s->backlog_done;
-    uint8_t *grown = malloc(left + length);
-    if (!grown) {
-        broken(s, "out of memory");
-        return;
-    }
-    if (left)
-        memcpy(grown, s->backlog + s->backlog_done, left);
-    memcpy(grown + left, data, length);
-    free(s->backlog);
-    s->backlog = grown;
-    s->backlog_bytes = left + length;
-    s->backlog_done = 0;
-    ev_io_start(s->loop, &s->write_watcher);
-}
-
-/* Empties the shared sealed bytes: true if the socket took all. */
-static bool emit(struct pvmd_stream *s)
-{
-    size_t length = pvmd_sealed.length;
-    pvmd_sealed.length = 0;
-    if (!length || s->broken)
-        return !s->broken;
-    size_t sent = s->backlog ? 0 : to_socket(s, pvmd_sealed.data, length);
-    if (sent < length && !s->broken)
-        add_backlog(s, pvmd_sealed.data + sent, length - sent);
-    return sent == length;
-}
-
-/* True when nothing sealed waits. */
-static bool drain_backlog(struct pvmd_stream *s)
-{
-    if (!s->backlog)
-        return !s->broken;
-    s->backlog_done += to_socket(s, s->backlog + s->backlog_done, s->backlog_bytes - s->backlog_done);
-    if (s->backlog_done < s->backlog_bytes)
-        return false;
-    free(s->backlog);
-    s->backlog = NULL;
-    s->backlog_bytes = s->backlog_done = 0;
-    ev_io_stop(s->loop, &s->write_watcher);
-    return true;
-}
-
-/* ---- sealing: plain bytes to records ---- */
-
-static void new_key_when_due(struct pvmd_stream *s, size_t length)
-{
-    s->rekey_bytes += length;
-    if (++s->rekey_writes < PVMD_REKEY_WRITES && s->rekey_bytes < REKEY_BYTES)
-        return;
-    s->rekey_bytes = s->rekey_writes = 0;
-    SSL_key_update(s->ssl, SSL_KEY_UPDATE_NOT_REQUESTED);
-}
-
-/* At most one record; the caller has seen to its room. */
-static void seal(struct pvmd_stream *s, const void *data, size_t length)
-{
-    size_t done;
-    if (s->broken)
-        return;
-    new_key_when_due(s, length);
-    if (SSL_write_ex(s->ssl, data, length, &done) != 1 || done != length)
-        broken(s, pvmd_tls_error());
-}
-
-static void seal_plain(struct pvmd_stream *s)
-{
-    if (plain_bytes)
-        seal(s, plain, plain_bytes);
-    plain_bytes = 0;
-}
-
-/* Room for two records: the plain one and the one after it. */
-static bool sealed_has_room(struct pvmd_stream *s)
-{
-    return pvmd_sealed.length + 2 * PVMD_RECORD_ROOM <= PVMD_SEALED_MAX || emit(s);
-}
-
-/* Takes up to a record's worth of the bytes at data; returns how many, 0 when the line is full. */
-static size_t put(struct pvmd_stream *s, const uint8_t *data, size_t length)
-{
-    if (!sealed_has_room(s))
-        return 0;
-    if (length >= PVMD_RECORD_BYTES) { /* worth a record of its own, without copying */
-        seal_plain(s);
-        seal(s, data, PVMD_RECORD_BYTES);
-        return PVMD_RECORD_BYTES;
-    }
-    if (length > PVMD_RECORD_BYTES - plain_bytes)
-        seal_plain(s);
-    memcpy(plain + plain_bytes, data, length);
-    plain_bytes += length;
-    return length;
+    bool all = pvmw_tls_flush(s->tls);
+    if (pvmw_tls_is_blocked(s->tls))
+        ev_io_start(s->loop, &s->write_watcher);
+    else
+        ev_io_stop(s->loop, &s->write_watcher);
+    if (pvmw_tls_error(s->tls)) /* the owner learns it from the loop, not from inside a call of its own */
+        ev_feed_event(s->loop, &s->read_watcher, EV_READ);
+    return all;
 }
 
 /* The bytes of tx from tx_done on that lie together: header, or a piece of payload. */
@@ -229,10 +99,10 @@ static bool write_tx(struct pvmd_stream *s)
     while (s->tx && s->tx_done < total) {
         size_t length;
         const uint8_t *data = tx_span(s, &length);
-        size_t taken = put(s, data, length);
-        if (!taken)
-            return false;
+        size_t taken = pvmw_tls_put(s->tls, data, length);
         s->tx_done += taken;
+        if (taken < length)
+            return false;
     }
     pvmi_frame_unref(s->tx);
     s->tx = NULL;
@@ -242,7 +112,7 @@ static bool write_tx(struct pvmd_stream *s)
 static bool write_signals(struct pvmd_stream *s)
 {
     unsigned i = 0;
-    while (i < s->signal_count && put(s, s->signals[i], HEADER_BYTES))
+    while (i < s->signal_count && pvmw_tls_put(s->tls, s->signals[i], HEADER_BYTES))
         i++;
     s->signal_count -= i;
     memmove(s->signals, s->signals[i], s->signal_count * HEADER_BYTES);
@@ -252,7 +122,7 @@ static bool write_signals(struct pvmd_stream *s)
 /* Whether a new frame or signal may be begun. */
 static bool writable(struct pvmd_stream *s)
 {
-    return s->ready && !s->backlog && write_tx(s) && write_signals(s);
+    return s->ready && !pvmw_tls_is_blocked(s->tls) && write_tx(s) && write_signals(s);
 }
 
 static void put_count(uint8_t header[HEADER_BYTES], uint32_t count)
@@ -281,7 +151,7 @@ void pvmd_stream_signal(struct pvmd_stream *s, enum pvmd_signal signal, uint32_t
 {
     uint8_t header[HEADER_BYTES] = {SIGNAL_MAGIC & 0xff, SIGNAL_MAGIC >> 8, PVMI_DAEMON_PROTOCOL, (uint8_t)signal};
     put_count(header, count);
-    if (writable(s) && put(s, header, HEADER_BYTES))
+    if (writable(s) && pvmw_tls_put(s->tls, header, HEADER_BYTES))
         return;
     if (s->signal_count < SIGNALS_MAX)
         memcpy(s->signals[s->signal_count++], header, HEADER_BYTES);
@@ -289,19 +159,17 @@ void pvmd_stream_signal(struct pvmd_stream *s, enum pvmd_signal signal, uint32_t
 
 void pvmd_stream_flush(struct pvmd_stream *s)
 {
-    seal_plain(s);
-    emit(s);
+    flush(s);
 }
 
 static void write_event(struct ev_loop *loop, ev_io *w, int events)
 {
     struct pvmd_stream *s = w->data;
     (void)loop, (void)events;
-    if (!drain_backlog(s))
+    if (!flush(s))
         return;
     bool may_write = writable(s);
-    pvmd_stream_flush(s);
-    if (may_write && !s->backlog && s->refused) {
+    if (flush(s) && may_write && s->refused) {
         s->refused = false;
         s->events->writable(s->owner);
     }
@@ -373,18 +241,16 @@ static uint8_t *rx_place(struct pvmd_stream *s, size_t *wanted)
 /* One read from TLS: how many bytes came, 0 when there are none for now, or a PVMI_E code. */
 static int read_some(struct pvmd_stream *s)
 {
-    size_t wanted, got;
+    size_t wanted;
     uint8_t *place = rx_place(s, &wanted);
-    int rc = SSL_read_ex(s->ssl, place, wanted, &got);
-    int error = rc == 1 ? SSL_ERROR_NONE : SSL_get_error(s->ssl, rc);
-    emit(s); /* TLS may have answered by itself */
-    if (error != SSL_ERROR_NONE)
-        return error == SSL_ERROR_WANT_READ ? 0 : PVMI_EDOWN;
-    s->rx_done += got;
-    rc = 0;
-    if (got == wanted && s->rx)
+    ssize_t got = pvmw_tls_read(s->tls, place, wanted);
+    if (got <= 0)
+        return got ? PVMI_EDOWN : 0;
+    s->rx_done += (size_t)got;
+    int rc = 0;
+    if ((size_t)got == wanted && s->rx)
         receive_frame(s);
-    else if (got == wanted)
+    else if ((size_t)got == wanted)
         rc = receive_header(s);
     return rc ? rc : (int)got;
 }
@@ -395,31 +261,26 @@ static const char *read_all(struct pvmd_stream *s)
     int rc, bytes = 0;
     do
         bytes += rc = read_some(s);
-    while (rc > 0 && !s->closed && bytes < TURN_BYTES && SSL_has_pending(s->ssl));
+    while (rc > 0 && !s->closed && bytes < TURN_BYTES && pvmw_tls_has_pending(s->tls));
     if (s->closed || rc == 0)
         return NULL;
     if (rc > 0) {
-        if (SSL_has_pending(s->ssl)) /* in TLS's buffer, where the kernel cannot see it */
+        if (pvmw_tls_has_pending(s->tls)) /* in TLS's buffer, where the kernel cannot see it */
             ev_feed_event(s->loop, &s->read_watcher, EV_READ);
         return NULL;
     }
-    ERR_clear_error();
-    return rc == PVMI_EDOWN ? "connection closed" : pvmi_error_text(rc);
+    const char *why = pvmw_tls_error(s->tls);
+    return rc != PVMI_EDOWN ? pvmi_error_text(rc) : why ? why : "connection closed";
 }
 
 static const char *handshake(struct pvmd_stream *s)
 {
-    int rc = SSL_do_handshake(s->ssl);
-    int error = rc == 1 ? SSL_ERROR_NONE : SSL_get_error(s->ssl, rc);
-    emit(s);
-    if (error == SSL_ERROR_WANT_READ)
+    int rc = pvmw_tls_handshake(s->tls);
+    if (rc < 0)
+        return pvmw_tls_error(s->tls);
+    if (!rc)
         return NULL;
-    if (error == SSL_ERROR_SSL)
-        return pvmd_tls_error();
-    if (error != SSL_ERROR_NONE)
-        return "connection closed during the handshake";
     s->ready = true;
-    OPENSSL_cleanse(s->key, sizeof s->key);
     s->events->ready(s->owner);
     return NULL;
 }
@@ -427,7 +288,7 @@ static const char *handshake(struct pvmd_stream *s)
 static void read_event(struct ev_loop *loop, ev_io *w, int events)
 {
     struct pvmd_stream *s = w->data;
-    const char *why = s->broken;
+    const char *why = pvmw_tls_error(s->tls);
     (void)loop, (void)events;
     s->heard_us = pvmi_clock_us();
     s->reading = true;
@@ -436,7 +297,7 @@ static void read_event(struct ev_loop *loop, ev_io *w, int events)
     if (!why && s->ready && !s->closed)
         why = read_all(s);
     if (!why && !s->closed)
-        why = s->broken;
+        why = pvmw_tls_error(s->tls);
     if (why && !s->closed)
         s->events->down(s->owner, why);
     s->reading = false;
@@ -446,13 +307,21 @@ static void read_event(struct ev_loop *loop, ev_io *w, int events)
 
 /* ---- begin ---- */
 
-struct pvmd_stream *pvmd_stream_new(struct ev_loop *loop, int fd, bool client, const uint8_t key[PVMD_KEY_BYTES],
+static struct pvmw_tls *new_tls(int fd, bool caller, const uint8_t secret[PVMD_KEY_BYTES])
+{
+    struct pvmw_tls_key key;
+    memcpy(key.id, pvmd_machine.id, sizeof key.id);
+    memcpy(key.secret, secret, sizeof key.secret);
+    struct pvmw_tls *tls = pvmw_tls_new(fd, caller ? PVMW_TLS_CALLER : PVMW_TLS_CALLED, &key);
+    OPENSSL_cleanse(&key, sizeof key);
+    return tls;
+}
+
+struct pvmd_stream *pvmd_stream_new(struct ev_loop *loop, int fd, bool caller, const uint8_t key[PVMD_KEY_BYTES],
                                     const struct pvmd_stream_events *events, void *owner)
 {
     struct pvmd_stream *s = calloc(1, sizeof *s);
-    if (s)
-        memcpy(s->key, key, sizeof s->key);
-    if (!s || !(s->ssl = pvmd_tls_new(fd, client, s->key))) {
+    if (!s || !(s->tls = new_tls(fd, caller, key))) {
         free(s);
         close(fd);
         return NULL;
@@ -466,7 +335,7 @@ struct pvmd_stream *pvmd_stream_new(struct ev_loop *loop, int fd, bool client, c
     ev_io_init(&s->write_watcher, write_event, fd, EV_WRITE);
     s->read_watcher.data = s->write_watcher.data = s;
     ev_io_start(loop, &s->read_watcher);
-    if (client)
+    if (caller)
         ev_feed_event(loop, &s->read_watcher, EV_READ); /* the calling side speaks first */
     return s;
 }

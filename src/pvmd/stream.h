@@ -40,7 +40,7 @@ struct pvmd_stream_events {
  * Takes over the connected, non-blocking socket fd and begins the handshake. `key` is copied. NULL when out of memory:
  * fd is then closed.
  */
-struct pvmd_stream *pvmd_stream_new(struct ev_loop *loop, int fd, bool client, const uint8_t key[PVMD_KEY_BYTES],
+struct pvmd_stream *pvmd_stream_new(struct ev_loop *loop, int fd, bool caller, const uint8_t key[PVMD_KEY_BYTES],
                                     const struct pvmd_stream_events *events, void *owner);
 
 /* Closes and frees; no event follows. */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "../../src/transports/tcp/candidates.h"
 
-static const struct pvmi_tcp_ticket ticket = {.id = {1, 2, 3}, .secret = {[0] = 4, [15] = 5, [16] = 6, [31] = 7}};
+static const struct pvmw_tls_key ticket = {.id = {1, 2, 3}, .secret = {[0] = 4, [15] = 5, [16] = 6, [31] = 7}};
 
 static void read_offer(const uint8_t *data, size_t size)
 {

@@ -18,8 +18,8 @@
 #include "../../src/pvmd/queue.h"
 #include "../../src/pvmd/relay.h"
 #include "../../src/pvmd/rpc.h"
-#include "../../src/pvmd/tls.h"
 #include "../../src/pvmd/virtual.h"
+#include "../../src/wire/tls.h"
 #include "unit.h"
 
 enum { MASTER = 1, LOW = 2, HIGH = 3, THIRD = 9 };
@@ -179,7 +179,7 @@ static void begin(unsigned self, unsigned other, unsigned master)
     pvmd.host_index = self;
     pvmd.master_index = master;
     run.other = other;
-    ck_assert_int_eq(pvmd_tls_start(), 0);
+    ck_assert_ptr_null(pvmw_tls_start());
     ck_assert_int_eq(pvmd_listen_start(pvmd.loop, "127.0.0.1", 0, &events), 0);
     struct pvmd_host *own = pvmd_host_new(self, self, "self");
     pvmd_host_set_text(&own->address, "127.0.0.1");
@@ -228,7 +228,7 @@ static void end(void)
     pvmd_link_close(pvmd_host_any(run.other));
     pvmd_listen_stop();
     pvmd_host_free_all();
-    pvmd_tls_stop();
+    pvmw_tls_stop();
     ev_loop_destroy(pvmd.loop);
 }
 
@@ -281,7 +281,7 @@ static void transfer(unsigned self, int to, int from)
     end();
 }
 
-/* Keys change on the way, too: see PVMD_REKEY_WRITES in CMakeLists.txt. */
+/* Keys change on the way, too: see PVMW_REKEY_RECORDS in CMakeLists.txt. */
 static void master_and_slave(unsigned self, int to, int from)
 {
     transfer(self, to, from);

@@ -32,7 +32,7 @@ struct tcp_attempt {
     struct tcp_dial *dial;
     enum attempt_state state;
     const char *why; /* it failed: static text */
-    struct pvmi_tcp_tls *tls;
+    struct pvmw_tls *tls;
     uint8_t welcome[PVMI_TCP_WELCOME_BYTES];
     size_t have;
 };
@@ -216,7 +216,7 @@ static void attempt_win(struct tcp_attempt *a)
     struct tcp_dial *d = a->dial;
     struct tcp_link *e = d->link;
     struct tcp_watch watch = a->watch;
-    struct pvmi_tcp_tls *tls = a->tls;
+    struct pvmw_tls *tls = a->tls;
     a->watch.fd = -1;
     a->tls = NULL;
     remember(transport_of(d), d, &d->candidates.list[a - d->attempts].address);
@@ -250,11 +250,9 @@ static void go_on_with_tls(struct tcp_attempt *a)
     const struct tcp_transport *t = transport_of(a->dial);
     int rc = t->tls->handshake(a->tls);
     if (rc < 0) {
-        pvmi_log(PVMI_LOG_INFO, "direct TCP link: TLS: %s", t->tls->error());
+        pvmi_log(PVMI_LOG_INFO, "direct TCP link: TLS: %s", t->tls->error(a->tls));
         attempt_fail(a, "TLS failed", PVMI_EDENIED);
     } else if (rc) {
-        pvmi_log(PVMI_LOG_DEBUG, "direct TCP link encrypted by %s",
-                 t->tls->in_kernel(a->tls) ? "the kernel" : "OpenSSL");
         a->state = ATTEMPT_ASKED;
         take_welcome(a); /* it may have come with the end of the handshake */
     }
@@ -264,7 +262,7 @@ static void go_on_with_tls(struct tcp_attempt *a)
 static void say_hello(struct tcp_attempt *a)
 {
     struct tcp_transport *t = transport_of(a->dial);
-    const struct pvmi_tcp_ticket *ticket = &a->dial->link->ticket;
+    const struct pvmw_tls_key *ticket = &a->dial->link->ticket;
     uint8_t wire[PVMI_TCP_HELLO_BYTES];
     pvmi_tcp_hello_encode(ticket, t->tls, wire);
     ssize_t n = send(a->watch.fd, wire, sizeof wire, MSG_NOSIGNAL);
@@ -276,8 +274,7 @@ static void say_hello(struct tcp_attempt *a)
     a->state = t->tls ? ATTEMPT_TLS : ATTEMPT_ASKED;
     if (!t->tls)
         return;
-    struct pvmi_tcp_tls_key key = {ticket->id, ticket->secret, sizeof ticket->id, sizeof ticket->secret};
-    a->tls = t->tls->start(a->watch.fd, false, &key);
+    a->tls = t->tls->new (a->watch.fd, PVMW_TLS_CALLER, ticket);
     if (a->tls)
         go_on_with_tls(a);
     else

@@ -238,16 +238,18 @@ static struct tcp_link *offer_of(struct tcp_transport *t, const uint8_t id[PVMI_
 static void welcome(struct tcp_transport *t, struct tcp_stranger *s, struct tcp_link *e)
 {
     uint8_t wire[PVMI_TCP_WELCOME_BYTES];
-    struct iovec iov = {wire, sizeof wire};
     pvmi_tcp_welcome_encode(&e->ticket, s->tls, wire);
-    ssize_t n = s->tls ? t->tls->write(s->tls, &iov, 1) : send(s->watch.fd, wire, sizeof wire, MSG_NOSIGNAL);
+    ssize_t n =
+        s->tls ? (ssize_t)t->tls->put(s->tls, wire, sizeof wire) : send(s->watch.fd, wire, sizeof wire, MSG_NOSIGNAL);
+    if (s->tls)
+        t->tls->flush(s->tls);
     explicit_bzero(wire, sizeof wire);
     if (n != sizeof wire) {
         send_away(t, s);
         return;
     }
     struct tcp_watch watch = s->watch;
-    struct pvmi_tcp_tls *tls = s->tls;
+    struct pvmw_tls *tls = s->tls;
     s->watch.fd = -1;
     *s = (struct tcp_stranger){.watch = {.kind = TCP_STRANGER, .fd = -1}};
     t->door.strangers--;
@@ -261,16 +263,15 @@ static void go_on_with_tls(struct tcp_transport *t, struct tcp_stranger *s)
     if (rc > 0) {
         welcome(t, s, s->link);
     } else if (rc < 0) {
-        pvmi_log(PVMI_LOG_INFO, "direct TCP link refused: TLS: %s", t->tls->error());
+        pvmi_log(PVMI_LOG_INFO, "direct TCP link refused: TLS: %s", t->tls->error(s->tls));
         send_away(t, s);
     }
 }
 
 static void start_tls(struct tcp_transport *t, struct tcp_stranger *s, struct tcp_link *e)
 {
-    struct pvmi_tcp_tls_key key = {e->ticket.id, e->ticket.secret, sizeof e->ticket.id, sizeof e->ticket.secret};
     s->link = e;
-    s->tls = t->tls->start(s->watch.fd, true, &key);
+    s->tls = t->tls->new (s->watch.fd, PVMW_TLS_CALLED, &e->ticket);
     if (s->tls)
         go_on_with_tls(t, s);
     else

@@ -79,7 +79,7 @@ static void poll_out(struct tcp_link *e, bool on)
     pvmi_tcp_watch(t, watch_again(e) ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, &e->watch, on ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
-void pvmi_tcp_link_up(struct tcp_link *e, struct tcp_watch *from, struct pvmi_tcp_tls *tls)
+void pvmi_tcp_link_up(struct tcp_link *e, struct tcp_watch *from, struct pvmw_tls *tls)
 {
     struct tcp_transport *t = (struct tcp_transport *)e->base.transport;
     int on = t->settings.nodelay;
@@ -191,6 +191,19 @@ static ssize_t write_failed(struct tcp_link *e)
     return PVMI_EDOWN;
 }
 
+static ssize_t write_encrypted(struct tcp_link *e, const struct pvmi_tcp_tls_ops *tls, const struct iovec *iov,
+                               unsigned count)
+{
+    size_t taken = 0, n = 0;
+    for (unsigned i = 0; i < count && n == (i ? iov[i - 1].iov_len : 0); i++) {
+        n = tls->put(e->tls, iov[i].iov_base, iov[i].iov_len);
+        taken += n;
+    }
+    tls->flush(e->tls);
+    e->broken |= tls->error(e->tls) != NULL;
+    return e->broken ? PVMI_EDOWN : (ssize_t)taken;
+}
+
 /* Bytes written, 0 when the socket is full, or PVMI_EDOWN. */
 static ssize_t write_out(struct tcp_link *e, struct iovec *iov, unsigned count)
 {
@@ -200,9 +213,7 @@ static ssize_t write_out(struct tcp_link *e, struct iovec *iov, unsigned count)
         ssize_t n = sendmsg(e->watch.fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
         return n >= 0 ? n : write_failed(e);
     }
-    ssize_t n = t->tls->write(e->tls, iov, count);
-    e->broken |= n < 0;
-    return n < 0 ? PVMI_EDOWN : n;
+    return write_encrypted(e, t->tls, iov, count);
 }
 
 static size_t frame_bytes(const struct pvmi_frame *f)
@@ -267,7 +278,7 @@ int pvmi_tcp_link_send(struct pvmi_endpoint *base, struct pvmi_frame *f)
         return PVMI_EDOWN; /* down follows from progress(), when what the peer sent before has been read */
     if ((size_t)n < frame_bytes(f))
         enqueue(e, f, (size_t)n);
-    else if (e->tls && ((struct tcp_transport *)base->transport)->tls->holds(e->tls))
+    else if (e->tls && ((struct tcp_transport *)base->transport)->tls->is_blocked(e->tls))
         poll_out(e, true);
     return 0;
 }
@@ -302,13 +313,15 @@ static void advance_queue(struct tcp_link *e, size_t n)
 void pvmi_tcp_link_writable(struct tcp_link *e)
 {
     struct tcp_transport *t = (struct tcp_transport *)e->base.transport;
+    if (e->tls && !t->tls->flush(e->tls))
+        return; /* full still; an error shows when reading */
     while (e->queued) {
         ssize_t n = write_queue(e);
         if (n <= 0)
-            return; /* full still; an error shows when reading */
+            return;
         advance_queue(e, (size_t)n);
     }
-    if (e->tls && t->tls->holds(e->tls))
+    if (e->tls && t->tls->is_blocked(e->tls))
         return;
     poll_out(e, false);
     if (e->want_ready) {

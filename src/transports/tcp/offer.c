@@ -134,7 +134,7 @@ _Static_assert(OPENING_BYTES + PVMI_TCP_ID_BYTES + PVMI_TCP_PROOF_BYTES == PVMI_
 _Static_assert(OPENING_BYTES + PVMI_TCP_PROOF_BYTES == PVMI_TCP_WELCOME_BYTES, "welcome");
 _Static_assert(2 * PVMI_TCP_PROOF_BYTES == PVMI_TCP_TICKET_BYTES, "two halves");
 
-void pvmi_tcp_hello_encode(const struct pvmi_tcp_ticket *t, bool tls, uint8_t wire[PVMI_TCP_HELLO_BYTES])
+void pvmi_tcp_hello_encode(const struct pvmw_tls_key *t, bool tls, uint8_t wire[PVMI_TCP_HELLO_BYTES])
 {
     memset(wire, 0, PVMI_TCP_HELLO_BYTES);
     put_opening(wire, HELLO, tls);
@@ -149,12 +149,12 @@ int pvmi_tcp_hello_decode(const uint8_t wire[PVMI_TCP_HELLO_BYTES], uint8_t id[P
     return get_opening(wire, HELLO, tls);
 }
 
-bool pvmi_tcp_hello_proves(const uint8_t wire[PVMI_TCP_HELLO_BYTES], const struct pvmi_tcp_ticket *t)
+bool pvmi_tcp_hello_proves(const uint8_t wire[PVMI_TCP_HELLO_BYTES], const struct pvmw_tls_key *t)
 {
     return same_proof(wire + OPENING_BYTES + PVMI_TCP_ID_BYTES, t->secret);
 }
 
-void pvmi_tcp_welcome_encode(const struct pvmi_tcp_ticket *t, bool tls, uint8_t wire[PVMI_TCP_WELCOME_BYTES])
+void pvmi_tcp_welcome_encode(const struct pvmw_tls_key *t, bool tls, uint8_t wire[PVMI_TCP_WELCOME_BYTES])
 {
     memset(wire, 0, PVMI_TCP_WELCOME_BYTES);
     put_opening(wire, WELCOME, tls);
@@ -162,7 +162,7 @@ void pvmi_tcp_welcome_encode(const struct pvmi_tcp_ticket *t, bool tls, uint8_t 
         memcpy(wire + OPENING_BYTES, t->secret + PVMI_TCP_PROOF_BYTES, PVMI_TCP_PROOF_BYTES);
 }
 
-int pvmi_tcp_welcome_check(const uint8_t wire[PVMI_TCP_WELCOME_BYTES], const struct pvmi_tcp_ticket *t, bool tls)
+int pvmi_tcp_welcome_check(const uint8_t wire[PVMI_TCP_WELCOME_BYTES], const struct pvmw_tls_key *t, bool tls)
 {
     bool has_tls;
     int rc = get_opening(wire, WELCOME, &has_tls);
@@ -175,7 +175,7 @@ int pvmi_tcp_welcome_check(const uint8_t wire[PVMI_TCP_WELCOME_BYTES], const str
 
 /* ---- secrets ---- */
 
-int pvmi_tcp_ticket_draw(struct pvmi_tcp_ticket *t)
+int pvmi_tcp_ticket_draw(struct pvmw_tls_key *t)
 {
     if (getrandom(t, sizeof *t, 0) == sizeof *t)
         return 0;

@@ -13,27 +13,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "../../wire/tls.h"
 #include "../host.h"
 #include "../transport.h"
 #include "address.h"
 
 #define PVMI_TCP_HOST_BYTES    PVMI_HOST_IDENTITY_BYTES
-#define PVMI_TCP_ID_BYTES      16
-#define PVMI_TCP_TICKET_BYTES  32
+#define PVMI_TCP_ID_BYTES      PVMW_TLS_ID_BYTES
+#define PVMI_TCP_TICKET_BYTES  PVMW_TLS_KEY_BYTES
 #define PVMI_TCP_PROOF_BYTES   16 /* half of a ticket */
 #define PVMI_TCP_OFFERED_MAX   16 /* addresses in an offer */
 #define PVMI_TCP_HELLO_BYTES   40
 #define PVMI_TCP_WELCOME_BYTES 24
 
-struct pvmi_tcp_ticket {
-    uint8_t id[PVMI_TCP_ID_BYTES];         /* names the offer; not secret */
-    uint8_t secret[PVMI_TCP_TICKET_BYTES]; /* known to the two tasks and their daemons */
-};
-
 struct pvmi_tcp_offer {
     bool tls;
     uint8_t host[PVMI_TCP_HOST_BYTES]; /* identity: the same for tasks that share network interfaces */
-    struct pvmi_tcp_ticket ticket;
+    struct pvmw_tls_key ticket; /* its id names the offer, its secret is known to the two tasks and their daemons */
     unsigned count;
     union pvmi_tcp_address addresses[PVMI_TCP_OFFERED_MAX]; /* with ports; scopes are the offering host's */
 };
@@ -44,20 +40,20 @@ int pvmi_tcp_offer_encode(const struct pvmi_tcp_offer *o, uint8_t blob[PVMI_OFFE
 /* 0, PVMI_EFORMAT or PVMI_EVERSION. */
 int pvmi_tcp_offer_decode(const uint8_t *blob, size_t length, struct pvmi_tcp_offer *o);
 
-void pvmi_tcp_hello_encode(const struct pvmi_tcp_ticket *t, bool tls, uint8_t wire[PVMI_TCP_HELLO_BYTES]);
+void pvmi_tcp_hello_encode(const struct pvmw_tls_key *t, bool tls, uint8_t wire[PVMI_TCP_HELLO_BYTES]);
 
 /* The offer that a hello names and whether TLS follows: 0, PVMI_EFORMAT or PVMI_EVERSION. Its proof is not checked. */
 int pvmi_tcp_hello_decode(const uint8_t wire[PVMI_TCP_HELLO_BYTES], uint8_t id[PVMI_TCP_ID_BYTES], bool *tls);
 
 /* Whether the hello proves that its sender has the ticket; not for TLS, which proves it by itself. */
-bool pvmi_tcp_hello_proves(const uint8_t wire[PVMI_TCP_HELLO_BYTES], const struct pvmi_tcp_ticket *t);
+bool pvmi_tcp_hello_proves(const uint8_t wire[PVMI_TCP_HELLO_BYTES], const struct pvmw_tls_key *t);
 
-void pvmi_tcp_welcome_encode(const struct pvmi_tcp_ticket *t, bool tls, uint8_t wire[PVMI_TCP_WELCOME_BYTES]);
+void pvmi_tcp_welcome_encode(const struct pvmw_tls_key *t, bool tls, uint8_t wire[PVMI_TCP_WELCOME_BYTES]);
 
 /* 0; PVMI_EFORMAT, PVMI_EVERSION; PVMI_EDENIED: it does not come from who made the offer. */
-int pvmi_tcp_welcome_check(const uint8_t wire[PVMI_TCP_WELCOME_BYTES], const struct pvmi_tcp_ticket *t, bool tls);
+int pvmi_tcp_welcome_check(const uint8_t wire[PVMI_TCP_WELCOME_BYTES], const struct pvmw_tls_key *t, bool tls);
 
 /* Draws a new ticket: 0 or PVMI_ESYSTEM, logged. */
-int pvmi_tcp_ticket_draw(struct pvmi_tcp_ticket *t);
+int pvmi_tcp_ticket_draw(struct pvmw_tls_key *t);
 
 #endif

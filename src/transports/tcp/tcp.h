@@ -42,7 +42,7 @@ enum tcp_state { TCP_OFFERED, TCP_DIALING, TCP_UP };
 struct tcp_link {
     struct pvmi_endpoint base;
     struct tcp_watch watch;
-    struct pvmi_tcp_tls *tls; /* NULL: plain */
+    struct pvmw_tls *tls; /* NULL: plain */
     enum tcp_state state;
     bool dead;       /* disconnected or down; freed when progress() is over */
     bool told;       /* its owner knows */
@@ -53,8 +53,8 @@ struct tcp_link {
     unsigned found;  /* times that data was found without epoll since it was watched */
     bool last_large; /* the last frame's payload was large: expect another */
 
-    struct pvmi_tcp_ticket ticket; /* while offered or dialing */
-    struct tcp_dial *dial;         /* while dialing */
+    struct pvmw_tls_key ticket; /* while offered or dialing */
+    struct tcp_dial *dial;      /* while dialing */
 
     struct pvmi_frame *queue[TCP_QUEUE_MAX]; /* taken, not out; a ring */
     unsigned queue_first, queued;
@@ -77,7 +77,7 @@ struct tcp_stranger {
     uint8_t hello[PVMI_TCP_HELLO_BYTES];
     size_t have;
     struct tcp_link *link; /* TLS is being set up for this offer */
-    struct pvmi_tcp_tls *tls;
+    struct pvmw_tls *tls;
 };
 
 struct tcp_listener {
@@ -179,7 +179,7 @@ void pvmi_tcp_dial_free_spent(struct tcp_transport *t);
 int pvmi_tcp_link_new(struct tcp_transport *t, void *owner, enum tcp_state state, struct tcp_link **out);
 
 /* The connection stands: takes over descriptor (which epoll watches already) and tls, and tells the owner. */
-void pvmi_tcp_link_up(struct tcp_link *e, struct tcp_watch *from, struct pvmi_tcp_tls *tls);
+void pvmi_tcp_link_up(struct tcp_link *e, struct tcp_watch *from, struct pvmw_tls *tls);
 
 /*
  * A socket that epoll watches costs each sender's write some 0.2 us more. A link that is read directly, and gives data

@@ -1,0 +1,31 @@
+/*
+ * channel.h - the courier's connection: bytes that go both ways between a pair of descriptors on this host and the
+ * other end, over TLS. Everything here waits: the courier's processes do nothing else.
+ */
+#ifndef PVMD_CHANNEL_H
+#define PVMD_CHANNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "../wire/tls.h"
+
+struct pvmd_channel {
+    int fd;
+    struct pvmw_tls *tls;
+};
+
+/* Until fd has one of poll's events: false when the time is over. */
+bool pvmd_channel_wait(int fd, short events, int64_t deadline_us);
+
+/*
+ * The calling side's handshake over fd, which is the channel's from here on. NULL, or why whoever answers is not the
+ * one with the key: fd is then closed. The text lives until the next call.
+ */
+const char *pvmd_channel_open(struct pvmd_channel *c, int fd, const struct pvmw_tls_key *key);
+
+/* Carries bytes from `in` to the other side and from there to `out`, until one side ends. Closes the channel. */
+void pvmd_channel_carry(struct pvmd_channel *c, int in, int out);
+
+void pvmd_channel_close(struct pvmd_channel *c);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * sealed.h - encrypted bytes on their way from TLS to the socket. OpenSSL writes its records into one buffer that all
+ * connections share, so that many records leave with one system call; what the socket does not take stays with the
+ * connection as its backlog.
+ */
+#ifndef PVMW_SEALED_H
+#define PVMW_SEALED_H
+
+#include <openssl/bio.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PVMW_SEALED_RECORD_BYTES (16384u + 512u) /* the most that one record takes */
+
+struct pvmw_backlog {
+    uint8_t *bytes; /* NULL: nothing waits */
+    size_t length, done;
+};
+
+/* Makes the kind of BIO that writes to the shared buffer; false: no memory. */
+bool pvmw_sealed_start(void);
+void pvmw_sealed_stop(void);
+
+/* A new BIO of that kind; NULL: no memory. */
+BIO *pvmw_sealed_bio(void);
+
+/* Whether the shared buffer lacks room for two more records: send first. */
+bool pvmw_sealed_is_full(void);
+
+/* Empties the shared buffer into the socket, behind the backlog. 0, or the errno that ended the connection. */
+int pvmw_sealed_send(int fd, struct pvmw_backlog *b);
+
+/* Sends on what waits. 0, or the errno that ended the connection. */
+int pvmw_backlog_send(int fd, struct pvmw_backlog *b);
+
+void pvmw_backlog_free(struct pvmw_backlog *b);
+
+#endif

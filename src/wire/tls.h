@@ -1,0 +1,73 @@
+/*
+ * tls.h - TLS 1.3 over a connected socket between two processes that know the same key: no certificates, no tickets,
+ * one cipher suite. Links between daemons, the courier's channel and direct links of tasks all use it.
+ *
+ * The side that calls does not believe the side that is called. Before TLS, it sends 32 random bytes and wants
+ * HMAC-SHA256(key, label and these bytes) back. In TLS, the key is the pre-shared key of the handshake, certificates
+ * are refused, and both sides accept the handshake only if that key was used. Layout: doc/protocol.md.
+ *
+ * All connections of a process share buffers. Calls must not overlap in time, and whoever puts bytes into a connection
+ * flushes it before another connection's turn. Nothing here waits: the socket is non-blocking, or is read when
+ * readable.
+ */
+#ifndef PVMW_TLS_H
+#define PVMW_TLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define PVMW_TLS_KEY_BYTES    32
+#define PVMW_TLS_ID_BYTES     16
+#define PVMW_TLS_RECORD_BYTES 16384 /* plain bytes in one record */
+
+/* What both sides know. The id names the key, and can be seen on the network. */
+struct pvmw_tls_key {
+    uint8_t id[PVMW_TLS_ID_BYTES];
+    uint8_t secret[PVMW_TLS_KEY_BYTES];
+};
+
+enum pvmw_tls_role { PVMW_TLS_CALLER, PVMW_TLS_CALLED };
+
+struct pvmw_tls; /* one side of a connection */
+
+/* Once before the first connection: NULL, or what is wrong. pvmw_tls_stop() frees what it made. */
+const char *pvmw_tls_start(void);
+void pvmw_tls_stop(void);
+
+/* One side of a connection over `fd`, which stays the caller's. The key is copied. NULL: no memory. */
+struct pvmw_tls *pvmw_tls_new(int fd, enum pvmw_tls_role role, const struct pvmw_tls_key *key);
+
+/*
+ * Goes on with the handshake, first on a new connection and then whenever the socket is readable: 1 it is done and both
+ * sides have proven the key, 0 more must come from the peer, -1 it has failed: see pvmw_tls_error().
+ */
+int pvmw_tls_handshake(struct pvmw_tls *s);
+
+/* Up to `size` bytes: their number, 0 if there are none now, -1 if the peer has ended the connection, -2 if it broke.
+ */
+ssize_t pvmw_tls_read(struct pvmw_tls *s, void *to, size_t size);
+
+/* Whether bytes have been read from the socket that pvmw_tls_read() has not given out: no poll shows these. */
+bool pvmw_tls_has_pending(const struct pvmw_tls *s);
+
+/*
+ * Takes bytes to be sent and returns their number: fewer than `length` if the socket is full or the connection broken.
+ * They may wait for pvmw_tls_flush(), so that small pieces share a record, and records a system call.
+ */
+size_t pvmw_tls_put(struct pvmw_tls *s, const void *data, size_t length);
+
+/* Sends what was put, and what the socket did not take before: true when all of it is out. */
+bool pvmw_tls_flush(struct pvmw_tls *s);
+
+/* Whether encrypted bytes wait for room in the socket: pvmw_tls_put() takes nothing until pvmw_tls_flush() is true. */
+bool pvmw_tls_is_blocked(const struct pvmw_tls *s);
+
+/* Why the connection failed; NULL if it has not. The text lives as long as the connection. */
+const char *pvmw_tls_error(const struct pvmw_tls *s);
+
+/* Frees the connection; `politely`, it tells the peer first that this is the end. NULL is allowed. */
+void pvmw_tls_end(struct pvmw_tls *s, bool politely);
+
+#endif
