@@ -385,7 +385,9 @@ static int go_on_with_tls(struct pvmw_tls *s)
         return check_key_was_used(s);
     if (error == SSL_ERROR_WANT_READ)
         return 0;
-    return fail(s, "TLS handshake failed", error == SSL_ERROR_SSL ? openssl_error() : "connection closed");
+    const char *what = s->role == PVMW_TLS_CALLER ? "whoever answers does not prove the key in TLS"
+                                                  : "whoever calls does not prove the key in TLS";
+    return fail(s, what, error == SSL_ERROR_SSL ? openssl_error() : "connection closed");
 }
 
 int pvmw_tls_handshake(struct pvmw_tls *s)

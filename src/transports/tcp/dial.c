@@ -31,7 +31,8 @@ struct tcp_attempt {
     struct tcp_watch watch;
     struct tcp_dial *dial;
     enum attempt_state state;
-    const char *why; /* it failed: static text */
+    const char *why; /* it failed */
+    char tls_error[160];
     struct pvmw_tls *tls;
     uint8_t welcome[PVMI_TCP_WELCOME_BYTES];
     size_t have;
@@ -250,8 +251,8 @@ static void go_on_with_tls(struct tcp_attempt *a)
     const struct tcp_transport *t = transport_of(a->dial);
     int rc = t->tls->handshake(a->tls);
     if (rc < 0) {
-        pvmi_log(PVMI_LOG_INFO, "direct TCP link: TLS: %s", t->tls->error(a->tls));
-        attempt_fail(a, "TLS failed", PVMI_EDENIED);
+        snprintf(a->tls_error, sizeof a->tls_error, "%s", t->tls->error(a->tls));
+        attempt_fail(a, a->tls_error, PVMI_EDENIED);
     } else if (rc) {
         a->state = ATTEMPT_ASKED;
         take_welcome(a); /* it may have come with the end of the handshake */

@@ -263,7 +263,7 @@ static void go_on_with_tls(struct tcp_transport *t, struct tcp_stranger *s)
     if (rc > 0) {
         welcome(t, s, s->link);
     } else if (rc < 0) {
-        pvmi_log(PVMI_LOG_INFO, "direct TCP link refused: TLS: %s", t->tls->error(s->tls));
+        pvmi_log(PVMI_LOG_INFO, "direct TCP link refused: %s", t->tls->error(s->tls));
         send_away(t, s);
     }
 }

@@ -1,0 +1,97 @@
+/* test_tcp_impostor.c - direct TCP links: who has not the ticket gets no byte, whichever side it plays. */
+#include <poll.h>
+#include <sys/socket.h>
+#include "../unit/tcp_pair.h"
+#include "impostor.h"
+
+#define PAYLOAD_BYTES 1000
+
+static bool has_ended(const struct impostor_process *p)
+{
+    return poll(&(struct pollfd){.fd = p->result, .events = POLLIN}, 1, 0) == 1;
+}
+
+static void set_up(void)
+{
+    setenv("PVM_TCP_TLS", "1", 1);
+    setup();
+    ck_assert_ptr_null(pvmw_tls_start()); /* for the impostor's recordings */
+    offer();
+}
+
+/* The joining task is led to an impostor by its address. */
+START_TEST(an_impostor_that_is_called)
+{
+    struct impostor i = {.kind = _i % IMPOSTOR_KINDS, .proof = _i / IMPOSTOR_KINDS};
+    uint8_t hello[PVMI_TCP_HELLO_BYTES], welcome[PVMI_TCP_WELCOME_BYTES];
+    uint16_t port = 0;
+    set_up();
+    struct pvmi_tcp_offer o = read_offer();
+    int listening = listener("127.0.0.1", &port);
+    o.addresses[0] = address("127.0.0.1", port);
+    o.count = 1;
+    i.key = o.ticket;
+    pvmi_tcp_welcome_encode(&o.ticket, true, welcome);
+    i.greeting = welcome;
+    i.greeting_bytes = sizeof welcome;
+    write_offer(&o);
+    ck_assert_int_eq(join(), 0);
+    ck_assert_int_eq(send_frame(&joining, 0, PAYLOAD_BYTES), 0);
+    DRIVE_UNTIL(poll(&(struct pollfd){.fd = listening, .events = POLLIN}, 1, 0) == 1);
+    int fd = accept(listening, NULL, NULL);
+    DRIVE_UNTIL(recv(fd, hello, sizeof hello, MSG_PEEK | MSG_DONTWAIT) == sizeof hello);
+    ck_assert_int_eq(recv(fd, hello, sizeof hello, 0), sizeof hello);
+    struct impostor_process p = impostor_start(&i, fd, false);
+    DRIVE_UNTIL(joining.down == 1 || has_ended(&p));
+    ck_assert_uint_eq(impostor_payload(&p), 0);
+    DRIVE_UNTIL(joining.down == 1);
+    ck_assert_int_eq(joining.reason, PVMI_EDENIED);
+    printf("%s is called, proof %d: %s\n", impostor_names[i.kind], i.proof, unit_log.line);
+    ck_assert_ptr_nonnull(strstr(unit_log.line, "no direct TCP link"));
+    if (i.proof != RELAYED_PROOF)
+        ck_assert_ptr_nonnull(strstr(unit_log.line, "whoever answers does not have the key"));
+    close(listening);
+    teardown();
+    pvmw_tls_stop();
+}
+END_TEST
+
+/* An impostor has read an offer's id from the network, and comes for it; then the right task comes. */
+START_TEST(an_impostor_that_calls)
+{
+    struct impostor i = {.kind = _i};
+    uint8_t hello[PVMI_TCP_HELLO_BYTES];
+    set_up();
+    struct pvmi_tcp_offer o = read_offer();
+    i.key = o.ticket;
+    pvmi_tcp_hello_encode(&o.ticket, true, hello);
+    int fd = stranger();
+    ck_assert_int_eq(send(fd, hello, sizeof hello, 0), sizeof hello);
+    struct impostor_process p = impostor_start(&i, fd, true);
+    DRIVE_UNTIL(has_ended(&p));
+    ck_assert_uint_eq(impostor_payload(&p), 0);
+    ck_assert_int_eq(offering.ready, 0);
+    DRIVE_UNTIL(strstr(unit_log.line, "direct TCP link refused"));
+    printf("%s calls: %s\n", impostor_names[i.kind], unit_log.line);
+    ck_assert_int_eq(join(), 0);
+    DRIVE_UNTIL(offering.ready == 1);
+    exchange(3, PAYLOAD_BYTES);
+    teardown();
+    pvmw_tls_stop();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("impostor.tcp");
+    TCase *all = tcase_create("impostor.tcp");
+    tcase_set_timeout(all, 120);
+    tcase_add_loop_test(all, an_impostor_that_is_called, 0, IMPOSTOR_KINDS * IMPOSTOR_PROOFS);
+    tcase_add_loop_test(all, an_impostor_that_calls, 0, IMPOSTOR_KINDS);
+    suite_add_tcase(suite, all);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
