@@ -3,6 +3,4 @@
 set(CMAKE_INSTALL_PREFIX /usr CACHE PATH "Where Debian's packages install" FORCE)
 set(CMAKE_BUILD_TYPE RelWithDebInfo)
 set(CMAKE_SKIP_INSTALL_RPATH ON)
-add_compile_options(-fstack-protector-strong -Wdate-time $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>
-                    -ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)
-add_link_options(-Wl,-z,relro -Wl,-z,now)
+add_compile_options(-Wdate-time -ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)

@@ -30,12 +30,12 @@ static bool fill(struct input *in)
 /* Drops the rest of a line that is too long. */
 static void skip_line(struct input *in)
 {
-    char *newline;
+    char *newline = NULL;
 
     do
         in->begin = in->end = 0;
     while (fill(in) && (newline = memchr(in->buffer, '\n', in->end)) == NULL);
-    if (in->end > 0)
+    if (newline)
         in->begin = (size_t)(newline - in->buffer) + 1;
 }
 
