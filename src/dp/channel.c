@@ -6,7 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "../core/error.h"
-#include "../transports/unix/rights.h"
+#include "../core/rights.h"
 #include "local.h"
 
 enum { BACKLOG = 128, BURST = 16 };

@@ -8,7 +8,7 @@
 #include "../core/clock.h"
 #include "../core/config.h"
 #include "../core/error.h"
-#include "../transports/unix/rights.h"
+#include "../core/rights.h"
 #include "local.h"
 
 #define TRY_US 1000 /* between two looks whether the peer is there */

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "../core/error.h"
+#include "../core/rights.h"
 #include "../transports/dp/helper.h"
 
 #define ETHERTYPE_FIRST 0x88b5 /* the two that IEEE 802 leaves to local experiments: any other may be somebody's */
@@ -68,17 +69,11 @@ static bool has_caller(void)
 static int answer(int fd, uint16_t point)
 {
     struct pvmi_dp_helper_answer a = {.code = fd < 0 ? fd : 0, .point = point};
-    union {
-        struct cmsghdr header;
-        char room[CMSG_SPACE(sizeof fd)];
-    } rights = {.header = {.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+    union pvmi_rights_room room;
     struct iovec piece = {&a, sizeof a};
     struct msghdr m = {.msg_iov = &piece, .msg_iovlen = 1};
-    memcpy(CMSG_DATA(&rights.header), &fd, sizeof fd);
-    if (fd >= 0) {
-        m.msg_control = rights.room;
-        m.msg_controllen = sizeof rights.room;
-    }
+    if (fd >= 0)
+        pvmi_rights_attach(&m, &room, fd);
     if (sendmsg(0, &m, MSG_NOSIGNAL) != sizeof a)
         return say("cannot pass the socket", strerror(errno));
     return fd < 0;

@@ -2,9 +2,12 @@
 #include "../../src/core/error.h"
 #include "../../src/core/log.h"
 #include "../../src/transports/shm/link.h"
+#include "descriptors.h"
 #include "unit.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -439,6 +442,110 @@ START_TEST(other_formats_are_not_joined)
 }
 END_TEST
 
+/* ---- descriptors ---- */
+
+/* As link.c has it. */
+struct packet {
+    uint32_t kind, number;
+    uint64_t bytes, address, nonce;
+};
+
+enum { PACKET_HELLO = 1, PACKET_ARENA, PACKET_CLOSED, PACKET_UNKNOWN };
+
+static int sealed_memory(uint64_t bytes)
+{
+    int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    ck_assert_int_eq(ftruncate(fd, (off_t)bytes), 0);
+    ck_assert_int_eq(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
+    return fd;
+}
+
+/* Packets of each kind, whole and cut, with any number of descriptors. */
+static void send_packets_with(int fd, uint64_t bytes)
+{
+    static const size_t counts[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 100, DESCRIPTORS_MAX};
+    for (uint32_t kind = 0; kind <= PACKET_UNKNOWN; kind++)
+        for (size_t i = 0; i < sizeof counts / sizeof counts[0] && kind != PACKET_CLOSED; i++) {
+            struct packet p = {.kind = kind, .number = PVMI_SHM_VERSION, .bytes = bytes};
+            send_copies(link_of(&b)->socket, &p, sizeof p, fd, counts[i]);
+            send_copies(link_of(&b)->socket, &p, 1, fd, counts[i]);
+            drive();
+        }
+}
+
+START_TEST(descriptors_that_nobody_wants_are_closed)
+{
+    start();
+    int unsealed = memfd_create("test", MFD_CLOEXEC), sealed = sealed_memory(4096);
+    unsigned before = open_descriptors();
+    send_packets_with(unsealed, 4096);
+    ck_assert_uint_eq(open_descriptors(), before);
+    send_packets_with(sealed, 4096);
+    ck_assert_uint_eq(open_descriptors(), before);
+    struct packet closed = {.kind = PACKET_CLOSED};
+    send_copies(link_of(&b)->socket, &closed, sizeof closed, sealed, 2);
+    drive();
+    ck_assert_uint_eq(open_descriptors(), before);
+    close(unsealed);
+    close(sealed);
+    part();
+    finish();
+}
+END_TEST
+
+/* A packet without bytes looks like the end of the socket. */
+START_TEST(descriptors_at_the_end_are_closed)
+{
+    start();
+    unsigned before = open_descriptors();
+    send_copies(link_of(&b)->socket, NULL, 0, 0, 2);
+    drive();
+    ck_assert_uint_eq(open_descriptors(), before - 2); /* the sockets of both ends */
+    part();
+    finish();
+}
+END_TEST
+
+START_TEST(memory_that_is_too_large_costs_few_descriptors)
+{
+    start();
+    int huge = sealed_memory(UINT64_C(1) << 48);
+    unsigned before = open_descriptors();
+    for (uint32_t i = 0; i < 300; i++) {
+        struct packet p = {.kind = PACKET_ARENA, .number = i, .bytes = UINT64_C(1) << 48};
+        send_copies(link_of(&b)->socket, &p, sizeof p, huge, 2);
+        drive();
+    }
+    ck_assert_uint_le(open_descriptors(), before + 64);
+    part();
+    finish();
+    ck_assert_uint_lt(open_descriptors(), before);
+    close(huge);
+}
+END_TEST
+
+START_TEST(an_offer_with_too_many_descriptors_leaves_none)
+{
+    uint8_t blob[PVMI_OFFER_MAX], reply[PVMI_OFFER_MAX];
+    start();
+    part();
+    unsigned before = open_descriptors();
+    int pair[2], fd, length = ops->offer(a.transport, &a, blob, &fd, &a.ep);
+    for (size_t count = 0; count < 8; count++) {
+        struct packet p = {.kind = PACKET_HELLO, .number = PVMI_SHM_VERSION, .bytes = 4096};
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+        send_copies(pair[0], &p, sizeof p, fd, count);
+        ck_assert_int_ne(ops->join(b.transport, blob, (size_t)length, pair[1], &b, reply, &b.ep), 0);
+        close(pair[0]);
+    }
+    close(fd);
+    ops->disconnect(a.ep);
+    drive();
+    ck_assert_uint_eq(open_descriptors(), before);
+    finish();
+}
+END_TEST
+
 /* ---- data in place ---- */
 
 /* Whether one process may read another's memory: not under qemu-user, which has no such call. */
@@ -538,5 +645,7 @@ END_TEST
 UNIT_MAIN("shm", malformed_records_end_the_link, references_stay_in_their_arena, unknown_arenas_end_the_link,
           impossible_answers_end_the_link, random_cells_do_no_harm, references_come_back_in_any_order,
           more_than_can_be_lent, untaken_bytes_are_bounded, a_dead_peer_returns_everything,
-          a_freed_link_is_not_heard_of_again, other_formats_are_not_joined, data_in_place_is_read_by_the_peer,
+          a_freed_link_is_not_heard_of_again, other_formats_are_not_joined, descriptors_that_nobody_wants_are_closed,
+          descriptors_at_the_end_are_closed, memory_that_is_too_large_costs_few_descriptors,
+          an_offer_with_too_many_descriptors_leaves_none, data_in_place_is_read_by_the_peer,
           data_in_place_that_cannot_be_read_is_pushed, small_messages_need_no_frame)

@@ -6,8 +6,8 @@
 #include "../../src/core/error.h"
 #include "../../src/core/log.h"
 #include "../../src/transports/transport.h"
+#include "descriptors.h"
 #include "unit.h"
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -44,16 +44,6 @@ static int mark_of(int fd)
     ck_assert_int_ge(size, 1);
     ck_assert_int_eq(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
     return (int)size - 1;
-}
-
-static unsigned open_descriptors(void)
-{
-    unsigned n = 0;
-    DIR *d = opendir("/proc/self/fd");
-    while (readdir(d))
-        n++;
-    closedir(d);
-    return n;
 }
 
 /* ---- the receiving side ---- */
@@ -180,23 +170,6 @@ static int raw_connect(void)
     return s;
 }
 
-static void raw_send(int s, const void *bytes, size_t length, const int *fds, size_t count)
-{
-    struct iovec iov = {(void *)bytes, length};
-    struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
-    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int) * 16)] = {0};
-    if (count) {
-        msg.msg_control = control;
-        msg.msg_controllen = CMSG_SPACE(sizeof(int) * count);
-        struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(sizeof(int) * count);
-        memcpy(CMSG_DATA(c), fds, sizeof(int) * count);
-    }
-    ck_assert_int_eq(sendmsg(s, &msg, 0), (ssize_t)length);
-}
-
 static void raw_header(uint8_t wire[PVMI_FRAME_HEADER_BYTES], uint32_t seq, uint8_t flags)
 {
     struct pvmi_frame_header h = {.seq = seq, .dst = 0x40001, .flags = flags};
@@ -233,10 +206,10 @@ START_TEST(in_any_cut_of_the_header)
     for (uint32_t i = 0; i < PVMI_FRAME_HEADER_BYTES - 1; i++) {
         int fd = marked((int)i);
         raw_header(wire, i, PVMI_FRAME_FD);
-        raw_send(s, wire, i + 1, &fd, 1);
+        send_descriptors(s, wire, i + 1, &fd, 1);
         if (i % 2)
             drive();
-        raw_send(s, wire + i + 1, PVMI_FRAME_HEADER_BYTES - i - 1, NULL, 0);
+        send_descriptors(s, wire + i + 1, PVMI_FRAME_HEADER_BYTES - i - 1, NULL, 0);
         close(fd);
         if (i % 3)
             drive();
@@ -276,18 +249,18 @@ START_TEST(unwanted_ones_are_closed)
     uint8_t wire[PVMI_FRAME_HEADER_BYTES];
     int fds[3] = {marked(0), marked(7), marked(8)};
     raw_header(wire, 0, 0); /* one that no flag announces */
-    raw_send(s, wire, sizeof wire, fds, 1);
+    send_descriptors(s, wire, sizeof wire, fds, 1);
     raw_header(wire, 1, PVMI_FRAME_FD); /* three for one frame */
-    raw_send(s, wire, sizeof wire, fds, 3);
+    send_descriptors(s, wire, sizeof wire, fds, 3);
     drive();
     refuse = true;
     raw_header(wire, 2, PVMI_FRAME_FD);
-    raw_send(s, wire, sizeof wire, fds, 1);
+    send_descriptors(s, wire, sizeof wire, fds, 1);
     drive();
     refuse = false;
     callbacks.rx_descriptor = NULL;
     raw_header(wire, 2, PVMI_FRAME_FD);
-    raw_send(s, wire, sizeof wire, fds, 1);
+    send_descriptors(s, wire, sizeof wire, fds, 1);
     drive();
     for (int i = 0; i < 3; i++)
         close(fds[i]);
@@ -310,7 +283,7 @@ START_TEST(more_than_there_is_room_for_is_truncated)
     for (int i = 0; i < 16; i++)
         fds[i] = marked(i);
     raw_header(wire, 0, PVMI_FRAME_FD);
-    raw_send(s, wire, sizeof wire, fds, 16);
+    send_descriptors(s, wire, sizeof wire, fds, 16);
     for (int i = 0; i < 16; i++)
         close(fds[i]);
     drive();
@@ -352,17 +325,17 @@ START_TEST(nothing_leaks_when_the_peer_goes)
     uint8_t wire[PVMI_FRAME_HEADER_BYTES];
     int fd = marked(0);
     raw_header(wire, 0, PVMI_FRAME_FD);
-    raw_send(s, wire, 1, &fd, 1); /* the header stays unfinished */
+    send_descriptors(s, wire, 1, &fd, 1); /* the header stays unfinished */
     drive();
-    raw_send(s, "garbage garbage garbage garbage garbage garbage garbage garbage ", 63, &fd, 1);
-    drive();
-    close(s);
-    s = raw_connect();
-    raw_send(s, wire, 30, &fd, 1);
+    send_descriptors(s, "garbage garbage garbage garbage garbage garbage garbage garbage ", 63, &fd, 1);
     drive();
     close(s);
     s = raw_connect();
-    raw_send(s, "garbage garbage garbage garbage garbage garbage garbage garbage ", 64, &fd, 1);
+    send_descriptors(s, wire, 30, &fd, 1);
+    drive();
+    close(s);
+    s = raw_connect();
+    send_descriptors(s, "garbage garbage garbage garbage garbage garbage garbage garbage ", 64, &fd, 1);
     drive();
     close(s);
     close(fd);
@@ -381,7 +354,7 @@ START_TEST(nothing_leaks_on_close)
     uint8_t wire[PVMI_FRAME_HEADER_BYTES];
     int fd = marked(0);
     raw_header(wire, 0, PVMI_FRAME_FD);
-    raw_send(s, wire, 1, &fd, 1);
+    send_descriptors(s, wire, 1, &fd, 1);
     drive();
     while (1) { /* until one stays in the sender, half sent */
         struct pvmi_frame *f = frame(0, 60000, marked(5));

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "../../core/buf.h"
 #include "../../core/error.h"
+#include "../../core/rights.h"
 
 static const char *const fields_of[PVMI_ATM_MESSAGE_TYPES] = {
 #define X(name, fields) [PVMI_ATM_##name] = fields,
@@ -176,22 +177,6 @@ int pvmi_atm_message_decode(const uint8_t *bytes, size_t length, struct pvmi_atm
 
 /* ---- sockets ---- */
 
-union rights {
-    char bytes[CMSG_SPACE(sizeof(int))];
-    struct cmsghdr aligned;
-};
-
-static void attach(struct msghdr *msg, union rights *rights, int fd)
-{
-    msg->msg_control = rights->bytes;
-    msg->msg_controllen = sizeof rights->bytes;
-    struct cmsghdr *c = CMSG_FIRSTHDR(msg);
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(sizeof fd);
-    memcpy(CMSG_DATA(c), &fd, sizeof fd);
-}
-
 static int system_error(void)
 {
     if (errno == EAGAIN || errno == ENOBUFS)
@@ -202,13 +187,13 @@ static int system_error(void)
 int pvmi_atm_message_send(int socket, const struct pvmi_atm_message *m, int fd, int wait)
 {
     uint8_t head[PVMI_ATM_HEAD_MAX];
-    union rights rights = {{0}};
+    union pvmi_rights_room room;
     struct iovec pieces[] = {{head, pvmi_atm_message_encode(m, head)}, {(void *)m->data, m->data ? m->length : 0}};
     struct msghdr msg = {.msg_iov = pieces, .msg_iovlen = 2};
     if (!pieces[0].iov_len)
         return PVMI_ENOMEM;
     if (fd >= 0)
-        attach(&msg, &rights, fd);
+        pvmi_rights_attach(&msg, &room, fd);
     ssize_t n;
     do
         n = sendmsg(socket, &msg, MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT));
@@ -216,40 +201,20 @@ int pvmi_atm_message_send(int socket, const struct pvmi_atm_message *m, int fd, 
     return n < 0 ? system_error() : 0;
 }
 
-/* The first descriptor of a record; others are closed. */
-static int detach(struct msghdr *msg)
-{
-    int first = -1;
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
-        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-            continue;
-        for (size_t at = 0; CMSG_LEN(at + sizeof(int)) <= c->cmsg_len; at += sizeof(int)) {
-            int fd;
-            memcpy(&fd, CMSG_DATA(c) + at, sizeof fd);
-            if (first < 0)
-                first = fd;
-            else
-                close(fd);
-        }
-    }
-    return first;
-}
-
 int pvmi_atm_message_receive(int socket, uint8_t *bytes, size_t size, struct pvmi_atm_message *m, int *fd, int wait)
 {
-    union rights rights = {{0}};
+    union pvmi_rights_room room;
     struct iovec piece = {bytes, size};
-    struct msghdr msg = {
-        .msg_iov = &piece, .msg_iovlen = 1, .msg_control = rights.bytes, .msg_controllen = sizeof rights.bytes};
+    struct msghdr msg = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = &room, .msg_controllen = sizeof room};
     ssize_t n;
     do
         n = recvmsg(socket, &msg, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));
     while (n < 0 && errno == EINTR);
-    if (n <= 0)
-        return n ? system_error() : PVMI_EDOWN;
-    int came = detach(&msg);
-    int rc = msg.msg_flags & MSG_TRUNC ? PVMI_ELIMIT : pvmi_atm_message_decode(bytes, (size_t)n, m);
-    if (fd)
+    if (n < 0)
+        return system_error();
+    int came = pvmi_rights_take(&msg);
+    int rc = !n ? PVMI_EDOWN : msg.msg_flags & MSG_TRUNC ? PVMI_ELIMIT : pvmi_atm_message_decode(bytes, (size_t)n, m);
+    if (!rc && fd)
         *fd = came;
     else if (came >= 0)
         close(came);

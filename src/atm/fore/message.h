@@ -96,7 +96,7 @@ int pvmi_atm_message_decode(const uint8_t *bytes, size_t length, struct pvmi_atm
 int pvmi_atm_message_send(int socket, const struct pvmi_atm_message *m, int fd, int wait);
 
 /*
- * Receives one into bytes[size] and decodes it; *fd, if not NULL, is a descriptor that came, or -1. 0; PVMI_EAGAIN:
+ * Receives one into bytes[size] and decodes it. 0: *fd, if not NULL, is a descriptor that came, or -1; PVMI_EAGAIN:
  * there is none (never if `wait`); PVMI_EDOWN: the other side is gone; PVMI_EFORMAT and the like.
  */
 int pvmi_atm_message_receive(int socket, uint8_t *bytes, size_t size, struct pvmi_atm_message *m, int *fd, int wait);

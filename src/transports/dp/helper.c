@@ -16,6 +16,7 @@
 #include "../../core/config.h"
 #include "../../core/error.h"
 #include "../../core/log.h"
+#include "../../core/rights.h"
 
 #define STACK_BYTES 16384
 #define LIMIT_MS    10000
@@ -104,22 +105,13 @@ static int start_helper(char *const *arguments, int fd)
 
 /* ---- its answer ---- */
 
-static int descriptor_of(struct msghdr *m)
-{
-    int fd = -1;
-    struct cmsghdr *c = CMSG_FIRSTHDR(m);
-    if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof fd))
-        memcpy(&fd, CMSG_DATA(c), sizeof fd);
-    return fd;
-}
-
 /* The socket, or a PVMI_E code; PVMI_ESHORT: it ended without an answer, and has said why. */
 static int hear(int from, uint16_t *point)
 {
     struct pvmi_dp_helper_answer answer = {.code = PVMI_ESHORT};
-    char room[CMSG_SPACE(sizeof(int))];
+    union pvmi_rights_room room;
     struct iovec piece = {&answer, sizeof answer};
-    struct msghdr m = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+    struct msghdr m = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = &room, .msg_controllen = sizeof room};
     struct pollfd p = {.fd = from, .events = POLLIN};
     int ready;
     do
@@ -127,10 +119,9 @@ static int hear(int from, uint16_t *point)
     while (ready < 0 && errno == EINTR);
     if (ready <= 0)
         return PVMI_ETIMEOUT;
-    if (recvmsg(from, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) != sizeof answer)
-        return PVMI_ESHORT;
-    int fd = descriptor_of(&m);
-    if (answer.code || fd < 0) {
+    ssize_t n = recvmsg(from, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    int fd = n < 0 ? -1 : pvmi_rights_take(&m);
+    if (n != sizeof answer || answer.code || fd < 0) {
         if (fd >= 0)
             close(fd);
         return answer.code < 0 ? answer.code : PVMI_ESHORT;

@@ -18,6 +18,7 @@
 #include "../../core/config.h"
 #include "../../core/error.h"
 #include "../../core/log.h"
+#include "../../core/rights.h"
 
 #define SEALS            (F_SEAL_SHRINK | F_SEAL_GROW)
 #define PACKETS_PER_LOOK 64 /* a peer cannot keep us reading */
@@ -236,17 +237,11 @@ static struct pvmi_shm_link *link_new(int socket, int memory, size_t ring_bytes,
 
 static int send_packet(int socket, const struct packet *p, int fd)
 {
-    union {
-        struct cmsghdr header;
-        char room[CMSG_SPACE(sizeof(int))];
-    } ancillary = {.header = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
-    memcpy(CMSG_DATA(&ancillary.header), &fd, sizeof fd);
+    union pvmi_rights_room room;
     struct iovec iov = {(void *)p, sizeof *p};
     struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
-    if (fd >= 0) {
-        msg.msg_control = &ancillary;
-        msg.msg_controllen = sizeof ancillary.room;
-    }
+    if (fd >= 0)
+        pvmi_rights_attach(&msg, &room, fd);
     return sendmsg(socket, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof *p ? 0 : PVMI_EAGAIN;
 }
 
@@ -301,29 +296,28 @@ struct received {
     pid_t pid; /* who sent it; 0: unknown */
 };
 
-static void read_ancillary(struct msghdr *msg, struct received *r)
+static pid_t sender_of(struct msghdr *msg)
 {
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c))
         if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS)
-            r->pid = ((struct ucred *)(void *)CMSG_DATA(c))->pid;
-        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-            memcpy(&r->fd, CMSG_DATA(c), sizeof r->fd);
-    }
+            return ((struct ucred *)(void *)CMSG_DATA(c))->pid;
+    return 0;
 }
 
 /* The next packet: false when there is none now. Its length is 0 at the end. */
 static bool receive(int socket, struct received *r)
 {
-    char room[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
+    union pvmi_rights_room room;
     *r = (struct received){.fd = -1};
     struct iovec iov = {&r->packet, sizeof r->packet};
-    struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+    struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &room, .msg_controllen = sizeof room};
     do
         r->length = recvmsg(socket, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     while (r->length < 0 && (errno == EINTR || errno == ECONNRESET)); /* reset: what is queued can still be read */
     if (r->length < 0)
         return false;
-    read_ancillary(&msg, r);
+    r->pid = sender_of(&msg);
+    r->fd = pvmi_rights_take(&msg);
     return true;
 }
 
@@ -349,8 +343,6 @@ static void meet_peer(struct pvmi_shm_link *l, const struct received *r)
 
 static void take_hello(struct pvmi_shm_link *l, const struct received *r)
 {
-    if (r->fd >= 0)
-        close(r->fd);
     if (l->state != PVMI_LINK_OFFERED)
         return;
     if (r->packet.number != PVMI_SHM_VERSION) {
@@ -362,14 +354,14 @@ static void take_hello(struct pvmi_shm_link *l, const struct received *r)
     l->refused = true; /* tx_ready tells the owner */
 }
 
-static void take_arena(struct pvmi_shm_link *l, const struct received *r)
+/* Takes the descriptor. */
+static void take_arena(struct pvmi_shm_link *l, struct received *r)
 {
     if (r->fd >= 0 && memory_is_sealed(r->fd, r->packet.bytes)) {
         pvmi_shm_mapping_add(l, r->packet.number, r->packet.bytes, r->fd);
+        r->fd = -1;
         return;
     }
-    if (r->fd >= 0)
-        close(r->fd);
     pvmi_log(PVMI_LOG_WARNING, "shm: a task's memory did not come: %s",
              r->fd >= 0 ? "it is not sealed" : "out of descriptors, see ulimit -n");
 }
@@ -385,16 +377,14 @@ static void end(struct pvmi_shm_link *l, bool gone)
         pvmi_shm_lending_end(l);
 }
 
-static void take_packet(struct pvmi_shm_link *l, const struct received *r)
+static void take_packet(struct pvmi_shm_link *l, struct received *r)
 {
     bool full = r->length == sizeof r->packet;
     if (full && r->packet.kind == PACKET_HELLO)
         take_hello(l, r);
     else if (full && r->packet.kind == PACKET_ARENA)
         take_arena(l, r);
-    else if (r->fd >= 0)
-        close(r->fd);
-    if (full && r->packet.kind == PACKET_CLOSED)
+    else if (full && r->packet.kind == PACKET_CLOSED)
         end(l, false);
 }
 
@@ -407,12 +397,15 @@ void pvmi_shm_link_listen(struct pvmi_shm_link *l)
                 end(l, false); /* even if there was no room to say so */
             return;
         }
+        if (r.length)
+            take_packet(l, &r);
+        if (r.fd >= 0)
+            close(r.fd); /* nothing wanted it */
         if (!r.length) {
             close_socket(l);
             end(l, true);
             return;
         }
-        take_packet(l, &r);
     }
 }
 

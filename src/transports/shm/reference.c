@@ -187,7 +187,8 @@ struct borrowed {
     uint32_t loan;
 };
 
-#define SPARE_MAX 32
+#define SPARE_MAX    32
+#define UNMAPPED_MAX 64 /* memories of one peer that there is no address space for: each costs a descriptor */
 
 static struct borrowed *spare[SPARE_MAX];
 static unsigned spare_count;
@@ -198,12 +199,22 @@ __attribute__((destructor)) static void drop_spare(void)
         free(spare[--spare_count]);
 }
 
+static bool may_keep_open(const struct pvmi_shm_link *l)
+{
+    const struct pvmi_mapping *m;
+    unsigned open = 0;
+    DL_FOREACH (l->mappings, m)
+        open += m->fd >= 0;
+    return open < UNMAPPED_MAX;
+}
+
 void pvmi_shm_mapping_add(struct pvmi_shm_link *l, unsigned number, uint64_t bytes, int fd)
 {
     struct pvmi_mapping *m = calloc(1, sizeof *m);
     void *data = m ? mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0) : MAP_FAILED;
-    if (!m) {
+    if (!m || (data == MAP_FAILED && !may_keep_open(l))) {
         close(fd);
+        free(m);
         return;
     }
     *m = (struct pvmi_mapping){.number = number, .refs = 1, .bytes = bytes, .fd = -1};

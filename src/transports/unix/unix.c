@@ -22,8 +22,8 @@
 #include <utlist.h>
 #include "../../core/error.h"
 #include "../../core/log.h"
+#include "../../core/rights.h"
 #include "../transport.h"
-#include "rights.h"
 
 #define SCRATCH_BYTES  16384
 #define LARGE_BYTES    4096 /* payloads above this are worth a read of their own */
