@@ -194,42 +194,38 @@ const uint8_t *pvmi_buf_get_blob(struct pvmi_buf *b, size_t *length)
     return from;
 }
 
-/* The bytes of a string, without NUL; NULL on error. */
-static const uint8_t *get_text(struct pvmi_buf *b, size_t *length)
+/* Copies a string's bytes, and then looks for NULs: where it comes from somebody may still be writing. */
+static bool copy_text(struct pvmi_buf *b, char *text, const uint8_t *from, size_t length)
 {
-    const uint8_t *from = pvmi_buf_get_blob(b, length);
-    if (from && memchr(from, 0, *length)) {
-        fail(b, PVMI_EFORMAT);
-        return NULL;
-    }
-    return from;
+    memcpy(text, from, length);
+    text[length] = '\0';
+    if (strlen(text) == length)
+        return true;
+    fail(b, PVMI_EFORMAT);
+    return false;
 }
 
 char *pvmi_buf_get_string(struct pvmi_buf *b)
 {
     size_t length;
-    const uint8_t *from = get_text(b, &length);
+    const uint8_t *from = pvmi_buf_get_blob(b, &length);
     if (!from)
         return NULL;
     char *text = malloc(length + 1);
-    if (!text) {
+    if (!text)
         fail(b, PVMI_ENOMEM);
-        return NULL;
-    }
-    memcpy(text, from, length);
-    text[length] = '\0';
-    return text;
+    if (text && copy_text(b, text, from, length))
+        return text;
+    free(text);
+    return NULL;
 }
 
 void pvmi_buf_get_string_to(struct pvmi_buf *b, char *text, size_t size)
 {
     size_t length;
-    const uint8_t *from = get_text(b, &length);
-    if (from && length >= size) {
+    const uint8_t *from = pvmi_buf_get_blob(b, &length);
+    if (from && length >= size)
         fail(b, PVMI_ELIMIT);
-        from = NULL;
-    }
-    if (from)
-        memcpy(text, from, length);
-    text[from ? length : 0] = '\0';
+    if (!from || length >= size || !copy_text(b, text, from, length))
+        text[0] = '\0';
 }

@@ -70,6 +70,11 @@ void pvmi_message_share(struct pvmi_message *twin, const struct pvmi_message *m)
     twin->length = m->length;
 }
 
+int pvmi_message_own(struct pvmi_message *m)
+{
+    return m->mem && m->mem->release ? pvmi_mem_grow(&m->mem, m->length, m->length) : 0;
+}
+
 struct pvmi_message *pvmi_message_ref(struct pvmi_message *m)
 {
     m->refs++;

@@ -70,6 +70,12 @@ struct pvmi_message *pvmi_message_twin(const struct pvmi_message *m, uint32_t en
 /* Gives the twin the body of m, which is not in place. Who packs on gets a copy of it. */
 void pvmi_message_share(struct pvmi_message *twin, const struct pvmi_message *m);
 
+/*
+ * Copies a body that lies in its sender's memory, where the sender can still write; does nothing for others. What
+ * parses a body in place calls this first; unpacking copies value by value, and needs it not. 0 or PVMI_ENOMEM.
+ */
+int pvmi_message_own(struct pvmi_message *m);
+
 struct pvmi_message *pvmi_message_ref(struct pvmi_message *m);
 void pvmi_message_unref(struct pvmi_message *m); /* NULL is allowed */
 
@@ -160,8 +166,9 @@ int pvmi_message_unpack(struct pvmi_message *m, int type, void *data, int n, int
 int64_t pvmi_message_string_bytes(struct pvmi_message *m);
 
 /*
- * Takes a string of at most `size` bytes with its NUL; SIZE_MAX for an unchecked copy. PVMI_ELIMIT if it is longer and
- * the errors of pvmi_message_string_bytes(): position does not move then, except that PVMI_ESHORT puts it at the end.
+ * Takes a string of at most `size` bytes with its NUL; SIZE_MAX for an unchecked copy. The copy has its NUL whatever
+ * the sender writes meanwhile. PVMI_ELIMIT if it is longer and the errors of pvmi_message_string_bytes(): position does
+ * not move then, except that PVMI_ESHORT puts it at the end.
  */
 int pvmi_message_unpack_string(struct pvmi_message *m, char *text, size_t size);
 

@@ -308,7 +308,8 @@ int pvmi_message_unpack_string(struct pvmi_message *m, char *text, size_t size)
         return (int)length;
     if ((uint64_t)length > size)
         return PVMI_ELIMIT;
-    memcpy(text, from, (size_t)length);
+    memcpy(text, from, (size_t)length - 1);
+    text[length - 1] = '\0'; /* not from there: the sender may have written since the look at it */
     m->position += prefix + (uint64_t)length;
     return 0;
 }

@@ -77,7 +77,8 @@ bool pvmi_control_take(struct pvmi_message *m)
 {
     for (unsigned i = 0; i < sizeof messages / sizeof messages[0]; i++)
         if (messages[i].tag == m->tag && messages[i].of_daemon == pvmi_tid_is_daemon(m->src)) {
-            messages[i].take(m);
+            if (!pvmi_message_own(m)) /* else it is lost, as any message for which there is no memory */
+                messages[i].take(m);
             return true;
         }
     return false;

@@ -1,5 +1,6 @@
 /* test_pack.c - values into messages and out again, on one kind of machine; foreign formats are in test_convert.c. */
 #include "error.h"
+#include "flipper.h"
 #include "message.h"
 #include "unit.h"
 #include "pvm3.h"
@@ -222,6 +223,89 @@ END_TEST
 
 /* ---- in place ---- */
 
+/* ---- a sender that still writes to what it sent by reference ---- */
+
+enum { TEXT_BYTES = 20000 };
+
+static void keep_mapped(struct pvmi_mem *mem)
+{
+    (void)mem;
+}
+
+static struct pvmi_mem shared = {.release = keep_mapped};
+
+/* A message of one string, which lies in memory that others can write. */
+static void receive_string(void)
+{
+    setup(PVMI_ENC_DEFAULT);
+    char text[TEXT_BYTES];
+    memset(text, 'a', TEXT_BYTES - 1);
+    text[TEXT_BYTES - 1] = '\0';
+    ck_assert_int_eq(pvmi_message_pack_string(m, text), 0);
+    shared.capacity = m->length;
+    shared.data = flipper_memory(m->length);
+    shared.refs = 1;
+    memcpy(shared.data, m->mem->data, m->length);
+    pvmi_mem_unref(m->mem);
+    m->mem = &shared;
+}
+
+/* Unpacks it to exactly `room` bytes as long as the flipper's byte makes a difference now and then. */
+static void unpack_often(size_t room)
+{
+    int rc;
+    char *text = malloc(room);
+    do {
+        memset(text, 'x', room);
+        m->position = 0;
+        rc = pvmi_message_unpack_string(m, text, room);
+        ck_assert(rc == 0 || rc == PVMI_EFORMAT || rc == PVMI_ESHORT || rc == PVMI_ELIMIT);
+        ck_assert_msg(rc || strnlen(text, room) < room, "a copy has no end");
+    } while (flipper_goes_on(!rc));
+    free(text);
+}
+
+START_TEST(strings_end_even_if_the_sender_takes_their_nul_away)
+{
+    receive_string();
+    pid_t sender = flipper_start(shared.data + shared.capacity - 1, 0, 'a');
+    unpack_often(TEXT_BYTES);
+    flipper_end(sender);
+    munmap(shared.data, shared.capacity);
+    teardown();
+}
+END_TEST
+
+/* Each byte of its length; any but the true one makes it too long, negative, or without a NUL. */
+START_TEST(strings_fit_whatever_length_the_sender_writes)
+{
+    for (size_t at = 0; at < 4; at++) {
+        receive_string();
+        uint8_t was = shared.data[at];
+        pid_t sender = flipper_start(shared.data + at, was, was ^ 0x81);
+        unpack_often(TEXT_BYTES);
+        flipper_end(sender);
+        munmap(shared.data, shared.capacity);
+        teardown();
+    }
+}
+END_TEST
+
+START_TEST(own_memory_is_not_the_senders)
+{
+    receive_string();
+    ck_assert_int_eq(pvmi_message_own(m), 0);
+    ck_assert_ptr_ne(m->mem, &shared);
+    memset(shared.data, 'x', shared.capacity);
+    ck_assert_int_eq(pvmi_message_string_bytes(m), TEXT_BYTES);
+    struct pvmi_mem *own = m->mem;
+    ck_assert_int_eq(pvmi_message_own(m), 0);
+    ck_assert_ptr_eq(m->mem, own);
+    munmap(shared.data, shared.capacity);
+    teardown();
+}
+END_TEST
+
 START_TEST(in_place_takes_plain_runs_only)
 {
     int v[4] = {1, 2, 3, 4};
@@ -262,4 +346,5 @@ END_TEST
 UNIT_MAIN("pack", items_have_their_c_sizes, all_types_go_round_with_all_strides, mixed_values_lie_without_padding,
           bad_parameters_are_refused, nothing_is_nothing, the_end_is_the_end, many_small_packs,
           reserved_room_counts_as_packed, strings_tell_their_size, broken_strings_are_refused,
-          in_place_takes_plain_runs_only, the_sender_may_unpack_in_place_data)
+          strings_end_even_if_the_sender_takes_their_nul_away, strings_fit_whatever_length_the_sender_writes,
+          own_memory_is_not_the_senders, in_place_takes_plain_runs_only, the_sender_may_unpack_in_place_data)

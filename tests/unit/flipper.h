@@ -1,0 +1,61 @@
+/* flipper.h - a sender that goes on writing to a message after it has been received: a process that flips one byte. */
+#ifndef FLIPPER_H
+#define FLIPPER_H
+
+#include <check.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/*
+ * How often a reader must have seen the byte change before it has been tested: both processes have to run at the same
+ * time for that, which takes a while where others want the processors, too.
+ */
+#define FLIPPER_CHANGES 20000
+
+/* Counts a change when this look, good or not, differs from the last one; false: enough of them. */
+static inline bool flipper_goes_on(bool good)
+{
+    static unsigned changes;
+    static bool last;
+    changes += good != last;
+    last = good;
+    if (changes < FLIPPER_CHANGES)
+        return true;
+    changes = 0;
+    return false;
+}
+
+/* Zeroed memory that the flipper shares. */
+static inline uint8_t *flipper_memory(size_t bytes)
+{
+    void *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(data, MAP_FAILED);
+    return data;
+}
+
+/* The byte changes from one value to the other and back until flipper_end(). */
+static inline pid_t flipper_start(uint8_t *at, uint8_t one, uint8_t other)
+{
+    volatile uint8_t *byte = at;
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid)
+        return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (unsigned i = 0;; i++)
+        *byte = i % 2 ? one : other;
+}
+
+static inline void flipper_end(pid_t pid)
+{
+    ck_assert_int_eq(kill(pid, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+
+#endif
