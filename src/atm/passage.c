@@ -4,7 +4,7 @@
  * channels of both directions there, and gives them back; what is behind it does so for the links further on.
  */
 #include <stdlib.h>
-#include <uthash.h>
+#include "../core/hash.h"
 #include "channel.h"
 #include "control.h"
 #include "fabric.h"
@@ -206,7 +206,8 @@ static void take_setup(struct pvma_control *control, unsigned port, const struct
         refuse(control, port, signal, cause);
         return;
     }
-    HASH_ADD(hh, control->passages, key, sizeof passage->key, passage);
+    if (!PVMI_HASH_ADD(hh, control->passages, key, passage))
+        pvma_out_of_memory();
 }
 
 static void take_add_party(struct pvma_control *control, unsigned port, const struct pvma_signal *signal)

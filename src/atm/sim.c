@@ -27,23 +27,25 @@ struct pvma_sim {
     bool stopped;
 };
 
+void pvma_out_of_memory(void)
+{
+    pvmi_log(PVMI_LOG_ERROR, "the simulated network is out of memory; simulate fewer hosts or less traffic");
+    exit(EXIT_FAILURE);
+}
+
 void *pvma_new(size_t bytes)
 {
     void *block = calloc(1, bytes ? bytes : 1);
-    if (!block) {
-        pvmi_log(PVMI_LOG_ERROR, "the simulated network is out of memory; simulate fewer hosts or less traffic");
-        exit(EXIT_FAILURE);
-    }
+    if (!block)
+        pvma_out_of_memory();
     return block;
 }
 
 void *pvma_renew(void *block, size_t bytes)
 {
     void *larger = realloc(block, bytes ? bytes : 1);
-    if (!larger) {
-        pvmi_log(PVMI_LOG_ERROR, "the simulated network is out of memory; simulate fewer hosts or less traffic");
-        exit(EXIT_FAILURE);
-    }
+    if (!larger)
+        pvma_out_of_memory();
     return larger;
 }
 

@@ -96,6 +96,9 @@ void pvma_sim_note(struct pvma_sim *sim, uint64_t word);
 uint64_t pvma_sim_digest(const struct pvma_sim *sim);
 uint64_t pvma_sim_event_count(const struct pvma_sim *sim);
 
+/* The end of the program with a message. */
+__attribute__((noreturn)) void pvma_out_of_memory(void);
+
 /* A zeroed block, or the end of the program with a message. Free it with free(). */
 void *pvma_new(size_t bytes);
 

@@ -1,7 +1,7 @@
 /* alias.c - names that stand for the beginnings of commands: alias, unalias. */
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
+#include "../core/hash.h"
 #include "console.h"
 #include "alias.h"
 #include "command.h"
@@ -66,11 +66,14 @@ int alias_set(const char *name, int count, char **words)
         alias = new_alias(name, count, words);
     if (alias == NULL)
         return ALIAS_NO_MEMORY;
+    if (!PVMI_HASH_ADD_TEXT(hh, aliases, name, alias)) {
+        free_alias(alias);
+        return ALIAS_NO_MEMORY;
+    }
     if (old != NULL) {
         HASH_DEL(aliases, old);
         free_alias(old);
     }
-    HASH_ADD_KEYPTR(hh, aliases, alias->name, strlen(alias->name), alias);
     HASH_SORT(aliases, compare);
     return 0;
 }

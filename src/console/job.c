@@ -1,8 +1,8 @@
 /* job.c - jobs: the tasks of one spawn command, and what they and their children print. */
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 #include <utlist.h>
+#include "../core/hash.h"
 #include "collector.h"
 #include "console.h"
 #include "job.h"
@@ -105,7 +105,10 @@ static struct job_task *find_task(struct job *job, int tid)
     if (task == NULL)
         return NULL;
     task->tid = tid;
-    HASH_ADD_INT(job->tasks, tid, task);
+    if (!PVMI_HASH_ADD(hh, job->tasks, tid, task)) {
+        free(task);
+        return NULL;
+    }
     watch_host(tid);
     return task;
 }

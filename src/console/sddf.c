@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <uthash.h>
+#include "../core/hash.h"
 #include "console.h"
 #include "pvmtev.h"
 #include "sddf.h"
@@ -305,7 +305,10 @@ static void describe(struct sddf *s, FILE *out, int event, const struct form *fo
         if (shown == NULL)
             return;
         shown->event = event;
-        HASH_ADD_INT(s->shown, event, shown);
+        if (!PVMI_HASH_ADD(hh, s->shown, event, shown)) {
+            free(shown);
+            return;
+        }
     }
     shown->form = *form;
     fprintf(out, "\n#%d: \"%s(%s)\"\n{\n", number_of(event), name_of(event), suffix_of(event));
@@ -359,8 +362,10 @@ static struct form *form_of(struct sddf *s, int source, int event)
     if (d == NULL)
         return NULL;
     d->key = like.key;
-    HASH_ADD(hh, s->descriptions, key, sizeof(d->key), d);
-    return &d->form;
+    if (PVMI_HASH_ADD(hh, s->descriptions, key, d))
+        return &d->form;
+    free(d);
+    return NULL;
 }
 
 static void take_described(struct sddf *s, struct form *form, int *tid)

@@ -27,6 +27,14 @@ static void *one_more(struct pvmi_graph_draft *draft, size_t count, size_t bytes
     return thing;
 }
 
+/* As one_more() without memory, for a thing that its table has no memory for. False. */
+static bool no_room(struct pvmi_graph_draft *draft, void *thing)
+{
+    free(thing);
+    draft->why[0] = '\0';
+    return false;
+}
+
 /* ---- nodes ---- */
 
 static struct draft_node *find_node(const struct pvmi_graph_draft *draft, uint16_t nid)
@@ -45,8 +53,7 @@ bool pvmi_graph_draft_add_node(struct pvmi_graph_draft *draft, uint16_t nid, con
         return false;
     node->is.nid = nid;
     strcpy(node->is.name, name);
-    HASH_ADD(hh, draft->nodes, is.nid, sizeof node->is.nid, node);
-    return true;
+    return PVMI_HASH_ADD(hh, draft->nodes, is.nid, node) || no_room(draft, node);
 }
 
 bool pvmi_graph_draft_remove_node(struct pvmi_graph_draft *draft, uint16_t nid)
@@ -82,8 +89,9 @@ bool pvmi_graph_draft_add_process(struct pvmi_graph_draft *draft, const char *na
         return false;
     strcpy(process->name, name);
     process->node = node;
+    if (!PVMI_HASH_ADD_TEXT(hh, draft->processes, name, process))
+        return no_room(draft, process);
     node->processes++;
-    HASH_ADD_STR(draft->processes, name, process);
     return true;
 }
 
@@ -141,8 +149,9 @@ bool pvmi_graph_draft_add_endpoint(struct pvmi_graph_draft *draft, struct draft_
     endpoint->process = process;
     endpoint->mode = mode;
     strcpy(endpoint->interface, interface);
+    if (!PVMI_HASH_ADD(hh, draft->endpoints, point, endpoint))
+        return no_room(draft, endpoint);
     process->endpoints++;
-    HASH_ADD(hh, draft->endpoints, point, sizeof endpoint->point, endpoint);
     return true;
 }
 
@@ -210,10 +219,14 @@ bool pvmi_graph_draft_add_channel(struct pvmi_graph_draft *draft, const char *na
         return false;
     strcpy(channel->name, name);
     channel->edge = edge;
+    if (!PVMI_HASH_ADD(by_edge, draft->edges, edge, channel))
+        return no_room(draft, channel);
+    if (!PVMI_HASH_ADD_TEXT(hh, draft->channels, name, channel)) {
+        HASH_DELETE(by_edge, draft->edges, channel);
+        return no_room(draft, channel);
+    }
     DL_APPEND2(edge.from->out, channel, out_prev, out_next);
     DL_APPEND2(edge.to->in, channel, in_prev, in_next);
-    HASH_ADD(by_edge, draft->edges, edge, sizeof channel->edge, channel);
-    HASH_ADD_STR(draft->channels, name, channel);
     return true;
 }
 

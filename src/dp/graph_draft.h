@@ -7,7 +7,7 @@
 #ifndef DP_GRAPH_DRAFT_H
 #define DP_GRAPH_DRAFT_H
 
-#include <uthash.h>
+#include "../core/hash.h"
 #include "dp_graph.h"
 
 struct draft_node {

@@ -39,7 +39,10 @@ struct pvmi_peer *pvmi_peer_get(struct pvmi_endpoint *e, struct pvmi_dp_point po
     p->pause_us = PAUSE_FIRST_US;
     p->local = point.node == e->port.point.node;
     address(e, p, to_all);
-    HASH_ADD(hh, e->peers, point, sizeof p->point, p);
+    if (!PVMI_HASH_ADD(hh, e->peers, point, p)) {
+        free(p);
+        return NULL;
+    }
     return p;
 }
 

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <uthash.h>
+#include "../core/hash.h"
 #include "../transports/dp/port.h"
 
 #define PVMI_PEERS_MAX     65536

@@ -64,13 +64,15 @@ static struct pvmi_group *add(const char *name)
 {
     struct pvmi_group *g = calloc(1, sizeof(*g));
 
-    if (!g || !(g->name = strdup(name))) {
-        free(g);
+    if (!g)
         return NULL;
-    }
     g->refs = 1;
-    HASH_ADD_KEYPTR(by_name, by_name, g->name, strlen(g->name), g);
-    return g;
+    g->name = strdup(name);
+    if (g->name && PVMI_HASH_ADD_TEXT(by_name, by_name, name, g))
+        return g;
+    free(g->name);
+    free(g);
+    return NULL;
 }
 
 /* The record under this name, made if need be, with a reference for the caller; NULL when out of memory. */
@@ -90,18 +92,21 @@ static struct pvmi_group *obtain(const char *name)
 }
 
 /* A group of the same name is another one when its id is. */
-static void identify(struct pvmi_group *g, int id)
+static int identify(struct pvmi_group *g, int id)
 {
     if (g->id == id)
-        return;
+        return PvmOk;
     if (g->id) {
         pvmi_traffic_forget(g->id);
         HASH_DELETE(by_id, by_id, g);
     }
     g->id = id;
-    HASH_ADD(by_id, by_id, id, sizeof(g->id), g);
     g->number = g->finished = g->broken = g->fate = g->epoch = g->barrier = 0;
     g->missed_mismatch = false;
+    if (PVMI_HASH_ADD(by_id, by_id, id, g))
+        return PvmOk;
+    g->id = 0;
+    return PvmNoMem;
 }
 
 /*
@@ -120,9 +125,10 @@ static int read_list(struct pvmi_group *g, bool counted, struct pvmi_members **m
     }
     if (code >= 0)
         code = pvmi_members_read_gone(*members);
+    if (code >= 0)
+        code = identify(g, head[PVMI_LIST_ID]);
     if (code < 0)
         return code;
-    identify(g, head[PVMI_LIST_ID]);
     g->frozen = head[PVMI_LIST_FROZEN];
     g->broken = head[PVMI_LIST_BROKEN];
     if (counted || !g->participants) { /* asking meanwhile does not change the call in progress */

@@ -9,7 +9,7 @@
 #define PVMI_GROUP_H
 
 #include <stdbool.h>
-#include <uthash.h>
+#include "../core/hash.h"
 #include "members.h"
 #include "parcel.h"
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #define HASH_FUNCTION(key, length, value) ((value) = hash_of(key))
-#include <uthash.h>
 #include <utlist.h>
+#include "../core/hash.h"
 #include "../core/log.h"
 #include "buffer.h"
 
@@ -76,12 +76,14 @@ static struct pvmi_alike *find_list(int kind, const struct key *key)
 static struct pvmi_alike *add_list(int kind, const struct key *key)
 {
     struct pvmi_alike *l = malloc(sizeof *l);
-    if (l) {
-        l->key = *key;
-        l->first = NULL;
-        HASH_ADD(hh, lists[kind], key, sizeof *key, l);
-    }
-    return l;
+    if (!l)
+        return NULL;
+    l->key = *key;
+    l->first = NULL;
+    if (PVMI_HASH_ADD(hh, lists[kind], key, l))
+        return l;
+    free(l);
+    return NULL;
 }
 
 static void drop_list(int kind, struct pvmi_alike *l)

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 #include "../core/error.h"
+#include "../core/hash.h"
 #include "../core/log.h"
 #include "../core/proto.h"
 #include "call.h"
@@ -48,12 +48,13 @@ static struct child *child_get(pvmi_tid tid)
     if (c)
         return c;
     c = calloc(1, sizeof *c);
-    if (!c) {
+    if (c)
+        c->tid = tid;
+    if (!c || !PVMI_HASH_ADD(hh, children, tid, c)) {
         pvmi_log(PVMI_LOG_ERROR, "no memory to collect the output of t%x", tid);
+        free(c);
         return NULL;
     }
-    c->tid = tid;
-    HASH_ADD_INT(children, tid, c);
     return c;
 }
 

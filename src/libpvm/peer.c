@@ -31,12 +31,13 @@ struct pvmi_peer *pvmi_peer_find(pvmi_tid tid)
 static struct pvmi_peer *add(pvmi_tid tid)
 {
     struct pvmi_peer *p = calloc(1, sizeof *p);
-    if (!p) {
+    if (p)
+        p->tid = tid;
+    if (!p || !PVMI_HASH_ADD(hh, peers, tid, p)) {
         pvmi_log(PVMI_LOG_ERROR, "no memory for one more task to talk to");
+        free(p);
         return NULL;
     }
-    p->tid = tid;
-    HASH_ADD_INT(peers, tid, p);
     return latest = p;
 }
 

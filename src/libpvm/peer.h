@@ -10,8 +10,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <uthash.h>
 #include "../core/frame.h"
+#include "../core/hash.h"
 #include "../core/message.h"
 #include "../core/proto.h"
 #include "../core/tid.h"

@@ -4,8 +4,8 @@
  */
 #include "context.h"
 #include <stdlib.h>
-#include <uthash.h>
 #include "../core/error.h"
+#include "../core/hash.h"
 #include "../core/log.h"
 #include "../core/proto.h"
 #include "daemon.h"
@@ -56,13 +56,13 @@ static int new_context(pvmi_tid maker, uint32_t *number)
 {
     *number = next_number();
     struct context *c = *number ? calloc(1, sizeof *c) : NULL;
-    if (!c) {
+    if (c)
+        *c = (struct context){.number = *number, .maker = maker};
+    if (!c || !PVMI_HASH_ADD(hh, contexts, number, c)) {
         pvmi_log(PVMI_LOG_ERROR, "no context left for t%x", maker);
+        free(c);
         return PvmOutOfRes;
     }
-    c->number = *number;
-    c->maker = maker;
-    HASH_ADD_INT(contexts, number, c);
     return PvmOk;
 }
 

@@ -205,11 +205,11 @@ static int set_cookie(struct job *job, uint32_t cookie)
 static void remember_child(struct pvmd_task *task)
 {
     struct child *child = calloc(1, sizeof *child);
-    if (!child)
-        return; /* its end is then noticed when it closes its connection */
-    *child = (struct child){.pid = task->pid, .tid = task->tid};
-    HASH_ADD_INT(children, pid, child);
-    task->running = true;
+    if (child)
+        *child = (struct child){.pid = task->pid, .tid = task->tid};
+    task->running = child && PVMI_HASH_ADD(hh, children, pid, child);
+    if (!task->running)
+        free(child); /* its end is then noticed when it closes its connection */
 }
 
 /* The tasker does without our debugger or wrapper: what it is there for is starting tasks in another way. */

@@ -2,9 +2,9 @@
 #include "mailbox.h"
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 #include <utlist.h>
 #include "../core/error.h"
+#include "../core/hash.h"
 #include "../core/log.h"
 #include "../core/proto.h"
 #include "daemon.h"
@@ -126,11 +126,11 @@ static int watch_owner(pvmi_tid tid)
         return PvmNoMem;
     o->tid = tid;
     o->watch = pvmd_watch(tid, owner_ended, o);
-    if (!o->watch) {
+    if (!o->watch || !PVMI_HASH_ADD(hh, owners, tid, o)) {
+        pvmd_watch_cancel(o->watch);
         free(o);
         return PvmNoMem;
     }
-    HASH_ADD_INT(owners, tid, o);
     return 0;
 }
 

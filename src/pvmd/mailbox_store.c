@@ -2,8 +2,8 @@
 #include "mailbox_store.h"
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 #include <utlist.h>
+#include "../core/hash.h"
 #include "pvm3.h"
 
 struct class
@@ -31,12 +31,14 @@ static struct class *class_get(const char *name)
     if (c)
         return c;
     c = calloc(1, sizeof *c);
-    if (!c || !(c->name = strdup(name))) {
-        free(c);
+    if (!c)
         return NULL;
-    }
-    HASH_ADD_KEYPTR(hh, classes, c->name, strlen(c->name), c);
-    return c;
+    c->name = strdup(name);
+    if (c->name && PVMI_HASH_ADD_TEXT(hh, classes, name, c))
+        return c;
+    free(c->name);
+    free(c);
+    return NULL;
 }
 
 static void class_drop_if_empty(struct class *c)

@@ -2,8 +2,8 @@
 #include "multicast.h"
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 #include "../core/error.h"
+#include "../core/hash.h"
 #include "../core/log.h"
 #include "../core/proto.h"
 #include "daemon.h"
@@ -44,12 +44,17 @@ static struct multicast *find(pvmi_tid src, pvmi_tid group)
     return m;
 }
 
-static void forget(struct multicast *m)
+static void release(struct multicast *m)
 {
-    HASH_DEL(multicasts, m);
     free(m->hosts);
     free(m->receivers);
     free(m);
+}
+
+static void forget(struct multicast *m)
+{
+    HASH_DEL(multicasts, m);
+    release(m);
 }
 
 static struct multicast *add(pvmi_tid src, pvmi_tid group, unsigned from_host, size_t receivers, size_t hosts)
@@ -62,15 +67,12 @@ static struct multicast *add(pvmi_tid src, pvmi_tid group, unsigned from_host, s
         return NULL;
     m->receivers = calloc(receivers ? receivers : 1, sizeof *m->receivers);
     m->hosts = calloc(hosts ? hosts : 1, sizeof *m->hosts);
-    if (!m->receivers || !m->hosts) {
-        free(m->receivers);
-        free(m->hosts);
-        free(m);
-        return NULL;
-    }
     m->name = (struct name){src, group};
     m->from_host = from_host;
-    HASH_ADD(hh, multicasts, name, sizeof m->name, m);
+    if (!m->receivers || !m->hosts || !PVMI_HASH_ADD(hh, multicasts, name, m)) {
+        release(m);
+        return NULL;
+    }
     pvmd_stats.multicasts++;
     return m;
 }

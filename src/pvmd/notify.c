@@ -2,9 +2,9 @@
 #include "notify.h"
 #include <stdlib.h>
 #include <ev.h>
-#include <uthash.h>
 #include <utlist.h>
 #include "../core/error.h"
+#include "../core/hash.h"
 #include "../core/log.h"
 #include "../core/proto.h"
 #include "daemon.h"
@@ -60,7 +60,10 @@ static struct owner *owner_get(pvmi_tid tid)
     if (!o)
         return NULL;
     o->tid = tid;
-    HASH_ADD_INT(owners, tid, o);
+    if (!PVMI_HASH_ADD(hh, owners, tid, o)) {
+        free(o);
+        return NULL;
+    }
     return o;
 }
 

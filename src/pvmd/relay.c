@@ -2,8 +2,8 @@
 #include "relay.h"
 #include <stdlib.h>
 #include <unistd.h>
-#include <uthash.h>
 #include "../core/error.h"
+#include "../core/hash.h"
 #include "../core/log.h"
 #include "../core/proto.h"
 #include "daemon.h"
@@ -42,7 +42,10 @@ static struct daemon_inbox *inbox_of(unsigned host)
     if (!d)
         return NULL;
     d->host = host;
-    HASH_ADD_INT(inboxes, host, d);
+    if (!PVMI_HASH_ADD(hh, inboxes, host, d)) {
+        free(d);
+        return NULL;
+    }
     return d;
 }
 

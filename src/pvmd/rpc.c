@@ -2,9 +2,9 @@
 #include "rpc.h"
 #include <ev.h>
 #include <stdlib.h>
-#include <uthash.h>
 #include <utlist.h>
 #include "../core/error.h"
+#include "../core/hash.h"
 #include "../core/log.h"
 #include "../core/proto.h"
 #include "daemon.h"
@@ -74,13 +74,14 @@ static int32_t new_wid(void)
 static int32_t wait_for(unsigned host_index, pvmd_answered *answered, void *arg)
 {
     struct waiting *w = answered ? malloc(sizeof *w) : NULL;
-    if (answered && !w)
+    if (w)
+        *w = (struct waiting){.wid = new_wid(), .host_index = host_index, .answered = answered, .arg = arg};
+    if (w && PVMI_HASH_ADD(hh, all_waiting, wid, w))
+        return w->wid;
+    if (answered)
         pvmi_log(PVMI_LOG_ERROR, "no memory for a question to host %u", host_index);
-    if (!w)
-        return 0;
-    *w = (struct waiting){.wid = new_wid(), .host_index = host_index, .answered = answered, .arg = arg};
-    HASH_ADD_INT(all_waiting, wid, w);
-    return w->wid;
+    free(w);
+    return 0;
 }
 
 static void give_answer(struct waiting *w, int code, struct pvmi_buf *body)

@@ -1,8 +1,8 @@
 /* service.c - see service.h. */
 #include "service.h"
 #include <stdlib.h>
-#include <uthash.h>
 #include "../core/error.h"
+#include "../core/hash.h"
 #include "../core/log.h"
 #include "daemon.h"
 #include "inbox.h"
@@ -46,7 +46,10 @@ static struct sender *sender_of(pvmi_tid tid)
     if (!s)
         return NULL;
     s->tid = tid;
-    HASH_ADD_INT(senders, tid, s);
+    if (!PVMI_HASH_ADD(hh, senders, tid, s)) {
+        free(s);
+        return NULL;
+    }
     return s;
 }
 

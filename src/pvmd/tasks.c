@@ -63,7 +63,7 @@ struct pvmd_task *pvmd_task_new(const char *name)
         task->name = strdup(name);
         task->tid = next_tid();
     }
-    if (!task || !task->name || !task->tid) {
+    if (!task || !task->name || !task->tid || !PVMI_HASH_ADD(hh, pvmd_tasks, tid, task)) {
         pvmi_log(PVMI_LOG_ERROR, "no memory or no number for one more task");
         if (task)
             free(task->name);
@@ -73,7 +73,6 @@ struct pvmd_task *pvmd_task_new(const char *name)
     task->parent = PvmNoParent;
     task->spawn_flags = -1;
     pvmd_queue_init(&task->queue, task->tid);
-    HASH_ADD_INT(pvmd_tasks, tid, task);
     return task;
 }
 

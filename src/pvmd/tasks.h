@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include <uthash.h>
 #include "../core/buf.h"
+#include "../core/hash.h"
 #include "../core/message.h"
 #include "../core/tid.h"
 #include "../transports/transport.h"

@@ -2,9 +2,9 @@
 #include "watch.h"
 #include <stdbool.h>
 #include <stdlib.h>
-#include <uthash.h>
 #include <utlist.h>
 #include "../core/error.h"
+#include "../core/hash.h"
 #include "../core/log.h"
 #include "membership.h"
 #include "rpc.h"
@@ -75,7 +75,10 @@ static struct target *new_target(pvmi_tid tid)
     if (!t)
         return NULL;
     t->tid = tid;
-    HASH_ADD_INT(targets, tid, t);
+    if (!PVMI_HASH_ADD(hh, targets, tid, t)) {
+        free(t);
+        return NULL;
+    }
     return t;
 }
 
@@ -151,7 +154,10 @@ static int note_watcher(pvmi_tid tid, unsigned host)
         if (!w)
             return PVMI_ENOMEM;
         w->tid = tid;
-        HASH_ADD_INT(watched_tasks, tid, w);
+        if (!PVMI_HASH_ADD(hh, watched_tasks, tid, w)) {
+            free(w);
+            return PVMI_ENOMEM;
+        }
     }
     return add_host(w, host);
 }

@@ -23,7 +23,10 @@ struct pvmi_fore_endpoint *pvmi_fore_endpoint_new(int fd, uint32_t number)
     }
     e->fd = fd;
     e->number = number;
-    HASH_ADD_INT(all, fd, e);
+    if (!PVMI_HASH_ADD(hh, all, fd, e)) {
+        free(e);
+        return NULL;
+    }
     return e;
 }
 

@@ -3,7 +3,7 @@
 #define PVMI_FORE_ENDPOINT_H
 
 #include <stdbool.h>
-#include <uthash.h>
+#include "../../core/hash.h"
 #include "fore_atm.h"
 
 struct pvmi_fore_endpoint {

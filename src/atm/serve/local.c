@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <signal.h>
 #include <string.h>
-#include <uthash.h>
 #include "../../core/clock.h"
+#include "../../core/hash.h"
 #include "../../core/log.h"
 #include "../sim.h"
 #include "client.h"
@@ -79,7 +79,8 @@ static struct channel *find(pid_t from, pid_t to)
     c = pvma_new(sizeof *c);
     c->ends = ends;
     c->watched = observes(to);
-    HASH_ADD(hh, channels, ends, sizeof ends, c);
+    if (!PVMI_HASH_ADD(hh, channels, ends, c))
+        pvma_out_of_memory();
     return c;
 }
 
@@ -140,7 +141,8 @@ void pvma_local_observes(pid_t pid)
         return;
     struct observer *o = pvma_new(sizeof *o);
     o->pid = pid;
-    HASH_ADD_INT(observers, pid, o);
+    if (!PVMI_HASH_ADD(hh, observers, pid, o))
+        pvma_out_of_memory();
 }
 
 void pvma_local_sleeps(pid_t pid, pid_t from)
@@ -206,7 +208,8 @@ void pvma_local_expect(pid_t pid)
         return;
     e = pvma_new(sizeof *e);
     *e = (struct expected){.pid = pid, .place = ++last_place, .until_us = pvmi_clock_us() + EXPECT_US};
-    HASH_ADD_INT(expectations, pid, e);
+    if (!PVMI_HASH_ADD(hh, expectations, pid, e))
+        pvma_out_of_memory();
 }
 
 uint64_t pvma_local_came(pid_t pid)

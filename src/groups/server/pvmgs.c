@@ -34,7 +34,10 @@ static int watch_task(int tid)
     if (!t)
         return PvmNoMem;
     t->tid = tid;
-    HASH_ADD_INT(tasks, tid, t);
+    if (!PVMI_HASH_ADD(hh, tasks, tid, t)) {
+        free(t);
+        return PvmNoMem;
+    }
     return pvm_notify(PvmTaskExit, PVMI_GROUP_GONE, 1, &tid);
 }
 

@@ -32,12 +32,15 @@ struct group *roster_add(const char *name)
     if (roster_count() >= PVMI_GROUPS_MAX)
         return NULL;
     g = calloc(1, sizeof(*g));
-    if (!g || !(g->name = strdup(name))) {
+    if (!g)
+        return NULL;
+    g->name = strdup(name);
+    if (!g->name || !PVMI_HASH_ADD_TEXT(hh, groups, name, g)) {
+        free(g->name);
         free(g);
         return NULL;
     }
     g->id = ++last_id;
-    HASH_ADD_KEYPTR(hh, groups, g->name, strlen(g->name), g);
     return g;
 }
 
@@ -85,16 +88,13 @@ struct member *group_add(struct group *g, int tid)
     struct member *m = calloc(1, sizeof(*m));
     int instance = m ? free_slot(g) : -1;
 
-    if (instance < 0) {
+    if (m)
+        *m = (struct member){.tid = tid, .instance = instance, .calls = g->calls, .told_failure = true};
+    if (instance < 0 || !PVMI_HASH_ADD(hh, g->members, tid, m)) {
         free(m);
         return NULL;
     }
-    m->tid = tid;
-    m->instance = instance;
-    m->calls = g->calls;
-    m->told_failure = true;
     g->slots[instance] = m;
-    HASH_ADD_INT(g->members, tid, m);
     g->size++;
     forget_list(g);
     return m;

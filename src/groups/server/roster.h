@@ -5,7 +5,7 @@
 #define ROSTER_H
 
 #include <stdbool.h>
-#include <uthash.h>
+#include "../../core/hash.h"
 #include "list.h"
 
 struct member {

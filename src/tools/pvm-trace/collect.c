@@ -10,7 +10,7 @@
 #include <sys/file.h>
 #include <sys/time.h>
 #include <unistd.h>
-#include <uthash.h>
+#include "../../core/hash.h"
 #include "message.h"
 #include "record.h"
 
@@ -165,7 +165,10 @@ static void meet_host(int host)
     struct known *k = new_known(host);
     if (!k)
         return;
-    HASH_ADD_INT(collector.hosts, tid, k);
+    if (!PVMI_HASH_ADD(hh, collector.hosts, tid, k)) {
+        free(k);
+        return;
+    }
     if (pvm_config(&count, &formats, &hosts) < 0)
         return;
     for (int i = 0; i < count; i++) {
@@ -215,7 +218,10 @@ static struct known *new_task(int tid, enum state state)
     struct known *k = new_known(tid);
     if (!k)
         return NULL;
-    HASH_ADD_INT(collector.tasks, tid, k);
+    if (!PVMI_HASH_ADD(hh, collector.tasks, tid, k)) {
+        free(k);
+        return NULL;
+    }
     k->state = state;
     collector.count[state]++;
     meet_host(pvm_tidtohost(tid));

@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
+#include "../../core/hash.h"
+#include "store.h"
 
 extern struct Pvmtevinfo pvmtevinfo[];
 extern struct Pvmtevdid pvmtevdidlist[];
@@ -23,11 +24,13 @@ __attribute__((constructor)) static void index_names(void)
 {
     for (int i = 0; i <= TEV_MAX; i++) {
         event_storage[i] = (struct name){.text = pvmtevinfo[i].name, .id = i};
-        HASH_ADD_KEYPTR(hh, events, event_storage[i].text, strlen(event_storage[i].text), &event_storage[i]);
+        if (!PVMI_HASH_ADD_TEXT(hh, events, text, &event_storage[i]))
+            store_out_of_memory();
     }
     for (int i = 0; i <= TEV_DID_MAX; i++) {
         field_storage[i] = (struct name){.text = pvmtevdidlist[i].did, .id = i};
-        HASH_ADD_KEYPTR(hh, fields, field_storage[i].text, strlen(field_storage[i].text), &field_storage[i]);
+        if (!PVMI_HASH_ADD_TEXT(hh, fields, text, &field_storage[i]))
+            store_out_of_memory();
     }
 }
 

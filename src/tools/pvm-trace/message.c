@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
+#include "../../core/hash.h"
 
 enum { ITEMS_MAX = 1 << 20, USER_TEXT_BYTES = 1024 };
 
@@ -218,7 +218,10 @@ static struct layout *new_layout(struct message_layouts *l, int sender, int numb
         return NULL;
     layout->key.sender = sender;
     layout->key.event = number;
-    HASH_ADD(hh, l->known, key, sizeof layout->key, layout);
+    if (!PVMI_HASH_ADD(hh, l->known, key, layout)) {
+        free(layout);
+        return NULL;
+    }
     return layout;
 }
 

@@ -2,7 +2,7 @@
 #include "pairs.h"
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
+#include "../../core/hash.h"
 
 enum { NONE = -1 };
 
@@ -33,10 +33,13 @@ static struct queue *queue_of(struct queue **table, const struct key *key, bool 
 {
     struct queue *q;
     HASH_FIND(hh, *table, key, sizeof *key, q);
-    if (q || !make || !(q = calloc(1, sizeof *q)))
+    if (q || !make)
         return q;
+    if (!(q = calloc(1, sizeof *q)))
+        store_out_of_memory();
     q->key = *key;
-    HASH_ADD(hh, *table, key, sizeof *key, q);
+    if (!PVMI_HASH_ADD(hh, *table, key, q))
+        store_out_of_memory();
     return q;
 }
 

@@ -8,7 +8,7 @@
 #include <err.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
+#include "../../core/hash.h"
 #include "reader.h"
 
 enum { TOKEN_MAX = 65536, NAME_BYTES = 64, ITEMS_MAX = 1 << 20 };
@@ -124,8 +124,10 @@ static void read_layout(struct scanner *s)
     struct layout *l, *old;
     while (next(s) != T_TEXT && s->token != T_END)
         ;
-    if (s->token == T_END || !(l = calloc(1, sizeof *l)))
+    if (s->token == T_END)
         return;
+    if (!(l = calloc(1, sizeof *l)))
+        store_out_of_memory();
     name_layout(l, s->text);
     while (next(s) != T_END && !is_mark(s, '}')) {
         bool text = s->token == T_WORD && !strcmp(s->text, "char");
@@ -140,7 +142,8 @@ static void read_layout(struct scanner *s)
         HASH_DEL(s->layouts, old);
         free(old);
     }
-    HASH_ADD_STR(s->layouts, name, l);
+    if (!PVMI_HASH_ADD_TEXT(hh, s->layouts, name, l))
+        store_out_of_memory();
     next(s);
     skip_record(s);
 }

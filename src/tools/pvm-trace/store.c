@@ -12,10 +12,15 @@ struct block {
     char data[];
 };
 
+void store_out_of_memory(void)
+{
+    errx(1, "out of memory: choose a shorter time with --from and --to, or trace fewer events");
+}
+
 static void *need(void *memory)
 {
     if (!memory)
-        errx(1, "out of memory: choose a shorter time with --from and --to, or trace fewer events");
+        store_out_of_memory();
     return memory;
 }
 

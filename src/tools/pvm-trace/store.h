@@ -12,6 +12,9 @@ struct store {
     struct block *blocks;
 };
 
+/* Ends the program with a message. */
+__attribute__((noreturn)) void store_out_of_memory(void);
+
 /* `bytes` of memory, aligned for anything. Ends the program with a message when there is none. */
 void *store_take(struct store *s, size_t bytes);
 

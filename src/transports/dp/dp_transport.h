@@ -12,7 +12,7 @@
 #ifndef PVMI_DP_TRANSPORT_H
 #define PVMI_DP_TRANSPORT_H
 
-#include <uthash.h>
+#include "../../core/hash.h"
 #include "../reliable/agenda.h"
 #include "../reliable/frames.h"
 #include "../transport.h"

@@ -205,7 +205,10 @@ static int make(struct dp_transport *t, void *owner, struct dp_link **out)
         return rc;
     }
     l->base = (struct pvmi_endpoint){.transport = &t->base, .owner = owner};
-    HASH_ADD(hh, t->links, own, sizeof l->own, l);
+    if (!PVMI_HASH_ADD(hh, t->links, own, l)) {
+        free(l);
+        return PVMI_ENOMEM;
+    }
     *out = l;
     return 0;
 }

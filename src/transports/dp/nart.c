@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 #include "../../core/error.h"
+#include "../../core/hash.h"
 #include "../../core/log.h"
 
 #define LINE_MAX_BYTES 256
@@ -38,7 +38,10 @@ static struct row *add(struct pvmi_nart *t, uint16_t node)
     if (!r)
         return NULL;
     r->node = node;
-    HASH_ADD(hh, t->rows, node, sizeof r->node, r);
+    if (!PVMI_HASH_ADD(hh, t->rows, node, r)) {
+        free(r);
+        return NULL;
+    }
     return r;
 }
 

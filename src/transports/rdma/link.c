@@ -104,7 +104,10 @@ static int make_queue(struct rdma_link *l)
         return PVMI_ELIMIT;
     }
     l->number = l->qp->qp_num;
-    HASH_ADD(hh, t->by_number, number, sizeof l->number, l);
+    if (!PVMI_HASH_ADD(hh, t->by_number, number, l)) {
+        l->number = 0;
+        return PVMI_ENOMEM;
+    }
     return pvmi_rdma_slots_promise(l, RDMA_WINDOW_START);
 }
 

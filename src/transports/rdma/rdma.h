@@ -18,7 +18,7 @@
 #ifndef PVMI_RDMA_H
 #define PVMI_RDMA_H
 
-#include <uthash.h>
+#include "../../core/hash.h"
 #include "../transport.h"
 #include "device.h"
 #include "header.h"
