@@ -20,6 +20,7 @@
 #include "info.h"
 #include "join.h"
 #include "logfile.h"
+#include "loop.h"
 #include "mailbox.h"
 #include "manager.h"
 #include "memory.h"
@@ -173,7 +174,7 @@ static int start(const struct pvmd_options *options, char *why, size_t size)
     if (rc)
         return rc;
     pvmd_logfile_open();
-    pvmd.loop = ev_default_loop(EVFLAG_AUTO);
+    pvmd.loop = pvmd_loop_new();
     ev_timer_init(&trim, trim_now, 0., 0.);
     snprintf(why, size, "not started: no event loop");
     rc = pvmd.loop ? 0 : PVMI_ESYSTEM;

@@ -18,6 +18,7 @@
 #include "clients.h"
 #include "daemon.h"
 #include "environment.h"
+#include "loop.h"
 #include "order.h"
 #include "output.h"
 #include "program.h"
@@ -59,7 +60,7 @@ static struct job *jobs;
 static struct child *children;
 static ev_timer next_slice;
 static ev_child ended;
-static struct rlimit descriptors; /* as we found them */
+static struct rlimit descriptors, our_descriptors; /* as we found them, and as we set them */
 static int null_fd = -1;
 
 /* ---- limits ---- */
@@ -68,18 +69,18 @@ void pvmd_exec_raise_limits(void)
 {
     if (getrlimit(RLIMIT_NOFILE, &descriptors))
         return;
-    struct rlimit most = {.rlim_cur = descriptors.rlim_max, .rlim_max = descriptors.rlim_max};
-    setrlimit(RLIMIT_NOFILE, &most);
+    rlim_t most = descriptors.rlim_max < PVMD_DESCRIPTORS_MAX ? descriptors.rlim_max : PVMD_DESCRIPTORS_MAX;
+    our_descriptors = (struct rlimit){.rlim_cur = most, .rlim_max = descriptors.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &our_descriptors);
 }
 
 /* posix_spawn() cannot set limits; ours may be lower for the moment, since nothing else runs in between. */
 static int spawn_with_old_limits(pid_t *pid, const struct job *job, const posix_spawn_file_actions_t *actions,
                                  const posix_spawnattr_t *attributes)
 {
-    struct rlimit most = {.rlim_cur = descriptors.rlim_max, .rlim_max = descriptors.rlim_max};
     setrlimit(RLIMIT_NOFILE, &descriptors);
     int error = posix_spawn(pid, job->argv[0], actions, attributes, job->argv, job->environment.variables);
-    setrlimit(RLIMIT_NOFILE, &most);
+    setrlimit(RLIMIT_NOFILE, &our_descriptors);
     return error;
 }
 

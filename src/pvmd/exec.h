@@ -7,7 +7,7 @@
 #ifndef PVMD_EXEC_H
 #define PVMD_EXEC_H
 
-/* Raises our own limit of descriptors; tasks get the old one. Called first of all. */
+/* Raises our own limit of descriptors, to PVMD_DESCRIPTORS_MAX at most; tasks get the old one. Called first of all. */
 void pvmd_exec_raise_limits(void);
 
 void pvmd_exec_start(void);
