@@ -9,7 +9,7 @@
 #define PVMI_PROTO_H
 
 #define PVMI_TASK_PROTOCOL   1 /* version of the TM messages */
-#define PVMI_DAEMON_PROTOCOL 1 /* version of the DM messages */
+#define PVMI_DAEMON_PROTOCOL 2 /* version of the DM messages */
 
 /* System contexts */
 #define PVMI_CTX_TC 0x7ffffu /* task to task, and output collection */

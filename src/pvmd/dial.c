@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <openssl/crypto.h>
+#include <openssl/rand.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ enum dial_state {
     DIAL_NEXT,    /* the loop, to try the next address */
     DIAL_CONNECT, /* TCP */
     DIAL_NONCE,   /* the other side's random bytes */
-    DIAL_VERDICT, /* its word on our preface */
+    DIAL_ANSWER,  /* its word on our preface */
 };
 
 struct pvmd_dial {
@@ -32,8 +33,9 @@ struct pvmd_dial {
     ev_io io;
     ev_timer limit;
     uint8_t nonce[PVMD_NONCE_BYTES];
-    size_t nonce_bytes;
     uint8_t wire[PVMD_PREFACE_BYTES];
+    uint8_t answer[PVMD_ANSWER_BYTES];
+    size_t bytes;      /* read of nonce or answer */
     unsigned refusals; /* addresses whose machine has nobody at that port */
     char why[1024];
 };
@@ -56,7 +58,7 @@ void pvmd_dial_cancel(struct pvmd_dial *d)
 
 bool pvmd_dial_is_answered(const struct pvmd_dial *d)
 {
-    return d->state == DIAL_NONCE || d->state == DIAL_VERDICT;
+    return d->state == DIAL_NONCE || d->state == DIAL_ANSWER;
 }
 
 const char *pvmd_dial_why(const struct pvmd_dial *d)
@@ -100,6 +102,7 @@ static void try_next(struct pvmd_dial *d)
 static void await(struct pvmd_dial *d, enum dial_state state, int events)
 {
     d->state = state;
+    d->bytes = 0;
     ev_io_stop(d->loop, &d->io);
     ev_io_set(&d->io, d->fd, events);
     ev_io_start(d->loop, &d->io);
@@ -128,63 +131,87 @@ static void connected(struct pvmd_dial *d)
         return;
     }
     setsockopt(d->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    d->nonce_bytes = 0;
     await(d, DIAL_NONCE, EV_READ);
 }
 
-/* Reads up to `wanted` bytes: their number, 0 for "none yet", -1 when the address is done with (try_next was called).
- */
-static ssize_t read_bytes(struct pvmd_dial *d, uint8_t *to, size_t wanted)
+/* Reads the rest of whole[size]: true when it is there. When the address is done with try_next() was called. */
+static bool read_whole(struct pvmd_dial *d, uint8_t *whole, size_t size)
 {
-    ssize_t n = recv(d->fd, to, wanted, 0);
-    if (n > 0)
-        return n;
+    ssize_t n = recv(d->fd, whole + d->bytes, size - d->bytes, 0);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return 0;
-    note(d, "%s", n < 0 ? strerror(errno) : "closed the connection");
-    try_next(d);
-    return -1;
+        return false;
+    if (n <= 0) {
+        note(d, "%s", n < 0 ? strerror(errno) : "closed the connection");
+        try_next(d);
+        return false;
+    }
+    d->bytes += (size_t)n;
+    return d->bytes == size;
+}
+
+static int make_preface(struct pvmd_dial *d)
+{
+    if (RAND_bytes(d->preface.nonce, sizeof d->preface.nonce) != 1)
+        return PVMI_ESYSTEM;
+    return pvmd_preface_encode(&d->preface, &pvmd_door, d->nonce, d->wire);
 }
 
 static void read_nonce(struct pvmd_dial *d)
 {
-    ssize_t n = read_bytes(d, d->nonce + d->nonce_bytes, sizeof d->nonce - d->nonce_bytes);
-    if (n <= 0)
+    if (!read_whole(d, d->nonce, sizeof d->nonce))
         return;
-    d->nonce_bytes += (size_t)n;
-    if (d->nonce_bytes < sizeof d->nonce)
-        return;
-    pvmd_preface_encode(&d->preface, &pvmd_machine, d->nonce, d->wire);
-    if (send(d->fd, d->wire, sizeof d->wire, MSG_NOSIGNAL) != (ssize_t)sizeof d->wire) { /* it fits any empty buffer */
-        note(d, "%s", strerror(errno));
+    int rc = make_preface(d);
+    if (rc || send(d->fd, d->wire, sizeof d->wire, MSG_NOSIGNAL) != (ssize_t)sizeof d->wire) { /* it fits any buffer */
+        note(d, "%s", rc ? pvmi_error_text(rc) : strerror(errno));
         try_next(d);
         return;
     }
-    await(d, DIAL_VERDICT, EV_READ);
+    await(d, DIAL_ANSWER, EV_READ);
 }
 
-static void read_verdict(struct pvmd_dial *d)
+/* Somebody listens there who is no member: it gets no more, and its word counts for nothing. */
+static void refuse_impostor(struct pvmd_dial *d, int rc)
 {
-    uint8_t verdict, key[PVMD_KEY_BYTES];
-    if (read_bytes(d, &verdict, 1) <= 0)
-        return;
-    if (verdict == PVMD_VERDICT_CROSSED || verdict == PVMD_VERDICT_RELAYED) {
-        note(d, verdict == PVMD_VERDICT_CROSSED ? "is calling us itself" : "sends through the master");
-        give_up(d, verdict);
-        return;
-    }
-    if (verdict != PVMD_VERDICT_GO) {
-        note(d, "is another host's daemon, or does not know us");
+    const char *why =
+        rc == PVMI_EDENIED ? "whoever answers there does not know this machine's secret" : pvmi_error_text(rc);
+    pvmi_log(PVMI_LOG_WARNING, "%s: %s; nothing is sent there", pvmd_address_text(&d->addresses.list[d->current]), why);
+    note(d, "%s", why);
+    try_next(d);
+}
+
+static void hand_over(struct pvmd_dial *d)
+{
+    uint8_t key[PVMD_KEY_BYTES];
+    int fd = d->fd, rc = pvmd_preface_key(d->wire, &pvmd_machine, d->nonce, key);
+    if (rc) {
+        note(d, "%s", pvmi_error_text(rc));
         try_next(d);
         return;
     }
-    int fd = d->fd;
     ev_io_stop(d->loop, &d->io);
     d->fd = -1;
-    pvmd_preface_key(d->wire, &pvmd_machine, d->nonce, key);
     d->events->connected(d->owner, fd, key, &d->addresses.list[d->current]);
     OPENSSL_cleanse(key, sizeof key);
     pvmd_dial_cancel(d);
+}
+
+static void read_answer(struct pvmd_dial *d)
+{
+    enum pvmd_verdict verdict;
+    if (!read_whole(d, d->answer, sizeof d->answer))
+        return;
+    int rc = pvmd_preface_verdict(d->answer, d->wire, &pvmd_door, d->nonce, &verdict);
+    if (rc) {
+        refuse_impostor(d, rc);
+    } else if (verdict == PVMD_VERDICT_GO) {
+        hand_over(d);
+    } else if (verdict == PVMD_VERDICT_CROSSED || verdict == PVMD_VERDICT_RELAYED) {
+        note(d, verdict == PVMD_VERDICT_CROSSED ? "is calling us itself" : "sends through the master");
+        give_up(d, verdict);
+    } else {
+        note(d, "is another host's daemon, or does not know us");
+        try_next(d);
+    }
 }
 
 static void io_event(struct ev_loop *loop, ev_io *w, int events)
@@ -198,7 +225,7 @@ static void io_event(struct ev_loop *loop, ev_io *w, int events)
     else if (d->state == DIAL_NONCE)
         read_nonce(d);
     else
-        read_verdict(d);
+        read_answer(d);
 }
 
 static void limit_event(struct ev_loop *loop, ev_timer *w, int events)

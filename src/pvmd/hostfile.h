@@ -31,7 +31,7 @@ struct pvmd_host_spec {
     char *ip;          /* ip= */
     char *vmid;        /* id= */
     char *atm_host;    /* at= */
-    char *answer;      /* what a daemon started by hand has printed: words such as ddpro<1>; only when adding */
+    char *answer;      /* what a daemon started by hand has printed: words such as ddpro<...>; only when adding */
     int speed;         /* sp=, 0: not given */
 };
 

@@ -61,30 +61,44 @@ static void forget(struct stranger *s)
     free(s);
 }
 
+static void turn_away(struct stranger *s, int rc)
+{
+    counts.denied += rc == PVMI_EDENIED;
+    counts.malformed += rc != PVMI_EDENIED;
+    pvmi_log(PVMI_LOG_DEBUG, "turned a stranger away: %s", pvmi_error_text(rc));
+    forget(s);
+}
+
+/* Tells the verdict: 0, or why the connection is of no use. */
+static int answer(struct stranger *s, enum pvmd_verdict verdict)
+{
+    uint8_t wire[PVMD_ANSWER_BYTES];
+    int rc = pvmd_preface_answer(verdict, s->wire, &pvmd_door, s->nonce, wire);
+    if (rc)
+        return rc;
+    return send(s->fd, wire, sizeof wire, MSG_NOSIGNAL) == (ssize_t)sizeof wire ? 0 : PVMI_EDOWN;
+}
+
 static void judge(struct stranger *s)
 {
     struct pvmd_preface p;
     uint8_t key[PVMD_KEY_BYTES];
-    int rc = pvmd_preface_decode(s->wire, &pvmd_machine, s->nonce, &p);
+    int rc = pvmd_preface_decode(s->wire, &pvmd_door, s->nonce, &p);
+    rc = rc ? rc : pvmd_preface_key(s->wire, &pvmd_machine, s->nonce, key);
     if (rc) {
-        counts.denied += rc == PVMI_EDENIED;
-        counts.malformed += rc != PVMI_EDENIED;
-        pvmi_log(PVMI_LOG_DEBUG, "turned a stranger away: %s", pvmi_error_text(rc));
-        forget(s);
+        turn_away(s, rc);
         return;
     }
-    uint8_t verdict = (uint8_t)events->offered(&p);
-    if (send(s->fd, &verdict, 1, MSG_NOSIGNAL) != 1 || verdict != PVMD_VERDICT_GO) {
+    enum pvmd_verdict verdict = events->offered(&p);
+    if (answer(s, verdict) || verdict != PVMD_VERDICT_GO) {
         forget(s);
-        return;
+    } else {
+        int fd = s->fd;
+        s->fd = -1;
+        forget(s);
+        counts.accepted++;
+        events->accepted(&p, fd, key);
     }
-    int fd = s->fd;
-    s->fd = -1;
-    ev_io_stop(loop, &s->io);
-    pvmd_preface_key(s->wire, &pvmd_machine, s->nonce, key);
-    forget(s);
-    counts.accepted++;
-    events->accepted(&p, fd, key);
     OPENSSL_cleanse(key, sizeof key);
 }
 

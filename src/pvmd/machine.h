@@ -16,10 +16,23 @@ struct pvmd_machine {
     uint8_t secret[PVMD_SECRET_BYTES];
 };
 
-/* This daemon's machine. */
-extern struct pvmd_machine pvmd_machine;
+/*
+ * What tells members from strangers at the door, a daemon's TCP port. The key is drawn from the secret; the secret, and
+ * the keys of links, cannot be computed from it.
+ */
+struct pvmd_door {
+    uint8_t machine_id[PVMD_MACHINE_ID_BYTES];
+    uint8_t key[PVMD_KEY_BYTES];
+};
 
-/* Draws a new machine's id and secret: 0 or PVMI_ESYSTEM, logged. */
+/* This daemon's machine and its door. Set by one of the two functions below, then constant. */
+extern struct pvmd_machine pvmd_machine;
+extern struct pvmd_door pvmd_door;
+
+/* Draws a new machine's id and secret, in the master's daemon: 0 or PVMI_ESYSTEM, logged. */
 int pvmd_machine_new(void);
+
+/* Takes the machine that the start text names, in a slave's daemon: 0 or PVMI_ESYSTEM, logged. */
+int pvmd_machine_join(const struct pvmd_machine *m);
 
 #endif

@@ -1,9 +1,13 @@
 /*
  * preface.h - the few bytes that open a connection between daemons, before anything is spent on the other side.
  *
- * The listening side sends 32 random bytes. The calling side answers with who it is and whom it means, and proves with
- * an HMAC over both that it knows the machine's secret. A verdict of one byte follows, then TLS, whose key is drawn
- * from the same bytes: a proven preface cannot be joined to somebody else's TLS. Layout: doc/protocol.md.
+ * The listening side sends 32 random bytes. The calling side answers with who it is, whom it means and random bytes of
+ * its own, and proves with an HMAC over all of it that it knows the machine's secret. The listening side answers with a
+ * verdict of one byte, and proves the same about itself. TLS follows; its key is drawn from the same bytes, so a proven
+ * preface cannot be joined to somebody else's TLS. Layout: doc/protocol.md.
+ *
+ * Functions that return an int return PVMI_ESYSTEM when OpenSSL fails, which it does when memory runs out. The
+ * connection is then to be closed.
  */
 #ifndef PVMD_PREFACE_H
 #define PVMD_PREFACE_H
@@ -13,12 +17,14 @@
 #include "machine.h"
 
 #define PVMD_NONCE_BYTES   32
-#define PVMD_PREFACE_BYTES 76
+#define PVMD_PREFACE_BYTES 108
+#define PVMD_ANSWER_BYTES  33
 
 struct pvmd_preface {
     uint32_t from_index, from_incarnation;
     uint32_t to_index, to_incarnation;
-    uint32_t epoch; /* connections that this pair of daemons had so far */
+    uint32_t epoch;                  /* connections that this pair of daemons had so far */
+    uint8_t nonce[PVMD_NONCE_BYTES]; /* the caller's random bytes */
 };
 
 enum pvmd_verdict {
@@ -28,19 +34,33 @@ enum pvmd_verdict {
     PVMD_VERDICT_WRONG = 4,   /* we are not, or do not know, who you mean */
 };
 
-/* Writes the calling side's bytes. */
-void pvmd_preface_encode(const struct pvmd_preface *p, const struct pvmd_machine *m,
-                         const uint8_t nonce[PVMD_NONCE_BYTES], uint8_t wire[PVMD_PREFACE_BYTES]);
+/* In all functions `nonce` is the listening side's, and `wire` is the whole preface. */
+
+/* Calling side: writes the preface, with its proof. */
+int pvmd_preface_encode(const struct pvmd_preface *p, const struct pvmd_door *door,
+                        const uint8_t nonce[PVMD_NONCE_BYTES], uint8_t wire[PVMD_PREFACE_BYTES]);
 
 /*
- * Reads and checks them: PVMI_EFORMAT (not one of ours), PVMI_EVERSION, PVMI_EDENIED (another machine, or wrong proof).
- * The proof is checked first where there is one, in constant time; *p is valid after 0 only.
+ * Listening side: reads and checks it: PVMI_EFORMAT (not one of ours), PVMI_EVERSION, PVMI_EDENIED (another machine, or
+ * wrong proof). The proof is checked in constant time; *p is valid after 0 only.
  */
-int pvmd_preface_decode(const uint8_t wire[PVMD_PREFACE_BYTES], const struct pvmd_machine *m,
+int pvmd_preface_decode(const uint8_t wire[PVMD_PREFACE_BYTES], const struct pvmd_door *door,
                         const uint8_t nonce[PVMD_NONCE_BYTES], struct pvmd_preface *p);
 
-/* The key of this connection's TLS. */
-void pvmd_preface_key(const uint8_t wire[PVMD_PREFACE_BYTES], const struct pvmd_machine *m,
-                      const uint8_t nonce[PVMD_NONCE_BYTES], uint8_t key[PVMD_KEY_BYTES]);
+/* Listening side: writes the verdict on a preface that was right, with its proof. */
+int pvmd_preface_answer(enum pvmd_verdict verdict, const uint8_t wire[PVMD_PREFACE_BYTES], const struct pvmd_door *door,
+                        const uint8_t nonce[PVMD_NONCE_BYTES], uint8_t answer[PVMD_ANSWER_BYTES]);
+
+/*
+ * Calling side: checks the answer in constant time: PVMI_EDENIED when it was not given by a daemon of the machine to
+ * this very preface. *verdict is valid after 0 only.
+ */
+int pvmd_preface_verdict(const uint8_t answer[PVMD_ANSWER_BYTES], const uint8_t wire[PVMD_PREFACE_BYTES],
+                         const struct pvmd_door *door, const uint8_t nonce[PVMD_NONCE_BYTES],
+                         enum pvmd_verdict *verdict);
+
+/* Both sides: the key of this connection's TLS. */
+int pvmd_preface_key(const uint8_t wire[PVMD_PREFACE_BYTES], const struct pvmd_machine *m,
+                     const uint8_t nonce[PVMD_NONCE_BYTES], uint8_t key[PVMD_KEY_BYTES]);
 
 #endif

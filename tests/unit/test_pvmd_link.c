@@ -173,7 +173,8 @@ static void to_stdout(enum pvmi_log_level level, const char *line, void *arg)
 static void begin(unsigned self, unsigned other, unsigned master)
 {
     static const struct pvmd_listen_events events = {.offered = pvmd_link_offered, .accepted = pvmd_link_accepted};
-    memset(&pvmd_machine, 7, sizeof pvmd_machine);
+    static const struct pvmd_machine machine = {.secret = {7}};
+    ck_assert_int_eq(pvmd_machine_join(&machine), 0);
     pvmi_log_to(to_stdout, NULL, PVMI_LOG_DEBUG);
     pvmd.loop = ev_loop_new(EVFLAG_AUTO); /* not the default one: that would reap our child */
     pvmd.host_index = self;

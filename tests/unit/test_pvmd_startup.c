@@ -89,8 +89,8 @@ START_TEST(damaged_start_texts_are_refused)
         text[i] = saved;
     }
     free(text);
-    ck_assert_int_eq(parse("dpvm 2\n00\nend\n"), PVMI_EVERSION);
-    ck_assert_int_eq(parse("dpvm 1\n0\nend\n"), PVMI_EFORMAT);
+    ck_assert_int_eq(parse("dpvm 1\n00\nend\n"), PVMI_EVERSION);
+    ck_assert_int_eq(parse("dpvm 2\n0\nend\n"), PVMI_EFORMAT);
     ck_assert_int_eq(parse("hello\nend\n"), PVMI_EFORMAT);
     pvmd_start_text_free(&got);
 }
@@ -133,7 +133,7 @@ START_TEST(start_lines_come_through)
     ck_assert_int_eq(pvmd_addresses_parse("10.1.2.3:4711", &l.ssh), 0);
     ck_assert_int_eq(pvmd_addresses_parse("10.1.2.3:4711,[fd00::1]:4711", &l.addresses), 0);
     pvmd_start_line_format(&l, text, sizeof text);
-    ck_assert_str_eq(text, "ddpro<1> arch<LINUX64> dsig<0x00408c41> port<4711> ssh<10.1.2.3:4711> "
+    ck_assert_str_eq(text, "ddpro<2> arch<LINUX64> dsig<0x00408c41> port<4711> ssh<10.1.2.3:4711> "
                            "ip<10.1.2.3:4711,[fd00::1]:4711>");
     ck_assert_int_eq(pvmd_start_line_parse(text, &line), PVMD_LINE_START);
     ck_assert_str_eq(line.arch, "LINUX64");
@@ -141,7 +141,7 @@ START_TEST(start_lines_come_through)
     ck_assert_uint_eq(line.port, 4711);
     ck_assert_uint_eq(line.ssh.count, 1);
     ck_assert_uint_eq(line.addresses.count, 2);
-    ck_assert_int_eq(pvmd_start_line_parse("[user@hostb ~]$ ddpro<1> arch<X> dsig<1> port<2> ip<>", &line),
+    ck_assert_int_eq(pvmd_start_line_parse("[user@hostb ~]$ ddpro<2> arch<X> dsig<1> port<2> ip<>", &line),
                      PVMD_LINE_START);
 }
 END_TEST
@@ -152,7 +152,7 @@ START_TEST(the_reference_and_other_versions_are_told_apart)
         pvmd_start_line_parse("ddpro<2316> arch<LINUX64> ip<0a630702:9663> mtu<4080> dsig<4230209>", &line),
         PVMD_LINE_OTHER_VERSION);
     ck_assert_int_eq(line.protocol, 2316);
-    ck_assert_int_eq(pvmd_start_line_parse("ddpro<2>", &line), PVMD_LINE_OTHER_VERSION);
+    ck_assert_int_eq(pvmd_start_line_parse("ddpro<1>", &line), PVMD_LINE_OTHER_VERSION);
 }
 END_TEST
 
@@ -170,13 +170,13 @@ START_TEST(all_else_is_noise)
 {
     static const char *const noise[] = {"",
                                         "Welcome to hostb",
-                                        "ddpro<1>",
-                                        "ddpro<1> arch<LINUX64> dsig<1> port<0>",
-                                        "ddpro<1> arch<LINUX64> dsig<x> port<2>",
-                                        "ddpro<1> arch<> dsig<1> port<2>",
+                                        "ddpro<2>",
+                                        "ddpro<2> arch<LINUX64> dsig<1> port<0>",
+                                        "ddpro<2> arch<LINUX64> dsig<x> port<2>",
+                                        "ddpro<2> arch<> dsig<1> port<2>",
                                         "ddpro<-1> arch<A> dsig<1> port<2>",
-                                        "ddpro<1 arch<A> dsig<1> port<2>",
-                                        "ddpro<1> arch<A> dsig<1> port<70000>",
+                                        "ddpro<2 arch<A> dsig<1> port<2>",
+                                        "ddpro<2> arch<A> dsig<1> port<70000>",
                                         "dpvm-error<5> no code",
                                         "dpvm-error<x> no code",
                                         "dpvm-error<-28"};
