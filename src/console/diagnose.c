@@ -20,6 +20,7 @@ enum {
 
 struct log_mark {
     char path[PATH_MAX];
+    ino_t inode; /* of the log then; a full log is moved to "<path>.old" */
     off_t end;
 };
 
@@ -43,7 +44,10 @@ struct log_mark *diagnose_begin(void)
     bool named = vmid != NULL && *vmid != '\0';
     snprintf(mark->path, sizeof(mark->path), "%s/pvml.%u%s%s", pvmgettmp(), (unsigned)getuid(), named ? "." : "",
              named ? vmid : "");
-    mark->end = stat(mark->path, &status) == 0 ? status.st_size : 0;
+    if (stat(mark->path, &status) == 0) {
+        mark->inode = status.st_ino;
+        mark->end = status.st_size;
+    }
     return mark;
 }
 
@@ -61,20 +65,40 @@ void diagnose_end(struct log_mark *mark)
     free(mark);
 }
 
+/* Appends what is in the file from the mark on to text; from its start if it is not the file that was marked. */
+static size_t append_news(const struct log_mark *mark, const char *path, char *text, size_t length)
+{
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+    if (fd < 0 || fstat(fd, &status) < 0)
+        return length;
+    ssize_t got = pread(fd, text + length, LOG_READ_MAX, status.st_ino == mark->inode ? mark->end : 0);
+    close(fd);
+    return length + (got > 0 ? (size_t)got : 0);
+}
+
+static bool has_moved(const struct log_mark *mark, const char *old)
+{
+    struct stat status;
+
+    return mark->inode != 0 && stat(old, &status) == 0 && status.st_ino == mark->inode;
+}
+
 /* What was logged since the mark, or NULL. The caller frees it. */
 static char *log_news(const struct log_mark *mark)
 {
-    int fd = mark != NULL ? open(mark->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
-    char *text = fd >= 0 ? malloc(LOG_READ_MAX + 1) : NULL;
-    ssize_t got = text != NULL ? pread(fd, text, LOG_READ_MAX, mark->end) : -1;
+    char old[PATH_MAX + 4];
+    char *text = mark != NULL ? malloc(2 * LOG_READ_MAX + 1) : NULL;
+    size_t length = 0;
 
-    if (fd >= 0)
-        close(fd);
-    if (got <= 0) {
-        free(text);
+    if (text == NULL)
         return NULL;
-    }
-    text[got] = '\0';
+    snprintf(old, sizeof(old), "%s.old", mark->path);
+    if (has_moved(mark, old))
+        length = append_news(mark, old, text, length);
+    length = append_news(mark, mark->path, text, length);
+    text[length] = '\0';
     return text;
 }
 

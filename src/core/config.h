@@ -103,7 +103,8 @@ enum pvmi_setting_kind {
     X(DEBUGGER, "PVM_DEBUGGER", PATH, "", 0, 0, "script that starts a task under a debugger")                          \
     X(DPATH, "PVM_DPATH", TEXT, "", 0, 0, "daemon's path on added hosts; default: pvmd3 beside this one")              \
     X(HOSTFILE, "PVMHOSTFILE", PATH, "", 0, 0, "hostfile that the daemon reads when its command line names none")      \
-    X(LOG_MAX, "PVMDLOGMAX", BYTES, "1M", 0, 0, "size at which the daemon's log is cut off")                           \
+    X(LOG_MAX, "PVMDLOGMAX", BYTES, "1M", 0, 0,                                                                        \
+      "size at which the daemon's log moves to NAME.old; 0: nothing is logged")                                        \
     X(DEBUG_MASK, "PVMDDEBUG", INTEGER, "0", 0, 0, "debug mask of the daemon")                                         \
     X(MAX_TASKS, "PVM_MAX_TASKS", INTEGER, "0", 0, 0, "most tasks of one host; 0: no limit")                           \
     X(PORT, "PVMNETSOCKPORT", INTEGER, "0", 0, 65535, "first TCP port the daemon tries; 0: any free one")              \

@@ -9,6 +9,7 @@
 #include "../core/log.h"
 #include "../core/proto.h"
 #include "daemon.h"
+#include "refusals.h"
 #include "relay.h"
 #include "service.h"
 #include "request.h"
@@ -49,9 +50,9 @@ void pvmd_client_refuse(struct pvmd_client *c, const char *why)
 {
     pvmd_stats.refused++;
     if (c->task)
-        pvmi_log(PVMI_LOG_WARNING, "t%x (pid %d) loses its connection: %s", c->task->tid, (int)c->pid, why);
+        pvmd_refused("t%x (pid %d) loses its connection: %s", c->task->tid, (int)c->pid, why);
     else
-        pvmi_log(PVMI_LOG_WARNING, "process %d loses its connection: %s", (int)c->pid, why);
+        pvmd_refused("process %d loses its connection: %s", (int)c->pid, why);
     client_close(c);
 }
 
@@ -80,8 +81,8 @@ static int accepted(void *arg, struct pvmi_endpoint *ep, const struct pvmi_crede
 {
     (void)arg;
     if (who->uid != getuid()) {
-        pvmi_log(PVMI_LOG_WARNING, "connection of user %u (pid %d) refused: this daemon serves user %u",
-                 (unsigned)who->uid, (int)who->pid, (unsigned)getuid());
+        pvmd_refused("connection of user %u (pid %d) refused: this daemon serves user %u", (unsigned)who->uid,
+                     (int)who->pid, (unsigned)getuid());
         pvmd_stats.refused++;
         return PVMI_EDENIED;
     }

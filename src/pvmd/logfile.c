@@ -18,9 +18,47 @@
 #define LINE_BYTES 4400 /* a line of output and what stands before it */
 
 static int fd = -1;
+static char path[PATH_MAX];
 static bool attached = true; /* standard error is still the starter's */
-static int64_t left_bytes;   /* until the log is cut off */
+static int64_t max_bytes;    /* of the file */
+static int64_t left_bytes;   /* until it is full */
 static int debug_mask;
+
+/* ---- the file ---- */
+
+/* What is at the log's path moves aside, if it is ours to move. */
+static void keep_old(void)
+{
+    char old[PATH_MAX + 4];
+    struct stat st;
+    if (lstat(path, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
+        return;
+    snprintf(old, sizeof old, "%s.old", path);
+    if (!st.st_size || rename(path, old))
+        unlink(path);
+}
+
+/* Begins a new log: its descriptor, or -1 with errno. */
+static int open_file(void)
+{
+    keep_old();
+    return open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+/* A full log moves aside. If no new one can be begun, the full one is emptied: the news counts more than the past. */
+static void rotate(void)
+{
+    int next = open_file();
+    left_bytes = max_bytes;
+    if (next < 0) {
+        left_bytes = ftruncate(fd, 0) ? 0 : max_bytes;
+        return;
+    }
+    dup3(next, fd, O_CLOEXEC);
+    close(next);
+    if (!attached)
+        dup2(fd, STDERR_FILENO);
+}
 
 /* ---- lines ---- */
 
@@ -38,14 +76,13 @@ static size_t put_head(char *line, size_t size)
 
 static void write_line(const char *line, size_t length)
 {
-    static const char cut[] = "*** logging truncated\n";
-    if (fd < 0 || left_bytes <= 0)
+    if (fd < 0 || !max_bytes)
         return;
+    if (left_bytes < (int64_t)length)
+        rotate();
     ssize_t written = write(fd, line, length);
-    left_bytes -= (int64_t)length;
-    if (left_bytes <= 0)
-        written = write(fd, cut, sizeof cut - 1);
     (void)written;
+    left_bytes -= (int64_t)length;
 }
 
 static void sink(enum pvmi_log_level level, const char *text, void *arg)
@@ -79,29 +116,7 @@ void pvmd_logfile_tell(const char *text)
         fprintf(stderr, "pvmd3: %s\n", text);
 }
 
-/* ---- the file ---- */
-
-/* The last log moves aside, if it is ours to move. */
-static void keep_old(const char *path)
-{
-    char old[PATH_MAX];
-    struct stat st;
-    if (lstat(path, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
-        return;
-    snprintf(old, sizeof old, "%s.old", path);
-    if (!st.st_size || rename(path, old))
-        unlink(path);
-}
-
-static int open_file(char *path, size_t size)
-{
-    int rc = pvmi_config_daemon_file("pvml", path, size - PVMD_SUFFIX_MAX);
-    if (rc)
-        return -1;
-    strcat(path, pvmd_file_suffix());
-    keep_old(path);
-    return open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-}
+/* ---- start and end ---- */
 
 void pvmd_logfile_set_mask(int mask)
 {
@@ -114,11 +129,18 @@ int pvmd_logfile_mask(void)
     return debug_mask;
 }
 
+static int make_path(void)
+{
+    int rc = pvmi_config_daemon_file("pvml", path, sizeof path - PVMD_SUFFIX_MAX);
+    if (!rc)
+        strcat(path, pvmd_file_suffix());
+    return rc;
+}
+
 void pvmd_logfile_open(void)
 {
-    char path[PATH_MAX] = "";
-    left_bytes = pvmi_config_integer(PVMI_SETTING_LOG_MAX);
-    fd = open_file(path, sizeof path);
+    max_bytes = left_bytes = pvmi_config_integer(PVMI_SETTING_LOG_MAX);
+    fd = make_path() ? -1 : open_file();
     pvmd_logfile_set_mask(debug_mask);
     if (fd < 0)
         pvmi_log(PVMI_LOG_WARNING, "going on without the log %s: %s", path,

@@ -1,6 +1,9 @@
 /*
  * logfile.h - the daemon's log, $PVM_TMP/pvml.UID[.VMID] (mode 0600): what pvmi_log() says, and, at the master, the
- * output of tasks that nobody collects. The log of the daemon before is kept beside it, as pvml.UID[.VMID].old.
+ * output of tasks that nobody collects.
+ *
+ * A log that has grown to PVMDLOGMAX bytes moves to pvml.UID[.VMID].old, as the log of the daemon before does, and a
+ * new one begins: the newest lines are always there, and the two files together are bounded.
  */
 #ifndef PVMD_LOGFILE_H
 #define PVMD_LOGFILE_H

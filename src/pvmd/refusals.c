@@ -1,0 +1,41 @@
+/* refusals.c - refused connections in the log. */
+#include "refusals.h"
+#include <stdio.h>
+#include "../core/log.h"
+#include "daemon.h"
+
+static ev_timer window; /* runs while one of PVMD_REFUSALS_S is open */
+static unsigned long told, untold;
+static char last[256]; /* that was not told */
+
+static void window_ends(struct ev_loop *loop, ev_timer *w, int events)
+{
+    (void)loop, (void)w, (void)events;
+    if (untold)
+        pvmi_log(PVMI_LOG_WARNING, "refused %lu more connections within %g s; the last one: %s", untold,
+                 PVMD_REFUSALS_S, last);
+    told = untold = 0;
+}
+
+static void open_window(void)
+{
+    if (ev_is_active(&window))
+        return;
+    ev_timer_init(&window, window_ends, PVMD_REFUSALS_S, 0.);
+    ev_timer_start(pvmd.loop, &window);
+}
+
+void pvmd_refused(const char *format, ...)
+{
+    va_list args;
+    open_window();
+    va_start(args, format);
+    if (told < PVMD_REFUSALS_LINES) {
+        told++;
+        pvmi_vlog(PVMI_LOG_WARNING, format, args);
+    } else {
+        untold++;
+        vsnprintf(last, sizeof last, format, args);
+    }
+    va_end(args);
+}
