@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -306,9 +307,17 @@ static int check_descriptors(void)
     return no_start(PVMI_ELIMIT, why);
 }
 
+/* Neither a core dump nor another process of this user gets at the machine's secret. Tasks are not bound by it: exec()
+ * takes it off. */
+static void close_memory(void)
+{
+    prctl(PR_SET_DUMPABLE, 0);
+}
+
 int pvmd_run(const struct pvmd_options *options)
 {
     char why[8192];
+    close_memory();
     set_up_descriptors();
     pvmd_exec_raise_limits();
     if (options->slave)

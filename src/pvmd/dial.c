@@ -153,7 +153,7 @@ static int make_preface(struct pvmd_dial *d)
 {
     if (RAND_bytes(d->preface.nonce, sizeof d->preface.nonce) != 1)
         return PVMI_ESYSTEM;
-    return pvmd_preface_encode(&d->preface, &pvmd_door, d->nonce, d->wire);
+    return pvmd_preface_encode(&d->preface, &pvmd_secrets->door, d->nonce, d->wire);
 }
 
 static void read_nonce(struct pvmd_dial *d)
@@ -182,7 +182,7 @@ static void refuse_impostor(struct pvmd_dial *d, int rc)
 static void hand_over(struct pvmd_dial *d)
 {
     uint8_t key[PVMD_KEY_BYTES];
-    int fd = d->fd, rc = pvmd_preface_key(d->wire, &pvmd_machine, d->nonce, key);
+    int fd = d->fd, rc = pvmd_preface_key(d->wire, &pvmd_secrets->machine, d->nonce, key);
     if (rc) {
         note(d, "%s", pvmi_error_text(rc));
         try_next(d);
@@ -200,7 +200,7 @@ static void read_answer(struct pvmd_dial *d)
     enum pvmd_verdict verdict;
     if (!read_whole(d, d->answer, sizeof d->answer))
         return;
-    int rc = pvmd_preface_verdict(d->answer, d->wire, &pvmd_door, d->nonce, &verdict);
+    int rc = pvmd_preface_verdict(d->answer, d->wire, &pvmd_secrets->door, d->nonce, &verdict);
     if (rc) {
         refuse_impostor(d, rc);
     } else if (verdict == PVMD_VERDICT_GO) {

@@ -73,7 +73,7 @@ static void turn_away(struct stranger *s, int rc)
 static int answer(struct stranger *s, enum pvmd_verdict verdict)
 {
     uint8_t wire[PVMD_ANSWER_BYTES];
-    int rc = pvmd_preface_answer(verdict, s->wire, &pvmd_door, s->nonce, wire);
+    int rc = pvmd_preface_answer(verdict, s->wire, &pvmd_secrets->door, s->nonce, wire);
     if (rc)
         return rc;
     return send(s->fd, wire, sizeof wire, MSG_NOSIGNAL) == (ssize_t)sizeof wire ? 0 : PVMI_EDOWN;
@@ -83,8 +83,8 @@ static void judge(struct stranger *s)
 {
     struct pvmd_preface p;
     uint8_t key[PVMD_KEY_BYTES];
-    int rc = pvmd_preface_decode(s->wire, &pvmd_door, s->nonce, &p);
-    rc = rc ? rc : pvmd_preface_key(s->wire, &pvmd_machine, s->nonce, key);
+    int rc = pvmd_preface_decode(s->wire, &pvmd_secrets->door, s->nonce, &p);
+    rc = rc ? rc : pvmd_preface_key(s->wire, &pvmd_secrets->machine, s->nonce, key);
     if (rc) {
         turn_away(s, rc);
         return;

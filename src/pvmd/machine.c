@@ -1,20 +1,40 @@
 /* machine.c - the machine's id and secret. */
 #include "machine.h"
+#include <errno.h>
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
 #include <string.h>
+#include <sys/mman.h>
 #include "../core/error.h"
 #include "../core/log.h"
 
-struct pvmd_machine pvmd_machine;
-struct pvmd_door pvmd_door;
+struct pvmd_secrets *pvmd_secrets;
+
+/* Old kernels lack some of this; the secret is then as well kept as all else. */
+static int make_room(void)
+{
+    if (pvmd_secrets)
+        return 0;
+    void *room = mmap(NULL, sizeof *pvmd_secrets, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED) {
+        pvmi_log(PVMI_LOG_ERROR, "no memory for the machine's secret");
+        return PVMI_ENOMEM;
+    }
+    madvise(room, sizeof *pvmd_secrets, MADV_DONTDUMP);
+    madvise(room, sizeof *pvmd_secrets, MADV_WIPEONFORK);
+    if (mlock(room, sizeof *pvmd_secrets))
+        pvmi_log(PVMI_LOG_WARNING, "the machine's secret may be swapped: %s (raise 'ulimit -l')", strerror(errno));
+    pvmd_secrets = room;
+    return 0;
+}
 
 static int make_door(void)
 {
     static const uint8_t label[] = "dpvm door";
-    memcpy(pvmd_door.machine_id, pvmd_machine.id, sizeof pvmd_door.machine_id);
-    if (HMAC(EVP_sha256(), pvmd_machine.secret, sizeof pvmd_machine.secret, label, sizeof label - 1, pvmd_door.key,
-             NULL))
+    const struct pvmd_machine *m = &pvmd_secrets->machine;
+    struct pvmd_door *door = &pvmd_secrets->door;
+    memcpy(door->machine_id, m->id, sizeof door->machine_id);
+    if (HMAC(EVP_sha256(), m->secret, sizeof m->secret, label, sizeof label - 1, door->key, NULL))
         return 0;
     pvmi_log(PVMI_LOG_ERROR, "cannot compute HMAC-SHA256: OpenSSL is unusable");
     return PVMI_ESYSTEM;
@@ -22,8 +42,10 @@ static int make_door(void)
 
 int pvmd_machine_new(void)
 {
-    if (RAND_bytes(pvmd_machine.id, sizeof pvmd_machine.id) == 1 &&
-        RAND_priv_bytes(pvmd_machine.secret, sizeof pvmd_machine.secret) == 1)
+    if (make_room())
+        return PVMI_ENOMEM;
+    struct pvmd_machine *m = &pvmd_secrets->machine;
+    if (RAND_bytes(m->id, sizeof m->id) == 1 && RAND_priv_bytes(m->secret, sizeof m->secret) == 1)
         return make_door();
     pvmi_log(PVMI_LOG_ERROR, "no random numbers for the machine's secret");
     return PVMI_ESYSTEM;
@@ -31,6 +53,8 @@ int pvmd_machine_new(void)
 
 int pvmd_machine_join(const struct pvmd_machine *m)
 {
-    pvmd_machine = *m;
+    if (make_room())
+        return PVMI_ENOMEM;
+    pvmd_secrets->machine = *m;
     return make_door();
 }

@@ -25,14 +25,21 @@ struct pvmd_door {
     uint8_t key[PVMD_KEY_BYTES];
 };
 
-/* This daemon's machine and its door. Set by one of the two functions below, then constant. */
-extern struct pvmd_machine pvmd_machine;
-extern struct pvmd_door pvmd_door;
+/*
+ * This daemon's machine and its door, in pages of their own: the kernel neither swaps them nor writes them to a core
+ * dump, and a child of this process finds zeros there. NULL before one of the functions below has been called.
+ */
+struct pvmd_secrets {
+    struct pvmd_machine machine;
+    struct pvmd_door door;
+};
 
-/* Draws a new machine's id and secret, in the master's daemon: 0 or PVMI_ESYSTEM, logged. */
+extern struct pvmd_secrets *pvmd_secrets;
+
+/* Draws a new machine's id and secret, in the master's daemon: 0, or PVMI_ENOMEM or PVMI_ESYSTEM, logged. */
 int pvmd_machine_new(void);
 
-/* Takes the machine that the start text names, in a slave's daemon: 0 or PVMI_ESYSTEM, logged. */
+/* Takes the machine that the start text names, in a slave's daemon: 0, or PVMI_ENOMEM or PVMI_ESYSTEM, logged. */
 int pvmd_machine_join(const struct pvmd_machine *m);
 
 #endif

@@ -164,8 +164,9 @@ void pvmd_slave_start(const char *courier_key)
     if (rc)
         give_up(pvmi_error_public(rc), "the start text is damaged");
     apply_settings();
-    if (pvmd_machine_join(&start.machine))
-        give_up(PvmDSysErr, "OpenSSL is unusable on this host");
+    rc = pvmd_machine_join(&start.machine);
+    if (rc)
+        give_up(pvmi_error_public(rc), pvmi_error_text(rc));
     OPENSSL_cleanse(&start.machine, sizeof start.machine);
     pvmd.host_index = start.index;
     pvmd.master_index = start.master_index;

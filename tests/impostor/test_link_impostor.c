@@ -11,7 +11,7 @@
 
 #define LIMIT_S 20.
 
-struct pvmd_machine pvmd_machine = {.id = "this machine"};
+static struct pvmd_secrets secrets = {.machine.id = "this machine"};
 
 static const uint8_t secret[PVMD_KEY_BYTES] = "what only the two ends know";
 static const char payload[] = "PAYLOAD that nobody else may see";
@@ -70,6 +70,7 @@ static const struct pvmd_stream_events events = {on_ready, on_frame, on_signal, 
 
 static void set_up(int pair[2])
 {
+    pvmd_secrets = &secrets;
     ck_assert_ptr_null(pvmw_tls_start());
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
@@ -107,7 +108,7 @@ static void refuses(struct impostor *i, bool impostor_is_caller)
     int pair[2];
     struct side honest = {0};
     set_up(pair);
-    memcpy(i->key.id, pvmd_machine.id, sizeof i->key.id);
+    memcpy(i->key.id, secrets.machine.id, sizeof i->key.id);
     memcpy(i->key.secret, secret, sizeof secret);
     struct impostor_process p = impostor_start(i, pair[1], impostor_is_caller);
     honest.stream = pvmd_stream_new(loop, pair[0], !impostor_is_caller, secret, &events, &honest);

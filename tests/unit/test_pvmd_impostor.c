@@ -18,6 +18,7 @@
 
 #define NO_MEMBER "whoever answers there does not know this machine's secret"
 
+static const struct pvmd_machine machine = {.id = {1}, .secret = {2}};
 static struct ev_loop *loop;
 static const struct pvmd_preface call = {
     .from_index = 2, .from_incarnation = 2, .to_index = 1, .to_incarnation = 1, .epoch = 3};
@@ -66,7 +67,6 @@ static void failed(void *owner, enum pvmd_verdict verdict, bool refused, const c
 static void begin(void)
 {
     static const struct pvmd_listen_events events = {.offered = offered, .accepted = accepted};
-    static const struct pvmd_machine machine = {.id = {1}, .secret = {2}};
     ck_assert_int_eq(pvmd_machine_join(&machine), 0);
     unit_log_start();
     loop = ev_loop_new(EVFLAG_AUTO); /* not the default one: that would reap our child */
@@ -250,7 +250,7 @@ static void answer_with_other_secret(int fd, int same_id)
     struct pvmd_machine other = {.id = {(uint8_t)same_id}, .secret = {77}};
     hear_preface(fd, nonce, wire);
     ck_assert_int_eq(pvmd_machine_join(&other), 0);
-    ck_assert_int_eq(pvmd_preface_answer(PVMD_VERDICT_GO, wire, &pvmd_door, nonce, answer), 0);
+    ck_assert_int_eq(pvmd_preface_answer(PVMD_VERDICT_GO, wire, &pvmd_secrets->door, nonce, answer), 0);
     say(fd, answer, sizeof answer);
 }
 
@@ -442,7 +442,7 @@ static void call_with_other_secret(int fd)
     uint8_t nonce[PVMD_NONCE_BYTES], wire[PVMD_PREFACE_BYTES];
     hear(fd, nonce, sizeof nonce);
     pvmd_machine_join(&other);
-    ck_assert_int_eq(pvmd_preface_encode(&call, &pvmd_door, nonce, wire), 0);
+    ck_assert_int_eq(pvmd_preface_encode(&call, &pvmd_secrets->door, nonce, wire), 0);
     say(fd, wire, sizeof wire);
 }
 
@@ -450,7 +450,8 @@ static void call_with_replayed_preface(int fd)
 {
     uint8_t nonce[PVMD_NONCE_BYTES], recorded[PVMD_NONCE_BYTES] = {9}, wire[PVMD_PREFACE_BYTES];
     hear(fd, nonce, sizeof nonce);
-    ck_assert_int_eq(pvmd_preface_encode(&call, &pvmd_door, recorded, wire), 0); /* of a connection with that nonce */
+    pvmd_machine_join(&machine); /* the preface is right, but of another connection */
+    ck_assert_int_eq(pvmd_preface_encode(&call, &pvmd_secrets->door, recorded, wire), 0);
     say(fd, wire, sizeof wire);
 }
 
@@ -459,8 +460,9 @@ static void call_with_reflected_answer(int fd)
 {
     uint8_t nonce[PVMD_NONCE_BYTES], wire[PVMD_PREFACE_BYTES], answer[PVMD_ANSWER_BYTES];
     hear(fd, nonce, sizeof nonce);
-    ck_assert_int_eq(pvmd_preface_encode(&call, &pvmd_door, nonce, wire), 0);
-    ck_assert_int_eq(pvmd_preface_answer(PVMD_VERDICT_GO, wire, &pvmd_door, nonce, answer), 0);
+    pvmd_machine_join(&machine);
+    ck_assert_int_eq(pvmd_preface_encode(&call, &pvmd_secrets->door, nonce, wire), 0);
+    ck_assert_int_eq(pvmd_preface_answer(PVMD_VERDICT_GO, wire, &pvmd_secrets->door, nonce, answer), 0);
     memcpy(wire + sizeof wire - (sizeof answer - 1), answer + 1, sizeof answer - 1);
     say(fd, wire, sizeof wire);
 }

@@ -1,0 +1,53 @@
+/* test_pvmd_machine.c - where the machine's secret lies: neither swapped, dumped nor inherited. */
+#include "../../src/pvmd/machine.h"
+#include <stdbool.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "unit.h"
+
+static const struct pvmd_machine machine = {.id = {1}, .secret = {2}};
+
+/* The flags of the mapping that p lies in, as /proc/self/smaps has them. */
+static void read_flags(const void *p, char *flags, size_t size)
+{
+    char line[512];
+    unsigned long begin, end;
+    bool is_ours = false;
+    FILE *f = fopen("/proc/self/smaps", "re");
+    ck_assert_ptr_nonnull(f);
+    flags[0] = '\0';
+    while (fgets(line, sizeof line, f)) {
+        if (sscanf(line, "%lx-%lx ", &begin, &end) == 2)
+            is_ours = begin <= (uintptr_t)p && (uintptr_t)p < end;
+        else if (is_ours && !strncmp(line, "VmFlags:", 8))
+            snprintf(flags, size, "%s", line + 8);
+    }
+    fclose(f);
+}
+
+START_TEST(the_secret_is_locked_and_not_dumped)
+{
+    char flags[512];
+    ck_assert_int_eq(pvmd_machine_join(&machine), 0);
+    read_flags(pvmd_secrets, flags, sizeof flags);
+    ck_assert_msg(strstr(flags, " lo ") != NULL, "not locked:%s", flags);
+    ck_assert_msg(strstr(flags, " dd ") != NULL, "in core dumps:%s", flags);
+    ck_assert_msg(strstr(flags, " wf ") != NULL, "inherited:%s", flags);
+}
+END_TEST
+
+START_TEST(children_do_not_inherit_it)
+{
+    static const struct pvmd_secrets none;
+    int status;
+    ck_assert_int_eq(pvmd_machine_new(), 0);
+    ck_assert_mem_ne(pvmd_secrets, &none, sizeof none);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(memcmp(pvmd_secrets, &none, sizeof none) != 0);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+UNIT_MAIN("pvmd_machine", the_secret_is_locked_and_not_dumped, children_do_not_inherit_it)
