@@ -61,13 +61,24 @@ static void lose_daemon(void)
     pvmi_wait_news = true;
 }
 
-/* The peer has broken the rules, or we cannot go on with it. */
+/* We cannot go on with what is at the other end. */
 static void lose(struct pvmi_link *l, int reason)
 {
     if (l == &pvmi_daemon_link)
         lose_daemon();
     else
         pvmi_route_lost(l, reason);
+}
+
+/*
+ * A frame could not be taken. The daemon brings what all tasks send, and answers for none of them: only its own frames
+ * can cost it the connection.
+ */
+static void take_failure(struct pvmi_link *l, const struct pvmi_frame_header *h, int reason)
+{
+    bool is_of_another = !l->peer && reason == PVMI_EFORMAT && !pvmi_tid_is_daemon(h->src);
+    if (!is_of_another)
+        lose(l, reason);
 }
 
 /* ---- receiving ---- */
@@ -173,7 +184,7 @@ static uint8_t *rx_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_
         place = pvmi_peer_place(&l->arrival, p, h, l->peer, &status);
     }
     if (status)
-        lose(l, status);
+        take_failure(l, h, status);
     else if (!place)
         acknowledge_sometimes(l, h);
     return place;
@@ -405,8 +416,7 @@ void pvmi_link_free(struct pvmi_link *l)
     free(l);
     if (--p->links)
         return;
-    if (p->ended)
-        pvmi_peer_ended(p);
+    pvmi_peer_unlinked(p);
     pvmi_farewell_deliver(p->tid);
 }
 

@@ -71,19 +71,49 @@ static void drop_incoming(struct pvmi_peer *p)
     p->placed = 0;
 }
 
-static int violation(const struct pvmi_frame_header *h, const char *what, uint64_t got, uint64_t expected)
+/* What will never be complete; links that still write there end first. */
+static void drop_unfinished(struct pvmi_peer *p)
 {
-    pvmi_log(PVMI_LOG_ERROR, "closing the link: frame from t%x (tag %d) has %s %llu where %llu was due", h->src, h->tag,
-             what, (unsigned long long)got, (unsigned long long)expected);
+    if (p->links)
+        return;
+    drop_incoming(p);
+    pvmi_early_clear(&p->early);
+    if (p->ended)
+        pvmi_replay_clear(&p->again);
+}
+
+/* One line for each sender: it may break the rules with every frame. */
+static void complain(struct pvmi_peer *p, const struct pvmi_frame_header *h, const char *what, uint64_t got,
+                     uint64_t expected)
+{
+    if (!p->complained)
+        pvmi_log(PVMI_LOG_ERROR,
+                 "t%x breaks the protocol, what it sends is dropped: frame (tag %d) has %s %llu where "
+                 "%llu was due",
+                 h->src, h->tag, what, (unsigned long long)got, (unsigned long long)expected);
+    p->complained = true;
+}
+
+/* No honest sender does that: the pair is broken, and nobody else's frames are touched. */
+static int violation(struct pvmi_peer *p, const struct pvmi_frame_header *h, const char *what, uint64_t got,
+                     uint64_t expected)
+{
+    complain(p, h, what, got, expected);
+    if (pvmi_peer_counts(h->src, h->ctx)) {
+        p->broken = true;
+        drop_unfinished(p);
+    } else {
+        drop_incoming(p);
+    }
     return PVMI_EFORMAT;
 }
 
-static int check_place(const struct pvmi_peer *p, const struct pvmi_frame_header *h)
+static int check_place(struct pvmi_peer *p, const struct pvmi_frame_header *h)
 {
     if (h->offset != p->placed)
-        return violation(h, "offset", h->offset, p->placed);
+        return violation(p, h, "offset", h->offset, p->placed);
     if (p->incoming && h->body_length != p->incoming->length)
-        return violation(h, "message length", h->body_length, p->incoming->length);
+        return violation(p, h, "message length", h->body_length, p->incoming->length);
     return 0;
 }
 
@@ -167,7 +197,8 @@ static void take_all_due(struct pvmi_peer *p)
     bool direct = false;
     while (!p->broken && !p->placing && p->early && (e = pvmi_early_due(&p->early, p->rx_seq))) {
         direct = direct || e->direct;
-        p->broken = take_early(p, e);
+        if (take_early(p, e))
+            break; /* the pair is broken: e goes with all the others */
         pvmi_early_remove(&p->early, e);
     }
     if (direct && p->link && !p->link->lossless)
@@ -180,7 +211,7 @@ static uint8_t *place_early(struct pvmi_arrival *a, struct pvmi_peer *p, const s
 {
     static uint8_t nowhere;
     if (!p->had_link) {
-        *status = violation(h, "number", h->seq, p->rx_seq);
+        *status = violation(p, h, "number", h->seq, p->rx_seq);
         return NULL;
     }
     a->early = pvmi_early_add(&p->early, h, direct);
@@ -200,7 +231,8 @@ static uint8_t *place_early(struct pvmi_arrival *a, struct pvmi_peer *p, const s
  */
 static bool begins_anew(const struct pvmi_peer *p, const struct pvmi_frame_header *h, bool direct)
 {
-    return p->rx_seq && !h->seq && !h->offset && !direct && !(h->flags & PVMI_FRAME_AGAIN) && -p->rx_seq > NEAR_FRAMES;
+    bool is_first = !h->seq && !h->offset && !direct && !(h->flags & PVMI_FRAME_AGAIN);
+    return is_first && (p->broken || (p->rx_seq && -p->rx_seq > NEAR_FRAMES));
 }
 
 static void begin_anew(struct pvmi_peer *p)
@@ -231,9 +263,7 @@ uint8_t *pvmi_peer_place(struct pvmi_arrival *a, struct pvmi_peer *p, const stru
                          int *status)
 {
     static uint8_t nowhere; /* for frames without payload */
-    *status = p->broken ? PVMI_EFORMAT : 0;
-    if (p->broken)
-        return NULL;
+    *status = 0;
     if (h->flags & PVMI_FRAME_ABORT) {
         pvmi_peer_ended(p);
         return NULL;
@@ -241,6 +271,9 @@ uint8_t *pvmi_peer_place(struct pvmi_arrival *a, struct pvmi_peer *p, const stru
     if (pvmi_peer_counts(h->src, h->ctx)) {
         if (begins_anew(p, h, direct))
             begin_anew(p);
+        *status = p->broken ? PVMI_EFORMAT : 0;
+        if (p->broken)
+            return NULL;
         if (p->placing && h->seq == p->rx_seq && !direct)
             lose_writer(p);
         int32_t ahead = (int32_t)(h->seq - p->rx_seq);
@@ -332,7 +365,7 @@ int pvmi_peer_whole(struct pvmi_peer *p, const struct pvmi_frame_header *h, stru
         return keep_whole(p, h, mem, data);
     if (p->incoming || p->refuses) {
         int rc = check_place(p, h);
-        return rc ? rc : violation(h, "message length", h->body_length, p->placed);
+        return rc ? rc : violation(p, h, "message length", h->body_length, p->placed);
     }
     struct pvmi_message *m = pvmi_peer_message(h, mem, data);
     p->rx_seq++;
@@ -367,11 +400,13 @@ bool pvmi_peer_is_held(pvmi_tid tid)
 void pvmi_peer_ended(struct pvmi_peer *p)
 {
     p->ended = true;
-    if (p->links)
-        return;
-    drop_incoming(p);
-    pvmi_early_clear(&p->early);
-    pvmi_replay_clear(&p->again);
+    drop_unfinished(p);
+}
+
+void pvmi_peer_unlinked(struct pvmi_peer *p)
+{
+    if (p->ended || p->broken)
+        drop_unfinished(p);
 }
 
 void pvmi_peer_put(struct pvmi_peer *p)

@@ -44,18 +44,19 @@ struct pvmi_peer {
     struct pvmi_message *incoming; /* under assembly */
     uint64_t placed;               /* bytes of it that are there */
     struct pvmi_early *early;
-    bool placing;   /* a link writes the payload of the due frame */
-    bool refuses;   /* no memory for the message that comes in: the rest of it is dropped */
-    bool held;      /* TC_HOLD named this task or host */
-    bool had_link;  /* numbers may come out of turn */
-    bool watched;   /* the daemon tells us when it has ended */
-    bool ended;     /* it has left; what its links still hold comes yet */
-    bool broken;    /* it has broken the rules: its next frame costs it the link */
-    bool gone;      /* forgotten while somebody uses it */
-    bool claimed;   /* a thread is in the middle of a message to it */
-    unsigned uses;  /* see pvmi_peer_use() */
-    unsigned links; /* in any state, this one's */
-    uint64_t asked; /* when it was last asked for, see pvmi_peer_time() */
+    bool placing;    /* a link writes the payload of the due frame */
+    bool refuses;    /* no memory for the message that comes in: the rest of it is dropped */
+    bool held;       /* TC_HOLD named this task or host */
+    bool had_link;   /* numbers may come out of turn */
+    bool watched;    /* the daemon tells us when it has ended */
+    bool ended;      /* it has left; what its links still hold comes yet */
+    bool broken;     /* it has broken the rules: its frames are dropped until its tid has a new owner */
+    bool complained; /* ... or it sent control messages that do not fit together; said once */
+    bool gone;       /* forgotten while somebody uses it */
+    bool claimed;    /* a thread is in the middle of a message to it */
+    unsigned uses;   /* see pvmi_peer_use() */
+    unsigned links;  /* in any state, this one's */
+    uint64_t asked;  /* when it was last asked for, see pvmi_peer_time() */
     struct pvmi_route route;
     struct pvmi_replay again; /* frames of a broken link that go by the daemon, before any other */
     struct pvmi_traffic direct, daemon;
@@ -88,8 +89,8 @@ static inline bool pvmi_peer_counts(pvmi_tid tid, uint32_t ctx)
 
 /*
  * A frame comes in by p's direct link or by the daemon: checks its number and place. Returns where its payload goes,
- * and fills *a; NULL drops it, and *status is then 0 or, for what no honest sender does, PVMI_EFORMAT (logged), or
- * PVMI_ENOMEM.
+ * and fills *a; NULL drops it, and *status is then 0 or, for what no honest sender does and all that it sends
+ * afterwards, PVMI_EFORMAT (logged once), or PVMI_ENOMEM.
  */
 uint8_t *pvmi_peer_place(struct pvmi_arrival *a, struct pvmi_peer *p, const struct pvmi_frame_header *h, bool direct,
                          int *status);
@@ -117,6 +118,9 @@ bool pvmi_peer_is_held(pvmi_tid tid);
 
 /* The task has left, the daemon says: what will never be complete is dropped as soon as its links are down. */
 void pvmi_peer_ended(struct pvmi_peer *p);
+
+/* Its last link has been freed. */
+void pvmi_peer_unlinked(struct pvmi_peer *p);
 
 /* Keeps p in memory until it is put back; when it is forgotten meanwhile, p->gone is set. */
 static inline void pvmi_peer_use(struct pvmi_peer *p)

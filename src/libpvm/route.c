@@ -234,7 +234,7 @@ void pvmi_route_consider(struct pvmi_peer *p, unsigned frames)
 {
     struct pvmi_route *r = &p->route;
     r->frames += frames;
-    if (p->link || pvmi_options.route == PvmDontRoute || !choice.count || p->ended)
+    if (p->link || pvmi_options.route == PvmDontRoute || !choice.count || p->ended || p->broken)
         return;
     if (pvmi_options.route == PvmAllowDirect && r->frames <= routes.link_frames && !pvmi_world)
         return;
@@ -387,7 +387,7 @@ static void take_offer(struct pvmi_message *m, int fd)
         rc = take_loss(p, number, false) ? PVMI_EDOWN : PVMI_EFORMAT;
     else if (ours_wins(p))
         rc = PVMI_EEXISTS;
-    else if (pvmi_options.route == PvmDontRoute || !choice.count)
+    else if (pvmi_options.route == PvmDontRoute || !choice.count || p->broken)
         rc = PVMI_EDENIED;
     else {
         drop_attempt(p);

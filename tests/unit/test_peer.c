@@ -294,12 +294,17 @@ START_TEST(who_breaks_the_rules_is_found_out)
     ck_assert_ptr_null(pvmi_peer_place(&link_arrival, p, &h, false, &status));
     ck_assert_int_eq(status, PVMI_EFORMAT); /* a gap where there was one route only */
     ck_assert(strstr(unit_log.line, "number 1 where 0 was due"));
+    ck_assert(arrives(header(0, 0, 4, 0, 4), false)); /* its tid has a new owner, who is heard */
+    check_next(0, 4);
     p->had_link = true;
-    ck_assert(arrives(header(0, 0, 4, 0, 8), true));
-    h = header(1, 0, 4, 2, 8);
+    ck_assert(arrives(header(1, 0, 4, 0, 8), true));
+    h = header(2, 0, 4, 2, 8);
     ck_assert_ptr_null(pvmi_peer_place(&link_arrival, p, &h, false, &status));
     ck_assert_int_eq(status, PVMI_EFORMAT);
     uint8_t bytes[4] = {0};
+    h = header(2, 1, 4, 0, 4);
+    ck_assert_int_eq(pvmi_peer_whole(p, &h, NULL, bytes), PVMI_EFORMAT); /* and so is all that it sends afterwards */
+    ck_assert(arrives(header(0, 0, 4, 0, 8), false));
     h = header(1, 1, 4, 0, 4);
     ck_assert_int_eq(pvmi_peer_whole(p, &h, NULL, bytes), PVMI_EFORMAT); /* in the middle of another */
 }
