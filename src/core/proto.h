@@ -11,6 +11,8 @@
 #define PVMI_TASK_PROTOCOL   1 /* version of the TM messages */
 #define PVMI_DAEMON_PROTOCOL 2 /* version of the DM messages */
 
+#define PVMI_MULTICAST_MAX 65536 /* receivers of one PVMI_TM_MULTICAST */
+
 /* System contexts */
 #define PVMI_CTX_TC 0x7ffffu /* task to task, and output collection */
 #define PVMI_CTX_TM 0x7fffeu /* task to its daemon and back */

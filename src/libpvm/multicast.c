@@ -78,7 +78,8 @@ static int send_to_group(struct pvmi_message *m, pvmi_tid group, struct receiver
     return rc;
 }
 
-static int send_by_daemons(struct pvmi_message *m, const int *tids, unsigned count)
+/* To as many as the daemon takes at once. */
+static int send_by_daemon(struct pvmi_message *m, const int *tids, unsigned count)
 {
     uint32_t frames = 0;
     pvmi_tid group = new_multicast_tid();
@@ -96,6 +97,16 @@ static int send_by_daemons(struct pvmi_message *m, const int *tids, unsigned cou
         pvmi_route_consider(peer, frames);
     }
     pvmi_handler_allow();
+    return rc;
+}
+
+static int send_by_daemons(struct pvmi_message *m, const int *tids, unsigned count)
+{
+    int rc = 0;
+    for (unsigned i = 0, n; i < count && !rc; i += n) {
+        n = count - i < PVMI_MULTICAST_MAX ? count - i : PVMI_MULTICAST_MAX;
+        rc = send_by_daemon(m, tids + i, n);
+    }
     return rc;
 }
 

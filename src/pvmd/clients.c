@@ -9,6 +9,7 @@
 #include "../core/log.h"
 #include "../core/proto.h"
 #include "daemon.h"
+#include "overrun.h"
 #include "refusals.h"
 #include "relay.h"
 #include "service.h"
@@ -23,6 +24,7 @@ static struct pvmi_transport *transport;
 struct pvmd_client *pvmd_clients;
 static ev_io readable;
 static ev_prepare before_sleep;
+static ev_timer more; /* has been read than was taken in */
 
 /* ---- the end of a client ---- */
 
@@ -73,6 +75,18 @@ static void be_patient(struct pvmd_client *c)
     c->limit.data = c;
     ev_now_update(pvmd.loop);
     ev_timer_start(pvmd.loop, &c->limit);
+}
+
+/* ---- pausing ---- */
+
+void pvmd_client_pause(const struct pvmd_task *task, enum pvmd_pause why, bool on)
+{
+    struct pvmd_client *c = task->ep ? task->ep->owner : NULL;
+    unsigned pauses = !c ? 0 : on ? c->pauses | why : c->pauses & ~(unsigned)why;
+    if (!c || pauses == c->pauses)
+        return;
+    c->pauses = pauses;
+    transport->ops->pause(c->ep, pauses);
 }
 
 /* ---- callbacks of the transport ---- */
@@ -156,6 +170,10 @@ static void frame_for_others(struct pvmd_client *c, struct pvmi_frame *f)
         pvmd_stats.dropped++; /* daemons listen to daemons only, and to the resource manager */
         return;
     }
+    if (task->overruns && !pvmd_overrun_takes(task, &f->h)) {
+        pvmd_stats.dropped++;
+        return;
+    }
     if (!pvmd_frame_is_whole(&f->h) && !pvmi_tid_is_multicast(f->h.dst))
         pvmd_unfinished_note(&task->unfinished, &f->h);
     pvmd_relay(f, 0);
@@ -168,9 +186,10 @@ static void rx_done(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame
     struct pvmd_client *c = ep->owner;
     struct pvmi_frame *f = c->rx;
     c->rx = NULL;
-    if (is_for_us(f->h.dst))
+    if (is_for_us(f->h.dst)) {
+        transport->ops->yield(ep); /* the other tasks have their turn before its next request */
         frame_for_us(c, f);
-    else
+    } else
         frame_for_others(c, f);
     pvmi_frame_unref(f);
 }
@@ -257,12 +276,22 @@ static void on_readable(EV_P_ ev_io *io, int events)
     transport->ops->progress(transport);
 }
 
+static void on_more(EV_P_ ev_timer *timer, int events)
+{
+    (void)loop;
+    (void)timer;
+    (void)events;
+    transport->ops->progress(transport);
+}
+
 static void arm(EV_P_ ev_prepare *prepare, int events)
 {
     (void)prepare;
     (void)events;
-    if (transport->ops->arm(transport))
-        ev_feed_event(EV_A_ & readable, EV_READ);
+    if (!transport->ops->arm(transport))
+        return;
+    ev_timer_set(&more, 0., 0.);
+    ev_timer_start(EV_A_ & more);
 }
 
 int pvmd_clients_start(const char *path)
@@ -272,6 +301,7 @@ int pvmd_clients_start(const char *path)
         return rc;
     ev_io_init(&readable, on_readable, transport->ops->fd(transport), EV_READ);
     ev_io_start(pvmd.loop, &readable);
+    ev_timer_init(&more, on_more, 0., 0.);
     ev_prepare_init(&before_sleep, arm);
     ev_prepare_start(pvmd.loop, &before_sleep);
     return 0;
@@ -283,6 +313,7 @@ void pvmd_clients_stop(void)
         return;
     ev_io_stop(pvmd.loop, &readable);
     ev_prepare_stop(pvmd.loop, &before_sleep);
+    ev_timer_stop(pvmd.loop, &more);
     transport->ops->close(transport);
     transport = NULL;
     struct pvmd_client *c, *next;

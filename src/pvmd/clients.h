@@ -18,9 +18,16 @@ enum pvmd_client_state {
     PVMD_CLIENT_LEFT = 4, /* for its end of the socket to close, after TM_EXIT */
 };
 
+/* Why a client is not read. Bits, since there may be several reasons. */
+enum pvmd_pause {
+    PVMD_PAUSE_OVERRUN = 1, /* it sends to whom it was told to hold */
+    PVMD_PAUSE_ANSWERS = 2, /* it asks, and does not read the answers */
+};
+
 struct pvmd_client {
     struct pvmi_endpoint *ep;
     enum pvmd_client_state state;
+    unsigned pauses;             /* PVMD_PAUSE_* */
     struct pvmd_task *task;      /* in state TASK, else NULL */
     pid_t pid;                   /* as the kernel says */
     struct pvmi_frame *rx;       /* the frame that comes in */
@@ -45,6 +52,9 @@ extern struct pvmd_client *pvmd_clients;
 
 /* Takes in what has arrived. Called by exec.c before it decides that a process ended without having connected. */
 void pvmd_clients_progress(void);
+
+/* Stops or goes on reading what the task sends; nothing that waits for it is touched. Without connection: nothing. */
+void pvmd_client_pause(const struct pvmd_task *task, enum pvmd_pause why, bool on);
 
 /* Closes the connection for bad behaviour: logs and counts it, and ends the task. */
 void pvmd_client_refuse(struct pvmd_client *c, const char *why);

@@ -10,11 +10,6 @@
 #include "relay.h"
 #include "stats.h"
 
-bool pvmd_hold_is(const struct pvmi_frame_header *h)
-{
-    return h->ctx == PVMI_CTX_TC && (h->tag == (int32_t)PVMI_TC_HOLD || h->tag == (int32_t)PVMI_TC_RELEASE);
-}
-
 /* Comes from this host's daemon by name, not from 0x80000000: it may overtake the frames of an answer. */
 void pvmd_hold_tell(pvmi_tid sender, pvmi_tid receiver, bool hold)
 {

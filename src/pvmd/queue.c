@@ -10,6 +10,7 @@
 #include "../core/log.h"
 #include "../core/proto.h"
 #include "daemon.h"
+#include "hold.h"
 
 #define LONG_BYTES      ((size_t)256 << 10)
 #define DESCRIPTORS_MAX 64 /* that wait for one receiver; in all queues a quarter of what this process may have */
@@ -36,6 +37,16 @@ static size_t high_mark(void)
 void pvmd_queue_init(struct pvmd_queue *q, pvmi_tid receiver)
 {
     *q = (struct pvmd_queue){.receiver = receiver};
+}
+
+static bool is_answer(const struct pvmi_frame *f)
+{
+    return f->h.ctx == PVMI_CTX_TM && pvmi_tid_is_daemon(f->h.src);
+}
+
+bool pvmd_queue_is_full_of_answers(const struct pvmd_queue *q)
+{
+    return q->answer_bytes > high_mark();
 }
 
 /* ---- holding senders back ---- */
@@ -112,11 +123,6 @@ static void uncount_descriptor(struct pvmd_queue *q, const struct pvmi_frame *f)
 
 /* ---- the list ---- */
 
-static bool is_urgent(const struct pvmi_frame *f)
-{
-    return f->h.ctx == PVMI_CTX_TC && (f->h.tag == (int32_t)PVMI_TC_HOLD || f->h.tag == (int32_t)PVMI_TC_RELEASE);
-}
-
 static void insert_urgent(struct pvmd_queue *q, struct pvmd_queue_entry *e)
 {
     struct pvmd_queue_entry **at = q->last_urgent ? &q->last_urgent->next : &q->first;
@@ -155,12 +161,13 @@ int pvmd_queue_push(struct pvmd_queue *q, struct pvmi_frame *f)
     e->frame = pvmi_frame_ref(f);
     count_descriptor(q, f);
     q->bytes += cost(f);
+    q->answer_bytes += is_answer(f) ? cost(f) : 0;
     q->was_long = q->was_long || q->bytes > LONG_BYTES;
-    if (is_urgent(f))
+    if (pvmd_hold_is(&f->h))
         insert_urgent(q, e);
     else
         append(q, e);
-    if (q->bytes > high_mark() && !is_urgent(f))
+    if (q->bytes > high_mark() && !pvmd_hold_is(&f->h))
         hold(q, f->h.src);
     return 0;
 }
@@ -179,6 +186,7 @@ static void drop_first(struct pvmd_queue *q)
     if (q->last_urgent == e)
         q->last_urgent = NULL;
     q->bytes -= cost(e->frame);
+    q->answer_bytes -= is_answer(e->frame) ? cost(e->frame) : 0;
     uncount_descriptor(q, e->frame);
     pvmi_frame_unref(e->frame);
     free(e);

@@ -18,6 +18,7 @@ struct pvmd_queue {
     struct pvmd_queue_entry *first, *last;
     struct pvmd_queue_entry *last_urgent; /* HOLD and RELEASE wait at the front, in their order; NULL: none does */
     size_t bytes;                         /* memory that the waiting frames hold */
+    size_t answer_bytes;                  /* of those, answers to its requests */
     unsigned descriptors;                 /* that wait with their frames */
     pvmi_tid receiver;                    /* what HOLD and RELEASE name: a task's tid or a host's */
     bool was_long;                        /* it has been, since it was empty: memory is given back when it is again */
@@ -26,6 +27,9 @@ struct pvmd_queue {
 };
 
 void pvmd_queue_init(struct pvmd_queue *q, pvmi_tid receiver);
+
+/* Whether so many answers to its own requests wait that the receiver should not ask for more. */
+bool pvmd_queue_is_full_of_answers(const struct pvmd_queue *q);
 
 /* Drops all frames and releases all held senders. */
 void pvmd_queue_clear(struct pvmd_queue *q);

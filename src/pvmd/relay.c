@@ -13,6 +13,7 @@
 #include "link.h"
 #include "membership.h"
 #include "multicast.h"
+#include "overrun.h"
 #include "rpc.h"
 #include "service.h"
 #include "stats.h"
@@ -94,6 +95,8 @@ static void to_task(struct pvmi_frame *f, unsigned from_host)
 {
     bool gone = from_host && !pvmd_host_by_index(pvmi_tid_host_index(f->h.src));
     struct pvmd_task *task = gone ? NULL : pvmd_task_by_tid(f->h.dst);
+    if (task && pvmd_hold_is(&f->h))
+        pvmd_overrun_told(task, f);
     if (task)
         pvmd_task_send(task, f);
     else
@@ -168,6 +171,7 @@ void pvmd_relay_host_left(unsigned index)
     if (d)
         drop_inbox(d);
     pvmd_multicast_host_left(index);
+    pvmd_overrun_host_left(index);
     struct pvmd_task *task, *next;
     HASH_ITER (hh, pvmd_tasks, task, next)
         tell_gone(task, pvmi_tid_of_host_index(index));

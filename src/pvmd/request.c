@@ -9,8 +9,7 @@
 #include "relay.h"
 #include "stats.h"
 
-/* What may wait for a task that still asks: nobody holds back those who do not read their answers. */
-#define UNREAD_MAX_BYTES ((size_t)256 << 20)
+#define UNANSWERED_MAX 1024 /* requests of one task, which has one for each of its threads */
 
 /* ---- the table ---- */
 
@@ -18,20 +17,38 @@ struct row {
     const char *name;
     unsigned states; /* PVMD_CLIENT_* */
     size_t minimum;  /* bytes of the body */
+    size_t maximum;
     pvmd_tm_handler *handler;
 };
 
-#define ROW(message, state, bytes)                                                                                     \
-    [PVMI_TM_##message - PVMI_TM_CONNECT] = {.name = #message, .states = PVMD_CLIENT_##state, .minimum = bytes}
+#define KIB (size_t)1024
+#define MIB (1024 * KIB)
+#define ROW(message, state, min, max)                                                                                  \
+    [PVMI_TM_##message -                                                                                               \
+        PVMI_TM_CONNECT] = {.name = #message, .states = PVMD_CLIENT_##state, .minimum = min, .maximum = max}
 
+/* The maxima are what the largest program of a full machine needs; tests/multi/worst sends the worst of that size. */
 static struct row rows[] = {
-    ROW(CONNECT, NEW, 20), /* its handler is pvmd_enrol_connect() */
-    ROW(EXIT, TASK, 0),    /* pvmd_enrol_exit() */
-    ROW(ADDHOSTS, TASK, 4), ROW(DELHOSTS, TASK, 4), ROW(CONFIG, TASK, 0),    ROW(MSTAT, TASK, 4),
-    ROW(HALT, TASK, 0),     ROW(TICKLE, TASK, 4),   ROW(SPAWN, TASK, 60),    ROW(PSTAT, TASK, 4),
-    ROW(SENDSIG, TASK, 8),  ROW(TASKS, TASK, 4),    ROW(MULTICAST, TASK, 8), ROW(NOTIFY, TASK, 20),
-    ROW(MAILBOX, TASK, 5),  ROW(HOSTSYNC, TASK, 4), ROW(SETOPT, TASK, 8),    ROW(CONTEXT, TASK, 5),
-    ROW(REGISTER, TASK, 2), ROW(SIBLINGS, TASK, 4),
+    ROW(CONNECT, NEW, 20, 4 * KIB), /* its handler is pvmd_enrol_connect() */
+    ROW(EXIT, TASK, 0, 0),          /* pvmd_enrol_exit() */
+    ROW(ADDHOSTS, TASK, 4, 1 * MIB),
+    ROW(DELHOSTS, TASK, 4, 1 * MIB),
+    ROW(CONFIG, TASK, 0, 0),
+    ROW(MSTAT, TASK, 4, 4 * KIB),
+    ROW(HALT, TASK, 0, 0),
+    ROW(TICKLE, TASK, 4, 4 * KIB),
+    ROW(SPAWN, TASK, 60, 8 * MIB),
+    ROW(PSTAT, TASK, 4, 4),
+    ROW(SENDSIG, TASK, 8, 8),
+    ROW(TASKS, TASK, 4, 4),
+    ROW(MULTICAST, TASK, 8, 8 + 8 * PVMI_MULTICAST_MAX),
+    ROW(NOTIFY, TASK, 20, 1 * MIB),
+    ROW(MAILBOX, TASK, 5, 33 * MIB),
+    ROW(HOSTSYNC, TASK, 4, 4),
+    ROW(SETOPT, TASK, 8, 8),
+    ROW(CONTEXT, TASK, 5, 5),
+    ROW(REGISTER, TASK, 2, 2),
+    ROW(SIBLINGS, TASK, 4, 1 * MIB + 4),
 };
 
 static struct row *row_of(int32_t tag)
@@ -59,6 +76,25 @@ static int dispatch(struct pvmd_client *c, const struct row *row, const struct p
     return 0;
 }
 
+/* What is too much is answered with PvmOutOfRes, and not carried out. */
+static bool is_within_limits(struct pvmd_client *c, const struct row *row, const struct pvmd_request *r,
+                             const struct pvmi_message *m)
+{
+    struct pvmd_task *task = c->task;
+    if (!task)
+        return true;
+    task->unanswered += r->wid != 0;
+    if (m->length <= row->maximum && task->unanswered <= UNANSWERED_MAX)
+        return true;
+    if (m->length > row->maximum)
+        pvmi_log(PVMI_LOG_WARNING, "t%x: request %s of %llu bytes refused, %zu are the limit", task->tid, row->name,
+                 (unsigned long long)m->length, row->maximum);
+    else
+        pvmi_log_once(PVMI_LOG_WARNING, "t%x: more than %d requests wait for their answers", task->tid, UNANSWERED_MAX);
+    pvmd_request_answer(r, PvmOutOfRes, NULL);
+    return false;
+}
+
 static void receive(struct pvmd_client *c, const struct pvmi_message *m)
 {
     char why[80];
@@ -67,10 +103,10 @@ static void receive(struct pvmd_client *c, const struct pvmi_message *m)
     struct pvmi_buf body;
     pvmi_buf_view(&body, m->mem ? m->mem->data : NULL, m->length);
     pvmd_stats.requests++;
-    int rc = !row || !(row->states & c->state)                    ? PVMI_EDENIED
-             : m->length < row->minimum                           ? PVMI_ESHORT
-             : c->task && c->task->queue.bytes > UNREAD_MAX_BYTES ? PVMI_ELIMIT
-                                                                  : dispatch(c, row, &r, &body);
+    int rc = !row || !(row->states & c->state) ? PVMI_EDENIED
+             : m->length < row->minimum        ? PVMI_ESHORT
+             : is_within_limits(c, row, &r, m) ? dispatch(c, row, &r, &body)
+                                               : 0;
     if (!rc)
         return; /* c may be gone */
     snprintf(why, sizeof why, "bad request %s (%#x): %s", row ? row->name : "", (unsigned)m->tag, pvmi_error_text(rc));
@@ -117,8 +153,10 @@ static struct pvmi_message *make_answer(const struct pvmd_request *r, int code, 
 
 void pvmd_request_answer(const struct pvmd_request *r, int code, const struct pvmi_buf *body)
 {
-    if (!r->wid || !pvmd_task_by_tid(r->tid))
+    struct pvmd_task *task = r->wid ? pvmd_task_by_tid(r->tid) : NULL;
+    if (!task)
         return;
+    task->unanswered -= task->unanswered > 0;
     struct pvmi_message *m = make_answer(r, code, body);
     if (m)
         pvmd_relay_message(m);

@@ -12,6 +12,7 @@
     X(dropped, "frames dropped, receiver unknown")                                                                     \
     X(multicasts, "multicasts")                                                                                        \
     X(holds, "senders told to hold")                                                                                   \
+    X(overruns, "senders that went on, and were paused")                                                               \
     X(requests, "requests of tasks")                                                                                   \
     X(refused, "connections refused or closed for bad behaviour")                                                      \
     X(spawned, "processes started")                                                                                    \

@@ -6,12 +6,14 @@
 #include "../core/config.h"
 #include "../core/error.h"
 #include "../core/log.h"
+#include "clients.h"
 #include "daemon.h"
 #include "hoster.h"
 #include "manager.h"
 #include "multicast.h"
 #include "notify.h"
 #include "output.h"
+#include "overrun.h"
 #include "relay.h"
 #include "stats.h"
 #include "tasker.h"
@@ -96,6 +98,7 @@ static void cut_off(struct pvmd_task *task)
     task->ep = NULL;
     task->cookie = 0;
     task->flags = (task->flags & ~PVMD_TASK_CONNECTED) | PVMD_TASK_CLOSING;
+    pvmd_overrun_clear(task);
     pvmd_unfinished_abort(&task->unfinished);
     pvmd_multicast_sender_ended(task->tid);
     pvmd_queue_clear(&task->queue);
@@ -140,6 +143,7 @@ void pvmd_tasks_stop(void)
         HASH_DEL(pvmd_tasks, task);
         task->queue.held_count = 0;
         pvmd_queue_clear(&task->queue);
+        pvmd_overrun_clear(task);
         free(task->unfinished.latest);
         free(task->name);
         free(task);
@@ -160,6 +164,8 @@ void pvmd_task_send(struct pvmd_task *task, struct pvmi_frame *f)
     pvmd_stats.queued++;
     if (pvmd_queue_push(&task->queue, f))
         pvmd_stats.dropped++; /* the task will see the gap in the numbers */
+    if (pvmd_queue_is_full_of_answers(&task->queue))
+        pvmd_client_pause(task, PVMD_PAUSE_ANSWERS, true);
 }
 
 void pvmd_task_drain(struct pvmd_task *task)
@@ -170,6 +176,7 @@ void pvmd_task_drain(struct pvmd_task *task)
             return;
         pvmd_queue_pop(&task->queue);
     }
+    pvmd_client_pause(task, PVMD_PAUSE_ANSWERS, false);
 }
 
 void pvmd_task_tell(struct pvmd_task *task, uint32_t ctx, int32_t tag, int32_t wid, const struct pvmi_buf *body)

@@ -48,6 +48,8 @@ struct pvmd_task {
     struct pvmd_queue queue;  /* frames that wait for it */
     UT_hash_handle hh;
     struct pvmd_unfinished unfinished; /* what it is sending */
+    struct pvmd_overrun *overruns;     /* the receivers that it was told to hold */
+    unsigned unanswered;               /* requests of its */
     uint32_t cookie;                   /* PVMEPID of a process that we started, until it connects; else 0 */
     unsigned siblings_from;            /* the host whose daemon still owes it TC_SIBLINGS; 0: none does */
     uint32_t context;                  /* first context */
@@ -94,7 +96,7 @@ void pvmd_tasks_stop(void);
 /* A frame for the task: to its socket at once if nothing waits before it, else to its queue. Takes a reference. */
 void pvmd_task_send(struct pvmd_task *task, struct pvmi_frame *f);
 
-/* The socket takes frames again: sends what waits. */
+/* The socket takes frames again: sends what waits. While too much of our answers does, the task is not read. */
 void pvmd_task_drain(struct pvmd_task *task);
 
 /* A message of this daemon with a checked-buffer body (NULL: empty). */

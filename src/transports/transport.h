@@ -192,6 +192,16 @@ struct pvmi_transport_ops {
     void (*traffic)(const struct pvmi_endpoint *ep, struct pvmi_aside *out);
 
     /*
+     * Optional, by address only: reads nothing of this endpoint until it is told to go on; what the peer sends waits in
+     * the kernel, and then with the peer. May be called from rx_done: nothing behind that frame is taken in. Sending
+     * goes on. What a peer that is gone has left is read all the same.
+     */
+    void (*pause)(struct pvmi_endpoint *ep, bool on);
+
+    /* Optional, by address only: as pause(), until progress() is called next. */
+    void (*yield)(struct pvmi_endpoint *ep);
+
+    /*
      * Optional; NULL: as pending(). Those of them that may not get to a peer that lives before progress() is called
      * again: a sender that is about to compute waits for 0. For transports that need frames until the peer says that
      * it has them, which it may not do while it computes.

@@ -6,7 +6,7 @@
 #include <sys/un.h>
 #include "check.h"
 
-enum { PROTOCOL = 1, PAYLOAD_MAX = 1 << 20, STUCK_MS = 100 };
+enum { PROTOCOL = 1, PAYLOAD_MAX = 1 << 20 };
 
 _Static_assert(sizeof(struct raw_header) == 64, "the header has padding");
 
@@ -48,13 +48,13 @@ void raw_free(struct raw_body *b)
 
 /* ---- bytes ---- */
 
-static bool write_all(int fd, const void *data, size_t length)
+static bool write_all(const struct raw_task *t, const void *data, size_t length)
 {
     const char *at = data;
     while (length) {
-        struct pollfd p = {.fd = fd, .events = POLLOUT};
-        ssize_t n = send(fd, at, length, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (n < 0 && errno == EAGAIN && poll(&p, 1, STUCK_MS) == 1)
+        struct pollfd p = {.fd = t->fd, .events = POLLOUT};
+        ssize_t n = send(t->fd, at, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n < 0 && errno == EAGAIN && poll(&p, 1, t->patience_ms) == 1)
             continue;
         if (n < 0)
             return false;
@@ -93,7 +93,7 @@ struct raw_header raw_header(const struct raw_task *t, uint32_t dst, uint32_t se
 bool raw_send(struct raw_task *t, const struct raw_header *h, const void *payload)
 {
     static const uint8_t zeros[PAYLOAD_MAX];
-    return write_all(t->fd, h, sizeof *h) && write_all(t->fd, payload ? payload : zeros, h->length);
+    return write_all(t, h, sizeof *h) && write_all(t, payload ? payload : zeros, h->length);
 }
 
 int32_t raw_request(struct raw_task *t, uint32_t tag, const struct raw_body *body)
@@ -106,8 +106,6 @@ int32_t raw_request(struct raw_task *t, uint32_t tag, const struct raw_body *bod
     do {
         size_t left = body->length - h.offset;
         h.length = left < PAYLOAD_MAX ? (uint32_t)left : PAYLOAD_MAX;
-        struct pollfd p = {.fd = t->fd, .events = POLLOUT};
-        CHECK_EQ(poll(&p, 1, check_limit_s() * 1000), 1);
         CHECK(raw_send(t, &h, body->data + h.offset));
         h.offset += h.length;
     } while (h.offset < body->length);
@@ -163,7 +161,7 @@ void raw_connect(struct raw_task *t)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     struct raw_body body = {0};
     socket_path(address.sun_path, sizeof address.sun_path);
-    *t = (struct raw_task){.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    *t = (struct raw_task){.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), .patience_ms = check_limit_s() * 1000};
     CHECK_EQ(connect(t->fd, (struct sockaddr *)&address, sizeof address), 0);
     raw_put_u32(&body, PROTOCOL);
     raw_put_u32(&body, (uint32_t)getpid());

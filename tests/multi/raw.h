@@ -57,7 +57,8 @@ struct raw_header {
 struct raw_task {
     int fd;
     uint32_t tid;
-    int32_t wid; /* of the latest request */
+    int32_t wid;     /* of the latest request */
+    int patience_ms; /* with a daemon that does not read; -1: for ever */
 };
 
 /* The body of a message that grows. */
@@ -73,7 +74,7 @@ void raw_close(struct raw_task *t);
 /* A header from t, the payload being a whole message; fields may be changed before it is sent. */
 struct raw_header raw_header(const struct raw_task *t, uint32_t dst, uint32_t seq, uint32_t length);
 
-/* Writes a frame, with zeros when `payload` is NULL. False when the daemon has closed, or takes nothing for 100 ms. */
+/* Writes a frame, with zeros when `payload` is NULL. False when the daemon has closed, or has not read for too long. */
 bool raw_send(struct raw_task *t, const struct raw_header *h, const void *payload);
 
 /* A request in frames of up to 1 MiB; returns its wid. */

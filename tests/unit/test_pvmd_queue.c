@@ -10,6 +10,8 @@
 
 enum { MARK = 65536, RECEIVER = 0x40009, ALICE = 0x40001, BOB = 0x80002 };
 
+#define DAEMON (PVMI_TID_DAEMON | 0x80000u)
+
 /* ---- what queue.c stands on ---- */
 
 static struct {
@@ -135,17 +137,17 @@ START_TEST(hold_and_release_go_first_and_in_order)
     start();
     push(ALICE, 10, 1, 0);
     push(ALICE, 10, 2, 0);
-    push(BOB, 4, (int32_t)PVMI_TC_HOLD, PVMI_CTX_TC);
-    push(BOB, 4, (int32_t)PVMI_TC_RELEASE, PVMI_CTX_TC);
+    push(DAEMON, 4, (int32_t)PVMI_TC_HOLD, PVMI_CTX_TC);
+    push(DAEMON, 4, (int32_t)PVMI_TC_RELEASE, PVMI_CTX_TC);
     ck_assert_int_eq(pop(), (int32_t)PVMI_TC_HOLD);
-    push(BOB, 5, (int32_t)PVMI_TC_HOLD, PVMI_CTX_TC);
+    push(DAEMON, 5, (int32_t)PVMI_TC_HOLD, PVMI_CTX_TC);
     ck_assert_int_eq(pop(), (int32_t)PVMI_TC_RELEASE);
     ck_assert_int_eq(pop(), (int32_t)PVMI_TC_HOLD);
     ck_assert_int_eq(pop(), 1);
-    push(BOB, 4, (int32_t)PVMI_TC_HOLD, PVMI_CTX_TC);
+    push(DAEMON, 4, (int32_t)PVMI_TC_HOLD, PVMI_CTX_TC);
     ck_assert_int_eq(pop(), (int32_t)PVMI_TC_HOLD);
     ck_assert_int_eq(pop(), 2);
-    push(BOB, 4, (int32_t)PVMI_TC_HOLD, PVMI_CTX_TC); /* into an empty queue, which then goes on as usual */
+    push(DAEMON, 4, (int32_t)PVMI_TC_HOLD, PVMI_CTX_TC); /* into an empty queue, which then goes on as usual */
     push(ALICE, 10, 3, 0);
     ck_assert_int_eq(pop(), (int32_t)PVMI_TC_HOLD);
     ck_assert_int_eq(pop(), 3);
@@ -232,7 +234,34 @@ START_TEST(fewer_wait_where_descriptors_are_few)
 }
 END_TEST
 
-UNIT_MAIN("pvmd_queue", frames_come_out_in_order, each_sender_is_told_once, senders_go_on_below_half,
-          many_small_frames_count_with_their_overhead, our_own_answers_are_not_held,
-          hold_and_release_go_first_and_in_order, clearing_drops_frames_and_releases,
+START_TEST(only_daemons_say_hold)
+{
+    start();
+    push(ALICE, 4, 1, 0);
+    push(BOB, 4, (int32_t)PVMI_TC_HOLD, PVMI_CTX_TC); /* a task's waits, and counts, as all that tasks send */
+    push(BOB, MARK, (int32_t)PVMI_TC_RELEASE, PVMI_CTX_TC);
+    ck_assert_uint_eq(told_count, 1);
+    ck_assert_uint_eq(told[0].sender, BOB);
+    ck_assert_int_eq(pop(), 1);
+    pvmd_queue_clear(&queue);
+}
+END_TEST
+
+START_TEST(answers_are_counted_by_themselves)
+{
+    start();
+    push(ALICE, MARK, 1, PVMI_CTX_TM);
+    ck_assert(!pvmd_queue_is_full_of_answers(&queue));
+    push(PVMI_TID_DAEMON, MARK, 2, PVMI_CTX_TM);
+    ck_assert(pvmd_queue_is_full_of_answers(&queue));
+    ck_assert_int_eq(pop(), 1);
+    ck_assert(pvmd_queue_is_full_of_answers(&queue));
+    ck_assert_int_eq(pop(), 2);
+    ck_assert(!pvmd_queue_is_full_of_answers(&queue));
+}
+END_TEST
+
+UNIT_MAIN("pvmd_queue", only_daemons_say_hold, answers_are_counted_by_themselves, frames_come_out_in_order,
+          each_sender_is_told_once, senders_go_on_below_half, many_small_frames_count_with_their_overhead,
+          our_own_answers_are_not_held, hold_and_release_go_first_and_in_order, clearing_drops_frames_and_releases,
           memory_is_given_back_after_long_queues_only, few_descriptors_wait, fewer_wait_where_descriptors_are_few)

@@ -27,6 +27,7 @@ static uint8_t payload[PVMI_FRAME_PAYLOAD_MAX];
 static int seen[FRAMES_MAX];
 static unsigned done, downs;
 static bool refuse;
+static int pause_at = NONE, yield_at = NONE; /* frames behind which nothing is read */
 
 /* ---- descriptors that can be told apart ---- */
 
@@ -78,9 +79,12 @@ static void on_descriptor(void *arg, struct pvmi_endpoint *ep, const struct pvmi
 static void on_done(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
 {
     (void)arg;
-    (void)ep;
     ck_assert_uint_eq(h->seq, done);
     done++;
+    if ((int)h->seq == pause_at)
+        ops->pause(ep, true);
+    if ((int)h->seq == yield_at)
+        ops->yield(ep);
 }
 
 static void on_ready(void *arg, struct pvmi_endpoint *ep)
@@ -370,6 +374,139 @@ START_TEST(nothing_leaks_on_close)
 }
 END_TEST
 
-UNIT_MAIN("unix", each_comes_with_its_frame, in_any_cut_of_the_header, a_missing_one_is_not_taken_from_the_next,
-          unwanted_ones_are_closed, more_than_there_is_room_for_is_truncated, without_descriptors_left_it_is_lost,
-          nothing_leaks_when_the_peer_goes, nothing_leaks_on_close)
+/* Frames of all sizes, each with a descriptor, so that what is cut off in the middle of a read has some, too. */
+static void send_marked(unsigned from, unsigned to)
+{
+    for (unsigned i = from; i < to; i++) {
+        int fd = marked((int)i);
+        struct pvmi_frame *f = frame(i, i % 3 * 40, fd);
+        while (ops->send(client_ep, f) == PVMI_EAGAIN)
+            ops->progress(server);
+        pvmi_frame_unref(f);
+    }
+}
+
+static void check_marked(unsigned count)
+{
+    ck_assert_uint_eq(done, count);
+    for (unsigned i = 0; i < count; i++)
+        ck_assert_int_eq(seen[i], (int)i);
+}
+
+START_TEST(a_pause_stops_behind_the_frame)
+{
+    start();
+    pause_at = 3;
+    send_marked(0, 8);
+    drive();
+    check_marked(4);
+    ck_assert_int_eq(ops->arm(server), 0);
+    ops->pause(server_ep, true);
+    drive();
+    check_marked(4);
+    ops->pause(server_ep, false);
+    drive();
+    check_marked(8);
+    stop();
+}
+END_TEST
+
+/* Without descriptors one read brings many frames. */
+START_TEST(what_was_read_before_a_pause_is_not_lost)
+{
+    start();
+    pause_at = yield_at = 3;
+    for (unsigned i = 0; i < 8; i++) {
+        struct pvmi_frame *f = frame(i, i % 3 * 40, -1);
+        f->h.flags = 0;
+        ck_assert_int_eq(ops->send(client_ep, f), 0);
+        pvmi_frame_unref(f);
+    }
+    drive();
+    ck_assert_uint_eq(done, 4);
+    ck_assert_int_eq(ops->arm(server), 0);
+    pause_at = NONE;
+    ops->pause(server_ep, false);
+    ck_assert_int_eq(ops->arm(server), 1);
+    drive();
+    ck_assert_uint_eq(done, 8);
+    stop();
+}
+END_TEST
+
+START_TEST(a_yield_lasts_for_one_progress)
+{
+    start();
+    yield_at = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        struct pvmi_frame *f = frame(i, 10, -1);
+        f->h.flags = 0;
+        ck_assert_int_eq(ops->send(client_ep, f), 0);
+        pvmi_frame_unref(f);
+    }
+    ops->progress(server);
+    ck_assert_uint_eq(done, 1);
+    ck_assert_int_eq(ops->arm(server), 1);
+    yield_at = 1;
+    ops->progress(server);
+    ck_assert_uint_eq(done, 2);
+    ops->progress(server);
+    ck_assert_uint_eq(done, 3);
+    ck_assert_int_eq(ops->arm(server), 0);
+    stop();
+}
+END_TEST
+
+START_TEST(a_paused_peer_that_dies_is_read_to_the_end)
+{
+    start();
+    unsigned before = open_descriptors();
+    pause_at = 0;
+    send_marked(0, 4);
+    drive();
+    check_marked(1);
+    ops->disconnect(client_ep);
+    drive();
+    check_marked(4);
+    ck_assert_uint_eq(downs, 1);
+    ck_assert_uint_eq(open_descriptors(), before - 2); /* both ends of the connection */
+    stop();
+}
+END_TEST
+
+START_TEST(sending_to_a_paused_peer_goes_on)
+{
+    start();
+    ops->pause(server_ep, true);
+    for (int i = 0; i < 100; i++) {
+        struct pvmi_frame *f = frame((uint32_t)i, 60000, -1);
+        f->h.flags = 0;
+        while (ops->send(server_ep, f) == PVMI_EAGAIN) {
+            ops->progress(client);
+            ops->progress(server);
+        }
+        pvmi_frame_unref(f);
+    }
+    drive();
+    ck_assert_uint_eq(done, 100);
+    stop();
+}
+END_TEST
+
+START_TEST(nothing_leaks_when_paused_on_close)
+{
+    unsigned before = open_descriptors();
+    start();
+    pause_at = 0;
+    send_marked(0, 4);
+    drive();
+    stop();
+    ck_assert_uint_eq(open_descriptors(), before);
+}
+END_TEST
+
+UNIT_MAIN("unix", a_pause_stops_behind_the_frame, what_was_read_before_a_pause_is_not_lost,
+          a_yield_lasts_for_one_progress, a_paused_peer_that_dies_is_read_to_the_end, sending_to_a_paused_peer_goes_on,
+          nothing_leaks_when_paused_on_close, each_comes_with_its_frame, in_any_cut_of_the_header,
+          a_missing_one_is_not_taken_from_the_next, unwanted_ones_are_closed, more_than_there_is_room_for_is_truncated,
+          without_descriptors_left_it_is_lost, nothing_leaks_when_the_peer_goes, nothing_leaks_on_close)

@@ -36,11 +36,14 @@
 struct unix_endpoint {
     struct pvmi_endpoint base;
     int fd;
-    bool dead;       /* disconnected or down; freed when progress() is over */
-    bool told;       /* down was called */
-    bool want_ready; /* a frame was refused: tx_ready is due */
-    bool polls_out;  /* epoll watches for room */
-    bool last_large; /* the last frame's payload was large: expect another */
+    bool dead;        /* disconnected or down; freed when progress() is over */
+    bool told;        /* down was called */
+    bool want_ready;  /* a frame was refused: tx_ready is due */
+    bool polls_out;   /* epoll watches for room */
+    bool last_large;  /* the last frame's payload was large: expect another */
+    bool paused;      /* nothing is read */
+    bool hung_up;     /* the peer is gone: what it has left is read in any case */
+    unsigned yielded; /* in this round of progress() nothing is read */
     struct pvmi_frame *tx;
     size_t tx_done; /* bytes of tx that are out, header included */
     struct pvmi_aside traffic;
@@ -51,6 +54,9 @@ struct unix_endpoint {
     bool in_payload;
     uint8_t *place; /* NULL: the payload is dropped */
     uint32_t placed;
+    uint8_t *unread; /* what was read behind the frame that paused us, or NULL */
+    size_t unread_bytes;
+    int unread_descriptor; /* came with it; else -1 */
     struct unix_endpoint *prev, *next;
 };
 
@@ -64,6 +70,8 @@ struct unix_transport {
     struct unix_endpoint *endpoints;
     struct unix_endpoint *graveyard; /* dead, to be freed */
     unsigned count;
+    unsigned unread; /* endpoints that have something unread */
+    unsigned round;  /* of progress(), from 1 */
     bool in_progress;
     uint8_t scratch[SCRATCH_BYTES];
 };
@@ -164,6 +172,7 @@ static int unix_open(const char *address, const struct pvmi_callbacks *callbacks
     t->base = (struct pvmi_transport){.ops = &pvmi_unix_ops, .callbacks = callbacks, .arg = arg};
     t->pid = getpid();
     t->listen_fd = t->spare_fd = -1;
+    t->round = 1;
     t->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     int rc = t->epoll_fd < 0 ? system_error() : address ? listen_on(t, address) : 0;
     if (rc) {
@@ -197,7 +206,9 @@ static void endpoint_free(struct unix_endpoint *e)
     if (e->fd >= 0)
         close(e->fd);
     drop_descriptor(&e->descriptor);
+    drop_descriptor(&e->unread_descriptor);
     pvmi_frame_unref(e->tx);
+    free(e->unread);
     free(e);
 }
 
@@ -269,7 +280,7 @@ static int endpoint_new(struct unix_transport *t, int fd, struct unix_endpoint *
     e->traffic.pid = who.pid;
     e->base.transport = &t->base;
     e->fd = fd;
-    e->descriptor = -1;
+    e->descriptor = e->unread_descriptor = -1;
     DL_APPEND(t->endpoints, e);
     t->count++;
     *out = e;
@@ -324,6 +335,7 @@ static void endpoint_bury(struct unix_endpoint *e)
     drop_descriptor(&e->descriptor);
     pvmi_frame_unref(e->tx);
     e->tx = NULL;
+    t->unread -= e->unread != NULL;
     DL_DELETE(t->endpoints, e);
     DL_APPEND(t->graveyard, e);
     t->count--;
@@ -404,12 +416,18 @@ static ssize_t write_rest(struct unix_endpoint *e, const struct pvmi_frame *f, s
     return errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM ? 0 : PVMI_EDOWN;
 }
 
+static void poll_anew(struct unix_endpoint *e)
+{
+    uint32_t events = (e->paused ? 0 : EPOLLIN) | (e->polls_out ? EPOLLOUT : 0);
+    watch((struct unix_transport *)e->base.transport, EPOLL_CTL_MOD, e->fd, events, e);
+}
+
 static void poll_out(struct unix_endpoint *e, bool on)
 {
     if (e->polls_out == on)
         return;
     e->polls_out = on;
-    watch((struct unix_transport *)e->base.transport, EPOLL_CTL_MOD, e->fd, on ? EPOLLIN | EPOLLOUT : EPOLLIN, e);
+    poll_anew(e);
 }
 
 static int unix_send(struct pvmi_endpoint *base, struct pvmi_frame *f)
@@ -464,6 +482,44 @@ static void endpoint_writable(struct unix_endpoint *e)
     }
 }
 
+/* ---- pausing ---- */
+
+static void unix_pause(struct pvmi_endpoint *base, bool on)
+{
+    struct unix_endpoint *e = (struct unix_endpoint *)base;
+    if (e->dead || e->paused == on || (on && e->hung_up))
+        return;
+    e->paused = on;
+    poll_anew(e);
+}
+
+static void unix_yield(struct pvmi_endpoint *base)
+{
+    struct unix_endpoint *e = (struct unix_endpoint *)base;
+    e->yielded = ((struct unix_transport *)base->transport)->round;
+}
+
+static bool may_read(const struct unix_endpoint *e)
+{
+    return !e->dead && !e->paused && e->yielded != ((struct unix_transport *)e->base.transport)->round;
+}
+
+/* Bytes that were read already, and the descriptor that came with them, wait until reading goes on. 0 or PVMI_ENOMEM.
+ */
+static int keep_unread(struct unix_endpoint *e, const uint8_t *bytes, size_t count, int *arrived)
+{
+    uint8_t *copy = malloc(count);
+    if (!copy)
+        return PVMI_ENOMEM;
+    memcpy(copy, bytes, count);
+    e->unread = copy;
+    e->unread_bytes = count;
+    e->unread_descriptor = *arrived;
+    *arrived = -1;
+    ((struct unix_transport *)e->base.transport)->unread++;
+    return 0;
+}
+
 /* ---- receiving ---- */
 
 /* Hands the frame's descriptor over, or closes it when nobody wants it; -1: it was lost. */
@@ -516,7 +572,7 @@ static int take_descriptor(struct unix_endpoint *e, int *arrived, size_t behind)
  */
 static int consume(struct unix_endpoint *e, const uint8_t *bytes, size_t count, int *arrived)
 {
-    while (count && !e->dead) {
+    while (count && may_read(e)) {
         if (e->in_payload) {
             size_t n = e->rx.length - e->placed < count ? e->rx.length - e->placed : count;
             if (e->place)
@@ -541,7 +597,7 @@ static int consume(struct unix_endpoint *e, const uint8_t *bytes, size_t count, 
         }
         frame_end_if_whole(e);
     }
-    return 0;
+    return count && !e->dead ? keep_unread(e, bytes, count, arrived) : 0;
 }
 
 /* What no header has taken is the one's that has begun, or nobody's. */
@@ -552,6 +608,18 @@ static void keep_descriptor(struct unix_endpoint *e, int *arrived)
         *arrived = -1;
     }
     drop_descriptor(arrived);
+}
+
+/* Takes in what was read. 0, or the connection is over. */
+static int take_in(struct unix_endpoint *e, const uint8_t *bytes, size_t count, int arrived)
+{
+    int rc = consume(e, bytes, count, &arrived);
+    keep_descriptor(e, &arrived);
+    if (!rc)
+        return 0;
+    pvmi_log(PVMI_LOG_WARNING, "connection closed: received %s", pvmi_error_text(rc));
+    endpoint_down(e, rc);
+    return rc;
 }
 
 /*
@@ -589,21 +657,29 @@ static ssize_t endpoint_read(struct unix_endpoint *e, bool *drained)
     e->placed += straight;
     if (direct)
         frame_end_if_whole(e);
-    int rc = consume(e, t->scratch, n - straight, &arrived);
-    keep_descriptor(e, &arrived);
-    if (rc) {
-        pvmi_log(PVMI_LOG_WARNING, "connection closed: received %s", pvmi_error_text(rc));
-        endpoint_down(e, rc);
-        return -1;
-    }
-    return n;
+    return take_in(e, t->scratch, n - straight, arrived) ? -1 : n;
+}
+
+/* What was read before a pause. True when there was something. */
+static bool take_unread(struct unix_endpoint *e)
+{
+    uint8_t *bytes = e->unread;
+    if (!bytes || !may_read(e))
+        return false;
+    int arrived = e->unread_descriptor;
+    e->unread = NULL;
+    e->unread_descriptor = -1;
+    ((struct unix_transport *)e->base.transport)->unread--;
+    take_in(e, bytes, e->unread_bytes, arrived);
+    free(bytes);
+    return true;
 }
 
 static int endpoint_readable(struct unix_endpoint *e)
 {
-    int reads = 0;
+    int reads = take_unread(e);
     bool drained = false;
-    while (reads < READS_MAX && !drained && !e->dead && endpoint_read(e, &drained) > 0)
+    while (reads < READS_MAX && !drained && may_read(e) && endpoint_read(e, &drained) > 0)
         reads++;
     return reads;
 }
@@ -654,6 +730,22 @@ static void bury_finished(struct unix_transport *t)
         }
 }
 
+static int go_on_after_pauses(struct unix_transport *t)
+{
+    int n = 0;
+    struct unix_endpoint *e, *next;
+    DL_FOREACH_SAFE (t->endpoints, e, next)
+        n += take_unread(e);
+    return n;
+}
+
+/* It is read on, or epoll would report it for ever. */
+static void note_hang_up(struct unix_endpoint *e)
+{
+    unix_pause(&e->base, false);
+    e->hung_up = true;
+}
+
 static int handle_events(struct unix_transport *t)
 {
     struct epoll_event events[EVENTS_MAX];
@@ -666,6 +758,8 @@ static int handle_events(struct unix_transport *t)
         }
         if (!e->dead && events[i].events & EPOLLOUT)
             endpoint_writable(e);
+        if (!e->dead && events[i].events & (EPOLLHUP | EPOLLERR))
+            note_hang_up(e);
         if (!e->dead && events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR))
             endpoint_readable(e);
     }
@@ -698,11 +792,13 @@ static int unix_progress(struct pvmi_transport *base)
     struct unix_transport *t = (struct unix_transport *)base;
     bool direct = t->listen_fd < 0 && t->count <= DIRECT_MAX && !any_waits_for_room(t);
     t->in_progress = true;
+    t->round++;
+    int taken = t->unread ? go_on_after_pauses(t) : 0;
     int n = direct ? handle_directly(t) : handle_events(t);
     t->in_progress = false;
     if (t->graveyard)
         bury_finished(t);
-    return n;
+    return n < 0 ? n : n + taken;
 }
 
 static int unix_fd(struct pvmi_transport *base)
@@ -712,8 +808,12 @@ static int unix_fd(struct pvmi_transport *base)
 
 static int unix_arm(struct pvmi_transport *base)
 {
-    (void)base; /* epoll is level-triggered: what is there stays readable */
-    return 0;
+    const struct unix_transport *t = (const struct unix_transport *)base;
+    const struct unix_endpoint *e = t->unread ? t->endpoints : NULL;
+    for (; e; e = e->next)
+        if (e->unread && !e->paused)
+            return 1;
+    return 0; /* epoll is level-triggered: what is there stays readable */
 }
 
 const struct pvmi_transport_ops pvmi_unix_ops = {
@@ -730,6 +830,8 @@ const struct pvmi_transport_ops pvmi_unix_ops = {
     .send = unix_send,
     .pending = unix_pending,
     .traffic = unix_traffic,
+    .pause = unix_pause,
+    .yield = unix_yield,
     .progress = unix_progress,
     .fd = unix_fd,
     .arm = unix_arm,
