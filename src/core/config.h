@@ -49,7 +49,10 @@ enum pvmi_setting_kind {
     X(TCP_PORTS, "PVM_TCP_PORTS", TEXT, "", 0, 0, "ports that direct TCP links listen on, as 4000-4100; default: any") \
     X(TCP_IF, "PVM_TCP_IF", TEXT, "", 0, 0,                                                                            \
       "interfaces or addresses for direct TCP links, separated by commas; default: all")                               \
-    X(TCP_TLS, "PVM_TCP_TLS", BOOL, "0", 0, 0, "encrypt direct TCP links")                                             \
+    X(TCP_TLS, "PVM_TCP_TLS", TEXT, "auto", 0, 0,                                                                      \
+      "encrypt direct TCP links: auto (those between hosts), 1 (all), 0 (none)")                                       \
+    X(TCP_PLAIN, "PVM_TCP_PLAIN", TEXT, "", 0, 0,                                                                      \
+      "networks that are trusted: auto leaves links there in the clear, as 10.1.0.0/16,fd00::/8")                      \
     X(TCP_TIMEOUT, "PVM_TCP_TIMEOUT", SECONDS, "3", 10000, 0, "how long a direct TCP link may take to connect")        \
     X(ATM_SOCKET, "PVM_ATM_SOCKET", PATH, "", 0, 0,                                                                    \
       "socket of the simulated ATM network (atm-sim serve); default: the user's in PVM_TMP")                           \

@@ -1,6 +1,7 @@
 /* routes.c - see routes.h. */
 #include "routes.h"
 #include <stdint.h>
+#include <stdio.h>
 #include "../core/config.h"
 #include "../core/error.h"
 #include "../core/log.h"
@@ -11,15 +12,21 @@
 #include "send.h"
 #include "task.h"
 
+#define ROUTE_BYTES 24
+
 /* Another task, or we at the sending side of a message to ourselves, is a peer; daemons are none. */
 static bool is_listed(const struct pvmi_peer *p)
 {
     return pvmi_tid_is_task(p->tid) && !p->ended;
 }
 
-static const char *route_of(const struct pvmi_peer *p)
+/* "daemon", or the transport's name, with "+tls" if the link is encrypted. */
+static void route_of(const struct pvmi_peer *p, char route[ROUTE_BYTES])
 {
-    return p->link && p->link->state == PVMI_LINK_UP ? p->link->carrier->ops->name : "daemon";
+    bool direct = p->link && p->link->state == PVMI_LINK_UP;
+    const struct pvmi_transport_ops *ops = direct ? p->link->carrier->ops : NULL;
+    bool encrypted = direct && ops->encrypts && ops->encrypts(p->link->ep);
+    snprintf(route, ROUTE_BYTES, "%s%s", direct ? ops->name : "daemon", encrypted ? "+tls" : "");
 }
 
 static int pack_traffic(struct pvmi_message *m, const struct pvmi_traffic *t)
@@ -31,8 +38,10 @@ static int pack_traffic(struct pvmi_message *m, const struct pvmi_traffic *t)
 static int pack_peer(struct pvmi_message *m, const struct pvmi_peer *p)
 {
     const int tid = (int)p->tid, counts[] = {(int)p->refusals, (int)p->links_opened, (int)p->links_lost};
+    char route[ROUTE_BYTES];
+    route_of(p, route);
     int rc = pvmi_message_pack(m, PVM_INT, &tid, 1, 1);
-    rc = rc ? rc : pvmi_message_pack_string(m, route_of(p));
+    rc = rc ? rc : pvmi_message_pack_string(m, route);
     rc = rc ? rc : pack_traffic(m, &p->direct);
     rc = rc ? rc : pack_traffic(m, &p->daemon);
     return rc ? rc : pvmi_message_pack(m, PVM_INT, counts, 3, 1);

@@ -82,10 +82,11 @@ static void attributes_text(const struct device *d, char text[TEXT_BYTES])
     if (d->row->ops == NULL)
         snprintf(text, TEXT_BYTES, "-");
     else
-        snprintf(text, TEXT_BYTES, "%.1f us, %u MB/s, frames to %s, copies to %s%s%s%s", a->latency_ns / 1000.0,
+        snprintf(text, TEXT_BYTES, "%.1f us, %u MB/s, frames to %s, copies to %s%s%s%s%s%s", a->latency_ns / 1000.0,
                  a->bandwidth_mbs, bytes_text(a->frame_max, frame), bytes_text(a->copy_max, copy),
                  a->local_only ? ", this host" : "", a->lossless ? ", lossless" : "",
-                 a->by_reference ? ", by reference" : "");
+                 a->by_reference ? ", by reference" : "", a->secrecy != NULL ? ", " : "",
+                 a->secrecy != NULL ? a->secrecy : "");
 }
 
 static const char *usable_text(const struct device *d)
@@ -168,10 +169,10 @@ static void add_port(void *arg, const char *text)
 
 static json_t *attributes_json(const struct pvmi_attributes *a)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:b, s:b, s:b}", "frame_max_bytes", (json_int_t)a->frame_max,
+    return json_pack("{s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:s*}", "frame_max_bytes", (json_int_t)a->frame_max,
                      "copy_max_bytes", (json_int_t)a->copy_max, "latency_ns", (json_int_t)a->latency_ns,
                      "bandwidth_mbs", (json_int_t)a->bandwidth_mbs, "local_only", a->local_only, "lossless",
-                     a->lossless, "by_reference", a->by_reference);
+                     a->lossless, "by_reference", a->by_reference, "secrecy", a->secrecy);
 }
 
 static json_t *device_json(const struct device *d)

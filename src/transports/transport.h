@@ -48,7 +48,8 @@ struct pvmi_attributes {
      * this is false the layer above keeps frames until they are acknowledged, and sends them again by another route.
      */
     bool lossless;
-    bool by_name_only; /* "auto" leaves it out: used where the user's list names it */
+    bool by_name_only;   /* "auto" leaves it out: used where the user's list names it */
+    const char *secrecy; /* of what crosses the network: "in the clear", "encrypted ..."; NULL: nothing does */
     /*
      * A peer that dies without a word is not noticed while nothing is due from it; down comes when something is, and no
      * answer in a long time. The daemons tell of the end of tasks.
@@ -200,6 +201,9 @@ struct pvmi_transport_ops {
 
     /* Optional, by address only: as pause(), until progress() is called next. */
     void (*yield)(struct pvmi_endpoint *ep);
+
+    /* Optional; NULL: false. Whether what this endpoint sends is encrypted on its way. */
+    bool (*encrypts)(const struct pvmi_endpoint *ep);
 
     /*
      * Optional; NULL: as pending(). Those of them that may not get to a peer that lives before progress() is called

@@ -157,7 +157,7 @@ static SSL_CTX *context_of(const struct impostor *i)
     return c;
 }
 
-static size_t talk_tls(const struct impostor *i, int fd, bool calls)
+size_t impostor_talks_tls(const struct impostor *i, int fd, bool calls)
 {
     SSL_CTX *c = context_of(i);
     SSL *ssl = SSL_new(c);
@@ -205,7 +205,7 @@ size_t impostor_is_called(const struct impostor *i, int fd)
     if (!answer_nonce(i, fd))
         return 0;
     if (i->kind != REPLAY)
-        return talk_tls(i, fd, false);
+        return impostor_talks_tls(i, fd, false);
     record_honest(&i->key, &caller, &called);
     memmove(called.bytes, called.bytes + NONCE_BYTES, called.length -= NONCE_BYTES); /* the proof is out */
     replay(fd, &called);
@@ -225,7 +225,7 @@ size_t impostor_calls(const struct impostor *i, int fd)
     RAND_bytes(bytes, sizeof bytes);
     if (!write_all(fd, bytes, sizeof bytes) || !read_all(fd, bytes, sizeof bytes))
         return 0;
-    return talk_tls(i, fd, true);
+    return impostor_talks_tls(i, fd, true);
 }
 
 static void close_others(int fd, int other)

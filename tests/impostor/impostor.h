@@ -45,6 +45,9 @@ struct impostor {
 size_t impostor_is_called(const struct impostor *i, int fd);
 size_t impostor_calls(const struct impostor *i, int fd);
 
+/* From TLS on, after what precedes it. */
+size_t impostor_talks_tls(const struct impostor *i, int fd, bool calls);
+
 /* The same in a process of its own, which closes fd here. The result is asked for once. */
 struct impostor_process {
     int pid, result;

@@ -467,7 +467,8 @@ START_TEST(tls_on_one_side)
     ck_assert_ptr_nonnull(strstr(unit_log.line, "PVM_TCP_TLS"));
     ck_assert_int_eq(unit_log.level, PVMI_LOG_WARNING);
     struct pvmi_tcp_offer o = read_offer();
-    o.tls = !o.tls; /* a peer that lies about it is not let in */
+    o.mode = o.mode == PVMI_TCP_TLS_ALWAYS ? PVMI_TCP_TLS_OFF
+                                           : PVMI_TCP_TLS_ALWAYS; /* a peer that lies about it is not let in */
     write_offer(&o);
     ck_assert_int_eq(join(), 0);
     DRIVE_UNTIL(joining.down == 1);

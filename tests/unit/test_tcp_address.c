@@ -264,11 +264,8 @@ START_TEST(malformed_offers_are_refused)
         unsigned at;
         uint8_t value;
         int rc;
-    } wrong[] = {{0, 2, PVMI_EVERSION},
-                 {1, 2, PVMI_EFORMAT},
-                 {2, 0, PVMI_EFORMAT},
-                 {2, 17, PVMI_EFORMAT},
-                 {76, 5, PVMI_EFORMAT}};
+    } wrong[] = {{0, 1, PVMI_EVERSION}, {1, 3, PVMI_EFORMAT},  {2, 0, PVMI_EFORMAT},
+                 {2, 17, PVMI_EFORMAT}, {76, 5, PVMI_EFORMAT}, {77, 2, PVMI_EFORMAT}};
     for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         memcpy(blob, whole, sizeof whole);
         blob[wrong[i].at] = wrong[i].value;
@@ -280,16 +277,18 @@ END_TEST
 
 START_TEST(offers_read_as_written)
 {
-    struct pvmi_tcp_offer o = {.tls = true, .count = PVMI_TCP_OFFERED_MAX}, back;
+    struct pvmi_tcp_offer o = {.mode = PVMI_TCP_TLS_AUTO, .count = PVMI_TCP_OFFERED_MAX}, back;
     for (unsigned i = 0; i < o.count; i++)
         o.addresses[i] = address(i % 2 ? "10.1.2.3" : "2001:db8::7", (uint16_t)(4000 + i));
     o.addresses[2].v6.sin6_scope_id = 7;
+    o.trusted[3] = true;
     ck_assert_int_eq(pvmi_tcp_ticket_draw(&o.ticket), 0);
     write_offer(&o);
     ck_assert_int_eq(pvmi_tcp_offer_decode(blob, (size_t)blob_bytes, &back), 0);
     ck_assert_int_eq(memcmp(&o.ticket, &back.ticket, sizeof o.ticket), 0);
     ck_assert_uint_eq(back.count, o.count);
-    ck_assert(back.tls);
+    ck_assert_int_eq(back.mode, PVMI_TCP_TLS_AUTO);
+    ck_assert(back.trusted[3] && !back.trusted[2]);
     char a[PVMI_TCP_TEXT_BYTES], b[PVMI_TCP_TEXT_BYTES];
     for (unsigned i = 0; i < o.count; i++)
         ck_assert_str_eq(pvmi_tcp_address_text(&o.addresses[i], a), pvmi_tcp_address_text(&back.addresses[i], b));
@@ -297,7 +296,71 @@ START_TEST(offers_read_as_written)
 }
 END_TEST
 
+/* ---- which links are encrypted ---- */
+
+START_TEST(links_between_hosts_are_encrypted)
+{
+    enum { OFF = PVMI_TCP_TLS_OFF, ALWAYS = PVMI_TCP_TLS_ALWAYS, AUTO = PVMI_TCP_TLS_AUTO };
+    static const struct {
+        int a, b;
+        bool apart, open; /* what follows between hosts, and within one or on a network that both trust */
+    } rows[] = {{AUTO, AUTO, true, false}, {OFF, OFF, false, false},   {ALWAYS, ALWAYS, true, true},
+                {AUTO, OFF, true, false},  {AUTO, ALWAYS, true, true}, {OFF, ALWAYS, true, true}};
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ck_assert_int_eq(pvmi_tcp_must_encrypt(rows[i].a, rows[i].b, false), rows[i].apart);
+        ck_assert_int_eq(pvmi_tcp_must_encrypt(rows[i].b, rows[i].a, false), rows[i].apart);
+        ck_assert_int_eq(pvmi_tcp_must_encrypt(rows[i].a, rows[i].b, true), rows[i].open);
+        ck_assert_int_eq(pvmi_tcp_must_encrypt(rows[i].b, rows[i].a, true), rows[i].open);
+    }
+}
+END_TEST
+
+static bool trusts(const char *networks, const char *text)
+{
+    struct pvmi_tcp_secrecy s;
+    char why[256];
+    union pvmi_tcp_address a = address(text, 0);
+    setenv("PVM_TCP_PLAIN", networks, 1);
+    ck_assert_int_eq(pvmi_tcp_secrecy_read(&s, why, sizeof why), 0);
+    return pvmi_tcp_secrecy_trusts(&s, &a);
+}
+
+START_TEST(trusted_networks_are_those_named)
+{
+    ck_assert(!trusts("", "10.1.2.3"));
+    ck_assert(trusts("10.1.0.0/16", "10.1.2.3"));
+    ck_assert(!trusts("10.1.0.0/16", "10.2.2.3"));
+    ck_assert(trusts("192.0.2.7, 10.1.2.0/23", "10.1.3.255"));
+    ck_assert(!trusts("192.0.2.7, 10.1.2.0/23", "10.1.4.0"));
+    ck_assert(trusts("192.0.2.7", "192.0.2.7"));
+    ck_assert(!trusts("192.0.2.7", "192.0.2.6"));
+    ck_assert(trusts("fd00::/8", "fd12::1"));
+    ck_assert(!trusts("fd00::/8", "10.1.2.3"));
+    ck_assert(!trusts("0.0.0.0/0", "fd12::1"));
+    ck_assert(trusts("0.0.0.0/0", "203.0.113.1"));
+}
+END_TEST
+
+START_TEST(wrong_settings_are_told)
+{
+    static const struct {
+        const char *name, *text;
+    } wrong[] = {{"PVM_TCP_TLS", "maybe"},         {"PVM_TCP_PLAIN", "10.1.0.0/33"}, {"PVM_TCP_PLAIN", "10.1.0.0/"},
+                 {"PVM_TCP_PLAIN", "10.1.0.0/-1"}, {"PVM_TCP_PLAIN", "10.1.0/16"},   {"PVM_TCP_PLAIN", "eth0"},
+                 {"PVM_TCP_PLAIN", "fd00::/129"},  {"PVM_TCP_PLAIN", "10.1.0.0/16x"}};
+    struct pvmi_tcp_secrecy s;
+    char why[256];
+    for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        setenv(wrong[i].name, wrong[i].text, 1);
+        ck_assert_int_eq(pvmi_tcp_secrecy_read(&s, why, sizeof why), PVMI_EPARAM);
+        ck_assert_ptr_nonnull(strstr(why, wrong[i].text));
+        unsetenv(wrong[i].name);
+    }
+}
+END_TEST
+
 UNIT_MAIN("tcp_address", refused_addresses_are_passed_over, silent_addresses_delay_little,
           giving_up_names_what_was_tried, other_hosts_never_try_loopback, candidates_are_in_order,
           what_worked_is_remembered, ports_are_of_the_range, exhausted_ranges_are_said, interfaces_can_be_chosen,
-          sockets_are_as_set, malformed_offers_are_refused, offers_read_as_written)
+          sockets_are_as_set, malformed_offers_are_refused, offers_read_as_written, links_between_hosts_are_encrypted,
+          trusted_networks_are_those_named, wrong_settings_are_told)

@@ -45,6 +45,7 @@ static void atm_query(const struct pvmi_transport *t, struct pvmi_attributes *ou
                                     .latency_ns = 1000000,
                                     .bandwidth_mbs = 10,
                                     .by_name_only = true,
+                                    .secrecy = "in the clear",
                                     .has_clock = has_clock};
 }
 

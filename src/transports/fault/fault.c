@@ -438,6 +438,12 @@ static size_t fault_pending(const struct pvmi_endpoint *base)
     return e->inner ? transport_of(e)->inner_ops->pending(e->inner) : 0;
 }
 
+static bool fault_encrypts(const struct pvmi_endpoint *base)
+{
+    const struct fault_endpoint *e = (const struct fault_endpoint *)base;
+    return e->inner && transport_of(e)->inner_ops->encrypts(e->inner);
+}
+
 static size_t fault_unsent(const struct pvmi_endpoint *base)
 {
     const struct fault_endpoint *e = (const struct fault_endpoint *)base;
@@ -581,6 +587,7 @@ static void slot_fill(struct slot *s, unsigned n, const struct pvmi_transport_op
         .disconnect = fault_disconnect,
         .send = fault_send,
         .pending = fault_pending,
+        .encrypts = inner->encrypts ? fault_encrypts : NULL,
         .unsent = inner->unsent ? fault_unsent : NULL,
         .progress = fault_progress,
         .fd = fault_fd,

@@ -53,6 +53,8 @@ static void rdma_query(const struct pvmi_transport *t, struct pvmi_attributes *o
                                     .bandwidth_mbs = port.soft        ? 1000
                                                      : port.speed_mbs ? port.speed_mbs
                                                                       : 6000,
+                                    .by_name_only = true,
+                                    .secrecy = "in the clear",
                                     .end_unseen = true,
                                     .registers = true};
 }

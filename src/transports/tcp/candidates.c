@@ -57,12 +57,12 @@ static bool is_useful(const struct view *v, const union pvmi_tcp_address *a)
     return !v->chosen || source_for(v, a);
 }
 
-static void add(struct pvmi_tcp_candidates *out, const struct view *v, const union pvmi_tcp_address *a)
+static void add(struct pvmi_tcp_candidates *out, const struct view *v, const union pvmi_tcp_address *a, bool trusted)
 {
     if (out->count == PVMI_TCP_CANDIDATES_MAX)
         return;
     struct pvmi_tcp_candidate *c = &out->list[out->count++];
-    *c = (struct pvmi_tcp_candidate){.address = *a, .bound = v->chosen};
+    *c = (struct pvmi_tcp_candidate){.address = *a, .trusted = trusted, .bound = v->chosen};
     if (v->chosen)
         c->source = source_for(v, a)->address;
 }
@@ -71,10 +71,11 @@ static void add(struct pvmi_tcp_candidates *out, const struct view *v, const uni
  * A link-local address of another host says nothing without an interface of ours: each that has such addresses is
  * tried. On one host the offer's own scope is right.
  */
-static void add_link_local(struct pvmi_tcp_candidates *out, const struct view *v, const union pvmi_tcp_address *a)
+static void add_link_local(struct pvmi_tcp_candidates *out, const struct view *v, const union pvmi_tcp_address *a,
+                           bool trusted)
 {
     if (v->same_host) {
-        add(out, v, a);
+        add(out, v, a, trusted);
         return;
     }
     for (int i = 0; i < v->count; i++) {
@@ -83,7 +84,7 @@ static void add_link_local(struct pvmi_tcp_candidates *out, const struct view *v
             continue;
         union pvmi_tcp_address scoped = *a;
         scoped.v6.sin6_scope_id = own->v6.sin6_scope_id;
-        add(out, v, &scoped);
+        add(out, v, &scoped, trusted);
         out->list[out->count - 1].source = *own;
     }
 }
@@ -104,9 +105,9 @@ int pvmi_tcp_candidates_of(const struct pvmi_tcp_offer *o, const uint8_t own_hos
             if (!is_useful(&v, a) || (int)rank_of(&v, a) != rank)
                 continue;
             if (pvmi_tcp_address_is_link_local(a))
-                add_link_local(out, &v, a);
+                add_link_local(out, &v, a, o->trusted[i]);
             else
-                add(out, &v, a);
+                add(out, &v, a, o->trusted[i]);
         }
     return 0;
 }

@@ -10,6 +10,7 @@
 
 struct pvmi_tcp_candidate {
     union pvmi_tcp_address address;
+    bool trusted;                  /* the offering side trusts its network */
     bool bound;                    /* connect from `source`, because the user chose interfaces */
     union pvmi_tcp_address source; /* port 0 */
 };

@@ -31,6 +31,7 @@ struct tcp_attempt {
     struct tcp_watch watch;
     struct tcp_dial *dial;
     enum attempt_state state;
+    bool encrypted;  /* TLS follows the hello */
     const char *why; /* it failed */
     char tls_error[160];
     struct pvmw_tls *tls;
@@ -41,6 +42,7 @@ struct tcp_attempt {
 struct tcp_dial {
     struct tcp_link *link; /* NULL: over */
     uint8_t host[PVMI_TCP_HOST_BYTES];
+    enum pvmi_tcp_tls_mode mode; /* what the offering side wants */
     struct pvmi_tcp_candidates candidates;
     struct tcp_attempt attempts[PVMI_TCP_CANDIDATES_MAX]; /* one for each candidate */
     unsigned next;                                        /* candidate */
@@ -182,13 +184,52 @@ static int attempt_connect(struct tcp_transport *t, struct tcp_attempt *a, const
     return bad ? errno : 0;
 }
 
+static bool must_encrypt(const struct tcp_attempt *a)
+{
+    const struct tcp_dial *d = a->dial;
+    const struct tcp_transport *t = transport_of(d);
+    const struct pvmi_tcp_candidate *c = &d->candidates.list[a - d->attempts];
+    bool one_host = !memcmp(d->host, t->host, sizeof d->host);
+    bool trusted = c->trusted && pvmi_tcp_secrecy_trusts(&t->settings.secrecy, &c->address);
+    return pvmi_tcp_must_encrypt(t->settings.secrecy.mode, d->mode, one_host || trusted);
+}
+
+/* Whether both sides want, and can do, what the link to this address takes. */
+static bool is_agreed(struct tcp_attempt *a)
+{
+    struct tcp_transport *t = transport_of(a->dial);
+    enum pvmi_tcp_tls_mode own = t->settings.secrecy.mode, other = a->dial->mode;
+    if (!a->encrypted)
+        return true;
+    if (own != PVMI_TCP_TLS_OFF && other != PVMI_TCP_TLS_OFF)
+        return pvmi_tcp_need_tls(t);
+    pvmi_log_once(
+        PVMI_LOG_WARNING,
+        "no direct TCP link, the daemons carry the messages: PVM_TCP_TLS is %s here and %s at the other task; "
+        "set it for both",
+        pvmi_tcp_tls_mode_text(own), pvmi_tcp_tls_mode_text(other));
+    return false;
+}
+
+static void attempt_skip(struct tcp_attempt *a, const char *why, int reason)
+{
+    a->state = ATTEMPT_FAILED;
+    a->why = why;
+    note_reason(a->dial, reason);
+}
+
 /* Goes through the candidates until one is under way. */
 static void start_next(struct tcp_dial *d)
 {
     struct tcp_transport *t = transport_of(d);
     while (d->next < d->candidates.count) {
-        struct tcp_attempt *a = &d->attempts[d->next];
-        int failed = attempt_connect(t, a, &d->candidates.list[d->next++]);
+        struct tcp_attempt *a = &d->attempts[d->next++];
+        a->encrypted = must_encrypt(a);
+        if (!is_agreed(a)) {
+            attempt_skip(a, "no encryption that both want", PVMI_EUNSUPPORTED);
+            continue;
+        }
+        int failed = attempt_connect(t, a, &d->candidates.list[a - d->attempts]);
         d->next_us = pvmi_clock_us() + NEXT_US;
         if (!failed) {
             a->state = ATTEMPT_CONNECTING;
@@ -196,9 +237,7 @@ static void start_next(struct tcp_dial *d)
             return;
         }
         attempt_close(t, a);
-        a->state = ATTEMPT_FAILED;
-        a->why = strerrordesc_np(failed);
-        note_reason(d, pvmi_tcp_error(failed));
+        attempt_skip(a, strerrordesc_np(failed), pvmi_tcp_error(failed));
     }
 }
 
@@ -265,17 +304,17 @@ static void say_hello(struct tcp_attempt *a)
     struct tcp_transport *t = transport_of(a->dial);
     const struct pvmw_tls_key *ticket = &a->dial->link->ticket;
     uint8_t wire[PVMI_TCP_HELLO_BYTES];
-    pvmi_tcp_hello_encode(ticket, t->tls, wire);
+    pvmi_tcp_hello_encode(ticket, a->encrypted, wire);
     ssize_t n = send(a->watch.fd, wire, sizeof wire, MSG_NOSIGNAL);
     explicit_bzero(wire, sizeof wire);
     if (n != sizeof wire || pvmi_tcp_watch(t, EPOLL_CTL_MOD, &a->watch, EPOLLIN)) {
         attempt_fail(a, "connection lost", PVMI_EUNREACHABLE);
         return;
     }
-    a->state = t->tls ? ATTEMPT_TLS : ATTEMPT_ASKED;
-    if (!t->tls)
+    a->state = a->encrypted ? ATTEMPT_TLS : ATTEMPT_ASKED;
+    if (!a->encrypted)
         return;
-    a->tls = t->tls->new (a->watch.fd, PVMW_TLS_CALLER, ticket);
+    a->tls = t->tls->open(a->watch.fd, PVMW_TLS_CALLER, ticket);
     if (a->tls)
         go_on_with_tls(a);
     else
@@ -312,6 +351,7 @@ int pvmi_tcp_dial_start(struct tcp_link *e, const struct pvmi_tcp_offer *offer)
     if (!d)
         return PVMI_ENOMEM;
     *d = (struct tcp_dial){.link = e};
+    d->mode = offer->mode;
     memcpy(d->host, offer->host, sizeof d->host);
     for (unsigned i = 0; i < PVMI_TCP_CANDIDATES_MAX; i++)
         d->attempts[i] = (struct tcp_attempt){.watch = {.kind = TCP_ATTEMPT, .fd = -1}, .dial = d};
@@ -326,7 +366,8 @@ int pvmi_tcp_dial_start(struct tcp_link *e, const struct pvmi_tcp_offer *offer)
         start_next(d);
     if (!rc && !d->live) {
         rc = d->reason ? d->reason : PVMI_EUNREACHABLE;
-        explain(d);
+        if (rc != PVMI_EUNSUPPORTED) /* that is said already */
+            explain(d);
     }
     return rc;
 }

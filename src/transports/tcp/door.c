@@ -138,17 +138,18 @@ static const struct tcp_listener *listener_of(const struct tcp_door *d, const un
 }
 
 /* Link-local addresses go last, so that others are not crowded out. */
-static void list_addresses(const struct tcp_door *d, const struct pvmi_tcp_local *locals, int count,
+static void list_addresses(const struct tcp_transport *t, const struct pvmi_tcp_local *locals, int count,
                            struct pvmi_tcp_offer *o)
 {
     o->count = 0;
     for (int link_local = 0; link_local < 2; link_local++)
         for (int i = 0; i < count && o->count < PVMI_TCP_OFFERED_MAX; i++) {
             const union pvmi_tcp_address *own = &locals[i].address;
-            const struct tcp_listener *l = listener_of(d, own);
+            const struct tcp_listener *l = listener_of(&t->door, own);
             if (!l || pvmi_tcp_address_is_link_local(own) != link_local)
                 continue;
             o->addresses[o->count] = *own;
+            o->trusted[o->count] = pvmi_tcp_secrecy_trusts(&t->settings.secrecy, own);
             pvmi_tcp_address_set_port(&o->addresses[o->count++], pvmi_tcp_address_port(&l->address));
         }
 }
@@ -162,7 +163,7 @@ int pvmi_tcp_door_enter(struct tcp_transport *t, struct pvmi_tcp_offer *offer)
     int rc = t->door.listeners ? 0 : door_open(t, locals, count);
     if (rc)
         return rc;
-    list_addresses(&t->door, locals, count, offer);
+    list_addresses(t, locals, count, offer);
     t->door.offers++;
     return 0;
 }
@@ -271,7 +272,7 @@ static void go_on_with_tls(struct tcp_transport *t, struct tcp_stranger *s)
 static void start_tls(struct tcp_transport *t, struct tcp_stranger *s, struct tcp_link *e)
 {
     s->link = e;
-    s->tls = t->tls->new (s->watch.fd, PVMW_TLS_CALLED, &e->ticket);
+    s->tls = pvmi_tcp_need_tls(t) ? t->tls->open(s->watch.fd, PVMW_TLS_CALLED, &e->ticket) : NULL;
     if (s->tls)
         go_on_with_tls(t, s);
     else
@@ -285,12 +286,13 @@ static void judge(struct tcp_transport *t, struct tcp_stranger *s)
     bool tls;
     int rc = pvmi_tcp_hello_decode(s->hello, id, &tls);
     struct tcp_link *e = rc ? NULL : offer_of(t, id);
-    if (!e || tls != !!t->tls || (!tls && !pvmi_tcp_hello_proves(s->hello, &e->ticket))) {
+    bool as_set = t->settings.secrecy.mode != (tls ? PVMI_TCP_TLS_OFF : PVMI_TCP_TLS_ALWAYS);
+    if (!e || !as_set || (!tls && !pvmi_tcp_hello_proves(s->hello, &e->ticket))) {
         pvmi_log(PVMI_LOG_INFO, "direct TCP link refused: %s",
-                 rc                ? pvmi_error_text(rc)
-                 : !e              ? "no such offer"
-                 : tls != !!t->tls ? "PVM_TCP_TLS differs"
-                                   : "wrong ticket");
+                 rc        ? pvmi_error_text(rc)
+                 : !e      ? "no such offer"
+                 : !as_set ? "PVM_TCP_TLS differs"
+                           : "wrong ticket");
         send_away(t, s);
     } else if (tls) {
         start_tls(t, s, e);

@@ -7,18 +7,20 @@
 #include "../../core/error.h"
 #include "../../core/log.h"
 
-#define VERSION  1
-#define FLAG_TLS 1
-#define HELLO    0x48545644u /* "DVTH" */
-#define WELCOME  0x57545644u /* "DVTW" */
+#define VERSION      2
+#define FLAG_TLS     1           /* of a hello or welcome */
+#define FLAG_TRUSTED 1           /* of an address */
+#define HELLO        0x48545644u /* "DVTH" */
+#define WELCOME      0x57545644u /* "DVTW" */
 
 /* ---- the offer ---- */
 
-static void put_address(struct pvmi_buf *b, const union pvmi_tcp_address *a)
+static void put_address(struct pvmi_buf *b, const union pvmi_tcp_address *a, bool trusted)
 {
     const uint8_t *bytes;
     size_t n = pvmi_tcp_address_bytes(a, &bytes);
-    pvmi_buf_put_u16(b, n == 4 ? 4 : 6);
+    pvmi_buf_put_u8(b, n == 4 ? 4 : 6);
+    pvmi_buf_put_u8(b, trusted ? FLAG_TRUSTED : 0);
     pvmi_buf_put_u16(b, pvmi_tcp_address_port(a));
     pvmi_buf_put_u32(b, n == 4 ? 0 : a->v6.sin6_scope_id);
     pvmi_buf_put_bytes(b, bytes, n);
@@ -29,13 +31,13 @@ int pvmi_tcp_offer_encode(const struct pvmi_tcp_offer *o, uint8_t blob[PVMI_OFFE
     struct pvmi_buf b;
     pvmi_buf_init(&b);
     pvmi_buf_put_u8(&b, VERSION);
-    pvmi_buf_put_u8(&b, o->tls ? FLAG_TLS : 0);
+    pvmi_buf_put_u8(&b, (uint8_t)o->mode);
     pvmi_buf_put_u16(&b, (uint16_t)o->count);
     pvmi_buf_put_bytes(&b, o->host, sizeof o->host);
     pvmi_buf_put_bytes(&b, o->ticket.id, sizeof o->ticket.id);
     pvmi_buf_put_bytes(&b, o->ticket.secret, sizeof o->ticket.secret);
     for (unsigned i = 0; i < o->count; i++)
-        put_address(&b, &o->addresses[i]);
+        put_address(&b, &o->addresses[i], o->trusted[i]);
     int rc = pvmi_buf_error(&b) ? pvmi_buf_error(&b) : b.length > PVMI_OFFER_MAX ? PVMI_ELIMIT : (int)b.length;
     if (rc > 0)
         memcpy(blob, b.data, b.length);
@@ -52,12 +54,14 @@ static void get_bytes(struct pvmi_buf *b, uint8_t *to, size_t n)
         memcpy(to, from, n);
 }
 
-static int get_address(struct pvmi_buf *b, union pvmi_tcp_address *a)
+static int get_address(struct pvmi_buf *b, union pvmi_tcp_address *a, bool *trusted)
 {
-    uint16_t family = pvmi_buf_get_u16(b), port = pvmi_buf_get_u16(b);
+    uint8_t family = pvmi_buf_get_u8(b), flags = pvmi_buf_get_u8(b);
+    uint16_t port = pvmi_buf_get_u16(b);
     uint32_t scope = pvmi_buf_get_u32(b);
     memset(a, 0, sizeof *a);
-    if ((family != 4 && family != 6) || !port)
+    *trusted = flags & FLAG_TRUSTED;
+    if ((family != 4 && family != 6) || flags & ~FLAG_TRUSTED || !port)
         return PVMI_EFORMAT;
     if (family == 4) {
         a->v4.sin_family = AF_INET;
@@ -76,18 +80,18 @@ int pvmi_tcp_offer_decode(const uint8_t *blob, size_t length, struct pvmi_tcp_of
     struct pvmi_buf b;
     pvmi_buf_view(&b, blob, length);
     memset(o, 0, sizeof *o);
-    uint8_t version = pvmi_buf_get_u8(&b), flags = pvmi_buf_get_u8(&b);
+    uint8_t version = pvmi_buf_get_u8(&b), mode = pvmi_buf_get_u8(&b);
     unsigned count = pvmi_buf_get_u16(&b);
     if (!pvmi_buf_error(&b) && version != VERSION)
         return PVMI_EVERSION;
-    if (flags & ~FLAG_TLS || !count || count > PVMI_TCP_OFFERED_MAX)
+    if (mode >= PVMI_TCP_TLS_MODES || !count || count > PVMI_TCP_OFFERED_MAX)
         return PVMI_EFORMAT;
-    o->tls = flags & FLAG_TLS;
+    o->mode = mode;
     get_bytes(&b, o->host, sizeof o->host);
     get_bytes(&b, o->ticket.id, sizeof o->ticket.id);
     get_bytes(&b, o->ticket.secret, sizeof o->ticket.secret);
     for (unsigned i = 0; i < count; i++)
-        if (get_address(&b, &o->addresses[i]))
+        if (get_address(&b, &o->addresses[i], &o->trusted[i]))
             return PVMI_EFORMAT;
     o->count = count;
     return pvmi_buf_end(&b) ? PVMI_EFORMAT : 0;

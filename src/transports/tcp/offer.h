@@ -17,6 +17,7 @@
 #include "../host.h"
 #include "../transport.h"
 #include "address.h"
+#include "secrecy.h"
 
 #define PVMI_TCP_HOST_BYTES    PVMI_HOST_IDENTITY_BYTES
 #define PVMI_TCP_ID_BYTES      PVMW_TLS_ID_BYTES
@@ -27,11 +28,12 @@
 #define PVMI_TCP_WELCOME_BYTES 24
 
 struct pvmi_tcp_offer {
-    bool tls;
+    enum pvmi_tcp_tls_mode mode;       /* what the offering side wants */
     uint8_t host[PVMI_TCP_HOST_BYTES]; /* identity: the same for tasks that share network interfaces */
     struct pvmw_tls_key ticket; /* its id names the offer, its secret is known to the two tasks and their daemons */
     unsigned count;
     union pvmi_tcp_address addresses[PVMI_TCP_OFFERED_MAX]; /* with ports; scopes are the offering host's */
+    bool trusted[PVMI_TCP_OFFERED_MAX];                     /* the offering side trusts the network of this address */
 };
 
 /* Returns the number of bytes. */

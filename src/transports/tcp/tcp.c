@@ -43,12 +43,12 @@ static int parse_ports(const char *text, struct tcp_settings *s, char *why, size
 static int read_settings(struct tcp_settings *s, char *why, size_t size)
 {
     s->nodelay = pvmi_config_bool(PVMI_SETTING_TCP_NODELAY);
-    s->tls = pvmi_config_bool(PVMI_SETTING_TCP_TLS);
     s->send_bytes = (int)pvmi_config_integer(PVMI_SETTING_TCP_SNDBUF);
     s->receive_bytes = (int)pvmi_config_integer(PVMI_SETTING_TCP_RCVBUF);
     int64_t silence_ms = pvmi_config_us(PVMI_SETTING_HOST_TIMEOUT) / 1000;
     s->silence_ms = silence_ms < INT_MAX ? (unsigned)silence_ms : INT_MAX;
-    return parse_ports(pvmi_config_text(PVMI_SETTING_TCP_PORTS), s, why, size);
+    int rc = parse_ports(pvmi_config_text(PVMI_SETTING_TCP_PORTS), s, why, size);
+    return rc ? rc : pvmi_tcp_secrecy_read(&s->secrecy, why, size);
 }
 
 static int check_addresses(const char *choice, char *why, size_t size)
@@ -88,7 +88,7 @@ static int tcp_available(char *why, size_t size)
         rc = read_settings(&s, reason, sizeof reason);
     if (!rc)
         rc = check_addresses(pvmi_config_text(PVMI_SETTING_TCP_IF), reason, sizeof reason);
-    if (!rc && s.tls && !pvmi_tcp_tls_load(reason, sizeof reason))
+    if (!rc && s.secrecy.mode == PVMI_TCP_TLS_ALWAYS && !pvmi_tcp_tls_load(reason, sizeof reason))
         rc = PVMI_EUNSUPPORTED;
     if (size)
         snprintf(why, size, "%s", reason);
@@ -98,7 +98,11 @@ static int tcp_available(char *why, size_t size)
 static void tcp_query(const struct pvmi_transport *t, struct pvmi_attributes *out)
 {
     (void)t;
+    struct tcp_settings s;
+    char why[256];
+    bool readable = !read_settings(&s, why, sizeof why);
     *out = (struct pvmi_attributes){.frame_max = PVMI_FRAME_PAYLOAD_MAX,
+                                    .secrecy = readable ? pvmi_tcp_secrecy_text(&s.secrecy) : NULL,
                                     .copy_max = PVMI_FRAME_PAYLOAD_MAX,
                                     .latency_ns = 6000,
                                     .bandwidth_mbs = 5000};
@@ -174,14 +178,12 @@ int pvmi_tcp_socket(const struct tcp_transport *t, int family)
 
 static void tcp_close(struct pvmi_transport *base);
 
-static int load_tls(struct tcp_transport *t)
+bool pvmi_tcp_need_tls(struct tcp_transport *t)
 {
     char why[1024];
-    if (t->settings.tls && !(t->tls = pvmi_tcp_tls_load(why, sizeof why))) {
-        pvmi_log(PVMI_LOG_ERROR, "no direct TCP links: %s", why);
-        return PVMI_EUNSUPPORTED;
-    }
-    return 0;
+    if (!t->tls && !(t->tls = pvmi_tcp_tls_load(why, sizeof why)))
+        pvmi_log_once(PVMI_LOG_ERROR, "no direct TCP link can be encrypted, the daemons carry the messages: %s", why);
+    return t->tls;
 }
 
 static int set_up(struct tcp_transport *t)
@@ -201,7 +203,7 @@ static int set_up(struct tcp_transport *t)
         pvmi_log(PVMI_LOG_ERROR, "no direct TCP links: epoll: %s", strerror(errno));
         return pvmi_tcp_error(errno);
     }
-    return load_tls(t);
+    return t->settings.secrecy.mode == PVMI_TCP_TLS_ALWAYS && !pvmi_tcp_need_tls(t) ? PVMI_EUNSUPPORTED : 0;
 }
 
 static int tcp_open(const char *address, const struct pvmi_callbacks *callbacks, void *arg, struct pvmi_transport **out)
@@ -294,7 +296,7 @@ static int tcp_offer(struct pvmi_transport *base, void *owner, uint8_t blob[PVMI
                      struct pvmi_endpoint **out)
 {
     struct tcp_transport *t = (struct tcp_transport *)base;
-    struct pvmi_tcp_offer offer = {.tls = t->tls};
+    struct pvmi_tcp_offer offer = {.mode = t->settings.secrecy.mode};
     struct tcp_link *e;
     *fd = -1;
     memcpy(offer.host, t->host, sizeof offer.host);
@@ -350,13 +352,6 @@ static int tcp_join(struct pvmi_transport *base, const uint8_t *blob, size_t len
     if (fd >= 0)
         close(fd);
     int rc = pvmi_tcp_offer_decode(blob, length, &offer);
-    if (!rc && offer.tls != !!t->tls) {
-        pvmi_log_once(PVMI_LOG_WARNING,
-                      "no direct TCP link, the daemons carry the messages: PVM_TCP_TLS is %s here and "
-                      "%s at the other task; set it for both",
-                      t->tls ? "on" : "off", t->tls ? "off" : "on");
-        rc = PVMI_EUNSUPPORTED;
-    }
     if (!rc)
         rc = pvmi_tcp_link_new(t, owner, TCP_DIALING, &e);
     if (rc)
@@ -371,6 +366,11 @@ static int tcp_join(struct pvmi_transport *base, const uint8_t *blob, size_t len
     set_timer(t);
     *out = &e->base;
     return 0;
+}
+
+static bool tcp_encrypts(const struct pvmi_endpoint *base)
+{
+    return ((const struct tcp_link *)base)->tls;
 }
 
 static size_t tcp_pending(const struct pvmi_endpoint *base)
@@ -492,6 +492,7 @@ const struct pvmi_transport_ops pvmi_tcp_ops = {
     .disconnect = tcp_disconnect,
     .send = pvmi_tcp_link_send,
     .pending = tcp_pending,
+    .encrypts = tcp_encrypts,
     .progress = tcp_progress,
     .fd = tcp_fd,
     .arm = tcp_arm,

@@ -30,7 +30,8 @@ struct tcp_watch {
 };
 
 struct tcp_settings {
-    bool nodelay, tls;
+    bool nodelay;
+    struct pvmi_tcp_secrecy secrecy;
     int send_bytes, receive_bytes; /* of the sockets' buffers, 0: the system's */
     unsigned port_low, port_high;  /* 0: any */
     char *interfaces;              /* PVM_TCP_IF */
@@ -103,7 +104,7 @@ struct tcp_remembered {
 struct tcp_transport {
     struct pvmi_transport base;
     struct tcp_settings settings;
-    const struct pvmi_tcp_tls_ops *tls; /* NULL: links are plain */
+    const struct pvmi_tcp_tls_ops *tls; /* NULL: not loaded, see pvmi_tcp_need_tls() */
     uint8_t host[PVMI_TCP_HOST_BYTES];
     pid_t pid; /* whose it is: a forked child has only a copy */
     int epoll_fd;
@@ -133,6 +134,9 @@ void pvmi_tcp_unwatch(struct tcp_transport *t, struct tcp_watch *w);
 
 /* A non-blocking socket of this family with the user's buffer sizes; -1 and errno. */
 int pvmi_tcp_socket(const struct tcp_transport *t, int family);
+
+/* Loads what encrypts, before the first link that must be: false if it cannot be, logged. */
+bool pvmi_tcp_need_tls(struct tcp_transport *t);
 
 /* Takes what is to be told of an errno of socket, connect ... : PVMI_ELIMIT for a lack of descriptors or ports. */
 int pvmi_tcp_error(int number);

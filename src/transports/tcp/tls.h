@@ -15,7 +15,7 @@
 struct pvmi_tcp_tls_ops {
     unsigned version;
     const char *(*start)(void); /* once, by the loader */
-    struct pvmw_tls *(*new)(int fd, enum pvmw_tls_role role, const struct pvmw_tls_key *key);
+    struct pvmw_tls *(*open)(int fd, enum pvmw_tls_role role, const struct pvmw_tls_key *key);
     int (*handshake)(struct pvmw_tls *s);
     ssize_t (*read)(struct pvmw_tls *s, void *to, size_t size);
     size_t (*put)(struct pvmw_tls *s, const void *data, size_t length);

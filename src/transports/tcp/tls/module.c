@@ -9,7 +9,7 @@ __attribute__((destructor)) static void stop(void)
 __attribute__((visibility("default"))) const struct pvmi_tcp_tls_ops dpvm_tls_module = {
     .version = PVMI_TCP_TLS_VERSION,
     .start = pvmw_tls_start,
-    .new = pvmw_tls_new,
+    .open = pvmw_tls_new,
     .handshake = pvmw_tls_handshake,
     .read = pvmw_tls_read,
     .put = pvmw_tls_put,
