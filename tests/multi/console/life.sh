@@ -125,7 +125,7 @@ if [ "$(id -u)" = 0 ]; then
 fi
 mkdir "$work/alone"
 cp "$DPVM_BIN/pvm" "$work/alone/"
-out=$(PATH=/usr/bin:/bin PVM_ROOT=/nosuch timeout 30 "$work/alone/pvm" -c id 2>"$work/err")
+out=$(PATH=/usr/bin:/bin PVM_ROOT=/nosuch LD_LIBRARY_PATH=$DPVM_BIN/../lib timeout 30 "$work/alone/pvm" -c id 2>"$work/err")
 same "no pvmd3: exit code" 3 $?
 has "no pvmd3" "pvmd3" "$(cat "$work/err")"
 chmod 500 "$HOME"
