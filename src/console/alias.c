@@ -128,7 +128,7 @@ static void print_alias(const struct alias *alias, json_t *rows)
     if (text == NULL)
         return;
     if (rows != NULL)
-        json_object_set_new(rows, alias->name, json_text(text));
+        json_object_set_new(rows, alias->name, text_json(text));
     else
         printf("%s\t%s\n", alias->name, text);
     free(text);

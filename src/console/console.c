@@ -285,24 +285,7 @@ const char *error_text(int code)
 
 void print_json(json_t *value)
 {
-    json_dumpf(value, stdout, 0);
-    putchar('\n');
-    json_decref(value);
-}
-
-json_t *json_text(const char *text)
-{
-    json_t *value = json_string(text);
-
-    if (value != NULL)
-        return value;
-    char *copy = strdup(text);
-    for (char *p = copy; p != NULL && *p != '\0'; p++)
-        if ((unsigned char)*p >= 0x80)
-            *p = '?';
-    value = json_string(copy != NULL ? copy : "");
-    free(copy);
-    return value;
+    text_print_json(value, 0);
 }
 
 json_t *json_tid(int tid)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 #include <jansson.h>
+#include "../tools/text.h"
 #include "pvm3.h"
 
 /* What pvm exits with. */
@@ -99,9 +100,6 @@ const char *error_text(int code);
 
 /* Prints a JSON value on a line of its own and gives it back to jansson. */
 void print_json(json_t *value);
-
-/* A text for JSON; bytes that are no UTF-8 become '?'. */
-json_t *json_text(const char *text);
 
 /* A task id as "t40001" for JSON. */
 json_t *json_tid(int tid);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <wchar.h>
+#include "../core/visible.h"
 #include "complete.h"
 #include "console.h"
 #include "edit.h"
@@ -87,17 +88,22 @@ static int read_character(EditLine *e, wchar_t *out)
 
 /* ---- completion ---- */
 
+static size_t max_width(size_t width, const char *text)
+{
+    return strlen(text) > width ? strlen(text) : width;
+}
+
 /* Prints what is possible below the line, in columns. */
 static void list_choices(const struct completion *c)
 {
     size_t width = 0, column = 0;
 
     for (int i = 0; i < c->count; i++)
-        width = strlen(c->choices[i]) > width ? strlen(c->choices[i]) : width;
+        width = max_width(width, PVMI_VISIBLE(c->choices[i]));
     putchar('\n');
     for (int i = 0; i < c->count; i++) {
         bool last = i + 1 == c->count || (column + 2) * (width + 2) > 78;
-        printf("%-*s%s", last ? 0 : (int)width + 2, c->choices[i], last ? "\n" : "");
+        printf("%-*s%s", last ? 0 : (int)width + 2, PVMI_VISIBLE(c->choices[i]), last ? "\n" : "");
         column = last ? 0 : column + 1;
     }
     fflush(stdout);

@@ -1,6 +1,7 @@
 /* host.c - the hosts of the machine: add, delete, conf, mstat, and notices of hosts that others add. */
 #include <stdlib.h>
 #include <string.h>
+#include "../core/visible.h"
 #include "console.h"
 #include "command.h"
 #include "diagnose.h"
@@ -73,8 +74,8 @@ static void print_added(const int *tids, int n)
            "SPEED");
     for (int i = 0; i < count; i++)
         if (is_among(hosts[i].hi_tid, tids, n))
-            printf("%24s %8x %8s%8d\n", hosts[i].hi_name, (unsigned)hosts[i].hi_tid, hosts[i].hi_arch,
-                   hosts[i].hi_speed);
+            printf("%24s %8x %8s%8d\n", PVMI_VISIBLE(hosts[i].hi_name), (unsigned)hosts[i].hi_tid,
+                   PVMI_VISIBLE(hosts[i].hi_arch), hosts[i].hi_speed);
 }
 
 void host_added(void)
@@ -100,7 +101,7 @@ static void print_changes_json(int done, char **names, const int *status, int n)
     json_t *hosts = json_array();
 
     for (int i = 0; i < n; i++) {
-        json_t *row = json_pack("{s:o, s:b}", "name", json_text(names[i]), "ok", status[i] >= 0);
+        json_t *row = json_pack("{s:o, s:b}", "name", text_json(names[i]), "ok", status[i] >= 0);
         if (status[i] > 0)
             json_object_set_new(row, "dtid", json_tid(status[i]));
         else if (status[i] < 0)
@@ -195,14 +196,14 @@ int host_conf(int argc, char **argv)
         printf("%d host%s, %d data format%s\n", n, n == 1 ? "" : "s", formats, formats == 1 ? "" : "s");
         printf("%24s %8s %8s%8s %10s\n", "HOST", "DTID", "ARCH", "SPEED", "DSIG");
         for (int i = 0; i < n; i++)
-            printf("%24s %8x %8s%8d 0x%08x\n", hosts[i].hi_name, (unsigned)hosts[i].hi_tid, hosts[i].hi_arch,
-                   hosts[i].hi_speed, (unsigned)hosts[i].hi_dsig);
+            printf("%24s %8x %8s%8d 0x%08x\n", PVMI_VISIBLE(hosts[i].hi_name), (unsigned)hosts[i].hi_tid,
+                   PVMI_VISIBLE(hosts[i].hi_arch), hosts[i].hi_speed, (unsigned)hosts[i].hi_dsig);
         return CONSOLE_OK;
     }
     rows = json_array();
     for (int i = 0; i < n; i++)
         json_array_append_new(rows,
-                              json_pack("{s:o, s:o, s:s, s:i, s:o}", "host", json_text(hosts[i].hi_name), "dtid",
+                              json_pack("{s:o, s:o, s:s, s:i, s:o}", "host", text_json(hosts[i].hi_name), "dtid",
                                         json_tid(hosts[i].hi_tid), "arch", hosts[i].hi_arch, "speed", hosts[i].hi_speed,
                                         "dsig", json_sprintf("0x%08x", (unsigned)hosts[i].hi_dsig)));
     print_json(json_pack("{s:i, s:o}", "formats", formats, "hosts", rows));
@@ -220,7 +221,7 @@ int host_mstat(int argc, char **argv)
         if (code != PvmOk)
             result = CONSOLE_FAILED;
         if (console.json)
-            json_array_append_new(rows, json_pack("{s:o, s:b, s:i, s:s}", "host", json_text(argv[i]), "ok",
+            json_array_append_new(rows, json_pack("{s:o, s:b, s:i, s:s}", "host", text_json(argv[i]), "ok",
                                                   code == PvmOk, "code", code, "status", text));
         else
             printf("%24s  %s\n", argv[i], text);

@@ -1,5 +1,6 @@
 /* mailbox.c - the machine's mailbox: names, put. */
 #include <stdlib.h>
+#include "../core/visible.h"
 #include "console.h"
 #include "command.h"
 
@@ -11,12 +12,12 @@ static json_t *class_json(const struct pvmmboxinfo *class)
         json_array_append_new(entries, json_pack("{s:i, s:o, s:i}", "index", class->mi_indices[i], "owner",
                                                  class->mi_owners[i] != 0 ? json_tid(class->mi_owners[i]) : json_null(),
                                                  "flags", class->mi_flags[i]));
-    return json_pack("{s:o, s:o}", "name", json_text(class->mi_name), "entries", entries);
+    return json_pack("{s:o, s:o}", "name", text_json(class->mi_name), "entries", entries);
 }
 
 static void print_class(const struct pvmmboxinfo *class)
 {
-    printf("<%s>:\n", class->mi_name);
+    printf("<%s>:\n", PVMI_VISIBLE(class->mi_name));
     for (int i = 0; i < class->mi_nentries; i++)
         printf("\tindex=%d owner=0x%x/%d flags=0x%x\n", class->mi_indices[i], (unsigned)class->mi_owners[i],
                class->mi_owners[i], (unsigned)class->mi_flags[i]);

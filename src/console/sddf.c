@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 #include "../core/hash.h"
+#include "../core/visible.h"
 #include "console.h"
 #include "pvmtev.h"
 #include "sddf.h"
@@ -55,6 +56,19 @@ int pvmupkstralloc(char **text);
 
 /* ---- lines ---- */
 
+/* Events have texts of the program's in them. */
+static void print_line(const struct sddf *s, int tid, const char *line, size_t length)
+{
+    size_t size = length * PVMI_VISIBLE_GROWTH + 1;
+    char *shown = malloc(size);
+
+    if (shown != NULL) {
+        pvmi_visible_bytes(shown, size, line, length);
+        printf("[T%d:t%x] %s\n", s->job, (unsigned)tid, shown);
+    }
+    free(shown);
+}
+
 static void flush_lines(struct sddf *s, int tid)
 {
     fclose(s->text);
@@ -66,7 +80,7 @@ static void flush_lines(struct sddf *s, int tid)
             console_before_output();
         for (char *line = s->memory, *end; *line != '\0'; line = end + 1) {
             end = strchrnul(line, '\n');
-            printf("[T%d:t%x] %.*s\n", s->job, (unsigned)tid, (int)(end - line), line);
+            print_line(s, tid, line, (size_t)(end - line));
             if (*end == '\0')
                 break;
         }

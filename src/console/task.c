@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include "../core/visible.h"
 #include "console.h"
 #include "command.h"
 #include "compat.h"
@@ -49,10 +50,11 @@ static void print_task(const struct pvmtaskinfo *task, const char *host, const s
     else
         snprintf(tid, sizeof(tid), "%x", (unsigned)task->ti_tid);
     snprintf(ptid, sizeof(ptid), task->ti_ptid != 0 ? "%x" : "-", (unsigned)task->ti_ptid);
-    printf("%24s %8s", host, tid);
+    printf("%24s %8s", PVMI_VISIBLE(host), tid);
     if (what->with_pids)
         printf(" %8s %6d", ptid, task->ti_pid);
-    printf(" %9s %-12s\n", flags, task->ti_a_out != NULL && *task->ti_a_out != '\0' ? task->ti_a_out : "-");
+    const char *program = task->ti_a_out != NULL && *task->ti_a_out != '\0' ? task->ti_a_out : "-";
+    printf(" %9s %-12s\n", flags, PVMI_VISIBLE(program));
 }
 
 static json_t *task_json(const struct pvmtaskinfo *task, const char *host)
@@ -60,10 +62,10 @@ static json_t *task_json(const struct pvmtaskinfo *task, const char *host)
     char letters[FLAG_TEXT_MAX];
 
     flag_text(task->ti_flag, letters);
-    return json_pack("{s:o, s:o, s:o, s:i, s:i, s:s, s:o, s:b}", "host", json_text(host), "tid", json_tid(task->ti_tid),
+    return json_pack("{s:o, s:o, s:o, s:i, s:i, s:s, s:o, s:b}", "host", text_json(host), "tid", json_tid(task->ti_tid),
                      "ptid", task->ti_ptid > 0 ? json_tid(task->ti_ptid) : json_null(), "pid", task->ti_pid, "flag",
                      task->ti_flag, "flags", letters, "command",
-                     json_text(task->ti_a_out != NULL ? task->ti_a_out : ""), "console", task->ti_tid == console.tid);
+                     text_json(task->ti_a_out != NULL ? task->ti_a_out : ""), "console", task->ti_tid == console.tid);
 }
 
 static void print_heading(bool with_pids)

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "../core/visible.h"
 #include "console.h"
 #include "cure.h"
 #include "line.h"
@@ -174,6 +175,6 @@ void trial_host(const char *launcher, const char *host, const char *login, const
     if (code == PvmSysErr)
         advise("%s: %s cannot be run: %s", host, argv[0], strerror(errno));
     else if (code != PvmHostFail && strstr(text, "dpvm-reached") == NULL)
-        advise("%s: it says: %s", host, first_line(text));
+        advise("%s: it says: %s", host, PVMI_VISIBLE(first_line(text)));
     cure_print(find_cure(code, text, launcher), host);
 }

@@ -2,6 +2,8 @@
 #include "log.h"
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include "visible.h"
 
 #define LINE_BYTES 1024
 
@@ -25,22 +27,14 @@ void pvmi_log_to(pvmi_log_sink *sink, void *arg, enum pvmi_log_level level)
     target.level = level;
 }
 
-/* Lines may quote what strangers sent: nothing in them can start a new line or move a terminal's cursor. */
-static void defuse(char *line)
-{
-    for (unsigned char *c = (unsigned char *)line; *c; c++)
-        if ((*c < ' ' && *c != '\t') || *c == 0x7f)
-            *c = '?';
-}
-
 void pvmi_vlog(enum pvmi_log_level level, const char *format, va_list args)
 {
     if (level > target.level)
         return;
     int saved_errno = errno;
-    char line[LINE_BYTES];
-    vsnprintf(line, sizeof line, format, args);
-    defuse(line);
+    char text[LINE_BYTES], line[LINE_BYTES];
+    vsnprintf(text, sizeof text, format, args);
+    pvmi_visible_bytes(line, sizeof line, text, strlen(text)); /* it may quote what strangers sent */
     target.sink(level, line, target.arg);
     errno = saved_errno;
 }

@@ -14,7 +14,7 @@ typedef void pvmi_log_sink(enum pvmi_log_level level, const char *line, void *ar
 /* Sends all later lines up to `level` to `sink`. Called by a program's start-up. NULL restores stderr. */
 void pvmi_log_to(pvmi_log_sink *sink, void *arg, enum pvmi_log_level level);
 
-/* Logs one line (printf style, no newline, at most 1023 bytes: more is cut). errno is kept. */
+/* Logs one line (printf style, no newline, made visible, then at most 1023 bytes: more is cut). errno is kept. */
 void pvmi_log(enum pvmi_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void pvmi_vlog(enum pvmi_log_level level, const char *format, va_list args);
 

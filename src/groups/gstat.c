@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../core/visible.h"
 #include "gserver.h"
 #include "name.h"
 #include "proto.h"
@@ -49,7 +50,8 @@ static int show(char **names, int n)
     reached = unpack();
     wanted = is_wanted(name, names, n);
     if (wanted)
-        printf("group: %s, size: %d,  barrier_count %d, barrier_reached %d\ntids:\n", name, size, count, reached);
+        printf("group: %s, size: %d,  barrier_count %d, barrier_reached %d\ntids:\n", PVMI_VISIBLE(name), size, count,
+               reached);
     for (int i = 0; i < size; i++) {
         int instance = unpack(), tid = unpack();
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "../core/error.h"
 #include "../core/proto.h"
+#include "../core/visible.h"
 #include "call.h"
 #include "options.h"
 #include "perror.h"
@@ -26,8 +27,11 @@ static bool are_names(char **names, int count)
  */
 static void print_reason(const char *name, int status, const char *why)
 {
-    if (*why && (pvmi_options.auto_err || status == PvmAlready))
-        fprintf(stderr, "libpvm [%s]: pvm_addhosts(): %s: %s\n", pvmi_identity(), name, why);
+    if (!*why || (!pvmi_options.auto_err && status != PvmAlready))
+        return;
+    fprintf(stderr, "libpvm [%s]: pvm_addhosts(): %s: ", pvmi_identity(), name);
+    pvmi_visible_print(stderr, why);
+    fputc('\n', stderr);
 }
 
 /* Reads status words and, of added hosts, the reasons behind them. */

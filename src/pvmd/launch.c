@@ -15,6 +15,7 @@
 #include "../core/error.h"
 #include "../core/log.h"
 #include "../core/proto.h"
+#include "../core/visible.h"
 #include "password.h"
 #include "pvm3.h"
 
@@ -326,16 +327,13 @@ static void strip(char *line)
     size_t n = strlen(line);
     while (n && (unsigned char)line[n - 1] <= ' ')
         line[--n] = '\0';
-    for (size_t i = 0; i < n; i++)
-        if ((unsigned char)line[i] < ' ' || line[i] == 127)
-            line[i] = '?'; /* terminal control stays out of logs */
 }
 
 static void keep_words(char to[NOISE_MAX], char *line)
 {
     strip(line);
     if (*line)
-        snprintf(to, NOISE_MAX, "%.*s", NOISE_MAX - 1, line);
+        pvmi_visible_bytes(to, NOISE_MAX, line, strlen(line));
 }
 
 static void out_line(struct pvmd_launch *l, char *text)

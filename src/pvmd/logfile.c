@@ -12,10 +12,11 @@
 #include "../core/config.h"
 #include "../core/error.h"
 #include "../core/log.h"
+#include "../core/visible.h"
 #include "daemon.h"
 #include "join.h"
 
-#define LINE_BYTES 4400 /* a line of output and what stands before it */
+#define LINE_BYTES (PVMI_VISIBLE_GROWTH * 4096 + 304) /* a line of output and what stands before it */
 
 static int fd = -1;
 static char path[PATH_MAX];
@@ -96,24 +97,23 @@ static void sink(enum pvmi_log_level level, const char *text, void *arg)
         fprintf(stderr, "pvmd3: %s\n", text);
 }
 
-/* Programs print what they like: control characters cannot forge lines or move the cursor of who reads the log. */
 void pvmd_logfile_output(pvmi_tid tid, const char *text, size_t length)
 {
     char line[LINE_BYTES];
     size_t n = put_head(line, sizeof line);
     n += (size_t)snprintf(line + n, sizeof line - n, "[t%x] ", tid);
-    for (size_t i = 0; i < length && n < sizeof line - 1; i++) {
-        unsigned char c = (unsigned char)text[i];
-        line[n++] = (c < ' ' && c != '\t') || c == 0x7f ? '?' : text[i];
-    }
+    n += pvmi_visible_bytes(line + n, sizeof line - 1 - n, text, length);
     line[n++] = '\n';
     write_line(line, n);
 }
 
 void pvmd_logfile_tell(const char *text)
 {
-    if (attached)
-        fprintf(stderr, "pvmd3: %s\n", text);
+    if (!attached)
+        return;
+    fputs("pvmd3: ", stderr);
+    pvmi_visible_print(stderr, text);
+    fputc('\n', stderr);
 }
 
 /* ---- start and end ---- */

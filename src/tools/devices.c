@@ -244,7 +244,7 @@ int devices_show(bool json)
             json_object_set_new(all, "order", order_json(&chosen));
         if (why[0] != '\0')
             json_object_set_new(all, "complaint", text_json(why));
-        text_print_json(all);
+        text_print_json(all, JSON_INDENT(2));
     } else {
         devices_print();
         ports_print();

@@ -117,7 +117,7 @@ static int show_build(void)
         for (int i = 0; i < FACT_COUNT; i++)
             json_object_set_new(all, facts[i].key, text_json(facts[i].value));
         json_object_set_new(all, "transports", devices_json());
-        text_print_json(all);
+        text_print_json(all, JSON_INDENT(2));
     } else {
         const char *cell[FACT_COUNT * 2];
         for (int i = 0; i < FACT_COUNT; i++)
@@ -170,7 +170,7 @@ static void print_settings_json(const struct setting_state *states)
             json_object_set_new(row, "why_not", text_json(s->why));
         json_array_append_new(rows, row);
     }
-    text_print_json(json_pack("{s:o}", "settings", rows));
+    text_print_json(json_pack("{s:o}", "settings", rows), JSON_INDENT(2));
 }
 
 static const char *or_dash(const char *text)
@@ -229,7 +229,7 @@ static int show_task(int tid)
     if (report.status != LINKS_TOLD)
         fprintf(stderr, "pvm-info: %s\n", links_excuse(&report, ANSWER_LIMIT_S));
     else if (options.json)
-        text_print_json(links_json(&report));
+        text_print_json(links_json(&report), JSON_INDENT(2));
     else
         links_print(stdout, &report);
     links_free(&report, 1);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/time.h>
 #include <time.h>
+#include "../core/visible.h"
 #include "pvm3.h"
 
 enum {
@@ -221,8 +222,8 @@ static const char *option_name(int option)
 
 static void print_traffic(FILE *out, const char *peer, const char *route, const char *by, const struct links_traffic *t)
 {
-    fprintf(out, "%9s %-8s %-7s %10ld %14ld %10ld %14ld", peer, route, by, t->tx_frames, t->tx_bytes, t->rx_frames,
-            t->rx_bytes);
+    fprintf(out, "%9s %-8s %-7s %10ld %14ld %10ld %14ld", peer, PVMI_VISIBLE(route), by, t->tx_frames, t->tx_bytes,
+            t->rx_frames, t->rx_bytes);
 }
 
 static bool any(const struct links_traffic *t)
@@ -248,8 +249,8 @@ static void print_peer(FILE *out, const struct links_peer *p)
 
 void links_print(FILE *out, const struct links_report *r)
 {
-    fprintf(out, "t%x: PVM_TRANSPORT=%s, %s, %d peer%s\n", (unsigned)r->tid, r->choice, option_name(r->option),
-            r->count, r->count == 1 ? "" : "s");
+    fprintf(out, "t%x: PVM_TRANSPORT=%s, %s, %d peer%s\n", (unsigned)r->tid, PVMI_VISIBLE(r->choice),
+            option_name(r->option), r->count, r->count == 1 ? "" : "s");
     if (r->count == 0)
         return;
     fprintf(out, "%9s %-8s %-7s %10s %14s %10s %14s %8s %6s %5s\n", "PEER", "ROUTE", "BY", "SENT", "BYTES", "RECEIVED",

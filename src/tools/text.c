@@ -19,9 +19,20 @@ json_t *text_json(const char *text)
     return value;
 }
 
-void text_print_json(json_t *value)
+/* DEL is the one control character that jansson lets through. */
+static int write_ascii(const char *bytes, size_t length, void *file)
 {
-    json_dumpf(value, stdout, JSON_INDENT(2));
+    for (size_t i = 0; i < length; i++)
+        if (bytes[i] == 0x7f)
+            fputs("\\u007f", file);
+        else
+            putc(bytes[i], file);
+    return 0;
+}
+
+void text_print_json(json_t *value, size_t flags)
+{
+    json_dump_callback(value, write_ascii, stdout, flags | JSON_ENSURE_ASCII);
     putchar('\n');
     json_decref(value);
 }

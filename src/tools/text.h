@@ -7,7 +7,10 @@
 /* A text of the user's; bytes that are no UTF-8 become '?'. */
 json_t *text_json(const char *text);
 
-/* Prints a value on lines of its own and gives it back to jansson. */
-void text_print_json(json_t *value);
+/*
+ * Prints a value on lines of its own, laid out by jansson's flags, and gives it back to jansson. All but ASCII is
+ * escaped, so that no text in it drives a terminal.
+ */
+void text_print_json(json_t *value, size_t flags);
 
 #endif

@@ -1,6 +1,7 @@
 #include "old.h"
 #include <stdio.h>
 #include <string.h>
+#include "../../core/visible.h"
 #include "../proto.h"
 #include "pvm3.h"
 #include "roster.h"
@@ -15,8 +16,8 @@ static int barrier_count(const struct group *g)
 
 static void print_group(const struct group *g)
 {
-    printf("group: %s, size: %d,  barrier_count %d, barrier_reached %d\ntids:\n", g->name, g->size, barrier_count(g),
-           g->barrier.reached);
+    printf("group: %s, size: %d,  barrier_count %d, barrier_reached %d\ntids:\n", PVMI_VISIBLE(g->name), g->size,
+           barrier_count(g), g->barrier.reached);
     for (unsigned i = 0; i < g->span; i++)
         if (g->slots[i])
             printf("%u 0x%x\t", i, (unsigned)g->slots[i]->tid);

@@ -7,6 +7,8 @@
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
+#include "../../core/visible.h"
+#include "../text.h"
 #include "pvm3.h"
 #include "stats.h"
 #include "team.h"
@@ -170,7 +172,7 @@ static void print_head(const struct report *r)
     printf("%s; PVM %s; %s\n", o->host_count == 0 ? "the same host" : "", pvm_version(), verify_text(o->verify));
     for (int i = 0; i < r->series_count; i++)
         if (r->series[i].link->routes[0] && (i == 0 || r->series[i].link != r->series[i - 1].link))
-            printf("with PVM_TRANSPORT=%s by %s\n", r->series[i].transport, r->series[i].link->routes);
+            printf("with PVM_TRANSPORT=%s by %s\n", r->series[i].transport, PVMI_VISIBLE(r->series[i].link->routes));
     printf("\n");
     print_heading(r);
 }
@@ -215,26 +217,11 @@ static void print_foot(const struct report *r)
         const struct team_link *l = r->series[i].link;
         if (l->routes[0] && (i == 0 || l != r->series[i - 1].link))
             printf("%s: %ld frames by direct links, %ld by the daemon; at the end by %s\n", r->series[i].transport,
-                   l->direct_frames, l->daemon_frames, l->routes);
+                   l->direct_frames, l->daemon_frames, PVMI_VISIBLE(l->routes));
     }
 }
 
 /* ---- JSON ---- */
-
-/* A text of the user's; bytes that are no UTF-8 become '?'. */
-static json_t *text_json(const char *text)
-{
-    json_t *value = json_string(text);
-    if (value)
-        return value;
-    char *copy = must_have(strdup(text));
-    for (char *c = copy; *c; c++)
-        if ((unsigned char)*c >= 0x80)
-            *c = '?';
-    value = json_string(copy);
-    free(copy);
-    return value;
-}
 
 static json_t *point_json(const struct report *r, const struct row *row, const struct outcome *o)
 {
@@ -303,9 +290,7 @@ static void print_json(const struct report *r)
                   system.nodename, "system", system.release, "processors", (int)sysconf(_SC_NPROCESSORS_ONLN),
                   "version", pvm_version(), "verify", verify_names[r->options->verify], "bound", (int)r->options->bind,
                   "hosts", hosts, "series", series);
-    json_dumpf(must_have(all), stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-    printf("\n");
-    json_decref(all);
+    text_print_json(must_have(all), JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 }
 
 /* ---- the report ---- */

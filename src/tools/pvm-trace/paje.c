@@ -1,6 +1,7 @@
 /* paje.c - see paje.h. Records must come in order of time, so all are made first and sorted. */
 #include "paje.h"
 #include <stdlib.h>
+#include "../../core/visible.h"
 #include "flight.h"
 #include "palette.h"
 #include "store.h"
@@ -97,8 +98,8 @@ static void add_calls(struct lines *l, const struct timeline *t, const struct tr
 static void write_text(FILE *f, const char *text)
 {
     fputc('"', f);
-    for (; text && *text; text++)
-        fputc(*text == '"' || (unsigned char)*text < ' ' ? '?' : *text, f);
+    for (text = PVMI_VISIBLE(text); *text; text++)
+        fputc(*text == '"' || *text == '\t' ? '?' : *text, f);
     fputc('"', f);
 }
 

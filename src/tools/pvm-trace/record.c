@@ -8,7 +8,7 @@ void record_text(FILE *f, const char *text)
 {
     json_t *json = json_string(text);
     if (json) {
-        json_dumpf(json, f, JSON_ENCODE_ANY);
+        json_dumpf(json, f, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
         json_decref(json);
         return;
     }

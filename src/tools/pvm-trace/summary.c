@@ -226,7 +226,7 @@ void summary_print_json(FILE *f, const struct summary *s)
                   "unreceived", (json_int_t)s->pairs->unreceived, "unsent", (json_int_t)s->pairs->unsent, "outside",
                   (json_int_t)s->pairs->outside, "early", (json_int_t)s->pairs->early, "complete",
                   s->timeline->trace->complete, "tasks", tasks, "traffic", traffic);
-    json_dumpf(all, f, JSON_INDENT(1));
+    json_dumpf(all, f, JSON_INDENT(1) | JSON_ENSURE_ASCII);
     fputc('\n', f);
     json_decref(all);
 }

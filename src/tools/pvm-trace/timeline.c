@@ -3,8 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../../core/visible.h"
 
-enum { DEPTH_MAX = 64 };
+enum { DEPTH_MAX = 64, NAME_SHOWN_BYTES = 41 };
 
 #define NO_TRACK UINT32_MAX
 
@@ -67,7 +68,9 @@ const char *timeline_label(const struct track *track, char *text, size_t size)
     const char *slash = strrchr(name, '/');
     name = slash ? slash + 1 : name;
     bool named = *name && strcmp(name, "-");
-    snprintf(text, size, "%.40s%st%x", named ? name : "", named ? " " : "", (unsigned)track->task.tid);
+    char shown[NAME_SHOWN_BYTES];
+    pvmi_visible_bytes(shown, sizeof shown, name, named ? strlen(name) : 0);
+    snprintf(text, size, "%s%st%x", shown, named ? " " : "", (unsigned)track->task.tid);
     return text;
 }
 

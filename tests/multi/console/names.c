@@ -1,0 +1,18 @@
+/* names - a task that gives whatever it can name, names that would drive a terminal; then it waits for its end. */
+#include <stdio.h>
+#include "pvm3.h"
+
+int main(int argc, char **argv)
+{
+    char *name = argv[argc - 1];
+    int number = 1;
+
+    pvm_initsend(PvmDataDefault);
+    pvm_pkint(&number, 1, 1);
+    pvm_putinfo(name, pvm_getsbuf(), PvmMboxDefault);
+    pvm_joingroup(name);
+    printf("%s\n", name);
+    fflush(stdout);
+    pvm_recv(-1, -1);
+    return 0;
+}
