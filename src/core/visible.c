@@ -23,9 +23,9 @@ static bool is_control(const uint8_t *at)
     return (*at < ' ' && *at != '\t') || *at == 0x7f || (*at == 0xc2 && at[1] < 0xa0);
 }
 
-/* Bytes of the character at `at` that may be shown; 0: its first byte may not. */
-static size_t shown_bytes(const uint8_t *at, size_t left)
+size_t pvmi_visible_length(const char *text, size_t left)
 {
+    const uint8_t *at = (const uint8_t *)text;
     size_t n = promised_bytes(*at);
     if (!n || n > left || (n > 1 && !is_second(*at, at[1])))
         return 0;
@@ -37,18 +37,17 @@ static size_t shown_bytes(const uint8_t *at, size_t left)
 
 size_t pvmi_visible_bytes(char *out, size_t size, const char *text, size_t length)
 {
-    const uint8_t *at = (const uint8_t *)text;
     size_t used = 0;
     while (length) {
-        size_t n = shown_bytes(at, length), taken = n ? n : 1;
+        size_t n = pvmi_visible_length(text, length), taken = n ? n : 1;
         if (used + (n ? n : PVMI_VISIBLE_GROWTH) >= size)
             break;
         if (n)
-            memcpy(out + used, at, n);
+            memcpy(out + used, text, n);
         else
-            snprintf(out + used, size - used, "\\x%02x", *at);
+            snprintf(out + used, size - used, "\\x%02x", (unsigned char)*text);
         used += n ? n : PVMI_VISIBLE_GROWTH;
-        at += taken;
+        text += taken;
         length -= taken;
     }
     out[used] = '\0';

@@ -14,6 +14,9 @@
 #define PVMI_VISIBLE_BYTES  4096
 #define PVMI_VISIBLE_GROWTH 4 /* bytes that one may become */
 
+/* Bytes of the character that text[left] begins with; 0: its first byte is not to be shown as it is. left > 0. */
+size_t pvmi_visible_length(const char *text, size_t left);
+
 /* Writes text[length] to out[size] as far as it fits, with a NUL; no character is cut. The bytes written, without it.
  */
 size_t pvmi_visible_bytes(char *out, size_t size, const char *text, size_t length);

@@ -2,22 +2,25 @@
 #include "line.h"
 #include <ctype.h>
 #include <string.h>
+#include "../../core/visible.h"
+
+static const char *short_escape(char c)
+{
+    return c == '\n' ? "\\n" : c == '\t' ? "\\t" : c == '\\' ? "\\\\" : NULL;
+}
 
 void line_print(FILE *to, const char *channel, const char *message, size_t bytes)
 {
     fprintf(to, "%s ", channel);
-    for (size_t i = 0; i < bytes; i++) {
-        unsigned char c = (unsigned char)message[i];
-        if (c == '\n')
-            fputs("\\n", to);
-        else if (c == '\t')
-            fputs("\\t", to);
-        else if (c == '\\')
-            fputs("\\\\", to);
-        else if (c < ' ' || c == 0x7f)
-            fprintf(to, "\\x%02x", c);
+    for (size_t i = 0, n = 1; i < bytes; i += n ? n : 1) {
+        const char *escape = short_escape(message[i]);
+        n = escape ? 1 : pvmi_visible_length(message + i, bytes - i);
+        if (escape)
+            fputs(escape, to);
+        else if (n)
+            fwrite(message + i, 1, n, to);
         else
-            fputc(c, to);
+            fprintf(to, "\\x%02x", (unsigned char)message[i]);
     }
     fputc('\n', to);
 }
