@@ -37,6 +37,7 @@
 #include "tasker.h"
 #include "tasks.h"
 #include "trace.h"
+#include "turn.h"
 #include "virtual.h"
 #include "watch.h"
 
@@ -180,6 +181,7 @@ static int start(const struct pvmd_options *options, char *why, size_t size)
     snprintf(why, size, "not started: no event loop");
     rc = pvmd.loop ? 0 : PVMI_ESYSTEM;
     if (!rc) {
+        pvmd_turn_watch(pvmd.loop);
         watch_signals();
         start_duties();
         snprintf(why, size, "not started: no network");

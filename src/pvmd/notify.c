@@ -1,6 +1,7 @@
 /* notify.c - see notify.h. */
 #include "notify.h"
 #include <stdlib.h>
+#include <string.h>
 #include <ev.h>
 #include <utlist.h>
 #include "../core/error.h"
@@ -11,29 +12,50 @@
 #include "membership.h"
 #include "relay.h"
 #include "tasks.h"
+#include "turn.h"
 #include "watch.h"
 
-#define REGISTRATIONS_MAX (1u << 20) /* of one task */
+#define REGISTRATIONS_MAX 65536 /* of one task */
+#define ORDERS_MAX        64    /* of one task, under way */
+
+/* What is asked for, and by which it is cancelled. Without padding: it is a key. */
+struct event {
+    int32_t what; /* PvmTaskExit, PvmHostDelete, PvmHostAdd */
+    int32_t tag;
+    uint32_t ctx;
+    pvmi_tid target; /* a task's tid or a host's; 0 for HostAdd */
+};
 
 struct registration {
     struct owner *owner;
-    int what; /* PvmTaskExit, PvmHostDelete, PvmHostAdd */
-    int32_t tag;
-    uint32_t ctx;
-    pvmi_tid target;          /* a task's tid or a host's; 0 for HostAdd */
+    struct event event;
     int32_t remaining;        /* HostAdd: messages to come; -1: no end */
     struct pvmd_watch *watch; /* TaskExit */
-    struct registration *prev, *next;
+    UT_hash_handle hh;        /* by event; there may be several of the same */
 };
 
 struct owner {
     pvmi_tid tid;
     struct registration *all;
-    unsigned count;
+    unsigned orders; /* under way */
+    bool ended;      /* its registrations are being forgotten; no longer in the table */
+    struct owner *prev, *next;
     UT_hash_handle hh;
 };
 
-static struct owner *owners;
+/* A request, carried out in pieces. */
+struct order {
+    struct pvmd_request request;
+    struct event event; /* its target is that of the piece under way */
+    int32_t remaining;
+    bool is_cancel;
+    uint32_t done, count;
+    struct order *prev, *next;
+    pvmi_tid targets[];
+};
+
+static struct order *orders;
+static struct owner *owners, *ended_owners;
 
 /* Hosts that joined since the loop last turned: programs hear of them in one message. */
 static struct {
@@ -67,37 +89,45 @@ static struct owner *owner_get(pvmi_tid tid)
     return o;
 }
 
-static void forget(struct registration *r)
+static void drop_if_idle(struct owner *o)
 {
-    struct owner *o = r->owner;
-    pvmd_watch_cancel(r->watch);
-    DL_DELETE(o->all, r);
-    o->count--;
-    free(r);
-    if (o->all)
+    if (o->all || o->orders || o->ended)
         return;
     HASH_DEL(owners, o);
     free(o);
 }
 
-static struct registration *add(const struct registration *like, pvmi_tid owner)
+static void forget(struct registration *r)
 {
-    struct owner *o = owner_get(owner);
-    struct registration *r = o && o->count < REGISTRATIONS_MAX ? malloc(sizeof *r) : NULL;
-    if (!r) {
-        pvmi_log(PVMI_LOG_ERROR, "t%x asks for more events than fit", owner);
-        return NULL; /* an owner without any goes with its task */
-    }
-    *r = *like;
-    r->owner = o;
-    DL_APPEND(o->all, r);
-    o->count++;
+    struct owner *o = r->owner;
+    pvmd_watch_cancel(r->watch);
+    HASH_DEL(o->all, r);
+    free(r);
+    drop_if_idle(o);
+}
+
+static struct registration *find(const struct owner *o, const struct event *event)
+{
+    struct registration *r;
+    HASH_FIND(hh, o->all, event, sizeof *event, r);
     return r;
 }
 
-static bool is_like(const struct registration *r, const struct registration *like)
+/* NULL: there is no memory, or it has asked for too many. */
+static struct registration *add(struct owner *o, const struct order *order)
 {
-    return r->what == like->what && r->tag == like->tag && r->ctx == like->ctx && r->target == like->target;
+    struct registration *r = HASH_COUNT(o->all) < REGISTRATIONS_MAX ? calloc(1, sizeof *r) : NULL;
+    if (!r) {
+        pvmi_log(PVMI_LOG_ERROR, "t%x asks for more events than fit", o->tid);
+        return NULL;
+    }
+    r->owner = o;
+    r->event = order->event;
+    r->remaining = order->remaining;
+    if (PVMI_HASH_ADD(hh, o->all, event, r))
+        return r;
+    free(r);
+    return NULL;
 }
 
 /* ---- messages ---- */
@@ -109,8 +139,8 @@ static void deliver(const struct registration *r, int *values, int count)
         return;
     m->src = PVMI_TID_DAEMON;
     m->dst = r->owner->tid;
-    m->tag = r->tag;
-    m->ctx = r->ctx;
+    m->tag = r->event.tag;
+    m->ctx = r->event.ctx;
     if (!pvmi_message_pack(m, PVM_INT, values, count, 1))
         pvmd_relay_message(m);
     pvmi_message_unref(m);
@@ -118,7 +148,7 @@ static void deliver(const struct registration *r, int *values, int count)
 
 static void deliver_target(struct registration *r)
 {
-    int value = (int)r->target;
+    int value = (int)r->event.target;
     deliver(r, &value, 1);
     forget(r);
 }
@@ -133,50 +163,53 @@ static void task_ended(void *arg, pvmi_tid tid)
 
 /* ---- requests ---- */
 
-static int ask_task_exit(const struct registration *like, pvmi_tid owner)
+static int ask_task_exit(struct owner *o, const struct order *order)
 {
-    struct registration *r = add(like, owner);
+    struct registration *r = add(o, order);
     if (!r)
         return PvmOutOfRes;
-    r->watch = pvmd_watch(r->target, task_ended, r);
+    r->watch = pvmd_watch(r->event.target, task_ended, r);
     if (r->watch)
         return PvmOk;
     forget(r);
     return PvmNoMem;
 }
 
-static int ask_host_delete(const struct registration *like, pvmi_tid owner)
+static int ask_host_delete(struct owner *o, const struct order *order)
 {
-    struct registration *r = add(like, owner);
+    struct registration *r = add(o, order);
     if (!r)
         return PvmOutOfRes;
-    if (!pvmd_host_by_index(pvmi_tid_host_index(r->target)))
+    if (!pvmd_host_by_index(pvmi_tid_host_index(r->event.target)))
         deliver_target(r);
     return PvmOk;
 }
 
-/* A cancelled registration's message comes at once. */
-static void cancel(const struct registration *like, pvmi_tid owner)
+/* One of those of that event, whose message comes at once. False: there is none. */
+static bool cancel(struct owner *o, const struct event *event)
 {
-    struct owner *o = owner_of(owner);
-    struct registration *r = o ? o->all : NULL, *next;
-    for (; r; r = next) {
-        next = r->next; /* o is gone with its last one, so next is read before */
-        if (!is_like(r, like))
-            continue;
-        if (r->what == PvmHostAdd)
-            forget(r);
-        else
-            deliver_target(r);
-    }
+    struct registration *r = find(o, event);
+    if (!r)
+        return false;
+    if (event->what == PvmHostAdd)
+        forget(r);
+    else
+        deliver_target(r);
+    return true;
 }
 
-static int ask_host_add(const struct registration *like, pvmi_tid owner)
+/* There is one of each at most: a new one takes its place. */
+static int ask_host_add(struct owner *o, const struct order *order)
 {
-    cancel(like, owner);
-    if (like->remaining && !add(like, owner))
-        return PvmOutOfRes;
-    return PvmOk;
+    cancel(o, &order->event);
+    return order->remaining && !add(o, order) ? PvmOutOfRes : PvmOk;
+}
+
+static int ask(struct owner *o, const struct order *order)
+{
+    return order->event.what == PvmHostAdd    ? ask_host_add(o, order)
+           : order->event.what == PvmTaskExit ? ask_task_exit(o, order)
+                                              : ask_host_delete(o, order);
 }
 
 static bool is_valid_target(int what, pvmi_tid tid)
@@ -184,77 +217,155 @@ static bool is_valid_target(int what, pvmi_tid tid)
     return what == PvmTaskExit ? pvmi_tid_is_task(tid) : pvmi_tid_host_index(tid) && !pvmi_tid_is_multicast(tid);
 }
 
-static int ask_one(const struct registration *like, pvmi_tid owner, bool is_cancel)
+static bool is_valid(const struct order *order)
 {
-    if (is_cancel)
-        cancel(like, owner);
-    else if (like->what == PvmHostAdd)
-        return ask_host_add(like, owner);
-    else
-        return like->what == PvmTaskExit ? ask_task_exit(like, owner) : ask_host_delete(like, owner);
-    return PvmOk;
+    int what = order->event.what;
+    if (what == PvmHostAdd)
+        return order->remaining >= -1;
+    if ((what != PvmTaskExit && what != PvmHostDelete) || !order->count)
+        return false;
+    for (uint32_t i = 0; i < order->count; i++)
+        if (!is_valid_target(what, order->targets[i]))
+            return false;
+    return true;
 }
 
-static int ask_all(struct registration *like, pvmi_tid owner, bool is_cancel, const pvmi_tid *tids, uint32_t n)
+static void order_free(struct order *order)
 {
-    if (like->what == PvmHostAdd)
-        return like->remaining < -1 ? PvmBadParam : ask_one(like, owner, is_cancel);
-    if ((like->what != PvmTaskExit && like->what != PvmHostDelete) || !n)
-        return PvmBadParam;
-    for (uint32_t i = 0; i < n; i++)
-        if (!is_valid_target(like->what, tids[i]))
-            return PvmBadParam;
-    int code = PvmOk;
-    for (uint32_t i = 0; i < n && code == PvmOk; i++) {
-        like->target = tids[i];
-        code = ask_one(like, owner, is_cancel);
+    struct owner *o = owner_of(order->request.tid);
+    DL_DELETE(orders, order);
+    o->orders--;
+    drop_if_idle(o);
+    free(order);
+}
+
+/* One target, or one of several registrations to be cancelled. */
+static int do_piece(struct order *order)
+{
+    struct owner *o = owner_of(order->request.tid);
+    if (order->event.what != PvmHostAdd)
+        order->event.target = order->targets[order->done];
+    if (order->is_cancel) {
+        order->done += !cancel(o, &order->event);
+        return PvmOk;
     }
-    return code;
+    order->done++;
+    return ask(o, order);
+}
+
+/* Of the oldest order; the others have their turn then. */
+static bool do_some(void)
+{
+    struct order *order = orders;
+    int code = PvmOk;
+    if (!order)
+        return false;
+    do
+        code = do_piece(order);
+    while (!code && order->done < order->count && !pvmd_turn_is_long());
+    if (code || order->done == order->count) {
+        pvmd_request_answer(&order->request, code, NULL);
+        order_free(order);
+    } else {
+        DL_DELETE(orders, order);
+        DL_APPEND(orders, order);
+    }
+    return orders;
+}
+
+static struct pvmd_work doing = {.step = do_some};
+
+/* Takes over the order. */
+static void begin(struct order *order)
+{
+    struct owner *o = is_valid(order) ? owner_get(order->request.tid) : NULL;
+    if (!o || o->orders >= ORDERS_MAX) {
+        pvmd_request_answer(&order->request, o ? PvmOutOfRes : is_valid(order) ? PvmNoMem : PvmBadParam, NULL);
+        free(order);
+        return;
+    }
+    if (order->event.what == PvmHostAdd)
+        order->count = 1;
+    o->orders++;
+    DL_APPEND(orders, order);
+    if (orders != order || do_some())
+        pvmd_work_begin(&doing);
 }
 
 static int notify_request(const struct pvmd_request *request, struct pvmi_buf *body)
 {
     uint32_t what = pvmi_buf_get_u32(body);
-    struct registration like = {.what = (int)(what & ~(uint32_t)PvmNotifyCancel)};
-    like.tag = pvmi_buf_get_i32(body);
-    like.ctx = pvmi_buf_get_u32(body);
+    struct order like = {.request = *request, .is_cancel = what & PvmNotifyCancel};
+    like.event.what = (int32_t)(what & ~(uint32_t)PvmNotifyCancel);
+    like.event.tag = pvmi_buf_get_i32(body);
+    like.event.ctx = pvmi_buf_get_u32(body);
     like.remaining = pvmi_buf_get_i32(body);
-    uint32_t n = pvmi_buf_get_u32(body);
-    if (n > pvmi_buf_left(body) / 4)
+    like.count = pvmi_buf_get_u32(body);
+    if (like.count > pvmi_buf_left(body) / 4)
         return PVMI_ESHORT;
-    pvmi_tid *tids = calloc(n + 1, sizeof *tids);
-    for (uint32_t i = 0; tids && i < n; i++)
-        tids[i] = pvmi_buf_get_u32(body);
-    int rc = tids ? pvmi_buf_end(body) : PVMI_ENOMEM;
-    if (!rc)
-        pvmd_request_answer(request, ask_all(&like, request->tid, what & PvmNotifyCancel, tids, n), NULL);
-    free(tids);
+    struct order *order = malloc(sizeof *order + (size_t)like.count * sizeof *order->targets);
+    if (!order)
+        return PVMI_ENOMEM;
+    *order = like;
+    for (uint32_t i = 0; i < order->count; i++)
+        order->targets[i] = pvmi_buf_get_u32(body);
+    int rc = pvmi_buf_end(body);
+    if (rc)
+        free(order);
+    else
+        begin(order);
     return rc;
 }
 
 /* ---- events ---- */
+
+static bool forget_some(void)
+{
+    while (ended_owners) {
+        struct owner *o = ended_owners;
+        do
+            if (o->all)
+                forget(o->all);
+        while (o->all && !pvmd_turn_is_long());
+        if (o->all)
+            return true;
+        DL_DELETE(ended_owners, o);
+        free(o);
+    }
+    return false;
+}
+
+static struct pvmd_work forgetting = {.step = forget_some};
+
+static void drop_orders(const struct owner *o)
+{
+    struct order *order, *next;
+    DL_FOREACH_SAFE (orders, order, next)
+        if (order->request.tid == o->tid) {
+            DL_DELETE(orders, order);
+            free(order);
+        }
+}
 
 void pvmd_notify_owner_ended(pvmi_tid tid)
 {
     struct owner *o = owner_of(tid);
     if (!o)
         return;
-    while (o->count > 1)
-        forget(o->all);
-    if (o->all) {
-        forget(o->all);
-        return;
-    }
     HASH_DEL(owners, o);
-    free(o);
+    o->ended = true;
+    drop_orders(o);
+    DL_APPEND(ended_owners, o);
+    if (forget_some())
+        pvmd_work_begin(&forgetting);
 }
 
 static void tell_left(struct owner *o, unsigned index)
 {
     struct registration *r = o->all, *next;
     for (; r; r = next) {
-        next = r->next;
-        if (r->what == PvmHostDelete && pvmi_tid_host_index(r->target) == index)
+        next = r->hh.next; /* o is gone with its last one, so next is read before */
+        if (r->event.what == PvmHostDelete && pvmi_tid_host_index(r->event.target) == index)
             deliver_target(r);
     }
 }
@@ -270,8 +381,8 @@ static void tell_joined(struct owner *o, int *values, int count)
 {
     struct registration *r = o->all, *next;
     for (; r; r = next) {
-        next = r->next;
-        if (r->what != PvmHostAdd)
+        next = r->hh.next;
+        if (r->event.what != PvmHostAdd)
             continue;
         deliver(r, values, count);
         if (r->remaining > 0 && !--r->remaining)
@@ -312,8 +423,12 @@ void pvmd_notify_start(void)
 void pvmd_notify_stop(void)
 {
     struct owner *o, *next;
+    pvmd_work_stop(&doing);
     HASH_ITER (hh, owners, o, next)
         pvmd_notify_owner_ended(o->tid);
+    while (forget_some())
+        ;
+    pvmd_work_stop(&forgetting);
     free(joined.tids);
     joined.tids = NULL;
 }

@@ -12,6 +12,7 @@
 #include "link.h"
 #include "pvm3.h"
 #include "relay.h"
+#include "turn.h"
 
 #define HANDLERS_MAX 64
 
@@ -141,19 +142,35 @@ static int append(struct pvmi_message *m, const struct pvmi_buf *body)
 
 static void handle_message(unsigned from_host, struct pvmi_message *m);
 
+static void handle_first(void)
+{
+    struct deferred *d = deferred;
+    DL_DELETE(deferred, d);
+    if (d->message)
+        handle_message(pvmd.host_index, d->message);
+    else
+        answer_failure(d->wid);
+    pvmi_message_unref(d->message);
+    free(d);
+}
+
+static bool handle_some(void)
+{
+    while (deferred) {
+        handle_first();
+        if (pvmd_turn_is_long())
+            break;
+    }
+    return deferred;
+}
+
+static struct pvmd_work handling = {.step = handle_some};
+
 static void deferred_event(struct ev_loop *loop, ev_prepare *watcher, int events)
 {
     (void)loop, (void)watcher, (void)events;
-    while (deferred) {
-        struct deferred *d = deferred;
-        DL_DELETE(deferred, d);
-        if (d->message)
-            handle_message(pvmd.host_index, d->message);
-        else
-            answer_failure(d->wid);
-        pvmi_message_unref(d->message);
-        free(d);
-    }
+    if (deferred && (pvmd_turn_is_long() || handle_some()))
+        pvmd_work_begin(&handling);
 }
 
 /* Takes over the message. */
@@ -168,7 +185,7 @@ static void defer(struct pvmi_message *message, int32_t wid)
     d->message = message;
     d->wid = wid;
     DL_APPEND(deferred, d);
-    if (ev_is_pending(&deferred_watcher))
+    if (ev_is_pending(&deferred_watcher) || ev_is_active(&handling.next))
         return;
     ev_prepare_init(&deferred_watcher, deferred_event);
     ev_feed_event(pvmd.loop, &deferred_watcher, EV_PREPARE);
@@ -319,6 +336,7 @@ void pvmd_rpc_stop(void)
         HASH_DEL(all_waiting, w);
         free(w);
     }
+    pvmd_work_stop(&handling);
     while (deferred) {
         struct deferred *d = deferred;
         DL_DELETE(deferred, d);

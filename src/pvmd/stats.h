@@ -16,7 +16,8 @@
     X(requests, "requests of tasks")                                                                                   \
     X(refused, "connections refused or closed for bad behaviour")                                                      \
     X(spawned, "processes started")                                                                                    \
-    X(ended, "tasks ended")
+    X(ended, "tasks ended")                                                                                            \
+    X(longest_turn_us, "microseconds of CPU time in the longest turn of the loop")
 
 struct pvmd_stats {
 #define X(name, text) uint64_t name;

@@ -9,6 +9,7 @@
 #include "membership.h"
 #include "rpc.h"
 #include "tasks.h"
+#include "turn.h"
 
 struct pvmd_watch {
     struct target *target;
@@ -21,6 +22,8 @@ struct pvmd_watch {
 struct target {
     pvmi_tid tid;
     struct pvmd_watch *watches;
+    bool ended; /* in the list of those whose watchers are being told */
+    struct target *prev, *next;
     UT_hash_handle hh;
 };
 
@@ -32,7 +35,7 @@ struct watched {
     UT_hash_handle hh;
 };
 
-static struct target *targets;
+static struct target *targets, *ended_targets;
 static struct watched *watched_tasks;
 
 static struct target *target_of(pvmi_tid tid)
@@ -44,21 +47,50 @@ static struct target *target_of(pvmi_tid tid)
 
 /* ---- those who want to know ---- */
 
+static void tell_first(struct target *t)
+{
+    struct pvmd_watch *w = t->watches;
+    DL_DELETE(t->watches, w);
+    w->target = NULL;
+    w->ended(w->arg, t->tid);
+    free(w);
+}
+
 /* New watches of the same task may come while we tell: they are told, too. */
+static bool tell_some(void)
+{
+    while (ended_targets) {
+        struct target *t = ended_targets;
+        do
+            if (t->watches)
+                tell_first(t);
+        while (t->watches && !pvmd_turn_is_long());
+        if (t->watches)
+            return true;
+        DL_DELETE(ended_targets, t);
+        HASH_DEL(targets, t);
+        free(t);
+    }
+    return false;
+}
+
+static struct pvmd_work telling = {.step = tell_some};
+
+/* Those who are told may end others' watches, or bring the next end: it waits for its turn then. */
 static void target_ended(pvmi_tid tid)
 {
+    static bool is_telling;
     struct target *t = target_of(tid);
-    if (!t)
+    if (!t || t->ended)
         return;
-    while (t->watches) {
-        struct pvmd_watch *w = t->watches;
-        DL_DELETE(t->watches, w);
-        w->target = NULL;
-        w->ended(w->arg, tid);
-        free(w);
-    }
-    HASH_DEL(targets, t);
-    free(t);
+    t->ended = true;
+    DL_APPEND(ended_targets, t);
+    if (is_telling || ev_is_active(&telling.next))
+        return;
+    is_telling = true;
+    if (tell_some())
+        pvmd_work_begin(&telling);
+    is_telling = false;
 }
 
 static void watch_answered(void *arg, unsigned host_index, int code, struct pvmi_buf *body)
@@ -245,6 +277,8 @@ void pvmd_watch_start(void)
 
 void pvmd_watch_stop(void)
 {
+    pvmd_work_stop(&telling);
+    ended_targets = NULL;
     struct target *t, *next_target;
     HASH_ITER (hh, targets, t, next_target) {
         struct pvmd_watch *w, *next;

@@ -12,10 +12,12 @@
 #include "../../src/pvmd/link.h"
 #include "../../src/pvmd/relay.h"
 #include "../../src/pvmd/rpc.h"
+#include "../../src/pvmd/stats.h"
 
 /* ---- what rpc.c stands on ---- */
 
 struct pvmd_daemon pvmd;
+struct pvmd_stats pvmd_stats;
 
 void pvmd_relay_message(struct pvmi_message *m)
 {

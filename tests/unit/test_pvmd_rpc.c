@@ -1,5 +1,6 @@
 /* test_pvmd_rpc.c - questions between daemons: answered once, by the right one, and also when a host is lost. */
 #include "../../src/pvmd/rpc.h"
+#include "../../src/pvmd/stats.h"
 #include <ev.h>
 #include "../../src/core/error.h"
 #include "../../src/core/log.h"
@@ -14,6 +15,7 @@
 /* ---- what rpc.c stands on ---- */
 
 struct pvmd_daemon pvmd;
+struct pvmd_stats pvmd_stats;
 
 static struct pvmi_message *sent[16];
 static unsigned sent_count;

@@ -1,0 +1,65 @@
+/* turn.c - see turn.h. Turns are measured in CPU time: on a busy machine they take longer, which is not their doing. */
+#include "turn.h"
+#include <stdint.h>
+#include <time.h>
+#include "daemon.h"
+#include "stats.h"
+
+#define LONG_US 10000 /* a tenth of what a turn may take; a step that is under way has the rest */
+
+static int64_t began_us; /* the turn, or the step of work that it has come to */
+static int64_t began_cpu_us;
+
+static int64_t clock_us(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return t.tv_sec * (int64_t)1000000 + t.tv_nsec / 1000;
+}
+
+/* The loop has looked: a turn ends, which hardly needed CPU time while it slept, and the next one begins. */
+static void turn(EV_P)
+{
+    (void)loop;
+    int64_t cpu_us = clock_us(CLOCK_THREAD_CPUTIME_ID);
+    if (began_us && (uint64_t)(cpu_us - began_cpu_us) > pvmd_stats.longest_turn_us)
+        pvmd_stats.longest_turn_us = (uint64_t)(cpu_us - began_cpu_us);
+    began_cpu_us = cpu_us;
+    began_us = clock_us(CLOCK_MONOTONIC);
+}
+
+void pvmd_turn_watch(struct ev_loop *loop)
+{
+    ev_set_loop_release_cb(loop, NULL, turn);
+}
+
+bool pvmd_turn_is_long(void)
+{
+    return began_us && clock_us(CLOCK_MONOTONIC) - began_us > LONG_US;
+}
+
+/* ---- work in pieces ---- */
+
+static void step_event(EV_P_ ev_timer *timer, int events)
+{
+    (void)loop, (void)events;
+    struct pvmd_work *work = timer->data;
+    began_us = clock_us(CLOCK_MONOTONIC); /* it gets on, however long the turn is already */
+    if (work->step())
+        pvmd_work_begin(work);
+}
+
+void pvmd_work_begin(struct pvmd_work *work)
+{
+    if (ev_is_active(&work->next) || !pvmd.loop)
+        return;
+    ev_timer_init(&work->next, step_event, 0., 0.);
+    work->next.data = work;
+    ev_timer_start(pvmd.loop, &work->next);
+}
+
+void pvmd_work_stop(struct pvmd_work *work)
+{
+    if (pvmd.loop)
+        ev_timer_stop(pvmd.loop, &work->next);
+}
