@@ -9,36 +9,66 @@
 #include "../core/config.h"
 #include "../core/dsig.h"
 #include "../core/error.h"
+#include "../core/hash.h"
 #include "daemon.h"
 
 extern char **environ;
 
 /* ---- variables ---- */
 
-static char **find(const struct pvmd_environment *e, const char *variable)
+/* Where a name's variable is. */
+struct pvmd_variable {
+    size_t index;
+    UT_hash_handle hh;
+    char name[];
+};
+
+static struct pvmd_variable *find(const struct pvmd_environment *e, const char *name, size_t length)
 {
-    size_t length = strcspn(variable, "=") + 1; /* the '=', too */
-    for (size_t i = 0; i < e->count; i++)
-        if (!strncmp(e->variables[i], variable, length))
-            return &e->variables[i];
-    return NULL;
+    struct pvmd_variable *v;
+    HASH_FIND(hh, e->by_name, name, length, v);
+    return v;
 }
 
 const char *pvmd_environment_get(const struct pvmd_environment *e, const char *name)
 {
     size_t length = strlen(name);
-    for (size_t i = 0; i < e->count; i++)
-        if (!strncmp(e->variables[i], name, length) && e->variables[i][length] == '=')
-            return e->variables[i] + length + 1;
-    return NULL;
+    const struct pvmd_variable *v = find(e, name, length);
+    return v ? e->variables[v->index] + length + 1 : NULL;
 }
 
-static int append(struct pvmd_environment *e, char *copy)
+/* Room for one more and the NULL behind it. */
+static int grow(struct pvmd_environment *e)
 {
-    char **variables = realloc(e->variables, (e->count + 2) * sizeof *variables);
+    size_t capacity = e->capacity ? 2 * e->capacity : 64;
+    if (e->count + 2 <= e->capacity)
+        return 0;
+    char **variables = realloc(e->variables, capacity * sizeof *variables);
     if (!variables)
         return PVMI_ENOMEM;
     e->variables = variables;
+    e->capacity = capacity;
+    return 0;
+}
+
+static struct pvmd_variable *add_name(struct pvmd_environment *e, const char *name, size_t length)
+{
+    struct pvmd_variable *v = malloc(sizeof *v + length + 1);
+    if (!v)
+        return NULL;
+    v->index = e->count;
+    memcpy(v->name, name, length);
+    v->name[length] = '\0';
+    if (PVMI_HASH_ADD_TEXT(hh, e->by_name, name, v))
+        return v;
+    free(v);
+    return NULL;
+}
+
+static int append(struct pvmd_environment *e, char *copy, size_t name_length)
+{
+    if (grow(e) || !add_name(e, copy, name_length))
+        return PVMI_ENOMEM;
     e->variables[e->count++] = copy;
     e->variables[e->count] = NULL;
     return 0;
@@ -46,15 +76,17 @@ static int append(struct pvmd_environment *e, char *copy)
 
 int pvmd_environment_set(struct pvmd_environment *e, const char *variable)
 {
-    char **old = find(e, variable), *copy = strdup(variable);
+    size_t name_length = strcspn(variable, "=");
+    const struct pvmd_variable *old = find(e, variable, name_length);
+    char *copy = strdup(variable);
     if (!copy)
         return PVMI_ENOMEM;
     if (old) {
-        free(*old);
-        *old = copy;
+        free(e->variables[old->index]);
+        e->variables[old->index] = copy;
         return 0;
     }
-    int rc = append(e, copy);
+    int rc = append(e, copy, name_length);
     if (rc)
         free(copy);
     return rc;
@@ -112,6 +144,11 @@ int pvmd_environment_make(const struct pvmd_order *order, struct pvmd_environmen
 
 void pvmd_environment_free(struct pvmd_environment *e)
 {
+    struct pvmd_variable *v, *next;
+    HASH_ITER (hh, e->by_name, v, next) {
+        HASH_DEL(e->by_name, v);
+        free(v);
+    }
     for (size_t i = 0; i < e->count; i++)
         free(e->variables[i]);
     free(e->variables);

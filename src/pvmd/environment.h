@@ -5,9 +5,12 @@
 #include <stddef.h>
 #include "order.h"
 
+struct pvmd_variable;
+
 struct pvmd_environment {
     char **variables; /* "NAME=value", ends with NULL */
-    size_t count;
+    size_t count, capacity;
+    struct pvmd_variable *by_name;
 };
 
 /*

@@ -27,6 +27,7 @@
 #include "tasker.h"
 #include "tasks.h"
 #include "trace.h"
+#include "turn.h"
 #include "virtual.h"
 #include "wrap.h"
 
@@ -40,6 +41,7 @@ struct job {
     int32_t parent;
     uint32_t first, total; /* of the spawn's tasks: number of our first one, and how many there are */
     char *directory;
+    bool is_prepared;
     bool complained; /* about a lack of descriptors */
     char **argv;     /* argv[0] is what is executed; the texts belong to `order`, but for the first `owned` ones */
     size_t owned;
@@ -58,7 +60,6 @@ struct child {
 
 static struct job *jobs;
 static struct child *children;
-static ev_timer next_slice;
 static ev_child ended;
 static struct rlimit descriptors, our_descriptors; /* as we found them, and as we set them */
 static int null_fd = -1;
@@ -297,43 +298,6 @@ static void job_answer(struct job *job)
     pvmd_virtual_release();
 }
 
-/* A slice of the job; true when it is finished, and then gone. */
-static bool job_run(struct job *job)
-{
-    for (int i = 0; i < SLICE && job->done < job->order.count; i++, job->done++)
-        job->results[job->done] = start_one(job);
-    if (job->done < job->order.count)
-        return false;
-    job_answer(job);
-    return true;
-}
-
-static void run_slice(EV_P_ ev_timer *timer, int events)
-{
-    (void)timer;
-    (void)events;
-    struct job *job = jobs;
-    DL_DELETE(jobs, job);
-    if (!job_run(job))
-        DL_APPEND(jobs, job); /* the others take their turn */
-    if (!jobs)
-        return;
-    ev_timer_set(&next_slice, 0., 0.);
-    ev_timer_start(EV_A_ & next_slice);
-}
-
-static void job_begin(struct job *job)
-{
-    pvmd_virtual_hold();
-    if (!jobs && job_run(job))
-        return;
-    DL_APPEND(jobs, job);
-    if (ev_is_active(&next_slice))
-        return;
-    ev_timer_set(&next_slice, 0., 0.);
-    ev_timer_start(pvmd.loop, &next_slice);
-}
-
 /* argv of the process: [debugger or wrapper] program arguments. PvmOk, or the code why nothing can be started. */
 static int make_argv(struct job *job)
 {
@@ -362,13 +326,52 @@ static int prepare(struct job *job)
     return make_argv(job);
 }
 
-static int fail_all(struct job *job, int code)
+static void fail_all(struct job *job, int code)
 {
-    for (uint32_t i = 0; i < job->order.count; i++)
-        job->results[i] = code;
-    pvmd_virtual_hold();
+    for (; job->done < job->order.count; job->done++)
+        job->results[job->done] = code;
+}
+
+/* Makes ready what all of its processes get, which takes a slice where that is much. */
+static void begin(struct job *job)
+{
+    int code = prepare(job);
+    if (code)
+        fail_all(job, code);
+    job->is_prepared = true;
+}
+
+/* A slice of the job; true when it is finished, and then gone. */
+static bool job_run(struct job *job)
+{
+    if (!job->is_prepared)
+        begin(job);
+    for (int i = 0; i < SLICE && job->done < job->order.count && !pvmd_turn_is_long(); i++, job->done++)
+        job->results[job->done] = start_one(job);
+    if (job->done < job->order.count)
+        return false;
     job_answer(job);
-    return 0;
+    return true;
+}
+
+static bool run_slice(void)
+{
+    struct job *job = jobs;
+    DL_DELETE(jobs, job);
+    if (!job_run(job))
+        DL_APPEND(jobs, job); /* the others take their turn */
+    return jobs;
+}
+
+static struct pvmd_work slices = {.step = run_slice};
+
+static void job_begin(struct job *job)
+{
+    pvmd_virtual_hold();
+    if (!jobs && !pvmd_turn_is_long() && job_run(job))
+        return;
+    DL_APPEND(jobs, job);
+    pvmd_work_begin(&slices);
 }
 
 static int exec_question(const struct pvmd_question *q, struct pvmi_buf *body)
@@ -390,9 +393,6 @@ static int exec_question(const struct pvmd_question *q, struct pvmi_buf *body)
         job_free(job);
         return rc ? rc : PVMI_ENOMEM;
     }
-    int code = prepare(job);
-    if (code)
-        return fail_all(job, code);
     job_begin(job);
     return 0;
 }
@@ -433,7 +433,6 @@ static void on_child(EV_P_ ev_child *watcher, int events)
 void pvmd_exec_start(void)
 {
     null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    ev_timer_init(&next_slice, run_slice, 0., 0.);
     ev_child_init(&ended, on_child, 0, 0);
     ev_child_start(pvmd.loop, &ended);
     pvmd_dm_handle(PVMD_DM_EXEC, exec_question);
@@ -442,6 +441,7 @@ void pvmd_exec_start(void)
 void pvmd_exec_stop(void)
 {
     struct job *job, *next_job;
+    pvmd_work_stop(&slices);
     DL_FOREACH_SAFE (jobs, job, next_job)
         job_free(job);
     struct child *child, *next;

@@ -1,6 +1,7 @@
 /* order.c - see order.h. */
 #include "order.h"
 #include <stdlib.h>
+#include <string.h>
 #include "../core/error.h"
 
 static void free_texts(char **texts)
@@ -18,7 +19,9 @@ static char **get_texts(struct pvmi_buf *b, uint32_t *count)
         pvmi_buf_get_bytes(b, SIZE_MAX); /* each text has at least its length: the rest cannot be there */
         return NULL;
     }
-    char **texts = calloc((size_t)*count + 1, sizeof *texts);
+    if (*count > PVMD_ORDER_TEXTS_MAX)
+        b->error = PVMI_ELIMIT;
+    char **texts = b->error ? NULL : calloc((size_t)*count + 1, sizeof *texts);
     for (uint32_t i = 0; texts && i < *count; i++) {
         texts[i] = pvmi_buf_get_string(b);
         if (!texts[i]) {
@@ -50,13 +53,21 @@ static void put_collector(struct pvmi_buf *b, const struct pvmd_collector *c)
     pvmi_buf_put_i32(b, c->tag);
 }
 
+static char *get_path(struct pvmi_buf *b)
+{
+    char *path = pvmi_buf_get_string(b);
+    if (path && strlen(path) > PVMD_ORDER_PATH_MAX)
+        b->error = PVMI_ELIMIT;
+    return path;
+}
+
 int pvmd_order_get(struct pvmi_buf *b, struct pvmd_order *order)
 {
     *order = (struct pvmd_order){0};
-    order->file = pvmi_buf_get_string(b);
+    order->file = get_path(b);
     order->arguments = get_texts(b, &order->argument_count);
     order->flags = pvmi_buf_get_u32(b);
-    order->where = pvmi_buf_get_string(b);
+    order->where = get_path(b);
     order->count = pvmi_buf_get_u32(b);
     order->environment = get_texts(b, &order->environment_count);
     order->context = pvmi_buf_get_u32(b);

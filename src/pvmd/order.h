@@ -11,6 +11,8 @@
 #include "tasks.h"
 
 #define PVMD_ORDER_COUNT_MAX PVMI_TID_LOCAL_MASK /* tasks of one pvm_spawn() */
+#define PVMD_ORDER_TEXTS_MAX 65536               /* arguments, and variables */
+#define PVMD_ORDER_PATH_MAX  4096                /* bytes of the program's name, and of `where` */
 
 struct pvmd_order {
     char *file;
@@ -27,7 +29,8 @@ struct pvmd_order {
     int32_t trace_buffer, trace_options;
 };
 
-/* Reads an order's fields: 0 or a PVMI_E code. pvmd_order_free() is due in both cases. */
+/* Reads an order's fields: 0 or a PVMI_E code, PVMI_ELIMIT beyond the maxima above. pvmd_order_free() is due in both
+ * cases. */
 int pvmd_order_get(struct pvmi_buf *b, struct pvmd_order *order);
 
 /* Writes them with another `where` and `count`. */

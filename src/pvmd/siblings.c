@@ -11,19 +11,29 @@
 #include "rpc.h"
 #include "tasks.h"
 
-static void tell(struct pvmd_task *task, const int *tids, int count)
+/* The news for all of them, who share its memory; NULL when out of memory. */
+static struct pvmi_message *news(const int *tids, int count)
 {
     struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
     if (!m)
-        return;
-    task->siblings_from = 0;
+        return NULL;
     m->src = PVMI_TID_DAEMON;
-    m->dst = task->tid;
     m->ctx = PVMI_CTX_TC;
     m->tag = (int32_t)PVMI_TC_SIBLINGS;
     if (!pvmi_message_pack(m, PVM_INT, &count, 1, 1) && !pvmi_message_pack(m, PVM_INT, tids, count, 1))
-        pvmd_relay_message(m);
+        return m;
     pvmi_message_unref(m);
+    return NULL;
+}
+
+/* Who waits for it, and nobody else: a list may name a task many times. */
+static void tell(struct pvmd_task *task, struct pvmi_message *m)
+{
+    if (!task || !task->siblings_from)
+        return;
+    task->siblings_from = 0;
+    m->dst = task->tid;
+    pvmd_relay_message(m);
 }
 
 static int compare_tids(const void *a, const void *b)
@@ -65,11 +75,10 @@ static int siblings_question(const struct pvmd_question *q, struct pvmi_buf *bod
     for (uint32_t i = 0; tids && i < count; i++)
         tids[i] = pvmi_buf_get_i32(body);
     int rc = tids ? pvmi_buf_end(body) : PVMI_ENOMEM;
-    for (uint32_t i = 0; !rc && i < count; i++) {
-        struct pvmd_task *task = pvmd_task_by_tid((pvmi_tid)tids[i]);
-        if (task)
-            tell(task, tids, (int)count);
-    }
+    struct pvmi_message *m = rc ? NULL : news(tids, (int)count);
+    for (uint32_t i = 0; m && i < count; i++)
+        tell(pvmd_task_by_tid((pvmi_tid)tids[i]), m);
+    pvmi_message_unref(m);
     free(tids);
     return rc;
 }
@@ -81,7 +90,10 @@ void pvmd_siblings_host_left(unsigned index)
     HASH_ITER (hh, pvmd_tasks, task, next)
         if (task->siblings_from == index) {
             int own = (int)task->tid;
-            tell(task, &own, 1);
+            struct pvmi_message *m = news(&own, 1);
+            if (m)
+                tell(task, m);
+            pvmi_message_unref(m);
         }
 }
 

@@ -195,6 +195,14 @@ static int begin(struct spawn *s)
     return 0;
 }
 
+static int refuse(const struct pvmd_request *r)
+{
+    pvmi_log(PVMI_LOG_WARNING, "t%x: no spawn with more than %d arguments or variables, or names of more than %d bytes",
+             r->tid, PVMD_ORDER_TEXTS_MAX, PVMD_ORDER_PATH_MAX);
+    pvmd_request_answer(r, PvmOutOfRes, NULL);
+    return 0;
+}
+
 static int spawn_request(const struct pvmd_request *r, struct pvmi_buf *body)
 {
     struct spawn *s = calloc(1, sizeof *s);
@@ -209,10 +217,11 @@ static int spawn_request(const struct pvmd_request *r, struct pvmi_buf *body)
         spawn_free(s);
         return 0;
     }
-    if (!rc)
-        rc = begin(s);
-    if (rc)
-        spawn_free(s);
+    if (rc == PVMI_ELIMIT)
+        rc = refuse(r);
+    else if (!rc && !(rc = begin(s)))
+        return 0;
+    spawn_free(s);
     return rc;
 }
 

@@ -8,6 +8,8 @@
 #include "program.h"
 #include "pvm3.h"
 
+#define SETTING_MAX 4096 /* bytes */
+
 /* Whether it serves all programs, not just the one that has it started. */
 static bool is_group_server(const char *file)
 {
@@ -40,11 +42,32 @@ static int wrapper(const char *setting, const wordexp_t *from, char **words, siz
     return PvmOk;
 }
 
+/* Outside quotes: file names to be searched for, which may take any time, and homes of users, likewise. */
+static bool has_search(const char *text)
+{
+    char quote = '\0';
+    for (; *text; text++) {
+        if (*text == '\\' && quote != '\'' && text[1])
+            text++;
+        else if (quote)
+            quote = *text == quote ? '\0' : quote;
+        else if (*text == '\'' || *text == '"')
+            quote = *text;
+        else if (strchr("*?[~", *text))
+            return true;
+    }
+    return false;
+}
+
 static int split(const char *setting, wordexp_t *words)
 {
     words->we_wordc = 0;
     if (!setting || !*setting)
         return PvmOk;
+    if (strlen(setting) > SETTING_MAX)
+        return refuse("...", "more than 4096 bytes");
+    if (has_search(setting))
+        return refuse(setting, "has one of *?[~ outside quotes; write names out");
     int rc = wordexp(setting, words, WRDE_NOCMD);
     if (rc)
         words->we_wordc = 0;

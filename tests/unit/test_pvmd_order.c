@@ -128,5 +128,27 @@ START_TEST(pieces_that_do_not_fit_are_refused)
 }
 END_TEST
 
-UNIT_MAIN("pvmd_order", orders_arrive_as_they_were, short_orders_are_refused, absurd_counts_take_no_memory,
-          pieces_become_a_message, pieces_that_do_not_fit_are_refused)
+START_TEST(there_are_limits)
+{
+    static char name[PVMD_ORDER_PATH_MAX + 2];
+    struct pvmd_order o;
+    struct pvmi_buf b;
+    memset(name, 'n', sizeof name - 1);
+    pvmi_buf_init(&b);
+    pvmi_buf_put_string(&b, "program");
+    pvmi_buf_put_u32(&b, PVMD_ORDER_TEXTS_MAX + 1);
+    for (int i = 0; i <= PVMD_ORDER_TEXTS_MAX; i++)
+        pvmi_buf_put_string(&b, "");
+    ck_assert_int_eq(pvmd_order_get(&b, &o), PVMI_ELIMIT);
+    pvmd_order_free(&o);
+    pvmi_buf_free(&b);
+    pvmi_buf_init(&b);
+    pvmi_buf_put_string(&b, name);
+    ck_assert_int_eq(pvmd_order_get(&b, &o), PVMI_ELIMIT);
+    pvmd_order_free(&o);
+    pvmi_buf_free(&b);
+}
+END_TEST
+
+UNIT_MAIN("pvmd_order", there_are_limits, orders_arrive_as_they_were, short_orders_are_refused,
+          absurd_counts_take_no_memory, pieces_become_a_message, pieces_that_do_not_fit_are_refused)
