@@ -16,12 +16,21 @@
 #include "pvm3.h"
 #include "rpc.h"
 
-#define LAUNCHES_MAX 16 /* at once */
+#define LAUNCHES_MAX  16   /* at once */
+#define ORDERS_MAX    64   /* under way */
+#define NEWCOMERS_MAX 8192 /* of all of them */
+
+/* Of a host, in a line. */
+struct name {
+    const char *text;
+    size_t length;
+};
 
 /* One caller's hosts. */
 struct order {
     struct pvmd_newcomer *newcomers;
     char **lines;
+    struct name *names; /* of the lines, in order */
     unsigned count;
     const struct pvmd_hostfile *hostfile;
     bool begun; /* else it waits for an earlier order that adds a host of the same name */
@@ -78,20 +87,29 @@ static struct pvmd_newcomer *newcomer_of(const struct pvmd_host *host)
 /* ---- begin of an order ---- */
 
 /* The word that would be the name of a host, for comparing with others before anything is parsed. */
-static bool same_name(const char *a, const char *b)
+static struct name name_of(const char *line)
 {
-    a += strspn(a, " \t&$");
-    b += strspn(b, " \t&$");
-    size_t n = strcspn(a, " \t"), m = strcspn(b, " \t");
-    return n == m && !strncasecmp(a, b, n);
+    line += strspn(line, " \t&$");
+    return (struct name){line, strcspn(line, " \t")};
 }
 
+static int compare_names(const void *a, const void *b)
+{
+    const struct name *x = a, *y = b;
+    int order = strncasecmp(x->text, y->text, x->length < y->length ? x->length : y->length);
+    return order ? order : x->length < y->length ? -1 : x->length > y->length;
+}
+
+/* Both are in order. */
 static bool shares_name(const struct order *a, const struct order *b)
 {
-    for (unsigned i = 0; i < a->count; i++)
-        for (unsigned j = 0; j < b->count; j++)
-            if (same_name(a->lines[i], b->lines[j]))
-                return true;
+    for (unsigned i = 0, j = 0; i < a->count && j < b->count;) {
+        int order = compare_names(&a->names[i], &b->names[j]);
+        if (!order)
+            return true;
+        i += order < 0;
+        j += order > 0;
+    }
     return false;
 }
 
@@ -291,6 +309,7 @@ static void free_order(struct order *o)
             free(o->lines[i]);
     }
     free(o->newcomers);
+    free(o->names);
     free(o->lines);
     free(o);
 }
@@ -372,13 +391,30 @@ static bool copy_lines(struct order *o, const char *const *lines)
         if (!o->lines[i])
             return false;
         o->newcomers[i].settled = newcomer_settled;
+        o->names[i] = name_of(o->lines[i]);
     }
+    qsort(o->names, o->count, sizeof *o->names, compare_names);
     return true;
+}
+
+static bool has_room_for(unsigned count)
+{
+    const struct order *o;
+    unsigned others = 0;
+    DL_FOREACH (orders, o) {
+        others++;
+        count += o->count;
+    }
+    return others < ORDERS_MAX && count <= NEWCOMERS_MAX;
 }
 
 int pvmd_add_hosts(const char *const *lines, unsigned count, const struct pvmd_hostfile *hostfile, pvmd_added *added,
                    void *arg)
 {
+    if (!has_room_for(count)) {
+        pvmi_log(PVMI_LOG_WARNING, "%u more hosts refused: too many are being added", count);
+        return PVMI_ELIMIT;
+    }
     struct order *o = calloc(1, sizeof *o);
     if (!o)
         return PVMI_ENOMEM;
@@ -388,7 +424,8 @@ int pvmd_add_hosts(const char *const *lines, unsigned count, const struct pvmd_h
     o->arg = arg;
     o->lines = calloc(count + 1, sizeof *o->lines);
     o->newcomers = calloc(count + 1, sizeof *o->newcomers);
-    if (!o->lines || !o->newcomers || !copy_lines(o, lines)) {
+    o->names = calloc(count + 1, sizeof *o->names);
+    if (!o->lines || !o->newcomers || !o->names || !copy_lines(o, lines)) {
         free_order(o);
         return PVMI_ENOMEM;
     }

@@ -174,9 +174,11 @@ static void frame_for_others(struct pvmd_client *c, struct pvmi_frame *f)
         pvmd_stats.dropped++;
         return;
     }
-    if (!pvmd_frame_is_whole(&f->h) && !pvmi_tid_is_multicast(f->h.dst))
-        pvmd_unfinished_note(&task->unfinished, &f->h);
-    pvmd_relay(f, 0);
+    bool is_part = !pvmd_frame_is_whole(&f->h) && !pvmi_tid_is_multicast(f->h.dst);
+    if (is_part && pvmd_unfinished_note(&task->unfinished, &f->h) == PVMI_ELIMIT)
+        pvmd_client_refuse(c, "it has begun too many messages without an end");
+    else
+        pvmd_relay(f, 0);
 }
 
 static void rx_done(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)

@@ -12,6 +12,7 @@
 #include "rpc.h"
 #include "tasks.h"
 
+#define MADE_MAX  16384                      /* by one task */
 #define LOCAL_MAX (PVMI_TID_LOCAL_MASK - 10) /* the last ten are the system contexts of host 1, and spare elsewhere */
 
 enum { CONTEXT_NEW = 1, CONTEXT_FREE = 2 };
@@ -33,6 +34,9 @@ static struct context *find(uint32_t number)
 
 static void forget(struct context *c)
 {
+    struct pvmd_task *maker = pvmd_task_by_tid(c->maker);
+    if (maker && maker->contexts)
+        maker->contexts--;
     HASH_DEL(contexts, c);
     free(c);
 }
@@ -54,7 +58,8 @@ static uint32_t next_number(void)
 
 static int new_context(pvmi_tid maker, uint32_t *number)
 {
-    *number = next_number();
+    struct pvmd_task *task = pvmd_task_by_tid(maker);
+    *number = task && task->contexts < MADE_MAX ? next_number() : 0;
     struct context *c = *number ? calloc(1, sizeof *c) : NULL;
     if (c)
         *c = (struct context){.number = *number, .maker = maker};
@@ -63,6 +68,7 @@ static int new_context(pvmi_tid maker, uint32_t *number)
         free(c);
         return PvmOutOfRes;
     }
+    task->contexts++;
     return PvmOk;
 }
 

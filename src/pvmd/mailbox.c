@@ -11,6 +11,7 @@
 #include "mailbox_store.h"
 #include "rpc.h"
 #include "tasks.h"
+#include "turn.h"
 #include "watch.h"
 
 /* ---- reading requests ---- */
@@ -18,6 +19,8 @@
 static void get_spared(struct pvmi_buf *b, struct pvmd_mailbox_request *m)
 {
     m->spared_count = pvmi_buf_get_u32(b);
+    if (m->spared_count > PVMI_TID_LOCAL_MASK && !b->error)
+        b->error = PVMI_ELIMIT;
     if (m->spared_count > pvmi_buf_left(b) / 4) {
         m->spared_count = 0;
         pvmi_buf_get_bytes(b, SIZE_MAX);
@@ -142,11 +145,26 @@ struct waiter {
     char *name;
     int index;
     uint32_t flags;
+    bool is_called;           /* an entry of that name has come */
     struct pvmd_watch *watch; /* of who waits */
     struct waiter *prev, *next;
 };
 
 static struct waiter *waiters;
+
+#define WAITING_MAX 256 /* of one task, which has one for each of its threads */
+
+static bool may_wait(pvmi_tid who)
+{
+    const struct waiter *w;
+    unsigned n = 0;
+    DL_FOREACH (waiters, w)
+        n += w->who == who;
+    if (n < WAITING_MAX)
+        return true;
+    pvmi_log_once(PVMI_LOG_WARNING, "t%x: more than %d calls of pvm_recvinfo() wait", who, WAITING_MAX);
+    return false;
+}
 
 static void waiter_free(struct waiter *w)
 {
@@ -167,6 +185,8 @@ static void waiter_ended(void *arg, pvmi_tid tid)
 
 static int wait_for(const struct pvmd_question *q, pvmi_tid who, const struct pvmd_mailbox_request *m)
 {
+    if (!may_wait(who))
+        return PvmOutOfRes;
     struct waiter *w = calloc(1, sizeof *w);
     if (!w || !(w->name = strdup(m->name))) {
         free(w);
@@ -213,12 +233,31 @@ static bool get(const struct pvmd_question *q, pvmi_tid who, const char *name, i
     return true;
 }
 
-static void serve_waiters(const char *name)
+/* In order of their coming, as many as a turn has time for: an entry may be large, and many wait for it. */
+static bool serve_some(void)
 {
     struct waiter *w, *next;
-    DL_FOREACH_SAFE (waiters, w, next)
-        if (!strcmp(w->name, name) && get(&w->question, w->who, w->name, w->index, w->flags))
+    DL_FOREACH_SAFE (waiters, w, next) {
+        if (!w->is_called)
+            continue;
+        w->is_called = false;
+        if (get(&w->question, w->who, w->name, w->index, w->flags))
             waiter_free(w);
+        if (pvmd_turn_is_long())
+            return true;
+    }
+    return false;
+}
+
+static struct pvmd_work serving = {.step = serve_some};
+
+static void serve_waiters(const char *name)
+{
+    struct waiter *w;
+    DL_FOREACH (waiters, w)
+        w->is_called = w->is_called || !strcmp(w->name, name);
+    if (serve_some())
+        pvmd_work_begin(&serving);
 }
 
 static void put(const struct pvmd_question *q, pvmi_tid who, const struct pvmd_mailbox_request *m)
@@ -296,6 +335,7 @@ void pvmd_mailbox_start(void)
 void pvmd_mailbox_stop(void)
 {
     struct waiter *w, *next_waiter;
+    pvmd_work_stop(&serving);
     DL_FOREACH_SAFE (waiters, w, next_waiter)
         waiter_free(w);
     struct owner *o, *next;

@@ -1,5 +1,6 @@
 /* mailbox_store.c - see mailbox_store.h. */
 #include "mailbox_store.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
@@ -14,7 +15,73 @@ struct class
 };
 
 static struct class *classes;
-static size_t entry_count, byte_count;
+static size_t entry_count, byte_count, name_bytes;
+
+/* What one task's entries take. Persistent ones of tasks that have ended are nobody's. */
+struct usage {
+    pvmi_tid owner;
+    size_t entries, bytes;
+    UT_hash_handle hh;
+};
+
+static struct usage *usages;
+
+/* ---- how much there is ---- */
+
+static struct usage *usage_of(pvmi_tid owner)
+{
+    struct usage *u;
+    HASH_FIND_INT(usages, &owner, u);
+    return u;
+}
+
+static struct usage *usage_get(pvmi_tid owner)
+{
+    struct usage *u = usage_of(owner);
+    if (u)
+        return u;
+    u = calloc(1, sizeof *u);
+    if (u)
+        u->owner = owner;
+    if (u && PVMI_HASH_ADD(hh, usages, owner, u))
+        return u;
+    free(u);
+    return NULL;
+}
+
+static int charge(const struct pvmd_mail *m)
+{
+    struct usage *u = usage_get(m->owner);
+    if (!u)
+        return PvmNoMem;
+    u->entries++;
+    u->bytes += m->length;
+    entry_count++;
+    byte_count += m->length;
+    return PvmOk;
+}
+
+static void uncharge_owner(const struct pvmd_mail *m)
+{
+    struct usage *u = usage_of(m->owner);
+    if (!u)
+        return;
+    u->entries--;
+    u->bytes -= m->length;
+    if (u->entries)
+        return;
+    HASH_DEL(usages, u);
+    free(u);
+}
+
+static bool has_room_for(const struct pvmd_mail *m)
+{
+    const struct usage *u = usage_of(m->owner);
+    if (entry_count >= PVMD_MAILBOX_ENTRIES_MAX || m->length > PVMD_MAILBOX_BYTES_MAX - byte_count)
+        return false;
+    return m->length <= PVMD_MAILBOX_OWN_BYTES &&
+           (!u || (u->entries < PVMD_MAILBOX_OWN_ENTRIES && u->bytes <= PVMD_MAILBOX_OWN_BYTES - m->length));
+}
 
 /* ---- classes and entries ---- */
 
@@ -34,8 +101,10 @@ static struct class *class_get(const char *name)
     if (!c)
         return NULL;
     c->name = strdup(name);
-    if (c->name && PVMI_HASH_ADD_TEXT(hh, classes, name, c))
+    if (c->name && PVMI_HASH_ADD_TEXT(hh, classes, name, c)) {
+        name_bytes += strlen(name);
         return c;
+    }
     free(c->name);
     free(c);
     return NULL;
@@ -45,6 +114,7 @@ static void class_drop_if_empty(struct class *c)
 {
     if (c->mails)
         return;
+    name_bytes -= strlen(c->name);
     HASH_DEL(classes, c);
     free(c->name);
     free(c);
@@ -52,6 +122,8 @@ static void class_drop_if_empty(struct class *c)
 
 static void mail_free(struct pvmd_mail *m)
 {
+    if (m->owner)
+        uncharge_owner(m);
     entry_count--;
     byte_count -= m->length;
     free(m->data);
@@ -94,14 +166,13 @@ static struct pvmd_mail *mail_copy(const struct pvmd_mail *like)
         return NULL;
     *m = *like;
     m->data = malloc(like->length ? like->length : 1);
-    if (!m->data) {
+    if (!m->data || charge(m)) {
+        free(m->data);
         free(m);
         return NULL;
     }
     if (like->length)
         memcpy(m->data, like->data, like->length);
-    entry_count++;
-    byte_count += m->length;
     return m;
 }
 
@@ -146,7 +217,7 @@ int pvmd_mailbox_put(const char *name, int index, const struct pvmd_mail *mail)
 {
     if (!*name || strlen(name) > PVMD_MAILBOX_NAME_MAX || index < -1 || index > (int)PvmMboxMaxDirectIndex)
         return PvmBadParam;
-    if (entry_count >= PVMD_MAILBOX_ENTRIES_MAX || mail->length > PVMD_MAILBOX_BYTES_MAX - byte_count)
+    if (!has_room_for(mail) || (!class_find(name) && strlen(name) > PVMD_MAILBOX_NAMES_MAX - name_bytes))
         return PvmOutOfRes;
     struct class *c = class_get(name);
     if (!c)
@@ -199,10 +270,12 @@ static void owner_ended_in(struct class *c, pvmi_tid owner)
     DL_FOREACH_SAFE (c->mails, m, next) {
         if (m->owner != owner)
             continue;
-        if (m->flags & PvmMboxPersistent)
-            m->owner = 0;
-        else
+        if (!(m->flags & PvmMboxPersistent)) {
             take_out(c, m);
+            continue;
+        }
+        uncharge_owner(m);
+        m->owner = 0;
     }
     class_drop_if_empty(c);
 }
@@ -214,12 +287,15 @@ void pvmd_mailbox_owner_ended(pvmi_tid owner)
         owner_ended_in(c, owner);
 }
 
+static int compare_tids(const void *a, const void *b)
+{
+    pvmi_tid x = *(const pvmi_tid *)a, y = *(const pvmi_tid *)b;
+    return x < y ? -1 : x > y;
+}
+
 static bool is_spared(const struct pvmd_mail *m, const pvmi_tid *spared, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        if (m->owner == spared[i])
-            return true;
-    return false;
+    return count && bsearch(&m->owner, spared, count, sizeof *spared, compare_tids);
 }
 
 static void reset_class(struct class *c, int index, const pvmi_tid *spared, size_t count)
@@ -231,9 +307,11 @@ static void reset_class(struct class *c, int index, const pvmi_tid *spared, size
     class_drop_if_empty(c);
 }
 
-void pvmd_mailbox_reset(const char *name, int index, const pvmi_tid *spared, size_t count)
+void pvmd_mailbox_reset(const char *name, int index, pvmi_tid *spared, size_t count)
 {
     struct class *c, *next;
+    if (count)
+        qsort(spared, count, sizeof *spared, compare_tids);
     HASH_ITER (hh, classes, c, next)
         if (!*name || !strcmp(c->name, name))
             reset_class(c, index, spared, count);
@@ -246,24 +324,37 @@ void pvmd_mailbox_free_all(void)
 
 /* ---- listing ---- */
 
-bool pvmd_mailbox_matches(const char *pattern, const char *name)
+/* Each piece between the stars behind the one before: strstr() takes linear time, whatever the pieces are. */
+static bool matches(char *const *pieces, const char *name)
 {
-    const char *star = pattern, *resume = name; /* as after a `*`; and how much of the name it covers */
-    while (*pattern) {
-        if (*pattern == '*') {
-            star = ++pattern;
-            resume = name;
-        } else if (*pattern == *name) {
-            pattern++;
-            name++;
-        } else if (*resume) {
-            pattern = star;
-            name = ++resume;
-        } else {
+    for (; *pieces; pieces++) {
+        const char *found = strstr(name, *pieces);
+        if (!found)
             return false;
-        }
+        name = found + strlen(*pieces);
     }
     return true;
+}
+
+/* A pattern in its pieces. */
+struct pattern {
+    char text[PVMD_MAILBOX_NAME_MAX + 1];
+    char *pieces[PVMD_MAILBOX_NAME_MAX + 2]; /* ends with NULL */
+};
+
+static void split(struct pattern *p, const char *text)
+{
+    char *rest = p->text, **piece = p->pieces;
+    snprintf(p->text, sizeof p->text, "%s", text);
+    while ((*piece = strsep(&rest, "*")))
+        piece++;
+}
+
+bool pvmd_mailbox_matches(const char *pattern, const char *name)
+{
+    struct pattern p;
+    split(&p, pattern);
+    return matches(p.pieces, name);
 }
 
 void pvmd_mailbox_list(void (*each)(const char *name, const struct pvmd_mail *mail))
@@ -290,10 +381,18 @@ static void put_class(struct pvmi_buf *b, const struct class *c)
 void pvmd_mailbox_put_names(struct pvmi_buf *b, const char *pattern)
 {
     uint32_t n = 0;
+    struct pvmi_buf rows;
+    struct pattern p;
+    split(&p, pattern);
+    pvmi_buf_init(&rows);
     for (const struct class *c = classes; c; c = c->hh.next)
-        n += pvmd_mailbox_matches(pattern, c->name);
+        if (matches(p.pieces, c->name)) {
+            put_class(&rows, c);
+            n++;
+        }
     pvmi_buf_put_u32(b, n);
-    for (const struct class *c = classes; c; c = c->hh.next)
-        if (pvmd_mailbox_matches(pattern, c->name))
-            put_class(b, c);
+    pvmi_buf_put_bytes(b, rows.data, rows.length);
+    if (pvmi_buf_error(&rows))
+        b->error = pvmi_buf_error(&rows);
+    pvmi_buf_free(&rows);
 }

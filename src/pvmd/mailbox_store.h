@@ -12,8 +12,11 @@
 #include "../core/tid.h"
 
 #define PVMD_MAILBOX_NAME_MAX    1024                /* bytes of a name */
-#define PVMD_MAILBOX_ENTRIES_MAX (1u << 20)          /* in all classes */
+#define PVMD_MAILBOX_NAMES_MAX   ((size_t)4 << 20)   /* bytes of all names */
+#define PVMD_MAILBOX_ENTRIES_MAX 65536               /* in all classes */
 #define PVMD_MAILBOX_BYTES_MAX   ((size_t)512 << 20) /* of all bodies */
+#define PVMD_MAILBOX_OWN_ENTRIES 16384               /* of one owner, while it lives */
+#define PVMD_MAILBOX_OWN_BYTES   ((size_t)128 << 20)
 
 struct pvmd_mail {
     int index;
@@ -46,8 +49,8 @@ int pvmd_mailbox_remove(const char *name, int index, uint32_t flags, pvmi_tid wh
 /* The task has ended: its entries go, persistent ones lose their owner. */
 void pvmd_mailbox_owner_ended(pvmi_tid owner);
 
-/* Removes entries of class `name` ("": all) and index (-1: all), except those of these owners. */
-void pvmd_mailbox_reset(const char *name, int index, const pvmi_tid *spared, size_t count);
+/* Removes entries of class `name` ("": all) and index (-1: all), except those of these owners, which it sorts. */
+void pvmd_mailbox_reset(const char *name, int index, pvmi_tid *spared, size_t count);
 
 /* Writes the classes that match a pattern with `*`, as the answer to NAMES. */
 void pvmd_mailbox_put_names(struct pvmi_buf *b, const char *pattern);

@@ -79,11 +79,21 @@ static struct multicast *add(pvmi_tid src, pvmi_tid group, unsigned from_host, s
 
 /* ---- announcing ---- */
 
-static int compare_hosts(const void *a, const void *b)
+static int compare_receivers(const void *a, const void *b)
 {
-    unsigned x = pvmi_tid_host_index(((const struct receiver *)a)->tid);
-    unsigned y = pvmi_tid_host_index(((const struct receiver *)b)->tid);
+    pvmi_tid x = ((const struct receiver *)a)->tid, y = ((const struct receiver *)b)->tid;
     return x < y ? -1 : x > y;
+}
+
+/* In order of hosts, each once: pvm_mcast() names nobody twice. */
+static size_t sort(struct receiver *all, size_t count)
+{
+    size_t n = 0;
+    qsort(all, count, sizeof *all, compare_receivers);
+    for (size_t i = 0; i < count; i++)
+        if (!n || all[n - 1].tid != all[i].tid)
+            all[n++] = all[i];
+    return n;
 }
 
 /* How many of the receivers from `all` on live on the same host. */
@@ -131,7 +141,7 @@ static void tell_host(const struct multicast *m, unsigned host, const struct rec
 
 static void announce(struct multicast *m, struct receiver *all, size_t count)
 {
-    qsort(all, count, sizeof *all, compare_hosts);
+    count = sort(all, count);
     for (size_t i = 0, n; i < count; i += n) {
         n = same_host(all + i, count - i);
         unsigned host = pvmi_tid_host_index(all[i].tid);

@@ -9,7 +9,8 @@
 #include "relay.h"
 #include "stats.h"
 
-#define UNANSWERED_MAX 1024 /* requests of one task, which has one for each of its threads */
+#define UNREAD_MAX_BYTES ((size_t)256 << 20) /* of answers that one task has not read */
+#define UNANSWERED_MAX   1024                /* requests of one task, which has one for each of its threads */
 
 /* ---- the table ---- */
 
@@ -42,7 +43,7 @@ static struct row rows[] = {
     ROW(SENDSIG, TASK, 8, 8),
     ROW(TASKS, TASK, 4, 4),
     ROW(MULTICAST, TASK, 8, 8 + 8 * PVMI_MULTICAST_MAX),
-    ROW(NOTIFY, TASK, 20, 1 * MIB),
+    ROW(NOTIFY, TASK, 20, 20 + 4 * 65536),
     ROW(MAILBOX, TASK, 5, 33 * MIB),
     ROW(HOSTSYNC, TASK, 4, 4),
     ROW(SETOPT, TASK, 8, 8),
@@ -157,7 +158,8 @@ void pvmd_request_answer(const struct pvmd_request *r, int code, const struct pv
     if (!task)
         return;
     task->unanswered -= task->unanswered > 0;
-    struct pvmi_message *m = make_answer(r, code, body);
+    bool is_too_much = task->queue.answer_bytes > UNREAD_MAX_BYTES;
+    struct pvmi_message *m = is_too_much ? make_answer(r, PvmOutOfRes, NULL) : make_answer(r, code, body);
     if (m)
         pvmd_relay_message(m);
     pvmi_message_unref(m);

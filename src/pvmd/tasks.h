@@ -50,6 +50,7 @@ struct pvmd_task {
     struct pvmd_unfinished unfinished; /* what it is sending */
     struct pvmd_overrun *overruns;     /* the receivers that it was told to hold */
     unsigned unanswered;               /* requests of its */
+    unsigned contexts;                 /* that it has made, and nobody has freed */
     uint32_t cookie;                   /* PVMEPID of a process that we started, until it connects; else 0 */
     unsigned siblings_from;            /* the host whose daemon still owes it TC_SIBLINGS; 0: none does */
     uint32_t context;                  /* first context */

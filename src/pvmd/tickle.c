@@ -13,6 +13,7 @@
 #include "watch.h"
 
 #define NUMBERS_MAX 64
+#define LINES_MAX   1000 /* of a list, in the log */
 
 enum {
     DUMP_MEMORY,
@@ -44,9 +45,19 @@ static void dump_hosts(void)
                  hosts[i]->index == pvmd.master_index ? " master" : "");
 }
 
+static unsigned lines;
+
+/* Whether a list may have one more line; says so once when it may not. */
+static bool has_line(void)
+{
+    if (++lines == LINES_MAX + 1)
+        pvmi_log(PVMI_LOG_INFO, "... and more: a list has %d lines at most", LINES_MAX);
+    return lines <= LINES_MAX;
+}
+
 static void dump_tasks(void)
 {
-    for (const struct pvmd_task *task = pvmd_tasks; task; task = task->hh.next)
+    for (const struct pvmd_task *task = pvmd_tasks; task && has_line(); task = task->hh.next)
         pvmi_log(PVMI_LOG_INFO, "task t%x parent %d (t%x) flags %#x pid %d \"%s\": %zu bytes queued, output to t%x",
                  task->tid, task->parent, (unsigned)task->parent, task->flags, (int)task->pid, task->name,
                  task->queue.bytes, task->output.tid);
@@ -54,13 +65,15 @@ static void dump_tasks(void)
 
 static void dump_watch(pvmi_tid tid, unsigned count)
 {
-    pvmi_log(PVMI_LOG_INFO, "%u wait for the end of t%x", count, tid);
+    if (has_line())
+        pvmi_log(PVMI_LOG_INFO, "%u wait for the end of t%x", count, tid);
 }
 
 static void dump_mail(const char *name, const struct pvmd_mail *m)
 {
-    pvmi_log(PVMI_LOG_INFO, "mailbox <%s> index %d owner t%x flags %#x: %zu bytes", name, m->index, m->owner, m->flags,
-             m->length);
+    if (has_line())
+        pvmi_log(PVMI_LOG_INFO, "mailbox <%s> index %d owner t%x flags %#x: %zu bytes", name, m->index, m->owner,
+                 m->flags, m->length);
 }
 
 static void dump_statistics(void)
@@ -73,6 +86,7 @@ static void dump_statistics(void)
 /* The answer's numbers go to b, their count is returned. */
 static uint32_t tickle(const int32_t *numbers, uint32_t n, struct pvmi_buf *b)
 {
+    lines = 0;
     switch (numbers[0]) {
     case DUMP_MEMORY:
         dump_memory();

@@ -34,6 +34,8 @@ int pvmd_unfinished_note(struct pvmd_unfinished *u, const struct pvmi_frame_head
             *known = u->latest[--u->count];
         return 0;
     }
+    if (!known && u->count == PVMD_UNFINISHED_MAX)
+        return PVMI_ELIMIT;
     if (!known)
         known = add(u);
     if (!known) {

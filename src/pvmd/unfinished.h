@@ -13,7 +13,9 @@ struct pvmd_unfinished {
     size_t count, capacity;
 };
 
-/* A frame of a message of several frames. 0 or PVMI_ENOMEM. */
+#define PVMD_UNFINISHED_MAX 1024 /* messages of one task, of which each thread of it can send one */
+
+/* A frame of a message of several frames. 0, PVMI_ENOMEM, or PVMI_ELIMIT. */
 int pvmd_unfinished_note(struct pvmd_unfinished *u, const struct pvmi_frame_header *h);
 
 /* The sender is gone: sends the ABORT frames, and forgets all. */

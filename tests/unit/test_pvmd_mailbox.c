@@ -137,15 +137,15 @@ END_TEST
 
 START_TEST(resets_spare_owners)
 {
-    const pvmi_tid spared[] = {YOU};
+    pvmi_tid spared[] = {YOU, 0x7ffff, 1}; /* in any order */
     put("a", 0, ME, PvmMboxPersistent, "");
     put("a", 1, YOU, 0, "");
     put("a", 2, ME, 0, "");
     put("b", 0, ME, 0, "");
-    pvmd_mailbox_reset("a", 2, spared, 1);
+    pvmd_mailbox_reset("a", 2, spared, 3);
     ck_assert_int_eq(find("a", 2, 0, ME), PvmNotFound);
     ck_assert_int_eq(find("a", 0, 0, ME), 0);
-    pvmd_mailbox_reset("", -1, spared, 1);
+    pvmd_mailbox_reset("", -1, spared, 3);
     ck_assert_int_eq(find("a", 0, 0, ME), PvmNotFound);
     ck_assert_int_eq(find("a", 1, 0, ME), 1);
     ck_assert_int_eq(classes_like("*"), 1);
@@ -189,7 +189,43 @@ START_TEST(names_and_bytes_have_limits)
 }
 END_TEST
 
-UNIT_MAIN("pvmd_mailbox", default_puts_replace_their_owners_entry, overwritable_entries_are_anybodys,
-          instances_take_the_lowest_free_index, a_direct_index_is_taken, an_inserted_index_must_be_free,
-          entries_are_found, owners_remove, the_end_of_an_owner, resets_spare_owners, patterns,
-          names_and_bytes_have_limits)
+START_TEST(each_owner_has_limits)
+{
+    for (int i = 0; i < PVMD_MAILBOX_OWN_ENTRIES; i++)
+        ck_assert_int_eq(put("n", i, ME, 0, ""), i);
+    ck_assert_int_eq(put("n", PVMD_MAILBOX_OWN_ENTRIES, ME, 0, ""), PvmOutOfRes);
+    ck_assert_int_eq(put("n", PVMD_MAILBOX_OWN_ENTRIES, YOU, 0, ""), PVMD_MAILBOX_OWN_ENTRIES);
+    ck_assert_int_eq(pvmd_mailbox_remove("n", 0, 0, ME), 0);
+    ck_assert_int_eq(put("n", 0, ME, 0, ""), 0);
+    struct pvmd_mail large = {
+        .owner = YOU, .data = calloc(1, PVMD_MAILBOX_OWN_BYTES), .length = PVMD_MAILBOX_OWN_BYTES};
+    ck_assert_int_eq(pvmd_mailbox_put("large", -1, &large), 0);
+    large.length = 1;
+    ck_assert_int_eq(pvmd_mailbox_put("large", 1, &large), PvmOutOfRes);
+    pvmd_mailbox_owner_ended(YOU);
+    ck_assert_int_eq(pvmd_mailbox_put("large", 1, &large), 1);
+    free(large.data);
+    pvmd_mailbox_free_all();
+}
+END_TEST
+
+START_TEST(names_have_a_limit_together)
+{
+    char name[PVMD_MAILBOX_NAME_MAX + 1];
+    int rc = 0, n = 0;
+    for (; rc >= 0; n++) {
+        snprintf(name, sizeof name, "%0*d", PVMD_MAILBOX_NAME_MAX, n);
+        rc = put(name, 0, ME, 0, "");
+    }
+    ck_assert_int_eq(rc, PvmOutOfRes);
+    ck_assert_int_eq(n - 1, PVMD_MAILBOX_NAMES_MAX / PVMD_MAILBOX_NAME_MAX);
+    pvmd_mailbox_free_all();
+    ck_assert_int_eq(put(name, 0, ME, 0, ""), 0);
+    pvmd_mailbox_free_all();
+}
+END_TEST
+
+UNIT_MAIN("pvmd_mailbox", each_owner_has_limits, names_have_a_limit_together, default_puts_replace_their_owners_entry,
+          overwritable_entries_are_anybodys, instances_take_the_lowest_free_index, a_direct_index_is_taken,
+          an_inserted_index_must_be_free, entries_are_found, owners_remove, the_end_of_an_owner, resets_spare_owners,
+          patterns, names_and_bytes_have_limits)
