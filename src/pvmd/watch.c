@@ -47,6 +47,15 @@ static struct target *target_of(pvmi_tid tid)
 
 /* ---- those who want to know ---- */
 
+static bool is_telling;
+
+static void forget_target(struct target *t)
+{
+    DL_DELETE(ended_targets, t);
+    HASH_DEL(targets, t);
+    free(t);
+}
+
 static void tell_first(struct target *t)
 {
     struct pvmd_watch *w = t->watches;
@@ -56,41 +65,32 @@ static void tell_first(struct target *t)
     free(w);
 }
 
-/* New watches of the same task may come while we tell: they are told, too. */
+/* Those who are told may begin further watches of the task, and end others': the list is looked at anew each time. */
 static bool tell_some(void)
 {
-    while (ended_targets) {
+    is_telling = true;
+    do {
         struct target *t = ended_targets;
-        do
-            if (t->watches)
-                tell_first(t);
-        while (t->watches && !pvmd_turn_is_long());
         if (t->watches)
-            return true;
-        DL_DELETE(ended_targets, t);
-        HASH_DEL(targets, t);
-        free(t);
-    }
-    return false;
+            tell_first(t);
+        if (!t->watches)
+            forget_target(t);
+    } while (ended_targets && !pvmd_turn_is_long());
+    is_telling = false;
+    return ended_targets;
 }
 
 static struct pvmd_work telling = {.step = tell_some};
 
-/* Those who are told may end others' watches, or bring the next end: it waits for its turn then. */
 static void target_ended(pvmi_tid tid)
 {
-    static bool is_telling;
     struct target *t = target_of(tid);
     if (!t || t->ended)
         return;
     t->ended = true;
     DL_APPEND(ended_targets, t);
-    if (is_telling || ev_is_active(&telling.next))
-        return;
-    is_telling = true;
-    if (tell_some())
+    if (!is_telling && !ev_is_active(&telling.next) && tell_some())
         pvmd_work_begin(&telling);
-    is_telling = false;
 }
 
 static void watch_answered(void *arg, unsigned host_index, int code, struct pvmi_buf *body)

@@ -185,6 +185,19 @@ static long stat_field(pid_t pid, int n)
     return n == 3 ? at[1] : strtol(at + 1, NULL, 10);
 }
 
+int check_log_has(const char *text)
+{
+    char path[4096], line[4096];
+    int found = 0;
+    snprintf(path, sizeof path, "%s/pvml.%u", getenv("PVM_TMP"), (unsigned)getuid());
+    FILE *f = fopen(path, "r");
+    while (f && !found && fgets(line, sizeof line, f))
+        found = strstr(line, text) != NULL;
+    if (f)
+        fclose(f);
+    return found;
+}
+
 pid_t check_daemon_of(int tid)
 {
     return (pid_t)stat_field(check_pid_of(tid), 4);

@@ -90,6 +90,9 @@ long check_rss_kib(pid_t pid);
 long check_cpu_ms(pid_t pid);
 int check_alive(pid_t pid); /* zombies count as dead */
 
+/* Whether the log of the machine's first daemon has a line with this text. */
+int check_log_has(const char *text);
+
 /* Memory this machine could still give, in MiB. */
 long check_available_mib(void);
 

@@ -160,29 +160,16 @@ static void end_echoes(void)
     check_wait_exit(daemon_count, echoes);
 }
 
-static bool log_has(const char *text)
-{
-    char path[4096], line[4096];
-    bool found = false;
-    snprintf(path, sizeof path, "%s/pvml.%u", getenv("PVM_TMP"), (unsigned)getuid());
-    FILE *f = fopen(path, "r");
-    while (f && !found && fgets(line, sizeof line, f))
-        found = strstr(line, text);
-    if (f)
-        fclose(f);
-    return found;
-}
-
 /* A task named by tid has flooded as far as it is let. */
 static void await_pause(int tid)
 {
     char line[64];
     snprintf(line, sizeof line, "t%x (pid %d) sends to", (unsigned)tid, (int)check_pid_of(tid));
-    for (int i = 0; i < check_limit_s() * 100 && !log_has(line); i++) {
+    for (int i = 0; i < check_limit_s() * 100 && !check_log_has(line); i++) {
         check_daemons_small();
         check_sleep_ms(10);
     }
-    CHECK(log_has(line));
+    CHECK(check_log_has(line));
     check_sleep_ms(300);
 }
 

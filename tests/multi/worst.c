@@ -5,6 +5,7 @@
  */
 #include "check.h"
 #include <ctype.h>
+#include <signal.h>
 #include "raw.h"
 
 enum {
@@ -20,6 +21,7 @@ enum {
     UNFINISHED_MAX = 1024,
     HOSTS_MAX = 4095,
     NAME_BYTES = 1024,
+    UNANSWERED_MAX = 1024,
     FRAMES = 20,
 };
 
@@ -362,6 +364,27 @@ static void too_long(void)
     free(zeros);
 }
 
+/* Requests that a stopped host does not answer. */
+static void unanswered(void)
+{
+    struct raw_body b = {0}, nothing = {0};
+    int far;
+    check_hosts(2);
+    check_spawn("sleeper", NULL, check_host_name(1), 1, &far);
+    pid_t daemon = check_daemon_of(far);
+    raw_put_u32(&b, (uint32_t)far);
+    CHECK_EQ(kill(daemon, SIGSTOP), 0);
+    int32_t first = raw_request(&task, RAW_PSTAT, &b);
+    for (int i = 1; i < UNANSWERED_MAX; i++)
+        raw_request(&task, RAW_PSTAT, &b);
+    CHECK_EQ(raw_ask(&task, RAW_PSTAT, &b), PvmOutOfRes);
+    CHECK_EQ(kill(daemon, SIGCONT), 0);
+    CHECK_EQ(raw_answer(&task, first + UNANSWERED_MAX - 1), PvmOk);
+    CHECK_EQ(raw_ask(&task, RAW_CONFIG, &nothing), PvmOk);
+    CHECK_EQ(pvm_kill(far), 0);
+    raw_free(&b);
+}
+
 /* One more than a task may have costs it its connection. */
 static void unfinished(void)
 {
@@ -378,10 +401,10 @@ static const struct {
     const char *name;
     void (*send)(void);
 } kinds[] = {
-    {"variables", variables},   {"arguments", arguments},   {"programs", programs}, {"events", events},
-    {"large_mail", large_mail}, {"mails", mails},           {"waiters", waiters},   {"multicasts", multicasts},
-    {"siblings", siblings},     {"contexts", contexts},     {"hosts", hosts},       {"lists", lists},
-    {"too_long", too_long},     {"unfinished", unfinished},
+    {"variables", variables},   {"arguments", arguments},   {"programs", programs},     {"events", events},
+    {"large_mail", large_mail}, {"mails", mails},           {"waiters", waiters},       {"multicasts", multicasts},
+    {"siblings", siblings},     {"contexts", contexts},     {"hosts", hosts},           {"lists", lists},
+    {"too_long", too_long},     {"unanswered", unanswered}, {"unfinished", unfinished},
 };
 
 static int is_asked_for(const char *name, int argc, char **argv)
@@ -408,7 +431,13 @@ static void master(int argc, char **argv)
     CHECK(longest_turn_us() < TURN_MAX_US * check_slowness());
 }
 
-static const struct check_role roles[] = {{NULL, NULL}};
+static void sleeper(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    pause();
+}
+
+static const struct check_role roles[] = {{"sleeper", sleeper}, {NULL, NULL}};
 
 int main(int argc, char **argv)
 {
