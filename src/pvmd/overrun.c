@@ -56,7 +56,8 @@ static void begin(struct pvmd_task *task, pvmi_tid receiver)
     if (!o)
         return;
     o->receiver = receiver;
-    HASH_ADD_INT(task->overruns, receiver, o);
+    if (!PVMI_HASH_ADD(hh, task->overruns, receiver, o))
+        free(o); /* the hold is a request then, as it is for every honest task */
 }
 
 void pvmd_overrun_told(struct pvmd_task *task, const struct pvmi_frame *f)
