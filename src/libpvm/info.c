@@ -287,20 +287,25 @@ static struct timeval to_timeval(int64_t us)
     return (struct timeval){.tv_sec = seconds, .tv_usec = rest};
 }
 
+#define CLOCK_MAX_S ((uint64_t)1 << 40) /* later no clock is */
+
 /* Reads the host's clock, in microseconds. */
 static int ask_clock(int host, int64_t *clock_us)
 {
     struct pvmi_buf body;
     struct pvmi_answer answer;
+    uint64_t seconds = 0;
     pvmi_buf_init(&body);
     pvmi_buf_put_u32(&body, (uint32_t)host);
     int rc = pvmi_request(PVMI_TM_HOSTSYNC, &body, &answer);
     if (rc >= 0) {
-        *clock_us = (int64_t)pvmi_buf_get_u64(&answer.body) * 1000000;
-        *clock_us += pvmi_buf_get_u32(&answer.body);
+        seconds = pvmi_buf_get_u64(&answer.body);
+        *clock_us = (int64_t)(seconds % CLOCK_MAX_S) * 1000000 + pvmi_buf_get_u32(&answer.body);
     }
     int end = pvmi_answer_end(&answer);
-    return rc < 0 ? rc : end;
+    if (rc < 0)
+        return rc;
+    return seconds < CLOCK_MAX_S ? end : PVMI_EFORMAT;
 }
 
 static int sample_clock(int host, struct timeval *clock, struct timeval *delta)
