@@ -322,13 +322,14 @@ static bool is_done(const struct order *o)
     return o->begun;
 }
 
+/* Hosts that are still being added when the daemon ends were not. */
 static void finish(struct order *o)
 {
     int *status = malloc((o->count + 1) * sizeof *status);
     const char **why = malloc((o->count + 1) * sizeof *why);
     DL_DELETE(orders, o);
     for (unsigned i = 0; status && why && i < o->count; i++) {
-        status[i] = o->newcomers[i].status;
+        status[i] = o->newcomers[i].phase == PVMD_NEWCOMER_DONE ? o->newcomers[i].status : PvmDSysErr;
         why[i] = o->newcomers[i].why;
     }
     if (status && why && o->added)
@@ -466,11 +467,8 @@ void pvmd_add_link_lost(struct pvmd_host *host, const char *why)
 
 void pvmd_add_stop(void)
 {
-    struct order *o, *next;
-    DL_FOREACH_SAFE (orders, o, next) {
-        DL_DELETE(orders, o);
-        free_order(o);
-    }
+    while (orders)
+        finish(orders);
     free(batch.indices);
     memset(&batch, 0, sizeof batch);
 }

@@ -442,8 +442,10 @@ void pvmd_exec_stop(void)
 {
     struct job *job, *next_job;
     pvmd_work_stop(&slices);
-    DL_FOREACH_SAFE (jobs, job, next_job)
+    DL_FOREACH_SAFE (jobs, job, next_job) {
+        DL_DELETE(jobs, job);
         job_free(job);
+    }
     struct child *child, *next;
     HASH_ITER (hh, children, child, next) {
         HASH_DEL(children, child);

@@ -216,6 +216,10 @@ void pvmd_leave_all(int exit_code, const char *why)
 
 void pvmd_leave_stop(void)
 {
-    while (all_waiting)
-        free_waiting(all_waiting);
+    while (all_waiting) {
+        struct waiting *w = all_waiting;
+        if (w->deleted)
+            w->deleted(w->arg, w->count, w->status);
+        free_waiting(w);
+    }
 }
