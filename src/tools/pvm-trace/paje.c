@@ -190,7 +190,8 @@ void paje_write(FILE *f, const struct timeline *t, const struct pairs *p)
         add(&l, steps[i].time_us, SET_VARIABLE, &steps[i]);
     for (size_t i = 0; i < t->track_count; i++)
         add(&l, t->tracks[i].end_us, DESTROY, &t->tracks[i]);
-    qsort(l.lines, l.count, sizeof *l.lines, by_time);
+    if (l.count)
+        qsort(l.lines, l.count, sizeof *l.lines, by_time);
     fputs(header, f);
     define(f, t);
     define_nameless_hosts(f, t);
