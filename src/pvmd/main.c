@@ -7,6 +7,7 @@
 #include "../core/proto.h"
 #include "courier.h"
 #include "daemon.h"
+#include "doorman.h"
 #include "password.h"
 #include "pvm3.h"
 
@@ -28,6 +29,7 @@ static const struct argp_option arguments[] = {
     {NULL, 'S', NULL, OPTION_HIDDEN, NULL, 0},
     {NULL, 'k', "KEY", OPTION_HIDDEN, NULL, 0},
     {NULL, 'K', NULL, OPTION_HIDDEN, NULL, 0},
+    {NULL, 'D', NULL, OPTION_HIDDEN, NULL, 0},
     {0},
 };
 
@@ -69,6 +71,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case 'k':
         options->courier_key = text;
         return 0;
+    case 'D':
+        exit(pvmd_doorman_run());
     case 'K':
         exit(pvmd_courier_run());
     case ARGP_KEY_ARG:

@@ -1,0 +1,35 @@
+/*
+ * crowd.h - how many strangers may be at the door at a time, in all and from one source, and who is turned away when
+ * they become many: newcomers, by chance, the more of them the fuller it is. Whoever is in stays until its time is up,
+ * so a flood cannot push out a caller whose answer takes 100 ms; and a flood from one place leaves half of the room to
+ * all others. Pure bookkeeping, without sockets or clock.
+ */
+#ifndef PVMD_CROWD_H
+#define PVMD_CROWD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "address.h"
+
+#define PVMD_CROWD_BUCKETS 16384 /* a power of two */
+
+struct pvmd_crowd {
+    unsigned max;        /* strangers at a time */
+    uint64_t multiplier; /* random and odd: nobody can choose sources that share a bucket */
+    unsigned count;
+    uint16_t of_bucket[PVMD_CROWD_BUCKETS]; /* sources are counted by a hash */
+};
+
+/* Who counts as one source: an IPv4 address, or the first 64 bits of an IPv6 address. */
+uint64_t pvmd_crowd_source(const struct pvmd_address *a);
+
+/* Lets a newcomer in and counts it, or turns it away; `random` is any uniform number. */
+bool pvmd_crowd_admit(struct pvmd_crowd *c, uint64_t source, uint32_t random);
+
+/* One that was let in has gone. */
+void pvmd_crowd_leave(struct pvmd_crowd *c, uint64_t source);
+
+/* Whether newcomers of this source are being turned away, so that those who are in have less time. */
+bool pvmd_crowd_is_pressed(const struct pvmd_crowd *c, uint64_t source);
+
+#endif
