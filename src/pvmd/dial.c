@@ -13,9 +13,12 @@
 #include "../core/error.h"
 #include "../core/log.h"
 
+#define AGAIN_S 0.05 /* before the next try where there are too many strangers */
+
 /* What the current address is awaited for. */
 enum dial_state {
     DIAL_NEXT,    /* the loop, to try the next address */
+    DIAL_CROWDED, /* the time to try it again: it has too many strangers */
     DIAL_CONNECT, /* TCP */
     DIAL_NONCE,   /* the other side's random bytes */
     DIAL_ANSWER,  /* its word on our preface */
@@ -32,6 +35,8 @@ struct pvmd_dial {
     int fd; /* -1: none */
     ev_io io;
     ev_timer limit;
+    ev_timer again;
+    ev_tstamp crowded_since; /* 0: the current address has not turned us away */
     uint8_t nonce[PVMD_NONCE_BYTES];
     uint8_t wire[PVMD_PREFACE_BYTES];
     uint8_t answer[PVMD_ANSWER_BYTES];
@@ -43,22 +48,30 @@ struct pvmd_dial {
 static void close_socket(struct pvmd_dial *d)
 {
     ev_io_stop(d->loop, &d->io);
-    ev_timer_stop(d->loop, &d->limit);
     if (d->fd >= 0)
         close(d->fd);
     d->fd = -1;
 }
 
-void pvmd_dial_cancel(struct pvmd_dial *d)
+/* The current address is done with. */
+static void leave_address(struct pvmd_dial *d)
 {
     close_socket(d);
+    ev_timer_stop(d->loop, &d->limit);
+    ev_timer_stop(d->loop, &d->again);
+    d->crowded_since = 0.;
+}
+
+void pvmd_dial_cancel(struct pvmd_dial *d)
+{
+    leave_address(d);
     OPENSSL_cleanse(d, sizeof *d);
     free(d);
 }
 
 bool pvmd_dial_is_answered(const struct pvmd_dial *d)
 {
-    return d->state == DIAL_NONCE || d->state == DIAL_ANSWER;
+    return d->state == DIAL_NONCE || d->state == DIAL_ANSWER || d->state == DIAL_CROWDED;
 }
 
 const char *pvmd_dial_why(const struct pvmd_dial *d)
@@ -82,7 +95,7 @@ __attribute__((format(printf, 2, 3))) static void note(struct pvmd_dial *d, cons
 
 static void give_up(struct pvmd_dial *d, enum pvmd_verdict verdict)
 {
-    close_socket(d);
+    leave_address(d);
     d->events->failed(d->owner, verdict, d->refusals == d->addresses.count, d->why);
     pvmd_dial_cancel(d);
 }
@@ -92,11 +105,27 @@ static void try_address(struct pvmd_dial *d);
 /* The current address leads nowhere. */
 static void try_next(struct pvmd_dial *d)
 {
-    close_socket(d);
+    leave_address(d);
     if (++d->current < d->addresses.count)
         try_address(d);
     else
         give_up(d, 0);
+}
+
+/* Closed before the nonce: a doorman does so by chance when there are many strangers, and the next try may do better.
+ */
+static bool try_again(struct pvmd_dial *d)
+{
+    ev_tstamp now = ev_now(d->loop);
+    if (!d->crowded_since)
+        d->crowded_since = now;
+    if (now - d->crowded_since >= PVMD_DIAL_CROWDED_S)
+        return false;
+    close_socket(d);
+    d->state = DIAL_CROWDED;
+    ev_timer_set(&d->again, AGAIN_S, 0.);
+    ev_timer_start(d->loop, &d->again);
+    return true;
 }
 
 static void await(struct pvmd_dial *d, enum dial_state state, int events)
@@ -124,6 +153,8 @@ static void connected(struct pvmd_dial *d)
     getsockopt(d->fd, SOL_SOCKET, SO_ERROR, &error, &size);
     if (!error && is_own_end(d))
         error = ECONNREFUSED;
+    if (error == ECONNRESET && try_again(d))
+        return;
     if (error) {
         note(d, "%s", strerror(error));
         d->refusals += error == ECONNREFUSED;
@@ -139,6 +170,8 @@ static bool read_whole(struct pvmd_dial *d, uint8_t *whole, size_t size)
 {
     ssize_t n = recv(d->fd, whole + d->bytes, size - d->bytes, 0);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return false;
+    if (n <= 0 && d->state == DIAL_NONCE && !d->bytes && try_again(d))
         return false;
     if (n <= 0) {
         note(d, "%s", n < 0 ? strerror(errno) : "closed the connection");
@@ -236,6 +269,12 @@ static void limit_event(struct ev_loop *loop, ev_timer *w, int events)
     try_next(d);
 }
 
+static void again_event(struct ev_loop *loop, ev_timer *w, int events)
+{
+    (void)loop, (void)events;
+    try_address(w->data);
+}
+
 static void try_address(struct pvmd_dial *d)
 {
     const struct pvmd_address *a = &d->addresses.list[d->current];
@@ -247,7 +286,7 @@ static void try_address(struct pvmd_dial *d)
         return;
     }
     await(d, DIAL_CONNECT, EV_WRITE);
-    if (d->current + 1 < d->addresses.count) {
+    if (d->current + 1 < d->addresses.count && !ev_is_active(&d->limit)) {
         ev_timer_set(&d->limit, PVMD_DIAL_EACH_S, 0.);
         ev_timer_start(d->loop, &d->limit);
     }
@@ -267,7 +306,8 @@ struct pvmd_dial *pvmd_dial_new(struct ev_loop *loop, const struct pvmd_addresse
     d->fd = -1;
     ev_io_init(&d->io, io_event, -1, 0);
     ev_init(&d->limit, limit_event);
-    d->io.data = d->limit.data = d;
+    ev_init(&d->again, again_event);
+    d->io.data = d->limit.data = d->again.data = d;
     ev_feed_event(loop, &d->io, EV_CUSTOM);
     return d;
 }

@@ -27,6 +27,9 @@ struct pvmd_dial_events {
  */
 #define PVMD_DIAL_EACH_S 2.5
 
+/* For so long an address is tried again and again that takes our connections and closes them before it speaks. */
+#define PVMD_DIAL_CROWDED_S 10.
+
 struct pvmd_dial *pvmd_dial_new(struct ev_loop *loop, const struct pvmd_addresses *addresses,
                                 const struct pvmd_preface *preface, const struct pvmd_dial_events *events, void *owner);
 

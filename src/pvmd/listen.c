@@ -1,40 +1,48 @@
-/* listen.c - the daemon's TCP port. */
+/* listen.c - the daemon's TCP port, and its end of the doorman. */
 #include "listen.h"
 #include <errno.h>
-#include <netinet/tcp.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <openssl/crypto.h>
-#include <openssl/rand.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
-#include <utlist.h>
 #include "../core/error.h"
 #include "../core/log.h"
 #include "address.h"
+#include "handover.h"
+#include "launch.h"
 
-#define ACCEPTS_MAX 16   /* in one turn of the loop */
-#define PAUSE_S     0.25 /* without accepting, when descriptors have run out */
-
-struct stranger {
-    int fd;
-    ev_io io;
-    ev_timer limit;
-    uint8_t nonce[PVMD_NONCE_BYTES];
-    uint8_t wire[PVMD_PREFACE_BYTES];
-    size_t bytes;
-    struct stranger *prev, *next;
-};
+#define MESSAGES_MAX    16  /* of the doorman's, in one turn of the loop */
+#define RESTART_S       0.1 /* from a doorman's end to the next one, doubled for each one that ends soon */
+#define RESTART_MAX_S   30.
+#define SETTLED_S       5. /* a doorman that has lived for so long did not end soon */
+#define ENVIRONMENT_MAX 5
+#define REFUSALS_LOG_S  10. /* between lines about those who were turned away */
 
 static struct ev_loop *loop;
 static const struct pvmd_listen_events *events;
 static int listen_fd = -1;
 static uint16_t listen_port;
-static ev_io accept_watcher;
-static ev_timer pause_timer;
-static struct stranger *strangers; /* oldest first */
-static unsigned stranger_count;
 static struct pvmd_listen_counts counts;
+static struct pvmd_door_counts before; /* the doormen's before this one */
+static struct pvmd_door_counts logged;
+
+static struct {
+    int pair;  /* -1: there is none */
+    int pidfd; /* -1: the kernel has none */
+    ev_io io;
+    ev_timer restart;
+    ev_tstamp since;
+    double restart_s;
+    ev_timer log;
+} doorman = {.pair = -1, .pidfd = -1};
 
 const struct pvmd_listen_counts *pvmd_listen_counts(void)
 {
@@ -46,142 +54,217 @@ uint16_t pvmd_listen_port(void)
     return listen_port;
 }
 
-/* ---- strangers ---- */
-
-/* Frees the stranger; its descriptor only if it is still its own. */
-static void forget(struct stranger *s)
-{
-    ev_io_stop(loop, &s->io);
-    ev_timer_stop(loop, &s->limit);
-    if (s->fd >= 0)
-        close(s->fd);
-    DL_DELETE(strangers, s);
-    stranger_count--;
-    OPENSSL_cleanse(s, sizeof *s);
-    free(s);
-}
-
-static void turn_away(struct stranger *s, int rc)
-{
-    counts.denied += rc == PVMI_EDENIED;
-    counts.malformed += rc != PVMI_EDENIED;
-    pvmi_log(PVMI_LOG_DEBUG, "turned a stranger away: %s", pvmi_error_text(rc));
-    forget(s);
-}
+/* ---- proven callers ---- */
 
 /* Tells the verdict: 0, or why the connection is of no use. */
-static int answer(struct stranger *s, enum pvmd_verdict verdict)
+static int answer(int fd, enum pvmd_verdict verdict, const uint8_t *wire, const uint8_t *nonce)
 {
-    uint8_t wire[PVMD_ANSWER_BYTES];
-    int rc = pvmd_preface_answer(verdict, s->wire, &pvmd_secrets->door, s->nonce, wire);
+    uint8_t bytes[PVMD_ANSWER_BYTES];
+    int rc = pvmd_preface_answer(verdict, wire, &pvmd_secrets->door, nonce, bytes);
     if (rc)
         return rc;
-    return send(s->fd, wire, sizeof wire, MSG_NOSIGNAL) == (ssize_t)sizeof wire ? 0 : PVMI_EDOWN;
+    return send(fd, bytes, sizeof bytes, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof bytes ? 0 : PVMI_EDOWN;
 }
 
-static void judge(struct stranger *s)
+/* Takes over fd. False: the doorman has let in who has proven nothing. */
+static bool judge(int fd, const uint8_t *wire, const uint8_t *nonce)
 {
     struct pvmd_preface p;
     uint8_t key[PVMD_KEY_BYTES];
-    int rc = pvmd_preface_decode(s->wire, &pvmd_secrets->door, s->nonce, &p);
-    rc = rc ? rc : pvmd_preface_key(s->wire, &pvmd_secrets->machine, s->nonce, key);
+    int rc = pvmd_preface_decode(wire, &pvmd_secrets->door, nonce, &p);
+    rc = rc ? rc : pvmd_preface_key(wire, &pvmd_secrets->machine, nonce, key);
     if (rc) {
-        turn_away(s, rc);
-        return;
+        close(fd);
+        return rc == PVMI_ESYSTEM;
     }
     enum pvmd_verdict verdict = events->offered(&p);
-    if (answer(s, verdict) || verdict != PVMD_VERDICT_GO) {
-        forget(s);
+    if (answer(fd, verdict, wire, nonce) || verdict != PVMD_VERDICT_GO || fcntl(fd, F_SETFL, O_NONBLOCK)) {
+        close(fd);
     } else {
-        int fd = s->fd;
-        s->fd = -1;
-        forget(s);
         counts.accepted++;
         events->accepted(&p, fd, key);
     }
     OPENSSL_cleanse(key, sizeof key);
+    return true;
 }
 
-static void read_event(struct ev_loop *l, ev_io *w, int revents)
+/* ---- those who were turned away ---- */
+
+static struct pvmd_door_counts add(struct pvmd_door_counts a, struct pvmd_door_counts b)
 {
-    struct stranger *s = w->data;
-    (void)l, (void)revents;
-    ssize_t n = recv(s->fd, s->wire + s->bytes, sizeof s->wire - s->bytes, 0);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    if (n <= 0) {
-        counts.malformed++;
-        forget(s);
-        return;
+    return (struct pvmd_door_counts){.malformed = a.malformed + b.malformed,
+                                     .denied = a.denied + b.denied,
+                                     .too_slow = a.too_slow + b.too_slow,
+                                     .too_many = a.too_many + b.too_many};
+}
+
+static void log_event(struct ev_loop *l, ev_timer *w, int revents)
+{
+    const struct pvmd_door_counts *now = &counts.refused;
+    uint64_t malformed = now->malformed - logged.malformed, denied = now->denied - logged.denied;
+    uint64_t too_slow = now->too_slow - logged.too_slow, too_many = now->too_many - logged.too_many;
+    (void)l, (void)w, (void)revents;
+    pvmi_log(PVMI_LOG_INFO,
+             "refused %" PRIu64 " connections at port %u within %g s: %" PRIu64 " did not speak the protocol, %" PRIu64
+             " did not know the secret, %" PRIu64 " were too slow, %" PRIu64 " too many",
+             malformed + denied + too_slow + too_many, listen_port, REFUSALS_LOG_S, malformed, denied, too_slow,
+             too_many);
+    logged = *now;
+}
+
+static void counted(const struct pvmd_door_counts *by_doorman)
+{
+    counts.refused = add(before, *by_doorman);
+    if (!ev_is_active(&doorman.log)) {
+        ev_timer_set(&doorman.log, REFUSALS_LOG_S, 0.);
+        ev_timer_start(loop, &doorman.log);
     }
-    s->bytes += (size_t)n;
-    if (s->bytes == sizeof s->wire)
-        judge(s);
 }
 
-static void limit_event(struct ev_loop *l, ev_timer *w, int revents)
+/* ---- the doorman ---- */
+
+/*
+ * Ends it if it still lives. Its exit status, or -1 when libev has taken that. Without a pidfd its number may be
+ * somebody else's by now; it ends with the pair then.
+ */
+static int end_doorman(void)
 {
-    (void)l, (void)revents;
-    counts.too_slow++;
-    forget(w->data);
+    int status = -1, patience = doorman.pidfd >= 0 ? 0 : WNOHANG;
+    if (doorman.pidfd >= 0) {
+        pidfd_send_signal(doorman.pidfd, SIGKILL, NULL, 0);
+        close(doorman.pidfd);
+    }
+    ev_io_stop(loop, &doorman.io);
+    close(doorman.pair);
+    pid_t ended;
+    do
+        ended = waitpid(counts.doorman, &status, patience);
+    while (ended < 0 && errno == EINTR);
+    doorman.pair = doorman.pidfd = -1;
+    counts.doorman = 0;
+    before = counts.refused;
+    return ended > 0 ? status : -1;
 }
 
-static void welcome(int fd)
+static void restart_later(void)
 {
-    struct stranger *s = calloc(1, sizeof *s);
-    int one = 1;
-    if (!s || RAND_bytes(s->nonce, sizeof s->nonce) != 1 ||
-        send(fd, s->nonce, sizeof s->nonce, MSG_NOSIGNAL) != (ssize_t)sizeof s->nonce) {
-        free(s);
+    bool settled = ev_now(loop) - doorman.since >= SETTLED_S;
+    doorman.restart_s = settled ? RESTART_S : 2 * doorman.restart_s;
+    if (doorman.restart_s > RESTART_MAX_S)
+        doorman.restart_s = RESTART_MAX_S;
+    ev_timer_set(&doorman.restart, doorman.restart_s, 0.);
+    ev_timer_start(loop, &doorman.restart);
+}
+
+static void replace_doorman(const char *why)
+{
+    pid_t pid = counts.doorman;
+    int status = end_doorman();
+    bool by_signal = status != -1 && WIFSIGNALED(status);
+    pvmi_log(PVMI_LOG_WARNING, "the doorman, process %d, is replaced: %s%s%s", (int)pid, why, by_signal ? ": " : "",
+             by_signal ? strsignal(WTERMSIG(status)) : "");
+    restart_later();
+}
+
+/* True while it follows the protocol. */
+static bool take_message(const struct pvmd_doorman_message *m, int fd)
+{
+    if (m->kind == PVMD_DOORMAN_CALLER && fd >= 0)
+        return judge(fd, m->u.caller.wire, m->u.caller.nonce);
+    if (fd >= 0)
         close(fd);
+    if (m->kind == PVMD_DOORMAN_COUNTS)
+        counted(&m->u.counts);
+    else if (m->kind == PVMD_DOORMAN_UNCONFINED)
+        pvmi_log_once(PVMI_LOG_WARNING, "the doorman runs without a filter for system calls: %s", strerror(m->u.error));
+    else
+        return false;
+    return true;
+}
+
+static void doorman_event(struct ev_loop *l, ev_io *w, int revents)
+{
+    struct pvmd_doorman_message m;
+    int fd;
+    (void)l, (void)revents;
+    for (unsigned i = 0; i < MESSAGES_MAX && ev_is_active(w); i++) {
+        ssize_t n = pvmd_handover_receive(doorman.pair, &m, sizeof m, &fd);
+        if (n < 0 && fd < 0 && (errno == EAGAIN || errno == EINTR))
+            return;
+        if (n != (ssize_t)sizeof m && fd >= 0)
+            close(fd);
+        if (n == 0 || (n < 0 && errno == ECONNRESET))
+            replace_doorman("it has ended");
+        else if (n != (ssize_t)sizeof m || !take_message(&m, fd))
+            replace_doorman("it does not follow the protocol");
+    }
+}
+
+/* What the dynamic linker and sanitizers need. Users keep passwords in their environment: strangers are not near it. */
+static void fill_environment(char *environment[ENVIRONMENT_MAX])
+{
+    static const char *const kept[] = {"LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"};
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        char *value = getenv(kept[i]);
+        if (value)
+            environment[n++] = value - strlen(kept[i]) - 1; /* it stands behind its name */
+    }
+    environment[n] = NULL;
+}
+
+/* Starts it with one end of the pair as its standard input: 0 or an errno. */
+static int spawn_doorman(int its_end)
+{
+    char *const argv[] = {"pvmd3", "-D", NULL};
+    char *environment[ENVIRONMENT_MAX];
+    posix_spawn_file_actions_t actions;
+    fill_environment(environment);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, its_end, STDIN_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    int error = posix_spawn(&counts.doorman, pvmd_launch_own_path(), &actions, NULL, argv, environment);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+static int start_doorman(void)
+{
+    struct pvmd_doorman_orders orders = {.door = pvmd_secrets->door};
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+        return errno;
+    int error = spawn_doorman(pair[1]);
+    close(pair[1]);
+    if (error) {
+        counts.doorman = 0;
+        close(pair[0]);
+        return error;
+    }
+    doorman.pair = pair[0];
+    doorman.pidfd = pidfd_open(counts.doorman, 0);
+    doorman.since = ev_now(loop);
+    pvmd_handover_send(doorman.pair, &orders, sizeof orders, listen_fd); /* should it fail, the doorman ends */
+    OPENSSL_cleanse(&orders, sizeof orders);
+    fcntl(doorman.pair, F_SETFL, O_NONBLOCK);
+    ev_io_init(&doorman.io, doorman_event, doorman.pair, EV_READ);
+    ev_io_start(loop, &doorman.io);
+    return 0;
+}
+
+static void restart_event(struct ev_loop *l, ev_timer *w, int revents)
+{
+    (void)l, (void)w, (void)revents;
+    int error = start_doorman();
+    if (!error)
         return;
-    }
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    if (stranger_count == PVMD_STRANGERS_MAX) {
-        counts.too_many++;
-        forget(strangers);
-    }
-    s->fd = fd;
-    ev_io_init(&s->io, read_event, fd, EV_READ);
-    ev_timer_init(&s->limit, limit_event, PVMD_STRANGER_S, 0.);
-    s->io.data = s->limit.data = s;
-    ev_io_start(loop, &s->io);
-    ev_timer_start(loop, &s->limit);
-    DL_APPEND(strangers, s);
-    stranger_count++;
+    pvmi_log(PVMI_LOG_ERROR, "cannot start the doorman: %s; no host can be added, no broken link be mended",
+             strerror(error));
+    restart_later();
 }
 
 /* ---- the port ---- */
-
-static void pause_accepting(void)
-{
-    pvmi_log_once(PVMI_LOG_WARNING, "cannot accept a connection: %s (raise 'ulimit -n')", strerror(errno));
-    ev_io_stop(loop, &accept_watcher);
-    ev_timer_set(&pause_timer, PAUSE_S, 0.);
-    ev_timer_start(loop, &pause_timer);
-}
-
-static void pause_event(struct ev_loop *l, ev_timer *w, int revents)
-{
-    (void)l, (void)w, (void)revents;
-    ev_io_start(loop, &accept_watcher);
-}
-
-static void accept_event(struct ev_loop *l, ev_io *w, int revents)
-{
-    (void)l, (void)w, (void)revents;
-    for (unsigned i = 0; i < ACCEPTS_MAX; i++) {
-        int fd = accept4(listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd >= 0) {
-            welcome(fd);
-            continue;
-        }
-        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-            pause_accepting();
-        if (errno != EINTR && errno != ECONNABORTED)
-            return;
-    }
-}
 
 /* A listening socket at exactly this address: its descriptor, or -1 with errno. */
 static int listen_at(const struct pvmd_address *a)
@@ -233,20 +316,25 @@ int pvmd_listen_start(struct ev_loop *l, const char *ip, uint16_t port, const st
     socklen_t size = sizeof a;
     getsockname(listen_fd, &a.u.any, &size);
     listen_port = pvmd_address_port(&a);
-    ev_io_init(&accept_watcher, accept_event, listen_fd, EV_READ);
-    ev_io_start(loop, &accept_watcher);
-    ev_init(&pause_timer, pause_event);
-    return 0;
+    ev_init(&doorman.restart, restart_event);
+    ev_init(&doorman.log, log_event);
+    doorman.restart_s = RESTART_S;
+    int error = start_doorman();
+    if (!error)
+        return 0;
+    pvmi_log(PVMI_LOG_ERROR, "cannot start %s: %s", pvmd_launch_own_path(), strerror(error));
+    pvmd_listen_stop();
+    return PVMI_ESYSTEM;
 }
 
 void pvmd_listen_stop(void)
 {
     if (listen_fd < 0)
         return;
-    while (strangers)
-        forget(strangers);
-    ev_io_stop(loop, &accept_watcher);
-    ev_timer_stop(loop, &pause_timer);
+    if (doorman.pair >= 0)
+        end_doorman();
+    ev_timer_stop(loop, &doorman.restart);
+    ev_timer_stop(loop, &doorman.log);
     close(listen_fd);
     listen_fd = -1;
 }

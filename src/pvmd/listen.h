@@ -1,18 +1,18 @@
 /*
- * listen.h - the TCP port of this daemon, and the strangers at it.
+ * listen.h - the TCP port of this daemon. Strangers at it are a process of its own's business (doorman.h); who has
+ * proven to be a member is handed over to this one, which decides whether it is let in, proves itself in turn, and
+ * begins TLS.
  *
- * Whoever connects is a stranger until its preface proves that it knows the machine's secret. A stranger costs one
- * descriptor and a few hundred bytes for at most 5 s; when there are too many, the oldest goes.
+ * What the doorman says is checked like what a stranger says: the proof is looked at again here. A doorman that ends is
+ * replaced; links that stand do not notice.
  */
 #ifndef PVMD_LISTEN_H
 #define PVMD_LISTEN_H
 
 #include <ev.h>
 #include <stdint.h>
+#include "doorman.h"
 #include "preface.h"
-
-#define PVMD_STRANGER_S    5. /* until the preface must be there, and again until TLS stands */
-#define PVMD_STRANGERS_MAX 128
 
 struct pvmd_listen_events {
     /* A proven preface: what to answer. Nothing may be kept of it yet. */
@@ -23,7 +23,7 @@ struct pvmd_listen_events {
 
 /*
  * Listens on `ip` ("" for all addresses, IPv6 and IPv4), at the first free port from `port` on (0: any). 0, or a PVMI_E
- * code, logged with the cure.
+ * code, logged with the cure. The machine (machine.h) must be known.
  */
 int pvmd_listen_start(struct ev_loop *loop, const char *ip, uint16_t port, const struct pvmd_listen_events *events);
 void pvmd_listen_stop(void);
@@ -31,9 +31,11 @@ void pvmd_listen_stop(void);
 /* The port. */
 uint16_t pvmd_listen_port(void);
 
-/* Strangers turned away so far, by reason: for statistics and tests. */
+/* For tests: calls that were let in, and whom the doorman (0: there is none) has turned away, up to a second ago. */
 struct pvmd_listen_counts {
-    unsigned long accepted, malformed, denied, too_slow, too_many;
+    uint64_t accepted;
+    struct pvmd_door_counts refused;
+    pid_t doorman;
 };
 
 const struct pvmd_listen_counts *pvmd_listen_counts(void);

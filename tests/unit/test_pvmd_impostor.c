@@ -13,6 +13,7 @@
 #include "../../src/core/error.h"
 #include "../../src/core/log.h"
 #include "../../src/pvmd/dial.h"
+#include "../../src/pvmd/launch.h"
 #include "../../src/pvmd/listen.h"
 #include "unit.h"
 
@@ -33,6 +34,11 @@ static struct {
 } run;
 
 /* ---- the daemon's two sides ---- */
+
+const char *pvmd_launch_own_path(void)
+{
+    return PVMD3;
+}
 
 static enum pvmd_verdict offered(const struct pvmd_preface *p)
 {
@@ -64,11 +70,19 @@ static void failed(void *owner, enum pvmd_verdict verdict, bool refused, const c
     ev_break(loop, EVBREAK_ALL);
 }
 
+/* Whether there is a filter for system calls is another test's concern. */
+static void note_line(enum pvmi_log_level level, const char *line, void *arg)
+{
+    if (!strstr(line, "the doorman"))
+        unit_log_sink(level, line, arg);
+}
+
 static void begin(void)
 {
     static const struct pvmd_listen_events events = {.offered = offered, .accepted = accepted};
     ck_assert_int_eq(pvmd_machine_join(&machine), 0);
     unit_log_start();
+    pvmi_log_to(note_line, NULL, PVMI_LOG_DEBUG);
     loop = ev_loop_new(EVFLAG_AUTO); /* not the default one: that would reap our child */
     ck_assert_int_eq(pvmd_listen_start(loop, "127.0.0.1", 0, &events), 0);
 }
@@ -280,8 +294,8 @@ START_TEST(reflected_bytes_are_refused)
 }
 END_TEST
 
-/* The caller is made to talk to its own port: that proves itself, and says that it is not the one who is meant. */
-static void connect_to_itself(int fd, int unused)
+/* Carries a call to our own port. */
+static void carry(int fd, int unused)
 {
     uint8_t nonce[PVMD_NONCE_BYTES], wire[PVMD_PREFACE_BYTES], answer[PVMD_ANSWER_BYTES];
     (void)unused;
@@ -295,6 +309,7 @@ static void connect_to_itself(int fd, int unused)
     close(back);
 }
 
+/* The caller is made to talk to its own port: that proves itself, and says that it is not the one who is meant. */
 static enum pvmd_verdict offered_to_caller(const struct pvmd_preface *p)
 {
     return p->to_index == call.from_index ? PVMD_VERDICT_GO : PVMD_VERDICT_WRONG;
@@ -306,7 +321,7 @@ START_TEST(a_call_that_is_led_back_is_not_for_us)
     begin();
     pvmd_listen_stop();
     ck_assert_int_eq(pvmd_listen_start(loop, "127.0.0.1", 0, &events), 0);
-    struct impostor i = start_impostor(connect_to_itself, 0, 1);
+    struct impostor i = start_impostor(carry, 0, 1);
     struct pvmd_addresses list = {.count = 1, .list = {i.address}};
     dial(&list);
     check_impostor(i);
@@ -341,6 +356,37 @@ START_TEST(the_silent_are_passed_by)
 {
     call_past(be_silent, 0, NULL);
     call_past(be_silent, 1, NULL);
+}
+END_TEST
+
+/* ---- a crowded door ---- */
+
+enum { TURNED_AWAY = 4 };
+
+/* Turns the first callers away before the nonce, as a doorman does that has too many strangers. */
+static void turn_away_first(int fd, int by_reset)
+{
+    static int callers;
+    struct linger at_once = {.l_onoff = by_reset};
+    if (callers++ == TURNED_AWAY) {
+        carry(fd, 0);
+        return;
+    }
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    close(fd);
+}
+
+START_TEST(who_is_turned_away_tries_again)
+{
+    for (int by_reset = 0; by_reset <= 1; by_reset++) {
+        begin();
+        struct impostor i = start_impostor(turn_away_first, by_reset, TURNED_AWAY + 1);
+        struct pvmd_addresses list = {.count = 1, .list = {i.address}};
+        dial(&list);
+        check_impostor(i);
+        ck_assert_msg(run.connected, "%s", run.why);
+        end();
+    }
 }
 END_TEST
 
@@ -426,13 +472,13 @@ static void be_called_by(void (*play)(int fd))
         play(fd);
         exit(rest_of(fd) > 0);
     }
-    while (waitpid(pid, &status, WNOHANG) == 0) {
-        ev_run(loop, EVRUN_NOWAIT);
-        usleep(1000);
-    }
+    const struct pvmd_door_counts *refused = &pvmd_listen_counts()->refused;
+    while (!refused->denied && !refused->malformed)
+        ev_run(loop, EVRUN_ONCE);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the impostor was sent more than the nonce");
     ck_assert_uint_eq(pvmd_listen_counts()->accepted, 0);
-    ck_assert_uint_eq(pvmd_listen_counts()->denied + pvmd_listen_counts()->malformed, 1);
+    ck_assert_uint_eq(refused->denied + refused->malformed, 1);
     end();
 }
 
@@ -502,6 +548,6 @@ END_TEST
 
 UNIT_MAIN("pvmd_impostor", forged_verdicts_are_refused, verdicts_without_proof_are_none,
           another_machines_daemon_is_refused, reflected_bytes_are_refused, a_call_that_is_led_back_is_not_for_us,
-          garbage_is_refused, the_silent_are_passed_by, replayed_answers_are_refused,
+          garbage_is_refused, the_silent_are_passed_by, who_is_turned_away_tries_again, replayed_answers_are_refused,
           what_is_changed_on_the_way_is_refused, callers_without_the_secret_get_no_answer,
           replayed_prefaces_get_no_answer, reflecting_callers_get_no_answer, reflected_nonces_get_no_answer)

@@ -14,6 +14,7 @@
 #include "../../src/core/proto.h"
 #include "../../src/pvmd/daemon.h"
 #include "../../src/pvmd/join.h"
+#include "../../src/pvmd/launch.h"
 #include "../../src/pvmd/listen.h"
 #include "../../src/pvmd/queue.h"
 #include "../../src/pvmd/relay.h"
@@ -108,6 +109,11 @@ bool pvmd_virtual_is_watched(void)
 
 void pvmd_virtual_tell(void)
 {
+}
+
+const char *pvmd_launch_own_path(void)
+{
+    return PVMD3;
 }
 
 void pvmd_trim_later(void)
