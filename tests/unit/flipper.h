@@ -16,7 +16,7 @@
  * How often a reader must have seen the byte change before it has been tested: both processes have to run at the same
  * time for that, which takes a while where others want the processors, too.
  */
-#define FLIPPER_CHANGES 20000
+#define FLIPPER_CHANGES 1000
 
 /* Counts a change when this look, good or not, differs from the last one; false: enough of them. */
 static inline bool flipper_goes_on(bool good)

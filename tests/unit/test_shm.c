@@ -442,6 +442,17 @@ START_TEST(other_formats_are_not_joined)
 }
 END_TEST
 
+/* Whether one process may read another's memory: not under qemu-user, which has no such call. */
+static bool can_read_processes(void)
+{
+    char from = 1, to = 0;
+    struct iovec local = {&to, 1}, remote = {&from, 1};
+    if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) >= 0 || errno != ENOSYS)
+        return true;
+    printf("NOT RUN: no process_vm_readv() here\n");
+    return false;
+}
+
 /* ---- descriptors ---- */
 
 /* As link.c has it. */
@@ -460,12 +471,13 @@ static int sealed_memory(uint64_t bytes)
     return fd;
 }
 
-/* Packets of each kind, whole and cut, with any number of descriptors. */
+/* Packets of each kind, whole and cut, with any number of descriptors. qemu-user loses those that find no room. */
 static void send_packets_with(int fd, uint64_t bytes)
 {
     static const size_t counts[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 100, DESCRIPTORS_MAX};
+    size_t most = can_read_processes() ? DESCRIPTORS_MAX : 2;
     for (uint32_t kind = 0; kind <= PACKET_UNKNOWN; kind++)
-        for (size_t i = 0; i < sizeof counts / sizeof counts[0] && kind != PACKET_CLOSED; i++) {
+        for (size_t i = 0; i < sizeof counts / sizeof counts[0] && kind != PACKET_CLOSED && counts[i] <= most; i++) {
             struct packet p = {.kind = kind, .number = PVMI_SHM_VERSION, .bytes = bytes};
             send_copies(link_of(&b)->socket, &p, sizeof p, fd, counts[i]);
             send_copies(link_of(&b)->socket, &p, 1, fd, counts[i]);
@@ -547,17 +559,6 @@ START_TEST(an_offer_with_too_many_descriptors_leaves_none)
 END_TEST
 
 /* ---- data in place ---- */
-
-/* Whether one process may read another's memory: not under qemu-user, which has no such call. */
-static bool can_read_processes(void)
-{
-    char from = 1, to = 0;
-    struct iovec local = {&to, 1}, remote = {&from, 1};
-    if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) >= 0 || errno != ENOSYS)
-        return true;
-    printf("NOT RUN: no process_vm_readv() here\n");
-    return false;
-}
 
 static void send_in_place(bool can)
 {

@@ -211,7 +211,8 @@ static bool may_keep_open(const struct pvmi_shm_link *l)
 void pvmi_shm_mapping_add(struct pvmi_shm_link *l, unsigned number, uint64_t bytes, int fd)
 {
     struct pvmi_mapping *m = calloc(1, sizeof *m);
-    void *data = m ? mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0) : MAP_FAILED;
+    bool fits = m && bytes <= SIZE_MAX;
+    void *data = fits ? mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0) : MAP_FAILED;
     if (!m || (data == MAP_FAILED && !may_keep_open(l))) {
         close(fd);
         free(m);
