@@ -81,20 +81,26 @@ static void complain(const struct pvmd_task *task, const struct pvmd_overrun *o)
              (int)task->pid, o->receiver);
 }
 
+static void charge(struct pvmd_task *task, struct pvmd_overrun *o, size_t bytes)
+{
+    bool was_over = is_over(o);
+    o->bytes += bytes;
+    if (was_over || !is_over(o))
+        return;
+    complain(task, o);
+    pvmd_client_pause(task, PVMD_PAUSE_OVERRUN, true);
+}
+
 /* True while the receiver may be sent to. */
 static bool count(struct pvmd_task *task, struct pvmd_overrun *o, const struct pvmi_frame_header *h)
 {
+    bool is_control = h->ctx == PVMI_CTX_TC;
+    size_t bytes = sizeof(struct pvmi_frame) + h->length;
     if (!o)
         return true;
-    bool was_over = is_over(o);
-    bool is_control = h->ctx == PVMI_CTX_TC;
-    if (is_control && was_over)
+    if (is_control && o->bytes + bytes > bytes_max())
         return false;
-    o->bytes += sizeof(struct pvmi_frame) + h->length;
-    if (is_control || was_over || !is_over(o))
-        return true;
-    complain(task, o);
-    pvmd_client_pause(task, PVMD_PAUSE_OVERRUN, true);
+    charge(task, o, bytes);
     return true;
 }
 
@@ -111,6 +117,14 @@ bool pvmd_overrun_takes(struct pvmd_task *task, const struct pvmi_frame_header *
         return count(task, find(task, h->dst), h) && count(task, find(task, pvmi_tid_host(h->dst)), h);
     count_for_all(task, h);
     return true;
+}
+
+void pvmd_overrun_charge(pvmi_tid sender, pvmi_tid receiver, size_t bytes)
+{
+    struct pvmd_task *task = pvmd_task_by_tid(sender);
+    struct pvmd_overrun *o = task ? find(task, receiver) : NULL;
+    if (o)
+        charge(task, o, bytes);
 }
 
 void pvmd_overrun_host_left(unsigned index)

@@ -20,6 +20,9 @@ void pvmd_overrun_told(struct pvmd_task *task, const struct pvmi_frame *f);
  */
 bool pvmd_overrun_takes(struct pvmd_task *task, const struct pvmi_frame_header *h);
 
+/* What this daemon has sent for a task to a receiver that the task was told to hold. Called by queue.c. */
+void pvmd_overrun_charge(pvmi_tid sender, pvmi_tid receiver, size_t bytes);
+
 /* That host will release nobody any more. */
 void pvmd_overrun_host_left(unsigned index);
 

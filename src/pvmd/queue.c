@@ -11,9 +11,12 @@
 #include "../core/proto.h"
 #include "daemon.h"
 #include "hold.h"
+#include "overrun.h"
 
 #define LONG_BYTES      ((size_t)256 << 10)
 #define DESCRIPTORS_MAX 64 /* that wait for one receiver; in all queues a quarter of what this process may have */
+
+pvmi_tid pvmd_queue_payer;
 
 struct pvmd_queue_entry {
     struct pvmi_frame *frame;
@@ -74,6 +77,14 @@ static void hold(struct pvmd_queue *q, pvmi_tid sender)
     }
     q->held[q->held_count++] = sender;
     pvmd_hold_tell(sender, q->receiver, true);
+}
+
+static void hold_whoever_sends(struct pvmd_queue *q, const struct pvmi_frame *f)
+{
+    bool is_paid = pvmi_tid_is_daemon(f->h.src) && pvmd_queue_payer && pvmd_queue_payer != q->receiver;
+    hold(q, is_paid ? pvmd_queue_payer : f->h.src);
+    if (is_paid)
+        pvmd_overrun_charge(pvmd_queue_payer, q->receiver, cost(f));
 }
 
 static void release_all(struct pvmd_queue *q)
@@ -168,7 +179,7 @@ int pvmd_queue_push(struct pvmd_queue *q, struct pvmi_frame *f)
     else
         append(q, e);
     if (q->bytes > high_mark() && !pvmd_hold_is(&f->h))
-        hold(q, f->h.src);
+        hold_whoever_sends(q, f);
     return 0;
 }
 

@@ -26,6 +26,12 @@ struct pvmd_queue {
     size_t held_count, held_capacity;
 };
 
+/*
+ * The task whose one-way request is carried out, or 0: what this daemon sends to others meanwhile is on its account, as
+ * if the task had sent it. Set by request.c.
+ */
+extern pvmi_tid pvmd_queue_payer;
+
 void pvmd_queue_init(struct pvmd_queue *q, pvmi_tid receiver);
 
 /* Whether so many answers to its own requests wait that the receiver should not ask for more. */

@@ -9,8 +9,9 @@
 #include "relay.h"
 #include "stats.h"
 
-#define UNREAD_MAX_BYTES ((size_t)256 << 20) /* of answers that one task has not read */
-#define UNANSWERED_MAX   1024                /* requests of one task, which has one for each of its threads */
+#define UNREAD_MAX_BYTES     ((size_t)256 << 20) /* of answers that one task has not read */
+#define UNANSWERED_MAX       1024                /* requests of one task, which has one for each of its threads */
+#define UNANSWERED_MAX_BYTES ((size_t)128 << 20) /* of their bodies */
 
 /* ---- the table ---- */
 
@@ -65,6 +66,15 @@ void pvmd_tm_handle(int tag, pvmd_tm_handler *handler)
 
 /* ---- requests ---- */
 
+/* What waits for its answer has limits of its own. */
+static int handle(pvmd_tm_handler *handler, const struct pvmd_request *r, struct pvmi_buf *body)
+{
+    pvmd_queue_payer = r->wid ? 0 : r->tid;
+    int rc = handler(r, body);
+    pvmd_queue_payer = 0;
+    return rc;
+}
+
 static int dispatch(struct pvmd_client *c, const struct row *row, const struct pvmd_request *r, struct pvmi_buf *body)
 {
     if (r->tag == (int32_t)PVMI_TM_CONNECT)
@@ -72,7 +82,7 @@ static int dispatch(struct pvmd_client *c, const struct row *row, const struct p
     if (r->tag == (int32_t)PVMI_TM_EXIT)
         return pvmd_enrol_exit(c, r, body);
     if (row->handler)
-        return row->handler(r, body);
+        return handle(row->handler, r, body);
     pvmd_request_answer(r, PvmNotImpl, NULL);
     return 0;
 }
@@ -85,13 +95,16 @@ static bool is_within_limits(struct pvmd_client *c, const struct row *row, const
     if (!task)
         return true;
     task->unanswered += r->wid != 0;
-    if (m->length <= row->maximum && task->unanswered <= UNANSWERED_MAX)
+    task->unanswered_bytes += r->bytes;
+    if (m->length <= row->maximum && task->unanswered <= UNANSWERED_MAX &&
+        task->unanswered_bytes <= UNANSWERED_MAX_BYTES)
         return true;
     if (m->length > row->maximum)
         pvmi_log(PVMI_LOG_WARNING, "t%x: request %s of %llu bytes refused, %zu are the limit", task->tid, row->name,
                  (unsigned long long)m->length, row->maximum);
     else
-        pvmi_log_once(PVMI_LOG_WARNING, "t%x: more than %d requests wait for their answers", task->tid, UNANSWERED_MAX);
+        pvmi_log_once(PVMI_LOG_WARNING, "t%x: more than %d requests, or %zu bytes of them, wait for their answers",
+                      task->tid, UNANSWERED_MAX, UNANSWERED_MAX_BYTES);
     pvmd_request_answer(r, PvmOutOfRes, NULL);
     return false;
 }
@@ -101,6 +114,7 @@ static void receive(struct pvmd_client *c, const struct pvmi_message *m)
     char why[80];
     const struct row *row = row_of(m->tag);
     struct pvmd_request r = {.tid = c->task ? c->task->tid : 0, .tag = m->tag, .wid = m->wid};
+    r.bytes = r.wid ? (uint32_t)m->length : 0;
     struct pvmi_buf body;
     pvmi_buf_view(&body, m->mem ? m->mem->data : NULL, m->length);
     pvmd_stats.requests++;
@@ -158,6 +172,7 @@ void pvmd_request_answer(const struct pvmd_request *r, int code, const struct pv
     if (!task)
         return;
     task->unanswered -= task->unanswered > 0;
+    task->unanswered_bytes -= r->bytes;
     bool is_too_much = task->queue.answer_bytes > UNREAD_MAX_BYTES;
     struct pvmi_message *m = is_too_much ? make_answer(r, PvmOutOfRes, NULL) : make_answer(r, code, body);
     if (m)

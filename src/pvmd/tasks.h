@@ -50,6 +50,7 @@ struct pvmd_task {
     struct pvmd_unfinished unfinished; /* what it is sending */
     struct pvmd_overrun *overruns;     /* the receivers that it was told to hold */
     unsigned unanswered;               /* requests of its */
+    size_t unanswered_bytes;           /* of their bodies */
     unsigned contexts;                 /* that it has made, and nobody has freed */
     uint32_t cookie;                   /* PVMEPID of a process that we started, until it connects; else 0 */
     unsigned siblings_from;            /* the host whose daemon still owes it TC_SIBLINGS; 0: none does */
@@ -109,6 +110,7 @@ void pvmd_task_tell(struct pvmd_task *task, uint32_t ctx, int32_t tag, int32_t w
 struct pvmd_request {
     pvmi_tid tid;
     int32_t tag, wid;
+    uint32_t bytes; /* of its body; 0 if it is one way */
 };
 
 /* Answers: i32 code, then body (may be NULL). Does nothing if the task is gone or the request was one way. */

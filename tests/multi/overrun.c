@@ -1,8 +1,8 @@
 /*
  * overrun HOSTS BYTES - a task of host 1 goes on sending to one that sleeps, whatever the daemon says, in frames of
- * BYTES; overrun asks: it asks its daemon without end and reads no answer. Its socket is not read any more, so that no
- * daemon grows by more than four times PVM_QUEUE_MAX; messages to it arrive, others are served; and it is read again
- * once the receiver is awake, or when it dies.
+ * BYTES; overrun asks: it asks its daemon without end and reads no answer; overrun tells: it has the daemon send. Its
+ * socket is not read any more, so that no daemon grows by more than four times PVM_QUEUE_MAX; messages to it arrive,
+ * others are served; and it is read again once the receiver is awake, or when it dies.
  */
 #include "check.h"
 #include <pthread.h>
@@ -112,6 +112,28 @@ static void asker(int argc, char **argv)
     raw_free(&all);
 }
 
+/* It lets its daemon tell the sleeper of it again and again. */
+static void teller(int argc, char **argv)
+{
+    (void)argc;
+    struct raw_task t;
+    struct raw_body option = {0};
+    raw_put_u32(&option, PvmSelfTraceTid);
+    raw_put_u32(&option, (uint32_t)strtoul(argv[1], NULL, 16));
+    raw_connect(&t);
+    t.patience_ms = 2000 * check_slowness();
+    struct raw_header h = raw_header(&t, RAW_DAEMON, 0, (uint32_t)option.length);
+    h.tag = (int32_t)RAW_SETOPT;
+    h.ctx = RAW_CTX_TM;
+    int n = 0;
+    while (n < REQUESTS && raw_send(&t, &h, option.data))
+        n++;
+    CHECK(n < REQUESTS);
+    check_send_int(pvm_parent(), TAG_DONE, n);
+    check_receive_int(pvm_parent(), TAG_DONE);
+    raw_free(&option);
+}
+
 static void echo(int argc, char **argv)
 {
     (void)argc, (void)argv;
@@ -215,23 +237,43 @@ static void check_asks(void)
     check_wait_exit(1, &asker);
 }
 
+static void check_tells(void)
+{
+    int sleeper, teller;
+    char tid[16];
+    make_file(gate);
+    check_spawn("sleeper", "1", NULL, 1, &sleeper);
+    check_send_int(sleeper, TAG_START, 0);
+    snprintf(tid, sizeof tid, "%x", (unsigned)sleeper);
+    check_spawn("teller", tid, NULL, 1, &teller);
+    printf("%d requests were read\n", check_receive_int(teller, TAG_DONE));
+    check_daemons_small();
+    check_others_served();
+    CHECK_EQ(pvm_kill(sleeper), 0);
+    check_send_int(teller, TAG_DONE, 0);
+    check_wait_exit(1, &teller);
+    CHECK(!unlink(gate));
+}
+
 static void master(int argc, char **argv)
 {
     CHECK(argc > 1);
-    bool asks = !strcmp(argv[1], "asks");
-    int hosts = asks ? 1 : atoi(argv[1]);
+    bool asks = !strcmp(argv[1], "asks"), tells = !strcmp(argv[1], "tells");
+    int hosts = asks || tells ? 1 : atoi(argv[1]);
     name_files();
     check_hosts(hosts);
     note_daemons(hosts);
     if (asks)
         check_asks();
-    for (int i = 0; i < ROUNDS && !asks; i++)
+    if (tells)
+        check_tells();
+    for (int i = 0; i < ROUNDS && !asks && !tells; i++)
         check_flood(hosts, argv[2], i > 0);
     end_echoes();
 }
 
-static const struct check_role roles[] = {
-    {"sleeper", sleeper}, {"flooder", flooder}, {"asker", asker}, {"echo", echo}, {NULL, NULL}};
+static const struct check_role roles[] = {{"sleeper", sleeper}, {"flooder", flooder}, {"asker", asker},
+                                          {"teller", teller},   {"echo", echo},       {NULL, NULL}};
 
 int main(int argc, char **argv)
 {

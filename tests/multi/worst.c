@@ -22,6 +22,8 @@ enum {
     HOSTS_MAX = 4095,
     NAME_BYTES = 1024,
     UNANSWERED_MAX = 1024,
+    LARGE_BYTES = 7 << 20,
+    LARGE_MAX = 18, /* of that size are 128 MiB */
     FRAMES = 20,
 };
 
@@ -364,6 +366,25 @@ static void too_long(void)
     free(zeros);
 }
 
+/* The same for few large ones. */
+static void large_unanswered(pid_t daemon)
+{
+    char *text = malloc(LARGE_BYTES + 1);
+    memset(text, 'v', LARGE_BYTES);
+    memcpy(text, "LARGE=", 6);
+    text[LARGE_BYTES] = '\0';
+    struct raw_body b = spawn_body("/no/such/program", 0, check_host_name(1), 1, 0, text);
+    CHECK_EQ(kill(daemon, SIGSTOP), 0);
+    int32_t first = raw_request(&task, RAW_SPAWN, &b), last = first;
+    for (int i = 1; i < LARGE_MAX; i++)
+        last = raw_request(&task, RAW_SPAWN, &b);
+    CHECK_EQ(raw_ask(&task, RAW_SPAWN, &b), PvmOutOfRes);
+    CHECK_EQ(kill(daemon, SIGCONT), 0);
+    CHECK_EQ(raw_answer(&task, last), 0);
+    raw_free(&b);
+    free(text);
+}
+
 /* Requests that a stopped host does not answer. */
 static void unanswered(void)
 {
@@ -381,6 +402,7 @@ static void unanswered(void)
     CHECK_EQ(kill(daemon, SIGCONT), 0);
     CHECK_EQ(raw_answer(&task, first + UNANSWERED_MAX - 1), PvmOk);
     CHECK_EQ(raw_ask(&task, RAW_CONFIG, &nothing), PvmOk);
+    large_unanswered(daemon);
     CHECK_EQ(pvm_kill(far), 0);
     raw_free(&b);
 }

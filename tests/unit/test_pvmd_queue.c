@@ -1,4 +1,5 @@
 /* test_pvmd_queue.c - frames wait in order; senders are told to hold once, and all to go on when the queue is low. */
+#include "../../src/pvmd/overrun.h"
 #include "../../src/pvmd/queue.h"
 #include "../../src/core/error.h"
 #include "../../src/core/log.h"
@@ -19,6 +20,18 @@ static struct {
     bool hold;
 } told[16];
 static unsigned told_count, trims;
+
+static struct {
+    pvmi_tid sender, receiver;
+    size_t bytes;
+} charged;
+
+void pvmd_overrun_charge(pvmi_tid sender, pvmi_tid receiver, size_t bytes)
+{
+    charged.sender = sender;
+    charged.receiver = receiver;
+    charged.bytes += bytes;
+}
 
 void pvmd_hold_tell(pvmi_tid sender, pvmi_tid receiver, bool hold)
 {
@@ -261,7 +274,28 @@ START_TEST(answers_are_counted_by_themselves)
 }
 END_TEST
 
-UNIT_MAIN("pvmd_queue", only_daemons_say_hold, answers_are_counted_by_themselves, frames_come_out_in_order,
-          each_sender_is_told_once, senders_go_on_below_half, many_small_frames_count_with_their_overhead,
-          our_own_answers_are_not_held, hold_and_release_go_first_and_in_order, clearing_drops_frames_and_releases,
+START_TEST(what_a_request_has_sent_is_on_the_tasks_account)
+{
+    start();
+    pvmd_queue_payer = ALICE;
+    push(PVMI_TID_DAEMON, 100, 1, 0);
+    ck_assert_uint_eq(charged.bytes, 0);
+    push(PVMI_TID_DAEMON, MARK, 1, 0);
+    ck_assert_uint_eq(told_count, 1);
+    ck_assert_uint_eq(told[0].sender, ALICE);
+    ck_assert_uint_eq(charged.sender, ALICE);
+    ck_assert_uint_eq(charged.receiver, RECEIVER);
+    ck_assert_uint_gt(charged.bytes, MARK);
+    pvmd_queue_payer = RECEIVER; /* answers to itself are none of this */
+    push(PVMI_TID_DAEMON, MARK, 1, PVMI_CTX_TM);
+    ck_assert_uint_eq(told_count, 1);
+    pvmd_queue_payer = 0;
+    pvmd_queue_clear(&queue);
+}
+END_TEST
+
+UNIT_MAIN("pvmd_queue", what_a_request_has_sent_is_on_the_tasks_account, only_daemons_say_hold,
+          answers_are_counted_by_themselves, frames_come_out_in_order, each_sender_is_told_once,
+          senders_go_on_below_half, many_small_frames_count_with_their_overhead, our_own_answers_are_not_held,
+          hold_and_release_go_first_and_in_order, clearing_drops_frames_and_releases,
           memory_is_given_back_after_long_queues_only, few_descriptors_wait, fewer_wait_where_descriptors_are_few)
