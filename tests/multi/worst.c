@@ -450,7 +450,8 @@ static void master(int argc, char **argv)
         check_sleep_ms(200); /* its end costs something, too */
         printf("%-12s %6.1f ms\n", kinds[i].name, (double)longest_turn_us() / 1000);
     }
-    CHECK(longest_turn_us() < TURN_MAX_US * check_slowness());
+    if (check_slowness() == 1) /* sanitizers make some functions of the C library slower by any factor */
+        CHECK(longest_turn_us() < TURN_MAX_US);
 }
 
 static void sleeper(int argc, char **argv)
