@@ -2,7 +2,6 @@
 #include "confine.h"
 #include <errno.h>
 #include <seccomp.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -30,7 +29,6 @@
 void pvmd_confine_start(const char *name)
 {
     static const struct rlimit none;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, name);
     prctl(PR_SET_DUMPABLE, 0);
     setrlimit(RLIMIT_CORE, &none);
@@ -47,25 +45,37 @@ static const int permitted[] = {
     SCMP_SYS(epoll_wait),    SCMP_SYS(epoll_pwait), SCMP_SYS(getrandom),    SCMP_SYS(clock_gettime),
     SCMP_SYS(gettimeofday),  SCMP_SYS(futex),       SCMP_SYS(brk),          SCMP_SYS(munmap),
     SCMP_SYS(mremap),        SCMP_SYS(madvise),     SCMP_SYS(rt_sigreturn), SCMP_SYS(restart_syscall),
-    SCMP_SYS(epoll_create1), SCMP_SYS(getpid),      SCMP_SYS(exit_group),
+    SCMP_SYS(epoll_create1), SCMP_SYS(getpid),      SCMP_SYS(exit_group),   SCMP_SYS(poll),
+    SCMP_SYS(read),          SCMP_SYS(write),
 };
 
-static int permit_all(scmp_filter_ctx filter)
+static const int permitted_to_callers[] = {SCMP_SYS(socket), SCMP_SYS(connect), SCMP_SYS(getsockopt)};
+
+static int permit(scmp_filter_ctx filter, const int *calls, size_t count)
 {
-    int rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
-    for (size_t i = 0; !rc && i < sizeof permitted / sizeof *permitted; i++)
-        rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, permitted[i], 0);
+    int rc = 0;
+    for (size_t i = 0; !rc && i < count; i++)
+        rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0);
     return rc;
 }
 
-int pvmd_confine_calls(void)
+static int permit_all(scmp_filter_ctx filter, enum pvmd_confinement how)
+{
+    int rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+    rc = rc ? rc : permit(filter, permitted, sizeof permitted / sizeof *permitted);
+    if (!rc && how == PVMD_CONFINE_CALLER)
+        rc = permit(filter, permitted_to_callers, sizeof permitted_to_callers / sizeof *permitted_to_callers);
+    return rc;
+}
+
+int pvmd_confine_calls(enum pvmd_confinement how)
 {
     if (IS_SANITIZED || RUNNING_ON_VALGRIND)
         return ENOTSUP;
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
     if (!filter)
         return ENOSYS;
-    int rc = permit_all(filter);
+    int rc = permit_all(filter, how);
     rc = rc ? rc : seccomp_load(filter); /* sets no_new_privs, too */
     seccomp_release(filter);
     return -rc;

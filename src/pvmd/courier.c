@@ -14,6 +14,7 @@
 #include "../core/error.h"
 #include "../core/log.h"
 #include "channel.h"
+#include "confine.h"
 
 #define CONNECT_US 3000000 /* for each address */
 #define FIRST_LINE 8192    /* bytes of what the master's end reads first, at most */
@@ -166,6 +167,7 @@ int pvmd_courier_run(void)
     struct pvmw_tls_key key;
     struct pvmd_channel channel;
     uint8_t slave[PVMD_COURIER_KEY_BYTES];
+    pvmd_confine_start("pvmd3-courier");
     bool started = read_first_line(line, sizeof line) && parse_first_line(line, &own, slave, &where) &&
                    pvmd_courier_agree(&own, slave, true, &key) && !pvmw_tls_start();
     OPENSSL_cleanse(line, sizeof line);
@@ -174,6 +176,7 @@ int pvmd_courier_run(void)
         fprintf(stderr, "pvmd3 -K is for the daemon's own use\n");
         return 1;
     }
+    pvmd_confine_calls(PVMD_CONFINE_CALLER); /* where there is no such filter it calls without */
     bool found = find_slave(&where, &key, &channel);
     OPENSSL_cleanse(&key, sizeof key);
     if (found)

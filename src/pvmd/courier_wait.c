@@ -13,6 +13,7 @@
 #include "../core/config.h"
 #include "../core/dsig.h"
 #include "channel.h"
+#include "confine.h"
 #include "courier.h"
 #include "startup.h"
 
@@ -69,8 +70,8 @@ static void print_line(const struct pvmd_courier_key *own, uint16_t port)
 static void let_go_of_terminal(int in, int out)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    dup2(in >= 0 ? in : null, STDIN_FILENO);
-    dup2(out >= 0 ? out : null, STDOUT_FILENO);
+    dup2(in, STDIN_FILENO);
+    dup2(out, STDOUT_FILENO);
     dup2(null, STDERR_FILENO);
     close(null);
 }
@@ -145,12 +146,17 @@ static bool meet_master(int listener, const struct pvmw_tls_key *key, struct pvm
     return false;
 }
 
-static void serve(int listener, const struct pvmw_tls_key *key, int local)
+/* Its listening socket is descriptor 0, the slave's end of the channel 1. */
+static void serve(const struct pvmw_tls_key *key)
 {
+    const int listener = STDIN_FILENO, local = STDOUT_FILENO;
     struct pvmd_channel master;
+    pvmd_confine_start("pvmd3-courier");
     for (unsigned i = 0; i < STRANGERS_MAX; i++)
         strangers[i].channel.fd = -1;
-    bool met = !pvmw_tls_start() && meet_master(listener, key, &master);
+    bool ready = !pvmw_tls_start();
+    pvmd_confine_calls(PVMD_CONFINE_CALLED); /* where there is no such filter it serves without */
+    bool met = ready && meet_master(listener, key, &master);
     close(listener);
     for (unsigned i = 0; i < STRANGERS_MAX; i++)
         if (strangers[i].channel.fd >= 0)
@@ -176,8 +182,8 @@ static const char *split(int listener, const struct pvmw_tls_key *key)
         return strerror(errno);
     if (child > 0) {
         close(pair[1]);
-        let_go_of_terminal(-1, -1);
-        serve(listener, key, pair[0]);
+        let_go_of_terminal(listener, pair[0]);
+        serve(key);
         _exit(0);
     }
     close(pair[0]);

@@ -5,9 +5,11 @@
 #include <netinet/tcp.h>
 #include <openssl/crypto.h>
 #include <openssl/rand.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utlist.h>
@@ -286,13 +288,15 @@ static void watch(void)
 
 static void give_up_calls(void)
 {
-    struct pvmd_doorman_message m = {.kind = PVMD_DOORMAN_UNCONFINED, .u.error = pvmd_confine_calls()};
+    struct pvmd_doorman_message m = {.kind = PVMD_DOORMAN_UNCONFINED,
+                                     .u.error = pvmd_confine_calls(PVMD_CONFINE_CALLED)};
     if (m.u.error)
         tell(&m, -1);
 }
 
 int pvmd_doorman_run(void)
 {
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* it is the daemon's child, and has no use without it */
     pvmd_confine_start("pvmd3-doorman");
     loop = ev_loop_new(EVFLAG_AUTO | EVFLAG_NOENV);
     if (!loop || take_orders() || prepare_openssl() || open_crowd())

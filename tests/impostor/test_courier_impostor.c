@@ -158,6 +158,56 @@ START_TEST(an_impostor_that_calls)
 }
 END_TEST
 
+/* The process that listens there: its number, by the name it has given itself. */
+static int courier_of(void)
+{
+    char path[300], name[32];
+    DIR *d = opendir("/proc");
+    int found = 0;
+    for (struct dirent *e; (e = readdir(d));) {
+        snprintf(path, sizeof path, "/proc/%s/comm", e->d_name);
+        FILE *f = fopen(path, "r");
+        if (f && fgets(name, sizeof name, f) && !strcmp(name, "pvmd3-courier\n"))
+            found = atoi(e->d_name);
+        if (f)
+            fclose(f);
+    }
+    closedir(d);
+    return found;
+}
+
+/* A line of /proc/PID/status, as a number. */
+static int status_of(int pid, const char *field)
+{
+    char path[64], line[200];
+    int value = -1;
+    snprintf(path, sizeof path, "/proc/%d/status", pid);
+    FILE *f = fopen(path, "r");
+    while (f && fgets(line, sizeof line, f))
+        if (!strncmp(line, field, strlen(field)))
+            value = atoi(line + strlen(field));
+    if (f)
+        fclose(f);
+    return value;
+}
+
+START_TEST(it_has_given_up_what_strangers_could_use)
+{
+    struct slave s;
+    set_up();
+    start_slave(&s);
+    int64_t end_us = pvmi_clock_us() + 10000000;
+    int pid = 0;
+    while ((!(pid = courier_of()) || status_of(pid, "Seccomp:") != 2) && pvmi_clock_us() < end_us)
+        usleep(10000);
+    ck_assert_int_eq(status_of(pid, "Seccomp:"), 2);
+    ck_assert_int_eq(status_of(pid, "NoNewPrivs:"), 1);
+    call_as_master(&s);
+    end(&s.process);
+    tear_down();
+}
+END_TEST
+
 /* More silent callers than it hears at a time, each for up to 5 s. */
 START_TEST(strangers_do_not_keep_the_master_waiting)
 {
@@ -185,6 +235,8 @@ int main(void)
     tcase_set_timeout(all, 120);
     tcase_add_loop_test(all, an_impostor_that_is_called, 0, IMPOSTOR_KINDS * IMPOSTOR_PROOFS);
     tcase_add_loop_test(all, an_impostor_that_calls, 0, IMPOSTOR_KINDS);
+    if (!getenv("IMPOSTOR_NO_FILTER")) /* sanitizers and Valgrind need system calls of their own */
+        tcase_add_test(all, it_has_given_up_what_strangers_could_use);
     tcase_add_test(all, strangers_do_not_keep_the_master_waiting);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);
