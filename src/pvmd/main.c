@@ -10,6 +10,7 @@
 #include "doorman.h"
 #include "password.h"
 #include "pvm3.h"
+#include "reserve.h"
 
 /* Visible: argp looks for this variable. */
 __attribute__((visibility("default"))) const char *argp_program_version = "pvmd3 " PVM_VER " (dpvm)";
@@ -88,6 +89,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 int main(int argc, char **argv)
 {
     static const struct argp parser = {.options = arguments, .parser = parse, .args_doc = "[HOSTFILE]", .doc = doc};
+    pvmd_reserve_start();
     const char *terminal = getenv(PVMD_ASK_AT);
     if (terminal && argc == 2 && argv[1][0] != '-') /* ssh has a question: we are not to be a daemon */
         return pvmd_password_ask(terminal, argv[1]);
