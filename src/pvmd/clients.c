@@ -12,6 +12,7 @@
 #include "overrun.h"
 #include "refusals.h"
 #include "relay.h"
+#include "reserve.h"
 #include "service.h"
 #include "request.h"
 #include "stats.h"
@@ -65,16 +66,25 @@ static void out_of_patience(EV_P_ ev_timer *timer, int events)
     struct pvmd_client *c = timer->data;
     if (c->state == PVMD_CLIENT_NEW)
         pvmd_client_refuse(c, "it sent no TM_CONNECT within 5 s");
+    else if (c->state == PVMD_CLIENT_TASK)
+        pvmd_client_refuse(c, "memory is out, and something for it was lost");
     else
         client_close(c);
 }
 
-static void be_patient(struct pvmd_client *c)
+static void be_patient(struct pvmd_client *c, double limit_s)
 {
-    ev_timer_init(&c->limit, out_of_patience, PATIENCE_S, 0.);
+    ev_timer_stop(pvmd.loop, &c->limit);
+    ev_timer_init(&c->limit, out_of_patience, limit_s, 0.);
     c->limit.data = c;
     ev_now_update(pvmd.loop);
     ev_timer_start(pvmd.loop, &c->limit);
+}
+
+void pvmd_client_cut(struct pvmd_client *c)
+{
+    if (c->state == PVMD_CLIENT_TASK)
+        be_patient(c, 0.);
 }
 
 /* ---- pausing ---- */
@@ -100,7 +110,7 @@ static int accepted(void *arg, struct pvmi_endpoint *ep, const struct pvmi_crede
         pvmd_stats.refused++;
         return PVMI_EDENIED;
     }
-    struct pvmd_client *c = calloc(1, sizeof *c);
+    struct pvmd_client *c = pvmd_reserve_is_low() ? NULL : calloc(1, sizeof *c);
     if (!c) {
         pvmi_log(PVMI_LOG_ERROR, "no memory for one more connection");
         return PVMI_ENOMEM;
@@ -110,7 +120,7 @@ static int accepted(void *arg, struct pvmi_endpoint *ep, const struct pvmi_crede
     c->state = PVMD_CLIENT_NEW;
     ep->owner = c;
     DL_APPEND(pvmd_clients, c);
-    be_patient(c);
+    be_patient(c, PATIENCE_S);
     return 0;
 }
 
@@ -242,6 +252,8 @@ void pvmd_client_enrolled(struct pvmd_client *c, struct pvmd_task *task, struct 
     transport->ops->send(c->ep, answer); /* nothing was sent before: there is room */
     task->ep = c->ep;
     pvmd_task_drain(task);
+    if (task->flags & PVMD_TASK_CUT)
+        pvmd_client_cut(c);
 }
 
 void pvmd_client_left(struct pvmd_client *c, struct pvmi_frame *answer)
@@ -250,7 +262,7 @@ void pvmd_client_left(struct pvmd_client *c, struct pvmi_frame *answer)
     c->task = NULL;
     if (transport->ops->send(c->ep, answer) == PVMI_EAGAIN)
         c->farewell = pvmi_frame_ref(answer);
-    be_patient(c);
+    be_patient(c, PATIENCE_S);
 }
 
 /* ---- in the loop ---- */

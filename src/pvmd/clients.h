@@ -59,6 +59,9 @@ void pvmd_client_pause(const struct pvmd_task *task, enum pvmd_pause why, bool o
 /* Closes the connection for bad behaviour: logs and counts it, and ends the task. */
 void pvmd_client_refuse(struct pvmd_client *c, const char *why);
 
+/* Closes a task's connection at the loop's next turn, for want of memory. */
+void pvmd_client_cut(struct pvmd_client *c);
+
 /* The client is a task from now on: sends the answer to its TM_CONNECT before all that may wait for the task. */
 void pvmd_client_enrolled(struct pvmd_client *c, struct pvmd_task *task, struct pvmi_frame *answer);
 

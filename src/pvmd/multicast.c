@@ -210,6 +210,7 @@ static void send_copy(const struct pvmi_frame *f, struct receiver *r)
     struct pvmi_frame *copy = task ? pvmi_frame_share(f) : NULL;
     if (!copy) {
         pvmd_stats.dropped++;
+        pvmd_task_cut(r->tid);
         return;
     }
     copy->h.dst = r->tid;

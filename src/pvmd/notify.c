@@ -135,14 +135,16 @@ static struct registration *add(struct owner *o, const struct order *order)
 static void deliver(const struct registration *r, int *values, int count)
 {
     struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
-    if (!m)
+    if (!m || pvmi_message_pack(m, PVM_INT, values, count, 1)) {
+        pvmi_message_unref(m);
+        pvmd_task_cut(r->owner->tid);
         return;
+    }
     m->src = PVMI_TID_DAEMON;
     m->dst = r->owner->tid;
     m->tag = r->event.tag;
     m->ctx = r->event.ctx;
-    if (!pvmi_message_pack(m, PVM_INT, values, count, 1))
-        pvmd_relay_message(m);
+    pvmd_relay_message(m);
     pvmi_message_unref(m);
 }
 

@@ -145,8 +145,10 @@ void pvmd_relay_message(struct pvmi_message *m)
     uint64_t offset = 0;
     do {
         struct pvmi_frame *f = pvmi_message_frame(m, offset, FRAME_BYTES, 0);
-        if (!f)
+        if (!f) {
+            pvmd_task_cut(m->dst);
             return; /* logged */
+        }
         offset += f->h.length;
         pvmd_relay(f, 0);
         pvmi_frame_unref(f);

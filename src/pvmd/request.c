@@ -173,10 +173,14 @@ void pvmd_request_answer(const struct pvmd_request *r, int code, const struct pv
         return;
     task->unanswered -= task->unanswered > 0;
     task->unanswered_bytes -= r->bytes;
-    bool is_too_much = task->queue.answer_bytes > UNREAD_MAX_BYTES;
-    struct pvmi_message *m = is_too_much ? make_answer(r, PvmOutOfRes, NULL) : make_answer(r, code, body);
+    int failure = task->queue.answer_bytes > UNREAD_MAX_BYTES ? PvmOutOfRes
+                  : body && pvmi_buf_error(body)              ? PvmNoMem
+                                                              : 0;
+    struct pvmi_message *m = make_answer(r, failure ? failure : code, failure ? NULL : body);
     if (m)
         pvmd_relay_message(m);
+    else
+        pvmd_task_cut(r->tid);
     pvmi_message_unref(m);
 }
 

@@ -2,6 +2,7 @@
 #include "rpc.h"
 #include <ev.h>
 #include <stdlib.h>
+#include <string.h>
 #include <utlist.h>
 #include "../core/error.h"
 #include "../core/hash.h"
@@ -14,7 +15,14 @@
 #include "relay.h"
 #include "turn.h"
 
-#define HANDLERS_MAX 64
+enum {
+    KINDS = 2,            /* of messages: about hosts, and about tasks */
+    HANDLERS_MAX = 32,    /* of each kind */
+    UNANSWERED_MAX = 8192 /* questions of one turn of the loop that fail at once: two to each host */
+};
+
+_Static_assert(((PVMD_DM_LINK_LOST ^ PVMD_DM_ANSWER) | (PVMD_DM_MANAGER_IS ^ PVMD_DM_EXEC)) < HANDLERS_MAX,
+               "there is no room for the last message's handler");
 
 /* Who waits for an answer. */
 struct waiting {
@@ -25,38 +33,43 @@ struct waiting {
     UT_hash_handle hh;
 };
 
-/* What is to be handled from the loop: a question of ours to ourselves, or the news that a host cannot be asked. */
+/* A message of ours to ourselves, to be handled from the loop. */
 struct deferred {
-    struct pvmi_message *message; /* NULL: no question, `wid` is answered with PvmHostFail */
-    int32_t wid;
+    struct pvmi_message *message;
     struct deferred *next, *prev;
 };
 
-static struct {
-    enum pvmd_dm what;
-    pvmd_dm_handler *handle;
-} handlers[HANDLERS_MAX];
+/* Who is to be told from the loop that a question failed: without an allocation, since that may be why. */
+struct unanswered {
+    unsigned host_index;
+    int code;
+    pvmd_answered *answered;
+    void *arg;
+};
 
-static unsigned handler_count;
+static pvmd_dm_handler *handlers[KINDS][HANDLERS_MAX];
+static struct unanswered unanswered[UNANSWERED_MAX]; /* a ring */
+static unsigned unanswered_first, unanswered_count;
 static struct waiting *all_waiting;
 static int32_t last_wid;
 static struct deferred *deferred;
 static ev_prepare deferred_watcher; /* never started: fed when something is deferred */
 
+static pvmd_dm_handler **place_of(uint32_t what)
+{
+    return &handlers[what >> 8 & 1][what % HANDLERS_MAX];
+}
+
 void pvmd_dm_handle(enum pvmd_dm what, pvmd_dm_handler *handler)
 {
-    if (handler_count == HANDLERS_MAX)
-        abort(); /* a table too small for our own duties */
-    handlers[handler_count].what = what;
-    handlers[handler_count++].handle = handler;
+    *place_of(what) = handler;
 }
 
 static pvmd_dm_handler *handler_of(int32_t tag)
 {
-    for (unsigned i = 0; i < handler_count; i++)
-        if ((int32_t)handlers[i].what == tag)
-            return handlers[i].handle;
-    return NULL;
+    uint32_t what = (uint32_t)tag;
+    bool known = what >= PVMD_DM_ANSWER && what <= PVMD_DM_MANAGER_IS && (what & 0xff) < HANDLERS_MAX;
+    return known ? *place_of(what) : NULL;
 }
 
 /* ---- waiting for answers ---- */
@@ -71,7 +84,27 @@ static int32_t new_wid(void)
     return last_wid;
 }
 
-/* The wid of a question: 0 when nobody wants the answer, or (logged) when there is no memory to wait for it. */
+static void tell(const struct unanswered *u)
+{
+    struct pvmi_buf empty;
+    pvmi_buf_view(&empty, NULL, 0);
+    u->answered(u->arg, u->host_index, u->code, &empty);
+}
+
+static void feed(void);
+
+/* More than fit are told at once, which is better than never. */
+static void fail(const struct unanswered *u)
+{
+    if (unanswered_count == UNANSWERED_MAX) {
+        tell(u);
+        return;
+    }
+    unanswered[(unanswered_first + unanswered_count++) % UNANSWERED_MAX] = *u;
+    feed();
+}
+
+/* The wid of a question: 0 when nobody wants the answer, or when there is no memory to wait for it: then it fails. */
 static int32_t wait_for(unsigned host_index, pvmd_answered *answered, void *arg)
 {
     struct waiting *w = answered ? malloc(sizeof *w) : NULL;
@@ -79,41 +112,56 @@ static int32_t wait_for(unsigned host_index, pvmd_answered *answered, void *arg)
         *w = (struct waiting){.wid = new_wid(), .host_index = host_index, .answered = answered, .arg = arg};
     if (w && PVMI_HASH_ADD(hh, all_waiting, wid, w))
         return w->wid;
-    if (answered)
+    if (answered) {
         pvmi_log(PVMI_LOG_ERROR, "no memory for a question to host %u", host_index);
+        fail(&(struct unanswered){host_index, PvmNoMem, answered, arg});
+    }
     free(w);
     return 0;
 }
 
 static void give_answer(struct waiting *w, int code, struct pvmi_buf *body)
 {
-    struct pvmi_buf empty;
     HASH_DEL(all_waiting, w);
-    if (!body)
-        pvmi_buf_view(&empty, NULL, 0);
-    w->answered(w->arg, w->host_index, code, body ? body : &empty);
+    w->answered(w->arg, w->host_index, code, body);
     free(w);
 }
 
-static void answer_failure(int32_t wid)
+/* Whoever waits for this answer is told, from the loop. */
+static void fail_wid(int32_t wid, int code)
 {
     struct waiting *w;
     HASH_FIND_INT(all_waiting, &wid, w);
-    if (w)
-        give_answer(w, PvmHostFail, NULL);
+    if (!w)
+        return;
+    fail(&(struct unanswered){w->host_index, code, w->answered, w->arg});
+    HASH_DEL(all_waiting, w);
+    free(w);
+}
+
+static void tell_next(void)
+{
+    struct unanswered u = unanswered[unanswered_first];
+    unanswered_first = (unanswered_first + 1) % UNANSWERED_MAX;
+    unanswered_count--;
+    tell(&u);
 }
 
 /* Answers are given one by one: each may ask anew, but never the host that is gone. */
 void pvmd_rpc_host_left(unsigned index)
 {
     struct waiting *w, *next;
+    struct pvmi_buf empty;
     bool found = true;
+    for (unsigned left = unanswered_count; left; left--)
+        tell_next();
     while (found) {
         found = false;
         HASH_ITER (hh, all_waiting, w, next) {
             if (w->host_index != index)
                 continue;
-            give_answer(w, PvmHostFail, NULL);
+            pvmi_buf_view(&empty, NULL, 0);
+            give_answer(w, PvmHostFail, &empty);
             found = true;
             break; /* `next` may be gone */
         }
@@ -137,6 +185,8 @@ static struct pvmi_message *new_message(unsigned host_index, enum pvmd_dm what, 
 
 static int append(struct pvmi_message *m, const struct pvmi_buf *body)
 {
+    if (body && pvmi_buf_error(body))
+        return pvmi_buf_error(body);
     return body && body->length ? pvmi_message_pack_bytes(m, body->data, body->length) : 0;
 }
 
@@ -145,23 +195,29 @@ static void handle_message(unsigned from_host, struct pvmi_message *m);
 static void handle_first(void)
 {
     struct deferred *d = deferred;
+    if (!d) {
+        tell_next();
+        return;
+    }
     DL_DELETE(deferred, d);
-    if (d->message)
-        handle_message(pvmd.host_index, d->message);
-    else
-        answer_failure(d->wid);
+    handle_message(pvmd.host_index, d->message);
     pvmi_message_unref(d->message);
     free(d);
 }
 
+static bool is_any_deferred(void)
+{
+    return deferred || unanswered_count;
+}
+
 static bool handle_some(void)
 {
-    while (deferred) {
+    while (is_any_deferred()) {
         handle_first();
         if (pvmd_turn_is_long())
             break;
     }
-    return deferred;
+    return is_any_deferred();
 }
 
 static struct pvmd_work handling = {.step = handle_some};
@@ -169,40 +225,44 @@ static struct pvmd_work handling = {.step = handle_some};
 static void deferred_event(struct ev_loop *loop, ev_prepare *watcher, int events)
 {
     (void)loop, (void)watcher, (void)events;
-    if (deferred && (pvmd_turn_is_long() || handle_some()))
+    if (is_any_deferred() && (pvmd_turn_is_long() || handle_some()))
         pvmd_work_begin(&handling);
 }
 
-/* Takes over the message. */
-static void defer(struct pvmi_message *message, int32_t wid)
+static void feed(void)
 {
-    struct deferred *d = malloc(sizeof *d);
-    if (!d) {
-        pvmi_log(PVMI_LOG_ERROR, "no memory for a question to ourselves");
-        pvmi_message_unref(message);
-        return;
-    }
-    d->message = message;
-    d->wid = wid;
-    DL_APPEND(deferred, d);
     if (ev_is_pending(&deferred_watcher) || ev_is_active(&handling.next))
         return;
     ev_prepare_init(&deferred_watcher, deferred_event);
     ev_feed_event(pvmd.loop, &deferred_watcher, EV_PREPARE);
 }
 
-/* Takes over the message, which may be NULL (no memory, logged): whoever waits is then told. */
+/* Takes over the message. */
+static void defer(struct pvmi_message *message)
+{
+    struct deferred *d = malloc(sizeof *d);
+    if (!d) {
+        pvmi_log(PVMI_LOG_ERROR, "no memory for message %#x to ourselves", (unsigned)message->tag);
+        fail_wid(message->wid, PvmNoMem); /* whether it asks or answers */
+        pvmi_message_unref(message);
+        return;
+    }
+    d->message = message;
+    DL_APPEND(deferred, d);
+    feed();
+}
+
+/* Takes over the message, which may be NULL (no memory): whoever waits is then told. */
 static void dispatch(unsigned host_index, struct pvmi_message *m, int32_t wid)
 {
-    bool self = host_index == pvmd.host_index;
-    if (m && self) {
-        defer(m, 0);
+    if (m && host_index == pvmd.host_index) {
+        defer(m);
         return;
     }
     if (m && pvmd_host_by_index(host_index))
         pvmd_relay_message(m);
-    else if (wid)
-        defer(NULL, wid);
+    else
+        fail_wid(wid, m ? PvmHostFail : PvmNoMem);
     pvmi_message_unref(m);
 }
 
@@ -235,11 +295,18 @@ void pvmd_ask_through_master(unsigned host_index, enum pvmd_dm what, const struc
 void pvmd_answer(const struct pvmd_question *q, int code, const struct pvmi_buf *body)
 {
     struct pvmi_message *m = q->wid ? new_message(q->host_index, PVMD_DM_ANSWER, q->wid) : NULL;
+    if (body && pvmi_buf_error(body)) {
+        code = PvmNoMem;
+        body = NULL;
+    }
     int32_t wire_code = (int32_t)htole32((uint32_t)code);
-    if (m && !pvmi_message_pack_bytes(m, &wire_code, sizeof wire_code) && !append(m, body))
+    if (m && !pvmi_message_pack_bytes(m, &wire_code, sizeof wire_code) && !append(m, body)) {
         dispatch(q->host_index, m, 0);
-    else
-        pvmi_message_unref(m);
+        return;
+    }
+    pvmi_message_unref(m);
+    if (q->wid && q->host_index == pvmd.host_index)
+        fail_wid(q->wid, PvmNoMem);
 }
 
 /* ---- asking all ---- */
@@ -281,6 +348,8 @@ void pvmd_ask_all(enum pvmd_dm what, const struct pvmi_buf *body, pvmd_answered 
     struct round *r = malloc(sizeof *r);
     if (!r) {
         pvmi_log(PVMI_LOG_ERROR, "no memory to ask all hosts");
+        if (done)
+            done(arg);
         return;
     }
     *r = (struct round){.open = count, .answered = answered, .done = done, .arg = arg};
@@ -343,6 +412,7 @@ void pvmd_rpc_stop(void)
         pvmi_message_unref(d->message);
         free(d);
     }
-    handler_count = 0;
+    memset(handlers, 0, sizeof handlers);
+    unanswered_first = unanswered_count = 0;
     last_wid = 0;
 }

@@ -1,4 +1,5 @@
 /* task_list.c - TM_TASKS: asks one host or all for their tasks and answers in order of hosts. */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include "../core/error.h"
@@ -20,7 +21,7 @@ struct listing {
     struct pvmd_request request;
     struct part *parts;
     size_t count;
-    int code; /* what one host answered */
+    bool out_of_memory; /* some rows are missing */
 };
 
 /* ---- at the host that is asked ---- */
@@ -52,7 +53,7 @@ static int tasks_question(const struct pvmd_question *q, struct pvmi_buf *body)
         }
     pvmi_buf_put_u32(&b, n);
     pvmi_buf_put_bytes(&b, rows.data, rows.length);
-    pvmd_answer(q, PvmOk, &b);
+    pvmd_answer(q, pvmi_buf_error(&rows) ? PvmNoMem : PvmOk, &b);
     pvmi_buf_free(&rows);
     pvmi_buf_free(&b);
     return 0;
@@ -63,10 +64,13 @@ static int tasks_question(const struct pvmd_question *q, struct pvmi_buf *body)
 static void collect(void *arg, unsigned host_index, int code, struct pvmi_buf *body)
 {
     struct listing *l = arg;
-    l->code = code;
-    struct part *parts = code < 0 ? NULL : realloc(l->parts, (l->count + 1) * sizeof *parts);
-    if (!parts)
+    if (code < 0)
         return;
+    struct part *parts = realloc(l->parts, (l->count + 1) * sizeof *parts);
+    if (!parts) {
+        l->out_of_memory = true;
+        return;
+    }
     l->parts = parts;
     struct part *part = &l->parts[l->count++];
     part->host_index = host_index;
@@ -74,6 +78,7 @@ static void collect(void *arg, unsigned host_index, int code, struct pvmi_buf *b
     pvmi_buf_init(&part->rows);
     size_t length = pvmi_buf_left(body);
     pvmi_buf_put_bytes(&part->rows, pvmi_buf_get_bytes(body, length), length);
+    l->out_of_memory = l->out_of_memory || pvmi_buf_error(&part->rows) == PVMI_ENOMEM;
 }
 
 static int compare_parts(const void *a, const void *b)
@@ -86,6 +91,8 @@ static void finish(struct listing *l, int code)
 {
     uint32_t n = 0;
     struct pvmi_buf b;
+    if (l->out_of_memory)
+        code = PvmNoMem;
     if (l->count)
         qsort(l->parts, l->count, sizeof *l->parts, compare_parts);
     for (size_t i = 0; i < l->count; i++)

@@ -163,9 +163,19 @@ void pvmd_task_send(struct pvmd_task *task, struct pvmi_frame *f)
         return; /* taken; or the task is dying, which we hear soon */
     pvmd_stats.queued++;
     if (pvmd_queue_push(&task->queue, f))
-        pvmd_stats.dropped++; /* the task will see the gap in the numbers */
+        pvmd_task_cut(task->tid);
     if (pvmd_queue_is_full_of_answers(&task->queue))
         pvmd_client_pause(task, PVMD_PAUSE_ANSWERS, true);
+}
+
+void pvmd_task_cut(pvmi_tid tid)
+{
+    struct pvmd_task *task = pvmd_task_by_tid(tid);
+    if (!task)
+        return;
+    task->flags |= PVMD_TASK_CUT;
+    if (task->ep)
+        pvmd_client_cut(task->ep->owner);
 }
 
 void pvmd_task_drain(struct pvmd_task *task)
@@ -182,14 +192,19 @@ void pvmd_task_drain(struct pvmd_task *task)
 void pvmd_task_tell(struct pvmd_task *task, uint32_t ctx, int32_t tag, int32_t wid, const struct pvmi_buf *body)
 {
     struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
-    if (!m)
+    int rc = m ? 0 : PVMI_ENOMEM;
+    if (!rc && body)
+        rc = pvmi_buf_error(body) ? PVMI_ENOMEM : pvmi_message_pack_bytes(m, body->data, body->length);
+    if (rc) {
+        pvmi_message_unref(m);
+        pvmd_task_cut(task->tid);
         return;
+    }
     m->src = PVMI_TID_DAEMON;
     m->dst = task->tid;
     m->ctx = ctx;
     m->tag = tag;
     m->wid = wid;
-    if (!body || !pvmi_message_pack_bytes(m, body->data, body->length))
-        pvmd_relay_message(m);
+    pvmd_relay_message(m);
     pvmi_message_unref(m);
 }

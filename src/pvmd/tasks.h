@@ -29,6 +29,7 @@ enum pvmd_task_flag {
     PVMD_TASK_HOSTER = 0x200,
     PVMD_TASK_TASKER = 0x400,
     PVMD_TASK_TRACER = 0x800,
+    PVMD_TASK_CUT = 0x1000, /* pvmd_task_cut() */
 };
 
 /* Where a task's output or trace goes. */
@@ -97,6 +98,12 @@ void pvmd_tasks_stop(void);
 
 /* A frame for the task: to its socket at once if nothing waits before it, else to its queue. Takes a reference. */
 void pvmd_task_send(struct pvmd_task *task, struct pvmi_frame *f);
+
+/*
+ * A message for this task, if it is one of ours, is lost for want of memory. It might wait for that for ever, so it
+ * loses its connection at the loop's next turn, or as soon as it has one.
+ */
+void pvmd_task_cut(pvmi_tid tid);
 
 /* The socket takes frames again: sends what waits. While too much of our answers does, the task is not read. */
 void pvmd_task_drain(struct pvmd_task *task);
