@@ -151,6 +151,8 @@ static uint8_t *place_control(struct pvmi_link *l, const struct pvmi_frame_heade
 {
     static uint8_t nowhere;
     struct pvmi_message *m = l->arrival.whole = pvmi_message_from_header(h);
+    if (!m)
+        lose(l, PVMI_ENOMEM); /* it may be what a call waits for */
     return !m ? NULL : h->length ? m->mem->data : &nowhere;
 }
 
