@@ -140,7 +140,7 @@ enum pvmi_setting_kind {
       "how long an added host's daemon may take to join")                                                              \
     X(HOST_TIMEOUT, "PVM_HOST_TIMEOUT", SECONDS, "15", 500000, 0, "silence after which a host counts as failed")       \
     X(RESERVE, "PVM_RESERVE", BYTES, "1M", 0, 67108864,                                                                \
-      "what a daemon keeps for small needs when memory is out; 0: nothing")                                            \
+      "what daemon and group server keep for small needs when memory is out; 0: nothing")                              \
     X(QUEUE_MAX, "PVM_QUEUE_MAX", BYTES, "8M", 65536, 0, "bytes a daemon queues for one receiver before senders wait") \
     X(DP_NID, "DP_NID", INTEGER, "0", 0, 65534,                                                                        \
       "libdp: id of this node; 0: from the table of nodes, else derived from the interface's address")                 \

@@ -8,11 +8,11 @@
 #include "../core/error.h"
 #include "../core/log.h"
 #include "../core/proto.h"
+#include "../core/reserve.h"
 #include "daemon.h"
 #include "overrun.h"
 #include "refusals.h"
 #include "relay.h"
-#include "reserve.h"
 #include "service.h"
 #include "request.h"
 #include "stats.h"
@@ -110,7 +110,7 @@ static int accepted(void *arg, struct pvmi_endpoint *ep, const struct pvmi_crede
         pvmd_stats.refused++;
         return PVMI_EDENIED;
     }
-    struct pvmd_client *c = pvmd_reserve_is_low() ? NULL : calloc(1, sizeof *c);
+    struct pvmd_client *c = pvmi_reserve_is_low() ? NULL : calloc(1, sizeof *c);
     if (!c) {
         pvmi_log(PVMI_LOG_ERROR, "no memory for one more connection");
         return PVMI_ENOMEM;

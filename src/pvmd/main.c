@@ -1,16 +1,17 @@
 /* main.c - pvmd3's command line. */
 #include <argp.h>
+#include <openssl/crypto.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "../core/config.h"
 #include "../core/dsig.h"
 #include "../core/proto.h"
+#include "../core/reserve.h"
 #include "courier.h"
 #include "daemon.h"
 #include "doorman.h"
 #include "password.h"
 #include "pvm3.h"
-#include "reserve.h"
 
 /* Visible: argp looks for this variable. */
 __attribute__((visibility("default"))) const char *argp_program_version = "pvmd3 " PVM_VER " (dpvm)";
@@ -86,10 +87,33 @@ static error_t parse(int key, char *text, struct argp_state *state)
     }
 }
 
+/* OpenSSL's start does not survive that memory is out: it has the reserve, too. */
+static void *crypto_malloc(size_t bytes, const char *file, int line)
+{
+    (void)file, (void)line;
+    return bytes ? malloc(bytes) : NULL;
+}
+
+static void *crypto_realloc(void *block, size_t bytes, const char *file, int line)
+{
+    (void)file, (void)line;
+    if (bytes)
+        return realloc(block, bytes);
+    free(block);
+    return NULL;
+}
+
+static void crypto_free(void *block, const char *file, int line)
+{
+    (void)file, (void)line;
+    free(block);
+}
+
 int main(int argc, char **argv)
 {
     static const struct argp parser = {.options = arguments, .parser = parse, .args_doc = "[HOSTFILE]", .doc = doc};
-    pvmd_reserve_start();
+    pvmi_reserve_start();
+    CRYPTO_set_mem_functions(crypto_malloc, crypto_realloc, crypto_free);
     const char *terminal = getenv(PVMD_ASK_AT);
     if (terminal && argc == 2 && argv[1][0] != '-') /* ssh has a question: we are not to be a daemon */
         return pvmd_password_ask(terminal, argv[1]);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../../core/reserve.h"
 #include "../name.h"
 #include "calls.h"
 #include "meeting.h"
@@ -269,6 +270,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: pvmgs\nThe PVM group server. Tasks that use groups start it by themselves.\n");
         return 2;
     }
+    pvmi_reserve_start();
     tid = pvm_mytid();
     if (tid < 0)
         return 1;

@@ -1,16 +1,15 @@
 /*
- * reserve.c - see reserve.h. Cells of 64 bytes; a block is a run of them, found from the start. Only the loop's thread
- * allocates by it: those that resolve names leave that to the C library.
+ * reserve.c - see reserve.h. Cells of 64 bytes; a block is a run of them, found from the start. Only one thread
+ * allocates by it: the daemon's others, which resolve names, leave that to the C library.
  */
 #include "reserve.h"
 #include <malloc.h>
-#include <openssl/crypto.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
-#include "../core/config.h"
-#include "../core/log.h"
+#include "config.h"
+#include "log.h"
 
 enum { CELL_BYTES = 64, BLOCK_BYTES_MAX = 32768, PROBE_BYTES = 65536, INSIDE = 0xffff };
 
@@ -32,28 +31,7 @@ static struct {
     size_t cells, used;
 } reserve;
 
-static void *crypto_malloc(size_t bytes, const char *file, int line)
-{
-    (void)file, (void)line;
-    return bytes ? __wrap_malloc(bytes) : NULL;
-}
-
-static void *crypto_realloc(void *block, size_t bytes, const char *file, int line)
-{
-    (void)file, (void)line;
-    if (bytes)
-        return __wrap_realloc(block, bytes);
-    __wrap_free(block);
-    return NULL;
-}
-
-static void crypto_free(void *block, const char *file, int line)
-{
-    (void)file, (void)line;
-    __wrap_free(block);
-}
-
-void pvmd_reserve_start(void)
+void pvmi_reserve_start(void)
 {
     size_t cells = (size_t)pvmi_config_integer(PVMI_SETTING_RESERVE) / CELL_BYTES;
     size_t bytes = cells * (CELL_BYTES + sizeof *reserve.run);
@@ -67,7 +45,6 @@ void pvmd_reserve_start(void)
     reserve.run = (uint16_t *)(base + cells * CELL_BYTES);
     reserve.cells = cells;
     reserve.base = base;
-    CRYPTO_set_mem_functions(crypto_malloc, crypto_realloc, crypto_free);
 }
 
 static bool is_ours(const void *block)
@@ -118,7 +95,7 @@ static size_t size_of(const void *block)
     return (size_t)reserve.run[cell_of(block)] * CELL_BYTES;
 }
 
-bool pvmd_reserve_is_low(void)
+bool pvmi_reserve_is_low(void)
 {
     if (reserve.used <= reserve.cells / 2)
         return false;
