@@ -37,6 +37,7 @@ static struct pvmi_alike *emptied[PVMI_INBOX_KINDS]; /* last: the next message i
 static unsigned indexed;                             /* bits 1 << kind */
 static struct pvmi_waiting *spare;                   /* freed ones, linked by next */
 static unsigned spare_count;
+static bool lost;
 static struct pvmi_wanted *wanted; /* by the innermost receive of each thread that waits */
 
 struct pvmi_wanted *pvmi_inbox_ours;
@@ -247,7 +248,7 @@ void pvmi_inbox_put(struct pvmi_message *m)
         return;
     struct pvmi_waiting *w = waiting_new(m);
     if (!w) {
-        pvmi_log(PVMI_LOG_ERROR, "no memory: dropped a message from t%x with tag %d", m->src, m->tag);
+        pvmi_inbox_lose((int)m->src, m->tag);
         pvmi_message_unref(m);
         return;
     }
@@ -255,6 +256,19 @@ void pvmi_inbox_put(struct pvmi_message *m)
     count++;
     if (indexed)
         index_everywhere(w);
+}
+
+void pvmi_inbox_lose(int src, int tag)
+{
+    pvmi_log(PVMI_LOG_ERROR, "no memory: dropped a message from t%x with tag %d", src, tag);
+    lost = true;
+}
+
+bool pvmi_inbox_take_loss(void)
+{
+    bool was = lost;
+    lost = false;
+    return was;
 }
 
 /* The first one that matches among the first `limit`, or NULL. */

@@ -33,8 +33,15 @@ struct pvmi_wanted {
     struct pvmi_wanted *next;
 };
 
-/* Appends a message, or hands it to who wants it; takes over the reference. Out of memory drops it, logged. */
+/* Appends a message, or hands it to who wants it; takes over the reference. Out of memory loses it, see below. */
 void pvmi_inbox_put(struct pvmi_message *m);
+
+/*
+ * A message is dropped for want of memory (logged). Who waits for one might wait for ever: the next receive that finds
+ * none takes the loss, once, and returns PVMI_ENOMEM.
+ */
+void pvmi_inbox_lose(int src, int tag);
+bool pvmi_inbox_take_loss(void);
 
 /*
  * From now on `w` is what this thread wants, NULL: nothing. Returns what was before, which the caller sets again

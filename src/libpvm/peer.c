@@ -5,6 +5,7 @@
 #include "../core/error.h"
 #include "../core/log.h"
 #include "../core/proto.h"
+#include "inbox.h"
 #include "link.h"
 #include "receive.h"
 #include "route.h"
@@ -161,6 +162,8 @@ static void end_due(struct pvmi_peer *p, const struct pvmi_frame_header *h)
     p->placed += h->length;
     if (!pvmi_frame_is_last(h))
         return;
+    if (p->refuses)
+        pvmi_inbox_lose((int)h->src, h->tag);
     p->incoming = NULL;
     p->refuses = false;
     p->placed = 0;
@@ -371,6 +374,8 @@ int pvmi_peer_whole(struct pvmi_peer *p, const struct pvmi_frame_header *h, stru
     p->rx_seq++;
     if (m)
         pvmi_link_deliver(m);
+    else
+        pvmi_inbox_lose((int)h->src, h->tag);
     if (p->early)
         take_all_due(p);
     return m ? 0 : PVMI_EEXISTS;

@@ -80,7 +80,9 @@ static bool search(void *arg)
         return s->found || s->rc;
     }
     s->found = pvmi_inbox_find(s->wanted.src, s->wanted.tag, s->wanted.ctx);
-    return s->found;
+    if (!s->found && pvmi_inbox_take_loss())
+        s->rc = PVMI_ENOMEM;
+    return s->found || s->rc;
 }
 
 /* Not with a match function of the program, which wants to see all messages. */
