@@ -71,8 +71,11 @@ static void print_line(const struct sddf *s, int tid, const char *line, size_t l
 
 static void flush_lines(struct sddf *s, int tid)
 {
-    fclose(s->text);
-    if (s->file != NULL) {
+    if (fclose(s->text) != 0 || s->memory == NULL) {
+        fprintf(stderr, "pvm: out of memory: some of a trace is lost\n");
+        s->length = 0;
+    }
+    if (s->length > 0 && s->file != NULL) {
         fwrite(s->memory, 1, s->length, s->file);
         fflush(s->file);
     } else if (s->length > 0) {
@@ -222,7 +225,7 @@ static void put_strings(struct sddf *s, int n)
         free(text);
     }
     fclose(all);
-    fprintf(s->text, "[%d] [%zu] { %s }", n, longest, list);
+    fprintf(s->text, "[%d] [%zu] { %s }", n, longest, list != NULL ? list : "");
     free(list);
 }
 
