@@ -18,6 +18,12 @@ static int by_place(const void *left, const void *right)
     return a->rank < b->rank ? -1 : 1;
 }
 
+void pvmi_tree_free(struct pvmi_tree *tree)
+{
+    free(tree->ranks);
+    tree->ranks = NULL;
+}
+
 int pvmi_tree_make(struct pvmi_tree *tree, int radix, const int *tids, int size, int root, int mine)
 {
     struct place *places = malloc((size_t)size * sizeof(*places));
@@ -26,7 +32,7 @@ int pvmi_tree_make(struct pvmi_tree *tree, int radix, const int *tids, int size,
     tree->ranks = malloc((size_t)size * sizeof(*tree->ranks));
     if (!places || !tree->ranks) {
         free(places);
-        free(tree->ranks);
+        pvmi_tree_free(tree);
         return PvmNoMem;
     }
     for (int i = 0; i < size; i++) {
@@ -46,12 +52,6 @@ int pvmi_tree_make(struct pvmi_tree *tree, int radix, const int *tids, int size,
     }
     free(places);
     return PvmOk;
-}
-
-void pvmi_tree_free(struct pvmi_tree *tree)
-{
-    free(tree->ranks);
-    tree->ranks = NULL;
 }
 
 /* Value of the place, a power of the radix, of the lowest digit that is not 0. */
