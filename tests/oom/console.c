@@ -32,7 +32,7 @@ int main(int argc, char **argv)
     if (argc < 3)
         errx(EXIT_USAGE, "usage: console PRELOAD PVM");
     char commands[COMMANDS_BYTES], *arguments[] = {argv[2], "-c", commands, NULL};
-    sweep_begin(argv, argv[1], "pvm", 0);
+    sweep_begin(argv[1], "pvm", 0);
     for (int i = 0; i < CASES; i++) {
         snprintf(commands, sizeof commands, cases[i].commands, task_program());
         sweep_program(cases[i].name, arguments, NO_MACHINE);

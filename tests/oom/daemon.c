@@ -303,7 +303,7 @@ int main(int argc, char **argv)
     if (argc < 3)
         errx(2, "usage: daemon PRELOAD PVMD [GONE_MS [SCENARIO]]");
     snprintf(pvmd_path, sizeof pvmd_path, "%s", argv[2]);
-    sweep_begin(argv, argv[1], "pvmd3", argc > 3 ? atoi(argv[3]) : 0);
+    sweep_begin(argv[1], "pvmd3", argc > 3 ? atoi(argv[3]) : 0);
     write_wrapper(argv[1]);
     pid_t daemon = start_daemon();
     for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++)

@@ -148,7 +148,7 @@ int main(int argc, char **argv)
         errx(EXIT_USAGE, "usage: groups PRELOAD (server PVMGS | library)");
     bool server = !strcmp(argv[2], "server");
     server_path = argv[3];
-    sweep_begin(argv, argv[1], server ? "pvmgs" : "groups", 0);
+    sweep_begin(argv[1], server ? "pvmgs" : "groups", 0);
     if (server)
         sweep_server();
     else

@@ -266,7 +266,7 @@ int main(int argc, char **argv)
         return run(argv[2]);
     if (argc < 2)
         errx(EXIT_USAGE, "usage: library PRELOAD [GONE_MS [CASE]]");
-    sweep_begin(argv, argv[1], "library", argc > 2 ? atoi(argv[2]) : 0);
+    sweep_begin(argv[1], "library", argc > 2 ? atoi(argv[2]) : 0);
     for (int i = 0; i < CASES; i++) {
         char *arguments[] = {task_program(), "run", (char *)cases[i].name, NULL};
         setenv("PVM_TRANSPORT", *cases[i].transport ? cases[i].transport : "auto", 1);

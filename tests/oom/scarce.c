@@ -71,11 +71,18 @@ static long now_ms(void)
     return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* In its program or library, which each process has at another address. */
+static uintptr_t offset_of(void *frame)
+{
+    struct dl_find_object object;
+    return (uintptr_t)frame - (_dl_find_object(frame, &object) ? 0 : (uintptr_t)object.dlfo_map_start);
+}
+
 static uint_fast64_t hash_of(void *const *frames, int count)
 {
     uint_fast64_t hash = 14695981039346656037u;
     for (int i = 0; i < count; i++)
-        hash = (hash ^ (uintptr_t)frames[i]) * 1099511628211u;
+        hash = (hash ^ offset_of(frames[i])) * 1099511628211u;
     return hash ? hash : 1;
 }
 

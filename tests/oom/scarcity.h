@@ -3,8 +3,6 @@
  * libscarce.so preloaded, which fails an allocation when its *point*, the innermost frames of its call stack, has not
  * failed before and the tester has armed it. So a scenario that is run until nothing fails any more has been through
  * one failure at each point that it reaches, those behind other failures included.
- *
- * Addresses tell points apart in several runs, too: they do not vary, since the tester turns randomisation off.
  */
 #ifndef SCARCITY_H
 #define SCARCITY_H
@@ -15,7 +13,7 @@
 #define SCARCITY_FILE    "SCARCITY_FILE"    /* environment: the file that both map */
 #define SCARCITY_PROGRAM "SCARCITY_PROGRAM" /* environment: the file name of the program whose allocations count */
 
-enum { SCARCITY_POINTS_MAX = 1 << 15, SCARCITY_FRAMES = 8, SCARCITY_TEXT_BYTES = 4096 };
+enum { SCARCITY_POINTS_MAX = 1 << 15, SCARCITY_FRAMES = 6, SCARCITY_TEXT_BYTES = 4096 };
 
 struct scarcity {
     atomic_int armed;                   /* 1: the next allocation at a new point fails, and this becomes 0 */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/personality.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,17 +32,6 @@ static void sleep_ms(int ms)
     nanosleep(&time, NULL);
 }
 
-static void fix_addresses(char **argv)
-{
-    int persona = personality(0xffffffff);
-    if (persona & ADDR_NO_RANDOMIZE)
-        return;
-    if (personality((unsigned)persona | ADDR_NO_RANDOMIZE) < 0)
-        err(2, "personality");
-    execv("/proc/self/exe", argv);
-    err(2, "exec");
-}
-
 static void make_file(void)
 {
     char path[64];
@@ -57,10 +45,9 @@ static void make_file(void)
         err(2, "mmap");
 }
 
-void sweep_begin(char **argv, const char *preload, const char *program, int gone_ms)
+void sweep_begin(const char *preload, const char *program, int gone_ms)
 {
     const char *slowness = getenv("CHECK_SLOWNESS");
-    fix_addresses(argv);
     setvbuf(stdout, NULL, _IOLBF, 0);
     make_file();
     setenv(SCARCITY_PROGRAM, program, 1);

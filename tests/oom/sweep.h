@@ -22,7 +22,7 @@ struct sweep_scenario {
  * Called once, first. `preload` is the value of LD_PRELOAD for what is tested, `program` its file name. `gone_ms`: as
  * in scarcity.h. Turns randomisation of addresses off, for which it may start this program again.
  */
-void sweep_begin(char **argv, const char *preload, const char *program, int gone_ms);
+void sweep_begin(const char *preload, const char *program, int gone_ms);
 
 /* Starts argv as the program under test, its output going to `out` (-1: ours). Returns its process id. */
 pid_t sweep_start(char *const argv[], int out);
