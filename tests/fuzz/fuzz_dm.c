@@ -1,87 +1,140 @@
 /*
- * fuzz_dm.c - messages of other daemons about hosts: rows of the host table, and rpc's own reading. The first byte
- * chooses; see also fuzz targets of the duties' messages.
+ * fuzz_dm.c - the daemon against other daemons that say anything: every message that one daemon sends another, its
+ * frames, and what a task asks meanwhile, so that there are questions to be answered.
+ *
+ * Input: a byte that says who is master, then records { kind, sender, length, bytes }. Kinds below MESSAGES are DM
+ * messages with these bytes as body; further ones are requests of a task, then frames whose header is made from the
+ * bytes, and at last news of links.
  */
-#include "fuzz.h"
 #include <ev.h>
 #include <string.h>
-#include "../../src/core/log.h"
+#include "../../src/core/dsig.h"
 #include "../../src/core/proto.h"
 #include "../../src/pvmd/daemon.h"
 #include "../../src/pvmd/hosts.h"
-#include "../../src/pvmd/link.h"
+#include "../../src/pvmd/join.h"
 #include "../../src/pvmd/relay.h"
 #include "../../src/pvmd/rpc.h"
-#include "../../src/pvmd/stats.h"
+#include "daemon.h"
+#include "pvmproto.h"
 
-/* ---- what rpc.c stands on ---- */
+enum {
+    FIRST_ROW = PVMD_DM_LINK_LOST - PVMD_DM_ANSWER + 1,
+    MESSAGES = FIRST_ROW + PVMD_DM_MANAGER_IS - PVMD_DM_EXEC + 1,
+    REQUESTS = PVMI_TM_SIBLINGS - PVMI_TM_CONNECT + 1,
+    FRAMES = 8,
+    RECORDS_MAX = 16,
+    HALF_BYTES = 64, /* longer messages come in several frames of this size */
+};
 
-struct pvmd_daemon pvmd;
-struct pvmd_stats pvmd_stats;
-
-void pvmd_relay_message(struct pvmi_message *m)
+static uint32_t tag_of(unsigned kind)
 {
-    MUST(m->ctx == PVMI_CTX_DM);
+    return kind < FIRST_ROW ? PVMD_DM_ANSWER + kind : PVMD_DM_EXEC + (kind - FIRST_ROW);
 }
 
-void pvmd_link_send(struct pvmd_host *host, struct pvmi_frame *f)
+static unsigned sender_of(uint8_t choice)
 {
-    (void)host, (void)f;
+    return 2 + choice % (FUZZ_HOSTS - 1);
 }
 
-static void ignore(enum pvmi_log_level level, const char *line, void *arg)
+/* Bits of `choice`: 0 and 1 the sender; 2: the master passes it on; 3 and 4: the wait id; 5: in several frames. */
+static void say_message(uint32_t tag, uint8_t choice, const uint8_t *body, size_t length)
 {
-    (void)level, (void)line, (void)arg;
+    unsigned from = sender_of(choice & 3), link = choice & 4 ? pvmd.master_index : from;
+    const int32_t wids[] = {0, 1, fuzz_asked(from), fuzz_asked(from)};
+    struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
+    m->src = PVMI_TID_DAEMON | pvmi_tid_of_host_index(from);
+    m->dst = PVMI_TID_DAEMON | pvmd_host_tid();
+    m->tag = (int32_t)tag;
+    m->wid = wids[choice >> 3 & 3];
+    m->ctx = PVMI_CTX_DM;
+    MUST(!length || !pvmi_message_pack_bytes(m, body, length));
+    uint64_t offset = 0;
+    do {
+        struct pvmi_frame *f = pvmi_message_frame(m, offset, choice & 32 ? HALF_BYTES : PVMI_FRAME_PAYLOAD_MAX, 0);
+        offset += f->h.length;
+        pvmd_relay(f, link == pvmd.host_index ? from : link);
+        pvmi_frame_unref(f);
+    } while (offset < m->length);
+    pvmi_message_unref(m);
 }
 
-static void answered(void *arg, unsigned host_index, int code, struct pvmi_buf *body)
+/* What the link layer lets through: a sound header. */
+static void say_frame(unsigned from, const uint8_t *bytes, size_t length)
 {
-    (void)arg, (void)code;
-    MUST(host_index == 2);
-    while (pvmi_buf_left(body) && !pvmi_buf_error(body))
-        pvmi_buf_get_u8(body);
+    struct fuzz_input in = {bytes, length};
+    const pvmi_tid receivers[] = {FUZZ_TASK,
+                                  PVMI_TID_DAEMON | 0x40000,
+                                  FUZZ_SPAWNED_TASK,
+                                  PVMI_TID_DAEMON,
+                                  0x80001,
+                                  PVMI_TID_MULTICAST | 0x80001u,
+                                  0,
+                                  PVMI_TID_DAEMON | 0x80000};
+    const uint32_t contexts[] = {0, PVMI_CTX_TM, PVMI_CTX_TC, PVMI_CTX_DM};
+    const int32_t tags[] = {(int32_t)PVMI_TC_HOLD,      (int32_t)PVMI_TC_RELEASE, SM_EXEC, SM_ADD, SM_HANDOFF, SM_TASKX,
+                            (int32_t)PVMD_DM_MULTICAST, (int32_t)PVMD_DM_ANSWER};
+    struct pvmi_frame_header h = {.enc = PVMI_ENC_DEFAULT, .dsig = pvmi_dsig_own()};
+    h.dst = receivers[fuzz_byte(&in) % 8];
+    h.ctx = contexts[fuzz_byte(&in) % 4];
+    h.tag = tags[fuzz_byte(&in) % 8];
+    h.src = pvmi_tid_of_host_index(from) | fuzz_byte(&in) % 4;
+    h.flags = fuzz_byte(&in) % 4 & PVMI_FRAME_ABORT;
+    h.wid = fuzz_byte(&in) % 2;
+    h.offset = fuzz_byte(&in) % 64;
+    uint8_t rest = fuzz_byte(&in) % 64;
+    h.length = h.flags ? 0 : (uint32_t)in.left;
+    h.body_length = h.offset + h.length + rest;
+    if (pvmi_frame_check(&h))
+        return;
+    struct pvmi_frame *f = pvmi_frame_alloc(&h);
+    if (h.length)
+        memcpy(f->pieces[0].iov_base, in.data, h.length);
+    pvmd_relay(f, from);
+    pvmi_frame_unref(f);
 }
 
-static int rows(const struct pvmd_question *q, struct pvmi_buf *body)
+static void tell_of_link(unsigned host, bool up)
 {
-    struct pvmd_host *h;
-    int rc = 0;
-    (void)q;
-    while (!rc && pvmi_buf_left(body)) {
-        rc = pvmd_host_get_row(body, &h);
-        MUST(rc || (h->index >= 1 && h->index <= PVMI_HOST_INDEX_MAX && h->name[0] && h == pvmd_host_any(h->index)));
-    }
-    return rc ? rc : pvmi_buf_end(body);
+    if (!pvmd_host_any(host))
+        return; /* a host that is no more has no link */
+    if (up)
+        pvmd_join_link_up(host);
+    else
+        pvmd_join_link_lost(host, "the cable is cut");
 }
 
-static void start(void)
+static void say(unsigned kind, uint8_t choice, const uint8_t *bytes, size_t length)
 {
-    pvmi_log_to(ignore, NULL, PVMI_LOG_DEBUG);
-    pvmd.loop = ev_loop_new(EVFLAG_AUTO | EVFLAG_NOENV);
-    pvmd.host_index = pvmd.master_index = 1;
-    pvmd_host_set_state(pvmd_host_new(1, 1, "a"), PVMD_HOST_UP);
-    pvmd_host_set_state(pvmd_host_new(2, 2, "b"), PVMD_HOST_UP);
-    pvmd_dm_handle(PVMD_DM_HOST_ADD, rows);
+    unsigned from = sender_of(choice & 3);
+    if (kind < MESSAGES)
+        say_message(tag_of(kind), choice, bytes, length);
+    else if (kind < MESSAGES + REQUESTS)
+        fuzz_task_request(PVMI_TM_CONNECT + kind - MESSAGES, bytes, length);
+    else if (kind < MESSAGES + REQUESTS + FRAMES)
+        say_frame(from, bytes, length);
+    else
+        tell_of_link(from, kind % 2);
+    fuzz_daemon_work();
 }
 
-/* Bytes: sender's host, tag, wid; the rest is the body. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_input in = {data, size};
-    start();
-    pvmd_ask(2, PVMD_DM_PING, NULL, answered, NULL); /* wid 1 or more */
-    struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
-    m->src = PVMI_TID_DAEMON | pvmi_tid_of_host_index(fuzz_byte(&in) % 4);
-    m->tag = (int32_t)(PVMD_DM_ANSWER + fuzz_byte(&in) % 4);
-    m->wid = fuzz_byte(&in);
-    m->ctx = PVMI_CTX_DM;
-    if (in.left)
-        MUST(!pvmi_message_pack_bytes(m, in.data, in.left));
-    pvmd_rpc_receive(2, m);
-    pvmi_message_unref(m);
-    ev_run(pvmd.loop, EVRUN_NOWAIT);
-    pvmd_rpc_stop();
-    pvmd_host_free_all();
-    ev_loop_destroy(pvmd.loop);
+    fuzz_daemon_start(1 + fuzz_byte(&in) % 2);
+    fuzz_task_connect();
+    fuzz_task_spawned();
+    for (int i = 0; i < RECORDS_MAX && in.left && !pvmd.ending; i++) {
+        unsigned kind = fuzz_byte(&in) % (MESSAGES + REQUESTS + FRAMES + 2);
+        uint8_t choice = fuzz_byte(&in);
+        size_t length = fuzz_byte(&in);
+        if (length > in.left)
+            length = in.left;
+        say(kind, choice, in.data, length);
+        in.data += length;
+        in.left -= length;
+    }
+    fuzz_task_close();
+    fuzz_daemon_stop();
     return 0;
 }
