@@ -27,11 +27,30 @@ static void read_answer(const uint8_t *data)
     MUST(!memcmp(data, again, sizeof again));
 }
 
+/* A preface that proves itself passes as it is, and not when a bit of it has changed. */
+static void prove(const uint8_t *data, unsigned bit)
+{
+    struct pvmd_preface p, back;
+    uint8_t wire[PVMD_PREFACE_BYTES], answer[PVMD_ANSWER_BYTES];
+    enum pvmd_verdict verdict;
+    memcpy(&p, data, sizeof p);
+    MUST(!pvmd_preface_encode(&p, &door, nonce, wire));
+    MUST(!pvmd_preface_decode(wire, &door, nonce, &back) && !memcmp(&p, &back, sizeof p));
+    MUST(!pvmd_preface_answer(PVMD_VERDICT_GO, wire, &door, nonce, answer));
+    MUST(!pvmd_preface_verdict(answer, wire, &door, nonce, &verdict) && verdict == PVMD_VERDICT_GO);
+    wire[bit / 8 % sizeof wire] ^= (uint8_t)(1 << bit % 8);
+    answer[bit / 8 % sizeof answer] ^= (uint8_t)(1 << bit % 8);
+    MUST(pvmd_preface_decode(wire, &door, nonce, &back));
+    MUST(pvmd_preface_verdict(answer, wire, &door, nonce, &verdict));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size >= PVMD_PREFACE_BYTES)
         read_preface(data);
     else if (size >= PVMD_ANSWER_BYTES)
         read_answer(data);
+    if (size == sizeof(struct pvmd_preface) + 2)
+        prove(data + 2, data[0] | (unsigned)data[1] << 8);
     return 0;
 }

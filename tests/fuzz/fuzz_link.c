@@ -1,0 +1,347 @@
+/*
+ * fuzz_link.c - a link between daemons whose other end has the machine's secret and says anything within TLS: frames,
+ * signals and counts, in any pieces; on connections that break and are made anew at any time.
+ *
+ * TLS itself (src/wire/tls.h) is played by this file. Input: a byte that says who is master, then records { kind,
+ * choice, length, bytes }.
+ */
+#include <errno.h>
+#include <ev.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "../../src/core/log.h"
+#include "../../src/core/proto.h"
+#include "../../src/pvmd/daemon.h"
+#include "../../src/pvmd/dial.h"
+#include "../../src/pvmd/hosts.h"
+#include "../../src/pvmd/join.h"
+#include "../../src/pvmd/link.h"
+#include "../../src/pvmd/queue.h"
+#include "../../src/pvmd/relay.h"
+#include "../../src/pvmd/rpc.h"
+#include "../../src/pvmd/stream.h"
+#include "../../src/pvmd/virtual.h"
+#include "../../src/wire/tls.h"
+#include "fuzz.h"
+
+enum { SELF = 2, PEER = 3, MASTER = 1, RECORDS_MAX = 48, FRAME_MAX = 1024, COUNT_AT = 60, ASK_FLAG = 0x80 };
+
+struct pvmd_daemon pvmd;
+
+static uint32_t relayed; /* frames that came */
+static bool lost;
+
+/* ---- TLS is played: bytes are as they are ---- */
+
+struct pvmw_tls {
+    int fd;
+};
+
+static bool wire_is_full;
+
+struct pvmw_tls *pvmw_tls_new(int fd, enum pvmw_tls_role role, const struct pvmw_tls_key *key)
+{
+    struct pvmw_tls *s = malloc(sizeof *s);
+    (void)role, (void)key;
+    s->fd = fd;
+    return s;
+}
+
+int pvmw_tls_handshake(struct pvmw_tls *s)
+{
+    (void)s;
+    return 1;
+}
+
+ssize_t pvmw_tls_read(struct pvmw_tls *s, void *to, size_t size)
+{
+    ssize_t n = recv(s->fd, to, size, MSG_DONTWAIT);
+    return n > 0 ? n : n < 0 && errno == EAGAIN ? 0 : -1;
+}
+
+/* One call for each read, as when the kernel has more: all are tried. */
+bool pvmw_tls_has_pending(const struct pvmw_tls *s)
+{
+    uint8_t byte;
+    return recv(s->fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) > 0;
+}
+
+size_t pvmw_tls_put(struct pvmw_tls *s, const void *data, size_t length)
+{
+    (void)s, (void)data;
+    return wire_is_full ? length / 2 : length;
+}
+
+bool pvmw_tls_flush(struct pvmw_tls *s)
+{
+    (void)s;
+    return !wire_is_full;
+}
+
+bool pvmw_tls_is_blocked(const struct pvmw_tls *s)
+{
+    (void)s;
+    return wire_is_full;
+}
+
+const char *pvmw_tls_error(const struct pvmw_tls *s)
+{
+    (void)s;
+    return NULL;
+}
+
+void pvmw_tls_end(struct pvmw_tls *s, bool politely)
+{
+    (void)politely;
+    free(s);
+}
+
+/* ---- what a link stands on ---- */
+
+void pvmd_relay(struct pvmi_frame *f, unsigned from_host)
+{
+    MUST(from_host == PEER && !pvmi_frame_check(&f->h));
+    relayed++;
+}
+
+void pvmd_join_link_up(unsigned host_index)
+{
+    MUST(host_index == PEER && pvmd_link_state(pvmd_host_any(PEER)) == PVMD_LINK_UP);
+}
+
+void pvmd_join_link_lost(unsigned host_index, const char *why)
+{
+    MUST(host_index == PEER && why);
+    pvmd_link_close(pvmd_host_any(PEER));
+    lost = true;
+}
+
+void pvmd_ask_through_master(unsigned host_index, enum pvmd_dm what, const struct pvmi_buf *body)
+{
+    MUST(host_index == PEER && what == PVMD_DM_LINK_LOST && body->length == sizeof(uint32_t));
+}
+
+void pvmd_hold_tell(pvmi_tid sender, pvmi_tid receiver, bool hold)
+{
+    (void)sender, (void)receiver, (void)hold;
+}
+
+bool pvmd_virtual_is_watched(void)
+{
+    return false;
+}
+
+void pvmd_virtual_tell(void)
+{
+}
+
+void pvmd_trim_later(void)
+{
+}
+
+struct pvmd_dial *pvmd_dial_new(struct ev_loop *loop, const struct pvmd_addresses *addresses,
+                                const struct pvmd_preface *preface, const struct pvmd_dial_events *events, void *owner)
+{
+    (void)loop, (void)addresses, (void)preface, (void)events, (void)owner;
+    return NULL;
+}
+
+void pvmd_dial_cancel(struct pvmd_dial *d)
+{
+    (void)d;
+}
+
+bool pvmd_dial_is_answered(const struct pvmd_dial *d)
+{
+    (void)d;
+    return false;
+}
+
+const char *pvmd_dial_why(const struct pvmd_dial *d)
+{
+    (void)d;
+    return "";
+}
+
+static void quiet(enum pvmi_log_level level, const char *line, void *arg)
+{
+    (void)level, (void)line, (void)arg;
+}
+
+/* ---- the other daemon ---- */
+
+static int wire = -1;
+
+static void hang_up(void)
+{
+    if (wire >= 0)
+        close(wire);
+    wire = -1;
+}
+
+static void work(void)
+{
+    for (int i = 0; i < 3; i++)
+        ev_run(pvmd.loop, EVRUN_NOWAIT);
+}
+
+/* A call of the other daemon, if the link takes it. */
+static void call(uint32_t epoch)
+{
+    static const uint8_t key[PVMD_KEY_BYTES] = {1};
+    struct pvmd_preface p = {
+        .from_index = PEER, .from_incarnation = PEER, .to_index = SELF, .to_incarnation = SELF, .epoch = epoch};
+    int pair[2];
+    if (pvmd_link_offered(&p) != PVMD_VERDICT_GO)
+        return;
+    hang_up();
+    MUST(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair));
+    wire = pair[1];
+    pvmd_link_accepted(&p, pair[0], key);
+    work();
+}
+
+static void say(const void *bytes, size_t length)
+{
+    if (wire >= 0)
+        send(wire, bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void put_count(uint8_t header[PVMI_FRAME_HEADER_BYTES], uint8_t count)
+{
+    memcpy(header + COUNT_AT, &(uint32_t){(uint32_t)(int8_t)count}, sizeof(uint32_t));
+}
+
+static void say_signal(uint8_t signal, uint8_t count)
+{
+    uint8_t header[PVMI_FRAME_HEADER_BYTES] = {'K', 'L', PVMI_DAEMON_PROTOCOL, signal};
+    memcpy(header, (uint8_t[]){0x4c, 0x4b}, 2);
+    put_count(header, count);
+    say(header, sizeof header);
+}
+
+/* Bits of `choice`: 0 and 1 asks for our count, or has flags; 2 in two pieces; 3 its end is missing. */
+static void say_frame(uint8_t choice, struct fuzz_input *in)
+{
+    uint8_t bytes[PVMI_FRAME_HEADER_BYTES + 256];
+    struct pvmi_frame_header h = {.src = 0xc0001, .dst = 0x80001, .flags = choice & 2 ? PVMI_FRAME_ABORT : 0};
+    uint8_t count = fuzz_byte(in);
+    h.offset = fuzz_byte(in);
+    uint8_t rest = fuzz_byte(in);
+    h.length = h.flags ? 0 : (uint32_t)in->left;
+    h.body_length = h.offset + h.length + rest;
+    pvmi_frame_encode(&h, bytes);
+    bytes[3] |= choice & 1 ? ASK_FLAG : 0;
+    put_count(bytes, count);
+    if (h.length)
+        memcpy(bytes + PVMI_FRAME_HEADER_BYTES, in->data, h.length);
+    size_t length = PVMI_FRAME_HEADER_BYTES + h.length, first = choice & 4 ? length / 2 : length;
+    say(bytes, first);
+    work();
+    if (!(choice & 8))
+        say(bytes + first, length - first);
+}
+
+/* ---- this daemon ---- */
+
+static void send_frames(unsigned count, uint32_t length)
+{
+    for (unsigned i = 0; i < count && !lost; i++) {
+        struct pvmi_frame_header h = {
+            .length = length, .body_length = length, .src = 0x80001, .dst = 0xc0001, .seq = i};
+        struct pvmi_frame *f = pvmi_frame_alloc(&h);
+        if (length)
+            memset(f->mem->data, 0, length);
+        pvmd_link_send(pvmd_host_any(PEER), f);
+        pvmi_frame_unref(f);
+    }
+}
+
+static void do_record(uint8_t kind, uint8_t choice, struct fuzz_input *in)
+{
+    struct pvmd_host *peer = pvmd_host_any(PEER);
+    bool up = pvmd_link_state(peer) == PVMD_LINK_UP;
+    switch (kind % 10) {
+    case 0:
+    case 1:
+    case 2:
+        say_frame(choice, in);
+        break;
+    case 3:
+    case 4:
+        say_signal(choice % 7, fuzz_byte(in));
+        break;
+    case 5:
+        send_frames(choice % 16, choice & 16 ? 20000 : choice);
+        break;
+    case 6:
+        call(choice % 8);
+        break;
+    case 7:
+        wire_is_full = choice & 1;
+        if (!(choice & 6))
+            hang_up();
+        break;
+    case 8:
+        say(in->data, in->left);
+        break;
+    default:
+        if (choice % 4 == 0 && pvmd.master_index == MASTER)
+            pvmd_link_peer_relays(peer, choice / 4);
+        else if (choice % 4 == 1 && up)
+            pvmd_link_ping(peer);
+        else if (choice % 4 == 2 && up)
+            pvmd_link_silent(peer, "it is silent");
+        else if (choice % 4 == 3 && up)
+            pvmd_link_excuse(peer, choice);
+    }
+    work();
+}
+
+static void start(uint8_t options)
+{
+    static struct pvmd_host *hosts[4];
+    if (!pvmd.loop) {
+        pvmi_log_to(quiet, NULL, PVMI_LOG_DEBUG);
+        pvmd.loop = ev_default_loop(0);
+        MUST(!pvmd_machine_new());
+    }
+    pvmd.host_index = SELF;
+    pvmd.master_index = options & 1 ? SELF : options & 2 ? PEER : MASTER;
+    for (unsigned i = 1; i <= PEER; i++)
+        pvmd_host_set_state(hosts[i] = pvmd_host_new(i, i, &"abc"[i - 1]), PVMD_HOST_UP);
+    relayed = 0;
+    lost = wire_is_full = false;
+}
+
+static void stop(void)
+{
+    hang_up();
+    for (unsigned i = 1; i <= PEER; i++)
+        pvmd_link_close(pvmd_host_any(i));
+    work();
+    pvmd_host_free_all();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fuzz_input in = {data, size};
+    start(fuzz_byte(&in));
+    call(0);
+    say_signal(PVMD_SIGNAL_HELLO, 0);
+    work();
+    for (int i = 0; i < RECORDS_MAX && in.left && !lost; i++) {
+        uint8_t kind = fuzz_byte(&in), choice = fuzz_byte(&in);
+        size_t length = fuzz_byte(&in);
+        if (length > in.left)
+            length = in.left;
+        struct fuzz_input record = {in.data, length};
+        do_record(kind, choice, &record);
+        in.data += length;
+        in.left -= length;
+    }
+    stop();
+    return 0;
+}
