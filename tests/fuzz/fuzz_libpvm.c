@@ -1,0 +1,508 @@
+/*
+ * fuzz_libpvm.c - a task whose daemon, whose other tasks and whose direct links say anything: control messages, answers
+ * to its questions, frames in any order, links that break within a frame.
+ *
+ * The daemon is played on a real socket; the links are those of a transport of this file. Input: a byte of options,
+ * then records { kind, choice, length, bytes }. The bytes make a frame's header and its payload, or the answers to the
+ * questions that a call asks.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "../../src/core/buf.h"
+#include "../../src/core/dsig.h"
+#include "../../src/core/error.h"
+#include "../../src/core/log.h"
+#include "../../src/core/proto.h"
+#include "../../src/libpvm/link.h"
+#include "../../src/libpvm/peer.h"
+#include "../../src/libpvm/route.h"
+#include "../../src/libpvm/task.h"
+#include "../../src/libpvm/wait.h"
+#include "fuzz.h"
+#include "pvm3.h"
+#include "pvmproto.h"
+
+enum { OWN = 0x40001, NEIGHBOUR = 0x40002, REMOTE = 0x80001, LINKS = 2, RECORDS_MAX = 32, ANSWER_BYTES_MAX = 512 };
+
+static struct fuzz_input answers; /* what the daemon says when it is asked */
+
+static void quiet(enum pvmi_log_level level, const char *line, void *arg)
+{
+    (void)level, (void)line, (void)arg;
+}
+
+/* ---- the daemon ---- */
+
+static int listener = -1, daemon_end = -1;
+
+static void listen_as_daemon(void)
+{
+    static struct sockaddr_un sun = {.sun_family = AF_UNIX};
+    snprintf(sun.sun_path, sizeof sun.sun_path, "/tmp/dpvm-fuzz-%d", (int)getpid());
+    listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    MUST(!bind(listener, (struct sockaddr *)&sun, sizeof sun) && !listen(listener, 5));
+    setenv("PVMSOCK", sun.sun_path, 1);
+}
+
+static void remove_socket(void)
+{
+    unlink(getenv("PVMSOCK"));
+}
+
+static void send_frame(const struct pvmi_frame_header *h, const uint8_t *payload)
+{
+    uint8_t wire[PVMI_FRAME_HEADER_BYTES + ANSWER_BYTES_MAX];
+    MUST(h->length <= ANSWER_BYTES_MAX);
+    pvmi_frame_encode(h, wire);
+    if (h->length)
+        memcpy(wire + PVMI_FRAME_HEADER_BYTES, payload, h->length);
+    send(daemon_end, wire, PVMI_FRAME_HEADER_BYTES + h->length, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void answer(const struct pvmi_frame_header *question, const uint8_t *body, size_t length)
+{
+    struct pvmi_frame_header h = {.length = (uint32_t)length,
+                                  .body_length = length,
+                                  .src = PVMI_TID_DAEMON,
+                                  .dst = OWN,
+                                  .ctx = PVMI_CTX_TM,
+                                  .tag = question->tag,
+                                  .wid = question->wid};
+    send_frame(&h, body);
+}
+
+static void answer_connect(const struct pvmi_frame_header *question)
+{
+    struct pvmi_buf b;
+    pvmi_buf_init(&b);
+    pvmi_buf_put_i32(&b, PvmOk);
+    pvmi_buf_put_u32(&b, OWN);
+    pvmi_buf_put_i32(&b, PvmNoParent);
+    for (int i = 0; i < 7; i++) /* context, output, traces */
+        pvmi_buf_put_u32(&b, 0);
+    pvmi_buf_put_u32(&b, fuzz_byte(&answers) % 2 ? NEIGHBOUR : 0); /* the resource manager */
+    pvmi_buf_put_u8(&b, fuzz_byte(&answers) % 2);
+    answer(question, b.data, b.length);
+    pvmi_buf_free(&b);
+}
+
+/* A byte says how much of the input is the answer. */
+static void answer_question(const struct pvmi_frame_header *question)
+{
+    if (question->tag == (int32_t)PVMI_TM_CONNECT) {
+        answer_connect(question);
+        return;
+    }
+    size_t length = fuzz_byte(&answers);
+    if (length > answers.left)
+        length = answers.left;
+    answer(question, answers.data, length);
+    if (length)
+        answers.data += length;
+    answers.left -= length;
+}
+
+/* To the resource manager: its answers are packed values. */
+static void answer_as_manager(const struct pvmi_frame_header *question)
+{
+    size_t length = answers.left;
+    struct pvmi_frame_header h = {.length = (uint32_t)length,
+                                  .body_length = length,
+                                  .src = NEIGHBOUR,
+                                  .dst = OWN,
+                                  .tag = question->tag,
+                                  .wid = question->wid,
+                                  .seq = pvmi_peer_get(NEIGHBOUR)->rx_seq,
+                                  .enc = PVMI_ENC_DEFAULT,
+                                  .dsig = pvmi_dsig_own()};
+    send_frame(&h, answers.data);
+    answers.left = 0;
+}
+
+/* Takes what the task has sent, and answers questions. */
+static void serve(void)
+{
+    static uint8_t wire[1 << 16];
+    struct pvmi_frame_header h;
+    if (daemon_end < 0)
+        daemon_end = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    ssize_t n = recv(daemon_end, wire, sizeof wire, MSG_DONTWAIT);
+    for (ssize_t at = 0; at + PVMI_FRAME_HEADER_BYTES <= n; at += PVMI_FRAME_HEADER_BYTES + h.length) {
+        if (pvmi_frame_decode(wire + at, &h))
+            return;
+        if (h.ctx == PVMI_CTX_TM && h.wid)
+            answer_question(&h);
+        else if (h.dst == NEIGHBOUR && h.tag >= SM_FIRST && h.tag <= SM_LAST)
+            answer_as_manager(&h);
+    }
+}
+
+int __real_pvmi_wait_until(pvmi_condition *done, void *arg, int64_t deadline_us);
+int __wrap_pvmi_wait_until(pvmi_condition *done, void *arg, int64_t deadline_us);
+
+/* In place of pvmi_wait_until(): the daemon answers at once, and what then has not come does not come. */
+int __wrap_pvmi_wait_until(pvmi_condition *done, void *arg, int64_t deadline_us)
+{
+    (void)deadline_us;
+    serve();
+    return __real_pvmi_wait_until(done, arg, 0);
+}
+
+/* ---- direct links: a transport that carries what the input says ---- */
+
+struct wire_link {
+    struct pvmi_endpoint base; /* transport is NULL when it is down */
+    struct pvmi_frame_header placing;
+    uint8_t *place; /* of a frame that is not complete */
+};
+
+static struct wire_link wires[LINKS];
+static bool wire_is_full, wire_is_lossless;
+static struct pvmi_transport wire_transport;
+
+static int wire_open(const char *address, const struct pvmi_callbacks *callbacks, void *arg,
+                     struct pvmi_transport **out)
+{
+    extern const struct pvmi_transport_ops wire_ops;
+    (void)address;
+    wire_transport = (struct pvmi_transport){.ops = &wire_ops, .callbacks = callbacks, .arg = arg};
+    *out = &wire_transport;
+    return 0;
+}
+
+static void wire_close(struct pvmi_transport *t)
+{
+    (void)t;
+    memset(wires, 0, sizeof wires);
+}
+
+static void wire_query(const struct pvmi_transport *t, struct pvmi_attributes *out)
+{
+    (void)t;
+    *out = (struct pvmi_attributes){.frame_max = 64, .copy_max = 64, .lossless = wire_is_lossless, .end_unseen = true};
+}
+
+static void wire_disconnect(struct pvmi_endpoint *ep)
+{
+    *(struct wire_link *)ep = (struct wire_link){0};
+}
+
+static int wire_send(struct pvmi_endpoint *ep, struct pvmi_frame *f)
+{
+    MUST(ep->transport && f->h.length <= 64);
+    return wire_is_full ? PVMI_EAGAIN : 0;
+}
+
+static size_t wire_pending(const struct pvmi_endpoint *ep)
+{
+    (void)ep;
+    return 0;
+}
+
+static int wire_progress(struct pvmi_transport *t)
+{
+    (void)t;
+    return 0;
+}
+
+static int wire_fd(struct pvmi_transport *t)
+{
+    static int fd = -1;
+    (void)t;
+    if (fd < 0)
+        fd = eventfd(0, EFD_CLOEXEC);
+    return fd;
+}
+
+const struct pvmi_transport_ops wire_ops = {.name = "wire",
+                                            .open = wire_open,
+                                            .close = wire_close,
+                                            .query = wire_query,
+                                            .disconnect = wire_disconnect,
+                                            .send = wire_send,
+                                            .pending = wire_pending,
+                                            .progress = wire_progress,
+                                            .fd = wire_fd,
+                                            .arm = wire_progress};
+
+static pvmi_tid tid_of_wire(unsigned i)
+{
+    return i ? REMOTE : NEIGHBOUR;
+}
+
+/* A link to that task, if there is none; joined, or up already. */
+static void wire_new(unsigned i, bool up)
+{
+    struct pvmi_peer *p = wires[i].base.transport ? NULL : pvmi_peer_get(tid_of_wire(i));
+    if (!p || p->route.attempt || !pvmi_link_is_up())
+        return;
+    struct pvmi_link *l = pvmi_link_new(&wire_ops, p, PVMI_LINK_JOINED);
+    wires[i].base = (struct pvmi_endpoint){.transport = &wire_transport, .owner = l};
+    l->ep = &wires[i].base;
+    l->attempt = p->route.number = 1;
+    p->route.attempt = l;
+    if (up)
+        pvmi_route_heard(l);
+}
+
+static void wire_down(struct wire_link *w)
+{
+    if (w->base.transport)
+        wire_transport.callbacks->down(wire_transport.arg, &w->base, PVMI_EDOWN);
+}
+
+/* The payload of the frame under way, from the input. */
+static void wire_complete(struct wire_link *w, const uint8_t *bytes, size_t length)
+{
+    struct pvmi_frame_header h = w->placing;
+    if (!w->place)
+        return;
+    memset(w->place, 0, h.length);
+    if (length)
+        memcpy(w->place, bytes, length < h.length ? length : h.length);
+    w->place = NULL;
+    wire_transport.callbacks->rx_done(wire_transport.arg, &w->base, &h);
+}
+
+/* A message that comes whole, in memory of its own if `owned`. */
+static void wire_whole(struct wire_link *w, const struct pvmi_frame_header *h, const uint8_t *payload, bool owned)
+{
+    struct pvmi_mem *mem = owned && h->length ? pvmi_mem_new(h->length) : NULL;
+    if (mem)
+        memcpy(mem->data, payload, h->length);
+    if (wire_transport.callbacks->rx_whole(wire_transport.arg, &w->base, h, mem, mem ? mem->data : payload))
+        pvmi_mem_unref(mem);
+}
+
+/* Bits of `way`: 0 the whole message at once if it is one; 1 in memory of its own; 2 the payload does not come yet. */
+static void wire_frame(struct wire_link *w, const struct pvmi_frame_header *h, const uint8_t *payload, uint8_t way)
+{
+    if (!w->base.transport)
+        return;
+    if (w->place)
+        wire_complete(w, NULL, 0);
+    if (!w->base.transport)
+        return;
+    if (way & 1 && h->length == h->body_length && !h->flags) {
+        wire_whole(w, h, payload, way & 2);
+        return;
+    }
+    uint8_t *place = wire_transport.callbacks->rx_place(wire_transport.arg, &w->base, h);
+    if (!w->base.transport || !place)
+        return;
+    w->placing = *h;
+    w->place = place;
+    if (!(way & 4))
+        wire_complete(w, payload, h->length);
+}
+
+/* ---- frames ---- */
+
+static const int32_t tags[] = {1,
+                               2,
+                               (int32_t)PVMI_TC_HOLD,
+                               (int32_t)PVMI_TC_RELEASE,
+                               (int32_t)PVMI_TC_GONE,
+                               (int32_t)PVMI_TC_MANAGER,
+                               (int32_t)PVMI_TC_OUTPUT,
+                               (int32_t)PVMI_TC_SIBLINGS,
+                               (int32_t)PVMI_TC_ENDED,
+                               (int32_t)PVMI_TC_OFFER,
+                               (int32_t)PVMI_TC_ANSWER,
+                               (int32_t)PVMI_TC_ROUTES,
+                               (int32_t)PVMI_TC_ACK,
+                               SM_EXECACK,
+                               SM_CONFIG,
+                               SM_TASK};
+
+/* Eight bytes make a header. False: none that a transport lets through. */
+static bool make_header(struct fuzz_input *in, struct pvmi_frame_header *h)
+{
+    const pvmi_tid senders[] = {NEIGHBOUR, REMOTE, PVMI_TID_DAEMON, PVMI_TID_DAEMON | 0x40000, OWN, 0x40003};
+    const uint32_t contexts[] = {0, PVMI_CTX_TC, PVMI_CTX_TM, 5};
+    uint8_t choice = fuzz_byte(in), tag = fuzz_byte(in);
+    *h = (struct pvmi_frame_header){
+        .src = senders[(choice & 7) % 6], .dst = OWN, .ctx = contexts[choice >> 3 & 3], .dsig = pvmi_dsig_own()};
+    h->enc = choice & 32 ? PVMI_ENC_DEFAULT : PVMI_ENC_TRACE;
+    h->flags = choice & 64 ? PVMI_FRAME_ABORT : choice & 128 ? PVMI_FRAME_AGAIN : 0;
+    h->tag = tags[tag % 16];
+    h->wid = tag >> 4 & 3;
+    h->seq = (uint32_t)(int8_t)fuzz_byte(in);
+    h->offset = fuzz_byte(in);
+    uint8_t rest = fuzz_byte(in);
+    h->length = h->flags & PVMI_FRAME_ABORT ? 0 : (uint32_t)in->left;
+    h->body_length = h->offset + h->length + rest;
+    return !pvmi_frame_check(h);
+}
+
+static void say_frame(struct fuzz_input *in, uint8_t way)
+{
+    struct pvmi_frame_header h;
+    if (!make_header(in, &h))
+        return;
+    if (way & 8)
+        wire_frame(&wires[way >> 4 & 1], &h, in->data, way);
+    else
+        send_frame(&h, in->data);
+    pvmi_wait_poll();
+}
+
+/* ---- what the program does ---- */
+
+static void receive(void)
+{
+    char text[64];
+    int numbers[4], bytes, tag, tid;
+    while (pvm_nrecv(-1, -1) > 0) {
+        pvm_bufinfo(pvm_getrbuf(), &bytes, &tag, &tid);
+        pvm_upkint(numbers, 4, 1);
+        if (bytes < (int)sizeof text)
+            pvm_upkstr(text);
+    }
+}
+
+static void send_to(int tid, bool large)
+{
+    static const char data[300];
+    pvm_initsend(large ? PvmDataInPlace : PvmDataDefault);
+    pvm_pkbyte((char *)data, large ? (int)sizeof data : 8, 1);
+    pvm_send(tid, 1);
+}
+
+static void call(uint8_t which)
+{
+    static char *hosts[] = {"b", "c"};
+    int n, m, tids[4], infos[2];
+    struct pvmhostinfo *host_list;
+    struct pvmtaskinfo *task_list;
+    struct pvmmboxinfo *boxes;
+    switch (which % 20) {
+    case 0:
+        pvm_config(&n, &m, &host_list);
+        break;
+    case 1:
+        pvm_tasks(0, &n, &task_list);
+        break;
+    case 2:
+        pvm_spawn("x", NULL, PvmTaskDefault, "", 3, tids);
+        break;
+    case 3:
+        pvm_recvinfo("box", 0, PvmMboxDefault);
+        break;
+    case 4:
+        pvm_getmboxinfo("*", &n, &boxes);
+        break;
+    case 5:
+        pvm_addhosts(hosts, 2, infos);
+        break;
+    case 6:
+        pvm_delhosts(hosts, 2, infos);
+        break;
+    case 7:
+        pvm_notify(PvmTaskExit, 7, 1, (int[]){REMOTE});
+        break;
+    case 8:
+        pvm_hostsync(0x80000, &(struct timeval){0}, &(struct timeval){0});
+        break;
+    case 9:
+        pvm_tickle(1, (int[]){1}, &n, (int[10]){0});
+        break;
+    case 10:
+        pvm_newcontext();
+        break;
+    case 11:
+        pvm_putinfo("box", pvm_initsend(PvmDataDefault), PvmMboxDefault);
+        break;
+    case 12:
+        pvm_siblings(NULL);
+        break;
+    case 13:
+        pvm_pstat(REMOTE);
+        break;
+    case 14:
+        pvm_setopt(PvmRoute, PvmRouteDirect);
+        break;
+    case 15:
+        pvm_mcast((int[]){NEIGHBOUR, REMOTE}, 2, 3);
+        break;
+    case 16:
+        pvm_probe(-1, -1);
+        break;
+    default:
+        send_to(which & 1 ? NEIGHBOUR : REMOTE, which & 2);
+    }
+}
+
+static void do_record(uint8_t kind, uint8_t choice, const uint8_t *bytes, size_t length)
+{
+    struct fuzz_input in = {bytes, length};
+    struct wire_link *w = &wires[choice & 1];
+    switch (kind % 6) {
+    case 0:
+    case 1:
+        say_frame(&in, choice);
+        break;
+    case 2:
+        answers = in;
+        call(choice);
+        break;
+    case 3:
+        receive();
+        break;
+    case 4:
+        wire_new(choice & 1, choice & 2);
+        break;
+    default:
+        wire_is_full = choice & 2;
+        if (choice & 4)
+            wire_down(w);
+        else if (choice & 8)
+            wire_complete(w, bytes, length);
+        else if (!wire_is_full && w->base.transport)
+            wire_transport.callbacks->tx_ready(wire_transport.arg, &w->base);
+    }
+    serve();
+}
+
+static void start(void)
+{
+    listen_as_daemon();
+    atexit(remove_socket);
+    setenv("PVM_TRANSPORT", "shm", 1);
+    setenv("PVM_SHM_RING", "16k", 1);
+    setenv("PVM_LINK_FRAMES", "1", 1);
+    pvmi_log_to(quiet, NULL, PVMI_LOG_DEBUG);
+    pvm_setopt(PvmAutoErr, 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fuzz_input in = {data, size};
+    if (listener < 0)
+        start();
+    uint8_t options[] = {fuzz_byte(&in), 0};
+    options[1] = options[0] >> 1;
+    answers = (struct fuzz_input){options, sizeof options};
+    wire_is_lossless = options[0] & 4;
+    wire_is_full = false;
+    MUST(pvm_mytid() == OWN);
+    pvm_setopt(PvmRoute, PvmAllowDirect);
+    for (int i = 0; i < RECORDS_MAX && in.left; i++) {
+        uint8_t kind = fuzz_byte(&in), choice = fuzz_byte(&in);
+        size_t length = fuzz_byte(&in);
+        if (length > in.left)
+            length = in.left;
+        do_record(kind, choice, in.data, length);
+        in.data += length;
+        in.left -= length;
+    }
+    answers = (struct fuzz_input){0};
+    pvm_exit();
+    close(daemon_end);
+    daemon_end = -1;
+    return 0;
+}
