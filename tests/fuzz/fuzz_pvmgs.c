@@ -1,0 +1,175 @@
+/*
+ * fuzz_pvmgs.c - the group server: requests of tasks that say anything, and ends of tasks at any time.
+ *
+ * Its main() runs with the messages of the input in place of pvm_recv(). Input: records { operation, task, length,
+ * bytes }. An even operation is made into a sound request (the bytes: which group, and two numbers), an odd one has the
+ * bytes as its body.
+ */
+#include <time.h>
+#include "../../src/groups/proto.h"
+#include "message.h"
+#include "pvm3.h"
+
+enum { TASKS = 6, FIRST_TASK = 0x40001, MANY = 0x7fffffff };
+
+static struct fuzz_input input;
+static int farewells; /* tasks that have not ended yet when the input has */
+static int mid;
+
+int pvmgs_main(int argc, char **argv);
+
+/* ---- the next message ---- */
+
+static void put(uint8_t **at, int value)
+{
+    memcpy(*at, &value, sizeof value);
+    *at += sizeof value;
+}
+
+/* Numbers that matter: small ones, and the largest. */
+static int number(struct fuzz_input *in)
+{
+    uint8_t byte = fuzz_byte(in);
+    return byte == 255 ? MANY : byte - 2;
+}
+
+static size_t sound_request(struct fuzz_input *in, uint8_t body[64])
+{
+    static const char *const names[] = {"a", "b", "group", ""};
+    uint8_t *at = body;
+    const char *name = names[fuzz_byte(in) % 4];
+    put(&at, 1);
+    put(&at, PVMI_GROUP_ANSWER);
+    put(&at, (int)strlen(name));
+    memcpy(at, name, strlen(name));
+    at += strlen(name);
+    put(&at, number(in));
+    put(&at, number(in));
+    return (size_t)(at - body);
+}
+
+static int next_request(void)
+{
+    static const int tags[] = {PVMI_GROUP_JOIN,   PVMI_GROUP_JOIN,   PVMI_GROUP_LEAVE,     PVMI_GROUP_LIST,
+                               PVMI_GROUP_LIST,   PVMI_GROUP_LIST,   PVMI_GROUP_BARRIER,   PVMI_GROUP_BARRIER,
+                               PVMI_GROUP_FREEZE, PVMI_GROUP_WATCH,  PVMI_GROUP_DUMP,      PVMI_GROUP_OLD_LIST,
+                               PVMI_GROUP_GONE,   PVMI_GROUP_ANSWER, PVMI_GROUP_OLD_PRINT, 77};
+    uint8_t operation = fuzz_byte(&input), task = fuzz_byte(&input), body[64];
+    size_t length = fuzz_byte(&input);
+    int tag = tags[operation / 2 % 16], from = FIRST_TASK + task % TASKS;
+    if (length > input.left)
+        length = input.left;
+    struct fuzz_input in = {input.data, length};
+    input.data += length;
+    input.left -= length;
+    if (tag == PVMI_GROUP_GONE)
+        return fuzz_receive((int)PVMI_TID_DAEMON, tag, (uint8_t *)&from, sizeof from);
+    if (operation % 2)
+        return fuzz_receive(from, tag, in.data, in.left);
+    return fuzz_receive(from, tag, body, sound_request(&in, body));
+}
+
+/* When the input has ended, so do all tasks: the server must have forgotten everything then. */
+static int next_message(void)
+{
+    if (input.left)
+        return mid = next_request();
+    if (!farewells)
+        return mid = PvmSysErr;
+    int tid = FIRST_TASK + --farewells;
+    return mid = fuzz_receive((int)PVMI_TID_DAEMON, PVMI_GROUP_GONE, (uint8_t *)&tid, sizeof tid);
+}
+
+/* ---- what the linker puts in place of libpvm's functions ---- */
+
+int __wrap_pvm_recv(int tid, int tag);
+int __wrap_pvm_trecv(int tid, int tag, struct timeval *limit);
+int __wrap_pvm_nrecv(int tid, int tag);
+int __wrap_pvm_send(int tid, int tag);
+int __wrap_pvm_mcast(int *tids, int count, int tag);
+int __wrap_pvm_notify(int what, int tag, int count, int *tids);
+int __wrap_pvm_putinfo(char *name, int buffer, int flags);
+int __wrap_pvm_mytid(void);
+int __wrap_pvm_parent(void);
+int __wrap_pvm_exit(void);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+
+int __wrap_pvm_recv(int tid, int tag)
+{
+    (void)tid, (void)tag;
+    return next_message();
+}
+
+int __wrap_pvm_trecv(int tid, int tag, struct timeval *limit)
+{
+    (void)tid, (void)tag, (void)limit;
+    return next_message();
+}
+
+int __wrap_pvm_nrecv(int tid, int tag)
+{
+    (void)tid, (void)tag;
+    return 0;
+}
+
+int __wrap_pvm_send(int tid, int tag)
+{
+    (void)tid, (void)tag;
+    return 0;
+}
+
+int __wrap_pvm_mcast(int *tids, int count, int tag)
+{
+    static volatile int sink;
+    (void)tag;
+    for (int i = 0; i < count; i++)
+        sink = sink ^ tids[i];
+    return 0;
+}
+
+int __wrap_pvm_notify(int what, int tag, int count, int *tids)
+{
+    (void)what, (void)tag, (void)count, (void)tids;
+    return 0;
+}
+
+int __wrap_pvm_putinfo(char *name, int buffer, int flags)
+{
+    (void)name, (void)buffer, (void)flags;
+    return 0;
+}
+
+int __wrap_pvm_mytid(void)
+{
+    return FIRST_TASK + TASKS;
+}
+
+int __wrap_pvm_parent(void)
+{
+    return PvmNoParent;
+}
+
+int __wrap_pvm_exit(void)
+{
+    return 0;
+}
+
+/* A tenth of a second with each look. */
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+    static long tenths;
+    (void)clock;
+    tenths++;
+    *now = (struct timespec){.tv_sec = tenths / 10, .tv_nsec = tenths % 10 * 100000000};
+    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    input = (struct fuzz_input){data, size};
+    farewells = TASKS;
+    pvmgs_main(1, (char *[]){"pvmgs", NULL});
+    fuzz_receive_end();
+    pvm_freebuf(pvm_setsbuf(0));
+    return 0;
+}

@@ -1,0 +1,32 @@
+/* message.h - a message of the input, as if a task had sent it: what is unpacked next. */
+#ifndef FUZZ_MESSAGE_H
+#define FUZZ_MESSAGE_H
+
+#include <string.h>
+#include "../../src/core/dsig.h"
+#include "../../src/core/message.h"
+#include "../../src/libpvm/buffer.h"
+#include "fuzz.h"
+
+/* Makes it the active receive buffer; the one before is freed. Returns its mid. */
+static inline int fuzz_receive(int from, int tag, const uint8_t *body, size_t length)
+{
+    struct pvmi_frame_header h = {
+        .src = (pvmi_tid)from, .tag = tag, .body_length = length, .enc = PVMI_ENC_DEFAULT, .dsig = pvmi_dsig_own()};
+    struct pvmi_message *m = pvmi_message_from_header(&h);
+    if (length)
+        memcpy(m->mem->data, body, length);
+    if (pvmi_receive_buffer.mid)
+        pvmi_buffer_free(pvmi_receive_buffer.mid);
+    int mid = pvmi_buffer_add(m);
+    pvmi_buffer_select_receive(mid);
+    return mid;
+}
+
+static inline void fuzz_receive_end(void)
+{
+    if (pvmi_receive_buffer.mid)
+        pvmi_buffer_free(pvmi_receive_buffer.mid);
+}
+
+#endif
