@@ -33,8 +33,37 @@ static void check_setting(enum pvmi_setting which, const char *text, size_t why_
         check_value(which, text);
 }
 
+/* The user is told once, and the default is used. */
+static void use_unchecked(enum pvmi_setting which, const char *text)
+{
+    const char *name = pvmi_setting_table[which].name;
+    setenv(name, text, 1);
+    MUST(pvmi_config_text(which));
+    pvmi_config_bool(which);
+    pvmi_config_us(which);
+    unsetenv(name);
+}
+
+/* A name that no setting has: the user is told, and which one may have been meant. */
+static void check_unknown(const char *name, const char *text)
+{
+    char path[256];
+    if (strncmp(name, "PVM_", 4) || setenv(name, text, 1))
+        return;
+    pvmi_config_warn_unknown();
+    if (!pvmi_config_daemon_file("pvmd", path, sizeof path))
+        MUST(memchr(path, 0, sizeof path));
+    unsetenv(name);
+}
+
+static void quiet(enum pvmi_log_level level, const char *line, void *arg)
+{
+    (void)level, (void)line, (void)arg;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    pvmi_log_to(quiet, NULL, PVMI_LOG_ERROR);
     char line[8192], root[256];
     if (size >= sizeof line)
         return 0;
@@ -45,8 +74,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     *text++ = '\0';
     for (int i = 0; i < PVMI_SETTING_COUNT; i++)
-        if (!strcmp(line, pvmi_setting_table[i].name))
+        if (!strcmp(line, pvmi_setting_table[i].name)) {
             check_setting(i, text, size & 1 ? 512 : 8);
+            use_unchecked(i, text);
+        }
+    check_unknown(line, text);
     if (!pvmi_config_root_of(text, root, sizeof root))
         MUST(memchr(root, 0, sizeof root));
     return 0;

@@ -36,6 +36,8 @@ static int copy_string(struct pvmi_message *in, struct pvmi_message *out)
     if (status)
         return status;
     MUST(!text[length - 1]);
+    if (strlen(text) == (size_t)length - 1)
+        return pvmi_message_pack_string(out, text);
     int told = (int)length;
     MUST(!pvmi_message_pack(out, PVM_INT, &told, 1, 1));
     return pvmi_message_pack_bytes(out, text, (size_t)length);

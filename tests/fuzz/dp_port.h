@@ -1,0 +1,28 @@
+/*
+ * dp_port.h - an endpoint of libdp whose network is the input: the raw socket (src/transports/dp/port.h) is played,
+ * frames that come are those that were put here, frames that go are shown.
+ */
+#ifndef FUZZ_DP_PORT_H
+#define FUZZ_DP_PORT_H
+
+#include "../../src/dp/endpoint.h"
+#include "fuzz.h"
+
+enum { FUZZ_NODE_POINT = 1, FUZZ_FRAME_MAX = 1514 };
+
+extern const uint8_t fuzz_hardware[6];
+
+/* This process' node id: names of Unix sockets contain it. */
+uint16_t fuzz_node(void);
+
+/* A new endpoint with that mode; to be closed without waiting for anybody. */
+struct pvmi_endpoint *fuzz_endpoint_open(int mode);
+void fuzz_endpoint_close(struct pvmi_endpoint *e);
+
+/* A frame has come. Dropped when there is no room, as by the kernel. */
+void fuzz_port_put(const uint8_t *frame, size_t length);
+
+/* The last frame of libdp's kind HELLO that the endpoint sent: its own number; 0: none. */
+uint32_t fuzz_hello_sent(void);
+
+#endif
