@@ -15,6 +15,7 @@
 #include "../../src/pvmd/join.h"
 #include "../../src/pvmd/relay.h"
 #include "../../src/pvmd/rpc.h"
+#include "../../src/pvmd/tasks.h"
 #include "daemon.h"
 #include "pvmproto.h"
 
@@ -104,6 +105,16 @@ static void tell_of_link(unsigned host, bool up)
         pvmd_join_link_lost(host, "the cable is cut");
 }
 
+/* However long the list of siblings, a task is told of them once. It is not connected: all waits for it here. */
+static void check_siblings(void)
+{
+    struct pvmd_task *task = pvmd_task_by_tid(FUZZ_SPAWNED_TASK);
+    unsigned told = 0;
+    for (struct pvmi_frame *f; task && (f = pvmd_queue_first(&task->queue)); pvmd_queue_pop(&task->queue))
+        told += f->h.src == PVMI_TID_DAEMON && f->h.tag == (int32_t)PVMI_TC_SIBLINGS;
+    MUST(told <= 1);
+}
+
 static void say(unsigned kind, uint8_t choice, const uint8_t *bytes, size_t length)
 {
     unsigned from = sender_of(choice & 3);
@@ -134,6 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         in.data += length;
         in.left -= length;
     }
+    check_siblings();
     fuzz_task_close();
     fuzz_daemon_stop();
     return 0;
