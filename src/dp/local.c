@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include "../core/error.h"
+#include "../core/memfd.h"
 
 #define CELLS_BYTES ((size_t)PVMI_CELL_BYTES << PVMI_LOCAL_SHIFT)
 #define AREA_BYTES  65536 /* a multiple of every page size */
@@ -24,16 +24,9 @@ int pvmi_local_memory(void)
     return PVMI_ESYSTEM;
 }
 
-static bool is_sound(int fd)
-{
-    struct stat st;
-    int seals = fcntl(fd, F_GET_SEALS);
-    return seals >= 0 && (seals & SEALS) == SEALS && !fstat(fd, &st) && st.st_size == AREA_BYTES + (off_t)CELLS_BYTES;
-}
-
 int pvmi_local_map(int fd, struct pvmi_local_map *m)
 {
-    if (!is_sound(fd))
+    if (!pvmi_memfd_is_sound(fd, AREA_BYTES + CELLS_BYTES))
         return PVMI_EFORMAT;
     const int rights = PROT_READ | PROT_WRITE;
     uint8_t *all = mmap(NULL, AREA_BYTES + 2 * CELLS_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -245,6 +245,30 @@ START_TEST(unknown_arenas_end_the_link)
 }
 END_TEST
 
+/* Sealed as it should be; but the system may have no page for it when it is read, and a signal would tell us so. */
+START_TEST(memory_of_huge_pages_is_not_taken)
+{
+    struct pvmi_mem_arena huge = {.bytes = 2 << 20};
+    huge.fd = memfd_create("huge", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB);
+    if (huge.fd < 0 || ftruncate(huge.fd, (off_t)huge.bytes))
+        return; /* this kernel has none of that size */
+    ck_assert_int_eq(fcntl(huge.fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
+    start();
+    ck_assert_int_eq(pvmi_shm_link_send_arena(link_of(&a), 77, &huge), 0);
+    struct pvmi_long_cell *cell = pvmi_ring_reserve(&link_of(&a)->tx, 2);
+    *cell = (struct pvmi_long_cell){.length = 8, .body_length = 8};
+    struct pvmi_reference r = {.arena = 77};
+    memcpy(cell + 1, &r, sizeof r);
+    publish(PVMI_RECORD_REFERENCE, 2, sizeof r);
+    drive();
+    ck_assert_int_eq(b.done, 0);
+    ck_assert_int_eq(b.down, 1);
+    close(huge.fd);
+    part();
+    finish();
+}
+END_TEST
+
 /* What the peer says of what it took and gave back. */
 START_TEST(impossible_answers_end_the_link)
 {
@@ -644,9 +668,9 @@ START_TEST(small_messages_need_no_frame)
 END_TEST
 
 UNIT_MAIN("shm", malformed_records_end_the_link, references_stay_in_their_arena, unknown_arenas_end_the_link,
-          impossible_answers_end_the_link, random_cells_do_no_harm, references_come_back_in_any_order,
-          more_than_can_be_lent, untaken_bytes_are_bounded, a_dead_peer_returns_everything,
-          a_freed_link_is_not_heard_of_again, other_formats_are_not_joined, descriptors_that_nobody_wants_are_closed,
-          descriptors_at_the_end_are_closed, memory_that_is_too_large_costs_few_descriptors,
-          an_offer_with_too_many_descriptors_leaves_none, data_in_place_is_read_by_the_peer,
-          data_in_place_that_cannot_be_read_is_pushed, small_messages_need_no_frame)
+          memory_of_huge_pages_is_not_taken, impossible_answers_end_the_link, random_cells_do_no_harm,
+          references_come_back_in_any_order, more_than_can_be_lent, untaken_bytes_are_bounded,
+          a_dead_peer_returns_everything, a_freed_link_is_not_heard_of_again, other_formats_are_not_joined,
+          descriptors_that_nobody_wants_are_closed, descriptors_at_the_end_are_closed,
+          memory_that_is_too_large_costs_few_descriptors, an_offer_with_too_many_descriptors_leaves_none,
+          data_in_place_is_read_by_the_peer, data_in_place_that_cannot_be_read_is_pushed, small_messages_need_no_frame)

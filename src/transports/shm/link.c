@@ -11,13 +11,13 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <utlist.h>
 #include "../../core/config.h"
 #include "../../core/error.h"
 #include "../../core/log.h"
+#include "../../core/memfd.h"
 #include "../../core/rights.h"
 
 #define SEALS            (F_SEAL_SHRINK | F_SEAL_GROW)
@@ -149,14 +149,6 @@ static int memory_create(size_t bytes)
         return PVMI_ESYSTEM;
     }
     return fd;
-}
-
-/* Whether fd is memory of this size that its maker cannot take away from under us. */
-static bool memory_is_sealed(int fd, uint64_t bytes)
-{
-    struct stat st;
-    int seals = fcntl(fd, F_GET_SEALS);
-    return seals >= 0 && (seals & SEALS) == SEALS && !fstat(fd, &st) && (uint64_t)st.st_size == bytes;
 }
 
 /* A ring twice in a row, so that records need not wrap. */
@@ -357,13 +349,13 @@ static void take_hello(struct pvmi_shm_link *l, const struct received *r)
 /* Takes the descriptor. */
 static void take_arena(struct pvmi_shm_link *l, struct received *r)
 {
-    if (r->fd >= 0 && memory_is_sealed(r->fd, r->packet.bytes)) {
+    if (r->fd >= 0 && pvmi_memfd_is_sound(r->fd, r->packet.bytes)) {
         pvmi_shm_mapping_add(l, r->packet.number, r->packet.bytes, r->fd);
         r->fd = -1;
         return;
     }
     pvmi_log(PVMI_LOG_WARNING, "shm: a task's memory did not come: %s",
-             r->fd >= 0 ? "it is not sealed" : "out of descriptors, see ulimit -n");
+             r->fd >= 0 ? "it is not sealed, or of huge pages" : "out of descriptors, see ulimit -n");
 }
 
 static void end(struct pvmi_shm_link *l, bool gone)
@@ -417,7 +409,7 @@ struct pvmi_shm_link *pvmi_shm_link_join(int fd, size_t ring_bytes, int *error)
     if (receive_reserved(fd, &r) && r.length == sizeof r.packet && r.packet.kind == PACKET_HELLO) {
         if (r.fd < 0)
             *error = PVMI_ELIMIT;
-        else if (r.packet.bytes == memory_bytes(ring_bytes) && memory_is_sealed(r.fd, r.packet.bytes))
+        else if (r.packet.bytes == memory_bytes(ring_bytes) && pvmi_memfd_is_sound(r.fd, r.packet.bytes))
             *error = (l = link_new(fd, r.fd, ring_bytes, 1)) ? 0 : PVMI_ENOMEM;
     }
     if (r.fd >= 0)
