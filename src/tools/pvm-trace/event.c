@@ -54,6 +54,18 @@ int64_t event_number(const struct event *e, int id, int64_t absent)
     return f && f->kind == FIELD_NUMBER ? f->number : absent;
 }
 
+bool event_is_time(int64_t us)
+{
+    return us >= -EVENT_TIME_MAX_US && us <= EVENT_TIME_MAX_US;
+}
+
+void event_add_time(struct event *e, int64_t number, int64_t unit_us)
+{
+    int64_t us;
+    if (!__builtin_mul_overflow(number, unit_us, &us) && event_is_time(us) && event_is_time(e->time_us + us))
+        e->time_us += us;
+}
+
 const char *event_name(int what)
 {
     static char text[32];

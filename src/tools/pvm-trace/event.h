@@ -39,6 +39,15 @@ struct event {
 
 enum { EVENT_FIELDS_MAX = 64 };
 
+#define EVENT_TIME_MAX_US (INT64_C(1) << 60) /* on both sides of 1970: differences and sums of times do not overflow   \
+                                              */
+
+/* Whether a time, or a difference between clocks, is within that. */
+bool event_is_time(int64_t us);
+
+/* Adds number * unit_us to an event's time, unless that is then none. */
+void event_add_time(struct event *e, int64_t number, int64_t unit_us);
+
 /* The datum of that id, or NULL. */
 const struct field *event_field(const struct event *e, int id);
 

@@ -152,7 +152,7 @@ static int read_numbers(struct store *s, int type, struct field *f)
         if (is_real(type) ? read_real(type, &real) : read_number(type, &numbers[i]))
             return -1;
         if (is_real(type))
-            numbers[i] = (int64_t)real;
+            numbers[i] = real > -0x1p63 && real < 0x1p63 ? (int64_t)real : 0;
     }
     return 0;
 }
@@ -189,9 +189,9 @@ static int begin_event(int number, struct event *e)
 static void keep_field(struct event *e, struct field *fields, const struct field *f)
 {
     if (f->kind == FIELD_NUMBER && f->id == TEV_DID_TS)
-        e->time_us += f->number * 1000000;
+        event_add_time(e, f->number, 1000000);
     else if (f->kind == FIELD_NUMBER && f->id == TEV_DID_TU)
-        e->time_us += f->number;
+        event_add_time(e, f->number, 1);
     else if (f->kind == FIELD_NUMBER && f->id == TEV_DID_TID && e->tid < 0)
         e->tid = (int)f->number;
     else if (e->fields < EVENT_FIELDS_MAX)

@@ -115,6 +115,8 @@ static bool take_event(struct trace *t, json_t *line)
     if (what < 0 || phase < 0 || e.tid < 0 || !json_is_integer(time))
         return false;
     e.time_us = json_integer_value(time);
+    if (!event_is_time(e.time_us))
+        return false;
     e.what = (uint16_t)what;
     e.phase = (uint8_t)phase;
     if (!take_fields(t, line, &e))
@@ -129,7 +131,9 @@ static void take_host(struct trace *t, json_t *line)
     json_t *offset = json_object_get(line, "offset");
     h->name = text_of(t, line, "name");
     h->arch = text_of(t, line, "arch");
-    h->offset_us = json_is_integer(offset) ? json_integer_value(offset) : 0;
+    h->offset_us = json_integer_value(offset); /* 0 if it is none */
+    if (!event_is_time(h->offset_us))
+        h->offset_us = 0;
 }
 
 static void take_task(struct trace *t, json_t *line)

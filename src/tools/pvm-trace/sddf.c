@@ -197,9 +197,9 @@ static bool read_value(struct scanner *s, const struct slot *slot, struct field 
 static void place(struct event *e, struct field *fields, const struct slot *slot, const struct field *f)
 {
     if (slot->id == TEV_DID_TS && f->kind == FIELD_NUMBER)
-        e->time_us += f->number * 1000000;
+        event_add_time(e, f->number, 1000000);
     else if (slot->id == TEV_DID_TU && f->kind == FIELD_NUMBER)
-        e->time_us += f->number;
+        event_add_time(e, f->number, 1);
     else if (slot->id == TEV_DID_TID && f->kind == FIELD_NUMBER && e->tid < 0)
         e->tid = (int)f->number;
     else if (slot->id >= 0)
