@@ -18,6 +18,7 @@
 #include "../../src/pvmd/hosts.h"
 #include "../../src/pvmd/join.h"
 #include "../../src/pvmd/link.h"
+#include "../../src/pvmd/overrun.h"
 #include "../../src/pvmd/queue.h"
 #include "../../src/pvmd/relay.h"
 #include "../../src/pvmd/rpc.h"
@@ -126,6 +127,11 @@ void pvmd_ask_through_master(unsigned host_index, enum pvmd_dm what, const struc
 void pvmd_hold_tell(pvmi_tid sender, pvmi_tid receiver, bool hold)
 {
     (void)sender, (void)receiver, (void)hold;
+}
+
+void pvmd_overrun_charge(pvmi_tid sender, pvmi_tid receiver, size_t bytes)
+{
+    (void)sender, (void)receiver, (void)bytes;
 }
 
 bool pvmd_virtual_is_watched(void)
