@@ -316,13 +316,21 @@ static void task_traced(void *arg, int tid, bool ended)
         task->traced = !ended;
 }
 
+/* The news of a task's end may have been in what could not be read: the job is not to wait for it. */
+static void expect_no_events(struct job *job)
+{
+    for (struct job_task *task = job->tasks; task != NULL; task = task->hh.next)
+        task->traced = false;
+}
+
 void job_trace(int number)
 {
     struct job *job = find_job(number);
 
     if (job == NULL || job->trace == NULL)
         return;
-    sddf_message(job->trace, task_traced, job);
+    if (!sddf_message(job->trace, task_traced, job))
+        expect_no_events(job);
     check_over(job);
 }
 

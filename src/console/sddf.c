@@ -407,7 +407,7 @@ static void take_record(struct sddf *s, const struct form *form, int *tid)
 /* The body has been read. */
 static void finish_event(struct sddf *s, int source, int event, const struct form *form)
 {
-    fclose(s->text);
+    s->bad = fclose(s->text) != 0 || s->memory == NULL || s->bad;
     char *body = s->memory;
     if (!s->bad)
         write_event(s, source, event, form, body);
