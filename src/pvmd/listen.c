@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,14 +34,13 @@ static struct pvmd_door_counts before; /* the doormen's before this one */
 static struct pvmd_door_counts logged;
 
 static struct {
-    int pair;  /* -1: there is none */
-    int pidfd; /* -1: the kernel has none */
+    int pair; /* -1: there is none */
     ev_io io;
     ev_timer restart;
     ev_tstamp since;
     double restart_s;
     ev_timer log;
-} doorman = {.pair = -1, .pidfd = -1};
+} doorman = {.pair = -1};
 
 const struct pvmd_listen_counts *pvmd_listen_counts(void)
 {
@@ -123,27 +121,23 @@ static void counted(const struct pvmd_door_counts *by_doorman)
 
 /* ---- the doorman ---- */
 
-/*
- * Ends it if it still lives. Its exit status, or -1 when libev has taken that. Without a pidfd its number may be
- * somebody else's by now; it ends with the pair then.
+/* Ends it if it still lives. Its exit status, or -1 when libev has reaped it: its number may be somebody else's then.
  */
 static int end_doorman(void)
 {
-    int status = -1, patience = doorman.pidfd >= 0 ? 0 : WNOHANG;
-    if (doorman.pidfd >= 0) {
-        pidfd_send_signal(doorman.pidfd, SIGKILL, NULL, 0);
-        close(doorman.pidfd);
-    }
+    int status = -1;
+    siginfo_t unused;
+    bool is_child = !waitid(P_PID, (id_t)counts.doorman, &unused, WEXITED | WNOHANG | WNOWAIT);
+    if (is_child)
+        kill(counts.doorman, SIGKILL);
+    while (is_child && waitpid(counts.doorman, &status, 0) < 0 && errno == EINTR)
+        continue;
     ev_io_stop(loop, &doorman.io);
     close(doorman.pair);
-    pid_t ended;
-    do
-        ended = waitpid(counts.doorman, &status, patience);
-    while (ended < 0 && errno == EINTR);
-    doorman.pair = doorman.pidfd = -1;
+    doorman.pair = -1;
     counts.doorman = 0;
     before = counts.refused;
-    return ended > 0 ? status : -1;
+    return status;
 }
 
 static void restart_later(void)
@@ -243,7 +237,6 @@ static int start_doorman(void)
         return error;
     }
     doorman.pair = pair[0];
-    doorman.pidfd = pidfd_open(counts.doorman, 0);
     doorman.since = ev_now(loop);
     pvmd_handover_send(doorman.pair, &orders, sizeof orders, listen_fd); /* should it fail, the doorman ends */
     OPENSSL_cleanse(&orders, sizeof orders);
