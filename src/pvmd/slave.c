@@ -22,6 +22,8 @@
 #include "listen.h"
 #include "pvm3.h"
 
+#define ORPHAN_LOOK_S 0.05 /* between looks whether the call of a master that has let go of us has failed */
+
 static bool launched; /* we were started with -s */
 static bool linked;
 static bool said; /* an error line is out */
@@ -29,7 +31,7 @@ static int guard =
     -1; /* to the process that stays with the launcher: it ends when we say so, and tells us when it dies */
 static struct pvmd_start_text start;
 static ev_io input_watcher, guard_watcher;
-static ev_timer limit;
+static ev_timer limit, orphaned;
 
 const struct pvmd_start_text *pvmd_slave_text(void)
 {
@@ -189,6 +191,15 @@ static void add_addresses(struct pvmd_start_line *line)
     pvmd_addresses_add_own(&line->addresses, line->port);
 }
 
+/* The channel has ended. The master closes it once its call stands, and we may hear of the one before the other. */
+static void orphaned_event(struct ev_loop *loop, ev_timer *w, int events)
+{
+    const struct pvmd_host *master = pvmd_host_any(pvmd.master_index);
+    (void)loop, (void)w, (void)events;
+    if (!master || pvmd_link_state(master) == PVMD_LINK_IDLE)
+        pvmd_end(1, "the launcher has ended before the master called");
+}
+
 static void channel_event(struct ev_loop *loop, ev_io *w, int events)
 {
     char rest[256];
@@ -196,12 +207,9 @@ static void channel_event(struct ev_loop *loop, ev_io *w, int events)
     ssize_t n = read(w->fd, rest, sizeof rest);
     if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
         return;
-    /* The master closes the channel once its call stands, and we may hear of the one before the other. */
-    const struct pvmd_host *master = pvmd_host_any(pvmd.master_index);
-    if (master && pvmd_link_state(master) != PVMD_LINK_IDLE)
-        ev_io_stop(pvmd.loop, w); /* should the call fail, the time limit ends us */
-    else
-        pvmd_end(1, "the launcher has ended before the master called");
+    ev_io_stop(pvmd.loop, w);
+    ev_timer_again(pvmd.loop, &orphaned);
+    ev_feed_event(pvmd.loop, &orphaned, EV_TIMER);
 }
 
 static void limit_event(struct ev_loop *loop, ev_timer *w, int events)
@@ -217,6 +225,7 @@ static void watch(void)
     ev_io_start(pvmd.loop, &input_watcher);
     ev_io_init(&guard_watcher, channel_event, guard, EV_READ);
     ev_io_start(pvmd.loop, &guard_watcher);
+    ev_timer_init(&orphaned, orphaned_event, 0., ORPHAN_LOOK_S);
     ev_timer_init(&limit, limit_event, start_limit_s(), 0.);
     ev_timer_start(pvmd.loop, &limit);
 }
@@ -236,6 +245,7 @@ static void stop_watching(void)
     ev_io_stop(pvmd.loop, &input_watcher);
     ev_io_stop(pvmd.loop, &guard_watcher);
     ev_timer_stop(pvmd.loop, &limit);
+    ev_timer_stop(pvmd.loop, &orphaned);
 }
 
 /* Nothing of the launcher's channel may stay open here, or ssh would wait for it. */
