@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "../../src/core/buf.h"
 #include "../../src/core/dsig.h"
+#include "../../src/core/hash.h"
 #include "../../src/core/log.h"
 #include "../../src/core/proto.h"
 #include "../../src/pvmd/clients.h"
@@ -330,7 +331,7 @@ static void give_number(struct pvmd_task *task, pvmi_tid tid)
     HASH_DEL(pvmd_tasks, task);
     task->tid = tid;
     pvmd_queue_init(&task->queue, tid);
-    HASH_ADD_INT(pvmd_tasks, tid, task);
+    MUST(PVMI_HASH_ADD(hh, pvmd_tasks, tid, task));
 }
 
 void fuzz_task_spawned(void)

@@ -39,8 +39,9 @@ struct event {
 
 enum { EVENT_FIELDS_MAX = 64 };
 
-#define EVENT_TIME_MAX_US (INT64_C(1) << 60) /* on both sides of 1970: differences and sums of times do not overflow   \
-                                              */
+#define EVENT_TIME_MAX_US                                                                                              \
+    (INT64_C(1) << 60) /* on both sides of 1970: differences and sums of times do not overflow                         \
+                        */
 
 /* Whether a time, or a difference between clocks, is within that. */
 bool event_is_time(int64_t us);
