@@ -5,7 +5,7 @@
  *  door.c        the offering side: listening sockets and the strangers that connect to them
  *  dial.c        the joining side: attempts at the addresses of an offer
  *  link.c        the data path of a connection that is up
- *  offer.c, candidates.c, address.c, tls.c   what these are made of
+ *  offer.c, candidates.c, address.c, secrecy.c, tls.c   what these are made of
  */
 #ifndef PVMI_TCP_H
 #define PVMI_TCP_H
