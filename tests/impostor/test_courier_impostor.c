@@ -8,7 +8,7 @@
 #include "../../src/pvmd/courier.h"
 #include "../../src/pvmd/startup.h"
 #include "../unit/tcp_pair.h"
-#include "impostor.h"
+#include "suite.h"
 
 static const char secret_text[] = "the machine's secret, and what else a daemon starts with\n";
 static char folder[] = "/tmp/impostor.XXXXXX";
@@ -72,7 +72,7 @@ static void tear_down(void)
 /* The master's end calls where an impostor listens. */
 START_TEST(an_impostor_that_is_called)
 {
-    struct impostor i = {.kind = _i % IMPOSTOR_KINDS, .proof = _i / IMPOSTOR_KINDS};
+    struct impostor i = called_as(_i);
     struct pvmd_courier_key master, slave;
     struct pvmd_addresses where = {0};
     struct pvmd_address a;
@@ -230,18 +230,12 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("impostor.courier");
-    TCase *all = tcase_create("impostor.courier");
-    tcase_set_timeout(all, 120);
-    tcase_add_loop_test(all, an_impostor_that_is_called, 0, IMPOSTOR_KINDS * IMPOSTOR_PROOFS);
-    tcase_add_loop_test(all, an_impostor_that_calls, 0, IMPOSTOR_KINDS);
-    if (!getenv("IMPOSTOR_NO_FILTER")) /* sanitizers and Valgrind need system calls of their own */
-        tcase_add_test(all, it_has_given_up_what_strangers_could_use);
-    tcase_add_test(all, strangers_do_not_keep_the_master_waiting);
-    suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    /* Sanitizers and Valgrind need system calls of their own. */
+    bool filter = !getenv("IMPOSTOR_NO_FILTER");
+    const struct impostor_test tests[] = {{an_impostor_that_is_called, IMPOSTORS_THAT_ARE_CALLED},
+                                          {an_impostor_that_calls, IMPOSTORS_THAT_CALL},
+                                          {strangers_do_not_keep_the_master_waiting, 1},
+                                          {filter ? it_has_given_up_what_strangers_could_use : NULL, 1},
+                                          {NULL, 0}};
+    return impostor_suite("impostor.courier", tests);
 }

@@ -7,7 +7,7 @@
 #include "../../src/core/clock.h"
 #include "../../src/wire/tls.h"
 #include "../unit/unit.h"
-#include "impostor.h"
+#include "suite.h"
 
 #define LIMIT_S 20.
 
@@ -124,7 +124,8 @@ static void refuses(struct impostor *i, bool impostor_is_caller)
 
 START_TEST(an_impostor_that_is_called)
 {
-    refuses(&(struct impostor){.kind = _i % IMPOSTOR_KINDS, .proof = _i / IMPOSTOR_KINDS}, false);
+    struct impostor i = called_as(_i);
+    refuses(&i, false);
 }
 END_TEST
 
@@ -167,16 +168,9 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("impostor.link");
-    TCase *all = tcase_create("impostor.link");
-    tcase_set_timeout(all, 120);
-    tcase_add_loop_test(all, an_impostor_that_is_called, 0, IMPOSTOR_KINDS * IMPOSTOR_PROOFS);
-    tcase_add_loop_test(all, an_impostor_that_calls, 0, IMPOSTOR_KINDS);
-    tcase_add_test(all, a_man_in_the_middle_that_forwards);
-    suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    const struct impostor_test tests[] = {{an_impostor_that_is_called, IMPOSTORS_THAT_ARE_CALLED},
+                                          {an_impostor_that_calls, IMPOSTORS_THAT_CALL},
+                                          {a_man_in_the_middle_that_forwards, 1},
+                                          {NULL, 0}};
+    return impostor_suite("impostor.link", tests);
 }

@@ -2,7 +2,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include "../unit/tcp_pair.h"
-#include "impostor.h"
+#include "suite.h"
 
 #define PAYLOAD_BYTES 1000
 
@@ -22,7 +22,7 @@ static void set_up(void)
 /* The joining task is led to an impostor by its address. */
 START_TEST(an_impostor_that_is_called)
 {
-    struct impostor i = {.kind = _i % IMPOSTOR_KINDS, .proof = _i / IMPOSTOR_KINDS};
+    struct impostor i = called_as(_i);
     uint8_t hello[PVMI_TCP_HELLO_BYTES], welcome[PVMI_TCP_WELCOME_BYTES];
     uint16_t port = 0;
     set_up();
@@ -83,15 +83,9 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("impostor.tcp");
-    TCase *all = tcase_create("impostor.tcp");
-    tcase_set_timeout(all, 120);
-    tcase_add_loop_test(all, an_impostor_that_is_called, 0, IMPOSTOR_KINDS * IMPOSTOR_PROOFS);
-    tcase_add_loop_test(all, an_impostor_that_calls, 0, IMPOSTOR_KINDS);
-    suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    const struct impostor_test tests[] = {{an_impostor_that_is_called, IMPOSTORS_THAT_ARE_CALLED},
+                                          {an_impostor_that_calls, IMPOSTORS_THAT_CALL},
+
+                                          {NULL, 0}};
+    return impostor_suite("impostor.tcp", tests);
 }
