@@ -94,6 +94,11 @@ int pvmw_sealed_send(int fd, struct pvmw_backlog *b)
     return error || sent == length ? error : add_backlog(b, sealed.bytes + sent, length - sent);
 }
 
+void pvmw_sealed_drop(void)
+{
+    sealed.length = 0;
+}
+
 int pvmw_backlog_send(int fd, struct pvmw_backlog *b)
 {
     size_t sent;

@@ -31,6 +31,9 @@ bool pvmw_sealed_is_full(void);
 /* Empties the shared buffer into the socket, behind the backlog. 0, or the errno that ended the connection. */
 int pvmw_sealed_send(int fd, struct pvmw_backlog *b);
 
+/* Forgets what the shared buffer holds. */
+void pvmw_sealed_drop(void);
+
 /* Sends on what waits. 0, or the errno that ended the connection. */
 int pvmw_backlog_send(int fd, struct pvmw_backlog *b);
 

@@ -47,6 +47,7 @@ static SSL_CTX *context;
 /* Plain bytes that will be one record. Shared; empty between one connection's flush and another one's put. */
 static uint8_t plain[PVMW_TLS_RECORD_BYTES];
 static size_t plain_bytes;
+static const struct pvmw_tls *writer; /* who put them, or sealed some: they must not leave by another connection */
 
 /* ---- what goes wrong ---- */
 
@@ -180,6 +181,15 @@ static void forget_key(struct pvmw_tls *s)
     OPENSSL_cleanse(&s->key, sizeof s->key);
 }
 
+static void drop_unflushed(const struct pvmw_tls *s)
+{
+    if (writer != s)
+        return;
+    plain_bytes = 0;
+    pvmw_sealed_drop();
+    writer = NULL;
+}
+
 void pvmw_tls_end(struct pvmw_tls *s, bool politely)
 {
     if (!s)
@@ -188,6 +198,7 @@ void pvmw_tls_end(struct pvmw_tls *s, bool politely)
         SSL_shutdown(s->ssl);
         pvmw_sealed_send(s->fd, &s->backlog);
     }
+    drop_unflushed(s);
     SSL_free(s->ssl);
     ERR_clear_error();
     pvmw_backlog_free(&s->backlog);
@@ -240,6 +251,7 @@ static size_t put_some(struct pvmw_tls *s, const uint8_t *data, size_t length)
 {
     if (pvmw_sealed_is_full() && !emit(s))
         return 0;
+    writer = s;
     if (length >= PVMW_TLS_RECORD_BYTES) { /* worth a record of its own, without copying */
         seal_plain(s);
         seal(s, data, PVMW_TLS_RECORD_BYTES);
