@@ -170,7 +170,8 @@ static bool take_message(const struct pvmd_doorman_message *m, int fd)
     if (m->kind == PVMD_DOORMAN_COUNTS)
         counted(&m->u.counts);
     else if (m->kind == PVMD_DOORMAN_UNCONFINED)
-        pvmi_log_once(PVMI_LOG_WARNING, "the doorman runs without a filter for system calls: %s", strerror(m->u.error));
+        pvmi_log_once(m->u.error == ENOTSUP ? PVMI_LOG_INFO : PVMI_LOG_WARNING,
+                      "the doorman runs without a filter for system calls: %s", strerror(m->u.error));
     else
         return false;
     return true;

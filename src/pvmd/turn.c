@@ -49,9 +49,15 @@ static void step_event(EV_P_ ev_timer *timer, int events)
         pvmd_work_begin(work);
 }
 
+/* A timer that has run out is not active any more, and pending until its turn comes. */
+bool pvmd_work_is_due(const struct pvmd_work *work)
+{
+    return ev_is_active(&work->next) || ev_is_pending(&work->next);
+}
+
 void pvmd_work_begin(struct pvmd_work *work)
 {
-    if (ev_is_active(&work->next) || !pvmd.loop)
+    if (pvmd_work_is_due(work) || !pvmd.loop)
         return;
     ev_timer_init(&work->next, step_event, 0., 0.);
     work->next.data = work;

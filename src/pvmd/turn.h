@@ -23,6 +23,9 @@ struct pvmd_work {
 /* Takes a step in the next turn, and in those after it while there is more. May be called while it is going on. */
 void pvmd_work_begin(struct pvmd_work *work);
 
+/* Whether a step has been begun and not yet taken. */
+bool pvmd_work_is_due(const struct pvmd_work *work);
+
 void pvmd_work_stop(struct pvmd_work *work);
 
 #endif

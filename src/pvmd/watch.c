@@ -69,13 +69,15 @@ static void tell_first(struct target *t)
 static bool tell_some(void)
 {
     is_telling = true;
-    do {
+    while (ended_targets) {
         struct target *t = ended_targets;
         if (t->watches)
             tell_first(t);
         if (!t->watches)
             forget_target(t);
-    } while (ended_targets && !pvmd_turn_is_long());
+        if (pvmd_turn_is_long())
+            break;
+    }
     is_telling = false;
     return ended_targets;
 }
@@ -89,7 +91,7 @@ static void target_ended(pvmi_tid tid)
         return;
     t->ended = true;
     DL_APPEND(ended_targets, t);
-    if (!is_telling && !ev_is_active(&telling.next) && tell_some())
+    if (!is_telling && !pvmd_work_is_due(&telling) && tell_some())
         pvmd_work_begin(&telling);
 }
 

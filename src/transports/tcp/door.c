@@ -283,7 +283,7 @@ static void start_tls(struct tcp_transport *t, struct tcp_stranger *s, struct tc
 static void judge(struct tcp_transport *t, struct tcp_stranger *s)
 {
     uint8_t id[PVMI_TCP_ID_BYTES];
-    bool tls;
+    bool tls = false;
     int rc = pvmi_tcp_hello_decode(s->hello, id, &tls);
     struct tcp_link *e = rc ? NULL : offer_of(t, id);
     bool as_set = t->settings.secrecy.mode != (tls ? PVMI_TCP_TLS_OFF : PVMI_TCP_TLS_ALWAYS);
