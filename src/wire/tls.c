@@ -296,11 +296,10 @@ ssize_t pvmw_tls_read(struct pvmw_tls *s, void *to, size_t size)
     if (s->failed)
         return -2;
     ERR_clear_error();
-    int rc = SSL_read_ex(s->ssl, to, size, &n);
+    int rc = SSL_read_ex(s->ssl, to, size, &n), error = rc == 1 ? SSL_ERROR_NONE : SSL_get_error(s->ssl, rc);
+    emit(s); /* TLS may have answered by itself, which must not stay for another connection to send */
     if (rc == 1)
         return (ssize_t)n;
-    int error = SSL_get_error(s->ssl, rc);
-    emit(s); /* TLS may have answered by itself */
     if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE)
         return s->failed ? -2 : 0;
     if (error == SSL_ERROR_ZERO_RETURN)
