@@ -4,9 +4,8 @@
 #include <string.h>
 #include <utlist.h>
 #include "../core/clock.h"
+#include "arrivals.h"
 #include "carrier.h"
-#include "handler.h"
-#include "inbox.h"
 #include "peer.h"
 #include "route.h"
 
@@ -88,8 +87,8 @@ void pvmi_farewell_bypass(bool on)
 static void deliver(struct farewell *f)
 {
     DL_DELETE(waiting, f);
-    if (f->m && !pvmi_handler_take(f->m))
-        pvmi_inbox_put(f->m);
+    if (f->m)
+        pvmi_arrivals_put(f->m);
     free(f);
 }
 

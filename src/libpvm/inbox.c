@@ -31,16 +31,17 @@ struct pvmi_alike {
 };
 
 static struct pvmi_waiting *first; /* all, oldest first */
-static size_t count;
 static struct pvmi_alike *lists[PVMI_INBOX_KINDS];
 static struct pvmi_alike *emptied[PVMI_INBOX_KINDS]; /* last: the next message is often like the one before */
 static unsigned indexed;                             /* bits 1 << kind */
 static struct pvmi_waiting *spare;                   /* freed ones, linked by next */
 static unsigned spare_count;
-static bool lost;
+static uint64_t last_number;
 static struct pvmi_wanted *wanted; /* by the innermost receive of each thread that waits */
 
 struct pvmi_wanted *pvmi_inbox_ours;
+size_t pvmi_inbox_count;
+bool pvmi_inbox_lost;
 
 static int kind_of_search(int src, int tag, int ctx)
 {
@@ -172,6 +173,7 @@ static struct pvmi_waiting *waiting_new(struct pvmi_message *m)
     }
     if (w) {
         w->m = m;
+        w->number = ++last_number;
         w->mid = 0;
         w->src = (int)m->src;
         w->tag = m->tag;
@@ -189,11 +191,6 @@ static void waiting_free(struct pvmi_waiting *w)
     w->next = spare;
     spare = w;
     spare_count++;
-}
-
-static bool covers(int pattern, int value)
-{
-    return pattern == PVMI_INBOX_ANY || pattern == value;
 }
 
 struct pvmi_wanted *pvmi_inbox_want(struct pvmi_wanted *w)
@@ -214,11 +211,21 @@ void pvmi_inbox_forget_others(void)
         wanted->next = NULL;
 }
 
+bool pvmi_inbox_is_wanted(void)
+{
+    struct pvmi_wanted *w;
+    LL_FOREACH (wanted, w)
+        if (!w->m)
+            return true;
+    return false;
+}
+
 struct pvmi_wanted *pvmi_inbox_wanted(int src, int tag, int ctx)
 {
     struct pvmi_wanted *w;
     LL_FOREACH (wanted, w)
-        if (!w->m && !w->body && covers(w->src, src) && covers(w->tag, tag) && covers(w->ctx, ctx))
+        if (!w->m && !w->body && pvmi_inbox_covers(w->src, src) && pvmi_inbox_covers(w->tag, tag) &&
+            pvmi_inbox_covers(w->ctx, ctx))
             return w;
     return NULL;
 }
@@ -242,32 +249,37 @@ static bool hand_over(struct pvmi_message *m)
     return w;
 }
 
-void pvmi_inbox_put(struct pvmi_message *m)
+struct pvmi_waiting *pvmi_inbox_append(struct pvmi_message *m)
 {
-    if (hand_over(m))
-        return;
     struct pvmi_waiting *w = waiting_new(m);
     if (!w) {
         pvmi_inbox_lose((int)m->src, m->tag);
         pvmi_message_unref(m);
-        return;
+        return NULL;
     }
     DL_APPEND(first, w);
-    count++;
+    pvmi_inbox_count++;
     if (indexed)
         index_everywhere(w);
+    return w;
+}
+
+void pvmi_inbox_put(struct pvmi_message *m)
+{
+    if (!hand_over(m))
+        pvmi_inbox_append(m);
 }
 
 void pvmi_inbox_lose(int src, int tag)
 {
     pvmi_log(PVMI_LOG_ERROR, "no memory: dropped a message from t%x with tag %d", src, tag);
-    lost = true;
+    pvmi_inbox_lost = true;
 }
 
 bool pvmi_inbox_take_loss(void)
 {
-    bool was = lost;
-    lost = false;
+    bool was = pvmi_inbox_lost;
+    pvmi_inbox_lost = false;
     return was;
 }
 
@@ -276,7 +288,7 @@ static struct pvmi_waiting *walk(int src, int tag, int ctx, size_t limit)
 {
     struct pvmi_waiting *w = first;
     for (size_t i = 0; w && i < limit; i++, w = w->next)
-        if (covers(src, w->src) && covers(tag, w->tag) && covers(ctx, w->ctx))
+        if (pvmi_inbox_covers(src, w->src) && pvmi_inbox_covers(tag, w->tag) && pvmi_inbox_covers(ctx, w->ctx))
             return w;
     return NULL;
 }
@@ -287,12 +299,12 @@ static struct pvmi_waiting *find_further(int src, int tag, int ctx)
     int kind = kind_of_search(src, tag, ctx);
     bool has_index = indexed & 1u << kind;
     struct pvmi_waiting *w = NULL;
-    if (count <= WALK_MAX || !has_index)
+    if (pvmi_inbox_count <= WALK_MAX || !has_index)
         w = walk(src, tag, ctx, WALK_MAX);
-    if (w || count <= WALK_MAX)
+    if (w || pvmi_inbox_count <= WALK_MAX)
         return w;
     if (!has_index && !index_build(kind))
-        return walk(src, tag, ctx, count);
+        return walk(src, tag, ctx, pvmi_inbox_count);
     struct key key = make_key(kind, src, tag, ctx);
     struct pvmi_alike *l = find_list(kind, &key);
     return l ? l->first : NULL;
@@ -300,14 +312,20 @@ static struct pvmi_waiting *find_further(int src, int tag, int ctx)
 
 struct pvmi_waiting *pvmi_inbox_find(int src, int tag, int ctx)
 {
-    if (!first || (covers(src, first->src) && covers(tag, first->tag) && covers(ctx, first->ctx)))
+    if (!first || (pvmi_inbox_covers(src, first->src) && pvmi_inbox_covers(tag, first->tag) &&
+                   pvmi_inbox_covers(ctx, first->ctx)))
         return first;
-    return count == 1 ? NULL : find_further(src, tag, ctx);
+    return pvmi_inbox_count == 1 ? NULL : find_further(src, tag, ctx);
 }
 
-struct pvmi_waiting *pvmi_inbox_first(void)
+struct pvmi_waiting *pvmi_inbox_after(uint64_t number)
 {
-    return first;
+    struct pvmi_waiting *w = first ? first->prev : NULL; /* the last: few have come since */
+    if (!w || w->number <= number)
+        return NULL;
+    while (w != first && w->prev->number > number)
+        w = w->prev;
+    return w;
 }
 
 struct pvmi_message *pvmi_inbox_take(struct pvmi_waiting *w, int *mid)
@@ -318,7 +336,7 @@ struct pvmi_message *pvmi_inbox_take(struct pvmi_waiting *w, int *mid)
         unindex_everywhere(w);
     DL_DELETE(first, w);
     waiting_free(w);
-    if (!--count && indexed)
+    if (!--pvmi_inbox_count && indexed)
         index_drop_all();
     return m;
 }

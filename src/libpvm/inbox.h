@@ -1,5 +1,5 @@
 /*
- * inbox.h - received messages that wait to be asked for.
+ * inbox.h - messages that have been taken in and wait to be asked for.
  *
  * Finding the first one that matches a source, tag and context, each of which may be open, costs the same however many
  * others wait: the first search of a kind among many messages builds an index for that kind, which then is kept up.
@@ -17,6 +17,7 @@
 struct pvmi_waiting {
     struct pvmi_message *m;
     int src, tag, ctx;                /* what it is found by; pvm_setminfo() does not change them any more */
+    uint64_t number;                  /* by which messages are told apart that came before and after */
     int mid;                          /* 0 until a program has seen it (pvm_probe, pvm_recvf) */
     struct pvmi_waiting *prev, *next; /* in order of arrival */
     struct {
@@ -33,6 +34,9 @@ struct pvmi_wanted {
     struct pvmi_wanted *next;
 };
 
+/* Appends a message; takes over the reference. NULL: out of memory, which loses it, see below. */
+struct pvmi_waiting *pvmi_inbox_append(struct pvmi_message *m);
+
 /* Appends a message, or hands it to who wants it; takes over the reference. Out of memory loses it, see below. */
 void pvmi_inbox_put(struct pvmi_message *m);
 
@@ -42,6 +46,15 @@ void pvmi_inbox_put(struct pvmi_message *m);
  */
 void pvmi_inbox_lose(int src, int tag);
 bool pvmi_inbox_take_loss(void);
+
+extern size_t pvmi_inbox_count;
+extern bool pvmi_inbox_lost;
+
+/* Whether a search finds nothing for sure. */
+static inline bool pvmi_inbox_is_idle(void)
+{
+    return !pvmi_inbox_count && !pvmi_inbox_lost;
+}
 
 /*
  * From now on `w` is what this thread wants, NULL: nothing. Returns what was before, which the caller sets again
@@ -55,14 +68,31 @@ extern struct pvmi_wanted *pvmi_inbox_ours;
 /* In a forked child: what other threads wanted. */
 void pvmi_inbox_forget_others(void);
 
+static inline bool pvmi_inbox_covers(int pattern, int value)
+{
+    return pattern == PVMI_INBOX_ANY || pattern == value;
+}
+
+/* Whether m is what w waits for. */
+static inline bool pvmi_inbox_matches(const struct pvmi_wanted *w, const struct pvmi_message *m)
+{
+    if (w->body)
+        return w->body == m->mem;
+    return pvmi_inbox_covers(w->src, (int)m->src) && pvmi_inbox_covers(w->tag, m->tag) &&
+           pvmi_inbox_covers(w->ctx, (int)m->ctx);
+}
+
+/* Whether a receive waits for a message that has not come. */
+bool pvmi_inbox_is_wanted(void);
+
 /* Who would get a message with these fields, if the next one had them; NULL: it would enter the inbox. */
 struct pvmi_wanted *pvmi_inbox_wanted(int src, int tag, int ctx);
 
 /* The first message in order of arrival that matches (PVMI_INBOX_ANY leaves a field open), or NULL. */
 struct pvmi_waiting *pvmi_inbox_find(int src, int tag, int ctx);
 
-/* The oldest message; go on with ->next. NULL when empty. */
-struct pvmi_waiting *pvmi_inbox_first(void);
+/* The oldest message with a number above this one (0: of all); go on with ->next. NULL: none. */
+struct pvmi_waiting *pvmi_inbox_after(uint64_t number);
 
 /* Takes a message out: *mid is 0 or the number it already has. The caller owns the reference. */
 struct pvmi_message *pvmi_inbox_take(struct pvmi_waiting *w, int *mid);

@@ -11,10 +11,9 @@
 #include "../core/error.h"
 #include "../core/log.h"
 #include "../core/proto.h"
+#include "arrivals.h"
 #include "control.h"
 #include "farewell.h"
-#include "handler.h"
-#include "inbox.h"
 #include "options.h"
 #include "outbox.h"
 #include "pvmproto.h"
@@ -293,8 +292,8 @@ void pvmi_link_deliver(struct pvmi_message *m)
         ; /* it comes when the last frames of the task that it is about are here */
     else if (m->tag <= SM_LAST && pvmi_request_take_reply(m))
         ;
-    else if (!pvmi_handler_take(m))
-        pvmi_inbox_put(m);
+    else
+        pvmi_arrivals_put(m);
 }
 
 /* ---- opening and closing ---- */

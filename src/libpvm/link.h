@@ -2,7 +2,7 @@
  * link.h - the connections of this task: one to our daemon, and direct ones to other tasks.
  *
  * What comes in goes through peer.c, which puts it in order, and then to pvmi_link_deliver(): control messages to
- * control.c, answers to request.c, those with a handler to handler.c, all others to the inbox.
+ * control.c, answers to request.c, all others to the arrivals, where calls take them in.
  */
 #ifndef PVMI_LINK_H
 #define PVMI_LINK_H

@@ -8,10 +8,10 @@
 #include "../core/error.h"
 #include "../core/message.h"
 #include "../core/proto.h"
+#include "arrivals.h"
 #include "call.h"
 #include "compat.h"
 #include "farewell.h"
-#include "handler.h"
 #include "link.h"
 #include "options.h"
 #include "peer.h"
@@ -136,7 +136,7 @@ static int ask_daemon(int what, int tag, int count, const int *tids, int tid_cou
     pvmi_buf_put_u32(&body, (uint32_t)tid_count);
     for (int i = 0; i < tid_count; i++)
         pvmi_buf_put_u32(&body, (uint32_t)tids[i]);
-    return pvmi_request(PVMI_TM_NOTIFY, &body, NULL);
+    return pvmi_request_aside(PVMI_TM_NOTIFY, &body);
 }
 
 /* Exit of other tasks is asked of the daemon in one go, our own is kept here. */
@@ -239,7 +239,7 @@ int pvm_notify(int what, int tag, int count, int *tids)
 {
     PVMI_BEGIN(TEV_NOTIFY, PVMI_INT(NE, what), PVMI_INT(NMC, tag), PVMI_INTS(NTL, tids, tids && count > 0 ? count : 0));
     int done = request_event(what, tag, count, tids);
-    pvmi_handler_run();
+    pvmi_arrivals_pass();
     int rc = pvmi_return("pvm_notify", done < 0 ? done : 0);
     PVMI_END(TEV_NOTIFY, PVMI_INT(CC, rc));
     return rc;

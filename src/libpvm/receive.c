@@ -6,6 +6,7 @@
 #include "../core/clock.h"
 #include "../core/error.h"
 #include "../core/log.h"
+#include "arrivals.h"
 #include "buffer.h"
 #include "call.h"
 #include "compat.h"
@@ -24,8 +25,15 @@ struct search {
     struct pvmi_wanted wanted;  /* wanted.m: came while we waited for it */
     struct pvmi_waiting *found; /* else: found in the inbox */
     match_function *match;
+    uint64_t asked;     /* arrival numbers up to this one: the match function has been asked about them */
     const void *thread; /* who waits; NULL: nobody yet */
     int rc;             /* what a match function of the program said to abort with */
+};
+
+/* How long a call goes on that finds nothing among the messages that have been taken in: to some time, or so: */
+enum {
+    TAKE_ONE = -1,      /* pvm_nrecv(), pvm_probe(): it takes in one that has come */
+    TAKE_WHAT_CAME = 0, /* pvm_trecv() without time: those that have come, until one matches */
 };
 
 match_function *pvmi_receive_match = pvmi_receive_default_match;
@@ -41,14 +49,15 @@ int pvmi_receive_default_match(int mid, int tid, int tag)
 }
 
 /*
- * Asks the program's function about each message: 0 no, 1 take it, more: take the highest, below 0: give up. It may
- * call pvm_bufinfo() and the like, but not receive.
+ * Asks the program's function about each message, once in a call: 0 no, 1 take it, more: take the highest, below 0:
+ * give up. It may call pvm_bufinfo() and the like, but not receive.
  */
 static void search_by_function(struct search *s)
 {
     int best = 0;
-    for (struct pvmi_waiting *w = pvmi_inbox_first(), *next; w; w = next) {
+    for (struct pvmi_waiting *w = pvmi_inbox_after(s->asked), *next; w; w = next) {
         next = w->next;
+        s->asked = w->number;
         int mid = pvmi_buffer_of_waiting(w);
         int rank = mid < 0 ? mid : s->match(mid, s->wanted.src, s->wanted.tag);
         if (rank < 0) {
@@ -66,31 +75,70 @@ static void search_by_function(struct search *s)
     }
 }
 
-/* pvmi_condition: there is a message, or no sense in waiting for it. */
-static bool search(void *arg)
+static bool asks_program(const struct search *s)
 {
-    struct search *s = arg;
+    return s->match != pvmi_receive_default_match;
+}
+
+/* The message that is being placed, if handlers took it in while nobody waited for it. */
+static struct pvmi_waiting *find_placed(const struct pvmi_mem *body)
+{
+    struct pvmi_waiting *w = pvmi_inbox_after(0);
+    while (w && w->m->mem != body)
+        w = w->next;
+    return w;
+}
+
+/* Whether the search is over: a message has been taken in that matches, or there is an error. */
+static bool look(struct search *s)
+{
     s->found = NULL;
-    if (s->wanted.m || s->wanted.body)
-        return s->wanted.m;
-    if (s->match != pvmi_receive_default_match) {
-        if (s->thread && s->thread != pvmi_lock_self())
-            return true; /* only its own thread calls a function of the program */
+    if (s->wanted.m)
+        return true;
+    if (s->wanted.body)
+        s->found = find_placed(s->wanted.body);
+    else if (asks_program(s))
         search_by_function(s);
-        return s->found || s->rc;
-    }
-    s->found = pvmi_inbox_find(s->wanted.src, s->wanted.tag, s->wanted.ctx);
-    if (!s->found && pvmi_inbox_take_loss())
+    else if (!(s->found = pvmi_inbox_find(s->wanted.src, s->wanted.tag, s->wanted.ctx)) && pvmi_inbox_take_loss())
         s->rc = PVMI_ENOMEM;
     return s->found || s->rc;
+}
+
+/* Takes in what has come, `most` messages, until the search is over. Handlers run in between, and may receive. */
+static bool take_in(struct search *s, size_t most)
+{
+    struct pvmi_message *m;
+    for (; most && (m = pvmi_arrivals_pop()); most--) {
+        if (pvmi_handler_take(m)) {
+            if (pvmi_handler_run() && look(s))
+                return true;
+        } else if (!asks_program(s) && pvmi_inbox_matches(&s->wanted, m)) {
+            s->wanted.m = m;
+            return true;
+        } else {
+            pvmi_inbox_put(m);
+            if (asks_program(s) && look(s))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* pvmi_condition: there is a message, or one that may be it, or no sense in waiting for it. */
+static bool has_news(void *arg)
+{
+    struct search *s = arg;
+    if (pvmi_arrivals_count)
+        return true;
+    return asks_program(s) ? pvmi_inbox_after(s->asked) != NULL : look(s);
 }
 
 /* Not with a match function of the program, which wants to see all messages. */
 static int wait_for(struct search *s, int64_t deadline_us)
 {
-    struct pvmi_wanted *outer = pvmi_inbox_want(s->match == pvmi_receive_default_match ? &s->wanted : NULL);
+    struct pvmi_wanted *outer = pvmi_inbox_want(asks_program(s) ? NULL : &s->wanted);
     s->thread = pvmi_lock_self();
-    int rc = pvmi_wait_until(search, s, deadline_us);
+    int rc = pvmi_wait_for_message(has_news, s, deadline_us);
     pvmi_inbox_want(outer);
     return s->wanted.m ? 0 : rc;
 }
@@ -100,28 +148,46 @@ static struct search make_search(int tid, int tag)
     return (struct search){.wanted = {.src = tid, .tag = tag, .ctx = pvmmyctx}, .match = pvmi_receive_match};
 }
 
-/* For a message that is not in the inbox, until `deadline_us` (0: not at all): 0, PVMI_ETIMEOUT or an error. */
-static int find_new(struct search *s, int64_t deadline_us)
+/* As pvm_nrecv() of PVM does: one message is taken in, whether it matches or not. */
+static int take_one(struct search *s)
 {
-    int rc;
-    if (deadline_us)
-        rc = wait_for(s, deadline_us);
-    else
-        rc = pvmi_wait_poll();
-    if (!rc && !deadline_us && !search(s))
-        rc = PVMI_ETIMEOUT;
-    return rc ? rc : s->rc;
+    int rc = pvmi_arrivals_count ? 0 : pvmi_wait_poll();
+    if (rc)
+        return rc;
+    return take_in(s, 1) ? s->rc : PVMI_ETIMEOUT;
 }
 
-/* Finds a message, waiting for it until `deadline_us` if need be, as find_new(). */
-static inline int find(struct search *s, int64_t deadline_us)
+static int take_what_came(struct search *s)
+{
+    int rc = pvmi_wait_poll();
+    if (rc)
+        return rc;
+    return look(s) || take_in(s, SIZE_MAX) ? s->rc : PVMI_ETIMEOUT;
+}
+
+static int take_until(struct search *s, int64_t deadline_us)
+{
+    bool found = take_in(s, SIZE_MAX);
+    while (!found) {
+        int rc = wait_for(s, deadline_us);
+        if (rc)
+            return rc;
+        found = look(s) || take_in(s, SIZE_MAX);
+    }
+    return s->rc;
+}
+
+/* Finds a message; 0, PVMI_ETIMEOUT or an error. `limit` is a time, TAKE_ONE or TAKE_WHAT_CAME. */
+static inline int find(struct search *s, int64_t limit)
 {
     int rc = pvmi_task_need();
     if (!rc)
         rc = pvmi_wait_glance();
     if (rc)
         return rc;
-    return search(s) ? s->rc : find_new(s, deadline_us);
+    if (!pvmi_inbox_is_idle() && look(s))
+        return s->rc;
+    return limit == TAKE_ONE ? take_one(s) : limit == TAKE_WHAT_CAME ? take_what_came(s) : take_until(s, limit);
 }
 
 /* ---- pvm_recv, pvm_nrecv, pvm_trecv, pvm_probe ---- */
@@ -151,12 +217,12 @@ static int activate(struct search *s)
 }
 
 /* mid, 0 if there was no message in time, or an error. The old receive buffer goes in any case. */
-static int receive(int tid, int tag, int64_t deadline_us)
+static int receive(int tid, int tag, int64_t limit)
 {
     struct search s = make_search(tid, tag);
     if (pvmi_receive_buffer.mid)
         pvmi_buffer_free(pvmi_receive_buffer.mid);
-    int rc = find(&s, deadline_us);
+    int rc = find(&s, limit);
     if (rc)
         return rc == PVMI_ETIMEOUT ? 0 : rc;
     return activate(&s);
@@ -199,12 +265,12 @@ int pvm_recv(int tid, int tag)
 int pvm_nrecv(int tid, int tag)
 {
     PVMI_BEGIN(TEV_NRECV, PVMI_INT(RST, tid), PVMI_INT(RMC, tag), PVMI_INT(RCX, pvmmyctx));
-    int rc = pvmi_return("pvm_nrecv", receive(tid, tag, 0));
+    int rc = pvmi_return("pvm_nrecv", receive(tid, tag, TAKE_ONE));
     PVMI_END(TEV_NRECV, RECEIVED(rc));
     return rc;
 }
 
-/* The time when `timeout` is over; 0 for "do not wait". */
+/* The time when `timeout` is over, or TAKE_WHAT_CAME if it allows none. */
 static int64_t deadline_of(const struct timeval *timeout)
 {
     if (!timeout)
@@ -212,7 +278,7 @@ static int64_t deadline_of(const struct timeval *timeout)
     if (timeout->tv_sec > INT32_MAX)
         return PVMI_WAIT_FOREVER;
     int64_t us = (int64_t)timeout->tv_sec * 1000000 + timeout->tv_usec;
-    return us > 0 ? pvmi_clock_us() + us : 0;
+    return us > 0 ? pvmi_clock_us() + us : TAKE_WHAT_CAME;
 }
 
 int pvm_trecv(int tid, int tag, struct timeval *timeout)
@@ -227,10 +293,12 @@ int pvm_trecv(int tid, int tag, struct timeval *timeout)
 static int probe(int tid, int tag)
 {
     struct search s = make_search(tid, tag);
-    int rc = find(&s, 0);
+    int rc = find(&s, TAKE_ONE);
     if (rc)
         return rc == PVMI_ETIMEOUT ? 0 : rc;
-    return pvmi_buffer_of_waiting(s.found);
+    if (s.wanted.m)
+        s.found = pvmi_inbox_append(s.wanted.m);
+    return s.found ? pvmi_buffer_of_waiting(s.found) : PVMI_ENOMEM;
 }
 
 int pvm_probe(int tid, int tag)
@@ -272,7 +340,8 @@ static void give_back(struct pvmi_mem *mem)
 struct pvmi_mem *pvmi_receive_claim(const struct pvmi_frame_header *h)
 {
     struct search *s = offered.search;
-    if (!s || h->dsig != pvmi_dsig_own() || !h->body_length || h->body_length > offered.mem.capacity)
+    if (!s || pvmi_arrivals_count || h->dsig != pvmi_dsig_own() || !h->body_length ||
+        h->body_length > offered.mem.capacity)
         return NULL;
     if (s->wanted.ctx != (int)h->ctx || pvmi_inbox_wanted((int)h->src, h->tag, (int)h->ctx) != &s->wanted)
         return NULL;

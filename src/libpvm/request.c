@@ -71,7 +71,9 @@ static int open_answer(struct pvmi_message *m, struct pvmi_answer *answer)
     return code;
 }
 
-static int ask(int tag, struct pvmi_buf *body, struct pvmi_answer *answer, int64_t deadline_us)
+typedef int wait_function(pvmi_condition *done, void *arg, int64_t deadline_us);
+
+static int ask(int tag, struct pvmi_buf *body, struct pvmi_answer *answer, wait_function *wait, int64_t deadline_us)
 {
     struct pending p = {.wid = new_wid(), .thread = pvmi_lock_self()};
     if (answer)
@@ -79,7 +81,7 @@ static int ask(int tag, struct pvmi_buf *body, struct pvmi_answer *answer, int64
     LL_PREPEND(pending, &p);
     int rc = send_body(tag, p.wid, body);
     if (!rc)
-        rc = pvmi_wait_until(has_answer, &p, deadline_us);
+        rc = wait(has_answer, &p, deadline_us);
     LL_DELETE(pending, &p);
     return p.answer ? open_answer(p.answer, answer) : rc;
 }
@@ -162,17 +164,27 @@ bool pvmi_request_take_reply(struct pvmi_message *m)
     return false;
 }
 
-int pvmi_request(int tag, struct pvmi_buf *body, struct pvmi_answer *answer)
+static int ask_in_charge(int tag, struct pvmi_buf *body, struct pvmi_answer *answer, wait_function *wait)
 {
     int code;
     if (pvmi_task.manager && pvmi_manager_request(tag, body, answer, &code))
         return code;
-    return ask(tag, body, answer, PVMI_WAIT_FOREVER);
+    return ask(tag, body, answer, wait, PVMI_WAIT_FOREVER);
+}
+
+int pvmi_request(int tag, struct pvmi_buf *body, struct pvmi_answer *answer)
+{
+    return ask_in_charge(tag, body, answer, pvmi_wait_until);
+}
+
+int pvmi_request_aside(int tag, struct pvmi_buf *body)
+{
+    return ask_in_charge(tag, body, NULL, pvmi_wait_for_message);
 }
 
 int pvmi_request_within(int tag, struct pvmi_buf *body, struct pvmi_answer *answer, int64_t limit_us)
 {
-    return ask(tag, body, answer, pvmi_clock_us() + limit_us);
+    return ask(tag, body, answer, pvmi_wait_until, pvmi_clock_us() + limit_us);
 }
 
 int pvmi_answer_end(struct pvmi_answer *answer)

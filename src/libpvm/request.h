@@ -15,11 +15,14 @@ struct pvmi_answer {
 };
 
 /*
- * Asks and waits; meanwhile messages are received and handlers run. Returns the answer's code: PvmOk, a count, or a
+ * Asks and waits; meanwhile messages are taken in and handlers run. Returns the answer's code: PvmOk, a count, or a
  * PvmXxx or PVMI_E error. With `answer` the rest of the answer is in answer->body: read it, end with
  * pvmi_answer_end(), whatever the code was. `body` may be NULL (empty) and is freed here in any case.
  */
 int pvmi_request(int tag, struct pvmi_buf *body, struct pvmi_answer *answer);
+
+/* As pvmi_request(), for calls that do not wait in PVM: messages for the program are not taken in meanwhile. */
+int pvmi_request_aside(int tag, struct pvmi_buf *body);
 
 /* As pvmi_request(), for those that the daemon answers without others' help: PVMI_ETIMEOUT after limit_us. */
 int pvmi_request_within(int tag, struct pvmi_buf *body, struct pvmi_answer *answer, int64_t limit_us);

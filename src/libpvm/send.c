@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../core/error.h"
+#include "arrivals.h"
 #include "buffer.h"
 #include "call.h"
 #include "claim.h"
 #include "compat.h"
-#include "handler.h"
 #include "link.h"
 #include "multicast.h"
 #include "options.h"
@@ -163,7 +163,7 @@ static int send_active(int tid, int tag)
         return rc;
     address(m, (pvmi_tid)tid, tag);
     rc = pvmi_send_message(m);
-    pvmi_handler_run();
+    pvmi_arrivals_pass();
     return rc;
 }
 
@@ -231,7 +231,7 @@ static int mcast_active(const int *tids, int count, int tag)
     memcpy(copy, tids, count * sizeof *copy);
     rc = send_to_many(m, copy, count, tag);
     free(copy);
-    pvmi_handler_run();
+    pvmi_arrivals_pass();
     return rc;
 }
 
@@ -263,7 +263,7 @@ static int send_data(int tid, int tag, const void *data, int n, int type)
         rc = pvmi_send_message(m);
     }
     pvmi_message_unref(m);
-    pvmi_handler_run();
+    pvmi_arrivals_pass();
     return rc;
 }
 

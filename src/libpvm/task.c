@@ -14,6 +14,7 @@
 #include "../core/log.h"
 #include "../core/proto.h"
 #include "address.h"
+#include "arrivals.h"
 #include "buffer.h"
 #include "call.h"
 #include "compat.h"
@@ -196,6 +197,7 @@ static void forget_machine(void)
 {
     pvmi_link_close();
     pvmi_handler_clear();
+    pvmi_arrivals_clear();
     pvmi_inbox_clear();
     pvmi_peer_forget_all();
     pvmi_notify_clear();
@@ -212,6 +214,7 @@ static int last_duties(bool wait_for_output)
 {
     int rc = wait_for_output ? pvmi_output_drain() : 0;
     pvmi_notify_own_exit();
+    pvmi_arrivals_take_in_all();
     pvmi_handler_run();
     pvmi_trace_finish();
     return rc;

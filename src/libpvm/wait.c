@@ -41,6 +41,7 @@
 #include "../core/config.h"
 #include "../core/error.h"
 #include "../core/log.h"
+#include "arrivals.h"
 #include "handler.h"
 #include "link.h"
 #include "lock.h"
@@ -79,6 +80,7 @@ struct waiter {
     unsigned epoch; /* pvmi_link_epoch when it began */
     bool woken;     /* to look again, or to become the driver */
     bool deferring; /* it runs no handlers now */
+    bool takes_in;  /* all that comes: it is no receive */
     pthread_cond_t wake;
     struct waiter *prev, *next;
 };
@@ -377,6 +379,8 @@ static void wait_once(struct waiter *w, int64_t deadline_us)
     else
         drive(w, deadline_us);
     DL_DELETE(waiters, w);
+    if (w->takes_in)
+        pvmi_arrivals_take_in_all();
     if (pvmi_handler_is_due() && !w->deferring) {
         hand_over();
         pvmi_handler_run();
@@ -388,12 +392,13 @@ static bool is_late(int64_t deadline_us)
     return deadline_us != PVMI_WAIT_FOREVER && pvmi_clock_us() >= deadline_us;
 }
 
-static int wait_among_others(pvmi_condition *done, void *arg, int64_t deadline_us)
+static int wait_among_others(pvmi_condition *done, void *arg, int64_t deadline_us, bool takes_in)
 {
     struct waiter w = {.done = done,
                        .arg = arg,
                        .epoch = pvmi_link_epoch,
                        .deferring = pvmi_handler_deferred,
+                       .takes_in = takes_in,
                        .wake = PTHREAD_COND_INITIALIZER};
     if (bell < 0 && (bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0)
         return PVMI_ESYSTEM;
@@ -427,10 +432,13 @@ __attribute__((destructor)) static void close_bell(void)
 
 /* ---- what the rest of the library calls ---- */
 
-int pvmi_wait_until(pvmi_condition *done, void *arg, int64_t deadline_us)
+/* takes_in: all messages that come meanwhile. */
+static int wait_until(pvmi_condition *done, void *arg, int64_t deadline_us, bool takes_in)
 {
+    if (takes_in)
+        pvmi_arrivals_take_in_all();
     if (pvmi_lock_is_ours())
-        return wait_among_others(done, arg, deadline_us);
+        return wait_among_others(done, arg, deadline_us, takes_in);
     if (pvmi_handler_run() && done(arg))
         return 0;
     while (pvmi_link_is_up()) {
@@ -442,6 +450,8 @@ int pvmi_wait_until(pvmi_condition *done, void *arg, int64_t deadline_us)
         if (n < 0)
             return n;
         if (n) {
+            if (takes_in)
+                pvmi_arrivals_take_in_all();
             pvmi_handler_run();
             if (done(arg))
                 return 0;
@@ -452,7 +462,17 @@ int pvmi_wait_until(pvmi_condition *done, void *arg, int64_t deadline_us)
     return PVMI_EDOWN;
 }
 
-static int take_in(void)
+int pvmi_wait_until(pvmi_condition *done, void *arg, int64_t deadline_us)
+{
+    return wait_until(done, arg, deadline_us, true);
+}
+
+int pvmi_wait_for_message(pvmi_condition *done, void *arg, int64_t deadline_us)
+{
+    return wait_until(done, arg, deadline_us, false);
+}
+
+static int listen_now(void)
 {
     int n = pvmi_link_progress();
     if (n >= 0)
@@ -462,10 +482,10 @@ static int take_in(void)
 
 int pvmi_wait_poll(void)
 {
-    int n = take_in();
+    int n = listen_now();
     if (!n && pvmi_world) {
         sleep_until(pvmi_clock_us() + LOOK_US);
-        n = take_in();
+        n = listen_now();
     }
     return n < 0 ? n : 0;
 }
@@ -473,6 +493,6 @@ int pvmi_wait_poll(void)
 int pvmi_wait_glance(void)
 {
     static unsigned glances;
-    int n = ++glances % GLANCES ? 0 : take_in();
+    int n = ++glances % GLANCES ? 0 : listen_now();
     return n < 0 ? n : 0;
 }

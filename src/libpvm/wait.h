@@ -17,16 +17,19 @@
 typedef bool pvmi_condition(void *arg);
 
 /*
- * Receives messages and runs handlers until done(arg), which the caller has found to be false. deadline_us is a time of
+ * Takes messages in and runs handlers until done(arg), which the caller has found to be false. deadline_us is a time of
  * pvmi_clock_us(). 0, PVMI_ETIMEOUT, or PVMI_EDOWN when the link is lost.
  */
 int pvmi_wait_until(pvmi_condition *done, void *arg, int64_t deadline_us);
 
-/* Takes in what has come, without waiting, and runs handlers. 0 or PVMI_EDOWN. */
+/* As above, for calls that leave messages which come meanwhile where they are, or take them in themselves. */
+int pvmi_wait_for_message(pvmi_condition *done, void *arg, int64_t deadline_us);
+
+/* Hears what has come, without waiting, and runs handlers. Messages stay among the arrivals. 0 or PVMI_EDOWN. */
 int pvmi_wait_poll(void);
 
 /*
- * For calls that often find what they want without waiting: takes in what has come every now and then, so that control
+ * For calls that often find what they want without waiting: hears what has come every now and then, so that control
  * messages are heard and rings do not fill up. 0 or PVMI_EDOWN.
  */
 int pvmi_wait_glance(void);

@@ -60,6 +60,7 @@ struct probe_section {
 extern const struct probe_section probe_local_table[];   /* sections_local.c: what happens inside the library */
 extern const struct probe_section probe_pack_table[];    /* sections_pack.c: packing and unpacking */
 extern const struct probe_section probe_message_table[]; /* sections_message.c: sending and receiving */
+extern const struct probe_section probe_arrival_table[]; /* sections_arrival.c: what polls see of what has come */
 extern const struct probe_section probe_machine_table[]; /* sections_machine.c: tasks, hosts, events, mailbox */
 extern const struct probe_section
     probe_scenario_table[];                            /* sections_scenario.c: mailbox, handlers, contexts, matching */

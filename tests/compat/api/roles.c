@@ -88,6 +88,77 @@ static int join(int argc, char **argv)
 
 static int member(int argc, char **argv);
 
+/* A digit is a small message with that tag, a letter a large one (A: tag 1). Returns where it stopped: at a + or the
+ * end. */
+static const char *fire(const char *volley)
+{
+    static int data[5000];
+
+    for (; *volley && *volley != '+'; volley++) {
+        int large = *volley >= 'A';
+        pvm_initsend(PvmDataDefault);
+        pvm_pkint(data, large ? 5000 : 1, 1);
+        pvm_send(pvm_parent(), large ? *volley - 'A' + 1 : *volley - '0');
+    }
+    return volley;
+}
+
+/* See sections_arrival.c. What has been sent is with the daemon when it answers. */
+static int volley(int argc, char **argv)
+{
+    char mark[1024];
+    const char *rest;
+
+    (void)argc;
+    for (int i = 0; i < 20; i++) {
+        pvm_recv(pvm_parent(), 50);
+        pvm_initsend(PvmDataDefault);
+        pvm_send(pvm_parent(), 50);
+    }
+    probe_wait_ms(100);
+    rest = fire(argv[0]);
+    pvm_pstat(pvm_parent());
+    snprintf(mark, sizeof mark, "%s/mark", getenv("PVM_TMP"));
+    fclose(fopen(mark, "w"));
+    if (*rest) {
+        pvm_recv(pvm_parent(), 51);
+        probe_wait_ms(100);
+        fire(rest + 1);
+    }
+    pvm_recv(pvm_parent(), 99);
+    return pvm_exit();
+}
+
+static int flood(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    pvm_initsend(PvmDataDefault);
+    for (int i = 0; i < 2000; i++)
+        pvm_send(pvm_parent(), 1);
+    pvm_send(pvm_parent(), 2);
+    pvm_recv(pvm_parent(), 99);
+    return pvm_exit();
+}
+
+/* Sends a result and says that it is ready for more, whenever it is told to go on; until tag 99 comes. */
+static int worker(int argc, char **argv)
+{
+    int tag = 1;
+
+    (void)argc, (void)argv;
+    pvm_initsend(PvmDataDefault);
+    pvm_send(pvm_parent(), 1);
+    for (;;) {
+        pvm_bufinfo(pvm_recv(pvm_parent(), -1), NULL, &tag, NULL);
+        if (tag == 99)
+            break;
+        pvm_initsend(PvmDataDefault);
+        pvm_send(pvm_parent(), 2);
+        pvm_send(pvm_parent(), 1);
+    }
+    return pvm_exit();
+}
+
 /* Uses the mailbox as it is told: operation (1 put, 2 take, 3 delete), name, value or index, flags. */
 static int clerk(int argc, char **argv)
 {
@@ -122,9 +193,9 @@ static int clerk(int argc, char **argv)
 }
 
 const struct probe_role probe_role_table[] = {
-    {"echo", echo}, {"context", tell_context}, {"wait", wait_for_end},
-    {"show", show}, {"exit", exit_soon},       {"clerk", clerk},
-    {"join", join}, {"member", member},        {NULL, NULL},
+    {"echo", echo},      {"context", tell_context}, {"wait", wait_for_end}, {"show", show},
+    {"exit", exit_soon}, {"clerk", clerk},          {"join", join},         {"member", member},
+    {"volley", volley},  {"worker", worker},        {"flood", flood},       {NULL, NULL},
 };
 
 /* A member of the group "g" of 4; the parent (sections_group.c) does the same calls. */
