@@ -1,5 +1,6 @@
 /* call.c - the slow path of public functions: locked, and traced if they are the outermost. */
 #include "call.h"
+#include "descriptors.h"
 #include "lock.h"
 #include "trace.h"
 
@@ -30,6 +31,8 @@ void pvmi_call_end(unsigned watched, int event, const struct pvmi_datum *data, s
 {
     if (!--depth && watched & PVMI_WATCH_TRACE)
         pvmi_trace_end(event, data, bytes);
+    if (!depth && watched & PVMI_WATCH_DESCRIPTORS)
+        pvmi_descriptors_settle();
     if (watched & PVMI_WATCH_THREADS)
         pvmi_lock_give();
 }

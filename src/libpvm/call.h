@@ -25,8 +25,9 @@
 
 /* Why calls are looked at. */
 enum {
-    PVMI_WATCH_TRACE = 1,   /* there is a destination for events and one that is wanted: kept by trace.c */
-    PVMI_WATCH_THREADS = 2, /* several threads may call: kept by lock.c, as glibc tells us of the second one */
+    PVMI_WATCH_TRACE = 1,       /* there is a destination for events and one that is wanted: kept by trace.c */
+    PVMI_WATCH_THREADS = 2,     /* several threads may call: kept by lock.c, as glibc tells us of the second one */
+    PVMI_WATCH_DESCRIPTORS = 4, /* the program has called pvm_getfds(): kept by descriptors.c */
 };
 
 #ifndef PVMI_CALL_FROM_OUTSIDE /* by libgpvm3, which does not see the variable */

@@ -2,6 +2,7 @@
 #include "carrier.h"
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 #include "../core/clock.h"
@@ -16,9 +17,11 @@ static struct {
     unsigned count;
     int epoll_fd; /* valid while count > 0 */
     int timer_fd; /* -1 until an alarm is set */
+    int bell_fd;  /* -1 until it is rung */
+    bool rings;
     int64_t alarm_us;
     bool paused;
-} set = {.timer_fd = -1, .alarm_us = NEVER};
+} set = {.timer_fd = -1, .bell_fd = -1, .alarm_us = NEVER};
 
 static int watch(int op, int fd, uint32_t events)
 {
@@ -78,8 +81,10 @@ void pvmi_carrier_close_all(void)
     close(set.epoll_fd);
     if (set.timer_fd >= 0)
         close(set.timer_fd);
+    if (set.bell_fd >= 0)
+        close(set.bell_fd);
     memset(&set, 0, sizeof set);
-    set.timer_fd = -1;
+    set.timer_fd = set.bell_fd = -1;
     set.alarm_us = NEVER;
 }
 
@@ -117,6 +122,23 @@ int pvmi_carrier_arm(void)
         if (set.all[i].ops->arm(set.all[i].transport))
             return 1;
     return 0;
+}
+
+static bool open_bell(void)
+{
+    set.bell_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return set.bell_fd >= 0 && !watch(EPOLL_CTL_ADD, set.bell_fd, EPOLLIN);
+}
+
+void pvmi_carrier_ring(bool on)
+{
+    uint64_t count = 1;
+    if (set.rings == on || !set.count)
+        return;
+    if (set.bell_fd < 0 && !open_bell())
+        pvmi_log_once(PVMI_LOG_WARNING, "no descriptor for a bell: that of pvm_getfds() may not show all messages");
+    else if ((on ? write(set.bell_fd, &count, sizeof count) : read(set.bell_fd, &count, sizeof count)) > 0)
+        set.rings = on;
 }
 
 void pvmi_carrier_pause(bool on)

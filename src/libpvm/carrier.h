@@ -31,6 +31,9 @@ int pvmi_carrier_progress_daemon(void);
 int pvmi_carrier_fd(void);
 int pvmi_carrier_arm(void);
 
+/* The descriptor is readable from now on, whatever the transports say, until this is taken back. */
+void pvmi_carrier_ring(bool on);
+
 /*
  * While on, direct transports rest: a receiver has more frames that came too early than it wants to keep, and waits for
  * those of the daemon.

@@ -381,27 +381,3 @@ int pvm_tickle(int narg, int *argp, int *nresp, int *resp)
         memcpy(resp, answers, n * sizeof *resp);
     return rc;
 }
-
-/* ---- pvm_getfds ---- */
-
-static int list_descriptors(int **fds)
-{
-    static _Thread_local int descriptors[1];
-    int rc = pvmi_task_need();
-    if (rc)
-        return rc;
-    descriptors[0] = pvmi_link_fd();
-    *fds = descriptors;
-    return 1;
-}
-
-int pvm_getfds(int **fds)
-{
-    int *list = NULL;
-    PVMI_BEGIN(TEV_GETFDS);
-    int rc = pvmi_return("pvm_getfds", list_descriptors(&list));
-    PVMI_END(TEV_GETFDS, PVMI_INT(CC, rc), PVMI_INTS(FDS, list, list ? rc : 0));
-    if (list && fds)
-        *fds = list;
-    return rc;
-}

@@ -18,6 +18,7 @@
 #include "buffer.h"
 #include "call.h"
 #include "compat.h"
+#include "descriptors.h"
 #include "handler.h"
 #include "inbox.h"
 #include "link.h"
@@ -196,6 +197,7 @@ void pvmi_task_lost(void)
 static void forget_machine(void)
 {
     pvmi_link_close();
+    pvmi_descriptors_forget();
     pvmi_handler_clear();
     pvmi_arrivals_clear();
     pvmi_inbox_clear();

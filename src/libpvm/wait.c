@@ -42,6 +42,7 @@
 #include "../core/error.h"
 #include "../core/log.h"
 #include "arrivals.h"
+#include "carrier.h"
 #include "handler.h"
 #include "link.h"
 #include "lock.h"
@@ -267,6 +268,7 @@ static void sleep_in_virtual_time(int64_t deadline_us)
 /* Sleeps until there is something to do or the time is over. */
 static void sleep_until(int64_t deadline_us)
 {
+    pvmi_carrier_ring(false);
     if (pvmi_link_arm())
         return;
     if (pvmi_world) {
