@@ -25,11 +25,10 @@ static int read_introduction(struct pvmi_buf *b, struct introduction *i)
     return pvmi_buf_end(b);
 }
 
-/* A spawned task keeps the name it was spawned by, unless the process is, or calls itself, something else. */
-static void rename_task(struct pvmd_task *task, struct introduction *i)
+/* A spawned task keeps the name that it was spawned by, whatever the process is, or calls itself. */
+static void name_task(struct pvmd_task *task, struct introduction *i)
 {
-    const char *slash = strrchr(task->name, '/');
-    if (!*i->name || !strcmp(slash ? slash + 1 : task->name, i->name))
+    if (*task->name)
         return;
     free(task->name);
     task->name = i->name;
@@ -43,7 +42,7 @@ static struct pvmd_task *task_of(struct introduction *i)
     if (!task)
         task = pvmd_task_new("");
     if (task)
-        rename_task(task, i);
+        name_task(task, i);
     return task;
 }
 

@@ -181,9 +181,16 @@ static uint32_t new_cookie(void)
     return latest ? latest : (latest = 1);
 }
 
+/* As it was spawned; but libgpvm3 spawns the group server that belongs to it by its path, and PVM lists just the name.
+ */
+static const char *listed_name(const char *file)
+{
+    return pvmd_program_is_group_server(file) ? PVMD_GROUP_SERVER : file;
+}
+
 static struct pvmd_task *new_task(const struct job *job)
 {
-    struct pvmd_task *task = pvmd_task_new(job->order.file);
+    struct pvmd_task *task = pvmd_task_new(listed_name(job->order.file));
     if (!task)
         return NULL;
     task->parent = job->parent;

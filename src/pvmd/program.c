@@ -14,7 +14,6 @@
 
 #define DEFAULT_PATH     "$HOME/pvm3/bin/$PVM_ARCH:$PVM_ROOT/bin/$PVM_ARCH"
 #define DEFAULT_DEBUGGER "$PVM_ROOT/lib/debugger"
-#define GROUP_SERVER     "pvmgs"
 
 static bool is_program(const char *path)
 {
@@ -64,7 +63,7 @@ static char *search(char *folders, const char *file)
 static char *beside_us(const char *file)
 {
     char self[PATH_MAX];
-    ssize_t n = strcmp(file, GROUP_SERVER) ? -1 : readlink("/proc/self/exe", self, sizeof self - 1);
+    ssize_t n = strcmp(file, PVMD_GROUP_SERVER) ? -1 : readlink("/proc/self/exe", self, sizeof self - 1);
     if (n < 0)
         return NULL;
     self[n] = '\0';
@@ -86,6 +85,12 @@ char *pvmd_program_find(const char *file)
     free(folders);
     free(shown);
     return found;
+}
+
+bool pvmd_program_is_group_server(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    return !strcmp(slash ? slash + 1 : file, PVMD_GROUP_SERVER);
 }
 
 char *pvmd_program_command(const char *name)

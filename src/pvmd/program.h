@@ -2,8 +2,15 @@
 #ifndef PVMD_PROGRAM_H
 #define PVMD_PROGRAM_H
 
+#include <stdbool.h>
+
+#define PVMD_GROUP_SERVER "pvmgs"
+
 /* The program's full path, to be freed by the caller; NULL if it is not there (logged with where it was searched). */
 char *pvmd_program_find(const char *file);
+
+/* Whether that is the group server: of whichever installation, and whatever its path. */
+bool pvmd_program_is_group_server(const char *file);
 
 /*
  * The working directory: the one asked for, else that of the host, PVM_WD, or $HOME. One that cannot be entered is

@@ -10,13 +10,6 @@
 
 #define SETTING_MAX 4096 /* bytes */
 
-/* Whether it serves all programs, not just the one that has it started. */
-static bool is_group_server(const char *file)
-{
-    const char *slash = strrchr(file, '/');
-    return !strcmp(slash ? slash + 1 : file, "pvmgs");
-}
-
 static int refuse(const char *setting, const char *why)
 {
     pvmi_log(PVMI_LOG_ERROR, "PVM_WRAP=%s: %s", setting, why);
@@ -81,9 +74,10 @@ int pvmd_wrap_find(const struct pvmd_order *order, const char *setting, char ***
 {
     wordexp_t expanded = {0};
     bool debug = order->flags & PvmTaskDebug;
+    bool serves_all = pvmd_program_is_group_server(order->file); /* not just the program that has it started */
     *count = 0;
     *words = NULL;
-    int code = split(debug || is_group_server(order->file) ? NULL : setting, &expanded);
+    int code = split(debug || serves_all ? NULL : setting, &expanded);
     if (code)
         return code;
     *words = calloc(expanded.we_wordc + 2, sizeof **words);
