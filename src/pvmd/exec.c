@@ -309,7 +309,7 @@ static void job_answer(struct job *job)
 static int make_argv(struct job *job)
 {
     const char *wrapper = pvmd_environment_get(&job->environment, "PVM_WRAP");
-    char *program = pvmd_program_find(job->order.file);
+    char *program = pvmd_program_find(job->order.file, job->directory);
     int code = program ? pvmd_wrap_find(&job->order, wrapper, &job->argv, &job->owned) : PvmNoFile;
     size_t entries = job->owned + 1 + job->order.argument_count + 1;
     char **argv = code ? NULL : realloc(job->argv, entries * sizeof *argv);

@@ -71,17 +71,39 @@ static char *beside_us(const char *file)
     return program_in(self, file);
 }
 
-char *pvmd_program_find(const char *file)
+/* A copy of file if it is a program as a task in `directory` sees it, where it is named by a path. */
+static char *by_path(const char *directory, const char *file)
 {
-    if (file[0] == '/' && is_program(file))
-        return strdup(file);
+    if (file[0] == '/')
+        return is_program(file) ? strdup(file) : NULL;
+    char *path = strchr(file, '/') ? program_in(directory, file) : NULL;
+    bool found = path;
+    free(path);
+    return found ? strdup(file) : NULL;
+}
+
+static void log_missing(const char *file, const char *directory, const char *folders)
+{
+    if (file[0] == '/')
+        pvmi_log(PVMI_LOG_INFO, "no program %s", file);
+    else if (strchr(file, '/'))
+        pvmi_log(PVMI_LOG_INFO, "no program %s in the task's folder %s, nor in %s", file, directory, folders);
+    else
+        pvmi_log(PVMI_LOG_INFO, "no program %s in %s", file, folders);
+}
+
+char *pvmd_program_find(const char *file, const char *directory)
+{
+    char *found = by_path(directory, file);
+    if (found)
+        return found;
     char *folders = exec_path(), *shown = folders ? strdup(folders) : NULL;
-    char *found = folders && *file && file[0] != '/' ? search(folders, file) : NULL;
+    if (folders && *file && file[0] != '/')
+        found = search(folders, file);
     if (!found)
         found = beside_us(file);
     if (!found)
-        pvmi_log(PVMI_LOG_INFO, "no program %s%s%s", file, file[0] == '/' ? "" : " in ",
-                 file[0] == '/' || !shown ? "" : shown);
+        log_missing(file, directory, shown ? shown : "");
     free(folders);
     free(shown);
     return found;

@@ -6,8 +6,12 @@
 
 #define PVMD_GROUP_SERVER "pvmgs"
 
-/* The program's full path, to be freed by the caller; NULL if it is not there (logged with where it was searched). */
-char *pvmd_program_find(const char *file);
+/*
+ * What to execute in `directory`, the task's working folder: a path with a slash as it is, if it leads to a program
+ * from there; else the full path of the one on the exec path. To be freed by the caller; NULL if there is none (logged
+ * with where it was searched).
+ */
+char *pvmd_program_find(const char *file, const char *directory);
 
 /* Whether that is the group server: of whichever installation, and whatever its path. */
 bool pvmd_program_is_group_server(const char *file);

@@ -39,6 +39,7 @@ printf '#!/bin/sh\necho "under \047$1\047"\nexec "$@"\n' >"$work/debugger"
 chmod +x "$work/ep-b/where" "$work/debugger"
 cp "$work/ep-b/where" "$HOME/ep-c/where"
 cp "$work/ep-b/where" "$work/bin/where"
+cp "$work/ep-b/where" "$HOME/wd-b/near"
 cat >"$hosts" <<END
    # blanks before a comment, and an empty line
 
@@ -68,12 +69,13 @@ timeout 20 "$DPVM_BIN/pvm" -c 'add 127.0.0.5 127.0.0.7; add "127.0.0.8 sp=123"' 
 same "hosts of & lines, and the last defaults" "127.0.0.5 5
 127.0.0.7 9
 127.0.0.8 123" "$(speeds | tail -3)"
-says() { # HOST: what `where` prints there
-    timeout 20 "$DPVM_BIN/pvm" -c "spawn -$1 $2 -> where" | sed -n 's/^\[1:[^]]*\] //; /EOF/!{/^\//p; /^under/p}'
+says() { # HOST OPTION [PROGRAM]: what `where`, or the program, prints there
+    timeout 20 "$DPVM_BIN/pvm" -c "spawn -$1 $2 -> ${3-where}" | sed -n 's/^\[1:[^]]*\] //; /EOF/!{/^[./]/p; /^under/p}'
 }
 same "wd= of the own line" "$work/bin/where in $work/wd-c" "$(says "$own" '')"
 same "wd= and ep= of defaults" "$work/ep-b/where in $HOME/wd-b" "$(says 127.0.0.2 '')"
 same "wd= and ep= of a line" "$HOME/ep-c/where in $work/wd-c" "$(says 127.0.0.3 '')"
+same "a path is relative to wd=" "./near in $HOME/wd-b" "$(says 127.0.0.2 '' ./near)"
 same "bx=" "under '$work/ep-b/where'
 $work/ep-b/where in $HOME/wd-b" "$(says 127.0.0.2 '-?')"
 ls "$PVM_TMP" | grep -q "^pvmd.$(id -u).fredsown" || fail "id=: no file of that name: $(ls "$PVM_TMP")"
