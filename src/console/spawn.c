@@ -187,8 +187,8 @@ static void explain_failure(const char *file, const int *tids, int started, int 
     if (started >= count || tids[started] > 0)
         return;
     if (tids[started] == PvmNoFile)
-        advise("spawn: pvmd looks for %s in %sthe folders of PVM_PATH or ep= (default: ~/pvm3/bin/ARCH and "
-               "PVM_ROOT/bin/ARCH); put it there on each host, or give its whole path.",
+        advise("spawn: pvmd looks for %s in %sthe folders of PVM_PATH or ep= (default: ~/pvm3/bin/ARCH, "
+               "PVM_ROOT/bin/ARCH and /usr/lib/pvm3/bin/ARCH); put it there on each host, or give its whole path.",
                file, strchr(file, '/') != NULL ? "the task's working directory, then in " : "");
     else if (tids[started] == PvmNoHost)
         advise("spawn: no host or architecture of the machine is called so; `conf` lists them.");

@@ -101,7 +101,8 @@ enum pvmi_setting_kind {
     X(VMID, "PVM_VMID", NAME, "", 0, 0, "name of the virtual machine, to run several of one user on one host")         \
     X(RSH, "PVM_RSH", TEXT, "", 0, 0, "command that starts a daemon on another host, with arguments; default: ssh")    \
     X(PATH, "PVM_PATH", TEXT, "", 0, 0,                                                                                \
-      "where spawned programs are searched; default: $HOME/pvm3/bin/$PVM_ARCH:$PVM_ROOT/bin/$PVM_ARCH")                \
+      "where spawned programs are searched; default: "                                                                 \
+      "$HOME/pvm3/bin/$PVM_ARCH:$PVM_ROOT/bin/$PVM_ARCH:/usr/lib/pvm3/bin/$PVM_ARCH")                                  \
     X(WD, "PVM_WD", PATH, "", 0, 0, "working directory of spawned tasks; default: $HOME")                              \
     X(DEBUGGER, "PVM_DEBUGGER", PATH, "", 0, 0, "script that starts a task under a debugger")                          \
     X(DPATH, "PVM_DPATH", TEXT, "", 0, 0, "daemon's path on added hosts; default: pvmd3 beside this one")              \

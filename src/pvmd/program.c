@@ -12,7 +12,7 @@
 #include "environment.h"
 #include "hosts.h"
 
-#define DEFAULT_PATH     "$HOME/pvm3/bin/$PVM_ARCH:$PVM_ROOT/bin/$PVM_ARCH"
+#define DEFAULT_PATH     "$HOME/pvm3/bin/$PVM_ARCH:$PVM_ROOT/bin/$PVM_ARCH:/usr/lib/pvm3/bin/$PVM_ARCH"
 #define DEFAULT_DEBUGGER "$PVM_ROOT/lib/debugger"
 
 static bool is_program(const char *path)
