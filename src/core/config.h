@@ -92,7 +92,9 @@ enum pvmi_setting_kind {
       "file into which the calls and messages of a program are traced; see pvm-trace(1)")                              \
     X(THREADS, "PVM_THREADS", BOOL, "0", 0, 0, "each thread of a task has its own active buffers and context")         \
     X(SPIN, "PVM_SPIN", INTEGER, "-1", 0, 0, "microseconds a waiting task polls before it sleeps; -1: adaptive")       \
-    X(WRAP, "PVM_WRAP", TEXT, "", 0, 0, "command that spawned tasks run under, with arguments, such as valgrind -q")
+    X(WRAP, "PVM_WRAP", TEXT, "", 0, 0, "command that spawned tasks run under, with arguments, such as valgrind -q")   \
+    X(LIBRARIES, "PVM_LIBRARIES", TEXT, "path", 0, 0,                                                                  \
+      "how spawned tasks are led to this dpvm's libraries: path (LD_LIBRARY_PATH), preload (LD_PRELOAD, too), none")
 
 #define PVMI_SETTINGS(X)                                                                                               \
     X(ROOT, "PVM_ROOT", PATH, "", 0, 0, "where PVM is installed; default: where this program was installed")           \

@@ -18,6 +18,7 @@
 #include "clients.h"
 #include "daemon.h"
 #include "environment.h"
+#include "libraries.h"
 #include "loop.h"
 #include "order.h"
 #include "output.h"
@@ -330,7 +331,7 @@ static int prepare(struct job *job)
     job->directory = pvmd_program_directory(job->order.where);
     if (!job->directory || pvmd_environment_make(&job->order, &job->environment))
         return PvmNoMem;
-    return make_argv(job);
+    return pvmd_libraries_set(&job->environment) ? PvmNoMem : make_argv(job);
 }
 
 static void fail_all(struct job *job, int code)
