@@ -4,12 +4,15 @@
  *
  *   paths group            prints the name of the group server, too
  *   paths FILE WHERE...    pairs, for pvm_spawn()
+ *   renamed                calls itself something else first
  */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <pvm3.h>
+
+int pvmsettaskname(char *name); /* in no header */
 
 enum { TAG_REPORT = 1, TAG_GO };
 
@@ -71,6 +74,8 @@ static void show_group_server(void)
 
 int main(int argc, char **argv)
 {
+    if (strstr(argv[0], "/renamed"))
+        pvmsettaskname("another");
     int parent = pvm_mytid() < 0 ? 0 : pvm_parent();
     if (parent > 0)
         return child(parent, argv[0]);
