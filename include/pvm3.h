@@ -4,8 +4,8 @@
  * Names, values, prototypes and struct layouts are those of PVM 3.4.6, so that old programs compile unchanged.
  * What each call does stands in the man pages, section 3; pvm_intro(3) is the index.
  */
-#ifndef PVM3_H
-#define PVM3_H
+#ifndef _PVM3_H_
+#define _PVM3_H_
 
 #include <sys/time.h>
 
@@ -194,7 +194,19 @@ struct pvmmboxinfo {
 #define PVMTMPNAMLEN    128
 #else
 #define PVMTMPNAMFUN(x) tmpnam(x)
-#define PVMTMPNAMLEN    L_tmpnam
+#ifdef L_tmpnam /* <stdio.h> was included before */
+#define PVMTMPNAMLEN L_tmpnam
+#else
+#define PVMTMPNAMLEN 128
+#endif
+#endif
+
+/* ---- old sources declare their own functions with this: int f __ProtoGlarp__((int, char *)); ---- */
+#undef __ProtoGlarp__
+#if defined(__STDC__) || defined(__cplusplus)
+#define __ProtoGlarp__(x) x
+#else
+#define __ProtoGlarp__(x) ()
 #endif
 
 #ifdef __cplusplus

@@ -4,8 +4,8 @@
  * Names and values are those of PVM 3.4.6. The SM_ messages are the public interface of such tasks; TM_, DM_ and TC_
  * name the messages of PVM's own protocols, which dpvm's daemons do not speak (doc/protocol.md).
  */
-#ifndef PVMPROTO_H
-#define PVMPROTO_H
+#ifndef _PVMPROTO_H_
+#define _PVMPROTO_H_
 
 /* ---- protocol versions ---- */
 #define SDPROTOCOL 4302
@@ -137,6 +137,9 @@
 #define TO_EOF   0
 #define TO_SPAWN -1
 #define TO_NEW   -2
+
+/* ---- the file that tells tasks where their daemon is: folder, user id (pvmd3(1)) ---- */
+#define TDSOCKNAME "%s/pvmd.%d"
 
 /* ---- contexts of the system ---- */
 #define SYSCTX_FIRST ((int)0x0007ffff)

@@ -3,8 +3,8 @@
  *
  * Names and values are those of PVM 3.4.6, so that tracers and programs that set trace masks compile unchanged.
  */
-#ifndef PVMTEV_H
-#define PVMTEV_H
+#ifndef _PVMTEV_H_
+#define _PVMTEV_H_
 
 #include <sys/time.h>
 
@@ -324,6 +324,14 @@ struct Pvmtracer {
     int trcopt;                 /* PvmTraceFull, PvmTraceTime or PvmTraceCount */
     Pvmtmask tmask;
 };
+
+/* As in pvm3.h, for sources that include this header alone. */
+#undef __ProtoGlarp__
+#if defined(__STDC__) || defined(__cplusplus)
+#define __ProtoGlarp__(x) x
+#else
+#define __ProtoGlarp__(x) ()
+#endif
 
 #ifdef __cplusplus
 extern "C" {
