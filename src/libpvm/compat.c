@@ -1,5 +1,6 @@
 /* compat.c - undeclared functions of PVM that programs and bindings use nevertheless. */
 #include "compat.h"
+#include <errno.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdint.h>
@@ -84,6 +85,24 @@ char *pvmtmpnam(char *name)
     return to;
 }
 
+/* ---- hosters and taskers ---- */
+
+int pvmbailout(int code)
+{
+    (void)code;
+    return 0;
+}
+
+/* On stdout, as PVM does. */
+void pvmchkuid(int uid)
+{
+    if (uid || pvmi_config_bool(PVMI_SETTING_ALLOW_ROOT))
+        return;
+    printf("This program is not meant to run as root: what it starts would run as root, too. Start it as an ordinary "
+           "user, or set PVM_ALLOW_ROOT=1 if you mean it.\n");
+    exit(EXIT_FAILURE);
+}
+
 /* ---- time ---- */
 
 int pvmgetclock(struct timeval *now)
@@ -101,6 +120,14 @@ int pvmsleep(int seconds)
 int pvmlogerror(char *text)
 {
     fprintf(stderr, "libpvm [%s]: %s", pvmi_identity(), text ? text : "");
+    return 0;
+}
+
+int pvmlogperror(char *text)
+{
+    int error = errno;
+    fprintf(stderr, "libpvm [%s] %s: %s\n", pvmi_identity(), text ? text : "(null)", strerror(error));
+    errno = error;
     return 0;
 }
 

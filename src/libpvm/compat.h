@@ -47,6 +47,15 @@ int pvmsettaskname(char *name);
 int pvmlogerror(char *text);
 int pvmlogprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* A line on stderr: who we are, `text` and what errno says. Keeps errno; 0. */
+int pvmlogperror(char *text);
+
+/* PVM's daemon ends here; in its library, and so here, nothing happens: 0. Programs may bring one of their own. */
+int pvmbailout(int code);
+
+/* Ends the program with exit code 1 and words on stdout if `uid` is root's, unless PVM_ALLOW_ROOT is set. */
+void pvmchkuid(int uid);
+
 /* Tells on stderr how much memory the process has allocated. `how` is what the reference took; all mean the same. */
 int i_dump(int how);
 

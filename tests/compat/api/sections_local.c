@@ -1,6 +1,8 @@
 /*
  * sections_local.c - enrolment, options, buffers, errors: calls that the library answers by itself.
  */
+#include <errno.h>
+#include <sys/wait.h>
 #include "probe.h"
 
 static void before_enrolment(void)
@@ -245,6 +247,53 @@ static void errors_abort(void)
     FACT("not reached: AutoErr 3 aborts the program");
 }
 
+/* pvmchkuid() may end the program: in a child. Words on stdout are its own; that there are some is the same. */
+static void check_user(int uid, const char *allowed)
+{
+    char words[8192];
+    int ends[2], status;
+    size_t length = 0;
+    ssize_t n;
+    if (allowed)
+        setenv("PVM_ALLOW_ROOT", allowed, 1);
+    else
+        unsetenv("PVM_ALLOW_ROOT");
+    fflush(NULL);
+    if (pipe(ends))
+        exit(1);
+    if (fork() == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        pvmchkuid(uid);
+        _exit(77);
+    }
+    close(ends[1]);
+    while ((n = read(ends[0], words, sizeof words)) > 0)
+        length += (size_t)n;
+    close(ends[0]);
+    wait(&status);
+    FACT("user %d, PVM_ALLOW_ROOT=%s: exit code %d, %s", uid, allowed ? allowed : "(not set)", WEXITSTATUS(status),
+         length ? "explained" : "silent");
+}
+
+/* What hosters and taskers of PVM's time call when something goes wrong. */
+static void complaints(void)
+{
+    static const int errors[] = {0, ENOENT, EACCES, 999};
+    for (int i = 0; i < 4; i++) {
+        errno = errors[i];
+        CALL(pvmlogperror("complaint"));
+        CALL(errno);
+    }
+    errno = ENOENT;
+    CALL(pvmlogperror(""));
+    CALL(pvmbailout(0));
+    CALL(pvmbailout(3));
+    check_user(0, NULL);
+    check_user(0, "1");
+    check_user(1, NULL);
+    check_user(-1, NULL);
+}
+
 static void helpers(void)
 {
     struct timeval now = {0, 0};
@@ -278,6 +327,8 @@ static void helpers(void)
     CALL(pvm_unexport("NEVER"));
     CALL(pvm_unexport("PATH"));
     FACT("%s", getenv("PVM_EXPORT"));
+    pvm_mytid();
+    complaints();
 }
 
 /* Names for "ps", which must be given before the first call. */
