@@ -38,7 +38,7 @@ enum pvmi_tm {
     PVMI_TM_NOTIFY,
     PVMI_TM_MAILBOX,
     PVMI_TM_HOSTSYNC,
-    PVMI_TM_SETOPT, /* one way: options the daemon must know (output, trace, no-reset) */
+    PVMI_TM_SETOPT, /* options the daemon must know (output, trace, no-reset); one way but for PvmSelfTraceTid */
     PVMI_TM_CONTEXT,
     PVMI_TM_REGISTER, /* become resource manager, hoster, tasker or tracer */
     PVMI_TM_SIBLINGS, /* one way: what a resource manager started for us, for them to be told of each other */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
+#include "../../include/pvmtev.h"
 #include "../core/clock.h"
 #include "arrivals.h"
 #include "carrier.h"
@@ -24,13 +25,35 @@ static struct farewell *waiting;
 static bool bypassed;
 
 /* The one int of a notification; 0 for other messages. */
-static pvmi_tid subject(const struct pvmi_message *m)
+static pvmi_tid notified(const struct pvmi_message *m)
 {
     int32_t tid;
-    if (m->length != sizeof tid)
+    if (bypassed || m->src != PVMI_TID_DAEMON || m->length != sizeof tid)
         return 0;
     memcpy(&tid, m->mem->data, sizeof tid);
     return (pvmi_tid)tid;
+}
+
+/* The task of an event endtask, as pvmtev(7) has it; 0 for other messages. The daemon always describes this one. */
+static pvmi_tid traced(struct pvmi_message *m)
+{
+    int head[2], data[9]; /* seconds, microseconds, task id: of each kind, type and value */
+    char name[16];
+    if (pvmi_message_unpack(m, PVM_INT, head, 2, 1) || head[0] != TEV_MARK_EVENT_DESC || head[1] != TEV_ENDTASK ||
+        pvmi_message_unpack_string(m, name, sizeof name) || pvmi_message_unpack(m, PVM_INT, data, 9, 1))
+        return 0;
+    return (pvmi_tid)data[8];
+}
+
+/* The task whose end m tells of; 0 for other messages. */
+static pvmi_tid subject(struct pvmi_message *m)
+{
+    pvmi_tid tid = notified(m);
+    if (tid || m->length < sizeof(int32_t[11]))
+        return tid;
+    tid = traced(m);
+    m->position = 0;
+    return tid;
 }
 
 /* Links that do not see the end of their peer: what it sent and did not come, will not. */
@@ -60,7 +83,7 @@ static bool keep(struct pvmi_peer *p, struct pvmi_message *m)
 
 bool pvmi_farewell_take(struct pvmi_message *m)
 {
-    pvmi_tid tid = bypassed ? 0 : subject(m);
+    pvmi_tid tid = subject(m);
     struct pvmi_peer *p = tid ? pvmi_peer_find(tid) : NULL;
     if (p)
         pvmi_route_withdraw(p);

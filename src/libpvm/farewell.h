@@ -10,7 +10,8 @@
 #include "../core/message.h"
 #include "peer.h"
 
-/* Takes m (and the reference) if it is news of a task that there still is a link to. Called by link.c. */
+/* Takes m of a daemon (and the reference) if it is news, or the trace event, of the end of a task that there still is a
+ * link to. Called by link.c. */
 bool pvmi_farewell_take(struct pvmi_message *m);
 
 /*

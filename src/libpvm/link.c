@@ -288,7 +288,7 @@ void pvmi_link_deliver(struct pvmi_message *m)
         pvmi_request_take_answer(m);
     else if (m->ctx == PVMI_CTX_TC && pvmi_control_take(m))
         pvmi_message_unref(m);
-    else if (m->src == PVMI_TID_DAEMON && pvmi_farewell_take(m))
+    else if (pvmi_tid_is_daemon(m->src) && pvmi_farewell_take(m))
         ; /* it comes when the last frames of the task that it is about are here */
     else if (m->tag <= SM_LAST && pvmi_request_take_reply(m))
         ;

@@ -80,13 +80,15 @@ static const struct option *find(int what)
 
 static int no_reset_index = -1; /* of our mailbox entry */
 
+/* A trace destination is waited for: the daemon stamps newtask before our first event then. */
 static int tell_daemon(int what, int value)
 {
     struct pvmi_buf body;
     pvmi_buf_init(&body);
     pvmi_buf_put_i32(&body, what);
     pvmi_buf_put_i32(&body, value);
-    return pvmi_request_one_way(PVMI_TM_SETOPT, &body);
+    return what == PvmSelfTraceTid && value ? pvmi_request(PVMI_TM_SETOPT, &body, NULL)
+                                            : pvmi_request_one_way(PVMI_TM_SETOPT, &body);
 }
 
 static int announce_no_reset(bool on)

@@ -35,10 +35,13 @@ struct duty {
     const struct pvmi_message *entry; /* NULL: our tid */
 };
 
+/* There is one tracer of the machine, and so one entry: PvmAlready if somebody has it. */
 static int announce(const struct duty *d)
 {
-    return d->entry ? pvmi_mbox_put(d->name, PvmMboxMultiInstance, d->entry)
-                    : pvmi_mbox_announce(d->name, PvmMboxMultiInstance);
+    if (!d->entry)
+        return pvmi_mbox_announce(d->name, PvmMboxMultiInstance);
+    int rc = pvmi_mbox_put(d->name, PvmMboxDefault, d->entry);
+    return rc == PvmDenied ? PvmAlready : rc;
 }
 
 static int take_duty(struct duty *d)

@@ -195,21 +195,28 @@ static int32_t *option_place(struct pvmd_task *task, int what)
     }
 }
 
-static int setopt_request(const struct pvmd_request *r, struct pvmi_buf *body)
+static void set_option(struct pvmd_task *task, int what, int32_t value)
 {
-    int what = pvmi_buf_get_i32(body);
-    int32_t value = pvmi_buf_get_i32(body);
-    struct pvmd_task *task = pvmd_task_by_tid(r->tid);
-    int rc = pvmi_buf_end(body);
-    int32_t *place = rc ? NULL : option_place(task, what);
+    int32_t *place = option_place(task, what);
     if (!place)
-        return rc;
+        return;
     *place = value;
     pvmd_output_redirect(task->tid, &task->output);
     if (what == PvmSelfOutputTid)
         pvmd_output_shell_begins(task);
     if (what == PvmSelfTraceTid)
         pvmd_trace_new(task);
+}
+
+static int setopt_request(const struct pvmd_request *r, struct pvmi_buf *body)
+{
+    int what = pvmi_buf_get_i32(body);
+    int32_t value = pvmi_buf_get_i32(body);
+    int rc = pvmi_buf_end(body);
+    if (rc)
+        return rc;
+    set_option(pvmd_task_by_tid(r->tid), what, value);
+    pvmd_request_answer(r, PvmOk, NULL);
     return 0;
 }
 
@@ -242,7 +249,7 @@ static void set_duty(const struct pvmd_task *task, unsigned flag, pvmi_tid tid)
         pvmd_hoster_set(tid);
 }
 
-/* There may be many tracers, but one of each other role. */
+/* One task of this host has each role; that there is one tracer of the machine is seen to by the mailbox. */
 static int take_role(struct pvmd_task *task, unsigned flag, bool on)
 {
     if (!on) {
@@ -252,7 +259,7 @@ static int take_role(struct pvmd_task *task, unsigned flag, bool on)
     }
     if (flag == PVMD_TASK_HOSTER && !pvmd_is_master())
         return PvmHostrNMstr;
-    if (flag != PVMD_TASK_TRACER && is_taken(flag, task->tid))
+    if (is_taken(flag, task->tid))
         return PvmAlready;
     task->flags |= flag;
     set_duty(task, flag, task->tid);

@@ -179,6 +179,13 @@ static int put_event(struct pvmi_message *m, enum event event, bool describe, pv
     return rc ? rc : put_int(m, describe ? TEV_MARK_EVENT_DESC_END : TEV_MARK_EVENT_RECORD_END);
 }
 
+/* The end is described each time: its receiver may take a later one first, while it still hears the task (farewell.h).
+ */
+static bool must_describe(const struct destination *d, enum event event)
+{
+    return event == END_TASK || !d->described[event];
+}
+
 static void tell(const struct pvmd_collector *to, enum event event, pvmi_tid tid, const struct datum *data, size_t n,
                  const char *name)
 {
@@ -186,7 +193,7 @@ static void tell(const struct pvmd_collector *to, enum event event, pvmi_tid tid
     struct pvmi_message *m = d ? message_to(to) : NULL;
     if (!m)
         return;
-    int rc = put_event(m, event, !d->described[event], tid, data, n, name);
+    int rc = put_event(m, event, must_describe(d, event), tid, data, n, name);
     d->described[event] = true;
     send_off(m, rc);
 }

@@ -5,7 +5,7 @@
 #include "check.h"
 #include "pvmproto.h"
 
-enum { TAG_READY = 1, TAG_MODE };
+enum { TAG_READY = 1, TAG_MODE, TAG_TRACER };
 
 enum mode { GOOD, PLAIN, TWICE, FAIL, JUNK, OTHER_HOST, NO_HOST, MALFORMED, FORGED, SILENT, DIE };
 
@@ -97,6 +97,7 @@ static void elsewhere(int argc, char **argv)
     (void)argc, (void)argv;
     pvm_setopt(PvmAutoErr, 0);
     check_send_int(pvm_parent(), TAG_READY, pvm_reg_hoster());
+    check_send_int(pvm_parent(), TAG_TRACER, pvm_reg_tracer(1, 2, 3, 4, NULL, 0, PvmTraceFull));
 }
 
 /* ---- the master ---- */
@@ -141,8 +142,11 @@ static void master(int argc, char **argv)
     CHECK_EQ(add(hoster, FORGED), PvmCantStart);
     CHECK_EQ(add(hoster, SILENT), PvmCantStart); /* PVM_START_TIMEOUT */
     CHECK(add(hoster, GOOD) > 0);
+    CHECK_EQ(pvm_reg_tracer(1, 2, 3, 4, NULL, 0, PvmTraceFull), 0);
     check_spawn("elsewhere", NULL, "127.0.0.2", 1, &tid);
     CHECK_EQ(check_receive_int(tid, TAG_READY), PvmHostrNMstr);
+    CHECK_EQ(check_receive_int(tid, TAG_TRACER), PvmAlready); /* one of the machine */
+    CHECK_EQ(pvm_reg_tracer(1, 2, 3, 4, NULL, 0, PvmTraceFull), 0);
     check_wait_exit(1, &tid);
     remove_host();
     CHECK(add(hoster, PLAIN) > 0);

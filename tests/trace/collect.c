@@ -218,8 +218,9 @@ static void take_described(struct source *s)
     int id = take_int(), event = id & ~(TEV_EVENT_ENTRY | TEV_EVENT_EXIT), head[2] = {0};
     struct form *form = form_of(s, id);
     char name[100];
-    if (form->count > 0)
+    if (form->count > 0 && event != TEV_ENDTASK)
         fail("%s is described twice", pvmtevinfo[event].name);
+    form->count = 0;
     if (pvm_upkstr(name) < 0 || strcmp(name, pvmtevinfo[event].name) != 0)
         fail("event %d is not %s", event, name);
     for (int did; (did = take_int()) != TEV_MARK_EVENT_DESC_END; form->count++) {

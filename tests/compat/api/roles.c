@@ -2,6 +2,7 @@
  * roles.c - what the probe's children do.
  */
 #include "probe.h"
+#include "pvmtev.h"
 
 extern char **environ;
 
@@ -192,10 +193,27 @@ static int clerk(int argc, char **argv)
     return pvm_exit();
 }
 
+/* Tries to be the tracer while its parent is, and sends the result. */
+static int rival(int argc, char **argv)
+{
+    Pvmtmask mask;
+    int rc;
+
+    (void)argc, (void)argv;
+    probe_quiet();
+    TEV_MASK_INIT(mask);
+    rc = pvm_reg_tracer(5, 6, 7, 8, mask, 0, PvmTraceFull);
+    pvm_initsend(PvmDataDefault);
+    pvm_pkint(&rc, 1, 1);
+    pvm_send(pvm_parent(), 99);
+    return pvm_exit();
+}
+
 const struct probe_role probe_role_table[] = {
     {"echo", echo},      {"context", tell_context}, {"wait", wait_for_end}, {"show", show},
     {"exit", exit_soon}, {"clerk", clerk},          {"join", join},         {"member", member},
-    {"volley", volley},  {"worker", worker},        {"flood", flood},       {NULL, NULL},
+    {"volley", volley},  {"worker", worker},        {"flood", flood},       {"rival", rival},
+    {NULL, NULL},
 };
 
 /* A member of the group "g" of 4; the parent (sections_group.c) does the same calls. */

@@ -2,6 +2,7 @@
  * sections_machine.c - hosts, tasks, events, mailbox: calls that the daemon answers.
  */
 #include "probe.h"
+#include "pvmtev.h"
 
 static int me, host, no_task, no_host;
 static char host_name[256];
@@ -502,6 +503,32 @@ static void tickle(void)
     CALL(pvm_tickle(1, arguments, NULL, NULL));
 }
 
+/* Another task can be the tracer only when we are not. */
+static void rival(void)
+{
+    int rc = 0;
+
+    probe_children("rival", NULL, 1);
+    pvm_recv(probe_child[0], 99);
+    pvm_upkint(&rc, 1, 1);
+    FACT("another task: %d", rc);
+}
+
+static void tracers(void)
+{
+    Pvmtmask mask;
+
+    TEV_MASK_INIT(mask);
+    CALL(pvm_reg_tracer(1, 2, 3, 4, mask, 0, PvmTraceFull));
+    rival();
+    show_mailbox(PVMTRACERCLASS);
+    CALL(pvm_reg_tracer(1, 2, 3, 4, mask, 0, PvmTraceFull));
+    show_mailbox(PVMTRACERCLASS);
+    rival();
+    CALL(pvm_reg_hoster());
+    show_mailbox(PVMHOSTERCLASS);
+}
+
 static void system_tasks(void)
 {
     begin();
@@ -509,6 +536,7 @@ static void system_tasks(void)
     CALL(pvm_reg_hoster());
     CALL(pvm_reg_tasker());
     CALL(pvm_reg_tasker());
+    tracers();
 }
 
 static void halt(void)
