@@ -22,12 +22,24 @@ def values(text):
     return found
 
 
+def check_time(path, times, name, fields):
+    """1 for an event of a task that is earlier than the one before. The tracer gives output the time of any event, and
+    an event of the program has the time when it was begun."""
+    now, before = (int(fields['TS']), int(fields['TU'])), times.get(fields['TID'], (0, 0))
+    if name.startswith(('output', 'user_defined')):
+        return 0
+    times[fields['TID']] = now
+    if now < before:
+        print(f'{path}: timestamps decrease: {name} of {fields["TID"]} at {now}, after {before}')
+    return now < before
+
+
 def read(path):
-    """The descriptions, and each task's events in its order."""
+    """The descriptions, each task's events in its order, and how often times decrease within a task."""
     text = open(path, errors='replace').read()
     forms = {name: re.findall(r'(\w+) "(\w+)"((?:\[\])*);', body)
              for name, body in re.findall(r'#\d+: "([^"]+)"\n\{\n(.*?)\n\};;', text, re.S)}
-    names, tasks = {}, {}
+    names, tasks, times, decreasing = {}, {}, {}, 0
     meanings = set(re.findall(r'// ("\w+" "[^"]+")', text))
     for name, body in re.findall(r'^"([^"]+)" \{ (.*) \};;$', text, re.M):
         form = forms[name]
@@ -35,6 +47,7 @@ def read(path):
         if len(fields) != len(form):
             sys.exit(f'{path}: {name} has {len(fields)} values: {body}')
         tid = fields['TID']
+        decreasing += check_time(path, times, name, fields)
         shown = []
         for field, value in fields.items():
             if field in LEFT_OUT:
@@ -47,12 +60,13 @@ def read(path):
                 continue  # an event of the program is sent with less padding
             shown.append(f'{field}={value}')
         tasks.setdefault(tid, []).append(f'{name} ' + ' '.join(shown))
-    return forms, meanings, [sorted(events) if len(events) < 3 else events for events in tasks.values()]
+    return forms, meanings, [sorted(events) if len(events) < 3 else events for events in tasks.values()], decreasing
 
 
 def main():
-    problems = 0
-    (forms, meanings, tasks), (our_forms, our_meanings, our_tasks) = read(sys.argv[1]), read(sys.argv[2])
+    forms, meanings, tasks, decreasing = read(sys.argv[1])
+    our_forms, our_meanings, our_tasks, problems = read(sys.argv[2])
+    problems += decreasing
     for name in sorted(set(forms) | set(our_forms)):
         if forms.get(name) != our_forms.get(name):
             print(f'{name}: {forms.get(name)} in the reference, {our_forms.get(name)} here')
