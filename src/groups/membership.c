@@ -58,9 +58,20 @@ static int tid_of(const struct pvmi_members *list, int instance)
     return rank < 0 ? PvmNoInst : list->tids[rank];
 }
 
+/* The lowest number that no member has: the next one who joins gets it. */
+static int free_instance(const struct pvmi_members *list)
+{
+    int instance = 0;
+    while (instance < list->size && list->instances[instance] == instance)
+        instance++;
+    return instance;
+}
+
 static int instance_of(const struct pvmi_members *list, int tid)
 {
     int rank = pvmi_members_rank_of_tid(list, tid);
+    if (tid == -1)
+        return free_instance(list);
     return rank < 0 ? PvmNotInGroup : list->instances[rank];
 }
 

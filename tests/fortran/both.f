@@ -282,6 +282,8 @@ c     in place, the reference packs no strides
       call pvmfgettid('a group', 0, t)
       call pvmfgetinst('a group', tid, n)
       print *, 'tid', t .eq. tid, n
+      call pvmfgetinst('a group', -1, n)
+      print *, 'free instance', n
       call pvmfreduce(PvmMax, i, 3, INTEGER4, 31, 'a group', 0, info)
       print *, 'reduce', i, info
       call pvmfreduce(concat, d, 2, REAL8, 32, 'a group', 0, info)

@@ -87,6 +87,18 @@ static int join(int argc, char **argv)
     return pvm_recv(-1, 9);
 }
 
+/* One of two members of the group "g" when that is fixed; waits to be killed. */
+static int freeze(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    probe_quiet();
+    pvm_joingroup("g");
+    pvm_freezegroup("g", 2);
+    pvm_initsend(PvmDataDefault);
+    pvm_send(pvm_parent(), 1);
+    return pvm_recv(-1, 9);
+}
+
 static int member(int argc, char **argv);
 
 /* A digit is a small message with that tag, a letter a large one (A: tag 1). Returns where it stopped: at a + or the
@@ -210,10 +222,13 @@ static int rival(int argc, char **argv)
 }
 
 const struct probe_role probe_role_table[] = {
-    {"echo", echo},      {"context", tell_context}, {"wait", wait_for_end}, {"show", show},
-    {"exit", exit_soon}, {"clerk", clerk},          {"join", join},         {"member", member},
-    {"volley", volley},  {"worker", worker},        {"flood", flood},       {"rival", rival},
-    {NULL, NULL},
+    {"echo", echo},         {"context", tell_context},
+    {"wait", wait_for_end}, {"show", show},
+    {"exit", exit_soon},    {"clerk", clerk},
+    {"join", join},         {"member", member},
+    {"volley", volley},     {"worker", worker},
+    {"flood", flood},       {"rival", rival},
+    {"freeze", freeze},     {NULL, NULL},
 };
 
 /* A member of the group "g" of 4; the parent (sections_group.c) does the same calls. */

@@ -187,6 +187,81 @@ static void barrier_stranger(void)
     CALL(pvm_gsize("g"));
 }
 
+/* What lookups answer to keys that no member has. */
+static void look_up_strange_keys(void)
+{
+    static const int keys[] = {-1, -2, -31, 0, INT_MIN, INT_MAX, 1};
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        FACT("key %d", keys[i]);
+        CALL(pvm_getinst("g", keys[i]));
+        CALL(pvm_gettid("g", keys[i] > 0 ? 99 : keys[i] ? keys[i] : 98));
+    }
+}
+
+/* A member of "g" more, which sits there. */
+static int one_more(void)
+{
+    probe_children("join", NULL, 1);
+    pvm_recv(probe_child[0], 1);
+    return probe_child[0];
+}
+
+static void instances(void)
+{
+    int members[3];
+
+    begin();
+    CALL(pvm_getinst("g", -1));
+    CALL(pvm_gettid("g", -1));
+    CALL(pvm_getinst("", -1));
+    CALL(pvm_getinst(NULL, -1));
+    CALL(pvm_getinst("a name that is longer than thirty-one characters", -1));
+    CALL(pvm_joingroup("g"));
+    look_up_strange_keys();
+    for (int i = 0; i < 3; i++)
+        members[i] = one_more();
+    CALL(pvm_getinst("g", -1));
+    CALL(pvm_lvgroup("g"));
+    look_up_strange_keys(); /* 0 is free */
+    CALL(pvm_joingroup("g"));
+    CALL(pvm_getinst("g", -1));
+    pvm_sendsig(members[1], SIGKILL);
+    probe_wait_ms(300);
+    look_up_strange_keys(); /* 2 is free */
+    pvm_sendsig(members[0], SIGKILL);
+    probe_wait_ms(300);
+    CALL(pvm_getinst("g", -1)); /* 1 and 2 */
+    CALL(pvm_gsize("g"));
+    pvm_sendsig(members[2], SIGKILL);
+    probe_wait_ms(300);
+    CALL(pvm_getinst("g", -1));
+    CALL(pvm_joingroup("h"));
+    CALL(pvm_getinst("h", -1));
+    CALL(pvm_lvgroup("h"));
+    CALL(pvm_getinst("h", -1));
+    CALL(pvm_freezegroup("g", 1));
+    look_up_strange_keys();
+    CALL(pvm_getinst("g", me));
+}
+
+/* A group of fixed size, of which a member has gone: asked by a member and by one who is none. */
+static void instances_frozen(void)
+{
+    begin();
+    probe_children("freeze", NULL, 2);
+    pvm_recv(-1, 1);
+    pvm_recv(-1, 1);
+    CALL(pvm_gsize("g"));
+    CALL(pvm_getinst("g", -1));
+    CALL(pvm_getinst("g", 1));
+    CALL(pvm_gettid("g", -1));
+    pvm_sendsig(probe_child[pvm_getinst("g", probe_child[0]) == 0 ? 0 : 1], SIGKILL);
+    probe_wait_ms(300);
+    CALL(pvm_getinst("g", -1));
+    CALL(pvm_gsize("g"));
+}
+
 /* The functions by themselves: types, and what they refuse. */
 static void functions(void)
 {
@@ -224,6 +299,8 @@ const struct probe_section probe_group_table[] = {
     {"group-frozen-twice", frozen_twice},
     {"group-barrier-counts", barrier_counts},
     {"group-stranger", barrier_stranger},
+    {"group-instances", instances},
+    {"group-instances-frozen", instances_frozen},
     {"group-functions", functions},
     {NULL, NULL},
 };
