@@ -113,6 +113,12 @@ void pvmi_gserver_forget(void)
         reaching = NULL; /* it was in the process that we were forked from */
 }
 
+void pvmi_gserver_left(void)
+{
+    if (reaching == pvmi_lock_self())
+        reaching = NULL;
+}
+
 static int pack(int request, const char *group, const int *args, int n)
 {
     int head[] = {request, PVMI_GROUP_ANSWER + pvmi_session_depth()};

@@ -27,4 +27,7 @@ void pvmi_gserver_gone(int tid);
 /* Forgets the server: the task has a new tid. */
 void pvmi_gserver_forget(void);
 
+/* The program has jumped out of the call in which this thread was on its way to the server. */
+void pvmi_gserver_left(void);
+
 #endif

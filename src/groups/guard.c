@@ -15,7 +15,7 @@ void pvmi_guard_enter(struct pvmi_guard *g, int context)
     g->match = pvm_recvf(NULL);
 }
 
-void pvmi_guard_leave(struct pvmi_guard *g)
+void pvmi_guard_undo(struct pvmi_guard *g)
 {
     int sent = pvm_setsbuf(g->send_buffer);
     int received = pvm_setrbuf(g->receive_buffer);
@@ -30,6 +30,11 @@ void pvmi_guard_leave(struct pvmi_guard *g)
     pvm_setopt(PvmAutoErr, g->auto_error);
     pvm_errno = g->error;
     pvmi_lock_set_free(g->set);
+}
+
+void pvmi_guard_leave(struct pvmi_guard *g)
+{
+    pvmi_guard_undo(g);
     if (g->watched)
         pvmi_call_end(g->watched, -1, NULL, 0);
 }

@@ -27,6 +27,9 @@ void pvmi_guard_enter(struct pvmi_guard *g, int context);
 /* Restores the user's state; frees the buffers that became active in between. */
 void pvmi_guard_leave(struct pvmi_guard *g);
 
+/* The same for a call that the program has jumped out of. */
+void pvmi_guard_undo(struct pvmi_guard *g);
+
 /*
  * What every public call returns through: hands on `code`; a negative one is noted in pvm_errno. PvmAutoErr does not
  * count here, as in PVM: programs ask for a member again and again until it is there.
@@ -42,6 +45,10 @@ void pvmi_lock_set_free(struct pvmi_set *set);
 int pvmi_lock_wait(bool (*done)(void *arg), void *arg);
 void pvmi_lock_tell(void);
 const void *pvmi_lock_self(void);
+
+/* Of libpvm3: calls that the program leaves by a jump (jump.h there). */
+unsigned pvmi_jump_level(void);
+void pvmi_jump_watch(void (*undo)(unsigned level));
 
 /* Of libpvm3: reports an error of a call as PvmAutoErr asks for, and returns it. */
 int lpvmerr(const char *call, int code);

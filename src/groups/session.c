@@ -7,7 +7,7 @@
 #include "pvm3.h"
 #include "traffic.h"
 
-enum { DEPTH_MAX = 8 };
+enum { DEPTH_MAX = 8, CALLS_MAX = 16 };
 
 /* Depths of the calls that run, one inside the other or in several threads; 0 for that which runs alone. */
 static bool taken[DEPTH_MAX];
@@ -15,6 +15,12 @@ static bool taken[DEPTH_MAX];
 static const void *alone_runs;          /* the thread; NULL: no such call runs */
 static struct pvmi_guard *queue;        /* calls that wait for that */
 static _Thread_local int nested, depth; /* calls of this thread; depth of the innermost */
+
+/* The calls of this thread, outermost first. Not on the stack: the program may jump out of them. */
+static _Thread_local struct {
+    struct pvmi_guard guard;
+    unsigned level; /* pvmi_jump_level() */
+} calls[CALLS_MAX];
 
 int pvmi_session_depth(void)
 {
@@ -93,8 +99,45 @@ static void forget_others(void)
         taken[i] = false;
 }
 
+/* The innermost call has got so far. */
+static void note(const struct pvmi_guard *guard)
+{
+    if (nested > CALLS_MAX)
+        return;
+    calls[nested - 1].guard = *guard;
+    calls[nested - 1].level = pvmi_jump_level();
+}
+
+static void end_call(const struct pvmi_guard *guard)
+{
+    nested--;
+    if (guard->depth >= 0)
+        taken[guard->depth] = false;
+    if (guard->alone)
+        alone_runs = NULL;
+    depth = guard->outer_depth;
+    pvmi_lock_tell();
+}
+
+/* The program has jumped out of calls of that level and above. Called by libpvm3. */
+static void undo(unsigned level)
+{
+    while (nested > CALLS_MAX)
+        nested--;
+    if (!nested || calls[nested - 1].level < level)
+        return;
+    pvmi_traffic_left();
+    pvmi_gserver_left();
+    while (nested && calls[nested - 1].level >= level) {
+        struct pvmi_guard *guard = &calls[nested - 1].guard;
+        end_call(guard);
+        pvmi_guard_undo(guard);
+    }
+}
+
 __attribute__((constructor)) static void prepare(void)
 {
+    pvmi_jump_watch(undo);
     pthread_atfork(NULL, NULL, forget_others);
 }
 
@@ -124,8 +167,10 @@ int pvmi_session_begin(struct pvmi_guard *guard, const char *group, int alone)
     guard->outer_depth = depth;
     guard->depth = -1;
     guard->alone = false;
+    note(guard);
     if (code >= 0)
         code = alone ? begin_alone(guard) : take_depth(guard);
+    note(guard);
     if (code >= 0)
         code = check_identity();
     return code < 0 ? code : pvmi_traffic_start();
@@ -133,13 +178,7 @@ int pvmi_session_begin(struct pvmi_guard *guard, const char *group, int alone)
 
 int pvmi_session_end(struct pvmi_guard *guard, int code)
 {
-    nested--;
-    if (guard->depth >= 0)
-        taken[guard->depth] = false;
-    if (guard->alone)
-        alone_runs = NULL;
-    depth = guard->outer_depth;
-    pvmi_lock_tell();
+    end_call(guard);
     pvmi_guard_leave(guard);
     return pvmi_guard_result(code);
 }

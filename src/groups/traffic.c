@@ -9,6 +9,7 @@
 static struct pvmi_parcel *stored; /* in the order they came */
 static int handler;                /* id, or 0 */
 static bool joining;
+static bool opened; /* a call receives by itself */
 
 static long clock_us(void)
 {
@@ -177,6 +178,7 @@ static void drain(void)
 
 void pvmi_traffic_open(void)
 {
+    opened = true;
     pvm_delmhf(handler);
     pvm_setcontext(PVMI_GROUP_CTX_MEMBERS);
     drain();
@@ -186,7 +188,15 @@ void pvmi_traffic_close(void)
 {
     drain();
     listen_again();
+    opened = false;
     pvm_setcontext(PVMI_GROUP_CTX_SERVER);
+}
+
+void pvmi_traffic_left(void)
+{
+    if (opened)
+        listen_again();
+    opened = joining = false;
 }
 
 /* Receives one message within the time, if there is a limit, and handles it; an error when we are cut off. */

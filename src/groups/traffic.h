@@ -25,6 +25,9 @@ void pvmi_traffic_restart(void);
 void pvmi_traffic_open(void);
 void pvmi_traffic_close(void);
 
+/* The program has jumped out of the call: what comes is handled when it comes, as between calls. */
+void pvmi_traffic_left(void);
+
 struct pvmi_wait {
     struct pvmi_group *group;
     /* 1: what we wait for is here; 0: not yet; negative: error, it ends the waiting. Called after each message. */

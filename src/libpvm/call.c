@@ -1,6 +1,7 @@
 /* call.c - the slow path of public functions: locked, and traced if they are the outermost. */
 #include "call.h"
 #include "descriptors.h"
+#include "jump.h"
 #include "lock.h"
 #include "trace.h"
 
@@ -12,7 +13,8 @@ static _Thread_local unsigned depth;
 unsigned pvmi_call_enter(void)
 {
     pvmi_lock_watch();
-    unsigned watched = __atomic_load_n(&pvmi_call_watch, __ATOMIC_RELAXED);
+    pvmi_jump_check(__builtin_frame_address(0));
+    unsigned watched = __atomic_load_n(&pvmi_call_watch, __ATOMIC_RELAXED) & ~(unsigned)PVMI_WATCH_JUMP;
     if (!watched)
         return 0;
     if (watched & PVMI_WATCH_THREADS)
@@ -45,6 +47,16 @@ unsigned pvmi_call_step_out(void)
 }
 
 void pvmi_call_step_in(unsigned inside)
+{
+    depth = inside;
+}
+
+unsigned pvmi_call_depth(void)
+{
+    return depth;
+}
+
+void pvmi_call_restore(unsigned inside)
 {
     depth = inside;
 }

@@ -28,6 +28,7 @@ enum {
     PVMI_WATCH_TRACE = 1,       /* there is a destination for events and one that is wanted: kept by trace.c */
     PVMI_WATCH_THREADS = 2,     /* several threads may call: kept by lock.c, as glibc tells us of the second one */
     PVMI_WATCH_DESCRIPTORS = 4, /* the program has called pvm_getfds(): kept by descriptors.c */
+    PVMI_WATCH_JUMP = 8,        /* a call that waits may have been left by a jump: kept by jump.c */
 };
 
 #ifndef PVMI_CALL_FROM_OUTSIDE /* by libgpvm3, which does not see the variable */
@@ -82,6 +83,10 @@ void pvmi_call_end(unsigned watched, int event, const struct pvmi_datum *data, s
 /* Around a message handler, whose calls count as the program's own. Step in with what step out returned. */
 unsigned pvmi_call_step_out(void);
 void pvmi_call_step_in(unsigned depth);
+
+/* For jump.c: how many public functions this thread is in. */
+unsigned pvmi_call_depth(void);
+void pvmi_call_restore(unsigned depth);
 
 #ifdef PVMI_CALL_FROM_OUTSIDE
 #define PVMI_ENTER() pvmi_call_enter()

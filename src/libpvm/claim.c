@@ -2,6 +2,7 @@
 #include "claim.h"
 #include "../core/error.h"
 #include "lock.h"
+#include "transfer.h"
 #include "wait.h"
 
 static bool are_free(void *arg)
@@ -13,11 +14,21 @@ static bool are_free(void *arg)
     return true;
 }
 
+static int resume_left(const struct pvmi_claim *c)
+{
+    int rc = 0;
+    for (unsigned i = 0; i < c->count && !rc; i++)
+        rc = c->peers[i]->left ? pvmi_transfer_resume(c->peers[i]) : 0;
+    return rc;
+}
+
 int pvmi_claim(struct pvmi_claim *c)
 {
     for (unsigned i = 0; i < c->count; i++)
         pvmi_peer_use(c->peers[i]);
-    int rc = are_free(c) ? 0 : pvmi_wait_until(are_free, c, PVMI_WAIT_FOREVER);
+    int rc = resume_left(c);
+    if (!rc)
+        rc = are_free(c) ? 0 : pvmi_wait_until(are_free, c, PVMI_WAIT_FOREVER);
     for (unsigned i = 0; i < c->count; i++)
         if (rc)
             pvmi_peer_put(c->peers[i]);

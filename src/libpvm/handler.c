@@ -9,6 +9,7 @@
 #include "call.h"
 #include "compat.h"
 #include "inbox.h"
+#include "jump.h"
 #include "lock.h"
 #include "perror.h"
 #include "task.h"
@@ -30,7 +31,16 @@ struct taken {
 static struct handler *handlers; /* id - 1; call is NULL where free */
 static int handler_slots;
 static struct taken *queue;
-static bool running; /* a handler, in some thread */
+
+/* The handler that runs, in some thread, or one of the library's own functions. Not on the stack: it may be left by a
+ * jump. */
+static struct {
+    const void *thread;     /* NULL: none runs */
+    unsigned level;         /* of the call that runs it, see jump.h */
+    struct pvmi_message *m; /* NULL: no handler */
+    int mid;
+    int context, send, receive; /* the program's own, while a handler has others */
+} running;
 
 int pvmi_handler_count;
 unsigned pvmi_handler_queued, pvmi_handler_deferred;
@@ -109,35 +119,54 @@ static void call_without_lock(int (*call)(int mid), int mid)
     pvmi_lock_resume(depth);
 }
 
-/* Calls the handler with the message active and its context current; the program finds its own as they were. */
+static void begin_handler(struct pvmi_message *m, int mid)
+{
+    running.m = pvmi_message_ref(m); /* so that no other message takes its place */
+    running.mid = mid;
+    running.context = pvmmyctx;
+    running.send = pvmi_buffer_select_send(0);
+    running.receive = pvmi_buffer_select_receive(mid);
+    pvmmyctx = (int)m->ctx;
+}
+
+/* The program finds what it had. */
+static void end_handler(void)
+{
+    pvmmyctx = running.context;
+    if (pvmi_buffer_find(running.mid) == running.m)
+        pvmi_buffer_free(running.mid);
+    pvmi_message_unref(running.m);
+    running.m = NULL;
+    pvmi_buffer_select_send(if_there(running.send));
+    pvmi_buffer_select_receive(if_there(running.receive));
+}
+
+/* Calls the handler with the message active and its context current. */
 static void invoke(const struct handler *h, struct pvmi_message *m)
 {
     int mid = pvmi_buffer_add(m);
     if (mid < 0)
         return;
     struct pvmi_set set;
+    struct pvmi_jump_level outer;
     pvmi_lock_set_begin(&set, false);
-    int context = pvmmyctx, sbuf = pvmi_buffer_select_send(0), rbuf = pvmi_buffer_select_receive(mid);
-    pvmmyctx = (int)m->ctx;
-    pvmi_message_ref(m); /* so that no other message takes its place */
+    begin_handler(m, mid);
     pvmi_trace_handler(m, mid, h->src, h->tag, h->ctx);
     unsigned depth = pvmi_call_step_out();
+    pvmi_jump_level_begin(&outer);
     call_without_lock(h->call, mid);
+    pvmi_jump_level_end(&outer);
     pvmi_call_step_in(depth);
-    pvmmyctx = context;
-    if (pvmi_buffer_find(mid) == m)
-        pvmi_buffer_free(mid);
-    pvmi_message_unref(m);
-    pvmi_buffer_select_send(if_there(sbuf));
-    pvmi_buffer_select_receive(if_there(rbuf));
+    end_handler();
     pvmi_lock_set_end(&set);
 }
 
 bool pvmi_handler_run_queued(void)
 {
-    if (pvmi_handler_deferred || running || !pvmi_handler_queued)
+    if (pvmi_handler_deferred || running.thread || !pvmi_handler_queued)
         return false;
-    running = true;
+    running.thread = pvmi_lock_self();
+    running.level = pvmi_jump_level();
     for (unsigned left = pvmi_handler_queued; left && pvmi_handler_queued;
          left--) { /* what they send to ourselves comes next time */
         struct taken t = queue_pop();
@@ -151,13 +180,22 @@ bool pvmi_handler_run_queued(void)
             pvmi_inbox_put(t.m);
         }
     }
-    running = false;
+    running.thread = NULL;
     return true;
+}
+
+void pvmi_handler_left(unsigned level)
+{
+    if (running.thread != pvmi_lock_self() || running.level < level)
+        return;
+    if (running.m)
+        end_handler();
+    running.thread = NULL;
 }
 
 bool pvmi_handler_is_due(void)
 {
-    return pvmi_handler_queued && !running;
+    return pvmi_handler_queued && !running.thread;
 }
 
 void pvmi_handler_defer(void)

@@ -45,6 +45,9 @@ extern unsigned pvmi_handler_deferred; /* by this thread, how often; kept for ea
 void pvmi_handler_defer(void);
 void pvmi_handler_allow(void);
 
+/* This thread has jumped out of calls of that level and above, and of a handler in them. Called by jump.c. */
+void pvmi_handler_left(unsigned level);
+
 /* Drops messages that wait for handlers. */
 void pvmi_handler_clear(void);
 

@@ -196,12 +196,21 @@ static void waiting_free(struct pvmi_waiting *w)
 struct pvmi_wanted *pvmi_inbox_want(struct pvmi_wanted *w)
 {
     struct pvmi_wanted *before = pvmi_inbox_ours;
-    if (before)
+    if (before && wanted)
         LL_DELETE(wanted, before);
     if (w)
         LL_APPEND(wanted, w);
     pvmi_inbox_ours = w;
     return before;
+}
+
+/* What other threads wanted goes, too: it stood behind a record that is gone. They find their messages in the inbox. */
+void pvmi_inbox_left(struct pvmi_wanted *outer)
+{
+    if (pvmi_inbox_ours == outer)
+        return;
+    pvmi_inbox_ours = outer;
+    pvmi_inbox_forget_others();
 }
 
 void pvmi_inbox_forget_others(void)

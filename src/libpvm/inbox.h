@@ -65,6 +65,9 @@ struct pvmi_wanted *pvmi_inbox_want(struct pvmi_wanted *w);
 /* What this thread wants; kept for each thread by lock.c. */
 extern struct pvmi_wanted *pvmi_inbox_ours;
 
+/* The thread has jumped out of receives that wait, but for that of `outer`. Called by jump.c. */
+void pvmi_inbox_left(struct pvmi_wanted *outer);
+
 /* In a forked child: what other threads wanted. */
 void pvmi_inbox_forget_others(void);
 

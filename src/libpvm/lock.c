@@ -29,6 +29,7 @@ struct thread {
     unsigned deferred;          /* pvmi_handler_deferred, while another thread holds the lock */
     struct pvmi_wanted *wanted; /* pvmi_inbox_ours, likewise */
     struct pvmi_set *set;       /* NULL: not chosen yet */
+    struct pvmi_set *first;     /* the one outside of handlers and group calls */
     struct pvmi_set own;
 };
 
@@ -92,18 +93,23 @@ static struct pvmi_set *choose_set(struct thread *t)
     return &t->own;
 }
 
+static void bring_own(struct thread *t)
+{
+    if (latest == t)
+        return;
+    if (latest) {
+        latest->deferred = pvmi_handler_deferred;
+        latest->wanted = pvmi_inbox_ours;
+    }
+    pvmi_handler_deferred = t->deferred;
+    pvmi_inbox_ours = t->wanted;
+    latest = t;
+}
+
 /* The lock is ours now: our things come into the globals. */
 static void move_in(struct thread *t)
 {
-    if (latest != t) {
-        if (latest) {
-            latest->deferred = pvmi_handler_deferred;
-            latest->wanted = pvmi_inbox_ours;
-        }
-        pvmi_handler_deferred = t->deferred;
-        pvmi_inbox_ours = t->wanted;
-        latest = t;
-    }
+    bring_own(t);
     install(t->set);
 }
 
@@ -206,7 +212,7 @@ static void get_to_know(struct thread *t)
         has_key = !pthread_key_create(&key, end_thread);
     if (has_key)
         pthread_setspecific(key, t);
-    t->set = choose_set(t);
+    t->set = t->first = choose_set(t);
     t->known = true;
 }
 
@@ -269,6 +275,35 @@ void pvmi_lock_give(void)
     leave();
     pthread_mutex_unlock(&mutex);
     pthread_setcancelstate(state, NULL);
+}
+
+struct pvmi_set *pvmi_lock_set(void)
+{
+    return self.set;
+}
+
+void pvmi_lock_retake(const struct pvmi_set *set)
+{
+    struct thread *t = &self;
+    if (!t->known)
+        return;
+    if (!pvmi_lock_is_ours()) {
+        pthread_mutex_lock(&mutex);
+        __atomic_store_n(&holder, t, __ATOMIC_RELAXED);
+    }
+    t->depth = 1;
+    bring_own(t);
+    if (installed == t->set && t->set != (set ? set : t->first))
+        installed = NULL; /* it may have been on the stack */
+}
+
+void pvmi_lock_return(struct pvmi_set *set)
+{
+    if (!pvmi_lock_is_ours())
+        return;
+    self.set = set ? set : self.first;
+    install(self.set);
+    pvmi_lock_give();
 }
 
 unsigned pvmi_lock_pause(void)

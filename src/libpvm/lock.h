@@ -60,6 +60,16 @@ void pvmi_lock_set_free(struct pvmi_set *set);
 int pvmi_lock_wait(bool (*done)(void *arg), void *arg);
 void pvmi_lock_tell(void);
 
+/*
+ * For jump.c, between whose calls the lock is ours: the thread has jumped out of the library, with the lock or without,
+ * and goes on with the set that it had before that call; NULL: the first one. Nothing in a process that never locked.
+ */
+void pvmi_lock_retake(const struct pvmi_set *set);
+void pvmi_lock_return(struct pvmi_set *set);
+
+/* The set of this thread; NULL: none yet. */
+struct pvmi_set *pvmi_lock_set(void);
+
 /* A mark of this thread: differs from those of all others that live. */
 const void *pvmi_lock_self(void);
 

@@ -9,6 +9,7 @@
 #include "link.h"
 #include "receive.h"
 #include "route.h"
+#include "transfer.h"
 
 #define NEAR_FRAMES 0x1000000 /* further ahead than that no number is: its sender has begun anew */
 #define CLAIM_BYTES 2048      /* smaller messages are copied twice sooner than a receive is asked for its buffer */
@@ -423,6 +424,8 @@ void pvmi_peer_put(struct pvmi_peer *p)
 static void forget(struct pvmi_peer *p)
 {
     pvmi_route_forget(p);
+    p->uses++;
+    pvmi_transfer_forget(p);
     if (p->held)
         held_count--;
     if (latest == p)
@@ -432,8 +435,7 @@ static void forget(struct pvmi_peer *p)
     pvmi_replay_clear(&p->again);
     HASH_DEL(peers, p);
     p->gone = true;
-    if (!p->uses)
-        free(p);
+    pvmi_peer_put(p);
 }
 
 void pvmi_peer_renew(pvmi_tid tid, uint64_t time)

@@ -44,19 +44,20 @@ struct pvmi_peer {
     struct pvmi_message *incoming; /* under assembly */
     uint64_t placed;               /* bytes of it that are there */
     struct pvmi_early *early;
-    bool placing;    /* a link writes the payload of the due frame */
-    bool refuses;    /* no memory for the message that comes in: the rest of it is dropped */
-    bool held;       /* TC_HOLD named this task or host */
-    bool had_link;   /* numbers may come out of turn */
-    bool watched;    /* the daemon tells us when it has ended */
-    bool ended;      /* it has left; what its links still hold comes yet */
-    bool broken;     /* it has broken the rules: its frames are dropped until its tid has a new owner */
-    bool complained; /* ... or it sent control messages that do not fit together; said once */
-    bool gone;       /* forgotten while somebody uses it */
-    bool claimed;    /* a thread is in the middle of a message to it */
-    unsigned uses;   /* see pvmi_peer_use() */
-    unsigned links;  /* in any state, this one's */
-    uint64_t asked;  /* when it was last asked for, see pvmi_peer_time() */
+    bool placing;           /* a link writes the payload of the due frame */
+    bool refuses;           /* no memory for the message that comes in: the rest of it is dropped */
+    bool held;              /* TC_HOLD named this task or host */
+    bool had_link;          /* numbers may come out of turn */
+    bool watched;           /* the daemon tells us when it has ended */
+    bool ended;             /* it has left; what its links still hold comes yet */
+    bool broken;            /* it has broken the rules: its frames are dropped until its tid has a new owner */
+    bool complained;        /* ... or it sent control messages that do not fit together; said once */
+    bool gone;              /* forgotten while somebody uses it */
+    bool claimed;           /* a thread is in the middle of a message to it, or has left that */
+    struct pvmi_left *left; /* the message that the program has jumped out of; NULL: none */
+    unsigned uses;          /* see pvmi_peer_use() */
+    unsigned links;         /* in any state, this one's */
+    uint64_t asked;         /* when it was last asked for, see pvmi_peer_time() */
     struct pvmi_route route;
     struct pvmi_replay again; /* frames of a broken link that go by the daemon, before any other */
     struct pvmi_traffic direct, daemon;

@@ -12,6 +12,7 @@
 #include "compat.h"
 #include "handler.h"
 #include "inbox.h"
+#include "jump.h"
 #include "lock.h"
 #include "perror.h"
 #include "task.h"
@@ -75,6 +76,15 @@ static void search_by_function(struct search *s)
     }
 }
 
+/* The program may call the library in between, and leave by a jump. */
+static void ask_program(struct search *s)
+{
+    struct pvmi_jump_level outer;
+    pvmi_jump_level_begin(&outer);
+    search_by_function(s);
+    pvmi_jump_level_end(&outer);
+}
+
 static bool asks_program(const struct search *s)
 {
     return s->match != pvmi_receive_default_match;
@@ -98,7 +108,7 @@ static bool look(struct search *s)
     if (s->wanted.body)
         s->found = find_placed(s->wanted.body);
     else if (asks_program(s))
-        search_by_function(s);
+        ask_program(s);
     else if (!(s->found = pvmi_inbox_find(s->wanted.src, s->wanted.tag, s->wanted.ctx)) && pvmi_inbox_take_loss())
         s->rc = PVMI_ENOMEM;
     return s->found || s->rc;
@@ -367,6 +377,17 @@ static int find_placing(struct search *s, void *data, size_t size, int64_t deadl
         rc = find(s, pvmi_clock_us() + PLACING_US);
     offered.search = NULL;
     return rc;
+}
+
+struct search *pvmi_receive_offered(void)
+{
+    return offered.search;
+}
+
+/* A message that is half there goes on to that place, and then to the inbox. */
+void pvmi_receive_left(struct search *outer)
+{
+    offered.search = outer;
 }
 
 void pvmi_receive_forget_others(void)

@@ -19,6 +19,11 @@ struct pvmi_mem *pvmi_receive_claim(const struct pvmi_frame_header *h);
 extern int (*pvmi_receive_match)(int mid, int tid, int tag);
 int pvmi_receive_default_match(int mid, int tid, int tag);
 
+/* For jump.c: the receive whose buffer is offered now; all but that one have been left by a jump. */
+struct search;
+struct search *pvmi_receive_offered(void);
+void pvmi_receive_left(struct search *outer);
+
 /* In a forked child: what another thread waits for. */
 void pvmi_receive_forget_others(void);
 

@@ -1,10 +1,12 @@
-/* request.c - questions to the daemon: each waits on the caller's stack until the answer with its number comes. */
+/* request.c - questions to the daemon: each is kept until the answer with its number comes. */
 #include "request.h"
+#include <stdlib.h>
 #include <utlist.h>
 #include "../core/clock.h"
 #include "../core/error.h"
 #include "../core/log.h"
 #include "../core/proto.h"
+#include "jump.h"
 #include "lock.h"
 #include "manager.h"
 #include "send.h"
@@ -17,6 +19,7 @@ struct pending {
     const void *thread;          /* who asks */
     pvmi_tid manager;            /* who is asked; 0: our daemon */
     int tag;                     /* of the manager's answer */
+    unsigned level;              /* of the call that asks, see jump.h */
     struct pending *next;
 };
 
@@ -27,6 +30,25 @@ static int32_t new_wid(void)
     static int32_t last;
     last = last == INT32_MAX ? 1 : last + 1;
     return last;
+}
+
+/* NULL when out of memory. Not on the stack: a call that is left by a jump leaves it in the list. */
+static struct pending *begin_question(int32_t wid)
+{
+    struct pending *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->wid = wid;
+    p->thread = pvmi_lock_self();
+    p->level = pvmi_jump_level();
+    LL_PREPEND(pending, p);
+    return p;
+}
+
+static void end_question(struct pending *p)
+{
+    LL_DELETE(pending, p);
+    free(p);
 }
 
 /* Sends a TM message; frees body. */
@@ -75,15 +97,20 @@ typedef int wait_function(pvmi_condition *done, void *arg, int64_t deadline_us);
 
 static int ask(int tag, struct pvmi_buf *body, struct pvmi_answer *answer, wait_function *wait, int64_t deadline_us)
 {
-    struct pending p = {.wid = new_wid(), .thread = pvmi_lock_self()};
+    struct pending *p = begin_question(new_wid());
     if (answer)
         *answer = (struct pvmi_answer){0};
-    LL_PREPEND(pending, &p);
-    int rc = send_body(tag, p.wid, body);
+    if (!p) {
+        if (body)
+            pvmi_buf_free(body);
+        return PVMI_ENOMEM;
+    }
+    int rc = send_body(tag, p->wid, body);
     if (!rc)
-        rc = wait(has_answer, &p, deadline_us);
-    LL_DELETE(pending, &p);
-    return p.answer ? open_answer(p.answer, answer) : rc;
+        rc = wait(has_answer, p, deadline_us);
+    struct pvmi_message *m = p->answer;
+    end_question(p);
+    return m ? open_answer(m, answer) : rc;
 }
 
 /* ---- the resource manager ---- */
@@ -130,22 +157,25 @@ static int wait_for_manager(struct pending *p)
 
 int pvmi_request_manager(struct pvmi_message *m, struct pvmi_message **answer)
 {
-    struct pending p = {.thread = pvmi_lock_self(), .manager = pvmi_task.manager, .tag = m->tag};
     m->src = pvmi_task.tid;
-    m->dst = p.manager;
+    m->dst = pvmi_task.manager;
     m->ctx = PvmBaseContext;
-    m->wid = p.wid = answer ? new_wid() : 0;
+    m->wid = answer ? new_wid() : 0;
     if (!answer)
         return pvmi_send_message(m);
-    LL_PREPEND(pending, &p);
+    struct pending *p = begin_question(m->wid);
+    if (!p)
+        return PVMI_ENOMEM;
+    p->manager = m->dst;
+    p->tag = m->tag;
     int rc = pvmi_send_message(m);
     if (!rc)
-        rc = wait_for_manager(&p);
-    LL_DELETE(pending, &p);
-    if (!p.answer)
-        abandon(&p);
-    *answer = p.answer;
-    return p.answer ? 0 : rc ? rc : PVMI_EUNREACHABLE;
+        rc = wait_for_manager(p);
+    if (!p->answer)
+        abandon(p);
+    *answer = p->answer;
+    end_question(p);
+    return *answer ? 0 : rc ? rc : PVMI_EUNREACHABLE;
 }
 
 bool pvmi_request_take_reply(struct pvmi_message *m)
@@ -204,13 +234,30 @@ int pvmi_request_one_way(int tag, struct pvmi_buf *body)
     return send_body(tag, 0, body);
 }
 
+static void forget(struct pending *p)
+{
+    pvmi_message_unref(p->answer);
+    end_question(p);
+}
+
 void pvmi_request_forget_others(void)
 {
-    struct pending *p, *next, *all = pending;
-    pending = NULL;
-    LL_FOREACH_SAFE (all, p, next)
-        if (p->thread == pvmi_lock_self())
-            LL_APPEND(pending, p);
+    struct pending *p, *next;
+    LL_FOREACH_SAFE (pending, p, next)
+        if (p->thread != pvmi_lock_self())
+            forget(p);
+}
+
+void pvmi_request_left(unsigned level)
+{
+    struct pending *p, *next;
+    LL_FOREACH_SAFE (pending, p, next) {
+        if (p->thread != pvmi_lock_self() || p->level < level)
+            continue;
+        if (p->manager && !p->answer)
+            abandon(p);
+        forget(p);
+    }
 }
 
 void pvmi_request_take_answer(struct pvmi_message *m)

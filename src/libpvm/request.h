@@ -42,6 +42,9 @@ int pvmi_answer_end(struct pvmi_answer *answer);
 /* Sends a message that has no answer. `body` is freed here in any case. */
 int pvmi_request_one_way(int tag, struct pvmi_buf *body);
 
+/* This thread has jumped out of calls of that level and above: what they have asked. Called by jump.c. */
+void pvmi_request_left(unsigned level);
+
 /* In a forked child: what other threads have asked. */
 void pvmi_request_forget_others(void);
 

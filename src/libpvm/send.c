@@ -106,7 +106,9 @@ static bool is_daemon_free(void *arg)
 /* Uncounted messages: to our daemon, or control. */
 static int send_to_daemon(struct pvmi_message *m)
 {
-    int rc = is_daemon_free(NULL) ? 0 : pvmi_wait_until(is_daemon_free, NULL, PVMI_WAIT_FOREVER);
+    int rc = pvmi_transfer_resume(NULL);
+    if (!rc)
+        rc = is_daemon_free(NULL) ? 0 : pvmi_wait_until(is_daemon_free, NULL, PVMI_WAIT_FOREVER);
     return rc ? rc : pvmi_transfer_all(m, NULL);
 }
 

@@ -42,8 +42,8 @@ struct pvmi_task pvmi_task;
 int pvmi_task_first_context;
 
 static char *task_name;
-static bool context_given;   /* pvmmyctx has been set from the first enrolment or the environment */
-static const void *entering; /* the thread that enrols */
+static bool context_given;             /* pvmmyctx has been set from the first enrolment or the environment */
+static const void *entering, *leaving; /* the thread that enrols, or leaves */
 static struct {
     int *tids; /* NULL: not known yet */
     int count;
@@ -185,6 +185,16 @@ int pvmi_task_enrol(void)
     return pvmi_task.state == PVMI_TASK_IN ? 0 : PVMI_EDOWN; /* another thread may have left meanwhile */
 }
 
+void pvmi_task_left(void)
+{
+    if (pvmi_task.state == PVMI_TASK_LEAVES && leaving == pvmi_lock_self())
+        pvmi_task.state = PVMI_TASK_IN;
+    if (pvmi_task.state != PVMI_TASK_ENTERS || entering != pvmi_lock_self())
+        return;
+    pvmi_link_close();
+    pvmi_task = (struct pvmi_task){.state = PVMI_TASK_OUT};
+}
+
 /* ---- leaving ---- */
 
 void pvmi_task_lost(void)
@@ -243,6 +253,7 @@ int pvmi_task_leave(bool wait_for_output)
         return 0;
     if (!rc) {
         pvmi_task.state = PVMI_TASK_LEAVES;
+        leaving = pvmi_lock_self();
         pvmi_handler_defer();
         rc = pvmi_route_leave();
         if (!rc)

@@ -50,6 +50,9 @@ void pvmi_task_lost(void);
 /* Tells the daemon that we go, and forgets everything about the machine; may wait for children's output first. */
 int pvmi_task_leave(bool wait_for_output);
 
+/* The program has jumped out of the call in which this thread enrolled or left. Called by jump.c. */
+void pvmi_task_left(void);
+
 /* TC_SIBLINGS came. Called by control.c; reads m. */
 void pvmi_task_take_siblings(struct pvmi_message *m);
 

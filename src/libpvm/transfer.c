@@ -2,13 +2,26 @@
 #include "transfer.h"
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 #include "../core/clock.h"
 #include "../core/error.h"
 #include "handler.h"
+#include "jump.h"
+#include "lock.h"
 #include "outbox.h"
 #include "wait.h"
 
 #define WHOLE_MAX UINT32_MAX /* bytes of a message that goes by reference, in one frame */
+
+/* A transfer that waits, or that has been left by a jump since. */
+struct pvmi_left {
+    struct pvmi_transfer t;
+    const void *thread;
+    unsigned level; /* of the call, see jump.h */
+    struct pvmi_left *next;
+};
+
+static struct pvmi_left *waiting, *left_to_daemon;
 
 bool pvmi_transfer_may_go_on(void *transfer)
 {
@@ -140,19 +153,110 @@ void pvmi_transfer_end(struct pvmi_transfer *t)
     pvmi_wait_news = true;
 }
 
-int pvmi_transfer_finish(struct pvmi_transfer *t)
+/* The rest, of which not all can be sent now. */
+static int finish_waiting(struct pvmi_transfer *t)
 {
     int rc;
-    pvmi_handler_defer();
     while ((rc = pvmi_transfer_advance(t)) == PVMI_EAGAIN) {
         rc = pvmi_wait_until(pvmi_transfer_may_go_on, t, PVMI_WAIT_FOREVER);
         if (rc)
-            break;
+            return rc;
     }
     if (!rc && !pvmi_transfer_is_released(t))
         rc = pvmi_wait_until(pvmi_transfer_is_released, t, PVMI_WAIT_FOREVER);
+    return rc;
+}
+
+/* Not on the stack meanwhile: the program may jump out. */
+static int finish_apart(struct pvmi_transfer *t)
+{
+    struct pvmi_left *w = malloc(sizeof *w);
+    if (!w)
+        return finish_waiting(t);
+    *w = (struct pvmi_left){.t = *t, .thread = pvmi_lock_self(), .level = pvmi_jump_level()};
+    LL_PREPEND(waiting, w);
+    int rc = finish_waiting(&w->t);
+    LL_DELETE(waiting, w);
+    *t = w->t;
+    free(w);
+    return rc;
+}
+
+int pvmi_transfer_finish(struct pvmi_transfer *t)
+{
+    pvmi_handler_defer();
+    int rc = pvmi_transfer_advance(t);
+    if (rc == PVMI_EAGAIN || (!rc && !pvmi_transfer_is_released(t)))
+        rc = finish_apart(t);
     pvmi_handler_allow();
     return rc;
+}
+
+/* ---- transfers that the program has jumped out of ---- */
+
+/* The reference of the call that was left is ours. The program may pack on; in-place data must stay. */
+static void keep_message(struct pvmi_transfer *t)
+{
+    struct pvmi_message *twin = pvmi_message_is_inplace(t->m) ? NULL : pvmi_message_twin(t->m, t->m->enc);
+    if (!twin)
+        return;
+    pvmi_message_share(twin, t->m);
+    pvmi_message_unref(t->m);
+    t->m = twin;
+}
+
+void pvmi_transfer_left(unsigned level)
+{
+    struct pvmi_left *w, *next;
+    LL_FOREACH_SAFE (waiting, w, next) {
+        if (w->thread != pvmi_lock_self() || w->level < level)
+            continue;
+        LL_DELETE(waiting, w);
+        keep_message(&w->t);
+        if (w->t.peer)
+            w->t.peer->left = w;
+        else
+            left_to_daemon = w;
+    }
+}
+
+static struct pvmi_left *take_left(struct pvmi_peer *p)
+{
+    struct pvmi_left **at = p ? &p->left : &left_to_daemon, *w = *at;
+    *at = NULL;
+    return w;
+}
+
+static void end_left(struct pvmi_transfer *t)
+{
+    struct pvmi_peer *p = t->peer;
+    pvmi_transfer_end(t);
+    pvmi_message_unref(t->m);
+    if (!p)
+        return;
+    p->claimed = false;
+    pvmi_peer_put(p);
+}
+
+int pvmi_transfer_resume(struct pvmi_peer *p)
+{
+    struct pvmi_left *w = take_left(p);
+    if (!w)
+        return 0;
+    struct pvmi_transfer t = w->t;
+    free(w);
+    int rc = pvmi_transfer_finish(&t);
+    end_left(&t);
+    return rc;
+}
+
+void pvmi_transfer_forget(struct pvmi_peer *p)
+{
+    struct pvmi_left *w = take_left(p);
+    if (!w)
+        return;
+    end_left(&w->t);
+    free(w);
 }
 
 int pvmi_transfer_all(struct pvmi_message *m, struct pvmi_peer *p)

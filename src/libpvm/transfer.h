@@ -32,6 +32,19 @@ int pvmi_transfer_advance(struct pvmi_transfer *t);
  */
 int pvmi_transfer_finish(struct pvmi_transfer *t);
 
+/*
+ * A transfer that the program has jumped out of while it waited: what follows for the same receiver sends its rest
+ * first. The peer stays claimed until then. 0, at once if there is none, or an error.
+ */
+struct pvmi_left;
+int pvmi_transfer_resume(struct pvmi_peer *p); /* NULL: of what goes to our daemon */
+
+/* The peer goes: so does what has been left. */
+void pvmi_transfer_forget(struct pvmi_peer *p);
+
+/* This thread has jumped out of calls of that level and above. Called by jump.c. */
+void pvmi_transfer_left(unsigned level);
+
 /* All of the above: m to m->dst. p is claimed, or NULL. 0 or an error. */
 int pvmi_transfer_all(struct pvmi_message *m, struct pvmi_peer *p);
 

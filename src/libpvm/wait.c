@@ -44,6 +44,7 @@
 #include "arrivals.h"
 #include "carrier.h"
 #include "handler.h"
+#include "jump.h"
 #include "link.h"
 #include "lock.h"
 #include "outbox.h"
@@ -82,9 +83,13 @@ struct waiter {
     bool woken;     /* to look again, or to become the driver */
     bool deferring; /* it runs no handlers now */
     bool takes_in;  /* all that comes: it is no receive */
+    bool listed;
     pthread_cond_t wake;
     struct waiter *prev, *next;
 };
+
+/* Not on the stack: a thread that jumps out of its wait leaves it in the list. */
+static _Thread_local struct waiter own = {.wake = PTHREAD_COND_INITIALIZER};
 
 static struct waiter *waiters; /* those that sleep, and the driver */
 static struct waiter *driver;  /* NULL: nobody listens now */
@@ -375,6 +380,7 @@ static void drive(struct waiter *w, int64_t deadline_us)
 static void wait_once(struct waiter *w, int64_t deadline_us)
 {
     w->woken = false;
+    w->listed = true;
     DL_APPEND(waiters, w);
     if (driver)
         sleep_beside_driver(w, deadline_us);
@@ -383,10 +389,22 @@ static void wait_once(struct waiter *w, int64_t deadline_us)
     DL_DELETE(waiters, w);
     if (w->takes_in)
         pvmi_arrivals_take_in_all();
+    w->listed = false;
     if (pvmi_handler_is_due() && !w->deferring) {
         hand_over();
         pvmi_handler_run();
     }
+}
+
+/* A match function of the program may be asked while its thread is in the list, and wait itself. */
+static void wait_in_list(const struct waiter *w, int64_t deadline_us)
+{
+    struct waiter nested = {.wake = PTHREAD_COND_INITIALIZER}, *in_list = own.listed ? &nested : &own;
+    in_list->done = w->done;
+    in_list->arg = w->arg;
+    in_list->epoch = w->epoch;
+    in_list->deferring = w->deferring;
+    wait_once(in_list, deadline_us);
 }
 
 static bool is_late(int64_t deadline_us)
@@ -396,26 +414,34 @@ static bool is_late(int64_t deadline_us)
 
 static int wait_among_others(pvmi_condition *done, void *arg, int64_t deadline_us, bool takes_in)
 {
-    struct waiter w = {.done = done,
-                       .arg = arg,
-                       .epoch = pvmi_link_epoch,
-                       .deferring = pvmi_handler_deferred,
-                       .takes_in = takes_in,
-                       .wake = PTHREAD_COND_INITIALIZER};
+    struct waiter w = {
+        .done = done, .arg = arg, .epoch = pvmi_link_epoch, .deferring = pvmi_handler_deferred, .takes_in = takes_in};
     if (bell < 0 && (bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0)
         return PVMI_ESYSTEM;
     int rc = 0;
     bool over = pvmi_handler_run() && done(arg);
     while (!rc && !over) {
-        wait_once(&w, deadline_us);
+        wait_in_list(&w, deadline_us);
         if (is_cut_off(&w))
             rc = PVMI_EDOWN;
         else if (!(over = done(arg)) && is_late(deadline_us))
             rc = PVMI_ETIMEOUT;
     }
     hand_over();
-    pthread_cond_destroy(&w.wake);
     return rc;
+}
+
+void pvmi_wait_left(void)
+{
+    if (!own.listed)
+        return;
+    DL_DELETE(waiters, &own);
+    if (driver == &own) {
+        driver = NULL;
+        pvmi_wait_driver_sleeps = false;
+    }
+    own = (struct waiter){.wake = PTHREAD_COND_INITIALIZER};
+    hand_over();
 }
 
 void pvmi_wait_forget_others(void)
@@ -434,13 +460,8 @@ __attribute__((destructor)) static void close_bell(void)
 
 /* ---- what the rest of the library calls ---- */
 
-/* takes_in: all messages that come meanwhile. */
-static int wait_until(pvmi_condition *done, void *arg, int64_t deadline_us, bool takes_in)
+static int wait_alone(pvmi_condition *done, void *arg, int64_t deadline_us, bool takes_in)
 {
-    if (takes_in)
-        pvmi_arrivals_take_in_all();
-    if (pvmi_lock_is_ours())
-        return wait_among_others(done, arg, deadline_us, takes_in);
     if (pvmi_handler_run() && done(arg))
         return 0;
     while (pvmi_link_is_up()) {
@@ -462,6 +483,17 @@ static int wait_until(pvmi_condition *done, void *arg, int64_t deadline_us, bool
         }
     }
     return PVMI_EDOWN;
+}
+
+/* takes_in: all messages that come meanwhile. */
+static int wait_until(pvmi_condition *done, void *arg, int64_t deadline_us, bool takes_in)
+{
+    bool outer = pvmi_jump_wait_begin();
+    if (takes_in)
+        pvmi_arrivals_take_in_all();
+    int rc = (pvmi_lock_is_ours() ? wait_among_others : wait_alone)(done, arg, deadline_us, takes_in);
+    pvmi_jump_wait_end(outer);
+    return rc;
 }
 
 int pvmi_wait_until(pvmi_condition *done, void *arg, int64_t deadline_us)

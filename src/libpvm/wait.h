@@ -49,6 +49,9 @@ static inline void pvmi_wait_note(int n)
 /* Wakes the threads whose waiting is over. Called by lock.c before the lock is given back, if there are news. */
 void pvmi_wait_settle(void);
 
+/* This thread waits no longer: it has jumped out. Called by jump.c. */
+void pvmi_wait_left(void);
+
 /* In a forked child: no other thread waits. */
 void pvmi_wait_forget_others(void);
 

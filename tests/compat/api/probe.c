@@ -9,7 +9,7 @@ static int children;
 
 static const struct probe_section *const tables[] = {probe_local_table,   probe_pack_table,    probe_message_table,
                                                      probe_arrival_table, probe_machine_table, probe_scenario_table,
-                                                     probe_group_table};
+                                                     probe_group_table,   probe_jump_table};
 
 static const char *code_name(long code)
 {

@@ -65,6 +65,7 @@ extern const struct probe_section probe_machine_table[]; /* sections_machine.c: 
 extern const struct probe_section
     probe_scenario_table[];                            /* sections_scenario.c: mailbox, handlers, contexts, matching */
 extern const struct probe_section probe_group_table[]; /* sections_group.c */
+extern const struct probe_section probe_jump_table[];  /* sections_jump.c */
 
 /* Exported by both libraries, declared by no header. */
 extern int pvm_errno, pvm_nerr;
