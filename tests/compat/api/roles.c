@@ -145,6 +145,7 @@ static int volley(int argc, char **argv)
 static int flood(int argc, char **argv)
 {
     (void)argc, (void)argv;
+    pvm_recv(pvm_parent(), 51);
     pvm_initsend(PvmDataDefault);
     for (int i = 0; i < 2000; i++)
         pvm_send(pvm_parent(), 1);

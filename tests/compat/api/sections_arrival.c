@@ -445,7 +445,8 @@ static void polls_rarely(void)
     int polls = 0;
 
     begin();
-    probe_children("flood", NULL, 1);
+    probe_children("flood", NULL, 1); /* which waits: pvm_spawn() takes in what comes before it returns */
+    go(0);
     do {
         polls++;
         probe_wait_ms(1);
