@@ -9,7 +9,7 @@
 #include "check.h"
 
 enum { TAG_WORD = 1, TAG_NEVER, TAG_ECHO, TAG_HANDLED, TAG_GO, TAG_BULK, TAG_END };
-enum { ROUNDS = 20, WAIT_US = 20000, BULK_BYTES = 8 << 20 };
+enum { ROUNDS = 20, WAIT_US = 20000, HELD_US = 1500000, BULK_BYTES = 8 << 20 };
 
 static sigjmp_buf way_out;
 static volatile sig_atomic_t round_, handled;
@@ -24,7 +24,7 @@ static void jump(int signal)
 
 static void alarm_after(int us)
 {
-    struct itimerval soon = {.it_value.tv_usec = us};
+    struct itimerval soon = {.it_value = {us / 1000000, us % 1000000}};
     setitimer(ITIMER_REAL, &soon, NULL);
 }
 
@@ -254,12 +254,13 @@ static void leave_sends(void)
     check_spawn("stalled", NULL, NULL, 1, &stalled);
     check_receive_int(stalled, TAG_GO);
     if (!sigsetjmp(way_out, 1)) {
-        alarm_after(500000);
         for (;; sent++) {
             pvm_initsend(PvmDataRaw);
             check_fill(bulk, BULK_BYTES, sent);
             pvm_pkbyte(bulk, BULK_BYTES, 1);
+            alarm_after(HELD_US); /* a send that takes so long waits, and does not work */
             CHECK_EQ(pvm_send(stalled, TAG_BULK), 0);
+            alarm_after(0);
         }
     }
     memset(bulk, 0, sizeof bulk);
