@@ -130,7 +130,9 @@ static int introduce(void)
     pvmi_buf_put_string(&body, task_name ? task_name : program_invocation_short_name);
     int rc = pvmi_request_within(PVMI_TM_CONNECT, &body, &answer, CONNECT_LIMIT_US);
     if (rc == PVMI_ETIMEOUT)
-        pvmi_log(PVMI_LOG_ERROR, "the daemon does not answer: is it stopped?");
+        pvmi_log(
+            PVMI_LOG_ERROR,
+            "the daemon does not answer: it is stopped, or it is PVM 3.4's own pvmd; halt that with its own console");
     else if (rc == PVMI_EDOWN)
         pvmi_log(PVMI_LOG_ERROR, "the daemon closed the connection: its log says why");
     else if (rc == PvmBadVersion)

@@ -21,17 +21,25 @@
 #define PATIENCE_S        5.0  /* for TM_CONNECT, and for closing after TM_EXIT */
 #define CONNECT_BYTES_MAX 4096 /* body of a TM_CONNECT */
 
+/* How long a task with PVM 3.4's own library waits for its refusal. */
+#define OTHER_FIRST_S  0.01
+#define OTHER_MAX_S    5.0
+#define OTHER_FORGET_S 60.0 /* without such a task: the next one begins anew */
+#define OTHERS_MAX     256  /* that wait at a time; more are refused at once */
+
 static struct pvmi_transport *transport;
 struct pvmd_client *pvmd_clients;
 static ev_io readable;
 static ev_prepare before_sleep;
-static ev_timer more; /* has been read than was taken in */
+static ev_timer more;   /* has been read than was taken in */
+static unsigned others; /* clients in state OTHER */
 
 /* ---- the end of a client ---- */
 
 static void client_free(struct pvmd_client *c)
 {
     ev_timer_stop(pvmd.loop, &c->limit);
+    others -= c->state == PVMD_CLIENT_OTHER;
     pvmi_frame_unref(c->rx);
     pvmi_frame_unref(c->farewell);
     pvmd_inbox_clear(&c->inbox);
@@ -161,6 +169,59 @@ static uint8_t *rx_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_
     return h->length ? c->rx->pieces[0].iov_base : &nowhere;
 }
 
+/* ---- PVM 3.4's own library ---- */
+
+/*
+ * Its first message begins with the tid of "the daemon here" and that of a task that has none yet. When we close, it
+ * gives up with an error, and programs that try again do so at once. So it waits a while first, longer each time.
+ */
+static bool is_other_library(const struct pvmd_client *c, const uint8_t *bytes)
+{
+    static const uint8_t first[] = {0x80, 0, 0, 0, 0xff, 0xff, 0xff, 0xff};
+    return c->state == PVMD_CLIENT_NEW && !memcmp(bytes, first, sizeof first);
+}
+
+static double next_pause_s(void)
+{
+    static double pause_s, before;
+    double now = ev_now(pvmd.loop);
+    pause_s = now - before > OTHER_FORGET_S || !pause_s ? OTHER_FIRST_S : pause_s * 2;
+    if (pause_s > OTHER_MAX_S)
+        pause_s = OTHER_MAX_S;
+    before = now;
+    return pause_s;
+}
+
+static void hold_other_library(struct pvmd_client *c)
+{
+    pvmi_log_once(PVMI_LOG_WARNING,
+                  "process %d is a task with PVM 3.4's own libpvm3, which this daemon does not understand; it and all "
+                  "later ones are refused: see \"The other library\" in doc/migrating.md",
+                  (int)c->pid);
+    pvmd_stats.refused++;
+    if (others == OTHERS_MAX) {
+        client_close(c);
+        return;
+    }
+    others++;
+    c->state = PVMD_CLIENT_OTHER;
+    c->pauses |= PVMD_PAUSE_OTHER;
+    transport->ops->pause(c->ep, true);
+    be_patient(c, next_pause_s());
+}
+
+static void rx_foreign(void *arg, struct pvmi_endpoint *ep, const uint8_t *bytes, int reason)
+{
+    (void)arg;
+    struct pvmd_client *c = ep->owner;
+    if (is_other_library(c, bytes))
+        hold_other_library(c);
+    else
+        pvmd_client_refuse(c, pvmi_error_text(reason));
+}
+
+/* ---- frames ---- */
+
 /* Frames in other contexts may be for a daemon only by mistake, but for SM messages: PVM drops those. */
 static void frame_for_us(struct pvmd_client *c, struct pvmi_frame *f)
 {
@@ -238,6 +299,7 @@ static const struct pvmi_callbacks callbacks = {
     .rx_place = rx_place,
     .rx_done = rx_done,
     .rx_descriptor = rx_descriptor,
+    .rx_foreign = rx_foreign,
     .tx_ready = tx_ready,
     .down = down,
 };

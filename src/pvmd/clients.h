@@ -13,15 +13,17 @@
 
 /* The value says what the client is waited for. Bits, so that tables can name several. */
 enum pvmd_client_state {
-    PVMD_CLIENT_NEW = 1,  /* for TM_CONNECT */
-    PVMD_CLIENT_TASK = 2, /* for frames and requests */
-    PVMD_CLIENT_LEFT = 4, /* for its end of the socket to close, after TM_EXIT */
+    PVMD_CLIENT_NEW = 1,   /* for TM_CONNECT */
+    PVMD_CLIENT_TASK = 2,  /* for frames and requests */
+    PVMD_CLIENT_LEFT = 4,  /* for its end of the socket to close, after TM_EXIT */
+    PVMD_CLIENT_OTHER = 8, /* for nothing: it has PVM 3.4's own library, and pauses before it may try again */
 };
 
 /* Why a client is not read. Bits, since there may be several reasons. */
 enum pvmd_pause {
     PVMD_PAUSE_OVERRUN = 1, /* it sends to whom it was told to hold */
     PVMD_PAUSE_ANSWERS = 2, /* it asks, and does not read the answers */
+    PVMD_PAUSE_OTHER = 4,   /* it is in state OTHER */
 };
 
 struct pvmd_client {
@@ -33,7 +35,7 @@ struct pvmd_client {
     struct pvmi_frame *rx;       /* the frame that comes in */
     struct pvmd_inbox inbox;     /* the request that comes in */
     struct pvmi_frame *farewell; /* the answer to TM_EXIT while the socket is full */
-    ev_timer limit;              /* for the states NEW and LEFT */
+    ev_timer limit;              /* for the states NEW, LEFT and OTHER */
     struct pvmi_aside told;      /* what virtual.c has told of its traffic */
     struct pvmd_client *prev, *next;
 };

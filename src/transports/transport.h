@@ -94,6 +94,11 @@ struct pvmi_callbacks {
      * which is the callee's now. Comes before rx_done. -1: it was lost, because this process has no descriptors left.
      */
     void (*rx_descriptor)(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h, int fd);
+    /*
+     * Optional; NULL: the connection is lost with a line in the log. What came, at least so many bytes, is no frame, or
+     * one that breaks the rules. Disconnect ep, now or later: until then whatever comes is dropped. Unix sockets only.
+     */
+    void (*rx_foreign)(void *arg, struct pvmi_endpoint *ep, const uint8_t bytes[PVMI_FRAME_HEADER_BYTES], int reason);
     /* After send() gave PVMI_EAGAIN, and when the peer has joined an offered endpoint: it takes frames (again). */
     void (*tx_ready)(void *arg, struct pvmi_endpoint *ep);
     /* Optional; NULL: 1. The number that the virtual machine has given this host, from 1. */

@@ -42,6 +42,7 @@ struct unix_endpoint {
     bool polls_out;   /* epoll watches for room */
     bool last_large;  /* the last frame's payload was large: expect another */
     bool paused;      /* nothing is read */
+    bool foreign;     /* it has sent what is no frame: all else is dropped */
     bool hung_up;     /* the peer is gone: what it has left is read in any case */
     unsigned yielded; /* in this round of progress() nothing is read */
     struct pvmi_frame *tx;
@@ -610,16 +611,30 @@ static void keep_descriptor(struct unix_endpoint *e, int *arrived)
     drop_descriptor(arrived);
 }
 
-/* Takes in what was read. 0, or the connection is over. */
-static int take_in(struct unix_endpoint *e, const uint8_t *bytes, size_t count, int arrived)
+/* What the peer has sent is no frame. 0: the owner decides what becomes of it; else the connection is over. */
+static int refuse(struct unix_endpoint *e, int rc)
 {
-    int rc = consume(e, bytes, count, &arrived);
-    keep_descriptor(e, &arrived);
-    if (!rc)
-        return 0;
+    const struct pvmi_transport *t = e->base.transport;
+    if (t->callbacks->rx_foreign) {
+        e->foreign = true;
+        t->callbacks->rx_foreign(t->arg, &e->base, e->header_bytes, rc);
+        return e->dead ? rc : 0;
+    }
     pvmi_log(PVMI_LOG_WARNING, "connection closed: received %s", pvmi_error_text(rc));
     endpoint_down(e, rc);
     return rc;
+}
+
+/* Takes in what was read. 0, or the connection is over. */
+static int take_in(struct unix_endpoint *e, const uint8_t *bytes, size_t count, int arrived)
+{
+    if (e->foreign) {
+        drop_descriptor(&arrived);
+        return 0;
+    }
+    int rc = consume(e, bytes, count, &arrived);
+    keep_descriptor(e, &arrived);
+    return rc ? refuse(e, rc) : 0;
 }
 
 /*
