@@ -31,7 +31,7 @@ struct search {
     int rc;             /* what a match function of the program said to abort with */
 };
 
-/* How long a call goes on that finds nothing among the messages that have been taken in: to some time, or so: */
+/* How far a call goes when nothing fits that has been taken in. Any other number is the time until which it waits. */
 enum {
     TAKE_ONE = -1,      /* pvm_nrecv(), pvm_probe(): it takes in one that has come */
     TAKE_WHAT_CAME = 0, /* pvm_trecv() without time: those that have come, until one matches */
@@ -183,6 +183,8 @@ static int take_until(struct search *s, int64_t deadline_us)
         if (rc)
             return rc;
         found = look(s) || take_in(s, SIZE_MAX);
+        if (!found && pvmi_clock_us() >= deadline_us)
+            return PVMI_ETIMEOUT;
     }
     return s->rc;
 }

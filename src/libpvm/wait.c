@@ -396,15 +396,15 @@ static void wait_once(struct waiter *w, int64_t deadline_us)
     }
 }
 
-/* A match function of the program may be asked while its thread is in the list, and wait itself. */
+/* A handler that waited in between has used our record, too. */
 static void wait_in_list(const struct waiter *w, int64_t deadline_us)
 {
-    struct waiter nested = {.wake = PTHREAD_COND_INITIALIZER}, *in_list = own.listed ? &nested : &own;
-    in_list->done = w->done;
-    in_list->arg = w->arg;
-    in_list->epoch = w->epoch;
-    in_list->deferring = w->deferring;
-    wait_once(in_list, deadline_us);
+    own.done = w->done;
+    own.arg = w->arg;
+    own.epoch = w->epoch;
+    own.deferring = w->deferring;
+    own.takes_in = w->takes_in;
+    wait_once(&own, deadline_us);
 }
 
 static bool is_late(int64_t deadline_us)
@@ -478,9 +478,9 @@ static int wait_alone(pvmi_condition *done, void *arg, int64_t deadline_us, bool
             pvmi_handler_run();
             if (done(arg))
                 return 0;
-        } else if (deadline_us != PVMI_WAIT_FOREVER && pvmi_clock_us() >= deadline_us) {
-            return PVMI_ETIMEOUT;
         }
+        if (is_late(deadline_us))
+            return PVMI_ETIMEOUT;
     }
     return PVMI_EDOWN;
 }
