@@ -410,6 +410,27 @@ static void polls_and_ends(void)
     look("+AB", "notify-end:8 go end recv:8 nrecv:2 nrecv:1");
 }
 
+/* What a task has printed is there when the news of its end are. */
+static void polls_and_output(void)
+{
+    begin();
+    for (int i = 0; i < 5; i++) {
+        FILE *file = tmpfile();
+        long at_news;
+
+        pvm_catchout(file);
+        probe_children("exit", i % 2 ? "50" : "0", 1);
+        pvm_notify(PvmTaskExit, 8, 1, probe_child);
+        pvm_recv(-1, 8);
+        fflush(file);
+        at_news = ftell(file);
+        pvm_catchout(NULL);
+        fflush(file);
+        FACT("printed: %s, all: %s", at_news > 0 ? "yes" : "no", at_news == ftell(file) ? "yes" : "no");
+        fclose(file);
+    }
+}
+
 /*
  * A worker with one slot at its master sends RESULT, then READY; the master polls for READY, then for RESULT, and must
  * never find the slot taken.
@@ -462,6 +483,7 @@ const struct probe_section probe_arrival_table[] = {
     {"polls-functions", polls_and_functions},
     {"polls-descriptors", polls_and_descriptors},
     {"polls-ends", polls_and_ends},
+    {"polls-output", polls_and_output},
     {"polls-race", polls_race},
     {"polls-rarely", polls_rarely},
     {NULL, NULL},

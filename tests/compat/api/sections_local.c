@@ -126,6 +126,37 @@ static void options(void)
     pvm_exit();
 }
 
+/* Which numbers come again, and when. */
+static void buffer_numbers(void)
+{
+    int made[3], sent[3], received, me;
+
+    probe_quiet();
+    me = pvm_mytid();
+    made[0] = pvm_mkbuf(PvmDataDefault);
+    pvm_freebuf(made[0]);
+    CALL(pvm_bufinfo(made[0], NULL, NULL, NULL));
+    CALL(pvm_mkbuf(PvmDataDefault) == made[0]);
+    for (int i = 0; i < 2; i++)
+        made[i] = pvm_mkbuf(PvmDataDefault);
+    CALL(made[0] != made[1]);
+    pvm_freebuf(made[0]);
+    pvm_freebuf(made[1]);
+    made[2] = pvm_mkbuf(PvmDataDefault);
+    CALL(made[2] == made[1]);
+    CALL(made[2] == made[0]);
+    for (int i = 0; i < 3; i++)
+        sent[i] = pvm_initsend(PvmDataDefault);
+    CALL(sent[0] == sent[1]);
+    CALL(sent[0] == sent[2]);
+    CALL(pvm_bufinfo(sent[1], NULL, NULL, NULL));
+    pvm_send(me, 5);
+    received = pvm_recv(me, 5);
+    CALL(received == sent[2]);
+    CALL(pvm_nrecv(me, 5)); /* frees the old one */
+    CALL(pvm_bufinfo(received, NULL, NULL, NULL));
+}
+
 static void buffers(void)
 {
     int first, second;
@@ -359,6 +390,7 @@ const struct probe_section probe_local_table[] = {
     {"identity", identity},
     {"options", options},
     {"buffers", buffers},
+    {"buffer-numbers", buffer_numbers},
     {"minfo", message_info},
     {"errors", errors},
     {"errors-abort", errors_abort},
