@@ -216,9 +216,10 @@ static void take_end(void)
  */
 static void take_ends(void)
 {
+    struct timeval none = {0, 0}; /* looks at all that has come, as pvm_nrecv() does not */
     int request = pvm_setrbuf(0);
 
-    while (pvm_nrecv(-1, PVMI_GROUP_GONE) > 0)
+    while (pvm_trecv(-1, PVMI_GROUP_GONE, &none) > 0)
         take_end();
     pvm_setrbuf(request);
 }
