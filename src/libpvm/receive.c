@@ -158,13 +158,19 @@ static struct search make_search(int tid, int tag)
     return (struct search){.wanted = {.src = tid, .tag = tag, .ctx = pvmmyctx}, .match = pvmi_receive_match};
 }
 
-/* As pvm_nrecv() of PVM does: one message is taken in, whether it matches or not. */
+/*
+ * As pvm_nrecv() of PVM does: one message is taken in, whether it matches or not. A poll in vain hears the links in any
+ * case, so that who sends to us need not wait until we have taken all in.
+ */
 static int take_one(struct search *s)
 {
-    int rc = pvmi_arrivals_count ? 0 : pvmi_wait_poll();
+    bool came = pvmi_arrivals_count;
+    if (came && take_in(s, 1))
+        return s->rc;
+    int rc = pvmi_wait_poll();
     if (rc)
         return rc;
-    return take_in(s, 1) ? s->rc : PVMI_ETIMEOUT;
+    return !came && take_in(s, 1) ? s->rc : PVMI_ETIMEOUT;
 }
 
 static int take_what_came(struct search *s)

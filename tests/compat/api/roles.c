@@ -116,10 +116,17 @@ static const char *fire(const char *volley)
     return volley;
 }
 
+static void leave_mark(void)
+{
+    char mark[1024];
+
+    snprintf(mark, sizeof mark, "%s/mark", getenv("PVM_TMP"));
+    fclose(fopen(mark, "w"));
+}
+
 /* See sections_arrival.c. What has been sent is with the daemon when it answers. */
 static int volley(int argc, char **argv)
 {
-    char mark[1024];
     const char *rest;
 
     (void)argc;
@@ -131,13 +138,29 @@ static int volley(int argc, char **argv)
     probe_wait_ms(100);
     rest = fire(argv[0]);
     pvm_pstat(pvm_parent());
-    snprintf(mark, sizeof mark, "%s/mark", getenv("PVM_TMP"));
-    fclose(fopen(mark, "w"));
+    leave_mark();
     if (*rest) {
         pvm_recv(pvm_parent(), 51);
         probe_wait_ms(100);
         fire(rest + 1);
     }
+    pvm_recv(pvm_parent(), 99);
+    return pvm_exit();
+}
+
+/* 1000 messages, 60 MB. */
+static int load(int argc, char **argv)
+{
+    static int data[15000];
+
+    (void)argc, (void)argv;
+    pvm_recv(pvm_parent(), 51);
+    for (int i = 0; i < 1000; i++) {
+        pvm_initsend(PvmDataRaw);
+        pvm_pkint(data, 15000, 1);
+        pvm_send(pvm_parent(), 1);
+    }
+    leave_mark();
     pvm_recv(pvm_parent(), 99);
     return pvm_exit();
 }
@@ -223,13 +246,10 @@ static int rival(int argc, char **argv)
 }
 
 const struct probe_role probe_role_table[] = {
-    {"echo", echo},         {"context", tell_context},
-    {"wait", wait_for_end}, {"show", show},
-    {"exit", exit_soon},    {"clerk", clerk},
-    {"join", join},         {"member", member},
-    {"volley", volley},     {"worker", worker},
-    {"flood", flood},       {"rival", rival},
-    {"freeze", freeze},     {NULL, NULL},
+    {"echo", echo},      {"context", tell_context}, {"wait", wait_for_end}, {"show", show},
+    {"exit", exit_soon}, {"clerk", clerk},          {"join", join},         {"member", member},
+    {"volley", volley},  {"worker", worker},        {"flood", flood},       {"load", load},
+    {"rival", rival},    {"freeze", freeze},        {NULL, NULL},
 };
 
 /* A member of the group "g" of 4; the parent (sections_group.c) does the same calls. */

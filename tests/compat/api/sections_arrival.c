@@ -476,6 +476,25 @@ static void polls_rarely(void)
     end_child(0);
 }
 
+/* Who polls for something else does not keep a sender of many messages waiting. */
+static void polls_and_senders(void)
+{
+    char mark[1024];
+    int polls = 0;
+
+    begin();
+    snprintf(mark, sizeof mark, "%s/mark", getenv("PVM_TMP"));
+    probe_children("load", NULL, 1);
+    go(0);
+    while (access(mark, F_OK) && polls++ < 2000) {
+        probe_wait_ms(1);
+        pvm_nrecv(-1, 2);
+    }
+    unlink(mark);
+    FACT("all is sent before it is taken in: %s", polls < 500 ? "yes" : "no");
+    end_child(0);
+}
+
 const struct probe_section probe_arrival_table[] = {
     {"polls", polls},
     {"polls-requests", polls_and_requests},
@@ -486,5 +505,6 @@ const struct probe_section probe_arrival_table[] = {
     {"polls-output", polls_and_output},
     {"polls-race", polls_race},
     {"polls-rarely", polls_rarely},
+    {"polls-senders", polls_and_senders},
     {NULL, NULL},
 };
