@@ -143,13 +143,22 @@ static void serve(void)
 
 int __real_pvmi_wait_until(pvmi_condition *done, void *arg, int64_t deadline_us);
 int __wrap_pvmi_wait_until(pvmi_condition *done, void *arg, int64_t deadline_us);
+int __real_pvmi_wait_for_message(pvmi_condition *done, void *arg, int64_t deadline_us);
+int __wrap_pvmi_wait_for_message(pvmi_condition *done, void *arg, int64_t deadline_us);
 
-/* In place of pvmi_wait_until(): the daemon answers at once, and what then has not come does not come. */
+/* In place of the two that wait: the daemon answers at once, and what then has not come does not come. */
 int __wrap_pvmi_wait_until(pvmi_condition *done, void *arg, int64_t deadline_us)
 {
     (void)deadline_us;
     serve();
     return __real_pvmi_wait_until(done, arg, 0);
+}
+
+int __wrap_pvmi_wait_for_message(pvmi_condition *done, void *arg, int64_t deadline_us)
+{
+    (void)deadline_us;
+    serve();
+    return __real_pvmi_wait_for_message(done, arg, 0);
 }
 
 /* ---- direct links: a transport that carries what the input says ---- */
