@@ -85,7 +85,6 @@ static int next_message(void)
 
 int __wrap_pvm_recv(int tid, int tag);
 int __wrap_pvm_trecv(int tid, int tag, struct timeval *limit);
-int __wrap_pvm_nrecv(int tid, int tag);
 int __wrap_pvm_send(int tid, int tag);
 int __wrap_pvm_mcast(int *tids, int count, int tag);
 int __wrap_pvm_notify(int what, int tag, int count, int *tids);
@@ -101,16 +100,11 @@ int __wrap_pvm_recv(int tid, int tag)
     return next_message();
 }
 
+/* A certain tag is that of ends that have been told before: none. */
 int __wrap_pvm_trecv(int tid, int tag, struct timeval *limit)
 {
-    (void)tid, (void)tag, (void)limit;
-    return next_message();
-}
-
-int __wrap_pvm_nrecv(int tid, int tag)
-{
-    (void)tid, (void)tag;
-    return 0;
+    (void)tid, (void)limit;
+    return tag == -1 ? next_message() : 0;
 }
 
 int __wrap_pvm_send(int tid, int tag)
