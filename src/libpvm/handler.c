@@ -45,16 +45,12 @@ static struct {
 int pvmi_handler_count;
 unsigned pvmi_handler_queued, pvmi_handler_deferred;
 
-static bool covers(int pattern, int value)
-{
-    return pattern == PVMI_INBOX_ANY || pattern == value;
-}
-
 static struct handler *find(int src, int tag, int ctx)
 {
     for (int i = 0; i < handler_slots; i++) {
         struct handler *h = &handlers[i];
-        if (h->call && covers(h->src, src) && covers(h->tag, tag) && covers(h->ctx, ctx))
+        if (h->call && pvmi_inbox_covers(h->src, src) && pvmi_inbox_covers(h->tag, tag) &&
+            pvmi_inbox_covers(h->ctx, ctx))
             return h;
     }
     return NULL;

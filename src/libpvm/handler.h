@@ -1,6 +1,6 @@
 /*
- * handler.h - message handlers (pvm_addmhf). They run at the end of calls that receive, never inside one another and
- * never while a message is half sent.
+ * handler.h - message handlers (pvm_addmhf). They run in the calls that take their messages in, never inside one
+ * another and never while a message is half sent.
  */
 #ifndef PVMI_HANDLER_H
 #define PVMI_HANDLER_H
