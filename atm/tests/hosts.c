@@ -1,23 +1,23 @@
 /*
- * hosts - tasks of several daemons, each daemon at a host of its own of a simulated ATM network: hosts CASE HOSTS
+ * hosts - tasks of several daemons, each daemon at its own host of a simulated ATM network: hosts CASE HOSTS
  * [end].
  *
- *   ring    a message goes round: from the master to the task on the next host, and so on, and back
- *   aside   the same by the daemons, past the network: each waits only so long as that can take
+ *   ring    a message goes from the master to the task on the next host, and so on, and back
+ *   aside   the same through the daemons, bypassing the network: each waits no longer than that can take
  *   mcast   the master multicasts to one task on each other host
  *   bcast   the same to a group
- *   stall   the task on the next host stops: time goes on without it for the others, and it is told when it goes on
- *   near    mcast, with one receiver more on the master's own host, which no cell can lead to
+ *   stall   the task on the next host stops: time advances for the others, and the task sees an error when it continues
+ *   near    mcast, with another receiver on the master's own host, which needs no cells
  *
  * With `end` the network is killed after half of the messages; none may be lost.
  *
- * The master's daemon is at host a, the others at b, c and so on by their option at=. What cells went, and over which
- * links, is for check-cells to see.
+ * The master's daemon is at host a, the others at b, c and so on by their option at=. check-cells counts the cells on
+ * the links.
  */
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/time.h>
-#include "../multi/check.h"
+#include "tests/machine/runner/check.h"
 
 enum {
     BYTES = 400000,
@@ -32,8 +32,8 @@ enum {
     TAG_GONE
 };
 
-#define ASIDE_S 30 /* in virtual time, of which it takes none */
-#define STALL_S 5  /* in virtual time, in which nothing comes */
+#define ASIDE_S 30 /* time limit, in virtual time, of which the messages take none */
+#define STALL_S 5  /* in virtual time, without a message */
 
 #define GROUP "everyone"
 
@@ -66,7 +66,7 @@ static void receive_data(int round)
     CHECK(check_same(data, BYTES, (unsigned)round));
 }
 
-/* A task lives on the network before it says that it wants nothing of it. */
+/* Joins the network before choosing a route that does not use it. */
 static void take_route(const char *what)
 {
     CHECK(pvm_mytid() > 0);
@@ -114,7 +114,7 @@ static void listen(int argc, char **argv)
     }
 }
 
-/* Stops while time waits for it. When it goes on it is not on the network any more, and is told so. */
+/* Stops while time waits for this task. When it continues, it has lost the network and must see an error. */
 static void stop(int argc, char **argv)
 {
     (void)argc, (void)argv;
@@ -198,7 +198,7 @@ static bool is_stopped(pid_t pid)
     return at && at[2] == 'T';
 }
 
-/* tids[0] stops: it is sent to and waited for in vain, while tids[1] works on. */
+/* tids[0] stops: messages to it and from it never arrive, while tids[1] continues to work. */
 static void run_stall(int *tids)
 {
     struct timeval limit = {.tv_sec = STALL_S};
@@ -213,7 +213,7 @@ static void run_stall(int *tids)
     CHECK_EQ(pvm_trecv(tids[0], -1, &limit), 0);
     CHECK_EQ(pvm_send(tids[0], TAG_DATA), 0);
     CHECK_EQ(kill(pid, SIGCONT), 0);
-    CHECK(pvm_recv(-1, TAG_GONE) > 0); /* no limit: virtual time has nothing else to wait for */
+    CHECK(pvm_recv(-1, TAG_GONE) > 0); /* without a limit, as no other event is due in virtual time */
 }
 
 static const char *role_for(const char *what, int host)

@@ -1,9 +1,9 @@
-/* lab.h - what tests of the simulated network share: a network from a text, and a note of what arrives. */
+/* lab.h - used by all tests of the simulated network: a network from a text, and a record of received PDUs. */
 #ifndef LAB_H
 #define LAB_H
 
-#include "../../src/core/log.h"
-#include "network.h"
+#include "core/log.h"
+#include "atm/src/network/network.h"
 #include "unit.h"
 
 struct lab {
@@ -12,7 +12,7 @@ struct lab {
     struct pvma_sim *sim;
 };
 
-/* Builds the network of a text, which must be right. */
+/* Builds the network of a text, which must be valid. */
 static inline void lab_open(struct lab *lab, const char *text, uint64_t seed)
 {
     ck_assert_int_eq(pvma_topology_parse("lab", text, strlen(text), &lab->topology), 0);
@@ -21,14 +21,14 @@ static inline void lab_open(struct lab *lab, const char *text, uint64_t seed)
     lab->sim = pvma_net_sim(lab->net);
 }
 
-/* Takes it down; every cell must be accounted for. */
+/* Frees the network; every cell must be accounted for. */
 static inline void lab_close(struct lab *lab)
 {
     pvma_net_free(lab->net);
     pvma_topology_free(&lab->topology);
 }
 
-/* What came out of an end of a VC. */
+/* The PDUs received at an end of a VC. */
 struct lab_inbox {
     struct pvma_sim *sim;
     unsigned pdus;
@@ -57,10 +57,10 @@ static inline void lab_receive(struct lab *lab, struct pvma_vc *vc, struct lab_i
     pvma_vc_handle(vc, &handler, inbox);
 }
 
-/* A sender that always has one more PDU. */
+/* A sender that always has another PDU to send. */
 struct lab_greedy {
     size_t bytes;
-    unsigned sent, left; /* left: of a limit, or as many as there are */
+    unsigned sent, left; /* left: how many more it may send */
 };
 
 static inline void lab_greedy_more(struct lab_greedy *greedy, struct pvma_vc *vc)

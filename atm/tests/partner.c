@@ -1,5 +1,5 @@
 /*
- * voyage.c - a PVM program that does not know where it lives: it spawns a partner in mid-run, exchanges messages with
+ * partner.c - a PVM program that does not know where it lives: it spawns a partner in mid-run, exchanges messages with
  * it, waits in vain for a while, and hears of the partner's end; each line shows what its clock says that this took.
  */
 #include <stdio.h>
@@ -20,7 +20,7 @@ static long long now_ns(void)
 
 static void fail(const char *what)
 {
-    fprintf(stderr, "voyage: %s failed\n", what);
+    fprintf(stderr, "partner: %s failed\n", what);
     pvm_exit();
     exit(1);
 }

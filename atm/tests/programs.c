@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "../../src/atm/serve/serve.h"
+#include "atm/src/serve/serve.h"
 
 #define START_MS 20000
 
@@ -58,7 +58,7 @@ void network_start(const struct network *how)
         serve(how);
     for (int ms = 0; ms < START_MS && stat(network.socket, &status); ms++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    ck_assert_msg(!stat(network.socket, &status), "the network does not start");
+    ck_assert_msg(!stat(network.socket, &status), "the network did not start");
 }
 
 bool network_lives(void)
@@ -72,7 +72,7 @@ void network_stop(void)
     kill(network.pid, SIGTERM);
     ck_assert_int_eq(waitpid(network.pid, &status, 0), network.pid);
     ck_assert_msg(status == 0, "the network ended with status %#x", status);
-    ck_assert_msg(access(network.socket, F_OK), "the network has left its socket");
+    ck_assert_msg(access(network.socket, F_OK), "the network left its socket behind");
     unlink(network.topology);
     ck_assert_int_eq(rmdir(network.folder), 0);
     close(network.figures[0]);
@@ -100,7 +100,7 @@ void program_wait(pid_t pid)
 
 void program_fail(const char *file, int line, const char *what)
 {
-    fprintf(stderr, "%s:%d: not so: %s (%s)\n", file, line, what, strerror(atm_errno));
+    fprintf(stderr, "%s:%d: failed: %s (%s)\n", file, line, what, strerror(atm_errno));
     exit(1);
 }
 

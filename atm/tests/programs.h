@@ -1,4 +1,4 @@
-/* programs.h - a network process for tests, and programs that are processes of their own. */
+/* programs.h - a network process for tests, and programs in processes of their own. */
 #ifndef PROGRAMS_H
 #define PROGRAMS_H
 
@@ -7,33 +7,33 @@
 #include <sys/types.h>
 #include "fore_atm.h"
 
-/* How a test's network differs from: the thesis's hosts a, b, c, d at one switch, real clock. */
+/* Options of a test's network. The default is the thesis's hosts a, b, c, d at one switch, with the real clock. */
 struct network {
-    const char *topology; /* text; NULL: as above */
+    const char *topology; /* text; NULL: the default */
     bool is_virtual;
     unsigned wait_for; /* programs, before time begins; 0: one */
 };
 
-/* The usual hosts and their links, with `options` of the links. */
+/* Hosts a, b, c, d with this profile, and links with `options`. */
 #define STAR(profile, options)                                                                                         \
     "host a profile=" profile "\nhost b profile=" profile "\nhost c profile=" profile "\nhost d profile=" profile      \
     "\nswitch s latency=500ns\n"                                                                                       \
     "link a s " options "\nlink b s " options "\nlink c s " options "\nlink d s " options "\n"
 
-/* Starts it; PVM_ATM_SOCKET leads there. network_stop() sees that it ends well and leaves nothing. */
+/* Starts the network and sets PVM_ATM_SOCKET. network_stop() checks that it ends with success and leaves no files. */
 void network_start(const struct network *how);
 void network_stop(void);
 
 /* Whether it is alive. */
 bool network_lives(void);
 
-/* A program on that host: fn() in a process of its own, which ends with its result (0: well). */
+/* Starts a program on that host: fn() in a process of its own, which exits with its result (0: success). */
 pid_t program_start(const char *host, int (*fn)(void *arg), void *arg);
 
-/* Waits for one, or all; they must have ended well. */
+/* Waits for one or all programs; they must have succeeded. */
 void program_wait(pid_t pid);
 
-/* In programs: ends this one with a message if the condition does not hold. */
+/* In programs: exits with a message if the condition does not hold. */
 #define NEED(condition)                                                                                                \
     do {                                                                                                               \
         if (!(condition))                                                                                              \
@@ -41,7 +41,7 @@ void program_wait(pid_t pid);
     } while (0)
 void program_fail(const char *file, int line, const char *what) __attribute__((noreturn));
 
-/* A pipe by which programs of a test tell it figures. */
+/* A pipe on which programs report figures to their test. */
 void tell(int64_t figure);
 int64_t told(void);
 

@@ -1,7 +1,7 @@
-/* test_aal.c - PDUs to cells and back, and what loss, damage and disorder do to them. */
-#include "aal.h"
-#include "../../src/core/error.h"
-#include "random.h"
+/* test_aal.c - PDUs to cells and back, with lost, damaged and reordered cells. */
+#include "atm/src/cells/aal.h"
+#include "core/error.h"
+#include "atm/src/base/random.h"
 #include "unit.h"
 
 enum { CELLS_MAX = 1600 };
@@ -53,7 +53,7 @@ START_TEST(cell_counts)
 }
 END_TEST
 
-/* Trailers that I.363.5's users know: 40 octets of 0, of 255, and 1 to 40. */
+/* Published test vectors of AAL5 trailers: 40 octets of 0, of 255, and 1 to 40. */
 START_TEST(aal5_vectors)
 {
     static const uint8_t trailers[3][8] = {{0, 0, 0, 0x28, 0x86, 0x4d, 0x7f, 0x99},
@@ -85,7 +85,7 @@ START_TEST(aal34_cells)
     ck_assert_uint_eq(cells[0].payload[5], 100); /* buffer size */
     ck_assert_uint_eq(cut(&s, PVMA_AAL34, 20), 1);
     ck_assert_uint_eq(cells[0].payload[0] >> 6, 3);      /* single */
-    ck_assert_uint_eq(cells[0].payload[0] >> 2 & 15, 3); /* numbers go on */
+    ck_assert_uint_eq(cells[0].payload[0] >> 2 & 15, 3); /* sequence numbers continue */
 }
 END_TEST
 
@@ -108,7 +108,7 @@ START_TEST(every_length_comes_back)
         pvma_reassembler_free(&r);
     }
     struct pvma_segmenter s = {0};
-    ck_assert_int_eq(pvma_segmenter_start(&s, PVMA_AAL5, 0, pdu, PVMA_PDU_MAX + 1), PVMI_ELIMIT);
+    ck_assert_int_eq(pvma_segmenter_start(&s, PVMA_AAL5, 0, pdu, PVMA_PDU_MAX + 1), PVMC_ELIMIT);
 }
 END_TEST
 
@@ -125,7 +125,7 @@ static uint64_t all_errors(const struct pvma_reassembler *r)
     return sum;
 }
 
-/* Whichever cell is lost, its PDU is lost and said to be; the next but one comes whole. */
+/* The loss of any cell loses its PDU and is reported; the PDU after next arrives whole. */
 START_TEST(lost_cells)
 {
     static const enum pvma_aal aals[] = {PVMA_AAL5, PVMA_AAL34};
@@ -195,7 +195,7 @@ START_TEST(limits)
     pvma_reassembler_init(&r, PVMA_AAL5, 100);
     ck_assert_int_eq(join(&r, cut(&s, PVMA_AAL5, 101), &error), PVMA_DISCARDED);
     ck_assert_int_eq(error, PVMA_AAL_OVERSIZE);
-    /* an endless PDU takes no endless memory, and the next one is well again */
+    /* an endless PDU takes bounded memory, and the next one is good again */
     struct pvma_cell cell = {0};
     for (int i = 0; i < 100000; i++)
         ck_assert_int_eq(pvma_reassembler_take(&r, &cell, &error), PVMA_MORE);

@@ -1,7 +1,7 @@
-/* test_atm_ip.c - packets as bytes, fragments of datagrams, and the processor that works for all. */
+/* test_atm_ip.c - packets as bytes, fragments of datagrams, and the processor that all protocols share. */
 #include <stdlib.h>
-#include "../../src/atm/ip/cpu.h"
-#include "../../src/atm/ip/udp.h"
+#include "atm/src/lan/cpu.h"
+#include "atm/src/ip/udp.h"
 #include "unit.h"
 #include "wire.h"
 
@@ -158,7 +158,7 @@ static void done(void *arg)
     done_at[done_count++] = pvma_sim_now(arg);
 }
 
-/* A process of 10 us that is interrupted for 3 us at 4 us ends at 13 us; one behind it follows. */
+/* A process of 10 us, interrupted at 4 us for 3 us, ends at 13 us; a second one runs after it. */
 START_TEST(interrupts_suspend_processes)
 {
     struct pvma_sim *sim = pvma_sim_new(1);

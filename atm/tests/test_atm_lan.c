@@ -1,13 +1,13 @@
 /* test_atm_lan.c - Ethernet: collisions, capacity, fairness. FDDI: the token's rotation, capacity, fairness. */
-#include "../../src/atm/ip/ethernet.h"
-#include "../../src/atm/ip/fddi.h"
-#include "../../src/atm/ip/fiber.h"
-#include "../../src/atm/ip/udp.h"
+#include "atm/src/lan/ethernet.h"
+#include "atm/src/lan/fddi.h"
+#include "atm/src/lan/fiber.h"
+#include "atm/src/ip/udp.h"
 #include "unit.h"
 
 enum { STATIONS = 6, PORT = 9, PACKET = 1400 };
 
-/* Stations that send as fast as they can to their neighbours. */
+/* Stations that send to their neighbours as fast as they can. */
 struct lan {
     struct pvma_sim *sim;
     struct pvma_station stations[STATIONS];
@@ -78,7 +78,7 @@ static uint64_t total(const struct lan *lan)
     return sum;
 }
 
-/* Jain's index: 1 when all get the same. */
+/* Jain's index: 1 when all shares are equal. */
 static double fairness(const struct lan *lan, unsigned active)
 {
     double sum = 0, squares = 0;
@@ -164,7 +164,7 @@ START_TEST(fddi_keeps_its_rotation_time)
     struct pvma_fddi *net = fddi(&lan, 4 * PVMA_MS);
 
     run(&lan, STATIONS, PVMA_S);
-    /* Never above twice the target, nor above the target by more than a frame without synchronous traffic. */
+    /* Never above twice the target; without synchronous traffic, above the target by a frame at most. */
     ck_assert_int_le(pvma_fddi_counters(net)->longest_rotation, 4 * PVMA_MS + 200 * PVMA_US);
     ck_assert_uint_ge(pvma_fddi_counters(net)->rotations, 200);
     leave(&lan);

@@ -1,15 +1,15 @@
 /*
- * test_atm_reproduce.c - the papers' experiments, a few rows of each: the numbers that came out when they were written,
- * to all digits that are printed, since a simulation gives the same each time and on every machine.
+ * test_atm_reproduce.c - a few rows of each paper's experiments, compared with recorded results to all printed digits,
+ * since a simulation gives the same result each time and on every machine.
  */
-#include "../../src/atm/reproduce/experiment.h"
-#include "../../src/atm/reproduce/fit.h"
-#include "../../src/atm/reproduce/lab.h"
-#include "../../src/atm/reproduce/layout.h"
-#include "../../src/atm/reproduce/stats.h"
+#include "atm/src/reproduce/experiment.h"
+#include "atm/src/reproduce/fit.h"
+#include "atm/src/lab/lab.h"
+#include "atm/src/lab/layout.h"
+#include "atm/src/reproduce/stats.h"
 #include "unit.h"
 
-/* A value as the report prints it. */
+/* Compares a value with its printed form. */
 static void expect(const struct report *r, const char *table, const char *row, const char *column, const char *printed)
 {
     char text[32];
@@ -76,7 +76,7 @@ START_TEST(an2)
 }
 END_TEST
 
-/* Of three claims one was fitted: it counts as none, and the text says so. */
+/* One of three claims was fitted: it does not count as a claim, and the text says so. */
 START_TEST(fitted_claims_do_not_count)
 {
     static const struct report_value values[] = {{"t", "r", "c", "s", 1, REPORT_PREDICTS, NULL}};
@@ -106,7 +106,7 @@ START_TEST(fitted_claims_do_not_count)
 }
 END_TEST
 
-/* Each name is a curve of its own, whatever becomes of the caller's text. */
+/* Each name is a separate curve, even if the caller's text changes later. */
 START_TEST(curves_have_names_of_their_own)
 {
     static const struct report_figure figures[] = {{"f", "F", "x, s", "y, s", false, false}};
@@ -145,7 +145,7 @@ static void receive_8160(void *arg)
     pvma_sim_stop(lab.sim);
 }
 
-/* Segments of SunOS's TCP, which gets 4096 B at a time, for two fragments of PVM and their headers. */
+/* Number of segments of SunOS's TCP, written 4096 B at a time, for two fragments of PVM with their headers. */
 static uint64_t segments_with(uint32_t fragment_bytes)
 {
     struct pvma_profile profile = layout_profile("ideal");
@@ -168,7 +168,7 @@ static uint64_t segments_with(uint32_t fragment_bytes)
     return segments;
 }
 
-/* A fragment of 4096 B and its header are two segments, one of 4080 B is one: what the four-APIs paper's PVM shows. */
+/* A fragment of 4096 B with its header needs two segments, one of 4080 B needs one: the four-APIs paper's result. */
 START_TEST(fragments_are_the_setup_s)
 {
     ck_assert_uint_eq(segments_with(4080), 2);

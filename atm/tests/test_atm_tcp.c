@@ -1,13 +1,13 @@
 /* test_atm_tcp.c - the TCP model: order and content under loss, slow start, Nagle's rule and delayed acknowledgements.
  */
-#include "../../src/atm/ip/tcp.h"
-#include "../../src/atm/random.h"
+#include "atm/src/ip/tcp.h"
+#include "atm/src/base/random.h"
 #include "unit.h"
 #include "wire.h"
 
 enum { MSS = 1460, MTU = MSS + 40, BULK = 300000, WARM_UP = 8 };
 
-/* One process writes, or asks and waits; the other reads, or answers. */
+/* One process writes, or asks and waits for answers; the other reads, or answers. */
 struct talk {
     struct wire wire;
     struct pvma_tcp a, b;
@@ -131,7 +131,7 @@ static bool loses_first_data(struct wire *wire, const uint8_t *packet, uint32_t 
     return length > 40 && wire->lost == 0;
 }
 
-/* Nothing follows that could tell of the loss: only the timer helps, after at least a second in ticks of 500 ms. */
+/* No later segment reveals the loss: only the timer repairs it, after at least a second in ticks of 500 ms. */
 START_TEST(a_lonely_loss_waits_for_the_timer)
 {
     struct talk t = {.bytes = 100, .wire.loses = loses_first_data};
@@ -144,7 +144,7 @@ START_TEST(a_lonely_loss_waits_for_the_timer)
 }
 END_TEST
 
-/* The congestion window begins with a segment and grows by one for each acknowledgement. */
+/* The congestion window starts with one segment and grows by one for each acknowledgement. */
 START_TEST(slow_start_doubles)
 {
     struct talk t = {.bytes = BULK};
@@ -187,7 +187,7 @@ static void answerer(void *arg)
     }
 }
 
-/* Mean time of a round trip, after those in which slow start waits for delayed acknowledgements. */
+/* Mean round-trip time, without the first trips, in which slow start waits for delayed acknowledgements. */
 static pvma_ps trip(uint32_t bytes, bool no_delay, uint32_t mtu)
 {
     struct talk t = {.bytes = bytes, .rounds = 10};
@@ -203,7 +203,7 @@ static pvma_ps trip(uint32_t bytes, bool no_delay, uint32_t mtu)
     return t.took / t.rounds;
 }
 
-/* The ranges that the four-APIs paper measured, within its grid of 96 bytes; and that NODELAY ends it. */
+/* The ranges of slow sizes measured in the four-APIs paper, on its grid of 96 bytes. NODELAY ends the effect. */
 START_TEST(nagle_and_delayed_acks_wait_for_each_other)
 {
     static const struct {
@@ -226,7 +226,7 @@ START_TEST(nagle_and_delayed_acks_wait_for_each_other)
 }
 END_TEST
 
-/* A reader that is away closes the window; the writer goes on when it is back, even when the update was lost. */
+/* While the reader is away the window closes; the writer continues afterwards, even if the window update was lost. */
 static bool loses_updates(struct wire *wire, const uint8_t *packet, uint32_t length)
 {
     (void)packet;

@@ -1,11 +1,11 @@
-/* test_call.c - calls: set up, used, refused, with parties; and signalling messages as octets. */
+/* test_call.c - calls: set-up, use, refusal, parties; and the encoding of signalling messages. */
 #include "lab.h"
-#include "../../src/core/error.h"
-#include "signal.h"
+#include "core/error.h"
+#include "atm/src/network/signal.h"
 
 #define TWO "host a\nhost b\nhost c\nswitch s[1-2]\nlink a s1\nlink s1 s2 rate=100M\nlink b s2\nlink c s2\n"
 
-/* What happened to a side of a call. */
+/* One side of a call, with counts of its events. */
 struct side {
     struct lab *lab;
     struct pvma_call *call;
@@ -102,12 +102,12 @@ START_TEST(a_duplex_call)
     struct pvma_contract contract = {
         .aal = PVMA_AAL5, .flow = PVMA_DUPLEX, .wanted = {0, 20000000, 0}, .back_wanted = {0, 10000000, 0}};
     ck_assert_int_eq(pvma_host_listen(host(&lab, "b"), 7, offered, &b), 0);
-    ck_assert_int_eq(pvma_host_listen(host(&lab, "b"), 7, offered, &b), PVMI_EEXISTS);
+    ck_assert_int_eq(pvma_host_listen(host(&lab, "b"), 7, offered, &b), PVMC_EEXISTS);
     open_call(&a, "a", "b", 7, &contract);
     ck_assert_ptr_null(pvma_call_vc(a.call));
     pvma_sim_run(lab.sim);
     ck_assert_int_eq(a.connected, 1);
-    ck_assert_int_ge(pvma_sim_now(lab.sim), 3 * 500 * PVMA_US); /* switches and hosts take their time */
+    ck_assert_int_ge(pvma_sim_now(lab.sim), 3 * 500 * PVMA_US); /* processing in switches and hosts */
     ck_assert_int_eq(pvma_net_link(lab.net, "s1", "s2")->reserved_bps, 20000000);
     ck_assert_int_eq(pvma_net_link(lab.net, "s2", "s1")->reserved_bps, 10000000);
     for (size_t i = 0; i < sizeof data; i++)
@@ -128,7 +128,7 @@ START_TEST(a_duplex_call)
 }
 END_TEST
 
-/* The called side speaks at once; what it says waits for the caller's handler. */
+/* The called side sends at once; its PDUs wait for the caller's handler. */
 START_TEST(early_words_are_kept)
 {
     struct lab lab;
@@ -172,7 +172,7 @@ START_TEST(refusals)
         {1, {77, 3}, 0, 0, PVMA_CAUSE_NO_ROUTE},
         {1, {4, 99}, 0, 0, PVMA_CAUSE_NO_ROUTE},
         {1, {0, 0}, 100000001, 0, PVMA_CAUSE_NO_BANDWIDTH}, /* between the switches */
-        {1, {0, 0}, 0, 100000001, PVMA_CAUSE_NO_BANDWIDTH}, /* back */
+        {1, {0, 0}, 0, 100000001, PVMA_CAUSE_NO_BANDWIDTH}, /* the other direction */
         {1, {0, 0}, 149760001, 0, PVMA_CAUSE_NO_BANDWIDTH}, /* on the caller's own link */
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -191,7 +191,7 @@ START_TEST(refusals)
 }
 END_TEST
 
-/* 100 Mbit/s between the switches: 60 fit, then what is left of 60 if 30 are enough, then nothing. */
+/* 100 Mbit/s between the switches: 60 fit; then the remaining 40 are granted for 60 with a minimum of 30; then none. */
 START_TEST(bandwidth_is_admitted_until_it_is_gone)
 {
     struct lab lab;
@@ -207,7 +207,7 @@ START_TEST(bandwidth_is_admitted_until_it_is_gone)
     ck_assert_int_eq(a[0].contract.wanted.mean_bps, 60000000);
     ck_assert_int_eq(a[1].contract.wanted.mean_bps, 40000000);
     ck_assert_int_eq(a[2].cause, PVMA_CAUSE_NO_BANDWIDTH);
-    /* what was lowered further on is given back on the first link, too */
+    /* what a later link lowered is returned on the first link, too */
     ck_assert_int_eq(pvma_net_link(lab.net, "a", "s1")->reserved_bps, 100000000);
     pvma_call_release(a[0].call);
     pvma_sim_run(lab.sim);
@@ -215,7 +215,7 @@ START_TEST(bandwidth_is_admitted_until_it_is_gone)
     b.grant = &less;
     open_call(&a[2], "a", "b", 1, &contract);
     pvma_sim_run(lab.sim);
-    ck_assert_int_eq(a[2].contract.wanted.mean_bps, 35000000); /* the called side wants no more */
+    ck_assert_int_eq(a[2].contract.wanted.mean_bps, 35000000); /* the called side granted no more */
     ck_assert_int_eq(pvma_net_link(lab.net, "s1", "s2")->reserved_bps, 75000000);
     lab_close(&lab); /* with calls open */
 }
@@ -255,7 +255,7 @@ START_TEST(multicast_parties)
     static struct lab_inbox at[4];
     lab_open(&lab, TWO "host d\nlink d s1\n", 1);
     struct side a = {.lab = &lab}, leaf[4];
-    static const char *const names[4] = {"b", "c", "d", "c"}; /* c twice: another access point of one host */
+    static const char *const names[4] = {"b", "c", "d", "c"}; /* c twice, with two access points */
     for (int i = 0; i < 4; i++) {
         leaf[i] = (struct side){.lab = &lab, .inbox = &at[i]};
         pvma_host_listen(host(&lab, names[i]), (uint32_t)i, offered, &leaf[i]);
@@ -273,13 +273,13 @@ START_TEST(multicast_parties)
     pvma_sim_run(lab.sim);
     ck_assert_int_eq(a.parties, 3);
     ck_assert_int_eq(a.parties_refused, 1);
-    ck_assert_int_eq(pvma_net_link(lab.net, "s1", "s2")->reserved_bps, 1000000); /* once for three leaves */
+    ck_assert_int_eq(pvma_net_link(lab.net, "s1", "s2")->reserved_bps, 1000000); /* shared by three leaves */
     ck_assert_int_eq(pvma_vc_send(a.vc, "first", 5, 0), 0);
     pvma_sim_run(lab.sim);
     for (int i = 0; i < 4; i++)
         ck_assert_uint_eq(at[i].pdus, 1);
     ck_assert_int_eq(pvma_call_drop_party(a.call, (uint16_t)numbers[1]), 0);
-    ck_assert_int_eq(pvma_call_drop_party(a.call, 1000), PVMI_ENOTFOUND);
+    ck_assert_int_eq(pvma_call_drop_party(a.call, 1000), PVMC_ENOTFOUND);
     pvma_call_release(leaf[2].call);
     pvma_sim_run(lab.sim);
     ck_assert_int_eq(leaf[1].ended, 1);
@@ -297,7 +297,7 @@ START_TEST(multicast_parties)
 }
 END_TEST
 
-/* Released at every instant of its life, a call leaves nothing behind. */
+/* A call that is released at any instant leaves nothing behind. */
 START_TEST(released_at_any_time)
 {
     for (pvma_ps at = 0; at < 6 * PVMA_MS; at += 131 * PVMA_US) {
@@ -309,7 +309,7 @@ START_TEST(released_at_any_time)
         open_call(&a, "a", "b", 1, &contract);
         pvma_sim_run_until(lab.sim, at);
         pvma_call_release(a.call);
-        open_call(&a, "a", "b", 1, &contract); /* at once the next one */
+        open_call(&a, "a", "b", 1, &contract); /* the next one at once */
         pvma_sim_run(lab.sim);
         ck_assert_int_ge(a.connected, 1);
         ck_assert_int_eq(a.ended, 0);
@@ -321,7 +321,7 @@ START_TEST(released_at_any_time)
 }
 END_TEST
 
-/* The caller gives up before the answer: who keeps the call is told, and must not answer any more. */
+/* The caller gives up before the answer: the side that keeps the call is notified and must no longer answer. */
 START_TEST(released_before_the_answer)
 {
     struct lab lab;
@@ -359,7 +359,7 @@ START_TEST(messages)
         for (size_t cut = 0; cut < length; cut++)
             ck_assert_int_ne(pvma_signal_decode(&back, wire, cut), 0);
         wire[0] = 9;
-        ck_assert_int_eq(pvma_signal_decode(&back, wire, length), PVMI_EVERSION);
+        ck_assert_int_eq(pvma_signal_decode(&back, wire, length), PVMC_EVERSION);
         wire[0] = PVMA_SIGNAL_VERSION;
         wire[1] = 77;
         ck_assert_int_ne(pvma_signal_decode(&back, wire, length), 0);

@@ -1,9 +1,9 @@
-/* test_cell.c - check sums by known vectors, cells on the wire, the pool, tables of VCs. */
-#include "cell.h"
-#include "crc.h"
-#include "random.h"
+/* test_cell.c - checksums with known vectors, cells on the wire, the pool, tables of VCs. */
+#include "atm/src/cells/cell.h"
+#include "atm/src/base/crc.h"
+#include "atm/src/base/random.h"
 #include "unit.h"
-#include "vctable.h"
+#include "atm/src/cells/vctable.h"
 
 static const uint8_t nine[] = "123456789";
 
@@ -48,7 +48,7 @@ START_TEST(wire)
 }
 END_TEST
 
-/* Each single wrong bit of the header is put right; no two wrong bits pass as good. */
+/* Each single wrong header bit is corrected; two wrong bits never pass as good. */
 START_TEST(header_errors)
 {
     struct pvma_cell cell = sample();
@@ -91,12 +91,12 @@ START_TEST(pool)
     }
     ck_assert_uint_eq(cells.in_use, 0);
     ck_assert_uint_eq(cells.most, 1000);
-    ck_assert_uint_le(cells.made, 1024); /* used again, not made anew */
+    ck_assert_uint_le(cells.made, 1024); /* cells are reused */
     pvma_cells_free(&cells);
 }
 END_TEST
 
-/* Against an array, with many collisions. */
+/* Compares with an array, with many collisions. */
 START_TEST(vctable)
 {
     static int values[4096];

@@ -1,9 +1,9 @@
 /* test_crossbar.c - the AN2: quality of matching, fair shares, credits. */
 #include "lab.h"
-#include "matching.h"
+#include "atm/src/base/matching.h"
 #include "window.h"
 
-/* A matching is one: no output twice, only what was wanted. */
+/* Checks that a matching is valid: no output twice, and only wanted pairs. */
 static void check(const uint64_t *wants, unsigned ports, const int *match)
 {
     uint64_t taken = 0;
@@ -38,7 +38,7 @@ static double quality(unsigned iterations, unsigned percent)
     return (double)found / possible;
 }
 
-/* AN2 paper: within four iterations, 99.9 % of what more could match in a 16 x 16 crossbar. */
+/* AN2 paper: four iterations find 99.9 % of the pairs that more iterations could match in a 16 x 16 crossbar. */
 START_TEST(four_iterations_reach_999)
 {
     static const unsigned percents[] = {10, 25, 50, 75, 100};
@@ -86,7 +86,7 @@ START_TEST(parking_lot)
         lab_flood(pvma_net_pvc_end(lab.net, i, false), &greedy[i], 9180, 1000000);
     }
     pvma_sim_run_until(lab.sim, 200 * PVMA_MS);
-    for (int i = 0; i < 4; i++) { /* without TCP's headers: 9180 of 192 cells, against the paper's 9140 */
+    for (int i = 0; i < 4; i++) { /* no TCP headers: 9180 octets per 192 cells; the paper has 9140 */
         double mbps = (double)inbox[i].bytes * 8 / 0.2 / 1e6 * 9140 / 9180;
         ck_assert_msg(mbps > 0.97 * shares[i] && mbps < 1.02 * shares[i], "flow %d: %.2f Mbit/s, fair %.2f", i, mbps,
                       shares[i]);
@@ -129,7 +129,8 @@ static void congestion(const char *credits, unsigned *cells_lost, unsigned *sent
     lab_close(&lab);
 }
 
-/* With credits no cell is lost; without, far more PDUs are than cells. The next test has windows. */
+/* With credits no cell is lost; without, the share of lost PDUs far exceeds that of lost cells. Senders have no
+ * windows. */
 START_TEST(credits_lose_nothing)
 {
     unsigned cells, sent, received;
@@ -144,7 +145,7 @@ START_TEST(credits_lose_nothing)
 }
 END_TEST
 
-/* Shares of cells lost in switches and of packets lost, of six senders with windows; parameters of the paper's Table 2.
+/* Shares of cells lost in switches and of packets lost, with six windowed senders; parameters of the paper's Table 2.
  */
 static void six_windows(const char *credits, double *cell_loss, double *packet_loss)
 {
@@ -176,8 +177,8 @@ static void six_windows(const char *credits, double *cell_loss, double *packet_l
 }
 
 /*
- * AN2 paper, figure 11: about 6 % of cells lost cost about 37 % of TCP's packets; with credits neither is lost. With
- * this bare window it is about 5 % and 27 %: the same kind.
+ * AN2 paper, figure 11: about 6 % of lost cells cost about 37 % of TCP's packets; with credits neither is lost. This
+ * simple window gives about 5 % and 27 %, the same effect.
  */
 START_TEST(few_cells_are_many_packets)
 {
@@ -191,7 +192,7 @@ START_TEST(few_cells_are_many_packets)
 }
 END_TEST
 
-/* A VC with few credits over a long link gets no more than credits per round trip, and still loses nothing. */
+/* With few credits over a long link, a VC gets at most its credits per round trip, and still loses nothing. */
 START_TEST(credits_bound_the_rate)
 {
     struct lab lab;

@@ -1,4 +1,4 @@
-/* test_fore.c - the Fore API with the real clock: what the papers say of it, and what may go wrong. */
+/* test_fore.c - the Fore API with the real clock: the calls as the papers describe them, and errors. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -222,7 +222,7 @@ static int taker_of_two(void *arg)
     return atm_close(listener);
 }
 
-/* 140 Mbit/s: 100 fit, 100 more do not, and whoever can do with less gets what is left. */
+/* 140 Mbit/s: 100 fit, another 100 do not, and a caller with a lower minimum gets the rest. */
 static int asker(void *arg)
 {
     Atm_qos qos = {.mean_bandwidth = {100000, 100000}};
@@ -270,7 +270,7 @@ static int polled_server(void *arg)
     return atm_close(p.fd) || atm_close(listener);
 }
 
-/* Connects without waiting. */
+/* Connects in the background. */
 static int polled_client(void *arg)
 {
     (void)arg;
@@ -362,7 +362,7 @@ START_TEST(no_network_and_no_host_say_so)
 }
 END_TEST
 
-/* Waits for the end of the network: what it has is good for nothing but to be closed. */
+/* Waits for the end of the network: its endpoints can then only be closed. */
 static int survivor(void *arg)
 {
     char packet[16];
@@ -405,7 +405,7 @@ static int flooder(void *arg)
     return atm_close(fd);
 }
 
-/* Packets are lost, whole, and those that come are in order. */
+/* Packets are lost as a whole, and the others arrive in order. */
 static int lossy_reader(void *arg)
 {
     char packet[4000];
@@ -427,14 +427,14 @@ START_TEST(what_is_lost_is_lost)
     pid_t b = program_start("b", lossy_reader, NULL), a = program_start("a", flooder, NULL);
     program_wait(a);
     int64_t count = told();
-    ck_assert_int_gt(count, MANY / 2); /* 84 cells each: 0.845 of them come */
+    ck_assert_int_gt(count, MANY / 2); /* 84 cells each: 0.845 of them arrive */
     ck_assert_int_lt(count, MANY * 19 / 20);
     program_wait(b);
     network_stop();
 }
 END_TEST
 
-/* Each is a case of its own, so that CK_RUN_CASE can pick it. */
+/* Each test is a case of its own, so that CK_RUN_CASE can select it. */
 static void add(Suite *s, const char *name, const TTest *test, int times)
 {
     TCase *tc = tcase_create(name);

@@ -1,6 +1,6 @@
-/* test_host.c - the costs of hosts to the nanosecond, send queues, loss at each place, links that lose and damage. */
+/* test_host.c - host costs to the nanosecond, send queues, loss in each queue, links with loss and damage. */
 #include "lab.h"
-#include "../../src/core/error.h"
+#include "core/error.h"
 
 static uint8_t data[PVMA_PDU_MAX];
 
@@ -27,7 +27,7 @@ static pvma_ps one_way(const char *text, size_t bytes)
     "host a profile=" profile "\nhost b profile=" profile "\nswitch s latency=500ns\nlink a s rate=140M\n"             \
     "link b s rate=140M\npvc a b\n"
 
-/* Thesis, validation of chapters 6 and 5, by their decomposition: see doc/atm.md. */
+/* Thesis, validation of chapters 6 and 5, decomposed as in atm/doc/atm.md. */
 START_TEST(one_cell_of_the_thesis)
 {
     ck_assert_int_eq(lab_ns(one_way(THESIS("thesis-ch6"), 40)), 35557);
@@ -35,7 +35,7 @@ START_TEST(one_cell_of_the_thesis)
 }
 END_TEST
 
-/* The wire alone: first and last cell, two links, the switch's latency. */
+/* The wire alone: two cells, two links, the switch's latency. */
 START_TEST(wire_time)
 {
     pvma_ps cell = pvma_link_cell_time(PVMA_RATE_OC3);
@@ -46,7 +46,7 @@ START_TEST(wire_time)
 }
 END_TEST
 
-/* Buffers that a PDU is copied into, at 1 ms each: mbufs of 236 octets, and from 936 on clusters that count twice. */
+/* Buffers that a PDU is copied into, at 1 ms each: mbufs of 236 octets; from 936 on, clusters that count twice. */
 START_TEST(buffers)
 {
     static const char text[] =
@@ -61,7 +61,7 @@ START_TEST(buffers)
 }
 END_TEST
 
-/* TUM report, Tables 5.1 and 5.2: latencies that the profiles are fitted to; the fit's largest residual is 16 %. */
+/* TUM report, Tables 5.1 and 5.2: latencies that the profiles were fitted to; the largest residual is 16 %. */
 START_TEST(tum_latencies)
 {
 #define TUM(profile, aal)                                                                                              \
@@ -86,7 +86,7 @@ END_TEST
     "profile p like=" profile " tx_queue=4 rx_queue=2\nhost a profile=p\nhost b profile=p\nlink a b rate=oc3\npvc a "  \
     "b\n"
 
-/* send=block: the queue refuses and tells of room; nothing is lost. */
+/* send=block: the queue refuses PDUs and reports room later; nothing is lost. */
 START_TEST(a_full_queue_blocks)
 {
     struct lab lab;
@@ -100,9 +100,9 @@ START_TEST(a_full_queue_blocks)
     while (!pvma_vc_send(a, data, 1000, 1))
         sent++;
     ck_assert_int_eq(sent, 3);
-    ck_assert_int_eq(pvma_vc_send(a, data, 1000, 1), PVMI_EAGAIN);
+    ck_assert_int_eq(pvma_vc_send(a, data, 1000, 1), PVMC_EAGAIN);
     ck_assert_int_eq(pvma_vc_send(a, data, 9189, 1),
-                     PVMI_ELIMIT * (pvma_vc_mtu(a) < 9189) + PVMI_EAGAIN * (pvma_vc_mtu(a) >= 9189));
+                     PVMC_ELIMIT * (pvma_vc_mtu(a) < 9189) + PVMC_EAGAIN * (pvma_vc_mtu(a) >= 9189));
     pvma_sim_run(lab.sim);
     ck_assert_uint_eq(greedy.left, 0);
     ck_assert_uint_eq(inbox.pdus, 53);
@@ -111,7 +111,7 @@ START_TEST(a_full_queue_blocks)
 }
 END_TEST
 
-/* send=flood: the sender's processor is faster than the link; what does not fit is lost at the sender and counted. */
+/* send=flood: the sender's processor is faster than the link; excess PDUs are lost at the sender and counted. */
 START_TEST(a_full_queue_floods)
 {
     struct lab lab;
@@ -133,7 +133,7 @@ START_TEST(a_full_queue_floods)
 }
 END_TEST
 
-/* A slow receiver loses at its own queues, and says at which. */
+/* A slow receiver loses PDUs or cells in its own queues, and counts them there. */
 START_TEST(slow_receivers)
 {
     static const struct {
@@ -161,7 +161,7 @@ START_TEST(slow_receivers)
 }
 END_TEST
 
-/* Each cell or PDU that is gone is counted somewhere. */
+/* Each lost cell or PDU is counted somewhere. */
 START_TEST(lossy_links)
 {
     static const char *const options[] = {"loss=0.01", "ber=1e-5"};
@@ -193,7 +193,7 @@ START_TEST(lossy_links)
 }
 END_TEST
 
-/* A paced VC keeps to its peak, and another goes on beside it. */
+/* A paced VC keeps to its peak rate, and does not hinder another VC. */
 START_TEST(pacing)
 {
     struct lab lab;
@@ -230,7 +230,7 @@ static void count_dropped(void *arg, struct pvma_vc *vc, uint64_t cookie, enum p
     ++*(unsigned *)arg;
 }
 
-/* An end that goes with PDUs at every stage. */
+/* Closes an end that has PDUs in every stage. */
 START_TEST(closing_under_traffic)
 {
     static const struct pvma_vc_handler handler = {.closed = count_closed, .dropped = count_dropped};

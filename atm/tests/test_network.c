@@ -1,4 +1,4 @@
-/* test_network.c - whole networks: digests, memory, routes, PVCs that do not fit, the report. */
+/* test_network.c - whole networks: digests, memory, routes, PVCs without enough bandwidth, the report. */
 #include "lab.h"
 
 static const char lab_text[] =
@@ -37,7 +37,7 @@ START_TEST(same_seed_same_run)
 }
 END_TEST
 
-/* Memory follows the cells in flight, not the cells sent. */
+/* Memory depends on the cells in flight, not on the cells sent. */
 START_TEST(memory_is_bounded)
 {
     struct lab lab;
@@ -56,7 +56,7 @@ END_TEST
 START_TEST(routes)
 {
     struct lab lab;
-    /* a ring of four switches, and hosts on opposite corners: two hops over the lower ports */
+    /* a ring of four switches with hosts on opposite corners: of two paths with equal hops, the lower ports win */
     lab_open(&lab,
              "switch s[1-4]\nhost a\nhost b\nhost alone[1-2]\nlink s1 s2\nlink s2 s3\nlink s3 s4\nlink s4 s1\nlink a "
              "s1\nlink b s3\n"
@@ -78,7 +78,7 @@ START_TEST(routes)
 }
 END_TEST
 
-/* A PVC that does not fit leaves nothing behind, and a topology with one is refused with its line. */
+/* A PVC without enough bandwidth leaves nothing behind; a topology with one is refused, with the line. */
 START_TEST(pvcs_that_do_not_fit)
 {
     struct lab lab;
@@ -109,7 +109,7 @@ START_TEST(pvcs_that_do_not_fit)
     ck_assert_int_eq(pvma_topology_parse("t", text, strlen(text), &t), 0);
     unit_log_start();
     ck_assert_ptr_null(pvma_net_new(&t, 1));
-    ck_assert_str_eq(unit_log.line, "t:5: the PVC from b to a is refused: the bandwidth asked for is not there");
+    ck_assert_str_eq(unit_log.line, "t:5: the PVC from b to a is refused: the requested bandwidth is not available");
     pvma_topology_free(&t);
 }
 END_TEST
@@ -126,7 +126,7 @@ START_TEST(report)
     pvma_net_report(lab.net, out);
     fclose(out);
     ck_assert_ptr_nonnull(strstr(text, "pdus_sent"));
-    ck_assert_ptr_nonnull(strstr(text, "reader_drops")); /* nobody listens at b */
+    ck_assert_ptr_nonnull(strstr(text, "reader_drops")); /* b has no handler */
     ck_assert_ptr_nonnull(strstr(text, "a>b"));
     free(text);
     lab_close(&lab);

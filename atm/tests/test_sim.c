@@ -1,7 +1,7 @@
 /* test_sim.c - the event engine, its digest, and random numbers. */
-#include "random.h"
+#include "atm/src/base/random.h"
 #include "unit.h"
-#include "quantity.h"
+#include "atm/src/base/quantity.h"
 
 struct tick {
     struct pvma_event event;
@@ -32,10 +32,10 @@ START_TEST(events_run_in_order)
     }
     ck_assert_int_eq(pvma_sim_next(sim), 10);
     pvma_sim_run_until(sim, 30);
-    ck_assert_str_eq(order, "abcd"); /* 'a' and 'b' of one instant in the order of scheduling */
+    ck_assert_str_eq(order, "abcd"); /* 'a' and 'b' have the same time and run in the order of scheduling */
     ck_assert_int_eq(pvma_sim_now(sim), 30);
     pvma_sim_cancel(sim, &ticks[0].event);
-    pvma_sim_at(sim, &ticks[1].event, 20); /* the past is now */
+    pvma_sim_at(sim, &ticks[1].event, 20); /* a time in the past becomes now */
     pvma_sim_run(sim);
     ck_assert_str_eq(order, "abcdaf");
     ck_assert_int_eq(pvma_sim_now(sim), 60);
@@ -56,7 +56,7 @@ static void check_time(struct pvma_event *event)
     ran++;
 }
 
-/* A heap of many events, moved and cancelled at random, gives them in order. */
+/* A heap of many events, moved and cancelled at random, delivers them in order. */
 START_TEST(many_events)
 {
     enum { COUNT = 5000 };
@@ -102,7 +102,7 @@ START_TEST(calls_and_stops)
     pvma_sim_run(sim);
     ck_assert_int_eq(calls, 1);
     ck_assert_int_eq(pvma_sim_now(sim), 6);
-    pvma_sim_free(sim); /* with a call left */
+    pvma_sim_free(sim); /* with an unfinished call */
 }
 END_TEST
 
@@ -115,7 +115,7 @@ START_TEST(random_numbers_are_known)
     ck_assert_uint_ne(first, pvma_random_next(&b));
     pvma_random_init(&b, 1, "x");
     ck_assert_uint_eq(first, pvma_random_next(&b));
-    /* xoshiro256** from the state 1, 2, 3, 4, as its authors' code gives it */
+    /* xoshiro256** from the state 1, 2, 3, 4, according to its authors' code */
     struct pvma_random known = {{1, 2, 3, 4}};
     ck_assert_uint_eq(pvma_random_next(&known), 11520);
     ck_assert_uint_eq(pvma_random_next(&known), 0);
@@ -153,9 +153,9 @@ START_TEST(quantities)
     pvma_time_format(time, text, sizeof text);
     ck_assert_str_eq(text, "2.831us");
     ck_assert_int_eq(pvma_time_parse("0", PVMA_S, &time), 0);
-    ck_assert_int_ne(pvma_time_parse("5", PVMA_S, &time), 0);      /* of what? */
-    ck_assert_int_ne(pvma_time_parse("0.5ps", PVMA_S, &time), 0);  /* finer than we count */
-    ck_assert_int_ne(pvma_time_parse("2000ms", PVMA_S, &time), 0); /* more than allowed */
+    ck_assert_int_ne(pvma_time_parse("5", PVMA_S, &time), 0);      /* without a unit */
+    ck_assert_int_ne(pvma_time_parse("0.5ps", PVMA_S, &time), 0);  /* too fine */
+    ck_assert_int_ne(pvma_time_parse("2000ms", PVMA_S, &time), 0); /* too large */
     ck_assert_int_ne(pvma_time_parse("99999999999999999999999s", PVMA_S, &time), 0);
     ck_assert_int_eq(pvma_rate_parse("149.76M", &rate), 0);
     ck_assert_int_eq(rate, 149760000);

@@ -39,7 +39,7 @@ START_TEST(onoff_in_a_switch)
 }
 END_TEST
 
-/* One more source does not change what another draws. */
+/* Adding a source does not change the random numbers of another. */
 START_TEST(streams_are_independent)
 {
     struct lab one, two;

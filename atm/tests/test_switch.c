@@ -3,7 +3,7 @@
 
 static uint8_t data[PVMA_PDU_MAX];
 
-/* TUM report's switch: 16 ports, eight pairs, each with all of its link. */
+/* TUM report's switch: 16 ports, eight pairs, each with the full rate of its link. */
 START_TEST(disjoint_pairs_get_full_rate)
 {
     struct lab lab;
@@ -18,14 +18,14 @@ START_TEST(disjoint_pairs_get_full_rate)
         lab_flood(pvma_net_pvc_end(lab.net, i, false), &greedy[i], 9180, 1000000);
     }
     pvma_sim_run_until(lab.sim, 100 * PVMA_MS);
-    for (size_t i = 0; i < 8; i++) /* 9180 of 192 cells */
+    for (size_t i = 0; i < 8; i++) /* 9180 octets per 192 cells */
         ck_assert_double_eq_tol((double)inbox[i].bytes * 8 / 0.1, 149.76e6 * 9180 / (192 * 53), 0.02 * 149.76e6);
     ck_assert_uint_eq(pvma_switch_counters(pvma_net_switch(lab.net, "s"))->dropped, 0);
     lab_close(&lab);
 }
 END_TEST
 
-/* Two into one: half of the cells find a full buffer. Finite: lost. Counted: kept, and the count is the same kind. */
+/* Two inputs to one output: half of the cells meet a full buffer. Finite: they are lost. Counted: they are kept. */
 static void overload(const char *buffer, struct pvma_switch_counters *counters, unsigned *pdus, unsigned *sent)
 {
     struct lab lab;
@@ -69,7 +69,7 @@ START_TEST(buffers)
 }
 END_TEST
 
-/* A guaranteed VC passes best effort, and pushes it out of a full buffer. */
+/* A guaranteed VC overtakes best effort and displaces it from a full buffer. */
 START_TEST(guaranteed_goes_first)
 {
     struct lab lab;
@@ -91,7 +91,7 @@ START_TEST(guaranteed_goes_first)
 }
 END_TEST
 
-/* A tree over two switches: each leaf gets each PDU, each link carries each cell once. */
+/* A tree over two switches: each leaf gets each PDU, and each link carries each cell once. */
 START_TEST(point_to_multipoint)
 {
     static const char *const models[] = {"output", "an2", "an2 credits=20"};
@@ -126,7 +126,7 @@ START_TEST(point_to_multipoint)
 }
 END_TEST
 
-/* Cells of no VC, and of none any more. */
+/* Cells of a VC that never existed, and of one that was closed. */
 START_TEST(unknown_cells)
 {
     struct lab lab;

@@ -1,6 +1,6 @@
-/* test_topology.c - the text format: what it means, and what is said about what means nothing. */
+/* test_topology.c - the text format: its meaning, and the messages for mistakes. */
 #include "lab.h"
-#include "../../src/core/error.h"
+#include "core/error.h"
 
 START_TEST(ranges_and_defaults)
 {
@@ -22,9 +22,9 @@ START_TEST(ranges_and_defaults)
     ck_assert_str_eq(p->name, "mine");
     ck_assert_int_eq(p->cost[PVMA_COST_tx_pdu], 5 * PVMA_US);
     ck_assert_int_eq(p->cost[PVMA_COST_send], 1);
-    ck_assert_int_eq(p->cost[PVMA_COST_rx_byte], 68 * PVMA_NS); /* as hp735 */
+    ck_assert_int_eq(p->cost[PVMA_COST_rx_byte], 68 * PVMA_NS); /* from hp735 */
     ck_assert_int_eq(p->origin[PVMA_COST_rx_byte], PVMA_FITTED);
-    ck_assert_int_eq(p->origin[PVMA_COST_tx_pdu], PVMA_CHOSEN); /* not the paper's any more */
+    ck_assert_int_eq(p->origin[PVMA_COST_tx_pdu], PVMA_CHOSEN); /* no longer the paper's */
     const struct pvma_switch_options *sw = &t.nodes[0].sw;
     ck_assert_int_eq(sw->buffer, PVMA_BUFFER_COUNTED);
     ck_assert_uint_eq(sw->buffer_cells, 500);
@@ -39,7 +39,7 @@ START_TEST(ranges_and_defaults)
 }
 END_TEST
 
-/* Each mistake is found, on its line, and the message says what to do. */
+/* Each mistake is reported on its line, with a message that says what to do. */
 START_TEST(mistakes)
 {
     static const struct {
@@ -49,15 +49,15 @@ START_TEST(mistakes)
     } rows[] = {
         {"", 1, "there is no host"},
         {"host a\n", 1, "host a has no link; add: link a NODE"},
-        {"hosts a\n", 1, "begins no line"},
-        {"host a\nhost b\nhost a\n", 3, "declared on line 1 already"},
+        {"hosts a\n", 1, "cannot begin a line"},
+        {"host a\nhost b\nhost a\n", 3, "already declared on line 1"},
         {"host\n", 1, "too short; write: host NAME"},
-        {"host 1a\n", 1, "is no name"},
-        {"host h[5-1]\n", 1, "no range of names"},
-        {"host h[1-99999]\n", 1, "no range of names"},
+        {"host 1a\n", 1, "is not a name"},
+        {"host h[5-1]\n", 1, "not a range of names"},
+        {"host h[1-99999]\n", 1, "not a range of names"},
         {"host a profile=zx81\n", 1, "no profile \"zx81\""},
         {"host a colour=red\n", 1, "no such option here"},
-        {"host a profile=ideal profile=hp735\n", 1, "stands there twice"},
+        {"host a profile=ideal profile=hp735\n", 1, "is given twice"},
         {"host a\nhost b\nlink a b speed=9\n", 3, "there are rate delay loss ber"},
         {"host a\nhost b\nlink a c\n", 3, "no node \"c\""},
         {"host a\nhost b\nlink a b rate=fast\n", 3, "give a rate"},
@@ -66,32 +66,32 @@ START_TEST(mistakes)
         {"host a\nhost b\nlink a b fast\n", 3, "write key=value"},
         {"host a\nlink a a\n", 2, "from a to itself"},
         {"host a\nhost b\nhost c\nlink a b\nlink a c\n", 5, "has a link already"},
-        {"host h[1-3]\nswitch s ports=2\nlink h[1-3] s\n", 3, "no port left of 2"},
+        {"host h[1-3]\nswitch s ports=2\nlink h[1-3] s\n", 3, "used all 2 ports"},
         {"host h[1-3]\nhost i[1-2]\nlink h[1-3] i[1-2]\n", 3, "3 nodes and 2"},
         {"switch s model=cisco\n", 1, "no model \"cisco\""},
         {"switch s buffer=lots\n", 1, "give cells, count:CELLS or infinite"},
-        {"switch s credits=5\n", 1, "take model=an2"},
+        {"switch s credits=5\n", 1, "use model=an2"},
         {"switch s model=an2 ports=100\n", 1, "at most 64 ports"},
-        {"profile p tx_pdu=1us\n", 1, "say which profile it is like"},
+        {"profile p tx_pdu=1us\n", 1, "name the profile to start from"},
         {"profile p like=ideal speed=9\n", 1, "no cost \"speed\""},
         {"profile p like=ideal tx_pdu=9\n", 1, "out of range or of the wrong kind"},
         {"profile p like=ideal mtu=0\n", 1, "must not be 0"},
-        {"profile ideal like=ideal tx_pdu=1us\n", 1, "is there already"},
+        {"profile ideal like=ideal tx_pdu=1us\n", 1, "is taken or invalid"},
         {"host a\nhost b\nlink a b\npvc a a\n", 4, "from one host to another"},
         {"host a\nhost b\nlink a b\npvc a b aal=2\n", 4, "give 5, 3/4 or raw"},
         {"host a\nhost b\nlink a b\npvc a b paced=yes\n", 4, "needs the rate to pace to"},
         {"host a\nhost b\nlink a b\nsource x at=a type=cbr rate=1M\n", 4, "no switch \"a\""},
-        {"host a\nhost b\nlink a b\nsource x from=a type=cbr rate=1M\n", 4, "say where it is"},
-        {"host a\nhost b\nlink a b\nsource x from=a to=b type=cbr\n", 4, "say how fast"},
+        {"host a\nhost b\nlink a b\nsource x from=a type=cbr rate=1M\n", 4, "give its place"},
+        {"host a\nhost b\nlink a b\nsource x from=a to=b type=cbr\n", 4, "give the rate"},
         {"host a\nhost b\nlink a b\nsource x from=a to=b type=onoff rate=1M\n", 4, "needs on=TIME and off=TIME"},
         {"host a\nhost b\nlink a b\nsource x from=a to=b type=cbr rate=1M start=2s stop=1s\n", 4, "stops before"},
-        {"host a\1\n", 1, "this is no text"},
+        {"host a\1\n", 1, "not a text"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct pvma_topology t;
         char where[16];
         unit_log_start();
-        ck_assert_int_eq(pvma_topology_parse("t", rows[i].text, strlen(rows[i].text), &t), PVMI_EFORMAT);
+        ck_assert_int_eq(pvma_topology_parse("t", rows[i].text, strlen(rows[i].text), &t), PVMC_EFORMAT);
         ck_assert_uint_eq(t.node_count, 0);
         snprintf(where, sizeof where, "t:%u: ", rows[i].line);
         ck_assert_msg(!strncmp(unit_log.line, where, strlen(where)), "row %zu: %s", i, unit_log.line);
@@ -107,7 +107,7 @@ START_TEST(at_most_ten_messages)
     for (int i = 0; i < 30; i++)
         strcat(text, "nonsense\n");
     unit_log_start();
-    ck_assert_int_eq(pvma_topology_parse("t", text, strlen(text), &t), PVMI_EFORMAT);
+    ck_assert_int_eq(pvma_topology_parse("t", text, strlen(text), &t), PVMC_EFORMAT);
     ck_assert_int_eq(unit_log.count, 11);
     ck_assert_str_eq(unit_log.line, "t: and 20 more");
 }
@@ -123,7 +123,7 @@ static char *written(void (*write)(const struct pvma_topology *, FILE *), const 
     return text;
 }
 
-/* The list means the same as the text that it was made from. */
+/* A list has the same meaning as its source text. */
 START_TEST(list_and_drawing)
 {
     struct pvma_topology t, again;
@@ -151,9 +151,9 @@ START_TEST(files)
 {
     struct pvma_topology t;
     unit_log_start();
-    ck_assert_int_eq(pvma_topology_load("/nonexistent/x.atm", &t), PVMI_ESYSTEM);
+    ck_assert_int_eq(pvma_topology_load("/nonexistent/x.atm", &t), PVMC_ESYSTEM);
     ck_assert_ptr_nonnull(strstr(unit_log.line, "cannot read the topology /nonexistent/x.atm"));
-    ck_assert_int_eq(pvma_topology_load("/", &t), PVMI_ESYSTEM);
+    ck_assert_int_eq(pvma_topology_load("/", &t), PVMC_ESYSTEM);
 }
 END_TEST
 

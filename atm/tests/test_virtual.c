@@ -1,4 +1,4 @@
-/* test_virtual.c - programs in virtual time: to the nanosecond, whatever the machine does meanwhile. */
+/* test_virtual.c - programs in virtual time: exact to the nanosecond, independently of the machine's load. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -76,7 +76,7 @@ static int receive_time(void *arg)
     return atm_close(fd);
 }
 
-/* 2 x 8.25 + 12.5 + 2 cells at 140 Mbit/s + 0.5 of the switch; and 2 x 0.85 of the bus. */
+/* 2 x 8.25 + 12.5 + 2 cells at 140 Mbit/s + 0.5 of the switch; chapter 5 adds 2 x 0.85 of the bus. */
 START_TEST(one_cell_takes_what_the_thesis_says)
 {
     int64_t latency = _i ? 37257 : 35557;
@@ -96,7 +96,7 @@ static int declare(void *arg)
 {
     (void)arg;
     int64_t t = now();
-    NEED(now() == t); /* nothing passes by itself */
+    NEED(now() == t); /* time does not pass by itself */
     NEED(!atm_sim_cost(123456789));
     NEED(now() == t + 123456789);
     pass(5);
@@ -157,11 +157,11 @@ START_TEST(measured_computing_is_scaled)
 }
 END_TEST
 
-/* ---- the same each time ---- */
+/* ---- reproducibility ---- */
 
 enum { ROUNDS = 30, PLAYERS = 4 };
 
-/* A ring: each computes for a time that depends on what came, and passes it on. */
+/* A ring: each program computes for a time that depends on the data received, and passes them on. */
 static int play(void *arg)
 {
     static const char *const hosts[] = {"a", "b", "c", "d"};
@@ -216,7 +216,7 @@ START_TEST(runs_are_the_same_to_the_nanosecond)
 }
 END_TEST
 
-/* ---- coming and going ---- */
+/* ---- joining and leaving ---- */
 
 static int child(void *arg)
 {
@@ -227,7 +227,7 @@ static int child(void *arg)
     return atm_close(fd);
 }
 
-/* Starts another program in mid-run, and hears from it. */
+/* Starts another program in mid-run, and receives from it. */
 static int parent(void *arg)
 {
     (void)arg;
@@ -268,7 +268,7 @@ static int waits_a_while(void *arg)
     return 0;
 }
 
-/* One that computes holds time up; when it is killed the others go on. */
+/* A program that computes holds time up; when it is killed the others continue. */
 START_TEST(the_dead_hold_nobody_up)
 {
     int status;
@@ -283,11 +283,11 @@ START_TEST(the_dead_hold_nobody_up)
 }
 END_TEST
 
-/* ---- beside the network ---- */
+/* ---- traffic outside the network ---- */
 
 static int local_pipe[2], end_pipe[2];
 
-/* Gives some bytes by a pipe at a time of its own, and waits for the end of the one who takes them. */
+/* Gives bytes through a pipe at a time of its own, and waits for the taker's end. */
 static int giver(void *arg)
 {
     (void)arg;
@@ -305,10 +305,10 @@ static int giver(void *arg)
     return 0;
 }
 
-/* Waits for the pipe and for ten seconds: it is the pipe that wakes it, at the giver's time. */
+/* Waits up to ten seconds for the pipe, which wakes it at the giver's time. */
 static int taker(void *arg)
 {
-    tell(getpid()); /* before it joins: one program at a time has its turn */
+    tell(getpid()); /* before it joins, since programs take turns */
     int64_t t, mine = now();
     pid_t from = *(pid_t *)arg;
     NEED(!atm_sim_local(from, 0, 0));
@@ -335,7 +335,7 @@ START_TEST(bytes_beside_the_network_hold_time)
 }
 END_TEST
 
-/* Each is a case of its own, so that CK_RUN_CASE can pick it. */
+/* Each test is a case of its own, so that CK_RUN_CASE can select it. */
 static void add(Suite *s, const char *name, const TTest *test, int times)
 {
     TCase *tc = tcase_create(name);

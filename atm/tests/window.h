@@ -1,7 +1,6 @@
 /*
- * window.h - a sender with a window, in the manner of TCP Tahoe, just enough to see what cell loss does to packets:
- * slow start, linear growth behind the threshold, one packet again after a loss; a receiver that acknowledges what is
- * in order.
+ * window.h - a sender with a window like TCP Tahoe's, just enough to show how cell loss affects packets: slow start,
+ * linear growth above the threshold, and a single packet after a loss. The receiver acknowledges packets in order.
  */
 #ifndef WINDOW_H
 #define WINDOW_H
@@ -14,7 +13,7 @@ struct window {
     struct pvma_event timer;
     pvma_ps timeout;
     uint32_t next, acknowledged,
-        expected;           /* packets: to send, behind the last in order at the sender, at the receiver */
+        expected;           /* packets: next to send; after the last acknowledged; next at the receiver */
     double size, threshold; /* of the window, in packets */
     unsigned largest, sent, received;
     size_t bytes;
@@ -36,7 +35,7 @@ static inline void window_send(struct window *w)
     pvma_sim_after(w->sim, &w->timer, w->timeout);
 }
 
-/* What is under way still arrives, or is lost. */
+/* Stops sending; packets in flight still arrive or are lost. */
 static inline void window_stop(struct window *w)
 {
     w->stopped = true;

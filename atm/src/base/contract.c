@@ -1,4 +1,4 @@
-/* contract.c - texts of causes. */
+/* contract.c - the texts of the causes. */
 #include "contract.h"
 
 const char *pvma_cause_text(int cause)

@@ -1,12 +1,12 @@
-/* contract.h - what is agreed about a VC: adaptation layer, directions, bandwidth, service. */
+/* contract.h - the traffic contract of a VC: adaptation layer, directions, bandwidth, service. */
 #ifndef PVMA_CONTRACT_H
 #define PVMA_CONTRACT_H
 
-#include "aal.h"
+#include "cells/aal.h"
 
-/* Bandwidth in bit/s of 53-octet cells. All 0: best effort, nothing is reserved. */
+/* Bandwidth in bit/s of 53-octet cells. All 0 means best effort: nothing is reserved. */
 struct pvma_bandwidth {
-    int64_t peak_bps;    /* never more; 0: the link's rate. The adapter paces to it if the contract says so. */
+    int64_t peak_bps;    /* upper limit; 0: the link's rate. The adapter paces to it if the contract is `paced`. */
     int64_t mean_bps;    /* reserved on every link; 0: nothing */
     int32_t burst_cells; /* reserved in finite shared buffers */
 };
@@ -15,7 +15,7 @@ enum pvma_flow { PVMA_SIMPLEX, PVMA_DUPLEX, PVMA_MULTICAST };
 
 enum pvma_service {
     PVMA_UBR, /* best effort */
-    PVMA_VBR, /* goes before best effort in output-queued switches */
+    PVMA_VBR, /* served before best effort in output-queued switches */
 };
 
 struct pvma_contract {
@@ -30,14 +30,14 @@ struct pvma_contract {
 /* Why a call ends. The numbers are on the wire. X(name, number, text) */
 #define PVMA_CAUSES(X)                                                                                                 \
     X(NORMAL, 16, "normal release")                                                                                    \
-    X(BUSY, 17, "the called side refuses")                                                                             \
+    X(BUSY, 17, "the called side refused")                                                                             \
     X(NO_ROUTE, 3, "no route to the address")                                                                          \
-    X(NO_LISTENER, 1, "nobody listens at the service access point")                                                    \
-    X(NO_BANDWIDTH, 37, "the bandwidth asked for is not there")                                                        \
-    X(NO_BUFFER, 49, "no room for the burst asked for")                                                                \
+    X(NO_LISTENER, 1, "nothing listens at the service access point")                                                   \
+    X(NO_BANDWIDTH, 37, "the requested bandwidth is not available")                                                    \
+    X(NO_BUFFER, 49, "no buffer space for the requested burst")                                                        \
     X(NO_VCI, 45, "no VPI/VCI is free")                                                                                \
     X(BAD_MESSAGE, 111, "malformed signalling message")                                                                \
-    X(NO_CALL, 81, "there is no such call")                                                                            \
+    X(NO_CALL, 81, "no such call")                                                                                     \
     X(TIMEOUT, 102, "no answer in time")
 
 enum pvma_cause {

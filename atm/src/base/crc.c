@@ -1,10 +1,10 @@
-/* crc.c - check sums by tables, which are made at the first use. */
+/* crc.c - checksums by table lookup. The tables are built at the first use. */
 #include "crc.h"
 #include <stdbool.h>
 
 static uint8_t hec_table[256];
 static uint16_t crc10_table[256];
-static uint32_t crc32_table[4][256]; /* [k]: of an octet with k more behind it */
+static uint32_t crc32_table[4][256]; /* [k]: of an octet with k octets after it */
 
 static void make_tables(void)
 {
@@ -52,7 +52,7 @@ uint16_t pvma_crc10(const uint8_t *data, size_t bits)
     return crc;
 }
 
-/* Four octets at a time. */
+/* Processes four octets per iteration. */
 uint32_t pvma_crc32(uint32_t crc, const uint8_t *data, size_t length)
 {
     make_tables();

@@ -1,12 +1,12 @@
-/* fair.c - max-min fair shares by filling: all flows grow together until a link is full, whose flows then stay. */
+/* fair.c - max-min fair shares by filling: all flows grow together until a link is full, which fixes its flows. */
 #include <stdlib.h>
-#include "network.h"
+#include "network/network.h"
 
 struct filling {
     const uint64_t *flows;
     size_t flow_count, link_count;
-    double *left; /* of each link */
-    bool *done;   /* flows that have their share */
+    double *left; /* capacity left on each link */
+    bool *done;   /* flows whose share is fixed */
 };
 
 static unsigned growing_on(const struct filling *f, size_t link)
@@ -17,7 +17,7 @@ static unsigned growing_on(const struct filling *f, size_t link)
     return count;
 }
 
-/* The link that is full first, and what each flow on it still gets; false: no flow grows any more. */
+/* Finds the link that fills up first and what each flow on it still gets. False when no flow can grow. */
 static bool find_bottleneck(const struct filling *f, size_t *bottleneck, double *share)
 {
     bool found = false;
@@ -41,8 +41,8 @@ void pvma_fair_shares(const uint64_t *flows, size_t flow_count, const double *ca
         f.left[link] = capacity[link];
     for (size_t flow = 0; flow < flow_count; flow++)
         share[flow] = 0;
-    size_t full;
-    double each;
+    size_t full = 0;
+    double each = 0;
     while (find_bottleneck(&f, &full, &each)) {
         for (size_t flow = 0; flow < flow_count; flow++) {
             if (f.done[flow] || !(flows[flow] >> full & 1))

@@ -1,7 +1,7 @@
-/* matching.c - request, grant, accept, on bit sets. */
+/* matching.c - request, grant and accept, on bit sets. */
 #include "matching.h"
 
-/* A bit of a set, each with the same chance; the set is not empty. */
+/* Picks a bit of a set that is not empty, each with the same probability. */
 static unsigned pick(uint64_t set, struct pvma_random *random)
 {
     unsigned members = (unsigned)__builtin_popcountll(set);
@@ -11,7 +11,7 @@ static unsigned pick(uint64_t set, struct pvma_random *random)
     return (unsigned)__builtin_ctzll(set);
 }
 
-/* Who asks for each output, among inputs that are not matched. */
+/* Collects the requests of unmatched inputs: asked[out] becomes the set of inputs with cells for a free output. */
 static void request(const uint64_t *wants, unsigned ports, const int *match, uint64_t free_outputs, uint64_t *asked)
 {
     for (unsigned out = 0; out < ports; out++)
@@ -27,7 +27,7 @@ struct choice {
     struct pvma_random *random;
 };
 
-/* Who of a set has waited longest, by served[first + member * stride]. */
+/* The members of a set that have waited longest, by served[first + member * stride]. */
 static uint64_t longest_waiting(const uint64_t *served, uint64_t set, unsigned first, unsigned stride)
 {
     uint64_t best = 0, oldest = UINT64_MAX;

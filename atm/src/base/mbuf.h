@@ -1,6 +1,6 @@
 /*
- * mbuf.h - how many buffers a BSD kernel copies a user's bytes into: mbufs of 256 bytes, and from four of them on
- * clusters of 4096, each of which has an mbuf of its own to point at it.
+ * mbuf.h - the number of buffers that a BSD kernel copies a user's bytes into: mbufs of 256 bytes, or for larger
+ * amounts clusters of 4096, each with an mbuf that points at it.
  */
 #ifndef PVMA_MBUF_H
 #define PVMA_MBUF_H
@@ -8,12 +8,12 @@
 #include <stddef.h>
 
 enum {
-    PVMA_MBUF_DATA = 236, /* of 256, less the header */
+    PVMA_MBUF_DATA = 236, /* 256 less the header */
     PVMA_MBUF_CLUSTER = 4096,
-    PVMA_MBUF_SMALL = 936, /* fewer bytes go into mbufs, more into clusters */
+    PVMA_MBUF_SMALL = 936, /* from this many bytes on, clusters are used */
 };
 
-/* A cluster counts as two: itself and its mbuf. */
+/* A cluster counts as two buffers: itself and its mbuf. */
 static inline unsigned pvma_mbufs(size_t bytes)
 {
     if (bytes >= PVMA_MBUF_SMALL)

@@ -1,9 +1,9 @@
-/* profile.c - units, values as texts, and copies. The built-in profiles are in profile_table.c. */
+/* profile.c - units of costs, values as text, and copies. The built-in profiles are in profile_table.c. */
 #include "profile.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../core/error.h"
+#include "core/error.h"
 #include "quantity.h"
 
 static const struct {
@@ -15,14 +15,13 @@ static const struct {
 #undef X
 };
 
-/* Values of costs that are words: 0 and 1. */
+/* Costs whose values 0 and 1 are written as words. */
 static const struct {
     enum pvma_cost cost;
     const char *word[2];
 } words[] = {
     {PVMA_COST_sar, {"adapter", "host"}}, {PVMA_COST_send, {"block", "flood"}}, {PVMA_COST_turn, {"pdu", "cell"}}};
 
-/* Largest values. */
 enum { COUNT_MAX = 1000000, BYTES_MAX = 65535 };
 #define TIME_MAX (10 * PVMA_S)
 
@@ -40,11 +39,6 @@ const char *pvma_cost_name(enum pvma_cost cost)
 const char *pvma_cost_help(enum pvma_cost cost)
 {
     return costs[cost].help;
-}
-
-enum pvma_unit pvma_cost_unit(enum pvma_cost cost)
-{
-    return costs[cost].unit;
 }
 
 enum pvma_cost pvma_cost_find(const char *name)
@@ -92,7 +86,7 @@ int pvma_cost_parse(enum pvma_cost cost, const char *text, int64_t *value)
             return 0;
         }
     }
-    return PVMI_EFORMAT;
+    return PVMC_EFORMAT;
 }
 
 struct pvma_profile *pvma_profile_copy(const struct pvma_profile *from, const char *name)

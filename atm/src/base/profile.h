@@ -1,12 +1,13 @@
 /*
- * profile.h - what a host costs: its processor and its adapter, per PDU, per octet and per cell, and the sizes of their
- * queues. Each figure says where it comes from; none is called measured by us.
+ * profile.h - the costs of a host: its processor and its adapter, per PDU, per octet and per cell, and the sizes of
+ * their queues. Each figure states its origin; none is a measurement of ours.
  *
  * Sending:    processor   tx_pdu + tx_byte * octets + tx_mbuf * buffers    one PDU after the other
  *             segmenting  tx_cell + tx_bus (+ tx_aal34) for each cell      by the processor (sar=host) or the adapter
  *             link        takes cells from a FIFO of tx_fifo cells
- * Receiving:  cells       rx_cell + rx_bus (+ rx_aal34) for each cell      by the processor or the adapter; FIFO of
- * rx_fifo processor   rx_pdu + rx_byte * octets, then the user has it  at most rx_queue PDUs wait
+ * Receiving:  cells       rx_cell + rx_bus (+ rx_aal34) for each cell      by the processor or the adapter, from a
+ *                                                                          FIFO of rx_fifo cells
+ *             processor   rx_pdu + rx_byte * octets, then the user has it  at most rx_queue PDUs wait
  */
 #ifndef PVMA_PROFILE_H
 #define PVMA_PROFILE_H
@@ -34,7 +35,7 @@ enum pvma_unit { PVMA_UNIT_TIME, PVMA_UNIT_COUNT, PVMA_UNIT_BYTES, PVMA_UNIT_WOR
     X(tx_fifo, COUNT, 36, "cells between segmentation and link")                                                       \
     X(rx_fifo, COUNT, 292, "cells between link and reassembly")                                                        \
     X(mtu, BYTES, 9188, "largest PDU")                                                                                 \
-    X(sar, WORD, 0, "who segments: adapter (0) or host (1)")                                                           \
+    X(sar, WORD, 0, "segmentation and reassembly by the adapter (0) or the host (1)")                                  \
     X(send, WORD, 0, "a full send queue makes the sender wait: block (0), or loses the PDU: flood (1)")                \
     X(turn, WORD, 0, "VCs take turns after each PDU: pdu (0), or after each cell: cell (1)")                           \
     X(credits, COUNT, 0, "cells buffered per VC for a link with credits; 0: no credits")
@@ -49,13 +50,13 @@ enum pvma_cost {
 enum pvma_origin {
     PVMA_CHOSEN, /* by us: a plausible figure that no paper gives */
     PVMA_PAPER,  /* printed in a paper */
-    PVMA_FITTED, /* follows from a paper's results under this model */
+    PVMA_FITTED, /* computed from a paper's results under this model */
 };
 
 struct pvma_profile {
     char *name;
-    char *about;                   /* one line: which machine, which paper */
-    int64_t cost[PVMA_COST_COUNT]; /* by enum pvma_cost */
+    char *about;                   /* one line: machine and paper */
+    int64_t cost[PVMA_COST_COUNT]; /* indexed by enum pvma_cost */
     enum pvma_origin origin[PVMA_COST_COUNT];
 };
 
@@ -64,22 +65,21 @@ const char *pvma_origin_name(enum pvma_origin origin);
 
 const char *pvma_cost_name(enum pvma_cost cost);
 const char *pvma_cost_help(enum pvma_cost cost);
-enum pvma_unit pvma_cost_unit(enum pvma_cost cost);
 
-/* The cost of a name; PVMA_COST_COUNT when there is none. */
+/* Finds a cost by name; PVMA_COST_COUNT when no cost has that name. */
 enum pvma_cost pvma_cost_find(const char *name);
 
-/* A cost's value as topologies give it, "12.5us", "64", "block". text[size]. */
+/* Writes a cost's value in a topology's notation, "12.5us", "64", "block", into text[size]. */
 void pvma_cost_format(enum pvma_cost cost, int64_t value, char *text, size_t size);
 
-/* Reads such a value. 0, PVMI_EFORMAT (not such a value) or PVMI_ELIMIT (out of range). */
+/* Reads such a value. Returns 0, PVMC_EFORMAT (not a value of this cost) or PVMC_ELIMIT (out of range). */
 int pvma_cost_parse(enum pvma_cost cost, const char *text, int64_t *value);
 
-/* The built-in profiles, by name and by number; NULL when there is none. Static. */
+/* Built-in profiles, by name and by index; NULL when there is none. They are static. */
 const struct pvma_profile *pvma_profile_find(const char *name);
 const struct pvma_profile *pvma_profile_at(size_t index);
 
-/* A copy under a new name that the caller changes and frees. */
+/* Returns a copy under a new name. The caller may change it and frees it with pvma_profile_free(). */
 struct pvma_profile *pvma_profile_copy(const struct pvma_profile *from, const char *name);
 void pvma_profile_free(struct pvma_profile *profile);
 

@@ -1,7 +1,7 @@
 /*
- * profile_table.c - the built-in profiles. Each figure is marked: PAPER (printed there), FITTED (computed from a
- * paper's results so that this model gives them, see doc/atm.md), CHOSEN (ours). What is not named has its default,
- * chosen.
+ * profile_table.c - the built-in profiles. Each figure is marked with its origin: PAPER (printed there), FITTED
+ * (computed from a paper's results under this model, see doc/atm.md), CHOSEN (ours). A cost that is not listed has its
+ * default, which is CHOSEN.
  */
 #include <string.h>
 #include "profile.h"
@@ -42,7 +42,7 @@ static const struct setting thesis_ch6[] = {PAPER(tx_cell, 8250 * PVMA_NS),
                                             CHOSEN(rx_fifo, 100000),
                                             END};
 
-/* ... and the bus of Table 5.3. */
+/* As thesis_ch6, plus the bus of Table 5.3. */
 static const struct setting thesis_ch5[] = {
     PAPER(tx_cell, 8250 * PVMA_NS), PAPER(rx_cell, 8250 * PVMA_NS), PAPER(tx_bus, 850 * PVMA_NS),
     PAPER(rx_bus, 850 * PVMA_NS),   PAPER(rx_pdu, 12500 * PVMA_NS), CHOSEN(mtu, 65535),
@@ -59,8 +59,8 @@ static const struct setting thesis_host[] = {PAPER(tx_pdu, 100 * PVMA_US),
 
 /*
  * TUM report, Tables 5.1 and 5.2: t(n) = o + cells * 2.831 us + c * n, less 12.8 us for a switch of 10 us and the
- * second link. The receiver has all of c and most of o, which gives the stream limits of test 4 as well. AAL3/4 is
- * limited by what cuts cells.
+ * second link. The receiver is charged all of c and most of o, which also gives the stream limits of test 4. AAL3/4 is
+ * limited by segmentation.
  */
 static const struct setting hp[] = {FITTED(tx_pdu, 19 * PVMA_US),
                                     FITTED(rx_pdu, 180200 * PVMA_NS),
@@ -79,7 +79,7 @@ static const struct setting ibm[] = {FITTED(tx_pdu, 189 * PVMA_US),
                                      PAPER(send, 1),
                                      END};
 
-/* Four APIs, AAL5 table: t_0 gives the costs per PDU, r_max and n_1/2 those per octet (SBA-100: per cell). */
+/* Four APIs, AAL5 table: t_0 gives the costs per PDU; r_max and n_1/2 give those per octet (SBA-100: per cell). */
 static const struct setting sparc1_sba100[] = {FITTED(tx_pdu, 310 * PVMA_US),
                                                FITTED(rx_pdu, 310 * PVMA_US),
                                                FITTED(tx_cell, 47500 * PVMA_NS),
@@ -107,7 +107,7 @@ static const struct setting sparc2_sba200[] = {FITTED(tx_pdu, 230 * PVMA_US),
                                                PAPER(mtu, 4092),
                                                END};
 
-/* AN2 paper, table of the congestion simulation: SAR 200 ns per cell, 5 credits; its 300 us are TCP's. */
+/* AN2 paper, table of the congestion simulation: SAR 200 ns per cell, 5 credits. Its 300 us are charged to TCP. */
 static const struct setting alpha_otto[] = {CHOSEN(tx_pdu, 30 * PVMA_US),
                                             CHOSEN(rx_pdu, 30 * PVMA_US),
                                             PAPER(tx_cell, 200 * PVMA_NS),
@@ -136,7 +136,7 @@ static const struct {
     {"thesis-host", "UPC thesis, hosts of chapter 5 (Table 5.3)", thesis_host},
     {"hp735", "TUM report: HP 9000/735, ForeRunner EISA; atm_send waits", hp},
     {"ibm390", "TUM report: RS/6000-390, ForeRunner Microchannel; atm_send floods", ibm},
-    {"sparc1-sba100", "four APIs: SPARC 1 with SBA-100, the host cuts and joins cells", sparc1_sba100},
+    {"sparc1-sba100", "four APIs: SPARC 1 with SBA-100, the host segments and reassembles", sparc1_sba100},
     {"sparc1-sba200", "four APIs: SPARC 1 with SBA-200", sparc1_sba200},
     {"sparc2-sba200", "four APIs: SPARC 2 with SBA-200", sparc2_sba200},
     {"sun4690-sba200", "four APIs: Sun 4/690 with SBA-200", sun4690_sba200},

@@ -1,11 +1,11 @@
-/* quantity.c - decimal figures, digit by digit. */
+/* quantity.c - exact decimal figures, digit by digit. */
 #include "quantity.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../core/error.h"
-#include "link.h"
+#include "core/error.h"
+#include "nodes/link.h"
 
 struct unit {
     const char *name;
@@ -22,7 +22,7 @@ static const struct unit links[] = {{"taxi100", PVMA_RATE_TAXI100},
 
 #define RATE_MAX INT64_C(1000000000000)
 
-/* Splits "12.5us" into a figure in units of 10^-places and the rest behind it. False when there is no figure. */
+/* Splits "12.5us" into a figure in units of 10^-places and the rest after it. False when there is no figure. */
 static bool split(const char *text, __int128 *figure, int *places, const char **rest)
 {
     int digits = 0;
@@ -48,11 +48,11 @@ static int scale(__int128 figure, int places, int64_t size, int64_t max, int64_t
     figure *= size;
     for (; places; places--) {
         if (figure % 10)
-            return PVMI_ELIMIT; /* finer than we count */
+            return PVMC_ELIMIT; /* finer than the smallest unit */
         figure /= 10;
     }
     if (figure > max)
-        return PVMI_ELIMIT;
+        return PVMC_ELIMIT;
     *value = (int64_t)figure;
     return 0;
 }
@@ -71,9 +71,9 @@ int pvma_time_parse(const char *text, pvma_ps max, pvma_ps *time)
     int places;
     const char *rest;
     if (!split(text, &figure, &places, &rest))
-        return PVMI_EFORMAT;
+        return PVMC_EFORMAT;
     const struct unit *unit = find(times, sizeof times / sizeof times[0], *rest || figure ? rest : "s");
-    return unit ? scale(figure, places, unit->size, max, time) : PVMI_EFORMAT;
+    return unit ? scale(figure, places, unit->size, max, time) : PVMC_EFORMAT;
 }
 
 int pvma_count_parse(const char *text, int64_t max, int64_t *count)
@@ -82,7 +82,7 @@ int pvma_count_parse(const char *text, int64_t max, int64_t *count)
     int places;
     const char *rest;
     if (!split(text, &figure, &places, &rest) || *rest || places)
-        return PVMI_EFORMAT;
+        return PVMC_EFORMAT;
     return scale(figure, 0, 1, max, count);
 }
 
@@ -97,20 +97,20 @@ int pvma_rate_parse(const char *text, int64_t *rate_bps)
         return 0;
     }
     if (!split(text, &figure, &places, &rest) || !(unit = find(rates, sizeof rates / sizeof rates[0], rest)))
-        return PVMI_EFORMAT;
+        return PVMC_EFORMAT;
     int error = scale(figure, places, unit->size, RATE_MAX, rate_bps);
-    return error ? error : *rate_bps > 0 ? 0 : PVMI_ELIMIT;
+    return error ? error : *rate_bps > 0 ? 0 : PVMC_ELIMIT;
 }
 
 int pvma_probability_parse(const char *text, double *p)
 {
     char *rest;
     if (!isdigit((unsigned char)*text) && *text != '.')
-        return PVMI_EFORMAT;
+        return PVMC_EFORMAT;
     *p = strtod(text, &rest);
     if (*rest || *p != *p)
-        return PVMI_EFORMAT;
-    return *p <= 1 ? 0 : PVMI_ELIMIT;
+        return PVMC_EFORMAT;
+    return *p <= 1 ? 0 : PVMC_ELIMIT;
 }
 
 static void format(const struct unit *unit, int64_t value, char *text, size_t size)

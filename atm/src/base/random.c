@@ -59,8 +59,8 @@ bool pvma_random_chance(struct pvma_random *random, uint64_t odds)
 }
 
 /*
- * Von Neumann: draw until a number is not below the one before it. An odd number of draws in the falling run makes the
- * first of them the fraction of the result; an even one adds 1 and begins anew.
+ * Von Neumann's method: draw until a number is not below its predecessor. If the falling run has an odd number of
+ * draws, its first is the fraction of the result; otherwise add 1 and start again.
  */
 pvma_ps pvma_random_exponential(struct pvma_random *random, pvma_ps mean)
 {

@@ -1,10 +1,10 @@
-/* sim.c - the event engine: a heap of four children per node, which is flat and kind to the cache. */
+/* sim.c - the event engine: a heap with four children per node, flatter and kinder to the cache than a binary one. */
 #include "sim.h"
 #include <stdlib.h>
 #include <string.h>
-#include "../core/log.h"
+#include "core/log.h"
 
-struct slot { /* the key beside the event, so that comparing touches one line */
+struct slot { /* the key is copied beside the event, so a comparison touches one cache line */
     pvma_ps at;
     uint64_t order;
     struct pvma_event *event;
@@ -21,7 +21,7 @@ struct call {
 struct pvma_sim {
     pvma_ps now;
     uint64_t seed, order, digest, ran;
-    struct slot *heap; /* from index 1 */
+    struct slot *heap; /* index 0 is unused */
     size_t count, size;
     struct call *calls;
     bool stopped;
@@ -29,7 +29,7 @@ struct pvma_sim {
 
 void pvma_out_of_memory(void)
 {
-    pvmi_log(PVMI_LOG_ERROR, "the simulated network is out of memory; simulate fewer hosts or less traffic");
+    pvmc_log(PVMC_LOG_ERROR, "the simulated network is out of memory; simulate fewer hosts or less traffic");
     exit(EXIT_FAILURE);
 }
 
@@ -128,7 +128,7 @@ static void sink(struct pvma_sim *sim, size_t place, struct slot slot)
     put(sim, place, slot);
 }
 
-/* Takes the event at a place out and closes the gap with the last one. */
+/* Removes the event at a place and fills the gap with the last one. */
 static void take_out(struct pvma_sim *sim, size_t place)
 {
     sim->heap[place].event->place = 0;

@@ -1,8 +1,8 @@
-/* aal.c - what the adaptation layers have in common; each has a file of its own. */
+/* aal.c - the common part of the adaptation layers; each layer has a file of its own. */
 #include "aal.h"
 #include <stdlib.h>
 #include <string.h>
-#include "../core/error.h"
+#include "core/error.h"
 #include "aal_layer.h"
 
 static const struct pvma_aal_layer *layer_of(enum pvma_aal aal)
@@ -52,7 +52,7 @@ const char *pvma_aal_error_name(enum pvma_aal_error error)
 int pvma_segmenter_start(struct pvma_segmenter *s, enum pvma_aal aal, uint16_t mid, const void *data, size_t length)
 {
     if (length > PVMA_PDU_MAX || (aal == PVMA_AAL_RAW && !length))
-        return PVMI_ELIMIT;
+        return PVMC_ELIMIT;
     s->aal = aal;
     s->data = data;
     s->length = length;
@@ -118,7 +118,7 @@ enum pvma_reassembly pvma_reassembler_take(struct pvma_reassembler *r, const str
     return result;
 }
 
-/* ---- no layer: each cell is a PDU ---- */
+/* ---- raw: no layer, each cell is a PDU ---- */
 
 static void raw_cut(struct pvma_segmenter *s, struct pvma_cell *cell)
 {

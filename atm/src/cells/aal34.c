@@ -4,12 +4,12 @@
  */
 #include <string.h>
 #include "aal_layer.h"
-#include "crc.h"
+#include "base/crc.h"
 
 enum { HEAD = 4, TAIL = 4, AROUND = HEAD + TAIL, PER_CELL = 44, SEGMENT_HEAD = 2, CHECKED_BITS = 374 };
 enum segment { CONTINUATION = 0, END = 1, BEGINNING = 2, SINGLE = 3 };
 
-/* Octets around and in the PDU, padding included. */
+/* Octets of the PDU with header, padding and trailer. */
 static size_t padded(size_t pdu_bytes)
 {
     return AROUND + (pdu_bytes + 3) / 4 * 4;

@@ -1,7 +1,7 @@
 /* aal5.c - AAL5 (I.363.5): padding to whole cells, a trailer in the last 8 octets, the last cell marked. */
 #include <string.h>
 #include "aal_layer.h"
-#include "crc.h"
+#include "base/crc.h"
 
 enum { TRAILER = 8 }; /* user-to-user, CPI, length (2), CRC-32 (4) */
 
@@ -35,7 +35,7 @@ static void cut(struct pvma_segmenter *s, struct pvma_cell *cell)
     }
 }
 
-/* The last cell has come: is it a PDU? */
+/* Checks the PDU once its last cell has arrived. */
 static enum pvma_reassembly finish(struct pvma_reassembler *r, enum pvma_aal_error *error)
 {
     const uint8_t *trailer = r->data + r->length - TRAILER;
@@ -63,7 +63,7 @@ static enum pvma_reassembly join(struct pvma_reassembler *r, const struct pvma_c
     }
     r->cells++;
     bool last = cell->pti & PVMA_PTI_END;
-    /* What can be no PDU any more is not kept: only its end is waited for. */
+    /* Cells beyond the largest PDU are not kept; reassembly only waits for the end mark. */
     bool too_long = r->cells > pvma_aal_cells(PVMA_AAL5, PVMA_PDU_MAX);
     if (!too_long)
         pvma_reassembler_append(r, cell->payload, PVMA_CELL_PAYLOAD);

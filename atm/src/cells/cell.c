@@ -1,8 +1,8 @@
-/* cell.c - cells on the wire, and the pool that they come from. */
+/* cell.c - the wire format of cells, and their pool. */
 #include "cell.h"
 #include <stdlib.h>
 #include <string.h>
-#include "crc.h"
+#include "base/crc.h"
 
 enum { BLOCK_CELLS = 256, HEADER_BYTES = 5 };
 
@@ -23,7 +23,7 @@ void pvma_cell_encode(const struct pvma_cell *cell, uint8_t wire[PVMA_CELL_BYTES
     memcpy(wire + HEADER_BYTES, cell->payload, PVMA_CELL_PAYLOAD);
 }
 
-/* Puts one wrong bit of a header right; false when more are wrong. */
+/* Corrects a single wrong bit of a header; false when more are wrong. */
 static bool correct(uint8_t header[HEADER_BYTES])
 {
     for (int bit = 0; bit < HEADER_BYTES * 8; bit++) {

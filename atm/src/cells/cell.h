@@ -1,21 +1,21 @@
 /*
- * cell.h - cells: 48 octets and where they go, queues of them, and their 53 octets on the wire.
+ * cell.h - cells: 48 octets with their header fields, queues of cells, and their 53 octets on the wire.
  *
- * A cell belongs to one place at a time: an adapter, a queue, a link. Cells come from the pool of their network and go
- * back to it, so memory follows the cells in flight.
+ * A cell belongs to one place at a time: an adapter, a queue, a link. Cells come from the pool of their network and
+ * return to it, so memory grows with the cells in flight.
  */
 #ifndef PVMA_CELL_H
 #define PVMA_CELL_H
 
-#include "sim.h"
+#include "base/sim.h"
 
 #define PVMA_CELL_BYTES   53
 #define PVMA_CELL_PAYLOAD 48
 #define PVMA_CELL_BITS    (PVMA_CELL_BYTES * 8)
 
 #define PVMA_VCI_SIGNALLING 5   /* on VPI 0 */
-#define PVMA_VCI_FIRST      32  /* below are reserved ones */
-#define PVMA_VPI_BACKGROUND 255 /* cross traffic that the next node swallows */
+#define PVMA_VCI_FIRST      32  /* lower ones are reserved */
+#define PVMA_VPI_BACKGROUND 255 /* cross traffic, discarded by the next node */
 #define PVMA_VPI_MAX        255
 #define PVMA_VCI_MAX        65535
 
@@ -23,12 +23,12 @@
 
 struct pvma_cell {
     struct pvma_cell *next;
-    pvma_ps at; /* meaning is the holder's: when it is due, or came */
+    pvma_ps at; /* for the current holder's use: when the cell is due, or arrived */
     uint16_t vpi, vci;
     uint8_t gfc;     /* 4 bits */
     uint8_t pti;     /* 3 bits */
-    uint8_t clp;     /* 1: may be lost first */
-    uint8_t in_port; /* meaning is the holder's */
+    uint8_t clp;     /* 1: discard first */
+    uint8_t in_port; /* for the current holder's use */
     uint8_t payload[PVMA_CELL_PAYLOAD];
 };
 
@@ -39,23 +39,23 @@ void pvma_cell_encode(const struct pvma_cell *cell, uint8_t wire[PVMA_CELL_BYTES
 
 enum pvma_hec { PVMA_HEC_GOOD, PVMA_HEC_CORRECTED, PVMA_HEC_BAD };
 
-/* Reads 53 octets; one wrong bit of the header is corrected as in I.432. On PVMA_HEC_BAD the cell is left as it was. */
+/* Reads 53 octets and corrects one wrong header bit as in I.432. On PVMA_HEC_BAD the cell is unchanged. */
 enum pvma_hec pvma_cell_decode(struct pvma_cell *cell, const uint8_t wire[PVMA_CELL_BYTES]);
 
 /* ---- pool ---- */
 
 struct pvma_cells {
     struct pvma_cell *spare;
-    void *blocks;    /* what they were allocated in */
+    void *blocks;    /* allocated blocks of cells */
     uint64_t in_use; /* cells in flight now */
-    uint64_t most;   /* the highest it was */
+    uint64_t most;   /* highest `in_use` */
     size_t made;     /* cells allocated */
 };
 
 void pvma_cells_init(struct pvma_cells *cells);
 void pvma_cells_free(struct pvma_cells *cells);
 
-/* A cell with a zeroed header; the payload is left as it is. */
+/* Takes a cell with a zeroed header; the payload is not initialised. */
 struct pvma_cell *pvma_cell_new(struct pvma_cells *cells);
 
 void pvma_cell_put(struct pvma_cells *cells, struct pvma_cell *cell);
@@ -82,7 +82,7 @@ static inline void pvma_cellq_push(struct pvma_cellq *q, struct pvma_cell *cell)
     q->length++;
 }
 
-/* The oldest cell; NULL when empty. */
+/* Removes and returns the oldest cell; NULL when empty. */
 static inline struct pvma_cell *pvma_cellq_pop(struct pvma_cellq *q)
 {
     struct pvma_cell *cell = q->head;
@@ -95,7 +95,7 @@ static inline struct pvma_cell *pvma_cellq_pop(struct pvma_cellq *q)
     return cell;
 }
 
-/* Gives all cells of a queue back to the pool. */
+/* Returns all cells of a queue to the pool. */
 void pvma_cellq_clear(struct pvma_cellq *q, struct pvma_cells *cells);
 
 #endif

@@ -14,7 +14,7 @@ static size_t home(const struct pvma_vctable *table, uint32_t key)
     return key * UINT32_C(2654435761) >> 7 & (table->size - 1);
 }
 
-/* The row of a key, or the free one where it would stand. The table has rows. */
+/* The row of a key, or the free row that it would take. The table must not be empty. */
 static size_t find(const struct pvma_vctable *table, uint32_t key)
 {
     size_t at = home(table, key);
@@ -71,7 +71,7 @@ void *pvma_vctable_remove(struct pvma_vctable *table, uint16_t vpi, uint16_t vci
     table->used--;
     size_t mask = table->size - 1;
     for (size_t at = (gap + 1) & mask; table->rows[at].key; at = (at + 1) & mask) {
-        /* A row moves into the gap unless its home lies behind the gap. */
+        /* A row moves into the gap unless its home lies after the gap. */
         if (((at - home(table, table->rows[at].key)) & mask) >= ((at - gap) & mask)) {
             table->rows[gap] = table->rows[at];
             gap = at;

@@ -1,4 +1,4 @@
-/* vctable.h - from (VPI, VCI) to what a node knows about that VC on one port. */
+/* vctable.h - maps (VPI, VCI) to a node's state of that VC on one port. */
 #ifndef PVMA_VCTABLE_H
 #define PVMA_VCTABLE_H
 
@@ -17,15 +17,15 @@ struct pvma_vctable {
 };
 
 void pvma_vctable_init(struct pvma_vctable *table);
-void pvma_vctable_free(struct pvma_vctable *table); /* the values stay their owners' */
+void pvma_vctable_free(struct pvma_vctable *table); /* does not free the values */
 
 /* The value of a VC; NULL when it has none. */
 void *pvma_vctable_get(const struct pvma_vctable *table, uint16_t vpi, uint16_t vci);
 
-/* Sets a value, which is not NULL, or replaces it. */
+/* Sets or replaces a value, which must not be NULL. */
 void pvma_vctable_set(struct pvma_vctable *table, uint16_t vpi, uint16_t vci, void *value);
 
-/* Takes a VC out and returns its value; NULL when there was none. */
+/* Removes a VC and returns its value; NULL when there was none. */
 void *pvma_vctable_remove(struct pvma_vctable *table, uint16_t vpi, uint16_t vci);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * clock.c - libatmclock, to be loaded before a program (LD_PRELOAD; atm-sim exec does it): clocks and sleeps of the C
- * library, of which those that follow real time follow the simulated network once the program lives in its virtual
- * time. Processor times stay what they are.
+ * clock.c - libatmclock, preloaded before a program (LD_PRELOAD; atm-sim exec does it). Once the program lives in the
+ * simulated network's virtual time, the C library's clocks and sleeps follow that time instead of real time. Processor
+ * time clocks are unchanged.
  *
- * The date goes on from the real one when the program joined, rounded up to a whole second: so it never goes back, and
- * what is less than a second is the network's time exactly.
+ * The date continues from the real one at the time of joining, rounded up to a whole second: it never goes back, and
+ * the fraction of a second is exactly the network's.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -38,7 +38,7 @@ static int real_time(clockid_t clock, struct timespec *out)
     return real_gettime(clock, out);
 }
 
-/* Seconds that a clock is ahead of the network's. */
+/* Seconds by which a clock is ahead of the network's. */
 static int64_t ahead_s(clockid_t clock, int64_t now_ns)
 {
     static int64_t of[2];
@@ -60,7 +60,7 @@ static bool is_monotonic(clockid_t clock)
            clock == CLOCK_BOOTTIME;
 }
 
-/* False: this process does not live in virtual time, or the clock does not follow time. */
+/* False if this process does not live in virtual time, or the clock measures something else. */
 static bool virtual_time(clockid_t clock, struct timespec *out)
 {
     int64_t now_ns;
@@ -113,7 +113,7 @@ clock_t times(struct tms *out)
 
 /* ---- sleeps ---- */
 
-/* False: not in virtual time. Signals do not end such a sleep. */
+/* False if not in virtual time. Signals do not end such a sleep. */
 static bool virtual_sleep(int64_t ns)
 {
     struct timespec now;

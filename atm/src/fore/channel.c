@@ -10,32 +10,32 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
-#include "../../core/clock.h"
-#include "../../core/config.h"
-#include "../../core/error.h"
-#include "../../core/log.h"
+#include "core/clock.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/log.h"
 #include "endpoint.h"
 
-#define SEND_BUFFER_BYTES 65536 /* small, so that whoever sends faster than the network takes waits soon */
+#define SEND_BUFFER_BYTES 65536 /* small: a sender that is faster than the network soon blocks */
 
 static struct {
     pthread_mutex_t lock;
     int fd;    /* -1: not connected */
-    pid_t pid; /* whose connection it is */
-    struct pvmi_atm_message welcome;
-    int64_t scale;       /* times measured computing time; 0: only declared costs */
+    pid_t pid; /* the process that connected; a forked child has another */
+    struct pvma_fore_message welcome;
+    int64_t scale;       /* factor on measured computing time; 0: only declared costs count */
     int64_t per_call_ns; /* declared for each call */
-    int64_t measured_ns; /* processor time of the process when it left the library last */
-    int64_t cost_ns;     /* computed and not told yet */
-    int64_t known_ns;    /* the time as of the last answer */
-    int64_t known_at_ns; /* of the monotonic clock: when that was */
-    bool stale;          /* what was told since may have taken time that we do not know */
-    const char *name;    /* of the host that we join as; NULL: as the setting says */
+    int64_t measured_ns; /* processor time of the process when it last left the library */
+    int64_t cost_ns;     /* computed and not yet reported */
+    int64_t known_ns;    /* network time in the last answer */
+    int64_t known_at_ns; /* monotonic clock at that answer */
+    bool stale;          /* messages sent since may have advanced the time */
+    const char *name;    /* host to join as; NULL: as the setting says */
     uint32_t wait_number;
     bool waiting, woken;
-    bool lost;     /* a network in virtual time: another one would have another time, so we must have left before */
-    uint64_t owed; /* of the last WAKE */
-    uint8_t bytes[PVMI_ATM_MESSAGE_BYTES];
+    bool lost;     /* left a network in virtual time unwillingly; calls fail until pvma_fore_part() */
+    uint64_t owed; /* from the last WAKE */
+    uint8_t bytes[PVMA_FORE_MESSAGE_BYTES];
 } channel = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
 static _Thread_local bool inside __attribute__((tls_model("initial-exec"))); /* between enter and leave */
@@ -45,11 +45,11 @@ static int errno_of(int rc)
     switch (rc) {
     case 0:
         return 0;
-    case PVMI_EAGAIN:
+    case PVMC_EAGAIN:
         return EAGAIN;
-    case PVMI_EDOWN:
+    case PVMC_EDOWN:
         return ENETDOWN;
-    case PVMI_ENOMEM:
+    case PVMC_ENOMEM:
         return ENOMEM;
     default:
         return EPROTO;
@@ -58,12 +58,12 @@ static int errno_of(int rc)
 
 int *atm_errno_location(void)
 {
-    /* Of the first kind of threads' memory, which is there from the start: gcc 12's leak checker fails on the other. */
+    /* The initial-exec model allocates it with the thread: gcc 12's leak checker fails on the dynamic model. */
     static _Thread_local int number __attribute__((tls_model("initial-exec")));
     return &number;
 }
 
-int pvmi_fore_fail(int error)
+int pvma_fore_fail(int error)
 {
     *atm_errno_location() = error;
     errno = error;
@@ -74,16 +74,16 @@ int pvmi_fore_fail(int error)
 
 static int socket_path(char path[PATH_MAX])
 {
-    const char *given = pvmi_config_text(PVMI_SETTING_ATM_SOCKET);
+    const char *given = pvmc_config_text(PVMC_SETTING_ATM_SOCKET);
     if (!*given)
-        return pvmi_config_daemon_file("atm-sim", path, PATH_MAX) ? ENAMETOOLONG : 0;
+        return pvmc_config_daemon_file("atm-sim", path, PATH_MAX) ? ENAMETOOLONG : 0;
     if (strlen(given) >= PATH_MAX)
         return ENAMETOOLONG;
     strcpy(path, given);
     return 0;
 }
 
-/* A connected socket; -1 with errno. */
+/* Returns a connected socket, or -1 with errno. */
 static int dial(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -105,7 +105,7 @@ static int dial(const char *path)
     return -1;
 }
 
-/* A socket that somebody else listens on could read all that we send. */
+/* A socket that another user listens on could read all traffic. */
 static bool is_ours(int fd)
 {
     struct ucred who;
@@ -118,27 +118,27 @@ static void forget(void)
     if (channel.fd >= 0)
         close(channel.fd);
     channel.fd = -1;
-    pvmi_fore_endpoint_orphan_all();
+    pvma_fore_endpoint_orphan_all();
     channel.waiting = channel.woken = channel.stale = false;
     channel.cost_ns = 0;
 }
 
-/* As host `name`. 0 or an errno. */
+/* Says HELLO as host `name`. Returns 0 or an errno. */
 static int greet(const char *name)
 {
-    struct pvmi_atm_message hello = {.type = PVMI_ATM_HELLO, .number = PVMI_ATM_MAGIC, .version = PVMI_ATM_VERSION};
+    struct pvma_fore_message hello = {.type = PVMA_FORE_HELLO, .number = PVMA_FORE_MAGIC, .version = PVMA_FORE_VERSION};
     snprintf(hello.host, sizeof hello.host, "%s", name);
-    int rc = pvmi_atm_message_send(channel.fd, &hello, -1, true);
+    int rc = pvma_fore_message_send(channel.fd, &hello, -1, true);
     if (!rc)
-        rc = pvmi_atm_message_receive(channel.fd, channel.bytes, sizeof channel.bytes, &channel.welcome, NULL, true);
-    if (!rc && channel.welcome.type == PVMI_ATM_REFUSED) {
+        rc = pvma_fore_message_receive(channel.fd, channel.bytes, sizeof channel.bytes, &channel.welcome, NULL, true);
+    if (!rc && channel.welcome.type == PVMA_FORE_REFUSED) {
         if (channel.welcome.error == ENOENT)
-            pvmi_log_once(PVMI_LOG_ERROR, "PVM_ATM_HOST=%s: the network has no such host; it has %.*s", hello.host,
+            pvmc_log_once(PVMC_LOG_ERROR, "PVM_ATM_HOST=%s: the network has no such host; it has %.*s", hello.host,
                           (int)channel.welcome.length, (const char *)channel.welcome.data);
         return channel.welcome.error;
     }
-    if (!rc && (channel.welcome.type != PVMI_ATM_WELCOME || channel.welcome.version != PVMI_ATM_VERSION))
-        rc = PVMI_EVERSION;
+    if (!rc && (channel.welcome.type != PVMA_FORE_WELCOME || channel.welcome.version != PVMA_FORE_VERSION))
+        rc = PVMC_EVERSION;
     return errno_of(rc);
 }
 
@@ -152,11 +152,11 @@ static int64_t processor_ns(void)
 static void learn(int64_t now_ns)
 {
     channel.known_ns = now_ns;
-    channel.known_at_ns = pvmi_clock_real_ns();
+    channel.known_at_ns = pvmc_clock_real_ns();
     channel.stale = false;
 }
 
-/* Connects and greets. 0 or an errno. */
+/* Connects and greets. Returns 0 or an errno. */
 static int reach(const char *name)
 {
     char path[PATH_MAX];
@@ -166,8 +166,8 @@ static int reach(const char *name)
     channel.fd = dial(path);
     if (channel.fd < 0) {
         error = errno == ENOENT || errno == ECONNREFUSED ? ENETDOWN : errno;
-        pvmi_log_once(
-            PVMI_LOG_INFO, /* the caller has the error; whoever only looks whether there is one needs no words */
+        pvmc_log_once(
+            PVMC_LOG_INFO, /* the caller reports the error; one that only probes for a network needs no message */
             "no ATM network at %s (%s): start one (atm-sim serve --topology FILE), or set PVM_ATM_SOCKET", path,
             strerror(errno));
         return error;
@@ -181,11 +181,11 @@ static int reach(const char *name)
 
 static int join(void)
 {
-    int error = reach(channel.name ? channel.name : pvmi_config_text(PVMI_SETTING_ATM_HOST));
+    int error = reach(channel.name ? channel.name : pvmc_config_text(PVMC_SETTING_ATM_HOST));
     if (error)
         return error;
-    channel.scale = pvmi_config_integer(PVMI_SETTING_ATM_CPU);
-    channel.per_call_ns = pvmi_config_us(PVMI_SETTING_ATM_CALL_COST) * 1000;
+    channel.scale = pvmc_config_integer(PVMC_SETTING_ATM_CPU);
+    channel.per_call_ns = pvmc_config_us(PVMC_SETTING_ATM_CALL_COST) * 1000;
     channel.measured_ns = processor_ns();
     learn(channel.welcome.time_ns);
     return 0;
@@ -193,12 +193,12 @@ static int join(void)
 
 /* ---- calls ---- */
 
-const struct pvmi_atm_message *pvmi_fore_welcome(void)
+const struct pvma_fore_message *pvma_fore_welcome(void)
 {
     return &channel.welcome;
 }
 
-bool pvmi_fore_is_virtual(void)
+bool pvma_fore_is_virtual(void)
 {
     return channel.welcome.clock == ATM_CLOCK_VIRTUAL;
 }
@@ -208,16 +208,16 @@ static int enter(bool charged)
     inside = true;
     pthread_mutex_lock(&channel.lock);
     if (channel.pid != getpid()) {
-        forget(); /* the parent's */
+        forget(); /* the parent's connection */
         channel.lost = false;
     }
     int error = channel.fd >= 0 ? 0 : channel.lost ? ENETDOWN : join();
     if (error) {
         pthread_mutex_unlock(&channel.lock);
         inside = false;
-        return pvmi_fore_fail(error);
+        return pvma_fore_fail(error);
     }
-    if (pvmi_fore_is_virtual()) {
+    if (pvma_fore_is_virtual()) {
         channel.cost_ns += charged ? channel.per_call_ns : 0;
         if (channel.scale)
             channel.cost_ns += (processor_ns() - channel.measured_ns) * channel.scale;
@@ -225,61 +225,61 @@ static int enter(bool charged)
     return 0;
 }
 
-int pvmi_fore_enter(void)
+int pvma_fore_enter(void)
 {
     return enter(true);
 }
 
-int pvmi_fore_enter_free(void)
+int pvma_fore_enter_free(void)
 {
     return enter(false);
 }
 
-int pvmi_fore_leave(int rc, int error)
+int pvma_fore_leave(int rc, int error)
 {
-    if (channel.fd >= 0 && pvmi_fore_is_virtual() && channel.scale)
+    if (channel.fd >= 0 && pvma_fore_is_virtual() && channel.scale)
         channel.measured_ns = processor_ns();
     pthread_mutex_unlock(&channel.lock);
     inside = false;
-    return error ? pvmi_fore_fail(error) : rc;
+    return error ? pvma_fore_fail(error) : rc;
 }
 
-void pvmi_fore_lock(void)
+void pvma_fore_lock(void)
 {
     pthread_mutex_lock(&channel.lock);
 }
 
-void pvmi_fore_charge(int64_t ns)
+void pvma_fore_charge(int64_t ns)
 {
-    if (pvmi_fore_is_virtual())
+    if (pvma_fore_is_virtual())
         channel.cost_ns += ns;
 }
 
 /* ---- messages ---- */
 
-/* 0 or an errno; the connection is over when it fails. */
+/* Maps a result to 0 or an errno; a failure ends the connection. */
 static int settle(int rc)
 {
     if (rc) {
-        channel.lost = pvmi_fore_is_virtual();
+        channel.lost = pvma_fore_is_virtual();
         forget();
     }
     return errno_of(rc);
 }
 
-int pvmi_fore_tell(struct pvmi_atm_message *m)
+int pvma_fore_tell(struct pvma_fore_message *m)
 {
-    bool aside = m->type == PVMI_ATM_RESUME || m->type == PVMI_ATM_LOCAL || m->type == PVMI_ATM_EXPECT;
-    if (!aside) { /* which have no room for it */
+    bool aside = m->type == PVMA_FORE_RESUME || m->type == PVMA_FORE_LOCAL || m->type == PVMA_FORE_EXPECT;
+    if (!aside) { /* those three carry no cost */
         m->cost_ns = channel.cost_ns;
         channel.cost_ns = 0;
     }
-    channel.stale = channel.stale || !aside || m->type == PVMI_ATM_RESUME;
-    return settle(pvmi_atm_message_send(channel.fd, m, -1, true));
+    channel.stale = channel.stale || !aside || m->type == PVMA_FORE_RESUME;
+    return settle(pvma_fore_message_send(channel.fd, m, -1, true));
 }
 
-/* A WAKE; one of an earlier wait has crossed with our end of it. */
-static void take_wake(const struct pvmi_atm_message *m)
+/* Takes a WAKE, unless it is for an earlier wait, whose end crossed it. */
+static void take_wake(const struct pvma_fore_message *m)
 {
     if (!channel.waiting || m->number != channel.wait_number)
         return;
@@ -288,20 +288,20 @@ static void take_wake(const struct pvmi_atm_message *m)
     learn(m->time_ns);
 }
 
-/* The next message; 0, an errno, EAGAIN: there is none. */
-static int hear(struct pvmi_atm_message *m, int *fd, bool wait)
+/* Receives the next message. Returns 0 or an errno; EAGAIN: there is none. */
+static int hear(struct pvma_fore_message *m, int *fd, bool wait)
 {
-    int rc = pvmi_atm_message_receive(channel.fd, channel.bytes, sizeof channel.bytes, m, fd, wait);
-    return rc == PVMI_EAGAIN ? EAGAIN : settle(rc);
+    int rc = pvma_fore_message_receive(channel.fd, channel.bytes, sizeof channel.bytes, m, fd, wait);
+    return rc == PVMC_EAGAIN ? EAGAIN : settle(rc);
 }
 
-int pvmi_fore_ask(struct pvmi_atm_message *m, struct pvmi_atm_message *reply, int *fd)
+int pvma_fore_ask(struct pvma_fore_message *m, struct pvma_fore_message *reply, int *fd)
 {
-    int error = pvmi_fore_tell(m);
-    reply->type = PVMI_ATM_NONE;
-    while (!error && reply->type != PVMI_ATM_REPLY) {
+    int error = pvma_fore_tell(m);
+    reply->type = PVMA_FORE_NONE;
+    while (!error && reply->type != PVMA_FORE_REPLY) {
         error = hear(reply, fd, true);
-        if (!error && reply->type == PVMI_ATM_WAKE)
+        if (!error && reply->type == PVMA_FORE_WAKE)
             take_wake(reply);
     }
     if (error)
@@ -312,50 +312,50 @@ int pvmi_fore_ask(struct pvmi_atm_message *m, struct pvmi_atm_message *reply, in
 
 /* ---- time ---- */
 
-int pvmi_fore_now(int64_t *now_ns)
+int pvma_fore_now(int64_t *now_ns)
 {
-    struct pvmi_atm_message ask = {.type = PVMI_ATM_TIME}, reply;
-    int error = pvmi_fore_is_virtual() && channel.stale ? pvmi_fore_ask(&ask, &reply, NULL) : 0;
-    int64_t since_ns = pvmi_fore_is_virtual() ? channel.cost_ns : pvmi_clock_real_ns() - channel.known_at_ns;
+    struct pvma_fore_message ask = {.type = PVMA_FORE_TIME}, reply;
+    int error = pvma_fore_is_virtual() && channel.stale ? pvma_fore_ask(&ask, &reply, NULL) : 0;
+    int64_t since_ns = pvma_fore_is_virtual() ? channel.cost_ns : pvmc_clock_real_ns() - channel.known_at_ns;
     *now_ns = channel.known_ns + since_ns;
     return error;
 }
 
-int pvmi_fore_catch_up(void)
+int pvma_fore_catch_up(void)
 {
-    struct pvmi_atm_message ask = {.type = PVMI_ATM_TIME}, reply;
-    bool ahead = pvmi_fore_is_virtual() && (channel.stale || channel.cost_ns > 0);
-    return ahead ? pvmi_fore_ask(&ask, &reply, NULL) : 0;
+    struct pvma_fore_message ask = {.type = PVMA_FORE_TIME}, reply;
+    bool ahead = pvma_fore_is_virtual() && (channel.stale || channel.cost_ns > 0);
+    return ahead ? pvma_fore_ask(&ask, &reply, NULL) : 0;
 }
 
 /* ---- waiting ---- */
 
-/* What has come without being asked for. */
+/* Takes WAKEs that have arrived. */
 static int hear_wakes(void)
 {
-    struct pvmi_atm_message m;
+    struct pvma_fore_message m;
     int error;
     while (!(error = hear(&m, NULL, false)))
-        if (m.type == PVMI_ATM_WAKE)
+        if (m.type == PVMA_FORE_WAKE)
             take_wake(&m);
     return error == EAGAIN ? 0 : error;
 }
 
-int pvmi_fore_wait_begin(int64_t until_ns)
+int pvma_fore_wait_begin(int64_t until_ns)
 {
-    if (!pvmi_fore_is_virtual())
+    if (!pvma_fore_is_virtual())
         return 0;
     int error = hear_wakes();
     if (error)
         return error;
-    struct pvmi_atm_message m = {
-        .type = PVMI_ATM_WAIT, .number = ++channel.wait_number, .time_ns = until_ns < 0 ? PVMI_ATM_NEVER : until_ns};
+    struct pvma_fore_message m = {
+        .type = PVMA_FORE_WAIT, .number = ++channel.wait_number, .time_ns = until_ns < 0 ? PVMA_FORE_NEVER : until_ns};
     channel.waiting = true;
     channel.woken = false;
-    return pvmi_fore_tell(&m);
+    return pvma_fore_tell(&m);
 }
 
-int pvmi_fore_wait_end(void)
+int pvma_fore_wait_end(void)
 {
     if (!channel.waiting)
         return 0;
@@ -363,13 +363,13 @@ int pvmi_fore_wait_end(void)
     bool woken = channel.woken;
     channel.waiting = false;
     if (!error && !woken) {
-        struct pvmi_atm_message m = {.type = PVMI_ATM_RESUME, .number = channel.wait_number};
-        error = pvmi_fore_tell(&m);
+        struct pvma_fore_message m = {.type = PVMA_FORE_RESUME, .number = channel.wait_number};
+        error = pvma_fore_tell(&m);
     }
     return error ? 0 : woken;
 }
 
-/* Until the WAKE comes. */
+/* Waits for the WAKE without the lock. */
 static int wait_for_wake(int error)
 {
     while (!error && !channel.woken) {
@@ -383,32 +383,32 @@ static int wait_for_wake(int error)
     return error;
 }
 
-int pvmi_fore_wait(int64_t until_ns)
+int pvma_fore_wait(int64_t until_ns)
 {
-    return wait_for_wake(pvmi_fore_wait_begin(until_ns));
+    return wait_for_wake(pvma_fore_wait_begin(until_ns));
 }
 
-int pvmi_fore_sleep(int64_t until_ns, pid_t aside, uint64_t given, uint64_t taken, uint64_t *owed)
+int pvma_fore_sleep(int64_t until_ns, pid_t aside, uint64_t given, uint64_t taken, uint64_t *owed)
 {
-    struct pvmi_atm_message m = {.type = PVMI_ATM_SLEEP,
-                                 .time_ns = until_ns < 0 ? PVMI_ATM_NEVER : until_ns,
-                                 .process = (uint32_t)aside,
-                                 .given = given,
-                                 .taken = taken};
+    struct pvma_fore_message m = {.type = PVMA_FORE_SLEEP,
+                                  .time_ns = until_ns < 0 ? PVMA_FORE_NEVER : until_ns,
+                                  .process = (uint32_t)aside,
+                                  .given = given,
+                                  .taken = taken};
     m.number = ++channel.wait_number;
     channel.waiting = true;
     channel.woken = false;
-    int error = wait_for_wake(pvmi_fore_tell(&m));
+    int error = wait_for_wake(pvma_fore_tell(&m));
     *owed = channel.owed;
     return error;
 }
 
-bool pvmi_fore_is_outside(void)
+bool pvma_fore_is_outside(void)
 {
-    return !inside && !channel.name && channel.fd >= 0 && channel.pid == getpid() && pvmi_fore_is_virtual();
+    return !inside && !channel.name && channel.fd >= 0 && channel.pid == getpid() && pvma_fore_is_virtual();
 }
 
-int pvmi_fore_look(void)
+int pvma_fore_look(void)
 {
     inside = true;
     pthread_mutex_lock(&channel.lock);
@@ -423,24 +423,24 @@ int pvmi_fore_look(void)
     }
     pthread_mutex_unlock(&channel.lock);
     inside = false;
-    return error ? pvmi_fore_fail(error) : kind;
+    return error ? pvma_fore_fail(error) : kind;
 }
 
-int pvmi_fore_descriptor(void)
+int pvma_fore_descriptor(void)
 {
     return channel.fd;
 }
 
-int pvmi_fore_part(void)
+int pvma_fore_part(void)
 {
-    if (channel.fd >= 0 && channel.pid == getpid() && pvmi_fore_endpoint_any())
+    if (channel.fd >= 0 && channel.pid == getpid() && pvma_fore_endpoint_any())
         return EBUSY;
     forget();
     channel.lost = false;
     return 0;
 }
 
-void pvmi_fore_call_itself(const char *name)
+void pvma_fore_call_itself(const char *name)
 {
     channel.name = name;
 }

@@ -1,30 +1,30 @@
-/* fore.c - the calls of fore_atm.h. Each asks the network process, which has the state; packets come by descriptors. */
+/* fore.c - the calls of fore_atm.h. The network process has the state; packets arrive on the endpoint's descriptor. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "../../core/error.h"
+#include "core/error.h"
 #include "channel.h"
 #include "endpoint.h"
 
-#define DATA_HEAD_BYTES 9 /* of a DATA message, before the packet */
+#define DATA_HEAD_BYTES 9 /* header of a DATA message, before the packet */
 
 void atm_error(const char *text)
 {
     fprintf(stderr, "%s: %s\n", text, strerror(atm_errno));
 }
 
-/* Enters, and finds the endpoint of fd; NULL: failed, and left again. */
-static struct pvmi_fore_endpoint *enter_with(int fd)
+/* Enters and finds the endpoint of fd. NULL: failed, and the library is left again. */
+static struct pvma_fore_endpoint *enter_with(int fd)
 {
-    if (pvmi_fore_enter())
+    if (pvma_fore_enter())
         return NULL;
-    struct pvmi_fore_endpoint *e = pvmi_fore_endpoint_find(fd);
+    struct pvma_fore_endpoint *e = pvma_fore_endpoint_find(fd);
     if (e && !e->orphaned)
         return e;
-    pvmi_fore_leave(-1, e ? ENETDOWN : EBADF);
+    pvma_fore_leave(-1, e ? ENETDOWN : EBADF);
     return NULL;
 }
 
@@ -32,17 +32,17 @@ static struct pvmi_fore_endpoint *enter_with(int fd)
 
 int atm_open(const char *device, int flags, Atm_info *info)
 {
-    if (pvmi_fore_enter())
+    if (pvma_fore_enter())
         return -1;
-    struct pvmi_atm_message ask = {.type = PVMI_ATM_OPEN}, reply;
-    if (device && *device != '/') /* not that of an adapter of old, such as /dev/fa0 */
+    struct pvma_fore_message ask = {.type = PVMA_FORE_OPEN}, reply;
+    if (device && *device != '/') /* a path, such as /dev/fa0, named an adapter in old programs */
         snprintf(ask.host, sizeof ask.host, "%s", device);
-    int fd = -1, error = pvmi_fore_ask(&ask, &reply, &fd);
+    int fd = -1, error = pvma_fore_ask(&ask, &reply, &fd);
     if (!error && fd < 0)
-        error = EMFILE; /* the descriptor was lost on its way: we have none left */
+        error = EMFILE; /* the kernel dropped the descriptor: this process has none left */
     if (!error && flags & O_NONBLOCK && fcntl(fd, F_SETFL, O_NONBLOCK))
         error = errno;
-    struct pvmi_fore_endpoint *e = error ? NULL : pvmi_fore_endpoint_new(fd, reply.endpoint);
+    struct pvma_fore_endpoint *e = error ? NULL : pvma_fore_endpoint_new(fd, reply.endpoint);
     if (e)
         e->mtu = reply.mtu;
     else if (!error)
@@ -51,122 +51,122 @@ int atm_open(const char *device, int flags, Atm_info *info)
         close(fd);
     if (!error && info)
         info->mtu = (int)reply.mtu;
-    return pvmi_fore_leave(fd, error);
+    return pvma_fore_leave(fd, error);
 }
 
-/* Without a network there is only our own side. */
+/* Closes an endpoint whose network has ended: only this process's side is left. */
 static int close_orphan(int fd)
 {
-    pvmi_fore_lock();
-    struct pvmi_fore_endpoint *e = pvmi_fore_endpoint_find(fd);
+    pvma_fore_lock();
+    struct pvma_fore_endpoint *e = pvma_fore_endpoint_find(fd);
     if (e)
-        pvmi_fore_endpoint_free(e);
-    return pvmi_fore_leave(0, e ? 0 : EBADF);
+        pvma_fore_endpoint_free(e);
+    return pvma_fore_leave(0, e ? 0 : EBADF);
 }
 
 int atm_close(int fd)
 {
-    struct pvmi_fore_endpoint *e = enter_with(fd);
+    struct pvma_fore_endpoint *e = enter_with(fd);
     if (!e)
         return close_orphan(fd);
-    struct pvmi_atm_message tell = {.type = PVMI_ATM_CLOSE, .endpoint = e->number};
-    pvmi_fore_endpoint_free(e);
-    return pvmi_fore_leave(0, pvmi_fore_tell(&tell));
+    struct pvma_fore_message tell = {.type = PVMA_FORE_CLOSE, .endpoint = e->number};
+    pvma_fore_endpoint_free(e);
+    return pvma_fore_leave(0, pvma_fore_tell(&tell));
 }
 
 int atm_bind(int fd, Atm_sap asap, Atm_sap *asap_ret, int qlen)
 {
-    struct pvmi_fore_endpoint *e = enter_with(fd);
+    struct pvma_fore_endpoint *e = enter_with(fd);
     if (!e)
         return -1;
     if (e->bound || qlen < 0)
-        return pvmi_fore_leave(-1, EINVAL);
-    struct pvmi_atm_message reply, ask = {.type = PVMI_ATM_BIND, .endpoint = e->number, .number = (uint32_t)qlen};
+        return pvma_fore_leave(-1, EINVAL);
+    struct pvma_fore_message reply, ask = {.type = PVMA_FORE_BIND, .endpoint = e->number, .number = (uint32_t)qlen};
     ask.address.asap = asap;
-    int error = pvmi_fore_ask(&ask, &reply, NULL);
+    int error = pvma_fore_ask(&ask, &reply, NULL);
     e->bound = !error;
     if (!error && asap_ret)
         *asap_ret = reply.address.asap;
-    return pvmi_fore_leave(0, error);
+    return pvma_fore_leave(0, error);
 }
 
 int atm_gethostbyname(const char *hostname, Atm_address *dest)
 {
-    struct pvmi_atm_message reply, ask = {.type = PVMI_ATM_RESOLVE};
+    struct pvma_fore_message reply, ask = {.type = PVMA_FORE_RESOLVE};
     if (!hostname || strlen(hostname) >= sizeof ask.host)
-        return pvmi_fore_fail(ENOENT);
-    if (pvmi_fore_enter())
+        return pvma_fore_fail(ENOENT);
+    if (pvma_fore_enter())
         return -1;
     strcpy(ask.host, hostname);
-    int error = pvmi_fore_ask(&ask, &reply, NULL);
+    int error = pvma_fore_ask(&ask, &reply, NULL);
     if (!error)
         *dest = reply.address.nsap;
-    return pvmi_fore_leave(0, error);
+    return pvma_fore_leave(0, error);
 }
 
 /* ---- receiving ---- */
 
-/* With the real clock the descriptor does as any other, and other threads may call meanwhile. */
+/* With the real clock the descriptor blocks like any other, and other threads may call in the meantime. */
 static ssize_t record_in_real_time(int fd, struct msghdr *msg)
 {
-    pvmi_fore_leave(0, 0);
+    pvma_fore_leave(0, 0);
     ssize_t n = recvmsg(fd, msg, 0);
-    return n < 0 ? pvmi_fore_fail(errno) : n;
+    return n < 0 ? pvma_fore_fail(errno) : n;
 }
 
-/* In virtual time what is due by now has not come before we have waited, be it for no time. */
+/* In virtual time, packets that are due now arrive only after a wait, however short. */
 static ssize_t record_in_virtual_time(int fd, struct msghdr *msg)
 {
     bool blocks = !(fcntl(fd, F_GETFL) & O_NONBLOCK), waited = false;
     int error = 0;
     ssize_t n;
     while (!error && (n = recvmsg(fd, msg, MSG_DONTWAIT)) < 0) {
-        error = errno == EAGAIN && (blocks || !waited) ? pvmi_fore_wait(blocks ? -1 : 0) : errno;
+        error = errno == EAGAIN && (blocks || !waited) ? pvma_fore_wait(blocks ? -1 : 0) : errno;
         waited = true;
     }
-    return pvmi_fore_leave(error ? -1 : (int)n, error);
+    return pvma_fore_leave(error ? -1 : (int)n, error);
 }
 
-/* The next record of a descriptor, waited for if fd is so. Leaves the library. Bytes or -1. */
+/* Receives the next record of a descriptor, blocking if the descriptor does, and leaves the library. Bytes or -1. */
 static ssize_t next_record(int fd, struct msghdr *msg)
 {
-    return pvmi_fore_is_virtual() ? record_in_virtual_time(fd, msg) : record_in_real_time(fd, msg);
+    return pvma_fore_is_virtual() ? record_in_virtual_time(fd, msg) : record_in_real_time(fd, msg);
 }
 
 int atm_recv(int fd, char *buf, int len)
 {
-    struct pvmi_fore_endpoint *e = enter_with(fd);
+    struct pvma_fore_endpoint *e = enter_with(fd);
     if (!e)
         return -1;
     if (len < 0 || !e->connected || !e->receives)
-        return pvmi_fore_leave(-1, len < 0 ? EINVAL : e->connected ? EOPNOTSUPP : ENOTCONN);
+        return pvma_fore_leave(-1, len < 0 ? EINVAL : e->connected ? EOPNOTSUPP : ENOTCONN);
     uint8_t head[DATA_HEAD_BYTES];
     struct iovec pieces[] = {{head, sizeof head}, {buf, (size_t)len}};
     struct msghdr msg = {.msg_iov = pieces, .msg_iovlen = 2};
     ssize_t n = next_record(fd, &msg);
     if (n <= 0)
         return (int)n;
-    if (n < DATA_HEAD_BYTES || head[0] != PVMI_ATM_DATA)
-        return pvmi_fore_fail(EPROTO);
+    if (n < DATA_HEAD_BYTES || head[0] != PVMA_FORE_DATA)
+        return pvma_fore_fail(EPROTO);
     return (int)n - DATA_HEAD_BYTES;
 }
 
 int atm_listen(int fd, int *conn_id, Atm_endpoint *calling, Atm_qos *qos, Aal_type *aal)
 {
-    struct pvmi_fore_endpoint *e = enter_with(fd);
+    struct pvma_fore_endpoint *e = enter_with(fd);
     if (!e)
         return -1;
     if (!e->bound || e->connected)
-        return pvmi_fore_leave(-1, EINVAL);
-    uint8_t bytes[PVMI_ATM_HEAD_MAX];
+        return pvma_fore_leave(-1, EINVAL);
+    uint8_t bytes[PVMA_FORE_HEAD_MAX];
     struct iovec piece = {bytes, sizeof bytes};
     struct msghdr msg = {.msg_iov = &piece, .msg_iovlen = 1};
-    struct pvmi_atm_message caller;
+    struct pvma_fore_message caller;
     ssize_t n = next_record(fd, &msg);
     if (n <= 0)
-        return n ? -1 : pvmi_fore_fail(ENETDOWN);
-    if (pvmi_atm_message_decode(bytes, (size_t)n, &caller) || caller.type != PVMI_ATM_CALLER)
-        return pvmi_fore_fail(EPROTO);
+        return n ? -1 : pvma_fore_fail(ENETDOWN);
+    if (pvma_fore_message_decode(bytes, (size_t)n, &caller) || caller.type != PVMA_FORE_CALLER)
+        return pvma_fore_fail(EPROTO);
     if (conn_id)
         *conn_id = (int)caller.number;
     if (calling)
@@ -203,37 +203,37 @@ static void select_qos(Atm_qos_sel *sel, const Atm_qos *qos)
                              .mean_burst = qos->mean_burst.target};
 }
 
-/* Whether a connect that was not waited for is done. 0 or an errno; EALREADY: not yet. */
-static int finish_connect(struct pvmi_fore_endpoint *e, Atm_qos_sel *sel)
+/* Finishes a background connect if its result has arrived. Returns 0 or an errno; EALREADY: not yet. */
+static int finish_connect(struct pvma_fore_endpoint *e, Atm_qos_sel *sel)
 {
-    uint8_t bytes[PVMI_ATM_HEAD_MAX];
-    struct pvmi_atm_message m;
-    int error = pvmi_fore_is_virtual() ? pvmi_fore_wait(0) : 0;
-    int rc = error ? 0 : pvmi_atm_message_receive(e->fd, bytes, sizeof bytes, &m, NULL, false);
-    if (error || rc == PVMI_EAGAIN)
+    uint8_t bytes[PVMA_FORE_HEAD_MAX];
+    struct pvma_fore_message m;
+    int error = pvma_fore_is_virtual() ? pvma_fore_wait(0) : 0;
+    int rc = error ? 0 : pvma_fore_message_receive(e->fd, bytes, sizeof bytes, &m, NULL, false);
+    if (error || rc == PVMC_EAGAIN)
         return error ? error : EALREADY;
-    if (rc || m.type != PVMI_ATM_CONNECTED)
-        return rc == PVMI_EDOWN ? ECONNABORTED : EPROTO;
+    if (rc || m.type != PVMA_FORE_CONNECTED)
+        return rc == PVMC_EDOWN ? ECONNABORTED : EPROTO;
     e->connecting = false;
     if (!m.error)
-        pvmi_fore_endpoint_connected(e, e->dataflow, true);
+        pvma_fore_endpoint_connected(e, e->dataflow, true);
     select_qos(sel, &m.qos);
     return m.error;
 }
 
-/* 0 or an errno. */
-static int begin_connect(struct pvmi_fore_endpoint *e, const Atm_endpoint *dest, const Atm_qos *qos, Atm_qos_sel *sel,
+/* Requests the connection. Returns 0 or an errno. */
+static int begin_connect(struct pvma_fore_endpoint *e, const Atm_endpoint *dest, const Atm_qos *qos, Atm_qos_sel *sel,
                          Aal_type aal, Atm_dataflow dataflow)
 {
-    struct pvmi_atm_message reply, ask = {.type = PVMI_ATM_CONNECT, .endpoint = e->number, .address = *dest};
+    struct pvma_fore_message reply, ask = {.type = PVMA_FORE_CONNECT, .endpoint = e->number, .address = *dest};
     ask.aal = aal;
     ask.dataflow = dataflow;
     ask.number = fcntl(e->fd, F_GETFL) & O_NONBLOCK ? 1 : 0;
     if (qos)
         ask.qos = *qos;
-    int error = pvmi_fore_ask(&ask, &reply, NULL);
+    int error = pvma_fore_ask(&ask, &reply, NULL);
     if (!error) {
-        pvmi_fore_endpoint_connected(e, dataflow, true);
+        pvma_fore_endpoint_connected(e, dataflow, true);
         select_qos(sel, &reply.qos);
     } else if (error == EINPROGRESS) {
         e->connecting = true;
@@ -244,7 +244,7 @@ static int begin_connect(struct pvmi_fore_endpoint *e, const Atm_endpoint *dest,
 
 int atm_connect(int fd, Atm_endpoint *dest, Atm_qos *qos, Atm_qos_sel *sel, Aal_type aal, Atm_dataflow dataflow)
 {
-    struct pvmi_fore_endpoint *e = enter_with(fd);
+    struct pvma_fore_endpoint *e = enter_with(fd);
     if (!e)
         return -1;
     bool again = e->connected && e->dataflow == multicast && e->sends && dataflow == multicast;
@@ -253,52 +253,53 @@ int atm_connect(int fd, Atm_endpoint *dest, Atm_qos *qos, Atm_qos_sel *sel, Aal_
         error = EINVAL;
     if (!error)
         error = e->connecting ? finish_connect(e, sel) : begin_connect(e, dest, qos, sel, aal, dataflow);
-    return pvmi_fore_leave(error ? -1 : 0, error);
+    return pvma_fore_leave(error ? -1 : 0, error);
 }
 
 int atm_accept(int fd, int fdnew, int conn_id, Atm_qos *qos, Atm_dataflow dataflow)
 {
-    struct pvmi_fore_endpoint *e = enter_with(fd);
+    struct pvma_fore_endpoint *e = enter_with(fd);
     if (!e)
         return -1;
-    struct pvmi_fore_endpoint *fresh = pvmi_fore_endpoint_find(fdnew);
+    struct pvma_fore_endpoint *fresh = pvma_fore_endpoint_find(fdnew);
     if (!fresh || fresh == e || dataflow > multicast || (qos && !is_qos(qos)))
-        return pvmi_fore_leave(-1, fresh ? EINVAL : EBADF);
+        return pvma_fore_leave(-1, fresh ? EINVAL : EBADF);
     if (fresh->connected)
-        return pvmi_fore_leave(-1, EISCONN);
-    struct pvmi_atm_message reply, ask = {.type = PVMI_ATM_ACCEPT, .endpoint = e->number, .other = fresh->number};
+        return pvma_fore_leave(-1, EISCONN);
+    struct pvma_fore_message reply, ask = {.type = PVMA_FORE_ACCEPT, .endpoint = e->number, .other = fresh->number};
     ask.number = (uint32_t)conn_id;
     ask.dataflow = dataflow;
     if (qos)
         ask.qos = *qos;
-    int error = pvmi_fore_ask(&ask, &reply, NULL);
+    int error = pvma_fore_ask(&ask, &reply, NULL);
     if (!error)
-        pvmi_fore_endpoint_connected(fresh, dataflow, false);
-    return pvmi_fore_leave(0, error);
+        pvma_fore_endpoint_connected(fresh, dataflow, false);
+    return pvma_fore_leave(0, error);
 }
 
 int atm_reject(int fd, int conn_id)
 {
-    struct pvmi_fore_endpoint *e = enter_with(fd);
+    struct pvma_fore_endpoint *e = enter_with(fd);
     if (!e)
         return -1;
-    struct pvmi_atm_message reply, ask = {.type = PVMI_ATM_REJECT, .endpoint = e->number, .number = (uint32_t)conn_id};
-    return pvmi_fore_leave(0, pvmi_fore_ask(&ask, &reply, NULL));
+    struct pvma_fore_message reply,
+        ask = {.type = PVMA_FORE_REJECT, .endpoint = e->number, .number = (uint32_t)conn_id};
+    return pvma_fore_leave(0, pvma_fore_ask(&ask, &reply, NULL));
 }
 
 /* ---- sending ---- */
 
 int atm_send(int fd, const char *buf, int len)
 {
-    struct pvmi_fore_endpoint *e = enter_with(fd);
+    struct pvma_fore_endpoint *e = enter_with(fd);
     if (!e)
         return -1;
     if (!e->connected || !e->sends)
-        return pvmi_fore_leave(-1, e->connected ? EOPNOTSUPP : ENOTCONN);
+        return pvma_fore_leave(-1, e->connected ? EOPNOTSUPP : ENOTCONN);
     if (len <= 0 || (uint32_t)len > e->mtu)
-        return pvmi_fore_leave(-1, len <= 0 ? EINVAL : EMSGSIZE);
-    struct pvmi_atm_message tell = {.type = PVMI_ATM_SEND, .endpoint = e->number};
+        return pvma_fore_leave(-1, len <= 0 ? EINVAL : EMSGSIZE);
+    struct pvma_fore_message tell = {.type = PVMA_FORE_SEND, .endpoint = e->number};
     tell.data = (const uint8_t *)buf;
     tell.length = (uint32_t)len;
-    return pvmi_fore_leave(len, pvmi_fore_tell(&tell));
+    return pvma_fore_leave(len, pvma_fore_tell(&tell));
 }

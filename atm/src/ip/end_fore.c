@@ -1,10 +1,10 @@
 /* end_fore.c - an end on the Fore API: PDUs on a VC of the simulated network. See end.h. */
 #include <stdlib.h>
 #include <string.h>
-#include "../../core/error.h"
-#include "../host.h"
+#include "core/error.h"
+#include "nodes/host.h"
 #include "end.h"
-#include "fiber.h"
+#include "lan/fiber.h"
 
 struct pdu {
     struct pdu *next;
@@ -15,9 +15,9 @@ struct pdu {
 struct end_fore {
     struct pvma_end end;
     struct pvma_vc *vc;
-    struct pdu *first, **last;          /* came and not read */
-    struct pvma_fiber *reader, *writer; /* that wait */
-    bool called;                        /* what the writer waits for has happened */
+    struct pdu *first, **last;          /* received and not yet read */
+    struct pvma_fiber *reader, *writer; /* waiting fibers */
+    bool called;                        /* the event that the writer waits for has happened */
 };
 
 static struct end_fore *fore_of(struct pvma_end *end)
@@ -79,11 +79,11 @@ static void wait_for_call(struct end_fore *c)
     c->called = false;
 }
 
-/* atm_send(): comes back when the processor is through with the PDU; waits while the send queue is full. */
+/* atm_send(): returns when the processor has finished with the PDU; waits while the send queue is full. */
 static void send_pdu(struct end_fore *c, const uint8_t *data, size_t length)
 {
     c->called = false;
-    while (pvma_vc_send(c->vc, data, length, 0) == PVMI_EAGAIN)
+    while (pvma_vc_send(c->vc, data, length, 0) == PVMC_EAGAIN)
         wait_for_call(c);
     wait_for_call(c);
 }

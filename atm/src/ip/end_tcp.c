@@ -1,8 +1,8 @@
 /*
- * end_tcp.c - ends that stand on a TCP connection: the bare socket, Sun RPC and PVM's direct route. See end.h.
+ * end_tcp.c - ends over a TCP connection: the bare socket, Sun RPC and PVM's direct route. See end.h.
  *
- * RPC: RFC 1057's headers and record marking, in fragments of the library's buffer, each a write() of its own. PVM: a
- * message is cut into fragments as for the daemons, each with a header, each a write() of its own.
+ * RPC: RFC 1057's headers and record marking, in fragments of the library's buffer. PVM: a message is split into
+ * fragments as for the daemons, each with a header. Each fragment is a write() of its own.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 enum {
     RPC_BUFFER = 4000, /* sendsize of clnttcp_create(): 0 means 4000 */
     RPC_MARK = 4,
-    RPC_HEADER = 40, /* of a call without credentials; an answer's 24 are counted alike */
+    RPC_HEADER = 40, /* of a call without credentials; an answer's 24 are treated alike */
     PVM_HEADER = 16,
 };
 
@@ -64,7 +64,7 @@ static void put32(uint8_t *p, uint32_t v)
     p[3] = (uint8_t)v;
 }
 
-/* The record: header and arguments, each item padded to 4 bytes; in fragments that begin with their length. */
+/* Writes a record: header and arguments, each item padded to 4 bytes, in fragments that begin with their length. */
 static void rpc_send(struct pvma_end *end, const void *data, uint32_t length)
 {
     struct pvma_tcp *tcp = &tcp_of(end)->tcp;
@@ -142,7 +142,7 @@ static void pvm_receive(struct pvma_end *end, void *data, uint32_t length)
     use(tcp, tcp->station->costs.pvm_receive, length);
 }
 
-/* ---- making them ---- */
+/* ---- construction ---- */
 
 static void make(struct pvma_station *on_a, struct pvma_station *on_b, const struct pvma_tcp_settings *settings,
                  const struct pvma_end *calls, struct pvma_end **a, struct pvma_end **b)

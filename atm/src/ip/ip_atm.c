@@ -1,9 +1,9 @@
 /* ip_atm.c - see ip_atm.h. */
 #include <stdlib.h>
 #include <string.h>
-#include "../../core/error.h"
-#include "../../core/log.h"
-#include "frames.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "lan/frames.h"
 #include "ip_atm.h"
 
 enum { LLC_BYTES = 8 };
@@ -12,7 +12,7 @@ static const uint8_t llc[LLC_BYTES] = {0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x00}; /
 
 struct attachment;
 
-/* The way from a station to another. */
+/* The connection from one station to another. */
 struct way {
     struct attachment *from;
     struct pvma_vc *vc; /* NULL: none yet */
@@ -29,7 +29,6 @@ struct attachment {
 struct pvma_ip_atm {
     struct pvma_net *net;
     uint32_t mtu;
-    struct pvma_contract contract;
     struct attachment *stations[PVMA_IP_ATM_STATIONS_MAX];
     unsigned count;
 };
@@ -43,13 +42,13 @@ static void received(void *arg, struct pvma_vc *vc, const uint8_t *data, size_t 
         pvma_station_arrived(way->from->interface.station, data + LLC_BYTES, length - LLC_BYTES);
 }
 
-/* Gives the adapter what it has room for. */
+/* Sends waiting packets while the adapter has room. */
 static void room(void *arg, struct pvma_vc *vc)
 {
     struct way *way = arg;
     struct pvma_frame *frame;
 
-    while ((frame = way->waiting.first) && pvma_vc_send(vc, frame->packet, frame->length, 0) != PVMI_EAGAIN)
+    while ((frame = way->waiting.first) && pvma_vc_send(vc, frame->packet, frame->length, 0) != PVMC_EAGAIN)
         free(pvma_frames_take(&way->waiting));
 }
 
@@ -58,10 +57,11 @@ static const struct pvma_vc_handler handler = {.received = received, .room = roo
 static int make_vc(struct pvma_ip_atm *ip, unsigned a, unsigned b)
 {
     struct way *out = &ip->stations[a]->ways[b], *back = &ip->stations[b]->ways[a];
-    int cause = pvma_net_pvc(ip->net, ip->stations[a]->host, ip->stations[b]->host, &ip->contract, &out->vc, &back->vc);
+    static const struct pvma_contract best_effort = {.aal = PVMA_AAL5, .flow = PVMA_DUPLEX};
+    int cause = pvma_net_pvc(ip->net, ip->stations[a]->host, ip->stations[b]->host, &best_effort, &out->vc, &back->vc);
 
     if (cause != 0) {
-        pvmi_log(PVMI_LOG_ERROR, "no VC from station %u to station %u: %s", a + 1, b + 1, pvma_cause_text(cause));
+        pvmc_log(PVMC_LOG_ERROR, "no VC from station %u to station %u: %s", a + 1, b + 1, pvma_cause_text(cause));
         return -1;
     }
     pvma_vc_handle(out->vc, &handler, out);
@@ -83,7 +83,7 @@ static void send(struct pvma_interface *interface, uint32_t to, const uint8_t *p
     pdu = pvma_new(LLC_BYTES + length);
     memcpy(pdu, llc, LLC_BYTES);
     memcpy(pdu + LLC_BYTES, packet, length);
-    if (way->waiting.first || pvma_vc_send(way->vc, pdu, LLC_BYTES + length, 0) == PVMI_EAGAIN)
+    if (way->waiting.first || pvma_vc_send(way->vc, pdu, LLC_BYTES + length, 0) == PVMC_EAGAIN)
         if (!pvma_frames_put(&way->waiting, PVMA_IP_ATM_QUEUE, to, pdu, LLC_BYTES + length))
             interface->dropped++;
     free(pdu);
@@ -95,7 +95,6 @@ struct pvma_ip_atm *pvma_ip_atm_new(struct pvma_net *net, uint32_t mtu)
 
     ip->net = net;
     ip->mtu = mtu;
-    ip->contract = (struct pvma_contract){.aal = PVMA_AAL5, .flow = PVMA_DUPLEX};
     return ip;
 }
 
@@ -126,9 +125,4 @@ struct pvma_interface *pvma_ip_atm_join(struct pvma_ip_atm *ip, struct pvma_host
     }
     ip->stations[ip->count++] = a;
     return &a->interface;
-}
-
-void pvma_ip_atm_contract(struct pvma_ip_atm *ip, const struct pvma_contract *contract)
-{
-    ip->contract = *contract;
 }

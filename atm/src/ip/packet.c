@@ -1,7 +1,7 @@
-/* packet.c - see packet.h. RFC 791, 768, 793; the Internet check sum of RFC 1071. */
+/* packet.c - see packet.h. RFC 791, 768, 793; the Internet checksum of RFC 1071. */
 #include <stdlib.h>
 #include <string.h>
-#include "../sim.h"
+#include "base/sim.h"
 #include "packet.h"
 
 enum { VERSION_AND_LENGTH = 0x45, TIME_TO_LIVE = 64, MORE_FRAGMENTS = 0x2000, OFFSET_UNIT = 8, TCP_ACK = 0x10 };
@@ -46,7 +46,7 @@ static uint16_t folded(uint64_t sum)
     return (uint16_t)~sum;
 }
 
-/* Over the pseudo header and all behind the IP header: 0 when the check sum in it is right. */
+/* Sums the pseudo header and everything after the IP header: 0 when the checksum in it is right. */
 static uint16_t payload_sum(const uint8_t *bytes, size_t length)
 {
     size_t rest = length - PVMA_IP_BYTES;
@@ -120,7 +120,7 @@ void pvma_packet_encode(const struct pvma_packet *packet, uint8_t *bytes)
         put16(p + 6, payload_sum(bytes, total));
 }
 
-/* Whether it is IP without options, whole, and of a protocol that we know. */
+/* Accepts whole IP packets without options, of a known protocol, with good checksums. */
 static bool is_sound(const uint8_t *p, size_t length)
 {
     uint32_t header;

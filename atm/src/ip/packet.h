@@ -1,8 +1,8 @@
 /*
- * packet.h - IP packets with a UDP or TCP header: in memory as fields, on a network as bytes with check sums.
+ * packet.h - IP packets with a UDP or TCP header: in memory as fields, on a network as bytes with checksums.
  *
- * Stations are numbered from 1; station n has the address 10.0.0.n (or 10.0.m.n). Of IP's options and of TCP's none are
- * used; ports and the window are 16 bits as ever.
+ * Stations are numbered from 1; station n has the address 10.0.0.n (or 10.0.m.n). IP and TCP options are not used;
+ * ports and the window have 16 bits.
  */
 #ifndef PVMA_PACKET_H
 #define PVMA_PACKET_H
@@ -21,7 +21,7 @@ enum {
 enum pvma_protocol { PVMA_TCP = 6, PVMA_UDP = 17 };
 
 struct pvma_packet {
-    struct pvma_packet *next;     /* the holder's */
+    struct pvma_packet *next;     /* for the holder's use */
     uint32_t source, destination; /* stations */
     uint8_t protocol;
     uint16_t id, offset; /* of the datagram; of this fragment in it, in bytes */
@@ -33,18 +33,18 @@ struct pvma_packet {
     uint8_t data[];
 };
 
-/* A packet with room for `length` bytes of payload, all else 0. free() it. */
+/* A packet with room for `length` bytes of payload, everything else 0. Release it with free(). */
 struct pvma_packet *pvma_packet_new(uint32_t length);
 
-/* Bytes that it has on a network: headers and payload. */
+/* Size on a network: headers and payload. */
 uint32_t pvma_packet_bytes(const struct pvma_packet *packet);
 
 /* Writes it to bytes[pvma_packet_bytes()]. */
 void pvma_packet_encode(const struct pvma_packet *packet, uint8_t *bytes);
 
 /*
- * A new packet out of bytes from a network; NULL: too short, another version or protocol, or a wrong check sum. A
- * fragment that is not the first has no UDP header; the check sum of a fragmented datagram is not looked at.
+ * Decodes bytes from a network into a new packet. NULL: too short, another version or protocol, or a wrong checksum. A
+ * fragment other than the first has no UDP header; the checksum of a fragmented datagram is not checked.
  */
 struct pvma_packet *pvma_packet_decode(const uint8_t *bytes, size_t length);
 

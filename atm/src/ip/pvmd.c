@@ -1,12 +1,12 @@
 /*
- * pvmd.c - PVM's default route as a model, see end.h: a task hands fragments to its daemon, which sends each as a
- * UDP packet to the other daemon and keeps it until it is acknowledged (one under way at a time, sent again after a
- * time limit); that daemon hands them to its task.
+ * pvmd.c - a model of PVM's default route, see end.h: a task hands fragments to its daemon, which sends each as a UDP
+ * packet to the other daemon and keeps it until it is acknowledged (one in flight, retransmitted after a timeout). That
+ * daemon hands them to its task.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "end.h"
-#include "fiber.h"
+#include "lan/fiber.h"
 #include "udp.h"
 
 enum {
@@ -21,10 +21,10 @@ enum {
 
 static const pvma_ps retry_after = 500 * PVMA_MS;
 
-/* A fragment on its way: from a task, or from another daemon. */
+/* A fragment in transit, from a task or from another daemon. */
 struct fragment {
     struct fragment *next;
-    uint32_t station, task; /* where it goes; in the receiving task's inbox both are 0 */
+    uint32_t station, task; /* destination; both are 0 in the receiving task's inbox */
     uint32_t length;
     uint8_t data[];
 };
@@ -34,10 +34,10 @@ struct queue {
     unsigned count;
 };
 
-/* What goes on the wire between daemons, in front of a fragment's bytes. */
+/* The wire header between daemons, before a fragment's bytes. */
 struct header {
     uint32_t kind, sequence;
-    uint32_t task; /* of the daemon that it goes to, from 0: stands for a tid */
+    uint32_t task; /* index at the receiving daemon, from 0; stands for a tid */
     uint32_t reserved;
 };
 
@@ -53,7 +53,7 @@ struct pvma_daemon {
     uint32_t sequence, expected[PEERS_MAX];
     bool acknowledged;
     struct pvma_event retry;
-    struct pvma_fiber *sender, *receiver; /* the daemon's two duties */
+    struct pvma_fiber *sender, *receiver; /* the daemon's two fibers */
     bool sender_waits;
     struct pvma_fiber *blocked; /* a task that waits for room in from_tasks */
     uint64_t resent;
@@ -62,8 +62,8 @@ struct pvma_daemon {
 struct end_pvmd {
     struct pvma_end end;
     struct pvma_daemon *daemon;
-    uint32_t task;           /* our number at the daemon */
-    uint32_t station, other; /* where the other end is */
+    uint32_t task;           /* this end's index at the daemon */
+    uint32_t station, other; /* station and index of the other end */
     struct queue inbox;
     struct pvma_fiber *reader;
 };
@@ -122,7 +122,7 @@ static void use(struct pvma_station *station, struct pvma_price price, uint32_t 
     pvma_cpu_use(&station->cpu, pvma_price_of(price, bytes));
 }
 
-/* A fragment between task and daemon: their socket holds 4 KB, so a longer one takes turns of writing and reading. */
+/* Charges a fragment between task and daemon. Their socket holds 4 KB, so a longer one is written and read in turns. */
 static void use_local(struct pvma_station *station, uint32_t bytes)
 {
     struct pvma_price price = station->costs.local;
@@ -152,7 +152,7 @@ static void retry(struct pvma_event *event)
     wake_sender(PVMA_OF(event, struct pvma_daemon, retry));
 }
 
-/* Sends until it is acknowledged: nothing else goes meanwhile. */
+/* Sends a fragment until it is acknowledged, and nothing else in the meantime. */
 static void send_reliably(struct pvma_daemon *d, const struct fragment *f)
 {
     uint32_t length = (uint32_t)sizeof(struct header) + f->length;
@@ -216,7 +216,7 @@ static void take_packet(struct pvma_daemon *d, const struct pvma_packet *packet)
     ack = (struct header){ACK, header.sequence, 0, 0};
     pvma_udp_send(&d->udp, packet->source, PORT, &ack, sizeof ack);
     if (header.sequence == *expected || header.task >= d->task_count)
-        return; /* again: its acknowledgement was lost */
+        return; /* a duplicate: its acknowledgement was lost */
     *expected = header.sequence;
     deliver(d, &header, packet);
 }
@@ -269,7 +269,7 @@ void pvma_daemon_free(struct pvma_daemon *d)
 
 /* ---- tasks ---- */
 
-/* The daemons' packet limit is where messages are cut, too. */
+/* Messages are split at the daemons' packet limit, too. */
 static uint32_t fragment_room(const struct pvma_daemon *d)
 {
     return d->packet_bytes - HEADER - (uint32_t)sizeof(struct header);

@@ -1,7 +1,7 @@
 /* ring.c - see ring.h. */
 #include <stdlib.h>
 #include <string.h>
-#include "../sim.h"
+#include "base/sim.h"
 #include "ring.h"
 
 void pvma_ring_init(struct pvma_ring *ring, uint32_t size)

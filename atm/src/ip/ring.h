@@ -1,4 +1,4 @@
-/* ring.h - bytes in order, as many as it was made for: a socket buffer. */
+/* ring.h - a byte queue of fixed capacity: a socket buffer. */
 #ifndef PVMA_RING_H
 #define PVMA_RING_H
 
@@ -7,8 +7,8 @@
 
 struct pvma_ring {
     uint8_t *data;
-    uint32_t size;   /* bytes it holds at most */
-    uint32_t first;  /* where the oldest is */
+    uint32_t size;   /* capacity in bytes */
+    uint32_t first;  /* index of the oldest */
     uint32_t length; /* bytes in it */
 };
 
@@ -23,7 +23,7 @@ static inline uint32_t pvma_ring_space(const struct pvma_ring *ring)
 /* Appends `length` bytes, at most pvma_ring_space(). */
 void pvma_ring_put(struct pvma_ring *ring, const void *data, uint32_t length);
 
-/* Copies `length` bytes from `offset` behind the oldest; they stay. The ring must hold them. */
+/* Copies `length` bytes from `offset` after the oldest, without removing them. The ring must hold them. */
 void pvma_ring_copy(const struct pvma_ring *ring, uint32_t offset, void *data, uint32_t length);
 
 /* Drops the oldest `length` bytes, which the ring must hold. */

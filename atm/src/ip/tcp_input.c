@@ -1,6 +1,6 @@
-/* tcp_input.c - segments that arrive, see tcp.h: 4.3BSD's tcp_input() of an open connection. */
+/* tcp_input.c - processing of arriving segments, see tcp.h: 4.3BSD's tcp_input() for an open connection. */
 #include <stdlib.h>
-#include "fiber.h"
+#include "lan/fiber.h"
 #include "tcp.h"
 
 enum { DUPLICATES_FOR_LOSS = 3 };
@@ -38,7 +38,7 @@ static uint32_t half_of_flight(const struct pvma_tcp *tcp)
     return (segments < 2 ? 2 : segments) * tcp->settings.mss;
 }
 
-/* The segment that the peer asks for again and again goes at once; what follows it is not sent twice. */
+/* Sends the segment that the peer is missing; the segments after it are not sent again. */
 static void retransmit_fast(struct pvma_tcp *tcp)
 {
     uint32_t next = tcp->next;
@@ -91,7 +91,7 @@ static void look_at_ack(struct pvma_tcp *tcp, const struct pvma_packet *packet)
     bool same_window = packet->window == tcp->window;
 
     if (pvma_tcp_ahead(packet->acknowledged, tcp->max) > 0)
-        return; /* of bytes that were never sent */
+        return; /* acknowledges bytes that were never sent */
     tcp->window = packet->window;
     if (tcp->window > tcp->widest)
         tcp->widest = tcp->window;
@@ -118,7 +118,7 @@ static void keep_early(struct pvma_tcp *tcp, struct pvma_packet *packet)
     *at = packet;
 }
 
-/* Takes what of a segment is new and fits: bytes taken. */
+/* Takes the part of a segment that is new and fits; returns its length. */
 static uint32_t accept_data(struct pvma_tcp *tcp, const struct pvma_packet *packet)
 {
     uint32_t old = tcp->expected - packet->sequence, length, room = pvma_ring_space(&tcp->in);
@@ -142,7 +142,7 @@ static void accept_early(struct pvma_tcp *tcp)
     }
 }
 
-/* Owns the packet. In order: the acknowledgement may wait. Else the peer must know at once. */
+/* Takes a packet. The acknowledgement of data in order may wait; otherwise the peer must know at once. */
 static void take_data(struct pvma_tcp *tcp, struct pvma_packet *packet)
 {
     bool gap = tcp->early;

@@ -1,9 +1,9 @@
-/* tcp_output.c - when TCP sends what, see tcp.h: 4.3BSD's tcp_output(). */
+/* tcp_output.c - decides what to send and when, see tcp.h: 4.3BSD's tcp_output(). */
 #include "tcp.h"
 
 enum { NOTHING = -1 };
 
-/* The window that we may tell: none rather than a silly one, and never less than was promised. */
+/* The window to advertise: avoids silly windows and never takes back what was advertised. */
 static uint32_t own_window(const struct pvma_tcp *tcp)
 {
     uint32_t room = pvma_ring_space(&tcp->in), promised = tcp->advertised - tcp->expected;
@@ -35,14 +35,14 @@ static void send_segment(struct pvma_tcp *tcp, uint32_t length)
     pvma_station_send(station, packet, pvma_price_of(cost, length));
 }
 
-/* Keeps account of a data segment: what is new is timed, what is not was sent again. */
+/* Accounts for a data segment: new data is timed, old data counts as retransmitted. */
 static void note_segment(struct pvma_tcp *tcp, uint32_t length)
 {
     tcp->counters.segments_sent++;
     if (pvma_tcp_ahead(tcp->max, tcp->next) > 0)
         tcp->counters.resent++;
     else if (tcp->timed_since == 0) {
-        tcp->timed_since = pvma_sim_now(tcp->station->sim) + 1; /* 0 says "none" */
+        tcp->timed_since = pvma_sim_now(tcp->station->sim) + 1; /* 0 means "none" */
         tcp->timed = tcp->next;
     }
     tcp->next += length;
@@ -52,7 +52,7 @@ static void note_segment(struct pvma_tcp *tcp, uint32_t length)
         pvma_tcp_expect_ack(tcp);
 }
 
-/* Reading has opened the window far enough that the peer should know. */
+/* Whether reading has opened the window far enough for an update. */
 static bool update_is_due(const struct pvma_tcp *tcp)
 {
     uint32_t window = own_window(tcp), opened = tcp->expected + window - tcp->advertised;
@@ -66,7 +66,7 @@ static uint32_t usable_window(const struct pvma_tcp *tcp)
     return tcp->window < tcp->congestion ? tcp->window : tcp->congestion;
 }
 
-/* Bytes of the next segment, 0 for an acknowledgement alone, or NOTHING. */
+/* The length of the next segment, 0 for an acknowledgement alone, or NOTHING. */
 static int32_t decide(const struct pvma_tcp *tcp, bool idle)
 {
     uint32_t offset = tcp->next - tcp->una, window = usable_window(tcp);
@@ -87,7 +87,7 @@ static int32_t decide(const struct pvma_tcp *tcp, bool idle)
 
 void pvma_tcp_output(struct pvma_tcp *tcp)
 {
-    bool idle = tcp->max == tcp->una; /* as BSD: looked at once, so that a short last segment goes with the others */
+    bool idle = tcp->max == tcp->una; /* evaluated once, as in BSD, so a short last segment goes with the others */
     int32_t length;
 
     while ((length = decide(tcp, idle)) != NOTHING) {
@@ -99,5 +99,5 @@ void pvma_tcp_output(struct pvma_tcp *tcp)
         note_segment(tcp, (uint32_t)length);
     }
     if (tcp->out.length > 0 && tcp->max == tcp->una && !pvma_event_is_scheduled(&tcp->retransmit))
-        pvma_tcp_expect_ack(tcp); /* a closed window, or one too small to use, is probed by the same timer */
+        pvma_tcp_expect_ack(tcp); /* the same timer probes a window that is closed or too small to use */
 }

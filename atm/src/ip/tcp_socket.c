@@ -1,7 +1,7 @@
-/* tcp_socket.c - what programs see of TCP, see tcp.h. */
+/* tcp_socket.c - the calls of TCP for programs, see tcp.h. */
 #include <stdlib.h>
-#include "../mbuf.h"
-#include "fiber.h"
+#include "base/mbuf.h"
+#include "lan/fiber.h"
 #include "tcp.h"
 
 enum { DROP_BYTES = 65536 };
@@ -57,7 +57,7 @@ void pvma_tcp_free(struct pvma_tcp *tcp)
     }
 }
 
-/* As sosend(): a process that has more than fits waits for room for a whole piece. */
+/* Like sosend(): a process with more data than fits waits for room for a whole piece. */
 static uint32_t wait_for_room(struct pvma_tcp *tcp, uint64_t left)
 {
     uint32_t piece = tcp->settings.write_bytes ? tcp->settings.write_bytes : tcp->settings.mss, room;
@@ -89,7 +89,7 @@ void pvma_tcp_write(struct pvma_tcp *tcp, const void *data, uint64_t length)
         pvma_cpu_use(&station->cpu, pvma_price_of(copy, piece));
         pvma_ring_put(&tcp->out, at, piece);
         pvma_tcp_output(tcp);
-        pvma_cpu_use(&station->cpu, 0); /* behind the segments, which are made first */
+        pvma_cpu_use(&station->cpu, 0); /* lets the segments be made first */
         at += piece;
         length -= piece;
     }
@@ -108,7 +108,7 @@ uint32_t pvma_tcp_read_some(struct pvma_tcp *tcp, void *data, uint32_t length)
     pvma_ring_copy(&tcp->in, 0, data, length);
     pvma_cpu_use(&station->cpu, pvma_price_of(station->costs.socket_read, length));
     pvma_ring_drop(&tcp->in, length);
-    pvma_tcp_output(tcp); /* the window may have opened far enough to tell */
+    pvma_tcp_output(tcp); /* the window may have opened far enough for an update */
     pvma_cpu_use(&station->cpu, 0);
     return length;
 }

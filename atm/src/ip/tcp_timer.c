@@ -1,5 +1,4 @@
-/* tcp_timer.c - TCP's timers, see tcp.h. As BSD's they run out at ticks of the host's clock, not at times of their own.
- */
+/* tcp_timer.c - TCP's timers, see tcp.h. As in BSD they expire at ticks of the host's clock. */
 #include "tcp.h"
 
 enum { TICKS_MIN = 2, TICKS_MAX = 128, BACKOFF_MAX = 6 };
@@ -47,7 +46,7 @@ void pvma_tcp_measured(struct pvma_tcp *tcp, pvma_ps trip)
     tcp->variation += ((error < 0 ? -error : error) - tcp->variation) / 4;
 }
 
-/* Nothing came for too long: slow start from the oldest byte; or, at a closed window, one byte to make the peer talk.
+/* The retransmission timeout: slow start from the oldest byte, or a window probe of one byte if the window is closed.
  */
 static void retransmit_now(struct pvma_event *event)
 {

@@ -1,8 +1,8 @@
 /* udp.c - see udp.h. */
 #include <stdlib.h>
 #include <string.h>
-#include "../mbuf.h"
-#include "fiber.h"
+#include "base/mbuf.h"
+#include "lan/fiber.h"
 #include "udp.h"
 
 static void wake(void *arg)
@@ -64,7 +64,7 @@ void pvma_udp_send(struct pvma_udp *udp, uint32_t to, uint16_t port, const void 
     memcpy(packet->data, data, length);
     pvma_cpu_use(&station->cpu, pvma_price_of(write, length));
     pvma_station_send(station, packet, pvma_price_of(station->costs.udp_out, length));
-    pvma_cpu_use(&station->cpu, 0); /* behind what was just asked for, which goes first */
+    pvma_cpu_use(&station->cpu, 0); /* waits for the work just queued */
 }
 
 struct pvma_packet *pvma_udp_receive(struct pvma_udp *udp)

@@ -1,8 +1,8 @@
-/* layout.h - networks of the experiments, built in memory: what topology files say, with numbers put in. */
+/* layout.h - topologies of the experiments, built in memory instead of read from files. */
 #ifndef PVMA_LAYOUT_H
 #define PVMA_LAYOUT_H
 
-#include "../topology.h"
+#include "topology/topology.h"
 
 /* A profile with all costs at their defaults. */
 struct pvma_profile layout_profile(const char *name);
@@ -10,24 +10,24 @@ struct pvma_profile layout_profile(const char *name);
 /* Sets a time of a profile, in microseconds. */
 void layout_cost(struct pvma_profile *profile, enum pvma_cost cost, double us);
 
-/* Switch options as the papers' switches have them: output queues with that latency, as many cells as come. */
+/* Options of the papers' switches: output queues with that latency and unlimited buffers. */
 struct pvma_switch_options layout_output_queued(unsigned ports, pvma_ps latency);
 
 /* An empty topology; free it with layout_free(), not with pvma_topology_free(). */
 void layout_begin(struct pvma_topology *t, const char *name);
 void layout_free(struct pvma_topology *t);
 
-/* Adds nodes: their numbers. The profile must outlive the network. */
+/* Add a node and return its number. The profile must outlive the network. */
 unsigned layout_host(struct pvma_topology *t, const char *name, const struct pvma_profile *profile);
 unsigned layout_switch(struct pvma_topology *t, const char *name, const struct pvma_switch_options *options);
 
-/* Adds `count` hosts h1, h2, ...; their numbers follow on each other: the first one's. */
+/* Adds `count` hosts h1, h2, ... with consecutive numbers; returns the first. */
 unsigned layout_hosts(struct pvma_topology *t, unsigned count, const struct pvma_profile *profile);
 
 /* Links two nodes, each at its next free port. */
 void layout_link(struct pvma_topology *t, unsigned a, unsigned b, int64_t rate_bps, pvma_ps propagation);
 
-/* A topology of `count` hosts around a switch. */
+/* A topology of `count` hosts on one switch. */
 void layout_star(struct pvma_topology *t, const char *name, unsigned count, const struct pvma_profile *profile,
                  const struct pvma_switch_options *options, int64_t rate_bps, pvma_ps propagation);
 

@@ -29,7 +29,7 @@ static void finished(struct pvma_event *event)
 
     cpu->busy[cpu->level] += work->left;
     cpu->running = NULL;
-    start_next(cpu); /* what comes next may run while done() asks for more */
+    start_next(cpu); /* before done(), so that new work queues behind the next item */
     work->done(work->arg);
     free(work);
 }
@@ -46,7 +46,7 @@ static void start_next(struct pvma_cpu *cpu)
     pvma_sim_after(cpu->sim, &cpu->finish, cpu->running->left);
 }
 
-/* Puts the process that runs back to the front of its queue, with what is left of its work. */
+/* Returns the running process to the front of its queue, with the rest of its work. */
 static void suspend(struct pvma_cpu *cpu)
 {
     struct pvma_cpu_work *work = cpu->running;

@@ -1,6 +1,6 @@
 /*
- * ethernet.c - see ethernet.h. All stations are as far from each other as the cable is long: two that begin within the
- * propagation time of each other collide.
+ * ethernet.c - see ethernet.h. All stations are a cable's length apart: two that begin within the propagation time of
+ * each other collide.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "frames.h"
 
 enum {
-    OVERHEAD_BYTES = 8 + 14 + 4, /* preamble, addresses and type, check sum */
+    OVERHEAD_BYTES = 8 + 14 + 4, /* preamble, addresses and type, checksum */
     PACKET_MIN = 46,
     ATTEMPTS_MAX = 16,
     BACKOFF_EXPONENT_MAX = 10,
@@ -21,7 +21,7 @@ struct attachment {
     struct pvma_ethernet *net;
     struct pvma_frames frames;
     struct pvma_event attempt; /* to send the first frame */
-    unsigned attempts;         /* at it, so far */
+    unsigned attempts;         /* at the first frame so far */
     struct pvma_random random;
 };
 
@@ -30,9 +30,9 @@ struct pvma_ethernet {
     pvma_ps propagation;
     struct attachment *stations[PVMA_ETHERNET_STATIONS_MAX];
     unsigned count;
-    struct attachment *sender; /* whose frame is on the cable; NULL: silence */
-    pvma_ps began;             /* when it began */
-    pvma_ps silent_from;       /* when the cable is or was silent again */
+    struct attachment *sender; /* of the frame on the cable; NULL: silence */
+    pvma_ps began;             /* when that frame began */
+    pvma_ps silent_from;       /* when the cable will fall or fell silent */
     struct pvma_event end;     /* of the frame on the cable */
     struct pvma_random losses;
     uint64_t loss_odds;
@@ -46,7 +46,7 @@ static pvma_ps duration_of(const struct pvma_frame *frame)
     return (bytes + OVERHEAD_BYTES) * byte_time;
 }
 
-/* Tries when the cable has been silent for the gap, and after what is to be waited anyway. */
+/* Schedules an attempt `wait` after the cable has been silent for the gap. */
 static void try_later(struct attachment *a, pvma_ps wait)
 {
     struct pvma_ethernet *net = a->net;
@@ -81,7 +81,7 @@ static void back_off(struct attachment *a)
     try_later(a, (pvma_ps)pvma_random_below(&a->random, 1u << exponent) * slot);
 }
 
-/* Both have begun before they heard of each other: both jam and wait. */
+/* Both began before they heard each other: both jam and back off. */
 static void collide(struct pvma_ethernet *net, struct attachment *second)
 {
     struct attachment *first = net->sender;

@@ -1,16 +1,13 @@
 /*
- * fddi.c - see fddi.h. The token circulates in events only while somebody has something to send: where it would be on
- * an idle ring follows from the time.
+ * fddi.c - see fddi.h. The token circulates in events only while a station has something to send. On an idle ring its
+ * position follows from the time.
  */
 #include <stdlib.h>
 #include <utlist.h>
 #include "fddi.h"
 #include "frames.h"
 
-enum {
-    OVERHEAD_BYTES = 28 + 8,
-    TOKEN_BYTES = 11
-}; /* preamble, frame control, addresses, check sum, status; LLC/SNAP */
+enum { OVERHEAD_BYTES = 28 + 8, TOKEN_BYTES = 11 }; /* preamble, frame control, addresses, checksum, status; LLC/SNAP */
 
 static const pvma_ps byte_time = 80 * PVMA_NS;
 
@@ -19,10 +16,10 @@ struct attachment {
     struct pvma_fddi *net;
     struct pvma_frames frames;
     unsigned place;       /* on the ring, from 0 */
-    pvma_ps token_before; /* when the token came last */
+    pvma_ps token_before; /* when the token last arrived */
 };
 
-/* A frame on its way around; it has left its sender. */
+/* A frame in transit around the ring, which has left its sender. */
 struct flight {
     struct flight *prev, *next; /* of the ring's */
     struct pvma_fddi *net;
@@ -35,10 +32,10 @@ struct pvma_fddi {
     struct attachment *stations[PVMA_FDDI_STATIONS_MAX];
     struct flight *flights;
     unsigned count, waiting;  /* stations; frames in their queues */
-    unsigned holder;          /* where the token is, or goes */
-    bool moving;              /* in events */
+    unsigned holder;          /* index of the station that has the token or gets it next */
+    bool moving;              /* the token circulates in events */
     pvma_ps passed, hold_end; /* when it left for the holder; until when the holder may begin another frame */
-    struct pvma_event step;   /* the token reaches the holder, or the holder's frame is over */
+    struct pvma_event step;   /* the token reaches the holder, or the holder's frame ends */
     struct pvma_fddi_counters counters;
 };
 
@@ -88,7 +85,7 @@ static void pass_on(struct pvma_fddi *net)
         pvma_sim_after(net->sim, &net->step, token_hop(net));
 }
 
-/* The timed token rule: what the token came before the target time may be used. */
+/* The timed token rule: the holding time is the time by which the token is early. */
 static void take_token(struct pvma_fddi *net, struct attachment *a)
 {
     pvma_ps now = pvma_sim_now(net->sim), rotation = now - a->token_before;
@@ -120,7 +117,7 @@ static void step(struct pvma_event *event)
     pvma_sim_after(net->sim, &net->step, duration);
 }
 
-/* On an idle ring the token went round and round: puts it where it is by now, with an early arrival everywhere. */
+/* Starts the token where it would be by now on the idle ring; it was early at every station on its last round. */
 static void find_token(struct pvma_fddi *net)
 {
     pvma_ps hop = token_hop(net), now = pvma_sim_now(net->sim), idle = now - net->passed;

@@ -1,7 +1,7 @@
 /*
- * fddi.h - FDDI: a ring of 100 Mbit/s on which a token grants the right to send (ANSI X3T9.5). A station that gets the
- * token sends until its holding time is over: synchronous traffic is not modelled, so the holding time is what the
- * token came early, as the timed token rule has it.
+ * fddi.h - FDDI: a ring of 100 Mbit/s on which a token grants the right to send (ANSI X3T9.5). A station with the token
+ * sends until its holding time ends. Synchronous traffic is not modelled, so the holding time is the time by which the
+ * token is early, by the timed token rule.
  */
 #ifndef PVMA_FDDI_H
 #define PVMA_FDDI_H
@@ -17,11 +17,11 @@ struct pvma_fddi_counters {
     pvma_ps longest_rotation; /* of the token */
 };
 
-/* A ring; `target` is the target token rotation time, `hop` the latency of a station and the fibre behind it. */
+/* Creates a ring; `target` is the target token rotation time, `hop` the latency of a station and its fibre. */
 struct pvma_fddi *pvma_fddi_new(struct pvma_sim *sim, pvma_ps target, pvma_ps hop);
 void pvma_fddi_free(struct pvma_fddi *net);
 
-/* A new station's interface, which is the network's: numbers go from 1, in ring order. */
+/* Adds a station in ring order and returns its interface, which the network owns. Numbers start at 1. */
 struct pvma_interface *pvma_fddi_join(struct pvma_fddi *net);
 
 const struct pvma_fddi_counters *pvma_fddi_counters(const struct pvma_fddi *net);

@@ -1,9 +1,9 @@
-/* fiber.c - see fiber.h. Stacks are mapped, so that pages that are not touched cost nothing. */
+/* fiber.c - see fiber.h. Stacks are mapped, so untouched pages cost nothing. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <ucontext.h>
-#include "../sim.h"
+#include "base/sim.h"
 #include "fiber.h"
 
 enum { STACK_BYTES = 256 << 10 };
@@ -18,7 +18,7 @@ struct pvma_fiber {
 
 static struct pvma_fiber *current;
 
-/* makecontext() passes ints only: the fiber that begins is the current one. */
+/* makecontext() passes only ints, so the new fiber is found as the current one. */
 static void begin(void)
 {
     struct pvma_fiber *f = current;
@@ -80,9 +80,4 @@ void pvma_fiber_resume(struct pvma_fiber *f)
     current = f;
     swapcontext(&f->caller, &f->own);
     current = before;
-}
-
-bool pvma_fiber_ended(const struct pvma_fiber *f)
-{
-    return f->ended;
 }

@@ -1,7 +1,7 @@
 /* frames.c - see frames.h. */
 #include <stdlib.h>
 #include <string.h>
-#include "../sim.h"
+#include "base/sim.h"
 #include "frames.h"
 
 void pvma_frames_init(struct pvma_frames *frames)

@@ -20,10 +20,10 @@ struct pvma_frames {
 void pvma_frames_init(struct pvma_frames *frames);
 void pvma_frames_clear(struct pvma_frames *frames);
 
-/* Appends a copy; false when there are `limit` already. */
+/* Appends a copy; false when `limit` packets are queued already. */
 bool pvma_frames_put(struct pvma_frames *frames, unsigned limit, uint32_t to, const uint8_t *packet, uint32_t length);
 
-/* Takes the first away; the caller frees it. There must be one. */
+/* Removes the first, which must exist; the caller frees it. */
 struct pvma_frame *pvma_frames_take(struct pvma_frames *frames);
 
 #endif

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
-#include "../mbuf.h"
+#include "base/mbuf.h"
 #include "station.h"
 
 enum { FIRST_PORT = 1024 };
@@ -99,7 +99,7 @@ static void put_on_network(struct pvma_station *station, const struct pvma_packe
     free(bytes);
 }
 
-/* Offsets count what is behind the IP header, so the first fragment's data is shorter by the UDP header. */
+/* Offsets count from the end of the IP header, so the UDP header shortens the first fragment's data. */
 static void put_fragments(struct pvma_station *station, const struct pvma_packet *whole)
 {
     uint32_t piece = payload_of_fragment(station), header = PVMA_UDP_BYTES, total = header + whole->length;
@@ -170,7 +170,7 @@ static struct pvma_packet *appended(struct pvma_packet *whole, const struct pvma
     return whole;
 }
 
-/* The whole datagram when this was its last fragment, else NULL. A gap costs the datagram. */
+/* Returns the datagram if this was its last fragment, else NULL. A missing fragment discards the datagram. */
 static struct pvma_packet *reassembled(struct pvma_station *station, struct pvma_packet *fragment)
 {
     struct pvma_reassembly_ip *r = reassembly_from(station, fragment->source);
@@ -233,7 +233,7 @@ static pvma_ps cost_of_input(const struct pvma_station *station, const struct pv
     if (packet->protocol == PVMA_UDP) {
         struct pvma_price udp = costs->udp_in;
 
-        if (packet->offset > 0) /* its fixed part is the datagram's */
+        if (packet->offset > 0) /* the first fragment pays the fixed part */
             udp.fixed_us = 0;
         return driver + pvma_price_of(udp, packet->length);
     }

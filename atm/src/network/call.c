@@ -1,18 +1,18 @@
-/* call.c - the hosts' side of calls: callers, called sides, and those who listen. */
+/* call.c - calls at the hosts: the caller, the called side, and listeners. */
 #include "call.h"
 #include <stdlib.h>
-#include "../core/error.h"
-#include "channel.h"
+#include "core/error.h"
+#include "nodes/channel.h"
 #include "control.h"
 #include "network_parts.h"
-#include "vc_end.h"
+#include "nodes/vc_end.h"
 
 enum state { ASKED, OFFERED, CONNECTED };
 
 struct party {
     struct party *next;
     uint16_t number;
-    bool there; /* else asked */
+    bool there; /* connected; else still asked */
 };
 
 struct pvma_call {
@@ -30,11 +30,11 @@ struct pvma_call {
     struct pvma_channel *out, *back; /* back: duplex only */
     struct party *parties;
     uint16_t last_party;
-    struct pvma_event refusal; /* what cannot even begin is refused later */
+    struct pvma_event refusal; /* refuses later a call that cannot start */
     int refusal_cause;
     /* the called side */
     uint16_t party;
-    struct pvma_vc_ids ids; /* of the VC's end, if it accepts */
+    struct pvma_vc_ids ids; /* of the VC's end, for when the call is accepted */
 };
 
 struct pvma_listen {
@@ -89,7 +89,7 @@ static struct pvma_call *new_call(struct pvma_control *control)
     return call;
 }
 
-/* Gives back what a call holds, and frees it. */
+/* Returns everything a call holds, and frees it. */
 static void free_call(struct pvma_call *call, int cause)
 {
     struct pvma_call **at = &call->control->calls;
@@ -153,7 +153,7 @@ static int take_channels(struct pvma_call *call)
     return pvma_channel_take(port->in, &contract->back_wanted, &contract->back_minimum, &call->back);
 }
 
-/* The caller's end exists from the start, and holds what comes before the answer does. */
+/* The caller's end exists from the start and holds PDUs that arrive before the answer. */
 static void make_end(struct pvma_call *call)
 {
     struct pvma_vc_ids ids = {.sends = true,
@@ -214,7 +214,7 @@ int pvma_call_add_party(struct pvma_call *call, struct pvma_address to, uint32_t
 {
     if (!call->caller || call->state != CONNECTED || call->contract.flow != PVMA_MULTICAST ||
         call->last_party == PVMA_PARTY_ALL - 1)
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     struct pvma_signal add = message(call, PVMA_ADD_PARTY);
     add.party = ++call->last_party;
     add.called = to;
@@ -228,9 +228,9 @@ int pvma_call_drop_party(struct pvma_call *call, uint16_t party)
 {
     struct party **at = find_party(call, party);
     if (!*at)
-        return PVMI_ENOTFOUND;
+        return PVMC_ENOTFOUND;
     if (!call->parties->next)
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     remove_party(at);
     struct pvma_signal drop = message(call, PVMA_RELEASE);
     drop.party = party;
@@ -257,7 +257,7 @@ static void take_connect(struct pvma_control *control, const struct pvma_signal 
     struct pvma_call *call = find(control, signal, true);
     struct party *party = call ? *find_party(call, signal->party) : NULL;
     if (!party || party->there)
-        return; /* dropped meanwhile */
+        return; /* dropped in the meantime */
     party->there = true;
     if (call->state == ASKED)
         connect_first(call, signal);
@@ -344,7 +344,7 @@ struct pvma_vc *pvma_call_accept(struct pvma_call *call, const struct pvma_bandw
                                  const struct pvma_call_handler *handler, void *arg)
 {
     struct pvma_contract *contract = &call->contract;
-    if (granted && contract->flow != PVMA_MULTICAST) /* a tree has one bandwidth, which is agreed already */
+    if (granted && contract->flow != PVMA_MULTICAST) /* a tree has one bandwidth, fixed by the first party */
         lower(&contract->wanted, granted);
     int64_t back_peak = contract->back_wanted.peak_bps;
     call->ids.paced_bps = contract->paced ? back_peak : 0;
@@ -415,7 +415,7 @@ void pvma_call_act(struct pvma_control *control, unsigned port, const struct pvm
     case PVMA_RELEASE:
         take_release(control, signal);
         break;
-    case PVMA_ADD_PARTY: /* from a host that hangs on ours without a switch: there is nobody to branch off */
+    case PVMA_ADD_PARTY: /* from a host linked to this one without a switch: no node could branch */
         refuse(control, signal, PVMA_CAUSE_NO_ROUTE);
         break;
     }
@@ -425,7 +425,7 @@ int pvma_host_listen(struct pvma_host *host, uint32_t asap, pvma_listener *liste
 {
     struct pvma_control *control = control_of(host);
     if (find_listener(control, asap))
-        return PVMI_EEXISTS;
+        return PVMC_EEXISTS;
     struct pvma_listen *listen = pvma_new(sizeof *listen);
     *listen = (struct pvma_listen){control->listening, asap, listener, arg};
     control->listening = listen;

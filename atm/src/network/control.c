@@ -1,16 +1,16 @@
-/* control.c - messages to cells, cells to messages, and their time at the processor. */
+/* control.c - signalling messages to cells and back, and their time at the processor. */
 #include "control.h"
 #include <stdlib.h>
-#include "fabric.h"
+#include "nodes/fabric.h"
 #include "network_parts.h"
-#include "vc_end.h"
+#include "nodes/vc_end.h"
 
 /* A message at the processor. */
 struct pvma_task {
     struct pvma_job job;
     struct pvma_task *next;
     struct pvma_control *control;
-    bool out; /* it goes out of port 0; else it came in at `port` */
+    bool out; /* to be sent through port 0; else received at `port` */
     unsigned port;
     struct pvma_signal signal;
 };

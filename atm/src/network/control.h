@@ -1,6 +1,6 @@
 /*
- * control.h - the control processors of all nodes: they join signalling cells to messages, spend time on each, and act
- * on it (passage.c in switches, call.c in hosts); and they cut messages into cells.
+ * control.h - the control processors of all nodes. They reassemble signalling messages, spend time on each and act on
+ * it (passage.c in switches, call.c in hosts), and they segment messages into cells.
  */
 #ifndef PVMA_CONTROL_H
 #define PVMA_CONTROL_H
@@ -15,26 +15,26 @@ struct pvma_listen;
 struct pvma_control {
     struct pvma_net *net;
     struct pvma_node *node;
-    struct pvma_stage own, *stage;  /* a switch has its own processor, a host uses its only one */
+    struct pvma_stage own, *stage;  /* a switch has a processor of its own, a host uses its only one */
     pvma_ps cost;                   /* of a message */
     struct pvma_reassembler *in;    /* per port */
     struct pvma_task *head, **tail; /* messages at the processor, in order */
     void (*act)(struct pvma_control *control, unsigned port, const struct pvma_signal *signal);
-    uint64_t malformed;            /* messages that could not be read */
-    struct pvma_passage *passages; /* of a switch: calls that go through it */
+    uint64_t malformed;            /* messages that could not be decoded */
+    struct pvma_passage *passages; /* of a switch: calls through it */
     struct pvma_call *calls;       /* of a host */
     struct pvma_listen *listening;
     uint32_t last_call;
 };
 
-/* By network.c: gives each node its control processor, and takes them away with all calls. */
+/* Called by network.c: gives each node its control processor; removes them with all calls. */
 void pvma_control_install(struct pvma_net *net);
 void pvma_control_remove(struct pvma_net *net);
 
 /* Sends a message out of a port at once. */
 void pvma_control_send(struct pvma_control *control, unsigned port, const struct pvma_signal *signal);
 
-/* Spends a message's time first: for the host where it begins. */
+/* Sends a message from the host that creates it, after its processing time. */
 void pvma_control_originate(struct pvma_control *control, const struct pvma_signal *signal);
 
 /* passage.c */

@@ -1,8 +1,8 @@
-/* network.c - a network from its topology, and permanent VCs in it. */
+/* network.c - builds a network from its topology, with permanent VCs. */
 #include "network.h"
 #include <stdlib.h>
 #include <string.h>
-#include "../core/log.h"
+#include "core/log.h"
 #include "control.h"
 #include "network_parts.h"
 #include "path.h"
@@ -45,7 +45,7 @@ static void add_pvc(struct pvma_net *net, const struct pvma_path *there, const s
     net->pvcs[net->pvc_count++] = (struct pvma_net_pvc){there->first, back ? back->first : NULL};
 }
 
-/* The end of a VC: `out` is the channel that it sends to, `in` the one that it receives from; either may be NULL. */
+/* Adds the end of a VC that sends on channel `out` and receives on `in`; either may be NULL. */
 static struct pvma_vc *make_end(struct pvma_node *node, const struct pvma_contract *contract,
                                 const struct pvma_channel *out, int64_t peak_bps, const struct pvma_channel *in)
 {
@@ -118,7 +118,7 @@ static int build_pvcs(struct pvma_net *net)
                                  &pvc->contract, &net->ends[2 * i], &net->ends[2 * i + 1]);
         if (!cause)
             continue;
-        pvmi_log(PVMI_LOG_ERROR, "%s:%u: the PVC from %s to %s is refused: %s", t->name, pvc->line,
+        pvmc_log(PVMC_LOG_ERROR, "%s:%u: the PVC from %s to %s is refused: %s", t->name, pvc->line,
                  t->nodes[pvc->from].name, t->nodes[pvc->to].name, pvma_cause_text(cause));
         return cause;
     }
@@ -137,7 +137,7 @@ static int build_source(struct pvma_net *net, size_t index)
     struct pvma_vc *a, *b;
     int cause = pvma_net_pvc(net, pvma_host_of(from), pvma_host_of(net->nodes[t->to]), &contract, &a, &b);
     if (cause)
-        pvmi_log(PVMI_LOG_ERROR, "%s:%u: the VC of source %s is refused: %s", net->topology->name, t->line, t->name,
+        pvmc_log(PVMC_LOG_ERROR, "%s:%u: the VC of source %s is refused: %s", net->topology->name, t->line, t->name,
                  pvma_cause_text(cause));
     else
         net->sources[index] = pvma_source_on_vc(net->sim, a, &t->options, t->name);
@@ -207,7 +207,7 @@ void pvma_net_free(struct pvma_net *net)
     free(net);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 struct pvma_sim *pvma_net_sim(struct pvma_net *net)
 {
@@ -262,11 +262,6 @@ struct pvma_switch *pvma_net_switch(struct pvma_net *net, const char *name)
 struct pvma_switch *pvma_net_switch_at(struct pvma_net *net, size_t index)
 {
     return index < net->switch_count ? net->switches[index] : NULL;
-}
-
-size_t pvma_net_switch_count(const struct pvma_net *net)
-{
-    return net->switch_count;
 }
 
 struct pvma_link *pvma_net_link(struct pvma_net *net, const char *from, const char *to)

@@ -1,6 +1,6 @@
 /*
- * network.h - a whole simulated network: built from a topology, with VCs, PDUs and counters. What stands above (the
- * Fore API, protocol stacks, experiments) begins here; then come host.h (VCs), call.h (SVCs) and sim.h (time).
+ * network.h - a whole simulated network: built from a topology, with VCs, PDUs and counters. The layers above (the
+ * Fore API, protocol stacks, experiments) start here; see also host.h (VCs), call.h (SVCs) and sim.h (time).
  *
  *     struct pvma_topology t;
  *     if (pvma_topology_load("lab.atm", &t)) ...
@@ -8,25 +8,25 @@
  *     struct pvma_vc *a, *b;
  *     pvma_net_pvc(net, pvma_net_host(net, "a"), pvma_net_host(net, "b"), &contract, &a, &b);
  *     pvma_vc_handle(b, &handler, NULL);
- *     pvma_vc_send(a, data, length, 0);          // now; at another time: from a pvma_sim_call() or an event
+ *     pvma_vc_send(a, data, length, 0);          // now; for another time, from a pvma_sim_call() or an event
  *     pvma_sim_run(pvma_net_sim(net));
  */
 #ifndef PVMA_NETWORK_H
 #define PVMA_NETWORK_H
 
 #include "call.h"
-#include "host.h"
-#include "source.h"
-#include "switch.h"
-#include "topology.h"
+#include "nodes/host.h"
+#include "nodes/source.h"
+#include "nodes/switch.h"
+#include "topology/topology.h"
 
 struct pvma_net;
 
 /* Builds a network with its PVCs and sources, at time 0. NULL: a PVC does not fit (logged). The topology must outlive
- * it. */
+ * the network. */
 struct pvma_net *pvma_net_new(const struct pvma_topology *topology, uint64_t seed);
 
-/* Frees all; ends of VCs and calls vanish without a word. NULL is allowed. */
+/* Frees everything; ends of VCs and calls go without callbacks. NULL is allowed. */
 void pvma_net_free(struct pvma_net *net);
 
 struct pvma_sim *pvma_net_sim(struct pvma_net *net);
@@ -40,36 +40,35 @@ size_t pvma_net_host_count(const struct pvma_net *net);
 
 struct pvma_switch *pvma_net_switch(struct pvma_net *net, const char *name);
 struct pvma_switch *pvma_net_switch_at(struct pvma_net *net, size_t index);
-size_t pvma_net_switch_count(const struct pvma_net *net);
 
-/* The link from one node to its neighbour; NULL when there is none. */
+/* The link from a node to its neighbour; NULL when there is none. */
 struct pvma_link *pvma_net_link(struct pvma_net *net, const char *from, const char *to);
-struct pvma_link *pvma_net_link_at(struct pvma_net *net, size_t index); /* both directions, one after the other */
+struct pvma_link *pvma_net_link_at(struct pvma_net *net, size_t index); /* the two directions are adjacent */
 size_t pvma_net_link_count(const struct pvma_net *net);
 
-/* The ends of the topology's PVCs, in its order. NULL when there is no such number. */
+/* An end of a PVC of the topology, in its order; NULL when there is no such index. */
 struct pvma_vc *pvma_net_pvc_end(struct pvma_net *net, size_t index, bool called);
 
 /* The topology's sources, in its order. */
 struct pvma_source *pvma_net_source(struct pvma_net *net, size_t index);
 
 /*
- * Sets a permanent VC up, at once and without signalling, on the path with the fewest hops. *a is the end at `from`, *b
- * at `to`. 0, or a cause of contract.h (> 0) when it does not fit.
+ * Sets up a permanent VC at once, without signalling, on the path with the fewest hops. *a is the end at `from`, *b
+ * the end at `to`. Returns 0, or a cause of contract.h (> 0) when it does not fit.
  */
 int pvma_net_pvc(struct pvma_net *net, struct pvma_host *from, struct pvma_host *to,
                  const struct pvma_contract *contract, struct pvma_vc **a, struct pvma_vc **b);
 
 /*
- * A permanent point-to-multipoint VC. ends[i] becomes the end at to[i]. 0, or a cause of contract.h: nothing is left of
- * it then.
+ * Sets up a permanent point-to-multipoint VC. ends[i] becomes the end at to[i]. Returns 0, or a cause of contract.h
+ * after undoing everything.
  */
 int pvma_net_pvc_tree(struct pvma_net *net, struct pvma_host *from, struct pvma_host *const *to, size_t count,
                       const struct pvma_contract *contract, struct pvma_vc **a, struct pvma_vc **ends);
 
 /* ---- counters ---- */
 
-/* What the whole network counted, by layer. */
+/* Sums over the whole network, by layer. */
 struct pvma_net_counters {
     struct pvma_host_counters hosts;
     struct pvma_switch_counters switches;
@@ -78,10 +77,10 @@ struct pvma_net_counters {
 
 void pvma_net_count(struct pvma_net *net, struct pvma_net_counters *counters);
 
-/* A table of all counters that are not 0, in the manner of netstat and atmstat. */
+/* Prints a table of all counters that are not 0, similar to netstat's and atmstat's. */
 void pvma_net_report(struct pvma_net *net, FILE *out);
 
-/* Max-min fair shares: flows[f] is a bit set of links (at most 64), capacity[l] of each link; share[f] is filled in. */
+/* Max-min fair shares: flows[f] is a bit set of links (at most 64), capacity[l] of each link; fills in share[f]. */
 void pvma_fair_shares(const uint64_t *flows, size_t flow_count, const double *capacity, size_t link_count,
                       double *share);
 

@@ -1,4 +1,4 @@
-/* network_count.c - counters of all parts, added up and shown. */
+/* network_count.c - sums and prints the counters of all parts. */
 #include <string.h>
 #include "network_parts.h"
 

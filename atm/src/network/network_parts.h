@@ -1,13 +1,13 @@
-/* network_parts.h - inside the network: what it is made of. For network*.c and control.c only. */
+/* network_parts.h - inside the network: its structs. For network*.c and control.c only. */
 #ifndef PVMA_NETWORK_PARTS_H
 #define PVMA_NETWORK_PARTS_H
 
-#include "channel.h"
+#include "nodes/channel.h"
 #include "network.h"
 #include "routing.h"
 
 struct pvma_net_pvc {
-    struct pvma_channel *there, *back; /* the trees' first channels; back may be NULL */
+    struct pvma_channel *there, *back; /* the first channel of each direction; back may be NULL */
 };
 
 struct pvma_net {
@@ -18,7 +18,7 @@ struct pvma_net {
     bool *is_host;
     struct pvma_host **hosts;
     struct pvma_switch **switches;
-    struct pvma_link **links; /* two for each of the topology */
+    struct pvma_link **links; /* two for each link of the topology */
     struct pvma_vc **ends;    /* of the topology's PVCs, two each */
     struct pvma_source **sources;
     struct pvma_routing *routing;

@@ -1,13 +1,13 @@
 /*
- * passage.c - calls that go through a switch. A passage has one way in and a leg for each way out: one, or with
- * multicast one for each further switch and for each party on a host. The switch that sends SETUP over a link takes the
- * channels of both directions there, and gives them back; what is behind it does so for the links further on.
+ * passage.c - calls through a switch. A passage has one input and a leg for each output: a single one, or with
+ * multicast one for each further switch and for each party on a host. The switch that sends SETUP over a link takes
+ * the channels of both directions on it and returns them; the next switch does so for the links further on.
  */
 #include <stdlib.h>
-#include "../core/hash.h"
-#include "channel.h"
+#include "core/hash.h"
+#include "nodes/channel.h"
 #include "control.h"
-#include "fabric.h"
+#include "nodes/fabric.h"
 #include "network_parts.h"
 
 struct key {
@@ -33,7 +33,7 @@ struct pvma_passage {
     struct key key;
     UT_hash_handle hh;
     unsigned in_port;
-    struct pvma_signal setup; /* as it came in: identifiers, contract */
+    struct pvma_signal setup; /* as received: identifiers, contract */
     struct leg *legs;
     struct party *parties;
 };
@@ -61,7 +61,7 @@ static struct party *find_party(struct pvma_passage *passage, uint16_t number)
 
 /* ---- legs ---- */
 
-/* Channels of both directions on the link out of a port. 0 or a cause, and nothing is taken. */
+/* Takes channels of both directions on the link of a port. Returns 0, or a cause and takes nothing. */
 static int take_channels(struct pvma_control *control, struct leg *leg, const struct pvma_contract *contract)
 {
     struct pvma_port *port = &control->node->port[leg->port];
@@ -103,7 +103,7 @@ static void remove_leg(struct pvma_control *control, struct pvma_passage *passag
     free(leg);
 }
 
-/* The leg that a party can share: one to another switch. */
+/* The leg to another switch on this port, which a party can share; NULL when there is none. */
 static struct leg *shared_leg(struct pvma_control *control, struct pvma_passage *passage, unsigned port)
 {
     if (control->node->port[port].out->to->is_host)
@@ -156,7 +156,7 @@ static int way_to(struct pvma_control *control, struct pvma_address called)
     return host ? pvma_routing_port(control->net->routing, control->node, pvma_host_node(host)->number) : -1;
 }
 
-/* A new leg for a party, and the SETUP that goes over it. 0 or a cause. */
+/* Adds a leg for a party and sends SETUP over it. Returns 0 or a cause. */
 static int set_up(struct pvma_control *control, struct pvma_passage *passage, unsigned port,
                   const struct pvma_signal *signal)
 {
@@ -206,7 +206,7 @@ static void take_setup(struct pvma_control *control, unsigned port, const struct
         refuse(control, port, signal, cause);
         return;
     }
-    if (!PVMI_HASH_ADD(hh, control->passages, key, passage))
+    if (!PVMC_HASH_ADD(hh, control->passages, key, passage))
         pvma_out_of_memory();
 }
 
@@ -235,7 +235,7 @@ static void take_connect(struct pvma_control *control, unsigned port, const stru
     struct pvma_passage *passage = find(control, signal);
     struct party *party = passage ? find_party(passage, signal->party) : NULL;
     if (!party || party->leg->port != port)
-        return; /* the call is over meanwhile, and the party hears of it */
+        return; /* the call has ended in the meantime, which the party will hear of */
     if (passage->setup.contract.flow != PVMA_MULTICAST) {
         pvma_channel_lower(party->leg->out, &signal->contract.wanted);
         if (party->leg->back)
@@ -244,7 +244,7 @@ static void take_connect(struct pvma_control *control, unsigned port, const stru
     pvma_control_send(control, passage->in_port, signal);
 }
 
-/* From the caller: the party, or all, and on to them. */
+/* RELEASE from the caller: releases one party or all, and forwards the message to them. */
 static void release_down(struct pvma_control *control, struct pvma_passage *passage, const struct pvma_signal *signal)
 {
     bool last = false;
@@ -255,7 +255,7 @@ static void release_down(struct pvma_control *control, struct pvma_passage *pass
         struct pvma_signal on = *signal;
         on.party = party->number;
         pvma_control_send(control, party->leg->port, &on);
-        last = !passage->parties->next; /* the passage goes with it */
+        last = !passage->parties->next; /* removing it frees the passage */
         remove_party(control, passage, party);
     }
 }

@@ -1,16 +1,16 @@
-/* path.c - a tree grows hop by hop; what is there already is shared. */
+/* path.c - grows a tree hop by hop and shares the channels that it has already. */
 #include "path.h"
 
-/* The way to a leaf, as it is walked. */
+/* The state of a walk to a leaf. */
 struct walk {
-    struct pvma_node *node;         /* where we are */
-    struct pvma_channel *before;    /* that led here; NULL at the sender */
-    struct pvma_channel *fork;      /* behind which the new part begins; NULL: at the sender */
-    struct pvma_channel *first_new; /* its first channel */
+    struct pvma_node *node;         /* the current node */
+    struct pvma_channel *before;    /* the channel that led here; NULL at the sender */
+    struct pvma_channel *fork;      /* the channel after which the new part begins; NULL: at the sender */
+    struct pvma_channel *first_new; /* the first channel of the new part */
     struct pvma_bandwidth granted;
 };
 
-/* The VC of a channel in the switch at its far end; NULL when it ends there. */
+/* The route of a channel's VC in the switch at its far end; NULL when the VC ends there. */
 static struct pvma_route *route_behind(const struct pvma_channel *channel)
 {
     if (channel->link->to->is_host)
@@ -23,9 +23,9 @@ static struct pvma_channel *channel_of(const struct pvma_node *node, const struc
     return pvma_channel_find(node->port[branch->port].out, branch->vpi, branch->vci);
 }
 
-/* ---- taking away ---- */
+/* ---- removal ---- */
 
-/* A channel and all behind it, and the branch that leads to it. */
+/* Removes a channel with everything after it, and the branch that leads to it. */
 static void remove_hop(struct pvma_channel *before, struct pvma_channel *channel)
 {
     struct pvma_branch *branch = before ? pvma_route_branch(route_behind(before), channel->link->from_port) : NULL;
@@ -36,7 +36,7 @@ static void remove_hop(struct pvma_channel *before, struct pvma_channel *channel
 
 void pvma_path_remove(struct pvma_channel *channel)
 {
-    /* the last branch takes the route with it */
+    /* removing the last branch removes the route */
     for (struct pvma_route *route; (route = route_behind(channel));)
         remove_hop(channel, channel_of(channel->link->to, route->branches));
     pvma_channel_give_back(channel);
@@ -59,7 +59,7 @@ static int add_hop(struct pvma_link *link, struct pvma_channel *before, const st
     return 0;
 }
 
-/* What of the tree leads out of a port already; NULL: nothing. */
+/* The tree's channel out of a port; NULL when it has none. */
 static struct pvma_channel *existing(const struct pvma_path *path, const struct walk *walk, unsigned port)
 {
     if (!walk->before)

@@ -1,15 +1,16 @@
 /*
- * path.h - permanent VCs: channels and routes along the static tables, from one host to one or more, at once.
+ * path.h - permanent VCs: channels and routes along the static tables, from one host to one or more, without
+ * signalling.
  */
 #ifndef PVMA_PATH_H
 #define PVMA_PATH_H
 
-#include "channel.h"
-#include "host.h"
+#include "nodes/channel.h"
+#include "nodes/host.h"
 #include "routing.h"
-#include "switch.h"
+#include "nodes/switch.h"
 
-/* Where a tree begins, and what its last leaf sees. All zero: no tree yet. */
+/* A tree: where it begins, and the leaf added last. All zero: no tree yet. */
 struct pvma_path {
     struct pvma_channel *first;    /* on the link out of the sender */
     struct pvma_channel *last;     /* on the link into the leaf that was added last */
@@ -17,13 +18,13 @@ struct pvma_path {
 };
 
 /*
- * Extends a tree from `from` to one more leaf, or begins it; `back`: with the contract's figures for the way back.
- * 0, or a cause: the tree is as it was.
+ * Extends a tree from `from` to one more leaf, or begins it; `back` selects the contract's figures for the way back.
+ * Returns 0, or a cause with the tree unchanged.
  */
 int pvma_path_extend(struct pvma_path *path, const struct pvma_routing *routing, struct pvma_node *from,
                      struct pvma_node *to, const struct pvma_contract *contract, bool back);
 
-/* Takes a tree away, from a channel downwards. */
+/* Removes a channel and all of the tree after it. */
 void pvma_path_remove(struct pvma_channel *channel);
 
 #endif

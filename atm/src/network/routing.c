@@ -1,10 +1,10 @@
-/* routing.c - breadth first from each host, against the links. */
+/* routing.c - breadth-first search from each host, against the direction of the links. */
 #include "routing.h"
 #include <stdlib.h>
 
 struct pvma_routing {
     size_t count;
-    int16_t *port; /* [host * count + node]; -1: no way */
+    int16_t *port; /* [host * count + node]; -1: no path */
 };
 
 struct search {
@@ -14,7 +14,7 @@ struct search {
     unsigned *queue, *hops;
 };
 
-/* Notes how far each node is from the host; UINT_MAX where no way leads. */
+/* Sets the number of hops from each node to the host; UINT_MAX for nodes without a path. */
 static void measure(const struct search *search, unsigned host)
 {
     size_t first = 0, end = 0;

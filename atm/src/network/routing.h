@@ -1,15 +1,15 @@
 /*
- * routing.h - the static tables of a network: which port of a node leads to a host, by the fewest hops; of equal ways,
- * the one over the lowest port. Hosts pass nothing on.
+ * routing.h - the static tables of a network: the port of each node that leads to a host with the fewest hops, and on
+ * a tie the lowest port. Hosts forward nothing.
  */
 #ifndef PVMA_ROUTING_H
 #define PVMA_ROUTING_H
 
-#include "link.h"
+#include "nodes/link.h"
 
 struct pvma_routing;
 
-/* Tables for these nodes, whose numbers are their places here. is_host[i] says which are hosts. */
+/* Builds the tables for nodes whose numbers are their indices here. is_host[i] says which are hosts. */
 struct pvma_routing *pvma_routing_new(struct pvma_node *const *nodes, const bool *is_host, size_t count);
 void pvma_routing_free(struct pvma_routing *routing);
 

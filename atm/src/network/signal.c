@@ -1,8 +1,8 @@
 /* signal.c - signalling messages to octets and back. */
 #include "signal.h"
 #include <string.h>
-#include "../core/buf.h"
-#include "../core/error.h"
+#include "core/buf.h"
+#include "core/error.h"
 
 #define BPS_MAX ((uint64_t)1000000000000)
 
@@ -14,94 +14,94 @@ const char *pvma_signal_name(enum pvma_signal_type type)
 
 /* ---- writing ---- */
 
-static void put_address(struct pvmi_buf *b, struct pvma_address address)
+static void put_address(struct pvmc_buf *b, struct pvma_address address)
 {
-    pvmi_buf_put_u32(b, address.switch_id);
-    pvmi_buf_put_u32(b, address.port);
+    pvmc_buf_put_u32(b, address.switch_id);
+    pvmc_buf_put_u32(b, address.port);
 }
 
-static void put_bandwidth(struct pvmi_buf *b, const struct pvma_bandwidth *bandwidth)
+static void put_bandwidth(struct pvmc_buf *b, const struct pvma_bandwidth *bandwidth)
 {
-    pvmi_buf_put_u64(b, (uint64_t)bandwidth->peak_bps);
-    pvmi_buf_put_u64(b, (uint64_t)bandwidth->mean_bps);
-    pvmi_buf_put_u32(b, (uint32_t)bandwidth->burst_cells);
+    pvmc_buf_put_u64(b, (uint64_t)bandwidth->peak_bps);
+    pvmc_buf_put_u64(b, (uint64_t)bandwidth->mean_bps);
+    pvmc_buf_put_u32(b, (uint32_t)bandwidth->burst_cells);
 }
 
-static void put_contract(struct pvmi_buf *b, const struct pvma_contract *contract)
+static void put_contract(struct pvmc_buf *b, const struct pvma_contract *contract)
 {
-    pvmi_buf_put_u8(b, (uint8_t)contract->aal);
-    pvmi_buf_put_u8(b, (uint8_t)contract->flow);
-    pvmi_buf_put_u8(b, (uint8_t)contract->service);
-    pvmi_buf_put_u8(b, contract->paced);
+    pvmc_buf_put_u8(b, (uint8_t)contract->aal);
+    pvmc_buf_put_u8(b, (uint8_t)contract->flow);
+    pvmc_buf_put_u8(b, (uint8_t)contract->service);
+    pvmc_buf_put_u8(b, contract->paced);
     put_bandwidth(b, &contract->wanted);
     put_bandwidth(b, &contract->minimum);
     put_bandwidth(b, &contract->back_wanted);
     put_bandwidth(b, &contract->back_minimum);
 }
 
-static void put_body(struct pvmi_buf *b, const struct pvma_signal *signal)
+static void put_body(struct pvmc_buf *b, const struct pvma_signal *signal)
 {
     switch (signal->type) {
     case PVMA_SETUP:
-        pvmi_buf_put_u32(b, signal->asap);
-        pvmi_buf_put_u16(b, signal->vpi);
-        pvmi_buf_put_u16(b, signal->vci);
-        pvmi_buf_put_u16(b, signal->back_vpi);
-        pvmi_buf_put_u16(b, signal->back_vci);
+        pvmc_buf_put_u32(b, signal->asap);
+        pvmc_buf_put_u16(b, signal->vpi);
+        pvmc_buf_put_u16(b, signal->vci);
+        pvmc_buf_put_u16(b, signal->back_vpi);
+        pvmc_buf_put_u16(b, signal->back_vci);
         put_contract(b, &signal->contract);
         break;
     case PVMA_CONNECT:
         put_contract(b, &signal->contract);
         break;
     case PVMA_RELEASE:
-        pvmi_buf_put_u8(b, signal->cause);
+        pvmc_buf_put_u8(b, signal->cause);
         break;
     case PVMA_ADD_PARTY:
-        pvmi_buf_put_u32(b, signal->asap);
+        pvmc_buf_put_u32(b, signal->asap);
         break;
     }
 }
 
 size_t pvma_signal_encode(const struct pvma_signal *signal, uint8_t wire[PVMA_SIGNAL_MAX])
 {
-    struct pvmi_buf b;
-    pvmi_buf_init(&b);
-    pvmi_buf_put_u8(&b, PVMA_SIGNAL_VERSION);
-    pvmi_buf_put_u8(&b, (uint8_t)signal->type);
-    pvmi_buf_put_u32(&b, signal->call);
-    pvmi_buf_put_u16(&b, signal->party);
+    struct pvmc_buf b;
+    pvmc_buf_init(&b);
+    pvmc_buf_put_u8(&b, PVMA_SIGNAL_VERSION);
+    pvmc_buf_put_u8(&b, (uint8_t)signal->type);
+    pvmc_buf_put_u32(&b, signal->call);
+    pvmc_buf_put_u16(&b, signal->party);
     put_address(&b, signal->caller);
     put_address(&b, signal->called);
     put_body(&b, signal);
     size_t length = b.length; /* the longest, SETUP, has 120 octets */
-    if (length && !pvmi_buf_error(&b))
+    if (length && !pvmc_buf_error(&b))
         memcpy(wire, b.data, length);
-    pvmi_buf_free(&b);
+    pvmc_buf_free(&b);
     return length;
 }
 
 /* ---- reading ---- */
 
-static struct pvma_address get_address(struct pvmi_buf *b)
+static struct pvma_address get_address(struct pvmc_buf *b)
 {
-    uint32_t switch_id = pvmi_buf_get_u32(b);
-    return (struct pvma_address){switch_id, pvmi_buf_get_u32(b)};
+    uint32_t switch_id = pvmc_buf_get_u32(b);
+    return (struct pvma_address){switch_id, pvmc_buf_get_u32(b)};
 }
 
-static bool get_bandwidth(struct pvmi_buf *b, struct pvma_bandwidth *bandwidth)
+static bool get_bandwidth(struct pvmc_buf *b, struct pvma_bandwidth *bandwidth)
 {
-    uint64_t peak = pvmi_buf_get_u64(b), mean = pvmi_buf_get_u64(b);
-    uint32_t burst = pvmi_buf_get_u32(b);
+    uint64_t peak = pvmc_buf_get_u64(b), mean = pvmc_buf_get_u64(b);
+    uint32_t burst = pvmc_buf_get_u32(b);
     *bandwidth = (struct pvma_bandwidth){(int64_t)peak, (int64_t)mean, (int32_t)burst};
     return peak <= BPS_MAX && mean <= BPS_MAX && burst <= INT32_MAX;
 }
 
-static bool get_contract(struct pvmi_buf *b, struct pvma_contract *contract)
+static bool get_contract(struct pvmc_buf *b, struct pvma_contract *contract)
 {
     struct pvma_bandwidth *const bandwidths[] = {&contract->wanted, &contract->minimum, &contract->back_wanted,
                                                  &contract->back_minimum};
-    uint8_t aal = pvmi_buf_get_u8(b), flow = pvmi_buf_get_u8(b), service = pvmi_buf_get_u8(b);
-    uint8_t paced = pvmi_buf_get_u8(b);
+    uint8_t aal = pvmc_buf_get_u8(b), flow = pvmc_buf_get_u8(b), service = pvmc_buf_get_u8(b);
+    uint8_t paced = pvmc_buf_get_u8(b);
     bool good = true;
     contract->aal = (enum pvma_aal)aal;
     contract->flow = (enum pvma_flow)flow;
@@ -113,24 +113,24 @@ static bool get_contract(struct pvmi_buf *b, struct pvma_contract *contract)
            service <= PVMA_VBR && paced <= 1;
 }
 
-/* False: a value that no message has. */
-static bool get_body(struct pvmi_buf *b, struct pvma_signal *signal)
+/* Reads the part that depends on the type; false for a value that no message has. */
+static bool get_body(struct pvmc_buf *b, struct pvma_signal *signal)
 {
     switch (signal->type) {
     case PVMA_SETUP:
-        signal->asap = pvmi_buf_get_u32(b);
-        signal->vpi = pvmi_buf_get_u16(b);
-        signal->vci = pvmi_buf_get_u16(b);
-        signal->back_vpi = pvmi_buf_get_u16(b);
-        signal->back_vci = pvmi_buf_get_u16(b);
+        signal->asap = pvmc_buf_get_u32(b);
+        signal->vpi = pvmc_buf_get_u16(b);
+        signal->vci = pvmc_buf_get_u16(b);
+        signal->back_vpi = pvmc_buf_get_u16(b);
+        signal->back_vci = pvmc_buf_get_u16(b);
         return get_contract(b, &signal->contract) && signal->vpi <= PVMA_VPI_MAX && signal->back_vpi <= PVMA_VPI_MAX;
     case PVMA_CONNECT:
         return get_contract(b, &signal->contract);
     case PVMA_RELEASE:
-        signal->cause = pvmi_buf_get_u8(b);
+        signal->cause = pvmc_buf_get_u8(b);
         return true;
     case PVMA_ADD_PARTY:
-        signal->asap = pvmi_buf_get_u32(b);
+        signal->asap = pvmc_buf_get_u32(b);
         return true;
     }
     return false;
@@ -138,17 +138,17 @@ static bool get_body(struct pvmi_buf *b, struct pvma_signal *signal)
 
 int pvma_signal_decode(struct pvma_signal *signal, const uint8_t *wire, size_t length)
 {
-    struct pvmi_buf b;
+    struct pvmc_buf b;
     memset(signal, 0, sizeof *signal);
-    pvmi_buf_view(&b, wire, length);
-    if (pvmi_buf_get_u8(&b) != PVMA_SIGNAL_VERSION)
-        return length ? PVMI_EVERSION : PVMI_ESHORT;
-    signal->type = (enum pvma_signal_type)pvmi_buf_get_u8(&b);
-    signal->call = pvmi_buf_get_u32(&b);
-    signal->party = pvmi_buf_get_u16(&b);
+    pvmc_buf_view(&b, wire, length);
+    if (pvmc_buf_get_u8(&b) != PVMA_SIGNAL_VERSION)
+        return length ? PVMC_EVERSION : PVMC_ESHORT;
+    signal->type = (enum pvma_signal_type)pvmc_buf_get_u8(&b);
+    signal->call = pvmc_buf_get_u32(&b);
+    signal->party = pvmc_buf_get_u16(&b);
     signal->caller = get_address(&b);
     signal->called = get_address(&b);
     bool good = get_body(&b, signal);
-    int error = pvmi_buf_end(&b);
-    return error ? error : good ? 0 : PVMI_EFORMAT;
+    int error = pvmc_buf_end(&b);
+    return error ? error : good ? 0 : PVMC_EFORMAT;
 }

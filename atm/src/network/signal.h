@@ -1,6 +1,6 @@
 /*
- * signal.h - signalling messages and their octets. In the manner of Q.2931 (and of Fore's SPANS), in a form of our own,
- * through the checked buffer: version, type, call, party, caller, called; then what the type needs (signal.c).
+ * signal.h - signalling messages and their encoding. Modelled on Q.2931 and Fore's SPANS, in a format of our own:
+ * version, type, call, party, caller, called, then the fields of the type (signal.c).
  */
 #ifndef PVMA_SIGNAL_H
 #define PVMA_SIGNAL_H
@@ -13,15 +13,15 @@
 
 /* The numbers are on the wire. */
 enum pvma_signal_type {
-    PVMA_SETUP = 1, /* a call comes, or a party of one */
-    PVMA_CONNECT,   /* it is accepted; with what was granted */
+    PVMA_SETUP = 1, /* offers a call or a party of one */
+    PVMA_CONNECT,   /* accepts it, with the bandwidth granted */
     PVMA_RELEASE,   /* a party, or all, is refused, leaves or is dropped */
-    PVMA_ADD_PARTY, /* one more leaf; becomes a SETUP where its way leaves the tree */
+    PVMA_ADD_PARTY, /* one more leaf; becomes a SETUP where its path leaves the tree */
 };
 
 struct pvma_signal {
     enum pvma_signal_type type;
-    uint32_t call;  /* number that the caller's host gave; unique with `caller` */
+    uint32_t call;  /* number from the caller's host; unique together with `caller` */
     uint16_t party; /* 0: the call's first */
     struct pvma_address caller, called;
     uint32_t asap;                 /* SETUP, ADD_PARTY */
@@ -31,13 +31,13 @@ struct pvma_signal {
     uint8_t cause;                 /* RELEASE */
 };
 
-/* Writes a message; returns its octets. */
+/* Encodes a message and returns its number of octets. */
 size_t pvma_signal_encode(const struct pvma_signal *signal, uint8_t wire[PVMA_SIGNAL_MAX]);
 
-/* Reads one. 0, or PVMI_ESHORT, PVMI_EFORMAT, PVMI_EVERSION; nothing is logged. */
+/* Decodes a message. Returns 0, or PVMC_ESHORT, PVMC_EFORMAT, PVMC_EVERSION; nothing is logged. */
 int pvma_signal_decode(struct pvma_signal *signal, const uint8_t *wire, size_t length);
 
-/* "SETUP", ...; "?" for no type. */
+/* "SETUP", ...; "?" for an unknown type. */
 const char *pvma_signal_name(enum pvma_signal_type type);
 
 #endif

@@ -1,4 +1,4 @@
-/* channel.c - admission: what is left, what is taken, what comes back. */
+/* channel.c - admission: granting, lowering and returning reservations. */
 #include "channel.h"
 #include <stdlib.h>
 #include "switch.h"
@@ -39,7 +39,7 @@ static int admit(const struct pvma_link *link, const struct pvma_bandwidth *want
     return granted->burst_cells < minimum->burst_cells ? PVMA_CAUSE_NO_BUFFER : 0;
 }
 
-/* A switch may know a VC a little longer than we do: until it hears of the release. */
+/* The switch at the far end may still know a VC that this side has freed, until the release reaches it. */
 static bool is_known_behind(const struct pvma_link *link, uint16_t vci)
 {
     struct pvma_node *node = link->to;

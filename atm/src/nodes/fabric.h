@@ -1,8 +1,8 @@
-/* fabric.h - inside the switch: what a model of its fabric is made of. For switch.c, fabric_*.c and call.c only. */
+/* fabric.h - inside the switch: the interface of a fabric model. For switch.c, fabric_*.c and call.c only. */
 #ifndef PVMA_FABRIC_H
 #define PVMA_FABRIC_H
 
-#include "random.h"
+#include "base/random.h"
 #include "switch.h"
 
 struct pvma_control;
@@ -12,11 +12,11 @@ struct pvma_fabric {
     void (*close)(struct pvma_switch *s);
     /* Takes a cell that is ready to be queued; its route may have branches or none. */
     void (*queue)(struct pvma_switch *s, struct pvma_route *route, struct pvma_cell *cell);
-    /* Takes a cell for one port, past the tables. */
+    /* Takes a cell for one port, bypassing the tables. */
     void (*emit)(struct pvma_switch *s, unsigned port, struct pvma_cell *cell, enum pvma_service service);
     void (*link_free)(struct pvma_switch *s, unsigned port);
     void (*credit)(struct pvma_switch *s, struct pvma_branch *branch);
-    /* A branch is about to go. */
+    /* Called just before a branch is removed. */
     void (*forget)(struct pvma_switch *s, struct pvma_branch *branch);
 };
 
@@ -27,17 +27,17 @@ struct pvma_switch {
     struct pvma_switch_options options;
     const struct pvma_fabric *fabric;
     void *state;                   /* the fabric's */
-    struct pvma_vctable *in, *out; /* per port: routes by identifiers at the way in, branches by those at the way out */
-    struct pvma_cellq crossing;    /* cells within the latency; cell->at: when they are through */
+    struct pvma_vctable *in, *out; /* per port: routes by incoming identifiers, branches by outgoing ones */
+    struct pvma_cellq crossing;    /* cells within the latency; cell->at: when they have crossed */
     struct pvma_event crossed;
     struct pvma_switch_counters counters;
     struct pvma_switch_port_counters *port_counters;
     struct pvma_random random;
-    void (*signal_cell)(struct pvma_switch *s, unsigned port, struct pvma_cell *cell); /* takes those of VCI 5 */
+    void (*signal_cell)(struct pvma_switch *s, unsigned port, struct pvma_cell *cell); /* takes cells of VCI 5 */
     struct pvma_control *control;
 };
 
-/* A copy of a cell for a branch, with the branch's identifiers; `last`: the cell itself. */
+/* Returns a copy of a cell with the branch's identifiers. If `last`, the cell itself is used instead of a copy. */
 struct pvma_cell *pvma_switch_copy(struct pvma_switch *s, struct pvma_cell *cell, const struct pvma_branch *branch,
                                    bool last);
 

@@ -1,13 +1,13 @@
 /*
- * fabric_crossbar.c - the AN2: cells wait at their input, in a queue for each VC, so none waits behind another VC's. In
- * each slot (a cell's time on the fastest link) inputs and outputs are matched, and each matched input sends one cell;
- * VCs that share an input and an output take turns. A VC that has no credit at the next node waits. With credits the
- * sender before us has as many as the VC has places here, so nothing is lost; without, a full queue loses cells.
+ * fabric_crossbar.c - the AN2: cells wait at their input in a queue per VC, so no VC blocks another. In each slot (the
+ * time of a cell on the fastest link) inputs and outputs are matched, and each matched input sends one cell; VCs that
+ * share an input and an output take turns. A VC without credit at the next node waits. With credits, the upstream
+ * sender has as many as the VC has places here, so no cell is lost; without credits, a full queue drops cells.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "fabric.h"
-#include "matching.h"
+#include "base/matching.h"
 
 struct input {
     struct pvma_branch *round, **tail; /* branches with cells; the next one first */
@@ -20,8 +20,8 @@ struct crossbar {
     pvma_ps slot_time, last_slot;
     bool slot_known;
     struct pvma_branch *moved[PVMA_MATCHING_MAX]; /* in this slot, by input */
-    struct pvma_cellq *output;                    /* per port: at most one cell that waits for the link */
-    struct pvma_cellq *urgent;                    /* per port: signalling and background, past the crossbar */
+    struct pvma_cellq *output;                    /* per port: at most one cell, waiting for the link */
+    struct pvma_cellq *urgent;                    /* per port: signalling and background, bypassing the crossbar */
     uint64_t *served; /* by input * ports + output: slot of the last match; NULL: random choices */
     struct input input[];
 };
@@ -61,7 +61,7 @@ static void close_fabric(struct pvma_switch *s)
 
 /* ---- slots ---- */
 
-/* A cell's time on the fastest link, found at the first use: links come after switches. */
+/* A cell's time on the fastest link. Found at the first use because links are added after switches. */
 static pvma_ps slot_time(struct crossbar *x)
 {
     for (unsigned port = 0; !x->slot_known && port < x->s->options.ports; port++) {
@@ -73,7 +73,7 @@ static pvma_ps slot_time(struct crossbar *x)
     return x->slot_time;
 }
 
-/* Schedules the next slot, which begins at a multiple of the slot time that has not run yet. */
+/* Schedules the next slot, at the first multiple of the slot time that has not run yet. */
 static void wake(struct crossbar *x)
 {
     if (pvma_event_is_scheduled(&x->slot))
@@ -144,7 +144,7 @@ static void leave_round(struct crossbar *x, struct pvma_branch *branch)
 
 /* ---- cells ---- */
 
-/* Gives the sender before us a credit for each cell that all branches have sent. */
+/* Returns to the upstream sender a credit for each cell that all branches have sent. */
 static void return_credits(struct pvma_switch *s, struct pvma_route *route)
 {
     if (!s->options.credits || !route->branches)
@@ -162,7 +162,7 @@ static void transfer(struct crossbar *x, struct pvma_branch *branch)
     struct pvma_cell *cell = pvma_cellq_pop(&branch->queue);
     leave_round(x, branch);
     if (branch->queue.length)
-        join_round(x, branch); /* at the end: the others' turn */
+        join_round(x, branch); /* at the end, so other VCs have their turn */
     branch->credits -= branch->limited;
     branch->cells++;
     pvma_cellq_push(&x->output[branch->port], cell);
@@ -181,8 +181,8 @@ static void transfer_matched(struct crossbar *x, unsigned in, unsigned out)
     transfer(x, branch);
 }
 
-/* The crossbar can give one input's cell to several outputs in a slot: a tree's other branches that have it yet to
- * send. */
+/* The crossbar can copy one input's cell to several outputs in a slot: branches of the tree that have not sent it yet
+ * send it now. */
 static void transfer_copies(struct crossbar *x, unsigned in, uint64_t *taken)
 {
     const struct pvma_branch *first = x->moved[in];
@@ -205,7 +205,7 @@ static void run_slot(struct pvma_event *event)
     for (unsigned port = 0; port < s->options.ports; port++)
         all |= wants[port] = wanted_outputs(x, port);
     if (!all)
-        return; /* an arrival, a credit or a free link wakes us */
+        return; /* an arrival, a credit or a free link schedules the next slot */
     s->counters.slots++;
     s->counters.matched +=
         pvma_matching_find(wants, s->options.ports, s->options.iterations, &s->random, x->served, match);

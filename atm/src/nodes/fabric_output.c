@@ -1,7 +1,7 @@
 /*
  * fabric_output.c - output queues, first in first out, in one buffer that all ports share (ASX-100, ASX-200, and the
- * thesis's switch). Two queues per port: guaranteed cells go first. A cell is in the buffer until its transmission
- * begins. When the buffer is full an arriving cell is lost; a guaranteed one pushes a best-effort one out.
+ * thesis's switch). Each port has two queues; guaranteed cells go first. A cell occupies the buffer until its
+ * transmission begins. A full buffer drops an arriving cell, but a guaranteed cell pushes out a best-effort one.
  */
 #include <stdlib.h>
 #include "fabric.h"
@@ -49,7 +49,7 @@ static void send_next(struct pvma_switch *s, unsigned port)
     pvma_link_send(link, cell);
 }
 
-/* Loses the oldest best-effort cell of the port that has most of them; false when there is none. */
+/* Drops the oldest best-effort cell of the port with the most of them; false when there is none. */
 static bool push_out(struct pvma_switch *s)
 {
     struct shared *shared = s->state;
@@ -66,7 +66,7 @@ static bool push_out(struct pvma_switch *s)
     return true;
 }
 
-/* Counts what a full buffer means for a cell; true: it has a place. */
+/* Counts a cell that meets a full buffer; true when the cell may be queued. */
 static bool has_place(struct pvma_switch *s, unsigned port, enum pvma_service service, struct pvma_route *route)
 {
     struct shared *shared = s->state;
@@ -119,7 +119,7 @@ static void queue_cell(struct pvma_switch *s, struct pvma_route *route, struct p
     }
 }
 
-/* Signalling is spared by a full buffer, see call.h. */
+/* A full buffer does not drop signalling cells, see call.h. */
 static void emit(struct pvma_switch *s, unsigned port, struct pvma_cell *cell, enum pvma_service service)
 {
     if (cell->vpi == 0 && cell->vci == PVMA_VCI_SIGNALLING)

@@ -1,4 +1,4 @@
-/* host.c - hosts and the ends of VCs: making, asking, taking away. host_send.c and host_receive.c do the work. */
+/* host.c - hosts and the ends of VCs: creation, queries, removal. Data moves in host_send.c and host_receive.c. */
 #include "host.h"
 #include <stdlib.h>
 #include <string.h>
@@ -105,16 +105,11 @@ void pvma_vc_handle(struct pvma_vc *vc, const struct pvma_vc_handler *handler, v
         pvma_vc_release_held(vc);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 struct pvma_host *pvma_vc_host(const struct pvma_vc *vc)
 {
     return vc->host;
-}
-
-enum pvma_aal pvma_vc_aal(const struct pvma_vc *vc)
-{
-    return vc->aal;
 }
 
 size_t pvma_vc_mtu(const struct pvma_vc *vc)
@@ -125,11 +120,6 @@ size_t pvma_vc_mtu(const struct pvma_vc *vc)
 bool pvma_vc_sends(const struct pvma_vc *vc)
 {
     return vc->ids.sends;
-}
-
-bool pvma_vc_receives(const struct pvma_vc *vc)
-{
-    return vc->ids.receives;
 }
 
 unsigned pvma_vc_queued(const struct pvma_vc *vc)
@@ -171,11 +161,6 @@ struct pvma_host *pvma_host_of(struct pvma_node *node)
 struct pvma_stage *pvma_host_processor(struct pvma_host *host)
 {
     return &host->processor;
-}
-
-pvma_ps pvma_host_busy(const struct pvma_host *host)
-{
-    return host->processor.busy_total;
 }
 
 unsigned pvma_host_queued(const struct pvma_host *host)

@@ -1,4 +1,4 @@
-/* host_receive.c - the way into a host: FIFO, reassembly, processor, user. */
+/* host_receive.c - the receive path of a host: FIFO, reassembly, processor, user. */
 #include <stdlib.h>
 #include <string.h>
 #include "host.h"
@@ -37,7 +37,7 @@ static void to_processor(struct pvma_incoming *pdu)
     pvma_stage_put(&host->processor, &pdu->job, cost);
 }
 
-/* What the reassembler has, as a PDU of its own. */
+/* Copies the reassembled PDU out of the reassembler. */
 static struct pvma_incoming *take_pdu(struct pvma_vc *vc)
 {
     const struct pvma_reassembler *r = &vc->reassembler;

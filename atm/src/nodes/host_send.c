@@ -1,12 +1,12 @@
 /*
- * host_send.c - the way out of a host: processor, segmentation, FIFO, link. VCs with something to send stand in a
- * round; the first that has a credit and whose time has come gives the next cell.
+ * host_send.c - the send path of a host: processor, segmentation, FIFO, link. VCs with something to send form a round;
+ * the first that has a credit and whose pacing allows it supplies the next cell.
  */
 #include <stdlib.h>
 #include <string.h>
-#include "../core/error.h"
+#include "core/error.h"
 #include "host.h"
-#include "mbuf.h"
+#include "base/mbuf.h"
 #include "vc_end.h"
 
 enum { INJECTED_MAX = 256 }; /* cells of background sources that wait in an adapter */
@@ -49,7 +49,7 @@ static bool may_send(const struct pvma_vc *vc)
     return !no_credit && has_cells(vc) && vc->not_before <= pvma_sim_now(vc->host->node.sim);
 }
 
-/* A paced VC whose time has come goes before others, or it would fall behind; it comes to the front of the round. */
+/* A paced VC that is due moves to the front of the round, or it would fall behind its rate. */
 static bool find_paced(struct pvma_host *host)
 {
     struct pvma_vc *vc = host->has_paced ? host->round : NULL;
@@ -62,7 +62,7 @@ static bool find_paced(struct pvma_host *host)
 
 /*
  * Brings the first VC that may send now to the front of the round; false when there is none. VCs without credits leave
- * it until one comes. *due becomes the time at which a paced VC may send again.
+ * the round until one arrives. *due is lowered to the time at which a paced VC may send again.
  */
 static bool find_sender(struct pvma_host *host, pvma_ps *due)
 {
@@ -102,7 +102,7 @@ static void finish_pdu(struct pvma_vc *vc)
         vc->handler->sent(vc->arg, vc, cookie);
 }
 
-/* VCs that were refused may send again. A handler may close any of them, so each round begins anew. */
+/* Notifies VCs that were refused. A handler may close any VC, so the scan restarts after each call. */
 static void tell_of_room(struct pvma_host *host)
 {
     for (struct pvma_vc *vc = host->vcs, *next; vc && host->queued < pvma_host_cost(host, PVMA_COST_tx_queue);
@@ -135,7 +135,7 @@ static pvma_ps cut_cost(const struct pvma_vc *vc)
     return vc->aal == PVMA_AAL34 ? cost + pvma_host_cost(host, PVMA_COST_tx_aal34) : cost;
 }
 
-/* Takes the next cell of the VC at the front, and moves the round on. *done: it was the last of its PDU. */
+/* Takes the next cell of the VC at the front and advances the round. *done: it was the last cell of its PDU. */
 static struct pvma_cell *next_cell(struct pvma_vc *vc, pvma_ps *cost, bool *done)
 {
     struct pvma_host *host = vc->host;
@@ -192,7 +192,7 @@ static void start_cell(struct pvma_host *host, struct pvma_cell *cell, pvma_ps c
     pvma_stage_put(by_host ? &host->processor : &host->tx_adapter, &host->cut_job, cost);
 }
 
-/* Cuts cells while there are any, the FIFO has room and no cell is under the knife. */
+/* Segments cells while there are any, the FIFO has room and no cell is in progress. */
 static void pump(struct pvma_host *host)
 {
     pvma_ps due = PVMA_NEVER;
@@ -275,7 +275,7 @@ static void leave_processor(struct pvma_host *host)
         host->working_tail = &host->working;
 }
 
-/* The send queue is full and its sender does not wait. The handler may close the VC, which clears pdu->vc. */
+/* Drops a PDU that found the send queue full (send=flood). The handler may close the VC, which clears pdu->vc. */
 static void lose(struct pvma_host *host, struct pvma_outgoing *pdu)
 {
     struct pvma_vc *vc = pdu->vc;
@@ -289,7 +289,7 @@ static void lose(struct pvma_host *host, struct pvma_outgoing *pdu)
         free(pdu);
 }
 
-/* A sender that waits for its call goes on before the adapter reports anything about the PDU. */
+/* A sender that waits for its call continues before the adapter reports anything about the PDU. */
 static void keep(struct pvma_host *host, struct pvma_outgoing *pdu)
 {
     struct pvma_vc *vc = pdu->vc;
@@ -301,7 +301,7 @@ static void keep(struct pvma_host *host, struct pvma_outgoing *pdu)
         vc->handler->taken(vc->arg, vc, cookie);
 }
 
-/* The processor is through with a PDU: into the send queue, if it has room. */
+/* The processor has finished with a PDU, which enters the send queue if there is room. */
 static void processed(struct pvma_job *job)
 {
     struct pvma_outgoing *pdu = PVMA_OF(job, struct pvma_outgoing, job);
@@ -320,9 +320,9 @@ static void processed(struct pvma_job *job)
 static int check_send(const struct pvma_vc *vc, size_t length)
 {
     if (!vc->ids.sends)
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     if (length > pvma_vc_mtu(vc) || (vc->aal == PVMA_AAL_RAW && !length))
-        return PVMI_ELIMIT;
+        return PVMC_ELIMIT;
     return 0;
 }
 
@@ -335,7 +335,7 @@ int pvma_vc_send(struct pvma_vc *vc, const void *data, size_t length, uint64_t c
     if (!floods(host) && is_full(host)) {
         host->counters.tx_queue_waits++;
         vc->wants_room = true;
-        return PVMI_EAGAIN;
+        return PVMC_EAGAIN;
     }
     struct pvma_outgoing *pdu = pvma_new(sizeof *pdu + length);
     *pdu = (struct pvma_outgoing){.job.done = processed, .host = host, .vc = vc, .cookie = cookie, .length = length};

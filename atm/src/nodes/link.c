@@ -1,4 +1,4 @@
-/* link.c - cells and credits on their way. */
+/* link.c - cells and credits in flight. */
 #include "link.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +25,7 @@ static double any_bit_wrong(double rate)
     return 1 - good;
 }
 
-/* Turns one bit over, and more with the odds that there were in the first place. False when the header is beyond help.
- */
+/* Flips one bit, and further ones with the same odds. False when the header cannot be corrected. */
 static bool damage(struct pvma_link *link, struct pvma_cell *cell)
 {
     uint8_t wire[PVMA_CELL_BYTES];
@@ -42,12 +41,12 @@ static bool damage(struct pvma_link *link, struct pvma_cell *cell)
     return hec != PVMA_HEC_BAD;
 }
 
-/* What the way does to a cell. Signalling is spared, see call.h. */
+/* Applies loss and damage to a cell. Signalling is exempt, see call.h. */
 static bool survives(struct pvma_link *link, struct pvma_cell *cell)
 {
     if (cell->vpi == 0 && cell->vci == PVMA_VCI_SIGNALLING)
         return true;
-    if ((link->filter && !link->filter(link->filter_arg, cell)) || pvma_random_chance(&link->random, link->loss_odds)) {
+    if (pvma_random_chance(&link->random, link->loss_odds)) {
         link->counters.lost++;
         pvma_sim_note(link->sim, UINT64_C(0x105ed) ^ link->counters.lost);
         return false;
@@ -86,12 +85,6 @@ void pvma_link_send(struct pvma_link *link, struct pvma_cell *cell)
     if (!link->flight.head)
         pvma_sim_at(link->sim, &link->arrival, cell->at);
     pvma_cellq_push(&link->flight, cell);
-}
-
-void pvma_link_set_filter(struct pvma_link *link, pvma_link_filter *filter, void *arg)
-{
-    link->filter = filter;
-    link->filter_arg = arg;
 }
 
 /* ---- credits: a ring, in the order of their arrival ---- */

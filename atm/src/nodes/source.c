@@ -1,4 +1,4 @@
-/* source.c - background cells, one event for the next of them. */
+/* source.c - background cells, one event per source for its next cell. */
 #include "source.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,14 +8,14 @@
 struct pvma_source {
     struct pvma_sim *sim;
     struct pvma_source_options options;
-    struct pvma_vc *vc;    /* fed by it, or */
-    struct pvma_switch *s; /* the switch that it sits in */
+    struct pvma_vc *vc;    /* the VC that it feeds, or NULL */
+    struct pvma_switch *s; /* the switch that it feeds, or NULL */
     struct pvma_event event;
     struct pvma_random random;
     uint64_t copy_odds, cells;
-    pvma_ps gap, off_gap; /* between cells; 0: none come */
+    pvma_ps gap, off_gap; /* mean time between cells; 0: no cells */
     bool on;
-    pvma_ps until; /* ONOFF: end of the state */
+    pvma_ps until; /* ONOFF: end of the current state */
 };
 
 /* ---- cells ---- */
@@ -55,7 +55,7 @@ static void change_state(struct pvma_source *source)
         pvma_random_exponential(&source->random, source->on ? source->options.on_mean : source->options.off_mean);
 }
 
-/* Intervals are exponential within a state, so what was drawn may be forgotten where the state ends. */
+/* Intervals within a state are exponential, so one that exceeds the end of the state may be discarded and redrawn. */
 static pvma_ps next_onoff(struct pvma_source *source, pvma_ps now)
 {
     for (;;) {

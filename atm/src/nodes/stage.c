@@ -1,4 +1,4 @@
-/* stage.c - a server with a queue. One event stands for the job at its head. */
+/* stage.c - a server with a queue. One event stands for the completion of the job at its head. */
 #include "stage.h"
 #include <string.h>
 
@@ -32,7 +32,6 @@ void pvma_stage_put(struct pvma_stage *stage, struct pvma_job *job, pvma_ps cost
 {
     job->due = stage->busy_until = pvma_stage_free_at(stage) + cost;
     job->next = NULL;
-    stage->busy_total += cost;
     if (!stage->head)
         pvma_sim_at(stage->sim, &stage->event, job->due);
     *stage->tail = job;

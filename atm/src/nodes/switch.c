@@ -1,4 +1,4 @@
-/* switch.c - tables, latency and counters, the same for all fabrics. */
+/* switch.c - tables, latency and counters, shared by all fabrics. */
 #include "switch.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ struct pvma_switch *pvma_switch_of(struct pvma_node *node)
 
 /* ---- cells ---- */
 
-/* A cell has crossed: its route may be gone by now. */
+/* A cell has crossed the latency; its route may be gone by now. */
 static void enter_fabric(struct pvma_switch *s, struct pvma_cell *cell)
 {
     struct pvma_route *route = pvma_vctable_get(&s->in[cell->in_port], cell->vpi, cell->vci);

@@ -1,44 +1,44 @@
-/* vc_end.h - inside the host: what an end of a VC and the host itself are made of. For host_*.c and call.c only. */
+/* vc_end.h - inside the host: the structs of a VC's end and of the host. For host_*.c and call.c only. */
 #ifndef PVMA_VC_END_H
 #define PVMA_VC_END_H
 
 #include "host.h"
 
-struct pvma_control; /* its part in signalling, see control.h */
+struct pvma_control; /* the host's signalling, see control.h */
 
-/* A PDU on its way through the sending host. */
+/* A PDU in the sending host. */
 struct pvma_outgoing {
     struct pvma_job job; /* at the processor */
     struct pvma_outgoing *next;
     struct pvma_host *host;
-    struct pvma_vc *vc; /* NULL: the VC was closed meanwhile */
+    struct pvma_vc *vc; /* NULL: the VC was closed in the meantime */
     uint64_t cookie;
     size_t length;
     uint8_t data[];
 };
 
-/* A whole PDU that waits for the receiving host's processor. */
+/* A reassembled PDU that waits for the receiving host's processor. */
 struct pvma_incoming {
     struct pvma_job job;
     struct pvma_incoming *next;
     struct pvma_host *host;
-    struct pvma_vc *vc; /* NULL: the VC was closed meanwhile */
+    struct pvma_vc *vc; /* NULL: the VC was closed in the meantime */
     size_t length;
     uint8_t data[];
 };
 
 struct pvma_vc {
     struct pvma_host *host;
-    struct pvma_vc *next; /* of the host's */
+    struct pvma_vc *next; /* of the host */
     enum pvma_aal aal;
     struct pvma_vc_ids ids;
     const struct pvma_vc_handler *handler;
     void *arg;
-    bool wants_room; /* PVMI_EAGAIN was returned */
+    bool wants_room; /* PVMC_EAGAIN was returned */
     /* sending */
-    struct pvma_outgoing *ready, **ready_tail; /* to be cut; the first is being cut */
-    unsigned queued;                           /* PDUs at the processor, and ready */
-    bool cutting;                              /* the segmenter has the first */
+    struct pvma_outgoing *ready, **ready_tail; /* to be segmented, the first in progress */
+    unsigned queued;                           /* PDUs at the processor or in `ready` */
+    bool cutting;                              /* the segmenter has begun the first */
     struct pvma_segmenter segmenter;
     struct pvma_cellq injected; /* cells of background sources */
     uint32_t credits;
@@ -47,7 +47,7 @@ struct pvma_vc {
     bool active; /* in the host's round of VCs with something to send */
     /* receiving */
     struct pvma_reassembler reassembler;
-    bool hold; /* PDUs that come before there is a handler are kept */
+    bool hold; /* keep PDUs that arrive before a handler is set */
     struct pvma_incoming *held, **held_tail;
     unsigned held_count;
 };
@@ -60,24 +60,24 @@ struct pvma_host {
     struct pvma_stage processor;
     struct pvma_stage tx_adapter, rx_adapter;
     struct pvma_vc *vcs;
-    struct pvma_vctable rx; /* by VPI/VCI of cells that come */
-    struct pvma_vctable tx; /* by VPI/VCI of cells that go: for credits */
+    struct pvma_vctable rx; /* by VPI/VCI of incoming cells */
+    struct pvma_vctable tx; /* by VPI/VCI of outgoing cells, for credits */
     /* sending */
     unsigned queued;                               /* PDUs in the send queue */
     struct pvma_outgoing *working, **working_tail; /* at the processor, in order */
     struct pvma_vc *round, **round_tail;           /* VCs with something to send, the next one first */
     unsigned round_length;
-    bool has_paced;          /* some VC is */
-    struct pvma_job cut_job; /* a cell is being cut */
+    bool has_paced;          /* some VC is paced */
+    struct pvma_job cut_job; /* segmentation of `being_cut` */
     struct pvma_cell *being_cut;
     struct pvma_event due;          /* a paced VC may send again */
     struct pvma_cellq fifo, urgent; /* to the link; urgent: signalling */
     /* receiving */
-    struct pvma_cellq rx_fifo; /* the first is being joined */
+    struct pvma_cellq rx_fifo; /* the first is being reassembled */
     struct pvma_job join_job;
     struct pvma_incoming *incoming, **incoming_tail;                     /* at the processor, in order */
-    unsigned waiting;                                                    /* how many */
-    void (*signal_cell)(struct pvma_host *host, struct pvma_cell *cell); /* takes those of VCI 5; set by call.c */
+    unsigned waiting;                                                    /* number of `incoming` PDUs */
+    void (*signal_cell)(struct pvma_host *host, struct pvma_cell *cell); /* takes cells of VCI 5; set by control.c */
     struct pvma_control *control;
 };
 
@@ -86,17 +86,17 @@ void pvma_host_send_init(struct pvma_host *host);
 void pvma_host_send_end(struct pvma_host *host);
 void pvma_host_link_free(struct pvma_node *node, unsigned port);
 void pvma_host_credit(struct pvma_node *node, unsigned port, uint16_t vpi, uint16_t vci);
-void pvma_vc_forget_sends(struct pvma_vc *vc);                         /* the VC goes: PDUs not sent are dropped */
+void pvma_vc_forget_sends(struct pvma_vc *vc);                         /* the VC closes: drops unsent PDUs */
 void pvma_host_urgent(struct pvma_host *host, struct pvma_cell *cell); /* takes a signalling cell */
 
 /* host_receive.c */
 void pvma_host_receive_init(struct pvma_host *host);
 void pvma_host_receive_end(struct pvma_host *host);
 void pvma_host_cell(struct pvma_node *node, unsigned port, struct pvma_cell *cell);
-void pvma_vc_release_held(struct pvma_vc *vc);    /* there is a handler now */
-void pvma_vc_forget_receives(struct pvma_vc *vc); /* the VC goes: PDUs that wait for the processor are not delivered */
+void pvma_vc_release_held(struct pvma_vc *vc);    /* delivers held PDUs: a handler was set */
+void pvma_vc_forget_receives(struct pvma_vc *vc); /* the VC closes: waiting PDUs will not be delivered */
 
-/* Spaces the cells of a VC at a rate; 0: no more. */
+/* Spaces the cells of a VC at a rate; 0 ends pacing. */
 void pvma_vc_pace(struct pvma_vc *vc, int64_t rate_bps);
 
 static inline int64_t pvma_host_cost(const struct pvma_host *host, enum pvma_cost cost)

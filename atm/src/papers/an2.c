@@ -1,13 +1,13 @@
-/* an2.c - the experiments of the AN2 paper: see paper_an2.c for what it printed. */
+/* an2.c - the experiments of the AN2 paper. Its printed results are in paper_an2.c. */
 #include <math.h>
 #include <stdio.h>
-#include "echo.h"
-#include "experiment.h"
-#include "layout.h"
-#include "stats.h"
-#include "stream.h"
-#include "udp_echo.h"
-#include "tables.h"
+#include "reproduce/echo.h"
+#include "reproduce/experiment.h"
+#include "lab/layout.h"
+#include "reproduce/stats.h"
+#include "reproduce/stream.h"
+#include "reproduce/udp_echo.h"
+#include "reproduce/tables.h"
 
 enum { SESSIONS = 6, SEEDS = 10, FAR_CREDITS = 64 };
 
@@ -25,7 +25,7 @@ static struct pvma_profile adapter(unsigned credits)
     return p;
 }
 
-/* The AN2: with credits, cells wait for them; without, a VC has a queue that overflows. */
+/* The AN2: with credits, senders wait for them; without, a VC's queue overflows. */
 static struct pvma_switch_options an2(unsigned credits, pvma_ps latency)
 {
     return (struct pvma_switch_options){.model = PVMA_CROSSBAR,
@@ -38,8 +38,8 @@ static struct pvma_switch_options an2(unsigned credits, pvma_ps latency)
 }
 
 /*
- * Switches whose fabric is as fast as the paper says: the crossbar's slot is a cell's time on the switch's fastest
- * link, so each gets one at that rate, to a host that nobody talks to.
+ * Switches with the paper's fabric speed: the crossbar's slot is a cell's time on the switch's fastest link, so each
+ * switch gets one such link, to a host without traffic.
  */
 static void add_switches(struct pvma_topology *t, unsigned count, unsigned numbers[],
                          const struct pvma_switch_options *options, const struct pvma_profile *profile)
@@ -142,7 +142,7 @@ static void run_shares(struct report *r)
 
 /* ---- congestion ---- */
 
-/* `side` hosts at one switch, as many at another, one link between. */
+/* `side` hosts at each of two switches, with one link between the switches. */
 static void layout_halves(struct pvma_topology *t, const char *name, unsigned side, unsigned credits, pvma_ps cable,
                           const struct pvma_profile *profile)
 {
@@ -228,7 +228,7 @@ static void run_congestion(struct report *r, unsigned seeds)
 
 enum { ECHO_ROUNDS = 200 };
 
-/* h1 to h4 at one switch, h5 to h8 at the other, as in figure 6; h1 and h5 AN2_ECHO, the others stream. */
+/* h1 to h4 at one switch, h5 to h8 at the other, as in figure 6. h1 and h5 run the echo, the others stream. */
 static void layout_fan(struct pvma_topology *t, const struct pvma_profile *profile)
 {
     layout_halves(t, "fan", 4, FAR_CREDITS, four_km, profile);
@@ -245,8 +245,8 @@ static struct stats echo_under(struct report *r, uint32_t bytes, unsigned stream
     e = (struct udp_echo){.server_host = 4,
                           .bytes = bytes,
                           .rounds = ECHO_ROUNDS,
-                          .begin_us = 200000, /* the streams are under way */
-                          .pause_us = 137};   /* so that it does not keep step with them */
+                          .begin_us = 200000, /* after the streams have started */
+                          .pause_us = 137};   /* so that rounds and streams do not run in phase */
     layout_fan(&topology, &profile);
     udp_echo_open(&e, &setup);
     for (unsigned i = 0; i < streams_count; i++)
@@ -260,8 +260,8 @@ static struct stats echo_under(struct report *r, uint32_t bytes, unsigned stream
 }
 
 /*
- * The theoretical bound of equation 1: what the unloaded round trip has, and the packet's cells in turn with those of
- * each stream, on the way where the streams are.
+ * The theoretical bound of equation 1: the unloaded round trip, plus one cell of each stream for each cell of the
+ * packet, on the path that they share.
  */
 static double bound_us(double unloaded_us, uint32_t bytes, unsigned streams)
 {
@@ -308,7 +308,7 @@ static double pvm_trip(struct report *r, enum lab_stack stack, uint32_t bytes)
     struct echo_result result;
 
     setup.pvm_fragment_bytes = (uint32_t)report_parameter(r, "Alpha", "PVM fragment, data");
-    if (stack == LAB_FORE5) { /* PVM on the adapter: libpvm, the driver and one copy */
+    if (stack == LAB_FORE5) { /* PVM directly on the adapter: libpvm, the driver and one copy */
         double us =
             report_parameter(r, "Alpha", "direct PVM, a PDU") + report_parameter(r, "Alpha", "libpvm, a message");
         layout_cost(&profile, PVMA_COST_tx_pdu, us);

@@ -1,16 +1,16 @@
-/* four_apis.c - the experiments of the four-APIs paper: see paper_four_apis.c for what it printed. */
+/* four_apis.c - the experiments of the four-APIs paper. Its printed results are in paper_four_apis.c. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "echo.h"
-#include "experiment.h"
-#include "layout.h"
-#include "mesh.h"
-#include "stats.h"
+#include "reproduce/echo.h"
+#include "reproduce/experiment.h"
+#include "lab/layout.h"
+#include "reproduce/mesh.h"
+#include "reproduce/stats.h"
 #include "suns.h"
-#include "tables.h"
+#include "reproduce/tables.h"
 
-/* The experiment under way. */
+/* The running experiment. */
 struct work {
     struct report *report;
     struct suns suns;
@@ -20,7 +20,7 @@ struct work {
 
 struct curve {
     struct report *report;
-    const char *throughput, *time, *name; /* figures; NULL: none */
+    const char *throughput, *time, *name; /* figures and curve; NULL: none */
 };
 
 static void draw(void *arg, double bytes, double trip_us)
@@ -43,7 +43,7 @@ struct bench {
     bool nagle;
 };
 
-/* A setup whose topology the caller frees. */
+/* A setup; the caller frees its topology. */
 static struct lab_setup setup_of(const struct work *w, const struct bench *b, struct pvma_topology *topology,
                                  unsigned hosts)
 {
@@ -119,7 +119,7 @@ static void run_table1(struct work *w)
                  "%.2f, %.2f, %.2f, %.2f, %.2f MB/s", a5.r_max, a34.r_max, tcp.r_max, pvm.r_max, rpc.r_max);
 }
 
-/* The smallest size from which the ATM socket is faster than Ethernet's. */
+/* The smallest size at which the ATM socket is faster than Ethernet's. */
 static double crossing(struct work *w)
 {
     for (uint32_t bytes = 16; bytes <= 4096; bytes += 16)
@@ -186,7 +186,7 @@ static void mark_sizes(struct work *w, const struct bench *b, const char *name, 
     }
 }
 
-/* The n-th range of slow sizes goes into a row. */
+/* Sets a row to the n-th range of slow sizes. */
 static void set_range(struct work *w, const bool slow[SIZES], unsigned n, const char *row)
 {
     unsigned from = 0, to;
@@ -350,7 +350,7 @@ static const struct row rows[] = {
 
 enum { ROWS = sizeof rows / sizeof rows[0], SEEDS = 10 };
 
-/* Other traffic comes at random times: its rows are means. */
+/* Background traffic is random, so its rows are means. */
 static unsigned seeds_of(const struct row *row)
 {
     return row->background > 0 ? SEEDS : 1;

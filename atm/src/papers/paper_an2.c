@@ -1,13 +1,13 @@
-/* paper_an2.c - what the AN2 paper (DEC, Sandia) printed: Table 1, the ratios of section 3.2, and its claims. */
-#include "experiment.h"
-#include "tables.h"
+/* paper_an2.c - printed results of the AN2 paper (DEC, Sandia): Table 1, the ratios of section 3.2, and its claims. */
+#include "reproduce/experiment.h"
+#include "reproduce/tables.h"
 
 static const char coarse[] =
-    "the share of packets depends on the TCP of the paper's simulator, of which timers and acknowledgements are not "
-    "given; ours is fitted to lose 6 % of cells (with a tick of 1 ms it loses 10 % and 38 %). That the other is "
-    "different shows in its one session of 110 Mbit/s, 596 us a segment where the wire takes 482: as if an "
-    "acknowledgement of each segment cost 300 us, too; with those ours loses 7 to 11 % of cells and 5 to 38 % of "
-    "packets, by the tick";
+    "the share of packets depends on the TCP of the paper's simulator, whose timers and acknowledgements are not "
+    "given; ours is fitted to lose 6 % of cells (with a tick of 1 ms it loses 10 % and 38 %). The paper's TCP must "
+    "differ: a single session gets 110 Mbit/s, 596 us a segment, of which the wire takes 482, as if the "
+    "acknowledgement of each segment cost 300 us, too. With that cost ours loses 7 to 11 % of cells and 5 to 38 % of "
+    "packets, depending on the tick";
 
 static const struct report_value values[] = {
     {AN2_PARKING, "session A", "throughput", "Mbit/s", 43.0, REPORT_PREDICTS, NULL},
@@ -37,8 +37,8 @@ static const struct report_claim claims[] = {
     {.id = "N5", .text = "PVM directly on ATM is well below PVM on TCP/ATM, 64 B to 8 KB"},
     {.id = "N6",
      .text = "its gain is the greatest, as a ratio, for small messages",
-     .fitted = "the costs of an Alpha are not in the paper; where the ratio is greatest follows from the two copy "
-               "costs, which were chosen so that it is there"},
+     .fitted = "the paper does not give the costs of an Alpha; where the ratio is greatest follows from the two copy "
+               "costs, which were chosen to put it there"},
     {.id = "N7",
      .text = "molecular dynamics, halos of 1 MB between 8 hosts: communication more than twice as efficient"},
 };

@@ -1,10 +1,10 @@
 /*
- * paper_four_apis.c - what "Distributed network computing over local ATM networks" (Lin, Hsieh, Du, Thomas, MacDonald)
- * printed: Tables 1 to 6, the ranges of section 3.2, and its claims. Table 5's rows for ATM are as the UPC thesis
- * quotes them (its Table 3.4), since they are lost in our copy of the paper.
+ * paper_four_apis.c - printed results of "Distributed network computing over local ATM networks" (Lin, Hsieh, Du,
+ * Thomas, MacDonald): Tables 1 to 6, the ranges of section 3.2, and its claims. Table 5's rows for ATM are missing from
+ * our copy of the paper and taken from the UPC thesis (its Table 3.4).
  */
-#include "experiment.h"
-#include "tables.h"
+#include "reproduce/experiment.h"
+#include "reproduce/tables.h"
 
 #define ECHO(table, row, r_max, n_half, t_zero, fits, fits_half, why)                                                  \
     {table, row, "r_max", "MB/s", r_max, fits, why}, {table, row, "t_0", "us", t_zero, fits, why},                     \
@@ -23,24 +23,24 @@
         TIMES(FOUR_APIS_TABLE6, row, "64, 2N", d, "256, N", e, "256, 2N", f, fits, why)
 
 static const char past_the_step[] =
-    "by the paper the same hosts are slower without the switch (t_0 811 and 742 us, r_max 2.60 and 2.82 MB/s) and yet "
-    "need 3784 B and not 6675; the rate steps down behind 4092 B, where a second PDU is due, and these two are on "
-    "either side of it, but what a switch of 10 us changes does not move SPARC 1 across: they reach 1.25 MB/s at 4092 "
-    "B";
+    "in the paper the same hosts are slower without the switch (t_0 811 and 742 us, r_max 2.60 and 2.82 MB/s) and "
+    "yet need 3784 B instead of 6675. The rate steps down above 4092 B, where a second PDU is needed, and the two "
+    "values are on either side of that step. A switch of 10 us does not move SPARC 1 across it: they reach 1.25 MB/s "
+    "at 4092 B";
 static const char ethernet_half[] =
-    "half of 1.05 MB/s at 6482 B means 12.3 ms for a message that the wire carries in 5.6 ms, with t_0 1.05 ms: that "
-    "is not with NODELAY. Without it 4096 B are in the abnormality (section 3.2: from 4064 B), 400 ms there and back "
-    "or 0.02 MB/s, and 8192 B are not, 0.97 MB/s here: the line between these two of the sizes, which the paper "
-    "doubled, crosses 0.525 at 6281 B";
+    "half of 1.05 MB/s at 6482 B means 12.3 ms for a message that the wire carries in 5.6 ms, with t_0 1.05 ms, "
+    "which is not possible with NODELAY. Without it, 4096 B are in the abnormality (section 3.2: from 4064 B), at "
+    "400 ms per round trip or 0.02 MB/s, and 8192 B are not, at 0.97 MB/s here. The line between these two sizes, "
+    "which the paper doubled, crosses 0.525 at 6281 B";
 static const char fddi_half[] =
-    "as Ethernet's: the line from 4096 B in the abnormality (0.02 MB/s) to 8192 B (1.61 MB/s here) crosses half of "
-    "2.15 at 6809 B; by section 3.2 8192 B should be in the abnormality on FDDI, too";
+    "as for Ethernet, the line from 4096 B in the abnormality (0.02 MB/s) to 8192 B (1.61 MB/s here) crosses half of "
+    "2.15 at 6809 B; according to section 3.2, 8192 B should be in the abnormality on FDDI, too";
 static const char typo[] =
     "0.0134 s is less than a quarter of the sequential time and below the loaded row's 0.0341: a misprint (UPC thesis "
     "notes, section 8)";
 static const char small_matrix[] =
-    "what a run of 32 x 32 costs beside computing is not known, and is fitted on ATM: Fore's for Fore and sockets, "
-    "PVM's for PVM; the loaded Ethernet's 0.0341 s is below PVM's 0.0524 on ATM";
+    "the cost of a 32 x 32 run besides computing is unknown and fitted on ATM: Fore's for Fore and sockets, PVM's "
+    "for PVM; the loaded Ethernet's 0.0341 s is below PVM's 0.0524 on ATM";
 
 static const struct report_value values[] = {
     ECHO(FOUR_APIS_TABLE1, "ATM AAL3/4", 4.07, 6823, 1034, REPORT_FIXES, REPORT_FIXES, NULL),
@@ -107,9 +107,9 @@ static const struct report_claim claims[] = {
     {.id = "A4b",
      .text = "Ethernet is fastest below 500 B (figure 12)",
      .why = "by Tables 1 and 2 ATM takes 2131 us for 500 B (1960 at 4 B, 3066 at 3204) and Ethernet 1053 for 4 B, so "
-            "Ethernet would have to pay 2.17 us/B, 0.8 on the wire and 1.37 in the hosts; but at 1.05 MB/s a segment "
-            "of 1460 B keeps neither host longer than 1390 us, which with the 995 us of t_0 leaves both together 1.22 "
-            "us/B"},
+            "Ethernet would have to cost 2.17 us/B, 0.8 on the wire and 1.37 in the hosts. But at 1.05 MB/s a "
+            "segment of 1460 B occupies neither host longer than 1390 us, which with the 995 us of t_0 leaves 1.22 "
+            "us/B for both together"},
     {.id = "A5", .text = "NODELAY ends the timing abnormality (figure 8b)"},
     {.id = "A6", .text = "without NODELAY throughput falls at 8 KB (figure 8a)"},
     {.id = "A7", .text = "without NODELAY throughput falls at 64 KB, too (figure 8a)"},

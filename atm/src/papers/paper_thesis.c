@@ -1,9 +1,9 @@
 /*
- * paper_thesis.c - what J. Vila i Sallent's thesis (UPC, 1997) printed: the one-cell cases of its validation,
+ * paper_thesis.c - printed results of J. Vila i Sallent's thesis (UPC, 1997): the one-cell cases of its validation,
  * Tables 2.2 to 2.4 (ATM columns) and the findings of chapter 2.
  */
-#include "experiment.h"
-#include "tables.h"
+#include "reproduce/experiment.h"
+#include "reproduce/tables.h"
 
 #define KERNEL(name, ideal, loaded, chain, delayed, why)                                                               \
     {THESIS_TOTALS, name, "ideal", "s", ideal, REPORT_FIXES, why},                                                     \
@@ -14,8 +14,8 @@
     }
 
 static const char per_cell[] =
-    "the thesis does not say what 500 us are charged for; by the cell, sending and receiving, gives PDE1, CG and FT; "
-    "PDE2's 24,000 cells give 5 s and not 70 s by any reading (notes, section 8)";
+    "the thesis does not say what the 500 us are charged for. Charging each cell, sent and received, gives PDE1, CG "
+    "and FT; PDE2's 24,000 cells give 5 s and not 70 s by any interpretation (notes, section 8)";
 
 static const struct report_value values[] = {
     {THESIS_VALIDATION, "chapter 6, one way", "latency", "ns", 35557, REPORT_BOUND, NULL},
@@ -33,26 +33,26 @@ static const struct report_value values[] = {
 };
 
 static const struct report_claim claims[] = {
-    {.id = "T1", .text = "what costs: host delay before load and before network size (Tables 2.3 and 2.4)"},
+    {.id = "T1", .text = "host delay costs more than load and than network size (Tables 2.3 and 2.4)"},
     {.id = "T2", .text = "total time grows with the host delay, 0 to 500 us"},
     {.id = "T3",
      .text = "virtual cell loss grows about tenfold from a load of 0.6 to 0.7 (figure 2.4)",
-     .fitted = "the buffer, which the thesis does not give, was set to what makes it come out; with chapter 5's 200 "
-               "cells it is 1.2 times, with its 1000 nothing is lost"},
+     .fitted = "the thesis does not give the buffer, which was set so that the claim holds; with chapter 5's 200 cells "
+               "the factor is 1.2, with its 1000 nothing is lost"},
     {.id = "T4", .text = "short bursts suffer more from a load that grows from 0.7 to 1.2 than long ones (figure 2.3)"},
     {.id = "T4b", .text = "the lower the load, the more a burst's size counts (figure 2.3)"},
     {.id = "T5",
      .text = "host delay of 500 us: more than 60 % of the time is communication (Table 2.4)",
-     .why = "PDE2 does not get there: its 8068 messages of 117 B are 3 cells each, 24,200 in all; at 500 us for "
-            "sending and for receiving each that is 24.2 s of processors, 6 s on each of four, and the table's 81.1 s "
+     .why = "PDE2 does not reach it: its 8068 messages of 117 B have 3 cells each, 24,200 in all. At 500 us each for "
+            "sending and for receiving that is 24.2 s of processor time, 6 s on each of four, and the table's 81.1 s "
             "of communication would be 3.4 ms a cell"},
     {.id = "T6", .text = "at a load of 0.6 a larger network has less virtual loss (figure 2.4)"},
     {.id = "T7",
      .text = "at a load of 0.7 virtual loss does not depend on the network's size (figure 2.4)",
      .why = "Table 5.4 has 250 Mbit/s in the ON state for a load of 0.7, of which an output gets half: 125 Mbit/s of "
-            "155.52, so that other traffic alone never fills a buffer; what does not fit here are messages of several "
-            "tasks that meet in one switch, and four switches keep them apart. Independence of the size needs ON "
-            "states above the link's rate, and chapter 2 gives no figures of its sources"},
+            "155.52, so background traffic alone never fills a buffer. The excess consists of messages of several "
+            "tasks that meet in one switch, and four switches keep them apart. Independence of the size would need "
+            "ON states above the link's rate, and chapter 2 gives no figures of its sources"},
 };
 
 static const struct report_parameter parameters[] = {

@@ -1,10 +1,10 @@
 /*
- * paper_tum.c - what TUM-I9701 (Mueller, Lamberts, Maier, Stellner) printed: Tables 5.1 to 5.4, the peaks of its tests
- * and its claims as shapes. Rows for UDP over Ethernet are left out: lost datagrams and timers made them (the notes'
- * remark to Table 5.1).
+ * paper_tum.c - printed results of TUM-I9701 (Mueller, Lamberts, Maier, Stellner): Tables 5.1 to 5.4, the peaks of its
+ * tests, and its claims as shapes. Rows for UDP over Ethernet are left out, because lost datagrams and timers dominate
+ * them (the notes' remark to Table 5.1).
  */
-#include "experiment.h"
-#include "tables.h"
+#include "reproduce/experiment.h"
+#include "reproduce/tables.h"
 
 #define LATENCY_AT_256(table, row, a, b, c, d, e, f, g, h, i, at256, second, why)                                      \
     {table, row, "1 B", "ms", a, REPORT_FIXES, why}, {table, row, "16 B", "ms", b, REPORT_PREDICTS, why},              \
@@ -46,17 +46,17 @@
 
 static const char rounded[] = "two digits in the paper: 0.11 may be 0.105 to 0.115";
 static const char losses[] =
-    "the report's Ethernet was shared, and lost frames (its UDP rows stall, too): what a value has above ours is a "
-    "number of time limits of TCP in 100 round trips, 0.2 to 6 s in all, by chance";
+    "the report's Ethernet was shared and lost frames (its UDP rows stall, too): the excess over our values is a "
+    "random number of TCP timeouts in 100 round trips, 0.2 to 6 s in all";
 static const char busy[] =
-    "the report's Ethernet was shared and not isolated; messages of PVM take 2 to 4 times as long there as raw TCP "
-    "does on the same wire, in its own Tables 5.1 and 5.2";
+    "the report's Ethernet was shared, not isolated; by its own Tables 5.1 and 5.2, messages of PVM take 2 to 4 "
+    "times as long there as raw TCP on the same wire";
 static const char faster[] =
     "the report's PVM is faster on Ethernet than on ATM at 0 and 4 B, by 0.03 ms, although its raw TCP is slower by "
     "0.05 ms";
 static const char two_segments[] =
-    "8 KB take only 0.26 ms more than 4 KB, so AIX must have sent two segments that overlap; with such segments "
-    "always, its streams would be at 77 Mbit/s and not at the paper's 118";
+    "8 KB take only 0.26 ms more than 4 KB, so AIX must have sent two overlapping segments; if it always did, its "
+    "streams would reach 77 Mbit/s and not the paper's 118";
 
 static const struct report_value values[] = {
     LATENCY(TUM_TABLE1, "API AAL3/4", .203, .206, .218, .243, .290, .351, .447, .965, 1.880, REPORT_FIXES, NULL),
@@ -117,10 +117,10 @@ static const struct report_claim claims[] = {
     {.id = "H11", .text = "daemons' route: ATM is only about 3 times as fast as Ethernet"},
     {.id = "H12",
      .text = "UDPMAXLEN above 4 KB gives no gain",
-     .why = "what a packet costs besides its bytes follows from the report's 1.0 ms for 1 B on this route; of that "
-            "the daemons' part, UDP's and the acknowledgement's come once a packet (between task and daemon each 4 "
-            "KB, the size of their socket, cost it again), so that 8 packets cost less than 32 unless bytes in longer "
-            "ones are dearer, for which the report has no figure"},
+     .why = "the cost of a packet besides its bytes follows from the report's 1.0 ms for 1 B on this route. The "
+            "parts of the daemons, of UDP and of the acknowledgement are paid once a packet (between task and daemon "
+            "once per 4 KB, the size of their socket), so 8 packets cost less than 32 unless bytes in longer packets "
+            "cost more, for which the report has no figure"},
     {.id = "H13", .text = "IBM overtakes HP between 16 and 32 KB although slower for small messages"},
     {.id = "H14", .text = "daemons' route: the Fore API is about as fast as UDP on ATM"},
     {.id = "H15", .text = "8 KB of UDP are 172 cells: 128.35 (2^20 Mbit/s) at line rate, the IBM's 128.4"},

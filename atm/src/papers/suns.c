@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "echo.h"
-#include "fit.h"
-#include "layout.h"
+#include "reproduce/echo.h"
+#include "reproduce/fit.h"
+#include "lab/layout.h"
 #include "suns.h"
 
 enum { FORE_MTU = 4092, CELLS_OF_MTU = 86, LARGE = 1 << 18, FORE_QUEUE = 4 };
@@ -17,7 +17,7 @@ static double share_of_fixed(const struct suns *s)
     return report_parameter(s->report, "hosts", "sender's share of fixed");
 }
 
-/* A cost of both sides, cut as all hosts here have it. */
+/* Splits a cost of both sides by the share that all hosts use. */
 static void cut(const struct suns *s, double fixed_us, struct pvma_price *out, struct pvma_price *in)
 {
     out->fixed_us = fixed_us * share_of_fixed(s);
@@ -40,10 +40,10 @@ void suns_network(struct pvma_topology *t, enum suns_layout layout, unsigned hos
 /* ---- Fore API ---- */
 
 /*
- * The costs of a PDU from t_0 and r_max: fixed ones are t_0 less the wire; the slower side needs 4092 B / r_max for a
- * whole PDU, of which what is not fixed is by the byte; the sender has `share` of that. Where the host cuts the cells
- * (SBA-100), the copy between user and kernel is what the same host with an SBA-200, `copies_as`, pays by the byte, and
- * the rest is by the cell.
+ * The costs of a PDU from t_0 and r_max: the fixed ones are t_0 less the wire. The slower side needs 4092 B / r_max for
+ * a whole PDU; the part that is not fixed is charged by the byte, `share` of it to the sender. If the host segments
+ * (SBA-100), the copy between user and kernel costs as much per byte as on the same host with an SBA-200, `copies_as`,
+ * and the rest is charged by the cell.
  */
 static struct pvma_profile fore_profile(const struct suns *s, const char *name, const char *table, const char *row,
                                         double share, const struct pvma_profile *copies_as)
@@ -62,7 +62,7 @@ static struct pvma_profile fore_profile(const struct suns *s, const char *name, 
     p.cost[PVMA_COST_mtu] = FORE_MTU;
     p.cost[PVMA_COST_tx_queue] = FORE_QUEUE;
     p.cost[PVMA_COST_sar] = copies_as != NULL;
-    if (copies_as) { /* its cell is in t_0, too */
+    if (copies_as) { /* t_0 includes the cost of a cell, too */
         double copy_us = FORE_MTU * (double)copies_as->cost[PVMA_COST_tx_byte] / (double)PVMA_US;
         double cell_us = (out_us - copy_us) / (CELLS_OF_MTU - 1);
 
@@ -113,19 +113,19 @@ struct lab_setup suns_setup(const struct suns *s, enum lab_network network, unsi
 struct pvma_host_costs suns_scaled(const struct pvma_host_costs *costs, double factor)
 {
     struct pvma_host_costs scaled = *costs;
-    struct pvma_price *price = (struct pvma_price *)&scaled; /* the struct has nothing but prices */
+    struct pvma_price *price = (struct pvma_price *)&scaled; /* the struct consists of prices only */
 
     for (size_t i = 0; i < sizeof scaled / sizeof *price; i++)
         price[i] = pvma_price_scaled(price[i], factor);
     return scaled;
 }
 
-/* What a fit tries. */
+/* A simulation that a fit repeats. */
 struct trial {
     struct suns *suns;
     enum lab_network network;
     enum lab_stack stack;
-    struct pvma_price *out, *in; /* whose costs by the byte are looked for */
+    struct pvma_price *out, *in; /* the costs whose byte price is fitted */
 };
 
 static double echo_trip(struct trial *t, uint32_t bytes, unsigned warm_up)
@@ -148,7 +148,7 @@ static double slowness(void *arg, double byte_us)
     return echo_trip(t, LARGE, 1);
 }
 
-/* Costs by the byte so that large messages go at the printed r_max. */
+/* Fits the byte prices so that large messages reach the printed r_max. */
 static void fit_bytes(struct trial *t, double r_max)
 {
     double byte_us = fit_growing(0, 1, 2 * LARGE / r_max, slowness, t);
@@ -156,7 +156,7 @@ static void fit_bytes(struct trial *t, double r_max)
     t->out->byte_us = t->in->byte_us = byte_us;
 }
 
-/* What half a round trip of 4 bytes lacks to the printed t_0. */
+/* The difference between the printed t_0 and half a round trip of 4 bytes. */
 static double lacking_us(struct trial *t, double t_zero)
 {
     return t_zero - echo_trip(t, 4, 8) / 2;

@@ -1,12 +1,12 @@
-/* thesis.c - the experiments of the UPC thesis: see paper_thesis.c for what it printed. */
+/* thesis.c - the experiments of the UPC thesis. Its printed results are in paper_thesis.c. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "echo.h"
-#include "experiment.h"
-#include "layout.h"
-#include "stats.h"
-#include "tables.h"
+#include "reproduce/echo.h"
+#include "reproduce/experiment.h"
+#include "lab/layout.h"
+#include "reproduce/stats.h"
+#include "reproduce/tables.h"
 
 enum { WORKERS = 4, MASTER = 4, TASKS = 5, SEEDS = 10, MESSAGE_MAX = 1 << 18 };
 
@@ -37,11 +37,11 @@ static void run_validation(struct report *r)
 
 /* ---- kernels ---- */
 
-/* Who sends to whom in a round; the fifth task, the master, takes part in the last only. */
+/* Communication in a round. The fifth task, the master, takes part only in GATHER. */
 enum pattern {
-    LINE,       /* neighbours: grids are cut into slabs and end at walls */
+    LINE,       /* with the neighbours: grids are cut into slabs and end at walls */
     ALL_TO_ALL, /* a transposition */
-    GATHER,     /* parts go to the master, the whole comes back */
+    GATHER,     /* parts go to the master, and the whole comes back */
 };
 
 struct kernel {
@@ -49,8 +49,8 @@ struct kernel {
     double ideal_s, ideal_comms_s; /* Table 2.2 */
     unsigned messages, mean_bytes; /* Table A.1 */
     enum pattern pattern;
-    unsigned long_bytes, long_of; /* one message of `long_of` is that long, the others 8 B; 0: all the mean */
-    unsigned part;                /* one of so many messages is simulated */
+    unsigned long_bytes, long_of; /* one message of `long_of` has long_bytes, the others 8 B; 0: all have the mean */
+    unsigned part;                /* one message of so many is simulated */
 };
 
 static const struct kernel kernels[] = {
@@ -67,7 +67,7 @@ enum { KERNELS = sizeof kernels / sizeof kernels[0] };
 struct condition {
     unsigned switches;
     double load, delay_us; /* of each output; of the hosts, for each cell sent and received */
-    unsigned sources;      /* in each switch, which share the load */
+    unsigned sources;      /* in each switch, sharing the load */
 };
 
 struct run {
@@ -157,9 +157,9 @@ static void collect(void *arg)
 }
 
 /*
- * ON and OFF at 10 Mbit/s; the mean is such that each output, which half of the cells go to, has the load. ON is 84 %
- * of the time: so all nine rows of Table 5.4, peak rates of 150 to 550 Mbit/s, have the loads printed there, 0.4
- * to 1.5.
+ * ON, and OFF at 10 Mbit/s. The mean rate gives each output, which half of the cells go to, its load. With ON for 84 %
+ * of the time, all nine rows of Table 5.4, with peak rates of 150 to 550 Mbit/s, have the loads printed there, 0.4 to
+ * 1.5.
  */
 static struct pvma_source_options background(double load)
 {
@@ -173,7 +173,7 @@ static struct pvma_source_options background(double load)
                                         .copy = 0.5};
 }
 
-/* A chain of switches; the tasks' hosts are spread over it. */
+/* A chain of switches, with the tasks' hosts spread over it. */
 static void layout_chain(struct pvma_topology *t, const struct pvma_profile *profile, const struct condition *c,
                          unsigned counted_cells)
 {
@@ -216,11 +216,11 @@ static struct pvma_profile emulated_host(double delay_us)
 }
 
 struct outcome {
-    double seconds; /* virtual ones of all messages, with computing between them; < 0: it did not end */
+    double seconds; /* virtual time of all messages and the computing between them; < 0: it did not end */
     double excess;  /* share of the tasks' cells that would not have fitted into a switch's counted buffer */
 };
 
-/* As the thesis has it: of the parallel application's cells, at each switch, and of these the mean. */
+/* As in the thesis: the share of the application's cells at each switch, averaged over the switches. */
 static double excess_of(struct pvma_net *net, unsigned switches)
 {
     struct stats excess = {0};
@@ -244,7 +244,7 @@ static struct outcome run_counted(struct report *report, const struct kernel *k,
     double whole;
     struct outcome outcome;
 
-    if (k->long_of > 0) /* so that the long ones have their share */
+    if (k->long_of > 0) /* whole periods, so the long messages have their share */
         rounds -= rounds % k->long_of;
     whole = (double)k->messages / of_round / rounds;
     r = (struct run){.kernel = k, .rounds = rounds, .compute_us = compute_s * 1e6 / whole / rounds};
@@ -319,7 +319,7 @@ static void run_delays(struct report *r)
 
 /* ---- virtual loss: cells that would not have fitted ---- */
 
-/* PDE1's, with its own messages on the way. */
+/* PDE1's share of excess cells, with its own messages in the network. */
 static double mean_excess(struct report *r, unsigned switches, double load, unsigned seeds)
 {
     unsigned cells = (unsigned)report_parameter(r, "background", "buffer for virtual loss");
@@ -349,7 +349,7 @@ static void run_loss(struct report *r, unsigned seeds)
 
 /* ---- bursts ---- */
 
-/* The thesis's sequence of cells in bursts at even intervals, a second of its five. */
+/* The thesis's sequence of cells in bursts at even intervals; one second of its five. */
 enum { SEQUENCE_CELLS = 500 };
 
 struct bursts {
@@ -385,7 +385,7 @@ static void receive_bursts(void *arg)
     pvma_sim_stop(b->lab.sim);
 }
 
-/* Mean latency of bursts of so many cells through a switch with four sources. */
+/* Mean latency of bursts of `cells` cells through a switch with four sources. */
 static double burst_latency_us(struct report *r, double load, unsigned cells, uint64_t seed)
 {
     static struct bursts b;

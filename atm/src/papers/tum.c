@@ -1,15 +1,15 @@
-/* tum.c - the experiments of TUM-I9701: see paper_tum.c for what it printed. */
+/* tum.c - the experiments of TUM-I9701. Its printed results are in paper_tum.c. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../ip/udp.h"
-#include "experiment.h"
-#include "fit.h"
-#include "layout.h"
-#include "stream.h"
+#include "ip/udp.h"
+#include "reproduce/experiment.h"
+#include "reproduce/fit.h"
+#include "lab/layout.h"
+#include "reproduce/stream.h"
 #include "tum_hosts.h"
-#include "tables.h"
+#include "reproduce/tables.h"
 
 enum { SEEDS = 10 };
 
@@ -30,7 +30,7 @@ static const struct {
 } columns[] = {{"1 B", 1},     {"16 B", 16},   {"64 B", 64},   {"128 B", 128}, {"256 B", 256},
                {"512 B", 512}, {"1 KB", 1024}, {"4 KB", 4096}, {"8 KB", 8192}};
 
-/* What stands in a column of the report is the Fore API's largest PDU where 4 or 8 KB do not fit. */
+/* Bytes of a column. If 4 or 8 KB exceed the Fore API's largest PDU, the report measured that PDU instead. */
 static uint32_t bytes_of(enum tum_host host, bool api, unsigned column)
 {
     if (api && host == TUM_IBM && columns[column].bytes == 4096)
@@ -98,7 +98,7 @@ static void claim_sawtooth(struct work *w)
 
 /* ---- streams ---- */
 
-/* Receiver's throughput in 2^20 Mbit/s. */
+/* The receiver's throughput in 2^20 Mbit/s. */
 static double tcp_stream(struct work *w, enum tum_host host, enum lab_network network, uint32_t buffer_bytes,
                          uint32_t block_bytes)
 {
@@ -158,7 +158,7 @@ struct paced {
     double delivered, mbits;
 };
 
-/* Share of the datagrams that the receiver's socket takes, in per cent, with that gap between them. */
+/* Percentage of the datagrams that the receiver's socket takes, with that gap between them. */
 static double delivered(void *arg, double gap_us)
 {
     static struct blast b;
@@ -183,7 +183,7 @@ static double delivered(void *arg, double gap_us)
     return p->delivered;
 }
 
-/* The smallest gap with which 95 % arrive, and a little more: just below it next to nothing does. */
+/* The smallest gap at which 95 % arrive, plus a margin: just below it hardly any do. */
 static double paced_gap_us(struct paced *p)
 {
     return fit_growing(0, 2000, 95, delivered, p) * 1.03 + 1;
@@ -197,7 +197,7 @@ static double paced_mbits(struct work *w, enum tum_host host)
     return p.mbits;
 }
 
-/* A flood of the Fore API in a host that reads one PDU after the other. */
+/* A flood of UDP datagrams to a host that reads them one by one. */
 static void claim_pacing(struct work *w)
 {
     struct paced flood = {.work = w, .host = TUM_HP}, paced = flood;
@@ -209,7 +209,7 @@ static void claim_pacing(struct work *w)
                  flood.mbits, paced.delivered, paced.mbits);
 }
 
-/* Messages as long as the socket buffers, and twice as long, beside the best of the shorter ones. */
+/* Messages as long as the socket buffers and twice as long, compared with the best of the shorter ones. */
 static void claim_long_messages(struct work *w)
 {
     static const uint32_t buffers[] = {8, 16, 32};
@@ -288,7 +288,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* A run of 100 round trips on the report's Ethernet; of ten, the middle one: a lost frame costs a second. */
+/* A run of 100 round trips on the report's Ethernet; the median of ten, since a lost frame costs a second. */
 static double pvm_ethernet_us(struct work *w, enum tum_host host, uint32_t bytes)
 {
     struct tum_run run = {.host = host, .stack = TUM_PVM_DIRECT, .network = LAB_ETHERNET};

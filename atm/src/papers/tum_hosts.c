@@ -2,12 +2,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "echo.h"
-#include "fit.h"
-#include "layout.h"
+#include "reproduce/echo.h"
+#include "reproduce/fit.h"
+#include "lab/layout.h"
 #include "suns.h"
 #include "tum_hosts.h"
-#include "udp_echo.h"
+#include "reproduce/udp_echo.h"
 
 enum { LARGE = 128 << 10, UDP_ROUNDS = 6, PASSES = 4, REPS = 100 };
 
@@ -37,7 +37,7 @@ static const struct pvma_profile *profile_of(const struct tum *t, const struct t
     return run->stack == TUM_API5 ? &t->api5[run->host] : &t->adapter;
 }
 
-/* The driver's and UDP's work as the Fore API has it. */
+/* Gives the driver and UDP the Fore API's costs. */
 static void put_daemons_on_api(struct pvma_host_costs *costs, const struct pvma_profile *api)
 {
     costs->frame_out = costs->frame_in = (struct pvma_price){0, 0};
@@ -130,7 +130,7 @@ static void fit_api(struct tum *t, enum tum_host host, enum tum_stack stack)
 
     *p = layout_profile(row);
     p->cost[PVMA_COST_mtu] = mtu_of[host];
-    p->cost[PVMA_COST_tx_mbuf] = t->api5[host].cost[PVMA_COST_tx_mbuf]; /* both AALs are the same driver's */
+    p->cost[PVMA_COST_tx_mbuf] = t->api5[host].cost[PVMA_COST_tx_mbuf]; /* the driver is the same for both AALs */
     for (int pass = 0; pass < PASSES; pass++) {
         fixed_us += missing_us(t, &run, row, "1 B", 1);
         layout_cost(p, PVMA_COST_tx_pdu, fixed_us / 2);
@@ -139,12 +139,12 @@ static void fit_api(struct tum *t, enum tum_host host, enum tum_stack stack)
         layout_cost(p, PVMA_COST_rx_byte, byte_us);
         if (stack != TUM_API5)
             continue;
-        mbuf_us += missing_us(t, &run, row, "256 B", 256); /* which are one more than 1 B */
+        mbuf_us += missing_us(t, &run, row, "256 B", 256); /* one buffer more than 1 B */
         layout_cost(p, PVMA_COST_tx_mbuf, mbuf_us);
     }
 }
 
-/* Costs by the byte, cut between the sides as this host has it. */
+/* Splits the byte costs between the sides by this host's share. */
 static void set_bytes(struct tum *t, enum tum_host host, struct pvma_price *out, struct pvma_price *in, double byte_us)
 {
     out->byte_us = byte_us * report_parameter(t->report, host_of[host], "by the byte and buffer, sender's share");
@@ -188,7 +188,7 @@ static double slowness(void *arg, double byte_us)
     return tum_latency_us(trial->tum, &trial->run, LARGE);
 }
 
-/* Two passes: what is by the byte is so little of the small message that this settles it. */
+/* Two passes are enough, because byte costs hardly affect the small message. */
 static void fit_pvm(struct tum *t, const struct tum_run *run, struct pvma_price *out, struct pvma_price *in,
                     double small_us, double large_us)
 {
@@ -209,7 +209,7 @@ static void fit_direct(struct tum *t, enum tum_host host)
     snprintf(row, sizeof row, "%s ATM", pvm_row[host]);
     fit_pvm(t, &run, &c->pvm_send, &c->pvm_receive, report_printed(t->report, "Table 5.4", row, "1 B") * 1000,
             LARGE / report_printed(t->report, "Table 5.3", pvm_row[host], "128 KB"));
-    if (host == TUM_HP) /* 1 B less 0 B, of which the model without this has a part */
+    if (host == TUM_HP) /* 1 B less 0 B, of which the model without this explains a part */
         t->data_share =
             ((report_printed(t->report, "Table 5.4", row, "1 B") - report_printed(t->report, "Table 5.4", row, "0 B")) *
                  1000 -
@@ -220,7 +220,7 @@ static void fit_direct(struct tum *t, enum tum_host host)
     c->pvm_receive.fixed_us -= c->pvm_data.fixed_us;
 }
 
-/* libpvm's part is known from the direct route; what is left is the way to and through the daemons, in four places. */
+/* libpvm's part is known from the direct route. The rest is split between the four places at and in the daemons. */
 static void fit_daemons(struct tum *t, enum tum_host host)
 {
     struct tum_run run = {.host = host, .stack = TUM_PVM_DAEMON};

@@ -54,7 +54,7 @@ struct echo_result echo_run(const struct lab_setup *setup, enum lab_stack stack,
     return e.result;
 }
 
-/* Slow start and its wait for delayed acknowledgements are over after some rounds, with large messages after one. */
+/* Slow start and its delayed acknowledgements end after some rounds, with large messages after one. */
 static unsigned warm_up_of(uint32_t bytes)
 {
     return bytes >= LARGE ? 1 : 8;
@@ -68,8 +68,8 @@ static double rate_of(const struct lab_setup *setup, enum lab_stack stack, uint3
 }
 
 /*
- * The smallest size up to `above` that reaches the rate. From a quarter of it and in even steps, since the rate falls
- * where one fragment more is due: at 4096 it may be lower than shortly before.
+ * The smallest size up to `above` that reaches the rate. Searches from a quarter of `above` in even steps, since the
+ * rate falls when one more fragment is needed: at 4096 it may be lower than just below.
  */
 static double size_reaching(double target, uint32_t above, const struct lab_setup *setup, enum lab_stack stack,
                             unsigned long long *events)

@@ -1,13 +1,13 @@
 /*
- * experiment.h - the experiments of `atm-sim reproduce`: one for each paper. Each fills in the report that its paper's
- * data declare (paper_*.c).
+ * experiment.h - the experiments of `atm-sim reproduce`, one for each paper. Each fills in the report declared with its
+ * paper's data (paper_*.c).
  */
 #ifndef PVMA_EXPERIMENT_H
 #define PVMA_EXPERIMENT_H
 
 #include "report.h"
 
-/* How much of an experiment is run. */
+/* The extent of a run. */
 enum experiment_part {
     EXPERIMENT_ALL,
     EXPERIMENT_SHORT, /* a few rows in seconds: for tests */

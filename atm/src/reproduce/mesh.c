@@ -1,6 +1,6 @@
 /* mesh.c - see mesh.h. */
-#include "../ip/udp.h"
-#include "../random.h"
+#include "ip/udp.h"
+#include "base/random.h"
 #include "mesh.h"
 
 enum {
@@ -23,7 +23,7 @@ struct node {
     unsigned number;
 };
 
-/* Sends one halo after the other while its node receives: as libpvm, which reads when it cannot write. */
+/* Sends halos while its node receives, as libpvm does, which reads when it cannot write. */
 struct courier {
     struct node node;
     bool due;
@@ -42,7 +42,7 @@ struct mesh {
 
 static uint8_t buffers[NODES][BUFFER];
 
-/* Bytes of a message in the PDUs of the transport atm. */
+/* Bytes of a message with all headers in the PDUs of the transport atm. */
 static uint32_t with_headers(uint32_t bytes)
 {
     uint32_t room = PDU - PACKET_HEADER, whole = bytes + FRAME_HEADER;
@@ -77,7 +77,7 @@ static void receive(struct node *node, unsigned from, uint32_t bytes)
     pack(node, node->mesh->lab.setup.costs.pvm_receive, bytes);
 }
 
-/* In slices, between which a daemon has its turn. */
+/* Computes in slices, so that a daemon can run in between. */
 static void compute(struct node *node, double us)
 {
     for (; us > 0; us -= slice_us)
@@ -159,7 +159,7 @@ static void resume(void *fiber)
     pvma_fiber_resume(fiber);
 }
 
-/* A fiber wakes another by an event: only that may resume it. */
+/* Wakes a fiber by an event, because only events may resume fibers. */
 static void wake(struct mesh *m, struct pvma_fiber **waiting)
 {
     if (*waiting)
@@ -212,7 +212,7 @@ static void move(void *arg)
 
 /* ---- background traffic ---- */
 
-/* One datagram after the other at even intervals; where the first falls is the seed's. */
+/* Sends datagrams at even intervals; the seed determines the first one's time. */
 static void load(void *arg)
 {
     struct mesh *m = arg;

@@ -1,16 +1,17 @@
 /*
- * programs.c - see programs.h. Four Sun 4/690, as the four-APIs paper's echo found them (suns.h); computing is a cost.
+ * programs.c - see programs.h. Four Sun 4/690 with the costs of the four-APIs paper's echo (suns.h); computing is a
+ * cost.
  */
 #include "programs.h"
 #include <argp.h>
 #include "experiment.h"
-#include "layout.h"
+#include "lab/layout.h"
 #include "mesh.h"
-#include "suns.h"
+#include "papers/suns.h"
 
 enum { HOSTS = 4, MATRIX = 256, GRID = 64, HALO = 1 << 20, STEPS = 3 };
 
-/* Computing: of matmul and an iteration of pde as the SPARC 2 of the paper's Tables 5 and 6 took for them. */
+/* Computing times: matmul and an iteration of pde as on the SPARC 2 of the paper's Tables 5 and 6. */
 static const double block_us = 64.0001e6 / HOSTS, point_us = 31.4, step_us = 20e6;
 
 static const struct way {
@@ -54,7 +55,7 @@ static const struct pvma_profile *adapter_of(const struct suns *suns, const stru
     return way->stack == LAB_FORE34 ? &suns->aal34 : &suns->adapter;
 }
 
-/* Seconds of virtual time; -1: it did not end. */
+/* Returns seconds of virtual time, or -1 when the run did not end. */
 static double run_program(const struct suns *suns, const struct way *way, const struct program *program, bool computes,
                           unsigned long long *events)
 {

@@ -3,9 +3,9 @@
 #define PVMA_PROGRAMS_H
 
 /*
- * The command with its arguments, argv[0] being its name. The programs' messages and computing are modelled after
- * examples/matmul.c, pde.c and molecules.c; the real ones run over the transport atm. Returns the exit code: 0, or 1
- * for a file that could not be written.
+ * Runs the command; argv[0] is its name. The programs' messages and computing follow examples/matmul.c, pde.c and
+ * molecules.c, which run for real over the transport atm. Returns the exit code: 0, or 1 for a file that could not be
+ * written.
  */
 int programs_main(int argc, char **argv);
 

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../sim.h"
+#include "base/sim.h"
 #include "report.h"
 
 static const double limit_percent[] = {
@@ -31,7 +31,7 @@ void report_begin(struct report *report)
     report->events = 0;
 }
 
-/* The first value whose table begins so. */
+/* The first value whose table begins with `table`. */
 static size_t find(const struct report *report, const char *table, const char *row, const char *column)
 {
     for (size_t i = 0; i < report->value_count; i++) {
@@ -119,7 +119,7 @@ static double error_percent(const struct report *report, size_t i)
 {
     double paper = report->values[i].paper, simulated = report->outcomes[i].simulated;
 
-    return paper == 0 ? simulated : (simulated / paper - 1) * 100; /* beside 0: the value, which is per cent itself */
+    return paper == 0 ? simulated : (simulated / paper - 1) * 100; /* values printed as 0 are percentages themselves */
 }
 
 static bool is_good(const struct report *report, size_t i)
@@ -200,7 +200,7 @@ static void print_claims(const struct report *report, FILE *out)
     }
 }
 
-/* Each reason once, for all values in a row that it explains. */
+/* Prints each reason once, followed by all adjacent values that it explains. */
 static void print_reasons(const struct report *report, FILE *out)
 {
     const char *said = NULL;

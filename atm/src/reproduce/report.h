@@ -1,7 +1,7 @@
 /*
- * report.h - the result of an experiment: what a paper printed beside what the simulation gives, and what the paper
- * claims beside whether it holds here. The paper's side is declared in one file per paper (paper_*.c); an experiment
- * fills in the other by names, and can write nothing that is not declared.
+ * report.h - the result of an experiment: printed beside simulated values, and the paper's claims with verdicts. The
+ * paper's side is declared in one file per paper (paper_*.c). An experiment fills in the other side by name, and cannot
+ * add anything that is not declared.
  */
 #ifndef PVMA_REPORT_H
 #define PVMA_REPORT_H
@@ -10,14 +10,14 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* What a printed value is to us. */
+/* How a printed value is used. */
 enum report_use {
     REPORT_FIXES,    /* parameters were fitted to it: within 10 % */
     REPORT_PREDICTS, /* nothing was fitted to it: within 20 % */
     REPORT_BOUND,    /* follows from the model's arithmetic: within 0.1 % */
 };
 
-/* Fits a "-" in the paper. */
+/* Stands for "-" in the paper. */
 #define REPORT_NONE (-1.0)
 
 struct report_value {
@@ -27,7 +27,7 @@ struct report_value {
     const char *why; /* known reason for a miss; NULL: none known */
 };
 
-/* What the experiment says to a value. */
+/* The simulated result for a value. */
 struct report_outcome {
     double simulated, interval; /* half width of the 90 % confidence interval; 0: one run, nothing random */
     bool known;
@@ -35,8 +35,8 @@ struct report_outcome {
 
 struct report_claim {
     const char *id, *text;
-    const char *why;    /* known reason for not holding; NULL */
-    const char *fitted; /* what was set so that it comes out: then it shows nothing, and counts as no claim; NULL */
+    const char *why;    /* known reason for not holding; NULL: none */
+    const char *fitted; /* what was set so that the claim holds, which then does not count; NULL: nothing */
 };
 
 struct report_verdict {
@@ -51,15 +51,15 @@ struct report_parameter {
     const char *unit, *origin;
 };
 
-/* What a figure's axes are. */
+/* The axes of a figure, with units. */
 struct report_figure {
-    const char *name, *title, *x, *y; /* axes with units */
+    const char *name, *title, *x, *y;
     bool log_x, log_y;
 };
 
 /* A curve of a figure. */
 struct report_curve {
-    const char *figure; /* its name as declared */
+    const char *figure; /* its declared name */
     char *name;
     size_t count;
     double *x, *y;
@@ -83,7 +83,7 @@ struct report {
     unsigned long long events; /* of all simulations */
 };
 
-/* A report of a paper's data: arrays called values, claims, parameters and figures. */
+/* Declares a paper's report from arrays called values, claims, parameters and figures. */
 #define REPORT(its_name, its_title)                                                                                    \
     {                                                                                                                  \
         .name = its_name, .title = its_title, .values = values, .value_count = sizeof values / sizeof values[0],       \
@@ -92,25 +92,25 @@ struct report {
         .figure_count = sizeof figures / sizeof figures[0]                                                             \
     }
 
-/* Prepares a report for its experiment; report_free() it. */
+/* Prepares a report for its experiment. Release it with report_free(). */
 void report_begin(struct report *report);
 
-/* Ends the program when no such value is declared: a spelling mistake of ours. */
+/* End the program if the value is not declared, which is a spelling mistake in the experiment. */
 void report_set(struct report *report, const char *table, const char *row, const char *column, double simulated,
                 double interval);
 double report_get(const struct report *report, const char *table, const char *row, const char *column);
 
-/* What the paper says, which fits begin with; a table by how its name begins. Ends the program as well. */
+/* The paper's value, which fits start from; the table by a prefix of its name. Ends the program likewise. */
 double report_printed(const struct report *report, const char *table, const char *row, const char *column);
 
-/* The same for a claim; `detail` (printf style) gives the numbers that decided. */
+/* Sets the verdict on a claim; `detail` (printf style) gives the deciding numbers. Ends the program likewise. */
 void report_claim(struct report *report, const char *id, bool holds, const char *detail, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* Adds a point to a curve of a declared figure; the curve's name is copied. */
 void report_point(struct report *report, const char *figure, const char *curve, double x, double y);
 
-/* A parameter's value; ends the program when there is none of the name. */
+/* A parameter's value; ends the program when it is not declared. */
 double report_parameter(const struct report *report, const char *profile, const char *name);
 
 struct report_score {
@@ -122,7 +122,7 @@ void report_score(const struct report *report, struct report_score *score);
 /* Prints tables, claims and parameters. */
 void report_print(const struct report *report, FILE *out);
 
-/* Writes NAME.csv and NAME-FIGURE.csv, or NAME-FIGURE.svg by gnuplot. 0, or -1 (said on stderr). */
+/* Write NAME.csv and NAME-FIGURE.csv, or NAME-FIGURE.svg with gnuplot. Return 0, or -1 after a message on stderr. */
 int report_write_csv(const struct report *report, const char *folder);
 int report_write_svg(const struct report *report, const char *folder);
 

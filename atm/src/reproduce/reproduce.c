@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "../../core/clock.h"
+#include "core/clock.h"
 #include "experiment.h"
 #include "reproduce.h"
 #include "speed.h"
@@ -32,8 +32,8 @@ enum { KEY_LIST = 256, KEY_SHORT, KEY_SPEED };
 static const struct argp_option option_table[] = {
     {"csv", 'c', "DIR", 0, "write the tables and figures as CSV files into DIR", 0},
     {"svg", 's', "DIR", 0, "draw the figures as SVG files into DIR, by gnuplot", 0},
-    {"list", KEY_LIST, NULL, 0, "list the experiments and end", 0},
-    {"speed", KEY_SPEED, NULL, 0, "show what a simulated PVM message costs this machine, and end", 0},
+    {"list", KEY_LIST, NULL, 0, "list the experiments and exit", 0},
+    {"speed", KEY_SPEED, NULL, 0, "show the cost of a simulated PVM message on this machine and exit", 0},
     {"short", KEY_SHORT, NULL, 0, "run a few rows of each in seconds, for tests", 0},
     {0},
 };
@@ -79,8 +79,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
 static const struct argp parser = {option_table,
                                    parse,
                                    "[NAME...]",
-                                   "Runs the papers' experiments in virtual time and prints what each paper printed "
-                                   "beside what comes out.",
+                                   "Runs the papers' experiments in virtual time and prints the papers' values beside "
+                                   "the simulated ones.",
                                    NULL,
                                    NULL,
                                    NULL};
@@ -99,15 +99,15 @@ static int write_files(const struct report *report, const struct options *o)
 static int run(unsigned i, const struct options *o)
 {
     struct report *report = experiments[i].report;
-    int64_t start_us = pvmi_clock_us();
+    int64_t start_us = pvmc_clock_us();
     int status;
 
     report_begin(report);
     experiments[i].run(report, o->small ? EXPERIMENT_SHORT : EXPERIMENT_ALL);
     report_print(report, stdout);
     fprintf(stderr, "%s: %.1f s, %.2f million events a second\n", report->name,
-            (double)(pvmi_clock_us() - start_us) / 1e6,
-            (double)report->events / (double)(pvmi_clock_us() - start_us + 1));
+            (double)(pvmc_clock_us() - start_us) / 1e6,
+            (double)report->events / (double)(pvmc_clock_us() - start_us + 1));
     status = write_files(report, o);
     report_free(report);
     return status;

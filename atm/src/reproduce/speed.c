@@ -1,12 +1,12 @@
 /* speed.c - see speed.h. */
 #include <time.h>
 #include "echo.h"
-#include "layout.h"
+#include "lab/layout.h"
 #include "speed.h"
 
 enum { WARM_UP = 8 };
 
-/* Of the processor: other programs keep a simulation waiting, and do not make it slower. */
+/* Processor time, because other programs delay a simulation but do not slow it down. */
 static double processor_us(void)
 {
     struct timespec t;
@@ -15,7 +15,7 @@ static double processor_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-/* Two hosts at a switch, whose protocols cost them nothing: the cells, TCP, the daemons are simulated all the same. */
+/* Two hosts at a switch, with protocols at no cost: cells, TCP and daemons are simulated all the same. */
 static void measure(enum lab_stack stack, const char *route, uint32_t bytes, unsigned rounds, FILE *out)
 {
     struct pvma_profile profile = layout_profile("ideal");

@@ -1,4 +1,4 @@
-/* stats.h - means of a few runs and how sure they are. */
+/* stats.h - means of a few runs with confidence intervals. */
 #ifndef PVMA_STATS_H
 #define PVMA_STATS_H
 

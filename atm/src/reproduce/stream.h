@@ -1,8 +1,8 @@
-/* stream.h - the papers' ttcp: a sender that writes blocks as fast as it can, a receiver that drops them. */
+/* stream.h - the papers' ttcp: a sender that writes blocks as fast as it can, a receiver that discards them. */
 #ifndef PVMA_STREAM_H
 #define PVMA_STREAM_H
 
-#include "lab.h"
+#include "lab/lab.h"
 
 struct stream {
     struct lab *lab;
@@ -12,7 +12,7 @@ struct stream {
     uint64_t received; /* bytes read */
 };
 
-/* A stream from host to host (from 0) that starts after start_us; stream_free() before the lab is closed. */
+/* Starts a stream between hosts (from 0) after start_us. Call stream_free() before closing the lab. */
 void stream_start(struct stream *stream, struct lab *lab, unsigned from, unsigned to,
                   const struct pvma_tcp_settings *settings, uint32_t block_bytes, double start_us);
 void stream_free(struct stream *stream);

@@ -1,4 +1,4 @@
-/* tables.h - how the tables of the reports are called, by the papers' data and by the experiments that fill them in. */
+/* tables.h - names of the reports' tables, for the papers' data and the experiments that fill them in. */
 #ifndef PVMA_TABLES_H
 #define PVMA_TABLES_H
 

@@ -6,18 +6,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utlist.h>
-#include "../../core/error.h"
-#include "../../core/log.h"
+#include "core/error.h"
+#include "core/log.h"
 #include "local.h"
 
-#define OBSERVER    "-" /* host of those that only tell: daemons */
-#define LOOK        "?" /* of those that only look what there is */
-#define HOSTS_BYTES 512 /* of the list of hosts that a program is told */
-#define MORE_BYTES  32  /* of its end, if it is cut */
+#define OBSERVER    "-" /* host name of clients that only report: daemons */
+#define LOOK        "?" /* host name of clients that only query the clock */
+#define HOSTS_BYTES 512 /* of the list of hosts in a refusal */
+#define MORE_BYTES  32  /* reserved for its end, when it is truncated */
 
 struct pvma_client *pvma_clients;
 
-static uint8_t incoming[PVMI_ATM_MESSAGE_BYTES];
+static uint8_t incoming[PVMA_FORE_MESSAGE_BYTES];
 
 static pvma_ps now(void)
 {
@@ -26,7 +26,7 @@ static pvma_ps now(void)
 
 static void go(struct pvma_client *c);
 
-/* ---- who computes ---- */
+/* ---- running clients ---- */
 
 static unsigned runners;
 
@@ -47,7 +47,7 @@ bool pvma_client_any_runs(void)
     return runners;
 }
 
-/* ---- coming and going ---- */
+/* ---- arrival and departure ---- */
 
 static void free_commands(struct pvma_client *c)
 {
@@ -108,24 +108,24 @@ bool pvma_client_any(void)
 
 /* ---- answers ---- */
 
-/* Its end is seen when its descriptor is looked at next. */
+/* Ends the connection; the event loop sees the end and frees the client. */
 static void cut(struct pvma_client *c)
 {
     c->cut = true;
     shutdown(c->fd, SHUT_RDWR);
 }
 
-/* A program that does not read its answers is not worth waiting for. */
-static void answer(struct pvma_client *c, const struct pvmi_atm_message *m, int fd)
+/* A program that does not read its answers is cut off. */
+static void answer(struct pvma_client *c, const struct pvma_fore_message *m, int fd)
 {
     set_quiet(c, false);
-    if (c->fd >= 0 && pvmi_atm_message_send(c->fd, m, fd, false) == PVMI_EAGAIN)
+    if (c->fd >= 0 && pvma_fore_message_send(c->fd, m, fd, false) == PVMC_EAGAIN)
         cut(c);
 }
 
-static void reply(struct pvma_client *c, int error, struct pvmi_atm_message *m, int fd)
+static void reply(struct pvma_client *c, int error, struct pvma_fore_message *m, int fd)
 {
-    m->type = PVMI_ATM_REPLY;
+    m->type = PVMA_FORE_REPLY;
     m->error = error;
     m->time_ns = pvma_serve_ns(c->clock);
     answer(c, m, fd);
@@ -133,7 +133,7 @@ static void reply(struct pvma_client *c, int error, struct pvmi_atm_message *m, 
 
 /* ---- commands ---- */
 
-/* NULL: it has none of that number. */
+/* The client's endpoint of that number; NULL when there is none. */
 static struct pvma_endpoint *endpoint_of(struct pvma_client *c, uint32_t number)
 {
     struct pvma_endpoint *e;
@@ -148,7 +148,7 @@ static uint32_t mtu_of(const struct pvma_host *host)
     return (uint32_t)pvma_host_profile(host)->cost[PVMA_COST_mtu];
 }
 
-static bool do_open(struct pvma_client *c, struct pvmi_atm_message *m)
+static bool do_open(struct pvma_client *c, struct pvma_fore_message *m)
 {
     struct pvma_host *host = m->host[0] ? pvma_net_host(pvma_serving.net, m->host) : c->host;
     struct pvma_endpoint *e;
@@ -163,7 +163,7 @@ static bool do_open(struct pvma_client *c, struct pvmi_atm_message *m)
     return true;
 }
 
-static bool do_bind(struct pvma_client *c, struct pvmi_atm_message *m)
+static bool do_bind(struct pvma_client *c, struct pvma_fore_message *m)
 {
     struct pvma_endpoint *e = endpoint_of(c, m->endpoint);
     int error = e ? pvma_endpoint_bind(e, m->address.asap, m->number) : EBADF;
@@ -173,7 +173,7 @@ static bool do_bind(struct pvma_client *c, struct pvmi_atm_message *m)
     return true;
 }
 
-static bool do_connect(struct pvma_client *c, struct pvmi_atm_message *m)
+static bool do_connect(struct pvma_client *c, struct pvma_fore_message *m)
 {
     struct pvma_endpoint *e = endpoint_of(c, m->endpoint);
     int error = e ? pvma_endpoint_connect(e, m) : EBADF;
@@ -186,28 +186,28 @@ static bool do_connect(struct pvma_client *c, struct pvmi_atm_message *m)
     return error;
 }
 
-static bool do_accept(struct pvma_client *c, struct pvmi_atm_message *m)
+static bool do_accept(struct pvma_client *c, struct pvma_fore_message *m)
 {
     struct pvma_endpoint *e = endpoint_of(c, m->endpoint), *fresh = endpoint_of(c, m->other);
     reply(c, e && fresh ? pvma_endpoint_accept(e, fresh, m) : EBADF, m, -1);
     return true;
 }
 
-static bool do_reject(struct pvma_client *c, struct pvmi_atm_message *m)
+static bool do_reject(struct pvma_client *c, struct pvma_fore_message *m)
 {
     struct pvma_endpoint *e = endpoint_of(c, m->endpoint);
     reply(c, e ? pvma_endpoint_reject(e, m->number) : EBADF, m, -1);
     return true;
 }
 
-static bool do_send(struct pvma_client *c, struct pvmi_atm_message *m)
+static bool do_send(struct pvma_client *c, struct pvma_fore_message *m)
 {
     struct pvma_endpoint *e = endpoint_of(c, m->endpoint);
-    int rc = e ? pvma_endpoint_send(e, m->data, m->length) : PVMI_EDOWN;
-    return rc && rc != PVMI_EAGAIN; /* what cannot be sent is lost */
+    int rc = e ? pvma_endpoint_send(e, m->data, m->length) : PVMC_EDOWN;
+    return rc && rc != PVMC_EAGAIN; /* a packet that cannot be sent is lost */
 }
 
-static bool do_close(struct pvma_client *c, struct pvmi_atm_message *m)
+static bool do_close(struct pvma_client *c, struct pvma_fore_message *m)
 {
     struct pvma_endpoint *e = endpoint_of(c, m->endpoint);
     if (e)
@@ -215,7 +215,7 @@ static bool do_close(struct pvma_client *c, struct pvmi_atm_message *m)
     return true;
 }
 
-static bool do_resolve(struct pvma_client *c, struct pvmi_atm_message *m)
+static bool do_resolve(struct pvma_client *c, struct pvma_fore_message *m)
 {
     struct pvma_host *host = pvma_net_host(pvma_serving.net, m->host);
     if (host)
@@ -224,24 +224,24 @@ static bool do_resolve(struct pvma_client *c, struct pvmi_atm_message *m)
     return true;
 }
 
-static bool do_time(struct pvma_client *c, struct pvmi_atm_message *m)
+static bool do_time(struct pvma_client *c, struct pvma_fore_message *m)
 {
     reply(c, 0, m, -1);
     return true;
 }
 
-/* The time in picoseconds; one that does not fit is never. */
+/* The time in picoseconds; PVMA_NEVER if it does not fit. */
 static pvma_ps time_of(int64_t ns)
 {
     return ns < PVMA_NEVER / PVMA_NS ? ns * PVMA_NS : PVMA_NEVER;
 }
 
-/* Even a wait that is over at once is over behind all else of this instant. */
-static bool do_wait(struct pvma_client *c, struct pvmi_atm_message *m)
+/* Even a wait that ends at once ends after all other events of this instant. */
+static bool do_wait(struct pvma_client *c, struct pvma_fore_message *m)
 {
     pvma_ps until = time_of(m->time_ns);
     c->waiting = true;
-    c->sleeps = m->type == PVMI_ATM_SLEEP;
+    c->sleeps = m->type == PVMA_FORE_SLEEP;
     c->wait_number = m->number;
     bool owed = c->sleeps && pvma_local_owed(c->pid, c->aside);
     if (until < c->clock || c->news || owed)
@@ -251,7 +251,7 @@ static bool do_wait(struct pvma_client *c, struct pvmi_atm_message *m)
     return true;
 }
 
-static bool do_knows(struct pvma_client *c, struct pvmi_atm_message *m)
+static bool do_knows(struct pvma_client *c, struct pvma_fore_message *m)
 {
     const struct pvma_client *other;
     int error = ESRCH;
@@ -262,24 +262,24 @@ static bool do_knows(struct pvma_client *c, struct pvmi_atm_message *m)
     return true;
 }
 
-/* The program's connection ended: what it sent before has gone. */
-static bool do_leave(struct pvma_client *c, struct pvmi_atm_message *m)
+/* Runs after everything that the program sent before its connection ended. */
+static bool do_leave(struct pvma_client *c, struct pvma_fore_message *m)
 {
     (void)m;
     client_free(c);
     return false;
 }
 
-/* Each says whether it is over; if not, pvma_client_done() or pvma_client_again() follows. */
-static bool (*const doing[PVMI_ATM_MESSAGE_TYPES])(struct pvma_client *c, struct pvmi_atm_message *m) = {
-    [PVMI_ATM_NONE] = do_leave,      [PVMI_ATM_OPEN] = do_open,     [PVMI_ATM_BIND] = do_bind,
-    [PVMI_ATM_CONNECT] = do_connect, [PVMI_ATM_ACCEPT] = do_accept, [PVMI_ATM_REJECT] = do_reject,
-    [PVMI_ATM_SEND] = do_send,       [PVMI_ATM_CLOSE] = do_close,   [PVMI_ATM_RESOLVE] = do_resolve,
-    [PVMI_ATM_TIME] = do_time,       [PVMI_ATM_WAIT] = do_wait,     [PVMI_ATM_SLEEP] = do_wait,
-    [PVMI_ATM_KNOWS] = do_knows,
+/* Each returns true when the command is done; if not, pvma_client_done() or pvma_client_again() follows. */
+static bool (*const doing[PVMA_FORE_MESSAGE_TYPES])(struct pvma_client *c, struct pvma_fore_message *m) = {
+    [PVMA_FORE_NONE] = do_leave,      [PVMA_FORE_OPEN] = do_open,     [PVMA_FORE_BIND] = do_bind,
+    [PVMA_FORE_CONNECT] = do_connect, [PVMA_FORE_ACCEPT] = do_accept, [PVMA_FORE_REJECT] = do_reject,
+    [PVMA_FORE_SEND] = do_send,       [PVMA_FORE_CLOSE] = do_close,   [PVMA_FORE_RESOLVE] = do_resolve,
+    [PVMA_FORE_TIME] = do_time,       [PVMA_FORE_WAIT] = do_wait,     [PVMA_FORE_SLEEP] = do_wait,
+    [PVMA_FORE_KNOWS] = do_knows,
 };
 
-/* ---- their order ---- */
+/* ---- command queue ---- */
 
 static void pop(struct pvma_client *c)
 {
@@ -291,7 +291,7 @@ static void pop(struct pvma_client *c)
     free(first);
 }
 
-/* The program's time reaches that at which it gives the first command. False: not yet. */
+/* Advances the program's clock to the first command. False if the simulation has not reached it yet. */
 static bool reach_first(struct pvma_client *c)
 {
     if (!c->counted && pvma_serving.is_virtual)
@@ -306,12 +306,12 @@ static bool reach_first(struct pvma_client *c)
 }
 
 /*
- * With the real clock what follows a packet that the driver has not taken stays in the socket, which makes a fast
- * sender wait. In virtual time the program's clock does that.
+ * With the real clock, commands after a packet that the driver has not taken stay in the socket, which blocks a fast
+ * sender. In virtual time the program's clock does that.
  */
 static void listen_or_not(struct pvma_client *c)
 {
-    bool deaf = !pvma_serving.is_virtual && c->busy && c->commands->message.type == PVMI_ATM_SEND;
+    bool deaf = !pvma_serving.is_virtual && c->busy && c->commands->message.type == PVMA_FORE_SEND;
     if (deaf == c->deaf || c->fd < 0)
         return;
     c->deaf = deaf;
@@ -325,7 +325,7 @@ static void go(struct pvma_client *c)
 {
     while (c->commands && !c->busy && !c->waiting && reach_first(c)) {
         struct pvma_command *first = c->commands;
-        bool leaves = first->message.type == PVMI_ATM_NONE;
+        bool leaves = first->message.type == PVMA_FORE_NONE;
         c->busy = true;
         bool over = doing[first->message.type](c, &first->message);
         if (leaves)
@@ -340,7 +340,7 @@ static void go(struct pvma_client *c)
 
 static void wake(struct pvma_client *c)
 {
-    struct pvmi_atm_message m = {.type = PVMI_ATM_WAKE, .number = c->wait_number};
+    struct pvma_fore_message m = {.type = PVMA_FORE_WAKE, .number = c->wait_number};
     m.given = c->sleeps ? pvma_local_owed(c->pid, c->aside) : 0;
     c->waiting = c->sleeps = c->news = false;
     if (c->clock < now())
@@ -357,14 +357,14 @@ static void turn(struct pvma_event *event)
     go(c);
 }
 
-void pvma_client_done(struct pvma_client *c, int error, const struct pvmi_atm_message *with)
+void pvma_client_done(struct pvma_client *c, int error, const struct pvma_fore_message *with)
 {
     if (!c || !c->busy)
         return;
-    struct pvmi_atm_message m = with ? *with : (struct pvmi_atm_message){0};
+    struct pvma_fore_message m = with ? *with : (struct pvma_fore_message){0};
     if (c->clock < now())
         c->clock = now();
-    bool asks = c->commands->message.type == PVMI_ATM_CONNECT;
+    bool asks = c->commands->message.type == PVMA_FORE_CONNECT;
     c->busy = false;
     pop(c);
     if (asks)
@@ -385,9 +385,9 @@ void pvma_client_tell(struct pvma_client *c)
         pvma_sim_at(pvma_serving.sim, &c->turn, c->clock > now() ? c->clock : now());
 }
 
-/* ---- what comes in ---- */
+/* ---- incoming messages ---- */
 
-static void put_command(struct pvma_client *c, const struct pvmi_atm_message *m)
+static void put_command(struct pvma_client *c, const struct pvma_fore_message *m)
 {
     struct pvma_command *command = pvma_new(sizeof *command + m->length);
     command->message = *m;
@@ -399,13 +399,13 @@ static void put_command(struct pvma_client *c, const struct pvmi_atm_message *m)
     c->tail = &command->next;
 }
 
-/* The program does not wait any more: something else has woken it. */
+/* RESUME: the program no longer waits, because another event woke it. */
 static void resume(struct pvma_client *c, uint32_t number)
 {
     struct pvma_command **at = &c->commands;
-    while (*at && ((*at)->message.type != PVMI_ATM_WAIT || (*at)->message.number != number))
+    while (*at && ((*at)->message.type != PVMA_FORE_WAIT || (*at)->message.number != number))
         at = &(*at)->next;
-    if (*at) { /* its time has not come as far as to wait */
+    if (*at) { /* the wait has not begun, because the program's time is ahead */
         struct pvma_command *wait = *at;
         *at = wait->next;
         if (!*at)
@@ -414,7 +414,7 @@ static void resume(struct pvma_client *c, uint32_t number)
         c->counted = c->counted && c->commands;
         free(wait);
     } else if (!c->waiting || c->wait_number != number) {
-        return; /* it has been woken: our message crossed with it */
+        return; /* the WAKE crossed this RESUME */
     }
     pvma_sim_cancel(pvma_serving.sim, &c->turn);
     c->waiting = false;
@@ -424,12 +424,12 @@ static void resume(struct pvma_client *c, uint32_t number)
     go(c);
 }
 
-static bool is_question(enum pvmi_atm_message_type type)
+static bool is_question(enum pvma_fore_message_type type)
 {
-    return type != PVMI_ATM_SEND && type != PVMI_ATM_CLOSE;
+    return type != PVMA_FORE_SEND && type != PVMA_FORE_CLOSE;
 }
 
-/* A daemon may tell of a process that was faster than its word. */
+/* EXPECT: the process may have connected before its daemon announced it. */
 static void expect(pid_t pid)
 {
     struct pvma_client *c;
@@ -442,8 +442,8 @@ static void expect(pid_t pid)
         pvma_local_came(pid);
 }
 
-/* What it says about another process goes before the wait. */
-static void begin_sleep(struct pvma_client *c, const struct pvmi_atm_message *m)
+/* Records the bytes exchanged with the other process, before the wait begins. */
+static void begin_sleep(struct pvma_client *c, const struct pvma_fore_message *m)
 {
     c->aside = (pid_t)m->process;
     if (!c->aside)
@@ -452,25 +452,25 @@ static void begin_sleep(struct pvma_client *c, const struct pvmi_atm_message *m)
     pvma_local_sleeps(c->pid, c->aside);
 }
 
-/* 0 or a PVMI_E code for what must not come. */
-static int take(struct pvma_client *c, const struct pvmi_atm_message *m)
+/* Returns 0, or a PVMC_E code for an invalid message. */
+static int take(struct pvma_client *c, const struct pvma_fore_message *m)
 {
     switch (m->type) {
-    case PVMI_ATM_RESUME:
+    case PVMA_FORE_RESUME:
         resume(c, m->number);
         return 0;
-    case PVMI_ATM_LOCAL:
+    case PVMA_FORE_LOCAL:
         pvma_local_count(c->pid, (pid_t)m->process, m->given, m->taken);
         return 0;
-    case PVMI_ATM_EXPECT:
+    case PVMA_FORE_EXPECT:
         expect((pid_t)m->process);
         return 0;
     default:
         break;
     }
-    if (!c->host || m->type == PVMI_ATM_NONE || !doing[m->type] || c->quiet)
-        return PVMI_EFORMAT;
-    if (m->type == PVMI_ATM_SLEEP)
+    if (!c->host || m->type == PVMA_FORE_NONE || !doing[m->type] || c->quiet)
+        return PVMC_EFORMAT;
+    if (m->type == PVMA_FORE_SLEEP)
         begin_sleep(c, m);
     set_quiet(c, is_question(m->type));
     put_command(c, m);
@@ -478,7 +478,7 @@ static int take(struct pvma_client *c, const struct pvmi_atm_message *m)
     return 0;
 }
 
-/* The host that has the fewest clients: programs that do not say where they are spread. */
+/* The host with the fewest clients, to spread programs that name none. */
 static struct pvma_host *any_host(void)
 {
     struct pvma_host *best = NULL;
@@ -497,7 +497,7 @@ static struct pvma_host *any_host(void)
     return best;
 }
 
-/* The hosts' names, as many as there is room for, with commas. */
+/* Lists the hosts' names with commas, as many as fit. */
 static size_t list_hosts(char *text, size_t size)
 {
     size_t count = pvma_net_host_count(pvma_serving.net), length = 0;
@@ -510,14 +510,14 @@ static size_t list_hosts(char *text, size_t size)
     return length;
 }
 
-/* The program says why to its user. */
+/* Refuses a client; the program reports the reason to its user. */
 static int refuse(struct pvma_client *c, int error)
 {
     char hosts[HOSTS_BYTES];
-    struct pvmi_atm_message m = {.type = PVMI_ATM_REFUSED, .error = error, .data = (const uint8_t *)hosts};
+    struct pvma_fore_message m = {.type = PVMA_FORE_REFUSED, .error = error, .data = (const uint8_t *)hosts};
     m.length = error == ENOENT ? (uint32_t)list_hosts(hosts, sizeof hosts) : 0;
     answer(c, &m, -1);
-    return PVMI_EDENIED;
+    return PVMC_EDENIED;
 }
 
 static uint32_t clock_kind(void)
@@ -525,10 +525,10 @@ static uint32_t clock_kind(void)
     return pvma_serving.is_virtual ? ATM_CLOCK_VIRTUAL : ATM_CLOCK_REAL;
 }
 
-/* It is here: it runs from now on, unless it only observes. */
+/* Admits a client: it runs from now on, unless it only observes. */
 static void welcome(struct pvma_client *c, const char *name)
 {
-    struct pvmi_atm_message w = {.type = PVMI_ATM_WELCOME, .version = PVMI_ATM_VERSION};
+    struct pvma_fore_message w = {.type = PVMA_FORE_WELCOME, .version = PVMA_FORE_VERSION};
     struct pvma_host *host = c->observer || !*name ? any_host() : pvma_net_host(pvma_serving.net, name);
     static uint32_t last_number;
     w.number = c->number = ++last_number;
@@ -545,17 +545,17 @@ static void welcome(struct pvma_client *c, const char *name)
     answer(c, &w, -1);
 }
 
-static int greet(struct pvma_client *c, const struct pvmi_atm_message *m)
+static int greet(struct pvma_client *c, const struct pvma_fore_message *m)
 {
-    struct pvmi_atm_message w = {.type = PVMI_ATM_WELCOME};
-    if (c->coming || m->type != PVMI_ATM_HELLO || m->number != PVMI_ATM_MAGIC)
-        return PVMI_EFORMAT;
-    if (m->version != PVMI_ATM_VERSION)
+    struct pvma_fore_message w = {.type = PVMA_FORE_WELCOME};
+    if (c->coming || m->type != PVMA_FORE_HELLO || m->number != PVMA_FORE_MAGIC)
+        return PVMC_EFORMAT;
+    if (m->version != PVMA_FORE_VERSION)
         return refuse(c, EPROTO);
     if (!strcmp(m->host, LOOK)) {
-        w.version = PVMI_ATM_VERSION;
+        w.version = PVMA_FORE_VERSION;
         w.clock = clock_kind();
-        pvmi_atm_message_send(c->fd, &w, -1, false);
+        pvma_fore_message_send(c->fd, &w, -1, false);
         return 0;
     }
     c->observer = !strcmp(m->host, OBSERVER);
@@ -575,7 +575,7 @@ static int greet(struct pvma_client *c, const struct pvmi_atm_message *m)
 
 /* ---- turns ---- */
 
-/* Who was expected comes in the order in which it was, others come behind, in the order of their numbers. */
+/* Announced processes go first, in the order of their announcement; the others follow by pid. */
 static bool comes_before(const struct pvma_client *a, const struct pvma_client *b)
 {
     uint64_t a_place = a->place ? a->place : UINT64_MAX, b_place = b->place ? b->place : UINT64_MAX;
@@ -591,7 +591,7 @@ static struct pvma_client *next_to_come(void)
     return first;
 }
 
-/* The one of lowest number that sleeps, has been given something and has not been told so. */
+/* The sleeping client of lowest number that has been given bytes and not been told. */
 static struct pvma_client *next_owed(void)
 {
     struct pvma_client *c, *first = NULL;
@@ -620,9 +620,9 @@ bool pvma_client_settle(void)
     return c;
 }
 
-/* ---- those that hold the others up ---- */
+/* ---- clients that hold time ---- */
 
-/* Processor time of a process so far, in ticks; -1: unknown. */
+/* Processor time of a process so far, in clock ticks; -1: unknown. */
 static long long ticks_of(pid_t pid)
 {
     char path[64], line[1024] = "";
@@ -645,9 +645,9 @@ void pvma_client_inspect(bool expel)
         c->ticks = ticks;
         if (!expel || ticks < 0 || ticks != before)
             continue;
-        pvmi_log(PVMI_LOG_ERROR,
-                 "process %d on host %s neither computes nor waits for the network: it is taken off, so that time goes "
-                 "on for the others; see PVM_ATM_PATIENCE",
+        pvmc_log(PVMC_LOG_ERROR,
+                 "process %d on host %s neither computes nor waits for the network: it is disconnected so that time "
+                 "can advance for the others; see PVM_ATM_PATIENCE",
                  (int)c->pid, pvma_host_name(c->host));
         cut(c);
     }
@@ -657,7 +657,7 @@ static const char *what_it_does(const struct pvma_client *c)
 {
     if (runs(c))
         return "computes";
-    return c->coming ? "comes" : c->waiting ? "waits" : "waits for an answer";
+    return c->coming ? "is joining" : c->waiting ? "waits" : "waits for an answer";
 }
 
 void pvma_client_explain(int level)
@@ -665,11 +665,11 @@ void pvma_client_explain(int level)
     const struct pvma_client *c;
     DL_FOREACH (pvma_clients, c)
         if ((c->host || c->coming) && c->fd >= 0 && (runs(c) || !runners))
-            pvmi_log(level, "process %d on host %s %s, its time is %.9f s", (int)c->pid,
+            pvmc_log(level, "process %d on host %s %s, its time is %.9f s", (int)c->pid,
                      c->host ? pvma_host_name(c->host) : "-", what_it_does(c), (double)c->clock / (double)PVMA_S);
 }
 
-/* The daemon of a program that has gone is about to notice; of one that lives on it has nothing to notice. */
+/* The daemon of a program that left will notice; a program that was cut off may live on, so nothing will be noticed. */
 static void part_aside(const struct pvma_client *c)
 {
     if (c->cut)
@@ -678,10 +678,10 @@ static void part_aside(const struct pvma_client *c)
         pvma_local_left(c->pid);
 }
 
-/* The program has gone, or broken the rules. What it sent before still goes its way. */
+/* The program has left or broken the protocol. Commands that it sent before are still carried out. */
 static void part(struct pvma_client *c)
 {
-    static const struct pvmi_atm_message leave = {.type = PVMI_ATM_NONE};
+    static const struct pvma_fore_message leave = {.type = PVMA_FORE_NONE};
     set_quiet(c, true);
     close(c->fd);
     c->fd = -1;
@@ -690,7 +690,7 @@ static void part(struct pvma_client *c)
     if (c->waiting)
         pvma_sim_cancel(pvma_serving.sim, &c->turn);
     c->waiting = false;
-    if (c->busy && c->commands->message.type == PVMI_ATM_CONNECT) { /* nobody waits for it any more */
+    if (c->busy && c->commands->message.type == PVMA_FORE_CONNECT) { /* its result is no longer wanted */
         c->busy = false;
         pop(c);
     }
@@ -704,18 +704,18 @@ static void part(struct pvma_client *c)
 static void ready(struct pvma_watch *watch)
 {
     struct pvma_client *c = (struct pvma_client *)watch;
-    struct pvmi_atm_message m;
+    struct pvma_fore_message m;
     int rc = 0;
     while (!rc && !c->deaf) {
-        rc = pvmi_atm_message_receive(c->fd, incoming, sizeof incoming, &m, NULL, false);
+        rc = pvma_fore_message_receive(c->fd, incoming, sizeof incoming, &m, NULL, false);
         if (!rc)
             rc = c->host || c->observer ? take(c, &m) : greet(c, &m);
     }
-    if (!rc || rc == PVMI_EAGAIN)
+    if (!rc || rc == PVMC_EAGAIN)
         return;
-    if (rc != PVMI_EDOWN && rc != PVMI_EDENIED) {
-        pvmi_log(PVMI_LOG_WARNING, "process %d sent what it must not (%s): its connection is closed", (int)c->pid,
-                 pvmi_error_text(rc));
+    if (rc != PVMC_EDOWN && rc != PVMC_EDENIED) {
+        pvmc_log(PVMC_LOG_WARNING, "process %d sent an invalid message (%s): its connection is closed", (int)c->pid,
+                 pvmc_error_text(rc));
         c->cut = true;
     }
     part(c);
@@ -726,7 +726,7 @@ void pvma_client_take(int fd)
     struct ucred who;
     socklen_t size = sizeof who;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) || (who.uid != geteuid() && who.uid != 0)) {
-        pvmi_log(PVMI_LOG_WARNING, "refused a process of user %d", (int)who.uid);
+        pvmc_log(PVMC_LOG_WARNING, "refused a process of user %d", (int)who.uid);
         close(fd);
         return;
     }

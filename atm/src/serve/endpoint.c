@@ -7,17 +7,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utlist.h>
-#include "../../core/error.h"
-#include "../../core/log.h"
+#include "core/error.h"
+#include "core/log.h"
 #include "client.h"
 #include "inside.h"
 
-#define FREE_ASAP_FIRST 1024 /* of those that atm_bind() chooses */
+#define FREE_ASAP_FIRST 1024 /* lowest one that atm_bind() chooses */
 #define CALLERS_MAX     128
-#define READER_BYTES    (1 << 20) /* what a program may leave unread; the system may allow less */
+#define READER_BYTES    (1 << 20) /* unread bytes per endpoint; the system may allow less */
 #define BITS_PER_CELL   PVMA_CELL_BITS
 
-static struct pvma_endpoint *closing; /* those whose packets still leave */
+static struct pvma_endpoint *closing; /* endpoints with packets still to be sent */
 
 static const struct pvma_vc_handler nobody;
 
@@ -77,7 +77,7 @@ static struct pvma_bandwidth bandwidth_of(const Atm_qos *q, bool minimum)
         .burst_cells = cells_of(minimum ? q->mean_burst.minimum : q->mean_burst.target)};
 }
 
-static struct pvma_contract contract_of(const struct pvmi_atm_message *m)
+static struct pvma_contract contract_of(const struct pvma_fore_message *m)
 {
     struct pvma_contract c = {.aal = aal_of(m->aal),
                               .flow = m->dataflow == simplex  ? PVMA_SIMPLEX
@@ -126,16 +126,16 @@ static int errno_of(int cause)
 
 /* ---- to the program ---- */
 
-/* False: the program does not read and what it may leave unread is full. */
-static bool tell_program(struct pvma_endpoint *e, const struct pvmi_atm_message *m)
+/* Sends a message to the program; false when the program's socket is full or closed. */
+static bool tell_program(struct pvma_endpoint *e, const struct pvma_fore_message *m)
 {
-    if (e->fd < 0 || pvmi_atm_message_send(e->fd, m, -1, false))
+    if (e->fd < 0 || pvma_fore_message_send(e->fd, m, -1, false))
         return false;
     pvma_client_tell(e->client);
     return true;
 }
 
-/* The other side has gone: the program reads the end. */
+/* The peer has gone: the program reads end of file. */
 void pvma_endpoint_end(struct pvma_endpoint *e)
 {
     e->call = NULL;
@@ -152,17 +152,17 @@ void pvma_endpoint_end(struct pvma_endpoint *e)
     e->sending = e->stuck = false;
     pvma_client_tell(client);
     if (waited)
-        pvma_client_done(client, 0, NULL); /* what it has asked for next may be the end of e, or of itself */
+        pvma_client_done(client, 0, NULL); /* its next command may free e, or the client itself */
 }
 
 /* ---- packets ---- */
 
 void pvma_endpoint_deliver(struct pvma_endpoint *e, struct pvma_host *host, const uint8_t *data, size_t length)
 {
-    struct pvmi_atm_message m = {.type = PVMI_ATM_DATA,
-                                 .time_ns = pvma_serve_ns(pvma_sim_now(pvma_serving.sim)),
-                                 .data = data,
-                                 .length = (uint32_t)length};
+    struct pvma_fore_message m = {.type = PVMA_FORE_DATA,
+                                  .time_ns = pvma_serve_ns(pvma_sim_now(pvma_serving.sim)),
+                                  .data = data,
+                                  .length = (uint32_t)length};
     if (!tell_program(e, &m))
         pvma_host_counters(host)->reader_drops++;
 }
@@ -172,7 +172,7 @@ static void received(void *arg, struct pvma_vc *vc, const uint8_t *data, size_t 
     pvma_endpoint_deliver(arg, pvma_vc_host(vc), data, length);
 }
 
-/* The driver's call is over: with the packet, or without. */
+/* The driver's call is over, whether or not the packet was sent. */
 void pvma_endpoint_call_over(struct pvma_endpoint *e)
 {
     if (!e->sending)
@@ -188,7 +188,7 @@ static void taken(void *arg, struct pvma_vc *vc, uint64_t cookie)
     pvma_endpoint_call_over(arg);
 }
 
-/* Not from the VC's own callback. */
+/* Runs from an event, because a VC must not be released in its own callback. */
 static void let_go(void *arg)
 {
     struct pvma_endpoint *e;
@@ -197,7 +197,7 @@ static void let_go(void *arg)
         if (e->number == number)
             break;
     if (!e)
-        return; /* the other side was faster */
+        return; /* the peer closed first */
     DL_DELETE(closing, e);
     release(e);
 }
@@ -237,10 +237,10 @@ int pvma_endpoint_send(struct pvma_endpoint *e, const uint8_t *data, size_t leng
         return 0;
     }
     if (e->state != PVMA_ENDPOINT_CONNECTED || !e->vc)
-        return PVMI_EDOWN;
+        return PVMC_EDOWN;
     int rc = pvma_vc_send(e->vc, data, length, 0);
     e->sending = !rc;
-    e->stuck = rc == PVMI_EAGAIN;
+    e->stuck = rc == PVMC_EAGAIN;
     return rc;
 }
 
@@ -253,7 +253,7 @@ void pvma_endpoint_forget_caller(struct pvma_endpoint *e, struct pvma_caller *ca
     free(caller);
 }
 
-/* Whose call that is: its signalling tells the host only. 0: it has been closed since. */
+/* The asap of a caller, which signalling does not carry. 0: the caller has closed in the meantime. */
 static uint32_t asap_of_caller(const struct pvma_call *offered)
 {
     const struct pvma_client *c;
@@ -265,7 +265,7 @@ static uint32_t asap_of_caller(const struct pvma_call *offered)
     return 0;
 }
 
-/* Who called has given up before the program has answered: its answer will find nobody. */
+/* The caller gave up before the program answered, so its answer will fail. */
 static void caller_is_gone(void *arg, struct pvma_call *call, int cause)
 {
     struct pvma_caller *caller = arg;
@@ -289,12 +289,12 @@ bool pvma_endpoint_announce(struct pvma_endpoint *e, const struct pvma_caller *w
     caller->number = ++last_number & INT32_MAX;
     DL_APPEND(e->callers, caller);
     e->caller_count++;
-    struct pvmi_atm_message m = {.type = PVMI_ATM_CALLER,
-                                 .number = caller->number,
-                                 .address = *from,
-                                 .qos = qos_of(&who->contract.wanted, &who->contract.minimum),
-                                 .aal = who->contract.aal == PVMA_AAL5 ? aal_type_5 : aal_type_4,
-                                 .dataflow = flows[who->contract.flow]};
+    struct pvma_fore_message m = {.type = PVMA_FORE_CALLER,
+                                  .number = caller->number,
+                                  .address = *from,
+                                  .qos = qos_of(&who->contract.wanted, &who->contract.minimum),
+                                  .aal = who->contract.aal == PVMA_AAL5 ? aal_type_5 : aal_type_4,
+                                  .dataflow = flows[who->contract.flow]};
     if (!tell_program(e, &m)) {
         pvma_endpoint_forget_caller(e, caller);
         return false;
@@ -324,14 +324,14 @@ static struct pvma_caller *find_caller(struct pvma_endpoint *e, uint32_t number)
 
 /* ---- calls ---- */
 
-/* What has become of a CONNECT. */
-static void tell_result(struct pvma_endpoint *e, int error, struct pvmi_atm_message *m)
+/* Reports the result of a CONNECT. */
+static void tell_result(struct pvma_endpoint *e, int error, struct pvma_fore_message *m)
 {
     if (!e->early) {
         pvma_client_done(e->client, error, m);
         return;
     }
-    m->type = PVMI_ATM_CONNECTED;
+    m->type = PVMA_FORE_CONNECTED;
     m->error = error;
     e->early = false;
     tell_program(e, m);
@@ -342,7 +342,7 @@ static void connected(void *arg, struct pvma_call *call, struct pvma_vc *vc, con
     struct pvma_endpoint *e = arg;
     (void)call;
     static const struct pvma_bandwidth nothing;
-    struct pvmi_atm_message result = {.qos = qos_of(&granted->wanted, &nothing)};
+    struct pvma_fore_message result = {.qos = qos_of(&granted->wanted, &nothing)};
     e->vc = vc;
     e->state = PVMA_ENDPOINT_CONNECTED;
     pvma_vc_handle(vc, &packets, e);
@@ -359,7 +359,7 @@ static void ended(void *arg, struct pvma_call *call, int cause)
     }
     e->call = NULL;
     e->state = PVMA_ENDPOINT_BOUND;
-    tell_result(e, errno_of(cause), &(struct pvmi_atm_message){0});
+    tell_result(e, errno_of(cause), &(struct pvma_fore_message){0});
 }
 
 static void party(void *arg, struct pvma_call *call, uint16_t number, int cause)
@@ -368,20 +368,20 @@ static void party(void *arg, struct pvma_call *call, uint16_t number, int cause)
     (void)call;
     (void)number;
     if (e->state != PVMA_ENDPOINT_CLOSING)
-        tell_result(e, cause ? errno_of(cause) : 0, &(struct pvmi_atm_message){0});
+        tell_result(e, cause ? errno_of(cause) : 0, &(struct pvma_fore_message){0});
 }
 
 static const struct pvma_call_handler calls = {.connected = connected, .ended = ended, .party = party};
 
-/* One receiver more. */
-static int add_party(struct pvma_endpoint *e, const struct pvmi_atm_message *m)
+/* Adds a receiver. */
+static int add_party(struct pvma_endpoint *e, const struct pvma_fore_message *m)
 {
     if (m->dataflow != multicast || e->state != PVMA_ENDPOINT_CONNECTED || !e->calls)
         return EISCONN;
     return pvma_call_add_party(e->call, address_of(&m->address.nsap), m->address.asap) < 0 ? EINVAL : 0;
 }
 
-int pvma_endpoint_connect(struct pvma_endpoint *e, const struct pvmi_atm_message *m)
+int pvma_endpoint_connect(struct pvma_endpoint *e, const struct pvma_fore_message *m)
 {
     if (e->early)
         return EALREADY;
@@ -402,7 +402,7 @@ int pvma_endpoint_connect(struct pvma_endpoint *e, const struct pvmi_atm_message
     return 0;
 }
 
-/* What the called side would have, if it is within what was asked for and what is needed; false: it is not. */
+/* Computes the bandwidth that the called side wants of the offer; false if that is below the caller's minimum. */
 static bool narrow(const struct pvma_contract *offered_contract, const Atm_qos *qos, struct pvma_bandwidth *granted)
 {
     struct pvma_bandwidth want = bandwidth_of(qos, false);
@@ -421,7 +421,7 @@ static bool narrow(const struct pvma_contract *offered_contract, const Atm_qos *
 static const enum pvma_flow flow_of[] = {
     [simplex] = PVMA_SIMPLEX, [duplex] = PVMA_DUPLEX, [multicast] = PVMA_MULTICAST};
 
-int pvma_endpoint_accept(struct pvma_endpoint *e, struct pvma_endpoint *fresh, struct pvmi_atm_message *m)
+int pvma_endpoint_accept(struct pvma_endpoint *e, struct pvma_endpoint *fresh, struct pvma_fore_message *m)
 {
     struct pvma_caller *caller = find_caller(e, m->number);
     struct pvma_bandwidth granted;
@@ -436,7 +436,7 @@ int pvma_endpoint_accept(struct pvma_endpoint *e, struct pvma_endpoint *fresh, s
     m->qos = qos_of(&granted, &granted);
     if (caller->inside) {
         pvma_inside_accept(fresh, caller->inside);
-        tell_result(caller->inside, 0, &(struct pvmi_atm_message){.qos = m->qos});
+        tell_result(caller->inside, 0, &(struct pvma_fore_message){.qos = m->qos});
     } else {
         fresh->call = caller->call;
         fresh->state = PVMA_ENDPOINT_CONNECTED;
@@ -459,7 +459,7 @@ int pvma_endpoint_reject(struct pvma_endpoint *e, uint32_t number)
         pvma_call_refuse(call, PVMA_CAUSE_BUSY);
     } else {
         inside->state = PVMA_ENDPOINT_BOUND;
-        tell_result(inside, ECONNREFUSED, &(struct pvmi_atm_message){0});
+        tell_result(inside, ECONNREFUSED, &(struct pvma_fore_message){0});
     }
     return 0;
 }
@@ -540,7 +540,7 @@ void pvma_endpoint_close(struct pvma_endpoint *e)
         static uint32_t last;
         e->state = PVMA_ENDPOINT_CLOSING;
         e->client = NULL;
-        e->number = ++last; /* of its own among those that close */
+        e->number = ++last; /* unique among closing endpoints */
         DL_APPEND(closing, e);
     } else {
         release(e);

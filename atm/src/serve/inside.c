@@ -6,17 +6,17 @@
 #include <utlist.h>
 #include "client.h"
 
-/* What both ends know of each other; freed with the last end and the last packet. */
+/* The connection of two ends; freed with the last end and the last packet. */
 struct pvma_inside {
-    struct pvma_endpoint *ends[2]; /* NULL: it has gone */
+    struct pvma_endpoint *ends[2]; /* NULL: closed */
     unsigned refs;
 };
 
-struct parcel {
+struct buf {
     struct pvma_job job;
     struct pvma_inside *inside;
-    unsigned to; /* which end */
-    bool last;   /* no packet: the other end has gone */
+    unsigned to; /* index of the receiving end */
+    bool last;   /* no packet: the sending end has closed */
     size_t length;
     uint8_t data[];
 };
@@ -46,7 +46,8 @@ static struct pvma_endpoint *listener_at(const struct pvma_host *host, uint32_t 
     return NULL;
 }
 
-int pvma_inside_connect(struct pvma_endpoint *e, const struct pvmi_atm_message *m, const struct pvma_contract *contract)
+int pvma_inside_connect(struct pvma_endpoint *e, const struct pvma_fore_message *m,
+                        const struct pvma_contract *contract)
 {
     struct pvma_endpoint *listener = listener_at(e->host, m->address.asap);
     struct pvma_caller caller = {.inside = e, .contract = *contract};
@@ -66,7 +67,7 @@ void pvma_inside_accept(struct pvma_endpoint *fresh, struct pvma_endpoint *calle
 
 static void done(struct pvma_job *job)
 {
-    struct parcel *p = PVMA_OF(job, struct parcel, job);
+    struct buf *p = PVMA_OF(job, struct buf, job);
     struct pvma_endpoint *from = p->inside->ends[!p->to], *to = p->inside->ends[p->to];
     if (to && p->last)
         pvma_endpoint_end(to);
@@ -81,7 +82,7 @@ static void done(struct pvma_job *job)
 static void put(struct pvma_endpoint *e, const uint8_t *data, size_t length, bool last)
 {
     const int64_t *cost = pvma_host_profile(e->host)->cost;
-    struct parcel *p = pvma_new(sizeof *p + length);
+    struct buf *p = pvma_new(sizeof *p + length);
     p->job.done = done;
     p->inside = e->inside;
     p->inside->refs++;
@@ -103,7 +104,7 @@ void pvma_inside_send(struct pvma_endpoint *e, const uint8_t *data, size_t lengt
 
 /* ---- the end ---- */
 
-/* Nobody is to answer its call any more. */
+/* Removes an endpoint from the callers that wait for an answer. */
 static void withdraw(struct pvma_endpoint *e)
 {
     struct pvma_client *c;

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <signal.h>
 #include <string.h>
-#include "../../core/clock.h"
-#include "../../core/hash.h"
-#include "../../core/log.h"
-#include "../sim.h"
+#include "core/clock.h"
+#include "core/hash.h"
+#include "core/log.h"
+#include "base/sim.h"
 #include "client.h"
 
-#define EXPECT_US 20000000 /* a program that does not come in this time never will: it is none of PVM's */
+#define EXPECT_US 20000000 /* a program that has not connected by then is not a PVM program */
 
 /* Bytes from one process to another. */
 struct channel {
@@ -17,9 +17,9 @@ struct channel {
         pid_t from, to;
     } ends;
     uint64_t given, taken;
-    bool watched; /* its receiver tells what it takes */
+    bool watched; /* its receiver reports what it takes */
     bool wakes;   /* its receiver sleeps at the network */
-    bool ended;   /* its receiver has seen an end of it, be it of an earlier connection */
+    bool ended;   /* its receiver has seen an end, perhaps of an earlier connection */
     UT_hash_handle hh;
 };
 
@@ -38,15 +38,15 @@ struct observer {
 static struct channel *channels;
 static struct expected *expectations;
 static struct observer *observers;
-static unsigned busy; /* channels with bytes under way that hold time */
-static unsigned owed; /* the same, of receivers that sleep */
+static unsigned busy; /* channels with bytes in flight that hold time */
+static unsigned owed; /* channels with bytes in flight whose receivers sleep */
 
 static bool is_under_way(const struct channel *c)
 {
     return c->watched && c->given > c->taken;
 }
 
-/* A channel is taken out of the counts, changed, and put in again. */
+/* Each change of a channel runs between uncount() and recount(). */
 static void uncount(const struct channel *c)
 {
     if (is_under_way(c))
@@ -79,7 +79,7 @@ static struct channel *find(pid_t from, pid_t to)
     c = pvma_new(sizeof *c);
     c->ends = ends;
     c->watched = observes(to);
-    if (!PVMI_HASH_ADD(hh, channels, ends, c))
+    if (!PVMC_HASH_ADD(hh, channels, ends, c))
         pvma_out_of_memory();
     return c;
 }
@@ -105,11 +105,11 @@ static void forget_pid(pid_t pid)
         forget(e);
 }
 
-/* Process `from` has seen an end of `other`, which may have connected to it again since, or which we have not seen. */
+/* `from` has seen a connection of `other` end. `other` may have connected again, or may never have connected. */
 static void see_end(pid_t from, pid_t other)
 {
     struct channel *in = find(other, from), *out = find(from, other);
-    forget_pid(other); /* it will not come, or is here */
+    forget_pid(other); /* it has connected already, or never will */
     in->ended = pvma_client_is_here(other);
     if (in->ended)
         return;
@@ -141,7 +141,7 @@ void pvma_local_observes(pid_t pid)
         return;
     struct observer *o = pvma_new(sizeof *o);
     o->pid = pid;
-    if (!PVMI_HASH_ADD(hh, observers, pid, o))
+    if (!PVMC_HASH_ADD(hh, observers, pid, o))
         pvma_out_of_memory();
 }
 
@@ -191,13 +191,13 @@ void pvma_local_left(pid_t pid)
             drop(c);
         } else if (c->ends.from == pid) {
             uncount(c);
-            c->given = PVMA_LOCAL_CLOSED; /* its end is the last thing it gives */
+            c->given = PVMA_LOCAL_CLOSED; /* the end of file counts as one more item to take */
             recount(c);
         }
     forget_observer(pid);
 }
 
-/* ---- those that come ---- */
+/* ---- announced processes ---- */
 
 void pvma_local_expect(pid_t pid)
 {
@@ -207,8 +207,8 @@ void pvma_local_expect(pid_t pid)
     if (e)
         return;
     e = pvma_new(sizeof *e);
-    *e = (struct expected){.pid = pid, .place = ++last_place, .until_us = pvmi_clock_us() + EXPECT_US};
-    if (!PVMI_HASH_ADD(hh, expectations, pid, e))
+    *e = (struct expected){.pid = pid, .place = ++last_place, .until_us = pvmc_clock_us() + EXPECT_US};
+    if (!PVMC_HASH_ADD(hh, expectations, pid, e))
         pvma_out_of_memory();
 }
 
@@ -218,7 +218,7 @@ uint64_t pvma_local_came(pid_t pid)
     struct expected *e;
     HASH_ITER (hh, channels, c, next)
         if (c->given == PVMA_LOCAL_CLOSED && c->ends.from == pid)
-            drop(c); /* the same process left and comes again */
+            drop(c); /* the process left and has connected again */
     HASH_FIND_INT(expectations, &pid, e);
     uint64_t place = e ? e->place : 0;
     if (e)
@@ -230,11 +230,11 @@ bool pvma_local_is_busy(void)
 {
     struct expected *e, *next;
     HASH_ITER (hh, expectations, e, next) {
-        bool late = pvmi_clock_us() > e->until_us;
+        bool late = pvmc_clock_us() > e->until_us;
         if (late)
-            pvmi_log(PVMI_LOG_WARNING, "process %d was started and has not come in %d s: time goes on without it",
+            pvmc_log(PVMC_LOG_WARNING, "process %d was started but has not connected in %d s: time advances without it",
                      (int)e->pid, EXPECT_US / 1000000);
-        if (late || (!observers && kill(e->pid, 0))) /* daemons tell when one has ended */
+        if (late || (!observers && kill(e->pid, 0))) /* daemons report processes that have ended */
             forget(e);
     }
     return busy || expectations;
@@ -251,12 +251,12 @@ void pvma_local_explain(int level)
     const struct expected *e;
     for (c = channels; c; c = c->hh.next)
         if (is_under_way(c) && c->given == PVMA_LOCAL_CLOSED)
-            pvmi_log(level, "process %d has not noticed that process %d has left", (int)c->ends.to, (int)c->ends.from);
+            pvmc_log(level, "process %d has not noticed that process %d has left", (int)c->ends.to, (int)c->ends.from);
         else if (is_under_way(c) && !c->wakes)
-            pvmi_log(level, "process %d has not taken %llu bytes from process %d", (int)c->ends.to,
+            pvmc_log(level, "process %d has not taken %llu bytes from process %d", (int)c->ends.to,
                      (unsigned long long)(c->given - c->taken), (int)c->ends.from);
     for (e = expectations; e; e = e->hh.next)
-        pvmi_log(level, "process %d was started and has not come", (int)e->pid);
+        pvmc_log(level, "process %d was started and has not connected", (int)e->pid);
 }
 
 void pvma_local_free_all(void)

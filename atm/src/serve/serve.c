@@ -12,19 +12,19 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include "../../core/clock.h"
-#include "../../core/config.h"
-#include "../../core/error.h"
-#include "../../core/log.h"
+#include "core/clock.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/log.h"
 #include "client.h"
 #include "local.h"
 
 #define LISTEN_BACKLOG 512
-#define HIDDEN         "~"                  /* behind a socket's path, as long as nobody listens there */
-#define STEPS          256                  /* events between looks at the programs */
-#define HOLD_MS        100                  /* between looks at processes that are expected */
-#define EXPLAIN_NS     INT64_C(10000000000) /* of silence, before it is said what everybody waits for */
-#define SLICE_NS       2000000              /* with the real clock: simulated at a time, when it is behind */
+#define HIDDEN         "~"                  /* suffix of the socket's path until listen() */
+#define STEPS          256                  /* events simulated between polls of the programs */
+#define HOLD_MS        100                  /* between checks of announced processes */
+#define EXPLAIN_NS     INT64_C(10000000000) /* of silence before the log says what the network waits for */
+#define SLICE_NS       2000000              /* real clock: simulated at a time when the network is behind */
 
 struct pvma_serve pvma_serving;
 
@@ -32,13 +32,13 @@ static struct {
     struct pvma_watch listener, signals;
     int listen_fd, signal_fd;
     unsigned wait_for;
-    bool begun; /* as many as waited for have come */
+    bool begun; /* `wait_for` clients have connected */
     bool over;
     bool failed;
     int64_t patience_ns;  /* with programs that hold time without using the processor */
-    int64_t heard_ns;     /* real time when somebody last said something */
-    int64_t explained_ns; /* when it was last told what all wait for */
-    int64_t expelled_ns;  /* when it was last looked for who holds the others up */
+    int64_t heard_ns;     /* real time of the last message */
+    int64_t explained_ns; /* when the log last said what the network waits for */
+    int64_t expelled_ns;  /* last inspection of clients that hold time */
 } server;
 
 /* ---- the epoll set ---- */
@@ -46,7 +46,7 @@ static struct {
 int pvma_serve_watch(int fd, struct pvma_watch *watch)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = watch};
-    return epoll_ctl(pvma_serving.epoll_fd, EPOLL_CTL_ADD, fd, &event) ? PVMI_ESYSTEM : 0;
+    return epoll_ctl(pvma_serving.epoll_fd, EPOLL_CTL_ADD, fd, &event) ? PVMC_ESYSTEM : 0;
 }
 
 void pvma_serve_unwatch(int fd)
@@ -55,7 +55,8 @@ void pvma_serve_unwatch(int fd)
 }
 
 /*
- * Waits so long (ns; -1: for ever) for one of the set. One by one, since each may end others. Whether there was one.
+ * Waits at most limit_ns (-1: without limit) and handles one ready descriptor. Only one, since its handler may close
+ * others. Returns whether there was one.
  */
 static bool attend(int64_t limit_ns)
 {
@@ -66,7 +67,7 @@ static bool attend(int64_t limit_ns)
         return false;
     bool any = epoll_wait(pvma_serving.epoll_fd, &event, 1, 0) == 1;
     if (any) {
-        server.heard_ns = server.explained_ns = server.expelled_ns = pvmi_clock_real_ns();
+        server.heard_ns = server.explained_ns = server.expelled_ns = pvmc_clock_real_ns();
         struct pvma_watch *watch = event.data.ptr;
         watch->ready(watch);
     }
@@ -80,7 +81,7 @@ static void accept_one(struct pvma_watch *watch)
     if (fd >= 0)
         pvma_client_take(fd);
     else if (errno == EMFILE || errno == ENFILE)
-        pvmi_log_once(PVMI_LOG_ERROR, "out of descriptors; raise the limit (ulimit -n)");
+        pvmc_log_once(PVMC_LOG_ERROR, "out of descriptors; raise the limit (ulimit -n)");
 }
 
 static void take_signal(struct pvma_watch *watch)
@@ -93,7 +94,7 @@ static void take_signal(struct pvma_watch *watch)
 
 /* ---- the socket ---- */
 
-/* Whether somebody listens there already; a socket that nobody listens on is removed. */
+/* Whether another process listens at the address. Removes a socket without a listener. */
 static bool is_taken(const struct sockaddr_un *address)
 {
     struct stat status;
@@ -107,11 +108,11 @@ static bool is_taken(const struct sockaddr_un *address)
     return taken;
 }
 
-/* Whoever sees the socket finds somebody listening: until then it has another name. */
+/* Binds under another name and renames after listen(), so a socket that programs can see accepts connections. */
 static bool listen_and_show(struct sockaddr_un *address, const char *path)
 {
     strcat(address->sun_path, HIDDEN);
-    unlink(address->sun_path); /* of one that was killed */
+    unlink(address->sun_path); /* left by a network that was killed */
     bool good = !bind(server.listen_fd, (struct sockaddr *)address, sizeof *address) &&
                 !listen(server.listen_fd, LISTEN_BACKLOG) && !rename(address->sun_path, path);
     if (!good)
@@ -119,27 +120,27 @@ static bool listen_and_show(struct sockaddr_un *address, const char *path)
     return good;
 }
 
-/* 0 or a PVMI_E code; logged. */
+/* Returns 0 or a PVMC_E code; logged. */
 static int listen_at(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t longest = sizeof address.sun_path - sizeof HIDDEN;
     if (strlen(path) > longest) {
-        pvmi_log(PVMI_LOG_ERROR, "the socket's path is longer than %zu bytes: %s", longest, path);
-        return PVMI_ELIMIT;
+        pvmc_log(PVMC_LOG_ERROR, "the socket's path is longer than %zu bytes: %s", longest, path);
+        return PVMC_ELIMIT;
     }
     strcpy(address.sun_path, path);
     if (is_taken(&address)) {
-        pvmi_log(PVMI_LOG_ERROR, "a network is at %s already: end it, or choose another --socket", path);
-        return PVMI_EEXISTS;
+        pvmc_log(PVMC_LOG_ERROR, "a network already runs at %s: end it, or choose another --socket", path);
+        return PVMC_EEXISTS;
     }
     mode_t mask = umask(077);
     server.listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     bool bad = server.listen_fd < 0 || !listen_and_show(&address, path);
     umask(mask);
     if (bad)
-        pvmi_log(PVMI_LOG_ERROR, "cannot listen at %s: %s", path, strerror(errno));
-    return bad ? PVMI_ESYSTEM : pvma_serve_watch(server.listen_fd, &server.listener);
+        pvmc_log(PVMC_LOG_ERROR, "cannot listen at %s: %s", path, strerror(errno));
+    return bad ? PVMC_ESYSTEM : pvma_serve_watch(server.listen_fd, &server.listener);
 }
 
 static int set_up(const struct pvma_serve_options *options)
@@ -153,24 +154,24 @@ static int set_up(const struct pvma_serve_options *options)
     server.signals.ready = take_signal;
     server.listen_fd = -1;
     server.wait_for = options->wait_for;
-    server.patience_ns = pvmi_config_us(PVMI_SETTING_ATM_PATIENCE) * 1000;
+    server.patience_ns = pvmc_config_us(PVMC_SETTING_ATM_PATIENCE) * 1000;
     pvma_serving.is_virtual = options->is_virtual;
     pvma_serving.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     server.signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (pvma_serving.epoll_fd < 0 || server.signal_fd < 0)
-        return PVMI_ESYSTEM;
+        return PVMC_ESYSTEM;
     pvma_serve_watch(server.signal_fd, &server.signals);
     return listen_at(options->socket);
 }
 
 /* ---- the clocks ---- */
 
-/* The network is where the clock is. */
+/* Advances the simulation to the real clock. */
 static void keep_up(int64_t start_ns)
 {
-    int64_t now_ns = pvmi_clock_ns() - start_ns, done_ns = pvma_sim_now(pvma_serving.sim) / PVMA_NS;
+    int64_t now_ns = pvmc_clock_ns() - start_ns, done_ns = pvma_sim_now(pvma_serving.sim) / PVMA_NS;
     if (now_ns > done_ns + SLICE_NS && pvma_sim_next(pvma_serving.sim) < now_ns * PVMA_NS)
-        now_ns = done_ns + SLICE_NS; /* behind: programs get their turn in between */
+        now_ns = done_ns + SLICE_NS; /* if behind, serves the programs between slices */
     pvma_sim_run_until(pvma_serving.sim, now_ns * PVMA_NS);
 }
 
@@ -180,13 +181,13 @@ static void serve_in_real_time(int64_t start_ns)
     pvma_ps next = pvma_sim_next(pvma_serving.sim);
     int64_t limit_ns = -1;
     if (next != PVMA_NEVER) {
-        limit_ns = next / PVMA_NS - (pvmi_clock_ns() - start_ns);
+        limit_ns = next / PVMA_NS - (pvmc_clock_ns() - start_ns);
         limit_ns = limit_ns > 0 ? limit_ns : 0;
     }
     attend(limit_ns);
 }
 
-/* Whether time stands still: somebody computes, or is about to. */
+/* Whether time stands still because a program computes or is about to. */
 static bool is_held(void)
 {
     if (!server.begun && pvma_client_count() >= server.wait_for && pvma_client_count())
@@ -194,29 +195,29 @@ static bool is_held(void)
     return !server.begun || pvma_client_any_runs() || pvma_local_is_busy() || !pvma_client_any();
 }
 
-/* Nothing has been heard for long: says what everybody waits for. */
+/* After a long silence, logs what the network waits for. */
 static void explain(bool held)
 {
     double now_s = (double)pvma_sim_now(pvma_serving.sim) / (double)PVMA_S;
-    pvmi_log(PVMI_LOG_WARNING,
+    pvmc_log(PVMC_LOG_WARNING,
              held ? "virtual time has stood at %.9f s for a while:"
-                  : "it is %.9f s: all programs wait, nothing is on its way to them, and no time is set:",
+                  : "it is %.9f s: all programs wait, nothing is in flight, and no timer is set:",
              now_s);
-    pvma_client_explain(PVMI_LOG_WARNING);
-    pvma_local_explain(PVMI_LOG_WARNING);
+    pvma_client_explain(PVMC_LOG_WARNING);
+    pvma_local_explain(PVMC_LOG_WARNING);
 }
 
-/* A process that is stuck must not stop all others for ever. */
+/* A stuck process must not stop all others for ever. */
 static void lose_patience(void)
 {
     pvma_client_inspect(true);
     if (!pvma_client_any_runs() && pvma_local_is_busy()) {
-        pvmi_log(PVMI_LOG_ERROR, "it has been so for %.0f s: the network ends", (double)server.patience_ns / 1e9);
+        pvmc_log(PVMC_LOG_ERROR, "time has stood still for %.0f s: the network ends", (double)server.patience_ns / 1e9);
         server.over = server.failed = true;
     }
 }
 
-/* How long nobody may say anything until somebody who holds time must be looked at, or all that is be told. */
+/* How long to wait for a message before inspecting what holds time or explaining the silence. -1: for ever. */
 static int64_t silence_ns(void)
 {
     if (pvma_local_expects())
@@ -226,11 +227,11 @@ static int64_t silence_ns(void)
     return server.patience_ns / 2 < EXPLAIN_NS ? server.patience_ns / 2 : EXPLAIN_NS;
 }
 
-/* Waits for programs that compute, or for anything at all if nothing is due. */
+/* Waits for the programs that compute, or for any message if no event is due. */
 static void stand_still(bool held)
 {
     attend(silence_ns());
-    int64_t now_ns = pvmi_clock_real_ns();
+    int64_t now_ns = pvmc_clock_real_ns();
     if (!server.begun || !pvma_client_any())
         return;
     if (now_ns - server.heard_ns >= EXPLAIN_NS && server.explained_ns == server.heard_ns) {
@@ -250,7 +251,7 @@ static void serve_in_virtual_time(void)
 {
     bool held = is_held();
     if (!held && attend(0))
-        return; /* what somebody said before the last one went to sleep, too, must have been heard */
+        return; /* handle every message that was sent before the last program went to sleep */
     if (!held && pvma_client_settle())
         return;
     if (held || pvma_sim_next(pvma_serving.sim) == PVMA_NEVER) {
@@ -263,7 +264,7 @@ static void serve_in_virtual_time(void)
 
 static void serve(bool once)
 {
-    int64_t start_ns = pvmi_clock_ns();
+    int64_t start_ns = pvmc_clock_ns();
     bool any = false;
     while (!server.over) {
         if (pvma_serving.is_virtual)
@@ -301,7 +302,7 @@ int pvma_serve(const struct pvma_serve_options *options)
     if (pvma_topology_load(options->topology, &topology))
         return 1;
     pvma_serving.net = pvma_net_new(&topology, options->seed);
-    int rc = pvma_serving.net ? set_up(options) : PVMI_EPARAM;
+    int rc = pvma_serving.net ? set_up(options) : PVMC_EPARAM;
     if (!rc) {
         pvma_serving.sim = pvma_net_sim(pvma_serving.net);
         say_ready(options);

@@ -1,12 +1,12 @@
-/* topology.c - the reader of topologies: files, lines, words, and the checks of the whole. */
+/* topology.c - the topology parser: files, lines, words, and checks of the whole. */
 #include "topology.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../core/error.h"
-#include "../core/log.h"
+#include "core/error.h"
+#include "core/log.h"
 #include "topology_reader.h"
 
 enum { ERRORS_MAX = 10 };
@@ -20,7 +20,7 @@ void pvma_reader_complain(struct pvma_reader *r, unsigned line, const char *form
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    pvmi_log(PVMI_LOG_ERROR, "%s:%u: %s", r->name, line, text);
+    pvmc_log(PVMC_LOG_ERROR, "%s:%u: %s", r->name, line, text);
 }
 
 const char *pvma_reader_value(const char *word, const char *key)
@@ -33,10 +33,10 @@ void pvma_reader_options(struct pvma_reader *r, unsigned first, const struct pvm
 {
     for (unsigned i = first; i < r->words; i++) {
         char *word = r->word[i], *value = strchr(word, '=');
-        if (!*word) /* taken already */
+        if (!*word) /* consumed already */
             continue;
         if (!value) {
-            pvma_reader_complain(r, r->line, "\"%.40s\" is no option; write key=value", word);
+            pvma_reader_complain(r, r->line, "\"%.40s\" is not an option; write key=value", word);
             continue;
         }
         *value++ = 0;
@@ -58,14 +58,14 @@ bool pvma_range_parse(struct pvma_reader *r, const char *text, struct pvma_range
         snprintf(range->prefix, sizeof range->prefix, "%s", text);
         if (strlen(text) <= PVMA_NAME_MAX)
             return true;
-        pvma_reader_complain(r, r->line, "\"%.20s...\" is too long for a name; %d characters are allowed", text,
+        pvma_reader_complain(r, r->line, "\"%.20s...\" is too long for a name; at most %d characters are allowed", text,
                              PVMA_NAME_MAX);
         return false;
     }
     bool good = strlen(text) <= PVMA_NAME_MAX && sscanf(open, "[%6u-%6u]%n", &first, &last, &end) == 2 && end &&
                 first <= last && last - first < PVMA_RANGE_MAX;
     if (!good) {
-        pvma_reader_complain(r, r->line, "\"%.40s\" is no range of names; write host[1-8], at most %d of them", text,
+        pvma_reader_complain(r, r->line, "\"%.40s\" is not a range of names; write host[1-8], at most %d of them", text,
                              PVMA_RANGE_MAX);
         return false;
     }
@@ -90,7 +90,7 @@ bool pvma_range_name(const struct pvma_range *range, unsigned index, char name[P
 static const struct {
     const char *name;
     void (*read)(struct pvma_reader *r);
-    unsigned words; /* at least, besides the name */
+    unsigned words; /* minimum, besides the keyword */
     const char *form;
 } kinds[] = {
     {"profile", pvma_read_profile, 2, "profile NAME like=PROFILE [cost=value ...]"},
@@ -131,7 +131,7 @@ static void read_line(struct pvma_reader *r, char *text)
         return;
     }
     pvma_reader_complain(r, r->line,
-                         "\"%.40s\" begins no line; lines begin with profile, host, switch, link, pvc or source",
+                         "\"%.40s\" cannot begin a line; lines begin with profile, host, switch, link, pvc or source",
                          r->word[0]);
 }
 
@@ -150,7 +150,7 @@ static void check_whole(struct pvma_reader *r)
         pvma_reader_complain(r, r->line, "there is no host; add: host NAME");
 }
 
-/* The text as lines that end in 0; false: it has octets that no text has. */
+/* Accepts printable ASCII with tabs and line ends. */
 static bool is_text(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -175,8 +175,8 @@ int pvma_topology_parse(const char *name, const char *text, size_t length, struc
 {
     memset(t, 0, sizeof *t);
     if (length > PVMA_TOPOLOGY_BYTES_MAX) {
-        pvmi_log(PVMI_LOG_ERROR, "%s: longer than %zu octets; topologies are not", name, PVMA_TOPOLOGY_BYTES_MAX);
-        return PVMI_ELIMIT;
+        pvmc_log(PVMC_LOG_ERROR, "%s: too long; a topology has at most %zu octets", name, PVMA_TOPOLOGY_BYTES_MAX);
+        return PVMC_ELIMIT;
     }
     struct pvma_reader r = {.name = name, .t = t};
     t->name = pvma_copy_text(name);
@@ -188,14 +188,14 @@ int pvma_topology_parse(const char *name, const char *text, size_t length, struc
         if (!r.errors)
             check_whole(&r);
     } else {
-        pvma_reader_complain(&r, 1, "this is no text; a topology is made of printable ASCII");
+        pvma_reader_complain(&r, 1, "not a text; a topology consists of printable ASCII");
     }
     free(copy);
     if (r.errors > ERRORS_MAX)
-        pvmi_log(PVMI_LOG_ERROR, "%s: and %u more", name, r.errors - ERRORS_MAX);
+        pvmc_log(PVMC_LOG_ERROR, "%s: and %u more", name, r.errors - ERRORS_MAX);
     if (r.errors)
         pvma_topology_free(t);
-    return r.errors ? PVMI_EFORMAT : 0;
+    return r.errors ? PVMC_EFORMAT : 0;
 }
 
 /* ---- files ---- */
@@ -221,17 +221,17 @@ int pvma_topology_load(const char *path, struct pvma_topology *t)
     FILE *file = is_stdin ? stdin : fopen(path, "re");
     memset(t, 0, sizeof *t);
     if (!file) {
-        pvmi_log(PVMI_LOG_ERROR, "cannot read the topology %s: %s; see atm-topology(5)", path, strerror(errno));
-        return PVMI_ESYSTEM;
+        pvmc_log(PVMC_LOG_ERROR, "cannot read the topology %s: %s; see atm-topology(5)", path, strerror(errno));
+        return PVMC_ESYSTEM;
     }
     size_t length;
     char *text = read_all(file, &length);
     bool failed = ferror(file);
     if (failed)
-        pvmi_log(PVMI_LOG_ERROR, "cannot read the topology %s: %s; see atm-topology(5)", path, strerror(errno));
+        pvmc_log(PVMC_LOG_ERROR, "cannot read the topology %s: %s; see atm-topology(5)", path, strerror(errno));
     if (!is_stdin)
         fclose(file);
-    int error = failed ? PVMI_ESYSTEM : pvma_topology_parse(path, text, length, t);
+    int error = failed ? PVMC_ESYSTEM : pvma_topology_parse(path, text, length, t);
     free(text);
     return error;
 }

@@ -1,16 +1,16 @@
 /*
  * topology.h - the text format that declares a network (atm-topology(5)): profiles, hosts, switches, links, permanent
- * VCs and background sources; read, checked with line numbers, and drawn.
+ * VCs and background sources. Reading with line numbers in messages, and drawing.
  */
 #ifndef PVMA_TOPOLOGY_H
 #define PVMA_TOPOLOGY_H
 
 #include <stdio.h>
-#include "contract.h"
-#include "link.h"
-#include "profile.h"
-#include "source.h"
-#include "switch.h"
+#include "base/contract.h"
+#include "nodes/link.h"
+#include "base/profile.h"
+#include "nodes/source.h"
+#include "nodes/switch.h"
 
 #define PVMA_TOPOLOGY_NODES_MAX 1024
 #define PVMA_TOPOLOGY_BYTES_MAX ((size_t)1 << 20)
@@ -20,12 +20,12 @@ struct pvma_topo_node {
     char name[PVMA_NAME_MAX + 1];
     unsigned line;
     bool is_host;
-    const struct pvma_profile *profile; /* of a host; static or the topology's */
+    const struct pvma_profile *profile; /* of a host; static or owned by the topology */
     struct pvma_switch_options sw;      /* of a switch */
-    unsigned links;                     /* that end here */
+    unsigned links;                     /* number of links at this node */
 };
 
-struct pvma_topo_link { /* both directions */
+struct pvma_topo_link { /* stands for both directions */
     unsigned line;
     unsigned a, b;           /* nodes */
     unsigned a_port, b_port; /* 0 for hosts */
@@ -42,7 +42,7 @@ struct pvma_topo_source {
     char name[PVMA_NAME_MAX + 1];
     unsigned line;
     bool in_switch;
-    unsigned from, to; /* hosts, or the switch and nothing */
+    unsigned from, to; /* two hosts, or the switch and nothing */
     struct pvma_source_options options;
 };
 
@@ -57,12 +57,12 @@ struct pvma_topology {
 };
 
 /*
- * Reads a topology. `name` stands before each message: "NAME:LINE: what is wrong; what to do". 0, or PVMI_EFORMAT
- * (logged, with up to ten messages; *t is empty then), PVMI_ELIMIT (too long).
+ * Reads a topology. `name` begins each message: "NAME:LINE: what is wrong; what to do". Returns 0, PVMC_EFORMAT
+ * (logged, with up to ten messages; *t is empty then) or PVMC_ELIMIT (too long).
  */
 int pvma_topology_parse(const char *name, const char *text, size_t length, struct pvma_topology *t);
 
-/* Reads a file; "-" is standard input. As above, and PVMI_ESYSTEM (logged). */
+/* Reads a file; "-" is standard input. Errors as above, and PVMC_ESYSTEM (logged). */
 int pvma_topology_load(const char *path, struct pvma_topology *t);
 
 void pvma_topology_free(struct pvma_topology *t);
@@ -70,10 +70,10 @@ void pvma_topology_free(struct pvma_topology *t);
 /* Number of a node; -1 when there is none. */
 int pvma_topology_node(const struct pvma_topology *t, const char *name);
 
-/* Writes the network in Graphviz's language. */
+/* Writes the network in Graphviz's dot language. */
 void pvma_topology_dot(const struct pvma_topology *t, FILE *out);
 
-/* Writes what was read, one line for each thing, with all defaults. */
+/* Writes the topology one line per object, with ranges and defaults expanded. */
 void pvma_topology_list(const struct pvma_topology *t, FILE *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* topology_draw.c - a topology as a picture for Graphviz, and as the list of what was understood. */
-#include "quantity.h"
+/* topology_draw.c - a topology as a Graphviz graph and as a list with all defaults. */
+#include "base/quantity.h"
 #include "topology.h"
 
 static const char *model_name(const struct pvma_switch_options *sw)

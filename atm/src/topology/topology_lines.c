@@ -1,16 +1,16 @@
-/* topology_lines.c - what each kind of line declares. */
+/* topology_lines.c - parsers of the kinds of lines. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../core/error.h"
+#include "core/error.h"
 #include "topology_reader.h"
 
 enum { LINKS_MAX = 8192, LIST_MAX = 4096 };
 
-/* Makes room for one more of `size` octets in a list, and returns it zeroed. */
+/* Appends a zeroed element of `size` octets to a list and returns it. */
 static void *one_more(void **list, size_t *count, size_t size)
 {
-    if ((*count & (*count - 1)) == 0) /* 0, 1, 2, 4, ...: full */
+    if ((*count & (*count - 1)) == 0) /* a power of two or 0: full */
         *list = pvma_renew(*list, (*count ? 2 * *count : 1) * size);
     return memset((char *)*list + (*count)++ * size, 0, size);
 }
@@ -25,7 +25,7 @@ static bool is_name(const char *text)
     return true;
 }
 
-/* Takes the word "key=value" out of the line's options; NULL when there is none. */
+/* Consumes the word "key=value" of the line and returns the value; NULL when there is none. */
 static char *take_word(struct pvma_reader *r, unsigned first, const char *key)
 {
     char *found = NULL;
@@ -34,7 +34,7 @@ static char *take_word(struct pvma_reader *r, unsigned first, const char *key)
         if (!value)
             continue;
         if (found)
-            pvma_reader_complain(r, r->line, "%s= stands there twice; give it once", key);
+            pvma_reader_complain(r, r->line, "%s= is given twice; give it once", key);
         found = (char *)value;
         r->word[i] = (char *)"";
     }
@@ -55,7 +55,7 @@ static void set_cost(struct pvma_reader *r, struct pvma_profile *profile, char *
 {
     char *value = strchr(word, '=');
     if (!value) {
-        pvma_reader_complain(r, r->line, "\"%.40s\" is no cost; write cost=value", word);
+        pvma_reader_complain(r, r->line, "\"%.40s\" is not a cost; write cost=value", word);
         return;
     }
     *value++ = 0;
@@ -82,12 +82,12 @@ void pvma_read_profile(struct pvma_reader *r)
     char *like = take_word(r, 2, "like");
     const struct pvma_profile *base = like ? find_profile(t, like) : NULL;
     if (!is_name(r->word[1]) || strlen(r->word[1]) > PVMA_NAME_MAX || find_profile(t, r->word[1])) {
-        pvma_reader_complain(r, r->line, "profile \"%.40s\" is there already, or is no name; choose another",
+        pvma_reader_complain(r, r->line, "the name of profile \"%.40s\" is taken or invalid; choose another",
                              r->word[1]);
         return;
     }
     if (!base) {
-        pvma_reader_complain(r, r->line, "say which profile it is like: like=hp735 (see: atm-sim profiles)");
+        pvma_reader_complain(r, r->line, "name the profile to start from: like=hp735 (see: atm-sim profiles)");
         return;
     }
     struct pvma_profile *profile = pvma_profile_copy(base, r->word[1]);
@@ -102,7 +102,7 @@ void pvma_read_profile(struct pvma_reader *r)
 
 /* ---- nodes ---- */
 
-/* Adds the nodes of a range, all like `form`. */
+/* Adds the nodes of a range, all copies of `form`. */
 static void add_nodes(struct pvma_reader *r, const struct pvma_topo_node *form)
 {
     struct pvma_topology *t = r->t;
@@ -113,12 +113,12 @@ static void add_nodes(struct pvma_reader *r, const struct pvma_topo_node *form)
         char name[PVMA_NAME_MAX + 1];
         bool fits = pvma_range_name(&range, i, name);
         if (!fits || !is_name(name)) {
-            pvma_reader_complain(r, r->line, "\"%.40s\" is no name; use letters, digits, '-', '_' and '.'", name);
+            pvma_reader_complain(r, r->line, "\"%.40s\" is not a name; use letters, digits, '-', '_' and '.'", name);
             return;
         }
         int other = pvma_topology_node(t, name);
         if (other >= 0) {
-            pvma_reader_complain(r, r->line, "%s is declared on line %u already; give it another name", name,
+            pvma_reader_complain(r, r->line, "%s is already declared on line %u; give it another name", name,
                                  t->nodes[other].line);
             return;
         }
@@ -205,7 +205,7 @@ void pvma_read_switch(struct pvma_reader *r)
     if (form.sw.model == PVMA_CROSSBAR && form.sw.ports > 64)
         pvma_reader_complain(r, r->line, "a crossbar has at most 64 ports");
     else if (form.sw.model != PVMA_CROSSBAR && form.sw.credits)
-        pvma_reader_complain(r, r->line, "credits need a queue for each VC; take model=an2");
+        pvma_reader_complain(r, r->line, "credits need a queue for each VC; use model=an2");
     else
         add_nodes(r, &form);
 }
@@ -219,11 +219,11 @@ static int named_node(struct pvma_reader *r, const struct pvma_range *range, uns
     if (pvma_range_name(range, range->count == 1 ? 0 : index, name))
         node = pvma_topology_node(r->t, name);
     if (node < 0)
-        pvma_reader_complain(r, r->line, "there is no node \"%.40s\"; declare it on a line before", name);
+        pvma_reader_complain(r, r->line, "there is no node \"%.40s\"; declare it on an earlier line", name);
     return node;
 }
 
-/* The next free port of a node; -1 and a complaint when there is none. */
+/* Takes the next free port of a node; -1 after a message when there is none. */
 static int free_port(struct pvma_reader *r, unsigned number)
 {
     struct pvma_topo_node *node = &r->t->nodes[number];
@@ -231,9 +231,9 @@ static int free_port(struct pvma_reader *r, unsigned number)
     if (node->links < ports)
         return (int)node->links++;
     if (node->is_host)
-        pvma_reader_complain(r, r->line, "host %s has a link already, and one adapter only", node->name);
+        pvma_reader_complain(r, r->line, "host %s has a link already; a host has one adapter", node->name);
     else
-        pvma_reader_complain(r, r->line, "switch %s has no port left of %u; give it ports=N", node->name, ports);
+        pvma_reader_complain(r, r->line, "switch %s has used all %u ports; give it ports=N", node->name, ports);
     return -1;
 }
 
@@ -270,7 +270,7 @@ void pvma_read_link(struct pvma_reader *r)
     if (!pvma_range_parse(r, r->word[1], &a) || !pvma_range_parse(r, r->word[2], &b))
         return;
     if (a.count != b.count && a.count != 1 && b.count != 1) {
-        pvma_reader_complain(r, r->line, "%u nodes and %u: ranges of a link must be equally long, or one a single node",
+        pvma_reader_complain(r, r->line, "%u nodes and %u: ranges of a link must have equal lengths, or one be a node",
                              a.count, b.count);
         return;
     }
@@ -287,8 +287,8 @@ static int named_host(struct pvma_reader *r, const char *name, bool host)
     int node = pvma_topology_node(r->t, name);
     if (node >= 0 && r->t->nodes[node].is_host == host)
         return node;
-    pvma_reader_complain(r, r->line, "there is no %s \"%.40s\"; declare it on a line before", host ? "host" : "switch",
-                         name);
+    pvma_reader_complain(r, r->line, "there is no %s \"%.40s\"; declare it on an earlier line",
+                         host ? "host" : "switch", name);
     return -1;
 }
 
@@ -335,11 +335,11 @@ void pvma_read_pvc(struct pvma_reader *r)
 static void check_source(struct pvma_reader *r, const struct pvma_source_options *o)
 {
     if (!o->rate_bps)
-        pvma_reader_complain(r, r->line, "say how fast: rate=RATE");
+        pvma_reader_complain(r, r->line, "give the rate: rate=RATE");
     if (o->type == PVMA_ONOFF && (o->on_mean < PVMA_US || o->off_mean < PVMA_US))
         pvma_reader_complain(r, r->line, "type=onoff needs on=TIME and off=TIME, of 1us or more");
     if (o->stop && o->stop <= o->start)
-        pvma_reader_complain(r, r->line, "it stops before it starts");
+        pvma_reader_complain(r, r->line, "the source stops before it starts");
 }
 
 static void add_source(struct pvma_reader *r, int from, int to, bool in_switch, const struct pvma_source_options *o)
@@ -347,13 +347,13 @@ static void add_source(struct pvma_reader *r, int from, int to, bool in_switch, 
     struct pvma_topology *t = r->t;
     if (!is_name(r->word[1]) || strlen(r->word[1]) > PVMA_NAME_MAX || t->source_count == LIST_MAX || from == to) {
         pvma_reader_complain(r, r->line,
-                             "\"%.40s\" is no name, or the source leads to its own host, or there are more than %d",
+                             "\"%.40s\" is not a name, or the source leads to its own host, or there are more than %d",
                              r->word[1], LIST_MAX);
         return;
     }
     for (size_t i = 0; i < t->source_count; i++)
         if (!strcmp(t->sources[i].name, r->word[1]))
-            pvma_reader_complain(r, r->line, "source %s is declared on line %u already; give it another name",
+            pvma_reader_complain(r, r->line, "source %s is already declared on line %u; give it another name",
                                  r->word[1], t->sources[i].line);
     struct pvma_topo_source *source = one_more((void **)&t->sources, &t->source_count, sizeof *source);
     *source = (struct pvma_topo_source){.line = r->line,
@@ -382,7 +382,7 @@ void pvma_read_source(struct pvma_reader *r)
     pvma_reader_options(r, 2, options, &o);
     check_source(r, &o);
     if (at ? from || to : !from || !to) {
-        pvma_reader_complain(r, r->line, "say where it is: at=SWITCH, or from=HOST to=HOST");
+        pvma_reader_complain(r, r->line, "give its place: at=SWITCH, or from=HOST to=HOST");
         return;
     }
     int first = at ? named_host(r, at, false) : named_host(r, from, true);

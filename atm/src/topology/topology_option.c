@@ -1,28 +1,28 @@
-/* topology_option.c - one value at a time. */
+/* topology_option.c - values of key=value options. */
 #include "topology_option.h"
 #include <stdio.h>
 #include <string.h>
-#include "../core/error.h"
-#include "aal.h"
-#include "quantity.h"
+#include "core/error.h"
+#include "cells/aal.h"
+#include "base/quantity.h"
 
 static char message[256];
 
 static const char *say_kind(const struct pvma_option *o, int error)
 {
-    const char *range = error == PVMI_ELIMIT ? ", in range" : "";
+    const char *range = error == PVMC_ELIMIT ? " in range" : "";
     switch (o->type) {
     case PVMA_OPTION_TIME:
-        snprintf(message, sizeof message, "give a time%s, as 10us or 2.5ms, up to 1000000s", range);
+        snprintf(message, sizeof message, "give a time%s, such as 10us or 2.5ms, up to 1000000s", range);
         break;
     case PVMA_OPTION_RATE:
-        snprintf(message, sizeof message, "give a rate%s, as 149.76M, oc3, taxi100 or oc12", range);
+        snprintf(message, sizeof message, "give a rate%s, such as 149.76M, oc3, taxi100 or oc12", range);
         break;
     case PVMA_OPTION_COUNT:
         snprintf(message, sizeof message, "give a number from %lld to %lld", (long long)o->min, (long long)o->max);
         break;
     case PVMA_OPTION_CHANCE:
-        snprintf(message, sizeof message, "give a probability from 0 to 1, as 0.01 or 1e-6");
+        snprintf(message, sizeof message, "give a probability from 0 to 1, such as 0.01 or 1e-6");
         break;
     case PVMA_OPTION_AAL:
         snprintf(message, sizeof message, "give 5, 3/4 or raw");
@@ -35,7 +35,7 @@ static const char *say_kind(const struct pvma_option *o, int error)
     return message;
 }
 
-/* Place of a word among "one|two|three"; -1: not among them. */
+/* Index of a word in "one|two|three"; -1 when it is not in the list. */
 static int place_of(const char *choices, const char *word)
 {
     size_t length = strlen(word);
@@ -55,7 +55,7 @@ static int set_count(const struct pvma_option *o, const char *value, uint32_t *t
     if (error)
         return error;
     if (count < o->min)
-        return PVMI_ELIMIT;
+        return PVMC_ELIMIT;
     *to = (uint32_t)count;
     return 0;
 }
@@ -64,7 +64,7 @@ static int set_choice(const char *choices, const char *value, int *to)
 {
     int place = place_of(choices, value);
     if (place < 0)
-        return PVMI_EFORMAT;
+        return PVMC_EFORMAT;
     *to = place;
     return 0;
 }
@@ -82,7 +82,7 @@ static int set(const struct pvma_option *o, const char *value, void *to)
     case PVMA_OPTION_CHANCE:
         return pvma_probability_parse(value, to);
     case PVMA_OPTION_AAL:
-        return pvma_aal_parse(value, to) ? 0 : PVMI_EFORMAT;
+        return pvma_aal_parse(value, to) ? 0 : PVMC_EFORMAT;
     case PVMA_OPTION_CHOICE:
         return set_choice(o->choices, value, to);
     case PVMA_OPTION_FLAG:

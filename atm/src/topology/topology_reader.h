@@ -1,4 +1,4 @@
-/* topology_reader.h - inside the topology: the text that is read, line by line. For topology*.c only. */
+/* topology_reader.h - inside the topology parser: the text, line by line. For topology*.c only. */
 #ifndef PVMA_TOPOLOGY_READER_H
 #define PVMA_TOPOLOGY_READER_H
 
@@ -11,7 +11,7 @@ struct pvma_reader {
     const char *name;
     unsigned line;
     unsigned errors;
-    char *word[PVMA_WORDS_MAX]; /* of the line; the first says what it is */
+    char *word[PVMA_WORDS_MAX]; /* of the line; the first is its kind */
     unsigned words;
     struct pvma_topology *t;
 };
@@ -20,10 +20,10 @@ struct pvma_reader {
 void pvma_reader_complain(struct pvma_reader *r, unsigned line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Sets the options in the words from `first` on; complains about what is none. */
+/* Sets the options in the words from `first` on; complains about words that are not options. */
 void pvma_reader_options(struct pvma_reader *r, unsigned first, const struct pvma_option *options, void *target);
 
-/* The value of a word "key=value"; NULL when it is another. */
+/* The value of a word "key=value"; NULL when its key differs. */
 const char *pvma_reader_value(const char *word, const char *key);
 
 /* ---- names with a range: host[1-4] is host1, host2, host3, host4 ---- */
@@ -34,13 +34,13 @@ struct pvma_range {
     bool plain;
 };
 
-/* False: malformed, and complained about. */
+/* Parses a range; false after a message when it is malformed. */
 bool pvma_range_parse(struct pvma_reader *r, const char *text, struct pvma_range *range);
 
-/* Name number `index` of a range; false: too long. */
+/* Writes name number `index` of a range; false: too long. */
 bool pvma_range_name(const struct pvma_range *range, unsigned index, char name[PVMA_NAME_MAX + 1]);
 
-/* ---- a kind of line each; in topology_lines.c ---- */
+/* ---- one parser for each kind of line, in topology_lines.c ---- */
 
 void pvma_read_profile(struct pvma_reader *r);
 void pvma_read_host(struct pvma_reader *r);

@@ -1,4 +1,4 @@
-/* exec.c - atm-sim exec: a program that lives on the simulated network, and those that it spawns. */
+/* exec.c - atm-sim exec: runs a program, and all that it spawns, on the simulated network. */
 #include <err.h>
 #include <errno.h>
 #include <limits.h>
@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "../../core/config.h"
+#include "core/config.h"
 #include "command.h"
 
 #define CLOCK_LIBRARY "libatmclock.so"
 
-/* Puts `item` before what a variable that is a list holds already. */
+/* Prepends `item` to an environment variable that holds a list. */
 static void put_first(const char *variable, const char *item)
 {
     const char *old = getenv(variable);
@@ -21,10 +21,10 @@ static void put_first(const char *variable, const char *item)
     free(list);
 }
 
-/* It lies beside libpvm3: in the folder above the root, or in a lib below it. */
+/* Finds the library beside libpvm3: in the folder above the root, or in a lib folder below it. */
 static void find_library(char path[PATH_MAX])
 {
-    const char *root = pvmi_config_root();
+    const char *root = pvmc_config_root();
     snprintf(path, PATH_MAX, "%s/../" CLOCK_LIBRARY, root);
     if (access(path, R_OK))
         snprintf(path, PATH_MAX, "%s/lib/" CLOCK_LIBRARY, root);
@@ -40,7 +40,7 @@ int command_exec(int argc, char **argv)
                                        "PROGRAM [ARGUMENT...]",
                                        "Run a program as a task on the simulated network, with clocks that show the "
                                        "network's time if that is virtual. "
-                                       "What it spawns lives there, too, and so does a daemon that it starts.",
+                                       "Programs that it spawns, and a daemon that it starts, run there too.",
                                        NULL,
                                        NULL,
                                        NULL};

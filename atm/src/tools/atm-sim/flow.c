@@ -1,8 +1,8 @@
-/* flow.c - greedy senders and echoes. */
+/* flow.c - greedy senders and echo pairs. */
 #include "flow.h"
 #include <inttypes.h>
 #include <stdlib.h>
-#include "../../core/error.h"
+#include "core/error.h"
 
 struct flow {
     struct pvma_sim *sim;
@@ -11,14 +11,14 @@ struct flow {
     uint64_t sent, received, bytes;
     pvma_ps asked, shortest, longest, sum; /* echo: round trips */
     uint64_t trips;
-    pvma_ps last; /* when the last PDU came */
+    pvma_ps last; /* arrival of the last PDU */
     uint8_t data[PVMA_PDU_MAX];
 };
 
 static int send_one(struct flow *flow)
 {
     if (flow->options.count && flow->sent == flow->options.count)
-        return PVMI_ELIMIT;
+        return PVMC_ELIMIT;
     int error = pvma_vc_send(flow->from, flow->data, flow->options.bytes, flow->sent);
     flow->sent += !error;
     flow->asked = pvma_sim_now(flow->sim);
@@ -32,7 +32,7 @@ static void take(struct flow *flow, size_t length)
     flow->last = pvma_sim_now(flow->sim);
 }
 
-/* ---- greedy: one PDU at the processor, so that flooding hosts are not given all at once ---- */
+/* ---- greedy: one PDU at the processor at a time, so that flooding hosts do not get all of them at once ---- */
 
 static void greedy_taken(void *arg, struct pvma_vc *vc, uint64_t cookie)
 {

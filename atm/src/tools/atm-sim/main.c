@@ -1,12 +1,12 @@
-/* main.c - atm-sim: the simulated ATM network as a program. Each command has a file of its own. */
+/* main.c - atm-sim: the simulated ATM network as a program. Each command has its own file. */
 #include <err.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../atm/reproduce/programs.h"
-#include "../../atm/reproduce/reproduce.h"
-#include "../../core/log.h"
+#include "reproduce/programs.h"
+#include "reproduce/reproduce.h"
+#include "core/log.h"
 #include "command.h"
 
 static const struct {
@@ -16,11 +16,11 @@ static const struct {
 } commands[] = {
     {"topo", command_topo, "check, list or draw a topology"},
     {"run", command_run_network, "run a network with its traffic; show times, counters, digest"},
-    {"reproduce", reproduce_main, "the papers' experiments: what each printed beside what comes out"},
-    {"programs", programs_main, "matmul, pde and molecules over every stack of the papers"},
-    {"serve", command_serve, "be the network that programs connect to"},
-    {"exec", command_exec, "run a program on a network that is served, in its time"},
-    {"profiles", command_profiles, "the built-in profiles of hosts, with the origin of each figure"},
+    {"reproduce", reproduce_main, "repeat the papers' experiments; show printed and simulated results"},
+    {"programs", programs_main, "run matmul, pde and molecules over every stack of the papers"},
+    {"serve", command_serve, "serve the network to programs"},
+    {"exec", command_exec, "run a program on a served network, in its time"},
+    {"profiles", command_profiles, "list the built-in host profiles, with the origin of each figure"},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -35,7 +35,7 @@ long command_number(const char *text, long min, long max, const char *what, stru
     return value;
 }
 
-static void say(enum pvmi_log_level level, const char *line, void *arg)
+static void say(enum pvmc_log_level level, const char *line, void *arg)
 {
     (void)level, (void)arg;
     fprintf(stderr, "atm-sim: %s\n", line);
@@ -52,7 +52,7 @@ static void usage(FILE *out)
 int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
-    pvmi_log_to(say, NULL, PVMI_LOG_WARNING);
+    pvmc_log_to(say, NULL, PVMC_LOG_WARNING);
     if (!strcmp(word, "--help") || !strcmp(word, "-?")) {
         usage(stdout);
         return EXIT_SUCCESS;
@@ -62,7 +62,7 @@ int main(int argc, char **argv)
             continue;
         char name[64];
         snprintf(name, sizeof name, "atm-sim %s", word);
-        argv[1] = name; /* as the command's messages begin */
+        argv[1] = name; /* prefix of the command's messages */
         int status = commands[i].run(argc - 1, argv + 1);
         if (fflush(stdout) || ferror(stdout))
             err(EXIT_FAILURE, "standard output");

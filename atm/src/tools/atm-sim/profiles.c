@@ -1,9 +1,9 @@
-/* profiles.c - atm-sim profiles: what the built-in hosts cost, and who says so. */
+/* profiles.c - atm-sim profiles: the costs of the built-in hosts, with the origin of each figure. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "command.h"
-#include "../../atm/profile.h"
+#include "base/profile.h"
 
 static void show(const struct pvma_profile *profile)
 {
@@ -35,7 +35,7 @@ int command_profiles(int argc, char **argv)
                                      parse,
                                      "[PROFILE]",
                                      "List the built-in profiles of hosts, or one with all its figures. Each figure is "
-                                     "printed in a paper, fitted to a paper's results, or chosen by us.",
+                                     "printed in a paper, fitted to a paper's results, or chosen.",
                                      NULL,
                                      NULL,
                                      NULL};

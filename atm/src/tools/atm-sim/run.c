@@ -1,6 +1,6 @@
 /*
  * run.c - atm-sim run: a network with traffic on its permanent VCs. Each sender keeps its queue full (greedy), or sends
- * one PDU after the other has come back (echo).
+ * a PDU when the previous one has come back (echo).
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -9,8 +9,8 @@
 #include <time.h>
 #include "command.h"
 #include "flow.h"
-#include "../../atm/network.h"
-#include "../../atm/quantity.h"
+#include "network/network.h"
+#include "base/quantity.h"
 
 enum { KEY_DIGEST = 256, KEY_COUNTERS, KEY_SPEED };
 
@@ -25,9 +25,9 @@ struct job {
 static const struct argp_option options[] = {
     {"load", 'l', "KIND", 0, "On each PVC: greedy (default), echo or none", 0},
     {"size", 's', "BYTES", 0, "Octets of a PDU (default: 1024)", 0},
-    {"count", 'n', "PDUS", 0, "PDUs of each PVC (default: as many as the time allows)", 0},
-    {"time", 't', "TIME", 0, "How long to run, in virtual time (default: 100ms)", 0},
-    {"seed", 'S', "NUMBER", 0, "Of everything random (default: 1)", 0},
+    {"count", 'n', "PDUS", 0, "PDUs on each PVC (default: as many as the time allows)", 0},
+    {"time", 't', "TIME", 0, "Virtual time to run (default: 100ms)", 0},
+    {"seed", 'S', "NUMBER", 0, "Seed of all random numbers (default: 1)", 0},
     {"counters", KEY_COUNTERS, NULL, 0, "Show the counters of all layers", 0},
     {"digest", KEY_DIGEST, NULL, 0, "Show the digest of all events: equal runs have equal ones", 0},
     {"speed", KEY_SPEED, NULL, 0, "Show events and cells per second of processor time, on standard error", 0},
@@ -39,7 +39,7 @@ static pvma_ps parse_time(const char *text, struct argp_state *state)
 {
     pvma_ps time;
     if (pvma_time_parse(text, 1000000 * PVMA_S, &time) || !time)
-        argp_error(state, "--time=%s: give a time, as 500us, 20ms or 3s", text);
+        argp_error(state, "--time=%s: give a time, such as 500us, 20ms or 3s", text);
     return time;
 }
 
@@ -102,7 +102,7 @@ static void show_speed(struct pvma_net *net, double seconds)
             pvma_net_cells(net)->most);
 }
 
-/* Of the processor: other programs do not slow a simulation down, they only keep it waiting. */
+/* Processor time, because other programs delay a simulation but do not slow it down. */
 static double processor_time(void)
 {
     struct timespec t;

@@ -1,8 +1,8 @@
-/* serve.c - atm-sim serve: the network that programs connect to. */
+/* serve.c - atm-sim serve: serves the network to programs. */
 #include <stdbool.h>
 #include <string.h>
-#include "../../atm/serve/serve.h"
-#include "../../core/config.h"
+#include "serve/serve.h"
+#include "core/config.h"
 #include "command.h"
 
 enum { KEY_ONCE = 256, KEY_COUNTERS };
@@ -11,9 +11,9 @@ static const struct argp_option options[] = {
     {"topology", 't', "FILE", 0, "The network (default: PVM_ATM_TOPOLOGY)", 0},
     {"socket", 's', "PATH", 0, "Where programs connect (default: PVM_ATM_SOCKET, else the user's in PVM_TMP)", 0},
     {"clock", 'c', "KIND", 0, "real or virtual (default: PVM_ATM_CLOCK)", 0},
-    {"wait-for", 'w', "PROGRAMS", 0, "Virtual time begins when so many have come (default: 1)", 0},
-    {"seed", 'S', "NUMBER", 0, "Of everything random (default: 1)", 0},
-    {"once", KEY_ONCE, NULL, 0, "End when the last program has gone", 0},
+    {"wait-for", 'w', "PROGRAMS", 0, "Virtual time begins when so many have connected (default: 1)", 0},
+    {"seed", 'S', "NUMBER", 0, "Seed of all random numbers (default: 1)", 0},
+    {"once", KEY_ONCE, NULL, 0, "End when the last program has left", 0},
     {"counters", KEY_COUNTERS, NULL, 0, "Show the counters of all layers at the end", 0},
     {0}};
 
@@ -52,7 +52,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (!*o->topology)
             argp_error(state, "which network? Give --topology=FILE");
         if (!clock_is_given)
-            o->is_virtual = parse_clock("PVM_ATM_CLOCK", pvmi_config_text(PVMI_SETTING_ATM_CLOCK), state);
+            o->is_virtual = parse_clock("PVM_ATM_CLOCK", pvmc_config_text(PVMC_SETTING_ATM_CLOCK), state);
         return 0;
     }
     return ARGP_ERR_UNKNOWN;
@@ -61,14 +61,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 int command_serve(int argc, char **argv)
 {
     static char path[4096];
-    struct pvma_serve_options o = {.topology = pvmi_config_text(PVMI_SETTING_ATM_TOPOLOGY),
-                                   .socket = pvmi_config_text(PVMI_SETTING_ATM_SOCKET),
+    struct pvma_serve_options o = {.topology = pvmc_config_text(PVMC_SETTING_ATM_TOPOLOGY),
+                                   .socket = pvmc_config_text(PVMC_SETTING_ATM_SOCKET),
                                    .wait_for = 1,
                                    .seed = 1};
     static const struct argp parser = {
         options, parse, "", "Serve a simulated ATM network to programs of the Fore API and of PVM.", NULL, NULL, NULL};
     argp_parse(&parser, argc, argv, 0, NULL, &o);
-    if (!*o.socket && pvmi_config_daemon_file("atm-sim", path, sizeof path))
+    if (!*o.socket && pvmc_config_daemon_file("atm-sim", path, sizeof path))
         return EXIT_USAGE;
     if (!*o.socket)
         o.socket = path;

@@ -1,8 +1,8 @@
-/* topo.c - atm-sim topo: a topology, checked, listed or drawn. */
+/* topo.c - atm-sim topo: checks, lists or draws a topology. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include "command.h"
-#include "../../atm/topology.h"
+#include "topology/topology.h"
 
 enum { KEY_DOT = 256, KEY_LIST };
 
@@ -13,7 +13,7 @@ struct job {
 
 static const struct argp_option options[] = {
     {"dot", KEY_DOT, NULL, 0, "Write it for Graphviz: | dot -Tsvg", 0},
-    {"list", KEY_LIST, NULL, 0, "Write it with ranges and defaults filled in", 0},
+    {"list", KEY_LIST, NULL, 0, "Write it with ranges and defaults expanded", 0},
     {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -39,7 +39,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 int command_topo(int argc, char **argv)
 {
-    static const struct argp argp = {options, parse, "FILE", "Check a topology; say what it has.", NULL, NULL, NULL};
+    static const struct argp argp = {options, parse, "FILE", "Check a topology and summarise it.", NULL, NULL, NULL};
     struct job job = {0};
     struct pvma_topology t;
     argp_err_exit_status = EXIT_USAGE;
