@@ -1,14 +1,14 @@
 /*
  * broadcast - messages down a tree over Directed Point: from its root through all processes to the leaves.
  *
- * Who is whose child is in a directed point graph. The root is the process where no channel ends; it reads lines from
- * its standard input. Each other process prints the lines that come, and passes them on to its children.
+ * A directed point graph defines the tree. The root is the process at which no channel ends; it reads lines from
+ * standard input. Every other process prints the lines that it receives and forwards them to its children.
  *
  * Shows   dp_graph_read(), dp_process_open(), a root with several channels, dp_read(), dp_process_write().
  * Build   cc -O2 -o broadcast broadcast.c -ldp
  * Run     ./pattern tree 3 >tree.dpg
  *         DP_NID=1 ./broadcast tree.dpg p0 <lines     on the first node, p1 on the second, p2 on the third
- * Prints  the lines, but for the root. Exit code 1 when the tree broke.
+ * Prints  the lines, except at the root. Exit code 1 if a process of the tree failed.
  */
 #include <err.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 enum { LINE_BYTES_MAX = 1000 };
 
-/* The channel to the parent, NULL at the root. */
+/* The channel from the parent; NULL at the root. */
 static const struct dp_channel *parent_of(const struct dp_process *process)
 {
     size_t count;
@@ -43,7 +43,7 @@ static void pass_on(struct dp_process *process, const char *line, int bytes)
             err(EXIT_FAILURE, "channel %s", channels[i].name);
 }
 
-/* A message without bytes ends it. */
+/* An empty message ends the loop. */
 static void relay(struct dp_process *process, const struct dp_channel *parent)
 {
     for (;;) {
@@ -51,7 +51,7 @@ static void relay(struct dp_process *process, const struct dp_channel *parent)
         int bytes = dp_read(parent->fd, &line);
         if (bytes < 0)
             err(EXIT_FAILURE, "channel %s", parent->name);
-        pass_on(process, line, bytes); /* out of the ring where it came: not copied before */
+        pass_on(process, line, bytes); /* straight from the receive ring, without a copy */
         fwrite(line, 1, (size_t)bytes, stdout);
         dp_fsync(parent->fd, 1);
         if (bytes == 0)
@@ -79,6 +79,6 @@ int main(int argc, char **argv)
             pass_on(process, line, (int)strlen(line));
         pass_on(process, "", 0);
     }
-    dp_process_close(process); /* waits until the children have it all */
+    dp_process_close(process); /* waits until the children have received everything */
     return EXIT_SUCCESS;
 }

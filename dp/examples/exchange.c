@@ -1,14 +1,14 @@
 /*
- * exchange - complete exchange over Directed Point: each process has a block for each other one.
+ * exchange - complete exchange over Directed Point: each process sends a block to each other process.
  *
- * The pattern is not in this program: a directed point graph says which processes there are and which channels join
- * them. Any graph will do; what each process sends is what it has channels for.
+ * A directed point graph, not this program, defines the processes and the channels between them. Any graph works: each
+ * process sends a block over each of its channels.
  *
  * Shows   dp_graph_read(), dp_process_open(), channels by name, dp_process_write(), dp_read_from().
  * Build   cc -O2 -o exchange exchange.c -ldp
  * Run     ./pattern exchange 3 >exchange.dpg
  *         DP_NID=1 ./exchange exchange.dpg p0     on the first node, p1 on the second, p2 on the third
- * Prints  how many blocks came. Exit code 1 when one was wrong or did not come.
+ * Prints  the number of blocks received. Exit code 1 if one was wrong or missing.
  */
 #include <err.h>
 #include <stdio.h>
@@ -19,14 +19,14 @@
 
 enum { ROUNDS = 20, BLOCK_BYTES = 1024 };
 
-/* What goes from one endpoint to another in a round. */
+/* The block from one endpoint to another in a round. */
 static void fill(unsigned char *block, int from, int to, int round)
 {
     for (int i = 0; i < BLOCK_BYTES; i++)
         block[i] = (unsigned char)(from * 31 + to * 17 + round * 7 + i);
 }
 
-/* Blocks of the next rounds may come before the last one of this round: each sender's own are in order. */
+/* Blocks of later rounds may arrive before the last one of this round; those of each sender are in order. */
 static void receive(const struct dp_channel *any, int *rounds_of)
 {
     unsigned char expected[BLOCK_BYTES];
@@ -77,7 +77,7 @@ int main(int argc, char **argv)
         err(EXIT_FAILURE, "process %s", argv[2]);
     dp_graph_free(graph);
     int received = exchange(process);
-    dp_process_close(process); /* waits until the others have what was sent */
+    dp_process_close(process); /* waits until the others have received everything */
     printf("%s: %d blocks\n", argv[2], received);
     return EXIT_SUCCESS;
 }

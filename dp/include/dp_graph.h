@@ -1,11 +1,11 @@
 /*
- * dp_graph.h - directed point graphs: the communication pattern of some processes, written down as a text.
+ * dp_graph.h - directed point graphs: the communication pattern of processes, as a text.
  *
  * The paper's DPG = (N, EP, NID, P, E): nodes, endpoints, the node of each process, processes, and edges, each of which
- * is a channel from one endpoint to another. dp-graph(5) describes the text, these calls read it, and open what one
- * process has of it. A graph is plain data that is only read; a process of it that was opened is changed as a whole.
+ * is a channel from one endpoint to another. dp-graph(5) describes the text. These calls read it, and open the
+ * endpoints of one process. A graph is plain data that does not change; an opened process changes as a whole.
  *
- * Calls that fail set errno. They may be used by several threads, but not on the same object at once.
+ * Calls that fail set errno. Several threads may use them, but not on the same object at once.
  */
 #ifndef DP_GRAPH_H
 #define DP_GRAPH_H
@@ -22,7 +22,7 @@ extern "C" {
 
 #define DP_GRAPH_BYTES_MAX 4194304 /* of a graph's text */
 #define DP_GRAPH_NAME_MAX  63      /* bytes of a name */
-#define DP_GRAPH_ITEMS_MAX 65536   /* nodes, processes, endpoints and channels: so many of each */
+#define DP_GRAPH_ITEMS_MAX 65536   /* of each: nodes, processes, endpoints, channels */
 
 struct dp_graph_node {
     uint16_t nid;
@@ -36,9 +36,9 @@ struct dp_graph_process {
 
 struct dp_graph_endpoint {
     size_t process;     /* index into processes */
-    uint16_t dpid;      /* no other endpoint of that node has it */
+    uint16_t dpid;      /* unique on the node */
     int mode;           /* DP_RAW, DP_RELIABLE or DP_GO_BACK_N; both ends of a channel have the same */
-    char interface[16]; /* "": the one that dp_open() takes */
+    char interface[16]; /* "": the default of dp_open() */
 };
 
 struct dp_graph_channel {
@@ -57,26 +57,26 @@ struct dp_graph {
 /* ---- texts ---- */
 
 /*
- * Reads a graph from a file. What is wrong is written to `faults` (NULL: nowhere), each fault a line "path:line: what".
- * The graph is the caller's, for dp_graph_free(). NULL: EINVAL, the text has faults; EFBIG, it is too long; ENOMEM; or
- * what open(2) and read(2) say, which is written to `faults`, too.
+ * Reads a graph from a file. Mistakes are written to `faults` (NULL: nowhere), each as a line "path:line: what". The
+ * caller frees the graph with dp_graph_free(). NULL: EINVAL, the text has mistakes; EFBIG, it is too long; ENOMEM; or
+ * the error of open(2) or read(2), which is written to `faults`, too.
  */
 struct dp_graph *dp_graph_read(const char *path, FILE *faults);
 
-/* The same from memory; `name` is for the faults. */
+/* The same from memory; `name` replaces the path in faults. */
 struct dp_graph *dp_graph_parse(const char *name, const char *text, size_t length, FILE *faults);
 
-/* A new graph: `base`, changed by the lines of a text, which may remove things, too. `base` stays as it is. */
+/* A new graph: `base`, changed by the lines of a text, which may remove things, too. `base` does not change. */
 struct dp_graph *dp_graph_edit(const struct dp_graph *base, const char *name, const char *text, size_t length,
                                FILE *faults);
 
-/* The same with the lines of a file; errors as from dp_graph_read(). */
+/* The same with the statements in a file; errors as from dp_graph_read(). */
 struct dp_graph *dp_graph_edit_file(const struct dp_graph *base, const char *path, FILE *faults);
 
 /* NULL is allowed. */
 void dp_graph_free(struct dp_graph *graph);
 
-/* What has this name, in the graph's own memory; NULL if there is none. */
+/* The item with this name, in the memory of the graph; NULL if there is none. */
 const struct dp_graph_process *dp_graph_find_process(const struct dp_graph *graph, const char *name);
 const struct dp_graph_channel *dp_graph_find_channel(const struct dp_graph *graph, const char *name);
 
@@ -88,33 +88,33 @@ static inline uint16_t dp_graph_nid(const struct dp_graph *graph, const struct d
 
 /* ---- a process of a graph, opened ---- */
 
-/* The endpoints that this program has as one process of a graph, and the channels that begin or end at them. */
+/* The endpoints of this program as one process of a graph, and the channels that begin or end at them. */
 struct dp_process;
 
 /* A channel as one of its two processes sees it: the paper's 4-tuple, and the descriptor. */
 struct dp_channel {
     const char *name;
-    int fd;       /* of the endpoint of ours */
+    int fd;       /* of our endpoint */
     bool outward; /* it begins here */
     uint16_t nid, dpid;
     uint16_t peer_nid, peer_dpid;
 };
 
 /*
- * Opens the endpoints of the process with this name. The graph is not needed any more afterwards. An endpoint where one
- * channel alone begins has its target set. NULL: ENOENT, no such process; EADDRNOTAVAIL, its node is not ours;
- * or what dp_open_on(), dp_mode() and dp_target() say.
+ * Opens the endpoints of the process with this name. The graph can then be freed. An endpoint at which exactly one
+ * channel begins has its target set. NULL: ENOENT, no such process; EADDRNOTAVAIL, its node is not ours; or the error
+ * of dp_open_on(), dp_mode() or dp_target().
  */
 struct dp_process *dp_process_open(const struct dp_graph *graph, const char *name);
 
 /*
- * The process as another graph has it: what is new is opened first, then what is gone is closed; what is in both stays
- * open with what waits there. 0; or -1 as from dp_process_open(), and then nothing has changed. EBUSY: an endpoint
- * would change its mode or interface (remove it first). Pointers to channels are void after a change.
+ * Changes the process to what another graph says: opens new endpoints first, then closes those that are gone. Endpoints
+ * in both stay open with the messages that wait there. 0; or -1 as from dp_process_open(), and nothing has changed.
+ * EBUSY: an endpoint would change its mode or interface (remove it first). A change invalidates pointers to channels.
  */
 int dp_process_change(struct dp_process *process, const struct dp_graph *graph);
 
-/* The channel of this name, if it begins or ends at this process; NULL and ENOENT if not. */
+/* The channel of this name; NULL and ENOENT if none begins or ends at this process. */
 const struct dp_channel *dp_process_channel(const struct dp_process *process, const char *name);
 
 /* All channels of this process, in the graph's order. */
@@ -124,8 +124,8 @@ const struct dp_channel *dp_process_channels(const struct dp_process *process, s
 int dp_process_fd(const struct dp_process *process, int dpid);
 
 /*
- * dp_write() into a channel that begins here; the endpoint's target is changed first if it is another one. As
- * dp_write(), and EINVAL: the channel ends here.
+ * dp_write() into a channel that begins here; sets the endpoint's target first if it differs. Errors as of dp_write(),
+ * and EINVAL: the channel ends here.
  */
 int dp_process_write(struct dp_process *process, const struct dp_channel *channel, const void *message, int bytes);
 

@@ -1,5 +1,5 @@
-/* test_calls.c - what dp.h promises of each call: errors of misuse, fork(2), statistics, and where no system call is.
- */
+/* test_calls.c - the promises of dp.h for each call: errors of misuse, fork(2), statistics, and calls without a system
+ * call. */
 #include <dp.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -123,7 +123,7 @@ END_TEST
 START_TEST(a_full_pool)
 {
     wire_pair(1500, DP_RAW, &a, &b);
-    ck_assert_int_eq(dp_write(a, "first", 5), 5); /* so that the address is known */
+    ck_assert_int_eq(dp_write(a, "first", 5), 5); /* so the address is known */
     ck_assert_int_eq(dp_read(b, &message), 5);
     ck_assert_int_eq(dp_fsync(b, 1), 0);
     dpmmap_t pool = {.messages = 8};
@@ -148,7 +148,7 @@ START_TEST(a_full_pool)
 }
 END_TEST
 
-/* 200 messages wait; then nothing but the end of the process is allowed. */
+/* With 200 messages waiting, the reader may use no system call but exit_group(2). */
 START_TEST(reading_makes_no_system_call)
 {
     enum { ROUNDS = 200 };
@@ -178,7 +178,7 @@ START_TEST(reading_makes_no_system_call)
     ck_assert_int_eq(read(opened[0], &byte, 1), 1);
     a = dp_open_on("v0", 100);
     dp_target(a, WIRE_NODE_1, 200);
-    ck_assert_int_eq(dp_write(a, "first", 5), 5); /* with a question for the address, which is answered */
+    ck_assert_int_eq(dp_write(a, "first", 5), 5); /* includes the question for the address */
     ck_assert_int_eq(read(opened[0], &byte, 1), 1);
     static char data[ROUNDS];
     for (int i = 0; i < ROUNDS; i++)
@@ -221,7 +221,7 @@ START_TEST(descriptors_run_out)
         i++;
     ck_assert_int_eq(errno, EMFILE);
     ck_assert_int_gt(i, 3);
-    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0); /* the leak checker needs some at the end */
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0); /* the leak checker needs descriptors at exit */
 }
 END_TEST
 
@@ -258,7 +258,7 @@ START_TEST(the_table_of_nodes)
 }
 END_TEST
 
-/* Addresses are asked for once, and messages reach the peer before the answer does. */
+/* An address is asked for once, and messages reach the peer even before the answer arrives. */
 START_TEST(addresses_are_learned)
 {
     wire_pair(1500, DP_RAW, &a, &b);

@@ -1,6 +1,6 @@
 /*
- * test_frames.c - the bytes on the wire, as tcpdump sees them and doc/protocol.md has them; and an endpoint under a
- * hail of damaged frames: made from real ones, half of them with a checksum that fits again. DP_STORM=N sends N of
+ * test_frames.c - the bytes on the wire, as tcpdump shows them and doc/protocol.md describes them; and an endpoint
+ * under a storm of damaged frames, made from real ones, half of them with a corrected checksum. DP_STORM=N sends N of
  * them.
  */
 #include <arpa/inet.h>
@@ -14,12 +14,12 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "../../src/dp/discovery.h"
-#include "../../src/transports/reliable/state.h"
+#include "dp/src/net/discovery.h"
+#include "wire/reliable/state.h"
 #include "unit.h"
 #include "wire.h"
 
-enum { HEADERS = PVMI_DP_HEADERS_BYTES, FRAMES_MAX = 400, ETHERTYPE = 0x88b5 };
+enum { HEADERS = DPI_HEADERS_BYTES, FRAMES_MAX = 400, ETHERTYPE = 0x88b5 };
 
 static int a, b;
 static char *message;
@@ -38,7 +38,7 @@ static FILE *start_tcpdump(int frames)
     ck_abort_msg("tcpdump does not listen");
 }
 
-/* The bytes of the next frame. */
+/* Reads the bytes of the next frame. */
 static size_t read_dump(FILE *dump, uint8_t *frame, size_t size)
 {
     static char line[500];
@@ -115,7 +115,7 @@ static int open_raw(const char *interface)
     return fd;
 }
 
-/* What the peer sends: two endpoints of it, so that all kinds of frames come by. */
+/* Collects the peer's frames. Two of its endpoints send, so that all kinds of frames occur. */
 static void collect(int tap)
 {
     static const char data[1000];
@@ -134,23 +134,23 @@ static void collect(int tap)
     ck_assert_int_ge(corpus.count, 100);
 }
 
-/* Makes the checksums of a frame fit, of the kinds that have one. */
+/* Corrects the checksum of a frame, if its kind has one. */
 static void seal(uint8_t *frame, size_t length)
 {
     uint8_t *body = frame + HEADERS;
     struct packet_header h;
-    if (frame[15] == PVMI_DP_RELIABLE && length > HEADERS + PVMI_RELIABLE_HEADER_BYTES &&
-        pvmi_reliable_decode(body, length - HEADERS, &h)) {
-        struct iovec payload = {body + PVMI_RELIABLE_HEADER_BYTES, length - HEADERS - PVMI_RELIABLE_HEADER_BYTES};
-        memset(body + PVMI_RELIABLE_HEADER_BYTES - 4, 0, 4);
-        h.checksum = pvmi_reliable_checksum(body, &payload, 1);
-        pvmi_reliable_encode(&h, body);
+    if (frame[15] == DPI_RELIABLE && length > HEADERS + PVMW_RELIABLE_HEADER_BYTES &&
+        pvmw_reliable_decode(body, length - HEADERS, &h)) {
+        struct iovec payload = {body + PVMW_RELIABLE_HEADER_BYTES, length - HEADERS - PVMW_RELIABLE_HEADER_BYTES};
+        memset(body + PVMW_RELIABLE_HEADER_BYTES - 4, 0, 4);
+        h.checksum = pvmw_reliable_checksum(body, &payload, 1);
+        pvmw_reliable_encode(&h, body);
         return;
     }
-    size_t at = frame[15] == PVMI_DP_HELLO ? 12 : 8;
-    if (frame[15] < PVMI_DP_WHO || length < HEADERS + at + 4)
+    size_t at = frame[15] == DPI_HELLO ? 12 : 8;
+    if (frame[15] < DPI_WHO || length < HEADERS + at + 4)
         return;
-    uint32_t sum = htonl(pvmi_discovery_checksum(frame, at));
+    uint32_t sum = htonl(dpi_discovery_checksum(frame, at));
     memcpy(body + at, &sum, sizeof sum);
 }
 
@@ -162,11 +162,11 @@ static void storm(int fd, long frames)
         size_t length = corpus.length[which];
         memcpy(frame, corpus.bytes[which], length);
         for (unsigned n = draw(4); n; n--)
-            frame[PVMI_DP_ETHERNET_BYTES + draw((unsigned)length - PVMI_DP_ETHERNET_BYTES)] ^= (uint8_t)(1 << draw(8));
+            frame[DPI_ETHERNET_BYTES + draw((unsigned)length - DPI_ETHERNET_BYTES)] ^= (uint8_t)(1 << draw(8));
         if (!draw(8))
-            length = PVMI_DP_ETHERNET_BYTES + draw((unsigned)length - PVMI_DP_ETHERNET_BYTES);
-        if (draw(8)) /* else for somebody else */
-            memcpy(frame + PVMI_DP_ETHERNET_BYTES + 4, (uint8_t[]){0, 2, 0, 200}, 4);
+            length = DPI_ETHERNET_BYTES + draw((unsigned)length - DPI_ETHERNET_BYTES);
+        if (draw(8)) /* otherwise for another endpoint */
+            memcpy(frame + DPI_ETHERNET_BYTES + 4, (uint8_t[]){0, 2, 0, 200}, 4);
         if (draw(2))
             seal(frame, length);
         ck_assert(send(fd, frame, length, 0) >= 0 || errno == ENOBUFS || errno == EAGAIN || errno == EINVAL);
@@ -178,7 +178,7 @@ static void storm(int fd, long frames)
     }
 }
 
-/* Somebody whom nobody has forged. */
+/* Checks that the endpoint still serves a peer whose frames were not forged. */
 static void check_alive(int mode)
 {
     pid_t peer = fork();
@@ -215,7 +215,7 @@ START_TEST(damaged_frames)
     fcntl(a, F_SETFL, O_NONBLOCK);
     dp_target(a, WIRE_NODE_1, 200);
     collect(tap);
-    if (mode != DP_RELIABLE) { /* the frames are then of another mode, too */
+    if (mode != DP_RELIABLE) { /* the frames then have another mode, too */
         dp_close(b);
         b = dp_open_on("v1", 200);
         dp_mode(b, mode);

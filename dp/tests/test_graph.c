@@ -1,5 +1,4 @@
-/* test_dp_graph.c - directed point graphs: their text, and a process of one, opened and changed over a libdp played
- * here. */
+/* test_dp_graph.c - directed point graphs: their text, and a process of one, opened and changed over a fake libdp. */
 #include <errno.h>
 #include "dp_graph.h"
 #include "unit.h"
@@ -59,31 +58,31 @@ START_TEST(a_graph_is_read)
 }
 END_TEST
 
-/* What is wrong in a line behind those of PAPER, and words of what is told. */
+/* An invalid line after those of PAPER, and a part of its message. */
 static const struct {
     const char *line, *told;
 } wrong[] = {
-    {"nodes 1", "\"nodes\" is none of node"},
+    {"nodes 1", "\"nodes\" is not one of node"},
     {"node", "has the form: node NID [NAME]"},
-    {"node 0", "\"0\" is no node id, a number from 1 to 65534"},
-    {"node 65535", "no node id"},
-    {"node 4294967297", "no node id"},
-    {"node 3x", "no node id"},
-    {"node 3 -x", "\"-x\" is no name"},
+    {"node 0", "\"0\" is not a node id, a number from 1 to 65534"},
+    {"node 65535", "not a node id"},
+    {"node 4294967297", "not a node id"},
+    {"node 3x", "not a node id"},
+    {"node 3 -x", "\"-x\" is not a name"},
     {"node 3 a b", "has the form"},
     {"node 2", "node 2 is declared twice"},
     {"process a 2", "process a is declared twice"},
     {"process d 7", "there is no node 7"},
-    {"process a:b 1", "no name"},
+    {"process a:b 1", "not a name"},
     {"endpoint d:1", "there is no process d"},
     {"endpoint a", "PROCESS:DPID"},
-    {"endpoint a:0", "no endpoint's number (DPID), which is from 1 to 65535"},
-    {"endpoint a:65536", "no endpoint's number"},
+    {"endpoint a:0", "not an endpoint's number (DPID), which is from 1 to 65535"},
+    {"endpoint a:65536", "not an endpoint's number"},
     {"endpoint a:1", "endpoint a:1 is declared twice"},
     {"endpoint b:1", "process a has DPID 1 of node 1 already"},
-    {"endpoint b:9 quick", "none of raw, reliable"},
-    {"endpoint b:9 on=", "no interface"},
-    {"endpoint b:9 on=aaaaaaaaaaaaaaaa", "no interface"},
+    {"endpoint b:9 quick", "not one of raw, reliable"},
+    {"endpoint b:9 on=", "does not name an interface"},
+    {"endpoint b:9 on=aaaaaaaaaaaaaaaa", "does not name an interface"},
     {"channel ab b:5 -> c:1", "channel ab is declared twice"},
     {"channel x a:1 -> b:5", "channel ab joins the same endpoints"},
     {"channel x a:1 -> c:9", "there is no endpoint c:9"},
@@ -91,7 +90,7 @@ static const struct {
     {"channel x b:1 -> c:1", "there is no endpoint b:1"},
     {"channel x a:1 -> a:2", "begins and ends at process a"},
     {"channel x a:1 -> c:2", "differ in their mode"},
-    {"channel x a:1 <- c:1", "stands where \"->\" belongs"},
+    {"channel x a:1 <- c:1", "expected \"->\" instead of"},
     {"channel x a:1 c:1", "has the form"},
     {"remove node 1", "still has processes"},
     {"remove node 9", "there is no node 9"},
@@ -99,9 +98,9 @@ static const struct {
     {"remove process d", "there is no process d"},
     {"remove endpoint c:7", "there is no endpoint c:7"},
     {"remove channel d", "there is no channel d"},
-    {"remove edge ab", "none of node, process"},
-    {"a b c d e f g h i", "more words than any statement has, from \"i\""},
-    {"node 3 \001", "no text"},
+    {"remove edge ab", "not one of node, process"},
+    {"a b c d e f g h i", "more words than any statement, from \"i\""},
+    {"node 3 \001", "control characters"},
 };
 
 START_TEST(wrong_lines_are_named)
@@ -135,7 +134,7 @@ START_TEST(limits)
         strcat(many, "x\n");
     ck_assert_ptr_null(edit(NULL, many));
     ck_assert_ptr_nonnull(strstr(faults, "g:20: "));
-    ck_assert_ptr_nonnull(strstr(faults, "20 faults are enough"));
+    ck_assert_ptr_nonnull(strstr(faults, "only 20 are reported"));
     ck_assert_ptr_null(strstr(faults, "g:21: "));
 }
 END_TEST
@@ -146,7 +145,7 @@ START_TEST(a_graph_is_edited)
     struct dp_graph *h = edit(g, "remove endpoint a:1\nremove channel raw\nremove endpoint a:2\nremove process a\n"
                                  "node 7\nprocess a 7\nendpoint a:1 reliable\nchannel ba b:5 -> a:1");
     ck_assert_msg(h != NULL, "%s", faults);
-    ck_assert_uint_eq(g->channel_count, 4); /* as it was */
+    ck_assert_uint_eq(g->channel_count, 4); /* unchanged */
     ck_assert_uint_eq(h->channel_count, 1);
     ck_assert_uint_eq(h->endpoint_count, 4);
     ck_assert_uint_eq(dp_graph_nid(h, &h->endpoints[h->channels[0].to]), 7);
@@ -156,7 +155,7 @@ START_TEST(a_graph_is_edited)
 }
 END_TEST
 
-/* ---- a libdp that is played: descriptors are 100 + DPID ---- */
+/* ---- a fake libdp: descriptors are 100 + DPID ---- */
 
 static struct {
     int opened, closed, mode, target_nid, target_dpid;
@@ -272,7 +271,7 @@ START_TEST(a_process_changes)
     struct dp_process *a = dp_process_open(g, "a");
     ck_assert_int_eq(dp_process_change(a, h), 0);
     ck_assert(!is_open(1) && is_open(2) && is_open(3));
-    ck_assert_int_eq(played[2].opened, 1); /* it stayed open */
+    ck_assert_int_eq(played[2].opened, 1); /* it remained open */
     ck_assert_ptr_null(dp_process_channel(a, "ab"));
     ck_assert_int_eq(dp_process_channel(a, "new")->fd, 103);
     ck_assert_int_eq(played[3].target_dpid, 2);
@@ -282,7 +281,7 @@ START_TEST(a_process_changes)
 }
 END_TEST
 
-/* Changes that fail at their last step leave everything as it was. */
+/* A change that fails at its last step leaves everything unchanged. */
 START_TEST(a_change_is_whole_or_none)
 {
     struct dp_graph *g =

@@ -1,4 +1,4 @@
-/* test_local.c - endpoints of one host, which have the same node id: messages through shared memory. */
+/* test_local.c - endpoints of one host, which share a node id: messages through shared memory. */
 #include <dp.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -71,7 +71,7 @@ static void read_number(int number)
     ck_assert_int_eq(dp_fsync(a, 1), 0);
 }
 
-/* A raw message to nobody is gone, so one is sent until it comes back, and then waited for what else was under way. */
+/* Raw messages without a receiver are lost, so sends until one comes back, then waits for all that are in flight. */
 static void wait_for_echo(void)
 {
     int got = 0;
@@ -89,7 +89,7 @@ static void wait_for_echo(void)
     ck_assert_int_eq(dp_fsync(a, 1), 0);
 }
 
-/* Loop test: both modes, both waking and spinning. */
+/* A loop test: both modes, sleeping and spinning. */
 START_TEST(messages_go_to_and_fro)
 {
     int mode = _i % 2 ? DP_RELIABLE : DP_RAW;
@@ -146,7 +146,7 @@ START_TEST(poll_wakes)
 }
 END_TEST
 
-/* By this host, by the wire, and held back: all in the order in which they were read. */
+/* Messages from this host and over the wire, held back and released in the order in which they were read. */
 START_TEST(both_ways_into_one_endpoint)
 {
     wire_make(1500);
@@ -178,7 +178,7 @@ START_TEST(a_peer_that_dies)
     wire_make(1500);
     a = open_at(100, DP_RELIABLE);
     ck_assert_int_eq(dp_target(a, WIRE_NODE_0, 200), 0);
-    ck_assert_int_eq(dp_write(a, "x", 1), -1); /* nobody is there */
+    ck_assert_int_eq(dp_write(a, "x", 1), -1); /* there is no peer */
     ck_assert_int_eq(errno, EHOSTDOWN);
     pid_t echo = start_echo(DP_RELIABLE, 1 << 30, false);
     write_number(1);
@@ -199,7 +199,7 @@ START_TEST(a_peer_that_dies)
 }
 END_TEST
 
-/* Who knocks without saying hello, or says nonsense, is sent away, and all goes on. */
+/* A connection without a hello, or with an invalid one, is closed, and the endpoint continues to work. */
 START_TEST(strangers_at_the_door)
 {
     wire_make(1500);

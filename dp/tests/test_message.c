@@ -1,27 +1,27 @@
-/* test_dp_message.c - the form of Directed Messages. */
-#include "../../src/core/error.h"
-#include "../../src/transports/dp/message.h"
+/* test_dp_message.c - the format of Directed Messages. */
+#include "core/error.h"
+#include "dp/src/frames/message.h"
 #include "unit.h"
 
 static const uint8_t to[6] = {2, 0, 0, 0, 0, 1}, from[6] = {2, 0, 0, 0, 0, 2};
-static const struct pvmi_dp_message message = {
-    .kind = PVMI_DP_DATA, .to = {0x1234, 0x5678}, .from = {0x0102, 0x0304}, .length = 5};
-static const uint8_t golden[PVMI_DP_HEADERS_BYTES + 5] = {2, 0,    0,    0, 0,   1,   2,   0,    0,    0,    0,
-                                                          2, 0x88, 0xb5, 1, 1,   0,   5,   0x12, 0x34, 0x56, 0x78,
-                                                          1, 2,    3,    4, 'h', 'e', 'l', 'l',  'o'};
+static const struct dpi_message message = {
+    .kind = DPI_DATA, .to = {0x1234, 0x5678}, .from = {0x0102, 0x0304}, .length = 5};
+static const uint8_t golden[DPI_HEADERS_BYTES + 5] = {2, 0,    0,    0, 0,   1,   2,   0,    0,    0,    0,
+                                                      2, 0x88, 0xb5, 1, 1,   0,   5,   0x12, 0x34, 0x56, 0x78,
+                                                      1, 2,    3,    4, 'h', 'e', 'l', 'l',  'o'};
 
 START_TEST(golden_bytes)
 {
-    uint8_t wire[PVMI_DP_HEADERS_BYTES];
-    pvmi_dp_message_encode(&message, PVMI_DP_ETHERTYPE, to, from, wire);
+    uint8_t wire[DPI_HEADERS_BYTES];
+    dpi_message_encode(&message, DPI_ETHERTYPE, to, from, wire);
     ck_assert_mem_eq(wire, golden, sizeof wire);
 }
 END_TEST
 
 START_TEST(what_is_written_is_read)
 {
-    struct pvmi_dp_message m;
-    ck_assert_int_eq(pvmi_dp_message_decode(golden, sizeof golden, &m), 0);
+    struct dpi_message m;
+    ck_assert_int_eq(dpi_message_decode(golden, sizeof golden, &m), 0);
     ck_assert_int_eq(m.kind, message.kind);
     ck_assert_uint_eq(m.to.node, 0x1234);
     ck_assert_uint_eq(m.to.point, 0x5678);
@@ -33,18 +33,18 @@ END_TEST
 
 START_TEST(malformed_frames_are_refused)
 {
-    struct pvmi_dp_message m;
+    struct dpi_message m;
     uint8_t frame[sizeof golden];
     for (size_t length = 0; length < sizeof golden; length++)
-        ck_assert_int_eq(pvmi_dp_message_decode(golden, length, &m), PVMI_EFORMAT);
+        ck_assert_int_eq(dpi_message_decode(golden, length, &m), PVMC_EFORMAT);
     memcpy(frame, golden, sizeof frame);
-    frame[PVMI_DP_ETHERNET_BYTES] = 2;
-    ck_assert_int_eq(pvmi_dp_message_decode(frame, sizeof frame, &m), PVMI_EVERSION);
+    frame[DPI_ETHERNET_BYTES] = 2;
+    ck_assert_int_eq(dpi_message_decode(frame, sizeof frame, &m), PVMC_EVERSION);
     for (unsigned kind = 0; kind < 256; kind++) {
         memcpy(frame, golden, sizeof frame);
-        frame[PVMI_DP_ETHERNET_BYTES + 1] = (uint8_t)kind;
-        bool known = kind >= PVMI_DP_DATA && kind <= PVMI_DP_HELLO;
-        ck_assert_int_eq(pvmi_dp_message_decode(frame, sizeof frame, &m), known ? 0 : PVMI_EFORMAT);
+        frame[DPI_ETHERNET_BYTES + 1] = (uint8_t)kind;
+        bool known = kind >= DPI_DATA && kind <= DPI_HELLO;
+        ck_assert_int_eq(dpi_message_decode(frame, sizeof frame, &m), known ? 0 : PVMC_EFORMAT);
     }
 }
 END_TEST
@@ -53,9 +53,9 @@ END_TEST
 START_TEST(padding_is_not_data)
 {
     uint8_t frame[60] = {0};
-    struct pvmi_dp_message m;
+    struct dpi_message m;
     memcpy(frame, golden, sizeof golden);
-    ck_assert_int_eq(pvmi_dp_message_decode(frame, sizeof frame, &m), 0);
+    ck_assert_int_eq(dpi_message_decode(frame, sizeof frame, &m), 0);
     ck_assert_uint_eq(m.length, 5);
 }
 END_TEST

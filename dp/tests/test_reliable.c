@@ -1,4 +1,4 @@
-/* test_reliable.c - the reliable modes over real frames: order, flow, peers that come late, die and come again. */
+/* test_reliable.c - the reliable modes over real frames: order, flow control, peers that join late, die and restart. */
 #include <dp.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +37,7 @@ static void read_number(int fd, int number)
     ck_assert_int_eq(dp_fsync(fd, 1), 0);
 }
 
-/* In a process of its own: an endpoint at v1 that sends everything back, `count` messages. */
+/* Starts a process with an endpoint at v1 that echoes `count` messages. */
 static pid_t start_echo(int mode, int count)
 {
     pid_t pid = fork();
@@ -104,7 +104,7 @@ START_TEST(over_a_bad_cable)
 }
 END_TEST
 
-/* The ring of the reader is small, and he reads when everybody else has gone to sleep. */
+/* The reader's ring is small, and it reads only after everything else has gone to sleep. */
 START_TEST(a_slow_reader_is_not_overrun)
 {
     wire_make(1500);
@@ -133,7 +133,7 @@ START_TEST(a_slow_reader_is_not_overrun)
 }
 END_TEST
 
-/* Messages that are read and not released use up the pool; releasing them lets the writer go on. */
+/* Messages that are read and not released fill the pool; releasing them lets the writer continue. */
 START_TEST(held_messages_hold_the_writer)
 {
     wire_make(1500);
@@ -196,7 +196,7 @@ START_TEST(a_dead_peer_is_told_once)
     wire_make(1500);
     a = open_at("v0", 100, DP_RELIABLE);
     ck_assert_int_eq(dp_target(a, WIRE_NODE_1, 200), 0);
-    write_number(a, 1); /* nobody is there */
+    write_number(a, 1); /* there is no peer */
     ck_assert_int_eq(dp_flush(a, -1), -1);
     ck_assert_int_eq(errno, EHOSTDOWN);
     ck_assert_int_eq(dp_write(a, "x", 1), -1);
@@ -219,7 +219,7 @@ START_TEST(a_dead_peer_is_told_once)
 }
 END_TEST
 
-/* Killed and started again within the time: the new life is known for what it is. */
+/* A peer that is killed and restarted within the time limit is recognised as a new one. */
 START_TEST(a_peer_that_was_opened_anew)
 {
     wire_make(1500);
@@ -249,7 +249,7 @@ START_TEST(a_peer_that_was_opened_anew)
 }
 END_TEST
 
-/* Nobody calls libdp but when poll() says so. */
+/* libdp is called only when poll() reports the descriptor. */
 START_TEST(poll_wakes_for_all_that_is_due)
 {
     wire_make_bad(1500, "loss=10 seed=5");
@@ -273,7 +273,7 @@ START_TEST(poll_wakes_for_all_that_is_due)
 }
 END_TEST
 
-/* Frames of a stream may wait for one another, but for nothing else than the writer's next call. */
+/* Frames of a stream may wait for further writes, but poll() must send them. */
 START_TEST(poll_wakes_for_the_rest_of_a_stream)
 {
     enum { STREAM = 40 };

@@ -1,4 +1,4 @@
-/* wire.c - two interfaces and what is between them. */
+/* wire.c - two interfaces and the link between them. */
 #include "wire.h"
 #include <check.h>
 #include <dp.h>

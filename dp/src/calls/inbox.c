@@ -1,11 +1,11 @@
-/* inbox.c - a ring of arrivals, which grows. */
+/* inbox.c - a growing ring of messages. */
 #include "inbox.h"
 #include <stdlib.h>
 
-static bool grow(struct pvmi_inbox *i)
+static bool grow(struct dpi_inbox *i)
 {
     unsigned size = i->size ? 2 * i->size : 64;
-    struct pvmi_arrival *arrivals = malloc(size * sizeof *arrivals);
+    struct dpi_arrival *arrivals = malloc(size * sizeof *arrivals);
     if (!arrivals)
         return false;
     for (unsigned n = i->oldest; n != i->end; n++)
@@ -16,7 +16,7 @@ static bool grow(struct pvmi_inbox *i)
     return true;
 }
 
-bool pvmi_inbox_add(struct pvmi_inbox *i, const struct pvmi_arrival *a)
+bool dpi_inbox_add(struct dpi_inbox *i, const struct dpi_arrival *a)
 {
     if (i->end - i->oldest == i->size && !grow(i))
         return false;
@@ -24,21 +24,21 @@ bool pvmi_inbox_add(struct pvmi_inbox *i, const struct pvmi_arrival *a)
     return true;
 }
 
-const struct pvmi_arrival *pvmi_inbox_read(struct pvmi_inbox *i)
+const struct dpi_arrival *dpi_inbox_read(struct dpi_inbox *i)
 {
     return i->unread == i->end ? NULL : &i->arrivals[i->unread++ & (i->size - 1)];
 }
 
-struct pvmi_arrival pvmi_inbox_drop(struct pvmi_inbox *i)
+struct dpi_arrival dpi_inbox_drop(struct dpi_inbox *i)
 {
     return i->arrivals[i->oldest++ & (i->size - 1)];
 }
 
-void pvmi_inbox_close(struct pvmi_inbox *i)
+void dpi_inbox_close(struct dpi_inbox *i)
 {
     while (i->oldest != i->end) {
-        struct pvmi_arrival a = pvmi_inbox_drop(i);
-        if (a.place == PVMI_IN_HEAP)
+        struct dpi_arrival a = dpi_inbox_drop(i);
+        if (a.place == DPI_IN_HEAP)
             free(a.owner);
     }
     free(i->arrivals);

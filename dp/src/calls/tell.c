@@ -1,8 +1,8 @@
-/* tell.c - dp_mode(), dp_spin(), dp_address(), dp_stats(): what an endpoint is like. */
+/* tell.c - dp_mode(), dp_spin(), dp_address(), dp_stats(): properties of an endpoint. */
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include "endpoint.h"
+#include "net/endpoint.h"
 
 static int invalid(int number)
 {
@@ -12,24 +12,24 @@ static int invalid(int number)
 
 int dp_mode(int fd, int mode)
 {
-    struct pvmi_endpoint *e = pvmi_endpoint_of(fd);
+    struct dpi_endpoint *e = dpi_endpoint_of(fd);
     if (!e)
         return -1;
     if (mode < DP_RAW || mode > DP_GO_BACK_N)
         return invalid(EINVAL);
     if (e->in_use && mode != e->mode)
         return invalid(EBUSY);
-    int rc = mode == DP_RAW ? 0 : pvmi_endpoint_make_inbox(e);
+    int rc = mode == DP_RAW ? 0 : dpi_endpoint_make_inbox(e);
     if (rc)
-        return pvmi_endpoint_fail(rc);
+        return dpi_endpoint_fail(rc);
     e->mode = mode;
     return 0;
 }
 
-/* Out of the epoll set, since waking that costs each frame a little. */
+/* A spinning endpoint is not in the epoll set, since waking the set costs time for each frame. */
 int dp_spin(int fd, int on)
 {
-    struct pvmi_endpoint *e = pvmi_endpoint_of(fd);
+    struct dpi_endpoint *e = dpi_endpoint_of(fd);
     struct epoll_event event = {.events = EPOLLIN | EPOLLET};
     if (!e)
         return -1;
@@ -43,14 +43,14 @@ int dp_spin(int fd, int on)
 
 int dp_address(int fd, dpaddress_t *address)
 {
-    struct pvmi_endpoint *e = pvmi_endpoint_of(fd);
+    struct dpi_endpoint *e = dpi_endpoint_of(fd);
     if (!e)
         return -1;
     if (!address)
         return invalid(EINVAL);
     *address = (dpaddress_t){.nid = e->port.point.node,
                              .dpid = e->port.point.point,
-                             .message_bytes = e->mode == DP_RAW ? pvmi_dp_port_room(&e->port) : pvmi_session_room(e),
+                             .message_bytes = e->mode == DP_RAW ? dpi_port_room(&e->port) : dpi_session_room(e),
                              .target_nid = e->target ? e->target->point.node : 0,
                              .target_dpid = e->target ? e->target->point.point : 0,
                              .mode = e->mode,
@@ -62,19 +62,19 @@ int dp_address(int fd, dpaddress_t *address)
 
 int dp_stats(int fd, dpstats_t *statistics)
 {
-    struct pvmi_endpoint *e = pvmi_endpoint_of(fd);
+    struct dpi_endpoint *e = dpi_endpoint_of(fd);
     if (!e)
         return -1;
     if (!statistics)
         return invalid(EINVAL);
-    e->counts.dropped += pvmi_dp_port_dropped(&e->port);
+    e->counts.dropped += dpi_port_dropped(&e->port);
     e->counts.peers = HASH_COUNT(e->peers);
     *statistics = e->counts;
-    for (const struct pvmi_session *s = e->sessions.active; s; s = s->after)
+    for (const struct dpi_session *s = e->sessions.active; s; s = s->after)
         if (s->r)
-            pvmi_session_count(s, statistics);
-    const struct pvmi_session *s = e->target ? e->target->session : NULL;
+            dpi_session_count(s, statistics);
+    const struct dpi_session *s = e->target ? e->target->session : NULL;
     if (s && s->r)
-        statistics->round_trip_us = (uint64_t)pvmi_reliable_round_trip_us(s->r);
+        statistics->round_trip_us = (uint64_t)pvmw_reliable_round_trip_us(s->r);
     return 0;
 }

@@ -2,20 +2,20 @@
 #include "batch.h"
 #include <errno.h>
 #include <string.h>
-#include "../../core/error.h"
+#include "core/error.h"
 
 #define TRIES 4
 
-int pvmi_dp_batch_add(struct pvmi_dp_batch *b, struct pvmi_dp_port *p, const struct pvmi_dp_message *m,
-                      const uint8_t hardware[6], const struct iovec *pieces, unsigned count)
+int dpi_batch_add(struct dpi_batch *b, struct dpi_port *p, const struct dpi_message *m, const uint8_t hardware[6],
+                  const struct iovec *pieces, unsigned count)
 {
     uint8_t *flat = b->flat[b->count];
     struct iovec *parts = b->parts[b->count];
-    bool copied = PVMI_DP_HEADERS_BYTES + (size_t)m->length <= PVMI_DP_BATCH_FLAT;
-    if (m->length > pvmi_dp_port_room(p) || count + 1 > PVMI_DP_BATCH_PARTS)
-        return PVMI_ELIMIT;
-    pvmi_dp_message_encode(m, p->ethertype, hardware, p->interface.hardware, flat);
-    size_t at = PVMI_DP_HEADERS_BYTES;
+    bool copied = DPI_HEADERS_BYTES + (size_t)m->length <= DPI_BATCH_FLAT;
+    if (m->length > dpi_port_room(p) || count + 1 > DPI_BATCH_PARTS)
+        return PVMC_ELIMIT;
+    dpi_message_encode(m, p->ethertype, hardware, p->interface.hardware, flat);
+    size_t at = DPI_HEADERS_BYTES;
     unsigned i = 0, n = 1;
     for (; i < count && (copied || !i); i++) {
         memcpy(flat + at, pieces[i].iov_base, pieces[i].iov_len);
@@ -34,8 +34,8 @@ static bool is_over(int number)
     return number == ENETDOWN || number == ENXIO || number == ENODEV;
 }
 
-/* As sendmmsg(); the kernel takes one flat frame in faster than a list of one. */
-static int send_from(struct pvmi_dp_batch *b, unsigned first)
+/* As sendmmsg(), but one flat frame goes by send(), which is faster. */
+static int send_from(struct dpi_batch *b, unsigned first)
 {
     const struct msghdr *m = &b->messages[first].msg_hdr;
     if (b->count - first == 1 && m->msg_iovlen == 1)
@@ -43,7 +43,7 @@ static int send_from(struct pvmi_dp_batch *b, unsigned first)
     return sendmmsg(b->port->fd, b->messages + first, b->count - first, MSG_DONTWAIT);
 }
 
-int pvmi_dp_batch_flush(struct pvmi_dp_batch *b)
+int dpi_batch_flush(struct dpi_batch *b)
 {
     int rc = 0;
     for (unsigned done = 0, tries = 0; done < b->count && !rc && tries < TRIES;) {
@@ -52,11 +52,11 @@ int pvmi_dp_batch_flush(struct pvmi_dp_batch *b)
             done += (unsigned)n;
             tries = 0;
         } else if (is_over(errno)) {
-            rc = PVMI_EDOWN;
+            rc = PVMC_EDOWN;
         } else if (errno == EAGAIN || errno == ENOBUFS) {
             tries++;
         } else {
-            done++; /* this one cannot go */
+            done++; /* this one cannot be sent */
         }
     }
     b->count = 0;

@@ -1,4 +1,4 @@
-/* interface.c - what the kernel tells of interfaces. */
+/* interface.c - interfaces as the kernel lists them. */
 #include "interface.h"
 #include <net/if.h>
 #include <net/if_arp.h>
@@ -6,29 +6,29 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "../../core/error.h"
+#include "core/error.h"
 
-#define MTU_MIN 268 /* the smallest packet of the reliability layer, and our header */
+#define MTU_MIN 268 /* the smallest packet of the reliability layer plus our header */
 
-/* Any socket will do to ask. */
+/* A socket for ioctl(); any kind will do. */
 static int open_question(void)
 {
     return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 }
 
-/* The loopback has frames of the same form. */
+/* The loopback's frames have the same format. */
 static bool has_ethernet_frames(const struct sockaddr *hardware)
 {
     return hardware->sa_family == ARPHRD_ETHER || hardware->sa_family == ARPHRD_LOOPBACK;
 }
 
-/* Fills in what is known; NULL, or why it cannot be used. */
-static const char *examine(int fd, const char *name, struct pvmi_dp_interface *out)
+/* Fills in the interface; returns NULL, or why it cannot be used. */
+static const char *examine(int fd, const char *name, struct dpi_interface *out)
 {
     static const char *const gone = "there is no such interface";
     struct ifreq request = {.ifr_ifindex = 0};
     strncpy(request.ifr_name, name, sizeof request.ifr_name - 1);
-    *out = (struct pvmi_dp_interface){.index = 0};
+    *out = (struct dpi_interface){.index = 0};
     memcpy(out->name, request.ifr_name, sizeof out->name);
     if (ioctl(fd, SIOCGIFINDEX, &request))
         return gone;
@@ -47,7 +47,7 @@ static const char *examine(int fd, const char *name, struct pvmi_dp_interface *o
     return request.ifr_flags & IFF_UP ? NULL : "it is down";
 }
 
-/* Whether the name is in a list with commas; all names are in an empty one. */
+/* Whether the name is in a list with commas; an empty list has all names. */
 static bool is_named(const char *names, const char *name)
 {
     size_t length = strlen(name);
@@ -59,13 +59,12 @@ static bool is_named(const char *names, const char *name)
     return !*names;
 }
 
-/* Those of the names that are no interface. */
+/* Shows the names that are no interface. */
 static void show_missing(int fd, const char *names,
-                         void (*show)(void *arg, const struct pvmi_dp_interface *interface, const char *why_not),
-                         void *arg)
+                         void (*show)(void *arg, const struct dpi_interface *interface, const char *why_not), void *arg)
 {
     for (const char *at = names; *(at += strspn(at, ", ")); at += strcspn(at, ", ")) {
-        struct pvmi_dp_interface interface;
+        struct dpi_interface interface;
         char name[IFNAMSIZ] = "";
         strncat(name, at, strcspn(at, ", ") < IFNAMSIZ ? strcspn(at, ", ") : IFNAMSIZ - 1);
         const char *why_not = examine(fd, name, &interface);
@@ -74,14 +73,13 @@ static void show_missing(int fd, const char *names,
     }
 }
 
-void pvmi_dp_interfaces_show(const char *names,
-                             void (*show)(void *arg, const struct pvmi_dp_interface *interface, const char *why_not),
-                             void *arg)
+void dpi_interfaces_show(const char *names,
+                         void (*show)(void *arg, const struct dpi_interface *interface, const char *why_not), void *arg)
 {
     int fd = open_question();
     struct if_nameindex *all = fd < 0 ? NULL : if_nameindex();
     for (struct if_nameindex *i = all; all && i->if_index; i++) {
-        struct pvmi_dp_interface interface;
+        struct dpi_interface interface;
         const char *why_not = examine(fd, i->if_name, &interface);
         if (!why_not && interface.mtu < MTU_MIN)
             why_not = "its MTU is below 268";
@@ -96,50 +94,50 @@ void pvmi_dp_interfaces_show(const char *names,
 }
 
 struct collection {
-    struct pvmi_dp_interface *list;
+    struct dpi_interface *list;
     int count, most;
 };
 
-static void collect(void *arg, const struct pvmi_dp_interface *interface, const char *why_not)
+static void collect(void *arg, const struct dpi_interface *interface, const char *why_not)
 {
     struct collection *c = arg;
     if (!why_not && c->count < c->most)
         c->list[c->count++] = *interface;
 }
 
-int pvmi_dp_interfaces(const char *names, struct pvmi_dp_interface *out, int most)
+int dpi_interfaces(const char *names, struct dpi_interface *out, int most)
 {
     struct collection c = {.list = out, .most = most};
-    pvmi_dp_interfaces_show(names, collect, &c);
+    dpi_interfaces_show(names, collect, &c);
     return c.count;
 }
 
 /* ---- one ---- */
 
-static void take_first(void *arg, const struct pvmi_dp_interface *interface, const char *why_not)
+static void take_first(void *arg, const struct dpi_interface *interface, const char *why_not)
 {
-    struct pvmi_dp_interface *out = arg;
+    struct dpi_interface *out = arg;
     if (!why_not && !interface->loopback && !out->index)
         *out = *interface;
 }
 
-static int find_first(struct pvmi_dp_interface *out)
+static int find_first(struct dpi_interface *out)
 {
-    *out = (struct pvmi_dp_interface){.index = 0};
-    pvmi_dp_interfaces_show("", take_first, out);
-    return out->index ? 0 : PVMI_ENOTFOUND;
+    *out = (struct dpi_interface){.index = 0};
+    dpi_interfaces_show("", take_first, out);
+    return out->index ? 0 : PVMC_ENOTFOUND;
 }
 
-int pvmi_dp_interface_find(const char *name, struct pvmi_dp_interface *out)
+int dpi_interface_find(const char *name, struct dpi_interface *out)
 {
     if (!name)
         return find_first(out);
     if (strlen(name) >= IFNAMSIZ)
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     int fd = open_question();
     if (fd < 0)
-        return PVMI_ELIMIT;
+        return PVMC_ELIMIT;
     const char *why_not = examine(fd, name, out);
     close(fd);
-    return !out->index ? PVMI_EPARAM : why_not ? PVMI_EUNSUPPORTED : 0;
+    return !out->index ? PVMC_EPARAM : why_not ? PVMC_EUNSUPPORTED : 0;
 }

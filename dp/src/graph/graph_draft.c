@@ -1,11 +1,11 @@
-/* graph_draft.c - the tables behind the statements of a graph, and what must hold between them. */
+/* graph_draft.c - the tables that the statements of a graph fill, and the rules between them. */
 #include "graph_draft.h"
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
 
-__attribute__((format(printf, 2, 3))) static bool fault(struct pvmi_graph_draft *draft, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static bool fault(struct dpi_graph_draft *draft, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -14,8 +14,8 @@ __attribute__((format(printf, 2, 3))) static bool fault(struct pvmi_graph_draft 
     return false;
 }
 
-/* Memory for one thing more of a kind of which there are `count`; NULL and a fault if that is too much. */
-static void *one_more(struct pvmi_graph_draft *draft, size_t count, size_t bytes, const char *kinds)
+/* Memory for one more element of a table of `count`; NULL and a fault if there are too many, or memory is out. */
+static void *one_more(struct dpi_graph_draft *draft, size_t count, size_t bytes, const char *kinds)
 {
     if (count >= DP_GRAPH_ITEMS_MAX) {
         fault(draft, "there are more than %d %s", DP_GRAPH_ITEMS_MAX, kinds);
@@ -27,8 +27,8 @@ static void *one_more(struct pvmi_graph_draft *draft, size_t count, size_t bytes
     return thing;
 }
 
-/* As one_more() without memory, for a thing that its table has no memory for. False. */
-static bool no_room(struct pvmi_graph_draft *draft, void *thing)
+/* For an element that its table has no memory for: the fault of one_more() without memory. Returns false. */
+static bool no_room(struct dpi_graph_draft *draft, void *thing)
 {
     free(thing);
     draft->why[0] = '\0';
@@ -37,14 +37,14 @@ static bool no_room(struct pvmi_graph_draft *draft, void *thing)
 
 /* ---- nodes ---- */
 
-static struct draft_node *find_node(const struct pvmi_graph_draft *draft, uint16_t nid)
+static struct draft_node *find_node(const struct dpi_graph_draft *draft, uint16_t nid)
 {
     struct draft_node *node;
     HASH_FIND(hh, draft->nodes, &nid, sizeof nid, node);
     return node;
 }
 
-bool pvmi_graph_draft_add_node(struct pvmi_graph_draft *draft, uint16_t nid, const char *name)
+bool dpi_graph_draft_add_node(struct dpi_graph_draft *draft, uint16_t nid, const char *name)
 {
     if (find_node(draft, nid))
         return fault(draft, "node %u is declared twice", nid);
@@ -53,10 +53,10 @@ bool pvmi_graph_draft_add_node(struct pvmi_graph_draft *draft, uint16_t nid, con
         return false;
     node->is.nid = nid;
     strcpy(node->is.name, name);
-    return PVMI_HASH_ADD(hh, draft->nodes, is.nid, node) || no_room(draft, node);
+    return PVMC_HASH_ADD(hh, draft->nodes, is.nid, node) || no_room(draft, node);
 }
 
-bool pvmi_graph_draft_remove_node(struct pvmi_graph_draft *draft, uint16_t nid)
+bool dpi_graph_draft_remove_node(struct dpi_graph_draft *draft, uint16_t nid)
 {
     struct draft_node *node = find_node(draft, nid);
     if (!node)
@@ -70,14 +70,14 @@ bool pvmi_graph_draft_remove_node(struct pvmi_graph_draft *draft, uint16_t nid)
 
 /* ---- processes ---- */
 
-static struct draft_process *find_process(const struct pvmi_graph_draft *draft, const char *name)
+static struct draft_process *find_process(const struct dpi_graph_draft *draft, const char *name)
 {
     struct draft_process *process;
     HASH_FIND_STR(draft->processes, name, process);
     return process;
 }
 
-bool pvmi_graph_draft_add_process(struct pvmi_graph_draft *draft, const char *name, uint16_t nid)
+bool dpi_graph_draft_add_process(struct dpi_graph_draft *draft, const char *name, uint16_t nid)
 {
     struct draft_node *node = find_node(draft, nid);
     if (find_process(draft, name))
@@ -89,13 +89,13 @@ bool pvmi_graph_draft_add_process(struct pvmi_graph_draft *draft, const char *na
         return false;
     strcpy(process->name, name);
     process->node = node;
-    if (!PVMI_HASH_ADD_TEXT(hh, draft->processes, name, process))
+    if (!PVMC_HASH_ADD_TEXT(hh, draft->processes, name, process))
         return no_room(draft, process);
     node->processes++;
     return true;
 }
 
-bool pvmi_graph_draft_remove_process(struct pvmi_graph_draft *draft, const char *name)
+bool dpi_graph_draft_remove_process(struct dpi_graph_draft *draft, const char *name)
 {
     struct draft_process *process = find_process(draft, name);
     if (!process)
@@ -110,15 +110,15 @@ bool pvmi_graph_draft_remove_process(struct pvmi_graph_draft *draft, const char 
 
 /* ---- endpoints ---- */
 
-static struct draft_endpoint *endpoint_at(const struct pvmi_graph_draft *draft, uint16_t nid, uint16_t dpid)
+static struct draft_endpoint *endpoint_at(const struct dpi_graph_draft *draft, uint16_t nid, uint16_t dpid)
 {
     struct draft_endpoint key = {.point = {nid, dpid}}, *endpoint;
     HASH_FIND(hh, draft->endpoints, &key.point, sizeof key.point, endpoint);
     return endpoint;
 }
 
-/* NULL and a fault if there is none. */
-static struct draft_endpoint *find_endpoint(struct pvmi_graph_draft *draft, struct draft_point point)
+/* NULL and a fault when there is none. */
+static struct draft_endpoint *find_endpoint(struct dpi_graph_draft *draft, struct draft_point point)
 {
     struct draft_process *process = find_process(draft, point.process);
     struct draft_endpoint *endpoint = process ? endpoint_at(draft, process->node->is.nid, point.dpid) : NULL;
@@ -128,8 +128,8 @@ static struct draft_endpoint *find_endpoint(struct pvmi_graph_draft *draft, stru
     return NULL;
 }
 
-bool pvmi_graph_draft_add_endpoint(struct pvmi_graph_draft *draft, struct draft_point point, int mode,
-                                   const char *interface)
+bool dpi_graph_draft_add_endpoint(struct dpi_graph_draft *draft, struct draft_point point, int mode,
+                                  const char *interface)
 {
     struct draft_process *process = find_process(draft, point.process);
     if (!process)
@@ -149,13 +149,13 @@ bool pvmi_graph_draft_add_endpoint(struct pvmi_graph_draft *draft, struct draft_
     endpoint->process = process;
     endpoint->mode = mode;
     strcpy(endpoint->interface, interface);
-    if (!PVMI_HASH_ADD(hh, draft->endpoints, point, endpoint))
+    if (!PVMC_HASH_ADD(hh, draft->endpoints, point, endpoint))
         return no_room(draft, endpoint);
     process->endpoints++;
     return true;
 }
 
-static void drop_channel(struct pvmi_graph_draft *draft, struct draft_channel *channel)
+static void drop_channel(struct dpi_graph_draft *draft, struct draft_channel *channel)
 {
     DL_DELETE2(channel->edge.from->out, channel, out_prev, out_next);
     DL_DELETE2(channel->edge.to->in, channel, in_prev, in_next);
@@ -164,7 +164,7 @@ static void drop_channel(struct pvmi_graph_draft *draft, struct draft_channel *c
     free(channel);
 }
 
-static void drop_endpoint(struct pvmi_graph_draft *draft, struct draft_endpoint *endpoint)
+static void drop_endpoint(struct dpi_graph_draft *draft, struct draft_endpoint *endpoint)
 {
     while (endpoint->out)
         drop_channel(draft, endpoint->out);
@@ -175,7 +175,7 @@ static void drop_endpoint(struct pvmi_graph_draft *draft, struct draft_endpoint 
     free(endpoint);
 }
 
-bool pvmi_graph_draft_remove_endpoint(struct pvmi_graph_draft *draft, struct draft_point point)
+bool dpi_graph_draft_remove_endpoint(struct dpi_graph_draft *draft, struct draft_point point)
 {
     struct draft_endpoint *endpoint = find_endpoint(draft, point);
     if (endpoint)
@@ -185,14 +185,14 @@ bool pvmi_graph_draft_remove_endpoint(struct pvmi_graph_draft *draft, struct dra
 
 /* ---- channels ---- */
 
-static struct draft_channel *find_channel(const struct pvmi_graph_draft *draft, const char *name)
+static struct draft_channel *find_channel(const struct dpi_graph_draft *draft, const char *name)
 {
     struct draft_channel *channel;
     HASH_FIND_STR(draft->channels, name, channel);
     return channel;
 }
 
-static bool may_join(struct pvmi_graph_draft *draft, const char *name, const struct draft_edge *edge)
+static bool may_join(struct dpi_graph_draft *draft, const char *name, const struct draft_edge *edge)
 {
     struct draft_channel *twin;
     HASH_FIND(by_edge, draft->edges, edge, sizeof *edge, twin);
@@ -208,8 +208,8 @@ static bool may_join(struct pvmi_graph_draft *draft, const char *name, const str
     return true;
 }
 
-bool pvmi_graph_draft_add_channel(struct pvmi_graph_draft *draft, const char *name, struct draft_point from,
-                                  struct draft_point to)
+bool dpi_graph_draft_add_channel(struct dpi_graph_draft *draft, const char *name, struct draft_point from,
+                                 struct draft_point to)
 {
     struct draft_edge edge = {find_endpoint(draft, from), NULL};
     if (!edge.from || !(edge.to = find_endpoint(draft, to)) || !may_join(draft, name, &edge))
@@ -219,9 +219,9 @@ bool pvmi_graph_draft_add_channel(struct pvmi_graph_draft *draft, const char *na
         return false;
     strcpy(channel->name, name);
     channel->edge = edge;
-    if (!PVMI_HASH_ADD(by_edge, draft->edges, edge, channel))
+    if (!PVMC_HASH_ADD(by_edge, draft->edges, edge, channel))
         return no_room(draft, channel);
-    if (!PVMI_HASH_ADD_TEXT(hh, draft->channels, name, channel)) {
+    if (!PVMC_HASH_ADD_TEXT(hh, draft->channels, name, channel)) {
         HASH_DELETE(by_edge, draft->edges, channel);
         return no_room(draft, channel);
     }
@@ -230,7 +230,7 @@ bool pvmi_graph_draft_add_channel(struct pvmi_graph_draft *draft, const char *na
     return true;
 }
 
-bool pvmi_graph_draft_remove_channel(struct pvmi_graph_draft *draft, const char *name)
+bool dpi_graph_draft_remove_channel(struct dpi_graph_draft *draft, const char *name)
 {
     struct draft_channel *channel = find_channel(draft, name);
     if (!channel)
@@ -239,7 +239,7 @@ bool pvmi_graph_draft_remove_channel(struct pvmi_graph_draft *draft, const char 
     return true;
 }
 
-/* ---- from graphs and to graphs ---- */
+/* ---- conversion from and to graphs ---- */
 
 static struct draft_point point_of(const struct dp_graph *graph, size_t endpoint)
 {
@@ -247,20 +247,20 @@ static struct draft_point point_of(const struct dp_graph *graph, size_t endpoint
     return (struct draft_point){graph->processes[e->process].name, e->dpid};
 }
 
-bool pvmi_graph_draft_from(struct pvmi_graph_draft *draft, const struct dp_graph *graph)
+bool dpi_graph_draft_from(struct dpi_graph_draft *draft, const struct dp_graph *graph)
 {
     bool ok = true;
     for (size_t i = 0; ok && i < graph->node_count; i++)
-        ok = pvmi_graph_draft_add_node(draft, graph->nodes[i].nid, graph->nodes[i].name);
+        ok = dpi_graph_draft_add_node(draft, graph->nodes[i].nid, graph->nodes[i].name);
     for (size_t i = 0; ok && i < graph->process_count; i++)
-        ok = pvmi_graph_draft_add_process(draft, graph->processes[i].name, graph->nodes[graph->processes[i].node].nid);
+        ok = dpi_graph_draft_add_process(draft, graph->processes[i].name, graph->nodes[graph->processes[i].node].nid);
     for (size_t i = 0; ok && i < graph->endpoint_count; i++)
-        ok = pvmi_graph_draft_add_endpoint(draft, point_of(graph, i), graph->endpoints[i].mode,
-                                           graph->endpoints[i].interface);
+        ok = dpi_graph_draft_add_endpoint(draft, point_of(graph, i), graph->endpoints[i].mode,
+                                          graph->endpoints[i].interface);
     for (size_t i = 0; ok && i < graph->channel_count; i++) {
         const struct dp_graph_channel *channel = &graph->channels[i];
-        ok = pvmi_graph_draft_add_channel(draft, channel->name, point_of(graph, channel->from),
-                                          point_of(graph, channel->to));
+        ok = dpi_graph_draft_add_channel(draft, channel->name, point_of(graph, channel->from),
+                                         point_of(graph, channel->to));
     }
     return ok;
 }
@@ -305,12 +305,12 @@ static void copy_channels(struct draft_channel *channels, struct dp_graph *graph
     }
 }
 
-struct dp_graph *pvmi_graph_draft_finish(struct pvmi_graph_draft *draft)
+struct dp_graph *dpi_graph_draft_finish(struct dpi_graph_draft *draft)
 {
     struct dp_graph *graph = calloc(1, sizeof *graph);
     if (!graph)
         return NULL;
-    /* One more than there are: calloc(0) may be NULL. */
+    /* One more than needed: calloc(0) may return NULL. */
     graph->nodes = calloc(HASH_COUNT(draft->nodes) + 1, sizeof *graph->nodes);
     graph->processes = calloc(HASH_COUNT(draft->processes) + 1, sizeof *graph->processes);
     graph->endpoints = calloc(HASH_COUNT(draft->endpoints) + 1, sizeof *graph->endpoints);
@@ -326,7 +326,7 @@ struct dp_graph *pvmi_graph_draft_finish(struct pvmi_graph_draft *draft)
     return graph;
 }
 
-void pvmi_graph_draft_free(struct pvmi_graph_draft *draft)
+void dpi_graph_draft_free(struct dpi_graph_draft *draft)
 {
     struct draft_endpoint *endpoint, *next_endpoint;
     struct draft_process *process, *next_process;

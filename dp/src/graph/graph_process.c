@@ -1,6 +1,6 @@
 /*
- * graph_process.c - the endpoints and channels that one process of a graph has, opened, and changed as a whole: what
- * shall be is built beside what is, and takes its place when all of it could be opened.
+ * graph_process.c - opens the endpoints and channels that a process has in a graph, and changes them as a whole: the
+ * new state is built beside the current one, and replaces it when all of it could be opened.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 struct endpoint {
     struct dp_graph_endpoint is;
     int fd;
-    bool fresh;            /* opened for the state in which it stands, so closed with it if that does not come to be */
+    bool fresh;            /* opened for this state, so closed if the state is given up */
     int old_nid, old_dpid; /* target before, 0: none */
 };
 
@@ -44,7 +44,7 @@ static void free_state(struct state *s)
 
 /* ---- endpoints ---- */
 
-/* -1: errno. */
+/* Returns -1 with errno on failure. */
 static int open_endpoint(struct endpoint *e, uint16_t nid)
 {
     struct dpaddress address;
@@ -61,7 +61,7 @@ static int open_endpoint(struct endpoint *e, uint16_t nid)
     return dp_mode(e->fd, e->is.mode);
 }
 
-/* Takes the descriptor over from the state before, if the endpoint was there; -1: errno. */
+/* Takes the descriptor from the previous state, if the endpoint was in it; -1: errno. */
 static int settle_endpoint(struct endpoint *e, const struct state *before, uint16_t nid)
 {
     struct dpaddress address;
@@ -126,7 +126,7 @@ static void add_channels(struct state *s, const struct dp_graph *graph, size_t p
     }
 }
 
-/* The channel that begins at this endpoint, if there is one alone. */
+/* The channel that begins at this endpoint, if it is the only one. */
 static const struct dp_channel *only_way_out(const struct state *s, int fd)
 {
     const struct dp_channel *only = NULL;
@@ -149,9 +149,9 @@ static int set_targets(const struct state *s)
     return 0;
 }
 
-/* ---- from one state to the next ---- */
+/* ---- changing the state ---- */
 
-/* What was opened is closed, what was there before is as it was. Keeps errno. */
+/* Closes what was opened, and restores the previous targets. Keeps errno. */
 static void undo(struct state *s)
 {
     int error = errno;
@@ -160,13 +160,13 @@ static void undo(struct state *s)
         if (e->fresh)
             dp_close(e->fd);
         else if (e->fd >= 0 && e->old_nid)
-            dp_target(e->fd, e->old_nid, e->old_dpid); /* a target that was named before is known: it cannot fail */
+            dp_target(e->fd, e->old_nid, e->old_dpid); /* cannot fail: this target was set before */
     }
     free_state(s);
     errno = error;
 }
 
-/* -1: errno, and nothing has happened. */
+/* -1: errno, and nothing has changed. */
 static int build(struct state *s, const struct state *before, const struct dp_graph *graph, size_t process)
 {
     *s = (struct state){.endpoints = calloc(graph->endpoint_count + 1, sizeof *s->endpoints),
@@ -232,7 +232,7 @@ void dp_process_close(struct dp_process *process)
     free(process);
 }
 
-/* ---- what a process has ---- */
+/* ---- queries ---- */
 
 const struct dp_channel *dp_process_channels(const struct dp_process *process, size_t *count)
 {
@@ -265,7 +265,7 @@ int dp_process_write(struct dp_process *process, const struct dp_channel *channe
         errno = EINVAL;
         return -1;
     }
-    /* Set each time: who has the descriptor may have named another target. It costs a look into a table. */
+    /* Set each time, since the program may have set another target on the descriptor. It costs one table lookup. */
     if (dp_target(channel->fd, channel->peer_nid, channel->peer_dpid) < 0)
         return -1;
     return dp_write(channel->fd, message, bytes);

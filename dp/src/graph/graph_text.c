@@ -10,10 +10,10 @@
 
 #define LINE_BYTES_MAX 1024
 #define WORDS_MAX      8
-#define FAULTS_MAX     20 /* told of one text */
+#define FAULTS_MAX     20 /* reported for one text */
 
 struct reader {
-    struct pvmi_graph_draft draft;
+    struct dpi_graph_draft draft;
     const char *name;
     FILE *faults;
     unsigned line, fault_count;
@@ -22,7 +22,7 @@ struct reader {
 
 /* ---- words ---- */
 
-/* Sets *number; false: it is no number from 1 to max. */
+/* Sets *number; false: not a number from 1 to max. */
 static bool read_number(const char *text, unsigned max, uint16_t *number)
 {
     unsigned value = 0;
@@ -56,38 +56,39 @@ __attribute__((format(printf, 2, 3))) static bool fault(struct reader *r, const 
 static bool take_nid(struct reader *r, const char *word, uint16_t *nid)
 {
     return read_number(word, DP_NID_MAX, nid) ||
-           fault(r, "\"%.80s\" is no node id, a number from 1 to %d", word, DP_NID_MAX);
+           fault(r, "\"%.80s\" is not a node id, a number from 1 to %d", word, DP_NID_MAX);
 }
 
 static bool take_name(struct reader *r, const char *word)
 {
     return is_name(word) ||
-           fault(r, "\"%.80s\" is no name: up to 63 letters, digits, \"_\", \".\" and \"-\", the latter two not first",
+           fault(r,
+                 "\"%.80s\" is not a name: up to 63 letters, digits, \"_\", \".\" and \"-\", the latter two not first",
                  word);
 }
 
-/* PROCESS:DPID, which is cut in two. */
+/* Splits PROCESS:DPID in two. */
 static bool take_point(struct reader *r, char *word, struct draft_point *point)
 {
     char *colon = strrchr(word, ':');
     if (!colon)
-        return fault(r, "\"%.80s\" is no endpoint, which is written PROCESS:DPID", word);
+        return fault(r, "\"%.80s\" is not an endpoint, which is written PROCESS:DPID", word);
     *colon = '\0';
     point->process = word;
     if (!take_name(r, word))
         return false;
     return read_number(colon + 1, DP_DPID_MAX, &point->dpid) ||
-           fault(r, "\"%.80s\" is no endpoint's number (DPID), which is from 1 to %d", colon + 1, DP_DPID_MAX);
+           fault(r, "\"%.80s\" is not an endpoint's number (DPID), which is from 1 to %d", colon + 1, DP_DPID_MAX);
 }
 
-/* ---- statements: words[0] is the statement's own ---- */
+/* ---- statements; words[0] is the keyword ---- */
 
 static bool state_node(struct reader *r, char **words, int count)
 {
     uint16_t nid;
     const char *name = count > 2 ? words[2] : "";
     return take_nid(r, words[1], &nid) && (!*name || take_name(r, name)) &&
-           pvmi_graph_draft_add_node(&r->draft, nid, name);
+           dpi_graph_draft_add_node(&r->draft, nid, name);
 }
 
 static bool state_process(struct reader *r, char **words, int count)
@@ -95,7 +96,7 @@ static bool state_process(struct reader *r, char **words, int count)
     uint16_t nid;
     (void)count;
     return take_name(r, words[1]) && take_nid(r, words[2], &nid) &&
-           pvmi_graph_draft_add_process(&r->draft, words[1], nid);
+           dpi_graph_draft_add_process(&r->draft, words[1], nid);
 }
 
 static bool take_option(struct reader *r, const char *word, int *mode, char interface[16])
@@ -107,9 +108,9 @@ static bool take_option(struct reader *r, const char *word, int *mode, char inte
             return true;
         }
     if (strncmp(word, "on=", 3))
-        return fault(r, "\"%.80s\" is none of raw, reliable, go-back-n, on=INTERFACE", word);
+        return fault(r, "\"%.80s\" is not one of raw, reliable, go-back-n, on=INTERFACE", word);
     if (strlen(word + 3) - 1 >= 15 || strchr(word, '/'))
-        return fault(r, "\"%.80s\" names no interface: 1 to 15 bytes without \"/\"", word);
+        return fault(r, "\"%.80s\" does not name an interface: 1 to 15 bytes without \"/\"", word);
     strcpy(interface, word + 3);
     return true;
 }
@@ -124,7 +125,7 @@ static bool state_endpoint(struct reader *r, char **words, int count)
     for (int i = 2; i < count; i++)
         if (!take_option(r, words[i], &mode, interface))
             return false;
-    return pvmi_graph_draft_add_endpoint(&r->draft, point, mode, interface);
+    return dpi_graph_draft_add_endpoint(&r->draft, point, mode, interface);
 }
 
 static bool state_channel(struct reader *r, char **words, int count)
@@ -134,9 +135,9 @@ static bool state_channel(struct reader *r, char **words, int count)
     if (!take_name(r, words[1]))
         return false;
     if (strcmp(words[3], "->"))
-        return fault(r, "\"%.80s\" stands where \"->\" belongs: channel NAME PROCESS:DPID -> PROCESS:DPID", words[3]);
+        return fault(r, "expected \"->\" instead of \"%.80s\": channel NAME PROCESS:DPID -> PROCESS:DPID", words[3]);
     return take_point(r, words[2], &from) && take_point(r, words[4], &to) &&
-           pvmi_graph_draft_add_channel(&r->draft, words[1], from, to);
+           dpi_graph_draft_add_channel(&r->draft, words[1], from, to);
 }
 
 static bool state_remove(struct reader *r, char **words, int count)
@@ -145,14 +146,14 @@ static bool state_remove(struct reader *r, char **words, int count)
     uint16_t nid;
     (void)count;
     if (!strcmp(words[1], "node"))
-        return take_nid(r, words[2], &nid) && pvmi_graph_draft_remove_node(&r->draft, nid);
+        return take_nid(r, words[2], &nid) && dpi_graph_draft_remove_node(&r->draft, nid);
     if (!strcmp(words[1], "process"))
-        return take_name(r, words[2]) && pvmi_graph_draft_remove_process(&r->draft, words[2]);
+        return take_name(r, words[2]) && dpi_graph_draft_remove_process(&r->draft, words[2]);
     if (!strcmp(words[1], "endpoint"))
-        return take_point(r, words[2], &point) && pvmi_graph_draft_remove_endpoint(&r->draft, point);
+        return take_point(r, words[2], &point) && dpi_graph_draft_remove_endpoint(&r->draft, point);
     if (!strcmp(words[1], "channel"))
-        return take_name(r, words[2]) && pvmi_graph_draft_remove_channel(&r->draft, words[2]);
-    return fault(r, "\"%.80s\" is none of node, process, endpoint, channel", words[1]);
+        return take_name(r, words[2]) && dpi_graph_draft_remove_channel(&r->draft, words[2]);
+    return fault(r, "\"%.80s\" is not one of node, process, endpoint, channel", words[1]);
 }
 
 static const struct statement {
@@ -177,12 +178,12 @@ static bool take_statement(struct reader *r, char **words, int count)
             return fault(r, "the statement has the form: %s", s->form);
         return s->state(r, words, count);
     }
-    return fault(r, "\"%.80s\" is none of node, process, endpoint, channel, remove", words[0]);
+    return fault(r, "\"%.80s\" is not one of node, process, endpoint, channel, remove", words[0]);
 }
 
 /* ---- lines ---- */
 
-/* A line without its end. */
+/* Parses a line without its line end. */
 static bool take_line(struct reader *r, const char *text, size_t length)
 {
     char line[LINE_BYTES_MAX + 1], *words[WORDS_MAX], *rest = NULL;
@@ -193,11 +194,11 @@ static bool take_line(struct reader *r, const char *text, size_t length)
     line[length] = '\0';
     for (size_t i = 0; i < length; i++)
         if (iscntrl((unsigned char)line[i]) && !strchr("\t\r", line[i] ? line[i] : '\n'))
-            return fault(r, "the line has bytes that are no text");
+            return fault(r, "the line contains control characters");
     line[strcspn(line, "#")] = '\0';
     for (char *word = strtok_r(line, " \t\r", &rest); word; word = strtok_r(NULL, " \t\r", &rest)) {
         if (count == WORDS_MAX)
-            return fault(r, "there are more words than any statement has, from \"%.80s\" on", word);
+            return fault(r, "the line has more words than any statement, from \"%.80s\" on", word);
         words[count++] = word;
     }
     return count == 0 || take_statement(r, words, count);
@@ -211,7 +212,7 @@ static void tell_fault(struct reader *r)
         return;
     fprintf(r->faults, "%s:%u: %s\n", r->name, r->line, r->draft.why);
     if (r->fault_count == FAULTS_MAX)
-        fprintf(r->faults, "%s: and maybe more: %d faults are enough\n", r->name, FAULTS_MAX);
+        fprintf(r->faults, "%s: there may be more faults; only %d are reported\n", r->name, FAULTS_MAX);
 }
 
 static void read_lines(struct reader *r, const char *text, size_t length)
@@ -236,20 +237,20 @@ struct dp_graph *dp_graph_edit(const struct dp_graph *base, const char *name, co
     int error = 0;
     if (length > DP_GRAPH_BYTES_MAX) {
         if (faults)
-            fprintf(faults, "%s: is longer than %d bytes\n", name, DP_GRAPH_BYTES_MAX);
+            fprintf(faults, "%s: longer than %d bytes\n", name, DP_GRAPH_BYTES_MAX);
         errno = EFBIG;
         return NULL;
     }
-    r.out_of_memory = base && !pvmi_graph_draft_from(&r.draft, base);
+    r.out_of_memory = base && !dpi_graph_draft_from(&r.draft, base);
     if (!r.out_of_memory)
         read_lines(&r, text, length);
     if (r.fault_count || r.out_of_memory)
         error = r.out_of_memory ? ENOMEM : EINVAL;
-    else if (!(graph = pvmi_graph_draft_finish(&r.draft)))
+    else if (!(graph = dpi_graph_draft_finish(&r.draft)))
         error = ENOMEM;
-    pvmi_graph_draft_free(&r.draft);
+    dpi_graph_draft_free(&r.draft);
     if (error == ENOMEM && faults)
-        fprintf(faults, "%s: memory has run out\n", name);
+        fprintf(faults, "%s: out of memory\n", name);
     if (error)
         errno = error;
     return graph;
@@ -260,7 +261,7 @@ struct dp_graph *dp_graph_parse(const char *name, const char *text, size_t lengt
     return dp_graph_edit(NULL, name, text, length, faults);
 }
 
-/* Reads until the end, or one byte more than is allowed: a pipe does as well as a file. -1: errno. */
+/* Reads to the end, or one byte more than is allowed; works for pipes as for files. -1: errno. */
 static ssize_t read_all(int fd, char *text, size_t room)
 {
     size_t length = 0;

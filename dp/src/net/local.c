@@ -1,4 +1,4 @@
-/* local.c - what the two ends of a channel have in common: its memory, its name, whom it lets in. */
+/* local.c - what both ends of a channel use: its memory, its name, and who may connect. */
 #include "local.h"
 #include <fcntl.h>
 #include <stdio.h>
@@ -6,49 +6,49 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include "../core/error.h"
-#include "../core/memfd.h"
+#include "core/error.h"
+#include "core/memfd.h"
 
-#define CELLS_BYTES ((size_t)PVMI_CELL_BYTES << PVMI_LOCAL_SHIFT)
+#define CELLS_BYTES ((size_t)PVMW_CELL_BYTES << DPI_LOCAL_SHIFT)
 #define AREA_BYTES  65536 /* a multiple of every page size */
 #define SEALS       (F_SEAL_SHRINK | F_SEAL_GROW)
 
-int pvmi_local_memory(void)
+int dpi_local_memory(void)
 {
     int fd = memfd_create("dp-channel", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
-        return PVMI_ESYSTEM;
+        return PVMC_ESYSTEM;
     if (!ftruncate(fd, AREA_BYTES + CELLS_BYTES) && !fcntl(fd, F_ADD_SEALS, SEALS | F_SEAL_SEAL))
         return fd;
     close(fd);
-    return PVMI_ESYSTEM;
+    return PVMC_ESYSTEM;
 }
 
-int pvmi_local_map(int fd, struct pvmi_local_map *m)
+int dpi_local_map(int fd, struct dpi_local_map *m)
 {
-    if (!pvmi_memfd_is_sound(fd, AREA_BYTES + CELLS_BYTES))
-        return PVMI_EFORMAT;
+    if (!pvmc_memfd_is_sound(fd, AREA_BYTES + CELLS_BYTES))
+        return PVMC_EFORMAT;
     const int rights = PROT_READ | PROT_WRITE;
     uint8_t *all = mmap(NULL, AREA_BYTES + 2 * CELLS_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (all == MAP_FAILED)
-        return PVMI_ENOMEM;
-    *m = (struct pvmi_local_map){(struct pvmi_local_area *)all, all + AREA_BYTES};
+        return PVMC_ENOMEM;
+    *m = (struct dpi_local_map){(struct dpi_local_area *)all, all + AREA_BYTES};
     uint8_t *again = m->cells + CELLS_BYTES;
     if (mmap(all, AREA_BYTES + CELLS_BYTES, rights, MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED &&
         mmap(again, CELLS_BYTES, rights, MAP_SHARED | MAP_FIXED, fd, AREA_BYTES) != MAP_FAILED)
         return 0;
-    pvmi_local_unmap(m);
-    return PVMI_ENOMEM;
+    dpi_local_unmap(m);
+    return PVMC_ENOMEM;
 }
 
-void pvmi_local_unmap(struct pvmi_local_map *m)
+void dpi_local_unmap(struct dpi_local_map *m)
 {
     if (m->area)
         munmap(m->area, AREA_BYTES + 2 * CELLS_BYTES);
     m->area = NULL;
 }
 
-unsigned pvmi_local_name(const struct pvmi_endpoint *e, struct pvmi_dp_point point, struct sockaddr_un *name)
+unsigned dpi_local_name(const struct dpi_endpoint *e, struct dpi_point point, struct sockaddr_un *name)
 {
     *name = (struct sockaddr_un){.sun_family = AF_UNIX};
     int length = snprintf(name->sun_path + 1, sizeof name->sun_path - 1, "dp/%04x/%u/%u", e->port.ethertype, point.node,
@@ -56,7 +56,7 @@ unsigned pvmi_local_name(const struct pvmi_endpoint *e, struct pvmi_dp_point poi
     return (unsigned)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
 }
 
-bool pvmi_local_is_friend(int fd)
+bool dpi_local_is_trusted(int fd)
 {
     struct ucred peer;
     socklen_t bytes = sizeof peer;

@@ -1,8 +1,8 @@
 /*
  * dp-socket.c - opens a raw socket for an endpoint of its caller and passes it: dp-socket INTERFACE ETHERTYPE NODE
- * POINT. Started by src/transports/dp/helper.c; man page dp-socket(8), what it guards in doc/security.md.
+ * POINT. Started by dp/src/frames/helper.c; see dp-socket(8), and doc/security.md for what it protects.
  *
- * It runs with CAP_NET_RAW, which its caller lacks: all that comes from there is hostile until it has been looked at.
+ * It runs with CAP_NET_RAW, which its caller lacks: everything from the caller is hostile until it has been checked.
  */
 #include <errno.h>
 #include <limits.h>
@@ -11,17 +11,17 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "../core/error.h"
-#include "../core/rights.h"
-#include "../transports/dp/helper.h"
+#include "core/error.h"
+#include "wire/rights.h"
+#include "frames/helper.h"
 
-#define ETHERTYPE_FIRST 0x88b5 /* the two that IEEE 802 leaves to local experiments: any other may be somebody's */
+#define ETHERTYPE_FIRST 0x88b5 /* the two that IEEE 802 reserves for local experiments; any other may be in use */
 #define ETHERTYPE_LAST  0x88b6
 
 struct wish {
     const char *interface;
     uint16_t ethertype;
-    struct pvmi_dp_point point;
+    struct dpi_point point;
 };
 
 static int say(const char *what, const char *cause)
@@ -30,7 +30,7 @@ static int say(const char *what, const char *cause)
     return 1;
 }
 
-/* A decimal number from `least` to `most`, and nothing else. */
+/* Accepts a decimal number from `least` to `most`, and nothing else. */
 static bool read_number(const char *text, long least, long most, uint16_t *out)
 {
     char *end;
@@ -48,15 +48,15 @@ static int read_wish(char **argv, struct wish *w)
     if (!*w->interface)
         return say("the name of the interface is empty", "");
     if (!read_number(argv[2], ETHERTYPE_FIRST, ETHERTYPE_LAST, &w->ethertype))
-        return say("only the EtherTypes 34997 and 34998 (0x88b5, 0x88b6) are given to users", argv[2]);
+        return say("users may only have the EtherTypes 34997 and 34998 (0x88b5, 0x88b6)", argv[2]);
     if (!read_number(argv[3], 1, UINT16_MAX - 1, &w->point.node))
-        return say("the node is no number from 1 to 65534", argv[3]);
+        return say("the node is not a number from 1 to 65534", argv[3]);
     if (!read_number(argv[4], 0, UINT16_MAX - 1, &w->point.point))
-        return say("the point is no number from 0 to 65534", argv[4]);
+        return say("the point is not a number from 0 to 65534", argv[4]);
     return 0;
 }
 
-/* Whether descriptor 0 is what helper.c makes it. */
+/* Whether descriptor 0 is a socket as helper.c makes it. */
 static bool has_caller(void)
 {
     int domain = 0, type = 0;
@@ -65,15 +65,15 @@ static bool has_caller(void)
            !getsockopt(0, SOL_SOCKET, SO_TYPE, &type, &length) && type == SOCK_SEQPACKET;
 }
 
-/* 0, or the exit code. fd is passed if it is one. */
+/* 0, or the exit code. Passes fd if it is a descriptor. */
 static int answer(int fd, uint16_t point)
 {
-    struct pvmi_dp_helper_answer a = {.code = fd < 0 ? fd : 0, .point = point};
-    union pvmi_rights_room room;
+    struct dpi_helper_answer a = {.code = fd < 0 ? fd : 0, .point = point};
+    union pvmw_rights_room room;
     struct iovec piece = {&a, sizeof a};
     struct msghdr m = {.msg_iov = &piece, .msg_iovlen = 1};
     if (fd >= 0)
-        pvmi_rights_attach(&m, &room, fd);
+        pvmw_rights_attach(&m, &room, fd);
     if (sendmsg(0, &m, MSG_NOSIGNAL) != sizeof a)
         return say("cannot pass the socket", strerror(errno));
     return fd < 0;
@@ -81,11 +81,11 @@ static int answer(int fd, uint16_t point)
 
 static int refuse(const struct wish *w, int code)
 {
-    const char *cause = code == PVMI_EDENIED        ? "no CAP_NET_RAW: as root, setcap cap_net_raw+ep on this program"
-                        : code == PVMI_EEXISTS      ? "the point is taken"
-                        : code == PVMI_EPARAM       ? "there is no such interface"
-                        : code == PVMI_EUNSUPPORTED ? "it is down, or not Ethernet"
-                                                    : pvmi_error_text(code);
+    const char *cause = code == PVMC_EDENIED        ? "no CAP_NET_RAW: as root, setcap cap_net_raw+ep on this program"
+                        : code == PVMC_EEXISTS      ? "the point is taken"
+                        : code == PVMC_EPARAM       ? "there is no such interface"
+                        : code == PVMC_EUNSUPPORTED ? "it is down, or not Ethernet"
+                                                    : pvmc_error_text(code);
     say(w->interface, cause);
     return answer(code, 0);
 }
@@ -93,7 +93,7 @@ static int refuse(const struct wish *w, int code)
 int main(int argc, char **argv)
 {
     struct wish w;
-    struct pvmi_dp_interface interface;
+    struct dpi_interface interface;
     clearenv();
     if (argc != 5)
         return say("started by programs of dpvm, as dp-socket INTERFACE ETHERTYPE NODE POINT; see dp-socket(8)", "") +
@@ -101,9 +101,9 @@ int main(int argc, char **argv)
     if (read_wish(argv, &w))
         return 2;
     if (!has_caller())
-        return say("descriptor 0 must be a socket of the caller's, to pass the answer by", "") + 1;
-    int rc = pvmi_dp_interface_find(w.interface, &interface);
+        return say("descriptor 0 must be a socket of the caller, for the answer", "") + 1;
+    int rc = dpi_interface_find(w.interface, &interface);
     if (!rc)
-        rc = pvmi_dp_socket_open(&interface, w.ethertype, &w.point);
+        rc = dpi_socket_open(&interface, w.ethertype, &w.point);
     return rc < 0 ? refuse(&w, rc) : answer(rc, w.point.point);
 }

@@ -1,7 +1,8 @@
-/* dot.c - draws as the paper's figure 1 does: processes around their endpoints, here also nodes around processes. */
+/* dot.c - draws a graph as in the paper's figure 1, processes around their endpoints, and adds nodes around processes.
+ */
 #include "dot.h"
 
-/* Names have no bytes that would need a backslash. */
+/* Names contain no characters that need a backslash. */
 static void print_endpoints(const struct dp_graph *g, size_t process, FILE *to)
 {
     static const char *const lines[] = {[DP_RAW] = "solid", [DP_RELIABLE] = "bold", [DP_GO_BACK_N] = "dashed"};
@@ -17,13 +18,14 @@ static void print_processes(const struct dp_graph *g, size_t node, FILE *to)
             continue;
         fprintf(to, "    subgraph cluster_p%zu {\n      label=\"%s\"; style=rounded;\n", i, g->processes[i].name);
         print_endpoints(g, i, to);
-        fprintf(to, "      p%zu [style=invis, shape=point];\n    }\n", i); /* Graphviz leaves empty clusters out */
+        fprintf(to, "      p%zu [style=invis, shape=point];\n    }\n", i); /* Graphviz omits empty clusters */
     }
 }
 
 void dot_print(const struct dp_graph *g, FILE *to)
 {
-    fprintf(to, "digraph dpg {\n  node [shape=circle, fixedsize=true, width=0.5];\n");
+    /* Without newrank Graphviz fails on nested clusters whose edges form a circle ("trouble in init_rank"). */
+    fprintf(to, "digraph dpg {\n  newrank=true;\n  node [shape=circle, width=0.5];\n");
     for (size_t i = 0; i < g->node_count; i++) {
         fprintf(to, "  subgraph cluster_n%zu {\n    label=\"node %u%s%s\"; style=filled; color=\"#eeeeee\";\n", i,
                 g->nodes[i].nid, *g->nodes[i].name ? " " : "", g->nodes[i].name);

@@ -1,10 +1,10 @@
-/* dot.h - a directed point graph in the language of Graphviz. */
+/* dot.h - a directed point graph in Graphviz's language. */
 #ifndef DOT_H
 #define DOT_H
 
 #include "dp_graph.h"
 
-/* Nodes are boxes, processes boxes in them, endpoints circles; edges carry the names of channels. */
+/* Nodes become boxes, processes boxes inside them, endpoints circles, and channels edges with their names. */
 void dot_print(const struct dp_graph *graph, FILE *to);
 
 #endif

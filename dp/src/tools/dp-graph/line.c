@@ -1,8 +1,8 @@
-/* line.c - writes and reads messages as lines. */
+/* line.c - formats and parses messages as lines. */
 #include "line.h"
 #include <ctype.h>
 #include <string.h>
-#include "../../core/visible.h"
+#include "core/visible.h"
 
 static const char *short_escape(char c)
 {
@@ -14,7 +14,7 @@ void line_print(FILE *to, const char *channel, const char *message, size_t bytes
     fprintf(to, "%s ", channel);
     for (size_t i = 0, n = 1; i < bytes; i += n ? n : 1) {
         const char *escape = short_escape(message[i]);
-        n = escape ? 1 : pvmi_visible_length(message + i, bytes - i);
+        n = escape ? 1 : pvmc_visible_length(message + i, bytes - i);
         if (escape)
             fputs(escape, to);
         else if (n)
@@ -30,7 +30,7 @@ static int digit(char c)
     return isdigit((unsigned char)c) ? c - '0' : isxdigit((unsigned char)c) ? (c | 0x20) - 'a' + 10 : -1;
 }
 
-/* What follows a backslash; returns the characters used, 0: not understood. */
+/* Decodes the characters after a backslash; returns how many were used, 0: invalid. */
 static size_t unescape(const char *text, char *out)
 {
     switch (text[0]) {

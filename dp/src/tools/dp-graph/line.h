@@ -1,5 +1,5 @@
-/* line.h - messages as lines: the channel's name, a blank, and the message with \n, \t, \\ and \xHH for what is no
- * text. */
+/* line.h - messages as lines: the channel's name, a blank, and the message, with \n, \t, \\ and \xHH for unprintable
+ * bytes. */
 #ifndef LINE_H
 #define LINE_H
 
@@ -10,8 +10,8 @@
 void line_print(FILE *to, const char *channel, const char *message, size_t bytes);
 
 /*
- * Takes a line without its end apart, in place: the message has no more bytes than the line. False: it has no channel's
- * name, or a backslash before something else.
+ * Splits a line without its end, in place, so the message is never longer than the line. False: the channel's name is
+ * missing, or an escape is invalid.
  */
 bool line_parse(char *line, char **channel, char **message, size_t *bytes);
 

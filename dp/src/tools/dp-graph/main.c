@@ -1,4 +1,4 @@
-/* main.c - dp-graph: verifies directed point graphs, draws them, and opens what a process has of one. */
+/* main.c - dp-graph: verifies directed point graphs, draws them, and opens the channels of a process. */
 #include <argp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,19 +16,18 @@ struct arguments {
 };
 
 static const char introduction[] =
-    "Verify, draw or open a directed point graph, which dp-graph(5) describes.\vcheck  tells what is wrong, line by "
-    "line, "
-    "or how much of what there is\n"
+    "Verify, draw or open a directed point graph, which dp-graph(5) describes.\vcheck  reports faults line by line, or "
+    "counts the parts of the graph\n"
     "dot    prints the graph for Graphviz: dp-graph dot FILE | dot -Tsvg >FILE.svg\n"
-    "open   opens the endpoints of PROCESS. A message that comes is a line \"CHANNEL TEXT\" on standard output; such "
-    "lines on standard input are sent. With a COMMAND, its standard input and output take these places. SIGHUP reads "
-    "FILE anew and changes to it, whole or not at all.\n\n"
+    "open   opens the endpoints of PROCESS. A received message is printed as a line \"CHANNEL TEXT\" on standard "
+    "output; such lines on standard input are sent. With a COMMAND, its standard input and output are used instead. "
+    "SIGHUP reads FILE again and changes to it, completely or not at all.\n\n"
     "In TEXT, \\n, \\t, \\\\ and \\xHH stand for bytes. See dp-graph(1).";
 
 static const struct argp_option option_table[] = {
-    {"change", 'c', "FILE", 0, "Change the graph by the lines of this file, which may remove things; in turns", 0},
-    {"messages", 'm', "COUNT", 0, "open: end when so many messages have come", 0},
-    {"seconds", 's', "SECONDS", 0, "open: end after so long", 0},
+    {"change", 'c', "FILE", 0, "Apply the statements of FILE to the graph; may be repeated, in order", 0},
+    {"messages", 'm', "COUNT", 0, "open: end after so many received messages", 0},
+    {"seconds", 's', "SECONDS", 0, "open: end after so many seconds", 0},
     {0}};
 
 static long read_number(struct argp_state *state, const char *option, const char *text)
@@ -36,7 +35,7 @@ static long read_number(struct argp_state *state, const char *option, const char
     char *end;
     long value = strtol(text, &end, 10);
     if (end == text || *end || value < 1 || value > 1000000000)
-        argp_error(state, "--%s: \"%s\" is no number from 1 on", option, text);
+        argp_error(state, "--%s: \"%s\" is not a number from 1 on", option, text);
     return value;
 }
 
@@ -45,16 +44,16 @@ static void take_word(struct argp_state *state, struct arguments *a, char *word)
     if (!a->what) {
         a->what = word;
         if (strcmp(word, "check") && strcmp(word, "dot") && strcmp(word, "open"))
-            argp_error(state, "\"%s\" is none of check, dot, open", word);
+            argp_error(state, "\"%s\" is not one of check, dot, open", word);
     } else if (!a->file) {
         a->file = word;
     } else if (!strcmp(a->what, "open") && !a->process) {
         a->process = word;
     } else if (!strcmp(a->what, "open")) {
         a->session.command = &state->argv[state->next - 1];
-        state->next = state->argc; /* the rest is the command's */
+        state->next = state->argc; /* all further words belong to the command */
     } else {
-        argp_error(state, "%s takes one FILE; \"%s\" is too much", a->what, word);
+        argp_error(state, "%s takes one FILE; unexpected argument \"%s\"", a->what, word);
     }
 }
 
@@ -64,7 +63,7 @@ static error_t take_option(int key, char *arg, struct argp_state *state)
     switch (key) {
     case 'c':
         if (a->change_count == CHANGES_MAX)
-            argp_error(state, "there may be %d changes", CHANGES_MAX);
+            argp_error(state, "at most %d changes are possible", CHANGES_MAX);
         a->changes[a->change_count++] = arg;
         return 0;
     case 'm':
@@ -85,7 +84,7 @@ static error_t take_option(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* The graph of the file, changed; NULL: what is wrong was told. */
+/* Reads the file and applies the changes; NULL after a message. */
 static struct dp_graph *read_graph(void *context)
 {
     const struct arguments *a = context;
@@ -98,7 +97,7 @@ static struct dp_graph *read_graph(void *context)
     return graph;
 }
 
-/* What is allowed, but rarely meant. */
+/* Reports parts that are legal but rarely intended. */
 static void warn_of_idle_parts(const struct arguments *a, const struct dp_graph *g)
 {
     bool *used = calloc(g->node_count + g->process_count + g->endpoint_count + 1, sizeof *used);

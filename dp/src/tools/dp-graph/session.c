@@ -1,4 +1,4 @@
-/* session.c - one loop over endpoints, lines of input, and signals. */
+/* session.c - an event loop over endpoints, input lines, and signals. */
 #include "session.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -19,20 +19,20 @@ struct session {
     struct dp_process *process;
     struct dp_graph *(*reread)(void *context);
     void *context;
-    int input, signals; /* descriptors; input -1: it has ended */
-    FILE *output;       /* NULL: nobody reads it any more */
-    pid_t command;      /* 0: none, or it has ended */
+    int input, signals; /* descriptors; input -1: at its end */
+    FILE *output;       /* NULL: nobody reads it any longer */
+    pid_t command;      /* 0: none, or it has exited */
     long received;
     char line[LINE_BYTES_MAX];
     size_t line_bytes;
-    bool full; /* the command's last message has come */
+    bool full; /* `messages` messages were received */
     bool ended;
     int status;
 };
 
 /* ---- messages ---- */
 
-/* The channel by which a message of this sender comes. "-": the graph has none. */
+/* The channel from this sender to the endpoint; "-": the graph has none. */
 static const char *name_channel(const struct session *s, int fd, int nid, int dpid)
 {
     size_t count;
@@ -44,7 +44,7 @@ static const char *name_channel(const struct session *s, int fd, int nid, int dp
     return "-";
 }
 
-/* A command reads the end then, and may still say something. */
+/* After the last message a command reads the end of its input, and may still send messages. */
 static void take_last(struct session *s)
 {
     s->ended = s->command == 0;
@@ -71,7 +71,7 @@ static void take_messages(struct session *s, int fd)
             take_last(s);
     }
     if (s->output && fflush(s->output) == EOF)
-        s->output = NULL; /* a command need not read */
+        s->output = NULL; /* a command may ignore its input */
     if (!s->full && errno != EAGAIN && errno != EINTR)
         fprintf(stderr, "dp-graph: dp_read: %s\n", strerror(errno));
 }
@@ -83,7 +83,7 @@ static void send_line(struct session *s, char *line)
     if (!*line)
         return;
     if (!line_parse(line, &name, &message, &bytes)) {
-        fprintf(stderr, "dp-graph: \"%.60s\": a line is CHANNEL TEXT, with \\\\ for a backslash\n", line);
+        fprintf(stderr, "dp-graph: \"%.60s\": a line has the form CHANNEL TEXT, with \\\\ for a backslash\n", line);
         return;
     }
     const struct dp_channel *channel = dp_process_channel(s->process, name);
@@ -113,7 +113,7 @@ static void take_input(struct session *s)
     s->line_bytes = (size_t)(end - at);
     memmove(s->line, at, s->line_bytes);
     if (s->line_bytes == sizeof s->line - 1) {
-        fprintf(stderr, "dp-graph: a line of input is longer than any message\n");
+        fprintf(stderr, "dp-graph: an input line is longer than any message\n");
         s->line_bytes = 0;
     }
 }
@@ -132,7 +132,7 @@ static void run_command(struct session *s, int in, int out)
     _exit(EXIT_CANNOT_RUN);
 }
 
-/* -1: errno. */
+/* Returns -1 with errno on failure. */
 static int start_command(struct session *s)
 {
     int in[2], out[2];
@@ -159,7 +159,7 @@ static void note_end(struct session *s)
     s->command = 0;
     s->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     while (s->input >= 0)
-        take_input(s); /* what it wrote last */
+        take_input(s); /* the rest of its output */
     s->ended = true;
 }
 
@@ -210,7 +210,7 @@ static int catch_signals(void)
 
 /* ---- the loop ---- */
 
-/* The endpoints at which channels begin or end, each once; the caller's list has room for one for each channel. */
+/* Lists the endpoints of all channels, each once; the caller's list has one entry per channel. */
 static size_t list_endpoints(const struct session *s, struct pollfd *list)
 {
     size_t count, listed = 0, j;
@@ -233,7 +233,8 @@ static long now_ms(void)
     return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Waits once, and does what is due. The list of endpoints is made anew each time: the graph may have changed. */
+/* Waits once and handles what is ready. The list of endpoints is rebuilt each time, since the graph may have changed.
+ */
 static int turn(struct session *s, long end_ms)
 {
     size_t channels;
@@ -267,14 +268,13 @@ static int fail(struct session *s, const char *what)
     return EXIT_FAILURE;
 }
 
-/* Why a process cannot be opened, in words that tell what to do. */
+/* Explains why a process cannot be opened, and what to do. */
 static int fail_to_open(struct session *s, const char *process)
 {
     if (errno == ENOENT)
         fprintf(stderr, "dp-graph: the graph has no process %s\n", process);
     else if (errno == EADDRNOTAVAIL)
-        fprintf(stderr, "dp-graph: process %s does not belong to this node: its node id is that of another one\n",
-                process);
+        fprintf(stderr, "dp-graph: process %s belongs to another node: its node id is not this node's\n", process);
     else if (errno == EACCES)
         fprintf(stderr, "dp-graph: raw sockets are not allowed: CAP_NET_RAW or the helper dp-socket is needed, "
                         "see dp(7)\n");

@@ -1,8 +1,8 @@
-/* client.c - one order after the other. */
+/* client.c - sends orders to the server, one by one. */
 #include "client.h"
 #include <dp.h>
 #include <errno.h>
-#include "patience.h"
+#include "watchdog.h"
 
 enum { CLIENT_DPID_FIRST = 39000, CLIENTS_MAX = 900 };
 
@@ -25,13 +25,13 @@ void client_close(struct client *client)
     client->fd = -1;
 }
 
-/* Takes the next answer; answers to orders that were given up are passed over. -1: errno. */
+/* Reads the next answer, and skips answers to abandoned orders. Returns -1 with errno on failure. */
 static int read_answer(struct client *client, struct answer *answer)
 {
     char *message;
     do {
         int bytes = dp_read(client->fd, &message);
-        if (bytes < 0 && patience_again())
+        if (bytes < 0 && watchdog_again())
             continue;
         if (bytes < 0)
             return -1;
@@ -43,7 +43,7 @@ static int read_answer(struct client *client, struct answer *answer)
     return 0;
 }
 
-/* An error in the answer becomes ours. */
+/* Waits for an answer; its error becomes errno. */
 static int hear(struct client *client, struct answer *answer)
 {
     int rc = read_answer(client, answer);
@@ -57,7 +57,7 @@ static int hear(struct client *client, struct answer *answer)
 int client_begin(struct client *client, struct order *order, struct end *end)
 {
     struct answer answer = {0};
-    patience_start(2 * client->patience_s); /* the server may still wait for one whom we have given up */
+    watchdog_start(2 * client->patience_s); /* the server may still wait for a client that we have given up */
     order->id = ++client->orders;
     order->spin = client->spin;
     if (end_open(end, order->carrier, &client->wire, client->spin, false, order->count) < 0)
@@ -67,9 +67,9 @@ int client_begin(struct client *client, struct order *order, struct end *end)
     if (rc == 0)
         rc = hear(client, &answer);
     if (rc < 0 && errno == ETIMEDOUT)
-        errno = EHOSTDOWN; /* what is silent now is the server itself */
+        errno = EHOSTDOWN; /* the server itself is silent */
     if (rc == 0) {
-        patience_start(client->patience_s);
+        watchdog_start(client->patience_s);
         end->peer = answer.place;
         rc = end->carrier->meet(end);
     }
@@ -79,12 +79,12 @@ int client_begin(struct client *client, struct order *order, struct end *end)
 int client_end(struct client *client, struct end *end, int rc, double *figure_us)
 {
     struct answer answer = {0};
-    patience_moved();
+    watchdog_moved();
     if (rc == 0)
         rc = hear(client, &answer);
     int error = errno;
     end_close(end);
-    patience_start(0);
+    watchdog_start(0);
     if (figure_us)
         *figure_us = answer.figure_us;
     errno = error;

@@ -1,26 +1,26 @@
-/* client.h - the side that measures: asks the server for its part of an exercise, and does the other one. */
+/* client.h - the measuring side: asks the server for its part of an exercise, and does its own. */
 #ifndef CLIENT_H
 #define CLIENT_H
 
 #include "exercise.h"
 
 struct client {
-    int fd; /* of the endpoint by which it talks with the server */
+    int fd; /* endpoint for the messages with the server */
     struct wire wire;
     uint16_t server_nid;
     bool spin;
     int patience_s;
-    uint32_t orders; /* given; the last one's id */
+    uint32_t orders; /* number of orders so far, and the last one's id */
 };
 
-/* 0, or -1 with errno as of dp_open(). interface NULL: libdp's choice. */
+/* Returns 0, or -1 with errno as of dp_open(). interface NULL: libdp's choice. */
 int client_open(struct client *client, const char *interface, uint16_t server_nid);
 void client_close(struct client *client);
 
-/* Opens our end, and has the server open its own; order->place and spin are filled in here. 0, or -1: errno. */
+/* Opens this end and has the server open its own; fills in order->place and spin. Returns 0, or -1 with errno. */
 int client_begin(struct client *client, struct order *order, struct end *end);
 
-/* Closes our end. With rc 0 (the exercise is done) waits for the server's figure, else keeps errno and is -1. */
+/* Closes this end. With rc 0 (the exercise is done), waits for the server's figure; else keeps errno and returns -1. */
 int client_end(struct client *client, struct end *end, int rc, double *figure_us);
 
 #endif

@@ -1,17 +1,17 @@
-/* trouble.c - what to tell. */
-#include "trouble.h"
+/* diagnose.c - the messages. */
+#include "diagnose.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int trouble_open(const char *interface)
+int diagnose_open(const char *interface)
 {
     if (errno == EACCES)
         fprintf(stderr, "dp-perf: raw sockets are not allowed: CAP_NET_RAW or the helper dp-socket is needed, "
                         "see dp(7)\n");
     else if (errno == ENODEV)
-        fprintf(stderr, "dp-perf: %s is no Ethernet interface that is up: name one with --interface\n",
+        fprintf(stderr, "dp-perf: %s is not an Ethernet interface that is up: name one with --interface\n",
                 interface ? interface : "there");
     else if (errno == EADDRINUSE)
         fprintf(stderr, "dp-perf: another dp-perf serves on this host already\n");
@@ -20,12 +20,12 @@ int trouble_open(const char *interface)
     return EXIT_FAILURE;
 }
 
-int trouble_exercise(const char *carrier, uint16_t nid, int patience_s)
+int diagnose_exercise(const char *carrier, uint16_t nid, int patience_s)
 {
     if (errno == ETIMEDOUT)
         fprintf(
             stderr,
-            "dp-perf: over %s nothing has come from node %u for %d s: it has gone, or messages got lost, which only "
+            "dp-perf: over %s nothing has come from node %u for %d s: it is gone, or messages were lost, which only "
             "reliable, go-back-n and tcp repair\n",
             carrier, nid, patience_s);
     else if (errno == EHOSTDOWN)

@@ -1,21 +1,21 @@
-/* exercise.c - messages there, back, and both at once. */
+/* exercise.c - loops that send messages there, back, and both ways at once. */
 #include "exercise.h"
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
 #include <string.h>
 #include <time.h>
-#include "patience.h"
+#include "watchdog.h"
 
 enum {
-    SETTLE_US = 500,  /* after which what was sent has come */
-    COMPUTE_US = 300, /* of work that arriving messages disturb */
-    LOSS_US = 50000,  /* after which what has not come is lost */
+    SETTLE_US = 500,  /* after this time, sent messages have arrived */
+    COMPUTE_US = 300, /* duration of the computation that arriving messages disturb */
+    LOSS_US = 50000,  /* after this time, missing messages are lost */
 };
 
 /*
- * Where messages may get lost, those of each turn begin with a tag of their own, so that what comes late is not taken
- * for what is due.
+ * On lossy carriers, messages of each turn begin with a tag of their own, so that late ones are not taken for those of
+ * the current turn.
  */
 enum { TAG_DATA = 1 << 24, TAG_ACK = 2 << 24, TAG_LOST = 3 << 24, TAG_BARRIER = 4 << 24 };
 
@@ -32,13 +32,13 @@ static int send_short(struct end *end, uint32_t tag)
     return end_send(end, short_text, sizeof short_text);
 }
 
-/* Messages that are shorter than a tag have none. */
+/* Whether a message has the tag; messages shorter than a tag count as tagged. */
 static bool is_tagged(const struct end *end, uint32_t bytes, uint32_t tag)
 {
     return end->carrier->lossless || bytes < sizeof tag || end->head == tag;
 }
 
-/* Takes messages until one with this tag comes. */
+/* Takes messages until one has this tag. */
 static int take_tagged(struct end *end, uint32_t bytes, uint32_t tag)
 {
     do {
@@ -48,7 +48,7 @@ static int take_tagged(struct end *end, uint32_t bytes, uint32_t tag)
     return 0;
 }
 
-/* Sleeps until there is something, for as long as it may take if nothing is lost. */
+/* Sleeps until a message arrives, at most LOSS_US. */
 static void doze(const struct end *end)
 {
     struct pollfd readable = {.fd = end->fd, .events = POLLIN};
@@ -56,7 +56,7 @@ static void doze(const struct end *end)
         poll(&readable, 1, LOSS_US / 1000);
 }
 
-/* The same where messages may get lost: 1, or 0 when it has not come for too long. */
+/* Takes a message. On lossy carriers returns 1, or 0 when it has not arrived for too long. */
 static int take_or_lose(struct end *end, uint32_t bytes, uint32_t tag)
 {
     enum { LOOKS = 1024 };
@@ -77,7 +77,7 @@ static int take_or_lose(struct end *end, uint32_t bytes, uint32_t tag)
     }
 }
 
-/* Takes the acknowledgement of a turn: 1, or 0 if messages of it got lost. */
+/* Takes the acknowledgement of a turn. Returns 1, or 0 if messages of the turn were lost. */
 static int take_ack(struct end *end, uint32_t turn)
 {
     do {
@@ -95,7 +95,7 @@ static void add_turn(struct samples *samples, int whole, double us)
         samples->lost++;
 }
 
-/* ---- the client's sides ---- */
+/* ---- the client's side ---- */
 
 int exercise_ping(struct end *end, uint32_t bytes, uint32_t turns, struct samples *samples)
 {
@@ -124,15 +124,15 @@ int exercise_stream(struct end *end, uint32_t bytes, uint32_t count, uint32_t tu
 struct exchange {
     struct end *end;
     uint32_t bytes, count, turn;
-    bool barrier_came; /* the next turn's: the other end has given this one up, or has all of it */
+    bool barrier_came; /* of the next turn: the other end has given up this one, or has finished it */
 };
 
-/* Sends and takes what is possible now: how many moved, or -1. */
+/* Sends and takes what is possible now. Returns how many messages moved, or -1. */
 static int exchange_some(struct exchange *x, uint32_t *out, uint32_t *in)
 {
     int sent = *out < x->count ? x->end->carrier->send(x->end, text, x->bytes, false) : 0;
     int taken = *in < x->count ? x->end->carrier->take(x->end, x->bytes, false) : 0;
-    if (sent < 0 || taken < 0 || (!sent && !taken && patience_check() < 0))
+    if (sent < 0 || taken < 0 || (!sent && !taken && watchdog_check() < 0))
         return -1;
     *out += (uint32_t)sent;
     *in += taken && is_tagged(x->end, x->bytes, TAG_DATA | x->turn);
@@ -140,7 +140,7 @@ static int exchange_some(struct exchange *x, uint32_t *out, uint32_t *in)
     return sent + taken;
 }
 
-/* 1, or 0 if messages got lost. */
+/* Returns 1, or 0 if messages were lost. */
 static int exchange_once(struct exchange *x)
 {
     double silent_us = 0;
@@ -182,7 +182,7 @@ static void pause_us(double us)
         ;
 }
 
-/* What reading the clock twice takes, to be taken off what is as short. */
+/* The time of reading the clock twice, to be subtracted from intervals of similar length. */
 static double clock_cost_us(void)
 {
     enum { READINGS = 1000 };
@@ -234,7 +234,7 @@ int exercise_pick(struct end *end, uint32_t bytes, uint32_t count, uint32_t turn
         while (taken < count && end->carrier->take(end, bytes, false) > 0)
             taken++;
         double us = now_us() - start_us;
-        if (taken == count) /* else some came later, and the time says nothing */
+        if (taken == count) /* otherwise some arrived later, and the time is meaningless */
             samples_add(samples, us / count);
         for (; taken < count; taken++)
             if (end_take(end, bytes) < 0)
@@ -251,7 +251,7 @@ int exercise_disturb(struct end *end, uint32_t bytes, uint32_t count, uint32_t t
     return 0;
 }
 
-/* ---- the server's sides ---- */
+/* ---- the server's side ---- */
 
 static int serve_echo(struct end *end, const struct order *o)
 {
@@ -261,7 +261,7 @@ static int serve_echo(struct end *end, const struct order *o)
     return 0;
 }
 
-/* Takes the messages of a turn; *us from the first to the last one. 1, or 0 if some got lost. */
+/* Takes the messages of a turn; *us is the time from the first to the last. Returns 1, or 0 if some were lost. */
 static int sink_once(struct end *end, const struct order *o, uint32_t tag, double *us)
 {
     int whole = 1;
@@ -298,11 +298,11 @@ static unsigned long compute(unsigned long rounds)
 {
     unsigned long value = rounds;
     for (unsigned long i = 0; i < rounds; i++)
-        __asm__ volatile("" : "+r"(value)); /* not to be left out */
+        __asm__ volatile("" : "+r"(value)); /* keeps the loop from being optimised away */
     return value;
 }
 
-/* So many rounds take about COMPUTE_US. */
+/* The number of rounds that take about COMPUTE_US. */
 static unsigned long rounds_of_compute(void)
 {
     enum { TRIAL = 1000000 };
@@ -318,7 +318,7 @@ static double time_of_compute(unsigned long rounds)
     return now_us() - start_us;
 }
 
-/* The shortest times count: others may want this processor, too. */
+/* Uses the shortest times, since other processes may use this processor. */
 static int serve_compute(struct end *end, const struct order *o, double *lost_us)
 {
     unsigned long rounds = rounds_of_compute();

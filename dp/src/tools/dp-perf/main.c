@@ -1,4 +1,4 @@
-/* main.c - dp-perf: measures Directed Point as its paper does. */
+/* main.c - dp-perf: measures Directed Point by its paper's methods. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,9 +7,9 @@
 #include "client.h"
 #include "report.h"
 #include "serve.h"
-#include "trouble.h"
+#include "diagnose.h"
 
-/* The first processor that we may use, or the last one for a server: two that spin must not share one. */
+/* The first processor that we may use, or the last one for a server: two spinning processes must not share one. */
 static int choose_cpu(bool last)
 {
     cpu_set_t may;
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
         return serve_run(o.interface, o.patience_s, o.idle_s);
     struct client client = {.spin = o.spin, .patience_s = o.patience_s};
     if (client_open(&client, o.interface, o.nid) < 0)
-        return trouble_open(o.interface);
+        return diagnose_open(o.interface);
     int status = o.test == TEST_MODEL ? run_model(&o, &client) : run_points(&o, &client);
     client_close(&client);
     return status;

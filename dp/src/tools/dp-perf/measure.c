@@ -1,9 +1,9 @@
-/* measure.c - points, measured in rounds. */
+/* measure.c - measures all points, in rounds. */
 #include "measure.h"
 #include <err.h>
 #include <errno.h>
 #include <stdlib.h>
-#include "trouble.h"
+#include "diagnose.h"
 
 enum { ROUNDS = 4, ACK_TURNS = 200, WARM_TURNS = 3 };
 
@@ -65,12 +65,12 @@ static int measure_round(const struct options *o, struct client *client, struct 
 
 /* ---- all points ---- */
 
-/* The longest message over a carrier. 0: there can be none, told. */
+/* The longest message over a carrier; 0, after a message, if it cannot be used. */
 static uint32_t longest_message(const struct options *o, const struct client *client, int carrier)
 {
     struct end end;
     if (end_open(&end, carrier, &client->wire, true, false, 0) < 0) {
-        trouble_exercise(carriers[carrier].name, o->nid, o->patience_s);
+        diagnose_exercise(carriers[carrier].name, o->nid, o->patience_s);
         return 0;
     }
     uint32_t longest = (uint32_t)end.longest;
@@ -112,7 +112,7 @@ int measure_run(const struct options *o, struct client *client, struct point **p
             if (p[i].failed || measure_round(o, client, &p[i]) == 0)
                 continue;
             bool dead = errno == EHOSTDOWN;
-            status = trouble_exercise(carriers[p[i].carrier].name, o->nid, o->patience_s);
+            status = diagnose_exercise(carriers[p[i].carrier].name, o->nid, o->patience_s);
             p[i].failed = true;
             if (dead)
                 return status;

@@ -1,14 +1,14 @@
 /*
  * model.c - measures O_s, O_r, U_r, L, g_s and g_r.
  *
- * Where the kernel delivers a frame within the sender's call, as over a veth pair, O_r is paid by the sender's
- * processor. So O_s is what a message costs for whom there is no endpoint; what it costs more if there is one belongs
- * to O_r, together with what the receiver's processor loses while messages arrive.
+ * If the kernel delivers a frame within the sender's call, as over a veth pair, the sender's processor pays O_r. So O_s
+ * is the cost of a message without a receiving endpoint. The additional cost with one belongs to O_r, together with the
+ * time that the receiver's processor loses while messages arrive.
  */
 #include "model.h"
 #include <math.h>
 #include <stdlib.h>
-#include "trouble.h"
+#include "diagnose.h"
 
 enum { BURST = 32, DISTURB_TURNS = 40, NOBODY_DPID = 38999 };
 
@@ -20,9 +20,9 @@ struct bench {
     int carrier;
 };
 
-/* ---- single measurements: -1, errno ---- */
+/* ---- single measurements; they return -1 with errno on failure ---- */
 
-/* Has the server do its part, and does ours; the mean of our times, and the server's figure. */
+/* Runs an exercise on both sides; returns the mean of this side's times, and the server's figure. */
 static int do_exercise(const struct bench *b, enum exercise exercise, uint32_t bytes, uint32_t count, uint32_t turns,
                        double *mean_us, double *figure_us)
 {
@@ -46,10 +46,10 @@ static int do_exercise(const struct bench *b, enum exercise exercise, uint32_t b
     return client_end(b->client, &end, rc, figure_us);
 }
 
-/* The time of a call that sends, to the server's end, or to nobody. */
+/* Measures a call that sends, to the server's end or to an endpoint that does not exist. */
 static int measure_send(const struct bench *b, uint32_t bytes, bool to_nobody, double *mean_us)
 {
-    enum { PER_ORDER = 64 }; /* that fit into any pool */
+    enum { PER_ORDER = 64 }; /* fits into any pool */
     struct samples samples = {0};
     int rc = 0;
     for (uint32_t left = b->options->turns; rc == 0 && left > 0; left -= left < PER_ORDER ? left : PER_ORDER) {
@@ -134,7 +134,7 @@ static void fit_rows(struct model *m)
 
 /* ---- transfers ---- */
 
-/* By the parameters for packets of b bytes, which the last row has. */
+/* Predicts by the parameters for packets of b bytes, which are in the last row. */
 static void predict(const struct model *m, struct model_transfer *t)
 {
     const double *us = m->rows[m->row_count - 1].us;
@@ -179,9 +179,9 @@ static void judge(struct model *m)
     }
 }
 
-/* ---- the whole ---- */
+/* ---- the whole model ---- */
 
-/* Sizes up to the longest message, which is the last one. -1: errno. */
+/* Lists sizes up to the longest message, which is the last row. Returns -1 with errno on failure. */
 static int list_rows(const struct options *o, const struct client *client, struct model *m)
 {
     static const uint32_t usual[] = {1, 64, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
@@ -214,7 +214,7 @@ int model_run(const struct options *o, struct client *client, struct model *m)
     const struct bench b = {o, client, o->over[0]};
     *m = (struct model){.carrier = b.carrier};
     if (measure_all(&b, m) < 0)
-        return trouble_exercise(carriers[b.carrier].name, o->nid, o->patience_s);
+        return diagnose_exercise(carriers[b.carrier].name, o->nid, o->patience_s);
     fit_rows(m);
     judge(m);
     return EXIT_SUCCESS;

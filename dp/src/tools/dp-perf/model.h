@@ -1,4 +1,4 @@
-/* model.h - the paper's cost model: its parameters by measurement, and what they predict. */
+/* model.h - the paper's cost model: measured parameters and their predictions. */
 #ifndef MODEL_H
 #define MODEL_H
 
@@ -11,11 +11,11 @@ enum parameter { O_S, O_R, U_R, LATENCY, G_S, G_R };
 
 extern const char *const parameter_names[PARAMETERS];
 
-/* With messages of one size. */
+/* The parameters for messages of one size. */
 struct model_row {
     uint32_t bytes;
     double us[PARAMETERS];
-    double trip_us; /* one way, which O_s, O_r, U_r and L make together */
+    double trip_us; /* one way, the sum of O_s, O_r, U_r and L */
 };
 
 struct model_transfer {
@@ -32,12 +32,12 @@ struct model {
     double fit_us[PARAMETERS], fit_us_per_byte[PARAMETERS]; /* lines through the rows */
     struct model_transfer transfers[TRANSFERS_MAX];
     int transfer_count;
-    double error[2]; /* mean of the absolute errors of both forms, as a part of what was measured */
-    double worst[2]; /* the greatest */
+    double error[2]; /* mean absolute error of each form, relative to the measurement */
+    double worst[2]; /* the largest relative error */
     bool overlaps;   /* O_s + O_r + U_r < g < L, under which the paper's first form holds */
 };
 
-/* Returns the status to exit with; failures are told. */
+/* Returns the exit status; failures are reported. */
 int model_run(const struct options *o, struct client *client, struct model *model);
 
 #endif

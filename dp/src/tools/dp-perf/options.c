@@ -12,12 +12,13 @@ enum { EXIT_BAD_USAGE = 2, KEY_JSON = 256, KEY_LINES, KEY_PLOT, KEY_CPU, KEY_PAT
 const char *const test_names[TESTS] = {"serve", "lat", "uni", "bidir", "model"};
 
 static const char introduction[] =
-    "Measure Directed Point between this node and node NID, where `dp-perf serve' runs, as the paper does.\vTESTs:\n"
+    "Measure Directed Point between this node and node NID, where `dp-perf serve' runs, by the paper's "
+    "methods.\vTESTs:\n"
     "  serve  be the other end, for one client after the other\n"
-    "  lat    half the time of a message there and back\n"
+    "  lat    half the time of a round trip\n"
     "  uni    10 MB there and an acknowledgement of 4 bytes back\n"
     "  bidir  10 MB in both directions at once\n"
-    "  model  the parameters of the paper's cost model, and what they predict\n"
+    "  model  the parameters of the paper's cost model, and their predictions\n"
     "\n"
     "A figure is the mean of the middle 80 % of at least 200 iterations. CARRIERS: raw, reliable and go-back-n of "
     "libdp; "
@@ -25,14 +26,14 @@ static const char introduction[] =
 
 static const struct argp_option option_table[] = {
     {"interface", 'i', "NAME", 0, "Network interface (default: libdp's choice)", 0},
-    {"over", 'o', "CARRIERS", 0, "With commas, in this order (default: all; model: raw)", 0},
-    {"sizes", 's', "BYTES", 0, "Bytes of a message, with commas; max: the longest (default: lat 1, else max)", 0},
+    {"over", 'o', "CARRIERS", 0, "Carriers in this order, separated by commas (default: all; model: raw)", 0},
+    {"sizes", 's', "BYTES", 0, "Message sizes, separated by commas; max: the longest (default: lat 1, else max)", 0},
     {"iterations", 'n', "COUNT", 0, "At least 200 (default: lat 2000, else 200)", 0},
     {"bytes", 'b', "BYTES", 0, "uni, bidir: bytes of a transfer (default: 10000000)", 0},
     {"wait", 'w', "HOW", 0, "spin (default) or sleep; bidir always spins", 0},
-    {"cpu", KEY_CPU, "NUMBER", 0, "Run on this processor; none: wherever (default: the first, serve: the last)", 0},
+    {"cpu", KEY_CPU, "NUMBER", 0, "Run on this processor; none: on any (default: the first, serve: the last)", 0},
     {"patience", KEY_PATIENCE, "SECONDS", 0, "Give up when the other node is silent for so long (default: 5)", 0},
-    {"idle", KEY_IDLE, "SECONDS", 0, "serve: end when nothing was asked for so long", 0},
+    {"idle", KEY_IDLE, "SECONDS", 0, "serve: end after so long without orders", 0},
     {"json", KEY_JSON, NULL, 0, "Print JSON", 0},
     {"lines", KEY_LINES, NULL, 0, "Print lines of carrier, name, value and unit", 0},
     {"plot", KEY_PLOT, "FILE.svg", 0, "Draw the figures against the sizes (needs gnuplot)", 0},
@@ -43,7 +44,7 @@ static uint32_t read_number(struct argp_state *state, const char *option, const 
     char *end;
     long value = strtol(text, &end, 10);
     if (end == text || *end || value < min || value > max)
-        argp_error(state, "--%s: \"%s\" is no number from %ld to %ld", option, text, min, max);
+        argp_error(state, "--%s: \"%s\" is not a number from %ld to %ld", option, text, min, max);
     return (uint32_t)value;
 }
 
@@ -55,21 +56,21 @@ static void read_carriers(struct argp_state *state, struct options *o, char *tex
         while (i < CARRIERS && strcmp(carriers[i].name, name))
             i++;
         if (i == CARRIERS)
-            argp_error(state, "--over: \"%s\" is none of raw, reliable, go-back-n, udp, tcp, frames", name);
+            argp_error(state, "--over: \"%s\" is not one of raw, reliable, go-back-n, udp, tcp, frames", name);
         for (int j = 0; j < o->over_count; j++)
             if (o->over[j] == i)
-                argp_error(state, "--over: \"%s\" is there twice", name);
+                argp_error(state, "--over: \"%s\" is given twice", name);
         o->over[o->over_count++] = i;
     }
 }
 
-/* "max" is 0 here. */
+/* "max" is stored as 0. */
 static void read_sizes(struct argp_state *state, struct options *o, char *text)
 {
     o->size_count = 0;
     for (char *rest = NULL, *word = strtok_r(text, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
         if (o->size_count == SIZES_MAX)
-            argp_error(state, "--sizes: there may be %d", SIZES_MAX);
+            argp_error(state, "--sizes: at most %d are possible", SIZES_MAX);
         o->sizes[o->size_count++] = strcmp(word, "max") ? read_number(state, "sizes", word, 1, MESSAGE_BYTES_MAX) : 0;
     }
 }
@@ -81,16 +82,16 @@ static void read_words(struct argp_state *state, struct options *o, const char *
         while (i < TESTS && strcmp(test_names[i], arg))
             i++;
         if (i == TESTS)
-            argp_error(state, "\"%s\" is none of serve, lat, uni, bidir, model", arg);
+            argp_error(state, "\"%s\" is not one of serve, lat, uni, bidir, model", arg);
         o->test = (enum test)i;
     } else if (state->arg_num == 1 && o->test != TEST_SERVE) {
         char *end;
         long nid = strtol(arg, &end, 10);
         if (end == arg || *end || nid < 1 || nid > DP_NID_MAX)
-            argp_error(state, "\"%s\" is no node id from 1 to %d", arg, DP_NID_MAX);
+            argp_error(state, "\"%s\" is not a node id from 1 to %d", arg, DP_NID_MAX);
         o->nid = (uint16_t)nid;
     } else {
-        argp_error(state, "\"%s\" is too much", arg);
+        argp_error(state, "unexpected argument \"%s\"", arg);
     }
 }
 
@@ -141,7 +142,7 @@ static error_t take_option(int key, char *arg, struct argp_state *state)
         if (state->arg_num == 0)
             argp_error(state, "serve, lat, uni, bidir or model?");
         if (o->test != TEST_SERVE && !o->nid)
-            argp_error(state, "%s with which node? Its id (NID) is wanted", test_names[o->test]);
+            argp_error(state, "%s with which node? Give its id (NID)", test_names[o->test]);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

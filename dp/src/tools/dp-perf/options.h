@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "carrier.h"
+#include "tools/dp-perf/carriers/carrier.h"
 
 enum test { TEST_SERVE, TEST_LAT, TEST_UNI, TEST_BIDIR, TEST_MODEL, TESTS };
 enum form { FORM_TABLE, FORM_JSON, FORM_LINES };
@@ -17,12 +17,12 @@ struct options {
     const char *interface;
     int over[CARRIERS]; /* indices into carriers */
     int over_count;
-    uint32_t sizes[SIZES_MAX]; /* bytes of a message; none: the test's own */
+    uint32_t sizes[SIZES_MAX]; /* bytes of a message; none: the test's default */
     int size_count;
     uint32_t turns;
     uint32_t bytes; /* of a transfer */
     bool spin;
-    int cpu; /* -1: do not bind; -2: choose */
+    int cpu; /* -1: any; -2: choose one */
     int patience_s, idle_s;
     enum form form;
     const char *plot;
@@ -30,7 +30,7 @@ struct options {
 
 extern const char *const test_names[TESTS];
 
-/* Ends the program when the command line is wrong. */
+/* Parses the command line; ends the program when it is wrong. */
 void options_read(int argc, char **argv, struct options *o);
 
 #endif

@@ -1,4 +1,4 @@
-/* plot.c - hands figures and commands to gnuplot. */
+/* plot.c - passes figures and commands to gnuplot. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 static FILE *begin(const struct options *o, const char *title, const char *y)
 {
     if (strchr(o->plot, '\'') || strchr(o->plot, '\n')) {
-        fprintf(stderr, "dp-perf: the name of a plot must be without quotes\n");
+        fprintf(stderr, "dp-perf: the name of a plot must not contain quotes or line ends\n");
         return NULL;
     }
     signal(SIGPIPE, SIG_IGN);
@@ -32,11 +32,11 @@ static int end(FILE *to)
     if (status == 0)
         return EXIT_SUCCESS;
     fprintf(stderr, "dp-perf: not drawn: gnuplot %s\n",
-            status == 127 << 8 ? "is not installed" : "has ended with an error");
+            status == 127 << 8 ? "is not installed" : "ended with an error");
     return EXIT_FAILURE;
 }
 
-/* Lines with these titles; the data of each follow, ended by "e". */
+/* Announces curves with these titles; the data of each follow, ended by "e". */
 static void announce(FILE *to, const char *const *titles, int count)
 {
     fprintf(to, "plot");
@@ -69,7 +69,7 @@ int plot_model(const struct options *o, const struct model *m)
     FILE *to = begin(o, "parameters of the cost model", "us");
     if (!to)
         return EXIT_FAILURE;
-    fprintf(to, "set termoption noenhanced\n"); /* O_s is no O with an index */
+    fprintf(to, "set termoption noenhanced\n"); /* O_s must not be drawn with a subscript */
     announce(to, parameter_names, PARAMETERS);
     for (int p = 0; p < PARAMETERS; p++) {
         for (int i = 0; i < m->row_count; i++)

@@ -1,4 +1,4 @@
-/* report.c - the same figures for people and for programs. */
+/* report.c - prints the figures for people and for programs. */
 #include "report.h"
 #include <jansson.h>
 #include <stdio.h>

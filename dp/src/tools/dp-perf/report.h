@@ -8,7 +8,7 @@
 void report_points(const struct options *o, const struct wire *wire, const struct point *points, int count);
 void report_model(const struct options *o, const struct wire *wire, const struct model *model);
 
-/* Draw what the reports show, into o->plot. Return the status to exit with; failures are told. */
+/* Draw the figures into o->plot. Return the exit status; failures are reported. */
 int plot_points(const struct options *o, const struct point *points, int count);
 int plot_model(const struct options *o, const struct model *model);
 

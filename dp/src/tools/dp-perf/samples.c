@@ -9,7 +9,7 @@ void samples_add(struct samples *s, double us)
         s->capacity = s->capacity ? 2 * s->capacity : 256;
         s->us = realloc(s->us, s->capacity * sizeof *s->us);
         if (!s->us)
-            errx(EXIT_FAILURE, "memory has run out");
+            errx(EXIT_FAILURE, "out of memory");
     }
     s->us[s->count++] = us;
 }

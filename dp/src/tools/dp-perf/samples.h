@@ -1,4 +1,4 @@
-/* samples.h - times of the same thing, and what is made of them as in the paper: the mean of the middle 80 %. */
+/* samples.h - repeated times of one thing, and their statistics as in the paper: the mean of the middle 80 %. */
 #ifndef SAMPLES_H
 #define SAMPLES_H
 
@@ -8,20 +8,20 @@
 struct samples {
     double *us;
     size_t count, capacity;
-    size_t lost; /* turns in which messages got lost, so that their time says nothing */
+    size_t lost; /* turns without a time, because messages were lost */
 };
 
-/* Zero-initialized samples are empty ones. Runs out of memory: ends the program. */
+/* Zero-initialised samples are empty. Ends the program when out of memory. */
 void samples_add(struct samples *s, double us);
 void samples_free(struct samples *s);
 
-/* Mean without the tenth that is shortest and the tenth that is longest; 0 of none. Sorts. */
+/* Mean without the shortest tenth and the longest tenth; 0 if empty. Sorts the samples. */
 double samples_mean(struct samples *s);
 
-/* The q-quantile, 0 to 1, of sorted samples; 0 of none. */
+/* The q-quantile, 0 to 1, of sorted samples; 0 if empty. */
 double samples_quantile(const struct samples *s, double q);
 
-/* The line a + b x through points by least squares; b 0 with less than two different x. */
+/* Fits the line a + b x by least squares; b is 0 with fewer than two different x. */
 void line_fit(const double *x, const double *y, size_t count, double *a, double *b);
 
 static inline double now_us(void)

@@ -1,4 +1,4 @@
-/* serve.c - takes orders on a reliable endpoint that all clients know. */
+/* serve.c - takes orders on a reliable endpoint of a fixed number. */
 #include "serve.h"
 #include <dp.h>
 #include <errno.h>
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "exercise.h"
-#include "patience.h"
-#include "trouble.h"
+#include "watchdog.h"
+#include "diagnose.h"
 
 struct server {
     int fd, patience_s;
@@ -30,7 +30,7 @@ static int answer(const struct server *s, uint32_t id, int error, const struct e
     return answer_send(s->fd, &(struct answer){id, error, end ? end->here : (struct place){0}, figure_us});
 }
 
-/* -1: errno, for the client and the log. */
+/* Returns -1 with an errno, for the client and the log. */
 static int obey(const struct server *s, const struct order *order)
 {
     struct end end;
@@ -39,7 +39,7 @@ static int obey(const struct server *s, const struct order *order)
         return -1;
     end.peer = order->place;
     int rc = 0;
-    bool meets_first = end.listener < 0; /* else the client comes when it has our address */
+    bool meets_first = end.listener < 0; /* otherwise the client connects after it has our address */
     if (meets_first)
         rc = end.carrier->meet(&end);
     if (rc == 0)
@@ -56,7 +56,7 @@ static int obey(const struct server *s, const struct order *order)
     return rc;
 }
 
-/* As dp_read_from(), without waiting: an endpoint is readable also when a peer's library has something to say. */
+/* Like dp_read_from(), but without waiting: an endpoint is also readable for messages of a peer's library. */
 static int read_order(const struct server *s, char **message, int *nid, int *dpid)
 {
     fcntl(s->fd, F_SETFL, O_NONBLOCK);
@@ -65,7 +65,7 @@ static int read_order(const struct server *s, char **message, int *nid, int *dpi
     return bytes;
 }
 
-/* Takes one order, if one is there. */
+/* Takes one order, if there is one. */
 static void take_order(struct server *s)
 {
     struct order order;
@@ -76,19 +76,19 @@ static void take_order(struct server *s)
     int rc = order_parse(message, (size_t)bytes, &order);
     dp_fsync(s->fd, 1);
     if (rc < 0) {
-        fprintf(stderr, "dp-perf: a message of node %d that is no order\n", nid);
+        fprintf(stderr, "dp-perf: a message from node %d is not an order\n", nid);
         return;
     }
-    patience_start(s->patience_s);
+    watchdog_start(s->patience_s);
     if (dp_target(s->fd, nid, dpid) < 0 || obey(s, &order) < 0) {
         int error = errno;
         fprintf(stderr, "dp-perf: %s for node %d: %s\n", carriers[order.carrier].name, nid, strerror(error));
         answer(s, order.id, error, NULL, 0);
     }
-    patience_start(0);
+    watchdog_start(0);
 }
 
-/* Waits for something to read, as poll(). A signal to stop that came before is not slept through. */
+/* Waits for a readable endpoint, like poll(). A stop signal that arrived before also ends the wait. */
 static int await_order(const struct server *s, int idle_s)
 {
     struct pollfd readable = {.fd = s->fd, .events = POLLIN};
@@ -111,7 +111,7 @@ int serve_run(const char *interface, int patience_s, int idle_s)
     sigaction(SIGTERM, &action, NULL);
     s.fd = interface ? dp_open_on(interface, SERVER_DPID) : dp_open(SERVER_DPID);
     if (s.fd < 0 || dp_mode(s.fd, DP_RELIABLE) < 0 || wire_find(s.fd, &s.wire) < 0)
-        return trouble_open(interface);
+        return diagnose_open(interface);
     fprintf(stderr, "dp-perf: node %u serves on %s\n", s.wire.nid, s.wire.interface);
     while (!stopped) {
         int ready = await_order(&s, idle_s);

@@ -1,4 +1,4 @@
-/* carrier.c - the table of carriers, and what a link is. */
+/* carrier.c - the table of carriers, and the properties of the link. */
 #include "carrier.h"
 #include <dp.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /*
- * carrier.h - what messages are measured over: libdp in its modes, UDP, TCP, and plain Ethernet frames, all on the same
- * link and behind one table of functions, so that the same loops measure each.
+ * carrier.h - the ways of sending messages that are compared: libdp in its modes, UDP, TCP, and plain Ethernet frames,
+ * all on the same link and behind one table of functions, so that the same loops measure each.
  *
- * Calls that fail return -1 with errno; ETIMEDOUT stands for a peer that has been silent for too long.
+ * Calls that fail return -1 with errno; ETIMEDOUT means that the peer has been silent for too long.
  */
 #ifndef CARRIER_H
 #define CARRIER_H
@@ -13,7 +13,7 @@
 
 enum { MESSAGE_BYTES_MAX = 65536, ROOM_BYTES_MAX = 32 << 20, FRAMES_ETHERTYPE = 0x88b6, PORT_BASE = 47000 };
 
-/* The link: this end of it, as libdp sees it. */
+/* This end of the link, as libdp sees it. */
 struct wire {
     char interface[16];
     uint16_t nid;
@@ -22,7 +22,7 @@ struct wire {
     int mtu;
 };
 
-/* Where an end can be reached, by whatever carrier. */
+/* The address of an end, for any carrier. */
 struct place {
     uint16_t nid, dpid, port;
     uint32_t ip;
@@ -33,13 +33,13 @@ struct end {
     const struct carrier *carrier;
     const struct wire *wire;
     bool spin;        /* wait by polling instead of sleeping */
-    bool passive;     /* the other end comes to us */
+    bool passive;     /* the other end connects */
     int fd, listener; /* listener -1: none */
     int longest;      /* bytes of a message */
-    uint32_t room;    /* messages that may wait at this end, if there is memory for so many */
-    uint32_t head;    /* first bytes of the message that was taken last; only where messages may get lost */
+    uint32_t room;    /* messages to buffer at this end, as far as memory permits */
+    uint32_t head;    /* first bytes of the message taken last; only for lossy carriers */
     struct place here, peer;
-    size_t moved_out, moved_in; /* of a message that is partly through: TCP */
+    size_t moved_out, moved_in; /* bytes done of a partial message: TCP */
     struct ring *ring;          /* frames */
 };
 
@@ -48,15 +48,15 @@ struct carrier {
     bool lossless;
     int mode; /* of libdp */
 
-    /* Fills end->fd, longest and here. */
+    /* Sets end->fd, longest and here. */
     int (*open)(struct end *end);
-    /* Joins the peer at end->peer. A passive end may wait here until the other one has come. */
+    /* Connects to the peer at end->peer. A passive end may wait here for the other one. */
     int (*meet)(struct end *end);
-    /* Sends a message of `bytes`: 1, or 0 if there is no room now and `wait` is false. */
+    /* Sends a message. Returns 1, or 0 if there is no room now and `wait` is false. */
     int (*send)(struct end *end, const char *message, size_t bytes, bool wait);
-    /* Sends `count` messages alike, waiting; NULL: one by one. 0. */
+    /* Sends `count` equal messages, waiting for room; NULL: they are sent one by one. Returns 0. */
     int (*send_many)(struct end *end, const char *message, size_t bytes, long count);
-    /* Takes a message, of `bytes` where the carrier knows no lengths: 1, or 0 if there is none and `wait` is false. */
+    /* Takes a message; TCP needs its length `bytes`. Returns 1, or 0 if there is none and `wait` is false. */
     int (*take)(struct end *end, size_t bytes, bool wait);
     void (*close)(struct end *end);
 };
@@ -81,10 +81,10 @@ static inline int end_take(struct end *end, size_t bytes)
 
 int end_send_many(struct end *end, const char *message, size_t bytes, long count);
 
-/* What the link of the libdp endpoint `fd` is. */
+/* Finds the link of the libdp endpoint `fd`. */
 int wire_find(int fd, struct wire *wire);
 
-/* In carrier_dp.c, carrier_ip.c and carrier_frames.c. */
+/* Implemented in carrier_dp.c, carrier_ip.c and carrier_frames.c. */
 int dp_end_open(struct end *end);
 int dp_end_meet(struct end *end);
 int dp_end_send(struct end *end, const char *message, size_t bytes, bool wait);

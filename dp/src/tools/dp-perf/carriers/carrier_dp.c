@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include "carrier.h"
-#include "patience.h"
+#include "tools/dp-perf/watchdog.h"
 
 enum { DPID_FIRST = 40000, DPIDS = 2000, SPARE_MESSAGES = 16 };
 
@@ -17,7 +17,7 @@ static int open_free_point(const char *interface)
     return fd;
 }
 
-/* A raw endpoint's pool for all that may come before it is read. */
+/* Enlarges a raw endpoint's pool for all messages that may arrive before they are read. */
 static int make_room(struct end *end)
 {
     struct dpmmap pool = {0};
@@ -51,12 +51,12 @@ int dp_end_send(struct end *end, const char *message, size_t bytes, bool wait)
 {
     for (;;) {
         if (dp_write(end->fd, message, (int)bytes) >= 0) {
-            patience_moved();
+            watchdog_moved();
             return 1;
         }
         if (errno == EAGAIN && !wait)
             return 0;
-        if ((errno == EAGAIN && patience_check() < 0) || (errno != EAGAIN && !patience_again()))
+        if ((errno == EAGAIN && watchdog_check() < 0) || (errno != EAGAIN && !watchdog_again()))
             return -1;
     }
 }
@@ -72,14 +72,14 @@ int dp_end_take(struct end *end, size_t bytes, bool wait)
     (void)bytes;
     for (;;) {
         if (read_one(end, &address, wait) >= 0) {
-            patience_moved();
-            memcpy(&end->head, address, sizeof end->head); /* what lies behind a shorter message is memory, too */
+            watchdog_moved();
+            memcpy(&end->head, address, sizeof end->head); /* there is memory behind a shorter message, too */
             dp_fsync(end->fd, 1);
             return 1;
         }
         if (errno == EAGAIN && !wait)
             return 0;
-        if ((errno == EAGAIN && patience_check() < 0) || (errno != EAGAIN && !patience_again()))
+        if ((errno == EAGAIN && watchdog_check() < 0) || (errno != EAGAIN && !watchdog_again()))
             return -1;
     }
 }

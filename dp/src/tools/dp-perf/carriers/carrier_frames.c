@@ -1,7 +1,7 @@
 /*
- * carrier_frames.c - plain Ethernet frames, as simple as they can be: a raw socket, sendmmsg() of many at once past the
- * queueing discipline, and a TPACKET_V2 ring that is emptied in order. No filter, no header, no care. It shows what the
- * link can do.
+ * carrier_frames.c - plain Ethernet frames, as simply as possible: a raw socket, sendmmsg() of batches that bypass the
+ * queueing discipline, and a TPACKET_V2 ring that is emptied in order. Without filter, header or error handling, it
+ * shows the limits of the link.
  */
 #include <errno.h>
 #include <linux/if_packet.h>
@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "carrier.h"
-#include "patience.h"
+#include "tools/dp-perf/watchdog.h"
 
 enum { BATCH = 64, RING_HEADERS_BYTES = 96, BLOCK_BYTES_MIN = 65536 };
 
@@ -70,7 +70,7 @@ int frames_end_meet(struct end *end)
     return 0;
 }
 
-/* The Ethernet header towards the peer. */
+/* The Ethernet header of frames to the peer. */
 static struct ether_header header_of(const struct end *end)
 {
     struct ether_header header = {.ether_type = htons(FRAMES_ETHERTYPE)};
@@ -88,11 +88,11 @@ int frames_end_send_many(struct end *end, const char *message, size_t bytes, lon
         batch[i] = (struct mmsghdr){.msg_hdr = {.msg_iov = pieces, .msg_iovlen = 2}};
     while (count > 0) {
         int n = sendmmsg(end->fd, batch, count < BATCH ? (unsigned)count : BATCH, 0);
-        if (n < 0 && errno != ENOBUFS && errno != EAGAIN && !patience_again())
+        if (n < 0 && errno != ENOBUFS && errno != EAGAIN && !watchdog_again())
             return -1;
         if (n > 0)
-            patience_moved();
-        else if (patience_check() < 0)
+            watchdog_moved();
+        else if (watchdog_check() < 0)
             return -1;
         count -= n > 0 ? n : 0;
     }
@@ -114,12 +114,12 @@ int frames_end_take(struct end *end, size_t bytes, bool wait)
     while (!(__atomic_load_n(&frame->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER)) {
         if (!wait)
             return 0;
-        if (!end->spin && poll(&readable, 1, -1) < 0 && !patience_again())
+        if (!end->spin && poll(&readable, 1, -1) < 0 && !watchdog_again())
             return -1;
-        if (patience_check() < 0)
+        if (watchdog_check() < 0)
             return -1;
     }
-    patience_moved();
+    watchdog_moved();
     memcpy(&end->head, (uint8_t *)frame + frame->tp_mac + ETHER_HDR_LEN, sizeof end->head);
     __atomic_store_n(&frame->tp_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
     ring->next = (ring->next + 1) % ring->frames;

@@ -6,13 +6,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "carrier.h"
-#include "patience.h"
+#include "tools/dp-perf/watchdog.h"
 
 enum { UDP_HEADERS_BYTES = 28, UDP_BYTES_MAX = 65507, BUFFER_BYTES = ROOM_BYTES_MAX };
 
 static char landing[MESSAGE_BYTES_MAX];
 
-/* A socket of this type at our address and a free port. */
+/* Opens a socket of this type at our address and a free port. */
 static int open_socket(struct end *end, int type, int *fd)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = end->wire->ip};
@@ -41,14 +41,14 @@ static int flags_of(const struct end *end, bool wait)
     return MSG_NOSIGNAL | (end->spin || !wait ? MSG_DONTWAIT : 0);
 }
 
-/* After a call that failed: 0, not now; 1, try again; -1. */
+/* Handles a failed call. Returns 0: not now; 1: try again; -1: failed. */
 static int after_failure(bool wait)
 {
     if (errno == EAGAIN && !wait)
         return 0;
     if (errno == EAGAIN)
-        return patience_check() < 0 ? -1 : 1;
-    return patience_again() ? 1 : -1;
+        return watchdog_check() < 0 ? -1 : 1;
+    return watchdog_again() ? 1 : -1;
 }
 
 void socket_end_close(struct end *end)
@@ -67,7 +67,7 @@ int udp_end_open(struct end *end)
     if (open_socket(end, SOCK_DGRAM, &end->fd) < 0)
         return -1;
     if (setsockopt(end->fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) < 0)
-        setsockopt(end->fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes); /* what is allowed */
+        setsockopt(end->fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes); /* as much as is permitted */
     int longest = end->wire->mtu - UDP_HEADERS_BYTES;
     end->longest = longest < UDP_BYTES_MAX ? longest : UDP_BYTES_MAX;
     return 0;
@@ -83,7 +83,7 @@ int udp_end_send(struct end *end, const char *message, size_t bytes, bool wait)
     int more = 1;
     while (more == 1) {
         if (send(end->fd, message, bytes, flags_of(end, wait)) >= 0) {
-            patience_moved();
+            watchdog_moved();
             return 1;
         }
         more = after_failure(wait);
@@ -97,7 +97,7 @@ int udp_end_take(struct end *end, size_t bytes, bool wait)
     (void)bytes;
     while (more == 1) {
         if (recv(end->fd, landing, sizeof landing, flags_of(end, wait)) >= 0) {
-            patience_moved();
+            watchdog_moved();
             memcpy(&end->head, landing, sizeof end->head);
             return 1;
         }
@@ -122,7 +122,7 @@ int tcp_end_meet(struct end *end)
     if (!end->passive && connect_to_peer(end) < 0)
         return -1;
     while (end->passive && (end->fd = accept4(end->listener, NULL, NULL, SOCK_CLOEXEC)) < 0)
-        if (!patience_again())
+        if (!watchdog_again())
             return -1;
     return setsockopt(end->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
@@ -136,7 +136,7 @@ int tcp_end_send(struct end *end, const char *message, size_t bytes, bool wait)
             return more;
         end->moved_out += n > 0 ? (size_t)n : 0;
         if (n > 0)
-            patience_moved();
+            watchdog_moved();
     }
     end->moved_out = 0;
     return 1;
@@ -153,7 +153,7 @@ int tcp_end_take(struct end *end, size_t bytes, bool wait)
             return more;
         end->moved_in += n > 0 ? (size_t)n : 0;
         if (n > 0)
-            patience_moved();
+            watchdog_moved();
     }
     end->moved_in = 0;
     return 1;

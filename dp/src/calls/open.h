@@ -1,0 +1,13 @@
+/* open.h - creating and closing endpoints. */
+#ifndef DPI_DP_OPEN_H
+#define DPI_DP_OPEN_H
+
+struct dpi_endpoint;
+
+/* Frees all that the endpoint has. A descriptor of -1 is not closed. */
+void dpi_open_undo(struct dpi_endpoint *e);
+
+/* In a child of fork(): closes descriptors and unmaps memory; async-signal-safe. */
+void dpi_open_abandon(const struct dpi_endpoint *e);
+
+#endif

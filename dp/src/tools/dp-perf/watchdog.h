@@ -1,0 +1,38 @@
+/*
+ * watchdog.h - ends an exercise when the peer is silent. A timer checks whether a message has moved since its last
+ * tick, so loops that poll read one variable instead of a clock, and calls that sleep end with EINTR. All carriers use
+ * it.
+ */
+#ifndef WATCHDOG_H
+#define WATCHDOG_H
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+
+extern volatile sig_atomic_t watchdog_expired, watchdog_moves;
+
+/* Restarts the timer: it expires when no message has moved for so long. 0 seconds: never. */
+void watchdog_start(int seconds);
+
+static inline void watchdog_moved(void)
+{
+    watchdog_moves = watchdog_moves + 1;
+}
+
+/* For loops that poll: 0, or -1 with ETIMEDOUT. */
+static inline int watchdog_check(void)
+{
+    if (!watchdog_expired)
+        return 0;
+    errno = ETIMEDOUT;
+    return -1;
+}
+
+/* After a call that failed: whether a signal ended it, so that it is to be repeated. */
+static inline bool watchdog_again(void)
+{
+    return errno == EINTR && watchdog_check() == 0;
+}
+
+#endif
