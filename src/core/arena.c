@@ -1,6 +1,6 @@
 /*
- * arena.c - arenas are cut by the buddy scheme: a block of 2^n is aligned to 2^n, and when the other half of 2^(n+1) is
- * free they are one block again. What is known of blocks is kept apart, so that free ones are never touched.
+ * arena.c - a buddy allocator: a block of 2^n bytes is aligned to 2^n and merges with its free buddy into one of
+ * 2^(n+1). Metadata lies outside the arenas, so that the pages of free blocks are never touched.
  */
 #include "arena.h"
 #include <fcntl.h>
@@ -13,35 +13,35 @@
 #include <utlist.h>
 
 #define ARENA_BYTES     ((size_t)1 << 30)
-#define ARENA_BYTES_MIN ((size_t)64 << 20) /* where address space is scarce */
+#define ARENA_BYTES_MIN ((size_t)64 << 20) /* when address space is scarce */
 #define ARENAS_MAX      64
 #define PAGE_BYTES      ((size_t)4096)
-#define ORDERS          18 /* of blocks: from BLOCK_MIN to ARENA_BYTES */
+#define ORDERS          18 /* block sizes, from BLOCK_MIN to ARENA_BYTES */
 #define NONE            UINT32_MAX
 
-_Static_assert(PVMI_ARENA_BLOCK_MIN << (ORDERS - 1) == ARENA_BYTES, "orders do not fit the sizes");
+_Static_assert(PVMC_ARENA_BLOCK_MIN << (ORDERS - 1) == ARENA_BYTES, "orders do not fit the sizes");
 
-/* The place of one smallest block. Only the first place of a block counts. */
+/* Metadata of one smallest block. A larger block uses only the entry of its first part. */
 struct place {
-    uint32_t prev, next; /* in the list of free blocks of its order */
+    uint32_t prev, next; /* in the free list of its order */
     uint8_t order;
     bool free;
 };
 
-struct pvmi_arena {
+struct pvmc_arena {
     unsigned number;
     int fd;
     uint8_t *data;
     size_t bytes;
-    size_t in_use;         /* blocks */
-    struct place *places;  /* NULL: an arena of one block */
+    size_t in_use;         /* number of blocks */
+    struct place *places;  /* NULL: the arena is a single block */
     uint32_t free[ORDERS]; /* first free block of each order, or NONE */
-    struct pvmi_arena *prev, *next;
+    struct pvmc_arena *prev, *next;
 };
 
-static struct pvmi_arena *arenas;
+static struct pvmc_arena *arenas;
 static unsigned arena_count, last_number;
-static bool inherited; /* by fork: they are the parent's, and so are their pages */
+static bool inherited; /* after a fork: the arenas and their pages belong to the parent */
 
 /* ---- arenas ---- */
 
@@ -54,7 +54,7 @@ static int memory_create(size_t bytes)
 {
     struct rlimit limit;
     if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < bytes)
-        return -1; /* else a signal would tell */
+        return -1; /* ftruncate() would raise SIGXFSZ */
     int fd = memfd_create("pvm-messages", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return -1;
@@ -64,7 +64,7 @@ static int memory_create(size_t bytes)
     return -1;
 }
 
-static void arena_free(struct pvmi_arena *a)
+static void arena_free(struct pvmc_arena *a)
 {
     DL_DELETE(arenas, a);
     arena_count--;
@@ -74,7 +74,7 @@ static void arena_free(struct pvmi_arena *a)
     free(a);
 }
 
-static struct pvmi_arena *arena_new(size_t bytes)
+static struct pvmc_arena *arena_new(size_t bytes)
 {
     static bool watched;
     if (arena_count == ARENAS_MAX)
@@ -85,22 +85,22 @@ static struct pvmi_arena *arena_new(size_t bytes)
     if (fd < 0)
         return NULL;
     void *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-    struct pvmi_arena *a = data == MAP_FAILED ? NULL : calloc(1, sizeof *a);
+    struct pvmc_arena *a = data == MAP_FAILED ? NULL : calloc(1, sizeof *a);
     if (!a) {
         if (data != MAP_FAILED)
             munmap(data, bytes);
         close(fd);
         return NULL;
     }
-    *a = (struct pvmi_arena){.number = ++last_number, .fd = fd, .data = data, .bytes = bytes};
+    *a = (struct pvmc_arena){.number = ++last_number, .fd = fd, .data = data, .bytes = bytes};
     DL_PREPEND(arenas, a);
     arena_count++;
     return a;
 }
 
-static void give_pages_back(struct pvmi_arena *a, uint64_t offset, size_t bytes)
+static void give_pages_back(struct pvmc_arena *a, uint64_t offset, size_t bytes)
 {
-    if (!inherited) /* in a child they are the parent's */
+    if (!inherited)
         fallocate(a->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)bytes);
 }
 
@@ -108,10 +108,10 @@ static void give_pages_back(struct pvmi_arena *a, uint64_t offset, size_t bytes)
 
 static unsigned order_of(size_t bytes)
 {
-    return (unsigned)__builtin_ctzl(bytes / PVMI_ARENA_BLOCK_MIN);
+    return (unsigned)__builtin_ctzl(bytes / PVMC_ARENA_BLOCK_MIN);
 }
 
-static void list_push(struct pvmi_arena *a, uint32_t index, unsigned order)
+static void list_push(struct pvmc_arena *a, uint32_t index, unsigned order)
 {
     uint32_t first = a->free[order];
     a->places[index] = (struct place){.prev = NONE, .next = first, .order = (uint8_t)order, .free = true};
@@ -120,7 +120,7 @@ static void list_push(struct pvmi_arena *a, uint32_t index, unsigned order)
     a->free[order] = index;
 }
 
-static void list_remove(struct pvmi_arena *a, uint32_t index)
+static void list_remove(struct pvmc_arena *a, uint32_t index)
 {
     struct place *p = &a->places[index];
     p->free = false;
@@ -132,14 +132,14 @@ static void list_remove(struct pvmi_arena *a, uint32_t index)
         a->free[p->order] = p->next;
 }
 
-/* An arena cut into blocks: the whole is one free block. */
-static struct pvmi_arena *arena_new_cut(void)
+/* A new divisible arena, initially one free block. */
+static struct pvmc_arena *arena_new_cut(void)
 {
     for (size_t bytes = ARENA_BYTES; bytes >= ARENA_BYTES_MIN; bytes /= 2) {
-        struct pvmi_arena *a = arena_new(bytes);
+        struct pvmc_arena *a = arena_new(bytes);
         if (!a)
             continue;
-        a->places = calloc(bytes / PVMI_ARENA_BLOCK_MIN, sizeof *a->places);
+        a->places = calloc(bytes / PVMC_ARENA_BLOCK_MIN, sizeof *a->places);
         if (!a->places) {
             arena_free(a);
             return NULL;
@@ -151,8 +151,8 @@ static struct pvmi_arena *arena_new_cut(void)
     return NULL;
 }
 
-/* Takes a block of this order out of a, cutting a larger one if need be. Its index, or NONE. */
-static uint32_t cut(struct pvmi_arena *a, unsigned order)
+/* Takes a block of this order from `a`, splitting a larger one if necessary. Returns its index, or NONE. */
+static uint32_t cut(struct pvmc_arena *a, unsigned order)
 {
     unsigned from = order;
     while (from < ORDERS && a->free[from] == NONE)
@@ -168,27 +168,27 @@ static uint32_t cut(struct pvmi_arena *a, unsigned order)
     return index;
 }
 
-static void block_at(struct pvmi_block *b, struct pvmi_arena *a, uint64_t offset, size_t bytes)
+static void block_at(struct pvmc_block *b, struct pvmc_arena *a, uint64_t offset, size_t bytes)
 {
     a->in_use++;
-    *b = (struct pvmi_block){.arena = a, .offset = offset, .data = a->data + offset, .bytes = bytes};
+    *b = (struct pvmc_block){.arena = a, .offset = offset, .data = a->data + offset, .bytes = bytes};
 }
 
-static bool new_own(struct pvmi_block *b, size_t bytes)
+static bool new_own(struct pvmc_block *b, size_t bytes)
 {
     if (bytes > SIZE_MAX / 2)
         return false;
-    struct pvmi_arena *a = arena_new((bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1));
+    struct pvmc_arena *a = arena_new((bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1));
     if (a)
         block_at(b, a, 0, a->bytes);
     return a;
 }
 
-bool pvmi_block_new(struct pvmi_block *b, size_t bytes)
+bool pvmc_block_new(struct pvmc_block *b, size_t bytes)
 {
-    if (bytes > PVMI_ARENA_BLOCK_MAX)
+    if (bytes > PVMC_ARENA_BLOCK_MAX)
         return new_own(b, bytes);
-    struct pvmi_arena *a;
+    struct pvmc_arena *a;
     uint32_t index = NONE;
     DL_FOREACH (arenas, a)
         if (a->places && (index = cut(a, order_of(bytes))) != NONE)
@@ -198,17 +198,17 @@ bool pvmi_block_new(struct pvmi_block *b, size_t bytes)
         index = a ? cut(a, order_of(bytes)) : NONE;
     }
     if (index != NONE)
-        block_at(b, a, index * (uint64_t)PVMI_ARENA_BLOCK_MIN, bytes);
+        block_at(b, a, index * (uint64_t)PVMC_ARENA_BLOCK_MIN, bytes);
     return index != NONE;
 }
 
-static bool is_free(const struct pvmi_arena *a, uint32_t index, unsigned order)
+static bool is_free(const struct pvmc_arena *a, uint32_t index, unsigned order)
 {
     return a->places[index].free && a->places[index].order == order;
 }
 
-/* Makes it one with its other half, and that one with its, as far as they are free. */
-static void join_halves(struct pvmi_arena *a, uint32_t index, unsigned order)
+/* Frees a block and merges it with its buddy as long as that is free, order by order. */
+static void join_halves(struct pvmc_arena *a, uint32_t index, unsigned order)
 {
     unsigned whole = order_of(a->bytes);
     while (order < whole && is_free(a, index ^ 1u << order, order)) {
@@ -219,23 +219,23 @@ static void join_halves(struct pvmi_arena *a, uint32_t index, unsigned order)
     list_push(a, index, order);
 }
 
-void pvmi_block_free(struct pvmi_block *b)
+void pvmc_block_free(struct pvmc_block *b)
 {
-    struct pvmi_arena *a = b->arena;
+    struct pvmc_arena *a = b->arena;
     a->in_use--;
     give_pages_back(a, b->offset, b->bytes);
     if (a->places)
-        join_halves(a, (uint32_t)(b->offset / PVMI_ARENA_BLOCK_MIN), order_of(b->bytes));
+        join_halves(a, (uint32_t)(b->offset / PVMC_ARENA_BLOCK_MIN), order_of(b->bytes));
     else
         arena_free(a);
 }
 
-bool pvmi_block_extend(struct pvmi_block *b, size_t bytes)
+bool pvmc_block_extend(struct pvmc_block *b, size_t bytes)
 {
-    struct pvmi_arena *a = b->arena;
-    if (!a->places || bytes > PVMI_ARENA_BLOCK_MAX)
+    struct pvmc_arena *a = b->arena;
+    if (!a->places || bytes > PVMC_ARENA_BLOCK_MAX)
         return false;
-    uint32_t index = (uint32_t)(b->offset / PVMI_ARENA_BLOCK_MIN);
+    uint32_t index = (uint32_t)(b->offset / PVMC_ARENA_BLOCK_MIN);
     unsigned from = order_of(b->bytes), to = order_of(bytes);
     for (unsigned order = from; order < to; order++)
         if (index >> order & 1 || !is_free(a, index + (1u << order), order))
@@ -246,25 +246,25 @@ bool pvmi_block_extend(struct pvmi_block *b, size_t bytes)
     return true;
 }
 
-unsigned pvmi_block_arena(const struct pvmi_block *b)
+unsigned pvmc_block_arena(const struct pvmc_block *b)
 {
     return b->arena->number;
 }
 
-bool pvmi_arena_find(unsigned number, struct pvmi_mem_arena *out)
+bool pvmc_arena_find(unsigned number, struct pvmc_mem_arena *out)
 {
-    struct pvmi_arena *a;
+    struct pvmc_arena *a;
     DL_FOREACH (arenas, a)
         if (a->number == number) {
-            *out = (struct pvmi_mem_arena){.fd = a->fd, .bytes = a->bytes};
+            *out = (struct pvmc_mem_arena){.fd = a->fd, .bytes = a->bytes};
             return true;
         }
     return false;
 }
 
-void pvmi_arenas_trim(void)
+void pvmc_arenas_trim(void)
 {
-    struct pvmi_arena *a, *next;
+    struct pvmc_arena *a, *next;
     DL_FOREACH_SAFE (arenas, a, next)
         if (!a->in_use)
             arena_free(a);
@@ -272,13 +272,13 @@ void pvmi_arenas_trim(void)
 
 /* ---- in a forked child ---- */
 
-bool pvmi_arenas_inherited(void)
+bool pvmc_arenas_inherited(void)
 {
     return inherited;
 }
 
-/* Copies what has pages; reading where there are none would make some. */
-static bool copy_pages(const struct pvmi_block *b, uint8_t *to)
+/* Copies only the ranges that have pages: reading a hole would allocate pages. */
+static bool copy_pages(const struct pvmc_block *b, uint8_t *to)
 {
     off_t end = (off_t)(b->offset + b->bytes), at = (off_t)b->offset;
     while ((at = lseek(b->arena->fd, at, SEEK_DATA)) >= 0 && at < end) {
@@ -295,7 +295,7 @@ static bool copy_pages(const struct pvmi_block *b, uint8_t *to)
     return true;
 }
 
-uint8_t *pvmi_block_copy(const struct pvmi_block *b)
+uint8_t *pvmc_block_copy(const struct pvmc_block *b)
 {
     void *copy = mmap(NULL, b->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (copy == MAP_FAILED)
@@ -306,9 +306,9 @@ uint8_t *pvmi_block_copy(const struct pvmi_block *b)
     return NULL;
 }
 
-void pvmi_arenas_forget(void)
+void pvmc_arenas_forget(void)
 {
-    struct pvmi_arena *a, *next;
+    struct pvmc_arena *a, *next;
     DL_FOREACH_SAFE (arenas, a, next)
         arena_free(a);
     inherited = false;

@@ -1,4 +1,4 @@
-/* buf.c - the checked buffer. Only room() and take() decide about bounds; everything else goes through them. */
+/* buf.c - the checked buffer. Only room() and take() check bounds; everything else goes through them. */
 #include "buf.h"
 #include <endian.h>
 #include <stdlib.h>
@@ -7,55 +7,55 @@
 
 #define FIRST_CAPACITY 128
 
-static uint8_t nothing[1]; /* where zero bytes are read from, so that NULL always means an error */
+static uint8_t nothing[1]; /* address of a read of zero bytes, so that NULL always means an error */
 
-void pvmi_buf_init(struct pvmi_buf *b)
+void pvmc_buf_init(struct pvmc_buf *b)
 {
-    *b = (struct pvmi_buf){0};
+    *b = (struct pvmc_buf){0};
 }
 
-void pvmi_buf_view(struct pvmi_buf *b, const void *data, size_t length)
+void pvmc_buf_view(struct pvmc_buf *b, const void *data, size_t length)
 {
-    *b = (struct pvmi_buf){.data = data ? (uint8_t *)data : nothing, .length = length};
+    *b = (struct pvmc_buf){.data = data ? (uint8_t *)data : nothing, .length = length};
 }
 
-void pvmi_buf_free(struct pvmi_buf *b)
+void pvmc_buf_free(struct pvmc_buf *b)
 {
     if (b->capacity)
         free(b->data);
-    pvmi_buf_init(b);
+    pvmc_buf_init(b);
 }
 
-int pvmi_buf_error(const struct pvmi_buf *b)
+int pvmc_buf_error(const struct pvmc_buf *b)
 {
     return b->error;
 }
 
-size_t pvmi_buf_left(const struct pvmi_buf *b)
+size_t pvmc_buf_left(const struct pvmc_buf *b)
 {
     return b->error ? 0 : b->length - b->position;
 }
 
-int pvmi_buf_end(const struct pvmi_buf *b)
+int pvmc_buf_end(const struct pvmc_buf *b)
 {
-    return !b->error && b->position < b->length ? PVMI_EFORMAT : b->error;
+    return !b->error && b->position < b->length ? PVMC_EFORMAT : b->error;
 }
 
-static void fail(struct pvmi_buf *b, int error)
+static void fail(struct pvmc_buf *b, int error)
 {
     if (!b->error)
         b->error = error;
 }
 
-/* Makes the capacity at least `need`; 0 or the error that sticks from now on. */
-static int grow(struct pvmi_buf *b, size_t need)
+/* Makes the capacity at least `need`. Returns 0 or the sticky error. */
+static int grow(struct pvmc_buf *b, size_t need)
 {
     size_t capacity = b->capacity ? b->capacity * 2 : FIRST_CAPACITY;
     if (capacity < need)
         capacity = need;
     uint8_t *data = realloc(b->data, capacity);
     if (!data) {
-        fail(b, PVMI_ENOMEM);
+        fail(b, PVMC_ENOMEM);
         return b->error;
     }
     b->data = data;
@@ -63,13 +63,13 @@ static int grow(struct pvmi_buf *b, size_t need)
     return 0;
 }
 
-/* Where `length` bytes may be written, already counted in; NULL on error. */
-static uint8_t *room(struct pvmi_buf *b, size_t length)
+/* Appends `length` bytes and returns where to write them; NULL on error. */
+static uint8_t *room(struct pvmc_buf *b, size_t length)
 {
     if (!b->capacity && b->data)
-        fail(b, PVMI_EPARAM);
-    else if (length > PVMI_BUF_MAX - b->length)
-        fail(b, PVMI_ELIMIT);
+        fail(b, PVMC_EPARAM);
+    else if (length > PVMC_BUF_MAX - b->length)
+        fail(b, PVMC_ELIMIT);
     if (b->error)
         return NULL;
     if (b->capacity - b->length < length && grow(b, b->length + length))
@@ -79,11 +79,11 @@ static uint8_t *room(struct pvmi_buf *b, size_t length)
     return at;
 }
 
-/* The next `length` bytes, already counted as read; NULL on error. */
-static const uint8_t *take(struct pvmi_buf *b, size_t length)
+/* Consumes the next `length` bytes and returns their address; NULL on error. */
+static const uint8_t *take(struct pvmc_buf *b, size_t length)
 {
     if (length > b->length - b->position)
-        fail(b, PVMI_ESHORT);
+        fail(b, PVMC_ESHORT);
     if (b->error)
         return NULL;
     const uint8_t *at = b->data ? b->data + b->position : nothing;
@@ -91,7 +91,7 @@ static const uint8_t *take(struct pvmi_buf *b, size_t length)
     return at;
 }
 
-void pvmi_buf_put_bytes(struct pvmi_buf *b, const void *data, size_t length)
+void pvmc_buf_put_bytes(struct pvmc_buf *b, const void *data, size_t length)
 {
     if (!length)
         return;
@@ -100,56 +100,56 @@ void pvmi_buf_put_bytes(struct pvmi_buf *b, const void *data, size_t length)
         memcpy(to, data, length);
 }
 
-void pvmi_buf_put_u8(struct pvmi_buf *b, uint8_t v)
+void pvmc_buf_put_u8(struct pvmc_buf *b, uint8_t v)
 {
-    pvmi_buf_put_bytes(b, &v, sizeof v);
+    pvmc_buf_put_bytes(b, &v, sizeof v);
 }
 
-void pvmi_buf_put_u16(struct pvmi_buf *b, uint16_t v)
+void pvmc_buf_put_u16(struct pvmc_buf *b, uint16_t v)
 {
     v = htole16(v);
-    pvmi_buf_put_bytes(b, &v, sizeof v);
+    pvmc_buf_put_bytes(b, &v, sizeof v);
 }
 
-void pvmi_buf_put_u32(struct pvmi_buf *b, uint32_t v)
+void pvmc_buf_put_u32(struct pvmc_buf *b, uint32_t v)
 {
     v = htole32(v);
-    pvmi_buf_put_bytes(b, &v, sizeof v);
+    pvmc_buf_put_bytes(b, &v, sizeof v);
 }
 
-void pvmi_buf_put_i32(struct pvmi_buf *b, int32_t v)
+void pvmc_buf_put_i32(struct pvmc_buf *b, int32_t v)
 {
-    pvmi_buf_put_u32(b, (uint32_t)v);
+    pvmc_buf_put_u32(b, (uint32_t)v);
 }
 
-void pvmi_buf_put_u64(struct pvmi_buf *b, uint64_t v)
+void pvmc_buf_put_u64(struct pvmc_buf *b, uint64_t v)
 {
     v = htole64(v);
-    pvmi_buf_put_bytes(b, &v, sizeof v);
+    pvmc_buf_put_bytes(b, &v, sizeof v);
 }
 
-void pvmi_buf_put_blob(struct pvmi_buf *b, const void *data, size_t length)
+void pvmc_buf_put_blob(struct pvmc_buf *b, const void *data, size_t length)
 {
-    if (length > PVMI_BUF_MAX) {
-        fail(b, PVMI_ELIMIT);
+    if (length > PVMC_BUF_MAX) {
+        fail(b, PVMC_ELIMIT);
         return;
     }
-    pvmi_buf_put_u32(b, (uint32_t)length);
-    pvmi_buf_put_bytes(b, data, length);
+    pvmc_buf_put_u32(b, (uint32_t)length);
+    pvmc_buf_put_bytes(b, data, length);
 }
 
-void pvmi_buf_put_string(struct pvmi_buf *b, const char *text)
+void pvmc_buf_put_string(struct pvmc_buf *b, const char *text)
 {
-    pvmi_buf_put_blob(b, text, text ? strlen(text) : 0);
+    pvmc_buf_put_blob(b, text, text ? strlen(text) : 0);
 }
 
-uint8_t pvmi_buf_get_u8(struct pvmi_buf *b)
+uint8_t pvmc_buf_get_u8(struct pvmc_buf *b)
 {
     const uint8_t *from = take(b, 1);
     return from ? *from : 0;
 }
 
-uint16_t pvmi_buf_get_u16(struct pvmi_buf *b)
+uint16_t pvmc_buf_get_u16(struct pvmc_buf *b)
 {
     uint16_t v = 0;
     const uint8_t *from = take(b, sizeof v);
@@ -158,7 +158,7 @@ uint16_t pvmi_buf_get_u16(struct pvmi_buf *b)
     return le16toh(v);
 }
 
-uint32_t pvmi_buf_get_u32(struct pvmi_buf *b)
+uint32_t pvmc_buf_get_u32(struct pvmc_buf *b)
 {
     uint32_t v = 0;
     const uint8_t *from = take(b, sizeof v);
@@ -167,12 +167,12 @@ uint32_t pvmi_buf_get_u32(struct pvmi_buf *b)
     return le32toh(v);
 }
 
-int32_t pvmi_buf_get_i32(struct pvmi_buf *b)
+int32_t pvmc_buf_get_i32(struct pvmc_buf *b)
 {
-    return (int32_t)pvmi_buf_get_u32(b);
+    return (int32_t)pvmc_buf_get_u32(b);
 }
 
-uint64_t pvmi_buf_get_u64(struct pvmi_buf *b)
+uint64_t pvmc_buf_get_u64(struct pvmc_buf *b)
 {
     uint64_t v = 0;
     const uint8_t *from = take(b, sizeof v);
@@ -181,51 +181,51 @@ uint64_t pvmi_buf_get_u64(struct pvmi_buf *b)
     return le64toh(v);
 }
 
-const uint8_t *pvmi_buf_get_bytes(struct pvmi_buf *b, size_t length)
+const uint8_t *pvmc_buf_get_bytes(struct pvmc_buf *b, size_t length)
 {
     return take(b, length);
 }
 
-const uint8_t *pvmi_buf_get_blob(struct pvmi_buf *b, size_t *length)
+const uint8_t *pvmc_buf_get_blob(struct pvmc_buf *b, size_t *length)
 {
-    size_t told = pvmi_buf_get_u32(b);
+    size_t told = pvmc_buf_get_u32(b);
     const uint8_t *from = take(b, told);
     *length = from ? told : 0;
     return from;
 }
 
-/* Copies a string's bytes, and then looks for NULs: where it comes from somebody may still be writing. */
-static bool copy_text(struct pvmi_buf *b, char *text, const uint8_t *from, size_t length)
+/* Looks for NULs only in the copy: another process may still be writing to the source (shared memory). */
+static bool copy_text(struct pvmc_buf *b, char *text, const uint8_t *from, size_t length)
 {
     memcpy(text, from, length);
     text[length] = '\0';
     if (strlen(text) == length)
         return true;
-    fail(b, PVMI_EFORMAT);
+    fail(b, PVMC_EFORMAT);
     return false;
 }
 
-char *pvmi_buf_get_string(struct pvmi_buf *b)
+char *pvmc_buf_get_string(struct pvmc_buf *b)
 {
     size_t length;
-    const uint8_t *from = pvmi_buf_get_blob(b, &length);
+    const uint8_t *from = pvmc_buf_get_blob(b, &length);
     if (!from)
         return NULL;
     char *text = malloc(length + 1);
     if (!text)
-        fail(b, PVMI_ENOMEM);
+        fail(b, PVMC_ENOMEM);
     if (text && copy_text(b, text, from, length))
         return text;
     free(text);
     return NULL;
 }
 
-void pvmi_buf_get_string_to(struct pvmi_buf *b, char *text, size_t size)
+void pvmc_buf_get_string_to(struct pvmc_buf *b, char *text, size_t size)
 {
     size_t length;
-    const uint8_t *from = pvmi_buf_get_blob(b, &length);
+    const uint8_t *from = pvmc_buf_get_blob(b, &length);
     if (from && length >= size)
-        fail(b, PVMI_ELIMIT);
+        fail(b, PVMC_ELIMIT);
     if (!from || length >= size || !copy_text(b, text, from, length))
         text[0] = '\0';
 }

@@ -1,4 +1,4 @@
 /* clock.c - see clock.h. */
 #include "clock.h"
 
-const struct pvmi_world *pvmi_world;
+const struct pvmc_virtual_clock *pvmc_virtual_clock;

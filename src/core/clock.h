@@ -1,9 +1,10 @@
 /*
- * clock.h - monotonic time, for time limits and measurements. A task on a simulated network with virtual time lives by
- * that time: whoever brings it in (transports/atm) sets pvmi_world.
+ * clock.h - monotonic time, for time limits and measurements, and the one hook for networks with a time of their own.
+ *
+ * A process lives by the system's clock until a transport whose network has virtual time sets pvmc_virtual_clock.
  */
-#ifndef PVMI_CLOCK_H
-#define PVMI_CLOCK_H
+#ifndef PVMC_CLOCK_H
+#define PVMC_CLOCK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,56 +12,68 @@
 #include <sys/types.h>
 #include <time.h>
 
-/* A connection that goes past the simulated network, such as a task's to its daemon, counted in bytes since its start.
- */
-struct pvmi_aside {
-    pid_t pid; /* who is at the other end */
+/* A connection that bypasses the network, such as a task's to its daemon: bytes since its start. */
+struct pvmc_bypass {
+    pid_t pid; /* the process at the other end */
     uint64_t given, taken;
 };
 
 /*
- * The virtual time of a simulated network. It goes on only while all who live in it sleep; one at a time is woken, and
- * has the world to itself until it sleeps again.
+ * Virtual time passes only while all processes on the network sleep. The network wakes one at a time, which then runs
+ * alone until it sleeps again.
  */
-struct pvmi_world {
-    /* Nanoseconds. */
+struct pvmc_virtual_clock {
     int64_t (*now_ns)(void);
     /*
-     * Sleeps until the network has something for us, more bytes have been given to us aside than we have taken, or it
-     * is until_us of pvmi_clock_us() (INT64_MAX: never). 0; 1: there are bytes aside, which may need another moment of
-     * real time to arrive; PVMI_EDOWN: the network is gone.
+     * Sleeps until the network has something for this process, more bytes have been given over the bypass than it has
+     * taken, or until_us of pvmc_clock_us() (INT64_MAX: no limit). 0; 1: bytes are on the bypass, and may need another
+     * moment of real time; PVMC_EDOWN: the network is gone.
      */
-    int (*sleep)(int64_t until_us, const struct pvmi_aside *aside);
+    int (*sleep)(int64_t until_us, const struct pvmc_bypass *bypass);
     /*
-     * To be called before something is given aside, with the count as it will be then: what we have computed passes
-     * first. 0 or PVMI_EDOWN.
+     * Call before giving bytes to the bypass, with the count as it will be then: lets the time pass that this process
+     * has computed. 0 or PVMC_EDOWN.
      */
-    int (*give)(const struct pvmi_aside *aside);
-    /* Whether that process has told the network that it passes things on aside. */
+    int (*give)(const struct pvmc_bypass *bypass);
+    /* Whether that process has told the network that it watches (struct pvmc_clock_watch). */
     bool (*is_watched)(pid_t pid);
 };
 
-/* Where this process lives; NULL: in real time. In clock.c. */
-extern const struct pvmi_world *pvmi_world;
+/* The virtual clock of this process; NULL: it lives in real time. */
+extern const struct pvmc_virtual_clock *pvmc_virtual_clock;
+
+/*
+ * For a daemon, which passes bytes between tasks over the bypass and does not live in virtual time itself: time stands
+ * still while such bytes are in flight. All functions are cheap. They return 0, or -1 if the network is gone.
+ */
+struct pvmc_clock_watch {
+    /* Begins to watch. Returns a descriptor that becomes readable when the network ends; -1: no virtual time (yet). */
+    int (*begin)(void);
+    void (*end)(void);
+    /* Bytes given to process pid and taken from it so far; taken = UINT64_MAX: it has ended. */
+    int (*tell)(pid_t pid, uint64_t given, uint64_t taken);
+    /* Process pid was started and will join the network. */
+    int (*expect)(pid_t pid);
+};
 
 /* Nanoseconds of the system's monotonic clock: never goes back, does not follow settings of the wall clock. */
-static inline int64_t pvmi_clock_real_ns(void)
+static inline int64_t pvmc_clock_real_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Nanoseconds of the clock that this process lives by: never goes back. */
-static inline int64_t pvmi_clock_ns(void)
+/* Nanoseconds of the clock of this process, real or virtual. Never goes back. */
+static inline int64_t pvmc_clock_ns(void)
 {
-    return __builtin_expect(!pvmi_world, 1) ? pvmi_clock_real_ns() : pvmi_world->now_ns();
+    return __builtin_expect(!pvmc_virtual_clock, 1) ? pvmc_clock_real_ns() : pvmc_virtual_clock->now_ns();
 }
 
 /* The same in microseconds. */
-static inline int64_t pvmi_clock_us(void)
+static inline int64_t pvmc_clock_us(void)
 {
-    return pvmi_clock_ns() / 1000;
+    return pvmc_clock_ns() / 1000;
 }
 
 #endif

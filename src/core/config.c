@@ -1,4 +1,4 @@
-/* config.c - reads settings from the environment, and says what is wrong with them. */
+/* config.c - reads settings from the environment and reports malformed ones. */
 #include "config.h"
 #include <ctype.h>
 #include <errno.h>
@@ -15,19 +15,19 @@
 
 extern char **environ;
 
-const struct pvmi_setting_row pvmi_setting_table[PVMI_SETTING_COUNT] = {
-#define X(id, name, kind, fallback, minimum, maximum, help) {name, PVMI_KIND_##kind, fallback, minimum, maximum, help},
-    PVMI_SETTINGS(X)
+const struct pvmc_setting_row pvmc_setting_table[PVMC_SETTING_COUNT] = {
+#define X(id, name, kind, fallback, minimum, maximum, help) {name, PVMC_KIND_##kind, fallback, minimum, maximum, help},
+    PVMC_SETTINGS(X)
 #undef X
 };
 
-const enum pvmi_setting pvmi_setting_carried[PVMI_CARRIED_COUNT] = {
-#define X(id, ...) PVMI_SETTING_##id,
-    PVMI_CARRIED_SETTINGS(X)
+const enum pvmc_setting pvmc_setting_carried[PVMC_CARRIED_COUNT] = {
+#define X(id, ...) PVMC_SETTING_##id,
+    PVMC_CARRIED_SETTINGS(X)
 #undef X
 };
 
-/* ---- texts to values: each gives 0 or PVMI_EPARAM ---- */
+/* ---- parsing: each function returns 0 or PVMC_EPARAM ---- */
 
 static int parse_bool(const char *text, int64_t *value)
 {
@@ -38,7 +38,7 @@ static int parse_bool(const char *text, int64_t *value)
             return 0;
         }
     }
-    return PVMI_EPARAM;
+    return PVMC_EPARAM;
 }
 
 static int parse_level(const char *text, int64_t *value)
@@ -50,7 +50,7 @@ static int parse_level(const char *text, int64_t *value)
             return 0;
         }
     }
-    return PVMI_EPARAM;
+    return PVMC_EPARAM;
 }
 
 /* The number that text starts with; *rest is what follows it. */
@@ -60,7 +60,7 @@ static int parse_number(const char *text, int base, int64_t *value, const char *
     errno = 0;
     long long number = strtoll(text, &end, base);
     if (errno || end == text || isspace((unsigned char)*text))
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     *value = number;
     *rest = end;
     return 0;
@@ -71,7 +71,7 @@ static int parse_integer(const char *text, int64_t *value)
     bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
     const char *rest;
     int status = parse_number(text, hexadecimal ? 16 : 10, value, &rest);
-    return status || *rest ? PVMI_EPARAM : 0;
+    return status || *rest ? PVMC_EPARAM : 0;
 }
 
 static int parse_bytes(const char *text, int64_t *value)
@@ -79,20 +79,20 @@ static int parse_bytes(const char *text, int64_t *value)
     static const char suffixes[] = "kmg";
     const char *rest;
     if (!isdigit((unsigned char)*text) || parse_number(text, 10, value, &rest))
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     if (!*rest)
         return 0;
     const char *suffix = strchr(suffixes, tolower((unsigned char)*rest));
     if (!suffix || rest[1])
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     int shift = 10 * (int)(suffix - suffixes + 1);
     if (*value > INT64_MAX >> shift)
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     *value <<= shift;
     return 0;
 }
 
-/* Up to six digits after a point, in millionths; more are read over. */
+/* Up to six digits after the decimal point, in millionths; further digits are skipped. */
 static int64_t parse_fraction(const char **text)
 {
     int64_t millionths = 0, digit_worth = 100000;
@@ -109,7 +109,7 @@ static int parse_seconds(const char *text, int64_t *value)
     } units[] = {{"", 1000000}, {"s", 1000000}, {"ms", 1000}, {"us", 1}};
     const char *rest;
     if (!isdigit((unsigned char)*text) || parse_number(text, 10, value, &rest))
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     int64_t millionths = 0;
     if (*rest == '.') {
         rest++;
@@ -119,11 +119,11 @@ static int parse_seconds(const char *text, int64_t *value)
         if (strcmp(rest, units[i].name))
             continue;
         if (*value >= INT64_MAX / units[i].us)
-            return PVMI_EPARAM;
+            return PVMC_EPARAM;
         *value = *value * units[i].us + millionths * units[i].us / 1000000;
         return 0;
     }
-    return PVMI_EPARAM;
+    return PVMC_EPARAM;
 }
 
 static int check_name(const char *text)
@@ -131,85 +131,85 @@ static int check_name(const char *text)
     size_t length = 0;
     for (; text[length]; length++)
         if (text[length] == '/' || isspace((unsigned char)text[length]) || iscntrl((unsigned char)text[length]))
-            return PVMI_EPARAM;
-    return length <= NAME_MAX_BYTES ? 0 : PVMI_EPARAM;
+            return PVMC_EPARAM;
+    return length <= NAME_MAX_BYTES ? 0 : PVMC_EPARAM;
 }
 
-static bool in_range(const struct pvmi_setting_row *row, int64_t value)
+static bool in_range(const struct pvmc_setting_row *row, int64_t value)
 {
     if (!row->minimum && !row->maximum)
         return true;
     return value >= row->minimum && (row->maximum < row->minimum || value <= row->maximum);
 }
 
-/* A text as its row's kind; *value stays for kinds that are no numbers. */
-static int parse(const struct pvmi_setting_row *row, const char *text, int64_t *value)
+/* Parses a text by its row's kind. *value is left alone for kinds that are not numbers. */
+static int parse(const struct pvmc_setting_row *row, const char *text, int64_t *value)
 {
     int status = 0;
     switch (row->kind) {
-    case PVMI_KIND_TEXT:
+    case PVMC_KIND_TEXT:
         return 0;
-    case PVMI_KIND_PATH:
-        return strlen(text) < PATH_MAX ? 0 : PVMI_EPARAM;
-    case PVMI_KIND_NAME:
+    case PVMC_KIND_PATH:
+        return strlen(text) < PATH_MAX ? 0 : PVMC_EPARAM;
+    case PVMC_KIND_NAME:
         return check_name(text);
-    case PVMI_KIND_BOOL:
+    case PVMC_KIND_BOOL:
         return parse_bool(text, value);
-    case PVMI_KIND_LEVEL:
+    case PVMC_KIND_LEVEL:
         return parse_level(text, value);
-    case PVMI_KIND_INTEGER:
+    case PVMC_KIND_INTEGER:
         status = parse_integer(text, value);
         break;
-    case PVMI_KIND_BYTES:
+    case PVMC_KIND_BYTES:
         status = parse_bytes(text, value);
         break;
-    case PVMI_KIND_SECONDS:
+    case PVMC_KIND_SECONDS:
         status = parse_seconds(text, value);
         break;
     }
-    return !status && in_range(row, *value) ? 0 : PVMI_EPARAM;
+    return !status && in_range(row, *value) ? 0 : PVMC_EPARAM;
 }
 
-/* ---- what would be right ---- */
+/* ---- explaining malformed values ---- */
 
-static const char *kind_text(enum pvmi_setting_kind kind)
+static const char *kind_text(enum pvmc_setting_kind kind)
 {
     switch (kind) {
-    case PVMI_KIND_TEXT:
+    case PVMC_KIND_TEXT:
         return "a text";
-    case PVMI_KIND_PATH:
+    case PVMC_KIND_PATH:
         return "a path shorter than 4096 bytes";
-    case PVMI_KIND_NAME:
+    case PVMC_KIND_NAME:
         return "a name of at most 128 bytes without slashes and blanks";
-    case PVMI_KIND_BOOL:
+    case PVMC_KIND_BOOL:
         return "0 or 1 (or no, yes, off, on)";
-    case PVMI_KIND_LEVEL:
+    case PVMC_KIND_LEVEL:
         return "error, warning, info or debug";
-    case PVMI_KIND_INTEGER:
+    case PVMC_KIND_INTEGER:
         return "a whole number";
-    case PVMI_KIND_BYTES:
+    case PVMC_KIND_BYTES:
         return "a size such as 4096, 64k, 16M or 1G";
-    case PVMI_KIND_SECONDS:
+    case PVMC_KIND_SECONDS:
         return "a time in seconds such as 15, 0.5 or 200ms";
     }
     return "something else";
 }
 
-/* A limit as a user would write it. */
-static const char *limit_text(enum pvmi_setting_kind kind, int64_t limit, char *text, size_t size)
+/* A limit in the notation that the user writes. */
+static const char *limit_text(enum pvmc_setting_kind kind, int64_t limit, char *text, size_t size)
 {
-    if (kind == PVMI_KIND_BYTES && limit && limit % 1024 == 0)
+    if (kind == PVMC_KIND_BYTES && limit && limit % 1024 == 0)
         snprintf(text, size, "%lldk", (long long)limit / 1024);
-    else if (kind == PVMI_KIND_SECONDS && limit % 1000000 == 0)
+    else if (kind == PVMC_KIND_SECONDS && limit % 1000000 == 0)
         snprintf(text, size, "%lld", (long long)limit / 1000000);
-    else if (kind == PVMI_KIND_SECONDS)
+    else if (kind == PVMC_KIND_SECONDS)
         snprintf(text, size, "%lldms", (long long)limit / 1000);
     else
         snprintf(text, size, "%lld", (long long)limit);
     return text;
 }
 
-static void explain(const struct pvmi_setting_row *row, const char *text, char *why, size_t size)
+static void explain(const struct pvmc_setting_row *row, const char *text, char *why, size_t size)
 {
     char range[64] = "", minimum[24], maximum[24];
     limit_text(row->kind, row->minimum, minimum, sizeof minimum);
@@ -221,40 +221,40 @@ static void explain(const struct pvmi_setting_row *row, const char *text, char *
     snprintf(why, size, "%s=\"%.100s\" is not usable: set it to %s%s", row->name, text, kind_text(row->kind), range);
 }
 
-int pvmi_config_check(enum pvmi_setting which, const char *text, char *why, size_t size)
+int pvmc_config_check(enum pvmc_setting which, const char *text, char *why, size_t size)
 {
-    const struct pvmi_setting_row *row = &pvmi_setting_table[which];
+    const struct pvmc_setting_row *row = &pvmc_setting_table[which];
     int64_t value = 0;
     if (!parse(row, text, &value))
         return 0;
     explain(row, text, why, size);
-    return PVMI_EPARAM;
+    return PVMC_EPARAM;
 }
 
 /* ---- values ---- */
 
-/* What the user has set, or NULL; a variable set to nothing counts as not set. */
-static const char *user_text(enum pvmi_setting which)
+/* The value of the environment variable, or NULL. An empty variable counts as not set. */
+static const char *user_text(enum pvmc_setting which)
 {
-    const char *text = getenv(pvmi_setting_table[which].name);
+    const char *text = getenv(pvmc_setting_table[which].name);
     return text && *text ? text : NULL;
 }
 
-static void complain_once(enum pvmi_setting which, const char *text)
+static void complain_once(enum pvmc_setting which, const char *text)
 {
-    static bool said[PVMI_SETTING_COUNT];
+    static bool said[PVMC_SETTING_COUNT];
     char why[512];
     if (said[which])
         return;
     said[which] = true;
-    explain(&pvmi_setting_table[which], text, why, sizeof why);
-    pvmi_log(PVMI_LOG_ERROR, "%s (the default is used: \"%s\")", why, pvmi_setting_table[which].fallback);
+    explain(&pvmc_setting_table[which], text, why, sizeof why);
+    pvmc_log(PVMC_LOG_ERROR, "%s (the default is used: \"%s\")", why, pvmc_setting_table[which].fallback);
 }
 
-/* The text in force, and its value. */
-static const char *value_of(enum pvmi_setting which, int64_t *value)
+/* The effective text and its value. */
+static const char *value_of(enum pvmc_setting which, int64_t *value)
 {
-    const struct pvmi_setting_row *row = &pvmi_setting_table[which];
+    const struct pvmc_setting_row *row = &pvmc_setting_table[which];
     const char *text = user_text(which);
     if (text && !parse(row, text, value))
         return text;
@@ -265,57 +265,57 @@ static const char *value_of(enum pvmi_setting which, int64_t *value)
     return row->fallback;
 }
 
-const char *pvmi_config_text(enum pvmi_setting which)
+const char *pvmc_config_text(enum pvmc_setting which)
 {
     int64_t value = 0;
     return value_of(which, &value);
 }
 
-int64_t pvmi_config_integer(enum pvmi_setting which)
+int64_t pvmc_config_integer(enum pvmc_setting which)
 {
     int64_t value = 0;
     value_of(which, &value);
     return value;
 }
 
-bool pvmi_config_bool(enum pvmi_setting which)
+bool pvmc_config_bool(enum pvmc_setting which)
 {
-    return pvmi_config_integer(which) != 0;
+    return pvmc_config_integer(which) != 0;
 }
 
-int64_t pvmi_config_us(enum pvmi_setting which)
+int64_t pvmc_config_us(enum pvmc_setting which)
 {
-    return pvmi_config_integer(which);
+    return pvmc_config_integer(which);
 }
 
-const char *pvmi_config_origin(enum pvmi_setting which)
+const char *pvmc_config_origin(enum pvmc_setting which)
 {
     int64_t value = 0;
     const char *text = user_text(which);
-    return text && !parse(&pvmi_setting_table[which], text, &value) ? "environment" : "default";
+    return text && !parse(&pvmc_setting_table[which], text, &value) ? "environment" : "default";
 }
 
-int pvmi_config_daemon_file(const char *stem, char *path, size_t size)
+int pvmc_config_daemon_file(const char *stem, char *path, size_t size)
 {
     char why[512];
-    const char *vmid = user_text(PVMI_SETTING_VMID);
-    if (vmid && pvmi_config_check(PVMI_SETTING_VMID, vmid, why, sizeof why)) {
-        pvmi_log(PVMI_LOG_ERROR, "%s", why);
-        return PVMI_EPARAM;
+    const char *vmid = user_text(PVMC_SETTING_VMID);
+    if (vmid && pvmc_config_check(PVMC_SETTING_VMID, vmid, why, sizeof why)) {
+        pvmc_log(PVMC_LOG_ERROR, "%s", why);
+        return PVMC_EPARAM;
     }
-    const char *folder = pvmi_config_text(PVMI_SETTING_TMP);
+    const char *folder = pvmc_config_text(PVMC_SETTING_TMP);
     int length =
         snprintf(path, size, "%s/%s.%u%s%s", folder, stem, (unsigned)getuid(), vmid ? "." : "", vmid ? vmid : "");
     if (length >= 0 && (size_t)length < size)
         return 0;
-    pvmi_log(PVMI_LOG_ERROR, "the path of %s in PVM_TMP=%s is too long: set PVM_TMP to a shorter one", stem, folder);
-    return PVMI_ELIMIT;
+    pvmc_log(PVMC_LOG_ERROR, "the path of %s in PVM_TMP=%s is too long: set PVM_TMP to a shorter one", stem, folder);
+    return PVMC_ELIMIT;
 }
 
-/* ---- variables that nobody reads ---- */
+/* ---- unknown variables ---- */
 
-#define GUESS_DISTANCE 3  /* edits up to which a name counts as meant */
-#define GUESS_BYTES    40 /* longest name that is compared */
+#define GUESS_DISTANCE 3  /* most edits between an unknown name and the one suggested */
+#define GUESS_BYTES    40 /* longer names are not compared */
 
 static size_t least(size_t a, size_t b, size_t c)
 {
@@ -323,7 +323,7 @@ static size_t least(size_t a, size_t b, size_t c)
     return c < d ? c : d;
 }
 
-/* Insertions, deletions and replacements that make a into b; both shorter than GUESS_BYTES. */
+/* Levenshtein distance between a and b, both shorter than GUESS_BYTES. */
 static size_t edit_distance(const char *a, const char *b)
 {
     size_t row[GUESS_BYTES + 1], columns = strlen(b);
@@ -347,11 +347,11 @@ static const char *nearest_name(const char *name)
     size_t best = GUESS_DISTANCE + 1;
     if (strlen(name) >= GUESS_BYTES)
         return NULL;
-    for (int i = 0; i < PVMI_SETTING_COUNT; i++) {
-        size_t distance = edit_distance(name, pvmi_setting_table[i].name);
+    for (int i = 0; i < PVMC_SETTING_COUNT; i++) {
+        size_t distance = edit_distance(name, pvmc_setting_table[i].name);
         if (distance < best) {
             best = distance;
-            nearest = pvmi_setting_table[i].name;
+            nearest = pvmc_setting_table[i].name;
         }
     }
     return nearest;
@@ -359,8 +359,8 @@ static const char *nearest_name(const char *name)
 
 static bool is_known(const char *name)
 {
-    for (int i = 0; i < PVMI_SETTING_COUNT; i++)
-        if (!strcmp(name, pvmi_setting_table[i].name))
+    for (int i = 0; i < PVMC_SETTING_COUNT; i++)
+        if (!strcmp(name, pvmc_setting_table[i].name))
             return true;
     return false;
 }
@@ -373,12 +373,12 @@ static void warn_if_unknown(const char *variable)
         return;
     const char *nearest = nearest_name(name);
     if (nearest)
-        pvmi_log(PVMI_LOG_WARNING, "environment variable %s is not known and ignored; did you mean %s?", name, nearest);
+        pvmc_log(PVMC_LOG_WARNING, "environment variable %s is not known and ignored; did you mean %s?", name, nearest);
     else
-        pvmi_log(PVMI_LOG_WARNING, "environment variable %s is not known and ignored; pvm-info -c lists all", name);
+        pvmc_log(PVMC_LOG_WARNING, "environment variable %s is not known and ignored; pvm-info -c lists all", name);
 }
 
-void pvmi_config_warn_unknown(void)
+void pvmc_config_warn_unknown(void)
 {
     static bool done;
     if (done)

@@ -1,6 +1,6 @@
 /*
- * config_root.c - finds PVM_ROOT when the user has not set it: from where this code itself lies. So dpvm can be moved,
- * or run from its build tree, without setting anything.
+ * config_root.c - finds PVM_ROOT when the user has not set it, from the location of this code itself. So dpvm can be
+ * moved, or run from its build tree, without any setting.
  */
 #include "config.h"
 #include <dlfcn.h>
@@ -18,7 +18,7 @@ static bool is_folder(const char *path)
     return !stat(path, &about) && S_ISDIR(about.st_mode);
 }
 
-/* Cuts the last component off; false when there is none left. */
+/* Removes the last component; false when none is left. */
 static bool go_up(char *path)
 {
     char *slash = strrchr(path, '/');
@@ -31,29 +31,29 @@ static bool go_up(char *path)
 static int try_folder(const char *folder, const char *below, char *root, size_t size)
 {
     int length = snprintf(root, size, "%s/%s", folder, below);
-    return length >= 0 && (size_t)length < size && is_folder(root) ? 0 : PVMI_ENOTFOUND;
+    return length >= 0 && (size_t)length < size && is_folder(root) ? 0 : PVMC_ENOTFOUND;
 }
 
-/* For what is inside the root itself, such as pvm3/bin/LINUX64/pvmgs: an enclosing pvm3 that has a conf folder. */
+/* For a file inside the root itself, such as pvm3/bin/LINUX64/pvmgs: an enclosing pvm3 that has a conf folder. */
 static int try_enclosing(char *folder, char *root, size_t size)
 {
     char conf[PATH_MAX];
     for (int level = 0; level < 2 && go_up(folder); level++) {
         const char *name = strrchr(folder, '/');
         if (name && !strcmp(name, "/pvm3") && !try_folder(folder, "conf", conf, sizeof conf))
-            return (size_t)snprintf(root, size, "%s", folder) < size ? 0 : PVMI_ENOTFOUND;
+            return (size_t)snprintf(root, size, "%s", folder) < size ? 0 : PVMC_ENOTFOUND;
     }
-    return PVMI_ENOTFOUND;
+    return PVMC_ENOTFOUND;
 }
 
-int pvmi_config_root_of(const char *file, char *root, size_t size)
+int pvmc_config_root_of(const char *file, char *root, size_t size)
 {
     char folder[PATH_MAX], prefix[PATH_MAX];
     if (strlen(file) >= sizeof folder)
-        return PVMI_ENOTFOUND;
+        return PVMC_ENOTFOUND;
     strcpy(folder, file);
     if (!go_up(folder))
-        return PVMI_ENOTFOUND;
+        return PVMC_ENOTFOUND;
     strcpy(prefix, folder);
     if (strstr(file + strlen(folder), ".so") && !try_folder(folder, "pvm3", root, size))
         return 0;
@@ -63,26 +63,26 @@ int pvmi_config_root_of(const char *file, char *root, size_t size)
     return try_enclosing(folder, root, size);
 }
 
-/* The file that this code was loaded from: libpvm3.so, or the program it was linked into. */
+/* The file that contains this code: libpvm3.so, or the program that it is linked into. */
 static int own_file(char path[PATH_MAX])
 {
     Dl_info where;
-    if (dladdr((const void *)&pvmi_setting_table, &where) && where.dli_fname) {
+    if (dladdr((const void *)&pvmc_setting_table, &where) && where.dli_fname) {
         const char *slash = strrchr(where.dli_fname, '/');
         if (slash && strstr(slash, ".so") && realpath(where.dli_fname, path))
             return 0;
     }
-    return realpath("/proc/self/exe", path) ? 0 : PVMI_ENOTFOUND;
+    return realpath("/proc/self/exe", path) ? 0 : PVMC_ENOTFOUND;
 }
 
-const char *pvmi_config_root(void)
+const char *pvmc_config_root(void)
 {
     static char found[PATH_MAX];
-    const char *set = pvmi_config_text(PVMI_SETTING_ROOT);
+    const char *set = pvmc_config_text(PVMC_SETTING_ROOT);
     if (*set)
         return set;
     char file[PATH_MAX];
-    if (!*found && (own_file(file) || pvmi_config_root_of(file, found, sizeof found)))
+    if (!*found && (own_file(file) || pvmc_config_root_of(file, found, sizeof found)))
         snprintf(found, sizeof found, "%s/%s", DPVM_PREFIX, DPVM_ROOT_DIR);
     return found;
 }

@@ -1,4 +1,4 @@
-/* error.c - texts of error codes, and the way from internal to public codes. */
+/* error.c - texts of error codes, and the mapping from internal to public codes. */
 #include "error.h"
 #include <stddef.h>
 
@@ -7,35 +7,35 @@ static const struct {
     const char *text;
 } internal_errors[] = {
 #define X(name, public_code, text) {public_code, text},
-    PVMI_ERRORS(X)
+    PVMC_ERRORS(X)
 #undef X
 };
 
-static const char *const public_texts[PVMI_PUBLIC_ERROR_COUNT] = {
+static const char *const public_texts[PVMC_PUBLIC_ERROR_COUNT] = {
     [0] = "Error 0",      [1] = "Error 1", [9] = "Error 9", [11] = "Error 11", [13] = "Error 13",
 #define X(code, text) [-(code)] = text,
-    PVMI_PUBLIC_ERRORS(X)
+    PVMC_PUBLIC_ERRORS(X)
 #undef X
 };
 
 #define INTERNAL_ERROR_COUNT (int)(sizeof internal_errors / sizeof internal_errors[0])
 
-/* Place in internal_errors, or -1. */
+/* Index into internal_errors, or -1. */
 static int internal_index(int code)
 {
-    int index = code - (PVMI_ERROR_BASE + 1);
+    int index = code - (PVMC_ERROR_BASE + 1);
     return index >= 0 && index < INTERNAL_ERROR_COUNT ? index : -1;
 }
 
-const char *pvmi_error_text(int code)
+const char *pvmc_error_text(int code)
 {
-    if (code <= 0 && code > -PVMI_PUBLIC_ERROR_COUNT)
+    if (code <= 0 && code > -PVMC_PUBLIC_ERROR_COUNT)
         return public_texts[-code];
     int index = code < 0 ? internal_index(code) : -1;
     return index < 0 ? "Unknown Error" : internal_errors[index].text;
 }
 
-int pvmi_error_public(int code)
+int pvmc_error_public(int code)
 {
     int index = code < 0 ? internal_index(code) : -1;
     return index < 0 ? code : internal_errors[index].public_code;

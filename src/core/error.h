@@ -1,17 +1,16 @@
 /*
  * error.h - the one table of internal error codes.
  *
- * Internal functions return 0 (or a count) or one of these negative codes. The function that first decides an error
- * logs it; callers only pass it on. pvmi_error_public() maps a code to the PvmXxx one at the edge of the API, and only
- * there.
+ * Internal functions return 0 (or a count) or one of these negative codes. The function that detects an error logs it;
+ * callers only pass it on. pvmc_error_public() maps a code to a PvmXxx code, and only at the edge of the API.
  */
-#ifndef PVMI_ERROR_H
-#define PVMI_ERROR_H
+#ifndef PVMC_ERROR_H
+#define PVMC_ERROR_H
 
 #include "pvm3.h"
 
 /* X(name, public code, text) */
-#define PVMI_ERRORS(X)                                                                                                 \
+#define PVMC_ERRORS(X)                                                                                                 \
     X(AGAIN, PvmSysErr, "would block, try again")                                                                      \
     X(NOMEM, PvmNoMem, "out of memory")                                                                                \
     X(PARAM, PvmBadParam, "bad parameter")                                                                             \
@@ -29,8 +28,8 @@
     X(EXISTS, PvmExists, "exists already")                                                                             \
     X(NOTFOUND, PvmNotFound, "not found")
 
-/* X(public code, text): the texts of pvm_errlist, in its order. Codes without a name have the text "Error N". */
-#define PVMI_PUBLIC_ERRORS(X)                                                                                          \
+/* X(public code, text): the texts of pvm_errlist, in its order. The text of a code without a name is "Error N". */
+#define PVMC_PUBLIC_ERRORS(X)                                                                                          \
     X(PvmBadParam, "Bad parameter")                                                                                    \
     X(PvmMismatch, "Parameter mismatch")                                                                               \
     X(PvmOverflow, "Value too large")                                                                                  \
@@ -64,20 +63,20 @@
     X(PvmParentNotSet, "Spawning parent set PvmNoParent")                                                              \
     X(PvmIPLoopback, "Master Host IP Address is Loopback! (See pvm3/Readme)")
 
-#define PVMI_PUBLIC_ERROR_COUNT 37 /* pvm_nerr */
+#define PVMC_PUBLIC_ERROR_COUNT 37 /* pvm_nerr */
 
-enum pvmi_error {
-    PVMI_OK = 0,
-    PVMI_ERROR_BASE = -1000,
-#define X(name, public_code, text) PVMI_E##name,
-    PVMI_ERRORS(X)
+enum pvmc_error {
+    PVMC_OK = 0,
+    PVMC_ERROR_BASE = -1000,
+#define X(name, public_code, text) PVMC_E##name,
+    PVMC_ERRORS(X)
 #undef X
 };
 
 /* Text of an internal code or of a public PvmXxx code; "Unknown Error" for any other. Static storage, never NULL. */
-const char *pvmi_error_text(int code);
+const char *pvmc_error_text(int code);
 
 /* The public PvmXxx code for an internal code; public codes and values >= 0 pass unchanged. */
-int pvmi_error_public(int code);
+int pvmc_error_public(int code);
 
 #endif

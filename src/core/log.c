@@ -7,7 +7,7 @@
 
 #define LINE_BYTES 1024
 
-static void to_stderr(enum pvmi_log_level level, const char *line, void *arg)
+static void to_stderr(enum pvmc_log_level level, const char *line, void *arg)
 {
     (void)level;
     (void)arg;
@@ -15,34 +15,34 @@ static void to_stderr(enum pvmi_log_level level, const char *line, void *arg)
 }
 
 static struct {
-    pvmi_log_sink *sink;
+    pvmc_log_sink *sink;
     void *arg;
-    enum pvmi_log_level level;
-} target = {to_stderr, NULL, PVMI_LOG_WARNING};
+    enum pvmc_log_level level;
+} target = {to_stderr, NULL, PVMC_LOG_WARNING};
 
-void pvmi_log_to(pvmi_log_sink *sink, void *arg, enum pvmi_log_level level)
+void pvmc_log_to(pvmc_log_sink *sink, void *arg, enum pvmc_log_level level)
 {
     target.sink = sink ? sink : to_stderr;
     target.arg = arg;
     target.level = level;
 }
 
-void pvmi_vlog(enum pvmi_log_level level, const char *format, va_list args)
+void pvmc_vlog(enum pvmc_log_level level, const char *format, va_list args)
 {
     if (level > target.level)
         return;
     int saved_errno = errno;
     char text[LINE_BYTES], line[LINE_BYTES];
     vsnprintf(text, sizeof text, format, args);
-    pvmi_visible_bytes(line, sizeof line, text, strlen(text)); /* it may quote what strangers sent */
+    pvmc_visible_bytes(line, sizeof line, text, strlen(text)); /* it may quote foreign bytes */
     target.sink(level, line, target.arg);
     errno = saved_errno;
 }
 
-void pvmi_log(enum pvmi_log_level level, const char *format, ...)
+void pvmc_log(enum pvmc_log_level level, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    pvmi_vlog(level, format, args);
+    pvmc_vlog(level, format, args);
     va_end(args);
 }

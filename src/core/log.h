@@ -1,30 +1,31 @@
 /*
- * log.h - the one log. The daemon points it at its log file, a task at stderr, a test at a buffer.
+ * log.h - the log. A daemon sends it to its log file, a task to stderr, a test to a buffer.
  */
-#ifndef PVMI_LOG_H
-#define PVMI_LOG_H
+#ifndef PVMC_LOG_H
+#define PVMC_LOG_H
 
 #include <stdarg.h>
 
-enum pvmi_log_level { PVMI_LOG_ERROR, PVMI_LOG_WARNING, PVMI_LOG_INFO, PVMI_LOG_DEBUG };
+enum pvmc_log_level { PVMC_LOG_ERROR, PVMC_LOG_WARNING, PVMC_LOG_INFO, PVMC_LOG_DEBUG };
 
-/* Receives one formatted line without its newline. Must not log itself. */
-typedef void pvmi_log_sink(enum pvmi_log_level level, const char *line, void *arg);
+/* Receives one formatted line without a newline. Must not call the log itself. */
+typedef void pvmc_log_sink(enum pvmc_log_level level, const char *line, void *arg);
 
-/* Sends all later lines up to `level` to `sink`. Called by a program's start-up. NULL restores stderr. */
-void pvmi_log_to(pvmi_log_sink *sink, void *arg, enum pvmi_log_level level);
+/* Sends all later lines up to `level` to `sink`; NULL restores stderr. Called when a program starts. */
+void pvmc_log_to(pvmc_log_sink *sink, void *arg, enum pvmc_log_level level);
 
-/* Logs one line (printf style, no newline, made visible, then at most 1023 bytes: more is cut). errno is kept. */
-void pvmi_log(enum pvmi_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void pvmi_vlog(enum pvmi_log_level level, const char *format, va_list args);
+/* Logs one line in printf style, without a newline. Control characters are made visible (see visible.h), then the line
+ * is truncated to 1023 bytes. Preserves errno. */
+void pvmc_log(enum pvmc_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void pvmc_vlog(enum pvmc_log_level level, const char *format, va_list args);
 
-/* Logs an error once per call place and process: for conditions that would repeat. */
-#define pvmi_log_once(level, ...)                                                                                      \
+/* Logs once per call site and process: for conditions that recur. */
+#define pvmc_log_once(level, ...)                                                                                      \
     do {                                                                                                               \
         static int said_;                                                                                              \
         if (!said_) {                                                                                                  \
             said_ = 1;                                                                                                 \
-            pvmi_log(level, __VA_ARGS__);                                                                              \
+            pvmc_log(level, __VA_ARGS__);                                                                              \
         }                                                                                                              \
     } while (0)
 

@@ -1,7 +1,7 @@
 /*
- * mem.c - message memory. Small regions come from malloc and are kept for the next messages. Large ones are blocks of
- * arenas in tasks that have them; else, from MAPPED_BYTES on, mappings of their own that grow by moving pages. They go
- * to a cache when freed: a fresh page costs more than the message that would travel in it.
+ * mem.c - message memory. Small regions come from malloc() and are kept for reuse. Large ones are arena blocks in tasks
+ * that use arenas; elsewhere, from MAPPED_BYTES on, they are mappings that grow with mremap(). Freed ones are cached:
+ * faulting in fresh pages costs more than sending the message that fills them.
  */
 #include "mem.h"
 #include <stdlib.h>
@@ -25,26 +25,26 @@
 #define SPARE_MAX       64
 #define MAPPED_BYTES    ((size_t)64 << 10)
 #define CACHE_BYTES     ((size_t)64 << 20)
-#define CACHE_CLASSES   14 /* powers of two from PVMI_ARENA_BLOCK_MIN to CACHE_BYTES */
+#define CACHE_CLASSES   14 /* powers of two from PVMC_ARENA_BLOCK_MIN to CACHE_BYTES */
 #define PAGE_BYTES      ((size_t)4096)
 
 _Static_assert(SMALL_BYTES_MIN << (SMALL_CLASSES - 1) == SMALL_BYTES, "classes do not fit the sizes");
-_Static_assert(PVMI_ARENA_BLOCK_MIN << (CACHE_CLASSES - 1) == CACHE_BYTES, "classes do not fit the sizes");
+_Static_assert(PVMC_ARENA_BLOCK_MIN << (CACHE_CLASSES - 1) == CACHE_BYTES, "classes do not fit the sizes");
 
 enum source { SOURCE_SMALL, SOURCE_HEAP, SOURCE_MAPPING, SOURCE_ARENA };
 
 struct region {
-    _Alignas(16) struct pvmi_mem mem; /* first: a pvmi_mem is its region. Data from the heap follows the struct. */
+    _Alignas(16) struct pvmc_mem mem; /* first, for region_of(). Data from the heap follows the struct. */
     enum source source;
-    unsigned class;      /* of a small one */
-    struct region *next; /* spare small ones */
+    unsigned class;      /* SOURCE_SMALL: size class */
+    struct region *next; /* SOURCE_SMALL: next spare region */
 };
 
 struct large {
-    struct region region;        /* first: so is a large one */
-    struct pvmi_block block;     /* of SOURCE_ARENA */
-    struct large *prev, *next;   /* cached: of its class. In use: all of arenas */
-    struct large *newer, *older; /* cached: all, for those that go first */
+    struct region region;        /* first, for large_of() */
+    struct pvmc_block block;     /* SOURCE_ARENA */
+    struct large *prev, *next;   /* when cached: list of its class; when in use: list of arena regions */
+    struct large *newer, *older; /* when cached: list by age, to evict the oldest */
 };
 
 static struct {
@@ -52,15 +52,15 @@ static struct {
     unsigned count;
 } spare[SMALL_CLASSES];
 
-static struct large *cache[CACHE_CLASSES]; /* last freed first */
-static struct large *cache_all;            /* the same */
+static struct large *cache[CACHE_CLASSES]; /* by class, last freed first */
+static struct large *cache_all;            /* last freed first */
 static struct large *lent;                 /* in use, from arenas */
 static size_t cached_bytes, in_use_bytes;
 static bool arenas_wanted;
 static void (*reap_function)(void);
 static void (*forget_function)(const uint8_t *data, size_t bytes);
 
-static struct region *region_of(struct pvmi_mem *m)
+static struct region *region_of(struct pvmc_mem *m)
 {
     return (struct region *)m;
 }
@@ -72,7 +72,7 @@ static struct large *large_of(struct region *r)
 
 /* ---- small ---- */
 
-/* How often `unit` must be doubled to hold `bytes`. */
+/* How many times `unit` must be doubled to hold `bytes`. */
 static inline unsigned doublings(size_t bytes, size_t unit)
 {
     return bytes <= unit ? 0 : (unsigned)(64 - __builtin_clzll((bytes - 1) / unit));
@@ -136,18 +136,18 @@ static bool is_large(size_t capacity)
     return capacity >= (arenas_wanted ? SMALL_BYTES + 1 : MAPPED_BYTES);
 }
 
-/* Sizes come in powers of two, so that freed regions fit again; pages not touched cost nothing. */
+/* Sizes are powers of two, so that freed regions are reusable; untouched pages cost nothing. */
 static size_t round_large(size_t capacity)
 {
-    size_t minimum = arenas_wanted ? PVMI_ARENA_BLOCK_MIN : MAPPED_BYTES;
-    if (capacity > (arenas_wanted ? PVMI_ARENA_BLOCK_MAX : CACHE_BYTES))
+    size_t minimum = arenas_wanted ? PVMC_ARENA_BLOCK_MIN : MAPPED_BYTES;
+    if (capacity > (arenas_wanted ? PVMC_ARENA_BLOCK_MAX : CACHE_BYTES))
         return capacity <= SIZE_MAX - PAGE_BYTES ? (capacity + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1) : capacity;
     return minimum << doublings(capacity, minimum);
 }
 
 static bool map_block(struct large *l, size_t capacity)
 {
-    if (!arenas_wanted || !pvmi_block_new(&l->block, capacity))
+    if (!arenas_wanted || !pvmc_block_new(&l->block, capacity))
         return false;
     l->region.mem.data = l->block.data;
     l->region.mem.capacity = l->block.bytes;
@@ -175,7 +175,7 @@ static struct large *large_map(size_t capacity)
     return NULL;
 }
 
-static void tell_unmap(const struct pvmi_mem *m)
+static void tell_unmap(const struct pvmc_mem *m)
 {
     if (forget_function)
         forget_function(m->data, m->capacity);
@@ -185,7 +185,7 @@ static void large_unmap(struct large *l)
 {
     tell_unmap(&l->region.mem);
     if (l->region.source == SOURCE_ARENA)
-        pvmi_block_free(&l->block);
+        pvmc_block_free(&l->block);
     else
         munmap(l->region.mem.data, l->region.mem.capacity);
     free(l);
@@ -193,7 +193,7 @@ static void large_unmap(struct large *l)
 
 static struct large **class_of(size_t capacity)
 {
-    return &cache[doublings(capacity, PVMI_ARENA_BLOCK_MIN)];
+    return &cache[doublings(capacity, PVMC_ARENA_BLOCK_MIN)];
 }
 
 static void cache_remove(struct large *l)
@@ -214,11 +214,11 @@ static void cache_shrink(size_t bytes)
     }
 }
 
-/* Whoever forks and does not say so must not write to its parent's messages. */
+/* A child of a bare fork() must not write to its parent's messages. */
 static inline void check_fork(void)
 {
-    if (__builtin_expect(pvmi_arenas_inherited(), 0))
-        pvmi_mem_after_fork();
+    if (__builtin_expect(pvmc_arenas_inherited(), 0))
+        pvmc_mem_after_fork();
 }
 
 static void large_free(struct large *l)
@@ -245,7 +245,7 @@ static struct large *cache_find(size_t capacity)
     return capacity <= CACHE_BYTES ? *class_of(capacity) : NULL;
 }
 
-/* Transports give back what other tasks have returned. */
+/* Lets the transport reclaim regions that other tasks have returned. */
 static void reap(void)
 {
     static bool reaping;
@@ -276,7 +276,7 @@ static struct region *large_new(size_t capacity)
 
 /* ---- regions ---- */
 
-struct pvmi_mem *pvmi_mem_new(size_t capacity)
+struct pvmc_mem *pvmc_mem_new(size_t capacity)
 {
     struct region *r;
     if (capacity <= SMALL_BYTES)
@@ -284,7 +284,7 @@ struct pvmi_mem *pvmi_mem_new(size_t capacity)
     else
         r = is_large(capacity) ? large_new(capacity) : heap_new(capacity, SOURCE_HEAP);
     if (!r) {
-        pvmi_log(PVMI_LOG_ERROR, "no memory for a message of %zu bytes", capacity);
+        pvmc_log(PVMC_LOG_ERROR, "no memory for a message of %zu bytes", capacity);
         return NULL;
     }
     r->mem.refs = 1;
@@ -292,13 +292,13 @@ struct pvmi_mem *pvmi_mem_new(size_t capacity)
     return &r->mem;
 }
 
-struct pvmi_mem *pvmi_mem_ref(struct pvmi_mem *m)
+struct pvmc_mem *pvmc_mem_ref(struct pvmc_mem *m)
 {
     m->refs++;
     return m;
 }
 
-void pvmi_mem_unref(struct pvmi_mem *m)
+void pvmc_mem_unref(struct pvmc_mem *m)
 {
     if (!m || --m->refs)
         return;
@@ -318,8 +318,7 @@ void pvmi_mem_unref(struct pvmi_mem *m)
 
 /* ---- growing ---- */
 
-/* Grows a mapping without copying its bytes. */
-static bool remap(struct pvmi_mem *m, size_t capacity)
+static bool remap(struct pvmc_mem *m, size_t capacity)
 {
     tell_unmap(m);
     void *data = mremap(m->data, m->capacity, capacity, MREMAP_MAYMOVE);
@@ -330,8 +329,8 @@ static bool remap(struct pvmi_mem *m, size_t capacity)
     return true;
 }
 
-/* Grows without copying. The new pages are fresh, so a cached region is better if there is one. */
-static bool grow_in_place(struct pvmi_mem *m, size_t capacity)
+/* Grows without copying. Growing adds fresh pages, so a cached region is preferred when there is one. */
+static bool grow_in_place(struct pvmc_mem *m, size_t capacity)
 {
     struct region *r = region_of(m);
     size_t before = m->capacity;
@@ -339,7 +338,7 @@ static bool grow_in_place(struct pvmi_mem *m, size_t capacity)
     capacity = round_large(capacity);
     if (m->release || r->source < SOURCE_MAPPING || cache_find(capacity))
         return false;
-    if (r->source == SOURCE_ARENA && pvmi_block_extend(&large_of(r)->block, capacity))
+    if (r->source == SOURCE_ARENA && pvmc_block_extend(&large_of(r)->block, capacity))
         m->capacity = capacity;
     else if (r->source == SOURCE_ARENA || arenas_wanted || !remap(m, capacity))
         return false;
@@ -347,18 +346,18 @@ static bool grow_in_place(struct pvmi_mem *m, size_t capacity)
     return true;
 }
 
-static int grow_copying(struct pvmi_mem **m, size_t used, size_t capacity)
+static int grow_copying(struct pvmc_mem **m, size_t used, size_t capacity)
 {
-    struct pvmi_mem *bigger = pvmi_mem_new(capacity);
+    struct pvmc_mem *bigger = pvmc_mem_new(capacity);
     if (!bigger)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     memcpy(bigger->data, (*m)->data, used);
-    pvmi_mem_unref(*m);
+    pvmc_mem_unref(*m);
     *m = bigger;
     return 0;
 }
 
-int pvmi_mem_grow(struct pvmi_mem **m, size_t used, size_t capacity)
+int pvmc_mem_grow(struct pvmc_mem **m, size_t used, size_t capacity)
 {
     bool ours = (*m)->refs == 1 && !(*m)->release; /* else it is read only */
     if (ours && ((*m)->capacity >= capacity || grow_in_place(*m, capacity)))
@@ -366,7 +365,7 @@ int pvmi_mem_grow(struct pvmi_mem **m, size_t used, size_t capacity)
     return grow_copying(m, used, capacity);
 }
 
-void pvmi_mem_copy(void *to, const void *from, size_t length)
+void pvmc_mem_copy(void *to, const void *from, size_t length)
 {
     enum { STEP_BYTES = 64 };
     uint8_t *out = to;
@@ -378,71 +377,71 @@ void pvmi_mem_copy(void *to, const void *from, size_t length)
 
 /* ---- arenas ---- */
 
-int pvmi_mem_use_arenas(void)
+int pvmc_mem_use_arenas(void)
 {
-    struct pvmi_block probe;
+    struct pvmc_block probe;
     if (arenas_wanted)
         return 0;
-    if (!pvmi_block_new(&probe, PVMI_ARENA_BLOCK_MIN)) {
-        pvmi_log(PVMI_LOG_INFO, "no shared message memory (memfd): large messages are copied");
-        return PVMI_ESYSTEM;
+    if (!pvmc_block_new(&probe, PVMC_ARENA_BLOCK_MIN)) {
+        pvmc_log(PVMC_LOG_INFO, "no shared message memory (memfd): large messages are copied");
+        return PVMC_ESYSTEM;
     }
-    pvmi_block_free(&probe);
+    pvmc_block_free(&probe);
     cache_shrink(0);
     arenas_wanted = true;
     return 0;
 }
 
-bool pvmi_mem_locate(const struct pvmi_mem *m, struct pvmi_mem_place *place)
+bool pvmc_mem_locate(const struct pvmc_mem *m, struct pvmc_mem_place *place)
 {
     const struct large *l = (const struct large *)m;
     check_fork();
     if (m->release || l->region.source != SOURCE_ARENA)
         return false;
-    *place = (struct pvmi_mem_place){.arena = pvmi_block_arena(&l->block), .offset = l->block.offset};
+    *place = (struct pvmc_mem_place){.arena = pvmc_block_arena(&l->block), .offset = l->block.offset};
     return true;
 }
 
-bool pvmi_mem_arena(unsigned number, struct pvmi_mem_arena *out)
+bool pvmc_mem_arena(unsigned number, struct pvmc_mem_arena *out)
 {
-    return pvmi_arena_find(number, out);
+    return pvmc_arena_find(number, out);
 }
 
-void pvmi_mem_on_shortage(void (*reap)(void))
+void pvmc_mem_on_shortage(void (*reap)(void))
 {
     reap_function = reap;
 }
 
-struct pvmi_mem *pvmi_mem_at(const void *at, size_t length)
+struct pvmc_mem *pvmc_mem_at(const void *at, size_t length)
 {
     const uint8_t *first = at;
     struct large *l;
     DL_FOREACH (lent, l) {
-        struct pvmi_mem *m = &l->region.mem;
+        struct pvmc_mem *m = &l->region.mem;
         if (first >= m->data && first < m->data + m->capacity)
             return length <= m->capacity - (size_t)(first - m->data) ? m : NULL;
     }
     return NULL;
 }
 
-void pvmi_mem_on_unmap(void (*forget)(const uint8_t *data, size_t bytes))
+void pvmc_mem_on_unmap(void (*forget)(const uint8_t *data, size_t bytes))
 {
     forget_function = forget;
 }
 
 /*
- * Everybody has the address of the data, so the copy goes where the original was. Nothing may be allocated between the
- * end of the arenas and then, since it could land there.
+ * Callers hold addresses of the data, so each copy moves to the address of its original. Nothing may be allocated
+ * between unmapping the arenas and these moves, since it could land there.
  */
-void pvmi_mem_after_fork(void)
+void pvmc_mem_after_fork(void)
 {
     struct large *l, *next;
     cache_shrink(0);
     DL_FOREACH (lent, l)
-        l->block.data = pvmi_block_copy(&l->block);
-    pvmi_arenas_forget();
+        l->block.data = pvmc_block_copy(&l->block);
+    pvmc_arenas_forget();
     DL_FOREACH_SAFE (lent, l, next) {
-        struct pvmi_mem *m = &l->region.mem;
+        struct pvmc_mem *m = &l->region.mem;
         if (l->block.data)
             mremap(l->block.data, m->capacity, m->capacity, MREMAP_MAYMOVE | MREMAP_FIXED, m->data);
         else
@@ -452,23 +451,23 @@ void pvmi_mem_after_fork(void)
     lent = NULL;
 }
 
-void pvmi_mem_usage(size_t *in_use, size_t *cached)
+void pvmc_mem_usage(size_t *in_use, size_t *cached)
 {
     *in_use = in_use_bytes;
     *cached = cached_bytes;
 }
 
-void pvmi_mem_trim(void)
+void pvmc_mem_trim(void)
 {
     check_fork();
     reap();
     cache_shrink(0);
     small_trim();
-    pvmi_arenas_trim();
+    pvmc_arenas_trim();
 }
 
 __attribute__((destructor)) static void drop_cache(void)
 {
-    forget_function = NULL; /* what stood behind it may be unloaded */
-    pvmi_mem_trim();
+    forget_function = NULL; /* its module may be unloaded already */
+    pvmc_mem_trim();
 }

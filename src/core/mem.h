@@ -1,93 +1,95 @@
 /*
- * mem.h - message memory: counted regions that hold message bodies. A transport may send straight from a region, and
- * keeps a reference while it does. Regions come from a cache, so that large messages do not pay for fresh pages each
- * time.
+ * mem.h - message memory: reference-counted regions that hold message bodies. A transport may send straight from a
+ * region and holds a reference while it does. Freed regions are cached, so that large messages do not fault in fresh
+ * pages every time.
  *
- * In tasks the large regions lie in arenas: sealed memfds that other tasks of this host can map, so that a message
- * moves between them as a reference. A region that a transport mapped from another task is a pvmi_mem as well.
+ * In a task large regions lie in arenas: sealed memfds that other tasks on this host can map, so that a message passes
+ * between them by reference. A region that a transport has mapped from another task is a pvmc_mem as well.
  */
-#ifndef PVMI_MEM_H
-#define PVMI_MEM_H
+#ifndef PVMC_MEM_H
+#define PVMC_MEM_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct pvmi_mem {
+struct pvmc_mem {
     uint8_t *data;
     size_t capacity; /* bytes usable at data */
     unsigned refs;
-    void (*release)(struct pvmi_mem *m); /* NULL: our own. Else another's: read only; called instead of freeing it */
+    void (*release)(struct pvmc_mem *m); /* NULL: our own region. Else it is foreign and read-only, and is released
+                                            by this call */
 };
 
 /* Where a region lies in an arena, for a transport that hands it to another task of this host. */
-struct pvmi_mem_place {
-    unsigned arena;  /* number of the arena in this process, see pvmi_mem_arena() */
-    uint64_t offset; /* of the region's first byte in it */
+struct pvmc_mem_place {
+    unsigned arena;  /* number of the arena in this process, see pvmc_mem_arena() */
+    uint64_t offset; /* of the region's first byte in the arena */
 };
 
-struct pvmi_mem_arena {
-    int fd;         /* sealed: it neither shrinks nor grows. Stays mem.c's. */
+struct pvmc_mem_arena {
+    int fd;         /* sealed against shrinking and growing; mem.c keeps it */
     uint64_t bytes; /* its size */
 };
 
-/* A region of at least `capacity` bytes with one reference, not cleared; NULL when out of memory. */
-struct pvmi_mem *pvmi_mem_new(size_t capacity);
+/* A new region of at least `capacity` bytes with one reference, not cleared; NULL when out of memory. */
+struct pvmc_mem *pvmc_mem_new(size_t capacity);
 
-/* One reference more; returns m. */
-struct pvmi_mem *pvmi_mem_ref(struct pvmi_mem *m);
+/* Adds a reference and returns m. */
+struct pvmc_mem *pvmc_mem_ref(struct pvmc_mem *m);
 
-/* Gives a reference back; the last one frees the region. NULL is allowed. */
-void pvmi_mem_unref(struct pvmi_mem *m);
-
-/*
- * A region of at least `capacity` bytes that holds the first `used` bytes of *m: grown in place when the caller has the
- * only reference, a copy otherwise (the old reference is given back). Returns 0 or PVMI_ENOMEM with *m as it was.
- */
-int pvmi_mem_grow(struct pvmi_mem **m, size_t used, size_t capacity);
+/* Drops a reference; the last one frees the region. NULL is allowed. */
+void pvmc_mem_unref(struct pvmc_mem *m);
 
 /*
- * From now on large regions come from arenas. Called once by tasks whose transports can pass references; a daemon does
- * not. 0, or PVMI_ESYSTEM: no memfds here (logged as info), all stays as it was.
+ * Makes *m a region of at least `capacity` bytes with its first `used` bytes preserved. Grows in place when the caller
+ * holds the only reference; otherwise copies and drops the old reference. 0, or PVMC_ENOMEM with *m unchanged.
  */
-int pvmi_mem_use_arenas(void);
+int pvmc_mem_grow(struct pvmc_mem **m, size_t used, size_t capacity);
 
 /*
- * As memcpy(), for some kilobytes and more. The string instruction that memcpy() takes for them is five times slower
- * than a loop where the two addresses differ by a little modulo 4096 (AMD Zen 3), which is the rule between arenas,
- * whose regions begin on pages, and malloc'd data, which begin 16 bytes behind; and from about 200 KiB on memcpy() goes
- * past the caches that the receiver is about to read.
+ * Allocates large regions from arenas from now on. Called by tasks whose transports can pass references, never by a
+ * daemon. 0, or PVMC_ESYSTEM (logged as info) with nothing changed when the system has no memfds.
  */
-void pvmi_mem_copy(void *to, const void *from, size_t length);
-
-/* Where m lies; false when it is in no arena (small, another's, or made before pvmi_mem_use_arenas()). */
-bool pvmi_mem_locate(const struct pvmi_mem *m, struct pvmi_mem_place *place);
-
-/* The arena of a place; valid as long as a region of it is in use. False when there is none of that number. */
-bool pvmi_mem_arena(unsigned number, struct pvmi_mem_arena *out);
+int pvmc_mem_use_arenas(void);
 
 /*
- * Called when a large region is wanted and none is cached, before fresh pages are taken, and by pvmi_mem_trim(): the
- * transport that lends regions to other tasks gives back those that they have returned.
+ * As memcpy(), for copies of several KiB and more. There memcpy() uses a string instruction that is five times slower
+ * than a loop when the addresses differ by little modulo 4096 (AMD Zen 3). This is the usual case here: regions in
+ * arenas start on a page, malloc'd data 16 bytes after one. From about 200 KiB on memcpy() also bypasses the caches
+ * that the receiver is about to read.
  */
-void pvmi_mem_on_shortage(void (*reap)(void));
+void pvmc_mem_copy(void *to, const void *from, size_t length);
 
-/* The region in use, of an arena, in which `length` bytes at `at` lie whole; NULL: none. Takes no reference. */
-struct pvmi_mem *pvmi_mem_at(const void *at, size_t length);
+/* Where m lies; false when it is in no arena (small, foreign, or allocated before pvmc_mem_use_arenas()). */
+bool pvmc_mem_locate(const struct pvmc_mem *m, struct pvmc_mem_place *place);
+
+/* The arena with this number, valid while one of its regions is in use; false when there is none. */
+bool pvmc_mem_arena(unsigned number, struct pvmc_mem_arena *out);
 
 /*
- * Called before large regions are given back to the system or moved: who registered them with a device forgets them.
- * Also called in forked children, which must leave their parent's registrations alone.
+ * Sets the function that reclaims regions which other tasks have returned to a transport. It is called by
+ * pvmc_mem_trim(), and when a large region is wanted and none is cached, before fresh pages are taken.
  */
-void pvmi_mem_on_unmap(void (*forget)(const uint8_t *data, size_t bytes));
+void pvmc_mem_on_shortage(void (*reap)(void));
 
-/* In a forked child: forgets the arenas, which stay the parent's; regions that are in use become private copies. */
-void pvmi_mem_after_fork(void);
+/* The region in use, in an arena, that contains all `length` bytes at `at`; NULL if none does. Takes no reference. */
+struct pvmc_mem *pvmc_mem_at(const void *at, size_t length);
 
-/* Bytes in regions in use and bytes cached: for tests and pvm-info. */
-void pvmi_mem_usage(size_t *in_use, size_t *cached);
+/*
+ * Sets the function that is called before a large region is unmapped or moved, so that a transport drops its
+ * registration with a device. It is also called in forked children, which must leave their parent's registrations
+ * alone.
+ */
+void pvmc_mem_on_unmap(void (*forget)(const uint8_t *data, size_t bytes));
 
-/* Gives all cached regions back to the system. */
-void pvmi_mem_trim(void);
+/* In a forked child: leaves the arenas to the parent and replaces the regions in use by private copies. */
+void pvmc_mem_after_fork(void);
+
+/* Bytes of the regions in use and of those cached: for tests and pvm-info. */
+void pvmc_mem_usage(size_t *in_use, size_t *cached);
+
+/* Returns all cached regions to the system. */
+void pvmc_mem_trim(void);
 
 #endif

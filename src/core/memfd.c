@@ -7,7 +7,7 @@
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 
-bool pvmi_memfd_is_sound(int fd, uint64_t bytes)
+bool pvmc_memfd_is_sound(int fd, uint64_t bytes)
 {
     struct stat st;
     struct statfs system;

@@ -1,6 +1,6 @@
 /*
- * reserve.c - see reserve.h. Cells of 64 bytes; a block is a run of them, found from the start. Only one thread
- * allocates by it: the daemon's others, which resolve names, leave that to the C library.
+ * reserve.c - first-fit allocation of runs of 64-byte cells. There is no lock: only one thread uses the wrapped
+ * functions. The daemon's other threads, which resolve names, allocate in the C library.
  */
 #include "reserve.h"
 #include <malloc.h>
@@ -11,9 +11,9 @@
 #include "config.h"
 #include "log.h"
 
-enum { CELL_BYTES = 64, BLOCK_BYTES_MAX = 32768, PROBE_BYTES = 65536, INSIDE = 0xffff };
+enum { RESERVE_BYTES = 1 << 20, CELL_BYTES = 64, BLOCK_BYTES_MAX = 32768, PROBE_BYTES = 65536, INSIDE = 0xffff };
 
-/* The linker's names: real ones are those of the C library, or of a sanitizer. */
+/* Names made by the linker's --wrap; the real functions are those of the C library or of a sanitizer. */
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t count, size_t bytes);
 void *__real_realloc(void *block, size_t bytes);
@@ -27,19 +27,19 @@ char *__wrap_strdup(const char *text);
 
 static struct {
     char *base;
-    uint16_t *run; /* at the first cell of a block, how many it has; at the others INSIDE; 0: free */
+    uint16_t *run; /* per cell: 0 if free, the block's length if it is the block's first cell, else INSIDE */
     size_t cells, used;
 } reserve;
 
-void pvmi_reserve_start(void)
+void pvmc_reserve_start(void)
 {
-    size_t cells = (size_t)pvmi_config_integer(PVMI_SETTING_RESERVE) / CELL_BYTES;
+    size_t cells = RESERVE_BYTES / CELL_BYTES;
     size_t bytes = cells * (CELL_BYTES + sizeof *reserve.run);
-    if (!cells || reserve.base)
+    if (reserve.base)
         return;
     char *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base == MAP_FAILED) {
-        pvmi_log(PVMI_LOG_WARNING, "no memory for a reserve of %zu bytes", bytes);
+        pvmc_log(PVMC_LOG_WARNING, "no memory for a reserve of %zu bytes", bytes);
         return;
     }
     reserve.run = (uint16_t *)(base + cells * CELL_BYTES);
@@ -58,7 +58,7 @@ static size_t cell_of(const void *block)
     return (size_t)((const char *)block - reserve.base) / CELL_BYTES;
 }
 
-/* The first of `wanted` free cells in a row, or that behind the last. */
+/* The first of `wanted` consecutive free cells, or reserve.cells if there are none. */
 static size_t find_run(size_t wanted)
 {
     size_t length = 0;
@@ -95,7 +95,7 @@ static size_t size_of(const void *block)
     return (size_t)reserve.run[cell_of(block)] * CELL_BYTES;
 }
 
-bool pvmi_reserve_is_low(void)
+bool pvmc_reserve_is_low(void)
 {
     if (reserve.used <= reserve.cells / 2)
         return false;
@@ -104,7 +104,7 @@ bool pvmi_reserve_is_low(void)
     return !probe;
 }
 
-/* ---- what our objects call ---- */
+/* ---- the wrapped functions ---- */
 
 void *__wrap_malloc(size_t bytes)
 {
@@ -129,7 +129,7 @@ void __wrap_free(void *block)
         __real_free(block);
 }
 
-/* A block moves to the reserve when it cannot grow, and from there when it can. */
+/* A block moves to the reserve when it cannot grow on the heap, and back when it can. */
 static void *move(void *block, size_t old_bytes, size_t bytes)
 {
     void *moved = __wrap_malloc(bytes);

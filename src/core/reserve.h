@@ -1,20 +1,20 @@
 /*
- * reserve.h - what a server gets when malloc() has nothing: small blocks of a reserve, so that a shortage costs what is
- * new and not what is under way. A program that links dpvm_reserve has, for all objects of its own (--wrap), the
- * malloc() of reserve.c: the daemon and the group server. Libraries have none of it.
+ * reserve.h - a memory reserve for servers. When malloc() fails, small blocks come from the reserve, so that a shortage
+ * stops new work and not work in progress. The daemon and the group server link dpvm_reserve, whose --wrap options make
+ * all their own objects use the malloc() of reserve.c. Libraries do not use it.
  */
-#ifndef PVMI_RESERVE_H
-#define PVMI_RESERVE_H
+#ifndef PVMC_RESERVE_H
+#define PVMC_RESERVE_H
 
 #include <stdbool.h>
 
 /*
- * Sets the reserve up, of PVM_RESERVE bytes. Called once, by main(), before anything else. Without address space there
- * is none, and a log line says so.
+ * Allocates the reserve of 1 MiB. main() calls it once, before anything else. If there is no memory for it,
+ * it logs a warning and the program runs without a reserve.
  */
-void pvmi_reserve_start(void);
+void pvmc_reserve_start(void);
 
-/* Whether half of it is in use and malloc() still has nothing: nothing new is to be begun then. */
-bool pvmi_reserve_is_low(void);
+/* Whether more than half of the reserve is in use and malloc() still fails: the caller then starts no new work. */
+bool pvmc_reserve_is_low(void);
 
 #endif

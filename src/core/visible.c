@@ -4,13 +4,13 @@
 #include <stdint.h>
 #include <string.h>
 
-/* How many bytes the first byte of a character promises; 0: it is none. */
+/* The length of a character by its first byte; 0 if no character starts with it. */
 static size_t promised_bytes(uint8_t first)
 {
     return first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
 }
 
-/* Shortest form only, no halves of surrogate pairs, nothing beyond U+10FFFF; of the second byte that decides. */
+/* The second byte decides: no overlong forms, no surrogates, nothing beyond U+10FFFF. */
 static bool is_second(uint8_t first, uint8_t second)
 {
     uint8_t least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
@@ -23,7 +23,7 @@ static bool is_control(const uint8_t *at)
     return (*at < ' ' && *at != '\t') || *at == 0x7f || (*at == 0xc2 && at[1] < 0xa0);
 }
 
-size_t pvmi_visible_length(const char *text, size_t left)
+size_t pvmc_visible_length(const char *text, size_t left)
 {
     const uint8_t *at = (const uint8_t *)text;
     size_t n = promised_bytes(*at);
@@ -35,18 +35,18 @@ size_t pvmi_visible_length(const char *text, size_t left)
     return is_control(at) ? 0 : n;
 }
 
-size_t pvmi_visible_bytes(char *out, size_t size, const char *text, size_t length)
+size_t pvmc_visible_bytes(char *out, size_t size, const char *text, size_t length)
 {
     size_t used = 0;
     while (length) {
-        size_t n = pvmi_visible_length(text, length), taken = n ? n : 1;
-        if (used + (n ? n : PVMI_VISIBLE_GROWTH) >= size)
+        size_t n = pvmc_visible_length(text, length), taken = n ? n : 1;
+        if (used + (n ? n : PVMC_VISIBLE_GROWTH) >= size)
             break;
         if (n)
             memcpy(out + used, text, n);
         else
             snprintf(out + used, size - used, "\\x%02x", (unsigned char)*text);
-        used += n ? n : PVMI_VISIBLE_GROWTH;
+        used += n ? n : PVMC_VISIBLE_GROWTH;
         text += taken;
         length -= taken;
     }
@@ -54,18 +54,18 @@ size_t pvmi_visible_bytes(char *out, size_t size, const char *text, size_t lengt
     return used;
 }
 
-const char *pvmi_visible_text(char *out, const char *text)
+const char *pvmc_visible_text(char *out, const char *text)
 {
-    pvmi_visible_bytes(out, PVMI_VISIBLE_BYTES, text ? text : "", text ? strlen(text) : 0);
+    pvmc_visible_bytes(out, PVMC_VISIBLE_BYTES, text ? text : "", text ? strlen(text) : 0);
     return out;
 }
 
-void pvmi_visible_print(FILE *to, const char *lines)
+void pvmc_visible_print(FILE *to, const char *lines)
 {
-    char shown[PVMI_VISIBLE_BYTES];
+    char shown[PVMC_VISIBLE_BYTES];
     for (const char *end;; lines = end + 1) {
         end = strchrnul(lines, '\n');
-        pvmi_visible_bytes(shown, sizeof shown, lines, (size_t)(end - lines));
+        pvmc_visible_bytes(shown, sizeof shown, lines, (size_t)(end - lines));
         fputs(shown, to);
         if (!*end)
             return;

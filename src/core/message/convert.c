@@ -1,11 +1,10 @@
 /*
- * convert.c - "receiver makes right": values of one machine's C types made into another's. A value is one scalar, or
- * two for complex types. Scalars of equal size differ in byte order at most; integers of other sizes go through 64
- * bits.
+ * convert.c - "receiver makes right": converts values between two machines' C types. A value is one scalar, or two for
+ * complex types. Scalars of equal size differ at most in byte order; integers of different sizes go through 64 bits.
  */
 #include "message.h"
 #include <string.h>
-#include "error.h"
+#include "core/error.h"
 
 enum family { BYTES, SHORTS, INTS, LONGS, FLOATS, DOUBLES };
 
@@ -29,22 +28,22 @@ static const struct type *type_of(int type)
     return &types[type];
 }
 
-/* One scalar as a machine lays it out. */
+/* Layout of one scalar on a machine. */
 struct layout {
     unsigned bytes;
     bool big_endian;
 };
 
-static struct layout layout_of(enum family family, pvmi_dsig sig)
+static struct layout layout_of(enum family family, pvmc_dsig sig)
 {
-    bool big_endian = pvmi_dsig_big_endian(sig);
+    bool big_endian = pvmc_dsig_big_endian(sig);
     switch (family) {
     case SHORTS:
-        return (struct layout){pvmi_dsig_short_bytes(sig), big_endian};
+        return (struct layout){pvmc_dsig_short_bytes(sig), big_endian};
     case INTS:
-        return (struct layout){pvmi_dsig_int_bytes(sig), big_endian};
+        return (struct layout){pvmc_dsig_int_bytes(sig), big_endian};
     case LONGS:
-        return (struct layout){pvmi_dsig_long_bytes(sig), big_endian};
+        return (struct layout){pvmc_dsig_long_bytes(sig), big_endian};
     case FLOATS:
         return (struct layout){4, big_endian};
     case DOUBLES:
@@ -55,13 +54,13 @@ static struct layout layout_of(enum family family, pvmi_dsig sig)
     return (struct layout){1, false};
 }
 
-size_t pvmi_type_bytes(int type, pvmi_dsig sig)
+size_t pvmc_type_bytes(int type, pvmc_dsig sig)
 {
     const struct type *t = type_of(type);
     return t ? (size_t)layout_of(t->family, sig).bytes * t->scalars : 0;
 }
 
-/* Copies n scalars with their bytes turned round. */
+/* Copies n scalars with their bytes swapped. */
 static void swap(unsigned bytes, const uint8_t *in, uint8_t *out, size_t n)
 {
     uint16_t v2;
@@ -92,7 +91,7 @@ static void swap(unsigned bytes, const uint8_t *in, uint8_t *out, size_t n)
     }
 }
 
-/* An integer as 64 bits, with its sign if it has one. */
+/* Reads an integer, sign-extended to 64 bits if it is signed. */
 static uint64_t load(struct layout l, bool is_signed, const uint8_t *in)
 {
     uint64_t v = 0;
@@ -121,13 +120,13 @@ static int resize(struct layout from, const uint8_t *in, struct layout to, uint8
     for (size_t i = 0; i < n; i++, in += from.bytes, out += to.bytes) {
         uint64_t v = load(from, is_signed, in);
         if (!fits(to.bytes, is_signed, v))
-            return PVMI_EOVERFLOW;
+            return PVMC_EOVERFLOW;
         store(to, v, out);
     }
     return 0;
 }
 
-/* n scalars, one after the other on both sides. */
+/* Converts n contiguous scalars to contiguous scalars. */
 static int convert_run(struct layout from, const uint8_t *in, struct layout to, uint8_t *out, size_t n, bool is_signed)
 {
     if (from.bytes != to.bytes)
@@ -139,13 +138,13 @@ static int convert_run(struct layout from, const uint8_t *in, struct layout to, 
     return 0;
 }
 
-int pvmi_convert_to(int type, pvmi_dsig from, const void *in, pvmi_dsig to, void *out, size_t n, int stride)
+int pvmc_convert_to(int type, pvmc_dsig from, const void *in, pvmc_dsig to, void *out, size_t n, int stride)
 {
     const struct type *t = type_of(type);
     if (!t)
-        return PVMI_EPARAM;
-    if (t->family != BYTES && from != to && (!pvmi_dsig_valid(from) || !pvmi_dsig_valid(to)))
-        return PVMI_EFORMAT;
+        return PVMC_EPARAM;
+    if (t->family != BYTES && from != to && (!pvmc_dsig_valid(from) || !pvmc_dsig_valid(to)))
+        return PVMC_EFORMAT;
     struct layout from_layout = layout_of(t->family, from), to_layout = layout_of(t->family, to);
     if (stride == 1)
         return convert_run(from_layout, in, to_layout, out, n * t->scalars, t->is_signed);
@@ -161,7 +160,7 @@ int pvmi_convert_to(int type, pvmi_dsig from, const void *in, pvmi_dsig to, void
     return status;
 }
 
-int pvmi_convert(int type, pvmi_dsig from, const void *in, void *out, size_t n, int stride)
+int pvmc_convert(int type, pvmc_dsig from, const void *in, void *out, size_t n, int stride)
 {
-    return pvmi_convert_to(type, from, in, pvmi_dsig_own(), out, n, stride);
+    return pvmc_convert_to(type, from, in, pvmc_dsig_own(), out, n, stride);
 }

@@ -1,38 +1,38 @@
 /* dsig.c - reads data signatures; names this machine's architecture. */
 #include "dsig.h"
 
-static unsigned field_bytes(pvmi_dsig sig, unsigned shift)
+static unsigned field_bytes(pvmc_dsig sig, unsigned shift)
 {
     return 1u << (sig >> shift & 3);
 }
 
-unsigned pvmi_dsig_short_bytes(pvmi_dsig sig)
+unsigned pvmc_dsig_short_bytes(pvmc_dsig sig)
 {
     return field_bytes(sig, 0);
 }
 
-unsigned pvmi_dsig_int_bytes(pvmi_dsig sig)
+unsigned pvmc_dsig_int_bytes(pvmc_dsig sig)
 {
     return field_bytes(sig, 5);
 }
 
-unsigned pvmi_dsig_long_bytes(pvmi_dsig sig)
+unsigned pvmc_dsig_long_bytes(pvmc_dsig sig)
 {
     return field_bytes(sig, 10);
 }
 
-bool pvmi_dsig_big_endian(pvmi_dsig sig)
+bool pvmc_dsig_big_endian(pvmc_dsig sig)
 {
-    return (sig >> 7 & 7) == PVMI_DSIG_BIG_ENDIAN;
+    return (sig >> 7 & 7) == PVMC_DSIG_BIG_ENDIAN;
 }
 
-bool pvmi_dsig_valid(pvmi_dsig sig)
+bool pvmc_dsig_valid(pvmc_dsig sig)
 {
-    return sig == pvmi_dsig_make(pvmi_dsig_big_endian(sig), pvmi_dsig_short_bytes(sig), pvmi_dsig_int_bytes(sig),
-                                 pvmi_dsig_long_bytes(sig));
+    return sig == pvmc_dsig_make(pvmc_dsig_big_endian(sig), pvmc_dsig_short_bytes(sig), pvmc_dsig_int_bytes(sig),
+                                 pvmc_dsig_long_bytes(sig));
 }
 
-const char *pvmi_arch_own(void)
+const char *pvmc_arch_own(void)
 {
 #if defined __x86_64__
     return "LINUX64";

@@ -1,10 +1,10 @@
-/* pack.c - values into and out of message bodies. Between like machines this is copying and nothing else. */
+/* pack.c - packs values into message bodies and unpacks them. Between like machines this only copies. */
 #include "message.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include "error.h"
-#include "log.h"
+#include "core/error.h"
+#include "core/log.h"
 
 #define BODY_FIRST_BYTES     256
 #define SEGMENTS_FIRST_COUNT 16
@@ -23,15 +23,15 @@ static const uint8_t own_item_bytes[] = {
     [PVM_ULONG] = sizeof(long),
 };
 
-size_t pvmi_type_own_bytes(int type)
+size_t pvmc_type_own_bytes(int type)
 {
     return type >= 0 && type <= PVM_ULONG ? own_item_bytes[type] : 0;
 }
 
 /* Bytes of one item in the message's format; 0 for unknown types. */
-static size_t item_bytes(const struct pvmi_message *m, int type)
+static size_t item_bytes(const struct pvmc_message *m, int type)
 {
-    return m->dsig == pvmi_dsig_own() ? pvmi_type_own_bytes(type) : pvmi_type_bytes(type, m->dsig);
+    return m->dsig == pvmc_dsig_own() ? pvmc_type_own_bytes(type) : pvmc_type_bytes(type, m->dsig);
 }
 
 /* ---- copying with strides ---- */
@@ -43,7 +43,7 @@ static inline void copy_sized(uint8_t *out, ptrdiff_t out_step, const uint8_t *i
         memcpy(out, in, item);
 }
 
-/* n items of `item` bytes, one every `step` bytes on each side. The sizes are spelt out so that each loop is moves. */
+/* Copies n items of `item` bytes with a step on each side. Constant sizes make each loop body a single move. */
 static void copy_items(uint8_t *out, ptrdiff_t out_step, const uint8_t *in, ptrdiff_t in_step, int n, size_t item)
 {
     switch (item) {
@@ -72,24 +72,24 @@ static ptrdiff_t step_bytes(int stride, size_t item)
 
 /* ---- packing ---- */
 
-/* Makes the body's memory ours alone (frames may still be sending from it) and at least length + more bytes. */
-static int grow(struct pvmi_message *m, size_t more)
+/* Makes the body's memory unshared (frames may still refer to it) and at least length + more bytes. */
+static int grow(struct pvmc_message *m, size_t more)
 {
     if (more > SIZE_MAX / 4 || m->length > SIZE_MAX / 4)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     size_t need = m->length + more, have = m->mem ? m->mem->capacity : 0, capacity = have;
     if (need > have)
         capacity = need > 2 * have ? need : 2 * have;
     if (!m->mem) {
-        m->mem = pvmi_mem_new(capacity > BODY_FIRST_BYTES ? capacity : BODY_FIRST_BYTES);
-        return m->mem ? 0 : PVMI_ENOMEM;
+        m->mem = pvmc_mem_new(capacity > BODY_FIRST_BYTES ? capacity : BODY_FIRST_BYTES);
+        return m->mem ? 0 : PVMC_ENOMEM;
     }
-    if (!pvmi_mem_grow(&m->mem, m->length, capacity))
+    if (!pvmc_mem_grow(&m->mem, m->length, capacity))
         return 0;
-    return pvmi_mem_grow(&m->mem, m->length, need);
+    return pvmc_mem_grow(&m->mem, m->length, need);
 }
 
-uint8_t *pvmi_message_grow(struct pvmi_message *m, size_t length)
+uint8_t *pvmc_message_grow(struct pvmc_message *m, size_t length)
 {
     if (grow(m, length))
         return NULL;
@@ -97,12 +97,13 @@ uint8_t *pvmi_message_grow(struct pvmi_message *m, size_t length)
     return m->mem->data + m->length - length;
 }
 
-static int grow_segments(struct pvmi_message *m)
+static int grow_segments(struct pvmc_message *m)
 {
-    if (m->inplace_count == PVMI_INPLACE_MAX) {
-        pvmi_log(PVMI_LOG_ERROR, "an in-place message takes %u pieces at most: pack more at once, or not in place",
-                 PVMI_INPLACE_MAX);
-        return PVMI_ELIMIT;
+    if (m->inplace_count == PVMC_INPLACE_MAX) {
+        pvmc_log(PVMC_LOG_ERROR,
+                 "an in-place message has at most %u pieces: pack larger pieces, or do not pack in place",
+                 PVMC_INPLACE_MAX);
+        return PVMC_ELIMIT;
     }
     if (!m->inplace_capacity) {
         m->inplace = &m->segment;
@@ -112,7 +113,7 @@ static int grow_segments(struct pvmi_message *m)
     unsigned capacity = m->inplace_capacity > 1 ? 2 * m->inplace_capacity : SEGMENTS_FIRST_COUNT;
     struct iovec *bigger = realloc(m->inplace_capacity > 1 ? m->inplace : NULL, capacity * sizeof *bigger);
     if (!bigger)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     if (m->inplace_capacity == 1)
         bigger[0] = m->segment;
     m->inplace = bigger;
@@ -120,7 +121,7 @@ static int grow_segments(struct pvmi_message *m)
     return 0;
 }
 
-static int pack_inplace(struct pvmi_message *m, const void *data, size_t length)
+static int pack_inplace(struct pvmc_message *m, const void *data, size_t length)
 {
     struct iovec *last = m->inplace_count ? &m->inplace[m->inplace_count - 1] : NULL;
     if (last && (const uint8_t *)last->iov_base + last->iov_len == data) {
@@ -135,70 +136,70 @@ static int pack_inplace(struct pvmi_message *m, const void *data, size_t length)
     return 0;
 }
 
-/* Into a message of another machine's format. */
-static int pack_foreign(struct pvmi_message *m, int type, const uint8_t *data, int n, int stride, size_t item)
+/* Packs into a message that has another machine's format. */
+static int pack_foreign(struct pvmc_message *m, int type, const uint8_t *data, int n, int stride, size_t item)
 {
     uint64_t start = m->length;
     size_t own_item = own_item_bytes[type];
-    uint8_t *to = pvmi_message_room(m, (size_t)n * item);
-    int status = to ? 0 : PVMI_ENOMEM;
+    uint8_t *to = pvmc_message_room(m, (size_t)n * item);
+    int status = to ? 0 : PVMC_ENOMEM;
     for (int i = 0; i < n && !status; i++, data += step_bytes(stride, own_item), to += item)
-        status = pvmi_convert_to(type, pvmi_dsig_own(), data, m->dsig, to, 1, 1);
+        status = pvmc_convert_to(type, pvmc_dsig_own(), data, m->dsig, to, 1, 1);
     if (status)
         m->length = start;
     return status;
 }
 
-int pvmi_message_pack(struct pvmi_message *m, int type, const void *data, int n, int stride)
+int pvmc_message_pack(struct pvmc_message *m, int type, const void *data, int n, int stride)
 {
     size_t item = item_bytes(m, type);
     if (n < 0 || !item || (n && !data))
-        return PVMI_EPARAM;
-    if (pvmi_message_is_inplace(m) && stride != 1)
-        return PVMI_EUNSUPPORTED;
+        return PVMC_EPARAM;
+    if (pvmc_message_is_inplace(m) && stride != 1)
+        return PVMC_EUNSUPPORTED;
     if (!n)
         return 0;
-    if (pvmi_message_is_inplace(m))
+    if (pvmc_message_is_inplace(m))
         return pack_inplace(m, data, (size_t)n * item);
-    if (m->dsig != pvmi_dsig_own())
+    if (m->dsig != pvmc_dsig_own())
         return pack_foreign(m, type, data, n, stride, item);
-    uint8_t *to = pvmi_message_room(m, (size_t)n * item);
+    uint8_t *to = pvmc_message_room(m, (size_t)n * item);
     if (!to)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     if (stride == 1)
-        pvmi_copy(to, data, (size_t)n * item);
+        pvmc_copy(to, data, (size_t)n * item);
     else
         copy_items(to, (ptrdiff_t)item, data, step_bytes(stride, item), n, item);
     return 0;
 }
 
-int pvmi_message_pack_bytes(struct pvmi_message *m, const void *data, size_t length)
+int pvmc_message_pack_bytes(struct pvmc_message *m, const void *data, size_t length)
 {
-    if (pvmi_message_is_inplace(m))
-        return PVMI_EUNSUPPORTED;
-    uint8_t *to = length ? pvmi_message_room(m, length) : NULL;
+    if (pvmc_message_is_inplace(m))
+        return PVMC_EUNSUPPORTED;
+    uint8_t *to = length ? pvmc_message_room(m, length) : NULL;
     if (length && !to)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     if (length)
-        pvmi_copy(to, data, length);
+        pvmc_copy(to, data, length);
     return 0;
 }
 
-int pvmi_message_pack_string(struct pvmi_message *m, const char *text)
+int pvmc_message_pack_string(struct pvmc_message *m, const char *text)
 {
     if (!text)
-        return PVMI_EPARAM;
-    if (pvmi_message_is_inplace(m))
-        return PVMI_EUNSUPPORTED;
+        return PVMC_EPARAM;
+    if (pvmc_message_is_inplace(m))
+        return PVMC_EUNSUPPORTED;
     size_t length = strlen(text) + 1;
     if (length > INT_MAX)
-        return PVMI_ELIMIT;
+        return PVMC_ELIMIT;
     int told = (int)length;
-    size_t prefix = pvmi_type_bytes(PVM_INT, m->dsig);
-    uint8_t *to = pvmi_message_room(m, prefix + length);
+    size_t prefix = pvmc_type_bytes(PVM_INT, m->dsig);
+    uint8_t *to = pvmc_message_room(m, prefix + length);
     if (!to)
-        return PVMI_ENOMEM;
-    int status = pvmi_convert_to(PVM_INT, pvmi_dsig_own(), &told, m->dsig, to, 1, 1);
+        return PVMC_ENOMEM;
+    int status = pvmc_convert_to(PVM_INT, pvmc_dsig_own(), &told, m->dsig, to, 1, 1);
     if (status)
         m->length -= prefix + length;
     else
@@ -206,37 +207,33 @@ int pvmi_message_pack_string(struct pvmi_message *m, const char *text)
     return status;
 }
 
-uint8_t *pvmi_message_reserve(struct pvmi_message *m, size_t length)
-{
-    return pvmi_message_is_inplace(m) ? NULL : pvmi_message_room(m, length);
-}
-
 /* ---- unpacking ---- */
 
-/* An in-place message that its own sender unpacks gets a body: its data as of now. */
-static int copy_inplace(struct pvmi_message *m)
+/* Gives an in-place message that its own sender unpacks a body: a copy of its current data. */
+static int copy_inplace(struct pvmc_message *m)
 {
-    struct pvmi_mem *body = m->inplace_length <= SIZE_MAX ? pvmi_mem_new(m->inplace_length) : NULL;
+    struct pvmc_mem *body = m->inplace_length <= SIZE_MAX ? pvmc_mem_new(m->inplace_length) : NULL;
     if (!body)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     size_t done = 0;
     for (unsigned i = 0; i < m->inplace_count; i++) {
         memcpy(body->data + done, m->inplace[i].iov_base, m->inplace[i].iov_len);
         done += m->inplace[i].iov_len;
     }
-    pvmi_mem_unref(m->mem);
+    pvmc_mem_unref(m->mem);
     m->mem = body;
     m->length = m->inplace_length;
     return 0;
 }
 
-static inline int open_body(struct pvmi_message *m)
+static inline int open_body(struct pvmc_message *m)
 {
-    return pvmi_message_is_inplace(m) && m->length != m->inplace_length ? copy_inplace(m) : 0;
+    return pvmc_message_is_inplace(m) && m->length != m->inplace_length ? copy_inplace(m) : 0;
 }
 
-/* The next `length` bytes, already counted as taken; NULL, and position at the end, if there are fewer. */
-static inline const uint8_t *take(struct pvmi_message *m, uint64_t length)
+/* Consumes the next `length` bytes and returns their address; NULL, with the position at the end, if there are fewer.
+ */
+static inline const uint8_t *take(struct pvmc_message *m, uint64_t length)
 {
     if (length > m->length - m->position) {
         m->position = m->length;
@@ -247,69 +244,70 @@ static inline const uint8_t *take(struct pvmi_message *m, uint64_t length)
     return at;
 }
 
-int pvmi_message_unpack(struct pvmi_message *m, int type, void *data, int n, int stride)
+int pvmc_message_unpack(struct pvmc_message *m, int type, void *data, int n, int stride)
 {
     size_t item = item_bytes(m, type);
     if (n < 0 || !item || (n && !data))
-        return PVMI_EPARAM;
-    bool like = m->dsig == pvmi_dsig_own() || type == PVM_BYTE;
-    if (!like && !pvmi_dsig_valid(m->dsig))
-        return PVMI_EFORMAT;
+        return PVMC_EPARAM;
+    bool like = m->dsig == pvmc_dsig_own() || type == PVM_BYTE;
+    if (!like && !pvmc_dsig_valid(m->dsig))
+        return PVMC_EFORMAT;
     int status = open_body(m);
     if (status || !n)
         return status;
     const uint8_t *from = take(m, (uint64_t)n * item);
     if (!from)
-        return PVMI_ESHORT;
+        return PVMC_ESHORT;
     if (!like)
-        return pvmi_convert(type, m->dsig, from, data, (size_t)n, stride);
+        return pvmc_convert(type, m->dsig, from, data, (size_t)n, stride);
     if (stride == 1)
-        pvmi_copy(data, from, (size_t)n * item);
+        pvmc_copy(data, from, (size_t)n * item);
     else
         copy_items(data, step_bytes(stride, item), from, (ptrdiff_t)item, n, item);
     return 0;
 }
 
-/* The string at the position and the bytes its length takes; position stays. A count of bytes, or an error. */
-static int64_t peek_string(struct pvmi_message *m, const uint8_t **text, size_t *prefix)
+/* Finds the string at the position, which does not move, and the size of its length prefix. Returns the string's bytes
+ * with its NUL, or an error. */
+static int64_t peek_string(struct pvmc_message *m, const uint8_t **text, size_t *prefix)
 {
     int status = open_body(m), length;
     if (status)
         return status;
-    *prefix = pvmi_type_bytes(PVM_INT, m->dsig);
+    *prefix = pvmc_type_bytes(PVM_INT, m->dsig);
     uint64_t left = m->length - m->position;
     if (left < *prefix)
-        return PVMI_ESHORT;
+        return PVMC_ESHORT;
     const uint8_t *at = m->mem->data + m->position;
-    status = pvmi_convert(PVM_INT, m->dsig, at, &length, 1, 1);
+    status = pvmc_convert(PVM_INT, m->dsig, at, &length, 1, 1);
     if (status || length <= 0)
-        return PVMI_EFORMAT;
+        return PVMC_EFORMAT;
     if ((uint64_t)length > left - *prefix)
-        return PVMI_ESHORT;
+        return PVMC_ESHORT;
     *text = at + *prefix;
-    return (*text)[length - 1] ? PVMI_EFORMAT : length;
+    return (*text)[length - 1] ? PVMC_EFORMAT : length;
 }
 
-int64_t pvmi_message_string_bytes(struct pvmi_message *m)
+int64_t pvmc_message_string_bytes(struct pvmc_message *m)
 {
     const uint8_t *text;
     size_t prefix;
     return peek_string(m, &text, &prefix);
 }
 
-int pvmi_message_unpack_string(struct pvmi_message *m, char *text, size_t size)
+int pvmc_message_unpack_string(struct pvmc_message *m, char *text, size_t size)
 {
     const uint8_t *from;
     size_t prefix;
     int64_t length = peek_string(m, &from, &prefix);
-    if (length == PVMI_ESHORT)
+    if (length == PVMC_ESHORT)
         m->position = m->length;
     if (length < 0)
         return (int)length;
     if ((uint64_t)length > size)
-        return PVMI_ELIMIT;
+        return PVMC_ELIMIT;
     memcpy(text, from, (size_t)length - 1);
-    text[length - 1] = '\0'; /* not from there: the sender may have written since the look at it */
+    text[length - 1] = '\0'; /* not copied: the sender may have overwritten it since it was checked */
     m->position += prefix + (uint64_t)length;
     return 0;
 }

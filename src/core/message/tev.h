@@ -1,12 +1,12 @@
 /*
- * tev.h - what events tell: the names and meanings of TEV_DID_... in pvmtev.h, in their order. Trace files have them as
- * they are, so they are PVM's. Libraries export them (pvmtevdidlist), daemons send them to each trace destination.
+ * tev.h - the data of trace events: names and meanings of TEV_DID_... in pvmtev.h, in their order. Trace files contain
+ * them literally, so they are PVM's. Libraries export them (pvmtevdidlist), daemons send them to each trace receiver.
  */
-#ifndef PVMI_TEV_H
-#define PVMI_TEV_H
+#ifndef PVMC_TEV_H
+#define PVMC_TEV_H
 
 /* X(name, meaning) */
-#define PVMI_TEV_DATA(X)                                                                                               \
+#define PVMC_TEV_DATA(X)                                                                                               \
     X(AN, "PVM Architecture Name")                                                                                     \
     X(AC, "PVM Architecture Code")                                                                                     \
     X(AS, "Argument Strings (Argc/Argv)")                                                                              \
