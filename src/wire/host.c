@@ -7,9 +7,9 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "../core/log.h"
+#include "core/log.h"
 
-void pvmi_host_identity(uint8_t host[PVMI_HOST_IDENTITY_BYTES])
+void pvmw_host_identity(uint8_t host[PVMW_HOST_IDENTITY_BYTES])
 {
     char text[64] = "";
     struct stat about;
@@ -17,7 +17,7 @@ void pvmi_host_identity(uint8_t host[PVMI_HOST_IDENTITY_BYTES])
     ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
     if (fd >= 0)
         close(fd);
-    memset(host, 0, PVMI_HOST_IDENTITY_BYTES);
+    memset(host, 0, PVMW_HOST_IDENTITY_BYTES);
     unsigned have = 0;
     for (const char *c = text; n > 0 && *c && have < 16; c++) {
         unsigned byte;
@@ -29,7 +29,7 @@ void pvmi_host_identity(uint8_t host[PVMI_HOST_IDENTITY_BYTES])
     if (have == 16 && !stat("/proc/self/ns/net", &about)) {
         uint64_t number = htole64(about.st_ino);
         memcpy(host + 16, &number, sizeof number);
-    } else if (getrandom(host, PVMI_HOST_IDENTITY_BYTES, 0) < 0) {
-        pvmi_log(PVMI_LOG_INFO, "no identity of this host: its tasks do not use loopback addresses");
+    } else if (getrandom(host, PVMW_HOST_IDENTITY_BYTES, 0) < 0) {
+        pvmc_log(PVMC_LOG_INFO, "no identity of this host: its tasks do not use loopback addresses");
     }
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-void pvmi_rights_attach(struct msghdr *msg, union pvmi_rights_room *room, int fd)
+void pvmw_rights_attach(struct msghdr *msg, union pvmw_rights_room *room, int fd)
 {
     memset(room, 0, sizeof *room);
     msg->msg_control = room;
@@ -13,7 +13,7 @@ void pvmi_rights_attach(struct msghdr *msg, union pvmi_rights_room *room, int fd
     memcpy(CMSG_DATA(c), &fd, sizeof fd);
 }
 
-int pvmi_rights_take(struct msghdr *msg)
+int pvmw_rights_take(struct msghdr *msg)
 {
     int first = -1;
     for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {

@@ -1,17 +1,17 @@
-/* ring.c - the beginning of a ring's ends, and the producer's look at the consumer. */
+/* ring.c - see ring.h: initialisation, and how the producer learns what the consumer has read. */
 #include "ring.h"
 
-void pvmi_ring_tx_init(struct pvmi_ring_tx *r, void *cells, unsigned shift, const uint64_t *taken)
+void pvmw_ring_tx_init(struct pvmw_ring_tx *r, void *cells, unsigned shift, const uint64_t *taken)
 {
-    *r = (struct pvmi_ring_tx){.cells = cells, .shift = shift, .limit = (UINT64_C(1) << shift) - 1, .taken = taken};
+    *r = (struct pvmw_ring_tx){.cells = cells, .shift = shift, .limit = (UINT64_C(1) << shift) - 1, .taken = taken};
 }
 
-void pvmi_ring_rx_init(struct pvmi_ring_rx *r, const void *cells, unsigned shift, uint64_t *taken)
+void pvmw_ring_rx_init(struct pvmw_ring_rx *r, const void *cells, unsigned shift, uint64_t *taken)
 {
-    *r = (struct pvmi_ring_rx){.cells = cells, .shift = shift, .taken = taken};
+    *r = (struct pvmw_ring_rx){.cells = cells, .shift = shift, .taken = taken};
 }
 
-bool pvmi_ring_refresh(struct pvmi_ring_tx *r)
+bool pvmw_ring_refresh(struct pvmw_ring_tx *r)
 {
     uint64_t taken = __atomic_load_n(r->taken, __ATOMIC_ACQUIRE), cells = UINT64_C(1) << r->shift;
     uint64_t limit = taken + cells - 1;

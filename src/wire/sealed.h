@@ -1,7 +1,7 @@
 /*
  * sealed.h - encrypted bytes on their way from TLS to the socket. OpenSSL writes its records into one buffer that all
- * connections share, so that many records leave with one system call; what the socket does not take stays with the
- * connection as its backlog.
+ * connections share, so that one system call sends many records. The connection keeps what the socket does not take as
+ * its backlog.
  */
 #ifndef PVMW_SEALED_H
 #define PVMW_SEALED_H

@@ -47,7 +47,7 @@ static SSL_CTX *context;
 /* Plain bytes that will be one record. Shared; empty between one connection's flush and another one's put. */
 static uint8_t plain[PVMW_TLS_RECORD_BYTES];
 static size_t plain_bytes;
-static const struct pvmw_tls *writer; /* who put them, or sealed some: they must not leave by another connection */
+static const struct pvmw_tls *writer; /* the connection whose bytes these are: no other may send them */
 
 /* ---- what goes wrong ---- */
 

@@ -2,13 +2,12 @@
  * tls.h - TLS 1.3 over a connected socket between two processes that know the same key: no certificates, no tickets,
  * one cipher suite. Links between daemons, the courier's channel and direct links of tasks all use it.
  *
- * The side that calls does not believe the side that is called. Before TLS, it sends 32 random bytes and wants
+ * The calling side does not trust the called side at first. Before TLS, it sends 32 random bytes and expects
  * HMAC-SHA256(key, label and these bytes) back. In TLS, the key is the pre-shared key of the handshake, certificates
  * are refused, and both sides accept the handshake only if that key was used. Layout: doc/protocol.md.
  *
- * All connections of a process share buffers. Calls must not overlap in time, and whoever puts bytes into a connection
- * flushes it before another connection's turn. Nothing here waits: the socket is non-blocking, or is read when
- * readable.
+ * All connections of a process share buffers. Calls must not overlap in time, and bytes put into one connection must be
+ * flushed before any call for another. Nothing here waits: the socket is non-blocking, or is read when it is readable.
  */
 #ifndef PVMW_TLS_H
 #define PVMW_TLS_H
@@ -69,5 +68,26 @@ const char *pvmw_tls_error(const struct pvmw_tls *s);
 
 /* Frees the connection; `politely`, it tells the peer first that this is the end. NULL is allowed. */
 void pvmw_tls_end(struct pvmw_tls *s, bool politely);
+
+/*
+ * The functions above as a table, for programs that use this TLS without linking to OpenSSL. The loader compares the
+ * version and calls start() once.
+ */
+#define PVMW_TLS_VERSION 3
+
+struct pvmw_tls_ops {
+    unsigned version;
+    const char *(*start)(void);
+    struct pvmw_tls *(*open)(int fd, enum pvmw_tls_role role, const struct pvmw_tls_key *key);
+    int (*handshake)(struct pvmw_tls *s);
+    ssize_t (*read)(struct pvmw_tls *s, void *to, size_t size);
+    size_t (*put)(struct pvmw_tls *s, const void *data, size_t length);
+    bool (*flush)(struct pvmw_tls *s);
+    bool (*is_blocked)(const struct pvmw_tls *s);
+    const char *(*error)(const struct pvmw_tls *s);
+    void (*end)(struct pvmw_tls *s, bool politely);
+};
+
+extern const struct pvmw_tls_ops pvmw_tls_table;
 
 #endif

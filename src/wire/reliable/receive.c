@@ -5,19 +5,19 @@
 
 enum { OWED_MAX = 64 }; /* packets that one acknowledgement may be for */
 
-static struct in_slot *slot_of(struct pvmi_reliable *r, uint32_t number)
+static struct in_slot *slot_of(struct pvmw_reliable *r, uint32_t number)
 {
     return &r->in[number & (r->in_count - 1)];
 }
 
-static void deliver(struct pvmi_reliable *r, uint8_t flags, const uint8_t *data, uint32_t length)
+static void deliver(struct pvmw_reliable *r, uint8_t flags, const uint8_t *data, uint32_t length)
 {
     r->expected++;
     r->callbacks->received(r->arg, flags & PACKET_FIRST, flags & PACKET_LAST, data, length);
 }
 
 /* Those whose turn it is now. */
-static void deliver_early(struct pvmi_reliable *r)
+static void deliver_early(struct pvmw_reliable *r)
 {
     struct in_slot *s;
     while (r->early_count && (s = slot_of(r, r->expected))->data) {
@@ -30,7 +30,7 @@ static void deliver_early(struct pvmi_reliable *r)
 }
 
 /* Keeps a copy until its turn comes. Out of memory: as if it had not come. */
-static void keep(struct pvmi_reliable *r, const struct packet_header *h, const uint8_t *data, uint32_t length)
+static void keep(struct pvmw_reliable *r, const struct packet_header *h, const uint8_t *data, uint32_t length)
 {
     struct in_slot *s = slot_of(r, h->number);
     if (s->data) {
@@ -50,7 +50,7 @@ static void keep(struct pvmi_reliable *r, const struct packet_header *h, const u
 }
 
 /* Acknowledgements wait for company, but not until the peer's window is used up, and not until its caches are cold. */
-static void owe(struct pvmi_reliable *r, int64_t now_us)
+static void owe(struct pvmw_reliable *r, int64_t now_us)
 {
     if (!r->owed++)
         r->ack_due_us = now_us + r->settings.ack_delay_us;
@@ -60,7 +60,7 @@ static void owe(struct pvmi_reliable *r, int64_t now_us)
         r->ack_now = true;
 }
 
-void pvmi_reliable_take_data(struct pvmi_reliable *r, const struct packet_header *h, const uint8_t *data,
+void pvmw_reliable_take_data(struct pvmw_reliable *r, const struct packet_header *h, const uint8_t *data,
                              uint32_t length, int64_t now_us)
 {
     int32_t ahead = (int32_t)(h->number - r->expected);
@@ -82,16 +82,16 @@ void pvmi_reliable_take_data(struct pvmi_reliable *r, const struct packet_header
         keep(r, h, data, length);
 }
 
-void pvmi_reliable_set_credit(struct pvmi_reliable *r, uint32_t packets)
+void pvmw_reliable_set_credit(struct pvmw_reliable *r, uint32_t packets)
 {
-    if (packets > PVMI_RELIABLE_WINDOW_MAX)
+    if (packets > PVMW_RELIABLE_WINDOW_MAX)
         return;
     r->settings.credit = packets;
     if (packets && r->met && (int32_t)(r->told_limit - r->expected) <= 0)
         r->ack_now = true;
 }
 
-void pvmi_reliable_tell(struct pvmi_reliable *r, struct packet_header *h, int64_t now_us)
+void pvmw_reliable_tell(struct pvmw_reliable *r, struct packet_header *h, int64_t now_us)
 {
     uint32_t limit = r->expected + r->settings.credit;
     if ((int32_t)(limit - r->told_limit) > 0)
@@ -106,9 +106,9 @@ void pvmi_reliable_tell(struct pvmi_reliable *r, struct packet_header *h, int64_
         h->echo = 1; /* 0 says that there is none */
 }
 
-void pvmi_reliable_send_ack(struct pvmi_reliable *r, bool asks, int64_t now_us)
+void pvmw_reliable_send_ack(struct pvmw_reliable *r, bool asks, int64_t now_us)
 {
-    uint8_t bitmap[PVMI_RELIABLE_WINDOW_MAX / 8] = {0};
+    uint8_t bitmap[PVMW_RELIABLE_WINDOW_MAX / 8] = {0};
     uint32_t span = r->early_count ? r->early_end - r->expected - 1 : 0;
     for (uint32_t i = 0; i < span; i++)
         if (slot_of(r, r->expected + 1 + i)->data)
@@ -116,6 +116,6 @@ void pvmi_reliable_send_ack(struct pvmi_reliable *r, bool asks, int64_t now_us)
     struct packet_header h = {.flags = (uint8_t)((span ? PACKET_BITMAP : 0) | (asks ? PACKET_ASKS : 0)),
                               .number = r->next};
     struct iovec piece = {bitmap, (span + 7) / 8};
-    if (!pvmi_reliable_emit(r, &h, &piece, span > 0, now_us))
+    if (!pvmw_reliable_emit(r, &h, &piece, span > 0, now_us))
         r->counters.acks_sent++;
 }

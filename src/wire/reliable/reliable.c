@@ -2,7 +2,7 @@
 #include "reliable.h"
 #include <stdlib.h>
 #include <string.h>
-#include "../../core/error.h"
+#include "core/error.h"
 #include "state.h"
 
 enum {
@@ -16,21 +16,21 @@ static bool is_power(uint32_t n)
     return n && !(n & (n - 1));
 }
 
-static bool is_sound(const struct pvmi_reliable_settings *s)
+static bool is_sound(const struct pvmw_reliable_settings *s)
 {
-    return is_power(s->window) && is_power(s->messages) && s->messages <= PVMI_RELIABLE_WINDOW_MAX &&
-           s->window <= PVMI_RELIABLE_WINDOW_MAX && s->credit && s->credit <= PVMI_RELIABLE_WINDOW_MAX &&
+    return is_power(s->window) && is_power(s->messages) && s->messages <= PVMW_RELIABLE_WINDOW_MAX &&
+           s->window <= PVMW_RELIABLE_WINDOW_MAX && s->credit && s->credit <= PVMW_RELIABLE_WINDOW_MAX &&
            s->packet_bytes >= 256 && s->packet_bytes <= 65535 && s->retry_min_us > 0 &&
            s->retry_max_us >= s->retry_min_us && s->dead_after_us > 0 && s->ack_delay_us >= 0;
 }
 
-struct pvmi_reliable *pvmi_reliable_new(const struct pvmi_reliable_settings *settings, uint32_t own, uint32_t peer,
-                                        const struct pvmi_reliable_callbacks *callbacks, void *arg)
+struct pvmw_reliable *pvmw_reliable_new(const struct pvmw_reliable_settings *settings, uint32_t own, uint32_t peer,
+                                        const struct pvmw_reliable_callbacks *callbacks, void *arg)
 {
-    struct pvmi_reliable_settings all = *settings;
+    struct pvmw_reliable_settings all = *settings;
     if (!all.messages)
-        all.messages = PVMI_RELIABLE_MESSAGES_MAX;
-    struct pvmi_reliable *r = is_sound(&all) ? calloc(1, sizeof *r) : NULL;
+        all.messages = PVMW_RELIABLE_MESSAGES_MAX;
+    struct pvmw_reliable *r = is_sound(&all) ? calloc(1, sizeof *r) : NULL;
     if (!r)
         return NULL;
     r->settings = all;
@@ -41,19 +41,19 @@ struct pvmi_reliable *pvmi_reliable_new(const struct pvmi_reliable_settings *set
     r->peer = r->expected = r->early_end = peer;
     r->told_limit = peer + 1;
     r->allowed = all.window;
-    r->retry_us = r->recheck_us = r->ack_due_us = PVMI_RELIABLE_NEVER;
-    r->in_count = PVMI_RELIABLE_WINDOW_MAX;
+    r->retry_us = r->recheck_us = r->ack_due_us = PVMW_RELIABLE_NEVER;
+    r->in_count = PVMW_RELIABLE_WINDOW_MAX;
     r->messages = calloc(all.messages, sizeof *r->messages);
     r->out = calloc(all.window, sizeof *r->out);
     r->in = calloc(r->in_count, sizeof *r->in);
     if (!r->messages || !r->out || !r->in) {
-        pvmi_reliable_free(r);
+        pvmw_reliable_free(r);
         return NULL;
     }
     return r;
 }
 
-void pvmi_reliable_free(struct pvmi_reliable *r)
+void pvmw_reliable_free(struct pvmw_reliable *r)
 {
     for (uint32_t i = 0; r->in && i < r->in_count; i++)
         free(r->in[i].data);
@@ -65,40 +65,40 @@ void pvmi_reliable_free(struct pvmi_reliable *r)
 
 static bool is_undamaged(const uint8_t *packet, size_t length, const struct packet_header *h, bool unchecked)
 {
-    uint8_t header[PVMI_RELIABLE_HEADER_BYTES];
+    uint8_t header[PVMW_RELIABLE_HEADER_BYTES];
     struct packet_header zero = *h;
     zero.checksum = 0;
-    pvmi_reliable_encode(&zero, header);
+    pvmw_reliable_encode(&zero, header);
     bool covered = !unchecked || !(h->flags & PACKET_DATA);
     struct iovec payload = {(void *)(packet + sizeof header), length - sizeof header};
-    return pvmi_reliable_checksum(header, &payload, covered) == h->checksum;
+    return pvmw_reliable_checksum(header, &payload, covered) == h->checksum;
 }
 
-int pvmi_reliable_take(struct pvmi_reliable *r, const uint8_t *packet, size_t length, int64_t now_us)
+int pvmw_reliable_take(struct pvmw_reliable *r, const uint8_t *packet, size_t length, int64_t now_us)
 {
     struct packet_header h;
-    if (!pvmi_reliable_decode(packet, length, &h) || !is_undamaged(packet, length, &h, r->settings.unchecked)) {
+    if (!pvmw_reliable_decode(packet, length, &h) || !is_undamaged(packet, length, &h, r->settings.unchecked)) {
         r->counters.damaged++;
-        return PVMI_EFORMAT;
+        return PVMC_EFORMAT;
     }
     if (h.to != r->own || h.from != r->peer) {
         r->counters.strangers++;
-        return PVMI_EDENIED;
+        return PVMC_EDENIED;
     }
     if (r->dead)
-        return PVMI_EFORMAT;
-    const uint8_t *payload = packet + PVMI_RELIABLE_HEADER_BYTES;
-    size_t bytes = length - PVMI_RELIABLE_HEADER_BYTES;
+        return PVMC_EFORMAT;
+    const uint8_t *payload = packet + PVMW_RELIABLE_HEADER_BYTES;
+    size_t bytes = length - PVMW_RELIABLE_HEADER_BYTES;
     bool data = h.flags & PACKET_DATA;
     r->heard_us = now_us;
     r->met = true;
     if (r->greeting && r->base == r->next)
-        r->retry_us = PVMI_RELIABLE_NEVER; /* was for the next knock */
+        r->retry_us = PVMW_RELIABLE_NEVER; /* was for the next knock */
     r->greeting = false;
-    pvmi_reliable_hear(r, &h, data ? NULL : payload, data ? 0 : bytes, now_us);
+    pvmw_reliable_hear(r, &h, data ? NULL : payload, data ? 0 : bytes, now_us);
     if (data) {
         r->counters.packets_received++;
-        pvmi_reliable_take_data(r, &h, payload, (uint32_t)bytes, now_us);
+        pvmw_reliable_take_data(r, &h, payload, (uint32_t)bytes, now_us);
     } else {
         r->counters.acks_received++;
     }
@@ -111,89 +111,89 @@ int pvmi_reliable_take(struct pvmi_reliable *r, const uint8_t *packet, size_t le
     return 0;
 }
 
-static bool is_due_from_peer(const struct pvmi_reliable *r)
+static bool is_due_from_peer(const struct pvmw_reliable *r)
 {
-    return r->base != r->next || pvmi_reliable_needs_word(r) || r->greeting;
+    return r->base != r->next || pvmw_reliable_needs_word(r) || r->greeting;
 }
 
 /* When to give up. An owner that has not looked for long has not asked, either: first it asks a few times. */
-static int64_t dead_us(const struct pvmi_reliable *r)
+static int64_t dead_us(const struct pvmw_reliable *r)
 {
     bool asked = r->backoff >= UNANSWERED || r->blocked;
-    return asked && is_due_from_peer(r) ? r->heard_us + r->settings.dead_after_us : PVMI_RELIABLE_NEVER;
+    return asked && is_due_from_peer(r) ? r->heard_us + r->settings.dead_after_us : PVMW_RELIABLE_NEVER;
 }
 
-int pvmi_reliable_progress(struct pvmi_reliable *r, int64_t now_us)
+int pvmw_reliable_progress(struct pvmw_reliable *r, int64_t now_us)
 {
     if (r->dead)
-        return PVMI_EDOWN;
+        return PVMC_EDOWN;
     if (now_us >= dead_us(r)) {
         r->dead = true;
-        return PVMI_EDOWN;
+        return PVMC_EDOWN;
     }
-    pvmi_reliable_recheck(r, now_us);
+    pvmw_reliable_recheck(r, now_us);
     if (now_us >= r->retry_us)
-        pvmi_reliable_retry(r, now_us);
-    int n = pvmi_reliable_push(r, now_us);
+        pvmw_reliable_retry(r, now_us);
+    int n = pvmw_reliable_push(r, now_us);
     if (r->ack_now || now_us >= r->ack_due_us)
-        pvmi_reliable_send_ack(r, false, now_us);
+        pvmw_reliable_send_ack(r, false, now_us);
     return n;
 }
 
-void pvmi_reliable_greet(struct pvmi_reliable *r, int64_t now_us)
+void pvmw_reliable_greet(struct pvmw_reliable *r, int64_t now_us)
 {
     if (r->met || r->greeting)
         return;
     r->greeting = true;
     r->heard_us = r->retry_us = now_us;
-    pvmi_reliable_progress(r, now_us);
+    pvmw_reliable_progress(r, now_us);
 }
 
-bool pvmi_reliable_is_met(const struct pvmi_reliable *r)
+bool pvmw_reliable_is_met(const struct pvmw_reliable *r)
 {
     return r->met;
 }
 
-bool pvmi_reliable_owes(const struct pvmi_reliable *r)
+bool pvmw_reliable_owes(const struct pvmw_reliable *r)
 {
     return !r->dead && (r->owed || r->ack_now);
 }
 
-void pvmi_reliable_acknowledge(struct pvmi_reliable *r, int64_t now_us)
+void pvmw_reliable_acknowledge(struct pvmw_reliable *r, int64_t now_us)
 {
-    if (pvmi_reliable_owes(r))
-        pvmi_reliable_send_ack(r, false, now_us);
+    if (pvmw_reliable_owes(r))
+        pvmw_reliable_send_ack(r, false, now_us);
 }
 
-bool pvmi_reliable_is_unanswered(const struct pvmi_reliable *r)
+bool pvmw_reliable_is_unanswered(const struct pvmw_reliable *r)
 {
     return !r->met || r->backoff >= UNANSWERED;
 }
 
 /* ---- the end ---- */
 
-void pvmi_reliable_end(struct pvmi_reliable *r, int64_t now_us)
+void pvmw_reliable_end(struct pvmw_reliable *r, int64_t now_us)
 {
     for (int i = 0; i < ENDS && !r->ended; i++) {
         struct packet_header h = {.flags = PACKET_END, .number = r->next};
         struct iovec nothing = {.iov_len = 0};
-        pvmi_reliable_emit(r, &h, &nothing, 0, now_us);
+        pvmw_reliable_emit(r, &h, &nothing, 0, now_us);
     }
     r->dead = true;
 }
 
-bool pvmi_reliable_is_ended(const struct pvmi_reliable *r, bool *whole)
+bool pvmw_reliable_is_ended(const struct pvmw_reliable *r, bool *whole)
 {
     *whole = r->whole;
     return r->ended;
 }
 
 /* The number says that something is missing: who knows what. The acknowledgement is of nothing that was ever sent. */
-size_t pvmi_reliable_refuse(const uint8_t *packet, size_t length, int64_t now_us,
-                            uint8_t answer[PVMI_RELIABLE_HEADER_BYTES])
+size_t pvmw_reliable_refuse(const uint8_t *packet, size_t length, int64_t now_us,
+                            uint8_t answer[PVMW_RELIABLE_HEADER_BYTES])
 {
     struct packet_header h;
-    if (!pvmi_reliable_decode(packet, length, &h) || h.flags & PACKET_END || !is_undamaged(packet, length, &h, false))
+    if (!pvmw_reliable_decode(packet, length, &h) || h.flags & PACKET_END || !is_undamaged(packet, length, &h, false))
         return 0;
     struct packet_header end = {.flags = PACKET_END,
                                 .to = h.from,
@@ -201,10 +201,10 @@ size_t pvmi_reliable_refuse(const uint8_t *packet, size_t length, int64_t now_us
                                 .number = h.ack - 1,
                                 .ack = h.number - (1u << 30),
                                 .stamp = (uint32_t)now_us};
-    pvmi_reliable_encode(&end, answer);
-    end.checksum = pvmi_reliable_checksum(answer, NULL, 0);
-    pvmi_reliable_encode(&end, answer);
-    return PVMI_RELIABLE_HEADER_BYTES;
+    pvmw_reliable_encode(&end, answer);
+    end.checksum = pvmw_reliable_checksum(answer, NULL, 0);
+    pvmw_reliable_encode(&end, answer);
+    return PVMW_RELIABLE_HEADER_BYTES;
 }
 
 static int64_t earlier(int64_t a_us, int64_t b_us)
@@ -212,41 +212,41 @@ static int64_t earlier(int64_t a_us, int64_t b_us)
     return a_us < b_us ? a_us : b_us;
 }
 
-int64_t pvmi_reliable_due_us(const struct pvmi_reliable *r)
+int64_t pvmw_reliable_due_us(const struct pvmw_reliable *r)
 {
     if (r->dead)
-        return PVMI_RELIABLE_NEVER;
+        return PVMW_RELIABLE_NEVER;
     return earlier(earlier(dead_us(r), r->recheck_us), earlier(r->retry_us, r->ack_due_us));
 }
 
-unsigned pvmi_reliable_pending(const struct pvmi_reliable *r)
+unsigned pvmw_reliable_pending(const struct pvmw_reliable *r)
 {
     return r->messages_queued - r->messages_done;
 }
 
-static bool is_sent_enough(const struct pvmi_reliable *r)
+static bool is_sent_enough(const struct pvmw_reliable *r)
 {
     return r->base != r->next && r->out[r->base & (r->settings.window - 1)].tries >= ENOUGH_TRIES;
 }
 
-unsigned pvmi_reliable_unsent(const struct pvmi_reliable *r)
+unsigned pvmw_reliable_unsent(const struct pvmw_reliable *r)
 {
     if ((r->wary && !is_sent_enough(r)) || r->lost_count || !r->met)
-        return pvmi_reliable_pending(r);
+        return pvmw_reliable_pending(r);
     return r->messages_queued - r->messages_cut;
 }
 
-bool pvmi_reliable_is_dead(const struct pvmi_reliable *r)
+bool pvmw_reliable_is_dead(const struct pvmw_reliable *r)
 {
     return r->dead;
 }
 
-int64_t pvmi_reliable_round_trip_us(const struct pvmi_reliable *r)
+int64_t pvmw_reliable_round_trip_us(const struct pvmw_reliable *r)
 {
     return r->round_trip_us;
 }
 
-const struct pvmi_reliable_counters *pvmi_reliable_counters(const struct pvmi_reliable *r)
+const struct pvmw_reliable_counters *pvmw_reliable_counters(const struct pvmw_reliable *r)
 {
     return &r->counters;
 }

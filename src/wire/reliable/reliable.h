@@ -2,7 +2,7 @@
  * reliable.h - exactly once and in order over a carrier that loses, doubles, delays and damages packets: raw Ethernet
  * frames, cells of a simulated network. The one such layer; every best-effort carrier stands on it.
  *
- * A struct pvmi_reliable is one end of a connection between two. It is a state machine without I/O and without a clock:
+ * A struct pvmw_reliable is one end of a connection between two. It is a state machine without I/O and without a clock:
  * the owner tells it the time and what came in, and puts on the carrier what emit() is given. So it is tested in
  * virtual time, and serves one that sleeps in poll() as well as one that simulates.
  *
@@ -14,21 +14,21 @@
  *
  * All functions are the owner's to call, from one thread. Times are microseconds of any clock that does not go back.
  */
-#ifndef PVMI_RELIABLE_H
-#define PVMI_RELIABLE_H
+#ifndef PVMW_RELIABLE_H
+#define PVMW_RELIABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/uio.h>
 
-#define PVMI_RELIABLE_HEADER_BYTES 36
-#define PVMI_RELIABLE_WINDOW_MAX   1024 /* packets; its bitmap fits into an acknowledgement of the smallest carrier */
-#define PVMI_RELIABLE_MESSAGES_MAX 64   /* messages taken and not yet acknowledged, unless the settings say other */
-#define PVMI_RELIABLE_PIECES_MAX   17   /* of one packet's payload */
-#define PVMI_RELIABLE_NEVER        INT64_MAX
+#define PVMW_RELIABLE_HEADER_BYTES 36
+#define PVMW_RELIABLE_WINDOW_MAX   1024 /* packets; its bitmap fits into an acknowledgement of the smallest carrier */
+#define PVMW_RELIABLE_MESSAGES_MAX 64   /* messages taken and not yet acknowledged, unless the settings say other */
+#define PVMW_RELIABLE_PIECES_MAX   17   /* of one packet's payload */
+#define PVMW_RELIABLE_NEVER        INT64_MAX
 
-struct pvmi_reliable_settings {
+struct pvmw_reliable_settings {
     uint32_t packet_bytes; /* largest packet of the carrier, our header included; 256 to 65535 */
     uint32_t window;       /* packets that we send ahead of acknowledgements; a power of 2 up to WINDOW_MAX */
     uint32_t credit;       /* packets that the peer may have on their way to us; 1 to WINDOW_MAX */
@@ -41,9 +41,9 @@ struct pvmi_reliable_settings {
     int64_t dead_after_us; /* without a sign of life while one is due */
 };
 
-struct pvmi_reliable_callbacks {
+struct pvmw_reliable_callbacks {
     /*
-     * Puts a packet on the carrier, which copies it: 0; PVMI_EAGAIN: no room now, it is tried again by progress(); any
+     * Puts a packet on the carrier, which copies it: 0; PVMC_EAGAIN: no room now, it is tried again by progress(); any
      * other error counts as a lost packet.
      */
     int (*emit)(void *arg, const struct iovec *pieces, unsigned count);
@@ -51,16 +51,16 @@ struct pvmi_reliable_callbacks {
     /* Where bytes [offset, offset + length) of a message are: fills pieces, returns their number. May be asked again.
      */
     unsigned (*gather)(void *arg, void *message, uint32_t offset, uint32_t length,
-                       struct iovec pieces[PVMI_RELIABLE_PIECES_MAX]);
+                       struct iovec pieces[PVMW_RELIABLE_PIECES_MAX]);
 
-    /* The peer has all of the message: it is the owner's again. In the order of pvmi_reliable_send(). */
+    /* The peer has all of the message: it is the owner's again. In the order of pvmw_reliable_send(). */
     void (*sent)(void *arg, void *message);
 
     /* The next bytes of the peer's next message, valid until this returns. Messages come whole and in order. */
     void (*received)(void *arg, bool first, bool last, const uint8_t *data, uint32_t length);
 };
 
-struct pvmi_reliable_counters {
+struct pvmw_reliable_counters {
     uint64_t packets_sent, packets_received; /* with data, each time that one went or came */
     uint64_t acks_sent, acks_received;       /* packets without data */
     uint64_t resent;                         /* part of packets_sent */
@@ -69,115 +69,115 @@ struct pvmi_reliable_counters {
     uint64_t damaged, strangers;             /* refused: checksum or form; another incarnation */
 };
 
-struct pvmi_reliable;
+struct pvmw_reliable;
 
 /*
  * A connection whose ends are named by two random nonzero numbers, which each got from the other beforehand: `own` and
  * `peer`. NULL: out of memory or settings out of bounds. callbacks and arg must outlive it.
  */
-struct pvmi_reliable *pvmi_reliable_new(const struct pvmi_reliable_settings *settings, uint32_t own, uint32_t peer,
-                                        const struct pvmi_reliable_callbacks *callbacks, void *arg);
+struct pvmw_reliable *pvmw_reliable_new(const struct pvmw_reliable_settings *settings, uint32_t own, uint32_t peer,
+                                        const struct pvmw_reliable_callbacks *callbacks, void *arg);
 
 /* Frees it; unsent messages are forgotten without sent(). Not from a callback. */
-void pvmi_reliable_free(struct pvmi_reliable *r);
+void pvmw_reliable_free(struct pvmw_reliable *r);
 
 /*
- * Sends a message of `length` bytes (0 is allowed), which stays as it is until sent(). 0; PVMI_EAGAIN: as many as may
- * be are on their way, try again after a sent(); PVMI_EDOWN: the peer is dead.
+ * Sends a message of `length` bytes (0 is allowed), which stays as it is until sent(). 0; PVMC_EAGAIN: as many as may
+ * be are on their way, try again after a sent(); PVMC_EDOWN: the peer is dead.
  */
-int pvmi_reliable_send(struct pvmi_reliable *r, void *message, uint32_t length, int64_t now_us);
+int pvmw_reliable_send(struct pvmw_reliable *r, void *message, uint32_t length, int64_t now_us);
 
 /*
- * As pvmi_reliable_send(), for a message that goes to several peers at once: its packets have at most `bytes` of it and
- * go one by one, when pvmi_reliable_step() says so, and what was given to send() later waits for them.
+ * As pvmw_reliable_send(), for a message that goes to several peers at once: its packets have at most `bytes` of it and
+ * go one by one, when pvmw_reliable_step() says so, and what was given to send() later waits for them.
  */
-int pvmi_reliable_send_held(struct pvmi_reliable *r, void *message, uint32_t length, uint32_t bytes, int64_t now_us);
+int pvmw_reliable_send_held(struct pvmw_reliable *r, void *message, uint32_t length, uint32_t bytes, int64_t now_us);
 
 /* The held message whose next packet may go; NULL: it is not its turn, or there is no room at the peer's. */
-void *pvmi_reliable_held(const struct pvmi_reliable *r);
+void *pvmw_reliable_held(const struct pvmw_reliable *r);
 
 /* Sends that packet: 0, or what emit() gave. If it gets lost it is sent again as any other, without being asked for. */
-int pvmi_reliable_step(struct pvmi_reliable *r, int64_t now_us);
+int pvmw_reliable_step(struct pvmw_reliable *r, int64_t now_us);
 
 /* Whether there are held messages not yet sent. */
-bool pvmi_reliable_holds(const struct pvmi_reliable *r);
+bool pvmw_reliable_holds(const struct pvmw_reliable *r);
 
 /* Held messages go as others do: with the next progress(). */
-void pvmi_reliable_release(struct pvmi_reliable *r);
+void pvmw_reliable_release(struct pvmw_reliable *r);
 
 /* Messages taken by send() for which sent() has not come. */
-unsigned pvmi_reliable_pending(const struct pvmi_reliable *r);
+unsigned pvmw_reliable_pending(const struct pvmw_reliable *r);
 
 /*
  * Those of them that may not reach the peer before progress() is called again: not all of their packets have been sent;
  * or, where packets got lost lately, they are not acknowledged, unless the first was sent so often that it is the peer
  * who does not look. For owners that are about to do something else for long.
  */
-unsigned pvmi_reliable_unsent(const struct pvmi_reliable *r);
+unsigned pvmw_reliable_unsent(const struct pvmw_reliable *r);
 
 /*
- * A packet came. 0, or for one that was refused, PVMI_EFORMAT (damaged) or PVMI_EDENIED (of another incarnation): it
+ * A packet came. 0, or for one that was refused, PVMC_EFORMAT (damaged) or PVMC_EDENIED (of another incarnation): it
  * has been counted and nothing else has changed.
  */
-int pvmi_reliable_take(struct pvmi_reliable *r, const uint8_t *packet, size_t length, int64_t now_us);
+int pvmw_reliable_take(struct pvmw_reliable *r, const uint8_t *packet, size_t length, int64_t now_us);
 
 /*
  * Does what time asks for, and sends what the window has room for. To be called after a burst of take(), when emit()
- * has room again, and when pvmi_reliable_due_us() has come. Returns how many packets it sent, or PVMI_EDOWN.
+ * has room again, and when pvmw_reliable_due_us() has come. Returns how many packets it sent, or PVMC_EDOWN.
  */
-int pvmi_reliable_progress(struct pvmi_reliable *r, int64_t now_us);
+int pvmw_reliable_progress(struct pvmw_reliable *r, int64_t now_us);
 
 /*
  * Knocks at the peer until it gives a sign of life, which is then due from it: for the side that knows first that both
  * ends are there. emit() may send each knock by all ways that may lead to the peer.
  */
-void pvmi_reliable_greet(struct pvmi_reliable *r, int64_t now_us);
+void pvmw_reliable_greet(struct pvmw_reliable *r, int64_t now_us);
 
 /* Whether the peer has ever been heard of. */
-bool pvmi_reliable_is_met(const struct pvmi_reliable *r);
+bool pvmw_reliable_is_met(const struct pvmw_reliable *r);
 
 /* Whether an acknowledgement is owed. */
-bool pvmi_reliable_owes(const struct pvmi_reliable *r);
+bool pvmw_reliable_owes(const struct pvmw_reliable *r);
 
 /*
  * Says what the peer waits to hear: an acknowledgement that is owed goes at once. To be called before sleeping.
  */
-void pvmi_reliable_acknowledge(struct pvmi_reliable *r, int64_t now_us);
+void pvmw_reliable_acknowledge(struct pvmw_reliable *r, int64_t now_us);
 
-/* When progress() must be called at the latest, or PVMI_RELIABLE_NEVER. */
-int64_t pvmi_reliable_due_us(const struct pvmi_reliable *r);
+/* When progress() must be called at the latest, or PVMW_RELIABLE_NEVER. */
+int64_t pvmw_reliable_due_us(const struct pvmw_reliable *r);
 
 /* The peer has not been heard of for dead_after_us while something was due; nothing is sent any more. */
-bool pvmi_reliable_is_dead(const struct pvmi_reliable *r);
+bool pvmw_reliable_is_dead(const struct pvmw_reliable *r);
 
 /* Several tries in a row have brought no sign of life: time to try other ways to the peer, if there are any. */
-bool pvmi_reliable_is_unanswered(const struct pvmi_reliable *r);
+bool pvmw_reliable_is_unanswered(const struct pvmw_reliable *r);
 
 /* Tells the peer that this end is about to be freed. It is said a few times, since nobody confirms it. */
-void pvmi_reliable_end(struct pvmi_reliable *r, int64_t now_us);
+void pvmw_reliable_end(struct pvmw_reliable *r, int64_t now_us);
 
 /* The peer has said so (is_dead() then holds, too); *whole: all that it had sent before has come. */
-bool pvmi_reliable_is_ended(const struct pvmi_reliable *r, bool *whole);
+bool pvmw_reliable_is_ended(const struct pvmw_reliable *r, bool *whole);
 
 /* The incarnation that a packet says it is for, unchecked; 0: it is none. For owners of many connections. */
-uint32_t pvmi_reliable_addressee(const uint8_t *packet, size_t length);
+uint32_t pvmw_reliable_addressee(const uint8_t *packet, size_t length);
 
 /*
  * Writes the answer to a packet for an incarnation that is not here (any more): that it has ended. Returns its length,
  * or 0: this one is not to be answered.
  */
-size_t pvmi_reliable_refuse(const uint8_t *packet, size_t length, int64_t now_us,
-                            uint8_t answer[PVMI_RELIABLE_HEADER_BYTES]);
+size_t pvmw_reliable_refuse(const uint8_t *packet, size_t length, int64_t now_us,
+                            uint8_t answer[PVMW_RELIABLE_HEADER_BYTES]);
 
 /*
  * Changes the credit for the peer, e.g. when peers that share a ring come and go; 0: no more until it is set again.
  * What was granted stays granted. A peer that may be waiting for room is told with the next progress().
  */
-void pvmi_reliable_set_credit(struct pvmi_reliable *r, uint32_t packets);
+void pvmw_reliable_set_credit(struct pvmw_reliable *r, uint32_t packets);
 
 /* Smoothed round trip, 0 before the first. */
-int64_t pvmi_reliable_round_trip_us(const struct pvmi_reliable *r);
+int64_t pvmw_reliable_round_trip_us(const struct pvmw_reliable *r);
 
-const struct pvmi_reliable_counters *pvmi_reliable_counters(const struct pvmi_reliable *r);
+const struct pvmw_reliable_counters *pvmw_reliable_counters(const struct pvmw_reliable *r);
 
 #endif

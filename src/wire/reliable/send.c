@@ -1,6 +1,6 @@
 /* send.c - packets on their way: cutting, sending, learning what has come, and sending again what has not. */
 #include <string.h>
-#include "../../core/error.h"
+#include "core/error.h"
 #include "state.h"
 
 enum {
@@ -13,12 +13,12 @@ enum {
     WARY_PACKETS = 256,        /* that must come through after a loss */
 };
 
-static struct out_slot *slot_of(struct pvmi_reliable *r, uint32_t number)
+static struct out_slot *slot_of(struct pvmw_reliable *r, uint32_t number)
 {
     return &r->out[number & (r->settings.window - 1)];
 }
 
-static struct out_message *message_of(const struct pvmi_reliable *r, unsigned number)
+static struct out_message *message_of(const struct pvmw_reliable *r, unsigned number)
 {
     return &r->messages[number & (r->settings.messages - 1)];
 }
@@ -30,7 +30,7 @@ static int32_t distance(uint32_t from, uint32_t to)
 
 /* ---- the time limit ---- */
 
-static int64_t time_limit_us(const struct pvmi_reliable *r)
+static int64_t time_limit_us(const struct pvmw_reliable *r)
 {
     int64_t us = r->round_trip_us ? r->round_trip_us + 4 * r->variation_us : 2 * FIRST_ROUND_TRIP_US;
     if (us < r->settings.retry_min_us)
@@ -42,13 +42,13 @@ static int64_t time_limit_us(const struct pvmi_reliable *r)
     return us < most_us ? us : most_us;
 }
 
-static void start_clock(struct pvmi_reliable *r, int64_t now_us)
+static void start_clock(struct pvmw_reliable *r, int64_t now_us)
 {
-    r->retry_us = r->base == r->next ? PVMI_RELIABLE_NEVER : now_us + time_limit_us(r);
+    r->retry_us = r->base == r->next ? PVMW_RELIABLE_NEVER : now_us + time_limit_us(r);
 }
 
 /* As TCP does (RFC 6298). Stamps make it right for packets that were sent again, too. */
-static void measure(struct pvmi_reliable *r, int64_t sample_us)
+static void measure(struct pvmw_reliable *r, int64_t sample_us)
 {
     if (sample_us < 1)
         sample_us = 1;
@@ -64,7 +64,7 @@ static void measure(struct pvmi_reliable *r, int64_t sample_us)
 
 /* ---- losses ---- */
 
-static void mark_lost(struct pvmi_reliable *r, struct out_slot *s)
+static void mark_lost(struct pvmw_reliable *r, struct out_slot *s)
 {
     if (s->lost || s->arrived)
         return;
@@ -77,11 +77,11 @@ static void mark_lost(struct pvmi_reliable *r, struct out_slot *s)
  * else when it has had the time to come. So also a packet is seen that was sent again and got lost again. Go-Back-N:
  * then all that followed are sent again, too.
  */
-static void find_lost(struct pvmi_reliable *r, int64_t now_us)
+static void find_lost(struct pvmw_reliable *r, int64_t now_us)
 {
     int64_t reorder_us = r->round_trip_us / 4 > REORDER_MIN_US ? r->round_trip_us / 4 : REORDER_MIN_US;
     bool all = false;
-    r->recheck_us = PVMI_RELIABLE_NEVER;
+    r->recheck_us = PVMW_RELIABLE_NEVER;
     for (uint32_t n = r->base; n != r->next; n++) {
         struct out_slot *s = slot_of(r, n);
         int64_t overdue_us = s->sent_us + r->round_trip_us + 4 * r->variation_us + reorder_us;
@@ -102,32 +102,32 @@ static void find_lost(struct pvmi_reliable *r, int64_t now_us)
 }
 
 /* Where no bitmap tells: something was sent again and has come, and what had been sent after it at first has not. */
-static bool is_overtaken(struct pvmi_reliable *r)
+static bool is_overtaken(struct pvmw_reliable *r)
 {
     return slot_of(r, r->base)->sent_us < r->delivered_us;
 }
 
-void pvmi_reliable_recheck(struct pvmi_reliable *r, int64_t now_us)
+void pvmw_reliable_recheck(struct pvmw_reliable *r, int64_t now_us)
 {
     if (now_us >= r->recheck_us)
         find_lost(r, now_us);
 }
 
-void pvmi_reliable_retry(struct pvmi_reliable *r, int64_t now_us)
+void pvmw_reliable_retry(struct pvmw_reliable *r, int64_t now_us)
 {
     if (r->blocked) {
         r->blocked = false;
         start_clock(r, now_us);
         return;
     }
-    bool knocks = r->greeting || pvmi_reliable_needs_word(r);
+    bool knocks = r->greeting || pvmw_reliable_needs_word(r);
     if (r->base == r->next && !knocks) {
-        r->retry_us = PVMI_RELIABLE_NEVER;
+        r->retry_us = PVMW_RELIABLE_NEVER;
         return;
     }
     r->counters.timeouts++;
     if (r->base == r->next) {
-        pvmi_reliable_send_ack(r, true, now_us); /* the word that there is room again may have got lost */
+        pvmw_reliable_send_ack(r, true, now_us); /* the word that there is room again may have got lost */
     } else {
         for (uint32_t n = r->base; n != r->next; n++) {
             mark_lost(r, slot_of(r, n));
@@ -146,7 +146,7 @@ void pvmi_reliable_retry(struct pvmi_reliable *r, int64_t now_us)
 
 /* ---- what has come ---- */
 
-static void note_arrival(struct pvmi_reliable *r, struct out_slot *s)
+static void note_arrival(struct pvmw_reliable *r, struct out_slot *s)
 {
     if (s->arrived)
         return;
@@ -168,7 +168,7 @@ static void note_arrival(struct pvmi_reliable *r, struct out_slot *s)
  * All packets before `ack` have come: frees their slots, and gives messages back. One that was sent again had got lost,
  * unless the peer's newest packet is from before that: then it had only not been looked at.
  */
-static void advance(struct pvmi_reliable *r, uint32_t ack, int64_t newest_us)
+static void advance(struct pvmw_reliable *r, uint32_t ack, int64_t newest_us)
 {
     while (r->base != ack) {
         struct out_slot *s = slot_of(r, r->base++);
@@ -182,7 +182,7 @@ static void advance(struct pvmi_reliable *r, uint32_t ack, int64_t newest_us)
     }
 }
 
-static void read_bitmap(struct pvmi_reliable *r, const struct packet_header *h, const uint8_t *bitmap, size_t length)
+static void read_bitmap(struct pvmw_reliable *r, const struct packet_header *h, const uint8_t *bitmap, size_t length)
 {
     for (size_t i = 0; i < 8 * length; i++) {
         uint32_t number = h->ack + 1 + (uint32_t)i;
@@ -198,7 +198,7 @@ static void read_bitmap(struct pvmi_reliable *r, const struct packet_header *h, 
  * The echo is of the newest packet that the peer has: how long the way is, and what must be lost if it has not come.
  * Returns when a packet that comes now would have been sent, or delivered_us if there is no echo.
  */
-static int64_t read_echo(struct pvmi_reliable *r, uint32_t echo, int64_t now_us)
+static int64_t read_echo(struct pvmw_reliable *r, uint32_t echo, int64_t now_us)
 {
     uint32_t ago_us = (uint32_t)now_us - echo;
     if (!echo || ago_us > ECHO_MAX_US)
@@ -210,7 +210,7 @@ static int64_t read_echo(struct pvmi_reliable *r, uint32_t echo, int64_t now_us)
     return now_us - ago_us;
 }
 
-void pvmi_reliable_hear(struct pvmi_reliable *r, const struct packet_header *h, const uint8_t *bitmap, size_t length,
+void pvmw_reliable_hear(struct pvmw_reliable *r, const struct packet_header *h, const uint8_t *bitmap, size_t length,
                         int64_t now_us)
 {
     if (distance(r->base, h->ack) < 0 || distance(h->ack, r->next) < 0)
@@ -233,36 +233,36 @@ void pvmi_reliable_hear(struct pvmi_reliable *r, const struct packet_header *h, 
 
 /* ---- sending ---- */
 
-int pvmi_reliable_emit(struct pvmi_reliable *r, struct packet_header *h, struct iovec *pieces, unsigned count,
+int pvmw_reliable_emit(struct pvmw_reliable *r, struct packet_header *h, struct iovec *pieces, unsigned count,
                        int64_t now_us)
 {
-    uint8_t header[PVMI_RELIABLE_HEADER_BYTES];
-    struct iovec all[1 + PVMI_RELIABLE_PIECES_MAX] = {{header, sizeof header}};
-    pvmi_reliable_tell(r, h, now_us);
-    pvmi_reliable_encode(h, header);
+    uint8_t header[PVMW_RELIABLE_HEADER_BYTES];
+    struct iovec all[1 + PVMW_RELIABLE_PIECES_MAX] = {{header, sizeof header}};
+    pvmw_reliable_tell(r, h, now_us);
+    pvmw_reliable_encode(h, header);
     bool covered = !r->settings.unchecked || !(h->flags & PACKET_DATA);
-    h->checksum = pvmi_reliable_checksum(header, pieces, covered ? count : 0);
-    pvmi_reliable_encode(h, header);
+    h->checksum = pvmw_reliable_checksum(header, pieces, covered ? count : 0);
+    pvmw_reliable_encode(h, header);
     memcpy(all + 1, pieces, count * sizeof *pieces);
     int rc = r->callbacks->emit(r->arg, all, 1 + count);
-    if (rc == PVMI_EAGAIN) {
+    if (rc == PVMC_EAGAIN) {
         r->blocked = true;
         r->retry_us = now_us + BLOCKED_US;
         return rc;
     }
     r->owed = 0;
     r->ack_now = r->ack_now && h->flags & PACKET_DATA && r->early_count; /* only a bitmap tells of those */
-    r->ack_due_us = PVMI_RELIABLE_NEVER;
+    r->ack_due_us = PVMW_RELIABLE_NEVER;
     return 0;
 }
 
-static int send_slot(struct pvmi_reliable *r, uint32_t number, int64_t now_us)
+static int send_slot(struct pvmw_reliable *r, uint32_t number, int64_t now_us)
 {
     struct out_slot *s = slot_of(r, number);
-    struct iovec pieces[PVMI_RELIABLE_PIECES_MAX];
+    struct iovec pieces[PVMW_RELIABLE_PIECES_MAX];
     unsigned count = s->length ? r->callbacks->gather(r->arg, s->message, s->offset, s->length, pieces) : 0;
     struct packet_header h = {.flags = s->flags, .number = number};
-    int rc = pvmi_reliable_emit(r, &h, pieces, count, now_us);
+    int rc = pvmw_reliable_emit(r, &h, pieces, count, now_us);
     if (rc)
         return rc;
     r->counters.packets_sent++;
@@ -271,7 +271,7 @@ static int send_slot(struct pvmi_reliable *r, uint32_t number, int64_t now_us)
     return 0;
 }
 
-static int send_lost(struct pvmi_reliable *r, int64_t now_us)
+static int send_lost(struct pvmw_reliable *r, int64_t now_us)
 {
     int n = 0;
     for (uint32_t number = r->base; r->lost_count && number != r->next; number++) {
@@ -287,24 +287,24 @@ static int send_lost(struct pvmi_reliable *r, int64_t now_us)
     return n;
 }
 
-static uint32_t packet_room(const struct pvmi_reliable *r)
+static uint32_t packet_room(const struct pvmw_reliable *r)
 {
-    return r->settings.packet_bytes - PVMI_RELIABLE_HEADER_BYTES;
+    return r->settings.packet_bytes - PVMW_RELIABLE_HEADER_BYTES;
 }
 
 /* That has bytes left. */
-static struct out_message *first_message(struct pvmi_reliable *r)
+static struct out_message *first_message(struct pvmw_reliable *r)
 {
     return message_of(r, r->messages_cut);
 }
 
-static bool is_held(const struct pvmi_reliable *r)
+static bool is_held(const struct pvmw_reliable *r)
 {
     return r->messages_cut != r->messages_queued && message_of(r, r->messages_cut)->held;
 }
 
 /* Cuts the next packet off the first message that has bytes left. */
-static void cut(struct pvmi_reliable *r)
+static void cut(struct pvmw_reliable *r)
 {
     struct out_message *m = first_message(r);
     uint32_t left = m->length - m->offset, length = left < m->packet_bytes ? left : m->packet_bytes;
@@ -319,39 +319,39 @@ static void cut(struct pvmi_reliable *r)
 }
 
 /* Undoes cut(): there was no room on the carrier. */
-static void uncut(struct pvmi_reliable *r)
+static void uncut(struct pvmw_reliable *r)
 {
     struct out_slot *s = slot_of(r, r->next);
     r->messages_cut -= !!(s->flags & PACKET_LAST);
     first_message(r)->offset = s->offset;
 }
 
-static bool has_room(const struct pvmi_reliable *r)
+static bool has_room(const struct pvmw_reliable *r)
 {
     return distance(r->next, r->limit) > 0 && r->next - r->base < r->allowed;
 }
 
-static bool may_send_new(const struct pvmi_reliable *r)
+static bool may_send_new(const struct pvmw_reliable *r)
 {
     return r->messages_cut != r->messages_queued && has_room(r);
 }
 
-bool pvmi_reliable_needs_word(const struct pvmi_reliable *r)
+bool pvmw_reliable_needs_word(const struct pvmw_reliable *r)
 {
     return r->messages_done != r->messages_queued && !(r->base == r->next && is_held(r) && has_room(r));
 }
 
 /* Whether the packet that was cut last is the last for now, or so many messages wait that no more are taken soon. */
-static bool is_urgent(const struct pvmi_reliable *r)
+static bool is_urgent(const struct pvmw_reliable *r)
 {
     bool last = distance(r->next + 1, r->limit) <= 0 || r->next + 1 - r->base >= r->allowed;
     uint32_t half = r->settings.messages / 2;
-    bool many = r->messages_cut == r->messages_queued && !(pvmi_reliable_pending(r) & (half - 1));
+    bool many = r->messages_cut == r->messages_queued && !(pvmw_reliable_pending(r) & (half - 1));
     return last || many;
 }
 
 /* One packet more. 0, or what emit() gave. */
-static int send_next(struct pvmi_reliable *r, int64_t now_us)
+static int send_next(struct pvmw_reliable *r, int64_t now_us)
 {
     cut(r);
     if (is_urgent(r))
@@ -364,7 +364,7 @@ static int send_next(struct pvmi_reliable *r, int64_t now_us)
     return rc;
 }
 
-static int send_new(struct pvmi_reliable *r, int64_t now_us)
+static int send_new(struct pvmw_reliable *r, int64_t now_us)
 {
     int n = 0;
     while (may_send_new(r) && !is_held(r) && !send_next(r, now_us))
@@ -372,7 +372,7 @@ static int send_new(struct pvmi_reliable *r, int64_t now_us)
     return n;
 }
 
-int pvmi_reliable_push(struct pvmi_reliable *r, int64_t now_us)
+int pvmw_reliable_push(struct pvmw_reliable *r, int64_t now_us)
 {
     if (r->blocked && now_us < r->retry_us)
         r->blocked = false; /* the owner knows of room */
@@ -382,25 +382,25 @@ int pvmi_reliable_push(struct pvmi_reliable *r, int64_t now_us)
         n += send_new(r, now_us);
     if (n && idle && !r->blocked)
         start_clock(r, now_us);
-    if (r->retry_us == PVMI_RELIABLE_NEVER && pvmi_reliable_needs_word(r))
+    if (r->retry_us == PVMW_RELIABLE_NEVER && pvmw_reliable_needs_word(r))
         r->retry_us = now_us + time_limit_us(r); /* no room at the peer's: ask now and then */
     return n;
 }
 
-static int queue(struct pvmi_reliable *r, const struct out_message *m, int64_t now_us)
+static int queue(struct pvmw_reliable *r, const struct out_message *m, int64_t now_us)
 {
     if (r->dead)
-        return PVMI_EDOWN;
+        return PVMC_EDOWN;
     if (r->messages_queued - r->messages_done == r->settings.messages)
-        return PVMI_EAGAIN;
+        return PVMC_EAGAIN;
     if (r->messages_queued == r->messages_done)
         r->heard_us = now_us; /* from now on something is due from the peer */
     *message_of(r, r->messages_queued++) = *m;
-    pvmi_reliable_push(r, now_us);
+    pvmw_reliable_push(r, now_us);
     return 0;
 }
 
-int pvmi_reliable_send(struct pvmi_reliable *r, void *message, uint32_t length, int64_t now_us)
+int pvmw_reliable_send(struct pvmw_reliable *r, void *message, uint32_t length, int64_t now_us)
 {
     return queue(r, &(struct out_message){.message = message, .length = length, .packet_bytes = packet_room(r)},
                  now_us);
@@ -408,7 +408,7 @@ int pvmi_reliable_send(struct pvmi_reliable *r, void *message, uint32_t length, 
 
 /* ---- along with others ---- */
 
-int pvmi_reliable_send_held(struct pvmi_reliable *r, void *message, uint32_t length, uint32_t bytes, int64_t now_us)
+int pvmw_reliable_send_held(struct pvmw_reliable *r, void *message, uint32_t length, uint32_t bytes, int64_t now_us)
 {
     struct out_message m = {.message = message, .length = length, .packet_bytes = bytes, .held = true};
     if (m.packet_bytes > packet_room(r))
@@ -416,13 +416,13 @@ int pvmi_reliable_send_held(struct pvmi_reliable *r, void *message, uint32_t len
     return queue(r, &m, now_us);
 }
 
-void *pvmi_reliable_held(const struct pvmi_reliable *r)
+void *pvmw_reliable_held(const struct pvmw_reliable *r)
 {
     bool may = !r->dead && is_held(r) && has_room(r);
     return may ? message_of(r, r->messages_cut)->message : NULL;
 }
 
-int pvmi_reliable_step(struct pvmi_reliable *r, int64_t now_us)
+int pvmw_reliable_step(struct pvmw_reliable *r, int64_t now_us)
 {
     bool idle = r->base == r->next;
     if (idle)
@@ -433,7 +433,7 @@ int pvmi_reliable_step(struct pvmi_reliable *r, int64_t now_us)
     return rc;
 }
 
-bool pvmi_reliable_holds(const struct pvmi_reliable *r)
+bool pvmw_reliable_holds(const struct pvmw_reliable *r)
 {
     for (unsigned i = r->messages_cut; i != r->messages_queued; i++)
         if (message_of(r, i)->held)
@@ -441,7 +441,7 @@ bool pvmi_reliable_holds(const struct pvmi_reliable *r)
     return false;
 }
 
-void pvmi_reliable_release(struct pvmi_reliable *r)
+void pvmw_reliable_release(struct pvmw_reliable *r)
 {
     for (unsigned i = r->messages_cut; i != r->messages_queued; i++)
         message_of(r, i)->held = false;

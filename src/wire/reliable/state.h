@@ -3,8 +3,8 @@
  *
  * Packets are numbered from the sender's incarnation on; numbers wrap, and are compared by their distance.
  */
-#ifndef PVMI_RELIABLE_STATE_H
-#define PVMI_RELIABLE_STATE_H
+#ifndef PVMW_RELIABLE_STATE_H
+#define PVMW_RELIABLE_STATE_H
 
 #include "reliable.h"
 
@@ -44,7 +44,7 @@ struct out_message {
     void *message;
     uint32_t length, offset; /* bytes cut into packets so far */
     uint32_t packet_bytes;   /* of it in a packet, at most */
-    bool held;               /* packets wait for pvmi_reliable_step() */
+    bool held;               /* packets wait for pvmw_reliable_step() */
 };
 
 struct in_slot {
@@ -53,15 +53,15 @@ struct in_slot {
     uint8_t flags;
 };
 
-struct pvmi_reliable {
-    struct pvmi_reliable_settings settings;
-    const struct pvmi_reliable_callbacks *callbacks;
+struct pvmw_reliable {
+    struct pvmw_reliable_settings settings;
+    const struct pvmw_reliable_callbacks *callbacks;
     void *arg;
     uint32_t own, peer; /* incarnations */
     bool dead, met;     /* met: something has come */
     bool ended, whole;  /* dead, because the peer said so; it had nothing on its way then */
     bool greeting;      /* we knock */
-    struct pvmi_reliable_counters counters;
+    struct pvmw_reliable_counters counters;
     int64_t heard_us; /* when the peer last gave a sign of life, or something became due from it */
 
     /* sending */
@@ -98,44 +98,44 @@ struct pvmi_reliable {
 
 /* ---- wire.c ---- */
 
-void pvmi_reliable_encode(const struct packet_header *h, uint8_t wire[PVMI_RELIABLE_HEADER_BYTES]);
-bool pvmi_reliable_decode(const uint8_t *wire, size_t length, struct packet_header *h);
+void pvmw_reliable_encode(const struct packet_header *h, uint8_t wire[PVMW_RELIABLE_HEADER_BYTES]);
+bool pvmw_reliable_decode(const uint8_t *wire, size_t length, struct packet_header *h);
 
 /* Of a header whose checksum field is zero and its payload. */
-uint32_t pvmi_reliable_checksum(const uint8_t header[PVMI_RELIABLE_HEADER_BYTES], const struct iovec *pieces,
+uint32_t pvmw_reliable_checksum(const uint8_t header[PVMW_RELIABLE_HEADER_BYTES], const struct iovec *pieces,
                                 unsigned count);
 
 /* ---- send.c ---- */
 
 /* What a header says of the other direction: packets arrived, room. */
-void pvmi_reliable_hear(struct pvmi_reliable *r, const struct packet_header *h, const uint8_t *bitmap, size_t length,
+void pvmw_reliable_hear(struct pvmw_reliable *r, const struct packet_header *h, const uint8_t *bitmap, size_t length,
                         int64_t now_us);
 
 /* Whether the peer must say something before anything goes on; a held message that may go waits for others. */
-bool pvmi_reliable_needs_word(const struct pvmi_reliable *r);
+bool pvmw_reliable_needs_word(const struct pvmw_reliable *r);
 
 /* Sends what may be sent, lost packets first. Returns how many. */
-int pvmi_reliable_push(struct pvmi_reliable *r, int64_t now_us);
+int pvmw_reliable_push(struct pvmw_reliable *r, int64_t now_us);
 
 /* Looks again for lost packets, when it is time to. */
-void pvmi_reliable_recheck(struct pvmi_reliable *r, int64_t now_us);
+void pvmw_reliable_recheck(struct pvmw_reliable *r, int64_t now_us);
 
 /* The time limit is over. */
-void pvmi_reliable_retry(struct pvmi_reliable *r, int64_t now_us);
+void pvmw_reliable_retry(struct pvmw_reliable *r, int64_t now_us);
 
 /* Puts a packet on the carrier, with all that there is to say in its header. 0 or what emit() gave. */
-int pvmi_reliable_emit(struct pvmi_reliable *r, struct packet_header *h, struct iovec *pieces, unsigned count,
+int pvmw_reliable_emit(struct pvmw_reliable *r, struct packet_header *h, struct iovec *pieces, unsigned count,
                        int64_t now_us);
 
 /* ---- receive.c ---- */
 
-void pvmi_reliable_take_data(struct pvmi_reliable *r, const struct packet_header *h, const uint8_t *data,
+void pvmw_reliable_take_data(struct pvmw_reliable *r, const struct packet_header *h, const uint8_t *data,
                              uint32_t length, int64_t now_us);
 
 /* Fills in ack, limit and echo, and notes that the peer has been told. */
-void pvmi_reliable_tell(struct pvmi_reliable *r, struct packet_header *h, int64_t now_us);
+void pvmw_reliable_tell(struct pvmw_reliable *r, struct packet_header *h, int64_t now_us);
 
 /* Sends an acknowledgement by itself. */
-void pvmi_reliable_send_ack(struct pvmi_reliable *r, bool asks, int64_t now_us);
+void pvmw_reliable_send_ack(struct pvmw_reliable *r, bool asks, int64_t now_us);
 
 #endif

@@ -15,7 +15,7 @@ static uint32_t get32(const uint8_t *from)
     return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
 }
 
-void pvmi_reliable_encode(const struct packet_header *h, uint8_t wire[PVMI_RELIABLE_HEADER_BYTES])
+void pvmw_reliable_encode(const struct packet_header *h, uint8_t wire[PVMW_RELIABLE_HEADER_BYTES])
 {
     const uint32_t words[] = {h->to, h->from, h->number, h->ack, h->limit, h->stamp, h->echo, h->checksum};
     wire[0] = VERSION;
@@ -25,9 +25,9 @@ void pvmi_reliable_encode(const struct packet_header *h, uint8_t wire[PVMI_RELIA
         put32(wire + 4 + 4 * i, words[i]);
 }
 
-bool pvmi_reliable_decode(const uint8_t *wire, size_t length, struct packet_header *h)
+bool pvmw_reliable_decode(const uint8_t *wire, size_t length, struct packet_header *h)
 {
-    if (length < PVMI_RELIABLE_HEADER_BYTES || wire[0] != VERSION || wire[1] & ~PACKET_FLAGS || wire[2] || wire[3])
+    if (length < PVMW_RELIABLE_HEADER_BYTES || wire[0] != VERSION || wire[1] & ~PACKET_FLAGS || wire[2] || wire[3])
         return false;
     h->flags = wire[1];
     uint32_t *words[] = {&h->to, &h->from, &h->number, &h->ack, &h->limit, &h->stamp, &h->echo, &h->checksum};
@@ -37,9 +37,9 @@ bool pvmi_reliable_decode(const uint8_t *wire, size_t length, struct packet_head
     return data ? !(h->flags & (PACKET_BITMAP | PACKET_END)) : !(h->flags & (PACKET_FIRST | PACKET_LAST));
 }
 
-uint32_t pvmi_reliable_addressee(const uint8_t *packet, size_t length)
+uint32_t pvmw_reliable_addressee(const uint8_t *packet, size_t length)
 {
-    return length >= PVMI_RELIABLE_HEADER_BYTES && packet[0] == VERSION ? get32(packet + 4) : 0;
+    return length >= PVMW_RELIABLE_HEADER_BYTES && packet[0] == VERSION ? get32(packet + 4) : 0;
 }
 
 /*
@@ -135,11 +135,11 @@ static uint32_t finish(struct sum *s)
     return result ^ result >> 16;
 }
 
-uint32_t pvmi_reliable_checksum(const uint8_t header[PVMI_RELIABLE_HEADER_BYTES], const struct iovec *pieces,
+uint32_t pvmw_reliable_checksum(const uint8_t header[PVMW_RELIABLE_HEADER_BYTES], const struct iovec *pieces,
                                 unsigned count)
 {
     struct sum s = {.rest_length = 0};
-    add(&s, header, PVMI_RELIABLE_HEADER_BYTES);
+    add(&s, header, PVMW_RELIABLE_HEADER_BYTES);
     for (unsigned i = 0; i < count; i++)
         if (pieces[i].iov_len)
             add(&s, pieces[i].iov_base, pieces[i].iov_len);

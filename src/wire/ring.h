@@ -1,0 +1,171 @@
+/*
+ * ring.h - one direction of a shared-memory link: a ring of 64-byte cells with one producer and one consumer.
+ *
+ * A record is one or more cells in a row. The first word of its first cell publishes it: it tells that the record is
+ * there, its kind and its length, so a small message moves one cache line only. The word holds the ring's lap, 1 or 2
+ * in turn, which tells a record of this lap from remains of the last one. Later cells of a record are plain bytes that
+ * may look like any word: if the next record will begin at such bytes, the producer puts an empty word there first.
+ *
+ * The ring's memory is mapped twice in a row, so a record never wraps. The consumer publishes its position lazily, and
+ * the producer reads it only when the ring seems full. Another process writes what is read from the ring: it is read
+ * once and checked.
+ */
+#ifndef PVMW_SHM_RING_H
+#define PVMW_SHM_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "core/message/frame.h"
+
+#define PVMW_CELL_BYTES 64
+
+enum pvmw_record {
+    PVMW_RECORD_WHOLE = 1, /* a whole message: short header, bytes from pvmw_cell.data on */
+    PVMW_RECORD_FRAME,     /* any frame: struct pvmw_long_cell, its first bytes in the cells that follow */
+    PVMW_RECORD_CHUNK,     /* more bytes of the last frame, in the cells that follow */
+    PVMW_RECORD_REFERENCE, /* any frame: struct pvmw_long_cell, then a cell that tells where its bytes are */
+};
+
+/* First cell of a whole message. */
+struct pvmw_cell {
+    uint32_t word, seq;
+    struct pvmc_envelope envelope;
+    uint8_t data[24];
+};
+
+/* First cell of all other records; a chunk uses only the word. */
+struct pvmw_long_cell {
+    uint32_t word, seq;
+    struct pvmc_envelope envelope;
+    uint32_t length, flags;
+    uint64_t body_length, offset;
+};
+
+_Static_assert(sizeof(struct pvmw_cell) == PVMW_CELL_BYTES, "a cell is a cache line");
+_Static_assert(sizeof(struct pvmw_long_cell) == PVMW_CELL_BYTES, "a cell is a cache line");
+
+struct pvmw_ring_tx {
+    uint8_t *cells;
+    unsigned shift; /* the ring has 1 << shift cells */
+    uint64_t head;  /* position of the next record: counts cells, from 0 */
+    uint64_t limit; /* the head may advance to here */
+    uint64_t clean; /* behind this position the last lap left words of records only */
+    const uint64_t *taken;
+};
+
+struct pvmw_ring_rx {
+    const uint8_t *cells;
+    unsigned shift;
+    uint64_t position;  /* of the record that comes next */
+    uint64_t published; /* the position that the producer was told */
+    uint64_t *taken;
+};
+
+/* Both for a ring of zeroed memory of (1 << shift) cells, mapped twice in a row. */
+void pvmw_ring_tx_init(struct pvmw_ring_tx *r, void *cells, unsigned shift, const uint64_t *taken);
+void pvmw_ring_rx_init(struct pvmw_ring_rx *r, const void *cells, unsigned shift, uint64_t *taken);
+
+/* Reads the consumer's position. False: it is impossible, and the ring must not be used any more. */
+bool pvmw_ring_refresh(struct pvmw_ring_tx *r);
+
+/* ---- words ---- */
+
+#define PVMW_RECORD_BYTES_MAX ((1u << 24) - 1)
+
+static inline uint32_t pvmw_ring_lap(uint64_t position, unsigned shift)
+{
+    return 1 + (uint32_t)(position >> shift & 1);
+}
+
+static inline enum pvmw_record pvmw_word_kind(uint32_t word)
+{
+    return (enum pvmw_record)(word >> 4 & 15);
+}
+
+static inline uint32_t pvmw_word_length(uint32_t word)
+{
+    return word >> 8;
+}
+
+static inline uint32_t pvmw_cells_of(size_t bytes)
+{
+    return (uint32_t)((bytes + PVMW_CELL_BYTES - 1) / PVMW_CELL_BYTES);
+}
+
+static inline void pvmw_prefetch_to_write(const void *at)
+{
+#ifdef __x86_64__
+    __asm__ volatile("prefetchw %0" : : "m"(*(const uint8_t *)at));
+#else
+    __builtin_prefetch(at, 1);
+#endif
+}
+
+/* ---- producer ---- */
+
+static inline uint8_t *pvmw_ring_cell(uint8_t *cells, unsigned shift, uint64_t position)
+{
+    return cells + (position & ((UINT64_C(1) << shift) - 1)) * PVMW_CELL_BYTES;
+}
+
+/* Largest record in cells that fits now; one cell stays free for the empty word behind it. */
+static inline uint64_t pvmw_ring_room(const struct pvmw_ring_tx *r)
+{
+    return r->limit - r->head;
+}
+
+/* Where the next record of `count` cells goes; NULL: no room as of the last refresh. */
+static inline void *pvmw_ring_reserve(struct pvmw_ring_tx *r, uint32_t count)
+{
+    if (__builtin_expect(pvmw_ring_room(r) < count, 0))
+        return NULL;
+    return pvmw_ring_cell(r->cells, r->shift, r->head);
+}
+
+/*
+ * The word that publishes a record of `count` cells and `length` bytes, which have been written where
+ * pvmw_ring_reserve() said: to be stored to its first cell, with release order at least. The head moves on.
+ */
+static inline uint32_t pvmw_ring_finish(struct pvmw_ring_tx *r, enum pvmw_record kind, uint32_t count, uint32_t length)
+{
+    uint32_t word = pvmw_ring_lap(r->head, r->shift) | (uint32_t)kind << 4 | length << 8;
+    r->head += count;
+    if (count > 1)
+        r->clean = r->head + (UINT64_C(1) << r->shift);
+    uint8_t *next = pvmw_ring_cell(r->cells, r->shift, r->head);
+    if (r->head < r->clean)
+        __atomic_store_n((uint32_t *)next, 0, __ATOMIC_RELAXED);
+    pvmw_prefetch_to_write(next);
+    return word;
+}
+
+/* ---- consumer ---- */
+
+/* The next record's first cell and its word, or NULL: there is none. */
+static inline const void *pvmw_ring_peek(const struct pvmw_ring_rx *r, uint32_t *word)
+{
+    const uint8_t *cell = pvmw_ring_cell((uint8_t *)r->cells, r->shift, r->position);
+    *word = __atomic_load_n((const uint32_t *)cell, __ATOMIC_ACQUIRE);
+    return (*word & 15) == pvmw_ring_lap(r->position, r->shift) ? cell : NULL;
+}
+
+/* Whether a record of `length` bytes after its first cell can be one of this ring. */
+static inline bool pvmw_ring_can_hold(const struct pvmw_ring_rx *r, uint32_t length)
+{
+    return length <= (UINT64_C(1) << r->shift) / 2 * PVMW_CELL_BYTES;
+}
+
+/* Moves on behind a record of `count` cells, whose bytes may then be overwritten. */
+static inline void pvmw_ring_advance(struct pvmw_ring_rx *r, uint32_t count)
+{
+    r->position += count;
+}
+
+/* Whether to publish the position: after each quarter of the ring. */
+static inline bool pvmw_ring_lags(const struct pvmw_ring_rx *r)
+{
+    return r->position - r->published >= UINT64_C(1) << (r->shift - 2);
+}
+
+#endif
