@@ -2,42 +2,42 @@
 #include "choice.h"
 #include <stdio.h>
 #include <string.h>
-#include "../core/error.h"
+#include "core/error.h"
 
 #define NAME_BYTES    32
 #define WHY_BYTES     256
-#define TYPICAL_BYTES 4096 /* the message whose time decides */
+#define TYPICAL_BYTES 4096 /* the message size that the order is made for */
 
-/* What has been read so far. */
+/* The state of parsing. */
 struct reading {
-    struct pvmi_choice *out;
-    const struct pvmi_transport_row *excluded[PVMI_CHOICE_MAX];
+    struct pvmt_choice *out;
+    const struct pvmt_transport_row *excluded[PVMT_CHOICE_MAX];
     unsigned excluded_count;
-    bool named;  /* something was named that is to be used */
+    bool named;  /* an item that is not ^name was read */
     bool closed; /* "daemon" ended the list */
     char *why;
     size_t size;
 };
 
-int pvmi_choice_usable(const struct pvmi_transport_row *row, char *why, size_t size)
+int pvmt_choice_usable(const struct pvmt_transport_row *row, char *why, size_t size)
 {
     if (!row->ops || row->internal) {
         snprintf(why, size, "%s", row->why_not ? row->why_not : "not built");
-        return PVMI_EUNSUPPORTED;
+        return PVMC_EUNSUPPORTED;
     }
     if (size)
         why[0] = '\0';
     int rc = row->ops->available(why, size);
     if (!rc && !row->ops->offer)
-        rc = PVMI_EUNSUPPORTED;
+        rc = PVMC_EUNSUPPORTED;
     if (rc && size && !why[0])
-        snprintf(why, size, "%s", pvmi_error_text(rc));
+        snprintf(why, size, "%s", pvmc_error_text(rc));
     return rc;
 }
 
-static const struct pvmi_transport_row *row_of(const char *name)
+static const struct pvmt_transport_row *row_of(const char *name)
 {
-    for (const struct pvmi_transport_row *row = pvmi_transport_table; row->name; row++)
+    for (const struct pvmt_transport_row *row = pvmt_transport_table; row->name; row++)
         if (!strcmp(row->name, name))
             return row;
     return NULL;
@@ -57,15 +57,15 @@ static void list_all(char *text, size_t size)
 {
     char reason[WHY_BYTES], item[WHY_BYTES + NAME_BYTES + 8];
     append(text, size, "usable here: auto");
-    for (const struct pvmi_transport_row *row = pvmi_transport_table; row->name; row++)
-        if (!pvmi_choice_usable(row, reason, sizeof reason)) {
+    for (const struct pvmt_transport_row *row = pvmt_transport_table; row->name; row++)
+        if (!pvmt_choice_usable(row, reason, sizeof reason)) {
             append(text, size, ", ");
             append(text, size, row->name);
         }
     append(text, size, ", daemon; not:");
     const char *comma = " ";
-    for (const struct pvmi_transport_row *row = pvmi_transport_table; row->name; row++)
-        if (pvmi_choice_usable(row, reason, sizeof reason)) {
+    for (const struct pvmt_transport_row *row = pvmt_transport_table; row->name; row++)
+        if (pvmt_choice_usable(row, reason, sizeof reason)) {
             snprintf(item, sizeof item, "%s%s (%s)", comma, row->name, reason);
             append(text, size, item);
             comma = ", ";
@@ -76,7 +76,7 @@ static int refuse(struct reading *r, const char *text, const char *item, const c
 {
     snprintf(r->why, r->size, "PVM_TRANSPORT=%.100s: \"%s\" %s; ", text, item, what);
     list_all(r->why, r->size);
-    return PVMI_EPARAM;
+    return PVMC_EPARAM;
 }
 
 static void note_unusable(struct reading *r, const char *text, const char *name, const char *reason)
@@ -90,7 +90,7 @@ static void note_unusable(struct reading *r, const char *text, const char *name,
 
 /* ---- collecting ---- */
 
-static bool chosen(const struct pvmi_choice *c, const struct pvmi_transport_ops *ops)
+static bool chosen(const struct pvmt_choice *c, const struct pvmt_transport_ops *ops)
 {
     for (unsigned i = 0; i < c->count; i++)
         if (c->ops[i] == ops)
@@ -98,38 +98,38 @@ static bool chosen(const struct pvmi_choice *c, const struct pvmi_transport_ops 
     return false;
 }
 
-static void choose(struct pvmi_choice *c, const struct pvmi_transport_ops *ops)
+static void choose(struct pvmt_choice *c, const struct pvmt_transport_ops *ops)
 {
-    if (c->count < PVMI_CHOICE_MAX && !chosen(c, ops))
+    if (c->count < PVMT_CHOICE_MAX && !chosen(c, ops))
         c->ops[c->count++] = ops;
 }
 
-/* Nanoseconds that a typical message takes. */
-static uint64_t time_of(const struct pvmi_transport_ops *ops)
+/* Time of a typical message, in nanoseconds. */
+static uint64_t time_of(const struct pvmt_transport_ops *ops)
 {
-    struct pvmi_attributes a;
+    struct pvmt_attributes a;
     ops->query(NULL, &a);
     return a.latency_ns + TYPICAL_BYTES * UINT64_C(1000) / (a.bandwidth_mbs ? a.bandwidth_mbs : 1);
 }
 
-static bool by_name_only(const struct pvmi_transport_ops *ops)
+static bool by_name_only(const struct pvmt_transport_ops *ops)
 {
-    struct pvmi_attributes a;
+    struct pvmt_attributes a;
     ops->query(NULL, &a);
     return a.by_name_only;
 }
 
-/* All usable ones that are not chosen yet, the fastest first. */
-static void choose_rest(struct pvmi_choice *c)
+/* Adds all usable transports that are not chosen yet, fastest first. */
+static void choose_rest(struct pvmt_choice *c)
 {
     char reason[WHY_BYTES];
     for (;;) {
-        const struct pvmi_transport_ops *best = NULL;
-        for (const struct pvmi_transport_row *row = pvmi_transport_table; row->name; row++)
-            if (row->ops && !by_name_only(row->ops) && !pvmi_choice_usable(row, reason, sizeof reason) &&
+        const struct pvmt_transport_ops *best = NULL;
+        for (const struct pvmt_transport_row *row = pvmt_transport_table; row->name; row++)
+            if (row->ops && !by_name_only(row->ops) && !pvmt_choice_usable(row, reason, sizeof reason) &&
                 !chosen(c, row->ops) && (!best || time_of(row->ops) < time_of(best)))
                 best = row->ops;
-        if (!best || c->count == PVMI_CHOICE_MAX)
+        if (!best || c->count == PVMT_CHOICE_MAX)
             return;
         choose(c, best);
     }
@@ -137,7 +137,7 @@ static void choose_rest(struct pvmi_choice *c)
 
 static void remove_excluded(struct reading *r)
 {
-    struct pvmi_choice *c = r->out;
+    struct pvmt_choice *c = r->out;
     unsigned kept = 0;
     for (unsigned i = 0; i < c->count; i++) {
         bool excluded = false;
@@ -153,10 +153,10 @@ static void remove_excluded(struct reading *r)
 
 static int exclude(struct reading *r, const char *text, const char *item)
 {
-    const struct pvmi_transport_row *row = row_of(item + 1);
+    const struct pvmt_transport_row *row = row_of(item + 1);
     if (!row)
         return refuse(r, text, item + 1, strcmp(item + 1, "daemon") ? "is no transport" : "cannot be excluded");
-    if (r->excluded_count < PVMI_CHOICE_MAX)
+    if (r->excluded_count < PVMT_CHOICE_MAX)
         r->excluded[r->excluded_count++] = row;
     return 0;
 }
@@ -175,19 +175,19 @@ static int include(struct reading *r, const char *text, const char *item)
         r->closed = true;
         return 0;
     }
-    const struct pvmi_transport_row *row = row_of(item);
+    const struct pvmt_transport_row *row = row_of(item);
     if (!row)
         return refuse(r, text, item, "is no transport");
     if (row->internal)
         return refuse(r, text, item, row->why_not);
-    if (pvmi_choice_usable(row, reason, sizeof reason))
+    if (pvmt_choice_usable(row, reason, sizeof reason))
         note_unusable(r, text, item, reason);
     else
         choose(r->out, row->ops);
     return 0;
 }
 
-/* The next item of a comma list without blanks around it; false at the end. */
+/* The next item of a comma-separated list, trimmed; false at the end. */
 static bool next_item(const char **at, char item[NAME_BYTES])
 {
     *at += strspn(*at, " ,");
@@ -199,7 +199,7 @@ static bool next_item(const char **at, char item[NAME_BYTES])
     return length;
 }
 
-int pvmi_choice_parse(const char *text, struct pvmi_choice *out, char *why, size_t size)
+int pvmt_choice_parse(const char *text, struct pvmt_choice *out, char *why, size_t size)
 {
     char item[NAME_BYTES];
     struct reading r = {.out = out, .why = why, .size = size};

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
-#include "../core/config.h"
+#include "core/config.h"
 
-/* Programs that are linked wholly static have no dlopen(), and must link without warnings all the same. */
+/* Fully static programs have no dlopen(), and must still link without warnings. */
 extern __typeof__(dlopen) dlopen __attribute__((weak));
 extern __typeof__(dlsym) dlsym __attribute__((weak));
 extern __typeof__(dlerror) dlerror __attribute__((weak));
@@ -15,13 +15,13 @@ extern __typeof__(dlerror) dlerror __attribute__((weak));
 /* It lies beside libpvm3: the root is the folder pvm3 in the same place. */
 static bool find_file(const char *file, char path[PATH_MAX])
 {
-    const char *root = pvmi_config_root();
+    const char *root = pvmc_config_root();
     if (snprintf(path, PATH_MAX, "%s/../%s", root, file) < PATH_MAX && !access(path, R_OK))
         return true;
     return snprintf(path, PATH_MAX, "%s/lib/%s", root, file) < PATH_MAX && !access(path, R_OK);
 }
 
-void *pvmi_module_load(const char *file, const char *setting, char *why, size_t size)
+void *pvmt_module_load(const char *file, const char *setting, char *why, size_t size)
 {
     char path[PATH_MAX];
     if (!dlopen || !dlsym || !dlerror) {
@@ -30,7 +30,7 @@ void *pvmi_module_load(const char *file, const char *setting, char *why, size_t 
     }
     if (!find_file(file, path)) {
         snprintf(why, size, "%s needs %s in the folder above %s: install it, set PVM_ROOT, or unset it", setting, file,
-                 pvmi_config_root());
+                 pvmc_config_root());
         return NULL;
     }
     void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -39,7 +39,7 @@ void *pvmi_module_load(const char *file, const char *setting, char *why, size_t 
     return module;
 }
 
-void *pvmi_module_symbol(void *module, const char *name)
+void *pvmt_module_symbol(void *module, const char *name)
 {
     return dlsym ? dlsym(module, name) : NULL;
 }

@@ -1,36 +1,27 @@
-/* table.c - all transports that dpvm knows; the order is of no importance, routes are chosen by attributes. */
+/* table.c - all transports that dpvm knows, in any order: routes are chosen by attributes. */
 #include <string.h>
 #include "transport.h"
 
-extern const struct pvmi_transport_ops pvmi_unix_ops;
-extern const struct pvmi_transport_ops pvmi_loop_ops;
-extern const struct pvmi_transport_ops pvmi_shm_ops;
-extern const struct pvmi_transport_ops pvmi_tcp_ops;
-extern const struct pvmi_transport_ops pvmi_atm_ops;
-extern const struct pvmi_transport_ops pvmi_dp_ops;
-extern const struct pvmi_transport_ops pvmi_rdma_ops;
+#define MISSING(name, why_not)
+#define BUILT(name, why_not)    extern const struct pvmt_transport_ops pvmt_##name##_ops;
+#define INTERNAL(name, why_not) extern const struct pvmt_transport_ops pvmt_##name##_ops;
+#include <transport_rows.h> /* made from the list in CMakeLists.txt */
+#undef MISSING
+#undef BUILT
+#undef INTERNAL
 
-const struct pvmi_transport_row pvmi_transport_table[] = {
-    {.name = "unix",
-     .ops = &pvmi_unix_ops,
-     .internal = true,
-     .why_not = "leads from a task to its daemon, and that route is named daemon"},
-    {.name = "loop", .ops = &pvmi_loop_ops, .internal = true, .why_not = "does not leave the process"},
-    {.name = "tcp", .ops = &pvmi_tcp_ops},
-    {.name = "shm", .ops = &pvmi_shm_ops},
-    {.name = "dp", .ops = &pvmi_dp_ops},
-#ifdef DPVM_HAVE_VERBS
-    {.name = "rdma", .ops = &pvmi_rdma_ops},
-#else
-    {.name = "rdma", .why_not = "RDMA verbs; built without libibverbs-dev"},
-#endif
-    {.name = "atm", .ops = &pvmi_atm_ops},
+const struct pvmt_transport_row pvmt_transport_table[] = {
+#define MISSING(transport, reason) {.name = #transport, .why_not = reason},
+#define BUILT(transport, reason)   {.name = #transport, .ops = &pvmt_##transport##_ops},
+#define INTERNAL(transport, reason)                                                                                    \
+    {.name = #transport, .ops = &pvmt_##transport##_ops, .internal = true, .why_not = reason},
+#include <transport_rows.h>
     {0},
 };
 
-const struct pvmi_transport_ops *pvmi_transport_find(const char *name)
+const struct pvmt_transport_ops *pvmt_transport_find(const char *name)
 {
-    for (const struct pvmi_transport_row *row = pvmi_transport_table; row->name; row++)
+    for (const struct pvmt_transport_row *row = pvmt_transport_table; row->name; row++)
         if (!strcmp(row->name, name))
             return row->ops;
     return NULL;

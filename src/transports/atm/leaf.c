@@ -1,4 +1,4 @@
-/* leaf.c - point-to-multipoint circuits of peers: who calls at our door is let in, and each link gets its packets. */
+/* leaf.c - point-to-multipoint circuits of peers: accepts their calls and gives each link its packets. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,30 +11,21 @@
 
 /* ---- packets ---- */
 
-static struct atm_link *find_link(struct atm_transport *t, uint32_t incarnation)
-{
-    struct atm_link *l;
-    DL_FOREACH (t->links, l)
-        if (incarnation && l->own.incarnation == incarnation)
-            return l->state == ATM_UP && !l->over ? l : NULL;
-    return NULL;
-}
-
-/* The part that is for a link of ours goes before the common bytes: so it is as if the packet had come for it alone. */
+/* Moves the part of our link in front of the common bytes, which makes it an ordinary packet of that link. */
 static void take(struct atm_transport *t, uint8_t *packet, size_t length)
 {
     size_t parts = length < ATM_JOINT_HEADER || packet[0] != VERSION ? 0 : packet[1];
     size_t part_bytes = parts ? packet[2] | (size_t)packet[3] << 8 : 0;
-    if (part_bytes < PVMI_RELIABLE_HEADER_BYTES || length < ATM_JOINT_HEADER + parts * part_bytes)
+    if (part_bytes < PVMW_RELIABLE_HEADER_BYTES || length < ATM_JOINT_HEADER + parts * part_bytes)
         return;
     uint8_t *common = packet + ATM_JOINT_HEADER + parts * part_bytes;
     for (uint8_t *part = packet + ATM_JOINT_HEADER; part < common; part += part_bytes) {
-        struct atm_link *l = find_link(t, pvmi_reliable_addressee(part, part_bytes));
+        struct pvmt_datagram_link *l = pvmt_datagram_find(&t->base, pvmw_reliable_addressee(part, part_bytes));
         if (!l)
             continue;
         memmove(common - part_bytes, part, part_bytes);
-        pvmi_frames_take(&l->frames, common - part_bytes, part_bytes + (size_t)(packet + length - common), t->now_us);
-        pvmi_atm_touch(l);
+        if (l->up && !l->over)
+            pvmt_datagram_take(l, common - part_bytes, part_bytes + (size_t)(packet + length - common));
         return;
     }
 }
@@ -50,7 +41,7 @@ static int ready(struct atm_watch *w)
         take(t, t->packet, (size_t)n);
         return 1;
     }
-    pvmi_atm_close(t, &leaf->fd);
+    pvmt_atm_close(t, &leaf->fd);
     DL_DELETE(t->leaves, leaf);
     free(leaf);
     return 1;
@@ -58,7 +49,7 @@ static int ready(struct atm_watch *w)
 
 /* ---- the door ---- */
 
-/* 0: it is in; -1: it must be sent away, or has gone. */
+/* 0: accepted; -1: the caller is to be rejected, or has gone. */
 static int let_in(struct atm_transport *t, int caller)
 {
     struct atm_leaf *leaf = calloc(1, sizeof *leaf);
@@ -68,8 +59,8 @@ static int let_in(struct atm_transport *t, int caller)
     leaf->t = t;
     leaf->fd = t->library->open(t->host, O_NONBLOCK, NULL);
     if (leaf->fd < 0 || t->library->accept(t->door.fd, leaf->fd, caller, NULL, multicast) ||
-        pvmi_atm_watch(t, leaf->fd, &leaf->watch)) {
-        pvmi_atm_close(t, &leaf->fd);
+        pvmt_atm_watch(t, leaf->fd, &leaf->watch)) {
+        pvmt_atm_close(t, &leaf->fd);
         free(leaf);
         return -1;
     }
@@ -88,31 +79,31 @@ static int knock(struct atm_watch *w)
     }
     if (errno == EAGAIN)
         return 0;
-    pvmi_atm_close(t, &t->door.fd); /* the network has gone */
+    pvmt_atm_close(t, &t->door.fd); /* the network has gone */
     t->door_asap = 0;
     return 1;
 }
 
-void pvmi_atm_door_open(struct atm_transport *t)
+void pvmt_atm_door_open(struct atm_transport *t)
 {
     if (t->door.fd >= 0)
         return;
     t->door = (struct atm_leaf){.watch = {knock}, .t = t};
     t->door.fd = t->library->open(t->host, O_NONBLOCK, NULL);
     if (t->door.fd >= 0 && !t->library->bind(t->door.fd, 0, &t->door_asap, CALLERS_MAX) &&
-        !pvmi_atm_watch(t, t->door.fd, &t->door.watch))
+        !pvmt_atm_watch(t, t->door.fd, &t->door.watch))
         return;
-    pvmi_atm_close(t, &t->door.fd);
+    pvmt_atm_close(t, &t->door.fd);
     t->door_asap = 0;
 }
 
-void pvmi_atm_leaves_close(struct atm_transport *t)
+void pvmt_atm_leaves_close(struct atm_transport *t)
 {
     while (t->leaves) {
         struct atm_leaf *leaf = t->leaves;
         DL_DELETE(t->leaves, leaf);
-        pvmi_atm_close(t, &leaf->fd);
+        pvmt_atm_close(t, &leaf->fd);
         free(leaf);
     }
-    pvmi_atm_close(t, &t->door.fd);
+    pvmt_atm_close(t, &t->door.fd);
 }

@@ -2,22 +2,22 @@
 #include "library.h"
 #include <stdbool.h>
 #include <stdio.h>
-#include "../module.h"
+#include "transports/module.h"
 
-const struct pvmi_atm_library *pvmi_atm_library(char *why, size_t size)
+const struct pvmt_atm_library *pvmt_atm_library(char *why, size_t size)
 {
-    static struct pvmi_atm_library library;
+    static struct pvmt_atm_library library;
     static bool loaded;
     if (loaded)
         return &library;
-    void *module = pvmi_module_load(PVMI_ATM_LIBRARY_FILE, "PVM_TRANSPORT=atm", why, size);
+    void *module = pvmt_module_load(PVMT_ATM_LIBRARY_FILE, "PVM_TRANSPORT=atm", why, size);
     if (!module)
         return NULL;
     loaded = true;
-#define X(name) loaded = (library.name = pvmi_module_symbol(module, "atm_" #name)) && loaded;
-    PVMI_ATM_CALLS(X)
+#define X(name) loaded = (library.name = pvmt_module_symbol(module, "atm_" #name)) && loaded;
+    PVMT_ATM_CALLS(X)
 #undef X
     if (!loaded)
-        snprintf(why, size, "%s is of another version of dpvm", PVMI_ATM_LIBRARY_FILE);
+        snprintf(why, size, "%s is of another version of dpvm", PVMT_ATM_LIBRARY_FILE);
     return loaded ? &library : NULL;
 }

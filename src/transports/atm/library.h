@@ -1,17 +1,17 @@
 /*
- * library.h - libforeatm, the Fore API, which is loaded when PVM_TRANSPORT names atm: so a program that uses it itself
- * shares it with us, and the network sees one program.
+ * library.h - libforeatm, the Fore API, loaded when PVM_TRANSPORT names atm. A program that uses it itself shares it
+ * with the transport, so the network sees one program.
  */
-#ifndef PVMI_ATM_LIBRARY_H
-#define PVMI_ATM_LIBRARY_H
+#ifndef PVMT_ATM_LIBRARY_H
+#define PVMT_ATM_LIBRARY_H
 
 #include <stddef.h>
 #include "fore_atm.h"
 
-#define PVMI_ATM_LIBRARY_FILE "libforeatm.so.1"
+#define PVMT_ATM_LIBRARY_FILE "libforeatm.so.1"
 
 /* X(name): the call atm_name() of fore_atm.h. */
-#define PVMI_ATM_CALLS(X)                                                                                              \
+#define PVMT_ATM_CALLS(X)                                                                                              \
     X(open)                                                                                                            \
     X(bind)                                                                                                            \
     X(listen)                                                                                                          \
@@ -36,13 +36,13 @@
     X(sim_leave)                                                                                                       \
     X(sim_observe)
 
-struct pvmi_atm_library {
+struct pvmt_atm_library {
 #define X(name) __typeof__(atm_##name) *name;
-    PVMI_ATM_CALLS(X)
+    PVMT_ATM_CALLS(X)
 #undef X
 };
 
 /* Loaded once for each process; NULL when it cannot be, with the reason in why[size]. */
-const struct pvmi_atm_library *pvmi_atm_library(char *why, size_t size);
+const struct pvmt_atm_library *pvmt_atm_library(char *why, size_t size);
 
 #endif

@@ -2,32 +2,30 @@
  * tree.c - frames to several links at once, over point-to-multipoint circuits: one copy of each cell leaves this host,
  * and the switches make the others.
  *
- * Each link keeps its own reliable connection: numbers, acknowledgements and what is sent again are its own and go by
+ * Each link keeps its own reliable connection: numbers, acknowledgements and retransmissions are its own and go by
  * its own circuit. A packet to several links has a part for each, which is the header that its connection gave it (and
  * of a frame's first packet the frame's header), and after them the bytes that all have in common:
  *
  *   u8 version, u8 parts, u16 bytes of a part | part of link 1 | part of link 2 | ... | common bytes
  *
- * So a packet leaves when all links have room for it. Nobody waits for one that does not answer: the tree is felled,
- * and each link goes on by itself.
+ * A packet leaves when all links have room for it. If a link does not answer, the tree is felled and each link goes on
+ * by itself, so none waits for another.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <utlist.h>
-#include "../../core/clock.h"
-#include "../../core/error.h"
-#include "../../core/log.h"
+#include "core/error.h"
+#include "core/log.h"
 #include "atm_transport.h"
 
 #define VERSION    1
-#define PART_BYTES (PVMI_RELIABLE_HEADER_BYTES + PVMI_FRAME_HEADER_BYTES) /* of a link in a packet, at most */
+#define PART_BYTES (PVMW_RELIABLE_HEADER_BYTES + PVMC_FRAME_HEADER_BYTES) /* of one link in a packet, at most */
 
 /* ---- a packet to several links ---- */
 
 struct part {
-    uint8_t header[PVMI_RELIABLE_HEADER_BYTES];
-    struct iovec pieces[1 + PVMI_RELIABLE_PIECES_MAX];
+    uint8_t header[PVMW_RELIABLE_HEADER_BYTES];
+    struct iovec pieces[1 + PVMW_RELIABLE_PIECES_MAX];
     unsigned count;
 };
 
@@ -36,9 +34,9 @@ struct atm_joint {
     unsigned count;
 };
 
-int pvmi_atm_joint_add(struct atm_link *l, const struct iovec *pieces, unsigned count)
+int pvmt_atm_joint_add(struct atm_link *l, const struct iovec *pieces, unsigned count)
 {
-    struct atm_joint *joint = ((struct atm_transport *)l->base.transport)->joint;
+    struct atm_joint *joint = ((struct atm_transport *)l->base.ep.transport)->joint;
     struct part *part = &joint->parts[joint->count++];
     memcpy(part->header, pieces[0].iov_base, sizeof part->header);
     memcpy(part->pieces, pieces, count * sizeof *pieces);
@@ -58,7 +56,7 @@ static bool is_common(const struct atm_joint *joint, unsigned piece)
     return true;
 }
 
-/* Pieces that each link has of its own: those before the ones that are the same memory in all parts. */
+/* Number of leading pieces that differ between links; the pieces behind them are the same memory for all. */
 static unsigned own_pieces(const struct atm_joint *joint)
 {
     unsigned own = joint->parts[0].count;
@@ -84,7 +82,7 @@ static uint8_t *copy(uint8_t *to, const struct iovec *pieces, unsigned count)
     return to;
 }
 
-/* What does not go is lost, and sent again link by link. */
+/* A packet that cannot be sent counts as lost: each link retransmits it. */
 static void send_joint(struct atm_tree *tree, const struct atm_joint *joint)
 {
     struct atm_transport *t = tree->t;
@@ -105,14 +103,45 @@ static void send_joint(struct atm_tree *tree, const struct atm_joint *joint)
     t->library->send(tree->fd, (const char *)t->packet, (int)length);
 }
 
+/* ---- felling ---- */
+
+static void clear(struct atm_tree *tree)
+{
+    pvmt_atm_close(tree->t, &tree->fd);
+    tree->count = 0;
+}
+
+/* Gives up all trees: frames that wait for them go link by link. */
+static void fell(struct atm_transport *t)
+{
+    struct pvmt_datagram_link *l, *next;
+    for (unsigned i = 0; i < ATM_TREES_MAX; i++)
+        if (t->trees[i].count)
+            clear(&t->trees[i]);
+    HASH_ITER (hh, t->base.links, l, next) {
+        bool *is_in_tree = &((struct atm_link *)l)->is_in_tree;
+        if (!*is_in_tree)
+            continue;
+        *is_in_tree = false;
+        pvmw_reliable_release(l->frames.reliable);
+        pvmt_datagram_touch(l);
+    }
+}
+
+void pvmt_atm_trees_leave(struct atm_link *l)
+{
+    if (l->is_in_tree)
+        fell((struct atm_transport *)l->base.ep.transport);
+}
+
 /* ---- in step ---- */
 
-/* Whether the same frame is next at all its links, and each has room for a packet of it. */
+/* Whether the same frame is next on all links, and each has room for a packet of it. */
 static bool may_step(const struct atm_tree *tree)
 {
-    uint64_t joint = tree->state == ATM_TREE_UP ? pvmi_frames_joint(&tree->links[0]->frames) : 0;
+    uint64_t joint = tree->state == ATM_TREE_UP ? pvmt_frames_joint(&tree->links[0]->base.frames) : 0;
     for (unsigned i = 1; joint && i < tree->count; i++)
-        if (pvmi_frames_joint(&tree->links[i]->frames) != joint)
+        if (pvmt_frames_joint(&tree->links[i]->base.frames) != joint)
             return false;
     return joint;
 }
@@ -125,60 +154,41 @@ static int step(struct atm_tree *tree)
         struct atm_joint joint = {.count = 0};
         t->joint = &joint;
         for (unsigned i = 0; i < tree->count; i++)
-            pvmi_reliable_step(tree->links[i]->frames.reliable, t->now_us);
+            pvmw_reliable_step(tree->links[i]->base.frames.reliable, t->base.now_us);
         t->joint = NULL;
         send_joint(tree, &joint);
     }
     for (unsigned i = 0; n && i < tree->count; i++)
-        pvmi_atm_touch(tree->links[i]); /* what waits behind the frame may go now */
+        pvmt_datagram_touch(&tree->links[i]->base); /* what waits behind the frame may go now */
     return n;
 }
 
-int pvmi_atm_trees_step(struct atm_transport *t)
+static bool is_unanswered(const struct atm_tree *tree)
+{
+    for (unsigned i = 0; i < tree->count; i++)
+        if (pvmw_reliable_is_unanswered(tree->links[i]->base.frames.reliable))
+            return true;
+    return false;
+}
+
+int pvmt_atm_trees_step(struct atm_transport *t)
 {
     int n = 0;
     for (unsigned i = 0; i < ATM_TREES_MAX; i++)
-        if (t->trees[i].count)
+        if (is_unanswered(&t->trees[i])) /* the others must not wait for that link */
+            fell(t);
+        else if (t->trees[i].count)
             n += step(&t->trees[i]);
     return n;
-}
-
-/* ---- felling ---- */
-
-static void clear(struct atm_tree *tree)
-{
-    pvmi_atm_close(tree->t, &tree->fd);
-    tree->count = 0;
-}
-
-void pvmi_atm_trees_fell(struct atm_transport *t)
-{
-    struct atm_link *l;
-    for (unsigned i = 0; i < ATM_TREES_MAX; i++)
-        if (t->trees[i].count)
-            clear(&t->trees[i]);
-    DL_FOREACH (t->links, l) {
-        if (!l->is_in_tree)
-            continue;
-        l->is_in_tree = false;
-        pvmi_reliable_release(l->frames.reliable);
-        pvmi_atm_touch(l);
-    }
-}
-
-void pvmi_atm_trees_leave(struct atm_link *l)
-{
-    if (l->is_in_tree)
-        pvmi_atm_trees_fell((struct atm_transport *)l->base.transport);
 }
 
 /* ---- growing ---- */
 
 static void refuse(struct atm_tree *tree)
 {
-    pvmi_log(PVMI_LOG_INFO, "no multicast circuit to %u tasks (%s): each gets its own copy", tree->count,
+    pvmc_log(PVMC_LOG_INFO, "no multicast circuit to %u tasks (%s): each gets its own copy", tree->count,
              strerror(errno));
-    pvmi_atm_close(tree->t, &tree->fd);
+    pvmt_atm_close(tree->t, &tree->fd);
     tree->state = ATM_TREE_REFUSED;
 }
 
@@ -190,7 +200,7 @@ static int call_next(struct atm_tree *tree)
     return tree->t->library->connect(tree->fd, &to, NULL, NULL, tree->t->aal, multicast);
 }
 
-/* Calls one peer after the other, as far as that goes without waiting. */
+/* Calls one peer after the other until a call would block. */
 static int grow(struct atm_tree *tree)
 {
     while (tree->there < tree->count && !call_next(tree))
@@ -207,8 +217,8 @@ static int ready(struct atm_watch *w)
     struct atm_tree *tree = (struct atm_tree *)w;
     if (tree->state == ATM_TREE_GROWING)
         return grow(tree);
-    if (tree->state == ATM_TREE_UP) /* all who were called have gone */
-        pvmi_atm_trees_fell(tree->t);
+    if (tree->state == ATM_TREE_UP) /* all peers have gone */
+        fell(tree->t);
     return 1;
 }
 
@@ -217,7 +227,7 @@ static void plant(struct atm_tree *tree)
     struct atm_transport *t = tree->t;
     tree->state = ATM_TREE_GROWING;
     tree->fd = t->library->open(t->host, O_NONBLOCK, NULL);
-    if (tree->fd < 0 || t->library->bind(tree->fd, 0, NULL, 0) || pvmi_atm_watch(t, tree->fd, &tree->watch))
+    if (tree->fd < 0 || t->library->bind(tree->fd, 0, NULL, 0) || pvmt_atm_watch(t, tree->fd, &tree->watch))
         refuse(tree);
     else
         grow(tree);
@@ -228,7 +238,7 @@ static void plant(struct atm_tree *tree)
 /* Some links, and a frame for each. */
 struct group {
     struct atm_link *links[ATM_TREE_MAX];
-    struct pvmi_frame *frames[ATM_TREE_MAX];
+    struct pvmc_frame *frames[ATM_TREE_MAX];
     unsigned count;
 };
 
@@ -240,12 +250,12 @@ static bool is_for(const struct atm_tree *tree, const struct group *g)
 static bool is_in_use(const struct atm_tree *tree)
 {
     for (unsigned i = 0; i < tree->count; i++)
-        if (pvmi_reliable_holds(tree->links[i]->frames.reliable))
+        if (pvmw_reliable_holds(tree->links[i]->base.frames.reliable))
             return true;
     return false;
 }
 
-/* A free one, or the one that was not used for longest. */
+/* A free tree, or the least recently used one. */
 static struct atm_tree *room_for_tree(struct atm_transport *t)
 {
     struct atm_tree *best = NULL;
@@ -261,7 +271,7 @@ static struct atm_tree *room_for_tree(struct atm_transport *t)
     return best;
 }
 
-/* Bytes of a frame that a packet to them has room for; 0: so few that it does not pay. */
+/* Bytes of a frame that fit in a packet to the group; 0: too few to be worth a tree. */
 static uint32_t room_in_packet(const struct group *g)
 {
     uint32_t mtu = UINT32_MAX, parts = ATM_JOINT_HEADER + g->count * PART_BYTES;
@@ -273,7 +283,7 @@ static uint32_t room_in_packet(const struct group *g)
     return parts < mtu / 2 ? mtu - parts : 0;
 }
 
-/* NULL: there is none for them yet, or will not be. */
+/* The tree that reaches the group; NULL: none yet, or it was refused. */
 static struct atm_tree *tree_for(struct atm_transport *t, const struct group *g)
 {
     uint32_t bytes = room_in_packet(g);
@@ -296,17 +306,17 @@ static struct atm_tree *tree_for(struct atm_transport *t, const struct group *g)
 
 /* ---- sending ---- */
 
-/* Theirs is a host of its own, and they take part. */
+/* The peer is on another host and takes multicast calls. */
 static bool can_share(const struct atm_link *l)
 {
-    return l->state == ATM_UP && l->peer.leaf_asap && pvmi_reliable_is_met(l->frames.reliable) &&
+    return l->base.up && l->peer.leaf_asap && pvmw_reliable_is_met(l->base.frames.reliable) &&
            memcmp(&l->own.endpoint.nsap, &l->peer.endpoint.nsap, sizeof l->own.endpoint.nsap) != 0;
 }
 
-static void send_alone(struct atm_transport *t, struct atm_link *l, struct pvmi_frame *f)
+static void send_alone(struct atm_transport *t, struct atm_link *l, struct pvmc_frame *f)
 {
-    pvmi_frames_send(&l->frames, f, t->now_us);
-    pvmi_atm_touch(l);
+    pvmt_frames_send(&l->base.frames, f, t->base.now_us);
+    pvmt_datagram_touch(&l->base);
 }
 
 static void send_group(struct atm_transport *t, struct group *g)
@@ -315,7 +325,7 @@ static void send_group(struct atm_transport *t, struct group *g)
     uint64_t joint = ++t->last_joint;
     for (unsigned i = 0; i < g->count; i++)
         if (tree)
-            pvmi_frames_send_jointly(&g->links[i]->frames, g->frames[i], joint, tree->bytes, t->now_us);
+            pvmt_frames_send_jointly(&g->links[i]->base.frames, g->frames[i], joint, tree->bytes, t->base.now_us);
         else
             send_alone(t, g->links[i], g->frames[i]);
     if (tree)
@@ -323,31 +333,30 @@ static void send_group(struct atm_transport *t, struct group *g)
     g->count = 0;
 }
 
-/* 0, or why not all can take a frame. */
-static int check(struct pvmi_endpoint **eps, unsigned count)
+/* 0, or the reason why some link cannot take a frame. */
+static int check(struct pvmt_endpoint **eps, unsigned count)
 {
     int rc = 0;
     for (unsigned i = 0; i < count; i++) {
-        const struct atm_link *l = (struct atm_link *)eps[i];
-        if (l->dead || l->over || l->frames.wrong || (l->frames.reliable && pvmi_reliable_is_dead(l->frames.reliable)))
-            return PVMI_EDOWN;
-        if (!pvmi_frames_have_room(&l->frames))
-            rc = PVMI_EAGAIN;
+        const struct pvmt_datagram_link *l = (struct pvmt_datagram_link *)eps[i];
+        if (l->dead || l->over || l->frames.wrong || (l->frames.reliable && pvmw_reliable_is_dead(l->frames.reliable)))
+            return PVMC_EDOWN;
+        if (!pvmt_frames_have_room(&l->frames))
+            rc = PVMC_EAGAIN;
     }
     return rc;
 }
 
-int pvmi_atm_multicast(struct pvmi_endpoint **eps, struct pvmi_frame **frames, unsigned count)
+int pvmt_atm_multicast(struct pvmt_endpoint **eps, struct pvmc_frame **frames, unsigned count)
 {
     struct atm_transport *t = (struct atm_transport *)eps[0]->transport;
     struct group g = {.count = 0};
-    if (!t->in_progress)
-        t->now_us = pvmi_clock_us();
+    pvmt_datagram_enter(&t->base);
     int rc = check(eps, count);
-    for (unsigned i = 0; i < count && rc == PVMI_EAGAIN; i++) {
-        struct atm_link *l = (struct atm_link *)eps[i];
+    for (unsigned i = 0; i < count && rc == PVMC_EAGAIN; i++) {
+        struct pvmt_datagram_link *l = (struct pvmt_datagram_link *)eps[i];
         l->frames.refused = true;
-        pvmi_atm_touch(l);
+        pvmt_datagram_touch(l);
     }
     for (unsigned i = 0; i < count && !rc; i++) {
         struct atm_link *l = (struct atm_link *)eps[i];

@@ -1,8 +1,8 @@
 /*
  * fault.c - a transport around another one, whose links fail on purpose.
  *
- * What is held up on its way is held at the receiver: so frames that an inner transport took have reached their peer,
- * and its promises stay. What ends a connection ends the inner one, so that the other side sees a real end.
+ * Delayed frames are held at the receiver, so frames that the inner transport took have reached their peer and its
+ * promises hold. A fault that ends a connection ends the inner one, so the other side sees a real end.
  */
 #include "fault.h"
 #include <stdlib.h>
@@ -11,31 +11,31 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 #include <utlist.h>
-#include "../../core/clock.h"
-#include "../../core/config.h"
-#include "../../core/error.h"
-#include "../../core/log.h"
+#include "core/clock.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/log.h"
 
-#define HELD_FRAMES_MAX 256u       /* of one endpoint; beyond, delays are cut short */
+#define HELD_FRAMES_MAX 256u       /* of one endpoint; beyond it, delays are cut short */
 #define HELD_BYTES_MAX  (8u << 20) /* the same */
 #define SLOTS_MAX       8          /* transports that can be wrapped in one process */
 
-/* A frame that came and is not due yet. */
+/* A frame that arrived and is not due yet. */
 struct held {
-    struct pvmi_frame_header h;
-    struct pvmi_mem *mem; /* NULL: no payload */
+    struct pvmc_frame_header h;
+    struct pvmc_mem *mem; /* NULL: no payload */
     const uint8_t *data;
     int64_t due_us;
     struct held *prev, *next;
 };
 
 struct fault_endpoint {
-    struct pvmi_endpoint base;
-    struct pvmi_endpoint *inner; /* NULL: ended by us, or disconnected */
-    bool up;                     /* no longer an offer that waits */
-    bool refused;                /* by us: we owe a tx_ready */
-    bool inner_owes;             /* the inner one refused, too: its tx_ready will do */
-    bool swallows;               /* a frame was lost: the ones behind it are, too */
+    struct pvmt_endpoint base;
+    struct pvmt_endpoint *inner; /* NULL: ended by us, or disconnected */
+    bool up;                     /* joined; false: an offer that waits */
+    bool refused;                /* by this wrapper, which owes a tx_ready */
+    bool inner_owes;             /* by the inner transport, too: its tx_ready is passed on */
+    bool swallows;               /* a frame was lost, and so are all behind it */
     bool ended, told;            /* the connection is over; down was called */
     int reason;
     bool released;       /* disconnected: free it when progress is over */
@@ -47,16 +47,16 @@ struct fault_endpoint {
 };
 
 struct slot {
-    struct pvmi_transport_ops ops;
-    const struct pvmi_transport_ops *inner;
-    struct pvmi_fault_plan plan;
+    struct pvmt_transport_ops ops;
+    const struct pvmt_transport_ops *inner;
+    struct pvmt_fault_plan plan;
 };
 
 struct fault_transport {
-    struct pvmi_transport base;
-    struct pvmi_transport *inner;
-    const struct pvmi_transport_ops *inner_ops;
-    struct pvmi_fault_plan plan;
+    struct pvmt_transport base;
+    struct pvmt_transport *inner;
+    const struct pvmt_transport_ops *inner_ops;
+    struct pvmt_fault_plan plan;
     int epoll_fd, timer_fd; /* with delay: inner's descriptor and the time of the next frame; else -1 */
     bool timer_set, in_progress;
     struct fault_endpoint *endpoints;
@@ -66,7 +66,7 @@ static uint64_t random_state = 1;
 
 static bool chance(uint32_t millionths)
 {
-    return millionths && pvmi_fault_random(&random_state) % PVMI_FAULT_CERTAIN < millionths;
+    return millionths && pvmt_fault_random(&random_state) % PVMT_FAULT_CERTAIN < millionths;
 }
 
 static struct fault_transport *transport_of(const struct fault_endpoint *e)
@@ -76,20 +76,20 @@ static struct fault_transport *transport_of(const struct fault_endpoint *e)
 
 /* ---- frames that are held back ---- */
 
-static struct held *held_new(const struct fault_transport *t, const struct pvmi_frame_header *h)
+static struct held *held_new(const struct fault_transport *t, const struct pvmc_frame_header *h)
 {
     struct held *held = calloc(1, sizeof *held);
     if (!held)
         return NULL;
     held->h = *h;
-    held->due_us = pvmi_clock_us() + pvmi_fault_random(&random_state) % (2 * t->plan.delay_us + 1);
+    held->due_us = pvmc_clock_us() + pvmt_fault_random(&random_state) % (2 * t->plan.delay_us + 1);
     return held;
 }
 
 static void held_free(struct held *held)
 {
     if (held)
-        pvmi_mem_unref(held->mem);
+        pvmc_mem_unref(held->mem);
     free(held);
 }
 
@@ -107,7 +107,7 @@ static bool is_due(const struct fault_endpoint *e, int64_t now_us)
 
 static void deliver(struct fault_endpoint *e, struct held *held)
 {
-    const struct pvmi_callbacks *cb = e->base.transport->callbacks;
+    const struct pvmt_callbacks *cb = e->base.transport->callbacks;
     void *arg = e->base.transport->arg;
     if (cb->rx_whole && held->mem && !held->h.offset && held->h.length == held->h.body_length) {
         if (!cb->rx_whole(arg, &e->base, &held->h, held->mem, held->data))
@@ -138,13 +138,13 @@ static int deliver_due(struct fault_endpoint *e, int64_t now_us)
 
 /* ---- endpoints ---- */
 
-static struct fault_endpoint *endpoint_new(struct pvmi_transport *base, void *owner, bool up)
+static struct fault_endpoint *endpoint_new(struct pvmt_transport *base, void *owner, bool up)
 {
     struct fault_transport *t = (struct fault_transport *)base;
     struct fault_endpoint *e = calloc(1, sizeof *e);
     if (!e)
         return NULL;
-    e->base = (struct pvmi_endpoint){.transport = base, .owner = owner};
+    e->base = (struct pvmt_endpoint){.transport = base, .owner = owner};
     e->up = up;
     DL_APPEND(t->endpoints, e);
     return e;
@@ -162,7 +162,7 @@ static void endpoint_free(struct fault_endpoint *e)
 
 static void drop_inner(struct fault_endpoint *e)
 {
-    struct pvmi_endpoint *inner = e->inner;
+    struct pvmt_endpoint *inner = e->inner;
     e->inner = NULL;
     if (inner)
         inner->transport->ops->disconnect(inner);
@@ -172,11 +172,11 @@ static void drop_inner(struct fault_endpoint *e)
 static void end_by_fault(struct fault_endpoint *e)
 {
     e->ended = true;
-    e->reason = PVMI_EDOWN;
+    e->reason = PVMC_EDOWN;
     drop_inner(e);
 }
 
-static void fault_disconnect(struct pvmi_endpoint *base)
+static void fault_disconnect(struct pvmt_endpoint *base)
 {
     struct fault_endpoint *e = (struct fault_endpoint *)base;
     drop_inner(e);
@@ -187,7 +187,7 @@ static void fault_disconnect(struct pvmi_endpoint *base)
 
 /* ---- callbacks of the inner transport ---- */
 
-static uint8_t *on_place(void *arg, struct pvmi_endpoint *inner, const struct pvmi_frame_header *h)
+static uint8_t *on_place(void *arg, struct pvmt_endpoint *inner, const struct pvmc_frame_header *h)
 {
     static uint8_t nowhere; /* for frames without payload */
     struct fault_transport *t = arg;
@@ -198,7 +198,7 @@ static uint8_t *on_place(void *arg, struct pvmi_endpoint *inner, const struct pv
         e->coming = held_new(t, h);
         if (!e->coming || !h->length)
             return e->coming ? &nowhere : NULL;
-        e->coming->mem = pvmi_mem_new(h->length);
+        e->coming->mem = pvmc_mem_new(h->length);
         e->coming->data = e->coming->mem ? e->coming->mem->data : NULL;
         return e->coming->mem ? e->coming->mem->data : NULL;
     }
@@ -213,7 +213,7 @@ static uint8_t *on_place(void *arg, struct pvmi_endpoint *inner, const struct pv
     return NULL;
 }
 
-static void on_done(void *arg, struct pvmi_endpoint *inner, const struct pvmi_frame_header *h)
+static void on_done(void *arg, struct pvmt_endpoint *inner, const struct pvmc_frame_header *h)
 {
     struct fault_transport *t = arg;
     struct fault_endpoint *e = inner->owner;
@@ -225,27 +225,27 @@ static void on_done(void *arg, struct pvmi_endpoint *inner, const struct pvmi_fr
     e->coming = NULL;
 }
 
-static int on_whole(void *arg, struct pvmi_endpoint *inner, const struct pvmi_frame_header *h, struct pvmi_mem *mem,
+static int on_whole(void *arg, struct pvmt_endpoint *inner, const struct pvmc_frame_header *h, struct pvmc_mem *mem,
                     const uint8_t *data)
 {
     struct fault_transport *t = arg;
     struct fault_endpoint *e = inner->owner;
     if (chance(t->plan.cut)) {
         end_by_fault(e);
-        return PVMI_EDOWN;
+        return PVMC_EDOWN;
     }
     if (!t->plan.delay_us)
         return t->base.callbacks->rx_whole(t->base.arg, &e->base, h, mem, data);
     struct held *held = held_new(t, h);
     if (!held)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     held->mem = mem;
     held->data = data;
     if (!mem && h->length) { /* data is valid only now */
-        held->mem = pvmi_mem_new(h->length);
+        held->mem = pvmc_mem_new(h->length);
         if (!held->mem) {
             held_free(held);
-            return PVMI_ENOMEM;
+            return PVMC_ENOMEM;
         }
         held->data = memcpy(held->mem->data, data, h->length);
     }
@@ -253,7 +253,7 @@ static int on_whole(void *arg, struct pvmi_endpoint *inner, const struct pvmi_fr
     return 0;
 }
 
-static void on_ready(void *arg, struct pvmi_endpoint *inner)
+static void on_ready(void *arg, struct pvmt_endpoint *inner)
 {
     struct fault_transport *t = arg;
     struct fault_endpoint *e = inner->owner;
@@ -262,7 +262,7 @@ static void on_ready(void *arg, struct pvmi_endpoint *inner)
     t->base.callbacks->tx_ready(t->base.arg, &e->base);
 }
 
-static void on_down(void *arg, struct pvmi_endpoint *inner, int reason)
+static void on_down(void *arg, struct pvmt_endpoint *inner, int reason)
 {
     struct fault_endpoint *e = inner->owner;
     (void)arg;
@@ -271,18 +271,18 @@ static void on_down(void *arg, struct pvmi_endpoint *inner, int reason)
     drop_inner(e);
 }
 
-/* Nobody connects by address to what we wrap. */
-static int on_accepted(void *arg, struct pvmi_endpoint *inner, const struct pvmi_credentials *who)
+/* Wrapped transports connect by offer only. */
+static int on_accepted(void *arg, struct pvmt_endpoint *inner, const struct pvmt_credentials *who)
 {
     (void)arg;
     (void)inner;
     (void)who;
-    return PVMI_EDENIED;
+    return PVMC_EDENIED;
 }
 
 static uint16_t on_node(void *arg)
 {
-    const struct pvmi_transport *t = arg; /* ours */
+    const struct pvmt_transport *t = arg; /* ours */
     return t->callbacks->node ? t->callbacks->node(t->arg) : 1;
 }
 
@@ -290,12 +290,12 @@ static uint16_t on_node(void *arg)
     .accepted = on_accepted, .rx_place = on_place, .rx_done = on_done, .tx_ready = on_ready, .down = on_down,          \
     .node = on_node
 
-static const struct pvmi_callbacks callbacks = {CALLBACKS};
-static const struct pvmi_callbacks callbacks_whole = {CALLBACKS, .rx_whole = on_whole};
+static const struct pvmt_callbacks callbacks = {CALLBACKS};
+static const struct pvmt_callbacks callbacks_whole = {CALLBACKS, .rx_whole = on_whole};
 
 /* ---- opening and closing ---- */
 
-static void fault_close(struct pvmi_transport *base)
+static void fault_close(struct pvmt_transport *base)
 {
     struct fault_transport *t = (struct fault_transport *)base;
     struct fault_endpoint *e, *next;
@@ -313,25 +313,25 @@ static void fault_close(struct pvmi_transport *base)
 static int watch(struct fault_transport *t, int fd)
 {
     struct epoll_event event = {.events = EPOLLIN};
-    return fd < 0 || epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? PVMI_ESYSTEM : 0;
+    return fd < 0 || epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? PVMC_ESYSTEM : 0;
 }
 
-/* One descriptor for what comes and for what is due. */
+/* One descriptor for the inner transport and the timer. */
 static int open_timer(struct fault_transport *t)
 {
     t->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     t->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    int rc = t->epoll_fd < 0 || t->timer_fd < 0 ? PVMI_ESYSTEM : watch(t, t->timer_fd);
+    int rc = t->epoll_fd < 0 || t->timer_fd < 0 ? PVMC_ESYSTEM : watch(t, t->timer_fd);
     return rc ? rc : watch(t, t->inner_ops->fd(t->inner));
 }
 
-static int fault_open(const struct slot *slot, const char *address, const struct pvmi_callbacks *above, void *arg,
-                      struct pvmi_transport **out)
+static int fault_open(const struct slot *slot, const char *address, const struct pvmt_callbacks *above, void *arg,
+                      struct pvmt_transport **out)
 {
     struct fault_transport *t = calloc(1, sizeof *t);
     if (!t)
-        return PVMI_ENOMEM;
-    t->base = (struct pvmi_transport){.ops = &slot->ops, .callbacks = above, .arg = arg};
+        return PVMC_ENOMEM;
+    t->base = (struct pvmt_transport){.ops = &slot->ops, .callbacks = above, .arg = arg};
     t->inner_ops = slot->inner;
     t->plan = slot->plan;
     t->epoll_fd = t->timer_fd = -1;
@@ -348,7 +348,7 @@ static int fault_open(const struct slot *slot, const char *address, const struct
     return 0;
 }
 
-static void fault_query(const struct slot *slot, const struct pvmi_transport *base, struct pvmi_attributes *out)
+static void fault_query(const struct slot *slot, const struct pvmt_transport *base, struct pvmt_attributes *out)
 {
     slot->inner->query(base ? ((const struct fault_transport *)base)->inner : NULL, out);
     if (slot->plan.drop || slot->plan.cut)
@@ -358,7 +358,7 @@ static void fault_query(const struct slot *slot, const struct pvmi_transport *ba
 /* ---- coming together ---- */
 
 /* The inner endpoint is made; it belongs to e from now on. */
-static int settle(struct fault_endpoint *e, int rc, struct pvmi_endpoint **out)
+static int settle(struct fault_endpoint *e, int rc, struct pvmt_endpoint **out)
 {
     if (rc < 0) {
         endpoint_free(e);
@@ -368,57 +368,57 @@ static int settle(struct fault_endpoint *e, int rc, struct pvmi_endpoint **out)
     return rc;
 }
 
-static int fault_offer(struct pvmi_transport *base, void *owner, uint8_t blob[PVMI_OFFER_MAX], int *fd,
-                       struct pvmi_endpoint **out)
+static int fault_offer(struct pvmt_transport *base, void *owner, uint8_t blob[PVMT_OFFER_MAX], int *fd,
+                       struct pvmt_endpoint **out)
 {
     struct fault_transport *t = (struct fault_transport *)base;
     struct fault_endpoint *e = endpoint_new(base, owner, false);
     if (!e)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     return settle(e, t->inner_ops->offer(t->inner, e, blob, fd, &e->inner), out);
 }
 
-static int fault_join(struct pvmi_transport *base, const uint8_t *blob, size_t length, int fd, void *owner,
-                      uint8_t reply[PVMI_OFFER_MAX], struct pvmi_endpoint **out)
+static int fault_join(struct pvmt_transport *base, const uint8_t *blob, size_t length, int fd, void *owner,
+                      uint8_t reply[PVMT_OFFER_MAX], struct pvmt_endpoint **out)
 {
     struct fault_transport *t = (struct fault_transport *)base;
     struct fault_endpoint *e = chance(t->plan.nojoin) ? NULL : endpoint_new(base, owner, true);
     if (!e) {
         if (fd >= 0)
             close(fd);
-        return PVMI_EUNREACHABLE;
+        return PVMC_EUNREACHABLE;
     }
     return settle(e, t->inner_ops->join(t->inner, blob, length, fd, e, reply, &e->inner), out);
 }
 
-static int fault_joined(struct pvmi_endpoint *base, const uint8_t *reply, size_t length)
+static int fault_joined(struct pvmt_endpoint *base, const uint8_t *reply, size_t length)
 {
     struct fault_endpoint *e = (struct fault_endpoint *)base;
-    return e->inner ? transport_of(e)->inner_ops->joined(e->inner, reply, length) : PVMI_EDOWN;
+    return e->inner ? transport_of(e)->inner_ops->joined(e->inner, reply, length) : PVMC_EDOWN;
 }
 
 /* ---- sending ---- */
 
-/* Before the frame, as a socket that has died, or in the middle of it: what the inner one has not sent yet is lost. */
-static int send_and_cut(struct fault_endpoint *e, struct pvmi_frame *f)
+/* Ends the connection before the frame or in the middle of it: what the inner one has not sent yet is lost. */
+static int send_and_cut(struct fault_endpoint *e, struct pvmc_frame *f)
 {
-    bool before = pvmi_fault_random(&random_state) & 1;
+    bool before = pvmt_fault_random(&random_state) & 1;
     if (!before)
         transport_of(e)->inner_ops->send(e->inner, f);
     end_by_fault(e);
     e->swallows = !before;
-    return before ? PVMI_EDOWN : 0;
+    return before ? PVMC_EDOWN : 0;
 }
 
-static int fault_send(struct pvmi_endpoint *base, struct pvmi_frame *f)
+static int fault_send(struct pvmt_endpoint *base, struct pvmc_frame *f)
 {
     struct fault_endpoint *e = (struct fault_endpoint *)base;
     struct fault_transport *t = transport_of(e);
     if (!e->inner)
-        return e->swallows && !e->told ? 0 : PVMI_EDOWN;
+        return e->swallows && !e->told ? 0 : PVMC_EDOWN;
     if (e->up && chance(t->plan.refuse)) {
         e->refused = true;
-        return PVMI_EAGAIN;
+        return PVMC_EAGAIN;
     }
     if (e->up && chance(t->plan.cut))
         return send_and_cut(e, f);
@@ -428,23 +428,23 @@ static int fault_send(struct pvmi_endpoint *base, struct pvmi_frame *f)
         return 0;
     }
     int rc = t->inner_ops->send(e->inner, f);
-    e->inner_owes = e->inner_owes || rc == PVMI_EAGAIN;
+    e->inner_owes = e->inner_owes || rc == PVMC_EAGAIN;
     return rc;
 }
 
-static size_t fault_pending(const struct pvmi_endpoint *base)
+static size_t fault_pending(const struct pvmt_endpoint *base)
 {
     const struct fault_endpoint *e = (const struct fault_endpoint *)base;
     return e->inner ? transport_of(e)->inner_ops->pending(e->inner) : 0;
 }
 
-static bool fault_encrypts(const struct pvmi_endpoint *base)
+static bool fault_encrypts(const struct pvmt_endpoint *base)
 {
     const struct fault_endpoint *e = (const struct fault_endpoint *)base;
     return e->inner && transport_of(e)->inner_ops->encrypts(e->inner);
 }
 
-static size_t fault_unsent(const struct pvmi_endpoint *base)
+static size_t fault_unsent(const struct pvmt_endpoint *base)
 {
     const struct fault_endpoint *e = (const struct fault_endpoint *)base;
     return e->inner ? transport_of(e)->inner_ops->unsent(e->inner) : 0;
@@ -464,7 +464,7 @@ static bool owes_down(const struct fault_endpoint *e)
 
 static int endpoint_progress(struct fault_endpoint *e, int64_t now_us)
 {
-    const struct pvmi_callbacks *cb = e->base.transport->callbacks;
+    const struct pvmt_callbacks *cb = e->base.transport->callbacks;
     void *arg = e->base.transport->arg;
     int n = 0;
     if (!e->released && owes_ready(e)) {
@@ -489,14 +489,14 @@ static void quiet_timer(struct fault_transport *t)
     t->timer_set = read(t->timer_fd, &count, sizeof count) < 0; /* not yet: it goes on */
 }
 
-static int fault_progress(struct pvmi_transport *base)
+static int fault_progress(struct pvmt_transport *base)
 {
     struct fault_transport *t = (struct fault_transport *)base;
     struct fault_endpoint *e, *next;
     quiet_timer(t);
     t->in_progress = true;
     int n = t->inner_ops->progress(t->inner);
-    int64_t now_us = t->plan.delay_us ? pvmi_clock_us() : 0;
+    int64_t now_us = t->plan.delay_us ? pvmc_clock_us() : 0;
     DL_FOREACH (t->endpoints, e) {
         int more = endpoint_progress(e, now_us);
         n = n < 0 ? n : n + more;
@@ -508,7 +508,7 @@ static int fault_progress(struct pvmi_transport *base)
     return n;
 }
 
-static int fault_fd(struct pvmi_transport *base)
+static int fault_fd(struct pvmt_transport *base)
 {
     struct fault_transport *t = (struct fault_transport *)base;
     return t->epoll_fd >= 0 ? t->epoll_fd : t->inner_ops->fd(t->inner);
@@ -517,7 +517,7 @@ static int fault_fd(struct pvmi_transport *base)
 /* Sets the timer to when the next frame is due; 0, or 1 if that is now. */
 static int set_timer(struct fault_transport *t, int64_t due_us)
 {
-    int64_t left_us = due_us - pvmi_clock_us();
+    int64_t left_us = due_us - pvmc_clock_us();
     if (left_us <= 0)
         return 1;
     struct itimerspec when = {.it_value = {.tv_sec = left_us / 1000000, .tv_nsec = left_us % 1000000 * 1000}};
@@ -526,7 +526,7 @@ static int set_timer(struct fault_transport *t, int64_t due_us)
     return 0;
 }
 
-static int fault_arm(struct pvmi_transport *base)
+static int fault_arm(struct pvmt_transport *base)
 {
     struct fault_transport *t = (struct fault_transport *)base;
     const struct fault_endpoint *e;
@@ -551,30 +551,30 @@ static unsigned slot_count;
 
 #define EACH_SLOT(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 
-/* open() and query() are asked without a transport: each slot has its own, to know whom it wraps. */
+/* open() and query() get no transport: each slot has functions of its own, which know what they wrap. */
 #define SLOT_FUNCTIONS(n)                                                                                              \
-    static int open_##n(const char *address, const struct pvmi_callbacks *above, void *arg,                            \
-                        struct pvmi_transport **out)                                                                   \
+    static int open_##n(const char *address, const struct pvmt_callbacks *above, void *arg,                            \
+                        struct pvmt_transport **out)                                                                   \
     {                                                                                                                  \
         return fault_open(&slots[n], address, above, arg, out);                                                        \
     }                                                                                                                  \
-    static void query_##n(const struct pvmi_transport *t, struct pvmi_attributes *out)                                 \
+    static void query_##n(const struct pvmt_transport *t, struct pvmt_attributes *out)                                 \
     {                                                                                                                  \
         fault_query(&slots[n], t, out);                                                                                \
     }
 EACH_SLOT(SLOT_FUNCTIONS)
 
 static const struct {
-    int (*open)(const char *, const struct pvmi_callbacks *, void *, struct pvmi_transport **);
-    void (*query)(const struct pvmi_transport *, struct pvmi_attributes *);
+    int (*open)(const char *, const struct pvmt_callbacks *, void *, struct pvmt_transport **);
+    void (*query)(const struct pvmt_transport *, struct pvmt_attributes *);
 } slot_functions[SLOTS_MAX] = {
 #define SLOT_ROW(n) {open_##n, query_##n},
     EACH_SLOT(SLOT_ROW)};
 
-static void slot_fill(struct slot *s, unsigned n, const struct pvmi_transport_ops *inner)
+static void slot_fill(struct slot *s, unsigned n, const struct pvmt_transport_ops *inner)
 {
     s->inner = inner;
-    s->ops = (struct pvmi_transport_ops){
+    s->ops = (struct pvmt_transport_ops){
         .name = inner->name,
         .summary = inner->summary,
         .available = inner->available,
@@ -595,7 +595,7 @@ static void slot_fill(struct slot *s, unsigned n, const struct pvmi_transport_op
     };
 }
 
-static struct slot *slot_of(const struct pvmi_transport_ops *inner)
+static struct slot *slot_of(const struct pvmt_transport_ops *inner)
 {
     for (unsigned i = 0; i < slot_count; i++)
         if (slots[i].inner == inner)
@@ -606,24 +606,24 @@ static struct slot *slot_of(const struct pvmi_transport_ops *inner)
     return &slots[slot_count++];
 }
 
-const struct pvmi_transport_ops *pvmi_fault_wrap(const struct pvmi_transport_ops *inner)
+const struct pvmt_transport_ops *pvmt_fault_wrap(const struct pvmt_transport_ops *inner)
 {
     static bool begun;
     char why[256];
-    struct pvmi_fault_plan plan;
-    const char *text = pvmi_config_text(PVMI_SETTING_FAULT);
-    if (pvmi_fault_plan_read(&plan, text, why, sizeof why)) {
-        pvmi_log_once(PVMI_LOG_ERROR, "PVM_FAULT is not usable and ignored: %s", why);
+    struct pvmt_fault_plan plan;
+    const char *text = pvmc_config_text(PVMC_SETTING_FAULT);
+    if (pvmt_fault_plan_read(&plan, text, why, sizeof why)) {
+        pvmc_log_once(PVMC_LOG_ERROR, "PVM_FAULT is not usable and ignored: %s", why);
         return inner;
     }
-    struct slot *s = inner->offer && pvmi_fault_plan_any(&plan) ? slot_of(inner) : NULL;
+    struct slot *s = inner->offer && pvmt_fault_plan_any(&plan) ? slot_of(inner) : NULL;
     if (!s)
         return inner;
     s->plan = plan;
     if (!begun) {
         random_state = plan.seed * 0x9e3779b97f4a7c15u + 1;
         random_state += !random_state;
-        pvmi_log(PVMI_LOG_INFO, "direct links fail on purpose: PVM_FAULT=%s", text);
+        pvmc_log(PVMC_LOG_INFO, "direct links fail on purpose: PVM_FAULT=%s", text);
     }
     begun = true;
     return &s->ops;

@@ -1,29 +1,28 @@
 /*
- * fault.h - wraps a transport so that its links fail as PVM_FAULT says: for tests of what is above.
+ * fault.h - wraps a transport so that its links fail as PVM_FAULT says: for tests of the layers above.
  *
  *   PVM_FAULT = NAME=VALUE,...
  *     seed=N      of the random numbers; the same seed gives the same faults at the same frames of a process
  *     drop=P%     a frame is lost, and with it the connection: both ends are told by down
  *     cut=P%      the connection ends: before a frame, in the middle of one, or when one arrives
- *     refuse=P%   send() gives PVMI_EAGAIN though there is room; tx_ready follows
+ *     refuse=P%   send() gives PVMC_EAGAIN though there is room; tx_ready follows
  *     nojoin=P%   an offer cannot be joined
  *     delay=TIME  frames that came are held back for this time on average (2ms, 500us, 0.1s); their order stays
  *   P is a percentage such as 1% or 0.05%, for each frame (nojoin: for each join).
  *
- * Who may use it: whoever opens transports between tasks, and the conformance suite. The daemon's socket is never
- * wrapped.
+ * Only transports between tasks, and those of the conformance suite, are wrapped. The daemon's socket never is.
  */
-#ifndef PVMI_FAULT_H
-#define PVMI_FAULT_H
+#ifndef PVMT_FAULT_H
+#define PVMT_FAULT_H
 
-#include "../transport.h"
+#include "transports/transport.h"
 #include "plan.h"
 
 /*
  * The ops to use instead of inner: with the faults of PVM_FAULT around it, or inner itself when none are set, when the
- * text is malformed (logged once as an error), or when inner connects by address. Same name, same attributes, only
- * lossless is false where frames get lost.
+ * text is malformed (logged once as an error), or when inner connects by address. Same name and attributes, except
+ * that lossless is false if frames get lost.
  */
-const struct pvmi_transport_ops *pvmi_fault_wrap(const struct pvmi_transport_ops *inner);
+const struct pvmt_transport_ops *pvmt_fault_wrap(const struct pvmt_transport_ops *inner);
 
 #endif

@@ -11,13 +11,13 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include <utlist.h>
-#include "../../core/error.h"
-#include "../transport.h"
+#include "core/error.h"
+#include "transports/transport.h"
 
-#define QUEUE_MAX 8 /* frames under way to one endpoint: small, so that tests meet PVMI_EAGAIN */
+#define QUEUE_MAX 8 /* frames under way to one endpoint: small, so that tests meet PVMC_EAGAIN */
 
 struct parcel {
-    struct pvmi_frame *frame; /* a copy: header and one piece */
+    struct pvmc_frame *frame; /* a copy: header and one piece */
     struct parcel *prev, *next;
 };
 
@@ -29,7 +29,7 @@ enum loop_state {
 };
 
 struct loop_endpoint {
-    struct pvmi_endpoint base;
+    struct pvmt_endpoint base;
     uint64_t number; /* what travels as offer and reply */
     enum loop_state state;
     struct loop_endpoint *peer; /* NULL when offered, and when the peer is gone */
@@ -43,7 +43,7 @@ struct loop_endpoint {
 };
 
 struct loop_transport {
-    struct pvmi_transport base;
+    struct pvmt_transport base;
     int event_fd;
     pid_t pid; /* whose it is: a forked child has only a copy */
     bool in_progress;
@@ -60,7 +60,7 @@ static int loop_available(char *why, size_t size)
     return 0;
 }
 
-static void wake(struct pvmi_transport *base)
+static void wake(struct pvmt_transport *base)
 {
     struct loop_transport *t = (struct loop_transport *)base;
     uint64_t one = 1;
@@ -70,21 +70,21 @@ static void wake(struct pvmi_transport *base)
     (void)n; /* a full counter is awake already */
 }
 
-static int loop_open(const char *address, const struct pvmi_callbacks *callbacks, void *arg,
-                     struct pvmi_transport **out)
+static int loop_open(const char *address, const struct pvmt_callbacks *callbacks, void *arg,
+                     struct pvmt_transport **out)
 {
-    extern const struct pvmi_transport_ops pvmi_loop_ops;
+    extern const struct pvmt_transport_ops pvmt_loop_ops;
     if (address)
-        return PVMI_EUNSUPPORTED;
+        return PVMC_EUNSUPPORTED;
     struct loop_transport *t = calloc(1, sizeof *t);
     if (!t)
-        return PVMI_ENOMEM;
-    t->base = (struct pvmi_transport){.ops = &pvmi_loop_ops, .callbacks = callbacks, .arg = arg};
+        return PVMC_ENOMEM;
+    t->base = (struct pvmt_transport){.ops = &pvmt_loop_ops, .callbacks = callbacks, .arg = arg};
     t->pid = getpid();
     t->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (t->event_fd < 0) {
         free(t);
-        return PVMI_ESYSTEM;
+        return PVMC_ESYSTEM;
     }
     DL_APPEND(open_transports, t);
     *out = &t->base;
@@ -96,7 +96,7 @@ static void endpoint_free(struct loop_endpoint *e)
     struct loop_transport *t = (struct loop_transport *)e->base.transport;
     struct parcel *p, *next;
     DL_FOREACH_SAFE (e->inbox, p, next) {
-        pvmi_frame_unref(p->frame);
+        pvmc_frame_unref(p->frame);
         free(p);
     }
     DL_DELETE(t->endpoints, e);
@@ -112,7 +112,7 @@ static void part(struct loop_endpoint *e)
     e->peer = NULL;
 }
 
-static void loop_close(struct pvmi_transport *base)
+static void loop_close(struct pvmt_transport *base)
 {
     struct loop_transport *t = (struct loop_transport *)base;
     struct loop_endpoint *e, *next;
@@ -125,10 +125,10 @@ static void loop_close(struct pvmi_transport *base)
     free(t);
 }
 
-static void loop_query(const struct pvmi_transport *t, struct pvmi_attributes *out)
+static void loop_query(const struct pvmt_transport *t, struct pvmt_attributes *out)
 {
     (void)t;
-    *out = (struct pvmi_attributes){.frame_max = 65536,
+    *out = (struct pvmt_attributes){.frame_max = 65536,
                                     .copy_max = 65536,
                                     .latency_ns = 100,
                                     .bandwidth_mbs = 10000,
@@ -138,25 +138,25 @@ static void loop_query(const struct pvmi_transport *t, struct pvmi_attributes *o
 
 /* ---- coming together ---- */
 
-static struct loop_endpoint *endpoint_new(struct pvmi_transport *base, void *owner)
+static struct loop_endpoint *endpoint_new(struct pvmt_transport *base, void *owner)
 {
     static uint64_t last_number;
     struct loop_transport *t = (struct loop_transport *)base;
     struct loop_endpoint *e = calloc(1, sizeof *e);
     if (!e)
         return NULL;
-    e->base = (struct pvmi_endpoint){.transport = base, .owner = owner};
+    e->base = (struct pvmt_endpoint){.transport = base, .owner = owner};
     e->number = ++last_number;
     DL_APPEND(t->endpoints, e);
     return e;
 }
 
-static int loop_offer(struct pvmi_transport *t, void *owner, uint8_t blob[PVMI_OFFER_MAX], int *fd,
-                      struct pvmi_endpoint **out)
+static int loop_offer(struct pvmt_transport *t, void *owner, uint8_t blob[PVMT_OFFER_MAX], int *fd,
+                      struct pvmt_endpoint **out)
 {
     struct loop_endpoint *e = endpoint_new(t, owner);
     if (!e)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     memcpy(blob, &e->number, sizeof e->number);
     *fd = -1;
     *out = &e->base;
@@ -174,21 +174,21 @@ static struct loop_endpoint *offer_find(uint64_t number)
     return NULL;
 }
 
-static int loop_join(struct pvmi_transport *t, const uint8_t *blob, size_t length, int fd, void *owner,
-                     uint8_t reply[PVMI_OFFER_MAX], struct pvmi_endpoint **out)
+static int loop_join(struct pvmt_transport *t, const uint8_t *blob, size_t length, int fd, void *owner,
+                     uint8_t reply[PVMT_OFFER_MAX], struct pvmt_endpoint **out)
 {
     uint64_t number;
     if (fd >= 0)
         close(fd); /* not one of ours: we pass none on */
     if (length != sizeof number)
-        return PVMI_EFORMAT;
+        return PVMC_EFORMAT;
     memcpy(&number, blob, sizeof number);
     struct loop_endpoint *theirs = offer_find(number);
     if (!theirs)
-        return PVMI_EUNREACHABLE;
+        return PVMC_EUNREACHABLE;
     struct loop_endpoint *ours = endpoint_new(t, owner);
     if (!ours)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     ours->state = LOOP_UP;
     ours->peer = theirs;
     theirs->state = LOOP_JOINED;
@@ -198,13 +198,13 @@ static int loop_join(struct pvmi_transport *t, const uint8_t *blob, size_t lengt
     return sizeof ours->number;
 }
 
-static int loop_joined(struct pvmi_endpoint *base, const uint8_t *reply, size_t length)
+static int loop_joined(struct pvmt_endpoint *base, const uint8_t *reply, size_t length)
 {
     struct loop_endpoint *e = (struct loop_endpoint *)base;
     if (e->state != LOOP_JOINED || !e->peer)
-        return PVMI_EDOWN;
+        return PVMC_EDOWN;
     if (length != sizeof e->peer->number || memcmp(reply, &e->peer->number, length))
-        return PVMI_EFORMAT;
+        return PVMC_EFORMAT;
     e->state = LOOP_UP;
     e->refused = false;
     e->want_ready = true;
@@ -212,7 +212,7 @@ static int loop_joined(struct pvmi_endpoint *base, const uint8_t *reply, size_t 
     return 0;
 }
 
-static void loop_disconnect(struct pvmi_endpoint *base)
+static void loop_disconnect(struct pvmt_endpoint *base)
 {
     struct loop_endpoint *e = (struct loop_endpoint *)base;
     part(e);
@@ -223,9 +223,9 @@ static void loop_disconnect(struct pvmi_endpoint *base)
 
 /* ---- sending ---- */
 
-static struct pvmi_frame *frame_copy(const struct pvmi_frame *f)
+static struct pvmc_frame *frame_copy(const struct pvmc_frame *f)
 {
-    struct pvmi_frame *copy = pvmi_frame_alloc(&f->h);
+    struct pvmc_frame *copy = pvmc_frame_alloc(&f->h);
     uint8_t *to = copy && f->h.length ? copy->pieces[0].iov_base : NULL;
     for (unsigned i = 0; copy && i < f->piece_count; i++) {
         memcpy(to, f->pieces[i].iov_base, f->pieces[i].iov_len);
@@ -234,21 +234,21 @@ static struct pvmi_frame *frame_copy(const struct pvmi_frame *f)
     return copy;
 }
 
-static int loop_send(struct pvmi_endpoint *base, struct pvmi_frame *f)
+static int loop_send(struct pvmt_endpoint *base, struct pvmc_frame *f)
 {
     struct loop_endpoint *e = (struct loop_endpoint *)base;
     if (e->state != LOOP_OFFERED && !e->peer)
-        return PVMI_EDOWN;
+        return PVMC_EDOWN;
     if (e->state != LOOP_UP || e->peer->inbox_count >= QUEUE_MAX) {
         e->refused = true;
-        return PVMI_EAGAIN;
+        return PVMC_EAGAIN;
     }
     struct parcel *p = calloc(1, sizeof *p);
     if (p)
         p->frame = frame_copy(f);
     if (!p || !p->frame) {
         free(p);
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     }
     DL_APPEND(e->peer->inbox, p);
     e->peer->inbox_count++;
@@ -256,7 +256,7 @@ static int loop_send(struct pvmi_endpoint *base, struct pvmi_frame *f)
     return 0;
 }
 
-static size_t loop_pending(const struct pvmi_endpoint *base)
+static size_t loop_pending(const struct pvmt_endpoint *base)
 {
     (void)base; /* a taken frame is in the peer's queue at once */
     return 0;
@@ -264,22 +264,22 @@ static size_t loop_pending(const struct pvmi_endpoint *base)
 
 /* ---- receiving ---- */
 
-static bool is_whole_message(const struct pvmi_frame_header *h)
+static bool is_whole_message(const struct pvmc_frame_header *h)
 {
     return !h->offset && h->length && h->length == h->body_length;
 }
 
 /* Gives the frame's memory away, reference and all. */
-static void deliver_whole(struct loop_endpoint *e, struct pvmi_frame *f)
+static void deliver_whole(struct loop_endpoint *e, struct pvmc_frame *f)
 {
-    struct pvmi_transport *t = e->base.transport;
-    if (t->callbacks->rx_whole(t->arg, &e->base, &f->h, pvmi_mem_ref(f->mem), f->mem->data))
-        pvmi_mem_unref(f->mem); /* refused: it is ours again */
+    struct pvmt_transport *t = e->base.transport;
+    if (t->callbacks->rx_whole(t->arg, &e->base, &f->h, pvmc_mem_ref(f->mem), f->mem->data))
+        pvmc_mem_unref(f->mem); /* refused: it is ours again */
 }
 
-static void deliver_copying(struct loop_endpoint *e, struct pvmi_frame *f)
+static void deliver_copying(struct loop_endpoint *e, struct pvmc_frame *f)
 {
-    struct pvmi_transport *t = e->base.transport;
+    struct pvmt_transport *t = e->base.transport;
     uint8_t *place = t->callbacks->rx_place(t->arg, &e->base, &f->h);
     if (!place || e->released)
         return;
@@ -302,7 +302,7 @@ static void deliver_one(struct loop_endpoint *e)
         deliver_whole(e, p->frame);
     else
         deliver_copying(e, p->frame);
-    pvmi_frame_unref(p->frame);
+    pvmc_frame_unref(p->frame);
     free(p);
 }
 
@@ -314,7 +314,7 @@ static bool has_lost_peer(const struct loop_endpoint *e)
 /* Everything there is to tell of one endpoint; returns how many things that were. */
 static int endpoint_progress(struct loop_endpoint *e)
 {
-    struct pvmi_transport *t = e->base.transport;
+    struct pvmt_transport *t = e->base.transport;
     int n = 0;
     if (!e->released && e->want_ready) {
         e->want_ready = false;
@@ -333,7 +333,7 @@ static int endpoint_progress(struct loop_endpoint *e)
     return n;
 }
 
-static int loop_progress(struct pvmi_transport *base)
+static int loop_progress(struct pvmt_transport *base)
 {
     struct loop_transport *t = (struct loop_transport *)base;
     uint64_t count;
@@ -351,12 +351,12 @@ static int loop_progress(struct pvmi_transport *base)
     return n;
 }
 
-static int loop_fd(struct pvmi_transport *base)
+static int loop_fd(struct pvmt_transport *base)
 {
     return ((struct loop_transport *)base)->event_fd;
 }
 
-static int loop_arm(struct pvmi_transport *base)
+static int loop_arm(struct pvmt_transport *base)
 {
     const struct loop_endpoint *e;
     DL_FOREACH (((struct loop_transport *)base)->endpoints, e)
@@ -365,7 +365,7 @@ static int loop_arm(struct pvmi_transport *base)
     return 0;
 }
 
-const struct pvmi_transport_ops pvmi_loop_ops = {
+const struct pvmt_transport_ops pvmt_loop_ops = {
     .name = "loop",
     .summary = "inside one process, for tests",
     .available = loop_available,

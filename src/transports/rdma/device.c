@@ -5,9 +5,9 @@
 #include <netdb.h>
 #include <stdio.h>
 #include <string.h>
-#include "../../core/clock.h"
-#include "../../core/config.h"
-#include "../../core/error.h"
+#include "core/clock.h"
+#include "core/config.h"
+#include "core/error.h"
 
 #define GIDS_MAX   256
 #define RXE_VENDOR 0xffffff /* soft-RoCE has no number of its own */
@@ -23,15 +23,15 @@ struct wish {
     struct in_addr address; /* PVM_IP */
 };
 
-/* What a look at all ports gives each visitor: why is "" for those that can be used. */
-typedef void port_visitor(void *arg, const struct pvmi_rdma_port *p, const char *why);
+/* Called for each port; why is "" if the port can be used. */
+typedef void port_visitor(void *arg, const struct pvmt_rdma_port *p, const char *why);
 
 static void read_wish(struct wish *w)
 {
-    w->device = pvmi_config_text(PVMI_SETTING_RDMA_DEVICE);
-    w->port = pvmi_config_integer(PVMI_SETTING_RDMA_PORT);
-    w->gid_index = pvmi_config_integer(PVMI_SETTING_RDMA_GID_INDEX);
-    w->has_address = inet_pton(AF_INET, pvmi_config_text(PVMI_SETTING_IP), &w->address) == 1;
+    w->device = pvmc_config_text(PVMC_SETTING_RDMA_DEVICE);
+    w->port = pvmc_config_integer(PVMC_SETTING_RDMA_PORT);
+    w->gid_index = pvmc_config_integer(PVMC_SETTING_RDMA_GID_INDEX);
+    w->has_address = inet_pton(AF_INET, pvmc_config_text(PVMC_SETTING_IP), &w->address) == 1;
 }
 
 /* ---- GIDs ---- */
@@ -53,8 +53,8 @@ static const char *gid_text(const union ibv_gid *gid, char text[INET6_ADDRSTRLEN
     return inet_ntop(v4 ? AF_INET : AF_INET6, gid->raw + (v4 ? 12 : 0), text, INET6_ADDRSTRLEN);
 }
 
-/* 0: not to be used. RoCE v2 crosses routers, IPv4 addresses are those that people know. */
-static unsigned gid_preference(const struct wish *w, const struct pvmi_rdma_port *p, const struct ibv_gid_entry *g)
+/* Rank of a GID; 0: unusable. RoCE v2 crosses routers, and users know IPv4 addresses. */
+static unsigned gid_preference(const struct wish *w, const struct pvmt_rdma_port *p, const struct ibv_gid_entry *g)
 {
     if (w->gid_index >= 0)
         return g->gid_index == w->gid_index ? 1 : 0;
@@ -71,7 +71,7 @@ static unsigned gid_preference(const struct wish *w, const struct pvmi_rdma_port
 }
 
 /* Fills in the best GID; false when there is none. */
-static bool choose_gid(const struct wish *w, const struct ibv_gid_entry *gids, ssize_t count, struct pvmi_rdma_port *p)
+static bool choose_gid(const struct wish *w, const struct ibv_gid_entry *gids, ssize_t count, struct pvmt_rdma_port *p)
 {
     p->preference = 0;
     for (ssize_t i = 0; i < count; i++) {
@@ -89,7 +89,7 @@ static bool choose_gid(const struct wish *w, const struct ibv_gid_entry *gids, s
 
 static enum ibv_mtu mtu_for(enum ibv_mtu active)
 {
-    int64_t wanted = pvmi_config_integer(PVMI_SETTING_RDMA_MTU);
+    int64_t wanted = pvmc_config_integer(PVMC_SETTING_RDMA_MTU);
     enum ibv_mtu mtu = IBV_MTU_256;
     while (wanted && mtu < active && 256 << mtu <= wanted)
         mtu++;
@@ -108,8 +108,8 @@ static unsigned speed_of(const struct ibv_port_attr *a)
     return 0;
 }
 
-static void visit_port(const struct pvmi_verbs *verbs, struct ibv_context *context, const struct wish *w,
-                       struct pvmi_rdma_port *p, port_visitor *visit, void *arg)
+static void visit_port(const struct pvmt_verbs *verbs, struct ibv_context *context, const struct wish *w,
+                       struct pvmt_rdma_port *p, port_visitor *visit, void *arg)
 {
     char why[WHY_BYTES] = "";
     struct ibv_port_attr attr;
@@ -137,10 +137,10 @@ static void visit_port(const struct pvmi_verbs *verbs, struct ibv_context *conte
     visit(arg, p, why);
 }
 
-static void visit_device(const struct pvmi_verbs *verbs, struct ibv_device *d, const struct wish *w,
+static void visit_device(const struct pvmt_verbs *verbs, struct ibv_device *d, const struct wish *w,
                          port_visitor *visit, void *arg)
 {
-    struct pvmi_rdma_port p = {.number = 1};
+    struct pvmt_rdma_port p = {.number = 1};
     struct ibv_device_attr attr;
     char why[WHY_BYTES];
     snprintf(p.device, sizeof p.device, "%s", verbs->get_device_name(d));
@@ -161,20 +161,20 @@ static void visit_device(const struct pvmi_verbs *verbs, struct ibv_device *d, c
         verbs->close_device(context);
 }
 
-/* All ports of all devices. 0, or why there are none. */
+/* Visits all ports of all devices. 0, or why there are none. */
 static int visit_all(const struct wish *w, port_visitor *visit, void *arg, char *why, size_t size)
 {
     int count = 0;
-    if (!pvmi_verbs_wanted()) {
+    if (!pvmt_verbs_wanted()) {
         snprintf(why, size,
                  "no RDMA device: /sys/class/infiniband is empty (soft-RoCE: rdma link add rxe0 type rxe "
                  "netdev eth0)");
-        return PVMI_ENOTFOUND;
+        return PVMC_ENOTFOUND;
     }
-    const struct pvmi_verbs *verbs = pvmi_verbs_load(why, size);
+    const struct pvmt_verbs *verbs = pvmt_verbs_load(why, size);
     struct ibv_device **list = verbs ? verbs->get_device_list(&count) : NULL;
     if (!verbs)
-        return PVMI_EUNSUPPORTED;
+        return PVMC_EUNSUPPORTED;
     for (int i = 0; list && i < count; i++)
         visit_device(verbs, list[i], w, visit, arg);
     if (list)
@@ -184,19 +184,19 @@ static int visit_all(const struct wish *w, port_visitor *visit, void *arg, char 
     snprintf(why, size,
              list ? "libibverbs finds no device: is the package ibverbs-providers installed?"
                   : "libibverbs gives no list of devices: is the kernel module ib_uverbs loaded?");
-    return PVMI_ENOTFOUND;
+    return PVMC_ENOTFOUND;
 }
 
 /* ---- choosing ---- */
 
 struct search {
-    struct pvmi_rdma_port *best;
+    struct pvmt_rdma_port *best;
     bool found;
     char *why;
     size_t size;
 };
 
-static void consider(void *arg, const struct pvmi_rdma_port *p, const char *why)
+static void consider(void *arg, const struct pvmt_rdma_port *p, const char *why)
 {
     struct search *s = arg;
     size_t length = strlen(s->why);
@@ -208,7 +208,7 @@ static void consider(void *arg, const struct pvmi_rdma_port *p, const char *why)
     }
 }
 
-static int search(struct pvmi_rdma_port *out, char *why, size_t size)
+static int search(struct pvmt_rdma_port *out, char *why, size_t size)
 {
     struct wish w;
     struct search s = {.best = out, .why = why, .size = size};
@@ -219,12 +219,12 @@ static int search(struct pvmi_rdma_port *out, char *why, size_t size)
         return rc;
     if (s.found)
         why[0] = '\0';
-    return s.found ? 0 : PVMI_ENOTFOUND;
+    return s.found ? 0 : PVMC_ENOTFOUND;
 }
 
 /*
- * The last search: opening devices takes milliseconds, and the list of transports is gone through often. When there was
- * no port, one may come.
+ * The result of the last search, since opening devices takes milliseconds and transports are listed often. A search
+ * that found no port is repeated, because one may have come.
  */
 static struct {
     bool valid;
@@ -232,20 +232,20 @@ static struct {
     int64_t again_us; /* after a search without success */
     char settings[512];
     char why[WHY_BYTES];
-    struct pvmi_rdma_port port;
+    struct pvmt_rdma_port port;
 } last;
 
-int pvmi_rdma_port_choose(struct pvmi_rdma_port *out, char *why, size_t size)
+int pvmt_rdma_port_choose(struct pvmt_rdma_port *out, char *why, size_t size)
 {
     char settings[sizeof last.settings];
-    snprintf(settings, sizeof settings, "%s %lld %lld %lld %s", pvmi_config_text(PVMI_SETTING_RDMA_DEVICE),
-             (long long)pvmi_config_integer(PVMI_SETTING_RDMA_PORT),
-             (long long)pvmi_config_integer(PVMI_SETTING_RDMA_GID_INDEX),
-             (long long)pvmi_config_integer(PVMI_SETTING_RDMA_MTU), pvmi_config_text(PVMI_SETTING_IP));
-    bool old = last.rc && pvmi_clock_us() >= last.again_us;
+    snprintf(settings, sizeof settings, "%s %lld %lld %lld %s", pvmc_config_text(PVMC_SETTING_RDMA_DEVICE),
+             (long long)pvmc_config_integer(PVMC_SETTING_RDMA_PORT),
+             (long long)pvmc_config_integer(PVMC_SETTING_RDMA_GID_INDEX),
+             (long long)pvmc_config_integer(PVMC_SETTING_RDMA_MTU), pvmc_config_text(PVMC_SETTING_IP));
+    bool old = last.rc && pvmc_clock_us() >= last.again_us;
     if (!last.valid || old || strcmp(settings, last.settings)) {
         last.rc = search(&last.port, last.why, sizeof last.why);
-        last.again_us = pvmi_clock_us() + AGAIN_US;
+        last.again_us = pvmc_clock_us() + AGAIN_US;
         memcpy(last.settings, settings, sizeof settings);
         last.valid = true;
     }
@@ -255,12 +255,12 @@ int pvmi_rdma_port_choose(struct pvmi_rdma_port *out, char *why, size_t size)
     return last.rc;
 }
 
-void pvmi_rdma_port_forget(void)
+void pvmt_rdma_port_forget(void)
 {
     last.valid = false;
 }
 
-struct ibv_context *pvmi_rdma_device_open(const struct pvmi_verbs *verbs, const char *name)
+struct ibv_context *pvmt_rdma_device_open(const struct pvmt_verbs *verbs, const char *name)
 {
     int count = 0;
     struct ibv_context *context = NULL;
@@ -283,7 +283,7 @@ struct listing {
     void *arg;
 };
 
-static void describe(void *arg, const struct pvmi_rdma_port *p, const char *why)
+static void describe(void *arg, const struct pvmt_rdma_port *p, const char *why)
 {
     const struct listing *l = arg;
     char text[WHY_BYTES + 160], gid[INET6_ADDRSTRLEN];
@@ -296,7 +296,7 @@ static void describe(void *arg, const struct pvmi_rdma_port *p, const char *why)
     l->line(l->arg, text);
 }
 
-void pvmi_rdma_ports_describe(void (*line)(void *arg, const char *text), void *arg)
+void pvmt_rdma_ports_describe(void (*line)(void *arg, const char *text), void *arg)
 {
     struct wish w;
     struct listing l = {line, arg};

@@ -1,16 +1,16 @@
 /*
- * device.h - which device, port and GID links go out by: chosen by what they can do, and by PVM_RDMA_DEVICE, _PORT and
+ * device.h - the device, port and GID that links use, chosen by their abilities and by PVM_RDMA_DEVICE, _PORT and
  * _GID_INDEX.
  */
-#ifndef PVMI_RDMA_DEVICE_H
-#define PVMI_RDMA_DEVICE_H
+#ifndef PVMT_RDMA_DEVICE_H
+#define PVMT_RDMA_DEVICE_H
 
 #include "verbs.h"
 
-#define PVMI_RDMA_NAME_BYTES 64
+#define PVMT_RDMA_NAME_BYTES 64
 
-struct pvmi_rdma_port {
-    char device[PVMI_RDMA_NAME_BYTES];
+struct pvmt_rdma_port {
+    char device[PVMT_RDMA_NAME_BYTES];
     uint8_t number;
     uint8_t gid_index;
     union ibv_gid gid;
@@ -23,18 +23,18 @@ struct pvmi_rdma_port {
 };
 
 /*
- * The best port of those that the settings leave. 0, or PVMI_ENOTFOUND, PVMI_EUNSUPPORTED, PVMI_EDENIED with the reason
- * and the cure in why[size]. What was found is remembered until the settings change, or pvmi_rdma_port_forget().
+ * The best port of those that the settings leave. 0, or PVMC_ENOTFOUND, PVMC_EUNSUPPORTED, PVMC_EDENIED with the reason
+ * and the cure in why[size]. The result is remembered until the settings change or pvmt_rdma_port_forget() is called.
  */
-int pvmi_rdma_port_choose(struct pvmi_rdma_port *out, char *why, size_t size);
+int pvmt_rdma_port_choose(struct pvmt_rdma_port *out, char *why, size_t size);
 
 /* A device came or went. */
-void pvmi_rdma_port_forget(void);
+void pvmt_rdma_port_forget(void);
 
 /* Opens a device by name; NULL when it is not there or may not be opened (errno). */
-struct ibv_context *pvmi_rdma_device_open(const struct pvmi_verbs *verbs, const char *name);
+struct ibv_context *pvmt_rdma_device_open(const struct pvmt_verbs *verbs, const char *name);
 
-/* One line for each port that there is, as transport.h has it: its state and GID, or why it cannot be used. */
-void pvmi_rdma_ports_describe(void (*line)(void *arg, const char *text), void *arg);
+/* describe() of transport.h: for each port its state and GID, or why it cannot be used. */
+void pvmt_rdma_ports_describe(void (*line)(void *arg, const char *text), void *arg);
 
 #endif

@@ -7,13 +7,13 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 #include <utlist.h>
-#include "../../core/clock.h"
-#include "../../core/error.h"
-#include "../../core/log.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/log.h"
 #include "rdma.h"
 
 #define SOON_US          100000
-#define NOTICES_PER_LOOK 16 /* so often the other descriptors are looked at, too */
+#define NOTICES_PER_LOOK 16 /* calls between two looks at the other descriptors */
 
 enum source { SOURCE_COMPLETIONS, SOURCE_DEVICE, SOURCE_TIMER, SOURCES };
 
@@ -24,23 +24,23 @@ static int watch(struct rdma_transport *t, int fd, enum source source)
     struct epoll_event event = {.events = EPOLLIN, .data.u32 = source};
     int flags = fcntl(fd, F_GETFL);
     if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) || epoll_ctl(t->epoll, EPOLL_CTL_ADD, fd, &event))
-        return PVMI_ESYSTEM;
+        return PVMC_ESYSTEM;
     return 0;
 }
 
-int pvmi_rdma_events_open(struct rdma_transport *t)
+int pvmt_rdma_events_open(struct rdma_transport *t)
 {
     t->epoll = epoll_create1(EPOLL_CLOEXEC);
     t->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     if (t->epoll < 0 || t->timer < 0)
-        return PVMI_ELIMIT;
+        return PVMC_ELIMIT;
     int rc = watch(t, t->channel->fd, SOURCE_COMPLETIONS);
     if (!rc)
         rc = watch(t, t->context->async_fd, SOURCE_DEVICE);
     return rc ? rc : watch(t, t->timer, SOURCE_TIMER);
 }
 
-void pvmi_rdma_events_close(struct rdma_transport *t)
+void pvmt_rdma_events_close(struct rdma_transport *t)
 {
     if (t->epoll >= 0)
         close(t->epoll);
@@ -50,7 +50,7 @@ void pvmi_rdma_events_close(struct rdma_transport *t)
 
 /* ---- completions ---- */
 
-void pvmi_rdma_stash(struct rdma_transport *t)
+void pvmt_rdma_stash(struct rdma_transport *t)
 {
     for (;;) {
         struct ibv_wc wc[RDMA_EVENTS];
@@ -64,7 +64,7 @@ void pvmi_rdma_stash(struct rdma_transport *t)
         }
         int n = t->verbs->poll_cq(t->cq, RDMA_EVENTS, wc);
         for (int i = 0; i < n; i++)
-            t->stash[t->stashed++] = (struct rdma_event){wc[i], pvmi_rdma_link_find(t, wc[i].qp_num)};
+            t->stash[t->stashed++] = (struct rdma_event){wc[i], pvmt_rdma_link_find(t, wc[i].qp_num)};
         if (n <= 0)
             return;
     }
@@ -86,17 +86,17 @@ static void fail_all(struct rdma_transport *t, int reason, const char *what)
 {
     struct rdma_link *l;
     DL_FOREACH (t->links, l)
-        pvmi_rdma_link_fail(l, reason, what);
-    pvmi_rdma_port_forget();
+        pvmt_rdma_link_fail(l, reason, what);
+    pvmt_rdma_port_forget();
 }
 
-void pvmi_rdma_device_lost(struct rdma_transport *t, const char *what)
+void pvmt_rdma_device_lost(struct rdma_transport *t, const char *what)
 {
     if (t->dead)
         return;
-    pvmi_log(PVMI_LOG_WARNING, "rdma: %s: %s; other routes carry instead", t->port.device, what);
-    t->dead = PVMI_EUNREACHABLE;
-    fail_all(t, PVMI_EDOWN, what);
+    pvmc_log(PVMC_LOG_WARNING, "rdma: %s: %s; other routes carry instead", t->port.device, what);
+    t->dead = PVMC_EUNREACHABLE;
+    fail_all(t, PVMC_EDOWN, what);
 }
 
 static void port_event(struct rdma_transport *t, int port, bool up)
@@ -104,10 +104,10 @@ static void port_event(struct rdma_transport *t, int port, bool up)
     if (port != t->port.number || t->port_down == !up)
         return;
     t->port_down = !up;
-    pvmi_log(up ? PVMI_LOG_INFO : PVMI_LOG_WARNING, "rdma: %s port %d is %s", t->port.device, port,
+    pvmc_log(up ? PVMC_LOG_INFO : PVMC_LOG_WARNING, "rdma: %s port %d is %s", t->port.device, port,
              up ? "up again" : "down: other routes carry instead");
     if (!up)
-        fail_all(t, PVMI_EDOWN, "its port is down");
+        fail_all(t, PVMC_EDOWN, "its port is down");
 }
 
 static void queue_event(struct rdma_transport *t, const struct ibv_qp *qp)
@@ -115,18 +115,18 @@ static void queue_event(struct rdma_transport *t, const struct ibv_qp *qp)
     struct rdma_link *l;
     DL_FOREACH (t->links, l)
         if (l->qp == qp)
-            pvmi_rdma_link_fail(l, PVMI_EDOWN, "the device gives its queue pair up");
+            pvmt_rdma_link_fail(l, PVMC_EDOWN, "the device gives its queue pair up");
 }
 
 static void handle(struct rdma_transport *t, const struct ibv_async_event *e)
 {
     switch (e->event_type) {
     case IBV_EVENT_DEVICE_FATAL:
-        pvmi_rdma_device_lost(t, "the device is gone or has failed");
+        pvmt_rdma_device_lost(t, "the device is gone or has failed");
         break;
     case IBV_EVENT_CQ_ERR:
     case IBV_EVENT_SRQ_ERR:
-        pvmi_rdma_device_lost(t, "a queue of the device has failed");
+        pvmt_rdma_device_lost(t, "a queue of the device has failed");
         break;
     case IBV_EVENT_PORT_ERR:
     case IBV_EVENT_PORT_ACTIVE:
@@ -138,7 +138,7 @@ static void handle(struct rdma_transport *t, const struct ibv_async_event *e)
         queue_event(t, e->element.qp);
         break;
     default:
-        pvmi_log(PVMI_LOG_DEBUG, "rdma: %s: event %d", t->port.device, e->event_type);
+        pvmc_log(PVMC_LOG_DEBUG, "rdma: %s: event %d", t->port.device, e->event_type);
     }
 }
 
@@ -146,7 +146,7 @@ static void take_device_events(struct rdma_transport *t)
 {
     struct ibv_async_event event;
     while (!t->verbs->get_async_event(t->context, &event)) {
-        struct ibv_async_event copy = event; /* the links that it is about can go before it is acknowledged */
+        struct ibv_async_event copy = event; /* links that the event concerns may end before it is acknowledged */
         t->verbs->ack_async_event(&event);
         handle(t, &copy);
     }
@@ -161,13 +161,13 @@ static void set_timer(struct rdma_transport *t, int64_t at_us)
     timerfd_settime(t->timer, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
-/* Looks after all links if it is time to. */
+/* Serves all links if it is time to. */
 static void tick(struct rdma_transport *t, int64_t now_us)
 {
     struct rdma_link *l;
     if (t->tick_us && now_us >= t->tick_us)
         DL_FOREACH (t->links, l)
-            pvmi_rdma_link_tick(l);
+            pvmt_rdma_link_tick(l);
     if (!t->links)
         t->tick_us = 0;
     else if (now_us >= t->tick_us)
@@ -196,27 +196,27 @@ static void look_at_all(struct rdma_transport *t)
                 ;
 }
 
-/* Who slept was mostly woken by a completion: that costs one system call. */
-void pvmi_rdma_events_look(struct rdma_transport *t)
+/* A completion is the usual reason to wake up, and costs one system call to find out. */
+void pvmt_rdma_events_look(struct rdma_transport *t)
 {
     if (!t->slept || !t->notified || !take_notice(t) || ++t->looks % NOTICES_PER_LOOK == 0)
         look_at_all(t);
-    tick(t, pvmi_clock_us());
+    tick(t, pvmc_clock_us());
 }
 
-/* What is due soon is done now, so that nobody is woken for it as soon as he sleeps. */
-int pvmi_rdma_events_arm(struct rdma_transport *t)
+/* Does now what is due soon, so that the task is not woken for it at once. */
+int pvmt_rdma_events_arm(struct rdma_transport *t)
 {
-    tick(t, pvmi_clock_us() + SOON_US);
+    tick(t, pvmc_clock_us() + SOON_US);
     if (t->timer_us != t->tick_us)
         set_timer(t, t->tick_us);
     if (t->notified)
         take_notice(t);
     if (!t->notified && t->verbs->req_notify_cq(t->cq)) {
-        pvmi_rdma_device_lost(t, "it does not tell of completions");
+        pvmt_rdma_device_lost(t, "it does not tell of completions");
         return 1;
     }
     t->notified = true;
-    pvmi_rdma_stash(t);
+    pvmt_rdma_stash(t);
     return t->stashed || t->attention;
 }

@@ -1,9 +1,10 @@
-/* header.c - see header.h. A mask of the fields that are not as foreseen, 16 bits, then these in the order of the bits.
+/* header.c - see header.h. A 16-bit mask of the fields that differ from the prediction, then those fields in the order
+ * of the bits.
  */
 #include "header.h"
 #include <endian.h>
 #include <string.h>
-#include "../../core/error.h"
+#include "core/error.h"
 
 /* X(field): those of 32 bits. */
 #define WORDS(X) X(length) X(dst) X(src) X(seq) X(tag) X(ctx) X(wid) X(enc) X(dsig) X(crc)
@@ -18,10 +19,10 @@ enum field {
     FIELD_COUNT
 };
 
-/* The next header as it will be if nothing is told: the next frame of a row of like messages. */
-static inline struct pvmi_frame_header foresee(const struct pvmi_frame_header *last)
+/* Predicts the next header: the next frame in a series of like messages. */
+static inline struct pvmc_frame_header foresee(const struct pvmc_frame_header *last)
 {
-    struct pvmi_frame_header h = *last;
+    struct pvmc_frame_header h = *last;
     h.seq++;
     h.offset = 0;
     return h;
@@ -41,9 +42,9 @@ static inline uint8_t *put64(uint8_t *at, uint64_t v)
     return at + sizeof v;
 }
 
-size_t pvmi_rdma_header_encode(const struct pvmi_rdma_headers *s, const struct pvmi_frame_header *h, uint8_t *to)
+size_t pvmt_rdma_header_encode(const struct pvmt_rdma_headers *s, const struct pvmc_frame_header *h, uint8_t *to)
 {
-    struct pvmi_frame_header due = foresee(&s->last);
+    struct pvmc_frame_header due = foresee(&s->last);
     unsigned mask = 0;
     uint8_t *at = to + 2;
 #define X(name)                                                                                                        \
@@ -70,22 +71,22 @@ size_t pvmi_rdma_header_encode(const struct pvmi_rdma_headers *s, const struct p
     return (size_t)(at - to);
 }
 
-int pvmi_rdma_header_decode(struct pvmi_rdma_headers *s, struct pvmi_buf *b, struct pvmi_frame_header *h)
+int pvmt_rdma_header_decode(struct pvmt_rdma_headers *s, struct pvmc_buf *b, struct pvmc_frame_header *h)
 {
     *h = foresee(&s->last);
-    unsigned mask = pvmi_buf_get_u16(b);
+    unsigned mask = pvmc_buf_get_u16(b);
 #define X(name)                                                                                                        \
     if (mask & 1u << FIELD_##name)                                                                                     \
-        h->name = (__typeof__(h->name))pvmi_buf_get_u32(b);
+        h->name = (__typeof__(h->name))pvmc_buf_get_u32(b);
     WORDS(X)
 #undef X
-    h->body_length = mask & 1u << FIELD_body_length ? pvmi_buf_get_u64(b) : h->length;
+    h->body_length = mask & 1u << FIELD_body_length ? pvmc_buf_get_u64(b) : h->length;
     if (mask & 1u << FIELD_offset)
-        h->offset = pvmi_buf_get_u64(b);
+        h->offset = pvmc_buf_get_u64(b);
     if (mask & 1u << FIELD_flags)
-        h->flags = pvmi_buf_get_u8(b);
-    if (pvmi_buf_error(b) || mask >> FIELD_COUNT || pvmi_frame_check(h))
-        return PVMI_EFORMAT;
+        h->flags = pvmc_buf_get_u8(b);
+    if (pvmc_buf_error(b) || mask >> FIELD_COUNT || pvmc_frame_check(h))
+        return PVMC_EFORMAT;
     s->last = *h;
     return 0;
 }

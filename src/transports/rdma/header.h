@@ -1,24 +1,24 @@
 /*
- * header.h - frame headers on an RDMA link: only what the last frame of the same direction does not tell. A reliable
- * queue pair keeps order, so both sides know the last one; in a ping-pong two bytes are left of 64.
+ * header.h - frame headers on an RDMA link, as differences from the last frame of the same direction. A reliable queue
+ * pair keeps order, so both sides know the last header. In a ping-pong two bytes of 64 remain.
  */
-#ifndef PVMI_RDMA_HEADER_H
-#define PVMI_RDMA_HEADER_H
+#ifndef PVMT_RDMA_HEADER_H
+#define PVMT_RDMA_HEADER_H
 
-#include "../../core/buf.h"
-#include "../../core/frame.h"
+#include "core/buf.h"
+#include "core/message/frame.h"
 
-#define PVMI_RDMA_HEADER_MAX 64 /* bytes of the longest form */
+#define PVMT_RDMA_HEADER_MAX 64 /* bytes of the longest form */
 
 /* The last header of one direction; begins as all zeros on both sides. */
-struct pvmi_rdma_headers {
-    struct pvmi_frame_header last;
+struct pvmt_rdma_headers {
+    struct pvmc_frame_header last;
 };
 
-/* Writes h; returns the number of bytes. The caller stores h in s->last when it is on its way. */
-size_t pvmi_rdma_header_encode(const struct pvmi_rdma_headers *s, const struct pvmi_frame_header *h, uint8_t *to);
+/* Writes h; returns the number of bytes. The caller stores h in s->last once it is sent. */
+size_t pvmt_rdma_header_encode(const struct pvmt_rdma_headers *s, const struct pvmc_frame_header *h, uint8_t *to);
 
-/* Reads and checks a header, and remembers it: 0 or PVMI_EFORMAT. */
-int pvmi_rdma_header_decode(struct pvmi_rdma_headers *s, struct pvmi_buf *b, struct pvmi_frame_header *h);
+/* Reads and checks a header, and remembers it: 0 or PVMC_EFORMAT. */
+int pvmt_rdma_header_decode(struct pvmt_rdma_headers *s, struct pvmc_buf *b, struct pvmc_frame_header *h);
 
 #endif

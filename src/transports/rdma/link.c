@@ -4,25 +4,25 @@
 #include <string.h>
 #include <sys/random.h>
 #include <utlist.h>
-#include "../../core/config.h"
-#include "../../core/error.h"
-#include "../../core/log.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/log.h"
 #include "rdma.h"
 
 #define ACK_TIMEOUT     16 /* 4.096 us * 2^16 = 0.27 s until a packet is sent again, ... */
 #define ACK_RETRIES     6  /* ... so often; soft-RoCE takes 7 for "for ever" */
-#define RNR_TIMER       12 /* 0.64 ms until a message is sent again to who has no buffer; credits keep that from ... */
-#define RNR_RETRIES     7  /* ... happening. 7: for ever */
+#define RNR_TIMER       12 /* 0.64 ms until a message is sent again to a peer without buffers; credits keep that from ... */
+#define RNR_RETRIES     7 /* ... happening. 7: for ever */
 #define HOPS            64
 #define BYE_TICKS       2  /* for our goodbye to be taken */
 #define PROBE_TICKS     2  /* without a sign of the peer */
-#define SILENCE_TICKS   15 /* for the answer to a probe, which the device gives up on much sooner */
+#define SILENCE_TICKS   15 /* until a probe counts as unanswered; the device gives up much sooner */
 #define NUMBER_MASK     0xffffffu
 #define INLINE_HALVINGS 4
 
 /* ---- queue pairs ---- */
 
-/* With as much room for inline data as the device can do. */
+/* Creates a queue pair with as much room for inline data as the device grants. */
 static struct ibv_qp *create_queue(struct rdma_transport *t, unsigned *inline_max)
 {
     for (unsigned i = 0; i <= INLINE_HALVINGS; i++) {
@@ -35,7 +35,7 @@ static struct ibv_qp *create_queue(struct rdma_transport *t, unsigned *inline_ma
             init.cap.max_recv_wr = RDMA_WINDOW_MAX;
             init.cap.max_recv_sge = 1;
         }
-        init.cap.max_inline_data = i < INLINE_HALVINGS ? t->inline_bytes >> i : 0;
+        init.cap.max_inline_data = i < INLINE_HALVINGS ? RDMA_INLINE_WANTED >> i : 0;
         struct ibv_qp *qp = t->verbs->create_qp(t->pd, &init);
         *inline_max = init.cap.max_inline_data < RDMA_INLINE_MAX ? init.cap.max_inline_data : RDMA_INLINE_MAX;
         if (qp || errno != EINVAL)
@@ -46,16 +46,16 @@ static struct ibv_qp *create_queue(struct rdma_transport *t, unsigned *inline_ma
 
 static int initialise(struct rdma_link *l)
 {
-    struct rdma_transport *t = pvmi_rdma_of(l);
+    struct rdma_transport *t = pvmt_rdma_of(l);
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT,
                                .port_num = t->port.number,
                                .qp_access_flags = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE};
     return t->verbs->modify_qp(l->qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 }
 
-static int ready_to_receive(struct rdma_link *l, const struct pvmi_rdma_offer *peer)
+static int ready_to_receive(struct rdma_link *l, const struct pvmt_rdma_offer *peer)
 {
-    struct rdma_transport *t = pvmi_rdma_of(l);
+    struct rdma_transport *t = pvmt_rdma_of(l);
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR,
                                .path_mtu = peer->mtu < t->port.mtu ? (enum ibv_mtu)peer->mtu : t->port.mtu,
                                .dest_qp_num = peer->queue,
@@ -74,9 +74,9 @@ static int ready_to_receive(struct rdma_link *l, const struct pvmi_rdma_offer *p
                                    IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
 }
 
-static int ready_to_send(struct rdma_link *l, const struct pvmi_rdma_offer *peer)
+static int ready_to_send(struct rdma_link *l, const struct pvmt_rdma_offer *peer)
 {
-    struct rdma_transport *t = pvmi_rdma_of(l);
+    struct rdma_transport *t = pvmt_rdma_of(l);
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS,
                                .timeout = ACK_TIMEOUT,
                                .retry_cnt = ACK_RETRIES,
@@ -92,44 +92,44 @@ static int ready_to_send(struct rdma_link *l, const struct pvmi_rdma_offer *peer
 
 static int make_queue(struct rdma_link *l)
 {
-    struct rdma_transport *t = pvmi_rdma_of(l);
+    struct rdma_transport *t = pvmt_rdma_of(l);
     if (getrandom(l->token, sizeof l->token, 0) != sizeof l->token ||
         getrandom(&l->first, sizeof l->first, 0) != sizeof l->first)
-        return PVMI_ESYSTEM;
+        return PVMC_ESYSTEM;
     l->first &= NUMBER_MASK;
     l->qp = create_queue(t, &l->inline_max);
     int failed = l->qp ? initialise(l) : errno;
     if (failed) {
-        pvmi_log(PVMI_LOG_INFO, "rdma: %s gives no queue pair: %s", t->port.device, strerror(failed));
-        return PVMI_ELIMIT;
+        pvmc_log(PVMC_LOG_INFO, "rdma: %s gives no queue pair: %s", t->port.device, strerror(failed));
+        return PVMC_ELIMIT;
     }
     l->number = l->qp->qp_num;
-    if (!PVMI_HASH_ADD(hh, t->by_number, number, l)) {
+    if (!PVMC_HASH_ADD(hh, t->by_number, number, l)) {
         l->number = 0;
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     }
-    return pvmi_rdma_slots_promise(l, RDMA_WINDOW_START);
+    return pvmt_rdma_slots_promise(l, RDMA_WINDOW_START);
 }
 
-struct rdma_link *pvmi_rdma_link_new(struct rdma_transport *t, void *owner, int *error)
+struct rdma_link *pvmt_rdma_link_new(struct rdma_transport *t, void *owner, int *error)
 {
     struct rdma_link *l = t->dead || t->port_down ? NULL : calloc(1, sizeof *l);
-    *error = t->dead || t->port_down ? PVMI_EUNREACHABLE : PVMI_ENOMEM;
+    *error = t->dead || t->port_down ? PVMC_EUNREACHABLE : PVMC_ENOMEM;
     if (!l)
         return NULL;
-    l->base = (struct pvmi_endpoint){.transport = &t->base, .owner = owner};
+    l->base = (struct pvmt_endpoint){.transport = &t->base, .owner = owner};
     DL_APPEND(t->links, l);
     *error = make_queue(l);
     if (!*error)
         return l;
-    pvmi_rdma_link_bury(l);
+    pvmt_rdma_link_bury(l);
     return NULL;
 }
 
-int pvmi_rdma_link_describe(const struct rdma_link *l, uint8_t blob[PVMI_OFFER_MAX])
+int pvmt_rdma_link_describe(const struct rdma_link *l, uint8_t blob[PVMT_OFFER_MAX])
 {
-    const struct rdma_transport *t = pvmi_rdma_of(l);
-    struct pvmi_rdma_offer o = {.ethernet = t->port.ethernet,
+    const struct rdma_transport *t = pvmt_rdma_of(l);
+    struct pvmt_rdma_offer o = {.ethernet = t->port.ethernet,
                                 .lid = t->port.lid,
                                 .queue = l->number,
                                 .first = l->first,
@@ -138,27 +138,27 @@ int pvmi_rdma_link_describe(const struct rdma_link *l, uint8_t blob[PVMI_OFFER_M
                                 .credits = RDMA_WINDOW_START};
     memcpy(o.gid, t->port.gid.raw, sizeof o.gid);
     memcpy(o.token, l->token, sizeof o.token);
-    return pvmi_rdma_offer_encode(&o, blob);
+    return pvmt_rdma_offer_encode(&o, blob);
 }
 
-int pvmi_rdma_link_connect(struct rdma_link *l, const struct pvmi_rdma_offer *peer)
+int pvmt_rdma_link_connect(struct rdma_link *l, const struct pvmt_rdma_offer *peer)
 {
-    struct rdma_transport *t = pvmi_rdma_of(l);
+    struct rdma_transport *t = pvmt_rdma_of(l);
     if (peer->ethernet != t->port.ethernet || peer->credits > RDMA_WINDOW_MAX)
-        return PVMI_EUNREACHABLE;
+        return PVMC_EUNREACHABLE;
     int failed = ready_to_receive(l, peer);
     if (!failed)
         failed = ready_to_send(l, peer);
     if (failed) {
-        pvmi_log(PVMI_LOG_INFO, "rdma: no way to the peer by %s: %s", t->port.device, strerror(failed));
-        return PVMI_EUNREACHABLE;
+        pvmc_log(PVMC_LOG_INFO, "rdma: no way to the peer by %s: %s", t->port.device, strerror(failed));
+        return PVMC_EUNREACHABLE;
     }
     l->credits = peer->credits;
     l->ticks = 0;
     return 0;
 }
 
-struct rdma_link *pvmi_rdma_link_find(struct rdma_transport *t, uint32_t number)
+struct rdma_link *pvmt_rdma_link_find(struct rdma_transport *t, uint32_t number)
 {
     struct rdma_link *l = t->latest;
     if (l && l->number == number)
@@ -169,17 +169,17 @@ struct rdma_link *pvmi_rdma_link_find(struct rdma_transport *t, uint32_t number)
 
 /* ---- the end ---- */
 
-void pvmi_rdma_link_fail(struct rdma_link *l, int reason, const char *what)
+void pvmt_rdma_link_fail(struct rdma_link *l, int reason, const char *what)
 {
-    struct rdma_transport *t = pvmi_rdma_of(l);
+    struct rdma_transport *t = pvmt_rdma_of(l);
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
     if (l->failed)
         return;
     if (!l->parted && !l->ended)
-        pvmi_log(reason == PVMI_EFORMAT ? PVMI_LOG_WARNING : PVMI_LOG_INFO, "rdma: a link by %s ends: %s",
+        pvmc_log(reason == PVMC_EFORMAT ? PVMC_LOG_WARNING : PVMC_LOG_INFO, "rdma: a link by %s ends: %s",
                  t->port.device, what);
     l->failed = true;
-    l->deaf = reason == PVMI_EFORMAT || l->read.active;
+    l->deaf = reason == PVMC_EFORMAT || l->read.active;
     if (!l->ended)
         l->reason = reason;
     t->attention = true;
@@ -187,13 +187,16 @@ void pvmi_rdma_link_fail(struct rdma_link *l, int reason, const char *what)
         t->verbs->modify_qp(l->qp, &attr, IBV_QP_STATE);
 }
 
-/* The completions that there are go to the stash first: some devices drop them with the queue pair. */
-void pvmi_rdma_link_stop(struct rdma_link *l)
+/*
+ * Ends all work on the link's memory at once and takes it out of service. Its memory stays until nothing can use it.
+ * Completions go to the stash first, because some devices drop them with the queue pair.
+ */
+static void stop(struct rdma_link *l)
 {
-    struct rdma_transport *t = pvmi_rdma_of(l);
+    struct rdma_transport *t = pvmt_rdma_of(l);
     if (!l->qp)
         return;
-    pvmi_rdma_stash(t);
+    pvmt_rdma_stash(t);
     if (l->number)
         HASH_DEL(t->by_number, l);
     t->latest = NULL;
@@ -201,40 +204,40 @@ void pvmi_rdma_link_stop(struct rdma_link *l)
     t->verbs->destroy_qp(l->qp);
     l->qp = NULL;
     l->failed = true;
-    pvmi_rdma_sent(l, UINT64_MAX);
-    pvmi_rdma_loans_end(l, l->loan_count);
-    pvmi_rdma_read_drop(l);
-    pvmi_rdma_drop_backlog(l);
+    pvmt_rdma_sent(l, UINT64_MAX);
+    pvmt_rdma_loans_end(l, l->loan_count);
+    pvmt_rdma_read_drop(l);
+    pvmt_rdma_drop_backlog(l);
 }
 
-void pvmi_rdma_link_bury(struct rdma_link *l)
+void pvmt_rdma_link_bury(struct rdma_link *l)
 {
-    struct rdma_transport *t = pvmi_rdma_of(l);
+    struct rdma_transport *t = pvmt_rdma_of(l);
     t->burials++;
-    pvmi_rdma_link_stop(l);
+    stop(l);
     DL_DELETE(t->links, l);
     DL_APPEND(t->graveyard, l);
 }
 
-void pvmi_rdma_link_free(struct rdma_link *l)
+void pvmt_rdma_link_free(struct rdma_link *l)
 {
-    pvmi_rdma_slots_release(l);
-    pvmi_frame_unref(l->greeting);
+    pvmt_rdma_slots_release(l);
+    pvmc_frame_unref(l->greeting);
     free(l);
 }
 
-void pvmi_rdma_link_part(struct rdma_link *l)
+void pvmt_rdma_link_part(struct rdma_link *l)
 {
     bool politely = l->state == RDMA_UP && !l->failed && !l->ended && !l->loan_count && !l->read.active;
     l->parted = true;
     l->base.owner = NULL;
     l->ticks = 0;
-    pvmi_rdma_of(l)->attention = true;
-    pvmi_rdma_drop_backlog(l);
+    pvmt_rdma_of(l)->attention = true;
+    pvmt_rdma_drop_backlog(l);
     if (politely)
-        l->said_bye = pvmi_rdma_send_bye(l);
+        l->said_bye = pvmt_rdma_send_bye(l);
     else
-        pvmi_rdma_link_bury(l);
+        pvmt_rdma_link_bury(l);
 }
 
 /* ---- what is due ---- */
@@ -243,29 +246,29 @@ void pvmi_rdma_link_part(struct rdma_link *l)
 static int attend_parted(struct rdma_link *l)
 {
     if (!l->said_bye && !l->failed && !l->ended)
-        l->said_bye = pvmi_rdma_send_bye(l);
+        l->said_bye = pvmt_rdma_send_bye(l);
     bool over = l->failed || l->ended || (l->said_bye && l->done == l->posted);
     if (over || l->ticks > BYE_TICKS)
-        pvmi_rdma_link_bury(l);
+        pvmt_rdma_link_bury(l);
     return over;
 }
 
 static void send_greeting(struct rdma_link *l)
 {
-    struct pvmi_frame *f = l->greeting;
+    struct pvmc_frame *f = l->greeting;
     if (!f || l->state != RDMA_UP)
         return;
     l->greeting = NULL;
-    if (pvmi_rdma_send(&l->base, f) == PVMI_EAGAIN)
+    if (pvmt_rdma_send(&l->base, f) == PVMC_EAGAIN)
         l->greeting = f;
     else
-        pvmi_frame_unref(f);
+        pvmc_frame_unref(f);
 }
 
 static int tell_ready(struct rdma_link *l)
 {
-    struct pvmi_transport *t = l->base.transport;
-    if (!l->ready_due && !(l->refused && !l->greeting && pvmi_rdma_can_send(l)))
+    struct pvmt_transport *t = l->base.transport;
+    if (!l->ready_due && !(l->refused && !l->greeting && pvmt_rdma_can_send(l)))
         return 0;
     l->ready_due = l->refused = false;
     t->callbacks->tx_ready(t->arg, &l->base);
@@ -274,14 +277,14 @@ static int tell_ready(struct rdma_link *l)
 
 static int tell_down(struct rdma_link *l)
 {
-    struct pvmi_transport *t = l->base.transport;
-    pvmi_rdma_link_stop(l);
+    struct pvmt_transport *t = l->base.transport;
+    stop(l);
     l->state = RDMA_DOWN;
     t->callbacks->down(t->arg, &l->base, l->reason);
     return 1;
 }
 
-int pvmi_rdma_link_attend(struct rdma_link *l, bool drained)
+int pvmt_rdma_link_attend(struct rdma_link *l, bool drained)
 {
     int n = 0;
     if (l->parted)
@@ -291,33 +294,33 @@ int pvmi_rdma_link_attend(struct rdma_link *l, bool drained)
     if (!l->failed && l->state == RDMA_UP) {
         send_greeting(l);
         if (l->read.active)
-            pvmi_rdma_read_post(l);
+            pvmt_rdma_read_post(l);
         if (!l->ended)
             n += tell_ready(l);
         if (!l->parted && !l->failed && !l->ended)
-            pvmi_rdma_send_news(l, false);
+            pvmt_rdma_send_news(l, false);
     }
     bool over = l->failed || (l->ended && !l->read.active && !l->backlog);
     if (l->parted || !over)
         return n;
     if (drained)
         return n + tell_down(l);
-    pvmi_rdma_of(l)->attention = true;
+    pvmt_rdma_of(l)->attention = true;
     return n;
 }
 
 /* ---- time ---- */
 
-void pvmi_rdma_link_tick(struct rdma_link *l)
+void pvmt_rdma_link_tick(struct rdma_link *l)
 {
     if (l->failed || l->state == RDMA_DOWN || l->state == RDMA_OFFERED)
         return;
     l->ticks++;
-    if (l->state == RDMA_JOINING && l->ticks > pvmi_rdma_of(l)->wait_ticks)
-        pvmi_rdma_link_fail(l, PVMI_ELIMIT, "the side that offered it has no time for it");
+    if (l->state == RDMA_JOINING && l->ticks > pvmt_rdma_of(l)->wait_ticks)
+        pvmt_rdma_link_fail(l, PVMC_ELIMIT, "the side that offered it has no time for it");
     else if (l->state == RDMA_UP && l->ticks > SILENCE_TICKS && l->probing)
-        pvmi_rdma_link_fail(l, PVMI_ETIMEOUT, "the device does not tell of what it was given");
+        pvmt_rdma_link_fail(l, PVMC_ETIMEOUT, "the device does not tell of what it was given");
     else if (l->state == RDMA_UP && l->ticks >= PROBE_TICKS && !l->parted)
-        pvmi_rdma_send_probe(l);
-    pvmi_rdma_of(l)->attention |= l->parted;
+        pvmt_rdma_send_probe(l);
+    pvmt_rdma_of(l)->attention |= l->parted;
 }

@@ -1,9 +1,9 @@
 /*
- * rdma.c - frames over reliable connected queue pairs: InfiniBand, RoCE, soft-RoCE (rdma.h tells of the parts).
+ * rdma.c - frames over reliable connected queue pairs: InfiniBand, RoCE, soft-RoCE (see rdma.h for the parts).
  *
- * An offer is the number of a queue pair and where it is (offer.h); the reply is the same of the joining side. Then
- * both connect their queue pairs, without rdma_cm. The joining side sends when the offering one has greeted: until then
- * that one's queue pair would drop what comes.
+ * An offer is the number and the address of a queue pair (offer.h); the reply is the same from the joining side. Then
+ * both connect their queue pairs, without rdma_cm. The joining side sends once the offering side has greeted: before
+ * that, the offering side's queue pair would drop its messages.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,44 +11,44 @@
 #include <string.h>
 #include <unistd.h>
 #include <utlist.h>
-#include "../../core/clock.h"
-#include "../../core/config.h"
-#include "../../core/error.h"
-#include "../../core/log.h"
+#include "core/clock.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/log.h"
 #include "rdma.h"
 
-#define COMPLETIONS    8192 /* entries of the completion queue: more than all links can have under way */
-#define CALLS_PER_LOOK 4096 /* progress() calls between two looks at the descriptors of a task that polls */
+#define COMPLETIONS    8192 /* entries of the completion queue, more than all links can use */
+#define CALLS_PER_LOOK 4096 /* progress() calls of a polling task between two looks at its descriptors */
 #define BATCHES_MAX    4    /* of completions, in one progress() */
 #define FAREWELL_US    100000
 
-static struct rdma_transport *of(struct pvmi_transport *t)
+static struct rdma_transport *of(struct pvmt_transport *t)
 {
     return (struct rdma_transport *)t;
 }
 
-static struct rdma_link *link_of(const struct pvmi_endpoint *ep)
+static struct rdma_link *link_of(const struct pvmt_endpoint *ep)
 {
     return (struct rdma_link *)ep;
 }
 
 static int rdma_available(char *why, size_t size)
 {
-    struct pvmi_rdma_port port;
-    return pvmi_rdma_port_choose(&port, why, size);
+    struct pvmt_rdma_port port;
+    return pvmt_rdma_port_choose(&port, why, size);
 }
 
-/* Soft-RoCE is slower than TCP: it comes after it. */
-static void rdma_query(const struct pvmi_transport *t, struct pvmi_attributes *out)
+/* Soft-RoCE is slower than TCP and ranks behind it. */
+static void rdma_query(const struct pvmt_transport *t, struct pvmt_attributes *out)
 {
-    struct pvmi_rdma_port port = {.speed_mbs = 0};
+    struct pvmt_rdma_port port = {.speed_mbs = 0};
     char why[8];
     if (t)
         port = ((const struct rdma_transport *)t)->port;
-    else if (pvmi_rdma_port_choose(&port, why, sizeof why))
+    else if (pvmt_rdma_port_choose(&port, why, sizeof why))
         port.speed_mbs = 0;
-    *out = (struct pvmi_attributes){.frame_max = PVMI_FRAME_PAYLOAD_MAX,
-                                    .copy_max = (uint32_t)pvmi_config_integer(PVMI_SETTING_RDMA_EAGER),
+    *out = (struct pvmt_attributes){.frame_max = PVMC_FRAME_PAYLOAD_MAX,
+                                    .copy_max = (uint32_t)pvmc_config_integer(PVMC_SETTING_RDMA_EAGER),
                                     .latency_ns = port.soft ? 10000 : 1500,
                                     .bandwidth_mbs = port.soft        ? 1000
                                                      : port.speed_mbs ? port.speed_mbs
@@ -63,12 +63,11 @@ static void rdma_query(const struct pvmi_transport *t, struct pvmi_attributes *o
 
 static void read_settings(struct rdma_transport *t)
 {
-    t->inline_bytes = (unsigned)pvmi_config_integer(PVMI_SETTING_RDMA_INLINE);
-    t->eager_bytes = (unsigned)pvmi_config_integer(PVMI_SETTING_RDMA_EAGER);
-    t->inplace_bytes = (size_t)pvmi_config_integer(PVMI_SETTING_RDMA_INPLACE);
-    t->cache_bytes = (size_t)pvmi_config_integer(PVMI_SETTING_RDMA_CACHE);
-    t->wait_ticks = (unsigned)(pvmi_config_us(PVMI_SETTING_RDMA_TIMEOUT) / RDMA_TICK_US);
-    unsigned pieces = PVMI_FRAME_PIECES_MAX * (unsigned)sizeof(struct rdma_piece);
+    t->eager_bytes = (unsigned)pvmc_config_integer(PVMC_SETTING_RDMA_EAGER);
+    t->inplace_bytes = (size_t)pvmc_config_integer(PVMC_SETTING_RDMA_INPLACE);
+    t->cache_bytes = (size_t)pvmc_config_integer(PVMC_SETTING_RDMA_CACHE);
+    t->wait_ticks = (unsigned)(pvmc_config_us(PVMC_SETTING_RDMA_TIMEOUT) / RDMA_TICK_US);
+    unsigned pieces = PVMC_FRAME_PIECES_MAX * (unsigned)sizeof(struct rdma_piece);
     unsigned payload = t->eager_bytes > pieces ? t->eager_bytes : pieces;
     t->slot_bytes = (payload + RDMA_MESSAGE_EXTRA + 63) & ~63u;
 }
@@ -76,8 +75,8 @@ static void read_settings(struct rdma_transport *t)
 static int say_no(const struct rdma_transport *t, const char *what)
 {
     int failed = errno;
-    pvmi_log(PVMI_LOG_WARNING, "rdma: %s %s: %s", t->port.device, what, strerror(failed));
-    return failed == EMFILE || failed == ENFILE || failed == ENOMEM ? PVMI_ELIMIT : PVMI_ESYSTEM;
+    pvmc_log(PVMC_LOG_WARNING, "rdma: %s %s: %s", t->port.device, what, strerror(failed));
+    return failed == EMFILE || failed == ENFILE || failed == ENOMEM ? PVMC_ELIMIT : PVMC_ESYSTEM;
 }
 
 static int create_completions(struct rdma_transport *t)
@@ -96,14 +95,14 @@ static int set_up(struct rdma_transport *t)
 {
     char why[512];
     read_settings(t);
-    int rc = pvmi_rdma_port_choose(&t->port, why, sizeof why);
-    t->verbs = rc ? NULL : pvmi_verbs_load(why, sizeof why);
+    int rc = pvmt_rdma_port_choose(&t->port, why, sizeof why);
+    t->verbs = rc ? NULL : pvmt_verbs_load(why, sizeof why);
     if (!t->verbs) {
-        pvmi_log(PVMI_LOG_WARNING, "no direct RDMA links: %s", why);
-        return rc ? rc : PVMI_EUNSUPPORTED;
+        pvmc_log(PVMC_LOG_WARNING, "no direct RDMA links: %s", why);
+        return rc ? rc : PVMC_EUNSUPPORTED;
     }
     errno = 0;
-    if (!(t->context = pvmi_rdma_device_open(t->verbs, t->port.device)))
+    if (!(t->context = pvmt_rdma_device_open(t->verbs, t->port.device)))
         return say_no(t, "cannot be opened");
     if (!(t->pd = t->verbs->alloc_pd(t->context)))
         return say_no(t, "gives no protection domain");
@@ -111,15 +110,15 @@ static int set_up(struct rdma_transport *t)
         return say_no(t, "gives no completion channel");
     rc = create_completions(t);
     if (!rc)
-        rc = pvmi_rdma_slots_open(t);
-    return rc ? rc : pvmi_rdma_events_open(t);
+        rc = pvmt_rdma_slots_open(t);
+    return rc ? rc : pvmt_rdma_events_open(t);
 }
 
 static void take_down(struct rdma_transport *t)
 {
-    pvmi_rdma_events_close(t);
+    pvmt_rdma_events_close(t);
     if (t->pd)
-        pvmi_rdma_slots_close(t, false);
+        pvmt_rdma_slots_close(t, false);
     if (t->cq)
         t->verbs->destroy_cq(t->cq);
     if (t->channel)
@@ -132,14 +131,14 @@ static void take_down(struct rdma_transport *t)
     free(t);
 }
 
-static int rdma_open(const char *address, const struct pvmi_callbacks *callbacks, void *arg,
-                     struct pvmi_transport **out)
+static int rdma_open(const char *address, const struct pvmt_callbacks *callbacks, void *arg,
+                     struct pvmt_transport **out)
 {
-    extern const struct pvmi_transport_ops pvmi_rdma_ops;
+    extern const struct pvmt_transport_ops pvmt_rdma_ops;
     struct rdma_transport *t = address ? NULL : calloc(1, sizeof *t);
     if (!t)
-        return address ? PVMI_EUNSUPPORTED : PVMI_ENOMEM;
-    t->base = (struct pvmi_transport){.ops = &pvmi_rdma_ops, .callbacks = callbacks, .arg = arg};
+        return address ? PVMC_EUNSUPPORTED : PVMC_ENOMEM;
+    t->base = (struct pvmt_transport){.ops = &pvmt_rdma_ops, .callbacks = callbacks, .arg = arg};
     t->pid = getpid();
     t->epoll = t->timer = -1;
     int rc = set_up(t);
@@ -147,7 +146,7 @@ static int rdma_open(const char *address, const struct pvmi_callbacks *callbacks
         take_down(t);
         return rc;
     }
-    pvmi_rdma_regions_open(t);
+    pvmt_rdma_regions_open(t);
     *out = &t->base;
     return 0;
 }
@@ -159,22 +158,22 @@ static void tidy(struct rdma_transport *t)
     struct rdma_link *l, *next;
     DL_FOREACH_SAFE (t->graveyard, l, next) {
         DL_DELETE(t->graveyard, l);
-        pvmi_rdma_link_free(l);
+        pvmt_rdma_link_free(l);
     }
 }
 
-/* Says goodbye on all links, and waits a little for the device to have done so. */
+/* Says goodbye on all links, and waits a short time for the device to send it. */
 static void part_from_all(struct rdma_transport *t)
 {
     struct rdma_link *l, *next;
-    int64_t end_us = pvmi_clock_us() + FAREWELL_US;
+    int64_t end_us = pvmc_clock_us() + FAREWELL_US;
     DL_FOREACH_SAFE (t->links, l, next)
         if (!l->parted)
-            pvmi_rdma_link_part(l);
-    while (t->links && !t->dead && !t->port_down && pvmi_clock_us() < end_us)
+            pvmt_rdma_link_part(l);
+    while (t->links && !t->dead && !t->port_down && pvmc_clock_us() < end_us)
         t->base.ops->progress(&t->base);
     while (t->links)
-        pvmi_rdma_link_bury(t->links);
+        pvmt_rdma_link_bury(t->links);
 }
 
 static void forget_loans(struct rdma_link *l)
@@ -185,13 +184,13 @@ static void forget_loans(struct rdma_link *l)
         for (unsigned i = 0; i < loan->count; i++)
             if (!loan->regions[i]->kept)
                 free(loan->regions[i]);
-        pvmi_mem_unref(loan->mem);
-        pvmi_frame_unref(loan->frame);
+        pvmc_mem_unref(loan->mem);
+        pvmc_frame_unref(loan->frame);
         free(loan);
     }
 }
 
-/* A child has the parent's objects in memory, but they are the parent's: it only closes its copies of descriptors. */
+/* The objects in a forked child's memory are the parent's: the child only closes its copies of descriptors. */
 static void forget_copies(struct rdma_transport *t)
 {
     struct rdma_link *l, *next;
@@ -199,20 +198,20 @@ static void forget_copies(struct rdma_transport *t)
     DL_CONCAT(t->graveyard, t->links);
     DL_FOREACH_SAFE (t->graveyard, l, next) {
         forget_loans(l);
-        pvmi_mem_unref(l->read.copy);
-        pvmi_frame_unref(l->greeting);
+        pvmc_mem_unref(l->read.copy);
+        pvmc_frame_unref(l->greeting);
         free(l);
     }
-    pvmi_rdma_regions_close(t, true);
-    pvmi_rdma_slots_close(t, true);
-    pvmi_rdma_events_close(t);
+    pvmt_rdma_regions_close(t, true);
+    pvmt_rdma_slots_close(t, true);
+    pvmt_rdma_events_close(t);
     close(t->channel->fd);
     t->verbs->close_device(t->context);
     free(t->stash);
     free(t);
 }
 
-static void rdma_close(struct pvmi_transport *base)
+static void rdma_close(struct pvmt_transport *base)
 {
     struct rdma_transport *t = of(base);
     if (t->pid != getpid()) {
@@ -221,73 +220,73 @@ static void rdma_close(struct pvmi_transport *base)
     }
     part_from_all(t);
     tidy(t);
-    pvmi_rdma_regions_close(t, false);
+    pvmt_rdma_regions_close(t, false);
     take_down(t);
 }
 
 /* ---- coming together ---- */
 
-static int rdma_offer(struct pvmi_transport *base, void *owner, uint8_t blob[PVMI_OFFER_MAX], int *fd,
-                      struct pvmi_endpoint **out)
+static int rdma_offer(struct pvmt_transport *base, void *owner, uint8_t blob[PVMT_OFFER_MAX], int *fd,
+                      struct pvmt_endpoint **out)
 {
     int rc;
-    struct rdma_link *l = pvmi_rdma_link_new(of(base), owner, &rc);
+    struct rdma_link *l = pvmt_rdma_link_new(of(base), owner, &rc);
     *fd = -1;
     if (!l)
         return rc;
     l->state = RDMA_OFFERED;
     *out = &l->base;
-    return pvmi_rdma_link_describe(l, blob);
+    return pvmt_rdma_link_describe(l, blob);
 }
 
-static int rdma_join(struct pvmi_transport *base, const uint8_t *blob, size_t length, int fd, void *owner,
-                     uint8_t reply[PVMI_OFFER_MAX], struct pvmi_endpoint **out)
+static int rdma_join(struct pvmt_transport *base, const uint8_t *blob, size_t length, int fd, void *owner,
+                     uint8_t reply[PVMT_OFFER_MAX], struct pvmt_endpoint **out)
 {
-    struct pvmi_rdma_offer peer;
+    struct pvmt_rdma_offer peer;
     if (fd >= 0)
         close(fd);
-    int rc = pvmi_rdma_offer_decode(blob, length, &peer);
-    struct rdma_link *l = rc ? NULL : pvmi_rdma_link_new(of(base), owner, &rc);
+    int rc = pvmt_rdma_offer_decode(blob, length, &peer);
+    struct rdma_link *l = rc ? NULL : pvmt_rdma_link_new(of(base), owner, &rc);
     if (!l)
         return rc;
     memcpy(l->token, peer.token, sizeof l->token);
-    rc = pvmi_rdma_link_connect(l, &peer);
+    rc = pvmt_rdma_link_connect(l, &peer);
     if (rc) {
-        pvmi_rdma_link_bury(l);
+        pvmt_rdma_link_bury(l);
         return rc;
     }
     l->state = RDMA_JOINING;
     *out = &l->base;
-    return pvmi_rdma_link_describe(l, reply);
+    return pvmt_rdma_link_describe(l, reply);
 }
 
-static int rdma_joined(struct pvmi_endpoint *ep, const uint8_t *reply, size_t length)
+static int rdma_joined(struct pvmt_endpoint *ep, const uint8_t *reply, size_t length)
 {
     struct rdma_link *l = link_of(ep);
-    struct pvmi_rdma_offer peer;
+    struct pvmt_rdma_offer peer;
     if (l->state != RDMA_OFFERED)
-        return PVMI_EEXISTS;
-    int rc = pvmi_rdma_offer_decode(reply, length, &peer);
+        return PVMC_EEXISTS;
+    int rc = pvmt_rdma_offer_decode(reply, length, &peer);
     if (!rc && memcmp(peer.token, l->token, sizeof l->token))
-        rc = PVMI_EDENIED;
+        rc = PVMC_EDENIED;
     if (!rc)
-        rc = pvmi_rdma_link_connect(l, &peer);
+        rc = pvmt_rdma_link_connect(l, &peer);
     if (rc)
         return rc;
     l->state = RDMA_UP;
     l->ready_due = true;
     of(ep->transport)->attention = true;
-    if (!pvmi_rdma_send_hello(l))
-        pvmi_rdma_link_fail(l, PVMI_EDOWN, "the peer cannot be greeted");
+    if (!pvmt_rdma_send_hello(l))
+        pvmt_rdma_link_fail(l, PVMC_EDOWN, "the peer cannot be greeted");
     return 0;
 }
 
-static void rdma_disconnect(struct pvmi_endpoint *ep)
+static void rdma_disconnect(struct pvmt_endpoint *ep)
 {
-    pvmi_rdma_link_part(link_of(ep));
+    pvmt_rdma_link_part(link_of(ep));
 }
 
-static size_t rdma_pending(const struct pvmi_endpoint *ep)
+static size_t rdma_pending(const struct pvmt_endpoint *ep)
 {
     return link_of(ep)->loan_count;
 }
@@ -322,11 +321,11 @@ static void take_received(struct rdma_transport *t, struct rdma_link *l, const s
     struct rdma_slot *slot = (struct rdma_slot *)(uintptr_t)wc->wr_id;
     slot->length = wc->byte_len;
     if (wc->status && l)
-        pvmi_rdma_link_fail(l, PVMI_EDOWN, status_text(wc));
+        pvmt_rdma_link_fail(l, PVMC_EDOWN, status_text(wc));
     if (wc->status || !l || !l->qp || wc->byte_len > t->slot_bytes)
-        pvmi_rdma_slot_free(t, NULL, slot);
+        pvmt_rdma_slot_free(t, NULL, slot);
     else
-        pvmi_rdma_receive(l, slot);
+        pvmt_rdma_receive(l, slot);
 }
 
 static void take_completion(struct rdma_transport *t, const struct rdma_event *e)
@@ -341,15 +340,15 @@ static void take_completion(struct rdma_transport *t, const struct rdma_event *e
     if (!l || !l->qp)
         return;
     if (wc->status) {
-        pvmi_rdma_link_fail(l, PVMI_EDOWN, status_text(wc));
+        pvmt_rdma_link_fail(l, PVMC_EDOWN, status_text(wc));
         return;
     }
-    pvmi_rdma_sent(l, wc->wr_id >> RDMA_WORK_BITS);
+    pvmt_rdma_sent(l, wc->wr_id >> RDMA_WORK_BITS);
     if (work == RDMA_WORK_PROBE) {
         l->probing = false;
         l->ticks = 0;
     } else if (work == RDMA_WORK_READ) {
-        pvmi_rdma_read_done(l);
+        pvmt_rdma_read_done(l);
     }
 }
 
@@ -373,7 +372,7 @@ static int take_batch(struct rdma_transport *t, bool *drained)
     int n = t->verbs->poll_cq(t->cq, RDMA_EVENTS, wc);
     *drained = n < RDMA_EVENTS;
     for (int i = 0; i < n; i++) /* all first: a callback may end links */
-        events[i] = (struct rdma_event){wc[i], pvmi_rdma_link_find(t, wc[i].qp_num)};
+        events[i] = (struct rdma_event){wc[i], pvmt_rdma_link_find(t, wc[i].qp_num)};
     for (int i = 0; i < n; i++)
         take_completion(t, &events[i]);
     return n;
@@ -387,8 +386,8 @@ static int attend_all(struct rdma_transport *t, bool drained)
     t->bounce_short = t->bounce_short && !t->free_bounces;
     unsigned burials = t->burials;
     DL_FOREACH_SAFE (t->links, l, next) {
-        n += pvmi_rdma_link_attend(l, drained);
-        if (t->burials != burials) { /* the list has changed: the others come next time */
+        n += pvmt_rdma_link_attend(l, drained);
+        if (t->burials != burials) { /* the list has changed; the other links have their turn next time */
             t->attention = true;
             break;
         }
@@ -396,23 +395,23 @@ static int attend_all(struct rdma_transport *t, bool drained)
     return n;
 }
 
-/* Gives credits back for which no answer of the program took. */
+/* Returns credits that no answer of the program took along. */
 static void give_back(struct rdma_transport *t)
 {
     struct rdma_link *l;
     t->credits_due = false;
     DL_FOREACH (t->links, l)
         if (l->state == RDMA_UP && !l->parted && !l->failed && !l->ended)
-            pvmi_rdma_send_news(l, true);
+            pvmt_rdma_send_news(l, true);
 }
 
-static int rdma_progress(struct pvmi_transport *base)
+static int rdma_progress(struct pvmt_transport *base)
 {
     struct rdma_transport *t = of(base);
     bool drained = false;
     int n = 0;
     if (t->slept || ++t->turn % CALLS_PER_LOOK == 0) {
-        pvmi_rdma_events_look(t);
+        pvmt_rdma_events_look(t);
         t->slept = false;
     }
     if (t->stashed)
@@ -420,7 +419,7 @@ static int rdma_progress(struct pvmi_transport *base)
     for (int i = 0; i < BATCHES_MAX && !drained && !t->stashed; i++) {
         int taken = take_batch(t, &drained);
         if (taken < 0)
-            pvmi_rdma_device_lost(t, "its completions cannot be read");
+            pvmt_rdma_device_lost(t, "its completions cannot be read");
         n += taken > 0 ? taken : 0;
     }
     if (t->attention)
@@ -432,27 +431,27 @@ static int rdma_progress(struct pvmi_transport *base)
     return n;
 }
 
-static int rdma_fd(struct pvmi_transport *base)
+static int rdma_fd(struct pvmt_transport *base)
 {
     return of(base)->epoll;
 }
 
-static int rdma_arm(struct pvmi_transport *base)
+static int rdma_arm(struct pvmt_transport *base)
 {
     struct rdma_transport *t = of(base);
     if (t->credits_due)
         give_back(t);
-    if (t->stashed || t->attention || pvmi_rdma_events_arm(t))
+    if (t->stashed || t->attention || pvmt_rdma_events_arm(t))
         return 1;
     t->slept = true;
     return 0;
 }
 
-const struct pvmi_transport_ops pvmi_rdma_ops = {
+const struct pvmt_transport_ops pvmt_rdma_ops = {
     .name = "rdma",
     .summary = "RDMA verbs: InfiniBand, RoCE, soft-RoCE",
     .available = rdma_available,
-    .describe = pvmi_rdma_ports_describe,
+    .describe = pvmt_rdma_ports_describe,
     .open = rdma_open,
     .close = rdma_close,
     .query = rdma_query,
@@ -460,7 +459,7 @@ const struct pvmi_transport_ops pvmi_rdma_ops = {
     .join = rdma_join,
     .joined = rdma_joined,
     .disconnect = rdma_disconnect,
-    .send = pvmi_rdma_send,
+    .send = pvmt_rdma_send,
     .pending = rdma_pending,
     .progress = rdma_progress,
     .fd = rdma_fd,

@@ -8,18 +8,18 @@
  *  read.c      large frames: RDMA READs from the peer's memory
  *  slot.c      buffers for messages, on a queue that all links share
  *  region.c    memory that is registered with the device
- *  event.c     what comes beside completions: the device's events, time, the descriptor
- *  device.c, offer.c, header.c, verbs.c   what these are made of
+ *  event.c     the device's events, the timer, the descriptor
+ *  device.c, offer.c, header.c, verbs.c   what the others use
  *
- * Flow control: who sends a message needs a credit, which stands for a slot of the receiver's. Credits come back in
- * each message of the other direction. The last one is kept for messages of the transport's own, so that both sides
- * can always tell each other to go on.
+ * Flow control: a sender needs a credit for each message, which stands for a slot of the receiver. Credits come back in
+ * each message of the other direction. The last credit is kept for messages of the transport itself, so that both
+ * sides can always tell each other to go on.
  */
-#ifndef PVMI_RDMA_H
-#define PVMI_RDMA_H
+#ifndef PVMT_RDMA_H
+#define PVMT_RDMA_H
 
-#include "../../core/hash.h"
-#include "../transport.h"
+#include "core/hash.h"
+#include "transports/transport.h"
 #include "device.h"
 #include "header.h"
 #include "offer.h"
@@ -34,8 +34,9 @@
 #define RDMA_EVENTS        16  /* completions taken at once */
 #define RDMA_BOUNCES       32
 #define RDMA_PREFIX_BYTES  3
-#define RDMA_MESSAGE_EXTRA 128 /* bytes of a slot beside the payload */
-#define RDMA_INLINE_MAX    1024
+#define RDMA_MESSAGE_EXTRA 128  /* bytes of a slot beside the payload */
+#define RDMA_INLINE_WANTED 192  /* bytes that the processor hands to the device */
+#define RDMA_INLINE_MAX    1024 /* of what the device grants */
 #define RDMA_TICK_US       1000000
 
 /* First byte of each message; the next two are credits given back and large frames that have been read. */
@@ -45,7 +46,7 @@ enum rdma_kind {
     RDMA_LARGE,          /* a header and where the payload lies */
     RDMA_NEWS,           /* nothing but credits and the like */
     RDMA_BYE,            /* the last message */
-    RDMA_STARVED = 0x80, /* with any: the sender has had to wait for credits */
+    RDMA_STARVED = 0x80, /* with any of these: the sender had to wait for credits */
 };
 
 /* Low bits of a work request's number; above them its position in the link's send queue. Receives: a slot's address. */
@@ -64,7 +65,7 @@ struct rdma_slot {
 
 struct rdma_chunk; /* slots that are registered together */
 
-/* A stretch of memory that the device knows. */
+/* Memory that is registered with the device. */
 struct rdma_region {
     const uint8_t *data;
     size_t bytes;
@@ -76,10 +77,10 @@ struct rdma_region {
 
 /* A large frame that the peer is to read. */
 struct rdma_loan {
-    struct pvmi_frame *frame; /* held while its payload is read; NULL: copied */
-    struct pvmi_mem *mem;     /* the copy */
+    struct pvmc_frame *frame; /* held while its payload is read; NULL: copied */
+    struct pvmc_mem *mem;     /* the copy */
     unsigned count;
-    struct rdma_region *regions[PVMI_FRAME_PIECES_MAX];
+    struct rdma_region *regions[PVMC_FRAME_PIECES_MAX];
     struct rdma_loan *next;
 };
 
@@ -92,33 +93,33 @@ struct rdma_piece {
 struct rdma_read {
     bool active; /* rx_place has been called */
     bool posted; /* the device has its work requests */
-    struct pvmi_frame_header h;
+    struct pvmc_frame_header h;
     uint8_t *place;
     struct rdma_slot *slot;
     unsigned count;
-    struct rdma_piece pieces[PVMI_FRAME_PIECES_MAX];
+    struct rdma_piece pieces[PVMC_FRAME_PIECES_MAX];
     struct rdma_region *region; /* where it goes */
-    struct pvmi_mem *copy;      /* when that is not `place` itself */
+    struct pvmc_mem *copy;      /* when that is not `place` itself */
 };
 
 enum rdma_state {
     RDMA_OFFERED, /* waits for a reply */
     RDMA_JOINING, /* waits for the offering side's hello */
     RDMA_UP,
-    RDMA_DOWN, /* its owner has been told: waits for disconnect() */
+    RDMA_DOWN, /* its owner was told and is to disconnect it */
 };
 
 struct rdma_link {
-    struct pvmi_endpoint base;
+    struct pvmt_endpoint base;
     enum rdma_state state;
-    struct ibv_qp *qp; /* NULL: it has been stopped, nothing is read or written any more */
+    struct ibv_qp *qp; /* NULL: stopped, nothing is read or written any more */
     uint32_t number;   /* the queue pair's */
     uint32_t first;    /* packet sequence number */
-    uint8_t token[PVMI_RDMA_TOKEN_BYTES];
+    uint8_t token[PVMT_RDMA_TOKEN_BYTES];
 
     bool parted; /* disconnected by its owner */
-    bool failed; /* cannot go on: down is due when all that came has been handed up */
-    bool deaf;   /* a frame is lost, or the peer breaks the rules: what comes after that is dropped */
+    bool failed; /* cannot go on: down is due once all that came was handed up */
+    bool deaf;   /* a frame was lost, or the peer broke the rules: everything behind it is dropped */
     bool ended;  /* the peer has said goodbye: likewise */
     bool said_bye;
     bool ready_due; /* the peer has joined: tx_ready is due */
@@ -130,13 +131,13 @@ struct rdma_link {
 
     unsigned credits;                           /* messages that we may send */
     uint64_t posted, done;                      /* positions in the send queue */
-    uint64_t signalled;                         /* position behind the last work request that tells of its end */
+    uint64_t signalled;                         /* position behind the last signalled work request */
     unsigned inline_max;                        /* bytes */
     struct rdma_slot *bounces[RDMA_SEND_QUEUE]; /* by position: the buffer that a message is sent from */
-    struct pvmi_rdma_headers tx, rx;
+    struct pvmt_rdma_headers tx, rx;
     struct rdma_loan *loans, *last_loan; /* in the order of their frames */
     unsigned loan_count;
-    struct pvmi_frame *greeting; /* taken before the link is up */
+    struct pvmc_frame *greeting; /* taken before the link is up */
 
     unsigned window;                          /* credits that the peer has, or is owed */
     unsigned owed;                            /* to be given back */
@@ -154,11 +155,11 @@ struct rdma_event {
 };
 
 struct rdma_transport {
-    struct pvmi_transport base;
-    const struct pvmi_verbs *verbs;
-    struct pvmi_rdma_port port;
-    pid_t pid; /* whose it is: a forked child has only a copy */
-    unsigned inline_bytes, eager_bytes, slot_bytes;
+    struct pvmt_transport base;
+    const struct pvmt_verbs *verbs;
+    struct pvmt_rdma_port port;
+    pid_t pid; /* the process that opened it; a forked child has a copy */
+    unsigned eager_bytes, slot_bytes;
     size_t inplace_bytes, cache_bytes;
     uint8_t reads_max;   /* per queue pair */
     unsigned wait_ticks; /* for the offering side to be there */
@@ -169,7 +170,7 @@ struct rdma_transport {
     struct ibv_srq *srq; /* NULL: each link has a queue of its own */
     int epoll, timer;
     int64_t timer_us; /* when it goes off; 0: not set */
-    int64_t tick_us;  /* when links are looked after next; 0: there are none */
+    int64_t tick_us;  /* when links are served next; 0: no links */
 
     struct rdma_chunk *chunks;
     struct rdma_slot *free_slots;   /* without a shared queue */
@@ -187,30 +188,30 @@ struct rdma_transport {
     struct rdma_event *stash; /* completions to be looked at */
     unsigned stashed, stash_capacity;
     unsigned turn, looks;
-    bool notified;     /* the completion queue is to tell of the next one, and does so once */
+    bool notified;     /* the completion queue will report the next completion, once */
     bool slept;        /* arm() was called: look at the descriptors */
     bool attention;    /* something is due on some link */
     bool credits_due;  /* and on some link credits, when there is nothing else to do */
     bool bounce_short; /* somebody waits for a buffer */
-    unsigned burials;  /* counts links that were taken out of service */
+    unsigned burials;  /* number of links taken out of service */
     bool complained;   /* of memory that cannot be registered */
-    int dead;          /* PVMI_E code: the device is lost, no links any more */
+    int dead;          /* PVMC_E code: the device is lost, and there are no more links */
     bool port_down;
     struct rdma_transport *prev, *next_open;
 };
 
-static inline struct rdma_transport *pvmi_rdma_of(const struct rdma_link *l)
+static inline struct rdma_transport *pvmt_rdma_of(const struct rdma_link *l)
 {
     return (struct rdma_transport *)l->base.transport;
 }
 
 /* Of the credits that the peer has, or is owed: three quarters and half. */
-static inline bool pvmi_rdma_owes_many(const struct rdma_link *l)
+static inline bool pvmt_rdma_owes_many(const struct rdma_link *l)
 {
     return l->owed >= 2 && l->owed * 4 >= l->window * 3;
 }
 
-static inline bool pvmi_rdma_owes_some(const struct rdma_link *l)
+static inline bool pvmt_rdma_owes_some(const struct rdma_link *l)
 {
     return l->owed >= 2 && l->owed * 2 >= l->window;
 }
@@ -218,128 +219,126 @@ static inline bool pvmi_rdma_owes_some(const struct rdma_link *l)
 /* ---- link.c ---- */
 
 /* A link with a queue pair that waits to be connected. NULL and *error (logged). */
-struct rdma_link *pvmi_rdma_link_new(struct rdma_transport *t, void *owner, int *error);
+struct rdma_link *pvmt_rdma_link_new(struct rdma_transport *t, void *owner, int *error);
 
 /* What the peer must know of it. */
-int pvmi_rdma_link_describe(const struct rdma_link *l, uint8_t blob[PVMI_OFFER_MAX]);
+int pvmt_rdma_link_describe(const struct rdma_link *l, uint8_t blob[PVMT_OFFER_MAX]);
 
-/* Connects the queue pair with the peer's. 0 or a PVMI_E code, logged. */
-int pvmi_rdma_link_connect(struct rdma_link *l, const struct pvmi_rdma_offer *peer);
+/* Connects the queue pair with the peer's. 0 or a PVMC_E code, logged. */
+int pvmt_rdma_link_connect(struct rdma_link *l, const struct pvmt_rdma_offer *peer);
 
 /* Work on it failed, or the peer broke the rules: `what` is for the log. Down follows. */
-void pvmi_rdma_link_fail(struct rdma_link *l, int reason, const char *what);
+void pvmt_rdma_link_fail(struct rdma_link *l, int reason, const char *what);
 
-/* The link has been disconnected by its owner: says goodbye if it can, and frees it when that is done. */
-void pvmi_rdma_link_part(struct rdma_link *l);
+/* The owner has disconnected the link: says goodbye if it can, and frees the link afterwards. */
+void pvmt_rdma_link_part(struct rdma_link *l);
 
-/* Ends all work on its memory at once, and takes it out of service; its memory stays until nobody can be using it. */
-void pvmi_rdma_link_stop(struct rdma_link *l);
-void pvmi_rdma_link_bury(struct rdma_link *l);
-void pvmi_rdma_link_free(struct rdma_link *l);
+void pvmt_rdma_link_bury(struct rdma_link *l);
+void pvmt_rdma_link_free(struct rdma_link *l);
 
 /* Does what is due; `drained`: no completions are left. Returns how many things happened. */
-int pvmi_rdma_link_attend(struct rdma_link *l, bool drained);
+int pvmt_rdma_link_attend(struct rdma_link *l, bool drained);
 
-struct rdma_link *pvmi_rdma_link_find(struct rdma_transport *t, uint32_t number);
+struct rdma_link *pvmt_rdma_link_find(struct rdma_transport *t, uint32_t number);
 
 /* A second has gone by. */
-void pvmi_rdma_link_tick(struct rdma_link *l);
+void pvmt_rdma_link_tick(struct rdma_link *l);
 
 /* ---- send.c ---- */
 
-int pvmi_rdma_send(struct pvmi_endpoint *ep, struct pvmi_frame *f);
+int pvmt_rdma_send(struct pvmt_endpoint *ep, struct pvmc_frame *f);
 
-/* Messages of the transport's own; false: there is no room now. */
-bool pvmi_rdma_send_hello(struct rdma_link *l);
-bool pvmi_rdma_send_bye(struct rdma_link *l);
-void pvmi_rdma_send_news(struct rdma_link *l, bool idle); /* if there are enough; `idle`: some will do */
+/* Messages of the transport itself; false: no room now. */
+bool pvmt_rdma_send_hello(struct rdma_link *l);
+bool pvmt_rdma_send_bye(struct rdma_link *l);
+void pvmt_rdma_send_news(struct rdma_link *l, bool idle); /* if there are enough; `idle`: some will do */
 
-/* Asks the peer's device whether the queue pair lives: the answer, or its absence, is a completion. */
-void pvmi_rdma_send_probe(struct rdma_link *l);
+/* Probes whether the peer's queue pair lives: the answer, or its absence, is a completion. */
+void pvmt_rdma_send_probe(struct rdma_link *l);
 
-bool pvmi_rdma_can_send(const struct rdma_link *l);
-static inline unsigned pvmi_rdma_send_room(const struct rdma_link *l)
+bool pvmt_rdma_can_send(const struct rdma_link *l);
+static inline unsigned pvmt_rdma_send_room(const struct rdma_link *l)
 {
     return RDMA_SEND_QUEUE - (unsigned)(l->posted - l->done);
 }
 
 /* Gives a work request to the device; its number is filled in. False: the link has failed. */
-bool pvmi_rdma_post(struct rdma_link *l, struct ibv_send_wr *wr, enum rdma_work work);
+bool pvmt_rdma_post(struct rdma_link *l, struct ibv_send_wr *wr, enum rdma_work work);
 
 /* All up to this position is done. */
-void pvmi_rdma_sent(struct rdma_link *l, uint64_t position);
+void pvmt_rdma_sent(struct rdma_link *l, uint64_t position);
 
-/* The peer has read so many large frames. False: it has not got as many. */
-bool pvmi_rdma_loans_end(struct rdma_link *l, unsigned count);
+/* The peer has read so many large frames. False: it was not lent that many. */
+bool pvmt_rdma_loans_end(struct rdma_link *l, unsigned count);
 
 /* ---- receive.c ---- */
 
-void pvmi_rdma_receive(struct rdma_link *l, struct rdma_slot *slot);
+void pvmt_rdma_receive(struct rdma_link *l, struct rdma_slot *slot);
 
 /* Hands up what waits for its turn. */
-void pvmi_rdma_deliver_backlog(struct rdma_link *l);
-void pvmi_rdma_drop_backlog(struct rdma_link *l);
+void pvmt_rdma_deliver_backlog(struct rdma_link *l);
+void pvmt_rdma_drop_backlog(struct rdma_link *l);
 
 /* ---- read.c ---- */
 
 /* A frame with this header lies in the peer's memory; takes over the slot. */
-void pvmi_rdma_read_begin(struct rdma_link *l, const struct pvmi_frame_header *h, const struct rdma_piece *pieces,
+void pvmt_rdma_read_begin(struct rdma_link *l, const struct pvmc_frame_header *h, const struct rdma_piece *pieces,
                           unsigned count, struct rdma_slot *slot);
 
-/* Gives it to the device, if there is room; called again until there is. */
-void pvmi_rdma_read_post(struct rdma_link *l);
-void pvmi_rdma_read_done(struct rdma_link *l);
+/* Gives the READ to the device if there is room; called again until then. */
+void pvmt_rdma_read_post(struct rdma_link *l);
+void pvmt_rdma_read_done(struct rdma_link *l);
 
 /* Forgets it; the queue pair is stopped. */
-void pvmi_rdma_read_drop(struct rdma_link *l);
+void pvmt_rdma_read_drop(struct rdma_link *l);
 
 /* ---- slot.c ---- */
 
-/* Sets up buffers and the shared queue. 0 or a PVMI_E code, logged. */
-int pvmi_rdma_slots_open(struct rdma_transport *t);
+/* Sets up buffers and the shared queue. 0 or a PVMC_E code, logged. */
+int pvmt_rdma_slots_open(struct rdma_transport *t);
 
-/* `foreign`: another process' transport, of which this one has copies. */
-void pvmi_rdma_slots_close(struct rdma_transport *t, bool foreign);
+/* `foreign`: the transport of another process, copied by fork. */
+void pvmt_rdma_slots_close(struct rdma_transport *t, bool foreign);
 
-/* Room for `count` messages more from this link's peer. 0 or a PVMI_E code. */
-int pvmi_rdma_slots_promise(struct rdma_link *l, unsigned count);
+/* Makes room for `count` more messages of this link's peer. 0 or a PVMC_E code. */
+int pvmt_rdma_slots_promise(struct rdma_link *l, unsigned count);
 
 /* The peer does not need its credits any more; all slots on the link's own queue come back. */
-void pvmi_rdma_slots_release(struct rdma_link *l);
+void pvmt_rdma_slots_release(struct rdma_link *l);
 
-/* The message in it has been dealt with; l is NULL, or its credit is owed to the peer. */
-void pvmi_rdma_slot_free(struct rdma_transport *t, struct rdma_link *l, struct rdma_slot *slot);
+/* Frees the slot of a message. Unless l is NULL, its peer is owed the credit. */
+void pvmt_rdma_slot_free(struct rdma_transport *t, struct rdma_link *l, struct rdma_slot *slot);
 
 /* ---- region.c ---- */
 
 /*
  * Memory that the device may use: all of the message memory around it if that can be kept, else just these bytes.
- * `access` as in ibv_reg_mr(3). NULL: it cannot be registered (said once). Put it back after use.
+ * `access` as in ibv_reg_mr(3). NULL: it cannot be registered (said once). The caller puts it back after use.
  */
-struct rdma_region *pvmi_rdma_region_get(struct rdma_transport *t, const void *at, size_t bytes, int access);
-void pvmi_rdma_region_put(struct rdma_transport *t, struct rdma_region *r);
-void pvmi_rdma_regions_open(struct rdma_transport *t);
-void pvmi_rdma_regions_close(struct rdma_transport *t, bool foreign);
+struct rdma_region *pvmt_rdma_region_get(struct rdma_transport *t, const void *at, size_t bytes, int access);
+void pvmt_rdma_region_put(struct rdma_transport *t, struct rdma_region *r);
+void pvmt_rdma_regions_open(struct rdma_transport *t);
+void pvmt_rdma_regions_close(struct rdma_transport *t, bool foreign);
 
 /* Registers, and says once what can be done when that does not work. NULL and errno. */
-struct ibv_mr *pvmi_rdma_register(struct rdma_transport *t, void *data, size_t bytes, int access);
+struct ibv_mr *pvmt_rdma_register(struct rdma_transport *t, void *data, size_t bytes, int access);
 
 /* ---- event.c ---- */
 
-/* Descriptors, timer. 0 or a PVMI_E code. */
-int pvmi_rdma_events_open(struct rdma_transport *t);
-void pvmi_rdma_events_close(struct rdma_transport *t);
+/* Descriptors, timer. 0 or a PVMC_E code. */
+int pvmt_rdma_events_open(struct rdma_transport *t);
+void pvmt_rdma_events_close(struct rdma_transport *t);
 
-/* Looks at the descriptors: the device's events, the timer, completions that were to be told. */
-void pvmi_rdma_events_look(struct rdma_transport *t);
+/* Reads the descriptors: the device's events, the timer, announced completions. */
+void pvmt_rdma_events_look(struct rdma_transport *t);
 
-/* Asks for a sign of the next completion, and sets the timer. */
-int pvmi_rdma_events_arm(struct rdma_transport *t);
+/* Asks the device to announce the next completion, and sets the timer. */
+int pvmt_rdma_events_arm(struct rdma_transport *t);
 
-/* The device, or something that all links need of it, has failed: all links go down. Said once. */
-void pvmi_rdma_device_lost(struct rdma_transport *t, const char *what);
+/* The device, or something that all links need, has failed: all links go down. Logged once. */
+void pvmt_rdma_device_lost(struct rdma_transport *t, const char *what);
 
-/* All completions that there are to the stash. */
-void pvmi_rdma_stash(struct rdma_transport *t);
+/* Moves all completions to the stash. */
+void pvmt_rdma_stash(struct rdma_transport *t);
 
 #endif

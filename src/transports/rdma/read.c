@@ -1,13 +1,13 @@
 /*
- * read.c - large frames: the receiver reads them by RDMA from the sender's memory to where they will stay.
+ * read.c - large frames: the receiver reads them by RDMA from the sender's memory to their final place.
  *
- * Soft-RoCE of Linux 6.1 tells of READs as done that have brought nothing or not all, when packets were lost
- * (tests/rdma/reads.c shows it). There a READ counts when another one that was sent behind it is done, and only
- * SOFT_BYTES are under way at a time, so that the host's queue of packets does not overflow. A frame is read in parts
- * there, one behind the other, since the processor copies: what it has just written it finds in its cache.
+ * When packets are lost, soft-RoCE of Linux 6.1 reports READs as done that brought nothing or not all
+ * (tests/rdma/reads.c shows it). On soft-RoCE a READ therefore counts once a later READ is done, and only SOFT_BYTES
+ * are under way at a time, so that the host's queue of packets does not overflow. Frames are read in parts, one after
+ * the other, because there the processor copies, and finds in its cache what it has just written.
  */
 #include <string.h>
-#include "../../core/error.h"
+#include "core/error.h"
 #include "rdma.h"
 
 #define SOFT_BYTES    ((size_t)1 << 20)
@@ -17,19 +17,19 @@
 
 /* ---- where it goes ---- */
 
-/* Registers the place, or, where that costs more than a copy, reads to message memory and copies from there. */
+/* Registers the place. If that costs more than a copy, reads to message memory and copies from there. */
 static bool prepare(struct rdma_link *l)
 {
-    struct rdma_transport *t = pvmi_rdma_of(l);
+    struct rdma_transport *t = pvmt_rdma_of(l);
     struct rdma_read *r = &l->read;
     uint8_t *to = r->place;
-    if (r->h.length < t->inplace_bytes && !pvmi_mem_at(to, r->h.length)) {
-        r->copy = pvmi_mem_new(r->h.length);
+    if (r->h.length < t->inplace_bytes && !pvmc_mem_at(to, r->h.length)) {
+        r->copy = pvmc_mem_new(r->h.length);
         if (!r->copy)
             return false;
         to = r->copy->data;
     }
-    r->region = pvmi_rdma_region_get(t, to, r->h.length, IBV_ACCESS_LOCAL_WRITE);
+    r->region = pvmt_rdma_region_get(t, to, r->h.length, IBV_ACCESS_LOCAL_WRITE);
     return r->region;
 }
 
@@ -37,12 +37,12 @@ static void put_back(struct rdma_link *l)
 {
     struct rdma_read *r = &l->read;
     if (r->region)
-        pvmi_rdma_region_put(pvmi_rdma_of(l), r->region);
+        pvmt_rdma_region_put(pvmt_rdma_of(l), r->region);
     r->region = NULL;
-    pvmi_mem_unref(r->copy);
+    pvmc_mem_unref(r->copy);
     r->copy = NULL;
     if (r->posted)
-        pvmi_rdma_of(l)->reading_bytes -= r->h.length;
+        pvmt_rdma_of(l)->reading_bytes -= r->h.length;
     r->posted = r->active = false;
 }
 
@@ -74,12 +74,12 @@ static bool post_one(struct rdma_link *l, const struct rdma_piece *from, uint8_t
     wr.wr.rdma.remote_addr = from->address;
     wr.wr.rdma.rkey = from->key;
     wr.send_flags = last ? IBV_SEND_SIGNALED : 0;
-    return pvmi_rdma_post(l, &wr, last ? RDMA_WORK_READ : RDMA_WORK_SEND);
+    return pvmt_rdma_post(l, &wr, last ? RDMA_WORK_READ : RDMA_WORK_SEND);
 }
 
 static bool post_piece(struct rdma_link *l, const struct rdma_piece *piece, uint8_t *to, bool last)
 {
-    uint32_t part = part_bytes(pvmi_rdma_of(l), &l->read);
+    uint32_t part = part_bytes(pvmt_rdma_of(l), &l->read);
     struct rdma_piece left = *piece;
     while (left.bytes > part) {
         struct rdma_piece first = {left.address, left.key, part};
@@ -94,7 +94,7 @@ static bool post_piece(struct rdma_link *l, const struct rdma_piece *piece, uint
 
 static void post_all(struct rdma_link *l)
 {
-    struct rdma_transport *t = pvmi_rdma_of(l);
+    struct rdma_transport *t = pvmt_rdma_of(l);
     struct rdma_read *r = &l->read;
     uint8_t *to = r->copy ? r->copy->data : r->place;
     for (unsigned i = 0; i < r->count; i++) {
@@ -109,11 +109,11 @@ static void post_all(struct rdma_link *l)
         post_one(l, &confirm, t->scratch->data, t->scratch->key, true);
 }
 
-void pvmi_rdma_read_post(struct rdma_link *l)
+void pvmt_rdma_read_post(struct rdma_link *l)
 {
-    struct rdma_transport *t = pvmi_rdma_of(l);
+    struct rdma_transport *t = pvmt_rdma_of(l);
     struct rdma_read *r = &l->read;
-    if (r->posted || l->failed || pvmi_rdma_send_room(l) <= count_works(t, r))
+    if (r->posted || l->failed || pvmt_rdma_send_room(l) <= count_works(t, r))
         return;
     if (t->port.soft && t->reading_bytes && t->reading_bytes + r->h.length > SOFT_BYTES)
         return;
@@ -124,29 +124,29 @@ void pvmi_rdma_read_post(struct rdma_link *l)
 
 /* ---- beginning and end ---- */
 
-void pvmi_rdma_read_begin(struct rdma_link *l, const struct pvmi_frame_header *h, const struct rdma_piece *pieces,
+void pvmt_rdma_read_begin(struct rdma_link *l, const struct pvmc_frame_header *h, const struct rdma_piece *pieces,
                           unsigned count, struct rdma_slot *slot)
 {
-    struct pvmi_transport *t = l->base.transport;
+    struct pvmt_transport *t = l->base.transport;
     struct rdma_read *r = &l->read;
     *r = (struct rdma_read){.h = *h, .slot = slot, .count = count};
     memcpy(r->pieces, pieces, count * sizeof *pieces);
     r->place = t->callbacks->rx_place(t->arg, &l->base, &r->h);
     if (!r->place || l->parted) { /* nobody wants it */
         l->read_frames++;
-        pvmi_rdma_slot_free(pvmi_rdma_of(l), l, slot);
+        pvmt_rdma_slot_free(pvmt_rdma_of(l), l, slot);
         return;
     }
     r->active = true;
     if (prepare(l))
-        pvmi_rdma_read_post(l);
+        pvmt_rdma_read_post(l);
     else
-        pvmi_rdma_link_fail(l, PVMI_ELIMIT, "there is no registered memory for a message");
+        pvmt_rdma_link_fail(l, PVMC_ELIMIT, "there is no registered memory for a message");
 }
 
-void pvmi_rdma_read_done(struct rdma_link *l)
+void pvmt_rdma_read_done(struct rdma_link *l)
 {
-    struct pvmi_transport *t = l->base.transport;
+    struct pvmt_transport *t = l->base.transport;
     struct rdma_read *r = &l->read;
     if (!r->posted)
         return;
@@ -154,18 +154,18 @@ void pvmi_rdma_read_done(struct rdma_link *l)
         memcpy(r->place, r->copy->data, r->h.length);
     put_back(l);
     l->read_frames++;
-    pvmi_rdma_slot_free(pvmi_rdma_of(l), l, r->slot);
-    pvmi_rdma_of(l)->attention = true; /* others may wait for their turn */
+    pvmt_rdma_slot_free(pvmt_rdma_of(l), l, r->slot);
+    pvmt_rdma_of(l)->attention = true; /* others may wait for their turn */
     if (!l->parted)
         t->callbacks->rx_done(t->arg, &l->base, &r->h);
-    pvmi_rdma_deliver_backlog(l);
+    pvmt_rdma_deliver_backlog(l);
 }
 
-void pvmi_rdma_read_drop(struct rdma_link *l)
+void pvmt_rdma_read_drop(struct rdma_link *l)
 {
     if (!l->read.active)
         return;
     put_back(l);
-    pvmi_rdma_slot_free(pvmi_rdma_of(l), NULL, l->read.slot);
-    pvmi_rdma_of(l)->attention = true;
+    pvmt_rdma_slot_free(pvmt_rdma_of(l), NULL, l->read.slot);
+    pvmt_rdma_of(l)->attention = true;
 }

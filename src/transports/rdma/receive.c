@@ -1,25 +1,25 @@
-/* receive.c - messages that came in: what the transport says to itself, and frames in their order. */
+/* receive.c - messages that came in: those of the transport itself, and frames in their order. */
 #include <string.h>
 #include <utlist.h>
-#include "../../core/buf.h"
-#include "../../core/error.h"
+#include "core/buf.h"
+#include "core/error.h"
 #include "rdma.h"
 
 static void malformed(struct rdma_link *l, const char *what)
 {
-    pvmi_rdma_link_fail(l, PVMI_EFORMAT, what);
+    pvmt_rdma_link_fail(l, PVMC_EFORMAT, what);
 }
 
 /* ---- frames ---- */
 
-static bool is_whole(const struct pvmi_frame_header *h)
+static bool is_whole(const struct pvmc_frame_header *h)
 {
     return h->length == h->body_length && !h->flags;
 }
 
-static void hand_up(struct rdma_link *l, const struct pvmi_frame_header *h, const uint8_t *data)
+static void hand_up(struct rdma_link *l, const struct pvmc_frame_header *h, const uint8_t *data)
 {
-    struct pvmi_transport *t = l->base.transport;
+    struct pvmt_transport *t = l->base.transport;
     if (t->callbacks->rx_whole && is_whole(h)) {
         t->callbacks->rx_whole(t->arg, &l->base, h, NULL, data);
         return;
@@ -32,61 +32,61 @@ static void hand_up(struct rdma_link *l, const struct pvmi_frame_header *h, cons
     t->callbacks->rx_done(t->arg, &l->base, h);
 }
 
-static void take_frame(struct rdma_link *l, struct pvmi_buf *b, struct rdma_slot *slot)
+static void take_frame(struct rdma_link *l, struct pvmc_buf *b, struct rdma_slot *slot)
 {
-    struct pvmi_frame_header h;
-    if (pvmi_rdma_header_decode(&l->rx, b, &h) || pvmi_buf_left(b) != h.length) {
-        pvmi_rdma_slot_free(pvmi_rdma_of(l), NULL, slot);
+    struct pvmc_frame_header h;
+    if (pvmt_rdma_header_decode(&l->rx, b, &h) || pvmc_buf_left(b) != h.length) {
+        pvmt_rdma_slot_free(pvmt_rdma_of(l), NULL, slot);
         malformed(l, "a frame is malformed");
         return;
     }
-    hand_up(l, &h, pvmi_buf_get_bytes(b, h.length));
-    pvmi_rdma_slot_free(pvmi_rdma_of(l), l, slot);
+    hand_up(l, &h, pvmc_buf_get_bytes(b, h.length));
+    pvmt_rdma_slot_free(pvmt_rdma_of(l), l, slot);
 }
 
-/* Where a large frame lies: its pieces make up its length. */
-static unsigned read_pieces(struct pvmi_buf *b, uint32_t length, struct rdma_piece pieces[PVMI_FRAME_PIECES_MAX])
+/* Reads where a large frame lies. The lengths of its pieces must add up to its own. */
+static unsigned read_pieces(struct pvmc_buf *b, uint32_t length, struct rdma_piece pieces[PVMC_FRAME_PIECES_MAX])
 {
-    unsigned count = pvmi_buf_get_u8(b);
+    unsigned count = pvmc_buf_get_u8(b);
     uint64_t sum = 0;
-    for (unsigned i = 0; i < count && i < PVMI_FRAME_PIECES_MAX; i++) {
-        pieces[i].address = pvmi_buf_get_u64(b);
-        pieces[i].key = pvmi_buf_get_u32(b);
-        pieces[i].bytes = pvmi_buf_get_u32(b);
+    for (unsigned i = 0; i < count && i < PVMC_FRAME_PIECES_MAX; i++) {
+        pieces[i].address = pvmc_buf_get_u64(b);
+        pieces[i].key = pvmc_buf_get_u32(b);
+        pieces[i].bytes = pvmc_buf_get_u32(b);
         sum += pieces[i].bytes;
         if (!pieces[i].bytes)
             return 0;
     }
-    return pvmi_buf_end(b) || sum != length ? 0 : count;
+    return pvmc_buf_end(b) || sum != length ? 0 : count;
 }
 
-static void take_large(struct rdma_link *l, struct pvmi_buf *b, struct rdma_slot *slot)
+static void take_large(struct rdma_link *l, struct pvmc_buf *b, struct rdma_slot *slot)
 {
-    struct pvmi_frame_header h;
-    struct rdma_piece pieces[PVMI_FRAME_PIECES_MAX];
-    int rc = pvmi_rdma_header_decode(&l->rx, b, &h);
+    struct pvmc_frame_header h;
+    struct rdma_piece pieces[PVMC_FRAME_PIECES_MAX];
+    int rc = pvmt_rdma_header_decode(&l->rx, b, &h);
     unsigned count = rc ? 0 : read_pieces(b, h.length, pieces);
-    if (count && count <= PVMI_FRAME_PIECES_MAX) {
-        pvmi_rdma_read_begin(l, &h, pieces, count, slot);
+    if (count && count <= PVMC_FRAME_PIECES_MAX) {
+        pvmt_rdma_read_begin(l, &h, pieces, count, slot);
         return;
     }
-    pvmi_rdma_slot_free(pvmi_rdma_of(l), NULL, slot);
+    pvmt_rdma_slot_free(pvmt_rdma_of(l), NULL, slot);
     malformed(l, "a large frame is malformed");
 }
 
 static void deliver(struct rdma_link *l, struct rdma_slot *slot)
 {
-    struct pvmi_buf b;
-    pvmi_buf_view(&b, slot->data + RDMA_PREFIX_BYTES, slot->length - RDMA_PREFIX_BYTES);
+    struct pvmc_buf b;
+    pvmc_buf_view(&b, slot->data + RDMA_PREFIX_BYTES, slot->length - RDMA_PREFIX_BYTES);
     if (l->parted || l->deaf)
-        pvmi_rdma_slot_free(pvmi_rdma_of(l), NULL, slot);
+        pvmt_rdma_slot_free(pvmt_rdma_of(l), NULL, slot);
     else if ((slot->data[0] & ~RDMA_STARVED) == RDMA_FRAME)
         take_frame(l, &b, slot);
     else
         take_large(l, &b, slot);
 }
 
-void pvmi_rdma_deliver_backlog(struct rdma_link *l)
+void pvmt_rdma_deliver_backlog(struct rdma_link *l)
 {
     while (l->backlog && !l->read.active) {
         struct rdma_slot *slot = l->backlog;
@@ -95,12 +95,12 @@ void pvmi_rdma_deliver_backlog(struct rdma_link *l)
     }
 }
 
-void pvmi_rdma_drop_backlog(struct rdma_link *l)
+void pvmt_rdma_drop_backlog(struct rdma_link *l)
 {
     while (l->backlog) {
         struct rdma_slot *slot = l->backlog;
         l->backlog = slot->next;
-        pvmi_rdma_slot_free(pvmi_rdma_of(l), NULL, slot);
+        pvmt_rdma_slot_free(pvmt_rdma_of(l), NULL, slot);
     }
 }
 
@@ -124,33 +124,33 @@ static void take_in_turn(struct rdma_link *l, struct rdma_slot *slot)
 /* The offering side shows that it is the one that made the offer. */
 static void take_hello(struct rdma_link *l, const struct rdma_slot *slot)
 {
-    if (l->state != RDMA_JOINING || slot->length != RDMA_PREFIX_BYTES + PVMI_RDMA_TOKEN_BYTES ||
-        memcmp(slot->data + RDMA_PREFIX_BYTES, l->token, PVMI_RDMA_TOKEN_BYTES)) {
-        malformed(l, "a greeting is not from who made the offer");
+    if (l->state != RDMA_JOINING || slot->length != RDMA_PREFIX_BYTES + PVMT_RDMA_TOKEN_BYTES ||
+        memcmp(slot->data + RDMA_PREFIX_BYTES, l->token, PVMT_RDMA_TOKEN_BYTES)) {
+        malformed(l, "a greeting comes from another sender than the offer");
         return;
     }
     l->state = RDMA_UP;
-    pvmi_rdma_of(l)->attention = true; /* what was refused or taken meanwhile goes out now */
+    pvmt_rdma_of(l)->attention = true; /* sends what was refused or taken meanwhile */
 }
 
-/* A peer that has to wait gets more room, as long as there is some for all. */
+/* Gives a peer that has to wait more room, while there is some for all. */
 static void widen(struct rdma_link *l)
 {
-    struct rdma_transport *t = pvmi_rdma_of(l);
+    struct rdma_transport *t = pvmt_rdma_of(l);
     unsigned more = l->window;
     if (l->window + more > RDMA_WINDOW_MAX || t->extra + more > RDMA_EXTRA_MAX || l->parted)
         return;
-    if (pvmi_rdma_slots_promise(l, more))
+    if (pvmt_rdma_slots_promise(l, more))
         return;
     t->extra += more;
     l->owed += more;
 }
 
-/* Credits and the like; false: the peer gives what there is not. */
+/* Takes credits and the like; false: the peer gives more than there are. */
 static bool take_prefix(struct rdma_link *l, const struct rdma_slot *slot)
 {
     l->credits += slot->data[1];
-    if (l->credits > RDMA_WINDOW_MAX || !pvmi_rdma_loans_end(l, slot->data[2])) {
+    if (l->credits > RDMA_WINDOW_MAX || !pvmt_rdma_loans_end(l, slot->data[2])) {
         malformed(l, "it gives back more than it got");
         return false;
     }
@@ -167,17 +167,17 @@ static void take_own(struct rdma_link *l, unsigned kind, struct rdma_slot *slot)
         l->ended = true;
     else if (kind != RDMA_NEWS)
         malformed(l, "a message is of unknown kind");
-    pvmi_rdma_slot_free(pvmi_rdma_of(l), l, slot);
+    pvmt_rdma_slot_free(pvmt_rdma_of(l), l, slot);
 }
 
-void pvmi_rdma_receive(struct rdma_link *l, struct rdma_slot *slot)
+void pvmt_rdma_receive(struct rdma_link *l, struct rdma_slot *slot)
 {
-    struct rdma_transport *t = pvmi_rdma_of(l);
+    struct rdma_transport *t = pvmt_rdma_of(l);
     l->ticks = 0;
     if (l->deaf || l->ended || slot->length < RDMA_PREFIX_BYTES || !take_prefix(l, slot)) {
         if (!l->deaf && !l->ended)
             malformed(l, "a message is too short");
-        pvmi_rdma_slot_free(t, NULL, slot);
+        pvmt_rdma_slot_free(t, NULL, slot);
         return;
     }
     unsigned kind = slot->data[0] & ~RDMA_STARVED;
@@ -186,7 +186,7 @@ void pvmi_rdma_receive(struct rdma_link *l, struct rdma_slot *slot)
         take_in_turn(l, slot);
     else
         take_own(l, frame ? 0 : kind, slot);
-    if (l->refused || l->ended || l->read_frames || pvmi_rdma_owes_many(l) || l->parted)
+    if (l->refused || l->ended || l->read_frames || pvmt_rdma_owes_many(l) || l->parted)
         t->attention = true;
-    t->credits_due |= pvmi_rdma_owes_some(l);
+    t->credits_due |= pvmt_rdma_owes_some(l);
 }

@@ -1,7 +1,7 @@
 /*
- * region.c - memory that is registered with the device. To register pages costs some ten microseconds and more, so
- * regions of message memory, which are used again and again, stay registered: up to PVM_RDMA_CACHE bytes, the ones used
- * last. Other memory could be unmapped and mapped anew unseen, and is registered for one use only.
+ * region.c - memory that is registered with the device. Registering pages costs tens of microseconds, so regions of
+ * message memory, which are used again and again, stay registered: up to PVM_RDMA_CACHE bytes, the most recently used.
+ * Other memory could be unmapped and mapped anew unnoticed, and is registered for one use only.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include <utlist.h>
-#include "../../core/error.h"
-#include "../../core/log.h"
+#include "core/error.h"
+#include "core/log.h"
 #include "rdma.h"
 
 #define REGIONS_MAX   512
@@ -25,7 +25,7 @@ static void complain(struct rdma_transport *t, size_t bytes, int failed)
     struct rlimit limit = {0};
     getrlimit(RLIMIT_MEMLOCK, &limit);
     bool locked = (failed == ENOMEM || failed == EPERM || failed == EAGAIN) && limit.rlim_cur != RLIM_INFINITY;
-    pvmi_log(t->complained ? PVMI_LOG_INFO : PVMI_LOG_WARNING,
+    pvmc_log(t->complained ? PVMC_LOG_INFO : PVMC_LOG_WARNING,
              locked ? "rdma: cannot register %zu bytes with %s: %s; this process may lock %llu KiB: raise ulimit -l"
                     : "rdma: cannot register %zu bytes with %s: %s",
              bytes, t->port.device, strerror(failed), (unsigned long long)limit.rlim_cur >> 10);
@@ -49,7 +49,7 @@ static void cache_remove(struct rdma_transport *t, struct rdma_region *r)
         region_free(t, r);
 }
 
-/* Forgets what is not in use, the oldest first, until no more than so many bytes are kept. */
+/* Deregisters unused regions, oldest first, until at most so many bytes are kept. */
 static void cache_shrink(struct rdma_transport *t, size_t bytes, unsigned count)
 {
     struct rdma_region *r = t->cache ? t->cache->prev : NULL;
@@ -61,7 +61,7 @@ static void cache_shrink(struct rdma_transport *t, size_t bytes, unsigned count)
     }
 }
 
-struct ibv_mr *pvmi_rdma_register(struct rdma_transport *t, void *data, size_t bytes, int access)
+struct ibv_mr *pvmt_rdma_register(struct rdma_transport *t, void *data, size_t bytes, int access)
 {
     struct ibv_mr *mr = t->verbs->reg_mr(t->pd, data, bytes, access);
     if (mr || !t->cache) {
@@ -102,7 +102,7 @@ static struct rdma_region *region_new(struct rdma_transport *t, const uint8_t *a
     if (!r)
         return NULL;
     *r = (struct rdma_region){.data = at, .bytes = bytes};
-    r->mr = pvmi_rdma_register(t, (void *)at, bytes, access);
+    r->mr = pvmt_rdma_register(t, (void *)at, bytes, access);
     if (!r->mr) {
         free(r);
         return NULL;
@@ -111,7 +111,7 @@ static struct rdma_region *region_new(struct rdma_transport *t, const uint8_t *a
     return r;
 }
 
-static struct rdma_region *cache_add(struct rdma_transport *t, const struct pvmi_mem *m)
+static struct rdma_region *cache_add(struct rdma_transport *t, const struct pvmc_mem *m)
 {
     cache_shrink(t, t->cache_bytes - m->capacity, REGIONS_MAX - 1);
     struct rdma_region *r = region_new(t, m->data, m->capacity, REGION_ACCESS);
@@ -124,10 +124,10 @@ static struct rdma_region *cache_add(struct rdma_transport *t, const struct pvmi
     return r;
 }
 
-struct rdma_region *pvmi_rdma_region_get(struct rdma_transport *t, const void *at, size_t bytes, int access)
+struct rdma_region *pvmt_rdma_region_get(struct rdma_transport *t, const void *at, size_t bytes, int access)
 {
     struct rdma_region *r = cache_find(t, at, bytes);
-    const struct pvmi_mem *m = r ? NULL : pvmi_mem_at(at, bytes);
+    const struct pvmc_mem *m = r ? NULL : pvmc_mem_at(at, bytes);
     if (!r && m && m->capacity <= t->cache_bytes / 2)
         r = cache_add(t, m);
     if (!r)
@@ -137,7 +137,7 @@ struct rdma_region *pvmi_rdma_region_get(struct rdma_transport *t, const void *a
     return r;
 }
 
-void pvmi_rdma_region_put(struct rdma_transport *t, struct rdma_region *r)
+void pvmt_rdma_region_put(struct rdma_transport *t, struct rdma_region *r)
 {
     if (!--r->uses && !r->kept)
         region_free(t, r);
@@ -159,13 +159,13 @@ static void forget(const uint8_t *data, size_t bytes)
     }
 }
 
-void pvmi_rdma_regions_open(struct rdma_transport *t)
+void pvmt_rdma_regions_open(struct rdma_transport *t)
 {
     LL_PREPEND2(transports, t, next_open);
-    pvmi_mem_on_unmap(forget);
+    pvmc_mem_on_unmap(forget);
 }
 
-void pvmi_rdma_regions_close(struct rdma_transport *t, bool foreign)
+void pvmt_rdma_regions_close(struct rdma_transport *t, bool foreign)
 {
     LL_DELETE2(transports, t, next_open);
     struct rdma_region *r, *next;

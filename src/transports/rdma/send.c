@@ -1,24 +1,24 @@
-/* send.c - messages on their way out: frames, those that tell where a frame lies, and the transport's own. */
+/* send.c - messages on their way out: frames, references to frames, and those of the transport itself. */
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
-#include "../../core/error.h"
-#include "../../core/log.h"
+#include "core/error.h"
+#include "core/log.h"
 #include "rdma.h"
 
 #define CREDITS_KEPT 1 /* for messages of our own */
 
 /* ---- the device ---- */
 
-bool pvmi_rdma_post(struct rdma_link *l, struct ibv_send_wr *wr, enum rdma_work work)
+bool pvmt_rdma_post(struct rdma_link *l, struct ibv_send_wr *wr, enum rdma_work work)
 {
-    struct rdma_transport *t = pvmi_rdma_of(l);
+    struct rdma_transport *t = pvmt_rdma_of(l);
     struct ibv_send_wr *bad;
     if (l->posted - l->signalled >= RDMA_SIGNAL_EVERY - 1)
         wr->send_flags |= IBV_SEND_SIGNALED;
     wr->wr_id = l->posted << RDMA_WORK_BITS | work;
     if (!l->qp || t->verbs->post_send(l->qp, wr, &bad)) {
-        pvmi_rdma_link_fail(l, PVMI_ESYSTEM, "the device takes no more work");
+        pvmt_rdma_link_fail(l, PVMC_ESYSTEM, "the device takes no more work");
         return false;
     }
     l->posted++;
@@ -27,9 +27,9 @@ bool pvmi_rdma_post(struct rdma_link *l, struct ibv_send_wr *wr, enum rdma_work 
     return true;
 }
 
-void pvmi_rdma_sent(struct rdma_link *l, uint64_t position)
+void pvmt_rdma_sent(struct rdma_link *l, uint64_t position)
 {
-    struct rdma_transport *t = pvmi_rdma_of(l);
+    struct rdma_transport *t = pvmt_rdma_of(l);
     for (; l->done <= position && l->done < l->posted; l->done++) {
         struct rdma_slot **bounce = &l->bounces[l->done % RDMA_SEND_QUEUE];
         if (*bounce) {
@@ -52,10 +52,10 @@ struct message {
     size_t length;
 };
 
-/* Begins it; `most`: bytes that follow. False: no buffer is free. */
+/* Begins a message of which at most `most` bytes follow. False: no buffer is free. */
 static bool message_begin(struct rdma_link *l, struct message *m, enum rdma_kind kind, size_t most)
 {
-    struct rdma_transport *t = pvmi_rdma_of(l);
+    struct rdma_transport *t = pvmt_rdma_of(l);
     m->bounce = NULL;
     m->data = m->bytes;
     if (RDMA_PREFIX_BYTES + most > l->inline_max) {
@@ -76,7 +76,7 @@ static bool message_begin(struct rdma_link *l, struct message *m, enum rdma_kind
 /* Sends it. False: the link has failed. */
 static bool message_end(struct rdma_link *l, struct message *m)
 {
-    struct rdma_transport *t = pvmi_rdma_of(l);
+    struct rdma_transport *t = pvmt_rdma_of(l);
     struct ibv_sge sge = {.addr = (uintptr_t)m->data, .length = (uint32_t)m->length};
     struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND};
     if (m->bounce)
@@ -84,7 +84,7 @@ static bool message_end(struct rdma_link *l, struct message *m)
     bool last = (m->data[0] & ~RDMA_STARVED) == RDMA_BYE; /* the link goes when it is out */
     wr.send_flags = (m->bounce ? 0 : IBV_SEND_INLINE) | (m->bounce || last ? IBV_SEND_SIGNALED : 0);
     uint64_t position = l->posted;
-    if (!pvmi_rdma_post(l, &wr, RDMA_WORK_SEND)) {
+    if (!pvmt_rdma_post(l, &wr, RDMA_WORK_SEND)) {
         if (m->bounce)
             LL_PREPEND(t->free_bounces, m->bounce);
         return false;
@@ -100,7 +100,7 @@ static bool message_end(struct rdma_link *l, struct message *m)
 static bool send_own(struct rdma_link *l, enum rdma_kind kind, const void *body, size_t length)
 {
     struct message m;
-    if (!l->credits || !pvmi_rdma_send_room(l) || !message_begin(l, &m, kind, length))
+    if (!l->credits || !pvmt_rdma_send_room(l) || !message_begin(l, &m, kind, length))
         return false;
     if (length)
         memcpy(m.data + m.length, body, length);
@@ -108,33 +108,33 @@ static bool send_own(struct rdma_link *l, enum rdma_kind kind, const void *body,
     return message_end(l, &m);
 }
 
-bool pvmi_rdma_send_hello(struct rdma_link *l)
+bool pvmt_rdma_send_hello(struct rdma_link *l)
 {
     return send_own(l, RDMA_HELLO, l->token, sizeof l->token);
 }
 
-bool pvmi_rdma_send_bye(struct rdma_link *l)
+bool pvmt_rdma_send_bye(struct rdma_link *l)
 {
     return send_own(l, RDMA_BYE, NULL, 0);
 }
 
 /*
- * What has been read is told at once, since the peer waits with its memory. Credits alone are told when many of them
- * are owed, and fewer when there is nothing else to do: until then the program may have sent an answer, which takes
- * them along. Such a message takes a credit itself, but gives back two, so that it comes to an end.
+ * Reports frames that were read at once, since the peer holds their memory. Credits alone are returned when many are
+ * owed, or fewer when there is nothing else to do: an answer of the program may take them along before that. Such a
+ * message takes a credit itself but returns two, so that the exchange ends.
  */
-void pvmi_rdma_send_news(struct rdma_link *l, bool idle)
+void pvmt_rdma_send_news(struct rdma_link *l, bool idle)
 {
-    if (l->read_frames || pvmi_rdma_owes_many(l) || (idle && pvmi_rdma_owes_some(l)))
+    if (l->read_frames || pvmt_rdma_owes_many(l) || (idle && pvmt_rdma_owes_some(l)))
         send_own(l, RDMA_NEWS, NULL, 0);
 }
 
-void pvmi_rdma_send_probe(struct rdma_link *l)
+void pvmt_rdma_send_probe(struct rdma_link *l)
 {
     struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED}; /* of nothing */
-    if (l->probing || pvmi_rdma_send_room(l) < 2)
+    if (l->probing || pvmt_rdma_send_room(l) < 2)
         return;
-    l->probing = pvmi_rdma_post(l, &wr, RDMA_WORK_PROBE);
+    l->probing = pvmt_rdma_post(l, &wr, RDMA_WORK_PROBE);
 }
 
 /* ---- loans ---- */
@@ -142,13 +142,13 @@ void pvmi_rdma_send_probe(struct rdma_link *l)
 static void loan_free(struct rdma_link *l, struct rdma_loan *loan)
 {
     for (unsigned i = 0; i < loan->count; i++)
-        pvmi_rdma_region_put(pvmi_rdma_of(l), loan->regions[i]);
-    pvmi_mem_unref(loan->mem);
-    pvmi_frame_unref(loan->frame);
+        pvmt_rdma_region_put(pvmt_rdma_of(l), loan->regions[i]);
+    pvmc_mem_unref(loan->mem);
+    pvmc_frame_unref(loan->frame);
     free(loan);
 }
 
-bool pvmi_rdma_loans_end(struct rdma_link *l, unsigned count)
+bool pvmt_rdma_loans_end(struct rdma_link *l, unsigned count)
 {
     if (count > l->loan_count)
         return false;
@@ -173,7 +173,7 @@ static bool lend_piece(struct rdma_link *l, struct rdma_loan *loan, struct rdma_
         last->bytes += (uint32_t)bytes;
         return true;
     }
-    struct rdma_region *r = pvmi_rdma_region_get(pvmi_rdma_of(l), data, bytes, IBV_ACCESS_REMOTE_READ);
+    struct rdma_region *r = pvmt_rdma_region_get(pvmt_rdma_of(l), data, bytes, IBV_ACCESS_REMOTE_READ);
     if (!r)
         return false;
     pieces[loan->count] = (struct rdma_piece){(uintptr_t)data, r->mr->rkey, (uint32_t)bytes};
@@ -182,7 +182,7 @@ static bool lend_piece(struct rdma_link *l, struct rdma_loan *loan, struct rdma_
 }
 
 static bool lend_pieces(struct rdma_link *l, struct rdma_loan *loan, struct rdma_piece *pieces,
-                        const struct pvmi_frame *f)
+                        const struct pvmc_frame *f)
 {
     for (unsigned i = 0; i < f->piece_count; i++)
         if (f->pieces[i].iov_len && !lend_piece(l, loan, pieces, f->pieces[i].iov_base, f->pieces[i].iov_len))
@@ -190,7 +190,7 @@ static bool lend_pieces(struct rdma_link *l, struct rdma_loan *loan, struct rdma
     return true;
 }
 
-static void gather(const struct pvmi_frame *f, uint8_t *to)
+static void gather(const struct pvmc_frame *f, uint8_t *to)
 {
     for (unsigned i = 0; i < f->piece_count; i++) {
         memcpy(to, f->pieces[i].iov_base, f->pieces[i].iov_len);
@@ -198,11 +198,11 @@ static void gather(const struct pvmi_frame *f, uint8_t *to)
     }
 }
 
-/* Whether its payload is better lent where it lies than copied to message memory first. */
-static bool stays_in_place(const struct rdma_transport *t, const struct pvmi_frame *f)
+/* Whether to lend the payload where it lies, and not copy it to message memory first. */
+static bool stays_in_place(const struct rdma_transport *t, const struct pvmc_frame *f)
 {
-    struct pvmi_mem_place place;
-    if (f->mem && pvmi_mem_locate(f->mem, &place))
+    struct pvmc_mem_place place;
+    if (f->mem && pvmc_mem_locate(f->mem, &place))
         return true;
     for (unsigned i = 0; i < f->piece_count; i++)
         if (f->pieces[i].iov_len < t->inplace_bytes)
@@ -210,18 +210,18 @@ static bool stays_in_place(const struct rdma_transport *t, const struct pvmi_fra
     return true;
 }
 
-/* 0, PVMI_ENOMEM, or PVMI_ELIMIT: memory cannot be registered. */
-static int lend(struct rdma_link *l, struct pvmi_frame *f, struct rdma_loan *loan, struct rdma_piece *pieces)
+/* 0, PVMC_ENOMEM, or PVMC_ELIMIT: memory cannot be registered. */
+static int lend(struct rdma_link *l, struct pvmc_frame *f, struct rdma_loan *loan, struct rdma_piece *pieces)
 {
-    if (stays_in_place(pvmi_rdma_of(l), f)) {
-        loan->frame = pvmi_frame_ref(f);
-        return lend_pieces(l, loan, pieces, f) ? 0 : PVMI_ELIMIT;
+    if (stays_in_place(pvmt_rdma_of(l), f)) {
+        loan->frame = pvmc_frame_ref(f);
+        return lend_pieces(l, loan, pieces, f) ? 0 : PVMC_ELIMIT;
     }
-    loan->mem = pvmi_mem_new(f->h.length);
+    loan->mem = pvmc_mem_new(f->h.length);
     if (!loan->mem)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     gather(f, loan->mem->data);
-    return lend_piece(l, loan, pieces, loan->mem->data, f->h.length) ? 0 : PVMI_ELIMIT;
+    return lend_piece(l, loan, pieces, loan->mem->data, f->h.length) ? 0 : PVMC_ELIMIT;
 }
 
 static void append_loan(struct rdma_link *l, struct rdma_loan *loan)
@@ -236,31 +236,31 @@ static void append_loan(struct rdma_link *l, struct rdma_loan *loan)
 
 /* ---- frames ---- */
 
-bool pvmi_rdma_can_send(const struct rdma_link *l)
+bool pvmt_rdma_can_send(const struct rdma_link *l)
 {
-    return l->state == RDMA_UP && l->credits > CREDITS_KEPT && pvmi_rdma_send_room(l) > 1 &&
-           l->loan_count < RDMA_LOANS_MAX && (pvmi_rdma_of(l)->free_bounces || !pvmi_rdma_of(l)->bounce_short);
+    return l->state == RDMA_UP && l->credits > CREDITS_KEPT && pvmt_rdma_send_room(l) > 1 &&
+           l->loan_count < RDMA_LOANS_MAX && (pvmt_rdma_of(l)->free_bounces || !pvmt_rdma_of(l)->bounce_short);
 }
 
 static int refuse(struct rdma_link *l)
 {
     l->refused = true;
     l->starved |= l->state == RDMA_UP && l->credits <= CREDITS_KEPT;
-    return PVMI_EAGAIN;
+    return PVMC_EAGAIN;
 }
 
-static int send_small(struct rdma_link *l, struct pvmi_frame *f)
+static int send_small(struct rdma_link *l, struct pvmc_frame *f)
 {
     struct message m;
-    uint8_t header[PVMI_RDMA_HEADER_MAX];
-    size_t length = pvmi_rdma_header_encode(&l->tx, &f->h, header);
+    uint8_t header[PVMT_RDMA_HEADER_MAX];
+    size_t length = pvmt_rdma_header_encode(&l->tx, &f->h, header);
     if (!message_begin(l, &m, RDMA_FRAME, length + f->h.length))
         return refuse(l);
     memcpy(m.data + m.length, header, length);
     gather(f, m.data + m.length + length);
     m.length += length + f->h.length;
     if (!message_end(l, &m))
-        return PVMI_EDOWN;
+        return PVMC_EDOWN;
     l->tx.last = f->h;
     return 0;
 }
@@ -275,30 +275,30 @@ static void put_piece(struct message *m, const struct rdma_piece *p)
         m->data[m->length++] = (uint8_t)(p->bytes >> 8 * i);
 }
 
-static int tell_pieces(struct rdma_link *l, const struct pvmi_frame *f, const struct rdma_loan *loan,
+static int tell_pieces(struct rdma_link *l, const struct pvmc_frame *f, const struct rdma_loan *loan,
                        const struct rdma_piece *pieces)
 {
     struct message m;
-    if (!message_begin(l, &m, RDMA_LARGE, PVMI_RDMA_HEADER_MAX + 1 + loan->count * sizeof *pieces))
+    if (!message_begin(l, &m, RDMA_LARGE, PVMT_RDMA_HEADER_MAX + 1 + loan->count * sizeof *pieces))
         return refuse(l);
-    m.length += pvmi_rdma_header_encode(&l->tx, &f->h, m.data + m.length);
+    m.length += pvmt_rdma_header_encode(&l->tx, &f->h, m.data + m.length);
     m.data[m.length++] = (uint8_t)loan->count;
     for (unsigned i = 0; i < loan->count; i++)
         put_piece(&m, &pieces[i]);
     if (!message_end(l, &m))
-        return PVMI_EDOWN;
+        return PVMC_EDOWN;
     l->tx.last = f->h;
     return 0;
 }
 
-static int send_large(struct rdma_link *l, struct pvmi_frame *f)
+static int send_large(struct rdma_link *l, struct pvmc_frame *f)
 {
-    struct rdma_piece pieces[PVMI_FRAME_PIECES_MAX];
+    struct rdma_piece pieces[PVMC_FRAME_PIECES_MAX];
     struct rdma_loan *loan = calloc(1, sizeof *loan);
-    int rc = loan ? lend(l, f, loan, pieces) : PVMI_ENOMEM;
+    int rc = loan ? lend(l, f, loan, pieces) : PVMC_ENOMEM;
     if (rc) {
-        pvmi_rdma_link_fail(l, rc, "a message cannot be registered");
-        rc = PVMI_EDOWN;
+        pvmt_rdma_link_fail(l, rc, "a message cannot be registered");
+        rc = PVMC_EDOWN;
     } else {
         rc = tell_pieces(l, f, loan, pieces);
     }
@@ -309,23 +309,23 @@ static int send_large(struct rdma_link *l, struct pvmi_frame *f)
     return rc;
 }
 
-/* Before the link is up one frame is taken, if it needs no memory: with that the joining side greets. */
-static int take_greeting(struct rdma_link *l, struct pvmi_frame *f)
+/* Before the link is up, takes one frame if it needs no memory: the joining side greets with it. */
+static int take_greeting(struct rdma_link *l, struct pvmc_frame *f)
 {
     if (l->state != RDMA_JOINING || l->greeting || f->h.length)
         return refuse(l);
-    l->greeting = pvmi_frame_ref(f);
+    l->greeting = pvmc_frame_ref(f);
     return 0;
 }
 
-int pvmi_rdma_send(struct pvmi_endpoint *ep, struct pvmi_frame *f)
+int pvmt_rdma_send(struct pvmt_endpoint *ep, struct pvmc_frame *f)
 {
     struct rdma_link *l = (struct rdma_link *)ep;
     if (l->failed || l->ended || l->state == RDMA_DOWN)
-        return PVMI_EDOWN;
+        return PVMC_EDOWN;
     if (l->state != RDMA_UP)
         return take_greeting(l, f);
-    if (!pvmi_rdma_can_send(l) || l->greeting)
+    if (!pvmt_rdma_can_send(l) || l->greeting)
         return refuse(l);
-    return f->h.length <= pvmi_rdma_of(l)->eager_bytes ? send_small(l, f) : send_large(l, f);
+    return f->h.length <= pvmt_rdma_of(l)->eager_bytes ? send_small(l, f) : send_large(l, f);
 }

@@ -1,16 +1,16 @@
-/* slot.c - buffers for messages: those that come in, and those that are too long to be sent inline. */
+/* slot.c - buffers for messages that come in, and for those that are too long to be sent inline. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <utlist.h>
-#include "../../core/error.h"
-#include "../../core/log.h"
+#include "core/error.h"
+#include "core/log.h"
 #include "rdma.h"
 
 #define CHUNK_SLOTS     32
 #define SHARED_SLOTS    4096 /* the shared queue's length, if the device can do it */
-#define SHARED_SLOTS_OK 256  /* with less, links get queues of their own */
+#define SHARED_SLOTS_OK 256  /* with a shorter one, links get queues of their own */
 
 struct rdma_chunk {
     uint8_t *data;
@@ -20,7 +20,7 @@ struct rdma_chunk {
     struct rdma_chunk *next;
 };
 
-/* Shared memory, so that a fork does not part us from what the device writes to. */
+/* Shared memory, so that after a fork the device still writes to ours. */
 static struct rdma_chunk *chunk_new(struct rdma_transport *t)
 {
     struct rdma_chunk *c = calloc(1, sizeof *c);
@@ -29,7 +29,7 @@ static struct rdma_chunk *chunk_new(struct rdma_transport *t)
     c->bytes = (size_t)CHUNK_SLOTS * t->slot_bytes;
     void *data = mmap(NULL, c->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (data != MAP_FAILED)
-        c->mr = pvmi_rdma_register(t, data, c->bytes, IBV_ACCESS_LOCAL_WRITE);
+        c->mr = pvmt_rdma_register(t, data, c->bytes, IBV_ACCESS_LOCAL_WRITE);
     if (!c->mr) {
         if (data != MAP_FAILED)
             munmap(data, c->bytes);
@@ -74,29 +74,29 @@ static void create_shared_queue(struct rdma_transport *t, const struct ibv_devic
         init.attr.max_wr = (uint32_t)attr->max_srq_wr;
     t->srq = t->verbs->create_srq(t->pd, &init);
     if (!t->srq)
-        pvmi_log(PVMI_LOG_INFO, "rdma: %s gives no shared receive queue (%s): each link has its own", t->port.device,
+        pvmc_log(PVMC_LOG_INFO, "rdma: %s gives no shared receive queue (%s): each link has its own", t->port.device,
                  strerror(errno));
 }
 
-int pvmi_rdma_slots_open(struct rdma_transport *t)
+int pvmt_rdma_slots_open(struct rdma_transport *t)
 {
     struct ibv_device_attr attr;
     memset(&attr, 0, sizeof attr);
     if (t->verbs->query_device(t->context, &attr))
-        return PVMI_ESYSTEM;
+        return PVMC_ESYSTEM;
     int reads = attr.max_qp_rd_atom < attr.max_qp_init_rd_atom ? attr.max_qp_rd_atom : attr.max_qp_init_rd_atom;
     t->reads_max = (uint8_t)(reads < 1 ? 1 : reads > 16 ? 16 : reads);
     create_shared_queue(t, &attr);
     struct rdma_chunk *c = chunk_new(t);
     if (!c)
-        return PVMI_ELIMIT;
+        return PVMC_ELIMIT;
     t->scratch = &c->slots[0];
     for (unsigned i = 1; i < CHUNK_SLOTS; i++)
         LL_PREPEND(t->free_bounces, &c->slots[i]);
     return 0;
 }
 
-void pvmi_rdma_slots_close(struct rdma_transport *t, bool foreign)
+void pvmt_rdma_slots_close(struct rdma_transport *t, bool foreign)
 {
     struct rdma_chunk *c, *next;
     if (t->srq && !foreign)
@@ -113,12 +113,12 @@ static int grow(struct rdma_transport *t)
 {
     struct rdma_chunk *c = chunk_new(t);
     if (!c)
-        return PVMI_ELIMIT;
+        return PVMC_ELIMIT;
     for (unsigned i = 0; i < CHUNK_SLOTS; i++)
         if (!t->srq)
             LL_PREPEND(t->free_slots, &c->slots[i]);
         else if (post(t, NULL, &c->slots[i]))
-            return PVMI_ELIMIT;
+            return PVMC_ELIMIT;
         else
             t->slots++;
     return 0;
@@ -126,7 +126,7 @@ static int grow(struct rdma_transport *t)
 
 static int promise_own(struct rdma_link *l, unsigned count)
 {
-    struct rdma_transport *t = pvmi_rdma_of(l);
+    struct rdma_transport *t = pvmt_rdma_of(l);
     while (count--) {
         int rc = t->free_slots ? 0 : grow(t);
         if (rc)
@@ -135,15 +135,15 @@ static int promise_own(struct rdma_link *l, unsigned count)
         LL_DELETE(t->free_slots, slot);
         if (post(t, l, slot)) {
             LL_PREPEND(t->free_slots, slot);
-            return PVMI_ELIMIT;
+            return PVMC_ELIMIT;
         }
     }
     return 0;
 }
 
-int pvmi_rdma_slots_promise(struct rdma_link *l, unsigned count)
+int pvmt_rdma_slots_promise(struct rdma_link *l, unsigned count)
 {
-    struct rdma_transport *t = pvmi_rdma_of(l);
+    struct rdma_transport *t = pvmt_rdma_of(l);
     int rc = 0;
     if (!t->srq)
         rc = promise_own(l, count);
@@ -156,9 +156,9 @@ int pvmi_rdma_slots_promise(struct rdma_link *l, unsigned count)
     return 0;
 }
 
-void pvmi_rdma_slots_release(struct rdma_link *l)
+void pvmt_rdma_slots_release(struct rdma_link *l)
 {
-    struct rdma_transport *t = pvmi_rdma_of(l);
+    struct rdma_transport *t = pvmt_rdma_of(l);
     struct rdma_chunk *c;
     t->promised -= l->window;
     if (l->window > RDMA_WINDOW_START)
@@ -174,7 +174,7 @@ void pvmi_rdma_slots_release(struct rdma_link *l)
             }
 }
 
-void pvmi_rdma_slot_free(struct rdma_transport *t, struct rdma_link *l, struct rdma_slot *slot)
+void pvmt_rdma_slot_free(struct rdma_transport *t, struct rdma_link *l, struct rdma_slot *slot)
 {
     if (l)
         l->owed++;
@@ -183,7 +183,7 @@ void pvmi_rdma_slot_free(struct rdma_transport *t, struct rdma_link *l, struct r
         return; /* it comes back when its queue is gone */
     if (!post(t, queue, slot))
         return;
-    pvmi_log_once(PVMI_LOG_ERROR, "rdma: %s takes no more buffers: %s", t->port.device, strerror(errno));
+    pvmc_log_once(PVMC_LOG_ERROR, "rdma: %s takes no more buffers: %s", t->port.device, strerror(errno));
     if (l && !l->failed)
-        pvmi_rdma_link_fail(l, PVMI_ESYSTEM, "a buffer cannot be given back to the device");
+        pvmt_rdma_link_fail(l, PVMC_ESYSTEM, "a buffer cannot be given back to the device");
 }

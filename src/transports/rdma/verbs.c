@@ -2,27 +2,27 @@
 #include "verbs.h"
 #include <dirent.h>
 #include <stdio.h>
-#include "../module.h"
+#include "transports/module.h"
 
 #define DEVICES_FOLDER "/sys/class/infiniband"
 
-static const struct pvmi_verbs *replacement;
+static const struct pvmt_verbs *replacement;
 
-/* The module's table, when it is of our version. */
-static const struct pvmi_verbs *load(char *why, size_t size)
+/* The module's table if it has our version. */
+static const struct pvmt_verbs *load(char *why, size_t size)
 {
-    void *module = pvmi_module_load(PVMI_VERBS_FILE, "transport rdma", why, size);
-    const struct pvmi_verbs *table = module ? pvmi_module_symbol(module, PVMI_VERBS_SYMBOL) : NULL;
-    if (table && table->version == PVMI_VERBS_VERSION)
+    void *module = pvmt_module_load(PVMT_VERBS_FILE, "transport rdma", why, size);
+    const struct pvmt_verbs *table = module ? pvmt_module_symbol(module, PVMT_VERBS_SYMBOL) : NULL;
+    if (table && table->version == PVMT_VERBS_VERSION)
         return table;
     if (module)
-        snprintf(why, size, "%s is of another version of dpvm", PVMI_VERBS_FILE);
+        snprintf(why, size, "%s is of another version of dpvm", PVMT_VERBS_FILE);
     return NULL;
 }
 
-const struct pvmi_verbs *pvmi_verbs_load(char *why, size_t size)
+const struct pvmt_verbs *pvmt_verbs_load(char *why, size_t size)
 {
-    static const struct pvmi_verbs *loaded;
+    static const struct pvmt_verbs *loaded;
     if (replacement)
         return replacement;
     if (!loaded && (loaded = load(why, size)))
@@ -30,12 +30,12 @@ const struct pvmi_verbs *pvmi_verbs_load(char *why, size_t size)
     return loaded;
 }
 
-void pvmi_verbs_replace(const struct pvmi_verbs *table)
+void pvmt_verbs_replace(const struct pvmt_verbs *table)
 {
     replacement = table;
 }
 
-bool pvmi_verbs_wanted(void)
+bool pvmt_verbs_wanted(void)
 {
     const struct dirent *entry;
     bool found = replacement;

@@ -1,22 +1,22 @@
 /*
- * verbs.h - what the transport calls of libibverbs: a table of functions in a module of its own, libdpvm_rdma.so, so
- * that libpvm3 does not depend on libibverbs. The module is module/module.c; tests bring a table of their own.
+ * verbs.h - the functions of libibverbs that the transport calls: a table in the module libdpvm_rdma.so, so that
+ * libpvm3 does not depend on libibverbs. The module is module/module.c; tests bring a table of their own.
  *
  * Each function is the ibv_ one of that name with the same contract (ibv_open_device(3) and so on).
  */
-#ifndef PVMI_RDMA_VERBS_H
-#define PVMI_RDMA_VERBS_H
+#ifndef PVMT_RDMA_VERBS_H
+#define PVMT_RDMA_VERBS_H
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
-#define PVMI_VERBS_VERSION 1
-#define PVMI_VERBS_FILE    "libdpvm_rdma.so"
-#define PVMI_VERBS_SYMBOL  "dpvm_rdma_module"
+#define PVMT_VERBS_VERSION 1
+#define PVMT_VERBS_FILE    "libdpvm_rdma.so"
+#define PVMT_VERBS_SYMBOL  "dpvm_rdma_module"
 
-struct pvmi_verbs {
+struct pvmt_verbs {
     unsigned version;
     int (*fork_init)(void);
 
@@ -58,12 +58,12 @@ struct pvmi_verbs {
 };
 
 /* The table, loaded once for each process; NULL when it cannot be, with the reason in why[size]. */
-const struct pvmi_verbs *pvmi_verbs_load(char *why, size_t size);
+const struct pvmt_verbs *pvmt_verbs_load(char *why, size_t size);
 
-/* For tests: the table that pvmi_verbs_load() gives from now on; NULL: the module's. */
-void pvmi_verbs_replace(const struct pvmi_verbs *table);
+/* For tests: the table that pvmt_verbs_load() gives from now on; NULL: the module's. */
+void pvmt_verbs_replace(const struct pvmt_verbs *table);
 
-/* Whether there may be devices: the kernel has some, or the table is a test's. */
-bool pvmi_verbs_wanted(void);
+/* Whether there may be devices: the kernel lists some, or a test replaced the table. */
+bool pvmt_verbs_wanted(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* link.c - how links begin and end: their memory, their socket, and what is said over it. */
+/* link.c - how links begin and end: their memory, their socket and its packets. */
 #include "link.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -8,46 +8,43 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <utlist.h>
-#include "../../core/config.h"
-#include "../../core/error.h"
-#include "../../core/log.h"
-#include "../../core/memfd.h"
-#include "../../core/rights.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/memfd.h"
+#include "wire/rights.h"
 
 #define SEALS            (F_SEAL_SHRINK | F_SEAL_GROW)
-#define PACKETS_PER_LOOK 64 /* a peer cannot keep us reading */
+#define PACKETS_PER_LOOK 64 /* so that a peer cannot keep us reading */
 
 enum packet_kind { PACKET_HELLO = 1, PACKET_ARENA, PACKET_CLOSED };
 
-/* What goes over the socket, beside single bytes that only wake. */
+/* A packet on the socket. Single bytes only wake the receiver. */
 struct packet {
     uint32_t kind;
-    uint32_t number;         /* ARENA: its number. HELLO: PVMI_SHM_VERSION */
-    uint64_t bytes;          /* size of the memory that comes with it */
-    uint64_t address, nonce; /* HELLO: there is this number at that place, for who can read our memory */
+    uint32_t number; /* ARENA: its number. HELLO: PVMT_SHM_VERSION */
+    uint64_t bytes;  /* size of the memory that comes with it */
 };
 
-static struct pvmi_shm_link *links; /* of this process, parted ones, too */
-static uint64_t nonce;              /* what peers try to read */
+static struct pvmt_shm_link *links; /* of this process, including parted ones */
 static bool started;                /* this process takes part in barriers, if it can */
 static int reserve_fd = -1;
 static unsigned reserve_users;
 
 /* ---- the process ---- */
 
-void pvmi_shm_reserve_open(void)
+void pvmt_shm_reserve_open(void)
 {
     if (!reserve_users++)
         reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-void pvmi_shm_reserve_close(void)
+void pvmt_shm_reserve_close(void)
 {
     if (--reserve_users || reserve_fd < 0)
         return;
@@ -57,36 +54,36 @@ void pvmi_shm_reserve_close(void)
 
 static pid_t process; /* whose links they are */
 
-/* Said to epoll, and not left to close(): a copy may be on its way in a message, or in a child between fork and exec.
- * In a forked child the epoll set is the parent's. */
-static void close_socket(struct pvmi_shm_link *l)
+/* Removes the socket from epoll first: a copy may be in a message or in a child between fork and exec, and would keep
+ * it there. In a forked child the epoll set is the parent's. */
+static void close_socket(struct pvmt_shm_link *l)
 {
-    pvmi_shm_link_unwatch(l);
+    pvmt_shm_link_unwatch(l);
     if (l->socket >= 0)
         close(l->socket);
     l->socket = -1;
 }
 
-int pvmi_shm_link_watch(struct pvmi_shm_link *l, int epoll)
+int pvmt_shm_link_watch(struct pvmt_shm_link *l, int epoll)
 {
     struct epoll_event e = {.events = EPOLLIN, .data.ptr = l};
     if (epoll_ctl(epoll, EPOLL_CTL_ADD, l->socket, &e))
-        return PVMI_ELIMIT;
+        return PVMC_ELIMIT;
     l->epoll = epoll;
     return 0;
 }
 
-void pvmi_shm_link_unwatch(struct pvmi_shm_link *l)
+void pvmt_shm_link_unwatch(struct pvmt_shm_link *l)
 {
     if (l->epoll >= 0 && l->socket >= 0 && !l->foreign)
         epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->socket, NULL);
     l->epoll = -1;
 }
 
-/* In a forked child: the links are the parent's. Their sockets must not stay open here when the parent ends. */
+/* In a forked child the links are the parent's. Their sockets must not stay open here when the parent ends. */
 static void disown(void)
 {
-    struct pvmi_shm_link *l;
+    struct pvmt_shm_link *l;
     started = false;
     DL_FOREACH (links, l) {
         l->foreign = true;
@@ -96,13 +93,13 @@ static void disown(void)
 
 /* Handlers of fork() run in the order of their registration, and libpvm's, which closes transports, may be before ours.
  */
-void pvmi_shm_links_disown(void)
+void pvmt_shm_links_disown(void)
 {
     if (started && process != getpid())
         disown();
 }
 
-/* Takes part in membarrier(); false where there is none. */
+/* Registers with membarrier(); false if the kernel has none. */
 static bool barrier_register(void)
 {
     return !syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) &&
@@ -116,11 +113,9 @@ static bool process_start(void)
         return has_barrier;
     started = true;
     process = getpid();
-    if (getrandom(&nonce, sizeof nonce, 0) != sizeof nonce)
-        nonce = (uintptr_t)&nonce ^ (uint64_t)getpid();
     if (!watched)
         watched = !pthread_atfork(NULL, NULL, disown);
-    pvmi_mem_on_shortage(pvmi_shm_links_reap);
+    pvmc_mem_on_shortage(pvmt_shm_links_reap);
     return has_barrier = barrier_register();
 }
 
@@ -128,7 +123,7 @@ static bool process_start(void)
 
 static size_t area_bytes(void)
 {
-    return (sizeof(struct pvmi_shm_area) + 4095) & ~(size_t)4095;
+    return (sizeof(struct pvmt_shm_area) + 4095) & ~(size_t)4095;
 }
 
 static size_t memory_bytes(size_t ring_bytes)
@@ -140,18 +135,18 @@ static int memory_create(size_t bytes)
 {
     struct rlimit limit;
     if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < bytes)
-        return PVMI_ELIMIT; /* else a signal would tell */
+        return PVMC_ELIMIT; /* beyond the limit ftruncate() raises a signal */
     int fd = memfd_create("pvm-link", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
-        return errno == EMFILE || errno == ENFILE ? PVMI_ELIMIT : PVMI_ESYSTEM;
+        return errno == EMFILE || errno == ENFILE ? PVMC_ELIMIT : PVMC_ESYSTEM;
     if (ftruncate(fd, (off_t)bytes) || fcntl(fd, F_ADD_SEALS, SEALS | F_SEAL_SEAL)) {
         close(fd);
-        return PVMI_ESYSTEM;
+        return PVMC_ESYSTEM;
     }
     return fd;
 }
 
-/* A ring twice in a row, so that records need not wrap. */
+/* Maps a ring twice in a row, so that records need not wrap. */
 static uint8_t *map_ring(int fd, size_t offset, size_t bytes)
 {
     uint8_t *place = mmap(NULL, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -167,7 +162,7 @@ static uint8_t *map_ring(int fd, size_t offset, size_t bytes)
     return place;
 }
 
-static void unmap(struct pvmi_shm_link *l)
+static void unmap(struct pvmt_shm_link *l)
 {
     if (l->area)
         munmap(l->area, area_bytes());
@@ -176,7 +171,7 @@ static void unmap(struct pvmi_shm_link *l)
             munmap(l->rings[i], 2 * l->ring_bytes);
 }
 
-static bool map(struct pvmi_shm_link *l, int fd)
+static bool map(struct pvmt_shm_link *l, int fd)
 {
     void *area = mmap(NULL, area_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (area == MAP_FAILED)
@@ -192,21 +187,18 @@ static bool map(struct pvmi_shm_link *l, int fd)
 
 static unsigned shift_of(size_t ring_bytes)
 {
-    return (unsigned)__builtin_ctzl(ring_bytes / PVMI_CELL_BYTES);
+    return (unsigned)__builtin_ctzl(ring_bytes / PVMW_CELL_BYTES);
 }
 
-static void limits(struct pvmi_shm_link *l)
+static void limits(struct pvmt_shm_link *l)
 {
-    size_t most = l->ring_bytes / 4;
-    size_t wanted = (size_t)pvmi_config_integer(PVMI_SETTING_SHM_INLINE);
-    l->inline_max = (uint32_t)(wanted < most ? wanted : most);
     l->chunk_max = (uint32_t)(l->ring_bytes / 16);
-    l->untaken_max = (uint64_t)pvmi_config_integer(PVMI_SETTING_SHM_PENDING);
+    l->untaken_max = (uint64_t)pvmc_config_integer(PVMC_SETTING_SHM_PENDING);
 }
 
-static struct pvmi_shm_link *link_new(int socket, int memory, size_t ring_bytes, int side)
+static struct pvmt_shm_link *link_new(int socket, int memory, size_t ring_bytes, int side)
 {
-    struct pvmi_shm_link *l = calloc(1, sizeof *l);
+    struct pvmt_shm_link *l = calloc(1, sizeof *l);
     if (!l)
         return NULL;
     l->socket = l->epoll = -1;
@@ -219,8 +211,8 @@ static struct pvmi_shm_link *link_new(int socket, int memory, size_t ring_bytes,
     l->socket = socket;
     l->mine = &l->area->side[side];
     l->theirs = &l->area->side[1 - side];
-    pvmi_ring_rx_init(&l->rx, l->rings[side], shift_of(ring_bytes), &l->mine->taken);
-    pvmi_ring_tx_init(&l->tx, l->rings[1 - side], shift_of(ring_bytes), &l->theirs->taken);
+    pvmw_ring_rx_init(&l->rx, l->rings[side], shift_of(ring_bytes), &l->mine->taken);
+    pvmw_ring_tx_init(&l->tx, l->rings[1 - side], shift_of(ring_bytes), &l->theirs->taken);
     limits(l);
     __atomic_store_n(&l->mine->has_barrier, process_start(), __ATOMIC_RELEASE);
     DL_APPEND(links, l);
@@ -229,34 +221,33 @@ static struct pvmi_shm_link *link_new(int socket, int memory, size_t ring_bytes,
 
 static int send_packet(int socket, const struct packet *p, int fd)
 {
-    union pvmi_rights_room room;
+    union pvmw_rights_room room;
     struct iovec iov = {(void *)p, sizeof *p};
     struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
     if (fd >= 0)
-        pvmi_rights_attach(&msg, &room, fd);
-    return sendmsg(socket, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof *p ? 0 : PVMI_EAGAIN;
+        pvmw_rights_attach(&msg, &room, fd);
+    return sendmsg(socket, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof *p ? 0 : PVMC_EAGAIN;
 }
 
 static int send_hello(int socket, int memory, size_t bytes)
 {
-    struct packet hello = {
-        .kind = PACKET_HELLO, .number = PVMI_SHM_VERSION, .bytes = bytes, .address = (uintptr_t)&nonce, .nonce = nonce};
+    struct packet hello = {.kind = PACKET_HELLO, .number = PVMT_SHM_VERSION, .bytes = bytes};
     return send_packet(socket, &hello, memory);
 }
 
-/* Both ends of the socket tell who is at the other. */
+/* A socket pair whose ends report the credentials of the other end. */
 static int make_sockets(int pair[2])
 {
     int on = 1;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair))
-        return errno == EMFILE || errno == ENFILE ? PVMI_ELIMIT : PVMI_ESYSTEM;
+        return errno == EMFILE || errno == ENFILE ? PVMC_ELIMIT : PVMC_ESYSTEM;
     for (int i = 0; i < 2; i++)
         if (setsockopt(pair[i], SOL_SOCKET, SO_PASSCRED, &on, sizeof on))
-            return close(pair[0]), close(pair[1]), PVMI_ESYSTEM;
+            return close(pair[0]), close(pair[1]), PVMC_ESYSTEM;
     return 0;
 }
 
-struct pvmi_shm_link *pvmi_shm_link_offer(size_t ring_bytes, int *peer_fd, int *error)
+struct pvmt_shm_link *pvmt_shm_link_offer(size_t ring_bytes, int *peer_fd, int *error)
 {
     int pair[2], memory = memory_create(memory_bytes(ring_bytes));
     *error = memory < 0 ? memory : make_sockets(pair);
@@ -265,15 +256,15 @@ struct pvmi_shm_link *pvmi_shm_link_offer(size_t ring_bytes, int *peer_fd, int *
             close(memory);
         return NULL;
     }
-    struct pvmi_shm_link *l = link_new(pair[0], memory, ring_bytes, 0);
-    *error = !l ? PVMI_ENOMEM : send_hello(pair[0], memory, memory_bytes(ring_bytes)) ? PVMI_ELIMIT : 0;
+    struct pvmt_shm_link *l = link_new(pair[0], memory, ring_bytes, 0);
+    *error = !l ? PVMC_ENOMEM : send_hello(pair[0], memory, memory_bytes(ring_bytes)) ? PVMC_ELIMIT : 0;
     close(memory);
     *peer_fd = pair[1];
     if (!*error)
         return l;
     close(pair[1]);
     if (l)
-        pvmi_shm_link_free(l);
+        pvmt_shm_link_free(l);
     else
         close(pair[0]);
     return NULL;
@@ -299,7 +290,7 @@ static pid_t sender_of(struct msghdr *msg)
 /* The next packet: false when there is none now. Its length is 0 at the end. */
 static bool receive(int socket, struct received *r)
 {
-    union pvmi_rights_room room;
+    union pvmw_rights_room room;
     *r = (struct received){.fd = -1};
     struct iovec iov = {&r->packet, sizeof r->packet};
     struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &room, .msg_controllen = sizeof room};
@@ -309,11 +300,11 @@ static bool receive(int socket, struct received *r)
     if (r->length < 0)
         return false;
     r->pid = sender_of(&msg);
-    r->fd = pvmi_rights_take(&msg);
+    r->fd = pvmw_rights_take(&msg);
     return true;
 }
 
-/* As receive(), if need be with the descriptor that is kept for that. */
+/* As receive(), with the reserved descriptor made free for one that comes. */
 static bool receive_reserved(int socket, struct received *r)
 {
     if (reserve_fd >= 0)
@@ -324,52 +315,49 @@ static bool receive_reserved(int socket, struct received *r)
     return any;
 }
 
-static void meet_peer(struct pvmi_shm_link *l, const struct received *r)
+static void meet_peer(struct pvmt_shm_link *l, const struct received *r)
 {
     l->peer = r->pid;
-    bool can_pull =
-        pvmi_config_bool(PVMI_SETTING_SHM_CMA) && pvmi_shm_pull_probe(r->pid, r->packet.address, r->packet.nonce);
-    __atomic_store_n(&l->mine->can_pull, can_pull, __ATOMIC_RELEASE);
     l->may_fence = !l->mine->has_barrier || !__atomic_load_n(&l->theirs->has_barrier, __ATOMIC_ACQUIRE);
 }
 
-static void take_hello(struct pvmi_shm_link *l, const struct received *r)
+static void take_hello(struct pvmt_shm_link *l, const struct received *r)
 {
-    if (l->state != PVMI_LINK_OFFERED)
+    if (l->state != PVMT_LINK_OFFERED)
         return;
-    if (r->packet.number != PVMI_SHM_VERSION) {
-        pvmi_shm_link_fail(l, PVMI_EVERSION, "another version of shared-memory links");
+    if (r->packet.number != PVMT_SHM_VERSION) {
+        pvmt_shm_link_fail(l, PVMC_EVERSION, "another version of shared-memory links");
         return;
     }
     meet_peer(l, r);
-    l->state = PVMI_LINK_UP;
+    l->state = PVMT_LINK_UP;
     l->refused = true; /* tx_ready tells the owner */
 }
 
 /* Takes the descriptor. */
-static void take_arena(struct pvmi_shm_link *l, struct received *r)
+static void take_arena(struct pvmt_shm_link *l, struct received *r)
 {
-    if (r->fd >= 0 && pvmi_memfd_is_sound(r->fd, r->packet.bytes)) {
-        pvmi_shm_mapping_add(l, r->packet.number, r->packet.bytes, r->fd);
+    if (r->fd >= 0 && pvmc_memfd_is_sound(r->fd, r->packet.bytes)) {
+        pvmt_shm_mapping_add(l, r->packet.number, r->packet.bytes, r->fd);
         r->fd = -1;
         return;
     }
-    pvmi_log(PVMI_LOG_WARNING, "shm: a task's memory did not come: %s",
+    pvmc_log(PVMC_LOG_WARNING, "shm: a task's memory did not come: %s",
              r->fd >= 0 ? "it is not sealed, or of huge pages" : "out of descriptors, see ulimit -n");
 }
 
-static void end(struct pvmi_shm_link *l, bool gone)
+static void end(struct pvmt_shm_link *l, bool gone)
 {
     l->gone |= gone;
     if (!l->ended)
-        l->end_reason = __atomic_load_n(&l->theirs->closed, __ATOMIC_ACQUIRE) ? 0 : PVMI_EDOWN;
+        l->end_reason = __atomic_load_n(&l->theirs->closed, __ATOMIC_ACQUIRE) ? 0 : PVMC_EDOWN;
     l->ended = true;
-    pvmi_shm_link_drop_current(l);
+    pvmt_shm_link_drop_current(l);
     if (gone)
-        pvmi_shm_lending_end(l);
+        pvmt_shm_lending_end(l);
 }
 
-static void take_packet(struct pvmi_shm_link *l, struct received *r)
+static void take_packet(struct pvmt_shm_link *l, struct received *r)
 {
     bool full = r->length == sizeof r->packet;
     if (full && r->packet.kind == PACKET_HELLO)
@@ -380,7 +368,7 @@ static void take_packet(struct pvmi_shm_link *l, struct received *r)
         end(l, false);
 }
 
-void pvmi_shm_link_listen(struct pvmi_shm_link *l)
+void pvmt_shm_link_listen(struct pvmt_shm_link *l)
 {
     struct received r;
     for (int i = 0; i < PACKETS_PER_LOOK && l->socket >= 0; i++) {
@@ -392,7 +380,7 @@ void pvmi_shm_link_listen(struct pvmi_shm_link *l)
         if (r.length)
             take_packet(l, &r);
         if (r.fd >= 0)
-            close(r.fd); /* nothing wanted it */
+            close(r.fd); /* not used */
         if (!r.length) {
             close_socket(l);
             end(l, true);
@@ -401,16 +389,16 @@ void pvmi_shm_link_listen(struct pvmi_shm_link *l)
     }
 }
 
-struct pvmi_shm_link *pvmi_shm_link_join(int fd, size_t ring_bytes, int *error)
+struct pvmt_shm_link *pvmt_shm_link_join(int fd, size_t ring_bytes, int *error)
 {
     struct received r = {.fd = -1};
-    struct pvmi_shm_link *l = NULL;
-    *error = PVMI_EFORMAT;
+    struct pvmt_shm_link *l = NULL;
+    *error = PVMC_EFORMAT;
     if (receive_reserved(fd, &r) && r.length == sizeof r.packet && r.packet.kind == PACKET_HELLO) {
         if (r.fd < 0)
-            *error = PVMI_ELIMIT;
-        else if (r.packet.bytes == memory_bytes(ring_bytes) && pvmi_memfd_is_sound(r.fd, r.packet.bytes))
-            *error = (l = link_new(fd, r.fd, ring_bytes, 1)) ? 0 : PVMI_ENOMEM;
+            *error = PVMC_ELIMIT;
+        else if (r.packet.bytes == memory_bytes(ring_bytes) && pvmc_memfd_is_sound(r.fd, r.packet.bytes))
+            *error = (l = link_new(fd, r.fd, ring_bytes, 1)) ? 0 : PVMC_ENOMEM;
     }
     if (r.fd >= 0)
         close(r.fd);
@@ -418,42 +406,42 @@ struct pvmi_shm_link *pvmi_shm_link_join(int fd, size_t ring_bytes, int *error)
         close(fd);
         return NULL;
     }
-    l->state = PVMI_LINK_UP;
+    l->state = PVMT_LINK_UP;
     meet_peer(l, &r);
-    send_hello(fd, -1, 0); /* if it does not go, the peer is gone, and we shall hear so */
+    send_hello(fd, -1, 0); /* if it fails the peer is gone, which the socket will report */
     __atomic_store_n(&l->mine->joined, 1, __ATOMIC_RELEASE);
     return l;
 }
 
-int pvmi_shm_link_send_arena(struct pvmi_shm_link *l, unsigned number, const struct pvmi_mem_arena *arena)
+int pvmt_shm_link_send_arena(struct pvmt_shm_link *l, unsigned number, const struct pvmc_mem_arena *arena)
 {
     struct packet p = {.kind = PACKET_ARENA, .number = number, .bytes = arena->bytes};
     return send_packet(l->socket, &p, arena->fd);
 }
 
-void pvmi_shm_link_ring(struct pvmi_shm_link *l, uint32_t bits)
+void pvmt_shm_link_ring(struct pvmt_shm_link *l, uint32_t bits)
 {
-    const uint32_t both = PVMI_WAKE_DATA | PVMI_WAKE_ROOM;
+    const uint32_t both = PVMT_WAKE_DATA | PVMT_WAKE_ROOM;
     if (l->socket < 0 || !(__atomic_fetch_and(&l->theirs->bell, ~both, __ATOMIC_SEQ_CST) & bits))
         return;
     char byte = 0;
     ssize_t n = send(l->socket, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-    (void)n; /* a full socket is awake already */
+    (void)n; /* if the socket is full its reader is awake */
 }
 
 /* ---- the end ---- */
 
-void pvmi_shm_link_fail(struct pvmi_shm_link *l, int reason, const char *what)
+void pvmt_shm_link_fail(struct pvmt_shm_link *l, int reason, const char *what)
 {
     if (l->failed)
         return;
-    pvmi_log(PVMI_LOG_ERROR, "shm: closing the link to process %ld: %s", (long)l->peer, what);
+    pvmc_log(PVMC_LOG_ERROR, "shm: closing the link to process %ld: %s", (long)l->peer, what);
     l->failed = l->ended = true;
     l->end_reason = reason;
-    pvmi_shm_link_drop_current(l);
+    pvmt_shm_link_drop_current(l);
 }
 
-void pvmi_shm_link_part(struct pvmi_shm_link *l)
+void pvmt_shm_link_part(struct pvmt_shm_link *l)
 {
     l->parted = l->told_end = true;
     if (l->foreign)
@@ -461,39 +449,39 @@ void pvmi_shm_link_part(struct pvmi_shm_link *l)
     __atomic_store_n(&l->mine->closed, 1, __ATOMIC_RELEASE);
     struct packet p = {.kind = PACKET_CLOSED};
     if (l->socket >= 0)
-        send_packet(l->socket, &p, -1); /* full: the peer will look into it, and find closed set at the end */
+        send_packet(l->socket, &p, -1); /* if the socket is full the peer reads it and then finds `closed` set */
 }
 
-bool pvmi_shm_link_release(struct pvmi_shm_link *l)
+bool pvmt_shm_link_release(struct pvmt_shm_link *l)
 {
     if (!l->parted || l->current || l->borrowed)
         return false;
-    pvmi_shm_lending_reap(l);
+    pvmt_shm_lending_reap(l);
     if (l->lending.count && !l->gone && !l->foreign)
         return false;
-    pvmi_shm_link_free(l);
+    pvmt_shm_link_free(l);
     return true;
 }
 
-void pvmi_shm_link_free(struct pvmi_shm_link *l)
+void pvmt_shm_link_free(struct pvmt_shm_link *l)
 {
-    pvmi_shm_link_drop_current(l);
-    pvmi_shm_lending_end(l);
-    pvmi_shm_mappings_free(l);
+    pvmt_shm_link_drop_current(l);
+    pvmt_shm_lending_end(l);
+    pvmt_shm_mappings_free(l);
     close_socket(l);
     unmap(l);
     DL_DELETE(links, l);
     free(l);
 }
 
-/* Links of open transports are looked after by their progress(). */
-void pvmi_shm_links_reap(void)
+/* progress() of open transports serves their links. */
+void pvmt_shm_links_reap(void)
 {
-    struct pvmi_shm_link *l, *next;
+    struct pvmt_shm_link *l, *next;
     DL_FOREACH_SAFE (links, l, next) {
         if (!l->base.transport && l->socket >= 0)
-            pvmi_shm_link_listen(l);
-        if (l->base.transport || !pvmi_shm_link_release(l))
-            pvmi_shm_lending_reap(l);
+            pvmt_shm_link_listen(l);
+        if (l->base.transport || !pvmt_shm_link_release(l))
+            pvmt_shm_lending_reap(l);
     }
 }

@@ -1,6 +1,6 @@
 /*
- * reference.c - messages that stay where they are: the sender lends a part of one of its arenas, the receiver borrows
- * it, and gives it back by a ring of numbers that is as long as there can be loans.
+ * reference.c - messages that stay in the sender's memory: the sender lends a part of one of its arenas. The receiver
+ * borrows it and gives it back through a ring of numbers, which has room for all loans.
  *
  * An arena is sent over the socket before the first reference to it is in the ring, so it is there when needed.
  */
@@ -9,18 +9,18 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utlist.h>
-#include "../../core/error.h"
-#include "../../core/log.h"
+#include "core/error.h"
+#include "core/log.h"
 #include "link.h"
 
 /* ---- lending ---- */
 
-static bool lending_begin(struct pvmi_lending *b)
+static bool lending_begin(struct pvmt_lending *b)
 {
     if (b->loans)
         return true;
-    b->loans = calloc(PVMI_REFERENCES_MAX, sizeof *b->loans);
-    b->untaken = calloc(PVMI_REFERENCES_MAX, sizeof *b->untaken);
+    b->loans = calloc(PVMT_REFERENCES_MAX, sizeof *b->loans);
+    b->untaken = calloc(PVMT_REFERENCES_MAX, sizeof *b->untaken);
     if (!b->loans || !b->untaken) {
         free(b->loans);
         free(b->untaken);
@@ -28,167 +28,167 @@ static bool lending_begin(struct pvmi_lending *b)
         b->untaken = NULL;
         return false;
     }
-    for (uint32_t i = 0; i < PVMI_REFERENCES_MAX; i++)
+    for (uint32_t i = 0; i < PVMT_REFERENCES_MAX; i++)
         b->loans[i].next_free = i + 1;
     return true;
 }
 
-/* Forgets the bytes that the peer has taken from the ring. */
-static bool count_untaken(struct pvmi_shm_link *l)
+/* Uncounts the bytes of references that the peer has taken from the ring. */
+static bool count_untaken(struct pvmt_shm_link *l)
 {
-    struct pvmi_lending *b = &l->lending;
-    if (!pvmi_ring_refresh(&l->tx)) {
-        pvmi_shm_link_fail(l, PVMI_EFORMAT, "it says that it took what was not sent");
+    struct pvmt_lending *b = &l->lending;
+    if (!pvmw_ring_refresh(&l->tx)) {
+        pvmt_shm_link_fail(l, PVMC_EFORMAT, "it says that it took what was not sent");
         return false;
     }
     uint64_t taken = l->tx.limit + 1 - (UINT64_C(1) << l->tx.shift);
     while (b->untaken_count && b->untaken[b->untaken_first].position < taken) {
         b->untaken_bytes -= b->untaken[b->untaken_first].bytes;
-        b->untaken_first = (b->untaken_first + 1) % PVMI_REFERENCES_MAX;
+        b->untaken_first = (b->untaken_first + 1) % PVMT_REFERENCES_MAX;
         b->untaken_count--;
     }
     return true;
 }
 
-bool pvmi_shm_lending_has_room(struct pvmi_shm_link *l)
+bool pvmt_shm_lending_has_room(struct pvmt_shm_link *l)
 {
-    const struct pvmi_lending *b = &l->lending;
+    const struct pvmt_lending *b = &l->lending;
     return !b->untaken_count || !count_untaken(l) ||
-           (b->untaken_bytes <= l->untaken_max / 2 && b->untaken_count <= PVMI_REFERENCES_MAX / 2);
+           (b->untaken_bytes <= l->untaken_max / 2 && b->untaken_count <= PVMT_REFERENCES_MAX / 2);
 }
 
-static bool may_lend(struct pvmi_shm_link *l, uint32_t bytes)
+static bool may_lend(struct pvmt_shm_link *l, uint32_t bytes)
 {
-    const struct pvmi_lending *b = &l->lending;
-    if (!b->untaken_count || (b->untaken_bytes + bytes <= l->untaken_max && b->untaken_count < PVMI_REFERENCES_MAX))
+    const struct pvmt_lending *b = &l->lending;
+    if (!b->untaken_count || (b->untaken_bytes + bytes <= l->untaken_max && b->untaken_count < PVMT_REFERENCES_MAX))
         return true;
     return count_untaken(l) && (!b->untaken_count ||
-                                (b->untaken_bytes + bytes <= l->untaken_max && b->untaken_count < PVMI_REFERENCES_MAX));
+                                (b->untaken_bytes + bytes <= l->untaken_max && b->untaken_count < PVMT_REFERENCES_MAX));
 }
 
-static bool peer_has_arena(struct pvmi_shm_link *l, unsigned number)
+static bool peer_has_arena(struct pvmt_shm_link *l, unsigned number)
 {
-    struct pvmi_lending *b = &l->lending;
+    struct pvmt_lending *b = &l->lending;
     for (unsigned i = b->sent_count; i-- > 0;)
         if (b->sent[i] == number)
             return true;
-    struct pvmi_mem_arena arena;
+    struct pvmc_mem_arena arena;
     unsigned *sent = realloc(b->sent, (b->sent_count + 1) * sizeof *sent);
     if (!sent)
         return false;
     b->sent = sent;
-    if (!pvmi_mem_arena(number, &arena) || pvmi_shm_link_send_arena(l, number, &arena))
+    if (!pvmc_mem_arena(number, &arena) || pvmt_shm_link_send_arena(l, number, &arena))
         return false;
     sent[b->sent_count++] = number;
     return true;
 }
 
-static uint32_t loan_new(struct pvmi_lending *b, struct pvmi_mem *mem)
+static uint32_t loan_new(struct pvmt_lending *b, struct pvmc_mem *mem)
 {
     uint32_t number = b->first_free;
     b->first_free = b->loans[number].next_free;
-    b->loans[number].mem = pvmi_mem_ref(mem);
+    b->loans[number].mem = pvmc_mem_ref(mem);
     b->count++;
     return number;
 }
 
-static void loan_end(struct pvmi_lending *b, uint32_t number)
+static void loan_end(struct pvmt_lending *b, uint32_t number)
 {
-    struct pvmi_loan *loan = &b->loans[number];
-    struct pvmi_mem *mem = loan->mem;
+    struct pvmt_loan *loan = &b->loans[number];
+    struct pvmc_mem *mem = loan->mem;
     loan->mem = NULL;
     loan->next_free = b->first_free;
     b->first_free = number;
     b->count--;
-    pvmi_mem_unref(mem);
+    pvmc_mem_unref(mem);
 }
 
-static void note_untaken(struct pvmi_shm_link *l, uint32_t bytes)
+static void note_untaken(struct pvmt_shm_link *l, uint32_t bytes)
 {
-    struct pvmi_lending *b = &l->lending;
-    b->untaken[(b->untaken_first + b->untaken_count++) % PVMI_REFERENCES_MAX] =
-        (struct pvmi_untaken){.position = l->tx.head, .bytes = bytes};
+    struct pvmt_lending *b = &l->lending;
+    b->untaken[(b->untaken_first + b->untaken_count++) % PVMT_REFERENCES_MAX] =
+        (struct pvmt_untaken){.position = l->tx.head, .bytes = bytes};
     b->untaken_bytes += bytes;
 }
 
-int pvmi_shm_lend(struct pvmi_shm_link *l, const struct pvmi_frame *f, const uint8_t *at)
+int pvmt_shm_lend(struct pvmt_shm_link *l, const struct pvmc_frame *f, const uint8_t *at)
 {
-    struct pvmi_lending *b = &l->lending;
-    struct pvmi_mem_place place;
-    if (!pvmi_mem_locate(f->mem, &place) || !lending_begin(b))
-        return PVMI_EUNSUPPORTED;
-    if (b->count == PVMI_REFERENCES_MAX)
-        pvmi_shm_lending_reap(l);
-    if (b->count == PVMI_REFERENCES_MAX)
-        return PVMI_EUNSUPPORTED;
+    struct pvmt_lending *b = &l->lending;
+    struct pvmc_mem_place place;
+    if (!pvmc_mem_locate(f->mem, &place) || !lending_begin(b))
+        return PVMC_EUNSUPPORTED;
+    if (b->count == PVMT_REFERENCES_MAX)
+        pvmt_shm_lending_reap(l);
+    if (b->count == PVMT_REFERENCES_MAX)
+        return PVMC_EUNSUPPORTED;
     if (!may_lend(l, f->h.length))
-        return PVMI_EAGAIN;
-    struct pvmi_long_cell *cell = pvmi_shm_link_reserve(l, 2);
+        return PVMC_EAGAIN;
+    struct pvmw_long_cell *cell = pvmt_shm_link_reserve(l, 2);
     if (!cell)
-        return PVMI_EAGAIN;
+        return PVMC_EAGAIN;
     if (!peer_has_arena(l, place.arena))
-        return PVMI_EUNSUPPORTED;
-    pvmi_shm_header_write(cell, &f->h);
-    struct pvmi_reference r = {.offset = place.offset + (uint64_t)(at - f->mem->data), .arena = place.arena};
+        return PVMC_EUNSUPPORTED;
+    pvmt_shm_header_write(cell, &f->h);
+    struct pvmt_reference r = {.offset = place.offset + (uint64_t)(at - f->mem->data), .arena = place.arena};
     note_untaken(l, f->h.length);
     r.loan = loan_new(b, f->mem);
     memcpy(cell + 1, &r, sizeof r);
-    pvmi_shm_tell(l, &cell->word, pvmi_ring_finish(&l->tx, PVMI_RECORD_REFERENCE, 2, sizeof r), PVMI_WAKE_DATA);
+    pvmt_shm_tell(l, &cell->word, pvmw_ring_finish(&l->tx, PVMW_RECORD_REFERENCE, 2, sizeof r), PVMT_WAKE_DATA);
     return 0;
 }
 
-void pvmi_shm_lending_reap(struct pvmi_shm_link *l)
+void pvmt_shm_lending_reap(struct pvmt_shm_link *l)
 {
-    struct pvmi_lending *b = &l->lending;
+    struct pvmt_lending *b = &l->lending;
     if (!b->count || l->foreign || l->failed)
         return;
     uint32_t returned = __atomic_load_n(&l->theirs->returned, __ATOMIC_ACQUIRE);
     if (returned - b->returned > b->count) {
-        pvmi_shm_link_fail(l, PVMI_EFORMAT, "it gave back more than it got");
+        pvmt_shm_link_fail(l, PVMC_EFORMAT, "it gave back more than it got");
         return;
     }
     while (b->returned != returned) {
-        uint32_t number = __atomic_load_n(&l->theirs->returns[b->returned++ % PVMI_REFERENCES_MAX], __ATOMIC_RELAXED);
-        if (number >= PVMI_REFERENCES_MAX || !b->loans[number].mem) {
-            pvmi_shm_link_fail(l, PVMI_EFORMAT, "it gave back what it did not get");
+        uint32_t number = __atomic_load_n(&l->theirs->returns[b->returned++ % PVMT_REFERENCES_MAX], __ATOMIC_RELAXED);
+        if (number >= PVMT_REFERENCES_MAX || !b->loans[number].mem) {
+            pvmt_shm_link_fail(l, PVMC_EFORMAT, "it gave back what it did not get");
             return;
         }
         loan_end(b, number);
     }
 }
 
-void pvmi_shm_lending_end(struct pvmi_shm_link *l)
+void pvmt_shm_lending_end(struct pvmt_shm_link *l)
 {
-    struct pvmi_lending *b = &l->lending;
-    for (uint32_t i = 0; b->count && i < PVMI_REFERENCES_MAX; i++)
+    struct pvmt_lending *b = &l->lending;
+    for (uint32_t i = 0; b->count && i < PVMT_REFERENCES_MAX; i++)
         if (b->loans[i].mem)
             loan_end(b, i);
     free(b->loans);
     free(b->untaken);
     free(b->sent);
-    *b = (struct pvmi_lending){0};
+    *b = (struct pvmt_lending){0};
 }
 
 /* ---- borrowing ---- */
 
-struct pvmi_mapping {
+struct pvmt_mapping {
     unsigned number;
     unsigned refs;       /* the link's, and one for each reference to it */
     const uint8_t *data; /* NULL: it could not be mapped, and is read by fd */
     uint64_t bytes;
     int fd;
-    struct pvmi_mapping *prev, *next;
+    struct pvmt_mapping *prev, *next;
 };
 
 struct borrowed {
-    struct pvmi_mem mem; /* first: a pvmi_mem is its borrowed */
-    struct pvmi_shm_link *link;
-    struct pvmi_mapping *mapping;
+    struct pvmc_mem mem; /* first: a pvmc_mem is its borrowed */
+    struct pvmt_shm_link *link;
+    struct pvmt_mapping *mapping;
     uint32_t loan;
 };
 
 #define SPARE_MAX    32
-#define UNMAPPED_MAX 64 /* memories of one peer that there is no address space for: each costs a descriptor */
+#define UNMAPPED_MAX 64 /* arenas of one peer that could not be mapped; each costs a descriptor */
 
 static struct borrowed *spare[SPARE_MAX];
 static unsigned spare_count;
@@ -199,18 +199,18 @@ __attribute__((destructor)) static void drop_spare(void)
         free(spare[--spare_count]);
 }
 
-static bool may_keep_open(const struct pvmi_shm_link *l)
+static bool may_keep_open(const struct pvmt_shm_link *l)
 {
-    const struct pvmi_mapping *m;
+    const struct pvmt_mapping *m;
     unsigned open = 0;
     DL_FOREACH (l->mappings, m)
         open += m->fd >= 0;
     return open < UNMAPPED_MAX;
 }
 
-void pvmi_shm_mapping_add(struct pvmi_shm_link *l, unsigned number, uint64_t bytes, int fd)
+void pvmt_shm_mapping_add(struct pvmt_shm_link *l, unsigned number, uint64_t bytes, int fd)
 {
-    struct pvmi_mapping *m = calloc(1, sizeof *m);
+    struct pvmt_mapping *m = calloc(1, sizeof *m);
     bool fits = m && bytes <= SIZE_MAX;
     void *data = fits ? mmap(NULL, bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0) : MAP_FAILED;
     if (!m || (data == MAP_FAILED && !may_keep_open(l))) {
@@ -218,7 +218,7 @@ void pvmi_shm_mapping_add(struct pvmi_shm_link *l, unsigned number, uint64_t byt
         free(m);
         return;
     }
-    *m = (struct pvmi_mapping){.number = number, .refs = 1, .bytes = bytes, .fd = -1};
+    *m = (struct pvmt_mapping){.number = number, .refs = 1, .bytes = bytes, .fd = -1};
     if (data != MAP_FAILED) {
         m->data = data;
         close(fd);
@@ -228,7 +228,7 @@ void pvmi_shm_mapping_add(struct pvmi_shm_link *l, unsigned number, uint64_t byt
     DL_PREPEND(l->mappings, m);
 }
 
-static void mapping_unref(struct pvmi_mapping *m)
+static void mapping_unref(struct pvmt_mapping *m)
 {
     if (--m->refs)
         return;
@@ -239,36 +239,36 @@ static void mapping_unref(struct pvmi_mapping *m)
     free(m);
 }
 
-void pvmi_shm_mappings_free(struct pvmi_shm_link *l)
+void pvmt_shm_mappings_free(struct pvmt_shm_link *l)
 {
-    struct pvmi_mapping *m, *next;
+    struct pvmt_mapping *m, *next;
     DL_FOREACH_SAFE (l->mappings, m, next)
         mapping_unref(m);
     l->mappings = NULL;
 }
 
-static struct pvmi_mapping *find_mapping(const struct pvmi_shm_link *l, unsigned number)
+static struct pvmt_mapping *find_mapping(const struct pvmt_shm_link *l, unsigned number)
 {
-    struct pvmi_mapping *m;
+    struct pvmt_mapping *m;
     DL_FOREACH (l->mappings, m)
         if (m->number == number)
             return m;
     return NULL;
 }
 
-static void give_back(struct pvmi_shm_link *l, uint32_t loan)
+static void give_back(struct pvmt_shm_link *l, uint32_t loan)
 {
     if (l->foreign)
         return;
-    __atomic_store_n(&l->mine->returns[l->returned % PVMI_REFERENCES_MAX], loan, __ATOMIC_RELAXED);
-    pvmi_shm_tell(l, &l->mine->returned, ++l->returned, PVMI_WAKE_ROOM);
+    __atomic_store_n(&l->mine->returns[l->returned % PVMT_REFERENCES_MAX], loan, __ATOMIC_RELAXED);
+    pvmt_shm_tell(l, &l->mine->returned, ++l->returned, PVMT_WAKE_ROOM);
 }
 
-/* pvmi_mem.release: who had it has read it. */
-static void release(struct pvmi_mem *mem)
+/* pvmc_mem.release: the receiver has read it. */
+static void release(struct pvmc_mem *mem)
 {
     struct borrowed *b = (struct borrowed *)mem;
-    struct pvmi_shm_link *l = b->link;
+    struct pvmt_shm_link *l = b->link;
     give_back(l, b->loan);
     mapping_unref(b->mapping);
     l->borrowed--;
@@ -277,31 +277,31 @@ static void release(struct pvmi_mem *mem)
     else
         free(b);
     if (!l->base.transport)
-        pvmi_shm_link_release(l);
+        pvmt_shm_link_release(l);
 }
 
-/* Hands the message up where it lies. */
-static bool hand_up(struct pvmi_shm_link *l, struct pvmi_mapping *m, const struct pvmi_frame_header *h,
-                    const struct pvmi_reference *r)
+/* Hands the message up without a copy. */
+static bool hand_up(struct pvmt_shm_link *l, struct pvmt_mapping *m, const struct pvmc_frame_header *h,
+                    const struct pvmt_reference *r)
 {
-    struct pvmi_transport *t = l->base.transport;
+    struct pvmt_transport *t = l->base.transport;
     struct borrowed *b = spare_count ? spare[--spare_count] : malloc(sizeof *b);
     if (!b)
         return false;
     *b = (struct borrowed){.link = l, .mapping = m, .loan = r->loan};
     b->mem =
-        (struct pvmi_mem){.data = (uint8_t *)m->data + r->offset, .capacity = h->length, .refs = 1, .release = release};
+        (struct pvmc_mem){.data = (uint8_t *)m->data + r->offset, .capacity = h->length, .refs = 1, .release = release};
     m->refs++;
     l->borrowed++;
     if (t->callbacks->rx_whole(t->arg, &l->base, h, &b->mem, b->mem.data))
-        pvmi_mem_unref(&b->mem);
+        pvmc_mem_unref(&b->mem);
     return true;
 }
 
-static bool read_mapping(const struct pvmi_mapping *m, uint64_t offset, uint8_t *to, size_t length)
+static bool read_mapping(const struct pvmt_mapping *m, uint64_t offset, uint8_t *to, size_t length)
 {
     if (m->data) {
-        pvmi_mem_copy(to, m->data + offset, length);
+        pvmc_mem_copy(to, m->data + offset, length);
         return true;
     }
     while (length) {
@@ -315,15 +315,15 @@ static bool read_mapping(const struct pvmi_mapping *m, uint64_t offset, uint8_t 
     return true;
 }
 
-/* A part of a message, or an owner that takes no references: copied to where it will stay. */
-static bool hand_copy(struct pvmi_shm_link *l, const struct pvmi_mapping *m, const struct pvmi_frame_header *h,
-                      const struct pvmi_reference *r)
+/* Copies a part of a message, or a message for an owner that takes no references, to its final place. */
+static bool hand_copy(struct pvmt_shm_link *l, const struct pvmt_mapping *m, const struct pvmc_frame_header *h,
+                      const struct pvmt_reference *r)
 {
-    struct pvmi_transport *t = l->base.transport;
+    struct pvmt_transport *t = l->base.transport;
     uint8_t *place = t->callbacks->rx_place(t->arg, &l->base, h);
     bool wanted = place && !l->parted;
     if (wanted && !read_mapping(m, r->offset, place, h->length)) {
-        pvmi_shm_link_fail(l, PVMI_ESYSTEM, "its memory cannot be read");
+        pvmt_shm_link_fail(l, PVMC_ESYSTEM, "its memory cannot be read");
         return false;
     }
     give_back(l, r->loan);
@@ -332,19 +332,19 @@ static bool hand_copy(struct pvmi_shm_link *l, const struct pvmi_mapping *m, con
     return true;
 }
 
-bool pvmi_shm_borrow(struct pvmi_shm_link *l, const struct pvmi_frame_header *h, const struct pvmi_reference *r)
+bool pvmt_shm_borrow(struct pvmt_shm_link *l, const struct pvmc_frame_header *h, const struct pvmt_reference *r)
 {
-    struct pvmi_mapping *m = find_mapping(l, r->arena);
+    struct pvmt_mapping *m = find_mapping(l, r->arena);
     if (!m) {
-        pvmi_shm_link_listen(l);
+        pvmt_shm_link_listen(l);
         m = find_mapping(l, r->arena);
     }
     if (!m) {
-        pvmi_shm_link_fail(l, PVMI_ELIMIT, "the memory of a message did not come");
+        pvmt_shm_link_fail(l, PVMC_ELIMIT, "the memory of a message did not come");
         return false;
     }
     if (r->offset > m->bytes || h->length > m->bytes - r->offset) {
-        pvmi_shm_link_fail(l, PVMI_EFORMAT, "a reference leads out of its memory");
+        pvmt_shm_link_fail(l, PVMC_EFORMAT, "a reference leads out of its memory");
         return false;
     }
     bool whole = h->length == h->body_length && !h->flags && l->base.transport->callbacks->rx_whole;

@@ -2,16 +2,16 @@
  * shm.c - frames between two tasks of one host by shared memory.
  *
  * An offer makes a socketpair and a sealed memfd with two rings (link.h, ring.h). The descriptor of the offer is the
- * peer's end of the socket, the memfd waits in it: nothing has a name. The socket is a doorbell for sleepers, tells of
- * the other side's end, and carries the descriptors of arenas; in the long run it is the only descriptor of a link.
+ * peer's end of the socket, and the memfd waits in it: nothing has a name. The socket wakes sleepers, reports the end
+ * of the other side, and carries the descriptors of arenas. It is the only descriptor that a link keeps.
  *
  *   small whole messages   copied into the ring, one cache line for up to 24 bytes                        send.c
  *   larger ones            stay in the sender's arena, the peer reads them there and gives them back   reference.c
- *   data in place          the peer reads it by process_vm_readv(), or it goes through the ring   send.c, pull.c
+ *   data in place          copied through the ring, piece by piece                                        send.c
  *
  * While a task spins, progress() makes no system call: it looks at the rings of the links used last and, in turn, at a
- * few of the others. arm() looks at all of them and sets their bells; whoever then publishes something for us writes a
- * byte to the socket. The sockets, in one epoll, also tell of peers that died: their rings are read to the end first.
+ * few of the others. arm() looks at all of them and sets their bells; a peer that then publishes something writes a
+ * byte to the socket. The sockets, in one epoll, also report peers that died: their rings are read to the end first.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,25 +23,25 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
-#include "../../core/buf.h"
-#include "../../core/config.h"
-#include "../../core/dsig.h"
-#include "../../core/error.h"
-#include "../../core/log.h"
+#include "core/buf.h"
+#include "core/config.h"
+#include "core/message/dsig.h"
+#include "core/error.h"
+#include "core/log.h"
 #include "link.h"
 
 #define HOT_LINKS      4    /* looked at in each progress() */
 #define COLD_LINKS     2    /* of the others, in turn */
-#define CALLS_PER_LOOK 4096 /* progress() calls between two looks at the sockets of a task that spins */
+#define CALLS_PER_LOOK 4096 /* progress() calls of a spinning task between two looks at its sockets */
 #define EVENTS_MAX     64
-#define CALM_EVENTS    256 /* so many records without a sleep: the peer need not fence any more */
+#define CALM_EVENTS    256 /* records without a sleep after which the peer need not fence */
 #define IDENTITY_BYTES 36  /* of a host: its boot id */
 
 struct shm_transport {
-    struct pvmi_transport base;
+    struct pvmt_transport base;
     int epoll;
     size_t ring_bytes;
-    struct pvmi_shm_link **links; /* the first HOT_LINKS were used last */
+    struct pvmt_shm_link **links; /* the first HOT_LINKS were used last */
     unsigned count, capacity;
     unsigned next_cold, next_hot;
     unsigned calls;
@@ -50,14 +50,14 @@ struct shm_transport {
     bool untidy; /* a parted link is still in the list */
 };
 
-static struct shm_transport *of(struct pvmi_transport *t)
+static struct shm_transport *of(struct pvmt_transport *t)
 {
     return (struct shm_transport *)t;
 }
 
-static struct pvmi_shm_link *link_of(const struct pvmi_endpoint *ep)
+static struct pvmt_shm_link *link_of(const struct pvmt_endpoint *ep)
 {
-    return (struct pvmi_shm_link *)ep;
+    return (struct pvmt_shm_link *)ep;
 }
 
 static int shm_available(char *why, size_t size)
@@ -67,7 +67,7 @@ static int shm_available(char *why, size_t size)
         why[0] = '\0';
     if (fd < 0 && errno == ENOSYS) {
         snprintf(why, size, "this kernel has no memfd_create()");
-        return PVMI_EUNSUPPORTED;
+        return PVMC_EUNSUPPORTED;
     }
     if (fd >= 0)
         close(fd);
@@ -83,32 +83,32 @@ static size_t round_ring(size_t bytes)
     return rounded;
 }
 
-static int shm_open_transport(const char *address, const struct pvmi_callbacks *callbacks, void *arg,
-                              struct pvmi_transport **out)
+static int shm_open_transport(const char *address, const struct pvmt_callbacks *callbacks, void *arg,
+                              struct pvmt_transport **out)
 {
-    extern const struct pvmi_transport_ops pvmi_shm_ops;
+    extern const struct pvmt_transport_ops pvmt_shm_ops;
     if (address)
-        return PVMI_EUNSUPPORTED;
+        return PVMC_EUNSUPPORTED;
     struct shm_transport *t = calloc(1, sizeof *t);
     if (!t)
-        return PVMI_ENOMEM;
-    t->base = (struct pvmi_transport){.ops = &pvmi_shm_ops, .callbacks = callbacks, .arg = arg};
-    t->ring_bytes = round_ring((size_t)pvmi_config_integer(PVMI_SETTING_SHM_RING));
+        return PVMC_ENOMEM;
+    t->base = (struct pvmt_transport){.ops = &pvmt_shm_ops, .callbacks = callbacks, .arg = arg};
+    t->ring_bytes = round_ring((size_t)pvmc_config_integer(PVMC_SETTING_SHM_RING));
     t->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (t->epoll < 0) {
         free(t);
-        return errno == EMFILE || errno == ENFILE ? PVMI_ELIMIT : PVMI_ESYSTEM;
+        return errno == EMFILE || errno == ENFILE ? PVMC_ELIMIT : PVMC_ESYSTEM;
     }
-    pvmi_shm_reserve_open();
+    pvmt_shm_reserve_open();
     *out = &t->base;
     return 0;
 }
 
-static void shm_query(const struct pvmi_transport *t, struct pvmi_attributes *out)
+static void shm_query(const struct pvmt_transport *t, struct pvmt_attributes *out)
 {
     (void)t;
-    *out = (struct pvmi_attributes){.frame_max = PVMI_SHM_FRAME_MAX,
-                                    .copy_max = (uint32_t)pvmi_config_integer(PVMI_SETTING_SHM_INLINE),
+    *out = (struct pvmt_attributes){.frame_max = PVMT_SHM_FRAME_MAX,
+                                    .copy_max = PVMT_SHM_INLINE_MAX,
                                     .latency_ns = 150,
                                     .bandwidth_mbs = 20000,
                                     .local_only = true,
@@ -118,54 +118,54 @@ static void shm_query(const struct pvmi_transport *t, struct pvmi_attributes *ou
 
 /* ---- the list of links ---- */
 
-static int list_add(struct shm_transport *t, struct pvmi_shm_link *l, void *owner)
+static int list_add(struct shm_transport *t, struct pvmt_shm_link *l, void *owner)
 {
     if (t->count == t->capacity) {
         unsigned capacity = t->capacity ? 2 * t->capacity : 16;
-        struct pvmi_shm_link **links = realloc(t->links, capacity * sizeof *links);
+        struct pvmt_shm_link **links = realloc(t->links, capacity * sizeof *links);
         if (!links)
-            return PVMI_ENOMEM;
+            return PVMC_ENOMEM;
         t->links = links;
         t->capacity = capacity;
     }
-    int rc = pvmi_shm_link_watch(l, t->epoll);
+    int rc = pvmt_shm_link_watch(l, t->epoll);
     if (rc)
         return rc;
-    l->base = (struct pvmi_endpoint){.transport = &t->base, .owner = owner};
+    l->base = (struct pvmt_endpoint){.transport = &t->base, .owner = owner};
     t->links[t->count++] = l;
     return 0;
 }
 
 static void swap(struct shm_transport *t, unsigned i, unsigned j)
 {
-    struct pvmi_shm_link *l = t->links[i];
+    struct pvmt_shm_link *l = t->links[i];
     t->links[i] = t->links[j];
     t->links[j] = l;
 }
 
-/* Something happened on links[i]: it is looked at first from now on. */
+/* Moves links[i], on which something happened, to the front. */
 static void make_hot(struct shm_transport *t, unsigned i)
 {
     if (i >= HOT_LINKS && i < t->count)
         swap(t, i, t->next_hot++ % HOT_LINKS);
 }
 
-static void make_link_hot(struct shm_transport *t, const struct pvmi_shm_link *l)
+static void make_link_hot(struct shm_transport *t, const struct pvmt_shm_link *l)
 {
     for (unsigned i = HOT_LINKS; i < t->count; i++)
         if (t->links[i] == l)
             make_hot(t, i);
 }
 
-/* Frees parted links that nobody needs; others stay for what their peers still have of ours. */
+/* Frees parted links that neither side needs; the others stay while their peers have references to our memory. */
 static void tidy(struct shm_transport *t)
 {
     t->untidy = false;
     for (unsigned i = t->count; i-- > 0;) {
-        struct pvmi_shm_link *l = t->links[i];
+        struct pvmt_shm_link *l = t->links[i];
         if (!l->parted)
             continue;
-        if (pvmi_shm_link_release(l))
+        if (pvmt_shm_link_release(l))
             t->links[i] = t->links[--t->count];
         else
             t->untidy = true;
@@ -185,80 +185,80 @@ static void host_identity(char id[IDENTITY_BYTES])
     close(fd);
 }
 
-static int shm_offer(struct pvmi_transport *base, void *owner, uint8_t blob[PVMI_OFFER_MAX], int *fd,
-                     struct pvmi_endpoint **out)
+static int shm_offer(struct pvmt_transport *base, void *owner, uint8_t blob[PVMT_OFFER_MAX], int *fd,
+                     struct pvmt_endpoint **out)
 {
     struct shm_transport *t = of(base);
     char id[IDENTITY_BYTES];
     int rc;
-    struct pvmi_shm_link *l = pvmi_shm_link_offer(t->ring_bytes, fd, &rc);
+    struct pvmt_shm_link *l = pvmt_shm_link_offer(t->ring_bytes, fd, &rc);
     if (!l)
         return rc;
     rc = list_add(t, l, owner);
     if (rc) {
         close(*fd);
-        pvmi_shm_link_free(l);
+        pvmt_shm_link_free(l);
         return rc;
     }
     host_identity(id);
-    struct pvmi_buf b;
-    pvmi_buf_init(&b);
-    pvmi_buf_put_u32(&b, PVMI_SHM_VERSION);
-    pvmi_buf_put_u32(&b, pvmi_dsig_own());
-    pvmi_buf_put_u32(&b, (uint32_t)t->ring_bytes);
-    pvmi_buf_put_bytes(&b, id, sizeof id);
-    rc = pvmi_buf_error(&b) ? PVMI_ENOMEM : (int)b.length;
+    struct pvmc_buf b;
+    pvmc_buf_init(&b);
+    pvmc_buf_put_u32(&b, PVMT_SHM_VERSION);
+    pvmc_buf_put_u32(&b, pvmc_dsig_own());
+    pvmc_buf_put_u32(&b, (uint32_t)t->ring_bytes);
+    pvmc_buf_put_bytes(&b, id, sizeof id);
+    rc = pvmc_buf_error(&b) ? PVMC_ENOMEM : (int)b.length;
     if (rc > 0)
         memcpy(blob, b.data, b.length);
-    pvmi_buf_free(&b);
+    pvmc_buf_free(&b);
     *out = &l->base;
     return rc;
 }
 
-/* 0 and the size of the rings, or why the offer cannot be joined. */
+/* Stores the size of the rings. 0, or why the offer cannot be joined. */
 static int read_offer(const uint8_t *blob, size_t length, size_t *ring_bytes)
 {
     char id[IDENTITY_BYTES];
-    struct pvmi_buf b;
+    struct pvmc_buf b;
     host_identity(id);
-    pvmi_buf_view(&b, blob, length);
-    uint32_t version = pvmi_buf_get_u32(&b);
-    pvmi_dsig dsig = pvmi_buf_get_u32(&b);
-    *ring_bytes = pvmi_buf_get_u32(&b);
-    const uint8_t *theirs = pvmi_buf_get_bytes(&b, sizeof id);
-    if (!pvmi_buf_error(&b) && version != PVMI_SHM_VERSION)
-        return PVMI_EVERSION;
-    if (pvmi_buf_end(&b) || *ring_bytes < 16384 || *ring_bytes > (16u << 20) || (*ring_bytes & (*ring_bytes - 1)))
-        return PVMI_EFORMAT;
-    if (dsig != pvmi_dsig_own()) { /* what lies in the area would be read otherwise than it was written */
-        pvmi_log_once(PVMI_LOG_INFO,
+    pvmc_buf_view(&b, blob, length);
+    uint32_t version = pvmc_buf_get_u32(&b);
+    pvmc_dsig dsig = pvmc_buf_get_u32(&b);
+    *ring_bytes = pvmc_buf_get_u32(&b);
+    const uint8_t *theirs = pvmc_buf_get_bytes(&b, sizeof id);
+    if (!pvmc_buf_error(&b) && version != PVMT_SHM_VERSION)
+        return PVMC_EVERSION;
+    if (pvmc_buf_end(&b) || *ring_bytes < 16384 || *ring_bytes > (16u << 20) || (*ring_bytes & (*ring_bytes - 1)))
+        return PVMC_EFORMAT;
+    if (dsig != pvmc_dsig_own()) { /* the two sides would read the area differently */
+        pvmc_log_once(PVMC_LOG_INFO,
                       "no shared memory with tasks of data format 0x%08x, ours is 0x%08x: other routes "
                       "lead there",
-                      dsig, pvmi_dsig_own());
-        return PVMI_EUNSUPPORTED;
+                      dsig, pvmc_dsig_own());
+        return PVMC_EUNSUPPORTED;
     }
-    return memcmp(id, theirs, sizeof id) ? PVMI_EUNREACHABLE : 0;
+    return memcmp(id, theirs, sizeof id) ? PVMC_EUNREACHABLE : 0;
 }
 
-static int shm_join(struct pvmi_transport *base, const uint8_t *blob, size_t length, int fd, void *owner,
-                    uint8_t reply[PVMI_OFFER_MAX], struct pvmi_endpoint **out)
+static int shm_join(struct pvmt_transport *base, const uint8_t *blob, size_t length, int fd, void *owner,
+                    uint8_t reply[PVMT_OFFER_MAX], struct pvmt_endpoint **out)
 {
     size_t ring_bytes;
     (void)reply;
     int rc = read_offer(blob, length, &ring_bytes);
     if (!rc && fd < 0)
-        rc = PVMI_EUNREACHABLE;
+        rc = PVMC_EUNREACHABLE;
     if (rc) {
         if (fd >= 0)
             close(fd);
         return rc;
     }
-    struct pvmi_shm_link *l = pvmi_shm_link_join(fd, ring_bytes, &rc);
+    struct pvmt_shm_link *l = pvmt_shm_link_join(fd, ring_bytes, &rc);
     if (!l)
         return rc;
     rc = list_add(of(base), l, owner);
     if (rc)
-        pvmi_shm_link_free(l);
+        pvmt_shm_link_free(l);
     else
         *out = &l->base;
     return rc;
@@ -266,93 +266,93 @@ static int shm_join(struct pvmi_transport *base, const uint8_t *blob, size_t len
 
 /* ---- the end ---- */
 
-static void shm_disconnect(struct pvmi_endpoint *ep)
+static void shm_disconnect(struct pvmt_endpoint *ep)
 {
     struct shm_transport *t = of(ep->transport);
-    struct pvmi_shm_link *l = link_of(ep);
+    struct pvmt_shm_link *l = link_of(ep);
     if (l->current && !l->current->mem)
-        pvmi_shm_link_drop_current(l); /* its data may be gone */
+        pvmt_shm_link_drop_current(l); /* its data may be gone */
     l->parted = true;
     if (!l->current)
-        pvmi_shm_link_part(l);
+        pvmt_shm_link_part(l);
     t->untidy = true;
     if (!t->in_progress)
         tidy(t);
 }
 
-static void shm_close(struct pvmi_transport *base)
+static void shm_close(struct pvmt_transport *base)
 {
     struct shm_transport *t = of(base);
-    pvmi_shm_links_disown();
+    pvmt_shm_links_disown();
     while (t->count) {
-        struct pvmi_shm_link *l = t->links[--t->count];
-        pvmi_shm_link_drop_current(l);
-        pvmi_shm_link_part(l);
-        l->base.transport = NULL; /* from now on it is looked after by pvmi_shm_links_reap() */
-        pvmi_shm_link_unwatch(l);
-        pvmi_shm_link_release(l);
+        struct pvmt_shm_link *l = t->links[--t->count];
+        pvmt_shm_link_drop_current(l);
+        pvmt_shm_link_part(l);
+        l->base.transport = NULL; /* from now on it is looked after by pvmt_shm_links_reap() */
+        pvmt_shm_link_unwatch(l);
+        pvmt_shm_link_release(l);
     }
     close(t->epoll);
-    pvmi_shm_reserve_close();
+    pvmt_shm_reserve_close();
     free(t->links);
     free(t);
 }
 
-static int shm_send(struct pvmi_endpoint *ep, struct pvmi_frame *f)
+static int shm_send(struct pvmt_endpoint *ep, struct pvmc_frame *f)
 {
-    return pvmi_shm_link_send(link_of(ep), f);
+    return pvmt_shm_link_send(link_of(ep), f);
 }
 
-static int shm_send_whole(struct pvmi_endpoint *ep, const struct pvmi_frame_header *h, const uint8_t *data)
+static int shm_send_whole(struct pvmt_endpoint *ep, const struct pvmc_frame_header *h, const uint8_t *data)
 {
-    return pvmi_shm_link_send_whole(link_of(ep), h, data);
+    return pvmt_shm_link_send_whole(link_of(ep), h, data);
 }
 
-/* References are not counted: their bytes are neither changed nor needed by anybody but their receiver. */
-static size_t shm_pending(const struct pvmi_endpoint *ep)
+/* Does not count references: only their receiver needs their bytes. */
+static size_t shm_pending(const struct pvmt_endpoint *ep)
 {
     return link_of(ep)->current ? 1 : 0;
 }
 
 /* ---- moving ---- */
 
-/* What is due besides records: seldom anything. */
-static int attend(struct pvmi_shm_link *l)
+/* Does what is due besides records, which is seldom anything. */
+static int attend(struct pvmt_shm_link *l)
 {
-    struct pvmi_transport *t = l->base.transport;
+    struct pvmt_transport *t = l->base.transport;
     int n = 0;
-    if (l->state == PVMI_LINK_OFFERED && __atomic_load_n(&l->theirs->joined, __ATOMIC_ACQUIRE))
-        pvmi_shm_link_listen(l);
+    if (l->state == PVMT_LINK_OFFERED && __atomic_load_n(&l->theirs->joined, __ATOMIC_ACQUIRE))
+        pvmt_shm_link_listen(l);
     if (l->lending.count)
-        pvmi_shm_lending_reap(l);
+        pvmt_shm_lending_reap(l);
     if (l->current)
-        n += pvmi_shm_link_push(l);
+        n += pvmt_shm_link_push(l);
     if (l->parted) {
         if (!l->current && !l->told_end)
-            pvmi_shm_link_part(l);
+            pvmt_shm_link_part(l);
         return n;
     }
-    if (l->refused && !l->ended && l->state == PVMI_LINK_UP && pvmi_shm_link_has_room(l)) {
+    if (l->refused && !l->ended && l->state == PVMT_LINK_UP && pvmt_shm_link_has_room(l)) {
         l->refused = false;
         n++;
         t->callbacks->tx_ready(t->arg, &l->base);
     }
-    bool drained = l->failed || !pvmi_shm_link_has_record(l);
-    if (!l->parted && l->ended && drained && l->state != PVMI_LINK_DOWN) {
-        l->state = PVMI_LINK_DOWN;
+    bool drained = l->failed || !pvmt_shm_link_has_record(l);
+    if (!l->parted && l->ended && drained && l->state != PVMT_LINK_DOWN) {
+        l->state = PVMT_LINK_DOWN;
         n++;
         t->callbacks->down(t->arg, &l->base, l->end_reason);
     }
     return n;
 }
 
-static inline bool needs_attention(const struct pvmi_shm_link *l)
+static inline bool needs_attention(const struct pvmt_shm_link *l)
 {
-    return l->ended || l->refused || l->current || l->lending.count || l->state == PVMI_LINK_OFFERED;
+    return l->ended || l->refused || l->current || l->lending.count || l->state == PVMT_LINK_OFFERED;
 }
 
-/* Who has not slept over so many records spares its peer the fence. */
-static void count_calm(struct pvmi_shm_link *l, int records)
+/* After CALM_EVENTS records without a sleep the peer need not fence. */
+static void count_calm(struct pvmt_shm_link *l, int records)
 {
     l->calm += (unsigned)records;
     if (l->calm < CALM_EVENTS || l->may_fence)
@@ -362,11 +362,11 @@ static void count_calm(struct pvmi_shm_link *l, int records)
         __atomic_store_n(&l->mine->bell, 0, __ATOMIC_RELEASE);
 }
 
-static inline int look_at(struct pvmi_shm_link *l)
+static inline int look_at(struct pvmt_shm_link *l)
 {
     int n = 0;
-    if (l->state != PVMI_LINK_DOWN) {
-        n = pvmi_shm_link_has_record(l) ? pvmi_shm_link_receive(l) : 0;
+    if (l->state != PVMT_LINK_DOWN) {
+        n = pvmt_shm_link_has_record(l) ? pvmt_shm_link_receive(l) : 0;
         if (n)
             count_calm(l, n);
     }
@@ -375,34 +375,34 @@ static inline int look_at(struct pvmi_shm_link *l)
     return n;
 }
 
-/* Awake: nobody need ring. */
+/* Awake: peers need not wake us. */
 static void disarm(struct shm_transport *t)
 {
     t->armed = false;
     for (unsigned i = 0; i < t->count; i++) {
-        struct pvmi_shm_link *l = t->links[i];
+        struct pvmt_shm_link *l = t->links[i];
         if (!l->bell_set)
             continue;
         l->bell_set = false;
         l->calm = 0;
-        __atomic_store_n(&l->mine->bell, PVMI_BELL_FENCE, __ATOMIC_RELAXED);
+        __atomic_store_n(&l->mine->bell, PVMT_BELL_FENCE, __ATOMIC_RELAXED);
     }
 }
 
-/* Reads what came by the sockets. */
+/* Reads the packets of the sockets. */
 static void look_at_sockets(struct shm_transport *t)
 {
     struct epoll_event events[EVENTS_MAX];
     int n = epoll_wait(t->epoll, events, EVENTS_MAX, 0);
     for (int i = 0; i < n; i++) {
-        struct pvmi_shm_link *l = events[i].data.ptr;
-        pvmi_shm_link_listen(l);
+        struct pvmt_shm_link *l = events[i].data.ptr;
+        pvmt_shm_link_listen(l);
         make_link_hot(t, l);
         t->untidy |= l->parted;
     }
 }
 
-static int shm_progress(struct pvmi_transport *base)
+static int shm_progress(struct pvmt_transport *base)
 {
     struct shm_transport *t = of(base);
     int n = 0;
@@ -431,37 +431,37 @@ static int shm_progress(struct pvmi_transport *base)
 
 /* ---- sleeping ---- */
 
-static int shm_fd(struct pvmi_transport *base)
+static int shm_fd(struct pvmt_transport *base)
 {
     return of(base)->epoll;
 }
 
-static bool has_work(struct pvmi_shm_link *l)
+static bool has_work(struct pvmt_shm_link *l)
 {
-    if (l->state == PVMI_LINK_OFFERED)
+    if (l->state == PVMT_LINK_OFFERED)
         return l->ended || __atomic_load_n(&l->theirs->joined, __ATOMIC_ACQUIRE);
-    if (pvmi_shm_link_can_push(l))
+    if (pvmt_shm_link_can_push(l))
         return true;
-    if (l->parted || l->state == PVMI_LINK_DOWN)
+    if (l->parted || l->state == PVMT_LINK_DOWN)
         return false;
-    return l->ended || pvmi_shm_link_has_record(l) || (l->refused && pvmi_shm_link_has_room(l));
+    return l->ended || pvmt_shm_link_has_record(l) || (l->refused && pvmt_shm_link_has_room(l));
 }
 
-/* Sets the bells. Whether a peer sends to us without fences so far. */
+/* Sets the bells. Returns whether a peer still sends to us without fences. */
 static bool set_bells(struct shm_transport *t)
 {
     bool unfenced = false;
     for (unsigned i = 0; i < t->count; i++) {
-        struct pvmi_shm_link *l = t->links[i];
-        uint32_t bell = PVMI_BELL_FENCE | PVMI_WAKE_DATA | (l->refused || l->current ? PVMI_WAKE_ROOM : 0);
+        struct pvmt_shm_link *l = t->links[i];
+        uint32_t bell = PVMT_BELL_FENCE | PVMT_WAKE_DATA | (l->refused || l->current ? PVMT_WAKE_ROOM : 0);
         uint32_t before = __atomic_exchange_n(&l->mine->bell, bell, __ATOMIC_SEQ_CST);
-        unfenced |= !l->may_fence && !(before & PVMI_BELL_FENCE);
+        unfenced |= !l->may_fence && !(before & PVMT_BELL_FENCE);
         l->bell_set = true;
     }
     return unfenced;
 }
 
-static int shm_arm(struct pvmi_transport *base)
+static int shm_arm(struct pvmt_transport *base)
 {
     struct shm_transport *t = of(base);
     t->armed = true;
@@ -476,7 +476,7 @@ static int shm_arm(struct pvmi_transport *base)
     return 0;
 }
 
-const struct pvmi_transport_ops pvmi_shm_ops = {
+const struct pvmt_transport_ops pvmt_shm_ops = {
     .name = "shm",
     .summary = "shared memory between tasks of one host",
     .available = shm_available,

@@ -1,6 +1,7 @@
 /* candidates.c - the order in which the addresses of an offer are tried. */
 #include "candidates.h"
 #include <string.h>
+#include "wire/interfaces.h"
 
 enum rank { REMEMBERED, LOOPBACK, SUBNET, ELSEWHERE, LINK_LOCAL, RANKS };
 
@@ -8,61 +9,61 @@ enum rank { REMEMBERED, LOOPBACK, SUBNET, ELSEWHERE, LINK_LOCAL, RANKS };
 struct view {
     bool same_host;
     bool chosen; /* PVM_TCP_IF is set: `locals` are what it allows */
-    const union pvmi_tcp_address *remembered;
+    const union pvmw_address *remembered;
     int count;
-    struct pvmi_tcp_local locals[PVMI_TCP_LOCAL_MAX];
+    struct pvmw_interface locals[PVMW_INTERFACES_MAX];
 };
 
-static bool is_ours(const struct view *v, const union pvmi_tcp_address *a)
+static bool is_ours(const struct view *v, const union pvmw_address *a)
 {
     for (int i = 0; i < v->count; i++)
-        if (pvmi_tcp_address_same(&v->locals[i].address, a))
+        if (pvmw_address_same(&v->locals[i].address, a))
             return true;
     return false;
 }
 
 /* The local address from which this one is reached: one of its subnet, else the first of its family; NULL: none. */
-static const struct pvmi_tcp_local *source_for(const struct view *v, const union pvmi_tcp_address *a)
+static const struct pvmw_interface *source_for(const struct view *v, const union pvmw_address *a)
 {
-    const struct pvmi_tcp_local *best = NULL;
+    const struct pvmw_interface *best = NULL;
     for (int i = 0; i < v->count; i++) {
-        const struct pvmi_tcp_local *own = &v->locals[i];
-        if (pvmi_tcp_local_reaches(own, a))
+        const struct pvmw_interface *own = &v->locals[i];
+        if (pvmw_interface_reaches(own, a))
             return own;
         bool fits = own->address.any.sa_family == a->any.sa_family &&
-                    pvmi_tcp_address_is_loopback(&own->address) == pvmi_tcp_address_is_loopback(a) &&
-                    !pvmi_tcp_address_is_link_local(&own->address);
+                    pvmw_address_is_loopback(&own->address) == pvmw_address_is_loopback(a) &&
+                    !pvmw_address_needs_scope(&own->address);
         if (fits && !best)
             best = own;
     }
     return best;
 }
 
-static enum rank rank_of(const struct view *v, const union pvmi_tcp_address *a)
+static enum rank rank_of(const struct view *v, const union pvmw_address *a)
 {
-    if (v->remembered && pvmi_tcp_address_same(v->remembered, a))
+    if (v->remembered && pvmw_address_same(v->remembered, a))
         return REMEMBERED;
-    if (pvmi_tcp_address_is_loopback(a))
+    if (pvmw_address_is_loopback(a))
         return LOOPBACK;
-    if (pvmi_tcp_address_is_link_local(a))
+    if (pvmw_address_needs_scope(a))
         return LINK_LOCAL;
-    const struct pvmi_tcp_local *source = source_for(v, a);
-    return source && pvmi_tcp_local_reaches(source, a) ? SUBNET : ELSEWHERE;
+    const struct pvmw_interface *source = source_for(v, a);
+    return source && pvmw_interface_reaches(source, a) ? SUBNET : ELSEWHERE;
 }
 
-static bool is_useful(const struct view *v, const union pvmi_tcp_address *a)
+static bool is_useful(const struct view *v, const union pvmw_address *a)
 {
-    if (!v->same_host && (pvmi_tcp_address_is_loopback(a) || is_ours(v, a)))
+    if (!v->same_host && (pvmw_address_is_loopback(a) || is_ours(v, a)))
         return false;
     return !v->chosen || source_for(v, a);
 }
 
-static void add(struct pvmi_tcp_candidates *out, const struct view *v, const union pvmi_tcp_address *a, bool trusted)
+static void add(struct pvmt_tcp_candidates *out, const struct view *v, const union pvmw_address *a, bool trusted)
 {
-    if (out->count == PVMI_TCP_CANDIDATES_MAX)
+    if (out->count == PVMT_TCP_CANDIDATES_MAX)
         return;
-    struct pvmi_tcp_candidate *c = &out->list[out->count++];
-    *c = (struct pvmi_tcp_candidate){.address = *a, .trusted = trusted, .bound = v->chosen};
+    struct pvmt_tcp_candidate *c = &out->list[out->count++];
+    *c = (struct pvmt_tcp_candidate){.address = *a, .trusted = trusted, .bound = v->chosen};
     if (v->chosen)
         c->source = source_for(v, a)->address;
 }
@@ -71,7 +72,7 @@ static void add(struct pvmi_tcp_candidates *out, const struct view *v, const uni
  * A link-local address of another host says nothing without an interface of ours: each that has such addresses is
  * tried. On one host the offer's own scope is right.
  */
-static void add_link_local(struct pvmi_tcp_candidates *out, const struct view *v, const union pvmi_tcp_address *a,
+static void add_link_local(struct pvmt_tcp_candidates *out, const struct view *v, const union pvmw_address *a,
                            bool trusted)
 {
     if (v->same_host) {
@@ -79,32 +80,31 @@ static void add_link_local(struct pvmi_tcp_candidates *out, const struct view *v
         return;
     }
     for (int i = 0; i < v->count; i++) {
-        const union pvmi_tcp_address *own = &v->locals[i].address;
-        if (!pvmi_tcp_address_is_link_local(own) || out->count == PVMI_TCP_CANDIDATES_MAX)
+        const union pvmw_address *own = &v->locals[i].address;
+        if (!pvmw_address_needs_scope(own) || out->count == PVMT_TCP_CANDIDATES_MAX)
             continue;
-        union pvmi_tcp_address scoped = *a;
+        union pvmw_address scoped = *a;
         scoped.v6.sin6_scope_id = own->v6.sin6_scope_id;
         add(out, v, &scoped, trusted);
         out->list[out->count - 1].source = *own;
     }
 }
 
-int pvmi_tcp_candidates_of(const struct pvmi_tcp_offer *o, const uint8_t own_host[PVMI_TCP_HOST_BYTES],
-                           const char *choice, const union pvmi_tcp_address *remembered,
-                           struct pvmi_tcp_candidates *out)
+int pvmt_tcp_candidates_of(const struct pvmt_tcp_offer *o, const uint8_t own_host[PVMT_TCP_HOST_BYTES],
+                           const char *choice, const union pvmw_address *remembered, struct pvmt_tcp_candidates *out)
 {
     struct view v = {
-        .same_host = !memcmp(o->host, own_host, PVMI_TCP_HOST_BYTES), .chosen = *choice, .remembered = remembered};
+        .same_host = !memcmp(o->host, own_host, PVMT_TCP_HOST_BYTES), .chosen = *choice, .remembered = remembered};
     out->count = 0;
-    v.count = pvmi_tcp_locals(choice, v.locals);
+    v.count = pvmw_interfaces(choice, v.locals);
     if (v.count < 0)
         return v.count;
     for (int rank = 0; rank < RANKS; rank++)
         for (unsigned i = 0; i < o->count; i++) {
-            const union pvmi_tcp_address *a = &o->addresses[i];
+            const union pvmw_address *a = &o->addresses[i];
             if (!is_useful(&v, a) || (int)rank_of(&v, a) != rank)
                 continue;
-            if (pvmi_tcp_address_is_link_local(a))
+            if (pvmw_address_needs_scope(a))
                 add_link_local(out, &v, a, o->trusted[i]);
             else
                 add(out, &v, a, o->trusted[i]);

@@ -4,7 +4,6 @@
  * with the hello only once it is connected: usually one alone ever sees the ticket.
  */
 #include <errno.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +11,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utlist.h>
-#include "../../core/clock.h"
-#include "../../core/error.h"
-#include "../../core/log.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/log.h"
 #include "tcp.h"
 
 #define NEXT_US 100000
@@ -35,16 +34,16 @@ struct tcp_attempt {
     const char *why; /* it failed */
     char tls_error[160];
     struct pvmw_tls *tls;
-    uint8_t welcome[PVMI_TCP_WELCOME_BYTES];
+    uint8_t welcome[PVMT_TCP_WELCOME_BYTES];
     size_t have;
 };
 
 struct tcp_dial {
     struct tcp_link *link; /* NULL: over */
-    uint8_t host[PVMI_TCP_HOST_BYTES];
-    enum pvmi_tcp_tls_mode mode; /* what the offering side wants */
-    struct pvmi_tcp_candidates candidates;
-    struct tcp_attempt attempts[PVMI_TCP_CANDIDATES_MAX]; /* one for each candidate */
+    uint8_t host[PVMT_TCP_HOST_BYTES];
+    enum pvmt_tcp_tls_mode mode; /* what the offering side wants */
+    struct pvmt_tcp_candidates candidates;
+    struct tcp_attempt attempts[PVMT_TCP_CANDIDATES_MAX]; /* one for each candidate */
     unsigned next;                                        /* candidate */
     unsigned live;                                        /* attempts under way */
     int64_t next_us;                                      /* when the next one is tried in any case */
@@ -59,15 +58,15 @@ static struct tcp_transport *transport_of(const struct tcp_dial *d)
 
 /* ---- remembering ---- */
 
-static struct tcp_remembered *recall(struct tcp_transport *t, const uint8_t host[PVMI_TCP_HOST_BYTES])
+static struct tcp_remembered *recall(struct tcp_transport *t, const uint8_t host[PVMT_TCP_HOST_BYTES])
 {
     for (unsigned i = 0; i < TCP_REMEMBERED_MAX; i++)
-        if (t->remembered[i].address.any.sa_family && !memcmp(t->remembered[i].host, host, PVMI_TCP_HOST_BYTES))
+        if (t->remembered[i].address.any.sa_family && !memcmp(t->remembered[i].host, host, PVMT_TCP_HOST_BYTES))
             return &t->remembered[i];
     return NULL;
 }
 
-static void remember(struct tcp_transport *t, const struct tcp_dial *d, const union pvmi_tcp_address *a)
+static void remember(struct tcp_transport *t, const struct tcp_dial *d, const union pvmw_address *a)
 {
     struct tcp_remembered *r = recall(t, d->host);
     if (!r)
@@ -93,11 +92,11 @@ static void attempt_close(struct tcp_transport *t, struct tcp_attempt *a)
     if (t->tls)
         t->tls->end(a->tls, false);
     a->tls = NULL;
-    pvmi_tcp_unwatch(t, &a->watch);
+    pvmt_tcp_unwatch(t, &a->watch);
 }
 
 /* Late events may still point to its attempts: it is freed when progress() is over. */
-void pvmi_tcp_dial_drop(struct tcp_link *e)
+void pvmt_tcp_dial_drop(struct tcp_link *e)
 {
     struct tcp_dial *d = e->dial;
     struct tcp_transport *t = transport_of(d);
@@ -109,10 +108,10 @@ void pvmi_tcp_dial_drop(struct tcp_link *e)
     d->next_spent = t->spent;
     t->spent = d;
     if (!t->in_progress)
-        pvmi_tcp_dial_free_spent(t);
+        pvmt_tcp_dial_free_spent(t);
 }
 
-void pvmi_tcp_dial_free_spent(struct tcp_transport *t)
+void pvmt_tcp_dial_free_spent(struct tcp_transport *t)
 {
     while (t->spent) {
         struct tcp_dial *d = t->spent;
@@ -127,21 +126,21 @@ void pvmi_tcp_dial_free_spent(struct tcp_transport *t)
  */
 static void explain(const struct tcp_dial *d)
 {
-    char tried[800] = "", text[PVMI_TCP_TEXT_BYTES];
+    char tried[800] = "", text[PVMW_ADDRESS_TEXT];
     size_t at = 0;
     for (unsigned i = 0; i < d->next && at < sizeof tried; i++) {
         const struct tcp_attempt *a = &d->attempts[i];
         at += (size_t)snprintf(tried + at, sizeof tried - at, "%s%s (%s)", i ? ", " : "",
-                               pvmi_tcp_address_text(&d->candidates.list[i].address, text),
+                               pvmw_address_text(&d->candidates.list[i].address, text),
                                a->state == ATTEMPT_FAILED  ? a->why
                                : a->state == ATTEMPT_ASKED ? "no welcome"
                                                            : "no answer");
     }
-    pvmi_log(PVMI_LOG_INFO, "no direct TCP link: tried %s; see PVM_TCP_IF and PVM_TCP_PORTS",
+    pvmc_log(PVMC_LOG_INFO, "no direct TCP link: tried %s; see PVM_TCP_IF and PVM_TCP_PORTS",
              *tried ? tried : "no address");
 }
 
-void pvmi_tcp_dial_cancel(struct tcp_link *e)
+void pvmt_tcp_dial_cancel(struct tcp_link *e)
 {
     forget((struct tcp_transport *)e->base.transport, e->dial);
     explain(e->dial);
@@ -149,10 +148,10 @@ void pvmi_tcp_dial_cancel(struct tcp_link *e)
 
 /* ---- attempts ---- */
 
-/* That there is no way to an address says the least. */
+/* "Unreachable" says the least: any other reason replaces it. */
 static void note_reason(struct tcp_dial *d, int reason)
 {
-    if (reason != PVMI_EUNREACHABLE || !d->reason)
+    if (reason != PVMC_EUNREACHABLE || !d->reason)
         d->reason = reason;
 }
 
@@ -171,43 +170,39 @@ static void attempt_fail(struct tcp_attempt *a, const char *why, int reason)
 }
 
 /* Connects, without waiting. 0 or an errno. */
-static int attempt_connect(struct tcp_transport *t, struct tcp_attempt *a, const struct pvmi_tcp_candidate *c)
+static int attempt_connect(struct tcp_transport *t, struct tcp_attempt *a, const struct pvmt_tcp_candidate *c)
 {
-    a->watch = (struct tcp_watch){.kind = TCP_ATTEMPT, .fd = pvmi_tcp_socket(t, c->address.any.sa_family)};
-    if (a->watch.fd < 0)
-        return errno;
-    int on = 1;
-    setsockopt(a->watch.fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
-    bool bad = (c->bound && bind(a->watch.fd, &c->source.any, pvmi_tcp_address_size(&c->source))) ||
-               (connect(a->watch.fd, &c->address.any, pvmi_tcp_address_size(&c->address)) && errno != EINPROGRESS) ||
-               pvmi_tcp_watch(t, EPOLL_CTL_ADD, &a->watch, EPOLLOUT);
-    return bad ? errno : 0;
+    int fd = pvmw_socket_connect(&c->address, c->bound ? &c->source : NULL, &t->settings.buffers);
+    a->watch = (struct tcp_watch){.kind = TCP_ATTEMPT, .fd = fd < 0 ? -1 : fd};
+    if (fd < 0)
+        return -fd;
+    return pvmt_tcp_watch(t, EPOLL_CTL_ADD, &a->watch, EPOLLOUT) ? errno : 0;
 }
 
 static bool must_encrypt(const struct tcp_attempt *a)
 {
     const struct tcp_dial *d = a->dial;
     const struct tcp_transport *t = transport_of(d);
-    const struct pvmi_tcp_candidate *c = &d->candidates.list[a - d->attempts];
+    const struct pvmt_tcp_candidate *c = &d->candidates.list[a - d->attempts];
     bool one_host = !memcmp(d->host, t->host, sizeof d->host);
-    bool trusted = c->trusted && pvmi_tcp_secrecy_trusts(&t->settings.secrecy, &c->address);
-    return pvmi_tcp_must_encrypt(t->settings.secrecy.mode, d->mode, one_host || trusted);
+    bool trusted = c->trusted && pvmt_tcp_secrecy_trusts(&t->settings.secrecy, &c->address);
+    return pvmt_tcp_must_encrypt(t->settings.secrecy.mode, d->mode, one_host || trusted);
 }
 
 /* Whether both sides want, and can do, what the link to this address takes. */
 static bool is_agreed(struct tcp_attempt *a)
 {
     struct tcp_transport *t = transport_of(a->dial);
-    enum pvmi_tcp_tls_mode own = t->settings.secrecy.mode, other = a->dial->mode;
+    enum pvmt_tcp_tls_mode own = t->settings.secrecy.mode, other = a->dial->mode;
     if (!a->encrypted)
         return true;
-    if (own != PVMI_TCP_TLS_OFF && other != PVMI_TCP_TLS_OFF)
-        return pvmi_tcp_need_tls(t);
-    pvmi_log_once(
-        PVMI_LOG_WARNING,
+    if (own != PVMT_TCP_TLS_OFF && other != PVMT_TCP_TLS_OFF)
+        return pvmt_tcp_need_tls(t);
+    pvmc_log_once(
+        PVMC_LOG_WARNING,
         "no direct TCP link, the daemons carry the messages: PVM_TCP_TLS is %s here and %s at the other task; "
         "set it for both",
-        pvmi_tcp_tls_mode_text(own), pvmi_tcp_tls_mode_text(other));
+        pvmt_tcp_tls_mode_text(own), pvmt_tcp_tls_mode_text(other));
     return false;
 }
 
@@ -226,28 +221,28 @@ static void start_next(struct tcp_dial *d)
         struct tcp_attempt *a = &d->attempts[d->next++];
         a->encrypted = must_encrypt(a);
         if (!is_agreed(a)) {
-            attempt_skip(a, "no encryption that both want", PVMI_EUNSUPPORTED);
+            attempt_skip(a, "no encryption that both want", PVMC_EUNSUPPORTED);
             continue;
         }
         int failed = attempt_connect(t, a, &d->candidates.list[a - d->attempts]);
-        d->next_us = pvmi_clock_us() + NEXT_US;
+        d->next_us = pvmc_clock_us() + NEXT_US;
         if (!failed) {
             a->state = ATTEMPT_CONNECTING;
             d->live++;
             return;
         }
         attempt_close(t, a);
-        attempt_skip(a, strerrordesc_np(failed), pvmi_tcp_error(failed));
+        attempt_skip(a, strerrordesc_np(failed), pvmt_tcp_error(failed));
     }
 }
 
 /* All have failed. */
 static void dial_fail(struct tcp_dial *d)
 {
-    int reason = d->reason ? d->reason : PVMI_EUNREACHABLE;
+    int reason = d->reason ? d->reason : PVMC_EUNREACHABLE;
     forget(transport_of(d), d);
     explain(d);
-    pvmi_tcp_link_down(d->link, reason);
+    pvmt_tcp_link_down(d->link, reason);
 }
 
 /* The first to be welcomed: the link takes its connection, the others end. */
@@ -260,8 +255,8 @@ static void attempt_win(struct tcp_attempt *a)
     a->watch.fd = -1;
     a->tls = NULL;
     remember(transport_of(d), d, &d->candidates.list[a - d->attempts].address);
-    pvmi_tcp_dial_drop(e);
-    pvmi_tcp_link_up(e, &watch, tls);
+    pvmt_tcp_dial_drop(e);
+    pvmt_tcp_link_up(e, &watch, tls);
 }
 
 static void take_welcome(struct tcp_attempt *a)
@@ -273,14 +268,14 @@ static void take_welcome(struct tcp_attempt *a)
     if (a->tls ? !n : n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n <= 0) {
-        attempt_fail(a, "the ticket was refused", PVMI_EDENIED);
+        attempt_fail(a, "the ticket was refused", PVMC_EDENIED);
         return;
     }
     a->have += (size_t)n;
     if (a->have < sizeof a->welcome)
         return;
-    if (pvmi_tcp_welcome_check(a->welcome, &a->dial->link->ticket, a->tls))
-        attempt_fail(a, "not the task that offered", PVMI_EDENIED);
+    if (pvmt_tcp_welcome_check(a->welcome, &a->dial->link->ticket, a->tls))
+        attempt_fail(a, "not the task that offered", PVMC_EDENIED);
     else
         attempt_win(a);
 }
@@ -291,24 +286,24 @@ static void go_on_with_tls(struct tcp_attempt *a)
     int rc = t->tls->handshake(a->tls);
     if (rc < 0) {
         snprintf(a->tls_error, sizeof a->tls_error, "%s", t->tls->error(a->tls));
-        attempt_fail(a, a->tls_error, PVMI_EDENIED);
+        attempt_fail(a, a->tls_error, PVMC_EDENIED);
     } else if (rc) {
         a->state = ATTEMPT_ASKED;
         take_welcome(a); /* it may have come with the end of the handshake */
     }
 }
 
-/* Connected: who we are. */
+/* Connected: sends the hello. */
 static void say_hello(struct tcp_attempt *a)
 {
     struct tcp_transport *t = transport_of(a->dial);
     const struct pvmw_tls_key *ticket = &a->dial->link->ticket;
-    uint8_t wire[PVMI_TCP_HELLO_BYTES];
-    pvmi_tcp_hello_encode(ticket, a->encrypted, wire);
+    uint8_t wire[PVMT_TCP_HELLO_BYTES];
+    pvmt_tcp_hello_encode(ticket, a->encrypted, wire);
     ssize_t n = send(a->watch.fd, wire, sizeof wire, MSG_NOSIGNAL);
     explicit_bzero(wire, sizeof wire);
-    if (n != sizeof wire || pvmi_tcp_watch(t, EPOLL_CTL_MOD, &a->watch, EPOLLIN)) {
-        attempt_fail(a, "connection lost", PVMI_EUNREACHABLE);
+    if (n != sizeof wire || pvmt_tcp_watch(t, EPOLL_CTL_MOD, &a->watch, EPOLLIN)) {
+        attempt_fail(a, "connection lost", PVMC_EUNREACHABLE);
         return;
     }
     a->state = a->encrypted ? ATTEMPT_TLS : ATTEMPT_ASKED;
@@ -318,19 +313,17 @@ static void say_hello(struct tcp_attempt *a)
     if (a->tls)
         go_on_with_tls(a);
     else
-        attempt_fail(a, "no memory for TLS", PVMI_ENOMEM);
+        attempt_fail(a, "no memory for TLS", PVMC_ENOMEM);
 }
 
-void pvmi_tcp_dial_continue(struct tcp_watch *w)
+void pvmt_tcp_dial_continue(struct tcp_watch *w)
 {
     struct tcp_attempt *a = (struct tcp_attempt *)w;
     struct tcp_dial *d = a->dial;
-    int failed = 0;
-    socklen_t size = sizeof failed;
     if (a->state == ATTEMPT_CONNECTING) {
-        getsockopt(a->watch.fd, SOL_SOCKET, SO_ERROR, &failed, &size);
+        int failed = pvmw_socket_connected(a->watch.fd);
         if (failed)
-            attempt_fail(a, strerrordesc_np(failed), PVMI_EUNREACHABLE);
+            attempt_fail(a, strerrordesc_np(failed), PVMC_EUNREACHABLE);
         else
             say_hello(a);
     } else if (a->state == ATTEMPT_TLS) {
@@ -344,29 +337,29 @@ void pvmi_tcp_dial_continue(struct tcp_watch *w)
 
 /* ---- the beginning and the time ---- */
 
-int pvmi_tcp_dial_start(struct tcp_link *e, const struct pvmi_tcp_offer *offer)
+int pvmt_tcp_dial_start(struct tcp_link *e, const struct pvmt_tcp_offer *offer)
 {
     struct tcp_transport *t = (struct tcp_transport *)e->base.transport;
     struct tcp_dial *d = calloc(1, sizeof *d);
     if (!d)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     *d = (struct tcp_dial){.link = e};
     d->mode = offer->mode;
     memcpy(d->host, offer->host, sizeof d->host);
-    for (unsigned i = 0; i < PVMI_TCP_CANDIDATES_MAX; i++)
+    for (unsigned i = 0; i < PVMT_TCP_CANDIDATES_MAX; i++)
         d->attempts[i] = (struct tcp_attempt){.watch = {.kind = TCP_ATTEMPT, .fd = -1}, .dial = d};
     e->dial = d;
     e->ticket = offer->ticket;
     t->dialing++;
     const struct tcp_remembered *r = recall(t, d->host);
-    int rc = pvmi_tcp_candidates_of(offer, t->host, t->settings.interfaces, r ? &r->address : NULL, &d->candidates);
+    int rc = pvmt_tcp_candidates_of(offer, t->host, t->settings.interfaces, r ? &r->address : NULL, &d->candidates);
     if (rc)
-        pvmi_tcp_say_no_address(t, rc);
+        pvmt_tcp_say_no_address(t, rc);
     else
         start_next(d);
     if (!rc && !d->live) {
-        rc = d->reason ? d->reason : PVMI_EUNREACHABLE;
-        if (rc != PVMI_EUNSUPPORTED) /* that is said already */
+        rc = d->reason ? d->reason : PVMC_EUNREACHABLE;
+        if (rc != PVMC_EUNSUPPORTED) /* that is said already */
             explain(d);
     }
     return rc;
@@ -377,7 +370,7 @@ static bool has_more(const struct tcp_link *e)
     return e->state == TCP_DIALING && e->dial && e->dial->next < e->dial->candidates.count;
 }
 
-void pvmi_tcp_dial_expire(struct tcp_transport *t, int64_t now_us)
+void pvmt_tcp_dial_expire(struct tcp_transport *t, int64_t now_us)
 {
     struct tcp_link *e;
     if (t->dialing)
@@ -386,7 +379,7 @@ void pvmi_tcp_dial_expire(struct tcp_transport *t, int64_t now_us)
                 start_next(e->dial);
 }
 
-int64_t pvmi_tcp_dial_due(const struct tcp_transport *t)
+int64_t pvmt_tcp_dial_due(const struct tcp_transport *t)
 {
     int64_t due_us = INT64_MAX;
     struct tcp_link *e;

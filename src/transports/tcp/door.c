@@ -1,6 +1,6 @@
 /*
- * door.c - the offering side. Sockets listen while an offer waits, and no longer. Who connects is a stranger until he
- * has said a good hello: he gets no byte before, and TCP_STRANGER_US; when there are too many, the oldest goes.
+ * door.c - the offering side. Sockets listen only while an offer waits. A connection is a stranger until it has sent a
+ * valid hello: before that it gets no byte, and has TCP_STRANGER_US. When there are too many, the oldest is closed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utlist.h>
-#include "../../core/clock.h"
-#include "../../core/error.h"
-#include "../../core/log.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/log.h"
 #include "tcp.h"
 
 #define BACKLOG     16
@@ -20,47 +20,27 @@
 
 /* ---- listening ---- */
 
-/* A socket that listens at *a, whose port is filled in when it was 0; or a negative errno. */
-static int listen_at_port(const struct tcp_transport *t, union pvmi_tcp_address *a)
-{
-    int on = 1, fd = pvmi_tcp_socket(t, a->any.sa_family);
-    socklen_t size = sizeof *a;
-    if (fd < 0)
-        return -errno;
-    if (a->any.sa_family == AF_INET6)
-        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on); /* old connections do not keep a port of the range */
-    if (!bind(fd, &a->any, pvmi_tcp_address_size(a)) && !listen(fd, BACKLOG) && !getsockname(fd, &a->any, &size))
-        return fd;
-    int failed = errno;
-    close(fd);
-    return -failed;
-}
-
 /* Listens at any port, or a free one of the user's range, searched from a random place. A descriptor or -errno. */
-static int listen_at_some_port(const struct tcp_transport *t, union pvmi_tcp_address *a)
+static int listen_at_some_port(const struct tcp_transport *t, union pvmw_address *a)
 {
     unsigned low = t->settings.port_low, count = t->settings.port_high - low + 1;
     uint32_t start = 0;
-    int fd = -EADDRINUSE;
     if (count > 1 && getrandom(&start, sizeof start, GRND_NONBLOCK) < 0)
         start = 0;
-    for (unsigned i = 0; i < count && fd == -EADDRINUSE; i++) {
-        pvmi_tcp_address_set_port(a, (uint16_t)(low + (start % count + i) % count));
-        fd = listen_at_port(t, a);
-    }
-    return fd;
+    struct pvmw_socket_listen how = {
+        .buffers = &t->settings.buffers, .backlog = BACKLOG, .low = low, .count = count, .first = start % count};
+    return pvmw_socket_listen(a, &how);
 }
 
 /* 0 or an errno. */
-static int add_listener(struct tcp_transport *t, const union pvmi_tcp_address *at)
+static int add_listener(struct tcp_transport *t, const union pvmw_address *at)
 {
     struct tcp_listener *l = &t->door.listener[t->door.listeners];
     *l = (struct tcp_listener){.watch = {.kind = TCP_LISTENER}, .address = *at};
     l->watch.fd = listen_at_some_port(t, &l->address);
     if (l->watch.fd < 0)
         return -l->watch.fd;
-    if (pvmi_tcp_watch(t, EPOLL_CTL_ADD, &l->watch, EPOLLIN)) {
+    if (pvmt_tcp_watch(t, EPOLL_CTL_ADD, &l->watch, EPOLLIN)) {
         int failed = errno;
         close(l->watch.fd);
         return failed;
@@ -72,16 +52,16 @@ static int add_listener(struct tcp_transport *t, const union pvmi_tcp_address *a
 /* All addresses of a family at once. */
 static int listen_everywhere(struct tcp_transport *t)
 {
-    union pvmi_tcp_address v4 = {.v4 = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)}};
-    union pvmi_tcp_address v6 = {.v6 = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_ANY_INIT}};
+    union pvmw_address v4 = {.v4 = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)}};
+    union pvmw_address v6 = {.v6 = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_ANY_INIT}};
     int rc4 = add_listener(t, &v4), rc6 = add_listener(t, &v6);
     return rc4 && rc4 != EAFNOSUPPORT ? rc4 : rc6;
 }
 
-static int listen_on(struct tcp_transport *t, const struct pvmi_tcp_local *locals, int count)
+static int listen_on(struct tcp_transport *t, const struct pvmw_interface *locals, int count)
 {
     int rc = EADDRNOTAVAIL;
-    for (int i = 0; i < count && t->door.listeners < PVMI_TCP_OFFERED_MAX; i++) {
+    for (int i = 0; i < count && t->door.listeners < PVMT_TCP_OFFERED_MAX; i++) {
         int failed = add_listener(t, &locals[i].address);
         if (failed)
             rc = failed;
@@ -95,7 +75,7 @@ static void send_away(struct tcp_transport *t, struct tcp_stranger *s)
         return;
     if (t->tls)
         t->tls->end(s->tls, false);
-    pvmi_tcp_unwatch(t, &s->watch);
+    pvmt_tcp_unwatch(t, &s->watch);
     explicit_bzero(s->hello, sizeof s->hello);
     *s = (struct tcp_stranger){.watch = {.kind = TCP_STRANGER, .fd = -1}};
     t->door.strangers--;
@@ -106,60 +86,60 @@ static void door_close(struct tcp_transport *t)
     for (unsigned i = 0; i < TCP_STRANGERS_MAX; i++)
         send_away(t, &t->door.stranger[i]);
     for (unsigned i = 0; i < t->door.listeners; i++)
-        pvmi_tcp_unwatch(t, &t->door.listener[i].watch);
+        pvmt_tcp_unwatch(t, &t->door.listener[i].watch);
     t->door.listeners = 0;
 }
 
-static int door_open(struct tcp_transport *t, const struct pvmi_tcp_local *locals, int count)
+static int door_open(struct tcp_transport *t, const struct pvmw_interface *locals, int count)
 {
     int why = *t->settings.interfaces ? listen_on(t, locals, count) : listen_everywhere(t);
     if (t->door.listeners)
         return 0;
     if (why == EADDRINUSE && t->settings.port_low)
-        pvmi_log(PVMI_LOG_ERROR, "all ports of PVM_TCP_PORTS=%u-%u are in use: no direct TCP link; widen the range",
+        pvmc_log(PVMC_LOG_ERROR, "all ports of PVM_TCP_PORTS=%u-%u are in use: no direct TCP link; widen the range",
                  t->settings.port_low, t->settings.port_high);
     else
-        pvmi_log(PVMI_LOG_WARNING, "cannot listen for direct TCP links: %s", strerror(why));
-    return pvmi_tcp_error(why);
+        pvmc_log(PVMC_LOG_WARNING, "cannot listen for direct TCP links: %s", strerror(why));
+    return pvmt_tcp_error(why);
 }
 
 /* The listener that serves this address of ours, or NULL. */
-static const struct tcp_listener *listener_of(const struct tcp_door *d, const union pvmi_tcp_address *own)
+static const struct tcp_listener *listener_of(const struct tcp_door *d, const union pvmw_address *own)
 {
     for (unsigned i = 0; i < d->listeners; i++) {
-        const union pvmi_tcp_address *a = &d->listener[i].address;
+        const union pvmw_address *a = &d->listener[i].address;
         const uint8_t *bytes;
         static const uint8_t any[16];
-        size_t n = pvmi_tcp_address_bytes(a, &bytes);
-        if (a->any.sa_family == own->any.sa_family && (!memcmp(bytes, any, n) || pvmi_tcp_address_same(a, own)))
+        size_t n = pvmw_address_number(a, &bytes);
+        if (a->any.sa_family == own->any.sa_family && (!memcmp(bytes, any, n) || pvmw_address_same(a, own)))
             return &d->listener[i];
     }
     return NULL;
 }
 
 /* Link-local addresses go last, so that others are not crowded out. */
-static void list_addresses(const struct tcp_transport *t, const struct pvmi_tcp_local *locals, int count,
-                           struct pvmi_tcp_offer *o)
+static void list_addresses(const struct tcp_transport *t, const struct pvmw_interface *locals, int count,
+                           struct pvmt_tcp_offer *o)
 {
     o->count = 0;
     for (int link_local = 0; link_local < 2; link_local++)
-        for (int i = 0; i < count && o->count < PVMI_TCP_OFFERED_MAX; i++) {
-            const union pvmi_tcp_address *own = &locals[i].address;
+        for (int i = 0; i < count && o->count < PVMT_TCP_OFFERED_MAX; i++) {
+            const union pvmw_address *own = &locals[i].address;
             const struct tcp_listener *l = listener_of(&t->door, own);
-            if (!l || pvmi_tcp_address_is_link_local(own) != link_local)
+            if (!l || pvmw_address_needs_scope(own) != link_local)
                 continue;
             o->addresses[o->count] = *own;
-            o->trusted[o->count] = pvmi_tcp_secrecy_trusts(&t->settings.secrecy, own);
-            pvmi_tcp_address_set_port(&o->addresses[o->count++], pvmi_tcp_address_port(&l->address));
+            o->trusted[o->count] = pvmt_tcp_secrecy_trusts(&t->settings.secrecy, own);
+            pvmw_address_set_port(&o->addresses[o->count++], pvmw_address_port(&l->address));
         }
 }
 
-int pvmi_tcp_door_enter(struct tcp_transport *t, struct pvmi_tcp_offer *offer)
+int pvmt_tcp_door_enter(struct tcp_transport *t, struct pvmt_tcp_offer *offer)
 {
-    struct pvmi_tcp_local locals[PVMI_TCP_LOCAL_MAX];
-    int count = pvmi_tcp_locals(t->settings.interfaces, locals);
+    struct pvmw_interface locals[PVMW_INTERFACES_MAX];
+    int count = pvmw_interfaces(t->settings.interfaces, locals);
     if (count <= 0)
-        return pvmi_tcp_say_no_address(t, count);
+        return pvmt_tcp_say_no_address(t, count);
     int rc = t->door.listeners ? 0 : door_open(t, locals, count);
     if (rc)
         return rc;
@@ -168,7 +148,7 @@ int pvmi_tcp_door_enter(struct tcp_transport *t, struct pvmi_tcp_offer *offer)
     return 0;
 }
 
-void pvmi_tcp_door_leave(struct tcp_transport *t, struct tcp_link *e)
+void pvmt_tcp_door_leave(struct tcp_transport *t, struct tcp_link *e)
 {
     for (unsigned i = 0; i < TCP_STRANGERS_MAX; i++)
         if (t->door.stranger[i].link == e)
@@ -194,17 +174,17 @@ static struct tcp_stranger *free_place(struct tcp_transport *t)
 }
 
 /*
- * Out of descriptors: the listening sockets would wake us for ever. The offers stay, but nobody can come; whoever
- * waits for them gives up after his time.
+ * Out of descriptors: the listening sockets would wake us forever. The offers stay, but no connection can be accepted;
+ * their owners give up when their time is over.
  */
 static void cannot_accept(struct tcp_transport *t)
 {
-    pvmi_log_once(PVMI_LOG_WARNING,
+    pvmc_log_once(PVMC_LOG_WARNING,
                   "out of descriptors: direct TCP links are not accepted; raise the limit (ulimit -n)");
     door_close(t);
 }
 
-void pvmi_tcp_door_accept(struct tcp_transport *t, struct tcp_listener *l)
+void pvmt_tcp_door_accept(struct tcp_transport *t, struct tcp_listener *l)
 {
     for (int i = 0; i < ACCEPTS_MAX && l->watch.fd >= 0; i++) {
         int fd = accept4(l->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -217,29 +197,29 @@ void pvmi_tcp_door_accept(struct tcp_transport *t, struct tcp_listener *l)
         }
         struct tcp_stranger *s = free_place(t);
         *s = (struct tcp_stranger){.watch = {.kind = TCP_STRANGER, .fd = fd}};
-        s->expires_us = pvmi_clock_us() + TCP_STRANGER_US;
+        s->expires_us = pvmc_clock_us() + TCP_STRANGER_US;
         t->door.strangers++;
-        if (pvmi_tcp_watch(t, EPOLL_CTL_ADD, &s->watch, EPOLLIN))
+        if (pvmt_tcp_watch(t, EPOLL_CTL_ADD, &s->watch, EPOLLIN))
             send_away(t, s);
         else
-            pvmi_tcp_door_hear(t, s); /* usually the hello is there already */
+            pvmt_tcp_door_hear(t, s); /* usually the hello is there already */
     }
 }
 
-static struct tcp_link *offer_of(struct tcp_transport *t, const uint8_t id[PVMI_TCP_ID_BYTES])
+static struct tcp_link *offer_of(struct tcp_transport *t, const uint8_t id[PVMT_TCP_ID_BYTES])
 {
     struct tcp_link *e;
     DL_FOREACH (t->links, e)
-        if (e->state == TCP_OFFERED && !memcmp(e->ticket.id, id, PVMI_TCP_ID_BYTES))
+        if (e->state == TCP_OFFERED && !memcmp(e->ticket.id, id, PVMT_TCP_ID_BYTES))
             return e;
     return NULL;
 }
 
-/* The stranger has shown that he is the one: he gets the welcome, and the link his connection. */
+/* The stranger has proven that it holds the ticket: it gets the welcome, and the link its connection. */
 static void welcome(struct tcp_transport *t, struct tcp_stranger *s, struct tcp_link *e)
 {
-    uint8_t wire[PVMI_TCP_WELCOME_BYTES];
-    pvmi_tcp_welcome_encode(&e->ticket, s->tls, wire);
+    uint8_t wire[PVMT_TCP_WELCOME_BYTES];
+    pvmt_tcp_welcome_encode(&e->ticket, s->tls, wire);
     ssize_t n =
         s->tls ? (ssize_t)t->tls->put(s->tls, wire, sizeof wire) : send(s->watch.fd, wire, sizeof wire, MSG_NOSIGNAL);
     if (s->tls)
@@ -254,8 +234,8 @@ static void welcome(struct tcp_transport *t, struct tcp_stranger *s, struct tcp_
     s->watch.fd = -1;
     *s = (struct tcp_stranger){.watch = {.kind = TCP_STRANGER, .fd = -1}};
     t->door.strangers--;
-    pvmi_tcp_door_leave(t, e);
-    pvmi_tcp_link_up(e, &watch, tls);
+    pvmt_tcp_door_leave(t, e);
+    pvmt_tcp_link_up(e, &watch, tls);
 }
 
 static void go_on_with_tls(struct tcp_transport *t, struct tcp_stranger *s)
@@ -264,7 +244,7 @@ static void go_on_with_tls(struct tcp_transport *t, struct tcp_stranger *s)
     if (rc > 0) {
         welcome(t, s, s->link);
     } else if (rc < 0) {
-        pvmi_log(PVMI_LOG_INFO, "direct TCP link refused: %s", t->tls->error(s->tls));
+        pvmc_log(PVMC_LOG_INFO, "direct TCP link refused: %s", t->tls->error(s->tls));
         send_away(t, s);
     }
 }
@@ -272,7 +252,7 @@ static void go_on_with_tls(struct tcp_transport *t, struct tcp_stranger *s)
 static void start_tls(struct tcp_transport *t, struct tcp_stranger *s, struct tcp_link *e)
 {
     s->link = e;
-    s->tls = pvmi_tcp_need_tls(t) ? t->tls->open(s->watch.fd, PVMW_TLS_CALLED, &e->ticket) : NULL;
+    s->tls = pvmt_tcp_need_tls(t) ? t->tls->open(s->watch.fd, PVMW_TLS_CALLED, &e->ticket) : NULL;
     if (s->tls)
         go_on_with_tls(t, s);
     else
@@ -282,14 +262,14 @@ static void start_tls(struct tcp_transport *t, struct tcp_stranger *s, struct tc
 /* The hello is whole. */
 static void judge(struct tcp_transport *t, struct tcp_stranger *s)
 {
-    uint8_t id[PVMI_TCP_ID_BYTES];
+    uint8_t id[PVMT_TCP_ID_BYTES];
     bool tls = false;
-    int rc = pvmi_tcp_hello_decode(s->hello, id, &tls);
+    int rc = pvmt_tcp_hello_decode(s->hello, id, &tls);
     struct tcp_link *e = rc ? NULL : offer_of(t, id);
-    bool as_set = t->settings.secrecy.mode != (tls ? PVMI_TCP_TLS_OFF : PVMI_TCP_TLS_ALWAYS);
-    if (!e || !as_set || (!tls && !pvmi_tcp_hello_proves(s->hello, &e->ticket))) {
-        pvmi_log(PVMI_LOG_INFO, "direct TCP link refused: %s",
-                 rc        ? pvmi_error_text(rc)
+    bool as_set = t->settings.secrecy.mode != (tls ? PVMT_TCP_TLS_OFF : PVMT_TCP_TLS_ALWAYS);
+    if (!e || !as_set || (!tls && !pvmt_tcp_hello_proves(s->hello, &e->ticket))) {
+        pvmc_log(PVMC_LOG_INFO, "direct TCP link refused: %s",
+                 rc        ? pvmc_error_text(rc)
                  : !e      ? "no such offer"
                  : !as_set ? "PVM_TCP_TLS differs"
                            : "wrong ticket");
@@ -301,7 +281,7 @@ static void judge(struct tcp_transport *t, struct tcp_stranger *s)
     }
 }
 
-void pvmi_tcp_door_hear(struct tcp_transport *t, struct tcp_stranger *s)
+void pvmt_tcp_door_hear(struct tcp_transport *t, struct tcp_stranger *s)
 {
     if (s->tls) {
         go_on_with_tls(t, s);
@@ -319,14 +299,14 @@ void pvmi_tcp_door_hear(struct tcp_transport *t, struct tcp_stranger *s)
         judge(t, s);
 }
 
-void pvmi_tcp_door_expire(struct tcp_transport *t, int64_t now_us)
+void pvmt_tcp_door_expire(struct tcp_transport *t, int64_t now_us)
 {
     for (unsigned i = 0; i < TCP_STRANGERS_MAX && t->door.strangers; i++)
         if (t->door.stranger[i].watch.fd >= 0 && t->door.stranger[i].expires_us <= now_us)
             send_away(t, &t->door.stranger[i]);
 }
 
-int64_t pvmi_tcp_door_due(const struct tcp_transport *t)
+int64_t pvmt_tcp_door_due(const struct tcp_transport *t)
 {
     int64_t due_us = INT64_MAX;
     for (unsigned i = 0; i < TCP_STRANGERS_MAX && t->door.strangers; i++) {

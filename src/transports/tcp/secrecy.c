@@ -4,18 +4,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../core/config.h"
-#include "../../core/error.h"
+#include "core/config.h"
+#include "core/error.h"
 
 static const struct {
     const char *text;
-    enum pvmi_tcp_tls_mode mode;
+    enum pvmt_tcp_tls_mode mode;
 } modes[] = {
-    {"auto", PVMI_TCP_TLS_AUTO}, {"0", PVMI_TCP_TLS_OFF},      {"1", PVMI_TCP_TLS_ALWAYS},  {"no", PVMI_TCP_TLS_OFF},
-    {"off", PVMI_TCP_TLS_OFF},   {"yes", PVMI_TCP_TLS_ALWAYS}, {"on", PVMI_TCP_TLS_ALWAYS},
+    {"auto", PVMT_TCP_TLS_AUTO}, {"0", PVMT_TCP_TLS_OFF},      {"1", PVMT_TCP_TLS_ALWAYS},  {"no", PVMT_TCP_TLS_OFF},
+    {"off", PVMT_TCP_TLS_OFF},   {"yes", PVMT_TCP_TLS_ALWAYS}, {"on", PVMT_TCP_TLS_ALWAYS},
 };
 
-static bool read_mode(const char *text, enum pvmi_tcp_tls_mode *mode)
+static bool read_mode(const char *text, enum pvmt_tcp_tls_mode *mode)
 {
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
         if (!strcmp(modes[i].text, text)) {
@@ -25,7 +25,7 @@ static bool read_mode(const char *text, enum pvmi_tcp_tls_mode *mode)
     return false;
 }
 
-const char *pvmi_tcp_tls_mode_text(enum pvmi_tcp_tls_mode mode)
+const char *pvmt_tcp_tls_mode_text(enum pvmt_tcp_tls_mode mode)
 {
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
         if (modes[i].mode == mode)
@@ -33,23 +33,23 @@ const char *pvmi_tcp_tls_mode_text(enum pvmi_tcp_tls_mode mode)
     return "?";
 }
 
-const char *pvmi_tcp_secrecy_text(const struct pvmi_tcp_secrecy *s)
+const char *pvmt_tcp_secrecy_text(const struct pvmt_tcp_secrecy *s)
 {
-    static const char *const texts[PVMI_TCP_TLS_MODES] = {
-        [PVMI_TCP_TLS_OFF] = "in the clear",
-        [PVMI_TCP_TLS_ALWAYS] = "encrypted",
-        [PVMI_TCP_TLS_AUTO] = "encrypted between hosts",
+    static const char *const texts[PVMT_TCP_TLS_MODES] = {
+        [PVMT_TCP_TLS_OFF] = "in the clear",
+        [PVMT_TCP_TLS_ALWAYS] = "encrypted",
+        [PVMT_TCP_TLS_AUTO] = "encrypted between hosts",
     };
-    bool trusting = s->mode == PVMI_TCP_TLS_AUTO && s->count;
+    bool trusting = s->mode == PVMT_TCP_TLS_AUTO && s->count;
     return trusting ? "encrypted between hosts, but in the clear on PVM_TCP_PLAIN" : texts[s->mode];
 }
 
 /* "10.1.0.0/16", "fd00::/8", or one address. */
-static bool read_network(const char *text, struct pvmi_tcp_network *n)
+static bool read_network(const char *text, struct pvmt_tcp_network *n)
 {
     char address[INET6_ADDRSTRLEN];
     const char *slash = strchrnul(text, '/');
-    *n = (struct pvmi_tcp_network){0};
+    *n = (struct pvmt_tcp_network){0};
     if ((size_t)(slash - text) >= sizeof address)
         return false;
     memcpy(address, text, (size_t)(slash - text));
@@ -65,55 +65,45 @@ static bool read_network(const char *text, struct pvmi_tcp_network *n)
     return prefix <= most && (!*slash || (end != slash + 1 && !*end));
 }
 
-static bool read_networks(const char *text, struct pvmi_tcp_secrecy *s)
+static bool read_networks(const char *text, struct pvmt_tcp_secrecy *s)
 {
     char list[1024], *rest;
     if (strlen(text) >= sizeof list)
         return false;
     strcpy(list, text);
     for (char *word = strtok_r(list, ", ", &rest); word; word = strtok_r(NULL, ", ", &rest))
-        if (s->count == PVMI_TCP_TRUSTED_MAX || !read_network(word, &s->trusted[s->count++]))
+        if (s->count == PVMT_TCP_TRUSTED_MAX || !read_network(word, &s->trusted[s->count++]))
             return false;
     return true;
 }
 
-int pvmi_tcp_secrecy_read(struct pvmi_tcp_secrecy *s, char *why, size_t size)
+int pvmt_tcp_secrecy_read(struct pvmt_tcp_secrecy *s, char *why, size_t size)
 {
-    const char *mode = pvmi_config_text(PVMI_SETTING_TCP_TLS), *plain = pvmi_config_text(PVMI_SETTING_TCP_PLAIN);
-    *s = (struct pvmi_tcp_secrecy){0};
+    const char *mode = pvmc_config_text(PVMC_SETTING_TCP_TLS), *plain = pvmc_config_text(PVMC_SETTING_TCP_PLAIN);
+    *s = (struct pvmt_tcp_secrecy){0};
     if (!read_mode(mode, &s->mode)) {
         snprintf(why, size, "PVM_TCP_TLS=%s must be auto, 0 or 1", mode);
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     }
     if (!read_networks(plain, s)) {
         snprintf(why, size, "PVM_TCP_PLAIN=%s is no list of up to %d networks such as 10.1.0.0/16,fd00::/8", plain,
-                 PVMI_TCP_TRUSTED_MAX);
-        return PVMI_EPARAM;
+                 PVMT_TCP_TRUSTED_MAX);
+        return PVMC_EPARAM;
     }
     return 0;
 }
 
-static bool is_in(const struct pvmi_tcp_network *n, const union pvmi_tcp_address *a)
-{
-    const uint8_t *network, *bytes;
-    pvmi_tcp_address_bytes(&n->address, &network);
-    pvmi_tcp_address_bytes(a, &bytes);
-    unsigned whole = n->prefix / 8, rest = n->prefix % 8;
-    return n->address.any.sa_family == a->any.sa_family && !memcmp(network, bytes, whole) &&
-           (!rest || !((network[whole] ^ bytes[whole]) >> (8 - rest)));
-}
-
-bool pvmi_tcp_secrecy_trusts(const struct pvmi_tcp_secrecy *s, const union pvmi_tcp_address *a)
+bool pvmt_tcp_secrecy_trusts(const struct pvmt_tcp_secrecy *s, const union pvmw_address *a)
 {
     for (unsigned i = 0; i < s->count; i++)
-        if (is_in(&s->trusted[i], a))
+        if (pvmw_address_shares(&s->trusted[i].address, a, s->trusted[i].prefix))
             return true;
     return false;
 }
 
-bool pvmi_tcp_must_encrypt(enum pvmi_tcp_tls_mode a, enum pvmi_tcp_tls_mode b, bool open)
+bool pvmt_tcp_must_encrypt(enum pvmt_tcp_tls_mode a, enum pvmt_tcp_tls_mode b, bool open)
 {
-    if (a == PVMI_TCP_TLS_ALWAYS || b == PVMI_TCP_TLS_ALWAYS)
+    if (a == PVMT_TCP_TLS_ALWAYS || b == PVMT_TCP_TLS_ALWAYS)
         return true;
-    return !open && (a == PVMI_TCP_TLS_AUTO || b == PVMI_TCP_TLS_AUTO);
+    return !open && (a == PVMT_TCP_TLS_AUTO || b == PVMT_TCP_TLS_AUTO);
 }

@@ -1,25 +1,26 @@
 /* tls.c - loads the module that encrypts. */
 #include "tls.h"
 #include <stdio.h>
-#include "../module.h"
+#include "transports/module.h"
 
 /* The module's table, ready for use; NULL: see why[size]. */
-static const struct pvmi_tcp_tls_ops *load(char *why, size_t size)
+static const struct pvmw_tls_ops *load(char *why, size_t size)
 {
-    void *module = pvmi_module_load(PVMI_TCP_TLS_FILE, "PVM_TCP_TLS", why, size);
-    const struct pvmi_tcp_tls_ops *ops = module ? pvmi_module_symbol(module, PVMI_TCP_TLS_SYMBOL) : NULL;
+    void *module = pvmt_module_load(PVMT_TCP_TLS_FILE, "PVM_TCP_TLS", why, size);
     if (!module)
         return NULL;
-    bool fits = ops && ops->version == PVMI_TCP_TLS_VERSION;
+    const struct pvmw_tls_ops *const *exported = pvmt_module_symbol(module, PVMT_TCP_TLS_SYMBOL);
+    const struct pvmw_tls_ops *ops = exported ? *exported : NULL;
+    bool fits = ops && ops->version == PVMW_TLS_VERSION;
     const char *wrong = fits ? ops->start() : "of another version of dpvm";
     if (wrong)
-        snprintf(why, size, "%s: %s", PVMI_TCP_TLS_FILE, wrong);
+        snprintf(why, size, "%s: %s", PVMT_TCP_TLS_FILE, wrong);
     return wrong ? NULL : ops;
 }
 
-const struct pvmi_tcp_tls_ops *pvmi_tcp_tls_load(char *why, size_t size)
+const struct pvmw_tls_ops *pvmt_tcp_tls_load(char *why, size_t size)
 {
-    static const struct pvmi_tcp_tls_ops *loaded;
+    static const struct pvmw_tls_ops *loaded;
     if (!loaded)
         loaded = load(why, size);
     return loaded;

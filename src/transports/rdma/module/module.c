@@ -1,5 +1,5 @@
 /* module.c - libdpvm_rdma.so: libibverbs as a table of functions. Some of them are macros or inline in its header. */
-#include "../verbs.h"
+#include "transports/rdma/verbs.h"
 
 static int query_port(struct ibv_context *c, uint8_t port, struct ibv_port_attr *attr)
 {
@@ -52,8 +52,8 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
     return ibv_post_send(qp, wr, bad);
 }
 
-__attribute__((visibility("default"))) const struct pvmi_verbs dpvm_rdma_module = {
-    .version = PVMI_VERBS_VERSION,
+__attribute__((visibility("default"))) const struct pvmt_verbs dpvm_rdma_module = {
+    .version = PVMT_VERBS_VERSION,
     .fork_init = ibv_fork_init,
     .get_device_list = ibv_get_device_list,
     .free_device_list = ibv_free_device_list,

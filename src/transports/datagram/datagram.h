@@ -1,0 +1,170 @@
+/*
+ * datagram.h - a transport over a carrier that may lose packets: what dp and atm have in common.
+ *
+ * It keeps the links, each with a reliable connection, and their timers, acknowledges before the process sleeps, and
+ * keeps a dead link until nobody on the stack can be using it. The carrier finds the way of a packet and moves it.
+ *
+ * A carrier's transport begins with struct pvmt_datagram, its link with struct pvmt_datagram_link. Its table of
+ * transport.h names the functions below, or functions of its own that call them.
+ *
+ *  datagram.c  opening, progress, waiting, closing
+ *  link.c      the life of a link
+ *  frames.c    its frames, on the reliable connection
+ */
+#ifndef PVMT_DATAGRAM_H
+#define PVMT_DATAGRAM_H
+
+#include <sys/epoll.h>
+#include <sys/types.h>
+#include "core/clock.h"
+#include "core/hash.h"
+#include "wire/timers.h"
+#include "transports/transport.h"
+#include "frames.h"
+
+struct pvmt_datagram_link {
+    struct pvmt_endpoint ep;
+    struct pvmt_frames frames;
+    struct pvmw_timer timer;
+    uint32_t own; /* incarnation: names this end to the peer */
+    bool up;      /* packets can be sent */
+    bool over;    /* the carrier has lost the peer: down() is due, with `reason` */
+    bool dead;    /* disconnected or down: freed once progress() is over and `told` is set */
+    bool told;    /* the owner has disconnected it */
+    bool touched; /* in the list of those to be settled */
+    bool owing;   /* in the list of those to be acknowledged before we sleep */
+    int reason;
+    UT_hash_handle hh; /* by own */
+    struct pvmt_datagram_link *next_touched, *next_owing;
+    struct pvmt_datagram_link *prev, *next; /* in the graveyard */
+};
+
+struct pvmt_datagram {
+    struct pvmt_transport transport;
+    const struct pvmt_datagram_carrier *carrier;
+    pid_t pid; /* the process that opened it; a forked child has a copy */
+    int epoll_fd, timer_fd;
+    int64_t timer_us;      /* when it goes off; 0: not set */
+    int64_t now_us;        /* as of the current call */
+    int64_t dead_after_us; /* as in pvmw_reliable_settings */
+    struct pvmt_datagram_link *links, *graveyard, *touched, *owing;
+    struct pvmt_datagram_link *last; /* receiver of the last packet */
+    struct pvmw_timers timers;
+    bool in_progress;
+};
+
+struct pvmt_datagram_carrier {
+    const struct pvmt_transport_ops *ops;
+    size_t transport_bytes, link_bytes; /* of its own structs */
+
+    /* Opens the carrier. 0 or a PVMC_E code; close() follows in any case. */
+    int (*open)(struct pvmt_datagram *t);
+
+    /* Closes the carrier; no links are left. A forked child (t->pid is not its own) only closes its copies. */
+    void (*close)(struct pvmt_datagram *t);
+
+    /* Prepares a link that waits for its peer and writes what the peer must know. Returns its length or an error. */
+    int (*offer)(struct pvmt_datagram_link *l, uint8_t blob[PVMT_OFFER_MAX]);
+
+    /* Connects a link to the one that made this offer, and writes the reply. Returns its length or an error. */
+    int (*join)(struct pvmt_datagram_link *l, const uint8_t *blob, size_t length, uint8_t reply[PVMT_OFFER_MAX]);
+
+    /* The reply to offer(): connects the link. 0 or a PVMC_E code. */
+    int (*joined)(struct pvmt_datagram_link *l, const uint8_t *reply, size_t length);
+
+    /* The link goes out of service: releases its resources. Its peer has been told if possible. */
+    void (*leave)(struct pvmt_datagram_link *l);
+
+    /* As emit() of reliable.h. */
+    int (*emit)(struct pvmt_endpoint *ep, const struct iovec *pieces, unsigned count);
+
+    /* Optional: sends what emit() has gathered. */
+    void (*flush)(struct pvmt_datagram *t);
+
+    /* Gives packets that have come to pvmt_datagram_take(). Returns how many things happened; sets now_us unless 0. */
+    int (*hear)(struct pvmt_datagram *t);
+
+    /* Optional: whether hear() would find something now. */
+    bool (*has_packets)(struct pvmt_datagram *t);
+
+    /* Before a sleep that must end at due_us (INT64_MAX: never). As arm() of transport.h. */
+    int (*sleep_until)(struct pvmt_datagram *t, int64_t due_us);
+};
+
+/* ---- functions of transport.h ---- */
+
+int pvmt_datagram_open(const struct pvmt_datagram_carrier *carrier, const char *address,
+                       const struct pvmt_callbacks *callbacks, void *arg, struct pvmt_transport **out);
+void pvmt_datagram_close(struct pvmt_transport *base);
+int pvmt_datagram_offer(struct pvmt_transport *base, void *owner, uint8_t blob[PVMT_OFFER_MAX], int *fd,
+                        struct pvmt_endpoint **out);
+int pvmt_datagram_join(struct pvmt_transport *base, const uint8_t *blob, size_t length, int fd, void *owner,
+                       uint8_t reply[PVMT_OFFER_MAX], struct pvmt_endpoint **out);
+int pvmt_datagram_joined(struct pvmt_endpoint *ep, const uint8_t *reply, size_t length);
+void pvmt_datagram_disconnect(struct pvmt_endpoint *ep);
+int pvmt_datagram_send(struct pvmt_endpoint *ep, struct pvmc_frame *f);
+size_t pvmt_datagram_pending(const struct pvmt_endpoint *ep);
+size_t pvmt_datagram_unsent(const struct pvmt_endpoint *ep);
+int pvmt_datagram_progress(struct pvmt_transport *base);
+int pvmt_datagram_fd(struct pvmt_transport *base);
+int pvmt_datagram_arm(struct pvmt_transport *base);
+
+/* ---- for the carrier ---- */
+
+/* Wakes the process when fd is readable; hear() finds `data` in epoll_fd's events. 0 or PVMC_ESYSTEM. */
+int pvmt_datagram_watch(const struct pvmt_datagram *t, int fd, epoll_data_t data);
+
+/* Wakes the process at due_us; INT64_MAX: never. It may wake earlier, which does no harm. */
+void pvmt_datagram_wake_at(struct pvmt_datagram *t, int64_t due_us);
+
+/* The link of this incarnation, or NULL. */
+struct pvmt_datagram_link *pvmt_datagram_find(struct pvmt_datagram *t, uint32_t own);
+
+/* The peer is known: makes the connection. 0 or PVMC_ENOMEM. */
+int pvmt_datagram_connect(struct pvmt_datagram_link *l, const struct pvmw_reliable_settings *settings, uint32_t peer);
+
+/* Packets can be sent from now on: greets the peer. */
+void pvmt_datagram_up(struct pvmt_datagram_link *l);
+
+/* A packet came for a link that is up. As pvmw_reliable_take(). */
+int pvmt_datagram_take(struct pvmt_datagram_link *l, const uint8_t *packet, size_t length);
+
+/* Packets can no longer be sent: progress() will call down(). */
+void pvmt_datagram_lose(struct pvmt_datagram_link *l, int reason);
+
+/* Marks a link for progress() to settle. */
+static inline void pvmt_datagram_touch(struct pvmt_datagram_link *l)
+{
+    struct pvmt_datagram *t = (struct pvmt_datagram *)l->ep.transport;
+    if (l->touched)
+        return;
+    l->touched = true;
+    l->next_touched = t->touched;
+    t->touched = l;
+}
+
+/* At the start of a call from the layer above: looks at the clock, unless progress() has done so. */
+static inline void pvmt_datagram_enter(struct pvmt_datagram *t)
+{
+    if (!t->in_progress)
+        t->now_us = pvmc_clock_us();
+}
+
+/* ---- between datagram.c and link.c ---- */
+
+/* Does what is due: sends, calls back, sets the timer. Returns how many things happened. */
+int pvmt_datagram_settle(struct pvmt_datagram_link *l);
+
+/* Frees the dead links that their owners have disconnected. */
+void pvmt_datagram_bury(struct pvmt_datagram *t);
+
+/* Frees all links without telling their owners; the peers are told unless this is a forked child. */
+void pvmt_datagram_drop(struct pvmt_datagram *t);
+
+static inline void pvmt_datagram_flush(struct pvmt_datagram *t)
+{
+    if (t->carrier->flush)
+        t->carrier->flush(t);
+}
+
+#endif
