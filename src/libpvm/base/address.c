@@ -1,6 +1,6 @@
 /*
- * address.c - finds the daemon's socket. It and the file that names it must belong to this user and be closed to
- * others, or anybody could pose as our daemon.
+ * address.c - finds the daemon's socket. The socket and the file that names it must belong to this user and be closed
+ * to others; otherwise anybody could pose as our daemon.
  */
 #include "address.h"
 #include <errno.h>
@@ -9,12 +9,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "../core/config.h"
-#include "../core/error.h"
+#include "core/config.h"
+#include "core/error.h"
 
 #define HOW_TO_START "start one with \"pvm\", or with \"pvmd3 &\""
 
-/* 0 if `path` is ours alone; else PVMI_EDENIED with the reason. */
+/* 0 if only this user can access `path`; else PVMC_EDENIED with the reason. */
 static int check_owner(const char *path, const struct stat *about, char *why, size_t size)
 {
     if (about->st_uid != geteuid())
@@ -28,7 +28,7 @@ static int check_owner(const char *path, const struct stat *about, char *why, si
                  (unsigned)about->st_mode & 0777, path);
     else
         return 0;
-    return PVMI_EDENIED;
+    return PVMC_EDENIED;
 }
 
 static int check_socket(const char *path, const char *named_by, char *why, size_t size)
@@ -37,11 +37,11 @@ static int check_socket(const char *path, const char *named_by, char *why, size_
     if (lstat(path, &about)) {
         snprintf(why, size, "%s names the socket %s, which is not there: the daemon was killed; " HOW_TO_START,
                  named_by, path);
-        return PVMI_EUNREACHABLE;
+        return PVMC_EUNREACHABLE;
     }
     if (!S_ISSOCK(about.st_mode)) {
         snprintf(why, size, "%s names %s, which is not a socket; remove it and " HOW_TO_START, named_by, path);
-        return PVMI_EDENIED;
+        return PVMC_EDENIED;
     }
     return check_owner(path, &about, why, size);
 }
@@ -51,7 +51,7 @@ static int read_address(int fd, const char *file, char path[PVMI_ADDRESS_PATH_BY
     struct stat about;
     if (fstat(fd, &about) || !S_ISREG(about.st_mode)) {
         snprintf(why, size, "%s is not an ordinary file; remove it and " HOW_TO_START, file);
-        return PVMI_EDENIED;
+        return PVMC_EDENIED;
     }
     int rc = check_owner(file, &about, why, size);
     if (rc)
@@ -62,7 +62,7 @@ static int read_address(int fd, const char *file, char path[PVMI_ADDRESS_PATH_BY
     if (path[0] == '/')
         return 0;
     snprintf(why, size, "%s holds no path of a socket; remove it and " HOW_TO_START, file);
-    return PVMI_EUNREACHABLE;
+    return PVMC_EUNREACHABLE;
 }
 
 static int from_file(const char *file, char path[PVMI_ADDRESS_PATH_BYTES], char *why, size_t size)
@@ -73,7 +73,7 @@ static int from_file(const char *file, char path[PVMI_ADDRESS_PATH_BYTES], char 
             snprintf(why, size, "no daemon runs here (there is no %s); " HOW_TO_START, file);
         else
             snprintf(why, size, "cannot read %s: %s", file, errno == ELOOP ? "it is a symbolic link" : strerror(errno));
-        return errno == ENOENT ? PVMI_EUNREACHABLE : PVMI_EDENIED;
+        return errno == ENOENT ? PVMC_EUNREACHABLE : PVMC_EDENIED;
     }
     int rc = read_address(fd, file, path, why, size);
     close(fd);
@@ -82,13 +82,13 @@ static int from_file(const char *file, char path[PVMI_ADDRESS_PATH_BYTES], char 
 
 int pvmi_address_find(char path[PVMI_ADDRESS_PATH_BYTES], char *why, size_t size)
 {
-    const char *given = pvmi_config_text(PVMI_SETTING_SOCK);
+    const char *given = pvmc_config_text(PVMC_SETTING_SOCK);
     if (*given) {
         snprintf(path, PVMI_ADDRESS_PATH_BYTES, "%s", given);
         return check_socket(path, "PVMSOCK", why, size);
     }
     char file[PVMI_ADDRESS_PATH_BYTES];
-    int rc = pvmi_config_daemon_file("pvmd", file, sizeof file);
+    int rc = pvmc_config_daemon_file("pvmd", file, sizeof file);
     if (rc) {
         snprintf(why, size, "PVM_TMP and PVM_VMID do not make a usable file name");
         return rc;

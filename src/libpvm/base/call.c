@@ -1,13 +1,13 @@
-/* call.c - the slow path of public functions: locked, and traced if they are the outermost. */
+/* call.c - the slow path of public functions: it takes the lock, and traces the outermost call. */
 #include "call.h"
-#include "descriptors.h"
 #include "jump.h"
 #include "lock.h"
-#include "trace.h"
 
 unsigned pvmi_call_watch;
+const struct pvmi_call_tracer *pvmi_call_tracer;
+void (*pvmi_call_settle)(void);
 
-/* Public functions that this thread is in. */
+/* How many public functions this thread is in. */
 static _Thread_local unsigned depth;
 
 unsigned pvmi_call_enter(void)
@@ -26,15 +26,15 @@ unsigned pvmi_call_enter(void)
 void pvmi_call_begin(unsigned watched, int event, const struct pvmi_datum *data, size_t bytes)
 {
     if (depth == 1 && watched & PVMI_WATCH_TRACE)
-        pvmi_trace_begin(event, data, bytes);
+        pvmi_call_tracer->begin(event, data, bytes);
 }
 
 void pvmi_call_end(unsigned watched, int event, const struct pvmi_datum *data, size_t bytes)
 {
     if (!--depth && watched & PVMI_WATCH_TRACE)
-        pvmi_trace_end(event, data, bytes);
+        pvmi_call_tracer->end(event, data, bytes);
     if (!depth && watched & PVMI_WATCH_DESCRIPTORS)
-        pvmi_descriptors_settle();
+        pvmi_call_settle();
     if (watched & PVMI_WATCH_THREADS)
         pvmi_lock_give();
 }

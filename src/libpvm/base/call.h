@@ -21,21 +21,21 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/single_threaded.h>
-#include "../../include/pvmtev.h"
+#include "pvmtev.h"
 
-/* Why calls are looked at. */
+/* Why a call takes the slow path. */
 enum {
-    PVMI_WATCH_TRACE = 1,       /* there is a destination for events and one that is wanted: kept by trace.c */
-    PVMI_WATCH_THREADS = 2,     /* several threads may call: kept by lock.c, as glibc tells us of the second one */
-    PVMI_WATCH_DESCRIPTORS = 4, /* the program has called pvm_getfds(): kept by descriptors.c */
-    PVMI_WATCH_JUMP = 8,        /* a call that waits may have been left by a jump: kept by jump.c */
+    PVMI_WATCH_TRACE = 1,       /* events are wanted and have a destination: set by trace.c */
+    PVMI_WATCH_THREADS = 2,     /* several threads may call: set by lock.c when glibc reports the second one */
+    PVMI_WATCH_DESCRIPTORS = 4, /* the program has called pvm_getfds(): set by descriptors.c */
+    PVMI_WATCH_JUMP = 8,        /* the program may have jumped out of a call that waits: set by jump.c */
 };
 
-#ifndef PVMI_CALL_FROM_OUTSIDE /* by libgpvm3, which does not see the variable */
+#ifndef PVMI_CALL_FROM_OUTSIDE /* libgpvm3 does not see the variable */
 extern unsigned pvmi_call_watch __attribute__((visibility("hidden")));
 #endif
 
-/* One thing that an event tells: an argument or a result. */
+/* One value of an event: an argument or a result. */
 struct pvmi_datum {
     int id;           /* TEV_DID_... */
     int type;         /* TEV_DATA_..., | TEV_DATA_ARRAY for any number of them */
@@ -67,18 +67,29 @@ struct pvmi_datum {
 
 #define PVMI_COLD __attribute__((cold, noinline))
 
-#define PVMI_UNTRACED (-1) /* instead of an event: a public function that pvmtev.h has none for */
+#define PVMI_UNTRACED (-1) /* in place of an event, for public functions that have none in pvmtev.h */
 
 #define PVMI_DATA(...) (const struct pvmi_datum[]){__VA_ARGS__}, sizeof((struct pvmi_datum[]){__VA_ARGS__})
 
 /*
- * The slow path. Enter takes the lock when threads are watched and returns what is watched, to be given to leave; begin
- * and end record an outermost call, `bytes` being the size of `data`. Data are evaluated with the lock taken. Exported
- * for libgpvm3.
+ * The slow path. Enter takes the lock when threads are watched, and returns what is watched; pass that on. Begin and
+ * end record an outermost call; `bytes` is the size of `data`. Data are evaluated with the lock held. Exported for
+ * libgpvm3.
  */
 unsigned pvmi_call_enter(void) __attribute__((cold));
 void pvmi_call_begin(unsigned watched, int event, const struct pvmi_datum *data, size_t bytes) __attribute__((cold));
 void pvmi_call_end(unsigned watched, int event, const struct pvmi_datum *data, size_t bytes) __attribute__((cold));
+
+/*
+ * Hooks: the tracer hears of outermost calls while PVMI_WATCH_TRACE is set, and pvmi_call_settle() runs at the end of
+ * each while PVMI_WATCH_DESCRIPTORS is set. The module that sets the bit sets the hook.
+ */
+struct pvmi_call_tracer {
+    void (*begin)(int event, const struct pvmi_datum *data, size_t bytes);
+    void (*end)(int event, const struct pvmi_datum *data, size_t bytes);
+};
+extern const struct pvmi_call_tracer *pvmi_call_tracer;
+extern void (*pvmi_call_settle)(void);
 
 /* Around a message handler, whose calls count as the program's own. Step in with what step out returned. */
 unsigned pvmi_call_step_out(void);

@@ -7,7 +7,7 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
-#include "../../include/pvmtev.h"
+#include "pvmtev.h"
 
 /* Reports `code` if negative, as pvmi_return() does for public codes; returns it. Also used by libgpvm3. */
 int lpvmerr(const char *call, int code);
@@ -21,14 +21,16 @@ extern struct Pvmtevdid pvmtevdidlist[];
 int pvm_vpackf(const char *format, va_list args);
 int pvm_vunpackf(const char *format, va_list args);
 
-/* Enrols if that has not happened: PvmOk or an error, without a line on stderr. */
+/* Enrols unless that has happened: PvmOk or an error, without a line on stderr. */
 int pvmbeatask(void);
 
 /* Leaves the machine without waiting for children's output: PvmOk or an error. */
 int pvmendtask(void);
 
-/* Name of a system message tag such as "TM_CONNECT" and *found 1; else the number and 0. Static storage. found may be
- * NULL. */
+/*
+ * The name of a system message tag such as "TM_CONNECT", and *found is 1; else the number, and *found is 0. Static
+ * storage. `found` may be NULL.
+ */
 char *pvmnametag(int tag, int *found);
 
 /* A number in C notation: decimal, 0x hexadecimal, 0 octal; 0 if there is none. */
@@ -40,35 +42,40 @@ int pvmputenv(char *text);
 /* Unpacks a string into memory that the caller frees. */
 int pvmupkstralloc(char **text);
 
-/* Name to show in `ps` instead of the program's: before enrolment, else PvmExists. Copied. */
+/* Sets the name that `ps` shows in place of the program's; PvmExists after enrolment. Copied. */
 int pvmsettaskname(char *name);
 
-/* A line on stderr that begins with who we are, and ends as the caller says: 0; the second the length, as printf(). */
+/* Print a line on stderr that begins with our identity. The first returns 0, the second the length as printf() does. */
 int pvmlogerror(char *text);
 int pvmlogprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* A line on stderr: who we are, `text` and what errno says. Keeps errno; 0. */
+/* Prints our identity, `text` and the text of errno on stderr. Keeps errno; returns 0. */
 int pvmlogperror(char *text);
 
-/* PVM's daemon ends here; in its library, and so here, nothing happens: 0. Programs may bring one of their own. */
+/*
+ * In PVM's daemon this ends the process; in its library, and so here, it does nothing. 0. Programs may define their
+ * own.
+ */
 int pvmbailout(int code);
 
-/* Ends the program with exit code 1 and words on stdout if `uid` is root's, unless PVM_ALLOW_ROOT is set. */
+/* Exits with code 1 and a message on stdout if `uid` is root's, unless PVM_ALLOW_ROOT is set. */
 void pvmchkuid(int uid);
 
-/* Tells on stderr how much memory the process has allocated. `how` is what the reference took; all mean the same. */
+/*
+ * Prints on stderr how much memory the process has allocated. `how` is accepted for the reference's sake and ignored.
+ */
 int i_dump(int how);
 
 int pvmsleep(int seconds);
 int pvmgetclock(struct timeval *now);
 
 /*
- * Cleans the machine up: kills all tasks but ourselves and those with PvmNoReset if kill_tasks, and removes mailbox
- * entries of class `name` (NULL or "*": all) and index (-1: all) unless such tasks own them.
+ * Resets the machine: kills all other tasks without PvmNoReset if kill_tasks, and removes mailbox entries of class
+ * `name` (NULL or "*": all) and index (-1: all) that none of the spared tasks owns.
  */
 int pvmreset(int tid, int kill_tasks, char *name, int index);
 
-/* Lists the message handlers on stdout under a caller's name, words and task id. */
+/* Lists the message handlers on stdout, after a heading from the caller's name, task id and text. */
 int pvmdisplaymhfinfo(char *who, char *text, int tid);
 
 #define PVMI_TMPNAM_BYTES 128 /* PVMTMPNAMLEN with -DNOTMPNAM */

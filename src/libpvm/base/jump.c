@@ -1,24 +1,16 @@
-/* jump.c - what calls that the program has left by a jump had begun is undone. */
+/* jump.c - undoes what a call had begun when the program jumped out of it. */
 #include "jump.h"
 #include <stdint.h>
-#include "../core/log.h"
+#include "core/log.h"
 #include "call.h"
-#include "handler.h"
-#include "inbox.h"
 #include "lock.h"
-#include "receive.h"
-#include "request.h"
-#include "task.h"
-#include "transfer.h"
-#include "wait.h"
 
-#define LEVELS_MAX 8 /* handlers do not nest, and match functions do not receive: 3 is much */
+#define LEVELS_MAX 8 /* handlers do not nest and match functions do not receive, so 3 is a lot */
 
-/* What calls of a level find when they begin. */
+/* The state that calls of a level find when they begin. */
 struct ground {
-    uintptr_t frame; /* of the function that the level was begun in */
-    struct pvmi_wanted *wanted;
-    struct search *offered;
+    uintptr_t frame; /* of the function that began the level */
+    struct pvmi_wanted *wanted, *offered;
     struct pvmi_set *set;
     unsigned deferred, depth;
 };
@@ -26,12 +18,13 @@ struct ground {
 static _Thread_local struct {
     bool waits; /* a call of the present level */
     unsigned level;
-    struct ground grounds[LEVELS_MAX + 1]; /* that of level 0 is all zero */
+    struct ground grounds[LEVELS_MAX + 1]; /* level 0: all zero */
 } self __attribute__((tls_model("initial-exec")));
 
 static void (*undo_groups)(unsigned level);
+const struct pvmi_jump_hooks *pvmi_jump_hooks;
 
-/* With several threads all calls look; see pvmi_call_enter(). */
+/* With several threads every call checks anyway; see pvmi_call_enter(). */
 static void show(void)
 {
     if (pvmi_lock_is_ours())
@@ -64,7 +57,7 @@ void pvmi_jump_level_begin(struct pvmi_jump_level *outer)
         self.level++;
     self.grounds[self.level] = (struct ground){.frame = (uintptr_t)__builtin_frame_address(0),
                                                .wanted = pvmi_inbox_ours,
-                                               .offered = pvmi_receive_offered(),
+                                               .offered = pvmi_offer_receive,
                                                .set = pvmi_lock_set(),
                                                .deferred = pvmi_handler_deferred,
                                                .depth = pvmi_call_depth()};
@@ -83,24 +76,21 @@ unsigned pvmi_jump_level(void)
     return self.level;
 }
 
-/* Calls of the present level have been left, with all that they had begun. */
+/* The program has jumped out of calls of the present level. */
 static void undo(void)
 {
     const struct ground *g = &self.grounds[self.level];
-    pvmi_log(PVMI_LOG_DEBUG, "the program has jumped out of a call");
+    pvmc_log(PVMC_LOG_DEBUG, "the program has jumped out of a call");
     self.waits = false;
     pvmi_lock_retake(g->set);
-    pvmi_call_restore(g->depth + 1); /* what libgpvm3 calls now is no event */
-    pvmi_inbox_left(g->wanted);
-    pvmi_receive_left(g->offered);
+    pvmi_call_restore(g->depth + 1); /* calls that libgpvm3 makes now are not traced */
     pvmi_handler_deferred = g->deferred;
-    pvmi_wait_left();
-    pvmi_request_left(self.level);
-    pvmi_transfer_left(self.level);
-    pvmi_task_left();
+    if (pvmi_jump_hooks)
+        pvmi_jump_hooks->undo(self.level, g->wanted, g->offered);
     if (undo_groups)
         undo_groups(self.level);
-    pvmi_handler_left(self.level);
+    if (pvmi_jump_hooks)
+        pvmi_jump_hooks->undo_handler(self.level);
     pvmi_call_restore(g->depth);
     pvmi_lock_return(g->set);
     show();

@@ -1,44 +1,43 @@
-/* lock.c - the one lock of the library, and what each thread has of its own. */
+/* lock.c - the lock of the library, and the state that each thread has of its own. */
 #include "lock.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/single_threaded.h>
 #include <time.h>
-#include "../../include/pvm3.h"
-#include "../core/clock.h"
-#include "../core/config.h"
-#include "../core/error.h"
+#include "pvm3.h"
+#include "core/clock.h"
+#include "core/config.h"
+#include "core/error.h"
 #include "call.h"
 #include "compat.h"
-#include "handler.h"
-#include "inbox.h"
-#include "info.h"
-#include "mbox.h"
 #include "options.h"
-#include "receive.h"
-#include "request.h"
 #include "task.h"
-#include "wait.h"
 
-#define EXIT_PATIENCE_S 2 /* for threads in the library when the process ends */
+#define THREAD_ENDS_MAX 4
+#define EXIT_PATIENCE_S 2 /* limit for threads that are in the library when the process ends */
 
 struct thread {
-    unsigned depth;             /* how often it has taken the lock */
-    int cancel_state;           /* as the program had it */
-    bool known;                 /* its end will be noticed */
+    unsigned depth;             /* how often the thread has taken the lock */
+    int cancel_state;           /* the program's own */
+    bool known;                 /* end_thread() runs when it ends */
     unsigned deferred;          /* pvmi_handler_deferred, while another thread holds the lock */
     struct pvmi_wanted *wanted; /* pvmi_inbox_ours, likewise */
     struct pvmi_set *set;       /* NULL: not chosen yet */
-    struct pvmi_set *first;     /* the one outside of handlers and group calls */
+    struct pvmi_set *first;     /* outside of handlers and group calls */
     struct pvmi_set own;
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct thread *holder; /* NULL: nobody */
-static struct thread *latest; /* whose things are in the globals; NULL: nobody's */
+static struct thread *latest; /* the thread whose state is in the globals; NULL: none */
 static struct pvmi_set common = {.has_options = true}, *installed = &common;
-static pthread_key_t key; /* to hear of the ends of threads */
+static pthread_key_t key; /* its destructor runs when a thread ends */
 static bool has_key;
+static void (*thread_ends[THREAD_ENDS_MAX])(void);
+
+bool pvmi_lock_news;
+void (*pvmi_lock_settle)(void), (*pvmi_lock_forget_others)(void);
+const struct pvmi_lock_buffers *pvmi_lock_buffers;
 
 static _Thread_local struct thread self __attribute__((tls_model("initial-exec")));
 
@@ -59,7 +58,7 @@ static void save(struct pvmi_set *s)
 /* Another thread may have freed it. */
 static struct pvmi_active if_there(struct pvmi_active a)
 {
-    return a.mid && pvmi_buffer_find(a.mid) == a.m ? a : (struct pvmi_active){0};
+    return a.mid && pvmi_lock_buffers->find(a.mid) == a.m ? a : (struct pvmi_active){0};
 }
 
 static void load(const struct pvmi_set *s)
@@ -84,12 +83,12 @@ static void install(struct pvmi_set *s)
     installed = s;
 }
 
-/* The set of a thread that calls for the first time. */
+/* The set of a thread that calls the library for the first time. */
 static struct pvmi_set *choose_set(struct thread *t)
 {
-    if (!pvmi_config_bool(PVMI_SETTING_THREADS))
+    if (!pvmc_config_bool(PVMC_SETTING_THREADS))
         return &common;
-    t->own = (struct pvmi_set){.context = pvmi_task_first_context, .match = pvmi_receive_default_match};
+    t->own = (struct pvmi_set){.context = pvmi_task_first_context, .match = NULL};
     return &t->own;
 }
 
@@ -106,7 +105,7 @@ static void bring_own(struct thread *t)
     latest = t;
 }
 
-/* The lock is ours now: our things come into the globals. */
+/* This thread has taken the lock: its state goes into the globals. */
 static void move_in(struct thread *t)
 {
     bring_own(t);
@@ -149,14 +148,9 @@ void pvmi_lock_set_free(struct pvmi_set *set)
     free(set);
 }
 
-int pvmi_lock_wait(bool (*done)(void *arg), void *arg)
-{
-    return done(arg) ? 0 : pvmi_error_public(pvmi_wait_until(done, arg, PVMI_WAIT_FOREVER));
-}
-
 void pvmi_lock_tell(void)
 {
-    pvmi_wait_news = true;
+    pvmi_lock_news = true;
 }
 
 /* ---- threads that end, and a process that ends while others go on ---- */
@@ -164,12 +158,21 @@ void pvmi_lock_tell(void)
 static void free_active(void)
 {
     if (pvmi_send_buffer.mid)
-        pvmi_buffer_free(pvmi_send_buffer.mid);
+        pvmi_lock_buffers->free(pvmi_send_buffer.mid);
     if (pvmi_receive_buffer.mid)
-        pvmi_buffer_free(pvmi_receive_buffer.mid);
+        pvmi_lock_buffers->free(pvmi_receive_buffer.mid);
 }
 
-/* What it has is freed, and nothing refers to it any more. */
+void pvmi_lock_at_thread_end(void (*end)(void))
+{
+    for (int i = 0; i < THREAD_ENDS_MAX && thread_ends[i] != end; i++)
+        if (!thread_ends[i]) {
+            thread_ends[i] = end;
+            return;
+        }
+}
+
+/* Frees the thread's state, so that nothing refers to it any more. */
 static void end_thread(void *arg)
 {
     struct thread *t = arg;
@@ -179,8 +182,8 @@ static void end_thread(void *arg)
         installed = NULL;
         install(&common);
     }
-    pvmi_info_free_shown();
-    pvmi_mbox_free_shown();
+    for (int i = 0; i < THREAD_ENDS_MAX && thread_ends[i]; i++)
+        thread_ends[i]();
     latest = NULL;
     pvmi_handler_deferred = 0;
     t->set = NULL;
@@ -189,8 +192,8 @@ static void end_thread(void *arg)
 }
 
 /*
- * The process ends: the library is dismantled by this thread, and the others must not find it so. They wait for the
- * lock from now on, until they end with the process.
+ * The process ends: this thread runs the library's destructors, and no other thread may be inside meanwhile. The others
+ * block on the lock until they end with the process.
  */
 static void hold_until_the_end(void)
 {
@@ -216,7 +219,7 @@ static void get_to_know(struct thread *t)
     t->known = true;
 }
 
-/* Without a process that ends: the library is unloaded. */
+/* The library may be unloaded while the process goes on. */
 __attribute__((destructor)) static void forget_threads(void)
 {
     if (has_key)
@@ -247,12 +250,12 @@ static void enter(struct thread *t, unsigned depth)
 
 static void leave(void)
 {
-    if (pvmi_wait_news)
-        pvmi_wait_settle();
+    if (pvmi_lock_news && pvmi_lock_settle)
+        pvmi_lock_settle();
     __atomic_store_n(&holder, NULL, __ATOMIC_RELAXED);
 }
 
-/* A thread that is cancelled in the library would keep the lock: it is cancelled in its next call of others. */
+/* A thread that was cancelled in the library would keep the lock, so cancellation waits until the call is over. */
 void pvmi_lock_take(void)
 {
     struct thread *t = &self;
@@ -329,7 +332,7 @@ bool pvmi_lock_sleep(pthread_cond_t *wake, int64_t deadline_us)
     unsigned depth = self.depth;
     int rc;
     leave();
-    if (deadline_us == PVMI_WAIT_FOREVER) {
+    if (deadline_us == INT64_MAX) {
         rc = pthread_cond_wait(wake, &mutex);
     } else {
         struct timespec until = {.tv_sec = deadline_us / 1000000, .tv_nsec = deadline_us % 1000000 * 1000};
@@ -354,7 +357,7 @@ void pvmi_lock_watch(void)
 
 __attribute__((constructor)) static void prepare(void)
 {
-    if (pvmi_config_bool(PVMI_SETTING_THREADS))
+    if (pvmc_config_bool(PVMC_SETTING_THREADS))
         pvmi_call_watch |= PVMI_WATCH_THREADS;
 }
 
@@ -371,11 +374,7 @@ void pvmi_lock_after_fork(bool child)
 {
     if (!is_watched())
         return;
-    if (child) {
-        pvmi_wait_forget_others();
-        pvmi_inbox_forget_others();
-        pvmi_request_forget_others();
-        pvmi_receive_forget_others();
-    }
+    if (child && pvmi_lock_forget_others)
+        pvmi_lock_forget_others();
     pvmi_lock_give();
 }

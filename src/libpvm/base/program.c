@@ -6,23 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "../core/config.h"
-#include "../core/error.h"
+#include "core/config.h"
+#include "core/error.h"
 
-/* Whether folder/name is a program; path is it then. */
+/* Whether folder/name is a program; if so, `path` names it. */
 static bool is_in(const char *folder, int folder_bytes, const char *name, char *path, size_t size)
 {
     int length = snprintf(path, size, "%.*s/%s", folder_bytes, folder, name);
     return length > 0 && (size_t)length < size && !access(path, X_OK);
 }
 
-/* $PVM_ROOT/lib, or the commands' folder of the installation or build that the root belongs to. */
+/* Looks in $PVM_ROOT/lib, then in the bin folder of the installation or build that the root belongs to. */
 static bool find_by_root(const char *name, char *path, size_t size)
 {
-    static const char *const places[] = {"lib", "../../bin", "../../../bin"}; /* the last: lib/x86_64-linux-gnu/pvm3 */
+    static const char *const places[] = {"lib", "../../bin", "../../../bin"}; /* last: lib/x86_64-linux-gnu/pvm3 */
     char folder[PATH_MAX];
     for (unsigned i = 0; i < sizeof places / sizeof places[0]; i++) {
-        int length = snprintf(folder, sizeof folder, "%s/%s", pvmi_config_root(), places[i]);
+        int length = snprintf(folder, sizeof folder, "%s/%s", pvmc_config_root(), places[i]);
         if (length > 0 && (size_t)length < sizeof folder && is_in(folder, length, name, path, size))
             return true;
     }
@@ -56,5 +56,5 @@ int pvmi_program_find(const char *name, char *path, size_t size)
 {
     return find_by_root(name, path, size) || find_beside_us(name, path, size) || find_in_path(name, path, size)
                ? 0
-               : PVMI_ENOTFOUND;
+               : PVMC_ENOTFOUND;
 }

@@ -8,7 +8,7 @@
 
 /*
  * The program `name`: of the installation or build that PVM_ROOT belongs to, else beside the program that runs, else in
- * PATH. 0, or PVMI_ENOTFOUND; nothing is logged.
+ * PATH. 0, or PVMC_ENOTFOUND; nothing is logged.
  */
 int pvmi_program_find(const char *name, char *path, size_t size);
 

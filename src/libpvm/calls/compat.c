@@ -1,5 +1,5 @@
-/* compat.c - undeclared functions of PVM that programs and bindings use nevertheless. */
-#include "compat.h"
+/* compat.c - functions that PVM does not declare and that programs and bindings use nevertheless. */
+#include "libpvm/base/compat.h"
 #include <errno.h>
 #include <malloc.h>
 #include <signal.h>
@@ -10,19 +10,19 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include "../../include/pvmproto.h"
-#include "../core/config.h"
-#include "../core/error.h"
-#include "../core/proto.h"
-#include "call.h"
-#include "perror.h"
-#include "request.h"
-#include "task.h"
+#include "pvmproto.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/message/proto.h"
+#include "libpvm/base/call.h"
+#include "libpvm/base/perror.h"
+#include "libpvm/route/request.h"
+#include "enrol.h"
 
 int pvmbeatask(void)
 {
     PVMI_BEGIN(PVMI_UNTRACED);
-    int rc = pvmi_error_public(pvmi_task_need());
+    int rc = pvmc_error_public(pvmi_task_need());
     PVMI_END(PVMI_UNTRACED);
     return rc;
 }
@@ -30,7 +30,7 @@ int pvmbeatask(void)
 int pvmendtask(void)
 {
     PVMI_BEGIN(PVMI_UNTRACED);
-    int rc = pvmi_task.state == PVMI_TASK_OUT ? PvmOk : pvmi_error_public(pvmi_task_leave(false));
+    int rc = pvmi_task.state == PVMI_TASK_OUT ? PvmOk : pvmc_error_public(pvmi_enrol_leave(false));
     PVMI_END(PVMI_UNTRACED);
     return rc;
 }
@@ -38,7 +38,7 @@ int pvmendtask(void)
 int pvmsettaskname(char *name)
 {
     PVMI_BEGIN(PVMI_UNTRACED);
-    int rc = !name ? PvmBadParam : pvmi_task.tid ? PvmExists : pvmi_task_set_name(name);
+    int rc = !name ? PvmBadParam : pvmi_task.tid ? PvmExists : pvmi_enrol_set_name(name);
     rc = pvmi_return("pvmsettaskname", rc);
     PVMI_END(PVMI_UNTRACED);
     return rc;
@@ -62,16 +62,16 @@ int pvmputenv(char *text)
 
 char *pvmgettmp(void)
 {
-    return (char *)pvmi_config_text(PVMI_SETTING_TMP);
+    return (char *)pvmc_config_text(PVMC_SETTING_TMP);
 }
 
 char *pvmgetrsh(void)
 {
-    const char *set = pvmi_config_text(PVMI_SETTING_RSH);
+    const char *set = pvmc_config_text(PVMC_SETTING_RSH);
     return *set ? (char *)set : "ssh";
 }
 
-/* A name in the daemon's folder that no file has now; whoever uses it must create the file with O_EXCL. */
+/* A name in the daemon's folder that no file has now. The caller must create the file with O_EXCL. */
 char *pvmtmpnam(char *name)
 {
     static char own[PVMI_TMPNAM_BYTES];
@@ -96,7 +96,7 @@ int pvmbailout(int code)
 /* On stdout, as PVM does. */
 void pvmchkuid(int uid)
 {
-    if (uid || pvmi_config_bool(PVMI_SETTING_ALLOW_ROOT))
+    if (uid || pvmc_config_bool(PVMC_SETTING_ALLOW_ROOT))
         return;
     printf("This program is not meant to run as root: what it starts would run as root, too. Start it as an ordinary "
            "user, or set PVM_ALLOW_ROOT=1 if you mean it.\n");
@@ -214,15 +214,15 @@ static int kill_all_but(const int *spared, int count)
 
 static int clean_mailbox(const int *spared, int count, const char *name, int index)
 {
-    struct pvmi_buf body;
-    pvmi_buf_init(&body);
-    pvmi_buf_put_u8(&body, PVMI_MAILBOX_RESET);
-    pvmi_buf_put_u32(&body, (uint32_t)count);
+    struct pvmc_buf body;
+    pvmc_buf_init(&body);
+    pvmc_buf_put_u8(&body, PVMC_MAILBOX_RESET);
+    pvmc_buf_put_u32(&body, (uint32_t)count);
     for (int i = 0; i < count; i++)
-        pvmi_buf_put_u32(&body, (uint32_t)spared[i]);
-    pvmi_buf_put_string(&body, name ? name : "");
-    pvmi_buf_put_i32(&body, index);
-    int rc = pvmi_request(PVMI_TM_MAILBOX, &body, NULL);
+        pvmc_buf_put_u32(&body, (uint32_t)spared[i]);
+    pvmc_buf_put_string(&body, name ? name : "");
+    pvmc_buf_put_i32(&body, index);
+    int rc = pvmi_request(PVMC_TM_MAILBOX, &body, NULL);
     return rc < 0 ? rc : 0;
 }
 

@@ -1,15 +1,13 @@
 /* context.c - contexts: numbers that keep apart the messages of libraries that do not know each other. */
-#include "../core/error.h"
-#include "../core/proto.h"
-#include "call.h"
-#include "compat.h"
-#include "perror.h"
-#include "request.h"
-#include "task.h"
+#include "core/error.h"
+#include "core/message/proto.h"
+#include "libpvm/base/call.h"
+#include "libpvm/base/compat.h"
+#include "libpvm/base/perror.h"
+#include "libpvm/route/request.h"
+#include "enrol.h"
 
 enum { CONTEXT_NEW = 1, CONTEXT_FREE = 2 };
-
-int pvmmyctx;
 
 /* The context allocated or freed, or an error. */
 static int ask_for_context(int op, int ctx)
@@ -17,13 +15,13 @@ static int ask_for_context(int op, int ctx)
     int rc = pvmi_task_need();
     if (rc)
         return rc;
-    struct pvmi_buf body;
+    struct pvmc_buf body;
     struct pvmi_answer answer;
-    pvmi_buf_init(&body);
-    pvmi_buf_put_u8(&body, (uint8_t)op);
-    pvmi_buf_put_u32(&body, (uint32_t)ctx);
-    rc = pvmi_request(PVMI_TM_CONTEXT, &body, &answer);
-    int result = rc < 0 ? 0 : pvmi_buf_get_i32(&answer.body);
+    pvmc_buf_init(&body);
+    pvmc_buf_put_u8(&body, (uint8_t)op);
+    pvmc_buf_put_u32(&body, (uint32_t)ctx);
+    rc = pvmi_request(PVMC_TM_CONTEXT, &body, &answer);
+    int result = rc < 0 ? 0 : pvmc_buf_get_i32(&answer.body);
     int end = pvmi_answer_end(&answer);
     return rc < 0 ? rc : end ? end : result;
 }

@@ -1,22 +1,20 @@
-/* descriptors.c - see descriptors.h. */
-#include "descriptors.h"
-#include "arrivals.h"
-#include "call.h"
-#include "carrier.h"
-#include "compat.h"
-#include "link.h"
-#include "perror.h"
-#include "task.h"
+/*
+ * descriptors.c - pvm_getfds(): one descriptor for all routes, readable while a call would find something. For armed
+ * links the kernel makes it so; for messages that have already come, the bell does (carrier.h).
+ */
+#include "libpvm/engine/arrivals.h"
+#include "libpvm/base/call.h"
+#include "libpvm/engine/carrier.h"
+#include "libpvm/base/compat.h"
+#include "libpvm/engine/link.h"
+#include "libpvm/base/perror.h"
+#include "enrol.h"
 
-void pvmi_descriptors_settle(void)
+/* pvmi_call_settle: sets the descriptor right after a call. */
+static void settle(void)
 {
     if (pvmi_link_is_up())
         pvmi_carrier_ring(pvmi_arrivals_count || pvmi_link_arm());
-}
-
-void pvmi_descriptors_forget(void)
-{
-    __atomic_fetch_and(&pvmi_call_watch, ~(unsigned)PVMI_WATCH_DESCRIPTORS, __ATOMIC_RELAXED);
 }
 
 static int list_descriptors(int **fds)
@@ -25,8 +23,9 @@ static int list_descriptors(int **fds)
     int rc = pvmi_task_need();
     if (rc)
         return rc;
+    pvmi_call_settle = settle;
     __atomic_fetch_or(&pvmi_call_watch, PVMI_WATCH_DESCRIPTORS, __ATOMIC_RELAXED);
-    pvmi_descriptors_settle(); /* when this call began it was not watched */
+    settle(); /* this call was not watched when it began */
     descriptors[0] = pvmi_link_fd();
     *fds = descriptors;
     return 1;

@@ -1,5 +1,5 @@
-/* task.c - enrolment and leaving, and what a task knows about itself. */
-#include "task.h"
+/* enrol.c - enrolment and leaving, and the identity of this task. */
+#include "enrol.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -7,43 +7,41 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "../core/clock.h"
-#include "../core/config.h"
-#include "../core/dsig.h"
-#include "../core/error.h"
-#include "../core/log.h"
-#include "../core/proto.h"
-#include "address.h"
-#include "arrivals.h"
-#include "buffer.h"
-#include "call.h"
-#include "compat.h"
-#include "descriptors.h"
-#include "handler.h"
-#include "inbox.h"
-#include "link.h"
-#include "lock.h"
-#include "notify.h"
-#include "options.h"
+#include <utlist.h>
+#include "core/clock.h"
+#include "core/config.h"
+#include "core/message/dsig.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/message/proto.h"
+#include "libpvm/base/address.h"
+#include "libpvm/engine/arrivals.h"
+#include "libpvm/engine/buffer.h"
+#include "libpvm/base/call.h"
+#include "libpvm/base/compat.h"
+#include "libpvm/engine/handler.h"
+#include "libpvm/engine/inbox.h"
+#include "libpvm/engine/link.h"
+#include "libpvm/base/lock.h"
+#include "setopt.h"
 #include "output.h"
-#include "peer.h"
-#include "perror.h"
-#include "request.h"
-#include "route.h"
-#include "trace.h"
+#include "libpvm/engine/peer.h"
+#include "libpvm/base/perror.h"
+#include "libpvm/route/request.h"
+#include "libpvm/route/route.h"
+#include "libpvm/trace/trace.h"
 #include "tracefile.h"
 #include "tracer.h"
-#include "wait.h"
+#include "libpvm/engine/wait.h"
+#include "wiring.h"
 
-#define CONNECT_LIMIT_US 30000000 /* for the daemon to take the connection and to answer */
+#define CONNECT_LIMIT_US 30000000 /* limit for the daemon to take the connection and to answer */
 #define EXIT_LIMIT_US    30000000
 
-struct pvmi_task pvmi_task;
-int pvmi_task_first_context;
-
 static char *task_name;
-static bool context_given;             /* pvmmyctx has been set from the first enrolment or the environment */
+static bool context_given;             /* pvmmyctx has been set by the first enrolment or the environment */
 static const void *entering, *leaving; /* the thread that enrols, or leaves */
+static struct pvmi_leaver *leavers;
 static struct {
     int *tids; /* NULL: not known yet */
     int count;
@@ -53,10 +51,10 @@ static struct {
 
 static int connect_patiently(const char *path)
 {
-    int64_t deadline = pvmi_clock_us() + CONNECT_LIMIT_US;
+    int64_t deadline = pvmc_clock_us() + CONNECT_LIMIT_US;
     long pause_ms = 1;
     int rc;
-    while ((rc = pvmi_link_open(path)) == PVMI_EAGAIN && pvmi_clock_us() < deadline) {
+    while ((rc = pvmi_link_open(path)) == PVMC_EAGAIN && pvmc_clock_us() < deadline) {
         nanosleep(&(struct timespec){.tv_nsec = pause_ms * 1000000}, NULL);
         if (pause_ms < 100)
             pause_ms *= 2;
@@ -64,14 +62,16 @@ static int connect_patiently(const char *path)
     return rc;
 }
 
-/* A program that goes on without a daemon fails in each call: what to do is said again only when it is something else.
+/*
+ * Logs why the daemon is out of reach. A program that goes on without a daemon fails in each call, so the same reason
+ * is logged once.
  */
 static void explain_once(const char *why)
 {
     static char said[256];
     if (strncmp(why, said, sizeof said - 1) == 0)
         return;
-    pvmi_log(PVMI_LOG_ERROR, "%s", why);
+    pvmc_log(PVMC_LOG_ERROR, "%s", why);
     snprintf(said, sizeof said, "%.*s", (int)sizeof said - 1, why);
 }
 
@@ -81,14 +81,14 @@ static int reach_daemon(void)
     int rc = pvmi_address_find(path, why, sizeof why);
     if (!rc) {
         rc = connect_patiently(path);
-        if (rc == PVMI_EUNREACHABLE)
+        if (rc == PVMC_EUNREACHABLE)
             pvmi_address_explain_stale(path, why, sizeof why);
         else if (rc)
-            snprintf(why, sizeof why, "cannot connect to the daemon on %s: %s", path, pvmi_error_text(rc));
+            snprintf(why, sizeof why, "cannot connect to the daemon on %s: %s", path, pvmc_error_text(rc));
     }
     if (rc)
         explain_once(why);
-    return rc ? PVMI_EDOWN : 0;
+    return rc ? PVMC_EDOWN : 0;
 }
 
 static void take_context(uint32_t ctx)
@@ -100,13 +100,13 @@ static void take_context(uint32_t ctx)
 
 static int take_identity(struct pvmi_answer *answer)
 {
-    struct pvmi_buf *b = &answer->body;
-    pvmi_tid tid = pvmi_buf_get_u32(b);
-    int parent = pvmi_buf_get_i32(b);
-    uint32_t ctx = pvmi_buf_get_u32(b);
-    pvmi_options_inherit(b);
-    pvmi_tid manager = pvmi_buf_get_u32(b);
-    bool spawned = pvmi_buf_get_u8(b);
+    struct pvmc_buf *b = &answer->body;
+    pvmc_tid tid = pvmc_buf_get_u32(b);
+    int parent = pvmc_buf_get_i32(b);
+    uint32_t ctx = pvmc_buf_get_u32(b);
+    pvmi_setopt_inherit(b);
+    pvmc_tid manager = pvmc_buf_get_u32(b);
+    bool spawned = pvmc_buf_get_u8(b);
     int rc = pvmi_answer_end(answer);
     if (rc)
         return rc;
@@ -120,23 +120,23 @@ static int take_identity(struct pvmi_answer *answer)
 
 static int introduce(void)
 {
-    struct pvmi_buf body;
+    struct pvmc_buf body;
     struct pvmi_answer answer;
-    pvmi_buf_init(&body);
-    pvmi_buf_put_u32(&body, PVMI_TASK_PROTOCOL);
-    pvmi_buf_put_u32(&body, (uint32_t)getpid());
-    pvmi_buf_put_u32(&body, (uint32_t)pvmi_config_integer(PVMI_SETTING_COOKIE));
-    pvmi_buf_put_u32(&body, pvmi_dsig_own());
-    pvmi_buf_put_string(&body, task_name ? task_name : program_invocation_short_name);
-    int rc = pvmi_request_within(PVMI_TM_CONNECT, &body, &answer, CONNECT_LIMIT_US);
-    if (rc == PVMI_ETIMEOUT)
-        pvmi_log(
-            PVMI_LOG_ERROR,
+    pvmc_buf_init(&body);
+    pvmc_buf_put_u32(&body, PVMC_TASK_PROTOCOL);
+    pvmc_buf_put_u32(&body, (uint32_t)getpid());
+    pvmc_buf_put_u32(&body, (uint32_t)pvmc_config_integer(PVMC_SETTING_COOKIE));
+    pvmc_buf_put_u32(&body, pvmc_dsig_own());
+    pvmc_buf_put_string(&body, task_name ? task_name : program_invocation_short_name);
+    int rc = pvmi_request_within(PVMC_TM_CONNECT, &body, &answer, CONNECT_LIMIT_US);
+    if (rc == PVMC_ETIMEOUT)
+        pvmc_log(
+            PVMC_LOG_ERROR,
             "the daemon does not answer: it is stopped, or it is PVM 3.4's own pvmd; halt that with its own console");
-    else if (rc == PVMI_EDOWN)
-        pvmi_log(PVMI_LOG_ERROR, "the daemon closed the connection: its log says why");
+    else if (rc == PVMC_EDOWN)
+        pvmc_log(PVMC_LOG_ERROR, "the daemon closed the connection: its log says why");
     else if (rc == PvmBadVersion)
-        pvmi_log(PVMI_LOG_ERROR, "the daemon that runs is of another version; halt it and start the one of this dpvm");
+        pvmc_log(PVMC_LOG_ERROR, "the daemon that runs is of another version; halt it and start the one of this dpvm");
     if (rc < 0) {
         pvmi_answer_end(&answer);
         return rc;
@@ -144,27 +144,28 @@ static int introduce(void)
     return take_identity(&answer);
 }
 
-/* pvmi_condition: nobody is on the way in or out. */
+/* pvmi_condition: no thread is enrolling or leaving. */
 static bool is_settled(void *arg)
 {
     (void)arg;
     return pvmi_task.state != PVMI_TASK_ENTERS && pvmi_task.state != PVMI_TASK_LEAVES;
 }
 
-/* Another thread enrols: it is waited for. */
+/* Waits while another thread enrols. */
 static void wait_for_other_thread(void)
 {
     while (pvmi_task.state == PVMI_TASK_ENTERS && entering != pvmi_lock_self())
         pvmi_wait_until(is_settled, NULL, PVMI_WAIT_FOREVER);
 }
 
-int pvmi_task_enrol(void)
+int pvmi_enrol(void)
 {
     wait_for_other_thread();
     if (pvmi_task.state != PVMI_TASK_OUT)
-        return pvmi_task.state == PVMI_TASK_IN ? 0 : PVMI_EDOWN;
+        return pvmi_task.state == PVMI_TASK_IN ? 0 : PVMC_EDOWN;
     pvmi_task.state = PVMI_TASK_ENTERS;
     entering = pvmi_lock_self();
+    pvmi_wiring_install();
     int rc = pvmi_route_start();
     if (!rc)
         rc = reach_daemon();
@@ -177,17 +178,17 @@ int pvmi_task_enrol(void)
     }
     pvmi_task.state = PVMI_TASK_IN;
     pvmi_route_enrolled(true);
-    unsetenv("PVMEPID"); /* it was for us, not for programs that we start ourselves */
+    unsetenv("PVMEPID"); /* it was meant for this process, not for programs that it starts */
     if (!pvmi_task.spawned)
-        pvmi_config_warn_unknown(); /* a spawned task's environment is the daemon's, which has warned */
-    pvmi_options_announce();
+        pvmc_config_warn_unknown(); /* a spawned task has the daemon's environment, about which the daemon has warned */
+    pvmi_setopt_announce();
     pvmi_tracefile_enrolled();
     pvmi_tracer_attach();
     pvmi_trace_update();
-    return pvmi_task.state == PVMI_TASK_IN ? 0 : PVMI_EDOWN; /* another thread may have left meanwhile */
+    return pvmi_task.state == PVMI_TASK_IN ? 0 : PVMC_EDOWN; /* another thread may have left meanwhile */
 }
 
-void pvmi_task_left(void)
+void pvmi_enrol_undo(void)
 {
     if (pvmi_task.state == PVMI_TASK_LEAVES && leaving == pvmi_lock_self())
         pvmi_task.state = PVMI_TASK_IN;
@@ -199,42 +200,49 @@ void pvmi_task_left(void)
 
 /* ---- leaving ---- */
 
-void pvmi_task_lost(void)
+void pvmi_enrol_on_leave(struct pvmi_leaver *l)
 {
-    if (pvmi_task.state == PVMI_TASK_IN)
-        pvmi_task.state = PVMI_TASK_LOST;
+    if (l->is_listed)
+        return;
+    l->is_listed = true;
+    LL_PREPEND(leavers, l);
 }
 
-/* Back to a process that is no task. Buffers, options and handlers are the program's and stay. */
+/* Turns the process back into one that is no task. The program's buffers, options and handlers stay. */
 static void forget_machine(void)
 {
     pvmi_link_close();
-    pvmi_descriptors_forget();
+    __atomic_fetch_and(&pvmi_call_watch, ~(unsigned)PVMI_WATCH_DESCRIPTORS,
+                       __ATOMIC_RELAXED); /* the descriptor is closed */
     pvmi_handler_clear();
     pvmi_arrivals_clear();
     pvmi_inbox_clear();
     pvmi_peer_forget_all();
-    pvmi_notify_clear();
+    const struct pvmi_leaver *l;
+    LL_FOREACH (leavers, l)
+        l->left();
     pvmi_output_clear();
     pvmi_trace_forget();
-    pvmi_options_forget();
+    pvmi_setopt_forget();
     free(siblings.tids);
     siblings.tids = NULL;
     pvmi_task = (struct pvmi_task){.state = PVMI_TASK_OUT};
 }
 
-/* While handlers still run: what others must hear, and what the program wants to hear about its own exit. */
+/* While handlers still run: sends what others must hear, and reports our exit to the program if it asked. */
 static int last_duties(bool wait_for_output)
 {
     int rc = wait_for_output ? pvmi_output_drain() : 0;
-    pvmi_notify_own_exit();
+    const struct pvmi_leaver *l;
+    LL_FOREACH (leavers, l)
+        l->leaves();
     pvmi_arrivals_take_in_all();
     pvmi_handler_run();
     pvmi_trace_finish();
     return rc;
 }
 
-/* Whether another thread, or a handler, has done so while we waited. */
+/* Whether another thread or a handler has left the machine while this one waited. */
 static bool has_left_meanwhile(unsigned epoch)
 {
     if (pvmi_task.state != PVMI_TASK_LEAVES)
@@ -243,7 +251,7 @@ static bool has_left_meanwhile(unsigned epoch)
     return true;
 }
 
-int pvmi_task_leave(bool wait_for_output)
+int pvmi_enrol_leave(bool wait_for_output)
 {
     int rc = pvmi_task_need();
     unsigned epoch = pvmi_link_epoch;
@@ -259,7 +267,7 @@ int pvmi_task_leave(bool wait_for_output)
         pvmi_handler_defer();
         rc = pvmi_route_leave();
         if (!rc)
-            rc = pvmi_request_within(PVMI_TM_EXIT, NULL, NULL, EXIT_LIMIT_US);
+            rc = pvmi_request_within(PVMC_TM_EXIT, NULL, NULL, EXIT_LIMIT_US);
         pvmi_handler_allow();
     }
     if (pvmi_receive_buffer.mid)
@@ -268,13 +276,13 @@ int pvmi_task_leave(bool wait_for_output)
     return rc;
 }
 
-/* A forked child is another process: it must not speak on its parent's connection, nor keep it open. */
+/* A forked child is another process: it must neither use its parent's connection nor keep it open. */
 static void after_fork(void)
 {
     pvmi_lock_after_fork(true);
     if (pvmi_task.state == PVMI_TASK_OUT)
         return;
-    pvmi_mem_after_fork();
+    pvmc_mem_after_fork();
     forget_machine();
 }
 
@@ -286,8 +294,8 @@ static void go_on_after_fork(void)
 __attribute__((constructor)) static void prepare(void)
 {
     pthread_atfork(pvmi_lock_before_fork, go_on_after_fork, after_fork);
-    if (*pvmi_config_text(PVMI_SETTING_CONTEXT))
-        take_context((uint32_t)pvmi_config_integer(PVMI_SETTING_CONTEXT));
+    if (*pvmc_config_text(PVMC_SETTING_CONTEXT))
+        take_context((uint32_t)pvmc_config_integer(PVMC_SETTING_CONTEXT));
 }
 
 __attribute__((destructor)) static void end(void)
@@ -299,13 +307,13 @@ __attribute__((destructor)) static void end(void)
 
 /* ---- siblings ---- */
 
-void pvmi_task_take_siblings(struct pvmi_message *m)
+void pvmi_enrol_take_siblings(struct pvmc_message *m)
 {
     int n = 0, kept = 0;
-    if (siblings.tids || pvmi_message_unpack(m, PVM_INT, &n, 1, 1) || n < 1 || (uint64_t)n > m->length)
+    if (siblings.tids || pvmc_message_unpack(m, PVM_INT, &n, 1, 1) || n < 1 || (uint64_t)n > m->length)
         return;
     int *tids = malloc(n * sizeof *tids);
-    if (!tids || pvmi_message_unpack(m, PVM_INT, tids, n, 1)) {
+    if (!tids || pvmc_message_unpack(m, PVM_INT, tids, n, 1)) {
         free(tids);
         return;
     }
@@ -345,7 +353,7 @@ int pvm_mytid(void)
     int need = pvmi_task.state == PVMI_TASK_LOST ? 0 : pvmi_task_need();
     int rc = pvmi_return("pvm_mytid", need ? need : (int)pvmi_task.tid);
     PVMI_END(TEV_MYTID, PVMI_INT(MT, rc));
-    if (enters && !pvmi_watched) /* only now we know that we are traced */
+    if (enters && !pvmi_watched) /* whether it is traced was unknown when it began */
         pvmi_trace_late(TEV_MYTID, PVMI_DATA(PVMI_INT(MT, rc)));
     return rc;
 }
@@ -372,7 +380,7 @@ int pvm_siblings(int **tids)
 int pvm_exit(void)
 {
     PVMI_BEGIN(TEV_EXIT);
-    int rc = pvmi_return("pvm_exit", pvmi_task_leave(true));
+    int rc = pvmi_return("pvm_exit", pvmi_enrol_leave(true));
     PVMI_END(TEV_EXIT, PVMI_INT(CC, rc));
     return rc;
 }
@@ -384,11 +392,11 @@ char *pvm_version(void)
     return PVM_VER;
 }
 
-int pvmi_task_set_name(const char *name)
+int pvmi_enrol_set_name(const char *name)
 {
     char *copy = name ? strdup(name) : NULL;
     if (name && !copy)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     free(task_name);
     task_name = copy;
     return 0;

@@ -1,19 +1,19 @@
-/* hosts.c - the machine grows, shrinks and ends. */
+/* hosts.c - pvm_addhosts, pvm_delhosts, pvm_halt. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "../core/error.h"
-#include "../core/proto.h"
-#include "../core/visible.h"
-#include "call.h"
-#include "options.h"
-#include "perror.h"
-#include "request.h"
-#include "task.h"
+#include "core/error.h"
+#include "core/message/proto.h"
+#include "core/visible.h"
+#include "libpvm/base/call.h"
+#include "libpvm/base/options.h"
+#include "libpvm/base/perror.h"
+#include "libpvm/route/request.h"
+#include "enrol.h"
 
 static bool are_names(char **names, int count)
 {
-    if (!names || count < 1 || count > PVMI_HOST_INDEX_MAX)
+    if (!names || count < 1 || count > PVMC_HOST_INDEX_MAX)
         return false;
     for (int i = 0; i < count; i++)
         if (!names[i])
@@ -22,31 +22,31 @@ static bool are_names(char **names, int count)
 }
 
 /*
- * The daemon's words on a host that could not be added, since a code alone does not say what to do. PvmAlready is no
- * error but a host to be started by hand: its text is what the user has to type.
+ * Prints the daemon's reason why a host could not be added, since a code alone does not say what to do. PvmAlready is
+ * no error: the host must be started by hand, and the text is what the user has to type.
  */
 static void print_reason(const char *name, int status, const char *why)
 {
     if (!*why || (!pvmi_options.auto_err && status != PvmAlready))
         return;
     fprintf(stderr, "libpvm [%s]: pvm_addhosts(): %s: ", pvmi_identity(), name);
-    pvmi_visible_print(stderr, why);
+    pvmc_visible_print(stderr, why);
     fputc('\n', stderr);
 }
 
-/* Reads status words and, of added hosts, the reasons behind them. */
-static int read_status(struct pvmi_buf *body, int tag, char **names, int count, int *status)
+/* Reads the status of each host and, for added hosts, the reasons. */
+static int read_status(struct pvmc_buf *body, int tag, char **names, int count, int *status)
 {
     int *own = calloc((size_t)count, sizeof *own);
     if (!own)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     for (int i = 0; i < count; i++) {
-        own[i] = pvmi_buf_get_i32(body);
+        own[i] = pvmc_buf_get_i32(body);
         if (status)
             status[i] = own[i];
     }
-    for (int i = 0; i < count && tag == (int)PVMI_TM_ADDHOSTS; i++) {
-        char *why = pvmi_buf_get_string(body);
+    for (int i = 0; i < count && tag == (int)PVMC_TM_ADDHOSTS; i++) {
+        char *why = pvmc_buf_get_string(body);
         if (why)
             print_reason(names[i], own[i], why);
         free(why);
@@ -55,23 +55,23 @@ static int read_status(struct pvmi_buf *body, int tag, char **names, int count, 
     return 0;
 }
 
-/* Adds or deletes hosts: how many, and what became of each. */
+/* Adds or deletes hosts. Returns how many; status[] gets the outcome of each. */
 static int change_hosts(int tag, char **names, int count, int *status)
 {
     if (!are_names(names, count))
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     int rc = pvmi_task_need();
     if (rc)
         return rc;
-    struct pvmi_buf body;
+    struct pvmc_buf body;
     struct pvmi_answer answer;
-    pvmi_buf_init(&body);
-    pvmi_buf_put_u32(&body, (uint32_t)count);
+    pvmc_buf_init(&body);
+    pvmc_buf_put_u32(&body, (uint32_t)count);
     for (int i = 0; i < count; i++)
-        pvmi_buf_put_string(&body, names[i]);
+        pvmc_buf_put_string(&body, names[i]);
     rc = pvmi_request(tag, &body, &answer);
-    if (rc >= 0 && pvmi_buf_get_u32(&answer.body) != (uint32_t)count)
-        rc = PVMI_EFORMAT;
+    if (rc >= 0 && pvmc_buf_get_u32(&answer.body) != (uint32_t)count)
+        rc = PVMC_EFORMAT;
     if (rc >= 0) {
         int read = read_status(&answer.body, tag, names, count, status);
         rc = read ? read : rc;
@@ -83,7 +83,7 @@ static int change_hosts(int tag, char **names, int count, int *status)
 int pvm_addhosts(char **names, int count, int *status)
 {
     PVMI_BEGIN(TEV_ADDHOSTS, PVMI_STRINGS(HNL, names, names ? count : 0));
-    int rc = pvmi_return("pvm_addhosts", change_hosts(PVMI_TM_ADDHOSTS, names, count, status));
+    int rc = pvmi_return("pvm_addhosts", change_hosts(PVMC_TM_ADDHOSTS, names, count, status));
     PVMI_END(TEV_ADDHOSTS, PVMI_INT(CC, rc));
     return rc;
 }
@@ -91,7 +91,7 @@ int pvm_addhosts(char **names, int count, int *status)
 int pvm_delhosts(char **names, int count, int *status)
 {
     PVMI_BEGIN(TEV_DELHOSTS, PVMI_STRINGS(HNL, names, names ? count : 0));
-    int rc = pvmi_return("pvm_delhosts", change_hosts(PVMI_TM_DELHOSTS, names, count, status));
+    int rc = pvmi_return("pvm_delhosts", change_hosts(PVMC_TM_DELHOSTS, names, count, status));
     PVMI_END(TEV_DELHOSTS, PVMI_INT(CC, rc));
     return rc;
 }
@@ -100,15 +100,15 @@ static int halt(void)
 {
     int rc = pvmi_task_need();
     if (!rc)
-        rc = pvmi_request(PVMI_TM_HALT, NULL, NULL);
-    return rc == PVMI_EDOWN && pvmi_task.state == PVMI_TASK_LOST ? 0 : rc; /* the daemon was quick */
+        rc = pvmi_request(PVMC_TM_HALT, NULL, NULL);
+    return rc == PVMC_EDOWN && pvmi_task.state == PVMI_TASK_LOST ? 0 : rc; /* the daemon was faster */
 }
 
 int pvm_halt(void)
 {
     PVMI_BEGIN(TEV_HALT);
     bool lost = pvmi_task.state == PVMI_TASK_LOST;
-    int rc = pvmi_return("pvm_halt", lost ? PVMI_EDOWN : halt());
+    int rc = pvmi_return("pvm_halt", lost ? PVMC_EDOWN : halt());
     PVMI_END(TEV_HALT, PVMI_INT(CC, rc));
     return rc;
 }

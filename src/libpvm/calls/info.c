@@ -1,17 +1,17 @@
-/* info.c - what the machine consists of: hosts, tasks, clocks, and the descriptor that tells of messages. */
+/* info.c - questions about the machine: its hosts, tasks and clocks. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../core/error.h"
-#include "../core/proto.h"
-#include "../core/tid.h"
-#include "call.h"
-#include "compat.h"
-#include "info.h"
-#include "link.h"
-#include "perror.h"
-#include "request.h"
-#include "task.h"
+#include "core/error.h"
+#include "core/message/proto.h"
+#include "core/message/tid.h"
+#include "libpvm/base/call.h"
+#include "libpvm/base/compat.h"
+#include "libpvm/base/lock.h"
+#include "libpvm/engine/link.h"
+#include "libpvm/base/perror.h"
+#include "libpvm/route/request.h"
+#include "enrol.h"
 
 /* ---- pvm_config, pvm_archcode ---- */
 
@@ -32,23 +32,28 @@ static void free_hosts(struct host_list *l)
     *l = (struct host_list){0};
 }
 
-static int read_hosts(struct pvmi_buf *b, struct host_list *l)
+__attribute__((destructor)) static void free_shown_hosts(void)
 {
-    uint32_t n = pvmi_buf_get_u32(b);
-    if (n > PVMI_HOST_INDEX_MAX)
-        return PVMI_EFORMAT;
+    free_hosts(&shown_hosts);
+}
+
+static int read_hosts(struct pvmc_buf *b, struct host_list *l)
+{
+    uint32_t n = pvmc_buf_get_u32(b);
+    if (n > PVMC_HOST_INDEX_MAX)
+        return PVMC_EFORMAT;
     l->hosts = calloc(n ? n : 1, sizeof *l->hosts);
     if (!l->hosts)
-        return PVMI_ENOMEM;
-    for (l->count = 0; l->count < (int)n && !pvmi_buf_error(b); l->count++) {
+        return PVMC_ENOMEM;
+    for (l->count = 0; l->count < (int)n && !pvmc_buf_error(b); l->count++) {
         struct pvmhostinfo *h = &l->hosts[l->count];
-        h->hi_tid = pvmi_buf_get_i32(b);
-        h->hi_name = pvmi_buf_get_string(b);
-        h->hi_arch = pvmi_buf_get_string(b);
-        h->hi_speed = pvmi_buf_get_i32(b);
-        h->hi_dsig = pvmi_buf_get_i32(b);
+        h->hi_tid = pvmc_buf_get_i32(b);
+        h->hi_name = pvmc_buf_get_string(b);
+        h->hi_arch = pvmc_buf_get_string(b);
+        h->hi_speed = pvmc_buf_get_i32(b);
+        h->hi_dsig = pvmc_buf_get_i32(b);
     }
-    return pvmi_buf_error(b) ? PVMI_EFORMAT : 0;
+    return pvmc_buf_error(b) ? PVMC_EFORMAT : 0;
 }
 
 static int ask_hosts(struct host_list *l)
@@ -57,7 +62,7 @@ static int ask_hosts(struct host_list *l)
     int rc = pvmi_task_need();
     if (rc)
         return rc;
-    rc = pvmi_request(PVMI_TM_CONFIG, NULL, &answer);
+    rc = pvmi_request(PVMC_TM_CONFIG, NULL, &answer);
     if (rc >= 0)
         rc = read_hosts(&answer.body, l);
     int end = pvmi_answer_end(&answer);
@@ -68,7 +73,7 @@ static int ask_hosts(struct host_list *l)
     return rc;
 }
 
-/* How many data formats the hosts have among them. */
+/* The number of data formats among the hosts. */
 static int count_formats(const struct host_list *l)
 {
     int formats = 0;
@@ -89,6 +94,7 @@ static int show_hosts(int *nhost, int *narch, struct pvmhostinfo **hosts)
         return rc;
     free_hosts(&shown_hosts);
     shown_hosts = l;
+    pvmi_lock_at_thread_end(free_shown_hosts);
     if (nhost)
         *nhost = l.count;
     if (narch)
@@ -111,11 +117,11 @@ static int format_of(const char *arch)
 {
     struct host_list l = {0};
     if (!arch)
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     int rc = ask_hosts(&l);
     if (rc)
         return rc;
-    rc = PVMI_ENOTFOUND;
+    rc = PVMC_ENOTFOUND;
     for (int i = 0; i < l.count; i++)
         if (!strcmp(l.hosts[i].hi_arch, arch))
             rc = l.hosts[i].hi_dsig;
@@ -148,36 +154,41 @@ static void free_tasks(struct task_list *l)
     *l = (struct task_list){0};
 }
 
-static int read_tasks(struct pvmi_buf *b, struct task_list *l)
+__attribute__((destructor)) static void free_shown_tasks(void)
 {
-    uint32_t n = pvmi_buf_get_u32(b);
-    if (n > pvmi_buf_left(b) / 24)
-        return PVMI_EFORMAT;
+    free_tasks(&shown_tasks);
+}
+
+static int read_tasks(struct pvmc_buf *b, struct task_list *l)
+{
+    uint32_t n = pvmc_buf_get_u32(b);
+    if (n > pvmc_buf_left(b) / 24)
+        return PVMC_EFORMAT;
     l->tasks = calloc(n ? n : 1, sizeof *l->tasks);
     if (!l->tasks)
-        return PVMI_ENOMEM;
-    for (l->count = 0; l->count < (int)n && !pvmi_buf_error(b); l->count++) {
+        return PVMC_ENOMEM;
+    for (l->count = 0; l->count < (int)n && !pvmc_buf_error(b); l->count++) {
         struct pvmtaskinfo *t = &l->tasks[l->count];
-        t->ti_tid = pvmi_buf_get_i32(b);
-        t->ti_ptid = pvmi_buf_get_i32(b);
-        t->ti_host = pvmi_buf_get_i32(b);
-        t->ti_flag = pvmi_buf_get_i32(b);
-        t->ti_a_out = pvmi_buf_get_string(b);
-        t->ti_pid = pvmi_buf_get_i32(b);
+        t->ti_tid = pvmc_buf_get_i32(b);
+        t->ti_ptid = pvmc_buf_get_i32(b);
+        t->ti_host = pvmc_buf_get_i32(b);
+        t->ti_flag = pvmc_buf_get_i32(b);
+        t->ti_a_out = pvmc_buf_get_string(b);
+        t->ti_pid = pvmc_buf_get_i32(b);
     }
-    return pvmi_buf_error(b) ? PVMI_EFORMAT : 0;
+    return pvmc_buf_error(b) ? PVMC_EFORMAT : 0;
 }
 
 static int ask_tasks(int where, struct task_list *l)
 {
-    struct pvmi_buf body;
+    struct pvmc_buf body;
     struct pvmi_answer answer;
     int rc = pvmi_task_need();
     if (rc)
         return rc;
-    pvmi_buf_init(&body);
-    pvmi_buf_put_u32(&body, (uint32_t)where);
-    rc = pvmi_request(PVMI_TM_TASKS, &body, &answer);
+    pvmc_buf_init(&body);
+    pvmc_buf_put_u32(&body, (uint32_t)where);
+    rc = pvmi_request(PVMC_TM_TASKS, &body, &answer);
     if (rc >= 0)
         rc = read_tasks(&answer.body, l);
     int end = pvmi_answer_end(&answer);
@@ -196,6 +207,7 @@ static int show_tasks(int where, int *ntask, struct pvmtaskinfo **tasks)
         return rc;
     free_tasks(&shown_tasks);
     shown_tasks = l;
+    pvmi_lock_at_thread_end(free_shown_tasks);
     if (ntask)
         *ntask = l.count;
     if (tasks)
@@ -211,23 +223,17 @@ int pvm_tasks(int where, int *ntask, struct pvmtaskinfo **tasks)
     return rc;
 }
 
-__attribute__((destructor)) void pvmi_info_free_shown(void)
-{
-    free_hosts(&shown_hosts);
-    free_tasks(&shown_tasks);
-}
-
 static int ask_task_state(int tid)
 {
-    if (!pvmi_tid_names_task((pvmi_tid)tid))
-        return PVMI_EPARAM;
+    if (!pvmi_tid_names_task((pvmc_tid)tid))
+        return PVMC_EPARAM;
     int rc = pvmi_task_need();
     if (rc)
         return rc;
-    struct pvmi_buf body;
-    pvmi_buf_init(&body);
-    pvmi_buf_put_u32(&body, (uint32_t)tid);
-    return pvmi_request(PVMI_TM_PSTAT, &body, NULL);
+    struct pvmc_buf body;
+    pvmc_buf_init(&body);
+    pvmc_buf_put_u32(&body, (uint32_t)tid);
+    return pvmi_request(PVMC_TM_PSTAT, &body, NULL);
 }
 
 int pvm_pstat(int tid)
@@ -243,14 +249,14 @@ int pvm_pstat(int tid)
 static int ask_host_state(const char *host)
 {
     if (!host || !*host)
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     int rc = pvmi_task_need();
     if (rc)
         return rc;
-    struct pvmi_buf body;
-    pvmi_buf_init(&body);
-    pvmi_buf_put_string(&body, host);
-    return pvmi_request(PVMI_TM_MSTAT, &body, NULL);
+    struct pvmc_buf body;
+    pvmc_buf_init(&body);
+    pvmc_buf_put_string(&body, host);
+    return pvmi_request(PVMC_TM_MSTAT, &body, NULL);
 }
 
 int pvm_mstat(char *host)
@@ -264,7 +270,7 @@ int pvm_mstat(char *host)
 int pvm_tidtohost(int tid)
 {
     PVMI_BEGIN(TEV_TIDTOHOST, PVMI_INT(TID, tid));
-    int rc = (int)pvmi_tid_host((pvmi_tid)tid);
+    int rc = (int)pvmc_tid_host((pvmc_tid)tid);
     PVMI_END(TEV_TIDTOHOST, PVMI_INT(HPT, rc));
     return rc;
 }
@@ -287,25 +293,25 @@ static struct timeval to_timeval(int64_t us)
     return (struct timeval){.tv_sec = seconds, .tv_usec = rest};
 }
 
-#define CLOCK_MAX_S ((uint64_t)1 << 40) /* later no clock is */
+#define CLOCK_MAX_S ((uint64_t)1 << 40) /* no clock is later */
 
 /* Reads the host's clock, in microseconds. */
 static int ask_clock(int host, int64_t *clock_us)
 {
-    struct pvmi_buf body;
+    struct pvmc_buf body;
     struct pvmi_answer answer;
     uint64_t seconds = 0;
-    pvmi_buf_init(&body);
-    pvmi_buf_put_u32(&body, (uint32_t)host);
-    int rc = pvmi_request(PVMI_TM_HOSTSYNC, &body, &answer);
+    pvmc_buf_init(&body);
+    pvmc_buf_put_u32(&body, (uint32_t)host);
+    int rc = pvmi_request(PVMC_TM_HOSTSYNC, &body, &answer);
     if (rc >= 0) {
-        seconds = pvmi_buf_get_u64(&answer.body);
-        *clock_us = (int64_t)(seconds % CLOCK_MAX_S) * 1000000 + pvmi_buf_get_u32(&answer.body);
+        seconds = pvmc_buf_get_u64(&answer.body);
+        *clock_us = (int64_t)(seconds % CLOCK_MAX_S) * 1000000 + pvmc_buf_get_u32(&answer.body);
     }
     int end = pvmi_answer_end(&answer);
     if (rc < 0)
         return rc;
-    return seconds < CLOCK_MAX_S ? end : PVMI_EFORMAT;
+    return seconds < CLOCK_MAX_S ? end : PVMC_EFORMAT;
 }
 
 static int sample_clock(int host, struct timeval *clock, struct timeval *delta)
@@ -314,7 +320,7 @@ static int sample_clock(int host, struct timeval *clock, struct timeval *delta)
     if (rc)
         return rc;
     int64_t before = wall_clock_us(), there = before, difference = 0;
-    if (pvmi_tid_host((pvmi_tid)host) != pvmi_tid_host(pvmi_task.tid)) { /* on our own host it is the same clock */
+    if (pvmc_tid_host((pvmc_tid)host) != pvmc_tid_host(pvmi_task.tid)) { /* our own host has the same clock */
         rc = ask_clock(host, &there);
         if (rc)
             return rc;
@@ -341,25 +347,25 @@ int pvm_hostsync(int host, struct timeval *clock, struct timeval *delta)
 
 /* ---- pvm_tickle ---- */
 
-#define TICKLE_MAX 10 /* numbers each way, as old programs reserve them */
+#define TICKLE_MAX 10 /* as many numbers as old programs reserve */
 
 static int tickle(int narg, const int *argp, int *nresp, int *resp)
 {
     if (narg < 1 || narg > TICKLE_MAX || !argp)
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     int rc = pvmi_task_need();
     if (rc)
         return rc;
-    struct pvmi_buf body;
+    struct pvmc_buf body;
     struct pvmi_answer answer;
-    pvmi_buf_init(&body);
-    pvmi_buf_put_u32(&body, (uint32_t)narg);
+    pvmc_buf_init(&body);
+    pvmc_buf_put_u32(&body, (uint32_t)narg);
     for (int i = 0; i < narg; i++)
-        pvmi_buf_put_i32(&body, argp[i]);
-    rc = pvmi_request(PVMI_TM_TICKLE, &body, &answer);
-    int n = rc < 0 ? 0 : (int)pvmi_buf_get_u32(&answer.body), kept = 0;
-    for (int i = 0; i < n && !pvmi_buf_error(&answer.body); i++) {
-        int value = pvmi_buf_get_i32(&answer.body);
+        pvmc_buf_put_i32(&body, argp[i]);
+    rc = pvmi_request(PVMC_TM_TICKLE, &body, &answer);
+    int n = rc < 0 ? 0 : (int)pvmc_buf_get_u32(&answer.body), kept = 0;
+    for (int i = 0; i < n && !pvmc_buf_error(&answer.body); i++) {
+        int value = pvmc_buf_get_i32(&answer.body);
         if (resp && kept < TICKLE_MAX)
             resp[kept++] = value;
     }

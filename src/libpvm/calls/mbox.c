@@ -1,74 +1,75 @@
-/* mbox.c - the mailbox: messages kept under names, by the master's daemon for all tasks of the machine. */
+/* mbox.c - the mailbox: messages under names, which the master's daemon keeps for all tasks. */
 #include "mbox.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../core/error.h"
-#include "../core/log.h"
-#include "../core/message.h"
-#include "../core/proto.h"
-#include "buffer.h"
-#include "call.h"
-#include "compat.h"
-#include "perror.h"
-#include "request.h"
-#include "task.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/message/message.h"
+#include "core/message/proto.h"
+#include "libpvm/engine/buffer.h"
+#include "libpvm/base/call.h"
+#include "libpvm/base/compat.h"
+#include "libpvm/base/lock.h"
+#include "libpvm/base/perror.h"
+#include "libpvm/route/request.h"
+#include "enrol.h"
 
 #define INDEX_ANY (-1) /* the daemon chooses */
 
 /* ---- entries ---- */
 
-static void put_header(struct pvmi_buf *body, enum pvmi_mailbox_op op, const char *name)
+static void put_header(struct pvmc_buf *body, enum pvmc_mailbox_op op, const char *name)
 {
-    pvmi_buf_init(body);
-    pvmi_buf_put_u8(body, op);
-    pvmi_buf_put_string(body, name);
+    pvmc_buf_init(body);
+    pvmc_buf_put_u8(body, op);
+    pvmc_buf_put_string(body, name);
 }
 
-static void put_content(struct pvmi_buf *body, const struct pvmi_message *m)
+static void put_content(struct pvmc_buf *body, const struct pvmc_message *m)
 {
-    if (!pvmi_message_is_inplace(m)) {
-        pvmi_buf_put_blob(body, m && m->mem ? m->mem->data : NULL, m->length);
+    if (!pvmc_message_is_inplace(m)) {
+        pvmc_buf_put_blob(body, m && m->mem ? m->mem->data : NULL, m->length);
         return;
     }
-    pvmi_buf_put_u32(body, (uint32_t)m->inplace_length);
+    pvmc_buf_put_u32(body, (uint32_t)m->inplace_length);
     for (unsigned i = 0; i < m->inplace_count; i++)
-        pvmi_buf_put_bytes(body, m->inplace[i].iov_base, m->inplace[i].iov_len);
+        pvmc_buf_put_bytes(body, m->inplace[i].iov_base, m->inplace[i].iov_len);
 }
 
 /* Index of the entry, or an error. */
-static int put(const char *name, int index, int flags, const struct pvmi_message *m)
+static int put(const char *name, int index, int flags, const struct pvmc_message *m)
 {
     int rc = pvmi_task_need();
     if (rc)
         return rc;
-    if (pvmi_message_bytes(m) > PVMI_BUF_MAX / 2) {
-        pvmi_log(PVMI_LOG_ERROR, "a mailbox entry holds %zu bytes at most", PVMI_BUF_MAX / 2);
-        return PVMI_ELIMIT;
+    if (pvmc_message_bytes(m) > PVMC_BUF_MAX / 2) {
+        pvmc_log(PVMC_LOG_ERROR, "a mailbox entry holds %zu bytes at most", PVMC_BUF_MAX / 2);
+        return PVMC_ELIMIT;
     }
-    struct pvmi_buf body;
-    put_header(&body, PVMI_MAILBOX_PUT, name);
-    pvmi_buf_put_i32(&body, index);
-    pvmi_buf_put_u32(&body, (uint32_t)flags);
-    pvmi_buf_put_u32(&body, pvmi_message_is_inplace(m) ? m->dsig : m->enc);
-    pvmi_buf_put_u32(&body, m->dsig);
+    struct pvmc_buf body;
+    put_header(&body, PVMC_MAILBOX_PUT, name);
+    pvmc_buf_put_i32(&body, index);
+    pvmc_buf_put_u32(&body, (uint32_t)flags);
+    pvmc_buf_put_u32(&body, pvmc_message_is_inplace(m) ? m->dsig : m->enc);
+    pvmc_buf_put_u32(&body, m->dsig);
     put_content(&body, m);
-    return pvmi_request(PVMI_TM_MAILBOX, &body, NULL);
+    return pvmi_request(PVMC_TM_MAILBOX, &body, NULL);
 }
 
 /* The entry as a message, with the caller's reference. */
-static int read_entry(struct pvmi_buf *b, struct pvmi_message **out)
+static int read_entry(struct pvmc_buf *b, struct pvmc_message **out)
 {
-    pvmi_buf_get_u32(b); /* flags */
-    uint32_t owner = pvmi_buf_get_u32(b), enc = pvmi_buf_get_u32(b), dsig = pvmi_buf_get_u32(b);
+    pvmc_buf_get_u32(b); /* flags */
+    uint32_t owner = pvmc_buf_get_u32(b), enc = pvmc_buf_get_u32(b), dsig = pvmc_buf_get_u32(b);
     size_t length;
-    const uint8_t *data = pvmi_buf_get_blob(b, &length);
-    if (pvmi_buf_error(b))
-        return PVMI_EFORMAT;
-    struct pvmi_message *m = pvmi_message_new(enc);
-    if (!m || pvmi_message_pack_bytes(m, data, length)) {
-        pvmi_message_unref(m);
-        return PVMI_ENOMEM;
+    const uint8_t *data = pvmc_buf_get_blob(b, &length);
+    if (pvmc_buf_error(b))
+        return PVMC_EFORMAT;
+    struct pvmc_message *m = pvmc_message_new(enc);
+    if (!m || pvmc_message_pack_bytes(m, data, length)) {
+        pvmc_message_unref(m);
+        return PVMC_ENOMEM;
     }
     m->dsig = dsig;
     m->src = owner;
@@ -78,24 +79,24 @@ static int read_entry(struct pvmi_buf *b, struct pvmi_message **out)
 }
 
 /* Index of the entry and *m, or an error. */
-static int get(const char *name, int index, int flags, struct pvmi_message **m)
+static int get(const char *name, int index, int flags, struct pvmc_message **m)
 {
     int rc = pvmi_task_need();
     if (rc)
         return rc;
-    struct pvmi_buf body;
+    struct pvmc_buf body;
     struct pvmi_answer answer;
-    put_header(&body, PVMI_MAILBOX_GET, name);
-    pvmi_buf_put_i32(&body, index);
-    pvmi_buf_put_u32(&body, (uint32_t)flags);
-    int found = pvmi_request(PVMI_TM_MAILBOX, &body, &answer);
+    put_header(&body, PVMC_MAILBOX_GET, name);
+    pvmc_buf_put_i32(&body, index);
+    pvmc_buf_put_u32(&body, (uint32_t)flags);
+    int found = pvmi_request(PVMC_TM_MAILBOX, &body, &answer);
     *m = NULL;
     rc = found < 0 ? found : read_entry(&answer.body, m);
     int end = pvmi_answer_end(&answer);
     if (!rc && end)
         rc = end;
     if (rc)
-        pvmi_message_unref(*m);
+        pvmc_message_unref(*m);
     return rc ? rc : found;
 }
 
@@ -104,29 +105,29 @@ int pvmi_mbox_remove(const char *name, int index, int flags)
     int rc = pvmi_task_need();
     if (rc)
         return rc;
-    struct pvmi_buf body;
-    put_header(&body, PVMI_MAILBOX_REMOVE, name);
-    pvmi_buf_put_i32(&body, index);
-    pvmi_buf_put_u32(&body, (uint32_t)flags);
-    return pvmi_request(PVMI_TM_MAILBOX, &body, NULL);
+    struct pvmc_buf body;
+    put_header(&body, PVMC_MAILBOX_REMOVE, name);
+    pvmc_buf_put_i32(&body, index);
+    pvmc_buf_put_u32(&body, (uint32_t)flags);
+    return pvmi_request(PVMC_TM_MAILBOX, &body, NULL);
 }
 
 static int put_number(const char *name, int index, int flags, int number)
 {
-    struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
-    int rc = m ? pvmi_message_pack(m, PVM_INT, &number, 1, 1) : PVMI_ENOMEM;
+    struct pvmc_message *m = pvmc_message_new(PVMC_ENC_DEFAULT);
+    int rc = m ? pvmc_message_pack(m, PVM_INT, &number, 1, 1) : PVMC_ENOMEM;
     if (!rc)
         rc = put(name, index, flags, m);
-    pvmi_message_unref(m);
+    pvmc_message_unref(m);
     return rc;
 }
 
-int pvmi_mbox_put(const char *name, int flags, const struct pvmi_message *m)
+int pvmi_mbox_put(const char *name, int flags, const struct pvmc_message *m)
 {
     return put(name, INDEX_ANY, flags, m);
 }
 
-int pvmi_mbox_get(const char *name, int index, int flags, struct pvmi_message **m)
+int pvmi_mbox_get(const char *name, int index, int flags, struct pvmc_message **m)
 {
     return get(name, index, flags, m);
 }
@@ -145,9 +146,9 @@ static bool is_name(const char *name)
 
 static int put_buffer(const char *name, int mid, int flags)
 {
-    struct pvmi_message *m;
+    struct pvmc_message *m;
     if (!is_name(name) || flags < 0)
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     int rc = pvmi_buffer_get(mid, &m);
     int direct = (int)PvmMboxDirectIndexOf(flags);
     return rc ? rc : put(name, direct ? direct : INDEX_ANY, flags, m);
@@ -165,9 +166,9 @@ int pvm_putinfo(char *name, int mid, int flags)
 
 static int receive_entry(const char *name, int index, int flags)
 {
-    struct pvmi_message *m = NULL;
+    struct pvmc_message *m = NULL;
     if (!is_name(name) || index < 0 || flags < 0)
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     int rc = get(name, index, flags, &m);
     if (rc < 0)
         return rc;
@@ -191,7 +192,7 @@ int pvm_recvinfo(char *name, int index, int flags)
 int pvm_delinfo(char *name, int index, int flags)
 {
     PVMI_BEGIN(TEV_DELINFO, PVMI_STRING(CN, name), PVMI_INT(CI, index), PVMI_INT(CF, flags));
-    int removed = is_name(name) && index >= 0 ? pvmi_mbox_remove(name, index, flags) : PVMI_EPARAM;
+    int removed = is_name(name) && index >= 0 ? pvmi_mbox_remove(name, index, flags) : PVMC_EPARAM;
     int rc = pvmi_return_answer("pvm_delinfo", removed);
     PVMI_END(TEV_DELINFO, PVMI_INT(CC, rc));
     return rc;
@@ -202,7 +203,7 @@ int pvm_delinfo(char *name, int index, int flags)
 static int insert_number(const char *name, int index, int data)
 {
     if (!is_name(name) || index < INDEX_ANY)
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     return put_number(name, index, PvmMboxMultiInstance | PvmMboxPersistent, data);
 }
 
@@ -217,15 +218,15 @@ int pvm_insert(char *name, int req, int data)
 static int lookup_number(const char *name, int index, int *data)
 {
     if (!is_name(name) || index < INDEX_ANY)
-        return PVMI_EPARAM;
-    struct pvmi_message *m = NULL;
+        return PVMC_EPARAM;
+    struct pvmc_message *m = NULL;
     int found = get(name, index < 0 ? 0 : index, index < 0 ? PvmMboxFirstAvail : 0, &m);
     if (found < 0)
         return found;
-    int value, rc = pvmi_message_unpack(m, PVM_INT, &value, 1, 1);
+    int value, rc = pvmc_message_unpack(m, PVM_INT, &value, 1, 1);
     if (!rc && data)
         *data = value;
-    pvmi_message_unref(m);
+    pvmc_message_unref(m);
     return rc ? rc : found;
 }
 
@@ -240,7 +241,7 @@ int pvm_lookup(char *name, int req, int *data)
 int pvm_delete(char *name, int req)
 {
     PVMI_BEGIN(TEV_DELETE, PVMI_STRING(CN, name), PVMI_INT(CI, req));
-    int removed = is_name(name) && req >= 0 ? pvmi_mbox_remove(name, req, 0) : PVMI_EPARAM;
+    int removed = is_name(name) && req >= 0 ? pvmi_mbox_remove(name, req, 0) : PVMC_EPARAM;
     int rc = pvmi_return_answer("pvm_delete", removed);
     PVMI_END(TEV_DELETE, PVMI_INT(CC, rc));
     return rc;
@@ -267,35 +268,35 @@ static void free_classes(struct classes *c)
     *c = (struct classes){0};
 }
 
-static int read_class(struct pvmi_buf *b, struct pvmmboxinfo *c)
+static int read_class(struct pvmc_buf *b, struct pvmmboxinfo *c)
 {
-    c->mi_name = pvmi_buf_get_string(b);
-    uint32_t n = pvmi_buf_get_u32(b);
-    if (!c->mi_name || n > pvmi_buf_left(b) / 12)
-        return PVMI_EFORMAT;
+    c->mi_name = pvmc_buf_get_string(b);
+    uint32_t n = pvmc_buf_get_u32(b);
+    if (!c->mi_name || n > pvmc_buf_left(b) / 12)
+        return PVMC_EFORMAT;
     int *numbers = malloc((n ? n : 1) * 3 * sizeof *numbers);
     if (!numbers)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     c->mi_nentries = (int)n;
     c->mi_indices = numbers;
     c->mi_owners = numbers + n;
     c->mi_flags = numbers + 2 * (size_t)n;
     for (uint32_t i = 0; i < n; i++) {
-        c->mi_indices[i] = pvmi_buf_get_i32(b);
-        c->mi_owners[i] = pvmi_buf_get_i32(b);
-        c->mi_flags[i] = pvmi_buf_get_i32(b);
+        c->mi_indices[i] = pvmc_buf_get_i32(b);
+        c->mi_owners[i] = pvmc_buf_get_i32(b);
+        c->mi_flags[i] = pvmc_buf_get_i32(b);
     }
     return 0;
 }
 
-static int read_classes(struct pvmi_buf *b, struct classes *c)
+static int read_classes(struct pvmc_buf *b, struct classes *c)
 {
-    uint32_t n = pvmi_buf_get_u32(b);
-    if (n > pvmi_buf_left(b) / 8)
-        return PVMI_EFORMAT;
+    uint32_t n = pvmc_buf_get_u32(b);
+    if (n > pvmc_buf_left(b) / 8)
+        return PVMC_EFORMAT;
     c->list = calloc(n ? n : 1, sizeof *c->list);
     if (!c->list)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     int rc = 0;
     while (!rc && c->count < (int)n)
         rc = read_class(b, &c->list[c->count++]);
@@ -307,10 +308,10 @@ static int list_classes(const char *pattern, struct classes *c)
     int rc = pvmi_task_need();
     if (rc)
         return rc;
-    struct pvmi_buf body;
+    struct pvmc_buf body;
     struct pvmi_answer answer;
-    put_header(&body, PVMI_MAILBOX_NAMES, pattern);
-    rc = pvmi_request(PVMI_TM_MAILBOX, &body, &answer);
+    put_header(&body, PVMC_MAILBOX_NAMES, pattern);
+    rc = pvmi_request(PVMC_TM_MAILBOX, &body, &answer);
     if (rc >= 0)
         rc = read_classes(&answer.body, c);
     int end = pvmi_answer_end(&answer);
@@ -323,6 +324,11 @@ static int list_classes(const char *pattern, struct classes *c)
 
 static _Thread_local struct classes shown; /* what the last pvm_getmboxinfo() returned */
 
+__attribute__((destructor)) static void free_shown(void)
+{
+    free_classes(&shown);
+}
+
 static int show_classes(const char *pattern, int *nclasses, struct pvmmboxinfo **info)
 {
     struct classes found = {0};
@@ -331,6 +337,7 @@ static int show_classes(const char *pattern, int *nclasses, struct pvmmboxinfo *
         return rc;
     free_classes(&shown);
     shown = found;
+    pvmi_lock_at_thread_end(free_shown);
     if (nclasses)
         *nclasses = shown.count;
     if (info)
@@ -350,6 +357,12 @@ int pvm_getmboxinfo(char *pattern, int *nclasses, struct pvmmboxinfo **info)
 
 static _Thread_local int *no_resets; /* what the last pvm_getnoresets() returned */
 
+__attribute__((destructor)) static void free_no_resets(void)
+{
+    free(no_resets);
+    no_resets = NULL;
+}
+
 static int list_no_resets(int **tids, int *n)
 {
     struct classes found = {0};
@@ -363,13 +376,14 @@ static int list_no_resets(int **tids, int *n)
             memcpy(list, found.list[0].mi_owners, count * sizeof *list);
         free(no_resets);
         no_resets = list;
+        pvmi_lock_at_thread_end(free_no_resets);
         if (tids)
             *tids = list;
         if (n)
             *n = count;
     }
     free_classes(&found);
-    return list ? 0 : PVMI_ENOMEM;
+    return list ? 0 : PVMC_ENOMEM;
 }
 
 int pvm_getnoresets(int **tids, int *n)
@@ -378,11 +392,4 @@ int pvm_getnoresets(int **tids, int *n)
     int rc = pvmi_return("pvm_getnoresets", list_no_resets(tids, n));
     PVMI_END(PVMI_UNTRACED);
     return rc;
-}
-
-__attribute__((destructor)) void pvmi_mbox_free_shown(void)
-{
-    free_classes(&shown);
-    free(no_resets);
-    no_resets = NULL;
 }

@@ -1,28 +1,29 @@
 /*
- * notify.c - pvm_notify. Events of hosts and other tasks are the daemons' business; our own exit and routes are ours.
+ * notify.c - pvm_notify. The daemons report events of hosts and other tasks; the library itself reports our own exit
+ * and our routes.
  */
-#include "notify.h"
 #include <stdbool.h>
 #include <stdlib.h>
 #include <utlist.h>
-#include "../core/error.h"
-#include "../core/message.h"
-#include "../core/proto.h"
-#include "arrivals.h"
-#include "call.h"
-#include "compat.h"
-#include "farewell.h"
-#include "link.h"
-#include "options.h"
-#include "peer.h"
-#include "perror.h"
-#include "request.h"
-#include "task.h"
+#include "core/error.h"
+#include "core/message/message.h"
+#include "core/message/proto.h"
+#include "libpvm/engine/arrivals.h"
+#include "libpvm/base/call.h"
+#include "libpvm/base/compat.h"
+#include "libpvm/route/exit_notice.h"
+#include "libpvm/engine/link.h"
+#include "libpvm/base/options.h"
+#include "libpvm/engine/peer.h"
+#include "libpvm/base/perror.h"
+#include "libpvm/route/request.h"
+#include "enrol.h"
+#include "libpvm/route/route.h"
 
-/* Events that we see ourselves. */
+/* A request for an event that the library itself reports. */
 struct wish {
     int what;
-    pvmi_tid tid; /* RouteDelete: of which task */
+    pvmc_tid tid; /* RouteDelete: of which task */
     int tag;
     uint32_t ctx;
     int left; /* RouteAdd: how many more; below 0: all */
@@ -31,13 +32,13 @@ struct wish {
 
 static struct wish *wishes;
 
-/* An event in the form that daemons report theirs. */
-static int deliver(pvmi_tid src, int tag, uint32_t ctx, int tid)
+/* Delivers an event in the form that daemons use. */
+static int deliver(pvmc_tid src, int tag, uint32_t ctx, int tid)
 {
-    struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
-    if (!m || pvmi_message_pack(m, PVM_INT, &tid, 1, 1)) {
-        pvmi_message_unref(m);
-        return PVMI_ENOMEM;
+    struct pvmc_message *m = pvmc_message_new(PVMC_ENC_DEFAULT);
+    if (!m || pvmc_message_pack(m, PVM_INT, &tid, 1, 1)) {
+        pvmc_message_unref(m);
+        return PVMC_ENOMEM;
     }
     m->src = src;
     m->dst = pvmi_task.tid;
@@ -47,20 +48,10 @@ static int deliver(pvmi_tid src, int tag, uint32_t ctx, int tid)
     return 0;
 }
 
-/* What is notified of for these, comes from ourselves. */
-static int deliver_own(const struct wish *w, pvmi_tid tid)
+/* Delivers an event of ours. For our exit the daemon is its source, else this task. */
+static int deliver_own(const struct wish *w, pvmc_tid tid)
 {
-    return deliver(w->what == PvmTaskExit ? PVMI_TID_DAEMON : pvmi_task.tid, w->tag, w->ctx, (int)tid);
-}
-
-static int want(int what, pvmi_tid tid, int tag, int count)
-{
-    struct wish *w = malloc(sizeof *w);
-    if (!w)
-        return PVMI_ENOMEM;
-    *w = (struct wish){.what = what, .tid = tid, .tag = tag, .ctx = (uint32_t)pvmmyctx, .left = count};
-    DL_APPEND(wishes, w);
-    return 0;
+    return deliver(w->what == PvmTaskExit ? PVMC_TID_DAEMON : pvmi_task.tid, w->tag, w->ctx, (int)tid);
 }
 
 static void drop(struct wish *w)
@@ -69,8 +60,66 @@ static void drop(struct wish *w)
     free(w);
 }
 
-/* One wish of that kind, tag and our context; it is reported at once, as if it had come true. */
-static int cancel(int what, pvmi_tid tid, int tag, bool report)
+static void clear(void)
+{
+    while (wishes)
+        drop(wishes);
+}
+
+static void tell_own_exit(void)
+{
+    struct wish *w;
+    DL_FOREACH (wishes, w)
+        if (w->what == PvmTaskExit)
+            deliver_own(w, pvmi_task.tid);
+    clear();
+}
+
+static void tell_route_added(pvmc_tid tid)
+{
+    struct wish *w, *next;
+    DL_FOREACH_SAFE (wishes, w, next)
+        if (w->what == PvmRouteAdd) {
+            deliver_own(w, tid);
+            if (w->left > 0 && !--w->left)
+                drop(w);
+        }
+}
+
+static void tell_route_deleted(pvmc_tid tid)
+{
+    struct wish *w, *next;
+    DL_FOREACH_SAFE (wishes, w, next)
+        if (w->what == PvmRouteDelete && w->tid == tid) {
+            deliver_own(w, tid);
+            drop(w);
+        }
+}
+
+static void subscribe(void)
+{
+    static const struct pvmi_route_listener of_routes = {.added = tell_route_added, .deleted = tell_route_deleted};
+    static struct pvmi_leaver of_exit = {.leaves = tell_own_exit, .left = clear};
+    pvmi_route_listener = &of_routes;
+    pvmi_enrol_on_leave(&of_exit);
+}
+
+static int want(int what, pvmc_tid tid, int tag, int count)
+{
+    struct wish *w = malloc(sizeof *w);
+    if (!w)
+        return PVMC_ENOMEM;
+    *w = (struct wish){.what = what, .tid = tid, .tag = tag, .ctx = (uint32_t)pvmmyctx, .left = count};
+    DL_APPEND(wishes, w);
+    subscribe();
+    return 0;
+}
+
+/*
+ * Cancels one request of that kind and tag in our context. With `report` it is reported at once, as if it had come
+ * true.
+ */
+static int cancel(int what, pvmc_tid tid, int tag, bool report)
 {
     struct wish *w, *next;
     int rc = 0;
@@ -84,75 +133,39 @@ static int cancel(int what, pvmi_tid tid, int tag, bool report)
     return 0;
 }
 
-void pvmi_notify_own_exit(void)
-{
-    struct wish *w;
-    DL_FOREACH (wishes, w)
-        if (w->what == PvmTaskExit)
-            deliver_own(w, pvmi_task.tid);
-    pvmi_notify_clear();
-}
-
-void pvmi_notify_route_added(pvmi_tid tid)
-{
-    struct wish *w, *next;
-    DL_FOREACH_SAFE (wishes, w, next)
-        if (w->what == PvmRouteAdd) {
-            deliver_own(w, tid);
-            if (w->left > 0 && !--w->left)
-                drop(w);
-        }
-}
-
-void pvmi_notify_route_deleted(pvmi_tid tid)
-{
-    struct wish *w, *next;
-    DL_FOREACH_SAFE (wishes, w, next)
-        if (w->what == PvmRouteDelete && w->tid == tid) {
-            deliver_own(w, tid);
-            drop(w);
-        }
-}
-
-void pvmi_notify_clear(void)
-{
-    while (wishes)
-        drop(wishes);
-}
-
 __attribute__((destructor)) static void free_all(void)
 {
-    pvmi_notify_clear();
+    clear();
 }
 
 static int ask_daemon(int what, int tag, int count, const int *tids, int tid_count)
 {
-    struct pvmi_buf body;
-    pvmi_buf_init(&body);
-    pvmi_buf_put_u32(&body, (uint32_t)what);
-    pvmi_buf_put_i32(&body, tag);
-    pvmi_buf_put_u32(&body, (uint32_t)pvmmyctx);
-    pvmi_buf_put_i32(&body, count);
-    pvmi_buf_put_u32(&body, (uint32_t)tid_count);
+    struct pvmc_buf body;
+    pvmc_buf_init(&body);
+    pvmc_buf_put_u32(&body, (uint32_t)what);
+    pvmc_buf_put_i32(&body, tag);
+    pvmc_buf_put_u32(&body, (uint32_t)pvmmyctx);
+    pvmc_buf_put_i32(&body, count);
+    pvmc_buf_put_u32(&body, (uint32_t)tid_count);
     for (int i = 0; i < tid_count; i++)
-        pvmi_buf_put_u32(&body, (uint32_t)tids[i]);
-    return pvmi_request_aside(PVMI_TM_NOTIFY, &body);
+        pvmc_buf_put_u32(&body, (uint32_t)tids[i]);
+    return pvmi_request_aside(PVMC_TM_NOTIFY, &body);
 }
 
-/* Exit of other tasks is asked of the daemon in one go, our own is kept here. */
+/* One request to the daemon covers the exits of other tasks; our own is kept here. */
 static int notify_exits(int what, int tag, int count, const int *tids)
 {
-    int *others = malloc(count * sizeof *others), n = 0, rc = others ? 0 : PVMI_ENOMEM;
+    int *others = malloc(count * sizeof *others), n = 0, rc = others ? 0 : PVMC_ENOMEM;
     for (int i = 0; i < count && !rc; i++)
         if (tids[i] != (int)pvmi_task.tid)
             others[n++] = tids[i];
         else
             rc = what & PvmNotifyCancel ? cancel(PvmTaskExit, pvmi_task.tid, tag, true)
                                         : want(PvmTaskExit, pvmi_task.tid, tag, 1);
-    pvmi_farewell_bypass(what & PvmNotifyCancel);
+    pvmi_exit_notice_bypass(what & PvmNotifyCancel);
     if (n && !rc)
         rc = ask_daemon(what, tag, n, others, n);
-    pvmi_farewell_bypass(false);
+    pvmi_exit_notice_bypass(false);
     free(others);
     return rc;
 }
@@ -161,20 +174,20 @@ static int notify_hosts_lost(int what, int tag, int count, const int *tids)
 {
     int *hosts = malloc(count * sizeof *hosts);
     if (!hosts)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     for (int i = 0; i < count; i++)
-        hosts[i] = (int)pvmi_tid_host((pvmi_tid)tids[i]);
+        hosts[i] = (int)pvmc_tid_host((pvmc_tid)tids[i]);
     int rc = ask_daemon(what, tag, count, hosts, count);
     free(hosts);
     return rc;
 }
 
-/* Where there is no direct link, it is gone already. */
+/* Without a direct link the route is gone already. */
 static int notify_routes_lost(int what, int tag, int count, const int *tids)
 {
     int rc = 0;
     for (int i = 0; i < count && !rc; i++) {
-        pvmi_tid tid = (pvmi_tid)tids[i];
+        pvmc_tid tid = (pvmc_tid)tids[i];
         const struct pvmi_peer *p = pvmi_peer_find(tid);
         if (what & PvmNotifyCancel)
             rc = cancel(PvmRouteDelete, tid, tag, true);
@@ -196,7 +209,7 @@ static int notify_routes_made(int what, int tag, int count)
 static bool all_tasks(int count, const int *tids)
 {
     for (int i = 0; i < count; i++)
-        if (!pvmi_tid_is_task((pvmi_tid)tids[i]))
+        if (!pvmc_tid_is_task((pvmc_tid)tids[i]))
             return false;
     return true;
 }
@@ -204,7 +217,7 @@ static bool all_tasks(int count, const int *tids)
 static bool all_hosts(int count, const int *tids)
 {
     for (int i = 0; i < count; i++)
-        if (!pvmi_tid_host((pvmi_tid)tids[i]))
+        if (!pvmc_tid_host((pvmc_tid)tids[i]))
             return false;
     return true;
 }
@@ -215,9 +228,9 @@ static int request_event(int what, int tag, int count, const int *tids)
     bool listed = kind == PvmTaskExit || kind == PvmHostDelete || kind == PvmRouteDelete;
     if (kind < PvmTaskExit || kind > PvmRouteDelete || (tag < 0 && !pvmi_options.resv_tids) ||
         (listed && (count < 1 || !tids)))
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     if (listed && (kind == PvmHostDelete ? !all_hosts(count, tids) : !all_tasks(count, tids)))
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     int rc = pvmi_task_need();
     if (rc)
         return rc;

@@ -1,25 +1,25 @@
-/* output.c - pvm_catchout: collects what child tasks print and writes it line by line. */
+/* output.c - pvm_catchout: collects the output of child tasks and writes it line by line. */
 #include "output.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../core/error.h"
-#include "../core/hash.h"
-#include "../core/log.h"
-#include "../core/proto.h"
-#include "call.h"
-#include "compat.h"
-#include "options.h"
-#include "perror.h"
-#include "task.h"
-#include "wait.h"
+#include "core/error.h"
+#include "core/hash.h"
+#include "core/log.h"
+#include "core/message/proto.h"
+#include "libpvm/base/call.h"
+#include "libpvm/base/compat.h"
+#include "libpvm/base/options.h"
+#include "libpvm/base/perror.h"
+#include "enrol.h"
+#include "libpvm/engine/wait.h"
 
-int pvm_catchout(FILE *file); /* pvm3.h shows it only to those who included stdio.h first */
+int pvm_catchout(FILE *file); /* pvm3.h declares it only after stdio.h */
 
 #define LINE_MAX_BYTES ((size_t)1 << 20) /* longer lines are cut */
 
 struct child {
-    pvmi_tid tid;
+    pvmc_tid tid;
     bool begun;    /* its BEGIN is written */
     bool ended;    /* its EOF is written; kept until pvm_spawn() has told us about it */
     bool expected; /* pvm_spawn() has told us */
@@ -35,14 +35,14 @@ static FILE *sink; /* NULL: output is dropped */
 
 /* ---- the table ---- */
 
-static struct child *child_find(pvmi_tid tid)
+static struct child *child_find(pvmc_tid tid)
 {
     struct child *c;
     HASH_FIND_INT(children, &tid, c);
     return c;
 }
 
-static struct child *child_get(pvmi_tid tid)
+static struct child *child_get(pvmc_tid tid)
 {
     struct child *c = child_find(tid);
     if (c)
@@ -50,8 +50,8 @@ static struct child *child_get(pvmi_tid tid)
     c = calloc(1, sizeof *c);
     if (c)
         c->tid = tid;
-    if (!c || !PVMI_HASH_ADD(hh, children, tid, c)) {
-        pvmi_log(PVMI_LOG_ERROR, "no memory to collect the output of t%x", tid);
+    if (!c || !PVMC_HASH_ADD(hh, children, tid, c)) {
+        pvmc_log(PVMC_LOG_ERROR, "no memory to collect the output of t%x", tid);
         free(c);
         return NULL;
     }
@@ -101,7 +101,7 @@ static void keep(struct child *c, const char *text, size_t length)
         size_t capacity = 2 * (c->length + length);
         char *bigger = realloc(c->line, capacity);
         if (!bigger) {
-            pvmi_log(PVMI_LOG_ERROR, "no memory for a line of t%x: lost %zu bytes of it", c->tid, length);
+            pvmc_log(PVMC_LOG_ERROR, "no memory for a line of t%x: lost %zu bytes of it", c->tid, length);
             return;
         }
         c->line = bigger;
@@ -144,8 +144,8 @@ static void begin(struct child *c)
 }
 
 /*
- * A child of our own is remembered until pvm_spawn() has returned it, another's until its parent's daemon has told us
- * of it; both may be after its end.
+ * A child of ours is remembered until pvm_spawn() has returned it, another task's child until its parent's daemon has
+ * told us of it. Both may be after its end.
  */
 static void forget_if_done(struct child *c)
 {
@@ -161,51 +161,51 @@ static void end(struct child *c)
     forget_if_done(c);
 }
 
-static void take_parent(struct child *c, struct pvmi_message *m)
+static void take_parent(struct child *c, struct pvmc_message *m)
 {
     int parent;
-    if (!pvmi_message_unpack(m, PVM_INT, &parent, 1, 1))
+    if (!pvmc_message_unpack(m, PVM_INT, &parent, 1, 1))
         c->foreign = parent != (int)pvmi_task.tid;
 }
 
-static void take_new(struct child *c, struct pvmi_message *m)
+static void take_new(struct child *c, struct pvmc_message *m)
 {
     take_parent(c, m);
     begin(c);
 }
 
-static void take_spawned(struct child *c, struct pvmi_message *m)
+static void take_spawned(struct child *c, struct pvmc_message *m)
 {
     take_parent(c, m);
     c->spawned = true;
     forget_if_done(c);
 }
 
-static void take_text(struct child *c, struct pvmi_message *m, int n)
+static void take_text(struct child *c, struct pvmc_message *m, int n)
 {
     char *text = malloc(n);
-    if (text && !pvmi_message_unpack(m, PVM_BYTE, text, n, 1)) {
+    if (text && !pvmc_message_unpack(m, PVM_BYTE, text, n, 1)) {
         begin(c);
         add_text(c, text, n);
     }
     free(text);
 }
 
-void pvmi_output_take(struct pvmi_message *m)
+void pvmi_output_take(struct pvmc_message *m)
 {
     int tid, n;
-    if (pvmi_message_unpack(m, PVM_INT, &tid, 1, 1) || pvmi_message_unpack(m, PVM_INT, &n, 1, 1))
+    if (pvmc_message_unpack(m, PVM_INT, &tid, 1, 1) || pvmc_message_unpack(m, PVM_INT, &n, 1, 1))
         return;
-    struct child *c = child_get((pvmi_tid)tid);
+    struct child *c = child_get((pvmc_tid)tid);
     if (!c)
         return;
     if (n > 0 && (uint64_t)n <= m->length)
         take_text(c, m, n);
-    else if (n == PVMI_OUTPUT_EOF)
+    else if (n == PVMC_OUTPUT_EOF)
         end(c);
-    else if (n == PVMI_OUTPUT_NEW)
+    else if (n == PVMC_OUTPUT_NEW)
         take_new(c, m);
-    else if (n == PVMI_OUTPUT_SPAWN)
+    else if (n == PVMC_OUTPUT_SPAWN)
         take_spawned(c, m);
     if (sink)
         fflush(sink);
@@ -216,7 +216,7 @@ void pvmi_output_take(struct pvmi_message *m)
 void pvmi_output_expect(const int *tids, int count)
 {
     for (int i = 0; i < count; i++) {
-        struct child *c = child_get((pvmi_tid)tids[i]);
+        struct child *c = child_get((pvmc_tid)tids[i]);
         if (c && c->ended)
             child_free(c);
         else if (c)
@@ -224,11 +224,11 @@ void pvmi_output_expect(const int *tids, int count)
     }
 }
 
-void pvmi_output_forget_host(pvmi_tid host)
+void pvmi_output_forget_host(pvmc_tid host)
 {
     struct child *c, *next;
     HASH_ITER (hh, children, c, next)
-        if (pvmi_tid_host(c->tid) == pvmi_tid_host(host) && !c->ended)
+        if (pvmc_tid_host(c->tid) == pvmc_tid_host(host) && !c->ended)
             end(c);
 }
 
@@ -277,8 +277,8 @@ static int catch_output(FILE *file)
         fflush(sink);
     sink = file;
     pvmctrc.outtid = file ? (int)pvmi_task.tid : 0;
-    pvmctrc.outctx = file ? PVMI_CTX_TC : 0;
-    pvmctrc.outtag = file ? (int)PVMI_TC_OUTPUT : 0;
+    pvmctrc.outctx = file ? PVMC_CTX_TC : 0;
+    pvmctrc.outtag = file ? (int)PVMC_TC_OUTPUT : 0;
     return 0;
 }
 

@@ -2,40 +2,40 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-#include "../core/error.h"
-#include "../core/proto.h"
-#include "call.h"
-#include "compat.h"
+#include "core/error.h"
+#include "core/message/proto.h"
+#include "libpvm/base/call.h"
+#include "libpvm/base/compat.h"
 #include "mbox.h"
-#include "perror.h"
-#include "request.h"
-#include "task.h"
+#include "libpvm/base/perror.h"
+#include "libpvm/route/request.h"
+#include "enrol.h"
 #include "tracer.h"
 
-/* Asks for a duty, or to be free of it; our daemon knows who else has it. */
-static int request_role(enum pvmi_register_role role, bool on)
+/* Asks the daemon for a duty, or to give it up. The daemon knows which other task has it. */
+static int request_role(enum pvmc_register_role role, bool on)
 {
     int rc = pvmi_task_need();
     if (rc)
         return rc;
-    struct pvmi_buf body;
-    pvmi_buf_init(&body);
-    pvmi_buf_put_u8(&body, role);
-    pvmi_buf_put_u8(&body, on);
-    rc = pvmi_request(PVMI_TM_REGISTER, &body, NULL);
+    struct pvmc_buf body;
+    pvmc_buf_init(&body);
+    pvmc_buf_put_u8(&body, role);
+    pvmc_buf_put_u8(&body, on);
+    rc = pvmi_request(PVMC_TM_REGISTER, &body, NULL);
     return rc < 0 ? rc : 0;
 }
 
-/* A duty and its entry in the mailbox, where programs look who has it. */
+/* A duty and its mailbox entry, by which programs find the task that has it. */
 struct duty {
-    enum pvmi_register_role role;
+    enum pvmc_register_role role;
     const char *name;                 /* mailbox class */
-    pvmi_tid holder;                  /* our tid when we have it; after pvm_exit() it is not ours any more */
+    pvmc_tid holder;                  /* our tid while this task has the duty; void after pvm_exit() */
     int index;                        /* of the entry */
-    const struct pvmi_message *entry; /* NULL: our tid */
+    const struct pvmc_message *entry; /* NULL: our tid */
 };
 
-/* There is one tracer of the machine, and so one entry: PvmAlready if somebody has it. */
+/* The machine has one tracer, and so one entry: PvmAlready if another task has it. */
 static int announce(const struct duty *d)
 {
     if (!d->entry)
@@ -56,8 +56,8 @@ static int take_duty(struct duty *d)
     }
     d->index = rc;
     d->holder = pvmi_task.tid;
-    if (d->role == PVMI_ROLE_RM)
-        pvmi_task.manager = 0; /* the old one has left it to us */
+    if (d->role == PVMC_ROLE_RM)
+        pvmi_task.manager = 0; /* the previous one has handed it over */
     return 0;
 }
 
@@ -68,7 +68,7 @@ static int give_up_duty(struct duty *d)
     return rc ? rc : removed < 0 ? removed : 0;
 }
 
-/* The second call takes the first one back. */
+/* A second call undoes the first. */
 static int toggle_duty(struct duty *d)
 {
     int rc = pvmi_task_need();
@@ -79,7 +79,7 @@ static int toggle_duty(struct duty *d)
 
 int pvm_reg_hoster(void)
 {
-    static struct duty hoster = {.role = PVMI_ROLE_HOSTER, .name = PVMHOSTERCLASS};
+    static struct duty hoster = {.role = PVMC_ROLE_HOSTER, .name = PVMHOSTERCLASS};
     PVMI_BEGIN(TEV_REG_HOSTER);
     int rc = pvmi_return("pvm_reg_hoster", toggle_duty(&hoster));
     PVMI_END(TEV_REG_HOSTER, PVMI_INT(CC, rc));
@@ -88,7 +88,7 @@ int pvm_reg_hoster(void)
 
 int pvm_reg_tasker(void)
 {
-    static struct duty tasker = {.role = PVMI_ROLE_TASKER, .name = PVMTASKERCLASS};
+    static struct duty tasker = {.role = PVMC_ROLE_TASKER, .name = PVMTASKERCLASS};
     PVMI_BEGIN(TEV_REG_TASKER);
     int rc = pvmi_return("pvm_reg_tasker", toggle_duty(&tasker));
     PVMI_END(TEV_REG_TASKER, PVMI_INT(CC, rc));
@@ -97,7 +97,7 @@ int pvm_reg_tasker(void)
 
 int pvm_reg_rm(struct pvmhostinfo **hosts)
 {
-    static struct duty manager = {.role = PVMI_ROLE_RM, .name = PVMRMCLASS};
+    static struct duty manager = {.role = PVMC_ROLE_RM, .name = PVMRMCLASS};
     PVMI_BEGIN(TEV_REG_RM);
     int rc = pvmi_task_need();
     if (!rc && manager.holder != pvmi_task.tid)
@@ -111,7 +111,7 @@ int pvm_reg_rm(struct pvmhostinfo **hosts)
     return rc;
 }
 
-/* Where tasks that are spawned from now on send traces and output, and what they trace. */
+/* Sets where tasks spawned from now on send traces and output, and what they trace. */
 static void set_destinations(const struct Pvmtracer *tracer)
 {
     Pvmtmask mask;
@@ -123,14 +123,14 @@ static void set_destinations(const struct Pvmtracer *tracer)
 
 static int toggle_tracer(const struct Pvmtracer *t)
 {
-    static struct duty tracer = {.role = PVMI_ROLE_TRACER, .name = PVMTRACERCLASS};
+    static struct duty tracer = {.role = PVMC_ROLE_TRACER, .name = PVMTRACERCLASS};
     int rc = pvmi_task_need();
-    struct pvmi_message *entry = rc ? NULL : pvmi_tracer_entry(t);
+    struct pvmc_message *entry = rc ? NULL : pvmi_tracer_entry(t);
     if (!entry)
-        return rc ? rc : PVMI_ENOMEM;
+        return rc ? rc : PVMC_ENOMEM;
     tracer.entry = entry;
     rc = toggle_duty(&tracer);
-    pvmi_message_unref(entry);
+    pvmc_message_unref(entry);
     if (!rc && tracer.holder == pvmi_task.tid)
         set_destinations(t);
     return rc;

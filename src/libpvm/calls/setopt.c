@@ -1,32 +1,28 @@
-/* options.c - pvm_setopt, pvm_getopt, pvm_export and trace masks: a table of values with their limits. */
-#include "options.h"
+/* setopt.c - pvm_setopt, pvm_getopt, pvm_export and trace masks: a table of values with their limits. */
+#include "setopt.h"
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../core/config.h"
-#include "../core/error.h"
-#include "../core/proto.h"
-#include "call.h"
-#include "compat.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/message/proto.h"
+#include "libpvm/base/call.h"
+#include "libpvm/base/compat.h"
 #include "mbox.h"
-#include "perror.h"
-#include "request.h"
-#include "task.h"
-#include "trace.h"
-
-struct pvmi_options pvmi_options = {
-    .route = PvmAllowDirect, .auto_err = PVMI_AUTOERR_PRINT, .frag_size = 4080, .show_tids = 1};
-struct Pvmtracer pvmi_self_trace, pvmctrc;
-int pvmdebmask;
+#include "libpvm/base/perror.h"
+#include "libpvm/route/request.h"
+#include "libpvm/base/options.h"
+#include "enrol.h"
+#include "libpvm/trace/trace.h"
 
 enum rule {
-    ANY,       /* whatever lies in the limits */
-    TID,       /* nobody, ourselves, as it is, or as it was inherited: where our own goes */
-    SELF_TID,  /* our own destination, which the daemon must know and our children take over */
-    SELF_CODE, /* the code of such a destination, of no use without one */
+    ANY,       /* any value within the limits */
+    TID,       /* none, ourselves, the present value, or our own destination */
+    SELF_TID,  /* our own destination: the daemon must know it, and children inherit it */
+    SELF_CODE, /* the code of such a destination, useless without one */
     FIXED,     /* cannot be set */
     NO_RESET,  /* kept in the mailbox, where `reset` finds it */
 };
@@ -78,17 +74,17 @@ static const struct option *find(int what)
 
 /* ---- what the daemon must know ---- */
 
-static int no_reset_index = -1; /* of our mailbox entry */
+static int no_reset_index = -1; /* index of our mailbox entry */
 
-/* A trace destination is waited for: the daemon stamps newtask before our first event then. */
+/* Waits for the answer when a trace destination is set: so the daemon stamps newtask before our first event. */
 static int tell_daemon(int what, int value)
 {
-    struct pvmi_buf body;
-    pvmi_buf_init(&body);
-    pvmi_buf_put_i32(&body, what);
-    pvmi_buf_put_i32(&body, value);
-    return what == PvmSelfTraceTid && value ? pvmi_request(PVMI_TM_SETOPT, &body, NULL)
-                                            : pvmi_request_one_way(PVMI_TM_SETOPT, &body);
+    struct pvmc_buf body;
+    pvmc_buf_init(&body);
+    pvmc_buf_put_i32(&body, what);
+    pvmc_buf_put_i32(&body, value);
+    return what == PvmSelfTraceTid && value ? pvmi_request(PVMC_TM_SETOPT, &body, NULL)
+                                            : pvmi_request_one_way(PVMC_TM_SETOPT, &body);
 }
 
 static int announce_no_reset(bool on)
@@ -103,7 +99,7 @@ static int announce_no_reset(bool on)
     return rc < 0 ? rc : 0;
 }
 
-void pvmi_options_announce(void)
+void pvmi_setopt_announce(void)
 {
     if (pvmi_options.no_reset)
         announce_no_reset(true);
@@ -114,16 +110,16 @@ void pvmi_options_announce(void)
 static int check(const struct option *o, int value)
 {
     if (o->rule == FIXED)
-        return PVMI_EUNSUPPORTED;
+        return PVMC_EUNSUPPORTED;
     if (value < o->minimum || value > o->maximum)
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     if (o->rule != TID || !value || value == *o->value || (o->tid && value == *o->tid))
         return 0;
     int rc = pvmi_task_need();
-    return rc ? rc : value == (int)pvmi_task.tid ? 0 : PVMI_EPARAM;
+    return rc ? rc : value == (int)pvmi_task.tid ? 0 : PVMC_EPARAM;
 }
 
-/* Tells the daemon and, if it could be told, our children's settings. */
+/* Tells the daemon; if that succeeds, changes our children's settings as well. */
 static int apply_self(const struct option *o, int what, int value)
 {
     int rc = pvmi_task_need();
@@ -161,9 +157,9 @@ static int set(int what, int value, int *old)
 {
     const struct option *o = find(what);
     if (!o)
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     if (value == -1 && !pvmi_task.tid && !*o->value && (o->rule == TID || o->rule == SELF_TID))
-        return 0; /* ourselves, but not enrolled: nobody, as it is; consoles say so before they start the daemon */
+        return 0; /* ourselves, but not enrolled: stays none. Consoles do so before they start the daemon */
     int rc = check(o, value);
     if (rc)
         return rc;
@@ -185,7 +181,7 @@ int pvm_getopt(int what)
 {
     PVMI_BEGIN(TEV_GETOPT, PVMI_INT(OPT, what));
     const struct option *o = find(what);
-    int rc = o && o->value ? *o->value : pvmi_return("pvm_getopt", PVMI_EPARAM);
+    int rc = o && o->value ? *o->value : pvmi_return("pvm_getopt", PVMC_EPARAM);
     PVMI_END(TEV_GETOPT, PVMI_INT(OPV, rc));
     return rc;
 }
@@ -194,31 +190,31 @@ int pvm_getopt(int what)
 
 static void read_trace_environment(void)
 {
-    const char *mask = pvmi_config_text(PVMI_SETTING_TRACE_MASK);
+    const char *mask = pvmc_config_text(PVMC_SETTING_TRACE_MASK);
     TEV_MASK_INIT(pvmi_self_trace.tmask);
     if (strlen(mask) + 1 == sizeof pvmi_self_trace.tmask)
         memcpy(pvmi_self_trace.tmask, mask, sizeof pvmi_self_trace.tmask);
     memcpy(pvmctrc.tmask, pvmi_self_trace.tmask, sizeof pvmctrc.tmask);
-    pvmi_trace_expect();
-    pvmctrc.trcbuf = pvmi_self_trace.trcbuf = (int)pvmi_config_integer(PVMI_SETTING_TRACE_BUFFER);
-    pvmctrc.trcopt = pvmi_self_trace.trcopt = (int)pvmi_config_integer(PVMI_SETTING_TRACE_OPTIONS);
+    pvmi_trace_expect(pvmi_enrol);
+    pvmctrc.trcbuf = pvmi_self_trace.trcbuf = (int)pvmc_config_integer(PVMC_SETTING_TRACE_BUFFER);
+    pvmctrc.trcopt = pvmi_self_trace.trcopt = (int)pvmc_config_integer(PVMC_SETTING_TRACE_OPTIONS);
 }
 
 __attribute__((constructor)) static void read_environment(void)
 {
-    pvmdebmask = (int)pvmi_config_integer(PVMI_SETTING_TASK_DEBUG);
+    pvmdebmask = (int)pvmc_config_integer(PVMC_SETTING_TASK_DEBUG);
     read_trace_environment();
 }
 
-void pvmi_options_inherit(struct pvmi_buf *answer)
+void pvmi_setopt_inherit(struct pvmc_buf *answer)
 {
     struct Pvmtracer *self = &pvmi_self_trace;
-    self->outtid = pvmi_buf_get_i32(answer);
-    self->outctx = pvmi_buf_get_i32(answer);
-    self->outtag = pvmi_buf_get_i32(answer);
-    self->trctid = pvmi_buf_get_i32(answer);
-    self->trcctx = pvmi_buf_get_i32(answer);
-    self->trctag = pvmi_buf_get_i32(answer);
+    self->outtid = pvmc_buf_get_i32(answer);
+    self->outctx = pvmc_buf_get_i32(answer);
+    self->outtag = pvmc_buf_get_i32(answer);
+    self->trctid = pvmc_buf_get_i32(answer);
+    self->trcctx = pvmc_buf_get_i32(answer);
+    self->trctag = pvmc_buf_get_i32(answer);
     if (!pvmctrc.outtid) {
         pvmctrc.outtid = self->outtid;
         pvmctrc.outctx = self->outctx;
@@ -231,8 +227,8 @@ void pvmi_options_inherit(struct pvmi_buf *answer)
     }
 }
 
-/* The tid last: with it the daemon begins to use all three. */
-int pvmi_options_trace_to(int tid, int context, int tag)
+/* The tid comes last: with it the daemon begins to use all three. */
+int pvmi_setopt_trace_to(int tid, int context, int tag)
 {
     int rc = tell_daemon(PvmSelfTraceContext, context);
     if (!rc)
@@ -248,7 +244,7 @@ int pvmi_options_trace_to(int tid, int context, int tag)
     return 0;
 }
 
-int pvmi_options_output_to(int tid, int context, int tag)
+int pvmi_setopt_output_to(int tid, int context, int tag)
 {
     int rc = tell_daemon(PvmSelfOutputContext, context);
     if (!rc)
@@ -268,7 +264,7 @@ static void drop_destinations(struct Pvmtracer *t)
     t->outtid = t->outctx = t->outtag = t->trctid = t->trcctx = t->trctag = 0;
 }
 
-void pvmi_options_forget(void)
+void pvmi_setopt_forget(void)
 {
     drop_destinations(&pvmi_self_trace);
     drop_destinations(&pvmctrc);
@@ -288,7 +284,7 @@ int pvm_gettmask(int who, Pvmtmask mask)
     const char *from = mask_of(who);
     if (from && mask)
         memcpy(mask, from, TEV_MASK_LENGTH);
-    int rc = pvmi_return("pvm_gettmask", from && mask ? 0 : PVMI_EPARAM);
+    int rc = pvmi_return("pvm_gettmask", from && mask ? 0 : PVMC_EPARAM);
     PVMI_END(TEV_GETTMASK, PVMI_INT(CC, rc), PVMI_STRING(TM, rc ? "" : mask));
     return rc;
 }
@@ -297,7 +293,7 @@ static int set_mask(int who, const char *mask)
 {
     char *to = mask_of(who);
     if (!to || !mask)
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     memcpy(to, mask, TEV_MASK_LENGTH - 1);
     to[TEV_MASK_LENGTH - 1] = '\0';
     pvmi_options.mask_chosen[who] = true;
@@ -315,7 +311,7 @@ int pvm_settmask(int who, Pvmtmask mask)
 
 /* ---- PVM_EXPORT ---- */
 
-/* Where `name` stands in a colon list, or NULL. */
+/* The place of `name` in a colon-separated list, or NULL. */
 static char *find_in_list(char *list, const char *name)
 {
     size_t length = strlen(name);
@@ -337,16 +333,16 @@ static char *copy_list(size_t more)
 
 static int set_list(const char *list)
 {
-    return setenv("PVM_EXPORT", list, 1) ? PVMI_ENOMEM : 0;
+    return setenv("PVM_EXPORT", list, 1) ? PVMC_ENOMEM : 0;
 }
 
 static int export_name(const char *name)
 {
     if (!name || strpbrk(name, ":="))
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     char *list = copy_list(strlen(name));
     if (!list)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     int rc = 0;
     if (*name && !find_in_list(list, name)) {
         if (*list)
@@ -360,10 +356,10 @@ static int export_name(const char *name)
 static int unexport_name(const char *name)
 {
     if (!name)
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     char *list = copy_list(0);
     if (!list)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     char *at = *name ? find_in_list(list, name) : NULL;
     int rc = 0;
     if (at) {

@@ -1,50 +1,50 @@
-/* spawn.c - tasks are started, and stopped. */
+/* spawn.c - pvm_spawn, pvm_sendsig, pvm_kill. */
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../core/config.h"
-#include "../core/error.h"
-#include "../core/proto.h"
-#include "call.h"
-#include "compat.h"
-#include "options.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/message/proto.h"
+#include "libpvm/base/call.h"
+#include "libpvm/base/compat.h"
+#include "libpvm/base/options.h"
 #include "output.h"
-#include "peer.h"
-#include "perror.h"
-#include "request.h"
-#include "task.h"
+#include "libpvm/engine/peer.h"
+#include "libpvm/base/perror.h"
+#include "libpvm/route/request.h"
+#include "enrol.h"
 
-#define SPAWN_MAX ((int)PVMI_TID_LOCAL_MASK) /* tasks in one call */
+#define SPAWN_MAX ((int)PVMC_TID_LOCAL_MASK) /* tasks in one call */
 
 /* ---- environment: carried settings, PVM_EXPORT and the variables that it names ---- */
 
-static int put_variable(struct pvmi_buf *body, const char *name, size_t length)
+static int put_variable(struct pvmc_buf *body, const char *name, size_t length)
 {
     char *copy = strndup(name, length);
     const char *value = copy ? getenv(copy) : NULL;
     int put = 0;
     if (value && *copy) {
-        pvmi_buf_put_u32(body, (uint32_t)(length + 1 + strlen(value)));
-        pvmi_buf_put_bytes(body, copy, length);
-        pvmi_buf_put_bytes(body, "=", 1);
-        pvmi_buf_put_bytes(body, value, strlen(value));
+        pvmc_buf_put_u32(body, (uint32_t)(length + 1 + strlen(value)));
+        pvmc_buf_put_bytes(body, copy, length);
+        pvmc_buf_put_bytes(body, "=", 1);
+        pvmc_buf_put_bytes(body, value, strlen(value));
         put = 1;
     }
     free(copy);
     return put;
 }
 
-static void put_environment(struct pvmi_buf *body)
+static void put_environment(struct pvmc_buf *body)
 {
-    struct pvmi_buf variables;
+    struct pvmc_buf variables;
     uint32_t n = 0;
-    pvmi_buf_init(&variables);
-    for (int i = 0; i < PVMI_CARRIED_COUNT; i++) {
-        const char *name = pvmi_setting_table[pvmi_setting_carried[i]].name;
+    pvmc_buf_init(&variables);
+    for (int i = 0; i < PVMC_CARRIED_COUNT; i++) {
+        const char *name = pvmc_setting_table[pvmc_setting_carried[i]].name;
         n += put_variable(&variables, name, strlen(name));
     }
-    const char *list = pvmi_config_text(PVMI_SETTING_EXPORT);
+    const char *list = pvmc_config_text(PVMC_SETTING_EXPORT);
     if (*list)
         n += put_variable(&variables, "PVM_EXPORT", strlen("PVM_EXPORT"));
     while (*list) {
@@ -52,61 +52,61 @@ static void put_environment(struct pvmi_buf *body)
         n += put_variable(&variables, list, length);
         list += length + (list[length] == ':');
     }
-    pvmi_buf_put_u32(body, n);
-    pvmi_buf_put_bytes(body, variables.data, variables.length);
-    pvmi_buf_free(&variables);
+    pvmc_buf_put_u32(body, n);
+    pvmc_buf_put_bytes(body, variables.data, variables.length);
+    pvmc_buf_free(&variables);
 }
 
 /* ---- pvm_spawn ---- */
 
-static void put_arguments(struct pvmi_buf *body, char **argv)
+static void put_arguments(struct pvmc_buf *body, char **argv)
 {
     uint32_t argc = 0;
     while (argv && argv[argc])
         argc++;
-    pvmi_buf_put_u32(body, argc);
+    pvmc_buf_put_u32(body, argc);
     for (uint32_t i = 0; i < argc; i++)
-        pvmi_buf_put_string(body, argv[i]);
+        pvmc_buf_put_string(body, argv[i]);
 }
 
-static void put_destinations(struct pvmi_buf *body)
+static void put_destinations(struct pvmc_buf *body)
 {
-    pvmi_buf_put_u32(body, (uint32_t)pvmmyctx);
-    pvmi_buf_put_i32(body, pvmctrc.outtid);
-    pvmi_buf_put_i32(body, pvmctrc.outctx);
-    pvmi_buf_put_i32(body, pvmctrc.outtag);
-    pvmi_buf_put_i32(body, pvmctrc.trctid);
-    pvmi_buf_put_i32(body, pvmctrc.trcctx);
-    pvmi_buf_put_i32(body, pvmctrc.trctag);
-    pvmi_buf_put_string(body, pvmctrc.tmask);
-    pvmi_buf_put_i32(body, pvmctrc.trcbuf);
-    pvmi_buf_put_i32(body, pvmctrc.trcopt);
+    pvmc_buf_put_u32(body, (uint32_t)pvmmyctx);
+    pvmc_buf_put_i32(body, pvmctrc.outtid);
+    pvmc_buf_put_i32(body, pvmctrc.outctx);
+    pvmc_buf_put_i32(body, pvmctrc.outtag);
+    pvmc_buf_put_i32(body, pvmctrc.trctid);
+    pvmc_buf_put_i32(body, pvmctrc.trcctx);
+    pvmc_buf_put_i32(body, pvmctrc.trctag);
+    pvmc_buf_put_string(body, pvmctrc.tmask);
+    pvmc_buf_put_i32(body, pvmctrc.trcbuf);
+    pvmc_buf_put_i32(body, pvmctrc.trcopt);
 }
 
 static bool we_catch_output(void)
 {
-    return pvmctrc.outtid == (int)pvmi_task.tid && pvmctrc.outctx == (int)PVMI_CTX_TC &&
-           pvmctrc.outtag == (int)PVMI_TC_OUTPUT;
+    return pvmctrc.outtid == (int)pvmi_task.tid && pvmctrc.outctx == (int)PVMC_CTX_TC &&
+           pvmctrc.outtag == (int)PVMC_TC_OUTPUT;
 }
 
-/* A new task may have a tid that another one had long ago, and it may have sent to us before the answer came. */
+/* Prepares for a new task. Its tid may have been another task's, and it may have sent to us before the answer came. */
 static void welcome(int tid, uint64_t asked)
 {
     if (tid <= 0)
         return;
-    pvmi_peer_renew((pvmi_tid)tid, asked);
+    pvmi_peer_renew((pvmc_tid)tid, asked);
     if (we_catch_output())
         pvmi_output_expect(&tid, 1);
 }
 
-static int read_tids(struct pvmi_buf *b, int count, int *tids, uint64_t asked)
+static int read_tids(struct pvmc_buf *b, int count, int *tids, uint64_t asked)
 {
-    if (pvmi_buf_get_u32(b) != (uint32_t)count)
-        return PVMI_EFORMAT;
+    if (pvmc_buf_get_u32(b) != (uint32_t)count)
+        return PVMC_EFORMAT;
     for (int i = 0; i < count; i++) {
-        int tid = pvmi_buf_get_i32(b);
-        if (pvmi_buf_error(b))
-            return PVMI_EFORMAT;
+        int tid = pvmc_buf_get_i32(b);
+        if (pvmc_buf_error(b))
+            return PVMC_EFORMAT;
         welcome(tid, asked);
         if (tids)
             tids[i] = tid;
@@ -117,22 +117,22 @@ static int read_tids(struct pvmi_buf *b, int count, int *tids, uint64_t asked)
 static int spawn(const char *file, char **argv, int flags, const char *where, int count, int *tids)
 {
     if (!file || count < 1 || count > SPAWN_MAX)
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     int rc = pvmi_task_need();
     if (rc)
         return rc;
-    struct pvmi_buf body;
+    struct pvmc_buf body;
     struct pvmi_answer answer;
-    pvmi_buf_init(&body);
-    pvmi_buf_put_string(&body, file);
+    pvmc_buf_init(&body);
+    pvmc_buf_put_string(&body, file);
     put_arguments(&body, argv);
-    pvmi_buf_put_u32(&body, (uint32_t)(flags | (int)pvmi_config_integer(PVMI_SETTING_TASK_FLAGS)));
-    pvmi_buf_put_string(&body, where);
-    pvmi_buf_put_u32(&body, (uint32_t)count);
+    pvmc_buf_put_u32(&body, (uint32_t)(flags | (int)pvmc_config_integer(PVMC_SETTING_TASK_FLAGS)));
+    pvmc_buf_put_string(&body, where);
+    pvmc_buf_put_u32(&body, (uint32_t)count);
     put_environment(&body);
     put_destinations(&body);
     uint64_t asked = pvmi_peer_time();
-    int started = pvmi_request(PVMI_TM_SPAWN, &body, &answer);
+    int started = pvmi_request(PVMC_TM_SPAWN, &body, &answer);
     rc = started < 0 ? started : read_tids(&answer.body, count, tids, asked);
     int end = pvmi_answer_end(&answer);
     return rc ? rc : end ? end : started;
@@ -143,7 +143,7 @@ int pvm_spawn(char *file, char **argv, int flags, char *where, int count, int *t
     int *started = tids;
     PVMI_BEGIN(TEV_SPAWN, PVMI_STRING(SE, file), PVMI_STRING(SW, where), PVMI_INT(SF, flags), PVMI_INT(SC, count));
     if (pvmi_watched && !tids && count > 0 && count <= SPAWN_MAX)
-        started = malloc(count * sizeof *started); /* to tell of them */
+        started = malloc(count * sizeof *started); /* for the event */
     int rc = pvmi_return("pvm_spawn", spawn(file, argv, flags, where, count, started));
     PVMI_END(TEV_SPAWN, PVMI_INT(CC, rc), PVMI_INTS(STL, started, started && rc > 0 ? rc : 0));
     if (started != tids)
@@ -155,16 +155,16 @@ int pvm_spawn(char *file, char **argv, int flags, char *where, int count, int *t
 
 static int signal_task(int tid, int signum)
 {
-    if (!pvmi_tid_names_task((pvmi_tid)tid) || signum < 0 || signum >= NSIG)
-        return PVMI_EPARAM;
+    if (!pvmi_tid_names_task((pvmc_tid)tid) || signum < 0 || signum >= NSIG)
+        return PVMC_EPARAM;
     int rc = pvmi_task_need();
     if (rc)
         return rc;
-    struct pvmi_buf body;
-    pvmi_buf_init(&body);
-    pvmi_buf_put_u32(&body, (uint32_t)tid);
-    pvmi_buf_put_i32(&body, signum);
-    return pvmi_request(PVMI_TM_SENDSIG, &body, NULL);
+    struct pvmc_buf body;
+    pvmc_buf_init(&body);
+    pvmc_buf_put_u32(&body, (uint32_t)tid);
+    pvmc_buf_put_i32(&body, signum);
+    return pvmi_request(PVMC_TM_SENDSIG, &body, NULL);
 }
 
 int pvm_sendsig(int tid, int signum)

@@ -1,4 +1,4 @@
-/* start.c - pvm_start_pvmd: starts a daemon of our own user on this host, and waits until tasks can reach it. */
+/* start.c - pvm_start_pvmd: starts a daemon of this user on this host, and waits until tasks can reach it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -8,16 +8,16 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "../core/clock.h"
-#include "../core/config.h"
-#include "../core/error.h"
-#include "../core/log.h"
-#include "address.h"
-#include "call.h"
-#include "link.h"
-#include "perror.h"
-#include "program.h"
-#include "task.h"
+#include "core/clock.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "libpvm/base/address.h"
+#include "libpvm/base/call.h"
+#include "libpvm/engine/link.h"
+#include "libpvm/base/perror.h"
+#include "libpvm/base/program.h"
+#include "enrol.h"
 
 #define ARGUMENTS_MAX 1024
 
@@ -28,7 +28,7 @@ struct start {
     int fault[2]; /* pipe: errno of a failed exec */
 };
 
-/* The daemon: no child of ours, no terminal, standard output to us until it is ready. */
+/* Becomes the daemon: no child of ours, no terminal, its standard output to us until it is ready. */
 static void become_daemon(const struct start *s)
 {
     setsid();
@@ -37,7 +37,7 @@ static void become_daemon(const struct start *s)
     int null = open("/dev/null", O_RDWR);
     dup2(null, STDIN_FILENO);
     dup2(s->out[1], STDOUT_FILENO);
-    close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC); /* a caller's pipe would never end */
+    close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC); /* otherwise a caller's pipe would never end */
     execv(s->program, s->argv);
     int error = errno;
     ssize_t written = write(s->fault[1], &error, sizeof error);
@@ -57,11 +57,11 @@ static int check_fault(struct start *s)
     close_end(s->fault, 1);
     if (read(s->fault[0], &error, sizeof error) != sizeof error)
         return 0; /* exec has closed it */
-    pvmi_log(PVMI_LOG_ERROR, "cannot run %s: %s", s->program, strerror(error));
+    pvmc_log(PVMC_LOG_ERROR, "cannot run %s: %s", s->program, strerror(error));
     return PvmCantStart;
 }
 
-/* Reads the line that says where the daemon listens; with `to_end` also waits until it closes its output. */
+/* Reads the line with the daemon's address. With `to_end`, also waits until the daemon closes its output. */
 static int await_ready(const struct start *s, bool to_end, int64_t deadline_us)
 {
     char line[PVMI_ADDRESS_PATH_BYTES];
@@ -69,9 +69,9 @@ static int await_ready(const struct start *s, bool to_end, int64_t deadline_us)
     bool ready = false;
     for (;;) {
         struct pollfd fd = {.fd = s->out[0], .events = POLLIN};
-        int64_t left_us = deadline_us - pvmi_clock_us();
+        int64_t left_us = deadline_us - pvmc_clock_us();
         if (left_us <= 0) {
-            pvmi_log(PVMI_LOG_ERROR, "%s does not get ready; PVM_START_TIMEOUT says how long to wait", s->program);
+            pvmc_log(PVMC_LOG_ERROR, "%s does not get ready; PVM_START_TIMEOUT says how long to wait", s->program);
             return PvmCantStart;
         }
         if (poll(&fd, 1, (int)(left_us / 1000) + 1) < 1)
@@ -80,7 +80,7 @@ static int await_ready(const struct start *s, bool to_end, int64_t deadline_us)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return ready ? 0 : PvmCantStart; /* it has said why on standard error */
+            return ready ? 0 : PvmCantStart; /* its standard error has the reason */
         ready = ready || memchr(line + have, '\n', n);
         have = have + n < sizeof line ? have + n : 0;
         if (ready && !to_end)
@@ -90,11 +90,11 @@ static int await_ready(const struct start *s, bool to_end, int64_t deadline_us)
 
 static int start_daemon(struct start *s, bool to_end)
 {
-    int64_t deadline_us = pvmi_clock_us() + pvmi_config_us(PVMI_SETTING_START_TIMEOUT);
+    int64_t deadline_us = pvmc_clock_us() + pvmc_config_us(PVMC_SETTING_START_TIMEOUT);
     pid_t child = fork();
     if (child < 0) {
-        pvmi_log(PVMI_LOG_ERROR, "cannot fork: %s", strerror(errno));
-        return PVMI_ESYSTEM;
+        pvmc_log(PVMC_LOG_ERROR, "cannot fork: %s", strerror(errno));
+        return PVMC_ESYSTEM;
     }
     if (!child)
         become_daemon(s);
@@ -108,7 +108,7 @@ static int start_daemon(struct start *s, bool to_end)
 static int run(struct start *s, bool to_end)
 {
     s->out[0] = s->out[1] = s->fault[0] = s->fault[1] = -1;
-    int rc = pipe2(s->out, O_CLOEXEC) || pipe2(s->fault, O_CLOEXEC) ? PVMI_ESYSTEM : start_daemon(s, to_end);
+    int rc = pipe2(s->out, O_CLOEXEC) || pipe2(s->fault, O_CLOEXEC) ? PVMC_ESYSTEM : start_daemon(s, to_end);
     for (int end = 0; end < 2; end++) {
         close_end(s->out, end);
         close_end(s->fault, end);
@@ -116,7 +116,7 @@ static int run(struct start *s, bool to_end)
     return rc;
 }
 
-/* Whether there is a daemon that takes connections. */
+/* Whether a daemon takes connections. */
 static bool daemon_runs(void)
 {
     char path[PVMI_ADDRESS_PATH_BYTES], why[2 * PVMI_ADDRESS_PATH_BYTES + 256];
@@ -127,7 +127,7 @@ static bool daemon_runs(void)
     int rc = pvmi_link_open(path);
     if (!rc)
         pvmi_link_close();
-    return !rc || rc == PVMI_EAGAIN;
+    return !rc || rc == PVMC_EAGAIN;
 }
 
 static int start(int argc, char **argv, bool block)
@@ -135,14 +135,14 @@ static int start(int argc, char **argv, bool block)
     struct start s;
     char *arguments[ARGUMENTS_MAX + 2] = {s.program};
     if (argc < 0 || argc > ARGUMENTS_MAX || (argc && !argv))
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     if (pvmi_task.state == PVMI_TASK_LOST)
-        return PVMI_EDOWN;
+        return PVMC_EDOWN;
     if (daemon_runs())
         return PvmDupHost;
     if (pvmi_program_find("pvmd3", s.program, sizeof s.program)) {
-        pvmi_log(PVMI_LOG_ERROR, "found no pvmd3 in %s/lib, nor beside this program, nor in PATH; set PVM_ROOT",
-                 pvmi_config_root());
+        pvmc_log(PVMC_LOG_ERROR, "found no pvmd3 in %s/lib, nor beside this program, nor in PATH; set PVM_ROOT",
+                 pvmc_config_root());
         return PvmCantStart;
     }
     if (argc)

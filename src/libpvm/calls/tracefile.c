@@ -1,4 +1,4 @@
-/* tracefile.c - see tracefile.h. Uses public calls only: it is what a careful program would do in its first lines. */
+/* tracefile.c - see tracefile.h. */
 #include "tracefile.h"
 #include <limits.h>
 #include <stdbool.h>
@@ -7,13 +7,19 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "../core/config.h"
-#include "../core/error.h"
-#include "../core/log.h"
-#include "compat.h"
-#include "options.h"
-#include "program.h"
-#include "task.h"
+#include "core/clock.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "libpvm/base/compat.h"
+#include "libpvm/base/options.h"
+#include "libpvm/base/program.h"
+#include "libpvm/base/task.h"
+#include "libpvm/engine/arrivals.h"
+#include "libpvm/engine/inbox.h"
+#include "libpvm/engine/wait.h"
+#include "mbox.h"
+#include "setopt.h"
 
 enum { PAUSE_MS = 20, START_LIMIT_MS = 20000, TEXT_BYTES = 2048, TAG_ENDED = 2, PATH_LIMIT = 1000 };
 
@@ -25,37 +31,46 @@ struct collector {
 static bool joined;                    /* this process has had a collector: a second one would begin the file anew */
 static char path[PATH_LIMIT + 1];      /* of the file */
 static char entry[PATH_LIMIT + 32];    /* of the collector, in the mailbox */
-static char starting[PATH_LIMIT + 40]; /* taken by who starts it */
+static char starting[PATH_LIMIT + 40]; /* its owner starts the collector */
 
 /* ---- messages, beside the program's own ---- */
 
 struct aside {
-    int send, receive, context, auto_err;
+    int context, auto_err;
 };
 
 static struct aside step_aside(void)
 {
-    struct aside a = {.send = pvm_setsbuf(0), .receive = pvm_setrbuf(0), .context = pvmmyctx};
-    a.auto_err = pvmi_options.auto_err;
+    struct aside a = {.context = pvmmyctx, .auto_err = pvmi_options.auto_err};
     pvmi_options.auto_err = PVMI_AUTOERR_SILENT;
     return a;
 }
 
 static void step_back(const struct aside *a)
 {
-    int buffers[] = {pvm_setsbuf(a->send), pvm_setrbuf(a->receive)};
-    for (int i = 0; i < 2; i++)
-        if (buffers[i] > 0)
-            pvm_freebuf(buffers[i]);
     pvmmyctx = a->context;
     pvmi_options.auto_err = a->auto_err;
 }
 
-static int unpack_text(char *text)
+/* pvmi_condition: there is a message in the current context. */
+static bool has_message(void *arg)
 {
-    int bytes = 0;
-    pvm_bufinfo(pvm_getrbuf(), &bytes, NULL, NULL);
-    return bytes > TEXT_BYTES ? PvmOverflow : pvm_upkstr(text);
+    (void)arg;
+    return pvmi_inbox_find(PVMI_INBOX_ANY, PVMI_INBOX_ANY, pvmmyctx);
+}
+
+/* The first message in the current context, with the caller's reference; NULL: none has come. */
+static struct pvmc_message *take_message(void)
+{
+    int mid;
+    pvmi_arrivals_take_in_all();
+    struct pvmi_waiting *w = pvmi_inbox_find(PVMI_INBOX_ANY, PVMI_INBOX_ANY, pvmmyctx);
+    return w ? pvmi_inbox_take(w, &mid) : NULL;
+}
+
+static int unpack_int(struct pvmc_message *m, int *value)
+{
+    return pvmc_message_unpack(m, PVM_INT, value, 1, 1);
 }
 
 /* ---- finding it ---- */
@@ -63,12 +78,14 @@ static int unpack_text(char *text)
 /* Fills in the collector of our file; false when there is none. */
 static bool find(struct collector *c)
 {
-    struct pvmminfo about;
-    int mid = pvm_recvinfo(entry, 0, PvmMboxDefault);
-    if (mid < 0 || pvm_getminfo(mid, &about) < 0)
+    struct pvmc_message *m;
+    if (pvmi_mbox_get(entry, 0, PvmMboxDefault, &m) < 0)
         return false;
-    c->tid = about.src;
-    return pvm_upkint(&c->context, 1, 1) >= 0 && pvm_upkint(&c->tag, 1, 1) >= 0 && unpack_text(c->fault) >= 0;
+    c->tid = (int)m->src;
+    bool whole = !unpack_int(m, &c->context) && !unpack_int(m, &c->tag) &&
+                 !pvmc_message_unpack_string(m, c->fault, sizeof c->fault);
+    pvmc_message_unref(m);
+    return whole;
 }
 
 /* ---- starting it ---- */
@@ -83,25 +100,44 @@ static int spawn(const char *program, int context)
     return rc < 0 ? rc : tid;
 }
 
-/* What it says about its start, or that it has ended. A code, and why in text. */
-static int await_answer(int child, char *text)
+/* Reads the collector's report on its start: its code, and the reason in text. */
+static int read_answer(struct pvmc_message *m, char *text)
 {
-    struct timeval limit = {START_LIMIT_MS / 1000, 0};
-    int tag = 0, code = PvmDSysErr, context;
-    strcpy(text, "the collector did not come up; the daemon's log may say why");
-    pvm_notify(PvmTaskExit, TAG_ENDED, 1, &child);
-    int mid = pvm_trecv(-1, -1, &limit);
-    if (mid <= 0)
-        pvm_kill(child); /* perhaps it waits for a reader of a pipe */
-    if (mid <= 0 || pvm_bufinfo(mid, NULL, &tag, NULL) < 0 || tag == TAG_ENDED)
-        return PvmDSysErr;
-    if (pvm_upkint(&code, 1, 1) < 0 || pvm_upkint(&context, 1, 1) < 0 || unpack_text(text) < 0)
+    int code = PvmDSysErr, context;
+    if (unpack_int(m, &code) || unpack_int(m, &context) || pvmc_message_unpack_string(m, text, TEXT_BYTES))
         return PvmBadMsg;
-    pvm_notify(PvmTaskExit | PvmNotifyCancel, TAG_ENDED, 1, &child);
     return code;
 }
 
-/* Holding the entry `starting`. */
+/* Waits for that report, or for the collector's end. A code, and the reason in text. */
+static int await_answer(int child, char *text)
+{
+    strcpy(text, "the collector did not come up; the daemon's log may say why");
+    pvm_notify(PvmTaskExit, TAG_ENDED, 1, &child);
+    if (!has_message(NULL))
+        pvmi_wait_until(has_message, NULL, pvmc_clock_us() + START_LIMIT_MS * 1000);
+    struct pvmc_message *m = take_message();
+    if (!m)
+        pvm_kill(child); /* it may be waiting for a reader of a pipe */
+    if (!m || m->tag == TAG_ENDED) {
+        pvmc_message_unref(m);
+        return PvmDSysErr;
+    }
+    int code = read_answer(m, text);
+    pvmc_message_unref(m);
+    if (code != PvmBadMsg)
+        pvm_notify(PvmTaskExit | PvmNotifyCancel, TAG_ENDED, 1, &child);
+    return code;
+}
+
+static void drop_messages(void)
+{
+    struct pvmc_message *m;
+    while ((m = take_message()))
+        pvmc_message_unref(m);
+}
+
+/* Starts the collector; the caller owns the entry `starting`. */
 static int start(char *why)
 {
     char found[PATH_MAX], program[PATH_MAX];
@@ -112,21 +148,23 @@ static int start(char *why)
     int context = pvm_newcontext(), old = pvm_setcontext(context);
     int child = spawn(program, context), rc = child;
     if (child < 0)
-        snprintf(why, TEXT_BYTES, "cannot start %s: %s", program, pvmi_error_text(child));
+        snprintf(why, TEXT_BYTES, "cannot start %s: %s", program, pvmc_error_text(child));
     else
         rc = await_answer(child, why);
-    while (child > 0 && pvm_nrecv(-1, -1) > 0) /* the notice that was cancelled */
-        ;
+    if (child > 0)
+        drop_messages(); /* the cancelled notification */
     pvm_setcontext(old);
     pvm_freecontext(context);
     return rc;
 }
 
-/* Takes the entry that only one task can have; it vanishes with its owner. */
+/* Takes the entry that only one task can own; it vanishes with its owner. */
 static int take_lock(void)
 {
-    int mid = pvm_initsend(PvmDataDefault);
-    return mid < 0 ? mid : pvm_putinfo(starting, mid, PvmMboxDefault);
+    struct pvmc_message *m = pvmc_message_new(PVMC_ENC_DEFAULT);
+    int rc = m ? pvmi_mbox_put(starting, PvmMboxDefault, m) : PVMC_ENOMEM;
+    pvmc_message_unref(m);
+    return rc < 0 ? pvmc_error_public(rc) : rc;
 }
 
 static int find_or_start(struct collector *c, char *why)
@@ -136,15 +174,15 @@ static int find_or_start(struct collector *c, char *why)
         if (find(c))
             return 0;
         if (joined)
-            return PvmNotFound; /* ended with the program; this task has come back */
+            return PvmNotFound; /* it ended with the program, and this task has come back */
         int lock = take_lock();
         if (lock >= 0) {
             int rc = find(c) ? 0 : start(why);
-            pvm_delinfo(starting, 0, PvmMboxDefault);
+            pvmi_mbox_remove(starting, 0, PvmMboxDefault);
             return rc < 0 ? rc : find(c) ? 0 : PvmNotFound;
         }
         if (lock != PvmDenied) {
-            snprintf(why, TEXT_BYTES, "the mailbox refuses: %s", pvmi_error_text(lock));
+            snprintf(why, TEXT_BYTES, "the mailbox refuses: %s", pvmc_error_text(lock));
             return lock;
         }
         nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000}, NULL);
@@ -154,26 +192,26 @@ static int find_or_start(struct collector *c, char *why)
 
 /* ---- settings ---- */
 
-/* An absolute path, also for the tasks that we spawn. */
+/* Makes the path absolute, also for tasks that this one spawns. */
 static int take_path(const char *setting)
 {
     char folder[PATH_MAX] = "";
     if (*setting != '/' && !getcwd(folder, sizeof folder))
-        return PVMI_ESYSTEM;
+        return PVMC_ESYSTEM;
     int length = snprintf(path, sizeof path, "%s%s%s", folder, *folder ? "/" : "", setting);
     if (length >= (int)sizeof path)
-        return PVMI_ELIMIT;
+        return PVMC_ELIMIT;
     snprintf(entry, sizeof entry, "pvm-trace:%s", path);
     snprintf(starting, sizeof starting, "pvm-trace starts:%s", path);
-    return setenv("PVM_TRACE", path, 1) ? PVMI_ENOMEM : 0;
+    return setenv("PVM_TRACE", path, 1) ? PVMC_ENOMEM : 0;
 }
 
-/* All of it, unless the user or the program has chosen. */
+/* Traces all events, unless the user or the program has chosen. */
 static void choose_events(void)
 {
     struct Pvmtracer *tracers[] = {[PvmTaskSelf] = &pvmi_self_trace, [PvmTaskChild] = &pvmctrc};
     for (int who = PvmTaskSelf; who <= PvmTaskChild; who++) {
-        bool chosen = pvmi_options.mask_chosen[who] || *pvmi_config_text(PVMI_SETTING_TRACE_MASK);
+        bool chosen = pvmi_options.mask_chosen[who] || *pvmc_config_text(PVMC_SETTING_TRACE_MASK);
         for (int event = 0; event <= TEV_MAX && !chosen; event++)
             TEV_MASK_SET(tracers[who]->tmask, event);
         if (!tracers[who]->trcopt)
@@ -185,25 +223,25 @@ void pvmi_tracefile_enrolled(void)
 {
     struct collector c = {0};
     char why[TEXT_BYTES] = "";
-    const char *setting = pvmi_config_text(PVMI_SETTING_TRACE_FILE);
+    const char *setting = pvmc_config_text(PVMC_SETTING_TRACE_FILE);
     if (!*setting || pvmi_task.spawned || pvmi_self_trace.trctid)
         return;
     if (take_path(setting)) {
-        pvmi_log(PVMI_LOG_ERROR, "PVM_TRACE: a path of up to %d bytes is wanted; there is no trace", PATH_LIMIT);
+        pvmc_log(PVMC_LOG_ERROR, "PVM_TRACE: a path of up to %d bytes is wanted; there is no trace", PATH_LIMIT);
         return;
     }
     struct aside a = step_aside();
     int rc = find_or_start(&c, why);
     step_back(&a);
     if (rc < 0 && !joined)
-        pvmi_log(PVMI_LOG_ERROR, "PVM_TRACE: %s; there is no trace", why);
+        pvmc_log(PVMC_LOG_ERROR, "PVM_TRACE: %s; there is no trace", why);
     if (rc < 0)
         return;
     joined = true;
     choose_events();
-    rc = pvmi_options_trace_to(c.tid, c.context, c.tag);
+    rc = pvmi_setopt_trace_to(c.tid, c.context, c.tag);
     if (rc)
-        pvmi_log(PVMI_LOG_ERROR, "PVM_TRACE: %s; there is no trace", pvmi_error_text(rc));
+        pvmc_log(PVMC_LOG_ERROR, "PVM_TRACE: %s; there is no trace", pvmc_error_text(rc));
 }
 
 void pvmi_tracefile_leaving(void)
@@ -215,5 +253,5 @@ void pvmi_tracefile_leaving(void)
     bool found = find(&c);
     step_back(&a);
     if (found && *c.fault)
-        pvmi_log(PVMI_LOG_WARNING, "PVM_TRACE: %s", c.fault);
+        pvmc_log(PVMC_LOG_WARNING, "PVM_TRACE: %s", c.fault);
 }

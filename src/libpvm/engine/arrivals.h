@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include "../core/message.h"
+#include "core/message/message.h"
 #include "handler.h"
 
 extern size_t pvmi_arrivals_count;
@@ -19,12 +19,12 @@ extern size_t pvmi_arrivals_count;
 /*
  * A message for the program has come; takes over the reference. It is taken in at once while a receive waits, and by
  * the call with which we send to ourselves. Out of memory loses it, see pvmi_inbox_lose(). Called by link.c and
- * farewell.c.
+ * exit_notice.c.
  */
-void pvmi_arrivals_put(struct pvmi_message *m);
+void pvmi_arrivals_put(struct pvmc_message *m);
 
 /* The oldest, with its reference, for a receive that knows what to do with it; NULL when there is none. */
-struct pvmi_message *pvmi_arrivals_pop(void);
+struct pvmc_message *pvmi_arrivals_pop(void);
 
 /* Takes the oldest in: it goes to its handler, which runs later, or to the inbox. False when there is none. */
 bool pvmi_arrivals_take_in(void);

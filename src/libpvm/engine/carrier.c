@@ -5,9 +5,10 @@
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
-#include "../core/clock.h"
-#include "../core/error.h"
-#include "../core/log.h"
+#include "core/clock.h"
+#include "libpvm/base/virtual.h"
+#include "core/error.h"
+#include "core/log.h"
 
 #define CARRIERS_MAX 8
 #define NEVER        INT64_MAX
@@ -26,12 +27,12 @@ static struct {
 static int watch(int op, int fd, uint32_t events)
 {
     struct epoll_event event = {.events = events, .data.fd = fd};
-    return epoll_ctl(set.epoll_fd, op, fd, &event) ? PVMI_ESYSTEM : 0;
+    return epoll_ctl(set.epoll_fd, op, fd, &event) ? PVMC_ESYSTEM : 0;
 }
 
 /* ---- opening and closing ---- */
 
-static int open_next(const struct pvmi_transport_ops *ops, const struct pvmi_callbacks *callbacks,
+static int open_next(const struct pvmt_transport_ops *ops, const struct pvmt_callbacks *callbacks,
                      struct pvmi_carrier *c)
 {
     c->ops = ops;
@@ -48,7 +49,7 @@ static int open_next(const struct pvmi_transport_ops *ops, const struct pvmi_cal
     return 0;
 }
 
-int pvmi_carrier_open(const struct pvmi_transport_ops *ops, const struct pvmi_callbacks *callbacks,
+int pvmi_carrier_open(const struct pvmt_transport_ops *ops, const struct pvmt_callbacks *callbacks,
                       struct pvmi_carrier **out)
 {
     for (unsigned i = 0; i < set.count; i++)
@@ -57,11 +58,11 @@ int pvmi_carrier_open(const struct pvmi_transport_ops *ops, const struct pvmi_ca
             return 0;
         }
     if (set.count == CARRIERS_MAX)
-        return PVMI_ELIMIT;
+        return PVMC_ELIMIT;
     if (!set.count) {
         set.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
         if (set.epoll_fd < 0)
-            return PVMI_ESYSTEM;
+            return PVMC_ESYSTEM;
     }
     *out = &set.all[set.count];
     int rc = open_next(ops, callbacks, *out);
@@ -93,7 +94,7 @@ void pvmi_carrier_close_all(void)
 static int progress(struct pvmi_carrier *c)
 {
     int n = c->ops->progress(c->transport);
-    return n > 0 ? n : 0; /* what is wrong with a connection its down() tells */
+    return n > 0 ? n : 0; /* down() reports what is wrong with a connection */
 }
 
 int pvmi_carrier_progress_direct(void)
@@ -136,7 +137,7 @@ void pvmi_carrier_ring(bool on)
     if (set.rings == on || !set.count)
         return;
     if (set.bell_fd < 0 && !open_bell())
-        pvmi_log_once(PVMI_LOG_WARNING, "no descriptor for a bell: that of pvm_getfds() may not show all messages");
+        pvmc_log_once(PVMC_LOG_WARNING, "no descriptor for a bell: that of pvm_getfds() may not show all messages");
     else if ((on ? write(set.bell_fd, &count, sizeof count) : read(set.bell_fd, &count, sizeof count)) > 0)
         set.rings = on;
 }
@@ -157,12 +158,12 @@ void pvmi_carrier_alarm(int64_t at_us)
     if (at_us >= set.alarm_us || !set.count)
         return;
     set.alarm_us = at_us;
-    if (pvmi_world)
+    if (pvmi_virtual()) /* pvmi_link_sleep_virtually() asks for it */
         return;
     if (set.timer_fd < 0) {
         set.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
         if (set.timer_fd < 0 || watch(EPOLL_CTL_ADD, set.timer_fd, EPOLLIN))
-            pvmi_log(PVMI_LOG_INFO, "no descriptor for a timer: what waits for a time waits for the next call, too");
+            pvmc_log(PVMC_LOG_INFO, "no descriptor for a timer: what waits for a time waits for the next call, too");
     }
     struct itimerspec when = {.it_value = {.tv_sec = at_us / 1000000, .tv_nsec = at_us % 1000000 * 1000}};
     if (set.timer_fd >= 0)
@@ -177,7 +178,7 @@ int64_t pvmi_carrier_alarm_us(void)
 bool pvmi_carrier_alarmed(void)
 {
     static const struct itimerspec off;
-    if (set.alarm_us == NEVER || pvmi_clock_us() < set.alarm_us)
+    if (set.alarm_us == NEVER || pvmc_clock_us() < set.alarm_us)
         return false;
     set.alarm_us = NEVER;
     if (set.timer_fd >= 0)

@@ -7,16 +7,16 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "../transports/transport.h"
+#include "transports/transport.h"
 
 struct pvmi_carrier {
-    const struct pvmi_transport_ops *ops;
-    struct pvmi_transport *transport;
-    struct pvmi_attributes attributes;
+    const struct pvmt_transport_ops *ops;
+    struct pvmt_transport *transport;
+    struct pvmt_attributes attributes;
 };
 
-/* The open transport of these operations, opened if need be. 0, PVMI_ELIMIT or what its open() says. */
-int pvmi_carrier_open(const struct pvmi_transport_ops *ops, const struct pvmi_callbacks *callbacks,
+/* The open transport of these operations, opened if need be. 0, PVMC_ELIMIT or what its open() says. */
+int pvmi_carrier_open(const struct pvmt_transport_ops *ops, const struct pvmt_callbacks *callbacks,
                       struct pvmi_carrier **out);
 
 /* Closes all; endpoints are freed without a callback. Also in a forked child, for the copies it inherited. */
@@ -35,12 +35,11 @@ int pvmi_carrier_arm(void);
 void pvmi_carrier_ring(bool on);
 
 /*
- * While on, direct transports rest: a receiver has more frames that came too early than it wants to keep, and waits for
- * those of the daemon.
+ * While on, direct transports rest: the reorder queues are full, and the frames that are due come by the daemon.
  */
 void pvmi_carrier_pause(bool on);
 
-/* Makes the descriptor readable at that time of pvmi_clock_us() at the latest; in virtual time it only notes that. */
+/* Makes the descriptor readable at that time of pvmc_clock_us() at the latest; in virtual time it only notes that. */
 void pvmi_carrier_alarm(int64_t at_us);
 
 /* When that is; INT64_MAX: never. */

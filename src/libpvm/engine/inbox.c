@@ -10,11 +10,11 @@
 
 #define HASH_FUNCTION(key, length, value) ((value) = hash_of(key))
 #include <utlist.h>
-#include "../core/hash.h"
-#include "../core/log.h"
+#include "core/hash.h"
+#include "core/log.h"
 #include "buffer.h"
 
-#define WALK_MAX  32 /* to look at so many messages is cheaper than an index */
+#define WALK_MAX  32 /* looking at so many messages is cheaper than an index */
 #define SPARE_MAX 512
 
 enum { BY_SRC = 1, BY_TAG = 2, BY_CTX = 4 }; /* bits of a kind */
@@ -26,7 +26,7 @@ struct key {
 /* Messages that are alike in the fields of a kind. */
 struct pvmi_alike {
     struct key key;
-    struct pvmi_waiting *first; /* NULL in the one that is kept empty */
+    struct pvmi_waiting *first; /* NULL in the list that is kept empty */
     UT_hash_handle hh;
 };
 
@@ -39,7 +39,6 @@ static unsigned spare_count;
 static uint64_t last_number;
 static struct pvmi_wanted *wanted; /* by the innermost receive of each thread that waits */
 
-struct pvmi_wanted *pvmi_inbox_ours;
 size_t pvmi_inbox_count;
 bool pvmi_inbox_lost;
 
@@ -82,7 +81,7 @@ static struct pvmi_alike *add_list(int kind, const struct key *key)
         return NULL;
     l->key = *key;
     l->first = NULL;
-    if (PVMI_HASH_ADD(hh, lists[kind], key, l))
+    if (PVMC_HASH_ADD(hh, lists[kind], key, l))
         return l;
     free(l);
     return NULL;
@@ -162,7 +161,7 @@ static void unindex_everywhere(struct pvmi_waiting *w)
 
 /* ---- the list ---- */
 
-static struct pvmi_waiting *waiting_new(struct pvmi_message *m)
+static struct pvmi_waiting *waiting_new(struct pvmc_message *m)
 {
     struct pvmi_waiting *w = spare;
     if (w) {
@@ -204,8 +203,10 @@ struct pvmi_wanted *pvmi_inbox_want(struct pvmi_wanted *w)
     return before;
 }
 
-/* What other threads wanted goes, too: it stood behind a record that is gone. They find their messages in the inbox. */
-void pvmi_inbox_left(struct pvmi_wanted *outer)
+/*
+ * What other threads wanted goes as well: it stood behind a record that is gone. They find their messages in the inbox.
+ */
+void pvmi_inbox_undo(struct pvmi_wanted *outer)
 {
     if (pvmi_inbox_ours == outer)
         return;
@@ -240,7 +241,7 @@ struct pvmi_wanted *pvmi_inbox_wanted(int src, int tag, int ctx)
 }
 
 /* The receive in whose buffer m has been placed, or else one that waits for such a message; NULL: none. */
-static struct pvmi_wanted *who_waits_for(const struct pvmi_message *m)
+static struct pvmi_wanted *who_waits_for(const struct pvmc_message *m)
 {
     struct pvmi_wanted *w;
     LL_FOREACH (wanted, w)
@@ -249,8 +250,8 @@ static struct pvmi_wanted *who_waits_for(const struct pvmi_message *m)
     return pvmi_inbox_wanted((int)m->src, m->tag, (int)m->ctx);
 }
 
-/* Whether m is just what a receive waits for, which then has it. */
-static bool hand_over(struct pvmi_message *m)
+/* Hands m to the receive that waits for it, if there is one. */
+static bool hand_over(struct pvmc_message *m)
 {
     struct pvmi_wanted *w = wanted ? who_waits_for(m) : NULL;
     if (w)
@@ -258,12 +259,12 @@ static bool hand_over(struct pvmi_message *m)
     return w;
 }
 
-struct pvmi_waiting *pvmi_inbox_append(struct pvmi_message *m)
+struct pvmi_waiting *pvmi_inbox_append(struct pvmc_message *m)
 {
     struct pvmi_waiting *w = waiting_new(m);
     if (!w) {
         pvmi_inbox_lose((int)m->src, m->tag);
-        pvmi_message_unref(m);
+        pvmc_message_unref(m);
         return NULL;
     }
     DL_APPEND(first, w);
@@ -273,7 +274,7 @@ struct pvmi_waiting *pvmi_inbox_append(struct pvmi_message *m)
     return w;
 }
 
-void pvmi_inbox_put(struct pvmi_message *m)
+void pvmi_inbox_put(struct pvmc_message *m)
 {
     if (!hand_over(m))
         pvmi_inbox_append(m);
@@ -281,7 +282,7 @@ void pvmi_inbox_put(struct pvmi_message *m)
 
 void pvmi_inbox_lose(int src, int tag)
 {
-    pvmi_log(PVMI_LOG_ERROR, "no memory: dropped a message from t%x with tag %d", src, tag);
+    pvmc_log(PVMC_LOG_ERROR, "no memory: dropped a message from t%x with tag %d", src, tag);
     pvmi_inbox_lost = true;
 }
 
@@ -302,7 +303,7 @@ static struct pvmi_waiting *walk(int src, int tag, int ctx, size_t limit)
     return NULL;
 }
 
-/* Not the first of all, which has been looked at. */
+/* After the first messages, which have been looked at. */
 static struct pvmi_waiting *find_further(int src, int tag, int ctx)
 {
     int kind = kind_of_search(src, tag, ctx);
@@ -337,9 +338,9 @@ struct pvmi_waiting *pvmi_inbox_after(uint64_t number)
     return w;
 }
 
-struct pvmi_message *pvmi_inbox_take(struct pvmi_waiting *w, int *mid)
+struct pvmc_message *pvmi_inbox_take(struct pvmi_waiting *w, int *mid)
 {
-    struct pvmi_message *m = w->m;
+    struct pvmc_message *m = w->m;
     *mid = w->mid;
     if (indexed)
         unindex_everywhere(w);
@@ -354,12 +355,12 @@ void pvmi_inbox_clear(void)
 {
     while (first) {
         int mid;
-        struct pvmi_message *m = pvmi_inbox_take(first, &mid);
+        struct pvmc_message *m = pvmi_inbox_take(first, &mid);
         if (mid) {
             pvmi_buffer_taken(mid);
             pvmi_buffer_free(mid);
         } else {
-            pvmi_message_unref(m);
+            pvmc_message_unref(m);
         }
     }
 }

@@ -8,14 +8,15 @@
 #define PVMI_INBOX_H
 
 #include <stddef.h>
-#include "../core/message.h"
+#include "core/message/message.h"
+#include "libpvm/base/active.h"
 
 #define PVMI_INBOX_ANY (-1)
 
 #define PVMI_INBOX_KINDS 8 /* one for each set of fields that a search names */
 
 struct pvmi_waiting {
-    struct pvmi_message *m;
+    struct pvmc_message *m;
     int src, tag, ctx;                /* what it is found by; pvm_setminfo() does not change them any more */
     uint64_t number;                  /* by which messages are told apart that came before and after */
     int mid;                          /* 0 until a program has seen it (pvm_probe, pvm_recvf) */
@@ -29,20 +30,20 @@ struct pvmi_waiting {
 /* What a receive waits for: the first message that matches is handed to it and does not enter the inbox. */
 struct pvmi_wanted {
     int src, tag, ctx;           /* PVMI_INBOX_ANY leaves a field open */
-    const struct pvmi_mem *body; /* not NULL: only the message with this body will do */
-    struct pvmi_message *m;      /* what has come, with the receive's reference; NULL until then */
+    const struct pvmc_mem *body; /* not NULL: only the message with this body will do */
+    struct pvmc_message *m;      /* what has come, with the receive's reference; NULL until then */
     struct pvmi_wanted *next;
 };
 
 /* Appends a message; takes over the reference. NULL: out of memory, which loses it, see below. */
-struct pvmi_waiting *pvmi_inbox_append(struct pvmi_message *m);
+struct pvmi_waiting *pvmi_inbox_append(struct pvmc_message *m);
 
 /* Appends a message, or hands it to who wants it; takes over the reference. Out of memory loses it, see below. */
-void pvmi_inbox_put(struct pvmi_message *m);
+void pvmi_inbox_put(struct pvmc_message *m);
 
 /*
  * A message is dropped for want of memory (logged). Who waits for one might wait for ever: the next receive that finds
- * none takes the loss, once, and returns PVMI_ENOMEM.
+ * none takes the loss, once, and returns PVMC_ENOMEM.
  */
 void pvmi_inbox_lose(int src, int tag);
 bool pvmi_inbox_take_loss(void);
@@ -62,11 +63,8 @@ static inline bool pvmi_inbox_is_idle(void)
  */
 struct pvmi_wanted *pvmi_inbox_want(struct pvmi_wanted *w);
 
-/* What this thread wants; kept for each thread by lock.c. */
-extern struct pvmi_wanted *pvmi_inbox_ours;
-
-/* The thread has jumped out of receives that wait, but for that of `outer`. Called by jump.c. */
-void pvmi_inbox_left(struct pvmi_wanted *outer);
+/* The thread has jumped out of receives that wait, but for that of `outer`. */
+void pvmi_inbox_undo(struct pvmi_wanted *outer);
 
 /* In a forked child: what other threads wanted. */
 void pvmi_inbox_forget_others(void);
@@ -77,7 +75,7 @@ static inline bool pvmi_inbox_covers(int pattern, int value)
 }
 
 /* Whether m is what w waits for. */
-static inline bool pvmi_inbox_matches(const struct pvmi_wanted *w, const struct pvmi_message *m)
+static inline bool pvmi_inbox_matches(const struct pvmi_wanted *w, const struct pvmc_message *m)
 {
     if (w->body)
         return w->body == m->mem;
@@ -98,7 +96,7 @@ struct pvmi_waiting *pvmi_inbox_find(int src, int tag, int ctx);
 struct pvmi_waiting *pvmi_inbox_after(uint64_t number);
 
 /* Takes a message out: *mid is 0 or the number it already has. The caller owns the reference. */
-struct pvmi_message *pvmi_inbox_take(struct pvmi_waiting *w, int *mid);
+struct pvmc_message *pvmi_inbox_take(struct pvmi_waiting *w, int *mid);
 
 /* Drops all messages and frees their mids. */
 void pvmi_inbox_clear(void);

@@ -2,18 +2,18 @@
  * link.h - the connections of this task: one to our daemon, and direct ones to other tasks.
  *
  * What comes in goes through peer.c, which puts it in order, and then to pvmi_link_deliver(): control messages to
- * control.c, answers to request.c, all others to the arrivals, where calls take them in.
+ * control.c, what the listener wants to the listener, all others to the arrivals, where calls take them in.
  */
 #ifndef PVMI_LINK_H
 #define PVMI_LINK_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "../core/frame.h"
-#include "../core/message.h"
+#include "core/message/frame.h"
+#include "core/message/message.h"
 #include "carrier.h"
 #include "peer.h"
-#include "replay.h"
+#include "retransmit.h"
 
 #define PVMI_LINK_SHARE_MAX 64 /* links that frames of one message are given to at once */
 
@@ -24,7 +24,7 @@ enum pvmi_link_state {
 };
 
 struct pvmi_link {
-    struct pvmi_endpoint *ep; /* NULL: down */
+    struct pvmt_endpoint *ep; /* NULL: down */
     struct pvmi_carrier *carrier;
     struct pvmi_peer *peer; /* NULL: the daemon's */
     enum pvmi_link_state state;
@@ -39,26 +39,50 @@ struct pvmi_link {
     uint32_t unacked_bytes;
     int64_t deadline_us; /* to be up; INT64_MAX: none */
     struct pvmi_arrival arrival;
-    struct pvmi_replay kept; /* sent and not acknowledged yet, if not lossless */
+    struct pvmw_window kept; /* sent and not acknowledged yet, if not lossless */
     struct pvmi_link *prev, *next;
 };
 
 /* The link to our daemon. */
 extern struct pvmi_link pvmi_daemon_link;
 
-/* Counts how often all links were closed: who waits sees that what it waits for will not come. */
+/* Counts how often all links were closed. A waiting call sees by it that what it waits for will not come. */
 extern unsigned pvmi_link_epoch;
 
 /* All direct links in any state. */
 extern struct pvmi_link *pvmi_links;
 extern unsigned pvmi_link_count;
 
+/*
+ * The room above makes direct links and asks the daemon. Until there is a listener there are no links. Set on
+ * enrolment.
+ */
+struct pvmi_link_listener {
+    void (*heard)(struct pvmi_link *l);              /* a link is up now: it brought a frame, or may send */
+    void (*lost)(struct pvmi_link *l, int reason);   /* a direct link is down; frees it */
+    void (*unlinked)(pvmc_tid tid);                  /* the last link to that task has been freed */
+    void (*forget_links)(struct pvmi_peer *p);       /* closes all links to p */
+    void (*forget_abandoned)(struct pvmi_peer *p);   /* p goes, and so does its p->abandoned */
+    void (*clear)(void);                             /* closes all direct links */
+    int (*alarm)(void);                              /* the time of an alarm has come. Number of things that happened */
+    const struct pvmt_transport_ops *(*clock)(void); /* the transport whose network has a clock of its own, or NULL */
+    bool (*take)(
+        struct pvmc_message *m); /* takes m (and the reference) if it wants it; m is a daemon's or has a reserved tag */
+};
+extern const struct pvmi_link_listener *pvmi_link_listener;
+
+/*
+ * While true, the end of a link must be seen at once rather than when polling has gone on for a while. Set by
+ * exit_notice.c.
+ */
+extern bool pvmi_link_end_is_due;
+
 /* ---- our daemon ---- */
 
-/* Connects to the daemon that listens on socket `path`. 0, PVMI_EAGAIN (busy, try again), PVMI_EUNREACHABLE, ... */
+/* Connects to the daemon that listens on socket `path`. 0, PVMC_EAGAIN (busy, try again), PVMC_EUNREACHABLE, ... */
 int pvmi_link_open(const char *path);
 
-/* Ends all connections without a word: the others see us die. Also in a forked child, for the copies it inherited. */
+/* Closes all connections without notice; the others see that we are gone. Also for a forked child's copies. */
 void pvmi_link_close(void);
 
 static inline bool pvmi_link_is_up(void)
@@ -69,9 +93,9 @@ static inline bool pvmi_link_is_up(void)
 /* ---- direct links, for route.c ---- */
 
 /* A link to p without an endpoint yet, over that transport. NULL when out of memory. */
-struct pvmi_link *pvmi_link_new(const struct pvmi_transport_ops *ops, struct pvmi_peer *p, enum pvmi_link_state state);
+struct pvmi_link *pvmi_link_new(const struct pvmt_transport_ops *ops, struct pvmi_peer *p, enum pvmi_link_state state);
 
-/* Ends and frees a direct link. What was not acknowledged moves to its peer's row of frames to be sent again. */
+/* Closes and frees a direct link. Its unacknowledged frames move to its peer's retransmit queue. */
 void pvmi_link_free(struct pvmi_link *l);
 
 /* Sends a TC_ACK, which is also how both ends greet, now or as soon as there is room. */
@@ -83,49 +107,46 @@ int pvmi_link_take_descriptor(void);
 /* ---- sending ---- */
 
 /*
- * Gives a frame to a link. 0: taken, and kept if need be; PVMI_EAGAIN: not taken, wait for pvmi_link_is_ready();
- * PVMI_EDOWN.
+ * Gives a frame to a link. 0: taken, and kept if need be; PVMC_EAGAIN: not taken, wait for pvmi_link_is_ready();
+ * PVMC_EDOWN.
  */
-int pvmi_link_send(struct pvmi_link *l, struct pvmi_frame *f);
+int pvmi_link_send(struct pvmi_link *l, struct pvmc_frame *f);
 
-/*
- * Whether frames of one message to several tasks may go by pvmi_link_send_to_many() when l is one of their links;
- * `with`: and another one, too.
- */
+/* Whether frames of one message to several tasks may go by pvmi_link_send_to_many() over l and, if not NULL, `with`. */
 bool pvmi_link_can_share(const struct pvmi_link *l, const struct pvmi_link *with);
 
-/* As send_to_many() of transport.h, for links that can share: 0: all are taken, and kept; PVMI_EAGAIN: none. */
-int pvmi_link_send_to_many(struct pvmi_link **links, struct pvmi_frame **frames, unsigned count);
+/* As send_to_many() of transport.h, for links that can share: 0: all are taken, and kept; PVMC_EAGAIN: none. */
+int pvmi_link_send_to_many(struct pvmi_link **links, struct pvmc_frame **frames, unsigned count);
 
 /*
- * The same without a frame, for a small message whose body lies at data, where the transport can: its bytes are copied.
- * PVMI_EUNSUPPORTED also: it takes pvmi_link_send().
+ * Sends a small message, whose body lies at `data` and is copied, without a frame. Codes as of pvmi_link_send();
+ * PVMC_EUNSUPPORTED: the transport cannot, or l is down; use pvmi_link_send().
  */
-int pvmi_link_send_whole(struct pvmi_link *l, const struct pvmi_frame_header *h, const uint8_t *data);
+int pvmi_link_send_whole(struct pvmi_link *l, const struct pvmc_frame_header *h, const uint8_t *data);
 
-/* Whether a send may succeed again after PVMI_EAGAIN. */
+/* Whether a send may succeed again after PVMC_EAGAIN. */
 static inline bool pvmi_link_is_ready(const struct pvmi_link *l)
 {
-    return !l->ep || (!l->refused && !pvmi_replay_is_full(&l->kept));
+    return !l->ep || (!l->refused && !pvmi_retransmit_is_full(&l->kept));
 }
 
 /* Whether all that the transport took is on its way without us, or the link is down. */
 bool pvmi_link_is_idle(const struct pvmi_link *l);
 
 /*
- * Whether so much was sent that it is time for pvmi_link_progress(): senders must hear when to hold. Progress may free
+ * Whether it is time for pvmi_link_progress() after so much sending: a sender must hear when to hold. Progress may free
  * links.
  */
 bool pvmi_link_must_listen(const struct pvmi_link *l);
 
 /* ---- all links ---- */
 
-/* Moves what can be moved on all links, without waiting. Number of things that happened, or PVMI_EDOWN (the daemon). */
+/* Moves what can be moved on all links, without waiting. Number of things that happened, or PVMC_EDOWN (the daemon). */
 int pvmi_link_progress(void);
 
 /*
- * As pvmi_link_progress(), for direct links only: what a waiting task polls, since it may cost no system call. 0 when
- * there are none. The daemon is heard by pvmi_link_progress(), which must be called every few microseconds, too.
+ * As pvmi_link_progress(), for direct links only: cheap enough for polling, mostly without a system call. 0 when there
+ * are none. The daemon is heard only by pvmi_link_progress(), which must also be called every few microseconds.
  */
 int pvmi_link_progress_direct(void);
 
@@ -133,13 +154,10 @@ int pvmi_link_progress_direct(void);
 int pvmi_link_fd(void);
 int pvmi_link_arm(void);
 
-/*
- * Virtual time (pvmi_world): sleeps until something may have come, or until_us of pvmi_clock_us(). 0, or PVMI_EDOWN:
- * the simulated network is gone.
- */
-int pvmi_link_sleep(int64_t until_us);
+/* As pvmi_virtual_sleep(), for all links. */
+int pvmi_link_sleep_virtually(int64_t until_us);
 
 /* Hands a complete message on, as above; takes over the reference. Called by peer.c, and for messages to ourselves. */
-void pvmi_link_deliver(struct pvmi_message *m);
+void pvmi_link_deliver(struct pvmc_message *m);
 
 #endif

@@ -2,37 +2,37 @@
 #include "outbox.h"
 #include <string.h>
 #include <unistd.h>
-#include "../core/error.h"
-#include "../core/log.h"
+#include "core/error.h"
+#include "core/log.h"
 #include "link.h"
 #include "peer.h"
-#include "task.h"
+#include "libpvm/base/task.h"
 
 #define WAITING_MAX 1024
 
 static struct {
-    struct pvmi_frame *frames[WAITING_MAX]; /* a ring */
+    struct pvmc_frame *frames[WAITING_MAX]; /* a ring */
     unsigned first, count;
     bool resends; /* peers have frames to be sent again */
     bool held;
 } box;
 
 /* Whether the daemon's link takes a frame. */
-static bool goes_out(struct pvmi_frame *f)
+static bool goes_out(struct pvmc_frame *f)
 {
-    return pvmi_link_is_ready(&pvmi_daemon_link) && pvmi_link_send(&pvmi_daemon_link, f) != PVMI_EAGAIN;
+    return pvmi_link_is_ready(&pvmi_daemon_link) && pvmi_link_send(&pvmi_daemon_link, f) != PVMC_EAGAIN;
 }
 
-static struct pvmi_frame *make_frame(pvmi_tid dst, uint32_t ctx, int32_t tag, const struct pvmi_buf *body, int fd)
+static struct pvmc_frame *make_frame(pvmc_tid dst, uint32_t ctx, int32_t tag, const struct pvmc_buf *body, int fd)
 {
-    struct pvmi_frame_header h = {.flags = fd >= 0 ? PVMI_FRAME_FD : 0,
+    struct pvmc_frame_header h = {.flags = fd >= 0 ? PVMC_FRAME_FD : 0,
                                   .length = (uint32_t)body->length,
                                   .body_length = body->length,
                                   .src = pvmi_task.tid,
                                   .dst = dst,
                                   .ctx = ctx,
                                   .tag = tag};
-    struct pvmi_frame *f = pvmi_buf_error(body) ? NULL : pvmi_frame_alloc(&h);
+    struct pvmc_frame *f = pvmc_buf_error(body) ? NULL : pvmc_frame_alloc(&h);
     if (!f)
         return NULL;
     if (body->length)
@@ -41,15 +41,15 @@ static struct pvmi_frame *make_frame(pvmi_tid dst, uint32_t ctx, int32_t tag, co
     return f;
 }
 
-int pvmi_outbox_put(pvmi_tid dst, uint32_t ctx, int32_t tag, struct pvmi_buf *body, int fd)
+int pvmi_outbox_put(pvmc_tid dst, uint32_t ctx, int32_t tag, struct pvmc_buf *body, int fd)
 {
-    struct pvmi_frame *f = box.count < WAITING_MAX ? make_frame(dst, ctx, tag, body, fd) : NULL;
-    pvmi_buf_free(body);
+    struct pvmc_frame *f = box.count < WAITING_MAX ? make_frame(dst, ctx, tag, body, fd) : NULL;
+    pvmc_buf_free(body);
     if (!f) {
-        pvmi_log(PVMI_LOG_WARNING, "no room for a control message to t%x", dst);
+        pvmc_log(PVMC_LOG_WARNING, "no room for a control message to t%x", dst);
         if (fd >= 0)
             close(fd);
-        return PVMI_ELIMIT;
+        return PVMC_ELIMIT;
     }
     box.frames[(box.first + box.count++) % WAITING_MAX] = f;
     pvmi_outbox_flush();
@@ -65,7 +65,7 @@ static int flush_control(void)
 {
     int n = 0;
     while (box.count && goes_out(box.frames[box.first])) {
-        pvmi_frame_unref(box.frames[box.first]);
+        pvmc_frame_unref(box.frames[box.first]);
         box.first = (box.first + 1) % WAITING_MAX;
         box.count--;
         n++;
@@ -79,14 +79,14 @@ static int flush_again(void)
     int n = 0;
     bool left = false;
     for (struct pvmi_peer *p = pvmi_peer_first(); p; p = p->hh.next) {
-        struct pvmi_frame *f;
-        while ((f = pvmi_replay_first(&p->again)) && !pvmi_peer_is_held(p->tid) && goes_out(f)) {
+        struct pvmc_frame *f;
+        while ((f = pvmw_window_first(&p->again)) && !pvmi_peer_is_held(p->tid) && goes_out(f)) {
             p->daemon.tx_frames++;
             p->daemon.tx_bytes += f->h.length;
-            pvmi_replay_drop_first(&p->again);
+            pvmw_window_drop_first(&p->again);
             n++;
         }
-        left = left || p->again.count;
+        left = left || pvmw_window_count(&p->again);
     }
     box.resends = left;
     return n;
@@ -118,7 +118,7 @@ bool pvmi_outbox_is_held(void)
 void pvmi_outbox_clear(void)
 {
     for (; box.count; box.count--) {
-        pvmi_frame_unref(box.frames[box.first]);
+        pvmc_frame_unref(box.frames[box.first]);
         box.first = (box.first + 1) % WAITING_MAX;
     }
     box.resends = box.held = false;

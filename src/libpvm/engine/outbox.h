@@ -1,19 +1,19 @@
 /*
- * outbox.h - frames that wait for room on the daemon's link: control messages of ours, which may be due while something
- * else is being sent, and frames of direct links that broke (peer.h, `again`).
+ * outbox.h - frames that wait for room on the daemon's link: control messages, which may be due while something else is
+ * being sent, and frames of broken links, which are sent again (peer.h, `again`).
  */
 #ifndef PVMI_OUTBOX_H
 #define PVMI_OUTBOX_H
 
 #include <stdbool.h>
-#include "../core/buf.h"
-#include "../core/frame.h"
+#include "core/buf.h"
+#include "core/message/frame.h"
 
 /*
  * A control message in one frame, to a task (context TC) or our daemon (TM): sent now or as soon as there is room.
- * `body` is freed here in any case, and fd (-1: none) goes along. 0 or PVMI_ENOMEM, PVMI_ELIMIT (logged).
+ * `body` is freed here in any case, and fd (-1: none) goes along. 0 or PVMC_ENOMEM, PVMC_ELIMIT (logged).
  */
-int pvmi_outbox_put(pvmi_tid dst, uint32_t ctx, int32_t tag, struct pvmi_buf *body, int fd);
+int pvmi_outbox_put(pvmc_tid dst, uint32_t ctx, int32_t tag, struct pvmc_buf *body, int fd);
 
 /* Some peer has frames that are to be sent again. */
 void pvmi_outbox_resend(void);
@@ -23,7 +23,7 @@ int pvmi_outbox_flush(void);
 
 bool pvmi_outbox_is_empty(void);
 
-/* Brackets a message of several frames to our daemon: nothing may come between them. */
+/* Brackets a message of several frames to our daemon, which no other frame may interrupt. */
 void pvmi_outbox_hold(bool on);
 bool pvmi_outbox_is_held(void);
 

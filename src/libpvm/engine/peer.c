@@ -1,25 +1,23 @@
-/* peer.c - the table of tasks and daemons that we exchange frames with, and the order of what they send. */
+/* peer.c - the table of tasks and daemons that this task exchanges frames with, and the order of their frames. */
 #include "peer.h"
 #include <stdlib.h>
 #include <utlist.h>
-#include "../core/error.h"
-#include "../core/log.h"
-#include "../core/proto.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/message/proto.h"
 #include "inbox.h"
 #include "link.h"
-#include "receive.h"
-#include "route.h"
-#include "transfer.h"
+#include "offer.h"
 
-#define NEAR_FRAMES 0x1000000 /* further ahead than that no number is: its sender has begun anew */
-#define CLAIM_BYTES 2048      /* smaller messages are copied twice sooner than a receive is asked for its buffer */
+#define NEAR_FRAMES 0x1000000 /* no frame number can be further ahead: its sender has begun anew */
+#define CLAIM_BYTES 2048      /* copying a smaller message twice is cheaper than asking a receive for its buffer */
 
 static struct pvmi_peer *peers;
-static struct pvmi_peer *latest; /* the one asked for last: most frames come in rows */
+static struct pvmi_peer *latest; /* the peer asked for last: frames mostly come in rows */
 static unsigned held_count;
 static uint64_t asked;
 
-struct pvmi_peer *pvmi_peer_find(pvmi_tid tid)
+struct pvmi_peer *pvmi_peer_find(pvmc_tid tid)
 {
     if (latest && latest->tid == tid)
         return latest;
@@ -30,20 +28,20 @@ struct pvmi_peer *pvmi_peer_find(pvmi_tid tid)
     return p;
 }
 
-static struct pvmi_peer *add(pvmi_tid tid)
+static struct pvmi_peer *add(pvmc_tid tid)
 {
     struct pvmi_peer *p = calloc(1, sizeof *p);
     if (p)
         p->tid = tid;
-    if (!p || !PVMI_HASH_ADD(hh, peers, tid, p)) {
-        pvmi_log(PVMI_LOG_ERROR, "no memory for one more task to talk to");
+    if (!p || !PVMC_HASH_ADD(hh, peers, tid, p)) {
+        pvmc_log(PVMC_LOG_ERROR, "no memory for one more task to talk to");
         free(p);
         return NULL;
     }
     return latest = p;
 }
 
-struct pvmi_peer *pvmi_peer_get(pvmi_tid tid)
+struct pvmi_peer *pvmi_peer_get(pvmc_tid tid)
 {
     struct pvmi_peer *p = pvmi_peer_find(tid);
     if (!p)
@@ -67,37 +65,37 @@ uint64_t pvmi_peer_time(void)
 
 static void drop_incoming(struct pvmi_peer *p)
 {
-    pvmi_message_unref(p->incoming);
+    pvmc_message_unref(p->incoming);
     p->incoming = NULL;
     p->refuses = false;
     p->placed = 0;
 }
 
-/* What will never be complete; links that still write there end first. */
+/* Drops what will never be complete, once no link writes there any more. */
 static void drop_unfinished(struct pvmi_peer *p)
 {
     if (p->links)
         return;
     drop_incoming(p);
-    pvmi_early_clear(&p->early);
+    pvmi_reorder_clear(&p->reorder);
     if (p->ended)
-        pvmi_replay_clear(&p->again);
+        pvmw_window_clear(&p->again);
 }
 
-/* One line for each sender: it may break the rules with every frame. */
-static void complain(struct pvmi_peer *p, const struct pvmi_frame_header *h, const char *what, uint64_t got,
+/* Logs one line for each sender, which may break the rules with every frame. */
+static void complain(struct pvmi_peer *p, const struct pvmc_frame_header *h, const char *what, uint64_t got,
                      uint64_t expected)
 {
     if (!p->complained)
-        pvmi_log(PVMI_LOG_ERROR,
+        pvmc_log(PVMC_LOG_ERROR,
                  "t%x breaks the protocol, what it sends is dropped: frame (tag %d) has %s %llu where "
                  "%llu was due",
                  h->src, h->tag, what, (unsigned long long)got, (unsigned long long)expected);
     p->complained = true;
 }
 
-/* No honest sender does that: the pair is broken, and nobody else's frames are touched. */
-static int violation(struct pvmi_peer *p, const struct pvmi_frame_header *h, const char *what, uint64_t got,
+/* No honest sender does that: the pair is broken, and other senders are not affected. */
+static int violation(struct pvmi_peer *p, const struct pvmc_frame_header *h, const char *what, uint64_t got,
                      uint64_t expected)
 {
     complain(p, h, what, got, expected);
@@ -107,10 +105,10 @@ static int violation(struct pvmi_peer *p, const struct pvmi_frame_header *h, con
     } else {
         drop_incoming(p);
     }
-    return PVMI_EFORMAT;
+    return PVMC_EFORMAT;
 }
 
-static int check_place(struct pvmi_peer *p, const struct pvmi_frame_header *h)
+static int check_place(struct pvmi_peer *p, const struct pvmc_frame_header *h)
 {
     if (h->offset != p->placed)
         return violation(p, h, "offset", h->offset, p->placed);
@@ -120,11 +118,11 @@ static int check_place(struct pvmi_peer *p, const struct pvmi_frame_header *h)
 }
 
 /* A message with that body; takes over mem (NULL: empty). NULL when out of memory; mem then stays the caller's. */
-static struct pvmi_message *message_with(const struct pvmi_frame_header *h, struct pvmi_mem *mem)
+static struct pvmc_message *message_with(const struct pvmc_frame_header *h, struct pvmc_mem *mem)
 {
-    struct pvmi_frame_header empty = *h;
+    struct pvmc_frame_header empty = *h;
     empty.body_length = empty.length = 0;
-    struct pvmi_message *m = pvmi_message_from_header(&empty);
+    struct pvmc_message *m = pvmc_message_from_header(&empty);
     if (m) {
         m->mem = mem;
         m->length = h->body_length;
@@ -133,19 +131,19 @@ static struct pvmi_message *message_with(const struct pvmi_frame_header *h, stru
 }
 
 /* A message with room for its body, in the buffer of the pvm_precv() that waits for it if there is one. */
-static inline struct pvmi_message *message_for(const struct pvmi_frame_header *h)
+static inline struct pvmc_message *message_for(const struct pvmc_frame_header *h)
 {
-    struct pvmi_mem *claimed = h->body_length >= CLAIM_BYTES ? pvmi_receive_claim(h) : NULL;
+    struct pvmc_mem *claimed = h->body_length >= CLAIM_BYTES ? pvmi_offer_claim(h) : NULL;
     if (!claimed)
-        return pvmi_message_from_header(h);
-    struct pvmi_message *m = message_with(h, claimed);
+        return pvmc_message_from_header(h);
+    struct pvmc_message *m = message_with(h, claimed);
     if (!m)
-        pvmi_mem_unref(claimed);
+        pvmc_mem_unref(claimed);
     return m;
 }
 
-/* The due frame begins: the message that it belongs to, or NULL, when there is no memory for that. */
-static struct pvmi_message *begin_due(struct pvmi_peer *p, const struct pvmi_frame_header *h)
+/* The due frame begins. The message that it belongs to, or NULL when there is no memory for it. */
+static struct pvmc_message *begin_due(struct pvmi_peer *p, const struct pvmc_frame_header *h)
 {
     if (!p->incoming && !p->refuses) {
         p->incoming = message_for(h);
@@ -154,14 +152,14 @@ static struct pvmi_message *begin_due(struct pvmi_peer *p, const struct pvmi_fra
     return p->incoming;
 }
 
-/* The due frame is there: the next one is due, and the message goes on to its receiver if it was the last one. */
-static void end_due(struct pvmi_peer *p, const struct pvmi_frame_header *h)
+/* The due frame is complete. If it was the last of its message, the message goes on to its receiver. */
+static void end_due(struct pvmi_peer *p, const struct pvmc_frame_header *h)
 {
-    struct pvmi_message *m = p->incoming;
+    struct pvmc_message *m = p->incoming;
     if (pvmi_peer_counts(h->src, h->ctx))
         p->rx_seq++;
     p->placed += h->length;
-    if (!pvmi_frame_is_last(h))
+    if (!pvmc_frame_is_last(h))
         return;
     if (p->refuses)
         pvmi_inbox_lose((int)h->src, h->tag);
@@ -172,12 +170,12 @@ static void end_due(struct pvmi_peer *p, const struct pvmi_frame_header *h)
         pvmi_link_deliver(m);
 }
 
-/* ---- frames that came too early ---- */
+/* ---- the reorder queue ---- */
 
-/* Its payload to the message under assembly; that of a whole message becomes its body. */
-static int take_early(struct pvmi_peer *p, struct pvmi_early *e)
+/* Copies a queued frame's payload to the message under assembly; that of a whole message becomes its body. */
+static int take_queued(struct pvmi_peer *p, struct pvmi_reorder_frame *e)
 {
-    const struct pvmi_frame_header *h = &e->h;
+    const struct pvmc_frame_header *h = &e->h;
     int rc = check_place(p, h);
     if (rc)
         return rc;
@@ -188,94 +186,95 @@ static int take_early(struct pvmi_peer *p, struct pvmi_early *e)
         if (p->incoming)
             e->mem = NULL;
     } else if (begin_due(p, h) && h->length) {
-        pvmi_copy(p->incoming->mem->data + h->offset, e->mem->data, h->length);
+        pvmc_copy(p->incoming->mem->data + h->offset, e->mem->data, h->length);
     }
     end_due(p, h);
     return 0;
 }
 
-/* What a link brought too early can be acknowledged when it is taken. */
+/* Frames that waited in the queue are acknowledged when they are taken from it. */
 static void take_all_due(struct pvmi_peer *p)
 {
-    struct pvmi_early *e;
+    struct pvmi_reorder_frame *e;
     bool direct = false;
-    while (!p->broken && !p->placing && p->early && (e = pvmi_early_due(&p->early, p->rx_seq))) {
+    while (!p->broken && !p->placing && p->reorder && (e = pvmi_reorder_due(&p->reorder, p->rx_seq))) {
         direct = direct || e->direct;
-        if (take_early(p, e))
+        if (take_queued(p, e))
             break; /* the pair is broken: e goes with all the others */
-        pvmi_early_remove(&p->early, e);
+        pvmi_reorder_remove(&p->reorder, e);
     }
     if (direct && p->link && !p->link->lossless)
         pvmi_link_acknowledge(p->link, false);
-    pvmi_carrier_pause(pvmi_early_is_crowded());
+    pvmi_carrier_pause(pvmi_reorder_is_crowded());
 }
 
-static uint8_t *place_early(struct pvmi_arrival *a, struct pvmi_peer *p, const struct pvmi_frame_header *h, bool direct,
-                            int *status)
+static uint8_t *place_in_queue(struct pvmi_arrival *a, struct pvmi_peer *p, const struct pvmc_frame_header *h,
+                               bool direct, int *status)
 {
     static uint8_t nowhere;
     if (!p->had_link) {
         *status = violation(p, h, "number", h->seq, p->rx_seq);
         return NULL;
     }
-    a->early = pvmi_early_add(&p->early, h, direct);
-    *status = a->early ? 0 : PVMI_ENOMEM;
-    if (!a->early)
+    a->reorder = pvmi_reorder_add(&p->reorder, h, direct);
+    *status = a->reorder ? 0 : PVMC_ENOMEM;
+    if (!a->reorder)
         return NULL;
     a->peer = p;
-    pvmi_carrier_pause(pvmi_early_is_crowded());
-    return h->length ? a->early->mem->data : &nowhere;
+    pvmi_carrier_pause(pvmi_reorder_is_crowded());
+    return h->length ? a->reorder->mem->data : &nowhere;
 }
 
 /* ---- frames in general ---- */
 
 /*
- * A tid can come back for a new task after all others of its host have been used: that one begins at 0 again, with a
- * new message, and we are as new to it. Its first frame comes by the daemon.
+ * A tid is reused after all others of its host have been used. The new task begins at number 0 with a new message, and
+ * knows nothing of us. Its first frame comes by the daemon.
  */
-static bool begins_anew(const struct pvmi_peer *p, const struct pvmi_frame_header *h, bool direct)
+static bool begins_anew(const struct pvmi_peer *p, const struct pvmc_frame_header *h, bool direct)
 {
-    bool is_first = !h->seq && !h->offset && !direct && !(h->flags & PVMI_FRAME_AGAIN);
+    bool is_first = !h->seq && !h->offset && !direct && !(h->flags & PVMC_FRAME_AGAIN);
     return is_first && (p->broken || (p->rx_seq && -p->rx_seq > NEAR_FRAMES));
 }
 
 static void begin_anew(struct pvmi_peer *p)
 {
-    pvmi_route_forget(p);
-    pvmi_early_clear(&p->early);
-    pvmi_replay_clear(&p->again);
+    if (p->links)
+        pvmi_link_listener->forget_links(p);
+    pvmi_reorder_clear(&p->reorder);
+    pvmw_window_clear(&p->again);
     drop_incoming(p);
     p->tx_seq = p->rx_seq = 0;
     p->had_link = p->watched = p->ended = p->broken = false;
 }
 
 /*
- * The due frame, part of which a link has written, comes by the daemon: so its sender has lost that link, and the rest
- * will not come there. We may never hear of it: where only the other end fails, nothing is due from it.
+ * The due frame comes by the daemon although a link has written part of it: its sender has lost that link, and the rest
+ * will not come there. We may never hear of the loss if only the other end has failed.
  */
 static void lose_writer(struct pvmi_peer *p)
 {
     struct pvmi_link *l;
     DL_FOREACH (pvmi_links, l)
-        if (l->arrival.peer == p && !l->arrival.early)
+        if (l->arrival.peer == p && !l->arrival.reorder)
             break;
     if (l)
-        pvmi_route_lost(l, PVMI_EDOWN);
+        pvmi_link_listener->lost(l, PVMC_EDOWN);
 }
 
-uint8_t *pvmi_peer_place(struct pvmi_arrival *a, struct pvmi_peer *p, const struct pvmi_frame_header *h, bool direct,
+uint8_t *pvmi_peer_place(struct pvmi_arrival *a, struct pvmi_peer *p, const struct pvmc_frame_header *h, bool direct,
                          int *status)
 {
     static uint8_t nowhere; /* for frames without payload */
     *status = 0;
-    if (h->flags & PVMI_FRAME_ABORT) {
+    if (h->flags & PVMC_FRAME_ABORT) {
         pvmi_peer_ended(p);
         return NULL;
     }
     if (pvmi_peer_counts(h->src, h->ctx)) {
         if (begins_anew(p, h, direct))
             begin_anew(p);
-        *status = p->broken ? PVMI_EFORMAT : 0;
+        *status = p->broken ? PVMC_EFORMAT : 0;
         if (p->broken)
             return NULL;
         if (p->placing && h->seq == p->rx_seq && !direct)
@@ -284,7 +283,7 @@ uint8_t *pvmi_peer_place(struct pvmi_arrival *a, struct pvmi_peer *p, const stru
         if (ahead < 0)
             return NULL;
         if (ahead > 0 || p->placing)
-            return place_early(a, p, h, direct, status);
+            return place_in_queue(a, p, h, direct, status);
     }
     *status = check_place(p, h);
     if (*status)
@@ -298,93 +297,93 @@ uint8_t *pvmi_peer_place(struct pvmi_arrival *a, struct pvmi_peer *p, const stru
     return h->length ? p->incoming->mem->data + h->offset : &nowhere;
 }
 
-void pvmi_peer_placed(struct pvmi_arrival *a, const struct pvmi_frame_header *h)
+void pvmi_peer_placed(struct pvmi_arrival *a, const struct pvmc_frame_header *h)
 {
     struct pvmi_peer *p = a->peer;
-    if (a->early) {
-        a->early->complete = true;
+    if (a->reorder) {
+        a->reorder->complete = true;
     } else {
         p->placing = false;
         end_due(p, h);
     }
     *a = (struct pvmi_arrival){0};
-    if (p->early)
+    if (p->reorder)
         take_all_due(p);
 }
 
 void pvmi_peer_cancel(struct pvmi_arrival *a)
 {
     struct pvmi_peer *p = a->peer;
-    pvmi_message_unref(a->whole);
-    if (p && a->early)
-        pvmi_early_remove(&p->early, a->early);
+    pvmc_message_unref(a->whole);
+    if (p && a->reorder)
+        pvmi_reorder_remove(&p->reorder, a->reorder);
     else if (p)
         p->placing = false;
     *a = (struct pvmi_arrival){0};
-    if (p && p->early)
+    if (p && p->reorder)
         take_all_due(p);
 }
 
-struct pvmi_message *pvmi_peer_message(const struct pvmi_frame_header *h, struct pvmi_mem *mem, const uint8_t *data)
+struct pvmc_message *pvmi_peer_message(const struct pvmc_frame_header *h, struct pvmc_mem *mem, const uint8_t *data)
 {
     if (mem && data == mem->data)
         return message_with(h, mem);
-    struct pvmi_message *m = message_for(h);
+    struct pvmc_message *m = message_for(h);
     if (!m)
         return NULL;
     if (h->length)
-        pvmi_copy(m->mem->data, data, h->length);
+        pvmc_copy(m->mem->data, data, h->length);
     if (mem)
-        pvmi_mem_unref(mem);
+        pvmc_mem_unref(mem);
     return m;
 }
 
 /* A whole message before its turn. */
-static int keep_whole(struct pvmi_peer *p, const struct pvmi_frame_header *h, struct pvmi_mem *mem, const uint8_t *data)
+static int keep_whole(struct pvmi_peer *p, const struct pvmc_frame_header *h, struct pvmc_mem *mem, const uint8_t *data)
 {
-    struct pvmi_early *e;
+    struct pvmi_reorder_frame *e;
     if (mem && data == mem->data) {
-        e = pvmi_early_add_whole(&p->early, h, mem);
+        e = pvmi_reorder_add_whole(&p->reorder, h, mem);
     } else {
-        e = pvmi_early_add(&p->early, h, true);
+        e = pvmi_reorder_add(&p->reorder, h, true);
         if (e && h->length)
-            pvmi_copy(e->mem->data, data, h->length);
+            pvmc_copy(e->mem->data, data, h->length);
         if (e) {
             e->complete = true;
-            pvmi_mem_unref(mem);
+            pvmc_mem_unref(mem);
         }
     }
-    pvmi_carrier_pause(pvmi_early_is_crowded());
-    return e ? 0 : PVMI_ENOMEM;
+    pvmi_carrier_pause(pvmi_reorder_is_crowded());
+    return e ? 0 : PVMC_ENOMEM;
 }
 
-int pvmi_peer_whole(struct pvmi_peer *p, const struct pvmi_frame_header *h, struct pvmi_mem *mem, const uint8_t *data)
+int pvmi_peer_whole(struct pvmi_peer *p, const struct pvmc_frame_header *h, struct pvmc_mem *mem, const uint8_t *data)
 {
     int32_t ahead = (int32_t)(h->seq - p->rx_seq);
     if (p->broken)
-        return PVMI_EFORMAT;
+        return PVMC_EFORMAT;
     if (ahead < 0)
-        return PVMI_EEXISTS;
+        return PVMC_EEXISTS;
     if (ahead > 0 || p->placing)
         return keep_whole(p, h, mem, data);
     if (p->incoming || p->refuses) {
         int rc = check_place(p, h);
         return rc ? rc : violation(p, h, "message length", h->body_length, p->placed);
     }
-    struct pvmi_message *m = pvmi_peer_message(h, mem, data);
+    struct pvmc_message *m = pvmi_peer_message(h, mem, data);
     p->rx_seq++;
     if (m)
         pvmi_link_deliver(m);
     else
         pvmi_inbox_lose((int)h->src, h->tag);
-    if (p->early)
+    if (p->reorder)
         take_all_due(p);
-    return m ? 0 : PVMI_EEXISTS;
+    return m ? 0 : PVMC_EEXISTS;
 }
 
 /* ---- holding ---- */
 
-void pvmi_peer_hold(pvmi_tid tid, bool held)
+void pvmi_peer_hold(pvmc_tid tid, bool held)
 {
     struct pvmi_peer *p = held ? pvmi_peer_get(tid) : pvmi_peer_find(tid);
     if (!p || p->held == held)
@@ -393,11 +392,11 @@ void pvmi_peer_hold(pvmi_tid tid, bool held)
     held_count += held ? 1 : -1;
 }
 
-bool pvmi_peer_is_held(pvmi_tid tid)
+bool pvmi_peer_is_held(pvmc_tid tid)
 {
     if (!held_count)
         return false;
-    struct pvmi_peer *task = pvmi_peer_find(tid), *host = pvmi_peer_find(pvmi_tid_host(tid));
+    struct pvmi_peer *task = pvmi_peer_find(tid), *host = pvmi_peer_find(pvmc_tid_host(tid));
     return (task && task->held) || (host && host->held);
 }
 
@@ -423,33 +422,35 @@ void pvmi_peer_put(struct pvmi_peer *p)
 
 static void forget(struct pvmi_peer *p)
 {
-    pvmi_route_forget(p);
+    if (p->links)
+        pvmi_link_listener->forget_links(p);
     p->uses++;
-    pvmi_transfer_forget(p);
+    if (p->abandoned)
+        pvmi_link_listener->forget_abandoned(p);
     if (p->held)
         held_count--;
     if (latest == p)
         latest = NULL;
     drop_incoming(p);
-    pvmi_early_clear(&p->early);
-    pvmi_replay_clear(&p->again);
+    pvmi_reorder_clear(&p->reorder);
+    pvmw_window_clear(&p->again);
     HASH_DEL(peers, p);
     p->gone = true;
     pvmi_peer_put(p);
 }
 
-void pvmi_peer_renew(pvmi_tid tid, uint64_t time)
+void pvmi_peer_renew(pvmc_tid tid, uint64_t time)
 {
     struct pvmi_peer *p = pvmi_peer_find(tid);
     if (p && p->asked <= time)
         forget(p);
 }
 
-void pvmi_peer_forget_host(pvmi_tid host)
+void pvmi_peer_forget_host(pvmc_tid host)
 {
     struct pvmi_peer *p, *next;
     HASH_ITER (hh, peers, p, next)
-        if (pvmi_tid_host(p->tid) == pvmi_tid_host(host))
+        if (pvmc_tid_host(p->tid) == pvmc_tid_host(host))
             forget(p);
 }
 

@@ -1,15 +1,15 @@
-/* early.c - see early.h. Most come in order, so they are put in from the end. */
-#include "early.h"
+/* reorder.c - see reorder.h. Most frames come in order, so the search for a place begins at the end. */
+#include "reorder.h"
 #include <stdlib.h>
 #include <utlist.h>
-#include "../core/log.h"
+#include "core/log.h"
 
 #define CROWDED_BYTES  ((size_t)64 << 20)
 #define CROWDED_FRAMES 65536
 
 static size_t kept_bytes, kept_frames; /* that came by direct links */
 
-static void count(const struct pvmi_early *e, int sign)
+static void count(const struct pvmi_reorder_frame *e, int sign)
 {
     if (!e->direct)
         return;
@@ -17,14 +17,14 @@ static void count(const struct pvmi_early *e, int sign)
     kept_frames += sign > 0 ? 1 : -1;
 }
 
-static int32_t distance(const struct pvmi_early *e, uint32_t seq)
+static int32_t distance(const struct pvmi_reorder_frame *e, uint32_t seq)
 {
     return (int32_t)(e->h.seq - seq);
 }
 
-static void insert(struct pvmi_early **all, struct pvmi_early *e)
+static void insert(struct pvmi_reorder_frame **all, struct pvmi_reorder_frame *e)
 {
-    struct pvmi_early *before = *all ? (*all)->prev : NULL; /* the last one */
+    struct pvmi_reorder_frame *before = *all ? (*all)->prev : NULL; /* the last one */
     while (before && distance(before, e->h.seq) > 0)
         before = before == *all ? NULL : before->prev;
     if (before)
@@ -34,11 +34,11 @@ static void insert(struct pvmi_early **all, struct pvmi_early *e)
     count(e, 1);
 }
 
-static struct pvmi_early *make(const struct pvmi_frame_header *h, bool direct)
+static struct pvmi_reorder_frame *make(const struct pvmc_frame_header *h, bool direct)
 {
-    struct pvmi_early *e = calloc(1, sizeof *e);
+    struct pvmi_reorder_frame *e = calloc(1, sizeof *e);
     if (!e) {
-        pvmi_log(PVMI_LOG_ERROR, "no memory for a frame that came before its turn");
+        pvmc_log(PVMC_LOG_ERROR, "no memory for a frame that came before its turn");
         return NULL;
     }
     e->h = *h;
@@ -46,11 +46,12 @@ static struct pvmi_early *make(const struct pvmi_frame_header *h, bool direct)
     return e;
 }
 
-struct pvmi_early *pvmi_early_add(struct pvmi_early **all, const struct pvmi_frame_header *h, bool direct)
+struct pvmi_reorder_frame *pvmi_reorder_add(struct pvmi_reorder_frame **all, const struct pvmc_frame_header *h,
+                                            bool direct)
 {
-    struct pvmi_early *e = make(h, direct);
+    struct pvmi_reorder_frame *e = make(h, direct);
     if (e && h->length) {
-        e->mem = pvmi_mem_new(h->length);
+        e->mem = pvmc_mem_new(h->length);
         e->copied = h->length;
     }
     if (e && h->length && !e->mem) {
@@ -62,10 +63,10 @@ struct pvmi_early *pvmi_early_add(struct pvmi_early **all, const struct pvmi_fra
     return e;
 }
 
-struct pvmi_early *pvmi_early_add_whole(struct pvmi_early **all, const struct pvmi_frame_header *h,
-                                        struct pvmi_mem *mem)
+struct pvmi_reorder_frame *pvmi_reorder_add_whole(struct pvmi_reorder_frame **all, const struct pvmc_frame_header *h,
+                                                  struct pvmc_mem *mem)
 {
-    struct pvmi_early *e = make(h, true);
+    struct pvmi_reorder_frame *e = make(h, true);
     if (e) {
         e->mem = mem;
         e->complete = true;
@@ -74,36 +75,36 @@ struct pvmi_early *pvmi_early_add_whole(struct pvmi_early **all, const struct pv
     return e;
 }
 
-void pvmi_early_remove(struct pvmi_early **all, struct pvmi_early *e)
+void pvmi_reorder_remove(struct pvmi_reorder_frame **all, struct pvmi_reorder_frame *e)
 {
     DL_DELETE(*all, e);
     count(e, -1);
-    pvmi_mem_unref(e->mem);
+    pvmc_mem_unref(e->mem);
     free(e);
 }
 
-void pvmi_early_clear(struct pvmi_early **all)
+void pvmi_reorder_clear(struct pvmi_reorder_frame **all)
 {
     while (*all)
-        pvmi_early_remove(all, *all);
+        pvmi_reorder_remove(all, *all);
 }
 
-struct pvmi_early *pvmi_early_due(struct pvmi_early **all, uint32_t due)
+struct pvmi_reorder_frame *pvmi_reorder_due(struct pvmi_reorder_frame **all, uint32_t due)
 {
-    struct pvmi_early *e, *next;
+    struct pvmi_reorder_frame *e, *next;
     DL_FOREACH_SAFE (*all, e, next) {
         if (distance(e, due) > 0)
             return NULL;
         if (!e->complete)
-            continue; /* a link writes to it still */
+            continue; /* a link is still writing to it */
         if (distance(e, due) == 0)
             return e;
-        pvmi_early_remove(all, e);
+        pvmi_reorder_remove(all, e);
     }
     return NULL;
 }
 
-bool pvmi_early_is_crowded(void)
+bool pvmi_reorder_is_crowded(void)
 {
     return kept_bytes > CROWDED_BYTES || kept_frames > CROWDED_FRAMES;
 }

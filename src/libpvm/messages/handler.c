@@ -1,19 +1,17 @@
-/* handler.c - message handlers and the messages that wait for them. */
-#include "handler.h"
+/* handler.c - message handlers: pvm_addmhf, pvm_delmhf, and how one is called. */
+#include "libpvm/engine/handler.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <utlist.h>
-#include "../core/error.h"
-#include "../core/log.h"
-#include "buffer.h"
-#include "call.h"
-#include "compat.h"
-#include "inbox.h"
-#include "jump.h"
-#include "lock.h"
-#include "perror.h"
-#include "task.h"
-#include "trace.h"
+#include "core/error.h"
+#include "libpvm/engine/buffer.h"
+#include "libpvm/base/call.h"
+#include "libpvm/base/compat.h"
+#include "libpvm/engine/inbox.h"
+#include "libpvm/base/jump.h"
+#include "libpvm/base/lock.h"
+#include "libpvm/base/perror.h"
+#include "libpvm/calls/enrol.h"
+#include "libpvm/trace/trace.h"
 
 #define HANDLERS_MAX 65536
 
@@ -22,28 +20,15 @@ struct handler {
     int (*call)(int mid);
 };
 
-struct taken {
-    struct pvmi_message *m;
-    void (*call)(struct pvmi_message *m); /* the library's own; NULL: a handler */
-    struct taken *prev, *next;
-};
-
 static struct handler *handlers; /* id - 1; call is NULL where free */
 static int handler_slots;
-static struct taken *queue;
 
-/* The handler that runs, in some thread, or one of the library's own functions. Not on the stack: it may be left by a
- * jump. */
+/* The handler that runs, in some thread. Not on the stack: it may be left by a jump. */
 static struct {
-    const void *thread;     /* NULL: none runs */
-    unsigned level;         /* of the call that runs it, see jump.h */
-    struct pvmi_message *m; /* NULL: no handler */
+    struct pvmc_message *m; /* NULL: none runs */
     int mid;
-    int context, send, receive; /* the program's own, while a handler has others */
+    int context, send, receive; /* the program's own while the handler has others */
 } running;
-
-int pvmi_handler_count;
-unsigned pvmi_handler_queued, pvmi_handler_deferred;
 
 static struct handler *find(int src, int tag, int ctx)
 {
@@ -56,50 +41,14 @@ static struct handler *find(int src, int tag, int ctx)
     return NULL;
 }
 
-static struct handler *find_for(const struct pvmi_message *m)
+static struct handler *find_for(const struct pvmc_message *m)
 {
     return find((int)m->src, m->tag, (int)m->ctx);
 }
 
-bool pvmi_handler_concerns(int src, int tag, int ctx)
+static bool covers(int src, int tag, int ctx)
 {
-    return pvmi_handler_queued || (pvmi_handler_count && find(src, tag, ctx));
-}
-
-static bool queue_add(struct pvmi_message *m, void (*call)(struct pvmi_message *m))
-{
-    struct taken *t = malloc(sizeof *t);
-    if (!t)
-        return false;
-    t->m = m;
-    t->call = call;
-    DL_APPEND(queue, t);
-    pvmi_handler_queued++;
-    return true;
-}
-
-bool pvmi_handler_queue(struct pvmi_message *m)
-{
-    if (!find_for(m))
-        return false;
-    return queue_add(m, NULL); /* else the inbox will log it if it has no memory either */
-}
-
-void pvmi_handler_later(struct pvmi_message *m, void (*call)(struct pvmi_message *m))
-{
-    if (queue_add(pvmi_message_ref(m), call))
-        return;
-    pvmi_log(PVMI_LOG_ERROR, "no memory to answer t%x", m->src);
-    pvmi_message_unref(m);
-}
-
-static struct taken queue_pop(void)
-{
-    struct taken first = *queue, *t = queue;
-    DL_DELETE(queue, t);
-    free(t);
-    pvmi_handler_queued--;
-    return first;
+    return find(src, tag, ctx);
 }
 
 static int if_there(int mid)
@@ -107,7 +56,7 @@ static int if_there(int mid)
     return pvmi_buffer_find(mid) ? mid : 0;
 }
 
-/* Other threads go on meanwhile. */
+/* Other threads may use the library meanwhile. */
 static void call_without_lock(int (*call)(int mid), int mid)
 {
     unsigned depth = pvmi_lock_pause();
@@ -115,9 +64,9 @@ static void call_without_lock(int (*call)(int mid), int mid)
     pvmi_lock_resume(depth);
 }
 
-static void begin_handler(struct pvmi_message *m, int mid)
+static void begin_handler(struct pvmc_message *m, int mid)
 {
-    running.m = pvmi_message_ref(m); /* so that no other message takes its place */
+    running.m = pvmc_message_ref(m); /* so that no other message takes its place */
     running.mid = mid;
     running.context = pvmmyctx;
     running.send = pvmi_buffer_select_send(0);
@@ -125,20 +74,20 @@ static void begin_handler(struct pvmi_message *m, int mid)
     pvmmyctx = (int)m->ctx;
 }
 
-/* The program finds what it had. */
+/* Gives the program its own context and buffers back. */
 static void end_handler(void)
 {
     pvmmyctx = running.context;
     if (pvmi_buffer_find(running.mid) == running.m)
         pvmi_buffer_free(running.mid);
-    pvmi_message_unref(running.m);
+    pvmc_message_unref(running.m);
     running.m = NULL;
     pvmi_buffer_select_send(if_there(running.send));
     pvmi_buffer_select_receive(if_there(running.receive));
 }
 
 /* Calls the handler with the message active and its context current. */
-static void invoke(const struct handler *h, struct pvmi_message *m)
+static void invoke(const struct handler *h, struct pvmc_message *m)
 {
     int mid = pvmi_buffer_add(m);
     if (mid < 0)
@@ -157,58 +106,22 @@ static void invoke(const struct handler *h, struct pvmi_message *m)
     pvmi_lock_set_end(&set);
 }
 
-bool pvmi_handler_run_queued(void)
+static void run(struct pvmc_message *m)
 {
-    if (pvmi_handler_deferred || running.thread || !pvmi_handler_queued)
-        return false;
-    running.thread = pvmi_lock_self();
-    running.level = pvmi_jump_level();
-    for (unsigned left = pvmi_handler_queued; left && pvmi_handler_queued;
-         left--) { /* what they send to ourselves comes next time */
-        struct taken t = queue_pop();
-        struct handler *h = t.call ? NULL : find_for(t.m);
-        if (h) {
-            invoke(h, t.m);
-        } else if (t.call) {
-            t.call(t.m);
-            pvmi_message_unref(t.m);
-        } else {
-            pvmi_inbox_put(t.m);
-        }
-    }
-    running.thread = NULL;
-    return true;
+    const struct handler *h = find_for(m);
+    if (h)
+        invoke(h, m);
+    else
+        pvmi_inbox_put(m);
 }
 
-void pvmi_handler_left(unsigned level)
+static void undo(void)
 {
-    if (running.thread != pvmi_lock_self() || running.level < level)
-        return;
     if (running.m)
         end_handler();
-    running.thread = NULL;
 }
 
-bool pvmi_handler_is_due(void)
-{
-    return pvmi_handler_queued && !running.thread;
-}
-
-void pvmi_handler_defer(void)
-{
-    pvmi_handler_deferred++;
-}
-
-void pvmi_handler_allow(void)
-{
-    pvmi_handler_deferred--;
-}
-
-void pvmi_handler_clear(void)
-{
-    while (pvmi_handler_queued)
-        pvmi_message_unref(queue_pop().m);
-}
+static const struct pvmi_handler_table table = {.covers = covers, .run = run, .undo = undo};
 
 __attribute__((destructor)) static void free_all(void)
 {
@@ -245,16 +158,17 @@ static struct handler *free_slot(void)
 static int add_handler(int src, int tag, int ctx, int (*call)(int mid))
 {
     if (!call)
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     for (int i = 0; i < handler_slots; i++) {
         const struct handler *h = &handlers[i];
         if (h->call && overlap(h->src, src) && overlap(h->tag, tag) && overlap(h->ctx, ctx))
-            return PVMI_EEXISTS;
+            return PVMC_EEXISTS;
     }
     struct handler *h = free_slot();
     if (!h)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     *h = (struct handler){src, tag, ctx, call};
+    pvmi_handler_table = &table;
     pvmi_handler_count++;
     return (int)(h - handlers) + 1;
 }
@@ -270,9 +184,9 @@ int pvm_addmhf(int src, int tag, int ctx, int (*handler)(int mid))
 static int delete_handler(int id)
 {
     if (id < 0)
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     if (!id || id > handler_slots || !handlers[id - 1].call)
-        return PVMI_ENOTFOUND;
+        return PVMC_ENOTFOUND;
     handlers[id - 1].call = NULL;
     pvmi_handler_count--;
     return 0;

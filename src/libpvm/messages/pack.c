@@ -3,44 +3,44 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../core/error.h"
-#include "buffer.h"
-#include "call.h"
-#include "compat.h"
-#include "perror.h"
-#include "trace.h"
+#include "core/error.h"
+#include "libpvm/engine/buffer.h"
+#include "libpvm/base/call.h"
+#include "libpvm/base/compat.h"
+#include "libpvm/base/perror.h"
+#include "libpvm/trace/trace.h"
 
 int pvmi_pack(int type, const void *data, int n, int stride)
 {
-    struct pvmi_message *m = pvmi_send_buffer.m;
+    struct pvmc_message *m = pvmi_send_buffer.m;
     if (!m || n < 0)
-        return m ? PVMI_EPARAM : PvmNoBuf;
-    int rc = m->enc == PVMI_ENC_TRACE && n ? pvmi_trace_pack_type(m, type, n) : 0;
-    return rc ? rc : pvmi_message_pack(m, type, data, n, stride);
+        return m ? PVMC_EPARAM : PvmNoBuf;
+    int rc = m->enc == PVMC_ENC_TRACE && n ? pvmi_trace_pack_type(m, type, n) : 0;
+    return rc ? rc : pvmc_message_pack(m, type, data, n, stride);
 }
 
-/* In an event of the program a string is bytes, as PVM has it. */
+/* In an event of the program a string is packed as bytes, as PVM does. */
 int pvmi_pack_string(const char *text)
 {
-    const struct pvmi_message *m = pvmi_send_buffer.m;
-    if (text && m && m->enc == PVMI_ENC_TRACE)
+    const struct pvmc_message *m = pvmi_send_buffer.m;
+    if (text && m && m->enc == PVMC_ENC_TRACE)
         return pvmi_pack(PVM_BYTE, text, (int)strlen(text), 1);
-    return m ? pvmi_message_pack_string(pvmi_send_buffer.m, text) : PvmNoBuf;
+    return m ? pvmc_message_pack_string(pvmi_send_buffer.m, text) : PvmNoBuf;
 }
 
 static int unpack(int type, void *data, int n, int stride)
 {
-    struct pvmi_message *m = pvmi_receive_buffer.m;
-    return n < 0 ? PVMI_EPARAM : m ? pvmi_message_unpack(m, type, data, n, stride) : PvmNoBuf;
+    struct pvmc_message *m = pvmi_receive_buffer.m;
+    return n < 0 ? PVMC_EPARAM : m ? pvmc_message_unpack(m, type, data, n, stride) : PvmNoBuf;
 }
 
-/* The active message, if all is as it is nearly always; else NULL. */
-static inline struct pvmi_message *plain(const struct pvmi_active *active, const void *data, int n, int stride)
+/* The active message in the usual case; else NULL. */
+static inline struct pvmc_message *plain(const struct pvmi_active *active, const void *data, int n, int stride)
 {
     return !pvmi_call_is_watched() && data && n > 0 && stride == 1 ? active->m : NULL;
 }
 
-/* What is not done the usual way is a function of its own: so the usual way needs no frame. */
+/* The unusual cases have a function of their own, so that the usual one needs no stack frame. */
 #define BOTH(name, event, ctype, count, type)                                                                          \
     static __attribute__((noinline)) int pack_##name(ctype *data, int n, int stride)                                   \
     {                                                                                                                  \
@@ -58,15 +58,15 @@ static inline struct pvmi_message *plain(const struct pvmi_active *active, const
     }                                                                                                                  \
     int pvm_pk##name(ctype *data, int n, int stride)                                                                   \
     {                                                                                                                  \
-        struct pvmi_message *m = plain(&pvmi_send_buffer, data, n, stride);                                            \
-        if (m && pvmi_message_append(m, data, (size_t)n * count * sizeof *data))                                       \
+        struct pvmc_message *m = plain(&pvmi_send_buffer, data, n, stride);                                            \
+        if (m && pvmc_message_append(m, data, (size_t)n * count * sizeof *data))                                       \
             return 0;                                                                                                  \
         return pack_##name(data, n, stride);                                                                           \
     }                                                                                                                  \
     int pvm_upk##name(ctype *data, int n, int stride)                                                                  \
     {                                                                                                                  \
-        struct pvmi_message *m = plain(&pvmi_receive_buffer, data, n, stride);                                         \
-        if (m && pvmi_message_extract(m, data, (size_t)n * count * sizeof *data))                                      \
+        struct pvmc_message *m = plain(&pvmi_receive_buffer, data, n, stride);                                         \
+        if (m && pvmc_message_extract(m, data, (size_t)n * count * sizeof *data))                                      \
             return 0;                                                                                                  \
         return unpack_##name(data, n, stride);                                                                         \
     }
@@ -95,10 +95,10 @@ int pvm_pkstr(char *text)
 /* The caller vouches for the room at `text`: the interface has no way to say how much there is. */
 static int unpack_string(char *text)
 {
-    struct pvmi_message *m = pvmi_receive_buffer.m;
+    struct pvmc_message *m = pvmi_receive_buffer.m;
     if (!m)
         return PvmNoBuf;
-    return text ? pvmi_message_unpack_string(m, text, SIZE_MAX) : PVMI_EPARAM;
+    return text ? pvmc_message_unpack_string(m, text, SIZE_MAX) : PVMC_EPARAM;
 }
 
 int pvm_upkstr(char *text)
@@ -111,14 +111,14 @@ int pvm_upkstr(char *text)
 
 static int unpack_new_string(char **text)
 {
-    struct pvmi_message *m = pvmi_receive_buffer.m;
+    struct pvmc_message *m = pvmi_receive_buffer.m;
     if (!m)
         return PvmNoBuf;
-    int64_t bytes = pvmi_message_string_bytes(m);
+    int64_t bytes = pvmc_message_string_bytes(m);
     if (bytes < 0)
         return (int)bytes;
     char *copy = malloc(bytes);
-    int rc = copy ? pvmi_message_unpack_string(m, copy, bytes) : PVMI_ENOMEM;
+    int rc = copy ? pvmc_message_unpack_string(m, copy, bytes) : PVMC_ENOMEM;
     if (rc) {
         free(copy);
         return rc;
@@ -130,7 +130,7 @@ static int unpack_new_string(char **text)
 int pvmupkstralloc(char **text)
 {
     PVMI_BEGIN(PVMI_UNTRACED);
-    int rc = pvmi_return("pvmupkstralloc", text ? unpack_new_string(text) : PVMI_EPARAM);
+    int rc = pvmi_return("pvmupkstralloc", text ? unpack_new_string(text) : PVMC_EPARAM);
     PVMI_END(PVMI_UNTRACED);
     return rc;
 }

@@ -2,7 +2,7 @@
 #ifndef PVMI_PACK_H
 #define PVMI_PACK_H
 
-/* Into the active send buffer, as pvmi_message_pack() and ..._pack_string(); PvmNoBuf if there is none. */
+/* Into the active send buffer, as pvmc_message_pack() and ..._pack_string(); PvmNoBuf if there is none. */
 int pvmi_pack(int type, const void *data, int n, int stride);
 int pvmi_pack_string(const char *text);
 

@@ -1,20 +1,20 @@
 /*
  * packf.c - pvm_packf and pvm_unpackf: items like %[count|*][.stride|.*][h|l][u](c|d|f|s|x), and %+ for pvm_initsend().
  *
- * Both walk the format in the same way; what becomes of an item is theirs. Packing takes single values by value, as
- * printf does, and everything with a count or stride by address; unpacking takes all by address.
+ * Both walk the format in the same way and differ in what they do with an item. Packing takes single values by value,
+ * as printf does, and everything with a count or stride by address; unpacking takes all by address.
  */
 #include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include "../core/error.h"
-#include "buffer.h"
-#include "call.h"
-#include "compat.h"
+#include "core/error.h"
+#include "libpvm/engine/buffer.h"
+#include "libpvm/base/call.h"
+#include "libpvm/base/compat.h"
 #include "pack.h"
-#include "perror.h"
+#include "libpvm/base/perror.h"
 
 struct item {
     char kind; /* c d f s x + */
@@ -61,7 +61,7 @@ static bool read_modifier(char c, struct item *item)
     }
 }
 
-/* Reads what stands behind a '%': 0 or PVMI_EPARAM. */
+/* Reads what follows a '%': 0 or PVMC_EPARAM. */
 static int read_item(const char **format, struct arguments *args, struct item *item)
 {
     *item = (struct item){.count = 1, .stride = 1};
@@ -72,7 +72,7 @@ static int read_item(const char **format, struct arguments *args, struct item *i
     if (**format == '.') {
         (*format)++;
         if (!is_number(**format))
-            return PVMI_EPARAM;
+            return PVMC_EPARAM;
         item->by_address = true;
         item->stride = read_number(format, args);
     }
@@ -80,7 +80,7 @@ static int read_item(const char **format, struct arguments *args, struct item *i
         (*format)++;
     item->kind = **format;
     if (!item->kind)
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     (*format)++;
     return 0;
 }
@@ -112,7 +112,7 @@ typedef int item_handler(const struct item *item, struct arguments *args);
 static int walk(const char *format, struct arguments *args, item_handler *handle)
 {
     if (!format)
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     int rc = 0;
     while (*format && !rc) {
         struct item item;
@@ -127,8 +127,8 @@ static int walk(const char *format, struct arguments *args, item_handler *handle
 
 /* ---- packing ---- */
 
-/* A single value, which comes as C passes it to functions with open argument lists. */
-static int pack_value(struct pvmi_message *m, int type, struct arguments *args)
+/* A single value, in the form in which C passes variable arguments. */
+static int pack_value(struct pvmc_message *m, int type, struct arguments *args)
 {
     union {
         char c;
@@ -161,8 +161,8 @@ static int pack_value(struct pvmi_message *m, int type, struct arguments *args)
         value.d = va_arg(args->list, double);
         break;
     }
-    if (pvmi_message_is_inplace(m))
-        return PVMI_EUNSUPPORTED; /* a copy on our stack cannot be sent in place */
+    if (pvmc_message_is_inplace(m))
+        return PVMC_EUNSUPPORTED; /* a copy on our stack cannot be sent in place */
     return pvmi_pack(type, &value, 1, 1);
 }
 
@@ -172,12 +172,12 @@ static int pack_item(const struct item *item, struct arguments *args)
         int mid = pvm_initsend(va_arg(args->list, int));
         return mid < 0 ? mid : 0;
     }
-    struct pvmi_message *m = pvmi_send_buffer.m;
+    struct pvmc_message *m = pvmi_send_buffer.m;
     if (!m)
         return PvmNoBuf;
     int type = type_of(item);
     if (type < 0 && item->kind != 's')
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     if (item->kind == 's')
         return pvmi_pack_string(va_arg(args->list, char *));
     if (!item->by_address && item->kind != 'x')
@@ -209,20 +209,20 @@ int pvm_packf(const char *format, ...)
 
 static int unpack_item(const struct item *item, struct arguments *args)
 {
-    if (item->kind == '+') { /* as in the format that packed; there is nothing to do */
+    if (item->kind == '+') { /* part of the format that packed; nothing to do */
         (void)va_arg(args->list, int);
         return 0;
     }
-    struct pvmi_message *m = pvmi_receive_buffer.m;
+    struct pvmc_message *m = pvmi_receive_buffer.m;
     if (!m)
         return PvmNoBuf;
     int type = type_of(item);
     if (type < 0 && item->kind != 's')
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     void *to = va_arg(args->list, void *);
     if (item->kind == 's')
-        return to ? pvmi_message_unpack_string(m, to, SIZE_MAX) : PVMI_EPARAM;
-    return pvmi_message_unpack(m, type, to, item->count, item->stride);
+        return to ? pvmc_message_unpack_string(m, to, SIZE_MAX) : PVMC_EPARAM;
+    return pvmc_message_unpack(m, type, to, item->count, item->stride);
 }
 
 int pvm_vunpackf(const char *format, va_list list)

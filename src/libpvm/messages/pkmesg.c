@@ -1,33 +1,33 @@
 /* pkmesg.c - messages packed into messages. */
 #include <string.h>
-#include "../core/error.h"
-#include "buffer.h"
-#include "call.h"
-#include "perror.h"
-#include "task.h"
+#include "core/error.h"
+#include "libpvm/engine/buffer.h"
+#include "libpvm/base/call.h"
+#include "libpvm/base/perror.h"
+#include "libpvm/calls/enrol.h"
 
 /* The header that travels with a packed message: these words as uints, then the body's length as an unsigned long. */
 enum { WORD_CTX, WORD_TAG, WORD_WID, WORD_ENC, WORD_DSIG, WORD_CRC, WORD_SRC, WORD_DST, WORD_COUNT };
 
-static int append_header(struct pvmi_message *to, const struct pvmi_message *from)
+static int append_header(struct pvmc_message *to, const struct pvmc_message *from)
 {
     unsigned words[WORD_COUNT] = {
         [WORD_CTX] = from->ctx,
         [WORD_TAG] = (unsigned)from->tag,
         [WORD_WID] = (unsigned)from->wid,
-        [WORD_ENC] = pvmi_message_is_inplace(from) ? from->dsig : from->enc,
+        [WORD_ENC] = pvmc_message_is_inplace(from) ? from->dsig : from->enc,
         [WORD_DSIG] = from->dsig,
         [WORD_CRC] = (unsigned)from->crc,
         [WORD_SRC] = from->src ? from->src : pvmi_task.tid,
         [WORD_DST] = from->dst,
     };
-    unsigned long length = pvmi_message_bytes(from);
-    int rc = pvmi_message_pack(to, PVM_UINT, words, WORD_COUNT, 1);
-    return rc ? rc : pvmi_message_pack(to, PVM_ULONG, &length, 1, 1);
+    unsigned long length = pvmc_message_bytes(from);
+    int rc = pvmc_message_pack(to, PVM_UINT, words, WORD_COUNT, 1);
+    return rc ? rc : pvmc_message_pack(to, PVM_ULONG, &length, 1, 1);
 }
 
 /* The message to pack and the buffer to pack it into. */
-static int find_both(int mid, struct pvmi_message **from, struct pvmi_message **to)
+static int find_both(int mid, struct pvmc_message **from, struct pvmc_message **to)
 {
     int rc = pvmi_buffer_get(mid, from);
     if (rc)
@@ -35,17 +35,17 @@ static int find_both(int mid, struct pvmi_message **from, struct pvmi_message **
     *to = pvmi_send_buffer.m;
     if (!*to)
         return PvmNoBuf;
-    return *from == *to ? PVMI_EPARAM : 0;
+    return *from == *to ? PVMC_EPARAM : 0;
 }
 
 static int pack_message(int mid)
 {
-    struct pvmi_message *from, *to;
+    struct pvmc_message *from, *to;
     int rc = find_both(mid, &from, &to);
     if (rc)
         return rc;
-    if (pvmi_message_is_inplace(to))
-        return PVMI_EUNSUPPORTED;
+    if (pvmc_message_is_inplace(to))
+        return PVMC_EUNSUPPORTED;
     uint64_t start = to->length;
     rc = append_header(to, from);
     if (!rc)
@@ -66,11 +66,11 @@ int pvm_pkmesg(int mid)
 /* Bodies can be joined if they are in one format and no receiver could tell. */
 static int pack_body(int mid)
 {
-    struct pvmi_message *from, *to;
+    struct pvmc_message *from, *to;
     int rc = find_both(mid, &from, &to);
     if (rc)
         return rc;
-    if (from->enc != to->enc || from->dsig != to->dsig || pvmi_message_is_inplace(to))
+    if (from->enc != to->enc || from->dsig != to->dsig || pvmc_message_is_inplace(to))
         return PvmMismatch;
     return pvmi_buffer_append(to, from);
 }
@@ -83,15 +83,15 @@ int pvm_pkmesgbody(int mid)
     return rc;
 }
 
-static int read_header(struct pvmi_message *m, unsigned words[WORD_COUNT], unsigned long *length)
+static int read_header(struct pvmc_message *m, unsigned words[WORD_COUNT], unsigned long *length)
 {
-    int rc = pvmi_message_unpack(m, PVM_UINT, words, WORD_COUNT, 1);
-    return rc ? rc : pvmi_message_unpack(m, PVM_ULONG, length, 1, 1);
+    int rc = pvmc_message_unpack(m, PVM_UINT, words, WORD_COUNT, 1);
+    return rc ? rc : pvmc_message_unpack(m, PVM_ULONG, length, 1, 1);
 }
 
 static int unpack_message(void)
 {
-    struct pvmi_message *from = pvmi_receive_buffer.m;
+    struct pvmc_message *from = pvmi_receive_buffer.m;
     unsigned words[WORD_COUNT];
     unsigned long length;
     if (!from)
@@ -100,11 +100,11 @@ static int unpack_message(void)
     if (rc)
         return rc;
     if (length > from->length - from->position)
-        return PVMI_ESHORT;
-    struct pvmi_message *m = pvmi_message_new(words[WORD_ENC]);
-    if (!m || (length && pvmi_message_pack_bytes(m, from->mem->data + from->position, length))) {
-        pvmi_message_unref(m);
-        return PVMI_ENOMEM;
+        return PVMC_ESHORT;
+    struct pvmc_message *m = pvmc_message_new(words[WORD_ENC]);
+    if (!m || (length && pvmc_message_pack_bytes(m, from->mem->data + from->position, length))) {
+        pvmc_message_unref(m);
+        return PVMC_ENOMEM;
     }
     from->position += length;
     m->ctx = words[WORD_CTX];

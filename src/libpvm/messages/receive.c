@@ -1,24 +1,25 @@
-/* receive.c - pvm_recv and its kin: a message is matched in the inbox, or waited for. */
-#include "receive.h"
+/*
+ * receive.c - pvm_recv, pvm_nrecv, pvm_trecv, pvm_precv and pvm_probe: a message is found in the inbox or waited for.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../core/clock.h"
-#include "../core/error.h"
-#include "../core/log.h"
-#include "arrivals.h"
-#include "buffer.h"
-#include "call.h"
-#include "compat.h"
-#include "handler.h"
-#include "inbox.h"
-#include "jump.h"
-#include "lock.h"
-#include "perror.h"
-#include "task.h"
-#include "wait.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "libpvm/engine/arrivals.h"
+#include "libpvm/engine/buffer.h"
+#include "libpvm/base/call.h"
+#include "libpvm/base/compat.h"
+#include "libpvm/engine/handler.h"
+#include "libpvm/engine/inbox.h"
+#include "libpvm/base/jump.h"
+#include "libpvm/engine/offer.h"
+#include "libpvm/base/perror.h"
+#include "libpvm/calls/enrol.h"
+#include "libpvm/engine/wait.h"
 
-#define PLACING_US 100000 /* how often a message that is being placed is looked after when the time is over */
+#define PLACING_US 100000 /* between looks at a message that is still being placed when the time is over */
 
 typedef int match_function(int mid, int tid, int tag);
 
@@ -26,32 +27,29 @@ struct search {
     struct pvmi_wanted wanted;  /* wanted.m: came while we waited for it */
     struct pvmi_waiting *found; /* else: found in the inbox */
     match_function *match;
-    uint64_t asked;     /* arrival numbers up to this one: the match function has been asked about them */
-    const void *thread; /* who waits; NULL: nobody yet */
-    int rc;             /* what a match function of the program said to abort with */
+    uint64_t asked; /* arrival numbers up to this one: the match function has been asked about them */
+    int rc;         /* what a match function of the program said to abort with */
 };
 
-/* How far a call goes when nothing fits that has been taken in. Any other number is the time until which it waits. */
+/* What a call does when nothing in the inbox matches. Any other number is the time until which it waits. */
 enum {
     TAKE_ONE = -1,      /* pvm_nrecv(), pvm_probe(): it takes in one that has come */
     TAKE_WHAT_CAME = 0, /* pvm_trecv() without time: those that have come, until one matches */
 };
 
-match_function *pvmi_receive_match = pvmi_receive_default_match;
-
 /* ---- matching ---- */
 
-/* For programs that call the default match function themselves, which pvm_recvf() returned to them. */
-int pvmi_receive_default_match(int mid, int tid, int tag)
+/* pvm_recvf() returns it, so programs may call it themselves. */
+static int default_match(int mid, int tid, int tag)
 {
-    const struct pvmi_message *m = pvmi_buffer_find(mid);
+    const struct pvmc_message *m = pvmi_buffer_find(mid);
     return m && (tid == -1 || tid == (int)m->src) && (tag == -1 || tag == m->tag) &&
            (pvmmyctx == -1 || pvmmyctx == (int)m->ctx);
 }
 
 /*
- * Asks the program's function about each message, once in a call: 0 no, 1 take it, more: take the highest, below 0:
- * give up. It may call pvm_bufinfo() and the like, but not receive.
+ * Asks the program's function about each message, once per call. It returns 0 for no, 1 to take the message, more to
+ * take the highest, below 0 to give up. It may call pvm_bufinfo() and the like, but not receive.
  */
 static void search_by_function(struct search *s)
 {
@@ -87,11 +85,11 @@ static void ask_program(struct search *s)
 
 static bool asks_program(const struct search *s)
 {
-    return s->match != pvmi_receive_default_match;
+    return s->match;
 }
 
 /* The message that is being placed, if handlers took it in while nobody waited for it. */
-static struct pvmi_waiting *find_placed(const struct pvmi_mem *body)
+static struct pvmi_waiting *find_placed(const struct pvmc_mem *body)
 {
     struct pvmi_waiting *w = pvmi_inbox_after(0);
     while (w && w->m->mem != body)
@@ -110,14 +108,14 @@ static bool look(struct search *s)
     else if (asks_program(s))
         ask_program(s);
     else if (!(s->found = pvmi_inbox_find(s->wanted.src, s->wanted.tag, s->wanted.ctx)) && pvmi_inbox_take_loss())
-        s->rc = PVMI_ENOMEM;
+        s->rc = PVMC_ENOMEM;
     return s->found || s->rc;
 }
 
 /* Takes in what has come, `most` messages, until the search is over. Handlers run in between, and may receive. */
 static bool take_in(struct search *s, size_t most)
 {
-    struct pvmi_message *m;
+    struct pvmc_message *m;
     for (; most && (m = pvmi_arrivals_pop()); most--) {
         if (pvmi_handler_take(m)) {
             if (pvmi_handler_run() && look(s))
@@ -143,11 +141,10 @@ static bool has_news(void *arg)
     return asks_program(s) ? pvmi_inbox_after(s->asked) != NULL : look(s);
 }
 
-/* Not with a match function of the program, which wants to see all messages. */
+/* A match function of the program wants to see all messages, so none is handed over directly. */
 static int wait_for(struct search *s, int64_t deadline_us)
 {
     struct pvmi_wanted *outer = pvmi_inbox_want(asks_program(s) ? NULL : &s->wanted);
-    s->thread = pvmi_lock_self();
     int rc = pvmi_wait_for_message(has_news, s, deadline_us);
     pvmi_inbox_want(outer);
     return s->wanted.m ? 0 : rc;
@@ -159,8 +156,8 @@ static struct search make_search(int tid, int tag)
 }
 
 /*
- * As pvm_nrecv() of PVM does: one message is taken in, whether it matches or not. A poll in vain hears the links in any
- * case, so that who sends to us need not wait until we have taken all in.
+ * As in PVM, takes in one message, whether it matches or not. A poll in vain hears the links in any case, so that a
+ * sender need not wait until all messages have been taken in.
  */
 static int take_one(struct search *s)
 {
@@ -170,7 +167,7 @@ static int take_one(struct search *s)
     int rc = pvmi_wait_poll();
     if (rc)
         return rc;
-    return !came && take_in(s, 1) ? s->rc : PVMI_ETIMEOUT;
+    return !came && take_in(s, 1) ? s->rc : PVMC_ETIMEOUT;
 }
 
 static int take_what_came(struct search *s)
@@ -178,7 +175,7 @@ static int take_what_came(struct search *s)
     int rc = pvmi_wait_poll();
     if (rc)
         return rc;
-    return look(s) || take_in(s, SIZE_MAX) ? s->rc : PVMI_ETIMEOUT;
+    return look(s) || take_in(s, SIZE_MAX) ? s->rc : PVMC_ETIMEOUT;
 }
 
 static int take_until(struct search *s, int64_t deadline_us)
@@ -189,13 +186,13 @@ static int take_until(struct search *s, int64_t deadline_us)
         if (rc)
             return rc;
         found = look(s) || take_in(s, SIZE_MAX);
-        if (!found && pvmi_clock_us() >= deadline_us)
-            return PVMI_ETIMEOUT;
+        if (!found && pvmc_clock_us() >= deadline_us)
+            return PVMC_ETIMEOUT;
     }
     return s->rc;
 }
 
-/* Finds a message; 0, PVMI_ETIMEOUT or an error. `limit` is a time, TAKE_ONE or TAKE_WHAT_CAME. */
+/* Finds a message: 0, PVMC_ETIMEOUT or an error. `limit` is a time, TAKE_ONE or TAKE_WHAT_CAME. */
 static inline int find(struct search *s, int64_t limit)
 {
     int rc = pvmi_task_need();
@@ -211,7 +208,7 @@ static inline int find(struct search *s, int64_t limit)
 /* ---- pvm_recv, pvm_nrecv, pvm_trecv, pvm_probe ---- */
 
 /* The message of a search that found one, with the caller's reference; *mid is 0 or the number it already has. */
-static struct pvmi_message *take(struct search *s, int *mid)
+static struct pvmc_message *take(struct search *s, int *mid)
 {
     if (!s->wanted.m)
         return pvmi_inbox_take(s->found, mid);
@@ -222,7 +219,7 @@ static struct pvmi_message *take(struct search *s, int *mid)
 static int activate(struct search *s)
 {
     int mid;
-    struct pvmi_message *m = take(s, &mid);
+    struct pvmc_message *m = take(s, &mid);
     if (mid) {
         pvmi_buffer_taken(mid);
         pvmi_buffer_select_receive(mid);
@@ -242,18 +239,18 @@ static int receive(int tid, int tag, int64_t limit)
         pvmi_buffer_free(pvmi_receive_buffer.mid);
     int rc = find(&s, limit);
     if (rc)
-        return rc == PVMI_ETIMEOUT ? 0 : rc;
+        return rc == PVMC_ETIMEOUT ? 0 : rc;
     return activate(&s);
 }
 
-/* What an event tells of the message that a call has received; -1 and our context when there is none. */
+/* What an event tells of a received message; -1 and our context when there is none. */
 struct received {
     int bytes, tag, ctx, src;
 };
 
 static struct received about(int mid)
 {
-    const struct pvmi_message *m = pvmi_buffer_find(mid);
+    const struct pvmc_message *m = pvmi_buffer_find(mid);
     return m ? (struct received){(int)m->length, m->tag, (int)m->ctx, (int)m->src}
              : (struct received){-1, -1, pvmmyctx, -1};
 }
@@ -296,7 +293,7 @@ static int64_t deadline_of(const struct timeval *timeout)
     if (timeout->tv_sec > INT32_MAX)
         return PVMI_WAIT_FOREVER;
     int64_t us = (int64_t)timeout->tv_sec * 1000000 + timeout->tv_usec;
-    return us > 0 ? pvmi_clock_us() + us : TAKE_WHAT_CAME;
+    return us > 0 ? pvmc_clock_us() + us : TAKE_WHAT_CAME;
 }
 
 int pvm_trecv(int tid, int tag, struct timeval *timeout)
@@ -313,10 +310,10 @@ static int probe(int tid, int tag)
     struct search s = make_search(tid, tag);
     int rc = find(&s, TAKE_ONE);
     if (rc)
-        return rc == PVMI_ETIMEOUT ? 0 : rc;
+        return rc == PVMC_ETIMEOUT ? 0 : rc;
     if (s.wanted.m)
         s.found = pvmi_inbox_append(s.wanted.m);
-    return s.found ? pvmi_buffer_of_waiting(s.found) : PVMI_ENOMEM;
+    return s.found ? pvmi_buffer_of_waiting(s.found) : PVMC_ENOMEM;
 }
 
 int pvm_probe(int tid, int tag)
@@ -330,8 +327,8 @@ int pvm_probe(int tid, int tag)
 int (*pvm_recvf(int (*function)(int mid, int tid, int tag)))(int mid, int tid, int tag)
 {
     PVMI_BEGIN(TEV_RECVF);
-    match_function *old = pvmi_receive_match;
-    pvmi_receive_match = function ? function : pvmi_receive_default_match;
+    match_function *old = pvmi_receive_match ? pvmi_receive_match : default_match;
+    pvmi_receive_match = function == default_match ? NULL : function;
     PVMI_END(TEV_RECVF);
     return old;
 }
@@ -339,115 +336,64 @@ int (*pvm_recvf(int (*function)(int mid, int tid, int tag)))(int mid, int tid, i
 /* ---- pvm_precv ---- */
 
 /*
- * The buffer of the pvm_precv() that waits, as message memory: a message that comes in piece by piece is placed there.
- * While that goes on (mem.refs), the search is satisfied by that message alone.
- */
-static struct {
-    struct pvmi_mem mem;
-    struct search *search; /* NULL: none waits */
-} offered;
-
-/* pvmi_mem.release: its message has been taken, or will never be complete. */
-static void give_back(struct pvmi_mem *mem)
-{
-    (void)mem;
-    if (offered.search)
-        offered.search->wanted.body = NULL;
-}
-
-struct pvmi_mem *pvmi_receive_claim(const struct pvmi_frame_header *h)
-{
-    struct search *s = offered.search;
-    if (!s || pvmi_arrivals_count || h->dsig != pvmi_dsig_own() || !h->body_length ||
-        h->body_length > offered.mem.capacity)
-        return NULL;
-    if (s->wanted.ctx != (int)h->ctx || pvmi_inbox_wanted((int)h->src, h->tag, (int)h->ctx) != &s->wanted)
-        return NULL;
-    if (pvmi_handler_concerns((int)h->src, h->tag, (int)h->ctx))
-        return NULL;
-    offered.mem.refs = 1;
-    s->wanted.body = &offered.mem;
-    return &offered.mem;
-}
-
-/*
- * As find(), with room for `size` bytes of a message. Not where handlers receive while a pvm_precv() waits already. A
- * message that has begun to be placed there when the time is over is awaited.
+ * As find(), with room for `size` bytes of a message. A handler that receives while a pvm_precv() waits has no such
+ * room. If a message is being placed there when the time is over, the call waits for its end.
  */
 static int find_placing(struct search *s, void *data, size_t size, int64_t deadline_us)
 {
-    if (offered.search || offered.mem.refs)
+    if (!pvmi_offer_begin(&s->wanted, data, size))
         return find(s, deadline_us);
-    offered.mem = (struct pvmi_mem){.data = data, .capacity = size, .release = give_back};
-    offered.search = s;
     int rc = find(s, deadline_us);
-    while (rc == PVMI_ETIMEOUT && s->wanted.body)
-        rc = find(s, pvmi_clock_us() + PLACING_US);
-    offered.search = NULL;
+    while (rc == PVMC_ETIMEOUT && s->wanted.body)
+        rc = find(s, pvmc_clock_us() + PLACING_US);
+    pvmi_offer_end();
     return rc;
-}
-
-struct search *pvmi_receive_offered(void)
-{
-    return offered.search;
-}
-
-/* A message that is half there goes on to that place, and then to the inbox. */
-void pvmi_receive_left(struct search *outer)
-{
-    offered.search = outer;
-}
-
-void pvmi_receive_forget_others(void)
-{
-    if (offered.search && offered.search->thread != pvmi_lock_self())
-        offered.search = NULL;
 }
 
 static int told_length(uint64_t bytes, uint64_t room)
 {
     if (bytes > room)
-        pvmi_log_once(PVMI_LOG_WARNING,
+        pvmc_log_once(PVMC_LOG_WARNING,
                       "pvm_precv(): a message of %llu bytes was cut to the %llu that there is room for",
                       (unsigned long long)bytes, (unsigned long long)room);
     return bytes > INT32_MAX ? INT32_MAX : (int)bytes;
 }
 
-/* Takes up to n items out of m, converted; *bytes becomes what the whole message would take here. */
-static int convert_out(struct pvmi_message *m, void *data, int n, int type, int *bytes)
+/* Converts up to n items of m. *bytes becomes the size of the whole message here. */
+static int convert_out(struct pvmc_message *m, void *data, int n, int type, int *bytes)
 {
-    uint64_t items = m->length / pvmi_type_bytes(type, m->dsig), item = pvmi_type_own_bytes(type);
+    uint64_t items = m->length / pvmc_type_bytes(type, m->dsig), item = pvmc_type_own_bytes(type);
     *bytes = told_length(items * item, n * item);
-    return pvmi_message_unpack(m, type, data, items < (uint64_t)n ? (int)items : n, 1);
+    return pvmc_message_unpack(m, type, data, items < (uint64_t)n ? (int)items : n, 1);
 }
 
-/* The same; nothing is to be done for what has been placed. */
-static int copy_out(struct pvmi_message *m, void *data, int n, int type, int *bytes)
+/* The same, with a copy if the formats agree. A message that was placed needs neither. */
+static int copy_out(struct pvmc_message *m, void *data, int n, int type, int *bytes)
 {
-    if (m->dsig != pvmi_dsig_own())
+    if (m->dsig != pvmc_dsig_own())
         return convert_out(m, data, n, type, bytes);
-    uint64_t room = n * pvmi_type_own_bytes(type), copied = m->length < room ? m->length : room;
+    uint64_t room = n * pvmc_type_own_bytes(type), copied = m->length < room ? m->length : room;
     *bytes = told_length(m->length, room);
     if (copied && m->mem->data != data)
-        pvmi_copy(data, m->mem->data, copied);
+        pvmc_copy(data, m->mem->data, copied);
     return 0;
 }
 
-/* 0, PVMI_ETIMEOUT if there was no message in time, or an error. */
+/* 0, PVMC_ETIMEOUT if there was no message in time, or an error. */
 static int receive_data(int tid, int tag, int64_t deadline_us, void *data, int n, int type, int *rtid, int *rtag,
                         int *rlen)
 {
     if (type == PVM_STR)
-        return PVMI_EUNSUPPORTED;
-    size_t item = pvmi_type_own_bytes(type);
+        return PVMC_EUNSUPPORTED;
+    size_t item = pvmc_type_own_bytes(type);
     if (n < 0 || (n && !data) || !item)
-        return PVMI_EPARAM;
+        return PVMC_EPARAM;
     struct search s = make_search(tid, tag);
     int rc = find_placing(&s, data, (size_t)n * item, deadline_us);
     if (rc)
         return rc;
     int mid, bytes;
-    struct pvmi_message *m = take(&s, &mid);
+    struct pvmc_message *m = take(&s, &mid);
     rc = copy_out(m, data, n, type, &bytes);
     if (rtid)
         *rtid = (int)m->src;
@@ -459,7 +405,7 @@ static int receive_data(int tid, int tag, int64_t deadline_us, void *data, int n
         pvmi_buffer_taken(mid);
         pvmi_buffer_free(mid);
     } else {
-        pvmi_message_unref(m);
+        pvmc_message_unref(m);
     }
     return rc;
 }
@@ -472,7 +418,7 @@ static int receive_traced(const char *name, int tid, int tag, int64_t deadline_u
     PVMI_BEGIN(TEV_PRECV, PVMI_INT(RST, tid), PVMI_INT(RMC, tag), PVMI_INT(RCX, pvmmyctx), PVMI_LONG(PDA, data),
                PVMI_INT(PC, n), PVMI_INT(PDT, type));
     int rc = receive_data(tid, tag, deadline_us, data, n, type, &src, &code, &bytes);
-    rc = pvmi_return(name, rc == 0 ? 1 : rc == PVMI_ETIMEOUT ? 0 : rc);
+    rc = pvmi_return(name, rc == 0 ? 1 : rc == PVMC_ETIMEOUT ? 0 : rc);
     PVMI_END(TEV_PRECV, PVMI_INT(CC, rc < 0 ? rc : 0), PVMI_INT(MNB, bytes), PVMI_INT(MC, code),
              PVMI_INT(MCX, pvmmyctx), PVMI_INT(SRC, src));
     if (rtid && bytes >= 0)

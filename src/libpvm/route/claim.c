@@ -1,9 +1,9 @@
-/* claim.c - with several threads: one message at a time goes to a task, all its frames in a row. */
+/* claim.c - see claim.h. */
 #include "claim.h"
-#include "../core/error.h"
-#include "lock.h"
+#include "core/error.h"
+#include "libpvm/base/lock.h"
 #include "transfer.h"
-#include "wait.h"
+#include "libpvm/engine/wait.h"
 
 static bool are_free(void *arg)
 {
@@ -14,11 +14,11 @@ static bool are_free(void *arg)
     return true;
 }
 
-static int resume_left(const struct pvmi_claim *c)
+static int resume_abandoned(const struct pvmi_claim *c)
 {
     int rc = 0;
     for (unsigned i = 0; i < c->count && !rc; i++)
-        rc = c->peers[i]->left ? pvmi_transfer_resume(c->peers[i]) : 0;
+        rc = c->peers[i]->abandoned ? pvmi_transfer_resume(c->peers[i]) : 0;
     return rc;
 }
 
@@ -26,7 +26,7 @@ int pvmi_claim(struct pvmi_claim *c)
 {
     for (unsigned i = 0; i < c->count; i++)
         pvmi_peer_use(c->peers[i]);
-    int rc = resume_left(c);
+    int rc = resume_abandoned(c);
     if (!rc)
         rc = are_free(c) ? 0 : pvmi_wait_until(are_free, c, PVMI_WAIT_FOREVER);
     for (unsigned i = 0; i < c->count; i++)
@@ -43,15 +43,15 @@ void pvmi_claim_end(struct pvmi_claim *c)
         c->peers[i]->claimed = false;
         pvmi_peer_put(c->peers[i]);
     }
-    pvmi_wait_news = true;
+    pvmi_lock_news = true;
 }
 
-struct pvmi_message *pvmi_claim_message(struct pvmi_message *m)
+struct pvmc_message *pvmi_claim_message(struct pvmc_message *m)
 {
-    if (!pvmi_lock_is_ours() || pvmi_message_is_inplace(m))
-        return pvmi_message_ref(m);
-    struct pvmi_message *twin = pvmi_message_twin(m, m->enc);
+    if (!pvmi_lock_is_ours() || pvmc_message_is_inplace(m))
+        return pvmc_message_ref(m);
+    struct pvmc_message *twin = pvmc_message_twin(m, m->enc);
     if (twin)
-        pvmi_message_share(twin, m);
+        pvmc_message_share(twin, m);
     return twin;
 }

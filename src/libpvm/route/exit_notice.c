@@ -1,54 +1,54 @@
-/* farewell.c - see farewell.h. */
-#include "farewell.h"
+/* exit_notice.c - see exit_notice.h. */
+#include "exit_notice.h"
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
-#include "../../include/pvmtev.h"
-#include "../core/clock.h"
-#include "arrivals.h"
-#include "carrier.h"
-#include "peer.h"
+#include "pvmtev.h"
+#include "core/clock.h"
+#include "libpvm/engine/arrivals.h"
+#include "libpvm/engine/carrier.h"
+#include "libpvm/engine/peer.h"
 #include "route.h"
 
 #define LIMIT_US        2000000
-#define LIMIT_UNSEEN_US 50000 /* no link will tell: only what has come already has to be taken in */
+#define LIMIT_UNSEEN_US 50000 /* no link will tell: leaves time to take in what has come */
 
-struct farewell {
-    struct pvmi_message *m; /* the news; NULL: for us only */
-    pvmi_tid tid;
+struct notice {
+    struct pvmc_message *m; /* the news; NULL: for the library only */
+    pvmc_tid tid;
     int64_t deadline_us;
     bool unseen; /* then its links are closed */
-    struct farewell *prev, *next;
+    struct notice *prev, *next;
 };
 
-static struct farewell *waiting;
+static struct notice *waiting;
 static bool bypassed;
 
-/* The one int of a notification; 0 for other messages. */
-static pvmi_tid notified(const struct pvmi_message *m)
+/* The tid in a notification; 0 for other messages. */
+static pvmc_tid notified(const struct pvmc_message *m)
 {
     int32_t tid;
-    if (bypassed || m->src != PVMI_TID_DAEMON || m->length != sizeof tid)
+    if (bypassed || m->src != PVMC_TID_DAEMON || m->length != sizeof tid)
         return 0;
     memcpy(&tid, m->mem->data, sizeof tid);
-    return (pvmi_tid)tid;
+    return (pvmc_tid)tid;
 }
 
-/* The task of an event endtask, as pvmtev(7) has it; 0 for other messages. The daemon always describes this one. */
-static pvmi_tid traced(struct pvmi_message *m)
+/* The task of an endtask event, as pvmtev(7) has it; 0 for other messages. The daemon always describes this event. */
+static pvmc_tid traced(struct pvmc_message *m)
 {
     int head[2], data[9]; /* seconds, microseconds, task id: of each kind, type and value */
     char name[16];
-    if (pvmi_message_unpack(m, PVM_INT, head, 2, 1) || head[0] != TEV_MARK_EVENT_DESC || head[1] != TEV_ENDTASK ||
-        pvmi_message_unpack_string(m, name, sizeof name) || pvmi_message_unpack(m, PVM_INT, data, 9, 1))
+    if (pvmc_message_unpack(m, PVM_INT, head, 2, 1) || head[0] != TEV_MARK_EVENT_DESC || head[1] != TEV_ENDTASK ||
+        pvmc_message_unpack_string(m, name, sizeof name) || pvmc_message_unpack(m, PVM_INT, data, 9, 1))
         return 0;
-    return (pvmi_tid)data[8];
+    return (pvmc_tid)data[8];
 }
 
 /* The task whose end m tells of; 0 for other messages. */
-static pvmi_tid subject(struct pvmi_message *m)
+static pvmc_tid subject(struct pvmc_message *m)
 {
-    pvmi_tid tid = notified(m);
+    pvmc_tid tid = notified(m);
     if (tid || m->length < sizeof(int32_t[11]))
         return tid;
     tid = traced(m);
@@ -56,7 +56,7 @@ static pvmi_tid subject(struct pvmi_message *m)
     return tid;
 }
 
-/* Links that do not see the end of their peer: what it sent and did not come, will not. */
+/* Whether no link to p sees the end of its peer: what p sent and has not come by then, will not come. */
 static bool is_unseen(const struct pvmi_peer *p)
 {
     const struct pvmi_link *l;
@@ -66,67 +66,69 @@ static bool is_unseen(const struct pvmi_peer *p)
     return true;
 }
 
-/* Keeps m, which may be NULL, and the reference, until the links to p are down. False: out of memory. */
-static bool keep(struct pvmi_peer *p, struct pvmi_message *m)
+/* Keeps m (may be NULL) and the reference until the links to p are down. False: out of memory. */
+static bool keep(struct pvmi_peer *p, struct pvmc_message *m)
 {
-    struct farewell *f = calloc(1, sizeof *f);
+    struct notice *f = calloc(1, sizeof *f);
     if (!f)
         return false;
     f->unseen = is_unseen(p);
     f->m = m;
     f->tid = p->tid;
-    f->deadline_us = pvmi_clock_us() + (f->unseen ? LIMIT_UNSEEN_US : LIMIT_US);
+    f->deadline_us = pvmc_clock_us() + (f->unseen ? LIMIT_UNSEEN_US : LIMIT_US);
     DL_APPEND(waiting, f);
+    pvmi_link_end_is_due = true;
     pvmi_carrier_alarm(f->deadline_us);
     return true;
 }
 
-bool pvmi_farewell_take(struct pvmi_message *m)
+bool pvmi_exit_notice_take(struct pvmc_message *m)
 {
-    pvmi_tid tid = subject(m);
+    pvmc_tid tid = subject(m);
     struct pvmi_peer *p = tid ? pvmi_peer_find(tid) : NULL;
     if (p)
         pvmi_route_withdraw(p);
     return p && p->links && keep(p, m);
 }
 
-void pvmi_farewell_note(struct pvmi_peer *p)
+void pvmi_exit_notice_note(struct pvmi_peer *p)
 {
     if (p->links && is_unseen(p))
         keep(p, NULL);
 }
 
-bool pvmi_farewell_waits(void)
-{
-    return waiting;
-}
-
-void pvmi_farewell_bypass(bool on)
+void pvmi_exit_notice_bypass(bool on)
 {
     bypassed = on;
 }
 
-/* Frees f. */
-static void deliver(struct farewell *f)
+static void unlist(struct notice *f)
 {
     DL_DELETE(waiting, f);
+    pvmi_link_end_is_due = waiting;
+}
+
+/* Frees f. */
+static void deliver(struct notice *f)
+{
+    unlist(f);
     if (f->m)
         pvmi_arrivals_put(f->m);
     free(f);
 }
 
-void pvmi_farewell_deliver(pvmi_tid tid)
+void pvmi_exit_notice_deliver(pvmc_tid tid)
 {
-    struct farewell *f, *next;
+    struct notice *f, *next;
     DL_FOREACH_SAFE (waiting, f, next)
         if (f->tid == tid)
             deliver(f);
 }
 
 /* The first whose time is over. */
-static struct farewell *late(int64_t now_us)
+static struct notice *late(int64_t now_us)
 {
-    struct farewell *f;
+    struct notice *f;
     DL_FOREACH (waiting, f)
         if (f->deadline_us <= now_us)
             return f;
@@ -135,26 +137,26 @@ static struct farewell *late(int64_t now_us)
     return NULL;
 }
 
-int pvmi_farewell_expire(int64_t now_us)
+int pvmi_exit_notice_expire(int64_t now_us)
 {
     int n = 0;
-    struct farewell *f;
+    struct notice *f;
     for (; (f = late(now_us)); n++) {
         struct pvmi_peer *p = f->unseen ? pvmi_peer_find(f->tid) : NULL;
         if (p && p->links)
-            pvmi_route_forget(p); /* delivers it and others of that task */
+            pvmi_route_forget(p); /* delivers all news of that task */
         else
             deliver(f);
     }
     return n;
 }
 
-void pvmi_farewell_clear(void)
+void pvmi_exit_notice_clear(void)
 {
-    struct farewell *f, *next;
+    struct notice *f, *next;
     DL_FOREACH_SAFE (waiting, f, next) {
-        DL_DELETE(waiting, f);
-        pvmi_message_unref(f->m);
+        unlist(f);
+        pvmc_message_unref(f->m);
         free(f);
     }
 }

@@ -1,33 +1,33 @@
-/* manager.c - see manager.h. Each question to the daemon that a manager answers has a row that translates it. */
+/* manager.c - see manager.h. A row for each question that a manager answers translates it from the daemon's form. */
 #include "manager.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../core/error.h"
-#include "../core/log.h"
-#include "../core/proto.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/message/proto.h"
 #include "pvmproto.h"
 #include "send.h"
-#include "task.h"
+#include "libpvm/base/task.h"
 
 /* ---- questions: from the daemon's fields to packed values ---- */
 
 /* The first error stays. */
 struct writer {
-    struct pvmi_message *m;
+    struct pvmc_message *m;
     int rc;
 };
 
 static void put_int(struct writer *w, int value)
 {
     if (!w->rc)
-        w->rc = pvmi_message_pack(w->m, PVM_INT, &value, 1, 1);
+        w->rc = pvmc_message_pack(w->m, PVM_INT, &value, 1, 1);
 }
 
 static void put_text(struct writer *w, const char *text)
 {
     if (!w->rc)
-        w->rc = text ? pvmi_message_pack_string(w->m, text) : PVMI_ENOMEM;
+        w->rc = text ? pvmc_message_pack_string(w->m, text) : PVMC_ENOMEM;
 }
 
 static void put_variable(struct writer *w, const char *format, const char *text, int value)
@@ -39,48 +39,48 @@ static void put_variable(struct writer *w, const char *format, const char *text,
     free(variable);
 }
 
-static void copy_int(struct writer *w, struct pvmi_buf *b)
+static void copy_int(struct writer *w, struct pvmc_buf *b)
 {
-    put_int(w, pvmi_buf_get_i32(b));
+    put_int(w, pvmc_buf_get_i32(b));
 }
 
-static void copy_text(struct writer *w, struct pvmi_buf *b)
+static void copy_text(struct writer *w, struct pvmc_buf *b)
 {
-    char *text = pvmi_buf_get_string(b);
+    char *text = pvmc_buf_get_string(b);
     put_text(w, text);
     free(text);
 }
 
-static void copy_texts(struct writer *w, struct pvmi_buf *b, uint32_t count)
+static void copy_texts(struct writer *w, struct pvmc_buf *b, uint32_t count)
 {
-    while (count-- && !pvmi_buf_error(b))
+    while (count-- && !pvmc_buf_error(b))
         copy_text(w, b);
 }
 
 /* TM_ADDHOSTS, TM_DELHOSTS */
-static void write_names(struct writer *w, struct pvmi_buf *b)
+static void write_names(struct writer *w, struct pvmc_buf *b)
 {
-    uint32_t count = pvmi_buf_get_u32(b);
+    uint32_t count = pvmc_buf_get_u32(b);
     put_int(w, (int)count);
     copy_texts(w, b, count);
 }
 
-static void write_nothing(struct writer *w, struct pvmi_buf *b)
+static void write_nothing(struct writer *w, struct pvmc_buf *b)
 {
     (void)w, (void)b;
 }
 
 /* TM_TASKS */
-static void write_int(struct writer *w, struct pvmi_buf *b)
+static void write_int(struct writer *w, struct pvmc_buf *b)
 {
     copy_int(w, b);
 }
 
-/* What the daemon has fields for, PVM 3.4 puts into the environment. */
-static void write_settings(struct writer *w, struct pvmi_buf *b, uint32_t context)
+/* Settings for which the daemon has fields, and PVM 3.4 environment variables. */
+static void write_settings(struct writer *w, struct pvmc_buf *b, uint32_t context)
 {
-    char *mask = pvmi_buf_get_string(b);
-    int buffer = pvmi_buf_get_i32(b), options = pvmi_buf_get_i32(b);
+    char *mask = pvmc_buf_get_string(b);
+    int buffer = pvmc_buf_get_i32(b), options = pvmc_buf_get_i32(b);
     put_variable(w, "PVMTMASK=%s", mask, 0);
     put_variable(w, "PVMTRCBUF=%s%d", "", buffer);
     put_variable(w, "PVMTRCOPT=%s%d", "", options);
@@ -89,23 +89,23 @@ static void write_settings(struct writer *w, struct pvmi_buf *b, uint32_t contex
 }
 
 /* TM_SPAWN: the same fields in another order, the environment last. */
-static void write_spawn(struct writer *w, struct pvmi_buf *b)
+static void write_spawn(struct writer *w, struct pvmc_buf *b)
 {
     copy_text(w, b);
-    uint32_t argc = pvmi_buf_get_u32(b);
-    struct pvmi_buf arguments = *b;
+    uint32_t argc = pvmc_buf_get_u32(b);
+    struct pvmc_buf arguments = *b;
     for (uint32_t i = 0; i < argc; i++)
-        free(pvmi_buf_get_string(b));
+        free(pvmc_buf_get_string(b));
     copy_int(w, b);
     copy_text(w, b);
     copy_int(w, b);
     put_int(w, (int)argc);
     copy_texts(w, &arguments, argc);
-    uint32_t variables = pvmi_buf_get_u32(b);
-    struct pvmi_buf environment = *b;
+    uint32_t variables = pvmc_buf_get_u32(b);
+    struct pvmc_buf environment = *b;
     for (uint32_t i = 0; i < variables; i++)
-        free(pvmi_buf_get_string(b));
-    uint32_t context = pvmi_buf_get_u32(b);
+        free(pvmc_buf_get_string(b));
+    uint32_t context = pvmc_buf_get_u32(b);
     for (int i = 0; i < 6; i++)
         copy_int(w, b); /* where output and traces go */
     put_int(w, 4 + (int)variables);
@@ -114,10 +114,10 @@ static void write_spawn(struct writer *w, struct pvmi_buf *b)
 }
 
 /* TM_NOTIFY: context before tag; a list of tasks or hosts, or a count of events. */
-static void write_notify(struct writer *w, struct pvmi_buf *b)
+static void write_notify(struct writer *w, struct pvmc_buf *b)
 {
-    int what = pvmi_buf_get_i32(b), tag = pvmi_buf_get_i32(b), context = pvmi_buf_get_i32(b);
-    int count = pvmi_buf_get_i32(b), tids = pvmi_buf_get_i32(b);
+    int what = pvmc_buf_get_i32(b), tag = pvmc_buf_get_i32(b), context = pvmc_buf_get_i32(b);
+    int count = pvmc_buf_get_i32(b), tids = pvmc_buf_get_i32(b);
     put_int(w, what);
     put_int(w, context);
     put_int(w, tag);
@@ -129,7 +129,7 @@ static void write_notify(struct writer *w, struct pvmi_buf *b)
 /* ---- answers: from packed values to the daemon's fields ---- */
 
 struct reader {
-    struct pvmi_message *m;
+    struct pvmc_message *m;
     int rc;
 };
 
@@ -137,20 +137,20 @@ static int get_int(struct reader *r)
 {
     int value = 0;
     if (!r->rc)
-        r->rc = pvmi_message_unpack(r->m, PVM_INT, &value, 1, 1);
+        r->rc = pvmc_message_unpack(r->m, PVM_INT, &value, 1, 1);
     return r->rc ? 0 : value;
 }
 
-static void read_text(struct reader *r, struct pvmi_buf *b)
+static void read_text(struct reader *r, struct pvmc_buf *b)
 {
-    int64_t bytes = r->rc ? 0 : pvmi_message_string_bytes(r->m);
+    int64_t bytes = r->rc ? 0 : pvmc_message_string_bytes(r->m);
     if (bytes < 0)
         r->rc = (int)bytes;
     char *text = r->rc ? NULL : malloc((size_t)bytes);
     if (!r->rc)
-        r->rc = text ? pvmi_message_unpack_string(r->m, text, (size_t)bytes) : PVMI_ENOMEM;
+        r->rc = text ? pvmc_message_unpack_string(r->m, text, (size_t)bytes) : PVMC_ENOMEM;
     if (!r->rc)
-        pvmi_buf_put_string(b, text);
+        pvmc_buf_put_string(b, text);
     free(text);
 }
 
@@ -158,115 +158,115 @@ static void read_text(struct reader *r, struct pvmi_buf *b)
 static uint32_t get_count(struct reader *r, int count)
 {
     if (!r->rc && (count < 0 || (uint64_t)count > r->m->length / 4))
-        r->rc = PVMI_EFORMAT;
+        r->rc = PVMC_EFORMAT;
     return r->rc ? 0 : (uint32_t)count;
 }
 
-/* Tids or errors, one for each of what was asked for. Returns how many are no errors. */
-static int read_results(struct reader *r, int n, struct pvmi_buf *b)
+/* Tids or errors, one for each item of the question. Returns the number of successes. */
+static int read_results(struct reader *r, int n, struct pvmc_buf *b)
 {
     uint32_t count = get_count(r, n);
     int good = 0;
-    pvmi_buf_put_u32(b, count);
+    pvmc_buf_put_u32(b, count);
     for (uint32_t i = 0; i < count; i++) {
         int result = get_int(r);
-        pvmi_buf_put_i32(b, result);
+        pvmc_buf_put_i32(b, result);
         good += result >= 0;
     }
     return good;
 }
 
-static int read_code(struct reader *r, int code, struct pvmi_buf *b)
+static int read_code(struct reader *r, int code, struct pvmc_buf *b)
 {
     (void)r, (void)b;
     return code;
 }
 
-/* The number of data formats comes second; we count them ourselves. */
-static int read_hosts(struct reader *r, int n, struct pvmi_buf *b)
+/* The number of data formats comes second and is skipped: the library counts them itself. */
+static int read_hosts(struct reader *r, int n, struct pvmc_buf *b)
 {
     uint32_t count = get_count(r, n);
     get_int(r);
-    pvmi_buf_put_u32(b, count);
+    pvmc_buf_put_u32(b, count);
     for (uint32_t i = 0; i < count && !r->rc; i++) {
-        pvmi_buf_put_i32(b, get_int(r));
+        pvmc_buf_put_i32(b, get_int(r));
         read_text(r, b);
         read_text(r, b);
-        pvmi_buf_put_i32(b, get_int(r));
-        pvmi_buf_put_i32(b, get_int(r));
+        pvmc_buf_put_i32(b, get_int(r));
+        pvmc_buf_put_i32(b, get_int(r));
     }
     return 0;
 }
 
-/* The same rows; what the daemon tells of a host that was not added, a manager has no field for. */
-static int read_added(struct reader *r, int n, struct pvmi_buf *b)
+/* The same rows. A manager has no field for the reason why a host was not added. */
+static int read_added(struct reader *r, int n, struct pvmc_buf *b)
 {
-    struct pvmi_buf rest;
+    struct pvmc_buf rest;
     uint32_t count = get_count(r, n);
     int good = 0;
     get_int(r);
-    pvmi_buf_put_u32(b, count);
-    pvmi_buf_init(&rest);
+    pvmc_buf_put_u32(b, count);
+    pvmc_buf_init(&rest);
     for (uint32_t i = 0; i < count && !r->rc; i++) {
         int status = get_int(r);
         good += status >= 0;
-        pvmi_buf_put_i32(b, status);
+        pvmc_buf_put_i32(b, status);
         read_text(r, &rest);
         read_text(r, &rest);
         get_int(r);
         get_int(r);
     }
-    pvmi_buf_free(&rest);
+    pvmc_buf_free(&rest);
     for (uint32_t i = 0; i < count; i++)
-        pvmi_buf_put_string(b, "");
+        pvmc_buf_put_string(b, "");
     return good;
 }
 
 /* Rows to the end of the message. */
-static int read_tasks(struct reader *r, int first, struct pvmi_buf *b)
+static int read_tasks(struct reader *r, int first, struct pvmc_buf *b)
 {
-    struct pvmi_buf rows;
+    struct pvmc_buf rows;
     uint32_t count = 0;
     (void)first;
-    pvmi_buf_init(&rows);
+    pvmc_buf_init(&rows);
     for (; !r->rc && r->m->position < r->m->length; count++) {
         for (int i = 0; i < 4; i++)
-            pvmi_buf_put_i32(&rows, get_int(r)); /* task, parent, host, flags */
+            pvmc_buf_put_i32(&rows, get_int(r)); /* task, parent, host, flags */
         read_text(r, &rows);
-        pvmi_buf_put_i32(&rows, get_int(r));
+        pvmc_buf_put_i32(&rows, get_int(r));
     }
-    pvmi_buf_put_u32(b, count);
-    pvmi_buf_put_bytes(b, rows.data, rows.length);
-    pvmi_buf_free(&rows);
+    pvmc_buf_put_u32(b, count);
+    pvmc_buf_put_bytes(b, rows.data, rows.length);
+    pvmc_buf_free(&rows);
     return 0;
 }
 
-/* Our daemon tells them of each other: it cannot know of a spawn that it had no part in. */
-static void tell_siblings(struct pvmi_message *m)
+/* Our daemon tells the new tasks of each other, and cannot know of a spawn that it had no part in. */
+static void tell_siblings(struct pvmc_message *m)
 {
     struct reader r = {.m = m};
-    struct pvmi_buf body, tids;
+    struct pvmc_buf body, tids;
     uint32_t started = 0;
     m->position = 0;
-    pvmi_buf_init(&tids);
+    pvmc_buf_init(&tids);
     for (int left = get_int(&r); left > 0 && !r.rc; left--) {
         int tid = get_int(&r);
         if (tid <= 0)
             continue;
-        pvmi_buf_put_i32(&tids, tid);
+        pvmc_buf_put_i32(&tids, tid);
         started++;
     }
-    pvmi_buf_init(&body);
-    pvmi_buf_put_u32(&body, started);
-    pvmi_buf_put_bytes(&body, tids.data, tids.length);
-    pvmi_buf_free(&tids);
+    pvmc_buf_init(&body);
+    pvmc_buf_put_u32(&body, started);
+    pvmc_buf_put_bytes(&body, tids.data, tids.length);
+    pvmc_buf_free(&tids);
     if (started)
-        pvmi_request_one_way(PVMI_TM_SIBLINGS, &body);
+        pvmi_request_one_way(PVMC_TM_SIBLINGS, &body);
     else
-        pvmi_buf_free(&body);
+        pvmc_buf_free(&body);
 }
 
-static int read_spawned(struct reader *r, int n, struct pvmi_buf *b)
+static int read_spawned(struct reader *r, int n, struct pvmc_buf *b)
 {
     int started = read_results(r, n, b);
     if (!r->rc)
@@ -278,29 +278,29 @@ static int read_spawned(struct reader *r, int n, struct pvmi_buf *b)
 
 static const struct row {
     int asks_daemon, asks_manager;
-    void (*write)(struct writer *w, struct pvmi_buf *b);
-    int (*read)(struct reader *r, int first, struct pvmi_buf *b); /* NULL: there is no answer. The code */
+    void (*write)(struct writer *w, struct pvmc_buf *b);
+    int (*read)(struct reader *r, int first, struct pvmc_buf *b); /* returns the code; NULL: there is no answer */
 } rows[] = {
-    {(int)PVMI_TM_SPAWN, SM_SPAWN, write_spawn, read_spawned},
-    {(int)PVMI_TM_CONFIG, SM_CONFIG, write_nothing, read_hosts},
-    {(int)PVMI_TM_TASKS, SM_TASK, write_int, read_tasks},
-    {(int)PVMI_TM_ADDHOSTS, SM_ADDHOST, write_names, read_added},
-    {(int)PVMI_TM_DELHOSTS, SM_DELHOST, write_names, read_results},
-    {(int)PVMI_TM_NOTIFY, SM_NOTIFY, write_notify, NULL},
-    {(int)PVMI_TM_REGISTER, SM_SCHED, write_nothing, read_code},
+    {(int)PVMC_TM_SPAWN, SM_SPAWN, write_spawn, read_spawned},
+    {(int)PVMC_TM_CONFIG, SM_CONFIG, write_nothing, read_hosts},
+    {(int)PVMC_TM_TASKS, SM_TASK, write_int, read_tasks},
+    {(int)PVMC_TM_ADDHOSTS, SM_ADDHOST, write_names, read_added},
+    {(int)PVMC_TM_DELHOSTS, SM_DELHOST, write_names, read_results},
+    {(int)PVMC_TM_NOTIFY, SM_NOTIFY, write_notify, NULL},
+    {(int)PVMC_TM_REGISTER, SM_SCHED, write_nothing, read_code},
 };
 
-/* Of registrations, the manager is asked for its own; events that the library itself wants are no matter of its. */
-static bool concerns_manager(int tag, struct pvmi_buf body)
+/* The manager answers for its own registration only, and not for events that the library itself wants. */
+static bool concerns_manager(int tag, struct pvmc_buf body)
 {
-    if (tag == (int)PVMI_TM_REGISTER)
-        return pvmi_buf_get_u8(&body) == PVMI_ROLE_RM && pvmi_buf_get_u8(&body);
-    if (tag == (int)PVMI_TM_NOTIFY)
-        return pvmi_buf_get_u32(&body) && pvmi_buf_get_i32(&body) != (int)PVMI_TC_ENDED;
+    if (tag == (int)PVMC_TM_REGISTER)
+        return pvmc_buf_get_u8(&body) == PVMC_ROLE_RM && pvmc_buf_get_u8(&body);
+    if (tag == (int)PVMC_TM_NOTIFY)
+        return pvmc_buf_get_u32(&body) && pvmc_buf_get_i32(&body) != (int)PVMC_TC_ENDED;
     return true;
 }
 
-static const struct row *row_of(int tag, const struct pvmi_buf *body)
+static const struct row *row_of(int tag, const struct pvmc_buf *body)
 {
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].asks_daemon == tag)
@@ -308,71 +308,71 @@ static const struct row *row_of(int tag, const struct pvmi_buf *body)
     return NULL;
 }
 
-static int ask(const struct row *row, const struct pvmi_buf *body, struct pvmi_message **reply)
+static int ask(const struct row *row, const struct pvmc_buf *body, struct pvmc_message **reply)
 {
-    struct pvmi_buf view;
-    struct writer w = {.m = pvmi_message_new(PVMI_ENC_DEFAULT)};
+    struct pvmc_buf view;
+    struct writer w = {.m = pvmc_message_new(PVMC_ENC_DEFAULT)};
     *reply = NULL;
     if (!w.m)
-        return PVMI_ENOMEM;
-    pvmi_buf_view(&view, body ? body->data : NULL, body ? body->length : 0);
+        return PVMC_ENOMEM;
+    pvmc_buf_view(&view, body ? body->data : NULL, body ? body->length : 0);
     row->write(&w, &view);
     w.m->tag = row->asks_manager;
     if (!w.rc)
         w.rc = pvmi_request_manager(w.m, row->read ? reply : NULL);
-    pvmi_message_unref(w.m);
+    pvmc_message_unref(w.m);
     return w.rc;
 }
 
 /* Gives the reply the form of the daemon's answer. Returns the code. */
-static int translate(const struct row *row, struct pvmi_message *reply, struct pvmi_answer *answer)
+static int translate(const struct row *row, struct pvmc_message *reply, struct pvmi_answer *answer)
 {
-    struct pvmi_buf b;
+    struct pvmc_buf b;
     struct reader r = {.m = reply};
     int first = reply ? get_int(&r) : 0, code = first;
-    pvmi_buf_init(&b);
+    pvmc_buf_init(&b);
     if (reply && !r.rc && first >= 0)
         code = row->read(&r, first, &b);
     if (!r.rc)
-        r.rc = pvmi_buf_error(&b);
+        r.rc = pvmc_buf_error(&b);
     if (r.rc)
-        pvmi_log(PVMI_LOG_ERROR, "the resource manager's answer %#x is malformed: %s", (unsigned)row->asks_manager,
-                 pvmi_error_text(r.rc));
+        pvmc_log(PVMC_LOG_ERROR, "the resource manager's answer %#x is malformed: %s", (unsigned)row->asks_manager,
+                 pvmc_error_text(r.rc));
     if (!r.rc && answer) {
-        answer->m = pvmi_message_new(PVMI_ENC_DEFAULT);
-        r.rc = answer->m ? pvmi_message_pack_bytes(answer->m, b.data, b.length) : PVMI_ENOMEM;
+        answer->m = pvmc_message_new(PVMC_ENC_DEFAULT);
+        r.rc = answer->m ? pvmc_message_pack_bytes(answer->m, b.data, b.length) : PVMC_ENOMEM;
         if (!r.rc)
-            pvmi_buf_view(&answer->body, answer->m->mem ? answer->m->mem->data : NULL, answer->m->length);
+            pvmc_buf_view(&answer->body, answer->m->mem ? answer->m->mem->data : NULL, answer->m->length);
     }
-    pvmi_buf_free(&b);
+    pvmc_buf_free(&b);
     return r.rc ? r.rc : code;
 }
 
-bool pvmi_manager_request(int tag, struct pvmi_buf *body, struct pvmi_answer *answer, int *code)
+bool pvmi_manager_request(int tag, struct pvmc_buf *body, struct pvmi_answer *answer, int *code)
 {
     const struct row *row = row_of(tag, body);
-    struct pvmi_message *reply;
+    struct pvmc_message *reply;
     if (!row)
         return false;
     int rc = ask(row, body, &reply);
-    if (rc == PVMI_EUNREACHABLE)
+    if (rc == PVMC_EUNREACHABLE)
         return false;
     if (answer)
         *answer = (struct pvmi_answer){0};
     *code = rc ? rc : translate(row, reply, answer);
-    pvmi_message_unref(reply);
+    pvmc_message_unref(reply);
     if (body)
-        pvmi_buf_free(body);
+        pvmc_buf_free(body);
     return true;
 }
 
-void pvmi_manager_set(struct pvmi_message *m)
+void pvmi_manager_set(struct pvmc_message *m)
 {
-    struct pvmi_buf body;
-    pvmi_buf_view(&body, m->mem ? m->mem->data : NULL, m->length);
-    pvmi_tid tid = pvmi_buf_get_u32(&body);
-    if (pvmi_buf_end(&body))
-        pvmi_log(PVMI_LOG_WARNING, "ignored a malformed message %#x of the daemon", (unsigned)m->tag);
+    struct pvmc_buf body;
+    pvmc_buf_view(&body, m->mem ? m->mem->data : NULL, m->length);
+    pvmc_tid tid = pvmc_buf_get_u32(&body);
+    if (pvmc_buf_end(&body))
+        pvmc_log(PVMC_LOG_WARNING, "ignored a malformed message %#x of the daemon", (unsigned)m->tag);
     else
         pvmi_task.manager = tid == pvmi_task.tid ? 0 : tid;
 }

@@ -1,44 +1,45 @@
 /*
- * multicast.c - a message to many: links that carry together take each frame once, the daemons spread what goes by
- * them.
+ * multicast.c - a message to many receivers: links that can share take each frame once, and the daemons spread the
+ * rest.
  */
 #include "multicast.h"
 #include <stdlib.h>
-#include "../core/clock.h"
-#include "../core/error.h"
-#include "../core/proto.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/message/proto.h"
 #include "claim.h"
-#include "handler.h"
+#include "libpvm/engine/handler.h"
 #include "request.h"
-#include "task.h"
+#include "libpvm/base/task.h"
+#include "libpvm/base/virtual.h"
 #include "transfer.h"
-#include "wait.h"
+#include "libpvm/engine/wait.h"
 
 /* Each sending has a multicast tid of its own for as long as it lasts. */
-static pvmi_tid new_multicast_tid(void)
+static pvmc_tid new_multicast_tid(void)
 {
     static uint32_t counter;
-    counter = (counter + 1) & PVMI_TID_LOCAL_MASK;
-    return PVMI_TID_MULTICAST | pvmi_tid_host(pvmi_task.tid) | counter;
+    counter = (counter + 1) & PVMC_TID_LOCAL_MASK;
+    return PVMC_TID_MULTICAST | pvmc_tid_host(pvmi_task.tid) | counter;
 }
 
-/* Tells the daemon who is behind the multicast tid and with which number each receiver's frames go on. */
-static int announce_multicast(pvmi_tid group, const int *tids, unsigned count)
+/* Tells the daemon which tasks the multicast tid stands for, and the number of the next frame to each. */
+static int announce_multicast(pvmc_tid group, const int *tids, unsigned count)
 {
-    struct pvmi_buf body;
-    pvmi_buf_init(&body);
-    pvmi_buf_put_u32(&body, group);
-    pvmi_buf_put_u32(&body, count);
+    struct pvmc_buf body;
+    pvmc_buf_init(&body);
+    pvmc_buf_put_u32(&body, group);
+    pvmc_buf_put_u32(&body, count);
     for (unsigned i = 0; i < count; i++) {
-        struct pvmi_peer *peer = pvmi_peer_get((pvmi_tid)tids[i]);
+        struct pvmi_peer *peer = pvmi_peer_get((pvmc_tid)tids[i]);
         if (!peer) {
-            pvmi_buf_free(&body);
-            return PVMI_ENOMEM;
+            pvmc_buf_free(&body);
+            return PVMC_ENOMEM;
         }
-        pvmi_buf_put_u32(&body, (uint32_t)tids[i]);
-        pvmi_buf_put_u32(&body, peer->tx_seq);
+        pvmc_buf_put_u32(&body, (uint32_t)tids[i]);
+        pvmc_buf_put_u32(&body, peer->tx_seq);
     }
-    return pvmi_request_one_way(PVMI_TM_MULTICAST, &body);
+    return pvmi_request_one_way(PVMC_TM_MULTICAST, &body);
 }
 
 struct receivers {
@@ -52,23 +53,23 @@ static bool nobody_held(void *arg)
     if (!pvmi_link_is_up())
         return true;
     for (unsigned i = 0; i < r->count; i++)
-        if (pvmi_peer_is_held((pvmi_tid)r->tids[i]))
+        if (pvmi_peer_is_held((pvmc_tid)r->tids[i]))
             return false;
     return true;
 }
 
 /* All frames to the group, each when no receiver is held; *frames becomes their number. */
-static int send_to_group(struct pvmi_message *m, pvmi_tid group, struct receivers to, uint32_t *frames)
+static int send_to_group(struct pvmc_message *m, pvmc_tid group, struct receivers to, uint32_t *frames)
 {
     struct pvmi_transfer t = {.m = m, .dst = group};
-    uint64_t bytes = pvmi_message_bytes(m);
+    uint64_t bytes = pvmc_message_bytes(m);
     int rc = 0;
     do {
         if (pvmi_link_must_listen(&pvmi_daemon_link))
             rc = pvmi_link_progress();
         if (rc >= 0)
             rc = nobody_held(&to) ? 0 : pvmi_wait_until(nobody_held, &to, PVMI_WAIT_FOREVER);
-        while (!rc && (rc = pvmi_transfer_send(&t)) == PVMI_EAGAIN)
+        while (!rc && (rc = pvmi_transfer_send(&t)) == PVMC_EAGAIN)
             rc = pvmi_wait_until(pvmi_transfer_may_go_on, &t, PVMI_WAIT_FOREVER);
         ++*frames;
     } while (!rc && t.offset < bytes);
@@ -78,45 +79,45 @@ static int send_to_group(struct pvmi_message *m, pvmi_tid group, struct receiver
     return rc;
 }
 
-/* To as many as the daemon takes at once. */
-static int send_by_daemon(struct pvmi_message *m, const int *tids, unsigned count)
+/* Sends to as many receivers as the daemon takes at once. */
+static int send_by_daemon(struct pvmc_message *m, const int *tids, unsigned count)
 {
     uint32_t frames = 0;
-    pvmi_tid group = new_multicast_tid();
-    pvmi_handler_defer(); /* the numbers announced must be those of the next frames */
+    pvmc_tid group = new_multicast_tid();
+    pvmi_handler_defer(); /* so that the announced numbers are those of the next frames */
     int rc = announce_multicast(group, tids, count);
     if (!rc)
         rc = send_to_group(m, group, (struct receivers){tids, count}, &frames);
-    for (unsigned i = 0; i < count && rc != PVMI_EDOWN; i++) {
-        struct pvmi_peer *peer = pvmi_peer_get((pvmi_tid)tids[i]);
+    for (unsigned i = 0; i < count && rc != PVMC_EDOWN; i++) {
+        struct pvmi_peer *peer = pvmi_peer_get((pvmc_tid)tids[i]);
         if (!peer)
             continue;
         peer->tx_seq += frames;
         peer->daemon.tx_frames += frames;
-        peer->daemon.tx_bytes += pvmi_message_bytes(m);
+        peer->daemon.tx_bytes += pvmc_message_bytes(m);
         pvmi_route_consider(peer, frames);
     }
     pvmi_handler_allow();
     return rc;
 }
 
-static int send_by_daemons(struct pvmi_message *m, const int *tids, unsigned count)
+static int send_by_daemons(struct pvmc_message *m, const int *tids, unsigned count)
 {
     int rc = 0;
     for (unsigned i = 0, n; i < count && !rc; i += n) {
-        n = count - i < PVMI_MULTICAST_MAX ? count - i : PVMI_MULTICAST_MAX;
+        n = count - i < PVMC_MULTICAST_MAX ? count - i : PVMC_MULTICAST_MAX;
         rc = send_by_daemon(m, tids + i, n);
     }
     return rc;
 }
 
-/* Transfers of one message by links that carry together. */
+/* Transfers of one message over links that can share. */
 struct shared {
     struct pvmi_transfer *transfers[PVMI_LINK_SHARE_MAX];
     unsigned count;
 };
 
-/* As many of them as have come as far as the first one whose link can share. */
+/* Collects the transfers that are as far as the first one whose link can share. */
 static struct shared find_shared(struct pvmi_transfer *direct, unsigned count)
 {
     struct shared s = {.count = 0};
@@ -137,7 +138,7 @@ static bool shares(const struct shared *s, const struct pvmi_transfer *t)
     return is_one;
 }
 
-/* Whether all may go on together, or some cannot any more: then all go by themselves. */
+/* Whether all may go on together. False also when some no longer can: then each goes on by itself. */
 static bool can_share_on(void *arg)
 {
     const struct shared *s = arg;
@@ -147,22 +148,22 @@ static bool can_share_on(void *arg)
     return true;
 }
 
-/* The next frame to all of them. 0; PVMI_EAGAIN; or an error, and none has been sent. */
+/* The next frame to all of them. 0; PVMC_EAGAIN; or an error, and none has been sent. */
 static int send_shared_frame(struct shared *s)
 {
     struct pvmi_link *links[PVMI_LINK_SHARE_MAX];
-    struct pvmi_frame *frames[PVMI_LINK_SHARE_MAX] = {NULL};
+    struct pvmc_frame *frames[PVMI_LINK_SHARE_MAX] = {NULL};
     int rc = 0;
     for (unsigned i = 0; i < s->count && !rc; i++) {
         links[i] = pvmi_transfer_link(s->transfers[i]);
         frames[i] = pvmi_transfer_frame(s->transfers[i], links[0]);
-        rc = !frames[i] ? PVMI_ENOMEM : links[i]->carrier != links[0]->carrier ? PVMI_EDOWN : 0;
+        rc = !frames[i] ? PVMC_ENOMEM : links[i]->carrier != links[0]->carrier ? PVMC_EDOWN : 0;
     }
     rc = rc ? rc : pvmi_link_send_to_many(links, frames, s->count);
     for (unsigned i = 0; i < s->count; i++) {
         if (!rc)
             rc = pvmi_transfer_note(s->transfers[i], links[i], frames[i]);
-        pvmi_frame_unref(frames[i]);
+        pvmc_frame_unref(frames[i]);
     }
     return rc;
 }
@@ -180,8 +181,8 @@ static int listen_to_links(const struct shared *s)
 }
 
 /*
- * Sends as much of a message as there is room for, by links that carry together; `wait`: all of it. What is left, when
- * one of them ends, is for pvmi_transfer_advance(). 0 or an error.
+ * Sends as much of a message as there is room for, over links that can share; all of it with `wait`. If a link ends,
+ * pvmi_transfer_advance() sends the rest. 0 or an error.
  */
 static int advance_shared(struct pvmi_transfer *direct, unsigned count, bool wait)
 {
@@ -192,22 +193,22 @@ static int advance_shared(struct pvmi_transfer *direct, unsigned count, bool wai
         if (rc)
             break;
         s = find_shared(direct, count); /* links may have ended */
-        rc = s.count > 1 && can_share_on(&s) ? send_shared_frame(&s) : PVMI_EAGAIN;
-        if (rc == PVMI_EAGAIN && wait)
+        rc = s.count > 1 && can_share_on(&s) ? send_shared_frame(&s) : PVMC_EAGAIN;
+        if (rc == PVMC_EAGAIN && wait)
             rc = pvmi_wait_until(can_share_on, &s, PVMI_WAIT_FOREVER);
     }
-    return rc == PVMI_EAGAIN || rc == PVMI_EDOWN ? 0 : rc;
+    return rc == PVMC_EAGAIN || rc == PVMC_EDOWN ? 0 : rc;
 }
 
 /*
- * Begins a transfer to each receiver that there is a direct link to, and moves the others to the front of tids. Returns
- * how many those are; *direct are the transfers, one for each of the rest.
+ * Begins a transfer to each receiver with a direct link, into *direct, and moves the other receivers to the front of
+ * tids. Returns the number of those others.
  */
-static unsigned divide(struct pvmi_message *m, int *tids, unsigned count, struct pvmi_transfer *direct)
+static unsigned divide(struct pvmc_message *m, int *tids, unsigned count, struct pvmi_transfer *direct)
 {
     unsigned by_daemon = 0;
     for (unsigned i = 0; i < count; i++) {
-        struct pvmi_peer *p = pvmi_peer_find((pvmi_tid)tids[i]);
+        struct pvmi_peer *p = pvmi_peer_find((pvmc_tid)tids[i]);
         if (p && pvmi_route_link(p)->peer && pvmi_peer_counts(p->tid, m->ctx))
             pvmi_transfer_begin(direct++, m, p->tid, p);
         else
@@ -216,14 +217,14 @@ static unsigned divide(struct pvmi_message *m, int *tids, unsigned count, struct
     return by_daemon;
 }
 
-/* Virtual time: a link to each receiver, if there can be one. 0 or an error. */
-static int link_to_all(const struct pvmi_message *m, const int *tids, unsigned count)
+/* In virtual time: a link to each receiver, if there can be one. 0 or an error. */
+static int link_to_all(const struct pvmc_message *m, const int *tids, unsigned count)
 {
     int rc = 0;
     for (int await = 0; await < 2; await++)
         for (unsigned i = 0; i < count && !rc; i++) {
-            bool counts = pvmi_peer_counts((pvmi_tid)tids[i], m->ctx);
-            struct pvmi_peer *p = counts ? pvmi_peer_get((pvmi_tid)tids[i]) : NULL;
+            bool counts = pvmi_peer_counts((pvmc_tid)tids[i], m->ctx);
+            struct pvmi_peer *p = counts ? pvmi_peer_get((pvmc_tid)tids[i]) : NULL;
             if (p && await)
                 rc = pvmi_route_await(p);
             else if (p)
@@ -232,24 +233,24 @@ static int link_to_all(const struct pvmi_message *m, const int *tids, unsigned c
     return rc;
 }
 
-/* Links take what they have room for at once; then the daemon carries for the others, then the links take the rest. */
-static int send_to_claimed(struct pvmi_message *m, int *tids, unsigned count)
+/* Links first take what they have room for, then the daemon's frames go out, then the links take the rest. */
+static int send_to_claimed(struct pvmc_message *m, int *tids, unsigned count)
 {
     struct pvmi_transfer *direct = calloc(count, sizeof *direct);
     if (!direct)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     pvmi_handler_defer();
-    int rc = pvmi_world ? link_to_all(m, tids, count) : 0;
+    int rc = pvmi_virtual() ? link_to_all(m, tids, count) : 0;
     unsigned others = divide(m, tids, count, direct);
     if (!rc)
         rc = advance_shared(direct, count - others, false);
     struct shared shared = find_shared(direct, count - others);
-    for (unsigned i = 0; i < count - others && (!rc || rc == PVMI_EAGAIN); i++)
+    for (unsigned i = 0; i < count - others && (!rc || rc == PVMC_EAGAIN); i++)
         rc = shares(&shared, &direct[i]) ? rc : pvmi_transfer_advance(&direct[i]);
-    if (rc == PVMI_EAGAIN)
+    if (rc == PVMC_EAGAIN)
         rc = 0;
     if (!rc && others == 1) {
-        m->dst = (pvmi_tid)tids[0];
+        m->dst = (pvmc_tid)tids[0];
         rc = pvmi_transfer_all(m, pvmi_peer_get(m->dst));
     } else if (!rc && others) {
         rc = send_by_daemons(m, tids, others);
@@ -266,14 +267,14 @@ static int send_to_claimed(struct pvmi_message *m, int *tids, unsigned count)
     return rc;
 }
 
-int pvmi_multicast(struct pvmi_message *m, int *tids, unsigned count)
+int pvmi_multicast(struct pvmc_message *m, int *tids, unsigned count)
 {
-    struct pvmi_message *held = pvmi_claim_message(m);
+    struct pvmc_message *held = pvmi_claim_message(m);
     struct pvmi_claim c = {.peers = malloc(count * sizeof *c.peers)};
-    int rc = held && c.peers ? 0 : PVMI_ENOMEM;
+    int rc = held && c.peers ? 0 : PVMC_ENOMEM;
     for (; c.count < count && !rc; c.count++)
-        if (!(c.peers[c.count] = pvmi_peer_get((pvmi_tid)tids[c.count])))
-            rc = PVMI_ENOMEM;
+        if (!(c.peers[c.count] = pvmi_peer_get((pvmc_tid)tids[c.count])))
+            rc = PVMC_ENOMEM;
     if (!rc)
         rc = pvmi_claim(&c);
     if (!rc) {
@@ -281,6 +282,6 @@ int pvmi_multicast(struct pvmi_message *m, int *tids, unsigned count)
         pvmi_claim_end(&c);
     }
     free(c.peers);
-    pvmi_message_unref(held);
+    pvmc_message_unref(held);
     return rc;
 }

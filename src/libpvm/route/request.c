@@ -2,22 +2,22 @@
 #include "request.h"
 #include <stdlib.h>
 #include <utlist.h>
-#include "../core/clock.h"
-#include "../core/error.h"
-#include "../core/log.h"
-#include "../core/proto.h"
-#include "jump.h"
-#include "lock.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/message/proto.h"
+#include "libpvm/base/jump.h"
+#include "libpvm/base/lock.h"
 #include "manager.h"
 #include "send.h"
-#include "task.h"
-#include "wait.h"
+#include "libpvm/base/task.h"
+#include "libpvm/engine/wait.h"
 
 struct pending {
     int32_t wid;
-    struct pvmi_message *answer; /* NULL until it came */
-    const void *thread;          /* who asks */
-    pvmi_tid manager;            /* who is asked; 0: our daemon */
+    struct pvmc_message *answer; /* NULL until it came */
+    const void *thread;          /* the thread that asks */
+    pvmc_tid manager;            /* the manager that is asked; 0: our daemon */
     int tag;                     /* of the manager's answer */
     unsigned level;              /* of the call that asks, see jump.h */
     struct pending *next;
@@ -52,25 +52,25 @@ static void end_question(struct pending *p)
 }
 
 /* Sends a TM message; frees body. */
-static int send_body(int tag, int32_t wid, struct pvmi_buf *body)
+static int send_body(int tag, int32_t wid, struct pvmc_buf *body)
 {
-    int rc = body ? pvmi_buf_error(body) : 0;
-    struct pvmi_message *m = rc ? NULL : pvmi_message_new(PVMI_ENC_DEFAULT);
+    int rc = body ? pvmc_buf_error(body) : 0;
+    struct pvmc_message *m = rc ? NULL : pvmc_message_new(PVMC_ENC_DEFAULT);
     if (!rc && !m)
-        rc = PVMI_ENOMEM;
+        rc = PVMC_ENOMEM;
     if (!rc && body)
-        rc = pvmi_message_pack_bytes(m, body->data, body->length);
+        rc = pvmc_message_pack_bytes(m, body->data, body->length);
     if (!rc) {
         m->src = pvmi_task.tid;
-        m->dst = PVMI_TID_DAEMON;
+        m->dst = PVMC_TID_DAEMON;
         m->tag = tag;
-        m->ctx = PVMI_CTX_TM;
+        m->ctx = PVMC_CTX_TM;
         m->wid = wid;
         rc = pvmi_send_message(m);
     }
-    pvmi_message_unref(m);
+    pvmc_message_unref(m);
     if (body)
-        pvmi_buf_free(body);
+        pvmc_buf_free(body);
     return rc;
 }
 
@@ -80,12 +80,12 @@ static bool has_answer(void *arg)
 }
 
 /* Reads the code; the rest stays in *answer, or the answer is freed. */
-static int open_answer(struct pvmi_message *m, struct pvmi_answer *answer)
+static int open_answer(struct pvmc_message *m, struct pvmi_answer *answer)
 {
     struct pvmi_answer own, *a = answer ? answer : &own;
     a->m = m;
-    pvmi_buf_view(&a->body, m->mem ? m->mem->data : NULL, m->length);
-    int code = pvmi_buf_get_i32(&a->body);
+    pvmc_buf_view(&a->body, m->mem ? m->mem->data : NULL, m->length);
+    int code = pvmc_buf_get_i32(&a->body);
     if (!answer) {
         int rc = pvmi_answer_end(a);
         return rc ? rc : code;
@@ -95,30 +95,32 @@ static int open_answer(struct pvmi_message *m, struct pvmi_answer *answer)
 
 typedef int wait_function(pvmi_condition *done, void *arg, int64_t deadline_us);
 
-static int ask(int tag, struct pvmi_buf *body, struct pvmi_answer *answer, wait_function *wait, int64_t deadline_us)
+static int ask(int tag, struct pvmc_buf *body, struct pvmi_answer *answer, wait_function *wait, int64_t deadline_us)
 {
     struct pending *p = begin_question(new_wid());
     if (answer)
         *answer = (struct pvmi_answer){0};
     if (!p) {
         if (body)
-            pvmi_buf_free(body);
-        return PVMI_ENOMEM;
+            pvmc_buf_free(body);
+        return PVMC_ENOMEM;
     }
     int rc = send_body(tag, p->wid, body);
     if (!rc)
         rc = wait(has_answer, p, deadline_us);
-    struct pvmi_message *m = p->answer;
+    struct pvmc_message *m = p->answer;
     end_question(p);
     return m ? open_answer(m, answer) : rc;
 }
 
 /* ---- the resource manager ---- */
 
-#define LOOK_AFTER_US 1000000 /* at a manager that has handed its duty over and still owes us an answer */
+#define LOOK_AFTER_US                                                                                                  \
+    1000000 /* until a manager that has handed its duty over and owes an answer is looked at again                     \
+             */
 #define ABANDONED_MAX 16
 
-/* Questions to managers that ended: an answer that is on its way all the same is for nobody. */
+/* Questions to managers that ended: an answer that is still on its way is dropped. */
 static struct pending abandoned[ABANDONED_MAX];
 
 static void abandon(const struct pending *p)
@@ -127,35 +129,35 @@ static void abandon(const struct pending *p)
     abandoned[next++ % ABANDONED_MAX] = *p;
 }
 
-/* Whether it has answered, or is the manager no longer. */
+/* Whether the manager has answered, or is no longer the manager. */
 static bool manager_is_done(void *arg)
 {
     const struct pending *p = arg;
     return p->answer || p->manager != pvmi_task.manager;
 }
 
-static bool is_there(pvmi_tid tid)
+static bool is_there(pvmc_tid tid)
 {
-    struct pvmi_buf body;
-    pvmi_buf_init(&body);
-    pvmi_buf_put_u32(&body, tid);
-    return pvmi_request(PVMI_TM_PSTAT, &body, NULL) == PvmOk;
+    struct pvmc_buf body;
+    pvmc_buf_init(&body);
+    pvmc_buf_put_u32(&body, tid);
+    return pvmi_request(PVMC_TM_PSTAT, &body, NULL) == PvmOk;
 }
 
-/* Who hands the duty over answers the questions that it has; who ends does not. */
+/* A manager that hands its duty over still answers its questions; one that ends does not. */
 static int wait_for_manager(struct pending *p)
 {
     int rc = manager_is_done(p) ? 0 : pvmi_wait_until(manager_is_done, p, PVMI_WAIT_FOREVER);
     while (!rc && !p->answer && is_there(p->manager)) {
         if (p->answer)
             break;
-        rc = pvmi_wait_until(has_answer, p, pvmi_clock_us() + LOOK_AFTER_US);
-        rc = rc == PVMI_ETIMEOUT ? 0 : rc;
+        rc = pvmi_wait_until(has_answer, p, pvmc_clock_us() + LOOK_AFTER_US);
+        rc = rc == PVMC_ETIMEOUT ? 0 : rc;
     }
     return rc;
 }
 
-int pvmi_request_manager(struct pvmi_message *m, struct pvmi_message **answer)
+int pvmi_request_manager(struct pvmc_message *m, struct pvmc_message **answer)
 {
     m->src = pvmi_task.tid;
     m->dst = pvmi_task.manager;
@@ -165,7 +167,7 @@ int pvmi_request_manager(struct pvmi_message *m, struct pvmi_message **answer)
         return pvmi_send_message(m);
     struct pending *p = begin_question(m->wid);
     if (!p)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     p->manager = m->dst;
     p->tag = m->tag;
     int rc = pvmi_send_message(m);
@@ -175,10 +177,10 @@ int pvmi_request_manager(struct pvmi_message *m, struct pvmi_message **answer)
         abandon(p);
     *answer = p->answer;
     end_question(p);
-    return *answer ? 0 : rc ? rc : PVMI_EUNREACHABLE;
+    return *answer ? 0 : rc ? rc : PVMC_EUNREACHABLE;
 }
 
-bool pvmi_request_take_reply(struct pvmi_message *m)
+bool pvmi_request_take_reply(struct pvmc_message *m)
 {
     struct pending *p;
     LL_FOREACH (pending, p)
@@ -188,13 +190,13 @@ bool pvmi_request_take_reply(struct pvmi_message *m)
         }
     for (unsigned i = 0; i < ABANDONED_MAX; i++)
         if (abandoned[i].manager == m->src && abandoned[i].wid == m->wid && abandoned[i].tag == m->tag) {
-            pvmi_message_unref(m);
+            pvmc_message_unref(m);
             return true;
         }
     return false;
 }
 
-static int ask_in_charge(int tag, struct pvmi_buf *body, struct pvmi_answer *answer, wait_function *wait)
+static int ask_in_charge(int tag, struct pvmc_buf *body, struct pvmi_answer *answer, wait_function *wait)
 {
     int code;
     if (pvmi_task.manager && pvmi_manager_request(tag, body, answer, &code))
@@ -202,41 +204,41 @@ static int ask_in_charge(int tag, struct pvmi_buf *body, struct pvmi_answer *ans
     return ask(tag, body, answer, wait, PVMI_WAIT_FOREVER);
 }
 
-int pvmi_request(int tag, struct pvmi_buf *body, struct pvmi_answer *answer)
+int pvmi_request(int tag, struct pvmc_buf *body, struct pvmi_answer *answer)
 {
     return ask_in_charge(tag, body, answer, pvmi_wait_until);
 }
 
-int pvmi_request_aside(int tag, struct pvmi_buf *body)
+int pvmi_request_aside(int tag, struct pvmc_buf *body)
 {
     return ask_in_charge(tag, body, NULL, pvmi_wait_for_message);
 }
 
-int pvmi_request_within(int tag, struct pvmi_buf *body, struct pvmi_answer *answer, int64_t limit_us)
+int pvmi_request_within(int tag, struct pvmc_buf *body, struct pvmi_answer *answer, int64_t limit_us)
 {
-    return ask(tag, body, answer, pvmi_wait_until, pvmi_clock_us() + limit_us);
+    return ask(tag, body, answer, pvmi_wait_until, pvmc_clock_us() + limit_us);
 }
 
 int pvmi_answer_end(struct pvmi_answer *answer)
 {
-    int rc = answer->m ? pvmi_buf_end(&answer->body) : 0;
+    int rc = answer->m ? pvmc_buf_end(&answer->body) : 0;
     if (rc)
-        pvmi_log(PVMI_LOG_ERROR,
+        pvmc_log(PVMC_LOG_ERROR,
                  "the daemon's answer %#x has not the form this libpvm expects: is it of another version?",
                  (unsigned)answer->m->tag);
-    pvmi_message_unref(answer->m);
+    pvmc_message_unref(answer->m);
     answer->m = NULL;
-    return rc ? PVMI_EFORMAT : 0;
+    return rc ? PVMC_EFORMAT : 0;
 }
 
-int pvmi_request_one_way(int tag, struct pvmi_buf *body)
+int pvmi_request_one_way(int tag, struct pvmc_buf *body)
 {
     return send_body(tag, 0, body);
 }
 
 static void forget(struct pending *p)
 {
-    pvmi_message_unref(p->answer);
+    pvmc_message_unref(p->answer);
     end_question(p);
 }
 
@@ -248,7 +250,7 @@ void pvmi_request_forget_others(void)
             forget(p);
 }
 
-void pvmi_request_left(unsigned level)
+void pvmi_request_undo(unsigned level)
 {
     struct pending *p, *next;
     LL_FOREACH_SAFE (pending, p, next) {
@@ -260,7 +262,7 @@ void pvmi_request_left(unsigned level)
     }
 }
 
-void pvmi_request_take_answer(struct pvmi_message *m)
+void pvmi_request_take_answer(struct pvmc_message *m)
 {
     struct pending *p;
     LL_FOREACH (pending, p)
@@ -268,6 +270,6 @@ void pvmi_request_take_answer(struct pvmi_message *m)
             p->answer = m;
             return;
         }
-    pvmi_log(PVMI_LOG_DEBUG, "an answer %#x nobody waits for any more", (unsigned)m->tag);
-    pvmi_message_unref(m);
+    pvmc_log(PVMC_LOG_DEBUG, "an answer %#x nobody waits for any more", (unsigned)m->tag);
+    pvmc_message_unref(m);
 }

@@ -7,35 +7,37 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include <utlist.h>
-#include "../core/buf.h"
-#include "../core/clock.h"
-#include "../core/config.h"
-#include "../core/error.h"
-#include "../core/log.h"
-#include "../core/proto.h"
-#include "../transports/choice.h"
-#include "../transports/fault/fault.h"
-#include "farewell.h"
-#include "handler.h"
-#include "notify.h"
-#include "outbox.h"
-#include "task.h"
-#include "wait.h"
+#include "core/buf.h"
+#include "core/clock.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/message/proto.h"
+#include "transports/choice.h"
+#include "transports/fault/fault.h"
+#include "exit_notice.h"
+#include "libpvm/engine/handler.h"
+#include "libpvm/engine/outbox.h"
+#include "libpvm/base/task.h"
+#include "libpvm/base/virtual.h"
+#include "libpvm/engine/wait.h"
 
-#define OFFERS_MAX      8        /* open at once: each holds descriptors */
-#define OFFER_BUSY_US   1000000  /* an older one may be given up for another peer */
-#define OFFER_LIMIT_US  30000000 /* an older one is made anew */
-#define PAUSE_LOST_US   20000    /* before a link that was up is offered again; doubles with each time */
-#define PAUSE_FAILED_US 1000000  /* before one that did not come up is */
+#define OFFERS_MAX      8        /* offers open at once: each holds descriptors */
+#define OFFER_BUSY_US   1000000  /* an older offer may be given up for another peer */
+#define OFFER_LIMIT_US  30000000 /* an older offer is made anew */
+#define PAUSE_LOST_US   20000    /* before a link that was up is offered again; doubles each time */
+#define PAUSE_FAILED_US 1000000  /* before a link that did not come up is offered again */
 #define PAUSE_MAX_US    60000000
 #define STABLE_US       5000000 /* a link that lived longer was no failure */
 #define SCARCE_PAUSE_US 1000000 /* before descriptors are looked for again */
 #define SPARE_FDS       8       /* descriptors left to the program */
-#define AWAIT_US        1000000 /* for the peer to look, before the daemons carry for it after all */
-#define LEAVE_LIMIT_US  100000  /* for acknowledgements, before the daemon carries all again */
+#define AWAIT_US        1000000 /* for the peer to look before the daemons carry its message */
+#define LEAVE_LIMIT_US  100000  /* for acknowledgements before the daemon carries the frames again */
 #define NAME_BYTES      32
 
-static struct pvmi_choice choice;
+const struct pvmi_route_listener *pvmi_route_listener;
+
+static struct pvmt_choice choice;
 static struct {
     unsigned offers_open;
     uint32_t last_number;
@@ -45,42 +47,42 @@ static struct {
 
 /* ---- the choice ---- */
 
-/* An error that a program runs into again and again is said once. */
-static void say_once(enum pvmi_log_level level, const char *why)
+/* Logs an error once, although the program may run into it again and again. */
+static void say_once(enum pvmc_log_level level, const char *why)
 {
     static char said[1024];
     if (!strcmp(said, why))
         return;
     snprintf(said, sizeof said, "%s", why);
-    pvmi_log(level, "%s", why);
+    pvmc_log(level, "%s", why);
 }
 
 int pvmi_route_start(void)
 {
     char why[1024];
-    int rc = pvmi_choice_parse(pvmi_config_text(PVMI_SETTING_TRANSPORT), &choice, why, sizeof why);
+    int rc = pvmt_choice_parse(pvmc_config_text(PVMC_SETTING_TRANSPORT), &choice, why, sizeof why);
     if (why[0])
-        say_once(rc ? PVMI_LOG_ERROR : PVMI_LOG_WARNING, why);
+        say_once(rc ? PVMC_LOG_ERROR : PVMC_LOG_WARNING, why);
     if (rc)
         return rc;
     memset(&routes, 0, sizeof routes);
-    routes.links_max = (unsigned)pvmi_config_integer(PVMI_SETTING_LINKS_MAX);
-    routes.link_frames = (unsigned)pvmi_config_integer(PVMI_SETTING_LINK_FRAMES);
+    routes.links_max = (unsigned)pvmc_config_integer(PVMC_SETTING_LINKS_MAX);
+    routes.link_frames = (unsigned)pvmc_config_integer(PVMC_SETTING_LINK_FRAMES);
     bool arenas = false;
     for (unsigned i = 0; i < choice.count; i++) {
-        struct pvmi_attributes a;
-        choice.ops[i] = pvmi_fault_wrap(choice.ops[i]);
+        struct pvmt_attributes a;
+        choice.ops[i] = pvmt_fault_wrap(choice.ops[i]);
         choice.ops[i]->query(NULL, &a);
         arenas = arenas || a.by_reference || a.registers;
     }
     if (arenas)
-        pvmi_mem_use_arenas(); /* without them it copies */
+        pvmc_mem_use_arenas(); /* without arenas it copies */
     return 0;
 }
 
-const struct pvmi_transport_ops *pvmi_route_clock(void)
+const struct pvmt_transport_ops *pvmi_route_clock(void)
 {
-    struct pvmi_attributes a;
+    struct pvmt_attributes a;
     for (unsigned i = 0; i < choice.count; i++) {
         choice.ops[i]->query(NULL, &a);
         if (a.has_clock)
@@ -89,8 +91,8 @@ const struct pvmi_transport_ops *pvmi_route_clock(void)
     return NULL;
 }
 
-/* The one of that name if we chose it, or NULL. */
-static const struct pvmi_transport_ops *chosen(const char *name)
+/* The chosen transport of that name, or NULL. */
+static const struct pvmt_transport_ops *chosen(const char *name)
 {
     for (unsigned i = 0; i < choice.count; i++)
         if (!strcmp(choice.ops[i]->name, name))
@@ -99,20 +101,20 @@ static const struct pvmi_transport_ops *chosen(const char *name)
 }
 
 /* Whether a transport leads from here to p at all. */
-static bool leads_to(const struct pvmi_transport_ops *ops, const struct pvmi_peer *p)
+static bool leads_to(const struct pvmt_transport_ops *ops, const struct pvmi_peer *p)
 {
-    struct pvmi_attributes a;
+    struct pvmt_attributes a;
     ops->query(NULL, &a);
-    return !a.local_only || pvmi_tid_host(p->tid) == pvmi_tid_host(pvmi_task.tid);
+    return !a.local_only || pvmc_tid_host(p->tid) == pvmc_tid_host(pvmi_task.tid);
 }
 
 /* ---- what there is room for ---- */
 
-/* Whether the process is nearly out of descriptors: those that are left are the program's. */
+/* Whether the process is nearly out of descriptors. The last ones are left to the program. */
 static bool descriptors_scarce(void)
 {
     struct rlimit limit;
-    int64_t now = pvmi_clock_us();
+    int64_t now = pvmc_clock_us();
     if (now < routes.scarce_until_us)
         return true;
     int lowest = fcntl(pvmi_link_fd(), F_DUPFD_CLOEXEC, 0);
@@ -121,7 +123,7 @@ static bool descriptors_scarce(void)
     if (lowest >= 0 && (getrlimit(RLIMIT_NOFILE, &limit) || (rlim_t)lowest + SPARE_FDS < limit.rlim_cur))
         return false;
     routes.scarce_until_us = now + SCARCE_PAUSE_US;
-    pvmi_log_once(PVMI_LOG_INFO, "out of descriptors (ulimit -n): no more direct links, the daemons carry the rest");
+    pvmc_log_once(PVMC_LOG_INFO, "out of descriptors (ulimit -n): no more direct links, the daemons carry the rest");
     return true;
 }
 
@@ -137,7 +139,7 @@ static void pause_offers(struct pvmi_peer *p, int64_t first_us)
     int64_t pause = first_us << (p->route.failures < 12 ? p->route.failures : 12);
     p->route.failures++;
     p->route.next = 0;
-    p->route.not_before_us = pvmi_clock_us() + (pause < PAUSE_MAX_US ? pause : PAUSE_MAX_US);
+    p->route.not_before_us = pvmc_clock_us() + (pause < PAUSE_MAX_US ? pause : PAUSE_MAX_US);
 }
 
 static void drop_attempt(struct pvmi_peer *p)
@@ -161,26 +163,26 @@ void pvmi_route_withdraw(struct pvmi_peer *p)
 
 static void send_offer(struct pvmi_peer *p, const char *name, const uint8_t *blob, int length, int fd)
 {
-    struct pvmi_buf body;
-    pvmi_buf_init(&body);
-    pvmi_buf_put_u32(&body, p->route.number);
-    pvmi_buf_put_u8(&body, 1);
-    pvmi_buf_put_string(&body, name);
-    pvmi_buf_put_blob(&body, blob, (size_t)length);
-    pvmi_outbox_put(p->tid, PVMI_CTX_TC, (int32_t)PVMI_TC_OFFER, &body, fd);
+    struct pvmc_buf body;
+    pvmc_buf_init(&body);
+    pvmc_buf_put_u32(&body, p->route.number);
+    pvmc_buf_put_u8(&body, 1);
+    pvmc_buf_put_string(&body, name);
+    pvmc_buf_put_blob(&body, blob, (size_t)length);
+    pvmi_outbox_put(p->tid, PVMC_CTX_TC, (int32_t)PVMC_TC_OFFER, &body, fd);
 }
 
 /* Offers a link by one transport; false when that cannot be. */
-static bool offer_by(struct pvmi_peer *p, const struct pvmi_transport_ops *ops)
+static bool offer_by(struct pvmi_peer *p, const struct pvmt_transport_ops *ops)
 {
-    uint8_t blob[PVMI_OFFER_MAX];
+    uint8_t blob[PVMT_OFFER_MAX];
     int fd = -1;
     struct pvmi_link *l = pvmi_link_new(ops, p, PVMI_LINK_OFFERED);
     if (!l)
         return false;
     int length = ops->offer(l->carrier->transport, l, blob, &fd, &l->ep);
     if (length < 0) {
-        pvmi_log(PVMI_LOG_INFO, "cannot offer a link by %s to t%x: %s", ops->name, p->tid, pvmi_error_text(length));
+        pvmc_log(PVMC_LOG_INFO, "cannot offer a link by %s to t%x: %s", ops->name, p->tid, pvmc_error_text(length));
         l->ep = NULL;
         pvmi_link_free(l);
         return false;
@@ -188,13 +190,13 @@ static bool offer_by(struct pvmi_peer *p, const struct pvmi_transport_ops *ops)
     p->route.attempt = l;
     l->ours = true;
     l->attempt = p->route.number = ++routes.last_number;
-    p->route.since_us = pvmi_clock_us();
+    p->route.since_us = pvmc_clock_us();
     routes.offers_open++;
     send_offer(p, ops->name, blob, length, fd);
     return true;
 }
 
-/* Offers a link by the next transport of our choice that leads to p; after the last one there is a pause. */
+/* Offers a link by the next chosen transport that leads to p; pauses after the last one. */
 static void offer(struct pvmi_peer *p)
 {
     if (!room_for_link()) {
@@ -213,7 +215,7 @@ static void try_next(struct pvmi_peer *p)
     offer(p);
 }
 
-/* Makes room for one more open offer; false if all are young. */
+/* Makes room for one more open offer. False if all are young. */
 static bool make_room(int64_t now_us)
 {
     if (routes.offers_open < OFFERS_MAX)
@@ -236,9 +238,9 @@ void pvmi_route_consider(struct pvmi_peer *p, unsigned frames)
     r->frames += frames;
     if (p->link || pvmi_options.route == PvmDontRoute || !choice.count || p->ended || p->broken)
         return;
-    if (pvmi_options.route == PvmAllowDirect && r->frames <= routes.link_frames && !pvmi_world)
+    if (pvmi_options.route == PvmAllowDirect && r->frames <= routes.link_frames && !pvmi_virtual())
         return;
-    int64_t now = pvmi_clock_us();
+    int64_t now = pvmc_clock_us();
     if (r->attempt && r->attempt->state == PVMI_LINK_OFFERED && now - r->since_us > OFFER_LIMIT_US) {
         drop_attempt(p);
         pause_offers(p, PAUSE_FAILED_US);
@@ -257,12 +259,12 @@ static bool is_decided(void *arg)
 int pvmi_route_await(struct pvmi_peer *p)
 {
     int64_t limit_us = p->route.since_us + AWAIT_US;
-    if (is_decided(p) || pvmi_clock_us() >= limit_us)
+    if (!pvmi_virtual() || is_decided(p) || pvmc_clock_us() >= limit_us)
         return 0;
     pvmi_handler_defer();
     int rc = pvmi_wait_until(is_decided, p, limit_us);
     pvmi_handler_allow();
-    return rc == PVMI_ETIMEOUT ? 0 : rc;
+    return rc == PVMC_ETIMEOUT ? 0 : rc;
 }
 
 /* ---- being offered ---- */
@@ -270,35 +272,35 @@ int pvmi_route_await(struct pvmi_peer *p)
 static void send_answer(struct pvmi_peer *p, uint32_t number, int code, const char *name, const uint8_t *reply,
                         int length)
 {
-    struct pvmi_buf body;
-    pvmi_buf_init(&body);
-    pvmi_buf_put_u32(&body, number);
-    pvmi_buf_put_i32(&body, code);
-    pvmi_buf_put_string(&body, name);
-    pvmi_buf_put_blob(&body, reply, (size_t)length);
-    pvmi_outbox_put(p->tid, PVMI_CTX_TC, (int32_t)PVMI_TC_ANSWER, &body, -1);
+    struct pvmc_buf body;
+    pvmc_buf_init(&body);
+    pvmc_buf_put_u32(&body, number);
+    pvmc_buf_put_i32(&body, code);
+    pvmc_buf_put_string(&body, name);
+    pvmc_buf_put_blob(&body, reply, (size_t)length);
+    pvmi_outbox_put(p->tid, PVMC_CTX_TC, (int32_t)PVMC_TC_ANSWER, &body, -1);
 }
 
 /*
- * How long a link may take to come up. Where the kernel connects, the joining side watches the time. Where both ends
- * must have looked (there is a reply), the offering one does, from the answer on: the peer's first packet is under way.
+ * Limits the time for a link to come up. If the kernel connects, the joining side keeps the time. If both ends must
+ * look (there is a reply), the offering side does, from the answer on: the peer's first packet is then under way.
  */
-static void limit_attempt(struct pvmi_link *l, enum pvmi_setting setting)
+static void limit_attempt(struct pvmi_link *l, enum pvmc_setting setting)
 {
-    l->deadline_us = pvmi_clock_us() + pvmi_config_us(setting);
+    l->deadline_us = pvmc_clock_us() + pvmc_config_us(setting);
     pvmi_carrier_alarm(l->deadline_us);
 }
 
 /* Joins one offer; takes over fd. 0 or why it cannot be. */
 static int join(struct pvmi_peer *p, uint32_t number, const char *name, const uint8_t *blob, size_t length, int fd)
 {
-    uint8_t reply[PVMI_OFFER_MAX];
-    const struct pvmi_transport_ops *ops = chosen(name);
+    uint8_t reply[PVMT_OFFER_MAX];
+    const struct pvmt_transport_ops *ops = chosen(name);
     struct pvmi_link *l = ops && leads_to(ops, p) ? pvmi_link_new(ops, p, PVMI_LINK_JOINED) : NULL;
     if (!l) {
         if (fd >= 0)
             close(fd);
-        return PVMI_EUNSUPPORTED;
+        return PVMC_EUNSUPPORTED;
     }
     int n = ops->join(l->carrier->transport, blob, length, fd, l, reply, &l->ep);
     if (n < 0) {
@@ -308,24 +310,24 @@ static int join(struct pvmi_peer *p, uint32_t number, const char *name, const ui
     }
     p->route.attempt = l;
     l->attempt = p->route.number = number;
-    p->route.since_us = pvmi_clock_us();
+    p->route.since_us = pvmc_clock_us();
     if (!l->lossless && !n)
-        limit_attempt(l, PVMI_SETTING_TCP_TIMEOUT);
+        limit_attempt(l, PVMC_SETTING_TCP_TIMEOUT);
     send_answer(p, number, 0, name, reply, n);
     pvmi_link_acknowledge(l, false); /* the greeting: when it is out, there is a connection */
     return 0;
 }
 
 /* Joins the first of `count` offers that works. 0 or why none does. */
-static int join_any(struct pvmi_peer *p, struct pvmi_buf *body, int count, uint32_t number, int fd)
+static int join_any(struct pvmi_peer *p, struct pvmc_buf *body, int count, uint32_t number, int fd)
 {
-    int rc = PVMI_EFORMAT;
-    for (int i = 0; i < count && !pvmi_buf_error(body); i++) {
+    int rc = PVMC_EFORMAT;
+    for (int i = 0; i < count && !pvmc_buf_error(body); i++) {
         char name[NAME_BYTES];
         size_t length;
-        pvmi_buf_get_string_to(body, name, sizeof name);
-        const uint8_t *blob = pvmi_buf_get_blob(body, &length);
-        if (pvmi_buf_error(body) || length > PVMI_OFFER_MAX)
+        pvmc_buf_get_string_to(body, name, sizeof name);
+        const uint8_t *blob = pvmc_buf_get_blob(body, &length);
+        if (pvmc_buf_error(body) || length > PVMT_OFFER_MAX)
             break;
         rc = join(p, number, name, blob, length, fd);
         fd = -1;
@@ -334,10 +336,10 @@ static int join_any(struct pvmi_peer *p, struct pvmi_buf *body, int count, uint3
     }
     if (fd >= 0)
         close(fd);
-    return pvmi_buf_error(body) ? PVMI_EFORMAT : rc;
+    return pvmc_buf_error(body) ? PVMC_EFORMAT : rc;
 }
 
-/* Whether an offer of ours that is under way to p is better than the one that has come: that of the lower tid is. */
+/* Whether our own open offer to p takes precedence over p's: the lower tid wins. */
 static bool ours_wins(const struct pvmi_peer *p)
 {
     const struct pvmi_link *l = p->route.attempt;
@@ -345,23 +347,23 @@ static bool ours_wins(const struct pvmi_peer *p)
 }
 
 /*
- * The end of a link that the other side may not see, or not soon: that is told by the daemons, with what the attempt
- * was made of: an answer that refuses, or an offer of nothing.
+ * Tells the peer by the daemons that a link has ended, which it may not see, or not soon: as a refusing answer to its
+ * offer, or as an offer of nothing for ours.
  */
 static void tell_loss(struct pvmi_link *l, int reason)
 {
-    struct pvmi_buf body;
+    struct pvmc_buf body;
     if (!l->ours) {
         send_answer(l->peer, l->attempt, reason, "", NULL, 0);
         return;
     }
-    pvmi_buf_init(&body);
-    pvmi_buf_put_u32(&body, l->attempt);
-    pvmi_buf_put_u8(&body, 0);
-    pvmi_outbox_put(l->peer->tid, PVMI_CTX_TC, (int32_t)PVMI_TC_OFFER, &body, -1);
+    pvmc_buf_init(&body);
+    pvmc_buf_put_u32(&body, l->attempt);
+    pvmc_buf_put_u8(&body, 0);
+    pvmi_outbox_put(l->peer->tid, PVMC_CTX_TC, (int32_t)PVMC_TC_OFFER, &body, -1);
 }
 
-/* The peer has told that; whether there still is such a link. */
+/* The peer has told us so. Whether there still was such a link. */
 static bool take_loss(const struct pvmi_peer *p, uint32_t attempt, bool ours)
 {
     struct pvmi_link *l;
@@ -374,24 +376,24 @@ static bool take_loss(const struct pvmi_peer *p, uint32_t attempt, bool ours)
 }
 
 /* Takes over fd. */
-static void take_offer(struct pvmi_message *m, int fd)
+static void take_offer(struct pvmc_message *m, int fd)
 {
-    struct pvmi_buf body;
-    pvmi_buf_view(&body, m->mem ? m->mem->data : NULL, m->length);
-    uint32_t number = pvmi_buf_get_u32(&body);
-    int count = pvmi_buf_get_u8(&body), rc = 0;
+    struct pvmc_buf body;
+    pvmc_buf_view(&body, m->mem ? m->mem->data : NULL, m->length);
+    uint32_t number = pvmc_buf_get_u32(&body);
+    int count = pvmc_buf_get_u8(&body), rc = 0;
     struct pvmi_peer *p = pvmi_peer_get(m->src);
     if (!p || m->src == pvmi_task.tid)
-        rc = PVMI_EDENIED;
+        rc = PVMC_EDENIED;
     else if (!count)
-        rc = take_loss(p, number, false) ? PVMI_EDOWN : PVMI_EFORMAT;
+        rc = take_loss(p, number, false) ? PVMC_EDOWN : PVMC_EFORMAT;
     else if (ours_wins(p))
-        rc = PVMI_EEXISTS;
+        rc = PVMC_EEXISTS;
     else if (pvmi_options.route == PvmDontRoute || !choice.count || p->broken)
-        rc = PVMI_EDENIED;
+        rc = PVMC_EDENIED;
     else {
         drop_attempt(p);
-        rc = room_for_link() ? 0 : PVMI_ELIMIT;
+        rc = room_for_link() ? 0 : PVMC_ELIMIT;
     }
     if (rc && fd >= 0)
         close(fd);
@@ -401,25 +403,25 @@ static void take_offer(struct pvmi_message *m, int fd)
         send_answer(p, number, rc, "", NULL, 0);
 }
 
-/* Offers that came before we knew who we are. */
+/* Offers that came before we knew our tid. */
 static struct postponed {
-    struct pvmi_message *m;
+    struct pvmc_message *m;
     int fd;
     struct postponed *prev, *next;
 } * postponed;
 
-static void postpone(struct pvmi_message *m, int fd)
+static void postpone(struct pvmc_message *m, int fd)
 {
     struct postponed *o = malloc(sizeof *o);
     if (o) {
-        *o = (struct postponed){.m = pvmi_message_ref(m), .fd = fd};
+        *o = (struct postponed){.m = pvmc_message_ref(m), .fd = fd};
         DL_APPEND(postponed, o);
     } else if (fd >= 0) {
         close(fd);
     }
 }
 
-void pvmi_route_take_offer(struct pvmi_message *m)
+void pvmi_route_take_offer(struct pvmc_message *m)
 {
     int fd = pvmi_link_take_descriptor();
     if (pvmi_task.tid)
@@ -437,14 +439,14 @@ void pvmi_route_enrolled(bool in)
             take_offer(o->m, o->fd);
         else if (o->fd >= 0)
             close(o->fd);
-        pvmi_message_unref(o->m);
+        pvmc_message_unref(o->m);
         free(o);
     }
 }
 
 /* ---- answers ---- */
 
-/* What carries to p if this transport of our choice does not: the next one, or "the daemons". */
+/* The next chosen transport that leads to p, or "the daemons". */
 static const char *carrier_after(const struct pvmi_peer *p, const char *transport)
 {
     bool passed = false;
@@ -456,16 +458,16 @@ static const char *carrier_after(const struct pvmi_peer *p, const char *transpor
     return NULL;
 }
 
-/* Once for each host: users should know that a network does not do what they expect of it. */
+/* Warns once for each host that a network does not do what users expect of it. */
 static void warn_unreachable(const struct pvmi_peer *p, const char *transport, int code)
 {
-    struct pvmi_peer *host = pvmi_peer_get(pvmi_tid_host(p->tid));
+    struct pvmi_peer *host = pvmi_peer_get(pvmc_tid_host(p->tid));
     if (!host || host->route.failures)
         return;
     host->route.failures = 1;
     const char *next = carrier_after(p, transport);
-    pvmi_log(PVMI_LOG_WARNING, "no direct link by %s to t%x and others on its host (%s): %s%s", transport, p->tid,
-             pvmi_error_text(code), next ? "trying " : "the daemons carry instead", next ? next : "");
+    pvmc_log(PVMC_LOG_WARNING, "no direct link by %s to t%x and others on its host (%s): %s%s", transport, p->tid,
+             pvmc_error_text(code), next ? "trying " : "the daemons carry instead", next ? next : "");
 }
 
 /* Our offer was not joined. */
@@ -474,13 +476,13 @@ static void take_refusal(struct pvmi_peer *p, int code)
     const char *name = p->route.attempt->carrier->ops->name;
     drop_attempt(p);
     switch (code) {
-    case PVMI_EEXISTS: /* crossed with the peer's own, which comes */
+    case PVMC_EEXISTS: /* crossed with the peer's own, which comes */
         return;
-    case PVMI_EDENIED: /* it wants no direct links */
-    case PVMI_ELIMIT:  /* it has no room for one */
+    case PVMC_EDENIED: /* it wants no direct links */
+    case PVMC_ELIMIT:  /* it has no room for another */
         pause_offers(p, PAUSE_FAILED_US);
         return;
-    case PVMI_EUNSUPPORTED: /* it does not use this transport */
+    case PVMC_EUNSUPPORTED: /* it does not use this transport */
         break;
     default:
         warn_unreachable(p, name, code);
@@ -488,44 +490,44 @@ static void take_refusal(struct pvmi_peer *p, int code)
     try_next(p);
 }
 
-void pvmi_route_take_answer(struct pvmi_message *m)
+void pvmi_route_take_answer(struct pvmc_message *m)
 {
-    struct pvmi_buf body;
+    struct pvmc_buf body;
     char name[NAME_BYTES];
     size_t length;
-    pvmi_buf_view(&body, m->mem ? m->mem->data : NULL, m->length);
-    uint32_t number = pvmi_buf_get_u32(&body);
-    int code = pvmi_buf_get_i32(&body);
-    pvmi_buf_get_string_to(&body, name, sizeof name);
-    const uint8_t *reply = pvmi_buf_get_blob(&body, &length);
+    pvmc_buf_view(&body, m->mem ? m->mem->data : NULL, m->length);
+    uint32_t number = pvmc_buf_get_u32(&body);
+    int code = pvmc_buf_get_i32(&body);
+    pvmc_buf_get_string_to(&body, name, sizeof name);
+    const uint8_t *reply = pvmc_buf_get_blob(&body, &length);
     struct pvmi_peer *p = pvmi_peer_find(m->src);
-    if (p && code && !pvmi_buf_error(&body) && take_loss(p, number, true))
+    if (p && code && !pvmc_buf_error(&body) && take_loss(p, number, true))
         return;
     struct pvmi_link *l = p ? p->route.attempt : NULL;
-    if (pvmi_buf_end(&body) || !l || l->state != PVMI_LINK_OFFERED || p->route.number != number)
-        return; /* of an offer that has been taken back, or is up already */
-    const struct pvmi_transport_ops *ops = l->carrier->ops;
+    if (pvmc_buf_end(&body) || !l || l->state != PVMI_LINK_OFFERED || p->route.number != number)
+        return; /* the offer has been withdrawn, or its link is up */
+    const struct pvmt_transport_ops *ops = l->carrier->ops;
     if (!code && length && ops->joined)
         code = ops->joined(l->ep, reply, length);
     if (code)
         take_refusal(p, code);
     else if (length && !l->lossless && l->state == PVMI_LINK_OFFERED)
-        limit_attempt(l, PVMI_SETTING_DP_LINK_TIMEOUT);
+        limit_attempt(l, PVMC_SETTING_DP_LINK_TIMEOUT);
 }
 
 /* ---- the end of peers ---- */
 
-void pvmi_route_watch_end(pvmi_tid tid)
+void pvmi_route_watch_end(pvmc_tid tid)
 {
-    struct pvmi_buf body;
-    pvmi_buf_init(&body);
-    pvmi_buf_put_u32(&body, PvmTaskExit);
-    pvmi_buf_put_i32(&body, (int32_t)PVMI_TC_ENDED);
-    pvmi_buf_put_u32(&body, PVMI_CTX_TC);
-    pvmi_buf_put_i32(&body, 1);
-    pvmi_buf_put_u32(&body, 1);
-    pvmi_buf_put_u32(&body, tid);
-    pvmi_outbox_put(PVMI_TID_DAEMON, PVMI_CTX_TM, (int32_t)PVMI_TM_NOTIFY, &body, -1);
+    struct pvmc_buf body;
+    pvmc_buf_init(&body);
+    pvmc_buf_put_u32(&body, PvmTaskExit);
+    pvmc_buf_put_i32(&body, (int32_t)PVMC_TC_ENDED);
+    pvmc_buf_put_u32(&body, PVMC_CTX_TC);
+    pvmc_buf_put_i32(&body, 1);
+    pvmc_buf_put_u32(&body, 1);
+    pvmc_buf_put_u32(&body, tid);
+    pvmi_outbox_put(PVMC_TID_DAEMON, PVMC_CTX_TM, (int32_t)PVMC_TM_NOTIFY, &body, -1);
 }
 
 static void watch_peer(struct pvmi_peer *p)
@@ -548,16 +550,17 @@ void pvmi_route_heard(struct pvmi_link *l)
         routes.offers_open--;
     if (p->route.attempt == l)
         p->route.attempt = NULL;
-    p->link = l; /* an older one, which the peer has lost, brings what it has until it is down */
+    p->link = l; /* an older link, which the peer has lost, still brings its frames until it is down */
     p->links_opened++;
-    p->route.since_us = pvmi_clock_us();
+    p->route.since_us = pvmc_clock_us();
     p->route.next = 0;
     if (ours)
         pvmi_link_acknowledge(l, false); /* the greeting */
     if (l->carrier->attributes.end_unseen)
         watch_peer(p);
-    pvmi_log(PVMI_LOG_DEBUG, "direct link to t%x by %s", p->tid, l->carrier->ops->name);
-    pvmi_notify_route_added(p->tid);
+    pvmc_log(PVMC_LOG_DEBUG, "direct link to t%x by %s", p->tid, l->carrier->ops->name);
+    if (pvmi_route_listener)
+        pvmi_route_listener->added(p->tid);
 }
 
 /* ---- down ---- */
@@ -568,13 +571,13 @@ void pvmi_route_broken(struct pvmi_link *l)
         l->peer->link = NULL;
 }
 
-/* One that was up. */
+/* A link that was up is lost. */
 static void lose_link(struct pvmi_link *l, int reason)
 {
     struct pvmi_peer *p = l->peer;
-    bool stable = pvmi_clock_us() - p->route.since_us > STABLE_US;
-    pvmi_log(PVMI_LOG_DEBUG, "lost the direct link to t%x by %s: %s", p->tid, l->carrier->ops->name,
-             reason ? pvmi_error_text(reason) : "closed");
+    bool stable = pvmc_clock_us() - p->route.since_us > STABLE_US;
+    pvmc_log(PVMC_LOG_DEBUG, "lost the direct link to t%x by %s: %s", p->tid, l->carrier->ops->name,
+             reason ? pvmc_error_text(reason) : "closed");
     if (reason && l->carrier->attributes.end_unseen && pvmi_link_is_up())
         tell_loss(l, reason);
     p->links_lost++;
@@ -586,14 +589,14 @@ static void lose_link(struct pvmi_link *l, int reason)
     }
     pvmi_peer_use(p);
     pvmi_link_free(l);
-    if ((p->incoming || p->early) && !p->ended && pvmi_link_is_up())
-        watch_peer(p); /* in the middle of a message: when the sender has left, the rest never comes */
-    if (!p->link)
-        pvmi_notify_route_deleted(p->tid);
+    if ((p->incoming || p->reorder) && !p->ended && pvmi_link_is_up())
+        watch_peer(p); /* within a message: if the sender has left, the rest never comes */
+    if (!p->link && pvmi_route_listener)
+        pvmi_route_listener->deleted(p->tid);
     pvmi_peer_put(p);
 }
 
-/* One that was offered or joined. */
+/* A link that was offered or joined is lost. */
 static void lose_attempt(struct pvmi_link *l, int reason)
 {
     struct pvmi_peer *p = l->peer;
@@ -603,7 +606,7 @@ static void lose_attempt(struct pvmi_link *l, int reason)
     if (ours)
         pause_offers(p, PAUSE_FAILED_US);
     else
-        send_answer(p, number, reason ? reason : PVMI_EDOWN, "", NULL, 0);
+        send_answer(p, number, reason ? reason : PVMC_EDOWN, "", NULL, 0);
 }
 
 void pvmi_route_lost(struct pvmi_link *l, int reason)
@@ -633,7 +636,7 @@ void pvmi_route_forget(struct pvmi_peer *p)
 int pvmi_route_alarm(void)
 {
     int n = 0;
-    int64_t now = pvmi_clock_us();
+    int64_t now = pvmc_clock_us();
     struct pvmi_link *l, *next;
     DL_FOREACH_SAFE (pvmi_links, l, next) {
         if (l->deadline_us > now) {
@@ -643,13 +646,13 @@ int pvmi_route_alarm(void)
         l->deadline_us = INT64_MAX;
         n++;
         if (l->state == PVMI_LINK_OFFERED)
-            take_refusal(l->peer, PVMI_ETIMEOUT); /* the two cannot reach each other */
+            take_refusal(l->peer, PVMC_ETIMEOUT); /* the two cannot reach each other */
         else if (l->ack_due || !pvmi_link_is_idle(l))
-            lose_attempt(l, PVMI_ETIMEOUT);
+            lose_attempt(l, PVMC_ETIMEOUT);
         else
-            n--; /* our greeting is out: there is a connection, and the peer has not looked yet */
+            n--; /* our greeting is out, so there is a connection: the peer has not looked yet */
     }
-    return n + pvmi_farewell_expire(now);
+    return n + pvmi_exit_notice_expire(now);
 }
 
 /* ---- leaving ---- */
@@ -659,7 +662,7 @@ static bool all_acknowledged(void *arg)
     (void)arg;
     struct pvmi_link *l;
     DL_FOREACH (pvmi_links, l)
-        if (l->kept.count)
+        if (pvmw_window_count(&l->kept))
             return false;
     return true;
 }
@@ -674,19 +677,20 @@ int pvmi_route_leave(void)
 {
     struct pvmi_link *l;
     DL_FOREACH (pvmi_links, l)
-        if (l->kept.count || l->unacked_frames)
-            pvmi_link_acknowledge(l, l->kept.count);
-    int rc = all_acknowledged(NULL) ? 0 : pvmi_wait_until(all_acknowledged, NULL, pvmi_clock_us() + LEAVE_LIMIT_US);
-    if (rc && rc != PVMI_ETIMEOUT)
+        if (pvmw_window_count(&l->kept) || l->unacked_frames)
+            pvmi_link_acknowledge(l, pvmw_window_count(&l->kept));
+    int rc = all_acknowledged(NULL) ? 0 : pvmi_wait_until(all_acknowledged, NULL, pvmc_clock_us() + LEAVE_LIMIT_US);
+    if (rc && rc != PVMC_ETIMEOUT)
         return rc;
     DL_FOREACH (pvmi_links, l)
-        if (l->kept.count) {
-            pvmi_replay_move(&l->kept, &l->peer->again);
+        if (pvmw_window_count(&l->kept)) {
+            pvmw_window_resend_by(&l->kept, &l->peer->again);
             pvmi_outbox_resend();
         }
     DL_FOREACH (pvmi_links, l)
         if (l->state == PVMI_LINK_OFFERED)
-            tell_loss(l, PVMI_EDOWN); /* or who is joining would keep the news of our end back until that has failed */
+            tell_loss(l, PVMC_EDOWN); /* otherwise the peer, joining, would hold the news of our end back until joining
+                                         has failed */
     pvmi_outbox_flush();
     return all_sent_again(NULL) ? 0 : pvmi_wait_until(all_sent_again, NULL, PVMI_WAIT_FOREVER);
 }
@@ -704,5 +708,5 @@ void pvmi_route_clear(void)
     }
     routes.offers_open = 0;
     pvmi_route_enrolled(false);
-    pvmi_farewell_clear();
+    pvmi_exit_notice_clear();
 }

@@ -1,27 +1,27 @@
-/* transfer.c - the frames of a message to one receiver, each by the route that there is when its turn comes. */
+/* transfer.c - sends the frames of a message to one receiver, each by the route that exists when its turn comes. */
 #include "transfer.h"
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
-#include "../core/clock.h"
-#include "../core/error.h"
-#include "handler.h"
-#include "jump.h"
-#include "lock.h"
-#include "outbox.h"
-#include "wait.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "libpvm/engine/handler.h"
+#include "libpvm/base/jump.h"
+#include "libpvm/base/lock.h"
+#include "libpvm/engine/outbox.h"
+#include "libpvm/engine/wait.h"
 
 #define WHOLE_MAX UINT32_MAX /* bytes of a message that goes by reference, in one frame */
 
-/* A transfer that waits, or that has been left by a jump since. */
-struct pvmi_left {
+/* A transfer that waits, or that the program has jumped out of since. */
+struct pvmi_abandoned {
     struct pvmi_transfer t;
     const void *thread;
     unsigned level; /* of the call, see jump.h */
-    struct pvmi_left *next;
+    struct pvmi_abandoned *next;
 };
 
-static struct pvmi_left *waiting, *left_to_daemon;
+static struct pvmi_abandoned *waiting, *abandoned_to_daemon;
 
 bool pvmi_transfer_may_go_on(void *transfer)
 {
@@ -32,48 +32,48 @@ bool pvmi_transfer_may_go_on(void *transfer)
     return pvmi_link_is_ready(l) && (l->peer || !pvmi_peer_is_held(t->dst));
 }
 
-/* Bytes of the next frame at most: a body that the receiver can be referred to goes in one piece. */
+/* The most bytes for the next frame. A body that the receiver can refer to goes in one piece. */
 static size_t frame_limit(const struct pvmi_transfer *t, const struct pvmi_link *l)
 {
-    struct pvmi_mem_place place;
-    const struct pvmi_message *m = t->m;
+    struct pvmc_mem_place place;
+    const struct pvmc_message *m = t->m;
     if (m->length <= l->frame_max || !l->by_reference || !l->lossless || t->offset || m->length > WHOLE_MAX ||
-        pvmi_message_is_inplace(m) || !pvmi_mem_locate(m->mem, &place))
+        pvmc_message_is_inplace(m) || !pvmc_mem_locate(m->mem, &place))
         return l->frame_max;
     return m->length;
 }
 
-/* In-place data must stay until no transport needs them any more. */
-static int remember(struct pvmi_transfer *t, struct pvmi_frame *f)
+/* Keeps a reference to in-place data until no transport needs them. */
+static int remember(struct pvmi_transfer *t, struct pvmc_frame *f)
 {
     while (t->inplace_count && t->inplace[0]->refs == 1) {
-        pvmi_frame_unref(t->inplace[0]);
+        pvmc_frame_unref(t->inplace[0]);
         memmove(t->inplace, t->inplace + 1, --t->inplace_count * sizeof *t->inplace);
     }
     if (t->inplace_count == t->inplace_capacity) {
         size_t capacity = t->inplace_capacity ? 2 * t->inplace_capacity : 16;
-        struct pvmi_frame **bigger = realloc(t->inplace, capacity * sizeof *bigger);
+        struct pvmc_frame **bigger = realloc(t->inplace, capacity * sizeof *bigger);
         if (!bigger)
-            return PVMI_ENOMEM;
+            return PVMC_ENOMEM;
         t->inplace = bigger;
         t->inplace_capacity = capacity;
     }
-    t->inplace[t->inplace_count++] = pvmi_frame_ref(f);
+    t->inplace[t->inplace_count++] = pvmc_frame_ref(f);
     return 0;
 }
 
-int pvmi_transfer_note(struct pvmi_transfer *t, const struct pvmi_link *l, struct pvmi_frame *f)
+int pvmi_transfer_note(struct pvmi_transfer *t, const struct pvmi_link *l, struct pvmc_frame *f)
 {
     t->offset += f->h.length;
-    t->whole = pvmi_frame_is_last(&f->h);
+    t->whole = pvmc_frame_is_last(&f->h);
     if (t->peer)
         pvmi_transfer_count(t->peer, l, f->h.length);
     return !f->mem && f->h.length && f->refs > 1 ? remember(t, f) : 0;
 }
 
-struct pvmi_frame *pvmi_transfer_frame(const struct pvmi_transfer *t, const struct pvmi_link *l)
+struct pvmc_frame *pvmi_transfer_frame(const struct pvmi_transfer *t, const struct pvmi_link *l)
 {
-    struct pvmi_frame *f = pvmi_message_frame(t->m, t->offset, frame_limit(t, l), t->peer ? t->peer->tx_seq : 0);
+    struct pvmc_frame *f = pvmc_message_frame(t->m, t->offset, frame_limit(t, l), t->peer ? t->peer->tx_seq : 0);
     if (f)
         f->h.dst = t->dst;
     return f;
@@ -82,20 +82,20 @@ struct pvmi_frame *pvmi_transfer_frame(const struct pvmi_transfer *t, const stru
 int pvmi_transfer_send(struct pvmi_transfer *t)
 {
     struct pvmi_link *l = pvmi_transfer_link(t);
-    struct pvmi_frame *f = pvmi_transfer_frame(t, l);
+    struct pvmc_frame *f = pvmi_transfer_frame(t, l);
     if (!f)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     int rc = pvmi_link_send(l, f);
-    if (rc == PVMI_EDOWN && l->peer) {
+    if (rc == PVMC_EDOWN && l->peer) {
         pvmi_route_broken(l);
-        rc = PVMI_EAGAIN; /* by the daemon, then */
+        rc = PVMC_EAGAIN; /* so it goes by the daemon */
     }
     if (!rc) {
         rc = pvmi_transfer_note(t, l, f);
-    } else if (rc == PVMI_EAGAIN && t->peer && l->peer) {
+    } else if (rc == PVMC_EAGAIN && t->peer && l->peer) {
         t->peer->refusals++;
     }
-    pvmi_frame_unref(f);
+    pvmc_frame_unref(f);
     return rc;
 }
 
@@ -103,7 +103,7 @@ int pvmi_transfer_advance(struct pvmi_transfer *t)
 {
     while (!t->whole) {
         if (t->peer && t->peer->gone)
-            return 0; /* with its host; messages to nobody are dropped */
+            return 0; /* the peer has gone with its host; messages to nobody are dropped */
         struct pvmi_link *l = pvmi_transfer_link(t);
         if (pvmi_link_must_listen(l)) {
             l->unheard = 0;
@@ -113,9 +113,9 @@ int pvmi_transfer_advance(struct pvmi_transfer *t)
             continue;
         }
         if (!pvmi_transfer_may_go_on(t))
-            return PVMI_EAGAIN;
+            return PVMC_EAGAIN;
         int rc = pvmi_transfer_send(t);
-        if (rc && rc != PVMI_EAGAIN)
+        if (rc && rc != PVMC_EAGAIN)
             return rc;
     }
     return 0;
@@ -126,18 +126,19 @@ bool pvmi_transfer_is_released(void *arg)
     struct pvmi_transfer *t = arg;
     const struct pvmi_link *l = pvmi_transfer_link(t);
     while (t->inplace_count && t->inplace[t->inplace_count - 1]->refs == 1)
-        pvmi_frame_unref(t->inplace[--t->inplace_count]);
+        pvmc_frame_unref(t->inplace[--t->inplace_count]);
     if (!pvmi_link_is_up() || (t->peer && t->peer->gone))
         return true;
-    /* What one transport has not written yet, it would not while the program computes. */
-    return !t->inplace_count && (l->lossless || pvmi_link_is_idle(l)) && !(t->peer && t->peer->again.count);
+    /* A link that is not lossless writes nothing while the program computes. */
+    return !t->inplace_count && (l->lossless || pvmi_link_is_idle(l)) &&
+           !(t->peer && pvmw_window_count(&t->peer->again));
 }
 
-void pvmi_transfer_begin(struct pvmi_transfer *t, struct pvmi_message *m, pvmi_tid dst, struct pvmi_peer *peer)
+void pvmi_transfer_begin(struct pvmi_transfer *t, struct pvmc_message *m, pvmc_tid dst, struct pvmi_peer *peer)
 {
     *t = (struct pvmi_transfer){.m = m, .dst = dst, .peer = peer};
     if (!peer)
-        pvmi_outbox_hold(pvmi_message_bytes(m) > pvmi_daemon_link.frame_max);
+        pvmi_outbox_hold(pvmc_message_bytes(m) > pvmi_daemon_link.frame_max);
     else if (!peer->link)
         pvmi_route_consider(peer, 1);
 }
@@ -145,19 +146,19 @@ void pvmi_transfer_begin(struct pvmi_transfer *t, struct pvmi_message *m, pvmi_t
 void pvmi_transfer_end(struct pvmi_transfer *t)
 {
     while (t->inplace_count)
-        pvmi_frame_unref(t->inplace[--t->inplace_count]);
+        pvmc_frame_unref(t->inplace[--t->inplace_count]);
     free(t->inplace);
     if (t->peer)
         return;
     pvmi_outbox_hold(false);
-    pvmi_wait_news = true;
+    pvmi_lock_news = true;
 }
 
-/* The rest, of which not all can be sent now. */
+/* Sends the rest, waiting for room. */
 static int finish_waiting(struct pvmi_transfer *t)
 {
     int rc;
-    while ((rc = pvmi_transfer_advance(t)) == PVMI_EAGAIN) {
+    while ((rc = pvmi_transfer_advance(t)) == PVMC_EAGAIN) {
         rc = pvmi_wait_until(pvmi_transfer_may_go_on, t, PVMI_WAIT_FOREVER);
         if (rc)
             return rc;
@@ -167,13 +168,13 @@ static int finish_waiting(struct pvmi_transfer *t)
     return rc;
 }
 
-/* Not on the stack meanwhile: the program may jump out. */
+/* With t off the stack meanwhile: the program may jump out. */
 static int finish_apart(struct pvmi_transfer *t)
 {
-    struct pvmi_left *w = malloc(sizeof *w);
+    struct pvmi_abandoned *w = malloc(sizeof *w);
     if (!w)
         return finish_waiting(t);
-    *w = (struct pvmi_left){.t = *t, .thread = pvmi_lock_self(), .level = pvmi_jump_level()};
+    *w = (struct pvmi_abandoned){.t = *t, .thread = pvmi_lock_self(), .level = pvmi_jump_level()};
     LL_PREPEND(waiting, w);
     int rc = finish_waiting(&w->t);
     LL_DELETE(waiting, w);
@@ -186,7 +187,7 @@ int pvmi_transfer_finish(struct pvmi_transfer *t)
 {
     pvmi_handler_defer();
     int rc = pvmi_transfer_advance(t);
-    if (rc == PVMI_EAGAIN || (!rc && !pvmi_transfer_is_released(t)))
+    if (rc == PVMC_EAGAIN || (!rc && !pvmi_transfer_is_released(t)))
         rc = finish_apart(t);
     pvmi_handler_allow();
     return rc;
@@ -194,44 +195,47 @@ int pvmi_transfer_finish(struct pvmi_transfer *t)
 
 /* ---- transfers that the program has jumped out of ---- */
 
-/* The reference of the call that was left is ours. The program may pack on; in-place data must stay. */
+/*
+ * Takes over the call's reference. The program may pack on, so the message is copied; in-place data must stay as they
+ * are.
+ */
 static void keep_message(struct pvmi_transfer *t)
 {
-    struct pvmi_message *twin = pvmi_message_is_inplace(t->m) ? NULL : pvmi_message_twin(t->m, t->m->enc);
+    struct pvmc_message *twin = pvmc_message_is_inplace(t->m) ? NULL : pvmc_message_twin(t->m, t->m->enc);
     if (!twin)
         return;
-    pvmi_message_share(twin, t->m);
-    pvmi_message_unref(t->m);
+    pvmc_message_share(twin, t->m);
+    pvmc_message_unref(t->m);
     t->m = twin;
 }
 
-void pvmi_transfer_left(unsigned level)
+void pvmi_transfer_abandon(unsigned level)
 {
-    struct pvmi_left *w, *next;
+    struct pvmi_abandoned *w, *next;
     LL_FOREACH_SAFE (waiting, w, next) {
         if (w->thread != pvmi_lock_self() || w->level < level)
             continue;
         LL_DELETE(waiting, w);
         keep_message(&w->t);
         if (w->t.peer)
-            w->t.peer->left = w;
+            w->t.peer->abandoned = w;
         else
-            left_to_daemon = w;
+            abandoned_to_daemon = w;
     }
 }
 
-static struct pvmi_left *take_left(struct pvmi_peer *p)
+static struct pvmi_abandoned *take_abandoned(struct pvmi_peer *p)
 {
-    struct pvmi_left **at = p ? &p->left : &left_to_daemon, *w = *at;
+    struct pvmi_abandoned **at = p ? &p->abandoned : &abandoned_to_daemon, *w = *at;
     *at = NULL;
     return w;
 }
 
-static void end_left(struct pvmi_transfer *t)
+static void end_abandoned(struct pvmi_transfer *t)
 {
     struct pvmi_peer *p = t->peer;
     pvmi_transfer_end(t);
-    pvmi_message_unref(t->m);
+    pvmc_message_unref(t->m);
     if (!p)
         return;
     p->claimed = false;
@@ -240,30 +244,30 @@ static void end_left(struct pvmi_transfer *t)
 
 int pvmi_transfer_resume(struct pvmi_peer *p)
 {
-    struct pvmi_left *w = take_left(p);
+    struct pvmi_abandoned *w = take_abandoned(p);
     if (!w)
         return 0;
     struct pvmi_transfer t = w->t;
     free(w);
     int rc = pvmi_transfer_finish(&t);
-    end_left(&t);
+    end_abandoned(&t);
     return rc;
 }
 
 void pvmi_transfer_forget(struct pvmi_peer *p)
 {
-    struct pvmi_left *w = take_left(p);
+    struct pvmi_abandoned *w = take_abandoned(p);
     if (!w)
         return;
-    end_left(&w->t);
+    end_abandoned(&w->t);
     free(w);
 }
 
-int pvmi_transfer_all(struct pvmi_message *m, struct pvmi_peer *p)
+int pvmi_transfer_all(struct pvmc_message *m, struct pvmi_peer *p)
 {
     struct pvmi_transfer t;
     pvmi_transfer_begin(&t, m, m->dst, p);
-    int rc = p && pvmi_world ? pvmi_route_await(p) : 0;
+    int rc = p ? pvmi_route_await(p) : 0;
     if (!rc)
         rc = pvmi_transfer_finish(&t);
     pvmi_transfer_end(&t);

@@ -2,28 +2,30 @@
 #ifndef PVMI_TRANSFER_H
 #define PVMI_TRANSFER_H
 
-#include "../core/message.h"
-#include "link.h"
-#include "peer.h"
+#include "core/message/message.h"
+#include "libpvm/engine/link.h"
+#include "libpvm/engine/peer.h"
 #include "route.h"
 
 struct pvmi_transfer {
-    struct pvmi_message *m;
-    pvmi_tid dst;
+    struct pvmc_message *m;
+    pvmc_tid dst;
     struct pvmi_peer *peer;      /* in use; NULL: uncounted, to our daemon and the like */
     uint64_t offset;             /* of the next frame */
     bool whole;                  /* the last frame has been sent */
-    struct pvmi_frame **inplace; /* frames of in-place data that a transport may still need */
+    struct pvmc_frame **inplace; /* frames of in-place data that a transport may still need */
     size_t inplace_count, inplace_capacity;
 };
 
-/* Begins to send m, which stays the caller's and as it is until pvmi_transfer_end(). peer is claimed, or NULL. */
-void pvmi_transfer_begin(struct pvmi_transfer *t, struct pvmi_message *m, pvmi_tid dst, struct pvmi_peer *peer);
+/*
+ * Begins to send m, which stays the caller's and must not change until pvmi_transfer_end(). peer is claimed, or NULL.
+ */
+void pvmi_transfer_begin(struct pvmi_transfer *t, struct pvmc_message *m, pvmc_tid dst, struct pvmi_peer *peer);
 
 /* Frees what t has. */
 void pvmi_transfer_end(struct pvmi_transfer *t);
 
-/* Sends as much as there is room for. 0: all of it, or the receiver is gone; PVMI_EAGAIN; an error. */
+/* Sends as much as there is room for. 0: all of it, or the receiver is gone; PVMC_EAGAIN; an error. */
 int pvmi_transfer_advance(struct pvmi_transfer *t);
 
 /*
@@ -33,20 +35,20 @@ int pvmi_transfer_advance(struct pvmi_transfer *t);
 int pvmi_transfer_finish(struct pvmi_transfer *t);
 
 /*
- * A transfer that the program has jumped out of while it waited: what follows for the same receiver sends its rest
- * first. The peer stays claimed until then. 0, at once if there is none, or an error.
+ * Ends a transfer that the program has jumped out of while it waited: the next message to the same receiver sends its
+ * rest first. The peer stays claimed until then. 0, at once if there is none, or an error.
  */
-struct pvmi_left;
-int pvmi_transfer_resume(struct pvmi_peer *p); /* NULL: of what goes to our daemon */
+struct pvmi_abandoned;
+int pvmi_transfer_resume(struct pvmi_peer *p); /* NULL: to our daemon */
 
-/* The peer goes: so does what has been left. */
+/* The peer is forgotten, and with it the transfer that was left. */
 void pvmi_transfer_forget(struct pvmi_peer *p);
 
 /* This thread has jumped out of calls of that level and above. Called by jump.c. */
-void pvmi_transfer_left(unsigned level);
+void pvmi_transfer_abandon(unsigned level);
 
 /* All of the above: m to m->dst. p is claimed, or NULL. 0 or an error. */
-int pvmi_transfer_all(struct pvmi_message *m, struct pvmi_peer *p);
+int pvmi_transfer_all(struct pvmc_message *m, struct pvmi_peer *p);
 
 /* ---- for who sends one message to many ---- */
 
@@ -56,22 +58,22 @@ static inline struct pvmi_link *pvmi_transfer_link(const struct pvmi_transfer *t
     return t->peer ? pvmi_route_link(t->peer) : &pvmi_daemon_link;
 }
 
-/* pvmi_condition: trying on makes sense: there is room, or no sense in waiting for it. */
+/* pvmi_condition: there is room, or no point in waiting for it. */
 bool pvmi_transfer_may_go_on(void *transfer);
 
 /* pvmi_condition: the caller may change and free its data. */
 bool pvmi_transfer_is_released(void *transfer);
 
 /* The next frame, for that link; the caller's reference, NULL when out of memory. */
-struct pvmi_frame *pvmi_transfer_frame(const struct pvmi_transfer *t, const struct pvmi_link *l);
+struct pvmc_frame *pvmi_transfer_frame(const struct pvmi_transfer *t, const struct pvmi_link *l);
 
-/* The link has taken the next frame. 0 or PVMI_ENOMEM. */
-int pvmi_transfer_note(struct pvmi_transfer *t, const struct pvmi_link *l, struct pvmi_frame *f);
+/* The link has taken the next frame. 0 or PVMC_ENOMEM. */
+int pvmi_transfer_note(struct pvmi_transfer *t, const struct pvmi_link *l, struct pvmc_frame *f);
 
-/* Sends the next frame, if there is room. 0, PVMI_EAGAIN or an error. */
+/* Sends the next frame, if there is room. 0, PVMC_EAGAIN or an error. */
 int pvmi_transfer_send(struct pvmi_transfer *t);
 
-/* The next frame to p, of `length` bytes, has been given to the link. */
+/* Counts a frame to p, of `length` bytes, that the link has taken. */
 static inline void pvmi_transfer_count(struct pvmi_peer *p, const struct pvmi_link *l, uint32_t length)
 {
     struct pvmi_traffic *traffic = l->peer ? &p->direct : &p->daemon;

@@ -1,6 +1,6 @@
-/* tev.c - the tables behind pvmtev.h: names of events, names and meanings of their data. Tracers read them. */
-#include "../core/tev.h"
-#include "compat.h"
+/* tev.c - the tables of pvmtev.h: names of events, names and meanings of their data. Tracers read them. */
+#include "core/message/tev.h"
+#include "libpvm/base/compat.h"
 
 #define EVENT(number, text) [number] = {.name = text}
 
@@ -118,6 +118,6 @@ struct Pvmtevinfo pvmtevinfo[TEV_MAX + 1] = {
 
 struct Pvmtevdid pvmtevdidlist[TEV_DID_MAX + 1] = {
 #define X(id, text) [TEV_DID_##id] = {#id, text},
-    PVMI_TEV_DATA(X)
+    PVMC_TEV_DATA(X)
 #undef X
 };

@@ -1,21 +1,21 @@
 /*
- * trace.c - trace events: packed into messages of their own as pvmtev(7) describes, and sent to the trace destination.
- * Nothing here calls public functions, so tracing does not trace itself.
+ * trace.c - packs trace events into messages of their own, as pvmtev(7) describes, and sends them to the trace
+ * destination. Nothing here calls public functions, so tracing does not trace itself.
  */
 #include "trace.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
-#include "../core/config.h"
-#include "../core/error.h"
-#include "../core/log.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/log.h"
 #include "pvm3.h"
-#include "compat.h"
-#include "options.h"
-#include "route.h"
-#include "send.h"
-#include "task.h"
+#include "libpvm/base/compat.h"
+#include "libpvm/base/options.h"
+#include "libpvm/route/route.h"
+#include "libpvm/route/send.h"
+#include "libpvm/base/task.h"
 
 #define SENT_ENTRY 1 /* of Pvmtevinfo.desc_status: descriptions that the destination has */
 #define SENT_EXIT  2
@@ -23,15 +23,16 @@
 #define EVENT_OF(id) ((id) & ~(TEV_EVENT_ENTRY | TEV_EVENT_EXIT))
 #define COUNT_OF(a)  (sizeof(a) / sizeof((a)[0]))
 
-/* Where events go: pvmi_self_trace's destination as long as it lives. */
+/* The destination of events: pvmi_self_trace's as long as it lives. */
 static struct {
-    pvmi_tid tid; /* 0: nowhere */
+    pvmc_tid tid; /* 0: nowhere */
     uint32_t ctx;
     int tag;
 } sink;
 
-static struct pvmi_message *buffer; /* events that have not been sent yet; NULL: none */
-static bool bracketed;              /* the buffer is one of several events, with marks around */
+static struct pvmc_message *buffer; /* events that have not been sent yet; NULL: none */
+static int (*enrol)(void);          /* for a task that traces from its first call on */
+static bool bracketed;              /* the buffer holds several events between marks */
 
 /* ---- whether to trace ---- */
 
@@ -48,8 +49,13 @@ static bool is_wanted(int event)
     return event >= TEV_FIRST && event <= TEV_MAX && TEV_MASK_CHECK(pvmi_self_trace.tmask, event);
 }
 
+static void begin_call(int event, const struct pvmi_datum *data, size_t bytes);
+static void end_call(int event, const struct pvmi_datum *data, size_t bytes);
+
 static void set_watch(bool on)
 {
+    static const struct pvmi_call_tracer tracer = {begin_call, end_call};
+    pvmi_call_tracer = &tracer;
     if (on)
         __atomic_fetch_or(&pvmi_call_watch, PVMI_WATCH_TRACE, __ATOMIC_RELAXED);
     else
@@ -67,8 +73,8 @@ static void finish_at_exit(void)
     PVMI_END(PVMI_UNTRACED);
 }
 
-/* Events go there from now on; who has not heard from us before needs all descriptions. */
-static void change_sink(pvmi_tid tid)
+/* Changes the destination of events. A new destination has no descriptions yet, so all are sent again. */
+static void change_sink(pvmc_tid tid)
 {
     static bool known;
     if (!known && tid)
@@ -81,16 +87,16 @@ static void change_sink(pvmi_tid tid)
         pvmi_route_watch_end(tid);
 }
 
-/* Not to ourselves: an event for each event that is received would never end. */
-static pvmi_tid destination(void)
+/* Never ourselves: each event that is received would cause another one. */
+static pvmc_tid destination(void)
 {
-    pvmi_tid to = (pvmi_tid)pvmi_self_trace.trctid;
+    pvmc_tid to = (pvmc_tid)pvmi_self_trace.trctid;
     return pvmi_task.state == PVMI_TASK_IN && pvmi_tid_names_task(to) && to != pvmi_task.tid ? to : 0;
 }
 
 void pvmi_trace_update(void)
 {
-    pvmi_tid to = destination();
+    pvmc_tid to = destination();
     if (to != sink.tid)
         change_sink(to);
     sink.ctx = (uint32_t)pvmi_self_trace.trcctx;
@@ -98,16 +104,17 @@ void pvmi_trace_update(void)
     set_watch(to && !is_mask_empty(pvmi_self_trace.tmask));
 }
 
-void pvmi_trace_expect(void)
+void pvmi_trace_expect(int (*enrol_now)(void))
 {
-    if (pvmi_config_integer(PVMI_SETTING_COOKIE))
+    enrol = enrol_now;
+    if (pvmc_config_integer(PVMC_SETTING_COOKIE))
         set_watch(!is_mask_empty(pvmi_self_trace.tmask));
 }
 
-void pvmi_trace_lose(pvmi_tid tid)
+void pvmi_trace_lose(pvmc_tid tid)
 {
-    pvmi_tid to = (pvmi_tid)pvmi_self_trace.trctid;
-    if (to != tid && pvmi_tid_host(to) != tid)
+    pvmc_tid to = (pvmc_tid)pvmi_self_trace.trctid;
+    if (to != tid && pvmc_tid_host(to) != tid)
         return;
     sink.tid = 0;
     pvmi_self_trace.trctid = 0;
@@ -116,7 +123,7 @@ void pvmi_trace_lose(pvmi_tid tid)
 
 void pvmi_trace_forget(void)
 {
-    pvmi_message_unref(buffer);
+    pvmc_message_unref(buffer);
     buffer = NULL;
     sink.tid = 0;
     set_watch(false);
@@ -124,8 +131,8 @@ void pvmi_trace_forget(void)
 
 /* ---- sending ---- */
 
-/* An error means that the machine is lost, which the next call will tell. */
-static int send_to_sink(struct pvmi_message *m)
+/* An error means that the machine is lost; the next call reports it. */
+static int send_to_sink(struct pvmc_message *m)
 {
     m->src = pvmi_task.tid;
     m->dst = sink.tid;
@@ -134,19 +141,19 @@ static int send_to_sink(struct pvmi_message *m)
     return pvmi_send_message(m);
 }
 
-static int put_int(struct pvmi_message *m, int value)
+static int put_int(struct pvmc_message *m, int value)
 {
-    return pvmi_message_pack(m, PVM_INT, &value, 1, 1);
+    return pvmc_message_pack(m, PVM_INT, &value, 1, 1);
 }
 
-/* Sending may receive, and so learn that the destination is gone: `buffer` is not touched meanwhile. */
+/* Sending may receive, and so find the destination gone; `buffer` is not touched meanwhile. */
 static void flush(void)
 {
-    struct pvmi_message *m = buffer;
+    struct pvmc_message *m = buffer;
     buffer = NULL;
     if (m && sink.tid && (!bracketed || !put_int(m, TEV_MARK_EVENT_BUFFER_END)))
         send_to_sink(m);
-    pvmi_message_unref(m);
+    pvmc_message_unref(m);
 }
 
 static bool open_buffer(void)
@@ -154,10 +161,10 @@ static bool open_buffer(void)
     if (buffer)
         return true;
     bracketed = pvmi_self_trace.trcbuf > 0;
-    buffer = pvmi_message_new(PVMI_ENC_DEFAULT);
+    buffer = pvmc_message_new(PVMC_ENC_DEFAULT);
     if (buffer && (!bracketed || !put_int(buffer, TEV_MARK_EVENT_BUFFER)))
         return true;
-    pvmi_message_unref(buffer);
+    pvmc_message_unref(buffer);
     buffer = NULL;
     return false;
 }
@@ -176,7 +183,7 @@ static int put_strings(const struct pvmi_datum *d)
     int rc = 0;
     for (int i = 0; i < d->count && !rc; i++) {
         const char *text = d->type & TEV_DATA_ARRAY ? ((const char *const *)d->data)[i] : d->data;
-        rc = pvmi_message_pack_string(buffer, text ? text : "");
+        rc = pvmc_message_pack_string(buffer, text ? text : "");
     }
     return rc;
 }
@@ -189,7 +196,7 @@ static int put_values(const struct pvmi_datum *d)
     if (rc)
         return rc;
     return type == TEV_DATA_STRING ? put_strings(d)
-                                   : pvmi_message_pack(buffer, value_types[type], d->data, d->count, d->stride);
+                                   : pvmc_message_pack(buffer, value_types[type], d->data, d->count, d->stride);
 }
 
 static int put_data(const struct pvmi_datum *data, size_t n, bool describe)
@@ -206,7 +213,7 @@ static int put_data(const struct pvmi_datum *data, size_t n, bool describe)
     return rc;
 }
 
-/* An event; `describe`: with its name, and the name and type of each datum. */
+/* Packs an event; with `describe`, its name and the name and type of each datum as well. */
 static int put_record(int id, bool describe, const struct pvmi_datum *data, size_t n)
 {
     struct timeval now;
@@ -217,7 +224,7 @@ static int put_record(int id, bool describe, const struct pvmi_datum *data, size
     if (!rc)
         rc = put_int(buffer, id);
     if (!rc && describe)
-        rc = pvmi_message_pack_string(buffer, pvmtevinfo[EVENT_OF(id)].name);
+        rc = pvmc_message_pack_string(buffer, pvmtevinfo[EVENT_OF(id)].name);
     if (!rc)
         rc = put_data(head, COUNT_OF(head), describe);
     if (!rc)
@@ -233,7 +240,7 @@ static void record(int id, const struct pvmi_datum *data, size_t bytes)
         return;
     uint64_t start = buffer->length;
     if (put_record(id, !(info->desc_status & form), data, bytes / sizeof *data)) {
-        pvmi_log_once(PVMI_LOG_WARNING, "no memory for trace events: some are missing");
+        pvmc_log_once(PVMC_LOG_WARNING, "no memory for trace events: some are missing");
         buffer->length = start;
         return;
     }
@@ -244,10 +251,15 @@ static void record(int id, const struct pvmi_datum *data, size_t bytes)
 
 /* ---- calls ---- */
 
-void pvmi_trace_begin(int event, const struct pvmi_datum *data, size_t bytes)
+/* Whether this process is a task, or becomes one. */
+static bool is_enrolled(void)
 {
-    if (!is_wanted(event) ||
-        (pvmi_task.state != PVMI_TASK_IN && (pvmi_task.state != PVMI_TASK_OUT || pvmi_task_enrol())))
+    return pvmi_task.state == PVMI_TASK_IN || (pvmi_task.state == PVMI_TASK_OUT && enrol && !enrol());
+}
+
+static void begin_call(int event, const struct pvmi_datum *data, size_t bytes)
+{
+    if (!is_wanted(event) || !is_enrolled())
         return;
     if (pvmi_self_trace.trcopt == PvmTraceTime)
         gettimeofday(&pvmtevinfo[event].mark, NULL);
@@ -265,7 +277,7 @@ static void add_time(struct Pvmtevinfo *info)
     timeradd(&info->total, &spent, &info->total);
 }
 
-void pvmi_trace_end(int event, const struct pvmi_datum *data, size_t bytes)
+static void end_call(int event, const struct pvmi_datum *data, size_t bytes)
 {
     if (!is_wanted(event) || pvmi_task.state != PVMI_TASK_IN)
         return;
@@ -279,11 +291,11 @@ void pvmi_trace_late(int event, const struct pvmi_datum *data, size_t bytes)
 {
     if (!sink.tid)
         return;
-    pvmi_trace_begin(event, NULL, 0);
-    pvmi_trace_end(event, data, bytes);
+    begin_call(event, NULL, 0);
+    end_call(event, data, bytes);
 }
 
-void pvmi_trace_handler(const struct pvmi_message *m, int mid, int src, int tag, int ctx)
+void pvmi_trace_handler(const struct pvmc_message *m, int mid, int src, int tag, int ctx)
 {
     const struct pvmi_datum data[] = {PVMI_INT(RST, src),
                                       PVMI_INT(RMC, tag),
@@ -293,12 +305,12 @@ void pvmi_trace_handler(const struct pvmi_message *m, int mid, int src, int tag,
                                       PVMI_INT(MC, m->tag),
                                       PVMI_INT(MCX, (int)m->ctx),
                                       PVMI_INT(SRC, (int)m->src)};
-    pvmi_trace_begin(TEV_MHF_INVOKE, data, sizeof data);
+    begin_call(TEV_MHF_INVOKE, data, sizeof data);
 }
 
 /* ---- sums ---- */
 
-/* One event that tells how often, and with PvmTraceTime how long, each traced function was called. */
+/* Records one event with the number of calls, and with PvmTraceTime their time, of each traced function. */
 static void record_sums(bool timed)
 {
     const char *names[TEV_MAX + 1];
@@ -332,7 +344,7 @@ void pvmi_trace_finish(void)
 
 /* ---- events of the program ---- */
 
-int pvmi_trace_open_user(struct pvmi_message *m)
+int pvmi_trace_open_user(struct pvmc_message *m)
 {
     struct timeval now;
     gettimeofday(&now, NULL);
@@ -340,13 +352,13 @@ int pvmi_trace_open_user(struct pvmi_message *m)
     if (!rc)
         rc = put_int(m, TEV_USER_DEFINED);
     if (!rc)
-        rc = pvmi_message_pack_string(m, pvmtevinfo[TEV_USER_DEFINED].name);
+        rc = pvmc_message_pack_string(m, pvmtevinfo[TEV_USER_DEFINED].name);
     if (!rc)
         rc = put_int(m, (int)now.tv_sec);
     return rc ? rc : put_int(m, (int)now.tv_usec);
 }
 
-int pvmi_trace_pack_type(struct pvmi_message *m, int type, int n)
+int pvmi_trace_pack_type(struct pvmc_message *m, int type, int n)
 {
     for (int i = TEV_DATA_BYTE; i < (int)COUNT_OF(value_types); i++) {
         if (value_types[i] != type)
@@ -354,14 +366,14 @@ int pvmi_trace_pack_type(struct pvmi_message *m, int type, int n)
         int rc = put_int(m, n == 1 ? i : i | TEV_DATA_ARRAY);
         return rc || n == 1 ? rc : put_int(m, n);
     }
-    return PVMI_EPARAM;
+    return PVMC_EPARAM;
 }
 
 /* The program may go on packing, or send it again. */
-int pvmi_trace_send_user(struct pvmi_message *m)
+int pvmi_trace_send_user(struct pvmc_message *m)
 {
-    if (m->enc != PVMI_ENC_TRACE)
-        return PVMI_EPARAM;
+    if (m->enc != PVMC_ENC_TRACE)
+        return PVMC_EPARAM;
     if (!sink.tid || !is_wanted(TEV_USER_DEFINED))
         return 0;
     uint64_t length = m->length;

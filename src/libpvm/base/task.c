@@ -1,0 +1,11 @@
+/* task.c - see task.h. */
+#include "task.h"
+
+struct pvmi_task pvmi_task;
+int pvmi_task_first_context;
+
+void pvmi_task_lost(void)
+{
+    if (pvmi_task.state == PVMI_TASK_IN)
+        pvmi_task.state = PVMI_TASK_LOST;
+}

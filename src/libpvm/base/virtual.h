@@ -1,0 +1,33 @@
+/*
+ * virtual.h - the virtual time of a simulated network, for a task that lives in it: the one place in the library that
+ * uses pvmc_virtual_clock (core/clock.h).
+ *
+ * What goes to or comes from the daemon bypasses that network and takes no virtual time there. So the network is told
+ * before a frame is given to the daemon, and time stands still until the other side has taken it.
+ */
+#ifndef PVMI_VIRTUAL_H
+#define PVMI_VIRTUAL_H
+
+#include <stddef.h>
+#include "core/clock.h"
+
+/* Whether this process lives in virtual time. Time then passes only in pvmi_virtual_sleep(): polling is no use. */
+static inline bool pvmi_virtual(void)
+{
+    return __builtin_expect(pvmc_virtual_clock != NULL, 0);
+}
+
+/* Whether the daemon, at the other end of the bypass, watches the network. Waits two seconds of real time for it. */
+bool pvmi_virtual_is_watched(const struct pvmc_bypass *daemon);
+
+/* Call before `bytes` go to the daemon; *daemon is the traffic so far. 0 or PVMC_EDOWN. */
+int pvmi_virtual_give(struct pvmc_bypass daemon, size_t bytes);
+
+/*
+ * Sleeps until something may have come, or until_us of pvmc_clock_us(). fd is readable when the daemon has sent
+ * something. owing: it has not taken all of ours yet, so that it is waited for in real time. 0, or PVMC_EDOWN if the
+ * network is gone.
+ */
+int pvmi_virtual_sleep(int64_t until_us, const struct pvmc_bypass *daemon, bool owing, int fd);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * offer.h - the buffer of a pvm_precv() that waits. It is offered to the message it waits for, whose frames are then
+ * placed there directly instead of being copied.
+ */
+#ifndef PVMI_OFFER_H
+#define PVMI_OFFER_H
+
+#include <stdbool.h>
+#include "core/message/frame.h"
+#include "core/mem.h"
+#include "inbox.h"
+
+/*
+ * Offers `size` bytes to the message that w waits for. While a message is being placed there, w->body names it and
+ * nothing else satisfies w. False when another receive offers its buffer, or a message is still being placed in an
+ * earlier one.
+ */
+bool pvmi_offer_begin(struct pvmi_wanted *w, void *data, size_t size);
+void pvmi_offer_end(void);
+
+/*
+ * The offered buffer as message memory, for the message that begins with h; the caller gets the reference. NULL: no
+ * receive offers one, the message does not fit, or its format is another. If the reference is given back unfinished,
+ * the receive waits for any message again. Called by peer.c for the first frame of a message.
+ */
+struct pvmc_mem *pvmi_offer_claim(const struct pvmc_frame_header *h);
+
+/* In a forked child: drops what another thread offers. */
+void pvmi_offer_forget_others(void);
+
+#endif

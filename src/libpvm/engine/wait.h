@@ -1,0 +1,58 @@
+/* wait.h - the one place where the library waits. It also decides how often to listen when there is no need to wait. */
+#ifndef PVMI_WAIT_H
+#define PVMI_WAIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "libpvm/base/lock.h"
+
+#define PVMI_WAIT_FOREVER INT64_MAX
+
+/*
+ * Whether the wait is over. Called after each event; must not wait itself. Other threads may call it to see whether to
+ * wake the waiting one; it may then answer true when in doubt.
+ */
+typedef bool pvmi_condition(void *arg);
+
+/*
+ * Takes messages in and runs handlers until done(arg) is true; the caller has found it false. deadline_us is a time of
+ * pvmc_clock_us(). 0, PVMC_ETIMEOUT, or PVMC_EDOWN when the link to the daemon is lost.
+ */
+int pvmi_wait_until(pvmi_condition *done, void *arg, int64_t deadline_us);
+
+/* As above, but leaves the messages that come meanwhile among the arrivals. */
+int pvmi_wait_for_message(pvmi_condition *done, void *arg, int64_t deadline_us);
+
+/* Polls all links once, without waiting, and runs handlers. Messages stay among the arrivals. 0 or PVMC_EDOWN. */
+int pvmi_wait_poll(void);
+
+/*
+ * Polls all links every now and then, so that a call that never has to wait still hears control messages and keeps
+ * rings from filling up. 0 or PVMC_EDOWN.
+ */
+int pvmi_wait_glance(void);
+
+/* ---- several threads ---- */
+
+extern bool pvmi_wait_driver_sleeps; /* its transports are armed and must stay so */
+
+/* n events have happened on links. Called by link.c for each look at them. */
+static inline void pvmi_wait_note(int n)
+{
+    if (n || pvmi_wait_driver_sleeps)
+        pvmi_lock_news = true;
+}
+
+/*
+ * For libgpvm3: waits for a change by another thread, which then calls pvmi_lock_tell(). 0 or an error as of
+ * pvm_recv().
+ */
+int pvmi_lock_wait(pvmi_condition *done, void *arg);
+
+/* This thread has jumped out of its wait. */
+void pvmi_wait_undo(void);
+
+/* In a forked child: no other thread waits. */
+void pvmi_wait_forget_others(void);
+
+#endif

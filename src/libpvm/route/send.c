@@ -1,0 +1,104 @@
+/* send.c - sends a message by the shortest way there is. */
+#include "send.h"
+#include "core/error.h"
+#include "claim.h"
+#include "libpvm/base/task.h"
+#include "libpvm/engine/buffer.h"
+#include "libpvm/engine/link.h"
+#include "libpvm/engine/outbox.h"
+#include "libpvm/engine/peer.h"
+#include "libpvm/engine/wait.h"
+#include "route.h"
+#include "transfer.h"
+
+static int send_to_self(const struct pvmc_message *m)
+{
+    bool inplace = pvmc_message_is_inplace(m);
+    struct pvmc_message *twin = pvmc_message_twin(m, inplace ? m->dsig : m->enc);
+    if (!twin)
+        return PVMC_ENOMEM;
+    int rc = 0;
+    if (inplace)
+        rc = pvmi_buffer_append(twin, m);
+    else
+        pvmc_message_share(twin, m);
+    if (rc)
+        pvmc_message_unref(twin);
+    else
+        pvmi_link_deliver(twin);
+    return rc;
+}
+
+/* For messages with a body: an empty one has no memory. */
+static int send_whole(struct pvmi_link *l, const struct pvmc_message *m, uint32_t seq)
+{
+    struct pvmc_frame_header h = {
+        .length = (uint32_t)m->length, .envelope = m->envelope, .seq = seq, .body_length = m->length};
+    return pvmi_link_send_whole(l, &h, m->mem->data);
+}
+
+static int send_one_frame(struct pvmi_link *l, struct pvmc_message *m, uint32_t seq)
+{
+    struct pvmc_frame *f = pvmc_message_frame(m, 0, l->frame_max, seq);
+    int rc = f ? pvmi_link_send(l, f) : PVMC_ENOMEM;
+    pvmc_frame_unref(f);
+    return rc;
+}
+
+/* The usual case, made short: a message of one frame over a direct link that takes it. False: not done. */
+static bool send_at_once(struct pvmc_message *m, struct pvmi_peer *p)
+{
+    struct pvmi_link *l = pvmi_route_link(p);
+    if (!l->peer || m->length > l->frame_max || pvmc_message_is_inplace(m) || !pvmi_link_is_ready(l) || !l->lossless ||
+        pvmi_link_must_listen(l))
+        return false;
+    int rc = m->length ? send_whole(l, m, p->tx_seq) : PVMC_EUNSUPPORTED;
+    if (rc == PVMC_EUNSUPPORTED)
+        rc = send_one_frame(l, m, p->tx_seq);
+    if (!rc)
+        pvmi_transfer_count(p, l, (uint32_t)m->length);
+    return !rc;
+}
+
+static int send_to_peer(struct pvmc_message *m, struct pvmi_peer *p)
+{
+    struct pvmc_message *held = pvmi_claim_message(m);
+    if (!held)
+        return PVMC_ENOMEM;
+    struct pvmi_claim c = {&p, 1};
+    int rc = pvmi_claim(&c);
+    if (!rc) {
+        rc = pvmi_transfer_all(held, p);
+        pvmi_claim_end(&c);
+    }
+    pvmc_message_unref(held);
+    return rc;
+}
+
+static bool is_daemon_free(void *arg)
+{
+    (void)arg;
+    return !pvmi_outbox_is_held();
+}
+
+/* For uncounted messages: questions to our daemon, and control messages. */
+static int send_to_daemon(struct pvmc_message *m)
+{
+    int rc = pvmi_transfer_resume(NULL);
+    if (!rc)
+        rc = is_daemon_free(NULL) ? 0 : pvmi_wait_until(is_daemon_free, NULL, PVMI_WAIT_FOREVER);
+    return rc ? rc : pvmi_transfer_all(m, NULL);
+}
+
+int pvmi_send_message(struct pvmc_message *m)
+{
+    if (m->dst == pvmi_task.tid && m->dst)
+        return send_to_self(m);
+    bool counts = pvmi_peer_counts(m->dst, m->ctx);
+    struct pvmi_peer *p = counts ? pvmi_peer_get(m->dst) : NULL;
+    if (counts && !p)
+        return PVMC_ENOMEM;
+    if (p && p->link && !p->claimed && send_at_once(m, p))
+        return 0;
+    return p ? send_to_peer(m, p) : send_to_daemon(m);
+}
