@@ -1,4 +1,4 @@
-/* daemon.c - the order in which the daemon's parts start and end, its loop, and its signals. */
+/* daemon.c - how a daemon starts and ends, its loop, and its signals. */
 #include "daemon.h"
 #include <fcntl.h>
 #include <signal.h>
@@ -9,65 +9,31 @@
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
-#include "../core/config.h"
-#include "../core/error.h"
-#include "../core/log.h"
-#include "clients.h"
-#include "context.h"
-#include "exec.h"
-#include "helpers.h"
-#include "hoster.h"
-#include "hosts.h"
-#include "info.h"
-#include "join.h"
-#include "logfile.h"
-#include "loop.h"
-#include "mailbox.h"
-#include "manager.h"
-#include "memory.h"
-#include "multicast.h"
-#include "notify.h"
-#include "output.h"
-#include "relay.h"
-#include "rendezvous.h"
-#include "rpc.h"
-#include "service.h"
-#include "siblings.h"
-#include "spawn.h"
-#include "tasker.h"
-#include "tasks.h"
-#include "trace.h"
-#include "turn.h"
-#include "virtual.h"
-#include "watch.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "parts.h"
+#include "pvmd/base/address_file.h"
+#include "pvmd/base/hosts.h"
+#include "pvmd/base/logfile.h"
+#include "pvmd/base/loop.h"
+#include "pvmd/base/memory.h"
+#include "pvmd/base/self.h"
+#include "pvmd/base/turn.h"
+#include "pvmd/duties/helpers.h"
+#include "pvmd/duties/virtual_time.h"
+#include "pvmd/hosts/join.h"
+#include "pvmd/hosts/slave.h"
+#include "pvmd/net/rpc.h"
+#include "pvmd/spawn/exec.h"
+#include "pvmd/tasks/clients.h"
+#include "pvm3.h"
 
-#define EXIT_SIGTERM    15 /* as PVM's daemon does */
+#define EXIT_SIGTERM    15 /* as PVM's daemon */
 #define EXIT_SIGINT     2
 #define EXIT_NO_START   1
-#define TRIM_AFTER_S    1.0
 #define LAUNCH_CHECK_S  0.02
-#define DESCRIPTORS_MIN 24 /* what the daemon needs for itself, and a few tasks */
-
-struct pvmd_daemon pvmd;
-
-/* ---- memory ---- */
-
-static ev_timer trim;
-
-static void trim_now(EV_P_ ev_timer *timer, int events)
-{
-    (void)events;
-    ev_timer_stop(EV_A_ timer);
-    pvmd_memory_trim();
-}
-
-void pvmd_trim_later(void)
-{
-    if (!pvmd.loop)
-        return;
-    trim.repeat = TRIM_AFTER_S;
-    ev_timer_again(pvmd.loop, &trim); /* from now on, if it runs already */
-}
+#define DESCRIPTORS_MIN 24 /* for the daemon itself and a few tasks */
 
 /* ---- signals ---- */
 
@@ -80,12 +46,12 @@ static void end_by_signal(EV_P_ ev_signal *signal, int events)
     pvmd_halt(signal->signum == SIGTERM ? EXIT_SIGTERM : EXIT_SIGINT, strsignal(signal->signum));
 }
 
-/* The machine outlives the terminal that it was started from. */
+/* The machine outlives the terminal from which it was started. */
 static void ignore_signal(EV_P_ ev_signal *signal, int events)
 {
     (void)loop;
     (void)events;
-    pvmi_log(PVMI_LOG_INFO, "ignored signal %s", strsignal(signal->signum));
+    pvmc_log(PVMC_LOG_INFO, "ignored signal %s", strsignal(signal->signum));
 }
 
 static void watch_signals(void)
@@ -98,22 +64,22 @@ static void watch_signals(void)
     ev_signal_start(pvmd.loop, &on_hup);
     ev_signal_init(&on_int, end_by_signal, SIGINT);
     if (!sigaction(SIGINT, NULL, &old) && old.sa_handler != SIG_IGN)
-        ev_signal_start(pvmd.loop, &on_int); /* a shell's background job does not want it */
+        ev_signal_start(pvmd.loop, &on_int); /* a background job of a shell ignores it */
 }
 
 /* ---- start ---- */
 
-/* Says why there will be no daemon: to the user, and to the launcher if there is one. Returns the exit code. */
+/* Tells the user, and the launcher if there is one, why there will be no daemon. Returns the exit code. */
 static int no_start(int rc, const char *why)
 {
-    pvmi_log(PVMI_LOG_ERROR, "%s", why);
-    pvmd_slave_failed(rc == PVMI_EEXISTS ? PvmDupHost : PvmCantStart, why);
+    pvmc_log(PVMC_LOG_ERROR, "%s", why);
+    pvmd_slave_failed(rc == PVMC_EEXISTS ? PvmDupHost : PvmCantStart, why);
     return EXIT_NO_START;
 }
 
 /*
- * Descriptors 0 to 2 exist, so that nothing else can get their numbers. Others that we inherited are closed: whoever
- * holds the other end of a pipe would wait for us as long as the machine runs.
+ * Opens descriptors 0 to 2 if they are closed, so that no other file gets their numbers. Closes all others that we
+ * inherited: the reader of an inherited pipe would otherwise wait until the machine ends.
  */
 static void set_up_descriptors(void)
 {
@@ -130,69 +96,49 @@ static int set_host_name(const char *given)
 {
     char name[PVMD_HOST_NAME_MAX + 1] = "";
     if (!given && gethostname(name, sizeof name - 1))
-        return PVMI_ESYSTEM;
+        return PVMC_ESYSTEM;
     pvmd.host_name = strdup(given ? given : name);
     if (!pvmd.host_index)
         pvmd.host_index = pvmd.master_index = 1;
-    return pvmd.host_name ? 0 : PVMI_ENOMEM;
-}
-
-static void start_duties(void)
-{
-    pvmd_info_start();
-    pvmd_task_list_start();
-    pvmd_tickle_start();
-    pvmd_context_start();
-    pvmd_watch_start();
-    pvmd_notify_start();
-    pvmd_mailbox_start();
-    pvmd_multicast_start();
-    pvmd_output_start();
-    pvmd_siblings_start();
-    pvmd_spawn_start();
-    pvmd_exec_start();
-    pvmd_tasker_start();
-    pvmd_hoster_start();
-    pvmd_manager_start();
+    return pvmd.host_name ? 0 : PVMC_ENOMEM;
 }
 
 static int read_hostfile(const char *given)
 {
-    const char *path = given ? given : pvmi_config_text(PVMI_SETTING_HOSTFILE);
+    const char *path = given ? given : pvmc_config_text(PVMC_SETTING_HOSTFILE);
     return *path ? pvmd_join_read_hostfile(path) : 0;
 }
 
-/* What can fail. 0, or a PVMI_E code with the reason in why[size]. */
+/* Does all that can fail. Returns 0, or a PVMC_E code with the reason in why[size]. */
 static int start(const struct pvmd_options *options, char *why, size_t size)
 {
     int rc = options->slave ? 0 : set_host_name(options->host_name);
-    snprintf(why, size, "cannot start: %s", pvmi_error_text(rc));
+    snprintf(why, size, "cannot start: %s", pvmc_error_text(rc));
     if (!rc) {
         snprintf(why, size, "not started: the hostfile is faulty");
         rc = options->slave ? 0 : read_hostfile(options->hostfile);
     }
     if (!rc)
-        rc = pvmd_rendezvous_check(why, size);
+        rc = pvmd_address_file_check(why, size);
     if (rc)
         return rc;
     pvmd_logfile_open();
     pvmd.loop = pvmd_loop_new();
-    ev_timer_init(&trim, trim_now, 0., 0.);
     snprintf(why, size, "not started: no event loop");
-    rc = pvmd.loop ? 0 : PVMI_ESYSTEM;
+    rc = pvmd.loop ? 0 : PVMC_ESYSTEM;
     if (!rc) {
         pvmd_turn_watch(pvmd.loop);
         watch_signals();
-        start_duties();
+        pvmd_parts_start();
         snprintf(why, size, "not started: no network");
         rc = pvmd_net_start();
     }
     if (!rc) {
         snprintf(why, size, "not started: cannot listen on socket %s", pvmd.socket_path);
-        pvmd_virtual_start();
+        pvmd_virtual_time_start();
         rc = pvmd_clients_start(pvmd.socket_path);
     }
-    return rc ? rc : pvmd_rendezvous_publish(why, size);
+    return rc ? rc : pvmd_address_file_publish(why, size);
 }
 
 /* ---- being ready ---- */
@@ -201,7 +147,7 @@ static ev_timer hosts_added;
 static bool keeps_stderr;
 
 /*
- * Who started us reads our standard output: the socket's path once tasks can connect, its end when the hosts of the
+ * Our starter reads standard output: the socket's path once tasks can connect, and end of file once the hosts of the
  * hostfile are added.
  */
 static void detach_when_hosts_added(EV_P_ ev_timer *timer, int events)
@@ -225,8 +171,8 @@ static void say_ready(const struct pvmd_options *options)
     char when[32] = "";
     ctime_r(&now, when);
     when[strcspn(when, "\n")] = '\0';
-    pvmi_log(PVMI_LOG_INFO, "%s %s %s", pvmd.host_name, pvmd_host_self()->arch, PVM_VER);
-    pvmi_log(PVMI_LOG_INFO, "ready %s", when);
+    pvmc_log(PVMC_LOG_INFO, "%s %s %s", pvmd.host_name, pvmd_host_self()->arch, PVM_VER);
+    pvmc_log(PVMC_LOG_INFO, "ready %s", when);
     keeps_stderr = options->foreground || options->debug_mask;
     if (!options->slave) {
         printf("%s\n", pvmd.socket_path);
@@ -243,18 +189,7 @@ static void say_ready(const struct pvmd_options *options)
 
 /* ---- end ---- */
 
-void pvmd_end(int exit_code, const char *why)
-{
-    if (pvmd.ending)
-        return;
-    pvmi_log(PVMI_LOG_INFO, "ending: %s", why);
-    pvmd.ending = true;
-    pvmd.exit_code = exit_code;
-    pvmd_tasks_terminate();
-    ev_break(pvmd.loop, EVBREAK_ALL);
-}
-
-/* Who waits for an answer of ours or the master's frees what it keeps for it. */
+/* Fails all questions to us and the master, so that those who asked free what they keep for the answer. */
 static void give_up_questions(void)
 {
     pvmd_rpc_host_left(pvmd.host_index);
@@ -265,26 +200,15 @@ static void give_up_questions(void)
 static void stop(void)
 {
     if (pvmd.loop) {
-        pvmd_virtual_stop();
+        pvmd_virtual_time_stop();
         pvmd_clients_stop();
         give_up_questions();
         pvmd_net_stop();
-        pvmd_exec_stop();
-        pvmd_output_stop();
-        pvmd_mailbox_stop();
-        pvmd_notify_stop();
-        pvmd_trace_stop();
-        pvmd_watch_stop();
-        pvmd_context_stop();
-        pvmd_tasks_stop();
-        pvmd_manager_stop();
-        pvmd_hoster_stop();
-        pvmd_service_stop();
-        pvmd_relay_stop();
+        pvmd_parts_stop();
         ev_loop_destroy(pvmd.loop);
         pvmd.loop = NULL;
     }
-    pvmd_rendezvous_release();
+    pvmd_address_file_release();
     pvmd_logfile_close();
     free(pvmd.host_name);
     pvmd.host_name = NULL;
@@ -292,9 +216,9 @@ static void stop(void)
 
 static int check_user(void)
 {
-    if (geteuid() || pvmi_config_bool(PVMI_SETTING_ALLOW_ROOT))
+    if (geteuid() || pvmc_config_bool(PVMC_SETTING_ALLOW_ROOT))
         return 0;
-    return no_start(PVMI_EDENIED, "not started as root: all tasks of the machine would run as root. Start it as an "
+    return no_start(PVMC_EDENIED, "not started as root: all tasks of the machine would run as root. Start it as an "
                                   "ordinary user, or set PVM_ALLOW_ROOT=1 if you mean it");
 }
 
@@ -306,11 +230,10 @@ static int check_descriptors(void)
         return 0;
     snprintf(why, sizeof why, "not started: %u descriptors are too few; raise the limit (ulimit -n) to %u or more",
              (unsigned)limit.rlim_cur, DESCRIPTORS_MIN);
-    return no_start(PVMI_ELIMIT, why);
+    return no_start(PVMC_ELIMIT, why);
 }
 
-/* Neither a core dump nor another process of this user gets at the machine's secret. Tasks are not bound by it: exec()
- * takes it off. */
+/* Hides the machine's secret from core dumps and from other processes of this user. exec() undoes this for tasks. */
 static void close_memory(void)
 {
     prctl(PR_SET_DUMPABLE, 0);
@@ -330,7 +253,7 @@ int pvmd_run(const struct pvmd_options *options)
         code = check_descriptors();
     if (code)
         return code;
-    pvmi_config_warn_unknown();
+    pvmc_config_warn_unknown();
     int rc = start(options, why, sizeof why);
     if (!rc) {
         say_ready(options);

@@ -3,14 +3,14 @@
 #include <openssl/crypto.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "../core/config.h"
-#include "../core/dsig.h"
-#include "../core/proto.h"
-#include "../core/reserve.h"
-#include "courier.h"
+#include "core/config.h"
+#include "core/message/dsig.h"
+#include "core/message/proto.h"
+#include "core/reserve.h"
+#include "pvmd/launch/courier.h"
 #include "daemon.h"
-#include "doorman.h"
-#include "password.h"
+#include "pvmd/door/doorman.h"
+#include "pvmd/launch/password.h"
 #include "pvm3.h"
 
 /* Visible: argp looks for this variable. */
@@ -38,7 +38,7 @@ static const struct argp_option arguments[] = {
 static void print_versions(void)
 {
     printf("%s\nprotocol of tasks %d, of daemons %d\narchitecture %s, data signature 0x%08x\n", argp_program_version,
-           PVMI_TASK_PROTOCOL, PVMI_DAEMON_PROTOCOL, pvmi_arch_own(), pvmi_dsig_own());
+           PVMC_TASK_PROTOCOL, PVMC_DAEMON_PROTOCOL, pvmc_arch_own(), pvmc_dsig_own());
     exit(0);
 }
 
@@ -87,7 +87,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
     }
 }
 
-/* OpenSSL's start does not survive that memory is out: it has the reserve, too. */
+/* OpenSSL cannot start without memory, so it may use the reserve, too. */
 static void *crypto_malloc(size_t bytes, const char *file, int line)
 {
     (void)file, (void)line;
@@ -112,13 +112,13 @@ static void crypto_free(void *block, const char *file, int line)
 int main(int argc, char **argv)
 {
     static const struct argp parser = {.options = arguments, .parser = parse, .args_doc = "[HOSTFILE]", .doc = doc};
-    pvmi_reserve_start();
+    pvmc_reserve_start();
     CRYPTO_set_mem_functions(crypto_malloc, crypto_realloc, crypto_free);
     const char *terminal = getenv(PVMD_ASK_AT);
-    if (terminal && argc == 2 && argv[1][0] != '-') /* ssh has a question: we are not to be a daemon */
+    if (terminal && argc == 2 && argv[1][0] != '-') /* ssh runs us to ask a question */
         return pvmd_password_ask(terminal, argv[1]);
     unsetenv(PVMD_ASK_AT);
-    struct pvmd_options options = {.debug_mask = (int)pvmi_config_integer(PVMI_SETTING_DEBUG_MASK)};
+    struct pvmd_options options = {.debug_mask = (int)pvmc_config_integer(PVMC_SETTING_DEBUG_MASK)};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     return pvmd_run(&options);
 }

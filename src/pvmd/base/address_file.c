@@ -1,5 +1,5 @@
-/* rendezvous.c - see rendezvous.h. */
-#include "rendezvous.h"
+/* address_file.c - see address_file.h. */
+#include "address_file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,15 +12,14 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include "../core/config.h"
-#include "../core/error.h"
-#include "../core/log.h"
-#include "daemon.h"
-#include "join.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "self.h"
 
 #define ATTEMPTS    10    /* against daemons that start at the same moment */
-#define END_POLL_US 10000 /* how often we look whether a daemon that ends has ended, */
-#define END_POLLS   300   /* and how many times */
+#define END_POLL_US 10000 /* between looks whether an ending daemon has ended, */
+#define END_POLLS   300   /* and their number */
 
 static char address_path[PATH_MAX];
 static int held_fd = -1; /* our address file, locked; -1 before it is published */
@@ -38,38 +37,38 @@ static int explain_errno(char *why, size_t size, const char *doing, const char *
     const char *cure = errno == ENOSPC || errno == EDQUOT ? "make room there, or set PVM_TMP to another folder"
                                                           : "set PVM_TMP to a folder that you may write to";
     snprintf(why, size, "cannot %s %s: %s; %s", doing, path, strerror(errno), cure);
-    return PVMI_ESYSTEM;
+    return PVMC_ESYSTEM;
 }
 
-/* Others must not be able to put files of theirs in the place of ours. */
+/* Checks that other users cannot replace our files. */
 static int check_folder(const char *folder, char *why, size_t size)
 {
     struct stat st;
     if (stat(folder, &st)) {
         snprintf(why, size, "cannot use folder %s: %s; create it, or set PVM_TMP to another one", folder,
                  strerror(errno));
-        return PVMI_ESYSTEM;
+        return PVMC_ESYSTEM;
     }
     if (!S_ISDIR(st.st_mode))
-        return complain(why, size, PVMI_EPARAM, "PVM_TMP is no folder:", folder, "set it to one");
+        return complain(why, size, PVMC_EPARAM, "PVM_TMP is no folder:", folder, "set it to one");
     if (st.st_uid != geteuid() && st.st_uid != 0)
-        return complain(why, size, PVMI_EDENIED, "not using the folder of another user,", folder,
+        return complain(why, size, PVMC_EDENIED, "not using the folder of another user,", folder,
                         "set PVM_TMP to one of your own");
     if (st.st_mode & (S_IWGRP | S_IWOTH) && !(st.st_mode & S_ISVTX))
-        return complain(why, size, PVMI_EDENIED, "others may replace files in folder", folder,
+        return complain(why, size, PVMC_EDENIED, "others may replace files in folder", folder,
                         "say \"chmod go-w\" or \"chmod +t\" for it, or set PVM_TMP to another one");
     return 0;
 }
 
 static int find_paths(char *folder, size_t folder_size, char *why, size_t size)
 {
-    const char *given = pvmi_config_text(PVMI_SETTING_TMP);
-    int rc = pvmi_config_daemon_file("pvmd", address_path, sizeof address_path - PVMD_SUFFIX_MAX);
+    const char *given = pvmc_config_text(PVMC_SETTING_TMP);
+    int rc = pvmc_config_daemon_file("pvmd", address_path, sizeof address_path - PVMD_SUFFIX_MAX);
     if (rc || strlen(given) >= folder_size - 64) {
         snprintf(why, size, "PVM_TMP and PVM_VMID do not make a usable file name; set them to shorter, plain ones");
-        return rc ? rc : PVMI_ELIMIT;
+        return rc ? rc : PVMC_ELIMIT;
     }
-    strcat(address_path, pvmd_file_suffix());
+    strcat(address_path, pvmd.file_suffix);
     rc = check_folder(given, why, size);
     char *absolute = rc ? NULL : realpath(given, NULL);
     if (!rc && (!absolute || strlen(absolute) >= folder_size - 64))
@@ -88,12 +87,12 @@ static int check_file(int fd, char *why, size_t size)
     if (fstat(fd, &st))
         return explain_errno(why, size, "look at", address_path);
     if (!S_ISREG(st.st_mode))
-        return complain(why, size, PVMI_EDENIED, "not using", address_path, "it is no ordinary file; remove it");
+        return complain(why, size, PVMC_EDENIED, "not using", address_path, "it is no ordinary file; remove it");
     if (st.st_uid != geteuid())
-        return complain(why, size, PVMI_EDENIED, "not using", address_path,
+        return complain(why, size, PVMC_EDENIED, "not using", address_path,
                         "it belongs to another user; have it removed, or set PVM_TMP or PVM_VMID");
     if (st.st_mode & (S_IWGRP | S_IWOTH))
-        return complain(why, size, PVMI_EDENIED, "not using", address_path,
+        return complain(why, size, PVMC_EDENIED, "not using", address_path,
                         "others may write to it; remove it if no daemon of yours is running");
     return 0;
 }
@@ -104,7 +103,7 @@ static void read_socket_path(int fd, char *path, size_t size)
     path[n > 0 ? n : 0] = '\0';
 }
 
-/* The process that listens on a socket; 0 if nobody does, -1 if its path is too long to find out. */
+/* The process that listens on a socket; 0 if none does, -1 if the path is too long to find out. */
 static pid_t listener_of(const char *path)
 {
     struct sockaddr_un sun = {.sun_family = AF_UNIX};
@@ -123,8 +122,8 @@ static pid_t listener_of(const char *path)
 }
 
 /*
- * The daemon that holds the lock: it runs, unless it has closed its socket, which it does first of all when it ends.
- * Then it is worth waiting for.
+ * Looks at the daemon that holds the lock. It closes its socket first when it ends; without a socket it is about to
+ * end, and we wait for it.
  */
 static int judge_holder(int fd, char *why, size_t size)
 {
@@ -140,10 +139,10 @@ static int judge_holder(int fd, char *why, size_t size)
         snprintf(pid, sizeof pid, "%d", (int)listener);
     snprintf(why, size, "pvmd already running (pid %s, socket %s, named by %s)", pid, *path ? path : "unknown",
              address_path);
-    return PVMI_EEXISTS;
+    return PVMC_EEXISTS;
 }
 
-/* A killed daemon's socket: only what is a socket of ours in our folder, and deaf. */
+/* Removes a killed daemon's socket: only a socket of ours, in our folder, on which nobody listens. */
 static void remove_dead_socket(int fd, const char *folder)
 {
     char path[PATH_MAX];
@@ -153,7 +152,7 @@ static void remove_dead_socket(int fd, const char *folder)
     bool ours = !strncmp(path, folder, length) && !strncmp(path + length, "/pvmtmp", 7) &&
                 !strchr(path + length + 1, '/') && !lstat(path, &st) && S_ISSOCK(st.st_mode) && st.st_uid == geteuid();
     if (ours && listener_of(path) <= 0 && !unlink(path))
-        pvmi_log(PVMI_LOG_INFO, "removed socket %s of a daemon that was killed", path);
+        pvmc_log(PVMC_LOG_INFO, "removed socket %s of a daemon that was killed", path);
 }
 
 static bool is_current(int fd)
@@ -164,8 +163,8 @@ static bool is_current(int fd)
 }
 
 /*
- * Locks the file that is there. *stale_fd: the lock on a dead daemon's file, -1 if there is no file. 0, PVMI_EAGAIN if
- * the file has been replaced meanwhile, or an error.
+ * Locks the existing file. *stale_fd holds the lock on a dead daemon's file, or is -1 if there is no file. Returns 0,
+ * PVMC_EAGAIN if the file has been replaced meanwhile, or an error.
  */
 static int lock_old(int *stale_fd, char *why, size_t size)
 {
@@ -174,14 +173,14 @@ static int lock_old(int *stale_fd, char *why, size_t size)
     if (fd < 0 && errno == ENOENT)
         return 0;
     if (fd < 0 && errno == ELOOP)
-        return complain(why, size, PVMI_EDENIED, "not using", address_path, "it is a symbolic link; remove it");
+        return complain(why, size, PVMC_EDENIED, "not using", address_path, "it is a symbolic link; remove it");
     if (fd < 0)
         return explain_errno(why, size, "open", address_path);
     int rc = check_file(fd, why, size);
     if (!rc && flock(fd, LOCK_EX | LOCK_NB))
         rc = errno == EWOULDBLOCK ? judge_holder(fd, why, size) : explain_errno(why, size, "lock", address_path);
     if (!rc && !is_current(fd))
-        rc = PVMI_EAGAIN;
+        rc = PVMC_EAGAIN;
     if (rc)
         close(fd);
     else
@@ -191,17 +190,17 @@ static int lock_old(int *stale_fd, char *why, size_t size)
 
 static int lock_old_patiently(int *stale_fd, char *why, size_t size)
 {
-    int rc = PVMI_EAGAIN;
-    for (int i = 0; i < ATTEMPTS && rc == PVMI_EAGAIN; i++)
+    int rc = PVMC_EAGAIN;
+    for (int i = 0; i < ATTEMPTS && rc == PVMC_EAGAIN; i++)
         rc = lock_old(stale_fd, why, size);
-    if (rc == PVMI_EAGAIN)
+    if (rc == PVMC_EAGAIN)
         complain(why, size, rc, "daemons come and go too fast at", address_path, "try again");
     return rc;
 }
 
 /* ---- our own ---- */
 
-/* A name that nobody has, as PVM's: pvmtmpPPPPPP.N. */
+/* A free name of PVM's form: pvmtmpPPPPPP.N. */
 static void free_name(const char *folder, char *path, size_t size)
 {
     struct stat st;
@@ -211,7 +210,7 @@ static void free_name(const char *folder, char *path, size_t size)
     while (!lstat(path, &st));
 }
 
-int pvmd_rendezvous_check(char *why, size_t size)
+int pvmd_address_file_check(char *why, size_t size)
 {
     char folder[PATH_MAX], path[PATH_MAX + 64];
     int stale_fd;
@@ -228,10 +227,10 @@ int pvmd_rendezvous_check(char *why, size_t size)
         return explain_errno(why, size, "write to folder", folder);
     free_name(folder, path, sizeof path);
     pvmd.socket_path = strdup(path);
-    return pvmd.socket_path ? 0 : PVMI_ENOMEM;
+    return pvmd.socket_path ? 0 : PVMC_ENOMEM;
 }
 
-/* The file as it will be, under another name, locked. Its descriptor or -1. */
+/* Writes the whole file under another name, and locks it. Returns its descriptor or -1. */
 static int write_file(const char *path)
 {
     size_t length = strlen(pvmd.socket_path);
@@ -248,7 +247,7 @@ static int write_file(const char *path)
     return -1;
 }
 
-/* Puts it in place: 0, PVMI_EAGAIN if another daemon did so first, or an error. */
+/* Puts the file in place. Returns 0, PVMC_EAGAIN if another daemon was faster, or an error. */
 static int put_in_place(const char *path, char *why, size_t size)
 {
     int stale_fd;
@@ -257,24 +256,24 @@ static int put_in_place(const char *path, char *why, size_t size)
         return rc;
     int failed = stale_fd >= 0 ? rename(path, address_path) : link(path, address_path);
     if (failed)
-        rc = errno == EEXIST ? PVMI_EAGAIN : explain_errno(why, size, "make", address_path);
+        rc = errno == EEXIST ? PVMC_EAGAIN : explain_errno(why, size, "make", address_path);
     if (stale_fd >= 0)
-        close(stale_fd); /* only now: until here nobody else may replace the stale file */
+        close(stale_fd); /* only now: until here the lock keeps others from replacing the stale file */
     return rc;
 }
 
-int pvmd_rendezvous_publish(char *why, size_t size)
+int pvmd_address_file_publish(char *why, size_t size)
 {
     char folder[PATH_MAX], path[PATH_MAX + 64];
     snprintf(folder, sizeof folder, "%s", pvmd.socket_path);
     *strrchr(folder, '/') = '\0';
     free_name(folder, path, sizeof path);
-    int fd = write_file(path), rc = PVMI_EAGAIN;
+    int fd = write_file(path), rc = PVMC_EAGAIN;
     if (fd < 0)
         return explain_errno(why, size, "write", path);
-    for (int i = 0; i < ATTEMPTS && rc == PVMI_EAGAIN; i++)
+    for (int i = 0; i < ATTEMPTS && rc == PVMC_EAGAIN; i++)
         rc = put_in_place(path, why, size);
-    unlink(path); /* after rename() there is nothing of this name */
+    unlink(path); /* rename() has left nothing of this name */
     if (rc)
         close(fd);
     else
@@ -282,7 +281,7 @@ int pvmd_rendezvous_publish(char *why, size_t size)
     return rc;
 }
 
-void pvmd_rendezvous_release(void)
+void pvmd_address_file_release(void)
 {
     if (held_fd >= 0) {
         if (is_current(held_fd))

@@ -3,21 +3,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include "../core/error.h"
-#include "../core/log.h"
-#include "daemon.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "self.h"
 
-static struct pvmd_host *table[PVMI_HOST_INDEX_MAX + 1];
+static struct pvmd_host *table[PVMC_HOST_INDEX_MAX + 1];
 static unsigned last_index; /* given out */
 
-/* Members, made anew after each change. */
-static struct pvmd_host *members[PVMI_HOST_INDEX_MAX];
+/* Members; listed again after each change. */
+static struct pvmd_host *members[PVMC_HOST_INDEX_MAX];
 static size_t member_count;
 static bool members_stale = true;
 
 struct pvmd_host *pvmd_host_any(unsigned index)
 {
-    return index <= PVMI_HOST_INDEX_MAX ? table[index] : NULL;
+    return index <= PVMC_HOST_INDEX_MAX ? table[index] : NULL;
 }
 
 struct pvmd_host *pvmd_host_by_index(unsigned index)
@@ -35,7 +35,7 @@ struct pvmd_host **pvmd_host_list(size_t *count)
 {
     if (members_stale) {
         member_count = 0;
-        for (unsigned i = 1; i <= PVMI_HOST_INDEX_MAX; i++)
+        for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++)
             if (table[i] && table[i]->state == PVMD_HOST_UP)
                 members[member_count++] = table[i];
         members_stale = false;
@@ -58,7 +58,7 @@ struct pvmd_host *pvmd_host_by_name(const char *name)
 
 struct pvmd_host *pvmd_host_any_by_name(const char *name)
 {
-    for (unsigned i = 1; i <= PVMI_HOST_INDEX_MAX; i++)
+    for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++)
         if (table[i] && table[i]->state != PVMD_HOST_LEAVING && !strcasecmp(table[i]->name, name))
             return table[i];
     return NULL;
@@ -81,8 +81,8 @@ int pvmd_host_set_text(char **field, const char *text)
 {
     char *copy = strdup(text);
     if (!copy) {
-        pvmi_log(PVMI_LOG_ERROR, "no memory for the host table");
-        return PVMI_ENOMEM;
+        pvmc_log(PVMC_LOG_ERROR, "no memory for the host table");
+        return PVMC_ENOMEM;
     }
     free(*field);
     *field = copy;
@@ -98,7 +98,7 @@ static bool set_texts(struct pvmd_host *h, const char *name)
 
 struct pvmd_host *pvmd_host_new(unsigned index, uint32_t incarnation, const char *name)
 {
-    if (index < 1 || index > PVMI_HOST_INDEX_MAX || table[index])
+    if (index < 1 || index > PVMC_HOST_INDEX_MAX || table[index])
         return NULL;
     struct pvmd_host *h = calloc(1, sizeof *h);
     if (!h || !set_texts(h, name)) {
@@ -122,7 +122,7 @@ void pvmd_host_free(struct pvmd_host *host)
 
 void pvmd_host_free_all(void)
 {
-    for (unsigned i = 1; i <= PVMI_HOST_INDEX_MAX; i++)
+    for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++)
         if (table[i])
             pvmd_host_free(table[i]);
 }
@@ -135,8 +135,8 @@ void pvmd_host_set_state(struct pvmd_host *host, enum pvmd_host_state state)
 
 unsigned pvmd_host_next_index(void)
 {
-    for (unsigned i = 1; i <= PVMI_HOST_INDEX_MAX; i++) {
-        unsigned index = (last_index + i - 1) % PVMI_HOST_INDEX_MAX + 1;
+    for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++) {
+        unsigned index = (last_index + i - 1) % PVMC_HOST_INDEX_MAX + 1;
         if (!table[index])
             return last_index = index;
     }
@@ -145,19 +145,19 @@ unsigned pvmd_host_next_index(void)
 
 /* ---- rows ---- */
 
-void pvmd_host_put_row(struct pvmi_buf *b, const struct pvmd_host *host)
+void pvmd_host_put_row(struct pvmc_buf *b, const struct pvmd_host *host)
 {
-    pvmi_buf_put_u32(b, host->index);
-    pvmi_buf_put_u32(b, host->incarnation);
-    pvmi_buf_put_string(b, host->name);
-    pvmi_buf_put_string(b, host->arch);
-    pvmi_buf_put_i32(b, host->speed);
-    pvmi_buf_put_u32(b, host->dsig);
-    pvmi_buf_put_string(b, host->address);
-    pvmi_buf_put_u16(b, host->port);
+    pvmc_buf_put_u32(b, host->index);
+    pvmc_buf_put_u32(b, host->incarnation);
+    pvmc_buf_put_string(b, host->name);
+    pvmc_buf_put_string(b, host->arch);
+    pvmc_buf_put_i32(b, host->speed);
+    pvmc_buf_put_u32(b, host->dsig);
+    pvmc_buf_put_string(b, host->address);
+    pvmc_buf_put_u16(b, host->port);
 }
 
-/* A new entry, or the one of that index if it is the same host: ourselves, or the master who called us. */
+/* A new entry, or the existing one if it is the same host: ourselves, or the master that called us. */
 static struct pvmd_host *entry_for(unsigned index, uint32_t incarnation, const char *name)
 {
     struct pvmd_host *h = pvmd_host_any(index);
@@ -170,25 +170,25 @@ static struct pvmd_host *entry_for(unsigned index, uint32_t incarnation, const c
     return h->incarnation == incarnation && !strcasecmp(h->name, name) ? h : NULL;
 }
 
-int pvmd_host_get_row(struct pvmi_buf *b, struct pvmd_host **host)
+int pvmd_host_get_row(struct pvmc_buf *b, struct pvmd_host **host)
 {
     char name[PVMD_HOST_NAME_MAX + 1], arch[64], address[64];
-    unsigned index = pvmi_buf_get_u32(b);
-    uint32_t incarnation = pvmi_buf_get_u32(b);
-    pvmi_buf_get_string_to(b, name, sizeof name);
-    pvmi_buf_get_string_to(b, arch, sizeof arch);
-    int speed = pvmi_buf_get_i32(b);
-    pvmi_dsig dsig = pvmi_buf_get_u32(b);
-    pvmi_buf_get_string_to(b, address, sizeof address);
-    uint16_t port = pvmi_buf_get_u16(b);
-    int rc = pvmi_buf_error(b);
+    unsigned index = pvmc_buf_get_u32(b);
+    uint32_t incarnation = pvmc_buf_get_u32(b);
+    pvmc_buf_get_string_to(b, name, sizeof name);
+    pvmc_buf_get_string_to(b, arch, sizeof arch);
+    int speed = pvmc_buf_get_i32(b);
+    pvmc_dsig dsig = pvmc_buf_get_u32(b);
+    pvmc_buf_get_string_to(b, address, sizeof address);
+    uint16_t port = pvmc_buf_get_u16(b);
+    int rc = pvmc_buf_error(b);
     if (rc)
         return rc;
-    if (index < 1 || index > PVMI_HOST_INDEX_MAX || !*name || speed < 1 || speed > PVMD_SPEED_MAX)
-        return PVMI_EFORMAT;
+    if (index < 1 || index > PVMC_HOST_INDEX_MAX || !*name || speed < 1 || speed > PVMD_SPEED_MAX)
+        return PVMC_EFORMAT;
     struct pvmd_host *h = entry_for(index, incarnation, name);
     if (!h)
-        return PVMI_EEXISTS;
+        return PVMC_EEXISTS;
     h->speed = speed;
     h->dsig = dsig;
     h->port = port;

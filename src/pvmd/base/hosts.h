@@ -1,5 +1,5 @@
 /*
- * hosts.h - the host table. The master alone changes it; the others follow what it tells (join.c).
+ * hosts.h - the host table. Only the master changes it; the other daemons apply the changes that it sends (join.c).
  */
 #ifndef PVMD_HOSTS_H
 #define PVMD_HOSTS_H
@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "../core/buf.h"
-#include "../core/dsig.h"
-#include "../core/tid.h"
+#include "core/buf.h"
+#include "core/message/dsig.h"
+#include "core/message/tid.h"
 
 struct pvmd_link;
 
@@ -33,7 +33,7 @@ struct pvmd_host {
     char *name;
     char *arch; /* "" until known */
     int speed;
-    pvmi_dsig dsig;
+    pvmc_dsig dsig;
     char *exec_path;   /* ep=, "" for the host's own default; known on the host itself only, as the next two */
     char *working_dir; /* wd= */
     char *debugger;    /* bx= */
@@ -56,14 +56,6 @@ struct pvmd_host *pvmd_host_self(void);
 /* Members in order of index: *count pointers in static storage, valid until the table changes. */
 struct pvmd_host **pvmd_host_list(size_t *count);
 
-/*
- * Called by join.c when a host has become a member, or has ceased to be one (left, or failed). Local duties hang on it:
- * notify, relay (TC_GONE), mailbox, spawn waits. Defined in membership.c, which calls each duty in turn. When a host
- * left, it is out of the table already.
- */
-void pvmd_host_joined(struct pvmd_host *host);
-void pvmd_host_left(unsigned index);
-
 /* ---- for those who change the table: join.c, leave.c, slave.c ---- */
 
 /* A new entry in the table with a copy of name and all texts ""; NULL when the slot is taken or memory is out. */
@@ -72,7 +64,7 @@ struct pvmd_host *pvmd_host_new(unsigned index, uint32_t incarnation, const char
 /* Takes it off the table and frees it. Its link must be closed before. */
 void pvmd_host_free(struct pvmd_host *host);
 
-/* Replaces one of the texts by a copy; out of memory ends the daemon's work on it: PVMI_ENOMEM. */
+/* Replaces one of the texts by a copy; out of memory ends the daemon's work on it: PVMC_ENOMEM. */
 int pvmd_host_set_text(char **field, const char *text);
 
 /* The entry whatever its state; NULL for a free slot or an index out of range. */
@@ -86,9 +78,9 @@ void pvmd_host_set_state(struct pvmd_host *host, enum pvmd_host_state state);
 /* The next free index after the last one given out; 0 when all are in use. Master only. */
 unsigned pvmd_host_next_index(void);
 
-/* A row as it travels: see doc/protocol.md. Reading gives an entry in state JOINING, a PVMI_E code, or PVMI_EEXISTS. */
-void pvmd_host_put_row(struct pvmi_buf *b, const struct pvmd_host *host);
-int pvmd_host_get_row(struct pvmi_buf *b, struct pvmd_host **host);
+/* A row as it travels: see doc/protocol.md. Reading gives an entry in state JOINING, a PVMC_E code, or PVMC_EEXISTS. */
+void pvmd_host_put_row(struct pvmc_buf *b, const struct pvmd_host *host);
+int pvmd_host_get_row(struct pvmc_buf *b, struct pvmd_host **host);
 
 /* Frees the whole table: the daemon's end. */
 void pvmd_host_free_all(void);

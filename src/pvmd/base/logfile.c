@@ -1,4 +1,4 @@
-/* logfile.c - see logfile.h. Nothing here may stop the daemon: what cannot be written is lost. */
+/* logfile.c - see logfile.h. A line that cannot be written is lost: logging must never stop the daemon. */
 #include "logfile.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -9,14 +9,13 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include "../core/config.h"
-#include "../core/error.h"
-#include "../core/log.h"
-#include "../core/visible.h"
-#include "daemon.h"
-#include "join.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/visible.h"
+#include "self.h"
 
-#define LINE_BYTES (PVMI_VISIBLE_GROWTH * 4096 + 304) /* a line of output and what stands before it */
+#define LINE_BYTES (PVMC_VISIBLE_GROWTH * 4096 + 304) /* a line of output and what stands before it */
 
 static int fd = -1;
 static char path[PATH_MAX];
@@ -27,7 +26,7 @@ static int debug_mask;
 
 /* ---- the file ---- */
 
-/* What is at the log's path moves aside, if it is ours to move. */
+/* Moves the existing log aside if it is a regular file of ours. */
 static void keep_old(void)
 {
     char old[PATH_MAX + 4];
@@ -39,14 +38,14 @@ static void keep_old(void)
         unlink(path);
 }
 
-/* Begins a new log: its descriptor, or -1 with errno. */
+/* Begins a new log. Returns its descriptor, or -1 with errno. */
 static int open_file(void)
 {
     keep_old();
     return open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
-/* A full log moves aside. If no new one can be begun, the full one is emptied: the news counts more than the past. */
+/* Moves a full log aside, or empties it if no new one can be begun: new lines are worth more than old ones. */
 static void rotate(void)
 {
     int next = open_file();
@@ -70,7 +69,7 @@ static size_t put_head(char *line, size_t size)
     struct tm tm;
     if (localtime_r(&now, &tm))
         strftime(when, sizeof when, "%m/%d %H:%M:%S", &tm);
-    int n = pvmd.host_index ? snprintf(line, size, "[t%x] %s ", PVMI_TID_DAEMON | pvmd_host_tid(), when)
+    int n = pvmd.host_index ? snprintf(line, size, "[t%x] %s ", PVMC_TID_DAEMON | pvmd_host_tid(), when)
                             : snprintf(line, size, "[pvmd pid%d] %s ", (int)getpid(), when);
     return (size_t)n;
 }
@@ -86,23 +85,23 @@ static void write_line(const char *line, size_t length)
     left_bytes -= (int64_t)length;
 }
 
-static void sink(enum pvmi_log_level level, const char *text, void *arg)
+static void sink(enum pvmc_log_level level, const char *text, void *arg)
 {
     (void)arg;
     char line[LINE_BYTES];
     size_t head = put_head(line, sizeof line);
     int n = snprintf(line + head, sizeof line - head, "%s\n", text);
     write_line(line, head + (size_t)n);
-    if (attached && level <= PVMI_LOG_WARNING)
+    if (attached && level <= PVMC_LOG_WARNING)
         fprintf(stderr, "pvmd3: %s\n", text);
 }
 
-void pvmd_logfile_output(pvmi_tid tid, const char *text, size_t length)
+void pvmd_logfile_output(pvmc_tid tid, const char *text, size_t length)
 {
     char line[LINE_BYTES];
     size_t n = put_head(line, sizeof line);
     n += (size_t)snprintf(line + n, sizeof line - n, "[t%x] ", tid);
-    n += pvmi_visible_bytes(line + n, sizeof line - 1 - n, text, length);
+    n += pvmc_visible_bytes(line + n, sizeof line - 1 - n, text, length);
     line[n++] = '\n';
     write_line(line, n);
 }
@@ -112,7 +111,7 @@ void pvmd_logfile_tell(const char *text)
     if (!attached)
         return;
     fputs("pvmd3: ", stderr);
-    pvmi_visible_print(stderr, text);
+    pvmc_visible_print(stderr, text);
     fputc('\n', stderr);
 }
 
@@ -121,7 +120,7 @@ void pvmd_logfile_tell(const char *text)
 void pvmd_logfile_set_mask(int mask)
 {
     debug_mask = mask;
-    pvmi_log_to(sink, NULL, mask ? PVMI_LOG_DEBUG : PVMI_LOG_INFO);
+    pvmc_log_to(sink, NULL, mask ? PVMC_LOG_DEBUG : PVMC_LOG_INFO);
 }
 
 int pvmd_logfile_mask(void)
@@ -131,20 +130,20 @@ int pvmd_logfile_mask(void)
 
 static int make_path(void)
 {
-    int rc = pvmi_config_daemon_file("pvml", path, sizeof path - PVMD_SUFFIX_MAX);
+    int rc = pvmc_config_daemon_file("pvml", path, sizeof path - PVMD_SUFFIX_MAX);
     if (!rc)
-        strcat(path, pvmd_file_suffix());
+        strcat(path, pvmd.file_suffix);
     return rc;
 }
 
 void pvmd_logfile_open(void)
 {
-    max_bytes = left_bytes = pvmi_config_integer(PVMI_SETTING_LOG_MAX);
+    max_bytes = left_bytes = pvmc_config_integer(PVMC_SETTING_LOG_MAX);
     fd = make_path() ? -1 : open_file();
     pvmd_logfile_set_mask(debug_mask);
     if (fd < 0)
-        pvmi_log(PVMI_LOG_WARNING, "going on without the log %s: %s", path,
-                 errno == EEXIST ? "there is something of that name that is not ours; remove it" : strerror(errno));
+        pvmc_log(PVMC_LOG_WARNING, "going on without the log %s: %s", path,
+                 errno == EEXIST ? "a file of that name is not ours; remove it" : strerror(errno));
 }
 
 void pvmd_logfile_detach(void)
@@ -159,7 +158,7 @@ void pvmd_logfile_detach(void)
 
 void pvmd_logfile_close(void)
 {
-    pvmi_log_to(NULL, NULL, PVMI_LOG_WARNING);
+    pvmc_log_to(NULL, NULL, PVMC_LOG_WARNING);
     if (fd >= 0)
         close(fd);
     fd = -1;

@@ -1,13 +1,13 @@
-/* loop.c - see loop.h. A table is one block that libev allocates; it never has more than two dozen. */
+/* loop.c - see loop.h. A table is one block that libev allocates; libev never has more than two dozen. */
 #include "loop.h"
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include "../core/error.h"
+#include "core/error.h"
 
 enum {
     TABLES = 32,
-    TIMERS_MAX = 1 << 15,     /* that belong to no descriptor: of hosts that join, leave, or are lost */
+    TIMERS_MAX = 1 << 15,     /* without a descriptor: for hosts that join, leave, or are lost */
     ELEMENT_BYTES_MAX = 16,   /* of any table */
     ROUNDING_BYTES_MAX = 8192 /* libev doubles a table, and rounds it up to pages */
 };
@@ -34,7 +34,7 @@ static int reserve(void)
     void *base =
         mmap(NULL, TABLES * tables.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     tables.base = base;
     return 0;
 }
@@ -54,7 +54,7 @@ static void *release(unsigned place)
     return NULL;
 }
 
-/* What libev takes for realloc(). NULL for more than there is, upon which libev gives up: it cannot ask for more. */
+/* Serves libev as realloc(). Returns NULL beyond the reserved space, and libev aborts; it never needs that much. */
 static void *place_table(void *table, long bytes)
 {
     unsigned place = table ? (unsigned)((size_t)((char *)table - tables.base) / tables.bytes) : free_place();

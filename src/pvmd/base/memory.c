@@ -1,17 +1,18 @@
-/*
- * memory.c - see memory.h. Besides freed memory: pages of code. Setting up TLS touches most of libcrypto once, which
- * would stay resident in every daemon of a large machine; what is needed again comes back from the page cache.
- */
+/* memory.c - see memory.h. Setting up TLS alone touches most of libcrypto's code once. */
 #include "memory.h"
+#include <ev.h>
 #include <link.h>
 #include <malloc.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "../core/mem.h"
+#include "core/mem.h"
+#include "self.h"
 
-/* Only what is never written to, so that its pages are those of the file. */
+#define TRIM_AFTER_S 1.
+
+/* Drops read-only segments: a page that is used again comes back from the page cache at a minor fault. */
 static void drop_segment(const ElfW(Phdr) * segment, uintptr_t base)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -29,9 +30,22 @@ static int drop_code(struct dl_phdr_info *object, size_t size, void *arg)
     return 0;
 }
 
-void pvmd_memory_trim(void)
+static void trim(EV_P_ ev_timer *timer, int events)
 {
-    pvmi_mem_trim();
+    (void)events;
+    ev_timer_stop(EV_A_ timer);
+    pvmc_mem_trim();
     malloc_trim(0);
     dl_iterate_phdr(drop_code, NULL);
+}
+
+void pvmd_trim_later(void)
+{
+    static ev_timer timer;
+    if (!pvmd.loop)
+        return;
+    if (!ev_is_active(&timer))
+        ev_init(&timer, trim);
+    timer.repeat = TRIM_AFTER_S;
+    ev_timer_again(pvmd.loop, &timer); /* starts it again if it runs already */
 }

@@ -1,4 +1,4 @@
-/* stats.h - what the daemon has counted since its start: shown by `tickle 9`. */
+/* stats.h - counters since the daemon's start, shown by `tickle 9`. */
 #ifndef PVMD_STATS_H
 #define PVMD_STATS_H
 

@@ -1,13 +1,13 @@
-/* turn.c - see turn.h. Turns are measured in CPU time: on a busy machine they take longer, which is not their doing. */
+/* turn.c - see turn.h. Turns are measured in CPU time, which a busy machine does not prolong. */
 #include "turn.h"
 #include <stdint.h>
 #include <time.h>
-#include "daemon.h"
+#include "self.h"
 #include "stats.h"
 
-#define LONG_US 10000 /* a tenth of what a turn may take; a step that is under way has the rest */
+#define LONG_US 10000 /* a tenth of the longest turn that is acceptable; the rest is for the step under way */
 
-static int64_t began_us; /* the turn, or the step of work that it has come to */
+static int64_t began_us; /* the turn, or its current step of work */
 static int64_t began_cpu_us;
 
 static int64_t clock_us(clockid_t clock)
@@ -17,7 +17,7 @@ static int64_t clock_us(clockid_t clock)
     return t.tv_sec * (int64_t)1000000 + t.tv_nsec / 1000;
 }
 
-/* The loop has looked: a turn ends, which hardly needed CPU time while it slept, and the next one begins. */
+/* The loop has polled: one turn ends, and the next one begins. Sleeping takes hardly any CPU time. */
 static void turn(EV_P)
 {
     (void)loop;
@@ -44,12 +44,12 @@ static void step_event(EV_P_ ev_timer *timer, int events)
 {
     (void)loop, (void)events;
     struct pvmd_work *work = timer->data;
-    began_us = clock_us(CLOCK_MONOTONIC); /* it gets on, however long the turn is already */
+    began_us = clock_us(CLOCK_MONOTONIC); /* each step gets its time, however long the turn is already */
     if (work->step())
         pvmd_work_begin(work);
 }
 
-/* A timer that has run out is not active any more, and pending until its turn comes. */
+/* A timer that has expired is no longer active, but pending until its callback runs. */
 bool pvmd_work_is_due(const struct pvmd_work *work)
 {
     return ev_is_active(&work->next) || ev_is_pending(&work->next);

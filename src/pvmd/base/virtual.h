@@ -1,9 +1,7 @@
 /*
  * virtual.h - tasks that live in the virtual time of a simulated network (atm-sim serve --clock virtual). The daemon
- * has no time of its own there: what it does takes none. So it tells the network what goes between it and its tasks,
- * and whom it starts: time stands still until that has been dealt with. What goes to other daemons holds time until
- * they have counted it, and they tell what comes of it before they do so. Nothing here does anything unless
- * PVM_TRANSPORT names atm and there is such a network.
+ * has no time of its own there: what it does takes none, and time stands still until it is done. Lower rooms say here
+ * what they are about to do; duties/virtual_time.c tells the network. Without such a network nothing happens here.
  */
 #ifndef PVMD_VIRTUAL_H
 #define PVMD_VIRTUAL_H
@@ -11,9 +9,17 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Looks for the network, now and every now and then. */
-void pvmd_virtual_start(void);
-void pvmd_virtual_stop(void);
+/* The functions below, for the part of the daemon that knows the network. */
+struct pvmd_virtual {
+    bool (*is_watched)(void);
+    void (*tell)(void);
+    void (*expect)(pid_t pid);
+    void (*hold)(void);
+    void (*release)(void);
+};
+
+/* NULL: nobody does. */
+void pvmd_virtual_set(const struct pvmd_virtual *v);
 
 /* Whether our tasks live in virtual time. */
 bool pvmd_virtual_is_watched(void);
@@ -21,14 +27,8 @@ bool pvmd_virtual_is_watched(void);
 /* Tells the network what has happened since it was last told. Called whenever all that could be done is done. */
 void pvmd_virtual_tell(void);
 
-/* A process was started that will connect to us. Called by exec.c. */
+/* A process was started that will connect to us. */
 void pvmd_virtual_expect(pid_t pid);
-
-/* A client has gone or a task has ended: when its process runs no more that we know of, the network is told. */
-void pvmd_virtual_gone(pid_t pid);
-
-/* The process was sent a signal that may end it: time stands still until it has, or half a second is over. */
-void pvmd_virtual_killed(pid_t pid);
 
 /* There is something to do yet that no client waits for. Released as often as held. */
 void pvmd_virtual_hold(void);

@@ -1,6 +1,6 @@
 /*
- * confine.h - what a process gives up that speaks to strangers before it knows them: so that whoever takes it over has
- * gained nothing but it.
+ * confine.h - what a process gives up before it speaks to strangers, so that an attacker who takes it over gains
+ * nothing else.
  */
 #ifndef PVMD_CONFINE_H
 #define PVMD_CONFINE_H
@@ -12,14 +12,13 @@
 void pvmd_confine_start(const char *name);
 
 enum pvmd_confinement {
-    PVMD_CONFINE_CALLED, /* it serves sockets that it has */
-    PVMD_CONFINE_CALLER, /* and makes calls of its own */
+    PVMD_CONFINE_CALLED, /* it only serves the sockets that it has */
+    PVMD_CONFINE_CALLER, /* it connects to others as well */
 };
 
 /*
- * From now on any system call beyond what that takes kills the process. 0, or why there is no such filter:
- * the errno of a kernel that has none or does not permit it, ENOTSUP where sanitizers or Valgrind need system calls of
- * their own.
+ * From now on any system call that this does not need kills the process. 0, or why there is no such filter: the errno
+ * of a kernel that has none or does not permit it, or ENOTSUP if sanitizers or Valgrind need further system calls.
  */
 int pvmd_confine_calls(enum pvmd_confinement how);
 

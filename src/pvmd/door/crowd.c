@@ -7,12 +7,12 @@
 
 _Static_assert(PVMD_CROWD_BUCKETS == 1 << BUCKET_BITS, "buckets are numbered by BUCKET_BITS bits");
 
-uint64_t pvmd_crowd_source(const struct pvmd_address *a)
+uint64_t pvmd_crowd_source(const union pvmw_address *a)
 {
     uint64_t prefix;
-    if (a->u.any.sa_family == AF_INET)
-        return be32toh(a->u.v4.sin_addr.s_addr);
-    memcpy(&prefix, &a->u.v6.sin6_addr, sizeof prefix);
+    if (a->any.sa_family == AF_INET)
+        return be32toh(a->v4.sin_addr.s_addr);
+    memcpy(&prefix, &a->v6.sin6_addr, sizeof prefix);
     return be64toh(prefix);
 }
 

@@ -1,15 +1,15 @@
 /*
- * crowd.h - how many strangers may be at the door at a time, in all and from one source, and who is turned away when
- * they become many: newcomers, by chance, the more of them the fuller it is. Whoever is in stays until its time is up,
- * so a flood cannot push out a caller whose answer takes 100 ms; and a flood from one place leaves half of the room to
- * all others. Pure bookkeeping, without sockets or clock.
+ * crowd.h - how many strangers may be at the door at a time, in all and from one source. When they become many,
+ * newcomers are turned away at random, more of them the fuller it is. A stranger that is in stays until its time is up,
+ * so a flood cannot push out a caller whose answer takes 100 ms. A flood from one source leaves half of the room to all
+ * others. Pure bookkeeping, without sockets or clock.
  */
 #ifndef PVMD_CROWD_H
 #define PVMD_CROWD_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "address.h"
+#include "wire/address.h"
 
 #define PVMD_CROWD_BUCKETS 16384 /* a power of two */
 
@@ -20,8 +20,8 @@ struct pvmd_crowd {
     uint16_t of_bucket[PVMD_CROWD_BUCKETS]; /* sources are counted by a hash */
 };
 
-/* Who counts as one source: an IPv4 address, or the first 64 bits of an IPv6 address. */
-uint64_t pvmd_crowd_source(const struct pvmd_address *a);
+/* What counts as one source: an IPv4 address, or the first 64 bits of an IPv6 address. */
+uint64_t pvmd_crowd_source(const union pvmw_address *a);
 
 /* Lets a newcomer in and counts it, or turns it away; `random` is any uniform number. */
 bool pvmd_crowd_admit(struct pvmd_crowd *c, uint64_t source, uint32_t random);
@@ -29,7 +29,7 @@ bool pvmd_crowd_admit(struct pvmd_crowd *c, uint64_t source, uint32_t random);
 /* One that was let in has gone. */
 void pvmd_crowd_leave(struct pvmd_crowd *c, uint64_t source);
 
-/* Whether newcomers of this source are being turned away, so that those who are in have less time. */
+/* Whether newcomers of this source are being turned away, so that those inside have less time. */
 bool pvmd_crowd_is_pressed(const struct pvmd_crowd *c, uint64_t source);
 
 #endif

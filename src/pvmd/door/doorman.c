@@ -13,14 +13,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utlist.h>
-#include "../core/error.h"
+#include "core/error.h"
 #include "confine.h"
 #include "crowd.h"
 #include "handover.h"
 
 #define ACCEPTS_MAX       64   /* in one turn of the loop */
 #define PAUSE_S           0.25 /* without accepting, when the kernel has run out of something */
-#define LOOK_S            0.1  /* between looks at who has been here for too long */
+#define LOOK_S            0.1  /* between checks for strangers whose time is over */
 #define REPORT_S          1.   /* between counts for the daemon */
 #define SPARE_DESCRIPTORS 16
 
@@ -46,7 +46,7 @@ static ev_timer pause_timer, look_timer, report_timer;
 
 /* ---- to the daemon ---- */
 
-/* Waits while the daemon does not read: without it there is nothing to do. The pair's end ends us. */
+/* Blocks while the daemon does not read: without it there is nothing to do. When the pair closes, this process ends. */
 static void tell(struct pvmd_doorman_message *m, int fd)
 {
     while (pvmd_handover_send(STDIN_FILENO, m, sizeof *m, fd))
@@ -114,7 +114,7 @@ static void judge(struct stranger *s)
     struct pvmd_preface p;
     int rc = pvmd_preface_decode(s->wire, &door, s->nonce, &p);
     if (rc)
-        refuse(s, rc == PVMI_EDENIED ? &counts.denied : &counts.malformed);
+        refuse(s, rc == PVMC_EDENIED ? &counts.denied : &counts.malformed);
     else
         hand_over(s);
 }
@@ -191,9 +191,9 @@ static void turn_away(int fd)
 
 static void meet(int fd, const struct sockaddr_storage *from)
 {
-    struct pvmd_address a;
+    union pvmw_address a;
     uint32_t random;
-    if (pvmd_address_from((const struct sockaddr *)from, &a) || RAND_bytes((uint8_t *)&random, sizeof random) != 1) {
+    if (pvmw_address_from((const struct sockaddr *)from, &a) || RAND_bytes((uint8_t *)&random, sizeof random) != 1) {
         close(fd);
         return;
     }
@@ -242,7 +242,7 @@ static void accept_event(struct ev_loop *l, ev_io *w, int events)
 static void daemon_event(struct ev_loop *l, ev_io *w, int events)
 {
     (void)l, (void)w, (void)events;
-    _exit(0); /* it says nothing any more: this is its end */
+    _exit(0); /* the daemon says nothing after its orders: it has ended */
 }
 
 /* OpenSSL loads what it needs before its system calls are forbidden. */
@@ -251,7 +251,7 @@ static int prepare_openssl(void)
     static const struct pvmd_preface any;
     uint8_t nonce[PVMD_NONCE_BYTES], wire[PVMD_PREFACE_BYTES];
     OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
-    return RAND_bytes(nonce, sizeof nonce) == 1 ? pvmd_preface_encode(&any, &door, nonce, wire) : PVMI_ESYSTEM;
+    return RAND_bytes(nonce, sizeof nonce) == 1 ? pvmd_preface_encode(&any, &door, nonce, wire) : PVMC_ESYSTEM;
 }
 
 static int open_crowd(void)
@@ -260,7 +260,7 @@ static int open_crowd(void)
     crowd.max = PVMD_STRANGERS_MAX;
     if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < PVMD_STRANGERS_MAX + SPARE_DESCRIPTORS)
         crowd.max = (unsigned)limit.rlim_cur - SPARE_DESCRIPTORS;
-    int rc = RAND_bytes((uint8_t *)&crowd.multiplier, sizeof crowd.multiplier) == 1 ? 0 : PVMI_ESYSTEM;
+    int rc = RAND_bytes((uint8_t *)&crowd.multiplier, sizeof crowd.multiplier) == 1 ? 0 : PVMC_ESYSTEM;
     crowd.multiplier |= 1;
     return rc;
 }
@@ -270,7 +270,7 @@ static int take_orders(void)
     struct pvmd_doorman_orders orders;
     if (pvmd_handover_receive(STDIN_FILENO, &orders, sizeof orders, &listen_fd) != (ssize_t)sizeof orders ||
         listen_fd < 0)
-        return PVMI_EFORMAT;
+        return PVMC_EFORMAT;
     door = orders.door;
     return 0;
 }

@@ -1,7 +1,7 @@
 /*
- * doorman.h - the process that speaks to strangers at the daemon's TCP port (pvmd3 -D), until they have proven that
- * they know the machine's secret. It has the door key but not the secret, no file and no other connection, and may make
- * few system calls (confine.h). Proven callers go to the daemon, which decides on them: see listen.h.
+ * doorman.h - the process that speaks to strangers at the daemon's TCP port (pvmd3 -D) until they have proven that they
+ * know the machine's secret. It has the door key but not the secret, no file and no other connection, and may make
+ * few system calls (confine.h). Proven callers are handed to the daemon, which decides on them: see listen.h.
  *
  * Daemon and doorman have a SOCK_SEQPACKET pair, the doorman's standard input. The daemon sends one struct
  * pvmd_doorman_orders, with the listening socket as descriptor; the doorman ends with the pair.
@@ -10,7 +10,7 @@
 #define PVMD_DOORMAN_H
 
 #include <stdint.h>
-#include "preface.h"
+#include "pvmd/net/preface.h"
 
 #define PVMD_STRANGER_S         5.   /* in which the preface must be there */
 #define PVMD_STRANGER_PRESSED_S 1.   /* the same while strangers are being turned away */

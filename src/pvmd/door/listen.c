@@ -12,18 +12,18 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "../core/error.h"
-#include "../core/log.h"
-#include "address.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "wire/socket.h"
 #include "handover.h"
-#include "launch.h"
+#include "pvmd/base/own_path.h"
 
 #define MESSAGES_MAX    16  /* of the doorman's, in one turn of the loop */
 #define RESTART_S       0.1 /* from a doorman's end to the next one, doubled for each one that ends soon */
 #define RESTART_MAX_S   30.
 #define SETTLED_S       5. /* a doorman that has lived for so long did not end soon */
 #define ENVIRONMENT_MAX 5
-#define REFUSALS_LOG_S  10. /* between lines about those who were turned away */
+#define REFUSALS_LOG_S  10. /* between lines about refused connections */
 
 static struct ev_loop *loop;
 static const struct pvmd_listen_events *events;
@@ -61,10 +61,10 @@ static int answer(int fd, enum pvmd_verdict verdict, const uint8_t *wire, const 
     int rc = pvmd_preface_answer(verdict, wire, &pvmd_secrets->door, nonce, bytes);
     if (rc)
         return rc;
-    return send(fd, bytes, sizeof bytes, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof bytes ? 0 : PVMI_EDOWN;
+    return send(fd, bytes, sizeof bytes, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof bytes ? 0 : PVMC_EDOWN;
 }
 
-/* Takes over fd. False: the doorman has let in who has proven nothing. */
+/* Takes over fd. False: the doorman has let in a caller that has proven nothing. */
 static bool judge(int fd, const uint8_t *wire, const uint8_t *nonce)
 {
     struct pvmd_preface p;
@@ -73,7 +73,7 @@ static bool judge(int fd, const uint8_t *wire, const uint8_t *nonce)
     rc = rc ? rc : pvmd_preface_key(wire, &pvmd_secrets->machine, nonce, key);
     if (rc) {
         close(fd);
-        return rc == PVMI_ESYSTEM;
+        return rc == PVMC_ESYSTEM;
     }
     enum pvmd_verdict verdict = events->offered(&p);
     if (answer(fd, verdict, wire, nonce) || verdict != PVMD_VERDICT_GO || fcntl(fd, F_SETFL, O_NONBLOCK)) {
@@ -86,7 +86,7 @@ static bool judge(int fd, const uint8_t *wire, const uint8_t *nonce)
     return true;
 }
 
-/* ---- those who were turned away ---- */
+/* ---- refused connections ---- */
 
 static struct pvmd_door_counts add(struct pvmd_door_counts a, struct pvmd_door_counts b)
 {
@@ -102,7 +102,7 @@ static void log_event(struct ev_loop *l, ev_timer *w, int revents)
     uint64_t malformed = now->malformed - logged.malformed, denied = now->denied - logged.denied;
     uint64_t too_slow = now->too_slow - logged.too_slow, too_many = now->too_many - logged.too_many;
     (void)l, (void)w, (void)revents;
-    pvmi_log(PVMI_LOG_INFO,
+    pvmc_log(PVMC_LOG_INFO,
              "refused %" PRIu64 " connections at port %u within %g s: %" PRIu64 " did not speak the protocol, %" PRIu64
              " did not know the secret, %" PRIu64 " were too slow, %" PRIu64 " too many",
              malformed + denied + too_slow + too_many, listen_port, REFUSALS_LOG_S, malformed, denied, too_slow,
@@ -121,8 +121,7 @@ static void counted(const struct pvmd_door_counts *by_doorman)
 
 /* ---- the doorman ---- */
 
-/* Ends it if it still lives. Its exit status, or -1 when libev has reaped it: its number may be somebody else's then.
- */
+/* Ends it if it still lives. Its exit status, or -1 if libev has reaped it: its pid may then be another process's. */
 static int end_doorman(void)
 {
     int status = -1;
@@ -155,7 +154,7 @@ static void replace_doorman(const char *why)
     pid_t pid = counts.doorman;
     int status = end_doorman();
     bool by_signal = status != -1 && WIFSIGNALED(status);
-    pvmi_log(PVMI_LOG_WARNING, "the doorman, process %d, is replaced: %s%s%s", (int)pid, why, by_signal ? ": " : "",
+    pvmc_log(PVMC_LOG_WARNING, "the doorman, process %d, is replaced: %s%s%s", (int)pid, why, by_signal ? ": " : "",
              by_signal ? strsignal(WTERMSIG(status)) : "");
     restart_later();
 }
@@ -170,7 +169,7 @@ static bool take_message(const struct pvmd_doorman_message *m, int fd)
     if (m->kind == PVMD_DOORMAN_COUNTS)
         counted(&m->u.counts);
     else if (m->kind == PVMD_DOORMAN_UNCONFINED)
-        pvmi_log_once(m->u.error == ENOTSUP ? PVMI_LOG_INFO : PVMI_LOG_WARNING,
+        pvmc_log_once(m->u.error == ENOTSUP ? PVMC_LOG_INFO : PVMC_LOG_WARNING,
                       "the doorman runs without a filter for system calls: %s", strerror(m->u.error));
     else
         return false;
@@ -195,7 +194,7 @@ static void doorman_event(struct ev_loop *l, ev_io *w, int revents)
     }
 }
 
-/* What the dynamic linker and sanitizers need. Users keep passwords in their environment: strangers are not near it. */
+/* What the dynamic linker and sanitizers need, and nothing else: users keep passwords in their environment. */
 static void fill_environment(char *environment[ENVIRONMENT_MAX])
 {
     static const char *const kept[] = {"LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"};
@@ -219,7 +218,7 @@ static int spawn_doorman(int its_end)
     posix_spawn_file_actions_adddup2(&actions, its_end, STDIN_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    int error = posix_spawn(&counts.doorman, pvmd_launch_own_path(), &actions, NULL, argv, environment);
+    int error = posix_spawn(&counts.doorman, pvmd_own_path(), &actions, NULL, argv, environment);
     posix_spawn_file_actions_destroy(&actions);
     return error;
 }
@@ -253,72 +252,50 @@ static void restart_event(struct ev_loop *l, ev_timer *w, int revents)
     int error = start_doorman();
     if (!error)
         return;
-    pvmi_log(PVMI_LOG_ERROR, "cannot start the doorman: %s; no host can be added, no broken link be mended",
+    pvmc_log(PVMC_LOG_ERROR, "cannot start the doorman: %s; no host can be added, no broken link be mended",
              strerror(error));
     restart_later();
 }
 
 /* ---- the port ---- */
 
-/* A listening socket at exactly this address: its descriptor, or -1 with errno. */
-static int listen_at(const struct pvmd_address *a)
-{
-    int zero = 0, one = 1;
-    int fd = socket(a->u.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return -1;
-    if (a->u.any.sa_family == AF_INET6)
-        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero);
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    if (!bind(fd, &a->u.any, pvmd_address_bytes(a)) && !listen(fd, SOMAXCONN))
-        return fd;
-    int error = errno;
-    close(fd);
-    errno = error;
-    return -1;
-}
-
-/* The same at the first free port from `port` on. */
+/* Listens at the first free port from `port` on, 0: any. 0 or an errno. */
 static int listen_from(const char *ip, uint16_t port)
 {
-    struct pvmd_address a;
-    int fd = -1;
-    if (pvmd_address_parse(ip, port, &a)) {
-        errno = EINVAL;
-        return -1;
-    }
-    do {
-        pvmd_address_set_port(&a, port);
-        fd = listen_at(&a);
-    } while (fd < 0 && errno == EADDRINUSE && port && ++port);
-    return fd;
+    union pvmw_address a;
+    struct pvmw_socket_listen how = {
+        .backlog = SOMAXCONN, .v4_too = true, .low = port, .count = port ? UINT16_MAX + 1u - port : 1};
+    if (pvmw_address_parse(ip, port, &a))
+        return EINVAL;
+    int fd = pvmw_socket_listen(&a, &how);
+    if (fd < 0)
+        return -fd;
+    listen_fd = fd;
+    listen_port = pvmw_address_port(&a);
+    return 0;
 }
 
 int pvmd_listen_start(struct ev_loop *l, const char *ip, uint16_t port, const struct pvmd_listen_events *e)
 {
     loop = l;
     events = e;
-    listen_fd = listen_from(*ip ? ip : "::", port);
-    if (listen_fd < 0 && !*ip)
-        listen_fd = listen_from("0.0.0.0", port); /* no IPv6 here */
-    if (listen_fd < 0) {
-        pvmi_log(PVMI_LOG_ERROR, "cannot listen on %s: %s; PVM_IP must be an address of this host, or not set",
-                 *ip ? ip : "any address", strerror(errno));
-        return PVMI_ESYSTEM;
+    int error = listen_from(*ip ? ip : "::", port);
+    if (error && !*ip)
+        error = listen_from("0.0.0.0", port); /* no IPv6 here */
+    if (error) {
+        pvmc_log(PVMC_LOG_ERROR, "cannot listen on %s: %s; PVM_IP must be an address of this host, or not set",
+                 *ip ? ip : "any address", strerror(error));
+        return PVMC_ESYSTEM;
     }
-    struct pvmd_address a = {0};
-    socklen_t size = sizeof a;
-    getsockname(listen_fd, &a.u.any, &size);
-    listen_port = pvmd_address_port(&a);
     ev_init(&doorman.restart, restart_event);
     ev_init(&doorman.log, log_event);
     doorman.restart_s = RESTART_S;
-    int error = start_doorman();
+    error = start_doorman();
     if (!error)
         return 0;
-    pvmi_log(PVMI_LOG_ERROR, "cannot start %s: %s", pvmd_launch_own_path(), strerror(error));
+    pvmc_log(PVMC_LOG_ERROR, "cannot start %s: %s", pvmd_own_path(), strerror(error));
     pvmd_listen_stop();
-    return PVMI_ESYSTEM;
+    return PVMC_ESYSTEM;
 }
 
 void pvmd_listen_stop(void)

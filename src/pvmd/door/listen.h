@@ -1,10 +1,10 @@
 /*
- * listen.h - the TCP port of this daemon. Strangers at it are a process of its own's business (doorman.h); who has
- * proven to be a member is handed over to this one, which decides whether it is let in, proves itself in turn, and
- * begins TLS.
+ * listen.h - the TCP port of this daemon. A process of its own, the doorman (doorman.h), deals with strangers. It hands
+ * callers that have proven to be members to the daemon, which decides whether to let them in, proves itself in turn,
+ * and begins TLS.
  *
- * What the doorman says is checked like what a stranger says: the proof is looked at again here. A doorman that ends is
- * replaced; links that stand do not notice.
+ * The daemon trusts the doorman no more than a stranger: it checks the proof again. A doorman that ends is replaced;
+ * established links do not notice.
  */
 #ifndef PVMD_LISTEN_H
 #define PVMD_LISTEN_H
@@ -12,7 +12,7 @@
 #include <ev.h>
 #include <stdint.h>
 #include "doorman.h"
-#include "preface.h"
+#include "pvmd/net/preface.h"
 
 struct pvmd_listen_events {
     /* A proven preface: what to answer. Nothing may be kept of it yet. */
@@ -22,7 +22,7 @@ struct pvmd_listen_events {
 };
 
 /*
- * Listens on `ip` ("" for all addresses, IPv6 and IPv4), at the first free port from `port` on (0: any). 0, or a PVMI_E
+ * Listens on `ip` ("" for all addresses, IPv6 and IPv4), at the first free port from `port` on (0: any). 0, or a PVMC_E
  * code, logged with the cure. The machine (machine.h) must be known.
  */
 int pvmd_listen_start(struct ev_loop *loop, const char *ip, uint16_t port, const struct pvmd_listen_events *events);
@@ -31,7 +31,8 @@ void pvmd_listen_stop(void);
 /* The port. */
 uint16_t pvmd_listen_port(void);
 
-/* For tests: calls that were let in, and whom the doorman (0: there is none) has turned away, up to a second ago. */
+/* For tests: calls that were let in, and strangers that the doorman (0: there is none) has turned away, up to a second
+ * ago. */
 struct pvmd_listen_counts {
     uint64_t accepted;
     struct pvmd_door_counts refused;

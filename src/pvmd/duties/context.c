@@ -1,25 +1,25 @@
 /*
- * context.c - a context is a number of its host, like a tid: unique in the machine. It belongs to nobody but is kept
- * until somebody frees it; when the numbers run out, those whose maker has ended are given out again.
+ * context.c - a context is a number of its host, like a tid, and unique in the machine. It has no owner and lasts until
+ * some task frees it; when the numbers run out, those whose makers have ended are reused.
  */
 #include "context.h"
 #include <stdlib.h>
-#include "../core/error.h"
-#include "../core/hash.h"
-#include "../core/log.h"
-#include "../core/proto.h"
-#include "daemon.h"
-#include "rpc.h"
-#include "tasks.h"
+#include "core/error.h"
+#include "core/hash.h"
+#include "core/log.h"
+#include "core/message/proto.h"
+#include "pvmd/base/self.h"
+#include "pvmd/net/rpc.h"
+#include "pvmd/tasks/tasks.h"
 
 #define MADE_MAX  16384                      /* by one task */
-#define LOCAL_MAX (PVMI_TID_LOCAL_MASK - 10) /* the last ten are the system contexts of host 1, and spare elsewhere */
+#define LOCAL_MAX (PVMC_TID_LOCAL_MASK - 10) /* the last ten are the system contexts of host 1, and spare elsewhere */
 
 enum { CONTEXT_NEW = 1, CONTEXT_FREE = 2 };
 
 struct context {
     uint32_t number;
-    pvmi_tid maker;
+    pvmc_tid maker;
     UT_hash_handle hh;
 };
 
@@ -56,15 +56,15 @@ static uint32_t next_number(void)
     return 0;
 }
 
-static int new_context(pvmi_tid maker, uint32_t *number)
+static int new_context(pvmc_tid maker, uint32_t *number)
 {
     struct pvmd_task *task = pvmd_task_by_tid(maker);
     *number = task && task->contexts < MADE_MAX ? next_number() : 0;
     struct context *c = *number ? calloc(1, sizeof *c) : NULL;
     if (c)
         *c = (struct context){.number = *number, .maker = maker};
-    if (!c || !PVMI_HASH_ADD(hh, contexts, number, c)) {
-        pvmi_log(PVMI_LOG_ERROR, "no context left for t%x", maker);
+    if (!c || !PVMC_HASH_ADD(hh, contexts, number, c)) {
+        pvmc_log(PVMC_LOG_ERROR, "no context left for t%x", maker);
         free(c);
         return PvmOutOfRes;
     }
@@ -83,11 +83,11 @@ static int free_context(uint32_t number)
 
 static void answer(const struct pvmd_request *r, int code, uint32_t number)
 {
-    struct pvmi_buf b;
-    pvmi_buf_init(&b);
-    pvmi_buf_put_u32(&b, number);
+    struct pvmc_buf b;
+    pvmc_buf_init(&b);
+    pvmc_buf_put_u32(&b, number);
     pvmd_request_answer(r, code, code < 0 ? NULL : &b);
-    pvmi_buf_free(&b);
+    pvmc_buf_free(&b);
 }
 
 /* ---- contexts of another host's making ---- */
@@ -97,7 +97,7 @@ struct asked {
     uint32_t number;
 };
 
-static void freed_there(void *arg, unsigned host_index, int code, struct pvmi_buf *body)
+static void freed_there(void *arg, unsigned host_index, int code, struct pvmc_buf *body)
 {
     (void)host_index;
     (void)body;
@@ -110,20 +110,20 @@ static int free_there(const struct pvmd_request *r, uint32_t number)
 {
     struct asked *asked = malloc(sizeof *asked);
     if (!asked)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     *asked = (struct asked){*r, number};
-    struct pvmi_buf b;
-    pvmi_buf_init(&b);
-    pvmi_buf_put_u32(&b, number);
-    pvmd_ask(pvmi_tid_host_index(number), PVMD_DM_CONTEXT_FREE, &b, freed_there, asked);
-    pvmi_buf_free(&b);
+    struct pvmc_buf b;
+    pvmc_buf_init(&b);
+    pvmc_buf_put_u32(&b, number);
+    pvmd_ask(pvmc_tid_host_index(number), PVMD_DM_CONTEXT_FREE, &b, freed_there, asked);
+    pvmc_buf_free(&b);
     return 0;
 }
 
-static int free_for_other(const struct pvmd_question *q, struct pvmi_buf *body)
+static int free_for_other(const struct pvmd_question *q, struct pvmc_buf *body)
 {
-    uint32_t number = pvmi_buf_get_u32(body);
-    int rc = pvmi_buf_end(body);
+    uint32_t number = pvmc_buf_get_u32(body);
+    int rc = pvmc_buf_end(body);
     if (!rc)
         pvmd_answer(q, free_context(number), NULL);
     return rc;
@@ -131,14 +131,14 @@ static int free_for_other(const struct pvmd_question *q, struct pvmi_buf *body)
 
 /* ---- requests ---- */
 
-static int context_request(const struct pvmd_request *r, struct pvmi_buf *body)
+static int context_request(const struct pvmd_request *r, struct pvmc_buf *body)
 {
-    uint8_t op = pvmi_buf_get_u8(body);
-    uint32_t number = pvmi_buf_get_u32(body);
-    int rc = pvmi_buf_end(body);
+    uint8_t op = pvmc_buf_get_u8(body);
+    uint32_t number = pvmc_buf_get_u32(body);
+    int rc = pvmc_buf_end(body);
     if (rc || (op != CONTEXT_NEW && op != CONTEXT_FREE))
-        return rc ? rc : PVMI_EFORMAT;
-    if (op == CONTEXT_FREE && pvmi_tid_host(number) != pvmd_host_tid())
+        return rc ? rc : PVMC_EFORMAT;
+    if (op == CONTEXT_FREE && pvmc_tid_host(number) != pvmd_host_tid())
         return free_there(r, number);
     int code = op == CONTEXT_NEW ? new_context(r->tid, &number) : free_context(number);
     answer(r, code, number);
@@ -147,7 +147,7 @@ static int context_request(const struct pvmd_request *r, struct pvmi_buf *body)
 
 void pvmd_context_start(void)
 {
-    pvmd_tm_handle(PVMI_TM_CONTEXT, context_request);
+    pvmd_tm_handle(PVMC_TM_CONTEXT, context_request);
     pvmd_dm_handle(PVMD_DM_CONTEXT_FREE, free_for_other);
 }
 

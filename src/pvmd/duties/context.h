@@ -1,4 +1,4 @@
-/* context.h - message contexts that tasks of this host have asked for (TM_CONTEXT). */
+/* context.h - message contexts of this host's tasks (TM_CONTEXT). */
 #ifndef PVMD_CONTEXT_H
 #define PVMD_CONTEXT_H
 

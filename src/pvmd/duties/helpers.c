@@ -2,17 +2,17 @@
 #include "helpers.h"
 #include <stdlib.h>
 #include <string.h>
-#include "../core/config.h"
-#include "../core/error.h"
-#include "../core/log.h"
-#include "daemon.h"
-#include "order.h"
-#include "rpc.h"
-#include "siblings.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "pvmd/base/self.h"
+#include "pvmd/spawn/order.h"
+#include "pvmd/net/rpc.h"
+#include "pvmd/tasks/siblings.h"
 
 #define WORDS_MAX 64
 
-/* Cuts a command to words in place; the list ends with NULL. */
+/* Cuts a command into words in place. The list ends with NULL. */
 static uint32_t split(char *command, char *words[WORDS_MAX + 1])
 {
     uint32_t n = 0;
@@ -23,38 +23,38 @@ static uint32_t split(char *command, char *words[WORDS_MAX + 1])
     return n;
 }
 
-static void started(void *arg, unsigned host_index, int code, struct pvmi_buf *body)
+static void started(void *arg, unsigned host_index, int code, struct pvmc_buf *body)
 {
     const char *setting = arg;
     (void)host_index;
-    pvmi_buf_get_u32(body);
-    int result = code < 0 ? code : pvmi_buf_get_i32(body);
+    pvmc_buf_get_u32(body);
+    int result = code < 0 ? code : pvmc_buf_get_i32(body);
     if (result > 0) {
-        pvmi_log(PVMI_LOG_INFO, "%s is t%x", setting, (unsigned)result);
+        pvmc_log(PVMC_LOG_INFO, "%s is t%x", setting, (unsigned)result);
         pvmd_siblings_tell(&result, 1);
     } else {
-        pvmi_log(PVMI_LOG_ERROR, "%s=%s cannot be started: %s", setting, getenv(setting), pvmi_error_text(result));
+        pvmc_log(PVMC_LOG_ERROR, "%s=%s cannot be started: %s", setting, getenv(setting), pvmc_error_text(result));
     }
 }
 
-static void start(enum pvmi_setting which)
+static void start(enum pvmc_setting which)
 {
     static char *none[] = {NULL};
-    char *words[WORDS_MAX + 1], *command = strdup(pvmi_config_text(which));
-    struct pvmi_buf body;
+    char *words[WORDS_MAX + 1], *command = strdup(pvmc_config_text(which));
+    struct pvmc_buf body;
     if (!command)
         return;
     uint32_t n = split(command, words);
     if (n) {
         struct pvmd_order order = {
             .file = words[0], .arguments = words + 1, .argument_count = n - 1, .environment = none, .trace_mask = ""};
-        pvmi_buf_init(&body);
+        pvmc_buf_init(&body);
         pvmd_order_put(&body, &order, "", 1);
-        pvmi_buf_put_i32(&body, PvmNoParent);
-        pvmi_buf_put_u32(&body, 0);
-        pvmi_buf_put_u32(&body, 1);
-        pvmd_ask(pvmd.host_index, PVMD_DM_EXEC, &body, started, (char *)pvmi_setting_table[which].name);
-        pvmi_buf_free(&body);
+        pvmc_buf_put_i32(&body, PvmNoParent);
+        pvmc_buf_put_u32(&body, 0);
+        pvmc_buf_put_u32(&body, 1);
+        pvmd_ask(pvmd.host_index, PVMD_DM_EXEC, &body, started, (char *)pvmc_setting_table[which].name);
+        pvmc_buf_free(&body);
     }
     free(command);
 }
@@ -62,9 +62,9 @@ static void start(enum pvmi_setting which)
 void pvmd_helpers_start(void)
 {
     if (pvmd_is_master()) {
-        start(PVMI_SETTING_RM_COMMAND);
-        start(PVMI_SETTING_HOSTER_COMMAND);
-        start(PVMI_SETTING_TRACER_COMMAND);
+        start(PVMC_SETTING_RM_COMMAND);
+        start(PVMC_SETTING_HOSTER_COMMAND);
+        start(PVMC_SETTING_TRACER_COMMAND);
     }
-    start(PVMI_SETTING_TASKER_COMMAND);
+    start(PVMC_SETTING_TASKER_COMMAND);
 }

@@ -1,4 +1,4 @@
-/* info.h - small requests of tasks: what there is (CONFIG, MSTAT, PSTAT, TASKS, HOSTSYNC), signals, options, roles. */
+/* info.h - small requests of tasks: queries (CONFIG, MSTAT, PSTAT, TASKS, HOSTSYNC), signals, options, roles. */
 #ifndef PVMD_INFO_H
 #define PVMD_INFO_H
 

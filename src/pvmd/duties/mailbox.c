@@ -3,55 +3,68 @@
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
-#include "../core/error.h"
-#include "../core/hash.h"
-#include "../core/log.h"
-#include "../core/proto.h"
-#include "daemon.h"
+#include "core/error.h"
+#include "core/hash.h"
+#include "core/log.h"
+#include "core/message/proto.h"
+#include "pvmd/base/self.h"
 #include "mailbox_store.h"
-#include "rpc.h"
-#include "tasks.h"
-#include "turn.h"
-#include "watch.h"
+#include "pvmd/net/rpc.h"
+#include "pvmd/tasks/tasks.h"
+#include "pvmd/base/turn.h"
+#include "pvmd/tasks/watch.h"
 
 /* ---- reading requests ---- */
 
-static void get_spared(struct pvmi_buf *b, struct pvmd_mailbox_request *m)
+/* A request as it travels. */
+struct request {
+    int op; /* enum pvmc_mailbox_op */
+    char name[PVMD_MAILBOX_NAME_MAX + 1];
+    int index;
+    uint32_t flags, enc, dsig;
+    const uint8_t *data; /* in the buffer that was read */
+    size_t length;
+    pvmc_tid *spared; /* RESET only */
+    uint32_t spared_count;
+};
+
+static void get_spared(struct pvmc_buf *b, struct request *m)
 {
-    m->spared_count = pvmi_buf_get_u32(b);
-    if (m->spared_count > PVMI_TID_LOCAL_MASK && !b->error)
-        b->error = PVMI_ELIMIT;
-    if (m->spared_count > pvmi_buf_left(b) / 4) {
+    m->spared_count = pvmc_buf_get_u32(b);
+    if (m->spared_count > PVMC_TID_LOCAL_MASK && !b->error)
+        b->error = PVMC_ELIMIT;
+    if (m->spared_count > pvmc_buf_left(b) / 4) {
         m->spared_count = 0;
-        pvmi_buf_get_bytes(b, SIZE_MAX);
+        pvmc_buf_get_bytes(b, SIZE_MAX);
         return;
     }
     m->spared = calloc(m->spared_count + 1, sizeof *m->spared);
     for (uint32_t i = 0; m->spared && i < m->spared_count; i++)
-        m->spared[i] = pvmi_buf_get_u32(b);
+        m->spared[i] = pvmc_buf_get_u32(b);
 }
 
-int pvmd_mailbox_request_get(struct pvmi_buf *b, struct pvmd_mailbox_request *m)
+/* Reads and checks a request. Returns 0 or a PVMC_E code; free_request() is due in both cases. */
+static int get_request(struct pvmc_buf *b, struct request *m)
 {
-    *m = (struct pvmd_mailbox_request){.op = pvmi_buf_get_u8(b), .index = -1};
-    if (m->op < PVMI_MAILBOX_PUT || m->op > PVMI_MAILBOX_RESET)
-        return PVMI_EFORMAT;
-    if (m->op == PVMI_MAILBOX_RESET)
+    *m = (struct request){.op = pvmc_buf_get_u8(b), .index = -1};
+    if (m->op < PVMC_MAILBOX_PUT || m->op > PVMC_MAILBOX_RESET)
+        return PVMC_EFORMAT;
+    if (m->op == PVMC_MAILBOX_RESET)
         get_spared(b, m);
-    pvmi_buf_get_string_to(b, m->name, sizeof m->name);
-    if (m->op != PVMI_MAILBOX_NAMES)
-        m->index = pvmi_buf_get_i32(b);
-    if (m->op != PVMI_MAILBOX_NAMES && m->op != PVMI_MAILBOX_RESET)
-        m->flags = pvmi_buf_get_u32(b);
-    if (m->op == PVMI_MAILBOX_PUT) {
-        m->enc = pvmi_buf_get_u32(b);
-        m->dsig = pvmi_buf_get_u32(b);
-        m->data = pvmi_buf_get_blob(b, &m->length);
+    pvmc_buf_get_string_to(b, m->name, sizeof m->name);
+    if (m->op != PVMC_MAILBOX_NAMES)
+        m->index = pvmc_buf_get_i32(b);
+    if (m->op != PVMC_MAILBOX_NAMES && m->op != PVMC_MAILBOX_RESET)
+        m->flags = pvmc_buf_get_u32(b);
+    if (m->op == PVMC_MAILBOX_PUT) {
+        m->enc = pvmc_buf_get_u32(b);
+        m->dsig = pvmc_buf_get_u32(b);
+        m->data = pvmc_buf_get_blob(b, &m->length);
     }
-    return pvmi_buf_end(b);
+    return pvmc_buf_end(b);
 }
 
-void pvmd_mailbox_request_free(struct pvmd_mailbox_request *m)
+static void free_request(struct request *m)
 {
     free(m->spared);
     m->spared = NULL;
@@ -59,57 +72,57 @@ void pvmd_mailbox_request_free(struct pvmd_mailbox_request *m)
 
 /* ---- at the task's daemon ---- */
 
-static void passed_answered(void *arg, unsigned host_index, int code, struct pvmi_buf *body)
+static void passed_answered(void *arg, unsigned host_index, int code, struct pvmc_buf *body)
 {
     (void)host_index;
     struct pvmd_request *r = arg;
-    struct pvmi_buf rest;
-    size_t length = pvmi_buf_left(body);
-    pvmi_buf_view(&rest, pvmi_buf_get_bytes(body, length), length);
+    struct pvmc_buf rest;
+    size_t length = pvmc_buf_left(body);
+    pvmc_buf_view(&rest, pvmc_buf_get_bytes(body, length), length);
     pvmd_request_answer(r, code, &rest);
     free(r);
 }
 
-/* A name too long for the store is the task's mistake, not a malformed message. */
-static int check(struct pvmi_buf body)
+/* A name that is too long for the store is the program's mistake, not a malformed message. */
+static int check(struct pvmc_buf body)
 {
-    struct pvmd_mailbox_request m;
-    int rc = pvmd_mailbox_request_get(&body, &m);
-    pvmd_mailbox_request_free(&m);
+    struct request m;
+    int rc = get_request(&body, &m);
+    free_request(&m);
     return rc;
 }
 
-static int mailbox_request(const struct pvmd_request *r, struct pvmi_buf *body)
+static int mailbox_request(const struct pvmd_request *r, struct pvmc_buf *body)
 {
     int rc = check(*body);
-    if (rc == PVMI_ELIMIT) {
+    if (rc == PVMC_ELIMIT) {
         pvmd_request_answer(r, PvmBadParam, NULL);
         return 0;
     }
     struct pvmd_request *copy = rc ? NULL : malloc(sizeof *copy);
     if (!copy)
-        return rc ? rc : PVMI_ENOMEM;
+        return rc ? rc : PVMC_ENOMEM;
     *copy = *r;
-    struct pvmi_buf b;
-    pvmi_buf_init(&b);
-    pvmi_buf_put_u32(&b, r->tid);
-    pvmi_buf_put_bytes(&b, body->data, body->length);
+    struct pvmc_buf b;
+    pvmc_buf_init(&b);
+    pvmc_buf_put_u32(&b, r->tid);
+    pvmc_buf_put_bytes(&b, body->data, body->length);
     pvmd_ask(pvmd.master_index, PVMD_DM_MAILBOX, &b, passed_answered, copy);
-    pvmi_buf_free(&b);
+    pvmc_buf_free(&b);
     return 0;
 }
 
 /* ---- at the master: owners ---- */
 
 struct owner {
-    pvmi_tid tid;
+    pvmc_tid tid;
     struct pvmd_watch *watch;
     UT_hash_handle hh;
 };
 
 static struct owner *owners;
 
-static void owner_ended(void *arg, pvmi_tid tid)
+static void owner_ended(void *arg, pvmc_tid tid)
 {
     struct owner *o = arg;
     HASH_DEL(owners, o);
@@ -117,8 +130,8 @@ static void owner_ended(void *arg, pvmi_tid tid)
     pvmd_mailbox_owner_ended(tid);
 }
 
-/* 0 if we will hear when this task ends. */
-static int watch_owner(pvmi_tid tid)
+/* Watches the task. Returns 0 if we will hear of its end. */
+static int watch_owner(pvmc_tid tid)
 {
     struct owner *o;
     HASH_FIND_INT(owners, &tid, o);
@@ -129,7 +142,7 @@ static int watch_owner(pvmi_tid tid)
         return PvmNoMem;
     o->tid = tid;
     o->watch = pvmd_watch(tid, owner_ended, o);
-    if (!o->watch || !PVMI_HASH_ADD(hh, owners, tid, o)) {
+    if (!o->watch || !PVMC_HASH_ADD(hh, owners, tid, o)) {
         pvmd_watch_cancel(o->watch);
         free(o);
         return PvmNoMem;
@@ -137,11 +150,11 @@ static int watch_owner(pvmi_tid tid)
     return 0;
 }
 
-/* ---- at the master: those who wait for an entry ---- */
+/* ---- at the master: requests that wait for an entry ---- */
 
 struct waiter {
     struct pvmd_question question;
-    pvmi_tid who;
+    pvmc_tid who;
     char *name;
     int index;
     uint32_t flags;
@@ -154,7 +167,7 @@ static struct waiter *waiters;
 
 #define WAITING_MAX 256 /* of one task, which has one for each of its threads */
 
-static bool may_wait(pvmi_tid who)
+static bool may_wait(pvmc_tid who)
 {
     const struct waiter *w;
     unsigned n = 0;
@@ -162,7 +175,7 @@ static bool may_wait(pvmi_tid who)
         n += w->who == who;
     if (n < WAITING_MAX)
         return true;
-    pvmi_log_once(PVMI_LOG_WARNING, "t%x: more than %d calls of pvm_recvinfo() wait", who, WAITING_MAX);
+    pvmc_log_once(PVMC_LOG_WARNING, "t%x: more than %d calls of pvm_recvinfo() wait", who, WAITING_MAX);
     return false;
 }
 
@@ -174,16 +187,16 @@ static void waiter_free(struct waiter *w)
     free(w);
 }
 
-static void waiter_ended(void *arg, pvmi_tid tid)
+static void waiter_ended(void *arg, pvmc_tid tid)
 {
     (void)tid;
     struct waiter *w = arg;
     w->watch = NULL;
-    pvmd_answer(&w->question, PvmNoTask, NULL); /* its daemon need not remember the request any longer */
+    pvmd_answer(&w->question, PvmNoTask, NULL); /* so that its daemon forgets the request */
     waiter_free(w);
 }
 
-static int wait_for(const struct pvmd_question *q, pvmi_tid who, const struct pvmd_mailbox_request *m)
+static int wait_for(const struct pvmd_question *q, pvmc_tid who, const struct request *m)
 {
     if (!may_wait(who))
         return PvmOutOfRes;
@@ -205,19 +218,19 @@ static int wait_for(const struct pvmd_question *q, pvmi_tid who, const struct pv
 
 static void answer_mail(const struct pvmd_question *q, const struct pvmd_mail *mail)
 {
-    struct pvmi_buf b;
-    pvmi_buf_init(&b);
-    pvmi_buf_put_u32(&b, mail->flags);
-    pvmi_buf_put_u32(&b, mail->owner);
-    pvmi_buf_put_u32(&b, mail->enc);
-    pvmi_buf_put_u32(&b, mail->dsig);
-    pvmi_buf_put_blob(&b, mail->data, mail->length);
+    struct pvmc_buf b;
+    pvmc_buf_init(&b);
+    pvmc_buf_put_u32(&b, mail->flags);
+    pvmc_buf_put_u32(&b, mail->owner);
+    pvmc_buf_put_u32(&b, mail->enc);
+    pvmc_buf_put_u32(&b, mail->dsig);
+    pvmc_buf_put_blob(&b, mail->data, mail->length);
     pvmd_answer(q, mail->index, &b);
-    pvmi_buf_free(&b);
+    pvmc_buf_free(&b);
 }
 
-/* Answers if the entry is there, or may not be had. False: it is not there. */
-static bool get(const struct pvmd_question *q, pvmi_tid who, const char *name, int index, uint32_t flags)
+/* Answers if the entry exists, or if the task may not have it. Returns false if there is none. */
+static bool get(const struct pvmd_question *q, pvmc_tid who, const char *name, int index, uint32_t flags)
 {
     struct pvmd_mail *mail;
     int rc = pvmd_mailbox_find(name, index, flags, who, &mail);
@@ -233,7 +246,7 @@ static bool get(const struct pvmd_question *q, pvmi_tid who, const char *name, i
     return true;
 }
 
-/* In order of their coming, as many as a turn has time for: an entry may be large, and many wait for it. */
+/* Serves waiting requests in order, for as long as a turn lasts: an entry may be large, and many may wait for it. */
 static bool serve_some(void)
 {
     struct waiter *w, *next;
@@ -260,7 +273,7 @@ static void serve_waiters(const char *name)
         pvmd_work_begin(&serving);
 }
 
-static void put(const struct pvmd_question *q, pvmi_tid who, const struct pvmd_mailbox_request *m)
+static void put(const struct pvmd_question *q, pvmc_tid who, const struct request *m)
 {
     struct pvmd_mail mail = {.owner = who,
                              .flags = m->flags,
@@ -276,7 +289,7 @@ static void put(const struct pvmd_question *q, pvmi_tid who, const struct pvmd_m
         serve_waiters(m->name);
 }
 
-static void get_or_wait(const struct pvmd_question *q, pvmi_tid who, const struct pvmd_mailbox_request *m)
+static void get_or_wait(const struct pvmd_question *q, pvmc_tid who, const struct request *m)
 {
     if (get(q, who, m->name, m->index, m->flags))
         return;
@@ -287,26 +300,26 @@ static void get_or_wait(const struct pvmd_question *q, pvmi_tid who, const struc
 
 static void list_names(const struct pvmd_question *q, const char *pattern)
 {
-    struct pvmi_buf b;
-    pvmi_buf_init(&b);
+    struct pvmc_buf b;
+    pvmc_buf_init(&b);
     pvmd_mailbox_put_names(&b, *pattern ? pattern : "*");
-    pvmd_answer(q, pvmi_buf_error(&b) ? PvmOutOfRes : PvmOk, pvmi_buf_error(&b) ? NULL : &b);
-    pvmi_buf_free(&b);
+    pvmd_answer(q, pvmc_buf_error(&b) ? PvmOutOfRes : PvmOk, pvmc_buf_error(&b) ? NULL : &b);
+    pvmc_buf_free(&b);
 }
 
-static void carry_out(const struct pvmd_question *q, pvmi_tid who, const struct pvmd_mailbox_request *m)
+static void carry_out(const struct pvmd_question *q, pvmc_tid who, const struct request *m)
 {
     switch (m->op) {
-    case PVMI_MAILBOX_PUT:
+    case PVMC_MAILBOX_PUT:
         put(q, who, m);
         break;
-    case PVMI_MAILBOX_REMOVE:
+    case PVMC_MAILBOX_REMOVE:
         pvmd_answer(q, pvmd_mailbox_remove(m->name, m->index, m->flags, who), NULL);
         break;
-    case PVMI_MAILBOX_GET:
+    case PVMC_MAILBOX_GET:
         get_or_wait(q, who, m);
         break;
-    case PVMI_MAILBOX_NAMES:
+    case PVMC_MAILBOX_NAMES:
         list_names(q, m->name);
         break;
     default:
@@ -315,20 +328,20 @@ static void carry_out(const struct pvmd_question *q, pvmi_tid who, const struct 
     }
 }
 
-static int mailbox_question(const struct pvmd_question *q, struct pvmi_buf *body)
+static int mailbox_question(const struct pvmd_question *q, struct pvmc_buf *body)
 {
-    struct pvmd_mailbox_request m;
-    pvmi_tid who = pvmi_buf_get_u32(body);
-    int rc = pvmd_mailbox_request_get(body, &m);
+    struct request m;
+    pvmc_tid who = pvmc_buf_get_u32(body);
+    int rc = get_request(body, &m);
     if (!rc)
         carry_out(q, who, &m);
-    pvmd_mailbox_request_free(&m);
+    free_request(&m);
     return rc;
 }
 
 void pvmd_mailbox_start(void)
 {
-    pvmd_tm_handle(PVMI_TM_MAILBOX, mailbox_request);
+    pvmd_tm_handle(PVMC_TM_MAILBOX, mailbox_request);
     pvmd_dm_handle(PVMD_DM_MAILBOX, mailbox_question);
 }
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
-#include "../core/hash.h"
+#include "core/hash.h"
 #include "pvm3.h"
 
 struct class
@@ -17,9 +17,9 @@ struct class
 static struct class *classes;
 static size_t entry_count, byte_count, name_bytes;
 
-/* What one task's entries take. Persistent ones of tasks that have ended are nobody's. */
+/* The memory of one task's entries. Persistent entries of ended tasks count for nobody. */
 struct usage {
-    pvmi_tid owner;
+    pvmc_tid owner;
     size_t entries, bytes;
     UT_hash_handle hh;
 };
@@ -28,14 +28,14 @@ static struct usage *usages;
 
 /* ---- how much there is ---- */
 
-static struct usage *usage_of(pvmi_tid owner)
+static struct usage *usage_of(pvmc_tid owner)
 {
     struct usage *u;
     HASH_FIND_INT(usages, &owner, u);
     return u;
 }
 
-static struct usage *usage_get(pvmi_tid owner)
+static struct usage *usage_get(pvmc_tid owner)
 {
     struct usage *u = usage_of(owner);
     if (u)
@@ -43,7 +43,7 @@ static struct usage *usage_get(pvmi_tid owner)
     u = calloc(1, sizeof *u);
     if (u)
         u->owner = owner;
-    if (u && PVMI_HASH_ADD(hh, usages, owner, u))
+    if (u && PVMC_HASH_ADD(hh, usages, owner, u))
         return u;
     free(u);
     return NULL;
@@ -101,7 +101,7 @@ static struct class *class_get(const char *name)
     if (!c)
         return NULL;
     c->name = strdup(name);
-    if (c->name && PVMI_HASH_ADD_TEXT(hh, classes, name, c)) {
+    if (c->name && PVMC_HASH_ADD_TEXT(hh, classes, name, c)) {
         name_bytes += strlen(name);
         return c;
     }
@@ -130,7 +130,7 @@ static void mail_free(struct pvmd_mail *m)
     free(m);
 }
 
-/* The entry with this index, or the first one behind it. */
+/* The entry with this index, or the first one after it. */
 static struct pvmd_mail *mail_from(const struct class *c, int index)
 {
     struct pvmd_mail *m = c->mails;
@@ -152,7 +152,7 @@ static int first_free(const struct class *c, int index)
     return index;
 }
 
-static bool may_change(const struct pvmd_mail *m, pvmi_tid who)
+static bool may_change(const struct pvmd_mail *m, pvmc_tid who)
 {
     return m->owner == who || m->flags & PvmMboxOverWritable;
 }
@@ -176,7 +176,7 @@ static struct pvmd_mail *mail_copy(const struct pvmd_mail *like)
     return m;
 }
 
-/* The index that a new entry gets, and the one it replaces if there is one; or an error. */
+/* The index of a new entry, and the entry that it replaces, if any; or an error. */
 static int choose_index(const struct class *c, int index, const struct pvmd_mail *mail, struct pvmd_mail **old)
 {
     int direct = (int)(mail->flags >> PvmMboxDirectIndexShift);
@@ -229,7 +229,7 @@ int pvmd_mailbox_put(const char *name, int index, const struct pvmd_mail *mail)
 
 /* ---- finding and removing ---- */
 
-int pvmd_mailbox_find(const char *name, int index, uint32_t flags, pvmi_tid who, struct pvmd_mail **found)
+int pvmd_mailbox_find(const char *name, int index, uint32_t flags, pvmc_tid who, struct pvmd_mail **found)
 {
     *found = NULL;
     if (!*name || index < 0)
@@ -250,7 +250,7 @@ static void take_out(struct class *c, struct pvmd_mail *m)
     mail_free(m);
 }
 
-int pvmd_mailbox_remove(const char *name, int index, uint32_t flags, pvmi_tid who)
+int pvmd_mailbox_remove(const char *name, int index, uint32_t flags, pvmc_tid who)
 {
     struct pvmd_mail *m;
     int rc = pvmd_mailbox_find(name, index, (flags & PvmMboxFirstAvail) | PvmMboxReadAndDelete, who, &m);
@@ -264,7 +264,7 @@ int pvmd_mailbox_remove(const char *name, int index, uint32_t flags, pvmi_tid wh
 
 /* ---- many at once ---- */
 
-static void owner_ended_in(struct class *c, pvmi_tid owner)
+static void owner_ended_in(struct class *c, pvmc_tid owner)
 {
     struct pvmd_mail *m, *next;
     DL_FOREACH_SAFE (c->mails, m, next) {
@@ -280,7 +280,7 @@ static void owner_ended_in(struct class *c, pvmi_tid owner)
     class_drop_if_empty(c);
 }
 
-void pvmd_mailbox_owner_ended(pvmi_tid owner)
+void pvmd_mailbox_owner_ended(pvmc_tid owner)
 {
     struct class *c, *next;
     HASH_ITER (hh, classes, c, next)
@@ -289,16 +289,16 @@ void pvmd_mailbox_owner_ended(pvmi_tid owner)
 
 static int compare_tids(const void *a, const void *b)
 {
-    pvmi_tid x = *(const pvmi_tid *)a, y = *(const pvmi_tid *)b;
+    pvmc_tid x = *(const pvmc_tid *)a, y = *(const pvmc_tid *)b;
     return x < y ? -1 : x > y;
 }
 
-static bool is_spared(const struct pvmd_mail *m, const pvmi_tid *spared, size_t count)
+static bool is_spared(const struct pvmd_mail *m, const pvmc_tid *spared, size_t count)
 {
     return count && bsearch(&m->owner, spared, count, sizeof *spared, compare_tids);
 }
 
-static void reset_class(struct class *c, int index, const pvmi_tid *spared, size_t count)
+static void reset_class(struct class *c, int index, const pvmc_tid *spared, size_t count)
 {
     struct pvmd_mail *m, *next;
     DL_FOREACH_SAFE (c->mails, m, next)
@@ -307,7 +307,7 @@ static void reset_class(struct class *c, int index, const pvmi_tid *spared, size
     class_drop_if_empty(c);
 }
 
-void pvmd_mailbox_reset(const char *name, int index, pvmi_tid *spared, size_t count)
+void pvmd_mailbox_reset(const char *name, int index, pvmc_tid *spared, size_t count)
 {
     struct class *c, *next;
     if (count)
@@ -324,7 +324,7 @@ void pvmd_mailbox_free_all(void)
 
 /* ---- listing ---- */
 
-/* Each piece between the stars behind the one before: strstr() takes linear time, whatever the pieces are. */
+/* Finds each piece between the stars after the one before. strstr() takes linear time for any piece. */
 static bool matches(char *const *pieces, const char *name)
 {
     for (; *pieces; pieces++) {
@@ -336,7 +336,7 @@ static bool matches(char *const *pieces, const char *name)
     return true;
 }
 
-/* A pattern in its pieces. */
+/* A pattern, split at its stars. */
 struct pattern {
     char text[PVMD_MAILBOX_NAME_MAX + 1];
     char *pieces[PVMD_MAILBOX_NAME_MAX + 2]; /* ends with NULL */
@@ -364,35 +364,35 @@ void pvmd_mailbox_list(void (*each)(const char *name, const struct pvmd_mail *ma
             each(c->name, m);
 }
 
-static void put_class(struct pvmi_buf *b, const struct class *c)
+static void put_class(struct pvmc_buf *b, const struct class *c)
 {
     const struct pvmd_mail *m;
     uint32_t n;
     DL_COUNT(c->mails, m, n);
-    pvmi_buf_put_string(b, c->name);
-    pvmi_buf_put_u32(b, n);
+    pvmc_buf_put_string(b, c->name);
+    pvmc_buf_put_u32(b, n);
     DL_FOREACH (c->mails, m) {
-        pvmi_buf_put_i32(b, m->index);
-        pvmi_buf_put_u32(b, m->owner);
-        pvmi_buf_put_u32(b, m->flags);
+        pvmc_buf_put_i32(b, m->index);
+        pvmc_buf_put_u32(b, m->owner);
+        pvmc_buf_put_u32(b, m->flags);
     }
 }
 
-void pvmd_mailbox_put_names(struct pvmi_buf *b, const char *pattern)
+void pvmd_mailbox_put_names(struct pvmc_buf *b, const char *pattern)
 {
     uint32_t n = 0;
-    struct pvmi_buf rows;
+    struct pvmc_buf rows;
     struct pattern p;
     split(&p, pattern);
-    pvmi_buf_init(&rows);
+    pvmc_buf_init(&rows);
     for (const struct class *c = classes; c; c = c->hh.next)
         if (matches(p.pieces, c->name)) {
             put_class(&rows, c);
             n++;
         }
-    pvmi_buf_put_u32(b, n);
-    pvmi_buf_put_bytes(b, rows.data, rows.length);
-    if (pvmi_buf_error(&rows))
-        b->error = pvmi_buf_error(&rows);
-    pvmi_buf_free(&rows);
+    pvmc_buf_put_u32(b, n);
+    pvmc_buf_put_bytes(b, rows.data, rows.length);
+    if (pvmc_buf_error(&rows))
+        b->error = pvmc_buf_error(&rows);
+    pvmc_buf_free(&rows);
 }

@@ -3,93 +3,93 @@
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
-#include "../core/error.h"
-#include "../core/log.h"
-#include "daemon.h"
-#include "hosts.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "pvmd/base/self.h"
+#include "pvmd/base/hosts.h"
 #include "manager.h"
-#include "order.h"
-#include "output.h"
+#include "pvmd/spawn/order.h"
+#include "pvmd/spawn/output.h"
 #include "pvmproto.h"
-#include "service.h"
-#include "watch.h"
+#include "pvmd/tasks/service.h"
+#include "pvmd/tasks/watch.h"
 
 /* An SM message of the manager that waits for its answer. */
 struct errand {
-    pvmi_tid from;
+    pvmc_tid from;
     int32_t wid;
 };
 
 /*
- * Tasks started by one SM_EXEC. Their spawner's library tells them of their siblings, on all hosts, when the manager
- * has answered it. Should it end before, they have each other.
+ * Tasks started by one SM_EXEC. When the manager has answered the spawner, its library tells them of their siblings on
+ * all hosts. If the spawner ends before, we tell them of those in this batch.
  */
-struct brood {
+struct batch {
     struct errand errand;
     struct pvmd_collector output;
     int32_t parent; /* or PvmParentNotSet */
     int *tids;
     uint32_t count;
     struct pvmd_watch *watch; /* on the spawner */
-    struct brood *prev, *next;
+    struct batch *prev, *next;
 };
 
-static struct brood *broods; /* those that are not told yet, as far as we know */
+static struct batch *batches; /* those that may not have been told */
 
-static bool is_manager(pvmi_tid src)
+static bool is_manager(pvmc_tid src)
 {
-    return src && src == pvmd_manager();
+    return src && src == pvmd.manager;
 }
 
 /* ---- siblings ---- */
 
-static void brood_free(struct brood *b)
+static void batch_free(struct batch *b)
 {
     pvmd_watch_cancel(b->watch);
     free(b->tids);
     free(b);
 }
 
-static bool is_waiting(const struct brood *b)
+static bool is_waiting(const struct batch *b)
 {
     for (uint32_t i = 0; i < b->count; i++) {
-        const struct pvmd_task *task = pvmd_task_by_tid((pvmi_tid)b->tids[i]);
+        const struct pvmd_task *task = pvmd_task_by_tid((pvmc_tid)b->tids[i]);
         if (task && task->siblings_from)
             return true;
     }
     return false;
 }
 
-static void tell_each_other(const struct brood *b)
+static void tell_each_other(const struct batch *b)
 {
-    struct pvmi_buf body;
-    pvmi_buf_init(&body);
-    pvmi_buf_put_u32(&body, b->count);
+    struct pvmc_buf body;
+    pvmc_buf_init(&body);
+    pvmc_buf_put_u32(&body, b->count);
     for (uint32_t i = 0; i < b->count; i++)
-        pvmi_buf_put_i32(&body, b->tids[i]);
+        pvmc_buf_put_i32(&body, b->tids[i]);
     pvmd_ask(pvmd.host_index, PVMD_DM_SIBLINGS, &body, NULL, NULL);
-    pvmi_buf_free(&body);
+    pvmc_buf_free(&body);
 }
 
-static void spawner_ended(void *arg, pvmi_tid tid)
+static void spawner_ended(void *arg, pvmc_tid tid)
 {
     (void)tid;
-    struct brood *b = arg;
+    struct batch *b = arg;
     b->watch = NULL; /* freed by watch.c */
-    DL_DELETE(broods, b);
+    DL_DELETE(batches, b);
     if (is_waiting(b))
         tell_each_other(b);
-    brood_free(b);
+    batch_free(b);
 }
 
 static void forget_told(void)
 {
-    struct brood *b, *next;
-    DL_FOREACH_SAFE (broods, b, next) {
+    struct batch *b, *next;
+    DL_FOREACH_SAFE (batches, b, next) {
         if (is_waiting(b))
             continue;
-        DL_DELETE(broods, b);
-        brood_free(b);
+        DL_DELETE(batches, b);
+        batch_free(b);
     }
 }
 
@@ -97,22 +97,22 @@ static void forget_told(void)
 
 static void answer_exec(const struct errand *e, const int *results, uint32_t count)
 {
-    struct pvmi_message *m = pvmd_service_new(SM_EXECACK, e->wid);
+    struct pvmc_message *m = pvmd_service_new(SM_EXECACK, e->wid);
     pvmd_service_put_int(&m, (int)count);
     for (uint32_t i = 0; i < count; i++)
         pvmd_service_put_int(&m, results[i]);
     pvmd_service_send(m, e->from);
 }
 
-static void take_results(struct brood *b, uint32_t count, int code, struct pvmi_buf *body)
+static void take_results(struct batch *b, uint32_t count, int code, struct pvmc_buf *body)
 {
     int *results = calloc(count + 1, sizeof *results);
-    uint32_t n = code < 0 ? 0 : pvmi_buf_get_u32(body);
+    uint32_t n = code < 0 ? 0 : pvmc_buf_get_u32(body);
     for (uint32_t i = 0; results && i < count; i++) {
-        results[i] = i < n ? pvmi_buf_get_i32(body) : code < 0 ? code : PvmDSysErr;
+        results[i] = i < n ? pvmc_buf_get_i32(body) : code < 0 ? code : PvmDSysErr;
         if (results[i] <= 0)
             continue;
-        pvmd_output_spawned(&b->output, (pvmi_tid)results[i], b->parent);
+        pvmd_output_spawned(&b->output, (pvmc_tid)results[i], b->parent);
         b->tids[b->count++] = results[i];
     }
     if (results)
@@ -120,22 +120,22 @@ static void take_results(struct brood *b, uint32_t count, int code, struct pvmi_
     free(results);
 }
 
-static void executed(void *arg, unsigned host_index, int code, struct pvmi_buf *body)
+static void executed(void *arg, unsigned host_index, int code, struct pvmc_buf *body)
 {
     (void)host_index;
-    struct brood *b = arg;
+    struct batch *b = arg;
     uint32_t asked = b->count;
     b->count = 0;
     take_results(b, asked, code, body);
     forget_told();
-    DL_APPEND(broods, b);
+    DL_APPEND(batches, b);
     if (b->parent > 0)
-        b->watch = pvmd_watch((pvmi_tid)b->parent, spawner_ended, b);
+        b->watch = pvmd_watch((pvmc_tid)b->parent, spawner_ended, b);
     else
         tell_each_other(b);
 }
 
-/* What a libpvm has put into the environment for the daemon: there is no room for it elsewhere in the message. */
+/* Reads what a libpvm has put into the environment for the daemon, since the message has no other room for it. */
 static const char *value_of(const struct pvmd_order *order, const char *name)
 {
     size_t length = strlen(name);
@@ -152,18 +152,18 @@ static int read_settings(struct pvmd_order *order)
     order->trace_buffer = (int32_t)strtol(value_of(order, "PVMTRCBUF"), NULL, 0);
     order->trace_options = (int32_t)strtol(value_of(order, "PVMTRCOPT"), NULL, 0);
     order->where = strdup("");
-    return order->trace_mask && order->where ? 0 : PVMI_ENOMEM;
+    return order->trace_mask && order->where ? 0 : PVMC_ENOMEM;
 }
 
-static void read_collector(struct pvmi_message *m, struct pvmd_collector *c, int *rc)
+static void read_collector(struct pvmc_message *m, struct pvmd_collector *c, int *rc)
 {
-    c->tid = (pvmi_tid)pvmd_service_get_int(m, rc);
+    c->tid = (pvmc_tid)pvmd_service_get_int(m, rc);
     c->ctx = (uint32_t)pvmd_service_get_int(m, rc);
     c->tag = pvmd_service_get_int(m, rc);
 }
 
-/* The message's fields; first and total say which of the spawn's tasks these are. */
-static int read_exec(struct pvmi_message *m, struct pvmd_order *order, int *parent, int *first, int *total)
+/* Reads the message's fields; first and total say which of the spawn's tasks these are. */
+static int read_exec(struct pvmc_message *m, struct pvmd_order *order, int *parent, int *first, int *total)
 {
     int rc = 0;
     *parent = pvmd_service_get_int(m, &rc);
@@ -177,39 +177,39 @@ static int read_exec(struct pvmi_message *m, struct pvmd_order *order, int *pare
     *first = pvmd_service_get_int(m, &rc);
     *total = pvmd_service_get_int(m, &rc);
     if (!rc && (!order->count || order->count > PVMD_ORDER_COUNT_MAX))
-        rc = PVMI_EPARAM;
+        rc = PVMC_EPARAM;
     return rc ? rc : read_settings(order);
 }
 
-static void ask_ourselves(struct brood *b, const struct pvmd_order *order, int first, int total)
+static void ask_ourselves(struct batch *b, const struct pvmd_order *order, int first, int total)
 {
-    struct pvmi_buf body;
-    pvmi_buf_init(&body);
+    struct pvmc_buf body;
+    pvmc_buf_init(&body);
     pvmd_order_put(&body, order, "", order->count);
-    pvmi_buf_put_i32(&body, b->parent);
-    pvmi_buf_put_u32(&body, (uint32_t)first);
-    pvmi_buf_put_u32(&body, (uint32_t)total);
+    pvmc_buf_put_i32(&body, b->parent);
+    pvmc_buf_put_u32(&body, (uint32_t)first);
+    pvmc_buf_put_u32(&body, (uint32_t)total);
     pvmd_ask(pvmd.host_index, PVMD_DM_EXEC, &body, executed, b);
-    pvmi_buf_free(&body);
+    pvmc_buf_free(&body);
 }
 
-static int take_exec(struct pvmi_message *m)
+static int take_exec(struct pvmc_message *m)
 {
     struct pvmd_order order = {0};
-    struct brood *b = calloc(1, sizeof *b);
+    struct batch *b = calloc(1, sizeof *b);
     int first, total, parent, rc = read_exec(m, &order, &parent, &first, &total);
     if (b && !rc)
         b->tids = calloc(order.count + 1, sizeof *b->tids);
     if (!rc && (!b || !b->tids))
-        rc = PVMI_ENOMEM;
+        rc = PVMC_ENOMEM;
     if (!rc) {
         b->errand = (struct errand){.from = m->src, .wid = m->wid};
         b->output = order.output;
-        b->parent = order.flags & PvmNoSpawnParent || !pvmi_tid_is_task((pvmi_tid)parent) ? PvmParentNotSet : parent;
+        b->parent = order.flags & PvmNoSpawnParent || !pvmc_tid_is_task((pvmc_tid)parent) ? PvmParentNotSet : parent;
         b->count = order.count;
         ask_ourselves(b, &order, first, total);
     } else {
-        int code = pvmi_error_public(rc);
+        int code = pvmc_error_public(rc);
         answer_exec(&(struct errand){.from = m->src, .wid = m->wid}, &code, 1);
         free(b);
     }
@@ -219,9 +219,9 @@ static int take_exec(struct pvmi_message *m)
 
 /* ---- SM_ADD ---- */
 
-static void put_host(struct pvmi_message **m, int status)
+static void put_host(struct pvmc_message **m, int status)
 {
-    const struct pvmd_host *h = status > 0 ? pvmd_host_by_index(pvmi_tid_host_index((pvmi_tid)status)) : NULL;
+    const struct pvmd_host *h = status > 0 ? pvmd_host_by_index(pvmc_tid_host_index((pvmc_tid)status)) : NULL;
     pvmd_service_put_int(m, status);
     pvmd_service_put_text(m, h ? h->name : "");
     pvmd_service_put_text(m, h && h->arch ? h->arch : "");
@@ -229,40 +229,40 @@ static void put_host(struct pvmi_message **m, int status)
     pvmd_service_put_int(m, h ? (int)h->dsig : 0);
 }
 
-/* The answer to ADDHOSTS; the words after the status of each are for people, and stay here. */
-static void added(void *arg, unsigned host_index, int code, struct pvmi_buf *body)
+/* The answer to ADDHOSTS. The text after each status is for people, and is not sent on. */
+static void added(void *arg, unsigned host_index, int code, struct pvmc_buf *body)
 {
     (void)host_index;
     struct errand *e = arg;
-    uint32_t n = code < 0 ? 0 : pvmi_buf_get_u32(body);
-    struct pvmi_message *m = pvmd_service_new(SM_ADDACK, e->wid);
+    uint32_t n = code < 0 ? 0 : pvmc_buf_get_u32(body);
+    struct pvmc_message *m = pvmd_service_new(SM_ADDACK, e->wid);
     pvmd_service_put_int(&m, code < 0 ? code : (int)n);
     pvmd_service_put_int(&m, 0);
-    for (uint32_t i = 0; i < n && !pvmi_buf_error(body); i++)
-        put_host(&m, pvmi_buf_get_i32(body));
+    for (uint32_t i = 0; i < n && !pvmc_buf_error(body); i++)
+        put_host(&m, pvmc_buf_get_i32(body));
     pvmd_service_send(m, e->from);
     free(e);
 }
 
-static int take_add(struct pvmi_message *m)
+static int take_add(struct pvmc_message *m)
 {
     int rc = 0;
     uint32_t count;
     struct errand *e = malloc(sizeof *e);
     char **names = pvmd_service_get_texts(m, &count, &rc);
-    struct pvmi_buf body;
+    struct pvmc_buf body;
     if (!rc && !e)
-        rc = PVMI_ENOMEM;
-    if (!rc && (!count || count > PVMI_HOST_INDEX_MAX))
-        rc = PVMI_EPARAM;
+        rc = PVMC_ENOMEM;
+    if (!rc && (!count || count > PVMC_HOST_INDEX_MAX))
+        rc = PVMC_EPARAM;
     if (!rc) {
         *e = (struct errand){.from = m->src, .wid = m->wid};
-        pvmi_buf_init(&body);
-        pvmi_buf_put_u32(&body, count);
+        pvmc_buf_init(&body);
+        pvmc_buf_put_u32(&body, count);
         for (uint32_t i = 0; i < count; i++)
-            pvmi_buf_put_string(&body, names[i]);
+            pvmc_buf_put_string(&body, names[i]);
         pvmd_ask(pvmd.master_index, PVMD_DM_ADDHOSTS, &body, added, e);
-        pvmi_buf_free(&body);
+        pvmc_buf_free(&body);
     } else {
         free(e);
     }
@@ -274,12 +274,12 @@ static int take_add(struct pvmi_message *m)
 
 /* ---- SM_HANDOFF ---- */
 
-static int take_handoff(struct pvmi_message *m)
+static int take_handoff(struct pvmc_message *m)
 {
     int rc = 0;
-    pvmi_tid new = (pvmi_tid)pvmd_service_get_int(m, &rc);
-    if (!rc && new && !pvmi_tid_is_task(new))
-        rc = PVMI_EPARAM;
+    pvmc_tid new = (pvmc_tid)pvmd_service_get_int(m, &rc);
+    if (!rc && new && !pvmc_tid_is_task(new))
+        rc = PVMC_EPARAM;
     if (!rc)
         pvmd_manager_change(m->src, new, NULL, NULL);
     return rc;
@@ -294,10 +294,10 @@ void pvmd_manager_orders_start(void)
 
 void pvmd_manager_orders_stop(void)
 {
-    struct brood *b, *next;
-    DL_FOREACH_SAFE (broods, b, next) {
+    struct batch *b, *next;
+    DL_FOREACH_SAFE (batches, b, next) {
         b->watch = NULL; /* watch.c frees it */
-        brood_free(b);
+        batch_free(b);
     }
-    broods = NULL;
+    batches = NULL;
 }

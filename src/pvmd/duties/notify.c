@@ -4,38 +4,38 @@
 #include <string.h>
 #include <ev.h>
 #include <utlist.h>
-#include "../core/error.h"
-#include "../core/hash.h"
-#include "../core/log.h"
-#include "../core/proto.h"
-#include "daemon.h"
-#include "membership.h"
-#include "relay.h"
-#include "tasks.h"
-#include "turn.h"
-#include "watch.h"
+#include "core/error.h"
+#include "core/hash.h"
+#include "core/log.h"
+#include "core/message/proto.h"
+#include "pvmd/base/hosts.h"
+#include "pvmd/base/self.h"
+#include "pvmd/frames/relay.h"
+#include "pvmd/tasks/tasks.h"
+#include "pvmd/base/turn.h"
+#include "pvmd/tasks/watch.h"
 
 #define REGISTRATIONS_MAX 65536 /* of one task */
 #define ORDERS_MAX        64    /* of one task, under way */
 
-/* What is asked for, and by which it is cancelled. Without padding: it is a key. */
+/* Identifies a registration, also for cancelling it. A hash key, so it has no padding. */
 struct event {
     int32_t what; /* PvmTaskExit, PvmHostDelete, PvmHostAdd */
     int32_t tag;
     uint32_t ctx;
-    pvmi_tid target; /* a task's tid or a host's; 0 for HostAdd */
+    pvmc_tid target; /* a task's tid or a host's; 0 for HostAdd */
 };
 
 struct registration {
     struct owner *owner;
     struct event event;
-    int32_t remaining;        /* HostAdd: messages to come; -1: no end */
+    int32_t remaining;        /* HostAdd: messages left to send; -1: no limit */
     struct pvmd_watch *watch; /* TaskExit */
     UT_hash_handle hh;        /* by event; there may be several of the same */
 };
 
 struct owner {
-    pvmi_tid tid;
+    pvmc_tid tid;
     struct registration *all;
     unsigned orders; /* under way */
     bool ended;      /* its registrations are being forgotten; no longer in the table */
@@ -46,18 +46,18 @@ struct owner {
 /* A request, carried out in pieces. */
 struct order {
     struct pvmd_request request;
-    struct event event; /* its target is that of the piece under way */
+    struct event event; /* its target is that of the current piece */
     int32_t remaining;
     bool is_cancel;
     uint32_t done, count;
     struct order *prev, *next;
-    pvmi_tid targets[];
+    pvmc_tid targets[];
 };
 
 static struct order *orders;
 static struct owner *owners, *ended_owners;
 
-/* Hosts that joined since the loop last turned: programs hear of them in one message. */
+/* Hosts that joined in this turn of the loop: programs hear of them in one message. */
 static struct {
     int *tids;
     int count;
@@ -66,14 +66,14 @@ static struct {
 
 /* ---- registrations ---- */
 
-static struct owner *owner_of(pvmi_tid tid)
+static struct owner *owner_of(pvmc_tid tid)
 {
     struct owner *o;
     HASH_FIND_INT(owners, &tid, o);
     return o;
 }
 
-static struct owner *owner_get(pvmi_tid tid)
+static struct owner *owner_get(pvmc_tid tid)
 {
     struct owner *o = owner_of(tid);
     if (o)
@@ -82,7 +82,7 @@ static struct owner *owner_get(pvmi_tid tid)
     if (!o)
         return NULL;
     o->tid = tid;
-    if (!PVMI_HASH_ADD(hh, owners, tid, o)) {
+    if (!PVMC_HASH_ADD(hh, owners, tid, o)) {
         free(o);
         return NULL;
     }
@@ -113,18 +113,18 @@ static struct registration *find(const struct owner *o, const struct event *even
     return r;
 }
 
-/* NULL: there is no memory, or it has asked for too many. */
+/* NULL: out of memory, or the task has too many. */
 static struct registration *add(struct owner *o, const struct order *order)
 {
     struct registration *r = HASH_COUNT(o->all) < REGISTRATIONS_MAX ? calloc(1, sizeof *r) : NULL;
     if (!r) {
-        pvmi_log(PVMI_LOG_ERROR, "t%x asks for more events than fit", o->tid);
+        pvmc_log(PVMC_LOG_ERROR, "t%x asks for more events than fit", o->tid);
         return NULL;
     }
     r->owner = o;
     r->event = order->event;
     r->remaining = order->remaining;
-    if (PVMI_HASH_ADD(hh, o->all, event, r))
+    if (PVMC_HASH_ADD(hh, o->all, event, r))
         return r;
     free(r);
     return NULL;
@@ -134,18 +134,18 @@ static struct registration *add(struct owner *o, const struct order *order)
 
 static void deliver(const struct registration *r, int *values, int count)
 {
-    struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
-    if (!m || pvmi_message_pack(m, PVM_INT, values, count, 1)) {
-        pvmi_message_unref(m);
+    struct pvmc_message *m = pvmc_message_new(PVMC_ENC_DEFAULT);
+    if (!m || pvmc_message_pack(m, PVM_INT, values, count, 1)) {
+        pvmc_message_unref(m);
         pvmd_task_cut(r->owner->tid);
         return;
     }
-    m->src = PVMI_TID_DAEMON;
+    m->src = PVMC_TID_DAEMON;
     m->dst = r->owner->tid;
     m->tag = r->event.tag;
     m->ctx = r->event.ctx;
     pvmd_relay_message(m);
-    pvmi_message_unref(m);
+    pvmc_message_unref(m);
 }
 
 static void deliver_target(struct registration *r)
@@ -155,7 +155,7 @@ static void deliver_target(struct registration *r)
     forget(r);
 }
 
-static void task_ended(void *arg, pvmi_tid tid)
+static void task_ended(void *arg, pvmc_tid tid)
 {
     (void)tid;
     struct registration *r = arg;
@@ -182,12 +182,12 @@ static int ask_host_delete(struct owner *o, const struct order *order)
     struct registration *r = add(o, order);
     if (!r)
         return PvmOutOfRes;
-    if (!pvmd_host_by_index(pvmi_tid_host_index(r->event.target)))
+    if (!pvmd_host_by_index(pvmc_tid_host_index(r->event.target)))
         deliver_target(r);
     return PvmOk;
 }
 
-/* One of those of that event, whose message comes at once. False: there is none. */
+/* Cancels one registration for the event, whose message is sent at once. False: there is none. */
 static bool cancel(struct owner *o, const struct event *event)
 {
     struct registration *r = find(o, event);
@@ -200,7 +200,7 @@ static bool cancel(struct owner *o, const struct event *event)
     return true;
 }
 
-/* There is one of each at most: a new one takes its place. */
+/* At most one of each kind exists; a new one replaces it. */
 static int ask_host_add(struct owner *o, const struct order *order)
 {
     cancel(o, &order->event);
@@ -214,9 +214,9 @@ static int ask(struct owner *o, const struct order *order)
                                               : ask_host_delete(o, order);
 }
 
-static bool is_valid_target(int what, pvmi_tid tid)
+static bool is_valid_target(int what, pvmc_tid tid)
 {
-    return what == PvmTaskExit ? pvmi_tid_is_task(tid) : pvmi_tid_host_index(tid) && !pvmi_tid_is_multicast(tid);
+    return what == PvmTaskExit ? pvmc_tid_is_task(tid) : pvmc_tid_host_index(tid) && !pvmc_tid_is_multicast(tid);
 }
 
 static bool is_valid(const struct order *order)
@@ -255,7 +255,7 @@ static int do_piece(struct order *order)
     return ask(o, order);
 }
 
-/* Of the oldest order; the others have their turn then. */
+/* Does pieces of the oldest order; the other owners have their turn then. */
 static bool do_some(void)
 {
     struct order *order = orders;
@@ -294,24 +294,24 @@ static void begin(struct order *order)
         pvmd_work_begin(&doing);
 }
 
-static int notify_request(const struct pvmd_request *request, struct pvmi_buf *body)
+static int notify_request(const struct pvmd_request *request, struct pvmc_buf *body)
 {
-    uint32_t what = pvmi_buf_get_u32(body);
+    uint32_t what = pvmc_buf_get_u32(body);
     struct order like = {.request = *request, .is_cancel = what & PvmNotifyCancel};
     like.event.what = (int32_t)(what & ~(uint32_t)PvmNotifyCancel);
-    like.event.tag = pvmi_buf_get_i32(body);
-    like.event.ctx = pvmi_buf_get_u32(body);
-    like.remaining = pvmi_buf_get_i32(body);
-    like.count = pvmi_buf_get_u32(body);
-    if (like.count > pvmi_buf_left(body) / 4)
-        return PVMI_ESHORT;
+    like.event.tag = pvmc_buf_get_i32(body);
+    like.event.ctx = pvmc_buf_get_u32(body);
+    like.remaining = pvmc_buf_get_i32(body);
+    like.count = pvmc_buf_get_u32(body);
+    if (like.count > pvmc_buf_left(body) / 4)
+        return PVMC_ESHORT;
     struct order *order = malloc(sizeof *order + (size_t)like.count * sizeof *order->targets);
     if (!order)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     *order = like;
     for (uint32_t i = 0; i < order->count; i++)
-        order->targets[i] = pvmi_buf_get_u32(body);
-    int rc = pvmi_buf_end(body);
+        order->targets[i] = pvmc_buf_get_u32(body);
+    int rc = pvmc_buf_end(body);
     if (rc)
         free(order);
     else
@@ -349,11 +349,8 @@ static void drop_orders(const struct owner *o)
         }
 }
 
-void pvmd_notify_owner_ended(pvmi_tid tid)
+static void owner_ended(struct owner *o)
 {
-    struct owner *o = owner_of(tid);
-    if (!o)
-        return;
     HASH_DEL(owners, o);
     o->ended = true;
     drop_orders(o);
@@ -362,12 +359,19 @@ void pvmd_notify_owner_ended(pvmi_tid tid)
         pvmd_work_begin(&forgetting);
 }
 
+void pvmd_notify_task_ended(const struct pvmd_task *task)
+{
+    struct owner *o = owner_of(task->tid);
+    if (o)
+        owner_ended(o);
+}
+
 static void tell_left(struct owner *o, unsigned index)
 {
     struct registration *r = o->all, *next;
     for (; r; r = next) {
-        next = r->hh.next; /* o is gone with its last one, so next is read before */
-        if (r->event.what == PvmHostDelete && pvmi_tid_host_index(r->event.target) == index)
+        next = r->hh.next; /* o is freed with its last one, so next is read first */
+        if (r->event.what == PvmHostDelete && pvmc_tid_host_index(r->event.target) == index)
             deliver_target(r);
     }
 }
@@ -411,7 +415,7 @@ void pvmd_notify_host_joined(const struct pvmd_host *host)
     if (!tids)
         return;
     joined.tids = tids;
-    joined.tids[++joined.count] = (int)pvmi_tid_of_host_index(host->index);
+    joined.tids[++joined.count] = (int)pvmc_tid_of_host_index(host->index);
     ev_timer_set(&joined.soon, 0., 0.);
     ev_timer_start(pvmd.loop, &joined.soon);
 }
@@ -419,7 +423,7 @@ void pvmd_notify_host_joined(const struct pvmd_host *host)
 void pvmd_notify_start(void)
 {
     ev_timer_init(&joined.soon, tell_all_joined, 0., 0.);
-    pvmd_tm_handle(PVMI_TM_NOTIFY, notify_request);
+    pvmd_tm_handle(PVMC_TM_NOTIFY, notify_request);
 }
 
 void pvmd_notify_stop(void)
@@ -427,7 +431,7 @@ void pvmd_notify_stop(void)
     struct owner *o, *next;
     pvmd_work_stop(&doing);
     HASH_ITER (hh, owners, o, next)
-        pvmd_notify_owner_ended(o->tid);
+        owner_ended(o);
     while (forget_some())
         ;
     pvmd_work_stop(&forgetting);

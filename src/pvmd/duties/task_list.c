@@ -2,19 +2,19 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../core/error.h"
-#include "../core/log.h"
-#include "../core/proto.h"
-#include "daemon.h"
-#include "hosts.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/message/proto.h"
+#include "pvmd/base/self.h"
+#include "pvmd/base/hosts.h"
 #include "info.h"
-#include "rpc.h"
-#include "tasks.h"
+#include "pvmd/net/rpc.h"
+#include "pvmd/tasks/tasks.h"
 
 struct part {
     unsigned host_index;
     uint32_t count;
-    struct pvmi_buf rows;
+    struct pvmc_buf rows;
 };
 
 struct listing {
@@ -26,42 +26,42 @@ struct listing {
 
 /* ---- at the host that is asked ---- */
 
-static void put_row(struct pvmi_buf *b, const struct pvmd_task *task)
+static void put_row(struct pvmc_buf *b, const struct pvmd_task *task)
 {
-    pvmi_buf_put_u32(b, task->tid);
-    pvmi_buf_put_i32(b, task->parent == PvmNoParent ? 0 : task->parent);
-    pvmi_buf_put_u32(b, pvmd_host_tid());
-    pvmi_buf_put_u32(b, task->flags);
-    pvmi_buf_put_string(b, task->name);
-    pvmi_buf_put_i32(b, (int32_t)task->pid);
+    pvmc_buf_put_u32(b, task->tid);
+    pvmc_buf_put_i32(b, task->parent == PvmNoParent ? 0 : task->parent);
+    pvmc_buf_put_u32(b, pvmd_host_tid());
+    pvmc_buf_put_u32(b, task->flags);
+    pvmc_buf_put_string(b, task->name);
+    pvmc_buf_put_i32(b, (int32_t)task->pid);
 }
 
-static int tasks_question(const struct pvmd_question *q, struct pvmi_buf *body)
+static int tasks_question(const struct pvmd_question *q, struct pvmc_buf *body)
 {
-    pvmi_tid where = pvmi_buf_get_u32(body);
-    int rc = pvmi_buf_end(body);
+    pvmc_tid where = pvmc_buf_get_u32(body);
+    int rc = pvmc_buf_end(body);
     if (rc)
         return rc;
     uint32_t n = 0;
-    struct pvmi_buf rows, b;
-    pvmi_buf_init(&rows);
-    pvmi_buf_init(&b);
+    struct pvmc_buf rows, b;
+    pvmc_buf_init(&rows);
+    pvmc_buf_init(&b);
     for (const struct pvmd_task *task = pvmd_tasks; task; task = task->hh.next)
-        if (!(where & PVMI_TID_LOCAL_MASK) || task->tid == where) {
+        if (!(where & PVMC_TID_LOCAL_MASK) || task->tid == where) {
             put_row(&rows, task);
             n++;
         }
-    pvmi_buf_put_u32(&b, n);
-    pvmi_buf_put_bytes(&b, rows.data, rows.length);
-    pvmd_answer(q, pvmi_buf_error(&rows) ? PvmNoMem : PvmOk, &b);
-    pvmi_buf_free(&rows);
-    pvmi_buf_free(&b);
+    pvmc_buf_put_u32(&b, n);
+    pvmc_buf_put_bytes(&b, rows.data, rows.length);
+    pvmd_answer(q, pvmc_buf_error(&rows) ? PvmNoMem : PvmOk, &b);
+    pvmc_buf_free(&rows);
+    pvmc_buf_free(&b);
     return 0;
 }
 
 /* ---- at the host that asks ---- */
 
-static void collect(void *arg, unsigned host_index, int code, struct pvmi_buf *body)
+static void collect(void *arg, unsigned host_index, int code, struct pvmc_buf *body)
 {
     struct listing *l = arg;
     if (code < 0)
@@ -74,11 +74,11 @@ static void collect(void *arg, unsigned host_index, int code, struct pvmi_buf *b
     l->parts = parts;
     struct part *part = &l->parts[l->count++];
     part->host_index = host_index;
-    part->count = pvmi_buf_get_u32(body);
-    pvmi_buf_init(&part->rows);
-    size_t length = pvmi_buf_left(body);
-    pvmi_buf_put_bytes(&part->rows, pvmi_buf_get_bytes(body, length), length);
-    l->out_of_memory = l->out_of_memory || pvmi_buf_error(&part->rows) == PVMI_ENOMEM;
+    part->count = pvmc_buf_get_u32(body);
+    pvmc_buf_init(&part->rows);
+    size_t length = pvmc_buf_left(body);
+    pvmc_buf_put_bytes(&part->rows, pvmc_buf_get_bytes(body, length), length);
+    l->out_of_memory = l->out_of_memory || pvmc_buf_error(&part->rows) == PVMC_ENOMEM;
 }
 
 static int compare_parts(const void *a, const void *b)
@@ -90,21 +90,21 @@ static int compare_parts(const void *a, const void *b)
 static void finish(struct listing *l, int code)
 {
     uint32_t n = 0;
-    struct pvmi_buf b;
+    struct pvmc_buf b;
     if (l->out_of_memory)
         code = PvmNoMem;
     if (l->count)
         qsort(l->parts, l->count, sizeof *l->parts, compare_parts);
     for (size_t i = 0; i < l->count; i++)
         n += l->parts[i].count;
-    pvmi_buf_init(&b);
-    pvmi_buf_put_u32(&b, n);
+    pvmc_buf_init(&b);
+    pvmc_buf_put_u32(&b, n);
     for (size_t i = 0; i < l->count; i++) {
-        pvmi_buf_put_bytes(&b, l->parts[i].rows.data, l->parts[i].rows.length);
-        pvmi_buf_free(&l->parts[i].rows);
+        pvmc_buf_put_bytes(&b, l->parts[i].rows.data, l->parts[i].rows.length);
+        pvmc_buf_free(&l->parts[i].rows);
     }
     pvmd_request_answer(&l->request, code, code < 0 ? NULL : &b);
-    pvmi_buf_free(&b);
+    pvmc_buf_free(&b);
     free(l->parts);
     free(l);
 }
@@ -114,25 +114,25 @@ static void all_done(void *arg)
     finish(arg, PvmOk);
 }
 
-static void one_done(void *arg, unsigned host_index, int code, struct pvmi_buf *body)
+static void one_done(void *arg, unsigned host_index, int code, struct pvmc_buf *body)
 {
     collect(arg, host_index, code, body);
     finish(arg, code == PvmHostFail ? PvmNoHost : code);
 }
 
-static int tasks_request(const struct pvmd_request *r, struct pvmi_buf *body)
+static int tasks_request(const struct pvmd_request *r, struct pvmc_buf *body)
 {
-    struct pvmi_buf question = *body;
-    pvmi_tid where = pvmi_buf_get_u32(body);
-    int rc = pvmi_buf_end(body);
+    struct pvmc_buf question = *body;
+    pvmc_tid where = pvmc_buf_get_u32(body);
+    int rc = pvmc_buf_end(body);
     if (rc)
         return rc;
     struct listing *l = calloc(1, sizeof *l);
     if (!l)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     l->request = *r;
     if (where)
-        pvmd_ask(pvmi_tid_host_index(where), PVMD_DM_TASKS, &question, one_done, l);
+        pvmd_ask(pvmc_tid_host_index(where), PVMD_DM_TASKS, &question, one_done, l);
     else
         pvmd_ask_all(PVMD_DM_TASKS, &question, collect, all_done, l);
     return 0;
@@ -140,6 +140,6 @@ static int tasks_request(const struct pvmd_request *r, struct pvmi_buf *body)
 
 void pvmd_task_list_start(void)
 {
-    pvmd_tm_handle(PVMI_TM_TASKS, tasks_request);
+    pvmd_tm_handle(PVMC_TM_TASKS, tasks_request);
     pvmd_dm_handle(PVMD_DM_TASKS, tasks_question);
 }

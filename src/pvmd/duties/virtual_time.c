@@ -1,29 +1,31 @@
-/* virtual.c - see virtual.h. */
-#include "virtual.h"
+/* virtual_time.c - see virtual_time.h. */
+#include "virtual_time.h"
 #include <ev.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <utlist.h>
-#include "../core/config.h"
-#include "../core/log.h"
-#include "../transports/atm/library.h"
-#include "add.h"
-#include "clients.h"
-#include "daemon.h"
-#include "hosts.h"
-#include "link.h"
-#include "tasks.h"
+#include "core/clock.h"
+#include "core/config.h"
+#include "core/log.h"
+#include "transports/transport.h"
+#include "pvmd/hosts/add.h"
+#include "pvmd/tasks/clients.h"
+#include "pvmd/base/self.h"
+#include "pvmd/base/virtual.h"
+#include "pvmd/base/hosts.h"
+#include "pvmd/net/link.h"
+#include "pvmd/tasks/tasks.h"
 
 #define LOOK_S     0.2 /* between looks for the network */
 #define END_S      0.5 /* for a process to end that got a signal */
 #define KILLED_MAX 64  /* so many are waited for */
 
-static const struct pvmi_atm_library *library; /* NULL: tasks here use no such network */
-static bool watched;                           /* the network knows us */
-static bool held;                              /* and has been told that we are at work */
-static uint64_t turns;                         /* how often that was so */
+static const struct pvmc_clock_watch *clock_watch; /* NULL: the tasks here use no network with a clock */
+static bool watched;                               /* the network knows us */
+static bool held;                                  /* and has been told that we are at work */
+static uint64_t turns;                             /* how often that was so */
 static unsigned holds;
 static pid_t *gone; /* to be told of */
 static size_t gone_count, gone_room;
@@ -37,10 +39,10 @@ static ev_prepare before_sleep;
 
 static void lose(void)
 {
-    pvmi_log(PVMI_LOG_INFO, "the simulated network is gone");
+    pvmc_log(PVMC_LOG_INFO, "the simulated network is gone");
     ev_io_stop(pvmd.loop, &network);
     watched = held = false;
-    library->sim_leave();
+    clock_watch->end();
     ev_timer_again(pvmd.loop, &look_timer);
 }
 
@@ -57,19 +59,20 @@ static void forget_told(void)
 {
     struct pvmd_client *c;
     DL_FOREACH (pvmd_clients, c)
-        c->told = (struct pvmi_aside){0};
+        c->told = (struct pvmc_bypass){0};
 }
 
 static void look(void)
 {
-    if (library->sim_look() != ATM_CLOCK_VIRTUAL || library->sim_observe() < 0)
+    int fd = clock_watch->begin();
+    if (fd < 0)
         return;
     watched = true;
     forget_told();
     ev_timer_stop(pvmd.loop, &look_timer);
-    ev_io_init(&network, on_network, library->sim_fd(), EV_READ);
+    ev_io_init(&network, on_network, fd, EV_READ);
     ev_io_start(pvmd.loop, &network);
-    pvmi_log(PVMI_LOG_INFO, "tasks live in the virtual time of a simulated network");
+    pvmc_log(PVMC_LOG_INFO, "tasks live in the virtual time of a simulated network");
 }
 
 static void on_look(EV_P_ ev_timer *timer, int events)
@@ -86,7 +89,7 @@ static void on_look(EV_P_ ev_timer *timer, int events)
 static void take_hold(void)
 {
     if (watched && !held)
-        held = !library->sim_local(getpid(), turns + 1, turns);
+        held = !clock_watch->tell(getpid(), turns + 1, turns);
 }
 
 static bool runs(pid_t pid)
@@ -121,18 +124,18 @@ static void let_go(void)
 {
     if (held && !holds && !some_are_dying()) {
         turns++;
-        library->sim_local(getpid(), turns, turns);
+        clock_watch->tell(getpid(), turns, turns);
         held = false;
     }
 }
 
 static void tell_traffic(struct pvmd_client *c)
 {
-    struct pvmi_aside traffic = pvmd_client_traffic(c);
+    struct pvmc_bypass traffic = pvmd_client_traffic(c);
     if (traffic.given == c->told.given && traffic.taken == c->told.taken)
         return;
     take_hold();
-    library->sim_local(c->pid, traffic.given, traffic.taken);
+    clock_watch->tell(c->pid, traffic.given, traffic.taken);
     c->told = traffic;
 }
 
@@ -140,17 +143,17 @@ static void tell_gone(void)
 {
     for (size_t i = 0; i < gone_count; i++) {
         take_hold();
-        library->sim_local(gone[i], 0, UINT64_MAX);
+        clock_watch->tell(gone[i], 0, UINT64_MAX);
     }
     gone_count = 0;
 }
 
-bool pvmd_virtual_is_watched(void)
+static bool is_watched(void)
 {
     return watched;
 }
 
-void pvmd_virtual_tell(void)
+static void tell_all(void)
 {
     struct pvmd_client *c;
     if (!watched)
@@ -170,13 +173,13 @@ static void tell(EV_P_ ev_prepare *prepare, int events)
     (void)loop;
     (void)prepare;
     (void)events;
-    pvmd_virtual_tell();
+    tell_all();
 }
 
-void pvmd_virtual_expect(pid_t pid)
+static void expect(pid_t pid)
 {
     if (watched)
-        library->sim_expect(pid);
+        clock_watch->expect(pid);
 }
 
 /* They live on. */
@@ -187,7 +190,7 @@ static void on_end(EV_P_ ev_timer *timer, int events)
     killed_count = 0;
 }
 
-void pvmd_virtual_killed(pid_t pid)
+void pvmd_virtual_time_killed(pid_t pid)
 {
     if (!watched || !runs(pid) || killed_count == KILLED_MAX)
         return;
@@ -197,7 +200,7 @@ void pvmd_virtual_killed(pid_t pid)
     ev_timer_again(pvmd.loop, &end_timer);
 }
 
-void pvmd_virtual_gone(pid_t pid)
+void pvmd_virtual_time_gone(pid_t pid)
 {
     if (!watched || pid <= 0 || runs(pid))
         return;
@@ -212,29 +215,53 @@ void pvmd_virtual_gone(pid_t pid)
     gone[gone_count++] = pid;
 }
 
-void pvmd_virtual_hold(void)
+static void hold(void)
 {
     holds++;
     take_hold();
 }
 
-void pvmd_virtual_release(void)
+static void release(void)
 {
     holds--;
 }
 
+void pvmd_virtual_time_task_ended(const struct pvmd_task *task)
+{
+    pvmd_virtual_time_gone(task->pid);
+}
+
 /* ---- start and end ---- */
 
-void pvmd_virtual_start(void)
+/* The transport that PVM_TRANSPORT names and whose network may have a clock, or NULL. */
+static const struct pvmt_transport_ops *named_with_clock(void)
 {
+    const char *named = pvmc_config_text(PVMC_SETTING_TRANSPORT);
+    for (const struct pvmt_transport_row *row = pvmt_transport_table; row->name; row++)
+        if (row->ops && row->ops->clock_watch && strstr(named, row->name))
+            return row->ops;
+    return NULL;
+}
+
+void pvmd_virtual_time_start(void)
+{
+    static const struct pvmd_virtual functions = {
+        .is_watched = is_watched,
+        .tell = tell_all,
+        .expect = expect,
+        .hold = hold,
+        .release = release,
+    };
     char why[256];
-    if (!strstr(pvmi_config_text(PVMI_SETTING_TRANSPORT), "atm"))
+    const struct pvmt_transport_ops *transport = named_with_clock();
+    if (!transport)
         return;
-    library = pvmi_atm_library(why, sizeof why);
-    if (!library) {
-        pvmi_log(PVMI_LOG_INFO, "no virtual time: %s", why);
+    clock_watch = transport->clock_watch(why, sizeof why);
+    if (!clock_watch) {
+        pvmc_log(PVMC_LOG_INFO, "no virtual time: %s", why);
         return;
     }
+    pvmd_virtual_set(&functions);
     ev_init(&look_timer, on_look);
     ev_init(&end_timer, on_end);
     look_timer.repeat = LOOK_S;
@@ -244,16 +271,17 @@ void pvmd_virtual_start(void)
     look();
 }
 
-void pvmd_virtual_stop(void)
+void pvmd_virtual_time_stop(void)
 {
-    if (!library)
+    if (!clock_watch)
         return;
+    pvmd_virtual_set(NULL);
     ev_timer_stop(pvmd.loop, &look_timer);
     ev_timer_stop(pvmd.loop, &end_timer);
     ev_prepare_stop(pvmd.loop, &before_sleep);
     if (watched) {
         ev_io_stop(pvmd.loop, &network);
-        library->sim_leave();
+        clock_watch->end();
     }
     watched = held = false;
     free(gone);

@@ -1,50 +1,49 @@
-/* queue.c - a list of frames. What it counts is memory, overhead included: small frames must not slip below the bound.
- */
+/* queue.c - a list of frames. Its bound counts memory with all overhead, so that small frames cannot evade it. */
 #include "queue.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include "../core/config.h"
-#include "../core/error.h"
-#include "../core/log.h"
-#include "../core/proto.h"
-#include "daemon.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/message/proto.h"
+#include "pvmd/base/events.h"
+#include "pvmd/base/memory.h"
 #include "hold.h"
-#include "overrun.h"
 
 #define LONG_BYTES      ((size_t)256 << 10)
-#define DESCRIPTORS_MAX 64 /* that wait for one receiver; in all queues a quarter of what this process may have */
+#define DESCRIPTORS_MAX 64 /* for one receiver; all queues together may hold a quarter of this process's limit */
 
-pvmi_tid pvmd_queue_payer;
+pvmc_tid pvmd_queue_payer;
 
 struct pvmd_queue_entry {
-    struct pvmi_frame *frame;
+    struct pvmc_frame *frame;
     struct pvmd_queue_entry *next;
 };
 
-/* What a frame costs while it waits: itself, its entry, its payload and the payload's bookkeeping. */
-static size_t cost(const struct pvmi_frame *f)
+/* The memory of a waiting frame: itself, its entry, its payload and the payload's bookkeeping. */
+static size_t cost(const struct pvmc_frame *f)
 {
-    return sizeof(struct pvmi_frame) + sizeof(struct pvmd_queue_entry) + 64 + f->h.length;
+    return sizeof(struct pvmc_frame) + sizeof(struct pvmd_queue_entry) + 64 + f->h.length;
 }
 
 static size_t high_mark(void)
 {
     static size_t bytes;
     if (!bytes)
-        bytes = (size_t)pvmi_config_integer(PVMI_SETTING_QUEUE_MAX);
+        bytes = (size_t)pvmc_config_integer(PVMC_SETTING_QUEUE_MAX);
     return bytes;
 }
 
-void pvmd_queue_init(struct pvmd_queue *q, pvmi_tid receiver)
+void pvmd_queue_init(struct pvmd_queue *q, pvmc_tid receiver)
 {
     *q = (struct pvmd_queue){.receiver = receiver};
 }
 
-static bool is_answer(const struct pvmi_frame *f)
+static bool is_answer(const struct pvmc_frame *f)
 {
-    return f->h.ctx == PVMI_CTX_TM && pvmi_tid_is_daemon(f->h.src);
+    return f->h.ctx == PVMC_CTX_TM && pvmc_tid_is_daemon(f->h.src);
 }
 
 bool pvmd_queue_is_full_of_answers(const struct pvmd_queue *q)
@@ -54,7 +53,7 @@ bool pvmd_queue_is_full_of_answers(const struct pvmd_queue *q)
 
 /* ---- holding senders back ---- */
 
-static bool is_held(const struct pvmd_queue *q, pvmi_tid sender)
+static bool is_held(const struct pvmd_queue *q, pvmc_tid sender)
 {
     for (size_t i = 0; i < q->held_count; i++)
         if (q->held[i] == sender)
@@ -62,14 +61,14 @@ static bool is_held(const struct pvmd_queue *q, pvmi_tid sender)
     return false;
 }
 
-static void hold(struct pvmd_queue *q, pvmi_tid sender)
+static void hold(struct pvmd_queue *q, pvmc_tid sender)
 {
-    /* Answers and events of this daemon come one by one; there is nobody to hold. */
-    if (sender == PVMI_TID_DAEMON || is_held(q, sender))
+    /* This daemon's own answers and events cannot be held. */
+    if (sender == PVMC_TID_DAEMON || is_held(q, sender))
         return;
     if (q->held_count == q->held_capacity) {
         size_t capacity = q->held_capacity ? q->held_capacity * 2 : 8;
-        pvmi_tid *held = realloc(q->held, capacity * sizeof *held);
+        pvmc_tid *held = realloc(q->held, capacity * sizeof *held);
         if (!held)
             return; /* tried again with the sender's next frame */
         q->held = held;
@@ -79,19 +78,19 @@ static void hold(struct pvmd_queue *q, pvmi_tid sender)
     pvmd_hold_tell(sender, q->receiver, true);
 }
 
-static void hold_whoever_sends(struct pvmd_queue *q, const struct pvmi_frame *f)
+static void hold_sender(struct pvmd_queue *q, const struct pvmc_frame *f)
 {
-    bool is_paid = pvmi_tid_is_daemon(f->h.src) && pvmd_queue_payer && pvmd_queue_payer != q->receiver;
+    bool is_paid = pvmc_tid_is_daemon(f->h.src) && pvmd_queue_payer && pvmd_queue_payer != q->receiver;
     hold(q, is_paid ? pvmd_queue_payer : f->h.src);
     if (is_paid)
-        pvmd_overrun_charge(pvmd_queue_payer, q->receiver, cost(f));
+        pvmd_tell_sender_charged(pvmd_queue_payer, q->receiver, cost(f));
 }
 
 static void release_all(struct pvmd_queue *q)
 {
-    pvmi_tid *held = q->held;
+    pvmc_tid *held = q->held;
     size_t count = q->held_count;
-    q->held = NULL; /* telling them may fill this queue again */
+    q->held = NULL; /* the messages to them may fill this queue again */
     q->held_count = q->held_capacity = 0;
     for (size_t i = 0; i < count; i++)
         pvmd_hold_tell(held[i], q->receiver, false);
@@ -110,8 +109,8 @@ static unsigned descriptors_max(void)
     return limit.rlim_cur / 4 < UINT_MAX ? (unsigned)(limit.rlim_cur / 4) : UINT_MAX;
 }
 
-/* Too many: the frame goes on without its descriptor, and the receiver hears that it was lost. */
-static void count_descriptor(struct pvmd_queue *q, struct pvmi_frame *f)
+/* Beyond the limit a frame loses its descriptor, and its receiver hears so. */
+static void count_descriptor(struct pvmd_queue *q, struct pvmc_frame *f)
 {
     if (f->fd < 0)
         return;
@@ -124,7 +123,7 @@ static void count_descriptor(struct pvmd_queue *q, struct pvmi_frame *f)
     waiting_descriptors++;
 }
 
-static void uncount_descriptor(struct pvmd_queue *q, const struct pvmi_frame *f)
+static void uncount_descriptor(struct pvmd_queue *q, const struct pvmc_frame *f)
 {
     if (f->fd < 0)
         return;
@@ -162,14 +161,14 @@ static void give_memory_back(struct pvmd_queue *q)
     pvmd_trim_later();
 }
 
-int pvmd_queue_push(struct pvmd_queue *q, struct pvmi_frame *f)
+int pvmd_queue_push(struct pvmd_queue *q, struct pvmc_frame *f)
 {
     struct pvmd_queue_entry *e = malloc(sizeof *e);
     if (!e) {
-        pvmi_log(PVMI_LOG_ERROR, "no memory to queue a frame for t%x", q->receiver);
-        return PVMI_ENOMEM;
+        pvmc_log(PVMC_LOG_ERROR, "no memory to queue a frame for t%x", q->receiver);
+        return PVMC_ENOMEM;
     }
-    e->frame = pvmi_frame_ref(f);
+    e->frame = pvmc_frame_ref(f);
     count_descriptor(q, f);
     q->bytes += cost(f);
     q->answer_bytes += is_answer(f) ? cost(f) : 0;
@@ -179,11 +178,11 @@ int pvmd_queue_push(struct pvmd_queue *q, struct pvmi_frame *f)
     else
         append(q, e);
     if (q->bytes > high_mark() && !pvmd_hold_is(&f->h))
-        hold_whoever_sends(q, f);
+        hold_sender(q, f);
     return 0;
 }
 
-struct pvmi_frame *pvmd_queue_first(const struct pvmd_queue *q)
+struct pvmc_frame *pvmd_queue_first(const struct pvmd_queue *q)
 {
     return q->first ? q->first->frame : NULL;
 }
@@ -199,7 +198,7 @@ static void drop_first(struct pvmd_queue *q)
     q->bytes -= cost(e->frame);
     q->answer_bytes -= is_answer(e->frame) ? cost(e->frame) : 0;
     uncount_descriptor(q, e->frame);
-    pvmi_frame_unref(e->frame);
+    pvmc_frame_unref(e->frame);
     free(e);
 }
 

@@ -1,11 +1,11 @@
-/* unfinished.c - see unfinished.h. A task sends one message at a time, so the list is one or two long. */
+/* unfinished.c - see unfinished.h. Each thread of a task sends one message at a time, so the list is short. */
 #include "unfinished.h"
 #include <stdlib.h>
-#include "../core/error.h"
-#include "../core/log.h"
+#include "core/error.h"
+#include "core/log.h"
 #include "relay.h"
 
-static struct pvmi_frame_header *find(struct pvmd_unfinished *u, pvmi_tid dst)
+static struct pvmc_frame_header *find(struct pvmd_unfinished *u, pvmc_tid dst)
 {
     for (size_t i = 0; i < u->count; i++)
         if (u->latest[i].dst == dst)
@@ -13,11 +13,11 @@ static struct pvmi_frame_header *find(struct pvmd_unfinished *u, pvmi_tid dst)
     return NULL;
 }
 
-static struct pvmi_frame_header *add(struct pvmd_unfinished *u)
+static struct pvmc_frame_header *add(struct pvmd_unfinished *u)
 {
     if (u->count == u->capacity) {
         size_t capacity = u->capacity ? u->capacity * 2 : 4;
-        struct pvmi_frame_header *latest = realloc(u->latest, capacity * sizeof *latest);
+        struct pvmc_frame_header *latest = realloc(u->latest, capacity * sizeof *latest);
         if (!latest)
             return NULL;
         u->latest = latest;
@@ -26,21 +26,21 @@ static struct pvmi_frame_header *add(struct pvmd_unfinished *u)
     return &u->latest[u->count++];
 }
 
-int pvmd_unfinished_note(struct pvmd_unfinished *u, const struct pvmi_frame_header *h)
+int pvmd_unfinished_note(struct pvmd_unfinished *u, const struct pvmc_frame_header *h)
 {
-    struct pvmi_frame_header *known = find(u, h->dst);
-    if (pvmi_frame_is_last(h) || h->flags & PVMI_FRAME_ABORT) {
+    struct pvmc_frame_header *known = find(u, h->dst);
+    if (pvmc_frame_is_last(h) || h->flags & PVMC_FRAME_ABORT) {
         if (known)
             *known = u->latest[--u->count];
         return 0;
     }
     if (!known && u->count == PVMD_UNFINISHED_MAX)
-        return PVMI_ELIMIT;
+        return PVMC_ELIMIT;
     if (!known)
         known = add(u);
     if (!known) {
-        pvmi_log(PVMI_LOG_ERROR, "no memory to follow the messages of t%x", h->src);
-        return PVMI_ENOMEM;
+        pvmc_log(PVMC_LOG_ERROR, "no memory to follow the messages of t%x", h->src);
+        return PVMC_ENOMEM;
     }
     *known = *h;
     return 0;
@@ -49,15 +49,15 @@ int pvmd_unfinished_note(struct pvmd_unfinished *u, const struct pvmi_frame_head
 void pvmd_unfinished_abort(struct pvmd_unfinished *u)
 {
     for (size_t i = 0; i < u->count; i++) {
-        struct pvmi_frame_header h = u->latest[i];
-        h.flags = PVMI_FRAME_ABORT;
+        struct pvmc_frame_header h = u->latest[i];
+        h.flags = PVMC_FRAME_ABORT;
         h.seq++;
         h.offset += h.length;
         h.length = 0;
-        struct pvmi_frame *f = pvmi_frame_new(&h, NULL);
+        struct pvmc_frame *f = pvmc_frame_new(&h, NULL);
         if (f)
             pvmd_relay(f, 0);
-        pvmi_frame_unref(f);
+        pvmc_frame_unref(f);
     }
     free(u->latest);
     *u = (struct pvmd_unfinished){0};

@@ -5,16 +5,17 @@
 #include <string.h>
 #include <strings.h>
 #include <utlist.h>
-#include "../core/buf.h"
-#include "../core/error.h"
-#include "../core/log.h"
-#include "daemon.h"
+#include "core/buf.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "pvmd/base/events.h"
+#include "pvmd/base/self.h"
 #include "leave.h"
-#include "liveness.h"
-#include "manual.h"
+#include "pvmd/net/liveness.h"
+#include "pvmd/launch/manual.h"
 #include "newcomer.h"
 #include "pvm3.h"
-#include "rpc.h"
+#include "pvmd/net/rpc.h"
 
 #define LAUNCHES_MAX  16   /* at once */
 #define ORDERS_MAX    64   /* under way */
@@ -33,7 +34,7 @@ struct order {
     struct name *names; /* of the lines, in order */
     unsigned count;
     const struct pvmd_hostfile *hostfile;
-    bool begun; /* else it waits for an earlier order that adds a host of the same name */
+    bool begun; /* else an earlier order is adding a host of the same name */
     pvmd_added *added;
     void *arg;
     struct order *prev, *next;
@@ -41,9 +42,9 @@ struct order {
 
 static struct order *orders;          /* as they came */
 static uint32_t last_incarnation = 1; /* the master's own */
-static ev_prepare work_watcher;       /* never started: fed when there may be something to do */
+static ev_prepare work_watcher;       /* never started, but fed when there may be work */
 
-/* Hosts that all daemons are being told of: by index, since any of them may get lost meanwhile. */
+/* Hosts that are being told to all daemons; by index, since each may be lost meanwhile. */
 static struct {
     unsigned *indices;
     unsigned count;
@@ -59,7 +60,7 @@ static void work_event(struct ev_loop *loop, ev_prepare *w, int events)
     work();
 }
 
-/* Work is done from the loop only: callbacks need not care what they are called from. */
+/* Work is done from the loop only, so that no callback runs inside a caller's function. */
 static void schedule(void)
 {
     if (ev_is_pending(&work_watcher))
@@ -86,7 +87,7 @@ static struct pvmd_newcomer *newcomer_of(const struct pvmd_host *host)
 
 /* ---- begin of an order ---- */
 
-/* The word that would be the name of a host, for comparing with others before anything is parsed. */
+/* The word that would be the host's name, to compare it before the line is parsed. */
 static struct name name_of(const char *line)
 {
     line += strspn(line, " \t&$");
@@ -125,7 +126,7 @@ static bool must_wait(const struct order *o)
     return false;
 }
 
-/* Options that the line leaves open: those of its line in the hostfile, else the file's last defaults. */
+/* Adds options that the line lacks, from the host's line in the hostfile, else from the file's last defaults. */
 static int fill_in(struct pvmd_host_spec *spec, const struct pvmd_hostfile *hostfile)
 {
     const struct pvmd_host_spec *line = hostfile ? pvmd_hostfile_find(hostfile, spec->name) : NULL;
@@ -171,7 +172,7 @@ static void begin_newcomer(struct pvmd_newcomer *n, const char *line, const stru
     if (!rc && !n->spec.name)
         pvmd_newcomer_fail(n, PvmBadParam, "a host name is missing");
     else if (rc)
-        pvmd_newcomer_fail(n, n->spec.name ? PvmBadParam : PvmNoHost, "%s", *why ? why : pvmi_error_text(rc));
+        pvmd_newcomer_fail(n, n->spec.name ? PvmBadParam : PvmNoHost, "%s", *why ? why : pvmc_error_text(rc));
     else if (fill_in(&n->spec, hostfile))
         pvmd_newcomer_fail(n, PvmNoMem, "out of memory");
     else
@@ -187,42 +188,42 @@ static void begin(struct order *o)
 
 /* ---- batches ---- */
 
-static void batch_answered(void *arg, unsigned host_index, int code, struct pvmi_buf *body)
+static void batch_answered(void *arg, unsigned host_index, int code, struct pvmc_buf *body)
 {
     (void)arg, (void)body;
     struct pvmd_host *host = pvmd_host_any(host_index);
     if (code < 0 && host && newcomer_of(host))
         pvmd_add_link_lost(host, "it does not accept the host table");
     else if (code < 0 && host)
-        pvmi_log(PVMI_LOG_ERROR, "host %s does not accept a new host: %s", host->name, pvmi_error_text(code));
+        pvmc_log(PVMC_LOG_ERROR, "host %s does not accept a new host: %s", host->name, pvmc_error_text(code));
     if (!--batch.open)
         schedule();
 }
 
-static void tell(const struct pvmd_host *host, const struct pvmi_buf *body)
+static void tell(const struct pvmd_host *host, const struct pvmc_buf *body)
 {
     batch.open++;
     pvmd_ask(host->index, PVMD_DM_HOST_ADD, body, batch_answered, NULL);
 }
 
-/* Rows of all members if asked for, then those of the batch. */
-static void put_table(struct pvmi_buf *b, struct pvmd_host **members, size_t count)
+/* Rows of all members, if wanted, then of the batch. */
+static void put_table(struct pvmc_buf *b, struct pvmd_host **members, size_t count)
 {
-    pvmi_buf_init(b);
-    pvmi_buf_put_u32(b, (uint32_t)count);
+    pvmc_buf_init(b);
+    pvmc_buf_put_u32(b, (uint32_t)count);
     for (size_t i = 0; i < count; i++)
         pvmd_host_put_row(b, members[i]);
-    pvmi_buf_put_u32(b, batch.count);
+    pvmc_buf_put_u32(b, batch.count);
     for (unsigned i = 0; i < batch.count; i++)
         pvmd_host_put_row(b, pvmd_host_any(batch.indices[i]));
 }
 
-/* Members hear of the batch; the batch hears of the members and of itself. */
+/* Tells members of the batch, and the batch of the members and itself. */
 static void tell_all(void)
 {
     size_t count;
     struct pvmd_host **members = pvmd_host_list(&count);
-    struct pvmi_buf news, table;
+    struct pvmc_buf news, table;
     put_table(&news, NULL, 0);
     put_table(&table, members, count);
     for (size_t i = 0; i < count; i++)
@@ -230,8 +231,8 @@ static void tell_all(void)
             tell(members[i], &news);
     for (unsigned i = 0; i < batch.count; i++)
         tell(pvmd_host_any(batch.indices[i]), &table);
-    pvmi_buf_free(&news);
-    pvmi_buf_free(&table);
+    pvmc_buf_free(&news);
+    pvmc_buf_free(&table);
 }
 
 static void collect(void)
@@ -265,16 +266,16 @@ static void begin_batch(void)
 static void make_member(struct pvmd_newcomer *n)
 {
     pvmd_host_set_state(n->host, PVMD_HOST_UP);
-    pvmi_log(PVMI_LOG_INFO, "host %s (%s, %s port %u) is a member", n->host->name, n->host->arch, n->host->address,
+    pvmc_log(PVMC_LOG_INFO, "host %s (%s, %s port %u) is a member", n->host->name, n->host->arch, n->host->address,
              n->host->port);
-    n->status = (int)pvmi_tid_of_host_index(n->host->index);
+    n->status = (int)pvmc_tid_of_host_index(n->host->index);
     n->phase = PVMD_NEWCOMER_DONE;
 }
 
-/* All know it: now it counts. Those of the batch that got lost are out of the table already. */
+/* All daemons know the batch: its hosts are members now. Hosts that were lost are out of the table already. */
 static void end_batch(void)
 {
-    struct pvmi_buf body;
+    struct pvmc_buf body;
     size_t count;
     unsigned up = 0;
     for (unsigned i = 0; i < batch.count; i++) {
@@ -284,17 +285,17 @@ static void end_batch(void)
         make_member(n);
         batch.indices[up++] = batch.indices[i];
     }
-    pvmi_buf_init(&body);
-    pvmi_buf_put_u32(&body, up);
+    pvmc_buf_init(&body);
+    pvmc_buf_put_u32(&body, up);
     for (unsigned i = 0; i < up; i++)
-        pvmi_buf_put_u32(&body, batch.indices[i]);
+        pvmc_buf_put_u32(&body, batch.indices[i]);
     struct pvmd_host **members = pvmd_host_list(&count);
     for (size_t i = 0; up && i < count; i++)
         if (members[i] != pvmd_host_self())
             pvmd_ask(members[i]->index, PVMD_DM_HOST_UP, &body, NULL, NULL);
-    pvmi_buf_free(&body);
+    pvmc_buf_free(&body);
     for (unsigned i = 0; i < up; i++)
-        pvmd_host_joined(pvmd_host_any(batch.indices[i]));
+        pvmd_tell_host_joined(pvmd_host_any(batch.indices[i]));
     batch.active = false;
 }
 
@@ -322,7 +323,7 @@ static bool is_done(const struct order *o)
     return o->begun;
 }
 
-/* Hosts that are still being added when the daemon ends were not. */
+/* Hosts that are still being added when the daemon ends count as failed. */
 static void finish(struct order *o)
 {
     int *status = malloc((o->count + 1) * sizeof *status);
@@ -379,7 +380,7 @@ static void work(void)
         if (!is_done(o))
             continue;
         finish(o);
-        schedule(); /* another order may have waited for it */
+        schedule(); /* another order may be waiting for it */
     }
 }
 
@@ -413,12 +414,12 @@ int pvmd_add_hosts(const char *const *lines, unsigned count, const struct pvmd_h
                    void *arg)
 {
     if (!has_room_for(count)) {
-        pvmi_log(PVMI_LOG_WARNING, "%u more hosts refused: too many are being added", count);
-        return PVMI_ELIMIT;
+        pvmc_log(PVMC_LOG_WARNING, "%u more hosts refused: too many are being added", count);
+        return PVMC_ELIMIT;
     }
     struct order *o = calloc(1, sizeof *o);
     if (!o)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     o->count = count;
     o->hostfile = hostfile;
     o->added = added;
@@ -428,7 +429,7 @@ int pvmd_add_hosts(const char *const *lines, unsigned count, const struct pvmd_h
     o->names = calloc(count + 1, sizeof *o->names);
     if (!o->lines || !o->newcomers || !o->names || !copy_lines(o, lines)) {
         free_order(o);
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     }
     DL_APPEND(orders, o);
     schedule();

@@ -1,23 +1,23 @@
 /*
  * add.h - adding hosts, at the master: many at once, several callers at once.
  *
- * Hosts are launched side by side; those that are linked become members in batches: a batch is told to all daemons, and
- * when all have answered its hosts are up. One batch at a time.
+ * Hosts are launched in parallel. Hosts with a link become members in batches, one batch at a time: the master tells
+ * the batch to all daemons, and when all have answered, its hosts are up.
  */
 #ifndef PVMD_ADD_H
 #define PVMD_ADD_H
 
 #include <stdbool.h>
 #include "hostfile.h"
-#include "hosts.h"
+#include "pvmd/base/hosts.h"
 
-/* Once: status[i] is a host's tid or a PvmXxx code, why[i] what to tell the user about it or NULL. */
+/* Called once. status[i] is a host's tid or a PvmXxx code; why[i] is a message about it for the user, or NULL. */
 typedef void pvmd_added(void *arg, unsigned count, const int *status, const char *const *why);
 
 /*
- * Adds hosts, each given as a line of a hostfile; options that a line leaves open come from `hostfile` (may be NULL).
- * The texts are copied. Hosts that another caller is adding wait until that is done. `added` may be NULL. It is called
- * from the loop, and not at all if this returns PVMI_ENOMEM.
+ * Adds hosts, each given as a line of a hostfile; options that a line lacks come from `hostfile` (may be NULL). The
+ * texts are copied. A host that another caller is adding waits until that is done. `added` may be NULL. It is called
+ * from the loop, and not at all if this returns PVMC_ENOMEM.
  */
 int pvmd_add_hosts(const char *const *lines, unsigned count, const struct pvmd_hostfile *hostfile, pvmd_added *added,
                    void *arg);
@@ -25,11 +25,11 @@ int pvmd_add_hosts(const char *const *lines, unsigned count, const struct pvmd_h
 /* Whether anything is being added. */
 bool pvmd_add_busy(void);
 
-/* News of a link of a host that is not UP. */
+/* Events of the link of a host that is not UP yet. */
 void pvmd_add_link_up(struct pvmd_host *host);
 void pvmd_add_link_lost(struct pvmd_host *host, const char *why);
 
-/* Gives up all that is under way: the daemon's end. */
+/* Gives up all that is under way, at the daemon's end. */
 void pvmd_add_stop(void);
 
 #endif

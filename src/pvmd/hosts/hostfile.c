@@ -10,11 +10,11 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "../core/error.h"
-#include "../core/log.h"
-#include "hosts.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "pvmd/base/hosts.h"
 
-#define HOSTS_MAX  PVMI_HOST_INDEX_MAX
+#define HOSTS_MAX  PVMC_HOST_INDEX_MAX
 #define FAULTS_MAX 20 /* reported of one file */
 
 /* ---- words ---- */
@@ -31,7 +31,7 @@ static void skip_blanks(struct reader *r)
         r->at++;
 }
 
-/* A "#" at the begin of a word makes the rest of the line a comment. */
+/* A "#" at the beginning of a word makes the rest of the line a comment. */
 static bool next_word(struct reader *r, const char **word, size_t *length)
 {
     skip_blanks(r);
@@ -59,14 +59,14 @@ __attribute__((format(printf, 2, 3))) static int fault(struct reader *r, const c
     va_start(args, format);
     vsnprintf(r->why, r->why_size, format, args);
     va_end(args);
-    return PVMI_EFORMAT;
+    return PVMC_EFORMAT;
 }
 
 static int set_text(char **field, const char *text, size_t length)
 {
     char *copy = strndup(text, length);
     if (!copy)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     free(*field);
     *field = copy;
     return 0;
@@ -261,7 +261,7 @@ int pvmd_host_spec_default(struct pvmd_host_spec *spec, const struct pvmd_host_s
                    default_text(&spec->working_dir, defaults->working_dir) ||
                    default_text(&spec->debugger, defaults->debugger) || default_text(&spec->ip, defaults->ip) ||
                    default_text(&spec->vmid, defaults->vmid) || default_text(&spec->atm_host, defaults->atm_host)
-               ? PVMI_ENOMEM
+               ? PVMC_ENOMEM
                : 0;
 }
 
@@ -275,7 +275,7 @@ static int add_host(struct pvmd_hostfile *f, struct pvmd_host_spec *spec)
         struct pvmd_host_spec *grown = realloc(f->hosts, capacity * sizeof *grown);
         if (!grown) {
             pvmd_host_spec_free(spec);
-            return PVMI_ENOMEM;
+            return PVMC_ENOMEM;
         }
         f->hosts = grown;
         f->capacity = capacity;
@@ -284,7 +284,7 @@ static int add_host(struct pvmd_hostfile *f, struct pvmd_host_spec *spec)
     return 0;
 }
 
-/* "*": new defaults, instead of all those of the line before. */
+/* "*": new defaults, which replace all older ones. */
 static int parse_defaults(const char *line, size_t length, struct pvmd_hostfile *out, char *why, size_t size)
 {
     struct reader r = {.at = line, .end = line + length, .why = why, .why_size = size};
@@ -318,7 +318,7 @@ static int parse_line(const char *line, size_t length, struct pvmd_hostfile *out
         rc = pvmd_host_spec_default(&spec, &out->defaults);
     if (!rc && spec.name && out->count == HOSTS_MAX) {
         snprintf(why, size, "more than %d hosts", HOSTS_MAX);
-        rc = PVMI_ELIMIT;
+        rc = PVMC_ELIMIT;
     }
     if (!rc && spec.name)
         return add_host(out, &spec);
@@ -338,7 +338,7 @@ int pvmd_hostfile_parse(const char *file, const char *text, size_t length, struc
         line++;
         int rc = parse_line(text, (size_t)(stop - text), out, why, sizeof why);
         if (rc) {
-            pvmi_log(PVMI_LOG_ERROR, "%s:%u: %s", file, line, rc == PVMI_ENOMEM ? pvmi_error_text(rc) : why);
+            pvmc_log(PVMC_LOG_ERROR, "%s:%u: %s", file, line, rc == PVMC_ENOMEM ? pvmc_error_text(rc) : why);
             faults++;
             first = first ? first : rc;
         }
@@ -349,7 +349,7 @@ int pvmd_hostfile_parse(const char *file, const char *text, size_t length, struc
     return first;
 }
 
-/* The whole file, NUL-terminated; the caller frees it. NULL with errno. */
+/* Reads the whole file, NUL-terminated; the caller frees it. NULL: see errno. */
 static char *read_all(int fd, size_t *length)
 {
     struct stat st;
@@ -377,12 +377,12 @@ int pvmd_hostfile_read(const char *path, struct pvmd_hostfile *out)
     char *text = fd >= 0 ? read_all(fd, &length) : NULL;
     memset(out, 0, sizeof *out);
     if (!text)
-        pvmi_log(PVMI_LOG_ERROR, "cannot read hostfile %s: %s", path,
+        pvmc_log(PVMC_LOG_ERROR, "cannot read hostfile %s: %s", path,
                  errno == EINVAL ? "not an ordinary file" : strerror(errno));
     if (fd >= 0)
         close(fd);
     if (!text)
-        return PVMI_ESYSTEM;
+        return PVMC_ESYSTEM;
     int rc = pvmd_hostfile_parse(path, text, length, out);
     free(text);
     return rc;

@@ -17,7 +17,7 @@
 #define PVMD_HOSTFILE_MAX ((size_t)16 << 20) /* bytes of a hostfile */
 #define PVMD_OPTION_MAX   8191               /* bytes of one word */
 
-/* The options' texts are NULL where none was given. */
+/* An option's text is NULL if it was not given. */
 struct pvmd_host_spec {
     char *name;
     bool later;        /* "&" */
@@ -31,7 +31,7 @@ struct pvmd_host_spec {
     char *ip;          /* ip= */
     char *vmid;        /* id= */
     char *atm_host;    /* at= */
-    char *answer;      /* what a daemon started by hand has printed: words such as ddpro<...>; only when adding */
+    char *answer;      /* the line of a daemon started by hand, words such as ddpro<...>; only when adding */
     int speed;         /* sp=, 0: not given */
 };
 
@@ -42,20 +42,20 @@ struct pvmd_hostfile {
 };
 
 /*
- * Reads one line's worth: `text` need not end in NUL. 0; PVMI_EFORMAT with what is wrong in why[size]; PVMI_ENOMEM.
- * Whatever it returns, *spec is to be freed. A line without words gives a spec without a name.
+ * Reads one line; `text` need not end in NUL. Returns 0, PVMC_EFORMAT with the fault in why[size], or PVMC_ENOMEM. The
+ * caller frees *spec in all cases. A line without words gives a spec without a name.
  */
 int pvmd_host_spec_parse(const char *text, size_t length, struct pvmd_host_spec *spec, char *why, size_t size);
 
-/* Fills what is not given in *spec from *defaults (copies). 0 or PVMI_ENOMEM. */
+/* Copies options that *spec lacks from *defaults. Returns 0 or PVMC_ENOMEM. */
 int pvmd_host_spec_default(struct pvmd_host_spec *spec, const struct pvmd_host_spec *defaults);
 
 void pvmd_host_spec_free(struct pvmd_host_spec *spec);
 
-/* Reads a whole hostfile's text. All faults are logged as "file:line: fault"; the code is that of the first. */
+/* Reads the text of a whole hostfile. Logs every fault as "file:line: fault" and returns the code of the first. */
 int pvmd_hostfile_parse(const char *file, const char *text, size_t length, struct pvmd_hostfile *out);
 
-/* Reads a hostfile from disk: also PVMI_ESYSTEM when it cannot be read, PVMI_ELIMIT when it is too large. Logged. */
+/* Reads a hostfile from disk: also PVMC_ESYSTEM if it cannot be read, PVMC_ELIMIT if it is too large. Logged. */
 int pvmd_hostfile_read(const char *path, struct pvmd_hostfile *out);
 
 /* The line for this host, or NULL. */
@@ -63,7 +63,7 @@ const struct pvmd_host_spec *pvmd_hostfile_find(const struct pvmd_hostfile *f, c
 
 void pvmd_hostfile_free(struct pvmd_hostfile *f);
 
-/* Whether a text can be a host's name: nothing that a shell or a command line could take for something else. */
+/* Whether a text can be a host's name: it must mean nothing else to a shell or a command line. */
 bool pvmd_host_name_is_valid(const char *name);
 
 #endif

@@ -1,30 +1,31 @@
-/* join.c - the order of start and end of this layer, and what daemons tell each other about hosts. */
+/* join.c - see join.h. Also the start and end of the network, in order. */
 #include "join.h"
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include "../core/config.h"
-#include "../core/error.h"
-#include "../core/log.h"
-#include "../core/proto.h"
-#include "../wire/tls.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/message/proto.h"
+#include "wire/tls.h"
 #include "add.h"
-#include "daemon.h"
-#include "footprint.h"
+#include "pvmd/base/self.h"
+#include "pvmd/base/events.h"
 #include "hostfile.h"
-#include "launch.h"
+#include "pvmd/launch/launch.h"
 #include "leave.h"
-#include "link.h"
-#include "listen.h"
-#include "liveness.h"
-#include "logfile.h"
-#include "manual.h"
+#include "pvmd/net/link.h"
+#include "pvmd/door/listen.h"
+#include "pvmd/net/liveness.h"
+#include "pvmd/base/logfile.h"
+#include "pvmd/base/memory.h"
+#include "pvmd/launch/manual.h"
 #include "pvm3.h"
-#include "resolve.h"
-#include "rpc.h"
+#include "pvmd/net/resolve.h"
+#include "pvmd/net/rpc.h"
 #include "slave.h"
-#include "tasks.h"
+#include "pvmd/tasks/tasks.h"
 
 static struct pvmd_hostfile hostfile;
 
@@ -49,17 +50,17 @@ static void free_names(struct names *n)
 }
 
 /* The whole body: u32 n, n strings. */
-static int get_names(struct pvmi_buf *body, struct names *n)
+static int get_names(struct pvmc_buf *body, struct names *n)
 {
-    *n = (struct names){.count = pvmi_buf_get_u32(body)};
-    if (n->count > PVMI_HOST_INDEX_MAX) {
+    *n = (struct names){.count = pvmc_buf_get_u32(body)};
+    if (n->count > PVMC_HOST_INDEX_MAX) {
         n->count = 0;
-        return PVMI_ELIMIT;
+        return PVMC_ELIMIT;
     }
     n->list = calloc(n->count + 1, sizeof *n->list);
     for (uint32_t i = 0; n->list && i < n->count; i++)
-        n->list[i] = pvmi_buf_get_string(body);
-    int rc = n->list ? pvmi_buf_end(body) : PVMI_ENOMEM;
+        n->list[i] = pvmc_buf_get_string(body);
+    int rc = n->list ? pvmc_buf_end(body) : PVMC_ENOMEM;
     if (rc)
         free_names(n);
     return rc;
@@ -67,19 +68,19 @@ static int get_names(struct pvmi_buf *body, struct names *n)
 
 /* ---- requests of tasks: the master decides ---- */
 
-static void answered(void *arg, unsigned host_index, int code, struct pvmi_buf *body)
+static void answered(void *arg, unsigned host_index, int code, struct pvmc_buf *body)
 {
     struct pvmd_request *r = arg;
-    struct pvmi_buf rest;
-    size_t length = pvmi_buf_left(body);
+    struct pvmc_buf rest;
+    size_t length = pvmc_buf_left(body);
     (void)host_index;
-    pvmi_buf_view(&rest, pvmi_buf_get_bytes(body, length), length);
+    pvmc_buf_view(&rest, pvmc_buf_get_bytes(body, length), length);
     rest.length = length;
     pvmd_request_answer(r, code, &rest);
     free(r);
 }
 
-static int ask_master(const struct pvmd_request *r, enum pvmd_dm what, struct pvmi_buf *body)
+static int ask_master(const struct pvmd_request *r, enum pvmd_dm what, struct pvmc_buf *body)
 {
     struct names names;
     int rc = get_names(body, &names);
@@ -97,19 +98,19 @@ static int ask_master(const struct pvmd_request *r, enum pvmd_dm what, struct pv
     return 0;
 }
 
-static int add_request(const struct pvmd_request *r, struct pvmi_buf *body)
+static int add_request(const struct pvmd_request *r, struct pvmc_buf *body)
 {
     return ask_master(r, PVMD_DM_ADDHOSTS, body);
 }
 
-static int delete_request(const struct pvmd_request *r, struct pvmi_buf *body)
+static int delete_request(const struct pvmd_request *r, struct pvmc_buf *body)
 {
     return ask_master(r, PVMD_DM_DELHOSTS, body);
 }
 
-static int halt_request(const struct pvmd_request *r, struct pvmi_buf *body)
+static int halt_request(const struct pvmd_request *r, struct pvmc_buf *body)
 {
-    int rc = pvmi_buf_end(body);
+    int rc = pvmc_buf_end(body);
     if (rc)
         return rc;
     pvmd_request_answer(r, PvmOk, NULL);
@@ -119,12 +120,12 @@ static int halt_request(const struct pvmd_request *r, struct pvmi_buf *body)
 
 /* ---- the same at the master ---- */
 
-static void put_status(struct pvmi_buf *b, unsigned count, const int *status, int *good)
+static void put_status(struct pvmc_buf *b, unsigned count, const int *status, int *good)
 {
     *good = 0;
-    pvmi_buf_put_u32(b, count);
+    pvmc_buf_put_u32(b, count);
     for (unsigned i = 0; i < count; i++) {
-        pvmi_buf_put_i32(b, status[i]);
+        pvmc_buf_put_i32(b, status[i]);
         *good += status[i] >= 0;
     }
 }
@@ -132,34 +133,34 @@ static void put_status(struct pvmi_buf *b, unsigned count, const int *status, in
 static void added(void *arg, unsigned count, const int *status, const char *const *why)
 {
     struct pvmd_question *q = arg;
-    struct pvmi_buf b;
+    struct pvmc_buf b;
     int good;
-    pvmi_buf_init(&b);
+    pvmc_buf_init(&b);
     put_status(&b, count, status, &good);
     for (unsigned i = 0; i < count; i++)
-        pvmi_buf_put_string(&b, why[i]);
+        pvmc_buf_put_string(&b, why[i]);
     pvmd_answer(q, good, &b);
-    pvmi_buf_free(&b);
+    pvmc_buf_free(&b);
     free(q);
 }
 
 static void deleted(void *arg, unsigned count, const int *status)
 {
     struct pvmd_question *q = arg;
-    struct pvmi_buf b;
+    struct pvmc_buf b;
     int good;
-    pvmi_buf_init(&b);
+    pvmc_buf_init(&b);
     put_status(&b, count, status, &good);
     pvmd_answer(q, good, &b);
-    pvmi_buf_free(&b);
+    pvmc_buf_free(&b);
     free(q);
 }
 
-static int change_hosts(const struct pvmd_question *q, struct pvmi_buf *body, bool add)
+static int change_hosts(const struct pvmd_question *q, struct pvmc_buf *body, bool add)
 {
     struct names names;
     if (!pvmd_is_master())
-        return PVMI_EDENIED;
+        return PVMC_EDENIED;
     int rc = get_names(body, &names);
     struct pvmd_question *copy = rc ? NULL : malloc(sizeof *copy);
     if (copy) {
@@ -170,28 +171,28 @@ static int change_hosts(const struct pvmd_question *q, struct pvmi_buf *body, bo
         if (rc)
             free(copy);
     } else if (!rc) {
-        rc = PVMI_ENOMEM;
+        rc = PVMC_ENOMEM;
     }
     free_names(&names);
     return rc;
 }
 
-static int add_question(const struct pvmd_question *q, struct pvmi_buf *body)
+static int add_question(const struct pvmd_question *q, struct pvmc_buf *body)
 {
     return change_hosts(q, body, true);
 }
 
-static int delete_question(const struct pvmd_question *q, struct pvmi_buf *body)
+static int delete_question(const struct pvmd_question *q, struct pvmc_buf *body)
 {
     return change_hosts(q, body, false);
 }
 
 /* ---- what the master tells ---- */
 
-/* The master's table is the truth, and it has no need to be told. */
+/* Only the master may tell us about hosts, and nobody tells the master. */
 static int check_master(const struct pvmd_question *q)
 {
-    return q->host_index == pvmd.master_index && !pvmd_is_master() ? 0 : PVMI_EDENIED;
+    return q->host_index == pvmd.master_index && !pvmd_is_master() ? 0 : PVMC_EDENIED;
 }
 
 static void make_member(struct pvmd_host *h)
@@ -199,13 +200,13 @@ static void make_member(struct pvmd_host *h)
     if (h->state != PVMD_HOST_JOINING)
         return;
     pvmd_host_set_state(h, PVMD_HOST_UP);
-    pvmd_host_joined(h);
+    pvmd_tell_host_joined(h);
 }
 
-static int get_rows(struct pvmi_buf *body, bool members)
+static int get_rows(struct pvmc_buf *body, bool members)
 {
-    uint32_t count = pvmi_buf_get_u32(body);
-    int rc = pvmi_buf_error(body);
+    uint32_t count = pvmc_buf_get_u32(body);
+    int rc = pvmc_buf_error(body);
     for (uint32_t i = 0; !rc && i < count; i++) {
         struct pvmd_host *h;
         rc = pvmd_host_get_row(body, &h);
@@ -215,35 +216,35 @@ static int get_rows(struct pvmi_buf *body, bool members)
     return rc;
 }
 
-static int host_add(const struct pvmd_question *q, struct pvmi_buf *body)
+static int host_add(const struct pvmd_question *q, struct pvmc_buf *body)
 {
     int rc = check_master(q);
     rc = rc ? rc : get_rows(body, true);
     rc = rc ? rc : get_rows(body, false);
-    rc = rc ? rc : pvmi_buf_end(body);
+    rc = rc ? rc : pvmc_buf_end(body);
     if (!rc)
         pvmd_answer(q, PvmOk, NULL);
     return rc;
 }
 
-static int host_up(const struct pvmd_question *q, struct pvmi_buf *body)
+static int host_up(const struct pvmd_question *q, struct pvmc_buf *body)
 {
     int rc = check_master(q);
-    uint32_t count = pvmi_buf_get_u32(body);
-    for (uint32_t i = 0; !rc && i < count && !pvmi_buf_error(body); i++) {
-        struct pvmd_host *h = pvmd_host_any(pvmi_buf_get_u32(body));
+    uint32_t count = pvmc_buf_get_u32(body);
+    for (uint32_t i = 0; !rc && i < count && !pvmc_buf_error(body); i++) {
+        struct pvmd_host *h = pvmd_host_any(pvmc_buf_get_u32(body));
         if (h)
             make_member(h);
     }
-    return rc ? rc : pvmi_buf_end(body);
+    return rc ? rc : pvmc_buf_end(body);
 }
 
-static int host_remove(const struct pvmd_question *q, struct pvmi_buf *body)
+static int host_remove(const struct pvmd_question *q, struct pvmc_buf *body)
 {
-    struct pvmd_host *h = pvmd_host_any(pvmi_buf_get_u32(body));
-    uint32_t incarnation = pvmi_buf_get_u32(body);
+    struct pvmd_host *h = pvmd_host_any(pvmc_buf_get_u32(body));
+    uint32_t incarnation = pvmc_buf_get_u32(body);
     int rc = check_master(q);
-    rc = rc ? rc : pvmi_buf_end(body);
+    rc = rc ? rc : pvmc_buf_end(body);
     if (rc || !h || h->incarnation != incarnation)
         return rc;
     if (h == pvmd_host_self())
@@ -253,9 +254,9 @@ static int host_remove(const struct pvmd_question *q, struct pvmi_buf *body)
     return 0;
 }
 
-static int halt(const struct pvmd_question *q, struct pvmi_buf *body)
+static int halt(const struct pvmd_question *q, struct pvmc_buf *body)
 {
-    int rc = pvmi_buf_end(body);
+    int rc = pvmc_buf_end(body);
     if (rc)
         return rc;
     if (pvmd_is_master())
@@ -265,19 +266,19 @@ static int halt(const struct pvmd_question *q, struct pvmi_buf *body)
     return 0;
 }
 
-static int ping(const struct pvmd_question *q, struct pvmi_buf *body)
+static int ping(const struct pvmd_question *q, struct pvmc_buf *body)
 {
-    int rc = pvmi_buf_end(body);
+    int rc = pvmc_buf_end(body);
     if (!rc)
         pvmd_answer(q, PvmOk, NULL);
     return rc;
 }
 
-static int link_relayed(const struct pvmd_question *q, struct pvmi_buf *body)
+static int link_relayed(const struct pvmd_question *q, struct pvmc_buf *body)
 {
     struct pvmd_host *h = pvmd_host_by_index(q->host_index);
-    uint32_t count = pvmi_buf_get_u32(body);
-    int rc = pvmi_buf_end(body);
+    uint32_t count = pvmc_buf_get_u32(body);
+    int rc = pvmc_buf_end(body);
     if (!rc && h && !pvmd_is_master() && h->index != pvmd.master_index)
         pvmd_link_peer_relays(h, count);
     return rc;
@@ -288,7 +289,7 @@ static int link_relayed(const struct pvmd_question *q, struct pvmi_buf *body)
 void pvmd_join_link_up(unsigned host_index)
 {
     struct pvmd_host *h = pvmd_host_any(host_index);
-    pvmd_footprint_settle();
+    pvmd_trim_later();
     if (pvmd_is_master())
         pvmd_add_link_up(h);
     else if (host_index == pvmd.master_index)
@@ -299,7 +300,7 @@ void pvmd_join_link_lost(unsigned host_index, const char *why)
 {
     struct pvmd_host *h = pvmd_host_any(host_index);
     if (!pvmd_is_master()) {
-        pvmi_log(PVMI_LOG_ERROR, "the master, %s, is lost: %s", h->name, why);
+        pvmc_log(PVMC_LOG_ERROR, "the master, %s, is lost: %s", h->name, why);
         pvmd_end(1, "a daemon cannot go on without its master");
     } else if (h->state == PVMD_HOST_UP) {
         pvmd_leave_lost(h, why);
@@ -310,13 +311,23 @@ void pvmd_join_link_lost(unsigned host_index, const char *why)
     }
 }
 
+/* Tells the other slave how many of its frames came directly; it does the same. */
+void pvmd_join_link_relayed(unsigned host_index, uint32_t received)
+{
+    struct pvmc_buf body;
+    pvmc_buf_init(&body);
+    pvmc_buf_put_u32(&body, received);
+    pvmd_ask_through_master(host_index, PVMD_DM_LINK_LOST, &body);
+    pvmc_buf_free(&body);
+}
+
 /* ---- start and end ---- */
 
 static void register_handlers(void)
 {
-    pvmd_tm_handle((int)PVMI_TM_ADDHOSTS, add_request);
-    pvmd_tm_handle((int)PVMI_TM_DELHOSTS, delete_request);
-    pvmd_tm_handle((int)PVMI_TM_HALT, halt_request);
+    pvmd_tm_handle((int)PVMC_TM_ADDHOSTS, add_request);
+    pvmd_tm_handle((int)PVMC_TM_DELHOSTS, delete_request);
+    pvmd_tm_handle((int)PVMC_TM_HALT, halt_request);
     pvmd_dm_handle(PVMD_DM_ADDHOSTS, add_question);
     pvmd_dm_handle(PVMD_DM_DELHOSTS, delete_question);
     pvmd_dm_handle(PVMD_DM_HOST_ADD, host_add);
@@ -335,7 +346,7 @@ static int set_options(struct pvmd_host *self, int speed, const char *exec_path,
     return (exec_path && pvmd_host_set_text(&self->exec_path, exec_path)) ||
                    (working_dir && pvmd_host_set_text(&self->working_dir, working_dir)) ||
                    (debugger && pvmd_host_set_text(&self->debugger, debugger))
-               ? PVMI_ENOMEM
+               ? PVMC_ENOMEM
                : 0;
 }
 
@@ -343,57 +354,57 @@ static int options_of_master(struct pvmd_host *self)
 {
     const struct pvmd_host_spec *line = pvmd_hostfile_find(&hostfile, self->name);
     if (line && line->atm_host && setenv("PVM_ATM_HOST", line->atm_host, 1))
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     return line ? set_options(self, line->speed, line->exec_path, line->working_dir, line->debugger) : 0;
 }
 
-/* Our row, and in a slave the master's, as far as we know it. */
+/* Makes our own row and, in a slave, the master's as far as we know it. */
 static int begin_table(void)
 {
     const struct pvmd_start_text *text = pvmd_slave_text();
     if (!text)
         pvmd.host_index = pvmd.master_index = pvmd_host_next_index();
     struct pvmd_host *self = pvmd_host_new(pvmd.host_index, text ? text->incarnation : 1, pvmd.host_name);
-    if (!self || pvmd_host_set_text(&self->arch, pvmi_arch_own()))
-        return PVMI_ENOMEM;
-    self->dsig = pvmi_dsig_own();
+    if (!self || pvmd_host_set_text(&self->arch, pvmc_arch_own()))
+        return PVMC_ENOMEM;
+    self->dsig = pvmc_dsig_own();
     self->port = pvmd_listen_port();
     pvmd_host_set_state(self, PVMD_HOST_UP);
     if (!text)
         return options_of_master(self);
     struct pvmd_host *master = pvmd_host_new(text->master_index, text->master_incarnation, text->master_name);
     if (!master)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     pvmd_host_set_state(master, PVMD_HOST_JOINING);
     return set_options(self, text->speed, text->exec_path, text->working_dir, text->debugger);
 }
 
 static int start_tls(void)
 {
-    /* TLS's read buffers come and go with each burst: without this the heap's end would move each time. */
+    /* TLS allocates read buffers for each burst; without this the end of the heap would move each time. */
     mallopt(M_TRIM_THRESHOLD, 1 << 20);
     const char *why = pvmw_tls_start();
     if (why)
-        pvmi_log(PVMI_LOG_ERROR, "cannot set up TLS: %s", why);
-    return why ? PVMI_ESYSTEM : 0;
+        pvmc_log(PVMC_LOG_ERROR, "cannot set up TLS: %s", why);
+    return why ? PVMC_ESYSTEM : 0;
 }
 
 int pvmd_net_start(void)
 {
     static const struct pvmd_listen_events events = {.offered = pvmd_link_offered, .accepted = pvmd_link_accepted};
     const struct pvmd_start_text *text = pvmd_slave_text();
-    const char *ip = pvmi_config_text(PVMI_SETTING_IP);
+    const char *ip = pvmc_config_text(PVMC_SETTING_IP);
     int rc = text ? 0 : pvmd_machine_new();
     rc = rc ? rc : start_tls();
-    rc = rc ? rc : pvmd_listen_start(pvmd.loop, ip, (uint16_t)pvmi_config_integer(PVMI_SETTING_PORT), &events);
+    rc = rc ? rc : pvmd_listen_start(pvmd.loop, ip, (uint16_t)pvmc_config_integer(PVMC_SETTING_PORT), &events);
     rc = rc ? rc : begin_table();
     if (rc)
         return rc;
     register_handlers();
     pvmd_liveness_start();
     if (text)
-        pvmd_liveness_go_on(); /* the master is there */
-    pvmd_footprint_settle();
+        pvmd_liveness_go_on(); /* the master is another host */
+    pvmd_trim_later();
     return 0;
 }
 
@@ -403,10 +414,10 @@ static void hostfile_added(void *arg, unsigned count, const int *status, const c
     (void)arg;
     for (unsigned i = 0; i < count; i++) {
         good += status[i] >= 0;
-        if (status[i] == PvmAlready && why[i]) /* how to start it by hand: holds the secret, so it is not for the log */
+        if (status[i] == PvmAlready && why[i]) /* how to start it by hand: never logged, since it holds the secret */
             pvmd_logfile_tell(why[i]);
     }
-    pvmi_log(PVMI_LOG_INFO, "%u of %u hosts of the hostfile are added", good, count);
+    pvmc_log(PVMC_LOG_INFO, "%u of %u hosts of the hostfile are added", good, count);
 }
 
 static void add_hostfile(void)
@@ -417,7 +428,7 @@ static void add_hostfile(void)
         if (!hostfile.hosts[i].later && strcasecmp(hostfile.hosts[i].name, pvmd.host_name))
             names[count++] = hostfile.hosts[i].name;
     if (count && pvmd_add_hosts(names, count, &hostfile, hostfile_added, NULL))
-        pvmi_log(PVMI_LOG_ERROR, "no memory for the hosts of the hostfile");
+        pvmc_log(PVMC_LOG_ERROR, "no memory for the hosts of the hostfile");
     free(names);
 }
 
@@ -450,12 +461,11 @@ void pvmd_net_stop(void)
     pvmd_launch_stop();
     pvmd_manual_stop();
     pvmd_resolve_stop();
-    for (unsigned i = 1; i <= PVMI_HOST_INDEX_MAX; i++)
+    for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++)
         if (pvmd_host_any(i))
             pvmd_link_close(pvmd_host_any(i));
     pvmd_listen_stop();
     pvmd_liveness_stop();
-    pvmd_footprint_stop();
     pvmd_rpc_stop();
     pvmd_host_free_all();
     pvmd_hostfile_free(&hostfile);

@@ -1,24 +1,25 @@
-/* leave.c - shrinking and ending the machine. */
+/* leave.c - see leave.h. */
 #include "leave.h"
 #include <ev.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
-#include "../core/buf.h"
-#include "../core/error.h"
-#include "../core/log.h"
-#include "daemon.h"
-#include "link.h"
+#include "core/buf.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "pvmd/base/events.h"
+#include "pvmd/base/self.h"
+#include "pvmd/net/link.h"
 #include "pvm3.h"
-#include "rpc.h"
+#include "pvmd/net/rpc.h"
 
 #define LIMIT_S 3. /* for daemons to end */
 
-/* Somebody who waits until hosts have gone. */
+/* A caller that waits until hosts have ended. */
 struct waiting {
     int *status;       /* for each host; NULL: the whole machine ends */
-    unsigned *indices; /* 0: not, or no more, waited for */
+    unsigned *indices; /* 0: not waited for */
     unsigned count;
     ev_timer limit;
     pvmd_deleted *deleted;
@@ -32,16 +33,16 @@ static struct waiting *all_waiting;
 
 void pvmd_leave_tell(unsigned index, uint32_t incarnation, const struct pvmd_host *also)
 {
-    struct pvmi_buf body;
-    pvmi_buf_init(&body);
-    pvmi_buf_put_u32(&body, index);
-    pvmi_buf_put_u32(&body, incarnation);
-    for (unsigned i = 1; i <= PVMI_HOST_INDEX_MAX; i++) {
+    struct pvmc_buf body;
+    pvmc_buf_init(&body);
+    pvmc_buf_put_u32(&body, index);
+    pvmc_buf_put_u32(&body, incarnation);
+    for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++) {
         const struct pvmd_host *h = pvmd_host_by_index(i);
         if (h && h != pvmd_host_self() && (i != index || h == also))
             pvmd_ask(i, PVMD_DM_HOST_REMOVE, &body, NULL, NULL);
     }
-    pvmi_buf_free(&body);
+    pvmc_buf_free(&body);
 }
 
 void pvmd_leave_forget(struct pvmd_host *host)
@@ -52,12 +53,12 @@ void pvmd_leave_forget(struct pvmd_host *host)
     pvmd_host_free(host);
     pvmd_rpc_host_left(index);
     if (was_member)
-        pvmd_host_left(index);
+        pvmd_tell_host_left(index);
 }
 
 void pvmd_leave_lost(struct pvmd_host *host, const char *why)
 {
-    pvmi_log(PVMI_LOG_WARNING, "host %s has left the machine: %s", host->name, why);
+    pvmc_log(PVMC_LOG_WARNING, "host %s has left the machine: %s", host->name, why);
     pvmd_leave_tell(host->index, host->incarnation, NULL);
     pvmd_leave_forget(host);
 }
@@ -90,7 +91,7 @@ static bool is_over(const struct waiting *w)
     return true;
 }
 
-/* Daemons that did not end in time are on their own: they have lost their master. */
+/* Daemons that have not ended in time will end by themselves: they lose their master. */
 static void limit_event(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct waiting *w = timer->data;
@@ -99,7 +100,7 @@ static void limit_event(struct ev_loop *loop, ev_timer *timer, int events)
         struct pvmd_host *h = w->indices[i] ? pvmd_host_any(w->indices[i]) : NULL;
         if (!h)
             continue;
-        pvmi_log(PVMI_LOG_WARNING, "host %s has not ended its daemon within %g s", h->name, LIMIT_S);
+        pvmc_log(PVMC_LOG_WARNING, "host %s has not ended its daemon within %g s", h->name, LIMIT_S);
         pvmd_link_close(h);
         pvmd_host_free(h);
     }
@@ -143,14 +144,14 @@ static struct waiting *new_waiting(unsigned count)
     return NULL;
 }
 
-/* It is told while it is still a host that can be told; then it is none for anybody. */
+/* Tells the host itself while messages still reach it, and only then removes it for all. */
 static void dismiss(struct pvmd_host *host)
 {
     unsigned index = host->index;
     pvmd_leave_tell(index, host->incarnation, host);
     pvmd_host_set_state(host, PVMD_HOST_LEAVING);
     pvmd_rpc_host_left(index);
-    pvmd_host_left(index);
+    pvmd_tell_host_left(index);
 }
 
 /* ---- deleting ---- */
@@ -164,7 +165,7 @@ static int delete_one(const char *name, unsigned *index)
         return PvmNoHost;
     if (host == pvmd_host_self())
         return PvmBadParam;
-    pvmi_log(PVMI_LOG_INFO, "host %s is deleted", host->name);
+    pvmc_log(PVMC_LOG_INFO, "host %s is deleted", host->name);
     *index = host->index;
     dismiss(host);
     return PvmOk;
@@ -174,7 +175,7 @@ int pvmd_leave_delete(const char *const *names, unsigned count, pvmd_deleted *de
 {
     struct waiting *w = new_waiting(count);
     if (!w)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     w->deleted = deleted;
     w->arg = arg;
     for (unsigned i = 0; i < count; i++)

@@ -3,29 +3,29 @@
 #define PVMD_LEAVE_H
 
 #include <stdint.h>
-#include "hosts.h"
+#include "pvmd/base/hosts.h"
 
 typedef void pvmd_deleted(void *arg, unsigned count, const int *status);
 
 /*
  * Deletes the named hosts: status PvmOk, PvmNoHost, or PvmBadParam for the master itself. `deleted` is called once
- * their daemons have ended, or 3 s later. 0 or PVMI_ENOMEM (deleted is then not called).
+ * their daemons have ended, or 3 s later. 0 or PVMC_ENOMEM (deleted is then not called).
  */
 int pvmd_leave_delete(const char *const *names, unsigned count, pvmd_deleted *deleted, void *arg);
 
-/* A member's link is lost for good: it is no member any more. */
+/* A member's link is lost for good: it is a member no longer. */
 void pvmd_leave_lost(struct pvmd_host *host, const char *why);
 
 /* The link of a LEAVING host is gone: its daemon has ended. */
 void pvmd_leave_gone(struct pvmd_host *host);
 
-/* Tells all other daemons, and `also` (may be NULL), that a host is out of the table. */
+/* Tells all other daemons, and `also` (may be NULL), that a host has left the table. */
 void pvmd_leave_tell(unsigned index, uint32_t incarnation, const struct pvmd_host *also);
 
-/* All other daemons are told to end; when they have, or after 3 s, pvmd_end(exit_code, why). */
+/* Tells all other daemons to end. When they have, or after 3 s, calls pvmd_end(exit_code, why). */
 void pvmd_leave_all(int exit_code, const char *why);
 
-/* Any daemon: takes a host out of the table here and tells all duties. */
+/* In any daemon: takes a host off the table here; the event host_left follows if it was a member. */
 void pvmd_leave_forget(struct pvmd_host *host);
 
 void pvmd_leave_stop(void);

@@ -1,23 +1,24 @@
-/* newcomer.c - launching one host. */
+/* newcomer.c - see newcomer.h. */
 #include "newcomer.h"
 #include <openssl/crypto.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../core/config.h"
-#include "../core/error.h"
-#include "../core/log.h"
-#include "daemon.h"
-#include "link.h"
-#include "manual.h"
-#include "password.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "pvmd/base/own_path.h"
+#include "pvmd/base/self.h"
+#include "pvmd/net/link.h"
+#include "pvmd/launch/manual.h"
+#include "pvmd/launch/password.h"
 #include "pvm3.h"
-#include "startup.h"
+#include "pvmd/launch/startup.h"
 
 static double start_limit_s(void)
 {
-    return (double)pvmi_config_us(PVMI_SETTING_START_TIMEOUT) / 1e6;
+    return (double)pvmc_config_us(PVMC_SETTING_START_TIMEOUT) / 1e6;
 }
 
 static const char *target_of(const struct pvmd_newcomer *n)
@@ -54,7 +55,7 @@ void pvmd_newcomer_fail(struct pvmd_newcomer *n, int code, const char *format, .
 {
     va_list args;
     va_start(args, format);
-    if (vasprintf(&n->why, format, args) < 0) /* before what the words may belong to is gone */
+    if (vasprintf(&n->why, format, args) < 0) /* before the owner of the texts is freed */
         n->why = NULL;
     va_end(args);
     stop(n);
@@ -64,9 +65,9 @@ void pvmd_newcomer_fail(struct pvmd_newcomer *n, int code, const char *format, .
         n->host = NULL;
     }
     n->status = code;
-    if (code != PvmAlready) /* a manual start, whose text is for the user's eyes only */
-        pvmi_log(PVMI_LOG_WARNING, "host %s is not added: %s", n->spec.name ? n->spec.name : "?",
-                 n->why ? n->why : pvmi_error_text(code));
+    if (code != PvmAlready) /* a manual start, whose text only the user may see */
+        pvmc_log(PVMC_LOG_WARNING, "host %s is not added: %s", n->spec.name ? n->spec.name : "?",
+                 n->why ? n->why : pvmc_error_text(code));
     settle(n, PVMD_NEWCOMER_DONE);
 }
 
@@ -98,11 +99,11 @@ static void limit_event(struct ev_loop *loop, ev_timer *w, int events)
 
 /* ---- launch ---- */
 
-static const enum pvmi_setting passed_on[] = {
-    PVMI_SETTING_ALLOW_ROOT, PVMI_SETTING_START_TIMEOUT, PVMI_SETTING_HOST_TIMEOUT, PVMI_SETTING_QUEUE_MAX,
-    PVMI_SETTING_LOG_MAX,    PVMI_SETTING_DEBUG_MASK,    PVMI_SETTING_PORT};
+static const enum pvmc_setting passed_on[] = {
+    PVMC_SETTING_ALLOW_ROOT, PVMC_SETTING_START_TIMEOUT, PVMC_SETTING_HOST_TIMEOUT, PVMC_SETTING_QUEUE_MAX,
+    PVMC_SETTING_LOG_MAX,    PVMC_SETTING_DEBUG_MASK,    PVMC_SETTING_PORT};
 
-_Static_assert(PVMD_START_SETTINGS >= 3 + sizeof passed_on / sizeof *passed_on + PVMI_CARRIED_COUNT,
+_Static_assert(PVMD_START_SETTINGS >= 3 + sizeof passed_on / sizeof *passed_on + PVMC_CARRIED_COUNT,
                "a start text has too little room for settings");
 
 static void add_setting(struct pvmd_start_text *t, const char *name, const char *value)
@@ -110,10 +111,10 @@ static void add_setting(struct pvmd_start_text *t, const char *name, const char 
     t->settings[t->setting_count++] = (struct pvmd_start_setting){.name = (char *)name, .value = (char *)value};
 }
 
-static void add_if_set(struct pvmd_start_text *t, enum pvmi_setting which)
+static void add_if_set(struct pvmd_start_text *t, enum pvmc_setting which)
 {
-    if (strcmp(pvmi_config_origin(which), "default"))
-        add_setting(t, pvmi_setting_table[which].name, pvmi_config_text(which));
+    if (strcmp(pvmc_config_origin(which), "default"))
+        add_setting(t, pvmc_setting_table[which].name, pvmc_config_text(which));
 }
 
 static const char *or_empty(const char *text)
@@ -121,14 +122,14 @@ static const char *or_empty(const char *text)
     return text ? text : "";
 }
 
-/* Whether it is one more daemon on this machine. */
+/* Whether the new daemon runs on this machine. */
 static bool is_local(const struct pvmd_newcomer *n)
 {
     return n->launcher == &pvmd_launch_local ||
-           (n->launcher == &pvmd_launch_hoster && n->found.count && pvmd_address_is_loopback(&n->found.list[0]));
+           (n->launcher == &pvmd_launch_hoster && n->found.count && pvmw_address_is_loopback(&n->found.list[0]));
 }
 
-/* What the slave gets; texts are borrowed. */
+/* Makes the slave's start text; it borrows its strings. */
 static struct pvmd_start_text text_for(const struct pvmd_newcomer *n, const char *listen_ip)
 {
     const struct pvmd_host *self = pvmd_host_self(), *h = n->host;
@@ -146,11 +147,11 @@ static struct pvmd_start_text text_for(const struct pvmd_newcomer *n, const char
                                 .debugger = (char *)or_empty(n->spec.debugger),
                                 .listen_ip = (char *)listen_ip,
                                 .shares_machine = n->spec.overload || is_local(n)};
-    add_setting(&t, "PVM_VMID", n->spec.vmid ? n->spec.vmid : pvmi_config_text(PVMI_SETTING_VMID));
+    add_setting(&t, "PVM_VMID", n->spec.vmid ? n->spec.vmid : pvmc_config_text(PVMC_SETTING_VMID));
     for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
         add_if_set(&t, passed_on[i]);
-    for (size_t i = 0; i < PVMI_CARRIED_COUNT; i++)
-        add_if_set(&t, pvmi_setting_carried[i]);
+    for (size_t i = 0; i < PVMC_CARRIED_COUNT; i++)
+        add_if_set(&t, pvmc_setting_carried[i]);
     if (n->spec.atm_host || is_local(n)) /* a process of this machine must not take over where the master is */
         add_setting(&t, "PVM_ATM_HOST", or_empty(n->spec.atm_host));
     if (manual)
@@ -160,9 +161,9 @@ static struct pvmd_start_text text_for(const struct pvmd_newcomer *n, const char
 
 static char *format_text(const struct pvmd_newcomer *n)
 {
-    char ip[PVMD_ADDRESS_TEXT] = "";
+    char ip[PVMW_ADDRESS_TEXT] = "";
     if (is_local(n) && n->found.count)
-        pvmd_address_ip(&n->found.list[0], ip, sizeof ip);
+        pvmw_address_ip(&n->found.list[0], ip, sizeof ip);
     struct pvmd_start_text t = text_for(n, ip);
     char *text = pvmd_start_text_format(&t);
     OPENSSL_cleanse(&t, sizeof t);
@@ -176,7 +177,7 @@ static bool wants_password(const struct pvmd_newcomer *n)
     return n->spec.start && !strcmp(n->spec.start, "pw");
 }
 
-/* A failed launch of a name that nobody knows is the name's fault. */
+/* If the name is unknown, that is why the launch failed. */
 static void launch_failed(void *owner, int code, const char *why)
 {
     struct pvmd_newcomer *n = owner;
@@ -199,11 +200,11 @@ static const struct pvmd_launch_events launch_events = {.started = launch_starte
 
 static const char *daemon_path(const struct pvmd_newcomer *n)
 {
-    const char *path = n->spec.daemon_path ? n->spec.daemon_path : pvmi_config_text(PVMI_SETTING_DPATH);
+    const char *path = n->spec.daemon_path ? n->spec.daemon_path : pvmc_config_text(PVMC_SETTING_DPATH);
     return *path ? path : NULL;
 }
 
-/* Begins anew. */
+/* Starts over. */
 static void set_limit(struct pvmd_newcomer *n, double limit_s)
 {
     n->limit_s = limit_s;
@@ -212,7 +213,7 @@ static void set_limit(struct pvmd_newcomer *n, double limit_s)
     ev_timer_start(pvmd.loop, &n->limit);
 }
 
-/* Runs the launcher's command, with `text`, which is freed here, as its input. */
+/* Runs the launcher's command with `text` as its input, and frees the text. */
 static void start_launch(struct pvmd_newcomer *n, char *text)
 {
     struct pvmd_launch_order order = {.target = target_of(n), .login = n->spec.login, .daemon_path = daemon_path(n)};
@@ -229,8 +230,7 @@ static void start_launch(struct pvmd_newcomer *n, char *text)
         launch_failed(n, PvmCantStart, why);
 }
 
-/* The first time the user is told what to do, and the host's slot waits; the second time he brings the daemon's line.
- */
+/* On the first call tells the user what to do, and the host's slot waits; the second call brings the daemon's line. */
 static void start_by_hand(struct pvmd_newcomer *n)
 {
     struct pvmd_start_line line;
@@ -259,10 +259,10 @@ static void start_by_hand(struct pvmd_newcomer *n)
 /* ---- by a hoster ---- */
 
 static void add_candidates(const struct pvmd_newcomer *n, const struct pvmd_start_line *line,
-                           struct pvmd_addresses *candidates);
+                           struct pvmw_addresses *candidates);
 static void launch(struct pvmd_newcomer *n);
 
-/* PvmCantStart and the like, by name. 0: it is none. */
+/* The code of an error's name, such as PvmCantStart; 0 for any other text. */
 static int code_of_name(const char *name)
 {
     static const struct {
@@ -282,7 +282,7 @@ static int code_of_name(const char *name)
 /* The daemon that the hoster has started waits for us. */
 static void call_hosted(struct pvmd_newcomer *n, const struct pvmd_start_line *line)
 {
-    struct pvmd_addresses candidates = {0};
+    struct pvmw_addresses candidates = {0};
     char *start = format_text(n), *text = NULL;
     add_candidates(n, line, &candidates);
     if (start)
@@ -319,7 +319,7 @@ static void hoster_lost(void *owner)
 
 static const struct pvmd_hosting_events hosting_events = {.answered = hoster_answered, .lost = hoster_lost};
 
-/* A plain command without quotes, since hosters may have their own way with it. */
+/* A plain command without quotes, since a hoster may treat them in its own way. */
 static void ask_hoster(struct pvmd_newcomer *n)
 {
     char key[PVMD_COURIER_KEY_TEXT], *command = NULL, *login = NULL;
@@ -328,12 +328,12 @@ static void ask_hoster(struct pvmd_newcomer *n)
     n->phase = PVMD_NEWCOMER_LAUNCH;
     if (!pvmd_courier_key_new(&n->key)) {
         pvmd_courier_key_text(&n->key, key);
-        if (asprintf(&command, "%s -s -k %s", path ? path : pvmd_launch_own_path(), key) < 0)
+        if (asprintf(&command, "%s -s -k %s", path ? path : pvmd_own_path(), key) < 0)
             command = NULL;
         if (asprintf(&login, "%s%s%s", or_empty(n->spec.login), n->spec.login ? "@" : "", target_of(n)) < 0)
             login = NULL;
     }
-    struct pvmd_hosting_order order = {.host = pvmi_tid_of_host_index(n->host->index),
+    struct pvmd_hosting_order order = {.host = pvmc_tid_of_host_index(n->host->index),
                                        .options = or_empty(n->spec.start),
                                        .login = login,
                                        .command = command};
@@ -351,13 +351,13 @@ static const struct pvmd_launcher *choose_launcher(const struct pvmd_newcomer *n
 {
     const char *asked = n->spec.start;
     if (!asked || wants_password(n))
-        asked = pvmi_config_text(PVMI_SETTING_LAUNCHER);
+        asked = pvmc_config_text(PVMC_SETTING_LAUNCHER);
     else if (!strcmp(asked, "ms"))
         asked = "manual";
     if (!strcmp(asked, "auto")) {
-        if (n->found.count && pvmd_address_is_loopback(&n->found.list[0]))
+        if (n->found.count && pvmw_address_is_loopback(&n->found.list[0]))
             return &pvmd_launch_local;
-        asked = *pvmi_config_text(PVMI_SETTING_RSH) ? "rsh" : "ssh";
+        asked = *pvmc_config_text(PVMC_SETTING_RSH) ? "rsh" : "ssh";
     }
     if (!strcmp(asked, "ssh") && wants_password(n) && pvmd_password_can_ask())
         return &pvmd_launch_password;
@@ -373,7 +373,7 @@ static void launch(struct pvmd_newcomer *n)
     n->launcher = choose_launcher(n);
     if (!n->launcher)
         pvmd_newcomer_fail(n, PvmBadParam, "PVM_LAUNCHER=%s: it must be auto, local, ssh, rsh or manual",
-                           pvmi_config_text(PVMI_SETTING_LAUNCHER));
+                           pvmc_config_text(PVMC_SETTING_LAUNCHER));
     else if (n->launcher == &pvmd_launch_local && !n->found.count)
         pvmd_newcomer_fail(n, PvmNoHost, "%s: %s", target_of(n), n->not_found);
     else if (n->launcher == &pvmd_launch_manual)
@@ -382,7 +382,7 @@ static void launch(struct pvmd_newcomer *n)
         start_launch(n, format_text(n));
 }
 
-static void resolved(void *arg, const struct pvmd_addresses *found, const char *why)
+static void resolved(void *arg, const struct pvmw_addresses *found, const char *why)
 {
     struct pvmd_newcomer *n = arg;
     n->resolve = NULL;
@@ -405,18 +405,18 @@ void pvmd_newcomer_begin(struct pvmd_newcomer *n)
 
 /* ---- link ---- */
 
-static void add_addresses(struct pvmd_addresses *to, const struct pvmd_addresses *from, uint16_t port)
+static void add_addresses(struct pvmw_addresses *to, const struct pvmw_addresses *from, uint16_t port)
 {
     for (unsigned i = 0; i < from->count; i++) {
-        struct pvmd_address a = from->list[i];
-        pvmd_address_set_port(&a, port);
-        pvmd_addresses_add(to, &a);
+        union pvmw_address a = from->list[i];
+        pvmw_address_set_port(&a, port);
+        pvmw_addresses_add(to, &a);
     }
 }
 
-/* What is most likely to work first: as asked for, as ssh got there, as the name says, as the slave sees itself. */
+/* The most likely first: the address asked for, ssh's, the name's, and those of the slave's interfaces. */
 static void add_candidates(const struct pvmd_newcomer *n, const struct pvmd_start_line *line,
-                           struct pvmd_addresses *candidates)
+                           struct pvmw_addresses *candidates)
 {
     if (n->spec.ip || is_local(n))
         add_addresses(candidates, &n->found, line->port);
@@ -428,7 +428,7 @@ static void add_candidates(const struct pvmd_newcomer *n, const struct pvmd_star
 static void launch_started(void *owner, const struct pvmd_start_line *line)
 {
     struct pvmd_newcomer *n = owner;
-    struct pvmd_addresses candidates = {0};
+    struct pvmw_addresses candidates = {0};
     add_candidates(n, line, &candidates);
     n->phase = PVMD_NEWCOMER_LINK;
     n->host->dsig = line->dsig;

@@ -1,17 +1,17 @@
 /*
- * newcomer.h - one host on its way into the machine, as the master sees it: name looked up, daemon launched, link made.
- * What comes then concerns all hosts, see add.c.
+ * newcomer.h - one host that the master is adding: its name is looked up, its daemon launched, its link opened. The
+ * steps after that concern all hosts: see add.c.
  */
 #ifndef PVMD_NEWCOMER_H
 #define PVMD_NEWCOMER_H
 
 #include <ev.h>
-#include "courier.h"
-#include "hoster.h"
+#include "pvmd/launch/courier.h"
+#include "pvmd/launch/hoster.h"
 #include "hostfile.h"
-#include "hosts.h"
-#include "launch.h"
-#include "resolve.h"
+#include "pvmd/base/hosts.h"
+#include "pvmd/launch/launch.h"
+#include "pvmd/net/resolve.h"
 
 /* The value says what it waits for. */
 enum pvmd_newcomer_phase {
@@ -26,16 +26,16 @@ enum pvmd_newcomer_phase {
 struct pvmd_newcomer {
     struct pvmd_host_spec spec;
     enum pvmd_newcomer_phase phase;
-    struct pvmd_host *host; /* its entry in the table, NULL when it has none (any more) */
+    struct pvmd_host *host; /* its entry in the table, or NULL */
     int status;             /* when DONE: the host's tid or a PvmXxx code */
-    char *why;              /* for codes: what to tell the user; NULL: the code says it all */
+    char *why;              /* for codes: a message for the user; NULL: the code says it all */
 
     const struct pvmd_launcher *launcher;
     struct pvmd_resolve *resolve;
-    struct pvmd_addresses found;  /* by the name service */
-    char not_found[128];          /* its words when it found nothing */
-    struct pvmd_hosting *hosting; /* while a hoster is asked to start it */
-    struct pvmd_courier_key key;  /* with what the hoster starts we speak by this key */
+    struct pvmw_addresses found;  /* by the name service */
+    char not_found[128];          /* its message if it found nothing */
+    struct pvmd_hosting *hosting; /* while a hoster starts it */
+    struct pvmd_courier_key key;  /* for the daemon that the hoster starts */
     struct pvmd_launch *launch;
     ev_timer limit;
     double limit_s;
@@ -44,13 +44,13 @@ struct pvmd_newcomer {
     void *owner;
 };
 
-/* Its turn: spec, host and settled are set. */
+/* Begins to add it; spec, host and settled must be set. */
 void pvmd_newcomer_begin(struct pvmd_newcomer *n);
 
-/* News of its link. */
+/* Its link is up. */
 void pvmd_newcomer_link_up(struct pvmd_newcomer *n);
 
-/* It cannot be added, whatever phase it is in: undoes what was done, frees its host entry, and is DONE. */
+/* Gives up in any phase: undoes what was done, frees its host entry, and is DONE. */
 __attribute__((format(printf, 3, 4))) void pvmd_newcomer_fail(struct pvmd_newcomer *n, int code, const char *format,
                                                               ...);
 

@@ -1,4 +1,4 @@
-/* slave.c - being launched. */
+/* slave.c - see slave.h. */
 #include "slave.h"
 #include <errno.h>
 #include <ev.h>
@@ -11,24 +11,22 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "../core/clock.h"
-#include "../core/config.h"
-#include "../core/error.h"
-#include "../core/log.h"
-#include "courier.h"
-#include "daemon.h"
-#include "join.h"
-#include "link.h"
-#include "listen.h"
+#include "core/clock.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "pvmd/launch/courier.h"
+#include "pvmd/base/self.h"
+#include "pvmd/net/link.h"
+#include "pvmd/door/listen.h"
 #include "pvm3.h"
 
-#define ORPHAN_LOOK_S 0.05 /* between looks whether the call of a master that has let go of us has failed */
+#define ORPHAN_LOOK_S 0.05 /* between looks whether the master's call has failed once the channel has ended */
 
 static bool launched; /* we were started with -s */
 static bool linked;
-static bool said; /* an error line is out */
-static int guard =
-    -1; /* to the process that stays with the launcher: it ends when we say so, and tells us when it dies */
+static bool said;      /* an error line has been printed */
+static int guard = -1; /* to the process that stays with the launcher: it ends on our word, and its death shows here */
 static struct pvmd_start_text start;
 static ev_io input_watcher, guard_watcher;
 static ev_timer limit, orphaned;
@@ -36,14 +34,6 @@ static ev_timer limit, orphaned;
 const struct pvmd_start_text *pvmd_slave_text(void)
 {
     return launched ? &start : NULL;
-}
-
-const char *pvmd_file_suffix(void)
-{
-    static char suffix[PVMD_HOST_NAME_MAX + 2];
-    if (launched && start.shares_machine && !suffix[0])
-        snprintf(suffix, sizeof suffix, ".%s", start.name);
-    return suffix;
 }
 
 /* ---- talking to the launcher ---- */
@@ -102,21 +92,21 @@ static void leave_parent(void)
 
 static double start_limit_s(void)
 {
-    return (double)pvmi_config_us(PVMI_SETTING_START_TIMEOUT) / 1e6;
+    return (double)pvmc_config_us(PVMC_SETTING_START_TIMEOUT) / 1e6;
 }
 
-/* Waits for more of the start text; a user who pastes it may take his time. */
+/* Waits for more of the start text. A user who pastes it has no time limit. */
 static bool wait_for_input(int64_t until_us)
 {
     struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
-    int64_t left_ms = (until_us - pvmi_clock_us()) / 1000;
+    int64_t left_ms = (until_us - pvmc_clock_us()) / 1000;
     int n = poll(&p, 1, isatty(STDIN_FILENO) ? -1 : left_ms > 0 ? (int)left_ms : 0);
     return n > 0 || (n < 0 && errno == EINTR);
 }
 
 static size_t read_text(char *text, size_t size)
 {
-    int64_t until_us = pvmi_clock_us() + pvmi_config_us(PVMI_SETTING_START_TIMEOUT);
+    int64_t until_us = pvmc_clock_us() + pvmc_config_us(PVMC_SETTING_START_TIMEOUT);
     size_t length = 0;
     while (!pvmd_start_text_is_whole(text, length)) {
         if (length == size)
@@ -161,17 +151,19 @@ void pvmd_slave_start(const char *courier_key)
     int rc = pvmd_start_text_parse(text, length, &start);
     OPENSSL_cleanse(text, length);
     free(text);
-    if (rc == PVMI_EVERSION)
+    if (rc == PVMC_EVERSION)
         give_up(PvmBadVersion, "the master is of another version: install the same on both hosts");
     if (rc)
-        give_up(pvmi_error_public(rc), "the start text is damaged");
+        give_up(pvmc_error_public(rc), "the start text is damaged");
     apply_settings();
     rc = pvmd_machine_join(&start.machine);
     if (rc)
-        give_up(pvmi_error_public(rc), pvmi_error_text(rc));
+        give_up(pvmc_error_public(rc), pvmc_error_text(rc));
     OPENSSL_cleanse(&start.machine, sizeof start.machine);
     pvmd.host_index = start.index;
     pvmd.master_index = start.master_index;
+    if (start.shares_machine)
+        snprintf(pvmd.file_suffix, sizeof pvmd.file_suffix, ".%s", start.name);
     pvmd.host_name = strdup(start.name);
     if (!pvmd.host_name)
         give_up(PvmNoMem, "out of memory");
@@ -181,17 +173,17 @@ void pvmd_slave_start(const char *courier_key)
 
 static void add_addresses(struct pvmd_start_line *line)
 {
-    const char *ip = pvmi_config_text(PVMI_SETTING_IP);
-    struct pvmd_address a;
-    if (*ip && !pvmd_address_parse(ip, line->port, &a)) {
-        pvmd_addresses_add(&line->addresses, &a);
+    const char *ip = pvmc_config_text(PVMC_SETTING_IP);
+    union pvmw_address a;
+    if (*ip && !pvmw_address_parse(ip, line->port, &a)) {
+        pvmw_addresses_add(&line->addresses, &a);
         return;
     }
     pvmd_start_line_add_ssh(line);
-    pvmd_addresses_add_own(&line->addresses, line->port);
+    pvmw_addresses_add_own(&line->addresses, line->port);
 }
 
-/* The channel has ended. The master closes it once its call stands, and we may hear of the one before the other. */
+/* The channel has ended. The master closes it once its call has succeeded, but we may hear of the two in any order. */
 static void orphaned_event(struct ev_loop *loop, ev_timer *w, int events)
 {
     const struct pvmd_host *master = pvmd_host_any(pvmd.master_index);
@@ -232,7 +224,7 @@ static void watch(void)
 
 void pvmd_slave_ready(void)
 {
-    struct pvmd_start_line line = {.dsig = pvmi_dsig_own(), .port = pvmd_listen_port()};
+    struct pvmd_start_line line = {.dsig = pvmc_dsig_own(), .port = pvmd_listen_port()};
     char text[PVMD_START_LINE_MAX];
     snprintf(line.arch, sizeof line.arch, "%s", pvmd_host_self()->arch);
     add_addresses(&line);
@@ -248,7 +240,7 @@ static void stop_watching(void)
     ev_timer_stop(pvmd.loop, &orphaned);
 }
 
-/* Nothing of the launcher's channel may stay open here, or ssh would wait for it. */
+/* Closes all of the launcher's channel, or ssh would wait for it. */
 void pvmd_slave_linked(void)
 {
     uint8_t code = 0;
@@ -262,7 +254,7 @@ void pvmd_slave_linked(void)
     if (null > 2)
         close(null);
     if (write(guard, &code, 1) != 1)
-        pvmi_log(PVMI_LOG_WARNING, "the launcher's process is gone already");
+        pvmc_log(PVMC_LOG_WARNING, "the launcher's process is gone already");
     close(guard);
     guard = -1;
 }

@@ -5,13 +5,13 @@
 #include <poll.h>
 #include <stdio.h>
 #include <unistd.h>
-#include "../core/clock.h"
+#include "core/clock.h"
 
 #define HANDSHAKE_US 5000000 /* for the other side to prove that it has the key */
 
 bool pvmd_channel_wait(int fd, short events, int64_t deadline_us)
 {
-    int64_t left_us = deadline_us - pvmi_clock_us();
+    int64_t left_us = deadline_us - pvmc_clock_us();
     struct pollfd p = {.fd = fd, .events = events};
     return left_us > 0 && poll(&p, 1, (int)(left_us / 1000) + 1) > 0;
 }
@@ -25,7 +25,7 @@ void pvmd_channel_close(struct pvmd_channel *c)
 const char *pvmd_channel_open(struct pvmd_channel *c, int fd, const struct pvmw_tls_key *key)
 {
     static char why[200];
-    int64_t deadline_us = pvmi_clock_us() + HANDSHAKE_US;
+    int64_t deadline_us = pvmc_clock_us() + HANDSHAKE_US;
     *c = (struct pvmd_channel){.fd = fd, .tls = pvmw_tls_new(fd, PVMW_TLS_CALLER, key)};
     int rc = c->tls ? 0 : -1;
     while (!rc && !(rc = pvmw_tls_handshake(c->tls)))
@@ -39,7 +39,7 @@ const char *pvmd_channel_open(struct pvmd_channel *c, int fd, const struct pvmw_
     return why;
 }
 
-/* Everything; fd may block or not. */
+/* Writes everything; fd may block or not. */
 static bool write_all(int fd, const uint8_t *data, size_t length)
 {
     while (length) {
@@ -68,7 +68,7 @@ static bool put_all(struct pvmd_channel *c, const uint8_t *data, size_t length)
     return all;
 }
 
-/* From this host to the other side. False at the end of either. */
+/* Carries bytes from this host to the other side. False at the end of either. */
 static bool pass_out(struct pvmd_channel *c, int in)
 {
     uint8_t data[PVMW_TLS_RECORD_BYTES];
@@ -80,7 +80,7 @@ static bool pass_out(struct pvmd_channel *c, int in)
     return passed;
 }
 
-/* All that has come. */
+/* Passes on all that has come. */
 static bool pass_in(struct pvmd_channel *c, int out)
 {
     uint8_t data[PVMW_TLS_RECORD_BYTES];

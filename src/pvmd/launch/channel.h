@@ -1,25 +1,25 @@
 /*
- * channel.h - the courier's connection: bytes that go both ways between a pair of descriptors on this host and the
- * other end, over TLS. Everything here waits: the courier's processes do nothing else.
+ * channel.h - the courier's connection: carries bytes both ways between a pair of descriptors on this host and the
+ * other end, over TLS. All functions block, since the courier's processes do nothing else.
  */
 #ifndef PVMD_CHANNEL_H
 #define PVMD_CHANNEL_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "../wire/tls.h"
+#include "wire/tls.h"
 
 struct pvmd_channel {
     int fd;
     struct pvmw_tls *tls;
 };
 
-/* Until fd has one of poll's events: false when the time is over. */
+/* Waits until fd has one of poll's events. False: the time is over. */
 bool pvmd_channel_wait(int fd, short events, int64_t deadline_us);
 
 /*
- * The calling side's handshake over fd, which is the channel's from here on. NULL, or why whoever answers is not the
- * one with the key: fd is then closed. The text lives until the next call.
+ * The calling side's handshake over fd, which the channel takes over. Returns NULL, or why the other side has not
+ * proven that it has the key; fd is then closed. The text is valid until the next call.
  */
 const char *pvmd_channel_open(struct pvmd_channel *c, int fd, const struct pvmw_tls_key *key);
 

@@ -10,14 +10,15 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "../core/clock.h"
-#include "../core/error.h"
-#include "../core/log.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/log.h"
 #include "channel.h"
-#include "confine.h"
+#include "pvmd/door/confine.h"
+#include "wire/socket.h"
 
 #define CONNECT_US 3000000 /* for each address */
-#define FIRST_LINE 8192    /* bytes of what the master's end reads first, at most */
+#define FIRST_LINE 8192    /* bytes of the text that the master's end reads first */
 
 static const char first_word[] = "courier";
 
@@ -30,9 +31,9 @@ int pvmd_courier_key_new(struct pvmd_courier_key *key)
     int rc = pair && EVP_PKEY_get_raw_private_key(pair, key->private_key, &private_bytes) == 1 &&
                      EVP_PKEY_get_raw_public_key(pair, key->public_key, &public_bytes) == 1
                  ? 0
-                 : PVMI_ESYSTEM;
+                 : PVMC_ESYSTEM;
     if (rc)
-        pvmi_log(PVMI_LOG_ERROR, "cannot make a key: %s", ERR_reason_error_string(ERR_get_error()));
+        pvmc_log(PVMC_LOG_ERROR, "cannot make a key: %s", ERR_reason_error_string(ERR_get_error()));
     EVP_PKEY_free(pair);
     return rc;
 }
@@ -88,20 +89,20 @@ bool pvmd_courier_agree(const struct pvmd_courier_key *own, const uint8_t peer[P
 
 /* ---- the master's end ---- */
 
-char *pvmd_courier_text(const struct pvmd_courier_key *own, const char *slave_key, const struct pvmd_addresses *slave,
+char *pvmd_courier_text(const struct pvmd_courier_key *own, const char *slave_key, const struct pvmw_addresses *slave,
                         const char *what_follows)
 {
-    char *text, hex[2][PVMD_COURIER_KEY_TEXT], list[PVMD_ADDRESS_MAX * PVMD_ADDRESS_TEXT];
+    char *text, hex[2][PVMD_COURIER_KEY_TEXT], list[PVMW_ADDRESS_MAX * PVMW_ADDRESS_TEXT];
     print_hex(own->private_key, hex[0]);
     print_hex(own->public_key, hex[1]);
-    pvmd_addresses_format(slave, list, sizeof list);
+    pvmw_addresses_format(slave, list, sizeof list);
     if (asprintf(&text, "%s %s %s %s %s\n%s", first_word, hex[0], hex[1], slave_key, list, what_follows) < 0)
         text = NULL;
     OPENSSL_cleanse(hex, sizeof hex);
     return text;
 }
 
-/* One byte at a time: what follows is not for us. */
+/* Reads one byte at a time, since all after the line is the slave's. */
 static bool read_first_line(char *line, size_t size)
 {
     for (size_t length = 0; length < size; length++) {
@@ -115,46 +116,44 @@ static bool read_first_line(char *line, size_t size)
     return false;
 }
 
-static bool parse_first_line(char *line, struct pvmd_courier_key *own, uint8_t *slave, struct pvmd_addresses *where)
+static bool parse_first_line(char *line, struct pvmd_courier_key *own, uint8_t *slave, struct pvmw_addresses *where)
 {
     char *rest, *word = strtok_r(line, " ", &rest);
     char *private_key = strtok_r(NULL, " ", &rest), *public_key = strtok_r(NULL, " ", &rest);
     char *slave_key = strtok_r(NULL, " ", &rest), *list = strtok_r(NULL, " ", &rest);
     return list && !strcmp(word, first_word) && pvmd_courier_key_read(private_key, own->private_key) &&
            pvmd_courier_key_read(public_key, own->public_key) && pvmd_courier_key_read(slave_key, slave) &&
-           !pvmd_addresses_parse(list, where) && where->count;
+           !pvmw_addresses_parse(list, where) && where->count;
 }
 
-static int call(const struct pvmd_address *a)
+static int call(const union pvmw_address *a)
 {
-    int error = 0, fd = socket(a->u.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    socklen_t length = sizeof error;
-    if (fd < 0)
-        return -1;
-    if (connect(fd, &a->u.any, pvmd_address_bytes(a)) && errno != EINPROGRESS)
-        error = errno;
-    else if (!pvmd_channel_wait(fd, POLLOUT, pvmi_clock_us() + CONNECT_US))
+    int fd = pvmw_socket_connect(a, NULL, NULL), error = fd < 0 ? -fd : 0;
+    char text[PVMW_ADDRESS_TEXT];
+    if (!error && !pvmd_channel_wait(fd, POLLOUT, pvmc_clock_us() + CONNECT_US))
         error = ETIMEDOUT;
-    else
-        getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length);
+    else if (!error)
+        error = pvmw_socket_connected(fd);
     if (!error)
         return fd;
-    fprintf(stderr, "%s: %s\n", pvmd_address_text(a), strerror(error));
-    close(fd);
+    fprintf(stderr, "%s: %s\n", pvmw_address_text(a, text), strerror(error));
+    if (fd >= 0)
+        close(fd);
     return -1;
 }
 
-/* The first address where somebody has the key. */
-static bool find_slave(const struct pvmd_addresses *where, const struct pvmw_tls_key *key, struct pvmd_channel *c)
+/* Finds the first address where the other side has the key. */
+static bool find_slave(const struct pvmw_addresses *where, const struct pvmw_tls_key *key, struct pvmd_channel *c)
 {
+    char text[PVMW_ADDRESS_TEXT];
     for (unsigned i = 0; i < where->count; i++) {
         int fd = call(&where->list[i]);
         const char *why = fd < 0 ? NULL : pvmd_channel_open(c, fd, key);
         if (fd >= 0 && !why)
             return true;
         if (why)
-            fprintf(stderr, "%s: who listens there is not the daemon that the hoster has started: %s\n",
-                    pvmd_address_text(&where->list[i]), why);
+            fprintf(stderr, "%s: the listener is not the daemon that the hoster has started: %s\n",
+                    pvmw_address_text(&where->list[i], text), why);
     }
     return false;
 }
@@ -163,7 +162,7 @@ int pvmd_courier_run(void)
 {
     char line[FIRST_LINE];
     struct pvmd_courier_key own;
-    struct pvmd_addresses where = {0};
+    struct pvmw_addresses where = {0};
     struct pvmw_tls_key key;
     struct pvmd_channel channel;
     uint8_t slave[PVMD_COURIER_KEY_BYTES];
@@ -176,7 +175,7 @@ int pvmd_courier_run(void)
         fprintf(stderr, "pvmd3 -K is for the daemon's own use\n");
         return 1;
     }
-    pvmd_confine_calls(PVMD_CONFINE_CALLER); /* where there is no such filter it calls without */
+    pvmd_confine_calls(PVMD_CONFINE_CALLER); /* it calls without a filter if the system has none */
     bool found = find_slave(&where, &key, &channel);
     OPENSSL_cleanse(&key, sizeof key);
     if (found)

@@ -1,10 +1,11 @@
 /*
- * courier.h - the channel between master and slave when a hoster has started the slave: nothing of the master's comes
- * to the slave's stdin then, and the secret of the machine must not stand in a command that others can list.
+ * courier.h - the channel between master and slave when a hoster has started the slave. The master cannot write to the
+ * slave's stdin then, and the machine's secret must not appear in a command that others can list.
  *
- * The command has a public key of the master, the slave's first line one of its own, and the port where it waits. Both
- * keys serve one launch. The master calls there, and what a launcher's command would carry goes over TLS with a key out
- * of both. Layouts: doc/protocol.md. Both ends are processes of their own, between the daemon and a pair of pipes.
+ * The command holds a public key of the master; the slave's first line holds one of its own and the port where it
+ * waits. Both keys serve one launch. The master calls that port, and all that a launcher's command would carry goes
+ * over TLS, with a key derived from both. Each end is a process of its own between the daemon and a pair of pipes.
+ * Layouts: doc/protocol.md.
  */
 #ifndef PVMD_COURIER_H
 #define PVMD_COURIER_H
@@ -12,8 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "../wire/tls.h"
-#include "address.h"
+#include "wire/tls.h"
+#include "wire/address.h"
 
 #define PVMD_COURIER_KEY_BYTES 32
 #define PVMD_COURIER_KEY_TEXT  (2 * PVMD_COURIER_KEY_BYTES + 1)
@@ -22,13 +23,13 @@ struct pvmd_courier_key {
     uint8_t private_key[PVMD_COURIER_KEY_BYTES], public_key[PVMD_COURIER_KEY_BYTES];
 };
 
-/* A new pair. 0 or PVMI_ESYSTEM, logged. */
+/* Makes a new pair. Returns 0 or PVMC_ESYSTEM, logged. */
 int pvmd_courier_key_new(struct pvmd_courier_key *key);
 
 /* The public half as hexadecimal digits. */
 void pvmd_courier_key_text(const struct pvmd_courier_key *key, char text[PVMD_COURIER_KEY_TEXT]);
 
-/* The public half that such digits give; false if they do not. */
+/* Reads such digits. False: they are not a public key. */
 bool pvmd_courier_key_read(const char *text, uint8_t public_key[PVMD_COURIER_KEY_BYTES]);
 
 /* The key of the channel: SHA-256 of a label, the agreed secret, the master's public key and the slave's. */
@@ -36,18 +37,18 @@ bool pvmd_courier_agree(const struct pvmd_courier_key *own, const uint8_t peer[P
                         struct pvmw_tls_key *key);
 
 /*
- * What the master's end (pvmd3 -K) reads first: its key, the slave's and where it is. What follows goes to the slave.
- * NULL when out of memory; else to be wiped and freed.
+ * Makes the text that the master's end (pvmd3 -K) reads first: its key, the slave's key and addresses. All that follows
+ * goes to the slave. The caller wipes and frees it. NULL: out of memory.
  */
-char *pvmd_courier_text(const struct pvmd_courier_key *own, const char *slave_key, const struct pvmd_addresses *slave,
+char *pvmd_courier_text(const struct pvmd_courier_key *own, const char *slave_key, const struct pvmw_addresses *slave,
                         const char *what_follows);
 
-/* The master's end: from stdin to the slave and from there to stdout. Returns the exit code. */
+/* The master's end: carries stdin to the slave and its answers to stdout. Returns the exit code. */
 int pvmd_courier_run(void);
 
 /*
- * The slave's end: prints the first line, with what waits for the master in the background. Returns in the slave only,
- * whose stdin and stdout are the channel; NULL, or what is wrong.
+ * The slave's end: prints the first line, and waits for the master in a background process. Returns in the slave only,
+ * whose stdin and stdout are then the channel: NULL, or what is wrong.
  */
 const char *pvmd_courier_wait(const char *master_key);
 

@@ -1,4 +1,4 @@
-/* courier_wait.c - the courier's slave end: many may call at its port, the one with the key is the master. */
+/* courier_wait.c - the courier's slave end. Anybody can call its port; the caller with the key is the master. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -9,19 +9,19 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "../core/clock.h"
-#include "../core/config.h"
-#include "../core/dsig.h"
+#include "core/clock.h"
+#include "core/config.h"
+#include "core/message/dsig.h"
 #include "channel.h"
-#include "confine.h"
+#include "pvmd/door/confine.h"
 #include "courier.h"
 #include "startup.h"
 
 #define STRANGERS_MAX 32
 #define STRANGER_US   5000000 /* for a caller to prove that it has the key */
-#define LOOK_MS       100     /* between looks at the time of strangers */
+#define LOOK_MS       100     /* between looks at strangers' time limits */
 
-/* Somebody who has called and not yet proven anything. */
+/* A caller that has not yet proven anything. */
 struct stranger {
     struct pvmd_channel channel; /* fd -1: a free place */
     int64_t deadline_us;
@@ -29,7 +29,7 @@ struct stranger {
 
 static struct stranger strangers[STRANGERS_MAX];
 
-/* Any port, of all addresses. */
+/* Listens on any port of all addresses. */
 static int listen_anywhere(uint16_t *port)
 {
     static const int off = 0;
@@ -46,22 +46,22 @@ static int listen_anywhere(uint16_t *port)
     if (fd < 0 &&
         ((fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) < 0 || bind(fd, (struct sockaddr *)&v4, sizeof v4)))
         return -1;
-    struct pvmd_address a;
+    union pvmw_address a;
     if (listen(fd, 8) || getsockname(fd, (struct sockaddr *)&bound, &length) ||
-        pvmd_address_from((struct sockaddr *)&bound, &a))
+        pvmw_address_from((struct sockaddr *)&bound, &a))
         return -1;
-    *port = pvmd_address_port(&a);
+    *port = pvmw_address_port(&a);
     return fd;
 }
 
 static void print_line(const struct pvmd_courier_key *own, uint16_t port)
 {
     char text[PVMD_START_LINE_MAX];
-    struct pvmd_start_line line = {.dsig = pvmi_dsig_own(), .port = port};
-    snprintf(line.arch, sizeof line.arch, "%s", pvmi_arch_own());
+    struct pvmd_start_line line = {.dsig = pvmc_dsig_own(), .port = port};
+    snprintf(line.arch, sizeof line.arch, "%s", pvmc_arch_own());
     pvmd_courier_key_text(own, line.key);
     pvmd_start_line_add_ssh(&line);
-    pvmd_addresses_add_own(&line.addresses, port);
+    pvmw_addresses_add_own(&line.addresses, port);
     pvmd_start_line_format(&line, text, sizeof text);
     printf("%s\n", text);
     fflush(stdout);
@@ -84,7 +84,7 @@ static void send_away(struct stranger *s)
     s->channel.fd = -1;
 }
 
-/* A free place; when there is none, chance decides who goes, so that a flood cannot aim at the master. */
+/* A free place. If there is none, a random stranger goes, so that a flood cannot single out the master. */
 static struct stranger *place(void)
 {
     uint8_t chance = 0;
@@ -102,16 +102,16 @@ static void take_in(int listener, const struct pvmw_tls_key *key)
     int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     struct pvmw_tls *tls = fd < 0 ? NULL : pvmw_tls_new(fd, PVMW_TLS_CALLED, key);
     if (tls)
-        *place() = (struct stranger){.channel = {fd, tls}, .deadline_us = pvmi_clock_us() + STRANGER_US};
+        *place() = (struct stranger){.channel = {fd, tls}, .deadline_us = pvmc_clock_us() + STRANGER_US};
     else if (fd >= 0)
         close(fd);
 }
 
-/* One look at a stranger: true when it has proven to be the master. */
+/* Looks at a stranger. True: it has proven to be the master. */
 static bool hear(struct stranger *s, bool readable)
 {
     int rc = readable ? pvmw_tls_handshake(s->channel.tls) : 0;
-    if (rc < 0 || (!rc && pvmi_clock_us() >= s->deadline_us))
+    if (rc < 0 || (!rc && pvmc_clock_us() >= s->deadline_us))
         send_away(s);
     return rc > 0;
 }
@@ -127,12 +127,12 @@ static void wait_for_events(int listener, struct pollfd p[1 + STRANGERS_MAX])
             p[i].revents = 0;
 }
 
-/* Until the master is there; false when the time is over. */
+/* Waits for the master. False: the time is over. */
 static bool meet_master(int listener, const struct pvmw_tls_key *key, struct pvmd_channel *master)
 {
     struct pollfd p[1 + STRANGERS_MAX];
-    int64_t deadline_us = pvmi_clock_us() + pvmi_config_us(PVMI_SETTING_START_TIMEOUT);
-    while (pvmi_clock_us() < deadline_us) {
+    int64_t deadline_us = pvmc_clock_us() + pvmc_config_us(PVMC_SETTING_START_TIMEOUT);
+    while (pvmc_clock_us() < deadline_us) {
         wait_for_events(listener, p);
         for (unsigned i = 0; i < STRANGERS_MAX; i++)
             if (strangers[i].channel.fd >= 0 && hear(&strangers[i], p[1 + i].revents)) {
@@ -155,7 +155,7 @@ static void serve(const struct pvmw_tls_key *key)
     for (unsigned i = 0; i < STRANGERS_MAX; i++)
         strangers[i].channel.fd = -1;
     bool ready = !pvmw_tls_start();
-    pvmd_confine_calls(PVMD_CONFINE_CALLED); /* where there is no such filter it serves without */
+    pvmd_confine_calls(PVMD_CONFINE_CALLED); /* it serves without a filter if the system has none */
     bool met = ready && meet_master(listener, key, &master);
     close(listener);
     for (unsigned i = 0; i < STRANGERS_MAX; i++)

@@ -4,15 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
-#include "../core/config.h"
-#include "../core/error.h"
-#include "../core/log.h"
-#include "daemon.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "pvmd/base/self.h"
 #include "pvmproto.h"
-#include "service.h"
+#include "pvmd/tasks/service.h"
+#include "pvmd/tasks/tasks.h"
 
 struct pvmd_hosting {
-    pvmi_tid host;
+    pvmc_tid host;
     char *options, *login, *command;
     int32_t wid; /* of the message that asked; 0: not asked yet */
     const struct pvmd_hosting_events *events;
@@ -20,11 +21,11 @@ struct pvmd_hosting {
     struct pvmd_hosting *prev, *next;
 };
 
-static pvmi_tid hoster;
+static pvmc_tid hoster;
 static struct pvmd_hosting *hostings;
 static ev_timer gather, lost;
 
-pvmi_tid pvmd_hoster(void)
+pvmc_tid pvmd_hoster(void)
 {
     return hoster;
 }
@@ -97,14 +98,14 @@ static int mark_open(int32_t wid)
 }
 
 /* The last two fields are PVM 3.4's: a command for Windows hosts, and the name of the machine. */
-static void put_host(struct pvmi_message **m, const struct pvmd_hosting *h)
+static void put_host(struct pvmc_message **m, const struct pvmd_hosting *h)
 {
     pvmd_service_put_int(m, (int)h->host);
     pvmd_service_put_text(m, h->options);
     pvmd_service_put_text(m, h->login);
     pvmd_service_put_text(m, h->command);
     pvmd_service_put_text(m, "");
-    pvmd_service_put_text(m, pvmi_config_text(PVMI_SETTING_VMID));
+    pvmd_service_put_text(m, pvmc_config_text(PVMC_SETTING_VMID));
 }
 
 static void ask_gathered(EV_P_ ev_timer *timer, int events)
@@ -112,24 +113,24 @@ static void ask_gathered(EV_P_ ev_timer *timer, int events)
     static int32_t wid;
     (void)loop, (void)timer, (void)events;
     if (!hoster)
-        return; /* `lost` is on its way */
+        return; /* `lost` will tell the owners */
     wid = wid == INT32_MAX ? 1 : wid + 1;
     int count = mark_open(wid);
     if (!count)
         return;
-    struct pvmi_message *m = pvmd_service_new(SM_STHOST, wid);
+    struct pvmc_message *m = pvmd_service_new(SM_STHOST, wid);
     struct pvmd_hosting *h;
     pvmd_service_put_int(&m, count);
     DL_FOREACH (hostings, h)
         if (h->wid == wid)
             put_host(&m, h);
     if (!pvmd_service_send(m, hoster))
-        pvmi_log(PVMI_LOG_ERROR, "no memory to ask the hoster for %d hosts", count);
+        pvmc_log(PVMC_LOG_ERROR, "no memory to ask the hoster for %d hosts", count);
 }
 
 /* ---- SM_STHOSTACK ---- */
 
-static struct pvmd_hosting *find(int32_t wid, pvmi_tid host)
+static struct pvmd_hosting *find(int32_t wid, pvmc_tid host)
 {
     struct pvmd_hosting *h;
     DL_FOREACH (hostings, h)
@@ -139,32 +140,32 @@ static struct pvmd_hosting *find(int32_t wid, pvmi_tid host)
 }
 
 /* One host's result. */
-static void take_result(const struct pvmi_message *m, pvmi_tid host, const char *result)
+static void take_result(const struct pvmc_message *m, pvmc_tid host, const char *result)
 {
     struct pvmd_hosting *h = m->wid ? find(m->wid, host) : NULL;
     if (h)
         end_hosting(h, result);
     else
-        pvmi_log(PVMI_LOG_WARNING,
+        pvmc_log(PVMC_LOG_WARNING,
                  "hoster t%x answers for %x, for which it was not asked, or has answered (wait id %d)", m->src, host,
                  m->wid);
 }
 
 /*
- * A count and pairs of host and result, as PVM 3.4.6 reads them; or pairs only, as its man page says. A count is less
- * than any host's tid. Hosts that it was asked for and that are missing have failed.
+ * Reads a count and pairs of host and result, as PVM 3.4.6 does; or pairs only, as its man page says. A count is less
+ * than any host's tid. Hosts that are missing in the answer have failed.
  */
-static int take_answer(struct pvmi_message *m)
+static int take_answer(struct pvmc_message *m)
 {
     int rc = 0;
     int first = pvmd_service_get_int(m, &rc);
-    bool counted = (pvmi_tid)first <= PVMI_HOST_INDEX_MAX;
-    int left = counted ? first : PVMI_HOST_INDEX_MAX;
+    bool counted = (pvmc_tid)first <= PVMC_HOST_INDEX_MAX;
+    int left = counted ? first : PVMC_HOST_INDEX_MAX;
     while (!rc && left-- > 0 && (!counted || m->position < m->length)) {
         int host = counted ? pvmd_service_get_int(m, &rc) : first;
         char *result = pvmd_service_get_text(m, &rc);
         if (!rc && host)
-            take_result(m, (pvmi_tid)host, result);
+            take_result(m, (pvmc_tid)host, result);
         free(result);
         if (!counted && m->position >= m->length)
             break;
@@ -177,14 +178,14 @@ static int take_answer(struct pvmi_message *m)
     return rc;
 }
 
-static bool may_send(pvmi_tid src)
+static bool may_send(pvmc_tid src)
 {
     return src && src == hoster;
 }
 
 /* ---- its end ---- */
 
-/* From the loop: what it did not answer, we start ourselves. */
+/* From the loop: we start the remaining hosts ourselves. */
 static void tell_lost(EV_P_ ev_timer *timer, int events)
 {
     (void)loop, (void)timer, (void)events;
@@ -192,7 +193,7 @@ static void tell_lost(EV_P_ ev_timer *timer, int events)
         end_hosting(hostings, NULL);
 }
 
-void pvmd_hoster_set(pvmi_tid tid)
+void pvmd_hoster_set(pvmc_tid tid)
 {
     if (hoster)
         pvmd_service_forget(hoster);
@@ -203,11 +204,11 @@ void pvmd_hoster_set(pvmi_tid tid)
     ev_timer_start(pvmd.loop, &lost);
 }
 
-void pvmd_hoster_ended(pvmi_tid tid)
+void pvmd_hoster_task_left(const struct pvmd_task *task)
 {
-    if (tid != hoster)
+    if (!(task->flags & PVMD_TASK_HOSTER) || task->tid != hoster)
         return;
-    pvmi_log(PVMI_LOG_INFO, "hoster t%x has ended: this daemon starts others itself again", tid);
+    pvmc_log(PVMC_LOG_INFO, "hoster t%x has ended: this daemon starts others itself again", task->tid);
     pvmd_hoster_set(0);
 }
 

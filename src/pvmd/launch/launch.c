@@ -1,21 +1,20 @@
-/* launch.c - runs launchers' commands. */
+/* launch.c - see launch.h. */
 #include "launch.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/crypto.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utlist.h>
-#include "../core/error.h"
-#include "../core/log.h"
-#include "../core/proto.h"
-#include "../core/visible.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/message/proto.h"
+#include "core/visible.h"
 #include "password.h"
 #include "pvm3.h"
 
@@ -25,147 +24,20 @@
 
 extern char **environ;
 
-const struct pvmd_launcher *const pvmd_launchers[] = {&pvmd_launch_local, &pvmd_launch_ssh, &pvmd_launch_rsh,
-                                                      &pvmd_launch_manual, NULL};
+static const struct pvmd_launcher *const launchers[] = {&pvmd_launch_local, &pvmd_launch_ssh, &pvmd_launch_rsh,
+                                                        &pvmd_launch_manual, NULL};
 
 const struct pvmd_launcher *pvmd_launcher_find(const char *name)
 {
-    for (unsigned i = 0; pvmd_launchers[i]; i++)
-        if (!strcmp(pvmd_launchers[i]->name, name))
-            return pvmd_launchers[i];
+    for (unsigned i = 0; launchers[i]; i++)
+        if (!strcmp(launchers[i]->name, name))
+            return launchers[i];
     return NULL;
-}
-
-const char *pvmd_launch_own_path(void)
-{
-    static char path[4096];
-    static const char replaced[] = " (deleted)"; /* what the kernel adds when a new version was installed over it */
-    if (path[0])
-        return path;
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (n <= 0)
-        n = sprintf(path, "pvmd3");
-    path[n] = '\0';
-    char *end = strstr(path, replaced);
-    if (end && !end[sizeof replaced - 1])
-        *end = '\0';
-    return path;
-}
-
-/* ---- command lines ---- */
-
-void pvmd_command_add(struct pvmd_command *c, const char *word)
-{
-    char *copy = c->count < PVMD_COMMAND_MAX ? strdup(word) : NULL;
-    if (copy)
-        c->argv[c->count++] = copy;
-    else
-        c->failed = true;
-}
-
-void pvmd_command_addf(struct pvmd_command *c, const char *format, ...)
-{
-    char *word;
-    va_list args;
-    va_start(args, format);
-    int n = vasprintf(&word, format, args);
-    va_end(args);
-    if (n < 0) {
-        c->failed = true;
-        return;
-    }
-    pvmd_command_add(c, word);
-    free(word);
-}
-
-void pvmd_command_free(struct pvmd_command *c)
-{
-    for (unsigned i = 0; i < c->count; i++)
-        free(c->argv[i]);
-    memset(c, 0, sizeof *c);
-}
-
-/* ---- the remote command ---- */
-
-/*
- * A path between double quotes of a shell: $NAME and a leading ~ are the remote user's, all else is taken as it stands.
- */
-static void print_path(FILE *f, const char *path)
-{
-    fputc('"', f);
-    if (path[0] == '~' && (path[1] == '/' || !path[1])) {
-        fputs("$HOME", f);
-        path++;
-    }
-    for (; *path; path++) {
-        bool variable = path[0] == '$' && (path[1] == '{' || path[1] == '_' || (path[1] | 32) >= 'a');
-        if (strchr("\"\\`", *path) || (*path == '$' && !variable))
-            fputc('\\', f);
-        fputc(*path, f);
-    }
-    fputc('"', f);
-}
-
-/* Within single quotes, for whatever login shell reads it; `sh` then reads the script. */
-static void print_quoted(FILE *f, const char *script)
-{
-    fputc('\'', f);
-    for (; *script; script++) {
-        if (*script == '\'')
-            fputs("'\\''", f);
-        else
-            fputc(*script, f);
-    }
-    fputc('\'', f);
-}
-
-/*
- * Non-interactive shells often have a short PATH: our own daemon's place is tried first, a bare name is looked up. What
- * is printed on failure is an error line of the start protocol.
- */
-static char *script_for(const struct pvmd_launch_order *o)
-{
-    char *script = NULL;
-    size_t size;
-    FILE *f = open_memstream(&script, &size);
-    if (!f)
-        return NULL;
-    fputs("p=", f);
-    print_path(f, o->daemon_path ? o->daemon_path : pvmd_launch_own_path());
-    fputs("; q=$p; case $p in */*) ;; *) p=$(command -v \"$p\");; esac; ", f);
-    if (!o->daemon_path)
-        fputs("[ -x \"$p\" ] || p=$(command -v pvmd3); ", f);
-    fprintf(f,
-            "[ -x \"$p\" ] || { echo \"dpvm-error<%d> no daemon at $q%s on $(uname -n): install dpvm there, or say "
-            "where it is with dx= or PVM_DPATH\"; exit 127; }; exec \"$p\" -s",
-            PvmCantStart, o->daemon_path ? "" : " and no pvmd3 in PATH");
-    if (fclose(f)) {
-        free(script);
-        return NULL;
-    }
-    return script;
-}
-
-char *pvmd_launch_remote_command(const struct pvmd_launch_order *o)
-{
-    char *command = NULL, *script = script_for(o);
-    size_t size;
-    FILE *f = script ? open_memstream(&command, &size) : NULL;
-    if (f) {
-        fputs("exec sh -c ", f);
-        print_quoted(f, script);
-        if (fclose(f)) {
-            free(command);
-            command = NULL;
-        }
-    }
-    free(script);
-    return command;
 }
 
 /* ---- a launch ---- */
 
-/* Lines that come from a descriptor of the command. */
+/* Reads lines from a descriptor of the command. */
 struct line_reader {
     ev_io io; /* its fd is -1 when closed */
     char line[PVMD_START_LINE_MAX + 1];
@@ -177,7 +49,7 @@ struct pvmd_launch {
     const struct pvmd_launcher *launcher;
     const struct pvmd_launch_events *events;
     void *owner;
-    bool owned; /* the owner has neither released nor cancelled it, nor been told of its failure */
+    bool owned; /* the owner has neither released nor cancelled it, nor heard of its failure */
     bool told;  /* the owner has had its event */
     pid_t pid;  /* 0: it has ended, `status` tells how */
     int status;
@@ -245,7 +117,7 @@ static void describe_end(const struct pvmd_launch *l, char *text, size_t size)
         snprintf(text, size, "%s ended without starting a daemon", l->launcher->label);
 }
 
-/* Nobody needs it any more. It is freed from the loop, since callers up the stack may still hold it. */
+/* It is no longer needed, and is freed from the loop, since callers up the stack may still hold it. */
 static void let_go(struct pvmd_launch *l, ev_tstamp limit_s)
 {
     l->owned = false;
@@ -255,7 +127,7 @@ static void let_go(struct pvmd_launch *l, ev_tstamp limit_s)
     ev_timer_start(l->loop, &l->limit);
 }
 
-/* All that a session of its own started, too. */
+/* Signals all processes of the command's session. */
 static void signal_command(const struct pvmd_launch *l, int signal)
 {
     if (l->pid)
@@ -294,7 +166,7 @@ static void fail(struct pvmd_launch *l, int code, const char *why)
     pvmd_launch_cancel(l);
 }
 
-/* The command has ended and all that it had to say is read, but no daemon's line was in it. */
+/* The command has ended, and its output held no daemon's line. */
 static void judge_end(struct pvmd_launch *l)
 {
     char how[128], why[2 * NOISE_MAX];
@@ -333,7 +205,7 @@ static void keep_words(char to[NOISE_MAX], char *line)
 {
     strip(line);
     if (*line)
-        pvmi_visible_bytes(to, NOISE_MAX, line, strlen(line));
+        pvmc_visible_bytes(to, NOISE_MAX, line, strlen(line));
 }
 
 static void out_line(struct pvmd_launch *l, char *text)
@@ -348,7 +220,7 @@ static void out_line(struct pvmd_launch *l, char *text)
         break;
     case PVMD_LINE_OTHER_VERSION:
         snprintf(why, sizeof why, "its daemon speaks protocol %ld, ours %d: install the same version on both",
-                 line.protocol, PVMI_DAEMON_PROTOCOL);
+                 line.protocol, PVMC_DAEMON_PROTOCOL);
         fail(l, PvmBadVersion, why);
         break;
     case PVMD_LINE_ERROR:
@@ -409,13 +281,13 @@ static void write_event(struct ev_loop *loop, ev_io *w, int events)
         l->text_done += (size_t)n;
     if (n > 0 && l->text[l->text_done])
         return;
-    wipe_text(l); /* written, or the command has closed its stdin and says why */
+    wipe_text(l); /* written; or the command has closed its stdin, and will say why */
     ev_io_stop(loop, w);
 }
 
 /* ---- begin ---- */
 
-/* Our ends do not block; all are closed by exec but those that the command gets as 0, 1 and 2. */
+/* Our ends do not block. The command gets its ends as 0, 1 and 2; exec() closes all others. */
 static int make_pipes(int in[2], int out[2], int err[2])
 {
     for (int i = 0; i < 2; i++)
@@ -435,7 +307,7 @@ static void close_pair(int pair[2])
             close(pair[i]);
 }
 
-/* In a session of its own: no terminal that it could ask for a password, and one process group to be ended. */
+/* In a session of its own: without a terminal to ask for a password, and in one process group that we can end. */
 static int spawn_command(struct pvmd_command *c, int in, int out, int err, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;

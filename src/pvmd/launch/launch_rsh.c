@@ -1,16 +1,16 @@
-/* launch_rsh.c - the user's own command from PVM_RSH, called as rsh is: host [-l user] command. */
+/* launch_rsh.c - the command in PVM_RSH, with the arguments of rsh: host [-l user] command. */
 #include <stdlib.h>
 #include <unistd.h>
-#include "../core/config.h"
-#include "launch.h"
+#include "core/config.h"
+#include "command.h"
 
 static void command(const struct pvmd_launch_order *o, struct pvmd_command *c)
 {
-    const char *rsh = pvmi_config_text(PVMI_SETTING_RSH);
+    const char *rsh = pvmc_config_text(PVMC_SETTING_RSH);
     char *remote = pvmd_launch_remote_command(o);
     if (!*rsh)
         rsh = "rsh";
-    if (access(rsh, X_OK)) { /* not one program file: words for a shell */
+    if (access(rsh, X_OK)) { /* not the path of a program, but words for a shell */
         pvmd_command_add(c, "/bin/sh");
         pvmd_command_add(c, "-c");
         pvmd_command_addf(c, "exec %s \"$@\"", rsh);
@@ -26,5 +26,4 @@ static void command(const struct pvmd_launch_order *o, struct pvmd_command *c)
     free(remote);
 }
 
-const struct pvmd_launcher pvmd_launch_rsh = {
-    .name = "rsh", .label = "the command in PVM_RSH", .summary = "the command in PVM_RSH", .command = command};
+const struct pvmd_launcher pvmd_launch_rsh = {.name = "rsh", .label = "the command in PVM_RSH", .command = command};

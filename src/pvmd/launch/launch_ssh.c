@@ -1,14 +1,15 @@
-/* launch_ssh.c - OpenSSH's client, which must get in without asking: by key or agent; or may ask, for so=pw. */
+/* launch_ssh.c - OpenSSH's client. It must get in by key or agent, without a question; with so=pw it may ask. */
 #include <stdlib.h>
-#include "../core/config.h"
-#include "launch.h"
+#include "core/config.h"
+#include "command.h"
+#include "pvmd/base/own_path.h"
 #include "password.h"
 
 static void add_ssh(const struct pvmd_launch_order *o, struct pvmd_command *c, const char *batch_mode)
 {
     char *remote = pvmd_launch_remote_command(o);
-    long connect_s =
-        (long)(pvmi_config_us(PVMI_SETTING_START_TIMEOUT) * 2 / 3000000); /* so that ssh says first what is wrong */
+    long connect_s = (long)(pvmc_config_us(PVMC_SETTING_START_TIMEOUT) * 2 /
+                            3000000); /* so that ssh reports the fault before our own limit */
     pvmd_command_add(c, "ssh");
     pvmd_command_add(c, "-T");
     pvmd_command_add(c, "-x");
@@ -30,20 +31,18 @@ static void command(const struct pvmd_launch_order *o, struct pvmd_command *c)
     add_ssh(o, c, "yes");
 }
 
-/* At our terminal by ourselves, else with the program that the user has set. */
+/* Questions go to our terminal or, without one, to the user's own SSH_ASKPASS. */
 static void asking_command(const struct pvmd_launch_order *o, struct pvmd_command *c)
 {
     const char *terminal = pvmd_password_terminal();
     pvmd_command_add(c, "env");
     pvmd_command_add(c, "SSH_ASKPASS_REQUIRE=force");
     if (terminal) {
-        pvmd_command_addf(c, "SSH_ASKPASS=%s", pvmd_launch_own_path());
+        pvmd_command_addf(c, "SSH_ASKPASS=%s", pvmd_own_path());
         pvmd_command_addf(c, PVMD_ASK_AT "=%s", terminal);
     }
     add_ssh(o, c, "no");
 }
 
-const struct pvmd_launcher pvmd_launch_ssh = {
-    .name = "ssh", .label = "ssh", .summary = "ssh, by key or agent (the default)", .command = command};
-const struct pvmd_launcher pvmd_launch_password = {
-    .name = "pw", .label = "ssh", .summary = "ssh, which may ask for a password (so=pw)", .command = asking_command};
+const struct pvmd_launcher pvmd_launch_ssh = {.name = "ssh", .label = "ssh", .command = command};
+const struct pvmd_launcher pvmd_launch_password = {.name = "pw", .label = "ssh", .command = asking_command};

@@ -1,11 +1,11 @@
-/* manual.c - slots of daemons that are started by hand. */
+/* manual.c - see manual.h. */
 #include "manual.h"
 #include <ev.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <utlist.h>
-#include "../core/log.h"
-#include "daemon.h"
+#include "core/log.h"
+#include "pvmd/base/self.h"
 
 struct slot {
     struct pvmd_host *host;
@@ -28,7 +28,7 @@ static void limit_event(struct ev_loop *loop, ev_timer *w, int events)
 {
     struct slot *s = w->data;
     (void)loop, (void)events;
-    pvmi_log(PVMI_LOG_WARNING, "host %s was not started by hand within " PVMD_MANUAL_LIMIT " s", s->host->name);
+    pvmc_log(PVMC_LOG_WARNING, "host %s was not started by hand within " PVMD_MANUAL_LIMIT " s", s->host->name);
     pvmd_host_free(free_slot(s));
 }
 

@@ -13,7 +13,7 @@
 
 #define ANSWER_MAX 1024 /* bytes, with the newline */
 
-static struct termios before; /* what the terminal was when we began to use it */
+static struct termios before; /* the terminal's state before we used it */
 static bool is_known;
 
 const char *pvmd_password_terminal(void)
@@ -54,7 +54,7 @@ static void catch_signals(void)
         sigaction(signals[i], &action, NULL);
 }
 
-/* A line with its newline; its length, or 0 when there is none. */
+/* Reads a line with its newline. Returns its length, or 0 if there is none. */
 static size_t read_line(int fd, char *line, size_t size)
 {
     for (size_t n = 0; n < size; n++) {
@@ -66,7 +66,7 @@ static size_t read_line(int fd, char *line, size_t size)
     return 0;
 }
 
-/* Passwords stay dark; what ssh asks before it trusts a host's key is typed as usual. */
+/* Hides passwords, but not the answer to ssh's question whether to trust a host's key. */
 static size_t ask(int fd, const char *question, char *line, size_t size)
 {
     struct termios old, dark;

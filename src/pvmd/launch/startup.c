@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../core/buf.h"
-#include "../core/error.h"
-#include "../core/proto.h"
+#include "core/buf.h"
+#include "core/error.h"
+#include "core/message/proto.h"
 
 #define HEX_COLUMNS 72
 #define TEXT_MAX    PVMD_START_LINE_MAX /* bytes of each text */
@@ -17,31 +17,31 @@ static const char last_line[] = "end\n";
 
 /* ---- start texts ---- */
 
-static void put_fields(struct pvmi_buf *b, const struct pvmd_start_text *t)
+static void put_fields(struct pvmc_buf *b, const struct pvmd_start_text *t)
 {
-    pvmi_buf_put_bytes(b, t->machine.id, sizeof t->machine.id);
-    pvmi_buf_put_bytes(b, t->machine.secret, sizeof t->machine.secret);
-    pvmi_buf_put_u32(b, t->master_index);
-    pvmi_buf_put_u32(b, t->master_incarnation);
-    pvmi_buf_put_string(b, t->master_name);
-    pvmi_buf_put_u32(b, t->index);
-    pvmi_buf_put_u32(b, t->incarnation);
-    pvmi_buf_put_string(b, t->name);
-    pvmi_buf_put_i32(b, t->speed);
-    pvmi_buf_put_string(b, t->exec_path);
-    pvmi_buf_put_string(b, t->working_dir);
-    pvmi_buf_put_string(b, t->debugger);
-    pvmi_buf_put_string(b, t->listen_ip);
-    pvmi_buf_put_u8(b, t->shares_machine);
-    pvmi_buf_put_u32(b, t->setting_count);
+    pvmc_buf_put_bytes(b, t->machine.id, sizeof t->machine.id);
+    pvmc_buf_put_bytes(b, t->machine.secret, sizeof t->machine.secret);
+    pvmc_buf_put_u32(b, t->master_index);
+    pvmc_buf_put_u32(b, t->master_incarnation);
+    pvmc_buf_put_string(b, t->master_name);
+    pvmc_buf_put_u32(b, t->index);
+    pvmc_buf_put_u32(b, t->incarnation);
+    pvmc_buf_put_string(b, t->name);
+    pvmc_buf_put_i32(b, t->speed);
+    pvmc_buf_put_string(b, t->exec_path);
+    pvmc_buf_put_string(b, t->working_dir);
+    pvmc_buf_put_string(b, t->debugger);
+    pvmc_buf_put_string(b, t->listen_ip);
+    pvmc_buf_put_u8(b, t->shares_machine);
+    pvmc_buf_put_u32(b, t->setting_count);
     for (unsigned i = 0; i < t->setting_count; i++) {
-        pvmi_buf_put_string(b, t->settings[i].name);
-        pvmi_buf_put_string(b, t->settings[i].value);
+        pvmc_buf_put_string(b, t->settings[i].name);
+        pvmc_buf_put_string(b, t->settings[i].value);
     }
 }
 
-/* In lines of HEX_COLUMNS; returns the end. */
-static char *print_hex(char *to, const struct pvmi_buf *b)
+/* Writes lines of HEX_COLUMNS. Returns the end. */
+static char *print_hex(char *to, const struct pvmc_buf *b)
 {
     for (size_t i = 0; i < b->length; i++) {
         to += sprintf(to, "%02x", b->data[i]);
@@ -53,78 +53,78 @@ static char *print_hex(char *to, const struct pvmi_buf *b)
 
 char *pvmd_start_text_format(const struct pvmd_start_text *t)
 {
-    struct pvmi_buf b;
-    pvmi_buf_init(&b);
+    struct pvmc_buf b;
+    pvmc_buf_init(&b);
     put_fields(&b, t);
-    char *text = pvmi_buf_error(&b) ? NULL : malloc(3 * b.length + 64); /* two digits and at most a newline each */
+    char *text = pvmc_buf_error(&b) ? NULL : malloc(3 * b.length + 64); /* two digits and at most a newline each */
     if (text)
-        strcpy(print_hex(text + sprintf(text, "%s%d\n", magic, PVMI_DAEMON_PROTOCOL), &b), last_line);
+        strcpy(print_hex(text + sprintf(text, "%s%d\n", magic, PVMC_DAEMON_PROTOCOL), &b), last_line);
     if (b.data)
         OPENSSL_cleanse(b.data, b.length);
-    pvmi_buf_free(&b);
+    pvmc_buf_free(&b);
     return text;
 }
 
-/* A text of at most TEXT_MAX bytes; never NULL unless out of memory, which is put down as the buffer's error. */
-static char *get_text(struct pvmi_buf *b)
+/* Reads a text of at most TEXT_MAX bytes. NULL only when out of memory, with the buffer's error set. */
+static char *get_text(struct pvmc_buf *b)
 {
-    char *text = pvmi_buf_get_string(b);
+    char *text = pvmc_buf_get_string(b);
     if (text && strlen(text) > TEXT_MAX)
-        b->error = PVMI_ELIMIT;
+        b->error = PVMC_ELIMIT;
     return text;
 }
 
-static void get_bytes(struct pvmi_buf *b, uint8_t *to, size_t length)
+static void get_bytes(struct pvmc_buf *b, uint8_t *to, size_t length)
 {
-    const uint8_t *data = pvmi_buf_get_bytes(b, length);
+    const uint8_t *data = pvmc_buf_get_bytes(b, length);
     if (data)
         memcpy(to, data, length);
 }
 
-static void get_settings(struct pvmi_buf *b, struct pvmd_start_text *t)
+static void get_settings(struct pvmc_buf *b, struct pvmd_start_text *t)
 {
-    uint32_t count = pvmi_buf_get_u32(b);
+    uint32_t count = pvmc_buf_get_u32(b);
     if (count > PVMD_START_SETTINGS)
-        b->error = PVMI_ELIMIT;
-    for (uint32_t i = 0; i < count && !pvmi_buf_error(b); i++) {
+        b->error = PVMC_ELIMIT;
+    for (uint32_t i = 0; i < count && !pvmc_buf_error(b); i++) {
         struct pvmd_start_setting *s = &t->settings[t->setting_count++];
         s->name = get_text(b);
         s->value = get_text(b);
     }
 }
 
-static int get_fields(struct pvmi_buf *b, struct pvmd_start_text *t)
+static int get_fields(struct pvmc_buf *b, struct pvmd_start_text *t)
 {
     get_bytes(b, t->machine.id, sizeof t->machine.id);
     get_bytes(b, t->machine.secret, sizeof t->machine.secret);
-    t->master_index = pvmi_buf_get_u32(b);
-    t->master_incarnation = pvmi_buf_get_u32(b);
+    t->master_index = pvmc_buf_get_u32(b);
+    t->master_incarnation = pvmc_buf_get_u32(b);
     t->master_name = get_text(b);
-    t->index = pvmi_buf_get_u32(b);
-    t->incarnation = pvmi_buf_get_u32(b);
+    t->index = pvmc_buf_get_u32(b);
+    t->incarnation = pvmc_buf_get_u32(b);
     t->name = get_text(b);
-    t->speed = pvmi_buf_get_i32(b);
+    t->speed = pvmc_buf_get_i32(b);
     t->exec_path = get_text(b);
     t->working_dir = get_text(b);
     t->debugger = get_text(b);
     t->listen_ip = get_text(b);
-    t->shares_machine = pvmi_buf_get_u8(b);
+    t->shares_machine = pvmc_buf_get_u8(b);
     get_settings(b, t);
-    return pvmi_buf_end(b);
+    return pvmc_buf_end(b);
 }
 
 static bool is_index(uint32_t index)
 {
-    return index >= 1 && index <= PVMI_HOST_INDEX_MAX;
+    return index >= 1 && index <= PVMC_HOST_INDEX_MAX;
 }
 
 static int check_fields(const struct pvmd_start_text *t)
 {
     if (!is_index(t->index) || !is_index(t->master_index) || t->index == t->master_index)
-        return PVMI_EFORMAT;
+        return PVMC_EFORMAT;
     if (!*t->name || strlen(t->name) > PVMD_HOST_NAME_MAX || strlen(t->master_name) > PVMD_HOST_NAME_MAX)
-        return PVMI_EFORMAT;
-    return t->speed < 1 || t->speed > PVMD_SPEED_MAX ? PVMI_EFORMAT : 0;
+        return PVMC_EFORMAT;
+    return t->speed < 1 || t->speed > PVMD_SPEED_MAX ? PVMC_EFORMAT : 0;
 }
 
 static int hex_digit(char c)
@@ -134,23 +134,23 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Hex digits and white space up to `end`; the bytes go to b, which the caller frees. */
-static int read_hex(const char *text, const char *end, struct pvmi_buf *b)
+/* Reads hex digits and white space up to `end` into b, which the caller frees. */
+static int read_hex(const char *text, const char *end, struct pvmc_buf *b)
 {
     int high = -1;
     for (; text < end; text++) {
         int digit = hex_digit(*text);
         if (digit < 0 && *text != '\n' && *text != '\r' && *text != ' ')
-            return PVMI_EFORMAT;
+            return PVMC_EFORMAT;
         if (digit >= 0 && high >= 0)
-            pvmi_buf_put_u8(b, (uint8_t)(high << 4 | digit));
+            pvmc_buf_put_u8(b, (uint8_t)(high << 4 | digit));
         if (digit >= 0)
             high = high >= 0 ? -1 : digit;
     }
-    return high >= 0 ? PVMI_EFORMAT : pvmi_buf_error(b);
+    return high >= 0 ? PVMC_EFORMAT : pvmc_buf_error(b);
 }
 
-/* The newline before the last line, which is whole; NULL when it is not there. */
+/* The newline before the last line; NULL if that line is not whole. */
 static const char *find_end(const char *text, size_t length)
 {
     const char *end = memmem(text, length, "\nend", 4);
@@ -162,7 +162,7 @@ bool pvmd_start_text_is_whole(const char *text, size_t length)
     return find_end(text, length) != NULL;
 }
 
-/* The line "dpvm <protocol>": what follows it, or NULL. */
+/* Reads the line "dpvm <protocol>". Returns what follows it, or NULL. */
 static const char *read_first_line(const char *text, const char *end, int *protocol)
 {
     size_t n = sizeof magic - 1;
@@ -176,21 +176,21 @@ static const char *read_first_line(const char *text, const char *end, int *proto
 
 int pvmd_start_text_parse(const char *text, size_t length, struct pvmd_start_text *t)
 {
-    struct pvmi_buf b;
+    struct pvmc_buf b;
     int protocol;
     memset(t, 0, sizeof *t);
     const char *end = find_end(text, length), *hex = end ? read_first_line(text, end, &protocol) : NULL;
     if (!hex)
-        return PVMI_EFORMAT;
-    if (protocol != PVMI_DAEMON_PROTOCOL)
-        return PVMI_EVERSION;
-    pvmi_buf_init(&b);
+        return PVMC_EFORMAT;
+    if (protocol != PVMC_DAEMON_PROTOCOL)
+        return PVMC_EVERSION;
+    pvmc_buf_init(&b);
     int rc = read_hex(hex, end, &b);
     rc = rc ? rc : get_fields(&b, t);
     rc = rc ? rc : check_fields(t);
     if (b.data)
         OPENSSL_cleanse(b.data, b.length);
-    pvmi_buf_free(&b);
+    pvmc_buf_free(&b);
     return rc;
 }
 
@@ -211,7 +211,7 @@ void pvmd_start_text_free(struct pvmd_start_text *t)
 
 /* ---- start lines ---- */
 
-/* The text between the brackets of "key<...>", to value[size]: false when it is missing or too long. */
+/* Copies the text between the brackets of "key<...>" to value[size]. False: it is missing or too long. */
 static bool get_field(const char *line, const char *key, char *value, size_t size)
 {
     size_t key_length = strlen(key);
@@ -229,7 +229,7 @@ static bool get_field(const char *line, const char *key, char *value, size_t siz
     return true;
 }
 
-/* A number that takes the whole text. */
+/* A number that is the whole text. */
 static bool get_number(const char *text, int base, unsigned long max, unsigned long *value)
 {
     char *end;
@@ -246,10 +246,10 @@ static bool is_arch(const char *text)
 }
 
 /* A list of at most `max` addresses; a malformed one counts as empty. */
-static void get_addresses(const char *line, const char *key, unsigned max, struct pvmd_addresses *list)
+static void get_addresses(const char *line, const char *key, unsigned max, struct pvmw_addresses *list)
 {
-    char text[PVMD_ADDRESS_MAX * PVMD_ADDRESS_TEXT];
-    if (!get_field(line, key, text, sizeof text) || pvmd_addresses_parse(text, list) || list->count > max)
+    char text[PVMW_ADDRESS_MAX * PVMW_ADDRESS_TEXT];
+    if (!get_field(line, key, text, sizeof text) || pvmw_addresses_parse(text, list) || list->count > max)
         memset(list, 0, sizeof *list);
 }
 
@@ -274,16 +274,16 @@ static bool parse_start(const char *text, struct pvmd_start_line *line)
         return false;
     if (!get_field(text, "port", number, sizeof number) || !get_number(number, 10, UINT16_MAX, &port) || !port)
         return false;
-    line->dsig = (pvmi_dsig)dsig;
+    line->dsig = (pvmc_dsig)dsig;
     line->port = (uint16_t)port;
     get_addresses(text, "ssh", 1, &line->ssh);
-    get_addresses(text, "ip", PVMD_ADDRESS_MAX, &line->addresses);
+    get_addresses(text, "ip", PVMW_ADDRESS_MAX, &line->addresses);
     if (!get_field(text, "key", line->key, sizeof line->key))
         line->key[0] = '\0';
     return true;
 }
 
-/* A prompt without a newline may stand before what the slave prints. */
+/* A prompt without a newline may precede the slave's line. */
 enum pvmd_start_line_kind pvmd_start_line_parse(const char *text, struct pvmd_start_line *line)
 {
     static const char error_key[] = "dpvm-error<", start_key[] = "ddpro<";
@@ -298,29 +298,29 @@ enum pvmd_start_line_kind pvmd_start_line_parse(const char *text, struct pvmd_st
     if (!start || !get_field(start, "ddpro", number, sizeof number) || !get_number(number, 10, 1000000, &protocol))
         return PVMD_LINE_NOISE;
     line->protocol = (long)protocol;
-    if (protocol != PVMI_DAEMON_PROTOCOL)
+    if (protocol != PVMC_DAEMON_PROTOCOL)
         return PVMD_LINE_OTHER_VERSION;
     return parse_start(start, line) ? PVMD_LINE_START : PVMD_LINE_NOISE;
 }
 
-/* "client_ip client_port server_ip server_port": the third is an address of ours that the master can reach. */
+/* "client_ip client_port server_ip server_port": the third is an address of ours that the master reaches. */
 void pvmd_start_line_add_ssh(struct pvmd_start_line *line)
 {
-    char ip[PVMD_ADDRESS_TEXT];
-    struct pvmd_address a;
+    char ip[PVMW_ADDRESS_TEXT];
+    union pvmw_address a;
     const char *connection = getenv("SSH_CONNECTION");
     if (!connection || sscanf(connection, "%*s %*s %79s", ip) != 1)
         return;
-    if (!pvmd_address_parse(ip, line->port, &a) && !pvmd_address_is_link_local(&a))
-        pvmd_addresses_add(&line->ssh, &a);
+    if (!pvmw_address_parse(ip, line->port, &a) && !pvmw_address_is_link_local(&a))
+        pvmw_addresses_add(&line->ssh, &a);
 }
 
 size_t pvmd_start_line_format(const struct pvmd_start_line *line, char *text, size_t size)
 {
-    char ssh[PVMD_ADDRESS_TEXT], list[PVMD_ADDRESS_MAX * PVMD_ADDRESS_TEXT];
-    pvmd_addresses_format(&line->ssh, ssh, sizeof ssh);
-    pvmd_addresses_format(&line->addresses, list, sizeof list);
-    int n = snprintf(text, size, "ddpro<%d> arch<%s> dsig<0x%08x> port<%u> ssh<%s> ip<%s>%s%s%s", PVMI_DAEMON_PROTOCOL,
+    char ssh[PVMW_ADDRESS_TEXT], list[PVMW_ADDRESS_MAX * PVMW_ADDRESS_TEXT];
+    pvmw_addresses_format(&line->ssh, ssh, sizeof ssh);
+    pvmw_addresses_format(&line->addresses, list, sizeof list);
+    int n = snprintf(text, size, "ddpro<%d> arch<%s> dsig<0x%08x> port<%u> ssh<%s> ip<%s>%s%s%s", PVMC_DAEMON_PROTOCOL,
                      line->arch, line->dsig, line->port, ssh, list, *line->key ? " key<" : "", line->key,
                      *line->key ? ">" : "");
     return (size_t)n < size ? (size_t)n : size - 1;

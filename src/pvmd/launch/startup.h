@@ -1,8 +1,9 @@
 /*
  * startup.h - what master and slave tell each other over a launcher's channel, before there is a link.
  *
- * The master writes the start text to the slave's stdin: printable lines, so that it can be pasted when a daemon is
- * started by hand. The slave prints one line to stdout, the start line, or an error line. Layouts: doc/protocol.md.
+ * The master writes the start text to the slave's stdin. Its lines are printable, so that a user can paste them to
+ * start a daemon by hand. The slave prints one line to stdout, the start line or an error line. Layouts:
+ * doc/protocol.md.
  */
 #ifndef PVMD_STARTUP_H
 #define PVMD_STARTUP_H
@@ -10,10 +11,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "../core/dsig.h"
-#include "address.h"
-#include "hosts.h"
-#include "machine.h"
+#include "core/message/dsig.h"
+#include "wire/address.h"
+#include "pvmd/base/hosts.h"
+#include "pvmd/net/machine.h"
 
 #define PVMD_START_TEXT_MAX ((size_t)128 << 10) /* bytes of a start text */
 #define PVMD_START_LINE_MAX 4096                /* bytes of a slave's line */
@@ -31,19 +32,19 @@ struct pvmd_start_text {
     uint32_t index, incarnation;
     char *name;
     int speed;
-    char *exec_path, *working_dir, *debugger; /* "" when not given; variables are for the slave to expand */
-    char *listen_ip;                          /* becomes PVM_IP of daemon and tasks; "": it stays as it is there */
-    bool shares_machine;                      /* other daemons of this user run there: files need names of their own */
+    char *exec_path, *working_dir, *debugger; /* "" if not given; the slave expands variables */
+    char *listen_ip;                          /* PVM_IP of daemon and tasks; "": as it is there */
+    bool shares_machine;                      /* other daemons of this user run there, so files need other names */
     struct pvmd_start_setting settings[PVMD_START_SETTINGS];
     unsigned setting_count;
 };
 
-/* The text, NUL-terminated, for the caller to free (it holds the secret: wipe it first). NULL when out of memory. */
+/* Makes the text, NUL-terminated. The caller wipes it, since it holds the secret, and frees it. NULL: out of memory. */
 char *pvmd_start_text_format(const struct pvmd_start_text *t);
 
 /*
- * Reads it: 0; PVMI_EVERSION for another version's, PVMI_EFORMAT, PVMI_ELIMIT, PVMI_ENOMEM. Whatever it returns, *t is
- * to be freed with pvmd_start_text_free().
+ * Reads a start text. Returns 0, PVMC_EVERSION for another version's text, PVMC_EFORMAT, PVMC_ELIMIT, or PVMC_ENOMEM.
+ * The caller frees *t with pvmd_start_text_free() in all cases.
  */
 int pvmd_start_text_parse(const char *text, size_t length, struct pvmd_start_text *t);
 void pvmd_start_text_free(struct pvmd_start_text *t);
@@ -54,7 +55,7 @@ bool pvmd_start_text_is_whole(const char *text, size_t length);
 /* ---- from the slave ---- */
 
 enum pvmd_start_line_kind {
-    PVMD_LINE_NOISE, /* something else: what a login shell prints */
+    PVMD_LINE_NOISE, /* anything else, such as a login shell's greeting */
     PVMD_LINE_START,
     PVMD_LINE_OTHER_VERSION, /* a daemon of another version, or another PVM's; only `protocol` is set */
     PVMD_LINE_ERROR,         /* `code` and `why` */
@@ -63,22 +64,22 @@ enum pvmd_start_line_kind {
 struct pvmd_start_line {
     long protocol;
     char arch[64];
-    pvmi_dsig dsig;
+    pvmc_dsig dsig;
     uint16_t port;
-    struct pvmd_addresses ssh;       /* the address that the slave's ssh server was called at; none or one */
-    struct pvmd_addresses addresses; /* of its interfaces */
-    char key[65];                    /* public key in hexadecimal, where a hoster has started it; else "" */
+    struct pvmw_addresses ssh;       /* the address at which ssh reached the slave; none or one */
+    struct pvmw_addresses addresses; /* of its interfaces */
+    char key[65];                    /* public key in hexadecimal if a hoster has started it, else "" */
     int code;                        /* PvmXxx */
     char why[512];
 };
 
-/* Adds the address that this host's ssh server was called at, where we run under it. */
+/* If we run under sshd, adds the address at which it was called. */
 void pvmd_start_line_add_ssh(struct pvmd_start_line *line);
 
-/* Reads a line, its newline apart. Anything that is no well-formed line of a slave is noise. */
+/* Reads a line without its newline. Anything but a well-formed line of a slave is noise. */
 enum pvmd_start_line_kind pvmd_start_line_parse(const char *text, struct pvmd_start_line *line);
 
-/* Writes a start line, or an error line, without newline; returns its length, cut to size - 1. */
+/* Write a start line or an error line without newline. Return its length, cut to size - 1. */
 size_t pvmd_start_line_format(const struct pvmd_start_line *line, char *text, size_t size);
 size_t pvmd_error_line_format(int code, const char *why, char *text, size_t size);
 

@@ -10,10 +10,11 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "../core/error.h"
-#include "../core/log.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "wire/socket.h"
 
-#define AGAIN_S 0.05 /* before the next try where there are too many strangers */
+#define AGAIN_S 0.05 /* before the next try at a port with too many strangers */
 
 /* What the current address is awaited for. */
 enum dial_state {
@@ -26,7 +27,7 @@ enum dial_state {
 
 struct pvmd_dial {
     struct ev_loop *loop;
-    struct pvmd_addresses addresses;
+    struct pvmw_addresses addresses;
     unsigned current;
     struct pvmd_preface preface;
     const struct pvmd_dial_events *events;
@@ -82,9 +83,10 @@ const char *pvmd_dial_why(const struct pvmd_dial *d)
 __attribute__((format(printf, 2, 3))) static void note(struct pvmd_dial *d, const char *format, ...)
 {
     size_t used = strlen(d->why);
+    char text[PVMW_ADDRESS_TEXT];
     va_list args;
     int n = snprintf(d->why + used, sizeof d->why - used, "%s%s: ", used ? "; " : "",
-                     pvmd_address_text(&d->addresses.list[d->current]));
+                     pvmw_address_text(&d->addresses.list[d->current], text));
     used += (size_t)n;
     if (used >= sizeof d->why)
         return;
@@ -112,8 +114,7 @@ static void try_next(struct pvmd_dial *d)
         give_up(d, 0);
 }
 
-/* Closed before the nonce: a doorman does so by chance when there are many strangers, and the next try may do better.
- */
+/* Closed before the nonce: a doorman with many strangers turns some away at random, so another try may succeed. */
 static bool try_again(struct pvmd_dial *d)
 {
     ev_tstamp now = ev_now(d->loop);
@@ -137,21 +138,10 @@ static void await(struct pvmd_dial *d, enum dial_state state, int events)
     ev_io_start(d->loop, &d->io);
 }
 
-/* A call to a free port of this machine may by chance come from that very port, and then meets itself. */
-static bool is_own_end(const struct pvmd_dial *d)
-{
-    struct pvmd_address own = {0};
-    socklen_t size = sizeof own;
-    return !getsockname(d->fd, &own.u.any, &size) &&
-           !memcmp(&own, &d->addresses.list[d->current], pvmd_address_bytes(&own));
-}
-
 static void connected(struct pvmd_dial *d)
 {
-    int error = 0, one = 1;
-    socklen_t size = sizeof error;
-    getsockopt(d->fd, SOL_SOCKET, SO_ERROR, &error, &size);
-    if (!error && is_own_end(d))
+    int one = 1, error = pvmw_socket_connected(d->fd);
+    if (!error && pvmw_socket_is_own_end(d->fd, &d->addresses.list[d->current]))
         error = ECONNREFUSED;
     if (error == ECONNRESET && try_again(d))
         return;
@@ -185,7 +175,7 @@ static bool read_whole(struct pvmd_dial *d, uint8_t *whole, size_t size)
 static int make_preface(struct pvmd_dial *d)
 {
     if (RAND_bytes(d->preface.nonce, sizeof d->preface.nonce) != 1)
-        return PVMI_ESYSTEM;
+        return PVMC_ESYSTEM;
     return pvmd_preface_encode(&d->preface, &pvmd_secrets->door, d->nonce, d->wire);
 }
 
@@ -195,19 +185,21 @@ static void read_nonce(struct pvmd_dial *d)
         return;
     int rc = make_preface(d);
     if (rc || send(d->fd, d->wire, sizeof d->wire, MSG_NOSIGNAL) != (ssize_t)sizeof d->wire) { /* it fits any buffer */
-        note(d, "%s", rc ? pvmi_error_text(rc) : strerror(errno));
+        note(d, "%s", rc ? pvmc_error_text(rc) : strerror(errno));
         try_next(d);
         return;
     }
     await(d, DIAL_ANSWER, EV_READ);
 }
 
-/* Somebody listens there who is no member: it gets no more, and its word counts for nothing. */
+/* The listener is not a member of this machine: it gets nothing more, and its verdict does not count. */
 static void refuse_impostor(struct pvmd_dial *d, int rc)
 {
+    char text[PVMW_ADDRESS_TEXT];
     const char *why =
-        rc == PVMI_EDENIED ? "whoever answers there does not know this machine's secret" : pvmi_error_text(rc);
-    pvmi_log(PVMI_LOG_WARNING, "%s: %s; nothing is sent there", pvmd_address_text(&d->addresses.list[d->current]), why);
+        rc == PVMC_EDENIED ? "whoever answers there does not know this machine's secret" : pvmc_error_text(rc);
+    pvmc_log(PVMC_LOG_WARNING, "%s: %s; nothing is sent there", pvmw_address_text(&d->addresses.list[d->current], text),
+             why);
     note(d, "%s", why);
     try_next(d);
 }
@@ -217,7 +209,7 @@ static void hand_over(struct pvmd_dial *d)
     uint8_t key[PVMD_KEY_BYTES];
     int fd = d->fd, rc = pvmd_preface_key(d->wire, &pvmd_secrets->machine, d->nonce, key);
     if (rc) {
-        note(d, "%s", pvmi_error_text(rc));
+        note(d, "%s", pvmc_error_text(rc));
         try_next(d);
         return;
     }
@@ -277,14 +269,14 @@ static void again_event(struct ev_loop *loop, ev_timer *w, int events)
 
 static void try_address(struct pvmd_dial *d)
 {
-    const struct pvmd_address *a = &d->addresses.list[d->current];
-    d->fd = socket(a->u.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (d->fd < 0 || (connect(d->fd, &a->u.any, pvmd_address_bytes(a)) && errno != EINPROGRESS)) {
-        note(d, "%s", strerror(errno));
-        d->refusals += errno == ECONNREFUSED;
+    int fd = pvmw_socket_connect(&d->addresses.list[d->current], NULL, NULL);
+    if (fd < 0) {
+        note(d, "%s", strerror(-fd));
+        d->refusals += fd == -ECONNREFUSED;
         try_next(d);
         return;
     }
+    d->fd = fd;
     await(d, DIAL_CONNECT, EV_WRITE);
     if (d->current + 1 < d->addresses.count && !ev_is_active(&d->limit)) {
         ev_timer_set(&d->limit, PVMD_DIAL_EACH_S, 0.);
@@ -292,7 +284,7 @@ static void try_address(struct pvmd_dial *d)
     }
 }
 
-struct pvmd_dial *pvmd_dial_new(struct ev_loop *loop, const struct pvmd_addresses *addresses,
+struct pvmd_dial *pvmd_dial_new(struct ev_loop *loop, const struct pvmw_addresses *addresses,
                                 const struct pvmd_preface *preface, const struct pvmd_dial_events *events, void *owner)
 {
     struct pvmd_dial *d = addresses->count ? calloc(1, sizeof *d) : NULL;

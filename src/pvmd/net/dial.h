@@ -6,17 +6,17 @@
 
 #include <ev.h>
 #include <stdbool.h>
-#include "address.h"
+#include "wire/address.h"
 #include "preface.h"
 
 struct pvmd_dial;
 
 struct pvmd_dial_events {
     /* The other side said GO: TLS may begin on fd, which is the owner's from here on. The dial is freed. */
-    void (*connected)(void *owner, int fd, const uint8_t key[PVMD_KEY_BYTES], const struct pvmd_address *address);
+    void (*connected)(void *owner, int fd, const uint8_t key[PVMD_KEY_BYTES], const union pvmw_address *address);
     /*
-     * No address led there. verdict is the other side's word, or 0 where nobody spoke; `refused`: at each address there
-     * was a machine without such a daemon. The dial is freed.
+     * No address led there. verdict is the other side's answer, or 0 if none came; `refused`: each address belongs to a
+     * machine on which no such daemon listens. The dial is freed.
      */
     void (*failed)(void *owner, enum pvmd_verdict verdict, bool refused, const char *why);
 };
@@ -27,16 +27,16 @@ struct pvmd_dial_events {
  */
 #define PVMD_DIAL_EACH_S 2.5
 
-/* For so long an address is tried again and again that takes our connections and closes them before it speaks. */
+/* How long an address is retried that accepts our connections and closes them before it sends its nonce. */
 #define PVMD_DIAL_CROWDED_S 10.
 
-struct pvmd_dial *pvmd_dial_new(struct ev_loop *loop, const struct pvmd_addresses *addresses,
+struct pvmd_dial *pvmd_dial_new(struct ev_loop *loop, const struct pvmw_addresses *addresses,
                                 const struct pvmd_preface *preface, const struct pvmd_dial_events *events, void *owner);
 
 /* Gives up; no event follows. */
 void pvmd_dial_cancel(struct pvmd_dial *d);
 
-/* Whether some machine took the connection: its daemon may be too busy to speak. */
+/* Whether a machine accepted the connection: its daemon may be too busy to answer. */
 bool pvmd_dial_is_answered(const struct pvmd_dial *d);
 
 /* What has been tried so far and how it failed, for messages. */

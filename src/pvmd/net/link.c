@@ -4,25 +4,24 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include <utlist.h>
-#include "../core/clock.h"
-#include "../core/config.h"
-#include "../core/error.h"
-#include "../core/log.h"
-#include "daemon.h"
+#include "core/clock.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "pvmd/base/events.h"
+#include "pvmd/base/memory.h"
+#include "pvmd/base/self.h"
+#include "pvmd/base/virtual.h"
 #include "dial.h"
-#include "join.h"
-#include "kept.h"
-#include "listen.h"
-#include "queue.h"
-#include "relay.h"
-#include "rpc.h"
+#include "wire/window.h"
+#include "pvmd/frames/queue.h"
+#include "pvmd/frames/relay.h"
 #include "stream.h"
-#include "virtual.h"
 
 #define TICK_S       0.1  /* between looks at a link that is not up */
 #define OPEN_TICKS   30   /* for two slaves to reach each other; then they send through the master */
 #define REOPEN_TICKS 8    /* for a torn connection, unless the other machine takes our call */
-#define ACCEPT_TICKS 50   /* for the handshake of somebody who called us */
+#define ACCEPT_TICKS 50   /* for the handshake of a daemon that called us */
 #define COUNT_LAZY_S 0.05 /* after which received frames are counted to the sender unasked */
 #define ASK_FRAMES   512  /* sent without asking for a count */
 #define KEPT_MAX     65536
@@ -32,10 +31,10 @@ struct pvmd_link {
     enum pvmd_link_state state;
     struct pvmd_queue queue;
 
-    struct pvmd_kept kept;
-    bool kept_much;       /* since it was empty */
-    uint32_t next_out;    /* number of the next frame for this connection: a kept one, or kept.end */
-    size_t unasked_bytes; /* sent since we last asked for a count */
+    struct pvmw_window window; /* sent, not counted by the other side yet */
+    bool kept_much;            /* since it was empty */
+    uint32_t next_out;         /* number of the next frame for this connection: one of the window, or window.end */
+    size_t unasked_bytes;      /* sent since we last asked for a count */
     unsigned unasked;
 
     uint32_t received; /* frames received on this link, over all connections */
@@ -47,7 +46,7 @@ struct pvmd_link {
     bool stream_is_call;             /* we called */
     uint32_t epoch;                  /* connections so far */
     uint32_t caller_epoch;           /* as the caller of `stream` counts them */
-    struct pvmd_addresses addresses; /* where to call */
+    struct pvmw_addresses addresses; /* where to call */
     ev_timer tick;                   /* while OPENING or LOST */
     unsigned ticks;                  /* ... so many: loop turns, not time, so that a stopped daemon does not hurry */
     int64_t excused_us;              /* silence before this does not count */
@@ -75,13 +74,13 @@ static struct pvmd_link *link_of(struct pvmd_host *host)
         return l;
     l = calloc(1, sizeof *l);
     if (!l) {
-        pvmi_log(PVMI_LOG_ERROR, "no memory for the link to host %s", host->name);
+        pvmc_log(PVMC_LOG_ERROR, "no memory for the link to host %s", host->name);
         return NULL;
     }
     l->host = host;
     ev_init(&l->tick, tick_event);
     l->tick.data = l;
-    pvmd_queue_init(&l->queue, pvmi_tid_of_host_index(host->index));
+    pvmd_queue_init(&l->queue, pvmc_tid_of_host_index(host->index));
     return host->link = l;
 }
 
@@ -103,32 +102,30 @@ static size_t window_bytes(void)
 {
     static size_t bytes;
     if (!bytes)
-        bytes = (size_t)pvmi_config_integer(PVMI_SETTING_QUEUE_MAX) / 2;
+        bytes = (size_t)pvmc_config_integer(PVMC_SETTING_QUEUE_MAX) / 2;
     return bytes;
 }
 
 /* Moves the oldest waiting frame to the kept ones: false when there is none, or too much is kept already. */
 static bool take(struct pvmd_link *l)
 {
-    struct pvmi_frame *f = pvmd_queue_first(&l->queue);
-    uint32_t kept = pvmd_kept_count(&l->kept);
-    if (!f || (kept && l->kept.bytes >= window_bytes()) || kept >= KEPT_MAX || pvmd_kept_add(&l->kept, f))
+    struct pvmc_frame *f = pvmd_queue_first(&l->queue);
+    uint32_t kept = pvmw_window_count(&l->window);
+    if (!f || (kept && l->window.bytes >= window_bytes()) || kept >= KEPT_MAX || pvmw_window_add(&l->window, f))
         return false;
     pvmd_queue_pop(&l->queue);
-    l->kept_much = l->kept_much || l->kept.bytes > window_bytes() / 8;
+    l->kept_much = l->kept_much || l->window.bytes > window_bytes() / 8;
     return true;
 }
 
-/* Counts are asked for so often that they come before the window is full; in virtual time, which waits for them,
- * always.
- */
-static bool must_ask(const struct pvmd_link *l, const struct pvmi_frame *f)
+/* Asks often enough that counts come before the window is full; always in virtual time, which waits for them. */
+static bool must_ask(const struct pvmd_link *l, const struct pvmc_frame *f)
 {
     return pvmd_virtual_is_watched() || l->unasked_bytes + f->h.length >= window_bytes() / 4 ||
            l->unasked >= ASK_FRAMES;
 }
 
-static void note_sent(struct pvmd_link *l, const struct pvmi_frame *f, bool asked)
+static void note_sent(struct pvmd_link *l, const struct pvmc_frame *f, bool asked)
 {
     l->told = l->received;
     l->next_out++;
@@ -138,8 +135,8 @@ static void note_sent(struct pvmd_link *l, const struct pvmi_frame *f, bool aske
 
 static void flush_up(struct pvmd_link *l)
 {
-    while (l->next_out != l->kept.end || take(l)) {
-        struct pvmi_frame *f = pvmd_kept_frame(&l->kept, l->next_out);
+    while (l->next_out != l->window.end || take(l)) {
+        struct pvmc_frame *f = pvmw_window_frame(&l->window, l->next_out);
         bool ask = must_ask(l, f);
         if (!pvmd_stream_frame(l->stream, f, l->received, ask))
             break;
@@ -153,16 +150,16 @@ static void flush_up(struct pvmd_link *l)
     pvmd_stream_flush(l->stream);
 }
 
-/* To the master's queue while that is short: senders are held by name of the host they send to, which is ours. */
+/* To the master's queue while that is short: senders are held by the host they send to, which is this link's. */
 static void flush_relayed(struct pvmd_link *l)
 {
     struct pvmd_link *master = master_link();
-    struct pvmi_frame *f;
+    struct pvmc_frame *f;
     if (!master || l->count_awaited)
         return;
-    for (uint32_t n = l->kept.counted; n != l->kept.end; n++)
-        pvmd_link_send(master->host, pvmd_kept_frame(&l->kept, n));
-    pvmd_kept_clear(&l->kept);
+    for (uint32_t n = l->window.first; n != l->window.end; n++)
+        pvmd_link_send(master->host, pvmw_window_frame(&l->window, n));
+    pvmw_window_clear(&l->window);
     while (master->queue.bytes < window_bytes() / 2 && (f = pvmd_queue_first(&l->queue))) {
         pvmd_link_send(master->host, f);
         pvmd_queue_pop(&l->queue);
@@ -206,8 +203,7 @@ static void flush_event(struct ev_loop *loop, ev_prepare *w, int events)
     }
 }
 
-/* Links are flushed when this turn of the loop has handled all else (lowest priority), so that frames leave together.
- */
+/* Links are flushed at the end of the loop's turn (lowest priority), so that frames leave together. */
 static void mark_dirty(struct pvmd_link *l)
 {
     if (l->dirty)
@@ -226,7 +222,7 @@ static void mark_dirty(struct pvmd_link *l)
 static void lazy_event(struct ev_loop *loop, ev_timer *w, int events)
 {
     (void)loop, (void)w, (void)events;
-    for (unsigned i = 1; i <= PVMI_HOST_INDEX_MAX; i++) {
+    for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++) {
         struct pvmd_host *h = pvmd_host_any(i);
         if (!h || !h->link || h->link->told == h->link->received)
             continue;
@@ -246,16 +242,17 @@ static void count_later(struct pvmd_link *l, bool asked)
     }
 }
 
-/* The other side has received our frames before `count`. False: it cannot have, the link is lost and may be gone. */
+/* The other side counts our frames before `count` as received. False: that is impossible; the link is lost, maybe
+ * freed. */
 static bool counted(struct pvmd_link *l, uint32_t count)
 {
-    if (count == l->kept.counted)
+    if (count == l->window.first)
         return true;
-    if (pvmd_kept_drop(&l->kept, count, l->next_out)) {
-        pvmi_log(PVMI_LOG_ERROR, "host %s counts %u frames of %u", l->host->name, count, l->next_out);
+    if (pvmw_window_acknowledge(&l->window, count, l->next_out)) {
+        pvmc_log(PVMC_LOG_ERROR, "host %s counts %u frames of %u", l->host->name, count, l->next_out);
         return link_lost(l, "it miscounts our frames");
     }
-    if (l->kept_much && !pvmd_kept_count(&l->kept)) {
+    if (l->kept_much && !pvmw_window_count(&l->window)) {
         l->kept_much = false;
         pvmd_trim_later();
     }
@@ -264,7 +261,7 @@ static bool counted(struct pvmd_link *l, uint32_t count)
     return true;
 }
 
-static void stream_frame(void *owner, struct pvmi_frame *f, uint32_t count, bool asked)
+static void stream_frame(void *owner, struct pvmc_frame *f, uint32_t count, bool asked)
 {
     struct pvmd_link *l = owner;
     if (l->state != PVMD_LINK_UP || !counted(l, count))
@@ -305,15 +302,15 @@ static void enter(struct pvmd_link *l, enum pvmd_link_state state)
 /* The addresses worth calling: a loopback address leads to the other host only from the machine that it is on too. */
 static bool may_call(struct pvmd_link *l)
 {
-    struct pvmd_address a;
+    union pvmw_address a;
     const struct pvmd_host *h = l->host;
     if (l->addresses.count)
         return true;
-    if (!h->port || pvmd_address_parse(h->address, h->port, &a))
+    if (!h->port || pvmw_address_parse(h->address, h->port, &a))
         return false;
-    if (pvmd_address_is_loopback(&a) && !is_to_or_from_master(l) && !pvmd_ip_is_loopback(pvmd_host_self()->address))
+    if (pvmw_address_is_loopback(&a) && !is_to_or_from_master(l) && !pvmw_ip_is_loopback(pvmd_host_self()->address))
         return false;
-    pvmd_addresses_add(&l->addresses, &a);
+    pvmw_addresses_add(&l->addresses, &a);
     return true;
 }
 
@@ -330,18 +327,14 @@ static void call(struct pvmd_link *l)
         l->dial = pvmd_dial_new(pvmd.loop, &l->addresses, &p, &dial_events, l);
 }
 
-/* From now on frames go through the master. The other side is told what has come directly, and tells us. */
+/* From now on frames go through the master. */
 static void relay_from_now(struct pvmd_link *l, const char *why)
 {
-    struct pvmi_buf body;
-    pvmi_log(PVMI_LOG_INFO, "sending to host %s through the master: %s", l->host->name, why);
+    pvmc_log(PVMC_LOG_INFO, "sending to host %s through the master: %s", l->host->name, why);
     drop_connection(l);
     enter(l, PVMD_LINK_RELAYED);
-    l->count_awaited = pvmd_kept_count(&l->kept) > 0;
-    pvmi_buf_init(&body);
-    pvmi_buf_put_u32(&body, l->received);
-    pvmd_ask_through_master(l->host->index, PVMD_DM_LINK_LOST, &body);
-    pvmi_buf_free(&body);
+    l->count_awaited = pvmw_window_count(&l->window) > 0;
+    pvmd_tell_link_relayed(l->host->index, l->received);
     mark_dirty(l);
 }
 
@@ -352,8 +345,8 @@ void pvmd_link_peer_relays(struct pvmd_host *host, uint32_t count)
         return;
     if (l->state != PVMD_LINK_RELAYED)
         relay_from_now(l, "it does so too");
-    if (pvmd_kept_drop(&l->kept, count, l->kept.end))
-        pvmi_log(PVMI_LOG_ERROR, "host %s counts %u frames of %u", host->name, count, l->kept.end);
+    if (pvmw_window_acknowledge(&l->window, count, l->window.end))
+        pvmc_log(PVMC_LOG_ERROR, "host %s counts %u frames of %u", host->name, count, l->window.end);
     l->count_awaited = false;
     mark_dirty(l);
 }
@@ -367,7 +360,7 @@ static bool link_lost(struct pvmd_link *l, const char *why)
     if (!is_to_or_from_master(l))
         relay_from_now(l, why);
     else
-        pvmd_join_link_lost(l->host->index, l->goodbye ? "it has ended" : why);
+        pvmd_tell_link_lost(l->host->index, l->goodbye ? "it has ended" : why);
     return false;
 }
 
@@ -378,7 +371,7 @@ static void torn(struct pvmd_link *l, const char *why)
         link_lost(l, why);
         return;
     }
-    pvmi_log(PVMI_LOG_INFO, "connection to host %s is torn: %s", l->host->name, why);
+    pvmc_log(PVMC_LOG_INFO, "connection to host %s is torn: %s", l->host->name, why);
     drop_connection(l);
     enter(l, PVMD_LINK_LOST);
     call(l);
@@ -394,7 +387,7 @@ static unsigned tick_limit(const struct pvmd_link *l)
     if (l->state == PVMD_LINK_OPENING)
         return is_to_or_from_master(l) ? 0 : OPEN_TICKS;
     if (l->stream || (l->dial && pvmd_dial_is_answered(l->dial))) /* a stopped daemon's kernel speaks for it */
-        return (unsigned)((double)pvmi_config_us(PVMI_SETTING_HOST_TIMEOUT) / (TICK_S * 1e6));
+        return (unsigned)((double)pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) / (TICK_S * 1e6));
     return REOPEN_TICKS;
 }
 
@@ -424,12 +417,12 @@ static void begin_stream(struct pvmd_link *l, int fd, bool is_call, const uint8_
 
 /* ---- our calls ---- */
 
-static void dial_connected(void *owner, int fd, const uint8_t key[PVMD_KEY_BYTES], const struct pvmd_address *address)
+static void dial_connected(void *owner, int fd, const uint8_t key[PVMD_KEY_BYTES], const union pvmw_address *address)
 {
     struct pvmd_link *l = owner;
     l->dial = NULL;
     l->addresses.count = 0; /* of all, the one that worked is kept */
-    pvmd_addresses_add(&l->addresses, address);
+    pvmw_addresses_add(&l->addresses, address);
     begin_stream(l, fd, true, key, l->epoch);
 }
 
@@ -438,7 +431,7 @@ static void dial_failed(void *owner, enum pvmd_verdict verdict, bool refused, co
     struct pvmd_link *l = owner;
     l->dial = NULL;
     if (verdict == PVMD_VERDICT_CROSSED)
-        return; /* the tick looks whether their call arrives */
+        return; /* the tick checks that their call arrives */
     if (verdict == PVMD_VERDICT_RELAYED || l->state == PVMD_LINK_OPENING)
         link_lost(l, why);
     else if (refused && pvmd_is_master())
@@ -456,37 +449,37 @@ static void stream_ready(void *owner)
     pvmd_stream_flush(l->stream);
 }
 
-/* What we called worked, and is told to the others. The master's address slaves know from being called only. */
+/* The address that worked is told to the others. Slaves know the master's address only from its call. */
 static void learn_address(struct pvmd_link *l)
 {
     struct sockaddr_storage raw;
     socklen_t size = sizeof raw;
-    struct pvmd_address a;
-    char ip[PVMD_ADDRESS_TEXT];
+    union pvmw_address a;
+    char ip[PVMW_ADDRESS_TEXT];
     if (!l->stream_is_call && l->host->index != pvmd.master_index)
         return;
     if (getpeername(pvmd_stream_fd(l->stream), (struct sockaddr *)&raw, &size) ||
-        pvmd_address_from((struct sockaddr *)&raw, &a))
+        pvmw_address_from((struct sockaddr *)&raw, &a))
         return;
-    pvmd_address_ip(&a, ip, sizeof ip);
+    pvmw_address_ip(&a, ip, sizeof ip);
     pvmd_host_set_text(&l->host->address, ip);
 }
 
 static void stream_hello(struct pvmd_link *l, uint32_t count)
 {
-    if (l->state == PVMD_LINK_UP || pvmd_kept_drop(&l->kept, count, l->kept.end)) {
+    if (l->state == PVMD_LINK_UP || pvmw_window_acknowledge(&l->window, count, l->window.end)) {
         link_lost(l, "it does not follow the protocol");
         return;
     }
-    l->next_out = l->kept.counted;
+    l->next_out = l->window.first;
     l->told = l->received;
     l->unasked_bytes = l->unasked = 0;
     l->epoch = (l->caller_epoch > l->epoch ? l->caller_epoch : l->epoch) + 1;
-    l->excused_us = pvmi_clock_us();
+    l->excused_us = pvmc_clock_us();
     enter(l, PVMD_LINK_UP);
     learn_address(l);
     mark_dirty(l);
-    pvmd_join_link_up(l->host->index);
+    pvmd_tell_link_up(l->host->index);
 }
 
 static void stream_signal(void *owner, enum pvmd_signal signal, uint32_t count)
@@ -545,7 +538,7 @@ enum pvmd_verdict pvmd_link_offered(const struct pvmd_preface *p)
         return PVMD_VERDICT_GO;
     if (l->state == PVMD_LINK_RELAYED)
         return PVMD_VERDICT_RELAYED;
-    if (l->state == PVMD_LINK_UP) /* whoever knows of this connection has lost it before us */
+    if (l->state == PVMD_LINK_UP) /* a caller that counts this connection has lost it before us */
         return p->epoch >= l->epoch ? PVMD_VERDICT_GO : PVMD_VERDICT_CROSSED;
     bool calling = l->dial || (l->stream && l->stream_is_call);
     return calling && pvmd.host_index < p->from_index ? PVMD_VERDICT_CROSSED : PVMD_VERDICT_GO;
@@ -575,7 +568,7 @@ static void open_link(struct pvmd_link *l)
     call(l);
 }
 
-void pvmd_link_send(struct pvmd_host *host, struct pvmi_frame *f)
+void pvmd_link_send(struct pvmd_host *host, struct pvmc_frame *f)
 {
     struct pvmd_link *l = link_of(host);
     if (!l || pvmd_queue_push(&l->queue, f))
@@ -586,7 +579,7 @@ void pvmd_link_send(struct pvmd_host *host, struct pvmi_frame *f)
         open_link(l);
 }
 
-void pvmd_link_call(struct pvmd_host *host, const struct pvmd_addresses *addresses)
+void pvmd_link_call(struct pvmd_host *host, const struct pvmw_addresses *addresses)
 {
     struct pvmd_link *l = link_of(host);
     if (!l)
@@ -611,7 +604,7 @@ void pvmd_link_close(struct pvmd_host *host)
     if (l->dirty)
         DL_DELETE(dirty_links, l);
     pvmd_queue_clear(&l->queue);
-    pvmd_kept_clear(&l->kept);
+    pvmw_window_clear(&l->window);
     free(l);
     host->link = NULL;
 }
@@ -637,12 +630,12 @@ int64_t pvmd_link_heard_us(const struct pvmd_host *host)
 
 bool pvmd_link_is_busy(const struct pvmd_host *host)
 {
-    return host->link && (pvmd_kept_count(&host->link->kept) || pvmd_queue_first(&host->link->queue));
+    return host->link && (pvmw_window_count(&host->link->window) || pvmd_queue_first(&host->link->queue));
 }
 
 bool pvmd_link_has_kept(const struct pvmd_host *host)
 {
-    return pvmd_kept_count(&host->link->kept) > 0;
+    return pvmw_window_count(&host->link->window) > 0;
 }
 
 void pvmd_link_excuse(struct pvmd_host *host, int64_t us)

@@ -2,7 +2,7 @@
  * link.h - the authenticated, encrypted stream to another host's daemon (TLS 1.3 with the machine's secret).
  *
  * One link for each pair of hosts. What it carries is neither lost nor reordered while both daemons live: sent frames
- * are kept until the other side has counted them, a torn connection is opened again at once, and two slaves who cannot
+ * are kept until the other side has counted them, a torn connection is opened again at once, and two slaves that cannot
  * reach each other send through the master.
  */
 #ifndef PVMD_LINK_H
@@ -10,14 +10,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include "../core/frame.h"
-#include "address.h"
-#include "hosts.h"
+#include "core/message/frame.h"
+#include "wire/address.h"
+#include "pvmd/base/hosts.h"
 #include "preface.h"
 
 /* The value says what the link waits for. */
 enum pvmd_link_state {
-    PVMD_LINK_IDLE,    /* for somebody who has something to send */
+    PVMD_LINK_IDLE,    /* for a frame to send */
     PVMD_LINK_OPENING, /* for its first connection */
     PVMD_LINK_UP,      /* for nothing: frames flow */
     PVMD_LINK_LOST,    /* for a new connection after one was torn */
@@ -25,15 +25,15 @@ enum pvmd_link_state {
 };
 
 /*
- * Takes a frame for a known host (a reference of it). Opens a link first where there is none: slaves reach each other
- * when they first have something to say. Called by relay.c and rpc.c; senders are held when the line is slow (queue.h).
+ * Takes a frame for a known host (a reference of it). Opens a link first if there is none: slaves connect when they
+ * first have something to send. Called by relay.c and rpc.c; senders are held when the link is slow (queue.h).
  */
-void pvmd_link_send(struct pvmd_host *host, struct pvmi_frame *f);
+void pvmd_link_send(struct pvmd_host *host, struct pvmc_frame *f);
 
 /* ---- for join.c and leave.c ---- */
 
-/* Master: opens the first connection to a launched slave. pvmd_join_link_up() or pvmd_join_link_lost() follows. */
-void pvmd_link_call(struct pvmd_host *host, const struct pvmd_addresses *addresses);
+/* Master: opens the first connection to a launched slave. The event link_up or link_lost follows. */
+void pvmd_link_call(struct pvmd_host *host, const struct pvmw_addresses *addresses);
 
 /* How calls to it have failed so far, for messages; valid until the loop goes on. */
 const char *pvmd_link_why(const struct pvmd_host *host);
@@ -57,14 +57,14 @@ bool pvmd_link_is_busy(const struct pvmd_host *host);
 
 enum pvmd_link_state pvmd_link_state(const struct pvmd_host *host); /* IDLE when there is no link */
 
-/* When the other side was last heard (pvmi_clock_us()), moved on by what pvmd_link_excuse() was given; UP links only.
+/* When the other side was last heard (pvmc_clock_us()), moved on by what pvmd_link_excuse() was given; UP links only.
  */
 int64_t pvmd_link_heard_us(const struct pvmd_host *host);
 
 /* Whether sent frames wait to be counted. */
 bool pvmd_link_has_kept(const struct pvmd_host *host);
 
-/* We were not running for so long: the silence is not the other side's. */
+/* We did not run for so long, so that silence during this time does not count. */
 void pvmd_link_excuse(struct pvmd_host *host, int64_t us);
 
 void pvmd_link_ping(struct pvmd_host *host);

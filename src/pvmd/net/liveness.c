@@ -2,10 +2,10 @@
 #include "liveness.h"
 #include <ev.h>
 #include <stdio.h>
-#include "../core/clock.h"
-#include "../core/config.h"
-#include "daemon.h"
-#include "hosts.h"
+#include "core/clock.h"
+#include "core/config.h"
+#include "pvmd/base/self.h"
+#include "pvmd/base/hosts.h"
 #include "link.h"
 
 #define LOOKS 8 /* in one time limit */
@@ -36,12 +36,12 @@ static void look_at(struct pvmd_host *h, int64_t now_us, int64_t late_us)
 
 static void look(struct ev_loop *loop, ev_timer *w, int events)
 {
-    int64_t now_us = pvmi_clock_us(), step_us = limit_us / LOOKS;
+    int64_t now_us = pvmc_clock_us(), step_us = limit_us / LOOKS;
     int64_t late_us = now_us - last_look_us - step_us;
     unsigned others = 0;
     (void)events;
     last_look_us = now_us;
-    for (unsigned i = 1; i <= PVMI_HOST_INDEX_MAX; i++) {
+    for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++) {
         struct pvmd_host *h = pvmd_host_any(i);
         if (!h || h == pvmd_host_self())
             continue;
@@ -55,7 +55,7 @@ static void look(struct ev_loop *loop, ev_timer *w, int events)
 
 void pvmd_liveness_start(void)
 {
-    limit_us = pvmi_config_us(PVMI_SETTING_HOST_TIMEOUT);
+    limit_us = pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT);
     double step_s = (double)limit_us / LOOKS / 1e6;
     ev_timer_init(&timer, look, step_s, step_s);
 }
@@ -64,7 +64,7 @@ void pvmd_liveness_go_on(void)
 {
     if (ev_is_active(&timer))
         return;
-    last_look_us = pvmi_clock_us();
+    last_look_us = pvmc_clock_us();
     ev_now_update(pvmd.loop);
     ev_timer_again(pvmd.loop, &timer);
 }

@@ -1,6 +1,6 @@
 /*
- * machine.h - what all daemons of one virtual machine share and nobody else knows: its secret. It is made by the master
- * and travels only over the launchers' channels.
+ * machine.h - the secret that all daemons of one virtual machine share. The master draws it, and it travels only over
+ * the launchers' channels.
  */
 #ifndef PVMD_MACHINE_H
 #define PVMD_MACHINE_H
@@ -12,7 +12,7 @@
 #define PVMD_KEY_BYTES        32
 
 struct pvmd_machine {
-    uint8_t id[PVMD_MACHINE_ID_BYTES]; /* not secret: tells strays of another machine from strangers */
+    uint8_t id[PVMD_MACHINE_ID_BYTES]; /* not secret: tells daemons of another machine from strangers */
     uint8_t secret[PVMD_SECRET_BYTES];
 };
 
@@ -36,10 +36,10 @@ struct pvmd_secrets {
 
 extern struct pvmd_secrets *pvmd_secrets;
 
-/* Draws a new machine's id and secret, in the master's daemon: 0, or PVMI_ENOMEM or PVMI_ESYSTEM, logged. */
+/* Draws a new machine's id and secret, in the master's daemon: 0, or PVMC_ENOMEM or PVMC_ESYSTEM, logged. */
 int pvmd_machine_new(void);
 
-/* Takes the machine that the start text names, in a slave's daemon: 0, or PVMI_ENOMEM or PVMI_ESYSTEM, logged. */
+/* Takes the machine that the start text names, in a slave's daemon: 0, or PVMC_ENOMEM or PVMC_ESYSTEM, logged. */
 int pvmd_machine_join(const struct pvmd_machine *m);
 
 #endif

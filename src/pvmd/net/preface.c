@@ -5,8 +5,8 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <string.h>
-#include "../core/error.h"
-#include "../core/proto.h"
+#include "core/error.h"
+#include "core/message/proto.h"
 
 #define MAGIC       0x4c565044u /* "DPVL" */
 #define PROOF_BYTES 32
@@ -55,7 +55,7 @@ static struct transcript transcript_of(const char *label, const uint8_t *nonce, 
 static int mac(const uint8_t key[PVMD_KEY_BYTES], const struct transcript *t, size_t bytes, uint8_t out[PROOF_BYTES])
 {
     const void *text = t;
-    return HMAC(EVP_sha256(), key, PVMD_KEY_BYTES, text, bytes, out, NULL) ? 0 : PVMI_ESYSTEM;
+    return HMAC(EVP_sha256(), key, PVMD_KEY_BYTES, text, bytes, out, NULL) ? 0 : PVMC_ESYSTEM;
 }
 
 static int prove_caller(const struct pvmd_door *door, const uint8_t *nonce, const uint8_t *wire,
@@ -86,7 +86,7 @@ int pvmd_preface_encode(const struct pvmd_preface *p, const struct pvmd_door *do
 {
     struct wire_preface w = {
         .magic = htole32(MAGIC),
-        .version = htole32(PVMI_DAEMON_PROTOCOL),
+        .version = htole32(PVMC_DAEMON_PROTOCOL),
         .from_index = htole32(p->from_index),
         .from_incarnation = htole32(p->from_incarnation),
         .to_index = htole32(p->to_index),
@@ -107,14 +107,14 @@ int pvmd_preface_decode(const uint8_t wire[PVMD_PREFACE_BYTES], const struct pvm
     uint8_t proof[PROOF_BYTES];
     memcpy(&w, wire, sizeof w);
     if (le32toh(w.magic) != MAGIC)
-        return PVMI_EFORMAT;
-    if (le32toh(w.version) != PVMI_DAEMON_PROTOCOL)
-        return PVMI_EVERSION;
+        return PVMC_EFORMAT;
+    if (le32toh(w.version) != PVMC_DAEMON_PROTOCOL)
+        return PVMC_EVERSION;
     int rc = prove_caller(door, nonce, wire, proof);
     if (rc)
         return rc;
     if (memcmp(w.machine, door->machine_id, sizeof w.machine) || CRYPTO_memcmp(proof, w.proof, sizeof proof))
-        return PVMI_EDENIED;
+        return PVMC_EDENIED;
     *p = (struct pvmd_preface){
         .from_index = le32toh(w.from_index),
         .from_incarnation = le32toh(w.from_incarnation),
@@ -146,7 +146,7 @@ int pvmd_preface_verdict(const uint8_t answer[PVMD_ANSWER_BYTES], const uint8_t 
     if (rc)
         return rc;
     if (CRYPTO_memcmp(proof, a.proof, sizeof proof))
-        return PVMI_EDENIED;
+        return PVMC_EDENIED;
     *verdict = a.verdict;
     return 0;
 }

@@ -1,12 +1,12 @@
 /*
  * preface.h - the few bytes that open a connection between daemons, before anything is spent on the other side.
  *
- * The listening side sends 32 random bytes. The calling side answers with who it is, whom it means and random bytes of
- * its own, and proves with an HMAC over all of it that it knows the machine's secret. The listening side answers with a
- * verdict of one byte, and proves the same about itself. TLS follows; its key is drawn from the same bytes, so a proven
- * preface cannot be joined to somebody else's TLS. Layout: doc/protocol.md.
+ * The listening side sends 32 random bytes. The calling side answers with its own identity, the host it means and
+ * random bytes of its own, and proves with an HMAC over all of it that it knows the machine's secret. The listening
+ * side answers with a verdict of one byte, and proves the same about itself. TLS follows; its key is drawn from the
+ * same bytes, so a proven preface cannot be joined to somebody else's TLS. Layout: doc/protocol.md.
  *
- * Functions that return an int return PVMI_ESYSTEM when OpenSSL fails, which it does when memory runs out. The
+ * Functions that return an int return PVMC_ESYSTEM when OpenSSL fails, which it does when memory runs out. The
  * connection is then to be closed.
  */
 #ifndef PVMD_PREFACE_H
@@ -31,7 +31,7 @@ enum pvmd_verdict {
     PVMD_VERDICT_GO = 1,      /* begin TLS */
     PVMD_VERDICT_CROSSED = 2, /* our own call to you is under way and counts */
     PVMD_VERDICT_RELAYED = 3, /* we send to you through the master, do likewise */
-    PVMD_VERDICT_WRONG = 4,   /* we are not, or do not know, who you mean */
+    PVMD_VERDICT_WRONG = 4,   /* we are not the host that you mean, or do not know you */
 };
 
 /* In all functions `nonce` is the listening side's, and `wire` is the whole preface. */
@@ -41,7 +41,7 @@ int pvmd_preface_encode(const struct pvmd_preface *p, const struct pvmd_door *do
                         const uint8_t nonce[PVMD_NONCE_BYTES], uint8_t wire[PVMD_PREFACE_BYTES]);
 
 /*
- * Listening side: reads and checks it: PVMI_EFORMAT (not one of ours), PVMI_EVERSION, PVMI_EDENIED (another machine, or
+ * Listening side: reads and checks it: PVMC_EFORMAT (not one of ours), PVMC_EVERSION, PVMC_EDENIED (another machine, or
  * wrong proof). The proof is checked in constant time; *p is valid after 0 only.
  */
 int pvmd_preface_decode(const uint8_t wire[PVMD_PREFACE_BYTES], const struct pvmd_door *door,
@@ -52,7 +52,7 @@ int pvmd_preface_answer(enum pvmd_verdict verdict, const uint8_t wire[PVMD_PREFA
                         const uint8_t nonce[PVMD_NONCE_BYTES], uint8_t answer[PVMD_ANSWER_BYTES]);
 
 /*
- * Calling side: checks the answer in constant time: PVMI_EDENIED when it was not given by a daemon of the machine to
+ * Calling side: checks the answer in constant time: PVMC_EDENIED when it was not given by a daemon of the machine to
  * this very preface. *verdict is valid after 0 only.
  */
 int pvmd_preface_verdict(const uint8_t answer[PVMD_ANSWER_BYTES], const uint8_t wire[PVMD_PREFACE_BYTES],

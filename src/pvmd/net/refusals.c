@@ -1,8 +1,8 @@
 /* refusals.c - refused connections in the log. */
 #include "refusals.h"
 #include <stdio.h>
-#include "../core/log.h"
-#include "daemon.h"
+#include "core/log.h"
+#include "pvmd/base/self.h"
 
 static ev_timer window; /* runs while one of PVMD_REFUSALS_S is open */
 static unsigned long told, untold;
@@ -12,7 +12,7 @@ static void window_ends(struct ev_loop *loop, ev_timer *w, int events)
 {
     (void)loop, (void)w, (void)events;
     if (untold)
-        pvmi_log(PVMI_LOG_WARNING, "refused %lu more connections within %g s; the last one: %s", untold,
+        pvmc_log(PVMC_LOG_WARNING, "refused %lu more connections within %g s; the last one: %s", untold,
                  PVMD_REFUSALS_S, last);
     told = untold = 0;
 }
@@ -32,7 +32,7 @@ void pvmd_refused(const char *format, ...)
     va_start(args, format);
     if (told < PVMD_REFUSALS_LINES) {
         told++;
-        pvmi_vlog(PVMI_LOG_WARNING, format, args);
+        pvmc_vlog(PVMC_LOG_WARNING, format, args);
     } else {
         untold++;
         vsnprintf(last, sizeof last, format, args);

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 #include <utlist.h>
-#include "../core/error.h"
-#include "../core/log.h"
+#include "core/error.h"
+#include "core/log.h"
 
 #define STACK_BYTES (256u << 10)
 #define STOP_WAIT_S 1 /* for all threads together, at the daemon's end */
@@ -19,7 +19,7 @@ struct pvmd_resolve {
     char *name;
     pvmd_resolved *resolved; /* NULL: cancelled. The loop's thread only. */
     void *arg;
-    struct pvmd_addresses found; /* the two results: the thread's until `done` */
+    struct pvmw_addresses found; /* the two results: the thread's until `done` */
     char why[128];
     bool done; /* under the lock */
     struct pvmd_resolve *prev, *next;
@@ -45,9 +45,9 @@ static void ask(struct pvmd_resolve *r)
         return;
     }
     for (const struct addrinfo *i = list; i; i = i->ai_next) {
-        struct pvmd_address a;
-        if (!pvmd_address_from(i->ai_addr, &a))
-            pvmd_addresses_add(&r->found, &a);
+        union pvmw_address a;
+        if (!pvmw_address_from(i->ai_addr, &a))
+            pvmw_addresses_add(&r->found, &a);
     }
     freeaddrinfo(list);
 }
@@ -119,7 +119,7 @@ struct pvmd_resolve *pvmd_resolve_start(struct ev_loop *l, const char *name, pvm
     if (r)
         r->name = strdup(name);
     if (!r || !r->name) {
-        pvmi_log(PVMI_LOG_ERROR, "no memory to look up %s", name);
+        pvmc_log(PVMC_LOG_ERROR, "no memory to look up %s", name);
         free(r);
         return NULL;
     }
@@ -134,7 +134,7 @@ struct pvmd_resolve *pvmd_resolve_start(struct ev_loop *l, const char *name, pvm
     int error = start_thread(r);
     if (!error)
         return r;
-    pvmi_log(PVMI_LOG_ERROR, "cannot look up %s: no thread: %s", name, strerror(error));
+    pvmc_log(PVMC_LOG_ERROR, "cannot look up %s: no thread: %s", name, strerror(error));
     free_resolve(r);
     return NULL;
 }

@@ -1,19 +1,19 @@
-/* rpc.c - questions to daemons, ourselves included, and who waits for their answers. */
+/* rpc.c - questions to daemons, ourselves included, and those that wait for an answer. */
 #include "rpc.h"
 #include <ev.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
-#include "../core/error.h"
-#include "../core/hash.h"
-#include "../core/log.h"
-#include "../core/proto.h"
-#include "daemon.h"
-#include "hosts.h"
+#include "core/error.h"
+#include "core/hash.h"
+#include "core/log.h"
+#include "core/message/proto.h"
+#include "pvmd/base/self.h"
+#include "pvmd/base/hosts.h"
 #include "link.h"
 #include "pvm3.h"
-#include "relay.h"
-#include "turn.h"
+#include "pvmd/frames/relay.h"
+#include "pvmd/base/turn.h"
 
 enum {
     KINDS = 2,            /* of messages: about hosts, and about tasks */
@@ -24,7 +24,7 @@ enum {
 _Static_assert(((PVMD_DM_LINK_LOST ^ PVMD_DM_ANSWER) | (PVMD_DM_MANAGER_IS ^ PVMD_DM_EXEC)) < HANDLERS_MAX,
                "there is no room for the last message's handler");
 
-/* Who waits for an answer. */
+/* A question that waits for its answer. */
 struct waiting {
     int32_t wid;
     unsigned host_index;
@@ -35,11 +35,11 @@ struct waiting {
 
 /* A message of ours to ourselves, to be handled from the loop. */
 struct deferred {
-    struct pvmi_message *message;
+    struct pvmc_message *message;
     struct deferred *next, *prev;
 };
 
-/* Who is to be told from the loop that a question failed: without an allocation, since that may be why. */
+/* A failed question, to be told from the loop. Not allocated: missing memory may be why it failed. */
 struct unanswered {
     unsigned host_index;
     int code;
@@ -86,14 +86,14 @@ static int32_t new_wid(void)
 
 static void tell(const struct unanswered *u)
 {
-    struct pvmi_buf empty;
-    pvmi_buf_view(&empty, NULL, 0);
+    struct pvmc_buf empty;
+    pvmc_buf_view(&empty, NULL, 0);
     u->answered(u->arg, u->host_index, u->code, &empty);
 }
 
 static void feed(void);
 
-/* More than fit are told at once, which is better than never. */
+/* Those that do not fit are told at once, which is better than never. */
 static void fail(const struct unanswered *u)
 {
     if (unanswered_count == UNANSWERED_MAX) {
@@ -104,30 +104,30 @@ static void fail(const struct unanswered *u)
     feed();
 }
 
-/* The wid of a question: 0 when nobody wants the answer, or when there is no memory to wait for it: then it fails. */
+/* The wid of a question; 0 if no answer is wanted, or if no memory is left to wait for it, so that it fails. */
 static int32_t wait_for(unsigned host_index, pvmd_answered *answered, void *arg)
 {
     struct waiting *w = answered ? malloc(sizeof *w) : NULL;
     if (w)
         *w = (struct waiting){.wid = new_wid(), .host_index = host_index, .answered = answered, .arg = arg};
-    if (w && PVMI_HASH_ADD(hh, all_waiting, wid, w))
+    if (w && PVMC_HASH_ADD(hh, all_waiting, wid, w))
         return w->wid;
     if (answered) {
-        pvmi_log(PVMI_LOG_ERROR, "no memory for a question to host %u", host_index);
+        pvmc_log(PVMC_LOG_ERROR, "no memory for a question to host %u", host_index);
         fail(&(struct unanswered){host_index, PvmNoMem, answered, arg});
     }
     free(w);
     return 0;
 }
 
-static void give_answer(struct waiting *w, int code, struct pvmi_buf *body)
+static void give_answer(struct waiting *w, int code, struct pvmc_buf *body)
 {
     HASH_DEL(all_waiting, w);
     w->answered(w->arg, w->host_index, code, body);
     free(w);
 }
 
-/* Whoever waits for this answer is told, from the loop. */
+/* The question with this wid fails; its asker is told from the loop. */
 static void fail_wid(int32_t wid, int code)
 {
     struct waiting *w;
@@ -151,7 +151,7 @@ static void tell_next(void)
 void pvmd_rpc_host_left(unsigned index)
 {
     struct waiting *w, *next;
-    struct pvmi_buf empty;
+    struct pvmc_buf empty;
     bool found = true;
     for (unsigned left = unanswered_count; left; left--)
         tell_next();
@@ -160,7 +160,7 @@ void pvmd_rpc_host_left(unsigned index)
         HASH_ITER (hh, all_waiting, w, next) {
             if (w->host_index != index)
                 continue;
-            pvmi_buf_view(&empty, NULL, 0);
+            pvmc_buf_view(&empty, NULL, 0);
             give_answer(w, PvmHostFail, &empty);
             found = true;
             break; /* `next` may be gone */
@@ -170,27 +170,27 @@ void pvmd_rpc_host_left(unsigned index)
 
 /* ---- messages ---- */
 
-static struct pvmi_message *new_message(unsigned host_index, enum pvmd_dm what, int32_t wid)
+static struct pvmc_message *new_message(unsigned host_index, enum pvmd_dm what, int32_t wid)
 {
-    struct pvmi_message *m = pvmi_message_new(pvmi_dsig_own());
+    struct pvmc_message *m = pvmc_message_new(pvmc_dsig_own());
     if (!m)
         return NULL;
-    m->src = PVMI_TID_DAEMON | pvmd_host_tid();
-    m->dst = PVMI_TID_DAEMON | pvmi_tid_of_host_index(host_index);
-    m->ctx = PVMI_CTX_DM;
+    m->src = PVMC_TID_DAEMON | pvmd_host_tid();
+    m->dst = PVMC_TID_DAEMON | pvmc_tid_of_host_index(host_index);
+    m->ctx = PVMC_CTX_DM;
     m->tag = (int32_t)what;
     m->wid = wid;
     return m;
 }
 
-static int append(struct pvmi_message *m, const struct pvmi_buf *body)
+static int append(struct pvmc_message *m, const struct pvmc_buf *body)
 {
-    if (body && pvmi_buf_error(body))
-        return pvmi_buf_error(body);
-    return body && body->length ? pvmi_message_pack_bytes(m, body->data, body->length) : 0;
+    if (body && pvmc_buf_error(body))
+        return pvmc_buf_error(body);
+    return body && body->length ? pvmc_message_pack_bytes(m, body->data, body->length) : 0;
 }
 
-static void handle_message(unsigned from_host, struct pvmi_message *m);
+static void handle_message(unsigned from_host, struct pvmc_message *m);
 
 static void handle_first(void)
 {
@@ -201,7 +201,7 @@ static void handle_first(void)
     }
     DL_DELETE(deferred, d);
     handle_message(pvmd.host_index, d->message);
-    pvmi_message_unref(d->message);
+    pvmc_message_unref(d->message);
     free(d);
 }
 
@@ -238,13 +238,13 @@ static void feed(void)
 }
 
 /* Takes over the message. */
-static void defer(struct pvmi_message *message)
+static void defer(struct pvmc_message *message)
 {
     struct deferred *d = malloc(sizeof *d);
     if (!d) {
-        pvmi_log(PVMI_LOG_ERROR, "no memory for message %#x to ourselves", (unsigned)message->tag);
+        pvmc_log(PVMC_LOG_ERROR, "no memory for message %#x to ourselves", (unsigned)message->tag);
         fail_wid(message->wid, PvmNoMem); /* whether it asks or answers */
-        pvmi_message_unref(message);
+        pvmc_message_unref(message);
         return;
     }
     d->message = message;
@@ -252,8 +252,8 @@ static void defer(struct pvmi_message *message)
     feed();
 }
 
-/* Takes over the message, which may be NULL (no memory): whoever waits is then told. */
-static void dispatch(unsigned host_index, struct pvmi_message *m, int32_t wid)
+/* Takes over the message, which may be NULL (no memory): the asker is then told. */
+static void dispatch(unsigned host_index, struct pvmc_message *m, int32_t wid)
 {
     if (m && host_index == pvmd.host_index) {
         defer(m);
@@ -263,48 +263,48 @@ static void dispatch(unsigned host_index, struct pvmi_message *m, int32_t wid)
         pvmd_relay_message(m);
     else
         fail_wid(wid, m ? PvmHostFail : PvmNoMem);
-    pvmi_message_unref(m);
+    pvmc_message_unref(m);
 }
 
-static struct pvmi_message *question(unsigned host_index, enum pvmd_dm what, const struct pvmi_buf *body, int32_t wid)
+static struct pvmc_message *question(unsigned host_index, enum pvmd_dm what, const struct pvmc_buf *body, int32_t wid)
 {
-    struct pvmi_message *m = new_message(host_index, what, wid);
+    struct pvmc_message *m = new_message(host_index, what, wid);
     if (m && !append(m, body))
         return m;
-    pvmi_message_unref(m);
+    pvmc_message_unref(m);
     return NULL;
 }
 
-void pvmd_ask(unsigned host_index, enum pvmd_dm what, const struct pvmi_buf *body, pvmd_answered *answered, void *arg)
+void pvmd_ask(unsigned host_index, enum pvmd_dm what, const struct pvmc_buf *body, pvmd_answered *answered, void *arg)
 {
     int32_t wid = wait_for(host_index, answered, arg);
     dispatch(host_index, question(host_index, what, body, wid), wid);
 }
 
-void pvmd_ask_through_master(unsigned host_index, enum pvmd_dm what, const struct pvmi_buf *body)
+void pvmd_ask_through_master(unsigned host_index, enum pvmd_dm what, const struct pvmc_buf *body)
 {
     struct pvmd_host *master = pvmd_host_by_index(pvmd.master_index);
-    struct pvmi_message *m = question(host_index, what, body, 0);
-    struct pvmi_frame *f = m ? pvmi_message_frame(m, 0, PVMI_FRAME_PAYLOAD_MAX, 0) : NULL;
+    struct pvmc_message *m = question(host_index, what, body, 0);
+    struct pvmc_frame *f = m ? pvmc_message_frame(m, 0, PVMC_FRAME_PAYLOAD_MAX, 0) : NULL;
     if (master && f)
         pvmd_link_send(master, f);
-    pvmi_frame_unref(f);
-    pvmi_message_unref(m);
+    pvmc_frame_unref(f);
+    pvmc_message_unref(m);
 }
 
-void pvmd_answer(const struct pvmd_question *q, int code, const struct pvmi_buf *body)
+void pvmd_answer(const struct pvmd_question *q, int code, const struct pvmc_buf *body)
 {
-    struct pvmi_message *m = q->wid ? new_message(q->host_index, PVMD_DM_ANSWER, q->wid) : NULL;
-    if (body && pvmi_buf_error(body)) {
+    struct pvmc_message *m = q->wid ? new_message(q->host_index, PVMD_DM_ANSWER, q->wid) : NULL;
+    if (body && pvmc_buf_error(body)) {
         code = PvmNoMem;
         body = NULL;
     }
     int32_t wire_code = (int32_t)htole32((uint32_t)code);
-    if (m && !pvmi_message_pack_bytes(m, &wire_code, sizeof wire_code) && !append(m, body)) {
+    if (m && !pvmc_message_pack_bytes(m, &wire_code, sizeof wire_code) && !append(m, body)) {
         dispatch(q->host_index, m, 0);
         return;
     }
-    pvmi_message_unref(m);
+    pvmc_message_unref(m);
     if (q->wid && q->host_index == pvmd.host_index)
         fail_wid(q->wid, PvmNoMem);
 }
@@ -327,7 +327,7 @@ static void round_step(struct round *r)
     free(r);
 }
 
-static void round_answered(void *arg, unsigned host_index, int code, struct pvmi_buf *body)
+static void round_answered(void *arg, unsigned host_index, int code, struct pvmc_buf *body)
 {
     struct round *r = arg;
     if (r->answered)
@@ -335,7 +335,7 @@ static void round_answered(void *arg, unsigned host_index, int code, struct pvmi
     round_step(r);
 }
 
-void pvmd_ask_all(enum pvmd_dm what, const struct pvmi_buf *body, pvmd_answered *answered, void (*done)(void *arg),
+void pvmd_ask_all(enum pvmd_dm what, const struct pvmc_buf *body, pvmd_answered *answered, void (*done)(void *arg),
                   void *arg)
 {
     size_t count;
@@ -347,7 +347,7 @@ void pvmd_ask_all(enum pvmd_dm what, const struct pvmi_buf *body, pvmd_answered 
     }
     struct round *r = malloc(sizeof *r);
     if (!r) {
-        pvmi_log(PVMI_LOG_ERROR, "no memory to ask all hosts");
+        pvmc_log(PVMC_LOG_ERROR, "no memory to ask all hosts");
         if (done)
             done(arg);
         return;
@@ -359,42 +359,42 @@ void pvmd_ask_all(enum pvmd_dm what, const struct pvmi_buf *body, pvmd_answered 
 
 /* ---- receiving ---- */
 
-static void handle_answer(unsigned from_host, struct pvmi_message *m, struct pvmi_buf *body)
+static void handle_answer(unsigned from_host, struct pvmc_message *m, struct pvmc_buf *body)
 {
     struct waiting *w;
-    int code = pvmi_buf_get_i32(body);
+    int code = pvmc_buf_get_i32(body);
     HASH_FIND_INT(all_waiting, &m->wid, w);
-    if (w && w->host_index == from_host && !pvmi_buf_error(body))
+    if (w && w->host_index == from_host && !pvmc_buf_error(body))
         give_answer(w, code, body);
     else
-        pvmi_log(PVMI_LOG_DEBUG, "answer %d of host %u that nobody waits for", m->wid, from_host);
+        pvmc_log(PVMC_LOG_DEBUG, "answer %d of host %u that nobody waits for", m->wid, from_host);
 }
 
-static void handle_message(unsigned from_host, struct pvmi_message *m)
+static void handle_message(unsigned from_host, struct pvmc_message *m)
 {
     struct pvmd_question q = {.host_index = from_host, .wid = m->wid};
     pvmd_dm_handler *handle = handler_of(m->tag);
-    struct pvmi_buf body;
-    pvmi_buf_view(&body, m->mem ? m->mem->data : NULL, m->length);
+    struct pvmc_buf body;
+    pvmc_buf_view(&body, m->mem ? m->mem->data : NULL, m->length);
     if (m->tag == (int32_t)PVMD_DM_ANSWER) {
         handle_answer(from_host, m, &body);
         return;
     }
-    int rc = handle ? handle(&q, &body) : PVMI_EUNSUPPORTED;
+    int rc = handle ? handle(&q, &body) : PVMC_EUNSUPPORTED;
     if (!rc)
         return;
-    pvmi_log(PVMI_LOG_ERROR, "message %#x of host %u: %s", (unsigned)m->tag, from_host, pvmi_error_text(rc));
-    pvmd_answer(&q, pvmi_error_public(rc), NULL);
+    pvmc_log(PVMC_LOG_ERROR, "message %#x of host %u: %s", (unsigned)m->tag, from_host, pvmc_error_text(rc));
+    pvmd_answer(&q, pvmc_error_public(rc), NULL);
 }
 
 /* The master passes on what slaves cannot send to each other: from it, other names are believed. */
-void pvmd_rpc_receive(unsigned from_host, struct pvmi_message *m)
+void pvmd_rpc_receive(unsigned from_host, struct pvmc_message *m)
 {
-    unsigned named = pvmi_tid_host_index(m->src);
-    if (pvmi_tid_is_daemon(m->src) && (named == from_host || from_host == pvmd.master_index))
+    unsigned named = pvmc_tid_host_index(m->src);
+    if (pvmc_tid_is_daemon(m->src) && (named == from_host || from_host == pvmd.master_index))
         handle_message(named, m);
     else
-        pvmi_log(PVMI_LOG_ERROR, "message %#x of host %u claims to be of %x: dropped", (unsigned)m->tag, from_host,
+        pvmc_log(PVMC_LOG_ERROR, "message %#x of host %u claims to be of %x: dropped", (unsigned)m->tag, from_host,
                  m->src);
 }
 
@@ -409,7 +409,7 @@ void pvmd_rpc_stop(void)
     while (deferred) {
         struct deferred *d = deferred;
         DL_DELETE(deferred, d);
-        pvmi_message_unref(d->message);
+        pvmc_message_unref(d->message);
         free(d);
     }
     memset(handlers, 0, sizeof handlers);

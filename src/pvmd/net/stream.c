@@ -5,51 +5,45 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "../core/clock.h"
-#include "../core/error.h"
-#include "../core/proto.h"
-#include "../wire/tls.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/message/proto.h"
+#include "wire/stream.h"
 
-#define HEADER_BYTES PVMI_FRAME_HEADER_BYTES
+#define HEADER_BYTES PVMC_FRAME_HEADER_BYTES
 #define ASK_FLAG     0x80   /* in a frame's flags byte on the wire: tell your count soon */
 #define SIGNAL_MAGIC 0x4b4c /* "LK" */
 #define SIGNALS_MAX  8      /* that wait behind a frame; more would be repetitions */
 #define TURN_BYTES   (256 << 10)
 #define FLAGS_AT     3
 #define COUNT_AT     60
+#define LARGE_BYTES  4096 /* payloads above this are worth a read of their own */
 
 struct pvmd_stream {
+    struct pvmw_stream wire;
     struct ev_loop *loop;
-    int fd;
-    struct pvmw_tls *tls;
     const struct pvmd_stream_events *events;
     void *owner;
     ev_io read_watcher, write_watcher;
     bool ready;   /* the handshake is done */
     bool refused; /* a frame was: `writable` is due */
-    bool closed;  /* to be freed when nobody works on it any more */
-    bool reading;
+    bool reading; /* to be freed, if it has ended, when that is over */
     int64_t heard_us;
-
-    struct pvmi_frame *tx; /* the frame being written, or NULL */
-    uint8_t tx_header[HEADER_BYTES];
-    size_t tx_done; /* bytes of header and payload that TLS has taken */
     uint8_t signals[SIGNALS_MAX][HEADER_BYTES];
     unsigned signal_count;
-
-    struct pvmi_frame *rx; /* the frame whose payload comes in, or NULL */
-    uint8_t rx_header[HEADER_BYTES];
-    size_t rx_done; /* of the header, or of the payload */
+    struct pvmc_frame *rx; /* the frame whose payload comes in, or NULL */
     uint32_t rx_count;
     bool rx_asked;
 };
 
+/* What a read brings, until it is taken in. */
+static uint8_t scratch[PVMW_TLS_RECORD_BYTES];
+
 static void release(struct pvmd_stream *s)
 {
-    pvmw_tls_end(s->tls, false);
-    pvmi_frame_unref(s->tx);
-    pvmi_frame_unref(s->rx);
-    close(s->fd);
+    pvmw_tls_end(s->wire.tls, false);
+    pvmc_frame_unref(s->rx);
+    close(s->wire.fd);
     free(s);
 }
 
@@ -57,62 +51,30 @@ void pvmd_stream_close(struct pvmd_stream *s)
 {
     ev_io_stop(s->loop, &s->read_watcher);
     ev_io_stop(s->loop, &s->write_watcher);
-    s->closed = true;
+    pvmw_stream_end(&s->wire);
     if (!s->reading)
         release(s);
 }
 
 /* ---- sending ---- */
 
-/* Sends what TLS has taken, and watches for room if the socket does not take all: true if it does. */
+/* Sends what was taken, and watches for room if the socket does not take all: true if it does. */
 static bool flush(struct pvmd_stream *s)
 {
-    bool all = pvmw_tls_flush(s->tls);
-    if (pvmw_tls_is_blocked(s->tls))
+    bool all = pvmw_stream_flush(&s->wire);
+    if (pvmw_stream_waits(&s->wire))
         ev_io_start(s->loop, &s->write_watcher);
     else
         ev_io_stop(s->loop, &s->write_watcher);
-    if (pvmw_tls_error(s->tls)) /* the owner learns it from the loop, not from inside a call of its own */
+    if (pvmw_tls_error(s->wire.tls)) /* the owner learns it from the loop, not from inside a call of its own */
         ev_feed_event(s->loop, &s->read_watcher, EV_READ);
     return all;
-}
-
-/* The bytes of tx from tx_done on that lie together: header, or a piece of payload. */
-static const uint8_t *tx_span(const struct pvmd_stream *s, size_t *length)
-{
-    if (s->tx_done < HEADER_BYTES) {
-        *length = HEADER_BYTES - s->tx_done;
-        return s->tx_header + s->tx_done;
-    }
-    size_t offset = s->tx_done - HEADER_BYTES;
-    unsigned i = 0;
-    while (offset >= s->tx->pieces[i].iov_len)
-        offset -= s->tx->pieces[i++].iov_len;
-    *length = s->tx->pieces[i].iov_len - offset;
-    return (const uint8_t *)s->tx->pieces[i].iov_base + offset;
-}
-
-/* True when no frame is under way any more. */
-static bool write_tx(struct pvmd_stream *s)
-{
-    size_t total = s->tx ? HEADER_BYTES + s->tx->h.length : 0;
-    while (s->tx && s->tx_done < total) {
-        size_t length;
-        const uint8_t *data = tx_span(s, &length);
-        size_t taken = pvmw_tls_put(s->tls, data, length);
-        s->tx_done += taken;
-        if (taken < length)
-            return false;
-    }
-    pvmi_frame_unref(s->tx);
-    s->tx = NULL;
-    return true;
 }
 
 static bool write_signals(struct pvmd_stream *s)
 {
     unsigned i = 0;
-    while (i < s->signal_count && pvmw_tls_put(s->tls, s->signals[i], HEADER_BYTES))
+    while (i < s->signal_count && !pvmw_stream_send_as(&s->wire, NULL, s->signals[i]))
         i++;
     s->signal_count -= i;
     memmove(s->signals, s->signals[i], s->signal_count * HEADER_BYTES);
@@ -122,7 +84,7 @@ static bool write_signals(struct pvmd_stream *s)
 /* Whether a new frame or signal may be begun. */
 static bool writable(struct pvmd_stream *s)
 {
-    return s->ready && !pvmw_tls_is_blocked(s->tls) && write_tx(s) && write_signals(s);
+    return s->ready && !pvmw_stream_waits(&s->wire) && write_signals(s);
 }
 
 static void put_count(uint8_t header[HEADER_BYTES], uint32_t count)
@@ -131,27 +93,23 @@ static void put_count(uint8_t header[HEADER_BYTES], uint32_t count)
     memcpy(header + COUNT_AT, &count, sizeof count);
 }
 
-bool pvmd_stream_frame(struct pvmd_stream *s, struct pvmi_frame *f, uint32_t count, bool ask)
+bool pvmd_stream_frame(struct pvmd_stream *s, struct pvmc_frame *f, uint32_t count, bool ask)
 {
-    if (!writable(s)) {
-        s->refused = true;
-        return false;
-    }
-    pvmi_frame_encode(&f->h, s->tx_header);
-    put_count(s->tx_header, count);
+    uint8_t header[HEADER_BYTES];
+    pvmc_frame_encode(&f->h, header);
+    put_count(header, count);
     if (ask)
-        s->tx_header[FLAGS_AT] |= ASK_FLAG;
-    s->tx = pvmi_frame_ref(f);
-    s->tx_done = 0;
-    write_tx(s);
-    return true;
+        header[FLAGS_AT] |= ASK_FLAG;
+    bool taken = writable(s) && !pvmw_stream_send_as(&s->wire, f, header);
+    s->refused |= !taken;
+    return taken;
 }
 
 void pvmd_stream_signal(struct pvmd_stream *s, enum pvmd_signal signal, uint32_t count)
 {
-    uint8_t header[HEADER_BYTES] = {SIGNAL_MAGIC & 0xff, SIGNAL_MAGIC >> 8, PVMI_DAEMON_PROTOCOL, (uint8_t)signal};
+    uint8_t header[HEADER_BYTES] = {SIGNAL_MAGIC & 0xff, SIGNAL_MAGIC >> 8, PVMC_DAEMON_PROTOCOL, (uint8_t)signal};
     put_count(header, count);
-    if (writable(s) && pvmw_tls_put(s->tls, header, HEADER_BYTES))
+    if (writable(s) && !pvmw_stream_send_as(&s->wire, NULL, header))
         return;
     if (s->signal_count < SIGNALS_MAX)
         memcpy(s->signals[s->signal_count++], header, HEADER_BYTES);
@@ -185,99 +143,78 @@ static uint32_t get_count(uint8_t header[HEADER_BYTES])
     return le32toh(count);
 }
 
-static int receive_signal(struct pvmd_stream *s)
+static int receive_signal(struct pvmd_stream *s, uint8_t header[HEADER_BYTES])
 {
-    uint8_t signal = s->rx_header[3];
-    uint32_t count = get_count(s->rx_header);
-    s->rx_done = 0;
-    if (s->rx_header[2] != PVMI_DAEMON_PROTOCOL)
-        return PVMI_EVERSION;
+    uint8_t signal = header[3];
+    uint32_t count = get_count(header);
+    if (header[2] != PVMC_DAEMON_PROTOCOL)
+        return PVMC_EVERSION;
     if (signal == 0 || signal > PVMD_SIGNAL_LAST)
-        return PVMI_EFORMAT;
+        return PVMC_EFORMAT;
     s->events->signal(s->owner, signal, count);
-    return 0;
+    return PVMW_STREAM_NO_FRAME;
 }
 
-static void receive_frame(struct pvmd_stream *s)
+static int wire_decode(struct pvmw_stream *wire)
 {
-    struct pvmi_frame *f = s->rx;
-    s->rx = NULL;
-    s->rx_done = 0;
-    s->events->frame(s->owner, f, s->rx_count, s->rx_asked);
-    pvmi_frame_unref(f);
-}
-
-static int receive_header(struct pvmd_stream *s)
-{
-    struct pvmi_frame_header h;
-    if (s->rx_header[0] == (SIGNAL_MAGIC & 0xff) && s->rx_header[1] == SIGNAL_MAGIC >> 8)
-        return receive_signal(s);
-    s->rx_count = get_count(s->rx_header);
-    s->rx_asked = s->rx_header[FLAGS_AT] & ASK_FLAG;
-    s->rx_header[FLAGS_AT] &= (uint8_t)~ASK_FLAG;
-    int rc = pvmi_frame_decode(s->rx_header, &h);
+    struct pvmd_stream *s = (struct pvmd_stream *)wire;
+    uint8_t *header = wire->header;
+    if (header[0] == (SIGNAL_MAGIC & 0xff) && header[1] == SIGNAL_MAGIC >> 8)
+        return receive_signal(s, header);
+    s->rx_count = get_count(header);
+    s->rx_asked = header[FLAGS_AT] & ASK_FLAG;
+    header[FLAGS_AT] &= (uint8_t)~ASK_FLAG;
+    int rc = pvmc_frame_decode(header, &wire->rx);
     if (rc)
         return rc;
-    s->rx = pvmi_frame_alloc(&h);
-    if (!s->rx)
-        return PVMI_ENOMEM;
-    s->rx_done = 0;
-    if (!h.length)
-        receive_frame(s);
-    return 0;
+    s->rx = pvmc_frame_alloc(&wire->rx);
+    return s->rx ? 0 : PVMC_ENOMEM;
 }
 
-/* Where the next bytes go, and how many are wanted. */
-static uint8_t *rx_place(struct pvmd_stream *s, size_t *wanted)
+static uint8_t *wire_place(struct pvmw_stream *wire)
 {
-    if (!s->rx) {
-        *wanted = HEADER_BYTES - s->rx_done;
-        return s->rx_header + s->rx_done;
-    }
-    *wanted = s->rx->h.length - s->rx_done;
-    return (uint8_t *)s->rx->pieces[0].iov_base + s->rx_done;
+    struct pvmd_stream *s = (struct pvmd_stream *)wire;
+    return wire->rx.length ? s->rx->pieces[0].iov_base : wire->header;
 }
 
-/* One read from TLS: how many bytes came, 0 when there are none for now, or a PVMI_E code. */
-static int read_some(struct pvmd_stream *s)
+static void wire_done(struct pvmw_stream *wire)
 {
-    size_t wanted;
-    uint8_t *place = rx_place(s, &wanted);
-    ssize_t got = pvmw_tls_read(s->tls, place, wanted);
-    if (got <= 0)
-        return got ? PVMI_EDOWN : 0;
-    s->rx_done += (size_t)got;
-    int rc = 0;
-    if ((size_t)got == wanted && s->rx)
-        receive_frame(s);
-    else if ((size_t)got == wanted)
-        rc = receive_header(s);
-    return rc ? rc : (int)got;
+    struct pvmd_stream *s = (struct pvmd_stream *)wire;
+    struct pvmc_frame *f = s->rx;
+    s->rx = NULL;
+    s->events->frame(s->owner, f, s->rx_count, s->rx_asked);
+    pvmc_frame_unref(f);
 }
+
+static const struct pvmw_stream_owner wire_owner = {
+    .decode = wire_decode, .place = wire_place, .done = wire_done, .queue_max = 1, .large_bytes = LARGE_BYTES};
 
 /* Reads what one read from the socket brought, and more if that ended within a record; others get their turn then. */
 static const char *read_all(struct pvmd_stream *s)
 {
-    int rc, bytes = 0;
-    do
-        bytes += rc = read_some(s);
-    while (rc > 0 && !s->closed && bytes < TURN_BYTES && pvmw_tls_has_pending(s->tls));
-    if (s->closed || rc == 0)
+    ssize_t rc, bytes = 0;
+    bool drained, pending;
+    do {
+        rc = pvmw_stream_read(&s->wire, scratch, sizeof scratch, &drained);
+        bytes += rc;
+        pending = rc > 0 && !s->wire.ended && pvmw_tls_has_pending(s->wire.tls);
+    } while (pending && bytes < TURN_BYTES);
+    if (s->wire.ended || rc == 0)
         return NULL;
     if (rc > 0) {
-        if (pvmw_tls_has_pending(s->tls)) /* in TLS's buffer, where the kernel cannot see it */
+        if (pending) /* in TLS's buffer, where the kernel cannot see it */
             ev_feed_event(s->loop, &s->read_watcher, EV_READ);
         return NULL;
     }
-    const char *why = pvmw_tls_error(s->tls);
-    return rc != PVMI_EDOWN ? pvmi_error_text(rc) : why ? why : "connection closed";
+    const char *why = pvmw_tls_error(s->wire.tls);
+    return rc != PVMC_EDOWN && rc != PVMC_ESHORT ? pvmc_error_text((int)rc) : why ? why : "connection closed";
 }
 
 static const char *handshake(struct pvmd_stream *s)
 {
-    int rc = pvmw_tls_handshake(s->tls);
+    int rc = pvmw_tls_handshake(s->wire.tls);
     if (rc < 0)
-        return pvmw_tls_error(s->tls);
+        return pvmw_tls_error(s->wire.tls);
     if (!rc)
         return NULL;
     s->ready = true;
@@ -288,20 +225,20 @@ static const char *handshake(struct pvmd_stream *s)
 static void read_event(struct ev_loop *loop, ev_io *w, int events)
 {
     struct pvmd_stream *s = w->data;
-    const char *why = pvmw_tls_error(s->tls);
+    const char *why = pvmw_tls_error(s->wire.tls);
     (void)loop, (void)events;
-    s->heard_us = pvmi_clock_us();
+    s->heard_us = pvmc_clock_us();
     s->reading = true;
     if (!why && !s->ready)
         why = handshake(s);
-    if (!why && s->ready && !s->closed)
+    if (!why && s->ready && !s->wire.ended)
         why = read_all(s);
-    if (!why && !s->closed)
-        why = pvmw_tls_error(s->tls);
-    if (why && !s->closed)
+    if (!why && !s->wire.ended)
+        why = pvmw_tls_error(s->wire.tls);
+    if (why && !s->wire.ended)
         s->events->down(s->owner, why);
     s->reading = false;
-    if (s->closed)
+    if (s->wire.ended)
         release(s);
 }
 
@@ -321,16 +258,18 @@ struct pvmd_stream *pvmd_stream_new(struct ev_loop *loop, int fd, bool caller, c
                                     const struct pvmd_stream_events *events, void *owner)
 {
     struct pvmd_stream *s = calloc(1, sizeof *s);
-    if (!s || !(s->tls = new_tls(fd, caller, key))) {
+    struct pvmw_tls *tls = s ? new_tls(fd, caller, key) : NULL;
+    if (!tls) {
         free(s);
         close(fd);
         return NULL;
     }
+    pvmw_stream_init(&s->wire, PVMW_STREAM_TLS, &wire_owner, fd);
+    pvmw_stream_use_tls(&s->wire, tls, &pvmw_tls_table);
     s->loop = loop;
-    s->fd = fd;
     s->events = events;
     s->owner = owner;
-    s->heard_us = pvmi_clock_us();
+    s->heard_us = pvmc_clock_us();
     ev_io_init(&s->read_watcher, read_event, fd, EV_READ);
     ev_io_init(&s->write_watcher, write_event, fd, EV_WRITE);
     s->read_watcher.data = s->write_watcher.data = s;
@@ -347,5 +286,5 @@ int64_t pvmd_stream_heard_us(const struct pvmd_stream *s)
 
 int pvmd_stream_fd(const struct pvmd_stream *s)
 {
-    return s->fd;
+    return s->wire.fd;
 }

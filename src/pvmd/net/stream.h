@@ -12,7 +12,7 @@
 #include <ev.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include "../core/frame.h"
+#include "core/message/frame.h"
 #include "machine.h"
 
 struct pvmd_stream;
@@ -30,7 +30,7 @@ enum pvmd_signal {
 struct pvmd_stream_events {
     void (*ready)(void *owner); /* the handshake is done: write */
     /* A frame came in (the owner takes a reference if it keeps it); `asked`: the other side wants our count soon. */
-    void (*frame)(void *owner, struct pvmi_frame *f, uint32_t count, bool asked);
+    void (*frame)(void *owner, struct pvmc_frame *f, uint32_t count, bool asked);
     void (*signal)(void *owner, enum pvmd_signal signal, uint32_t count);
     void (*writable)(void *owner);              /* after pvmd_stream_frame() refused one */
     void (*down)(void *owner, const char *why); /* once; the owner closes the stream */
@@ -50,7 +50,7 @@ void pvmd_stream_close(struct pvmd_stream *s);
  * Takes a frame to be written (a reference of it, until it is out), marked with our count: true, or false when the line
  * is full: `writable` follows. What was taken may wait for pvmd_stream_flush().
  */
-bool pvmd_stream_frame(struct pvmd_stream *s, struct pvmi_frame *f, uint32_t count, bool ask);
+bool pvmd_stream_frame(struct pvmd_stream *s, struct pvmc_frame *f, uint32_t count, bool ask);
 
 /* The same for a signal; signals wait behind the frame that is being written, but are never refused. */
 void pvmd_stream_signal(struct pvmd_stream *s, enum pvmd_signal signal, uint32_t count);
@@ -58,7 +58,7 @@ void pvmd_stream_signal(struct pvmd_stream *s, enum pvmd_signal signal, uint32_t
 /* Sends what was taken. Each caller of the two above ends with it. */
 void pvmd_stream_flush(struct pvmd_stream *s);
 
-/* When bytes last came in, by pvmi_clock_us(). */
+/* When bytes last came in, by pvmc_clock_us(). */
 int64_t pvmd_stream_heard_us(const struct pvmd_stream *s);
 
 /* The socket, for tests and for the addresses of both ends. */

@@ -6,17 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "../core/config.h"
-#include "../core/dsig.h"
-#include "../core/error.h"
-#include "../core/hash.h"
-#include "daemon.h"
+#include "core/config.h"
+#include "core/message/dsig.h"
+#include "core/error.h"
+#include "core/hash.h"
+#include "pvmd/base/self.h"
 
 extern char **environ;
 
 /* ---- variables ---- */
 
-/* Where a name's variable is. */
+/* The place of a name's variable. */
 struct pvmd_variable {
     size_t index;
     UT_hash_handle hh;
@@ -37,7 +37,7 @@ const char *pvmd_environment_get(const struct pvmd_environment *e, const char *n
     return v ? e->variables[v->index] + length + 1 : NULL;
 }
 
-/* Room for one more and the NULL behind it. */
+/* Makes room for one more and the NULL after it. */
 static int grow(struct pvmd_environment *e)
 {
     size_t capacity = e->capacity ? 2 * e->capacity : 64;
@@ -45,7 +45,7 @@ static int grow(struct pvmd_environment *e)
         return 0;
     char **variables = realloc(e->variables, capacity * sizeof *variables);
     if (!variables)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     e->variables = variables;
     e->capacity = capacity;
     return 0;
@@ -59,7 +59,7 @@ static struct pvmd_variable *add_name(struct pvmd_environment *e, const char *na
     v->index = e->count;
     memcpy(v->name, name, length);
     v->name[length] = '\0';
-    if (PVMI_HASH_ADD_TEXT(hh, e->by_name, name, v))
+    if (PVMC_HASH_ADD_TEXT(hh, e->by_name, name, v))
         return v;
     free(v);
     return NULL;
@@ -68,7 +68,7 @@ static struct pvmd_variable *add_name(struct pvmd_environment *e, const char *na
 static int append(struct pvmd_environment *e, char *copy, size_t name_length)
 {
     if (grow(e) || !add_name(e, copy, name_length))
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     e->variables[e->count++] = copy;
     e->variables[e->count] = NULL;
     return 0;
@@ -80,7 +80,7 @@ int pvmd_environment_set(struct pvmd_environment *e, const char *variable)
     const struct pvmd_variable *old = find(e, variable, name_length);
     char *copy = strdup(variable);
     if (!copy)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     if (old) {
         free(e->variables[old->index]);
         e->variables[old->index] = copy;
@@ -105,7 +105,7 @@ static int set_text(struct pvmd_environment *e, const char *name, const char *va
 {
     char *variable;
     if (asprintf(&variable, "%s=%s", name, value) < 0)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     int rc = pvmd_environment_set(e, variable);
     free(variable);
     return rc;
@@ -173,15 +173,15 @@ static const char *value_of(const char *name, size_t length)
     text[length] = '\0';
     const char *value = getenv(text);
     if (!strcmp(text, "PVM_ROOT"))
-        return pvmi_config_root();
+        return pvmc_config_root();
     if (!strcmp(text, "PVM_ARCH"))
-        return value && *value ? value : pvmi_arch_own();
+        return value && *value ? value : pvmc_arch_own();
     if (!strcmp(text, "HOME"))
         return home();
     return value ? value : "";
 }
 
-/* The name behind a '$' at `at`, in braces or not; returns where the text goes on. */
+/* Reads the name after the '$' at `at`, in braces or not. Returns where the text continues. */
 static const char *name_at(const char *at, const char **name, size_t *length)
 {
     bool braces = at[1] == '{';

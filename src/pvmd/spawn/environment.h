@@ -1,4 +1,4 @@
-/* environment.h - what a started process finds: its variables, and the values of $NAME in paths. */
+/* environment.h - the environment variables of a started process, and $NAME in paths. */
 #ifndef PVMD_ENVIRONMENT_H
 #define PVMD_ENVIRONMENT_H
 
@@ -14,12 +14,12 @@ struct pvmd_environment {
 };
 
 /*
- * The daemon's own variables, those of the order over them, and what a task needs to find its daemon and itself. 0 or
- * PVMI_ENOMEM; pvmd_environment_free() is due in both cases.
+ * Takes the daemon's own variables, overrides them by the order's, and adds what a task needs to find its daemon and
+ * itself. Returns 0 or PVMC_ENOMEM; pvmd_environment_free() is due in both cases.
  */
 int pvmd_environment_make(const struct pvmd_order *order, struct pvmd_environment *e);
 
-/* Sets one, "NAME=value", in place of the old value. 0 or PVMI_ENOMEM. */
+/* Sets or replaces a variable, given as "NAME=value". Returns 0 or PVMC_ENOMEM. */
 int pvmd_environment_set(struct pvmd_environment *e, const char *variable);
 
 /* The value of a variable, valid until it is changed; NULL if it is not set. */
@@ -28,8 +28,8 @@ const char *pvmd_environment_get(const struct pvmd_environment *e, const char *n
 void pvmd_environment_free(struct pvmd_environment *e);
 
 /*
- * A copy of text with $NAME and ${NAME} replaced; unknown ones are empty. PVM_ROOT, PVM_ARCH and HOME have values even
- * when they are not set. NULL when out of memory; the caller frees it.
+ * Returns a copy of text with $NAME and ${NAME} replaced, unknown ones by nothing. PVM_ROOT, PVM_ARCH and HOME have
+ * values even if they are not set. NULL when out of memory; the caller frees it.
  */
 char *pvmd_environment_expand(const char *text);
 

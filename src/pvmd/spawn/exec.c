@@ -12,27 +12,27 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include <utlist.h>
-#include "../core/error.h"
-#include "../core/log.h"
-#include "../core/proto.h"
-#include "clients.h"
-#include "daemon.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/message/proto.h"
+#include "pvmd/tasks/clients.h"
+#include "pvmd/base/self.h"
 #include "environment.h"
 #include "libraries.h"
-#include "loop.h"
+#include "pvmd/base/loop.h"
 #include "order.h"
 #include "output.h"
 #include "program.h"
-#include "rpc.h"
-#include "stats.h"
+#include "pvmd/net/rpc.h"
+#include "pvmd/base/stats.h"
 #include "tasker.h"
-#include "tasks.h"
-#include "trace.h"
-#include "turn.h"
-#include "virtual.h"
+#include "pvmd/tasks/tasks.h"
+#include "pvmd/tasks/trace.h"
+#include "pvmd/base/turn.h"
+#include "pvmd/base/virtual.h"
 #include "wrap.h"
 
-#define SLICE             4 /* processes started before the loop turns again */
+#define SLICE             4 /* processes started in one turn of the loop */
 #define SPARE_DESCRIPTORS 8 /* for programs that connect by themselves, and for what the daemon does */
 
 /* A DM_EXEC under way. */
@@ -40,11 +40,11 @@ struct job {
     struct pvmd_question question;
     struct pvmd_order order;
     int32_t parent;
-    uint32_t first, total; /* of the spawn's tasks: number of our first one, and how many there are */
+    uint32_t first, total; /* among the spawn's tasks: the number of our first one, and the number of all */
     char *directory;
     bool is_prepared;
     bool complained; /* about a lack of descriptors */
-    char **argv;     /* argv[0] is what is executed; the texts belong to `order`, but for the first `owned` ones */
+    char **argv;     /* argv[0] is executed; the first `owned` texts are the job's, all others the order's */
     size_t owned;
     struct pvmd_environment environment;
     uint32_t done;
@@ -52,10 +52,10 @@ struct job {
     struct job *prev, *next;
 };
 
-/* A process that we started and that has not ended. */
+/* A started process that has not ended. */
 struct child {
     pid_t pid;
-    pvmi_tid tid;
+    pvmc_tid tid;
     UT_hash_handle hh;
 };
 
@@ -76,7 +76,7 @@ void pvmd_exec_raise_limits(void)
     setrlimit(RLIMIT_NOFILE, &our_descriptors);
 }
 
-/* posix_spawn() cannot set limits; ours may be lower for the moment, since nothing else runs in between. */
+/* posix_spawn() cannot set limits, so we lower our own meanwhile; nothing else runs in between. */
 static int spawn_with_old_limits(pid_t *pid, const struct job *job, const posix_spawn_file_actions_t *actions,
                                  const posix_spawnattr_t *attributes)
 {
@@ -103,14 +103,14 @@ static int code_of(int error)
     }
 }
 
-/* Standard input is empty, standard output and error go down the pipe, signals are as at login. */
+/* Standard input is empty, standard output and error are the pipe, and signals are as after a login. */
 static int start_process(const struct job *job, int pipe_fd, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none, defaults;
     sigemptyset(&none);
-    sigfillset(&defaults); /* we may have been started with some ignored, as a shell's background job */
+    sigfillset(&defaults); /* our starter may have ignored some, as a shell does for background jobs */
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, null_fd, STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, pipe_fd, STDOUT_FILENO);
@@ -124,11 +124,11 @@ static int start_process(const struct job *job, int pipe_fd, pid_t *pid)
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     if (error)
-        pvmi_log(PVMI_LOG_ERROR, "cannot start %s: %s", job->argv[0], strerror(error));
+        pvmc_log(PVMC_LOG_ERROR, "cannot start %s: %s", job->argv[0], strerror(error));
     return error ? code_of(error) : PvmOk;
 }
 
-/* Processes of ours that may connect yet, and need a descriptor then. */
+/* Started processes that may still connect, and then need a descriptor. */
 static rlim_t awaited_connections(void)
 {
     rlim_t n = 0;
@@ -138,7 +138,7 @@ static rlim_t awaited_connections(void)
     return n;
 }
 
-/* Whether those with the number fd and lower leave too few. */
+/* Whether too few descriptors are left when fd is the highest in use. */
 static bool are_few_left(int fd)
 {
     struct rlimit limit;
@@ -151,7 +151,7 @@ static bool are_few_left(int fd)
 static int out_of_descriptors(struct job *job)
 {
     if (!job->complained)
-        pvmi_log(PVMI_LOG_ERROR,
+        pvmc_log(PVMC_LOG_ERROR,
                  "out of descriptors: %s is not started; start the daemon with a higher limit "
                  "(ulimit -n) for more tasks",
                  job->order.file);
@@ -182,8 +182,7 @@ static uint32_t new_cookie(void)
     return latest ? latest : (latest = 1);
 }
 
-/* As it was spawned; but libgpvm3 spawns the group server that belongs to it by its path, and PVM lists just the name.
- */
+/* The name that was spawned. libgpvm3 spawns its group server by path, but PVM lists the name alone. */
 static const char *listed_name(const char *file)
 {
     return pvmd_program_is_group_server(file) ? PVMD_GROUP_SERVER : file;
@@ -217,12 +216,12 @@ static void remember_child(struct pvmd_task *task)
     struct child *child = calloc(1, sizeof *child);
     if (child)
         *child = (struct child){.pid = task->pid, .tid = task->tid};
-    task->running = child && PVMI_HASH_ADD(hh, children, pid, child);
+    task->running = child && PVMC_HASH_ADD(hh, children, pid, child);
     if (!task->running)
-        free(child); /* its end is then noticed when it closes its connection */
+        free(child); /* its end then shows when its connection closes */
 }
 
-/* The tasker does without our debugger or wrapper: what it is there for is starting tasks in another way. */
+/* Without our debugger or wrapper: a tasker is there to start tasks in its own way. */
 static int give_to_tasker(struct job *job, struct pvmd_task *task)
 {
     int code = set_cookie(job, task->cookie);
@@ -271,7 +270,7 @@ static int32_t start_one(struct job *job)
     int code = start_task(job, task);
     if (!code)
         return (int32_t)task->tid;
-    task->trace.tid = 0; /* it never was */
+    task->trace.tid = 0; /* it was never started */
     pvmd_task_end(task);
     return code;
 }
@@ -293,20 +292,20 @@ static void job_free(struct job *job)
 static void job_answer(struct job *job)
 {
     int started = 0;
-    struct pvmi_buf b;
-    pvmi_buf_init(&b);
-    pvmi_buf_put_u32(&b, job->order.count);
+    struct pvmc_buf b;
+    pvmc_buf_init(&b);
+    pvmc_buf_put_u32(&b, job->order.count);
     for (uint32_t i = 0; i < job->order.count; i++) {
-        pvmi_buf_put_i32(&b, job->results[i]);
+        pvmc_buf_put_i32(&b, job->results[i]);
         started += job->results[i] > 0;
     }
     pvmd_answer(&job->question, started, &b);
-    pvmi_buf_free(&b);
+    pvmc_buf_free(&b);
     job_free(job);
     pvmd_virtual_release();
 }
 
-/* argv of the process: [debugger or wrapper] program arguments. PvmOk, or the code why nothing can be started. */
+/* Makes argv of the process: [debugger or wrapper] program arguments. Returns PvmOk or why nothing can be started. */
 static int make_argv(struct job *job)
 {
     const char *wrapper = pvmd_environment_get(&job->environment, "PVM_WRAP");
@@ -340,7 +339,7 @@ static void fail_all(struct job *job, int code)
         job->results[job->done] = code;
 }
 
-/* Makes ready what all of its processes get, which takes a slice where that is much. */
+/* Prepares what all of the job's processes get; if that is much, it takes a slice. */
 static void begin(struct job *job)
 {
     int code = prepare(job);
@@ -349,7 +348,7 @@ static void begin(struct job *job)
     job->is_prepared = true;
 }
 
-/* A slice of the job; true when it is finished, and then gone. */
+/* Carries out a slice of the job. True: it is finished, and freed. */
 static bool job_run(struct job *job)
 {
     if (!job->is_prepared)
@@ -382,24 +381,24 @@ static void job_begin(struct job *job)
     pvmd_work_begin(&slices);
 }
 
-static int exec_question(const struct pvmd_question *q, struct pvmi_buf *body)
+static int exec_question(const struct pvmd_question *q, struct pvmc_buf *body)
 {
     struct job *job = calloc(1, sizeof *job);
     if (!job)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     job->question = *q;
     int rc = pvmd_order_get(body, &job->order);
-    job->parent = pvmi_buf_get_i32(body);
-    job->first = pvmi_buf_get_u32(body);
-    job->total = pvmi_buf_get_u32(body);
+    job->parent = pvmc_buf_get_i32(body);
+    job->first = pvmc_buf_get_u32(body);
+    job->total = pvmc_buf_get_u32(body);
     if (!rc)
-        rc = pvmi_buf_end(body);
+        rc = pvmc_buf_end(body);
     if (!rc && (!job->order.count || job->order.count > PVMD_ORDER_COUNT_MAX))
-        rc = PVMI_EFORMAT;
+        rc = PVMC_EFORMAT;
     job->results = rc ? NULL : calloc(job->order.count, sizeof *job->results);
     if (!job->results) {
         job_free(job);
-        return rc ? rc : PVMI_ENOMEM;
+        return rc ? rc : PVMC_ENOMEM;
     }
     job_begin(job);
     return 0;
@@ -408,8 +407,8 @@ static int exec_question(const struct pvmd_question *q, struct pvmi_buf *body)
 /* ---- processes that end ---- */
 
 /*
- * First what the process said before it ended. A task that is connected still then, by another process such as one
- * under a debugger, ends when its connection does.
+ * Takes in first what the process sent before it ended. A task whose connection is still open then, for example held by
+ * a process under a debugger, ends with its connection.
  */
 static void child_ended(const struct child *child, int status)
 {
@@ -432,7 +431,7 @@ static void on_child(EV_P_ ev_child *watcher, int events)
     pid_t pid = watcher->rpid;
     HASH_FIND_INT(children, &pid, child);
     if (!child)
-        return; /* a launcher's */
+        return; /* a launcher's process */
     HASH_DEL(children, child);
     child_ended(child, watcher->rstatus);
     free(child);

@@ -1,16 +1,16 @@
 /*
- * order.h - an order to start tasks: what TM_SPAWN carries to the spawner's daemon and DM_EXEC to the hosts where they
- * are started. Both have the same fields; in DM_EXEC `where` is the working directory, `count` this host's share, and
- * the parent and the numbering follow.
+ * order.h - an order to start tasks, which TM_SPAWN carries to the spawner's daemon and DM_EXEC to the hosts that start
+ * them. Both have the same fields; in DM_EXEC `where` is the working directory, `count` is the host's share, and the
+ * parent and the numbering follow.
  */
 #ifndef PVMD_ORDER_H
 #define PVMD_ORDER_H
 
 #include <stdint.h>
-#include "../core/buf.h"
-#include "tasks.h"
+#include "core/buf.h"
+#include "pvmd/tasks/tasks.h"
 
-#define PVMD_ORDER_COUNT_MAX PVMI_TID_LOCAL_MASK /* tasks of one pvm_spawn() */
+#define PVMD_ORDER_COUNT_MAX PVMC_TID_LOCAL_MASK /* tasks of one pvm_spawn() */
 #define PVMD_ORDER_TEXTS_MAX 65536               /* arguments, and variables */
 #define PVMD_ORDER_PATH_MAX  4096                /* bytes of the program's name, and of `where` */
 
@@ -29,12 +29,12 @@ struct pvmd_order {
     int32_t trace_buffer, trace_options;
 };
 
-/* Reads an order's fields: 0 or a PVMI_E code, PVMI_ELIMIT beyond the maxima above. pvmd_order_free() is due in both
- * cases. */
-int pvmd_order_get(struct pvmi_buf *b, struct pvmd_order *order);
+/* Reads an order's fields. Returns 0 or a PVMC_E code, PVMC_ELIMIT beyond the maxima above; pvmd_order_free() is due in
+ * both cases. */
+int pvmd_order_get(struct pvmc_buf *b, struct pvmd_order *order);
 
-/* Writes them with another `where` and `count`. */
-void pvmd_order_put(struct pvmi_buf *b, const struct pvmd_order *order, const char *where, uint32_t count);
+/* Writes an order's fields, with another `where` and `count`. */
+void pvmd_order_put(struct pvmc_buf *b, const struct pvmd_order *order, const char *where, uint32_t count);
 
 void pvmd_order_free(struct pvmd_order *order);
 

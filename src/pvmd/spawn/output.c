@@ -1,4 +1,4 @@
-/* output.c - see output.h. An output outlives its task: the process may print after pvm_exit(). */
+/* output.c - see output.h. An output may outlive its task, since a process may print after pvm_exit(). */
 #include "output.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -6,16 +6,15 @@
 #include <unistd.h>
 #include <ev.h>
 #include <utlist.h>
-#include "../core/error.h"
-#include "../core/log.h"
-#include "../core/proto.h"
-#include "daemon.h"
-#include "logfile.h"
-#include "membership.h"
-#include "relay.h"
-#include "rpc.h"
-#include "virtual.h"
-#include "watch.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/message/proto.h"
+#include "pvmd/base/self.h"
+#include "pvmd/base/logfile.h"
+#include "pvmd/frames/relay.h"
+#include "pvmd/net/rpc.h"
+#include "pvmd/base/virtual.h"
+#include "pvmd/tasks/watch.h"
 
 #define READ_BYTES 16384
 #define LINE_BYTES 4096 /* longer lines are sent in pieces */
@@ -23,12 +22,12 @@
 
 struct output {
     ev_io io;
-    pvmi_tid tid;
+    pvmc_tid tid;
     int32_t parent;
     struct pvmd_collector collector; /* tid 0: the master's log */
     struct pvmd_watch *watch;        /* of the collector */
     unsigned spawns;                 /* of the task, under way */
-    bool over;                       /* the pipe is closed; EOF waits for the spawns */
+    bool over;                       /* the pipe is closed, and only spawns hold EOF back */
     char *line;                      /* the unfinished last line, or NULL */
     size_t line_length;
     struct output *prev, *next;
@@ -38,10 +37,10 @@ static struct output *outputs;
 
 /* ---- holding back ---- */
 
-static pvmi_tid *held; /* tasks and hosts that must not be sent more for now */
+static pvmc_tid *held; /* tasks and hosts that told us to hold */
 static size_t held_count;
 
-static bool holds(pvmi_tid receiver)
+static bool holds(pvmc_tid receiver)
 {
     for (size_t i = 0; i < held_count; i++)
         if (held[i] == receiver)
@@ -51,8 +50,8 @@ static bool holds(pvmi_tid receiver)
 
 static void pause_or_go_on(struct output *o)
 {
-    pvmi_tid to = o->collector.tid ? o->collector.tid : pvmi_tid_of_host_index(pvmd.master_index);
-    if (o->over || holds(to) || holds(pvmi_tid_host(to)))
+    pvmc_tid to = o->collector.tid ? o->collector.tid : pvmc_tid_of_host_index(pvmd.master_index);
+    if (o->over || holds(to) || holds(pvmc_tid_host(to)))
         ev_io_stop(pvmd.loop, &o->io);
     else
         ev_io_start(pvmd.loop, &o->io);
@@ -65,17 +64,17 @@ static void pause_or_go_on_all(void)
         pause_or_go_on(o);
 }
 
-static void remove_held(pvmi_tid receiver)
+static void remove_held(pvmc_tid receiver)
 {
     for (size_t i = 0; i < held_count; i++)
         if (held[i] == receiver)
             held[i--] = held[--held_count];
 }
 
-void pvmd_output_hold(pvmi_tid receiver, bool hold)
+void pvmd_output_hold(pvmc_tid receiver, bool hold)
 {
     remove_held(receiver);
-    pvmi_tid *more = hold ? realloc(held, (held_count + 1) * sizeof *held) : NULL;
+    pvmc_tid *more = hold ? realloc(held, (held_count + 1) * sizeof *held) : NULL;
     if (more) {
         held = more;
         held[held_count++] = receiver;
@@ -86,43 +85,43 @@ void pvmd_output_hold(pvmi_tid receiver, bool hold)
 void pvmd_output_host_left(unsigned index)
 {
     for (size_t i = 0; i < held_count; i++)
-        if (pvmi_tid_host_index(held[i]) == index)
+        if (pvmc_tid_host_index(held[i]) == index)
             held[i--] = held[--held_count];
     pause_or_go_on_all();
 }
 
 /* ---- sending ---- */
 
-/* A task, and a number that is a mark, with the parent, or says how many bytes follow. */
-static void send_collector(const struct pvmd_collector *to, pvmi_tid tid, int32_t parent, int n, const char *data)
+/* Sends a tid with n bytes of data, or with a mark (n < 0) and the parent. */
+static void send_collector(const struct pvmd_collector *to, pvmc_tid tid, int32_t parent, int n, const char *data)
 {
     int head[] = {(int)tid, n, parent};
-    struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
+    struct pvmc_message *m = pvmc_message_new(PVMC_ENC_DEFAULT);
     if (!m)
         return;
-    m->src = PVMI_TID_DAEMON | pvmd_host_tid();
+    m->src = PVMC_TID_DAEMON | pvmd_host_tid();
     m->dst = to->tid;
     m->ctx = to->ctx;
     m->tag = to->tag;
-    int rc = pvmi_message_pack(m, PVM_INT, head, n < 0 ? 3 : 2, 1);
+    int rc = pvmc_message_pack(m, PVM_INT, head, n < 0 ? 3 : 2, 1);
     if (!rc && n > 0)
-        rc = pvmi_message_pack(m, PVM_BYTE, data, n, 1);
+        rc = pvmc_message_pack(m, PVM_BYTE, data, n, 1);
     if (!rc)
         pvmd_relay_message(m);
-    pvmi_message_unref(m);
+    pvmc_message_unref(m);
 }
 
 static void send_log(const struct output *o, const char *data, size_t length)
 {
-    struct pvmi_buf b;
-    pvmi_buf_init(&b);
-    pvmi_buf_put_u32(&b, o->tid);
-    pvmi_buf_put_blob(&b, data, length);
+    struct pvmc_buf b;
+    pvmc_buf_init(&b);
+    pvmc_buf_put_u32(&b, o->tid);
+    pvmc_buf_put_blob(&b, data, length);
     pvmd_ask(pvmd.master_index, PVMD_DM_OUTPUT, &b, NULL, NULL);
-    pvmi_buf_free(&b);
+    pvmc_buf_free(&b);
 }
 
-static void send_mark(const struct output *o, enum pvmi_output_mark mark)
+static void send_mark(const struct output *o, enum pvmc_output_mark mark)
 {
     if (o->collector.tid)
         send_collector(&o->collector, o->tid, o->parent, mark, NULL);
@@ -138,14 +137,14 @@ static void send_text(const struct output *o, const char *data, size_t length)
         send_log(o, data, length);
 }
 
-/* At the master: lines for the log. */
-static int log_question(const struct pvmd_question *q, struct pvmi_buf *body)
+/* At the master: a line for the log. */
+static int log_question(const struct pvmd_question *q, struct pvmc_buf *body)
 {
     (void)q;
     size_t left;
-    pvmi_tid tid = pvmi_buf_get_u32(body);
-    const char *data = (const char *)pvmi_buf_get_blob(body, &left);
-    int rc = pvmi_buf_end(body);
+    pvmc_tid tid = pvmc_buf_get_u32(body);
+    const char *data = (const char *)pvmc_buf_get_blob(body, &left);
+    int rc = pvmc_buf_end(body);
     while (!rc && left) {
         const char *end = memchr(data, '\n', left);
         size_t length = end ? (size_t)(end - data) : left;
@@ -159,7 +158,7 @@ static int log_question(const struct pvmd_question *q, struct pvmi_buf *body)
 
 /* ---- collectors ---- */
 
-static void collector_ended(void *arg, pvmi_tid tid)
+static void collector_ended(void *arg, pvmc_tid tid)
 {
     (void)tid;
     struct output *o = arg;
@@ -177,14 +176,14 @@ static void set_collector(struct output *o, const struct pvmd_collector *collect
         o->watch = pvmd_watch(collector->tid, collector_ended, o);
 }
 
-void pvmd_output_redirect(pvmi_tid tid, const struct pvmd_collector *collector)
+void pvmd_output_redirect(pvmc_tid tid, const struct pvmd_collector *collector)
 {
     struct output *o;
     DL_SEARCH_SCALAR(outputs, o, tid, tid);
     if (!o)
         return;
     if (o->collector.tid != collector->tid)
-        send_mark(o, PVMI_OUTPUT_EOF); /* who collected so far need not wait for more */
+        send_mark(o, PVMC_OUTPUT_EOF); /* the old collector need not wait for more */
     set_collector(o, collector);
     pause_or_go_on(o);
 }
@@ -212,7 +211,7 @@ static void end_unless_it_spawns(struct output *o)
 {
     if (o->spawns)
         return;
-    send_mark(o, PVMI_OUTPUT_EOF);
+    send_mark(o, PVMC_OUTPUT_EOF);
     output_free(o);
 }
 
@@ -224,7 +223,7 @@ static void output_end(struct output *o)
     end_unless_it_spawns(o);
 }
 
-/* Puts the unfinished last line before what is read next. Returns its length. */
+/* Puts the unfinished last line in front of what is read next. Returns its length. */
 static size_t take_line(struct output *o, char *to)
 {
     size_t length = o->line_length;
@@ -236,7 +235,7 @@ static size_t take_line(struct output *o, char *to)
     return length;
 }
 
-/* Keeps an unfinished line for later; one that is too long to keep goes out as it is. */
+/* Keeps an unfinished line for later, or sends it if it is too long. */
 static void keep_line(struct output *o, const char *data, size_t length)
 {
     if (!length)
@@ -250,12 +249,12 @@ static void keep_line(struct output *o, const char *data, size_t length)
     o->line_length = length;
 }
 
-/* Whether there may be more now. At the end of the output, o is gone. */
+/* Returns whether there may be more now. At end of file o is freed. */
 static bool read_some(struct output *o)
 {
     static char data[LINE_BYTES + READ_BYTES];
     size_t kept = take_line(o, data);
-    pvmd_virtual_hold(); /* a task that waits for its output to be read goes on only behind what comes of that */
+    pvmd_virtual_hold(); /* a task that waits for its output to be read goes on only after the effects of that */
     ssize_t n = read(o->io.fd, data + kept, READ_BYTES);
     pvmd_virtual_release();
     bool again = n < 0 && (errno == EAGAIN || errno == EINTR);
@@ -280,8 +279,8 @@ static void on_output(EV_P_ ev_io *io, int events)
     read_some((struct output *)io);
 }
 
-/* What the pipe can hold, and no more: its other end may be open still, in a process that prints without end. */
-void pvmd_output_drain(pvmi_tid tid)
+/* Reads at most what a pipe holds: a process that prints endlessly may still have its other end. */
+static void drain(pvmc_tid tid)
 {
     struct output *o;
     DL_SEARCH_SCALAR(outputs, o, tid, tid);
@@ -293,23 +292,24 @@ void pvmd_output_drain(pvmi_tid tid)
 
 static void send_shell_mark(const struct pvmd_task *task, int mark)
 {
-    if (task->spawn_flags == -1 && pvmi_tid_is_task(task->output.tid))
+    if (task->spawn_flags == -1 && pvmc_tid_is_task(task->output.tid))
         send_collector(&task->output, task->tid, -1, mark, NULL);
 }
 
 void pvmd_output_shell_begins(const struct pvmd_task *task)
 {
-    send_shell_mark(task, PVMI_OUTPUT_NEW);
+    send_shell_mark(task, PVMC_OUTPUT_NEW);
 }
 
-void pvmd_output_shell_ends(const struct pvmd_task *task)
+void pvmd_output_task_ends(const struct pvmd_task *task)
 {
-    send_shell_mark(task, PVMI_OUTPUT_EOF);
+    drain(task->tid);
+    send_shell_mark(task, PVMC_OUTPUT_EOF);
 }
 
 /* ---- spawns ---- */
 
-void pvmd_output_spawn_begins(pvmi_tid parent)
+void pvmd_output_spawn_begins(pvmc_tid parent)
 {
     struct output *o;
     DL_SEARCH_SCALAR(outputs, o, tid, parent);
@@ -317,13 +317,13 @@ void pvmd_output_spawn_begins(pvmi_tid parent)
         o->spawns++;
 }
 
-void pvmd_output_spawned(const struct pvmd_collector *to, pvmi_tid tid, int32_t parent)
+void pvmd_output_spawned(const struct pvmd_collector *to, pvmc_tid tid, int32_t parent)
 {
     if (to->tid)
-        send_collector(to, tid, parent, PVMI_OUTPUT_SPAWN, NULL);
+        send_collector(to, tid, parent, PVMC_OUTPUT_SPAWN, NULL);
 }
 
-void pvmd_output_spawn_ends(pvmi_tid parent)
+void pvmd_output_spawn_ends(pvmc_tid parent)
 {
     struct output *o;
     DL_SEARCH_SCALAR(outputs, o, tid, parent);
@@ -338,7 +338,7 @@ void pvmd_output_new(const struct pvmd_task *task, int fd)
 {
     struct output *o = calloc(1, sizeof *o);
     if (!o) {
-        pvmi_log(PVMI_LOG_ERROR, "no memory for the output of t%x, which is lost", task->tid);
+        pvmc_log(PVMC_LOG_ERROR, "no memory for the output of t%x, which is lost", task->tid);
         close(fd);
         return;
     }
@@ -348,7 +348,7 @@ void pvmd_output_new(const struct pvmd_task *task, int fd)
     ev_set_priority(&o->io, EV_MINPRI); /* messages first */
     DL_APPEND(outputs, o);
     set_collector(o, &task->output);
-    send_mark(o, PVMI_OUTPUT_NEW);
+    send_mark(o, PVMC_OUTPUT_NEW);
     pause_or_go_on(o);
 }
 

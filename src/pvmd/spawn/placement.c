@@ -3,16 +3,16 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../core/error.h"
-#include "../core/log.h"
-#include "daemon.h"
-#include "hosts.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "pvmd/base/self.h"
+#include "pvmd/base/hosts.h"
 
-static unsigned latest; /* host that got a task last; 0: none did, and the host after ours is first */
+static unsigned latest; /* the host that got a task last; 0: none did, and the host after ours is first */
 
 /* ---- reading `where` ---- */
 
-/* A member by its name or by the address that its daemon has. */
+/* A member by its name or by its daemon's address. */
 static const struct pvmd_host *find_host(const char *name)
 {
     const struct pvmd_host *host = pvmd_host_by_name(name);
@@ -24,7 +24,7 @@ static const struct pvmd_host *find_host(const char *name)
     return host;
 }
 
-/* "name:directory" in place: cuts the name off and returns the directory, "" if there is none. */
+/* Cuts "name:directory" in place after the name. Returns the directory, or "". */
 static const char *cut_first(char *where)
 {
     char *colon = strchr(where, ':');
@@ -35,8 +35,8 @@ static const char *cut_first(char *where)
 }
 
 /*
- * Host names and directories may hold colons, too (IPv6 addresses): the longest name that is a host counts. Otherwise
- * the first colon parts them.
+ * Host names (IPv6 addresses) and directories may hold colons themselves. The longest prefix that names a host counts;
+ * if none does, the first colon separates them.
  */
 static const char *cut_host(char *where)
 {
@@ -65,7 +65,7 @@ static bool fits(const struct pvmd_host *host, uint32_t flags, const char *name,
     return flags & PvmHostCompl ? !fit : fit;
 }
 
-/* The members in order of index are a ring; it is entered after the host that was used last. */
+/* Takes the members as a ring in order of index, beginning after the host that was used last. */
 static int choose(uint32_t flags, const char *name, struct pvmd_placement *p)
 {
     const struct pvmd_host *named = flags & PvmTaskHost ? find_host(name) : NULL;
@@ -74,7 +74,7 @@ static int choose(uint32_t flags, const char *name, struct pvmd_placement *p)
     struct pvmd_host **all = pvmd_host_list(&count);
     p->hosts = calloc(count ? count : 1, sizeof *p->hosts);
     if (!p->hosts)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     while (first < count && all[first]->index <= after)
         first++;
     for (size_t i = 0; i < count; i++) {
@@ -90,11 +90,11 @@ int pvmd_placement_find(uint32_t flags, const char *where, struct pvmd_placement
     *p = (struct pvmd_placement){0};
     char *name = strdup(where);
     const char *directory = "";
-    int rc = name ? 0 : PVMI_ENOMEM;
+    int rc = name ? 0 : PVMC_ENOMEM;
     if (!rc) {
         directory = flags & PvmTaskHost ? cut_host(name) : cut_first(name);
         p->directory = strdup(directory);
-        rc = p->directory ? choose(flags, name, p) : PVMI_ENOMEM;
+        rc = p->directory ? choose(flags, name, p) : PVMC_ENOMEM;
     }
     free(name);
     if (rc)

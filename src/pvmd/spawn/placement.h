@@ -1,4 +1,4 @@
-/* placement.h - which hosts new tasks go to: the flags and `where` of pvm_spawn(), and turns taken by the hosts. */
+/* placement.h - which hosts get new tasks: by the flags and `where` of pvm_spawn(), and in turn. */
 #ifndef PVMD_PLACEMENT_H
 #define PVMD_PLACEMENT_H
 
@@ -12,12 +12,12 @@ struct pvmd_placement {
 };
 
 /*
- * The hosts that fit, beginning after the one that got the last task by turn. `where` is "host", "." (this host), an
- * architecture, each with ":directory" behind it or not, or ":directory" alone. 0 or PVMI_ENOMEM.
+ * Lists the hosts that fit, beginning after the one that got the last task in turn. `where` is a host, "." (this host)
+ * or an architecture, each with or without ":directory", or ":directory" alone. Returns 0 or PVMC_ENOMEM.
  */
 int pvmd_placement_find(uint32_t flags, const char *where, struct pvmd_placement *p);
 
-/* How many of n tasks the i-th of `hosts` hosts gets: even shares, the first ones one more. */
+/* How many of n tasks the i-th of `hosts` hosts gets: equal shares, and one more for the first hosts. */
 size_t pvmd_placement_share(size_t n, size_t hosts, size_t i);
 
 /* This host got a task: the next spawn without a given host begins after it. */

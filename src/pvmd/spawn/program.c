@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "../core/config.h"
-#include "../core/log.h"
+#include "core/config.h"
+#include "core/log.h"
 #include "environment.h"
-#include "hosts.h"
+#include "pvmd/base/hosts.h"
 
 #define DEFAULT_PATH     "$HOME/pvm3/bin/$PVM_ARCH:$PVM_ROOT/bin/$PVM_ARCH:/usr/lib/pvm3/bin/$PVM_ARCH"
 #define DEFAULT_DEBUGGER "$PVM_ROOT/lib/debugger"
@@ -36,7 +36,7 @@ static const char *first_of(const char *a, const char *b, const char *c)
 static char *exec_path(void)
 {
     return pvmd_environment_expand(
-        first_of(pvmd_host_self()->exec_path, pvmi_config_text(PVMI_SETTING_PATH), DEFAULT_PATH));
+        first_of(pvmd_host_self()->exec_path, pvmc_config_text(PVMC_SETTING_PATH), DEFAULT_PATH));
 }
 
 /* folder/file if that is a program. */
@@ -59,7 +59,7 @@ static char *search(char *folders, const char *file)
     return found;
 }
 
-/* The group server belongs to us: it is found beside this daemon even where the exec path does not lead to it. */
+/* Our group server is found beside this daemon even if the exec path does not lead to it. */
 static char *beside_us(const char *file)
 {
     char self[PATH_MAX];
@@ -71,7 +71,7 @@ static char *beside_us(const char *file)
     return program_in(self, file);
 }
 
-/* A copy of file if it is a program as a task in `directory` sees it, where it is named by a path. */
+/* For a name with a path: a copy of it if it leads to a program from `directory`. */
 static char *by_path(const char *directory, const char *file)
 {
     if (file[0] == '/')
@@ -85,11 +85,11 @@ static char *by_path(const char *directory, const char *file)
 static void log_missing(const char *file, const char *directory, const char *folders)
 {
     if (file[0] == '/')
-        pvmi_log(PVMI_LOG_INFO, "no program %s", file);
+        pvmc_log(PVMC_LOG_INFO, "no program %s", file);
     else if (strchr(file, '/'))
-        pvmi_log(PVMI_LOG_INFO, "no program %s in the task's folder %s, nor in %s", file, directory, folders);
+        pvmc_log(PVMC_LOG_INFO, "no program %s in the task's folder %s, nor in %s", file, directory, folders);
     else
-        pvmi_log(PVMI_LOG_INFO, "no program %s in %s", file, folders);
+        pvmc_log(PVMC_LOG_INFO, "no program %s in %s", file, folders);
 }
 
 char *pvmd_program_find(const char *file, const char *directory)
@@ -126,7 +126,7 @@ char *pvmd_program_command(const char *name)
     return found;
 }
 
-/* The directory text names, if it can be entered; relative ones lie in $HOME. Logs if not. */
+/* The directory that `text` names, relative to $HOME. NULL if it cannot be entered, which is logged. */
 static char *enterable(const char *text)
 {
     char *expanded = pvmd_environment_expand(text), *absolute = NULL;
@@ -143,14 +143,14 @@ static char *enterable(const char *text)
     free(home);
     if (!absolute || is_directory(absolute))
         return absolute;
-    pvmi_log(PVMI_LOG_WARNING, "working directory %s cannot be entered", absolute);
+    pvmc_log(PVMC_LOG_WARNING, "working directory %s cannot be entered", absolute);
     free(absolute);
     return NULL;
 }
 
 char *pvmd_program_directory(const char *asked)
 {
-    const char *choices[] = {asked, pvmd_host_self()->working_dir, pvmi_config_text(PVMI_SETTING_WD), "$HOME", "/"};
+    const char *choices[] = {asked, pvmd_host_self()->working_dir, pvmc_config_text(PVMC_SETTING_WD), "$HOME", "/"};
     char *found = NULL;
     for (unsigned i = 0; !found && i < sizeof choices / sizeof choices[0]; i++)
         found = enterable(choices[i]);
@@ -160,10 +160,10 @@ char *pvmd_program_directory(const char *asked)
 char *pvmd_program_debugger(void)
 {
     char *path = pvmd_environment_expand(
-        first_of(pvmd_host_self()->debugger, pvmi_config_text(PVMI_SETTING_DEBUGGER), DEFAULT_DEBUGGER));
+        first_of(pvmd_host_self()->debugger, pvmc_config_text(PVMC_SETTING_DEBUGGER), DEFAULT_DEBUGGER));
     if (path && is_program(path))
         return path;
-    pvmi_log(PVMI_LOG_WARNING, "no debugger script %s: set PVM_DEBUGGER, or bx= in the hostfile", path ? path : "");
+    pvmc_log(PVMC_LOG_WARNING, "no debugger script %s: set PVM_DEBUGGER, or bx= in the hostfile", path ? path : "");
     free(path);
     return NULL;
 }

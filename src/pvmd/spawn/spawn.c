@@ -1,18 +1,18 @@
-/* spawn.c - see spawn.h. A spawn goes in rounds: deal what is not started to the hosts, wait for all of them. */
+/* spawn.c - see spawn.h. A spawn goes in rounds: deal the tasks not yet started to hosts, and wait for all answers. */
 #include "spawn.h"
 #include <stdlib.h>
 #include <string.h>
-#include "../core/error.h"
-#include "../core/log.h"
-#include "../core/proto.h"
-#include "daemon.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/message/proto.h"
+#include "pvmd/base/self.h"
 #include "order.h"
 #include "output.h"
 #include "placement.h"
-#include "rpc.h"
-#include "siblings.h"
-#include "tasks.h"
-#include "trace.h"
+#include "pvmd/net/rpc.h"
+#include "pvmd/tasks/siblings.h"
+#include "pvmd/tasks/tasks.h"
+#include "pvmd/tasks/trace.h"
 
 struct spawn {
     struct pvmd_request request;
@@ -22,7 +22,7 @@ struct spawn {
     unsigned waiting;                /* hosts that have not answered */
 };
 
-/* What one host was asked for in a round. */
+/* One host's share in a round. */
 struct part {
     struct spawn *spawn;
     size_t count;
@@ -44,11 +44,11 @@ static void spawn_free(struct spawn *s)
 
 /* ---- the end ---- */
 
-static void put_siblings(struct pvmi_buf *b, const int32_t *tids, size_t count)
+static void put_siblings(struct pvmc_buf *b, const int32_t *tids, size_t count)
 {
-    pvmi_buf_put_u32(b, (uint32_t)count);
+    pvmc_buf_put_u32(b, (uint32_t)count);
     for (size_t i = 0; i < count; i++)
-        pvmi_buf_put_i32(b, tids[i]);
+        pvmc_buf_put_i32(b, tids[i]);
 }
 
 /* Started tasks first, in spawn order, then the errors. Returns how many started. */
@@ -71,15 +71,15 @@ static void finish(struct spawn *s)
     int32_t *sorted = malloc(count * sizeof *sorted);
     if (sorted) {
         size_t started = sort_results(s->results, count, sorted);
-        struct pvmi_buf b;
+        struct pvmc_buf b;
         for (size_t i = 0; i < started; i++) {
-            pvmd_trace_spawned(&s->order.trace, (pvmi_tid)sorted[i], parent_of_new(s));
-            pvmd_output_spawned(&s->order.output, (pvmi_tid)sorted[i], parent_of_new(s));
+            pvmd_trace_spawned(&s->order.trace, (pvmc_tid)sorted[i], parent_of_new(s));
+            pvmd_output_spawned(&s->order.output, (pvmc_tid)sorted[i], parent_of_new(s));
         }
-        pvmi_buf_init(&b);
+        pvmc_buf_init(&b);
         put_siblings(&b, sorted, count);
         pvmd_request_answer(&s->request, (int)started, &b);
-        pvmi_buf_free(&b);
+        pvmc_buf_free(&b);
         pvmd_siblings_tell(sorted, started);
     } else {
         pvmd_request_answer(&s->request, PvmNoMem, NULL);
@@ -102,20 +102,20 @@ static void remove_host(struct spawn *s, unsigned host_index)
     s->placement.count = kept;
 }
 
-/* Takes one host's answer over: true if all its tasks were started. */
-static bool take_results(struct part *part, int code, struct pvmi_buf *body)
+/* Takes one host's answer. Returns whether all its tasks were started. */
+static bool take_results(struct part *part, int code, struct pvmc_buf *body)
 {
     bool all = true;
-    uint32_t n = code < 0 ? 0 : pvmi_buf_get_u32(body);
+    uint32_t n = code < 0 ? 0 : pvmc_buf_get_u32(body);
     for (size_t i = 0; i < part->count; i++) {
-        int32_t result = i < n ? pvmi_buf_get_i32(body) : code < 0 ? code : PvmDSysErr;
+        int32_t result = i < n ? pvmc_buf_get_i32(body) : code < 0 ? code : PvmDSysErr;
         part->spawn->results[part->slots[i]] = result;
         all = all && result > 0;
     }
     return all;
 }
 
-static void exec_answered(void *arg, unsigned host_index, int code, struct pvmi_buf *body)
+static void exec_answered(void *arg, unsigned host_index, int code, struct pvmc_buf *body)
 {
     struct part *part = arg;
     struct spawn *s = part->spawn;
@@ -128,15 +128,15 @@ static void exec_answered(void *arg, unsigned host_index, int code, struct pvmi_
 
 static void ask_host(struct spawn *s, unsigned host_index, struct part *part)
 {
-    struct pvmi_buf b;
-    pvmi_buf_init(&b);
+    struct pvmc_buf b;
+    pvmc_buf_init(&b);
     pvmd_order_put(&b, &s->order, s->placement.directory, (uint32_t)part->count);
-    pvmi_buf_put_i32(&b, parent_of_new(s));
-    pvmi_buf_put_u32(&b, part->slots[0]);
-    pvmi_buf_put_u32(&b, s->order.count);
+    pvmc_buf_put_i32(&b, parent_of_new(s));
+    pvmc_buf_put_u32(&b, part->slots[0]);
+    pvmc_buf_put_u32(&b, s->order.count);
     s->waiting++;
     pvmd_ask(host_index, PVMD_DM_EXEC, &b, exec_answered, part);
-    pvmi_buf_free(&b);
+    pvmc_buf_free(&b);
 }
 
 static struct part *part_new(struct spawn *s, const uint32_t *slots, size_t count)
@@ -161,7 +161,7 @@ static uint32_t *open_slots(const struct spawn *s, size_t *count)
     return slots;
 }
 
-/* One round, or the end when nothing is left to do or nobody to ask. */
+/* Begins a round, or ends the spawn if no task or no host is left. */
 static void deal(struct spawn *s)
 {
     size_t open, done = 0;
@@ -187,7 +187,7 @@ static int begin(struct spawn *s)
     int rc = pvmd_placement_find(s->order.flags, s->order.where, &s->placement);
     s->results = rc ? NULL : calloc(s->order.count, sizeof *s->results);
     if (!s->results)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     for (uint32_t i = 0; i < s->order.count; i++)
         s->results[i] = PvmNoHost; /* unless one is found */
     pvmd_output_spawn_begins(s->request.tid);
@@ -197,27 +197,27 @@ static int begin(struct spawn *s)
 
 static int refuse(const struct pvmd_request *r)
 {
-    pvmi_log(PVMI_LOG_WARNING, "t%x: no spawn with more than %d arguments or variables, or names of more than %d bytes",
+    pvmc_log(PVMC_LOG_WARNING, "t%x: no spawn with more than %d arguments or variables, or names of more than %d bytes",
              r->tid, PVMD_ORDER_TEXTS_MAX, PVMD_ORDER_PATH_MAX);
     pvmd_request_answer(r, PvmOutOfRes, NULL);
     return 0;
 }
 
-static int spawn_request(const struct pvmd_request *r, struct pvmi_buf *body)
+static int spawn_request(const struct pvmd_request *r, struct pvmc_buf *body)
 {
     struct spawn *s = calloc(1, sizeof *s);
     if (!s)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     s->request = *r;
     int rc = pvmd_order_get(body, &s->order);
     if (!rc)
-        rc = pvmi_buf_end(body);
+        rc = pvmc_buf_end(body);
     if (!rc && (s->order.count < 1 || s->order.count > PVMD_ORDER_COUNT_MAX)) {
         pvmd_request_answer(r, PvmBadParam, NULL);
         spawn_free(s);
         return 0;
     }
-    if (rc == PVMI_ELIMIT)
+    if (rc == PVMC_ELIMIT)
         rc = refuse(r);
     else if (!rc && !(rc = begin(s)))
         return 0;
@@ -227,5 +227,5 @@ static int spawn_request(const struct pvmd_request *r, struct pvmi_buf *body)
 
 void pvmd_spawn_start(void)
 {
-    pvmd_tm_handle(PVMI_TM_SPAWN, spawn_request);
+    pvmd_tm_handle(PVMC_TM_SPAWN, spawn_request);
 }

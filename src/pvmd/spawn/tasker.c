@@ -3,24 +3,24 @@
 #include <ev.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../core/error.h"
-#include "../core/log.h"
-#include "clients.h"
-#include "daemon.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "pvmd/tasks/clients.h"
+#include "pvmd/base/self.h"
 #include "pvmproto.h"
-#include "service.h"
-#include "stats.h"
+#include "pvmd/tasks/service.h"
+#include "pvmd/base/stats.h"
 
 extern char **environ;
 
-static pvmi_tid tasker;
+static pvmc_tid tasker;
 
-pvmi_tid pvmd_tasker(void)
+pvmc_tid pvmd_tasker(void)
 {
     return tasker;
 }
 
-void pvmd_tasker_set(pvmi_tid tid)
+void pvmd_tasker_set(pvmc_tid tid)
 {
     struct pvmd_task *task = pvmd_task_by_tid(tid);
     if (task)
@@ -39,15 +39,15 @@ static bool is_of_daemon(const char *variable)
 }
 
 /*
- * What a process needs beyond the tasker's own environment, which it inherits: variables of PVM, and those that the
- * spawner exports. PVM 3.4 sends as few; taskers have arrays for them.
+ * A process inherits the tasker's own environment, so only PVM's variables and those that the spawner exports are sent.
+ * PVM 3.4 sends as few, and taskers keep them in arrays.
  */
 static bool is_sent(const char *variable)
 {
     return !strncmp(variable, "PVM", 3) || !is_of_daemon(variable);
 }
 
-static void put_environment(struct pvmi_message **m, char *const *environment)
+static void put_environment(struct pvmc_message **m, char *const *environment)
 {
     int count = 0;
     for (char *const *e = environment; *e; e++)
@@ -62,7 +62,7 @@ int pvmd_tasker_give(struct pvmd_task *task, const struct pvmd_tasker_order *ord
 {
     static int32_t wid;
     wid = wid == INT32_MAX ? 1 : wid + 1;
-    struct pvmi_message *m = pvmd_service_new(SM_STTASK, wid);
+    struct pvmc_message *m = pvmd_service_new(SM_STTASK, wid);
     int argc = 0;
     while (order->argv[argc])
         argc++;
@@ -89,8 +89,8 @@ int pvmd_tasker_give(struct pvmd_task *task, const struct pvmd_tasker_order *ord
 static ev_timer soon;
 
 /*
- * From the loop, when what the processes said before they ended has come in. A task that is connected still, by another
- * process than the tasker's child, ends when its connection does: the tasker's word alone does not cut it off.
+ * Takes in first what the processes sent before they ended. A task whose connection is still open then, held by a
+ * process other than the tasker's child, ends with its connection, whatever the tasker says.
  */
 static void end_told(EV_P_ ev_timer *timer, int events)
 {
@@ -109,18 +109,18 @@ static void end_soon(struct pvmd_task *task)
     ev_timer_start(pvmd.loop, &soon);
 }
 
-static int take_exit(struct pvmi_message *m)
+static int take_exit(struct pvmc_message *m)
 {
     int rc = 0, rest = 0, values[5];
-    struct pvmd_task *task = pvmd_task_by_tid((pvmi_tid)pvmd_service_get_int(m, &rc));
+    struct pvmd_task *task = pvmd_task_by_tid((pvmc_tid)pvmd_service_get_int(m, &rc));
     if (rc)
         return rc;
     for (unsigned i = 0; i < 5; i++)
         values[i] = pvmd_service_get_int(m, &rest); /* not all taskers send all */
     if (!task)
-        return 0; /* we knew from its connection */
+        return 0; /* its connection told us first */
     if (task->tasker != m->src) {
-        pvmi_log(PVMI_LOG_WARNING, "tasker t%x says that t%x has ended, which it has not started", m->src, task->tid);
+        pvmc_log(PVMC_LOG_WARNING, "tasker t%x says that t%x has ended, which it has not started", m->src, task->tid);
         return 0;
     }
     task->status = values[0];
@@ -129,8 +129,8 @@ static int take_exit(struct pvmi_message *m)
     return 0;
 }
 
-/* It may have given the duty up and still have tasks. */
-static bool has_tasks(pvmi_tid src)
+/* A former tasker may still have tasks. */
+static bool has_tasks(pvmc_tid src)
 {
     struct pvmd_task *task, *next;
     HASH_ITER (hh, pvmd_tasks, task, next)
@@ -139,17 +139,20 @@ static bool has_tasks(pvmi_tid src)
     return false;
 }
 
-static bool may_send(pvmi_tid src)
+static bool may_send(pvmc_tid src)
 {
     return src && (src == tasker || has_tasks(src));
 }
 
 /* ---- its end ---- */
 
-void pvmd_tasker_ended(pvmi_tid tid)
+void pvmd_tasker_task_left(const struct pvmd_task *left)
 {
+    pvmc_tid tid = left->tid;
+    if (!left->was_tasker)
+        return;
     if (tid == tasker) {
-        pvmi_log(PVMI_LOG_INFO, "tasker t%x has ended: this daemon starts processes itself again", tid);
+        pvmc_log(PVMC_LOG_INFO, "tasker t%x has ended: this daemon starts processes itself again", tid);
         tasker = 0;
     }
     pvmd_service_forget(tid);

@@ -1,16 +1,16 @@
 /*
- * tasker.h - a task of this host that starts processes in the daemon's place (pvm_reg_tasker): it is sent SM_STTASK for
- * each new task and says SM_TASKX when one has ended or could not be started.
+ * tasker.h - the tasker (pvm_reg_tasker), a task of this host that starts processes in the daemon's place. It gets
+ * SM_STTASK for each new task, and sends SM_TASKX when a task has ended or could not be started.
  *
- * Nobody waits for a tasker: the spawner has its task ids at once. A task that it was given exists until it says so,
- * until the task's connection closes, or until the tasker ends before the task has connected.
+ * Nobody waits for the tasker: the spawner gets its task ids at once. A task of the tasker exists until the tasker
+ * reports its end, until its connection closes, or until the tasker ends before the task has connected.
  */
 #ifndef PVMD_TASKER_H
 #define PVMD_TASKER_H
 
-#include "tasks.h"
+#include "pvmd/tasks/tasks.h"
 
-/* What a process is to be started with. */
+/* What the tasker starts a process with. */
 struct pvmd_tasker_order {
     char *const *argv;        /* argv[0]: the program's path; ends with NULL, as environment does */
     char *const *environment; /* all that the daemon itself would give it */
@@ -20,16 +20,16 @@ struct pvmd_tasker_order {
 };
 
 /* The tasker, or 0. */
-pvmi_tid pvmd_tasker(void);
+pvmc_tid pvmd_tasker(void);
 
-/* Has the task's process started by the tasker. PvmOk or PvmNoMem. */
+/* Asks the tasker to start the task's process. Returns PvmOk or PvmNoMem. */
 int pvmd_tasker_give(struct pvmd_task *task, const struct pvmd_tasker_order *order);
 
-/* The task has become, or is no longer, the tasker. What it has started stays its. */
-void pvmd_tasker_set(pvmi_tid tid);
+/* The task becomes, or (0) no task is any longer, the tasker. Tasks that it has started stay its own. */
+void pvmd_tasker_set(pvmc_tid tid);
 
-/* The tasker has ended: so have those tasks of its that were never heard of. */
-void pvmd_tasker_ended(pvmi_tid tid);
+/* A task has left. If it is or was the tasker, its tasks that have not connected have ended. */
+void pvmd_tasker_task_left(const struct pvmd_task *task);
 
 void pvmd_tasker_start(void);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <wordexp.h>
-#include "../core/log.h"
+#include "core/log.h"
 #include "program.h"
 #include "pvm3.h"
 
@@ -12,7 +12,7 @@
 
 static int refuse(const char *setting, const char *why)
 {
-    pvmi_log(PVMI_LOG_ERROR, "PVM_WRAP=%s: %s", setting, why);
+    pvmc_log(PVMC_LOG_ERROR, "PVM_WRAP=%s: %s", setting, why);
     return PvmNoFile;
 }
 
@@ -35,7 +35,7 @@ static int wrapper(const char *setting, const wordexp_t *from, char **words, siz
     return PvmOk;
 }
 
-/* Outside quotes: file names to be searched for, which may take any time, and homes of users, likewise. */
+/* Whether a pattern or a tilde stands outside quotes: expanding it searches for files or users, which may take long. */
 static bool has_search(const char *text)
 {
     char quote = '\0';
@@ -74,7 +74,7 @@ int pvmd_wrap_find(const struct pvmd_order *order, const char *setting, char ***
 {
     wordexp_t expanded = {0};
     bool debug = order->flags & PvmTaskDebug;
-    bool serves_all = pvmd_program_is_group_server(order->file); /* not just the program that has it started */
+    bool serves_all = pvmd_program_is_group_server(order->file); /* and not only the program that starts it */
     *count = 0;
     *words = NULL;
     int code = split(debug || serves_all ? NULL : setting, &expanded);

@@ -4,19 +4,19 @@
 #include <string.h>
 #include <unistd.h>
 #include <utlist.h>
-#include "../core/buf.h"
-#include "../core/error.h"
-#include "../core/log.h"
-#include "../core/proto.h"
-#include "../core/reserve.h"
-#include "daemon.h"
+#include "core/buf.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/message/proto.h"
+#include "core/reserve.h"
+#include "pvmd/base/events.h"
+#include "pvmd/base/self.h"
 #include "overrun.h"
-#include "refusals.h"
-#include "relay.h"
+#include "pvmd/net/refusals.h"
+#include "pvmd/frames/relay.h"
 #include "service.h"
 #include "request.h"
-#include "stats.h"
-#include "virtual.h"
+#include "pvmd/base/stats.h"
 
 #define PATIENCE_S        5.0  /* for TM_CONNECT, and for closing after TM_EXIT */
 #define CONNECT_BYTES_MAX 4096 /* body of a TM_CONNECT */
@@ -27,11 +27,11 @@
 #define OTHER_FORGET_S 60.0 /* without such a task: the next one begins anew */
 #define OTHERS_MAX     256  /* that wait at a time; more are refused at once */
 
-static struct pvmi_transport *transport;
+static struct pvmt_transport *transport;
 struct pvmd_client *pvmd_clients;
 static ev_io readable;
 static ev_prepare before_sleep;
-static ev_timer more;   /* has been read than was taken in */
+static ev_timer more;   /* runs when more has been read than was taken in */
 static unsigned others; /* clients in state OTHER */
 
 /* ---- the end of a client ---- */
@@ -40,11 +40,11 @@ static void client_free(struct pvmd_client *c)
 {
     ev_timer_stop(pvmd.loop, &c->limit);
     others -= c->state == PVMD_CLIENT_OTHER;
-    pvmi_frame_unref(c->rx);
-    pvmi_frame_unref(c->farewell);
-    pvmd_inbox_clear(&c->inbox);
+    pvmc_frame_unref(c->rx);
+    pvmc_frame_unref(c->farewell);
+    pvmd_reassembly_clear(&c->request);
     DL_DELETE(pvmd_clients, c);
-    pvmd_virtual_gone(c->pid);
+    pvmd_tell_client_gone(c->pid);
     free(c);
 }
 
@@ -75,7 +75,7 @@ static void out_of_patience(EV_P_ ev_timer *timer, int events)
     if (c->state == PVMD_CLIENT_NEW)
         pvmd_client_refuse(c, "it sent no TM_CONNECT within 5 s");
     else if (c->state == PVMD_CLIENT_TASK)
-        pvmd_client_refuse(c, "memory is out, and something for it was lost");
+        pvmd_client_refuse(c, "out of memory: a message for it was lost");
     else
         client_close(c);
 }
@@ -109,19 +109,19 @@ void pvmd_client_pause(const struct pvmd_task *task, enum pvmd_pause why, bool o
 
 /* ---- callbacks of the transport ---- */
 
-static int accepted(void *arg, struct pvmi_endpoint *ep, const struct pvmi_credentials *who)
+static int accepted(void *arg, struct pvmt_endpoint *ep, const struct pvmt_credentials *who)
 {
     (void)arg;
     if (who->uid != getuid()) {
         pvmd_refused("connection of user %u (pid %d) refused: this daemon serves user %u", (unsigned)who->uid,
                      (int)who->pid, (unsigned)getuid());
         pvmd_stats.refused++;
-        return PVMI_EDENIED;
+        return PVMC_EDENIED;
     }
-    struct pvmd_client *c = pvmi_reserve_is_low() ? NULL : calloc(1, sizeof *c);
+    struct pvmd_client *c = pvmc_reserve_is_low() ? NULL : calloc(1, sizeof *c);
     if (!c) {
-        pvmi_log(PVMI_LOG_ERROR, "no memory for one more connection");
-        return PVMI_ENOMEM;
+        pvmc_log(PVMC_LOG_ERROR, "no memory for one more connection");
+        return PVMC_ENOMEM;
     }
     c->ep = ep;
     c->pid = who->pid;
@@ -132,27 +132,27 @@ static int accepted(void *arg, struct pvmi_endpoint *ep, const struct pvmi_crede
     return 0;
 }
 
-static bool is_for_us(pvmi_tid dst)
+static bool is_for_us(pvmc_tid dst)
 {
-    return dst == PVMI_TID_DAEMON || dst == (PVMI_TID_DAEMON | pvmd_host_tid());
+    return dst == PVMC_TID_DAEMON || dst == (PVMC_TID_DAEMON | pvmd_host_tid());
 }
 
 /* Why a frame is not acceptable, or NULL. */
-static const char *objection(const struct pvmd_client *c, const struct pvmi_frame_header *h)
+static const char *objection(const struct pvmd_client *c, const struct pvmc_frame_header *h)
 {
-    bool request = is_for_us(h->dst) && h->ctx == PVMI_CTX_TM;
+    bool request = is_for_us(h->dst) && h->ctx == PVMC_CTX_TM;
     if (c->state == PVMD_CLIENT_NEW) {
-        bool connect = request && h->tag == (int32_t)PVMI_TM_CONNECT && h->body_length <= CONNECT_BYTES_MAX;
-        return connect ? NULL : "its first message is no TM_CONNECT";
+        bool connect = request && h->tag == (int32_t)PVMC_TM_CONNECT && h->body_length <= CONNECT_BYTES_MAX;
+        return connect ? NULL : "its first message is not TM_CONNECT";
     }
     if (h->src != c->task->tid)
-        return "it sent a frame in another one's name";
-    if (request && h->body_length > PVMI_BUF_MAX)
+        return "it sent a frame in another task's name";
+    if (request && h->body_length > PVMC_BUF_MAX)
         return "its request is too long";
     return NULL;
 }
 
-static uint8_t *rx_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+static uint8_t *rx_place(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h)
 {
     (void)arg;
     static uint8_t nowhere; /* for frames without payload */
@@ -160,7 +160,7 @@ static uint8_t *rx_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_
     if (c->state == PVMD_CLIENT_LEFT)
         return NULL;
     const char *why = objection(c, h);
-    if (!why && !(c->rx = pvmi_frame_alloc(h)))
+    if (!why && !(c->rx = pvmc_frame_alloc(h)))
         why = "no memory for its frame";
     if (why) {
         pvmd_client_refuse(c, why);
@@ -172,8 +172,8 @@ static uint8_t *rx_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_
 /* ---- PVM 3.4's own library ---- */
 
 /*
- * Its first message begins with the tid of "the daemon here" and that of a task that has none yet. When we close, it
- * gives up with an error, and programs that try again do so at once. So it waits a while first, longer each time.
+ * Its first message begins with the tid of "the daemon here" and that of a task without a tid. When we close the
+ * connection, it gives up with an error, and some programs retry at once; so each refusal is delayed longer.
  */
 static bool is_other_library(const struct pvmd_client *c, const uint8_t *bytes)
 {
@@ -194,7 +194,7 @@ static double next_pause_s(void)
 
 static void hold_other_library(struct pvmd_client *c)
 {
-    pvmi_log_once(PVMI_LOG_WARNING,
+    pvmc_log_once(PVMC_LOG_WARNING,
                   "process %d is a task with PVM 3.4's own libpvm3, which this daemon does not understand; it and all "
                   "later ones are refused: see \"The other library\" in doc/migrating.md",
                   (int)c->pid);
@@ -210,22 +210,22 @@ static void hold_other_library(struct pvmd_client *c)
     be_patient(c, next_pause_s());
 }
 
-static void rx_foreign(void *arg, struct pvmi_endpoint *ep, const uint8_t *bytes, int reason)
+static void rx_foreign(void *arg, struct pvmt_endpoint *ep, const uint8_t *bytes, int reason)
 {
     (void)arg;
     struct pvmd_client *c = ep->owner;
     if (is_other_library(c, bytes))
         hold_other_library(c);
     else
-        pvmd_client_refuse(c, pvmi_error_text(reason));
+        pvmd_client_refuse(c, pvmc_error_text(reason));
 }
 
 /* ---- frames ---- */
 
-/* Frames in other contexts may be for a daemon only by mistake, but for SM messages: PVM drops those. */
-static void frame_for_us(struct pvmd_client *c, struct pvmi_frame *f)
+/* Only TM and SM messages are for a daemon. PVM, too, drops all others. */
+static void frame_for_us(struct pvmd_client *c, struct pvmc_frame *f)
 {
-    if (f->h.ctx == PVMI_CTX_TM)
+    if (f->h.ctx == PVMC_CTX_TM)
         pvmd_request_frame(c, f);
     else if (pvmd_service_is(&f->h))
         pvmd_service_frame(f);
@@ -233,68 +233,68 @@ static void frame_for_us(struct pvmd_client *c, struct pvmi_frame *f)
         pvmd_stats.dropped++;
 }
 
-static void frame_for_others(struct pvmd_client *c, struct pvmi_frame *f)
+static void frame_for_others(struct pvmd_client *c, struct pvmc_frame *f)
 {
     struct pvmd_task *task = c->task;
     bool service = pvmd_service_is(&f->h) && task->flags & PVMD_TASK_RM;
-    if ((pvmi_tid_is_daemon(f->h.dst) && !service) || f->h.ctx == PVMI_CTX_DM) {
-        pvmd_stats.dropped++; /* daemons listen to daemons only, and to the resource manager */
+    if ((pvmc_tid_is_daemon(f->h.dst) && !service) || f->h.ctx == PVMC_CTX_DM) {
+        pvmd_stats.dropped++; /* other daemons listen only to daemons and the resource manager */
         return;
     }
     if (task->overruns && !pvmd_overrun_takes(task, &f->h)) {
         pvmd_stats.dropped++;
         return;
     }
-    bool is_part = !pvmd_frame_is_whole(&f->h) && !pvmi_tid_is_multicast(f->h.dst);
-    if (is_part && pvmd_unfinished_note(&task->unfinished, &f->h) == PVMI_ELIMIT)
-        pvmd_client_refuse(c, "it has begun too many messages without an end");
+    bool is_part = !pvmd_frame_is_whole(&f->h) && !pvmc_tid_is_multicast(f->h.dst);
+    if (is_part && pvmd_unfinished_note(&task->unfinished, &f->h) == PVMC_ELIMIT)
+        pvmd_client_refuse(c, "it has begun too many messages without finishing them");
     else
         pvmd_relay(f, 0);
 }
 
-static void rx_done(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+static void rx_done(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h)
 {
     (void)arg;
     (void)h;
     struct pvmd_client *c = ep->owner;
-    struct pvmi_frame *f = c->rx;
+    struct pvmc_frame *f = c->rx;
     c->rx = NULL;
     if (is_for_us(f->h.dst)) {
-        transport->ops->yield(ep); /* the other tasks have their turn before its next request */
+        transport->ops->yield(ep); /* other tasks are served before its next request */
         frame_for_us(c, f);
     } else
         frame_for_others(c, f);
-    pvmi_frame_unref(f);
+    pvmc_frame_unref(f);
 }
 
-static void rx_descriptor(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h, int fd)
+static void rx_descriptor(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h, int fd)
 {
     (void)arg;
     (void)h;
     struct pvmd_client *c = ep->owner;
-    c->rx->fd = fd; /* relay.c knows to whom it may go */
+    c->rx->fd = fd; /* relay.c decides where it may go */
 }
 
-static void tx_ready(void *arg, struct pvmi_endpoint *ep)
+static void tx_ready(void *arg, struct pvmt_endpoint *ep)
 {
     (void)arg;
     struct pvmd_client *c = ep->owner;
     if (c->task)
         pvmd_task_drain(c->task);
-    else if (c->farewell && transport->ops->send(ep, c->farewell) != PVMI_EAGAIN) {
-        pvmi_frame_unref(c->farewell);
+    else if (c->farewell && transport->ops->send(ep, c->farewell) != PVMC_EAGAIN) {
+        pvmc_frame_unref(c->farewell);
         c->farewell = NULL;
     }
 }
 
-static void down(void *arg, struct pvmi_endpoint *ep, int reason)
+static void down(void *arg, struct pvmt_endpoint *ep, int reason)
 {
     (void)arg;
     (void)reason;
     client_close(ep->owner);
 }
 
-static const struct pvmi_callbacks callbacks = {
+static const struct pvmt_callbacks callbacks = {
     .accepted = accepted,
     .rx_place = rx_place,
     .rx_done = rx_done,
@@ -306,33 +306,33 @@ static const struct pvmi_callbacks callbacks = {
 
 /* ---- becoming a task and leaving ---- */
 
-void pvmd_client_enrolled(struct pvmd_client *c, struct pvmd_task *task, struct pvmi_frame *answer)
+void pvmd_client_enrolled(struct pvmd_client *c, struct pvmd_task *task, struct pvmc_frame *answer)
 {
     ev_timer_stop(pvmd.loop, &c->limit);
     c->state = PVMD_CLIENT_TASK;
     c->task = task;
-    transport->ops->send(c->ep, answer); /* nothing was sent before: there is room */
+    transport->ops->send(c->ep, answer); /* always fits: nothing was sent before */
     task->ep = c->ep;
     pvmd_task_drain(task);
     if (task->flags & PVMD_TASK_CUT)
         pvmd_client_cut(c);
 }
 
-void pvmd_client_left(struct pvmd_client *c, struct pvmi_frame *answer)
+void pvmd_client_left(struct pvmd_client *c, struct pvmc_frame *answer)
 {
     c->state = PVMD_CLIENT_LEFT;
     c->task = NULL;
-    if (transport->ops->send(c->ep, answer) == PVMI_EAGAIN)
-        c->farewell = pvmi_frame_ref(answer);
+    if (transport->ops->send(c->ep, answer) == PVMC_EAGAIN)
+        c->farewell = pvmc_frame_ref(answer);
     be_patient(c, PATIENCE_S);
 }
 
 /* ---- in the loop ---- */
 
-/* A frame that waits for room is under way, too. */
-struct pvmi_aside pvmd_client_traffic(const struct pvmd_client *c)
+/* A frame that waits for room counts as under way. */
+struct pvmc_bypass pvmd_client_traffic(const struct pvmd_client *c)
 {
-    struct pvmi_aside traffic;
+    struct pvmc_bypass traffic;
     transport->ops->traffic(c->ep, &traffic);
     traffic.given += (c->task && c->task->queue.first) || c->farewell;
     return traffic;
@@ -372,7 +372,7 @@ static void arm(EV_P_ ev_prepare *prepare, int events)
 
 int pvmd_clients_start(const char *path)
 {
-    int rc = pvmi_transport_find("unix")->open(path, &callbacks, NULL, &transport);
+    int rc = pvmt_transport_find("unix")->open(path, &callbacks, NULL, &transport);
     if (rc)
         return rc;
     ev_io_init(&readable, on_readable, transport->ops->fd(transport), EV_READ);

@@ -2,25 +2,25 @@
 #include "multicast.h"
 #include <stdlib.h>
 #include <string.h>
-#include "../core/error.h"
-#include "../core/hash.h"
-#include "../core/log.h"
-#include "../core/proto.h"
-#include "daemon.h"
-#include "hosts.h"
-#include "link.h"
-#include "rpc.h"
-#include "stats.h"
+#include "core/error.h"
+#include "core/hash.h"
+#include "core/log.h"
+#include "core/message/proto.h"
+#include "pvmd/base/self.h"
+#include "pvmd/base/hosts.h"
+#include "pvmd/net/link.h"
+#include "pvmd/net/rpc.h"
+#include "pvmd/base/stats.h"
 
 #define OPEN_MAX 64 /* unfinished multicasts of one task */
 
 struct receiver {
-    pvmi_tid tid;
+    pvmc_tid tid;
     uint32_t seq; /* of its next frame */
 };
 
 struct name {
-    pvmi_tid src, group;
+    pvmc_tid src, group;
 };
 
 struct multicast {
@@ -36,7 +36,7 @@ struct multicast {
 
 static struct multicast *multicasts;
 
-static struct multicast *find(pvmi_tid src, pvmi_tid group)
+static struct multicast *find(pvmc_tid src, pvmc_tid group)
 {
     struct name name = {src, group};
     struct multicast *m;
@@ -57,7 +57,7 @@ static void forget(struct multicast *m)
     release(m);
 }
 
-static struct multicast *add(pvmi_tid src, pvmi_tid group, unsigned from_host, size_t receivers, size_t hosts)
+static struct multicast *add(pvmc_tid src, pvmc_tid group, unsigned from_host, size_t receivers, size_t hosts)
 {
     struct multicast *m = find(src, group);
     if (m)
@@ -69,7 +69,7 @@ static struct multicast *add(pvmi_tid src, pvmi_tid group, unsigned from_host, s
     m->hosts = calloc(hosts ? hosts : 1, sizeof *m->hosts);
     m->name = (struct name){src, group};
     m->from_host = from_host;
-    if (!m->receivers || !m->hosts || !PVMI_HASH_ADD(hh, multicasts, name, m)) {
+    if (!m->receivers || !m->hosts || !PVMC_HASH_ADD(hh, multicasts, name, m)) {
         release(m);
         return NULL;
     }
@@ -81,11 +81,11 @@ static struct multicast *add(pvmi_tid src, pvmi_tid group, unsigned from_host, s
 
 static int compare_receivers(const void *a, const void *b)
 {
-    pvmi_tid x = ((const struct receiver *)a)->tid, y = ((const struct receiver *)b)->tid;
+    pvmc_tid x = ((const struct receiver *)a)->tid, y = ((const struct receiver *)b)->tid;
     return x < y ? -1 : x > y;
 }
 
-/* In order of hosts, each once: pvm_mcast() names nobody twice. */
+/* Sorts receivers by host and drops duplicates. Returns how many are left. */
 static size_t sort(struct receiver *all, size_t count)
 {
     size_t n = 0;
@@ -96,47 +96,47 @@ static size_t sort(struct receiver *all, size_t count)
     return n;
 }
 
-/* How many of the receivers from `all` on live on the same host. */
+/* How many receivers from the first on are on the same host. */
 static size_t same_host(const struct receiver *all, size_t count)
 {
     size_t n = 1;
-    while (n < count && pvmi_tid_host(all[n].tid) == pvmi_tid_host(all[0].tid))
+    while (n < count && pvmc_tid_host(all[n].tid) == pvmc_tid_host(all[0].tid))
         n++;
     return n;
 }
 
-static void put_receivers(struct pvmi_buf *b, const struct receiver *all, size_t count)
+static void put_receivers(struct pvmc_buf *b, const struct receiver *all, size_t count)
 {
-    pvmi_buf_put_u32(b, (uint32_t)count);
+    pvmc_buf_put_u32(b, (uint32_t)count);
     for (size_t i = 0; i < count; i++) {
-        pvmi_buf_put_u32(b, all[i].tid);
-        pvmi_buf_put_u32(b, all[i].seq);
+        pvmc_buf_put_u32(b, all[i].tid);
+        pvmc_buf_put_u32(b, all[i].seq);
     }
 }
 
-/* Reads the list; NULL on error, or when it is empty. The caller frees it. */
-static struct receiver *get_receivers(struct pvmi_buf *b, size_t *count)
+/* Reads the list, for the caller to free. NULL: an error, or an empty list. */
+static struct receiver *get_receivers(struct pvmc_buf *b, size_t *count)
 {
-    *count = pvmi_buf_get_u32(b);
-    if (!*count || *count > pvmi_buf_left(b) / 8)
+    *count = pvmc_buf_get_u32(b);
+    if (!*count || *count > pvmc_buf_left(b) / 8)
         return NULL;
     struct receiver *all = calloc(*count, sizeof *all);
     for (size_t i = 0; all && i < *count; i++) {
-        all[i].tid = pvmi_buf_get_u32(b);
-        all[i].seq = pvmi_buf_get_u32(b);
+        all[i].tid = pvmc_buf_get_u32(b);
+        all[i].seq = pvmc_buf_get_u32(b);
     }
     return all;
 }
 
 static void tell_host(const struct multicast *m, unsigned host, const struct receiver *all, size_t count)
 {
-    struct pvmi_buf b;
-    pvmi_buf_init(&b);
-    pvmi_buf_put_u32(&b, m->name.src);
-    pvmi_buf_put_u32(&b, m->name.group);
+    struct pvmc_buf b;
+    pvmc_buf_init(&b);
+    pvmc_buf_put_u32(&b, m->name.src);
+    pvmc_buf_put_u32(&b, m->name.group);
     put_receivers(&b, all, count);
     pvmd_ask(host, PVMD_DM_MULTICAST, &b, NULL, NULL);
-    pvmi_buf_free(&b);
+    pvmc_buf_free(&b);
 }
 
 static void announce(struct multicast *m, struct receiver *all, size_t count)
@@ -144,7 +144,7 @@ static void announce(struct multicast *m, struct receiver *all, size_t count)
     count = sort(all, count);
     for (size_t i = 0, n; i < count; i += n) {
         n = same_host(all + i, count - i);
-        unsigned host = pvmi_tid_host_index(all[i].tid);
+        unsigned host = pvmc_tid_host_index(all[i].tid);
         if (host == pvmd.host_index) {
             memcpy(m->receivers, all + i, n * sizeof *all);
             m->receiver_count = n;
@@ -155,7 +155,7 @@ static void announce(struct multicast *m, struct receiver *all, size_t count)
     }
 }
 
-static size_t open_multicasts(pvmi_tid src)
+static size_t open_multicasts(pvmc_tid src)
 {
     size_t n = 0;
     for (const struct multicast *m = multicasts; m; m = m->hh.next)
@@ -163,39 +163,39 @@ static size_t open_multicasts(pvmi_tid src)
     return n;
 }
 
-static int receive_request(const struct pvmd_request *r, struct pvmi_buf *body)
+static int receive_request(const struct pvmd_request *r, struct pvmc_buf *body)
 {
     size_t count;
-    pvmi_tid group = pvmi_buf_get_u32(body);
+    pvmc_tid group = pvmc_buf_get_u32(body);
     struct receiver *all = get_receivers(body, &count);
-    int rc = pvmi_buf_end(body);
-    if (!rc && (!all || !pvmi_tid_is_multicast(group) || open_multicasts(r->tid) >= OPEN_MAX))
-        rc = PVMI_EFORMAT;
+    int rc = pvmc_buf_end(body);
+    if (!rc && (!all || !pvmc_tid_is_multicast(group) || open_multicasts(r->tid) >= OPEN_MAX))
+        rc = PVMC_EFORMAT;
     if (!rc) {
         struct multicast *m = add(r->tid, group, 0, count, count);
         if (m)
             announce(m, all, count);
         else
-            rc = PVMI_ENOMEM;
+            rc = PVMC_ENOMEM;
     }
     free(all);
     return rc;
 }
 
-static int receive_announcement(const struct pvmd_question *q, struct pvmi_buf *body)
+static int receive_announcement(const struct pvmd_question *q, struct pvmc_buf *body)
 {
     size_t count;
-    pvmi_tid src = pvmi_buf_get_u32(body), group = pvmi_buf_get_u32(body);
+    pvmc_tid src = pvmc_buf_get_u32(body), group = pvmc_buf_get_u32(body);
     struct receiver *all = get_receivers(body, &count);
-    int rc = pvmi_buf_end(body);
+    int rc = pvmc_buf_end(body);
     if (!rc && !all)
-        rc = PVMI_EFORMAT;
+        rc = PVMC_EFORMAT;
     struct multicast *m = rc ? NULL : add(src, group, q->host_index, count, 0);
     if (m) {
         memcpy(m->receivers, all, count * sizeof *all);
         m->receiver_count = count;
     } else if (!rc) {
-        pvmi_log(PVMI_LOG_ERROR, "no memory for a multicast of t%x", src);
+        pvmc_log(PVMC_LOG_ERROR, "no memory for a multicast of t%x", src);
     }
     free(all);
     return rc;
@@ -203,11 +203,11 @@ static int receive_announcement(const struct pvmd_question *q, struct pvmi_buf *
 
 /* ---- frames ---- */
 
-static void send_copy(const struct pvmi_frame *f, struct receiver *r)
+static void send_copy(const struct pvmc_frame *f, struct receiver *r)
 {
     uint32_t seq = r->seq++;
     struct pvmd_task *task = pvmd_task_by_tid(r->tid);
-    struct pvmi_frame *copy = task ? pvmi_frame_share(f) : NULL;
+    struct pvmc_frame *copy = task ? pvmc_frame_share(f) : NULL;
     if (!copy) {
         pvmd_stats.dropped++;
         pvmd_task_cut(r->tid);
@@ -216,12 +216,12 @@ static void send_copy(const struct pvmi_frame *f, struct receiver *r)
     copy->h.dst = r->tid;
     copy->h.seq = seq;
     pvmd_task_send(task, copy);
-    pvmi_frame_unref(copy);
+    pvmc_frame_unref(copy);
 }
 
-static void pass_on(struct multicast *m, struct pvmi_frame *f)
+static void pass_on(struct multicast *m, struct pvmc_frame *f)
 {
-    bool void_frame = f->h.flags & PVMI_FRAME_ABORT;
+    bool void_frame = f->h.flags & PVMC_FRAME_ABORT;
     for (size_t i = 0; i < m->receiver_count && (m->begun || !void_frame); i++)
         send_copy(f, &m->receivers[i]);
     m->begun = true;
@@ -232,7 +232,7 @@ static void pass_on(struct multicast *m, struct pvmi_frame *f)
     }
 }
 
-void pvmd_multicast_relay(struct pvmi_frame *f, unsigned from_host)
+void pvmd_multicast_relay(struct pvmc_frame *f, unsigned from_host)
 {
     struct multicast *m = find(f->h.src, f->h.dst);
     if (!m || !m->from_host != !from_host) {
@@ -240,7 +240,7 @@ void pvmd_multicast_relay(struct pvmi_frame *f, unsigned from_host)
         return;
     }
     pass_on(m, f);
-    if (pvmi_frame_is_last(&f->h) || f->h.flags & PVMI_FRAME_ABORT)
+    if (pvmc_frame_is_last(&f->h) || f->h.flags & PVMC_FRAME_ABORT)
         forget(m);
 }
 
@@ -248,15 +248,15 @@ void pvmd_multicast_relay(struct pvmi_frame *f, unsigned from_host)
 
 static void abort_multicast(struct multicast *m)
 {
-    struct pvmi_frame_header h = {.flags = PVMI_FRAME_ABORT, .src = m->name.src, .dst = m->name.group};
-    struct pvmi_frame *f = pvmi_frame_new(&h, NULL);
+    struct pvmc_frame_header h = {.flags = PVMC_FRAME_ABORT, .src = m->name.src, .dst = m->name.group};
+    struct pvmc_frame *f = pvmc_frame_new(&h, NULL);
     if (f)
         pass_on(m, f);
-    pvmi_frame_unref(f);
+    pvmc_frame_unref(f);
     forget(m);
 }
 
-void pvmd_multicast_sender_ended(pvmi_tid src)
+void pvmd_multicast_sender_ended(pvmc_tid src)
 {
     struct multicast *m, *next;
     HASH_ITER (hh, multicasts, m, next)
@@ -264,7 +264,7 @@ void pvmd_multicast_sender_ended(pvmi_tid src)
             abort_multicast(m);
 }
 
-/* Receivers drop the pieces by themselves: they are told that the host is gone. */
+/* Receivers drop the pieces themselves when they hear that the host is gone. */
 void pvmd_multicast_host_left(unsigned index)
 {
     struct multicast *m, *next;
@@ -275,7 +275,7 @@ void pvmd_multicast_host_left(unsigned index)
 
 void pvmd_multicast_start(void)
 {
-    pvmd_tm_handle(PVMI_TM_MULTICAST, receive_request);
+    pvmd_tm_handle(PVMC_TM_MULTICAST, receive_request);
     pvmd_dm_handle(PVMD_DM_MULTICAST, receive_announcement);
 }
 

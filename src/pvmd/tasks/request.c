@@ -2,12 +2,12 @@
 #include "request.h"
 #include <stdio.h>
 #include <string.h>
-#include "../core/error.h"
-#include "../core/log.h"
-#include "../core/proto.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/message/proto.h"
 #include "enrol.h"
-#include "relay.h"
-#include "stats.h"
+#include "pvmd/frames/relay.h"
+#include "pvmd/base/stats.h"
 
 #define UNREAD_MAX_BYTES     ((size_t)256 << 20) /* of answers that one task has not read */
 #define UNANSWERED_MAX       1024                /* requests of one task, which has one for each of its threads */
@@ -26,10 +26,11 @@ struct row {
 #define KIB (size_t)1024
 #define MIB (1024 * KIB)
 #define ROW(message, state, min, max)                                                                                  \
-    [PVMI_TM_##message -                                                                                               \
-        PVMI_TM_CONNECT] = {.name = #message, .states = PVMD_CLIENT_##state, .minimum = min, .maximum = max}
+    [PVMC_TM_##message -                                                                                               \
+        PVMC_TM_CONNECT] = {.name = #message, .states = PVMD_CLIENT_##state, .minimum = min, .maximum = max}
 
-/* The maxima are what the largest program of a full machine needs; tests/multi/worst sends the worst of that size. */
+/* The maxima are what the largest program of a full machine needs; tests/machine/limits/worst sends the worst of that
+ * size. */
 static struct row rows[] = {
     ROW(CONNECT, NEW, 20, 4 * KIB), /* its handler is pvmd_enrol_connect() */
     ROW(EXIT, TASK, 0, 0),          /* pvmd_enrol_exit() */
@@ -43,7 +44,7 @@ static struct row rows[] = {
     ROW(PSTAT, TASK, 4, 4),
     ROW(SENDSIG, TASK, 8, 8),
     ROW(TASKS, TASK, 4, 4),
-    ROW(MULTICAST, TASK, 8, 8 + 8 * PVMI_MULTICAST_MAX),
+    ROW(MULTICAST, TASK, 8, 8 + 8 * PVMC_MULTICAST_MAX),
     ROW(NOTIFY, TASK, 20, 20 + 4 * 65536),
     ROW(MAILBOX, TASK, 5, 33 * MIB),
     ROW(HOSTSYNC, TASK, 4, 4),
@@ -55,7 +56,7 @@ static struct row rows[] = {
 
 static struct row *row_of(int32_t tag)
 {
-    uint32_t i = (uint32_t)tag - (uint32_t)PVMI_TM_CONNECT;
+    uint32_t i = (uint32_t)tag - (uint32_t)PVMC_TM_CONNECT;
     return i < sizeof rows / sizeof rows[0] ? &rows[i] : NULL;
 }
 
@@ -66,8 +67,8 @@ void pvmd_tm_handle(int tag, pvmd_tm_handler *handler)
 
 /* ---- requests ---- */
 
-/* What waits for its answer has limits of its own. */
-static int handle(pvmd_tm_handler *handler, const struct pvmd_request *r, struct pvmi_buf *body)
+/* Requests that wait for an answer have limits of their own, so nobody pays for them. */
+static int handle(pvmd_tm_handler *handler, const struct pvmd_request *r, struct pvmc_buf *body)
 {
     pvmd_queue_payer = r->wid ? 0 : r->tid;
     int rc = handler(r, body);
@@ -75,11 +76,11 @@ static int handle(pvmd_tm_handler *handler, const struct pvmd_request *r, struct
     return rc;
 }
 
-static int dispatch(struct pvmd_client *c, const struct row *row, const struct pvmd_request *r, struct pvmi_buf *body)
+static int dispatch(struct pvmd_client *c, const struct row *row, const struct pvmd_request *r, struct pvmc_buf *body)
 {
-    if (r->tag == (int32_t)PVMI_TM_CONNECT)
+    if (r->tag == (int32_t)PVMC_TM_CONNECT)
         return pvmd_enrol_connect(c, r, body);
-    if (r->tag == (int32_t)PVMI_TM_EXIT)
+    if (r->tag == (int32_t)PVMC_TM_EXIT)
         return pvmd_enrol_exit(c, r, body);
     if (row->handler)
         return handle(row->handler, r, body);
@@ -87,9 +88,9 @@ static int dispatch(struct pvmd_client *c, const struct row *row, const struct p
     return 0;
 }
 
-/* What is too much is answered with PvmOutOfRes, and not carried out. */
+/* Beyond the limits a request is not carried out, but answered with PvmOutOfRes. */
 static bool is_within_limits(struct pvmd_client *c, const struct row *row, const struct pvmd_request *r,
-                             const struct pvmi_message *m)
+                             const struct pvmc_message *m)
 {
     struct pvmd_task *task = c->task;
     if (!task)
@@ -100,73 +101,73 @@ static bool is_within_limits(struct pvmd_client *c, const struct row *row, const
         task->unanswered_bytes <= UNANSWERED_MAX_BYTES)
         return true;
     if (m->length > row->maximum)
-        pvmi_log(PVMI_LOG_WARNING, "t%x: request %s of %llu bytes refused, %zu are the limit", task->tid, row->name,
+        pvmc_log(PVMC_LOG_WARNING, "t%x: request %s of %llu bytes refused: the limit is %zu", task->tid, row->name,
                  (unsigned long long)m->length, row->maximum);
     else
-        pvmi_log_once(PVMI_LOG_WARNING, "t%x: more than %d requests, or %zu bytes of them, wait for their answers",
+        pvmc_log_once(PVMC_LOG_WARNING, "t%x: more than %d requests, or %zu bytes of them, wait for their answers",
                       task->tid, UNANSWERED_MAX, UNANSWERED_MAX_BYTES);
     pvmd_request_answer(r, PvmOutOfRes, NULL);
     return false;
 }
 
-static void receive(struct pvmd_client *c, const struct pvmi_message *m)
+static void receive(struct pvmd_client *c, const struct pvmc_message *m)
 {
     char why[80];
     const struct row *row = row_of(m->tag);
     struct pvmd_request r = {.tid = c->task ? c->task->tid : 0, .tag = m->tag, .wid = m->wid};
     r.bytes = r.wid ? (uint32_t)m->length : 0;
-    struct pvmi_buf body;
-    pvmi_buf_view(&body, m->mem ? m->mem->data : NULL, m->length);
+    struct pvmc_buf body;
+    pvmc_buf_view(&body, m->mem ? m->mem->data : NULL, m->length);
     pvmd_stats.requests++;
-    int rc = !row || !(row->states & c->state) ? PVMI_EDENIED
-             : m->length < row->minimum        ? PVMI_ESHORT
+    int rc = !row || !(row->states & c->state) ? PVMC_EDENIED
+             : m->length < row->minimum        ? PVMC_ESHORT
              : is_within_limits(c, row, &r, m) ? dispatch(c, row, &r, &body)
                                                : 0;
     if (!rc)
         return; /* c may be gone */
-    snprintf(why, sizeof why, "bad request %s (%#x): %s", row ? row->name : "", (unsigned)m->tag, pvmi_error_text(rc));
+    snprintf(why, sizeof why, "bad request %s (%#x): %s", row ? row->name : "", (unsigned)m->tag, pvmc_error_text(rc));
     pvmd_client_refuse(c, why);
 }
 
-void pvmd_request_frame(struct pvmd_client *c, const struct pvmi_frame *f)
+void pvmd_request_frame(struct pvmd_client *c, const struct pvmc_frame *f)
 {
-    struct pvmi_message *whole;
-    int rc = pvmd_inbox_add(&c->inbox, f, &whole);
+    struct pvmc_message *whole;
+    int rc = pvmd_reassembly_add(&c->request, f, &whole);
     if (rc)
-        pvmd_client_refuse(c, pvmi_error_text(rc));
+        pvmd_client_refuse(c, pvmc_error_text(rc));
     else if (whole)
         receive(c, whole);
-    pvmi_message_unref(whole);
+    pvmc_message_unref(whole);
 }
 
 /* ---- answers ---- */
 
-static struct pvmi_message *make_answer(const struct pvmd_request *r, int code, const struct pvmi_buf *body)
+static struct pvmc_message *make_answer(const struct pvmd_request *r, int code, const struct pvmc_buf *body)
 {
-    struct pvmi_buf head;
-    struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
+    struct pvmc_buf head;
+    struct pvmc_message *m = pvmc_message_new(PVMC_ENC_DEFAULT);
     if (!m)
         return NULL;
-    m->src = PVMI_TID_DAEMON;
+    m->src = PVMC_TID_DAEMON;
     m->dst = r->tid;
-    m->ctx = PVMI_CTX_TM;
+    m->ctx = PVMC_CTX_TM;
     m->tag = r->tag;
     m->wid = r->wid;
-    pvmi_buf_init(&head);
-    pvmi_buf_put_i32(&head, code);
-    int rc = pvmi_buf_error(&head);
+    pvmc_buf_init(&head);
+    pvmc_buf_put_i32(&head, code);
+    int rc = pvmc_buf_error(&head);
     if (!rc)
-        rc = pvmi_message_pack_bytes(m, head.data, head.length);
+        rc = pvmc_message_pack_bytes(m, head.data, head.length);
     if (!rc && body)
-        rc = pvmi_message_pack_bytes(m, body->data, body->length);
-    pvmi_buf_free(&head);
+        rc = pvmc_message_pack_bytes(m, body->data, body->length);
+    pvmc_buf_free(&head);
     if (!rc)
         return m;
-    pvmi_message_unref(m);
+    pvmc_message_unref(m);
     return NULL;
 }
 
-void pvmd_request_answer(const struct pvmd_request *r, int code, const struct pvmi_buf *body)
+void pvmd_request_answer(const struct pvmd_request *r, int code, const struct pvmc_buf *body)
 {
     struct pvmd_task *task = r->wid ? pvmd_task_by_tid(r->tid) : NULL;
     if (!task)
@@ -174,20 +175,20 @@ void pvmd_request_answer(const struct pvmd_request *r, int code, const struct pv
     task->unanswered -= task->unanswered > 0;
     task->unanswered_bytes -= r->bytes;
     int failure = task->queue.answer_bytes > UNREAD_MAX_BYTES ? PvmOutOfRes
-                  : body && pvmi_buf_error(body)              ? PvmNoMem
+                  : body && pvmc_buf_error(body)              ? PvmNoMem
                                                               : 0;
-    struct pvmi_message *m = make_answer(r, failure ? failure : code, failure ? NULL : body);
+    struct pvmc_message *m = make_answer(r, failure ? failure : code, failure ? NULL : body);
     if (m)
         pvmd_relay_message(m);
     else
         pvmd_task_cut(r->tid);
-    pvmi_message_unref(m);
+    pvmc_message_unref(m);
 }
 
-struct pvmi_frame *pvmd_request_answer_frame(const struct pvmd_request *r, int code, const struct pvmi_buf *body)
+struct pvmc_frame *pvmd_request_answer_frame(const struct pvmd_request *r, int code, const struct pvmc_buf *body)
 {
-    struct pvmi_message *m = make_answer(r, code, body);
-    struct pvmi_frame *f = m ? pvmi_message_frame(m, 0, PVMI_FRAME_PAYLOAD_MAX, 0) : NULL;
-    pvmi_message_unref(m);
+    struct pvmc_message *m = make_answer(r, code, body);
+    struct pvmc_frame *f = m ? pvmc_message_frame(m, 0, PVMC_FRAME_PAYLOAD_MAX, 0) : NULL;
+    pvmc_message_unref(m);
     return f;
 }

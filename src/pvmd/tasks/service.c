@@ -1,24 +1,24 @@
 /* service.c - see service.h. */
 #include "service.h"
 #include <stdlib.h>
-#include "../core/error.h"
-#include "../core/hash.h"
-#include "../core/log.h"
-#include "daemon.h"
-#include "inbox.h"
+#include "core/error.h"
+#include "core/hash.h"
+#include "core/log.h"
+#include "pvmd/base/self.h"
+#include "pvmd/frames/reassembly.h"
 #include "pvmproto.h"
-#include "relay.h"
-#include "stats.h"
+#include "pvmd/frames/relay.h"
+#include "pvmd/base/stats.h"
 
 static struct row {
-    bool (*may_send)(pvmi_tid src);
+    bool (*may_send)(pvmc_tid src);
     pvmd_service_handler *handler;
 } rows[SM_LAST - SM_FIRST + 1];
 
-/* What a task has begun to send. There is one for each that has a duty, at most. */
+/* A message that a task with a duty has begun to send. */
 struct sender {
-    pvmi_tid tid;
-    struct pvmd_inbox inbox;
+    pvmc_tid tid;
+    struct pvmd_reassembly message;
     UT_hash_handle hh;
 };
 
@@ -26,17 +26,17 @@ static struct sender *senders;
 
 /* ---- receiving ---- */
 
-bool pvmd_service_is(const struct pvmi_frame_header *h)
+bool pvmd_service_is(const struct pvmc_frame_header *h)
 {
     return h->tag >= SM_FIRST && h->tag <= SM_LAST;
 }
 
-void pvmd_service_handle(int tag, bool (*may_send)(pvmi_tid src), pvmd_service_handler *handler)
+void pvmd_service_handle(int tag, bool (*may_send)(pvmc_tid src), pvmd_service_handler *handler)
 {
     rows[tag - SM_FIRST] = (struct row){.may_send = may_send, .handler = handler};
 }
 
-static struct sender *sender_of(pvmi_tid tid)
+static struct sender *sender_of(pvmc_tid tid)
 {
     struct sender *s;
     HASH_FIND_INT(senders, &tid, s);
@@ -46,7 +46,7 @@ static struct sender *sender_of(pvmi_tid tid)
     if (!s)
         return NULL;
     s->tid = tid;
-    if (!PVMI_HASH_ADD(hh, senders, tid, s)) {
+    if (!PVMC_HASH_ADD(hh, senders, tid, s)) {
         free(s);
         return NULL;
     }
@@ -56,11 +56,11 @@ static struct sender *sender_of(pvmi_tid tid)
 static void drop(struct sender *s)
 {
     HASH_DEL(senders, s);
-    pvmd_inbox_clear(&s->inbox);
+    pvmd_reassembly_clear(&s->message);
     free(s);
 }
 
-void pvmd_service_forget(pvmi_tid src)
+void pvmd_service_forget(pvmc_tid src)
 {
     struct sender *s;
     HASH_FIND_INT(senders, &src, s);
@@ -75,37 +75,37 @@ void pvmd_service_stop(void)
         drop(s);
 }
 
-static void complain(const struct pvmi_frame_header *h, const char *why)
+static void complain(const struct pvmc_frame_header *h, const char *why)
 {
     pvmd_stats.dropped++;
-    pvmi_log(PVMI_LOG_WARNING, "message SM %#x of t%x ignored: %s", (unsigned)h->tag, h->src, why);
+    pvmc_log(PVMC_LOG_WARNING, "message SM %#x of t%x ignored: %s", (unsigned)h->tag, h->src, why);
 }
 
-void pvmd_service_frame(const struct pvmi_frame *f)
+void pvmd_service_frame(const struct pvmc_frame *f)
 {
     const struct row *row = &rows[f->h.tag - SM_FIRST];
     if (!row->handler || !row->may_send(f->h.src)) {
-        if (pvmi_frame_is_last(&f->h))
+        if (pvmc_frame_is_last(&f->h))
             complain(&f->h, "it does not have that duty");
         return;
     }
     struct sender *s = sender_of(f->h.src);
-    struct pvmi_message *whole = NULL;
-    int rc = s ? pvmd_inbox_add(&s->inbox, f, &whole) : PVMI_ENOMEM;
+    struct pvmc_message *whole = NULL;
+    int rc = s ? pvmd_reassembly_add(&s->message, f, &whole) : PVMC_ENOMEM;
     if (!rc && whole)
         rc = row->handler(whole);
-    pvmi_message_unref(whole);
+    pvmc_message_unref(whole);
     if (rc)
-        complain(&f->h, pvmi_error_text(rc));
+        complain(&f->h, pvmc_error_text(rc));
     if (rc)
         pvmd_service_forget(f->h.src);
 }
 
 /* ---- making ---- */
 
-struct pvmi_message *pvmd_service_new(int tag, int32_t wid)
+struct pvmc_message *pvmd_service_new(int tag, int32_t wid)
 {
-    struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
+    struct pvmc_message *m = pvmc_message_new(PVMC_ENC_DEFAULT);
     if (!m)
         return NULL;
     m->tag = tag;
@@ -113,74 +113,74 @@ struct pvmi_message *pvmd_service_new(int tag, int32_t wid)
     return m;
 }
 
-static void check(struct pvmi_message **m, int rc)
+static void check(struct pvmc_message **m, int rc)
 {
     if (!rc)
         return;
-    pvmi_message_unref(*m);
+    pvmc_message_unref(*m);
     *m = NULL;
 }
 
-void pvmd_service_put_int(struct pvmi_message **m, int value)
+void pvmd_service_put_int(struct pvmc_message **m, int value)
 {
     if (*m)
-        check(m, pvmi_message_pack(*m, PVM_INT, &value, 1, 1));
+        check(m, pvmc_message_pack(*m, PVM_INT, &value, 1, 1));
 }
 
-void pvmd_service_put_text(struct pvmi_message **m, const char *text)
+void pvmd_service_put_text(struct pvmc_message **m, const char *text)
 {
     if (*m)
-        check(m, pvmi_message_pack_string(*m, text));
+        check(m, pvmc_message_pack_string(*m, text));
 }
 
-bool pvmd_service_send(struct pvmi_message *m, pvmi_tid dst)
+bool pvmd_service_send(struct pvmc_message *m, pvmc_tid dst)
 {
     if (!m)
         return false;
-    m->src = PVMI_TID_DAEMON | pvmd_host_tid();
+    m->src = PVMC_TID_DAEMON | pvmd_host_tid();
     m->dst = dst;
     m->ctx = PvmBaseContext;
-    if (pvmi_tid_host(dst) == pvmd_host_tid())
-        m->src = PVMI_TID_DAEMON;
+    if (pvmc_tid_host(dst) == pvmd_host_tid())
+        m->src = PVMC_TID_DAEMON;
     pvmd_relay_message(m);
-    pvmi_message_unref(m);
+    pvmc_message_unref(m);
     return true;
 }
 
 /* ---- reading ---- */
 
-int pvmd_service_get_int(struct pvmi_message *m, int *rc)
+int pvmd_service_get_int(struct pvmc_message *m, int *rc)
 {
     int value = 0;
     if (!*rc)
-        *rc = pvmi_message_unpack(m, PVM_INT, &value, 1, 1);
+        *rc = pvmc_message_unpack(m, PVM_INT, &value, 1, 1);
     return *rc ? 0 : value;
 }
 
-char *pvmd_service_get_text(struct pvmi_message *m, int *rc)
+char *pvmd_service_get_text(struct pvmc_message *m, int *rc)
 {
-    int64_t bytes = *rc ? 0 : pvmi_message_string_bytes(m);
+    int64_t bytes = *rc ? 0 : pvmc_message_string_bytes(m);
     if (!*rc && bytes < 0)
         *rc = (int)bytes;
     if (!*rc && bytes > PVMD_SERVICE_TEXT_MAX)
-        *rc = PVMI_ELIMIT;
+        *rc = PVMC_ELIMIT;
     char *text = *rc ? NULL : malloc((size_t)bytes);
     if (!*rc)
-        *rc = text ? pvmi_message_unpack_string(m, text, (size_t)bytes) : PVMI_ENOMEM;
+        *rc = text ? pvmc_message_unpack_string(m, text, (size_t)bytes) : PVMC_ENOMEM;
     if (!*rc)
         return text;
     free(text);
     return NULL;
 }
 
-char **pvmd_service_get_texts(struct pvmi_message *m, uint32_t *count, int *rc)
+char **pvmd_service_get_texts(struct pvmc_message *m, uint32_t *count, int *rc)
 {
     int n = pvmd_service_get_int(m, rc);
     if (!*rc && (n < 0 || n > (int)PVMD_SERVICE_COUNT_MAX))
-        *rc = PVMI_EFORMAT;
+        *rc = PVMC_EFORMAT;
     char **texts = calloc((size_t)(*rc ? 0 : n) + 1, sizeof *texts);
     if (!texts)
-        *rc = PVMI_ENOMEM;
+        *rc = PVMC_ENOMEM;
     for (*count = 0; !*rc && *count < (uint32_t)n; ++*count)
         texts[*count] = pvmd_service_get_text(m, rc);
     return texts;

@@ -2,32 +2,31 @@
 #include "siblings.h"
 #include <stdlib.h>
 #include <string.h>
-#include "../core/error.h"
-#include "../core/log.h"
-#include "../core/proto.h"
-#include "daemon.h"
-#include "membership.h"
-#include "relay.h"
-#include "rpc.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/message/proto.h"
+#include "pvmd/base/self.h"
+#include "pvmd/frames/relay.h"
+#include "pvmd/net/rpc.h"
 #include "tasks.h"
 
-/* The news for all of them, who share its memory; NULL when out of memory. */
-static struct pvmi_message *news(const int *tids, int count)
+/* Makes TC_SIBLINGS, whose memory all receivers share. NULL: out of memory. */
+static struct pvmc_message *news(const int *tids, int count)
 {
-    struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
+    struct pvmc_message *m = pvmc_message_new(PVMC_ENC_DEFAULT);
     if (!m)
         return NULL;
-    m->src = PVMI_TID_DAEMON;
-    m->ctx = PVMI_CTX_TC;
-    m->tag = (int32_t)PVMI_TC_SIBLINGS;
-    if (!pvmi_message_pack(m, PVM_INT, &count, 1, 1) && !pvmi_message_pack(m, PVM_INT, tids, count, 1))
+    m->src = PVMC_TID_DAEMON;
+    m->ctx = PVMC_CTX_TC;
+    m->tag = (int32_t)PVMC_TC_SIBLINGS;
+    if (!pvmc_message_pack(m, PVM_INT, &count, 1, 1) && !pvmc_message_pack(m, PVM_INT, tids, count, 1))
         return m;
-    pvmi_message_unref(m);
+    pvmc_message_unref(m);
     return NULL;
 }
 
-/* Who waits for it, and nobody else: a list may name a task many times. */
-static void tell(struct pvmd_task *task, struct pvmi_message *m)
+/* Tells only a task that still waits: a list may name a task many times. */
+static void tell(struct pvmd_task *task, struct pvmc_message *m)
 {
     if (!task || !task->siblings_from)
         return;
@@ -44,70 +43,70 @@ static int compare_tids(const void *a, const void *b)
 
 void pvmd_siblings_tell(const int32_t *tids, size_t count)
 {
-    struct pvmi_buf b;
+    struct pvmc_buf b;
     int32_t *sorted = malloc((count + 1) * sizeof *sorted);
     if (!sorted)
         return;
     memcpy(sorted, tids, count * sizeof *tids);
     qsort(sorted, count, sizeof *sorted, compare_tids);
-    pvmi_buf_init(&b);
-    pvmi_buf_put_u32(&b, (uint32_t)count);
+    pvmc_buf_init(&b);
+    pvmc_buf_put_u32(&b, (uint32_t)count);
     for (size_t i = 0; i < count; i++)
-        pvmi_buf_put_i32(&b, tids[i]);
+        pvmc_buf_put_i32(&b, tids[i]);
     unsigned told = 0;
     for (size_t i = 0; i < count; i++) {
-        unsigned host = pvmi_tid_host_index((pvmi_tid)sorted[i]);
+        unsigned host = pvmc_tid_host_index((pvmc_tid)sorted[i]);
         if (host != told)
             pvmd_ask(host, PVMD_DM_SIBLINGS, &b, NULL, NULL);
         told = host;
     }
-    pvmi_buf_free(&b);
+    pvmc_buf_free(&b);
     free(sorted);
 }
 
-static int siblings_question(const struct pvmd_question *q, struct pvmi_buf *body)
+static int siblings_question(const struct pvmd_question *q, struct pvmc_buf *body)
 {
     (void)q;
-    uint32_t count = pvmi_buf_get_u32(body);
-    if (count > pvmi_buf_left(body) / 4)
-        return PVMI_ESHORT;
+    uint32_t count = pvmc_buf_get_u32(body);
+    if (count > pvmc_buf_left(body) / 4)
+        return PVMC_ESHORT;
     int *tids = calloc(count + 1, sizeof *tids);
     for (uint32_t i = 0; tids && i < count; i++)
-        tids[i] = pvmi_buf_get_i32(body);
-    int rc = tids ? pvmi_buf_end(body) : PVMI_ENOMEM;
-    struct pvmi_message *m = rc ? NULL : news(tids, (int)count);
+        tids[i] = pvmc_buf_get_i32(body);
+    int rc = tids ? pvmc_buf_end(body) : PVMC_ENOMEM;
+    struct pvmc_message *m = rc ? NULL : news(tids, (int)count);
     for (uint32_t i = 0; m && i < count; i++)
-        tell(pvmd_task_by_tid((pvmi_tid)tids[i]), m);
-    pvmi_message_unref(m);
+        tell(pvmd_task_by_tid((pvmc_tid)tids[i]), m);
+    pvmc_message_unref(m);
     free(tids);
     return rc;
 }
 
-/* The spawner's daemon is gone before it told: nobody will, so each is alone for all we know. */
+/* The spawner's daemon is gone before it told our tasks, so each of them has only itself. */
 void pvmd_siblings_host_left(unsigned index)
 {
     struct pvmd_task *task, *next;
     HASH_ITER (hh, pvmd_tasks, task, next)
         if (task->siblings_from == index) {
             int own = (int)task->tid;
-            struct pvmi_message *m = news(&own, 1);
+            struct pvmc_message *m = news(&own, 1);
             if (m)
                 tell(task, m);
-            pvmi_message_unref(m);
+            pvmc_message_unref(m);
         }
 }
 
-/* A task had others started by the resource manager: in the order of their start, which is not that of the hosts. */
-static int siblings_request(const struct pvmd_request *r, struct pvmi_buf *body)
+/* A task had others started by the resource manager; the tids are in order of their start, not of their hosts. */
+static int siblings_request(const struct pvmd_request *r, struct pvmc_buf *body)
 {
     (void)r;
-    uint32_t count = pvmi_buf_get_u32(body);
-    if (count > pvmi_buf_left(body) / 4 || count > PVMI_TID_LOCAL_MASK)
-        return PVMI_EFORMAT;
+    uint32_t count = pvmc_buf_get_u32(body);
+    if (count > pvmc_buf_left(body) / 4 || count > PVMC_TID_LOCAL_MASK)
+        return PVMC_EFORMAT;
     int32_t *tids = calloc(count + 1, sizeof *tids);
     for (uint32_t i = 0; tids && i < count; i++)
-        tids[i] = pvmi_buf_get_i32(body);
-    int rc = tids ? pvmi_buf_end(body) : PVMI_ENOMEM;
+        tids[i] = pvmc_buf_get_i32(body);
+    int rc = tids ? pvmc_buf_end(body) : PVMC_ENOMEM;
     if (!rc)
         pvmd_siblings_tell(tids, count);
     free(tids);
@@ -116,6 +115,6 @@ static int siblings_request(const struct pvmd_request *r, struct pvmi_buf *body)
 
 void pvmd_siblings_start(void)
 {
-    pvmd_tm_handle((int)PVMI_TM_SIBLINGS, siblings_request);
+    pvmd_tm_handle((int)PVMC_TM_SIBLINGS, siblings_request);
     pvmd_dm_handle(PVMD_DM_SIBLINGS, siblings_question);
 }

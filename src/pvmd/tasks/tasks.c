@@ -3,29 +3,21 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../core/config.h"
-#include "../core/error.h"
-#include "../core/log.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/log.h"
 #include "clients.h"
-#include "daemon.h"
-#include "hoster.h"
-#include "manager.h"
-#include "multicast.h"
-#include "notify.h"
-#include "output.h"
+#include "pvmd/base/events.h"
+#include "pvmd/base/self.h"
 #include "overrun.h"
-#include "relay.h"
-#include "stats.h"
-#include "tasker.h"
-#include "trace.h"
-#include "virtual.h"
-#include "watch.h"
+#include "pvmd/frames/relay.h"
+#include "pvmd/base/stats.h"
 
 struct pvmd_task *pvmd_tasks;
 
 /* ---- the registry ---- */
 
-struct pvmd_task *pvmd_task_by_tid(pvmi_tid tid)
+struct pvmd_task *pvmd_task_by_tid(pvmc_tid tid)
 {
     struct pvmd_task *task;
     HASH_FIND_INT(pvmd_tasks, &tid, task);
@@ -41,12 +33,12 @@ struct pvmd_task *pvmd_task_by_cookie(uint32_t cookie)
     return NULL;
 }
 
-/* Numbers go up and come back to 1 after the last; those in use are skipped. 0 when all are. */
-static pvmi_tid next_tid(void)
+/* Numbers go up, and start again at 1 after the last; those in use are skipped. 0: all are in use. */
+static pvmc_tid next_tid(void)
 {
     static uint32_t latest;
-    for (uint32_t tries = 0; tries < PVMI_TID_LOCAL_MASK; tries++) {
-        latest = latest % PVMI_TID_LOCAL_MASK + 1;
+    for (uint32_t tries = 0; tries < PVMC_TID_LOCAL_MASK; tries++) {
+        latest = latest % PVMC_TID_LOCAL_MASK + 1;
         if (!pvmd_task_by_tid(pvmd_host_tid() | latest))
             return pvmd_host_tid() | latest;
     }
@@ -55,9 +47,9 @@ static pvmi_tid next_tid(void)
 
 struct pvmd_task *pvmd_task_new(const char *name)
 {
-    int64_t limit = pvmi_config_integer(PVMI_SETTING_MAX_TASKS);
+    int64_t limit = pvmc_config_integer(PVMC_SETTING_MAX_TASKS);
     if (limit > 0 && HASH_COUNT(pvmd_tasks) >= limit) {
-        pvmi_log(PVMI_LOG_WARNING, "no task more than PVM_MAX_TASKS=%lld", (long long)limit);
+        pvmc_log(PVMC_LOG_WARNING, "no more tasks: PVM_MAX_TASKS=%lld is reached", (long long)limit);
         return NULL;
     }
     struct pvmd_task *task = calloc(1, sizeof *task);
@@ -65,8 +57,8 @@ struct pvmd_task *pvmd_task_new(const char *name)
         task->name = strdup(name);
         task->tid = next_tid();
     }
-    if (!task || !task->name || !task->tid || !PVMI_HASH_ADD(hh, pvmd_tasks, tid, task)) {
-        pvmi_log(PVMI_LOG_ERROR, "no memory or no number for one more task");
+    if (!task || !task->name || !task->tid || !PVMC_HASH_ADD(hh, pvmd_tasks, tid, task)) {
+        pvmc_log(PVMC_LOG_ERROR, "no memory or no task id for one more task");
         if (task)
             free(task->name);
         free(task);
@@ -78,29 +70,18 @@ struct pvmd_task *pvmd_task_new(const char *name)
     return task;
 }
 
-/* What it did for the machine, it does no longer. */
-static void end_duties(struct pvmd_task *task)
-{
-    if (task->flags & PVMD_TASK_HOSTER)
-        pvmd_hoster_ended(task->tid);
-    if (task->flags & PVMD_TASK_RM)
-        pvmd_manager_ended(task->tid);
-    if (task->was_tasker)
-        pvmd_tasker_ended(task->tid);
-    task->flags &= ~(unsigned)(PVMD_TASK_HOSTER | PVMD_TASK_RM | PVMD_TASK_TASKER);
-    task->was_tasker = false;
-}
-
 /* Nothing more comes from it, and nothing goes to it. */
 static void cut_off(struct pvmd_task *task)
 {
-    end_duties(task);
+    const unsigned past = PVMD_TASK_HOSTER | PVMD_TASK_RM | PVMD_TASK_TASKER | PVMD_TASK_CONNECTED;
+    pvmd_tell_task_left(task);
+    task->was_tasker = false;
     task->ep = NULL;
     task->cookie = 0;
-    task->flags = (task->flags & ~PVMD_TASK_CONNECTED) | PVMD_TASK_CLOSING;
+    task->flags = (task->flags & ~past) | PVMD_TASK_CLOSING;
     pvmd_overrun_clear(task);
     pvmd_unfinished_abort(&task->unfinished);
-    pvmd_multicast_sender_ended(task->tid);
+    pvmd_tell_sender_ended(task->tid);
     pvmd_queue_clear(&task->queue);
 }
 
@@ -113,17 +94,11 @@ void pvmd_task_leave(struct pvmd_task *task)
 
 void pvmd_task_end(struct pvmd_task *task)
 {
-    pvmi_tid tid = task->tid;
     cut_off(task);
-    pvmd_output_drain(tid);
-    pvmd_output_shell_ends(task);
-    pvmd_trace_end(task);
-    pvmd_manager_task_ended(task);
+    pvmd_tell_task_ends(task);
     HASH_DEL(pvmd_tasks, task);
-    pvmd_virtual_gone(task->pid);
     pvmd_stats.ended++;
-    pvmd_notify_owner_ended(tid);
-    pvmd_watch_task_ended(tid);
+    pvmd_tell_task_ended(task);
     free(task->name);
     free(task);
 }
@@ -152,15 +127,15 @@ void pvmd_tasks_stop(void)
 
 /* ---- sending ---- */
 
-void pvmd_task_send(struct pvmd_task *task, struct pvmi_frame *f)
+void pvmd_task_send(struct pvmd_task *task, struct pvmc_frame *f)
 {
     if (task->flags & PVMD_TASK_CLOSING) {
         pvmd_stats.dropped++;
         return;
     }
-    int rc = !task->ep || task->queue.first ? PVMI_EAGAIN : task->ep->transport->ops->send(task->ep, f);
-    if (rc != PVMI_EAGAIN)
-        return; /* taken; or the task is dying, which we hear soon */
+    int rc = !task->ep || task->queue.first ? PVMC_EAGAIN : task->ep->transport->ops->send(task->ep, f);
+    if (rc != PVMC_EAGAIN)
+        return; /* taken; or the connection is broken, which the transport will tell us */
     pvmd_stats.queued++;
     if (pvmd_queue_push(&task->queue, f))
         pvmd_task_cut(task->tid);
@@ -168,7 +143,7 @@ void pvmd_task_send(struct pvmd_task *task, struct pvmi_frame *f)
         pvmd_client_pause(task, PVMD_PAUSE_ANSWERS, true);
 }
 
-void pvmd_task_cut(pvmi_tid tid)
+void pvmd_task_cut(pvmc_tid tid)
 {
     struct pvmd_task *task = pvmd_task_by_tid(tid);
     if (!task)
@@ -180,31 +155,31 @@ void pvmd_task_cut(pvmi_tid tid)
 
 void pvmd_task_drain(struct pvmd_task *task)
 {
-    struct pvmi_frame *f;
+    struct pvmc_frame *f;
     while ((f = pvmd_queue_first(&task->queue))) {
-        if (task->ep->transport->ops->send(task->ep, f) == PVMI_EAGAIN)
+        if (task->ep->transport->ops->send(task->ep, f) == PVMC_EAGAIN)
             return;
         pvmd_queue_pop(&task->queue);
     }
     pvmd_client_pause(task, PVMD_PAUSE_ANSWERS, false);
 }
 
-void pvmd_task_tell(struct pvmd_task *task, uint32_t ctx, int32_t tag, int32_t wid, const struct pvmi_buf *body)
+void pvmd_task_tell(struct pvmd_task *task, uint32_t ctx, int32_t tag, int32_t wid, const struct pvmc_buf *body)
 {
-    struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
-    int rc = m ? 0 : PVMI_ENOMEM;
+    struct pvmc_message *m = pvmc_message_new(PVMC_ENC_DEFAULT);
+    int rc = m ? 0 : PVMC_ENOMEM;
     if (!rc && body)
-        rc = pvmi_buf_error(body) ? PVMI_ENOMEM : pvmi_message_pack_bytes(m, body->data, body->length);
+        rc = pvmc_buf_error(body) ? PVMC_ENOMEM : pvmc_message_pack_bytes(m, body->data, body->length);
     if (rc) {
-        pvmi_message_unref(m);
+        pvmc_message_unref(m);
         pvmd_task_cut(task->tid);
         return;
     }
-    m->src = PVMI_TID_DAEMON;
+    m->src = PVMC_TID_DAEMON;
     m->dst = task->tid;
     m->ctx = ctx;
     m->tag = tag;
     m->wid = wid;
     pvmd_relay_message(m);
-    pvmi_message_unref(m);
+    pvmc_message_unref(m);
 }

@@ -1,8 +1,8 @@
 /*
- * tasks.h - the tasks of this host: the registry, and what their daemon says to them.
+ * tasks.h - the tasks of this host: their registry, and messages of the daemon to them.
  *
- * A task whose process we started exists until that process ends, as in PVM: who is told of its exit finds its output
- * and files complete. After its TM_EXIT it only waits for that. Any other task exists from its TM_CONNECT until its
+ * A task whose process we started exists until that process ends, as in PVM, so that its output and files are complete
+ * when others hear of its exit; TM_EXIT alone does not end it. Any other task exists from its TM_CONNECT until its
  * TM_EXIT, or until its connection closes.
  */
 #ifndef PVMD_TASKS_H
@@ -11,13 +11,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include "../core/buf.h"
-#include "../core/hash.h"
-#include "../core/message.h"
-#include "../core/tid.h"
-#include "../transports/transport.h"
-#include "queue.h"
-#include "unfinished.h"
+#include "core/buf.h"
+#include "core/hash.h"
+#include "core/message/message.h"
+#include "core/message/tid.h"
+#include "transports/transport.h"
+#include "pvmd/frames/queue.h"
+#include "pvmd/frames/unfinished.h"
 
 /* Bits of ti_flag, as PVM shows them. */
 enum pvmd_task_flag {
@@ -34,38 +34,44 @@ enum pvmd_task_flag {
 
 /* Where a task's output or trace goes. */
 struct pvmd_collector {
-    pvmi_tid tid; /* 0: none */
+    pvmc_tid tid; /* 0: none */
     uint32_t ctx;
     int32_t tag;
 };
 
 struct pvmd_task {
-    pvmi_tid tid;
+    pvmc_tid tid;
     int32_t parent; /* its tid, PvmNoParent, or PvmParentNotSet */
     unsigned flags;
     pid_t pid;
     char *name;               /* program, "" when unknown */
-    struct pvmi_endpoint *ep; /* its socket; NULL before it connects */
+    struct pvmt_endpoint *ep; /* its socket; NULL before it connects */
     struct pvmd_queue queue;  /* frames that wait for it */
     UT_hash_handle hh;
     struct pvmd_unfinished unfinished; /* what it is sending */
     struct pvmd_overrun *overruns;     /* the receivers that it was told to hold */
-    unsigned unanswered;               /* requests of its */
+    unsigned unanswered;               /* its requests */
     size_t unanswered_bytes;           /* of their bodies */
-    unsigned contexts;                 /* that it has made, and nobody has freed */
+    unsigned contexts;                 /* made by it and not freed */
     uint32_t cookie;                   /* PVMEPID of a process that we started, until it connects; else 0 */
-    unsigned siblings_from;            /* the host whose daemon still owes it TC_SIBLINGS; 0: none does */
+    unsigned siblings_from;            /* the host that still has to send it TC_SIBLINGS, or 0 */
     uint32_t context;                  /* first context */
     struct pvmd_collector output, trace;
     int32_t spawn_flags;  /* PvmTask... of the spawn; -1: not spawned */
-    pvmi_tid tasker;      /* who was told to start its process; 0: we are */
+    pvmc_tid tasker;      /* the tasker that starts its process; 0: we do */
     bool was_tasker;      /* it is or was the tasker, and may have such tasks */
-    bool exit_told;       /* by the tasker: the process has ended */
-    bool managed;         /* it asks the resource manager that it was told of */
+    bool exit_told;       /* the tasker says that the process has ended */
+    bool managed;         /* it asks the resource manager instead of us */
     int status, times[4]; /* of its ended process, as far as known: wait status; seconds and microseconds of user and
                              system time */
-    bool running;         /* a process that we started, and whose end we shall notice */
+    bool running;         /* we started its process, which has not ended */
 };
+
+/* Whether this daemon, or a tasker for it, has started its process. */
+static inline bool pvmd_task_is_spawned(const struct pvmd_task *task)
+{
+    return task->flags & PVMD_TASK_FORKED || task->tasker;
+}
 
 /* ---- the registry: tasks.c ---- */
 
@@ -73,22 +79,22 @@ struct pvmd_task {
 extern struct pvmd_task *pvmd_tasks;
 
 /* A task of this host, or NULL. */
-struct pvmd_task *pvmd_task_by_tid(pvmi_tid tid);
+struct pvmd_task *pvmd_task_by_tid(pvmc_tid tid);
 
 /* The task whose process we started with this PVMEPID and which has not connected yet, or NULL. */
 struct pvmd_task *pvmd_task_by_cookie(uint32_t cookie);
 
-/* A new task with a free tid and a copy of name; NULL when PVM_MAX_TASKS, tids or memory are used up (logged). */
+/* A new task with a free tid and a copy of name. NULL if PVM_MAX_TASKS, tids or memory are used up (logged). */
 struct pvmd_task *pvmd_task_new(const char *name);
 
-/* The task said TM_EXIT, or its connection, which is no longer its endpoint, closed: it ends, or waits for its process.
- */
+/* After TM_EXIT, or when its connection has closed and is no longer its endpoint: the task ends, or waits for its
+ * process to end. */
 void pvmd_task_leave(struct pvmd_task *task);
 
-/* The task has ended: takes it off the registry, tells all who want to know, and frees it. Its endpoint stays. */
+/* The task has ended: takes it off the registry, tells all listeners, and frees it. Its endpoint stays. */
 void pvmd_task_end(struct pvmd_task *task);
 
-/* SIGTERM to all. */
+/* Sends SIGTERM to all. */
 void pvmd_tasks_terminate(void);
 
 /* Frees the registry at the daemon's end; nobody is told. */
@@ -96,37 +102,37 @@ void pvmd_tasks_stop(void);
 
 /* ---- sending to tasks: tasks.c ---- */
 
-/* A frame for the task: to its socket at once if nothing waits before it, else to its queue. Takes a reference. */
-void pvmd_task_send(struct pvmd_task *task, struct pvmi_frame *f);
+/* Sends a frame to the task's socket at once, or appends it to the queue (takes a reference) if others wait. */
+void pvmd_task_send(struct pvmd_task *task, struct pvmc_frame *f);
 
 /*
- * A message for this task, if it is one of ours, is lost for want of memory. It might wait for that for ever, so it
- * loses its connection at the loop's next turn, or as soon as it has one.
+ * A message for this task, if it is one of ours, is lost for want of memory. The task could wait for it for ever, so it
+ * loses its connection in the loop's next turn, or as soon as it has one.
  */
-void pvmd_task_cut(pvmi_tid tid);
+void pvmd_task_cut(pvmc_tid tid);
 
-/* The socket takes frames again: sends what waits. While too much of our answers does, the task is not read. */
+/* The socket takes frames again: sends those that wait. Once they are gone, the task's requests are read again. */
 void pvmd_task_drain(struct pvmd_task *task);
 
-/* A message of this daemon with a checked-buffer body (NULL: empty). */
-void pvmd_task_tell(struct pvmd_task *task, uint32_t ctx, int32_t tag, int32_t wid, const struct pvmi_buf *body);
+/* Sends a message of this daemon; the body is a checked buffer (NULL: empty). */
+void pvmd_task_tell(struct pvmd_task *task, uint32_t ctx, int32_t tag, int32_t wid, const struct pvmc_buf *body);
 
 /* ---- requests: request.c ---- */
 
-/* A task's request (TM message) that waits for its answer: copy it by value and keep it until then. */
+/* A task's request (TM message). A duty that answers later keeps a copy of it. */
 struct pvmd_request {
-    pvmi_tid tid;
+    pvmc_tid tid;
     int32_t tag, wid;
     uint32_t bytes; /* of its body; 0 if it is one way */
 };
 
-/* Answers: i32 code, then body (may be NULL). Does nothing if the task is gone or the request was one way. */
-void pvmd_request_answer(const struct pvmd_request *r, int code, const struct pvmi_buf *body);
+/* Answers with an i32 code and the body (may be NULL), unless the task is gone or the request was one way. */
+void pvmd_request_answer(const struct pvmd_request *r, int code, const struct pvmc_buf *body);
 
-/* Handles one TM message: reads `body`, checks it with pvmi_buf_end(), returns a PVMI_E code for a malformed one. */
-typedef int pvmd_tm_handler(const struct pvmd_request *r, struct pvmi_buf *body);
+/* Handles one TM message: reads `body` up to pvmc_buf_end(). Returns 0, or a PVMC_E code if it is malformed. */
+typedef int pvmd_tm_handler(const struct pvmd_request *r, struct pvmc_buf *body);
 
-/* Registers the handler of a TM message; called by each duty's start-up. */
+/* Registers the handler of a TM message. Called when a duty starts. */
 void pvmd_tm_handle(int tag, pvmd_tm_handler *handler);
 
 #endif

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <sys/time.h>
 #include <utlist.h>
-#include "../../include/pvmtev.h"
-#include "../core/error.h"
-#include "../core/log.h"
-#include "../core/tev.h"
-#include "daemon.h"
-#include "relay.h"
+#include "pvmtev.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/message/tev.h"
+#include "pvmd/base/self.h"
+#include "pvmd/frames/relay.h"
 #include "watch.h"
 
 #define COUNT_OF(a)      (sizeof(a) / sizeof((a)[0]))
@@ -16,13 +16,13 @@
 
 enum event { NEW_TASK, SPAWNED_TASK, END_TASK };
 
-/* A number that an event tells. */
+/* A number of an event. */
 struct datum {
     int id; /* TEV_DID_... */
     int value;
 };
 
-/* Who has been sent what its events mean, until its end. */
+/* A task that has been sent the description of events, until its end. */
 struct destination {
     struct pvmd_collector to;
     bool described[END_TASK + 1];
@@ -44,46 +44,46 @@ static unsigned destination_count;
 
 /* ---- messages ---- */
 
-static int put_int(struct pvmi_message *m, int value)
+static int put_int(struct pvmc_message *m, int value)
 {
-    return pvmi_message_pack(m, PVM_INT, &value, 1, 1);
+    return pvmc_message_pack(m, PVM_INT, &value, 1, 1);
 }
 
-static struct pvmi_message *message_to(const struct pvmd_collector *to)
+static struct pvmc_message *message_to(const struct pvmd_collector *to)
 {
-    struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
+    struct pvmc_message *m = pvmc_message_new(PVMC_ENC_DEFAULT);
     if (!m)
         return NULL;
-    bool is_far = pvmi_tid_host(to->tid) != pvmd_host_tid();
-    m->src = PVMI_TID_DAEMON | (is_far ? pvmd_host_tid() : 0);
+    bool is_far = pvmc_tid_host(to->tid) != pvmd_host_tid();
+    m->src = PVMC_TID_DAEMON | (is_far ? pvmd_host_tid() : 0);
     m->dst = to->tid;
     m->ctx = to->ctx;
     m->tag = to->tag;
     return m;
 }
 
-/* Sends a message if it was packed well. */
-static void send_off(struct pvmi_message *m, int rc)
+/* Sends a message unless packing failed. */
+static void send_off(struct pvmc_message *m, int rc)
 {
     if (!rc)
         pvmd_relay_message(m);
-    pvmi_message_unref(m);
+    pvmc_message_unref(m);
 }
 
-/* The first message to a destination: the names and meanings of all data. */
+/* Sends the first message to a destination: names and meanings of all data. */
 static void send_data_names(const struct pvmd_collector *to)
 {
     static const char *const names[][2] = {
 #define X(id, text) {#id, text},
-        PVMI_TEV_DATA(X)
+        PVMC_TEV_DATA(X)
 #undef X
     };
-    struct pvmi_message *m = message_to(to);
-    int rc = m ? put_int(m, TEV_MARK_DATA_ID) : PVMI_ENOMEM;
+    struct pvmc_message *m = message_to(to);
+    int rc = m ? put_int(m, TEV_MARK_DATA_ID) : PVMC_ENOMEM;
     for (int id = 0; id < (int)COUNT_OF(names) && !rc; id++) {
         rc = put_int(m, id);
         for (int i = 0; i < 2 && !rc; i++)
-            rc = pvmi_message_pack_string(m, names[id][i]);
+            rc = pvmc_message_pack_string(m, names[id][i]);
     }
     if (!rc)
         rc = put_int(m, TEV_MARK_DATA_ID_END);
@@ -100,7 +100,7 @@ static void forget(struct destination *d)
     free(d);
 }
 
-static void ended(void *arg, pvmi_tid tid)
+static void ended(void *arg, pvmc_tid tid)
 {
     (void)tid;
     struct destination *d = arg;
@@ -112,7 +112,7 @@ static struct destination *add_destination(const struct pvmd_collector *to)
 {
     struct destination *d = destination_count < DESTINATIONS_MAX ? calloc(1, sizeof *d) : NULL;
     if (!d) {
-        pvmi_log_once(PVMI_LOG_WARNING, "more than %d trace destinations: some hear nothing", DESTINATIONS_MAX);
+        pvmc_log_once(PVMC_LOG_WARNING, "more than %d trace destinations: some hear nothing", DESTINATIONS_MAX);
         return NULL;
     }
     d->to = *to;
@@ -126,11 +126,11 @@ static struct destination *add_destination(const struct pvmd_collector *to)
     return NULL;
 }
 
-/* NULL: there is none, or no memory for one more. */
+/* NULL: it has none, or memory is out. */
 static struct destination *find_destination(const struct pvmd_collector *to)
 {
     struct destination *d;
-    if (!pvmi_tid_is_task(to->tid))
+    if (!pvmc_tid_is_task(to->tid))
         return NULL;
     DL_FOREACH (destinations, d)
         if (d->to.tid == to->tid && d->to.ctx == to->ctx && d->to.tag == to->tag)
@@ -140,25 +140,25 @@ static struct destination *find_destination(const struct pvmd_collector *to)
 
 /* ---- events ---- */
 
-static int put_data(struct pvmi_message *m, const struct datum *data, size_t n, bool describe)
+static int put_data(struct pvmc_message *m, const struct datum *data, size_t n, bool describe)
 {
     int rc = 0;
     for (size_t i = 0; i < n && !rc; i++) {
         int described[] = {data[i].id, TEV_DATA_INT, data[i].value};
-        rc = describe ? pvmi_message_pack(m, PVM_INT, described, 3, 1) : put_int(m, data[i].value);
+        rc = describe ? pvmc_message_pack(m, PVM_INT, described, 3, 1) : put_int(m, data[i].value);
     }
     return rc;
 }
 
-static int put_name(struct pvmi_message *m, const char *name, bool describe)
+static int put_name(struct pvmc_message *m, const char *name, bool describe)
 {
     int described[] = {TEV_DID_TN, TEV_DATA_STRING};
-    int rc = describe ? pvmi_message_pack(m, PVM_INT, described, 2, 1) : 0;
-    return rc ? rc : pvmi_message_pack_string(m, name);
+    int rc = describe ? pvmc_message_pack(m, PVM_INT, described, 2, 1) : 0;
+    return rc ? rc : pvmc_message_pack_string(m, name);
 }
 
-/* When, who, and what: numbers, and at the end the task's name unless it is NULL. */
-static int put_event(struct pvmi_message *m, enum event event, bool describe, pvmi_tid tid, const struct datum *data,
+/* An event: time, task, numbers and, unless it is NULL, the task's name. */
+static int put_event(struct pvmc_message *m, enum event event, bool describe, pvmc_tid tid, const struct datum *data,
                      size_t n, const char *name)
 {
     struct timeval now;
@@ -169,7 +169,7 @@ static int put_event(struct pvmi_message *m, enum event event, bool describe, pv
     if (!rc)
         rc = put_int(m, events[event].id);
     if (!rc && describe)
-        rc = pvmi_message_pack_string(m, events[event].name);
+        rc = pvmc_message_pack_string(m, events[event].name);
     if (!rc)
         rc = put_data(m, head, COUNT_OF(head), describe);
     if (!rc)
@@ -179,18 +179,17 @@ static int put_event(struct pvmi_message *m, enum event event, bool describe, pv
     return rc ? rc : put_int(m, describe ? TEV_MARK_EVENT_DESC_END : TEV_MARK_EVENT_RECORD_END);
 }
 
-/* The end is described each time: its receiver may take a later one first, while it still hears the task (farewell.h).
- */
+/* endtask is described each time, since the receiver may take a later one first while it still hears the task. */
 static bool must_describe(const struct destination *d, enum event event)
 {
     return event == END_TASK || !d->described[event];
 }
 
-static void tell(const struct pvmd_collector *to, enum event event, pvmi_tid tid, const struct datum *data, size_t n,
+static void tell(const struct pvmd_collector *to, enum event event, pvmc_tid tid, const struct datum *data, size_t n,
                  const char *name)
 {
     struct destination *d = find_destination(to);
-    struct pvmi_message *m = d ? message_to(to) : NULL;
+    struct pvmc_message *m = d ? message_to(to) : NULL;
     if (!m)
         return;
     int rc = put_event(m, event, must_describe(d, event), tid, data, n, name);
@@ -198,7 +197,7 @@ static void tell(const struct pvmd_collector *to, enum event event, pvmi_tid tid
     send_off(m, rc);
 }
 
-/* A task that nobody spawned has -1, as in PVM. */
+/* -1, as in PVM, for a task that was not spawned. */
 static int shown_parent(int32_t parent)
 {
     return parent == PvmNoParent ? -1 : parent;
@@ -210,13 +209,13 @@ void pvmd_trace_new(const struct pvmd_task *task)
     tell(&task->trace, NEW_TASK, task->tid, data, COUNT_OF(data), task->name);
 }
 
-void pvmd_trace_spawned(const struct pvmd_collector *to, pvmi_tid tid, int32_t parent)
+void pvmd_trace_spawned(const struct pvmd_collector *to, pvmc_tid tid, int32_t parent)
 {
     const struct datum data[] = {{TEV_DID_PT, shown_parent(parent)}};
     tell(to, SPAWNED_TASK, tid, data, COUNT_OF(data), NULL);
 }
 
-void pvmd_trace_end(const struct pvmd_task *task)
+void pvmd_trace_task_ends(const struct pvmd_task *task)
 {
     const struct datum data[] = {{TEV_DID_TST, task->status},
                                  {TEV_DID_TUS, task->times[0]},

@@ -3,13 +3,12 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <utlist.h>
-#include "../core/error.h"
-#include "../core/hash.h"
-#include "../core/log.h"
-#include "membership.h"
-#include "rpc.h"
+#include "core/error.h"
+#include "core/hash.h"
+#include "core/log.h"
+#include "pvmd/net/rpc.h"
 #include "tasks.h"
-#include "turn.h"
+#include "pvmd/base/turn.h"
 
 struct pvmd_watch {
     struct target *target;
@@ -20,16 +19,16 @@ struct pvmd_watch {
 
 /* A task that we watch. */
 struct target {
-    pvmi_tid tid;
+    pvmc_tid tid;
     struct pvmd_watch *watches;
-    bool ended; /* in the list of those whose watchers are being told */
+    bool ended; /* in the list of targets whose watchers are being told */
     struct target *prev, *next;
     UT_hash_handle hh;
 };
 
 /* A task of ours that daemons watch. */
 struct watched {
-    pvmi_tid tid;
+    pvmc_tid tid;
     unsigned *hosts;
     size_t count;
     UT_hash_handle hh;
@@ -38,14 +37,14 @@ struct watched {
 static struct target *targets, *ended_targets;
 static struct watched *watched_tasks;
 
-static struct target *target_of(pvmi_tid tid)
+static struct target *target_of(pvmc_tid tid)
 {
     struct target *t;
     HASH_FIND_INT(targets, &tid, t);
     return t;
 }
 
-/* ---- those who want to know ---- */
+/* ---- watches ---- */
 
 static bool is_telling;
 
@@ -65,7 +64,7 @@ static void tell_first(struct target *t)
     free(w);
 }
 
-/* Those who are told may begin further watches of the task, and end others': the list is looked at anew each time. */
+/* A listener may begin watches of the same task and cancel others, so the list is read again each time. */
 static bool tell_some(void)
 {
     is_telling = true;
@@ -84,7 +83,7 @@ static bool tell_some(void)
 
 static struct pvmd_work telling = {.step = tell_some};
 
-static void target_ended(pvmi_tid tid)
+static void target_ended(pvmc_tid tid)
 {
     struct target *t = target_of(tid);
     if (!t || t->ended)
@@ -95,37 +94,37 @@ static void target_ended(pvmi_tid tid)
         pvmd_work_begin(&telling);
 }
 
-static void watch_answered(void *arg, unsigned host_index, int code, struct pvmi_buf *body)
+static void watch_answered(void *arg, unsigned host_index, int code, struct pvmc_buf *body)
 {
     (void)host_index;
     (void)body;
     if (code < 0)
-        target_ended((pvmi_tid)(uintptr_t)arg);
+        target_ended((pvmc_tid)(uintptr_t)arg);
 }
 
-static struct target *new_target(pvmi_tid tid)
+static struct target *new_target(pvmc_tid tid)
 {
     struct target *t = calloc(1, sizeof *t);
     if (!t)
         return NULL;
     t->tid = tid;
-    if (!PVMI_HASH_ADD(hh, targets, tid, t)) {
+    if (!PVMC_HASH_ADD(hh, targets, tid, t)) {
         free(t);
         return NULL;
     }
     return t;
 }
 
-static void ask_for(pvmi_tid tid)
+static void ask_for(pvmc_tid tid)
 {
-    struct pvmi_buf b;
-    pvmi_buf_init(&b);
-    pvmi_buf_put_u32(&b, tid);
-    pvmd_ask(pvmi_tid_host_index(tid), PVMD_DM_WATCH, &b, watch_answered, (void *)(uintptr_t)tid);
-    pvmi_buf_free(&b);
+    struct pvmc_buf b;
+    pvmc_buf_init(&b);
+    pvmc_buf_put_u32(&b, tid);
+    pvmd_ask(pvmc_tid_host_index(tid), PVMD_DM_WATCH, &b, watch_answered, (void *)(uintptr_t)tid);
+    pvmc_buf_free(&b);
 }
 
-struct pvmd_watch *pvmd_watch(pvmi_tid tid, pvmd_watch_ended *ended, void *arg)
+struct pvmd_watch *pvmd_watch(pvmc_tid tid, pvmd_watch_ended *ended, void *arg)
 {
     struct target *t = target_of(tid);
     bool known = t;
@@ -133,7 +132,7 @@ struct pvmd_watch *pvmd_watch(pvmi_tid tid, pvmd_watch_ended *ended, void *arg)
         t = new_target(tid);
     struct pvmd_watch *w = t ? calloc(1, sizeof *w) : NULL;
     if (!w) {
-        pvmi_log(PVMI_LOG_ERROR, "no memory to watch t%x", tid);
+        pvmc_log(PVMC_LOG_ERROR, "no memory to watch t%x", tid);
         return NULL;
     }
     w->target = t;
@@ -145,7 +144,7 @@ struct pvmd_watch *pvmd_watch(pvmi_tid tid, pvmd_watch_ended *ended, void *arg)
     return w;
 }
 
-/* The target stays until it ends: its daemon tells us only once. */
+/* The target stays until it ends, since its daemon tells us only once. */
 void pvmd_watch_cancel(struct pvmd_watch *w)
 {
     if (!w || !w->target)
@@ -154,7 +153,7 @@ void pvmd_watch_cancel(struct pvmd_watch *w)
     free(w);
 }
 
-void pvmd_watch_list(void (*each)(pvmi_tid tid, unsigned count))
+void pvmd_watch_list(void (*each)(pvmc_tid tid, unsigned count))
 {
     for (struct target *t = targets; t; t = t->hh.next) {
         struct pvmd_watch *w;
@@ -173,37 +172,37 @@ static int add_host(struct watched *w, unsigned host)
             return 0;
     unsigned *hosts = realloc(w->hosts, (w->count + 1) * sizeof *hosts);
     if (!hosts)
-        return PVMI_ENOMEM;
+        return PVMC_ENOMEM;
     w->hosts = hosts;
     w->hosts[w->count++] = host;
     return 0;
 }
 
-static int note_watcher(pvmi_tid tid, unsigned host)
+static int note_watcher(pvmc_tid tid, unsigned host)
 {
     struct watched *w;
     HASH_FIND_INT(watched_tasks, &tid, w);
     if (!w) {
         w = calloc(1, sizeof *w);
         if (!w)
-            return PVMI_ENOMEM;
+            return PVMC_ENOMEM;
         w->tid = tid;
-        if (!PVMI_HASH_ADD(hh, watched_tasks, tid, w)) {
+        if (!PVMC_HASH_ADD(hh, watched_tasks, tid, w)) {
             free(w);
-            return PVMI_ENOMEM;
+            return PVMC_ENOMEM;
         }
     }
     return add_host(w, host);
 }
 
-static int answer_watch(const struct pvmd_question *q, struct pvmi_buf *body)
+static int answer_watch(const struct pvmd_question *q, struct pvmc_buf *body)
 {
-    pvmi_tid tid = pvmi_buf_get_u32(body);
-    int rc = pvmi_buf_end(body);
+    pvmc_tid tid = pvmc_buf_get_u32(body);
+    int rc = pvmc_buf_end(body);
     if (rc)
         return rc;
     rc = pvmd_task_by_tid(tid) ? note_watcher(tid, q->host_index) : PvmNoTask;
-    pvmd_answer(q, pvmi_error_public(rc), NULL);
+    pvmd_answer(q, pvmc_error_public(rc), NULL);
     return 0;
 }
 
@@ -214,26 +213,26 @@ static void forget_watched(struct watched *w)
     free(w);
 }
 
-void pvmd_watch_task_ended(pvmi_tid tid)
+void pvmd_watch_task_ended(const struct pvmd_task *task)
 {
     struct watched *w;
-    HASH_FIND_INT(watched_tasks, &tid, w);
+    HASH_FIND_INT(watched_tasks, &task->tid, w);
     if (!w)
         return;
-    struct pvmi_buf b;
-    pvmi_buf_init(&b);
-    pvmi_buf_put_u32(&b, tid);
+    struct pvmc_buf b;
+    pvmc_buf_init(&b);
+    pvmc_buf_put_u32(&b, task->tid);
     for (size_t i = 0; i < w->count; i++)
         pvmd_ask(w->hosts[i], PVMD_DM_TASK_ENDED, &b, NULL, NULL);
-    pvmi_buf_free(&b);
+    pvmc_buf_free(&b);
     forget_watched(w);
 }
 
-static int task_ended(const struct pvmd_question *q, struct pvmi_buf *body)
+static int task_ended(const struct pvmd_question *q, struct pvmc_buf *body)
 {
     (void)q;
-    pvmi_tid tid = pvmi_buf_get_u32(body);
-    int rc = pvmi_buf_end(body);
+    pvmc_tid tid = pvmc_buf_get_u32(body);
+    int rc = pvmc_buf_end(body);
     if (!rc)
         target_ended(tid);
     return rc;
@@ -248,13 +247,13 @@ static void remove_host(struct watched *w, unsigned index)
             w->hosts[i--] = w->hosts[--w->count];
 }
 
-/* The tids are collected first: being told may change the table. */
-static pvmi_tid *targets_of_host(unsigned index, size_t *count)
+/* Collects the tids first, since listeners may change the table. */
+static pvmc_tid *targets_of_host(unsigned index, size_t *count)
 {
     *count = 0;
-    pvmi_tid *tids = malloc((HASH_COUNT(targets) + 1) * sizeof *tids);
+    pvmc_tid *tids = malloc((HASH_COUNT(targets) + 1) * sizeof *tids);
     for (struct target *t = targets; tids && t; t = t->hh.next)
-        if (pvmi_tid_host_index(t->tid) == index)
+        if (pvmc_tid_host_index(t->tid) == index)
             tids[(*count)++] = t->tid;
     return tids;
 }
@@ -265,7 +264,7 @@ void pvmd_watch_host_left(unsigned index)
     HASH_ITER (hh, watched_tasks, w, next)
         remove_host(w, index);
     size_t count;
-    pvmi_tid *tids = targets_of_host(index, &count);
+    pvmc_tid *tids = targets_of_host(index, &count);
     for (size_t i = 0; i < count; i++)
         target_ended(tids[i]);
     free(tids);
