@@ -1,5 +1,5 @@
 ! fpvm3.h - the constants of PVM 3.4 for Fortran, as dpvm provides them.
-! Made from src/fortran/constants.txt by src/fortran/generate.
+! Generated from src/fortran/constants.txt by src/fortran/generate.
 ! For fixed and free source form: include 'fpvm3.h' in each program
 ! unit, after IMPLICIT and before executable statements.
 

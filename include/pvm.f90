@@ -1,8 +1,8 @@
 ! pvm.f90 - the module pvm: constants and interfaces of PVM 3.4 for Fortran, as dpvm provides them.
-! Made from src/fortran/routines.txt and constants.txt by src/fortran/generate.
+! Generated from src/fortran/routines.txt and constants.txt by src/fortran/generate.
 !
-! Compile it before the programs that say "use pvm" instead of including fpvm3.h. It contains no code: link with
-! -lfpvm3 -lgpvm3 -lpvm3. The compiler then checks the arguments of all calls, and data of any type may be packed without
+! Compile it before programs that say "use pvm" instead of including fpvm3.h. It contains no code: link with
+! -lfpvm3 -lgpvm3 -lpvm3. The compiler then checks the arguments of all calls, and data of any type can be packed without
 ! -fallow-argument-mismatch.
 module pvm
   implicit none
@@ -144,7 +144,7 @@ module pvm
   integer, parameter :: PvmDupEntry = -33
 
   abstract interface
-    ! What pvmfaddmhf registers.
+    ! A handler for pvmfaddmhf.
     integer function pvm_handler(mid)
       integer, value :: mid
     end function
@@ -152,36 +152,36 @@ module pvm
 
   ! ---- Tasks ----
   interface
-    ! enrols the calling process in PVM and gives its task id
+    ! enrols the calling process in PVM and returns its task id
     subroutine pvmfmytid(tid)
       integer, intent(out) :: tid
     end subroutine
-    ! gives the task id of the task that spawned this one
+    ! returns the task id of the task that spawned this one
     subroutine pvmfparent(tid)
       integer, intent(out) :: tid
     end subroutine
-    ! gives the task id of the daemon of a task's host
+    ! returns the task id of the daemon of a task's host
     subroutine pvmftidtohost(tid, dtid)
       integer, intent(in) :: tid
       integer, intent(out) :: dtid
     end subroutine
-    ! gives the task id of the daemon of a task's host
+    ! returns the task id of the daemon of a task's host
     subroutine pvmftidtoh(tid, dtid)
       integer, intent(in) :: tid
       integer, intent(out) :: dtid
     end subroutine
-    ! tells whether a task runs
+    ! tests whether a task runs
     subroutine pvmfpstat(tid, status)
       integer, intent(in) :: tid
       integer, intent(out) :: status
     end subroutine
-    ! gives one of the tasks that were spawned together with this one
+    ! returns one of the tasks that were spawned together with this one
     subroutine pvmfsiblings(ntids, index, sibling)
       integer, intent(out) :: ntids
       integer, intent(in) :: index
       integer, intent(out) :: sibling
     end subroutine
-    ! begins or ends the collection of the output of tasks spawned from now on
+    ! starts or stops collecting the output of tasks spawned from now on
     subroutine pvmfcatchout(onoff, info)
       integer, intent(in) :: onoff
       integer, intent(out) :: info
@@ -201,12 +201,12 @@ module pvm
       integer, intent(in) :: signum
       integer, intent(out) :: info
     end subroutine
-    ! ends a task
+    ! kills a task
     subroutine pvmfkill(tid, info)
       integer, intent(in) :: tid
       integer, intent(out) :: info
     end subroutine
-    ! asks for a message when a task or a host ends or hosts join
+    ! requests a message when a task or host ends or hosts join
     subroutine pvmfnotify(what, msgtag, cnt, tids, info)
       integer, intent(in) :: what
       integer, intent(in) :: msgtag
@@ -222,7 +222,7 @@ module pvm
 
   ! ---- The machine ----
   interface
-    ! describes the virtual machine, one host with each call
+    ! describes the virtual machine, one host per call
     subroutine pvmfconfig(nhost, narch, dtid, name, arch, speed, info)
       integer, intent(inout) :: nhost
       integer, intent(out) :: narch
@@ -232,7 +232,7 @@ module pvm
       integer, intent(out) :: speed
       integer, intent(out) :: info
     end subroutine
-    ! lists the tasks of the machine, one with each call
+    ! lists the tasks of the machine, one per call
     subroutine pvmftasks(where, ntask, tid, ptid, dtid, flag, aout, info)
       integer, intent(in) :: where
       integer, intent(inout) :: ntask
@@ -243,17 +243,17 @@ module pvm
       character(len=*), intent(out) :: aout
       integer, intent(out) :: info
     end subroutine
-    ! tells whether a host is in the machine and answers
+    ! tests whether a host is in the machine and answers
     subroutine pvmfmstat(host, mstat)
       character(len=*), intent(in) :: host
       integer, intent(out) :: mstat
     end subroutine
-    ! gives the data format of an architecture
+    ! returns the data format of an architecture
     subroutine pvmfarchcode(arch, cod)
       character(len=*), intent(in) :: arch
       integer, intent(out) :: cod
     end subroutine
-    ! gives the time on a host and how much this host's clock is ahead
+    ! returns the time on a host and by how much this host's clock is ahead
     subroutine pvmfhostsync(host, clksec, clkusec, deltasec, deltausec, info)
       integer, intent(in) :: host
       integer, intent(out) :: clksec
@@ -267,7 +267,7 @@ module pvm
       character(len=*), intent(in) :: host
       integer, intent(out) :: info
     end subroutine
-    ! takes a host out of the machine
+    ! deletes a host from the machine
     subroutine pvmfdelhost(host, info)
       character(len=*), intent(in) :: host
       integer, intent(out) :: info
@@ -282,7 +282,7 @@ module pvm
       integer, intent(in) :: val
       integer, intent(out) :: oldval
     end subroutine
-    ! gives an option of the library
+    ! returns an option of the library
     subroutine pvmfgetopt(what, val)
       integer, intent(in) :: what
       integer, intent(out) :: val
@@ -297,7 +297,7 @@ module pvm
       integer, intent(in) :: set
       integer, intent(out) :: oldset
     end subroutine
-    ! prints what the last error was, after a text
+    ! prints a text and the last error
     subroutine pvmfperror(msg, info)
       character(len=*), intent(in) :: msg
       integer, intent(out) :: info
@@ -321,7 +321,7 @@ module pvm
       integer, intent(in) :: stride
       integer, intent(out) :: info
     end subroutine
-    ! gives length, tag and sender of a message
+    ! returns length, tag and sender of a message
     subroutine pvmfbufinfo(bufid, bytes, msgtag, tid, info)
       integer, intent(in) :: bufid
       integer, intent(out) :: bytes
@@ -329,7 +329,7 @@ module pvm
       integer, intent(out) :: tid
       integer, intent(out) :: info
     end subroutine
-    ! gives all that a message's header says
+    ! returns all fields of a message's header
     subroutine pvmfgetminfo(bufid, len, ctx, tag, wid, enc, crc, src, dst, info)
       integer, intent(in) :: bufid
       integer, intent(out) :: len
@@ -358,7 +358,7 @@ module pvm
       integer, intent(in) :: msgtag
       integer, intent(out) :: info
     end subroutine
-    ! tells whether a message has arrived
+    ! tests whether a message has arrived
     subroutine pvmfprobe(tid, msgtag, bufid)
       integer, intent(in) :: tid
       integer, intent(in) :: msgtag
@@ -370,7 +370,7 @@ module pvm
       integer, intent(in) :: msgtag
       integer, intent(out) :: bufid
     end subroutine
-    ! takes data out of the received message
+    ! unpacks data from the received message
     subroutine pvmfunpack(what, xp, nitem, stride, info)
 !GCC$ ATTRIBUTES NO_ARG_CHECK :: xp
 !DIR$ IGNORE_TKR xp
@@ -386,7 +386,7 @@ module pvm
       integer, intent(in) :: msgtag
       integer, intent(out) :: bufid
     end subroutine
-    ! waits for a message, but not longer than the given time
+    ! waits for a message for a limited time
     subroutine pvmftrecv(tid, msgtag, sec, usec, bufid)
       integer, intent(in) :: tid
       integer, intent(in) :: msgtag
@@ -401,7 +401,7 @@ module pvm
       integer, intent(in) :: msgtag
       integer, intent(out) :: info
     end subroutine
-    ! sends an array at once
+    ! packs and sends an array
     subroutine pvmfpsend(tid, msgtag, buf, len, datatype, info)
 !GCC$ ATTRIBUTES NO_ARG_CHECK :: buf
 !DIR$ IGNORE_TKR buf
@@ -412,7 +412,7 @@ module pvm
       integer, intent(in) :: datatype
       integer, intent(out) :: info
     end subroutine
-    ! receives an array at once
+    ! receives and unpacks an array
     subroutine pvmfprecv(tid, msgtag, buf, len, datatype, atid, atag, alen, info)
 !GCC$ ATTRIBUTES NO_ARG_CHECK :: buf
 !DIR$ IGNORE_TKR buf
@@ -426,12 +426,12 @@ module pvm
       integer, intent(out) :: alen
       integer, intent(out) :: info
     end subroutine
-    ! makes a message buffer
+    ! creates a message buffer
     subroutine pvmfmkbuf(encoding, bufid)
       integer, intent(in) :: encoding
       integer, intent(out) :: bufid
     end subroutine
-    ! gives the active send buffer
+    ! returns the active send buffer
     subroutine pvmfgetsbuf(bufid)
       integer, intent(out) :: bufid
     end subroutine
@@ -450,12 +450,12 @@ module pvm
       integer, intent(in) :: bufid
       integer, intent(out) :: info
     end subroutine
-    ! takes a message that pvmfpkmesg packed out of the received one
+    ! unpacks a message that pvmfpkmesg packed
     subroutine pvmfupkmesg(bufid, newbuf)
       integer, intent(in) :: bufid
       integer, intent(out) :: newbuf
     end subroutine
-    ! gives the active receive buffer
+    ! returns the active receive buffer
     subroutine pvmfgetrbuf(bufid)
       integer, intent(out) :: bufid
     end subroutine
@@ -464,7 +464,7 @@ module pvm
       integer, intent(in) :: bufid
       integer, intent(out) :: oldbuf
     end subroutine
-    ! gives up a message buffer
+    ! frees a message buffer
     subroutine pvmffreebuf(bufid, info)
       integer, intent(in) :: bufid
       integer, intent(out) :: info
@@ -473,11 +473,11 @@ module pvm
 
   ! ---- Contexts and message handlers ----
   interface
-    ! gives the active context
+    ! returns the active context
     subroutine pvmfgetcontext(ctx)
       integer, intent(out) :: ctx
     end subroutine
-    ! makes a new context
+    ! creates a new context
     subroutine pvmfnewcontext(ctx)
       integer, intent(out) :: ctx
     end subroutine
@@ -486,12 +486,12 @@ module pvm
       integer, intent(in) :: new_ctx
       integer, intent(out) :: old_ctx
     end subroutine
-    ! gives up a context
+    ! frees a context
     subroutine pvmffreecontext(ctx, info)
       integer, intent(in) :: ctx
       integer, intent(out) :: info
     end subroutine
-    ! has a function called for each message that matches
+    ! adds a function that is called for each matching message
     subroutine pvmfaddmhf(src, tag, ctx, unused, func, mhid)
       import :: pvm_handler
       integer, intent(in) :: src
@@ -501,7 +501,7 @@ module pvm
       procedure(pvm_handler) :: func
       integer, intent(out) :: mhid
     end subroutine
-    ! ends what pvmfaddmhf began
+    ! removes a function that pvmfaddmhf added
     subroutine pvmfdelmhf(mhid, info)
       integer, intent(in) :: mhid
       integer, intent(out) :: info
@@ -517,7 +517,7 @@ module pvm
       integer, intent(in) :: flags
       integer, intent(out) :: index
     end subroutine
-    ! lists the mailbox, one entry with each call
+    ! lists the mailbox, one entry per call
     subroutine pvmfgetmboxinfo(pattern, name, nclasses, nentries, index, owner, flags, info)
       character(len=*), intent(in) :: pattern
       character(len=*), intent(out) :: name
@@ -535,7 +535,7 @@ module pvm
       integer, intent(in) :: flags
       integer, intent(out) :: bufid
     end subroutine
-    ! takes a message out of the mailbox
+    ! deletes a message from the mailbox
     subroutine pvmfdelinfo(name, index, flags, info)
       character(len=*), intent(in) :: name
       integer, intent(in) :: index
@@ -551,30 +551,30 @@ module pvm
       character(len=*), intent(in) :: group
       integer, intent(out) :: inum
     end subroutine
-    ! gives the number of a group's members
+    ! returns the number of a group's members
     subroutine pvmfgsize(group, size)
       character(len=*), intent(in) :: group
       integer, intent(out) :: size
     end subroutine
-    ! gives the task id of a member
+    ! returns the task id of a member
     subroutine pvmfgettid(group, inum, tid)
       character(len=*), intent(in) :: group
       integer, intent(in) :: inum
       integer, intent(out) :: tid
     end subroutine
-    ! gives the instance number of a task
+    ! returns the instance number of a task
     subroutine pvmfgetinst(group, tid, inum)
       character(len=*), intent(in) :: group
       integer, intent(in) :: tid
       integer, intent(out) :: inum
     end subroutine
-    ! makes a group static as soon as it has that many members
+    ! makes a group static as soon as it has the given number of members
     subroutine pvmffreezegroup(group, size, info)
       character(len=*), intent(in) :: group
       integer, intent(in) :: size
       integer, intent(out) :: info
     end subroutine
-    ! waits until that many members of a group have called it
+    ! waits until the given number of members of a group have called it
     subroutine pvmfbarrier(group, count, info)
       character(len=*), intent(in) :: group
       integer, intent(in) :: count
@@ -599,7 +599,7 @@ module pvm
       integer, intent(in) :: rootginst
       integer, intent(out) :: info
     end subroutine
-    ! deals the root's array out to the members
+    ! distributes the root's array to the members
     subroutine pvmfscatter(result, data, count, datatype, msgtag, group, rootginst, info)
 !GCC$ ATTRIBUTES NO_ARG_CHECK :: result, data
 !DIR$ IGNORE_TKR result, data
@@ -612,7 +612,7 @@ module pvm
       integer, intent(in) :: rootginst
       integer, intent(out) :: info
     end subroutine
-    ! collects arrays of the members in one of the root
+    ! collects the members' arrays in an array of the root
     subroutine pvmfgather(result, data, count, datatype, msgtag, group, rootginst, info)
 !GCC$ ATTRIBUTES NO_ARG_CHECK :: result, data
 !DIR$ IGNORE_TKR result, data
@@ -625,7 +625,7 @@ module pvm
       integer, intent(in) :: rootginst
       integer, intent(out) :: info
     end subroutine
-    ! leaves the larger of each two elements in x; for pvmfreduce
+    ! sets each element of x to the larger of the elements of x and y; for pvmfreduce
     subroutine pvmmax(datatype, x, y, num, info)
 !GCC$ ATTRIBUTES NO_ARG_CHECK :: x, y
 !DIR$ IGNORE_TKR x, y
@@ -635,7 +635,7 @@ module pvm
       integer, intent(in) :: num
       integer, intent(out) :: info
     end subroutine
-    ! leaves the smaller of each two elements in x; for pvmfreduce
+    ! sets each element of x to the smaller of the elements of x and y; for pvmfreduce
     subroutine pvmmin(datatype, x, y, num, info)
 !GCC$ ATTRIBUTES NO_ARG_CHECK :: x, y
 !DIR$ IGNORE_TKR x, y
@@ -645,7 +645,7 @@ module pvm
       integer, intent(in) :: num
       integer, intent(out) :: info
     end subroutine
-    ! adds each element of y to that of x; for pvmfreduce
+    ! adds each element of y to the element of x; for pvmfreduce
     subroutine pvmsum(datatype, x, y, num, info)
 !GCC$ ATTRIBUTES NO_ARG_CHECK :: x, y
 !DIR$ IGNORE_TKR x, y
@@ -655,7 +655,7 @@ module pvm
       integer, intent(in) :: num
       integer, intent(out) :: info
     end subroutine
-    ! multiplies each element of x by that of y; for pvmfreduce
+    ! multiplies each element of x by the element of y; for pvmfreduce
     subroutine pvmproduct(datatype, x, y, num, info)
 !GCC$ ATTRIBUTES NO_ARG_CHECK :: x, y
 !DIR$ IGNORE_TKR x, y
@@ -684,7 +684,7 @@ module pvm
       integer, intent(in) :: block
       integer, intent(out) :: info
     end subroutine
-    ! ends the virtual machine
+    ! halts the virtual machine
     subroutine pvmfhalt(info)
       integer, intent(out) :: info
     end subroutine

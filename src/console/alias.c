@@ -1,7 +1,7 @@
-/* alias.c - names that stand for the beginnings of commands: alias, unalias. */
+/* alias.c - the commands alias and unalias, and the expansion of aliases. */
 #include <stdlib.h>
 #include <string.h>
-#include "../core/hash.h"
+#include "core/hash.h"
 #include "console.h"
 #include "alias.h"
 #include "command.h"
@@ -39,7 +39,7 @@ static int compare(const struct alias *a, const struct alias *b)
     return strcmp(a->name, b->name);
 }
 
-/* A copy with words of its own; NULL: memory is out. */
+/* A new alias with copies of the words; NULL when out of memory. */
 static struct alias *new_alias(const char *name, int count, char **words)
 {
     struct alias *alias = calloc(1, sizeof(*alias));
@@ -66,7 +66,7 @@ int alias_set(const char *name, int count, char **words)
         alias = new_alias(name, count, words);
     if (alias == NULL)
         return ALIAS_NO_MEMORY;
-    if (!PVMI_HASH_ADD_TEXT(hh, aliases, name, alias)) {
+    if (!PVMC_HASH_ADD_TEXT(hh, aliases, name, alias)) {
         free_alias(alias);
         return ALIAS_NO_MEMORY;
     }
@@ -87,7 +87,7 @@ const char *alias_name(int i)
     return alias != NULL ? alias->name : NULL;
 }
 
-/* Puts the alias's words in place of the first word. 0 or ALIAS_NO_MEMORY. */
+/* Replaces the first word by the alias's words. 0 or ALIAS_NO_MEMORY. */
 static int expand(const struct alias *alias, int *argc, char ***argv)
 {
     char **longer = malloc((size_t)(*argc + alias->count + 1) * sizeof(*longer));
@@ -95,7 +95,7 @@ static int expand(const struct alias *alias, int *argc, char ***argv)
     if (longer == NULL)
         return ALIAS_NO_MEMORY;
     memcpy(longer, alias->words, (size_t)alias->count * sizeof(*longer));
-    memcpy(longer + alias->count, *argv + 1, (size_t)*argc * sizeof(*longer)); /* the NULL, too */
+    memcpy(longer + alias->count, *argv + 1, (size_t)*argc * sizeof(*longer)); /* with the final NULL */
     free(*argv);
     *argv = longer;
     *argc += alias->count - 1;
@@ -104,7 +104,7 @@ static int expand(const struct alias *alias, int *argc, char ***argv)
 
 int alias_expand(int *argc, char ***argv)
 {
-    unsigned left = HASH_COUNT(aliases) + 1; /* more than that goes round in circles */
+    unsigned left = HASH_COUNT(aliases) + 1; /* more expansions than that are a loop */
 
     while (*argc > 0) {
         const struct alias *alias = find((*argv)[0]);
@@ -115,7 +115,7 @@ int alias_expand(int *argc, char ***argv)
         int code = expand(alias, argc, argv);
         if (code < 0)
             return code;
-        if (strcmp((*argv)[0], alias->name) == 0) /* alias ps ps -a */
+        if (strcmp((*argv)[0], alias->name) == 0) /* such as "alias ps ps -a" */
             return 0;
     }
     return 0;

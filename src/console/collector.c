@@ -31,7 +31,7 @@ void collector_trace_spawned(void)
     static bool known;
 
     for (int i = 0; !known && collector_wanted() && i < 3; i++)
-        usual[i] = pvm_getopt(options[i]); /* as libpvm set them when we enrolled */
+        usual[i] = pvm_getopt(options[i]); /* the values that libpvm set at enrolment */
     known = true;
     for (int i = 0; i < 3; i++)
         pvm_setopt(options[i], usual[i]);

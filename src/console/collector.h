@@ -1,22 +1,23 @@
 /*
- * collector.h - the console and PVM_TRACE: the programs that it starts are traced, it is not. libpvm has started the
- * collector (doc/tracing.md) when the console enrolled.
+ * collector.h - the console and PVM_TRACE: programs that the console starts are traced, the console itself is not.
+ * libpvm starts the collector (doc/tracing.md) when the console enrols.
  */
 #ifndef COLLECTOR_H
 #define COLLECTOR_H
 
 #include <stdbool.h>
 
-/* Whether what we spawn goes into a trace file. */
+/* Whether spawned tasks are traced to a file. */
 bool collector_wanted(void);
 
-/* No events of our own. Called before enrolment. */
+/* Turns off events of the console itself. Called before enrolment. */
 void collector_spare_console(void);
 
-/* What is spawned from now on goes there, or, without PVM_TRACE, is not traced. First called before any "spawn -@". */
+/* Traces tasks spawned from now on to that file, or not at all without PVM_TRACE. First called before any "spawn -@".
+ */
 void collector_trace_spawned(void);
 
-/* Waits until the collector has written all of a program that has ended, up to some seconds. */
+/* Waits, for at most 10 seconds, until the collector has written the whole trace of a program that has ended. */
 void collector_await(void);
 
 #endif

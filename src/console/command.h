@@ -1,5 +1,5 @@
 /*
- * command.h - the console's commands: one table, a row each.
+ * command.h - the table of the console's commands.
  */
 #ifndef COMMAND_H
 #define COMMAND_H
@@ -7,13 +7,13 @@
 enum command_flag {
     COMMAND_HIDDEN = 1,     /* not listed by help, not completed, not abbreviated */
     COMMAND_JSON = 2,       /* understands --json */
-    COMMAND_LEADING = 4,    /* options end at the first word without '-': what follows belongs to a program */
-    COMMAND_OWN_ERRORS = 8, /* PvmAutoErr is left as it is while the command runs */
-    COMMAND_OURS = 16,      /* PVM has no such command: an abbreviation that fits one of PVM's, too, means that one */
+    COMMAND_LEADING = 4,    /* options end at the first word without '-': the rest belongs to a program */
+    COMMAND_OWN_ERRORS = 8, /* PvmAutoErr stays set while the command runs */
+    COMMAND_OURS = 16,      /* not a command of PVM: an ambiguous abbreviation means PVM's command */
 };
 
-/* A command's function. argv[0] is its name; --json was taken out (console.json). 0, or CONSOLE_FAILED after it said
- * why. */
+/* A command's function. argv[0] is its name; --json has been removed (see console.json). 0, or CONSOLE_FAILED after a
+ * message. */
 typedef int command_function(int argc, char **argv);
 
 struct command {
@@ -22,20 +22,20 @@ struct command {
     command_function *run;
     unsigned flags;
     const char *summary;
-    const char *syntax;  /* after "Syntax:  "; more lines as they are to be printed */
-    const char *details; /* printed below, or NULL */
+    const char *syntax;  /* printed after "Syntax:  " */
+    const char *details; /* lines printed below it, or NULL */
 };
 
-/* All rows, by name; ends with name NULL. */
+/* All rows, sorted by name; the last has name NULL. */
 extern const struct command command_table[];
 
-/* The command of that name, or of which it is the only abbreviation. NULL after a message. */
+/* The command with this name or unambiguous abbreviation; NULL after a message. */
 const struct command *command_find(const char *name);
 
-/* Runs one line: splits it, expands aliases, checks the arguments. 0, or CONSOLE_FAILED after something said why. */
+/* Runs one line: splits it, expands aliases, checks the arguments. 0, or CONSOLE_FAILED after a message. */
 int command_run_line(const char *line);
 
-/* The functions, by the file that they are in. */
+/* The functions, by file. */
 command_function host_add, host_delete, host_conf, host_mstat;                 /* host.c */
 command_function task_ps, task_kill, task_sig, task_pstat, task_reset;         /* task.c */
 command_function job_list;                                                     /* task.c */

@@ -3,8 +3,8 @@
 #define COMPAT_H
 
 /*
- * Kills, if kill_tasks, all tasks but `tid` and those with PvmNoReset, and removes what ended tasks left in mailbox
- * class `name` (NULL: all) at `index` (-1: all). 0 or a PvmXxx code.
+ * If kill_tasks, kills all tasks except `tid` and those with PvmNoReset. Removes the entries that ended tasks left in
+ * mailbox class `name` (NULL: all) at `index` (-1: all). 0 or a PvmXxx code.
  */
 int pvmreset(int tid, int kill_tasks, char *name, int index);
 

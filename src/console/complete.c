@@ -1,17 +1,17 @@
-/* complete.c - what the word at the cursor may become. */
+/* complete.c - completion of the word at the cursor. */
 #include <stdlib.h>
 #include <string.h>
 #include "alias.h"
 #include "command.h"
 #include "complete.h"
 #include "console.h"
-#include "host.h"
+#include "console/commands/host.h"
 #include "option.h"
-#include "trace.h"
+#include "console/commands/trace.h"
 
 enum { CHOICES_MAX = 1000 };
 
-/* Adds a word if it begins like the one to be completed. */
+/* Adds a word if it starts with the prefix. */
 static void offer(struct completion *c, const char *prefix, const char *word)
 {
     if (c->count >= CHOICES_MAX || strncmp(word, prefix, strlen(prefix)) != 0)
@@ -84,7 +84,7 @@ static void offer_tasks(struct completion *c, const char *prefix)
         }
 }
 
-/* "-h1" for hosts and architectures. */
+/* Options of spawn such as "-h1". */
 static void offer_places(struct completion *c, const char *prefix)
 {
     struct pvmhostinfo *hosts = NULL;
@@ -99,7 +99,7 @@ static void offer_places(struct completion *c, const char *prefix)
     }
 }
 
-/* What the arguments of each command are. */
+/* What can complete the arguments of each command. */
 static const struct {
     command_function *run;
     void (*offer)(struct completion *c, const char *prefix);
@@ -111,7 +111,7 @@ static const struct {
     {alias_command, offer_aliases},
 };
 
-/* The command that the line begins with, by its whole name. */
+/* The command whose full name starts the line. */
 static const struct command *line_command(const char *line, size_t length)
 {
     for (const struct command *row = command_table; row->name != NULL; row++)
@@ -125,7 +125,7 @@ static int compare(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Sorts the choices, drops doubles and sets what they have in common beyond `typed` bytes. */
+/* Sorts the choices, removes duplicates and sets `insert` to their common prefix after `typed` bytes. */
 static int finish(struct completion *c, size_t typed)
 {
     int kept = 1;

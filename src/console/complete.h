@@ -1,18 +1,18 @@
-/* complete.h - what the word at the cursor may become: commands, hosts, tasks, options, events. */
+/* complete.h - completion of the word at the cursor: commands, hosts, tasks, options, events. */
 #ifndef COMPLETE_H
 #define COMPLETE_H
 
 #include <stddef.h>
 
 struct completion {
-    char *insert; /* to put in at the cursor; may be "" */
-    int count;    /* what is possible, sorted */
+    char *insert; /* text to insert at the cursor; may be "" */
+    int count;    /* number of choices, which are sorted */
     char **choices;
 };
 
 /*
- * Completes the last word of the first `length` bytes of a line. 0, and the caller frees *out with complete_free(); -1
- * when nothing fits.
+ * Completes the last word in the first `length` bytes of a line. 0, and the caller frees *out with complete_free(); -1
+ * when there is no completion.
  */
 int complete_line(const char *line, size_t length, struct completion *out);
 

@@ -1,4 +1,4 @@
-/* console.c - the console's connection to the virtual machine, and what all of its commands share. */
+/* console.c - the console's connection to the virtual machine, and functions shared by its commands. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,9 +12,9 @@
 #include <unistd.h>
 #include "collector.h"
 #include "console.h"
-#include "host.h"
-#include "job.h"
-#include "trace.h"
+#include "console/commands/host.h"
+#include "console/commands/job.h"
+#include "console/commands/trace.h"
 
 enum { POLL_MAX = 64, HALT_TIMEOUT_MS = 10000, DESCRIPTORS_MAX = 256 };
 
@@ -23,13 +23,13 @@ volatile sig_atomic_t console_interrupts;
 void (*console_before_output)(void);
 
 static volatile sig_atomic_t terminated;
-static int signal_pipe[2] = {-1, -1}; /* a caught signal writes a byte: ends a wait that it would else miss */
+static int signal_pipe[2] = {-1, -1}; /* self-pipe: a signal handler writes a byte to end poll() */
 
 static void wake(void)
 {
     int saved = errno;
     ssize_t written = write(signal_pipe[1], "", 1);
-    (void)written; /* full: it is readable then */
+    (void)written; /* when the pipe is full, it is readable anyway */
     errno = saved;
 }
 
@@ -40,7 +40,7 @@ static void on_interrupt(int number)
     wake();
 }
 
-/* The daemon ends its tasks so. A second one comes from a person to whom we are too slow. */
+/* The daemon ends its tasks with SIGTERM. A second one comes from an impatient user. */
 static void on_terminate(int number)
 {
     if (terminated++)
@@ -71,7 +71,7 @@ static int open_signals(void)
     return 0;
 }
 
-/* The console's options and notices. What fails here is no reason to stop: `getopt` shows it. */
+/* Sets the console's options and requests notices. Failures are ignored: `getopt` shows them. */
 static void set_up(void)
 {
     pvm_setopt(PvmResvTids, 1);
@@ -82,7 +82,7 @@ static void set_up(void)
     host_watch();
 }
 
-/* Starts a daemon and enrols with it. What goes wrong, libpvm and the daemon say on stderr. */
+/* Starts a daemon and enrols with it. libpvm and the daemon print errors on stderr. */
 static int start_machine(int argc, char **argv)
 {
     fflush(stdout);
@@ -100,11 +100,11 @@ int console_open(int argc, char **argv, bool *started)
     if (code < 0)
         return code;
     pvm_setopt(PvmAutoErr, 0);
-    pvm_setopt(PvmRoute, PvmDontRoute); /* before we enrol: so we are no part of a simulated network */
+    pvm_setopt(PvmRoute, PvmDontRoute); /* before enrolment, to stay out of a simulated network */
     collector_spare_console();
     console.tid = pvm_mytid();
-    if (console.tid == PvmBadParam) { /* whether a daemon runs or not */
-        advise("pvm: PVM_TRANSPORT or PVM_VMID is set to what cannot be used; `pvm-info -d` and `pvm-info -c` say why");
+    if (console.tid == PvmBadParam) { /* a setting is wrong, whether a daemon runs or not */
+        advise("pvm: the value of PVM_TRANSPORT or PVM_VMID is not usable; `pvm-info -d` and `pvm-info -c` say why");
         return console.tid;
     }
     *started = console.tid < 0;
@@ -143,7 +143,7 @@ static bool is_daemon(pid_t pid)
     return read && strcmp(name, "pvmd3\n") == 0;
 }
 
-/* The library's connection to it is among our descriptors: pvm_getfds() may show one that stands for several. */
+/* Searches all descriptors for libpvm's connection, since pvm_getfds() may return one that stands for several. */
 pid_t console_daemon(void)
 {
     for (int fd = STDERR_FILENO + 1; fd < DESCRIPTORS_MAX; fd++) {
@@ -155,7 +155,7 @@ pid_t console_daemon(void)
     return 0;
 }
 
-/* A descriptor that becomes readable when our daemon has ended, or -1. */
+/* A descriptor that becomes readable when the daemon ends, or -1. */
 static int watch_daemon(void)
 {
     pid_t daemon = console_daemon();
@@ -166,14 +166,14 @@ static int watch_daemon(void)
 int console_halt(void)
 {
     int daemon = watch_daemon();
-    catch_signal(SIGTERM, SIG_IGN); /* pvm_halt() ends every task so, also us */
+    catch_signal(SIGTERM, SIG_IGN); /* pvm_halt() sends it to every task, including this one */
     int code = pvm_halt();
 
-    if (code == PvmSysErr) /* it was faster than its answer */
+    if (code == PvmSysErr) /* the daemon ended before it answered */
         code = 0;
     if (code < 0) {
         catch_signal(SIGTERM, on_terminate);
-    } else { /* who starts a machine next must not meet the remains of this one */
+    } else { /* wait, so that the next machine does not find the remains of this one */
         struct pollfd ended = {.fd = daemon, .events = POLLIN};
         poll(&ended, 1, daemon >= 0 ? HALT_TIMEOUT_MS : 0);
         console.done = console.lost = true;
@@ -195,7 +195,7 @@ static void lose(void)
     advise("Console: pvmd is gone: the virtual machine was halted or its daemon died. Start it again with pvm.");
 }
 
-/* Takes the current receive buffer's message. */
+/* Handles the message in the current receive buffer. */
 static void take_message(int buffer)
 {
     int tag = 0;
@@ -301,7 +301,7 @@ bool parse_tid(const char *text, int *tid)
     errno = 0;
     unsigned long value = strtoul(digits, &end, 16);
     if (*digits == '\0' || *digits == '-' || *digits == '+' || *end != '\0' || errno != 0 || value > UINT_MAX) {
-        advise("%s: this is no task id; give one as ps prints it, such as t40001", text);
+        advise("%s: not a task id; give one as ps prints it, such as t40001", text);
         return false;
     }
     *tid = (int)(unsigned)value;
@@ -315,7 +315,7 @@ bool parse_number(const char *what, const char *text, int *value)
     errno = 0;
     long number = strtol(text, &end, strncasecmp(text, "0x", 2) == 0 ? 16 : 10);
     if (end == text || *end != '\0' || errno != 0 || number < INT_MIN || number > UINT_MAX) {
-        advise("%s: \"%s\" is no whole number", what, text);
+        advise("%s: \"%s\" is not a whole number", what, text);
         return false;
     }
     *value = (int)number;

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <wchar.h>
-#include "../core/visible.h"
+#include "core/visible.h"
 #include "complete.h"
 #include "console.h"
 #include "edit.h"
@@ -17,7 +17,7 @@ enum { HISTORY_LINES_MAX = 1000 };
 
 static EditLine *editor;
 static History *history_list;
-static bool output_began; /* the prompt was wiped to print something */
+static bool output_began; /* the prompt was erased for output */
 static bool interrupted, at_end;
 
 static const char *prompt(EditLine *e)
@@ -26,7 +26,7 @@ static const char *prompt(EditLine *e)
     return "pvm> ";
 }
 
-/* Asynchronous output takes the place of the prompt, which is drawn again below it. */
+/* Asynchronous output replaces the prompt, which is redrawn below it. */
 static void wipe_prompt(void)
 {
     if (!output_began)
@@ -44,7 +44,7 @@ static void take_messages(void)
     }
 }
 
-/* One byte of the terminal: 1, or 0 when there is none any more. */
+/* Reads one byte from the terminal: 1, or 0 at the end of the line or input. */
 static int read_byte(char *byte)
 {
     for (;;) {
@@ -52,7 +52,7 @@ static int read_byte(char *byte)
         if (console.done)
             return 0;
         bool readable = console_wait(STDIN_FILENO, -1);
-        if (console_interrupts > 0) { /* since this line was begun */
+        if (console_interrupts > 0) { /* since this line was started */
             interrupted = true;
             return 0;
         }
@@ -68,7 +68,7 @@ static int read_byte(char *byte)
     }
 }
 
-/* libedit's source of characters. 1, or 0 at the end of the input. */
+/* Reads a character for libedit: 1, or 0 at the end of the input. */
 static int read_character(EditLine *e, wchar_t *out)
 {
     mbstate_t state = {0};
@@ -78,10 +78,10 @@ static int read_character(EditLine *e, wchar_t *out)
     while (read_byte(&byte)) {
         size_t n = mbrtowc(out, &byte, 1, &state);
         if (n == (size_t)-2)
-            continue; /* in the middle of a character */
+            continue; /* incomplete character */
         if (n != (size_t)-1)
             return 1;
-        memset(&state, 0, sizeof(state)); /* no character in this locale: dropped */
+        memset(&state, 0, sizeof(state)); /* drop bytes that are invalid in this locale */
     }
     return 0;
 }
@@ -93,17 +93,17 @@ static size_t max_width(size_t width, const char *text)
     return strlen(text) > width ? strlen(text) : width;
 }
 
-/* Prints what is possible below the line, in columns. */
+/* Prints the choices below the line, in columns. */
 static void list_choices(const struct completion *c)
 {
     size_t width = 0, column = 0;
 
     for (int i = 0; i < c->count; i++)
-        width = max_width(width, PVMI_VISIBLE(c->choices[i]));
+        width = max_width(width, PVMC_VISIBLE(c->choices[i]));
     putchar('\n');
     for (int i = 0; i < c->count; i++) {
         bool last = i + 1 == c->count || (column + 2) * (width + 2) > 78;
-        printf("%-*s%s", last ? 0 : (int)width + 2, PVMI_VISIBLE(c->choices[i]), last ? "\n" : "");
+        printf("%-*s%s", last ? 0 : (int)width + 2, PVMC_VISIBLE(c->choices[i]), last ? "\n" : "");
         column = last ? 0 : column + 1;
     }
     fflush(stdout);
@@ -130,7 +130,7 @@ static unsigned char complete_key(EditLine *e, int key)
 
 /* ---- history ---- */
 
-/* ~/.pvm_history; false when there is no home. */
+/* Path of ~/.pvm_history; false without HOME. */
 static bool history_path(char path[PATH_MAX])
 {
     const char *home = getenv("HOME");
@@ -153,7 +153,7 @@ static void open_history(void)
     el_set(editor, EL_HIST, history, history_list);
 }
 
-/* A home that cannot be written to is no reason to complain. */
+/* Errors are ignored, since HOME may be read-only. */
 static void save_history(void)
 {
     HistEvent event;
@@ -200,10 +200,10 @@ const char *edit_line(void)
     do {
         interrupted = false;
         console_catch_interrupts(true);
-        el_set(editor, EL_PREP_TERM, 1); /* before the prompt: who types as soon as it is there loses nothing */
+        el_set(editor, EL_PREP_TERM, 1); /* before the prompt, so that early input is not lost */
         const char *line = el_gets(editor, &length);
         console_catch_interrupts(false);
-        output_began = true; /* there is no prompt to wipe while a command runs */
+        output_began = true; /* there is no prompt to erase while a command runs */
         if (line != NULL && length > 0 && !interrupted) {
             if (history_list != NULL && line[strspn(line, " \t\n")] != '\0')
                 history(history_list, &event, H_ENTER, line);

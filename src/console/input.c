@@ -1,11 +1,11 @@
-/* input.c - lines of a file or pipe. */
+/* input.c - reads lines from a file or pipe. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 #include "console.h"
 #include "input.h"
 
-/* Reads on. False at the end. */
+/* Reads more input. False at the end. */
 static bool fill(struct input *in)
 {
     memmove(in->buffer, in->buffer + in->begin, in->end - in->begin);
@@ -27,7 +27,7 @@ static bool fill(struct input *in)
     return false;
 }
 
-/* Drops the rest of a line that is too long. */
+/* Discards the rest of a line that is too long. */
 static void skip_line(struct input *in)
 {
     char *newline = NULL;

@@ -1,4 +1,4 @@
-/* input.h - lines of a file or pipe, while messages of the virtual machine are taken. */
+/* input.h - reads lines from a file or pipe and meanwhile handles messages of the virtual machine. */
 #ifndef INPUT_H
 #define INPUT_H
 
@@ -9,13 +9,13 @@
 struct input {
     int fd;
     bool at_end;
-    size_t begin, end; /* of what was read and not yet given out */
+    size_t begin, end; /* of the input not yet returned */
     char buffer[LINE_MAX_BYTES + 2];
 };
 
 /*
- * The next line, without its newline, valid until the next call. NULL at the end, or when the console is done. A line
- * over LINE_MAX_BYTES is cut there (and is then too long for words_split()).
+ * The next line, without its newline, valid until the next call; NULL at the end or when the console is done. A line
+ * longer than LINE_MAX_BYTES is truncated after one byte more, which words_split() rejects.
  */
 const char *input_line(struct input *in);
 

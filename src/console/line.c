@@ -1,4 +1,4 @@
-/* line.c - splits what a user types into commands and words. */
+/* line.c - splits input into commands and words. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Copies the word at *from to *to, without its quoting. NUL on success, else the quote that has no end. */
+/* Copies the word at *from to *to without quoting. Returns NUL, or the unmatched quote. */
 static char take_word(const char **from, char **to)
 {
     const char *in = *from;
@@ -48,7 +48,7 @@ int words_split(const char *line, struct words *out, char *why, size_t size)
         return -1;
     }
     out->count = 0;
-    out->text = malloc(length + 2); /* each word's NUL takes the place of a blank; the last needs one more */
+    out->text = malloc(length + 2); /* the NUL of each word replaces a blank, except for the last */
     out->word = malloc((length / 2 + 2) * sizeof(*out->word));
     if (out->text == NULL || out->word == NULL) {
         snprintf(why, size, "out of memory");
@@ -99,7 +99,7 @@ char *words_join(int argc, char **argv)
     return text;
 }
 
-/* The end of the quoted text that starts at p: behind its quote, or the end of the script. */
+/* The end of the quoted text at p: after its closing quote, or the end of the script. */
 static const char *skip_quoted(const char *p)
 {
     const char *end = strchr(p + 1, *p);

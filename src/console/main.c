@@ -1,4 +1,4 @@
-/* main.c - pvm, the console: its command line, and where its commands come from. */
+/* main.c - pvm, the console: its command line and the sources of its commands. */
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +12,8 @@
 #include "console.h"
 #include "edit.h"
 #include "input.h"
-#include "job.h"
-#include "run.h"
+#include "console/commands/job.h"
+#include "console/commands/run.h"
 
 enum { DAEMON_ARGUMENTS_MAX = 4 };
 
@@ -26,18 +26,17 @@ static struct {
 } options;
 
 static const char doc[] =
-    "The console of PVM: looks after the virtual machine, and starts it if it does not run."
-    "\vWithout -c and -f, commands are read from standard input; `help` lists them, and ~/.pvmrc is read first.\n"
-    "The exit code is 0 when all went well, 1 when a command failed (not at a terminal), 2 for a wrong command line, "
-    "and 3 "
-    "without a virtual machine. See also: pvm run --help.";
+    "The PVM console: controls the virtual machine, and starts it if it is not running."
+    "\vWithout -c and -f, commands are read from ~/.pvmrc and then from standard input; `help` lists them.\n"
+    "The exit code is 0 on success, 1 if a command failed (not at a terminal), 2 for a wrong command line, and 3 "
+    "without a virtual machine.\nSee also: pvm run --help.";
 
 static const struct argp_option option_table[] = {
-    {"command", 'c', "COMMANDS", 0, "Run these commands, separated by ';', and end", 0},
-    {"file", 'f', "FILE", 0, "Run the commands in FILE, and end", 0},
-    {"json", 'j', NULL, 0, "As if each command had --json, where it knows that", 0},
-    {"debug", 'd', "MASK", 0, "Debug mask of the daemon, if one is started", 1},
-    {"name", 'n', "HOSTNAME", 0, "This host's name or address for the others, if a daemon is started", 1},
+    {"command", 'c', "COMMANDS", 0, "Run these commands, separated by ';', and exit", 0},
+    {"file", 'f', "FILE", 0, "Run the commands in FILE and exit", 0},
+    {"json", 'j', NULL, 0, "Add --json to each command that accepts it", 0},
+    {"debug", 'd', "MASK", 0, "Debug mask for the daemon, if one is started", 1},
+    {"name", 'n', "HOSTNAME", 0, "Name or address of this host for other hosts, if a daemon is started", 1},
     {0}};
 
 static void add_daemon_argument(const char *option, char *value, struct argp_state *state)
@@ -71,21 +70,21 @@ static error_t take_option(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         if (options.hostfile != NULL)
-            argp_error(state, "one hostfile is enough: %s", arg);
+            argp_error(state, "only one hostfile is allowed: %s", arg);
         options.hostfile = arg;
         return 0;
-    case ARGP_KEY_END: /* the hostfile comes last: the daemon wants it so */
+    case ARGP_KEY_END: /* the daemon expects the hostfile last */
         if (options.hostfile != NULL)
             add_daemon_argument("", (char *)options.hostfile, state);
         if (options.commands != NULL && options.file != NULL)
-            argp_error(state, "-c and -f exclude each other");
+            argp_error(state, "-c and -f cannot be used together");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
-/* Runs one line and keeps in mind whether it failed. */
+/* Runs one line and records failure in the exit code. */
 static void run_line(const char *line)
 {
     if (command_run_line(line) != CONSOLE_OK && console.mode != CONSOLE_TTY)
@@ -93,7 +92,7 @@ static void run_line(const char *line)
     console_progress();
 }
 
-/* Runs the lines of a descriptor; `prompt` is printed before each, and the line is echoed, unless it is NULL. */
+/* Runs the lines of a descriptor. Unless `prompt` is NULL, prints it before each line and echoes the line. */
 static void run_lines(int fd, const char *prompt)
 {
     struct input *in = calloc(1, sizeof(*in));
@@ -129,7 +128,7 @@ static void run_terminal(void)
     edit_close();
 }
 
-/* Commands of ~/.pvmrc; whether there is one is the user's choice. */
+/* Runs the commands in ~/.pvmrc, if it exists. */
 static void run_rc(void)
 {
     const char *home = getenv("HOME");
@@ -161,7 +160,7 @@ static void run_commands(const char *script)
     }
 }
 
-/* A script's output is not complete before its jobs are. */
+/* A script's output is complete only when its jobs have ended. */
 static void wait_for_jobs(void)
 {
     while (job_any() && !console.done) {
@@ -189,12 +188,12 @@ static void run_console(void)
         run_lines(STDIN_FILENO, "pvm> ");
     if (console.lost)
         return;
-    if (!console.done) /* the end of the input means the same */
+    if (!console.done) /* the end of the input means quit */
         puts("quit");
     puts("\nConsole: exit handler called\npvmd still running.");
 }
 
-/* Connects, runs what there is to run, and leaves. */
+/* Connects, runs all commands and disconnects. */
 static int run_all(int fd)
 {
     bool started = false;
@@ -202,7 +201,8 @@ static int run_all(int fd)
     if (console_open(options.daemon_count, options.daemon, &started) < 0)
         return CONSOLE_NO_MACHINE;
     if (!started && options.hostfile != NULL)
-        advise("pvm: the machine runs already: hostfile %s is not read. Use add, or halt first.", options.hostfile);
+        advise("pvm: the virtual machine is already running: hostfile %s is not read. Use add, or halt first.",
+               options.hostfile);
     if (console.mode == CONSOLE_SCRIPT)
         run_script(fd);
     else

@@ -6,7 +6,7 @@
 #include "command.h"
 #include "option.h"
 
-/* A value that has a name. */
+/* A named value. */
 struct option_value {
     const char *name;
     int value;
@@ -20,7 +20,7 @@ static const struct option_value trace_options[] = {
 static const struct option {
     const char *name;
     int what;
-    const struct option_value *values; /* NULL: numbers only */
+    const struct option_value *values; /* names of values, or NULL */
 } options[] = {
     {"PvmRoute", PvmRoute, routes},
     {"PvmDebugMask", PvmDebugMask, NULL},
@@ -85,7 +85,7 @@ int option_get(int argc, char **argv)
     return CONSOLE_OK;
 }
 
-/* A number, or the name of one of the option's values. */
+/* Parses a number or the name of one of the option's values. */
 static bool parse_value(const struct option *option, const char *text, int *value)
 {
     for (const struct option_value *v = option->values; v != NULL && v->name != NULL; v++)
@@ -104,7 +104,7 @@ int option_set(int argc, char **argv)
     (void)argc;
     if (option == NULL || !parse_value(option, argv[2], &value))
         return CONSOLE_FAILED;
-    int auto_error = pvm_setopt(PvmAutoErr, 0); /* we say it better */
+    int auto_error = pvm_setopt(PvmAutoErr, 0); /* our own message is better */
     int before = option->what == PvmAutoErr ? auto_error : pvm_getopt(option->what);
     int code = pvm_setopt(option->what, value);
     if (option->what != PvmAutoErr || code < 0)

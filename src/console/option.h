@@ -1,8 +1,8 @@
-/* option.h - names of the options that getopt and setopt know. */
+/* option.h - names of the options of getopt and setopt. */
 #ifndef OPTION_H
 #define OPTION_H
 
-/* The i-th name; NULL behind the last. */
+/* The i-th name; NULL after the last. */
 const char *option_name(int i);
 
 #endif

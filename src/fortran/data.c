@@ -1,15 +1,15 @@
 /*
- * Packing and unpacking: Fortran names the kind of data in a call, C has a function for each.
+ * Packing and unpacking: Fortran passes the kind of data as an argument; C has a function for each kind.
  */
 #include "fortran.h"
 
-/* The kinds, in the numbers of fpvm3.h. A STRING is its characters, without a NUL. PVM packs INTEGER*8 where long is
- * that long. */
+/* The kinds, numbered as in fpvm3.h. A STRING is packed as its characters, without a NUL. INTEGER*8 is supported if
+ * long has 8 bytes. */
 enum kind { STRING = PVM_STR, BYTE1, INTEGER2, INTEGER4, REAL4, COMPLEX8, REAL8, COMPLEX16, INTEGER8 };
 
 _Static_assert(sizeof(int) == 4 && sizeof(short) == 2, "INTEGER*4 is int, INTEGER*2 is short");
 
-int pvmi_fortran_pack(int what, void *data, int n, int stride)
+int fpvm_pack(int what, void *data, int n, int stride)
 {
     switch (what) {
     case STRING:
@@ -34,7 +34,7 @@ int pvmi_fortran_pack(int what, void *data, int n, int stride)
     }
 }
 
-int pvmi_fortran_unpack(int what, void *data, int n, int stride)
+int fpvm_unpack(int what, void *data, int n, int stride)
 {
     switch (what) {
     case STRING:

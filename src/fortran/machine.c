@@ -1,6 +1,6 @@
 /*
- * Hosts and tasks. C gets whole arrays, Fortran a row with each call. The rows are copies: the library's own array goes
- * away with the next pvm_config() or pvm_tasks() of anybody.
+ * Hosts and tasks. C returns whole arrays, Fortran one row per call. The rows are copies, because any call of
+ * pvm_config() or pvm_tasks() replaces the library's array.
  */
 #include "fortran.h"
 
@@ -8,7 +8,7 @@
 
 static struct {
     struct pvmhostinfo *rows;
-    int count, formats, next; /* next == count: fetch */
+    int count, formats, next; /* next == count: fetch a new list */
 } hosts;
 
 static struct {
@@ -50,8 +50,8 @@ static int fetch_hosts(void)
     return code;
 }
 
-int pvmi_fortran_config(int *nhost, int *narch, int *dtid, char *name, size_t name_length, char *arch,
-                        size_t arch_length, int *speed)
+int fpvm_config(int *nhost, int *narch, int *dtid, char *name, size_t name_length, char *arch, size_t arch_length,
+                int *speed)
 {
     if (hosts.next == hosts.count || *nhost == -1) {
         forget_hosts();
@@ -65,8 +65,8 @@ int pvmi_fortran_config(int *nhost, int *narch, int *dtid, char *name, size_t na
     *nhost = hosts.count;
     *narch = hosts.formats;
     *dtid = host->hi_tid;
-    pvmi_fortran_fill(name, name_length, host->hi_name);
-    pvmi_fortran_fill(arch, arch_length, host->hi_arch);
+    fpvm_fill(name, name_length, host->hi_name);
+    fpvm_fill(arch, arch_length, host->hi_arch);
     *speed = host->hi_speed;
     return 1;
 }
@@ -101,7 +101,7 @@ static int fetch_tasks(int where)
     return code;
 }
 
-int pvmi_fortran_tasks(int where, int *ntask, int *tid, int *ptid, int *dtid, int *flag, char *aout, size_t aout_length)
+int fpvm_tasks(int where, int *ntask, int *tid, int *ptid, int *dtid, int *flag, char *aout, size_t aout_length)
 {
     if (tasks.next == tasks.count || *ntask == -1) {
         forget_tasks();
@@ -117,25 +117,25 @@ int pvmi_fortran_tasks(int where, int *ntask, int *tid, int *ptid, int *dtid, in
     *ptid = task->ti_ptid;
     *dtid = task->ti_host;
     *flag = task->ti_flag;
-    pvmi_fortran_fill(aout, aout_length, task->ti_a_out);
+    fpvm_fill(aout, aout_length, task->ti_a_out);
     return 1;
 }
 
-int pvmi_fortran_addhost(char *host)
+int fpvm_addhost(char *host)
 {
     int status, code = pvm_addhosts(&host, 1, &status);
 
     return code < 0 ? code : status;
 }
 
-int pvmi_fortran_delhost(char *host)
+int fpvm_delhost(char *host)
 {
     int status, code = pvm_delhosts(&host, 1, &status);
 
     return code < 0 ? code : status;
 }
 
-int pvmi_fortran_hostsync(int host, int *clock_s, int *clock_us, int *delta_s, int *delta_us)
+int fpvm_hostsync(int host, int *clock_s, int *clock_us, int *delta_s, int *delta_us)
 {
     struct timeval clock = {0}, delta = {0};
     int code = pvm_hostsync(host, &clock, &delta);
@@ -149,7 +149,7 @@ int pvmi_fortran_hostsync(int host, int *clock_s, int *clock_us, int *delta_s, i
     return code;
 }
 
-int pvmi_fortran_startpvmd(char *arguments, int block)
+int fpvm_startpvmd(char *arguments, int block)
 {
     char **list = calloc(strlen(arguments) / 2 + 2, sizeof *list), *rest;
     int count = 0;

@@ -1,5 +1,5 @@
 /*
- * The list of the mailbox: C gets all names and their entries at once, Fortran an entry with each call.
+ * The list of mailbox entries: C returns all names and entries at once, Fortran one entry per call.
  */
 #include "fortran.h"
 
@@ -7,14 +7,14 @@
 
 struct entry {
     char *name;
-    int of_name; /* entries that this name has */
+    int of_name; /* number of entries with this name */
     int index, owner, flags;
 };
 
 static struct {
     struct entry *rows;
     int count, names;
-    int next; /* next == count: the end must be told; next < 0: fetch */
+    int next; /* next == count: report the end; next < 0: fetch a new list */
 } entries = {.next = -1};
 
 static void forget(void)
@@ -58,8 +58,8 @@ static int fetch(char *pattern)
     return 0;
 }
 
-void pvmi_fortran_getmboxinfo(char *pattern, char *name, size_t name_length, int *nclasses, int *nentries, int *index,
-                              int *owner, int *flags, int *info)
+void fpvm_getmboxinfo(char *pattern, char *name, size_t name_length, int *nclasses, int *nentries, int *index,
+                      int *owner, int *flags, int *info)
 {
     int code = 0;
 
@@ -75,7 +75,7 @@ void pvmi_fortran_getmboxinfo(char *pattern, char *name, size_t name_length, int
         return;
     }
     const struct entry *entry = &entries.rows[entries.next++];
-    pvmi_fortran_fill(name, name_length, entry->name);
+    fpvm_fill(name, name_length, entry->name);
     *nclasses = entries.names;
     *nentries = entry->of_name;
     *index = entry->index;

@@ -1,23 +1,23 @@
 /*
- * Messages: waiting with a limit, messages in messages, headers.
+ * Messages: receiving with a time limit, packed messages, headers.
  */
 #include "fortran.h"
 
-int pvmi_fortran_trecv(int tid, int tag, int s, int us)
+int fpvm_trecv(int tid, int tag, int s, int us)
 {
     struct timeval limit = {.tv_sec = s, .tv_usec = us};
 
     return pvm_trecv(tid, tag, s == -1 ? NULL : &limit);
 }
 
-int pvmi_fortran_upkmesg(int mid)
+int fpvm_upkmesg(int mid)
 {
     int code = mid ? pvm_setrbuf(mid) : 0;
 
     return code < 0 ? code : pvm_upkmesg();
 }
 
-int pvmi_fortran_getminfo(int mid, int *len, int *ctx, int *tag, int *wid, int *enc, int *crc, int *src, int *dst)
+int fpvm_getminfo(int mid, int *len, int *ctx, int *tag, int *wid, int *enc, int *crc, int *src, int *dst)
 {
     struct pvmminfo header;
     int code = pvm_getminfo(mid, &header);
@@ -35,7 +35,7 @@ int pvmi_fortran_getminfo(int mid, int *len, int *ctx, int *tag, int *wid, int *
     return code;
 }
 
-int pvmi_fortran_setminfo(int mid, int ctx, int tag, int wid, int src, int dst)
+int fpvm_setminfo(int mid, int ctx, int tag, int wid, int src, int dst)
 {
     struct pvmminfo header = {.ctx = ctx, .tag = tag, .wid = wid, .src = src, .dst = dst};
 

@@ -1,16 +1,16 @@
 /*
- * Tasks: what they spawn, with whom they were spawned, and their output.
+ * Tasks: spawning, siblings, and output of children.
  */
 #include "fortran.h"
 
 #include <unistd.h>
 
-int pvmi_fortran_spawn(char *task, int flags, char *where, int count, int *tids)
+int fpvm_spawn(char *task, int flags, char *where, int count, int *tids)
 {
     return pvm_spawn(task, NULL, flags, where[0] == '*' ? "" : where, count, tids);
 }
 
-void pvmi_fortran_siblings(int *count, int index, int *sibling)
+void fpvm_siblings(int *count, int index, int *sibling)
 {
     int *tids;
 
@@ -18,12 +18,12 @@ void pvmi_fortran_siblings(int *count, int index, int *sibling)
     *sibling = index >= 0 && index < *count ? tids[index] : PvmNoTask;
 }
 
-int pvmi_fortran_catchout(int on)
+int fpvm_catchout(int on)
 {
     return pvm_catchout(on ? stdout : NULL);
 }
 
-void pvmi_fortran_sleep(int seconds)
+void fpvm_sleep(int seconds)
 {
     if (seconds > 0)
         sleep(seconds);

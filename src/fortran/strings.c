@@ -1,10 +1,11 @@
 /*
- * strings.c - how PVM's own stubs copy texts. No header declares these two; libraries with stubs like PVM's call them.
+ * strings.c - the functions with which PVM's own stubs copy texts. No header declares them; other libraries with stubs
+ * like PVM's call them.
  */
 int ftocstr(char *to, int to_length, const char *from, int from_length);
 int ctofstr(char *to, int to_length, const char *from);
 
-/* Fortran's text without the blanks at its end, as a string. 0, or 1 and an empty string when it does not fit. */
+/* Copies a Fortran string without trailing blanks to a C string. 0, or 1 and an empty string if it does not fit. */
 int ftocstr(char *to, int to_length, const char *from, int from_length)
 {
     while (from_length > 0 && from[from_length - 1] == ' ')
@@ -19,7 +20,7 @@ int ftocstr(char *to, int to_length, const char *from, int from_length)
     return 0;
 }
 
-/* As much of the string as has room, filled up with blanks. 0. */
+/* Copies a C string to a Fortran string, truncated or padded with blanks. Returns 0. */
 int ctofstr(char *to, int to_length, const char *from)
 {
     while (to_length-- > 0)

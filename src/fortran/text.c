@@ -1,19 +1,18 @@
 /*
- * Strings: Fortran's have a length and are filled up with blanks, C's end with NUL.
+ * Strings: Fortran's have a length and are padded with blanks, C's end with a NUL.
  */
 #include "fortran.h"
 
 #include <limits.h>
 #include <string.h>
 
-/* Old compilers pass an int where others pass a size_t; then the upper half is whatever was there. No text is so long.
- */
+/* Old compilers pass an int instead of a size_t, with an undefined upper half. No text is longer than INT_MAX. */
 static size_t true_length(size_t length)
 {
     return length & INT_MAX;
 }
 
-char *pvmi_fortran_text(const char *text, size_t length)
+char *fpvm_text(const char *text, size_t length)
 {
     size_t bytes = strnlen(text, true_length(length));
 
@@ -23,7 +22,7 @@ char *pvmi_fortran_text(const char *text, size_t length)
     return strndup(text, bytes);
 }
 
-void pvmi_fortran_fill(char *to, size_t length, const char *text)
+void fpvm_fill(char *to, size_t length, const char *text)
 {
     size_t room = true_length(length), bytes = strnlen(text, room);
 

@@ -1,33 +1,33 @@
 /*
- * gserver.h - the task's line to the group server: finds it, starts it, asks it.
+ * gserver.h - the client side of the group server: finds it, starts it, sends requests.
  */
-#ifndef PVMI_GSERVER_H
-#define PVMI_GSERVER_H
+#ifndef PVMG_GSERVER_H
+#define PVMG_GSERVER_H
 
-/* The running server's tid; 0 when there is none, PvmBadVersion when it does not speak our language. */
-int pvmi_gserver_find(void);
+/* The running server's tid; 0 when there is none, PvmBadVersion when its protocol is another. */
+int pvmg_gserver_find(void);
 
 /* The server's tid; starts it if there is none. */
-int pvmi_gserver_tid(void);
+int pvmg_gserver_tid(void);
 
-/* Sends a request: an operation of proto.h on a group, with n ints. Starts the server if there is none. 0 or an error.
+/* Sends a request: an operation of proto.h on a group, with n ints. Starts the server if there is none. 0, or an error.
  */
-int pvmi_gserver_send(int operation, const char *group, const int *args, int n);
+int pvmg_gserver_send(int operation, const char *group, const int *args, int n);
 
 /*
- * The same, and waits for the answer: its code. The rest of it is in the active receive buffer. Waits at most
- * *pvmgs_tmout, if that is set, unless the answer depends on other members. PvmDSysErr when the server ended or did not
- * answer in time.
+ * Sends a request, waits for the answer and returns its code; the rest of it is in the active receive buffer. Waits at
+ * most *pvmgs_tmout, if that is set, unless the answer waits for other members. PvmDSysErr when the server has ended or
+ * did not answer in time.
  */
-int pvmi_gserver_ask(int operation, const char *group, const int *args, int n);
+int pvmg_gserver_ask(int operation, const char *group, const int *args, int n);
 
-/* A task has ended: the server? */
-void pvmi_gserver_gone(int tid);
+/* A task has ended: forgets the server if it was that task. */
+void pvmg_gserver_gone(int tid);
 
 /* Forgets the server: the task has a new tid. */
-void pvmi_gserver_forget(void);
+void pvmg_gserver_forget(void);
 
-/* The program has jumped out of the call in which this thread was on its way to the server. */
-void pvmi_gserver_left(void);
+/* The program has jumped out of the call in which this thread was looking for the server. */
+void pvmg_gserver_left(void);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * gstat.c - pvm_gstat and pvmgroups: print the groups, their members, and who waits at a barrier.
+ * gstat.c - pvm_gstat and pvmgroups: print groups, members, and the tasks that wait at a barrier.
  */
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../core/visible.h"
+#include "core/visible.h"
 #include "gserver.h"
 #include "name.h"
 #include "proto.h"
@@ -37,20 +37,20 @@ static int is_wanted(const char *name, char **names, int n)
     return n == 0;
 }
 
-/* Takes one group out of the answer and prints it if it is wanted; false when the answer ends too early. */
+/* Unpacks one group from the answer and prints it if it is wanted; false when the answer is malformed. */
 static int show(char **names, int n)
 {
-    char name[PVMI_GROUP_NAME_MAX + 1];
+    char name[PVMG_GROUP_NAME_MAX + 1];
     int size, count, reached, wanted;
 
-    if (pvmi_name_unpack(name, sizeof(name)) < 0)
+    if (pvmg_name_unpack(name, sizeof(name)) < 0)
         return 0;
     size = unpack();
     count = unpack();
     reached = unpack();
     wanted = is_wanted(name, names, n);
     if (wanted)
-        printf("group: %s, size: %d,  barrier_count %d, barrier_reached %d\ntids:\n", PVMI_VISIBLE(name), size, count,
+        printf("group: %s, size: %d,  barrier_count %d, barrier_reached %d\ntids:\n", PVMC_VISIBLE(name), size, count,
                reached);
     for (int i = 0; i < size; i++) {
         int instance = unpack(), tid = unpack();
@@ -71,12 +71,12 @@ static int show(char **names, int n)
     return 1;
 }
 
-/* Prints all groups; an error of PVM, or 0. A server is not started for it. */
+/* Prints all groups; 0 or a PvmXxx code. Does not start a server. */
 static int show_all(char **names, int n)
 {
-    int groups = pvmi_gserver_find();
+    int groups = pvmg_gserver_find();
     if (groups > 0)
-        groups = pvmi_gserver_ask(PVMI_GROUP_DUMP, "*", NULL, 0);
+        groups = pvmg_gserver_ask(PVMG_GROUP_DUMP, "*", NULL, 0);
     if (groups < 0)
         return groups;
     if (groups == 0)
@@ -89,15 +89,15 @@ static int show_all(char **names, int n)
 
 int main(int argc, char **argv)
 {
-    struct pvmi_guard guard;
+    struct pvmg_guard guard;
     int first = argc, code;
 
     argp_parse(&argp, argc, argv, 0, &first, NULL);
-    unsetenv("PVM_TRACE"); /* we are no program that is to be traced */
-    code = pvmi_session_begin(&guard, "*", 1);
+    unsetenv("PVM_TRACE"); /* do not trace this tool */
+    code = pvmg_session_begin(&guard, "*", 1);
     if (code >= 0)
         code = show_all(argv + first, argc - first);
-    pvmi_session_end(&guard, code);
+    pvmg_session_end(&guard, code);
     if (code == PvmSysErr) {
         fprintf(stderr, "%s: no PVM daemon answers; start one with pvm\n", argv[0]);
         return 1;

@@ -2,7 +2,7 @@
 #include <stddef.h>
 #include "pvm3.h"
 
-void pvmi_guard_enter(struct pvmi_guard *g, int context)
+void pvmg_guard_enter(struct pvmg_guard *g, int context)
 {
     g->watched = pvmi_call_enter();
     g->set = pvmi_lock_set_new();
@@ -15,7 +15,7 @@ void pvmi_guard_enter(struct pvmi_guard *g, int context)
     g->match = pvm_recvf(NULL);
 }
 
-void pvmi_guard_undo(struct pvmi_guard *g)
+void pvmg_guard_undo(struct pvmg_guard *g)
 {
     int sent = pvm_setsbuf(g->send_buffer);
     int received = pvm_setrbuf(g->receive_buffer);
@@ -32,14 +32,14 @@ void pvmi_guard_undo(struct pvmi_guard *g)
     pvmi_lock_set_free(g->set);
 }
 
-void pvmi_guard_leave(struct pvmi_guard *g)
+void pvmg_guard_leave(struct pvmg_guard *g)
 {
-    pvmi_guard_undo(g);
+    pvmg_guard_undo(g);
     if (g->watched)
         pvmi_call_end(g->watched, -1, NULL, 0);
 }
 
-int pvmi_guard_result(int code)
+int pvmg_guard_result(int code)
 {
     if (code < 0)
         pvm_errno = code;

@@ -1,42 +1,42 @@
 /*
- * guard.h - keeps what belongs to the user: a group call works in contexts, buffers and options of its own, and leaves
- * the caller's as they were.
+ * guard.h - saves and restores the user's state: a group call works with its own context, buffers and options and
+ * leaves the caller's unchanged.
  */
-#ifndef PVMI_GUARD_H
-#define PVMI_GUARD_H
+#ifndef PVMG_GUARD_H
+#define PVMG_GUARD_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-struct pvmi_guard {
+struct pvmg_guard {
     int context, send_buffer, receive_buffer, auto_error, reserved_tags, error;
     int (*match)(int mid, int tid, int tag);
     int depth, outer_depth; /* for session.c */
-    bool alone;
-    struct pvmi_guard *next; /* that waits to run alone */
+    bool exclusive;
+    struct pvmg_guard *next; /* in the queue of exclusive calls */
     unsigned watched;
     struct pvmi_set *set;
 };
 
 /*
- * Puts the user's state aside and switches to `context`, with reserved tags allowed and errors silent. Other threads
- * see nothing of that; they are kept out of this library but for the time when we wait.
+ * Saves the user's state and switches to `context`, with reserved tags allowed and PvmAutoErr off. Other threads do not
+ * see the change; they enter this library only while the call waits.
  */
-void pvmi_guard_enter(struct pvmi_guard *g, int context);
+void pvmg_guard_enter(struct pvmg_guard *g, int context);
 
-/* Restores the user's state; frees the buffers that became active in between. */
-void pvmi_guard_leave(struct pvmi_guard *g);
+/* Restores the user's state and frees the buffers that the call made active. */
+void pvmg_guard_leave(struct pvmg_guard *g);
 
-/* The same for a call that the program has jumped out of. */
-void pvmi_guard_undo(struct pvmi_guard *g);
+/* The same for a call that the program has left by a jump. */
+void pvmg_guard_undo(struct pvmg_guard *g);
 
 /*
- * What every public call returns through: hands on `code`; a negative one is noted in pvm_errno. PvmAutoErr does not
- * count here, as in PVM: programs ask for a member again and again until it is there.
+ * Every public call returns through this function: it returns `code` and stores a negative one in pvm_errno. As in PVM,
+ * PvmAutoErr has no effect here: programs poll for a member until it has joined.
  */
-int pvmi_guard_result(int code);
+int pvmg_guard_result(int code);
 
-/* Of libpvm3: its lock; state of our own, while other threads use that of the task; waiting for another thread. */
+/* From libpvm3: its lock, a separate set of active state for this call, and waiting for another thread. */
 unsigned pvmi_call_enter(void);
 struct pvmi_datum;
 void pvmi_call_end(unsigned watched, int event, const struct pvmi_datum *data, size_t bytes);
@@ -46,11 +46,11 @@ int pvmi_lock_wait(bool (*done)(void *arg), void *arg);
 void pvmi_lock_tell(void);
 const void *pvmi_lock_self(void);
 
-/* Of libpvm3: calls that the program leaves by a jump (jump.h there). */
+/* From libpvm3: calls that the program leaves by a jump (libpvm/base/jump.h). */
 unsigned pvmi_jump_level(void);
 void pvmi_jump_watch(void (*undo)(unsigned level));
 
-/* Of libpvm3: reports an error of a call as PvmAutoErr asks for, and returns it. */
+/* From libpvm3: reports an error of a call according to PvmAutoErr and returns it. */
 int lpvmerr(const char *call, int code);
 
 #endif

@@ -11,7 +11,7 @@
 #include "proto.h"
 #include "pvm3.h"
 
-/* Where this library's own installation has the server. */
+/* The server in this library's own installation. */
 #ifndef DPVM_PVMGS_PATH
 #define DPVM_PVMGS_PATH "/usr/local/bin/pvmgs"
 #endif
@@ -25,7 +25,7 @@ static void pause_ms(int ms)
     nanosleep(&t, NULL);
 }
 
-/* Waits until the server that was spawned as `child` or another one has its entry; 0 when it ended without. */
+/* Waits until the server `child`, or another one, is in the mailbox; 0 when `child` ended first or time is up. */
 static int await_server(int child)
 {
     int tid = 0;
@@ -33,7 +33,7 @@ static int await_server(int child)
     for (int waited_ms = 0, pause = 1; waited_ms < START_LIMIT_MS && !tid; waited_ms += pause) {
         int ended = pvm_pstat(child) != PvmOk;
 
-        tid = pvmi_gserver_find();
+        tid = pvmg_gserver_find();
         if (ended)
             break;
         if (!tid)
@@ -42,7 +42,7 @@ static int await_server(int child)
     return tid;
 }
 
-/* pvm_spawn() of one task whose output is nobody's: whoever collects ours would wait for the server's end. */
+/* Spawns one task without output collection: a collector of our output would wait for the server's end. */
 static int spawn(const char *program, int flags)
 {
     int output = pvm_setopt(PvmOutputTid, 0), trace = pvm_setopt(PvmTraceTid, 0);
@@ -54,7 +54,7 @@ static int spawn(const char *program, int flags)
     return started < 0 ? started : tid;
 }
 
-/* Spawns folder/rest if that is a program here; PvmNoFile if not. */
+/* Spawns folder/rest if it is an executable; else PvmNoFile. */
 static int spawn_beside(const char *folder, const char *rest)
 {
     char path[PATH_MAX], whole[PATH_MAX];
@@ -64,7 +64,7 @@ static int spawn_beside(const char *folder, const char *rest)
     return access(whole, X_OK) == 0 ? spawn(whole, PvmTaskHost) : PvmNoFile;
 }
 
-/* The folder of this library, or of the program that it is linked into. False when it is not known. */
+/* The folder of this library, or of the program that it is linked into; false when unknown. */
 static bool own_folder(char folder[PATH_MAX])
 {
     char whole[PATH_MAX];
@@ -81,7 +81,7 @@ static bool own_folder(char folder[PATH_MAX])
     return true;
 }
 
-/* The server that belongs to this library comes first: another one in the user's path may speak another language. */
+/* Prefers the server of this library's installation: one in the user's path may have another protocol version. */
 static int spawn_any(void)
 {
     static const char *const places[] = {"pvmgs", "../bin/pvmgs", "../../bin/pvmgs"};
@@ -106,38 +106,38 @@ static int start(void)
         const char *text = -child < pvm_nerr ? pvm_errlist[-child] : "unknown error";
 
         fprintf(stderr,
-                "libgpvm: cannot start the group server pvmgs: %s. It belongs into $PVM_ROOT/bin/$PVM_ARCH, beside "
-                "this library in ../bin, or into a folder of the host's ep= path.\n",
+                "libgpvm: cannot start the group server pvmgs: %s. Install it in $PVM_ROOT/bin/$PVM_ARCH, in ../bin "
+                "beside this library, or in a directory of the host's ep= path.\n",
                 text);
         return child;
     }
     tid = await_server(child);
     if (tid)
         return tid;
-    fprintf(stderr, "libgpvm: the group server pvmgs (t%x) did not come up; see the daemon's log.\n", child);
+    fprintf(stderr, "libgpvm: the group server pvmgs (t%x) did not start; see the daemon's log.\n", child);
     return PvmDSysErr;
 }
 
-/* Takes the mailbox entry that only one task can have; it vanishes with its owner. */
+/* Takes a mailbox entry that only one task can own; it disappears when its owner ends. */
 static int take_lock(void)
 {
     int mid = pvm_initsend(PvmDataDefault);
 
-    return mid < 0 ? mid : pvm_putinfo(PVMI_GROUP_START_CLASS, mid, PvmMboxDefault);
+    return mid < 0 ? mid : pvm_putinfo(PVMG_GROUP_START_CLASS, mid, PvmMboxDefault);
 }
 
-/* While we hold the lock. The server may have come up between our last look and the lock. */
+/* Called with the lock held. The server may have started between our last look and the lock. */
 static int find_or_start(void)
 {
-    int tid = pvmi_gserver_find();
+    int tid = pvmg_gserver_find();
 
     if (!tid)
         tid = start();
-    pvm_delinfo(PVMI_GROUP_START_CLASS, 0, PvmMboxDefault);
+    pvm_delinfo(PVMG_GROUP_START_CLASS, 0, PvmMboxDefault);
     return tid;
 }
 
-int pvmi_launch_server(void)
+int pvmg_launch_server(void)
 {
     for (int waited_ms = 0; waited_ms < 2 * START_LIMIT_MS; waited_ms += PAUSE_MAX_MS) {
         int tid, code = take_lock();
@@ -147,10 +147,10 @@ int pvmi_launch_server(void)
         if (code != PvmDenied)
             return code;
         pause_ms(PAUSE_MAX_MS);
-        tid = pvmi_gserver_find();
+        tid = pvmg_gserver_find();
         if (tid)
             return tid;
     }
-    fprintf(stderr, "libgpvm: another task holds the start of the group server and does not go on.\n");
+    fprintf(stderr, "libgpvm: another task is starting the group server but does not finish.\n");
     return PvmDSysErr;
 }

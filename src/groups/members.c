@@ -4,10 +4,10 @@
 #include "proto.h"
 #include "pvm3.h"
 
-static struct pvmi_members *allocate(int generation, int size)
+static struct pvmg_members *allocate(int generation, int size)
 {
     size_t n = size > 0 ? (size_t)size : 1;
-    struct pvmi_members *list = calloc(1, sizeof(*list));
+    struct pvmg_members *list = calloc(1, sizeof(*list));
     if (!list)
         return NULL;
     list->refs = 1;
@@ -18,30 +18,30 @@ static struct pvmi_members *allocate(int generation, int size)
     list->gone = calloc(n, sizeof(*list->gone));
     if (list->instances && list->tids && list->gone)
         return list;
-    pvmi_members_unref(list);
+    pvmg_members_unref(list);
     return NULL;
 }
 
-int pvmi_members_read(int generation, int size, struct pvmi_members **list)
+int pvmg_members_read(int generation, int size, struct pvmg_members **list)
 {
-    if (size < 0 || size > PVMI_GROUP_MEMBERS_MAX)
+    if (size < 0 || size > PVMG_GROUP_MEMBERS_MAX)
         return PvmBadMsg;
-    struct pvmi_members *l = allocate(generation, size);
+    struct pvmg_members *l = allocate(generation, size);
     if (!l)
         return PvmNoMem;
     int code = pvm_upkint(l->instances, size, 1);
     if (code >= 0)
         code = pvm_upkint(l->tids, size, 1);
     if (code < 0) {
-        pvmi_members_unref(l);
+        pvmg_members_unref(l);
         return code;
     }
-    l->rank = pvmi_members_rank_of_tid(l, pvm_mytid());
+    l->rank = pvmg_members_rank_of_tid(l, pvm_mytid());
     *list = l;
     return PvmOk;
 }
 
-int pvmi_members_read_gone(struct pvmi_members *list)
+int pvmg_members_read_gone(struct pvmg_members *list)
 {
     int n, tid, code = pvm_upkint(&n, 1, 1);
 
@@ -49,18 +49,18 @@ int pvmi_members_read_gone(struct pvmi_members *list)
     for (int i = 0; i < n && code >= 0; i++) {
         code = pvm_upkint(&tid, 1, 1);
         if (code >= 0)
-            pvmi_members_mark_gone(list, tid);
+            pvmg_members_mark_gone(list, tid);
     }
     return code;
 }
 
-struct pvmi_members *pvmi_members_ref(struct pvmi_members *list)
+struct pvmg_members *pvmg_members_ref(struct pvmg_members *list)
 {
     list->refs++;
     return list;
 }
 
-void pvmi_members_unref(struct pvmi_members *list)
+void pvmg_members_unref(struct pvmg_members *list)
 {
     if (!list || --list->refs > 0)
         return;
@@ -70,7 +70,7 @@ void pvmi_members_unref(struct pvmi_members *list)
     free(list);
 }
 
-int pvmi_members_rank_of_tid(const struct pvmi_members *list, int tid)
+int pvmg_members_rank_of_tid(const struct pvmg_members *list, int tid)
 {
     for (int i = 0; i < list->size; i++)
         if (list->tids[i] == tid)
@@ -78,7 +78,7 @@ int pvmi_members_rank_of_tid(const struct pvmi_members *list, int tid)
     return -1;
 }
 
-int pvmi_members_rank_of_instance(const struct pvmi_members *list, int instance)
+int pvmg_members_rank_of_instance(const struct pvmg_members *list, int instance)
 {
     int low = 0, high = list->size - 1;
 
@@ -94,9 +94,9 @@ int pvmi_members_rank_of_instance(const struct pvmi_members *list, int instance)
     return -1;
 }
 
-void pvmi_members_mark_gone(struct pvmi_members *list, int tid)
+void pvmg_members_mark_gone(struct pvmg_members *list, int tid)
 {
-    int rank = list ? pvmi_members_rank_of_tid(list, tid) : -1;
+    int rank = list ? pvmg_members_rank_of_tid(list, tid) : -1;
 
     if (rank >= 0)
         list->gone[rank] = true;

@@ -1,38 +1,38 @@
 /*
- * members.h - the members of a group, as the server told them. A list is counted: whoever keeps one over a wait holds a
- * reference, because the group may get another list meanwhile. All that changes in it is who has gone.
+ * members.h - the member list of a group, received from the server. Lists are reference-counted: a call that waits
+ * holds a reference, because the group may get another list meanwhile. Only `gone` changes in a list.
  */
-#ifndef PVMI_MEMBERS_H
-#define PVMI_MEMBERS_H
+#ifndef PVMG_MEMBERS_H
+#define PVMG_MEMBERS_H
 
 #include <stdbool.h>
 
-struct pvmi_members {
+struct pvmg_members {
     unsigned refs;
     int generation;
     int size;
     int rank;              /* index of this task, or -1 */
     int *instances, *tids; /* by ascending instance */
-    bool *gone;            /* which of them are no members any more */
+    bool *gone;            /* which of them are no longer members */
 };
 
 /*
- * Reads `size` members from the active receive buffer; PvmNoMem, PvmBadMsg or the error of unpacking. *list then has
- * one reference.
+ * Reads `size` members from the active receive buffer into a new list with one reference; PvmNoMem, PvmBadMsg or the
+ * error of unpacking.
  */
-int pvmi_members_read(int generation, int size, struct pvmi_members **list);
+int pvmg_members_read(int generation, int size, struct pvmg_members **list);
 
-/* Reads who of them has gone. */
-int pvmi_members_read_gone(struct pvmi_members *list);
+/* Reads which of them are no longer members. */
+int pvmg_members_read_gone(struct pvmg_members *list);
 
-struct pvmi_members *pvmi_members_ref(struct pvmi_members *list);
-void pvmi_members_unref(struct pvmi_members *list); /* NULL is allowed */
+struct pvmg_members *pvmg_members_ref(struct pvmg_members *list);
+void pvmg_members_unref(struct pvmg_members *list); /* NULL is allowed */
 
 /* Index of a member, or -1. */
-int pvmi_members_rank_of_tid(const struct pvmi_members *list, int tid);
-int pvmi_members_rank_of_instance(const struct pvmi_members *list, int instance);
+int pvmg_members_rank_of_tid(const struct pvmg_members *list, int tid);
+int pvmg_members_rank_of_instance(const struct pvmg_members *list, int instance);
 
-/* Notes that a task is no member any more; NULL is allowed. */
-void pvmi_members_mark_gone(struct pvmi_members *list, int tid);
+/* Marks a task as no longer a member; NULL is allowed. */
+void pvmg_members_mark_gone(struct pvmg_members *list, int tid);
 
 #endif

@@ -3,7 +3,7 @@
 #include "proto.h"
 #include "pvm3.h"
 
-int pvmi_name_pack(const char *name)
+int pvmg_name_pack(const char *name)
 {
     int length = (int)strlen(name);
     int code = pvm_pkint(&length, 1, 1);
@@ -11,7 +11,7 @@ int pvmi_name_pack(const char *name)
     return code < 0 ? code : pvm_pkbyte((char *)name, length, 1);
 }
 
-int pvmi_name_unpack(char *name, int size)
+int pvmg_name_unpack(char *name, int size)
 {
     int length, code = pvm_upkint(&length, 1, 1);
 
@@ -26,9 +26,9 @@ int pvmi_name_unpack(char *name, int size)
     return strlen(name) == (size_t)length ? PvmOk : PvmBadMsg;
 }
 
-int pvmi_name_check(const char *name)
+int pvmg_name_check(const char *name)
 {
     if (!name || !*name)
         return PvmNullGroup;
-    return strlen(name) > PVMI_GROUP_NAME_MAX ? PvmBadParam : PvmOk;
+    return strlen(name) > PVMG_GROUP_NAME_MAX ? PvmBadParam : PvmOk;
 }

@@ -5,31 +5,31 @@
 #include "gserver.h"
 #include "name.h"
 #include "pvm3.h"
-#include "traffic.h"
+#include "groups/collectives/traffic.h"
 
 enum { DEPTH_MAX = 8, CALLS_MAX = 16 };
 
-/* Depths of the calls that run, one inside the other or in several threads; 0 for that which runs alone. */
+/* Depths in use by running calls, nested or in several threads. An exclusive call takes depth 0. */
 static bool taken[DEPTH_MAX];
 
-static const void *alone_runs;          /* the thread; NULL: no such call runs */
-static struct pvmi_guard *queue;        /* calls that wait for that */
+static const void *exclusive_thread;    /* runs the exclusive call; NULL: none runs */
+static struct pvmg_guard *queue;        /* exclusive calls that wait */
 static _Thread_local int nested, depth; /* calls of this thread; depth of the innermost */
 
 /* The calls of this thread, outermost first. Not on the stack: the program may jump out of them. */
 static _Thread_local struct {
-    struct pvmi_guard guard;
+    struct pvmg_guard guard;
     unsigned level; /* pvmi_jump_level() */
 } calls[CALLS_MAX];
 
-int pvmi_session_depth(void)
+int pvmg_session_depth(void)
 {
     return depth;
 }
 
 static int free_depth(void)
 {
-    int i = queue != NULL; /* which waits for depth 0 */
+    int i = queue != NULL; /* the queue waits for depth 0 */
 
     while (i < DEPTH_MAX && taken[i])
         i++;
@@ -42,7 +42,7 @@ static bool has_free_depth(void *arg)
     return free_depth() < DEPTH_MAX;
 }
 
-static int take_depth(struct pvmi_guard *guard)
+static int take_depth(struct pvmg_guard *guard)
 {
     int i;
 
@@ -56,51 +56,51 @@ static int take_depth(struct pvmi_guard *guard)
     return PvmOk;
 }
 
-static bool may_run_alone(void *arg)
+static bool may_run_exclusive(void *arg)
 {
-    return !alone_runs && !taken[0] && queue == arg;
+    return !exclusive_thread && !taken[0] && queue == arg;
 }
 
-/* In the order in which they came, else a thread that calls again and again would keep the others out. */
-static int wait_in_queue(struct pvmi_guard *guard)
+/* First come, first served: otherwise a thread that calls in a loop would starve the others. */
+static int wait_in_queue(struct pvmg_guard *guard)
 {
     int code;
 
     LL_APPEND(queue, guard);
-    code = pvmi_lock_wait(may_run_alone, guard);
+    code = pvmi_lock_wait(may_run_exclusive, guard);
     LL_DELETE(queue, guard);
     pvmi_lock_tell();
     return code;
 }
 
-static int begin_alone(struct pvmi_guard *guard)
+static int begin_exclusive(struct pvmg_guard *guard)
 {
     int code;
 
     if (nested > 1)
         return PvmAlready;
-    code = alone_runs || taken[0] || queue ? wait_in_queue(guard) : PvmOk;
+    code = exclusive_thread || taken[0] || queue ? wait_in_queue(guard) : PvmOk;
     if (code < 0)
         return code;
-    alone_runs = pvmi_lock_self();
-    guard->alone = true;
+    exclusive_thread = pvmi_lock_self();
+    guard->exclusive = true;
     guard->depth = depth = 0;
     taken[0] = true;
     return PvmOk;
 }
 
-/* In a forked child: calls of other threads have no end. */
+/* In a forked child: drops the calls of other threads, which do not exist here. */
 static void forget_others(void)
 {
-    if (alone_runs != pvmi_lock_self())
-        alone_runs = NULL;
+    if (exclusive_thread != pvmi_lock_self())
+        exclusive_thread = NULL;
     queue = NULL;
     for (int i = 0; i < DEPTH_MAX && !nested; i++)
         taken[i] = false;
 }
 
-/* The innermost call has got so far. */
-static void note(const struct pvmi_guard *guard)
+/* Records the state of the innermost call for undo(). */
+static void note(const struct pvmg_guard *guard)
 {
     if (nested > CALLS_MAX)
         return;
@@ -108,30 +108,30 @@ static void note(const struct pvmi_guard *guard)
     calls[nested - 1].level = pvmi_jump_level();
 }
 
-static void end_call(const struct pvmi_guard *guard)
+static void end_call(const struct pvmg_guard *guard)
 {
     nested--;
     if (guard->depth >= 0)
         taken[guard->depth] = false;
-    if (guard->alone)
-        alone_runs = NULL;
+    if (guard->exclusive)
+        exclusive_thread = NULL;
     depth = guard->outer_depth;
     pvmi_lock_tell();
 }
 
-/* The program has jumped out of calls of that level and above. Called by libpvm3. */
+/* Called by libpvm3 when the program has jumped out of calls of this level and above. */
 static void undo(unsigned level)
 {
     while (nested > CALLS_MAX)
         nested--;
     if (!nested || calls[nested - 1].level < level)
         return;
-    pvmi_traffic_left();
-    pvmi_gserver_left();
+    pvmg_traffic_left();
+    pvmg_gserver_left();
     while (nested && calls[nested - 1].level >= level) {
-        struct pvmi_guard *guard = &calls[nested - 1].guard;
+        struct pvmg_guard *guard = &calls[nested - 1].guard;
         end_call(guard);
-        pvmi_guard_undo(guard);
+        pvmg_guard_undo(guard);
     }
 }
 
@@ -141,7 +141,7 @@ __attribute__((constructor)) static void prepare(void)
     pthread_atfork(NULL, NULL, forget_others);
 }
 
-/* All we know is of one enrolment: after pvm_exit() the task is another one. */
+/* All state belongs to one enrolment: after pvm_exit() the task gets a new tid. */
 static int check_identity(void)
 {
     static int known;
@@ -150,35 +150,35 @@ static int check_identity(void)
     if (tid < 0 || tid == known)
         return tid;
     if (known) {
-        pvmi_traffic_restart();
-        pvmi_group_forget_all();
-        pvmi_gserver_forget();
+        pvmg_traffic_restart();
+        pvmg_group_forget_all();
+        pvmg_gserver_forget();
     }
     known = tid;
     return tid;
 }
 
-int pvmi_session_begin(struct pvmi_guard *guard, const char *group, int alone)
+int pvmg_session_begin(struct pvmg_guard *guard, const char *group, int exclusive)
 {
-    int code = pvmi_name_check(group);
+    int code = pvmg_name_check(group);
 
-    pvmi_guard_enter(guard, PVMI_GROUP_CTX_SERVER);
+    pvmg_guard_enter(guard, PVMG_GROUP_CTX_SERVER);
     nested++;
     guard->outer_depth = depth;
     guard->depth = -1;
-    guard->alone = false;
+    guard->exclusive = false;
     note(guard);
     if (code >= 0)
-        code = alone ? begin_alone(guard) : take_depth(guard);
+        code = exclusive ? begin_exclusive(guard) : take_depth(guard);
     note(guard);
     if (code >= 0)
         code = check_identity();
-    return code < 0 ? code : pvmi_traffic_start();
+    return code < 0 ? code : pvmg_traffic_start();
 }
 
-int pvmi_session_end(struct pvmi_guard *guard, int code)
+int pvmg_session_end(struct pvmg_guard *guard, int code)
 {
     end_call(guard);
-    pvmi_guard_leave(guard);
-    return pvmi_guard_result(code);
+    pvmg_guard_leave(guard);
+    return pvmg_guard_result(code);
 }

@@ -1,25 +1,25 @@
 /*
- * session.h - begin and end of every public group call.
+ * session.h - entry and exit of every public group call.
  */
-#ifndef PVMI_SESSION_H
-#define PVMI_SESSION_H
+#ifndef PVMG_SESSION_H
+#define PVMG_SESSION_H
 
 #include "guard.h"
 
 /*
- * Puts the user's state aside, enrols the task if need be, and checks the group's name. Continues in the server's
- * context. 0 or an error; either way pvmi_session_end() follows.
+ * Saves the user's state, enrols the task if necessary, checks the group's name and switches to the server's context. 0
+ * or an error; either way pvmg_session_end() must follow.
  *
- * A message handler of the user may begin a call while another one waits: that may look at groups, but not change them
- * or wait for other members. So calls that do say `alone`, and get PvmAlready. In another thread they wait until the
- * one that runs has ended.
+ * A message handler of the user may start a call while another one waits. Such a nested call may query groups, but not
+ * change them or wait for other members: calls that do are `exclusive` and get PvmAlready there. In another thread an
+ * exclusive call waits until the running one has ended.
  */
-int pvmi_session_begin(struct pvmi_guard *guard, const char *group, int alone);
+int pvmg_session_begin(struct pvmg_guard *guard, const char *group, int exclusive);
 
-/* Restores the user's state; notes `code` as pvmi_guard_result() does and returns it. */
-int pvmi_session_end(struct pvmi_guard *guard, int code);
+/* Restores the user's state and returns `code` through pvmg_guard_result(). */
+int pvmg_session_end(struct pvmg_guard *guard, int code);
 
-/* A number below 8 for the current call of this thread, which no other call has that waits now. */
-int pvmi_session_depth(void);
+/* A number below 8 that identifies the current call of this thread among all that wait now. */
+int pvmg_session_depth(void);
 
 #endif

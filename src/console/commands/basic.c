@@ -1,8 +1,8 @@
 /* basic.c - commands about the console itself: help, echo, halt, id, quit, version. */
 #include <string.h>
-#include "console.h"
-#include "command.h"
-#include "line.h"
+#include "console/console.h"
+#include "console/command.h"
+#include "console/line.h"
 
 static void print_help(const struct command *command)
 {

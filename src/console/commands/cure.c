@@ -1,23 +1,22 @@
-/* cure.c - what helps against what ssh and the like print. */
+/* cure.c - remedies for error messages of ssh and similar programs. */
 #include <stdio.h>
 #include <string.h>
-#include "console.h"
+#include "console/console.h"
 #include "cure.h"
 
-/* What ssh and the like print, and what helps. */
 static const struct {
     const char *symptom, *cure;
 } cures[] = {
-    {"Permission denied", "let %s take your key: ssh-copy-id %s. `ssh %s true` must work without a question"},
+    {"Permission denied", "install your key on %s: ssh-copy-id %s. `ssh %s true` must work without a prompt"},
     {"Host key verification failed", "accept its key once: ssh %s true (or ssh-keyscan %s >> ~/.ssh/known_hosts)"},
-    {"REMOTE HOST IDENTIFICATION HAS CHANGED", "its key is another one now; if that is right: ssh-keygen -R %s"},
+    {"REMOTE HOST IDENTIFICATION HAS CHANGED", "its host key has changed; if that is expected: ssh-keygen -R %s"},
     {"Could not resolve",
-     "the name %s is unknown here: look for a slip, or add it to DNS, /etc/hosts or ~/.ssh/config"},
+     "the name %s is unknown here: check its spelling, or add it to DNS, /etc/hosts or ~/.ssh/config"},
     {"Connection refused", "no ssh server answers on %s: start sshd there, or set its port in ~/.ssh/config"},
-    {"No route to host", "%s cannot be reached from here: is it switched on, and is the network right?"},
-    {"timed out", "%s does not answer: is it switched on, and does a firewall let ssh through?"},
-    {"Connection closed", "%s hung up: its sshd log says why (often a limit, or a missing /run/sshd)"},
-    {"no daemon at", "install dpvm on %s, or say where its pvmd3 is: add '%s dx=PATH' or PVM_DPATH"},
+    {"No route to host", "%s is unreachable from here: check that it is running and that the network is set up"},
+    {"timed out", "%s does not answer: check that it is running and that no firewall blocks ssh"},
+    {"Connection closed", "%s closed the connection: see its sshd log (often a limit, or a missing /run/sshd)"},
+    {"no daemon at", "install dpvm on %s, or give the path of its pvmd3: add '%s dx=PATH', or set PVM_DPATH"},
     {"not found", "PVM_RSH names a command that does not exist; correct or unset it"},
 };
 

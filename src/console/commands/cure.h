@@ -1,11 +1,11 @@
-/* cure.h - what helps against what ssh and the like print. */
+/* cure.h - remedies for error messages of ssh and similar programs. */
 #ifndef CURE_H
 #define CURE_H
 
-/* What helps against what `text` tells, or NULL. %s in it stands for the host. */
+/* The remedy for the error in `text`, or NULL. Each %s in it stands for the host. */
 const char *cure_find(const char *text);
 
-/* Prints a cure, with the host's name in it. */
+/* Prints a remedy for this host. */
 void cure_print(const char *cure, const char *host);
 
 #endif

@@ -1,4 +1,4 @@
-/* diagnose.c - finds out why a host could not be added, and says what to do. */
+/* diagnose.c - finds out why a host could not be added and says what to do. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -7,24 +7,24 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "console.h"
+#include "console/console.h"
 #include "cure.h"
 #include "diagnose.h"
-#include "line.h"
+#include "console/line.h"
 #include "trial.h"
 
 enum {
-    HOSTS_TRIED_MAX = 4, /* a trial may take its whole time limit */
+    HOSTS_TRIED_MAX = 4, /* each trial may take 10 seconds */
     LOG_READ_MAX = 65536,
 };
 
 struct log_mark {
     char path[PATH_MAX];
-    ino_t inode; /* of the log then; a full log is moved to "<path>.old" */
+    ino_t inode; /* of the log at that time; a full log is renamed to "<path>.old" */
     off_t end;
 };
 
-/* A name as given to `add`, taken apart. */
+/* An argument of `add`, parsed. */
 struct target {
     struct words words;
     const char *host, *login, *daemon;
@@ -65,7 +65,7 @@ void diagnose_end(struct log_mark *mark)
     free(mark);
 }
 
-/* Appends what is in the file from the mark on to text; from its start if it is not the file that was marked. */
+/* Appends the file's contents after the mark to text; all contents if it is not the marked file. */
 static size_t append_news(const struct log_mark *mark, const char *path, char *text, size_t length)
 {
     struct stat status;
@@ -102,7 +102,7 @@ static char *log_news(const struct log_mark *mark)
     return text;
 }
 
-/* Whether the line has the word, not only as a part of a longer name. */
+/* Whether the line contains the word, not only as part of a longer name. */
 static bool has_word(const char *line, const char *word)
 {
     static const char name_letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
@@ -115,7 +115,7 @@ static bool has_word(const char *line, const char *word)
     return false;
 }
 
-/* The cure for what the lines that speak of the host tell, or NULL. Takes text apart. */
+/* The remedy for the last known error in lines that name the host, or NULL. Modifies text. */
 static const char *log_cure(char *text, const char *host)
 {
     const char *cure = NULL;
@@ -127,7 +127,7 @@ static const char *log_cure(char *text, const char *host)
     return cure;
 }
 
-/* ---- what each failure means ---- */
+/* ---- remedies ---- */
 
 static bool is_loopback(const char *host)
 {
@@ -144,7 +144,7 @@ static bool is_loopback(const char *host)
     return loopback;
 }
 
-/* The command that the daemon starts others by, if it is one that we can try, too; else NULL. */
+/* The command with which the daemon starts other daemons, if we can try it as well; else NULL. */
 static const char *launcher_command(const struct target *t)
 {
     const char *rsh = getenv("PVM_RSH"), *how = t->start != NULL ? t->start : getenv("PVM_LAUNCHER");
@@ -165,13 +165,13 @@ static const struct {
     int code;
     const char *cure;
 } meanings[] = {
-    {PvmNoHost, "the name is unknown here: look for a slip, or add it to DNS or /etc/hosts"},
-    {PvmBadVersion, "another version of pvmd runs there: install the same on both (pvm --version shows this one)"},
+    {PvmNoHost, "the name is unknown here: check its spelling, or add it to DNS or /etc/hosts"},
+    {PvmBadVersion, "its pvmd has another version: install the same on both hosts (pvm --version shows this one)"},
     {PvmIPLoopback,
-     "other hosts cannot reach this machine's loopback address: start pvm with -nNAME, a name whose address "
+     "other hosts cannot reach this host's loopback address: start pvm with -nNAME, where NAME has an address that "
      "they can reach, or set PVM_IP"},
-    {PvmOutOfRes, "a limit is reached; pvmd's log says which"},
-    {PvmDenied, "pvmd there refuses us; its log says why"},
+    {PvmOutOfRes, "a limit is exceeded; see pvmd's log"},
+    {PvmDenied, "its pvmd refused us; see its log"},
 };
 
 static void split_target(char *name, struct target *t)
@@ -195,7 +195,7 @@ static void split_target(char *name, struct target *t)
     }
 }
 
-/* What helps against a failure: by what the log tells, else by the code. NULL: neither says. */
+/* The remedy for a failure, by the log or else by the code; NULL if neither tells. */
 static const char *find_by_reason(const struct target *t, int code, const struct log_mark *mark)
 {
     char *news = log_news(mark);
@@ -208,7 +208,7 @@ static const char *find_by_reason(const struct target *t, int code, const struct
     return cure;
 }
 
-/* Finds a cure for one failure; returns whether a trial was made for it. */
+/* Prints the remedy for one failure; returns whether it ran a trial. */
 static bool explain(char *name, int code, const struct log_mark *mark, bool may_try)
 {
     struct target t;
@@ -234,7 +234,7 @@ void diagnose_failed(char **names, const int *status, int count, struct log_mark
 
     for (int i = 0; i < count; i++) {
         if (status[i] >= 0 || status[i] == PvmDupHost || status[i] == PvmSysErr || status[i] == PvmAlready)
-            continue; /* those speak for themselves */
+            continue; /* the error text says enough */
         fflush(stdout);
         tried += explain(names[i], status[i], mark, tried < HOSTS_TRIED_MAX);
     }

@@ -1,10 +1,10 @@
-/* environment.c - the console's environment, and what of it spawned tasks get: setenv, export, unexport. */
+/* environment.c - the console's environment and the part of it that spawned tasks get: setenv, export, unexport. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "console.h"
-#include "command.h"
-#include "line.h"
+#include "console/console.h"
+#include "console/command.h"
+#include "console/line.h"
 
 extern char **environ;
 

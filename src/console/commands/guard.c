@@ -1,4 +1,4 @@
-/* guard.c - see guard.h. What it is told are ints: a kind, then a number. */
+/* guard.c - see guard.h. Each message to the guard is two ints: a kind and a number. */
 #include "guard.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@ static pid_t guard;
 /* ---- in the guard ---- */
 
 static struct {
-    int daemon; /* readable when it has ended; -1: not known */
+    int daemon; /* pidfd; -1: unknown */
     bool machine_is_ours, end;
     int *tids;
     int count;
@@ -62,7 +62,7 @@ static bool is_told(int tid)
     return false;
 }
 
-/* Adds what the tasks have spawned. */
+/* Adds all descendants of the known tasks. */
 static void take_descendants(void)
 {
     struct pvmtaskinfo *tasks;
@@ -84,7 +84,7 @@ static void signal_tasks(int number)
         pvm_sendsig(told.tids[i], number);
 }
 
-/* Whether our daemon is there still, and not about to end: that is what may have ended `pvm run`. */
+/* Whether the daemon runs and is not about to end, which may be why `pvm run` ended. */
 static bool is_machine_there(void)
 {
     struct pollfd ended = {.fd = told.daemon, .events = POLLIN};
@@ -98,7 +98,7 @@ static void take_away(void)
         return;
     pvm_setopt(PvmAutoErr, 0);
     if (told.machine_is_ours) {
-        signal(SIGTERM, SIG_IGN); /* pvm_halt() ends every task so, also us */
+        signal(SIGTERM, SIG_IGN); /* pvm_halt() sends it to every task, including this one */
         pvm_halt();
         return;
     }
@@ -109,7 +109,7 @@ static void take_away(void)
     pvm_exit();
 }
 
-/* Nothing of the caller's is kept, and Ctrl-C at its terminal is not meant for us. */
+/* Detaches from the caller's descriptors and terminal, so that Ctrl-C there does not end the guard. */
 static void leave_caller(void)
 {
     int null = open("/dev/null", O_RDWR);

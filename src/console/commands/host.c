@@ -1,15 +1,15 @@
-/* host.c - the hosts of the machine: add, delete, conf, mstat, and notices of hosts that others add. */
+/* host.c - the hosts of the machine: add, delete, conf, mstat, and notices of hosts that other consoles add. */
 #include <stdlib.h>
 #include <string.h>
-#include "../core/visible.h"
-#include "console.h"
-#include "command.h"
+#include "core/visible.h"
+#include "console/console.h"
+#include "console/command.h"
 #include "diagnose.h"
 #include "host.h"
 
-enum { HOSTS_MAX = 4096 }; /* as many as PVM's tids can tell apart */
+enum { HOSTS_MAX = 4096 }; /* the limit of PVM's tids */
 
-/* Hosts that the user knows of: those that were there and those added here. */
+/* Hosts that the user knows of: those present at the start and those added here. */
 static bool known[HOSTS_MAX];
 
 static bool *known_slot(int tid)
@@ -24,7 +24,7 @@ struct pvmhostinfo *host_list(int *count, int *formats)
 
     if (code >= 0)
         return hosts;
-    advise("the list of hosts: %s", error_text(code));
+    advise("cannot get the list of hosts: %s", error_text(code));
     *count = 0;
     return NULL;
 }
@@ -49,7 +49,7 @@ void host_watch(void)
         *known_slot(hosts[i].hi_tid) = true;
 }
 
-/* Whether the host is one of these. */
+/* Whether tids[n] contains the host. */
 static bool is_among(int tid, const int *tids, int n)
 {
     for (int i = 0; i < n; i++)
@@ -58,7 +58,7 @@ static bool is_among(int tid, const int *tids, int n)
     return false;
 }
 
-/* Tells of new hosts, unless they have gone again. */
+/* Announces new hosts that are still in the machine. */
 static void print_added(const int *tids, int n)
 {
     int count, formats, there = 0;
@@ -74,8 +74,8 @@ static void print_added(const int *tids, int n)
            "SPEED");
     for (int i = 0; i < count; i++)
         if (is_among(hosts[i].hi_tid, tids, n))
-            printf("%24s %8x %8s%8d\n", PVMI_VISIBLE(hosts[i].hi_name), (unsigned)hosts[i].hi_tid,
-                   PVMI_VISIBLE(hosts[i].hi_arch), hosts[i].hi_speed);
+            printf("%24s %8x %8s%8d\n", PVMC_VISIBLE(hosts[i].hi_name), (unsigned)hosts[i].hi_tid,
+                   PVMC_VISIBLE(hosts[i].hi_arch), hosts[i].hi_speed);
 }
 
 void host_added(void)
@@ -95,7 +95,7 @@ void host_added(void)
         print_added(tids, news);
 }
 
-/* The result of add or delete, a row for each name: its tid ("host") or what went wrong. */
+/* The result of add or delete: for each name its host tid or the error. */
 static void print_changes_json(int done, char **names, const int *status, int n)
 {
     json_t *hosts = json_array();
@@ -121,7 +121,7 @@ static void print_added_table(int done, char **names, const int *status, int n)
             printf("%24s %s\n", names[i], error_text(status[i]));
 }
 
-/* An array of n states that all stand at `code`, for calls that fail before they fill it. */
+/* An array of n codes, initialised for calls that fail before they fill it. */
 static int *new_status(int n, int code)
 {
     int *status = malloc((size_t)n * sizeof(*status));
@@ -196,8 +196,8 @@ int host_conf(int argc, char **argv)
         printf("%d host%s, %d data format%s\n", n, n == 1 ? "" : "s", formats, formats == 1 ? "" : "s");
         printf("%24s %8s %8s%8s %10s\n", "HOST", "DTID", "ARCH", "SPEED", "DSIG");
         for (int i = 0; i < n; i++)
-            printf("%24s %8x %8s%8d 0x%08x\n", PVMI_VISIBLE(hosts[i].hi_name), (unsigned)hosts[i].hi_tid,
-                   PVMI_VISIBLE(hosts[i].hi_arch), hosts[i].hi_speed, (unsigned)hosts[i].hi_dsig);
+            printf("%24s %8x %8s%8d 0x%08x\n", PVMC_VISIBLE(hosts[i].hi_name), (unsigned)hosts[i].hi_tid,
+                   PVMC_VISIBLE(hosts[i].hi_arch), hosts[i].hi_speed, (unsigned)hosts[i].hi_dsig);
         return CONSOLE_OK;
     }
     rows = json_array();

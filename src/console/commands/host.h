@@ -4,13 +4,13 @@
 
 #include "pvm3.h"
 
-/* Asks for a message of each host that is added, and takes note of those that are there. Called once connected. */
+/* Requests notices of added hosts and records the present ones. Called after enrolment. */
 void host_watch(void);
 
-/* A CONSOLE_TAG_HOST_ADD message is the receive buffer: tells of hosts that were added by others. */
+/* Handles a CONSOLE_TAG_HOST_ADD message in the receive buffer: announces hosts that others have added. */
 void host_added(void);
 
-/* The machine's hosts, libpvm's own array until the next call, or NULL after a message. */
+/* The machine's hosts, in libpvm's array that is valid until the next call; NULL after a message. */
 struct pvmhostinfo *host_list(int *count, int *formats);
 
 /* The name of a host tid, or "?". */

@@ -1,26 +1,26 @@
-/* job.c - jobs: the tasks of one spawn command, and what they and their children print. */
+/* job.c - jobs: the tasks of one spawn command, and the output of these tasks and their children. */
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
-#include "../core/hash.h"
-#include "collector.h"
-#include "console.h"
+#include "core/hash.h"
+#include "console/collector.h"
+#include "console/console.h"
 #include "job.h"
 #include "sddf.h"
 
-/* What stands in an output message in place of a byte count. */
+/* Special values in place of the byte count in an output message. */
 enum { OUTPUT_EOF = 0, OUTPUT_SPAWNED = -1, OUTPUT_NEW = -2 };
 
 enum {
-    LINE_BYTES_MAX = 8192,            /* a longer line is broken */
-    MESSAGE_BYTES_MAX = 64 * 1048576, /* more in one message is an error of the sender */
+    LINE_BYTES_MAX = 8192,            /* longer lines are split */
+    MESSAGE_BYTES_MAX = 64 * 1048576, /* larger messages are dropped */
 };
 
 struct job_task {
     int tid;
     bool ended;
-    bool traced; /* its end is to come as an event */
-    char *line;  /* begun and not ended with a newline */
+    bool traced; /* its end will arrive as an event */
+    char *line;  /* incomplete line of output */
     size_t length;
     UT_hash_handle hh;
 };
@@ -32,14 +32,14 @@ struct job {
     bool launched;
     struct job_task *tasks;
     struct sddf *trace;   /* NULL: not traced */
-    bool output_in_trace; /* and nowhere else */
+    bool output_in_trace; /* output goes only to the trace */
     struct job *next;
 };
 
 static struct job *jobs;
 static int last_number;
 static int tasks_lost;
-static unsigned char watched[4096 / 8]; /* hosts whose deletion we are told, a bit for each */
+static unsigned char watched[4096 / 8]; /* bit set of hosts with a notice of deletion */
 
 struct job *job_new(enum job_style style)
 {
@@ -80,7 +80,7 @@ int job_number(const struct job *job)
     return job->number;
 }
 
-/* Asks for a notice if the task's host is lost. */
+/* Requests a notice of the deletion of the task's host. */
 static void watch_host(int tid)
 {
     int host = pvm_tidtohost(tid);
@@ -105,7 +105,7 @@ static struct job_task *find_task(struct job *job, int tid)
     if (task == NULL)
         return NULL;
     task->tid = tid;
-    if (!PVMI_HASH_ADD(hh, job->tasks, tid, task)) {
+    if (!PVMC_HASH_ADD(hh, job->tasks, tid, task)) {
         free(task);
         return NULL;
     }
@@ -147,7 +147,7 @@ static void write_line(const struct job *job, int tid, const char *text, size_t 
     putc('\n', job->out);
 }
 
-/* What a task has printed. */
+/* Prints one line of a task's output. */
 static void print_line(const struct job *job, int tid, const char *text, size_t length)
 {
     if (job->trace != NULL)
@@ -163,7 +163,7 @@ static void flush_line(const struct job *job, struct job_task *task)
     task->length = 0;
 }
 
-/* Keeps the beginning of a line until its rest comes. */
+/* Buffers the beginning of a line until its rest arrives. */
 static void keep_line(const struct job *job, struct job_task *task, const char *text, size_t length)
 {
     while (length > 0) {
@@ -198,7 +198,7 @@ static void print_text(const struct job *job, struct job_task *task, const char 
     keep_line(job, task, text, length);
 }
 
-/* Plain output keeps the bytes as they come: a progress bar must not wait for its newline. */
+/* Plain output is not buffered by line: a progress bar must not wait for its newline. */
 static void print_plain(const struct job *job, const char *text, size_t length)
 {
     fwrite(text, 1, length, job->out);
@@ -216,7 +216,7 @@ static void end_task(const struct job *job, struct job_task *task)
         write_line(job, task->tid, "EOF", 3);
 }
 
-/* Frees the job if it is over. */
+/* Frees the job if it is finished. */
 static void check_over(struct job *job)
 {
     for (struct job_task *task = job->tasks; task != NULL; task = task->hh.next)
@@ -316,7 +316,7 @@ static void task_traced(void *arg, int tid, bool ended)
         task->traced = !ended;
 }
 
-/* The news of a task's end may have been in what could not be read: the job is not to wait for it. */
+/* After an unreadable trace message, which may have reported the end of a task: the job must not wait for it. */
 static void expect_no_events(struct job *job)
 {
     for (struct job_task *task = job->tasks; task != NULL; task = task->hh.next)

@@ -1,8 +1,8 @@
 /*
- * job.h - jobs: the tasks of one spawn command, and what they and their children print.
+ * job.h - jobs: the tasks of one spawn command, and the output of these tasks and their children.
  *
- * A job's output comes as messages in the console's context, with a tag of the job's own. A job is over when each of
- * its tasks has ended its output; a task whose host is lost counts as ended.
+ * A job's output arrives as messages in the console's context, with a tag for each job. A job is finished when all its
+ * tasks have closed their output; a task whose host is lost counts as ended.
  */
 #ifndef JOB_H
 #define JOB_H
@@ -18,43 +18,42 @@ enum job_style {
 
 struct job;
 
-/* A new job whose output goes to stdout. The tasks that are spawned next belong to it. NULL when memory is out. */
+/* A new job with output to stdout. Tasks spawned next belong to it. NULL when out of memory. */
 struct job *job_new(enum job_style style);
 
-/* Sends the job's output to a file, which is closed with the job. */
+/* Redirects the job's output to a file, which the job closes. */
 void job_redirect(struct job *job, FILE *out);
 
 /*
- * Traces the job's tasks: to `file`, which is closed with the job, or, NULL, to stdout. `only_there`: what they print
- * is part of the trace and goes nowhere else. False: memory is out.
+ * Traces the job's tasks to `file`, which the job closes, or to stdout if it is NULL. `only_there`: their output goes
+ * only to the trace. False when out of memory.
  */
 bool job_trace_to(struct job *job, FILE *file, bool only_there);
 
-/* The current receive buffer is a trace message of the job with that number. */
+/* Handles a trace message of this job in the current receive buffer. */
 void job_trace(int number);
 
 int job_number(const struct job *job);
 
-/* pvm_spawn() returned: these tasks (n may be 0: the job is given up) were started. The job may be over and freed now.
- */
+/* pvm_spawn() has started these tasks; n = 0 abandons the job. The job may be finished and freed on return. */
 void job_launched(struct job *job, const int *tids, int n);
 
-/* The current receive buffer is output of the job with that number. */
+/* Handles an output message of this job in the current receive buffer. */
 void job_output(int number);
 
-/* The receive buffer tells that a host is gone: its tasks print no more. */
+/* Handles a notice in the receive buffer that a host is gone, and its tasks with it. */
 void job_host_deleted(void);
 
-/* Whether any job runs. */
+/* Whether there are unfinished jobs. */
 bool job_any(void);
 
-/* Calls with each task of each running job, by job and tid. */
+/* Calls each() for every unfinished job, with its running tasks sorted by tid. */
 void job_each(void (*each)(int number, const int *tids, int n, void *arg), void *arg);
 
-/* Tasks that were lost with their hosts, in all jobs so far. */
+/* Number of tasks lost with their hosts so far, in all jobs. */
 int job_tasks_lost(void);
 
-/* Frees all. The tasks go on. */
+/* Frees all jobs. Their tasks keep running. */
 void job_forget_all(void);
 
 #endif

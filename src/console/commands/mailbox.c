@@ -1,8 +1,8 @@
 /* mailbox.c - the machine's mailbox: names, put. */
 #include <stdlib.h>
-#include "../core/visible.h"
-#include "console.h"
-#include "command.h"
+#include "core/visible.h"
+#include "console/console.h"
+#include "console/command.h"
 
 static json_t *class_json(const struct pvmmboxinfo *class)
 {
@@ -17,7 +17,7 @@ static json_t *class_json(const struct pvmmboxinfo *class)
 
 static void print_class(const struct pvmmboxinfo *class)
 {
-    printf("<%s>:\n", PVMI_VISIBLE(class->mi_name));
+    printf("<%s>:\n", PVMC_VISIBLE(class->mi_name));
     for (int i = 0; i < class->mi_nentries; i++)
         printf("\tindex=%d owner=0x%x/%d flags=0x%x\n", class->mi_indices[i], (unsigned)class->mi_owners[i],
                class->mi_owners[i], (unsigned)class->mi_flags[i]);
@@ -61,7 +61,7 @@ int mailbox_put(int argc, char **argv)
     pvm_freebuf(buffer);
     if (code < 0) {
         advise("put: %s: %s%s", argv[1], error_text(code),
-               code == PvmDenied ? "; another task owns that entry: choose another name, or add 2 (several entries) or "
+               code == PvmDenied ? "; another task owns this entry: choose another name, or add 2 (several entries) or "
                                    "let its owner add 4 (may be overwritten) to the flags"
                                  : "");
         return CONSOLE_FAILED;

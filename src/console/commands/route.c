@@ -1,14 +1,14 @@
-/* route.c - the route command: what tasks have sent to whom, and by which transport. */
+/* route.c - the command route: traffic between tasks, by transport. */
 #include <stdlib.h>
-#include "../tools/links.h"
-#include "command.h"
-#include "console.h"
+#include "tools/pvm-info/links.h"
+#include "console/command.h"
+#include "console/console.h"
 
 #define ANSWER_LIMIT_S 2.0
 
 enum { FLAG_CONNECTED = 0x4 }; /* of ti_flag */
 
-/* The tasks that are named. NULL after a message. */
+/* Reports for the named tasks; NULL after a message. */
 static struct links_report *named_tasks(int argc, char **argv, int *n)
 {
     struct links_report *reports = calloc((size_t)argc, sizeof(*reports));
@@ -22,7 +22,7 @@ static struct links_report *named_tasks(int argc, char **argv, int *n)
     return reports;
 }
 
-/* All that are PVM programs, but for the console. */
+/* Reports for all connected tasks except the console. */
 static struct links_report *all_tasks(int *n)
 {
     struct pvmtaskinfo *tasks = NULL;

@@ -1,14 +1,14 @@
 /*
- * run.c - pvm run: starts a machine if none runs, starts copies of a program on it with their output in the terminal,
- * waits for their end, and takes away what it made.
+ * run.c - pvm run: starts a virtual machine if none runs, starts copies of a program, prints their output, waits for
+ * their end, and cleans up.
  */
 #include <argp.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "collector.h"
-#include "console.h"
+#include "console/collector.h"
+#include "console/console.h"
 #include "diagnose.h"
 #include "guard.h"
 #include "host.h"
@@ -19,11 +19,11 @@ enum { RUN_COUNT_MAX = 1 << 18, HOSTS_MAX = 4095, EXIT_SIGNAL = 128 };
 
 struct run {
     int count;
-    char *hosts[HOSTS_MAX + 1]; /* of -H, their text is ours */
+    char *hosts[HOSTS_MAX + 1]; /* of -H, in host_list */
     int host_count;
     char *added[HOSTS_MAX]; /* those of them that were not in the machine */
     int added_count;
-    char *host_list; /* the text of -H */
+    char *host_list; /* copy of -H's argument */
     bool prefix;
     const char *folder;
     const char *wrapper;
@@ -34,22 +34,21 @@ struct run {
 };
 
 static const char doc[] =
-    "Start N copies of PROGRAM on the virtual machine, show what they print, and wait until they have ended."
-    "\vIf no virtual machine runs, one is started and halted at the end. PROGRAM is searched where pvm_spawn(3) "
-    "searches; "
-    "with a '/' in it, it is a file seen from here.\n"
-    "Ctrl-C goes to the tasks; a second one kills them.\n"
-    "The exit code is 0 when all tasks were started and ended, 1 when one could not be started or was lost with its "
-    "host, "
-    "2 for a wrong command line, 3 without a virtual machine, and 130 after Ctrl-C. PVM knows no exit codes of tasks.";
+    "Start N copies of PROGRAM on the virtual machine, print their output, and wait until they end."
+    "\vIf no virtual machine runs, one is started, and halted at the end. PROGRAM is searched for as in pvm_spawn(3); "
+    "if it contains '/', it is a path relative to this directory.\n"
+    "Ctrl-C interrupts the tasks; a second Ctrl-C kills them.\n"
+    "The exit code is 0 if all tasks were started and ended, 1 if one could not be started or was lost with its host, "
+    "2 for a wrong command line, 3 without a virtual machine, and 130 after Ctrl-C. PVM does not report exit codes of "
+    "tasks.";
 
 static const struct argp_option option_table[] = {
-    {"copies", 'n', "N", 0, "Number of copies (default: 1, or one for each host of -H)", 0},
+    {"copies", 'n', "N", 0, "Number of copies (default: 1, or one per host of -H)", 0},
     {NULL, 'N', NULL, OPTION_ALIAS, NULL, 0},
-    {"host", 'H', "HOST[,HOST...]", 0, "Hosts to run on, in turn; those that are not in the machine are added", 0},
-    {"prefix", 'p', NULL, 0, "Begin each line of output with the task's id", 0},
-    {"directory", 'w', "DIR", 0, "Working directory of the tasks (default: this one, where it exists)", 0},
-    {"wrap", 'W', "COMMAND", 0, "Run the tasks and all that they spawn under this command: --wrap 'valgrind -q'", 0},
+    {"host", 'H', "HOST[,HOST...]", 0, "Run on these hosts, in turn; hosts that are not in the machine are added", 0},
+    {"prefix", 'p', NULL, 0, "Prefix each line of output with the task id", 0},
+    {"directory", 'w', "DIR", 0, "Working directory of the tasks (default: this one, if it exists there)", 0},
+    {"wrap", 'W', "COMMAND", 0, "Run the tasks, and tasks that they spawn, under COMMAND, such as 'valgrind -q'", 0},
     {0}};
 
 static void take_hosts(struct run *run, char *text, struct argp_state *state)
@@ -63,7 +62,7 @@ static void take_hosts(struct run *run, char *text, struct argp_state *state)
         argp_failure(state, CONSOLE_FAILED, 0, "out of memory");
     while ((host = strsep(&rest, ",")) != NULL) {
         if (*host == '\0' || run->host_count == HOSTS_MAX)
-            argp_error(state, "%s: give up to %d host names with commas between them", text, HOSTS_MAX);
+            argp_error(state, "%s: give at most %d comma-separated host names", text, HOSTS_MAX);
         run->hosts[run->host_count++] = host;
     }
 }
@@ -102,7 +101,7 @@ static error_t take_option(int key, char *arg, struct argp_state *state)
         run->program = state->argv + state->next;
         return 0;
     case ARGP_KEY_NO_ARGS:
-        argp_error(state, "which program? Try: pvm run -n 2 hello");
+        argp_error(state, "no program given. Try: pvm run -n 2 hello");
         return EINVAL;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -122,7 +121,7 @@ static bool in_machine(const char *name)
     return false;
 }
 
-/* Adds the hosts of -H that are missing. False after a message. */
+/* Adds the hosts of -H that are not in the machine. False after a message. */
 static bool add_hosts(struct run *run)
 {
     int *status;
@@ -147,7 +146,7 @@ static bool add_hosts(struct run *run)
             continue;
         }
         good =
-            status[i] == PvmDupHost && good; /* another name of a host that is there: it cannot be spawned on by it */
+            status[i] == PvmDupHost && good; /* another name of a present host, by which pvm_spawn() cannot find it */
         advise("pvm run: %s: %s", run->added[i], error_text(status[i]));
         diagnose_failed(&run->added[i], &status[i], 1, mark);
     }
@@ -159,8 +158,7 @@ static bool add_hosts(struct run *run)
 
 /* ---- tasks ---- */
 
-/* The program as pvm_spawn() wants it: a path from here as an absolute one. The caller frees it; NULL after a message.
- */
+/* The program for pvm_spawn(): a relative path becomes absolute. The caller frees it; NULL after a message. */
 static char *program_path(const char *name)
 {
     char *path = strchr(name, '/') != NULL ? realpath(name, NULL) : strdup(name);
@@ -170,24 +168,25 @@ static char *program_path(const char *name)
     return path;
 }
 
-/* What pvmd found no file for: the program or the command of --wrap, and what helps. */
+/* Explains PvmNoFile: pvmd did not find the program or the command of --wrap. */
 static void advise_no_file(const struct run *run, const char *path)
 {
     if (run->wrapper != NULL && path[0] == '/' && access(path, X_OK) == 0)
-        advise("pvm run: --wrap '%s': pvmd finds no such command in its PATH; its log says more", run->wrapper);
+        advise("pvm run: --wrap '%s': pvmd finds no such command in its PATH; see its log", run->wrapper);
     else if (path[0] == '/')
-        advise("pvm run: %s must be there on each host", path);
+        advise("pvm run: %s must exist on each host", path);
     else
-        advise("pvm run: pvmd looks for %s in PVM_PATH; write ./%s for a file here", path, path);
+        advise("pvm run: pvmd searches for %s in PVM_PATH; write ./%s for a file in this directory", path, path);
 }
 
-/* The wrapper is a setting that spawned tasks get, and those that they spawn. False when memory is out. */
+/* The wrapper is a setting that spawned tasks inherit, and those that they spawn. False when out of memory. */
 static bool set_wrapper(const struct run *run)
 {
     return run->wrapper == NULL || setenv("PVM_WRAP", run->wrapper, 1) == 0;
 }
 
-/* Starts `count` copies on one host, or anywhere. Counts them in; false after a message when one is missing. */
+/* Starts `count` copies on one host, or anywhere, and adds them to run->started. False after a message if one failed.
+ */
 static bool start_on(struct run *run, char *path, const char *host, int count)
 {
     char cwd[PATH_MAX] = "", where[2 * PATH_MAX];
@@ -208,7 +207,7 @@ static bool start_on(struct run *run, char *path, const char *host, int count)
     return started == count;
 }
 
-/* Deals the copies out to the hosts. False when one could not be started. */
+/* Distributes the copies over the hosts. False when one could not be started. */
 static bool start_all(struct run *run)
 {
     bool good = true;
@@ -230,10 +229,10 @@ static bool start_all(struct run *run)
 static void signal_all(const struct run *run, int number)
 {
     for (int i = 0; i < run->started; i++)
-        pvm_sendsig(run->tids[i], number); /* those that have ended do not mind */
+        pvm_sendsig(run->tids[i], number); /* no effect on tasks that have ended */
 }
 
-/* Waits for the end of all tasks and passes Ctrl-C on: first as SIGINT, then as SIGKILL, then we give up. */
+/* Waits for the end of all tasks. The first Ctrl-C sends them SIGINT, the second SIGKILL, the third ends the wait. */
 static void wait_for_end(const struct run *run)
 {
     int passed = 0;
@@ -252,7 +251,7 @@ static void wait_for_end(const struct run *run)
     }
 }
 
-/* ---- from start to end ---- */
+/* ---- the whole run ---- */
 
 static int run_tasks(struct run *run)
 {
@@ -269,7 +268,7 @@ static int run_tasks(struct run *run)
     }
     console_catch_interrupts(true);
     good = start_all(run);
-    if (!good) /* half a program is of no use */
+    if (!good) /* an incomplete program is useless */
         signal_all(run, SIGTERM);
     guard_tasks(run->tids, run->started);
     job_launched(job, run->tids, run->started);
@@ -283,12 +282,12 @@ static int run_tasks(struct run *run)
     return good && job_tasks_lost() == 0 ? CONSOLE_OK : CONSOLE_FAILED;
 }
 
-/* Takes away what we made: the machine, or the hosts that we added to it. */
+/* Removes what this run has created: the machine, or the hosts that it has added. */
 static void clean_up(struct run *run)
 {
     int *status;
 
-    if (console.lost) { /* by a halt, or we are to end */
+    if (console.lost) { /* the machine was halted, or we got SIGTERM */
         guard_end(false);
         return;
     }
@@ -296,7 +295,7 @@ static void clean_up(struct run *run)
     if (run->machine_is_ours) {
         int code = console_halt();
         if (code < 0)
-            advise("pvm run: the machine cannot be halted: %s. Try: pvm -c halt", error_text(code));
+            advise("pvm run: cannot halt the virtual machine: %s. Try: pvm -c halt", error_text(code));
         guard_end(true);
         return;
     }

@@ -2,26 +2,26 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "../core/hash.h"
-#include "../core/visible.h"
-#include "console.h"
+#include "core/hash.h"
+#include "core/visible.h"
+#include "console/console.h"
 #include "pvmtev.h"
 #include "sddf.h"
 
 enum {
     FIELDS_MAX = 64,
-    ITEMS_MAX = 1 << 20, /* of one array */
-    TEXT_MAX = 1 << 16,  /* bytes of one string, as far as it is shown */
-    HOST_ADD = 401,
-    OUTPUT = 404, /* numbers that tracers give to events of their own */
+    ITEMS_MAX = 1 << 20, /* items of one array */
+    TEXT_MAX = 1 << 16,  /* bytes of one string that are shown */
+    HOST_ADD = 401,      /* event numbers that tracers use for their own events */
+    OUTPUT = 404,
 };
 
-/* The data of an event, in order. */
+/* The fields of an event, in order. */
 struct form {
     int count, ids[FIELDS_MAX], types[FIELDS_MAX];
 };
 
-/* What a task or daemon has described. */
+/* An event as described by a task or daemon. */
 struct description {
     struct {
         int source, event;
@@ -30,7 +30,7 @@ struct description {
     UT_hash_handle hh;
 };
 
-/* What the trace has described: an event's data. */
+/* An event as described in the trace. */
 struct shown {
     int event;
     struct form form;
@@ -44,26 +44,26 @@ struct sddf {
     struct shown *shown;
     int seconds, microseconds; /* of the latest event */
     bool bad;                  /* the message ends too early */
-    FILE *text;                /* of what is written next */
+    FILE *text;                /* memory stream of the next output */
     char *memory;
     size_t length;
 };
 
-/* What tracers know of data: libpvm3 exports it. */
+/* Exported by libpvm3 for tracers. */
 extern struct Pvmtevdid pvmtevdidlist[];
 extern struct Pvmtevinfo pvmtevinfo[];
 int pvmupkstralloc(char **text);
 
 /* ---- lines ---- */
 
-/* Events have texts of the program's in them. */
+/* Makes the line visible: events contain text chosen by the program. */
 static void print_line(const struct sddf *s, int tid, const char *line, size_t length)
 {
-    size_t size = length * PVMI_VISIBLE_GROWTH + 1;
+    size_t size = length * PVMC_VISIBLE_GROWTH + 1;
     char *shown = malloc(size);
 
     if (shown != NULL) {
-        pvmi_visible_bytes(shown, size, line, length);
+        pvmc_visible_bytes(shown, size, line, length);
         printf("[T%d:t%x] %s\n", s->job, (unsigned)tid, shown);
     }
     free(shown);
@@ -110,7 +110,7 @@ static int take_int(struct sddf *s)
     return value;
 }
 
-/* The caller frees *text; "" is returned when there is none. */
+/* The caller frees *text. Returns "" when there is no text. */
 static const char *take_text(struct sddf *s, char **text)
 {
     *text = NULL;
@@ -198,7 +198,7 @@ static void put_number(struct sddf *s, int type)
     s->bad = s->bad || status < 0;
 }
 
-/* Bytes are a text. */
+/* Bytes are shown as text. */
 static void put_bytes(struct sddf *s, int n)
 {
     char *bytes = calloc((size_t)n + 1, 1);
@@ -209,7 +209,7 @@ static void put_bytes(struct sddf *s, int n)
     free(bytes);
 }
 
-/* The size of the longest goes before them. */
+/* The size of the longest string precedes them. */
 static void put_strings(struct sddf *s, int n)
 {
     char *list = NULL, *text;
@@ -293,7 +293,7 @@ static const char *suffix_of(int event)
     return event & TEV_EVENT_ENTRY ? "0.0" : event & TEV_EVENT_EXIT ? "1.1" : "0";
 }
 
-/* Values of events of the program have numbers instead of names. */
+/* Fields of user-defined events have numbers instead of names. */
 static void describe_field(FILE *out, int id, int type, int *users)
 {
     char name[32], meaning[64];
@@ -322,7 +322,7 @@ static void describe(struct sddf *s, FILE *out, int event, const struct form *fo
         if (shown == NULL)
             return;
         shown->event = event;
-        if (!PVMI_HASH_ADD(hh, s->shown, event, shown)) {
+        if (!PVMC_HASH_ADD(hh, s->shown, event, shown)) {
             free(shown);
             return;
         }
@@ -334,7 +334,7 @@ static void describe(struct sddf *s, FILE *out, int event, const struct form *fo
     fputs("};;\n\n", out);
 }
 
-/* `body` has the values. */
+/* Writes an event with its values in `body`. */
 static void write_event(struct sddf *s, int tid, int event, const struct form *form, const char *body)
 {
     if (!begin_lines(s))
@@ -354,7 +354,7 @@ static void add_field(struct sddf *s, struct form *form, int id, int type)
     form->types[form->count++] = type;
 }
 
-/* Reads a value into the body; the first three are time and task. */
+/* Copies a value to the body. The first three are time and task. */
 static void take_value(struct sddf *s, const struct form *form, int i, int *tid)
 {
     int *to[] = {&s->seconds, &s->microseconds, tid};
@@ -379,7 +379,7 @@ static struct form *form_of(struct sddf *s, int source, int event)
     if (d == NULL)
         return NULL;
     d->key = like.key;
-    if (PVMI_HASH_ADD(hh, s->descriptions, key, d))
+    if (PVMC_HASH_ADD(hh, s->descriptions, key, d))
         return &d->form;
     free(d);
     return NULL;
@@ -404,7 +404,7 @@ static void take_record(struct sddf *s, const struct form *form, int *tid)
         s->bad = true;
 }
 
-/* The body has been read. */
+/* Writes the event whose body is complete. */
 static void finish_event(struct sddf *s, int source, int event, const struct form *form)
 {
     s->bad = fclose(s->text) != 0 || s->memory == NULL || s->bad;
@@ -414,7 +414,7 @@ static void finish_event(struct sddf *s, int source, int event, const struct for
     free(body);
 }
 
-/* Returns the event's number. */
+/* Reads an event and returns its number. */
 static int take_event(struct sddf *s, int source, bool described, int *tid)
 {
     int event = take_int(s);
@@ -451,7 +451,7 @@ static void take_user_event(struct sddf *s, int source)
     finish_event(s, source, event, &form);
 }
 
-/* The names of data are PVM's, which we have. */
+/* Skips names of data: they are PVM's, which we have. */
 static void skip_names(struct sddf *s)
 {
     while (!s->bad && take_int(s) != TEV_MARK_DATA_ID_END) {
@@ -482,7 +482,7 @@ bool sddf_message(struct sddf *s, void (*task)(void *arg, int tid, bool ended), 
     return !s->bad;
 }
 
-/* ---- what is no event of PVM ---- */
+/* ---- events that PVM does not have ---- */
 
 void sddf_output(struct sddf *s, int tid, const char *text, size_t length)
 {

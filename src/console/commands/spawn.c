@@ -6,24 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "collector.h"
-#include "console.h"
-#include "command.h"
+#include "console/collector.h"
+#include "console/console.h"
+#include "console/command.h"
 #include "host.h"
 #include "job.h"
 
-enum { SPAWN_COUNT_MAX = 1 << 18 }; /* as many tids as a host has */
+enum { SPAWN_COUNT_MAX = 1 << 18 }; /* number of tids of a host */
 
 struct spawn_request {
     int count, flags;
     const char *place;  /* host, address or architecture; NULL: anywhere */
-    const char *folder; /* working directory; NULL: the usual one */
+    const char *folder; /* working directory; NULL: the default */
     size_t place_length;
-    bool collect;     /* output is taken */
-    const char *file; /* and goes here; NULL: the terminal */
+    bool collect;     /* collect output */
+    const char *file; /* file for output; NULL: the terminal */
     bool append;
-    bool trace;             /* events are taken */
-    const char *trace_file; /* and go here; NULL: the terminal */
+    bool trace;             /* collect trace events */
+    const char *trace_file; /* file for events; NULL: the terminal */
 };
 
 /* Whether a host of the machine has this architecture. */
@@ -67,7 +67,7 @@ static bool take_count(struct spawn_request *r, const char *digits)
     long count = strtol(digits, NULL, 10);
 
     if (errno != 0 || count < 1 || count > SPAWN_COUNT_MAX) {
-        advise("spawn: %s tasks cannot be started; give a number from 1 to %d", digits, SPAWN_COUNT_MAX);
+        advise("spawn: cannot start %s tasks; give a number from 1 to %d", digits, SPAWN_COUNT_MAX);
         return false;
     }
     r->count = (int)count;
@@ -82,7 +82,7 @@ static void take_output(struct spawn_request *r, const char *text)
     r->file = *text != '\0' ? text : NULL;
 }
 
-/* One word that starts with '-'. False after a message. */
+/* Parses one word that starts with '-'. False after a message. */
 static bool take_option(struct spawn_request *r, const char *word)
 {
     const char *text = word + 1;
@@ -111,7 +111,7 @@ static bool take_option(struct spawn_request *r, const char *word)
     return true;
 }
 
-/* Opens the job's file; several jobs may write to its end. False after a message. */
+/* Opens the job's output file; several jobs may append to one file. False after a message. */
 static bool open_output(struct job *job, const struct spawn_request *r)
 {
     if (r->file == NULL)
@@ -147,7 +147,7 @@ static bool open_trace(struct job *job, const struct spawn_request *r)
     return false;
 }
 
-/* The `where` of pvm_spawn(): place, place:folder or :folder. The caller frees it. NULL: memory is out. */
+/* The argument `where` of pvm_spawn(): place, place:folder or :folder. The caller frees it; NULL when out of memory. */
 static char *where_text(const struct spawn_request *r)
 {
     char *where = NULL;
@@ -181,20 +181,20 @@ static void print_result(int started, const int *tids, int count)
             printf("%s\n", error_text(tids[i]));
 }
 
-/* What to do about tasks that were not started. */
+/* Says what to do about tasks that were not started. */
 static void explain_failure(const char *file, const int *tids, int started, int count)
 {
     if (started >= count || tids[started] > 0)
         return;
     if (tids[started] == PvmNoFile)
-        advise("spawn: pvmd looks for %s in %sthe folders of PVM_PATH or ep= (default: ~/pvm3/bin/ARCH, "
-               "PVM_ROOT/bin/ARCH and /usr/lib/pvm3/bin/ARCH); put it there on each host, or give its whole path.",
+        advise("spawn: pvmd searches for %s in %sthe directories of PVM_PATH or ep= (default: ~/pvm3/bin/ARCH, "
+               "PVM_ROOT/bin/ARCH and /usr/lib/pvm3/bin/ARCH); install it there on each host, or give its full path.",
                file, strchr(file, '/') != NULL ? "the task's working directory, then in " : "");
     else if (tids[started] == PvmNoHost)
-        advise("spawn: no host or architecture of the machine is called so; `conf` lists them.");
+        advise("spawn: the machine has no host or architecture of this name; `conf` lists them.");
 }
 
-/* Starts the tasks and prints what became of it. The job (NULL: output is not collected) is its own from here. */
+/* Starts the tasks and prints the result. Takes over the job; NULL: output is not collected. */
 static int start_tasks(const struct spawn_request *r, char **program, struct job *job)
 {
     int *tids = calloc((size_t)r->count, sizeof(*tids));

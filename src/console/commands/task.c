@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include "../core/visible.h"
-#include "console.h"
-#include "command.h"
-#include "compat.h"
+#include "core/visible.h"
+#include "console/console.h"
+#include "console/command.h"
+#include "console/compat.h"
 #include "host.h"
 #include "job.h"
 
@@ -19,7 +19,7 @@ static const struct {
 
 enum { FLAG_TEXT_MAX = 32 };
 
-/* "c,f" */
+/* Formats a flag as letters, such as "c,f". */
 static void flag_text(int flag, char text[FLAG_TEXT_MAX])
 {
     char *p = text;
@@ -33,7 +33,7 @@ static void flag_text(int flag, char text[FLAG_TEXT_MAX])
     *p = '\0';
 }
 
-/* What ps is asked for. */
+/* Options of ps. */
 struct selection {
     int where; /* as for pvm_tasks() */
     bool with_pids, with_console;
@@ -50,11 +50,11 @@ static void print_task(const struct pvmtaskinfo *task, const char *host, const s
     else
         snprintf(tid, sizeof(tid), "%x", (unsigned)task->ti_tid);
     snprintf(ptid, sizeof(ptid), task->ti_ptid != 0 ? "%x" : "-", (unsigned)task->ti_ptid);
-    printf("%24s %8s", PVMI_VISIBLE(host), tid);
+    printf("%24s %8s", PVMC_VISIBLE(host), tid);
     if (what->with_pids)
         printf(" %8s %6d", ptid, task->ti_pid);
     const char *program = task->ti_a_out != NULL && *task->ti_a_out != '\0' ? task->ti_a_out : "-";
-    printf(" %9s %-12s\n", flags, PVMI_VISIBLE(program));
+    printf(" %9s %-12s\n", flags, PVMC_VISIBLE(program));
 }
 
 static json_t *task_json(const struct pvmtaskinfo *task, const char *host)
@@ -76,7 +76,7 @@ static void print_heading(bool with_pids)
         printf("%24s %8s %9s %s\n", "HOST", "TID", "FLAG 0x", "COMMAND");
 }
 
-/* One word of options, such as -axh40000. False after a message. */
+/* Parses one word of options, such as -axh40000. False after a message. */
 static bool parse_ps_options(const char *word, struct selection *what)
 {
     int n, formats;
@@ -213,7 +213,7 @@ int job_list(int argc, char **argv)
 
 /* ---- kill, sig, pstat ---- */
 
-/* Reports one failed call on a task. */
+/* Prints the error of a call on a task, if it failed. */
 static int check_task(const char *command, const char *task, int code)
 {
     if (code >= 0)
@@ -258,7 +258,7 @@ static const struct {
                {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"ALRM", SIGALRM},  {"TERM", SIGTERM}, {"CONT", SIGCONT},
                {"STOP", SIGSTOP}, {"TSTP", SIGTSTP}, {"WINCH", SIGWINCH}};
 
-/* A signal by number or by name, with or without SIG. */
+/* Parses a signal: its number, or its name with or without SIG. */
 static bool parse_signal(const char *text, int *number)
 {
     const char *name = strncasecmp(text, "SIG", 3) == 0 ? text + 3 : text;

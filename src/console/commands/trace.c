@@ -1,15 +1,15 @@
-/* trace.c - the command trace: which events of spawned tasks are traced, and how. */
+/* trace.c - the command trace: chooses the traced events of spawned tasks. */
 #include <string.h>
-#include "console.h"
-#include "command.h"
+#include "console/console.h"
+#include "console/command.h"
 #include "pvmtev.h"
 #include "trace.h"
 
-/* All events that a user can choose, by name. */
+/* All selectable events, by name. */
 static const struct {
     const char *name;
     int id;
-    bool xpvm; /* one of those that XPVM draws; they are the default */
+    bool xpvm; /* drawn by XPVM; these are the default */
 } events[] = {
     {"addhosts", TEV_ADDHOSTS, false},
     {"addmhf", TEV_ADDMHF, true},
@@ -181,7 +181,7 @@ static void print_table_json(const char *mask)
     print_json(json_pack("{s:o, s:i, s:s}", "events", on, "buffer", pvm_getopt(PvmTraceBuffer), "options", option));
 }
 
-/* trace buf [bytes]: returns how many words were used, or -1 after a message. */
+/* trace buf [bytes]: returns the number of words used, or -1 after a message. */
 static int set_buffer(const char *text)
 {
     int bytes;
@@ -217,7 +217,7 @@ static int set_options(const char *text)
     return -1;
 }
 
-/* An event's name, also as that of the function (pvm_send), * for all, or xpvm. False after a message. */
+/* Selects events by name, with or without "pvm_", by * for all, or by xpvm. False after a message. */
 static bool set_events(char *mask, const char *name, bool on)
 {
     const char *event = strncmp(name, "pvm_", 4) == 0 ? name + 4 : name;

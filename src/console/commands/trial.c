@@ -1,4 +1,4 @@
-/* trial.c - runs a command on another host the way the daemon does. */
+/* trial.c - runs a command on another host in the way the daemon does. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "../core/visible.h"
-#include "console.h"
+#include "core/visible.h"
+#include "console/console.h"
 #include "cure.h"
-#include "line.h"
+#include "console/line.h"
 #include "trial.h"
 
 enum { LIMIT_MS = 10000, ARGUMENTS_MAX = 32 };
@@ -27,7 +27,7 @@ static long now_ms(void)
     return now.tv_sec * 1000L + now.tv_nsec / 1000000;
 }
 
-/* Starts argv with its stdout and stderr in a pipe. Returns its pid and the pipe's end, or -1 with errno. */
+/* Starts argv with stdout and stderr to a pipe. Returns its pid and the pipe's read end, or -1 with errno. */
 static pid_t start_trial(char *const argv[], int *out)
 {
     int ends[2];
@@ -42,7 +42,7 @@ static pid_t start_trial(char *const argv[], int *out)
     posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
     posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
     posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP); /* so that all of it can be ended */
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP); /* to kill it with its children */
     int error = posix_spawnp(&pid, argv[0], &actions, &attributes, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
@@ -56,8 +56,7 @@ static pid_t start_trial(char *const argv[], int *out)
     return pid;
 }
 
-/* Runs argv and takes what it prints. 0: it ended; PvmSysErr: it could not be started (errno); PvmHostFail: too slow.
- */
+/* Runs argv and reads its output. 0: it ended; PvmSysErr: it could not be started (errno); PvmHostFail: timed out. */
 static int run_trial(char *const argv[], char *text, size_t size)
 {
     size_t used = 0;
@@ -90,7 +89,7 @@ static int run_trial(char *const argv[], char *text, size_t size)
     return result;
 }
 
-/* The daemon's path on another host: as given, or as here, beside this program. */
+/* The daemon's path on another host: the given one, or that of pvmd3 beside this program. */
 static void daemon_path(const char *given, char *path, size_t size)
 {
     char own[PATH_MAX - sizeof "/pvmd3"];
@@ -107,7 +106,7 @@ static void daemon_path(const char *given, char *path, size_t size)
     snprintf(path, size, "%s%spvmd3", own, slash != NULL ? "/" : "");
 }
 
-/* Fills argv with what the daemon would run for a command on the host; `text` is room for one word of it. */
+/* Fills argv with the daemon's command line to run a command on the host; `text` is storage for one word of it. */
 static void trial_command(char *argv[ARGUMENTS_MAX], const char *launcher, const char *host, const char *login,
                           const char *command, char text[PATH_MAX])
 {
@@ -115,14 +114,14 @@ static void trial_command(char *argv[ARGUMENTS_MAX], const char *launcher, const
     int n = 0;
     bool ssh = strcmp(launcher, "ssh") == 0;
 
-    if (!ssh && access(launcher, X_OK) != 0) { /* words for a shell */
+    if (!ssh && access(launcher, X_OK) != 0) { /* a command with arguments, for a shell */
         snprintf(text, PATH_MAX, "exec %s \"$@\"", launcher);
         words[n++] = "/bin/sh";
         words[n++] = "-c";
         words[n++] = text;
     }
     words[n++] = launcher;
-    if (ssh) { /* it must not ask: nobody would see it */
+    if (ssh) { /* it must not prompt: the user would not see the question */
         words[n++] = "-oBatchMode=yes";
         words[n++] = "-oConnectTimeout=5";
     }
@@ -135,7 +134,7 @@ static void trial_command(char *argv[ARGUMENTS_MAX], const char *launcher, const
     memcpy(argv, words, sizeof(words));
 }
 
-/* The first line of text that tells something, cut off in place. */
+/* The first line of text that is not empty, terminated in place. */
 static const char *first_line(char *text)
 {
     text += strspn(text, "\r\n ");
@@ -143,22 +142,22 @@ static const char *first_line(char *text)
     return *text != '\0' ? text : "(no message)";
 }
 
-/* What helps, by what became of the trial. */
+/* The remedy for the result of a trial. */
 static const char *find_cure(int code, const char *text, const char *launcher)
 {
     static char line[PATH_MAX + 64];
     const char *known = cure_find(text);
 
     if (code == PvmSysErr)
-        return "install ssh (Debian: openssh-client), or let PVM_RSH name another command";
+        return "install ssh (Debian: openssh-client), or set PVM_RSH to another command";
     if (strstr(text, "dpvm-found") != NULL)
-        return "see the log pvml.UID in PVM_TMP on %s; a firewall must let pvmd's ports through (PVMNETSOCKPORT fixes "
+        return "see the log pvml.UID in PVM_TMP on %s; a firewall must let pvmd's ports through (PVMNETSOCKPORT sets "
                "them)";
     if (strstr(text, "dpvm-reached") != NULL)
-        return "install dpvm on %s, or say where its pvmd3 is: add '%s dx=PATH' or PVM_DPATH";
+        return "install dpvm on %s, or give the path of its pvmd3: add '%s dx=PATH', or set PVM_DPATH";
     if (code != PvmHostFail && known != NULL)
         return known;
-    snprintf(line, sizeof(line), "`%s %%s true` must work without a question", launcher);
+    snprintf(line, sizeof(line), "`%s %%s true` must work without a prompt", launcher);
     return line;
 }
 
@@ -175,6 +174,6 @@ void trial_host(const char *launcher, const char *host, const char *login, const
     if (code == PvmSysErr)
         advise("%s: %s cannot be run: %s", host, argv[0], strerror(errno));
     else if (code != PvmHostFail && strstr(text, "dpvm-reached") == NULL)
-        advise("%s: it says: %s", host, PVMI_VISIBLE(first_line(text)));
+        advise("%s: answer: %s", host, PVMC_VISIBLE(first_line(text)));
     cure_print(find_cure(code, text, launcher), host);
 }

@@ -1,15 +1,16 @@
 /*
- * bcast.c - pvm_bcast: the user's message goes to all members by pvm_mcast(), which the daemons spread: one copy for
- * each host.
+ * bcast.c - pvm_bcast(): sends the user's message to all members with pvm_mcast(), for which the daemons carry one copy
+ * to each host.
  */
 #include <stdlib.h>
-#include "../libpvm/call.h"
-#include "group.h"
+#include "libpvm/base/call.h"
+#include "groups/group.h"
 #include "pvm3.h"
-#include "session.h"
+#include "groups/session.h"
 
-/* Lists the living members but ourselves in *tids, which the caller frees: their number, or PvmNoMem. */
-static int receivers(const struct pvmi_members *list, int **tids, bool *incomplete)
+/* Lists the living members except this task in *tids, which the caller frees. Their number, or PvmNoMem; PvmNoInst when
+ * there are no other members. *incomplete tells whether some have gone. */
+static int receivers(const struct pvmg_members *list, int **tids, bool *incomplete)
 {
     int n = 0;
 
@@ -27,17 +28,17 @@ static int receivers(const struct pvmi_members *list, int **tids, bool *incomple
 
 static int find_receivers(const char *group, int **tids, bool *incomplete)
 {
-    struct pvmi_group *g;
-    int code = pvmi_group_fetch(group, false, &g);
+    struct pvmg_group *g;
+    int code = pvmg_group_fetch(group, false, &g);
 
     if (code < 0)
         return code;
     code = receivers(g->members, tids, incomplete);
-    pvmi_group_release(g);
+    pvmg_group_release(g);
     return code;
 }
 
-/* In the caller's context, from his buffer; an error of pvm_mcast() is reported as ours. */
+/* Sends the user's buffer in the user's context. The caller reports an error of pvm_mcast(). */
 static int send_to(int *tids, int n, int tag)
 {
     int error = pvm_errno, mode = pvm_setopt(PvmAutoErr, 0);
@@ -50,19 +51,19 @@ static int send_to(int *tids, int n, int tag)
 
 int pvm_bcast(char *group, int tag)
 {
-    struct pvmi_guard guard;
+    struct pvmg_guard guard;
     int *tids = NULL;
     bool incomplete = false;
 
     PVMI_BEGIN(TEV_BCAST, PVMI_STRING(GN, group), PVMI_INT(MC, tag));
-    int code = pvmi_session_begin(&guard, group, 0);
+    int code = pvmg_session_begin(&guard, group, 0);
     if (code >= 0)
         code = find_receivers(group, &tids, &incomplete);
-    code = pvmi_session_end(&guard, code);
+    code = pvmg_session_end(&guard, code);
     int n = code > 0 ? code : 0;
     if (n > 0)
         code = send_to(tids, n, tag);
-    code = pvmi_guard_result(code >= 0 && incomplete ? PvmNoTask : code);
+    code = pvmg_guard_result(code >= 0 && incomplete ? PvmNoTask : code);
     PVMI_END(TEV_BCAST, PVMI_INT(CC, code), PVMI_INTS(MDL, tids, n));
     free(tids);
     return code;

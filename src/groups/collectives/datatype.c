@@ -1,8 +1,8 @@
-#include "item.h"
+#include "datatype.h"
 #include <limits.h>
 #include "pvm3.h"
 
-size_t pvmi_item_bytes(int type)
+size_t pvmg_datatype_bytes(int type)
 {
     static const size_t bytes[] = {
         [PVM_BYTE] = 1,
@@ -81,10 +81,10 @@ static int unpack(int type, void *data, int n)
     }
 }
 
-/* Calls `one` for pieces of at most INT_MAX values. */
+/* Calls `one` repeatedly, for at most INT_MAX values each. */
 static int in_pieces(int (*one)(int, void *, int), int type, void *data, size_t n)
 {
-    size_t bytes = pvmi_item_bytes(type);
+    size_t bytes = pvmg_datatype_bytes(type);
     int code = PvmOk;
 
     for (char *at = data; n > 0 && code >= 0;) {
@@ -97,12 +97,12 @@ static int in_pieces(int (*one)(int, void *, int), int type, void *data, size_t 
     return code;
 }
 
-int pvmi_item_pack(int type, void *data, size_t n)
+int pvmg_datatype_pack(int type, void *data, size_t n)
 {
     return in_pieces(pack, type, data, n);
 }
 
-int pvmi_item_unpack(int type, void *data, size_t n)
+int pvmg_datatype_unpack(int type, void *data, size_t n)
 {
     return in_pieces(unpack, type, data, n);
 }

@@ -1,13 +1,13 @@
 /*
  * operators.c - PvmMax, PvmMin, PvmSum, PvmProduct: x[i] becomes x[i] (operator) y[i].
  *
- * *info is 0, or PvmBadParam for a type that the operator does not have: bytes have no sum and no product. Of two
- * complex numbers the greater one is that with the greater modulus.
+ * *info is 0, or PvmBadParam for a type that the operator does not support: bytes have no sum and no product. Complex
+ * numbers are compared by modulus.
  */
 #include <complex.h>
 #include "pvm3.h"
 
-/* One loop over n values of C type T, with a and b the i-th values' addresses. */
+/* A loop over n values of C type T; a and b point to the i-th values. */
 #define LOOP(T, statement)                                                                                             \
     do {                                                                                                               \
         T *a = x, *b = y;                                                                                              \
@@ -16,7 +16,7 @@
             statement;                                                                                                 \
     } while (0)
 
-/* The same statement for every real type but bytes. */
+/* The same statement for every real type except bytes. */
 #define REAL_CASES(statement)                                                                                          \
     case PVM_SHORT:                                                                                                    \
         LOOP(short, statement);                                                                                        \

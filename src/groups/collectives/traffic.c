@@ -2,14 +2,14 @@
 #include <limits.h>
 #include <time.h>
 #include <utlist.h>
-#include "gserver.h"
-#include "guard.h"
+#include "groups/gserver.h"
+#include "groups/guard.h"
 #include "pvm3.h"
 
-static struct pvmi_parcel *stored; /* in the order they came */
-static int handler;                /* id, or 0 */
+static struct pvmg_packet *unexpected; /* packets for calls that are not waiting for them, in order of arrival */
+static int handler;                    /* id, or 0 */
 static bool joining;
-static bool opened; /* a call receives by itself */
+static bool opened; /* a call receives in pvmg_traffic_wait(); there is no handler */
 
 static long clock_us(void)
 {
@@ -19,90 +19,89 @@ static long clock_us(void)
     return t.tv_sec * 1000000L + t.tv_nsec / 1000;
 }
 
-static void store(struct pvmi_parcel *p)
+static void store(struct pvmg_packet *p)
 {
-    DL_APPEND(stored, p);
+    DL_APPEND(unexpected, p);
 }
 
-static void drop(struct pvmi_parcel *p)
+static void drop(struct pvmg_packet *p)
 {
-    DL_DELETE(stored, p);
-    pvmi_parcel_free(p);
+    DL_DELETE(unexpected, p);
+    pvmg_packet_free(p);
 }
 
-/* For us, in a call that is not over. */
-static void route_own(struct pvmi_parcel *p, const struct pvmi_group *g)
+/* A packet for this task: kept unless its call is finished. */
+static void route_own(struct pvmg_packet *p, const struct pvmg_group *g)
 {
     if (g && p->call.number >= g->finished)
         store(p);
     else
-        pvmi_parcel_free(p);
+        pvmg_packet_free(p);
 }
 
-static void route_down(struct pvmi_parcel *p, const struct pvmi_group *g)
+static void route_down(struct pvmg_packet *p, const struct pvmg_group *g)
 {
-    pvmi_parcel_forward(p);
+    pvmg_packet_forward(p);
     route_own(p, g);
 }
 
-/* ARRIVE and RELEASE: are they of the current barrier, or one to come? Its epoch may be one that we shall hear of. */
-static bool is_due(const struct pvmi_parcel *p, const struct pvmi_group *g)
+/* Whether an ARRIVE or RELEASE is for the current or a later barrier. Its epoch may be ahead of ours. */
+static bool is_due(const struct pvmg_packet *p, const struct pvmg_group *g)
 {
     int epoch = p->call.generation;
 
     return epoch > g->epoch || (epoch == g->epoch && p->call.number >= g->barrier);
 }
 
-static void route_barrier(struct pvmi_parcel *p, const struct pvmi_group *g)
+static void route_barrier(struct pvmg_packet *p, const struct pvmg_group *g)
 {
     if (g && is_due(p, g))
         store(p);
     else
-        pvmi_parcel_free(p);
+        pvmg_packet_free(p);
 }
 
-/* Sends its part of what we gave in that call again, straight to who misses it; false: there is none, or not any more.
- */
-static bool resend(const struct pvmi_group *g, const struct pvmi_parcel *probe)
+/* Retransmits the part of the member that sent the probe; false when it is not, or no longer, kept. */
+static bool resend(const struct pvmg_group *g, const struct pvmg_packet *probe)
 {
-    const struct pvmi_parcel *p = g && g->kept_number == probe->call.number ? g->kept : NULL;
+    const struct pvmg_packet *p = g && g->retransmit_number == probe->call.number ? g->retransmit : NULL;
 
     for (int i = 0; p && i < p->reach; i++) {
         if (p->tids[i] != probe->from)
             continue;
-        struct pvmi_parcel part = pvmi_parcel_part_of(p, i, 1);
-        pvmi_parcel_send(&part, probe->from);
+        struct pvmg_packet part = pvmg_packet_slice(p, i, 1);
+        pvmg_packet_send(&part, probe->from);
         return true;
     }
     return false;
 }
 
-static void answer_probe(struct pvmi_parcel *p, const struct pvmi_group *g)
+static void answer_probe(struct pvmg_packet *p, const struct pvmg_group *g)
 {
     if ((!g || p->call.number < g->finished) && !resend(g, p))
-        pvmi_parcel_word(PVMI_WAY_PAST, &p->call, 0, p->from);
-    pvmi_parcel_free(p);
+        pvmg_packet_signal(PVMG_PACKET_FINISHED, &p->call, 0, p->from);
+    pvmg_packet_free(p);
 }
 
-static void route(struct pvmi_parcel *p)
+static void route(struct pvmg_packet *p)
 {
-    const struct pvmi_group *g = pvmi_group_of(p->call.group);
+    const struct pvmg_group *g = pvmg_group_of(p->call.group);
 
-    if (g && !pvmi_group_is_member(g))
+    if (g && !pvmg_group_is_member(g))
         g = NULL;
     if (!g && joining) {
         store(p);
         return;
     }
-    switch (p->way) {
-    case PVMI_WAY_UP:
-    case PVMI_WAY_PAST:
+    switch (p->kind) {
+    case PVMG_PACKET_UP:
+    case PVMG_PACKET_FINISHED:
         route_own(p, g);
         break;
-    case PVMI_WAY_DOWN:
+    case PVMG_PACKET_DOWN:
         route_down(p, g);
         break;
-    case PVMI_WAY_PROBE:
+    case PVMG_PACKET_PROBE:
         answer_probe(p, g);
         break;
     default:
@@ -113,18 +112,18 @@ static void route(struct pvmi_parcel *p)
 /* Handles the message in the active receive buffer. */
 static void handle(int mid)
 {
-    struct pvmi_parcel *p;
-    int way, from = 0, event[3];
+    struct pvmg_packet *p;
+    int kind, from = 0, event[3];
 
-    if (pvm_bufinfo(mid, NULL, NULL, &from) < 0 || pvm_upkint(&way, 1, 1) < 0)
+    if (pvm_bufinfo(mid, NULL, NULL, &from) < 0 || pvm_upkint(&kind, 1, 1) < 0)
         return;
-    if (from < 0) { /* a daemon: this is the notice of the server's exit */
-        pvmi_gserver_gone(way);
-    } else if (way == PVMI_WAY_EVENT) {
+    if (from < 0) { /* from a daemon: notice of the server's exit */
+        pvmg_gserver_gone(kind);
+    } else if (kind == PVMG_PACKET_EVENT) {
         if (pvm_upkint(event, 3, 1) >= 0)
-            pvmi_group_event(event[0], event[1], event[2]);
+            pvmg_group_event(event[0], event[1], event[2]);
     } else {
-        p = pvmi_parcel_receive(way);
+        p = pvmg_packet_receive(kind);
         if (p)
             route(p);
     }
@@ -132,23 +131,23 @@ static void handle(int mid)
 
 static int on_message(int mid)
 {
-    struct pvmi_guard guard;
+    struct pvmg_guard guard;
 
-    pvmi_guard_enter(&guard, PVMI_GROUP_CTX_MEMBERS);
+    pvmg_guard_enter(&guard, PVMG_GROUP_CTX_MEMBERS);
     pvm_setrbuf(mid);
     handle(mid);
     pvm_setrbuf(0); /* libpvm frees it */
-    pvmi_guard_leave(&guard);
+    pvmg_guard_leave(&guard);
     return PvmOk;
 }
 
 static int listen_again(void)
 {
-    handler = pvm_addmhf(-1, PVMI_GROUP_TRAFFIC, PVMI_GROUP_CTX_MEMBERS, on_message);
+    handler = pvm_addmhf(-1, PVMG_GROUP_TRAFFIC, PVMG_GROUP_CTX_MEMBERS, on_message);
     return handler;
 }
 
-int pvmi_traffic_start(void)
+int pvmg_traffic_start(void)
 {
     int code;
 
@@ -158,48 +157,48 @@ int pvmi_traffic_start(void)
     return code < 0 ? code : PvmOk;
 }
 
-void pvmi_traffic_restart(void)
+void pvmg_traffic_restart(void)
 {
-    struct pvmi_parcel *p, *next;
+    struct pvmg_packet *p, *next;
 
-    DL_FOREACH_SAFE (stored, p, next)
+    DL_FOREACH_SAFE (unexpected, p, next)
         drop(p);
     if (handler > 0)
         pvm_delmhf(handler);
     handler = 0;
 }
 
-/* Handles what has come. */
+/* Handles all messages that have arrived. */
 static void drain(void)
 {
     for (int mid; (mid = pvm_nrecv(-1, -1)) > 0;)
         handle(mid);
 }
 
-void pvmi_traffic_open(void)
+void pvmg_traffic_open(void)
 {
     opened = true;
     pvm_delmhf(handler);
-    pvm_setcontext(PVMI_GROUP_CTX_MEMBERS);
+    pvm_setcontext(PVMG_GROUP_CTX_MEMBERS);
     drain();
 }
 
-void pvmi_traffic_close(void)
+void pvmg_traffic_close(void)
 {
     drain();
     listen_again();
     opened = false;
-    pvm_setcontext(PVMI_GROUP_CTX_SERVER);
+    pvm_setcontext(PVMG_GROUP_CTX_SERVER);
 }
 
-void pvmi_traffic_left(void)
+void pvmg_traffic_left(void)
 {
     if (opened)
         listen_again();
     opened = joining = false;
 }
 
-/* Receives one message within the time, if there is a limit, and handles it; an error when we are cut off. */
+/* Receives and handles one message, within limit_us unless it is LONG_MAX; an error when the daemon is gone. */
 static int receive(long limit_us)
 {
     struct timeval t = {limit_us / 1000000, limit_us % 1000000};
@@ -215,13 +214,13 @@ static long earlier(long a, long b)
     return a < b ? a : b;
 }
 
-/* The times at which a waiting task has something to do; LONG_MAX: never. */
+/* Deadlines of a waiting task; LONG_MAX: none. */
 struct alarms {
     long end, ask, give_up, pause;
 };
 
-/* Starts and stops the time of grace. */
-static int check_lost(struct pvmi_wait *w, struct alarms *a, long now)
+/* Starts and stops the grace period. */
+static int check_lost(struct pvmg_wait *w, struct alarms *a, long now)
 {
     int code = w->lost ? w->lost(w) : PvmOk;
 
@@ -230,11 +229,11 @@ static int check_lost(struct pvmi_wait *w, struct alarms *a, long now)
     if (code >= 0)
         a->give_up = LONG_MAX;
     else if (a->give_up == LONG_MAX)
-        a->give_up = now + PVMI_TRAFFIC_GRACE_US;
+        a->give_up = now + PVMG_TRAFFIC_GRACE_US;
     return now >= a->give_up ? code : PvmOk;
 }
 
-int pvmi_traffic_wait(struct pvmi_wait *w)
+int pvmg_traffic_wait(struct pvmg_wait *w)
 {
     long now = clock_us();
     struct alarms a = {.end = w->limit_us < 0 ? LONG_MAX : now + w->limit_us,
@@ -263,83 +262,84 @@ int pvmi_traffic_wait(struct pvmi_wait *w)
     }
 }
 
-struct pvmi_parcel *pvmi_traffic_take(int way, const struct pvmi_group *g, int number)
+struct pvmg_packet *pvmg_traffic_take(int kind, const struct pvmg_group *g, int number)
 {
-    struct pvmi_parcel *p;
+    struct pvmg_packet *p;
 
-    DL_FOREACH (stored, p) {
-        if (p->way == way && p->call.group == g->id && p->call.number == number) {
-            DL_DELETE(stored, p);
+    DL_FOREACH (unexpected, p) {
+        if (p->kind == kind && p->call.group == g->id && p->call.number == number) {
+            DL_DELETE(unexpected, p);
             return p;
         }
     }
     return NULL;
 }
 
-struct pvmi_parcel *pvmi_traffic_take_barrier(int way, const struct pvmi_group *g)
+struct pvmg_packet *pvmg_traffic_take_barrier(int kind, const struct pvmg_group *g)
 {
-    struct pvmi_parcel *p;
+    struct pvmg_packet *p;
 
-    DL_FOREACH (stored, p) {
-        if (p->way == way && p->call.group == g->id && p->call.generation == g->epoch && p->call.number == g->barrier) {
-            DL_DELETE(stored, p);
+    DL_FOREACH (unexpected, p) {
+        if (p->kind == kind && p->call.group == g->id && p->call.generation == g->epoch &&
+            p->call.number == g->barrier) {
+            DL_DELETE(unexpected, p);
             return p;
         }
     }
     return NULL;
 }
 
-static bool is_barrier(const struct pvmi_parcel *p)
+static bool is_barrier(const struct pvmg_packet *p)
 {
-    return p->way == PVMI_WAY_ARRIVE || p->way == PVMI_WAY_RELEASE;
+    return p->kind == PVMG_PACKET_ARRIVE || p->kind == PVMG_PACKET_RELEASE;
 }
 
-void pvmi_traffic_finish(struct pvmi_group *g)
+void pvmg_traffic_finish(struct pvmg_group *g)
 {
-    struct pvmi_parcel *p, *next;
+    struct pvmg_packet *p, *next;
 
     g->finished = g->number + 1;
-    DL_FOREACH_SAFE (stored, p, next)
+    DL_FOREACH_SAFE (unexpected, p, next)
         if (p->call.group == g->id && !is_barrier(p) && p->call.number < g->finished)
             drop(p);
 }
 
-void pvmi_traffic_prune(const struct pvmi_group *g)
+void pvmg_traffic_prune(const struct pvmg_group *g)
 {
-    struct pvmi_parcel *p, *next;
+    struct pvmg_packet *p, *next;
 
-    DL_FOREACH_SAFE (stored, p, next)
+    DL_FOREACH_SAFE (unexpected, p, next)
         if (p->call.group == g->id && is_barrier(p) && !is_due(p, g))
             drop(p);
 }
 
-void pvmi_traffic_forget(int group)
+void pvmg_traffic_forget(int group)
 {
-    struct pvmi_parcel *p, *next;
+    struct pvmg_packet *p, *next;
 
-    DL_FOREACH_SAFE (stored, p, next)
+    DL_FOREACH_SAFE (unexpected, p, next)
         if (p->call.group == group)
             drop(p);
 }
 
-void pvmi_traffic_join_begin(void)
+void pvmg_traffic_join_begin(void)
 {
     joining = true;
 }
 
-void pvmi_traffic_join_end(void)
+void pvmg_traffic_join_end(void)
 {
-    struct pvmi_parcel *p, *all = stored;
+    struct pvmg_packet *p, *all = unexpected;
 
     joining = false;
-    stored = NULL;
-    pvm_setcontext(PVMI_GROUP_CTX_MEMBERS);
+    unexpected = NULL;
+    pvm_setcontext(PVMG_GROUP_CTX_MEMBERS);
     while ((p = all)) {
         DL_DELETE(all, p);
-        if (pvmi_group_of(p->call.group))
+        if (pvmg_group_of(p->call.group))
             store(p);
         else
             route(p);
     }
-    pvm_setcontext(PVMI_GROUP_CTX_SERVER);
+    pvm_setcontext(PVMG_GROUP_CTX_SERVER);
 }

@@ -3,7 +3,7 @@
 #include "pvm3.h"
 
 struct place {
-    int group; /* 0 the root, 1 its host, 2 other hosts */
+    int group; /* 0 the root, 1 its host, 2 another host */
     int host, rank;
 };
 
@@ -18,13 +18,13 @@ static int by_place(const void *left, const void *right)
     return a->rank < b->rank ? -1 : 1;
 }
 
-void pvmi_tree_free(struct pvmi_tree *tree)
+void pvmg_tree_free(struct pvmg_tree *tree)
 {
     free(tree->ranks);
     tree->ranks = NULL;
 }
 
-int pvmi_tree_make(struct pvmi_tree *tree, int radix, const int *tids, int size, int root, int mine)
+int pvmg_tree_make(struct pvmg_tree *tree, int radix, const int *tids, int size, int root, int mine)
 {
     struct place *places = malloc((size_t)size * sizeof(*places));
     int home = pvm_tidtohost(tids[root]);
@@ -32,7 +32,7 @@ int pvmi_tree_make(struct pvmi_tree *tree, int radix, const int *tids, int size,
     tree->ranks = malloc((size_t)size * sizeof(*tree->ranks));
     if (!places || !tree->ranks) {
         free(places);
-        pvmi_tree_free(tree);
+        pvmg_tree_free(tree);
         return PvmNoMem;
     }
     for (int i = 0; i < size; i++) {
@@ -54,8 +54,8 @@ int pvmi_tree_make(struct pvmi_tree *tree, int radix, const int *tids, int size,
     return PvmOk;
 }
 
-/* Value of the place, a power of the radix, of the lowest digit that is not 0. */
-static int lowest_place(const struct pvmi_tree *tree, int position)
+/* Place value, a power of the radix, of the lowest digit that is not 0. */
+static int lowest_place(const struct pvmg_tree *tree, int position)
 {
     int place = 1;
 
@@ -66,14 +66,14 @@ static int lowest_place(const struct pvmi_tree *tree, int position)
     return place;
 }
 
-int pvmi_tree_parent(const struct pvmi_tree *tree, int position)
+int pvmg_tree_parent(const struct pvmg_tree *tree, int position)
 {
     int place = lowest_place(tree, position);
 
     return position - position / place % tree->radix * place;
 }
 
-int pvmi_tree_reach(const struct pvmi_tree *tree, int position)
+int pvmg_tree_reach(const struct pvmg_tree *tree, int position)
 {
     int rest = tree->size - position;
     if (position == 0)
@@ -83,9 +83,9 @@ int pvmi_tree_reach(const struct pvmi_tree *tree, int position)
     return place < rest ? place : rest;
 }
 
-int pvmi_tree_children(const struct pvmi_tree *tree, int position)
+int pvmg_tree_children(const struct pvmg_tree *tree, int position)
 {
-    int others = pvmi_tree_reach(tree, position) - 1, n = 0;
+    int others = pvmg_tree_reach(tree, position) - 1, n = 0;
 
     for (long place = 1; place <= others; place *= tree->radix)
         n += others / place < tree->radix - 1 ? (int)(others / place) : tree->radix - 1;

@@ -1,29 +1,29 @@
 /*
- * calls.h - collective calls in progress. Who takes part in one is settled when the first member enters it, so that all
- * see the same tree, also those who come after another one has given its part and gone.
+ * calls.h - collective calls in progress. The participants of a call are fixed when the first member enters it, so that
+ * all members build the same tree, even after some have finished the call and left.
  */
-#ifndef CALLS_H
-#define CALLS_H
+#ifndef PVMG_CALLS_H
+#define PVMG_CALLS_H
 
 #include "roster.h"
 
 struct call {
     int number;
-    struct list *list; /* who takes part */
-    int to_come;       /* members in it that have not entered the call yet, and still may */
+    struct list *list; /* the participants */
+    int to_come;       /* members in the list that may still enter the call */
     struct call *prev, *next;
 };
 
 /*
- * A member enters its next call: returns who takes part, with a reference that the caller gives back. NULL: out of
- * memory, and nothing has changed.
+ * A member enters its next call: returns the participants, with a reference for the caller. NULL: out of memory,
+ * nothing has changed.
  */
-struct list *calls_enter(struct group *g, struct member *m);
+struct list *pvmg_calls_enter(struct group *g, struct member *m);
 
-/* A member is about to be removed: calls that it has not entered do not wait for it. */
-void calls_forget(struct group *g, const struct member *m);
+/* A member is about to be removed: calls that it has not entered stop waiting for it. */
+void pvmg_calls_forget(struct group *g, const struct member *m);
 
 /* Drops all calls of a group. */
-void calls_drop(struct group *g);
+void pvmg_calls_drop(struct group *g);
 
 #endif

@@ -1,22 +1,22 @@
-#include "old.h"
+#include "legacy.h"
 #include <stdio.h>
 #include <string.h>
-#include "../../core/visible.h"
-#include "../proto.h"
+#include "core/visible.h"
+#include "groups/proto.h"
 #include "pvm3.h"
 #include "roster.h"
 
-/* As the tools print it: -1 when nobody waits. */
+/* The count in the form of PVM's tools: -1 when no member waits. */
 static int barrier_count(const struct group *g)
 {
     return g->barrier.reached == 0 ? -1 : g->barrier.whole ? g->size : g->barrier.count;
 }
 
-/* ---- PVMI_GROUP_OLD_PRINT ---- */
+/* ---- PVMG_GROUP_LEGACY_PRINT ---- */
 
 static void print_group(const struct group *g)
 {
-    printf("group: %s, size: %d,  barrier_count %d, barrier_reached %d\ntids:\n", PVMI_VISIBLE(g->name), g->size,
+    printf("group: %s, size: %d,  barrier_count %d, barrier_reached %d\ntids:\n", PVMC_VISIBLE(g->name), g->size,
            barrier_count(g), g->barrier.reached);
     for (unsigned i = 0; i < g->span; i++)
         if (g->slots[i])
@@ -28,13 +28,13 @@ static void print_group(const struct group *g)
 
 static void print_groups(void)
 {
-    printf("%d groups\n", roster_count());
-    for (const struct group *g = roster_first(); g; g = g->hh.next)
+    printf("%d groups\n", pvmg_roster_count());
+    for (const struct group *g = pvmg_roster_first(); g; g = g->hh.next)
         print_group(g);
     fflush(stdout);
 }
 
-/* ---- PVMI_GROUP_OLD_LIST ---- */
+/* ---- PVMG_GROUP_LEGACY_LIST ---- */
 
 static void pack(int value)
 {
@@ -57,17 +57,17 @@ static void pack_group(const struct group *g)
 static void send_groups(int to)
 {
     pvm_initsend(PvmDataDefault);
-    pack(roster_count());
-    for (const struct group *g = roster_first(); g; g = g->hh.next)
+    pack(pvmg_roster_count());
+    for (const struct group *g = pvmg_roster_first(); g; g = g->hh.next)
         pack_group(g);
-    pvm_send(to, PVMI_GROUP_OLD_LIST);
+    pvm_send(to, PVMG_GROUP_LEGACY_LIST);
 }
 
-bool old_request(int from, int operation)
+bool pvmg_legacy_request(int from, int operation)
 {
-    if (operation == PVMI_GROUP_OLD_PRINT)
+    if (operation == PVMG_GROUP_LEGACY_PRINT)
         print_groups();
-    else if (operation == PVMI_GROUP_OLD_LIST)
+    else if (operation == PVMG_GROUP_LEGACY_LIST)
         send_groups(from);
     else
         return false;

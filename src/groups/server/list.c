@@ -3,7 +3,7 @@
 
 static int last_generation;
 
-struct list *list_new(int size)
+struct list *pvmg_list_new(int size)
 {
     size_t n = size > 0 ? (size_t)size : 1;
     struct list *l = calloc(1, sizeof(*l));
@@ -16,17 +16,17 @@ struct list *list_new(int size)
     l->size = size;
     if (l->instances && l->tids)
         return l;
-    list_unref(l);
+    pvmg_list_unref(l);
     return NULL;
 }
 
-struct list *list_ref(struct list *l)
+struct list *pvmg_list_ref(struct list *l)
 {
     l->refs++;
     return l;
 }
 
-void list_unref(struct list *l)
+void pvmg_list_unref(struct list *l)
 {
     if (!l || --l->refs > 0)
         return;

@@ -1,29 +1,30 @@
 /*
- * pvmgs - the group server: knows who is in which group, counts at barriers, and tells members of each other's end.
+ * pvmgs - the group server: keeps the groups and their members, counts arrivals at barriers, and notifies members when
+ * one ends.
  *
- * libgpvm3 starts it when the first task needs it; it stays until the machine is halted or reset. Requests are handled
- * one at a time and never make it wait.
+ * libgpvm3 starts it when the first task needs it; it runs until the machine is halted or reset. It handles one request
+ * at a time and never blocks in one.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../core/reserve.h"
-#include "../name.h"
+#include "core/reserve.h"
+#include "groups/name.h"
 #include "calls.h"
-#include "meeting.h"
-#include "old.h"
+#include "barrier.h"
+#include "legacy.h"
 #include "pvm3.h"
 #include "reply.h"
 #include "roster.h"
 
 struct task {
-    int tid; /* whose end we shall be told of */
+    int tid; /* the daemon will notify us of its end */
     UT_hash_handle hh;
 };
 
 static struct task *tasks;
 
-/* Asks once for each task to be told of its end. */
+/* Requests a notice of the task's end, once per task. */
 static int watch_task(int tid)
 {
     struct task *t;
@@ -35,14 +36,14 @@ static int watch_task(int tid)
     if (!t)
         return PvmNoMem;
     t->tid = tid;
-    if (!PVMI_HASH_ADD(hh, tasks, tid, t)) {
+    if (!PVMC_HASH_ADD(hh, tasks, tid, t)) {
         free(t);
         return PvmNoMem;
     }
-    return pvm_notify(PvmTaskExit, PVMI_GROUP_GONE, 1, &tid);
+    return pvm_notify(PvmTaskExit, PVMG_GROUP_GONE, 1, &tid);
 }
 
-/* ---- requests; what they need besides the name is still in the receive buffer ---- */
+/* ---- requests; their arguments after the name are still in the receive buffer ---- */
 
 static int unpack_int(void)
 {
@@ -55,7 +56,7 @@ static int unpack_int(void)
 static void drop_if_empty(struct group *g)
 {
     if (g->size == 0)
-        roster_drop(g);
+        pvmg_roster_drop(g);
 }
 
 static void join(struct group *g, struct member *m, const struct request *r)
@@ -63,44 +64,44 @@ static void join(struct group *g, struct member *m, const struct request *r)
     int code;
 
     if (m || (g && g->frozen)) {
-        reply_code(r, g->frozen ? PvmNotInGroup : PvmDupGroup);
+        pvmg_reply_code(r, g->frozen ? PvmNotInGroup : PvmDupGroup);
         return;
     }
     if (!g)
-        g = roster_add(r->name);
+        g = pvmg_roster_add(r->name);
     if (!g) {
-        reply_code(r, PvmOutOfRes);
+        pvmg_reply_code(r, PvmOutOfRes);
         return;
     }
     code = watch_task(r->from);
-    m = code < 0 ? NULL : group_add(g, r->from);
+    m = code < 0 ? NULL : pvmg_roster_add_member(g, r->from);
     if (m)
-        reply_list(r, m->instance, g, group_list(g), m->calls, 0);
+        pvmg_reply_list(r, m->instance, g, pvmg_roster_list(g), m->calls, 0);
     else
-        reply_code(r, code < 0 ? code : PvmOutOfRes);
+        pvmg_reply_code(r, code < 0 ? code : PvmOutOfRes);
     drop_if_empty(g);
 }
 
-/* Takes a member out of its group. Those that are left hear of it if it concerns them. */
+/* Removes a member from its group and notifies the others if it matters to them. */
 static void remove_member(struct group *g, struct member *m, bool died)
 {
     int tid = m->tid;
     bool concerns = died || g->frozen || g->in_progress;
 
-    meetings_forget(g, m);
-    group_remove(g, m);
+    pvmg_barriers_forget(g, m);
+    pvmg_roster_remove_member(g, m);
     if (g->frozen)
         g->broken = PvmNoGroup;
     if (concerns)
-        tell_members(g, died ? PVMI_EVENT_DIED : PVMI_EVENT_LEFT, tid);
-    meetings_shrunk(g, died);
+        pvmg_tell_members(g, died ? PVMG_EVENT_DIED : PVMG_EVENT_LEFT, tid);
+    pvmg_barriers_shrunk(g, died);
     drop_if_empty(g);
 }
 
 static void leave(struct group *g, struct member *m, const struct request *r)
 {
     remove_member(g, m, false);
-    reply_code(r, PvmOk);
+    pvmg_reply_code(r, PvmOk);
 }
 
 static void list(struct group *g, struct member *m, const struct request *r)
@@ -108,52 +109,53 @@ static void list(struct group *g, struct member *m, const struct request *r)
     int known = unpack_int(), counted = unpack_int();
 
     if (!counted) {
-        reply_list(r, PvmOk, g, group_list(g), m ? m->calls : 0, known);
+        pvmg_reply_list(r, PvmOk, g, pvmg_roster_list(g), m ? m->calls : 0, known);
         return;
     }
     if (!m) {
-        reply_code(r, PvmNotInGroup);
+        pvmg_reply_code(r, PvmNotInGroup);
         return;
     }
-    struct list *l = calls_enter(g, m);
-    reply_list(r, PvmOk, g, l, m->calls, known);
-    list_unref(l);
+    struct list *l = pvmg_calls_enter(g, m);
+    pvmg_reply_list(r, PvmOk, g, l, m->calls, known);
+    pvmg_list_unref(l);
 }
 
-static void barrier(struct group *g, struct member *m, const struct request *r)
+static void enter_barrier(struct group *g, struct member *m, const struct request *r)
 {
-    barrier_enter(g, m, r, unpack_int());
+    pvmg_barrier_enter(g, m, r, unpack_int());
 }
 
 static void freeze(struct group *g, struct member *m, const struct request *r)
 {
     (void)m;
-    freeze_enter(g, r, unpack_int());
+    pvmg_freeze_enter(g, r, unpack_int());
 }
 
 static void watch(struct group *g, struct member *m, const struct request *r)
 {
     (void)m;
-    barrier_watch(g, r->from, unpack_int());
+    pvmg_barrier_watch(g, r->from, unpack_int());
 }
 
 static void dump(struct group *g, struct member *m, const struct request *r)
 {
     (void)g;
     (void)m;
-    reply_dump(r);
+    pvmg_reply_dump(r);
 }
 
 enum needs { NOTHING, GROUP, MEMBER };
 
 static const struct {
     int operation;
-    enum needs needs; /* what must be there, or the answer is an error */
+    enum needs needs; /* what must exist; otherwise the answer is an error */
     void (*handle)(struct group *g, struct member *m, const struct request *r);
 } operations[] = {
-    {PVMI_GROUP_JOIN, NOTHING, join},      {PVMI_GROUP_LEAVE, MEMBER, leave},   {PVMI_GROUP_LIST, GROUP, list},
-    {PVMI_GROUP_BARRIER, MEMBER, barrier}, {PVMI_GROUP_FREEZE, MEMBER, freeze}, {PVMI_GROUP_WATCH, MEMBER, watch},
-    {PVMI_GROUP_DUMP, NOTHING, dump},
+    {PVMG_GROUP_JOIN, NOTHING, join},    {PVMG_GROUP_LEAVE, MEMBER, leave},
+    {PVMG_GROUP_LIST, GROUP, list},      {PVMG_GROUP_BARRIER, MEMBER, enter_barrier},
+    {PVMG_GROUP_FREEZE, MEMBER, freeze}, {PVMG_GROUP_WATCH, MEMBER, watch},
+    {PVMG_GROUP_DUMP, NOTHING, dump},
 };
 
 static void task_ended(int tid)
@@ -166,8 +168,8 @@ static void task_ended(int tid)
         return;
     HASH_DEL(tasks, t);
     free(t);
-    for (g = roster_first(); g; g = next) {
-        struct member *m = group_member(g, tid);
+    for (g = pvmg_roster_first(); g; g = next) {
+        struct member *m = pvmg_roster_member(g, tid);
 
         next = g->hh.next;
         if (m)
@@ -181,27 +183,27 @@ static void handle_request(struct request *r)
     struct member *m;
 
     if (pvm_upkint(&r->serial, 1, 1) < 0 || pvm_upkint(&r->answer_tag, 1, 1) < 0 ||
-        pvmi_name_unpack(r->name, sizeof(r->name)) < 0) {
-        fprintf(stderr, "pvmgs: dropped a malformed request %x of t%x\n", r->operation, r->from);
+        pvmg_name_unpack(r->name, sizeof(r->name)) < 0) {
+        fprintf(stderr, "pvmgs: dropped a malformed request %x from t%x\n", r->operation, r->from);
         return;
     }
-    g = roster_find(r->name);
-    m = g ? group_member(g, r->from) : NULL;
+    g = pvmg_roster_find(r->name);
+    m = g ? pvmg_roster_member(g, r->from) : NULL;
     for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
         if (operations[i].operation != r->operation)
             continue;
         if (!g && operations[i].needs >= GROUP)
-            reply_code(r, PvmNoGroup);
+            pvmg_reply_code(r, PvmNoGroup);
         else if (!m && operations[i].needs >= MEMBER)
-            reply_code(r, PvmNotInGroup);
+            pvmg_reply_code(r, PvmNotInGroup);
         else
             operations[i].handle(g, m, r);
         return;
     }
-    fprintf(stderr, "pvmgs: dropped an unknown request %x of t%x\n", r->operation, r->from);
+    fprintf(stderr, "pvmgs: dropped an unknown request %x from t%x\n", r->operation, r->from);
 }
 
-/* The message in the active receive buffer: a task has ended. */
+/* Handles the notice in the active receive buffer that a task has ended. */
 static void take_end(void)
 {
     int tid = 0;
@@ -211,15 +213,15 @@ static void take_end(void)
 }
 
 /*
- * Those that the daemon has told already: a request that came by a direct link may have overtaken them, and whoever
- * sends it may know.
+ * Handles all notices that have arrived before a request is handled: a request over a direct link may have overtaken a
+ * notice that its sender already knows of.
  */
 static void take_ends(void)
 {
-    struct timeval none = {0, 0}; /* looks at all that has come, as pvm_nrecv() does not */
+    struct timeval none = {0, 0}; /* unlike pvm_nrecv(), pvm_trecv() looks at all that has arrived */
     int request = pvm_setrbuf(0);
 
-    while (pvm_trecv(-1, PVMI_GROUP_GONE, &none) > 0)
+    while (pvm_trecv(-1, PVMG_GROUP_GONE, &none) > 0)
         take_end();
     pvm_setrbuf(request);
 }
@@ -229,20 +231,20 @@ static void handle_message(int mid)
     static struct request r;
 
     pvm_bufinfo(mid, NULL, &r.operation, &r.from);
-    if (r.operation == PVMI_GROUP_GONE) {
+    if (r.operation == PVMG_GROUP_GONE) {
         take_end();
         return;
     }
     take_ends();
-    if (!old_request(r.from, r.operation))
+    if (!pvmg_legacy_request(r.from, r.operation))
         handle_request(&r);
 }
 
-/* Until we are cut off from the daemon. */
+/* Runs until the connection to the daemon is lost. */
 static void serve(void)
 {
     for (;;) {
-        int look_ms = barrier_settle_conflicts(), mid;
+        int look_ms = pvmg_barrier_check_conflicts(), mid;
         struct timeval t = {0, look_ms * 1000L};
 
         mid = look_ms > 0 ? pvm_trecv(-1, -1, &t) : pvm_recv(-1, -1);
@@ -253,13 +255,13 @@ static void serve(void)
     }
 }
 
-/* Takes the mailbox entry by which tasks find the server. PvmDenied: another one has it. */
+/* Takes the mailbox entry by which tasks find the server. PvmDenied: another server has it. */
 static int announce(int tid)
 {
-    int mid = pvm_initsend(PvmDataDefault), entry[] = {tid, PVMI_GROUP_PROTOCOL};
+    int mid = pvm_initsend(PvmDataDefault), entry[] = {tid, PVMG_GROUP_PROTOCOL};
 
     pvm_pkint(entry, 2, 1);
-    return pvm_putinfo(PVMI_GROUP_SERVER_CLASS, mid, PvmMboxDefault);
+    return pvm_putinfo(PVMG_GROUP_SERVER_CLASS, mid, PvmMboxDefault);
 }
 
 int main(int argc, char **argv)
@@ -268,19 +270,19 @@ int main(int argc, char **argv)
 
     (void)argv;
     if (argc > 1) {
-        fprintf(stderr, "usage: pvmgs\nThe PVM group server. Tasks that use groups start it by themselves.\n");
+        fprintf(stderr, "usage: pvmgs\nThe PVM group server. Tasks that use groups start it automatically.\n");
         return 2;
     }
-    pvmi_reserve_start();
+    pvmc_reserve_start();
     tid = pvm_mytid();
     if (tid < 0)
         return 1;
     pvm_setopt(PvmAutoErr, 0);
     pvm_setopt(PvmResvTids, 1);
-    pvm_setcontext(PVMI_GROUP_CTX_SERVER);
+    pvm_setcontext(PVMG_GROUP_CTX_SERVER);
     code = announce(tid);
     if (code == PvmDenied && pvm_parent() == PvmNoParent)
-        fprintf(stderr, "pvmgs: a group server is running already\n");
+        fprintf(stderr, "pvmgs: a group server is already running\n");
     if (code >= 0)
         serve();
     pvm_exit();

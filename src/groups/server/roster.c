@@ -1,13 +1,13 @@
 #include "roster.h"
 #include <stdlib.h>
 #include <string.h>
-#include "../proto.h"
+#include "groups/proto.h"
 #include "calls.h"
 
 static struct group *groups;
 static int last_id;
 
-struct group *roster_find(const char *name)
+struct group *pvmg_roster_find(const char *name)
 {
     struct group *g;
 
@@ -15,27 +15,27 @@ struct group *roster_find(const char *name)
     return g;
 }
 
-struct group *roster_first(void)
+struct group *pvmg_roster_first(void)
 {
     return groups;
 }
 
-int roster_count(void)
+int pvmg_roster_count(void)
 {
     return (int)HASH_COUNT(groups);
 }
 
-struct group *roster_add(const char *name)
+struct group *pvmg_roster_add(const char *name)
 {
     struct group *g;
 
-    if (roster_count() >= PVMI_GROUPS_MAX)
+    if (pvmg_roster_count() >= PVMG_GROUPS_MAX)
         return NULL;
     g = calloc(1, sizeof(*g));
     if (!g)
         return NULL;
     g->name = strdup(name);
-    if (!g->name || !PVMI_HASH_ADD_TEXT(hh, groups, name, g)) {
+    if (!g->name || !PVMC_HASH_ADD_TEXT(hh, groups, name, g)) {
         free(g->name);
         free(g);
         return NULL;
@@ -44,11 +44,11 @@ struct group *roster_add(const char *name)
     return g;
 }
 
-void roster_drop(struct group *g)
+void pvmg_roster_drop(struct group *g)
 {
     HASH_DEL(groups, g);
-    calls_drop(g);
-    list_unref(g->list);
+    pvmg_calls_drop(g);
+    pvmg_list_unref(g->list);
     free(g->slots);
     free(g->barrier.tids);
     free(g->freeze.tids);
@@ -66,7 +66,7 @@ static int free_slot(struct group *g)
     for (unsigned i = 0; i < old; i++)
         if (!g->slots[i])
             return (int)i;
-    bigger = old >= PVMI_GROUP_MEMBERS_MAX ? NULL : realloc(g->slots, span * sizeof(*bigger));
+    bigger = old >= PVMG_GROUP_MEMBERS_MAX ? NULL : realloc(g->slots, span * sizeof(*bigger));
     if (!bigger)
         return -1;
     memset(bigger + old, 0, (span - old) * sizeof(*bigger));
@@ -79,18 +79,18 @@ static void forget_list(struct group *g)
 {
     if (g->frozen)
         return;
-    list_unref(g->list);
+    pvmg_list_unref(g->list);
     g->list = NULL;
 }
 
-struct member *group_add(struct group *g, int tid)
+struct member *pvmg_roster_add_member(struct group *g, int tid)
 {
     struct member *m = calloc(1, sizeof(*m));
     int instance = m ? free_slot(g) : -1;
 
     if (m)
         *m = (struct member){.tid = tid, .instance = instance, .calls = g->calls, .told_failure = true};
-    if (instance < 0 || !PVMI_HASH_ADD(hh, g->members, tid, m)) {
+    if (instance < 0 || !PVMC_HASH_ADD(hh, g->members, tid, m)) {
         free(m);
         return NULL;
     }
@@ -100,9 +100,9 @@ struct member *group_add(struct group *g, int tid)
     return m;
 }
 
-void group_remove(struct group *g, struct member *m)
+void pvmg_roster_remove_member(struct group *g, struct member *m)
 {
-    calls_forget(g, m);
+    pvmg_calls_forget(g, m);
     HASH_DEL(g->members, m);
     g->slots[m->instance] = NULL;
     free(m);
@@ -110,7 +110,7 @@ void group_remove(struct group *g, struct member *m)
     forget_list(g);
 }
 
-struct member *group_member(const struct group *g, int tid)
+struct member *pvmg_roster_member(const struct group *g, int tid)
 {
     struct member *m;
 
@@ -118,11 +118,11 @@ struct member *group_member(const struct group *g, int tid)
     return m;
 }
 
-struct list *group_list(struct group *g)
+struct list *pvmg_roster_list(struct group *g)
 {
     if (g->list)
         return g->list;
-    struct list *l = list_new(g->size);
+    struct list *l = pvmg_list_new(g->size);
     int n = 0;
     for (unsigned i = 0; l && i < g->span; i++) {
         if (!g->slots[i])
@@ -133,9 +133,9 @@ struct list *group_list(struct group *g)
     return g->list = l;
 }
 
-bool group_freeze(struct group *g)
+bool pvmg_roster_freeze(struct group *g)
 {
-    if (!group_list(g))
+    if (!pvmg_roster_list(g))
         return false;
     for (struct member *m = g->members; m; m = m->hh.next)
         m->calls = g->calls;

@@ -1,4 +1,4 @@
-/* data.c - messages in each encoding, with contents that can be compared. */
+/* data.c - sends and receives messages in each encoding, with contents that can be verified. */
 #include "data.h"
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static uint64_t seed_of(const struct member *m, int rank, int number)
     return ((uint64_t)(unsigned)m->job.serial << 40) ^ ((uint64_t)(unsigned)rank << 28) ^ (unsigned)number;
 }
 
-/* A 64-bit mix: any change of the seed or place changes all bits. */
+/* A 64-bit hash of seed and index. */
 static uint64_t word_at(uint64_t seed, size_t index)
 {
     uint64_t x = (seed + index) * 0x9e3779b97f4a7c15u;
@@ -36,7 +36,7 @@ static void fill(char *data, size_t bytes, uint64_t seed)
     }
 }
 
-/* Offset of the word that is not as filled, or -1. */
+/* Offset of the first word that differs from fill(), or -1. */
 static long difference(const char *data, size_t bytes, uint64_t seed)
 {
     for (size_t i = 0; i < bytes; i += sizeof(uint64_t)) {
@@ -53,8 +53,8 @@ static void check(const struct member *m, int rank, int number, int length)
         member_fail("message %d from rank %d has %d bytes, not %d", number, rank, length, m->point.bytes);
     long place = difference(in, (size_t)length, seed_of(m, rank, number));
     if (place >= 0)
-        member_fail("message %d of %d bytes from rank %d arrived changed, or is not the next one: byte %ld", number,
-                    length, rank, place);
+        member_fail("message %d of %d bytes from rank %d is corrupt or out of order at byte %ld", number, length, rank,
+                    place);
     verified++;
 }
 
@@ -64,8 +64,8 @@ static char *get_memory(size_t bytes)
 {
     char *data = malloc(bytes + 1);
     if (!data)
-        member_fail("no memory for messages of %zu bytes: choose smaller --sizes", bytes);
-    memset(data, 1, bytes + 1); /* touched before anything is measured */
+        member_fail("out of memory for messages of %zu bytes: choose smaller --sizes", bytes);
+    memset(data, 1, bytes + 1); /* fault in all pages before measuring */
     return data;
 }
 

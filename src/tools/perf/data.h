@@ -1,31 +1,31 @@
 /*
- * data.h - sending and receiving the messages that are measured, in the encoding of the point, and comparing them.
+ * data.h - sends, receives and verifies the measured messages, in the encoding of the point.
  *
- * The contents of a message follow from the job's serial number, the message's number in it and the sender's rank. In
- * a job that is not checked nothing is written into or read from the data besides packing and unpacking.
+ * The contents of a message are a function of the job's serial number, the message's number in the job and the sender's
+ * rank. In an unchecked job only packing and unpacking access the data.
  */
 #ifndef PERF_DATA_H
 #define PERF_DATA_H
 
 #include "test.h"
 
-/* Makes memory for the point's messages. data_close() frees it. */
+/* Allocate and free memory for the point's messages. */
 void data_open(const struct member *m);
 void data_close(void);
 
-/* Message `number` of the job to, or from, the member of this rank. */
+/* Send message `number` of the job to the member of this rank, or receive it from there. */
 void data_send(const struct member *m, int rank, int number);
 void data_receive(const struct member *m, int rank, int number);
 
-/* Message `number` to all other members in one pvm_mcast(). */
+/* Sends message `number` to all other members with one pvm_mcast(). */
 void data_mcast(const struct member *m, int number);
 
-/* Messages compared since data_open(). */
+/* Number of messages verified since data_open(). */
 double data_verified(void);
 
 /* ---- short control messages ---- */
 
 void signal_send(int tid, int tag);
-void signal_receive(int tid, int tag); /* tid -1: from anybody */
+void signal_receive(int tid, int tag); /* tid -1: from any task */
 
 #endif

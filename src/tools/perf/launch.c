@@ -1,4 +1,4 @@
-/* launch.c - pvm_spawn() of this same program. */
+/* launch.c - spawns copies of this program. */
 #include "launch.h"
 #include <limits.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ int launch_members(const char *host, int n, int *tids, char *why, size_t size)
     for (int i = 0; i < started; i++)
         pvm_kill(tids[i]);
     if (code == PvmNoFile)
-        snprintf(why, size, "pvm-perf is not installed on host %s: put it where that daemon looks (PVM_PATH)", host);
+        snprintf(why, size, "pvm-perf is not installed on host %s: install it in the daemon's PVM_PATH", host);
     else if (code == PvmNoHost)
         snprintf(why, size, "host %s is not part of the virtual machine: add it with the console's `add %s`", host,
                  host);

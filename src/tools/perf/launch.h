@@ -5,14 +5,14 @@
 #include <stddef.h>
 
 /*
- * Spawns n copies on a host: the program that runs here, or, where that path does not exist, what the host's daemon
- * finds as "pvm-perf". 0, or -1 and the reason in why[size]; whatever was started is ended then.
+ * Spawns n copies on a host: this program by its path, or, if that does not exist there, the "pvm-perf" that the host's
+ * daemon finds. 0, or -1 with the reason in why[size]; tasks that were started are killed then.
  */
 int launch_members(const char *host, int n, int *tids, char *why, size_t size);
 
 /*
- * Where member `rank` of a team runs: member 0 here, the others on the hosts of --hosts in turns, which number
- * `host_count`. Returns an index into them, or -1: here.
+ * The host of member `rank` of a team: this one for member 0, the `host_count` hosts of --hosts in turn for the others.
+ * Returns an index into these hosts, or -1 for this host.
  */
 int launch_host_of(int rank, int host_count);
 

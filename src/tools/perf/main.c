@@ -1,6 +1,6 @@
 /*
- * main.c - pvm-perf: measures messages between tasks. All transports and encodings of a row are measured in turns, so
- * that a disturbance of the machine does not hit one of them alone.
+ * main.c - pvm-perf: measures messages between tasks. Transports and encodings of a row are measured in turn, so that a
+ * disturbance of the machine does not affect only one of them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,13 +12,13 @@
 #include "team.h"
 
 static struct options options;
-static struct team *teams[TRANSPORTS_MAX]; /* one for each transport */
+static struct team *teams[TRANSPORTS_MAX]; /* one per transport */
 static struct team_link links[TRANSPORTS_MAX];
-static struct series series[SERIES_MAX]; /* transport by transport, its encodings together */
+static struct series series[SERIES_MAX]; /* by transport, then by encoding */
 static int series_count;
 static int rows_done, rows_total;
 
-/* The transports to measure; without --transports the one that the environment chooses. */
+/* The number of transports to measure; without --transports one, chosen by the environment. */
 static int transport_count(void)
 {
     return options.transport_count > 0 ? options.transport_count : 1;

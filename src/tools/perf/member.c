@@ -1,4 +1,4 @@
-/* member.c - one task of a team. Member 0 decides how many rounds are run, the others follow its jobs. */
+/* member.c - one task of a team. Member 0 chooses the number of rounds; the others run the jobs that it sends. */
 #include "member.h"
 #include <sched.h>
 #include <stdarg.h>
@@ -14,15 +14,15 @@
 
 enum {
     SAMPLES_MAX = 100000,
-    SAMPLES_MIN = 5,    /* even if the time is over */
+    SAMPLES_MIN = 5,    /* even if that exceeds the time */
     CHECKED_ROUNDS = 2, /* with --verify=sample, before and after the measurement */
-    LINK_UP_US = 20000, /* so long at least does the first warm-up last: direct links open in the background */
+    LINK_UP_US = 20000, /* least duration of the first warm-up: direct links open in the background */
     TEXT_MAX = 256,
 };
 
 static struct member self;
 static double *times_us; /* [SAMPLES_MAX] */
-static bool linked;      /* the long warm-up is over */
+static bool linked;      /* the first warm-up is done */
 
 double now_us(void)
 {
@@ -50,7 +50,7 @@ void member_fail(const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     send_outcome(&none, text);
-    pvm_recv(pvm_parent(), TAG_END); /* it comes, or the parent ends and so do we */
+    pvm_recv(pvm_parent(), TAG_END); /* or the parent ends, and leave() is called */
     pvm_exit();
     exit(EXIT_FAILURE);
 }
@@ -62,7 +62,7 @@ int member_must(int code, const char *call)
     return code;
 }
 
-/* Message handler for TAG_GONE: nobody is there who could want anything of us. */
+/* Message handler for TAG_GONE: the parent has ended. */
 static int leave(int mid)
 {
     (void)mid;
@@ -73,27 +73,27 @@ static void take_team(void)
 {
     pvm_upkint(&self.count, 1, 1);
     if (self.count < 1 || self.count > MEMBERS_MAX)
-        member_fail("a team of %d cannot be", self.count);
+        member_fail("invalid team size %d", self.count);
     pvm_upkint(self.tids, self.count, 1);
     for (int i = 0; i < self.count; i++)
         if (self.tids[i] == pvm_mytid())
             self.rank = i;
     pvm_upkint(&self.host_count, 1, 1);
     if (self.host_count < 0 || self.host_count > HOSTS_MAX)
-        member_fail("%d hosts are too many", self.host_count);
+        member_fail("invalid number of hosts %d", self.host_count);
     for (int i = 0; i < self.host_count; i++)
         member_must(pvm_upkstr(self.hosts[i]), "pvm_upkstr");
 }
 
 /* ---- jobs ---- */
 
-/* Runs the job on this member; member 0 has told the others, or they know. */
+/* Runs the job on this member. */
 static void run_job(const struct test *test, double *times)
 {
     test->run(&self, times);
 }
 
-/* Member 0: has all members run so many samples; times[samples] are written. */
+/* On member 0: sends a job to all members, runs it and writes times[samples]. */
 static void do_job(const struct test *test, int samples, int rounds, bool checked, double *times)
 {
     self.job.samples = samples;
@@ -109,7 +109,7 @@ static void do_job(const struct test *test, int samples, int rounds, bool checke
         run_job(test, times);
 }
 
-/* The others: run what member 0 says until it says no more. */
+/* On the others: run jobs from member 0 until one has no samples. */
 static void follow_jobs(const struct test *test)
 {
     for (;;) {
@@ -121,7 +121,7 @@ static void follow_jobs(const struct test *test)
     }
 }
 
-/* The first round of a point: all know it without a job, so that no message goes before it. */
+/* Runs the first round of a point without a job message, so that no other message precedes it. */
 static double first_round(const struct test *test)
 {
     double time = 0;
@@ -152,11 +152,11 @@ static void warm_up(const struct test *test)
     linked = true;
 }
 
-/* How many rounds a sample needs. */
+/* The number of rounds that a sample needs. */
 static int find_rounds(const struct test *test)
 {
     int most = test->rounds_max;
-    if (self.point.bytes > 0 && most > test->rounds_min) /* bounds what may be queued up */
+    if (self.point.bytes > 0 && most > test->rounds_min) /* limit queued data to 64 MiB */
         most = limited((double)(64 << 20) / self.point.bytes, test->rounds_min, most);
     for (int rounds = test->rounds_min;; rounds = limited(rounds * 4.0, test->rounds_min, most)) {
         double time;
@@ -166,7 +166,7 @@ static int find_rounds(const struct test *test)
     }
 }
 
-/* Samples into times_us until there are enough; returns their number. */
+/* Takes samples into times_us until there are enough; returns their number. */
 static int take_samples(const struct test *test, int rounds)
 {
     int wanted = self.point.samples > 0 ? limited(self.point.samples, 1, SAMPLES_MAX) : SAMPLES_MAX, n = 0;
@@ -186,7 +186,7 @@ static int take_samples(const struct test *test, int rounds)
     return n;
 }
 
-/* What member 0 does. */
+/* The work of member 0. */
 static void lead(const struct test *test, struct outcome *outcome)
 {
     outcome->first_us = first_round(test);
@@ -203,7 +203,7 @@ static void lead(const struct test *test, struct outcome *outcome)
     outcome->rounds = rounds;
 }
 
-/* Binds this member to one of the processors it may use. */
+/* Binds this member to one of the processors that it may use. */
 static void bind_to_processor(void)
 {
     cpu_set_t may, one;
@@ -214,7 +214,7 @@ static void bind_to_processor(void)
         if (CPU_ISSET(cpu, &may) && skip-- == 0) {
             CPU_ZERO(&one);
             CPU_SET(cpu, &one);
-            sched_setaffinity(0, sizeof one, &one); /* refused: then it stays where it is */
+            sched_setaffinity(0, sizeof one, &one); /* an error leaves it unbound */
             return;
         }
 }
@@ -225,7 +225,7 @@ static void take_point(void)
     static bool bound;
     member_must(pvm_upkint((int *)&self.point, INTS_OF(self.point), 1), "pvm_upkint");
     if (self.point.test < 0 || self.point.test >= test_count)
-        member_fail("test %d is not known to the pvm-perf on this host: it is of another version", self.point.test);
+        member_fail("the pvm-perf on this host has another version: test %d is unknown", self.point.test);
     const struct test *test = &tests[self.point.test];
     if (!bound)
         bind_to_processor();

@@ -1,17 +1,17 @@
-/* member.h - the part of pvm-perf that is spawned: takes part in points until its parent says end, or ends. */
+/* member.h - a spawned pvm-perf: takes part in points until its parent ends it or itself ends. */
 #ifndef PERF_MEMBER_H
 #define PERF_MEMBER_H
 
 /* Runs a member to its end. Returns the exit code. */
 int member_main(void);
 
-/* Tells the parent what went wrong, and ends this member. */
+/* Reports an error to the parent and ends this member. */
 void member_fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
-/* Ends this member as above when a PVM call failed; else returns its result. */
+/* Returns the result of a PVM call, or calls member_fail() if it is an error. */
 int member_must(int code, const char *call);
 
-/* A monotonic clock. */
+/* Monotonic time in microseconds. */
 double now_us(void);
 
 #endif

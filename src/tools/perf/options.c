@@ -1,4 +1,4 @@
-/* options.c - lists of numbers, ranges and names, with argp. */
+/* options.c - parses the command line with argp: lists of numbers, ranges and names. */
 #include "options.h"
 #include <argp.h>
 #include <errno.h>
@@ -12,42 +12,42 @@ enum { EXIT_BAD_USAGE = 2, KEY_VERIFY = 256, KEY_BIND, SAMPLES_LIMIT = 100000, S
 
 static const char introduction[] =
     "Measure messages between tasks of the running virtual machine.\vTESTs:\n"
-    "  lat       half the time of a message there and back, between two tasks\n"
-    "  bw        one task sends without waiting, the other receives\n"
-    "  bibw      as bw, in both directions at once\n"
+    "  lat       half the round-trip time between two tasks\n"
+    "  bw        bandwidth: one task streams messages to another\n"
+    "  bibw      bw in both directions at once\n"
     "  rate      messages per second: long streams of short messages\n"
-    "  mcast     pvm_mcast to some tasks, until all have answered\n"
-    "  match     a receive by source and tag while other messages wait\n"
-    "  spawn     start of some tasks, until the last has said that it runs\n"
-    "  barrier   pvm_barrier of some tasks\n"
-    "  ring      a message through some tasks, each of which passes it on\n"
-    "  alltoall  a message from each of some tasks to each other\n"
+    "  mcast     pvm_mcast until all receivers have answered\n"
+    "  match     receive by source and tag while other messages wait\n"
+    "  spawn     pvm_spawn until all tasks have enrolled\n"
+    "  barrier   pvm_barrier\n"
+    "  ring      a message around a ring of tasks\n"
+    "  alltoall  a message from each task to each other task\n"
     "\n"
-    "LISTs have commas. SIZES may have k, M and G (of 1024) and ranges: 8..4M doubles, 8..4M*4 takes every fourth of "
-    "these factors, 100..500+100 adds. See pvm-perf(1).";
+    "LISTs are comma-separated. SIZES take the suffixes k, M and G (powers of 1024) and ranges: 8..4M doubles, 8..4M*4 "
+    "multiplies by 4, 100..500+100 adds 100. See pvm-perf(1).";
 
 static const struct argp_option option_table[] = {
-    {"sizes", 's', "SIZES", 0, "Bytes of a message (default: lat, bw, bibw 4..4M; rate, ring, match 8; else 8,64k)", 0},
+    {"sizes", 's', "SIZES", 0, "Message sizes in bytes (default: lat, bw, bibw 4..4M; rate, ring, match 8; else 8,64k)",
+     0},
     {"encodings", 'e', "LIST", 0, "default, raw, inplace, psend, or all (default: raw)", 0},
     {"transports", 't', "LIST", 0,
-     "Values of PVM_TRANSPORT, one column each; + for a comma in a value: daemon,shm,shm+tcp", 0},
-    {"hosts", 'H', "LIST", 0, "Where the partners run, in turns (default: this host)", 0},
-    {"tasks", 'n', "LIST", 0, "Number of tasks (mcast: of receivers)", 0},
-    {"queued", 'q', "LIST", 0, "match: how many messages wait (default: 0,1000,100000)", 0},
-    {"repetitions", 'r', "COUNT", 0, "Samples of each point, instead of a time", 0},
-    {"duration", 'd', "SECONDS", 0, "Time for each point (default: 0.2)", 0},
-    {"warmup", 'w', "ROUNDS", 0, "Rounds before each point (default: 10; spawn 1)", 0},
+     "Values of PVM_TRANSPORT, one column each; write + for a comma in a value: daemon,shm,shm+tcp", 0},
+    {"hosts", 'H', "LIST", 0, "Run the partners on these hosts, in turn (default: this host)", 0},
+    {"tasks", 'n', "LIST", 0, "Numbers of tasks (mcast: of receivers)", 0},
+    {"queued", 'q', "LIST", 0, "match: numbers of waiting messages (default: 0,1000,100000)", 0},
+    {"repetitions", 'r', "COUNT", 0, "Number of samples per point, instead of a time", 0},
+    {"duration", 'd', "SECONDS", 0, "Time per point (default: 0.2)", 0},
+    {"warmup", 'w', "ROUNDS", 0, "Warm-up rounds per point (default: 10; spawn 1)", 0},
     {"verify", KEY_VERIFY, "HOW", 0,
-     "Which contents are compared: none, sample (before and after the measurement; default), all (also while "
-     "measuring)",
+     "Which messages to verify: none, sample (before and after the measurement; default), all (also while measuring)",
      0},
-    {"bind", KEY_BIND, NULL, 0, "Give each task a processor of its own, in turns", 0},
+    {"bind", KEY_BIND, NULL, 0, "Bind each task to a processor, in turn", 0},
     {"json", 'j', NULL, 0, "Print JSON", 0},
     {0}};
 
 /* ---- numbers ---- */
 
-/* A number with k, M, G; *rest is what follows. -1: none there, or above max. */
+/* Parses a number with suffix k, M or G; *rest is the text after it. -1: not a number, or above max. */
 static long number(const char *text, long max, const char **rest)
 {
     char *end;
@@ -71,11 +71,11 @@ static long number(const char *text, long max, const char **rest)
 static void append(struct argp_state *state, struct int_list *list, long value)
 {
     if (list->count == LIST_MAX)
-        argp_error(state, "a list may have up to %d values", LIST_MAX);
+        argp_error(state, "a list may have at most %d values", LIST_MAX);
     list->values[list->count++] = (int)value;
 }
 
-/* from..to, from..to*factor or from..to+step, at text behind "from..". */
+/* Parses from..to, from..to*factor or from..to+step; text starts after "from..". */
 static const char *append_range(struct argp_state *state, struct int_list *list, long from, const char *text, long max)
 {
     const char *rest;
@@ -85,7 +85,7 @@ static const char *append_range(struct argp_state *state, struct int_list *list,
     bool adds = *rest == '+';
     if (adds || *rest == '*')
         by = number(rest + 1, max, &rest);
-    if (adds ? by < 1 : by < 2 || from == 0) /* it would not end */
+    if (adds ? by < 1 : by < 2 || from == 0) /* the range would be infinite */
         return NULL;
     for (long value = from; value <= to; value = adds ? value + by : value * by)
         append(state, list, value);
@@ -105,7 +105,7 @@ static void read_numbers(struct argp_state *state, const char *option, char *tex
         else if (value >= 0)
             append(state, list, value);
         if (value < min || !rest || (*rest && *rest != ','))
-            argp_error(state, "--%s: \"%s\" is no list of numbers from %ld to %ld, such as 8, 8,1k,4M or 8..4M", option,
+            argp_error(state, "--%s: \"%s\" is not a list of numbers from %ld to %ld, such as 8,1k,4M or 8..4M", option,
                        text, min, max);
         at = rest && *rest == ',' ? rest + 1 : NULL;
     } while (at);
@@ -116,7 +116,7 @@ static int read_number(struct argp_state *state, const char *option, const char 
     const char *rest;
     long value = number(text, max, &rest);
     if (value < min || *rest)
-        argp_error(state, "--%s: \"%s\" is no number from %ld to %ld", option, text, min, max);
+        argp_error(state, "--%s: \"%s\" is not a number from %ld to %ld", option, text, min, max);
     return (int)value;
 }
 
@@ -125,7 +125,7 @@ static int read_us(struct argp_state *state, const char *text)
     char *end;
     double seconds = strtod(text, &end);
     if (end == text || *end || !(seconds >= 0.001 && seconds <= SECONDS_LIMIT / 2))
-        argp_error(state, "--duration: \"%s\" is no time in seconds from 0.001 to %d", text, SECONDS_LIMIT / 2);
+        argp_error(state, "--duration: \"%s\" is not a time in seconds from 0.001 to %d", text, SECONDS_LIMIT / 2);
     return (int)(seconds * 1e6);
 }
 
@@ -136,7 +136,7 @@ static int split(struct argp_state *state, const char *option, char *text, char 
     int n = 0;
     for (char *rest = NULL, *name = strtok_r(text, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
         if (n == max)
-            argp_error(state, "--%s may have up to %d names", option, max);
+            argp_error(state, "--%s may have at most %d names", option, max);
         names[n++] = name;
     }
     if (n == 0)
@@ -180,7 +180,7 @@ static void read_encodings(struct argp_state *state, char *text, struct options 
         for (int i = 0, n = split(state, "encodings", text, names, ENCODING_COUNT); i < n; i++) {
             int encoding = find_name(names[i], encoding_names, ENCODING_COUNT);
             if (encoding < 0)
-                argp_error(state, "--encodings: \"%s\" is none of default, raw, inplace, psend", names[i]);
+                argp_error(state, "--encodings: \"%s\" is not one of default, raw, inplace, psend", names[i]);
             append(state, &o->encodings, encoding);
         }
 }
@@ -190,11 +190,11 @@ static int read_verify(struct argp_state *state, const char *text)
     static const char *const names[] = {"none", "sample", "all"};
     int verify = find_name(text, names, 3);
     if (verify < 0)
-        argp_error(state, "--verify: \"%s\" is none of none, sample, all", text);
+        argp_error(state, "--verify: \"%s\" is not one of none, sample, all", text);
     return verify;
 }
 
-/* ---- the whole ---- */
+/* ---- the command line ---- */
 
 static error_t take_option(int key, char *arg, struct argp_state *state)
 {
@@ -242,7 +242,7 @@ static error_t take_option(int key, char *arg, struct argp_state *state)
             argp_error(state, "%s: one TEST at a time", arg);
         o->test = test_find(arg);
         if (o->test < 0)
-            argp_error(state, "%s: there is no such test", arg);
+            argp_error(state, "%s: no such test", arg);
         return 0;
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "which TEST?");
@@ -259,7 +259,7 @@ static void set_list(struct int_list *list, const int *values, int n)
             list->values[list->count++] = values[i];
 }
 
-/* What the test needs and the user did not say. Axes that a test has not get one value, which is not shown. */
+/* Sets the defaults of the test. An axis that the test does not have gets one value, which is not shown. */
 static void complete(struct options *o)
 {
     static const int short_only[] = {8}, short_and_long[] = {8, 65536}, waiting[] = {0, 1000, 100000}, zero[] = {0},
@@ -286,7 +286,7 @@ static void complete(struct options *o)
         o->time_us = 200000;
 }
 
-/* An option that the test has no use for is a misunderstanding: better told than ignored. */
+/* Rejects options that have no effect on the test. */
 static void refuse_useless(const struct options *o)
 {
     const struct test *test = &tests[o->test];

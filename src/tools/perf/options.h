@@ -15,7 +15,7 @@ struct int_list {
 struct options {
     int test; /* index into tests[] */
     struct int_list bytes, tasks, queued, encodings;
-    int transport_count;              /* 0: as the environment says */
+    int transport_count;              /* 0: the environment chooses */
     char *transports[TRANSPORTS_MAX]; /* values of PVM_TRANSPORT */
     int host_count;                   /* 0: this host */
     char *hosts[HOSTS_MAX];
@@ -25,8 +25,8 @@ struct options {
 };
 
 /*
- * Reads the command line; ends the program with a message and code 2 when it is wrong. Texts point into argv, which is
- * changed.
+ * Parses the command line; on an error ends the program with a message and code 2. Texts point into argv, which is
+ * modified.
  */
 void options_read(int argc, char **argv, struct options *out);
 

@@ -1,9 +1,9 @@
 /*
- * point.h - what travels between pvm-perf and the tasks it spawns: the members of a team.
+ * point.h - messages between pvm-perf and the tasks that it spawns, the members of a team.
  *
- * pvm-perf itself never measures. For each transport it spawns a team, whose member 0 measures and whose other members
- * are its partners; so each team has a PVM_TRANSPORT of its own, and pvm-perf can watch and end them. One point of a
- * measurement is one struct point to all members, and one struct outcome back from each.
+ * pvm-perf itself never measures. For each transport it spawns a team with its own PVM_TRANSPORT: member 0 measures,
+ * the others are its partners, and pvm-perf watches and ends them. For each point of a measurement it sends a struct
+ * point to all members and receives a struct outcome from each.
  */
 #ifndef PERF_POINT_H
 #define PERF_POINT_H
@@ -11,18 +11,18 @@
 #define MEMBER_OPTION "--member" /* first argument of a spawned copy */
 
 enum tag {
-    TAG_READY = 1,    /* member -> parent: process id; it has enrolled */
-    TAG_TEAM,         /* parent -> member: count, then their tids (a member finds its rank there); names of hosts */
+    TAG_READY = 1,    /* member -> parent: process id; the member has enrolled */
+    TAG_TEAM,         /* parent -> member: count, then the members' tids by rank; count and names of hosts */
     TAG_POINT,        /* parent -> member: struct point */
-    TAG_OUTCOME,      /* member -> parent: struct outcome, and a text: what went wrong, or "" */
-    TAG_END,          /* parent -> member: leave */
+    TAG_OUTCOME,      /* member -> parent: struct outcome and an error text, or "" */
+    TAG_END,          /* parent -> member: end */
     TAG_GONE,         /* pvm_notify: the parent, or a member, has ended */
     TAG_LEFT,         /* pvm_notify: a task of test spawn has ended */
     TAG_JOB,          /* member 0 -> members: struct job */
-    TAG_GO,           /* member -> member: go on */
-    TAG_ACK,          /* member -> member: all has come */
-    TAG_DATA,         /* what is measured */
-    TAG_QUEUED = 100, /* and the TAG_QUEUED_COUNT - 1 after it: what waits while a receive is measured */
+    TAG_GO,           /* member -> member: continue */
+    TAG_ACK,          /* member -> member: all messages have arrived */
+    TAG_DATA,         /* measured messages */
+    TAG_QUEUED = 100, /* first of TAG_QUEUED_COUNT tags of messages that wait while a receive is measured */
     TAG_QUEUED_COUNT = 100,
 };
 
@@ -32,26 +32,26 @@ enum verify { VERIFY_NONE, VERIFY_SAMPLE, VERIFY_ALL };
 
 extern const char *const encoding_names[ENCODING_COUNT];
 
-/* All members are ints: it is packed as an array. */
+/* All fields are ints: it is packed as an array. */
 struct point {
     int test;     /* index into tests[] */
     int encoding; /* enum encoding */
     int bytes;    /* of each message */
-    int tasks;    /* test spawn: how many */
-    int queued;   /* test match: how many messages wait */
-    int samples;  /* how many; 0: as many as time_us allows */
+    int tasks;    /* test spawn: number of tasks */
+    int queued;   /* test match: number of waiting messages */
+    int samples;  /* number of samples; 0: as many as time_us allows */
     int time_us;
-    int warmup; /* rounds before */
+    int warmup; /* number of rounds */
     int verify; /* enum verify */
-    int bind;   /* each member to a processor of its own */
+    int bind;   /* whether to bind members to processors */
 };
 
-/* All members are doubles: it is packed as an array. Times are those of one round. */
+/* All fields are doubles: it is packed as an array. Times are per round. */
 struct outcome {
-    double first_us; /* the first round, with the opening of links and first touch of memory */
+    double first_us; /* the first round, which opens links and faults in memory */
     double min_us, median_us, p99_us;
-    double samples, rounds; /* samples taken, rounds in each */
-    double verified;        /* messages whose contents this member has compared */
+    double samples, rounds; /* number of samples, and rounds in each */
+    double verified;        /* number of messages that this member has verified */
 };
 
 #define INTS_OF(structure)    ((int)(sizeof(structure) / sizeof(int)))

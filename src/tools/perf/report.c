@@ -1,4 +1,4 @@
-/* report.c - columns of times for people, the same numbers as JSON for programs. */
+/* report.c - prints columns of times, or the same numbers as JSON. */
 #include "report.h"
 #include <jansson.h>
 #include <stdio.h>
@@ -7,8 +7,8 @@
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
-#include "../../core/visible.h"
-#include "../text.h"
+#include "core/visible.h"
+#include "tools/pvm-info/text.h"
 #include "pvm3.h"
 #include "stats.h"
 #include "team.h"
@@ -74,7 +74,7 @@ static double figure(const struct report *r, const struct row *row, const struct
     }
 }
 
-/* r_max and so on of a series that has several sizes with the same other values; false if it has not. */
+/* Computes r_max, n_1/2 and t_0 of a series; false unless only the size varies between its rows. */
 static bool describe_link(const struct report *r, int series, struct stats_link *out)
 {
     int bytes[LIST_MAX], n = 0;
@@ -154,8 +154,8 @@ static void print_heading(const struct report *r)
 
 static const char *verify_text(int verify)
 {
-    static const char *const texts[] = {"contents not compared", "contents compared before and after",
-                                        "all contents compared, which the times include"};
+    static const char *const texts[] = {"contents not verified", "contents verified before and after",
+                                        "all contents verified; times include this"};
     return texts[verify];
 }
 
@@ -172,7 +172,7 @@ static void print_head(const struct report *r)
     printf("%s; PVM %s; %s\n", o->host_count == 0 ? "the same host" : "", pvm_version(), verify_text(o->verify));
     for (int i = 0; i < r->series_count; i++)
         if (r->series[i].link->routes[0] && (i == 0 || r->series[i].link != r->series[i - 1].link))
-            printf("with PVM_TRANSPORT=%s by %s\n", r->series[i].transport, PVMI_VISIBLE(r->series[i].link->routes));
+            printf("with PVM_TRANSPORT=%s by %s\n", r->series[i].transport, PVMC_VISIBLE(r->series[i].link->routes));
     printf("\n");
     print_heading(r);
 }
@@ -217,7 +217,7 @@ static void print_foot(const struct report *r)
         const struct team_link *l = r->series[i].link;
         if (l->routes[0] && (i == 0 || l != r->series[i - 1].link))
             printf("%s: %ld frames by direct links, %ld by the daemon; at the end by %s\n", r->series[i].transport,
-                   l->direct_frames, l->daemon_frames, PVMI_VISIBLE(l->routes));
+                   l->direct_frames, l->daemon_frames, PVMC_VISIBLE(l->routes));
     }
 }
 

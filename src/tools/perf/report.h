@@ -1,4 +1,4 @@
-/* report.h - what pvm-perf prints: a table, row by row as it is measured, or JSON at the end. */
+/* report.h - the output of pvm-perf: a table, printed row by row as it is measured, or JSON at the end. */
 #ifndef PERF_REPORT_H
 #define PERF_REPORT_H
 
@@ -7,11 +7,11 @@
 
 enum { SERIES_MAX = TRANSPORTS_MAX * ENCODING_COUNT };
 
-/* A column: the same points in one encoding over one transport. */
+/* A column: all points in one encoding over one transport. */
 struct series {
     const char *transport; /* value of PVM_TRANSPORT */
     int encoding;
-    const struct team_link *link; /* what was really used; filled before the first row, again before the end */
+    const struct team_link *link; /* the routes used; filled in before the first row and again at the end */
 };
 
 struct row {
@@ -21,13 +21,13 @@ struct row {
 
 struct report;
 
-/* o and series[count] stay the caller's and must outlive the report. Exits when out of memory, as all here. */
+/* The caller keeps o and series[count], which must outlive the report. All functions exit when out of memory. */
 struct report *report_open(const struct options *o, const struct series *series, int count);
 
-/* A row is complete. */
+/* Adds a complete row. */
 void report_row(struct report *r, const struct row *row);
 
-/* Prints what is left and frees the report. */
+/* Prints the rest and frees the report. */
 void report_close(struct report *r);
 
 #endif

@@ -30,7 +30,7 @@ void stats_link(const int *bytes, const double *times_us, const double *mbs, int
             out->r_max_mbs = mbs[i];
     double half = out->r_max_mbs / 2;
     for (int i = 1; i < n; i++)
-        if (mbs[i - 1] < half && mbs[i] >= half) { /* on the line between the two */
+        if (mbs[i - 1] < half && mbs[i] >= half) { /* linear interpolation */
             out->n_half_bytes = bytes[i - 1] + (half - mbs[i - 1]) / (mbs[i] - mbs[i - 1]) * (bytes[i] - bytes[i - 1]);
             return;
         }

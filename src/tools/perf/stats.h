@@ -1,21 +1,21 @@
-/* stats.h - what a row of times tells, and the figures by which the papers describe a link. */
+/* stats.h - quantiles, and the figures by which papers characterise a link. */
 #ifndef PERF_STATS_H
 #define PERF_STATS_H
 
-/* Ascending. */
+/* Sorts in ascending order. */
 void stats_sort(double *values, int n);
 
-/* Of n >= 1 sorted values: the q-quantile, 0 to 1, between neighbours where it falls between. */
+/* The q-quantile, 0 <= q <= 1, of n >= 1 sorted values, with linear interpolation. */
 double stats_quantile(const double *sorted, int n, double q);
 
 /*
- * A link as Lin et al. (Distributed Network Computing over Local ATM Networks) describe it, from one-way times of
- * messages: r_max, the greatest throughput seen; n_1/2, the length at which half of it is reached; t_0, the start-up
- * latency, which is the time of the shortest message measured (4 bytes in the paper).
+ * The figures of Lin et al. (Distributed Network Computing over Local ATM Networks) for a link, from one-way times:
+ * r_max, the maximum throughput; n_1/2, the message length that reaches half of it; t_0, the start-up latency, which is
+ * the time of the shortest message measured (4 bytes in the paper).
  */
 struct stats_link {
     double r_max_mbs;    /* 10^6 bytes/s */
-    double n_half_bytes; /* -1: half of r_max was reached by the shortest message already */
+    double n_half_bytes; /* -1: even the shortest message reaches half of r_max */
     double t0_us;
     int t0_bytes;
 };

@@ -1,5 +1,4 @@
-/* team.c - spawns members and talks to them; notices when one dies, when the user wants to stop, when the daemon goes.
- */
+/* team.c - spawns members and exchanges messages with them; handles the end of a member or the daemon, and signals. */
 #include "team.h"
 #include <signal.h>
 #include <stdarg.h>
@@ -9,28 +8,28 @@
 #include <sys/time.h>
 #include <unistd.h>
 #include "pvm3.h"
-#include "../links.h"
+#include "tools/pvm-info/links.h"
 #include "launch.h"
 #include "member.h"
 
 enum {
     READY_LIMIT_S = 60, /* for a spawned task to enrol */
     END_LIMIT_S = 10,   /* for members to leave */
-    ASK_LIMIT_S = 2,    /* for a member to tell its links */
-    TICK_US = 200000,   /* between looks at signals and updates of the progress line */
+    ASK_LIMIT_S = 2,    /* for a member to report its links */
+    TICK_US = 200000,   /* between checks for signals and updates of the progress line */
     TEXT_MAX = 512,
 };
 
 struct team {
     struct team *next;
-    int count;  /* members spawned */
-    int gone;   /* of them that have ended */
-    bool ended; /* they may end now */
+    int count;  /* number of spawned members */
+    int gone;   /* number of members that have ended */
+    bool ended; /* their end is expected */
     const struct options *options;
     int tids[MEMBERS_MAX];
 };
 
-static struct team *teams; /* all there are */
+static struct team *teams; /* list of all teams */
 static volatile sig_atomic_t caught;
 
 static struct {
@@ -74,7 +73,7 @@ void team_progress(int done, int total, const char *what)
 static void note_signal(int number)
 {
     caught = number;
-    signal(number, SIG_DFL); /* the second one ends us at once; members notice and leave */
+    signal(number, SIG_DFL); /* a second signal ends us at once; the members then notice and end */
 }
 
 static struct team *team_of(int tid, int *rank)
@@ -86,7 +85,7 @@ static struct team *team_of(int tid, int *rank)
     return NULL;
 }
 
-/* Takes a message that says that a task has ended; returns its team, or NULL when that does not matter any more. */
+/* Handles the notice that a task has ended; returns its team, or NULL if the end was expected. */
 static struct team *take_gone(int *rank)
 {
     int tid = 0;
@@ -155,13 +154,13 @@ static void obey_signal(void)
 
 /* ---- messages ---- */
 
-/* What a member has said or left behind when it is not what we wait for. */
+/* Handles a message other than the expected one: only the end of a member matters. */
 static void refuse(int tag)
 {
     int rank;
     struct team *t = tag == TAG_GONE ? take_gone(&rank) : NULL;
     if (t)
-        team_fail("task %d of the team (t%x) has ended before its time", rank, (unsigned)t->tids[rank]);
+        team_fail("task %d of the team (t%x) has ended unexpectedly", rank, (unsigned)t->tids[rank]);
 }
 
 /* Receives the next message with this tag; returns its sender. */
@@ -173,7 +172,7 @@ static int receive(int wanted, double limit_us, const char *what)
         if (caught)
             obey_signal();
         if (mid < 0)
-            team_fail("the PVM daemon does not answer any more");
+            team_fail("the PVM daemon no longer answers");
         if (mid == 0 && limit_us > 0 && now_us() > limit_us)
             team_fail("%s", what);
         show_progress();
@@ -191,11 +190,11 @@ static int receive(int wanted, double limit_us, const char *what)
 void team_open(void)
 {
     if (pvm_mytid() < 0)
-        exit(EXIT_FAILURE); /* the library has said why, and what helps */
+        exit(EXIT_FAILURE); /* libpvm has printed the reason */
     pvm_setopt(PvmAutoErr, 0);
     pvm_export("PVM_TRANSPORT");
     pvm_setopt(PvmShowTids, 0);
-    pvm_catchout(stderr); /* what goes wrong in members before they can tell */
+    pvm_catchout(stderr); /* errors of members before they can report them */
     signal(SIGINT, note_signal);
     signal(SIGTERM, note_signal);
     signal(SIGHUP, note_signal);
@@ -207,7 +206,7 @@ static const char *host_name(const struct options *o, int rank)
     return host < 0 ? "." : o->hosts[host];
 }
 
-/* Spawns ranks from t->count on, as many in one go as run on one host. */
+/* Spawns the ranks from t->count on, with one call for consecutive ranks on the same host. */
 static void start_members(struct team *t, int count)
 {
     char why[TEXT_MAX];
@@ -249,7 +248,7 @@ struct team *team_start(const struct options *o, const char *transport, int coun
         setenv("PVM_TRANSPORT", transport, 1);
     start_members(t, count);
     for (int i = 0; i < count; i++)
-        receive(TAG_READY, now_us() + READY_LIMIT_S * 1e6, "the spawned tasks do not enrol");
+        receive(TAG_READY, now_us() + READY_LIMIT_S * 1e6, "the spawned tasks have not enrolled in time");
     say_team(t);
     return t;
 }
@@ -261,7 +260,7 @@ static void take_outcome(const struct team *t, int tid, struct outcome *sum)
     struct outcome one;
     static char text[4096];
     if (pvm_upkdouble((double *)&one, DOUBLES_OF(one), 1) < 0 || pvm_upkstr(text) < 0)
-        team_fail("t%x has sent what is not understood", (unsigned)tid);
+        team_fail("t%x has sent a malformed message", (unsigned)tid);
     if (text[0])
         team_fail("%s", text);
     double verified = sum->verified + one.verified;

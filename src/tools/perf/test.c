@@ -1,4 +1,4 @@
-/* test.c - the tests: what each member does in a job of so many samples of so many rounds. */
+/* test.c - the tests: the work of each member in a job, a number of samples of several rounds. */
 #include "test.h"
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 /* ---- two members ---- */
 
-/* A round is a message there and one back. */
+/* A round is a round trip of a message. */
 static void run_lat(struct member *m, double *times_us)
 {
     int total = m->job.samples * m->job.rounds;
@@ -28,7 +28,7 @@ static void run_lat(struct member *m, double *times_us)
     }
 }
 
-/* A round is a message to member 1, which answers when a sample's last has come. */
+/* A round is a message to member 1, which acknowledges the last of each sample. */
 static void run_stream(struct member *m, double *times_us)
 {
     for (int sample = 0; sample < m->job.samples; sample++) {
@@ -75,7 +75,7 @@ static int queued_tag(int i)
 static void prepare_match(struct member *m)
 {
     if (m->rank == 0) {
-        signal_receive(m->tids[1], TAG_GO); /* what was sent before it has come, too */
+        signal_receive(m->tids[1], TAG_GO); /* all queued messages have arrived before it */
         return;
     }
     for (int i = 0; i < m->point.queued; i++)
@@ -131,7 +131,7 @@ static void run_mcast(struct member *m, double *times_us)
     }
 }
 
-/* A round is a message through all members, back to member 0. */
+/* A round is a message through all members and back to member 0. */
 static void run_ring(struct member *m, double *times_us)
 {
     int next = (m->rank + 1) % m->count, before = (m->rank + m->count - 1) % m->count, number = 0;
@@ -149,7 +149,7 @@ static void run_ring(struct member *m, double *times_us)
     }
 }
 
-/* A round is a message from each member to each other one. */
+/* A round is a message from each member to each other member. */
 static void run_alltoall(struct member *m, double *times_us)
 {
     int number = 0;
@@ -228,7 +228,7 @@ static void end_tasks(int n, int *tids)
         signal_receive(-1, TAG_LEFT);
 }
 
-/* A round is the start of all tasks, until the last has enrolled and said so; their end is not measured. */
+/* A round is the start of all tasks until the last one reports that it has enrolled. Their end is not measured. */
 static void run_spawn(struct member *m, double *times_us)
 {
     static int tids[MEMBERS_MAX];
@@ -277,7 +277,7 @@ static double all_pairs(int tasks)
 
 const struct test tests[] = {
     {.name = "lat",
-     .what = "half the time of a message there and back, between two tasks",
+     .what = "half the round-trip time between two tasks",
      .unit = "us",
      .axes = AXIS_BYTES,
      .members = 2,
@@ -290,7 +290,7 @@ const struct test tests[] = {
      .jobs_us = 20000,
      .run = run_lat},
     {.name = "bw",
-     .what = "one task sends without waiting, the other receives",
+     .what = "one task streams messages to another",
      .unit = "us",
      .axes = AXIS_BYTES,
      .members = 2,
@@ -303,7 +303,7 @@ const struct test tests[] = {
      .jobs_us = 20000,
      .run = run_stream},
     {.name = "bibw",
-     .what = "as bw, in both directions at once",
+     .what = "two tasks stream messages to each other",
      .unit = "us",
      .axes = AXIS_BYTES,
      .members = 2,
@@ -316,7 +316,7 @@ const struct test tests[] = {
      .jobs_us = 20000,
      .run = run_bibw},
     {.name = "rate",
-     .what = "messages per second, as bw but in long streams of short messages",
+     .what = "messages per second, in long streams of short messages",
      .unit = "us",
      .axes = AXIS_BYTES,
      .members = 2,
@@ -329,7 +329,7 @@ const struct test tests[] = {
      .jobs_us = 20000,
      .run = run_stream},
     {.name = "mcast",
-     .what = "pvm_mcast to --tasks tasks, until all have answered",
+     .what = "pvm_mcast to --tasks tasks until all have answered",
      .unit = "us",
      .axes = AXIS_TASKS | AXIS_BYTES,
      .members = -1,
@@ -343,7 +343,7 @@ const struct test tests[] = {
      .jobs_us = 20000,
      .run = run_mcast},
     {.name = "match",
-     .what = "a receive by source and tag while --queued other messages wait",
+     .what = "receive by source and tag while --queued other messages wait",
      .unit = "us",
      .axes = AXIS_QUEUED | AXIS_BYTES,
      .members = 2,
@@ -358,7 +358,7 @@ const struct test tests[] = {
      .run = run_match,
      .finish = finish_match},
     {.name = "spawn",
-     .what = "start of --tasks tasks, until the last has said that it runs",
+     .what = "pvm_spawn of --tasks tasks until all have enrolled",
      .unit = "ms",
      .axes = AXIS_TASKS,
      .members = 1,
@@ -389,7 +389,7 @@ const struct test tests[] = {
      .run = run_barrier,
      .finish = finish_barrier},
     {.name = "ring",
-     .what = "a message through --tasks tasks, each of which passes it on",
+     .what = "a message around a ring of --tasks tasks",
      .unit = "us",
      .axes = AXIS_TASKS | AXIS_BYTES,
      .members = 0,
@@ -403,7 +403,7 @@ const struct test tests[] = {
      .jobs_us = 20000,
      .run = run_ring},
     {.name = "alltoall",
-     .what = "a message from each of --tasks tasks to each other",
+     .what = "a message from each of --tasks tasks to each other task",
      .unit = "us",
      .axes = AXIS_TASKS | AXIS_BYTES,
      .members = 0,

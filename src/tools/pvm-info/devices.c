@@ -1,34 +1,34 @@
-/* devices.c - see devices.h. Looks at the table of transports and at choice.h; opens nothing. */
+/* devices.c - see devices.h. Reads the table of transports and choice.h; opens no transport. */
 #include "devices.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "table.h"
 #include "text.h"
-#include "../core/config.h"
-#include "../core/error.h"
-#include "../transports/choice.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "transports/choice.h"
 
 enum { WHY_BYTES = 512, TEXT_BYTES = 160, COMPLAINT_BYTES = 4096, COLUMNS = 5 };
 
 struct device {
-    const struct pvmi_transport_row *row;
-    bool usable;    /* for what it is made for: messages between tasks, or to the daemon */
+    const struct pvmt_transport_row *row;
+    bool usable;    /* for its purpose: messages between tasks, or to the daemon */
     unsigned place; /* in the order of auto, from 1; 0: not in it */
     char why_not[WHY_BYTES];
-    struct pvmi_attributes attributes; /* of built ones */
+    struct pvmt_attributes attributes; /* if built */
 };
 
-/* ---- finding out ---- */
+/* ---- examining ---- */
 
-static void examine(const struct pvmi_transport_row *row, const struct pvmi_choice *automatic, struct device *d)
+static void examine(const struct pvmt_transport_row *row, const struct pvmt_choice *automatic, struct device *d)
 {
     *d = (struct device){.row = row};
     int code = row->internal && row->ops != NULL ? row->ops->available(d->why_not, sizeof(d->why_not))
-                                                 : pvmi_choice_usable(row, d->why_not, sizeof(d->why_not));
+                                                 : pvmt_choice_usable(row, d->why_not, sizeof(d->why_not));
     d->usable = code == 0;
     if (!d->usable && d->why_not[0] == '\0')
-        snprintf(d->why_not, sizeof(d->why_not), "%s", pvmi_error_text(code));
+        snprintf(d->why_not, sizeof(d->why_not), "%s", pvmc_error_text(code));
     if (row->ops != NULL)
         row->ops->query(NULL, &d->attributes);
     for (unsigned i = 0; i < automatic->count; i++)
@@ -36,27 +36,27 @@ static void examine(const struct pvmi_transport_row *row, const struct pvmi_choi
             d->place = i + 1;
 }
 
-static void choose(const char *text, struct pvmi_choice *out)
+static void choose(const char *text, struct pvmt_choice *out)
 {
     char why[COMPLAINT_BYTES];
 
-    if (pvmi_choice_parse(text, out, why, sizeof(why)) != 0)
+    if (pvmt_choice_parse(text, out, why, sizeof(why)) != 0)
         out->count = 0;
 }
 
-/* All transports; NULL when out of memory. */
+/* Examines all transports; NULL when out of memory. */
 static struct device *examine_all(int *count)
 {
-    struct pvmi_choice automatic;
+    struct pvmt_choice automatic;
     struct device *devices;
     int n = 0;
 
-    while (pvmi_transport_table[n].name != NULL)
+    while (pvmt_transport_table[n].name != NULL)
         n++;
     choose("auto", &automatic);
     devices = calloc((size_t)n + 1, sizeof(*devices));
     for (int i = 0; devices != NULL && i < n; i++)
-        examine(&pvmi_transport_table[i], &automatic, &devices[i]);
+        examine(&pvmt_transport_table[i], &automatic, &devices[i]);
     *count = devices != NULL ? n : 0;
     return devices;
 }
@@ -76,7 +76,7 @@ static const char *bytes_text(uint32_t bytes, char text[16])
 
 static void attributes_text(const struct device *d, char text[TEXT_BYTES])
 {
-    const struct pvmi_attributes *a = &d->attributes;
+    const struct pvmt_attributes *a = &d->attributes;
     char frame[16], copy[16];
 
     if (d->row->ops == NULL)
@@ -94,7 +94,7 @@ static const char *usable_text(const struct device *d)
     return d->usable ? "yes" : d->row->ops != NULL ? "no" : "not built";
 }
 
-/* What stands in the last column: what it is, and why it is no route or not usable. */
+/* The last column: a summary, and why the transport is not usable or not a route. */
 static void remark_text(const struct device *d, char text[WHY_BYTES])
 {
     const char *summary = d->row->ops != NULL ? d->row->ops->summary : "";
@@ -102,7 +102,7 @@ static void remark_text(const struct device *d, char text[WHY_BYTES])
     if (!d->usable)
         snprintf(text, WHY_BYTES, "%s%s%s", summary, *summary != '\0' ? ": " : "", d->why_not);
     else if (d->row->internal)
-        snprintf(text, WHY_BYTES, "%s (no route between tasks)", summary);
+        snprintf(text, WHY_BYTES, "%s (not a route between tasks)", summary);
     else
         snprintf(text, WHY_BYTES, "%s", summary);
 }
@@ -125,7 +125,7 @@ static void fill_line(const struct device *d, struct line *line, const char **ce
 
 void devices_print(void)
 {
-    static const char *const heading[COLUMNS] = {"TRANSPORT", "USABLE", "AUTO", "ATTRIBUTES", "WHAT IT IS"};
+    static const char *const heading[COLUMNS] = {"TRANSPORT", "USABLE", "AUTO", "ATTRIBUTES", "DESCRIPTION"};
     int n;
     struct device *devices = examine_all(&n);
     const char **cell = calloc((size_t)(n + 1) * COLUMNS, sizeof(*cell));
@@ -150,12 +150,12 @@ static void print_port(void *arg, const char *text)
     *title = "  ";
 }
 
-/* What those transports have that choose among several devices. */
+/* The devices of transports that choose among several. */
 static void ports_print(void)
 {
     const char *title = "\nDevices of transports:\n  ";
 
-    for (const struct pvmi_transport_row *row = pvmi_transport_table; row->name != NULL; row++)
+    for (const struct pvmt_transport_row *row = pvmt_transport_table; row->name != NULL; row++)
         if (row->ops != NULL && row->ops->describe != NULL)
             row->ops->describe(print_port, &title);
 }
@@ -167,7 +167,7 @@ static void add_port(void *arg, const char *text)
     json_array_append_new(arg, text_json(text));
 }
 
-static json_t *attributes_json(const struct pvmi_attributes *a)
+static json_t *attributes_json(const struct pvmt_attributes *a)
 {
     return json_pack("{s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:s*}", "frame_max_bytes", (json_int_t)a->frame_max,
                      "copy_max_bytes", (json_int_t)a->copy_max, "latency_ns", (json_int_t)a->latency_ns,
@@ -210,7 +210,7 @@ json_t *devices_json(void)
 
 /* ---- the order ---- */
 
-static json_t *order_json(const struct pvmi_choice *c)
+static json_t *order_json(const struct pvmt_choice *c)
 {
     json_t *names = json_array();
 
@@ -220,7 +220,7 @@ static json_t *order_json(const struct pvmi_choice *c)
     return names;
 }
 
-static void print_order(const char *setting, const char *origin, const struct pvmi_choice *c)
+static void print_order(const char *setting, const char *origin, const struct pvmt_choice *c)
 {
     printf("PVM_TRANSPORT=%s%s: ", setting, origin);
     for (unsigned i = 0; i < c->count; i++)
@@ -230,11 +230,11 @@ static void print_order(const char *setting, const char *origin, const struct pv
 
 int devices_show(bool json)
 {
-    const char *setting = pvmi_config_text(PVMI_SETTING_TRANSPORT),
-               *origin = pvmi_config_origin(PVMI_SETTING_TRANSPORT);
-    struct pvmi_choice automatic, chosen;
+    const char *setting = pvmc_config_text(PVMC_SETTING_TRANSPORT),
+               *origin = pvmc_config_origin(PVMC_SETTING_TRANSPORT);
+    struct pvmt_choice automatic, chosen;
     char why[COMPLAINT_BYTES];
-    int code = pvmi_choice_parse(setting, &chosen, why, sizeof(why));
+    int code = pvmt_choice_parse(setting, &chosen, why, sizeof(why));
 
     choose("auto", &automatic);
     if (json) {
@@ -248,7 +248,7 @@ int devices_show(bool json)
     } else {
         devices_print();
         ports_print();
-        puts("\nOrder of routes between two tasks, as far as both can use them:");
+        puts("\nOrder of routes between two tasks, limited to those that both can use:");
         print_order("auto", strcmp(setting, "auto") == 0 ? " (in force)" : "", &automatic);
         if (strcmp(setting, "auto") != 0 && code == 0)
             print_order(setting, " (in force)", &chosen);

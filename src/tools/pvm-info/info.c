@@ -1,5 +1,6 @@
 /*
- * info.c - pvm-info: what this dpvm is and how it is set up. Looks into tables only: needs no daemon, starts none.
+ * info.c - pvm-info: shows the build and the settings of this dpvm. Except for --task it only reads tables: it needs no
+ * daemon and starts none.
  */
 #include <argp.h>
 #include <limits.h>
@@ -13,9 +14,9 @@
 #include "links.h"
 #include "table.h"
 #include "text.h"
-#include "../core/config.h"
-#include "../core/dsig.h"
-#include "../core/frame.h"
+#include "core/config.h"
+#include "core/message/dsig.h"
+#include "core/message/frame.h"
 
 #define ANSWER_LIMIT_S 2.0
 
@@ -27,14 +28,14 @@ static struct {
 } options;
 
 static const char doc[] =
-    "Show what this dpvm is, which transports it can use here, and how it is set up."
-    "\vThe exit code is 1 if a setting has a value that is not understood (the default counts then), or if the task of "
-    "--task gives no answer.";
+    "Show this dpvm's version and build, the transports that are usable here, and its settings."
+    "\vThe exit code is 1 if a setting has a malformed value (its default is used then), or if the task given with "
+    "--task does not answer.";
 
 static const struct argp_option option_table[] = {
-    {"config", 'c', NULL, 0, "Show every setting: value, where it comes from, default, meaning", 0},
-    {"devices", 'd', NULL, 0, "Show the transports alone, and which ones PVM_TRANSPORT chooses", 0},
-    {"task", 't', "TID", 0, "Show what this task has sent to whom, and by which transport", 0},
+    {"config", 'c', NULL, 0, "Show every setting: value, origin, default, meaning", 0},
+    {"devices", 'd', NULL, 0, "Show the transports, and which ones PVM_TRANSPORT chooses", 0},
+    {"task", 't', "TID", 0, "Show this task's traffic with each peer, by transport", 0},
     {"json", 'j', NULL, 0, "Print JSON", 0},
     {0}};
 
@@ -44,7 +45,7 @@ static int read_tid(const char *text, struct argp_state *state)
     unsigned long tid = strtoul(*text == 't' ? text + 1 : text, &end, 16);
 
     if (*text == '\0' || *end != '\0' || tid == 0 || tid > INT_MAX)
-        argp_error(state, "%s: not a task id; they look like t40002", text);
+        argp_error(state, "%s: not a task id; give one such as t40002", text);
     return (int)tid;
 }
 
@@ -64,7 +65,7 @@ static error_t take_option(int key, char *arg, struct argp_state *state)
         options.json = true;
         return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "%s: no arguments are expected", arg);
+        argp_error(state, "%s: unexpected argument", arg);
         return EINVAL;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -92,17 +93,17 @@ static void collect_facts(struct fact facts[FACT_COUNT])
 {
     static char dsig[16], frame[16];
 
-    snprintf(dsig, sizeof(dsig), "0x%08x", (unsigned)pvmi_dsig_own());
-    snprintf(frame, sizeof(frame), "%d", PVMI_FRAME_VERSION);
+    snprintf(dsig, sizeof(dsig), "0x%08x", (unsigned)pvmc_dsig_own());
+    snprintf(frame, sizeof(frame), "%d", PVMC_FRAME_VERSION);
     const struct fact all[FACT_COUNT] = {
         {"version", "version", PVM_VER},
         {"frame_version", "frame version", frame},
         {"compiler", "compiler", compiler()},
         {"build_type", "build type", DPVM_BUILD_TYPE},
         {"sanitizers", "sanitizers", *DPVM_SANITIZE != '\0' ? DPVM_SANITIZE : "none"},
-        {"arch", "architecture", pvmi_arch_own()},
+        {"arch", "architecture", pvmc_arch_own()},
         {"dsig", "data signature", dsig},
-        {"root", "PVM_ROOT", pvmi_config_root()},
+        {"root", "PVM_ROOT", pvmc_config_root()},
     };
     memcpy(facts, all, sizeof(all));
 }
@@ -132,24 +133,24 @@ static int show_build(void)
 /* ---- settings ---- */
 
 struct setting_state {
-    const struct pvmi_setting_row *row;
+    const struct pvmc_setting_row *row;
     const char *value, *origin;
     bool good;
     char why[128]; /* when not good */
 };
 
-static int examine_settings(struct setting_state states[PVMI_SETTING_COUNT])
+static int examine_settings(struct setting_state states[PVMC_SETTING_COUNT])
 {
     int bad = 0;
 
-    for (int i = 0; i < PVMI_SETTING_COUNT; i++) {
+    for (int i = 0; i < PVMC_SETTING_COUNT; i++) {
         struct setting_state *s = &states[i];
-        const char *given = getenv(pvmi_setting_table[i].name);
-        *s = (struct setting_state){.row = &pvmi_setting_table[i], .good = true};
-        s->origin = pvmi_config_origin((enum pvmi_setting)i);
+        const char *given = getenv(pvmc_setting_table[i].name);
+        *s = (struct setting_state){.row = &pvmc_setting_table[i], .good = true};
+        s->origin = pvmc_config_origin((enum pvmc_setting)i);
         s->value = given != NULL && strcmp(s->origin, "default") != 0 ? given : s->row->fallback;
         if (given != NULL && *given != '\0' &&
-            pvmi_config_check((enum pvmi_setting)i, given, s->why, sizeof(s->why)) != 0) {
+            pvmc_config_check((enum pvmc_setting)i, given, s->why, sizeof(s->why)) != 0) {
             s->good = false;
             bad++;
         }
@@ -161,7 +162,7 @@ static void print_settings_json(const struct setting_state *states)
 {
     json_t *rows = json_array();
 
-    for (int i = 0; i < PVMI_SETTING_COUNT; i++) {
+    for (int i = 0; i < PVMC_SETTING_COUNT; i++) {
         const struct setting_state *s = &states[i];
         json_t *row =
             json_pack("{s:s, s:o, s:s, s:s, s:s, s:b}", "name", s->row->name, "value", text_json(s->value), "origin",
@@ -182,10 +183,10 @@ static void print_settings(const struct setting_state *states)
 {
     enum { COLUMNS = 5 };
     static const char *const heading[COLUMNS] = {"SETTING", "VALUE", "ORIGIN", "DEFAULT", "MEANING"};
-    const char *cell[(PVMI_SETTING_COUNT + 1) * COLUMNS];
+    const char *cell[(PVMC_SETTING_COUNT + 1) * COLUMNS];
 
     memcpy(cell, heading, sizeof(heading));
-    for (int i = 0; i < PVMI_SETTING_COUNT; i++) {
+    for (int i = 0; i < PVMC_SETTING_COUNT; i++) {
         const struct setting_state *s = &states[i];
         const char **row = cell + (i + 1) * COLUMNS;
         row[0] = s->row->name;
@@ -194,12 +195,12 @@ static void print_settings(const struct setting_state *states)
         row[3] = or_dash(s->row->fallback);
         row[4] = s->row->help;
     }
-    table_print(stdout, cell, PVMI_SETTING_COUNT + 1, COLUMNS, table_width(stdout));
+    table_print(stdout, cell, PVMC_SETTING_COUNT + 1, COLUMNS, table_width(stdout));
 }
 
 static int show_settings(void)
 {
-    static struct setting_state states[PVMI_SETTING_COUNT];
+    static struct setting_state states[PVMC_SETTING_COUNT];
     int bad = examine_settings(states);
 
     if (options.json)
@@ -207,24 +208,24 @@ static int show_settings(void)
     else
         print_settings(states);
     fflush(stdout);
-    for (int i = 0; i < PVMI_SETTING_COUNT; i++)
+    for (int i = 0; i < PVMC_SETTING_COUNT; i++)
         if (!states[i].good)
             fprintf(stderr, "pvm-info: %s\n", states[i].why);
-    pvmi_config_warn_unknown();
+    pvmc_config_warn_unknown();
     return bad > 0 ? EXIT_BAD_SETTING : EXIT_SUCCESS;
 }
 
 /* ---- a task ---- */
 
-/* As a task of the machine that runs; starts none. */
+/* Enrols as a task; does not start a machine. */
 static int show_task(int tid)
 {
     struct links_report report = {.tid = tid};
 
-    unsetenv("PVM_TRACE"); /* we are no program that is to be traced */
+    unsetenv("PVM_TRACE"); /* do not trace this tool */
     pvm_setopt(PvmRoute, PvmDontRoute);
     if (pvm_mytid() < 0)
-        return EXIT_NO_ANSWER; /* libpvm has said why */
+        return EXIT_NO_ANSWER; /* libpvm has printed the reason */
     links_ask(&report, 1, ANSWER_LIMIT_S);
     if (report.status != LINKS_TOLD)
         fprintf(stderr, "pvm-info: %s\n", links_excuse(&report, ANSWER_LIMIT_S));

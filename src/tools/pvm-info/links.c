@@ -4,11 +4,11 @@
 #include <string.h>
 #include <sys/time.h>
 #include <time.h>
-#include "../core/visible.h"
+#include "core/visible.h"
 #include "pvm3.h"
 
 enum {
-    CONTEXT_CONTROL = 0x7ffff, /* of the messages that libpvm takes itself */
+    CONTEXT_CONTROL = 0x7ffff, /* of messages that libpvm handles itself */
     TAG_ROUTES = (int)0x80030040,
     FLAG_CONNECTED = 0x4, /* of ti_flag */
     PEERS_MAX = 1 << 20,
@@ -24,7 +24,7 @@ static double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Sends the question: where the answer is to go. 0 or a PvmXxx code. */
+/* Sends the request, with the context and tag for the answer. 0 or a PvmXxx code. */
 static int ask(int tid, int context, int tag)
 {
     int old_context = pvm_setcontext(CONTEXT_CONTROL), reserved = pvm_setopt(PvmResvTids, 1);
@@ -60,7 +60,7 @@ static void ask_if_possible(struct links_report *r, int context, int tag)
 
 /* ---- the answer ---- */
 
-/* A packed string is its length, with the NUL, and its bytes. */
+/* Reads a packed string: its length including the NUL, then its bytes. */
 static bool read_text(char *text, int size)
 {
     int length = 0;
@@ -93,7 +93,7 @@ static bool read_peer(struct links_peer *p)
     return true;
 }
 
-/* The active receive buffer. */
+/* Reads the answer in the active receive buffer. */
 static bool read_report(struct links_report *r)
 {
     int n = 0;
@@ -137,7 +137,7 @@ static int late_ones(const struct links_report *reports, int n)
     return late;
 }
 
-/* In the context of the answers. */
+/* Receives answers in the current context. */
 static void collect(struct links_report *reports, int n, int tag, double until_s)
 {
     int old_buffer = pvm_setrbuf(0), mid = 1;
@@ -154,7 +154,7 @@ static void collect(struct links_report *reports, int n, int tag, double until_s
     pvm_freebuf(pvm_setrbuf(old_buffer));
 }
 
-/* Each time with another tag, so that what comes too late does not answer the next question. */
+/* Each request uses a new tag, so that a late answer is not taken for one to the next request. */
 void links_ask(struct links_report *reports, int n, double limit_s)
 {
     static int context, tag;
@@ -196,11 +196,11 @@ const char *links_excuse(const struct links_report *r, double limit_s)
         return "";
     case LINKS_LATE:
         snprintf(text, sizeof(text),
-                 "t%x has not answered within %g s: it computes, or is stopped; tasks answer in calls of PVM",
+                 "t%x has not answered within %g s: it computes or is stopped; a task answers in its next call of PVM",
                  (unsigned)r->tid, limit_s);
         break;
     case LINKS_STRANGE:
-        snprintf(text, sizeof(text), "t%x is no PVM program, or has not called PVM yet", (unsigned)r->tid);
+        snprintf(text, sizeof(text), "t%x is not a PVM program, or has not called PVM yet", (unsigned)r->tid);
         break;
     case LINKS_GONE:
         snprintf(text, sizeof(text), "t%x: there is no such task", (unsigned)r->tid);
@@ -222,7 +222,7 @@ static const char *option_name(int option)
 
 static void print_traffic(FILE *out, const char *peer, const char *route, const char *by, const struct links_traffic *t)
 {
-    fprintf(out, "%9s %-8s %-7s %10ld %14ld %10ld %14ld", peer, PVMI_VISIBLE(route), by, t->tx_frames, t->tx_bytes,
+    fprintf(out, "%9s %-8s %-7s %10ld %14ld %10ld %14ld", peer, PVMC_VISIBLE(route), by, t->tx_frames, t->tx_bytes,
             t->rx_frames, t->rx_bytes);
 }
 
@@ -249,7 +249,7 @@ static void print_peer(FILE *out, const struct links_peer *p)
 
 void links_print(FILE *out, const struct links_report *r)
 {
-    fprintf(out, "t%x: PVM_TRANSPORT=%s, %s, %d peer%s\n", (unsigned)r->tid, PVMI_VISIBLE(r->choice),
+    fprintf(out, "t%x: PVM_TRANSPORT=%s, %s, %d peer%s\n", (unsigned)r->tid, PVMC_VISIBLE(r->choice),
             option_name(r->option), r->count, r->count == 1 ? "" : "s");
     if (r->count == 0)
         return;
@@ -285,7 +285,7 @@ json_t *links_json(const struct links_report *r)
                                                traffic_json(&p->daemon), "refused", p->refused, "links_opened",
                                                p->opened, "links_lost", p->lost));
     }
-    json_t *choice = json_string(r->choice); /* NULL: a user's text that is no UTF-8 */
+    json_t *choice = json_string(r->choice); /* NULL if it is not valid UTF-8 */
     return json_pack("{s:o, s:o, s:s, s:o}", "tid", tid_json(r->tid), "transport",
                      choice != NULL ? choice : json_string("?"), "option", option_name(r->option), "peers", peers);
 }

@@ -1,6 +1,6 @@
 /*
- * links.h - asks tasks what they have sent to whom, and by which route; for pvm-info and the console. The question is a
- * message as any program can send it, see "Routes" in doc/protocol.md.
+ * links.h - asks tasks for their traffic with each peer, by route; for pvm-info, pvm-perf and the console. The request
+ * is a message that any program can send, see "Routes" in doc/protocol.md.
  */
 #ifndef LINKS_H
 #define LINKS_H
@@ -17,16 +17,16 @@ struct links_peer {
     int tid;
     char route[32]; /* transport in use, or "daemon" */
     struct links_traffic direct, daemon;
-    int refused;      /* times that a direct link took no frame at once */
-    int opened, lost; /* direct links */
+    int refused;      /* times that a direct link was full */
+    int opened, lost; /* number of direct links */
 };
 
 enum links_status {
     LINKS_TOLD,
-    LINKS_LATE,    /* computes, or waits for something else than messages */
-    LINKS_STRANGE, /* its process is no PVM program, or has not called PVM yet */
+    LINKS_LATE,    /* no answer: computes, or waits for something other than messages */
+    LINKS_STRANGE, /* not a PVM program, or has not called PVM yet */
     LINKS_GONE,    /* no such task */
-    LINKS_FAILED,  /* could not be asked; error tells why */
+    LINKS_FAILED,  /* the request failed, see error */
 };
 
 struct links_report {
@@ -40,14 +40,14 @@ struct links_report {
 };
 
 /*
- * Asks the tasks whose tids are in reports[n], all at once, and waits for at most limit_s seconds. The caller must be a
- * task; each report is filled and is to be given to links_free().
+ * Asks the tasks whose tids are in reports[n], all at once, and waits at most limit_s seconds. The caller must be a
+ * task. Fills all reports; free them with links_free().
  */
 void links_ask(struct links_report *reports, int n, double limit_s);
 
 void links_free(struct links_report *reports, int n);
 
-/* Why there is no answer, as a sentence that begins with the task; for LINKS_TOLD "". Static storage. */
+/* Why there is no answer, as a sentence that starts with the task; "" for LINKS_TOLD. Static storage. */
 const char *links_excuse(const struct links_report *report, double limit_s);
 
 void links_print(FILE *out, const struct links_report *report);

@@ -4,7 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { NARROWEST = 20 }; /* the last column is not squeezed below this */
+enum { NARROWEST = 20 }; /* least width of the last column */
 
 int table_width(FILE *out)
 {
@@ -15,7 +15,7 @@ int table_width(FILE *out)
     return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-/* Prints text in lines of at most `room` bytes, each but the first behind `indent` blanks. */
+/* Prints text in lines of at most `room` bytes, all but the first indented by `indent` blanks. */
 static void print_wrapped(FILE *out, const char *text, int indent, int room)
 {
     while (room > 0 && strlen(text) > (size_t)room) {
@@ -23,7 +23,7 @@ static void print_wrapped(FILE *out, const char *text, int indent, int room)
         while (end > 0 && text[end] != ' ')
             end--;
         if (end == 0)
-            end = (int)strcspn(text, " "); /* one word that is too long */
+            end = (int)strcspn(text, " "); /* a word that is too long */
         fprintf(out, "%.*s\n%*s", end, text, indent, "");
         text += end + strspn(text + end, " ");
     }

@@ -1,4 +1,4 @@
-/* table.h - prints rows of text in aligned columns, and wraps the last one when the terminal is narrow. */
+/* table.h - prints rows of text in aligned columns and wraps the last one to the width of the terminal. */
 #ifndef TABLE_H
 #define TABLE_H
 
@@ -7,12 +7,12 @@
 enum { TABLE_COLUMNS_MAX = 6, TABLE_GAP = 2 };
 
 /*
- * Prints `rows` rows of `columns` texts each (cell[row * columns + column], never NULL). The last column is broken at
- * blanks so that lines fit into `width` columns; width 0: never.
+ * Prints `rows` rows of `columns` texts each (cell[row * columns + column], never NULL). The last column is wrapped at
+ * blanks so that lines fit into `width` columns; width 0: no wrapping.
  */
 void table_print(FILE *out, const char *const *cell, int rows, int columns, int width);
 
-/* Columns of the terminal that `out` is, or 0 if it is none. */
+/* Width of the terminal `out`, or 0 if it is not a terminal. */
 int table_width(FILE *out);
 
 #endif

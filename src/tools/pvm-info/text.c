@@ -19,7 +19,7 @@ json_t *text_json(const char *text)
     return value;
 }
 
-/* DEL is the one control character that jansson lets through. */
+/* DEL is the only control character that jansson does not escape. */
 static int write_ascii(const char *bytes, size_t length, void *file)
 {
     for (size_t i = 0; i < length; i++)

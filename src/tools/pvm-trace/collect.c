@@ -10,7 +10,7 @@
 #include <sys/file.h>
 #include <sys/time.h>
 #include <unistd.h>
-#include "../../core/hash.h"
+#include "core/hash.h"
 #include "message.h"
 #include "record.h"
 
@@ -19,31 +19,31 @@ enum {
     LOOK_MS = 200,
     LATECOMER_MS = 100,
     LOCK_LIMIT_MS = 5000,
-    EXPECTED_LIMIT_US = 3000000, /* how long we wait for tasks that say nothing, after all others */
+    EXPECTED_LIMIT_US = 3000000, /* how long to wait for silent tasks after all others have ended */
     FILE_BUFFER_BYTES = 1 << 18,
     NAME_BYTES = 1200
 };
 
-/* A task that was spawned and says nothing may do so yet, or be none of the program's that is traced (pvmgs). */
+/* A spawned task that is silent (EXPECTED) may still send events, or may never be traced (pvmgs). */
 enum state { EXPECTED, LIVING, ENDED };
 
 struct known {
     int tid; /* of a task or a host */
     enum state state;
-    bool named; /* a task: its name is in the file */
+    bool named; /* for a task: its name is in the file */
     UT_hash_handle hh;
 };
 
 static struct {
     FILE *file;
     const char *path;
-    char entry[NAME_BYTES]; /* in the mailbox */
+    char entry[NAME_BYTES]; /* name of the mailbox entry */
     int context, tid;
     struct known *tasks, *hosts;
-    int count[ENDED + 1];  /* of tasks, by state */
-    int64_t last_heard_us; /* when the last message came */
+    int count[ENDED + 1];  /* number of tasks by state */
+    int64_t last_heard_us; /* time of the last message */
     int64_t events, lost;
-    bool failed; /* the file takes no more */
+    bool failed; /* the file cannot be written any more */
     struct message_layouts *layouts;
 } collector;
 
@@ -62,9 +62,9 @@ static int64_t now_us(void)
     return t.tv_sec * INT64_C(1000000) + t.tv_usec;
 }
 
-/* ---- the entry in the mailbox, by which tasks find us ---- */
+/* ---- the mailbox entry by which tasks find the collector ---- */
 
-/* Also tells a fault: an empty text is none. */
+/* Writes the entry, with a fault for libpvm to report; "" if there is none. */
 static int announce(const char *fault)
 {
     int mid = pvm_initsend(PvmDataDefault), tag = COLLECT_TRACE;
@@ -86,7 +86,7 @@ static void give_up(int error)
     announce(fault);
 }
 
-/* Brings all lines to the file. */
+/* Flushes all lines to the file. */
 static void flush(void)
 {
     errno = 0;
@@ -94,7 +94,7 @@ static void flush(void)
         give_up(errno);
 }
 
-/* NULL after filling why[size]. */
+/* Opens and locks the file; NULL with the reason in why[size]. */
 static FILE *open_file(const char *path, char *why, size_t size)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
@@ -103,7 +103,7 @@ static FILE *open_file(const char *path, char *why, size_t size)
         return NULL;
     }
     for (int waited_ms = 0; flock(fd, LOCK_EX | LOCK_NB); waited_ms += LATECOMER_MS) {
-        if (errno == EWOULDBLOCK && waited_ms < LOCK_LIMIT_MS) { /* the run before may be ending */
+        if (errno == EWOULDBLOCK && waited_ms < LOCK_LIMIT_MS) { /* the previous run may be ending */
             usleep(LATECOMER_MS * 1000);
             continue;
         }
@@ -111,7 +111,7 @@ static FILE *open_file(const char *path, char *why, size_t size)
         close(fd);
         return NULL;
     }
-    FILE *f = ftruncate(fd, 0) && errno != EINVAL ? NULL : fdopen(fd, "w"); /* EINVAL: not a plain file */
+    FILE *f = ftruncate(fd, 0) && errno != EINVAL ? NULL : fdopen(fd, "w"); /* EINVAL: not a regular file */
     if (!f) {
         snprintf(why, size, "cannot write %s: %s", path, strerror(errno));
         close(fd);
@@ -123,7 +123,7 @@ static FILE *open_file(const char *path, char *why, size_t size)
 
 /* ---- hosts ---- */
 
-/* How much later it is here than there. The quickest of some answers says it best. */
+/* Offset of our clock from the host's. The answer with the shortest round trip is the most precise. */
 static int64_t clock_offset_us(int host)
 {
     int64_t best_us = INT64_MAX, offset_us = 0;
@@ -165,7 +165,7 @@ static void meet_host(int host)
     struct known *k = new_known(host);
     if (!k)
         return;
-    if (!PVMI_HASH_ADD(hh, collector.hosts, tid, k)) {
+    if (!PVMC_HASH_ADD(hh, collector.hosts, tid, k)) {
         free(k);
         return;
     }
@@ -185,7 +185,7 @@ static void meet_host(int host)
 
 /* ---- tasks ---- */
 
-/* As the daemon knows it; false: it has ended already. */
+/* Records a task with the daemon's data; false when it has already ended. */
 static bool record_by_machine(int tid)
 {
     int count = 0;
@@ -196,7 +196,7 @@ static bool record_by_machine(int tid)
     return true;
 }
 
-/* As the event of its birth says. */
+/* Records a task with the data of its TEV_NEWTASK event. */
 static bool record_by_birth(int tid, const struct event *birth)
 {
     const struct field *name = event_field(birth, TEV_DID_TN);
@@ -218,7 +218,7 @@ static struct known *new_task(int tid, enum state state)
     struct known *k = new_known(tid);
     if (!k)
         return NULL;
-    if (!PVMI_HASH_ADD(hh, collector.tasks, tid, k)) {
+    if (!PVMC_HASH_ADD(hh, collector.tasks, tid, k)) {
         free(k);
         return NULL;
     }
@@ -229,8 +229,8 @@ static struct known *new_task(int tid, enum state state)
 }
 
 /*
- * A task of the program: LIVING when it is known to be traced. `birth` is the daemon's event of it, or NULL: that may
- * come when others have told of the task before, and it has ended since.
+ * Adds a task of the program; LIVING if it is known to be traced. `birth` is its TEV_NEWTASK event or NULL. The event
+ * may arrive after events of other tasks have named this one, and even after its end.
  */
 static void meet_task(int tid, enum state state, const struct event *birth)
 {
@@ -280,13 +280,13 @@ static void handle_message(int mid)
         task_ended(sender);
 }
 
-/* The next message, within the time: false when none came. */
+/* Handles the next message; false when none arrives within the time. */
 static bool serve_one(int limit_ms)
 {
     struct timeval t = {limit_ms / 1000, limit_ms % 1000 * 1000};
     int mid = pvm_nrecv(-1, -1);
     if (!mid) {
-        flush(); /* when there is nothing to do: a reader sees all, and a killed collector loses little */
+        flush(); /* when idle, so that readers see all events and a killed collector loses few */
         mid = pvm_trecv(-1, -1, &t);
     }
     if (mid < 0)
@@ -298,13 +298,13 @@ static bool serve_one(int limit_ms)
     return mid > 0;
 }
 
-/* Whether a task that is expected may still speak. */
+/* Whether an EXPECTED task may still send events. */
 static bool somebody_is_expected(void)
 {
     return collector.count[EXPECTED] > 0 && now_us() - collector.last_heard_us < EXPECTED_LIMIT_US;
 }
 
-/* Nobody is left who is known to be traced. A program that begins now makes a collector of its own. */
+/* No traced task is left. Withdraws the mailbox entry, so that a program that starts now gets its own collector. */
 static void say_farewell(void)
 {
     pvm_delinfo(collector.entry, 0, PvmMboxDefault);
@@ -321,11 +321,11 @@ static void serve(void)
         if (!collector.count[LIVING])
             say_farewell();
     }
-    while (serve_one(0)) /* told to end: what is here already */
+    while (serve_one(0)) /* told to end: handle what has arrived */
         ;
 }
 
-/* ---- from start to end ---- */
+/* ---- the whole run ---- */
 
 static void answer_parent(int context, int code, const char *text)
 {
@@ -338,7 +338,7 @@ static void answer_parent(int context, int code, const char *text)
     pvm_setcontext(old);
 }
 
-/* PvmOk, or a code and why[size]. */
+/* PvmOk, or a PvmXxx code with the reason in why[size]. */
 static int start(const char *path, char *why, size_t size)
 {
     collector.path = path;
@@ -351,7 +351,7 @@ static int start(const char *path, char *why, size_t size)
     pvm_setcontext(collector.context);
     int code = announce("");
     if (code < 0)
-        snprintf(why, size, "another collector of this machine writes %s", path);
+        snprintf(why, size, "another collector in this virtual machine is writing %s", path);
     return code < 0 ? code : PvmOk;
 }
 

@@ -1,9 +1,9 @@
-/* event.c - names of events and of their data, by libpvm's tables. */
+/* event.c - names of events and of their fields, from libpvm's tables. */
 #include "event.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../core/hash.h"
+#include "core/hash.h"
 #include "store.h"
 
 extern struct Pvmtevinfo pvmtevinfo[];
@@ -24,12 +24,12 @@ __attribute__((constructor)) static void index_names(void)
 {
     for (int i = 0; i <= TEV_MAX; i++) {
         event_storage[i] = (struct name){.text = pvmtevinfo[i].name, .id = i};
-        if (!PVMI_HASH_ADD_TEXT(hh, events, text, &event_storage[i]))
+        if (!PVMC_HASH_ADD_TEXT(hh, events, text, &event_storage[i]))
             store_out_of_memory();
     }
     for (int i = 0; i <= TEV_DID_MAX; i++) {
         field_storage[i] = (struct name){.text = pvmtevdidlist[i].did, .id = i};
-        if (!PVMI_HASH_ADD_TEXT(hh, fields, text, &field_storage[i]))
+        if (!PVMC_HASH_ADD_TEXT(hh, fields, text, &field_storage[i]))
             store_out_of_memory();
     }
 }

@@ -1,17 +1,17 @@
-/* main.c - pvm-trace: what PVM_TRACE wrote, as a picture, as figures, or as viewers load it. */
+/* main.c - pvm-trace: shows a trace as a picture or summary, or converts it for viewers. */
 #include <argp.h>
 #include <err.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "chrome.h"
+#include "tools/pvm-trace/draw/chrome.h"
 #include "collect.h"
-#include "heatmap.h"
-#include "output.h"
-#include "paje.h"
+#include "tools/pvm-trace/draw/heatmap.h"
+#include "tools/pvm-trace/draw/output.h"
+#include "tools/pvm-trace/draw/paje.h"
 #include "reader.h"
-#include "summary.h"
-#include "svg.h"
+#include "tools/pvm-trace/draw/summary.h"
+#include "tools/pvm-trace/draw/svg.h"
 
 enum { EXIT_USAGE = 2, KEY_FROM = 256, KEY_TO, KEY_WIDTH, KEY_NO_ARROWS, KEY_JSON, KEY_SVG, WIDTH_MAX = 20000 };
 
@@ -24,26 +24,26 @@ struct job {
     struct pairs pairs;
 };
 
-static const char doc[] =
-    "Show what the tasks of a PVM program did and which messages they sent. FILE is what PVM_TRACE=FILE wrote, or the "
-    "output of PVM's tracer."
-    "\v"
-    "COMMANDs:\n"
-    "  summary  who talked to whom, and where the time of each task went\n"
-    "  svg      a picture: a lane per task, an arrow per message\n"
-    "  chrome   for ui.perfetto.dev and chrome://tracing (JSON)\n"
-    "  paje     for ViTE and other viewers of Paje's format\n"
-    "\n"
-    "TIMEs are since the first event: 2.5 or 2.5s, 300ms, 50us. See pvm-trace(1).";
+static const char doc[] = "Show what the tasks of a PVM program did and which messages they sent. FILE was written "
+                          "with PVM_TRACE=FILE, or by "
+                          "PVM's tracer."
+                          "\v"
+                          "COMMANDs:\n"
+                          "  summary  traffic between tasks, and how each task spent its time\n"
+                          "  svg      a picture with a lane per task and an arrow per message\n"
+                          "  chrome   JSON for ui.perfetto.dev and chrome://tracing\n"
+                          "  paje     Paje format, for ViTE and other viewers\n"
+                          "\n"
+                          "TIME counts from the first event: 2.5 or 2.5s, 300ms, 50us. See pvm-trace(1).";
 
 static const struct argp_option option_table[] = {
-    {"output", 'o', "FILE", 0, "Where the result goes (default: standard output)", 0},
-    {"from", KEY_FROM, "TIME", 0, "svg: begin here", 0},
-    {"to", KEY_TO, "TIME", 0, "svg: end here", 0},
+    {"output", 'o', "FILE", 0, "Write the result to FILE (default: standard output)", 0},
+    {"from", KEY_FROM, "TIME", 0, "svg: start at this time", 0},
+    {"to", KEY_TO, "TIME", 0, "svg: end at this time", 0},
     {"width", KEY_WIDTH, "PIXELS", 0, "svg: length of the time axis (default: 1100)", 0},
-    {"no-arrows", KEY_NO_ARROWS, NULL, 0, "svg: leave the messages out", 0},
+    {"no-arrows", KEY_NO_ARROWS, NULL, 0, "svg: omit messages", 0},
     {"json", KEY_JSON, NULL, 0, "summary: print JSON", 0},
-    {"svg", KEY_SVG, "FILE", 0, "summary: write a heat map of the traffic, too", 0},
+    {"svg", KEY_SVG, "FILE", 0, "summary: also write a heat map of the traffic", 0},
     {0}};
 
 /* ---- command line ---- */
@@ -59,7 +59,7 @@ static int64_t parse_time_us(const char *text, struct argp_state *state)
     for (size_t i = 0; rest != text && value >= 0 && value < 1e9 && i < sizeof units / sizeof units[0]; i++)
         if (!strcmp(rest, units[i].name))
             return (int64_t)(value * units[i].us);
-    argp_error(state, "%s is no time; write 2.5s, 300ms or 50us", text);
+    argp_error(state, "%s is not a time; write 2.5s, 300ms or 50us", text);
     return 0;
 }
 
@@ -68,7 +68,7 @@ static int parse_width(const char *text, struct argp_state *state)
     char *rest;
     long value = strtol(text, &rest, 10);
     if (*rest || rest == text || value < 100 || value > WIDTH_MAX)
-        argp_error(state, "--width=%s: give pixels from 100 to %d", text, WIDTH_MAX);
+        argp_error(state, "--width=%s: give a number of pixels from 100 to %d", text, WIDTH_MAX);
     return (int)value;
 }
 
@@ -79,7 +79,7 @@ static void take_word(struct job *job, char *word, struct argp_state *state)
     else if (!job->file)
         job->file = word;
     else
-        argp_error(state, "one FILE at a time, and not also %s", word);
+        argp_error(state, "only one FILE is allowed: %s", word);
 }
 
 static error_t take_option(int key, char *arg, struct argp_state *state)
@@ -115,7 +115,7 @@ static error_t take_option(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* ---- commands: each 0, or -1 after a message ---- */
+/* ---- commands: each returns 0, or -1 after a message ---- */
 
 static int write_chrome(struct job *job, FILE *f)
 {
@@ -171,12 +171,12 @@ static const struct {
     int (*write)(struct job *job, FILE *f);
 } verbs[] = {{"summary", write_summary}, {"svg", write_svg}, {"chrome", write_chrome}, {"paje", write_paje}};
 
-/* Results that do not show it themselves: what is odd about the trace. */
+/* Warns of unmatched messages; the summary prints them itself. */
 static void tell_oddities(const struct job *job)
 {
     size_t odd = job->pairs.unreceived + job->pairs.unsent;
     if (odd && job->verb != verbs[0].name)
-        warnx("%zu message%s without an arrow: %zu not received, %zu whose sending is not in the trace", odd,
+        warnx("%zu message%s without an arrow: %zu not received, %zu whose send is not in the trace", odd,
               odd == 1 ? "" : "s", job->pairs.unreceived, job->pairs.unsent);
 }
 
@@ -198,7 +198,7 @@ static int run(struct job *job, int (*write)(struct job *job, FILE *f))
     return !f || rc;
 }
 
-/* Not in the help: what libpvm starts. */
+/* Started by libpvm; not in the help. */
 static int run_collector(int argc, char **argv)
 {
     if (argc != 4)
@@ -220,6 +220,6 @@ int main(int argc, char **argv)
             return run(&job, verbs[i].write);
         }
     if (!job.verb || !job.file)
-        errx(EXIT_USAGE, "a command and a file are wanted. Try: pvm-trace summary FILE");
-    errx(EXIT_USAGE, "there is no command %s; there are summary, svg, chrome and paje", job.verb);
+        errx(EXIT_USAGE, "give a command and a file, such as: pvm-trace summary FILE");
+    errx(EXIT_USAGE, "unknown command %s; the commands are summary, svg, chrome and paje", job.verb);
 }

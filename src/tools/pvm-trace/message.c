@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../core/hash.h"
+#include "core/hash.h"
 
 enum { ITEMS_MAX = 1 << 20, USER_TEXT_BYTES = 1024 };
 
@@ -24,7 +24,7 @@ struct layout {
 
 struct message_layouts {
     struct layout *known;
-    struct store store; /* of the event at hand */
+    struct store store; /* of the current event */
 };
 
 struct message_layouts *message_layouts_new(void)
@@ -43,14 +43,14 @@ void message_layouts_free(struct message_layouts *l)
     free(l);
 }
 
-/* ---- values: each reads one, or returns -1 ---- */
+/* ---- values: each function reads one; 0 or -1 ---- */
 
 static int read_int(int *value)
 {
     return pvm_upkint(value, 1, 1) < 0 ? -1 : 0;
 }
 
-/* One value of a whole-number type. */
+/* Reads one value of an integer type. */
 static int read_number(int type, int64_t *value)
 {
     int i = 0;
@@ -82,7 +82,7 @@ static int read_number(int type, int64_t *value)
         rc = pvm_upklong(&l, 1, 1);
         *value = l;
         break;
-    default: /* INT; and what the sender put off until later is the number of its place */
+    default: /* INT; also a value that the sender deferred, which is an index */
         rc = pvm_upkint(&i, 1, 1);
         *value = i;
     }
@@ -101,11 +101,11 @@ static int read_real(int type, double *value)
     return rc < 0 ? -1 : 0;
 }
 
-/* A text of any length: its length with the final zero, then bytes, as pvm_pkstr() packs it. */
+/* Reads a text of any length, packed by pvm_pkstr(): its length including the NUL, then bytes. */
 static const char *read_text(struct store *s)
 {
     int bytes = 0;
-    pvm_bufinfo(pvm_getrbuf(), &bytes, NULL, NULL); /* no text is longer than its message */
+    pvm_bufinfo(pvm_getrbuf(), &bytes, NULL, NULL); /* upper bound of the length */
     char *text = malloc((size_t)bytes + 1);
     if (!text)
         return NULL;
@@ -141,7 +141,7 @@ static int read_texts(struct store *s, struct field *f)
     return 0;
 }
 
-/* Reals in arrays are of no event of PVM's own; they are cut to whole numbers. */
+/* No event of PVM has arrays of reals; they are truncated to integers. */
 static int read_numbers(struct store *s, int type, struct field *f)
 {
     int64_t *numbers = store_take(s, (size_t)f->count * sizeof *numbers);
@@ -185,7 +185,7 @@ static int begin_event(int number, struct event *e)
     return 0;
 }
 
-/* Time and task are the event's own, the rest goes to its fields. */
+/* Stores time and task in the event itself, everything else in its fields. */
 static void keep_field(struct event *e, struct field *fields, const struct field *f)
 {
     if (f->kind == FIELD_NUMBER && f->id == TEV_DID_TS)
@@ -205,7 +205,7 @@ static struct layout *find_layout(struct message_layouts *l, int sender, int num
     return found;
 }
 
-/* An empty description; an earlier one of the same records is forgotten. */
+/* An empty layout; it replaces an earlier one of the same sender and event. */
 static struct layout *new_layout(struct message_layouts *l, int sender, int number)
 {
     struct layout *layout = find_layout(l, sender, number);
@@ -218,14 +218,14 @@ static struct layout *new_layout(struct message_layouts *l, int sender, int numb
         return NULL;
     layout->key.sender = sender;
     layout->key.event = number;
-    if (!PVMI_HASH_ADD(hh, l->known, key, layout)) {
+    if (!PVMC_HASH_ADD(hh, l->known, key, layout)) {
         free(layout);
         return NULL;
     }
     return layout;
 }
 
-/* A record with its description: number, name, then {id, type, value}, up to the end mark. */
+/* Reads a record with its description: number, name, then {id, type, value} up to the end mark. */
 static int read_described(struct message_layouts *l, int sender, struct event *e, struct field *fields)
 {
     int number, id;
@@ -247,7 +247,7 @@ static int read_described(struct message_layouts *l, int sender, struct event *e
     return id == TEV_MARK_EVENT_DESC_END ? 0 : -1;
 }
 
-/* A record whose description came before: number and values. */
+/* Reads a record that was described before: number and values. */
 static int read_bare(struct message_layouts *l, int sender, struct event *e, struct field *fields)
 {
     int number, end;
@@ -265,7 +265,7 @@ static int read_bare(struct message_layouts *l, int sender, struct event *e, str
     return read_int(&end) || end != TEV_MARK_EVENT_RECORD_END ? -1 : 0;
 }
 
-/* The names of data, which a daemon sends once: we have our own. */
+/* Skips the names of fields, which a daemon sends once: we have our own table. */
 static int skip_names(struct message_layouts *l)
 {
     int id;
@@ -275,14 +275,14 @@ static int skip_names(struct message_layouts *l)
     return id == TEV_MARK_DATA_ID_END ? 0 : -1;
 }
 
-/* A value of the program's own event, as text behind what text[] holds already. */
+/* Appends a value of a user-defined event to text[size], as text. */
 static int append_value(struct store *s, int type, char *text, size_t size)
 {
     struct field f = {0};
     size_t used = strlen(text);
     const char *space = used && text[used - 1] != ' ' ? " " : "";
     char byte = 0;
-    if (type == TEV_DATA_BYTE) { /* of a text, as pvm_pkstr() packs it here */
+    if (type == TEV_DATA_BYTE) { /* a character: pvm_pkstr() packs texts as bytes here */
         int rc = pvm_upkbyte(&byte, 1, 1);
         snprintf(text + used, size - used, "%c", isprint((unsigned char)byte) ? byte : '?');
         return rc < 0 ? -1 : 0;
@@ -298,7 +298,7 @@ static int append_value(struct store *s, int type, char *text, size_t size)
     return 0;
 }
 
-/* An event that the program packed itself: number, name, time, then {type, values}. Its data become one text. */
+/* Reads a user-defined event: number, name, time, then {type, values}. Its values become one text. */
 static int read_user(struct message_layouts *l, struct event *e, struct field *fields)
 {
     int number, seconds, microseconds, type;
@@ -322,7 +322,7 @@ static int read_user(struct message_layouts *l, struct event *e, struct field *f
     return type == TEV_MARK_USER_EVENT_RECORD_END ? 0 : -1;
 }
 
-/* What one mark leads in: 1 with an event, 0 without, -1. */
+/* Reads what follows a mark: 1 for an event, 0 for anything else, -1 when malformed. */
 static int read_marked(struct message_layouts *l, int sender, int mark, struct event *e, struct field *fields)
 {
     e->tid = -1;
@@ -347,7 +347,7 @@ int message_read(struct message_layouts *l, int sender, void (*take)(const struc
 {
     struct field fields[EVENT_FIELDS_MAX];
     int mark, had = 0;
-    int old = pvm_setopt(PvmAutoErr, 0); /* the end of a message is found by reaching it */
+    int old = pvm_setopt(PvmAutoErr, 0); /* unpacking fails at the end of the message */
     while (!read_int(&mark)) {
         struct event e = {.field = fields};
         store_clear(&l->store);

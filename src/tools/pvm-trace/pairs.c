@@ -2,7 +2,7 @@
 #include "pairs.h"
 #include <stdlib.h>
 #include <string.h>
-#include "../../core/hash.h"
+#include "core/hash.h"
 
 enum { NONE = -1 };
 
@@ -10,8 +10,8 @@ struct key {
     int source, destination, tag, context;
 };
 
-/* Messages of one key that are not yet received, oldest first; for a broadcast, whose receivers no event names, all of
- * the sender's with this tag, of which the receiver has had some. */
+/* Messages of one key, oldest first; the first `taken` are received. Events of a broadcast do not name its receivers,
+ * so its queue holds all broadcasts of a sender with this tag. */
 struct queue {
     struct key key;
     size_t *messages;
@@ -24,7 +24,7 @@ struct matcher {
     struct pairs *pairs;
     struct queue *queues;
     struct queue *broadcasts; /* by source, tag and context; destination 0 */
-    struct queue *heard;      /* how far each receiver is in a broadcast queue */
+    struct queue *heard;      /* position of each receiver in a broadcast queue */
     const struct call **broadcast_calls;
     size_t broadcast_count;
 };
@@ -38,7 +38,7 @@ static struct queue *queue_of(struct queue **table, const struct key *key, bool 
     if (!(q = calloc(1, sizeof *q)))
         store_out_of_memory();
     q->key = *key;
-    if (!PVMI_HASH_ADD(hh, *table, key, q))
+    if (!PVMC_HASH_ADD(hh, *table, key, q))
         store_out_of_memory();
     return q;
 }
@@ -76,7 +76,7 @@ static int64_t bytes_of_type(int64_t type)
     return type >= 0 && type < (int64_t)sizeof bytes ? bytes[type] : 1;
 }
 
-/* The bytes of a message: events have 32 bits for them. */
+/* The length of a message, which events carry in 32 bits. */
 static int64_t bytes_of(const struct event *e)
 {
     return event_number(e, TEV_DID_MNB, 0) & UINT32_MAX;
@@ -85,7 +85,7 @@ static int64_t bytes_of(const struct event *e)
 static void send_to(struct matcher *m, const struct call *c, int64_t destination)
 {
     const struct event *e = c->entry;
-    if (destination <= 0) /* a daemon, or an event of the program's own */
+    if (destination <= 0) /* a daemon, or a user-defined event */
         return;
     struct message sent = {.source = m->timeline->tracks[c->track].task.tid,
                            .destination = (int)destination,
@@ -124,13 +124,13 @@ static void take_send(struct matcher *m, const struct call *c)
         broadcast(m, c);
     const struct field *list = c->what == TEV_MCAST ? event_field(c->entry, TEV_DID_MDL) : NULL;
     for (int i = 0; list && list->kind == FIELD_NUMBERS && i < list->count; i++)
-        if (list->numbers[i] != m->timeline->tracks[c->track].task.tid) /* not to oneself */
+        if (list->numbers[i] != m->timeline->tracks[c->track].task.tid) /* a multicast skips its sender */
             send_to(m, c, list->numbers[i]);
 }
 
 /* ---- receives ---- */
 
-/* The event that tells which message was received; NULL when none was. */
+/* The event that identifies the received message; NULL when the call received none. */
 static const struct event *received_event(const struct call *c)
 {
     const struct event *e = c->what == TEV_MHF_INVOKE ? c->entry : c->exit;
@@ -140,11 +140,11 @@ static const struct event *received_event(const struct call *c)
         return NULL;
     if (c->what != TEV_PRECV && event_number(e, TEV_DID_MB, 0) <= 0)
         return NULL;
-    bool of_the_system = event_number(e, TEV_DID_MC, 0) < 0; /* messages between libraries */
+    bool of_the_system = event_number(e, TEV_DID_MC, 0) < 0; /* a message between libraries */
     return event_number(e, TEV_DID_SRC, 0) <= 0 || of_the_system ? NULL : e;
 }
 
-/* The next broadcast of the sender that this receiver has not had yet. */
+/* The sender's first broadcast that this receiver has not received yet. */
 static const struct call *next_broadcast(struct matcher *m, const struct key *key, struct queue **heard)
 {
     struct key source = {.source = key->source, .tag = key->tag, .context = key->context};

@@ -1,4 +1,4 @@
-/* reader.c - opens a trace, tells its format, and reads the lines of our own. */
+/* reader.c - opens a trace, detects its format, and reads dpvm's own format. */
 #include "reader.h"
 #include <err.h>
 #include <errno.h>
@@ -15,7 +15,7 @@ enum { WRITER_LIMIT_MS = 5000, PAUSE_MS = 20, LINE_MAX_BYTES = 1 << 26 };
 
 /* ---- fields ---- */
 
-/* False for what no event has. */
+/* False for a list that no event can have. */
 static bool take_list(struct store *s, json_t *json, struct field *f)
 {
     size_t n = json_array_size(json);
@@ -61,7 +61,7 @@ static bool take_value(struct store *s, json_t *json, struct field *f)
     }
 }
 
-/* All keys that are names of data; the others are the line's own. */
+/* Reads all keys that are names of fields; other keys belong to the line. */
 static bool take_fields(struct trace *t, json_t *line, struct event *e)
 {
     struct field fields[EVENT_FIELDS_MAX];
@@ -131,7 +131,7 @@ static void take_host(struct trace *t, json_t *line)
     json_t *offset = json_object_get(line, "offset");
     h->name = text_of(t, line, "name");
     h->arch = text_of(t, line, "arch");
-    h->offset_us = json_integer_value(offset); /* 0 if it is none */
+    h->offset_us = json_integer_value(offset); /* 0 if it is not a number */
     if (!event_is_time(h->offset_us))
         h->offset_us = 0;
 }
@@ -144,7 +144,7 @@ static void take_task(struct trace *t, json_t *line)
     task->name = text_of(t, line, "name");
 }
 
-/* False when it is no line of a trace. */
+/* False when the line is malformed. */
 static bool take_line(struct trace *t, const char *text, size_t bytes)
 {
     json_t *line = json_loadb(text, bytes, 0, NULL);
@@ -183,13 +183,13 @@ int reader_read_lines(FILE *f, const char *path, struct trace *t)
     }
     free(text);
     if (!any)
-        warnx("%s is no trace: it does not begin as a file of PVM_TRACE or of PVM's tracer does", path);
+        warnx("%s is not a trace: it starts neither like a file of PVM_TRACE nor like one of PVM's tracer", path);
     return any ? 0 : -1;
 }
 
 /* ---- files ---- */
 
-/* Our collector holds a lock on what it writes. */
+/* Waits until the collector, which locks the file, has finished it. */
 static void await_writer(FILE *f, const char *path)
 {
     int waited_ms = 0;
@@ -198,20 +198,20 @@ static void await_writer(FILE *f, const char *path)
         waited_ms += PAUSE_MS;
     }
     if (waited_ms >= WRITER_LIMIT_MS)
-        warnx("%s: the program still runs; this is its trace until now", path);
+        warnx("%s: the program is still running; this is its trace so far", path);
 }
 
 static int read_open(FILE *f, const char *path, struct trace *t)
 {
     struct stat about;
     if (fstat(fileno(f), &about) || S_ISDIR(about.st_mode)) {
-        warnx("%s is a folder, not a trace", path);
+        warnx("%s is a directory, not a trace", path);
         return -1;
     }
     await_writer(f, path);
     int first = getc(f);
     if (first == EOF) {
-        warnx("%s is empty: the program has not enrolled in PVM, or was not started with PVM_TRACE", path);
+        warnx("%s is empty: the program did not enrol in PVM, or was not started with PVM_TRACE", path);
         return -1;
     }
     ungetc(first, f);
@@ -232,7 +232,7 @@ int reader_read(const char *path, struct trace *t)
     }
     fclose(f);
     if (!rc && t->damaged_lines)
-        warnx("%s: %" PRId64 " damaged line%s left out", path, t->damaged_lines, t->damaged_lines == 1 ? "" : "s");
+        warnx("%s: skipped %" PRId64 " damaged line%s", path, t->damaged_lines, t->damaged_lines == 1 ? "" : "s");
     if (!rc && t->lost_messages)
         warnx("%s: the collector could not read %" PRId64 " messages", path, t->lost_messages);
     if (!rc && !t->event_count) {

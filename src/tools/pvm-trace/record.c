@@ -1,4 +1,4 @@
-/* record.c - writes lines of a trace file. By hand: a line is written for each event, and nothing needs to be kept. */
+/* record.c - writes lines of a trace file, directly: a JSON object for each event would be slow. */
 #include "record.h"
 #include <inttypes.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * sddf.c - reads what PVM's program tracer writes: descriptions of records in SDDF's text form, and records.
+ * sddf.c - reads files of PVM's tracer: descriptions of records in SDDF's text format, and records.
  *
  *     #1052: "mytid(0.0)" { // comments   int "TS"; char "HN"[]; };;        "mytid(0.0)" { 1795265778, 468574, 262156
  * };;
@@ -8,7 +8,7 @@
 #include <err.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../core/hash.h"
+#include "core/hash.h"
 #include "reader.h"
 
 enum { TOKEN_MAX = 65536, NAME_BYTES = 64, ITEMS_MAX = 1 << 20 };
@@ -30,7 +30,7 @@ enum token { T_END, T_TEXT, T_WORD, T_MARK };
 
 struct scanner {
     FILE *f;
-    char text[TOKEN_MAX]; /* of the last TEXT, WORD or MARK */
+    char text[TOKEN_MAX]; /* text of the current token */
     enum token token;
     struct layout *layouts;
     struct trace *trace;
@@ -97,7 +97,7 @@ static bool is_mark(const struct scanner *s, char mark)
     return s->token == T_MARK && s->text[0] == mark;
 }
 
-/* Goes on behind the next ";;". */
+/* Skips to the token after the next ";;". */
 static void skip_record(struct scanner *s)
 {
     for (int semicolons = 0; semicolons < 2 && s->token != T_END; next(s))
@@ -118,7 +118,7 @@ static void name_layout(struct layout *l, const char *name)
                                                   : PHASE_POINT;
 }
 
-/* Behind "#number:". */
+/* Reads a description, after the '#' of "#number:". */
 static void read_layout(struct scanner *s)
 {
     struct layout *l, *old;
@@ -142,13 +142,13 @@ static void read_layout(struct scanner *s)
         HASH_DEL(s->layouts, old);
         free(old);
     }
-    if (!PVMI_HASH_ADD_TEXT(hh, s->layouts, name, l))
+    if (!PVMC_HASH_ADD_TEXT(hh, s->layouts, name, l))
         store_out_of_memory();
     next(s);
     skip_record(s);
 }
 
-/* ---- records: the token is the first of the value; it is the one behind it then ---- */
+/* ---- records: on entry the token is the first of the value, on return the one after it ---- */
 
 /* [n] { "text" } or [n] { 1, 2, 3 } */
 static bool read_array(struct scanner *s, const struct slot *slot, struct field *f)
@@ -206,7 +206,7 @@ static void place(struct event *e, struct field *fields, const struct slot *slot
         fields[e->fields++] = *f;
 }
 
-/* The tracer's own event for hosts. */
+/* Handles the tracer's own event for hosts. */
 static void take_host(struct scanner *s, const struct event *e)
 {
     const struct field *name = event_field(e, TEV_DID_HN), *arch = event_field(e, TEV_DID_HA);
@@ -228,7 +228,7 @@ static void keep(struct scanner *s, const struct layout *l, struct event *e, con
     }
 }
 
-/* A record: its name is the token. */
+/* Reads a record whose name is the current token. */
 static bool read_record(struct scanner *s)
 {
     struct layout *l;
@@ -277,6 +277,6 @@ int reader_read_sddf(FILE *f, const char *path, struct trace *t)
     }
     free(s);
     if (!any)
-        warnx("%s is no trace: it does not begin as a file of PVM_TRACE or of PVM's tracer does", path);
+        warnx("%s is not a trace: it starts neither like a file of PVM_TRACE nor like one of PVM's tracer", path);
     return any ? 0 : -1;
 }

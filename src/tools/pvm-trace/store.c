@@ -1,4 +1,4 @@
-/* store.c - blocks that are filled one after the other. */
+/* store.c - an arena: blocks that are filled one after another. */
 #include "store.h"
 #include <err.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ struct block {
 
 void store_out_of_memory(void)
 {
-    errx(1, "out of memory: choose a shorter time with --from and --to, or trace fewer events");
+    errx(1, "out of memory: trace a shorter run or fewer events");
 }
 
 static void *need(void *memory)
@@ -75,6 +75,6 @@ void store_free(struct store *s)
 void *array_grow(void *array, size_t count, size_t size)
 {
     if (count & (count - 1) || (count && count < 16))
-        return array; /* not a power of two: there is room */
+        return array; /* room is a power of two, at least 16 */
     return need(realloc(array, (count ? count * 2 : 16) * size));
 }

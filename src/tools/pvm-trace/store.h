@@ -1,5 +1,5 @@
 /*
- * store.h - memory of one life: what is read from a trace stays until the whole of it is freed.
+ * store.h - arena memory: data read from a trace stays until the whole store is freed.
  */
 #ifndef STORE_H
 #define STORE_H
@@ -15,19 +15,19 @@ struct store {
 /* Ends the program with a message. */
 __attribute__((noreturn)) void store_out_of_memory(void);
 
-/* `bytes` of memory, aligned for anything. Ends the program with a message when there is none. */
+/* Allocates `bytes` of memory, 8-byte aligned. Ends the program with a message when out of memory. */
 void *store_take(struct store *s, size_t bytes);
 
 char *store_text(struct store *s, const char *text);
 
-/* Forgets all, and keeps one block for what comes next. */
+/* Frees everything except one block, which is reused. */
 void store_clear(struct store *s);
 
 void store_free(struct store *s);
 
 /*
- * Room for one more in an array of `count` elements of `size` bytes, whose room doubles: returns its new place. Ends
- * the program when there is no memory.
+ * Makes room for one more element in an array of `count` elements of `size` bytes and returns the array, which may have
+ * moved. Its room grows by doubling. Ends the program when out of memory.
  */
 void *array_grow(void *array, size_t count, size_t size);
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../core/visible.h"
+#include "core/visible.h"
 
 enum { DEPTH_MAX = 64, NAME_SHOWN_BYTES = 41 };
 
@@ -69,12 +69,12 @@ const char *timeline_label(const struct track *track, char *text, size_t size)
     name = slash ? slash + 1 : name;
     bool named = *name && strcmp(name, "-");
     char shown[NAME_SHOWN_BYTES];
-    pvmi_visible_bytes(shown, sizeof shown, name, named ? strlen(name) : 0);
+    pvmc_visible_bytes(shown, sizeof shown, name, named ? strlen(name) : 0);
     snprintf(text, size, "%s%st%x", shown, named ? " " : "", (unsigned)track->task.tid);
     return text;
 }
 
-/* What the trace says of a task, or the daemon when it started it. */
+/* Completes the task's data from its TEV_NEWTASK event. */
 static void know_task(const struct event *e, struct trace_task *task)
 {
     const struct field *name = event_field(e, TEV_DID_TN);
@@ -98,7 +98,8 @@ static void add_track(struct timeline *t, int tid)
     qsort(t->tracks, t->track_count, sizeof *t->tracks, by_tid);
 }
 
-/* The daemons also tell of tasks that were started by hand and call nothing that is traced, such as the console. */
+/* Daemons also send events for tasks that were not spawned and trace no calls, such as the console: they get no track.
+ */
 static bool makes_track(const struct event *e)
 {
     return e->phase != PHASE_POINT || (e->what == TEV_NEWTASK && event_number(e, TEV_DID_TF, 0) >= 0);
@@ -122,7 +123,7 @@ static void find_tracks(struct timeline *t)
 struct builder {
     struct timeline *timeline;
     struct track *track;
-    int64_t now_us;         /* never goes back, whatever the task's clock does */
+    int64_t now_us;         /* monotonic, even if the task's clock is not */
     size_t open[DEPTH_MAX]; /* calls */
     int depth;
 };
@@ -153,7 +154,7 @@ static void leave(struct builder *b, const struct event *e)
     int at = b->depth - 1;
     while (at >= 0 && b->timeline->calls[b->open[at]].what != e->what)
         at--;
-    if (at < 0) { /* the trace began inside of it */
+    if (at < 0) { /* the trace started inside this call */
         new_call(b, e->what)->exit = e;
         return;
     }
@@ -195,7 +196,7 @@ static void take_event(struct builder *b, const struct event *e, int64_t time_us
         leave(b, e);
 }
 
-/* `order` lists the events of the track. */
+/* `order` contains the indices of the track's events. */
 static void build_track(struct timeline *t, size_t index, const uint32_t *order, size_t count)
 {
     struct track *track = &t->tracks[index];
@@ -207,12 +208,12 @@ static void build_track(struct timeline *t, size_t index, const uint32_t *order,
         take_event(&b, e, e->time_us + offset_us);
     }
     for (int i = 0; i < b.depth; i++)
-        t->calls[b.open[i]].end_us = INT64_MAX; /* until the end */
+        t->calls[b.open[i]].end_us = INT64_MAX; /* shift() sets the end */
 }
 
 /* ---- the whole ---- */
 
-/* Events of each track one after the other; starts[i] is where track i begins. The caller frees both. */
+/* Indices of events, sorted by track; track i starts at starts[i]. The caller frees both arrays. */
 static uint32_t *order_by_track(const struct timeline *t, size_t **starts)
 {
     const struct trace *trace = t->trace;
@@ -237,7 +238,7 @@ static uint32_t *order_by_track(const struct timeline *t, size_t **starts)
     return order;
 }
 
-/* Times from the first event on, and an end for calls that have none. */
+/* Makes times relative to the first event and sets the end of calls that have none. */
 static void shift(struct timeline *t)
 {
     int64_t first_us = INT64_MAX, last_us = INT64_MIN;

@@ -1,6 +1,6 @@
 /*
- * timeline.h - what each task did when: its calls, made of the entries and exits of a trace. Times are in microseconds
- * of one clock, since the first event.
+ * timeline.h - the calls of each task, built from the entry and exit events of a trace. Times are in microseconds since
+ * the first event, by the collector's clock.
  */
 #ifndef TIMELINE_H
 #define TIMELINE_H
@@ -8,7 +8,7 @@
 #include "trace.h"
 
 enum category {
-    CATEGORY_COMPUTE, /* of no call: what is between them */
+    CATEGORY_COMPUTE, /* the time between calls */
     CATEGORY_PACK,
     CATEGORY_SEND,
     CATEGORY_RECEIVE,
@@ -19,24 +19,24 @@ enum category {
 
 struct call {
     int64_t start_us, end_us;
-    const struct event *entry, *exit; /* one may be NULL: the trace began or ended inside */
+    const struct event *entry, *exit; /* one may be NULL: the trace started or ended inside the call */
     uint32_t track;
     uint16_t what;  /* TEV_... */
-    uint16_t depth; /* 0: not inside another call (as a message handler's are) */
+    uint16_t depth; /* 0: not nested; calls in message handlers are nested */
 };
 
 struct track {
     struct trace_task task;
-    int64_t start_us, end_us; /* of its life, as far as the trace tells */
+    int64_t start_us, end_us; /* of its life, as far as known from the trace */
     size_t first, count;      /* its calls, by start */
-    bool ended;               /* the end was seen */
+    bool ended;               /* the trace contains its end */
 };
 
 struct timeline {
     struct track *tracks; /* by tid */
     struct call *calls;
     size_t track_count, call_count;
-    int64_t origin_us; /* of time 0, since 1970, by the collector's clock */
+    int64_t origin_us; /* time 0, since 1970, by the collector's clock */
     int64_t length_us;
     const struct trace *trace;
 };
@@ -48,7 +48,7 @@ void timeline_free(struct timeline *t);
 enum category timeline_category(int what);
 extern const char *const timeline_category_names[CATEGORY_COUNT];
 
-/* Of a track: "name t40002", into text; returns text. */
+/* Writes a track's label, such as "name t40002", to text; returns text. */
 const char *timeline_label(const struct track *track, char *text, size_t size);
 
 /* Index of the task's track, or -1. */

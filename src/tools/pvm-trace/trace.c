@@ -17,7 +17,7 @@ struct trace_host *trace_host(struct trace *t, int tid)
 
 struct trace_task *trace_task(struct trace *t, int tid)
 {
-    for (size_t i = t->task_count; i > 0; i--) /* the newest is asked for most */
+    for (size_t i = t->task_count; i > 0; i--) /* most look-ups are for the newest */
         if (t->tasks[i - 1].tid == tid)
             return &t->tasks[i - 1];
     t->tasks = array_grow(t->tasks, t->task_count, sizeof *t->tasks);
@@ -28,7 +28,7 @@ struct trace_task *trace_task(struct trace *t, int tid)
 void trace_add(struct trace *t, const struct event *e)
 {
     if (t->event_count == EVENTS_MAX)
-        errx(1, "a trace may have up to %d events", EVENTS_MAX);
+        errx(1, "the trace has more than %d events, the limit of pvm-trace", EVENTS_MAX);
     t->events = array_grow(t->events, t->event_count, sizeof *t->events);
     t->events[t->event_count++] = *e;
 }

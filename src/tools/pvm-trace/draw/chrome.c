@@ -1,15 +1,15 @@
-/* chrome.c - see chrome.h. Times are microseconds with nanoseconds behind the point. */
+/* chrome.c - see chrome.h. Times are in microseconds; decimals are allowed. */
 #include "chrome.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include "flight.h"
-#include "record.h"
+#include "tools/pvm-trace/record.h"
 
-enum { LABEL_BYTES = 64, COUNTERS = 0 /* the process of counters: no host has it */ };
+enum { LABEL_BYTES = 64, COUNTERS = 0 /* process id for counters; no host has this tid */ };
 
 static const char *separator = "";
 
-/* Begins one event; the caller writes the rest and the brace. */
+/* Starts an event; the caller writes the rest and the closing brace. */
 static void begin(FILE *f, const char *phase, int process, int track)
 {
     fprintf(f, "%s\n{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d", separator, phase, process, track);
@@ -28,7 +28,7 @@ static void write_names(FILE *f, const struct timeline *t)
 {
     char label[LABEL_BYTES];
     const struct trace *trace = t->trace;
-    name_of(f, "process_name", COUNTERS, 0, "messages under way");
+    name_of(f, "process_name", COUNTERS, 0, "messages in flight");
     for (size_t i = 0; i < trace->host_count; i++) {
         snprintf(label, sizeof label, "host %.40s", trace->hosts[i].name ? trace->hosts[i].name : "");
         name_of(f, "process_name", trace->hosts[i].tid, 0, label);
@@ -57,7 +57,7 @@ static void write_call(FILE *f, const struct timeline *t, const struct call *c)
     fputs("}}", f);
 }
 
-/* An arrow leaves where the sending call begins, and ends where the receiving one does, just inside of it. */
+/* An arrow starts at the start of the sending call and ends just inside the end of the receiving call. */
 static void write_arrow(FILE *f, const struct timeline *t, const struct message *m, size_t number)
 {
     const struct trace_task *from = &t->tracks[m->sent->track].task, *to = &t->tracks[m->received->track].task;

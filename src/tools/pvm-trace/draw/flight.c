@@ -1,7 +1,7 @@
 /* flight.c - see flight.h. */
 #include "flight.h"
 #include <stdlib.h>
-#include "store.h"
+#include "tools/pvm-trace/store.h"
 
 static int by_time(const void *a, const void *b)
 {
@@ -15,7 +15,7 @@ struct flight_step *flight_make(const struct pairs *p, size_t *count)
     size_t n = 0, kept = 0;
     for (size_t i = 0; i < p->count; i++) {
         const struct message *m = &p->messages[i];
-        if (!m->sent || !m->received) /* without both ends nobody knows how long */
+        if (!m->sent || !m->received) /* the duration is unknown */
             continue;
         steps = array_grow(steps, n, sizeof *steps);
         steps[n++] = (struct flight_step){m->sent->start_us, m->bytes, 1};

@@ -9,10 +9,10 @@
 enum {
     LABEL_BYTES = 64,
     TEXT_BYTES = 32,
-    SIDE_MIN = 560, /* of the square, in pixels */
+    SIDE_MIN = 560, /* pixels */
     CELL_MIN = 9,
     CELL_MAX = 72,
-    CELL_NUMBERS = 44, /* from here on there is room for figures in a cell */
+    CELL_NUMBERS = 44, /* smallest cell with room for numbers */
     CELL_LABELS = 9,
     LEFT = 170,
     TOP = 96,
@@ -26,7 +26,7 @@ struct map {
     FILE *f;
     const struct summary *s;
     int cell, side;
-    double low, high; /* logarithms of the least and most bytes */
+    double low, high; /* logarithms of the smallest and largest number of bytes */
 };
 
 static double heat_of(const struct map *m, int64_t bytes)
@@ -81,7 +81,7 @@ static int font_of(const struct map *m)
     return m->cell < 13 ? m->cell - 1 : 12;
 }
 
-/* Of the upright labels: a letter is about 0.6 of the font. */
+/* Height of the vertical labels; a letter is about 0.6 of the font size wide. */
 static int labels_height(const struct map *m)
 {
     char label[LABEL_BYTES];

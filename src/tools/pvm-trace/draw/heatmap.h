@@ -1,5 +1,5 @@
 /*
- * heatmap.h - the picture of who talked to whom: a square per pair of tasks, the darker the more bytes.
+ * heatmap.h - draws the traffic between tasks: a square per pair, darker for more bytes.
  */
 #ifndef HEATMAP_H
 #define HEATMAP_H

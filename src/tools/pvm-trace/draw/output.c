@@ -58,7 +58,7 @@ void output_xml(FILE *f, const char *text)
     }
 }
 
-/* Three digits and a unit. */
+/* Formats a value with three digits and a unit. */
 static const char *scaled(double value, double step, const char *const *units, int count, char *text, size_t size)
 {
     int unit = 0;

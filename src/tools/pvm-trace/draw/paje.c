@@ -1,14 +1,14 @@
-/* paje.c - see paje.h. Records must come in order of time, so all are made first and sorted. */
+/* paje.c - see paje.h. Records must be in order of time, so all are created first and then sorted. */
 #include "paje.h"
 #include <stdlib.h>
-#include "../../core/visible.h"
+#include "core/visible.h"
 #include "flight.h"
 #include "palette.h"
-#include "store.h"
+#include "tools/pvm-trace/store.h"
 
 enum { LABEL_BYTES = 64 };
 
-/* Numbers of our records, as the header defines them. */
+/* Record numbers, defined in the header below. */
 enum paje {
     DEFINE_CONTAINER,
     DEFINE_STATE,
@@ -49,7 +49,7 @@ static const char header[] = "%EventDef PajeDefineContainerType 0\n% Alias strin
                              "%EventDef PajeSetVariable 11\n% Time date\n% Type string\n% Container string\n"
                              "% Value double\n%EndEventDef\n";
 
-/* One line with a time; at the same time, those made first come first. */
+/* One line with a time. Lines with equal times stay in the order of creation. */
 struct line {
     int64_t time_us;
     size_t number;
@@ -77,7 +77,7 @@ static int by_time(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* A call's end comes before the next one's start: calls that are open are closed first, the innermost first. */
+/* Closes open calls, innermost first, before the next call starts. */
 static void add_calls(struct lines *l, const struct timeline *t, const struct track *track)
 {
     const struct call *open[65];
@@ -94,11 +94,11 @@ static void add_calls(struct lines *l, const struct timeline *t, const struct tr
         add(l, open[depth - 1]->end_us, POP, open[depth - 1]);
 }
 
-/* The format knows no quotes inside of texts. */
+/* The format cannot escape quotes in texts. */
 static void write_text(FILE *f, const char *text)
 {
     fputc('"', f);
-    for (text = PVMI_VISIBLE(text); *text; text++)
+    for (text = PVMC_VISIBLE(text); *text; text++)
         fputc(*text == '"' || *text == '\t' ? '?' : *text, f);
     fputc('"', f);
 }
@@ -122,7 +122,7 @@ static void define(FILE *f, const struct timeline *t)
     }
 }
 
-/* Hosts that the trace does not name. */
+/* Defines hosts that the trace does not name. */
 static void define_nameless_hosts(FILE *f, const struct timeline *t)
 {
     for (size_t i = 0; i < t->track_count; i++) {

@@ -1,4 +1,4 @@
-/* palette.c - colours that also those who see no red or green can tell apart (after Okabe and Ito). */
+/* palette.c - colours that colour-blind people can distinguish (after Okabe and Ito). */
 #include "palette.h"
 
 const unsigned palette_calls[CATEGORY_COUNT] = {

@@ -4,11 +4,11 @@
 #ifndef PALETTE_H
 #define PALETTE_H
 
-#include "timeline.h"
+#include "tools/pvm-trace/timeline.h"
 
 extern const unsigned palette_calls[CATEGORY_COUNT]; /* 0xRRGGBB */
 
-/* From light to dark, for 0 to 1. */
+/* A colour from light to dark for a value from 0 to 1, as 0xRRGGBB. */
 unsigned palette_heat(double value);
 
 #endif

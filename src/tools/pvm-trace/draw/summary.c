@@ -14,7 +14,7 @@ static void add_time(struct summary_task *task, const struct call *c)
 {
     int64_t us = c->end_us - c->start_us;
     enum category category = timeline_category(c->what);
-    if (c->depth > 0) /* inside a call that is counted */
+    if (c->depth > 0) /* its outer call is counted */
         return;
     if (category == CATEGORY_RECEIVE)
         task->receive_us += us;
@@ -24,7 +24,7 @@ static void add_time(struct summary_task *task, const struct call *c)
         task->library_us += us;
 }
 
-/* The part of a receive in which there was nothing to receive yet. */
+/* Adds the part of a receive before the message was sent. */
 static void add_waiting(struct summary_task *task, const struct message *m)
 {
     const struct call *c = m->received;
@@ -33,7 +33,7 @@ static void add_waiting(struct summary_task *task, const struct message *m)
         task->waiting_us += until_us - c->start_us;
 }
 
-/* A receive that found no message, or did not return. */
+/* Whether a receive found no message or did not return. */
 static bool in_vain(const struct call *c)
 {
     if (timeline_category(c->what) != CATEGORY_RECEIVE || c->depth > 0)
@@ -76,7 +76,7 @@ void summary_make(const struct timeline *t, const struct pairs *p, struct summar
 {
     *out = (struct summary){.timeline = t, .pairs = p};
     if (t->track_count > TRACKS_MAX)
-        errx(1, "a summary has room for %d tasks, the trace has %zu", TRACKS_MAX, t->track_count);
+        errx(1, "a summary is limited to %d tasks; the trace has %zu", TRACKS_MAX, t->track_count);
     out->tasks = calloc(t->track_count + 1, sizeof *out->tasks);
     out->traffic = calloc(t->track_count * t->track_count + 1, sizeof *out->traffic);
     if (!out->tasks || !out->traffic)
@@ -123,7 +123,7 @@ static void print_tasks(FILE *f, const struct summary *s)
     }
 }
 
-/* Rows send, columns receive. */
+/* Prints a matrix: senders in rows, receivers in columns. */
 static void print_matrix(FILE *f, const struct summary *s)
 {
     size_t n = s->timeline->track_count;
@@ -148,7 +148,7 @@ static void print_matrix(FILE *f, const struct summary *s)
     }
 }
 
-/* For many tasks: only those pairs that talked. */
+/* For many tasks: prints only pairs with traffic. */
 static void print_list(FILE *f, const struct summary *s)
 {
     size_t n = s->timeline->track_count;
@@ -182,11 +182,11 @@ void summary_print(FILE *f, const struct summary *s)
     if (p->unreceived || p->unsent || p->outside || p->early)
         fputc('\n', f);
     print_oddity(f, p->unreceived, "sent and not received");
-    print_oddity(f, p->unsent, "received without a sending in the trace");
+    print_oddity(f, p->unsent, "received without a send in the trace");
     print_oddity(f, p->outside, "sent to or by tasks that are not in the trace");
     print_oddity(f, p->early, "received before being sent, by the clocks of the hosts");
     if (!s->timeline->trace->complete)
-        fprintf(f, "the trace has no end: the program still runs, or the collector was stopped\n");
+        fprintf(f, "the trace has no end: the program is still running, or the collector was stopped\n");
 }
 
 /* ---- as JSON ---- */

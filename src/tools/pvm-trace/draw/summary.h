@@ -1,20 +1,20 @@
 /*
- * summary.h - a run in figures: who talked to whom, and where each task's time went.
+ * summary.h - totals of a run: traffic between tasks, and how each task spent its time.
  */
 #ifndef SUMMARY_H
 #define SUMMARY_H
 
 #include <stdio.h>
-#include "pairs.h"
+#include "tools/pvm-trace/pairs.h"
 
-/* Of one task; all but messages and bytes in microseconds. */
+/* Totals of one task. */
 struct summary_task {
     int64_t life_us;
     int64_t receive_us; /* in receiving calls */
-    int64_t group_us;   /* in calls for groups */
+    int64_t group_us;   /* in group calls */
     int64_t library_us; /* in all other calls of PVM */
-    int64_t compute_us; /* the rest: in no call */
-    int64_t waiting_us; /* of receive_us: until the message that came was sent, or for one that never came */
+    int64_t compute_us; /* outside of calls */
+    int64_t waiting_us; /* part of receive_us: before the received message was sent, or without a message */
     int64_t sent, received, sent_bytes, received_bytes;
 };
 
@@ -26,7 +26,7 @@ struct summary {
     const struct timeline *timeline;
     const struct pairs *pairs;
     struct summary_task *tasks;      /* one for each track */
-    struct summary_traffic *traffic; /* [sender * tracks + receiver], what was sent */
+    struct summary_traffic *traffic; /* [sender * tracks + receiver] */
     struct summary_traffic total;
 };
 

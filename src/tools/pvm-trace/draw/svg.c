@@ -1,6 +1,6 @@
 /*
- * svg.c - see svg.h. Calls that are narrower than a pixel are drawn together, one bar per pixel, as high as the share
- * of the time they take; so a picture stays small however long the trace is.
+ * svg.c - see svg.h. Calls narrower than a pixel are combined into one bar per pixel, with a height proportional to
+ * their share of the time. So the picture stays small even for a long trace.
  */
 #include "svg.h"
 #include <inttypes.h>
@@ -17,9 +17,9 @@ enum {
     BELOW = 56,
     LABEL_BYTES = 64,
     TEXT_BYTES = 32,
-    LABEL_SHOWN = 24, /* letters of a task's name for which there is room */
+    LABEL_SHOWN = 24, /* characters of a label that fit */
     ARROWS_MAX = 4000,
-    ARROWS_FEW = 300, /* drawn in full strength */
+    ARROWS_FEW = 300, /* up to this number arrows are opaque */
     ARROWS_WITH_HEADS = 1500,
     TICKS = 10,
 };
@@ -29,7 +29,7 @@ struct picture {
     const struct timeline *t;
     int64_t from_us, to_us;
     int width, lane, bar; /* pixels */
-    double scale;         /* pixels for a microsecond */
+    double scale;         /* pixels per microsecond */
 };
 
 static double x_of(const struct picture *p, double time_us)
@@ -54,7 +54,7 @@ static double clip(const struct picture *p, int64_t time_us)
 
 /* ---- frame ---- */
 
-/* A step of 1, 2 or 5 times a power of ten that gives about TICKS of them. */
+/* The step, 1, 2 or 5 times a power of ten, that gives about TICKS ticks. */
 static double tick_step(double length)
 {
     double rough = length / TICKS, power = pow(10, floor(log10(rough > 1e-9 ? rough : 1e-9)));
@@ -122,7 +122,7 @@ static void draw_lane(const struct picture *p, size_t track)
     int middle = lane_y(p, track) + p->lane / 2, font = p->lane < 14 ? p->lane - 1 : 12;
     timeline_label(t, label, sizeof label);
     fprintf(p->f, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\" font-size=\"%d\">", LEFT - 8, middle + font / 3, font);
-    if (strlen(label) > LABEL_SHOWN) { /* the tid is never cut */
+    if (strlen(label) > LABEL_SHOWN) { /* truncate the name, keep the tid */
         snprintf(tid, sizeof tid, "... t%x", (unsigned)t->task.tid);
         strcpy(label + LABEL_SHOWN - strlen(tid), tid);
     }
@@ -160,10 +160,10 @@ static void add_narrow(const struct picture *p, const struct call *c, float *pix
     if (x < 0 || at >= p->width)
         return;
     float *pixel = pixels + (size_t)at * CATEGORY_COUNT + timeline_category(c->what);
-    *pixel += (float)fmax(end - x, 0.02); /* one that took no time shall leave a trace, too */
+    *pixel += (float)fmax(end - x, 0.02); /* keep a call of no duration visible */
 }
 
-/* What takes most of a pixel gives it its colour, all calls its height. Equal neighbours are one bar. */
+/* A pixel has the colour of the category with the largest share, and a height for the share of all calls. */
 static void draw_pixels(const struct picture *p, size_t track, const float *pixels)
 {
     int top = lane_y(p, track) + (p->lane - p->bar) / 2;
@@ -206,7 +206,7 @@ static bool has_arrow(const struct picture *p, const struct message *m)
            m->sent->track != m->received->track;
 }
 
-/* Among many, heads would hide the lines. */
+/* Draws an arrow; `head` is false if there are so many that heads would hide the lines. */
 static void draw_arrow(const struct picture *p, const struct message *m, bool head)
 {
     char bytes[TEXT_BYTES];
@@ -218,7 +218,7 @@ static void draw_arrow(const struct picture *p, const struct message *m, bool he
             head ? " marker-end=\"url(#tip)\"" : "", m->tag, output_bytes((double)m->bytes, bytes, sizeof bytes));
 }
 
-/* At most ARROWS_MAX, evenly chosen; the picture says so. */
+/* Draws at most about ARROWS_MAX arrows, evenly chosen, and notes how many. */
 static void draw_arrows(const struct picture *p, const struct pairs *pairs)
 {
     size_t shown = 0, drawn = 0, seen = 0;

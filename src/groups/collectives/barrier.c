@@ -1,0 +1,186 @@
+/*
+ * barrier.c - pvm_barrier(). The members of a frozen group synchronise among themselves: arrivals go up a tree, and its
+ * root releases all. In every other case the server counts the arrivals.
+ */
+#include <stdlib.h>
+#include "libpvm/base/call.h"
+#include "groups/group.h"
+#include "groups/gserver.h"
+#include "pvm3.h"
+#include "groups/session.h"
+#include "traffic.h"
+#include "tree.h"
+
+/* Delay until a waiting member informs the server, in case that others wait there with a different count. */
+enum { FIRST_ASK_US = 100000 };
+
+struct barrier {
+    struct pvmg_wait wait; /* first, so that callbacks can cast it to this struct */
+    struct pvmg_group *group;
+    struct pvmg_members *list;
+    struct pvmg_tree tree;
+    int epoch;
+    int awaited;  /* children that have not arrived */
+    bool watched; /* the server knows that we wait */
+};
+
+static int all_children_arrived(struct pvmg_wait *w)
+{
+    struct barrier *b = (struct barrier *)w;
+    struct pvmg_packet *p;
+
+    if (b->group->epoch != b->epoch)
+        return PvmMismatch;
+    while ((p = pvmg_traffic_take_barrier(PVMG_PACKET_ARRIVE, b->group))) {
+        pvmg_packet_free(p);
+        b->awaited--;
+    }
+    return b->awaited <= 0;
+}
+
+static int released(struct pvmg_wait *w)
+{
+    struct barrier *b = (struct barrier *)w;
+    struct pvmg_packet *p;
+
+    if (b->group->epoch != b->epoch)
+        return PvmMismatch;
+    p = pvmg_traffic_take_barrier(PVMG_PACKET_RELEASE, b->group);
+    pvmg_packet_free(p);
+    return p != NULL;
+}
+
+static int lost(struct pvmg_wait *w)
+{
+    return w->group->barrier_error;
+}
+
+static void watch(struct barrier *b, int on)
+{
+    pvm_setcontext(PVMG_GROUP_CTX_SERVER);
+    pvmg_gserver_send(PVMG_GROUP_WATCH, b->group->name, &on, 1);
+    pvm_setcontext(PVMG_GROUP_CTX_MEMBERS);
+}
+
+static void ask_server(struct pvmg_wait *w)
+{
+    struct barrier *b = (struct barrier *)w;
+
+    if (b->watched)
+        return;
+    watch(b, 1);
+    b->watched = true;
+}
+
+static int release_all(struct barrier *b, const struct pvmg_call *call)
+{
+    struct pvmg_packet packet = {.kind = PVMG_PACKET_RELEASE, .call = *call};
+
+    return b->tree.size > 1 ? pvmg_packet_mcast(&packet, b->list->tids, b->tree.size) : PvmOk;
+}
+
+static int report(struct barrier *b, const struct pvmg_call *call)
+{
+    int parent = b->list->tids[b->tree.ranks[pvmg_tree_parent(&b->tree, b->tree.mine)]];
+
+    return pvmg_packet_signal(PVMG_PACKET_ARRIVE, call, 0, parent);
+}
+
+static int synchronise(struct barrier *b)
+{
+    struct pvmg_group *g = b->group;
+    struct pvmg_call call = {
+        .group = g->id, .operation = PVMG_SYNCHRONISE, .generation = g->epoch, .number = g->barrier, .n = 1};
+    int code;
+
+    b->wait = (struct pvmg_wait){.group = g,
+                                 .ready = all_children_arrived,
+                                 .lost = lost,
+                                 .ask = ask_server,
+                                 .limit_us = -1,
+                                 .first_ask_us = FIRST_ASK_US};
+    b->epoch = g->epoch;
+    b->awaited = pvmg_tree_children(&b->tree, b->tree.mine);
+    code = pvmg_traffic_wait(&b->wait);
+    if (code < 0)
+        return code;
+    if (b->tree.mine == 0) {
+        code = release_all(b, &call);
+    } else {
+        code = report(b, &call);
+        b->wait.ready = released;
+        if (code >= 0)
+            code = pvmg_traffic_wait(&b->wait);
+    }
+    if (code >= 0)
+        g->barrier++;
+    return code < 0 ? code : PvmOk;
+}
+
+static int synchronise_members(struct pvmg_group *g)
+{
+    struct barrier b = {.group = g, .list = g->members};
+    int code = pvmg_tree_make(&b.tree, PVMG_TREE_RADIX, b.list->tids, b.list->size, 0, b.list->rank);
+
+    if (code < 0)
+        return code;
+    pvmg_members_ref(b.list);
+    g->in_barrier = true;
+    pvmg_traffic_open();
+    code = synchronise(&b);
+    if (b.watched && !g->lost)
+        watch(&b, 0);
+    pvmg_traffic_close();
+    g->in_barrier = false;
+    pvmg_tree_free(&b.tree);
+    pvmg_members_unref(b.list);
+    return code;
+}
+
+/* The barrier of a frozen group of which this task is a member. */
+static int enter_frozen(struct pvmg_group *g, int count)
+{
+    if (g->broken)
+        return g->broken;
+    if (g->missed_mismatch) {
+        g->missed_mismatch = false;
+        return PvmMismatch;
+    }
+    if (count == -1 || count == g->members->size)
+        return synchronise_members(g);
+    g->in_barrier = true;
+    int code = pvmg_gserver_ask(PVMG_GROUP_BARRIER, g->name, &count, 1);
+    g->in_barrier = false;
+    return code;
+}
+
+static int enter(const char *group, int count)
+{
+    struct pvmg_group *g = pvmg_group_frozen(group);
+    int code = PvmOk;
+
+    if (!g) {
+        code = pvmg_gserver_ask(PVMG_GROUP_BARRIER, group, &count, 1);
+        if (code != PVMG_BARRIER_AMONG_MEMBERS)
+            return code;
+        code = pvmg_group_fetch(group, false, &g); /* others have frozen it */
+    }
+    if (code >= 0)
+        code = enter_frozen(g, count);
+    if (g)
+        pvmg_group_release(g);
+    return code;
+}
+
+int pvm_barrier(char *group, int count)
+{
+    struct pvmg_guard guard;
+
+    PVMI_BEGIN(TEV_BARRIER, PVMI_STRING(GN, group), PVMI_INT(GBC, count));
+    int code = pvmg_session_begin(&guard, group, 1);
+    if (code >= 0)
+        code = enter(group, count);
+    code = pvmg_session_end(&guard, code);
+    PVMI_END(TEV_BARRIER, PVMI_INT(CC, code));
+    return code;
+}
