@@ -15,8 +15,8 @@
 #include <dirent.h>
 #include <signal.h>
 #include <time.h>
-#include "check.h"
-#include "history.h"
+#include "tests/machine/runner/check.h"
+#include "tests/machine/runner/history.h"
 #include "worker.h"
 
 enum { WORKERS_MAX = 32, CHECK_EVERY = 4, AT_ONCE = 3 };

@@ -1,8 +1,8 @@
 /* worker.c - see worker.h. */
 #include "worker.h"
 #include <dirent.h>
-#include "check.h"
-#include "history.h"
+#include "tests/machine/runner/check.h"
+#include "tests/machine/runner/history.h"
 
 enum { PEERS_MAX = 64, WINDOW = 8, ACK_EVERY = 4, BYTES_MAX = 400000 };
 

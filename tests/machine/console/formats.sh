@@ -51,7 +51,7 @@ t$(printf %8s "$tid")  run
 t   40777  No such task" "$out"
 
 pvm -c "route $tid 40777"
-same "route of what is no PVM program" "route: t$tid is no PVM program, or has not called PVM yet
+same "route of what is no PVM program" "route: t$tid is not a PVM program, or has not called PVM yet
 route: t40777: there is no such task" "$err"
 
 session "ps -l"

@@ -78,7 +78,7 @@ type_into_pvm 'spawn -> catch' 'sig INT t40000' 'ps'
 tid=$(grep -oE '^t[0-9a-f]{5}$' <<<"$out")
 has "a signal for nobody" "Bad parameter" "$err"
 pvm -c "sig INT $tid; sig NOSUCH $tid"
-has "no such signal" "no whole number" "$err"
+has "no such signal" "not a whole number" "$err"
 eventually sh -c '! timeout 20 "$DPVM_BIN/pvm" -c ps | grep -q catch' || fail "the signal does not arrive"
 
 pvm -c 'spawn -3 waits; reset; ps'

@@ -9,6 +9,7 @@ tasks_run() { [ -n "$(ps -eo args | grep -E "^sleep 61$|^/bin/sh $work/bin/ignor
 no_tasks_run() { ! tasks_run; }
 
 end_run() { # SIGNAL PROGRAM
+    : >"$work/out" # not what the last run has left there
     "$DPVM_BIN/pvm" run -n 2 "$2" >"$work/out" 2>&1 &
     local runner=$!
     eventually sh -c "[ \$(grep -c waiting '$work/out') = 2 ]" || fail "$2: no start: $(cat "$work/out")"

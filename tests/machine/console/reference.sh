@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # reference - the same commands for PVM 3.4.6 as Debian has it and for ours must give the same output.
-# Not compared: help texts, and what tests/multi/console/formats.sh lists as our own.
+# Not compared: help texts, and what tests/machine/console/formats.sh lists as our own.
 . "$(dirname "$0")/common"
 [ -x /usr/bin/pvmd ] && [ -x /usr/bin/pvm ] && [ "$(readlink -f /usr/bin/pvm)" != "$(readlink -f "$DPVM_BIN/pvm")" ] ||
     skip "needs Debian's pvm"
@@ -32,14 +32,15 @@ commands=(
 
 # Ids are masked, and the name of the console's own program, which the reference does not know. Output of jobs may come
 # before or after the next prompt, so prompts are taken away.
+wait_s() { "$(dirname "$0")/../../lab/patience" "$1"; }
 session() { # FOLDER PVM
     local folder=$1
     shift
     {
         for line in "${commands[@]}"; do
             printf '%s\n' "${line//FOLDER/$folder}"
-            sleep 0.1
-            case $line in spawn*) sleep 0.7 ;; esac
+            sleep "$(wait_s 0.1)"
+            case $line in spawn*) sleep "$(wait_s 0.7)" ;; esac
         done
         sleep 0.5
     } | "$@" 2>"$folder/err" |
@@ -51,7 +52,7 @@ session() { # FOLDER PVM
 ref=$work/reference
 mkdir -m 700 "$ref"
 reference() {
-    (unset PVM_PATH && PVM_TMP=$ref PVM_ROOT=/usr/lib/pvm3 PVM_ARCH=LINUX64 timeout 120 "$@")
+    (unset PVM_PATH && PVM_TMP=$ref PVM_ROOT=/usr/lib/pvm3 PVM_ARCH=LINUX64 timeout 600 "$@")
 }
 reference /usr/bin/pvmd >/dev/null 2>&1 </dev/null &
 reference=$!
@@ -59,7 +60,7 @@ eventually test -s "$ref/pvmd.$(id -u)" || skip "Debian's pvmd does not start"
 timeout 20 "$DPVM_BIN/pvm" -c id >/dev/null
 session "$work/folder.reference" reference /usr/bin/pvm >"$work/expected" & # both at once, since they mostly wait
 first=$!
-got=$(session "$work/folder.ours" timeout 120 "$DPVM_BIN/pvm")
+got=$(session "$work/folder.ours" timeout 600 "$DPVM_BIN/pvm")
 wait $first
 expected=$(cat "$work/expected")
 names() { sed -n '/^Commands are:/,$s/^  \([a-z]*\) .*/\1/p' | sort; }

@@ -69,6 +69,7 @@ same "wrong copies: exit code" 2 "$code"
 # Ctrl-C: once for tasks that take it, twice for others.
 interrupt() { # TIMES PROGRAM
     local i
+    : >"$work/out" # not what the last run has left there
     "$DPVM_BIN/pvm" run -n 2 "$2" >"$work/out" 2>&1 &
     runner=$!
     eventually sh -c "[ \$(grep -c waiting '$work/out') = 2 ]" || fail "$2: the tasks do not start: $(cat "$work/out")"
@@ -88,6 +89,7 @@ has "a task that catches Ctrl-C" "not me" "$(cat "$work/out")"
 eventually sh -c '[ $(timeout 20 "$DPVM_BIN/pvm" -c ps | wc -l) = 1 ]' || fail "interrupted tasks are left"
 
 # The machine ends under a running program.
+: >"$work/out"
 "$DPVM_BIN/pvm" run waits >"$work/out" 2>&1 &
 runner=$!
 eventually grep -q waiting "$work/out" || fail "the task does not start"

@@ -73,11 +73,9 @@ same "-j" '{"options": {"PvmRoute": 1}}
 {"successful": 0, "hosts": [{"name": "nosuch", "ok": false, "code": -6, "error": "No such host"}]}
 {"job": null, "successful": 0, "tasks": [{"code": -7, "error": "No such file"}]}' "$out"
 same "-j: exit code" 1 "$code"
-if command -v python3 >/dev/null; then
-    pvm -j -c 'conf; ps -ax; names; getopt; trace; alias x y; alias; tickle 5; mstat "$(printf "\377")"'
-    python3 -c 'import json, sys; [json.loads(line) for line in sys.stdin]' <<<"$out" || fail "this is not JSON: $out"
-    same "lines of JSON" 8 "$(wc -l <<<"$out")"
-fi
+pvm -j -c 'conf; ps -ax; names; getopt; trace; alias x y; alias; tickle 5; mstat "$(printf "\377")"'
+python3 -c 'import json, sys; [json.loads(line) for line in sys.stdin]' <<<"$out" || fail "this is not JSON: $out"
+same "lines of JSON" 8 "$(wc -l <<<"$out")"
 
 pvm -x
 same "a wrong option: exit code" 2 "$code"

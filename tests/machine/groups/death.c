@@ -7,6 +7,8 @@
 
 enum { MEMBERS = 11, ROOT = 0, INNER = 8, BELOW = 9, LEAF = 5, NONE = -1 }; /* below 0: 1 to 8, below 8: 9 and 10 */
 
+enum { TAG_DEAD = TAG_TEAM_RESULT + 1 };
+
 enum call { BARRIER, BARRIER_WHOLE, REDUCE, GATHER, SCATTER, FREEZE, BCAST };
 
 /*
@@ -116,11 +118,17 @@ static void member(int argc, char **argv)
     instance = team_join_kind("d", MEMBERS, frozen);
     pvm_setopt(PvmAutoErr, 0);
 
+    int comes_after = holds_up(s, instance) && instance != s->victim;
+    int victim = pvm_gettid("d", s->victim);
+    if (comes_after)
+        CHECK_EQ(pvm_notify(PvmTaskExit, TAG_DEAD, 1, &victim), 0);
     check_send_int(pvm_parent(), TAG_TEAM_NOTE, instance);
     if (instance == s->victim && !s->inside)
         pause();
     if (holds_up(s, instance))
         check_receive_int(pvm_parent(), TAG_TEAM_GO);
+    if (comes_after) /* the parent's word may overtake the daemon's */
+        CHECK_EQ(check_receive_int(-1, TAG_DEAD), victim);
     double start = check_now();
     int code = make_call();
     CHECK_EQ(code, expected());

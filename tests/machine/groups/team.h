@@ -6,7 +6,7 @@
 #ifndef TEAM_H
 #define TEAM_H
 
-#include "../check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TEAM_MAX = 128, TAG_TEAM_GO = 900, TAG_TEAM_DONE, TAG_TEAM_NOTE, TAG_TEAM_RESULT };
 

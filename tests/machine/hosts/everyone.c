@@ -5,7 +5,7 @@
  *   everyone MESSAGES [MILLISECONDS [HOSTS]]      messages to each; pause after every tenth; hosts to add before
  */
 #include <sys/time.h>
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_TEAM = 1, TAG_MESSAGE, TAG_DONE, BYTES_MAX = 150000, TEAM_MAX = 64, LIMIT_S = 60 };
 

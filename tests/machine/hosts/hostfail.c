@@ -5,7 +5,7 @@
  *   hostfail killed | stopped | busy | master      with PVM_HOST_TIMEOUT=1
  */
 #include <signal.h>
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_EXIT = 1, TAG_HOST, TAG_READY, TAG_GO, TAG_PING, BURNERS = 6, LOST = 1 };
 

@@ -6,7 +6,7 @@
  * between daemons are made when they are first used, and the marks of the first task there are late.
  */
 #include <signal.h>
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_OUTPUT = 1, TAG_SPAWNED, TAG_GO, TAG_DONE, ROUNDS = 4, SPAWNED = -1, NEW = -2, TASKS_MAX = 8 };
 

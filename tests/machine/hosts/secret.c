@@ -5,7 +5,7 @@
  *   secret HOST MESSAGES WAIT_S
  */
 #include <sys/time.h>
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_TEXT = 1, TAG_BACK, TAG_NEVER, BYTES = 4000 };
 

@@ -2,12 +2,12 @@
  * hostile [HOSTS] - a task sends 100,000 frames that break the protocol in every way that its daemon lets through to
  * another task, to the group server and to the console. Nobody loses its daemon: all go on with each other.
  */
-#include "check.h"
+#include "tests/machine/runner/check.h"
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include "raw.h"
+#include "tests/machine/runner/raw.h"
 
 enum {
     FRAMES = 100000,

@@ -2,7 +2,7 @@
  * huge - one message of 4 GiB and a byte, in pieces of 1 MiB that each know their place: huge [HOSTS].
  * Needs 16 GiB of free memory; says so where there is less.
  */
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_DATA = 1, TAG_SEEN, PIECE = 1 << 20, PIECES = 4096, MEMORY_MIB = 16 << 10 };
 

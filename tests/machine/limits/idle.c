@@ -2,7 +2,7 @@
  * idle - waiting tasks and daemons without work use no CPU time, and the daemon of a single host does not wake at all:
  * idle [HOSTS].
  */
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_READY = 1, TAG_GO, TASKS = 4, WATCH_MS = 3000, CPU_MS = 30 };
 

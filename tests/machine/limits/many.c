@@ -1,5 +1,5 @@
 /* many - a thousand tasks on one host: all start, enrol, answer, are listed, and end: many [TASKS]. */
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_READY = 1, TAG_NUMBER, TAG_BACK, TASKS_MAX = 4000 };
 

@@ -4,10 +4,10 @@
  * socket is not read any more, so that no daemon grows by more than four times PVM_QUEUE_MAX; messages to it arrive,
  * others are served; and it is read again once the receiver is awake, or when it dies.
  */
-#include "check.h"
+#include "tests/machine/runner/check.h"
 #include <pthread.h>
 #include <sys/socket.h>
-#include "raw.h"
+#include "tests/machine/runner/raw.h"
 
 enum {
     TAG_START = 1,

@@ -2,7 +2,7 @@
  * pressure - 200 MB sent to a task that sleeps do not end up in the daemons: the sender is held back, other receivers
  * and the sender's own messages are served meanwhile, and all arrives in the end: pressure [HOSTS].
  */
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_START = 1, TAG_WAKE, TAG_DATA, TAG_PING, TAG_DONE, MESSAGES = 800, BYTES = 250000, GROWTH_KIB = 24 << 10 };
 

@@ -2,7 +2,7 @@
  * relay - the daemons' memory does not grow with the messages they have carried, and comes back after a burst:
  * relay [HOSTS [MESSAGES]].
  */
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum {
     TAG_START = 1,

@@ -4,7 +4,7 @@
  */
 #include <signal.h>
 #include <sys/resource.h>
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_READY = 1, TAG_GO, TAG_SUM, DESCRIPTORS = 32, WANTED = 24, ROUNDS = 3 };
 

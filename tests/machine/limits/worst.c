@@ -3,10 +3,10 @@
  * daemon's loop was so far, in CPU time; fails when it was more than 100 ms. What is too much must be refused, with
  * PvmOutOfRes.
  */
-#include "check.h"
+#include "tests/machine/runner/check.h"
 #include <ctype.h>
 #include <signal.h>
-#include "raw.h"
+#include "tests/machine/runner/raw.h"
 
 enum {
     TURN_MAX_US = 100000,

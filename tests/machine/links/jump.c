@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/time.h>
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_WORD = 1, TAG_NEVER, TAG_ECHO, TAG_HANDLED, TAG_GO, TAG_BULK, TAG_END };
 enum { ROUNDS = 20, WAIT_US = 20000, HELD_US = 1500000, BULK_BYTES = 8 << 20 };

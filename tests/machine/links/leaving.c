@@ -2,7 +2,7 @@
  * leaving - hosts are deleted whose tasks have just sent by direct links: what they send again by the daemons, when
  * those links end, comes from tasks that are gone, and does no harm.
  */
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_READY = 1, TAG_NUMBER, ROUNDS = 8, TASKS = 6, NUMBERS = 20 };
 

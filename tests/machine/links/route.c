@@ -18,7 +18,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum {
     TAG_GO = 1,

@@ -2,7 +2,7 @@
  * routes - a task tells another what went by which route (TC_ROUTES), as doc/protocol.md says; sums are exact whatever
  * the route: routes [HOSTS]
  */
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum {
     CONTEXT_CONTROL = 0x7ffff,

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_STOP = 1, TAG_MANY, TAG_GO, TAG_DONE, TAG_CALL, TAG_ANSWER, TAG_OWN = 1000 };
 enum { THREADS_MAX = 128, PEERS_MAX = 16, LARGE = 3 << 19 };

@@ -1,5 +1,5 @@
 /* big - messages around the frame size and up to 64 MiB go to another task and back, in every encoding: big [HOSTS]. */
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_DATA = 1, TAG_BACK, MIB = 1 << 20 };
 

@@ -1,5 +1,5 @@
 /* context - messages of one context are not seen in another; children inherit; handlers take what is theirs. */
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_A = 1, TAG_B, TAG_CONTEXT, TAG_HANDLED, TAG_END };
 

@@ -2,7 +2,7 @@
  * handler - message handlers do what a program does: send, receive, spawn, multicast; in every call that waits. And two
  * libraries in one program that know nothing of each other: handler [HOSTS].
  */
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_CALL = 1, TAG_ANSWER, TAG_GO, TAG_NEVER, TAG_ASK, TAG_TOLD, TAG_DATA, TAG_LATE, TAG_END };
 

@@ -1,5 +1,5 @@
 /* inplace - in-place messages: many pieces, data read when it is sent, sent twice, to many, and what is refused. */
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_DATA = 1, TAG_SUM, PIECES = 500, PIECE = 3000, RECEIVERS = 3 };
 

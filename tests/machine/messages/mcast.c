@@ -1,5 +1,5 @@
 /* mcast - one message to many tasks, here and elsewhere, small and large, with odd receiver lists: mcast [HOSTS]. */
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TASKS = 6, TAG_DATA = 1, TAG_SEEN, LARGE = 3 << 20, ROUNDS = 50 };
 

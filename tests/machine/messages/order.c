@@ -3,7 +3,7 @@
  * Several tasks send numbered messages of random sizes to each other, all at once: so many, or for as long as there is
  * a file of this name; then the first of them writes how many it has sent so far into the file as it goes.
  */
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TASKS = 4, MESSAGES = 400, BYTES_MAX = 200000, TAG_TIDS = 1, TAG_NUMBERED, TAG_TOTAL, TAG_DONE };
 

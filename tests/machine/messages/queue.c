@@ -1,5 +1,5 @@
 /* queue - 100,000 messages wait while others are matched past them; each is then taken in order. */
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { WAITING = 100000, TAGS = 1000, PAST = 2000, TAG_PAST = TAGS + 1, TAG_LAST };
 

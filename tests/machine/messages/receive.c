@@ -1,6 +1,6 @@
 /* receive - matching, probing, time limits, receive buffers, and a match function of one's own. */
 #include <stdint.h>
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_A = 1, TAG_B, TAG_C, TAG_REQUEST, TAG_ANSWER };
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum {
     TAG_READY = 1,

@@ -1,5 +1,5 @@
 /* text - strings, packf and unpackf, messages inside messages, and what unpacking too much says. */
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_IN = 1, TAG_OUT };
 

@@ -2,7 +2,7 @@
  * typed - pvm_psend, pvm_precv and pvm_tprecv: every type, sizes that differ, that they leave the current buffers
  * alone, and time limits.
  */
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_A = 1, TAG_B, N = 50000, LARGE = 50 };
 

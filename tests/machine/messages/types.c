@@ -2,7 +2,7 @@
 #include <float.h>
 #include <limits.h>
 #include <stddef.h>
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_DATA = 1, TAG_BACK, TAG_END, N = 1000, STRIDE = 3 };
 

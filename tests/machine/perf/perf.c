@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include "../check.h"
+#include "tests/machine/runner/check.h"
 
 static const char *tool;
 
@@ -232,13 +232,13 @@ static void test_ends(void)
     expect("", 2, "which TEST");
     expect("fast", 2, "no such test");
     expect("lat bw", 2, "one TEST at a time");
-    expect("lat -s 8..4", 2, "no list of numbers");
-    expect("lat -s 2G", 2, "no list of numbers");
-    expect("lat -s 1..10+0", 2, "no list of numbers");
-    expect("lat -e fast", 2, "none of default, raw, inplace, psend");
-    expect("lat -r 0", 2, "no number from 1");
-    expect("lat -d never", 2, "no time in seconds");
-    expect("lat --verify=some", 2, "none of none, sample, all");
+    expect("lat -s 8..4", 2, "not a list of numbers");
+    expect("lat -s 2G", 2, "not a list of numbers");
+    expect("lat -s 1..10+0", 2, "not a list of numbers");
+    expect("lat -e fast", 2, "not one of default, raw, inplace, psend");
+    expect("lat -r 0", 2, "not a number from 1");
+    expect("lat -d never", 2, "not a time in seconds");
+    expect("lat --verify=some", 2, "not one of none, sample, all");
     expect("spawn -s 8", 2, "has no --sizes");
     expect("mcast -e psend", 2, "pvm_mcast sends a packed buffer");
     expect("ring -n 1", 2, "at least 2");
@@ -246,7 +246,7 @@ static void test_ends(void)
     test_interrupted(SIGINT, 0, "");
     test_interrupted(SIGTERM, 0, "");
     test_interrupted(SIGKILL, 0, "");
-    test_interrupted(0, 1, "has ended before its time");
+    test_interrupted(0, 1, "has ended unexpectedly");
     setenv("PVM_VMID", "nobody", 1);
     expect("lat", 1, "no daemon runs here");
     unsetenv("PVM_VMID");

@@ -1,5 +1,5 @@
 /*
- * check.h - what the programs of tests/multi share. They include pvm3.h and this, nothing else of dpvm.
+ * check.h - what the programs of tests/machine share. They include pvm3.h and this, nothing else of dpvm.
  *
  * A program is its own master and its own children: check_main() runs `master` when it was started by the runner, and
  * the named role when it was spawned. A failed check prints its place, notes it in the runner's file (so that a child's

@@ -136,7 +136,7 @@ static void forget_pvm_settings(void)
 
 static void set_up(void)
 {
-    strcpy(folder, "/tmp/dpvm-multi.XXXXXX");
+    strcpy(folder, "/tmp/dpvm-machine.XXXXXX");
     if (!mkdtemp(folder))
         err(2, "run: %s", folder);
     make_folder("tmp");

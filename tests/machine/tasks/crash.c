@@ -3,7 +3,7 @@
  * on, and a sender whose receiver is killed goes on, too: crash [HOSTS].
  */
 #include <signal.h>
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_START = 1, TAG_MEET, TAG_DATA, TAG_AFTER, TAG_DONE, TAG_EXIT, BYTES = 64 << 20, MEETINGS = 20 };
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # debug - tasks that are spawned with PvmTaskDebug run under gdb, and say where they crashed.
-. "$(dirname "$0")/console/common"
+. "$(dirname "$0")/../console/common"
 : "${DPVM_WRAPPED:?set it to the program wrapped}"
 command -v gdb >/dev/null || skip "gdb is not installed"
 unset DISPLAY
@@ -26,6 +26,7 @@ wait $console
 has "a crash" "SIGABRT" "$(cat "$work/out")"
 has "its place" "wait_for_signals (" "$(cat "$work/out")"
 
+: >"$work/out"
 "$DPVM_BIN/pvm" -c "spawn -? -> $DPVM_WRAPPED wait" >"$work/out" 2>&1 &
 console=$!
 eventually grep -q 'waiting' "$work/out" || fail "the task does not start: $(cat "$work/out")"

@@ -1,5 +1,5 @@
 /* identity - enrolment, exit, enrolling again, parents, siblings, messages to oneself. */
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_HELLO = 1, TAG_GO, TAG_SELF };
 

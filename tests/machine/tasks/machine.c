@@ -1,6 +1,6 @@
 /* machine - what pvm_config, pvm_tasks and the like tell, and adding and deleting hosts with its errors: machine
  * [HOSTS]. */
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_GO = 1 };
 

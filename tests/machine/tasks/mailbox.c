@@ -1,6 +1,6 @@
 /* mailbox - entries kept by the master daemon: every flag, owners, waiting, and what outlives its owner: mailbox
  * [HOSTS]. */
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_READY = 1, TAG_GO, TAG_SEEN };
 

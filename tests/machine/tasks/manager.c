@@ -1,7 +1,7 @@
 /* manager - a resource manager that is asked instead of the daemon, does it right, and wrong, and ends: manager
  * [HOSTS]. */
 #include <signal.h>
-#include "check.h"
+#include "tests/machine/runner/check.h"
 #include "pvmproto.h"
 
 enum { TAG_READY = 1, TAG_MODE, TAG_RESULT, TAG_EXIT, TAG_REPORT, TAG_SEEN };

@@ -1,6 +1,6 @@
 /* notify - TaskExit, HostAdd, HostDelete, their order, counts and cancelling: notify [HOSTS]. */
 #include <signal.h>
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum {
     TAG_EXIT = 1,

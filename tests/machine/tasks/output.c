@@ -1,6 +1,6 @@
 /* output - what children print arrives with the collector, line by line, whole, and before pvm_exit returns: output
  * [HOSTS]. */
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TASKS = 4, LINES = 300, LONG_LINE = 20000 };
 

@@ -1,6 +1,6 @@
 /* signals - pvm_sendsig, pvm_kill and pvm_pstat, here and on another host: signals [HOSTS]. */
 #include <signal.h>
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_READY = 1, TAG_CAUGHT, TAG_EXIT };
 

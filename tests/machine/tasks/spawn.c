@@ -1,7 +1,7 @@
 /* spawn - where tasks start, with what arguments, folder and environment, and what failing says: spawn [HOSTS]. */
 #include <errno.h>
 #include <sys/stat.h>
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_REPORT = 1, TAG_SETTINGS };
 
@@ -24,7 +24,7 @@ static void reporter(int argc, char **argv)
 static void settings(int argc, char **argv)
 {
     (void)argc, (void)argv;
-    const char *names[] = {"PVM_SHM_INLINE", "PVM_TCP_IF", "PVM_QUEUE_MAX"};
+    const char *names[] = {"PVM_SHM_PENDING", "PVM_TCP_IF", "PVM_QUEUE_MAX"};
     CHECK(pvm_initsend(PvmDataDefault) > 0);
     for (int i = 0; i < 3; i++)
         CHECK_EQ(pvm_pkstr(getenv(names[i]) ? getenv(names[i]) : "not set"), 0);
@@ -79,13 +79,13 @@ static void check_carried(int hosts)
     const char *host = check_host_name(hosts - 1);
     CHECK_EQ(setenv("PVM_QUEUE_MAX", "1M", 1), 0);
     check_settings_of_child(host, "not set", "not set");
-    CHECK_EQ(setenv("PVM_SHM_INLINE", "2k", 1), 0);
+    CHECK_EQ(setenv("PVM_SHM_PENDING", "2M", 1), 0);
     CHECK_EQ(setenv("PVM_TCP_IF", "lo,127.0.0.1", 1), 0);
-    check_settings_of_child(host, "2k", "lo,127.0.0.1");
+    check_settings_of_child(host, "2M", "lo,127.0.0.1");
     CHECK_EQ(pvm_export("PVM_TCP_IF"), 0);
-    check_settings_of_child(host, "2k", "lo,127.0.0.1");
+    check_settings_of_child(host, "2M", "lo,127.0.0.1");
     CHECK_EQ(pvm_unexport("PVM_TCP_IF"), 0);
-    CHECK_EQ(unsetenv("PVM_SHM_INLINE"), 0);
+    CHECK_EQ(unsetenv("PVM_SHM_PENDING"), 0);
     check_settings_of_child(host, "not set", "lo,127.0.0.1");
     CHECK_EQ(unsetenv("PVM_TCP_IF"), 0);
     CHECK_EQ(unsetenv("PVM_QUEUE_MAX"), 0);

@@ -1,7 +1,7 @@
 /* start - pvm_start_pvmd starts a daemon with a hostfile, waits for its hosts, and refuses a second one; pvm_halt ends
  * all. */
 #include <signal.h>
-#include "check.h"
+#include "tests/machine/runner/check.h"
 
 static const int background[] = {SIGINT, SIGQUIT, SIGHUP, SIGTSTP}; /* what shells and nohup let their jobs ignore */
 

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include "check.h"
+#include "tests/machine/runner/check.h"
 #include "pvmproto.h"
 
 enum { TAG_READY = 1, TAG_MODE, TAG_SEEN, TAG_EXIT, TAG_REPORT };

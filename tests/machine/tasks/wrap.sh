@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # wrap - pvm run --wrap: the tasks and all that they spawn, on each host, run under a command of the user's.
 # Without DPVM_WRAP_VALGRIND=1 (as in builds with sanitizers, which Valgrind cannot run) a script stands in for it.
-. "$(dirname "$0")/console/common"
+. "$(dirname "$0")/../console/common"
 : "${DPVM_WRAPPED:?set it to the program wrapped}"
 
 program wrapper 'word=$1; shift; echo "under wrapper: $word ${1##*/}"; exec "$@"'

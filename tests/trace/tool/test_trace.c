@@ -2,11 +2,11 @@
 #include "unit.h"
 #include <string.h>
 #include <unistd.h>
-#include "flight.h"
-#include "output.h"
-#include "reader.h"
-#include "record.h"
-#include "summary.h"
+#include "tools/pvm-trace/draw/flight.h"
+#include "tools/pvm-trace/draw/output.h"
+#include "tools/pvm-trace/reader.h"
+#include "tools/pvm-trace/record.h"
+#include "tools/pvm-trace/draw/summary.h"
 
 enum { A = 0x40001, B = 0x40002, C = 0x80001 };
 
