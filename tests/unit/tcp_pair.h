@@ -5,10 +5,10 @@
 #ifndef TCP_PAIR_H
 #define TCP_PAIR_H
 
-#include "../../src/core/clock.h"
-#include "../../src/core/error.h"
-#include "../../src/core/log.h"
-#include "../../src/transports/tcp/tcp.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "transports/tcp/tcp.h"
 #include "unit.h"
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -18,27 +18,27 @@
 #define LIMIT_US 10000000
 
 struct side {
-    struct pvmi_transport *transport;
-    struct pvmi_endpoint *ep;
+    struct pvmt_transport *transport;
+    struct pvmt_endpoint *ep;
     int ready, down, reason, done;
     uint32_t next_seq;
     bool wrong;
     uint8_t *place;
 };
 
-static const struct pvmi_transport_ops *ops;
+static const struct pvmt_transport_ops *ops;
 static struct side offering, joining;
-static uint8_t blob[PVMI_OFFER_MAX];
+static uint8_t blob[PVMT_OFFER_MAX];
 static int blob_bytes;
 static bool frozen; /* the offering side makes no progress */
 
 /* ---- sides ---- */
 
-static inline uint8_t *on_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+static inline uint8_t *on_place(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h)
 {
     struct side *s = arg;
     (void)ep;
-    ck_assert_uint_le(h->length, PVMI_FRAME_PAYLOAD_MAX);
+    ck_assert_uint_le(h->length, PVMC_FRAME_PAYLOAD_MAX);
     return s->place;
 }
 
@@ -47,7 +47,7 @@ static inline uint8_t byte_of(uint32_t seq, uint32_t i)
     return (uint8_t)(seq * 13 + i + i / 251);
 }
 
-static inline void on_done(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+static inline void on_done(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h)
 {
     struct side *s = arg;
     (void)ep;
@@ -57,13 +57,13 @@ static inline void on_done(void *arg, struct pvmi_endpoint *ep, const struct pvm
         s->wrong |= s->place[i] != byte_of(h->seq, i);
 }
 
-static inline void on_ready(void *arg, struct pvmi_endpoint *ep)
+static inline void on_ready(void *arg, struct pvmt_endpoint *ep)
 {
     (void)ep;
     ((struct side *)arg)->ready++;
 }
 
-static inline void on_down(void *arg, struct pvmi_endpoint *ep, int reason)
+static inline void on_down(void *arg, struct pvmt_endpoint *ep, int reason)
 {
     struct side *s = arg;
     ck_assert_ptr_eq(ep, s->ep);
@@ -71,12 +71,12 @@ static inline void on_down(void *arg, struct pvmi_endpoint *ep, int reason)
     s->reason = reason;
 }
 
-static const struct pvmi_callbacks callbacks = {
+static const struct pvmt_callbacks callbacks = {
     .rx_place = on_place, .rx_done = on_done, .tx_ready = on_ready, .down = on_down};
 
 static inline void open_side(struct side *s)
 {
-    *s = (struct side){.place = malloc(PVMI_FRAME_PAYLOAD_MAX)};
+    *s = (struct side){.place = malloc(PVMC_FRAME_PAYLOAD_MAX)};
     ck_assert_int_eq(ops->open(NULL, &callbacks, s, &s->transport), 0);
 }
 
@@ -90,7 +90,7 @@ static inline void close_side(struct side *s)
 
 static inline void setup(void)
 {
-    ops = pvmi_transport_find("tcp");
+    ops = pvmt_transport_find("tcp");
     ck_assert_ptr_nonnull(ops);
     unit_log_start();
     open_side(&offering);
@@ -122,16 +122,16 @@ static inline void progress_both(void)
 
 #define DRIVE_UNTIL(condition)                                                                                         \
     do {                                                                                                               \
-        int64_t end_us_ = pvmi_clock_us() + LIMIT_US;                                                                  \
+        int64_t end_us_ = pvmc_clock_us() + LIMIT_US;                                                                  \
         bool happened_;                                                                                                \
-        while (!(happened_ = (condition)) && pvmi_clock_us() < end_us_)                                                \
+        while (!(happened_ = (condition)) && pvmc_clock_us() < end_us_)                                                \
             progress_both();                                                                                           \
         ck_assert_msg(happened_, "did not happen: %s", #condition);                                                    \
     } while (0)
 
 static inline void drive_for(int64_t us)
 {
-    for (int64_t end_us = pvmi_clock_us() + us; pvmi_clock_us() < end_us;)
+    for (int64_t end_us = pvmc_clock_us() + us; pvmc_clock_us() < end_us;)
         progress_both();
 }
 
@@ -147,42 +147,42 @@ static inline void offer(void)
 
 static inline int join(void)
 {
-    uint8_t reply[PVMI_OFFER_MAX];
+    uint8_t reply[PVMT_OFFER_MAX];
     joining.ep = NULL;
     return ops->join(joining.transport, blob, (size_t)blob_bytes, -1, &joining, reply, &joining.ep);
 }
 
-static inline struct pvmi_tcp_offer read_offer(void)
+static inline struct pvmt_tcp_offer read_offer(void)
 {
-    struct pvmi_tcp_offer o;
-    ck_assert_int_eq(pvmi_tcp_offer_decode(blob, (size_t)blob_bytes, &o), 0);
+    struct pvmt_tcp_offer o;
+    ck_assert_int_eq(pvmt_tcp_offer_decode(blob, (size_t)blob_bytes, &o), 0);
     return o;
 }
 
-static inline void write_offer(const struct pvmi_tcp_offer *o)
+static inline void write_offer(const struct pvmt_tcp_offer *o)
 {
-    blob_bytes = pvmi_tcp_offer_encode(o, blob);
+    blob_bytes = pvmt_tcp_offer_encode(o, blob);
     ck_assert_int_gt(blob_bytes, 0);
 }
 
-static inline union pvmi_tcp_address address(const char *text, uint16_t port)
+static inline union pvmw_address address(const char *text, uint16_t port)
 {
-    union pvmi_tcp_address a = {.v4 = {.sin_family = AF_INET}};
+    union pvmw_address a = {.v4 = {.sin_family = AF_INET}};
     if (inet_pton(AF_INET, text, &a.v4.sin_addr) != 1) {
-        a = (union pvmi_tcp_address){.v6 = {.sin6_family = AF_INET6}};
+        a = (union pvmw_address){.v6 = {.sin6_family = AF_INET6}};
         ck_assert_int_eq(inet_pton(AF_INET6, text, &a.v6.sin6_addr), 1);
     }
-    pvmi_tcp_address_set_port(&a, port);
+    pvmw_address_set_port(&a, port);
     return a;
 }
 
 /* Leaves only this address in the offer; false when it is not there. */
 static inline bool keep_only(const char *text)
 {
-    struct pvmi_tcp_offer o = read_offer();
-    union pvmi_tcp_address want = address(text, 0);
+    struct pvmt_tcp_offer o = read_offer();
+    union pvmw_address want = address(text, 0);
     for (unsigned i = 0; i < o.count; i++)
-        if (pvmi_tcp_address_same(&o.addresses[i], &want)) {
+        if (pvmw_address_same(&o.addresses[i], &want)) {
             o.addresses[0] = o.addresses[i];
             o.count = 1;
             write_offer(&o);
@@ -192,12 +192,12 @@ static inline bool keep_only(const char *text)
 }
 
 /* The first address of the offer that is 127.0.0.1. */
-static inline union pvmi_tcp_address door(void)
+static inline union pvmw_address door(void)
 {
-    struct pvmi_tcp_offer o = read_offer();
-    union pvmi_tcp_address want = address("127.0.0.1", 0);
+    struct pvmt_tcp_offer o = read_offer();
+    union pvmw_address want = address("127.0.0.1", 0);
     for (unsigned i = 0; i < o.count; i++)
-        if (pvmi_tcp_address_same(&o.addresses[i], &want))
+        if (pvmw_address_same(&o.addresses[i], &want))
             return o.addresses[i];
     ck_abort_msg("no 127.0.0.1 in the offer");
 }
@@ -211,13 +211,13 @@ static inline void come_together(void)
 
 static inline int send_frame(struct side *s, uint32_t seq, uint32_t length)
 {
-    struct pvmi_frame_header h = {.dst = 1, .src = 2, .seq = seq, .length = length, .body_length = length};
-    struct pvmi_frame *f = pvmi_frame_alloc(&h);
+    struct pvmc_frame_header h = {.dst = 1, .src = 2, .seq = seq, .length = length, .body_length = length};
+    struct pvmc_frame *f = pvmc_frame_alloc(&h);
     ck_assert_ptr_nonnull(f);
     for (uint32_t i = 0; i < length; i++)
         f->mem->data[i] = byte_of(seq, i);
     int rc = ops->send(s->ep, f);
-    pvmi_frame_unref(f);
+    pvmc_frame_unref(f);
     return rc;
 }
 
@@ -235,7 +235,7 @@ static inline void exchange(int count, uint32_t length)
 
 static inline int stranger(void)
 {
-    union pvmi_tcp_address a = door();
+    union pvmw_address a = door();
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(connect(fd, &a.any, sizeof a.v4), 0);
@@ -264,14 +264,14 @@ static inline unsigned descriptors(void)
 /* A socket that listens; *port is filled in. */
 static inline int listener(const char *text, uint16_t *port)
 {
-    union pvmi_tcp_address a = address(text, *port);
+    union pvmw_address a = address(text, *port);
     socklen_t size = sizeof a;
     int on = 1, fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (a.any.sa_family == AF_INET6)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
-    if (fd < 0 || bind(fd, &a.any, pvmi_tcp_address_size(&a)) || listen(fd, 4) || getsockname(fd, &a.any, &size))
+    if (fd < 0 || bind(fd, &a.any, pvmw_address_size(&a)) || listen(fd, 4) || getsockname(fd, &a.any, &size))
         return -1;
-    *port = pvmi_tcp_address_port(&a);
+    *port = pvmw_address_port(&a);
     return fd;
 }
 

@@ -30,15 +30,15 @@ static inline int unit_run(const char *noun, const TTest *const *tests, size_t c
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-#ifdef PVMI_LOG_H /* include log.h first */
+#ifdef PVMC_LOG_H /* include log.h first */
 
 static struct {
     int count;
-    enum pvmi_log_level level;
+    enum pvmc_log_level level;
     char line[2048]; /* the last one */
 } unit_log;
 
-static void unit_log_sink(enum pvmi_log_level level, const char *line, void *arg)
+static void unit_log_sink(enum pvmc_log_level level, const char *line, void *arg)
 {
     (void)arg;
     unit_log.count++;
@@ -51,7 +51,7 @@ static inline void unit_log_start(void)
 {
     unit_log.count = 0;
     unit_log.line[0] = '\0';
-    pvmi_log_to(unit_log_sink, NULL, PVMI_LOG_DEBUG);
+    pvmc_log_to(unit_log_sink, NULL, PVMC_LOG_DEBUG);
 }
 
 #endif

@@ -2,26 +2,26 @@
  * test_convert.c - "receiver makes right" with golden bytes: what the same C values look like on four kinds of machine.
  * Each machine's bytes must convert to each other's, so both directions are tested wherever this runs.
  */
-#include "error.h"
-#include "message.h"
-#include "unit.h"
+#include "core/error.h"
+#include "core/message/message.h"
+#include "tests/unit/unit.h"
 #include "pvm3.h"
 
 enum machine { X86_64, S390X, BIG_32, I386, MACHINES };
 
 static const char *const machine_names[] = {"x86-64", "s390x", "big-endian ILP32", "i386"};
 
-static pvmi_dsig sig_of(enum machine machine)
+static pvmc_dsig sig_of(enum machine machine)
 {
     switch (machine) {
     case X86_64:
-        return pvmi_dsig_make(false, 2, 4, 8);
+        return pvmc_dsig_make(false, 2, 4, 8);
     case S390X:
-        return pvmi_dsig_make(true, 2, 4, 8);
+        return pvmc_dsig_make(true, 2, 4, 8);
     case BIG_32:
-        return pvmi_dsig_make(true, 2, 4, 4);
+        return pvmc_dsig_make(true, 2, 4, 4);
     default:
-        return pvmi_dsig_make(false, 2, 4, 4);
+        return pvmc_dsig_make(false, 2, 4, 4);
     }
 }
 
@@ -101,10 +101,10 @@ static void convert_golden(const struct golden *g, enum machine from, enum machi
 {
     uint8_t in[64], expected[64], out[64];
     size_t in_length = from_hex(g->bytes[from], in), length = from_hex(g->bytes[to], expected);
-    ck_assert_uint_eq(in_length, g->n * pvmi_type_bytes(g->type, sig_of(from)));
-    ck_assert_uint_eq(length, g->n * pvmi_type_bytes(g->type, sig_of(to)));
+    ck_assert_uint_eq(in_length, g->n * pvmc_type_bytes(g->type, sig_of(from)));
+    ck_assert_uint_eq(length, g->n * pvmc_type_bytes(g->type, sig_of(to)));
     memset(out, 0xee, sizeof out);
-    ck_assert_int_eq(pvmi_convert_to(g->type, sig_of(from), in, sig_of(to), out, g->n, 1), 0);
+    ck_assert_int_eq(pvmc_convert_to(g->type, sig_of(from), in, sig_of(to), out, g->n, 1), 0);
     ck_assert_msg(!memcmp(out, expected, length), "%s from %s to %s", g->what, machine_names[from], machine_names[to]);
     ck_assert_uint_eq(out[length], 0xee);
 }
@@ -125,7 +125,7 @@ START_TEST(strides_leave_gaps)
         for (int s = 0; s < 4; s++) {
             uint8_t in[64], plain[64], out[512], expected[512];
             const struct golden *golden = &goldens[g];
-            ptrdiff_t item = (ptrdiff_t)pvmi_type_bytes(golden->type, sig_of(X86_64));
+            ptrdiff_t item = (ptrdiff_t)pvmc_type_bytes(golden->type, sig_of(X86_64));
             from_hex(golden->bytes[BIG_32], in);
             from_hex(golden->bytes[X86_64], plain);
             memset(out, 0xee, sizeof out);
@@ -133,7 +133,7 @@ START_TEST(strides_leave_gaps)
             for (int i = 0; i < golden->n; i++)
                 memcpy(expected + 256 + i * strides[s] * item, plain + i * item, item);
             ck_assert_int_eq(
-                pvmi_convert_to(golden->type, sig_of(BIG_32), in, sig_of(X86_64), out + 256, golden->n, strides[s]), 0);
+                pvmc_convert_to(golden->type, sig_of(BIG_32), in, sig_of(X86_64), out + 256, golden->n, strides[s]), 0);
             ck_assert_mem_eq(out, expected, sizeof out);
         }
     }
@@ -147,7 +147,7 @@ static void expect_overflow(int type, const char *hex, enum machine from, enum m
     from_hex(hex, in);
     from_hex(first, expected);
     memset(out, 0xee, sizeof out);
-    ck_assert_int_eq(pvmi_convert_to(type, sig_of(from), in, sig_of(to), out, 3, 1), PVMI_EOVERFLOW);
+    ck_assert_int_eq(pvmc_convert_to(type, sig_of(from), in, sig_of(to), out, 3, 1), PVMC_EOVERFLOW);
     ck_assert_mem_eq(out, expected, 4);
     for (int i = 4; i < 12; i++)
         ck_assert_uint_eq(out[i], 0xee);
@@ -165,40 +165,40 @@ END_TEST
 
 START_TEST(other_word_sizes)
 {
-    pvmi_dsig dos = pvmi_dsig_make(false, 2, 2, 4), cray = pvmi_dsig_make(true, 8, 8, 8);
+    pvmc_dsig dos = pvmc_dsig_make(false, 2, 2, 4), cray = pvmc_dsig_make(true, 8, 8, 8);
     static const uint8_t wide[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x85};
     uint8_t narrow[2], back[8];
-    ck_assert_int_eq(pvmi_convert_to(PVM_INT, cray, wide, dos, narrow, 1, 1), 0);
+    ck_assert_int_eq(pvmc_convert_to(PVM_INT, cray, wide, dos, narrow, 1, 1), 0);
     ck_assert_mem_eq(narrow, "\x85\xff", 2);
-    ck_assert_int_eq(pvmi_convert_to(PVM_INT, dos, narrow, cray, back, 1, 1), 0);
+    ck_assert_int_eq(pvmc_convert_to(PVM_INT, dos, narrow, cray, back, 1, 1), 0);
     ck_assert_mem_eq(back, wide, 8);
-    ck_assert_int_eq(pvmi_convert_to(PVM_UINT, dos, narrow, cray, back, 1, 1), 0);
+    ck_assert_int_eq(pvmc_convert_to(PVM_UINT, dos, narrow, cray, back, 1, 1), 0);
     ck_assert_mem_eq(back, "\0\0\0\0\0\0\xff\x85", 8); /* no sign to extend */
-    ck_assert_int_eq(pvmi_convert_to(PVM_USHORT, cray, wide, dos, narrow, 1, 1), PVMI_EOVERFLOW);
+    ck_assert_int_eq(pvmc_convert_to(PVM_USHORT, cray, wide, dos, narrow, 1, 1), PVMC_EOVERFLOW);
 }
 END_TEST
 
 START_TEST(unknown_formats_are_refused)
 {
     uint8_t in[16] = {1, 2, 3, 4}, out[16];
-    pvmi_dsig own = pvmi_dsig_own(), strange = own ^ 1u << 16; /* another float format */
-    ck_assert_int_eq(pvmi_convert(PVM_INT, strange, in, out, 1, 1), PVMI_EFORMAT);
-    ck_assert_int_eq(pvmi_convert_to(PVM_INT, own, in, strange, out, 1, 1), PVMI_EFORMAT);
-    ck_assert_int_eq(pvmi_convert(PVM_BYTE, strange, in, out, 4, 1), 0);
+    pvmc_dsig own = pvmc_dsig_own(), strange = own ^ 1u << 16; /* another float format */
+    ck_assert_int_eq(pvmc_convert(PVM_INT, strange, in, out, 1, 1), PVMC_EFORMAT);
+    ck_assert_int_eq(pvmc_convert_to(PVM_INT, own, in, strange, out, 1, 1), PVMC_EFORMAT);
+    ck_assert_int_eq(pvmc_convert(PVM_BYTE, strange, in, out, 4, 1), 0);
     ck_assert_mem_eq(in, out, 4);
-    ck_assert_int_eq(pvmi_convert(PVM_STR, own, in, out, 1, 1), PVMI_EPARAM);
-    ck_assert_int_eq(pvmi_convert(12, own, in, out, 1, 1), PVMI_EPARAM);
+    ck_assert_int_eq(pvmc_convert(PVM_STR, own, in, out, 1, 1), PVMC_EPARAM);
+    ck_assert_int_eq(pvmc_convert(12, own, in, out, 1, 1), PVMC_EPARAM);
 }
 END_TEST
 
 /* ---- whole messages from another machine ---- */
 
-static struct pvmi_message *message_from(pvmi_dsig sig, const char *hex)
+static struct pvmc_message *message_from(pvmc_dsig sig, const char *hex)
 {
     uint8_t bytes[256];
     size_t length = from_hex(hex, bytes);
-    struct pvmi_frame_header h = {.enc = sig, .dsig = sig, .body_length = length, .length = (uint32_t)length};
-    struct pvmi_message *m = pvmi_message_from_header(&h);
+    struct pvmc_frame_header h = {.enc = sig, .dsig = sig, .body_length = length, .length = (uint32_t)length};
+    struct pvmc_message *m = pvmc_message_from_header(&h);
     memcpy(m->mem->data, bytes, length);
     return m;
 }
@@ -218,20 +218,20 @@ START_TEST(a_letter_from_each_machine)
         char text[6];
         long longs[4] = {0};
         double d = 0;
-        struct pvmi_message *m = message_from(sig_of(machine), letters[machine]);
-        ck_assert_int_eq(pvmi_message_unpack(m, PVM_INT, &i, 1, 1), 0);
-        ck_assert_int_eq(pvmi_message_string_bytes(m), 6);
-        ck_assert_int_eq(pvmi_message_unpack_string(m, text, sizeof text), 0);
-        ck_assert_int_eq(pvmi_message_unpack(m, PVM_LONG, longs, 2, 2), 0);
-        ck_assert_int_eq(pvmi_message_unpack(m, PVM_DOUBLE, &d, 1, 1), 0);
-        ck_assert_int_eq(pvmi_message_unpack(m, PVM_BYTE, text, 1, 1), PVMI_ESHORT);
+        struct pvmc_message *m = message_from(sig_of(machine), letters[machine]);
+        ck_assert_int_eq(pvmc_message_unpack(m, PVM_INT, &i, 1, 1), 0);
+        ck_assert_int_eq(pvmc_message_string_bytes(m), 6);
+        ck_assert_int_eq(pvmc_message_unpack_string(m, text, sizeof text), 0);
+        ck_assert_int_eq(pvmc_message_unpack(m, PVM_LONG, longs, 2, 2), 0);
+        ck_assert_int_eq(pvmc_message_unpack(m, PVM_DOUBLE, &d, 1, 1), 0);
+        ck_assert_int_eq(pvmc_message_unpack(m, PVM_BYTE, text, 1, 1), PVMC_ESHORT);
         ck_assert_int_eq(i, 7);
         ck_assert_str_eq(text, "hello");
         ck_assert_int_eq(longs[0], -5);
         ck_assert_int_eq(longs[1], 0);
         ck_assert_int_eq(longs[2], 1);
         ck_assert(d == 3.14159);
-        pvmi_message_unref(m);
+        pvmc_message_unref(m);
     }
 }
 END_TEST
@@ -245,14 +245,14 @@ START_TEST(a_letter_to_each_machine)
         long longs[4] = {-5, 99, 1, 99};
         double d = 3.14159;
         size_t length = from_hex(letters[machine], expected);
-        struct pvmi_message *m = message_from(sig_of(machine), "2a");
-        ck_assert_int_eq(pvmi_message_pack(m, PVM_INT, &i, 1, 1), 0);
-        ck_assert_int_eq(pvmi_message_pack_string(m, "hello"), 0);
-        ck_assert_int_eq(pvmi_message_pack(m, PVM_LONG, longs, 2, 2), 0);
-        ck_assert_int_eq(pvmi_message_pack(m, PVM_DOUBLE, &d, 1, 1), 0);
+        struct pvmc_message *m = message_from(sig_of(machine), "2a");
+        ck_assert_int_eq(pvmc_message_pack(m, PVM_INT, &i, 1, 1), 0);
+        ck_assert_int_eq(pvmc_message_pack_string(m, "hello"), 0);
+        ck_assert_int_eq(pvmc_message_pack(m, PVM_LONG, longs, 2, 2), 0);
+        ck_assert_int_eq(pvmc_message_pack(m, PVM_DOUBLE, &d, 1, 1), 0);
         ck_assert_uint_eq(m->length, 1 + length);
         ck_assert_mem_eq(m->mem->data + 1, expected, length);
-        pvmi_message_unref(m);
+        pvmc_message_unref(m);
     }
 }
 END_TEST
@@ -261,23 +261,23 @@ START_TEST(overflow_in_a_message_keeps_its_place)
 {
     unsigned short shorts[3] = {9, 9, 9};
     char c = 0;
-    struct pvmi_message *m = message_from(pvmi_dsig_make(true, 4, 4, 8), "00000001 00010000 00000002 5a");
-    ck_assert_int_eq(pvmi_message_unpack(m, PVM_USHORT, shorts, 3, 1), PVMI_EOVERFLOW);
+    struct pvmc_message *m = message_from(pvmc_dsig_make(true, 4, 4, 8), "00000001 00010000 00000002 5a");
+    ck_assert_int_eq(pvmc_message_unpack(m, PVM_USHORT, shorts, 3, 1), PVMC_EOVERFLOW);
     ck_assert_uint_eq(shorts[0], 1);
     ck_assert_uint_eq(shorts[1], 9);
-    ck_assert_int_eq(pvmi_message_unpack(m, PVM_BYTE, &c, 1, 1), 0);
+    ck_assert_int_eq(pvmc_message_unpack(m, PVM_BYTE, &c, 1, 1), 0);
     ck_assert_int_eq(c, 'Z');
-    pvmi_message_unref(m);
+    pvmc_message_unref(m);
 }
 END_TEST
 
 START_TEST(overflow_in_packing_packs_nothing)
 {
     int ints[2] = {1, 0x10000};
-    struct pvmi_message *m = message_from(pvmi_dsig_make(true, 2, 2, 4), "2a");
-    ck_assert_int_eq(pvmi_message_pack(m, PVM_INT, ints, 2, 1), PVMI_EOVERFLOW);
+    struct pvmc_message *m = message_from(pvmc_dsig_make(true, 2, 2, 4), "2a");
+    ck_assert_int_eq(pvmc_message_pack(m, PVM_INT, ints, 2, 1), PVMC_EOVERFLOW);
     ck_assert_uint_eq(m->length, 1);
-    pvmi_message_unref(m);
+    pvmc_message_unref(m);
 }
 END_TEST
 
@@ -285,18 +285,18 @@ START_TEST(strange_messages_yield_bytes_only)
 {
     int i;
     char c = 0;
-    struct pvmi_message *m = message_from(0xffffffff, "2a000000 01000000");
-    ck_assert_int_eq(pvmi_message_unpack(m, PVM_INT, &i, 1, 1), PVMI_EFORMAT);
-    ck_assert_int_eq(pvmi_message_string_bytes(m), PVMI_EFORMAT);
-    ck_assert_int_eq(pvmi_message_unpack(m, PVM_BYTE, &c, 1, 1), 0);
+    struct pvmc_message *m = message_from(0xffffffff, "2a000000 01000000");
+    ck_assert_int_eq(pvmc_message_unpack(m, PVM_INT, &i, 1, 1), PVMC_EFORMAT);
+    ck_assert_int_eq(pvmc_message_string_bytes(m), PVMC_EFORMAT);
+    ck_assert_int_eq(pvmc_message_unpack(m, PVM_BYTE, &c, 1, 1), 0);
     ck_assert_int_eq(c, 0x2a);
     i = 1;
-    ck_assert_int_eq(pvmi_message_pack(m, PVM_INT, &i, 1, 1), PVMI_EFORMAT);
-    ck_assert_int_eq(pvmi_message_pack_string(m, "text"), PVMI_EFORMAT);
+    ck_assert_int_eq(pvmc_message_pack(m, PVM_INT, &i, 1, 1), PVMC_EFORMAT);
+    ck_assert_int_eq(pvmc_message_pack_string(m, "text"), PVMC_EFORMAT);
     ck_assert_uint_eq(m->length, 8);
-    ck_assert_int_eq(pvmi_message_pack(m, PVM_BYTE, &c, 1, 1), 0);
+    ck_assert_int_eq(pvmc_message_pack(m, PVM_BYTE, &c, 1, 1), 0);
     ck_assert_uint_eq(m->length, 9);
-    pvmi_message_unref(m);
+    pvmc_message_unref(m);
 }
 END_TEST
 

@@ -1,9 +1,9 @@
 /* test_frame.c - the wire form of frame headers, and the life of frames. */
-#include "error.h"
-#include "frame.h"
-#include "unit.h"
+#include "core/error.h"
+#include "core/message/frame.h"
+#include "tests/unit/unit.h"
 
-static const struct pvmi_frame_header sample = {
+static const struct pvmc_frame_header sample = {
     .flags = 0,
     .length = 0x00010203,
     .dst = 0x00040001,
@@ -19,7 +19,7 @@ static const struct pvmi_frame_header sample = {
     .crc = -1,
 };
 
-static const uint8_t golden[PVMI_FRAME_HEADER_BYTES] = {
+static const uint8_t golden[PVMC_FRAME_HEADER_BYTES] = {
     0x44, 0x56, 0x01, 0x00, 0x03, 0x02, 0x01, 0x00, 0x01, 0x00, 0x04, 0x00, 0x02, 0x00, 0x08, 0x00,
     0xfe, 0xff, 0xff, 0xff, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0x07, 0x00, 0x05, 0x00, 0x00, 0x00,
     0x00, 0x00, 0x00, 0x10, 0x41, 0x8c, 0x40, 0x00, 0x78, 0x56, 0x34, 0x12, 0x01, 0x00, 0x00, 0x00,
@@ -28,17 +28,17 @@ static const uint8_t golden[PVMI_FRAME_HEADER_BYTES] = {
 
 START_TEST(encoding_gives_the_documented_bytes)
 {
-    uint8_t wire[PVMI_FRAME_HEADER_BYTES];
+    uint8_t wire[PVMC_FRAME_HEADER_BYTES];
     memset(wire, 0xaa, sizeof wire);
-    pvmi_frame_encode(&sample, wire);
+    pvmc_frame_encode(&sample, wire);
     ck_assert_mem_eq(wire, golden, sizeof wire);
 }
 END_TEST
 
 START_TEST(decoding_reads_them_back)
 {
-    struct pvmi_frame_header h;
-    ck_assert_int_eq(pvmi_frame_decode(golden, &h), 0);
+    struct pvmc_frame_header h;
+    ck_assert_int_eq(pvmc_frame_decode(golden, &h), 0);
     ck_assert_uint_eq(h.length, sample.length);
     ck_assert_uint_eq(h.dst, sample.dst);
     ck_assert_uint_eq(h.src, sample.src);
@@ -51,126 +51,126 @@ START_TEST(decoding_reads_them_back)
     ck_assert_uint_eq(h.body_length, sample.body_length);
     ck_assert_uint_eq(h.offset, sample.offset);
     ck_assert_int_eq(h.crc, sample.crc);
-    ck_assert(!pvmi_frame_is_last(&h));
+    ck_assert(!pvmc_frame_is_last(&h));
 }
 END_TEST
 
 static int decode_with(size_t offset, uint8_t byte)
 {
-    uint8_t wire[PVMI_FRAME_HEADER_BYTES];
-    struct pvmi_frame_header h;
+    uint8_t wire[PVMC_FRAME_HEADER_BYTES];
+    struct pvmc_frame_header h;
     memcpy(wire, golden, sizeof wire);
     wire[offset] = byte;
-    return pvmi_frame_decode(wire, &h);
+    return pvmc_frame_decode(wire, &h);
 }
 
 START_TEST(foreign_bytes_are_refused)
 {
-    ck_assert_int_eq(decode_with(0, 0x45), PVMI_EFORMAT);
-    ck_assert_int_eq(decode_with(1, 0), PVMI_EFORMAT);
-    ck_assert_int_eq(decode_with(2, 2), PVMI_EVERSION);
-    ck_assert_int_eq(decode_with(2, 0), PVMI_EVERSION);
-    ck_assert_int_eq(decode_with(3, 8), PVMI_EFORMAT);
-    ck_assert_int_eq(decode_with(60, 1), PVMI_EFORMAT);
-    ck_assert_int_eq(decode_with(63, 1), PVMI_EFORMAT);
+    ck_assert_int_eq(decode_with(0, 0x45), PVMC_EFORMAT);
+    ck_assert_int_eq(decode_with(1, 0), PVMC_EFORMAT);
+    ck_assert_int_eq(decode_with(2, 2), PVMC_EVERSION);
+    ck_assert_int_eq(decode_with(2, 0), PVMC_EVERSION);
+    ck_assert_int_eq(decode_with(3, 8), PVMC_EFORMAT);
+    ck_assert_int_eq(decode_with(60, 1), PVMC_EFORMAT);
+    ck_assert_int_eq(decode_with(63, 1), PVMC_EFORMAT);
 }
 END_TEST
 
 static int decode_lengths(uint8_t flags, uint32_t length, uint64_t offset, uint64_t body_length)
 {
-    struct pvmi_frame_header h = sample, out;
-    uint8_t wire[PVMI_FRAME_HEADER_BYTES];
+    struct pvmc_frame_header h = sample, out;
+    uint8_t wire[PVMC_FRAME_HEADER_BYTES];
     h.flags = flags;
     h.length = length;
     h.offset = offset;
     h.body_length = body_length;
-    pvmi_frame_encode(&h, wire);
-    return pvmi_frame_decode(wire, &out);
+    pvmc_frame_encode(&h, wire);
+    return pvmc_frame_decode(wire, &out);
 }
 
 START_TEST(lengths_must_agree)
 {
-    uint32_t most = PVMI_FRAME_PAYLOAD_MAX;
+    uint32_t most = PVMC_FRAME_PAYLOAD_MAX;
     ck_assert_int_eq(decode_lengths(0, 0, 0, 0), 0);
     ck_assert_int_eq(decode_lengths(0, most, 0, most), 0);
-    ck_assert_int_eq(decode_lengths(0, most + 1, 0, most + 1), PVMI_EFORMAT);
+    ck_assert_int_eq(decode_lengths(0, most + 1, 0, most + 1), PVMC_EFORMAT);
     ck_assert_int_eq(decode_lengths(0, 1, 10, 11), 0);
-    ck_assert_int_eq(decode_lengths(0, 1, 10, 10), PVMI_EFORMAT);
-    ck_assert_int_eq(decode_lengths(0, 1, 11, 10), PVMI_EFORMAT);
-    ck_assert_int_eq(decode_lengths(0, 2, UINT64_MAX, 1), PVMI_EFORMAT);
-    ck_assert_int_eq(decode_lengths(0, 2, UINT64_MAX - 1, UINT64_MAX), PVMI_EFORMAT);
+    ck_assert_int_eq(decode_lengths(0, 1, 10, 10), PVMC_EFORMAT);
+    ck_assert_int_eq(decode_lengths(0, 1, 11, 10), PVMC_EFORMAT);
+    ck_assert_int_eq(decode_lengths(0, 2, UINT64_MAX, 1), PVMC_EFORMAT);
+    ck_assert_int_eq(decode_lengths(0, 2, UINT64_MAX - 1, UINT64_MAX), PVMC_EFORMAT);
     ck_assert_int_eq(decode_lengths(0, 1, UINT64_MAX - 1, UINT64_MAX), 0);
-    ck_assert_int_eq(decode_lengths(0, 0, 0, 5), PVMI_EFORMAT); /* brings nothing */
-    ck_assert_int_eq(decode_lengths(PVMI_FRAME_ABORT, 0, 2, 5), 0);
-    ck_assert_int_eq(decode_lengths(PVMI_FRAME_ABORT, 1, 2, 5), PVMI_EFORMAT);
-    ck_assert_int_eq(decode_lengths(PVMI_FRAME_ABORT, 0, 6, 5), PVMI_EFORMAT);
+    ck_assert_int_eq(decode_lengths(0, 0, 0, 5), PVMC_EFORMAT); /* brings nothing */
+    ck_assert_int_eq(decode_lengths(PVMC_FRAME_ABORT, 0, 2, 5), 0);
+    ck_assert_int_eq(decode_lengths(PVMC_FRAME_ABORT, 1, 2, 5), PVMC_EFORMAT);
+    ck_assert_int_eq(decode_lengths(PVMC_FRAME_ABORT, 0, 6, 5), PVMC_EFORMAT);
 }
 END_TEST
 
 START_TEST(the_last_frame_is_known)
 {
-    struct pvmi_frame_header h = {.offset = 10, .length = 5, .body_length = 15};
-    ck_assert(pvmi_frame_is_last(&h));
+    struct pvmc_frame_header h = {.offset = 10, .length = 5, .body_length = 15};
+    ck_assert(pvmc_frame_is_last(&h));
     h.body_length = 16;
-    ck_assert(!pvmi_frame_is_last(&h));
-    h = (struct pvmi_frame_header){0};
-    ck_assert(pvmi_frame_is_last(&h));
+    ck_assert(!pvmc_frame_is_last(&h));
+    h = (struct pvmc_frame_header){0};
+    ck_assert(pvmc_frame_is_last(&h));
 }
 END_TEST
 
 static size_t in_use(void)
 {
     size_t used, cached;
-    pvmi_mem_usage(&used, &cached);
+    pvmc_mem_usage(&used, &cached);
     return used;
 }
 
 START_TEST(a_frame_keeps_its_memory)
 {
-    struct pvmi_mem *mem = pvmi_mem_new(100);
-    struct pvmi_frame *f = pvmi_frame_new(&sample, pvmi_mem_ref(mem));
+    struct pvmc_mem *mem = pvmc_mem_new(100);
+    struct pvmc_frame *f = pvmc_frame_new(&sample, pvmc_mem_ref(mem));
     ck_assert_uint_eq(f->refs, 1);
     ck_assert_uint_eq(f->piece_count, 0);
     ck_assert_uint_eq(f->h.seq, sample.seq);
     ck_assert_uint_eq(mem->refs, 2);
-    ck_assert_ptr_eq(pvmi_frame_ref(f), f);
-    pvmi_mem_unref(mem);
-    pvmi_frame_unref(f);
+    ck_assert_ptr_eq(pvmc_frame_ref(f), f);
+    pvmc_mem_unref(mem);
+    pvmc_frame_unref(f);
     ck_assert_uint_ge(in_use(), 100);
-    pvmi_frame_unref(f);
+    pvmc_frame_unref(f);
     ck_assert_uint_eq(in_use(), 0);
-    pvmi_frame_unref(NULL);
+    pvmc_frame_unref(NULL);
 }
 END_TEST
 
 START_TEST(a_received_frame_has_room)
 {
-    struct pvmi_frame *f = pvmi_frame_alloc(&sample), *empty;
+    struct pvmc_frame *f = pvmc_frame_alloc(&sample), *empty;
     ck_assert_uint_eq(f->piece_count, 1);
     ck_assert_uint_eq(f->pieces[0].iov_len, sample.length);
     ck_assert_ptr_eq(f->pieces[0].iov_base, f->mem->data);
     memset(f->pieces[0].iov_base, 1, sample.length);
-    pvmi_frame_unref(f);
-    empty = pvmi_frame_alloc(&(struct pvmi_frame_header){0});
+    pvmc_frame_unref(f);
+    empty = pvmc_frame_alloc(&(struct pvmc_frame_header){0});
     ck_assert_uint_eq(empty->piece_count, 0);
-    pvmi_frame_unref(empty);
+    pvmc_frame_unref(empty);
     ck_assert_uint_eq(in_use(), 0);
 }
 END_TEST
 
 START_TEST(shared_frames_differ_in_their_header_only)
 {
-    struct pvmi_frame_header h = {.length = 10, .body_length = 10, .dst = 1};
-    struct pvmi_frame *f = pvmi_frame_alloc(&h), *copy;
-    copy = pvmi_frame_share(f);
+    struct pvmc_frame_header h = {.length = 10, .body_length = 10, .dst = 1};
+    struct pvmc_frame *f = pvmc_frame_alloc(&h), *copy;
+    copy = pvmc_frame_share(f);
     copy->h.dst = 2;
     ck_assert_uint_eq(f->h.dst, 1);
     ck_assert_ptr_eq(copy->mem, f->mem);
     ck_assert_uint_eq(f->mem->refs, 2);
     ck_assert_ptr_eq(copy->pieces[0].iov_base, f->pieces[0].iov_base);
-    pvmi_frame_unref(f);
+    pvmc_frame_unref(f);
     memset(copy->pieces[0].iov_base, 7, 10);
-    pvmi_frame_unref(copy);
+    pvmc_frame_unref(copy);
     ck_assert_uint_eq(in_use(), 0);
 }
 END_TEST
@@ -178,33 +178,33 @@ END_TEST
 START_TEST(in_place_frames_are_shared_by_copy)
 {
     char user[] = "abcdefghij";
-    struct pvmi_frame *f = pvmi_frame_new(&(struct pvmi_frame_header){.length = 6, .body_length = 6}, NULL), *copy;
-    pvmi_frame_add_piece(f, user + 1, 2);
-    pvmi_frame_add_piece(f, user + 6, 4);
-    copy = pvmi_frame_share(f);
-    pvmi_frame_unref(f);
+    struct pvmc_frame *f = pvmc_frame_new(&(struct pvmc_frame_header){.length = 6, .body_length = 6}, NULL), *copy;
+    pvmc_frame_add_piece(f, user + 1, 2);
+    pvmc_frame_add_piece(f, user + 6, 4);
+    copy = pvmc_frame_share(f);
+    pvmc_frame_unref(f);
     memset(user, 'x', 10);
     ck_assert_uint_eq(copy->piece_count, 1);
     ck_assert_uint_eq(copy->pieces[0].iov_len, 6);
     ck_assert_mem_eq(copy->pieces[0].iov_base, "bcghij", 6);
-    pvmi_frame_unref(copy);
+    pvmc_frame_unref(copy);
 }
 END_TEST
 
 START_TEST(many_frames_come_and_go)
 {
     enum { COUNT = 500 };
-    struct pvmi_frame *frames[COUNT];
+    struct pvmc_frame *frames[COUNT];
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < COUNT; i++) {
-            frames[i] = pvmi_frame_alloc(&(struct pvmi_frame_header){.length = 8, .body_length = 8, .seq = i});
+            frames[i] = pvmc_frame_alloc(&(struct pvmc_frame_header){.length = 8, .body_length = 8, .seq = i});
             memcpy(frames[i]->pieces[0].iov_base, &frames[i], sizeof frames[i]);
         }
         for (int i = 0; i < COUNT; i++) {
             ck_assert_uint_eq(frames[i]->h.seq, i);
             ck_assert_uint_eq(frames[i]->refs, 1);
             ck_assert_mem_eq(frames[i]->pieces[0].iov_base, &frames[i], sizeof frames[i]);
-            pvmi_frame_unref(frames[i]);
+            pvmc_frame_unref(frames[i]);
         }
     }
     ck_assert_uint_eq(in_use(), 0);

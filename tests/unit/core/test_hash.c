@@ -3,8 +3,8 @@
 
 static void *scarce_malloc(size_t bytes);
 #define uthash_malloc(bytes) scarce_malloc(bytes)
-#include "../../src/core/hash.h"
-#include "unit.h"
+#include "core/hash.h"
+#include "tests/unit/unit.h"
 
 enum { ELEMENTS = 5000 }; /* so many let the table grow several times */
 
@@ -39,7 +39,7 @@ static void check_table(int count)
 
 static void add_again(int i)
 {
-    ck_assert(PVMI_HASH_ADD(hh, all, key, &elements[i]));
+    ck_assert(PVMC_HASH_ADD(hh, all, key, &elements[i]));
     check_table(i + 1);
 }
 
@@ -49,7 +49,7 @@ static bool fill(void)
     bool refused = false;
     for (int i = 0; i < ELEMENTS; i++) {
         elements[i].key = i;
-        if (PVMI_HASH_ADD(hh, all, key, &elements[i]))
+        if (PVMC_HASH_ADD(hh, all, key, &elements[i]))
             continue;
         check_table(i);
         add_again(i);
@@ -83,8 +83,8 @@ START_TEST(a_text_is_found_by_either_handle)
     for (int i = 0; i < 100; i++) {
         elements[i].key = i;
         snprintf(elements[i].text, sizeof elements[i].text, "element %d", i);
-        ck_assert(PVMI_HASH_ADD(hh, all, key, &elements[i]));
-        ck_assert(PVMI_HASH_ADD_TEXT(by_text, texts, text, &elements[i]));
+        ck_assert(PVMC_HASH_ADD(hh, all, key, &elements[i]));
+        ck_assert(PVMC_HASH_ADD_TEXT(by_text, texts, text, &elements[i]));
     }
     HASH_FIND(by_text, texts, "element 17", strlen("element 17"), found);
     ck_assert_ptr_eq(found, &elements[17]);

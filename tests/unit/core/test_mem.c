@@ -1,8 +1,8 @@
 /* test_mem.c - message memory: counting, growing, and the cache of large regions. */
-#include "error.h"
-#include "log.h"
-#include "mem.h"
-#include "unit.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/mem.h"
+#include "tests/unit/unit.h"
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,13 +15,13 @@ static uint8_t pattern(size_t i)
     return (uint8_t)(i * 7 + i / 251);
 }
 
-static void fill(struct pvmi_mem *m, size_t length)
+static void fill(struct pvmc_mem *m, size_t length)
 {
     for (size_t i = 0; i < length; i++)
         m->data[i] = pattern(i);
 }
 
-static void expect_filled(const struct pvmi_mem *m, size_t length)
+static void expect_filled(const struct pvmc_mem *m, size_t length)
 {
     size_t same = 0;
     while (same < length && m->data[same] == pattern(same))
@@ -32,14 +32,14 @@ static void expect_filled(const struct pvmi_mem *m, size_t length)
 static size_t in_use(void)
 {
     size_t used, cached;
-    pvmi_mem_usage(&used, &cached);
+    pvmc_mem_usage(&used, &cached);
     return used;
 }
 
 static size_t cached(void)
 {
     size_t used, held;
-    pvmi_mem_usage(&used, &held);
+    pvmc_mem_usage(&used, &held);
     return held;
 }
 
@@ -47,45 +47,45 @@ START_TEST(regions_have_their_size)
 {
     static const size_t sizes[] = {0, 1, 63, 4096, 64 * KIB - 1, 64 * KIB, 64 * KIB + 1, MIB + 8, 65 * MIB + 1};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        struct pvmi_mem *m = pvmi_mem_new(sizes[i]);
+        struct pvmc_mem *m = pvmc_mem_new(sizes[i]);
         ck_assert_ptr_nonnull(m);
         ck_assert_uint_ge(m->capacity, sizes[i]);
         ck_assert_uint_eq((uintptr_t)m->data % 16, 0);
         ck_assert_uint_eq(in_use(), m->capacity);
         if (sizes[i])
             m->data[sizes[i] - 1] = 1;
-        pvmi_mem_unref(m);
+        pvmc_mem_unref(m);
         ck_assert_uint_eq(in_use(), 0);
     }
-    pvmi_mem_unref(NULL);
+    pvmc_mem_unref(NULL);
 }
 END_TEST
 
 START_TEST(the_last_reference_frees)
 {
-    struct pvmi_mem *m = pvmi_mem_new(100);
-    ck_assert_ptr_eq(pvmi_mem_ref(m), m);
-    pvmi_mem_unref(m);
+    struct pvmc_mem *m = pvmc_mem_new(100);
+    ck_assert_ptr_eq(pvmc_mem_ref(m), m);
+    pvmc_mem_unref(m);
     ck_assert_uint_eq(in_use(), m->capacity);
-    pvmi_mem_unref(m);
+    pvmc_mem_unref(m);
     ck_assert_uint_eq(in_use(), 0);
 }
 END_TEST
 
 START_TEST(growing_keeps_the_bytes)
 {
-    struct pvmi_mem *m = pvmi_mem_new(100);
+    struct pvmc_mem *m = pvmc_mem_new(100);
     fill(m, 100);
     size_t used = 100;
     for (size_t size = 200; size < 200 * MIB; size *= 3) {
-        ck_assert_int_eq(pvmi_mem_grow(&m, used, size), 0);
+        ck_assert_int_eq(pvmc_mem_grow(&m, used, size), 0);
         ck_assert_uint_ge(m->capacity, size);
         expect_filled(m, used);
         ck_assert_uint_eq(in_use(), m->capacity);
         used = size < 4 * MIB ? size : 4 * MIB;
         fill(m, used);
     }
-    pvmi_mem_unref(m);
+    pvmc_mem_unref(m);
     ck_assert_uint_eq(in_use(), 0);
 }
 END_TEST
@@ -94,26 +94,26 @@ START_TEST(growing_a_shared_region_copies_it)
 {
     static const size_t sizes[] = {1000, 128 * KIB};
     for (size_t i = 0; i < 2; i++) {
-        struct pvmi_mem *old = pvmi_mem_new(sizes[i]), *m = pvmi_mem_ref(old);
+        struct pvmc_mem *old = pvmc_mem_new(sizes[i]), *m = pvmc_mem_ref(old);
         fill(old, sizes[i]);
-        ck_assert_int_eq(pvmi_mem_grow(&m, sizes[i], sizes[i]), 0);
+        ck_assert_int_eq(pvmc_mem_grow(&m, sizes[i], sizes[i]), 0);
         ck_assert_ptr_ne(m, old);
         ck_assert_uint_eq(m->refs, 1);
         ck_assert_uint_eq(old->refs, 1);
         m->data[0] ^= 1;
         expect_filled(old, sizes[i]);
-        pvmi_mem_unref(old);
-        pvmi_mem_unref(m);
+        pvmc_mem_unref(old);
+        pvmc_mem_unref(m);
     }
 }
 END_TEST
 
 START_TEST(enough_room_is_left_alone)
 {
-    struct pvmi_mem *m = pvmi_mem_new(1000), *before = m;
-    ck_assert_int_eq(pvmi_mem_grow(&m, 10, 1000), 0);
+    struct pvmc_mem *m = pvmc_mem_new(1000), *before = m;
+    ck_assert_int_eq(pvmc_mem_grow(&m, 10, 1000), 0);
     ck_assert_ptr_eq(m, before);
-    pvmi_mem_unref(m);
+    pvmc_mem_unref(m);
 }
 END_TEST
 
@@ -123,36 +123,36 @@ END_TEST
 START_TEST(impossible_sizes_fail_cleanly)
 {
     unit_log_start();
-    ck_assert_ptr_null(pvmi_mem_new(SIZE_MAX));
+    ck_assert_ptr_null(pvmc_mem_new(SIZE_MAX));
     ck_assert_int_eq(unit_log.count, 1);
-    ck_assert_ptr_null(pvmi_mem_new(IMPOSSIBLE));
-    struct pvmi_mem *small = pvmi_mem_new(100), *large = pvmi_mem_new(MIB);
+    ck_assert_ptr_null(pvmc_mem_new(IMPOSSIBLE));
+    struct pvmc_mem *small = pvmc_mem_new(100), *large = pvmc_mem_new(MIB);
     fill(small, 100);
     fill(large, MIB);
-    struct pvmi_mem *s = small, *l = large;
-    ck_assert_int_eq(pvmi_mem_grow(&s, 100, IMPOSSIBLE), PVMI_ENOMEM);
-    ck_assert_int_eq(pvmi_mem_grow(&l, MIB, IMPOSSIBLE), PVMI_ENOMEM);
+    struct pvmc_mem *s = small, *l = large;
+    ck_assert_int_eq(pvmc_mem_grow(&s, 100, IMPOSSIBLE), PVMC_ENOMEM);
+    ck_assert_int_eq(pvmc_mem_grow(&l, MIB, IMPOSSIBLE), PVMC_ENOMEM);
     ck_assert_ptr_eq(s, small);
     ck_assert_ptr_eq(l, large);
     expect_filled(s, 100);
     expect_filled(l, MIB);
     ck_assert_uint_eq(in_use(), small->capacity + MIB);
-    pvmi_mem_unref(s);
-    pvmi_mem_unref(l);
+    pvmc_mem_unref(s);
+    pvmc_mem_unref(l);
 }
 END_TEST
 
 START_TEST(large_regions_are_used_again)
 {
-    struct pvmi_mem *m = pvmi_mem_new(MIB);
+    struct pvmc_mem *m = pvmc_mem_new(MIB);
     uint8_t *data = m->data;
-    pvmi_mem_unref(m);
+    pvmc_mem_unref(m);
     ck_assert_uint_eq(cached(), MIB);
-    m = pvmi_mem_new(MIB - 1000);
+    m = pvmc_mem_new(MIB - 1000);
     ck_assert_ptr_eq(m->data, data);
     ck_assert_uint_eq(cached(), 0);
-    pvmi_mem_unref(m);
-    pvmi_mem_trim();
+    pvmc_mem_unref(m);
+    pvmc_mem_trim();
     ck_assert_uint_eq(cached(), 0);
 }
 END_TEST
@@ -171,14 +171,14 @@ START_TEST(a_ping_pong_does_not_fault)
     for (int round = 0; round < 60; round++) {
         if (round == 10)
             before = faults();
-        struct pvmi_mem *in = pvmi_mem_new(MIB), *out = pvmi_mem_new(256);
+        struct pvmc_mem *in = pvmc_mem_new(MIB), *out = pvmc_mem_new(256);
         for (size_t size = 512; size <= MIB; size *= 2) {
-            ck_assert_int_eq(pvmi_mem_grow(&out, size / 2, size), 0);
+            ck_assert_int_eq(pvmc_mem_grow(&out, size / 2, size), 0);
             memset(out->data + size / 2, round, size / 2);
         }
         memset(in->data, round, MIB);
-        pvmi_mem_unref(in);
-        pvmi_mem_unref(out);
+        pvmc_mem_unref(in);
+        pvmc_mem_unref(out);
     }
     ck_assert_int_lt(faults() - before, 2560); /* fresh pages would be 512 in each of 50 rounds */
 }
@@ -186,21 +186,21 @@ END_TEST
 
 START_TEST(the_cache_is_bounded)
 {
-    struct pvmi_mem *regions[40];
+    struct pvmc_mem *regions[40];
     for (int i = 0; i < 40; i++)
-        regions[i] = pvmi_mem_new(4 * MIB);
+        regions[i] = pvmc_mem_new(4 * MIB);
     for (int i = 0; i < 40; i++)
-        pvmi_mem_unref(regions[i]);
+        pvmc_mem_unref(regions[i]);
     ck_assert_uint_eq(cached(), 64 * MIB);
     /* Full of other sizes, it still takes what is in use now: the oldest goes. */
-    pvmi_mem_unref(pvmi_mem_new(MIB));
+    pvmc_mem_unref(pvmc_mem_new(MIB));
     ck_assert_uint_le(cached(), 64 * MIB);
-    struct pvmi_mem *m = pvmi_mem_new(MIB);
+    struct pvmc_mem *m = pvmc_mem_new(MIB);
     ck_assert_uint_eq(cached(), 60 * MIB);
-    pvmi_mem_unref(m);
-    pvmi_mem_unref(pvmi_mem_new(65 * MIB)); /* too large to keep */
+    pvmc_mem_unref(m);
+    pvmc_mem_unref(pvmc_mem_new(65 * MIB)); /* too large to keep */
     ck_assert_uint_eq(cached(), 61 * MIB);
-    pvmi_mem_trim();
+    pvmc_mem_trim();
     ck_assert_uint_eq(cached(), 0);
     ck_assert_uint_eq(in_use(), 0);
 }
@@ -208,58 +208,58 @@ END_TEST
 
 static void use_arenas(void)
 {
-    ck_assert_int_eq(pvmi_mem_use_arenas(), 0);
+    ck_assert_int_eq(pvmc_mem_use_arenas(), 0);
 }
 
 START_TEST(large_regions_lie_in_arenas)
 {
-    struct pvmi_mem_place x, y;
-    struct pvmi_mem_arena arena;
+    struct pvmc_mem_place x, y;
+    struct pvmc_mem_arena arena;
     use_arenas();
-    struct pvmi_mem *small = pvmi_mem_new(4096), *a = pvmi_mem_new(4097), *b = pvmi_mem_new(100000);
-    ck_assert(!pvmi_mem_locate(small, &x));
-    ck_assert(pvmi_mem_locate(a, &x) && pvmi_mem_locate(b, &y));
+    struct pvmc_mem *small = pvmc_mem_new(4096), *a = pvmc_mem_new(4097), *b = pvmc_mem_new(100000);
+    ck_assert(!pvmc_mem_locate(small, &x));
+    ck_assert(pvmc_mem_locate(a, &x) && pvmc_mem_locate(b, &y));
     ck_assert_uint_eq(x.arena, y.arena);
     ck_assert(x.offset + a->capacity <= y.offset || y.offset + b->capacity <= x.offset);
-    ck_assert(pvmi_mem_arena(x.arena, &arena) && !pvmi_mem_arena(x.arena + 1, &arena));
+    ck_assert(pvmc_mem_arena(x.arena, &arena) && !pvmc_mem_arena(x.arena + 1, &arena));
     uint8_t seen[16];
     memcpy(b->data + 99000, "what others read", 16);
     ck_assert_int_eq(pread(arena.fd, seen, 16, (off_t)y.offset + 99000), 16);
     ck_assert_int_eq(memcmp(seen, "what others read", 16), 0);
-    pvmi_mem_unref(small);
-    pvmi_mem_unref(a);
-    pvmi_mem_unref(b);
-    pvmi_mem_trim();
-    ck_assert(!pvmi_mem_arena(x.arena, &arena));
+    pvmc_mem_unref(small);
+    pvmc_mem_unref(a);
+    pvmc_mem_unref(b);
+    pvmc_mem_trim();
+    ck_assert(!pvmc_mem_arena(x.arena, &arena));
 }
 END_TEST
 
 START_TEST(the_largest_have_an_arena_of_their_own)
 {
-    struct pvmi_mem_place x, y;
+    struct pvmc_mem_place x, y;
     use_arenas();
-    struct pvmi_mem *a = pvmi_mem_new(300 * MIB), *b = pvmi_mem_new(MIB);
+    struct pvmc_mem *a = pvmc_mem_new(300 * MIB), *b = pvmc_mem_new(MIB);
     a->data[300 * MIB - 1] = 1;
-    ck_assert(pvmi_mem_locate(a, &x) && pvmi_mem_locate(b, &y));
+    ck_assert(pvmc_mem_locate(a, &x) && pvmc_mem_locate(b, &y));
     ck_assert_uint_ne(x.arena, y.arena);
-    pvmi_mem_unref(a);
-    pvmi_mem_unref(b);
+    pvmc_mem_unref(a);
+    pvmc_mem_unref(b);
 }
 END_TEST
 
 START_TEST(arena_regions_grow)
 {
     use_arenas();
-    struct pvmi_mem *m = pvmi_mem_new(8 * KIB);
+    struct pvmc_mem *m = pvmc_mem_new(8 * KIB);
     uint8_t *data = m->data;
     fill(m, 8 * KIB);
     for (size_t size = 16 * KIB; size <= 64 * MIB; size *= 2) {
-        ck_assert_int_eq(pvmi_mem_grow(&m, 8 * KIB, size), 0);
+        ck_assert_int_eq(pvmc_mem_grow(&m, 8 * KIB, size), 0);
         ck_assert_ptr_eq(m->data, data); /* what follows is free */
         ck_assert_uint_eq(in_use(), m->capacity);
     }
     expect_filled(m, 8 * KIB);
-    pvmi_mem_unref(m);
+    pvmc_mem_unref(m);
     ck_assert_uint_eq(in_use(), 0);
 }
 END_TEST
@@ -268,7 +268,7 @@ END_TEST
 START_TEST(blocks_do_not_overlap)
 {
     enum { COUNT = 64 };
-    struct pvmi_mem *m[COUNT] = {0};
+    struct pvmc_mem *m[COUNT] = {0};
     unsigned seed = 3;
     use_arenas();
     for (int round = 0; round < 3000; round++) {
@@ -276,18 +276,18 @@ START_TEST(blocks_do_not_overlap)
         if (m[i]) {
             ck_assert_uint_eq(m[i]->data[0], i);
             ck_assert_uint_eq(m[i]->data[m[i]->capacity - 1], i);
-            pvmi_mem_unref(m[i]);
+            pvmc_mem_unref(m[i]);
             m[i] = NULL;
             continue;
         }
-        m[i] = pvmi_mem_new(5000u << rand_r(&seed) % 9);
+        m[i] = pvmc_mem_new(5000u << rand_r(&seed) % 9);
         m[i]->data[0] = m[i]->data[m[i]->capacity - 1] = (uint8_t)i;
         if (round % 100 == 0)
-            pvmi_mem_trim();
+            pvmc_mem_trim();
     }
     for (int i = 0; i < COUNT; i++)
-        pvmi_mem_unref(m[i]);
-    pvmi_mem_trim();
+        pvmc_mem_unref(m[i]);
+    pvmc_mem_trim();
     ck_assert_uint_eq(in_use() + cached(), 0);
 }
 END_TEST
@@ -298,27 +298,27 @@ static void fork_with_regions(bool say_so)
     int to_child[2], status;
     char byte = 0;
     use_arenas();
-    struct pvmi_mem *m = pvmi_mem_new(MIB);
-    pvmi_mem_unref(pvmi_mem_new(MIB));
+    struct pvmc_mem *m = pvmc_mem_new(MIB);
+    pvmc_mem_unref(pvmc_mem_new(MIB));
     fill(m, 100000);
     ck_assert_int_eq(pipe(to_child), 0);
     pid_t pid = fork();
     if (!pid) {
         if (say_so)
-            pvmi_mem_after_fork();
-        struct pvmi_mem *own = pvmi_mem_new(MIB); /* must not be the parent's cached one */
+            pvmc_mem_after_fork();
+        struct pvmc_mem *own = pvmc_mem_new(MIB); /* must not be the parent's cached one */
         bool waited = read(to_child[0], &byte, 1) == 1;
         memset(own->data, 0xee, MIB);
         for (size_t i = 0; i < 100000 && waited; i++)
             waited = m->data[i] == pattern(i);
         memset(m->data, 0xdd, MIB);
-        pvmi_mem_unref(own);
-        pvmi_mem_unref(m);
-        pvmi_mem_trim();
+        pvmc_mem_unref(own);
+        pvmc_mem_unref(m);
+        pvmc_mem_trim();
         _exit(waited ? 0 : 1);
     }
     usleep(50000); /* the child has its copy by then */
-    struct pvmi_mem *again = pvmi_mem_new(MIB);
+    struct pvmc_mem *again = pvmc_mem_new(MIB);
     memset(again->data, 0, MIB);
     memset(m->data, 0x11, MIB);
     ck_assert_int_eq(write(to_child[1], &byte, 1), 1);
@@ -326,8 +326,8 @@ static void fork_with_regions(bool say_so)
     ck_assert_int_eq(status, 0);
     for (size_t i = 0; i < MIB; i += 1000)
         ck_assert(m->data[i] == 0x11 && again->data[i] == 0);
-    pvmi_mem_unref(m);
-    pvmi_mem_unref(again);
+    pvmc_mem_unref(m);
+    pvmc_mem_unref(again);
 }
 
 START_TEST(forked_children_have_copies)

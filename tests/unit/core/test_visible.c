@@ -1,11 +1,11 @@
 /* test_visible.c - nothing that drives a terminal comes through, and all that can be read does. */
-#include "visible.h"
-#include "unit.h"
+#include "core/visible.h"
+#include "tests/unit/unit.h"
 
 static void expect(const char *text, size_t length, const char *expected)
 {
     char out[256];
-    ck_assert_uint_eq(pvmi_visible_bytes(out, sizeof out, text, length), strlen(expected));
+    ck_assert_uint_eq(pvmc_visible_bytes(out, sizeof out, text, length), strlen(expected));
     ck_assert_str_eq(out, expected);
 }
 
@@ -17,8 +17,8 @@ START_TEST(what_can_be_read_stays)
     EXPECT("/home/me/a program (1)~", "/home/me/a program (1)~");
     EXPECT("\xc2\xa0\xc3\xa4\xe2\x82\xac\xed\x9f\xbf\xee\x80\x80\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf",
            "\xc2\xa0\xc3\xa4\xe2\x82\xac\xed\x9f\xbf\xee\x80\x80\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf");
-    ck_assert_str_eq(PVMI_VISIBLE("x"), "x");
-    ck_assert_str_eq(PVMI_VISIBLE(NULL), "");
+    ck_assert_str_eq(PVMC_VISIBLE("x"), "x");
+    ck_assert_str_eq(PVMC_VISIBLE(NULL), "");
 }
 END_TEST
 
@@ -57,7 +57,7 @@ START_TEST(no_bytes_drive_a_terminal)
         for (int second = 0; second < 256; second++) {
             text[0] = (char)first;
             text[1] = (char)second;
-            size_t n = pvmi_visible_bytes(out, sizeof out, text, 2);
+            size_t n = pvmc_visible_bytes(out, sizeof out, text, 2);
             for (size_t i = 0; i < n; i++) {
                 unsigned char c = (unsigned char)out[i];
                 ck_assert((c >= ' ' || c == '\t') && c != 0x7f && (c < 0x80 || n == 2));
@@ -74,7 +74,7 @@ START_TEST(long_texts_are_cut_between_characters)
     char out[16];
     for (size_t size = 1; size < sizeof expected / sizeof expected[0]; size++) {
         memset(out, 'x', sizeof out);
-        ck_assert_uint_eq(pvmi_visible_bytes(out, size, text, sizeof text - 1), expected[size]);
+        ck_assert_uint_eq(pvmc_visible_bytes(out, size, text, sizeof text - 1), expected[size]);
         ck_assert_uint_eq(strlen(out), expected[size]);
         ck_assert_int_eq(out[size], 'x');
     }
@@ -86,7 +86,7 @@ START_TEST(lines_stay_lines)
     char *out = NULL;
     size_t length = 0;
     FILE *to = open_memstream(&out, &length);
-    pvmi_visible_print(to, "first\n\n\033[2Jthird\n");
+    pvmc_visible_print(to, "first\n\n\033[2Jthird\n");
     fclose(to);
     ck_assert_str_eq(out, "first\n\n\\x1b[2Jthird\n");
     free(out);

@@ -9,13 +9,13 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "../../src/core/buf.h"
-#include "../../src/core/clock.h"
-#include "../../src/core/dsig.h"
-#include "../../src/core/error.h"
-#include "../../src/core/message.h"
-#include "../../src/core/proto.h"
-#include "../../src/transports/transport.h"
+#include "core/buf.h"
+#include "core/clock.h"
+#include "core/message/dsig.h"
+#include "core/error.h"
+#include "core/message/message.h"
+#include "core/message/proto.h"
+#include "transports/transport.h"
 #include "pvm3.h"
 
 #define TASKS_MAX  16
@@ -24,10 +24,10 @@
 #define HALF_BYTES 100 /* of the message that FAKE_BEGIN begins */
 
 struct task {
-    struct pvmi_endpoint *ep; /* NULL: free */
-    pvmi_tid tid;
-    struct pvmi_frame *incoming;
-    struct pvmi_frame **queue;
+    struct pvmt_endpoint *ep; /* NULL: free */
+    pvmc_tid tid;
+    struct pvmc_frame *incoming;
+    struct pvmc_frame **queue;
     size_t queued, capacity;
     uint32_t seq[8]; /* of frames from the tids HOST + 0x100 + i to it */
 };
@@ -36,9 +36,9 @@ pid_t fake_daemon_pid;
 
 static char folder[64];
 static struct task tasks[TASKS_MAX];
-static pvmi_tid next_tid = HOST + 1;
+static pvmc_tid next_tid = HOST + 1;
 static struct {
-    pvmi_tid tid; /* 0: nothing to release */
+    pvmc_tid tid; /* 0: nothing to release */
     int64_t at_us;
     struct task *task;
 } release;
@@ -48,12 +48,12 @@ static struct {
 static void drain(struct task *t)
 {
     while (t->ep && t->queued && !t->ep->transport->ops->send(t->ep, t->queue[0])) {
-        pvmi_frame_unref(t->queue[0]);
+        pvmc_frame_unref(t->queue[0]);
         memmove(t->queue, t->queue + 1, --t->queued * sizeof *t->queue);
     }
 }
 
-static void send_frame(struct task *t, struct pvmi_frame *f)
+static void send_frame(struct task *t, struct pvmc_frame *f)
 {
     if (t->queued == t->capacity) {
         t->capacity = t->capacity ? 2 * t->capacity : 64;
@@ -63,12 +63,12 @@ static void send_frame(struct task *t, struct pvmi_frame *f)
     drain(t);
 }
 
-static void send_bytes(struct task *t, struct pvmi_frame_header h, const void *data)
+static void send_bytes(struct task *t, struct pvmc_frame_header h, const void *data)
 {
     h.dst = t->tid;
-    h.dsig = pvmi_dsig_own();
-    h.enc = PVMI_ENC_DEFAULT;
-    struct pvmi_frame *f = pvmi_frame_alloc(&h);
+    h.dsig = pvmc_dsig_own();
+    h.enc = PVMC_ENC_DEFAULT;
+    struct pvmc_frame *f = pvmc_frame_alloc(&h);
     if (data)
         memcpy(f->mem->data, data, h.length);
     send_frame(t, f);
@@ -77,7 +77,7 @@ static void send_bytes(struct task *t, struct pvmi_frame_header h, const void *d
 static void send_control(struct task *t, uint32_t ctx, int tag, int wid, const void *data, size_t length)
 {
     send_bytes(t,
-               (struct pvmi_frame_header){.src = PVMI_TID_DAEMON,
+               (struct pvmc_frame_header){.src = PVMC_TID_DAEMON,
                                           .ctx = ctx,
                                           .tag = tag,
                                           .wid = wid,
@@ -88,48 +88,48 @@ static void send_control(struct task *t, uint32_t ctx, int tag, int wid, const v
 
 static void send_number(struct task *t, int tag, uint32_t number)
 {
-    send_control(t, PVMI_CTX_TC, tag, 0, &number, sizeof number);
+    send_control(t, PVMC_CTX_TC, tag, 0, &number, sizeof number);
 }
 
-static void answer(struct task *t, const struct pvmi_frame *request, int code, const struct pvmi_buf *rest)
+static void answer(struct task *t, const struct pvmc_frame *request, int code, const struct pvmc_buf *rest)
 {
-    struct pvmi_buf body;
-    pvmi_buf_init(&body);
-    pvmi_buf_put_i32(&body, code);
+    struct pvmc_buf body;
+    pvmc_buf_init(&body);
+    pvmc_buf_put_i32(&body, code);
     if (rest)
-        pvmi_buf_put_bytes(&body, rest->data, rest->length);
-    send_control(t, PVMI_CTX_TM, request->h.tag, request->h.wid, body.data, body.length);
-    pvmi_buf_free(&body);
+        pvmc_buf_put_bytes(&body, rest->data, rest->length);
+    send_control(t, PVMC_CTX_TM, request->h.tag, request->h.wid, body.data, body.length);
+    pvmc_buf_free(&body);
 }
 
 /* ---- tricks ---- */
 
 /* A frame of a message with HALF_BYTES * 2 bytes from another task. */
-static void send_part(struct task *t, pvmi_tid src, uint32_t seq, uint64_t offset, uint32_t length, uint64_t whole)
+static void send_part(struct task *t, pvmc_tid src, uint32_t seq, uint64_t offset, uint32_t length, uint64_t whole)
 {
     static const char zeros[2 * HALF_BYTES];
     send_bytes(t,
-               (struct pvmi_frame_header){
+               (struct pvmc_frame_header){
                    .src = src, .seq = seq, .tag = 77, .length = length, .offset = offset, .body_length = whole},
                zeros);
 }
 
-static void send_output(struct task *t, pvmi_tid child, int n, const char *text)
+static void send_output(struct task *t, pvmc_tid child, int n, const char *text)
 {
     struct {
         int tid, n, parent;
     } mark = {(int)child, n, (int)t->tid};
     char body[128];
-    size_t length = n > 0 ? 2 * sizeof(int) : n == PVMI_OUTPUT_EOF ? 2 * sizeof(int) : sizeof mark;
+    size_t length = n > 0 ? 2 * sizeof(int) : n == PVMC_OUTPUT_EOF ? 2 * sizeof(int) : sizeof mark;
     memcpy(body, &mark, length);
     if (n > 0) {
         memcpy(body + length, text, n);
         length += n;
     }
-    send_control(t, PVMI_CTX_TC, PVMI_TC_OUTPUT, 0, body, length);
+    send_control(t, PVMC_CTX_TC, PVMC_TC_OUTPUT, 0, body, length);
 }
 
-static void send_text(struct task *t, pvmi_tid child, const char *text)
+static void send_text(struct task *t, pvmc_tid child, const char *text)
 {
     send_output(t, child, (int)strlen(text), text);
 }
@@ -140,19 +140,19 @@ static void do_trick(struct task *t, enum fake_trick trick, uint32_t number)
     int siblings[] = {3, (int)number, PvmNoFile, (int)t->tid};
     switch (trick) {
     case FAKE_HOLD:
-        send_number(t, PVMI_TC_HOLD, number);
+        send_number(t, PVMC_TC_HOLD, number);
         release.tid = number;
-        release.at_us = pvmi_clock_us() + RELEASE_US;
+        release.at_us = pvmc_clock_us() + RELEASE_US;
         release.task = t;
         break;
     case FAKE_GONE:
-        send_number(t, PVMI_TC_GONE, number);
+        send_number(t, PVMC_TC_GONE, number);
         break;
     case FAKE_BEGIN:
         send_part(t, number, (*seq)++, 0, HALF_BYTES, 2 * HALF_BYTES);
         break;
     case FAKE_ABORT:
-        send_bytes(t, (struct pvmi_frame_header){.src = number, .flags = PVMI_FRAME_ABORT}, NULL);
+        send_bytes(t, (struct pvmc_frame_header){.src = number, .flags = PVMC_FRAME_ABORT}, NULL);
         break;
     case FAKE_GAP:
         send_part(t, number, *seq + 5, 0, HALF_BYTES, HALF_BYTES);
@@ -166,20 +166,20 @@ static void do_trick(struct task *t, enum fake_trick trick, uint32_t number)
         break;
     case FAKE_WHOLE:
         send_bytes(t,
-                   (struct pvmi_frame_header){
+                   (struct pvmc_frame_header){
                        .src = number, .seq = (*seq)++, .tag = 78, .length = sizeof(int), .body_length = sizeof(int)},
                    &number);
         break;
     case FAKE_OUTPUT:
-        send_output(t, number, PVMI_OUTPUT_NEW, NULL);
+        send_output(t, number, PVMC_OUTPUT_NEW, NULL);
         send_text(t, number, "first line\nsec");
         break;
     case FAKE_OUTPUT_END:
         send_text(t, number, "ond line\n\nunfinished");
-        send_output(t, number, PVMI_OUTPUT_EOF, NULL);
+        send_output(t, number, PVMC_OUTPUT_EOF, NULL);
         break;
     case FAKE_SIBLINGS:
-        send_control(t, PVMI_CTX_TC, PVMI_TC_SIBLINGS, 0, siblings, sizeof siblings);
+        send_control(t, PVMC_CTX_TC, PVMC_TC_SIBLINGS, 0, siblings, sizeof siblings);
         break;
     case FAKE_SHORT_ANSWER:
         break;
@@ -190,51 +190,51 @@ static void do_trick(struct task *t, enum fake_trick trick, uint32_t number)
 
 /* ---- requests ---- */
 
-static void connect_task(struct task *t, struct pvmi_frame *f)
+static void connect_task(struct task *t, struct pvmc_frame *f)
 {
-    struct pvmi_buf in, out;
-    pvmi_buf_view(&in, f->mem->data, f->h.length);
+    struct pvmc_buf in, out;
+    pvmc_buf_view(&in, f->mem->data, f->h.length);
     uint32_t fields[4];
     for (int i = 0; i < 4; i++)
-        fields[i] = pvmi_buf_get_u32(&in);
+        fields[i] = pvmc_buf_get_u32(&in);
     t->tid = next_tid++;
-    pvmi_buf_init(&out);
-    pvmi_buf_put_u32(&out, t->tid);
-    pvmi_buf_put_i32(&out, PvmNoParent);
-    pvmi_buf_put_u32(&out, 0);
+    pvmc_buf_init(&out);
+    pvmc_buf_put_u32(&out, t->tid);
+    pvmc_buf_put_i32(&out, PvmNoParent);
+    pvmc_buf_put_u32(&out, 0);
     for (int i = 0; i < 6; i++) /* output and traces */
-        pvmi_buf_put_u32(&out, 0);
-    pvmi_buf_put_u32(&out, 0);
-    pvmi_buf_put_u8(&out, fields[2] != 0); /* whoever comes with a cookie has been spawned */
-    answer(t, f, fields[0] == PVMI_TASK_PROTOCOL ? PvmOk : PvmBadVersion, &out);
-    pvmi_buf_free(&out);
+        pvmc_buf_put_u32(&out, 0);
+    pvmc_buf_put_u32(&out, 0);
+    pvmc_buf_put_u8(&out, fields[2] != 0); /* whoever comes with a cookie has been spawned */
+    answer(t, f, fields[0] == PVMC_TASK_PROTOCOL ? PvmOk : PvmBadVersion, &out);
+    pvmc_buf_free(&out);
 }
 
-static void tickle(struct task *t, struct pvmi_frame *f)
+static void tickle(struct task *t, struct pvmc_frame *f)
 {
-    struct pvmi_buf in, out;
-    pvmi_buf_view(&in, f->mem->data, f->h.length);
-    pvmi_buf_get_u32(&in);
-    enum fake_trick trick = (enum fake_trick)pvmi_buf_get_i32(&in);
-    do_trick(t, trick, pvmi_buf_get_u32(&in));
-    pvmi_buf_init(&out);
+    struct pvmc_buf in, out;
+    pvmc_buf_view(&in, f->mem->data, f->h.length);
+    pvmc_buf_get_u32(&in);
+    enum fake_trick trick = (enum fake_trick)pvmc_buf_get_i32(&in);
+    do_trick(t, trick, pvmc_buf_get_u32(&in));
+    pvmc_buf_init(&out);
     if (trick != FAKE_SHORT_ANSWER)
-        pvmi_buf_put_u32(&out, 0);
+        pvmc_buf_put_u32(&out, 0);
     answer(t, f, PvmOk, &out);
-    pvmi_buf_free(&out);
+    pvmc_buf_free(&out);
 }
 
-static void handle_request(struct task *t, struct pvmi_frame *f)
+static void handle_request(struct task *t, struct pvmc_frame *f)
 {
     switch (f->h.tag) {
-    case PVMI_TM_CONNECT:
+    case PVMC_TM_CONNECT:
         connect_task(t, f);
         break;
-    case PVMI_TM_TICKLE:
+    case PVMC_TM_TICKLE:
         tickle(t, f);
         break;
-    case PVMI_TM_EXIT:
-    case PVMI_TM_NOTIFY:
+    case PVMC_TM_EXIT:
+    case PVMC_TM_NOTIFY:
         answer(t, f, PvmOk, NULL);
         break;
     default:
@@ -244,7 +244,7 @@ static void handle_request(struct task *t, struct pvmi_frame *f)
 
 /* ---- callbacks of the transport ---- */
 
-static int accepted(void *arg, struct pvmi_endpoint *ep, const struct pvmi_credentials *who)
+static int accepted(void *arg, struct pvmt_endpoint *ep, const struct pvmt_credentials *who)
 {
     (void)arg;
     (void)who;
@@ -254,62 +254,62 @@ static int accepted(void *arg, struct pvmi_endpoint *ep, const struct pvmi_crede
             ep->owner = &tasks[i];
             return 0;
         }
-    return PVMI_ELIMIT;
+    return PVMC_ELIMIT;
 }
 
-static uint8_t *rx_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+static uint8_t *rx_place(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h)
 {
     (void)arg;
     static uint8_t nowhere;
     struct task *t = ep->owner;
-    t->incoming = pvmi_frame_alloc(h);
+    t->incoming = pvmc_frame_alloc(h);
     return h->length ? t->incoming->mem->data : &nowhere;
 }
 
-static void rx_done(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+static void rx_done(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h)
 {
     (void)arg;
     struct task *t = ep->owner;
-    struct pvmi_frame *f = t->incoming;
+    struct pvmc_frame *f = t->incoming;
     t->incoming = NULL;
-    if (h->dst == PVMI_TID_DAEMON) {
+    if (h->dst == PVMC_TID_DAEMON) {
         handle_request(t, f);
     } else {
         for (int i = 0; i < TASKS_MAX; i++)
             if (tasks[i].ep && tasks[i].tid == h->dst)
-                send_frame(&tasks[i], pvmi_frame_ref(f));
+                send_frame(&tasks[i], pvmc_frame_ref(f));
     }
-    pvmi_frame_unref(f);
+    pvmc_frame_unref(f);
 }
 
-static void tx_ready(void *arg, struct pvmi_endpoint *ep)
+static void tx_ready(void *arg, struct pvmt_endpoint *ep)
 {
     (void)arg;
     drain(ep->owner);
 }
 
-static void down(void *arg, struct pvmi_endpoint *ep, int reason)
+static void down(void *arg, struct pvmt_endpoint *ep, int reason)
 {
     (void)arg;
     (void)reason;
     struct task *t = ep->owner;
     while (t->queued)
-        pvmi_frame_unref(t->queue[--t->queued]);
-    pvmi_frame_unref(t->incoming);
+        pvmc_frame_unref(t->queue[--t->queued]);
+    pvmc_frame_unref(t->incoming);
     free(t->queue);
     *t = (struct task){0};
     ep->transport->ops->disconnect(ep);
 }
 
-static const struct pvmi_callbacks callbacks = {
+static const struct pvmt_callbacks callbacks = {
     .accepted = accepted, .rx_place = rx_place, .rx_done = rx_done, .tx_ready = tx_ready, .down = down};
 
 /* ---- the process ---- */
 
 static void serve(const char *socket_path, int ready)
 {
-    struct pvmi_transport *t;
-    const struct pvmi_transport_ops *ops = pvmi_transport_find("unix");
+    struct pvmt_transport *t;
+    const struct pvmt_transport_ops *ops = pvmt_transport_find("unix");
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (ops->open(socket_path, &callbacks, NULL, &t))
         _exit(1);
@@ -320,8 +320,8 @@ static void serve(const char *socket_path, int ready)
         if (!ops->arm(t))
             poll(&fd, 1, release.tid ? 20 : -1);
         ops->progress(t);
-        if (release.tid && pvmi_clock_us() >= release.at_us) {
-            send_number(release.task, PVMI_TC_RELEASE, release.tid);
+        if (release.tid && pvmc_clock_us() >= release.at_us) {
+            send_number(release.task, PVMC_TC_RELEASE, release.tid);
             release.tid = 0;
         }
     }

@@ -1,15 +1,15 @@
 /* test_arrivals.c - what has come and has not been taken in: order, growth, and what goes past it. */
-#include "../../src/libpvm/arrivals.h"
-#include "../../src/libpvm/inbox.h"
-#include "../../src/libpvm/task.h"
-#include "unit.h"
+#include "libpvm/engine/arrivals.h"
+#include "libpvm/engine/inbox.h"
+#include "libpvm/base/task.h"
+#include "tests/unit/unit.h"
 
 enum { MANY = 1000, OTHER_TASK = 0x40007 };
 
 /* A message whose wid tells it from others. */
-static void put(pvmi_tid src, int tag, int wid)
+static void put(pvmc_tid src, int tag, int wid)
 {
-    struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
+    struct pvmc_message *m = pvmc_message_new(PVMC_ENC_DEFAULT);
     m->src = src;
     m->tag = tag;
     m->wid = wid;
@@ -18,9 +18,9 @@ static void put(pvmi_tid src, int tag, int wid)
 
 static int pop(void)
 {
-    struct pvmi_message *m = pvmi_arrivals_pop();
+    struct pvmc_message *m = pvmi_arrivals_pop();
     int wid = m ? m->wid : -1;
-    pvmi_message_unref(m);
+    pvmc_message_unref(m);
     return wid;
 }
 
@@ -73,7 +73,7 @@ START_TEST(what_a_receive_waits_for_is_not_kept_here)
     put(OTHER_TASK, 1, 3); /* came after it */
     check_taken_in(1, 1);
     pvmi_inbox_want(NULL);
-    pvmi_message_unref(wanted.m);
+    pvmc_message_unref(wanted.m);
     pvmi_arrivals_clear();
     pvmi_inbox_clear();
 }

@@ -1,7 +1,7 @@
 /* test_buffer.c - what libpvm does without a daemon: buffers, packing by format, messages in messages, options. */
 #include <limits.h>
 #include <math.h>
-#include "unit.h"
+#include "tests/unit/unit.h"
 #include "pvm3.h"
 #include "pvmtev.h"
 

@@ -1,16 +1,16 @@
 /* test_inbox.c - the index of waiting messages: order of arrival, wildcards, and what it costs among very many. */
-#include "../../src/libpvm/inbox.h"
+#include "libpvm/engine/inbox.h"
 #include <time.h>
-#include "../../src/libpvm/buffer.h"
-#include "unit.h"
+#include "libpvm/engine/buffer.h"
+#include "tests/unit/unit.h"
 
 #define ANY PVMI_INBOX_ANY
 
 /* A message whose wid tells it from others. */
 static void put(int src, int tag, int ctx, int wid)
 {
-    struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
-    m->src = (pvmi_tid)src;
+    struct pvmc_message *m = pvmc_message_new(PVMC_ENC_DEFAULT);
+    m->src = (pvmc_tid)src;
     m->tag = tag;
     m->ctx = (uint32_t)ctx;
     m->wid = wid;
@@ -23,9 +23,9 @@ static int take(int src, int tag, int ctx)
     if (!w)
         return -1;
     int mid;
-    struct pvmi_message *m = pvmi_inbox_take(w, &mid);
+    struct pvmc_message *m = pvmi_inbox_take(w, &mid);
     int wid = m->wid;
-    pvmi_message_unref(m);
+    pvmc_message_unref(m);
     return wid;
 }
 
@@ -161,7 +161,7 @@ START_TEST(a_waiting_message_can_have_a_number)
     ck_assert_int_gt(mid, 0);
     ck_assert_int_eq(pvmi_buffer_of_waiting(w), mid);
     ck_assert_ptr_eq(pvmi_buffer_find(mid), w->m);
-    struct pvmi_message *m = pvmi_inbox_take(w, &same);
+    struct pvmc_message *m = pvmi_inbox_take(w, &same);
     ck_assert_int_eq(same, mid);
     pvmi_buffer_taken(mid);
     ck_assert_ptr_eq(pvmi_buffer_find(mid), m);

@@ -1,13 +1,14 @@
 /* test_peer.c - one row of numbers over several routes: order, gaps, doubles, and links that end within a frame. */
-#include "../../src/core/log.h"
-#include "unit.h"
+#include "core/log.h"
+#include "tests/unit/unit.h"
 #include <utlist.h>
-#include "../../src/core/dsig.h"
-#include "../../src/core/error.h"
-#include "../../src/core/message.h"
-#include "../../src/libpvm/arrivals.h"
-#include "../../src/libpvm/link.h"
-#include "../../src/libpvm/peer.h"
+#include "core/message/dsig.h"
+#include "core/error.h"
+#include "core/message/message.h"
+#include "libpvm/calls/wiring.h"
+#include "libpvm/engine/arrivals.h"
+#include "libpvm/engine/link.h"
+#include "libpvm/engine/peer.h"
 
 #define FROM 0x40001u
 
@@ -19,17 +20,17 @@ static uint8_t byte_of(uint32_t number, uint64_t offset)
     return (uint8_t)(number * 31 + offset * 7);
 }
 
-static struct pvmi_frame_header header(uint32_t seq, int tag, uint32_t length, uint64_t offset, uint64_t body)
+static struct pvmc_frame_header header(uint32_t seq, int tag, uint32_t length, uint64_t offset, uint64_t body)
 {
-    return (struct pvmi_frame_header){.src = FROM,
+    return (struct pvmc_frame_header){.src = FROM,
                                       .dst = 0x40002,
                                       .seq = seq,
                                       .tag = tag,
                                       .length = length,
                                       .offset = offset,
                                       .body_length = body,
-                                      .dsig = pvmi_dsig_own(),
-                                      .enc = PVMI_ENC_DEFAULT};
+                                      .dsig = pvmc_dsig_own(),
+                                      .enc = PVMC_ENC_DEFAULT};
 }
 
 static struct pvmi_peer *peer(void)
@@ -39,7 +40,7 @@ static struct pvmi_peer *peer(void)
     return p;
 }
 
-static uint8_t *begin(struct pvmi_arrival *a, const struct pvmi_frame_header *h, bool direct)
+static uint8_t *begin(struct pvmi_arrival *a, const struct pvmc_frame_header *h, bool direct)
 {
     int status;
     *a = (struct pvmi_arrival){0};
@@ -48,14 +49,14 @@ static uint8_t *begin(struct pvmi_arrival *a, const struct pvmi_frame_header *h,
     return place;
 }
 
-static void fill(uint8_t *place, const struct pvmi_frame_header *h)
+static void fill(uint8_t *place, const struct pvmc_frame_header *h)
 {
     for (uint32_t i = 0; i < h->length; i++)
         place[i] = byte_of((uint32_t)h->tag, h->offset + i);
 }
 
 /* A frame in one go; whether it was not dropped. */
-static bool arrives(struct pvmi_frame_header h, bool direct)
+static bool arrives(struct pvmc_frame_header h, bool direct)
 {
     struct pvmi_arrival *a = direct ? &link_arrival : &daemon_arrival;
     uint8_t *place = begin(a, &h, direct);
@@ -69,13 +70,13 @@ static bool arrives(struct pvmi_frame_header h, bool direct)
 /* The next message must be this one. */
 static void check_next(int tag, uint64_t length)
 {
-    struct pvmi_message *m = pvmi_arrivals_pop();
+    struct pvmc_message *m = pvmi_arrivals_pop();
     ck_assert_ptr_nonnull(m);
     ck_assert_int_eq(m->tag, tag);
     ck_assert_uint_eq(m->length, length);
     for (uint64_t i = 0; i < length; i++)
         ck_assert_uint_eq(m->mem->data[i], byte_of((uint32_t)tag, i));
-    pvmi_message_unref(m);
+    pvmc_message_unref(m);
 }
 
 static void check_empty(void)
@@ -95,7 +96,7 @@ START_TEST(early_frames_wait_for_those_of_the_other_route)
     check_next(2, 8);
     check_next(3, 0);
     check_empty();
-    ck_assert_ptr_null(peer()->early);
+    ck_assert_ptr_null(peer()->reorder);
 }
 END_TEST
 
@@ -115,8 +116,8 @@ START_TEST(doubles_are_dropped)
 {
     ck_assert(arrives(header(0, 0, 4, 0, 4), true));
     ck_assert(!arrives(header(0, 0, 4, 0, 4), true));
-    struct pvmi_frame_header again = header(0, 0, 4, 0, 4);
-    again.flags = PVMI_FRAME_AGAIN;
+    struct pvmc_frame_header again = header(0, 0, 4, 0, 4);
+    again.flags = PVMC_FRAME_AGAIN;
     ck_assert(!arrives(again, false));
     ck_assert(arrives(header(2, 2, 4, 0, 4), true));
     ck_assert(arrives(header(2, 2, 4, 0, 4), false)); /* not known to be one yet */
@@ -125,16 +126,16 @@ START_TEST(doubles_are_dropped)
     check_next(1, 4);
     check_next(2, 4);
     check_empty();
-    ck_assert_ptr_null(peer()->early);
+    ck_assert_ptr_null(peer()->reorder);
 }
 END_TEST
 
 START_TEST(a_link_ends_within_the_due_frame)
 {
-    struct pvmi_frame_header h = header(0, 0, 100, 0, 200);
+    struct pvmc_frame_header h = header(0, 0, 100, 0, 200);
     uint8_t *place = begin(&link_arrival, &h, true);
     memset(place, 0xff, 50);
-    h.flags = PVMI_FRAME_AGAIN;
+    h.flags = PVMC_FRAME_AGAIN;
     ck_assert(arrives(h, false)); /* sent again before we hear that the link is down */
     ck_assert(arrives(header(1, 0, 100, 100, 200), false));
     check_empty();
@@ -148,9 +149,10 @@ END_TEST
 /* A link of that peer, up and without an end at our side. */
 static struct pvmi_link *silent_link(void)
 {
-    static const struct pvmi_transport_ops ops = {.name = "silent"};
+    static const struct pvmt_transport_ops ops = {.name = "silent"};
     static struct pvmi_carrier carrier = {.ops = &ops};
     struct pvmi_link *l = calloc(1, sizeof *l);
+    pvmi_wiring_install();
     l->carrier = &carrier;
     l->peer = peer();
     l->state = PVMI_LINK_UP;
@@ -164,12 +166,12 @@ static struct pvmi_link *silent_link(void)
 START_TEST(a_link_that_only_its_sender_has_lost_does_not_block_the_due_frame)
 {
     struct pvmi_link *l = silent_link();
-    struct pvmi_frame_header h = header(0, 0, 100, 0, 200);
+    struct pvmc_frame_header h = header(0, 0, 100, 0, 200);
     uint8_t *place = begin(&l->arrival, &h, true);
     memset(place, 0xff, 50);
     ck_assert(arrives(header(1, 0, 100, 100, 200), false));
     ck_assert_ptr_eq(peer()->link, l);
-    h.flags = PVMI_FRAME_AGAIN;
+    h.flags = PVMC_FRAME_AGAIN;
     ck_assert(arrives(h, false));
     check_next(0, 200);
     check_empty();
@@ -182,10 +184,10 @@ END_TEST
 
 START_TEST(a_link_ends_within_an_early_frame)
 {
-    struct pvmi_frame_header h = header(1, 1, 100, 0, 100);
+    struct pvmc_frame_header h = header(1, 1, 100, 0, 100);
     begin(&link_arrival, &h, true);
     pvmi_peer_cancel(&link_arrival);
-    ck_assert_ptr_null(peer()->early);
+    ck_assert_ptr_null(peer()->reorder);
     ck_assert(arrives(header(0, 0, 4, 0, 4), false));
     check_next(0, 4);
     check_empty();
@@ -197,7 +199,7 @@ END_TEST
 /* A frame comes twice, and the slower of both is complete only after the other was taken. */
 START_TEST(an_unfinished_double_stays_until_its_link_is_done_with_it)
 {
-    struct pvmi_frame_header h = header(1, 1, 100, 0, 100);
+    struct pvmc_frame_header h = header(1, 1, 100, 0, 100);
     uint8_t *place = begin(&link_arrival, &h, true);
     ck_assert(arrives(header(0, 0, 4, 0, 4), false));
     ck_assert(arrives(h, false));
@@ -206,14 +208,14 @@ START_TEST(an_unfinished_double_stays_until_its_link_is_done_with_it)
     fill(place, &h);
     pvmi_peer_placed(&link_arrival, &h);
     check_empty();
-    ck_assert_ptr_null(peer()->early);
+    ck_assert_ptr_null(peer()->reorder);
 }
 END_TEST
 
 START_TEST(whole_messages_are_referred_to)
 {
-    struct pvmi_mem *first = pvmi_mem_new(100), *second = pvmi_mem_new(100);
-    struct pvmi_frame_header h0 = header(0, 0, 100, 0, 100), h1 = header(1, 1, 100, 0, 100);
+    struct pvmc_mem *first = pvmc_mem_new(100), *second = pvmc_mem_new(100);
+    struct pvmc_frame_header h0 = header(0, 0, 100, 0, 100), h1 = header(1, 1, 100, 0, 100);
     fill(first->data, &h0);
     fill(second->data, &h1);
     ck_assert_int_eq(pvmi_peer_whole(peer(), &h1, second, second->data), 0);
@@ -221,13 +223,13 @@ START_TEST(whole_messages_are_referred_to)
     ck_assert_int_eq(pvmi_peer_whole(peer(), &h0, first, first->data), 0);
     ck_assert_uint_eq(pvmi_arrivals_count, 2);
     for (int i = 0; i < 2; i++) {
-        struct pvmi_message *m = pvmi_arrivals_pop();
+        struct pvmc_message *m = pvmi_arrivals_pop();
         ck_assert_ptr_eq(m->mem, i ? second : first);
         pvmi_arrivals_put(m); /* goes round */
     }
-    ck_assert_int_eq(pvmi_peer_whole(peer(), &h0, first, first->data), PVMI_EEXISTS);
+    ck_assert_int_eq(pvmi_peer_whole(peer(), &h0, first, first->data), PVMC_EEXISTS);
     uint8_t bytes[8];
-    struct pvmi_frame_header h2 = header(2, 2, 8, 0, 8), h3 = header(3, 3, 8, 0, 8);
+    struct pvmc_frame_header h2 = header(2, 2, 8, 0, 8), h3 = header(3, 3, 8, 0, 8);
     fill(bytes, &h3);
     ck_assert_int_eq(pvmi_peer_whole(peer(), &h3, NULL, bytes), 0);
     fill(bytes, &h2);
@@ -266,7 +268,7 @@ START_TEST(a_tid_comes_back)
     check_next(9, 4);
     check_empty();
     ck_assert_uint_eq(p->tx_seq, 0);
-    ck_assert_ptr_null(p->early);
+    ck_assert_ptr_null(p->reorder);
 }
 END_TEST
 
@@ -281,7 +283,7 @@ START_TEST(what_an_ended_task_left_unfinished_is_dropped)
     p->links = 0;
     pvmi_peer_ended(p);
     ck_assert_ptr_null(p->incoming);
-    ck_assert_ptr_null(p->early);
+    ck_assert_ptr_null(p->reorder);
 }
 END_TEST
 
@@ -291,9 +293,9 @@ START_TEST(who_breaks_the_rules_is_found_out)
     int status;
     unit_log_start();
     p->had_link = false;
-    struct pvmi_frame_header h = header(1, 0, 4, 0, 4);
+    struct pvmc_frame_header h = header(1, 0, 4, 0, 4);
     ck_assert_ptr_null(pvmi_peer_place(&link_arrival, p, &h, false, &status));
-    ck_assert_int_eq(status, PVMI_EFORMAT); /* a gap where there was one route only */
+    ck_assert_int_eq(status, PVMC_EFORMAT); /* a gap where there was one route only */
     ck_assert(strstr(unit_log.line, "number 1 where 0 was due"));
     ck_assert(arrives(header(0, 0, 4, 0, 4), false)); /* its tid has a new owner, who is heard */
     check_next(0, 4);
@@ -301,13 +303,13 @@ START_TEST(who_breaks_the_rules_is_found_out)
     ck_assert(arrives(header(1, 0, 4, 0, 8), true));
     h = header(2, 0, 4, 2, 8);
     ck_assert_ptr_null(pvmi_peer_place(&link_arrival, p, &h, false, &status));
-    ck_assert_int_eq(status, PVMI_EFORMAT);
+    ck_assert_int_eq(status, PVMC_EFORMAT);
     uint8_t bytes[4] = {0};
     h = header(2, 1, 4, 0, 4);
-    ck_assert_int_eq(pvmi_peer_whole(p, &h, NULL, bytes), PVMI_EFORMAT); /* and so is all that it sends afterwards */
+    ck_assert_int_eq(pvmi_peer_whole(p, &h, NULL, bytes), PVMC_EFORMAT); /* and so is all that it sends afterwards */
     ck_assert(arrives(header(0, 0, 4, 0, 8), false));
     h = header(1, 1, 4, 0, 4);
-    ck_assert_int_eq(pvmi_peer_whole(p, &h, NULL, bytes), PVMI_EFORMAT); /* in the middle of another */
+    ck_assert_int_eq(pvmi_peer_whole(p, &h, NULL, bytes), PVMC_EFORMAT); /* in the middle of another */
 }
 END_TEST
 
@@ -317,9 +319,9 @@ START_TEST(an_early_frame_that_does_not_fit_costs_the_link)
     unit_log_start();
     ck_assert(arrives(header(1, 0, 4, 2, 8), true));
     ck_assert(arrives(header(0, 0, 4, 0, 8), true));
-    struct pvmi_frame_header h = header(2, 0, 4, 4, 8);
+    struct pvmc_frame_header h = header(2, 0, 4, 4, 8);
     ck_assert_ptr_null(pvmi_peer_place(&link_arrival, peer(), &h, true, &status));
-    ck_assert_int_eq(status, PVMI_EFORMAT);
+    ck_assert_int_eq(status, PVMC_EFORMAT);
 }
 END_TEST
 

@@ -1,12 +1,12 @@
 /* test_receive.c - receives that wait: who gets what comes, and pvm_precv() as a place for messages that come in parts.
  */
-#include "../../src/libpvm/receive.h"
-#include "../../src/core/message.h"
-#include "../../src/libpvm/handler.h"
-#include "../../src/libpvm/inbox.h"
-#include "../../src/libpvm/task.h"
+#include "libpvm/engine/offer.h"
+#include "core/message/message.h"
+#include "libpvm/engine/handler.h"
+#include "libpvm/engine/inbox.h"
+#include "libpvm/base/task.h"
 #include "pvm3.h"
-#include "unit.h"
+#include "tests/unit/unit.h"
 
 #define ME      0x40001
 #define PEER    0x40002
@@ -36,36 +36,36 @@ static void when_waiting(void (*what)(void))
     pvmi_handler_allow();
 }
 
-static struct pvmi_frame_header header(int tag, size_t bytes)
+static struct pvmc_frame_header header(int tag, size_t bytes)
 {
-    return (struct pvmi_frame_header){.length = (uint32_t)bytes,
+    return (struct pvmc_frame_header){.length = (uint32_t)bytes,
                                       .src = PEER,
                                       .dst = ME,
                                       .tag = tag,
-                                      .enc = pvmi_dsig_own(),
-                                      .dsig = pvmi_dsig_own(),
+                                      .enc = pvmc_dsig_own(),
+                                      .dsig = pvmc_dsig_own(),
                                       .body_length = bytes};
 }
 
 /* A complete message of one number comes in. */
 static void comes(int tag, int number)
 {
-    struct pvmi_frame_header h = header(tag, sizeof number);
-    struct pvmi_message *m = pvmi_message_from_header(&h);
+    struct pvmc_frame_header h = header(tag, sizeof number);
+    struct pvmc_message *m = pvmc_message_from_header(&h);
     memcpy(m->mem->data, &number, sizeof number);
     pvmi_inbox_put(m);
 }
 
-static struct pvmi_mem *claim(int tag, size_t bytes)
+static struct pvmc_mem *claim(int tag, size_t bytes)
 {
-    struct pvmi_frame_header h = header(tag, bytes);
-    return pvmi_receive_claim(&h);
+    struct pvmc_frame_header h = header(tag, bytes);
+    return pvmi_offer_claim(&h);
 }
 
 /* The message whose pieces were placed in mem is complete. */
-static void is_complete(struct pvmi_mem *mem, size_t bytes)
+static void is_complete(struct pvmc_mem *mem, size_t bytes)
 {
-    struct pvmi_message *m = pvmi_message_new(pvmi_dsig_own());
+    struct pvmc_message *m = pvmc_message_new(pvmc_dsig_own());
     m->src = PEER;
     m->tag = TAG;
     m->mem = mem;
@@ -129,7 +129,7 @@ END_TEST
 
 static void parts_come(void)
 {
-    struct pvmi_mem *mem = claim(TAG, 100 * sizeof *values);
+    struct pvmc_mem *mem = claim(TAG, 100 * sizeof *values);
     ck_assert_ptr_nonnull(mem);
     ck_assert_ptr_eq(mem->data, values);
     for (int i = 0; i < 100; i++)
@@ -152,7 +152,7 @@ END_TEST
 
 static void another_overtakes(void)
 {
-    struct pvmi_mem *mem = claim(TAG, 2 * sizeof *values);
+    struct pvmc_mem *mem = claim(TAG, 2 * sizeof *values);
     ck_assert_ptr_nonnull(mem);
     memcpy(mem->data, (int[]){30, 31}, 2 * sizeof *values);
     comes(TAG, 32);
@@ -172,10 +172,10 @@ END_TEST
 
 static void sender_dies(void)
 {
-    struct pvmi_mem *mem = claim(TAG, 100 * sizeof *values);
+    struct pvmc_mem *mem = claim(TAG, 100 * sizeof *values);
     memset(mem->data, 1, 50);
     comes(TAG, 40);
-    pvmi_mem_unref(mem);
+    pvmc_mem_unref(mem);
 }
 
 START_TEST(an_unfinished_one_gives_the_place_back)
@@ -188,7 +188,7 @@ END_TEST
 
 static void sender_dies_first(void)
 {
-    pvmi_mem_unref(claim(TAG, 100 * sizeof *values));
+    pvmc_mem_unref(claim(TAG, 100 * sizeof *values));
     parts_come();
 }
 
@@ -202,25 +202,25 @@ END_TEST
 
 static void wrong_ones_come(void)
 {
-    struct pvmi_frame_header h = header(TAG, 8);
+    struct pvmc_frame_header h = header(TAG, 8);
     h.src = PEER + 1;
-    ck_assert_ptr_null(pvmi_receive_claim(&h));
+    ck_assert_ptr_null(pvmi_offer_claim(&h));
     h = header(TAG, 8);
     h.ctx = 5;
-    ck_assert_ptr_null(pvmi_receive_claim(&h));
+    ck_assert_ptr_null(pvmi_offer_claim(&h));
     h = header(TAG, 8);
-    h.dsig = pvmi_dsig_make(true, 2, 4, 4);
-    ck_assert_ptr_null(pvmi_receive_claim(&h));
+    h.dsig = pvmc_dsig_make(true, 2, 4, 4);
+    ck_assert_ptr_null(pvmi_offer_claim(&h));
     ck_assert_ptr_null(claim(TAG + 1, 8));
     ck_assert_ptr_null(claim(TAG, 0));
     ck_assert_ptr_null(claim(TAG, sizeof values + 1));
     int id = pvm_addmhf(PEER, TAG, 0, play_arrivals);
     ck_assert_ptr_null(claim(TAG, 8)); /* it is for the handler */
     pvm_delmhf(id);
-    struct pvmi_mem *mem = claim(TAG, 8);
+    struct pvmc_mem *mem = claim(TAG, 8);
     ck_assert_ptr_nonnull(mem);
     ck_assert_ptr_null(claim(TAG, 8)); /* taken */
-    pvmi_mem_unref(mem);
+    pvmc_mem_unref(mem);
     comes(TAG, 50);
     ck_assert_ptr_null(claim(TAG, 8)); /* it has what it waits for */
 }

@@ -1,6 +1,6 @@
 /* test_task.c - libpvm against a fake daemon: enrolment, frames in and out, flow control, and a daemon that misbehaves.
  */
-#include "unit.h"
+#include "tests/unit/unit.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>

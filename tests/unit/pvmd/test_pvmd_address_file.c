@@ -1,6 +1,6 @@
-/* test_pvmd_rendezvous.c - one daemon for each address file: a second is told of the first, a dead one's is replaced,
+/* test_pvmd_address_file.c - one daemon for each address file: a second is told of the first, a dead one's is replaced,
  * and what others could have planted is refused. Each daemon is played by a process. */
-#include "../../src/pvmd/rendezvous.h"
+#include "pvmd/base/address_file.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -8,19 +8,14 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "../../src/core/error.h"
-#include "../../src/core/log.h"
-#include "../../src/pvmd/daemon.h"
-#include "unit.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "pvmd/base/self.h"
+#include "tests/unit/unit.h"
 
 /* ---- what rendezvous.c stands on ---- */
 
 struct pvmd_daemon pvmd;
-
-const char *pvmd_file_suffix(void)
-{
-    return "";
-}
 
 /* ---- a folder and daemons in it ---- */
 
@@ -65,18 +60,18 @@ static void listen_on_socket(void)
 
 static int come_up(void)
 {
-    int rc = pvmd_rendezvous_check(why, sizeof why);
+    int rc = pvmd_address_file_check(why, sizeof why);
     if (rc)
         return rc;
     listen_on_socket();
-    return pvmd_rendezvous_publish(why, sizeof why);
+    return pvmd_address_file_publish(why, sizeof why);
 }
 
 static void go_down(void)
 {
     close(listener);
     unlink(pvmd.socket_path);
-    pvmd_rendezvous_release();
+    pvmd_address_file_release();
 }
 
 /* Another daemon, up when this returns; it lives until it is killed. */
@@ -128,7 +123,7 @@ START_TEST(a_second_daemon_is_told_of_the_first)
     char pid_text[40];
     start();
     pid_t first = other_daemon();
-    ck_assert_int_eq(come_up(), PVMI_EEXISTS);
+    ck_assert_int_eq(come_up(), PVMC_EEXISTS);
     ck_assert_ptr_nonnull(strstr(why, "already running"));
     snprintf(pid_text, sizeof pid_text, "pid %d", (int)first);
     ck_assert_ptr_nonnull(strstr(why, pid_text));
@@ -144,11 +139,11 @@ END_TEST
 START_TEST(the_faster_of_two_wins)
 {
     start();
-    ck_assert_int_eq(pvmd_rendezvous_check(why, sizeof why), 0);
+    ck_assert_int_eq(pvmd_address_file_check(why, sizeof why), 0);
     pid_t faster = other_daemon();
-    ck_assert_int_eq(pvmd_rendezvous_publish(why, sizeof why), PVMI_EEXISTS);
+    ck_assert_int_eq(pvmd_address_file_publish(why, sizeof why), PVMC_EEXISTS);
     ck_assert_uint_eq(files_left(), 2);
-    pvmd_rendezvous_release();
+    pvmd_address_file_release();
     ck_assert_uint_eq(files_left(), 2); /* it is not ours to remove */
     kill_daemon(faster);
     ck_assert_int_eq(come_up(), 0);
@@ -185,16 +180,16 @@ START_TEST(what_others_may_write_is_refused)
     start();
     close(open(file, O_CREAT | O_WRONLY, 0600));
     chmod(file, 0666);
-    refused(PVMI_EDENIED, file);
+    refused(PVMC_EDENIED, file);
     unlink(file);
     ck_assert_int_eq(symlink("/etc/passwd", file), 0);
-    refused(PVMI_EDENIED, "symbolic link");
+    refused(PVMC_EDENIED, "symbolic link");
     unlink(file);
     ck_assert_int_eq(mkdir(file, 0700), 0);
     ck_assert_int_lt(come_up(), 0);
     rmdir(file);
     chmod(folder, 0777);
-    refused(PVMI_EDENIED, "chmod");
+    refused(PVMC_EDENIED, "chmod");
     chmod(folder, 01777);
     ck_assert_int_eq(come_up(), 0);
     go_down();
@@ -206,7 +201,7 @@ START_TEST(bad_folders_are_named)
 {
     start();
     setenv("PVM_TMP", "/tmp/there/is/none", 1);
-    refused(PVMI_ESYSTEM, "create it");
+    refused(PVMC_ESYSTEM, "create it");
     setenv("PVM_TMP", "/etc/passwd", 1);
     ck_assert_int_lt(come_up(), 0);
     ck_assert_ptr_nonnull(strstr(why, "/etc/passwd"));
@@ -214,6 +209,6 @@ START_TEST(bad_folders_are_named)
 }
 END_TEST
 
-UNIT_MAIN("pvmd_rendezvous", the_file_names_the_socket_and_goes, a_second_daemon_is_told_of_the_first,
+UNIT_MAIN("pvmd_address_file", the_file_names_the_socket_and_goes, a_second_daemon_is_told_of_the_first,
           the_faster_of_two_wins, a_dead_daemons_other_files_stay, what_others_may_write_is_refused,
           bad_folders_are_named)

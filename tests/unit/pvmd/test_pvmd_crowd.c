@@ -1,7 +1,7 @@
 /* test_pvmd_crowd.c - who is let in while strangers flood the door: in virtual time, with the doorman's limits. */
-#include "../../src/pvmd/crowd.h"
-#include "../../src/pvmd/doorman.h"
-#include "unit.h"
+#include "pvmd/door/crowd.h"
+#include "pvmd/door/doorman.h"
+#include "tests/unit/unit.h"
 
 enum { RATE = 10000, SECONDS = 20, FLOODERS_MAX = 2000 };
 
@@ -23,8 +23,8 @@ static void begin(void)
 
 static uint64_t source_of(const char *ip)
 {
-    struct pvmd_address a;
-    ck_assert_int_eq(pvmd_address_parse(ip, 1, &a), 0);
+    union pvmw_address a;
+    ck_assert_int_eq(pvmw_address_parse(ip, 1, &a), 0);
     return pvmd_crowd_source(&a);
 }
 

@@ -1,8 +1,8 @@
 /* test_pvmd_environment.c - what a started process finds in its environment, and $NAME in paths. */
-#include "../../src/pvmd/environment.h"
-#include "../../src/core/dsig.h"
-#include "../../src/pvmd/daemon.h"
-#include "unit.h"
+#include "pvmd/spawn/environment.h"
+#include "core/message/dsig.h"
+#include "pvmd/base/self.h"
+#include "tests/unit/unit.h"
 
 struct pvmd_daemon pvmd = {.socket_path = "/tmp/pvmtmp.0"};
 
@@ -43,7 +43,7 @@ END_TEST
 START_TEST(names_are_replaced)
 {
     char arch[100];
-    snprintf(arch, sizeof arch, "/h/bin/%s:x", pvmi_arch_own());
+    snprintf(arch, sizeof arch, "/h/bin/%s:x", pvmc_arch_own());
     const char *cases[][2] = {{"", ""},
                               {"plain", "plain"},
                               {"$HOME", "/h"},

@@ -1,9 +1,9 @@
 /* test_pvmd_hostfile.c - host options and hostfiles: all keywords, defaults, marks, and what is refused with which
  * words. */
-#include "../../src/pvmd/hostfile.h"
-#include "../../src/core/error.h"
-#include "../../src/core/log.h"
-#include "unit.h"
+#include "pvmd/hosts/hostfile.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "tests/unit/unit.h"
 
 static struct pvmd_host_spec spec;
 static struct pvmd_hostfile file;
@@ -22,7 +22,7 @@ static int parse_file(const char *text)
 
 static void refuse(const char *line, const char *words)
 {
-    ck_assert_int_eq(parse(line), PVMI_EFORMAT);
+    ck_assert_int_eq(parse(line), PVMC_EFORMAT);
     ck_assert_msg(strstr(why, words) != NULL, "'%s' gives: %s", line, why);
     pvmd_host_spec_free(&spec);
 }
@@ -165,11 +165,11 @@ END_TEST
 
 START_TEST(faults_have_line_numbers)
 {
-    ck_assert_int_eq(parse_file("hosta\n\nhostb foo=1\nhostc\n"), PVMI_EFORMAT);
+    ck_assert_int_eq(parse_file("hosta\n\nhostb foo=1\nhostc\n"), PVMC_EFORMAT);
     ck_assert_msg(strstr(unit_log.line, "hosts:3: unknown option 'foo='") != NULL, "%s", unit_log.line);
     ck_assert_int_eq(unit_log.count, 1);
     ck_assert_uint_eq(file.count, 0);
-    ck_assert_int_eq(parse_file("* sp=x\nhostb y\n"), PVMI_EFORMAT);
+    ck_assert_int_eq(parse_file("* sp=x\nhostb y\n"), PVMC_EFORMAT);
     ck_assert_int_eq(unit_log.count, 2);
 }
 END_TEST
@@ -180,7 +180,7 @@ START_TEST(a_file_of_faults_does_not_flood_the_log)
     memset(text, '\n', sizeof text - 1);
     for (size_t i = 0; i + 1 < sizeof text; i += 2)
         text[i] = '!';
-    ck_assert_int_eq(parse_file(text), PVMI_EFORMAT);
+    ck_assert_int_eq(parse_file(text), PVMC_EFORMAT);
     ck_assert_int_eq(unit_log.count, 20);
 }
 END_TEST
@@ -190,7 +190,7 @@ START_TEST(too_many_hosts_are_refused)
     char *text = malloc(4096 * 8), *at = text;
     for (int i = 0; i < 4096; i++)
         at += sprintf(at, "h%04d\n", i);
-    ck_assert_int_eq(parse_file(text), PVMI_ELIMIT);
+    ck_assert_int_eq(parse_file(text), PVMC_ELIMIT);
     ck_assert_msg(strstr(unit_log.line, "hosts:4096:") != NULL, "%s", unit_log.line);
     free(text);
 }
@@ -199,9 +199,9 @@ END_TEST
 START_TEST(files_that_cannot_be_read_are_named)
 {
     unit_log_start();
-    ck_assert_int_eq(pvmd_hostfile_read("/no/such/file", &file), PVMI_ESYSTEM);
+    ck_assert_int_eq(pvmd_hostfile_read("/no/such/file", &file), PVMC_ESYSTEM);
     ck_assert_msg(strstr(unit_log.line, "/no/such/file: No such file") != NULL, "%s", unit_log.line);
-    ck_assert_int_eq(pvmd_hostfile_read("/dev/null", &file), PVMI_ESYSTEM);
+    ck_assert_int_eq(pvmd_hostfile_read("/dev/null", &file), PVMC_ESYSTEM);
     ck_assert_msg(strstr(unit_log.line, "not an ordinary file") != NULL, "%s", unit_log.line);
 }
 END_TEST

@@ -10,12 +10,12 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "../../src/core/error.h"
-#include "../../src/core/log.h"
-#include "../../src/pvmd/dial.h"
-#include "../../src/pvmd/launch.h"
-#include "../../src/pvmd/listen.h"
-#include "unit.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "pvmd/net/dial.h"
+#include "pvmd/base/own_path.h"
+#include "pvmd/door/listen.h"
+#include "tests/unit/unit.h"
 
 #define NO_MEMBER "whoever answers there does not know this machine's secret"
 
@@ -27,7 +27,7 @@ static const struct pvmd_preface call = {
 /* What has become of a call. */
 static struct {
     bool connected, failed;
-    struct pvmd_address address;
+    union pvmw_address address;
     enum pvmd_verdict verdict;
     char why[1024];
     unsigned accepted; /* calls that our own port let in */
@@ -35,7 +35,7 @@ static struct {
 
 /* ---- the daemon's two sides ---- */
 
-const char *pvmd_launch_own_path(void)
+const char *pvmd_own_path(void)
 {
     return PVMD3;
 }
@@ -52,7 +52,7 @@ static void accepted(const struct pvmd_preface *p, int fd, const uint8_t key[PVM
     close(fd);
 }
 
-static void connected(void *owner, int fd, const uint8_t key[PVMD_KEY_BYTES], const struct pvmd_address *address)
+static void connected(void *owner, int fd, const uint8_t key[PVMD_KEY_BYTES], const union pvmw_address *address)
 {
     (void)owner, (void)key;
     run.connected = true;
@@ -71,7 +71,7 @@ static void failed(void *owner, enum pvmd_verdict verdict, bool refused, const c
 }
 
 /* Whether there is a filter for system calls is another test's concern. */
-static void note_line(enum pvmi_log_level level, const char *line, void *arg)
+static void note_line(enum pvmc_log_level level, const char *line, void *arg)
 {
     if (!strstr(line, "the doorman"))
         unit_log_sink(level, line, arg);
@@ -82,7 +82,7 @@ static void begin(void)
     static const struct pvmd_listen_events events = {.offered = offered, .accepted = accepted};
     ck_assert_int_eq(pvmd_machine_join(&machine), 0);
     unit_log_start();
-    pvmi_log_to(note_line, NULL, PVMI_LOG_DEBUG);
+    pvmc_log_to(note_line, NULL, PVMC_LOG_DEBUG);
     loop = ev_loop_new(EVFLAG_AUTO); /* not the default one: that would reap our child */
     ck_assert_int_eq(pvmd_listen_start(loop, "127.0.0.1", 0, &events), 0);
 }
@@ -93,14 +93,14 @@ static void end(void)
     ev_loop_destroy(loop);
 }
 
-static struct pvmd_address own_port(void)
+static union pvmw_address own_port(void)
 {
-    struct pvmd_address a;
-    pvmd_address_parse("127.0.0.1", pvmd_listen_port(), &a);
+    union pvmw_address a;
+    pvmw_address_parse("127.0.0.1", pvmd_listen_port(), &a);
     return a;
 }
 
-static void dial(const struct pvmd_addresses *list)
+static void dial(const struct pvmw_addresses *list)
 {
     static const struct pvmd_dial_events events = {.connected = connected, .failed = failed};
     memset(&run, 0, sizeof run);
@@ -120,9 +120,9 @@ static int tcp_socket(void)
 
 static int call_own_port(void)
 {
-    struct pvmd_address a = own_port();
+    union pvmw_address a = own_port();
     int fd = tcp_socket();
-    ck_assert_int_eq(connect(fd, &a.u.any, pvmd_address_bytes(&a)), 0);
+    ck_assert_int_eq(connect(fd, &a.any, pvmw_address_size(&a)), 0);
     return fd;
 }
 
@@ -150,7 +150,7 @@ static size_t rest_of(int fd)
 
 struct impostor {
     pid_t pid;
-    struct pvmd_address address;
+    union pvmw_address address;
 };
 
 /* `play` serves each of `calls` connections in a process of its own, which fails when more comes than it has read. */
@@ -159,10 +159,10 @@ static struct impostor start_impostor(void (*play)(int fd, int parameter), int p
     struct impostor i;
     socklen_t size = sizeof i.address;
     int port = tcp_socket();
-    pvmd_address_parse("127.0.0.1", 0, &i.address);
-    ck_assert_int_eq(bind(port, &i.address.u.any, pvmd_address_bytes(&i.address)), 0);
+    pvmw_address_parse("127.0.0.1", 0, &i.address);
+    ck_assert_int_eq(bind(port, &i.address.any, pvmw_address_size(&i.address)), 0);
     ck_assert_int_eq(listen(port, 5), 0);
-    getsockname(port, &i.address.u.any, &size);
+    getsockname(port, &i.address.any, &size);
     i.pid = fork();
     while (i.pid == 0 && calls--) {
         int fd = accept(port, NULL, NULL);
@@ -189,15 +189,16 @@ static void call_past(void (*play)(int fd, int parameter), int parameter, const 
 {
     begin();
     struct impostor i = start_impostor(play, parameter, 1);
-    struct pvmd_addresses list = {.count = 2, .list = {i.address, own_port()}};
+    struct pvmw_addresses list = {.count = 2, .list = {i.address, own_port()}};
     dial(&list);
     check_impostor(i);
     ck_assert(run.connected);
-    ck_assert_uint_eq(pvmd_address_port(&run.address), pvmd_listen_port());
+    ck_assert_uint_eq(pvmw_address_port(&run.address), pvmd_listen_port());
     if (line) {
         ck_assert_msg(strstr(unit_log.line, line) != NULL, "the log says: %s", unit_log.line);
-        ck_assert_msg(strstr(unit_log.line, pvmd_address_text(&i.address)) != NULL, "no address: %s", unit_log.line);
-        ck_assert_int_eq(unit_log.level, PVMI_LOG_WARNING);
+        ck_assert_msg(strstr(unit_log.line, pvmw_address_text(&i.address, (char[PVMW_ADDRESS_TEXT]){0})) != NULL,
+                      "no address: %s", unit_log.line);
+        ck_assert_int_eq(unit_log.level, PVMC_LOG_WARNING);
     }
     end();
 }
@@ -207,7 +208,7 @@ static void call_in_vain(void (*play)(int fd, int parameter), int parameter, con
 {
     begin();
     struct impostor i = start_impostor(play, parameter, 1);
-    struct pvmd_addresses list = {.count = 1, .list = {i.address}};
+    struct pvmw_addresses list = {.count = 1, .list = {i.address}};
     dial(&list);
     check_impostor(i);
     ck_assert(run.failed);
@@ -322,7 +323,7 @@ START_TEST(a_call_that_is_led_back_is_not_for_us)
     pvmd_listen_stop();
     ck_assert_int_eq(pvmd_listen_start(loop, "127.0.0.1", 0, &events), 0);
     struct impostor i = start_impostor(carry, 0, 1);
-    struct pvmd_addresses list = {.count = 1, .list = {i.address}};
+    struct pvmw_addresses list = {.count = 1, .list = {i.address}};
     dial(&list);
     check_impostor(i);
     ck_assert(run.failed && !run.accepted);
@@ -381,7 +382,7 @@ START_TEST(who_is_turned_away_tries_again)
     for (int by_reset = 0; by_reset <= 1; by_reset++) {
         begin();
         struct impostor i = start_impostor(turn_away_first, by_reset, TURNED_AWAY + 1);
-        struct pvmd_addresses list = {.count = 1, .list = {i.address}};
+        struct pvmw_addresses list = {.count = 1, .list = {i.address}};
         dial(&list);
         check_impostor(i);
         ck_assert_msg(run.connected, "%s", run.why);
@@ -417,7 +418,7 @@ START_TEST(replayed_answers_are_refused)
 {
     begin();
     struct impostor i = start_impostor(carry_then_replay, 0, 2);
-    struct pvmd_addresses list = {.count = 1, .list = {i.address}};
+    struct pvmw_addresses list = {.count = 1, .list = {i.address}};
     dial(&list);
     ck_assert_msg(run.connected, "carried unchanged it is as good as a cable: %s", run.why);
     dial(&list);

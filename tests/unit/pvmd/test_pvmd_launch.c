@@ -2,15 +2,15 @@
  * test_pvmd_launch.c - launchers' commands: the script that finds the daemon on another host, run here by a shell; and
  * what commands print, how they end, and how they are ended.
  */
-#include "../../src/pvmd/launch.h"
+#include "pvmd/launch/launch.h"
 #include <errno.h>
 #include <ev.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "../../src/core/log.h"
+#include "core/log.h"
 #include "pvm3.h"
-#include "unit.h"
+#include "tests/unit/unit.h"
 
 static char folder[] = "/tmp/test_pvmd_launch.XXXXXX";
 

@@ -2,21 +2,21 @@
  * test_pvmd_libraries.c - what the daemon does to LD_LIBRARY_PATH and LD_PRELOAD of a task, and whose folder it trusts.
  * The daemon's program and libraries are empty files in a folder of the test; each test is a process of its own.
  */
-#include "../../src/pvmd/libraries.h"
+#include "pvmd/spawn/libraries.h"
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "../../src/core/dsig.h"
-#include "../../src/core/log.h"
-#include "../../src/pvmd/daemon.h"
-#include "../../src/pvmd/launch.h"
-#include "unit.h"
+#include "core/message/dsig.h"
+#include "core/log.h"
+#include "pvmd/base/self.h"
+#include "pvmd/base/own_path.h"
+#include "tests/unit/unit.h"
 
 struct pvmd_daemon pvmd;
 
 static char base[] = "/tmp/dpvm-libraries.XXXXXX", program[100], ours[200];
 
-const char *pvmd_launch_own_path(void)
+const char *pvmd_own_path(void)
 {
     return program;
 }
@@ -36,7 +36,7 @@ static void install(const char *prefix)
     ck_assert_ptr_nonnull(mkdtemp(base));
     ck_assert_int_eq(chdir(base), 0);
     snprintf(program, sizeof program, "%s/%s/bin/pvmd3", base, prefix);
-    snprintf(ours, sizeof ours, "%s/%s/lib/pvm3/lib/%s", base, prefix, pvmi_arch_own());
+    snprintf(ours, sizeof ours, "%s/%s/lib/pvm3/lib/%s", base, prefix, pvmc_arch_own());
     run("mkdir -p one/bin other foreign none && touch foreign/libpvm3.so.3 && mkdir -p '%s'", ours);
     run("cd '%s' && mkdir -p ../../../../bin && touch ../../../libpvm3.so.3 ../../../libdpvm_tls.so "
         "../../../../bin/pvmd3 && "

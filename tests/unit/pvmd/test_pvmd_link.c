@@ -2,27 +2,26 @@
  * test_pvmd_link.c - two daemons' links over real sockets, each in a process of its own: what is sent comes once and in
  * order, whatever happens to the connection.
  */
-#include "../../src/pvmd/link.h"
+#include "pvmd/net/link.h"
 #include <errno.h>
 #include <ev.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "../../src/core/error.h"
-#include "../../src/core/log.h"
-#include "../../src/core/proto.h"
-#include "../../src/pvmd/daemon.h"
-#include "../../src/pvmd/join.h"
-#include "../../src/pvmd/launch.h"
-#include "../../src/pvmd/listen.h"
-#include "../../src/pvmd/overrun.h"
-#include "../../src/pvmd/queue.h"
-#include "../../src/pvmd/relay.h"
-#include "../../src/pvmd/rpc.h"
-#include "../../src/pvmd/virtual.h"
-#include "../../src/wire/tls.h"
-#include "unit.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/message/proto.h"
+#include "pvmd/base/events.h"
+#include "pvmd/base/memory.h"
+#include "pvmd/base/own_path.h"
+#include "pvmd/base/self.h"
+#include "pvmd/door/listen.h"
+#include "pvmd/frames/hold.h"
+#include "pvmd/frames/relay.h"
+#include "pvmd/base/virtual.h"
+#include "wire/tls.h"
+#include "tests/unit/unit.h"
 
 enum { MASTER = 1, LOW = 2, HIGH = 3, THIRD = 9 };
 
@@ -36,7 +35,7 @@ static struct {
     ev_tstamp cut_every_s;
     bool lost, up;
     unsigned torn;          /* connections, says the log */
-    uint32_t relayed_count; /* as DM_LINK_LOST told it */
+    uint32_t relayed_count; /* as link.c told it */
     unsigned relayed;
 } run;
 
@@ -50,7 +49,7 @@ static uint8_t byte_at(uint32_t number, uint32_t position)
 static uint32_t bytes_of(uint32_t number)
 {
     if (number % 97 == 0)
-        return PVMI_FRAME_PAYLOAD_MAX;
+        return PVMC_FRAME_PAYLOAD_MAX;
     return number % 5 ? number % 300 : number * 13 % 60000;
 }
 
@@ -61,7 +60,7 @@ static void check_end(void)
 }
 
 /* Receives: the next number, whole. */
-void pvmd_relay(struct pvmi_frame *f, unsigned from_host)
+void pvmd_relay(struct pvmc_frame *f, unsigned from_host)
 {
     ck_assert_uint_eq(from_host, run.other);
     ck_assert_uint_eq(f->h.seq, run.received);
@@ -73,13 +72,13 @@ void pvmd_relay(struct pvmi_frame *f, unsigned from_host)
     check_end();
 }
 
-void pvmd_join_link_up(unsigned host_index)
+void pvmd_tell_link_up(unsigned host_index)
 {
     ck_assert_uint_eq(host_index, run.other);
     run.up = true;
 }
 
-void pvmd_join_link_lost(unsigned host_index, const char *why)
+void pvmd_tell_link_lost(unsigned host_index, const char *why)
 {
     ck_assert_uint_eq(host_index, run.other);
     printf("lost: %s\n", why);
@@ -88,22 +87,19 @@ void pvmd_join_link_lost(unsigned host_index, const char *why)
     ev_break(pvmd.loop, EVBREAK_ALL);
 }
 
-void pvmd_ask_through_master(unsigned host_index, enum pvmd_dm what, const struct pvmi_buf *body)
+void pvmd_tell_link_relayed(unsigned host_index, uint32_t received)
 {
-    struct pvmi_buf b;
     ck_assert_uint_eq(host_index, run.other);
-    ck_assert_int_eq(what, PVMD_DM_LINK_LOST);
-    pvmi_buf_view(&b, body->data, body->length);
-    run.relayed_count = pvmi_buf_get_u32(&b);
+    run.relayed_count = received;
     run.relayed++;
 }
 
-void pvmd_overrun_charge(pvmi_tid sender, pvmi_tid receiver, size_t bytes)
+void pvmd_tell_sender_charged(pvmc_tid sender, pvmc_tid receiver, size_t bytes)
 {
     (void)sender, (void)receiver, (void)bytes;
 }
 
-void pvmd_hold_tell(pvmi_tid sender, pvmi_tid receiver, bool hold)
+void pvmd_hold_tell(pvmc_tid sender, pvmc_tid receiver, bool hold)
 {
     (void)sender, (void)receiver, (void)hold;
 }
@@ -117,7 +113,7 @@ void pvmd_virtual_tell(void)
 {
 }
 
-const char *pvmd_launch_own_path(void)
+const char *pvmd_own_path(void)
 {
     return PVMD3;
 }
@@ -131,16 +127,16 @@ void pvmd_trim_later(void)
 static void send_number(struct pvmd_host *host, uint32_t number)
 {
     uint32_t length = bytes_of(number);
-    struct pvmi_frame_header h = {.length = length,
+    struct pvmc_frame_header h = {.length = length,
                                   .body_length = length,
-                                  .src = pvmi_tid_of_host_index(pvmd.host_index) | 1,
-                                  .dst = pvmi_tid_of_host_index(run.other) | 1,
+                                  .src = pvmc_tid_of_host_index(pvmd.host_index) | 1,
+                                  .dst = pvmc_tid_of_host_index(run.other) | 1,
                                   .seq = number};
-    struct pvmi_frame *f = pvmi_frame_alloc(&h);
+    struct pvmc_frame *f = pvmc_frame_alloc(&h);
     for (uint32_t i = 0; i < length; i++)
         ((uint8_t *)f->pieces[0].iov_base)[i] = byte_at(number, i);
     pvmd_link_send(host, f);
-    pvmi_frame_unref(f);
+    pvmc_frame_unref(f);
 }
 
 static ev_timer send_timer, cut_timer, limit_timer;
@@ -174,11 +170,11 @@ static void too_late(struct ev_loop *loop, ev_timer *w, int events)
                  run.frames, (int)pvmd_link_state(pvmd_host_any(run.other)));
 }
 
-static void to_stdout(enum pvmi_log_level level, const char *line, void *arg)
+static void to_stdout(enum pvmc_log_level level, const char *line, void *arg)
 {
     (void)arg;
     run.torn += strstr(line, "is torn") != NULL;
-    if (level <= PVMI_LOG_INFO)
+    if (level <= PVMC_LOG_INFO)
         printf("[%u] %s\n", pvmd.host_index, line);
 }
 
@@ -187,7 +183,7 @@ static void begin(unsigned self, unsigned other, unsigned master)
     static const struct pvmd_listen_events events = {.offered = pvmd_link_offered, .accepted = pvmd_link_accepted};
     static const struct pvmd_machine machine = {.secret = {7}};
     ck_assert_int_eq(pvmd_machine_join(&machine), 0);
-    pvmi_log_to(to_stdout, NULL, PVMI_LOG_DEBUG);
+    pvmc_log_to(to_stdout, NULL, PVMC_LOG_DEBUG);
     pvmd.loop = ev_loop_new(EVFLAG_AUTO); /* not the default one: that would reap our child */
     pvmd.host_index = self;
     pvmd.master_index = master;
@@ -213,11 +209,11 @@ static void meet(int to, int from)
 
 static void call_other(void)
 {
-    struct pvmd_addresses list = {0};
-    struct pvmd_address a;
+    struct pvmw_addresses list = {0};
+    union pvmw_address a;
     struct pvmd_host *h = pvmd_host_any(run.other);
-    pvmd_address_parse("127.0.0.1", h->port, &a);
-    pvmd_addresses_add(&list, &a);
+    pvmw_address_parse("127.0.0.1", h->port, &a);
+    pvmw_addresses_add(&list, &a);
     pvmd_link_call(h, &list);
 }
 

@@ -2,16 +2,16 @@
  * test_pvmd_listen.c - the daemon and a doorman that has fallen into a stranger's hands: whatever it says, the daemon
  * replaces it, keeps none of its descriptors, and goes on. This program is that doorman, too.
  */
-#include "../../src/pvmd/listen.h"
+#include "pvmd/door/listen.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "../../src/core/log.h"
-#include "../../src/pvmd/handover.h"
-#include "../../src/pvmd/launch.h"
-#include "unit.h"
+#include "core/log.h"
+#include "pvmd/door/handover.h"
+#include "pvmd/base/own_path.h"
+#include "tests/unit/unit.h"
 
 /* What it does. It is told by the id of the machine, since it has no arguments and no environment. */
 enum deed {
@@ -29,7 +29,7 @@ enum deed {
 static struct ev_loop *loop;
 static unsigned offers;
 
-const char *pvmd_launch_own_path(void)
+const char *pvmd_own_path(void)
 {
     return "/proc/self/exe";
 }

@@ -2,27 +2,22 @@
  * test_pvmd_logfile.c - the daemon's log: a full one moves aside and the newest lines are always there, whatever else
  * lies in the folder; refused connections cannot fill it.
  */
-#include "../../src/pvmd/logfile.h"
+#include "pvmd/base/logfile.h"
 #include <fcntl.h>
 #include <ftw.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "../../src/core/log.h"
-#include "../../src/pvmd/daemon.h"
-#include "../../src/pvmd/refusals.h"
-#include "unit.h"
+#include "core/log.h"
+#include "pvmd/base/self.h"
+#include "pvmd/net/refusals.h"
+#include "tests/unit/unit.h"
 
 enum { LOG_MAX = 20000, LINES = 7000 };
 
 struct pvmd_daemon pvmd;
 static char folder[] = "/tmp/dpvm-logfile.XXXXXX";
 static char path[64], old[72], text[2 * LOG_MAX];
-
-const char *pvmd_file_suffix(void)
-{
-    return "";
-}
 
 static void begin(void)
 {
@@ -49,7 +44,7 @@ static void end(void)
 static void log_lines(void)
 {
     for (int i = 1; i <= LINES; i++)
-        pvmi_log(PVMI_LOG_INFO, "line %d", i);
+        pvmc_log(PVMC_LOG_INFO, "line %d", i);
 }
 
 /* The file's text, and that it is a file of ours and not longer than it may be. */

@@ -1,10 +1,10 @@
 /* test_pvmd_loop.c - the event loop's tables grow while malloc() has nothing. */
-#include "../../src/pvmd/loop.h"
+#include "pvmd/base/loop.h"
 #include <fcntl.h>
 #include <stdbool.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include "unit.h"
+#include "tests/unit/unit.h"
 
 enum { TIMERS = 30000, DESCRIPTORS = 2000, LARGE_BYTES = 300000 };
 

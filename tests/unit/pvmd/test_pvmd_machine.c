@@ -1,9 +1,9 @@
 /* test_pvmd_machine.c - where the machine's secret lies: neither swapped, dumped nor inherited. */
-#include "../../src/pvmd/machine.h"
+#include "pvmd/net/machine.h"
 #include <stdbool.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "unit.h"
+#include "tests/unit/unit.h"
 
 static const struct pvmd_machine machine = {.id = {1}, .secret = {2}};
 

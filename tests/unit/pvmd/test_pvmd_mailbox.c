@@ -1,19 +1,19 @@
 /* test_pvmd_mailbox.c - the mailbox's contents: which index a put gets, who may change what, what the end of an owner
  * leaves. The results are those that PVM 3.4.6 gave for the same calls. */
-#include "../../src/pvmd/mailbox_store.h"
+#include "pvmd/duties/mailbox_store.h"
 #include "pvm3.h"
-#include "unit.h"
+#include "tests/unit/unit.h"
 
 enum { ME = 0x40001, YOU = 0x40002 };
 
-static int put(const char *name, int index, pvmi_tid owner, uint32_t flags, const char *text)
+static int put(const char *name, int index, pvmc_tid owner, uint32_t flags, const char *text)
 {
     struct pvmd_mail mail = {
         .owner = owner, .flags = flags, .enc = 1, .dsig = 2, .data = (uint8_t *)text, .length = strlen(text)};
     return pvmd_mailbox_put(name, index, &mail);
 }
 
-static int find(const char *name, int index, uint32_t flags, pvmi_tid who)
+static int find(const char *name, int index, uint32_t flags, pvmc_tid who)
 {
     struct pvmd_mail *found;
     int rc = pvmd_mailbox_find(name, index, flags, who, &found);
@@ -32,11 +32,11 @@ static const char *text_at(const char *name, int index)
 
 static int classes_like(const char *pattern)
 {
-    struct pvmi_buf b;
-    pvmi_buf_init(&b);
+    struct pvmc_buf b;
+    pvmc_buf_init(&b);
     pvmd_mailbox_put_names(&b, pattern);
-    int n = (int)pvmi_buf_get_u32(&b);
-    pvmi_buf_free(&b);
+    int n = (int)pvmc_buf_get_u32(&b);
+    pvmc_buf_free(&b);
     return n;
 }
 
@@ -137,7 +137,7 @@ END_TEST
 
 START_TEST(resets_spare_owners)
 {
-    pvmi_tid spared[] = {YOU, 0x7ffff, 1}; /* in any order */
+    pvmc_tid spared[] = {YOU, 0x7ffff, 1}; /* in any order */
     put("a", 0, ME, PvmMboxPersistent, "");
     put("a", 1, YOU, 0, "");
     put("a", 2, ME, 0, "");

@@ -1,9 +1,9 @@
 /* test_pvmd_placement.c - the hosts that pvm_spawn() chooses for its flags and `where`, and in which order. */
-#include "../../src/pvmd/placement.h"
-#include "../../src/pvmd/daemon.h"
-#include "../../src/pvmd/hosts.h"
+#include "pvmd/spawn/placement.h"
+#include "pvmd/base/self.h"
+#include "pvmd/base/hosts.h"
 #include "pvm3.h"
-#include "unit.h"
+#include "tests/unit/unit.h"
 
 struct pvmd_daemon pvmd;
 

@@ -2,9 +2,9 @@
  * test_pvmd_preface.c - the proofs that open a connection: golden bytes, that every changed bit is noticed, and that
  * what one side proves is of no use anywhere else.
  */
-#include "../../src/pvmd/preface.h"
-#include "../../src/core/error.h"
-#include "unit.h"
+#include "pvmd/net/preface.h"
+#include "core/error.h"
+#include "tests/unit/unit.h"
 
 static const struct pvmd_machine machine = {.id = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
                                             .secret = {0x40, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48, 0x49, 0x4a,
@@ -86,8 +86,8 @@ START_TEST(every_changed_bit_of_a_preface_is_noticed)
     make();
     for (size_t bit = 0; bit < sizeof wire * 8; bit++) {
         wire[bit / 8] ^= (uint8_t)(1 << bit % 8);
-        ck_assert_int_eq(decode(), bit < 32 ? PVMI_EFORMAT : bit < 64 ? PVMI_EVERSION : PVMI_EDENIED);
-        ck_assert_int_eq(check(), PVMI_EDENIED); /* the answer was to another preface */
+        ck_assert_int_eq(decode(), bit < 32 ? PVMC_EFORMAT : bit < 64 ? PVMC_EVERSION : PVMC_EDENIED);
+        ck_assert_int_eq(check(), PVMC_EDENIED); /* the answer was to another preface */
         wire[bit / 8] ^= (uint8_t)(1 << bit % 8);
     }
     ck_assert_int_eq(decode(), 0);
@@ -100,7 +100,7 @@ START_TEST(every_changed_bit_of_an_answer_is_noticed)
     make();
     for (size_t bit = 0; bit < sizeof answer * 8; bit++) {
         answer[bit / 8] ^= (uint8_t)(1 << bit % 8);
-        ck_assert_int_eq(check(), PVMI_EDENIED);
+        ck_assert_int_eq(check(), PVMC_EDENIED);
         answer[bit / 8] ^= (uint8_t)(1 << bit % 8);
     }
     ck_assert_int_eq(check(), 0);
@@ -112,17 +112,17 @@ START_TEST(nonce_secret_and_machine_count)
     struct pvmd_machine other = machine;
     make();
     nonce[31] ^= 1;
-    ck_assert_int_eq(decode(), PVMI_EDENIED);
-    ck_assert_int_eq(check(), PVMI_EDENIED);
+    ck_assert_int_eq(decode(), PVMC_EDENIED);
+    ck_assert_int_eq(check(), PVMC_EDENIED);
     nonce[31] ^= 1;
     other.secret[0] ^= 1;
     pvmd_machine_join(&other);
-    ck_assert_int_eq(decode(), PVMI_EDENIED);
-    ck_assert_int_eq(check(), PVMI_EDENIED);
+    ck_assert_int_eq(decode(), PVMC_EDENIED);
+    ck_assert_int_eq(check(), PVMC_EDENIED);
     other = machine;
     other.id[0] ^= 1;
     pvmd_machine_join(&other);
-    ck_assert_int_eq(decode(), PVMI_EDENIED);
+    ck_assert_int_eq(decode(), PVMC_EDENIED);
 }
 END_TEST
 
@@ -137,13 +137,13 @@ START_TEST(no_proof_serves_as_another)
     for (int verdict = 0; verdict <= PVMD_VERDICT_WRONG; verdict++) {
         answer[0] = (uint8_t)verdict;
         memcpy(answer + 1, proof, sizeof key);
-        ck_assert_int_eq(check(), PVMI_EDENIED);
+        ck_assert_int_eq(check(), PVMC_EDENIED);
         memcpy(answer + 1, pvmd_secrets->door.key, sizeof key);
-        ck_assert_int_eq(check(), PVMI_EDENIED);
+        ck_assert_int_eq(check(), PVMC_EDENIED);
     }
     make();
     memcpy(wire + PVMD_PREFACE_BYTES - PVMD_KEY_BYTES, answer + 1, PVMD_KEY_BYTES);
-    ck_assert_int_eq(decode(), PVMI_EDENIED);
+    ck_assert_int_eq(decode(), PVMC_EDENIED);
 }
 END_TEST
 

@@ -1,39 +1,41 @@
 /* test_pvmd_queue.c - frames wait in order; senders are told to hold once, and all to go on when the queue is low. */
-#include "../../src/pvmd/overrun.h"
-#include "../../src/pvmd/queue.h"
-#include "../../src/core/error.h"
-#include "../../src/core/log.h"
-#include "../../src/core/proto.h"
-#include "../../src/pvmd/daemon.h"
-#include "unit.h"
+#include "pvmd/base/events.h"
+#include "pvmd/base/memory.h"
+#include "pvmd/frames/hold.h"
+#include "pvmd/frames/queue.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/message/proto.h"
+#include "pvmd/base/self.h"
+#include "tests/unit/unit.h"
 #include <fcntl.h>
 #include <sys/resource.h>
 
 enum { MARK = 65536, RECEIVER = 0x40009, ALICE = 0x40001, BOB = 0x80002 };
 
-#define DAEMON (PVMI_TID_DAEMON | 0x80000u)
+#define DAEMON (PVMC_TID_DAEMON | 0x80000u)
 
 /* ---- what queue.c stands on ---- */
 
 static struct {
-    pvmi_tid sender, receiver;
+    pvmc_tid sender, receiver;
     bool hold;
 } told[16];
 static unsigned told_count, trims;
 
 static struct {
-    pvmi_tid sender, receiver;
+    pvmc_tid sender, receiver;
     size_t bytes;
 } charged;
 
-void pvmd_overrun_charge(pvmi_tid sender, pvmi_tid receiver, size_t bytes)
+void pvmd_tell_sender_charged(pvmc_tid sender, pvmc_tid receiver, size_t bytes)
 {
     charged.sender = sender;
     charged.receiver = receiver;
     charged.bytes += bytes;
 }
 
-void pvmd_hold_tell(pvmi_tid sender, pvmi_tid receiver, bool hold)
+void pvmd_hold_tell(pvmc_tid sender, pvmc_tid receiver, bool hold)
 {
     ck_assert_uint_lt(told_count, 16);
     told[told_count].sender = sender;
@@ -54,17 +56,17 @@ static void start(void)
     pvmd_queue_init(&queue, RECEIVER);
 }
 
-static void push(pvmi_tid src, uint32_t length, int32_t tag, uint32_t ctx)
+static void push(pvmc_tid src, uint32_t length, int32_t tag, uint32_t ctx)
 {
-    struct pvmi_frame_header h = {.src = src, .length = length, .body_length = length, .tag = tag, .ctx = ctx};
-    struct pvmi_frame *f = pvmi_frame_alloc(&h);
+    struct pvmc_frame_header h = {.src = src, .length = length, .body_length = length, .tag = tag, .ctx = ctx};
+    struct pvmc_frame *f = pvmc_frame_alloc(&h);
     ck_assert_int_eq(pvmd_queue_push(&queue, f), 0);
-    pvmi_frame_unref(f);
+    pvmc_frame_unref(f);
 }
 
 static int32_t pop(void)
 {
-    struct pvmi_frame *f = pvmd_queue_first(&queue);
+    struct pvmc_frame *f = pvmd_queue_first(&queue);
     int32_t tag = f ? f->h.tag : -1;
     pvmd_queue_pop(&queue);
     return tag;
@@ -137,9 +139,9 @@ END_TEST
 START_TEST(our_own_answers_are_not_held)
 {
     start();
-    push(PVMI_TID_DAEMON, MARK, 1, 0);
+    push(PVMC_TID_DAEMON, MARK, 1, 0);
     ck_assert_uint_eq(told_count, 0);
-    push(PVMI_TID_DAEMON | 0x40000, 1, 1, 0); /* but the daemon as a sender of output is */
+    push(PVMC_TID_DAEMON | 0x40000, 1, 1, 0); /* but the daemon as a sender of output is */
     ck_assert_uint_eq(told_count, 1);
     pvmd_queue_clear(&queue);
 }
@@ -150,19 +152,19 @@ START_TEST(hold_and_release_go_first_and_in_order)
     start();
     push(ALICE, 10, 1, 0);
     push(ALICE, 10, 2, 0);
-    push(DAEMON, 4, (int32_t)PVMI_TC_HOLD, PVMI_CTX_TC);
-    push(DAEMON, 4, (int32_t)PVMI_TC_RELEASE, PVMI_CTX_TC);
-    ck_assert_int_eq(pop(), (int32_t)PVMI_TC_HOLD);
-    push(DAEMON, 5, (int32_t)PVMI_TC_HOLD, PVMI_CTX_TC);
-    ck_assert_int_eq(pop(), (int32_t)PVMI_TC_RELEASE);
-    ck_assert_int_eq(pop(), (int32_t)PVMI_TC_HOLD);
+    push(DAEMON, 4, (int32_t)PVMC_TC_HOLD, PVMC_CTX_TC);
+    push(DAEMON, 4, (int32_t)PVMC_TC_RELEASE, PVMC_CTX_TC);
+    ck_assert_int_eq(pop(), (int32_t)PVMC_TC_HOLD);
+    push(DAEMON, 5, (int32_t)PVMC_TC_HOLD, PVMC_CTX_TC);
+    ck_assert_int_eq(pop(), (int32_t)PVMC_TC_RELEASE);
+    ck_assert_int_eq(pop(), (int32_t)PVMC_TC_HOLD);
     ck_assert_int_eq(pop(), 1);
-    push(DAEMON, 4, (int32_t)PVMI_TC_HOLD, PVMI_CTX_TC);
-    ck_assert_int_eq(pop(), (int32_t)PVMI_TC_HOLD);
+    push(DAEMON, 4, (int32_t)PVMC_TC_HOLD, PVMC_CTX_TC);
+    ck_assert_int_eq(pop(), (int32_t)PVMC_TC_HOLD);
     ck_assert_int_eq(pop(), 2);
-    push(DAEMON, 4, (int32_t)PVMI_TC_HOLD, PVMI_CTX_TC); /* into an empty queue, which then goes on as usual */
+    push(DAEMON, 4, (int32_t)PVMC_TC_HOLD, PVMC_CTX_TC); /* into an empty queue, which then goes on as usual */
     push(ALICE, 10, 3, 0);
-    ck_assert_int_eq(pop(), (int32_t)PVMI_TC_HOLD);
+    ck_assert_int_eq(pop(), (int32_t)PVMC_TC_HOLD);
     ck_assert_int_eq(pop(), 3);
     ck_assert_int_eq(pop(), -1);
 }
@@ -171,8 +173,8 @@ END_TEST
 START_TEST(clearing_drops_frames_and_releases)
 {
     start();
-    struct pvmi_frame_header h = {.src = ALICE, .length = MARK, .body_length = MARK};
-    struct pvmi_frame *f = pvmi_frame_alloc(&h);
+    struct pvmc_frame_header h = {.src = ALICE, .length = MARK, .body_length = MARK};
+    struct pvmc_frame *f = pvmc_frame_alloc(&h);
     pvmd_queue_push(&queue, f);
     ck_assert_uint_eq(f->refs, 2);
     pvmd_queue_clear(&queue);
@@ -180,7 +182,7 @@ START_TEST(clearing_drops_frames_and_releases)
     ck_assert_uint_eq(told_count, 2);
     ck_assert(!told[1].hold);
     ck_assert_ptr_null(pvmd_queue_first(&queue));
-    pvmi_frame_unref(f);
+    pvmc_frame_unref(f);
 }
 END_TEST
 
@@ -203,13 +205,13 @@ END_TEST
 /* A frame with a descriptor; returns whether the queue let it have it. */
 static bool push_with_descriptor(void)
 {
-    struct pvmi_frame_header h = {.src = ALICE, .flags = PVMI_FRAME_FD};
-    struct pvmi_frame *f = pvmi_frame_alloc(&h);
+    struct pvmc_frame_header h = {.src = ALICE, .flags = PVMC_FRAME_FD};
+    struct pvmc_frame *f = pvmc_frame_alloc(&h);
     f->fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     ck_assert_int_ge(f->fd, 0);
     ck_assert_int_eq(pvmd_queue_push(&queue, f), 0);
     bool kept = f->fd >= 0;
-    pvmi_frame_unref(f);
+    pvmc_frame_unref(f);
     return kept;
 }
 
@@ -251,8 +253,8 @@ START_TEST(only_daemons_say_hold)
 {
     start();
     push(ALICE, 4, 1, 0);
-    push(BOB, 4, (int32_t)PVMI_TC_HOLD, PVMI_CTX_TC); /* a task's waits, and counts, as all that tasks send */
-    push(BOB, MARK, (int32_t)PVMI_TC_RELEASE, PVMI_CTX_TC);
+    push(BOB, 4, (int32_t)PVMC_TC_HOLD, PVMC_CTX_TC); /* a task's waits, and counts, as all that tasks send */
+    push(BOB, MARK, (int32_t)PVMC_TC_RELEASE, PVMC_CTX_TC);
     ck_assert_uint_eq(told_count, 1);
     ck_assert_uint_eq(told[0].sender, BOB);
     ck_assert_int_eq(pop(), 1);
@@ -263,9 +265,9 @@ END_TEST
 START_TEST(answers_are_counted_by_themselves)
 {
     start();
-    push(ALICE, MARK, 1, PVMI_CTX_TM);
+    push(ALICE, MARK, 1, PVMC_CTX_TM);
     ck_assert(!pvmd_queue_is_full_of_answers(&queue));
-    push(PVMI_TID_DAEMON, MARK, 2, PVMI_CTX_TM);
+    push(PVMC_TID_DAEMON, MARK, 2, PVMC_CTX_TM);
     ck_assert(pvmd_queue_is_full_of_answers(&queue));
     ck_assert_int_eq(pop(), 1);
     ck_assert(pvmd_queue_is_full_of_answers(&queue));
@@ -278,16 +280,16 @@ START_TEST(what_a_request_has_sent_is_on_the_tasks_account)
 {
     start();
     pvmd_queue_payer = ALICE;
-    push(PVMI_TID_DAEMON, 100, 1, 0);
+    push(PVMC_TID_DAEMON, 100, 1, 0);
     ck_assert_uint_eq(charged.bytes, 0);
-    push(PVMI_TID_DAEMON, MARK, 1, 0);
+    push(PVMC_TID_DAEMON, MARK, 1, 0);
     ck_assert_uint_eq(told_count, 1);
     ck_assert_uint_eq(told[0].sender, ALICE);
     ck_assert_uint_eq(charged.sender, ALICE);
     ck_assert_uint_eq(charged.receiver, RECEIVER);
     ck_assert_uint_gt(charged.bytes, MARK);
     pvmd_queue_payer = RECEIVER; /* answers to itself are none of this */
-    push(PVMI_TID_DAEMON, MARK, 1, PVMI_CTX_TM);
+    push(PVMC_TID_DAEMON, MARK, 1, PVMC_CTX_TM);
     ck_assert_uint_eq(told_count, 1);
     pvmd_queue_payer = 0;
     pvmd_queue_clear(&queue);

@@ -1,36 +1,36 @@
 /* test_pvmd_rpc.c - questions between daemons: answered once, by the right one, and also when a host is lost. */
-#include "../../src/pvmd/rpc.h"
-#include "../../src/pvmd/stats.h"
+#include "pvmd/net/rpc.h"
+#include "pvmd/base/stats.h"
 #include <ev.h>
-#include "../../src/core/error.h"
-#include "../../src/core/log.h"
-#include "../../src/core/proto.h"
-#include "../../src/pvmd/daemon.h"
-#include "../../src/pvmd/hosts.h"
-#include "../../src/pvmd/link.h"
-#include "../../src/pvmd/relay.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/message/proto.h"
+#include "pvmd/base/self.h"
+#include "pvmd/base/hosts.h"
+#include "pvmd/net/link.h"
+#include "pvmd/frames/relay.h"
 #include "pvm3.h"
-#include "unit.h"
+#include "tests/unit/unit.h"
 
 /* ---- what rpc.c stands on ---- */
 
 struct pvmd_daemon pvmd;
 struct pvmd_stats pvmd_stats;
 
-static struct pvmi_message *sent[16];
+static struct pvmc_message *sent[16];
 static unsigned sent_count;
 static unsigned through_master;
 
-void pvmd_relay_message(struct pvmi_message *m)
+void pvmd_relay_message(struct pvmc_message *m)
 {
     ck_assert_uint_lt(sent_count, 16);
-    sent[sent_count++] = pvmi_message_ref(m);
+    sent[sent_count++] = pvmc_message_ref(m);
 }
 
-void pvmd_link_send(struct pvmd_host *host, struct pvmi_frame *f)
+void pvmd_link_send(struct pvmd_host *host, struct pvmc_frame *f)
 {
     ck_assert_uint_eq(host->index, pvmd.master_index);
-    through_master = pvmi_tid_host_index(f->h.dst);
+    through_master = pvmc_tid_host_index(f->h.dst);
 }
 
 /* ---- the one who asks ---- */
@@ -41,13 +41,13 @@ static struct {
     uint32_t value;
 } got;
 
-static void answered(void *arg, unsigned host_index, int code, struct pvmi_buf *body)
+static void answered(void *arg, unsigned host_index, int code, struct pvmc_buf *body)
 {
     ck_assert_ptr_eq(arg, &got);
     got.calls++;
     got.host = host_index;
     got.code = code;
-    got.value = pvmi_buf_left(body) ? pvmi_buf_get_u32(body) : 0;
+    got.value = pvmc_buf_left(body) ? pvmc_buf_get_u32(body) : 0;
 }
 
 static void done(void *arg)
@@ -60,19 +60,19 @@ static int handled;
 static struct pvmd_question kept;
 
 /* Answers twice the number. */
-static int doubles(const struct pvmd_question *q, struct pvmi_buf *body)
+static int doubles(const struct pvmd_question *q, struct pvmc_buf *body)
 {
-    struct pvmi_buf answer;
-    uint32_t value = pvmi_buf_get_u32(body);
-    int rc = pvmi_buf_end(body);
+    struct pvmc_buf answer;
+    uint32_t value = pvmc_buf_get_u32(body);
+    int rc = pvmc_buf_end(body);
     if (rc)
         return rc;
     handled++;
     kept = *q;
-    pvmi_buf_init(&answer);
-    pvmi_buf_put_u32(&answer, 2 * value);
+    pvmc_buf_init(&answer);
+    pvmc_buf_put_u32(&answer, 2 * value);
     pvmd_answer(q, PvmOk, &answer);
-    pvmi_buf_free(&answer);
+    pvmc_buf_free(&answer);
     return 0;
 }
 
@@ -87,19 +87,19 @@ static void start(unsigned self)
     unit_log_start();
 }
 
-static struct pvmi_buf number(uint32_t n)
+static struct pvmc_buf number(uint32_t n)
 {
-    struct pvmi_buf b;
-    pvmi_buf_init(&b);
-    pvmi_buf_put_u32(&b, n);
+    struct pvmc_buf b;
+    pvmc_buf_init(&b);
+    pvmc_buf_put_u32(&b, n);
     return b;
 }
 
 static void ask(unsigned host, uint32_t n)
 {
-    struct pvmi_buf b = number(n);
+    struct pvmc_buf b = number(n);
     pvmd_ask(host, PVMD_DM_PING, &b, answered, &got);
-    pvmi_buf_free(&b);
+    pvmc_buf_free(&b);
 }
 
 static void turn(void)
@@ -108,31 +108,31 @@ static void turn(void)
 }
 
 /* A message as another host sends it. */
-static struct pvmi_message *message(unsigned from, int32_t tag, int32_t wid, struct pvmi_buf body)
+static struct pvmc_message *message(unsigned from, int32_t tag, int32_t wid, struct pvmc_buf body)
 {
-    struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
-    m->src = PVMI_TID_DAEMON | pvmi_tid_of_host_index(from);
+    struct pvmc_message *m = pvmc_message_new(PVMC_ENC_DEFAULT);
+    m->src = PVMC_TID_DAEMON | pvmc_tid_of_host_index(from);
     m->tag = tag;
     m->wid = wid;
-    m->ctx = PVMI_CTX_DM;
-    pvmi_message_pack_bytes(m, body.data, body.length);
-    pvmi_buf_free(&body);
+    m->ctx = PVMC_CTX_DM;
+    pvmc_message_pack_bytes(m, body.data, body.length);
+    pvmc_buf_free(&body);
     return m;
 }
 
-static void receive(unsigned link, unsigned from, int32_t tag, int32_t wid, struct pvmi_buf body)
+static void receive(unsigned link, unsigned from, int32_t tag, int32_t wid, struct pvmc_buf body)
 {
-    struct pvmi_message *m = message(from, tag, wid, body);
+    struct pvmc_message *m = message(from, tag, wid, body);
     pvmd_rpc_receive(link, m);
-    pvmi_message_unref(m);
+    pvmc_message_unref(m);
 }
 
-static struct pvmi_buf answer(int32_t code, uint32_t value)
+static struct pvmc_buf answer(int32_t code, uint32_t value)
 {
-    struct pvmi_buf b;
-    pvmi_buf_init(&b);
-    pvmi_buf_put_i32(&b, code);
-    pvmi_buf_put_u32(&b, value);
+    struct pvmc_buf b;
+    pvmc_buf_init(&b);
+    pvmc_buf_put_i32(&b, code);
+    pvmc_buf_put_u32(&b, value);
     return b;
 }
 
@@ -157,8 +157,8 @@ START_TEST(a_question_is_sent_and_its_answer_given)
     ask(2, 5);
     turn();
     ck_assert_uint_eq(sent_count, 1);
-    ck_assert_uint_eq(sent[0]->dst, PVMI_TID_DAEMON | pvmi_tid_of_host_index(2));
-    ck_assert_uint_eq(sent[0]->ctx, PVMI_CTX_DM);
+    ck_assert_uint_eq(sent[0]->dst, PVMC_TID_DAEMON | pvmc_tid_of_host_index(2));
+    ck_assert_uint_eq(sent[0]->ctx, PVMC_CTX_DM);
     ck_assert_int_gt(sent[0]->wid, 0);
     ck_assert_uint_eq(got.calls, 0);
     receive(2, 2, (int32_t)PVMD_DM_ANSWER, sent[0]->wid, answer(3, 10));
@@ -212,7 +212,7 @@ START_TEST(lost_hosts_answer_with_failure)
 }
 END_TEST
 
-static void asks_again(void *arg, unsigned host_index, int code, struct pvmi_buf *body)
+static void asks_again(void *arg, unsigned host_index, int code, struct pvmc_buf *body)
 {
     (void)arg, (void)host_index, (void)code, (void)body;
     got.calls++;
@@ -232,7 +232,7 @@ END_TEST
 
 START_TEST(asking_all_ends_once_all_have_answered)
 {
-    struct pvmi_buf b = number(4);
+    struct pvmc_buf b = number(4);
     start(1);
     pvmd_ask_all(PVMD_DM_PING, &b, answered, done, &got);
     ck_assert_uint_eq(got.done, 0);
@@ -244,7 +244,7 @@ START_TEST(asking_all_ends_once_all_have_answered)
     pvmd_rpc_host_left(2);
     ck_assert_uint_eq(got.calls, 3);
     ck_assert_uint_eq(got.done, 1);
-    pvmi_buf_free(&b);
+    pvmc_buf_free(&b);
 }
 END_TEST
 
@@ -265,7 +265,7 @@ END_TEST
 
 START_TEST(malformed_and_unknown_questions_are_refused)
 {
-    struct pvmi_buf two = answer(1, 2);
+    struct pvmc_buf two = answer(1, 2);
     start(1);
     receive(2, 2, (int32_t)PVMD_DM_PING, 77, two);
     ck_assert_int_eq(handled, 0);
@@ -281,12 +281,12 @@ END_TEST
 
 START_TEST(the_masters_link_can_be_asked_for)
 {
-    struct pvmi_buf b = number(4);
+    struct pvmc_buf b = number(4);
     start(3);
     pvmd_ask_through_master(2, PVMD_DM_LINK_LOST, &b);
     ck_assert_uint_eq(through_master, 2);
     ck_assert_uint_eq(sent_count, 0);
-    pvmi_buf_free(&b);
+    pvmc_buf_free(&b);
 }
 END_TEST
 

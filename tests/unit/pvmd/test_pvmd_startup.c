@@ -1,7 +1,7 @@
 /* test_pvmd_startup.c - start texts and the lines of launched daemons, among them what is no such line. */
-#include "../../src/pvmd/startup.h"
-#include "../../src/core/error.h"
-#include "unit.h"
+#include "pvmd/launch/startup.h"
+#include "core/error.h"
+#include "tests/unit/unit.h"
 
 static struct pvmd_start_text sample(void)
 {
@@ -89,9 +89,9 @@ START_TEST(damaged_start_texts_are_refused)
         text[i] = saved;
     }
     free(text);
-    ck_assert_int_eq(parse("dpvm 1\n00\nend\n"), PVMI_EVERSION);
-    ck_assert_int_eq(parse("dpvm 2\n0\nend\n"), PVMI_EFORMAT);
-    ck_assert_int_eq(parse("hello\nend\n"), PVMI_EFORMAT);
+    ck_assert_int_eq(parse("dpvm 1\n00\nend\n"), PVMC_EVERSION);
+    ck_assert_int_eq(parse("dpvm 2\n0\nend\n"), PVMC_EFORMAT);
+    ck_assert_int_eq(parse("hello\nend\n"), PVMC_EFORMAT);
     pvmd_start_text_free(&got);
 }
 END_TEST
@@ -99,7 +99,7 @@ END_TEST
 static void refuse(struct pvmd_start_text t)
 {
     char *text = pvmd_start_text_format(&t);
-    ck_assert_int_eq(parse(text), PVMI_EFORMAT);
+    ck_assert_int_eq(parse(text), PVMC_EFORMAT);
     pvmd_start_text_free(&got);
     free(text);
 }
@@ -109,7 +109,7 @@ START_TEST(impossible_hosts_are_refused)
     struct pvmd_start_text t = sample();
     t.index = 0;
     refuse(t);
-    t.index = PVMI_HOST_INDEX_MAX + 1;
+    t.index = PVMC_HOST_INDEX_MAX + 1;
     refuse(t);
     t.index = t.master_index;
     refuse(t);
@@ -130,8 +130,8 @@ START_TEST(start_lines_come_through)
 {
     struct pvmd_start_line l = {.dsig = 0x408c41, .port = 4711, .arch = "LINUX64"};
     char text[PVMD_START_LINE_MAX];
-    ck_assert_int_eq(pvmd_addresses_parse("10.1.2.3:4711", &l.ssh), 0);
-    ck_assert_int_eq(pvmd_addresses_parse("10.1.2.3:4711,[fd00::1]:4711", &l.addresses), 0);
+    ck_assert_int_eq(pvmw_addresses_parse("10.1.2.3:4711", &l.ssh), 0);
+    ck_assert_int_eq(pvmw_addresses_parse("10.1.2.3:4711,[fd00::1]:4711", &l.addresses), 0);
     pvmd_start_line_format(&l, text, sizeof text);
     ck_assert_str_eq(text, "ddpro<2> arch<LINUX64> dsig<0x00408c41> port<4711> ssh<10.1.2.3:4711> "
                            "ip<10.1.2.3:4711,[fd00::1]:4711>");

@@ -1,8 +1,8 @@
 /* test_pvmd_turn.c - work in pieces: each step is taken once, whenever it was begun. */
-#include "../../src/pvmd/turn.h"
-#include "../../src/pvmd/daemon.h"
-#include "../../src/pvmd/stats.h"
-#include "unit.h"
+#include "pvmd/base/turn.h"
+#include "pvmd/base/self.h"
+#include "pvmd/base/stats.h"
+#include "tests/unit/unit.h"
 
 struct pvmd_daemon pvmd;
 struct pvmd_stats pvmd_stats;

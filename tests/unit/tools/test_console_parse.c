@@ -1,6 +1,6 @@
 /* test_console_parse.c - how the console splits scripts into commands and commands into words. */
-#include "line.h"
-#include "unit.h"
+#include "console/line.h"
+#include "tests/unit/unit.h"
 
 enum { WORDS_MAX = 8 };
 

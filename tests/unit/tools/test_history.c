@@ -1,6 +1,6 @@
 /* test_history.c - the checker finds what it is there to find. */
-#include "unit.h"
-#include "history.h"
+#include "tests/unit/unit.h"
+#include "tests/machine/runner/history.h"
 
 enum { ME = 7, YOU = 9, BYTES = 1003 };
 

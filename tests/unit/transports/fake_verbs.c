@@ -277,8 +277,8 @@ static int destroy_comp_channel(struct ibv_comp_channel *base)
     return 0;
 }
 
-const struct pvmi_verbs fake_verbs = {
-    .version = PVMI_VERBS_VERSION,
+const struct pvmt_verbs fake_verbs = {
+    .version = PVMT_VERBS_VERSION,
     .fork_init = fork_init,
     .get_device_list = get_device_list,
     .free_device_list = free_device_list,

@@ -9,9 +9,9 @@
 #ifndef FAKE_VERBS_H
 #define FAKE_VERBS_H
 
-#include "../../src/transports/rdma/verbs.h"
+#include "transports/rdma/verbs.h"
 
-/* X(name): the calls that can be made to fail, as in struct pvmi_verbs. */
+/* X(name): the calls that can be made to fail, as in struct pvmt_verbs. */
 #define FAKE_CALLS(X)                                                                                                  \
     X(get_device_list)                                                                                                 \
     X(open_device)                                                                                                     \
@@ -69,7 +69,7 @@ extern struct fake_plan fake_plan;
 extern unsigned fake_uses[FAKE_CALL_COUNT]; /* of each call since the beginning */
 extern unsigned fake_completions, fake_all_calls, fake_works;
 
-extern const struct pvmi_verbs fake_verbs;
+extern const struct pvmt_verbs fake_verbs;
 
 /* Begins anew: a good device, no faults, counts at 0. There must be no objects. */
 void fake_verbs_reset(void);

@@ -1,9 +1,9 @@
 /* test_choice.c - PVM_TRANSPORT: what is chosen, in which order, and what is said about names that will not do. */
-#include "unit.h"
-#include "../../src/core/error.h"
-#include "../../src/transports/choice.h"
+#include "tests/unit/unit.h"
+#include "core/error.h"
+#include "transports/choice.h"
 
-static struct pvmi_choice choice;
+static struct pvmt_choice choice;
 static char why[2048];
 
 static void check_has(const char *part)
@@ -17,7 +17,7 @@ static const char *names(const char *text)
     static char list[256];
     setenv("PVM_RDMA_DEVICE", "none", 1); /* so that rdma is one that cannot be used, wherever this runs */
     list[0] = '\0';
-    ck_assert_int_eq(pvmi_choice_parse(text, &choice, why, sizeof why), 0);
+    ck_assert_int_eq(pvmt_choice_parse(text, &choice, why, sizeof why), 0);
     for (unsigned i = 0; i < choice.count; i++) {
         strcat(list, i ? " " : "");
         strcat(list, choice.ops[i]->name);
@@ -27,23 +27,23 @@ static const char *names(const char *text)
 
 static void check_refused(const char *text, const char *reason)
 {
-    ck_assert_int_eq(pvmi_choice_parse(text, &choice, why, sizeof why), PVMI_EPARAM);
+    ck_assert_int_eq(pvmt_choice_parse(text, &choice, why, sizeof why), PVMC_EPARAM);
     check_has(text);
     check_has(reason);
     check_has("usable here: auto");
     check_has("rdma (");
 }
 
-static uint64_t cost(const struct pvmi_transport_ops *ops)
+static uint64_t cost(const struct pvmt_transport_ops *ops)
 {
-    struct pvmi_attributes a;
+    struct pvmt_attributes a;
     ops->query(NULL, &a);
     return a.latency_ns;
 }
 
-static bool wants_to_be_named(const struct pvmi_transport_row *row)
+static bool wants_to_be_named(const struct pvmt_transport_row *row)
 {
-    struct pvmi_attributes a = {.by_name_only = false};
+    struct pvmt_attributes a = {.by_name_only = false};
     if (row->ops)
         row->ops->query(NULL, &a);
     return a.by_name_only;
@@ -53,8 +53,8 @@ START_TEST(auto_takes_all_usable_ones_the_fastest_first)
 {
     char reason[256];
     unsigned usable = 0;
-    for (const struct pvmi_transport_row *row = pvmi_transport_table; row->name; row++)
-        usable += !wants_to_be_named(row) && !pvmi_choice_usable(row, reason, sizeof reason);
+    for (const struct pvmt_transport_row *row = pvmt_transport_table; row->name; row++)
+        usable += !wants_to_be_named(row) && !pvmt_choice_usable(row, reason, sizeof reason);
     names("auto");
     ck_assert_str_eq(why, "");
     ck_assert_uint_eq(choice.count, usable);
@@ -114,10 +114,10 @@ START_TEST(long_texts_are_cut)
     char text[5000], small[64];
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
-    ck_assert_int_eq(pvmi_choice_parse(text, &choice, small, sizeof small), PVMI_EPARAM);
+    ck_assert_int_eq(pvmt_choice_parse(text, &choice, small, sizeof small), PVMC_EPARAM);
     ck_assert_uint_eq(strlen(small), sizeof small - 1);
     memset(text, ',', sizeof text - 1);
-    ck_assert_int_eq(pvmi_choice_parse(text, &choice, small, sizeof small), 0);
+    ck_assert_int_eq(pvmt_choice_parse(text, &choice, small, sizeof small), 0);
 }
 END_TEST
 

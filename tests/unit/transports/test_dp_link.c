@@ -5,25 +5,25 @@
 #include <poll.h>
 #include <sched.h>
 #include <unistd.h>
-#include "../../src/core/error.h"
-#include "../../src/core/log.h"
-#include "../../src/transports/transport.h"
-#include "unit.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "transports/transport.h"
+#include "tests/unit/unit.h"
 
 #define PATIENCE_MS 2000
 
-extern const struct pvmi_transport_ops pvmi_dp_ops;
+extern const struct pvmt_transport_ops pvmt_dp_ops;
 
 /* One side of the link. */
 struct end {
-    struct pvmi_transport *transport;
-    struct pvmi_endpoint *ep;
+    struct pvmt_transport *transport;
+    struct pvmt_endpoint *ep;
     int ready, down, reason;
 };
 
 static struct end first, second;
 
-static uint8_t *on_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+static uint8_t *on_place(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h)
 {
     (void)arg;
     (void)ep;
@@ -31,20 +31,20 @@ static uint8_t *on_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_
     return NULL;
 }
 
-static void on_done(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+static void on_done(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h)
 {
     (void)arg;
     (void)ep;
     (void)h;
 }
 
-static void on_ready(void *arg, struct pvmi_endpoint *ep)
+static void on_ready(void *arg, struct pvmt_endpoint *ep)
 {
     (void)ep;
     ((struct end *)arg)->ready++;
 }
 
-static void on_down(void *arg, struct pvmi_endpoint *ep, int reason)
+static void on_down(void *arg, struct pvmt_endpoint *ep, int reason)
 {
     struct end *e = arg;
     (void)ep;
@@ -52,7 +52,7 @@ static void on_down(void *arg, struct pvmi_endpoint *ep, int reason)
     e->reason = reason;
 }
 
-static const struct pvmi_callbacks callbacks = {
+static const struct pvmt_callbacks callbacks = {
     .rx_place = on_place, .rx_done = on_done, .tx_ready = on_ready, .down = on_down};
 
 static void run(const char *command)
@@ -65,35 +65,35 @@ static void open_end(struct end *e, const char *interfaces)
 {
     ck_assert_int_eq(setenv("PVM_DP_IF", interfaces, 1), 0);
     *e = (struct end){.down = 0};
-    ck_assert_int_eq(pvmi_dp_ops.open(NULL, &callbacks, e, &e->transport), 0);
+    ck_assert_int_eq(pvmt_dp_ops.open(NULL, &callbacks, e, &e->transport), 0);
 }
 
 static void close_ends(void)
 {
-    pvmi_dp_ops.close(first.transport);
-    pvmi_dp_ops.close(second.transport);
+    pvmt_dp_ops.close(first.transport);
+    pvmt_dp_ops.close(second.transport);
 }
 
 /* As a task does: progress, and sleep until there is more to do, or until *happened. */
 static void live(struct end *e, const int *happened)
 {
     for (int turns = 0; !*happened && turns < PATIENCE_MS; turns++) {
-        pvmi_dp_ops.progress(first.transport);
-        pvmi_dp_ops.progress(second.transport);
-        struct pollfd fd = {.fd = pvmi_dp_ops.fd(e->transport), .events = POLLIN};
-        if (!*happened && !pvmi_dp_ops.arm(e->transport))
+        pvmt_dp_ops.progress(first.transport);
+        pvmt_dp_ops.progress(second.transport);
+        struct pollfd fd = {.fd = pvmt_dp_ops.fd(e->transport), .events = POLLIN};
+        if (!*happened && !pvmt_dp_ops.arm(e->transport))
             poll(&fd, 1, 1);
     }
 }
 
 static void connect_ends(void)
 {
-    uint8_t offer[PVMI_OFFER_MAX], reply[PVMI_OFFER_MAX];
-    int fd, n = pvmi_dp_ops.offer(first.transport, &first, offer, &fd, &first.ep);
+    uint8_t offer[PVMT_OFFER_MAX], reply[PVMT_OFFER_MAX];
+    int fd, n = pvmt_dp_ops.offer(first.transport, &first, offer, &fd, &first.ep);
     ck_assert_int_gt(n, 0);
-    n = pvmi_dp_ops.join(second.transport, offer, (size_t)n, -1, &second, reply, &second.ep);
+    n = pvmt_dp_ops.join(second.transport, offer, (size_t)n, -1, &second, reply, &second.ep);
     ck_assert_int_gt(n, 0);
-    ck_assert_int_eq(pvmi_dp_ops.joined(first.ep, reply, (size_t)n), 0);
+    ck_assert_int_eq(pvmt_dp_ops.joined(first.ep, reply, (size_t)n), 0);
     live(&first, &first.ready);
     ck_assert_int_eq(first.ready, 1);
 }
@@ -120,7 +120,7 @@ START_TEST(a_link_ends_when_its_interface_does_though_nothing_is_sent)
     run("ip link set a0 down");
     live(&first, &first.down);
     ck_assert_int_eq(first.down, 1);
-    ck_assert_int_eq(first.reason, PVMI_EDOWN);
+    ck_assert_int_eq(first.reason, PVMC_EDOWN);
     close_ends();
 }
 END_TEST
@@ -131,7 +131,7 @@ START_TEST(also_when_the_interface_is_taken_away)
     run("ip link del a0");
     live(&first, &first.down);
     ck_assert_int_eq(first.down, 1);
-    ck_assert_int_eq(first.reason, PVMI_EDOWN);
+    ck_assert_int_eq(first.reason, PVMC_EDOWN);
     close_ends();
 }
 END_TEST

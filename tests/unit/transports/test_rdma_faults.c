@@ -5,25 +5,25 @@
  */
 #include <sys/resource.h>
 #include <unistd.h>
-#include "../../src/core/clock.h"
-#include "../../src/core/log.h"
-#include "unit.h"
-#include "../../src/core/error.h"
-#include "../../src/transports/rdma/rdma.h"
+#include "core/clock.h"
+#include "core/log.h"
+#include "tests/unit/unit.h"
+#include "core/error.h"
+#include "transports/rdma/rdma.h"
 #include "fake_verbs.h"
 
 enum { FRAMES = 24, TURNS = 400, TICKS = 40, INPLACE_BYTES = 100000 };
 
-extern const struct pvmi_transport_ops pvmi_rdma_ops;
+extern const struct pvmt_transport_ops pvmt_rdma_ops;
 
-static const struct pvmi_transport_ops *const ops = &pvmi_rdma_ops;
+static const struct pvmt_transport_ops *const ops = &pvmt_rdma_ops;
 
 struct end {
-    struct pvmi_transport *transport;
-    struct pvmi_endpoint *ep;
+    struct pvmt_transport *transport;
+    struct pvmt_endpoint *ep;
     unsigned sent, got, down, wrong;
     uint8_t *place;
-    struct pvmi_frame *inplace; /* of the last frame with data in place */
+    struct pvmc_frame *inplace; /* of the last frame with data in place */
 };
 
 static uint8_t data_in_place[INPLACE_BYTES];
@@ -36,21 +36,21 @@ static uint32_t length_of(uint32_t seq)
     return lengths[seq % (sizeof lengths / sizeof *lengths)];
 }
 
-static struct pvmi_frame *make(uint32_t seq)
+static struct pvmc_frame *make(uint32_t seq)
 {
     uint32_t length = length_of(seq);
-    struct pvmi_frame_header h = {.length = length, .dst = 1, .src = 2, .seq = seq, .tag = 7, .body_length = length};
+    struct pvmc_frame_header h = {.length = length, .dst = 1, .src = 2, .seq = seq, .tag = 7, .body_length = length};
     bool inplace = length == INPLACE_BYTES;
-    struct pvmi_mem *mem = length && !inplace ? pvmi_mem_new(length) : NULL;
-    struct pvmi_frame *f = pvmi_frame_new(&h, mem);
+    struct pvmc_mem *mem = length && !inplace ? pvmc_mem_new(length) : NULL;
+    struct pvmc_frame *f = pvmc_frame_new(&h, mem);
     if (mem)
         memset(mem->data, (int)seq, length);
     if (length)
-        pvmi_frame_add_piece(f, inplace ? data_in_place : mem->data, length);
+        pvmc_frame_add_piece(f, inplace ? data_in_place : mem->data, length);
     return f;
 }
 
-static bool right(const struct end *e, const struct pvmi_frame_header *h, const uint8_t *data)
+static bool right(const struct end *e, const struct pvmc_frame_header *h, const uint8_t *data)
 {
     if (h->seq != e->got || h->length != length_of(h->seq) || h->tag != 7)
         return false;
@@ -63,7 +63,7 @@ static bool right(const struct end *e, const struct pvmi_frame_header *h, const 
 
 /* ---- callbacks ---- */
 
-static uint8_t *rx_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+static uint8_t *rx_place(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h)
 {
     struct end *e = ep->owner;
     (void)arg;
@@ -71,7 +71,7 @@ static uint8_t *rx_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_
     return e->place;
 }
 
-static void rx_done(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+static void rx_done(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h)
 {
     struct end *e = ep->owner;
     (void)arg;
@@ -79,13 +79,13 @@ static void rx_done(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame
     e->got++;
 }
 
-static void tx_ready(void *arg, struct pvmi_endpoint *ep)
+static void tx_ready(void *arg, struct pvmt_endpoint *ep)
 {
     (void)arg;
     (void)ep;
 }
 
-static void down(void *arg, struct pvmi_endpoint *ep, int reason)
+static void down(void *arg, struct pvmt_endpoint *ep, int reason)
 {
     struct end *e = ep->owner;
     (void)arg;
@@ -93,7 +93,7 @@ static void down(void *arg, struct pvmi_endpoint *ep, int reason)
     e->down++;
 }
 
-static const struct pvmi_callbacks callbacks = {
+static const struct pvmt_callbacks callbacks = {
     .rx_place = rx_place, .rx_done = rx_done, .tx_ready = tx_ready, .down = down};
 
 /* ---- a course of events ---- */
@@ -102,7 +102,7 @@ static struct end a, b;
 
 static bool meet(void)
 {
-    uint8_t blob[PVMI_OFFER_MAX], reply[PVMI_OFFER_MAX];
+    uint8_t blob[PVMT_OFFER_MAX], reply[PVMT_OFFER_MAX];
     int fd, length = ops->offer(a.transport, &a, blob, &fd, &a.ep);
     if (length < 0) {
         a.ep = NULL;
@@ -120,13 +120,13 @@ static void try_to_send(struct end *e)
 {
     if (e->down || e->sent == FRAMES || (e->inplace && e->inplace->refs > 1))
         return;
-    struct pvmi_frame *f = make(e->sent);
+    struct pvmc_frame *f = make(e->sent);
     e->sent += ops->send(e->ep, f) == 0;
     if (!f->mem && f->h.length) {
-        pvmi_frame_unref(e->inplace);
+        pvmc_frame_unref(e->inplace);
         e->inplace = f;
     } else {
-        pvmi_frame_unref(f);
+        pvmc_frame_unref(f);
     }
 }
 
@@ -176,7 +176,7 @@ static void close_end(struct end *e)
         ops->close(e->transport);
     if (e->inplace) {
         ck_assert_uint_eq(e->inplace->refs, 1);
-        pvmi_frame_unref(e->inplace);
+        pvmc_frame_unref(e->inplace);
     }
     free(e->place);
     *e = (struct end){0};
@@ -186,7 +186,7 @@ static void close_end(struct end *e)
 static bool course(const char *what, unsigned n)
 {
     size_t in_use, cached;
-    pvmi_rdma_port_forget();
+    pvmt_rdma_port_forget();
     bool met =
         !ops->open(NULL, &callbacks, &a, &a.transport) && !ops->open(NULL, &callbacks, &b, &b.transport) && meet();
     if (met) {
@@ -198,7 +198,7 @@ static bool course(const char *what, unsigned n)
     ck_assert_msg(!a.wrong && !b.wrong, "%s %u: a frame was wrong", what, n);
     close_end(&a);
     close_end(&b);
-    pvmi_mem_usage(&in_use, &cached);
+    pvmc_mem_usage(&in_use, &cached);
     ck_assert_msg(!in_use, "%s %u: %zu bytes of messages are left", what, n, in_use);
     ck_assert_msg(!fake_verbs_objects(), "%s %u: %u objects are left", what, n, fake_verbs_objects());
     ck_assert_msg(!fake_verbs_registered(), "%s %u: %zu bytes are registered", what, n, fake_verbs_registered());
@@ -210,10 +210,10 @@ static void begin(bool soft, bool no_shared)
     fake_verbs_reset();
     fake_device.soft = soft;
     fake_device.no_shared = no_shared;
-    pvmi_verbs_replace(&fake_verbs);
+    pvmt_verbs_replace(&fake_verbs);
     memset(data_in_place, 0x5a, sizeof data_in_place);
     unit_log_start();
-    pvmi_mem_use_arenas();
+    pvmc_mem_use_arenas();
 }
 
 /* ---- tests ---- */
@@ -305,7 +305,7 @@ START_TEST(peers_break_the_rules)
         uint8_t message[400];
         size_t bytes = (size_t)rand_r(&seed) % sizeof message;
         begin(false, round % 2);
-        pvmi_rdma_port_forget();
+        pvmt_rdma_port_forget();
         ck_assert(!ops->open(NULL, &callbacks, &a, &a.transport) && !ops->open(NULL, &callbacks, &b, &b.transport));
         ck_assert(meet());
         for (unsigned i = 0; i < 4; i++)
@@ -329,10 +329,10 @@ END_TEST
 /* The task that has offered computes, and looks at the answer when it is done with that. */
 START_TEST(who_joined_waits_for_a_busy_task)
 {
-    uint8_t blob[PVMI_OFFER_MAX], reply[PVMI_OFFER_MAX];
+    uint8_t blob[PVMT_OFFER_MAX], reply[PVMT_OFFER_MAX];
     int fd, busy_s = _i;
     begin(false, false);
-    pvmi_rdma_port_forget();
+    pvmt_rdma_port_forget();
     ck_assert(!ops->open(NULL, &callbacks, &a, &a.transport) && !ops->open(NULL, &callbacks, &b, &b.transport));
     int length = ops->offer(a.transport, &a, blob, &fd, &a.ep);
     int answer = ops->join(b.transport, blob, (size_t)length, -1, &b, reply, &b.ep);
@@ -352,14 +352,14 @@ END_TEST
 
 START_TEST(a_port_that_comes_up_later_is_found)
 {
-    int64_t end_us = pvmi_clock_us() + 20000000;
+    int64_t end_us = pvmc_clock_us() + 20000000;
     begin(false, false);
     fake_device.port_down = true;
-    pvmi_rdma_port_forget();
+    pvmt_rdma_port_forget();
     ck_assert_int_ne(ops->open(NULL, &callbacks, &a, &a.transport), 0);
     fake_device.port_down = false;
     while (ops->open(NULL, &callbacks, &a, &a.transport)) {
-        ck_assert_int_lt(pvmi_clock_us(), end_us);
+        ck_assert_int_lt(pvmc_clock_us(), end_us);
         usleep(10000);
     }
     close_end(&a);
@@ -379,9 +379,9 @@ START_TEST(too_little_memory_to_lock_is_said)
     fake_plan.call = FAKE_reg_mr;
     fake_plan.fail_at = 1;
     fake_plan.for_ever = true;
-    pvmi_rdma_port_forget();
-    pvmi_log_to(unit_log_sink, NULL, PVMI_LOG_WARNING);
-    ck_assert_int_eq(ops->open(NULL, &callbacks, &a, &a.transport), PVMI_ELIMIT);
+    pvmt_rdma_port_forget();
+    pvmc_log_to(unit_log_sink, NULL, PVMC_LOG_WARNING);
+    ck_assert_int_eq(ops->open(NULL, &callbacks, &a, &a.transport), PVMC_ELIMIT);
     ck_assert_int_eq(unit_log.count, 1);
     ck_assert_ptr_nonnull(strstr(unit_log.line, "ulimit -l"));
     ck_assert_uint_eq(fake_verbs_objects(), 0);

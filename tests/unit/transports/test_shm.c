@@ -1,9 +1,9 @@
 /* test_shm.c - shared-memory links whose peers break the rules, keep references, or die. The rest: tests/conform. */
-#include "../../src/core/error.h"
-#include "../../src/core/log.h"
-#include "../../src/transports/shm/link.h"
-#include "descriptors.h"
-#include "unit.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "transports/shm/link.h"
+#include "tests/unit/descriptors.h"
+#include "tests/unit/unit.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/epoll.h>
@@ -14,20 +14,20 @@
 #include <unistd.h>
 
 struct side {
-    struct pvmi_transport *transport;
-    struct pvmi_endpoint *ep;
+    struct pvmt_transport *transport;
+    struct pvmt_endpoint *ep;
     int done, down, reason;
     bool keep;
-    struct pvmi_mem *kept[64];
+    struct pvmc_mem *kept[64];
     unsigned kept_count;
     uint8_t *place;
     size_t length; /* of the last frame */
 };
 
-static const struct pvmi_transport_ops *ops;
+static const struct pvmt_transport_ops *ops;
 static struct side a, b;
 
-static uint8_t *on_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+static uint8_t *on_place(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h)
 {
     struct side *s = arg;
     (void)ep;
@@ -35,7 +35,7 @@ static uint8_t *on_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_
     return s->place;
 }
 
-static void on_done(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+static void on_done(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h)
 {
     struct side *s = arg;
     (void)ep;
@@ -43,7 +43,7 @@ static void on_done(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame
     s->length = h->length;
 }
 
-static int on_whole(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h, struct pvmi_mem *mem,
+static int on_whole(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h, struct pvmc_mem *mem,
                     const uint8_t *data)
 {
     struct side *s = arg;
@@ -52,17 +52,17 @@ static int on_whole(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame
     if (mem && s->keep)
         s->kept[s->kept_count++] = mem;
     else
-        pvmi_mem_unref(mem);
+        pvmc_mem_unref(mem);
     return 0;
 }
 
-static void on_ready(void *arg, struct pvmi_endpoint *ep)
+static void on_ready(void *arg, struct pvmt_endpoint *ep)
 {
     (void)arg;
     (void)ep;
 }
 
-static void on_down(void *arg, struct pvmi_endpoint *ep, int reason)
+static void on_down(void *arg, struct pvmt_endpoint *ep, int reason)
 {
     struct side *s = arg;
     (void)ep;
@@ -70,12 +70,12 @@ static void on_down(void *arg, struct pvmi_endpoint *ep, int reason)
     s->reason = reason;
 }
 
-static const struct pvmi_callbacks callbacks = {
+static const struct pvmt_callbacks callbacks = {
     .rx_place = on_place, .rx_done = on_done, .rx_whole = on_whole, .tx_ready = on_ready, .down = on_down};
 
-static struct pvmi_shm_link *link_of(const struct side *s)
+static struct pvmt_shm_link *link_of(const struct side *s)
 {
-    return (struct pvmi_shm_link *)s->ep;
+    return (struct pvmt_shm_link *)s->ep;
 }
 
 static void drive(void)
@@ -90,12 +90,12 @@ static void drive(void)
 
 static void meet(void)
 {
-    uint8_t blob[PVMI_OFFER_MAX], reply[PVMI_OFFER_MAX];
+    uint8_t blob[PVMT_OFFER_MAX], reply[PVMT_OFFER_MAX];
     int fd, length = ops->offer(a.transport, &a, blob, &fd, &a.ep);
     ck_assert_int_gt(length, 0);
     ck_assert_int_eq(ops->join(b.transport, blob, (size_t)length, fd, &b, reply, &b.ep), 0);
     drive();
-    ck_assert_int_eq(link_of(&a)->state, PVMI_LINK_UP);
+    ck_assert_int_eq(link_of(&a)->state, PVMT_LINK_UP);
 }
 
 static void start(void)
@@ -103,8 +103,8 @@ static void start(void)
     memset(&a, 0, sizeof a);
     memset(&b, 0, sizeof b);
     unit_log_start();
-    ops = pvmi_transport_find("shm");
-    ck_assert_int_eq(pvmi_mem_use_arenas(), 0);
+    ops = pvmt_transport_find("shm");
+    ck_assert_int_eq(pvmc_mem_use_arenas(), 0);
     ck_assert_int_eq(ops->open(NULL, &callbacks, &a, &a.transport), 0);
     ck_assert_int_eq(ops->open(NULL, &callbacks, &b, &b.transport), 0);
     meet();
@@ -125,77 +125,73 @@ static void finish(void)
     ops->close(b.transport);
     free(a.place);
     free(b.place);
-    pvmi_mem_trim();
-    pvmi_mem_usage(&in_use, &cached);
+    pvmc_mem_trim();
+    pvmc_mem_usage(&in_use, &cached);
     ck_assert_uint_eq(in_use, 0);
 }
 
-static struct pvmi_frame *frame_make(uint32_t length, uint8_t value)
+static struct pvmc_frame *frame_make(uint32_t length, uint8_t value)
 {
-    struct pvmi_frame_header h = {.length = length, .body_length = length, .dst = 1, .src = 2};
-    struct pvmi_frame *f = pvmi_frame_alloc(&h);
+    struct pvmc_frame_header h = {.length = length, .body_length = length, .dst = 1, .src = 2};
+    struct pvmc_frame *f = pvmc_frame_alloc(&h);
     memset(f->mem->data, value, length);
     return f;
 }
 
 static int send_bytes(struct side *s, uint32_t length, uint8_t value)
 {
-    struct pvmi_frame *f = frame_make(length, value);
+    struct pvmc_frame *f = frame_make(length, value);
     int rc = ops->send(s->ep, f);
-    pvmi_frame_unref(f);
+    pvmc_frame_unref(f);
     return rc;
 }
 
 /* ---- peers that break the rules ---- */
 
 /* Publishes whatever is in the cell at the head of a's ring as a record. */
-static void publish(enum pvmi_record kind, uint32_t cells, uint32_t length)
+static void publish(enum pvmw_record kind, uint32_t cells, uint32_t length)
 {
-    struct pvmi_shm_link *l = link_of(&a);
-    struct pvmi_long_cell *cell = pvmi_ring_reserve(&l->tx, cells);
-    cell->word = pvmi_ring_finish(&l->tx, kind, cells, length);
+    struct pvmt_shm_link *l = link_of(&a);
+    struct pvmw_long_cell *cell = pvmw_ring_reserve(&l->tx, cells);
+    cell->word = pvmw_ring_finish(&l->tx, kind, cells, length);
 }
 
 static void expect_failed(void)
 {
     drive();
     ck_assert_int_eq(b.down, 1);
-    ck_assert_int_eq(b.reason, PVMI_EFORMAT);
-    ck_assert_int_eq(unit_log.level, PVMI_LOG_ERROR);
-    ck_assert_int_eq(send_bytes(&b, 8, 0), PVMI_EDOWN);
+    ck_assert_int_eq(b.reason, PVMC_EFORMAT);
+    ck_assert_int_eq(unit_log.level, PVMC_LOG_ERROR);
+    ck_assert_int_eq(send_bytes(&b, 8, 0), PVMC_EDOWN);
 }
 
 START_TEST(malformed_records_end_the_link)
 {
     static const struct {
-        enum pvmi_record kind;
+        enum pvmw_record kind;
         uint32_t length;
-        struct pvmi_long_cell cell;
+        struct pvmw_long_cell cell;
         uint64_t second[8];
     } wrong[] = {
         {.kind = 0},
         {.kind = 15},
-        {.kind = PVMI_RECORD_WHOLE, .length = PVMI_RECORD_BYTES_MAX},
-        {.kind = PVMI_RECORD_CHUNK, .length = 8},
-        {.kind = PVMI_RECORD_FRAME, .length = 9, .cell = {.length = 8, .body_length = 8}},
-        {.kind = PVMI_RECORD_FRAME, .length = 8, .cell = {.length = 8, .body_length = 4}},
-        {.kind = PVMI_RECORD_FRAME, .length = 8, .cell = {.length = 8, .body_length = 9, .offset = 2}},
-        {.kind = PVMI_RECORD_FRAME, .length = 8, .cell = {.length = 8, .body_length = 9, .offset = UINT64_MAX}},
-        {.kind = PVMI_RECORD_FRAME, .cell = {.length = UINT32_MAX, .body_length = UINT64_MAX}},
-        {.kind = PVMI_RECORD_FRAME, .cell = {.body_length = 8}},
-        {.kind = PVMI_RECORD_FRAME, .cell = {.flags = 0x80}},
-        {.kind = PVMI_RECORD_FRAME, .cell = {.flags = PVMI_FRAME_FD}},
-        {.kind = PVMI_RECORD_FRAME, .length = 8, .cell = {.flags = PVMI_FRAME_ABORT, .length = 8, .body_length = 8}},
-        {.kind = PVMI_RECORD_REFERENCE, .length = 8, .cell = {.length = 8, .body_length = 8}},
-        {.kind = PVMI_RECORD_REFERENCE, .length = 16, .cell = {.length = 0, .body_length = 0}},
-        {.kind = PVMI_RECORD_PULL, .length = 16, .cell = {.length = 8, .body_length = 8}, .second = {0, 9}},
-        {.kind = PVMI_RECORD_PULL, .length = 32, .cell = {.length = 8, .body_length = 8}, .second = {0, 9, 0, -1ull}},
-        {.kind = PVMI_RECORD_PULL, .length = 15, .cell = {.length = 8, .body_length = 8}},
-        {.kind = PVMI_RECORD_PULL, .length = 17 * 16, .cell = {.length = 8, .body_length = 8}},
+        {.kind = PVMW_RECORD_WHOLE, .length = PVMW_RECORD_BYTES_MAX},
+        {.kind = PVMW_RECORD_CHUNK, .length = 8},
+        {.kind = PVMW_RECORD_FRAME, .length = 9, .cell = {.length = 8, .body_length = 8}},
+        {.kind = PVMW_RECORD_FRAME, .length = 8, .cell = {.length = 8, .body_length = 4}},
+        {.kind = PVMW_RECORD_FRAME, .length = 8, .cell = {.length = 8, .body_length = 9, .offset = 2}},
+        {.kind = PVMW_RECORD_FRAME, .length = 8, .cell = {.length = 8, .body_length = 9, .offset = UINT64_MAX}},
+        {.kind = PVMW_RECORD_FRAME, .cell = {.length = UINT32_MAX, .body_length = UINT64_MAX}},
+        {.kind = PVMW_RECORD_FRAME, .cell = {.body_length = 8}},
+        {.kind = PVMW_RECORD_FRAME, .cell = {.flags = 0x80}},
+        {.kind = PVMW_RECORD_FRAME, .cell = {.flags = PVMC_FRAME_FD}},
+        {.kind = PVMW_RECORD_FRAME, .length = 8, .cell = {.flags = PVMC_FRAME_ABORT, .length = 8, .body_length = 8}},
+        {.kind = PVMW_RECORD_REFERENCE, .length = 8, .cell = {.length = 8, .body_length = 8}},
+        {.kind = PVMW_RECORD_REFERENCE, .length = 16, .cell = {.length = 0, .body_length = 0}},
     };
     start();
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct pvmi_long_cell *cell = pvmi_ring_reserve(&link_of(&a)->tx, 8);
+        struct pvmw_long_cell *cell = pvmw_ring_reserve(&link_of(&a)->tx, 8);
         *cell = wrong[i].cell;
         memcpy(cell + 1, wrong[i].second, sizeof wrong[i].second);
         publish(wrong[i].kind, 8, wrong[i].length);
@@ -216,11 +212,11 @@ START_TEST(references_stay_in_their_arena)
         ck_assert_int_eq(send_bytes(&a, 100000, 1), 0);
         drive();
         ck_assert_int_eq(b.done, 1);
-        struct pvmi_long_cell *cell = pvmi_ring_reserve(&link_of(&a)->tx, 2);
-        *cell = (struct pvmi_long_cell){.length = 8, .body_length = 8};
-        struct pvmi_reference r = {.offset = offsets[i], .arena = link_of(&a)->lending.sent[0]};
+        struct pvmw_long_cell *cell = pvmw_ring_reserve(&link_of(&a)->tx, 2);
+        *cell = (struct pvmw_long_cell){.length = 8, .body_length = 8};
+        struct pvmt_reference r = {.offset = offsets[i], .arena = link_of(&a)->lending.sent[0]};
         memcpy(cell + 1, &r, sizeof r);
-        publish(PVMI_RECORD_REFERENCE, 2, sizeof r);
+        publish(PVMW_RECORD_REFERENCE, 2, sizeof r);
         expect_failed();
         part();
         meet();
@@ -233,11 +229,11 @@ END_TEST
 START_TEST(unknown_arenas_end_the_link)
 {
     start();
-    struct pvmi_long_cell *cell = pvmi_ring_reserve(&link_of(&a)->tx, 2);
-    *cell = (struct pvmi_long_cell){.length = 8, .body_length = 8};
-    struct pvmi_reference r = {.arena = 77};
+    struct pvmw_long_cell *cell = pvmw_ring_reserve(&link_of(&a)->tx, 2);
+    *cell = (struct pvmw_long_cell){.length = 8, .body_length = 8};
+    struct pvmt_reference r = {.arena = 77};
     memcpy(cell + 1, &r, sizeof r);
-    publish(PVMI_RECORD_REFERENCE, 2, sizeof r);
+    publish(PVMW_RECORD_REFERENCE, 2, sizeof r);
     drive();
     ck_assert_int_eq(b.down, 1);
     part();
@@ -248,18 +244,18 @@ END_TEST
 /* Sealed as it should be; but the system may have no page for it when it is read, and a signal would tell us so. */
 START_TEST(memory_of_huge_pages_is_not_taken)
 {
-    struct pvmi_mem_arena huge = {.bytes = 2 << 20};
+    struct pvmc_mem_arena huge = {.bytes = 2 << 20};
     huge.fd = memfd_create("huge", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB);
     if (huge.fd < 0 || ftruncate(huge.fd, (off_t)huge.bytes))
         return; /* this kernel has none of that size */
     ck_assert_int_eq(fcntl(huge.fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
     start();
-    ck_assert_int_eq(pvmi_shm_link_send_arena(link_of(&a), 77, &huge), 0);
-    struct pvmi_long_cell *cell = pvmi_ring_reserve(&link_of(&a)->tx, 2);
-    *cell = (struct pvmi_long_cell){.length = 8, .body_length = 8};
-    struct pvmi_reference r = {.arena = 77};
+    ck_assert_int_eq(pvmt_shm_link_send_arena(link_of(&a), 77, &huge), 0);
+    struct pvmw_long_cell *cell = pvmw_ring_reserve(&link_of(&a)->tx, 2);
+    *cell = (struct pvmw_long_cell){.length = 8, .body_length = 8};
+    struct pvmt_reference r = {.arena = 77};
     memcpy(cell + 1, &r, sizeof r);
-    publish(PVMI_RECORD_REFERENCE, 2, sizeof r);
+    publish(PVMW_RECORD_REFERENCE, 2, sizeof r);
     drive();
     ck_assert_int_eq(b.done, 0);
     ck_assert_int_eq(b.down, 1);
@@ -277,7 +273,7 @@ START_TEST(impossible_answers_end_the_link)
         ck_assert_int_eq(send_bytes(&a, 100000, 1), 0);
         b.keep = true;
         drive();
-        struct pvmi_shm_side *theirs = link_of(&a)->theirs;
+        struct pvmt_shm_side *theirs = link_of(&a)->theirs;
         if (i == 0)
             theirs->returned = 2;
         if (i == 1)
@@ -286,9 +282,9 @@ START_TEST(impossible_answers_end_the_link)
             theirs->returns[0] = UINT32_MAX, theirs->returned = 1;
         drive();
         ck_assert_int_eq(a.down, 1);
-        ck_assert_int_eq(a.reason, PVMI_EFORMAT);
+        ck_assert_int_eq(a.reason, PVMC_EFORMAT);
         while (b.kept_count)
-            pvmi_mem_unref(b.kept[--b.kept_count]);
+            pvmc_mem_unref(b.kept[--b.kept_count]);
         part();
         finish();
     }
@@ -297,9 +293,9 @@ START_TEST(impossible_answers_end_the_link)
     int rc = 0;
     for (int i = 0; i < 10000 && !rc; i++)
         rc = send_bytes(&a, 8, 1);
-    ck_assert_int_eq(rc, PVMI_EDOWN);
+    ck_assert_int_eq(rc, PVMC_EDOWN);
     drive();
-    ck_assert_int_eq(a.reason, PVMI_EFORMAT);
+    ck_assert_int_eq(a.reason, PVMC_EFORMAT);
     part();
     finish();
 }
@@ -311,14 +307,14 @@ START_TEST(random_cells_do_no_harm)
     unsigned seed = 12345;
     start();
     for (int round = 0; round < 1500; round++) {
-        struct pvmi_shm_link *l = link_of(&a);
+        struct pvmt_shm_link *l = link_of(&a);
         for (int record = 0; record < 4; record++) {
             uint32_t cells = 1 + rand_r(&seed) % 8;
-            uint8_t *cell = pvmi_ring_reserve(&l->tx, cells);
+            uint8_t *cell = pvmw_ring_reserve(&l->tx, cells);
             ck_assert_ptr_nonnull(cell);
-            for (uint32_t i = 0; i < cells * PVMI_CELL_BYTES; i++)
+            for (uint32_t i = 0; i < cells * PVMW_CELL_BYTES; i++)
                 cell[i] = rand_r(&seed) % 3 ? 0 : (uint8_t)rand_r(&seed);
-            publish((enum pvmi_record)(rand_r(&seed) % 7), cells, rand_r(&seed) % (cells * 80));
+            publish((enum pvmw_record)(rand_r(&seed) % 7), cells, rand_r(&seed) % (cells * 80));
         }
         drive();
         if (b.down || round % 10 == 0) {
@@ -345,7 +341,7 @@ START_TEST(references_come_back_in_any_order)
     for (unsigned i = 0; i < 40; i++) {
         unsigned k = i * 7 % 40;
         ck_assert_uint_eq(b.kept[k]->data[99999], k);
-        pvmi_mem_unref(b.kept[k]);
+        pvmc_mem_unref(b.kept[k]);
         drive();
         ck_assert_uint_eq(link_of(&a)->lending.count, 39 - i);
     }
@@ -360,14 +356,14 @@ START_TEST(more_than_can_be_lent)
 {
     start();
     int sent = 0;
-    for (; sent < PVMI_REFERENCES_MAX + 300; sent++) {
+    for (; sent < PVMT_REFERENCES_MAX + 300; sent++) {
         int rc = send_bytes(&a, 9000, (uint8_t)sent);
-        if (rc == PVMI_EAGAIN)
+        if (rc == PVMC_EAGAIN)
             break;
         ck_assert_int_eq(rc, 0);
     }
-    ck_assert_int_ge(sent, PVMI_REFERENCES_MAX);
-    ck_assert_uint_eq(link_of(&a)->lending.count, PVMI_REFERENCES_MAX);
+    ck_assert_int_ge(sent, PVMT_REFERENCES_MAX);
+    ck_assert_uint_eq(link_of(&a)->lending.count, PVMT_REFERENCES_MAX);
     for (int i = 0; i < 50; i++)
         drive();
     ck_assert_int_eq(b.done, sent);
@@ -399,11 +395,11 @@ START_TEST(a_dead_peer_returns_everything)
 {
     start();
     part();
-    uint8_t blob[PVMI_OFFER_MAX], reply[PVMI_OFFER_MAX];
+    uint8_t blob[PVMT_OFFER_MAX], reply[PVMT_OFFER_MAX];
     int fd, length = ops->offer(a.transport, &a, blob, &fd, &a.ep), status;
     pid_t pid = fork();
     if (!pid) {
-        pvmi_mem_after_fork();
+        pvmc_mem_after_fork();
         ops->close(a.transport);
         b.keep = true;
         if (ops->join(b.transport, blob, (size_t)length, fd, &b, reply, &b.ep))
@@ -423,10 +419,10 @@ START_TEST(a_dead_peer_returns_everything)
     for (int i = 0; i < 1000 && !a.down; i++)
         drive();
     ck_assert_int_eq(a.down, 1);
-    ck_assert_int_eq(a.reason, PVMI_EDOWN);
+    ck_assert_int_eq(a.reason, PVMC_EDOWN);
     ck_assert_uint_eq(link_of(&a)->lending.count, 0);
     size_t in_use, cached;
-    pvmi_mem_usage(&in_use, &cached);
+    pvmc_mem_usage(&in_use, &cached);
     ck_assert_uint_eq(in_use, 0);
     ops->disconnect(a.ep);
     finish();
@@ -453,28 +449,25 @@ END_TEST
 /* The memory of a link is laid out by its format: tasks of other ones take other routes. */
 START_TEST(other_formats_are_not_joined)
 {
-    uint8_t blob[PVMI_OFFER_MAX], reply[PVMI_OFFER_MAX];
+    uint8_t blob[PVMT_OFFER_MAX], reply[PVMT_OFFER_MAX];
     start();
     part();
     int fd, length = ops->offer(a.transport, &a, blob, &fd, &a.ep);
     ck_assert_int_gt(length, 8);
     blob[4] ^= 1 << 2 | 1 << 3; /* the second word is the data signature */
-    ck_assert_int_eq(ops->join(b.transport, blob, (size_t)length, fd, &b, reply, &b.ep), PVMI_EUNSUPPORTED);
+    ck_assert_int_eq(ops->join(b.transport, blob, (size_t)length, fd, &b, reply, &b.ep), PVMC_EUNSUPPORTED);
     ck_assert_int_eq(unit_log.count, 1);
     ops->disconnect(a.ep);
     finish();
 }
 END_TEST
 
-/* Whether one process may read another's memory: not under qemu-user, which has no such call. */
-static bool can_read_processes(void)
+/* qemu-user has no process_vm_readv(); it loses descriptors that come in a message without room for them. */
+static bool is_under_qemu(void)
 {
     char from = 1, to = 0;
     struct iovec local = {&to, 1}, remote = {&from, 1};
-    if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) >= 0 || errno != ENOSYS)
-        return true;
-    printf("NOT RUN: no process_vm_readv() here\n");
-    return false;
+    return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) < 0 && errno == ENOSYS;
 }
 
 /* ---- descriptors ---- */
@@ -482,7 +475,7 @@ static bool can_read_processes(void)
 /* As link.c has it. */
 struct packet {
     uint32_t kind, number;
-    uint64_t bytes, address, nonce;
+    uint64_t bytes;
 };
 
 enum { PACKET_HELLO = 1, PACKET_ARENA, PACKET_CLOSED, PACKET_UNKNOWN };
@@ -499,10 +492,10 @@ static int sealed_memory(uint64_t bytes)
 static void send_packets_with(int fd, uint64_t bytes)
 {
     static const size_t counts[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 100, DESCRIPTORS_MAX};
-    size_t most = can_read_processes() ? DESCRIPTORS_MAX : 2;
+    size_t most = is_under_qemu() ? 2 : DESCRIPTORS_MAX;
     for (uint32_t kind = 0; kind <= PACKET_UNKNOWN; kind++)
         for (size_t i = 0; i < sizeof counts / sizeof counts[0] && kind != PACKET_CLOSED && counts[i] <= most; i++) {
-            struct packet p = {.kind = kind, .number = PVMI_SHM_VERSION, .bytes = bytes};
+            struct packet p = {.kind = kind, .number = PVMT_SHM_VERSION, .bytes = bytes};
             send_copies(link_of(&b)->socket, &p, sizeof p, fd, counts[i]);
             send_copies(link_of(&b)->socket, &p, 1, fd, counts[i]);
             drive();
@@ -562,13 +555,13 @@ END_TEST
 
 START_TEST(an_offer_with_too_many_descriptors_leaves_none)
 {
-    uint8_t blob[PVMI_OFFER_MAX], reply[PVMI_OFFER_MAX];
+    uint8_t blob[PVMT_OFFER_MAX], reply[PVMT_OFFER_MAX];
     start();
     part();
     unsigned before = open_descriptors();
     int pair[2], fd, length = ops->offer(a.transport, &a, blob, &fd, &a.ep);
     for (size_t count = 0; count < 8; count++) {
-        struct packet p = {.kind = PACKET_HELLO, .number = PVMI_SHM_VERSION, .bytes = 4096};
+        struct packet p = {.kind = PACKET_HELLO, .number = PVMT_SHM_VERSION, .bytes = 4096};
         ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
         send_copies(pair[0], &p, sizeof p, fd, count);
         ck_assert_int_ne(ops->join(b.transport, blob, (size_t)length, pair[1], &b, reply, &b.ep), 0);
@@ -584,23 +577,17 @@ END_TEST
 
 /* ---- data in place ---- */
 
-static void send_in_place(bool can)
+START_TEST(data_in_place_goes_through_the_ring)
 {
     static uint8_t data[3000000];
-    if (!can_read_processes())
-        return;
-    setenv("PVM_SHM_CMA", "1", 1);
     start();
-    ck_assert(link_of(&a)->theirs->can_pull); /* our own process */
-    if (!can)
-        link_of(&b)->peer = -1; /* as if the permission were gone since */
     for (size_t i = 0; i < sizeof data; i++)
         data[i] = (uint8_t)(i * 7 + i / 251);
-    struct pvmi_frame_header h = {.length = sizeof data, .body_length = sizeof data};
-    struct pvmi_frame *f = pvmi_frame_new(&h, NULL);
-    pvmi_frame_add_piece(f, data, 1000);
-    pvmi_frame_add_piece(f, data + 1000, 1);
-    pvmi_frame_add_piece(f, data + 1001, sizeof data - 1001);
+    struct pvmc_frame_header h = {.length = sizeof data, .body_length = sizeof data};
+    struct pvmc_frame *f = pvmc_frame_new(&h, NULL);
+    pvmc_frame_add_piece(f, data, 1000);
+    pvmc_frame_add_piece(f, data + 1000, 1);
+    pvmc_frame_add_piece(f, data + 1001, sizeof data - 1001);
     ck_assert_int_eq(ops->send(a.ep, f), 0);
     ck_assert_uint_eq(ops->pending(a.ep), 1);
     for (int i = 0; i < 50; i++)
@@ -609,27 +596,16 @@ static void send_in_place(bool can)
     ck_assert_uint_eq(f->refs, 1);
     ck_assert_int_eq(b.done, 1);
     ck_assert_int_eq(memcmp(b.place, data, sizeof data), 0);
-    pvmi_frame_unref(f);
+    pvmc_frame_unref(f);
     part();
     finish();
-}
-
-START_TEST(data_in_place_is_read_by_the_peer)
-{
-    send_in_place(true);
-}
-END_TEST
-
-START_TEST(data_in_place_that_cannot_be_read_is_pushed)
-{
-    send_in_place(false);
 }
 END_TEST
 
 static int send_unframed(uint32_t length, uint8_t value)
 {
     uint8_t data[100];
-    struct pvmi_frame_header h = {.length = length, .body_length = length, .dst = 1, .src = 2};
+    struct pvmc_frame_header h = {.length = length, .body_length = length, .dst = 1, .src = 2};
     memset(data, value, sizeof data);
     int rc = ops->send_whole(a.ep, &h, data);
     memset(data, 0, sizeof data); /* it has been copied */
@@ -650,18 +626,18 @@ START_TEST(small_messages_need_no_frame)
     }
     while (!send_unframed(8, 7))
         ck_assert_int_lt(++sent, 1 << 20);
-    ck_assert_int_eq(send_unframed(8, 7), PVMI_EAGAIN);
+    ck_assert_int_eq(send_unframed(8, 7), PVMC_EAGAIN);
     while (b.done < 100 + sent)
         drive();
     drive();
     ck_assert_int_eq(b.done, 100 + sent);
     ck_assert_int_eq(send_unframed(8, 7), 0);
-    struct pvmi_frame_header large = {.length = 1 << 20, .body_length = 1 << 20};
-    ck_assert_int_eq(ops->send_whole(a.ep, &large, NULL), PVMI_EUNSUPPORTED);
+    struct pvmc_frame_header large = {.length = 1 << 20, .body_length = 1 << 20};
+    ck_assert_int_eq(ops->send_whole(a.ep, &large, NULL), PVMC_EUNSUPPORTED);
     ops->disconnect(b.ep);
     drive();
-    ck_assert_int_eq(send_unframed(8, 7), PVMI_EUNSUPPORTED);
-    ck_assert_int_eq(send_bytes(&a, 8, 7), PVMI_EDOWN);
+    ck_assert_int_eq(send_unframed(8, 7), PVMC_EUNSUPPORTED);
+    ck_assert_int_eq(send_bytes(&a, 8, 7), PVMC_EDOWN);
     ops->disconnect(a.ep);
     finish();
 }
@@ -673,4 +649,4 @@ UNIT_MAIN("shm", malformed_records_end_the_link, references_stay_in_their_arena,
           a_dead_peer_returns_everything, a_freed_link_is_not_heard_of_again, other_formats_are_not_joined,
           descriptors_that_nobody_wants_are_closed, descriptors_at_the_end_are_closed,
           memory_that_is_too_large_costs_few_descriptors, an_offer_with_too_many_descriptors_leaves_none,
-          data_in_place_is_read_by_the_peer, data_in_place_that_cannot_be_read_is_pushed, small_messages_need_no_frame)
+          data_in_place_goes_through_the_ring, small_messages_need_no_frame)

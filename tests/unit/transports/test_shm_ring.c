@@ -1,15 +1,15 @@
 /* test_shm_ring.c - the rings of shared-memory links: laps, room, words among bytes, and two threads at its ends. */
-#include "../../src/transports/shm/ring.h"
-#include "unit.h"
+#include "wire/ring.h"
+#include "tests/unit/unit.h"
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { SHIFT = 8, CELLS = 1 << SHIFT, RING_BYTES = CELLS * PVMI_CELL_BYTES };
+enum { SHIFT = 8, CELLS = 1 << SHIFT, RING_BYTES = CELLS * PVMW_CELL_BYTES };
 
 static uint64_t taken;
-static struct pvmi_ring_tx tx;
-static struct pvmi_ring_rx rx;
+static struct pvmw_ring_tx tx;
+static struct pvmw_ring_rx rx;
 
 static void setup(void)
 {
@@ -22,8 +22,8 @@ static void setup(void)
             MAP_FAILED);
     close(fd);
     taken = 0;
-    pvmi_ring_tx_init(&tx, cells, SHIFT, &taken);
-    pvmi_ring_rx_init(&rx, cells, SHIFT, &taken);
+    pvmw_ring_tx_init(&tx, cells, SHIFT, &taken);
+    pvmw_ring_rx_init(&rx, cells, SHIFT, &taken);
 }
 
 /* Bytes that look like words of both laps, or like anything. */
@@ -35,19 +35,19 @@ static uint8_t pattern(uint32_t number, uint32_t i)
 /* A record of `length` bytes behind its first cell. */
 static bool put(uint32_t number, uint32_t length)
 {
-    uint32_t cells = 1 + pvmi_cells_of(length);
-    uint8_t *cell = pvmi_ring_reserve(&tx, cells);
+    uint32_t cells = 1 + pvmw_cells_of(length);
+    uint8_t *cell = pvmw_ring_reserve(&tx, cells);
     if (!cell) {
-        ck_assert(pvmi_ring_refresh(&tx));
-        cell = pvmi_ring_reserve(&tx, cells);
+        ck_assert(pvmw_ring_refresh(&tx));
+        cell = pvmw_ring_reserve(&tx, cells);
     }
     if (!cell)
         return false;
-    for (uint32_t i = 4; i < PVMI_CELL_BYTES; i++)
+    for (uint32_t i = 4; i < PVMW_CELL_BYTES; i++)
         cell[i] = pattern(number, i);
     for (uint32_t i = 0; i < length; i++)
-        cell[PVMI_CELL_BYTES + i] = pattern(number, i);
-    uint32_t word = pvmi_ring_finish(&tx, PVMI_RECORD_FRAME, cells, length);
+        cell[PVMW_CELL_BYTES + i] = pattern(number, i);
+    uint32_t word = pvmw_ring_finish(&tx, PVMW_RECORD_FRAME, cells, length);
     __atomic_store_n((uint32_t *)(void *)cell, word, __ATOMIC_RELEASE);
     return true;
 }
@@ -61,20 +61,20 @@ static void publish_taken(void)
 static bool get(uint32_t number, uint32_t length)
 {
     uint32_t word;
-    const uint8_t *cell = pvmi_ring_peek(&rx, &word);
+    const uint8_t *cell = pvmw_ring_peek(&rx, &word);
     if (!cell)
         return false;
-    ck_assert_int_eq(pvmi_word_kind(word), PVMI_RECORD_FRAME);
-    ck_assert_uint_eq(pvmi_word_length(word), length);
-    ck_assert(pvmi_ring_can_hold(&rx, length));
+    ck_assert_int_eq(pvmw_word_kind(word), PVMW_RECORD_FRAME);
+    ck_assert_uint_eq(pvmw_word_length(word), length);
+    ck_assert(pvmw_ring_can_hold(&rx, length));
     uint32_t wrong = 0;
-    for (uint32_t i = 4; i < PVMI_CELL_BYTES; i++)
+    for (uint32_t i = 4; i < PVMW_CELL_BYTES; i++)
         wrong += cell[i] != pattern(number, i);
     for (uint32_t i = 0; i < length; i++)
-        wrong += cell[PVMI_CELL_BYTES + i] != pattern(number, i);
+        wrong += cell[PVMW_CELL_BYTES + i] != pattern(number, i);
     ck_assert_uint_eq(wrong, 0);
-    pvmi_ring_advance(&rx, 1 + pvmi_cells_of(length));
-    if (pvmi_ring_lags(&rx))
+    pvmw_ring_advance(&rx, 1 + pvmw_cells_of(length));
+    if (pvmw_ring_lags(&rx))
         publish_taken();
     return true;
 }
@@ -89,9 +89,9 @@ START_TEST(an_empty_ring_has_nothing)
 {
     uint32_t word;
     setup();
-    ck_assert_ptr_null(pvmi_ring_peek(&rx, &word));
-    ck_assert_uint_eq(pvmi_ring_room(&tx), CELLS - 1);
-    ck_assert_ptr_null(pvmi_ring_reserve(&tx, CELLS));
+    ck_assert_ptr_null(pvmw_ring_peek(&rx, &word));
+    ck_assert_uint_eq(pvmw_ring_room(&tx), CELLS - 1);
+    ck_assert_ptr_null(pvmw_ring_reserve(&tx, CELLS));
 }
 END_TEST
 
@@ -140,13 +140,13 @@ START_TEST(impossible_positions_are_noticed)
     setup();
     ck_assert(put(0, 0) && put(1, 0));
     taken = 2;
-    ck_assert(pvmi_ring_refresh(&tx));
+    ck_assert(pvmw_ring_refresh(&tx));
     taken = 3; /* more than was sent */
-    ck_assert(!pvmi_ring_refresh(&tx));
+    ck_assert(!pvmw_ring_refresh(&tx));
     taken = 1; /* back */
-    ck_assert(!pvmi_ring_refresh(&tx));
+    ck_assert(!pvmw_ring_refresh(&tx));
     taken = UINT64_MAX;
-    ck_assert(!pvmi_ring_refresh(&tx));
+    ck_assert(!pvmw_ring_refresh(&tx));
 }
 END_TEST
 

@@ -2,7 +2,7 @@
  * test_tcp.c - direct TCP links: who gets in and who does not, what breaks in the middle, the data path, TLS. The rest
  * of transport.h is tested by conform.
  */
-#include "tcp_pair.h"
+#include "tests/unit/tcp_pair.h"
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -36,9 +36,9 @@ START_TEST(link_local_addresses_work_on_one_host)
 {
     setup();
     offer();
-    struct pvmi_tcp_offer o = read_offer();
+    struct pvmt_tcp_offer o = read_offer();
     for (unsigned i = 0; i < o.count; i++) {
-        if (!pvmi_tcp_address_is_link_local(&o.addresses[i]))
+        if (!pvmw_address_needs_scope(&o.addresses[i]))
             continue;
         o.addresses[0] = o.addresses[i];
         o.count = 1;
@@ -54,14 +54,14 @@ START_TEST(wrong_tickets_are_refused)
 {
     setup();
     offer();
-    struct pvmi_tcp_offer good = read_offer();
+    struct pvmt_tcp_offer good = read_offer();
     for (unsigned i = 0; i < 3; i++) {
-        struct pvmi_tcp_offer bad = good;
+        struct pvmt_tcp_offer bad = good;
         *(uint8_t *[]){bad.ticket.id, bad.ticket.secret, bad.ticket.secret + 15}[i] ^= 1;
         write_offer(&bad);
         ck_assert_int_eq(join(), 0);
         DRIVE_UNTIL(joining.down == 1);
-        ck_assert_int_eq(joining.reason, PVMI_EDENIED);
+        ck_assert_int_eq(joining.reason, PVMC_EDENIED);
         ck_assert_int_eq(offering.ready, 0);
         drop(&joining);
     }
@@ -78,12 +78,12 @@ START_TEST(impostors_are_not_believed)
 {
     setup();
     offer();
-    struct pvmi_tcp_offer o = read_offer();
-    o.ticket.secret[PVMI_TCP_TICKET_BYTES - 1] ^= 1;
+    struct pvmt_tcp_offer o = read_offer();
+    o.ticket.secret[PVMT_TCP_TICKET_BYTES - 1] ^= 1;
     write_offer(&o);
     ck_assert_int_eq(join(), 0);
     DRIVE_UNTIL(joining.down == 1);
-    ck_assert_int_eq(joining.reason, PVMI_EDENIED);
+    ck_assert_int_eq(joining.reason, PVMC_EDENIED);
     ck_assert_ptr_nonnull(strstr(unit_log.line, "not the task that offered"));
     teardown();
 }
@@ -92,16 +92,16 @@ END_TEST
 START_TEST(tickets_work_once)
 {
     struct side other = {0};
-    struct pvmi_endpoint *second;
-    uint8_t second_blob[PVMI_OFFER_MAX];
+    struct pvmt_endpoint *second;
+    uint8_t second_blob[PVMT_OFFER_MAX];
     int fd;
     setup(); /* the other offer keeps the door open */
     ck_assert_int_gt(ops->offer(offering.transport, &other, second_blob, &fd, &second), 0);
     come_together();
-    struct pvmi_endpoint *first = joining.ep;
+    struct pvmt_endpoint *first = joining.ep;
     ck_assert_int_eq(join(), 0);
     DRIVE_UNTIL(joining.down == 1);
-    ck_assert_msg(joining.reason == PVMI_EDENIED, "%s", unit_log.line);
+    ck_assert_msg(joining.reason == PVMC_EDENIED, "%s", unit_log.line);
     ops->disconnect(joining.ep);
     joining.ep = first;
     joining.down = 0;
@@ -120,7 +120,7 @@ START_TEST(door_closes_behind_the_last)
     ck_assert_uint_eq(descriptors(), before);
     ck_assert_int_eq(join(), 0);
     DRIVE_UNTIL(joining.down == 1);
-    ck_assert_int_eq(joining.reason, PVMI_EUNREACHABLE);
+    ck_assert_int_eq(joining.reason, PVMC_EUNREACHABLE);
     drop(&joining);
     come_together();
     ck_assert_uint_eq(descriptors(), before + 2);
@@ -138,15 +138,15 @@ START_TEST(silent_strangers_have_five_seconds)
     setup();
     offer();
     int fd = stranger();
-    int64_t start_us = pvmi_clock_us();
+    int64_t start_us = pvmc_clock_us();
     struct pollfd p = {.fd = ops->fd(offering.transport), .events = POLLIN};
     unsigned wakes = 0;
     while (!sent_away(fd)) { /* as a task does that sleeps */
-        ck_assert_int_lt(pvmi_clock_us() - start_us, 8000000);
+        ck_assert_int_lt(pvmc_clock_us() - start_us, 8000000);
         if (!ops->progress(offering.transport) && !ops->arm(offering.transport))
             wakes += poll(&p, 1, 7000) > 0;
     }
-    int64_t took_us = pvmi_clock_us() - start_us;
+    int64_t took_us = pvmc_clock_us() - start_us;
     ck_assert_int_ge(took_us, 4900000);
     ck_assert_int_le(took_us, 6000000);
     ck_assert_uint_le(wakes, 4);
@@ -163,7 +163,7 @@ START_TEST(garbage_gets_no_answer)
     offer();
     for (unsigned i = 0; i < 2; i++) {
         int fd = stranger();
-        ck_assert_uint_ge(strlen(said[i]), PVMI_TCP_HELLO_BYTES);
+        ck_assert_uint_ge(strlen(said[i]), PVMT_TCP_HELLO_BYTES);
         ck_assert_int_gt(send(fd, said[i], strlen(said[i]), MSG_NOSIGNAL), 0);
         DRIVE_UNTIL(sent_away(fd));
         close(fd);
@@ -207,9 +207,9 @@ END_TEST
 /* The hello may come byte by byte, and frames right behind it. */
 static int by_hand(void)
 {
-    struct pvmi_tcp_offer o = read_offer();
-    uint8_t hello[PVMI_TCP_HELLO_BYTES], welcome[PVMI_TCP_WELCOME_BYTES];
-    pvmi_tcp_hello_encode(&o.ticket, false, hello);
+    struct pvmt_tcp_offer o = read_offer();
+    uint8_t hello[PVMT_TCP_HELLO_BYTES], welcome[PVMT_TCP_WELCOME_BYTES];
+    pvmt_tcp_hello_encode(&o.ticket, false, hello);
     int fd = stranger(), on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     for (unsigned i = 0; i < sizeof hello; i++) {
@@ -217,7 +217,7 @@ static int by_hand(void)
         drive_for(100);
     }
     DRIVE_UNTIL(recv(fd, welcome, sizeof welcome, MSG_DONTWAIT) == sizeof welcome);
-    ck_assert_int_eq(pvmi_tcp_welcome_check(welcome, &o.ticket, false), 0);
+    ck_assert_int_eq(pvmt_tcp_welcome_check(welcome, &o.ticket, false), 0);
     ck_assert_int_eq(offering.ready, 1);
     return fd;
 }
@@ -226,17 +226,17 @@ static int by_hand(void)
 
 static size_t frame_on_wire(uint8_t *wire, uint32_t seq, uint32_t length)
 {
-    struct pvmi_frame_header h = {.dst = 1, .src = 2, .seq = seq, .length = length, .body_length = length};
-    pvmi_frame_encode(&h, wire);
+    struct pvmc_frame_header h = {.dst = 1, .src = 2, .seq = seq, .length = length, .body_length = length};
+    pvmc_frame_encode(&h, wire);
     for (uint32_t i = 0; i < length; i++)
-        wire[PVMI_FRAME_HEADER_BYTES + i] = byte_of(seq, i);
-    return PVMI_FRAME_HEADER_BYTES + length;
+        wire[PVMC_FRAME_HEADER_BYTES + i] = byte_of(seq, i);
+    return PVMC_FRAME_HEADER_BYTES + length;
 }
 
 START_TEST(cuts_inside_frames_are_told)
 {
-    const size_t lengths[] = {10, PVMI_FRAME_HEADER_BYTES, PVMI_FRAME_HEADER_BYTES + 500};
-    uint8_t wire[2 * (PVMI_FRAME_HEADER_BYTES + 1000)];
+    const size_t lengths[] = {10, PVMC_FRAME_HEADER_BYTES, PVMC_FRAME_HEADER_BYTES + 500};
+    uint8_t wire[2 * (PVMC_FRAME_HEADER_BYTES + 1000)];
     setup();
     offer();
     int fd = by_hand();
@@ -245,10 +245,10 @@ START_TEST(cuts_inside_frames_are_told)
     ck_assert_int_eq(send(fd, wire, n + lengths[_i], 0), (ssize_t)(n + lengths[_i]));
     close(fd);
     DRIVE_UNTIL(offering.down == 1);
-    ck_assert_int_eq(offering.reason, PVMI_EDOWN);
+    ck_assert_int_eq(offering.reason, PVMC_EDOWN);
     ck_assert_int_eq(offering.done, 1);
     ck_assert(!offering.wrong);
-    ck_assert_int_eq(send_frame(&offering, 0, 10), PVMI_EDOWN);
+    ck_assert_int_eq(send_frame(&offering, 0, 10), PVMC_EDOWN);
     drive_for(1000);
     ck_assert_int_eq(offering.down, 1);
     teardown();
@@ -269,7 +269,7 @@ START_TEST(half_open_connections_go_down)
         shutdown(fd, SHUT_WR);
     }
     DRIVE_UNTIL(offering.down == 1);
-    ck_assert_int_eq(offering.reason, _i ? PVMI_EDOWN : 0);
+    ck_assert_int_eq(offering.reason, _i ? PVMC_EDOWN : 0);
     if (!_i)
         close(fd);
     teardown();
@@ -278,14 +278,14 @@ END_TEST
 
 START_TEST(garbage_from_a_peer_ends_the_link)
 {
-    uint8_t wire[PVMI_FRAME_HEADER_BYTES];
+    uint8_t wire[PVMC_FRAME_HEADER_BYTES];
     setup();
     offer();
     int fd = by_hand();
     memset(wire, 0xa5, sizeof wire);
     ck_assert_int_eq(send(fd, wire, sizeof wire, 0), sizeof wire);
     DRIVE_UNTIL(offering.down == 1);
-    ck_assert_int_eq(offering.reason, PVMI_EFORMAT);
+    ck_assert_int_eq(offering.reason, PVMC_EFORMAT);
     close(fd);
     teardown();
 }
@@ -316,7 +316,7 @@ START_TEST(large_frames_arrive)
 {
     setup();
     come_together();
-    exchange(12, PVMI_FRAME_PAYLOAD_MAX);
+    exchange(12, PVMC_FRAME_PAYLOAD_MAX);
     teardown();
 }
 END_TEST
@@ -334,9 +334,9 @@ START_TEST(frames_wait_behind_a_full_socket)
     frozen = true;
     while ((rc = send_frame(&joining, seq, 100)) == 0)
         ck_assert_uint_lt(++seq, 100000);
-    ck_assert_int_eq(rc, PVMI_EAGAIN);
-    ck_assert_uint_eq(ops->pending(joining.ep), TCP_QUEUE_MAX);
-    ck_assert_int_eq(send_frame(&joining, seq, 100), PVMI_EAGAIN);
+    ck_assert_int_eq(rc, PVMC_EAGAIN);
+    ck_assert_uint_eq(ops->pending(joining.ep), PVMW_STREAM_QUEUE_MAX);
+    ck_assert_int_eq(send_frame(&joining, seq, 100), PVMC_EAGAIN);
     drive_for(1000);
     ck_assert_int_eq(joining.ready, 0);
     frozen = false;
@@ -354,7 +354,7 @@ START_TEST(frames_wait_for_the_connection)
 {
     setup();
     offer();
-    ck_assert_int_eq(send_frame(&offering, 0, 10), PVMI_EAGAIN);
+    ck_assert_int_eq(send_frame(&offering, 0, 10), PVMC_EAGAIN);
     ck_assert_int_eq(join(), 0);
     for (uint32_t seq = 0; seq < 10; seq++)
         ck_assert_int_eq(send_frame(&joining, seq, 1000), 0);
@@ -410,7 +410,7 @@ START_TEST(tls_on_both_sides)
     ck_assert_int_eq(offering.reason, 0); /* the end was announced */
     drop(&offering);
     come_together();
-    exchange(12, PVMI_FRAME_PAYLOAD_MAX);
+    exchange(12, PVMC_FRAME_PAYLOAD_MAX);
     teardown();
 }
 END_TEST
@@ -457,22 +457,22 @@ END_TEST
 START_TEST(tls_on_one_side)
 {
     setenv("PVM_TCP_TLS", _i ? "1" : "0", 1);
-    ops = pvmi_transport_find("tcp");
+    ops = pvmt_transport_find("tcp");
     unit_log_start();
     open_side(&offering);
     setenv("PVM_TCP_TLS", _i ? "0" : "1", 1);
     open_side(&joining);
     offer();
-    ck_assert_int_eq(join(), PVMI_EUNSUPPORTED);
+    ck_assert_int_eq(join(), PVMC_EUNSUPPORTED);
     ck_assert_ptr_nonnull(strstr(unit_log.line, "PVM_TCP_TLS"));
-    ck_assert_int_eq(unit_log.level, PVMI_LOG_WARNING);
-    struct pvmi_tcp_offer o = read_offer();
-    o.mode = o.mode == PVMI_TCP_TLS_ALWAYS ? PVMI_TCP_TLS_OFF
-                                           : PVMI_TCP_TLS_ALWAYS; /* a peer that lies about it is not let in */
+    ck_assert_int_eq(unit_log.level, PVMC_LOG_WARNING);
+    struct pvmt_tcp_offer o = read_offer();
+    o.mode = o.mode == PVMT_TCP_TLS_ALWAYS ? PVMT_TCP_TLS_OFF
+                                           : PVMT_TCP_TLS_ALWAYS; /* a peer that lies about it is not let in */
     write_offer(&o);
     ck_assert_int_eq(join(), 0);
     DRIVE_UNTIL(joining.down == 1);
-    ck_assert_int_eq(joining.reason, PVMI_EDENIED);
+    ck_assert_int_eq(joining.reason, PVMC_EDENIED);
     ck_assert_int_eq(offering.ready, 0);
     teardown();
 }
@@ -483,15 +483,15 @@ START_TEST(tls_needs_the_ticket)
     setenv("PVM_TCP_TLS", "1", 1);
     setup();
     offer();
-    struct pvmi_tcp_offer good = read_offer(), bad = good;
-    uint8_t hello[PVMI_TCP_HELLO_BYTES];
-    pvmi_tcp_hello_encode(&good.ticket, true, hello); /* the ticket does not travel */
+    struct pvmt_tcp_offer good = read_offer(), bad = good;
+    uint8_t hello[PVMT_TCP_HELLO_BYTES];
+    pvmt_tcp_hello_encode(&good.ticket, true, hello); /* the ticket does not travel */
     ck_assert_ptr_null(memmem(hello, sizeof hello, good.ticket.secret, 4));
     bad.ticket.secret[31] ^= 1;
     write_offer(&bad);
     ck_assert_int_eq(join(), 0);
     DRIVE_UNTIL(joining.down == 1);
-    ck_assert_int_eq(joining.reason, PVMI_EDENIED);
+    ck_assert_int_eq(joining.reason, PVMC_EDENIED);
     ck_assert_int_eq(offering.ready, 0);
     drop(&joining);
     write_offer(&good);
@@ -507,13 +507,13 @@ START_TEST(tls_without_its_module)
     char why[1024];
     setenv("PVM_TCP_TLS", "1", 1);
     setenv("PVM_ROOT", "/nonexistent/pvm3", 1);
-    ops = pvmi_transport_find("tcp");
-    ck_assert_int_eq(ops->available(why, sizeof why), PVMI_EUNSUPPORTED);
-    ck_assert_ptr_nonnull(strstr(why, PVMI_TCP_TLS_FILE));
-    struct pvmi_transport *t;
+    ops = pvmt_transport_find("tcp");
+    ck_assert_int_eq(ops->available(why, sizeof why), PVMC_EUNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(why, PVMT_TCP_TLS_FILE));
+    struct pvmt_transport *t;
     unit_log_start();
-    ck_assert_int_eq(ops->open(NULL, &callbacks, NULL, &t), PVMI_EUNSUPPORTED);
-    ck_assert_int_eq(unit_log.level, PVMI_LOG_ERROR);
+    ck_assert_int_eq(ops->open(NULL, &callbacks, NULL, &t), PVMC_EUNSUPPORTED);
+    ck_assert_int_eq(unit_log.level, PVMC_LOG_ERROR);
 }
 END_TEST
 

@@ -1,5 +1,5 @@
 /* test_tcp_address.c - direct TCP links: addresses that do not answer, settings, the bytes of offers. */
-#include "tcp_pair.h"
+#include "tests/unit/tcp_pair.h"
 #include <netinet/tcp.h>
 #include <poll.h>
 
@@ -8,8 +8,8 @@
 /* Puts an address before those of the offer. */
 static void put_first(const char *text, uint16_t port)
 {
-    struct pvmi_tcp_offer o = read_offer();
-    ck_assert_uint_lt(o.count, PVMI_TCP_OFFERED_MAX);
+    struct pvmt_tcp_offer o = read_offer();
+    ck_assert_uint_lt(o.count, PVMT_TCP_OFFERED_MAX);
     memmove(o.addresses + 1, o.addresses, o.count * sizeof *o.addresses);
     o.addresses[0] = address(text, port);
     o.count++;
@@ -21,10 +21,10 @@ START_TEST(refused_addresses_are_passed_over)
     setup();
     offer();
     put_first("127.0.0.1", closed_port());
-    int64_t start_us = pvmi_clock_us();
+    int64_t start_us = pvmc_clock_us();
     ck_assert_int_eq(join(), 0);
     DRIVE_UNTIL(offering.ready == 1);
-    ck_assert_int_lt(pvmi_clock_us() - start_us, 90000); /* at once, not when it is time for the next */
+    ck_assert_int_lt(pvmc_clock_us() - start_us, 90000); /* at once, not when it is time for the next */
     exchange(3, 100);
     teardown();
 }
@@ -38,16 +38,16 @@ START_TEST(silent_addresses_delay_little)
     setup();
     offer();
     put_first("127.0.0.1", port);
-    int64_t start_us = pvmi_clock_us();
+    int64_t start_us = pvmc_clock_us();
     ck_assert_int_eq(join(), 0);
     struct pollfd p = {.fd = ops->fd(joining.transport), .events = POLLIN};
     while (!offering.ready) { /* the joining side sleeps: the timer must wake it */
         ck_assert_int_ge(ops->progress(offering.transport), 0);
         if (!ops->progress(joining.transport) && !ops->arm(joining.transport))
             poll(&p, 1, 5);
-        ck_assert_int_lt(pvmi_clock_us() - start_us, 5000000);
+        ck_assert_int_lt(pvmc_clock_us() - start_us, 5000000);
     }
-    ck_assert_int_ge(pvmi_clock_us() - start_us, 90000);
+    ck_assert_int_ge(pvmc_clock_us() - start_us, 90000);
     exchange(3, 100);
     close(silent);
     teardown();
@@ -62,18 +62,18 @@ START_TEST(giving_up_names_what_was_tried)
     setup();
     offer();
     keep_only("127.0.0.1");
-    struct pvmi_tcp_offer o = read_offer();
-    pvmi_tcp_address_set_port(&o.addresses[0], port);
+    struct pvmt_tcp_offer o = read_offer();
+    pvmw_address_set_port(&o.addresses[0], port);
     write_offer(&o);
     ck_assert_int_eq(join(), 0);
     drive_for(20000);
     drop(&joining); /* the layer above has waited long enough */
     snprintf(text, sizeof text, "127.0.0.1:%u (no welcome)", port);
     ck_assert_ptr_nonnull(strstr(unit_log.line, text));
-    ck_assert_int_eq(unit_log.level, PVMI_LOG_INFO);
+    ck_assert_int_eq(unit_log.level, PVMC_LOG_INFO);
     ck_assert_int_eq(join(), 0);
     drop(&joining);
-    ck_assert_int_eq(unit_log.level, PVMI_LOG_INFO); /* said once */
+    ck_assert_int_eq(unit_log.level, PVMC_LOG_INFO); /* said once */
     close(silent);
     teardown();
 }
@@ -83,10 +83,10 @@ START_TEST(other_hosts_never_try_loopback)
 {
     setup();
     offer();
-    struct pvmi_tcp_offer o = read_offer();
+    struct pvmt_tcp_offer o = read_offer();
     o.host[0] ^= 1;
     write_offer(&o);
-    ck_assert_int_eq(join(), PVMI_EUNREACHABLE); /* nor this host's other addresses, which are ours as well */
+    ck_assert_int_eq(join(), PVMC_EUNREACHABLE); /* nor this host's other addresses, which are ours as well */
     ck_assert_ptr_null(joining.ep);
     teardown();
 }
@@ -94,29 +94,29 @@ END_TEST
 
 START_TEST(candidates_are_in_order)
 {
-    uint8_t here[PVMI_TCP_HOST_BYTES];
-    struct pvmi_tcp_local locals[PVMI_TCP_LOCAL_MAX];
-    struct pvmi_tcp_candidates c;
+    uint8_t here[PVMT_TCP_HOST_BYTES];
+    struct pvmw_interface locals[PVMW_INTERFACES_MAX];
+    struct pvmt_tcp_candidates c;
     unit_log_start();
-    int count = pvmi_tcp_locals("", locals);
+    int count = pvmw_interfaces("", locals);
     ck_assert_int_gt(count, 0);
-    pvmi_host_identity(here);
-    struct pvmi_tcp_offer o = {.count = 4};
+    pvmw_host_identity(here);
+    struct pvmt_tcp_offer o = {.count = 4};
     memcpy(o.host, here, sizeof here);
     o.addresses[0] = address("198.51.100.7", 1);
     o.addresses[1] = address("127.0.0.9", 2);
     o.addresses[2] = address("203.0.113.4", 3);
     o.addresses[3] = address("127.0.0.1", 4);
-    union pvmi_tcp_address remembered = address("203.0.113.4", 99);
-    ck_assert_int_eq(pvmi_tcp_candidates_of(&o, here, "", &remembered, &c), 0);
+    union pvmw_address remembered = address("203.0.113.4", 99);
+    ck_assert_int_eq(pvmt_tcp_candidates_of(&o, here, "", &remembered, &c), 0);
     const uint16_t ports[] = {3, 2, 4, 1};
     ck_assert_uint_eq(c.count, 4);
     for (unsigned i = 0; i < 4; i++)
-        ck_assert_uint_eq(pvmi_tcp_address_port(&c.list[i].address), ports[i]);
-    ck_assert_int_eq(pvmi_tcp_candidates_of(&o, here, "127.0.0.1", NULL, &c), 0);
+        ck_assert_uint_eq(pvmw_address_port(&c.list[i].address), ports[i]);
+    ck_assert_int_eq(pvmt_tcp_candidates_of(&o, here, "127.0.0.1", NULL, &c), 0);
     ck_assert_uint_eq(c.count, 2); /* those that can be reached from there */
     ck_assert(c.list[0].bound);
-    ck_assert_int_eq(pvmi_tcp_candidates_of(&o, here, "nosuchif", NULL, &c), PVMI_ENOTFOUND);
+    ck_assert_int_eq(pvmt_tcp_candidates_of(&o, here, "nosuchif", NULL, &c), PVMC_ENOTFOUND);
 }
 END_TEST
 
@@ -128,8 +128,8 @@ START_TEST(what_worked_is_remembered)
     ck_assert_int_eq(join(), 0);
     DRIVE_UNTIL(offering.ready == 1);
     const struct tcp_transport *t = (struct tcp_transport *)joining.transport;
-    union pvmi_tcp_address worked = address("127.0.0.1", 0);
-    ck_assert(pvmi_tcp_address_same(&t->remembered[0].address, &worked));
+    union pvmw_address worked = address("127.0.0.1", 0);
+    ck_assert(pvmw_address_same(&t->remembered[0].address, &worked));
     drop(&offering);
     drop(&joining);
     uint16_t port = 0;
@@ -155,10 +155,10 @@ START_TEST(ports_are_of_the_range)
     setenv("PVM_TCP_PORTS", range, 1);
     setup();
     offer();
-    struct pvmi_tcp_offer o = read_offer();
+    struct pvmt_tcp_offer o = read_offer();
     for (unsigned i = 0; i < o.count; i++) {
-        ck_assert_uint_ge(pvmi_tcp_address_port(&o.addresses[i]), port);
-        ck_assert_uint_le(pvmi_tcp_address_port(&o.addresses[i]), port + 1);
+        ck_assert_uint_ge(pvmw_address_port(&o.addresses[i]), port);
+        ck_assert_uint_le(pvmw_address_port(&o.addresses[i]), port + 1);
     }
     ck_assert_int_eq(join(), 0);
     DRIVE_UNTIL(offering.ready == 1);
@@ -166,10 +166,10 @@ START_TEST(ports_are_of_the_range)
     const char *bad[] = {"x", "0", "5-4", "1-70000", "4000-", "4000-4100x"};
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
         setenv("PVM_TCP_PORTS", bad[i], 1);
-        ck_assert_int_eq(ops->available(why, sizeof why), PVMI_EPARAM);
+        ck_assert_int_eq(ops->available(why, sizeof why), PVMC_EPARAM);
         ck_assert_ptr_nonnull(strstr(why, bad[i]));
-        struct pvmi_transport *t;
-        ck_assert_int_eq(ops->open(NULL, &callbacks, NULL, &t), PVMI_EPARAM);
+        struct pvmt_transport *t;
+        ck_assert_int_eq(ops->open(NULL, &callbacks, NULL, &t), PVMC_EPARAM);
     }
 }
 END_TEST
@@ -184,7 +184,7 @@ START_TEST(exhausted_ranges_are_said)
     setenv("PVM_TCP_PORTS", text, 1);
     setup();
     unsigned before = descriptors();
-    ck_assert_int_eq(ops->offer(offering.transport, &offering, blob, &fd, &offering.ep), PVMI_ELIMIT);
+    ck_assert_int_eq(ops->offer(offering.transport, &offering, blob, &fd, &offering.ep), PVMC_ELIMIT);
     snprintf(text, sizeof text, "PVM_TCP_PORTS=%u-%u", port, port);
     ck_assert_ptr_nonnull(strstr(unit_log.line, text));
     ck_assert_uint_eq(descriptors(), before);
@@ -201,9 +201,9 @@ START_TEST(interfaces_can_be_chosen)
     setenv("PVM_TCP_IF", "lo", 1);
     setup();
     offer();
-    struct pvmi_tcp_offer o = read_offer();
+    struct pvmt_tcp_offer o = read_offer();
     for (unsigned i = 0; i < o.count; i++)
-        ck_assert(pvmi_tcp_address_is_loopback(&o.addresses[i]));
+        ck_assert(pvmw_address_is_loopback(&o.addresses[i]));
     ck_assert_int_eq(join(), 0);
     DRIVE_UNTIL(offering.ready == 1);
     drop(&offering);
@@ -217,7 +217,7 @@ START_TEST(interfaces_can_be_chosen)
     DRIVE_UNTIL(offering.ready == 1);
     teardown();
     setenv("PVM_TCP_IF", "nosuchif", 1);
-    ck_assert_int_eq(ops->available(why, sizeof why), PVMI_ENOTFOUND);
+    ck_assert_int_eq(ops->available(why, sizeof why), PVMC_ENOTFOUND);
     ck_assert_ptr_nonnull(strstr(why, "PVM_TCP_IF=nosuchif"));
     ck_assert_ptr_nonnull(strstr(why, "lo 127.0.0.1"));
 }
@@ -252,20 +252,20 @@ START_TEST(malformed_offers_are_refused)
 {
     setup();
     offer();
-    uint8_t whole[PVMI_OFFER_MAX];
+    uint8_t whole[PVMT_OFFER_MAX];
     int whole_bytes = blob_bytes;
     memcpy(whole, blob, sizeof whole);
     for (blob_bytes = 0; blob_bytes < whole_bytes; blob_bytes++)
-        ck_assert_int_eq(join(), PVMI_EFORMAT);
+        ck_assert_int_eq(join(), PVMC_EFORMAT);
     blob_bytes = whole_bytes + 1;
-    ck_assert_int_eq(join(), PVMI_EFORMAT);
+    ck_assert_int_eq(join(), PVMC_EFORMAT);
     blob_bytes = whole_bytes;
     const struct {
         unsigned at;
         uint8_t value;
         int rc;
-    } wrong[] = {{0, 1, PVMI_EVERSION}, {1, 3, PVMI_EFORMAT},  {2, 0, PVMI_EFORMAT},
-                 {2, 17, PVMI_EFORMAT}, {76, 5, PVMI_EFORMAT}, {77, 2, PVMI_EFORMAT}};
+    } wrong[] = {{0, 1, PVMC_EVERSION}, {1, 3, PVMC_EFORMAT},  {2, 0, PVMC_EFORMAT},
+                 {2, 17, PVMC_EFORMAT}, {76, 5, PVMC_EFORMAT}, {77, 2, PVMC_EFORMAT}};
     for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         memcpy(blob, whole, sizeof whole);
         blob[wrong[i].at] = wrong[i].value;
@@ -277,22 +277,22 @@ END_TEST
 
 START_TEST(offers_read_as_written)
 {
-    struct pvmi_tcp_offer o = {.mode = PVMI_TCP_TLS_AUTO, .count = PVMI_TCP_OFFERED_MAX}, back;
+    struct pvmt_tcp_offer o = {.mode = PVMT_TCP_TLS_AUTO, .count = PVMT_TCP_OFFERED_MAX}, back;
     for (unsigned i = 0; i < o.count; i++)
         o.addresses[i] = address(i % 2 ? "10.1.2.3" : "2001:db8::7", (uint16_t)(4000 + i));
     o.addresses[2].v6.sin6_scope_id = 7;
     o.trusted[3] = true;
-    ck_assert_int_eq(pvmi_tcp_ticket_draw(&o.ticket), 0);
+    ck_assert_int_eq(pvmt_tcp_ticket_draw(&o.ticket), 0);
     write_offer(&o);
-    ck_assert_int_eq(pvmi_tcp_offer_decode(blob, (size_t)blob_bytes, &back), 0);
+    ck_assert_int_eq(pvmt_tcp_offer_decode(blob, (size_t)blob_bytes, &back), 0);
     ck_assert_int_eq(memcmp(&o.ticket, &back.ticket, sizeof o.ticket), 0);
     ck_assert_uint_eq(back.count, o.count);
-    ck_assert_int_eq(back.mode, PVMI_TCP_TLS_AUTO);
+    ck_assert_int_eq(back.mode, PVMT_TCP_TLS_AUTO);
     ck_assert(back.trusted[3] && !back.trusted[2]);
-    char a[PVMI_TCP_TEXT_BYTES], b[PVMI_TCP_TEXT_BYTES];
+    char a[PVMW_ADDRESS_TEXT], b[PVMW_ADDRESS_TEXT];
     for (unsigned i = 0; i < o.count; i++)
-        ck_assert_str_eq(pvmi_tcp_address_text(&o.addresses[i], a), pvmi_tcp_address_text(&back.addresses[i], b));
-    ck_assert_str_eq(pvmi_tcp_address_text(&back.addresses[2], a), "[2001:db8::7%7]:4002");
+        ck_assert_str_eq(pvmw_address_text(&o.addresses[i], a), pvmw_address_text(&back.addresses[i], b));
+    ck_assert_str_eq(pvmw_address_text(&back.addresses[2], a), "[2001:db8::7%7]:4002");
 }
 END_TEST
 
@@ -300,29 +300,29 @@ END_TEST
 
 START_TEST(links_between_hosts_are_encrypted)
 {
-    enum { OFF = PVMI_TCP_TLS_OFF, ALWAYS = PVMI_TCP_TLS_ALWAYS, AUTO = PVMI_TCP_TLS_AUTO };
+    enum { OFF = PVMT_TCP_TLS_OFF, ALWAYS = PVMT_TCP_TLS_ALWAYS, AUTO = PVMT_TCP_TLS_AUTO };
     static const struct {
         int a, b;
         bool apart, open; /* what follows between hosts, and within one or on a network that both trust */
     } rows[] = {{AUTO, AUTO, true, false}, {OFF, OFF, false, false},   {ALWAYS, ALWAYS, true, true},
                 {AUTO, OFF, true, false},  {AUTO, ALWAYS, true, true}, {OFF, ALWAYS, true, true}};
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
-        ck_assert_int_eq(pvmi_tcp_must_encrypt(rows[i].a, rows[i].b, false), rows[i].apart);
-        ck_assert_int_eq(pvmi_tcp_must_encrypt(rows[i].b, rows[i].a, false), rows[i].apart);
-        ck_assert_int_eq(pvmi_tcp_must_encrypt(rows[i].a, rows[i].b, true), rows[i].open);
-        ck_assert_int_eq(pvmi_tcp_must_encrypt(rows[i].b, rows[i].a, true), rows[i].open);
+        ck_assert_int_eq(pvmt_tcp_must_encrypt(rows[i].a, rows[i].b, false), rows[i].apart);
+        ck_assert_int_eq(pvmt_tcp_must_encrypt(rows[i].b, rows[i].a, false), rows[i].apart);
+        ck_assert_int_eq(pvmt_tcp_must_encrypt(rows[i].a, rows[i].b, true), rows[i].open);
+        ck_assert_int_eq(pvmt_tcp_must_encrypt(rows[i].b, rows[i].a, true), rows[i].open);
     }
 }
 END_TEST
 
 static bool trusts(const char *networks, const char *text)
 {
-    struct pvmi_tcp_secrecy s;
+    struct pvmt_tcp_secrecy s;
     char why[256];
-    union pvmi_tcp_address a = address(text, 0);
+    union pvmw_address a = address(text, 0);
     setenv("PVM_TCP_PLAIN", networks, 1);
-    ck_assert_int_eq(pvmi_tcp_secrecy_read(&s, why, sizeof why), 0);
-    return pvmi_tcp_secrecy_trusts(&s, &a);
+    ck_assert_int_eq(pvmt_tcp_secrecy_read(&s, why, sizeof why), 0);
+    return pvmt_tcp_secrecy_trusts(&s, &a);
 }
 
 START_TEST(trusted_networks_are_those_named)
@@ -348,11 +348,11 @@ START_TEST(wrong_settings_are_told)
     } wrong[] = {{"PVM_TCP_TLS", "maybe"},         {"PVM_TCP_PLAIN", "10.1.0.0/33"}, {"PVM_TCP_PLAIN", "10.1.0.0/"},
                  {"PVM_TCP_PLAIN", "10.1.0.0/-1"}, {"PVM_TCP_PLAIN", "10.1.0/16"},   {"PVM_TCP_PLAIN", "eth0"},
                  {"PVM_TCP_PLAIN", "fd00::/129"},  {"PVM_TCP_PLAIN", "10.1.0.0/16x"}};
-    struct pvmi_tcp_secrecy s;
+    struct pvmt_tcp_secrecy s;
     char why[256];
     for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         setenv(wrong[i].name, wrong[i].text, 1);
-        ck_assert_int_eq(pvmi_tcp_secrecy_read(&s, why, sizeof why), PVMI_EPARAM);
+        ck_assert_int_eq(pvmt_tcp_secrecy_read(&s, why, sizeof why), PVMC_EPARAM);
         ck_assert_ptr_nonnull(strstr(why, wrong[i].text));
         unsetenv(wrong[i].name);
     }

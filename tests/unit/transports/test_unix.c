@@ -2,12 +2,12 @@
  * test_unix.c - descriptors on frames of the Unix socket: each comes with its own frame, however the bytes are cut;
  * what is lost is said; nothing stays open. The rest of transport.h is tested by conform.
  */
-#include "../../src/core/clock.h"
-#include "../../src/core/error.h"
-#include "../../src/core/log.h"
-#include "../../src/transports/transport.h"
-#include "descriptors.h"
-#include "unit.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "transports/transport.h"
+#include "tests/unit/descriptors.h"
+#include "tests/unit/unit.h"
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -17,11 +17,11 @@
 
 enum { FRAMES_MAX = 512, NONE = -2 };
 
-static const struct pvmi_transport_ops *ops;
-static struct pvmi_transport *server, *client;
-static struct pvmi_endpoint *server_ep, *client_ep;
+static const struct pvmt_transport_ops *ops;
+static struct pvmt_transport *server, *client;
+static struct pvmt_endpoint *server_ep, *client_ep;
 static char folder[64], path[128];
-static uint8_t payload[PVMI_FRAME_PAYLOAD_MAX];
+static uint8_t payload[PVMC_FRAME_PAYLOAD_MAX];
 
 /* What the server saw: of each frame the descriptor's mark (see marked()), -1 for a lost one, NONE without callback. */
 static int seen[FRAMES_MAX];
@@ -49,7 +49,7 @@ static int mark_of(int fd)
 
 /* ---- the receiving side ---- */
 
-static int on_accepted(void *arg, struct pvmi_endpoint *ep, const struct pvmi_credentials *who)
+static int on_accepted(void *arg, struct pvmt_endpoint *ep, const struct pvmt_credentials *who)
 {
     (void)arg;
     (void)who;
@@ -57,7 +57,7 @@ static int on_accepted(void *arg, struct pvmi_endpoint *ep, const struct pvmi_cr
     return 0;
 }
 
-static uint8_t *on_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+static uint8_t *on_place(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h)
 {
     (void)arg;
     (void)ep;
@@ -66,7 +66,7 @@ static uint8_t *on_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_
     return refuse ? NULL : payload;
 }
 
-static void on_descriptor(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h, int fd)
+static void on_descriptor(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h, int fd)
 {
     (void)arg;
     (void)ep;
@@ -76,7 +76,7 @@ static void on_descriptor(void *arg, struct pvmi_endpoint *ep, const struct pvmi
         close(fd);
 }
 
-static void on_done(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+static void on_done(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h)
 {
     (void)arg;
     ck_assert_uint_eq(h->seq, done);
@@ -87,13 +87,13 @@ static void on_done(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame
         ops->yield(ep);
 }
 
-static void on_ready(void *arg, struct pvmi_endpoint *ep)
+static void on_ready(void *arg, struct pvmt_endpoint *ep)
 {
     (void)arg;
     (void)ep;
 }
 
-static void on_down(void *arg, struct pvmi_endpoint *ep, int reason)
+static void on_down(void *arg, struct pvmt_endpoint *ep, int reason)
 {
     (void)arg;
     (void)reason;
@@ -101,7 +101,7 @@ static void on_down(void *arg, struct pvmi_endpoint *ep, int reason)
     ops->disconnect(ep);
 }
 
-static struct pvmi_callbacks callbacks = {.accepted = on_accepted,
+static struct pvmt_callbacks callbacks = {.accepted = on_accepted,
                                           .rx_place = on_place,
                                           .rx_done = on_done,
                                           .rx_descriptor = on_descriptor,
@@ -118,7 +118,7 @@ static void drive(void)
 
 static void start(void)
 {
-    ops = pvmi_transport_find("unix");
+    ops = pvmt_transport_find("unix");
     strcpy(folder, "/tmp/test_unix.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/socket", folder);
@@ -138,29 +138,29 @@ static void stop(void)
 
 /* ---- the sending side ---- */
 
-static struct pvmi_frame *frame(uint32_t seq, uint32_t length, int fd)
+static struct pvmc_frame *frame(uint32_t seq, uint32_t length, int fd)
 {
-    struct pvmi_frame_header h = {.seq = seq, .dst = 0x40001, .length = length, .body_length = length};
-    struct pvmi_frame *f = pvmi_frame_alloc(&h);
+    struct pvmc_frame_header h = {.seq = seq, .dst = 0x40001, .length = length, .body_length = length};
+    struct pvmc_frame *f = pvmc_frame_alloc(&h);
     ck_assert_ptr_nonnull(f);
     if (length)
         memset(f->pieces[0].iov_base, 1, length);
     f->fd = fd;
-    f->h.flags = fd >= 0 ? PVMI_FRAME_FD : 0;
+    f->h.flags = fd >= 0 ? PVMC_FRAME_FD : 0;
     return f;
 }
 
 static void send_frame(uint32_t seq, uint32_t length, int fd)
 {
-    struct pvmi_frame *f = frame(seq, length, fd);
-    int rc = PVMI_EAGAIN;
-    for (int64_t end_us = pvmi_clock_us() + 5000000; rc == PVMI_EAGAIN && pvmi_clock_us() < end_us;) {
+    struct pvmc_frame *f = frame(seq, length, fd);
+    int rc = PVMC_EAGAIN;
+    for (int64_t end_us = pvmc_clock_us() + 5000000; rc == PVMC_EAGAIN && pvmc_clock_us() < end_us;) {
         rc = ops->send(client_ep, f);
-        if (rc == PVMI_EAGAIN)
+        if (rc == PVMC_EAGAIN)
             drive();
     }
     ck_assert_int_eq(rc, 0);
-    pvmi_frame_unref(f);
+    pvmc_frame_unref(f);
 }
 
 /* A peer that does as it likes. */
@@ -174,10 +174,10 @@ static int raw_connect(void)
     return s;
 }
 
-static void raw_header(uint8_t wire[PVMI_FRAME_HEADER_BYTES], uint32_t seq, uint8_t flags)
+static void raw_header(uint8_t wire[PVMC_FRAME_HEADER_BYTES], uint32_t seq, uint8_t flags)
 {
-    struct pvmi_frame_header h = {.seq = seq, .dst = 0x40001, .flags = flags};
-    pvmi_frame_encode(&h, wire);
+    struct pvmc_frame_header h = {.seq = seq, .dst = 0x40001, .flags = flags};
+    pvmc_frame_encode(&h, wire);
 }
 
 /* ---- tests ---- */
@@ -206,21 +206,21 @@ START_TEST(in_any_cut_of_the_header)
 {
     start();
     int s = raw_connect();
-    uint8_t wire[PVMI_FRAME_HEADER_BYTES];
-    for (uint32_t i = 0; i < PVMI_FRAME_HEADER_BYTES - 1; i++) {
+    uint8_t wire[PVMC_FRAME_HEADER_BYTES];
+    for (uint32_t i = 0; i < PVMC_FRAME_HEADER_BYTES - 1; i++) {
         int fd = marked((int)i);
-        raw_header(wire, i, PVMI_FRAME_FD);
+        raw_header(wire, i, PVMC_FRAME_FD);
         send_descriptors(s, wire, i + 1, &fd, 1);
         if (i % 2)
             drive();
-        send_descriptors(s, wire + i + 1, PVMI_FRAME_HEADER_BYTES - i - 1, NULL, 0);
+        send_descriptors(s, wire + i + 1, PVMC_FRAME_HEADER_BYTES - i - 1, NULL, 0);
         close(fd);
         if (i % 3)
             drive();
     }
     drive();
-    ck_assert_uint_eq(done, PVMI_FRAME_HEADER_BYTES - 1);
-    for (int i = 0; i < PVMI_FRAME_HEADER_BYTES - 1; i++)
+    ck_assert_uint_eq(done, PVMC_FRAME_HEADER_BYTES - 1);
+    for (int i = 0; i < PVMC_FRAME_HEADER_BYTES - 1; i++)
         ck_assert_int_eq(seen[i], i);
     close(s);
     stop();
@@ -230,10 +230,10 @@ END_TEST
 START_TEST(a_missing_one_is_not_taken_from_the_next)
 {
     start();
-    struct pvmi_frame *lost = frame(0, 10, -1);
-    lost->h.flags = PVMI_FRAME_FD;
+    struct pvmc_frame *lost = frame(0, 10, -1);
+    lost->h.flags = PVMC_FRAME_FD;
     ck_assert_int_eq(ops->send(client_ep, lost), 0);
-    pvmi_frame_unref(lost);
+    pvmc_frame_unref(lost);
     send_frame(1, 10, marked(1));
     send_frame(2, 0, -1);
     drive();
@@ -250,20 +250,20 @@ START_TEST(unwanted_ones_are_closed)
     start();
     int s = raw_connect();
     unsigned before = open_descriptors();
-    uint8_t wire[PVMI_FRAME_HEADER_BYTES];
+    uint8_t wire[PVMC_FRAME_HEADER_BYTES];
     int fds[3] = {marked(0), marked(7), marked(8)};
     raw_header(wire, 0, 0); /* one that no flag announces */
     send_descriptors(s, wire, sizeof wire, fds, 1);
-    raw_header(wire, 1, PVMI_FRAME_FD); /* three for one frame */
+    raw_header(wire, 1, PVMC_FRAME_FD); /* three for one frame */
     send_descriptors(s, wire, sizeof wire, fds, 3);
     drive();
     refuse = true;
-    raw_header(wire, 2, PVMI_FRAME_FD);
+    raw_header(wire, 2, PVMC_FRAME_FD);
     send_descriptors(s, wire, sizeof wire, fds, 1);
     drive();
     refuse = false;
     callbacks.rx_descriptor = NULL;
-    raw_header(wire, 2, PVMI_FRAME_FD);
+    raw_header(wire, 2, PVMC_FRAME_FD);
     send_descriptors(s, wire, sizeof wire, fds, 1);
     drive();
     for (int i = 0; i < 3; i++)
@@ -282,11 +282,11 @@ START_TEST(more_than_there_is_room_for_is_truncated)
     start();
     int s = raw_connect();
     unsigned before = open_descriptors();
-    uint8_t wire[PVMI_FRAME_HEADER_BYTES];
+    uint8_t wire[PVMC_FRAME_HEADER_BYTES];
     int fds[16];
     for (int i = 0; i < 16; i++)
         fds[i] = marked(i);
-    raw_header(wire, 0, PVMI_FRAME_FD);
+    raw_header(wire, 0, PVMC_FRAME_FD);
     send_descriptors(s, wire, sizeof wire, fds, 16);
     for (int i = 0; i < 16; i++)
         close(fds[i]);
@@ -326,9 +326,9 @@ START_TEST(nothing_leaks_when_the_peer_goes)
     start();
     unsigned before = open_descriptors();
     int s = raw_connect();
-    uint8_t wire[PVMI_FRAME_HEADER_BYTES];
+    uint8_t wire[PVMC_FRAME_HEADER_BYTES];
     int fd = marked(0);
-    raw_header(wire, 0, PVMI_FRAME_FD);
+    raw_header(wire, 0, PVMC_FRAME_FD);
     send_descriptors(s, wire, 1, &fd, 1); /* the header stays unfinished */
     drive();
     send_descriptors(s, "garbage garbage garbage garbage garbage garbage garbage garbage ", 63, &fd, 1);
@@ -355,15 +355,15 @@ START_TEST(nothing_leaks_on_close)
     unsigned before = open_descriptors();
     start();
     int s = raw_connect();
-    uint8_t wire[PVMI_FRAME_HEADER_BYTES];
+    uint8_t wire[PVMC_FRAME_HEADER_BYTES];
     int fd = marked(0);
-    raw_header(wire, 0, PVMI_FRAME_FD);
+    raw_header(wire, 0, PVMC_FRAME_FD);
     send_descriptors(s, wire, 1, &fd, 1);
     drive();
     while (1) { /* until one stays in the sender, half sent */
-        struct pvmi_frame *f = frame(0, 60000, marked(5));
+        struct pvmc_frame *f = frame(0, 60000, marked(5));
         int rc = ops->send(client_ep, f);
-        pvmi_frame_unref(f);
+        pvmc_frame_unref(f);
         if (rc)
             break;
     }
@@ -379,10 +379,10 @@ static void send_marked(unsigned from, unsigned to)
 {
     for (unsigned i = from; i < to; i++) {
         int fd = marked((int)i);
-        struct pvmi_frame *f = frame(i, i % 3 * 40, fd);
-        while (ops->send(client_ep, f) == PVMI_EAGAIN)
+        struct pvmc_frame *f = frame(i, i % 3 * 40, fd);
+        while (ops->send(client_ep, f) == PVMC_EAGAIN)
             ops->progress(server);
-        pvmi_frame_unref(f);
+        pvmc_frame_unref(f);
     }
 }
 
@@ -417,10 +417,10 @@ START_TEST(what_was_read_before_a_pause_is_not_lost)
     start();
     pause_at = yield_at = 3;
     for (unsigned i = 0; i < 8; i++) {
-        struct pvmi_frame *f = frame(i, i % 3 * 40, -1);
+        struct pvmc_frame *f = frame(i, i % 3 * 40, -1);
         f->h.flags = 0;
         ck_assert_int_eq(ops->send(client_ep, f), 0);
-        pvmi_frame_unref(f);
+        pvmc_frame_unref(f);
     }
     drive();
     ck_assert_uint_eq(done, 4);
@@ -439,10 +439,10 @@ START_TEST(a_yield_lasts_for_one_progress)
     start();
     yield_at = 0;
     for (unsigned i = 0; i < 3; i++) {
-        struct pvmi_frame *f = frame(i, 10, -1);
+        struct pvmc_frame *f = frame(i, 10, -1);
         f->h.flags = 0;
         ck_assert_int_eq(ops->send(client_ep, f), 0);
-        pvmi_frame_unref(f);
+        pvmc_frame_unref(f);
     }
     ops->progress(server);
     ck_assert_uint_eq(done, 1);
@@ -479,13 +479,13 @@ START_TEST(sending_to_a_paused_peer_goes_on)
     start();
     ops->pause(server_ep, true);
     for (int i = 0; i < 100; i++) {
-        struct pvmi_frame *f = frame((uint32_t)i, 60000, -1);
+        struct pvmc_frame *f = frame((uint32_t)i, 60000, -1);
         f->h.flags = 0;
-        while (ops->send(server_ep, f) == PVMI_EAGAIN) {
+        while (ops->send(server_ep, f) == PVMC_EAGAIN) {
             ops->progress(client);
             ops->progress(server);
         }
-        pvmi_frame_unref(f);
+        pvmc_frame_unref(f);
     }
     drive();
     ck_assert_uint_eq(done, 100);

@@ -3,9 +3,9 @@
  * fake_verbs.h, and with DPVM_VERBS=real on the first real device, so that the fake is known to be like it.
  */
 #include <poll.h>
-#include "unit.h"
-#include "../../src/core/clock.h"
-#include "../../src/transports/rdma/device.h"
+#include "tests/unit/unit.h"
+#include "core/clock.h"
+#include "transports/rdma/device.h"
 #include "fake_verbs.h"
 
 enum { BYTES = 8192, LIMIT_US = 20000000, FIRST = 1000 };
@@ -19,8 +19,8 @@ struct end {
     uint8_t *data;
 };
 
-static const struct pvmi_verbs *verbs;
-static struct pvmi_rdma_port port;
+static const struct pvmt_verbs *verbs;
+static struct pvmt_rdma_port port;
 static struct ibv_context *context;
 static struct ibv_pd *pd;
 static struct end a, b;
@@ -79,10 +79,10 @@ static void set_up(void)
     char why[512];
     fake_verbs_reset();
     if (!getenv("DPVM_VERBS"))
-        pvmi_verbs_replace(&fake_verbs);
-    ck_assert_msg(!pvmi_rdma_port_choose(&port, why, sizeof why), "%s", why);
-    verbs = pvmi_verbs_load(why, sizeof why);
-    ck_assert_ptr_nonnull(context = pvmi_rdma_device_open(verbs, port.device));
+        pvmt_verbs_replace(&fake_verbs);
+    ck_assert_msg(!pvmt_rdma_port_choose(&port, why, sizeof why), "%s", why);
+    verbs = pvmt_verbs_load(why, sizeof why);
+    ck_assert_ptr_nonnull(context = pvmt_rdma_device_open(verbs, port.device));
     ck_assert_ptr_nonnull(pd = verbs->alloc_pd(context));
     end_open(&a);
     end_open(&b);
@@ -148,7 +148,7 @@ static struct ibv_wc next(struct end *e)
 {
     struct ibv_wc wc;
     int n = 0;
-    for (int64_t end_us = pvmi_clock_us() + LIMIT_US; !n && pvmi_clock_us() < end_us;)
+    for (int64_t end_us = pvmc_clock_us() + LIMIT_US; !n && pvmc_clock_us() < end_us;)
         n = verbs->poll_cq(e->cq, 1, &wc);
     ck_assert_int_eq(n, 1);
     return wc;
@@ -225,7 +225,7 @@ START_TEST(messages_wait_for_a_buffer)
 {
     struct ibv_wc wc;
     send_bytes(&a, 0, 8, 1, IBV_SEND_INLINE | IBV_SEND_SIGNALED);
-    for (int64_t end_us = pvmi_clock_us() + 20000; pvmi_clock_us() < end_us;)
+    for (int64_t end_us = pvmc_clock_us() + 20000; pvmc_clock_us() < end_us;)
         ck_assert_int_eq(verbs->poll_cq(a.cq, 1, &wc), 0);
     receive(&b, 7, 0, 1024);
     NEXT_IS(&b, 7, IBV_WC_SUCCESS);
@@ -251,7 +251,7 @@ END_TEST
 
 int main(void)
 {
-    if (getenv("DPVM_VERBS") && !pvmi_verbs_wanted()) {
+    if (getenv("DPVM_VERBS") && !pvmt_verbs_wanted()) {
         puts("there is no RDMA device");
         return 77;
     }

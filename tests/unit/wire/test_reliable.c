@@ -1,10 +1,10 @@
 /* test_reliable.c - the reliability layer over a channel that loses, doubles, delays and damages, in virtual time. */
 #include <stdlib.h>
 #include <string.h>
-#include "../../src/core/error.h"
-#include "../../src/transports/reliable/reliable.h"
-#include "../../src/transports/reliable/state.h"
-#include "unit.h"
+#include "core/error.h"
+#include "wire/reliable/reliable.h"
+#include "wire/reliable/state.h"
+#include "tests/unit/unit.h"
 
 enum { PACKET_BYTES = 300, FLIGHTS_MAX = 4096, LINES = 64 };
 
@@ -43,7 +43,7 @@ struct channel {
 };
 
 struct side {
-    struct pvmi_reliable *r;
+    struct pvmw_reliable *r;
     struct channel *channel;
     struct side *other;
     uint64_t to_send, sent, given_back; /* messages */
@@ -124,7 +124,7 @@ static int emit(void *arg, const struct iovec *pieces, unsigned count)
     uint8_t bytes[2 * PACKET_BYTES];
     uint32_t length = 0;
     if (s->channel->room && s->channel->count >= s->channel->room)
-        return PVMI_EAGAIN;
+        return PVMC_EAGAIN;
     for (unsigned i = 0; i < count; i++) {
         MUST(length + pieces[i].iov_len <= PACKET_BYTES);
         memcpy(bytes + length, pieces[i].iov_base, pieces[i].iov_len);
@@ -145,7 +145,7 @@ static uint32_t length_of(uint64_t n)
 }
 
 static unsigned gather(void *arg, void *message, uint32_t offset, uint32_t length,
-                       struct iovec pieces[PVMI_RELIABLE_PIECES_MAX])
+                       struct iovec pieces[PVMW_RELIABLE_PIECES_MAX])
 {
     static uint8_t bytes[PACKET_BYTES];
     uint64_t n = (uintptr_t)message;
@@ -180,12 +180,12 @@ static void on_received(void *arg, bool first, bool last, const uint8_t *data, u
     }
 }
 
-static const struct pvmi_reliable_callbacks callbacks = {
+static const struct pvmw_reliable_callbacks callbacks = {
     .emit = emit, .gather = gather, .sent = on_sent, .received = on_received};
 
 /* ---- two sides ---- */
 
-static const struct pvmi_reliable_settings usual = {.packet_bytes = PACKET_BYTES,
+static const struct pvmw_reliable_settings usual = {.packet_bytes = PACKET_BYTES,
                                                     .window = 64,
                                                     .credit = 48,
                                                     .retry_min_us = 1000,
@@ -196,13 +196,13 @@ static const struct pvmi_reliable_settings usual = {.packet_bytes = PACKET_BYTES
 static struct channel net;
 static struct side a, b;
 
-static void start(const struct pvmi_reliable_settings *settings)
+static void start(const struct pvmw_reliable_settings *settings)
 {
     net = (struct channel){.delay_us = 20, .now_us = 1, .random = 4711};
     a = (struct side){.channel = &net, .other = &b};
     b = (struct side){.channel = &net, .other = &a};
-    a.r = pvmi_reliable_new(settings, 0xffffff00, 7, &callbacks, &a); /* its numbers wrap soon */
-    b.r = pvmi_reliable_new(settings, 7, 0xffffff00, &callbacks, &b);
+    a.r = pvmw_reliable_new(settings, 0xffffff00, 7, &callbacks, &a); /* its numbers wrap soon */
+    b.r = pvmw_reliable_new(settings, 7, 0xffffff00, &callbacks, &b);
     ck_assert_ptr_nonnull(a.r);
     ck_assert_ptr_nonnull(b.r);
 }
@@ -214,13 +214,13 @@ static void finish(void)
     for (struct side *s = &a; s; s = s == &a ? &b : NULL) {
         while (s->waiting)
             free(s->ring[--s->waiting]);
-        pvmi_reliable_free(s->r);
+        pvmw_reliable_free(s->r);
     }
 }
 
 static void take(struct side *s, struct flight *f)
 {
-    pvmi_reliable_take(s->r, f->bytes, f->length, net.now_us);
+    pvmw_reliable_take(s->r, f->bytes, f->length, net.now_us);
     free(f);
 }
 
@@ -251,9 +251,9 @@ static void work(struct side *s)
     if (s->asleep)
         return;
     while (s->sent < s->to_send &&
-           !pvmi_reliable_send(s->r, (void *)(uintptr_t)s->sent, length_of(s->sent), net.now_us))
+           !pvmw_reliable_send(s->r, (void *)(uintptr_t)s->sent, length_of(s->sent), net.now_us))
         s->sent++;
-    pvmi_reliable_progress(s->r, net.now_us);
+    pvmw_reliable_progress(s->r, net.now_us);
 }
 
 /* Lets time go on to the next thing that happens, up to a limit. */
@@ -263,9 +263,9 @@ static void step(int64_t limit_us)
     if (net.count && net.heap[0]->arrives_us < next_us)
         next_us = net.heap[0]->arrives_us;
     for (struct side *s = &a; s; s = s == &a ? &b : NULL)
-        if (!s->asleep && pvmi_reliable_due_us(s->r) < next_us)
-            next_us = pvmi_reliable_due_us(s->r);
-    MUST(next_us < PVMI_RELIABLE_NEVER); /* else nothing would ever happen again */
+        if (!s->asleep && pvmw_reliable_due_us(s->r) < next_us)
+            next_us = pvmw_reliable_due_us(s->r);
+    MUST(next_us < PVMW_RELIABLE_NEVER); /* else nothing would ever happen again */
     if (next_us > net.now_us)
         net.now_us = next_us;
     while (net.count && net.heap[0]->arrives_us <= net.now_us)
@@ -286,10 +286,10 @@ static void run(uint64_t from_a, uint64_t from_b)
     work(&a);
     work(&b);
     while (!done(&a) || !done(&b)) {
-        step(PVMI_RELIABLE_NEVER);
-        MUST(!pvmi_reliable_is_dead(a.r) && !pvmi_reliable_is_dead(b.r));
+        step(PVMW_RELIABLE_NEVER);
+        MUST(!pvmw_reliable_is_dead(a.r) && !pvmw_reliable_is_dead(b.r));
     }
-    ck_assert_uint_eq(pvmi_reliable_pending(a.r), 0);
+    ck_assert_uint_eq(pvmw_reliable_pending(a.r), 0);
 }
 
 /* ---- tests ---- */
@@ -298,13 +298,13 @@ START_TEST(nothing_is_sent_twice_without_loss)
 {
     start(&usual);
     run(20000 / FEWER, 0);
-    const struct pvmi_reliable_counters *c = pvmi_reliable_counters(a.r);
+    const struct pvmw_reliable_counters *c = pvmw_reliable_counters(a.r);
     ck_assert_uint_eq(c->resent, 0);
     ck_assert_uint_eq(c->timeouts, 0);
-    ck_assert_uint_eq(pvmi_reliable_counters(b.r)->duplicates, 0);
-    ck_assert_uint_lt(pvmi_reliable_counters(b.r)->acks_sent, c->packets_sent / 4);
-    ck_assert_int_ge(pvmi_reliable_round_trip_us(a.r), 40);
-    ck_assert_int_le(pvmi_reliable_round_trip_us(a.r), 60);
+    ck_assert_uint_eq(pvmw_reliable_counters(b.r)->duplicates, 0);
+    ck_assert_uint_lt(pvmw_reliable_counters(b.r)->acks_sent, c->packets_sent / 4);
+    ck_assert_int_ge(pvmw_reliable_round_trip_us(a.r), 40);
+    ck_assert_int_le(pvmw_reliable_round_trip_us(a.r), 60);
     finish();
 }
 END_TEST
@@ -323,7 +323,7 @@ static const struct {
 
 static void check_channel(unsigned i)
 {
-    struct pvmi_reliable_settings s = usual;
+    struct pvmw_reliable_settings s = usual;
     s.go_back_n = channels[i].go_back_n;
     start(&s);
     net.loss = channels[i].loss;
@@ -332,11 +332,11 @@ static void check_channel(unsigned i)
     net.damage = channels[i].damage;
     run(channels[i].messages / FEWER, channels[i].messages / 2 / FEWER);
     if (net.loss)
-        ck_assert_uint_gt(pvmi_reliable_counters(a.r)->resent, 0);
+        ck_assert_uint_gt(pvmw_reliable_counters(a.r)->resent, 0);
     if (net.damage)
-        ck_assert_uint_gt(pvmi_reliable_counters(a.r)->damaged, 0);
+        ck_assert_uint_gt(pvmw_reliable_counters(a.r)->damaged, 0);
     if (getenv("TEST_RELIABLE_VERBOSE")) {
-        const struct pvmi_reliable_counters *c = pvmi_reliable_counters(a.r), *d = pvmi_reliable_counters(b.r);
+        const struct pvmw_reliable_counters *c = pvmw_reliable_counters(a.r), *d = pvmw_reliable_counters(b.r);
         fprintf(stderr, "channel %u: %.1f s, %lu packets, resent %lu, timeouts %lu, duplicates %lu, acks %lu\n", i,
                 (double)net.now_us / 1e6, (unsigned long)c->packets_sent, (unsigned long)c->resent,
                 (unsigned long)c->timeouts, (unsigned long)d->duplicates, (unsigned long)d->acks_sent);
@@ -363,7 +363,7 @@ END_TEST
 /* A wire that carries a packet in 1 us loses one in a hundred. */
 START_TEST(a_little_loss_costs_little)
 {
-    struct pvmi_reliable_settings s = usual;
+    struct pvmw_reliable_settings s = usual;
     s.window = s.credit = 256;
     int64_t took_us[2];
     for (int lossy = 0; lossy < 2; lossy++) {
@@ -373,7 +373,7 @@ START_TEST(a_little_loss_costs_little)
         run(40000 / FEWER, 0);
         took_us[lossy] = net.now_us;
         if (lossy) /* nearly all losses were seen without waiting for the time limit, and little was sent in vain */
-            ck_assert_uint_lt(pvmi_reliable_counters(a.r)->resent, pvmi_reliable_counters(a.r)->packets_sent / 40);
+            ck_assert_uint_lt(pvmw_reliable_counters(a.r)->resent, pvmw_reliable_counters(a.r)->packets_sent / 40);
         finish();
     }
     ck_assert_int_lt(took_us[1], 2 * took_us[0]);
@@ -392,9 +392,9 @@ START_TEST(a_lost_burst_costs_one_time_limit)
     work(&a);
     net.loss = 0;
     run(10 + BURST, 0);
-    ck_assert_uint_gt(pvmi_reliable_counters(a.r)->resent, BURST - 1);
-    ck_assert_uint_eq(pvmi_reliable_counters(a.r)->timeouts, 1);
-    ck_assert_uint_eq(pvmi_reliable_counters(b.r)->duplicates, 0);
+    ck_assert_uint_gt(pvmw_reliable_counters(a.r)->resent, BURST - 1);
+    ck_assert_uint_eq(pvmw_reliable_counters(a.r)->timeouts, 1);
+    ck_assert_uint_eq(pvmw_reliable_counters(b.r)->duplicates, 0);
     finish();
 }
 END_TEST
@@ -405,10 +405,10 @@ START_TEST(a_long_way_is_waited_for)
     start(&usual);
     net.delay_us = 2 * usual.retry_max_us;
     run(100, 0);
-    struct pvmi_reliable_counters before = *pvmi_reliable_counters(a.r);
+    struct pvmw_reliable_counters before = *pvmw_reliable_counters(a.r);
     run(1000, 0);
-    ck_assert_uint_eq(pvmi_reliable_counters(a.r)->timeouts, before.timeouts);
-    ck_assert_uint_eq(pvmi_reliable_counters(a.r)->resent, before.resent);
+    ck_assert_uint_eq(pvmw_reliable_counters(a.r)->timeouts, before.timeouts);
+    ck_assert_uint_eq(pvmw_reliable_counters(a.r)->resent, before.resent);
     finish();
 }
 END_TEST
@@ -427,7 +427,7 @@ START_TEST(a_slow_reader_is_not_overrun)
         run(a.to_send, 0);
     }
     ck_assert_uint_eq(b.overruns, 0);
-    ck_assert_uint_lt(pvmi_reliable_counters(a.r)->resent, 20 * 20); /* knocks now and then, ever more rarely */
+    ck_assert_uint_lt(pvmw_reliable_counters(a.r)->resent, 20 * 20); /* knocks now and then, ever more rarely */
     finish();
 }
 END_TEST
@@ -439,17 +439,17 @@ START_TEST(a_silent_peer_is_dead)
     int64_t idle_us = net.now_us + 10 * usual.dead_after_us;
     while (net.now_us < idle_us)
         step(idle_us);
-    ck_assert(!pvmi_reliable_is_dead(a.r)); /* nothing was due from it */
+    ck_assert(!pvmw_reliable_is_dead(a.r)); /* nothing was due from it */
     net.loss = 10000;
     int64_t begin_us = net.now_us;
-    ck_assert_int_eq(pvmi_reliable_send(a.r, (void *)10, length_of(10), net.now_us), 0);
-    while (!pvmi_reliable_is_dead(a.r))
-        step(PVMI_RELIABLE_NEVER);
+    ck_assert_int_eq(pvmw_reliable_send(a.r, (void *)10, length_of(10), net.now_us), 0);
+    while (!pvmw_reliable_is_dead(a.r))
+        step(PVMW_RELIABLE_NEVER);
     ck_assert_int_ge(net.now_us - begin_us, usual.dead_after_us);
     ck_assert_int_lt(net.now_us - begin_us, usual.dead_after_us + usual.retry_max_us);
-    ck_assert_int_eq(pvmi_reliable_send(a.r, NULL, 0, net.now_us), PVMI_EDOWN);
-    ck_assert_int_eq(pvmi_reliable_progress(a.r, net.now_us), PVMI_EDOWN);
-    ck_assert_int_eq(pvmi_reliable_due_us(a.r), PVMI_RELIABLE_NEVER);
+    ck_assert_int_eq(pvmw_reliable_send(a.r, NULL, 0, net.now_us), PVMC_EDOWN);
+    ck_assert_int_eq(pvmw_reliable_progress(a.r, net.now_us), PVMC_EDOWN);
+    ck_assert_int_eq(pvmw_reliable_due_us(a.r), PVMW_RELIABLE_NEVER);
     finish();
 }
 END_TEST
@@ -459,7 +459,7 @@ START_TEST(idle_is_silent)
 {
     start(&usual);
     run(100, 100);
-    while (pvmi_reliable_due_us(a.r) != PVMI_RELIABLE_NEVER || pvmi_reliable_due_us(b.r) != PVMI_RELIABLE_NEVER ||
+    while (pvmw_reliable_due_us(a.r) != PVMW_RELIABLE_NEVER || pvmw_reliable_due_us(b.r) != PVMW_RELIABLE_NEVER ||
            net.count)
         step(net.now_us + 1000000);
     uint64_t emitted = net.emitted;
@@ -476,18 +476,18 @@ START_TEST(a_greeting_is_answered)
 {
     start(&usual);
     net.loss = 5000;
-    pvmi_reliable_greet(a.r, net.now_us);
-    while (!pvmi_reliable_is_met(a.r))
-        step(PVMI_RELIABLE_NEVER);
-    ck_assert(pvmi_reliable_is_met(b.r));
+    pvmw_reliable_greet(a.r, net.now_us);
+    while (!pvmw_reliable_is_met(a.r))
+        step(PVMW_RELIABLE_NEVER);
+    ck_assert(pvmw_reliable_is_met(b.r));
     ck_assert_int_lt(net.now_us, usual.dead_after_us);
     run(100, 100);
     finish();
     start(&usual);
     net.loss = 10000;
-    pvmi_reliable_greet(a.r, net.now_us);
-    while (!pvmi_reliable_is_dead(a.r))
-        step(PVMI_RELIABLE_NEVER);
+    pvmw_reliable_greet(a.r, net.now_us);
+    while (!pvmw_reliable_is_dead(a.r))
+        step(PVMW_RELIABLE_NEVER);
     finish();
 }
 END_TEST
@@ -498,14 +498,14 @@ START_TEST(packets_of_another_life_are_refused)
     a.to_send = 3;
     work(&a);
     struct flight *old = net.heap[0];
-    struct pvmi_reliable *reborn = pvmi_reliable_new(&usual, 8, 0xffffff00, &callbacks, &b);
-    ck_assert_int_eq(pvmi_reliable_take(reborn, old->bytes, old->length, net.now_us), PVMI_EDENIED);
-    ck_assert_uint_eq(pvmi_reliable_counters(reborn)->strangers, 1);
-    pvmi_reliable_free(reborn);
-    reborn = pvmi_reliable_new(&usual, 7, 0xffffff01, &callbacks, &b);
-    ck_assert_int_eq(pvmi_reliable_take(reborn, old->bytes, old->length, net.now_us), PVMI_EDENIED);
+    struct pvmw_reliable *reborn = pvmw_reliable_new(&usual, 8, 0xffffff00, &callbacks, &b);
+    ck_assert_int_eq(pvmw_reliable_take(reborn, old->bytes, old->length, net.now_us), PVMC_EDENIED);
+    ck_assert_uint_eq(pvmw_reliable_counters(reborn)->strangers, 1);
+    pvmw_reliable_free(reborn);
+    reborn = pvmw_reliable_new(&usual, 7, 0xffffff01, &callbacks, &b);
+    ck_assert_int_eq(pvmw_reliable_take(reborn, old->bytes, old->length, net.now_us), PVMC_EDENIED);
     ck_assert_uint_eq(b.received, 0);
-    pvmi_reliable_free(reborn);
+    pvmw_reliable_free(reborn);
     finish();
 }
 END_TEST
@@ -526,22 +526,22 @@ START_TEST(held_messages_go_step_by_step)
     static const uint32_t bytes = 100;
     start(&usual);
     run(30, 0); /* message 30 has 101 bytes, 31 has 138, 32 has 175 */
-    ck_assert(!pvmi_reliable_send_held(a.r, (void *)(uintptr_t)30, length_of(30), bytes, net.now_us));
-    ck_assert(!pvmi_reliable_send(a.r, (void *)(uintptr_t)31, length_of(31), net.now_us));
+    ck_assert(!pvmw_reliable_send_held(a.r, (void *)(uintptr_t)30, length_of(30), bytes, net.now_us));
+    ck_assert(!pvmw_reliable_send(a.r, (void *)(uintptr_t)31, length_of(31), net.now_us));
     a.sent = a.to_send = 32;
-    uint64_t before = pvmi_reliable_counters(a.r)->packets_sent;
+    uint64_t before = pvmw_reliable_counters(a.r)->packets_sent;
     for (int64_t until_us = net.now_us + 1000000; net.now_us < until_us;)
         step(until_us);
-    ck_assert_uint_eq(pvmi_reliable_counters(a.r)->packets_sent, before);
-    ck_assert(pvmi_reliable_held(a.r) == (void *)(uintptr_t)30 && pvmi_reliable_holds(a.r));
+    ck_assert_uint_eq(pvmw_reliable_counters(a.r)->packets_sent, before);
+    ck_assert(pvmw_reliable_held(a.r) == (void *)(uintptr_t)30 && pvmw_reliable_holds(a.r));
     net.loss = 10000;
     for (uint32_t at = 0; at < length_of(30); at += bytes)
-        ck_assert_int_eq(pvmi_reliable_step(a.r, net.now_us), 0);
+        ck_assert_int_eq(pvmw_reliable_step(a.r, net.now_us), 0);
     net.loss = 0;
-    ck_assert_ptr_null(pvmi_reliable_held(a.r));
-    ck_assert_uint_eq(pvmi_reliable_counters(a.r)->packets_sent, before + 2);
+    ck_assert_ptr_null(pvmw_reliable_held(a.r));
+    ck_assert_uint_eq(pvmw_reliable_counters(a.r)->packets_sent, before + 2);
     run(32, 0);
-    ck_assert_uint_ge(pvmi_reliable_counters(a.r)->resent, 2);
+    ck_assert_uint_ge(pvmw_reliable_counters(a.r)->resent, 2);
     finish();
 }
 END_TEST
@@ -550,11 +550,11 @@ START_TEST(released_messages_go_as_others)
 {
     start(&usual);
     for (uintptr_t n = 0; n < 4; n++)
-        ck_assert(!pvmi_reliable_send_held(a.r, (void *)n, length_of(n), 50, net.now_us));
+        ck_assert(!pvmw_reliable_send_held(a.r, (void *)n, length_of(n), 50, net.now_us));
     a.sent = a.to_send = 4;
-    ck_assert_uint_eq(pvmi_reliable_counters(a.r)->packets_sent, 0);
-    pvmi_reliable_release(a.r);
-    ck_assert(!pvmi_reliable_holds(a.r));
+    ck_assert_uint_eq(pvmw_reliable_counters(a.r)->packets_sent, 0);
+    pvmw_reliable_release(a.r);
+    ck_assert(!pvmw_reliable_holds(a.r));
     run(4, 0);
     finish();
 }
@@ -564,25 +564,25 @@ START_TEST(messages_have_a_limit)
 {
     start(&usual);
     net.loss = 10000;
-    for (uintptr_t i = 0; i < PVMI_RELIABLE_MESSAGES_MAX; i++)
-        ck_assert_int_eq(pvmi_reliable_send(a.r, (void *)i, length_of(i), net.now_us), 0);
-    ck_assert_int_eq(pvmi_reliable_send(a.r, NULL, 0, net.now_us), PVMI_EAGAIN);
-    ck_assert_uint_eq(pvmi_reliable_pending(a.r), PVMI_RELIABLE_MESSAGES_MAX);
+    for (uintptr_t i = 0; i < PVMW_RELIABLE_MESSAGES_MAX; i++)
+        ck_assert_int_eq(pvmw_reliable_send(a.r, (void *)i, length_of(i), net.now_us), 0);
+    ck_assert_int_eq(pvmw_reliable_send(a.r, NULL, 0, net.now_us), PVMC_EAGAIN);
+    ck_assert_uint_eq(pvmw_reliable_pending(a.r), PVMW_RELIABLE_MESSAGES_MAX);
     finish();
 }
 END_TEST
 
 START_TEST(their_limit_can_be_set)
 {
-    struct pvmi_reliable_settings s = usual;
+    struct pvmw_reliable_settings s = usual;
     s.messages = 100;
-    ck_assert_ptr_null(pvmi_reliable_new(&s, 1, 2, &callbacks, &a)); /* no power of 2 */
+    ck_assert_ptr_null(pvmw_reliable_new(&s, 1, 2, &callbacks, &a)); /* no power of 2 */
     s.messages = 256;
     start(&s);
     net.loss = 10000;
     for (uintptr_t i = 0; i < 256; i++)
-        ck_assert_int_eq(pvmi_reliable_send(a.r, (void *)i, length_of(i), net.now_us), 0);
-    ck_assert_int_eq(pvmi_reliable_send(a.r, NULL, 0, net.now_us), PVMI_EAGAIN);
+        ck_assert_int_eq(pvmw_reliable_send(a.r, (void *)i, length_of(i), net.now_us), 0);
+    ck_assert_int_eq(pvmw_reliable_send(a.r, NULL, 0, net.now_us), PVMC_EAGAIN);
     finish();
 }
 END_TEST
@@ -592,7 +592,7 @@ START_TEST(credit_may_change)
     start(&usual);
     net.loss = 100;
     for (uint32_t round = 1; round <= 40; round++) {
-        pvmi_reliable_set_credit(b.r, round % 2 ? 1 : 40);
+        pvmw_reliable_set_credit(b.r, round % 2 ? 1 : 40);
         run(200 * round, 0);
     }
     finish();
@@ -611,7 +611,7 @@ START_TEST(hostile_packets_do_no_harm)
             bytes[j] = (uint8_t)random_of(&net);
         if (length && i % 2)
             bytes[0] = 1;
-        MUST(pvmi_reliable_take(b.r, bytes, length, net.now_us) == PVMI_EFORMAT);
+        MUST(pvmw_reliable_take(b.r, bytes, length, net.now_us) == PVMC_EFORMAT);
     }
     ck_assert_uint_eq(b.received, 0);
     run(100, 100);
@@ -625,32 +625,32 @@ START_TEST(an_end_is_told)
     bool whole;
     start(&usual);
     run(100, 100);
-    pvmi_reliable_end(a.r, net.now_us);
-    ck_assert_int_eq(pvmi_reliable_send(a.r, NULL, 0, net.now_us), PVMI_EDOWN);
-    while (!pvmi_reliable_is_dead(b.r))
-        step(PVMI_RELIABLE_NEVER);
-    ck_assert(pvmi_reliable_is_ended(b.r, &whole) && whole);
+    pvmw_reliable_end(a.r, net.now_us);
+    ck_assert_int_eq(pvmw_reliable_send(a.r, NULL, 0, net.now_us), PVMC_EDOWN);
+    while (!pvmw_reliable_is_dead(b.r))
+        step(PVMW_RELIABLE_NEVER);
+    ck_assert(pvmw_reliable_is_ended(b.r, &whole) && whole);
     finish();
 }
 END_TEST
 
 START_TEST(who_is_gone_is_told_of)
 {
-    uint8_t answer[PVMI_RELIABLE_HEADER_BYTES];
+    uint8_t answer[PVMW_RELIABLE_HEADER_BYTES];
     bool whole;
     start(&usual);
     a.to_send = 3;
     work(&a);
     const struct flight *f = net.heap[0];
-    ck_assert_uint_eq(pvmi_reliable_addressee(f->bytes, f->length), 7);
-    ck_assert_uint_eq(pvmi_reliable_addressee(f->bytes, PVMI_RELIABLE_HEADER_BYTES - 1), 0);
-    ck_assert_uint_eq(pvmi_reliable_refuse(f->bytes, f->length, net.now_us, answer), sizeof answer);
+    ck_assert_uint_eq(pvmw_reliable_addressee(f->bytes, f->length), 7);
+    ck_assert_uint_eq(pvmw_reliable_addressee(f->bytes, PVMW_RELIABLE_HEADER_BYTES - 1), 0);
+    ck_assert_uint_eq(pvmw_reliable_refuse(f->bytes, f->length, net.now_us, answer), sizeof answer);
     uint64_t given_back = a.given_back;
-    ck_assert_int_eq(pvmi_reliable_take(a.r, answer, sizeof answer, net.now_us), 0);
-    ck_assert(pvmi_reliable_is_ended(a.r, &whole) && !whole);
+    ck_assert_int_eq(pvmw_reliable_take(a.r, answer, sizeof answer, net.now_us), 0);
+    ck_assert(pvmw_reliable_is_ended(a.r, &whole) && !whole);
     ck_assert_uint_eq(a.given_back, given_back); /* it acknowledges nothing */
-    uint8_t again[PVMI_RELIABLE_HEADER_BYTES];
-    ck_assert_uint_eq(pvmi_reliable_refuse(answer, sizeof answer, net.now_us, again), 0);
+    uint8_t again[PVMW_RELIABLE_HEADER_BYTES];
+    ck_assert_uint_eq(pvmw_reliable_refuse(answer, sizeof answer, net.now_us, again), 0);
     finish();
 }
 END_TEST
@@ -678,11 +678,11 @@ START_TEST(checksums_are_the_same_everywhere)
     uint8_t bytes[600];
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (uint8_t)(i * i * 7 + 3);
-    for (size_t n = PVMI_RELIABLE_HEADER_BYTES; n <= sizeof bytes; n++) {
-        uint8_t *payload = bytes + PVMI_RELIABLE_HEADER_BYTES;
-        size_t length = n - PVMI_RELIABLE_HEADER_BYTES, half = length / 3;
+    for (size_t n = PVMW_RELIABLE_HEADER_BYTES; n <= sizeof bytes; n++) {
+        uint8_t *payload = bytes + PVMW_RELIABLE_HEADER_BYTES;
+        size_t length = n - PVMW_RELIABLE_HEADER_BYTES, half = length / 3;
         struct iovec pieces[] = {{payload, half}, {payload + half, length - half}};
-        ck_assert_uint_eq(pvmi_reliable_checksum(bytes, pieces, 2), plain_checksum(bytes, n));
+        ck_assert_uint_eq(pvmw_reliable_checksum(bytes, pieces, 2), plain_checksum(bytes, n));
     }
 }
 END_TEST
@@ -695,20 +695,20 @@ START_TEST(what_is_on_its_way_needs_no_calls)
     b.asleep = true;
     a.to_send += 3;
     work(&a);
-    while (pvmi_reliable_counters(a.r)->timeouts < 3)
-        step(PVMI_RELIABLE_NEVER);
-    ck_assert_uint_eq(pvmi_reliable_pending(a.r), 3);
-    ck_assert_uint_eq(pvmi_reliable_unsent(a.r), 0);
+    while (pvmw_reliable_counters(a.r)->timeouts < 3)
+        step(PVMW_RELIABLE_NEVER);
+    ck_assert_uint_eq(pvmw_reliable_pending(a.r), 3);
+    ck_assert_uint_eq(pvmw_reliable_unsent(a.r), 0);
     wake(&b);
     run(103, 100);
     a.to_send++;
     work(&a);
-    ck_assert_uint_eq(pvmi_reliable_pending(a.r), 1);
-    ck_assert_uint_eq(pvmi_reliable_unsent(a.r), 0);
+    ck_assert_uint_eq(pvmw_reliable_pending(a.r), 1);
+    ck_assert_uint_eq(pvmw_reliable_unsent(a.r), 0);
     b.asleep = true;
-    a.to_send += PVMI_RELIABLE_MESSAGES_MAX;
+    a.to_send += PVMW_RELIABLE_MESSAGES_MAX;
     work(&a); /* more than the credit */
-    ck_assert_uint_gt(pvmi_reliable_unsent(a.r), 0);
+    ck_assert_uint_gt(pvmw_reliable_unsent(a.r), 0);
     wake(&b);
     run(a.to_send, 100);
     finish();
@@ -731,14 +731,14 @@ START_TEST(after_a_loss_what_is_on_its_way_is_waited_for)
     begin_with_a_loss();
     a.to_send++;
     work(&a);
-    ck_assert_uint_eq(pvmi_reliable_unsent(a.r), 1);
+    ck_assert_uint_eq(pvmw_reliable_unsent(a.r), 1);
     run(a.to_send, 100);
-    ck_assert_uint_eq(pvmi_reliable_unsent(a.r), 0);
+    ck_assert_uint_eq(pvmw_reliable_unsent(a.r), 0);
     run(1000, 100);
     a.to_send++;
     work(&a);
-    ck_assert_uint_eq(pvmi_reliable_pending(a.r), 1);
-    ck_assert_uint_eq(pvmi_reliable_unsent(a.r), 0);
+    ck_assert_uint_eq(pvmw_reliable_pending(a.r), 1);
+    ck_assert_uint_eq(pvmw_reliable_unsent(a.r), 0);
     finish();
 }
 END_TEST
@@ -750,11 +750,11 @@ START_TEST(after_a_loss_nobody_waits_for_a_peer_that_does_not_look)
     b.asleep = true;
     a.to_send++;
     work(&a);
-    ck_assert_uint_eq(pvmi_reliable_unsent(a.r), 1);
+    ck_assert_uint_eq(pvmw_reliable_unsent(a.r), 1);
     int64_t start_us = net.now_us;
-    while (pvmi_reliable_unsent(a.r))
-        step(PVMI_RELIABLE_NEVER);
-    ck_assert_uint_eq(pvmi_reliable_pending(a.r), 1);
+    while (pvmw_reliable_unsent(a.r))
+        step(PVMW_RELIABLE_NEVER);
+    ck_assert_uint_eq(pvmw_reliable_pending(a.r), 1);
     ck_assert_int_lt(net.now_us - start_us, 1000000);
     wake(&b);
     run(a.to_send, 100);
@@ -771,8 +771,8 @@ START_TEST(who_looks_away_for_long_takes_nobody_for_dead)
     a.to_send++;
     work(&a);
     net.now_us += 2 * usual.dead_after_us;
-    step(PVMI_RELIABLE_NEVER);
-    ck_assert(!pvmi_reliable_is_dead(a.r));
+    step(PVMW_RELIABLE_NEVER);
+    ck_assert(!pvmw_reliable_is_dead(a.r));
     wake(&b);
     run(a.to_send, 100);
     finish();
@@ -781,15 +781,15 @@ END_TEST
 
 START_TEST(bad_settings_are_refused)
 {
-    struct pvmi_reliable_settings s = usual;
+    struct pvmw_reliable_settings s = usual;
     s.window = 48;
-    ck_assert_ptr_null(pvmi_reliable_new(&s, 1, 2, &callbacks, NULL));
+    ck_assert_ptr_null(pvmw_reliable_new(&s, 1, 2, &callbacks, NULL));
     s = usual;
     s.credit = 0;
-    ck_assert_ptr_null(pvmi_reliable_new(&s, 1, 2, &callbacks, NULL));
+    ck_assert_ptr_null(pvmw_reliable_new(&s, 1, 2, &callbacks, NULL));
     s = usual;
     s.packet_bytes = 100;
-    ck_assert_ptr_null(pvmi_reliable_new(&s, 1, 2, &callbacks, NULL));
+    ck_assert_ptr_null(pvmw_reliable_new(&s, 1, 2, &callbacks, NULL));
 }
 END_TEST
 

@@ -1,9 +1,9 @@
 /* test_rights.c - of the descriptors that come with a message one is taken, and none stays beside it. */
-#include "../../src/core/rights.h"
-#include "../../src/atm/fore/message.h"
-#include "../../src/core/error.h"
-#include "descriptors.h"
-#include "unit.h"
+#include "wire/rights.h"
+#include "atm/src/fore/message.h"
+#include "core/error.h"
+#include "tests/unit/descriptors.h"
+#include "tests/unit/unit.h"
 #include <fcntl.h>
 #include <stdbool.h>
 #include <unistd.h>
@@ -18,11 +18,11 @@ static void start(int type)
 static int take(void)
 {
     char byte;
-    union pvmi_rights_room room;
+    union pvmw_rights_room room;
     struct iovec piece = {&byte, 1};
     struct msghdr msg = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = &room, .msg_controllen = sizeof room};
     ck_assert_int_eq(recvmsg(ends[1], &msg, MSG_CMSG_CLOEXEC), 1);
-    return pvmi_rights_take(&msg);
+    return pvmw_rights_take(&msg);
 }
 
 static void take_of_any_number(int type)
@@ -62,11 +62,11 @@ END_TEST
 START_TEST(what_was_attached_comes)
 {
     char byte = 0;
-    union pvmi_rights_room room;
+    union pvmw_rights_room room;
     struct iovec piece = {&byte, 1};
     struct msghdr msg = {.msg_iov = &piece, .msg_iovlen = 1};
     start(SOCK_STREAM);
-    pvmi_rights_attach(&msg, &room, ends[0]);
+    pvmw_rights_attach(&msg, &room, ends[0]);
     ck_assert_int_eq(sendmsg(ends[0], &msg, 0), 1);
     int fd = take();
     ck_assert_int_eq(write(fd, "x", 1), 1);
@@ -78,24 +78,24 @@ END_TEST
 /* Records of the simulated ATM network: good ones, malformed ones, too long ones, and one without bytes. */
 START_TEST(records_leave_none)
 {
-    uint8_t bytes[PVMI_ATM_HEAD_MAX], incoming[256], garbage[512] = {255};
-    struct pvmi_atm_message m = {.type = PVMI_ATM_TIME};
-    size_t length = pvmi_atm_message_encode(&m, bytes);
+    uint8_t bytes[PVMA_FORE_HEAD_MAX], incoming[256], garbage[512] = {255};
+    struct pvma_fore_message m = {.type = PVMA_FORE_TIME};
+    size_t length = pvma_fore_message_encode(&m, bytes);
     start(SOCK_SEQPACKET);
     unsigned before = open_descriptors();
     for (size_t count = 1; count < 8; count++) {
         int fd = -1;
         send_copies(ends[0], bytes, length, ends[0], count);
-        ck_assert_int_eq(pvmi_atm_message_receive(ends[1], incoming, sizeof incoming, &m, NULL, true), 0);
+        ck_assert_int_eq(pvma_fore_message_receive(ends[1], incoming, sizeof incoming, &m, NULL, true), 0);
         send_copies(ends[0], bytes, length, ends[0], count);
-        ck_assert_int_eq(pvmi_atm_message_receive(ends[1], incoming, sizeof incoming, &m, &fd, true), 0);
+        ck_assert_int_eq(pvma_fore_message_receive(ends[1], incoming, sizeof incoming, &m, &fd, true), 0);
         ck_assert_int_eq(close(fd), 0);
         send_copies(ends[0], garbage, 5, ends[0], count);
-        ck_assert_int_lt(pvmi_atm_message_receive(ends[1], incoming, sizeof incoming, &m, &fd, true), 0);
+        ck_assert_int_lt(pvma_fore_message_receive(ends[1], incoming, sizeof incoming, &m, &fd, true), 0);
         send_copies(ends[0], garbage, sizeof garbage, ends[0], count);
-        ck_assert_int_eq(pvmi_atm_message_receive(ends[1], incoming, sizeof incoming, &m, &fd, true), PVMI_ELIMIT);
+        ck_assert_int_eq(pvma_fore_message_receive(ends[1], incoming, sizeof incoming, &m, &fd, true), PVMC_ELIMIT);
         send_copies(ends[0], NULL, 0, ends[0], count);
-        ck_assert_int_eq(pvmi_atm_message_receive(ends[1], incoming, sizeof incoming, &m, &fd, true), PVMI_EDOWN);
+        ck_assert_int_eq(pvma_fore_message_receive(ends[1], incoming, sizeof incoming, &m, &fd, true), PVMC_EDOWN);
         ck_assert_uint_eq(open_descriptors(), before);
     }
 }

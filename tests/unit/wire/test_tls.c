@@ -1,9 +1,9 @@
 /* test_tls.c - the wire's TLS between two ends in one process: bytes, full sockets, new keys, and who gets what. */
-#include "../../src/wire/tls.h"
+#include "wire/tls.h"
 #include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "unit.h"
+#include "tests/unit/unit.h"
 
 static const struct pvmw_tls_key key = {"the key's name", "what both ends know"};
 
