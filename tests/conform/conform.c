@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../src/transports/fault/fault.h"
+#include "transports/fault/fault.h"
 #ifdef CONFORM_FAKE_VERBS
-#include "../unit/fake_verbs.h"
+#include "tests/unit/transports/fake_verbs.h"
 #endif
 #include "side.h"
 #include "suites.h"
@@ -56,12 +56,12 @@ static Suite *suite(void)
 static int covers(char **names, int count, bool wrapped)
 {
     int missing = 0;
-    for (const struct pvmi_transport_row *row = pvmi_transport_table; row->name; row++) {
+    for (const struct pvmt_transport_row *row = pvmt_transport_table; row->name; row++) {
         bool found = !row->ops || (wrapped && !row->ops->offer);
         for (int i = 0; i < count; i++)
             found |= !strcmp(names[i], row->name);
         if (!found)
-            missing++, printf("transport %s is not in tests/conform/CMakeLists.txt\n", row->name);
+            missing++, printf("transport %s is not in tests/transports.cmake\n", row->name);
     }
     return missing ? 1 : 0;
 }
@@ -74,7 +74,7 @@ static void prepare(void)
     fake_verbs_reset();
     fake_device.soft = kind && !strcmp(kind, "soft");
     fake_device.no_shared = kind && !strcmp(kind, "plain");
-    pvmi_verbs_replace(&fake_verbs);
+    pvmt_verbs_replace(&fake_verbs);
     one_process = true;
 #endif
 }
@@ -83,8 +83,8 @@ static void prepare(void)
 static int usable(const char *name)
 {
     char why[512] = "";
-    const struct pvmi_transport_ops *asked = pvmi_transport_find(name);
-    int rc = asked ? asked->available(why, sizeof why) : PVMI_ENOTFOUND;
+    const struct pvmt_transport_ops *asked = pvmt_transport_find(name);
+    int rc = asked ? asked->available(why, sizeof why) : PVMC_ENOTFOUND;
     puts(rc ? why : "usable");
     return rc ? 1 : 0;
 }
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
         return covers(argv + 2, argc - 2, true);
     one_process = argc >= 2 && !strcmp(argv[1], "loop");
     prepare();
-    ops = argc >= 2 ? pvmi_transport_find(argv[1]) : NULL;
+    ops = argc >= 2 ? pvmt_transport_find(argv[1]) : NULL;
     if (!ops || argc > 3) {
         fprintf(stderr, "usage: conform TRANSPORT [FAULTS]\n");
         return 2;
@@ -108,13 +108,13 @@ int main(int argc, char **argv)
     wire_is_slow = getenv("CONFORM_SLOW") != NULL;
     setenv("PVM_FAULT", argc > 2 ? argv[2] : "", 1);
     faults_end = argc > 2 && (strstr(argv[2], "drop") || strstr(argv[2], "cut") || strstr(argv[2], "nojoin"));
-    const struct pvmi_transport_ops *inner = ops;
-    ops = pvmi_fault_wrap(inner);
+    const struct pvmt_transport_ops *inner = ops;
+    ops = pvmt_fault_wrap(inner);
     if ((argc > 2) != (ops != inner)) {
         fprintf(stderr, "conform: %s cannot be wrapped with faults \"%s\"\n", argv[1], argc > 2 ? argv[2] : "");
         return 2;
     }
-    if (pvmi_mem_use_arenas())
+    if (pvmc_mem_use_arenas())
         printf("no arenas: messages by reference are not tried\n");
     SRunner *runner = srunner_create(suite());
     srunner_run_all(runner, CK_ENV);

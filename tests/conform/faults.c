@@ -1,25 +1,25 @@
 /* faults.c - connections that end by themselves: what came is right up to there, both sides hear of it once. */
 #include <stdio.h>
 #include <stdlib.h>
-#include "../../src/transports/fault/fault.h"
-#include "../../src/core/config.h"
+#include "transports/fault/fault.h"
+#include "core/config.h"
 #include "side.h"
 #include "suites.h"
 
-enum { ROUNDS = 60, FRAMES = 150, OFTEN = PVMI_FAULT_CERTAIN / 1000 };
+enum { ROUNDS = 60, FRAMES = 150, OFTEN = PVMT_FAULT_CERTAIN / 1000 };
 
-static struct pvmi_fault_plan plan;
+static struct pvmt_fault_plan plan;
 
 static void read_plan(void)
 {
     char why[256];
-    ck_assert_int_eq(pvmi_fault_plan_read(&plan, pvmi_config_text(PVMI_SETTING_FAULT), why, sizeof why), 0);
+    ck_assert_int_eq(pvmt_fault_plan_read(&plan, pvmc_config_text(PVMC_SETTING_FAULT), why, sizeof why), 0);
 }
 
 /* Whether server and client came together. What fails in that fails by the plan, or by what is done to the device. */
 static bool try_to_meet(void)
 {
-    uint8_t blob[PVMI_OFFER_MAX], reply[PVMI_OFFER_MAX];
+    uint8_t blob[PVMT_OFFER_MAX], reply[PVMT_OFFER_MAX];
     int fd, length = ops->offer(server.transport, &server, blob, &fd, &server.ep);
     if (length < 0)
         return false;
@@ -48,7 +48,7 @@ static bool exchange_until_down(void)
 {
     uint32_t sent[2] = {0, 0};
     struct side *sides[2] = {&server, &client};
-    int64_t end_us = pvmi_clock_us() + LIMIT_US;
+    int64_t end_us = pvmc_clock_us() + LIMIT_US;
     while (server.down + client.down == 0 && (server.done < FRAMES || client.done < FRAMES)) {
         for (int i = 0; i < 2; i++)
             if (sent[i] < FRAMES && side_send_mixed(sides[i], sent[i]) == 0)
@@ -61,7 +61,7 @@ static bool exchange_until_down(void)
     DRIVE_UNTIL(server.down == 1 && client.down == 1); /* both hear of it */
     drive_idly();
     for (int i = 0; i < 2; i++)
-        ck_assert_int_eq(side_send(sides[i], 0, 100, 1, PAYLOAD_OWN), PVMI_EDOWN);
+        ck_assert_int_eq(side_send(sides[i], 0, 100, 1, PAYLOAD_OWN), PVMC_EDOWN);
     return true;
 }
 

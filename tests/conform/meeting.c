@@ -41,7 +41,7 @@ START_TEST(nobody_there_is_an_error)
     int length = ops->address(server.transport, blob, sizeof blob);
     ck_assert_int_gt(length, 0);
     blob[length - 1] ^= 1;
-    struct pvmi_endpoint *ep = NULL;
+    struct pvmt_endpoint *ep = NULL;
     ck_assert_int_eq(ops->reach(client.transport, blob, length), 0);
     ck_assert_int_lt(ops->connect(client.transport, blob, length, &client, &ep), 0);
     ck_assert_int_lt(ops->connect(client.transport, blob, 0, &client, &ep), 0);
@@ -52,7 +52,7 @@ END_TEST
 /* ---- by offer ---- */
 
 struct offer {
-    uint8_t blob[PVMI_OFFER_MAX];
+    uint8_t blob[PVMT_OFFER_MAX];
     size_t length;
     int fd;
 };
@@ -62,7 +62,7 @@ static struct offer make_offer(struct side *s)
     struct offer o = {.fd = -2};
     int length = ops->offer(s->transport, s, o.blob, &o.fd, &s->ep);
     ck_assert_int_ge(length, 0);
-    ck_assert_int_le(length, PVMI_OFFER_MAX);
+    ck_assert_int_le(length, PVMT_OFFER_MAX);
     if (!side_attributes(s).local_only)
         ck_assert_int_eq(o.fd, -1);
     o.length = (size_t)length;
@@ -72,7 +72,7 @@ static struct offer make_offer(struct side *s)
 /* Joins; carries the answer back to the offering side, if there is one. */
 static int join(struct side *s, const struct offer *o, struct side *offering)
 {
-    uint8_t reply[PVMI_OFFER_MAX];
+    uint8_t reply[PVMT_OFFER_MAX];
     int rc = ops->join(s->transport, o->blob, o->length, o->fd, s, reply, &s->ep);
     if (rc < 0)
         s->ep = NULL;
@@ -85,7 +85,7 @@ START_TEST(offers_refuse_until_joined)
 {
     struct offer o = make_offer(&server);
     for (uint32_t i = 0; i < 5; i++) {
-        ck_assert_int_eq(side_send(&server, 0, i * 10000, 1, (enum payload)(i % 3)), PVMI_EAGAIN);
+        ck_assert_int_eq(side_send(&server, 0, i * 10000, 1, (enum payload)(i % 3)), PVMC_EAGAIN);
         drive_idly();
     }
     ck_assert_int_eq(server.ready, 0);
@@ -144,7 +144,7 @@ END_TEST
 START_TEST(joiners_may_leave_at_once)
 {
     struct offer o = make_offer(&server);
-    uint8_t reply[PVMI_OFFER_MAX];
+    uint8_t reply[PVMT_OFFER_MAX];
     int rc = ops->join(client.transport, o.blob, o.length, o.fd, &client, reply, &client.ep);
     ck_assert_int_ge(rc, 0);
     side_disconnect(&client);
@@ -224,7 +224,7 @@ static void join_garbage(const struct offer *o)
 {
     if (join(&client, o, NULL) == 0) {
         int rc = side_send(&client, 0, 100, 1, PAYLOAD_OWN);
-        ck_assert(rc == 0 || rc == PVMI_EAGAIN || rc == PVMI_EDOWN);
+        ck_assert(rc == 0 || rc == PVMC_EAGAIN || rc == PVMC_EDOWN);
         for (int i = 0; i < 20; i++)
             ops->progress(client.transport), ops->progress(server.transport);
     }
@@ -249,7 +249,7 @@ START_TEST(garbage_is_no_offer)
         side_disconnect(&server);
         bad.fd = some_descriptor(round);
         if (round % 3 == 0) { /* noise */
-            bad.length = (size_t)rand_r(&seed) % (PVMI_OFFER_MAX + 1);
+            bad.length = (size_t)rand_r(&seed) % (PVMT_OFFER_MAX + 1);
             for (size_t i = 0; i < bad.length; i++)
                 bad.blob[i] = (uint8_t)rand_r(&seed);
         } else if (round % 3 == 1) { /* cut off, or too long */
@@ -270,7 +270,7 @@ START_TEST(garbage_is_no_answer)
 {
     if (!ops->joined)
         return;
-    uint8_t garbage[PVMI_OFFER_MAX], reply[PVMI_OFFER_MAX];
+    uint8_t garbage[PVMT_OFFER_MAX], reply[PVMT_OFFER_MAX];
     unsigned seed = 6;
     struct offer o = make_offer(&server);
     int rc = ops->join(client.transport, o.blob, o.length, o.fd, &client, reply, &client.ep);
@@ -278,7 +278,7 @@ START_TEST(garbage_is_no_answer)
     for (unsigned round = 0; round < 100; round++) {
         for (size_t i = 0; i < sizeof garbage; i++)
             garbage[i] = (uint8_t)rand_r(&seed);
-        ck_assert_int_lt(ops->joined(server.ep, garbage, (size_t)rand_r(&seed) % (PVMI_OFFER_MAX + 1)), 0);
+        ck_assert_int_lt(ops->joined(server.ep, garbage, (size_t)rand_r(&seed) % (PVMT_OFFER_MAX + 1)), 0);
     }
     ck_assert_int_eq(server.ready + server.down, 0);
 }

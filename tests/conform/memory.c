@@ -37,12 +37,12 @@ END_TEST
 /* A transport that says by_reference does not copy what lies in an arena. */
 START_TEST(large_messages_come_by_reference)
 {
-    struct pvmi_attributes a = side_attributes(&client);
+    struct pvmt_attributes a = side_attributes(&client);
     uint32_t length = whole_length();
-    struct pvmi_mem *probe = pvmi_mem_new(length);
-    struct pvmi_mem_place place;
-    bool in_arena = pvmi_mem_locate(probe, &place);
-    pvmi_mem_unref(probe);
+    struct pvmc_mem *probe = pvmc_mem_new(length);
+    struct pvmc_mem_place place;
+    bool in_arena = pvmc_mem_locate(probe, &place);
+    pvmc_mem_unref(probe);
     meet();
     for (uint32_t seq = 0; seq < 50; seq++)
         DRIVE_UNTIL(side_send(&client, seq, length, 1, PAYLOAD_OWN) == 0);
@@ -63,7 +63,7 @@ START_TEST(held_references_stay_as_they_are)
     meet();
     server.hold = client.hold = HELD_MAX;
     uint32_t to_server = 0, to_client = 0;
-    int64_t end_us = pvmi_clock_us() + LIMIT_US;
+    int64_t end_us = pvmc_clock_us() + LIMIT_US;
     while (to_server < 300 || to_client < 300) {
         to_server += to_server < 300 && side_send_mixed(&client, to_server) == 0;
         to_client += to_client < 300 && side_send_mixed(&server, to_client) == 0;
@@ -97,10 +97,10 @@ START_TEST(refused_references_come_back)
     size_t before, after, cached;
     meet();
     server.refuse_frames = true;
-    pvmi_mem_usage(&before, &cached);
+    pvmc_mem_usage(&before, &cached);
     for (uint32_t seq = 0; seq < 20; seq++)
         DRIVE_UNTIL(side_send(&client, seq, whole_length(), 1, PAYLOAD_OWN) == 0);
-    DRIVE_UNTIL((pvmi_mem_usage(&after, &cached), after <= before));
+    DRIVE_UNTIL((pvmc_mem_usage(&after, &cached), after <= before));
     ck_assert_int_eq(server.done, 0);
 }
 END_TEST
@@ -109,7 +109,7 @@ END_TEST
 START_TEST(memory_comes_back_from_a_dead_link)
 {
     size_t before, after, cached;
-    pvmi_mem_usage(&before, &cached);
+    pvmc_mem_usage(&before, &cached);
     meet();
     server.stop = true;
     uint32_t seq = 0;
@@ -120,7 +120,7 @@ START_TEST(memory_comes_back_from_a_dead_link)
     server.stop = false;
     side_await_down(&server);
     side_disconnect(&server);
-    DRIVE_UNTIL((pvmi_mem_usage(&after, &cached), after <= before));
+    DRIVE_UNTIL((pvmc_mem_usage(&after, &cached), after <= before));
     ASSERT_RIGHT(server);
 }
 END_TEST
@@ -148,11 +148,11 @@ START_TEST(descriptors_run_out)
 {
     if (!ops->offer || getenv("DPVM_VALGRIND")) /* which has descriptors of its own, and answers for the kernel */
         return;
-    uint8_t blob[PVMI_OFFER_MAX], reply[PVMI_OFFER_MAX];
+    uint8_t blob[PVMT_OFFER_MAX], reply[PVMT_OFFER_MAX];
     rlim_t before = limit_descriptors((rlim_t)(lowest_free() + _i));
     int fd, length = ops->offer(server.transport, &server, blob, &fd, &server.ep);
     if (length < 0) {
-        ck_assert_int_eq(length, PVMI_ELIMIT);
+        ck_assert_int_eq(length, PVMC_ELIMIT);
         server.ep = NULL;
     } else {
         int rc = ops->join(client.transport, blob, (size_t)length, fd, &client, reply, &client.ep);
@@ -194,12 +194,12 @@ START_TEST(descriptors_travel_with_frames)
         int pipe_fds[2];
         char byte = 0;
         ck_assert_int_eq(pipe(pipe_fds), 0);
-        struct pvmi_frame *f = frame_make(seq, 1000 * seq, 1, PAYLOAD_OWN);
-        f->h.flags = PVMI_FRAME_FD;
+        struct pvmc_frame *f = frame_make(seq, 1000 * seq, 1, PAYLOAD_OWN);
+        f->h.flags = PVMC_FRAME_FD;
         f->fd = pipe_fds[1];
         DRIVE_UNTIL(ops->send(client.ep, f) == 0);
         DRIVE_UNTIL(server.done == (int)seq + 1 && ops->pending(client.ep) == 0);
-        pvmi_frame_unref(f);
+        pvmc_frame_unref(f);
         ck_assert_int_ge(server.descriptor, 0);
         ck_assert_int_eq(write(server.descriptor, "x", 1), 1);
         ck_assert_int_eq(read(pipe_fds[0], &byte, 1), 1);

@@ -27,7 +27,7 @@ struct shared {
 struct peer {
     pid_t pid;
     int control;
-    struct pvmi_aside aside;
+    struct pvmc_bypass aside;
 };
 
 static struct shared *shared;
@@ -48,8 +48,8 @@ static void control_send(struct peer *p, const void *data, size_t bytes, int fd)
         msg.msg_controllen = sizeof ancillary.room;
     }
     p->aside.given += bytes;
-    if (pvmi_world)
-        ck_assert_int_eq(pvmi_world->give(&p->aside), 0);
+    if (pvmc_virtual_clock)
+        ck_assert_int_eq(pvmc_virtual_clock->give(&p->aside), 0);
     ck_assert_int_eq(sendmsg(p->control, &msg, MSG_NOSIGNAL), (ssize_t)bytes);
 }
 
@@ -58,7 +58,7 @@ static void await_control(struct peer *p)
 {
     struct pollfd fd = {.fd = p->control, .events = POLLIN};
     while (poll(&fd, 1, 0) == 0)
-        drive_beside(pvmi_world ? INT64_MAX : pvmi_clock_us() + 2000, &p->aside);
+        drive_beside(pvmc_virtual_clock ? INT64_MAX : pvmc_clock_us() + 2000, &p->aside);
 }
 
 static size_t control_receive(struct peer *p, void *data, size_t size, int *fd)
@@ -93,7 +93,7 @@ static void wait_for_go(struct peer *p)
 
 static void offer_to_other(struct side *s, struct peer *p)
 {
-    uint8_t blob[PVMI_OFFER_MAX + 1] = {0}, reply[PVMI_OFFER_MAX + 1] = {0};
+    uint8_t blob[PVMT_OFFER_MAX + 1] = {0}, reply[PVMT_OFFER_MAX + 1] = {0};
     int fd, length = ops->offer(s->transport, s, blob + 1, &fd, &s->ep);
     ck_assert_int_ge(length, 0);
     control_send(p, blob, (size_t)length + 1, fd); /* a byte before it, since a blob may be empty */
@@ -108,7 +108,7 @@ static void offer_to_other(struct side *s, struct peer *p)
 
 static void join_other(struct side *s, struct peer *p)
 {
-    uint8_t blob[PVMI_OFFER_MAX + 1] = {0}, reply[PVMI_OFFER_MAX + 1] = {0};
+    uint8_t blob[PVMT_OFFER_MAX + 1] = {0}, reply[PVMT_OFFER_MAX + 1] = {0};
     int fd;
     size_t length = control_receive(p, blob, sizeof blob, &fd) - 1;
     int answer = ops->join(s->transport, blob + 1, length, fd, s, reply + 1, &s->ep);
@@ -173,7 +173,7 @@ static struct peer start(void (*run)(struct peer *p))
     in_other_process = true;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     close(pair[0]);
-    pvmi_mem_after_fork();
+    pvmc_mem_after_fork();
     ops->close(server.transport); /* our copy */
     server.transport = NULL;
     server.ep = NULL;
@@ -188,8 +188,8 @@ static int await_end(const struct peer *p)
 {
     int status;
     pid_t ended;
-    while (!(ended = waitpid(p->pid, &status, pvmi_world ? WNOHANG : 0)))
-        ck_assert_int_ge(pvmi_world->sleep(INT64_MAX, &p->aside), 0);
+    while (!(ended = waitpid(p->pid, &status, pvmc_virtual_clock ? WNOHANG : 0)))
+        ck_assert_int_ge(pvmc_virtual_clock->sleep(INT64_MAX, &p->aside), 0);
     ck_assert_int_eq(ended, p->pid);
     return status;
 }
@@ -222,7 +222,7 @@ enum { FRAMES = 600 };
 static void exchange(struct side *s, uint32_t count)
 {
     uint32_t seq = 1;
-    int64_t end_us = pvmi_clock_us() + 2 * LIMIT_US;
+    int64_t end_us = pvmc_clock_us() + 2 * LIMIT_US;
     s->hold = 5;
     while (seq < count || s->done < (int)count) {
         bool sent = seq < count && side_send_mixed(s, seq) == 0;
@@ -316,7 +316,7 @@ START_TEST(taken_frames_survive_the_sender)
     ck_assert_int_le(server.done, (int)atomic_load(&shared->sent));
     if (side_attributes(&server).lossless)
         ck_assert_int_eq(server.done, (int)atomic_load(&shared->sent));
-    ck_assert_int_eq(side_send(&server, 1, 100, 1, PAYLOAD_OWN), PVMI_EDOWN);
+    ck_assert_int_eq(side_send(&server, 1, 100, 1, PAYLOAD_OWN), PVMC_EDOWN);
 }
 END_TEST
 
@@ -330,7 +330,7 @@ static void run_stream(struct peer *p)
     for (uint32_t seq = 1;;) {
         if ((in_place ? side_send_mixed(&client, seq) : side_send_kept(&client, seq)) == 0)
             atomic_store(&shared->sent, ++seq);
-        if (!drive(pvmi_clock_us() + LIMIT_US) || client.wrong[0] || client.down)
+        if (!drive(pvmc_clock_us() + LIMIT_US) || client.wrong[0] || client.down)
             _exit(1);
     }
 }
@@ -339,19 +339,19 @@ static void run_stream(struct peer *p)
 static uint32_t stream_until_down(struct peer *p, int64_t kill_us)
 {
     uint32_t seq = 1;
-    int64_t end_us = pvmi_clock_us() + LIMIT_US;
+    int64_t end_us = pvmc_clock_us() + LIMIT_US;
     bool killed = false;
     while (!server.down) {
-        if (!killed && pvmi_clock_us() >= kill_us) {
+        if (!killed && pvmc_clock_us() >= kill_us) {
             kill(p->pid, SIGKILL);
             killed = true;
         }
         int rc = side_send_mixed(&server, seq);
-        ck_assert(rc == 0 || rc == PVMI_EAGAIN || rc == PVMI_EDOWN);
+        ck_assert(rc == 0 || rc == PVMC_EAGAIN || rc == PVMC_EDOWN);
         seq += rc == 0;
-        int64_t soon_us = pvmi_clock_us() + (killed ? LIMIT_US : 1000);
+        int64_t soon_us = pvmc_clock_us() + (killed ? LIMIT_US : 1000);
         ck_assert_msg(drive(soon_us) || !killed || server.down, "no down after a kill");
-        ck_assert_msg(pvmi_clock_us() < end_us, "no down after a kill");
+        ck_assert_msg(pvmc_clock_us() < end_us, "no down after a kill");
     }
     return seq;
 }
@@ -359,20 +359,20 @@ static uint32_t stream_until_down(struct peer *p, int64_t kill_us)
 /* Killed at any instruction: the other side gets what was taken, then down, and all its memory back. */
 START_TEST(killed_at_any_time)
 {
-    int rounds = getenv("DPVM_VALGRIND") ? 8 : side_attributes(&server).end_unseen ? 5 : 40; /* each waits */
+    int rounds = side_attributes(&server).end_unseen ? 2 : getenv("DPVM_VALGRIND") ? 8 : 40; /* each waits */
     unsigned seed = (unsigned)_i + 1;
     size_t before, after, cached;
     side_close(&client);
     bool lossless = side_attributes(&server).lossless;
     for (int round = 0; round < rounds; round++) {
-        pvmi_mem_usage(&before, &cached);
+        pvmc_mem_usage(&before, &cached);
         other_offers = round % 2;
-        in_place = round / 2 % 2;
+        in_place = (round / 2 + _i) % 2;
         struct peer p = start(run_stream);
         meet_other(&server, &p, !other_offers);
         server.hold = 4;
         wait_for_go(&p);
-        stream_until_down(&p, pvmi_clock_us() + rand_r(&seed) % 5000);
+        stream_until_down(&p, pvmc_clock_us() + rand_r(&seed) % 5000);
         finish(&p, true);
         ASSERT_RIGHT(server);
         uint32_t taken = atomic_load(&shared->sent);
@@ -380,7 +380,7 @@ START_TEST(killed_at_any_time)
         if (lossless && !in_place)
             ck_assert_msg(server.done >= (int)taken, "%d of %u frames came", server.done, taken);
         renew_server();
-        DRIVE_UNTIL((pvmi_mem_usage(&after, &cached), after <= before));
+        DRIVE_UNTIL((pvmc_mem_usage(&after, &cached), after <= before));
     }
 }
 END_TEST
@@ -397,7 +397,7 @@ START_TEST(forked_children_do_not_disturb)
         pid_t child = fork();
         ck_assert_int_ge(child, 0);
         if (!child) {
-            pvmi_mem_after_fork();
+            pvmc_mem_after_fork();
             ops->close(server.transport);
             _exit(0);
         }

@@ -7,10 +7,10 @@
 
 START_TEST(attributes_are_sensible)
 {
-    struct pvmi_attributes a = side_attributes(&client), before;
+    struct pvmt_attributes a = side_attributes(&client), before;
     ck_assert_uint_ge(a.frame_max, 1024);
     if (!a.by_reference)
-        ck_assert_uint_le(a.frame_max, PVMI_FRAME_PAYLOAD_MAX);
+        ck_assert_uint_le(a.frame_max, PVMC_FRAME_PAYLOAD_MAX);
     ck_assert_uint_gt(a.bandwidth_mbs, 0);
     ops->query(NULL, &before); /* what routes are ordered by, before anything is open */
     ck_assert_uint_gt(before.bandwidth_mbs, 0);
@@ -25,12 +25,12 @@ START_TEST(frames_of_all_sizes_arrive_in_order)
     uint32_t most = frame_max(&client) < 4u << 20 ? frame_max(&client) : 4u << 20;
     uint32_t sizes[] = {0,    1,    2,     63,    64,    65,    127,   128,   1000,     4095,
                         4096, 4097, 16384, 16385, 40000, 65535, 65536, 65537, most - 1, most};
-    unsigned n = sizeof sizes / sizeof *sizes, count = PVMI_FRAME_PIECES_MAX * n;
+    unsigned n = sizeof sizes / sizeof *sizes, count = PVMC_FRAME_PIECES_MAX * n;
     meet();
     for (uint32_t seq = 0; seq < count; seq++) {
         uint32_t length = sizes[seq * 7 % n] < most ? sizes[seq * 7 % n] : most;
         enum payload payload = (enum payload)(seq / n % 2);
-        DRIVE_UNTIL(side_send(&client, seq, length, 1 + seq % PVMI_FRAME_PIECES_MAX, payload) == 0);
+        DRIVE_UNTIL(side_send(&client, seq, length, 1 + seq % PVMC_FRAME_PIECES_MAX, payload) == 0);
     }
     DRIVE_UNTIL(server.done == (int)count);
     ASSERT_RIGHT(server);
@@ -43,7 +43,7 @@ START_TEST(both_directions_at_once)
     enum { COUNT = 500 };
     meet();
     uint32_t to_server = 0, to_client = 0;
-    int64_t end_us = pvmi_clock_us() + LIMIT_US;
+    int64_t end_us = pvmc_clock_us() + LIMIT_US;
     while (to_server < COUNT || to_client < COUNT) {
         to_server += to_server < COUNT && side_send_mixed(&client, to_server) == 0;
         to_client += to_client < COUNT && side_send_mixed(&server, to_client) == 0;
@@ -64,7 +64,7 @@ static uint32_t send_until_refused(struct side *s, uint32_t length)
     for (int refusals = 0; refusals < 3; refusals += rc != 0) { /* several: under faults some are made up */
         while ((rc = side_send(s, seq, length, 1 + seq % 5, PAYLOAD_OWN)) == 0)
             ck_assert_uint_lt(++seq, 200000);
-        ck_assert_int_eq(rc, PVMI_EAGAIN);
+        ck_assert_int_eq(rc, PVMC_EAGAIN);
     }
     return seq;
 }
@@ -95,8 +95,8 @@ START_TEST(tx_ready_wakes_a_sleeper)
     while (ops->progress(client.transport) > 0)
         ;
     server.stop = false;
-    int64_t end_us = pvmi_clock_us() + LIMIT_US;
-    while (!client.ready && pvmi_clock_us() < end_us) {
+    int64_t end_us = pvmc_clock_us() + LIMIT_US;
+    while (!client.ready && pvmc_clock_us() < end_us) {
         ops->progress(server.transport);
         if (ops->arm(client.transport) == 1 || side_readable(&client, 10))
             ops->progress(client.transport);
@@ -173,7 +173,7 @@ START_TEST(down_comes_once_after_all_frames)
     ck_assert(wire_loses || server.down_reason == 0);
     drive_idly();
     ck_assert_int_eq(server.down, 1);
-    ck_assert_int_eq(side_send(&server, 0, 10, 1, PAYLOAD_OWN), PVMI_EDOWN);
+    ck_assert_int_eq(side_send(&server, 0, 10, 1, PAYLOAD_OWN), PVMC_EDOWN);
     ck_assert_int_eq(client.down, 0); /* its owner disconnected it */
 }
 END_TEST
@@ -268,9 +268,9 @@ END_TEST
 /* While the sender moves: what a bad cable has lost, it sends again. */
 static bool server_is_woken(void)
 {
-    int64_t end_us = pvmi_clock_us() + LIMIT_US;
+    int64_t end_us = pvmc_clock_us() + LIMIT_US;
     bool woken;
-    while (!(woken = side_readable(&server, 10)) && pvmi_clock_us() < end_us)
+    while (!(woken = side_readable(&server, 10)) && pvmc_clock_us() < end_us)
         ops->progress(client.transport);
     return woken;
 }
@@ -284,8 +284,8 @@ START_TEST(descriptor_wakes_the_sleeper)
             ops->progress(server.transport), ops->progress(client.transport);
         ck_assert_msg(round > 1 || side_comes_to_rest(&server), "readable although nothing came: a sleeper would spin");
         DRIVE_UNTIL(side_send(&client, (uint32_t)round, (uint32_t)round * 900, 1, PAYLOAD_OWN) == 0);
-        int64_t end_us = pvmi_clock_us() + LIMIT_US;
-        while (server.done <= round && pvmi_clock_us() < end_us) {
+        int64_t end_us = pvmc_clock_us() + LIMIT_US;
+        while (server.done <= round && pvmc_clock_us() < end_us) {
             if (ops->arm(server.transport) == 0)
                 ck_assert_msg(server_is_woken(), "frame %d woke nobody", round);
             ops->progress(server.transport);

@@ -12,7 +12,7 @@
 
 enum { SRC = 0x40002, DST = 0x40001, PART_OFFSET = 4096, INPLACE_AFTER = 0xee };
 
-const struct pvmi_transport_ops *ops;
+const struct pvmt_transport_ops *ops;
 struct side server, client;
 bool use_whole, one_process, faults_end, wire_is_slow, wire_loses;
 
@@ -21,7 +21,7 @@ bool in_other_process;
 static char folder[64];
 
 struct inplace {
-    struct pvmi_frame *frame;
+    struct pvmc_frame *frame;
     uint8_t *data;
     uint32_t length;
     struct inplace *prev, *next;
@@ -58,9 +58,9 @@ static uint32_t scramble(uint32_t x)
 }
 
 /* Every field that a transport only carries is a function of seq. */
-static struct pvmi_frame_header header_make(uint32_t seq, uint32_t length, enum payload payload)
+static struct pvmc_frame_header header_make(uint32_t seq, uint32_t length, enum payload payload)
 {
-    return (struct pvmi_frame_header){
+    return (struct pvmc_frame_header){
         .length = length,
         .dst = DST,
         .src = SRC,
@@ -76,13 +76,13 @@ static struct pvmi_frame_header header_make(uint32_t seq, uint32_t length, enum 
     };
 }
 
-static bool header_right(const struct pvmi_frame_header *h)
+static bool header_right(const struct pvmc_frame_header *h)
 {
     bool part = h->offset != 0;
-    struct pvmi_frame_header want = header_make(h->seq, h->length, part ? PAYLOAD_PART : PAYLOAD_OWN);
+    struct pvmc_frame_header want = header_make(h->seq, h->length, part ? PAYLOAD_PART : PAYLOAD_OWN);
     return h->dst == want.dst && h->src == want.src && h->tag == want.tag && h->ctx == want.ctx && h->wid == want.wid &&
            h->enc == want.enc && h->dsig == want.dsig && h->crc == want.crc && h->body_length == want.body_length &&
-           h->offset == want.offset && !(h->flags & ~PVMI_FRAME_FD);
+           h->offset == want.offset && !(h->flags & ~PVMC_FRAME_FD);
 }
 
 static void fill(uint8_t *data, uint32_t seq, uint32_t length)
@@ -99,24 +99,24 @@ static bool filled(const uint8_t *data, uint32_t seq, uint32_t length)
     return true;
 }
 
-static void cut_in_pieces(struct pvmi_frame *f, uint8_t *data, uint32_t length, unsigned pieces)
+static void cut_in_pieces(struct pvmc_frame *f, uint8_t *data, uint32_t length, unsigned pieces)
 {
     uint32_t at = 0;
     if (length < pieces)
         pieces = 1;
     for (unsigned k = 0; length && k < pieces; k++) {
         uint32_t n = k + 1 < pieces ? 1 + (length - at) / (pieces * 2) : length - at;
-        pvmi_frame_add_piece(f, data + at, n);
+        pvmc_frame_add_piece(f, data + at, n);
         at += n;
     }
 }
 
-struct pvmi_frame *frame_make(uint32_t seq, uint32_t length, unsigned pieces, enum payload payload)
+struct pvmc_frame *frame_make(uint32_t seq, uint32_t length, unsigned pieces, enum payload payload)
 {
-    struct pvmi_frame_header h = header_make(seq, length, payload);
+    struct pvmc_frame_header h = header_make(seq, length, payload);
     uint32_t before = payload == PAYLOAD_PART ? PART_OFFSET : 0;
-    struct pvmi_mem *mem = length && payload != PAYLOAD_INPLACE ? pvmi_mem_new(before + length) : NULL;
-    struct pvmi_frame *f = pvmi_frame_new(&h, mem);
+    struct pvmc_mem *mem = length && payload != PAYLOAD_INPLACE ? pvmc_mem_new(before + length) : NULL;
+    struct pvmc_frame *f = pvmc_frame_new(&h, mem);
     ck_assert_ptr_nonnull(f);
     uint8_t *data = mem ? mem->data + before : length ? malloc(length) : NULL;
     if (length)
@@ -133,7 +133,7 @@ static void sweep(struct side *s, bool all)
         if (p->frame->refs > 1 && !all)
             continue;
         memset(p->data, INPLACE_AFTER, p->length);
-        pvmi_frame_unref(p->frame);
+        pvmc_frame_unref(p->frame);
         free(p->data);
         DL_DELETE(s->inplace, p);
         free(p);
@@ -152,7 +152,7 @@ unsigned side_inplace(struct side *s)
 
 int side_send(struct side *s, uint32_t seq, uint32_t length, unsigned pieces, enum payload payload)
 {
-    struct pvmi_frame *f = frame_make(seq, length, pieces, payload);
+    struct pvmc_frame *f = frame_make(seq, length, pieces, payload);
     uint8_t *data = !f->mem && length ? f->pieces[0].iov_base : NULL;
     int rc = ops->send(s->ep, f);
     if (data) {
@@ -161,7 +161,7 @@ int side_send(struct side *s, uint32_t seq, uint32_t length, unsigned pieces, en
         DL_APPEND(s->inplace, p);
         sweep(s, false);
     } else {
-        pvmi_frame_unref(f);
+        pvmc_frame_unref(f);
     }
     return rc;
 }
@@ -178,26 +178,26 @@ static uint32_t mixed_length(const struct side *s, uint32_t seq, uint32_t maximu
 int side_send_mixed(struct side *s, uint32_t seq)
 {
     uint32_t r = scramble(seq + 99);
-    return side_send(s, seq, mixed_length(s, seq, 1u << 20), 1 + r % PVMI_FRAME_PIECES_MAX,
+    return side_send(s, seq, mixed_length(s, seq, 1u << 20), 1 + r % PVMC_FRAME_PIECES_MAX,
                      (enum payload)(r / 64 % (PAYLOAD_INPLACE + 1)));
 }
 
 int side_send_kept(struct side *s, uint32_t seq)
 {
     uint32_t r = scramble(seq + 99);
-    return side_send(s, seq, mixed_length(s, seq, 65536), 1 + r % PVMI_FRAME_PIECES_MAX,
+    return side_send(s, seq, mixed_length(s, seq, 65536), 1 + r % PVMC_FRAME_PIECES_MAX,
                      (enum payload)(r / 64 % PAYLOAD_INPLACE));
 }
 
 /* ---- callbacks ---- */
 
-static void wrong(struct side *s, const struct pvmi_frame_header *h, const char *what)
+static void wrong(struct side *s, const struct pvmc_frame_header *h, const char *what)
 {
     if (!s->wrong[0])
         snprintf(s->wrong, sizeof s->wrong, "frame %u (due %u) of %u bytes: %s", h->seq, s->next_seq, h->length, what);
 }
 
-static void take(struct side *s, const struct pvmi_frame_header *h, const uint8_t *data)
+static void take(struct side *s, const struct pvmc_frame_header *h, const uint8_t *data)
 {
     s->done++;
     if (h->seq != s->next_seq)
@@ -209,10 +209,10 @@ static void take(struct side *s, const struct pvmi_frame_header *h, const uint8_
     s->next_seq = h->seq + 1;
 }
 
-static void act_on_done(struct side *s, const struct pvmi_frame_header *h)
+static void act_on_done(struct side *s, const struct pvmc_frame_header *h)
 {
-    int rc = s->answer_in_done ? PVMI_EAGAIN : 0;
-    for (int i = 0; rc == PVMI_EAGAIN && i < 100; i++) /* under faults a refusal may be made up */
+    int rc = s->answer_in_done ? PVMC_EAGAIN : 0;
+    for (int i = 0; rc == PVMC_EAGAIN && i < 100; i++) /* under faults a refusal may be made up */
         rc = side_send(s, h->seq, 16, 1, PAYLOAD_OWN);
     if (rc)
         wrong(s, h, "cannot be answered");
@@ -220,7 +220,7 @@ static void act_on_done(struct side *s, const struct pvmi_frame_header *h)
         side_disconnect(s);
 }
 
-static int on_accepted(void *arg, struct pvmi_endpoint *ep, const struct pvmi_credentials *who)
+static int on_accepted(void *arg, struct pvmt_endpoint *ep, const struct pvmt_credentials *who)
 {
     struct side *s = arg;
     s->accepted++;
@@ -232,7 +232,7 @@ static int on_accepted(void *arg, struct pvmi_endpoint *ep, const struct pvmi_cr
     return 0;
 }
 
-static uint8_t *on_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+static uint8_t *on_place(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h)
 {
     struct side *s = ep->owner;
     (void)arg;
@@ -254,7 +254,7 @@ static uint8_t *on_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_
     return s->place;
 }
 
-static void on_done(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+static void on_done(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h)
 {
     struct side *s = ep->owner;
     (void)arg;
@@ -265,7 +265,7 @@ static void on_done(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame
     act_on_done(s, h);
 }
 
-static int on_whole(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h, struct pvmi_mem *mem,
+static int on_whole(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h, struct pvmc_mem *mem,
                     const uint8_t *data)
 {
     struct side *s = ep->owner;
@@ -293,7 +293,7 @@ static int on_whole(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame
     return 0;
 }
 
-static void on_descriptor(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h, int fd)
+static void on_descriptor(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h, int fd)
 {
     struct side *s = ep->owner;
     (void)arg;
@@ -302,7 +302,7 @@ static void on_descriptor(void *arg, struct pvmi_endpoint *ep, const struct pvmi
     s->descriptor = fd;
 }
 
-static void on_ready(void *arg, struct pvmi_endpoint *ep)
+static void on_ready(void *arg, struct pvmt_endpoint *ep)
 {
     struct side *s = ep->owner;
     (void)arg;
@@ -312,7 +312,7 @@ static void on_ready(void *arg, struct pvmi_endpoint *ep)
         side_disconnect(s);
 }
 
-static void on_down(void *arg, struct pvmi_endpoint *ep, int reason)
+static void on_down(void *arg, struct pvmt_endpoint *ep, int reason)
 {
     struct side *s = ep->owner;
     (void)arg;
@@ -326,8 +326,8 @@ static void on_down(void *arg, struct pvmi_endpoint *ep, int reason)
     .accepted = on_accepted, .rx_place = on_place, .rx_done = on_done, .rx_descriptor = on_descriptor,                 \
     .tx_ready = on_ready, .down = on_down
 
-static const struct pvmi_callbacks callbacks_plain = {CALLBACKS};
-static const struct pvmi_callbacks callbacks_whole = {CALLBACKS, .rx_whole = on_whole};
+static const struct pvmt_callbacks callbacks_plain = {CALLBACKS};
+static const struct pvmt_callbacks callbacks_whole = {CALLBACKS, .rx_whole = on_whole};
 
 /* ---- sides ---- */
 
@@ -350,10 +350,10 @@ void side_open(struct side *s, const char *address)
     go_to_place_of(s);
     memset(s, 0, sizeof *s);
     s->descriptor = -1;
-    int64_t end_us = pvmi_clock_us() + LIMIT_US;
+    int64_t end_us = pvmc_clock_us() + LIMIT_US;
     int rc;
     while ((rc = ops->open(address, use_whole ? &callbacks_whole : &callbacks_plain, s, &s->transport)) != 0) {
-        ck_assert_msg(faults_end && pvmi_clock_us() < end_us, "cannot be opened: %d", rc);
+        ck_assert_msg(faults_end && pvmc_clock_us() < end_us, "cannot be opened: %d", rc);
         usleep(20000); /* its device may be down for a while */
     }
 }
@@ -362,10 +362,10 @@ void side_release(struct side *s, unsigned keep)
 {
     while (s->held_count > keep) {
         struct held *h = &s->held[0];
-        struct pvmi_frame_header header = {.seq = h->seq, .length = h->length};
+        struct pvmc_frame_header header = {.seq = h->seq, .length = h->length};
         if (!filled(h->data, h->seq, h->length))
             wrong(s, &header, "its memory was changed while a reference was held");
-        pvmi_mem_unref(h->mem);
+        pvmc_mem_unref(h->mem);
         s->held_count--;
         memmove(s->held, s->held + 1, s->held_count * sizeof *h);
     }
@@ -373,7 +373,7 @@ void side_release(struct side *s, unsigned keep)
 
 void side_disconnect(struct side *s)
 {
-    struct pvmi_endpoint *ep = s->ep;
+    struct pvmt_endpoint *ep = s->ep;
     s->ep = NULL;
     if (ep)
         ops->disconnect(ep);
@@ -401,9 +401,9 @@ void side_close(struct side *s)
     s->descriptor = -1;
 }
 
-struct pvmi_attributes side_attributes(const struct side *s)
+struct pvmt_attributes side_attributes(const struct side *s)
 {
-    struct pvmi_attributes a;
+    struct pvmt_attributes a;
     ops->query(s->transport, &a);
     return a;
 }
@@ -435,29 +435,29 @@ static int armed(struct side *s, struct pollfd *p)
 }
 
 /* Sleeps like a task: until a descriptor is readable or it is end_us. In virtual time the network wakes us instead. */
-static bool sleep_on(struct pollfd *fds, nfds_t count, int64_t end_us, const struct pvmi_aside *aside)
+static bool sleep_on(struct pollfd *fds, nfds_t count, int64_t end_us, const struct pvmc_bypass *aside)
 {
-    if (pvmi_world) {
-        ck_assert_int_ge(pvmi_world->sleep(end_us, aside), 0);
-        return pvmi_clock_us() < end_us;
+    if (pvmc_virtual_clock) {
+        ck_assert_int_ge(pvmc_virtual_clock->sleep(end_us, aside), 0);
+        return pvmc_clock_us() < end_us;
     }
-    int64_t left_ms = (end_us - pvmi_clock_us()) / 1000;
+    int64_t left_ms = (end_us - pvmc_clock_us()) / 1000;
     return left_ms > 0 && poll(fds, count, (int)left_ms) > 0;
 }
 
-static const struct pvmi_aside nobody;
+static const struct pvmc_bypass nobody;
 
 bool side_readable(struct side *s, int timeout_ms)
 {
     struct pollfd p = {.fd = ops->fd(s->transport), .events = POLLIN};
-    return sleep_on(&p, 1, pvmi_clock_us() + timeout_ms * 1000, &nobody);
+    return sleep_on(&p, 1, pvmc_clock_us() + timeout_ms * 1000, &nobody);
 }
 
-bool drive_beside(int64_t end_us, const struct pvmi_aside *aside)
+bool drive_beside(int64_t end_us, const struct pvmc_bypass *aside)
 {
     struct pollfd p[2];
     bool moved = move(&server) + move(&client) || armed(&server, &p[0]) || armed(&client, &p[1]);
-    return (moved || sleep_on(p, 2, end_us, aside)) && pvmi_clock_us() < end_us;
+    return (moved || sleep_on(p, 2, end_us, aside)) && pvmc_clock_us() < end_us;
 }
 
 bool drive(int64_t end_us)
@@ -467,17 +467,17 @@ bool drive(int64_t end_us)
 
 void drive_idly(void)
 {
-    int64_t end_us = pvmi_clock_us() + 20000;
-    while (pvmi_clock_us() < end_us) {
+    int64_t end_us = pvmc_clock_us() + 20000;
+    while (pvmc_clock_us() < end_us) {
         bool moved = move(&server) + move(&client);
-        if (pvmi_world && !moved)
+        if (pvmc_virtual_clock && !moved)
             drive(end_us);
     }
 }
 
 void side_await_down(struct side *s)
 {
-    int64_t soon_us = pvmi_clock_us() + LIMIT_US / 4;
+    int64_t soon_us = pvmc_clock_us() + LIMIT_US / 4;
     if (wire_loses && side_attributes(s).end_unseen) {
         while (!s->down && drive(soon_us))
             ;
@@ -500,7 +500,7 @@ bool side_comes_to_rest(struct side *s)
 
 void meet_by_offer(struct side *a, struct side *b)
 {
-    uint8_t blob[PVMI_OFFER_MAX], reply[PVMI_OFFER_MAX];
+    uint8_t blob[PVMT_OFFER_MAX], reply[PVMT_OFFER_MAX];
     int fd = -2, length = ops->offer(a->transport, a, blob, &fd, &a->ep);
     ck_assert_int_ge(length, 0);
     ck_assert_int_ge(fd, -1);
@@ -564,7 +564,7 @@ static int count_memfd_mappings(void)
 
 struct leftovers leftovers_now(void)
 {
-    pvmi_mem_trim();
+    pvmc_mem_trim();
     return (struct leftovers){count_descriptors(), count_memfd_mappings()};
 }
 
@@ -585,7 +585,7 @@ void both_close(void)
     side_close(&server);
     struct leftovers now = leftovers_now();
     size_t in_use, cached;
-    pvmi_mem_usage(&in_use, &cached);
+    pvmc_mem_usage(&in_use, &cached);
     ck_assert_msg(in_use == 0, "%zu bytes of message memory are still in use", in_use);
     ck_assert_msg(now.descriptors == at_start.descriptors, "%d descriptors before, %d after", at_start.descriptors,
                   now.descriptors);

@@ -10,16 +10,16 @@
 
 #include <check.h>
 #include <stdbool.h>
-#include "../../src/core/clock.h"
-#include "../../src/core/error.h"
-#include "../../src/transports/transport.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "transports/transport.h"
 
 enum {
     HELD_MAX = 16, /* references that a receiver keeps for a while */
 };
 
 /* For anything to happen. Virtual time, which a slow network's frames take much of, costs nothing. */
-#define LIMIT_US (pvmi_world ? INT64_C(3600000000) : INT64_C(10000000) * (wire_is_slow ? 12 : 1))
+#define LIMIT_US (pvmc_virtual_clock ? INT64_C(3600000000) : INT64_C(10000000) * (wire_is_slow ? 12 : 1))
 
 /* Where the payload of a frame lies. */
 enum payload {
@@ -29,7 +29,7 @@ enum payload {
 };
 
 struct held {
-    struct pvmi_mem *mem;
+    struct pvmc_mem *mem;
     const uint8_t *data;
     uint32_t seq, length;
 };
@@ -37,8 +37,8 @@ struct held {
 struct inplace; /* a frame with data in place that the transport may still need */
 
 struct side {
-    struct pvmi_transport *transport;
-    struct pvmi_endpoint *ep;
+    struct pvmt_transport *transport;
+    struct pvmt_endpoint *ep;
     /* what the test wants */
     bool stop;          /* no progress */
     bool refuse_accept; /* and refuse_frames: what callbacks refuse */
@@ -61,7 +61,7 @@ struct side {
     struct inplace *inplace;
 };
 
-extern const struct pvmi_transport_ops *ops; /* under test */
+extern const struct pvmt_transport_ops *ops; /* under test */
 extern struct side server, client;
 extern bool use_whole;    /* sides take whole messages by rx_whole */
 extern bool one_process;  /* the transport under test does not reach other processes */
@@ -91,9 +91,9 @@ void side_close(struct side *s);
 void side_disconnect(struct side *s);
 
 /* A frame with one reference. The pieces are of uneven length; there are fewer if it has fewer bytes. */
-struct pvmi_frame *frame_make(uint32_t seq, uint32_t length, unsigned pieces, enum payload payload);
+struct pvmc_frame *frame_make(uint32_t seq, uint32_t length, unsigned pieces, enum payload payload);
 
-/* Sends it: 0, PVMI_EAGAIN, or another code. In-place data is overwritten as soon as the transport is done with it. */
+/* Sends it: 0, PVMC_EAGAIN, or another code. In-place data is overwritten as soon as the transport is done with it. */
 int side_send(struct side *s, uint32_t seq, uint32_t length, unsigned pieces, enum payload payload);
 
 /* Sends frame seq of a mix of all sizes, pieces and places. */
@@ -109,7 +109,7 @@ void side_release(struct side *s, unsigned keep);
 unsigned side_inplace(struct side *s);
 
 uint32_t frame_max(const struct side *s);
-struct pvmi_attributes side_attributes(const struct side *s);
+struct pvmt_attributes side_attributes(const struct side *s);
 
 /* Whether the descriptor polls readable within this time; in a network's virtual time: whether anything wakes us. */
 bool side_readable(struct side *s, int timeout_ms);
@@ -118,11 +118,11 @@ bool side_readable(struct side *s, int timeout_ms);
 bool drive(int64_t end_us);
 
 /* The same, and what the other process of `aside` gives us past the transport ends the sleep, too. */
-bool drive_beside(int64_t end_us, const struct pvmi_aside *aside);
+bool drive_beside(int64_t end_us, const struct pvmc_bypass *aside);
 
 #define DRIVE_UNTIL(condition)                                                                                         \
     do {                                                                                                               \
-        int64_t end_us_ = pvmi_clock_us() + LIMIT_US;                                                                  \
+        int64_t end_us_ = pvmc_clock_us() + LIMIT_US;                                                                  \
         bool happened_; /* the condition may have effects: it is evaluated until it holds, and not again */            \
         while (!(happened_ = (condition)) && drive(end_us_))                                                           \
             ;                                                                                                          \

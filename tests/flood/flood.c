@@ -25,10 +25,10 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "../../src/core/log.h"
-#include "../../src/pvmd/dial.h"
-#include "../../src/pvmd/launch.h"
-#include "../../src/pvmd/listen.h"
+#include "core/log.h"
+#include "pvmd/net/dial.h"
+#include "pvmd/base/own_path.h"
+#include "pvmd/door/listen.h"
 
 enum {
     ROUND_TRIP_MS = 100,
@@ -44,7 +44,7 @@ enum {
 static struct ev_loop *loop;
 static struct sockaddr_in target;
 
-const char *pvmd_launch_own_path(void)
+const char *pvmd_own_path(void)
 {
     return PVMD3;
 }
@@ -246,7 +246,7 @@ struct join {
 
 static struct join joins[CALLS_MAX];
 static int join_count, begun, done;
-static struct pvmd_addresses relay;
+static struct pvmw_addresses relay;
 
 static enum pvmd_verdict offered(const struct pvmd_preface *p)
 {
@@ -269,7 +269,7 @@ static void finish(struct join *j, int ms)
         ev_break(loop, EVBREAK_ALL);
 }
 
-static void connected(void *owner, int fd, const uint8_t key[PVMD_KEY_BYTES], const struct pvmd_address *address)
+static void connected(void *owner, int fd, const uint8_t key[PVMD_KEY_BYTES], const union pvmw_address *address)
 {
     struct join *j = owner;
     (void)key, (void)address;
@@ -324,7 +324,7 @@ static pid_t start_relay(uint32_t source)
         getsockname(listener, (struct sockaddr *)&own, &size))
         err(2, "flood: relay");
     relay.count = 1;
-    pvmd_address_from((struct sockaddr *)&own, &relay.list[0]);
+    pvmw_address_from((struct sockaddr *)&own, &relay.list[0]);
     pid_t pid = fork();
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);

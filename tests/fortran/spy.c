@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fortran.h"
+#include "fortran/fortran.h"
 
 #define ANYGOOD 1234567 /* as in session.f: any result but an error */
 

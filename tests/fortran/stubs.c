@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fortran.h"
+#include "fortran/fortran.h"
 
 enum { ARGUMENTS = 12 };
 

@@ -8,35 +8,21 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include "../../src/core/buf.h"
-#include "../../src/core/dsig.h"
-#include "../../src/core/hash.h"
-#include "../../src/core/log.h"
-#include "../../src/core/proto.h"
-#include "../../src/pvmd/clients.h"
-#include "../../src/pvmd/context.h"
-#include "../../src/pvmd/daemon.h"
-#include "../../src/pvmd/exec.h"
-#include "../../src/pvmd/hoster.h"
-#include "../../src/pvmd/hosts.h"
-#include "../../src/pvmd/info.h"
-#include "../../src/pvmd/join.h"
-#include "../../src/pvmd/link.h"
-#include "../../src/pvmd/listen.h"
-#include "../../src/pvmd/mailbox.h"
-#include "../../src/pvmd/manager.h"
-#include "../../src/pvmd/multicast.h"
-#include "../../src/pvmd/notify.h"
-#include "../../src/pvmd/output.h"
-#include "../../src/pvmd/relay.h"
-#include "../../src/pvmd/resolve.h"
-#include "../../src/pvmd/rpc.h"
-#include "../../src/pvmd/service.h"
-#include "../../src/pvmd/siblings.h"
-#include "../../src/pvmd/spawn.h"
-#include "../../src/pvmd/tasker.h"
-#include "../../src/pvmd/trace.h"
-#include "../../src/pvmd/watch.h"
+#include "core/buf.h"
+#include "core/message/dsig.h"
+#include "core/hash.h"
+#include "core/log.h"
+#include "core/message/proto.h"
+#include "pvmd/tasks/clients.h"
+#include "pvmd/base/self.h"
+#include "pvmd/spawn/exec.h"
+#include "pvmd/base/hosts.h"
+#include "pvmd/hosts/join.h"
+#include "pvmd/net/link.h"
+#include "pvmd/door/listen.h"
+#include "pvmd/net/resolve.h"
+#include "pvmd/net/rpc.h"
+#include "pvmd/parts.h"
 
 enum { FRAME_BYTES_MAX = 1024, TURNS = 4 };
 
@@ -49,13 +35,13 @@ int32_t fuzz_asked(unsigned host)
     return asked[host];
 }
 
-void pvmd_link_send(struct pvmd_host *host, struct pvmi_frame *f)
+void pvmd_link_send(struct pvmd_host *host, struct pvmc_frame *f)
 {
-    if (host->index <= FUZZ_HOSTS && f->h.ctx == PVMI_CTX_DM && f->h.wid && f->h.tag != (int32_t)PVMD_DM_ANSWER)
+    if (host->index <= FUZZ_HOSTS && f->h.ctx == PVMC_CTX_DM && f->h.wid && f->h.tag != (int32_t)PVMD_DM_ANSWER)
         asked[host->index] = f->h.wid;
 }
 
-void pvmd_link_call(struct pvmd_host *host, const struct pvmd_addresses *addresses)
+void pvmd_link_call(struct pvmd_host *host, const struct pvmw_addresses *addresses)
 {
     (void)host, (void)addresses;
 }
@@ -145,7 +131,7 @@ uint16_t pvmd_listen_port(void)
 
 /*
  * The linker puts these in place of the functions of that name: TLS would take longer to start than all the rest, and
- * memory is trimmed by a timer that pvmd_run() sets up.
+ * trimming memory would take time too.
  */
 const char *__wrap_pvmw_tls_start(void);
 void __wrap_pvmw_tls_stop(void);
@@ -199,7 +185,7 @@ int kill(pid_t pid, int number)
 
 /* ---- the daemon ---- */
 
-static void quiet(enum pvmi_log_level level, const char *line, void *arg)
+static void quiet(enum pvmc_log_level level, const char *line, void *arg)
 {
     (void)level, (void)line, (void)arg;
 }
@@ -215,30 +201,11 @@ static void prepare(void)
     if (*path)
         return;
     setenv("PVM_MAX_TASKS", "8", 1);
-    pvmi_log_to(quiet, NULL, PVMI_LOG_DEBUG);
+    pvmc_log_to(quiet, NULL, PVMC_LOG_DEBUG);
     pvmd_exec_raise_limits();
     snprintf(path, sizeof path, "/tmp/dpvm-fuzz-%d", (int)getpid());
     pvmd = (struct pvmd_daemon){.host_name = "a", .socket_path = path};
     atexit(remove_socket);
-}
-
-static void start_duties(void)
-{
-    pvmd_info_start();
-    pvmd_task_list_start();
-    pvmd_tickle_start();
-    pvmd_context_start();
-    pvmd_watch_start();
-    pvmd_notify_start();
-    pvmd_mailbox_start();
-    pvmd_multicast_start();
-    pvmd_output_start();
-    pvmd_siblings_start();
-    pvmd_spawn_start();
-    pvmd_exec_start();
-    pvmd_tasker_start();
-    pvmd_hoster_start();
-    pvmd_manager_start();
 }
 
 void fuzz_daemon_start(unsigned master)
@@ -248,7 +215,7 @@ void fuzz_daemon_start(unsigned master)
     pvmd.host_index = pvmd.master_index = 0;
     pvmd.ending = false;
     pvmd.loop = ev_default_loop(0);
-    start_duties();
+    pvmd_parts_start();
     MUST(!pvmd_net_start() && !pvmd_clients_start(pvmd.socket_path));
     if (pvmd.host_index != 1) { /* numbers are given out in turn */
         pvmd_host_free(pvmd_host_self());
@@ -272,7 +239,7 @@ void fuzz_daemon_work(void)
 static void give_up_questions(void)
 {
     for (int round = 0; round < FUZZ_HOSTS; round++) {
-        for (unsigned i = 1; i <= PVMI_HOST_INDEX_MAX; i++)
+        for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++)
             if (pvmd_host_any(i))
                 pvmd_rpc_host_left(i);
         fuzz_daemon_work();
@@ -284,18 +251,7 @@ void fuzz_daemon_stop(void)
     pvmd_clients_stop();
     give_up_questions();
     pvmd_net_stop();
-    pvmd_exec_stop();
-    pvmd_output_stop();
-    pvmd_mailbox_stop();
-    pvmd_notify_stop();
-    pvmd_trace_stop();
-    pvmd_watch_stop();
-    pvmd_context_stop();
-    pvmd_tasks_stop();
-    pvmd_manager_stop();
-    pvmd_hoster_stop();
-    pvmd_service_stop();
-    pvmd_relay_stop();
+    pvmd_parts_stop();
     ev_loop_destroy(pvmd.loop);
 }
 
@@ -303,35 +259,35 @@ void fuzz_daemon_stop(void)
 
 static int connection = -1;
 
-void fuzz_task_frame(const struct pvmi_frame_header *h, const uint8_t *payload)
+void fuzz_task_frame(const struct pvmc_frame_header *h, const uint8_t *payload)
 {
-    uint8_t wire[PVMI_FRAME_HEADER_BYTES + FRAME_BYTES_MAX];
+    uint8_t wire[PVMC_FRAME_HEADER_BYTES + FRAME_BYTES_MAX];
     MUST(h->length <= FRAME_BYTES_MAX);
-    pvmi_frame_encode(h, wire);
+    pvmc_frame_encode(h, wire);
     if (h->length)
-        memcpy(wire + PVMI_FRAME_HEADER_BYTES, payload, h->length);
-    send(connection, wire, PVMI_FRAME_HEADER_BYTES + h->length, MSG_NOSIGNAL);
+        memcpy(wire + PVMC_FRAME_HEADER_BYTES, payload, h->length);
+    send(connection, wire, PVMC_FRAME_HEADER_BYTES + h->length, MSG_NOSIGNAL);
     fuzz_daemon_work();
 }
 
 void fuzz_task_request(uint32_t tag, const uint8_t *body, size_t length)
 {
-    struct pvmi_frame_header h = {.length = (uint32_t)length,
+    struct pvmc_frame_header h = {.length = (uint32_t)length,
                                   .body_length = length,
-                                  .dst = PVMI_TID_DAEMON,
+                                  .dst = PVMC_TID_DAEMON,
                                   .src = pvmd_task_by_tid(FUZZ_TASK) ? FUZZ_TASK : 0,
-                                  .ctx = PVMI_CTX_TM,
+                                  .ctx = PVMC_CTX_TM,
                                   .tag = (int32_t)tag,
                                   .wid = 1};
     fuzz_task_frame(&h, body);
 }
 
-static void give_number(struct pvmd_task *task, pvmi_tid tid)
+static void give_number(struct pvmd_task *task, pvmc_tid tid)
 {
     HASH_DEL(pvmd_tasks, task);
     task->tid = tid;
     pvmd_queue_init(&task->queue, tid);
-    MUST(PVMI_HASH_ADD(hh, pvmd_tasks, tid, task));
+    MUST(PVMC_HASH_ADD(hh, pvmd_tasks, tid, task));
 }
 
 void fuzz_task_spawned(void)
@@ -346,15 +302,15 @@ void fuzz_task_spawned(void)
 
 static void introduce(void)
 {
-    struct pvmi_buf b;
-    pvmi_buf_init(&b);
-    pvmi_buf_put_u32(&b, PVMI_TASK_PROTOCOL);
-    pvmi_buf_put_u32(&b, 1);
-    pvmi_buf_put_u32(&b, 0);
-    pvmi_buf_put_u32(&b, pvmi_dsig_own());
-    pvmi_buf_put_string(&b, "fuzz");
-    fuzz_task_request(PVMI_TM_CONNECT, b.data, b.length);
-    pvmi_buf_free(&b);
+    struct pvmc_buf b;
+    pvmc_buf_init(&b);
+    pvmc_buf_put_u32(&b, PVMC_TASK_PROTOCOL);
+    pvmc_buf_put_u32(&b, 1);
+    pvmc_buf_put_u32(&b, 0);
+    pvmc_buf_put_u32(&b, pvmc_dsig_own());
+    pvmc_buf_put_string(&b, "fuzz");
+    fuzz_task_request(PVMC_TM_CONNECT, b.data, b.length);
+    pvmc_buf_free(&b);
     MUST(pvmd_tasks);
     give_number(pvmd_tasks, FUZZ_TASK);
 }

@@ -5,7 +5,7 @@
 #ifndef FUZZ_DAEMON_H
 #define FUZZ_DAEMON_H
 
-#include "../../src/core/frame.h"
+#include "core/message/frame.h"
 #include "fuzz.h"
 
 enum { FUZZ_HOSTS = 4 }; /* the last one has not been told to all yet; the daemon is the first */
@@ -23,7 +23,7 @@ void fuzz_task_connect(void);
 void fuzz_task_close(void);
 
 /* What the task sends: a frame, and a request to its daemon. Skipped when the socket is full. */
-void fuzz_task_frame(const struct pvmi_frame_header *h, const uint8_t *payload);
+void fuzz_task_frame(const struct pvmc_frame_header *h, const uint8_t *payload);
 void fuzz_task_request(uint32_t tag, const uint8_t *body, size_t length);
 
 /* A task of the daemon whose process has not connected yet. */

@@ -1,11 +1,11 @@
 /*
- * dp_port.h - an endpoint of libdp whose network is the input: the raw socket (src/transports/dp/port.h) is played,
+ * dp_port.h - an endpoint of libdp whose network is the input: the raw socket (dp/src/frames/port.h) is played,
  * frames that come are those that were put here, frames that go are shown.
  */
 #ifndef FUZZ_DP_PORT_H
 #define FUZZ_DP_PORT_H
 
-#include "../../src/dp/endpoint.h"
+#include "dp/src/net/endpoint.h"
 #include "fuzz.h"
 
 enum { FUZZ_NODE_POINT = 1, FUZZ_FRAME_MAX = 1514 };
@@ -16,8 +16,8 @@ extern const uint8_t fuzz_hardware[6];
 uint16_t fuzz_node(void);
 
 /* A new endpoint with that mode; to be closed without waiting for anybody. */
-struct pvmi_endpoint *fuzz_endpoint_open(int mode);
-void fuzz_endpoint_close(struct pvmi_endpoint *e);
+struct dpi_endpoint *fuzz_endpoint_open(int mode);
+void fuzz_endpoint_close(struct dpi_endpoint *e);
 
 /* A frame has come. Dropped when there is no room, as by the kernel. */
 void fuzz_port_put(const uint8_t *frame, size_t length);

@@ -1,7 +1,7 @@
 /* fuzz_atm_cell.c - cells from the wire: what is taken as good is written again as it was. */
 #include "fuzz.h"
 #include <string.h>
-#include "../../src/atm/cell.h"
+#include "atm/src/cells/cell.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 #include <string.h>
-#include "../../src/atm/aal.h"
+#include "atm/src/cells/aal.h"
 
 static void round_trip(enum pvma_aal aal, struct pvma_reassembler *r, const uint8_t *data, size_t size)
 {

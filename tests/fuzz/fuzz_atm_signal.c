@@ -4,8 +4,8 @@
  */
 #include "fuzz.h"
 #include <string.h>
-#include "../../src/atm/network.h"
-#include "../../src/atm/signal.h"
+#include "atm/src/network/network.h"
+#include "atm/src/network/signal.h"
 
 static const char net_text[] = "host a\nhost b\nhost c\nswitch s\nlink a s\nlink b s\nlink c s\n";
 

@@ -2,10 +2,10 @@
 #include "fuzz.h"
 #include <stdio.h>
 #include <string.h>
-#include "../../src/atm/network.h"
-#include "../../src/core/log.h"
+#include "atm/src/network/network.h"
+#include "core/log.h"
 
-static void ignore(enum pvmi_log_level level, const char *line, void *arg)
+static void ignore(enum pvmc_log_level level, const char *line, void *arg)
 {
     (void)level, (void)arg;
     MUST(strlen(line) < 2048);
@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     enum { EVENTS = 2000, NODES = 100 };
     struct pvma_topology t;
-    pvmi_log_to(ignore, NULL, PVMI_LOG_DEBUG);
+    pvmc_log_to(ignore, NULL, PVMC_LOG_DEBUG);
     if (pvma_topology_parse("fuzz", (const char *)data, size, &t)) {
         MUST(!t.nodes && !t.node_count);
         return 0;

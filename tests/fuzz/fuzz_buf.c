@@ -4,58 +4,58 @@
  */
 #include "fuzz.h"
 #include <string.h>
-#include "buf.h"
-#include "error.h"
+#include "core/buf.h"
+#include "core/error.h"
 
-static void copy_string(struct pvmi_buf *in, struct pvmi_buf *out)
+static void copy_string(struct pvmc_buf *in, struct pvmc_buf *out)
 {
-    char *text = pvmi_buf_get_string(in);
-    MUST(!text == !!pvmi_buf_error(in));
-    pvmi_buf_put_string(out, text);
+    char *text = pvmc_buf_get_string(in);
+    MUST(!text == !!pvmc_buf_error(in));
+    pvmc_buf_put_string(out, text);
     free(text);
 }
 
-static void copy_string_to(struct pvmi_buf *in, struct pvmi_buf *out, size_t size)
+static void copy_string_to(struct pvmc_buf *in, struct pvmc_buf *out, size_t size)
 {
     char text[256];
     memset(text, 'x', sizeof text);
-    pvmi_buf_get_string_to(in, text, size);
+    pvmc_buf_get_string_to(in, text, size);
     MUST(memchr(text, 0, size));
-    pvmi_buf_put_string(out, text);
+    pvmc_buf_put_string(out, text);
 }
 
-static void copy_blob(struct pvmi_buf *in, struct pvmi_buf *out)
+static void copy_blob(struct pvmc_buf *in, struct pvmc_buf *out)
 {
     size_t length;
-    const uint8_t *blob = pvmi_buf_get_blob(in, &length);
+    const uint8_t *blob = pvmc_buf_get_blob(in, &length);
     MUST(blob || !length);
-    pvmi_buf_put_blob(out, blob, length);
+    pvmc_buf_put_blob(out, blob, length);
 }
 
-static void copy_bytes(struct pvmi_buf *in, struct pvmi_buf *out, size_t length)
+static void copy_bytes(struct pvmc_buf *in, struct pvmc_buf *out, size_t length)
 {
-    const uint8_t *bytes = pvmi_buf_get_bytes(in, length);
+    const uint8_t *bytes = pvmc_buf_get_bytes(in, length);
     if (bytes)
-        pvmi_buf_put_bytes(out, bytes, length);
+        pvmc_buf_put_bytes(out, bytes, length);
 }
 
-static void copy_one(struct pvmi_buf *in, struct pvmi_buf *out, uint8_t what)
+static void copy_one(struct pvmc_buf *in, struct pvmc_buf *out, uint8_t what)
 {
     switch (what % 9) {
     case 0:
-        pvmi_buf_put_u8(out, pvmi_buf_get_u8(in));
+        pvmc_buf_put_u8(out, pvmc_buf_get_u8(in));
         return;
     case 1:
-        pvmi_buf_put_u16(out, pvmi_buf_get_u16(in));
+        pvmc_buf_put_u16(out, pvmc_buf_get_u16(in));
         return;
     case 2:
-        pvmi_buf_put_u32(out, pvmi_buf_get_u32(in));
+        pvmc_buf_put_u32(out, pvmc_buf_get_u32(in));
         return;
     case 3:
-        pvmi_buf_put_i32(out, pvmi_buf_get_i32(in));
+        pvmc_buf_put_i32(out, pvmc_buf_get_i32(in));
         return;
     case 4:
-        pvmi_buf_put_u64(out, pvmi_buf_get_u64(in));
+        pvmc_buf_put_u64(out, pvmc_buf_get_u64(in));
         return;
     case 5:
         copy_bytes(in, out, what / 9);
@@ -75,27 +75,27 @@ static void copy_one(struct pvmi_buf *in, struct pvmi_buf *out, uint8_t what)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_input input = {data, size};
-    struct pvmi_buf in, out;
+    struct pvmc_buf in, out;
     size_t count = fuzz_byte(&input);
     const uint8_t *reads = input.data;
     if (count > input.left)
         return 0;
     const uint8_t *bytes = reads + count;
-    pvmi_buf_view(&in, bytes, input.left - count);
-    pvmi_buf_init(&out);
-    for (size_t i = 0; i < count && !pvmi_buf_error(&in); i++) {
+    pvmc_buf_view(&in, bytes, input.left - count);
+    pvmc_buf_init(&out);
+    for (size_t i = 0; i < count && !pvmc_buf_error(&in); i++) {
         size_t before = in.position, written = out.length;
         copy_one(&in, &out, reads[i]);
         MUST(in.position >= before && in.position <= in.length);
-        if (pvmi_buf_error(&in))
+        if (pvmc_buf_error(&in))
             out.length = written;
         else
-            MUST(out.length == in.position && !pvmi_buf_error(&out));
+            MUST(out.length == in.position && !pvmc_buf_error(&out));
     }
     MUST(!out.length || !memcmp(out.data, bytes, out.length));
-    MUST(pvmi_buf_left(&in) == (pvmi_buf_error(&in) ? 0 : in.length - in.position));
-    if (pvmi_buf_error(&in))
-        MUST(!pvmi_buf_get_u64(&in) && pvmi_buf_end(&in) == in.error);
-    pvmi_buf_free(&out);
+    MUST(pvmc_buf_left(&in) == (pvmc_buf_error(&in) ? 0 : in.length - in.position));
+    if (pvmc_buf_error(&in))
+        MUST(!pvmc_buf_get_u64(&in) && pvmc_buf_end(&in) == in.error);
+    pvmc_buf_free(&out);
     return 0;
 }

@@ -4,43 +4,43 @@
  */
 #include "fuzz.h"
 #include <string.h>
-#include "config.h"
-#include "error.h"
-#include "log.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/log.h"
 
-static void check_value(enum pvmi_setting which, const char *text)
+static void check_value(enum pvmc_setting which, const char *text)
 {
-    const struct pvmi_setting_row *row = &pvmi_setting_table[which];
+    const struct pvmc_setting_row *row = &pvmc_setting_table[which];
     setenv(row->name, text, 1);
-    int64_t value = pvmi_config_integer(which);
+    int64_t value = pvmc_config_integer(which);
     if (row->minimum)
         MUST(value >= row->minimum);
     if (row->maximum)
         MUST(value <= row->maximum);
-    if (row->kind == PVMI_KIND_BYTES || row->kind == PVMI_KIND_SECONDS)
+    if (row->kind == PVMC_KIND_BYTES || row->kind == PVMC_KIND_SECONDS)
         MUST(value >= 0);
-    MUST(!strcmp(pvmi_config_origin(which), *text ? "environment" : "default"));
+    MUST(!strcmp(pvmc_config_origin(which), *text ? "environment" : "default"));
     unsetenv(row->name);
 }
 
-static void check_setting(enum pvmi_setting which, const char *text, size_t why_bytes)
+static void check_setting(enum pvmc_setting which, const char *text, size_t why_bytes)
 {
     char why[512];
     memset(why, 'x', sizeof why);
-    if (pvmi_config_check(which, text, why, why_bytes))
+    if (pvmc_config_check(which, text, why, why_bytes))
         MUST(memchr(why, 0, why_bytes) && why[0]);
     else
         check_value(which, text);
 }
 
 /* The user is told once, and the default is used. */
-static void use_unchecked(enum pvmi_setting which, const char *text)
+static void use_unchecked(enum pvmc_setting which, const char *text)
 {
-    const char *name = pvmi_setting_table[which].name;
+    const char *name = pvmc_setting_table[which].name;
     setenv(name, text, 1);
-    MUST(pvmi_config_text(which));
-    pvmi_config_bool(which);
-    pvmi_config_us(which);
+    MUST(pvmc_config_text(which));
+    pvmc_config_bool(which);
+    pvmc_config_us(which);
     unsetenv(name);
 }
 
@@ -50,20 +50,20 @@ static void check_unknown(const char *name, const char *text)
     char path[256];
     if (strncmp(name, "PVM_", 4) || setenv(name, text, 1))
         return;
-    pvmi_config_warn_unknown();
-    if (!pvmi_config_daemon_file("pvmd", path, sizeof path))
+    pvmc_config_warn_unknown();
+    if (!pvmc_config_daemon_file("pvmd", path, sizeof path))
         MUST(memchr(path, 0, sizeof path));
     unsetenv(name);
 }
 
-static void quiet(enum pvmi_log_level level, const char *line, void *arg)
+static void quiet(enum pvmc_log_level level, const char *line, void *arg)
 {
     (void)level, (void)line, (void)arg;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    pvmi_log_to(quiet, NULL, PVMI_LOG_ERROR);
+    pvmc_log_to(quiet, NULL, PVMC_LOG_ERROR);
     char line[8192], root[256];
     if (size >= sizeof line)
         return 0;
@@ -73,13 +73,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!text)
         return 0;
     *text++ = '\0';
-    for (int i = 0; i < PVMI_SETTING_COUNT; i++)
-        if (!strcmp(line, pvmi_setting_table[i].name)) {
+    for (int i = 0; i < PVMC_SETTING_COUNT; i++)
+        if (!strcmp(line, pvmc_setting_table[i].name)) {
             check_setting(i, text, size & 1 ? 512 : 8);
             use_unchecked(i, text);
         }
     check_unknown(line, text);
-    if (!pvmi_config_root_of(text, root, sizeof root))
+    if (!pvmc_config_root_of(text, root, sizeof root))
         MUST(memchr(root, 0, sizeof root));
     return 0;
 }

@@ -8,21 +8,21 @@
  */
 #include <ev.h>
 #include <string.h>
-#include "../../src/core/dsig.h"
-#include "../../src/core/proto.h"
-#include "../../src/pvmd/daemon.h"
-#include "../../src/pvmd/hosts.h"
-#include "../../src/pvmd/join.h"
-#include "../../src/pvmd/relay.h"
-#include "../../src/pvmd/rpc.h"
-#include "../../src/pvmd/tasks.h"
+#include "core/message/dsig.h"
+#include "core/message/proto.h"
+#include "pvmd/base/self.h"
+#include "pvmd/base/hosts.h"
+#include "pvmd/hosts/join.h"
+#include "pvmd/frames/relay.h"
+#include "pvmd/net/rpc.h"
+#include "pvmd/tasks/tasks.h"
 #include "daemon.h"
 #include "pvmproto.h"
 
 enum {
     FIRST_ROW = PVMD_DM_LINK_LOST - PVMD_DM_ANSWER + 1,
     MESSAGES = FIRST_ROW + PVMD_DM_MANAGER_IS - PVMD_DM_EXEC + 1,
-    REQUESTS = PVMI_TM_SIBLINGS - PVMI_TM_CONNECT + 1,
+    REQUESTS = PVMC_TM_SIBLINGS - PVMC_TM_CONNECT + 1,
     FRAMES = 8,
     RECORDS_MAX = 16,
     HALF_BYTES = 64, /* longer messages come in several frames of this size */
@@ -43,56 +43,56 @@ static void say_message(uint32_t tag, uint8_t choice, const uint8_t *body, size_
 {
     unsigned from = sender_of(choice & 3), link = choice & 4 ? pvmd.master_index : from;
     const int32_t wids[] = {0, 1, fuzz_asked(from), fuzz_asked(from)};
-    struct pvmi_message *m = pvmi_message_new(PVMI_ENC_DEFAULT);
-    m->src = PVMI_TID_DAEMON | pvmi_tid_of_host_index(from);
-    m->dst = PVMI_TID_DAEMON | pvmd_host_tid();
+    struct pvmc_message *m = pvmc_message_new(PVMC_ENC_DEFAULT);
+    m->src = PVMC_TID_DAEMON | pvmc_tid_of_host_index(from);
+    m->dst = PVMC_TID_DAEMON | pvmd_host_tid();
     m->tag = (int32_t)tag;
     m->wid = wids[choice >> 3 & 3];
-    m->ctx = PVMI_CTX_DM;
-    MUST(!length || !pvmi_message_pack_bytes(m, body, length));
+    m->ctx = PVMC_CTX_DM;
+    MUST(!length || !pvmc_message_pack_bytes(m, body, length));
     uint64_t offset = 0;
     do {
-        struct pvmi_frame *f = pvmi_message_frame(m, offset, choice & 32 ? HALF_BYTES : PVMI_FRAME_PAYLOAD_MAX, 0);
+        struct pvmc_frame *f = pvmc_message_frame(m, offset, choice & 32 ? HALF_BYTES : PVMC_FRAME_PAYLOAD_MAX, 0);
         offset += f->h.length;
         pvmd_relay(f, link == pvmd.host_index ? from : link);
-        pvmi_frame_unref(f);
+        pvmc_frame_unref(f);
     } while (offset < m->length);
-    pvmi_message_unref(m);
+    pvmc_message_unref(m);
 }
 
 /* What the link layer lets through: a sound header. */
 static void say_frame(unsigned from, const uint8_t *bytes, size_t length)
 {
     struct fuzz_input in = {bytes, length};
-    const pvmi_tid receivers[] = {FUZZ_TASK,
-                                  PVMI_TID_DAEMON | 0x40000,
+    const pvmc_tid receivers[] = {FUZZ_TASK,
+                                  PVMC_TID_DAEMON | 0x40000,
                                   FUZZ_SPAWNED_TASK,
-                                  PVMI_TID_DAEMON,
+                                  PVMC_TID_DAEMON,
                                   0x80001,
-                                  PVMI_TID_MULTICAST | 0x80001u,
+                                  PVMC_TID_MULTICAST | 0x80001u,
                                   0,
-                                  PVMI_TID_DAEMON | 0x80000};
-    const uint32_t contexts[] = {0, PVMI_CTX_TM, PVMI_CTX_TC, PVMI_CTX_DM};
-    const int32_t tags[] = {(int32_t)PVMI_TC_HOLD,      (int32_t)PVMI_TC_RELEASE, SM_EXEC, SM_ADD, SM_HANDOFF, SM_TASKX,
+                                  PVMC_TID_DAEMON | 0x80000};
+    const uint32_t contexts[] = {0, PVMC_CTX_TM, PVMC_CTX_TC, PVMC_CTX_DM};
+    const int32_t tags[] = {(int32_t)PVMC_TC_HOLD,      (int32_t)PVMC_TC_RELEASE, SM_EXEC, SM_ADD, SM_HANDOFF, SM_TASKX,
                             (int32_t)PVMD_DM_MULTICAST, (int32_t)PVMD_DM_ANSWER};
-    struct pvmi_frame_header h = {.enc = PVMI_ENC_DEFAULT, .dsig = pvmi_dsig_own()};
+    struct pvmc_frame_header h = {.enc = PVMC_ENC_DEFAULT, .dsig = pvmc_dsig_own()};
     h.dst = receivers[fuzz_byte(&in) % 8];
     h.ctx = contexts[fuzz_byte(&in) % 4];
     h.tag = tags[fuzz_byte(&in) % 8];
-    h.src = pvmi_tid_of_host_index(from) | fuzz_byte(&in) % 4;
-    h.flags = fuzz_byte(&in) % 4 & PVMI_FRAME_ABORT;
+    h.src = pvmc_tid_of_host_index(from) | fuzz_byte(&in) % 4;
+    h.flags = fuzz_byte(&in) % 4 & PVMC_FRAME_ABORT;
     h.wid = fuzz_byte(&in) % 2;
     h.offset = fuzz_byte(&in) % 64;
     uint8_t rest = fuzz_byte(&in) % 64;
     h.length = h.flags ? 0 : (uint32_t)in.left;
     h.body_length = h.offset + h.length + rest;
-    if (pvmi_frame_check(&h))
+    if (pvmc_frame_check(&h))
         return;
-    struct pvmi_frame *f = pvmi_frame_alloc(&h);
+    struct pvmc_frame *f = pvmc_frame_alloc(&h);
     if (h.length)
         memcpy(f->pieces[0].iov_base, in.data, h.length);
     pvmd_relay(f, from);
-    pvmi_frame_unref(f);
+    pvmc_frame_unref(f);
 }
 
 static void tell_of_link(unsigned host, bool up)
@@ -110,8 +110,8 @@ static void check_siblings(void)
 {
     struct pvmd_task *task = pvmd_task_by_tid(FUZZ_SPAWNED_TASK);
     unsigned told = 0;
-    for (struct pvmi_frame *f; task && (f = pvmd_queue_first(&task->queue)); pvmd_queue_pop(&task->queue))
-        told += f->h.src == PVMI_TID_DAEMON && f->h.tag == (int32_t)PVMI_TC_SIBLINGS;
+    for (struct pvmc_frame *f; task && (f = pvmd_queue_first(&task->queue)); pvmd_queue_pop(&task->queue))
+        told += f->h.src == PVMC_TID_DAEMON && f->h.tag == (int32_t)PVMC_TC_SIBLINGS;
     MUST(told <= 1);
 }
 
@@ -121,7 +121,7 @@ static void say(unsigned kind, uint8_t choice, const uint8_t *bytes, size_t leng
     if (kind < MESSAGES)
         say_message(tag_of(kind), choice, bytes, length);
     else if (kind < MESSAGES + REQUESTS)
-        fuzz_task_request(PVMI_TM_CONNECT + kind - MESSAGES, bytes, length);
+        fuzz_task_request(PVMC_TM_CONNECT + kind - MESSAGES, bytes, length);
     else if (kind < MESSAGES + REQUESTS + FRAMES)
         say_frame(from, bytes, length);
     else

@@ -6,9 +6,9 @@
  * checksums, since nothing else passes; some are frames as they are.
  */
 #include <string.h>
-#include "../../src/dp/discovery.h"
-#include "../../src/dp/hello.h"
-#include "../../src/transports/reliable/state.h"
+#include "dp/src/net/discovery.h"
+#include "dp/src/net/hello.h"
+#include "wire/reliable/state.h"
 #include "dp.h"
 #include "dp_port.h"
 
@@ -16,7 +16,7 @@ enum { RECORDS_MAX = 48, PEERS = 3 };
 
 static const uint8_t peer_hardware[6] = {2, 0, 0, 0, 0, 7};
 
-static struct pvmi_endpoint *endpoint;
+static struct dpi_endpoint *endpoint;
 
 static void put32(uint8_t *to, uint32_t v)
 {
@@ -28,33 +28,33 @@ static void put32(uint8_t *to, uint32_t v)
 
 static void check_decoder(const uint8_t *frame, size_t length)
 {
-    struct pvmi_dp_message m;
-    if (pvmi_dp_message_decode(frame, length, &m))
+    struct dpi_message m;
+    if (dpi_message_decode(frame, length, &m))
         return;
-    MUST(length >= PVMI_DP_HEADERS_BYTES && m.length <= length - PVMI_DP_HEADERS_BYTES);
-    MUST(m.kind >= PVMI_DP_DATA && m.kind <= PVMI_DP_HELLO);
+    MUST(length >= DPI_HEADERS_BYTES && m.length <= length - DPI_HEADERS_BYTES);
+    MUST(m.kind >= DPI_DATA && m.kind <= DPI_HELLO);
 }
 
 /* ---- frames of peers ---- */
 
-static size_t make_headers(uint8_t *frame, enum pvmi_dp_kind kind, uint8_t choice, size_t length)
+static size_t make_headers(uint8_t *frame, enum dpi_kind kind, uint8_t choice, size_t length)
 {
-    struct pvmi_dp_message m = {.kind = kind,
-                                .to = {fuzz_node(), FUZZ_NODE_POINT},
-                                .from = {(uint16_t)(60001 + choice % PEERS), 9},
-                                .length = (uint16_t)length};
-    pvmi_dp_message_encode(&m, PVMI_DP_ETHERTYPE, fuzz_hardware, peer_hardware, frame);
-    return PVMI_DP_HEADERS_BYTES + length;
+    struct dpi_message m = {.kind = kind,
+                            .to = {fuzz_node(), FUZZ_NODE_POINT},
+                            .from = {(uint16_t)(60001 + choice % PEERS), 9},
+                            .length = (uint16_t)length};
+    dpi_message_encode(&m, DPI_ETHERTYPE, fuzz_hardware, peer_hardware, frame);
+    return DPI_HEADERS_BYTES + length;
 }
 
 static size_t make_discovery(uint8_t *frame, uint8_t choice)
 {
     enum { CHECKSUM_AT = 8 };
-    size_t length = make_headers(frame, choice & 4 ? PVMI_DP_WHO : PVMI_DP_HERE, choice, PVMI_DISCOVERY_BYTES);
-    uint8_t *body = frame + PVMI_DP_HEADERS_BYTES;
-    memset(body, 0, PVMI_DISCOVERY_BYTES);
+    size_t length = make_headers(frame, choice & 4 ? DPI_WHO : DPI_HERE, choice, DPI_DISCOVERY_BYTES);
+    uint8_t *body = frame + DPI_HEADERS_BYTES;
+    memset(body, 0, DPI_DISCOVERY_BYTES);
     memcpy(body, peer_hardware, sizeof peer_hardware);
-    put32(body + CHECKSUM_AT, pvmi_discovery_checksum(frame, CHECKSUM_AT));
+    put32(body + CHECKSUM_AT, dpi_discovery_checksum(frame, CHECKSUM_AT));
     return length;
 }
 
@@ -62,33 +62,33 @@ static size_t make_discovery(uint8_t *frame, uint8_t choice)
 static size_t make_hello(uint8_t *frame, uint8_t choice, struct fuzz_input *in)
 {
     enum { FLAGS_AT = 8, CHECKSUM_AT = 12 };
-    size_t length = make_headers(frame, PVMI_DP_HELLO, choice, PVMI_HELLO_BYTES);
-    uint8_t *body = frame + PVMI_DP_HEADERS_BYTES;
-    memset(body, 0, PVMI_HELLO_BYTES);
+    size_t length = make_headers(frame, DPI_HELLO, choice, DPI_HELLO_BYTES);
+    uint8_t *body = frame + DPI_HEADERS_BYTES;
+    memset(body, 0, DPI_HELLO_BYTES);
     put32(body, 5u + (choice >> 4 & 1));
     body[FLAGS_AT] = fuzz_byte(in) & 31;
     put32(body + 4, choice & 4 ? fuzz_hello_sent() : fuzz_byte(in));
-    put32(body + CHECKSUM_AT, pvmi_discovery_checksum(frame, CHECKSUM_AT));
+    put32(body + CHECKSUM_AT, dpi_discovery_checksum(frame, CHECKSUM_AT));
     return length;
 }
 
 /* A packet of the reliability layer, with a right checksum and right incarnations. */
 static size_t make_packet(uint8_t *frame, uint8_t choice, struct fuzz_input *in)
 {
-    uint8_t *packet = frame + PVMI_DP_HEADERS_BYTES;
+    uint8_t *packet = frame + DPI_HEADERS_BYTES;
     uint32_t own = fuzz_hello_sent();
     struct packet_header h = {.to = own, .from = 5};
     h.flags = fuzz_byte(in);
     h.number = h.from + (uint32_t)(int8_t)fuzz_byte(in);
     h.ack = own + (uint32_t)(int8_t)fuzz_byte(in);
     h.limit = own + fuzz_byte(in);
-    pvmi_reliable_encode(&h, packet);
+    pvmw_reliable_encode(&h, packet);
     if (in->left)
-        memcpy(packet + PVMI_RELIABLE_HEADER_BYTES, in->data, in->left);
-    struct iovec payload = {packet + PVMI_RELIABLE_HEADER_BYTES, in->left};
-    h.checksum = pvmi_reliable_checksum(packet, &payload, 1);
-    pvmi_reliable_encode(&h, packet);
-    return make_headers(frame, PVMI_DP_RELIABLE, choice, PVMI_RELIABLE_HEADER_BYTES + in->left);
+        memcpy(packet + PVMW_RELIABLE_HEADER_BYTES, in->data, in->left);
+    struct iovec payload = {packet + PVMW_RELIABLE_HEADER_BYTES, in->left};
+    h.checksum = pvmw_reliable_checksum(packet, &payload, 1);
+    pvmw_reliable_encode(&h, packet);
+    return make_headers(frame, DPI_RELIABLE, choice, PVMW_RELIABLE_HEADER_BYTES + in->left);
 }
 
 static void arrive(uint8_t choice, const uint8_t *bytes, size_t length)
@@ -107,9 +107,9 @@ static void arrive(uint8_t choice, const uint8_t *bytes, size_t length)
         made = make_packet(frame, choice, &in);
         break;
     default:
-        made = make_headers(frame, PVMI_DP_DATA, choice, length);
+        made = make_headers(frame, DPI_DATA, choice, length);
         if (length)
-            memcpy(frame + PVMI_DP_HEADERS_BYTES, bytes, length);
+            memcpy(frame + DPI_HEADERS_BYTES, bytes, length);
     }
     fuzz_port_put(frame, made);
 }

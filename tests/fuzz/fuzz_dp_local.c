@@ -10,34 +10,34 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include "../../src/core/error.h"
-#include "../../src/dp/local.h"
-#include "../../src/dp/peer.h"
+#include "core/error.h"
+#include "dp/src/net/local.h"
+#include "dp/src/net/peer.h"
 #include "dp.h"
 #include "dp_port.h"
 
 enum { RECORDS_MAX = 32, OTHER_POINT = 9 };
 
-static struct pvmi_endpoint *endpoint;
+static struct dpi_endpoint *endpoint;
 
 /* ---- the one who knocks ---- */
 
 static int knocker = -1;
-static struct pvmi_local_map map;
-static struct pvmi_ring_tx tx;
+static struct dpi_local_map map;
+static struct pvmw_ring_tx tx;
 
 static void hang_up(void)
 {
     if (knocker >= 0)
         close(knocker);
     knocker = -1;
-    pvmi_local_unmap(&map);
+    dpi_local_unmap(&map);
 }
 
 static void knock(void)
 {
     struct sockaddr_un name;
-    unsigned length = pvmi_local_name(endpoint, endpoint->port.point, &name);
+    unsigned length = dpi_local_name(endpoint, endpoint->port.point, &name);
     hang_up();
     knocker = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     MUST(knocker >= 0);
@@ -45,7 +45,7 @@ static void knock(void)
         hang_up();
 }
 
-static void send_hello(const struct pvmi_local_hello *h, size_t bytes, int fd)
+static void send_hello(const struct dpi_local_hello *h, size_t bytes, int fd)
 {
     union {
         struct cmsghdr header;
@@ -64,16 +64,16 @@ static void send_hello(const struct pvmi_local_hello *h, size_t bytes, int fd)
 /* As an honest writer does, but for what the bytes change. */
 static void introduce(uint8_t choice, struct fuzz_input *in)
 {
-    struct pvmi_local_hello h = {PVMI_LOCAL_MAGIC, fuzz_node(), OTHER_POINT, endpoint->mode != DP_RAW};
+    struct dpi_local_hello h = {DPI_LOCAL_MAGIC, fuzz_node(), OTHER_POINT, endpoint->mode != DP_RAW};
     int fd = choice & 16   ? open("/dev/null", O_RDWR | O_CLOEXEC)
              : choice & 32 ? memfd_create("fuzz", MFD_CLOEXEC)
              : choice & 64 ? -1
-                           : pvmi_local_memory();
+                           : dpi_local_memory();
     for (unsigned i = 0; i < in->left && i < sizeof h; i++)
         ((uint8_t *)&h)[i] ^= in->data[i];
-    pvmi_local_unmap(&map);
-    if (fd >= 0 && !pvmi_local_map(fd, &map))
-        pvmi_ring_tx_init(&tx, map.cells, PVMI_LOCAL_SHIFT, &map.area->taken);
+    dpi_local_unmap(&map);
+    if (fd >= 0 && !dpi_local_map(fd, &map))
+        pvmw_ring_tx_init(&tx, map.cells, DPI_LOCAL_SHIFT, &map.area->taken);
     send_hello(&h, sizeof h - (choice & 128 ? 1 : 0), fd);
     if (fd >= 0)
         close(fd);
@@ -83,14 +83,14 @@ static void introduce(uint8_t choice, struct fuzz_input *in)
 static void publish(struct fuzz_input *in)
 {
     uint32_t kind = fuzz_byte(in) & 15, length = fuzz_byte(in) | (uint32_t)fuzz_byte(in) << 8 | (kind & 8) << 13;
-    uint32_t cells = pvmi_cells_of(sizeof(struct pvmi_local_cell) + length);
-    uint8_t *cell = map.area && pvmi_ring_refresh(&tx) ? pvmi_ring_reserve(&tx, cells) : NULL;
+    uint32_t cells = pvmw_cells_of(sizeof(struct dpi_local_cell) + length);
+    uint8_t *cell = map.area && pvmw_ring_refresh(&tx) ? pvmw_ring_reserve(&tx, cells) : NULL;
     if (!cell)
         return;
     if (in->left)
         memcpy(cell + 4, in->data, in->left);
     *(uint32_t *)(void *)cell =
-        pvmi_ring_finish(&tx, kind < 9 ? PVMI_RECORD_WHOLE : (enum pvmi_record)kind, cells, length);
+        pvmw_ring_finish(&tx, kind < 9 ? PVMW_RECORD_WHOLE : (enum pvmw_record)kind, cells, length);
 }
 
 /* Anything in the ring where the next record is due, or in the words before it. */
@@ -99,7 +99,7 @@ static void scribble(struct fuzz_input *in)
     if (!map.area)
         return;
     uint8_t at = fuzz_byte(in);
-    uint8_t *to = at & 128 ? (uint8_t *)map.area + (at & 127) : pvmi_ring_cell(map.cells, tx.shift, tx.head) + at;
+    uint8_t *to = at & 128 ? (uint8_t *)map.area + (at & 127) : pvmw_ring_cell(map.cells, tx.shift, tx.head) + at;
     if (in->left)
         memcpy(to, in->data, in->left < 64 ? in->left : 64);
 }
@@ -107,12 +107,12 @@ static void scribble(struct fuzz_input *in)
 /* ---- the one whom our endpoint writes to: he takes what was not sent ---- */
 
 static int door = -1, visitor = -1;
-static struct pvmi_local_map theirs;
+static struct dpi_local_map theirs;
 
 static void open_door(void)
 {
     struct sockaddr_un name;
-    unsigned length = pvmi_local_name(endpoint, (struct pvmi_dp_point){fuzz_node(), OTHER_POINT}, &name);
+    unsigned length = dpi_local_name(endpoint, (struct dpi_point){fuzz_node(), OTHER_POINT}, &name);
     door = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     MUST(!bind(door, (struct sockaddr *)&name, length) && !listen(door, 5));
 }
@@ -123,7 +123,7 @@ static void let_in(void)
         struct cmsghdr header;
         char room[CMSG_SPACE(sizeof(int))];
     } ancillary;
-    struct pvmi_local_hello h;
+    struct dpi_local_hello h;
     struct iovec iov = {&h, sizeof h};
     struct msghdr msg = {
         .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &ancillary, .msg_controllen = sizeof ancillary};
@@ -133,11 +133,11 @@ static void let_in(void)
     if (visitor >= 0)
         close(visitor);
     visitor = new;
-    pvmi_local_unmap(&theirs);
+    dpi_local_unmap(&theirs);
     if (recvmsg(visitor, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) != sizeof h || !CMSG_FIRSTHDR(&msg))
         return;
     memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof fd);
-    MUST(h.magic == PVMI_LOCAL_MAGIC && !pvmi_local_map(fd, &theirs));
+    MUST(h.magic == DPI_LOCAL_MAGIC && !dpi_local_map(fd, &theirs));
     close(fd);
 }
 
@@ -153,7 +153,7 @@ static void close_door(void)
     if (visitor >= 0)
         close(visitor);
     visitor = -1;
-    pvmi_local_unmap(&theirs);
+    dpi_local_unmap(&theirs);
     close(door);
 }
 
@@ -212,9 +212,9 @@ static void do_record(uint8_t choice, const uint8_t *bytes, size_t length)
     default:
         read_some(choice & 8);
     }
-    pvmi_channel_accept(endpoint);
-    pvmi_channel_take(endpoint);
-    pvmi_channel_sleep(endpoint);
+    dpi_channel_accept(endpoint);
+    dpi_channel_take(endpoint);
+    dpi_channel_sleep(endpoint);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,16 +1,16 @@
 /* fuzz_dp_offer.c - offers of dp links: what is accepted comes out the same when it is written again. */
 #include <string.h>
-#include "../../src/transports/dp/offer.h"
+#include "transports/dp/offer.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct pvmi_dp_offer o;
-    uint8_t again[PVMI_OFFER_MAX];
-    if (pvmi_dp_offer_decode(data, size, &o))
+    static struct pvmt_dp_offer o;
+    uint8_t again[PVMT_OFFER_MAX];
+    if (pvmt_dp_offer_decode(data, size, &o))
         return 0;
-    MUST(o.count >= 1 && o.count <= PVMI_DP_PLACES_MAX && o.node && o.incarnation);
-    int n = pvmi_dp_offer_encode(&o, again);
+    MUST(o.count >= 1 && o.count <= PVMT_DP_PLACES_MAX && o.node && o.incarnation);
+    int n = pvmt_dp_offer_encode(&o, again);
     MUST(n > 0 && (size_t)n == size && !memcmp(again, data, size));
     return 0;
 }

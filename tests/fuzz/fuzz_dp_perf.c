@@ -1,7 +1,7 @@
 /* fuzz_dp_perf.c - orders and answers of dp-perf, which anybody on the network may send: no crash, and limits hold. */
 #include "fuzz.h"
 #include <string.h>
-#include "../../src/tools/dp-perf/order.h"
+#include "dp/src/tools/dp-perf/order.h"
 
 static uint8_t sent[256];
 static int sent_bytes;

@@ -1,11 +1,11 @@
 /* fuzz_hostfile.c - hostfiles: no crash, and what passes can be handed to a launcher. */
 #include "fuzz.h"
 #include <string.h>
-#include "../../src/core/log.h"
-#include "../../src/pvmd/hostfile.h"
-#include "../../src/pvmd/hosts.h"
+#include "core/log.h"
+#include "pvmd/hosts/hostfile.h"
+#include "pvmd/base/hosts.h"
 
-static void ignore(enum pvmi_log_level level, const char *line, void *arg)
+static void ignore(enum pvmc_log_level level, const char *line, void *arg)
 {
     (void)level, (void)arg;
     MUST(strlen(line) < 2048);
@@ -22,7 +22,7 @@ static void check(const struct pvmd_host_spec *h)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct pvmd_hostfile file;
-    pvmi_log_to(ignore, NULL, PVMI_LOG_DEBUG);
+    pvmc_log_to(ignore, NULL, PVMC_LOG_DEBUG);
     if (pvmd_hostfile_parse("fuzz", (const char *)data, size, &file)) {
         MUST(!file.hosts && !file.count);
         return 0;

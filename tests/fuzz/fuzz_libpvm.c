@@ -12,16 +12,16 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include "../../src/core/buf.h"
-#include "../../src/core/dsig.h"
-#include "../../src/core/error.h"
-#include "../../src/core/log.h"
-#include "../../src/core/proto.h"
-#include "../../src/libpvm/link.h"
-#include "../../src/libpvm/peer.h"
-#include "../../src/libpvm/route.h"
-#include "../../src/libpvm/task.h"
-#include "../../src/libpvm/wait.h"
+#include "core/buf.h"
+#include "core/message/dsig.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/message/proto.h"
+#include "libpvm/engine/link.h"
+#include "libpvm/engine/peer.h"
+#include "libpvm/route/route.h"
+#include "libpvm/base/task.h"
+#include "libpvm/engine/wait.h"
 #include "fuzz.h"
 #include "pvm3.h"
 #include "pvmproto.h"
@@ -30,7 +30,7 @@ enum { OWN = 0x40001, NEIGHBOUR = 0x40002, REMOTE = 0x80001, LINKS = 2, RECORDS_
 
 static struct fuzz_input answers; /* what the daemon says when it is asked */
 
-static void quiet(enum pvmi_log_level level, const char *line, void *arg)
+static void quiet(enum pvmc_log_level level, const char *line, void *arg)
 {
     (void)level, (void)line, (void)arg;
 }
@@ -53,47 +53,47 @@ static void remove_socket(void)
     unlink(getenv("PVMSOCK"));
 }
 
-static void send_frame(const struct pvmi_frame_header *h, const uint8_t *payload)
+static void send_frame(const struct pvmc_frame_header *h, const uint8_t *payload)
 {
-    uint8_t wire[PVMI_FRAME_HEADER_BYTES + ANSWER_BYTES_MAX];
+    uint8_t wire[PVMC_FRAME_HEADER_BYTES + ANSWER_BYTES_MAX];
     MUST(h->length <= ANSWER_BYTES_MAX);
-    pvmi_frame_encode(h, wire);
+    pvmc_frame_encode(h, wire);
     if (h->length)
-        memcpy(wire + PVMI_FRAME_HEADER_BYTES, payload, h->length);
-    send(daemon_end, wire, PVMI_FRAME_HEADER_BYTES + h->length, MSG_NOSIGNAL | MSG_DONTWAIT);
+        memcpy(wire + PVMC_FRAME_HEADER_BYTES, payload, h->length);
+    send(daemon_end, wire, PVMC_FRAME_HEADER_BYTES + h->length, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-static void answer(const struct pvmi_frame_header *question, const uint8_t *body, size_t length)
+static void answer(const struct pvmc_frame_header *question, const uint8_t *body, size_t length)
 {
-    struct pvmi_frame_header h = {.length = (uint32_t)length,
+    struct pvmc_frame_header h = {.length = (uint32_t)length,
                                   .body_length = length,
-                                  .src = PVMI_TID_DAEMON,
+                                  .src = PVMC_TID_DAEMON,
                                   .dst = OWN,
-                                  .ctx = PVMI_CTX_TM,
+                                  .ctx = PVMC_CTX_TM,
                                   .tag = question->tag,
                                   .wid = question->wid};
     send_frame(&h, body);
 }
 
-static void answer_connect(const struct pvmi_frame_header *question)
+static void answer_connect(const struct pvmc_frame_header *question)
 {
-    struct pvmi_buf b;
-    pvmi_buf_init(&b);
-    pvmi_buf_put_i32(&b, PvmOk);
-    pvmi_buf_put_u32(&b, OWN);
-    pvmi_buf_put_i32(&b, PvmNoParent);
+    struct pvmc_buf b;
+    pvmc_buf_init(&b);
+    pvmc_buf_put_i32(&b, PvmOk);
+    pvmc_buf_put_u32(&b, OWN);
+    pvmc_buf_put_i32(&b, PvmNoParent);
     for (int i = 0; i < 7; i++) /* context, output, traces */
-        pvmi_buf_put_u32(&b, 0);
-    pvmi_buf_put_u32(&b, fuzz_byte(&answers) % 2 ? NEIGHBOUR : 0); /* the resource manager */
-    pvmi_buf_put_u8(&b, fuzz_byte(&answers) % 2);
+        pvmc_buf_put_u32(&b, 0);
+    pvmc_buf_put_u32(&b, fuzz_byte(&answers) % 2 ? NEIGHBOUR : 0); /* the resource manager */
+    pvmc_buf_put_u8(&b, fuzz_byte(&answers) % 2);
     answer(question, b.data, b.length);
-    pvmi_buf_free(&b);
+    pvmc_buf_free(&b);
 }
 
 /* A byte says how much of the input is the answer. */
-static void answer_question(const struct pvmi_frame_header *question)
+static void answer_question(const struct pvmc_frame_header *question)
 {
-    if (question->tag == (int32_t)PVMI_TM_CONNECT) {
+    if (question->tag == (int32_t)PVMC_TM_CONNECT) {
         answer_connect(question);
         return;
     }
@@ -107,18 +107,18 @@ static void answer_question(const struct pvmi_frame_header *question)
 }
 
 /* To the resource manager: its answers are packed values. */
-static void answer_as_manager(const struct pvmi_frame_header *question)
+static void answer_as_manager(const struct pvmc_frame_header *question)
 {
     size_t length = answers.left;
-    struct pvmi_frame_header h = {.length = (uint32_t)length,
+    struct pvmc_frame_header h = {.length = (uint32_t)length,
                                   .body_length = length,
                                   .src = NEIGHBOUR,
                                   .dst = OWN,
                                   .tag = question->tag,
                                   .wid = question->wid,
                                   .seq = pvmi_peer_get(NEIGHBOUR)->rx_seq,
-                                  .enc = PVMI_ENC_DEFAULT,
-                                  .dsig = pvmi_dsig_own()};
+                                  .enc = PVMC_ENC_DEFAULT,
+                                  .dsig = pvmc_dsig_own()};
     send_frame(&h, answers.data);
     answers.left = 0;
 }
@@ -127,14 +127,14 @@ static void answer_as_manager(const struct pvmi_frame_header *question)
 static void serve(void)
 {
     static uint8_t wire[1 << 16];
-    struct pvmi_frame_header h;
+    struct pvmc_frame_header h;
     if (daemon_end < 0)
         daemon_end = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     ssize_t n = recv(daemon_end, wire, sizeof wire, MSG_DONTWAIT);
-    for (ssize_t at = 0; at + PVMI_FRAME_HEADER_BYTES <= n; at += PVMI_FRAME_HEADER_BYTES + h.length) {
-        if (pvmi_frame_decode(wire + at, &h))
+    for (ssize_t at = 0; at + PVMC_FRAME_HEADER_BYTES <= n; at += PVMC_FRAME_HEADER_BYTES + h.length) {
+        if (pvmc_frame_decode(wire + at, &h))
             return;
-        if (h.ctx == PVMI_CTX_TM && h.wid)
+        if (h.ctx == PVMC_CTX_TM && h.wid)
             answer_question(&h);
         else if (h.dst == NEIGHBOUR && h.tag >= SM_FIRST && h.tag <= SM_LAST)
             answer_as_manager(&h);
@@ -164,61 +164,61 @@ int __wrap_pvmi_wait_for_message(pvmi_condition *done, void *arg, int64_t deadli
 /* ---- direct links: a transport that carries what the input says ---- */
 
 struct wire_link {
-    struct pvmi_endpoint base; /* transport is NULL when it is down */
-    struct pvmi_frame_header placing;
+    struct pvmt_endpoint base; /* transport is NULL when it is down */
+    struct pvmc_frame_header placing;
     uint8_t *place; /* of a frame that is not complete */
 };
 
 static struct wire_link wires[LINKS];
 static bool wire_is_full, wire_is_lossless;
-static struct pvmi_transport wire_transport;
+static struct pvmt_transport wire_transport;
 
-static int wire_open(const char *address, const struct pvmi_callbacks *callbacks, void *arg,
-                     struct pvmi_transport **out)
+static int wire_open(const char *address, const struct pvmt_callbacks *callbacks, void *arg,
+                     struct pvmt_transport **out)
 {
-    extern const struct pvmi_transport_ops wire_ops;
+    extern const struct pvmt_transport_ops wire_ops;
     (void)address;
-    wire_transport = (struct pvmi_transport){.ops = &wire_ops, .callbacks = callbacks, .arg = arg};
+    wire_transport = (struct pvmt_transport){.ops = &wire_ops, .callbacks = callbacks, .arg = arg};
     *out = &wire_transport;
     return 0;
 }
 
-static void wire_close(struct pvmi_transport *t)
+static void wire_close(struct pvmt_transport *t)
 {
     (void)t;
     memset(wires, 0, sizeof wires);
 }
 
-static void wire_query(const struct pvmi_transport *t, struct pvmi_attributes *out)
+static void wire_query(const struct pvmt_transport *t, struct pvmt_attributes *out)
 {
     (void)t;
-    *out = (struct pvmi_attributes){.frame_max = 64, .copy_max = 64, .lossless = wire_is_lossless, .end_unseen = true};
+    *out = (struct pvmt_attributes){.frame_max = 64, .copy_max = 64, .lossless = wire_is_lossless, .end_unseen = true};
 }
 
-static void wire_disconnect(struct pvmi_endpoint *ep)
+static void wire_disconnect(struct pvmt_endpoint *ep)
 {
     *(struct wire_link *)ep = (struct wire_link){0};
 }
 
-static int wire_send(struct pvmi_endpoint *ep, struct pvmi_frame *f)
+static int wire_send(struct pvmt_endpoint *ep, struct pvmc_frame *f)
 {
     MUST(ep->transport && f->h.length <= 64);
-    return wire_is_full ? PVMI_EAGAIN : 0;
+    return wire_is_full ? PVMC_EAGAIN : 0;
 }
 
-static size_t wire_pending(const struct pvmi_endpoint *ep)
+static size_t wire_pending(const struct pvmt_endpoint *ep)
 {
     (void)ep;
     return 0;
 }
 
-static int wire_progress(struct pvmi_transport *t)
+static int wire_progress(struct pvmt_transport *t)
 {
     (void)t;
     return 0;
 }
 
-static int wire_fd(struct pvmi_transport *t)
+static int wire_fd(struct pvmt_transport *t)
 {
     static int fd = -1;
     (void)t;
@@ -227,7 +227,7 @@ static int wire_fd(struct pvmi_transport *t)
     return fd;
 }
 
-const struct pvmi_transport_ops wire_ops = {.name = "wire",
+const struct pvmt_transport_ops wire_ops = {.name = "wire",
                                             .open = wire_open,
                                             .close = wire_close,
                                             .query = wire_query,
@@ -238,7 +238,7 @@ const struct pvmi_transport_ops wire_ops = {.name = "wire",
                                             .fd = wire_fd,
                                             .arm = wire_progress};
 
-static pvmi_tid tid_of_wire(unsigned i)
+static pvmc_tid tid_of_wire(unsigned i)
 {
     return i ? REMOTE : NEIGHBOUR;
 }
@@ -250,7 +250,7 @@ static void wire_new(unsigned i, bool up)
     if (!p || p->route.attempt || !pvmi_link_is_up())
         return;
     struct pvmi_link *l = pvmi_link_new(&wire_ops, p, PVMI_LINK_JOINED);
-    wires[i].base = (struct pvmi_endpoint){.transport = &wire_transport, .owner = l};
+    wires[i].base = (struct pvmt_endpoint){.transport = &wire_transport, .owner = l};
     l->ep = &wires[i].base;
     l->attempt = p->route.number = 1;
     p->route.attempt = l;
@@ -261,13 +261,13 @@ static void wire_new(unsigned i, bool up)
 static void wire_down(struct wire_link *w)
 {
     if (w->base.transport)
-        wire_transport.callbacks->down(wire_transport.arg, &w->base, PVMI_EDOWN);
+        wire_transport.callbacks->down(wire_transport.arg, &w->base, PVMC_EDOWN);
 }
 
 /* The payload of the frame under way, from the input. */
 static void wire_complete(struct wire_link *w, const uint8_t *bytes, size_t length)
 {
-    struct pvmi_frame_header h = w->placing;
+    struct pvmc_frame_header h = w->placing;
     if (!w->place)
         return;
     memset(w->place, 0, h.length);
@@ -278,17 +278,17 @@ static void wire_complete(struct wire_link *w, const uint8_t *bytes, size_t leng
 }
 
 /* A message that comes whole, in memory of its own if `owned`. */
-static void wire_whole(struct wire_link *w, const struct pvmi_frame_header *h, const uint8_t *payload, bool owned)
+static void wire_whole(struct wire_link *w, const struct pvmc_frame_header *h, const uint8_t *payload, bool owned)
 {
-    struct pvmi_mem *mem = owned && h->length ? pvmi_mem_new(h->length) : NULL;
+    struct pvmc_mem *mem = owned && h->length ? pvmc_mem_new(h->length) : NULL;
     if (mem)
         memcpy(mem->data, payload, h->length);
     if (wire_transport.callbacks->rx_whole(wire_transport.arg, &w->base, h, mem, mem ? mem->data : payload))
-        pvmi_mem_unref(mem);
+        pvmc_mem_unref(mem);
 }
 
 /* Bits of `way`: 0 the whole message at once if it is one; 1 in memory of its own; 2 the payload does not come yet. */
-static void wire_frame(struct wire_link *w, const struct pvmi_frame_header *h, const uint8_t *payload, uint8_t way)
+static void wire_frame(struct wire_link *w, const struct pvmc_frame_header *h, const uint8_t *payload, uint8_t way)
 {
     if (!w->base.transport)
         return;
@@ -313,44 +313,44 @@ static void wire_frame(struct wire_link *w, const struct pvmi_frame_header *h, c
 
 static const int32_t tags[] = {1,
                                2,
-                               (int32_t)PVMI_TC_HOLD,
-                               (int32_t)PVMI_TC_RELEASE,
-                               (int32_t)PVMI_TC_GONE,
-                               (int32_t)PVMI_TC_MANAGER,
-                               (int32_t)PVMI_TC_OUTPUT,
-                               (int32_t)PVMI_TC_SIBLINGS,
-                               (int32_t)PVMI_TC_ENDED,
-                               (int32_t)PVMI_TC_OFFER,
-                               (int32_t)PVMI_TC_ANSWER,
-                               (int32_t)PVMI_TC_ROUTES,
-                               (int32_t)PVMI_TC_ACK,
+                               (int32_t)PVMC_TC_HOLD,
+                               (int32_t)PVMC_TC_RELEASE,
+                               (int32_t)PVMC_TC_GONE,
+                               (int32_t)PVMC_TC_MANAGER,
+                               (int32_t)PVMC_TC_OUTPUT,
+                               (int32_t)PVMC_TC_SIBLINGS,
+                               (int32_t)PVMC_TC_ENDED,
+                               (int32_t)PVMC_TC_OFFER,
+                               (int32_t)PVMC_TC_ANSWER,
+                               (int32_t)PVMC_TC_ROUTES,
+                               (int32_t)PVMC_TC_ACK,
                                SM_EXECACK,
                                SM_CONFIG,
                                SM_TASK};
 
 /* Eight bytes make a header. False: none that a transport lets through. */
-static bool make_header(struct fuzz_input *in, struct pvmi_frame_header *h)
+static bool make_header(struct fuzz_input *in, struct pvmc_frame_header *h)
 {
-    const pvmi_tid senders[] = {NEIGHBOUR, REMOTE, PVMI_TID_DAEMON, PVMI_TID_DAEMON | 0x40000, OWN, 0x40003};
-    const uint32_t contexts[] = {0, PVMI_CTX_TC, PVMI_CTX_TM, 5};
+    const pvmc_tid senders[] = {NEIGHBOUR, REMOTE, PVMC_TID_DAEMON, PVMC_TID_DAEMON | 0x40000, OWN, 0x40003};
+    const uint32_t contexts[] = {0, PVMC_CTX_TC, PVMC_CTX_TM, 5};
     uint8_t choice = fuzz_byte(in), tag = fuzz_byte(in);
-    *h = (struct pvmi_frame_header){
-        .src = senders[(choice & 7) % 6], .dst = OWN, .ctx = contexts[choice >> 3 & 3], .dsig = pvmi_dsig_own()};
-    h->enc = choice & 32 ? PVMI_ENC_DEFAULT : PVMI_ENC_TRACE;
-    h->flags = choice & 64 ? PVMI_FRAME_ABORT : choice & 128 ? PVMI_FRAME_AGAIN : 0;
+    *h = (struct pvmc_frame_header){
+        .src = senders[(choice & 7) % 6], .dst = OWN, .ctx = contexts[choice >> 3 & 3], .dsig = pvmc_dsig_own()};
+    h->enc = choice & 32 ? PVMC_ENC_DEFAULT : PVMC_ENC_TRACE;
+    h->flags = choice & 64 ? PVMC_FRAME_ABORT : choice & 128 ? PVMC_FRAME_AGAIN : 0;
     h->tag = tags[tag % 16];
     h->wid = tag >> 4 & 3;
     h->seq = (uint32_t)(int8_t)fuzz_byte(in);
     h->offset = fuzz_byte(in);
     uint8_t rest = fuzz_byte(in);
-    h->length = h->flags & PVMI_FRAME_ABORT ? 0 : (uint32_t)in->left;
+    h->length = h->flags & PVMC_FRAME_ABORT ? 0 : (uint32_t)in->left;
     h->body_length = h->offset + h->length + rest;
-    return !pvmi_frame_check(h);
+    return !pvmc_frame_check(h);
 }
 
 static void say_frame(struct fuzz_input *in, uint8_t way)
 {
-    struct pvmi_frame_header h;
+    struct pvmc_frame_header h;
     if (!make_header(in, &h))
         return;
     if (way & 8)
@@ -484,7 +484,7 @@ static void start(void)
     setenv("PVM_TRANSPORT", "shm", 1);
     setenv("PVM_SHM_RING", "16k", 1);
     setenv("PVM_LINK_FRAMES", "1", 1);
-    pvmi_log_to(quiet, NULL, PVMI_LOG_DEBUG);
+    pvmc_log_to(quiet, NULL, PVMC_LOG_DEBUG);
     pvm_setopt(PvmAutoErr, 0);
 }
 

@@ -11,20 +11,19 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "../../src/core/log.h"
-#include "../../src/core/proto.h"
-#include "../../src/pvmd/daemon.h"
-#include "../../src/pvmd/dial.h"
-#include "../../src/pvmd/hosts.h"
-#include "../../src/pvmd/join.h"
-#include "../../src/pvmd/link.h"
-#include "../../src/pvmd/overrun.h"
-#include "../../src/pvmd/queue.h"
-#include "../../src/pvmd/relay.h"
-#include "../../src/pvmd/rpc.h"
-#include "../../src/pvmd/stream.h"
-#include "../../src/pvmd/virtual.h"
-#include "../../src/wire/tls.h"
+#include "core/log.h"
+#include "core/message/proto.h"
+#include "pvmd/base/events.h"
+#include "pvmd/base/memory.h"
+#include "pvmd/base/self.h"
+#include "pvmd/net/dial.h"
+#include "pvmd/base/hosts.h"
+#include "pvmd/net/link.h"
+#include "pvmd/frames/hold.h"
+#include "pvmd/frames/relay.h"
+#include "pvmd/net/stream.h"
+#include "pvmd/base/virtual.h"
+#include "wire/tls.h"
 #include "fuzz.h"
 
 enum { SELF = 2, PEER = 3, MASTER = 1, RECORDS_MAX = 48, FRAME_MAX = 1024, COUNT_AT = 60, ASK_FLAG = 0x80 };
@@ -99,37 +98,46 @@ void pvmw_tls_end(struct pvmw_tls *s, bool politely)
     free(s);
 }
 
+const struct pvmw_tls_ops pvmw_tls_table = {
+    .read = pvmw_tls_read,
+    .put = pvmw_tls_put,
+    .flush = pvmw_tls_flush,
+    .is_blocked = pvmw_tls_is_blocked,
+    .error = pvmw_tls_error,
+};
+
 /* ---- what a link stands on ---- */
 
-void pvmd_relay(struct pvmi_frame *f, unsigned from_host)
+void pvmd_relay(struct pvmc_frame *f, unsigned from_host)
 {
-    MUST(from_host == PEER && !pvmi_frame_check(&f->h));
+    MUST(from_host == PEER && !pvmc_frame_check(&f->h));
     relayed++;
 }
 
-void pvmd_join_link_up(unsigned host_index)
+void pvmd_tell_link_up(unsigned host_index)
 {
     MUST(host_index == PEER && pvmd_link_state(pvmd_host_any(PEER)) == PVMD_LINK_UP);
 }
 
-void pvmd_join_link_lost(unsigned host_index, const char *why)
+void pvmd_tell_link_lost(unsigned host_index, const char *why)
 {
     MUST(host_index == PEER && why);
     pvmd_link_close(pvmd_host_any(PEER));
     lost = true;
 }
 
-void pvmd_ask_through_master(unsigned host_index, enum pvmd_dm what, const struct pvmi_buf *body)
+void pvmd_tell_link_relayed(unsigned host_index, uint32_t received)
 {
-    MUST(host_index == PEER && what == PVMD_DM_LINK_LOST && body->length == sizeof(uint32_t));
+    (void)received;
+    MUST(host_index == PEER);
 }
 
-void pvmd_hold_tell(pvmi_tid sender, pvmi_tid receiver, bool hold)
+void pvmd_hold_tell(pvmc_tid sender, pvmc_tid receiver, bool hold)
 {
     (void)sender, (void)receiver, (void)hold;
 }
 
-void pvmd_overrun_charge(pvmi_tid sender, pvmi_tid receiver, size_t bytes)
+void pvmd_tell_sender_charged(pvmc_tid sender, pvmc_tid receiver, size_t bytes)
 {
     (void)sender, (void)receiver, (void)bytes;
 }
@@ -147,7 +155,7 @@ void pvmd_trim_later(void)
 {
 }
 
-struct pvmd_dial *pvmd_dial_new(struct ev_loop *loop, const struct pvmd_addresses *addresses,
+struct pvmd_dial *pvmd_dial_new(struct ev_loop *loop, const struct pvmw_addresses *addresses,
                                 const struct pvmd_preface *preface, const struct pvmd_dial_events *events, void *owner)
 {
     (void)loop, (void)addresses, (void)preface, (void)events, (void)owner;
@@ -171,7 +179,7 @@ const char *pvmd_dial_why(const struct pvmd_dial *d)
     return "";
 }
 
-static void quiet(enum pvmi_log_level level, const char *line, void *arg)
+static void quiet(enum pvmc_log_level level, const char *line, void *arg)
 {
     (void)level, (void)line, (void)arg;
 }
@@ -215,14 +223,14 @@ static void say(const void *bytes, size_t length)
         send(wire, bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-static void put_count(uint8_t header[PVMI_FRAME_HEADER_BYTES], uint8_t count)
+static void put_count(uint8_t header[PVMC_FRAME_HEADER_BYTES], uint8_t count)
 {
     memcpy(header + COUNT_AT, &(uint32_t){(uint32_t)(int8_t)count}, sizeof(uint32_t));
 }
 
 static void say_signal(uint8_t signal, uint8_t count)
 {
-    uint8_t header[PVMI_FRAME_HEADER_BYTES] = {'K', 'L', PVMI_DAEMON_PROTOCOL, signal};
+    uint8_t header[PVMC_FRAME_HEADER_BYTES] = {'K', 'L', PVMC_DAEMON_PROTOCOL, signal};
     memcpy(header, (uint8_t[]){0x4c, 0x4b}, 2);
     put_count(header, count);
     say(header, sizeof header);
@@ -231,19 +239,19 @@ static void say_signal(uint8_t signal, uint8_t count)
 /* Bits of `choice`: 0 and 1 asks for our count, or has flags; 2 in two pieces; 3 its end is missing. */
 static void say_frame(uint8_t choice, struct fuzz_input *in)
 {
-    uint8_t bytes[PVMI_FRAME_HEADER_BYTES + 256];
-    struct pvmi_frame_header h = {.src = 0xc0001, .dst = 0x80001, .flags = choice & 2 ? PVMI_FRAME_ABORT : 0};
+    uint8_t bytes[PVMC_FRAME_HEADER_BYTES + 256];
+    struct pvmc_frame_header h = {.src = 0xc0001, .dst = 0x80001, .flags = choice & 2 ? PVMC_FRAME_ABORT : 0};
     uint8_t count = fuzz_byte(in);
     h.offset = fuzz_byte(in);
     uint8_t rest = fuzz_byte(in);
     h.length = h.flags ? 0 : (uint32_t)in->left;
     h.body_length = h.offset + h.length + rest;
-    pvmi_frame_encode(&h, bytes);
+    pvmc_frame_encode(&h, bytes);
     bytes[3] |= choice & 1 ? ASK_FLAG : 0;
     put_count(bytes, count);
     if (h.length)
-        memcpy(bytes + PVMI_FRAME_HEADER_BYTES, in->data, h.length);
-    size_t length = PVMI_FRAME_HEADER_BYTES + h.length, first = choice & 4 ? length / 2 : length;
+        memcpy(bytes + PVMC_FRAME_HEADER_BYTES, in->data, h.length);
+    size_t length = PVMC_FRAME_HEADER_BYTES + h.length, first = choice & 4 ? length / 2 : length;
     say(bytes, first);
     work();
     if (!(choice & 8))
@@ -255,13 +263,13 @@ static void say_frame(uint8_t choice, struct fuzz_input *in)
 static void send_frames(unsigned count, uint32_t length)
 {
     for (unsigned i = 0; i < count && !lost; i++) {
-        struct pvmi_frame_header h = {
+        struct pvmc_frame_header h = {
             .length = length, .body_length = length, .src = 0x80001, .dst = 0xc0001, .seq = i};
-        struct pvmi_frame *f = pvmi_frame_alloc(&h);
+        struct pvmc_frame *f = pvmc_frame_alloc(&h);
         if (length)
             memset(f->mem->data, 0, length);
         pvmd_link_send(pvmd_host_any(PEER), f);
-        pvmi_frame_unref(f);
+        pvmc_frame_unref(f);
     }
 }
 
@@ -310,7 +318,7 @@ static void start(uint8_t options)
 {
     static struct pvmd_host *hosts[4];
     if (!pvmd.loop) {
-        pvmi_log_to(quiet, NULL, PVMI_LOG_DEBUG);
+        pvmc_log_to(quiet, NULL, PVMC_LOG_DEBUG);
         pvmd.loop = ev_default_loop(0);
         MUST(!pvmd_machine_new());
     }

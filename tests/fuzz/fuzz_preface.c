@@ -1,7 +1,7 @@
 /* fuzz_preface.c - what strangers send at either end of a call: nothing passes that does not prove the secret. */
 #include "fuzz.h"
 #include <string.h>
-#include "../../src/pvmd/preface.h"
+#include "pvmd/net/preface.h"
 
 static const struct pvmd_door door = {.machine_id = {1}, .key = {2}};
 static const uint8_t nonce[PVMD_NONCE_BYTES] = {3};

@@ -6,8 +6,8 @@
  * bytes as its body.
  */
 #include <time.h>
-#include "../../src/core/reserve.h"
-#include "../../src/groups/proto.h"
+#include "core/reserve.h"
+#include "groups/proto.h"
 #include "message.h"
 #include "pvm3.h"
 
@@ -40,7 +40,7 @@ static size_t sound_request(struct fuzz_input *in, uint8_t body[64])
     uint8_t *at = body;
     const char *name = names[fuzz_byte(in) % 4];
     put(&at, 1);
-    put(&at, PVMI_GROUP_ANSWER);
+    put(&at, PVMG_GROUP_ANSWER);
     put(&at, (int)strlen(name));
     memcpy(at, name, strlen(name));
     at += strlen(name);
@@ -51,10 +51,10 @@ static size_t sound_request(struct fuzz_input *in, uint8_t body[64])
 
 static int next_request(void)
 {
-    static const int tags[] = {PVMI_GROUP_JOIN,   PVMI_GROUP_JOIN,   PVMI_GROUP_LEAVE,     PVMI_GROUP_LIST,
-                               PVMI_GROUP_LIST,   PVMI_GROUP_LIST,   PVMI_GROUP_BARRIER,   PVMI_GROUP_BARRIER,
-                               PVMI_GROUP_FREEZE, PVMI_GROUP_WATCH,  PVMI_GROUP_DUMP,      PVMI_GROUP_OLD_LIST,
-                               PVMI_GROUP_GONE,   PVMI_GROUP_ANSWER, PVMI_GROUP_OLD_PRINT, 77};
+    static const int tags[] = {PVMG_GROUP_JOIN,   PVMG_GROUP_JOIN,   PVMG_GROUP_LEAVE,        PVMG_GROUP_LIST,
+                               PVMG_GROUP_LIST,   PVMG_GROUP_LIST,   PVMG_GROUP_BARRIER,      PVMG_GROUP_BARRIER,
+                               PVMG_GROUP_FREEZE, PVMG_GROUP_WATCH,  PVMG_GROUP_DUMP,         PVMG_GROUP_LEGACY_LIST,
+                               PVMG_GROUP_GONE,   PVMG_GROUP_ANSWER, PVMG_GROUP_LEGACY_PRINT, 77};
     uint8_t operation = fuzz_byte(&input), task = fuzz_byte(&input), body[64];
     size_t length = fuzz_byte(&input);
     int tag = tags[operation / 2 % 16], from = FIRST_TASK + task % TASKS;
@@ -63,8 +63,8 @@ static int next_request(void)
     struct fuzz_input in = {input.data, length};
     input.data += length;
     input.left -= length;
-    if (tag == PVMI_GROUP_GONE)
-        return fuzz_receive((int)PVMI_TID_DAEMON, tag, (uint8_t *)&from, sizeof from);
+    if (tag == PVMG_GROUP_GONE)
+        return fuzz_receive((int)PVMC_TID_DAEMON, tag, (uint8_t *)&from, sizeof from);
     if (operation % 2)
         return fuzz_receive(from, tag, in.data, in.left);
     return fuzz_receive(from, tag, body, sound_request(&in, body));
@@ -78,7 +78,7 @@ static int next_message(void)
     if (!farewells)
         return mid = PvmSysErr;
     int tid = FIRST_TASK + --farewells;
-    return mid = fuzz_receive((int)PVMI_TID_DAEMON, PVMI_GROUP_GONE, (uint8_t *)&tid, sizeof tid);
+    return mid = fuzz_receive((int)PVMC_TID_DAEMON, PVMG_GROUP_GONE, (uint8_t *)&tid, sizeof tid);
 }
 
 /* ---- what the linker puts in place of libpvm's functions ---- */
@@ -150,7 +150,7 @@ int __wrap_pvm_exit(void)
 }
 
 /* The memory that the server keeps for bad times is not needed here. */
-void pvmi_reserve_start(void)
+void pvmc_reserve_start(void)
 {
 }
 

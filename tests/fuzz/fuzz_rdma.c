@@ -6,47 +6,47 @@
  * that one end gets from the other's device.
  */
 #include <string.h>
-#include "../../src/core/log.h"
-#include "../../src/transports/rdma/header.h"
-#include "../../src/transports/rdma/offer.h"
-#include "../../src/transports/rdma/rdma.h"
-#include "../unit/fake_verbs.h"
+#include "core/log.h"
+#include "transports/rdma/header.h"
+#include "transports/rdma/offer.h"
+#include "transports/rdma/rdma.h"
+#include "tests/unit/transports/fake_verbs.h"
 #include "fuzz.h"
 
 enum { RECORDS_MAX = 48, FRAME_BYTES_MAX = 1 << 20, LENT_BYTES = 20000 };
 
-extern const struct pvmi_transport_ops pvmi_rdma_ops;
+extern const struct pvmt_transport_ops pvmt_rdma_ops;
 
-static const struct pvmi_transport_ops *const ops = &pvmi_rdma_ops;
+static const struct pvmt_transport_ops *const ops = &pvmt_rdma_ops;
 
 struct end {
-    struct pvmi_transport *transport;
-    struct pvmi_endpoint *ep;
+    struct pvmt_transport *transport;
+    struct pvmt_endpoint *ep;
     uint8_t *place;
     unsigned down;
 };
 
 static struct end a, b;
 
-static void quiet(enum pvmi_log_level level, const char *line, void *arg)
+static void quiet(enum pvmc_log_level level, const char *line, void *arg)
 {
     (void)level, (void)line, (void)arg;
 }
 
 /* ---- the owner of the links ---- */
 
-static uint8_t *rx_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+static uint8_t *rx_place(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h)
 {
     struct end *e = ep->owner;
     (void)arg;
-    MUST(!e->down && !pvmi_frame_check(h));
+    MUST(!e->down && !pvmc_frame_check(h));
     if (h->length > FRAME_BYTES_MAX)
         return NULL;
     e->place = realloc(e->place, h->length + 1ul);
     return e->place;
 }
 
-static void rx_done(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+static void rx_done(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h)
 {
     static volatile uint8_t sink;
     struct end *e = ep->owner;
@@ -55,19 +55,19 @@ static void rx_done(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame
         sink = sink ^ e->place[i];
 }
 
-static void tx_ready(void *arg, struct pvmi_endpoint *ep)
+static void tx_ready(void *arg, struct pvmt_endpoint *ep)
 {
     (void)arg, (void)ep;
 }
 
-static void down(void *arg, struct pvmi_endpoint *ep, int reason)
+static void down(void *arg, struct pvmt_endpoint *ep, int reason)
 {
     struct end *e = ep->owner;
     (void)arg, (void)reason;
     MUST(!e->down++);
 }
 
-static const struct pvmi_callbacks callbacks = {
+static const struct pvmt_callbacks callbacks = {
     .rx_place = rx_place, .rx_done = rx_done, .tx_ready = tx_ready, .down = down};
 
 /* ---- the two ends ---- */
@@ -78,10 +78,10 @@ static void start(uint8_t options)
     fake_device.no_shared = options & 2;
     fake_device.soft = options & 4;
     fake_device.infiniband = options & 8;
-    pvmi_verbs_replace(&fake_verbs);
-    pvmi_log_to(quiet, NULL, PVMI_LOG_DEBUG);
-    pvmi_mem_use_arenas();
-    pvmi_rdma_port_forget();
+    pvmt_verbs_replace(&fake_verbs);
+    pvmc_log_to(quiet, NULL, PVMC_LOG_DEBUG);
+    pvmc_mem_use_arenas();
+    pvmt_rdma_port_forget();
     MUST(!ops->open(NULL, &callbacks, &a, &a.transport) && !ops->open(NULL, &callbacks, &b, &b.transport));
 }
 
@@ -109,9 +109,9 @@ static void turn(void)
 
 static void meet(void)
 {
-    uint8_t blob[PVMI_OFFER_MAX], reply[PVMI_OFFER_MAX];
+    uint8_t blob[PVMT_OFFER_MAX], reply[PVMT_OFFER_MAX];
     int fd, length = ops->offer(a.transport, &a, blob, &fd, &a.ep);
-    MUST(length == PVMI_RDMA_OFFER_BYTES);
+    MUST(length == PVMT_RDMA_OFFER_BYTES);
     int answer = ops->join(b.transport, blob, (size_t)length, -1, &b, reply, &b.ep);
     MUST(answer > 0 && !ops->joined(a.ep, reply, (size_t)answer));
     turn();
@@ -122,31 +122,31 @@ static void meet(void)
 /* An offer, and the same bytes as the reply to one of ours. */
 static void say_offer(const uint8_t *bytes, size_t length)
 {
-    struct pvmi_rdma_offer o;
-    uint8_t blob[PVMI_OFFER_MAX], reply[PVMI_OFFER_MAX], own[PVMI_OFFER_MAX];
+    struct pvmt_rdma_offer o;
+    uint8_t blob[PVMT_OFFER_MAX], reply[PVMT_OFFER_MAX], own[PVMT_OFFER_MAX];
     int fd;
-    if (!pvmi_rdma_offer_decode(bytes, length, &o))
-        MUST(pvmi_rdma_offer_encode(&o, blob) == (int)length && !memcmp(blob, bytes, length));
+    if (!pvmt_rdma_offer_decode(bytes, length, &o))
+        MUST(pvmt_rdma_offer_encode(&o, blob) == (int)length && !memcmp(blob, bytes, length));
     if (ops->join(b.transport, bytes, length, -1, &b, reply, &b.ep) < 0)
         b.ep = NULL;
     MUST(ops->offer(a.transport, &a, own, &fd, &a.ep) > 0);
     memcpy(blob, bytes, length < sizeof blob ? length : sizeof blob);
-    if (length == PVMI_RDMA_OFFER_BYTES) /* the token is ours, or nothing behind it is looked at */
-        memcpy(blob + length - PVMI_RDMA_TOKEN_BYTES, own + length - PVMI_RDMA_TOKEN_BYTES, PVMI_RDMA_TOKEN_BYTES);
+    if (length == PVMT_RDMA_OFFER_BYTES) /* the token is ours, or nothing behind it is looked at */
+        memcpy(blob + length - PVMT_RDMA_TOKEN_BYTES, own + length - PVMT_RDMA_TOKEN_BYTES, PVMT_RDMA_TOKEN_BYTES);
     ops->joined(a.ep, blob, length < sizeof blob ? length : sizeof blob);
     turn();
 }
 
 static void send_frame(struct end *e, uint32_t length)
 {
-    struct pvmi_frame_header h = {.length = length, .body_length = length, .dst = 1, .src = 2};
-    struct pvmi_frame *f = e->down ? NULL : pvmi_frame_alloc(&h);
+    struct pvmc_frame_header h = {.length = length, .body_length = length, .dst = 1, .src = 2};
+    struct pvmc_frame *f = e->down ? NULL : pvmc_frame_alloc(&h);
     if (!f)
         return;
     if (length)
         memset(f->mem->data, 1, length);
     ops->send(e->ep, f);
-    pvmi_frame_unref(f);
+    pvmc_frame_unref(f);
 }
 
 /* As if a second had gone by. */

@@ -3,7 +3,7 @@
  * length, then a packet) gets a right checksum, and right incarnations if its first byte is even; time goes on between.
  */
 #include <string.h>
-#include "../../src/transports/reliable/state.h"
+#include "wire/reliable/state.h"
 #include "fuzz.h"
 
 enum { OWN = 0xfffffff0, PEER = 5, PACKET_BYTES = 300, MESSAGES = 100, MESSAGE_BYTES = 700 };
@@ -44,10 +44,10 @@ static void on_received(void *arg, bool first, bool last, const uint8_t *data, u
         sink = sink ^ data[i];
 }
 
-static const struct pvmi_reliable_callbacks callbacks = {
+static const struct pvmw_reliable_callbacks callbacks = {
     .emit = emit, .gather = gather, .sent = on_sent, .received = on_received};
 
-static void take(struct pvmi_reliable *r, const uint8_t *data, size_t length, int64_t now_us)
+static void take(struct pvmw_reliable *r, const uint8_t *data, size_t length, int64_t now_us)
 {
     uint8_t packet[65536];
     struct packet_header h;
@@ -55,31 +55,31 @@ static void take(struct pvmi_reliable *r, const uint8_t *data, size_t length, in
     if (length) {
         bool at_home = packet[0] % 2 == 0;
         packet[0] = 1; /* the version */
-        if (at_home && pvmi_reliable_decode(packet, length, &h)) {
+        if (at_home && pvmw_reliable_decode(packet, length, &h)) {
             h.to = OWN;
             h.from = PEER;
             h.checksum = 0;
-            pvmi_reliable_encode(&h, packet);
-            struct iovec payload = {packet + PVMI_RELIABLE_HEADER_BYTES, length - PVMI_RELIABLE_HEADER_BYTES};
-            h.checksum = pvmi_reliable_checksum(packet, &payload, 1);
-            pvmi_reliable_encode(&h, packet);
+            pvmw_reliable_encode(&h, packet);
+            struct iovec payload = {packet + PVMW_RELIABLE_HEADER_BYTES, length - PVMW_RELIABLE_HEADER_BYTES};
+            h.checksum = pvmw_reliable_checksum(packet, &payload, 1);
+            pvmw_reliable_encode(&h, packet);
         }
     }
-    pvmi_reliable_take(r, packet, length, now_us);
+    pvmw_reliable_take(r, packet, length, now_us);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct pvmi_reliable_settings settings = {.packet_bytes = PACKET_BYTES,
+    static const struct pvmw_reliable_settings settings = {.packet_bytes = PACKET_BYTES,
                                                            .window = 64,
                                                            .credit = 48,
                                                            .retry_min_us = 1000,
                                                            .retry_max_us = 200000,
                                                            .ack_delay_us = 500,
                                                            .dead_after_us = 10000000};
-    struct pvmi_reliable_settings s = settings;
+    struct pvmw_reliable_settings s = settings;
     s.go_back_n = size % 2;
-    struct pvmi_reliable *r = pvmi_reliable_new(&s, OWN, PEER, &callbacks, NULL);
+    struct pvmw_reliable *r = pvmw_reliable_new(&s, OWN, PEER, &callbacks, NULL);
     int64_t now_us = 1;
     uintptr_t sent = given_back = 0;
     while (size >= 2) {
@@ -89,14 +89,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         size -= 2;
         if (length > size)
             length = size;
-        if (sent < MESSAGES && !pvmi_reliable_send(r, (void *)sent, MESSAGE_BYTES, now_us))
+        if (sent < MESSAGES && !pvmw_reliable_send(r, (void *)sent, MESSAGE_BYTES, now_us))
             sent++;
         take(r, data, length, now_us);
-        pvmi_reliable_progress(r, now_us);
-        MUST(pvmi_reliable_due_us(r) > 0 && given_back <= sent);
+        pvmw_reliable_progress(r, now_us);
+        MUST(pvmw_reliable_due_us(r) > 0 && given_back <= sent);
         data += length;
         size -= length;
     }
-    pvmi_reliable_free(r);
+    pvmw_reliable_free(r);
     return 0;
 }

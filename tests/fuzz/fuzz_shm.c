@@ -13,32 +13,32 @@
 #include <sys/socket.h>
 #include <ucontext.h>
 #include <unistd.h>
-#include "../../src/core/error.h"
-#include "../../src/core/log.h"
-#include "../../src/transports/shm/link.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "transports/shm/link.h"
 #include "fuzz.h"
 
-enum { RECORDS_MAX = 32, KEPT_MAX = 16, LENT_BYTES = 70000, PACKET_BYTES = 32, PLACE_MAX = 1 << 20, STEPS_MAX = 4096 };
+enum { RECORDS_MAX = 32, KEPT_MAX = 16, LENT_BYTES = 70000, PACKET_BYTES = 16, PLACE_MAX = 1 << 20, STEPS_MAX = 4096 };
 
-static const struct pvmi_transport_ops *ops;
+static const struct pvmt_transport_ops *ops;
 
 struct end {
-    struct pvmi_transport *transport;
-    struct pvmi_endpoint *ep;
+    struct pvmt_transport *transport;
+    struct pvmt_endpoint *ep;
     uint8_t *place;
-    struct pvmi_mem *kept[KEPT_MAX];
+    struct pvmc_mem *kept[KEPT_MAX];
     unsigned kept_count;
     bool keeps, refuses, down;
 };
 
 static struct end honest, hostile;
 
-static struct pvmi_shm_link *link_of(const struct end *e)
+static struct pvmt_shm_link *link_of(const struct end *e)
 {
-    return (struct pvmi_shm_link *)e->ep;
+    return (struct pvmt_shm_link *)e->ep;
 }
 
-static void quiet(enum pvmi_log_level level, const char *line, void *arg)
+static void quiet(enum pvmc_log_level level, const char *line, void *arg)
 {
     (void)level, (void)line, (void)arg;
 }
@@ -102,7 +102,7 @@ static inline void single_step(bool on)
 
 /* ---- the owners of both ends ---- */
 
-static uint8_t *rx_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+static uint8_t *rx_place(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h)
 {
     struct end *e = arg;
     (void)ep;
@@ -114,7 +114,7 @@ static uint8_t *rx_place(void *arg, struct pvmi_endpoint *ep, const struct pvmi_
     return e->place;
 }
 
-static void rx_done(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h)
+static void rx_done(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h)
 {
     static volatile uint8_t sink;
     struct end *e = arg;
@@ -124,26 +124,26 @@ static void rx_done(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame
 }
 
 /* What is read of a message is within its memory, whatever the sender writes there. */
-static int rx_whole(void *arg, struct pvmi_endpoint *ep, const struct pvmi_frame_header *h, struct pvmi_mem *mem,
+static int rx_whole(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h, struct pvmc_mem *mem,
                     const uint8_t *data)
 {
     struct end *e = arg;
     if (!rx_place(arg, ep, h))
-        return PVMI_EEXISTS;
+        return PVMC_EEXISTS;
     memcpy(e->place, data, h->length);
     if (mem && e->keeps && e->kept_count < KEPT_MAX)
         e->kept[e->kept_count++] = mem;
     else
-        pvmi_mem_unref(mem);
+        pvmc_mem_unref(mem);
     return 0;
 }
 
-static void tx_ready(void *arg, struct pvmi_endpoint *ep)
+static void tx_ready(void *arg, struct pvmt_endpoint *ep)
 {
     (void)arg, (void)ep;
 }
 
-static void down(void *arg, struct pvmi_endpoint *ep, int reason)
+static void down(void *arg, struct pvmt_endpoint *ep, int reason)
 {
     struct end *e = arg;
     (void)ep, (void)reason;
@@ -151,13 +151,13 @@ static void down(void *arg, struct pvmi_endpoint *ep, int reason)
     e->down = true;
 }
 
-static const struct pvmi_callbacks callbacks = {
+static const struct pvmt_callbacks callbacks = {
     .rx_place = rx_place, .rx_done = rx_done, .rx_whole = rx_whole, .tx_ready = tx_ready, .down = down};
 
 static void drop_kept(struct end *e)
 {
     while (e->kept_count)
-        pvmi_mem_unref(e->kept[--e->kept_count]);
+        pvmc_mem_unref(e->kept[--e->kept_count]);
 }
 
 /* ---- life ---- */
@@ -165,11 +165,10 @@ static void drop_kept(struct end *e)
 static void start(void)
 {
     setenv("PVM_SHM_RING", "16k", 1);
-    setenv("PVM_SHM_CMA", "1", 1);
     setenv("PVM_SHM_PENDING", "64k", 1);
-    pvmi_log_to(quiet, NULL, PVMI_LOG_DEBUG);
-    ops = pvmi_transport_find("shm");
-    pvmi_mem_use_arenas();
+    pvmc_log_to(quiet, NULL, PVMC_LOG_DEBUG);
+    ops = pvmt_transport_find("shm");
+    pvmc_mem_use_arenas();
     watch_steps();
     MUST(!ops->open(NULL, &callbacks, &honest, &honest.transport) &&
          !ops->open(NULL, &callbacks, &hostile, &hostile.transport));
@@ -197,7 +196,7 @@ static void honest_works(void)
 static void meet(bool hostile_offers)
 {
     struct end *offers = hostile_offers ? &hostile : &honest, *joins = hostile_offers ? &honest : &hostile;
-    uint8_t blob[PVMI_OFFER_MAX], reply[PVMI_OFFER_MAX];
+    uint8_t blob[PVMT_OFFER_MAX], reply[PVMT_OFFER_MAX];
     int fd, length = ops->offer(offers->transport, offers, blob, &fd, &offers->ep);
     MUST(length > 0 && !ops->join(joins->transport, blob, (size_t)length, fd, joins, reply, &joins->ep));
     work(&honest);
@@ -221,42 +220,42 @@ static void part(void)
 /* Bytes to the cells at its head; `choice`: kind of record and how many cells. */
 static void publish(uint8_t choice, const uint8_t *bytes, size_t length)
 {
-    struct pvmi_ring_tx *tx = &link_of(&hostile)->tx;
-    uint32_t cells = 1 + pvmi_cells_of(length) + (choice >> 3 & 3);
+    struct pvmw_ring_tx *tx = &link_of(&hostile)->tx;
+    uint32_t cells = 1 + pvmw_cells_of(length) + (choice >> 3 & 3);
     tx->taken = &link_of(&hostile)->theirs->taken;
-    if (!pvmi_ring_refresh(tx))
+    if (!pvmw_ring_refresh(tx))
         return;
-    struct pvmi_long_cell *cell = pvmi_ring_reserve(tx, cells);
+    struct pvmw_long_cell *cell = pvmw_ring_reserve(tx, cells);
     if (!cell)
         return;
     uint32_t said = length > 2 ? bytes[0] | (uint32_t)bytes[1] << 8 : 0; /* the record's length, as it says */
     if (length > 2)
         memcpy((uint8_t *)cell + sizeof cell->word, bytes + 2, length - 2);
-    cell->word = pvmi_ring_finish(tx, (enum pvmi_record)(choice & 7), cells, said);
+    cell->word = pvmw_ring_finish(tx, (enum pvmw_record)(choice & 7), cells, said);
 }
 
 /* A sound header that refers to memory that was lent before, or that was not. */
 static void refer(const uint8_t *bytes, size_t length)
 {
     struct fuzz_input in = {bytes, length};
-    struct pvmi_shm_link *l = link_of(&hostile);
-    struct pvmi_long_cell *cell = pvmi_ring_reserve(&l->tx, 2);
+    struct pvmt_shm_link *l = link_of(&hostile);
+    struct pvmw_long_cell *cell = pvmw_ring_reserve(&l->tx, 2);
     if (!cell)
         return;
     uint32_t bytes_said = fuzz_byte(&in) | (uint32_t)fuzz_byte(&in) << 8;
     uint64_t scale = UINT64_C(1) << (fuzz_byte(&in) & 31);
-    struct pvmi_reference r = {.offset = fuzz_byte(&in) * scale, .loan = fuzz_byte(&in)};
+    struct pvmt_reference r = {.offset = fuzz_byte(&in) * scale, .loan = fuzz_byte(&in)};
     r.arena = l->lending.sent_count ? l->lending.sent[0] : fuzz_byte(&in);
-    *cell = (struct pvmi_long_cell){.length = bytes_said, .body_length = bytes_said + fuzz_byte(&in) % 2};
+    *cell = (struct pvmw_long_cell){.length = bytes_said, .body_length = bytes_said + fuzz_byte(&in) % 2};
     memcpy(cell + 1, &r, sizeof r);
-    cell->word = pvmi_ring_finish(&l->tx, PVMI_RECORD_REFERENCE, 2, sizeof r);
+    cell->word = pvmw_ring_finish(&l->tx, PVMW_RECORD_REFERENCE, 2, sizeof r);
 }
 
 /* Its own words in the common memory: 4 bytes anywhere. */
 static void write_side(uint8_t choice, const uint8_t *bytes, size_t length)
 {
     uint8_t *side = (uint8_t *)link_of(&hostile)->mine;
-    size_t at = (choice & 64 ? (choice & 63) * sizeof(uint32_t) + offsetof(struct pvmi_shm_side, returns)
+    size_t at = (choice & 64 ? (choice & 63) * sizeof(uint32_t) + offsetof(struct pvmt_shm_side, returns)
                              : (choice & 63) * sizeof(uint32_t) * 2);
     memcpy(side + at, bytes, length < 8 ? length : 8);
 }
@@ -302,10 +301,10 @@ static void send_packet(uint8_t choice, const uint8_t *bytes, size_t length)
 static void flip(uint8_t choice, const uint8_t *bytes, size_t length)
 {
     struct fuzz_input in = {bytes, length};
-    struct pvmi_shm_link *l = link_of(&hostile);
+    struct pvmt_shm_link *l = link_of(&hostile);
     unsigned steps = fuzz_byte(&in) | (unsigned)fuzz_byte(&in) << 8;
     size_t at = fuzz_byte(&in);
-    uint8_t *ring = pvmi_ring_cell(l->tx.cells, l->tx.shift, link_of(&honest)->rx.position);
+    uint8_t *ring = pvmw_ring_cell(l->tx.cells, l->tx.shift, link_of(&honest)->rx.position);
     flip_after(steps, choice & 1 ? (uint8_t *)l->mine + at * 4 : ring + at, fuzz_byte(&in));
 }
 
@@ -314,16 +313,16 @@ static void flip(uint8_t choice, const uint8_t *bytes, size_t length)
 static void send_message(struct end *e, uint32_t length, bool in_place)
 {
     static uint8_t place[LENT_BYTES];
-    struct pvmi_frame_header h = {.length = length, .body_length = length, .dst = 1, .src = 2};
-    struct pvmi_frame *f = in_place ? pvmi_frame_new(&h, NULL) : pvmi_frame_alloc(&h);
+    struct pvmc_frame_header h = {.length = length, .body_length = length, .dst = 1, .src = 2};
+    struct pvmc_frame *f = in_place ? pvmc_frame_new(&h, NULL) : pvmc_frame_alloc(&h);
     if (!f)
         return;
     if (length && in_place)
-        pvmi_frame_add_piece(f, place, length);
+        pvmc_frame_add_piece(f, place, length);
     else if (length)
         memset(f->mem->data, 3, length);
     ops->send(e->ep, f);
-    pvmi_frame_unref(f);
+    pvmc_frame_unref(f);
 }
 
 static void do_record(uint8_t kind, uint8_t choice, const uint8_t *bytes, size_t length)

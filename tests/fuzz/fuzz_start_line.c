@@ -1,7 +1,7 @@
 /* fuzz_start_line.c - lines that a launched command prints: what counts as a daemon's comes out the same again. */
 #include "fuzz.h"
 #include <string.h>
-#include "../../src/pvmd/startup.h"
+#include "pvmd/launch/startup.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -2,7 +2,7 @@
 #include "fuzz.h"
 #include <stdio.h>
 #include <string.h>
-#include "../../src/pvmd/startup.h"
+#include "pvmd/launch/startup.h"
 
 static void check(const char *text, size_t length)
 {

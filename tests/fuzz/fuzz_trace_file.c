@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "../../src/tools/pvm-trace/chrome.h"
-#include "../../src/tools/pvm-trace/heatmap.h"
-#include "../../src/tools/pvm-trace/paje.h"
-#include "../../src/tools/pvm-trace/reader.h"
-#include "../../src/tools/pvm-trace/summary.h"
-#include "../../src/tools/pvm-trace/svg.h"
+#include "tools/pvm-trace/draw/chrome.h"
+#include "tools/pvm-trace/draw/heatmap.h"
+#include "tools/pvm-trace/draw/paje.h"
+#include "tools/pvm-trace/reader.h"
+#include "tools/pvm-trace/draw/summary.h"
+#include "tools/pvm-trace/draw/svg.h"
 #include "fuzz.h"
 
 static FILE *nowhere;

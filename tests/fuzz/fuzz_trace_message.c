@@ -1,7 +1,7 @@
 /* fuzz_trace_message.c - pvm-trace's collector: messages of events from tasks that say anything. */
 #include <stdlib.h>
-#include "../../src/tools/pvm-trace/message.h"
-#include "../../src/tools/pvm-trace/record.h"
+#include "tools/pvm-trace/message.h"
+#include "tools/pvm-trace/record.h"
 #include "message.h"
 #include "pvm3.h"
 

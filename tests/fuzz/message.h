@@ -3,17 +3,17 @@
 #define FUZZ_MESSAGE_H
 
 #include <string.h>
-#include "../../src/core/dsig.h"
-#include "../../src/core/message.h"
-#include "../../src/libpvm/buffer.h"
+#include "core/message/dsig.h"
+#include "core/message/message.h"
+#include "libpvm/engine/buffer.h"
 #include "fuzz.h"
 
 /* Makes it the active receive buffer; the one before is freed. Returns its mid. */
 static inline int fuzz_receive(int from, int tag, const uint8_t *body, size_t length)
 {
-    struct pvmi_frame_header h = {
-        .src = (pvmi_tid)from, .tag = tag, .body_length = length, .enc = PVMI_ENC_DEFAULT, .dsig = pvmi_dsig_own()};
-    struct pvmi_message *m = pvmi_message_from_header(&h);
+    struct pvmc_frame_header h = {
+        .src = (pvmc_tid)from, .tag = tag, .body_length = length, .enc = PVMC_ENC_DEFAULT, .dsig = pvmc_dsig_own()};
+    struct pvmc_message *m = pvmc_message_from_header(&h);
     if (length)
         memcpy(m->mem->data, body, length);
     if (pvmi_receive_buffer.mid)

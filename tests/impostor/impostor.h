@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include "../../src/wire/tls.h"
+#include "wire/tls.h"
 
 enum impostor_kind {
     SELF_SIGNED,        /* ignores keys and shows a certificate of its own */

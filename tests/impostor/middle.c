@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "../../src/pvmd/preface.h"
+#include "pvmd/net/preface.h"
 #include "impostor.h"
 
 #define MARK                 7

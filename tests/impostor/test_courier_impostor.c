@@ -3,11 +3,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/wait.h>
-#include "../../src/core/clock.h"
-#include "../../src/pvmd/channel.h"
-#include "../../src/pvmd/courier.h"
-#include "../../src/pvmd/startup.h"
-#include "../unit/tcp_pair.h"
+#include "core/clock.h"
+#include "pvmd/launch/channel.h"
+#include "pvmd/launch/courier.h"
+#include "pvmd/launch/startup.h"
+#include "tests/unit/tcp_pair.h"
 #include "suite.h"
 
 static const char secret_text[] = "the machine's secret, and what else a daemon starts with\n";
@@ -74,8 +74,8 @@ START_TEST(an_impostor_that_is_called)
 {
     struct impostor i = called_as(_i);
     struct pvmd_courier_key master, slave;
-    struct pvmd_addresses where = {0};
-    struct pvmd_address a;
+    struct pvmw_addresses where = {0};
+    union pvmw_address a;
     char slave_key[PVMD_COURIER_KEY_TEXT], said[1000];
     uint16_t port = 0;
     set_up();
@@ -83,8 +83,8 @@ START_TEST(an_impostor_that_is_called)
     ck_assert(pvmd_courier_agree(&master, slave.public_key, true, &i.key));
     pvmd_courier_key_text(&slave, slave_key);
     int listening = listener("127.0.0.1", &port);
-    ck_assert_int_eq(pvmd_address_parse("127.0.0.1", port, &a), 0);
-    pvmd_addresses_add(&where, &a);
+    ck_assert_int_eq(pvmw_address_parse("127.0.0.1", port, &a), 0);
+    pvmw_addresses_add(&where, &a);
     char *text = pvmd_courier_text(&master, slave_key, &where, secret_text);
     struct process p = run("-K", NULL, NULL);
     ck_assert_int_eq(write(p.in, text, strlen(text)), (ssize_t)strlen(text));
@@ -196,9 +196,9 @@ START_TEST(it_has_given_up_what_strangers_could_use)
     struct slave s;
     set_up();
     start_slave(&s);
-    int64_t end_us = pvmi_clock_us() + 10000000;
+    int64_t end_us = pvmc_clock_us() + 10000000;
     int pid = 0;
-    while ((!(pid = courier_of()) || status_of(pid, "Seccomp:") != 2) && pvmi_clock_us() < end_us)
+    while ((!(pid = courier_of()) || status_of(pid, "Seccomp:") != 2) && pvmc_clock_us() < end_us)
         usleep(10000);
     ck_assert_int_eq(status_of(pid, "Seccomp:"), 2);
     ck_assert_int_eq(status_of(pid, "NoNewPrivs:"), 1);
@@ -218,9 +218,9 @@ START_TEST(strangers_do_not_keep_the_master_waiting)
     start_slave(&s);
     for (int i = 0; i < STRANGERS; i++)
         fds[i] = call(&s);
-    int64_t before_us = pvmi_clock_us();
+    int64_t before_us = pvmc_clock_us();
     call_as_master(&s);
-    ck_assert_int_lt(pvmi_clock_us() - before_us, 4000000); /* one at a time would take 500 s */
+    ck_assert_int_lt(pvmc_clock_us() - before_us, 4000000); /* one at a time would take 500 s */
     for (int i = 0; i < STRANGERS; i++)
         close(fds[i]);
     end(&s.process);

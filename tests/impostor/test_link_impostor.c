@@ -1,12 +1,12 @@
 /* test_link_impostor.c - links between daemons: who has not the key gets no byte, whichever side it plays. */
-#include "../../src/pvmd/stream.h"
+#include "pvmd/net/stream.h"
 #include <ev.h>
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include "../../src/core/clock.h"
-#include "../../src/wire/tls.h"
-#include "../unit/unit.h"
+#include "core/clock.h"
+#include "wire/tls.h"
+#include "tests/unit/unit.h"
 #include "suite.h"
 
 #define LIMIT_S 20.
@@ -27,12 +27,12 @@ static struct ev_loop *loop;
 
 static void send_payload(struct side *s)
 {
-    struct pvmi_frame_header h = {.dst = 1, .src = 2, .length = sizeof payload, .body_length = sizeof payload};
-    struct pvmi_frame *f = pvmi_frame_alloc(&h);
+    struct pvmc_frame_header h = {.dst = 1, .src = 2, .length = sizeof payload, .body_length = sizeof payload};
+    struct pvmc_frame *f = pvmc_frame_alloc(&h);
     memcpy(f->pieces[0].iov_base, payload, sizeof payload);
     pvmd_stream_frame(s->stream, f, 0, false);
     pvmd_stream_flush(s->stream);
-    pvmi_frame_unref(f);
+    pvmc_frame_unref(f);
 }
 
 static void on_ready(void *owner)
@@ -42,7 +42,7 @@ static void on_ready(void *owner)
     send_payload(s);
 }
 
-static void on_frame(void *owner, struct pvmi_frame *f, uint32_t count, bool asked)
+static void on_frame(void *owner, struct pvmc_frame *f, uint32_t count, bool asked)
 {
     (void)count, (void)asked;
     ((struct side *)owner)->heard = f->h.length == sizeof payload;
@@ -88,10 +88,10 @@ static void tear_down(struct side *s)
 #define RUN_UNTIL(condition)                                                                                           \
     do {                                                                                                               \
         ev_timer tick_;                                                                                                \
-        int64_t end_us_ = pvmi_clock_us() + (int64_t)(LIMIT_S * 1e6);                                                  \
+        int64_t end_us_ = pvmc_clock_us() + (int64_t)(LIMIT_S * 1e6);                                                  \
         ev_timer_init(&tick_, do_nothing, 0.01, 0.01);                                                                 \
         ev_timer_start(loop, &tick_);                                                                                  \
-        while (!(condition) && pvmi_clock_us() < end_us_)                                                              \
+        while (!(condition) && pvmc_clock_us() < end_us_)                                                              \
             ev_run(loop, EVRUN_ONCE);                                                                                  \
         ev_timer_stop(loop, &tick_);                                                                                   \
         ck_assert_msg(condition, "did not happen: %s", #condition);                                                    \

@@ -1,7 +1,7 @@
 /* test_tcp_impostor.c - direct TCP links: who has not the ticket gets no byte, whichever side it plays. */
 #include <poll.h>
 #include <sys/socket.h>
-#include "../unit/tcp_pair.h"
+#include "tests/unit/tcp_pair.h"
 #include "suite.h"
 
 #define PAYLOAD_BYTES 1000
@@ -23,15 +23,15 @@ static void set_up(void)
 START_TEST(an_impostor_that_is_called)
 {
     struct impostor i = called_as(_i);
-    uint8_t hello[PVMI_TCP_HELLO_BYTES], welcome[PVMI_TCP_WELCOME_BYTES];
+    uint8_t hello[PVMT_TCP_HELLO_BYTES], welcome[PVMT_TCP_WELCOME_BYTES];
     uint16_t port = 0;
     set_up();
-    struct pvmi_tcp_offer o = read_offer();
+    struct pvmt_tcp_offer o = read_offer();
     int listening = listener("127.0.0.1", &port);
     o.addresses[0] = address("127.0.0.1", port);
     o.count = 1;
     i.key = o.ticket;
-    pvmi_tcp_welcome_encode(&o.ticket, true, welcome);
+    pvmt_tcp_welcome_encode(&o.ticket, true, welcome);
     i.greeting = welcome;
     i.greeting_bytes = sizeof welcome;
     write_offer(&o);
@@ -45,7 +45,7 @@ START_TEST(an_impostor_that_is_called)
     DRIVE_UNTIL(joining.down == 1 || has_ended(&p));
     ck_assert_uint_eq(impostor_payload(&p), 0);
     DRIVE_UNTIL(joining.down == 1);
-    ck_assert_int_eq(joining.reason, PVMI_EDENIED);
+    ck_assert_int_eq(joining.reason, PVMC_EDENIED);
     printf("%s is called, proof %d: %s\n", impostor_names[i.kind], i.proof, unit_log.line);
     ck_assert_ptr_nonnull(strstr(unit_log.line, "no direct TCP link"));
     if (i.proof != RELAYED_PROOF)
@@ -60,11 +60,11 @@ END_TEST
 START_TEST(an_impostor_that_calls)
 {
     struct impostor i = {.kind = _i};
-    uint8_t hello[PVMI_TCP_HELLO_BYTES];
+    uint8_t hello[PVMT_TCP_HELLO_BYTES];
     set_up();
-    struct pvmi_tcp_offer o = read_offer();
+    struct pvmt_tcp_offer o = read_offer();
     i.key = o.ticket;
-    pvmi_tcp_hello_encode(&o.ticket, true, hello);
+    pvmt_tcp_hello_encode(&o.ticket, true, hello);
     int fd = stranger();
     ck_assert_int_eq(send(fd, hello, sizeof hello, 0), sizeof hello);
     struct impostor_process p = impostor_start(&i, fd, true);

@@ -1,7 +1,7 @@
 /* checks.c - what each task of a mixed machine looks at besides messages: hosts, spawning, ends of tasks, groups. */
 #include <stdarg.h>
 #include <stdio.h>
-#include "../multi/check.h"
+#include "tests/machine/runner/check.h"
 #include "peer.h"
 
 static const char *wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -13,7 +13,7 @@
  *   --version  prints the version: shows that this machine can run it
  */
 #include <stdio.h>
-#include "../multi/check.h"
+#include "tests/machine/runner/check.h"
 #include "peer.h"
 #include "ways.h"
 

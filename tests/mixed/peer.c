@@ -1,7 +1,7 @@
 /* peer.c - see peer.h. */
 #include "peer.h"
 #include <stdio.h>
-#include "../multi/check.h"
+#include "tests/machine/runner/check.h"
 #include "ways.h"
 
 static struct machine machine;

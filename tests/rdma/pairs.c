@@ -4,7 +4,7 @@
  * While they are idle, no task has more than 4 MiB registered with the device; afterwards all of them send large
  * messages at once, which are read over all queue pairs at the same time.
  */
-#include "../multi/check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_HELLO = 1, TAG_GO, TAG_LARGE, PEERS_MAX = 256, BYTES = 100000, REGISTERED_MAX = 4 << 20 };
 

@@ -4,7 +4,7 @@
  *
  * None may be lost, doubled, reordered or changed. With two hosts the peer is on the second.
  */
-#include "../multi/check.h"
+#include "tests/machine/runner/check.h"
 
 enum { TAG_DATA = 1, TAG_ECHO, TAG_END, BYTES_MAX = 1 << 20, WINDOW = 8 };
 

@@ -133,7 +133,11 @@ int probe_receive(int tid, int tag)
 
 void probe_wait_ms(int ms)
 {
-    usleep(ms * 1000);
+    double load = 0, factor;
+
+    getloadavg(&load, 1);
+    factor = load / (double)sysconf(_SC_NPROCESSORS_ONLN) / 2; /* as tests/lab/patience */
+    usleep((useconds_t)(ms * 1000.0 * (factor < 1 ? 1 : factor > 6 ? 6 : factor)));
 }
 
 static int run_child(int argc, char **argv)

@@ -44,6 +44,7 @@ extern char probe_self[1024]; /* path of this program */
 /* Waits for a message and says what it is: "  message tag=5 from me, 4 bytes: 42". */
 int probe_receive(int tid, int tag);
 
+/* For something to happen that takes no longer on a quiet machine; up to 6 times as long on a busy one. */
 void probe_wait_ms(int ms);
 
 /* What children do: the first argument names the role. */
