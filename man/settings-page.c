@@ -1,21 +1,21 @@
 /*
- * settings-page - writes dpvm(7) and dpvm-transports(7): copies a page and puts the table of all settings in place of
- * its line "@SETTINGS@", that of the settings that are carried to spawned tasks in place of "@CARRIED@".
+ * settings-page - writes dpvm(7) and dpvm-transports(7): copies a page and replaces its line "@SETTINGS@" with the
+ * table of all settings, and "@CARRIED@" with the table of settings that spawned tasks inherit.
  *
  *   settings-page PAGE.in PAGE
  */
 #include <err.h>
 #include <stdio.h>
 #include <string.h>
-#include "../src/core/config.h"
+#include "core/config.h"
 
 static const char *const kind_names[] = {
-    [PVMI_KIND_TEXT] = "text",      [PVMI_KIND_PATH] = "path",   [PVMI_KIND_BOOL] = "yes or no",
-    [PVMI_KIND_INTEGER] = "number", [PVMI_KIND_BYTES] = "bytes", [PVMI_KIND_SECONDS] = "seconds",
-    [PVMI_KIND_NAME] = "name",      [PVMI_KIND_LEVEL] = "level",
+    [PVMC_KIND_TEXT] = "text",      [PVMC_KIND_PATH] = "path",   [PVMC_KIND_BOOL] = "yes or no",
+    [PVMC_KIND_INTEGER] = "number", [PVMC_KIND_BYTES] = "bytes", [PVMC_KIND_SECONDS] = "seconds",
+    [PVMC_KIND_NAME] = "name",      [PVMC_KIND_LEVEL] = "level",
 };
 
-/* Text of the table as mdoc text: no line may begin with a control character, backslashes and minus signs stay. */
+/* Writes text for mdoc: no line may begin with a control character, and backslashes and minus signs survive. */
 static void put_text(FILE *out, const char *text)
 {
     if (*text == '.' || *text == '\'')
@@ -24,9 +24,9 @@ static void put_text(FILE *out, const char *text)
         fputs(*text == '\\' ? "\\e" : *text == '-' ? "\\-" : (char[]){*text, '\0'}, out);
 }
 
-static void put_setting(FILE *out, enum pvmi_setting which)
+static void put_setting(FILE *out, enum pvmc_setting which)
 {
-    const struct pvmi_setting_row *row = &pvmi_setting_table[which];
+    const struct pvmc_setting_row *row = &pvmc_setting_table[which];
     fprintf(out, ".It Ev %s Pq %s", row->name, kind_names[row->kind]);
     if (*row->fallback) {
         fputs(" , default ", out);
@@ -37,17 +37,17 @@ static void put_setting(FILE *out, enum pvmi_setting which)
     fputs(".\n", out);
 }
 
-/* What a line of the page stands for; false when it is only a line. */
+/* Writes the table for which a line of the page stands; returns 0 if the line is ordinary text. */
 static int put_list(FILE *out, const char *line)
 {
     int all = strcmp(line, "@SETTINGS@\n") == 0, carried = strcmp(line, "@CARRIED@\n") == 0;
     if (!all && !carried)
         return 0;
     fputs(".Bl -tag -width Ds\n", out);
-    for (int i = 0; all && i < PVMI_SETTING_COUNT; i++)
-        put_setting(out, (enum pvmi_setting)i);
-    for (int i = 0; carried && i < PVMI_CARRIED_COUNT; i++)
-        put_setting(out, pvmi_setting_carried[i]);
+    for (int i = 0; all && i < PVMC_SETTING_COUNT; i++)
+        put_setting(out, (enum pvmc_setting)i);
+    for (int i = 0; carried && i < PVMC_CARRIED_COUNT; i++)
+        put_setting(out, pvmc_setting_carried[i]);
     fputs(".El\n", out);
     return 1;
 }
