@@ -1,4 +1,4 @@
-/* measure.h - what the programs of bench share: a clock, medians, numbers from the command line, lines of output. */
+/* measure.h - shared by the programs of bench: a clock, medians, numbers from the command line, lines of output. */
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
 
@@ -8,8 +8,8 @@
 #include <time.h>
 
 enum {
-    BLOCKS = 15,      /* of which the median counts */
-    BLOCK_US = 10000, /* about so long is one; BENCH_BLOCK_US in the environment chooses another */
+    BLOCKS = 15,      /* the result is their median */
+    BLOCK_US = 10000, /* approximate length of a block; BENCH_BLOCK_US in the environment overrides it */
     BYTES_MAX = 64 << 20,
 };
 
@@ -41,7 +41,7 @@ static inline int number_of(const char *text, int max)
     return (int)n;
 }
 
-/* How many times to do what takes `once_us`, for one block. */
+/* The number of repetitions in one block for an operation that takes `once_us`. */
 static inline int block_count(double once_us)
 {
     const char *wanted = getenv("BENCH_BLOCK_US");

@@ -1,16 +1,16 @@
 /*
- * mpibench - the work of pvmbench, as an MPI program does it: prints "name value unit" lines. The same source is built
- * against Open MPI and against MPICH.
+ * mpibench - the measurements of pvmbench with MPI: prints "name value unit" lines. The same source is built with Open
+ * MPI and with MPICH.
  *
  *   mpirun -n N mpibench COMMAND [ARGUMENT]... [+ COMMAND [ARGUMENT]...]...
  *
- *   pingpong BYTES...     half a round trip between ranks 0 and 1, in us
+ *   pingpong BYTES...     half the round-trip time between ranks 0 and 1, in us
  *   rate BYTES            a stream from rank 0 to rank 1, in messages per second
- *   mcast BYTES           MPI_Bcast from rank 0, until all have answered, in us
+ *   mcast BYTES           MPI_Bcast from rank 0 until all ranks have answered, in us
  *   barrier               MPI_Barrier of all ranks, in us
  *   ring BYTES            a message once through all ranks, in us
- *   match WAITING         one receive past WAITING other messages, in us
- *   start START           from START, ns of CLOCK_REALTIME, until all ranks are up and rank 0 knows, in ms
+ *   match WAITING         one receive while WAITING other messages wait, in us
+ *   start START           from START, in ns of CLOCK_REALTIME, until rank 0 knows that all ranks are up, in ms
  */
 #include <mpi.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static void receive_from(int from, int bytes, int tag)
     MPI_Recv(data, bytes, MPI_BYTE, from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* Rank 0 decides, all know. */
+/* Broadcasts a value of rank 0. */
 static int agreed(int value)
 {
     MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -46,7 +46,7 @@ static void report(const char *format, int number, double value, const char *uni
         print(name, value, unit);
 }
 
-/* ---- things that are done `count` times; each gives the us of one, on rank 0 ---- */
+/* ---- operations repeated `count` times; each returns the us of one, on rank 0 ---- */
 
 static double round_trips(int bytes, int count)
 {
@@ -113,7 +113,7 @@ static double rings(int bytes, int count)
     return (now_us() - start) / count;
 }
 
-/* The median of blocks: of fewer where one piece of work takes long, as between more ranks than processors. */
+/* The median of blocks; fewer blocks if one takes long, as with more ranks than processors. */
 static double timed(double (*work)(int bytes, int count), int bytes)
 {
     double blocks[BLOCKS];
@@ -164,7 +164,7 @@ static void run_ring(int argc, char **argv)
     report(format, bytes, timed(rings, bytes), "us");
 }
 
-/* us for one receive by rank 0 of messages that have come already. */
+/* us for one receive on rank 0 of a message that has already arrived. */
 static double match_us(int count)
 {
     double blocks[BLOCKS];
@@ -207,7 +207,7 @@ static void run_start(int argc, char **argv)
 
 static const struct {
     const char *name;
-    int ranks; /* at least */
+    int ranks; /* least number of ranks */
     void (*run)(int argc, char **argv);
 } commands[] = {
     {"pingpong", 2, run_pingpong}, {"rate", 2, run_rate},   {"mcast", 2, run_mcast}, {"barrier", 1, run_barrier},

@@ -1,6 +1,6 @@
-# plot.gp - draws what report.awk's form `curves` prints: gnuplot -e "data='FILE'; folder='DIR'" plot.gp
-# prefix='rdma-' and where='between ...' name other files and say what they show.
-# Lines of data: system, name, bytes, us of one way; blocks are made here by system and name.
+# plot.gp - plots the output of report.awk's form `curves`: gnuplot -e "data='FILE'; folder='DIR'" plot.gp
+# prefix='rdma-' sets the start of file names, where='between ...' part of the titles.
+# Lines of data: system, name, bytes, one-way us; grouped here by system and name.
 if (!exists("prefix")) prefix = ""
 if (!exists("where")) where = "between two tasks of one host"
 set terminal svg size 900,600 dynamic background rgb "white" font "sans-serif,13"

@@ -1,21 +1,22 @@
 /*
- * pvmbench - measures one thing of a running PVM machine and prints "name value unit" lines. Uses pvm3.h alone, so that
- * the same source is built against dpvm and against the reference PVM.
+ * pvmbench - takes one measurement on a running PVM machine and prints "name value unit" lines. It uses only pvm3.h, so
+ * that the same source is built with dpvm and with the reference PVM.
  *
- *   pvmbench pingpong HOW BYTES[,BYTES]... [HOST]  half a round trip between this task and one on HOST, in us
- *   pvmbench typical HOW BYTES COUNT [HOST]        the same, the median of COUNT single ones, as perftest's programs
- * tell it pvmbench rate HOW BYTES COUNT [HOST]   a stream of COUNT messages, in messages per second pvmbench mcast
- * TASKS BYTES             until all receivers have answered, in us pvmbench ring TASKS BYTES              a message
- * once through this and TASKS - 1 other tasks, in us pvmbench barrier TASKS                 one barrier of a group, in
- * us pvmbench peers TASKS                   resident memory and CPU time of a task with TASKS idle peers, in KiB and ms
- *   pvmbench spawn TASKS                   until all tasks have said hello, in ms
- *   pvmbench match WAITING                 one receive past WAITING other messages, in us
- *   pvmbench relay COUNT                   growth of the daemon over COUNT messages, in KiB
- *   pvmbench idle SECONDS                  CPU time of the daemon and of waiting tasks, in ms
- *   pvmbench addhosts HOST...              until all have joined, in ms; then the daemons' resident memory, in KiB
- *   pvmbench halt                          ends the machine
+ *   pvmbench pingpong HOW BYTES[,BYTES]... [HOST]  half the round-trip time to a task on HOST, in us
+ *   pvmbench typical HOW BYTES COUNT [HOST]        the same, median of COUNT single round trips, as in perftest
+ *   pvmbench rate HOW BYTES COUNT [HOST]           a stream of COUNT messages, in messages per second
+ *   pvmbench mcast TASKS BYTES                     a multicast until all receivers have answered, in us
+ *   pvmbench ring TASKS BYTES                      a message through a ring of TASKS tasks, in us
+ *   pvmbench barrier TASKS                         one barrier of a group, in us
+ *   pvmbench peers TASKS                           memory (KiB) and CPU time (ms) of a task with TASKS idle peers
+ *   pvmbench spawn TASKS                           until all tasks have reported, in ms
+ *   pvmbench match WAITING                         one receive while WAITING other messages wait, in us
+ *   pvmbench relay COUNT                           growth of the daemon over COUNT messages, in KiB
+ *   pvmbench idle SECONDS                          CPU time of the daemon and of waiting tasks, in ms
+ *   pvmbench addhosts HOST...                      until all have joined, in ms; the daemons' resident memory, in KiB
+ *   pvmbench halt                                  halts the machine
  *
- * HOW is default, doubles (default encoding of doubles), raw, inplace or psend. Routes: PvmDontRoute, unless
+ * HOW is default, doubles (default encoding of doubles), raw, inplace or psend. Routes: PvmDontRoute, or direct with
  * PVMBENCH_ROUTE=direct. PVM_EXPORT must name PVMBENCH_ROUTE, so that spawned copies see it.
  */
 #include <string.h>
@@ -32,7 +33,7 @@ enum {
     SIZES_MAX = 64,
     LINK_UP_US = 20000,
     COUNT_MAX = 100000000,
-    SETTLE_S = 3, /* after which daemons have given back what starting and joining needed */
+    SETTLE_S = 3, /* until daemons have released the memory of starting and joining */
 };
 
 enum how { HOW_DEFAULT, HOW_DOUBLES, HOW_RAW, HOW_INPLACE, HOW_PSEND };
@@ -44,7 +45,7 @@ static char own_path[4096];
 
 /* ---- helpers ---- */
 
-/* Ends the program when a PVM call failed; returns its result. */
+/* Returns the result of a PVM call; ends the program if it is an error. */
 static int must(int code, const char *what)
 {
     if (code < 0)
@@ -82,7 +83,7 @@ static void receive_ints(int tid, int tag, int *values)
     must(pvm_upkint(values, 3, 1), "pvm_upkint");
 }
 
-/* ---- one message there, one back ---- */
+/* ---- round trips ---- */
 
 static void send_data(int tid, enum how how, int bytes)
 {
@@ -112,7 +113,7 @@ static void receive_data(int tid, enum how how, int bytes)
         pvm_upkbyte(data, bytes, 1);
 }
 
-/* Echoes as many messages as it is told, until told none. */
+/* Echoes as many messages as each setup message says, until one says 0. */
 static void role_echo(void)
 {
     for (int setup[3];;) {
@@ -126,7 +127,7 @@ static void role_echo(void)
     }
 }
 
-/* Half a round trip in us, of `count` in a row. */
+/* Half the round-trip time in us, over `count` round trips. */
 static double round_trips(int tid, enum how how, int bytes, int count)
 {
     send_ints(tid, TAG_SETUP, (int)how, bytes, count);
@@ -210,7 +211,7 @@ static void role_sink(void)
     }
 }
 
-/* Seconds for count messages; *daemon is the process that started the sink: its daemon. */
+/* Seconds for `count` messages; *daemon is the process id of the sink's daemon, which started it. */
 static double stream(int tid, enum how how, int bytes, int count, int *daemon)
 {
     int answer[3];
@@ -241,7 +242,7 @@ static void run_rate(int argc, char **argv)
     print(name, count / median(seconds, STREAMS), "messages/s");
 }
 
-/* A number out of /proc/PID/FILE: the one that follows `key`. */
+/* Reads the number after `key` in /proc/PID/FILE. */
 static long proc_number(int pid, const char *file, const char *key)
 {
     char path[64], line[256];
@@ -305,7 +306,7 @@ static void run_mcast(int argc, char **argv)
     print(name, median(rounds, ROUNDS), "us");
 }
 
-/* Passes messages on from one neighbour to the other, as many as it is told. */
+/* Forwards the given number of messages from one neighbour to the other. */
 static void role_ring(void)
 {
     int setup[3], neighbours[3];
@@ -321,7 +322,7 @@ static void role_ring(void)
     }
 }
 
-/* us for one way through all, of `count` in a row. */
+/* us for one pass through all tasks, over `count` passes. */
 static double rings(const int *tids, int others, int bytes, int count)
 {
     for (int i = 0; i < others; i++)
@@ -378,7 +379,7 @@ static void run_barrier(int argc, char **argv)
     spawn("barrier", tasks - 1, NULL, tids);
     for (int i = 0; i < tasks - 1; i++)
         send_ints(tids[i], TAG_SETUP, tasks, ROUNDS + 1, 0);
-    must(pvm_barrier("pvmbench", tasks), "pvm_barrier"); /* all are there */
+    must(pvm_barrier("pvmbench", tasks), "pvm_barrier"); /* wait until all have joined */
     for (int i = 0; i < ROUNDS; i++) {
         double start = now_us();
         must(pvm_barrier("pvmbench", tasks), "pvm_barrier");
@@ -422,7 +423,7 @@ static void run_spawn(int argc, char **argv)
 
 /* ---- matching ---- */
 
-/* us for one message to ourselves and its receive by tag; the way is the same whatever waits. */
+/* us for one message to this task and its receive by tag; the route does not depend on the waiting messages. */
 static double match_us(int count)
 {
     double blocks[BLOCKS];
@@ -431,7 +432,7 @@ static double match_us(int count)
         for (int i = 0; i < count; i++)
             send_ints(pvm_mytid(), TAG_DATA, 0, 0, 0);
         send_ints(pvm_mytid(), TAG_READY, 0, 0, 0);
-        receive_ints(-1, TAG_READY, unused); /* all have come in */
+        receive_ints(-1, TAG_READY, unused); /* all have arrived */
         double start = now_us();
         for (int i = 0; i < count; i++)
             receive_ints(-1, TAG_DATA, unused);
@@ -494,7 +495,7 @@ static void run_idle(int argc, char **argv)
     print("idle.cpu", after - before, "ms");
 }
 
-/* Tasks that have a link to us and then nothing to say. */
+/* Tasks that have a link to this one and are idle. */
 static void run_peers(int argc, char **argv)
 {
     enum { WATCH_S = 2, EXCHANGES = 10 };
@@ -516,7 +517,7 @@ static void run_peers(int argc, char **argv)
         send_ints(tids[i], TAG_SETUP, 0, 0, 0);
 }
 
-/* One task on each host tells the process id of its daemon; sizes are those of a machine at rest. */
+/* One task on each host reports the process id of its daemon; sizes are those of an idle machine. */
 static void print_daemon_sizes(void)
 {
     struct pvmhostinfo *hosts;
@@ -530,7 +531,7 @@ static void print_daemon_sizes(void)
     for (int i = 0; i < n; i++) {
         receive_ints(tids[i], TAG_READY, ready);
         long kib = proc_number(ready[0], "status", "VmRSS:");
-        if (kib > 0) /* else it runs where we cannot look */
+        if (kib > 0) /* otherwise its /proc is not accessible here */
             sizes[known++] = (double)kib;
     }
     say_end(tids, n);

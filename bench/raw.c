@@ -1,11 +1,11 @@
 /*
- * raw - what the machine itself can do, to compare with: prints "name value unit" lines.
+ * raw - measures what the machine itself can do, for comparison: prints "name value unit" lines.
  *
- *   raw unix BYTES...                half a round trip over a unix socket, in us
- *   raw hops BYTES...                the same through a process between, as the daemon route goes
+ *   raw unix BYTES...                half the round-trip time over a unix socket, in us
+ *   raw hops BYTES...                the same through a process in between, as on the daemon route
  *   raw tcp spin|sleep BYTES...      over TCP on the loopback, waiting by polling or in the kernel
  *   raw serve spin|sleep             the other end of `meet`, for one connection; prints its port
- *   raw meet spin|sleep HOST PORT BYTES...   over TCP to `serve`, maybe on another host
+ *   raw meet spin|sleep HOST PORT BYTES...   over TCP to `serve`, which may be on another host
  *   raw shm BYTES...                 through rings in shared memory, polling
  *   raw memcpy BYTES...              one copy, in us
  */
@@ -28,7 +28,7 @@
 
 enum { SLOTS = 8, SLOT_BYTES = 32768 };
 
-/* One direction of shared memory: full slots are read in turns. */
+/* One direction of shared memory: a ring of slots. */
 struct ring {
     struct {
         _Alignas(64) _Atomic uint32_t full;
@@ -99,10 +99,10 @@ static bool receive_all(struct channel *c, size_t bytes)
     return true;
 }
 
-/* Two that poll must not share a processor: each would wait until the other's time slice is over. */
+/* Two polling processes must not share a processor: each would wait for the end of the other's time slice. */
 static void use_processor(int which)
 {
-    static cpu_set_t may; /* as it was at the start */
+    static cpu_set_t may; /* at program start */
     cpu_set_t one;
     CPU_ZERO(&one);
     if (CPU_COUNT(&may) == 0)
@@ -138,7 +138,7 @@ static double copies(size_t bytes, int count)
     return (now_us() - start) / count;
 }
 
-/* c NULL: copies in this process. */
+/* With c NULL, measures copies in this process. */
 static void measure(const char *name, struct channel *c, size_t bytes)
 {
     double blocks[BLOCKS], first = c ? (round_trips(c, bytes, 3), round_trips(c, bytes, 10)) : copies(bytes, 10);
@@ -150,7 +150,7 @@ static void measure(const char *name, struct channel *c, size_t bytes)
     print(text, median(blocks, BLOCKS), "us");
 }
 
-/* Passes messages from a to b, and back if these differ, until the stream ends; never returns. */
+/* Forwards messages from a to b, and back if they differ, until the stream ends. Does not return. */
 static void pass(struct channel *a, struct channel *b, size_t bytes)
 {
     while (receive_all(a, bytes) && send_all(b, bytes))
@@ -208,7 +208,7 @@ static void no_delay(int fd)
         err(1, "TCP");
 }
 
-/* Takes one connection; before each block comes how many bytes a message has, and how many there are. */
+/* Accepts one connection; each block is preceded by the size and the number of its messages. */
 static void serve(int listener, bool spin)
 {
     struct channel c = {.fd = accept(listener, NULL, NULL), .spin = false};
@@ -293,7 +293,7 @@ static void measure_shm(size_t bytes)
     use_processor(0);
     pid_t other = fork();
     if (other == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* it polls for ever */
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* it polls forever */
         use_processor(1);
         pass(&far, &far, bytes);
     }

@@ -1,10 +1,10 @@
-# report.awk - makes tables and JSON of what script/bench has measured.
+# report.awk - makes tables and JSON from the measurements of script/bench.
 #
 #   awk -v form=FORM [-v issue=N] -f report.awk bench/targets SAMPLES
 #
-# SAMPLES has lines "group system name value unit", one for each round. FORM is targets (the judged table of an issue),
-# groups (all medians, a table for each group), json (both, as members of an object) or curves (for plots: system, name
-# without the size, bytes, us; of the group `curve`, or the one that -v curve=GROUP names).
+# SAMPLES has lines "group system name value unit", one per round. FORM is targets (the targets of an issue with
+# verdicts), groups (all medians, one table per group), json (both, as members of an object) or curves (for plots: system,
+# name without the size, bytes, us; from the group `curve`, or the one given by -v curve=GROUP).
 
 function median_of(list,    v, n, i, j, t) { # sets lowest and highest, too
     n = split(list, v, " ")
@@ -41,7 +41,7 @@ NF == 5 {
     if (!(($1, $3) in name_seen)) { name_seen[$1, $3] = 1; names[$1] = names[$1] " " $3 }
 }
 
-# Sets got (the measured figure, a number or ""), shown (the same as text) and verdict of target i.
+# Sets got (the measured figure, a number or ""), shown (as text) and verdict of target i.
 function judge(i,    ours, op, limit, list, n, j, peer, best, who) {
     got = ""; shown = "-"; verdict = "not measured"
     ours = t_group[i] SUBSEP t_system[i] SUBSEP t_name[i]

@@ -1,11 +1,11 @@
 /*
- * transport - one transport alone, below the library, against a raw TCP socket with the same way of waiting.
+ * transport - compares one transport, without the library above it, with a raw TCP socket that waits in the same way.
  *
  *   transport NAME lat|rate BYTES [sleep] [NETNS ADDRESS]
  *
- * lat: ping-pong, half a round trip in us. rate: messages one way, in millions per second. Both ends spin; with `sleep`
- * they poll. With NETNS (a file of /run/netns) the other process lives there, and finds the raw socket of this one at
- * ADDRESS. Blocks of both are interleaved; the medians are printed, and the best ones.
+ * lat: ping-pong, half the round-trip time in us. rate: messages one way, in millions per second. Both ends spin; with
+ * `sleep` they call poll(). With NETNS (a file in /run/netns) the other process runs in that namespace and finds the
+ * raw socket of this one at ADDRESS. Blocks of both are interleaved; prints the medians and the best values.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -20,15 +20,15 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "../src/core/clock.h"
-#include "../src/core/error.h"
-#include "../src/transports/transport.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "transports/transport.h"
 
-enum { BLOCKS = 15, BLOCK_US = 20000, CONTROL_BYTES = PVMI_OFFER_MAX + 1 };
+enum { BLOCKS = 15, BLOCK_US = 20000, CONTROL_BYTES = PVMT_OFFER_MAX + 1 };
 
-static const struct pvmi_transport_ops *ops;
-static struct pvmi_transport *transport;
-static struct pvmi_endpoint *ep;
+static const struct pvmt_transport_ops *ops;
+static struct pvmt_transport *transport;
+static struct pvmt_endpoint *ep;
 static uint32_t frame_max;
 static size_t message_bytes;
 static uint8_t *place;
@@ -39,67 +39,67 @@ static bool sleeps, one_way, is_parent;
 
 /* ---- the transport ---- */
 
-static uint8_t *on_place(void *arg, struct pvmi_endpoint *e, const struct pvmi_frame_header *h)
+static uint8_t *on_place(void *arg, struct pvmt_endpoint *e, const struct pvmc_frame_header *h)
 {
     (void)arg, (void)e;
     return place + h->offset;
 }
 
-static void on_done(void *arg, struct pvmi_endpoint *e, const struct pvmi_frame_header *h)
+static void on_done(void *arg, struct pvmt_endpoint *e, const struct pvmc_frame_header *h)
 {
     (void)arg, (void)e;
-    messages += pvmi_frame_is_last(h);
+    messages += pvmc_frame_is_last(h);
 }
 
-static int on_whole(void *arg, struct pvmi_endpoint *e, const struct pvmi_frame_header *h, struct pvmi_mem *mem,
+static int on_whole(void *arg, struct pvmt_endpoint *e, const struct pvmc_frame_header *h, struct pvmc_mem *mem,
                     const uint8_t *data)
 {
     (void)arg, (void)e, (void)h, (void)data;
-    pvmi_mem_unref(mem);
+    pvmc_mem_unref(mem);
     messages++;
     return 0;
 }
 
-static void on_ready(void *arg, struct pvmi_endpoint *e)
+static void on_ready(void *arg, struct pvmt_endpoint *e)
 {
     (void)arg, (void)e;
     ready++;
 }
 
-static void on_down(void *arg, struct pvmi_endpoint *e, int reason)
+static void on_down(void *arg, struct pvmt_endpoint *e, int reason)
 {
     (void)arg, (void)e;
-    errx(1, "connection lost: %s", pvmi_error_text(reason));
+    errx(1, "connection lost: %s", pvmc_error_text(reason));
 }
 
-static const struct pvmi_callbacks callbacks = {
+static const struct pvmt_callbacks callbacks = {
     .rx_place = on_place, .rx_done = on_done, .rx_whole = on_whole, .tx_ready = on_ready, .down = on_down};
 
 static void progress(void)
 {
     int n = ops->progress(transport);
     if (n < 0)
-        errx(1, "progress: %s", pvmi_error_text(n));
+        errx(1, "progress: %s", pvmc_error_text(n));
     struct pollfd p = {.fd = ops->fd(transport), .events = POLLIN};
     if (sleeps && !n && !ops->arm(transport))
         poll(&p, 1, 1000);
 }
 
-static void transport_send(struct pvmi_mem *mem, size_t bytes)
+static void transport_send(struct pvmc_mem *mem, size_t bytes)
 {
     size_t at = 0;
     do {
         uint32_t length = bytes - at < frame_max ? (uint32_t)(bytes - at) : frame_max;
-        struct pvmi_frame_header h = {.dst = 0x40001, .length = length, .body_length = bytes, .offset = at};
-        struct pvmi_frame *f = pvmi_frame_new(&h, pvmi_mem_ref(mem));
+        struct pvmc_frame_header h = {.dst = 0x40001, .length = length, .body_length = bytes, .offset = at};
+        struct pvmc_frame *f = pvmc_frame_new(&h, pvmc_mem_ref(mem));
         if (length)
-            pvmi_frame_add_piece(f, mem->data + at, length);
+            pvmc_frame_add_piece(f, mem->data + at, length);
         int rc;
-        while ((rc = ops->send(ep, f)) == PVMI_EAGAIN)
+        while ((rc = ops->send(ep, f)) == PVMC_EAGAIN)
             progress();
         if (rc)
-            errx(1, "send: %s", pvmi_error_text(rc));
-        pvmi_frame_unref(f);
+            errx(1, "send: %s", pvmc_error_text(rc));
+        pvmc_frame_unref(f);
         at += length;
     } while (at < bytes);
 }
@@ -138,9 +138,9 @@ static ssize_t raw_send(int fd, void *data, size_t bytes, int flags)
     return send(fd, data, bytes, flags);
 }
 
-/* ---- measuring: both processes run the same blocks, the parent with the clock ---- */
+/* ---- measuring: both processes run the same blocks; the parent measures the time ---- */
 
-static struct pvmi_mem *body;
+static struct pvmc_mem *body;
 
 static void say(bool on_raw, size_t bytes)
 {
@@ -159,10 +159,10 @@ static void hear(bool on_raw, size_t bytes, unsigned count)
         transport_wait(count);
 }
 
-/* Half a round trip, or one message of a stream, in us. */
+/* Half the round-trip time, or the time of one message in a stream, in us. */
 static double block(bool on_raw, unsigned count)
 {
-    int64_t start_us = pvmi_clock_us();
+    int64_t start_us = pvmc_clock_us();
     if (one_way) {
         for (unsigned i = 0; is_parent && i < count; i++)
             say(on_raw, message_bytes);
@@ -172,7 +172,7 @@ static double block(bool on_raw, unsigned count)
             hear(on_raw, 1, 1);
         else
             say(on_raw, 1);
-        return (double)(pvmi_clock_us() - start_us) / count;
+        return (double)(pvmc_clock_us() - start_us) / count;
     }
     for (unsigned i = 0; i < count; i++) {
         if (is_parent)
@@ -181,7 +181,7 @@ static double block(bool on_raw, unsigned count)
         if (!is_parent)
             say(on_raw, message_bytes);
     }
-    return (double)(pvmi_clock_us() - start_us) / count / 2;
+    return (double)(pvmc_clock_us() - start_us) / count / 2;
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -190,7 +190,7 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The parent tells how many each block has. */
+/* The parent sends the number of messages in each block. */
 static void measure(void)
 {
     double of_raw[BLOCKS], of_transport[BLOCKS];
@@ -217,7 +217,7 @@ static void measure(void)
     printf("   %.0f against %.0f MB/s\n", message_bytes / t, message_bytes / r);
 }
 
-/* ---- coming together ---- */
+/* ---- connecting ---- */
 
 static void control_send(const void *data, size_t bytes, int fd)
 {
@@ -258,21 +258,21 @@ static void meet(void)
     uint8_t blob[CONTROL_BYTES] = "", reply[CONTROL_BYTES] = "";
     int fd;
     int rc = ops->open(NULL, &callbacks, NULL, &transport);
-    struct pvmi_attributes a;
+    struct pvmt_attributes a;
     if (rc)
-        errx(1, "open: %s", pvmi_error_text(rc));
+        errx(1, "open: %s", pvmc_error_text(rc));
     ops->query(transport, &a);
     frame_max = a.frame_max;
     if (is_parent) {
         int n = ops->offer(transport, NULL, blob + 1, &fd, &ep);
         if (n < 0)
-            errx(1, "offer: %s", pvmi_error_text(n));
+            errx(1, "offer: %s", pvmc_error_text(n));
         control_send(blob, (size_t)n + 1, fd);
         if (fd >= 0)
             close(fd);
         size_t answer = control_receive(reply, &fd) - 1;
         if (answer && ops->joined && (rc = ops->joined(ep, reply + 1, answer)))
-            errx(1, "joined: %s", pvmi_error_text(rc));
+            errx(1, "joined: %s", pvmc_error_text(rc));
         while (!ready)
             ops->progress(transport);
         control_send("g", 1, -1);
@@ -280,7 +280,7 @@ static void meet(void)
         size_t n = control_receive(blob, &fd) - 1;
         int answer = ops->join(transport, blob + 1, n, fd, NULL, reply + 1, &ep);
         if (answer < 0)
-            errx(1, "join: %s", pvmi_error_text(answer));
+            errx(1, "join: %s", pvmc_error_text(answer));
         control_send(reply, (size_t)answer + 1, -1);
         while (recv(control, reply, 1, MSG_DONTWAIT) != 1)
             ops->progress(transport);
@@ -317,7 +317,7 @@ int main(int argc, char **argv)
     sleeps = argc > 4 && !strcmp(argv[4], "sleep");
     const char *netns = argc > 5 + sleeps ? argv[4 + sleeps] : NULL;
     const char *address = netns ? argv[5 + sleeps] : "127.0.0.1";
-    ops = argc > 3 ? pvmi_transport_find(argv[1]) : NULL;
+    ops = argc > 3 ? pvmt_transport_find(argv[1]) : NULL;
     message_bytes = argc > 3 ? (size_t)atol(argv[3]) : 0;
     one_way = argc > 3 && !strcmp(argv[2], "rate");
     if (!ops || !ops->offer || !message_bytes || (!one_way && strcmp(argv[2], "lat")))
@@ -334,9 +334,9 @@ int main(int argc, char **argv)
     close(pair[is_parent]);
     if (!is_parent && netns)
         enter(netns);
-    if (ops->query && pvmi_mem_use_arenas())
+    if (ops->query && pvmc_mem_use_arenas())
         warnx("no arenas");
-    body = pvmi_mem_new(message_bytes);
+    body = pvmc_mem_new(message_bytes);
     place = malloc(message_bytes);
     if (!body || !place)
         errx(1, "out of memory");

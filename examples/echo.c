@@ -1,16 +1,16 @@
 /*
  * echo - latency and bandwidth between two tasks, as a table over message sizes.
  *
- * The child sends every message back. A row is the median over the repetitions: half the round trip with packing and
- * unpacking at both ends, in microseconds, and bytes per microsecond, which is 10^6 bytes per second. The first round
- * of each size checks that the bytes come back unchanged.
+ * The child sends every message back. A row shows half the round-trip time in microseconds, minimum and median, with
+ * packing and unpacking at both ends, and the bandwidth in 10^6 bytes per second. The first round of each size checks
+ * that the bytes come back unchanged.
  *
  * Shows   encodings, pvm_psend and pvm_precv, pvm_setopt(PvmRoute), placing a task on a host, measuring.
  * Build   cc -O2 -o echo echo.c $(pkg-config --cflags --libs pvm3)
  * Run     ./echo                          to a task on this host, packed in PvmDataRaw, 1 byte to 1 MiB
- *         ./echo -t otherhost -r direct   to a task on otherhost, by a direct route
+ *         ./echo -t otherhost -r direct   to a task on otherhost, over a direct route
  *         ./echo -e psend -m 16777216     up to 16 MiB with pvm_psend and pvm_precv
- * Prints  the table. Exit code 1 when a message came back changed or the child died.
+ * Prints  the table. Exit code 1 if a message came back changed or the child died.
  */
 #include <argp.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-/* Index of `word` in the NULL-ended list; ends the program when it is not there. */
+/* Index of `word` in the NULL-terminated list; ends the program if it is not in the list. */
 static int choice(struct argp_state *state, const char *word, const char *const *words)
 {
     for (int i = 0; words[i]; i++)
@@ -116,7 +116,7 @@ static int get(int tid, int mode, char *data, int bytes)
     return pvm_upkbyte(data, bytes, 1);
 }
 
-/* A message handler: it is called from inside whatever pvm call is waiting. */
+/* A message handler: it is called from within any PVM call that waits. */
 static int other_died(int mid)
 {
     (void)mid;
@@ -124,7 +124,7 @@ static int other_died(int mid)
     exit(1);
 }
 
-/* From now on the death of `tid` ends this program, too, until pvm_delmhf() of the result. */
+/* Ends this program when `tid` ends, until pvm_delmhf() is called with the result. */
 static int end_with(int tid)
 {
     int handler = pvm_addmhf(-1, TAG_DIED, -1, other_died);
@@ -133,7 +133,7 @@ static int end_with(int tid)
     return handler;
 }
 
-/* The child: for each {bytes, rounds} from the parent sends `rounds` messages back; rounds 0 ends. */
+/* The child: for each setup message from the parent sends `rounds` messages back; rounds 0 ends it. */
 static int serve(int parent)
 {
     int setup[4]; /* mode, route, bytes, rounds */
@@ -176,7 +176,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* One row of the table: 0, or -1 when the bytes came back changed. */
+/* Measures and prints one row of the table: 0, or -1 if the bytes came back changed. */
 static int measure(int child, int bytes)
 {
     int rounds = options.repeats ? options.repeats : bytes <= 65536 ? 1000 : bytes <= 1 << 20 ? 100 : 20;
@@ -244,7 +244,7 @@ int main(int argc, char **argv)
         status |= measure(child, bytes);
     pvm_delmhf(handler);
     announce(child, 0, 0);
-    pvm_recv(-1, TAG_DIED); /* the child has left: our exit cannot look like a death to it */
+    pvm_recv(-1, TAG_DIED); /* the child has left, so our exit does not look like a crash to it */
     pvm_exit();
     return status ? 1 : 0;
 }

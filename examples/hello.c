@@ -5,7 +5,7 @@
  * Build   cc -o hello hello.c $(pkg-config --cflags --libs pvm3)
  * Run     ./hello
  *         The virtual machine must run ("pvm" starts it) and find this program at the same path on every host.
- * Prints  a line per host. Exit code 0 when every host has answered, otherwise 1.
+ * Prints  a line per host. Exit code 0 if every host has answered, otherwise 1.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static int greet(int parent)
     return 0;
 }
 
-/* Number of copies that were started. */
+/* Starts a copy on each host and returns the number of copies. */
 static int start_copies(int nhost, struct pvmhostinfo *hosts)
 {
     char path[4096] = "";

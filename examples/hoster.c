@@ -1,16 +1,16 @@
 /*
- * hoster - starts the daemons of hosts that are added, by ssh: all those of one pvm_addhosts at once.
+ * hoster - starts the daemons of added hosts with ssh, in parallel for all hosts of one pvm_addhosts.
  *
- * A hoster is a task on the master's host that starts daemons in the master's place. It gets SM_STHOST with a command
- * for each host, runs it there, and answers SM_STHOSTACK with the line that each command printed, or with the name of
- * an error. man pvm_reg_hoster has the fields of both.
+ * A hoster is a task on the master's host that starts daemons for the master. It receives SM_STHOST with a command for
+ * each host, runs the commands there, and answers SM_STHOSTACK with the line that each command printed, or the name of
+ * an error. man pvm_reg_hoster describes the fields of both.
  *
- * Shows   pvm_reg_hoster, SM_STHOST, SM_STHOSTACK, wait ids (pvm_getminfo, pvm_setminfo), pvm_addhosts with its help.
+ * Shows   pvm_reg_hoster, SM_STHOST, SM_STHOSTACK, wait ids (pvm_getminfo, pvm_setminfo), pvm_addhosts with a hoster.
  * Build   cc -o hoster hoster.c $(pkg-config --cflags --libs pvm3)
- * Run     ./hoster                     by ssh, which must get in without asking: by key or agent
- *         ./hoster ssh -p 2222         by another command that takes a host and a command line
- *         and then, for instance, "add hostname" in the console. It stays until it is ended, or the machine is.
- * Prints  what each host was told and what it answered.
+ * Run     ./hoster                     with ssh, which must work without a prompt: by key or agent
+ *         ./hoster ssh -p 2222         with another command that takes a host and a command line
+ *         and then, for instance, "add hostname" in the console. It runs until it is killed or the machine halts.
+ * Prints  the command for each host and its answer.
  */
 #include <poll.h>
 #include <signal.h>
@@ -28,9 +28,9 @@ enum { HOSTS_MAX = 256, WORDS_MAX = 32, TEXT_BYTES = 8192, LIMIT_S = 20 };
 static char *const ssh[] = {"ssh", "-T", "-x", "-oBatchMode=yes", "-oConnectTimeout=10", NULL};
 static char *const *launcher = ssh;
 
-/* A host that a daemon is being started on. */
+/* A host on which a daemon is being started. */
 struct host {
-    int tid, pipe; /* pipe: from the command's output; -1: it is over */
+    int tid, pipe; /* pipe: from the command's output; -1 when it has ended */
     pid_t pid;
     char login[TEXT_BYTES], result[TEXT_BYTES];
     size_t length; /* of the output so far, in result */
@@ -55,7 +55,7 @@ static void run_command(const char *login, const char *command, int out)
     _exit(127);
 }
 
-/* One host's fields of SM_STHOST; those that a hoster on Unix has no use for are read and forgotten. */
+/* Reads one host's fields of SM_STHOST; those that a hoster on Unix does not need are skipped. */
 static void begin(struct host *h)
 {
     char options[TEXT_BYTES], command[TEXT_BYTES], other[TEXT_BYTES];
@@ -82,7 +82,7 @@ static void begin(struct host *h)
     h->pipe = ends[0];
 }
 
-/* The daemon's line, if it is there; what a login shell prints before it is none. */
+/* Finds the daemon's line; a login shell may print other lines before it. */
 static int find_line(struct host *h)
 {
     h->result[h->length] = '\0';
@@ -97,7 +97,7 @@ static int find_line(struct host *h)
     return 0;
 }
 
-/* The command has said something, or nothing any more. */
+/* Reads output of the command, or its end. */
 static void listen_to(struct host *h)
 {
     ssize_t n = read(h->pipe, h->result + h->length, sizeof h->result - 1 - h->length);
@@ -112,7 +112,7 @@ static void listen_to(struct host *h)
     printf("hoster: %s: %.60s\n", h->login, h->result);
 }
 
-/* Until all have answered, or the time is over. */
+/* Waits until all hosts have answered or the time is up. */
 static void wait_for_all(int n)
 {
     struct pollfd p[HOSTS_MAX];
@@ -139,7 +139,7 @@ static void wait_for_all(int n)
         continue;
 }
 
-/* With the wait id of the question: by that the daemon knows what is answered. */
+/* Answers with the wait id of the request, by which the daemon matches them. */
 static void answer(int daemon, int wait_id, int n)
 {
     struct pvmminfo header;
@@ -162,7 +162,7 @@ static void start_daemons(int message)
     pvm_getminfo(message, &header);
     pvm_upkint(&n, 1, 1);
     if (n > HOSTS_MAX)
-        n = HOSTS_MAX; /* the others count as failed: the daemon misses their answers */
+        n = HOSTS_MAX; /* the others fail, because the daemon gets no answer for them */
     for (int i = 0; i < n; i++)
         begin(&hosts[i]);
     wait_for_all(n);
@@ -177,7 +177,7 @@ int main(int argc, char **argv)
         launcher = argv + 1;
     if (pvm_mytid() < 0 || pvm_reg_hoster() < 0)
         return 1;
-    pvm_setopt(PvmResvTids, 1); /* or SM messages cannot be sent */
+    pvm_setopt(PvmResvTids, 1); /* required to send SM messages */
     printf("hoster: ready, daemons start by %s\n", launcher[0]);
     while ((message = pvm_recv(-1, SM_STHOST)) > 0)
         start_daemons(message);

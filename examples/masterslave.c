@@ -1,16 +1,15 @@
 /*
  * masterslave - a task farm that survives the death of its workers.
  *
- * The master cuts a job into pieces, gives each worker one, and gives it the next when an answer comes: fast workers do
- * more. pvm_notify tells the master when a worker dies, or its whole host; the piece that the dead worker had goes back
- * to the heap, and a new worker is started in its place. The answer is right as long as a worker can be started.
- * The job: count the primes below N.
+ * The master splits a job into pieces, sends each worker one, and the next one after each answer: fast workers do more.
+ * pvm_notify tells the master when a worker or its host dies; the dead worker's piece goes back to the heap, and a new
+ * worker replaces it. The result is correct as long as a worker can be started. The job: count the primes below N.
  *
  * Shows   dynamic load balance, pvm_notify(PvmTaskExit), restart of lost work.
  * Build   cc -O2 -o masterslave masterslave.c $(pkg-config --cflags --libs pvm3)
  * Run     ./masterslave -w 4                  count with 4 workers
  *         ./masterslave -w 4 --accidents 3    three workers drop dead in the middle of their work
- * Prints  the count and who did how much. Exit code 1 when the count is wrong or no worker is left.
+ * Prints  the count and the pieces done by each worker. Exit code 1 if the count is wrong or no worker is left.
  */
 #include <argp.h>
 #include <stdbool.h>
@@ -84,7 +83,7 @@ static int count_primes(int begin, int end)
     return count;
 }
 
-/* ---- a worker: answers pieces {number, begin, end, accident} until there is none, or its master dies ---- */
+/* ---- a worker: answers pieces {number, begin, end, accident} until there are no more, or its master dies ---- */
 
 static int master_died(int mid)
 {
@@ -105,7 +104,7 @@ static int work(int master)
             break;
         if (piece[3]) {
             count_primes(piece[1], (piece[1] + piece[2]) / 2);
-            _exit(1); /* no pvm_exit: as if it had crashed */
+            _exit(1); /* without pvm_exit, like a crash */
         }
         answer[0] = piece[0];
         answer[1] = count_primes(piece[1], piece[2]);
@@ -122,18 +121,18 @@ static int work(int master)
 
 static struct worker {
     int tid;    /* 0: none */
-    int piece;  /* what it works on; -1: nothing */
-    int pieces; /* how many it has done */
+    int piece;  /* current piece; -1: none */
+    int pieces; /* number of pieces done */
 } workers[WORKERS_MAX];
 
 static struct {
-    int heap[PIECES_MAX]; /* pieces that nobody works on */
-    int left;             /* pieces in the heap */
-    int done;             /* pieces answered */
+    int heap[PIECES_MAX]; /* pieces without a worker */
+    int left;             /* number of pieces in the heap */
+    int done;             /* number of pieces answered */
     int primes;
     int deaths;
     int restarts;
-    int accidents; /* yet to come */
+    int accidents; /* number of deaths still to cause */
 } farm;
 
 static struct worker *worker_of(int tid)
@@ -156,7 +155,7 @@ static void give_piece(struct worker *w)
         piece[3] = farm.accidents > 0;
         farm.accidents -= piece[3];
     } else if (farm.done < options.pieces) {
-        return; /* stay: another worker may yet die */
+        return; /* keep it: another worker may still die */
     }
     pvm_initsend(PvmDataDefault);
     pvm_pkint(piece, 4, 1);
@@ -193,7 +192,8 @@ static void take_answer(int tid)
     give_piece(w);
 }
 
-/* Puts the dead worker's piece back. Idle workers take it first; then the dead one is replaced. */
+/* Puts the dead worker's piece back on the heap. Idle workers take pieces first; if any are left, a new worker starts.
+ */
 static void bury(void)
 {
     struct worker *w;
@@ -243,7 +243,7 @@ static bool run_farm(void)
     return farm.done == options.pieces;
 }
 
-/* Sends the idle workers home; the one that gave the last answer has been told. */
+/* Ends the idle workers; the one that gave the last answer has already been told. */
 static void dismiss(void)
 {
     for (int i = 0; i < options.workers; i++)

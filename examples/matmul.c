@@ -1,10 +1,9 @@
 /*
  * matmul - dense matrix product C = A B on a mesh of p x p tasks, checked against a serial product.
  *
- * The 2-D scheme of the ATM LAN papers: A is cut into p stripes of rows, B into p stripes of columns. The master gives
+ * The 2-D scheme of the ATM LAN papers: A is cut into p stripes of rows, B into p stripes of columns. The master sends
  * stripe i of A to task (i,0) and stripe j of B to task (0,j). The left column sends its stripes along the rows, the
- * top row sends its stripes down the columns; task (i,j) then holds what it needs for block (i,j) of C, computes it and
- * sends it to the master.
+ * top row sends its stripes down the columns. Task (i,j) then computes block (i,j) of C and sends it to the master.
  *
  *             B0    B1               each task receives 2 n^2/p numbers
  *              |     |               and computes 2 n^3/p^2 operations
@@ -12,10 +11,10 @@
  *              |     |
  *       A1 - (1,0)-(1,1)
  *
- * Shows   a mesh of tasks, pvm_mcast to a row or column, blocks of a matrix in messages, ending all when one dies.
+ * Shows   a mesh of tasks, pvm_mcast to a row or column, blocks of a matrix in messages, ending all tasks if one dies.
  * Build   cc -O2 -o matmul matmul.c $(pkg-config --cflags --libs pvm3) -lm
  * Run     ./matmul -p 2 -n 128      4 tasks, 128 x 128 numbers; -r 10: ten times
- * Prints  times, speedup and the largest difference. Exit code 1 when the product is wrong or a task died.
+ * Prints  times, speedup and the largest difference. Exit code 1 if the product is wrong or a task died.
  */
 #include <argp.h>
 #include <math.h>
@@ -77,7 +76,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 static const struct argp parser = {option_table, parse_option, NULL, "Matrix product on a mesh of tasks.",
                                    NULL,         NULL,         NULL};
 
-/* Row (or column) at which stripe k of p begins; stripes differ by at most one row. */
+/* First row (or column) of stripe k of p; stripes differ by at most one row. */
 static int first(int k, int p, int n)
 {
     return (int)((long)k * n / p);
@@ -115,7 +114,7 @@ static double now_s(void)
 
 struct mesh {
     int p, n, repeats;
-    int i, j; /* our place: row, column */
+    int i, j; /* our row and column */
     int tids[MESH_MAX * MESH_MAX];
 };
 
@@ -140,8 +139,7 @@ static void learn_mesh(struct mesh *mesh, int parent)
     mesh->j = place % mesh->p;
 }
 
-/* Takes `count` numbers from `from`, and passes them on to the `others` tasks when we are the head of a row or column.
- */
+/* Receives `count` numbers from `from`; the head of a row or column forwards them to the `others` tasks. */
 static void take_stripe(double *stripe, int count, int from, int tag, int *others, int n_others)
 {
     pvm_recv(from, tag);
@@ -250,7 +248,7 @@ static void deal_stripes(int *tids, double *a, double *b)
     }
 }
 
-/* Puts the blocks into c as they come: 0, or -1 when a task died before its block was here. */
+/* Receives the blocks into c: 0, or -1 if a task died before its block arrived. */
 static int collect_blocks(double *c)
 {
     int p = options.p, n = options.n, missing = p * p, exits = 0;
@@ -284,7 +282,7 @@ static double largest_difference(const double *x, const double *y, size_t count)
     return largest;
 }
 
-/* c = a b by the mesh: the time it took in seconds, the mean of all, or -1. */
+/* Computes c = a b on the mesh. The mean time in seconds, or -1. */
 static double multiply_on_mesh(double *a, double *b, double *c)
 {
     int tids[MESH_MAX * MESH_MAX], count = options.p * options.p;
@@ -306,7 +304,7 @@ static double multiply_on_mesh(double *a, double *b, double *c)
     return (now_s() - start_s) / options.repeats;
 }
 
-/* Does it again without help and prints how both compare: the exit code. */
+/* Computes the product serially and prints the comparison. Returns the exit code. */
 static int check(const double *a, const double *b, const double *c, double mesh_s)
 {
     int n = options.n;

@@ -1,18 +1,18 @@
 /*
- * molecules - molecular dynamics: p tasks, each with a slab of the box, exchange what is near their borders.
+ * molecules - molecular dynamics: p tasks, each with a slab of the box, exchange the atoms near their borders.
  *
- * Atoms with the potential of Lennard and Jones move in a periodic box. The box is cut into p slabs along x. In each
- * time step every task moves its atoms, passes on those that have left its slab, sends copies of the atoms within the
- * cut-off of each border (the halo) to its two neighbours, and computes the forces on its own. A halo is a message of
- * 32 bytes for each atom near a border: 1 MB in a box of 1.6 million atoms, as on the AN2 network.
+ * Atoms with a Lennard-Jones potential move in a periodic box, cut into p slabs along x. In each time step every task
+ * moves its atoms, hands over those that have left its slab, sends copies of the atoms within the cut-off of each
+ * border (the halo) to its two neighbours, and computes the forces on its own atoms. A halo message has 32 bytes per
+ * atom near the border: 1 MB in a box of 1.6 million atoms, as on the AN2 network.
  *
  *       |  task 0  |  task 1  |  task 2  |
- *       | .  . . <-> . .   . <-> .  .  . |<-> task 0        each way: who moved over, and the halo
+ *       | .  . . <-> . .   . <-> .  .  . |<-> task 0        each way: atoms that moved over, and the halo
  *
  * Shows   spatial decomposition, long messages between neighbours, messages of varying length, a ring of tasks.
  * Build   cc -O2 -o molecules molecules.c $(pkg-config --cflags --libs pvm3) -lm
  * Run     ./molecules -p 3 -n 14 -s 20
- * Prints  energy, time, the longest halo and the largest difference to the same run without help. Exit code 1 when it
+ * Prints  energy, time, the longest halo and the largest difference from a serial run. Exit code 1 if the difference
  *         is above 1e-7 or a task died.
  */
 #include <argp.h>
@@ -29,7 +29,7 @@ enum { TAG_START = 1, TAG_LEFTWARD, TAG_RIGHTWARD, TAG_RESULT, TAG_DIED };
 enum { TASKS_MAX = 64, SIDE_MAX = 200, STEPS_MAX = 100000 };
 
 #define CUTOFF         2.5
-#define SPACING        1.1 /* of the lattice that the atoms begin on */
+#define SPACING        1.1 /* of the initial lattice */
 #define TIME_STEP      0.002
 #define DIFFERENCE_MAX 1e-7
 
@@ -91,15 +91,15 @@ struct atoms {
     int count, room;
 };
 
-/* A slab of the box: its own atoms, and copies of the neighbours' within the cut-off. */
+/* A slab of the box: its own atoms, and copies of the neighbours' atoms within the cut-off. */
 struct slab {
     int p, place;
     int left, right;      /* neighbours' tids; 0: we are our own neighbour */
-    double box, from, to; /* side of the box; our part of x */
+    double box, from, to; /* side of the box; range of our slab in x */
     struct atoms own, halo;
     double energy;
     int longest_halo;       /* bytes */
-    int *cell_first, *next; /* lists of atoms by cell; halo atoms are numbered behind our own */
+    int *cell_first, *next; /* lists of atoms by cell; halo atoms are numbered after our own */
     int cells[3];
 };
 
@@ -130,7 +130,7 @@ static double now_s(void)
     return t.tv_sec + t.tv_nsec * 1e-9;
 }
 
-/* The lattice, with speeds that follow from an atom's number; each task keeps what lies in its slab. */
+/* Sets up the lattice, with velocities that depend on the atom's number; each task keeps the atoms in its slab. */
 static void fill(struct slab *s, int n)
 {
     for (int id = 0; id < n * n * n; id++) {
@@ -161,7 +161,7 @@ static void free_slab(struct slab *s)
     free(s->next);
 }
 
-/* ---- messages: atoms as they go to a neighbour ---- */
+/* ---- messages with atoms for a neighbour ---- */
 
 static void send_atoms(int to, int tag, const struct atoms *movers, const struct atoms *halo)
 {
@@ -203,7 +203,7 @@ static void receive_atoms(struct slab *s, int from, int tag)
 
 /* ---- a time step ---- */
 
-/* Atoms that have left us on one side (-1 left, 1 right), taken out; x as the neighbour counts it. */
+/* Removes the atoms that have left the slab on one side (-1 left, 1 right), with x wrapped into the box. */
 static void take_leavers(struct slab *s, int side, struct atoms *leavers)
 {
     leavers->count = 0;
@@ -222,7 +222,7 @@ static void take_leavers(struct slab *s, int side, struct atoms *leavers)
     }
 }
 
-/* Copies of atoms near one border, moved by a box length where the border is the box's. */
+/* Copies atoms near one border, shifted by a box length if it is a border of the box. */
 static void copy_near(const struct slab *s, const struct atoms *from, int side, struct atoms *near)
 {
     double shift = 0;
@@ -246,7 +246,7 @@ static void add_all(struct atoms *to, const struct atoms *from)
         add(to, &from->at[i]);
 }
 
-/* First who moved over, so that each task's own atoms are complete; then the halos of what it has now. */
+/* First exchanges the atoms that moved over, so that each task's own atoms are complete, and then their halos. */
 static void exchange(struct slab *s, struct atoms *to_left, struct atoms *to_right)
 {
     static const struct atoms none;
@@ -287,7 +287,7 @@ static int wrapped(int i, int n)
     return (i % n + n) % n;
 }
 
-/* Cells are at least as wide as the cut-off; along x they begin a cut-off before our slab. */
+/* Cells are at least as wide as the cut-off; along x they start one cut-off before our slab. */
 static int cell_of(const struct slab *s, const double r[3], int dx, int dy, int dz)
 {
     double width = s->to - s->from + 2 * CUTOFF;
@@ -313,13 +313,13 @@ static void sort_into_cells(struct slab *s)
     for (int i = total - 1; i >= 0; i--) {
         int cell = cell_of(s, atom_at(s, i)->r, 0, 0, 0);
         if (cell < 0)
-            continue; /* a halo atom on the very edge: out of reach */
+            continue; /* a halo atom at the edge, out of range */
         s->next[i] = s->cell_first[cell];
         s->cell_first[cell] = i;
     }
 }
 
-/* Adds the force of b on a, and half of the pair's energy: the other half is counted where b is at home. */
+/* Adds the force of b on a, and half of the pair's energy; the task that owns b counts the other half. */
 static void attract(struct slab *s, struct atom *a, const struct atom *b)
 {
     double d[3], r2 = 0, r6, f;
@@ -339,7 +339,7 @@ static void attract(struct slab *s, struct atom *a, const struct atom *b)
         a->f[k] += f * d[k];
 }
 
-/* With fewer than three cells around, a neighbour in both directions is one cell, and is visited once. */
+/* With fewer than three cells, the neighbours in both directions are the same cell, which is visited once. */
 static void visit_neighbours(struct slab *s, int i)
 {
     struct atom *a = &s->own.at[i];
@@ -383,7 +383,7 @@ static void drift(struct slab *s)
     }
 }
 
-/* Velocity Verlet. The energy is that of the last step, kinetic included. */
+/* Velocity Verlet integration. Returns the total energy of the last step. */
 static void simulate(struct slab *s, int steps)
 {
     struct atoms to_left = {0}, to_right = {0};
@@ -488,7 +488,7 @@ static int start_tasks(int *tids)
 struct result {
     double energy;
     int longest_halo, atoms;
-    double (*r)[3]; /* by the atoms' numbers */
+    double (*r)[3]; /* by atom number */
 };
 
 static void take_result(struct result *result, int total)
@@ -511,7 +511,7 @@ static void take_result(struct result *result, int total)
     }
 }
 
-/* 0, or -1 when a task died before its result was here. */
+/* 0, or -1 if a task died before its result arrived. */
 static int collect(struct result *result, int total)
 {
     int results = 0, exits = 0;
@@ -530,7 +530,7 @@ static int collect(struct result *result, int total)
     return 0;
 }
 
-/* The same without help: the largest distance between where an atom is in both. */
+/* Repeats the run serially: the largest distance between an atom's positions in both runs. */
 static double difference_to_serial(const struct result *result, double *energy)
 {
     struct slab s;

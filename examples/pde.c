@@ -4,7 +4,7 @@
  * Solves u_xx + u_yy = 0 on n x n inner points of a grid, with u given on the boundary, by red-black successive
  * over-relaxation. Before each half sweep every task sends its four border lines to its neighbours and receives
  * theirs. The boundary values are those of u(x,y) = x^2 - y^2, which solves the grid's equations exactly, so that the
- * master can compare every point with the truth.
+ * master can compare every point with the exact solution.
  *
  *       +-------+-------+
  *       | (0,0) <> (0,1)|      <> ^v  one line of n/p numbers each way, twice per iteration
@@ -13,10 +13,10 @@
  *       +-------+-------+
  *
  * Shows   block decomposition, strided packing of a column, nearest-neighbour exchange without deadlock, a global
- *         decision (stop or go on) through the master.
+ *         decision (stop or continue) through the master.
  * Build   cc -O2 -o pde pde.c $(pkg-config --cflags --libs pvm3) -lm
  * Run     ./pde -p 2 -n 64
- * Prints  iterations, time and the largest error. Exit code 1 when the error is above 1e-6 or a task died.
+ * Prints  iterations, time and the largest error. Exit code 1 if the error is above 1e-6 or a task died.
  */
 #include <argp.h>
 #include <math.h>
@@ -84,7 +84,7 @@ static double exact(int row, int column, int n)
     return x * x - y * y;
 }
 
-/* Inner row (or column) at which block k of p begins. */
+/* First inner row (or column) of block k of p. */
 static int first(int k, int p, int n)
 {
     return 1 + (int)((long)k * n / p);
@@ -103,7 +103,7 @@ static double now_s(void)
 struct block {
     int p, n;
     int top, left;                /* grid row and column of our first point */
-    int rows, columns;            /* our points, without the border */
+    int rows, columns;            /* size of our block, without the border */
     int width;                    /* columns + 2: doubles per stored row */
     int north, south, west, east; /* neighbours' tids; 0 at the boundary */
     double *u;                    /* (rows + 2) x width, border lines included */
@@ -143,7 +143,7 @@ static void learn_place(struct block *b, int parent)
     b->columns = first(j + 1, b->p, b->n) - b->left;
 }
 
-/* Zero inside, the given values on what of our border is the boundary of the square. */
+/* Sets inner points to zero and those on the boundary of the square to the given values. */
 static void make_grid(struct block *b)
 {
     b->width = b->columns + 2;
@@ -175,7 +175,7 @@ static void receive_line(int from, int tag, double *line, int count, int stride)
     pvm_upkdouble(line, count, stride);
 }
 
-/* All send, then all receive: pvm_send never waits for the receiver. The tag tells which way a line travels. */
+/* All tasks send, then all receive: pvm_send never waits for the receiver. The tag is the direction of a line. */
 static void exchange(struct block *b)
 {
     send_line(b->north, TAG_NORTH, point(b, 1, 1), b->columns, 1);
@@ -188,7 +188,7 @@ static void exchange(struct block *b)
     receive_line(b->west, TAG_EAST, point(b, 1, 0), b->rows, b->width);
 }
 
-/* Relaxes the points of one colour; their neighbours are all of the other. Returns the largest change. */
+/* Relaxes the points of one colour, whose neighbours all have the other. Returns the largest change. */
 static double half_sweep(struct block *b, int colour, double omega)
 {
     double largest = 0;
@@ -203,7 +203,7 @@ static double half_sweep(struct block *b, int colour, double omega)
     return largest;
 }
 
-/* Tells the master our largest change and learns whether the whole grid is done. */
+/* Sends the master our largest change and receives whether the whole grid has converged. */
 static bool done(int parent, double change)
 {
     int verdict;
@@ -284,7 +284,7 @@ static int start_mesh(int *tids)
     return 0;
 }
 
-/* Answers the tasks' changes until the largest is small enough: the number of iterations, or -1 when a task died. */
+/* Answers the tasks' changes until the largest is small enough. The number of iterations, or -1 if a task died. */
 static int iterate(int *tids)
 {
     int count = options.p * options.p, iterations = 0, verdict = 0;
@@ -308,8 +308,7 @@ static int iterate(int *tids)
     return iterations;
 }
 
-/* Compares each block with the truth as it comes: the largest error, or -1 when a task died before its block was here.
- */
+/* Compares each block with the exact solution. The largest error, or -1 if a task died before its block arrived. */
 static double collect_error(void)
 {
     int n = options.n, missing = options.p * options.p, blocks = 0, exits = 0;

@@ -1,10 +1,10 @@
-! pi - a Fortran program with the module pvm: copies of itself integrate 4 / (1 + x**2) from 0 to 1, each its share.
+! pi - a Fortran program with the module pvm: copies of it integrate 4 / (1 + x**2) from 0 to 1, each over its share.
 !
 ! Shows   use pvm, pvmfsiblings, pvmfspawn, pvmfmcast, pvmfpack and pvmfunpack, groups: pvmfreduce with PvmSum.
 ! Build   gfortran -o pi $PVM_ROOT/include/pvm.f90 pi.f90 $(pkg-config --libs fpvm3)
 ! Run     ./pi
 !         The virtual machine must run ("pvm" starts it) and find this program at the same path on every host.
-! Prints  the result and its error. Stops with code 0 when the error is small, otherwise with 1.
+! Prints  the result and its error. Stops with code 0 if the error is small, otherwise with 1.
 program pi
   use pvm
   implicit none
@@ -51,7 +51,7 @@ contains
     call pvmfrecv(parent, tag_start, bufid)
     call pvmfunpack(INTEGER4, n, 1, 1, info)
     me = 0
-    do ! which of those that were spawned together am I?
+    do ! find our place among the siblings
       call pvmfsiblings(count, me, sibling)
       if (sibling == tid) exit
       me = me + 1

@@ -1,17 +1,17 @@
 /*
- * scheduler - a resource manager that deals tasks to the hosts in turn, however many tasks ask for them.
+ * scheduler - a resource manager that places tasks on the hosts in turn, whichever task spawns them.
  *
- * A resource manager is a task that others ask instead of their daemon: which hosts and tasks there are, to add and
- * delete hosts, to be notified, and to start tasks. It answers each with the tag and wait id of the question. Of the
- * daemons it asks what takes a daemon: SM_EXEC starts tasks on one host, SM_ADD adds hosts. They tell it of all tasks
- * that come and go (SM_EXECACK without wait id, SM_TASKX) and of hosts that go (SM_HOSTX). man pvm_reg_rm has the
+ * A resource manager is a task to which other tasks send their requests instead of to the daemon: to list hosts and
+ * tasks, add and delete hosts, request notices, and start tasks. It answers with the tag and wait id of the request. It
+ * sends requests to daemons itself: SM_EXEC starts tasks on one host, SM_ADD adds hosts. Daemons report all tasks that
+ * start and end (SM_EXECACK without wait id, SM_TASKX) and hosts that leave (SM_HOSTX). man pvm_reg_rm describes the
  * fields of all messages.
  *
- * Shows   pvm_reg_rm and its messages, requests under way side by side, messages in another one's context.
+ * Shows   pvm_reg_rm and its messages, concurrent requests, messages in another task's context.
  * Build   cc -o scheduler scheduler.c $(pkg-config --cflags --libs pvm3)
  * Run     ./scheduler
- *         before the tasks that it is to serve: they learn of it when they enrol. It stays until it is ended.
- * Prints  a line for each task that it deals out, that comes and that goes.
+ *         before the tasks that it serves: they learn of it when they enrol. It runs until it is killed.
+ * Prints  a line for each task that it places, that starts and that ends.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ enum { HOSTS_MAX = 1024, TEXTS_MAX = 1024, TEXT_BYTES = 65536 };
 /* ---- hosts, in turn ---- */
 
 static struct pvmhostinfo *hosts;
-static int host_count, next_host; /* of the next task that may be anywhere */
+static int host_count, next_host; /* next_host: the host that had the last turn */
 
 static void look_at_hosts(void)
 {
@@ -42,7 +42,7 @@ static int fits(const struct pvmhostinfo *host, int flags, const char *where)
     return flags & PvmHostCompl && flags & (PvmTaskHost | PvmTaskArch) ? !fit : fit;
 }
 
-/* How many of `count` tasks each host gets. 0: no host fits. */
+/* Distributes `count` tasks over the hosts. 0: no host fits. */
 static int deal(int flags, const char *where, int count, int *shares)
 {
     int dealt = 0;
@@ -53,14 +53,14 @@ static int deal(int flags, const char *where, int count, int *shares)
             continue;
         shares[next_host]++;
         dealt++;
-        tries = -1; /* once more around from here */
+        tries = -1; /* it fits: try all hosts again for the next task */
     }
     return dealt;
 }
 
 /* ---- messages ---- */
 
-/* The active send buffer goes to a task or a daemon, with a wait id. */
+/* Sends the active send buffer to a task or daemon, with a wait id. */
 static void send_with(int to, int tag, int wait_id)
 {
     struct pvmminfo header;
@@ -83,7 +83,7 @@ static char *unpack_text(void)
     return pvm_upkstr(text) < 0 ? NULL : strdup(text);
 }
 
-/* A count and so many texts. */
+/* Unpacks a count and that many texts. */
 static int unpack_texts(char **texts)
 {
     int n = 0, kept = 0;
@@ -113,15 +113,15 @@ static void free_texts(char **texts, int n)
 
 /* ---- starting tasks ---- */
 
-/* A pvm_spawn() under way. */
+/* A pvm_spawn() in progress. */
 struct job {
     int asker, wait_id;
-    int count, done, open; /* tasks: wanted, tids and errors so far; hosts that have not answered */
+    int count, done, open; /* tasks wanted; results so far; hosts that have not answered */
     int *results;
     struct job *next;
 };
 
-/* What a host was asked for, by the wait id of SM_EXEC. */
+/* The part of a job on one host, by the wait id of SM_EXEC. */
 struct part {
     int wait_id, count;
     struct job *job;
@@ -131,7 +131,7 @@ struct part {
 static struct part *parts;
 static int last_wait_id;
 
-/* Started tasks first, as pvm_spawn() gives them. */
+/* Started tasks first, as in the result of pvm_spawn(). */
 static void finish(struct job *job)
 {
     pvm_initsend(PvmDataDefault);
@@ -223,7 +223,7 @@ static void take_spawn(int asker, int wait_id)
         finish(job);
 }
 
-/* Tids or errors of one host; or, without wait id, a program that was started by hand. */
+/* Handles tids or errors from one host; without a wait id, a program that was started by hand. */
 static void take_started(int wait_id)
 {
     struct part **link = &parts, *part;
@@ -246,7 +246,7 @@ static void take_started(int wait_id)
     free(part);
 }
 
-/* ---- what there is ---- */
+/* ---- lists of hosts and tasks ---- */
 
 static void take_config(int asker, int wait_id)
 {
@@ -291,8 +291,8 @@ static void take_tasks(int asker, int wait_id)
 /* ---- notification ---- */
 
 struct wish {
-    int what, task, tag, context; /* of the message that is wanted, and who wants it */
-    int about, count;             /* a task or host; of HostAdd, how many more times */
+    int what, task, tag, context; /* the event; receiver, tag and context of the notice */
+    int about, count;             /* a task or host; for HostAdd, remaining notices */
     struct wish *next;
 };
 
@@ -309,7 +309,7 @@ static void notify(const struct wish *w, int tid)
     pvm_setcontext(context);
 }
 
-/* Something has happened that some wait for. */
+/* Sends the notices that were requested for an event. */
 static void tell(int what, int tid)
 {
     struct wish **link = &wishes, *w;
@@ -326,7 +326,7 @@ static void tell(int what, int tid)
     }
 }
 
-/* Who has asked for something wants nothing more when it has ended. */
+/* Drops the requests of a task that has ended. */
 static void forget_wishes_of(int task)
 {
     for (struct wish **link = &wishes, *w; (w = *link);)
@@ -385,9 +385,9 @@ static void take_notify(int asker)
     }
 }
 
-/* ---- hosts come and go ---- */
+/* ---- hosts that join and leave ---- */
 
-/* Those who wait for SM_ADDACK. */
+/* Requests that wait for SM_ADDACK. */
 static struct {
     int asker, wait_id;
 } adding[HOSTS_MAX]; /* by the wait id of SM_ADD modulo HOSTS_MAX */
@@ -404,7 +404,7 @@ static void take_add(int asker, int wait_id)
     free_texts(names, n);
 }
 
-/* The same fields go on to who asked: status, name, architecture, speed and format of each. */
+/* Forwards the fields to the task that asked: status, name, architecture, speed and format of each host. */
 static void take_added(int wait_id)
 {
     int n, formats, numbers[3];
@@ -449,7 +449,7 @@ static void take_delete(int asker, int wait_id)
     free_texts(names, n);
 }
 
-/* ---- all together ---- */
+/* ---- the main loop ---- */
 
 static void take_end(int what)
 {
@@ -496,7 +496,7 @@ static void take(int message)
     case SM_HOSTX:
         take_end(PvmHostDelete);
         break;
-    case SM_SCHED: /* there is one, and it stays */
+    case SM_SCHED: /* a resource manager is already registered and stays */
         answer_code(header.src, SM_SCHED, header.wid, PvmAlready);
         break;
     }
@@ -508,7 +508,7 @@ int main(void)
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (pvm_mytid() < 0 || pvm_reg_rm(&hosts) < 0)
         return 1;
-    pvm_setopt(PvmResvTids, 1); /* or SM messages cannot be sent */
+    pvm_setopt(PvmResvTids, 1); /* required to send SM messages */
     printf("scheduler: ready\n");
     while ((message = pvm_recv(-1, -1)) > 0)
         take(message);

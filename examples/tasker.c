@@ -1,17 +1,17 @@
 /*
  * tasker - starts the tasks of this host under gdb: a task that crashes leaves a backtrace instead of nothing.
  *
- * A tasker is a task that starts processes in the daemon's place. It gets SM_STTASK for each, starts the program with
- * the variables that it is given, among them the cookie by which the daemon knows the new task, and says SM_TASKX when
- * the process has ended. man pvm_reg_tasker has the fields of both.
+ * A tasker is a task that starts processes for the daemon. It receives SM_STTASK for each, starts the program with the
+ * given environment variables, which include the cookie that identifies the new task to the daemon, and sends SM_TASKX
+ * when the process has ended. man pvm_reg_tasker describes the fields of both.
  *
  * Shows   pvm_reg_tasker, SM_STTASK, SM_TASKX, messages with reserved tags, wait4.
  * Build   cc -o tasker tasker.c $(pkg-config --cflags --libs pvm3)
  * Run     ./tasker                     every task of this host runs under gdb, from now on
  *         ./tasker valgrind -q         under another command that takes a program and its arguments
- *         ./tasker env                 as they are
- *         It stays until it is ended (Ctrl-C), or the machine is.
- * Prints  what it starts and how that ended, gdb's words, and the output of the tasks.
+ *         ./tasker env                 unchanged
+ *         It runs until it is interrupted (Ctrl-C) or the machine halts.
+ * Prints  each start and end, gdb's output, and the output of the tasks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@
 
 enum { WORDS_MAX = 256, TEXT_BYTES = 65536, TASKS_MAX = 1024 };
 
-/* Says where it was when it did not end by itself, and ends with the program's exit code. */
+/* Prints a backtrace if the program crashed, and ends with the program's exit code. */
 static char *const gdb[] = {"gdb",
                             "-nx",
                             "-q",
@@ -41,15 +41,15 @@ static char *const gdb[] = {"gdb",
                             "--args",
                             NULL};
 
-static char *const *wrapper = gdb; /* what the program is started under */
+static char *const *wrapper = gdb; /* the command under which programs are started */
 
-/* What has been started and has not ended. */
+/* The running tasks. */
 static struct task {
     pid_t pid;
     int tid, daemon;
 } tasks[TASKS_MAX];
 
-/* A text of the message; never freed, since only a child that is about to be another program reads more than one. */
+/* Unpacks a text. It is never freed: only a child that is about to exec another program reads more than one. */
 static char *unpack_text(void)
 {
     char *text = malloc(TEXT_BYTES);
@@ -58,7 +58,7 @@ static char *unpack_text(void)
     return text;
 }
 
-/* The rest of SM_STTASK, in the child: becomes the program. */
+/* In the child: reads the rest of SM_STTASK and executes the program. */
 static void run_program(void)
 {
     char *argv[WORDS_MAX + 1], *path = unpack_text();
@@ -71,7 +71,7 @@ static void run_program(void)
     for (int i = 0; i < count; i++) {
         char *word = unpack_text();
         if (argc < WORDS_MAX)
-            argv[argc++] = i ? word : path; /* the first is the path again */
+            argv[argc++] = i ? word : path; /* the first argument is the path again */
     }
     argv[argc] = NULL;
     pvm_upkint(&count, 1, 1);
@@ -82,7 +82,7 @@ static void run_program(void)
     _exit(127);
 }
 
-/* To the daemon that asked. Times are seconds and microseconds of user and system time. */
+/* Reports to the daemon that asked. Times are seconds and microseconds of user and system time. */
 static void report_end(int daemon, int tid, int status, const struct rusage *used)
 {
     int values[6] = {tid, status};
@@ -142,14 +142,14 @@ static void reap(void)
 
 int main(int argc, char **argv)
 {
-    struct timeval pause = {0, 100000}; /* between looks at our children */
+    struct timeval pause = {0, 100000}; /* between checks of the children */
     int message;
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (argc > 1)
         wrapper = argv + 1;
     if (pvm_mytid() < 0 || pvm_reg_tasker() < 0)
         return 1;
-    pvm_setopt(PvmResvTids, 1); /* or SM messages cannot be sent */
+    pvm_setopt(PvmResvTids, 1); /* required to send SM messages */
     printf("tasker: ready, tasks start under %s\n", wrapper[0]);
     while ((message = pvm_trecv(-1, SM_STTASK, &pause)) >= 0) {
         if (message > 0)
