@@ -1,9 +1,9 @@
-/* receive.c - packets with data as they come: in their turn, early, or again; and what the peer is told of them. */
+/* receive.c - incoming data packets: delivers or reorders them, and acknowledges them. */
 #include <stdlib.h>
 #include <string.h>
 #include "state.h"
 
-enum { OWED_MAX = 64 }; /* packets that one acknowledgement may be for */
+enum { OWED_MAX = 64 }; /* packets per acknowledgement, at most */
 
 static struct in_slot *slot_of(struct pvmw_reliable *r, uint32_t number)
 {
@@ -16,7 +16,7 @@ static void deliver(struct pvmw_reliable *r, uint8_t flags, const uint8_t *data,
     r->callbacks->received(r->arg, flags & PACKET_FIRST, flags & PACKET_LAST, data, length);
 }
 
-/* Those whose turn it is now. */
+/* Delivers the packets of the reorder queue that are now in order. */
 static void deliver_early(struct pvmw_reliable *r)
 {
     struct in_slot *s;
@@ -29,7 +29,7 @@ static void deliver_early(struct pvmw_reliable *r)
     }
 }
 
-/* Keeps a copy until its turn comes. Out of memory: as if it had not come. */
+/* Copies a packet into the reorder queue. If memory runs out the packet counts as lost. */
 static void keep(struct pvmw_reliable *r, const struct packet_header *h, const uint8_t *data, uint32_t length)
 {
     struct in_slot *s = slot_of(r, h->number);
@@ -49,7 +49,10 @@ static void keep(struct pvmw_reliable *r, const struct packet_header *h, const u
         r->early_end = h->number + 1;
 }
 
-/* Acknowledgements wait for company, but not until the peer's window is used up, and not until its caches are cold. */
+/*
+ * Delays an acknowledgement so that it covers more packets, but not until the peer's window is used up or its caches
+ * are cold.
+ */
 static void owe(struct pvmw_reliable *r, int64_t now_us)
 {
     if (!r->owed++)
@@ -64,7 +67,7 @@ void pvmw_reliable_take_data(struct pvmw_reliable *r, const struct packet_header
                              uint32_t length, int64_t now_us)
 {
     int32_t ahead = (int32_t)(h->number - r->expected);
-    if (ahead >= 0) { /* so the sender learns of one that was sent again that it had not been lost */
+    if (ahead >= 0) { /* the echo then tells the sender of a spurious retransmission */
         r->last_stamp = h->stamp;
         r->last_stamp_us = now_us ? now_us : 1;
     }
@@ -75,7 +78,7 @@ void pvmw_reliable_take_data(struct pvmw_reliable *r, const struct packet_header
         r->ack_now |= r->early_count > 0;
         return;
     }
-    r->ack_now = true; /* the sender does not know what we have */
+    r->ack_now = true; /* the sender's view of our packets is out of date */
     if (ahead < 0)
         r->counters.duplicates++;
     else if ((int32_t)(h->number - r->told_limit) < 0 && !r->settings.go_back_n)
@@ -103,7 +106,7 @@ void pvmw_reliable_tell(struct pvmw_reliable *r, struct packet_header *h, int64_
     h->stamp = (uint32_t)now_us;
     h->echo = r->last_stamp_us ? r->last_stamp + (uint32_t)(now_us - r->last_stamp_us) : 0;
     if (r->last_stamp_us && !h->echo)
-        h->echo = 1; /* 0 says that there is none */
+        h->echo = 1; /* 0 means that there is no echo */
 }
 
 void pvmw_reliable_send_ack(struct pvmw_reliable *r, bool asks, int64_t now_us)

@@ -1,4 +1,4 @@
-/* reliable.c - the life of a reliable connection, its packets as they come, and its timers. */
+/* reliable.c - life cycle of a reliable connection, dispatch of incoming packets, and timers. */
 #include "reliable.h"
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 
 enum {
     UNANSWERED = 3,   /* tries */
-    ENDS = 3,         /* times that the end is said */
-    ENOUGH_TRIES = 4, /* at 20 % of loss all of them are lost once in 600 times */
+    ENDS = 3,         /* copies of the end packet */
+    ENOUGH_TRIES = 4, /* with 20 % loss, all of them get lost once in 600 times */
 };
 
 static bool is_power(uint32_t n)
@@ -37,7 +37,7 @@ struct pvmw_reliable *pvmw_reliable_new(const struct pvmw_reliable_settings *set
     r->callbacks = callbacks;
     r->arg = arg;
     r->own = r->base = r->next = own;
-    r->limit = own + 1; /* until the peer tells: one packet, which asks */
+    r->limit = own + 1; /* one probe packet, until the peer grants credit */
     r->peer = r->expected = r->early_end = peer;
     r->told_limit = peer + 1;
     r->allowed = all.window;
@@ -93,7 +93,7 @@ int pvmw_reliable_take(struct pvmw_reliable *r, const uint8_t *packet, size_t le
     r->heard_us = now_us;
     r->met = true;
     if (r->greeting && r->base == r->next)
-        r->retry_us = PVMW_RELIABLE_NEVER; /* was for the next knock */
+        r->retry_us = PVMW_RELIABLE_NEVER; /* was the timer of the next knock */
     r->greeting = false;
     pvmw_reliable_hear(r, &h, data ? NULL : payload, data ? 0 : bytes, now_us);
     if (data) {
@@ -116,7 +116,7 @@ static bool is_due_from_peer(const struct pvmw_reliable *r)
     return r->base != r->next || pvmw_reliable_needs_word(r) || r->greeting;
 }
 
-/* When to give up. An owner that has not looked for long has not asked, either: first it asks a few times. */
+/* When to declare the peer dead. An owner that was busy has not asked for an answer, so it gets a few tries first. */
 static int64_t dead_us(const struct pvmw_reliable *r)
 {
     bool asked = r->backoff >= UNANSWERED || r->blocked;
@@ -188,7 +188,7 @@ bool pvmw_reliable_is_ended(const struct pvmw_reliable *r, bool *whole)
     return r->ended;
 }
 
-/* The number says that something is missing: who knows what. The acknowledgement is of nothing that was ever sent. */
+/* The number makes the refused sender look for a gap. The ack field names a packet that was never sent. */
 size_t pvmw_reliable_refuse(const uint8_t *packet, size_t length, int64_t now_us,
                             uint8_t answer[PVMW_RELIABLE_HEADER_BYTES])
 {

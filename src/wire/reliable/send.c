@@ -1,16 +1,16 @@
-/* send.c - packets on their way: cutting, sending, learning what has come, and sending again what has not. */
+/* send.c - outgoing packets: splitting, sending, processing acknowledgements, detecting losses and retransmitting. */
 #include <string.h>
 #include "core/error.h"
 #include "state.h"
 
 enum {
-    WINDOW_MIN = 4,            /* packets that may be on their way however many get lost */
-    REORDER_MIN_US = 20,       /* packets that were sent this close to one another may change places */
-    BLOCKED_US = 200,          /* a carrier without room is tried again after this time */
-    ECHO_MAX_US = 60000000,    /* older ones are nonsense */
-    FIRST_ROUND_TRIP_US = 500, /* taken for the round trip before there was one */
-    LONG_WAY_US = 1000000,     /* a longer round trip is of a peer that had not looked */
-    WARY_PACKETS = 256,        /* that must come through after a loss */
+    WINDOW_MIN = 4,            /* the window never shrinks below this, however many packets get lost */
+    REORDER_MIN_US = 20,       /* packets sent this close together may be reordered */
+    BLOCKED_US = 200,          /* delay before a carrier without room is tried again */
+    ECHO_MAX_US = 60000000,    /* an older echo is not credible */
+    FIRST_ROUND_TRIP_US = 500, /* assumed before the first measurement */
+    LONG_WAY_US = 1000000,     /* a longer sample means that the peer was not listening */
+    WARY_PACKETS = 256,        /* deliveries after a loss before the carrier counts as lossless again */
 };
 
 static struct out_slot *slot_of(struct pvmw_reliable *r, uint32_t number)
@@ -28,7 +28,7 @@ static int32_t distance(uint32_t from, uint32_t to)
     return (int32_t)(to - from);
 }
 
-/* ---- the time limit ---- */
+/* ---- retransmission timeout ---- */
 
 static int64_t time_limit_us(const struct pvmw_reliable *r)
 {
@@ -47,7 +47,7 @@ static void start_clock(struct pvmw_reliable *r, int64_t now_us)
     r->retry_us = r->base == r->next ? PVMW_RELIABLE_NEVER : now_us + time_limit_us(r);
 }
 
-/* As TCP does (RFC 6298). Stamps make it right for packets that were sent again, too. */
+/* As TCP does (RFC 6298). Timestamps make samples of retransmitted packets valid, too. */
 static void measure(struct pvmw_reliable *r, int64_t sample_us)
 {
     if (sample_us < 1)
@@ -73,9 +73,8 @@ static void mark_lost(struct pvmw_reliable *r, struct out_slot *s)
 }
 
 /*
- * What was sent before something that has come, and has not come itself, is lost: at once if it was clearly before,
- * else when it has had the time to come. So also a packet is seen that was sent again and got lost again. Go-Back-N:
- * then all that followed are sent again, too.
+ * A packet is lost if one sent later has arrived: at once if it was clearly sent earlier, else when it is overdue. Send
+ * times, unlike numbers, also reveal a lost retransmission. With Go-Back-N all following packets count as lost.
  */
 static void find_lost(struct pvmw_reliable *r, int64_t now_us)
 {
@@ -89,7 +88,7 @@ static void find_lost(struct pvmw_reliable *r, int64_t now_us)
             continue;
         if (s->sent_us > r->delivered_us && !all) {
             if (s->tries > 1)
-                continue; /* later ones may have been sent earlier */
+                continue; /* a packet with a higher number may have been sent before this retransmission */
             break;
         }
         if (all || s->sent_us < r->delivered_us - reorder_us || now_us >= overdue_us) {
@@ -101,7 +100,7 @@ static void find_lost(struct pvmw_reliable *r, int64_t now_us)
     }
 }
 
-/* Where no bitmap tells: something was sent again and has come, and what had been sent after it at first has not. */
+/* Detects a loss without a bitmap: a retransmission has arrived, but a packet first sent before it has not. */
 static bool is_overtaken(struct pvmw_reliable *r)
 {
     return slot_of(r, r->base)->sent_us < r->delivered_us;
@@ -127,12 +126,12 @@ void pvmw_reliable_retry(struct pvmw_reliable *r, int64_t now_us)
     }
     r->counters.timeouts++;
     if (r->base == r->next) {
-        pvmw_reliable_send_ack(r, true, now_us); /* the word that there is room again may have got lost */
+        pvmw_reliable_send_ack(r, true, now_us); /* the credit update may have got lost */
     } else {
         for (uint32_t n = r->base; n != r->next; n++) {
             mark_lost(r, slot_of(r, n));
             if (!r->settings.go_back_n)
-                break; /* what it says of the others will come back with its acknowledgement */
+                break; /* the acknowledgement of this one will report the others */
         }
         slot_of(r, r->base)->flags |= PACKET_ASKS;
     }
@@ -144,7 +143,7 @@ void pvmw_reliable_retry(struct pvmw_reliable *r, int64_t now_us)
     r->retry_us = now_us + time_limit_us(r);
 }
 
-/* ---- what has come ---- */
+/* ---- acknowledgements ---- */
 
 static void note_arrival(struct pvmw_reliable *r, struct out_slot *s)
 {
@@ -165,8 +164,8 @@ static void note_arrival(struct pvmw_reliable *r, struct out_slot *s)
 }
 
 /*
- * All packets before `ack` have come: frees their slots, and gives messages back. One that was sent again had got lost,
- * unless the peer's newest packet is from before that: then it had only not been looked at.
+ * Frees the slots of all packets before `ack` and returns finished messages. A retransmitted packet counts as a real
+ * loss unless the peer's newest packet predates the retransmission: then the peer was only slow to look.
  */
 static void advance(struct pvmw_reliable *r, uint32_t ack, int64_t newest_us)
 {
@@ -195,8 +194,8 @@ static void read_bitmap(struct pvmw_reliable *r, const struct packet_header *h, 
 }
 
 /*
- * The echo is of the newest packet that the peer has: how long the way is, and what must be lost if it has not come.
- * Returns when a packet that comes now would have been sent, or delivered_us if there is no echo.
+ * The echo holds the send time of the peer's newest packet: it gives the round trip, and marks earlier packets as lost.
+ * Returns the time at which a packet that arrives now was sent, or delivered_us if there is no echo.
  */
 static int64_t read_echo(struct pvmw_reliable *r, uint32_t echo, int64_t now_us)
 {
@@ -204,7 +203,7 @@ static int64_t read_echo(struct pvmw_reliable *r, uint32_t echo, int64_t now_us)
     if (!echo || ago_us > ECHO_MAX_US)
         return r->delivered_us;
     if (r->base == r->next || slot_of(r, r->base)->tries < 2 || now_us - ago_us >= slot_of(r, r->base)->sent_us)
-        measure(r, ago_us); /* else the peer had not looked for long, which is no matter of the way */
+        measure(r, ago_us); /* otherwise the sample measures the peer's pause, not the path */
     if (now_us - ago_us > r->delivered_us)
         r->delivered_us = now_us - ago_us;
     return now_us - ago_us;
@@ -214,7 +213,7 @@ void pvmw_reliable_hear(struct pvmw_reliable *r, const struct packet_header *h, 
                         int64_t now_us)
 {
     if (distance(r->base, h->ack) < 0 || distance(h->ack, r->next) < 0)
-        return; /* old, or of packets that we have not sent */
+        return; /* old, or acknowledges packets that we have not sent */
     if (distance(r->limit, h->limit) > 0) {
         r->limit = h->limit;
         r->backoff = 0;
@@ -251,7 +250,7 @@ int pvmw_reliable_emit(struct pvmw_reliable *r, struct packet_header *h, struct 
         return rc;
     }
     r->owed = 0;
-    r->ack_now = r->ack_now && h->flags & PACKET_DATA && r->early_count; /* only a bitmap tells of those */
+    r->ack_now = r->ack_now && h->flags & PACKET_DATA && r->early_count; /* only a bitmap reports reordered packets */
     r->ack_due_us = PVMW_RELIABLE_NEVER;
     return 0;
 }
@@ -292,7 +291,7 @@ static uint32_t packet_room(const struct pvmw_reliable *r)
     return r->settings.packet_bytes - PVMW_RELIABLE_HEADER_BYTES;
 }
 
-/* That has bytes left. */
+/* The first message with bytes left. */
 static struct out_message *first_message(struct pvmw_reliable *r)
 {
     return message_of(r, r->messages_cut);
@@ -303,7 +302,7 @@ static bool is_held(const struct pvmw_reliable *r)
     return r->messages_cut != r->messages_queued && message_of(r, r->messages_cut)->held;
 }
 
-/* Cuts the next packet off the first message that has bytes left. */
+/* Cuts the next packet off that message. */
 static void cut(struct pvmw_reliable *r)
 {
     struct out_message *m = first_message(r);
@@ -318,7 +317,7 @@ static void cut(struct pvmw_reliable *r)
     r->messages_cut += last;
 }
 
-/* Undoes cut(): there was no room on the carrier. */
+/* Undoes cut() when the carrier had no room. */
 static void uncut(struct pvmw_reliable *r)
 {
     struct out_slot *s = slot_of(r, r->next);
@@ -341,7 +340,9 @@ bool pvmw_reliable_needs_word(const struct pvmw_reliable *r)
     return r->messages_done != r->messages_queued && !(r->base == r->next && is_held(r) && has_room(r));
 }
 
-/* Whether the packet that was cut last is the last for now, or so many messages wait that no more are taken soon. */
+/*
+ * Whether no packet will follow this one soon: the window is full, or so many messages wait that no more are accepted.
+ */
 static bool is_urgent(const struct pvmw_reliable *r)
 {
     bool last = distance(r->next + 1, r->limit) <= 0 || r->next + 1 - r->base >= r->allowed;
@@ -350,7 +351,7 @@ static bool is_urgent(const struct pvmw_reliable *r)
     return last || many;
 }
 
-/* One packet more. 0, or what emit() gave. */
+/* Sends one more packet. 0, or the result of emit(). */
 static int send_next(struct pvmw_reliable *r, int64_t now_us)
 {
     cut(r);
@@ -375,7 +376,7 @@ static int send_new(struct pvmw_reliable *r, int64_t now_us)
 int pvmw_reliable_push(struct pvmw_reliable *r, int64_t now_us)
 {
     if (r->blocked && now_us < r->retry_us)
-        r->blocked = false; /* the owner knows of room */
+        r->blocked = false; /* the owner knows that there is room again */
     bool idle = r->base == r->next;
     int n = r->lost_count ? send_lost(r, now_us) : 0;
     if (!r->blocked)
@@ -383,7 +384,7 @@ int pvmw_reliable_push(struct pvmw_reliable *r, int64_t now_us)
     if (n && idle && !r->blocked)
         start_clock(r, now_us);
     if (r->retry_us == PVMW_RELIABLE_NEVER && pvmw_reliable_needs_word(r))
-        r->retry_us = now_us + time_limit_us(r); /* no room at the peer's: ask now and then */
+        r->retry_us = now_us + time_limit_us(r); /* the peer has no room: probe from time to time */
     return n;
 }
 
@@ -394,7 +395,7 @@ static int queue(struct pvmw_reliable *r, const struct out_message *m, int64_t n
     if (r->messages_queued - r->messages_done == r->settings.messages)
         return PVMC_EAGAIN;
     if (r->messages_queued == r->messages_done)
-        r->heard_us = now_us; /* from now on something is due from the peer */
+        r->heard_us = now_us; /* from now on the peer owes an answer */
     *message_of(r, r->messages_queued++) = *m;
     pvmw_reliable_push(r, now_us);
     return 0;
@@ -406,7 +407,7 @@ int pvmw_reliable_send(struct pvmw_reliable *r, void *message, uint32_t length, 
                  now_us);
 }
 
-/* ---- along with others ---- */
+/* ---- messages to several peers ---- */
 
 int pvmw_reliable_send_held(struct pvmw_reliable *r, void *message, uint32_t length, uint32_t bytes, int64_t now_us)
 {
@@ -426,7 +427,7 @@ int pvmw_reliable_step(struct pvmw_reliable *r, int64_t now_us)
 {
     bool idle = r->base == r->next;
     if (idle)
-        r->heard_us = now_us; /* from now on something is due from the peer */
+        r->heard_us = now_us; /* from now on the peer owes an answer */
     int rc = send_next(r, now_us);
     if (!rc && idle)
         start_clock(r, now_us);

@@ -1,4 +1,4 @@
-/* wire.c - the form of a packet of the reliability layer: header and checksum. Described in doc/protocol.md. */
+/* wire.c - encoding, decoding and checksum of packets of the reliability layer. doc/protocol.md describes them. */
 #include <string.h>
 #include "state.h"
 
@@ -43,15 +43,15 @@ uint32_t pvmw_reliable_addressee(const uint8_t *packet, size_t length)
 }
 
 /*
- * Two running sums for each of eight lanes of 32-bit words, so that the compiler can use vector registers: about ten
- * times as fast as a CRC, which would take longer than the wire. The second sum makes the order count; the odd factors
- * keep lanes apart. Every damage within one word is found, any other but for one time in some 2^32.
+ * Two running sums for each of eight lanes of 32-bit words, so that the compiler can use vector registers. This is
+ * about ten times as fast as a CRC, which would take longer than the wire. The second sum depends on the order; odd
+ * factors keep the lanes apart. It finds any damage within one word, and misses other damage about once in 2^32 times.
  */
 enum { LANES = 8, BLOCK = 4 * LANES };
 
 struct sum {
     uint32_t a[LANES], b[LANES];
-    uint8_t rest[BLOCK]; /* bytes that have not filled a block yet */
+    uint8_t rest[BLOCK]; /* bytes of an incomplete block */
     size_t rest_length;
     uint64_t length;
 };
@@ -77,7 +77,7 @@ static void add_blocks_anywhere(struct sum *s, const uint8_t *data, size_t block
 }
 
 #ifdef __x86_64__
-/* The same with all lanes in one register. */
+/* add_blocks() with all lanes in one register. */
 __attribute__((target("avx2"))) static void add_blocks_avx2(struct sum *s, const uint8_t *data, size_t blocks)
 {
     typedef uint32_t lanes __attribute__((vector_size(BLOCK)));
