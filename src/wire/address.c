@@ -1,6 +1,6 @@
 /*
- * address.c - IP addresses with ports. inet_pton() and its like, rather than getaddrinfo(): libpvm3 is linked
- * statically too, and must then not load name services.
+ * address.c - IP addresses with ports. Uses inet_pton() and the like instead of getaddrinfo(), because libpvm3 is also
+ * linked statically and must not load name services then.
  */
 #include "address.h"
 #include <arpa/inet.h>

@@ -7,12 +7,12 @@
 #include <net/if.h>
 #include "address.h"
 
-#define PVMW_INTERFACES_MAX 64 /* addresses of this host that are looked at */
+#define PVMW_INTERFACES_MAX 64 /* limit of addresses of this host */
 
 /* An address of an interface that is up. */
 struct pvmw_interface {
     union pvmw_address address; /* port 0 */
-    unsigned prefix;            /* bits that are the same in its subnet; 0: unknown */
+    unsigned prefix;            /* length of the subnet's prefix in bits; 0: unknown */
     char name[IF_NAMESIZE];
 };
 

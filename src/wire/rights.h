@@ -1,7 +1,7 @@
 /*
- * rights.h - a descriptor beside the bytes of a message on a Unix socket (SCM_RIGHTS). A receiver that gives recvmsg()
- * room for control data must call pvmw_rights_take(): a peer may send more descriptors than it should, and send them
- * with messages that should have none.
+ * rights.h - descriptors passed beside the bytes of a message on a Unix socket (SCM_RIGHTS). A receiver that gives
+ * recvmsg() room for control data must call pvmw_rights_take(), because a peer may send more descriptors than expected,
+ * and with messages that should have none.
  */
 #ifndef PVMW_RIGHTS_H
 #define PVMW_RIGHTS_H
@@ -10,15 +10,15 @@
 #include <sys/socket.h>
 
 /*
- * Aligned as the kernel requires. The sender's credentials take room if SO_PASSCRED is set. The kernel closes
- * descriptors that do not fit; alignment leaves room for more than one.
+ * Aligned as the kernel requires. With SO_PASSCRED the sender's credentials take room, too. The kernel closes
+ * descriptors that do not fit; because of the alignment more than one may fit.
  */
 union pvmw_rights_room {
     struct cmsghdr align;
     uint8_t bytes[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
 };
 
-/* Lets sendmsg() send fd along, which stays the caller's. */
+/* Makes sendmsg() pass fd along. fd stays the caller's. */
 void pvmw_rights_attach(struct msghdr *msg, union pvmw_rights_room *room, int fd);
 
 /*

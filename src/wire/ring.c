@@ -1,4 +1,4 @@
-/* ring.c - see ring.h: initialisation, and how the producer learns what the consumer has read. */
+/* ring.c - see ring.h: initialization, and the producer's view of the consumer's position. */
 #include "ring.h"
 
 void pvmw_ring_tx_init(struct pvmw_ring_tx *r, void *cells, unsigned shift, const uint64_t *taken)

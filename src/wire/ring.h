@@ -1,14 +1,15 @@
 /*
  * ring.h - one direction of a shared-memory link: a ring of 64-byte cells with one producer and one consumer.
  *
- * A record is one or more cells in a row. The first word of its first cell publishes it: it tells that the record is
- * there, its kind and its length, so a small message moves one cache line only. The word holds the ring's lap, 1 or 2
- * in turn, which tells a record of this lap from remains of the last one. Later cells of a record are plain bytes that
- * may look like any word: if the next record will begin at such bytes, the producer puts an empty word there first.
+ * A record is one or more consecutive cells. The first word of its first cell publishes it: the word tells the kind and
+ * the length of the record, so a small message moves one cache line only. The word also holds the ring's lap,
+ * alternately 1 and 2, which distinguishes a record of this lap from remains of the last one. Later cells of a record
+ * hold plain bytes that may look like any word. If the next record will begin at such bytes, the producer first stores
+ * an empty word there.
  *
  * The ring's memory is mapped twice in a row, so a record never wraps. The consumer publishes its position lazily, and
- * the producer reads it only when the ring seems full. Another process writes what is read from the ring: it is read
- * once and checked.
+ * the producer reads it only when the ring seems full. Another process can change the ring at any time, so every field
+ * is read once and then checked.
  */
 #ifndef PVMW_SHM_RING_H
 #define PVMW_SHM_RING_H
@@ -22,9 +23,9 @@
 
 enum pvmw_record {
     PVMW_RECORD_WHOLE = 1, /* a whole message: short header, bytes from pvmw_cell.data on */
-    PVMW_RECORD_FRAME,     /* any frame: struct pvmw_long_cell, its first bytes in the cells that follow */
+    PVMW_RECORD_FRAME,     /* any frame: struct pvmw_long_cell; its first bytes are in the cells that follow */
     PVMW_RECORD_CHUNK,     /* more bytes of the last frame, in the cells that follow */
-    PVMW_RECORD_REFERENCE, /* any frame: struct pvmw_long_cell, then a cell that tells where its bytes are */
+    PVMW_RECORD_REFERENCE, /* any frame: struct pvmw_long_cell, then a cell that locates its bytes */
 };
 
 /* First cell of a whole message. */
@@ -50,15 +51,15 @@ struct pvmw_ring_tx {
     unsigned shift; /* the ring has 1 << shift cells */
     uint64_t head;  /* position of the next record: counts cells, from 0 */
     uint64_t limit; /* the head may advance to here */
-    uint64_t clean; /* behind this position the last lap left words of records only */
+    uint64_t clean; /* before this position, cells hold the words of the last lap's records and no other bytes */
     const uint64_t *taken;
 };
 
 struct pvmw_ring_rx {
     const uint8_t *cells;
     unsigned shift;
-    uint64_t position;  /* of the record that comes next */
-    uint64_t published; /* the position that the producer was told */
+    uint64_t position;  /* of the next record */
+    uint64_t published; /* the position last published to the producer */
     uint64_t *taken;
 };
 
@@ -109,13 +110,13 @@ static inline uint8_t *pvmw_ring_cell(uint8_t *cells, unsigned shift, uint64_t p
     return cells + (position & ((UINT64_C(1) << shift) - 1)) * PVMW_CELL_BYTES;
 }
 
-/* Largest record in cells that fits now; one cell stays free for the empty word behind it. */
+/* Largest record in cells that fits now. One cell stays free for the empty word behind the record. */
 static inline uint64_t pvmw_ring_room(const struct pvmw_ring_tx *r)
 {
     return r->limit - r->head;
 }
 
-/* Where the next record of `count` cells goes; NULL: no room as of the last refresh. */
+/* Place of the next record of `count` cells; NULL: no room as of the last refresh. */
 static inline void *pvmw_ring_reserve(struct pvmw_ring_tx *r, uint32_t count)
 {
     if (__builtin_expect(pvmw_ring_room(r) < count, 0))
@@ -124,8 +125,8 @@ static inline void *pvmw_ring_reserve(struct pvmw_ring_tx *r, uint32_t count)
 }
 
 /*
- * The word that publishes a record of `count` cells and `length` bytes, which have been written where
- * pvmw_ring_reserve() said: to be stored to its first cell, with release order at least. The head moves on.
+ * Advances the head and returns the word that publishes a record of `count` cells and `length` bytes. The caller has
+ * written the record at pvmw_ring_reserve() and stores the word to its first cell, with release order at least.
  */
 static inline uint32_t pvmw_ring_finish(struct pvmw_ring_tx *r, enum pvmw_record kind, uint32_t count, uint32_t length)
 {
@@ -142,7 +143,7 @@ static inline uint32_t pvmw_ring_finish(struct pvmw_ring_tx *r, enum pvmw_record
 
 /* ---- consumer ---- */
 
-/* The next record's first cell and its word, or NULL: there is none. */
+/* The next record's first cell and its word; NULL: there is none. */
 static inline const void *pvmw_ring_peek(const struct pvmw_ring_rx *r, uint32_t *word)
 {
     const uint8_t *cell = pvmw_ring_cell((uint8_t *)r->cells, r->shift, r->position);
@@ -150,13 +151,13 @@ static inline const void *pvmw_ring_peek(const struct pvmw_ring_rx *r, uint32_t 
     return (*word & 15) == pvmw_ring_lap(r->position, r->shift) ? cell : NULL;
 }
 
-/* Whether a record of `length` bytes after its first cell can be one of this ring. */
+/* Whether a record of `length` bytes after its first cell fits into this ring. */
 static inline bool pvmw_ring_can_hold(const struct pvmw_ring_rx *r, uint32_t length)
 {
     return length <= (UINT64_C(1) << r->shift) / 2 * PVMW_CELL_BYTES;
 }
 
-/* Moves on behind a record of `count` cells, whose bytes may then be overwritten. */
+/* Advances past a record of `count` cells, which the producer may then overwrite. */
 static inline void pvmw_ring_advance(struct pvmw_ring_rx *r, uint32_t count)
 {
     r->position += count;

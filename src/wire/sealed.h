@@ -1,7 +1,7 @@
 /*
- * sealed.h - encrypted bytes on their way from TLS to the socket. OpenSSL writes its records into one buffer that all
- * connections share, so that one system call sends many records. The connection keeps what the socket does not take as
- * its backlog.
+ * sealed.h - encrypted bytes between TLS and the socket. OpenSSL writes its records into one buffer that all
+ * connections share, so that one system call sends many records. The connection keeps what the socket does not accept
+ * as its backlog.
  */
 #ifndef PVMW_SEALED_H
 #define PVMW_SEALED_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PVMW_SEALED_RECORD_BYTES (16384u + 512u) /* the most that one record takes */
+#define PVMW_SEALED_RECORD_BYTES (16384u + 512u) /* upper bound of one encrypted record */
 
 struct pvmw_backlog {
     uint8_t *bytes; /* NULL: nothing waits */
@@ -25,7 +25,7 @@ void pvmw_sealed_stop(void);
 /* A new BIO of that kind; NULL: no memory. */
 BIO *pvmw_sealed_bio(void);
 
-/* Whether the shared buffer lacks room for two more records: send first. */
+/* Whether the shared buffer lacks room for two more records and must be sent first. */
 bool pvmw_sealed_is_full(void);
 
 /* Empties the shared buffer into the socket, behind the backlog. 0, or the errno that ended the connection. */
@@ -34,7 +34,7 @@ int pvmw_sealed_send(int fd, struct pvmw_backlog *b);
 /* Forgets what the shared buffer holds. */
 void pvmw_sealed_drop(void);
 
-/* Sends on what waits. 0, or the errno that ended the connection. */
+/* Sends the backlog. 0, or the errno that ended the connection. */
 int pvmw_backlog_send(int fd, struct pvmw_backlog *b);
 
 void pvmw_backlog_free(struct pvmw_backlog *b);

@@ -12,7 +12,7 @@ static int new_socket(int family, const struct pvmw_socket_buffers *b)
         return -errno;
     if (b && b->send_bytes)
         setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &b->send_bytes, sizeof b->send_bytes);
-    if (b && b->receive_bytes) /* before connect() and listen(), which agree on the window's scale */
+    if (b && b->receive_bytes) /* before connect() and listen(), which negotiate the window scale */
         setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &b->receive_bytes, sizeof b->receive_bytes);
     return fd;
 }
@@ -32,7 +32,7 @@ int pvmw_socket_connect(const union pvmw_address *to, const union pvmw_address *
     int on = 1, fd = new_socket(to->any.sa_family, buffers);
     if (fd < 0)
         return fd;
-    setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on); /* connect() finds one */
+    setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on); /* connect() chooses one */
     if (from && bind(fd, &from->any, pvmw_address_size(from)))
         return close_failed(fd);
     if (connect(fd, &to->any, pvmw_address_size(to)) && errno != EINPROGRESS)
@@ -65,7 +65,7 @@ static int listen_at(union pvmw_address *a, const struct pvmw_socket_listen *how
         return fd;
     if (a->any.sa_family == AF_INET6)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &v6_only, sizeof v6_only);
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on); /* old connections do not keep a port */
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on); /* old connections do not block a port */
     if (bind(fd, &a->any, pvmw_address_size(a)) || listen(fd, how->backlog) || getsockname(fd, &a->any, &size))
         return close_failed(fd);
     return fd;

@@ -1,9 +1,9 @@
 /*
  * stream.c - frames over a stream of bytes.
  *
- * A descriptor goes with the first byte of its frame. Linux ends a read behind the bytes of the sendmsg() that brought
- * descriptors, and a stream that sends them writes one frame at a time: so what a read brings belongs to the last frame
- * that begins in it.
+ * A descriptor accompanies the first byte of its frame. Linux ends a read behind the bytes of the sendmsg() that
+ * brought descriptors, and a stream that sends descriptors writes one frame at a time. What one read brings therefore
+ * belongs to the last frame that begins in it.
  */
 #include "stream.h"
 #include <stdlib.h>
@@ -77,7 +77,7 @@ void pvmw_stream_end(struct pvmw_stream *s)
 
 /* ---- sending ---- */
 
-/* The iovecs of what is left of a frame after `done` bytes; returns their number. */
+/* Fills the iovecs with what is left of a frame after `done` bytes; returns their number. */
 static unsigned gather(const struct pvmc_frame *f, uint8_t header[HEADER_BYTES], size_t done, struct iovec *iov)
 {
     unsigned n = 0;
@@ -169,7 +169,7 @@ int pvmw_stream_send_as(struct pvmw_stream *s, struct pvmc_frame *f, const uint8
     return send_wire(s, f, wire);
 }
 
-/* `n` more bytes of the queue are out. */
+/* `n` more bytes of the queue are written. */
 static void advance(struct pvmw_stream *s, size_t n)
 {
     s->tx_done += n;
@@ -181,7 +181,7 @@ static void advance(struct pvmw_stream *s, size_t n)
     }
 }
 
-/* One write of as much of the queue as fits: true when the socket took all of it. */
+/* Writes as much of the queue as fits, in one call: true when the socket accepted all of it. */
 static bool write_queue(struct pvmw_stream *s)
 {
     uint8_t headers[PVMW_STREAM_QUEUE_MAX][HEADER_BYTES];
@@ -206,15 +206,14 @@ bool pvmw_stream_flush(struct pvmw_stream *s)
     bool all = pvmw_stream_flush_bytes(s);
     while (all && s->queued) {
         all = write_queue(s);
-        all = pvmw_stream_flush_bytes(s) && all; /* what TLS has taken leaves in any case */
+        all = pvmw_stream_flush_bytes(s) && all; /* flush what TLS has buffered in any case */
     }
     return all;
 }
 
 /* ---- receiving ---- */
 
-/* Bytes that were read already, and the descriptor that came with them, wait until reading goes on. 0 or PVMC_ENOMEM.
- */
+/* Keeps bytes already read, and the descriptor that came with them, until reading resumes. 0 or PVMC_ENOMEM. */
 static int keep_unread(struct pvmw_stream *s, const uint8_t *bytes, size_t count, int *arrived)
 {
     uint8_t *copy = malloc(count);
@@ -228,7 +227,7 @@ static int keep_unread(struct pvmw_stream *s, const uint8_t *bytes, size_t count
     return 0;
 }
 
-/* Hands the frame's descriptor over, or closes it when nobody wants it; -1: it was lost. */
+/* Passes the frame's descriptor to the owner, or closes an unwanted one; -1: it was lost. */
 static void deliver_descriptor(struct pvmw_stream *s, int fd)
 {
     if (!s->ended && s->place && s->rx.flags & PVMC_FRAME_FD && s->owner->descriptor)
@@ -237,7 +236,7 @@ static void deliver_descriptor(struct pvmw_stream *s, int fd)
         drop_descriptor(&fd);
 }
 
-/* The descriptor of the header that is complete now, with `behind` more bytes from this read; see the top. */
+/* The descriptor of the header just completed, with `behind` more bytes from this read; see the top. */
 static int take_descriptor(struct pvmw_stream *s, int *arrived, size_t behind)
 {
     int fd = s->descriptor;
@@ -249,7 +248,7 @@ static int take_descriptor(struct pvmw_stream *s, int *arrived, size_t behind)
     return fd;
 }
 
-/* A header is complete. 0, or the reason to give the stream up. */
+/* A header is complete. 0, or the code that ends reading. */
 static inline int begin(struct pvmw_stream *s, int *arrived, size_t behind)
 {
     int rc = s->owner->decode ? s->owner->decode(s) : pvmc_frame_decode(s->header, &s->rx);
@@ -278,7 +277,7 @@ static inline void end_if_whole(struct pvmw_stream *s)
         s->owner->done(s);
 }
 
-/* Adds to the header under way; returns bytes. */
+/* Adds bytes to the incomplete header; returns their number. */
 static inline size_t add_header(struct pvmw_stream *s, const uint8_t *bytes, size_t count)
 {
     size_t n = least(HEADER_BYTES - s->header_have, count);
@@ -299,7 +298,7 @@ static inline size_t add_payload(struct pvmw_stream *s, const uint8_t *bytes, si
     return n;
 }
 
-/* Takes in bytes of the scratch buffer, and *arrived, the descriptor that came with them. 0, or as begin(). */
+/* Processes bytes of the scratch buffer and *arrived, the descriptor that came with them. 0, or as begin(). */
 static inline int consume(struct pvmw_stream *s, const uint8_t *bytes, size_t count, int *arrived)
 {
     while (count && !s->ended && !s->stopped) {
@@ -314,7 +313,7 @@ static inline int consume(struct pvmw_stream *s, const uint8_t *bytes, size_t co
     return count && !s->ended ? keep_unread(s, bytes, count, arrived) : 0;
 }
 
-/* What no header has taken is the one's that has begun, or nobody's. */
+/* A descriptor that no header has claimed belongs to the incomplete header, if any. */
 static void keep_descriptor(struct pvmw_stream *s, int *arrived)
 {
     if (!s->ended && s->header_have && s->descriptor < 0) {
@@ -333,8 +332,8 @@ static inline int take_in(struct pvmw_stream *s, const uint8_t *bytes, size_t co
 }
 
 /*
- * The rest of the payload goes to its place, and what comes behind it to the scratch buffer. In a row of large frames
- * only the next header is read there, so that no payload byte is copied twice.
+ * Reads the rest of the payload into its place, and what follows into the scratch buffer. In a row of large frames only
+ * the next header goes there, so that no payload byte is copied twice.
  */
 ssize_t pvmw_stream_read(struct pvmw_stream *s, uint8_t *scratch, size_t size, bool *drained)
 {

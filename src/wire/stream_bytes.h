@@ -1,6 +1,6 @@
 /*
- * stream_bytes.h - how stream.c moves its bytes: over a plain socket, with descriptors, or within TLS. Inline, since
- * each frame comes through here twice.
+ * stream_bytes.h - how stream.c moves its bytes: over a plain socket, with descriptors, or within TLS. Inline, because
+ * every frame passes here twice.
  */
 #ifndef PVMW_STREAM_BYTES_H
 #define PVMW_STREAM_BYTES_H
@@ -11,7 +11,7 @@
 #include "rights.h"
 #include "stream.h"
 
-/* What a failed write comes to: 0 the socket is full, or PVMC_EDOWN. */
+/* Result of a failed write: 0 if the socket is full, else PVMC_EDOWN. */
 static inline ssize_t write_failed(void)
 {
     return errno == EAGAIN || errno == EINTR || errno == ENOBUFS || errno == ENOMEM ? 0 : PVMC_EDOWN;
@@ -51,8 +51,10 @@ static inline ssize_t plain_read(struct pvmw_stream *s, struct iovec *iov, unsig
 
 /* ---- a Unix socket, with descriptors ---- */
 
-/* Not inline: the room for descriptors would cost each frame. With too many descriptors under way the frame goes
- * without its own: the receiver hears that it was lost. */
+/*
+ * Not inline: the room for descriptors would slow down every frame. If too many descriptors are in flight the frame
+ * goes without its own, and the receiver learns that it was lost.
+ */
 static __attribute__((noinline)) ssize_t write_with(struct pvmw_stream *s, struct iovec *iov, unsigned count, int fd)
 {
     struct msghdr msg = {.msg_iov = iov, .msg_iovlen = count};
@@ -108,7 +110,7 @@ static inline bool tls_flush(struct pvmw_stream *s)
 
 /* ---- whichever it is ---- */
 
-/* Bytes written, 0 when there is no room now, or PVMC_EDOWN. `fd` goes beside the first byte; -1: none. */
+/* Bytes written, 0 when there is no room now, or PVMC_EDOWN. `fd` accompanies the first byte; -1: none. */
 static inline ssize_t pvmw_stream_write_bytes(struct pvmw_stream *s, struct iovec *iov, unsigned count, int fd)
 {
     if (s->kind == PVMW_STREAM_TLS)
@@ -118,7 +120,7 @@ static inline ssize_t pvmw_stream_write_bytes(struct pvmw_stream *s, struct iove
 
 /*
  * Bytes read of the `wanted` of all iov, 0 when there are none now, PVMC_ESHORT when the peer has ended the stream, or
- * PVMC_EDOWN. *fd is what came beside them, or is left alone; *drained: nothing more is there.
+ * PVMC_EDOWN. Sets *fd if a descriptor came with them; *drained: nothing more is there.
  */
 static inline ssize_t pvmw_stream_read_bytes(struct pvmw_stream *s, struct iovec *iov, unsigned count, size_t wanted,
                                              int *fd, bool *drained)
@@ -128,7 +130,7 @@ static inline ssize_t pvmw_stream_read_bytes(struct pvmw_stream *s, struct iovec
     return s->kind == PVMW_STREAM_PLAIN ? plain_read(s, iov, count, wanted, drained) : tls_read(s, iov, drained);
 }
 
-/* Sends what was written and is held back: true when all of that is out. */
+/* Sends buffered data: true when all of it is written. */
 static inline bool pvmw_stream_flush_bytes(struct pvmw_stream *s)
 {
     return s->kind != PVMW_STREAM_TLS || tls_flush(s);

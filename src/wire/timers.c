@@ -1,4 +1,4 @@
-/* timers.c - a binary heap whose entries know their places. */
+/* timers.c - a binary heap whose entries know their indices. */
 #include "timers.h"
 #include <stdlib.h>
 #include "core/error.h"

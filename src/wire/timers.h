@@ -1,5 +1,5 @@
 /*
- * timers.h - a heap of timers: a transport finds the connection that is due next without looking at all of them.
+ * timers.h - a heap of timers, with which a transport finds the next connection due without looking at all of them.
  * Setting, moving and stopping a timer take O(log n) steps.
  */
 #ifndef PVMW_TIMERS_H
@@ -11,7 +11,7 @@
 /* One timer, embedded in what it belongs to. Zeroed: stopped. */
 struct pvmw_timer {
     int64_t due_us;
-    unsigned place; /* in the heap, from 1; 0: stopped */
+    unsigned place; /* index in the heap, from 1; 0: stopped */
 };
 
 /* Zeroed: empty. */

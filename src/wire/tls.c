@@ -16,7 +16,7 @@
 #define NONCE_BYTES 32
 #define PROOF_BYTES 32
 #define LABEL_BYTES 16
-#define READ_BYTES  (72u << 10)  /* asked of the kernel at once: four records */
+#define READ_BYTES  (72u << 10)  /* per read from the kernel: four records */
 #define REKEY_BYTES (1ull << 36) /* well below what AES-GCM may encrypt with one key ... */
 #ifndef PVMW_REKEY_RECORDS
 #define PVMW_REKEY_RECORDS (1u << 22) /* ... even if it is all in small records; tests want it more often */
@@ -31,10 +31,10 @@ struct pvmw_tls {
     SSL *ssl;
     struct pvmw_tls_key key; /* wiped when the handshake is done */
     uint8_t nonce[NONCE_BYTES];
-    uint8_t received[PROOF_BYTES]; /* nonce or proof of the peer, as far as it has come */
+    uint8_t received[PROOF_BYTES]; /* nonce or proof of the peer, so far */
     size_t received_bytes;
     struct pvmw_backlog backlog;
-    uint64_t rekey_bytes; /* put since the last new key */
+    uint64_t rekey_bytes; /* sent since the last rekeying */
     uint32_t rekey_records;
     bool failed;
     char why[160];
@@ -44,14 +44,14 @@ _Static_assert(NONCE_BYTES == PROOF_BYTES, "received[] holds either");
 
 static SSL_CTX *context;
 
-/* Plain bytes that will be one record. Shared; empty between one connection's flush and another one's put. */
+/* Plain bytes of the next record. Shared: a flush of one connection empties it before a put to another. */
 static uint8_t plain[PVMW_TLS_RECORD_BYTES];
 static size_t plain_bytes;
-static const struct pvmw_tls *writer; /* the connection whose bytes these are: no other may send them */
+static const struct pvmw_tls *writer; /* the connection that owns these bytes */
 
-/* ---- what goes wrong ---- */
+/* ---- errors ---- */
 
-/* The oldest error that OpenSSL has noted; forgets them all. */
+/* The oldest error in OpenSSL's queue; clears the queue. */
 static const char *openssl_error(void)
 {
     unsigned long code = ERR_get_error();
@@ -60,7 +60,7 @@ static const char *openssl_error(void)
     return text ? text : "unknown TLS error";
 }
 
-/* The first failure counts. */
+/* Records the first failure only. */
 static int fail(struct pvmw_tls *s, const char *what, const char *detail)
 {
     if (!s->failed)
@@ -103,7 +103,7 @@ static int find_key(SSL *ssl, const unsigned char *id, size_t id_bytes, SSL_SESS
     const struct pvmw_tls *s = SSL_get_app_data(ssl);
     *session = NULL;
     if (id_bytes != sizeof s->key.id || memcmp(id, s->key.id, id_bytes))
-        return 1; /* no such key: the handshake fails, since there is no certificate either */
+        return 1; /* unknown key: the handshake fails, because there is no certificate either */
     *session = session_of_key(ssl, s);
     return *session != NULL;
 }
@@ -159,7 +159,7 @@ static bool attach(struct pvmw_tls *s)
         return true;
     }
     SSL_set_connect_state(s->ssl);
-    /* Without this a client takes any certificate from a server that ignores the key it was offered. */
+    /* Without this, a client accepts any certificate from a server that ignores the offered key. */
     SSL_set_verify(s->ssl, SSL_VERIFY_PEER, NULL);
     return true;
 }
@@ -208,7 +208,7 @@ void pvmw_tls_end(struct pvmw_tls *s, bool politely)
 
 /* ---- sending ---- */
 
-/* What TLS has written goes to the socket. */
+/* Sends to the socket what TLS has written. */
 static bool emit(struct pvmw_tls *s)
 {
     int error = pvmw_sealed_send(s->fd, &s->backlog);
@@ -226,7 +226,7 @@ static void new_key_when_due(struct pvmw_tls *s, size_t length)
     SSL_key_update(s->ssl, SSL_KEY_UPDATE_NOT_REQUESTED);
 }
 
-/* One record; the shared buffer has room for it. */
+/* Encrypts one record, for which the shared buffer has room. */
 static void seal(struct pvmw_tls *s, const void *data, size_t length)
 {
     size_t done;
@@ -238,7 +238,7 @@ static void seal(struct pvmw_tls *s, const void *data, size_t length)
         fail(s, "cannot encrypt", openssl_error());
 }
 
-/* The shared buffer always has room for the record that the plain bytes make. */
+/* Encrypts the plain bytes as one record, for which the shared buffer always has room. */
 static void seal_plain(struct pvmw_tls *s)
 {
     if (plain_bytes)
@@ -246,13 +246,13 @@ static void seal_plain(struct pvmw_tls *s)
     plain_bytes = 0;
 }
 
-/* At most one record's worth; 0 if the line is full. */
+/* At most one record's worth; 0 if the socket is full. */
 static size_t put_some(struct pvmw_tls *s, const uint8_t *data, size_t length)
 {
     if (pvmw_sealed_is_full() && !emit(s))
         return 0;
     writer = s;
-    if (length >= PVMW_TLS_RECORD_BYTES) { /* worth a record of its own, without copying */
+    if (length >= PVMW_TLS_RECORD_BYTES) { /* a full record is encrypted without copying */
         seal_plain(s);
         seal(s, data, PVMW_TLS_RECORD_BYTES);
         return PVMW_TLS_RECORD_BYTES;
@@ -297,7 +297,7 @@ ssize_t pvmw_tls_read(struct pvmw_tls *s, void *to, size_t size)
         return -2;
     ERR_clear_error();
     int rc = SSL_read_ex(s->ssl, to, size, &n), error = rc == 1 ? SSL_ERROR_NONE : SSL_get_error(s->ssl, rc);
-    emit(s); /* TLS may have answered by itself, which must not stay for another connection to send */
+    emit(s); /* send what TLS itself may have answered, before another connection uses the buffer */
     if (rc == 1)
         return (ssize_t)n;
     if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE)
@@ -315,7 +315,7 @@ bool pvmw_tls_has_pending(const struct pvmw_tls *s)
 
 /* ---- the handshake ---- */
 
-/* What the called side shows to have the key before TLS begins. */
+/* The called side's proof, before TLS, that it has the key. */
 static bool prove(const struct pvmw_tls *s, uint8_t proof[PROOF_BYTES])
 {
     uint8_t text[LABEL_BYTES + NONCE_BYTES] = "dpvm tls proof";
@@ -323,7 +323,7 @@ static bool prove(const struct pvmw_tls *s, uint8_t proof[PROOF_BYTES])
     return HMAC(EVP_sha256(), s->key.secret, sizeof s->key.secret, text, sizeof text, proof, NULL);
 }
 
-/* A few bytes on a new connection: they fit into its empty socket buffer. */
+/* Writes a few bytes to a new connection, whose empty socket buffer has room for them. */
 static int say(struct pvmw_tls *s, const uint8_t *bytes, size_t length, enum stage next)
 {
     if (send(s->fd, bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)length)
@@ -339,7 +339,7 @@ static int send_nonce(struct pvmw_tls *s)
     return say(s, s->nonce, sizeof s->nonce, AWAIT_PROOF);
 }
 
-/* 1 when nonce or proof is whole. */
+/* 1 when the nonce or proof is complete. */
 static int hear(struct pvmw_tls *s)
 {
     ssize_t n = recv(s->fd, s->received + s->received_bytes, sizeof s->received - s->received_bytes, MSG_DONTWAIT);
@@ -375,7 +375,7 @@ static int check_proof(struct pvmw_tls *s)
     return 0;
 }
 
-/* A certificate, or TLS without our key, would be somebody else's. */
+/* A certificate, or TLS without our key, would mean another peer. */
 static int check_key_was_used(struct pvmw_tls *s)
 {
     if (!SSL_session_reused(s->ssl) || SSL_version(s->ssl) != TLS1_3_VERSION)

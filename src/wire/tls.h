@@ -39,34 +39,38 @@ void pvmw_tls_stop(void);
 struct pvmw_tls *pvmw_tls_new(int fd, enum pvmw_tls_role role, const struct pvmw_tls_key *key);
 
 /*
- * Goes on with the handshake, first on a new connection and then whenever the socket is readable: 1 it is done and both
- * sides have proven the key, 0 more must come from the peer, -1 it has failed: see pvmw_tls_error().
+ * Continues the handshake. Call it first on a new connection, and then whenever the socket is readable: 1 it is done
+ * and both sides have proven the key, 0 more must come from the peer, -1 it has failed: see pvmw_tls_error().
  */
 int pvmw_tls_handshake(struct pvmw_tls *s);
 
-/* Up to `size` bytes: their number, 0 if there are none now, -1 if the peer has ended the connection, -2 if it broke.
+/*
+ * Reads up to `size` bytes: their number, 0 if there are none now, -1 if the peer has ended the connection, -2 if it
+ * broke.
  */
 ssize_t pvmw_tls_read(struct pvmw_tls *s, void *to, size_t size);
 
-/* Whether bytes have been read from the socket that pvmw_tls_read() has not given out: no poll shows these. */
+/* Whether bytes are buffered here that no poll of the socket shows. */
 bool pvmw_tls_has_pending(const struct pvmw_tls *s);
 
 /*
- * Takes bytes to be sent and returns their number: fewer than `length` if the socket is full or the connection broken.
- * They may wait for pvmw_tls_flush(), so that small pieces share a record, and records a system call.
+ * Accepts bytes to be sent and returns their number, which is below `length` if the socket is full or the connection
+ * broken. Bytes may wait for pvmw_tls_flush(), so that small pieces share a record and records share a system call.
  */
 size_t pvmw_tls_put(struct pvmw_tls *s, const void *data, size_t length);
 
-/* Sends what was put, and what the socket did not take before: true when all of it is out. */
+/* Sends all buffered bytes: true when everything is written. */
 bool pvmw_tls_flush(struct pvmw_tls *s);
 
-/* Whether encrypted bytes wait for room in the socket: pvmw_tls_put() takes nothing until pvmw_tls_flush() is true. */
+/*
+ * Whether encrypted bytes wait for room in the socket: pvmw_tls_put() accepts nothing until pvmw_tls_flush() is true.
+ */
 bool pvmw_tls_is_blocked(const struct pvmw_tls *s);
 
 /* Why the connection failed; NULL if it has not. The text lives as long as the connection. */
 const char *pvmw_tls_error(const struct pvmw_tls *s);
 
-/* Frees the connection; `politely`, it tells the peer first that this is the end. NULL is allowed. */
+/* Frees the connection; `politely` tells the peer first that this is the end. NULL is allowed. */
 void pvmw_tls_end(struct pvmw_tls *s, bool politely);
 
 /*

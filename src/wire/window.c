@@ -5,7 +5,7 @@
 #include "core/log.h"
 
 #define CAPACITY_MIN  16u
-#define CAPACITY_IDLE 256u /* a larger ring is given back once it is empty */
+#define CAPACITY_IDLE 256u /* a larger ring is freed once it is empty */
 
 static size_t cost(const struct pvmc_frame *f)
 {
