@@ -1,4 +1,4 @@
-/* link.c - links: what waits, what was sent and must be kept, and how connections come and go. */
+/* link.c - links: their queues, their retransmit windows, and how they open and lose connections. */
 #include "link.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,12 +18,12 @@
 #include "pvmd/frames/relay.h"
 #include "stream.h"
 
-#define TICK_S       0.1  /* between looks at a link that is not up */
-#define OPEN_TICKS   30   /* for two slaves to reach each other; then they send through the master */
-#define REOPEN_TICKS 8    /* for a torn connection, unless the other machine takes our call */
+#define TICK_S       0.1  /* interval of checks of a link that is not up */
+#define OPEN_TICKS   30   /* for two slaves to reach each other; after that they send through the master */
+#define REOPEN_TICKS 8    /* for a lost connection, unless the other machine accepts our call */
 #define ACCEPT_TICKS 50   /* for the handshake of a daemon that called us */
-#define COUNT_LAZY_S 0.05 /* after which received frames are counted to the sender unasked */
-#define ASK_FRAMES   512  /* sent without asking for a count */
+#define COUNT_LAZY_S 0.05 /* received frames are counted to the sender after this delay without a request */
+#define ASK_FRAMES   512  /* sent without requesting a count */
 #define KEPT_MAX     65536
 
 struct pvmd_link {
@@ -31,26 +31,26 @@ struct pvmd_link {
     enum pvmd_link_state state;
     struct pvmd_queue queue;
 
-    struct pvmw_window window; /* sent, not counted by the other side yet */
+    struct pvmw_window window; /* sent, and not yet acknowledged by a count */
     bool kept_much;            /* since it was empty */
-    uint32_t next_out;         /* number of the next frame for this connection: one of the window, or window.end */
-    size_t unasked_bytes;      /* sent since we last asked for a count */
+    uint32_t next_out;         /* number of the next frame for this connection: in the window, or window.end */
+    size_t unasked_bytes;      /* sent since we last requested a count */
     unsigned unasked;
 
     uint32_t received; /* frames received on this link, over all connections */
-    uint32_t told;     /* what the other side knows of `received` */
-    bool count_due;    /* it asked for it */
+    uint32_t told;     /* the part of `received` that the other side knows of */
+    bool count_due;    /* the other side has requested a count */
 
-    struct pvmd_dial *dial;          /* our call under way, or NULL */
+    struct pvmd_dial *dial;          /* our call in progress, or NULL */
     struct pvmd_stream *stream;      /* the connection, or one in its handshake, or NULL */
     bool stream_is_call;             /* we called */
-    uint32_t epoch;                  /* connections so far */
+    uint32_t epoch;                  /* number of connections so far */
     uint32_t caller_epoch;           /* as the caller of `stream` counts them */
     struct pvmw_addresses addresses; /* where to call */
     ev_timer tick;                   /* while OPENING or LOST */
     unsigned ticks;                  /* ... so many: loop turns, not time, so that a stopped daemon does not hurry */
     int64_t excused_us;              /* silence before this does not count */
-    bool goodbye;                    /* the other daemon ends */
+    bool goodbye;                    /* the other daemon is about to end */
     bool count_awaited;              /* RELAYED: kept frames wait for the other side's count */
 
     bool dirty; /* in the list of links to be flushed */
@@ -97,7 +97,7 @@ static struct pvmd_link *master_link(void)
 
 /* ---- sending ---- */
 
-/* Bytes that may be kept: half of what may wait, so that a link holds at most one and a half times PVM_QUEUE_MAX. */
+/* Limit of the retransmit window: half of the queue's limit, so that a link holds at most 1.5 * PVM_QUEUE_MAX. */
 static size_t window_bytes(void)
 {
     static size_t bytes;
@@ -106,7 +106,7 @@ static size_t window_bytes(void)
     return bytes;
 }
 
-/* Moves the oldest waiting frame to the kept ones: false when there is none, or too much is kept already. */
+/* Moves the oldest queued frame to the retransmit window: false when there is none, or the window is full. */
 static bool take(struct pvmd_link *l)
 {
     struct pvmc_frame *f = pvmd_queue_first(&l->queue);
@@ -118,7 +118,10 @@ static bool take(struct pvmd_link *l)
     return true;
 }
 
-/* Asks often enough that counts come before the window is full; always in virtual time, which waits for them. */
+/*
+ * Requests counts often enough that they arrive before the window is full, and always in virtual time, which waits for
+ * them.
+ */
 static bool must_ask(const struct pvmd_link *l, const struct pvmc_frame *f)
 {
     return pvmd_virtual_is_watched() || l->unasked_bytes + f->h.length >= window_bytes() / 4 ||
@@ -150,7 +153,10 @@ static void flush_up(struct pvmd_link *l)
     pvmd_stream_flush(l->stream);
 }
 
-/* To the master's queue while that is short: senders are held by the host they send to, which is this link's. */
+/*
+ * Moves frames to the master's queue while that is short. Senders are held on account of this link's host, not of the
+ * master.
+ */
 static void flush_relayed(struct pvmd_link *l)
 {
     struct pvmd_link *master = master_link();
@@ -166,7 +172,7 @@ static void flush_relayed(struct pvmd_link *l)
     }
 }
 
-/* Links that send through this one go on when its queue is short again. */
+/* Resumes links that send through this one once its queue is short again. */
 static void wake_relayed(const struct pvmd_link *master)
 {
     size_t count;
@@ -194,7 +200,7 @@ static void flush(struct pvmd_link *l)
 static void flush_event(struct ev_loop *loop, ev_prepare *w, int events)
 {
     (void)loop, (void)w, (void)events;
-    pvmd_virtual_tell(); /* before the other side hears that we have something, and lets time go on */
+    pvmd_virtual_tell(); /* before the other side hears of the frame and lets time pass */
     while (dirty_links) {
         struct pvmd_link *l = dirty_links;
         DL_DELETE(dirty_links, l);
@@ -242,8 +248,10 @@ static void count_later(struct pvmd_link *l, bool asked)
     }
 }
 
-/* The other side counts our frames before `count` as received. False: that is impossible; the link is lost, maybe
- * freed. */
+/*
+ * The other side has received our frames before `count`. False if the count is impossible: the link is lost, maybe
+ * freed.
+ */
 static bool counted(struct pvmd_link *l, uint32_t count)
 {
     if (count == l->window.first)
@@ -299,7 +307,7 @@ static void enter(struct pvmd_link *l, enum pvmd_link_state state)
     ev_timer_start(pvmd.loop, &l->tick);
 }
 
-/* The addresses worth calling: a loopback address leads to the other host only from the machine that it is on too. */
+/* Decides which addresses to call. A loopback address reaches the other host only if both are on one machine. */
 static bool may_call(struct pvmd_link *l)
 {
     union pvmw_address a;
@@ -327,7 +335,7 @@ static void call(struct pvmd_link *l)
         l->dial = pvmd_dial_new(pvmd.loop, &l->addresses, &p, &dial_events, l);
 }
 
-/* From now on frames go through the master. */
+/* Sends frames through the master from now on. */
 static void relay_from_now(struct pvmd_link *l, const char *why)
 {
     pvmc_log(PVMC_LOG_INFO, "sending to host %s through the master: %s", l->host->name, why);
@@ -351,7 +359,7 @@ void pvmd_link_peer_relays(struct pvmd_host *host, uint32_t count)
     mark_dirty(l);
 }
 
-/* No connection, and none to come. False, since the link may be gone now. */
+/* Gives up on a connection. Returns false, because the link may be gone now. */
 static bool link_lost(struct pvmd_link *l, const char *why)
 {
     drop_connection(l);
@@ -364,7 +372,7 @@ static bool link_lost(struct pvmd_link *l, const char *why)
     return false;
 }
 
-/* The connection of an UP link broke: both sides call at once. */
+/* The connection of an UP link is lost: both sides call at once. */
 static void torn(struct pvmd_link *l, const char *why)
 {
     if (l->goodbye) {
@@ -379,14 +387,14 @@ static void torn(struct pvmd_link *l, const char *why)
 
 static void stream_down(void *owner, const char *why);
 
-/* 0: none. The first call to a slave is limited by the time that it may take to join. */
+/* 0: none. For the first call to a slave the time limit of joining applies. */
 static unsigned tick_limit(const struct pvmd_link *l)
 {
     if (l->stream && !l->stream_is_call)
         return ACCEPT_TICKS;
     if (l->state == PVMD_LINK_OPENING)
         return is_to_or_from_master(l) ? 0 : OPEN_TICKS;
-    if (l->stream || (l->dial && pvmd_dial_is_answered(l->dial))) /* a stopped daemon's kernel speaks for it */
+    if (l->stream || (l->dial && pvmd_dial_is_answered(l->dial))) /* the kernel accepts for a stopped daemon */
         return (unsigned)((double)pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) / (TICK_S * 1e6));
     return REOPEN_TICKS;
 }
@@ -421,7 +429,7 @@ static void dial_connected(void *owner, int fd, const uint8_t key[PVMD_KEY_BYTES
 {
     struct pvmd_link *l = owner;
     l->dial = NULL;
-    l->addresses.count = 0; /* of all, the one that worked is kept */
+    l->addresses.count = 0; /* only the address that worked is kept */
     pvmw_addresses_add(&l->addresses, address);
     begin_stream(l, fd, true, key, l->epoch);
 }
@@ -431,7 +439,7 @@ static void dial_failed(void *owner, enum pvmd_verdict verdict, bool refused, co
     struct pvmd_link *l = owner;
     l->dial = NULL;
     if (verdict == PVMD_VERDICT_CROSSED)
-        return; /* the tick checks that their call arrives */
+        return; /* the timer checks that their call arrives */
     if (verdict == PVMD_VERDICT_RELAYED || l->state == PVMD_LINK_OPENING)
         link_lost(l, why);
     else if (refused && pvmd_is_master())
@@ -440,7 +448,7 @@ static void dial_failed(void *owner, enum pvmd_verdict verdict, bool refused, co
 
 static const struct pvmd_dial_events dial_events = {.connected = dial_connected, .failed = dial_failed};
 
-/* ---- the life of a stream ---- */
+/* ---- life cycle of a stream ---- */
 
 static void stream_ready(void *owner)
 {
@@ -449,7 +457,7 @@ static void stream_ready(void *owner)
     pvmd_stream_flush(l->stream);
 }
 
-/* The address that worked is told to the others. Slaves know the master's address only from its call. */
+/* Announces the address that worked. Slaves learn the master's address only from its call. */
 static void learn_address(struct pvmd_link *l)
 {
     struct sockaddr_storage raw;
@@ -512,7 +520,7 @@ static void stream_down(void *owner, const char *why)
         call(l);
     else if (l->state == PVMD_LINK_OPENING)
         enter(l, PVMD_LINK_IDLE);
-    /* LOST: the tick goes on */
+    /* still LOST: the timer runs on */
 }
 
 static const struct pvmd_stream_events stream_events = {
@@ -523,7 +531,7 @@ static const struct pvmd_stream_events stream_events = {
     .down = stream_down,
 };
 
-/* ---- calls of others ---- */
+/* ---- calls from other daemons ---- */
 
 enum pvmd_verdict pvmd_link_offered(const struct pvmd_preface *p)
 {
@@ -538,7 +546,7 @@ enum pvmd_verdict pvmd_link_offered(const struct pvmd_preface *p)
         return PVMD_VERDICT_GO;
     if (l->state == PVMD_LINK_RELAYED)
         return PVMD_VERDICT_RELAYED;
-    if (l->state == PVMD_LINK_UP) /* a caller that counts this connection has lost it before us */
+    if (l->state == PVMD_LINK_UP) /* the caller lost the current connection before we did */
         return p->epoch >= l->epoch ? PVMD_VERDICT_GO : PVMD_VERDICT_CROSSED;
     bool calling = l->dial || (l->stream && l->stream_is_call);
     return calling && pvmd.host_index < p->from_index ? PVMD_VERDICT_CROSSED : PVMD_VERDICT_GO;
@@ -583,7 +591,7 @@ void pvmd_link_call(struct pvmd_host *host, const struct pvmw_addresses *address
 {
     struct pvmd_link *l = link_of(host);
     if (!l)
-        return; /* the time limit of joining sees to it */
+        return; /* the time limit of joining applies */
     l->addresses = *addresses;
     enter(l, PVMD_LINK_OPENING);
     call(l);

@@ -1,9 +1,9 @@
 /*
  * link.h - the authenticated, encrypted stream to another host's daemon (TLS 1.3 with the machine's secret).
  *
- * One link for each pair of hosts. What it carries is neither lost nor reordered while both daemons live: sent frames
- * are kept until the other side has counted them, a torn connection is opened again at once, and two slaves that cannot
- * reach each other send through the master.
+ * Each pair of hosts has one link. It neither loses nor reorders frames while both daemons live: sent frames are kept
+ * until the other side has counted them, a lost connection is reopened at once, and two slaves that cannot reach each
+ * other send through the master.
  */
 #ifndef PVMD_LINK_H
 #define PVMD_LINK_H
@@ -15,18 +15,18 @@
 #include "pvmd/base/hosts.h"
 #include "preface.h"
 
-/* The value says what the link waits for. */
+/* Named by what the link waits for. */
 enum pvmd_link_state {
     PVMD_LINK_IDLE,    /* for a frame to send */
     PVMD_LINK_OPENING, /* for its first connection */
     PVMD_LINK_UP,      /* for nothing: frames flow */
-    PVMD_LINK_LOST,    /* for a new connection after one was torn */
-    PVMD_LINK_RELAYED, /* for nothing: frames go through the master, for good */
+    PVMD_LINK_LOST,    /* for a new connection after one was lost */
+    PVMD_LINK_RELAYED, /* for nothing: frames go through the master permanently */
 };
 
 /*
- * Takes a frame for a known host (a reference of it). Opens a link first if there is none: slaves connect when they
- * first have something to send. Called by relay.c and rpc.c; senders are held when the link is slow (queue.h).
+ * Sends a frame to a known host (keeps a reference). Opens the link if there is none: slaves connect when they first
+ * have something to send. Called by relay.c and rpc.c. If the link is slow, senders are held (queue.h).
  */
 void pvmd_link_send(struct pvmd_host *host, struct pvmc_frame *f);
 
@@ -35,13 +35,13 @@ void pvmd_link_send(struct pvmd_host *host, struct pvmc_frame *f);
 /* Master: opens the first connection to a launched slave. The event link_up or link_lost follows. */
 void pvmd_link_call(struct pvmd_host *host, const struct pvmw_addresses *addresses);
 
-/* How calls to it have failed so far, for messages; valid until the loop goes on. */
+/* How calls to it have failed so far, for messages; valid until the next turn of the loop. */
 const char *pvmd_link_why(const struct pvmd_host *host);
 
-/* Ends the link if there is one, with a goodbye if it stands; its frames are dropped. No event follows. */
+/* Ends the link if there is one, with a goodbye if it is up, and drops its frames. No event follows. */
 void pvmd_link_close(struct pvmd_host *host);
 
-/* Incoming calls: to be given to pvmd_listen_start(). */
+/* Judges incoming calls; passed to pvmd_listen_start(). */
 enum pvmd_verdict pvmd_link_offered(const struct pvmd_preface *p);
 void pvmd_link_accepted(const struct pvmd_preface *p, int fd, const uint8_t key[PVMD_KEY_BYTES]);
 
@@ -50,26 +50,25 @@ void pvmd_link_peer_relays(struct pvmd_host *host, uint32_t count);
 
 /* ---- for virtual.c ---- */
 
-/* Whether frames wait to be sent to it, or to be counted by it. */
+/* Whether frames for it wait to be sent or acknowledged. */
 bool pvmd_link_is_busy(const struct pvmd_host *host);
 
 /* ---- for liveness.c ---- */
 
 enum pvmd_link_state pvmd_link_state(const struct pvmd_host *host); /* IDLE when there is no link */
 
-/* When the other side was last heard (pvmc_clock_us()), moved on by what pvmd_link_excuse() was given; UP links only.
- */
+/* When the other side was last heard (pvmc_clock_us()), advanced by pvmd_link_excuse(). UP links only. */
 int64_t pvmd_link_heard_us(const struct pvmd_host *host);
 
-/* Whether sent frames wait to be counted. */
+/* Whether sent frames wait to be acknowledged. */
 bool pvmd_link_has_kept(const struct pvmd_host *host);
 
-/* We did not run for so long, so that silence during this time does not count. */
+/* This daemon did not run for so long: silence during this time does not count. */
 void pvmd_link_excuse(struct pvmd_host *host, int64_t us);
 
 void pvmd_link_ping(struct pvmd_host *host);
 
-/* The other side has been silent for too long: at the master, and for the link to it, it counts as lost for good. */
+/* The other side has been silent for too long. If one side is the master the host is lost for good. */
 void pvmd_link_silent(struct pvmd_host *host, const char *why);
 
 /* ---- for tests ---- */

@@ -8,7 +8,7 @@
 #include "pvmd/base/hosts.h"
 #include "link.h"
 
-#define LOOKS 8 /* in one time limit */
+#define LOOKS 8 /* checks per time limit */
 
 static ev_timer timer;
 static int64_t limit_us, last_look_us;
@@ -29,7 +29,7 @@ static void look_at(struct pvmd_host *h, int64_t now_us, int64_t late_us)
     if (silent_us > limit_us) {
         snprintf(why, sizeof why, "silent for %.1f s", (double)silent_us / 1e6);
         pvmd_link_silent(h, why);                                   /* h may be gone now */
-    } else if (silent_us > limit_us / (pvmd_is_master() ? 4 : 2)) { /* the master's ping comes first, and is enough */
+    } else if (silent_us > limit_us / (pvmd_is_master() ? 4 : 2)) { /* the master's ping comes first and suffices */
         pvmd_link_ping(h);
     }
 }

@@ -10,7 +10,7 @@
 
 struct pvmd_secrets *pvmd_secrets;
 
-/* Old kernels lack some of this; the secret is then as well kept as all else. */
+/* Makes room for the secrets. Old kernels lack some of the protections; the secret is then as safe as other memory. */
 static int make_room(void)
 {
     if (pvmd_secrets)

@@ -12,13 +12,13 @@
 #define PVMD_KEY_BYTES        32
 
 struct pvmd_machine {
-    uint8_t id[PVMD_MACHINE_ID_BYTES]; /* not secret: tells daemons of another machine from strangers */
+    uint8_t id[PVMD_MACHINE_ID_BYTES]; /* not secret: distinguishes daemons of another machine from strangers */
     uint8_t secret[PVMD_SECRET_BYTES];
 };
 
 /*
- * What tells members from strangers at the door, a daemon's TCP port. The key is drawn from the secret; the secret, and
- * the keys of links, cannot be computed from it.
+ * What members need to pass a daemon's TCP port. The key is derived from the secret, which cannot be computed from it,
+ * nor can the keys of links.
  */
 struct pvmd_door {
     uint8_t machine_id[PVMD_MACHINE_ID_BYTES];
@@ -27,7 +27,7 @@ struct pvmd_door {
 
 /*
  * This daemon's machine and its door, in pages of their own: the kernel neither swaps them nor writes them to a core
- * dump, and a child of this process finds zeros there. NULL before one of the functions below has been called.
+ * dump, and a child process finds zeros there. NULL before one of the functions below has been called.
  */
 struct pvmd_secrets {
     struct pvmd_machine machine;
@@ -39,7 +39,7 @@ extern struct pvmd_secrets *pvmd_secrets;
 /* Draws a new machine's id and secret, in the master's daemon: 0, or PVMC_ENOMEM or PVMC_ESYSTEM, logged. */
 int pvmd_machine_new(void);
 
-/* Takes the machine that the start text names, in a slave's daemon: 0, or PVMC_ENOMEM or PVMC_ESYSTEM, logged. */
+/* Adopts the machine of the start text, in a slave's daemon: 0, or PVMC_ENOMEM or PVMC_ESYSTEM, logged. */
 int pvmd_machine_join(const struct pvmd_machine *m);
 
 #endif

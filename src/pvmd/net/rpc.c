@@ -1,4 +1,4 @@
-/* rpc.c - questions to daemons, ourselves included, and those that wait for an answer. */
+/* rpc.c - requests to daemons, including our own, and the table of pending ones. */
 #include "rpc.h"
 #include <ev.h>
 #include <stdlib.h>
@@ -18,13 +18,13 @@
 enum {
     KINDS = 2,            /* of messages: about hosts, and about tasks */
     HANDLERS_MAX = 32,    /* of each kind */
-    UNANSWERED_MAX = 8192 /* questions of one turn of the loop that fail at once: two to each host */
+    UNANSWERED_MAX = 8192 /* requests that fail in one turn of the loop: two per host */
 };
 
 _Static_assert(((PVMD_DM_LINK_LOST ^ PVMD_DM_ANSWER) | (PVMD_DM_MANAGER_IS ^ PVMD_DM_EXEC)) < HANDLERS_MAX,
                "there is no room for the last message's handler");
 
-/* A question that waits for its answer. */
+/* A request that waits for its answer. */
 struct waiting {
     int32_t wid;
     unsigned host_index;
@@ -33,13 +33,13 @@ struct waiting {
     UT_hash_handle hh;
 };
 
-/* A message of ours to ourselves, to be handled from the loop. */
+/* A message to our own daemon, which the loop will handle. */
 struct deferred {
     struct pvmc_message *message;
     struct deferred *next, *prev;
 };
 
-/* A failed question, to be told from the loop. Not allocated: missing memory may be why it failed. */
+/* A failed request, which the loop will report. Not allocated, because lack of memory may be why it failed. */
 struct unanswered {
     unsigned host_index;
     int code;
@@ -93,7 +93,7 @@ static void tell(const struct unanswered *u)
 
 static void feed(void);
 
-/* Those that do not fit are told at once, which is better than never. */
+/* Reports a failure from the loop, or at once if the ring is full. */
 static void fail(const struct unanswered *u)
 {
     if (unanswered_count == UNANSWERED_MAX) {
@@ -104,7 +104,7 @@ static void fail(const struct unanswered *u)
     feed();
 }
 
-/* The wid of a question; 0 if no answer is wanted, or if no memory is left to wait for it, so that it fails. */
+/* Returns the wid of a request; 0 if no answer is wanted or memory ran out. In the latter case the request fails. */
 static int32_t wait_for(unsigned host_index, pvmd_answered *answered, void *arg)
 {
     struct waiting *w = answered ? malloc(sizeof *w) : NULL;
@@ -127,7 +127,7 @@ static void give_answer(struct waiting *w, int code, struct pvmc_buf *body)
     free(w);
 }
 
-/* The question with this wid fails; its asker is told from the loop. */
+/* Fails the request with this wid; the loop tells the requester. */
 static void fail_wid(int32_t wid, int code)
 {
     struct waiting *w;
@@ -147,7 +147,7 @@ static void tell_next(void)
     tell(&u);
 }
 
-/* Answers are given one by one: each may ask anew, but never the host that is gone. */
+/* Fails the requests one by one, because each callback may make new ones, but not to the host that is gone. */
 void pvmd_rpc_host_left(unsigned index)
 {
     struct waiting *w, *next;
@@ -237,13 +237,13 @@ static void feed(void)
     ev_feed_event(pvmd.loop, &deferred_watcher, EV_PREPARE);
 }
 
-/* Takes over the message. */
+/* Takes ownership of the message. */
 static void defer(struct pvmc_message *message)
 {
     struct deferred *d = malloc(sizeof *d);
     if (!d) {
         pvmc_log(PVMC_LOG_ERROR, "no memory for message %#x to ourselves", (unsigned)message->tag);
-        fail_wid(message->wid, PvmNoMem); /* whether it asks or answers */
+        fail_wid(message->wid, PvmNoMem); /* for a request as well as an answer */
         pvmc_message_unref(message);
         return;
     }
@@ -252,7 +252,7 @@ static void defer(struct pvmc_message *message)
     feed();
 }
 
-/* Takes over the message, which may be NULL (no memory): the asker is then told. */
+/* Takes ownership of the message. If it is NULL (no memory) the requester is told. */
 static void dispatch(unsigned host_index, struct pvmc_message *m, int32_t wid)
 {
     if (m && host_index == pvmd.host_index) {
@@ -309,10 +309,10 @@ void pvmd_answer(const struct pvmd_question *q, int code, const struct pvmc_buf 
         fail_wid(q->wid, PvmNoMem);
 }
 
-/* ---- asking all ---- */
+/* ---- requests to all hosts ---- */
 
 struct round {
-    size_t open; /* answers to come, and one for the asking itself */
+    size_t open; /* answers still to come, plus one until all are asked */
     pvmd_answered *answered;
     void (*done)(void *arg);
     void *arg;
@@ -353,7 +353,7 @@ void pvmd_ask_all(enum pvmd_dm what, const struct pvmc_buf *body, pvmd_answered 
         return;
     }
     *r = (struct round){.open = count, .answered = answered, .done = done, .arg = arg};
-    for (size_t i = 0; i < count; i++) /* we are a member: at least one answer comes, and none before we return */
+    for (size_t i = 0; i < count; i++) /* we are a member: at least one answer comes, but only after we return */
         pvmd_ask(members[i]->index, what, body, round_answered, r);
 }
 
@@ -387,7 +387,7 @@ static void handle_message(unsigned from_host, struct pvmc_message *m)
     pvmd_answer(&q, pvmc_error_public(rc), NULL);
 }
 
-/* The master passes on what slaves cannot send to each other: from it, other names are believed. */
+/* The master forwards messages between slaves that cannot reach each other, so it alone may name another source. */
 void pvmd_rpc_receive(unsigned from_host, struct pvmc_message *m)
 {
     unsigned named = pvmc_tid_host_index(m->src);

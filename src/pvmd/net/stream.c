@@ -11,13 +11,13 @@
 #include "wire/stream.h"
 
 #define HEADER_BYTES PVMC_FRAME_HEADER_BYTES
-#define ASK_FLAG     0x80   /* in a frame's flags byte on the wire: tell your count soon */
+#define ASK_FLAG     0x80   /* in a frame's flags byte on the wire: requests a count soon */
 #define SIGNAL_MAGIC 0x4b4c /* "LK" */
-#define SIGNALS_MAX  8      /* that wait behind a frame; more would be repetitions */
+#define SIGNALS_MAX  8      /* limit of signals queued behind a frame; more would be repetitions */
 #define TURN_BYTES   (256 << 10)
 #define FLAGS_AT     3
 #define COUNT_AT     60
-#define LARGE_BYTES  4096 /* payloads above this are worth a read of their own */
+#define LARGE_BYTES  4096 /* larger payloads get a read of their own */
 
 struct pvmd_stream {
     struct pvmw_stream wire;
@@ -26,17 +26,17 @@ struct pvmd_stream {
     void *owner;
     ev_io read_watcher, write_watcher;
     bool ready;   /* the handshake is done */
-    bool refused; /* a frame was: `writable` is due */
-    bool reading; /* to be freed, if it has ended, when that is over */
+    bool refused; /* a frame was refused: `writable` is due */
+    bool reading; /* a read is in progress: free an ended stream after it */
     int64_t heard_us;
     uint8_t signals[SIGNALS_MAX][HEADER_BYTES];
     unsigned signal_count;
-    struct pvmc_frame *rx; /* the frame whose payload comes in, or NULL */
+    struct pvmc_frame *rx; /* the frame whose payload is being read, or NULL */
     uint32_t rx_count;
     bool rx_asked;
 };
 
-/* What a read brings, until it is taken in. */
+/* Bytes of the current read. */
 static uint8_t scratch[PVMW_TLS_RECORD_BYTES];
 
 static void release(struct pvmd_stream *s)
@@ -58,7 +58,7 @@ void pvmd_stream_close(struct pvmd_stream *s)
 
 /* ---- sending ---- */
 
-/* Sends what was taken, and watches for room if the socket does not take all: true if it does. */
+/* Sends buffered data, and waits for room if the socket does not accept all of it: true if it does. */
 static bool flush(struct pvmd_stream *s)
 {
     bool all = pvmw_stream_flush(&s->wire);
@@ -66,7 +66,7 @@ static bool flush(struct pvmd_stream *s)
         ev_io_start(s->loop, &s->write_watcher);
     else
         ev_io_stop(s->loop, &s->write_watcher);
-    if (pvmw_tls_error(s->wire.tls)) /* the owner learns it from the loop, not from inside a call of its own */
+    if (pvmw_tls_error(s->wire.tls)) /* the loop tells the owner, not a call that the owner is making */
         ev_feed_event(s->loop, &s->read_watcher, EV_READ);
     return all;
 }
@@ -81,7 +81,7 @@ static bool write_signals(struct pvmd_stream *s)
     return !s->signal_count;
 }
 
-/* Whether a new frame or signal may be begun. */
+/* Whether a new frame or signal can be started. */
 static bool writable(struct pvmd_stream *s)
 {
     return s->ready && !pvmw_stream_waits(&s->wire) && write_signals(s);
@@ -189,7 +189,7 @@ static void wire_done(struct pvmw_stream *wire)
 static const struct pvmw_stream_owner wire_owner = {
     .decode = wire_decode, .place = wire_place, .done = wire_done, .queue_max = 1, .large_bytes = LARGE_BYTES};
 
-/* Reads what one read from the socket brought, and more if that ended within a record; others get their turn then. */
+/* Processes one read from the socket, and more if it ended within a record. Then it is another link's turn. */
 static const char *read_all(struct pvmd_stream *s)
 {
     ssize_t rc, bytes = 0;
@@ -202,7 +202,7 @@ static const char *read_all(struct pvmd_stream *s)
     if (s->wire.ended || rc == 0)
         return NULL;
     if (rc > 0) {
-        if (pending) /* in TLS's buffer, where the kernel cannot see it */
+        if (pending) /* in TLS's buffer, invisible to the kernel */
             ev_feed_event(s->loop, &s->read_watcher, EV_READ);
         return NULL;
     }
@@ -275,7 +275,7 @@ struct pvmd_stream *pvmd_stream_new(struct ev_loop *loop, int fd, bool caller, c
     s->read_watcher.data = s->write_watcher.data = s;
     ev_io_start(loop, &s->read_watcher);
     if (caller)
-        ev_feed_event(loop, &s->read_watcher, EV_READ); /* the calling side speaks first */
+        ev_feed_event(loop, &s->read_watcher, EV_READ); /* the calling side begins the handshake */
     return s;
 }
 

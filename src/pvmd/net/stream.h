@@ -1,10 +1,10 @@
 /*
- * stream.h - one TLS connection between two daemons, cut into frames and signals. It knows nothing of hosts, lost
- * connections or routes: that is link.c.
+ * stream.h - one TLS connection between two daemons, divided into frames and signals. It knows nothing of hosts, lost
+ * connections or routes, which link.c handles.
  *
- * Each frame travels as its 64 header bytes and its payload. The header's last word, which is 0 elsewhere, carries how
- * many frames the sender has received on this link so far, and the header's flags may ask for such a count. Signals
- * have the size of a header and a magic of their own.
+ * Each frame travels as its 64 header bytes and its payload. The header's last word, which is 0 elsewhere, carries the
+ * number of frames that the sender has received on this link so far. A flag in the header requests such a count.
+ * Signals have the size of a header and a magic number of their own.
  */
 #ifndef PVMD_STREAM_H
 #define PVMD_STREAM_H
@@ -18,22 +18,22 @@
 struct pvmd_stream;
 
 enum pvmd_signal {
-    PVMD_SIGNAL_HELLO = 1, /* first thing each side sends */
-    PVMD_SIGNAL_COUNT,     /* nothing but the count */
+    PVMD_SIGNAL_HELLO = 1, /* the first signal of each side */
+    PVMD_SIGNAL_COUNT,     /* only carries the count */
     PVMD_SIGNAL_PING,      /* answer with PONG */
     PVMD_SIGNAL_PONG,
-    PVMD_SIGNAL_BYE, /* the daemon ends: do not call again */
+    PVMD_SIGNAL_BYE, /* the daemon is ending: do not call again */
     PVMD_SIGNAL_LAST = PVMD_SIGNAL_BYE,
 };
 
-/* What the stream tells its owner, always from the loop. The owner may close the stream in each of them. */
+/* The stream's events for its owner, always from the loop. The owner may close the stream in each of them. */
 struct pvmd_stream_events {
-    void (*ready)(void *owner); /* the handshake is done: write */
-    /* A frame came in (the owner takes a reference if it keeps it); `asked`: the other side wants our count soon. */
+    void (*ready)(void *owner); /* the handshake is done: frames may be sent */
+    /* A frame has arrived (the owner references it to keep it); `asked`: the other side requests our count soon. */
     void (*frame)(void *owner, struct pvmc_frame *f, uint32_t count, bool asked);
     void (*signal)(void *owner, enum pvmd_signal signal, uint32_t count);
     void (*writable)(void *owner);              /* after pvmd_stream_frame() refused one */
-    void (*down)(void *owner, const char *why); /* once; the owner closes the stream */
+    void (*down)(void *owner, const char *why); /* called once; the owner then closes the stream */
 };
 
 /*
@@ -47,18 +47,18 @@ struct pvmd_stream *pvmd_stream_new(struct ev_loop *loop, int fd, bool caller, c
 void pvmd_stream_close(struct pvmd_stream *s);
 
 /*
- * Takes a frame to be written (a reference of it, until it is out), marked with our count: true, or false when the line
- * is full: `writable` follows. What was taken may wait for pvmd_stream_flush().
+ * Sends a frame with our count (keeps a reference as long as it needs one): true, or false when the socket is full;
+ * `writable` follows. The frame may be buffered until pvmd_stream_flush().
  */
 bool pvmd_stream_frame(struct pvmd_stream *s, struct pvmc_frame *f, uint32_t count, bool ask);
 
-/* The same for a signal; signals wait behind the frame that is being written, but are never refused. */
+/* The same for a signal. A signal waits behind the frame being written, but is never refused. */
 void pvmd_stream_signal(struct pvmd_stream *s, enum pvmd_signal signal, uint32_t count);
 
-/* Sends what was taken. Each caller of the two above ends with it. */
+/* Sends what is buffered. Each caller of the two functions above calls it last. */
 void pvmd_stream_flush(struct pvmd_stream *s);
 
-/* When bytes last came in, by pvmc_clock_us(). */
+/* When bytes last arrived, by pvmc_clock_us(). */
 int64_t pvmd_stream_heard_us(const struct pvmd_stream *s);
 
 /* The socket, for tests and for the addresses of both ends. */
