@@ -14,15 +14,15 @@
 #include "core/log.h"
 #include "wire/socket.h"
 
-#define AGAIN_S 0.05 /* before the next try at a port with too many strangers */
+#define AGAIN_S 0.05 /* before the next try at a port that is crowded with strangers */
 
-/* What the current address is awaited for. */
+/* What the dial waits for at the current address. */
 enum dial_state {
     DIAL_NEXT,    /* the loop, to try the next address */
-    DIAL_CROWDED, /* the time to try it again: it has too many strangers */
+    DIAL_CROWDED, /* the delay before the next try: the port is crowded with strangers */
     DIAL_CONNECT, /* TCP */
     DIAL_NONCE,   /* the other side's random bytes */
-    DIAL_ANSWER,  /* its word on our preface */
+    DIAL_ANSWER,  /* its verdict on our preface */
 };
 
 struct pvmd_dial {
@@ -42,7 +42,7 @@ struct pvmd_dial {
     uint8_t wire[PVMD_PREFACE_BYTES];
     uint8_t answer[PVMD_ANSWER_BYTES];
     size_t bytes;      /* read of nonce or answer */
-    unsigned refusals; /* addresses whose machine has nobody at that port */
+    unsigned refusals; /* addresses that refused the connection */
     char why[1024];
 };
 
@@ -54,7 +54,7 @@ static void close_socket(struct pvmd_dial *d)
     d->fd = -1;
 }
 
-/* The current address is done with. */
+/* Gives up the current address. */
 static void leave_address(struct pvmd_dial *d)
 {
     close_socket(d);
@@ -104,7 +104,7 @@ static void give_up(struct pvmd_dial *d, enum pvmd_verdict verdict)
 
 static void try_address(struct pvmd_dial *d);
 
-/* The current address leads nowhere. */
+/* The current address has failed: tries the next one. */
 static void try_next(struct pvmd_dial *d)
 {
     leave_address(d);
@@ -114,7 +114,10 @@ static void try_next(struct pvmd_dial *d)
         give_up(d, 0);
 }
 
-/* Closed before the nonce: a doorman with many strangers turns some away at random, so another try may succeed. */
+/*
+ * The listener closed the connection before its nonce: a crowded doorman turns strangers away at random, so another try
+ * may succeed.
+ */
 static bool try_again(struct pvmd_dial *d)
 {
     ev_tstamp now = ev_now(d->loop);
@@ -155,7 +158,7 @@ static void connected(struct pvmd_dial *d)
     await(d, DIAL_NONCE, EV_READ);
 }
 
-/* Reads the rest of whole[size]: true when it is there. When the address is done with try_next() was called. */
+/* Reads the rest of whole[size]: true when it is complete. On failure try_next() has been called. */
 static bool read_whole(struct pvmd_dial *d, uint8_t *whole, size_t size)
 {
     ssize_t n = recv(d->fd, whole + d->bytes, size - d->bytes, 0);
@@ -192,7 +195,7 @@ static void read_nonce(struct pvmd_dial *d)
     await(d, DIAL_ANSWER, EV_READ);
 }
 
-/* The listener is not a member of this machine: it gets nothing more, and its verdict does not count. */
+/* The listener is not a member of this machine: we send nothing more and ignore its verdict. */
 static void refuse_impostor(struct pvmd_dial *d, int rc)
 {
     char text[PVMW_ADDRESS_TEXT];

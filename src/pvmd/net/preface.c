@@ -28,7 +28,7 @@ struct wire_answer {
 _Static_assert(sizeof(struct wire_preface) == PVMD_PREFACE_BYTES, "preface has padding");
 _Static_assert(sizeof(struct wire_answer) == PVMD_ANSWER_BYTES, "answer has padding");
 
-/* What is authenticated, in the order in which it is known. The label keeps the uses of a key apart. */
+/* What is authenticated, in the order in which it becomes known. The label separates the uses of a key. */
 struct transcript {
     char label[16];
     uint8_t nonce[PVMD_NONCE_BYTES];

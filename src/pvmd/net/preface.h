@@ -1,13 +1,13 @@
 /*
- * preface.h - the few bytes that open a connection between daemons, before anything is spent on the other side.
+ * preface.h - the few bytes that open a connection between daemons, before it costs either side much.
  *
  * The listening side sends 32 random bytes. The calling side answers with its own identity, the host it means and
  * random bytes of its own, and proves with an HMAC over all of it that it knows the machine's secret. The listening
- * side answers with a verdict of one byte, and proves the same about itself. TLS follows; its key is drawn from the
- * same bytes, so a proven preface cannot be joined to somebody else's TLS. Layout: doc/protocol.md.
+ * side answers with a verdict of one byte, and proves the same about itself. TLS follows; its key is derived from the
+ * same bytes, so a proven preface cannot be combined with another TLS connection. Layout: doc/protocol.md.
  *
- * Functions that return an int return PVMC_ESYSTEM when OpenSSL fails, which it does when memory runs out. The
- * connection is then to be closed.
+ * Functions that return an int return PVMC_ESYSTEM when OpenSSL fails, which happens when memory runs out. The caller
+ * must then close the connection.
  */
 #ifndef PVMD_PREFACE_H
 #define PVMD_PREFACE_H
@@ -23,7 +23,7 @@
 struct pvmd_preface {
     uint32_t from_index, from_incarnation;
     uint32_t to_index, to_incarnation;
-    uint32_t epoch;                  /* connections that this pair of daemons had so far */
+    uint32_t epoch;                  /* number of earlier connections of this pair of daemons */
     uint8_t nonce[PVMD_NONCE_BYTES]; /* the caller's random bytes */
 };
 
@@ -31,12 +31,12 @@ enum pvmd_verdict {
     PVMD_VERDICT_GO = 1,      /* begin TLS */
     PVMD_VERDICT_CROSSED = 2, /* our own call to you is under way and counts */
     PVMD_VERDICT_RELAYED = 3, /* we send to you through the master, do likewise */
-    PVMD_VERDICT_WRONG = 4,   /* we are not the host that you mean, or do not know you */
+    PVMD_VERDICT_WRONG = 4,   /* we are not the host you mean, or do not know you */
 };
 
 /* In all functions `nonce` is the listening side's, and `wire` is the whole preface. */
 
-/* Calling side: writes the preface, with its proof. */
+/* Calling side: writes the preface and its proof. */
 int pvmd_preface_encode(const struct pvmd_preface *p, const struct pvmd_door *door,
                         const uint8_t nonce[PVMD_NONCE_BYTES], uint8_t wire[PVMD_PREFACE_BYTES]);
 
@@ -47,13 +47,13 @@ int pvmd_preface_encode(const struct pvmd_preface *p, const struct pvmd_door *do
 int pvmd_preface_decode(const uint8_t wire[PVMD_PREFACE_BYTES], const struct pvmd_door *door,
                         const uint8_t nonce[PVMD_NONCE_BYTES], struct pvmd_preface *p);
 
-/* Listening side: writes the verdict on a preface that was right, with its proof. */
+/* Listening side: writes the verdict on a valid preface, with its proof. */
 int pvmd_preface_answer(enum pvmd_verdict verdict, const uint8_t wire[PVMD_PREFACE_BYTES], const struct pvmd_door *door,
                         const uint8_t nonce[PVMD_NONCE_BYTES], uint8_t answer[PVMD_ANSWER_BYTES]);
 
 /*
- * Calling side: checks the answer in constant time: PVMC_EDENIED when it was not given by a daemon of the machine to
- * this very preface. *verdict is valid after 0 only.
+ * Calling side: checks the answer in constant time: PVMC_EDENIED unless a daemon of the machine gave it to this
+ * preface. *verdict is valid after 0 only.
  */
 int pvmd_preface_verdict(const uint8_t answer[PVMD_ANSWER_BYTES], const uint8_t wire[PVMD_PREFACE_BYTES],
                          const struct pvmd_door *door, const uint8_t nonce[PVMD_NONCE_BYTES],

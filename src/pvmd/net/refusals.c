@@ -1,4 +1,4 @@
-/* refusals.c - refused connections in the log. */
+/* refusals.c - logs refused connections at a limited rate. */
 #include "refusals.h"
 #include <stdio.h>
 #include "core/log.h"
@@ -6,7 +6,7 @@
 
 static ev_timer window; /* runs while one of PVMD_REFUSALS_S is open */
 static unsigned long told, untold;
-static char last[256]; /* that was not told */
+static char last[256]; /* the last refusal that was not logged */
 
 static void window_ends(struct ev_loop *loop, ev_timer *w, int events)
 {

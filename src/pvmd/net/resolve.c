@@ -17,18 +17,18 @@
 
 struct pvmd_resolve {
     char *name;
-    pvmd_resolved *resolved; /* NULL: cancelled. The loop's thread only. */
+    pvmd_resolved *resolved; /* NULL: cancelled. Used by the loop's thread only. */
     void *arg;
-    struct pvmw_addresses found; /* the two results: the thread's until `done` */
+    struct pvmw_addresses found; /* the two results: owned by the thread until `done` */
     char why[128];
-    bool done; /* under the lock */
+    bool done; /* protected by the lock */
     struct pvmd_resolve *prev, *next;
 };
 
 static struct ev_loop *loop;
 static ev_async answered;        /* some thread is done */
-static struct pvmd_resolve *all; /* the loop's thread only */
-static bool stopped;             /* under the lock: there is no loop any more */
+static struct pvmd_resolve *all; /* used by the loop's thread only */
+static bool stopped;             /* protected by the lock: the loop is gone */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
@@ -105,7 +105,7 @@ static int start_thread(struct pvmd_resolve *r)
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     sigset_t blocked, old;
-    sigfillset(&blocked); /* signals are the loop's */
+    sigfillset(&blocked); /* the loop handles signals */
     pthread_sigmask(SIG_SETMASK, &blocked, &old);
     int error = pthread_create(&thread, &attributes, run, r);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -125,7 +125,7 @@ struct pvmd_resolve *pvmd_resolve_start(struct ev_loop *l, const char *name, pvm
     }
     r->resolved = resolved;
     r->arg = arg;
-    if (!all) { /* no thread is there to see it */
+    if (!all) { /* no thread can see it yet */
         loop = l;
         ev_async_init(&answered, answered_event);
         ev_async_start(loop, &answered);
