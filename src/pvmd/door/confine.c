@@ -36,8 +36,9 @@ void pvmd_confine_start(const char *name)
 }
 
 /*
- * What serving sockets takes: libev's loop, OpenSSL's random numbers and hashes, malloc(), and the end. libev makes a
- * new epoll set when a connection that was handed over, and so stays open elsewhere, still shows in the old one.
+ * The system calls that serving sockets needs: libev's loop, OpenSSL's random numbers and hashes, malloc(), and exit.
+ * libev creates a new epoll set when a connection that was handed over, and so is still open elsewhere, shows up in the
+ * old one.
  */
 static const int permitted[] = {
     SCMP_SYS(accept4),       SCMP_SYS(recvfrom),    SCMP_SYS(recvmsg),      SCMP_SYS(sendto),
@@ -76,7 +77,7 @@ int pvmd_confine_calls(enum pvmd_confinement how)
     if (!filter)
         return ENOSYS;
     int rc = permit_all(filter, how);
-    rc = rc ? rc : seccomp_load(filter); /* sets no_new_privs, too */
+    rc = rc ? rc : seccomp_load(filter); /* sets no_new_privs as well */
     seccomp_release(filter);
     return -rc;
 }

@@ -22,7 +22,7 @@ static unsigned bucket_of(const struct pvmd_crowd *c, uint64_t source)
     return (unsigned)(source * c->multiplier >> (64 - BUCKET_BITS));
 }
 
-/* One source has half of the room. */
+/* One source may take half of the places. */
 static unsigned source_max(const struct pvmd_crowd *c)
 {
     return c->max / 2;
@@ -33,7 +33,9 @@ static bool is_pressed(unsigned count, unsigned max)
     return count >= max / 2;
 }
 
-/* Random early drop: all come in while the room is half empty, then fewer and fewer, and none when it is full. */
+/*
+ * Random early drop: admits everybody while half of the places are free, then fewer and fewer, and nobody when none is.
+ */
 static bool is_drawn(unsigned count, unsigned max, uint32_t random)
 {
     return !is_pressed(count, max) || (count < max && random % (max - max / 2) >= count - max / 2);

@@ -1,4 +1,4 @@
-/* doorman.c - the process at the TCP port. */
+/* doorman.c - the process that accepts connections at the TCP port. */
 #include "doorman.h"
 #include <errno.h>
 #include <ev.h>
@@ -18,10 +18,10 @@
 #include "crowd.h"
 #include "handover.h"
 
-#define ACCEPTS_MAX       64   /* in one turn of the loop */
-#define PAUSE_S           0.25 /* without accepting, when the kernel has run out of something */
-#define LOOK_S            0.1  /* between checks for strangers whose time is over */
-#define REPORT_S          1.   /* between counts for the daemon */
+#define ACCEPTS_MAX       64   /* per turn of the loop */
+#define PAUSE_S           0.25 /* pause in accepting after the kernel has run out of a resource */
+#define LOOK_S            0.1  /* interval of checks for strangers whose time is up */
+#define REPORT_S          1.   /* interval of reports to the daemon */
 #define SPARE_DESCRIPTORS 16
 
 struct stranger {
@@ -44,9 +44,9 @@ static int listen_fd = -1;
 static ev_io accept_watcher, daemon_watcher;
 static ev_timer pause_timer, look_timer, report_timer;
 
-/* ---- to the daemon ---- */
+/* ---- messages to the daemon ---- */
 
-/* Blocks while the daemon does not read: without it there is nothing to do. When the pair closes, this process ends. */
+/* Blocks while the daemon does not read, because the doorman is useless without it. Exits when the pair closes. */
 static void tell(struct pvmd_doorman_message *m, int fd)
 {
     while (pvmd_handover_send(STDIN_FILENO, m, sizeof *m, fd))
@@ -86,7 +86,7 @@ static void forget(struct stranger *s)
         ev_timer_stop(loop, &look_timer);
 }
 
-/* A reset leaves nothing of the connection, here or in the kernel. */
+/* A reset frees the connection at once, here and in the kernel. */
 static void reset_at_close(int fd)
 {
     static const struct linger at_once = {.l_onoff = 1};
@@ -142,13 +142,13 @@ static void look_event(struct ev_loop *l, ev_timer *w, int events)
     DL_FOREACH_SAFE (strangers, s, next) {
         ev_tstamp age_s = ev_now(l) - s->since;
         if (age_s < PVMD_STRANGER_PRESSED_S)
-            return; /* those behind it are younger */
+            return; /* all later ones are younger */
         if (age_s >= PVMD_STRANGER_S || pvmd_crowd_is_pressed(&crowd, s->source))
             refuse(s, &counts.too_slow);
     }
 }
 
-/* Sends the nonce: 0, or -1 when the connection is of no use. */
+/* Sends the nonce: 0, or -1 when the connection has failed. */
 static int greet(struct stranger *s)
 {
     int one = 1;
@@ -158,7 +158,7 @@ static int greet(struct stranger *s)
     return send(s->fd, s->nonce, sizeof s->nonce, MSG_NOSIGNAL) == (ssize_t)sizeof s->nonce ? 0 : -1;
 }
 
-/* Takes over fd, which the crowd has admitted. */
+/* Takes ownership of fd, which the crowd has admitted. */
 static void welcome(int fd, uint64_t source)
 {
     struct stranger *s = calloc(1, sizeof *s);
@@ -242,10 +242,10 @@ static void accept_event(struct ev_loop *l, ev_io *w, int events)
 static void daemon_event(struct ev_loop *l, ev_io *w, int events)
 {
     (void)l, (void)w, (void)events;
-    _exit(0); /* the daemon says nothing after its orders: it has ended */
+    _exit(0); /* the daemon sends nothing after its orders, so it has ended */
 }
 
-/* OpenSSL loads what it needs before its system calls are forbidden. */
+/* Makes OpenSSL load what it needs before those system calls are forbidden. */
 static int prepare_openssl(void)
 {
     static const struct pvmd_preface any;
@@ -296,7 +296,7 @@ static void give_up_calls(void)
 
 int pvmd_doorman_run(void)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* it is the daemon's child, and has no use without it */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* the doorman must not outlive the daemon */
     pvmd_confine_start("pvmd3-doorman");
     loop = ev_loop_new(EVFLAG_AUTO | EVFLAG_NOENV);
     if (!loop || take_orders() || prepare_openssl() || open_crowd())

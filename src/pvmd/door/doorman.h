@@ -1,10 +1,10 @@
 /*
  * doorman.h - the process that speaks to strangers at the daemon's TCP port (pvmd3 -D) until they have proven that they
- * know the machine's secret. It has the door key but not the secret, no file and no other connection, and may make
- * few system calls (confine.h). Proven callers are handed to the daemon, which decides on them: see listen.h.
+ * know the machine's secret. It has the door key but not the secret, no file and no other connection, and may make few
+ * system calls (confine.h). It hands proven callers to the daemon, which decides on them: see listen.h.
  *
- * Daemon and doorman have a SOCK_SEQPACKET pair, the doorman's standard input. The daemon sends one struct
- * pvmd_doorman_orders, with the listening socket as descriptor; the doorman ends with the pair.
+ * Daemon and doorman share a SOCK_SEQPACKET pair, which is the doorman's standard input. The daemon sends one struct
+ * pvmd_doorman_orders, with the listening socket as descriptor. The doorman exits when the pair closes.
  */
 #ifndef PVMD_DOORMAN_H
 #define PVMD_DOORMAN_H
@@ -12,9 +12,9 @@
 #include <stdint.h>
 #include "pvmd/net/preface.h"
 
-#define PVMD_STRANGER_S         5.   /* in which the preface must be there */
+#define PVMD_STRANGER_S         5.   /* time limit for the complete preface */
 #define PVMD_STRANGER_PRESSED_S 1.   /* the same while strangers are being turned away */
-#define PVMD_STRANGERS_MAX      4096 /* and a few descriptors fewer than the limit of the process */
+#define PVMD_STRANGERS_MAX      4096 /* also limited by the process's descriptors, less a few */
 
 struct pvmd_doorman_orders {
     struct pvmd_door door;
@@ -22,16 +22,16 @@ struct pvmd_doorman_orders {
 
 /* Strangers turned away so far, by reason. */
 struct pvmd_door_counts {
-    uint64_t malformed; /* not a preface, or ended before it was one */
-    uint64_t denied;    /* another machine's, or a wrong proof */
+    uint64_t malformed; /* not a preface, or an incomplete one */
+    uint64_t denied;    /* of another machine, or with a wrong proof */
     uint64_t too_slow;
     uint64_t too_many;
 };
 
 enum pvmd_doorman_kind {
-    PVMD_DOORMAN_CALLER = 1, /* comes with the connection's descriptor */
+    PVMD_DOORMAN_CALLER = 1, /* with the connection's descriptor */
     PVMD_DOORMAN_COUNTS,
-    PVMD_DOORMAN_UNCONFINED, /* there is no filter for system calls here */
+    PVMD_DOORMAN_UNCONFINED, /* no system call filter is available here */
 };
 
 struct pvmd_doorman_message {
@@ -45,7 +45,7 @@ struct pvmd_doorman_message {
     } u;
 };
 
-/* The process. Returns its exit code, when the daemon has ended. Called by main(). */
+/* Runs the doorman. Returns its exit code when the daemon has ended. Called by main(). */
 int pvmd_doorman_run(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* handover.h - messages of a fixed size between the daemon and its helpers, each with a descriptor or without. */
+/* handover.h - messages of a fixed size between the daemon and its helpers, with or without a descriptor. */
 #ifndef PVMD_HANDOVER_H
 #define PVMD_HANDOVER_H
 
@@ -9,8 +9,8 @@
 int pvmd_handover_send(int to, const void *message, size_t size, int fd);
 
 /*
- * Receives one: its length, which may be any up to size; 0 at the end, -1 with errno (EPROTO: it is longer). *fd is the
- * descriptor that came with it, the caller's whatever is returned, or -1.
+ * Receives a message: its length, which may be any up to size; 0 at the end, -1 with errno (EPROTO: too long). *fd is
+ * the descriptor that came with it, or -1; the caller owns it whatever the result.
  */
 ssize_t pvmd_handover_receive(int from, void *message, size_t size, int *fd);
 

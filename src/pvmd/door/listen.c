@@ -1,4 +1,4 @@
-/* listen.c - the daemon's TCP port, and its end of the doorman. */
+/* listen.c - the daemon's TCP port, and the daemon's side of the doorman's pair. */
 #include "listen.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -18,19 +18,19 @@
 #include "handover.h"
 #include "pvmd/base/own_path.h"
 
-#define MESSAGES_MAX    16  /* of the doorman's, in one turn of the loop */
-#define RESTART_S       0.1 /* from a doorman's end to the next one, doubled for each one that ends soon */
+#define MESSAGES_MAX    16  /* messages of the doorman per turn of the loop */
+#define RESTART_S       0.1 /* delay before the doorman is restarted; doubles each time it ends soon */
 #define RESTART_MAX_S   30.
-#define SETTLED_S       5. /* a doorman that has lived for so long did not end soon */
+#define SETTLED_S       5. /* a doorman that lived this long has not ended soon */
 #define ENVIRONMENT_MAX 5
-#define REFUSALS_LOG_S  10. /* between lines about refused connections */
+#define REFUSALS_LOG_S  10. /* interval of log lines about refused connections */
 
 static struct ev_loop *loop;
 static const struct pvmd_listen_events *events;
 static int listen_fd = -1;
 static uint16_t listen_port;
 static struct pvmd_listen_counts counts;
-static struct pvmd_door_counts before; /* the doormen's before this one */
+static struct pvmd_door_counts before; /* counts of earlier doormen */
 static struct pvmd_door_counts logged;
 
 static struct {
@@ -54,7 +54,7 @@ uint16_t pvmd_listen_port(void)
 
 /* ---- proven callers ---- */
 
-/* Tells the verdict: 0, or why the connection is of no use. */
+/* Sends the verdict: 0, or why the connection has failed. */
 static int answer(int fd, enum pvmd_verdict verdict, const uint8_t *wire, const uint8_t *nonce)
 {
     uint8_t bytes[PVMD_ANSWER_BYTES];
@@ -64,7 +64,7 @@ static int answer(int fd, enum pvmd_verdict verdict, const uint8_t *wire, const 
     return send(fd, bytes, sizeof bytes, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof bytes ? 0 : PVMC_EDOWN;
 }
 
-/* Takes over fd. False: the doorman has let in a caller that has proven nothing. */
+/* Takes ownership of fd. False: the doorman has let in a caller without a valid proof. */
 static bool judge(int fd, const uint8_t *wire, const uint8_t *nonce)
 {
     struct pvmd_preface p;
@@ -121,7 +121,10 @@ static void counted(const struct pvmd_door_counts *by_doorman)
 
 /* ---- the doorman ---- */
 
-/* Ends it if it still lives. Its exit status, or -1 if libev has reaped it: its pid may then be another process's. */
+/*
+ * Kills it if it still runs. Returns its exit status, or -1 if libev has reaped it: its pid may then belong to another
+ * process.
+ */
 static int end_doorman(void)
 {
     int status = -1;
@@ -159,7 +162,7 @@ static void replace_doorman(const char *why)
     restart_later();
 }
 
-/* True while it follows the protocol. */
+/* False if the doorman breaks the protocol. */
 static bool take_message(const struct pvmd_doorman_message *m, int fd)
 {
     if (m->kind == PVMD_DOORMAN_CALLER && fd >= 0)
@@ -194,7 +197,10 @@ static void doorman_event(struct ev_loop *l, ev_io *w, int revents)
     }
 }
 
-/* What the dynamic linker and sanitizers need, and nothing else: users keep passwords in their environment. */
+/*
+ * Keeps what the dynamic linker and sanitizers need and nothing else, because users keep passwords in their
+ * environment.
+ */
 static void fill_environment(char *environment[ENVIRONMENT_MAX])
 {
     static const char *const kept[] = {"LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"};
@@ -202,12 +208,12 @@ static void fill_environment(char *environment[ENVIRONMENT_MAX])
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
         char *value = getenv(kept[i]);
         if (value)
-            environment[n++] = value - strlen(kept[i]) - 1; /* it stands behind its name */
+            environment[n++] = value - strlen(kept[i]) - 1; /* the name precedes the value */
     }
     environment[n] = NULL;
 }
 
-/* Starts it with one end of the pair as its standard input: 0 or an errno. */
+/* Starts the doorman with one end of the pair as its standard input: 0 or an errno. */
 static int spawn_doorman(int its_end)
 {
     char *const argv[] = {"pvmd3", "-D", NULL};
@@ -238,7 +244,7 @@ static int start_doorman(void)
     }
     doorman.pair = pair[0];
     doorman.since = ev_now(loop);
-    pvmd_handover_send(doorman.pair, &orders, sizeof orders, listen_fd); /* should it fail, the doorman ends */
+    pvmd_handover_send(doorman.pair, &orders, sizeof orders, listen_fd); /* if this fails, the doorman exits */
     OPENSSL_cleanse(&orders, sizeof orders);
     fcntl(doorman.pair, F_SETFL, O_NONBLOCK);
     ev_io_init(&doorman.io, doorman_event, doorman.pair, EV_READ);
@@ -281,7 +287,7 @@ int pvmd_listen_start(struct ev_loop *l, const char *ip, uint16_t port, const st
     events = e;
     int error = listen_from(*ip ? ip : "::", port);
     if (error && !*ip)
-        error = listen_from("0.0.0.0", port); /* no IPv6 here */
+        error = listen_from("0.0.0.0", port); /* the host has no IPv6 */
     if (error) {
         pvmc_log(PVMC_LOG_ERROR, "cannot listen on %s: %s; PVM_IP must be an address of this host, or not set",
                  *ip ? ip : "any address", strerror(error));

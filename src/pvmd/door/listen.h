@@ -1,10 +1,10 @@
 /*
- * listen.h - the TCP port of this daemon. A process of its own, the doorman (doorman.h), deals with strangers. It hands
- * callers that have proven to be members to the daemon, which decides whether to let them in, proves itself in turn,
- * and begins TLS.
+ * listen.h - the TCP port of this daemon. A separate process, the doorman (doorman.h), deals with strangers. It hands
+ * callers that have proven to be members to the daemon, which decides whether to admit them, proves itself in turn, and
+ * begins TLS.
  *
- * The daemon trusts the doorman no more than a stranger: it checks the proof again. A doorman that ends is replaced;
- * established links do not notice.
+ * The daemon trusts the doorman no more than a stranger: it checks the proof again. A doorman that ends is replaced
+ * without effect on established links.
  */
 #ifndef PVMD_LISTEN_H
 #define PVMD_LISTEN_H
@@ -15,15 +15,15 @@
 #include "pvmd/net/preface.h"
 
 struct pvmd_listen_events {
-    /* A proven preface: what to answer. Nothing may be kept of it yet. */
+    /* Judges a proven preface and returns the answer. No state may change yet. */
     enum pvmd_verdict (*offered)(const struct pvmd_preface *p);
-    /* GO was answered: TLS may begin on fd, which is the callee's from here on. */
+    /* GO was sent: TLS may begin on fd, which the callee now owns. */
     void (*accepted)(const struct pvmd_preface *p, int fd, const uint8_t key[PVMD_KEY_BYTES]);
 };
 
 /*
  * Listens on `ip` ("" for all addresses, IPv6 and IPv4), at the first free port from `port` on (0: any). 0, or a PVMC_E
- * code, logged with the cure. The machine (machine.h) must be known.
+ * code, logged with the remedy. The machine (machine.h) must be known.
  */
 int pvmd_listen_start(struct ev_loop *loop, const char *ip, uint16_t port, const struct pvmd_listen_events *events);
 void pvmd_listen_stop(void);
@@ -31,8 +31,7 @@ void pvmd_listen_stop(void);
 /* The port. */
 uint16_t pvmd_listen_port(void);
 
-/* For tests: calls that were let in, and strangers that the doorman (0: there is none) has turned away, up to a second
- * ago. */
+/* For tests: admitted calls, the doorman's pid (0: none), and the strangers it has turned away, up to a second ago. */
 struct pvmd_listen_counts {
     uint64_t accepted;
     struct pvmd_door_counts refused;
