@@ -48,7 +48,7 @@ struct pvmd_link {
     uint32_t caller_epoch;           /* as the caller of `stream` counts them */
     struct pvmw_addresses addresses; /* where to call */
     ev_timer tick;                   /* while OPENING or LOST */
-    unsigned ticks;                  /* ... so many: loop turns, not time, so that a stopped daemon does not hurry */
+    unsigned ticks;                  /* loop turns, not time, so that a daemon that was stopped does not hurry */
     int64_t excused_us;              /* silence before this does not count */
     bool goodbye;                    /* the other daemon is about to end */
     bool count_awaited;              /* RELAYED: kept frames wait for the other side's count */
