@@ -1,4 +1,4 @@
-/* link.c - how links begin and end: their memory, their socket and its packets. */
+/* link.c - life cycle of links: their memory, their socket and its packets. */
 #include "link.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #include "wire/rights.h"
 
 #define SEALS            (F_SEAL_SHRINK | F_SEAL_GROW)
-#define PACKETS_PER_LOOK 64 /* so that a peer cannot keep us reading */
+#define PACKETS_PER_LOOK 64 /* bounds the work that a peer can cause */
 
 enum packet_kind { PACKET_HELLO = 1, PACKET_ARENA, PACKET_CLOSED };
 
@@ -36,7 +36,7 @@ static bool started;                /* this process takes part in barriers, if i
 static int reserve_fd = -1;
 static unsigned reserve_users;
 
-/* ---- the process ---- */
+/* ---- process state ---- */
 
 void pvmt_shm_reserve_open(void)
 {
@@ -52,10 +52,12 @@ void pvmt_shm_reserve_close(void)
     reserve_fd = -1;
 }
 
-static pid_t process; /* whose links they are */
+static pid_t process; /* the process that owns the links */
 
-/* Removes the socket from epoll first: a copy may be in a message or in a child between fork and exec, and would keep
- * it there. In a forked child the epoll set is the parent's. */
+/*
+ * Removes the socket from epoll first, because close() would not do so while a message or a child between fork and exec
+ * holds a copy. In a forked child the epoll set is the parent's.
+ */
 static void close_socket(struct pvmt_shm_link *l)
 {
     pvmt_shm_link_unwatch(l);
@@ -80,7 +82,7 @@ void pvmt_shm_link_unwatch(struct pvmt_shm_link *l)
     l->epoll = -1;
 }
 
-/* In a forked child the links are the parent's. Their sockets must not stay open here when the parent ends. */
+/* In a forked child the links are the parent's. Their sockets must not stay open here after the parent has ended. */
 static void disown(void)
 {
     struct pvmt_shm_link *l;
@@ -91,15 +93,14 @@ static void disown(void)
     }
 }
 
-/* Handlers of fork() run in the order of their registration, and libpvm's, which closes transports, may be before ours.
- */
+/* Fork handlers run in order of registration, and libpvm's handler, which closes transports, may run before ours. */
 void pvmt_shm_links_disown(void)
 {
     if (started && process != getpid())
         disown();
 }
 
-/* Registers with membarrier(); false if the kernel has none. */
+/* Registers with membarrier(); false if the kernel does not support it. */
 static bool barrier_register(void)
 {
     return !syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) &&
@@ -135,7 +136,7 @@ static int memory_create(size_t bytes)
 {
     struct rlimit limit;
     if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < bytes)
-        return PVMC_ELIMIT; /* beyond the limit ftruncate() raises a signal */
+        return PVMC_ELIMIT; /* ftruncate() beyond the limit raises a signal */
     int fd = memfd_create("pvm-link", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return errno == EMFILE || errno == ENFILE ? PVMC_ELIMIT : PVMC_ESYSTEM;
@@ -183,7 +184,7 @@ static bool map(struct pvmt_shm_link *l, int fd)
     return true;
 }
 
-/* ---- beginning ---- */
+/* ---- creation ---- */
 
 static unsigned shift_of(size_t ring_bytes)
 {
@@ -276,7 +277,7 @@ struct received {
     struct packet packet;
     ssize_t length;
     int fd;    /* -1: none */
-    pid_t pid; /* who sent it; 0: unknown */
+    pid_t pid; /* the sender; 0: unknown */
 };
 
 static pid_t sender_of(struct msghdr *msg)
@@ -287,7 +288,7 @@ static pid_t sender_of(struct msghdr *msg)
     return 0;
 }
 
-/* The next packet: false when there is none now. Its length is 0 at the end. */
+/* Receives the next packet: false when there is none now. Its length is 0 at the end of the stream. */
 static bool receive(int socket, struct received *r)
 {
     union pvmw_rights_room room;
@@ -296,7 +297,7 @@ static bool receive(int socket, struct received *r)
     struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &room, .msg_controllen = sizeof room};
     do
         r->length = recvmsg(socket, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    while (r->length < 0 && (errno == EINTR || errno == ECONNRESET)); /* reset: what is queued can still be read */
+    while (r->length < 0 && (errno == EINTR || errno == ECONNRESET)); /* after a reset, queued data can still be read */
     if (r->length < 0)
         return false;
     r->pid = sender_of(&msg);
@@ -304,7 +305,7 @@ static bool receive(int socket, struct received *r)
     return true;
 }
 
-/* As receive(), with the reserved descriptor made free for one that comes. */
+/* As receive(), but frees the reserved descriptor for one that arrives. */
 static bool receive_reserved(int socket, struct received *r)
 {
     if (reserve_fd >= 0)
@@ -334,7 +335,7 @@ static void take_hello(struct pvmt_shm_link *l, const struct received *r)
     l->refused = true; /* tx_ready tells the owner */
 }
 
-/* Takes the descriptor. */
+/* Takes ownership of the descriptor. */
 static void take_arena(struct pvmt_shm_link *l, struct received *r)
 {
     if (r->fd >= 0 && pvmc_memfd_is_sound(r->fd, r->packet.bytes)) {
@@ -374,7 +375,7 @@ void pvmt_shm_link_listen(struct pvmt_shm_link *l)
     for (int i = 0; i < PACKETS_PER_LOOK && l->socket >= 0; i++) {
         if (!receive_reserved(l->socket, &r)) {
             if (__atomic_load_n(&l->theirs->closed, __ATOMIC_ACQUIRE))
-                end(l, false); /* even if there was no room to say so */
+                end(l, false); /* end even if the peer could not be told */
             return;
         }
         if (r.length)
@@ -408,7 +409,7 @@ struct pvmt_shm_link *pvmt_shm_link_join(int fd, size_t ring_bytes, int *error)
     }
     l->state = PVMT_LINK_UP;
     meet_peer(l, &r);
-    send_hello(fd, -1, 0); /* if it fails the peer is gone, which the socket will report */
+    send_hello(fd, -1, 0); /* a failure means that the peer is gone, which the socket will report */
     __atomic_store_n(&l->mine->joined, 1, __ATOMIC_RELEASE);
     return l;
 }
@@ -426,7 +427,7 @@ void pvmt_shm_link_ring(struct pvmt_shm_link *l, uint32_t bits)
         return;
     char byte = 0;
     ssize_t n = send(l->socket, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-    (void)n; /* if the socket is full its reader is awake */
+    (void)n; /* if the socket is full, its reader is awake */
 }
 
 /* ---- the end ---- */
@@ -449,7 +450,7 @@ void pvmt_shm_link_part(struct pvmt_shm_link *l)
     __atomic_store_n(&l->mine->closed, 1, __ATOMIC_RELEASE);
     struct packet p = {.kind = PACKET_CLOSED};
     if (l->socket >= 0)
-        send_packet(l->socket, &p, -1); /* if the socket is full the peer reads it and then finds `closed` set */
+        send_packet(l->socket, &p, -1); /* if the socket is full, the peer reads it and then finds `closed` set */
 }
 
 bool pvmt_shm_link_release(struct pvmt_shm_link *l)
@@ -474,7 +475,7 @@ void pvmt_shm_link_free(struct pvmt_shm_link *l)
     free(l);
 }
 
-/* progress() of open transports serves their links. */
+/* Skips links of open transports, which progress() serves. */
 void pvmt_shm_links_reap(void)
 {
     struct pvmt_shm_link *l, *next;

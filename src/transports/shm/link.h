@@ -18,19 +18,19 @@
 
 /* What a side waits for, in pvmt_shm_side.bell. The peer clears WAKE bits when it rings. */
 enum pvmt_bell {
-    PVMT_BELL_FENCE = 1, /* the side sleeps often: whoever publishes something for it needs a full fence before ... */
-    PVMT_WAKE_DATA = 2,  /* ... it looks whether the side sleeps until records come, ... */
+    PVMT_BELL_FENCE = 1, /* the side sleeps often: a producer needs a full fence before ... */
+    PVMT_WAKE_DATA = 2,  /* ... it checks whether the side sleeps until records arrive ... */
     PVMT_WAKE_ROOM = 4,  /* ... or until records are taken */
 };
 
-/* Written by its side and read by the other. */
+/* Written by one side and read by the other. */
 struct pvmt_shm_side {
     _Alignas(64) uint32_t bell;
     _Alignas(64) uint64_t taken;           /* position up to which this side has read its ring */
-    _Alignas(64) uint32_t returned;        /* number of references that it ever gave back */
-    _Alignas(64) uint32_t joined;          /* side 1 is there */
-    uint32_t closed;                       /* disconnected by its owner: all it sent is in the ring */
-    uint32_t has_barrier;                  /* it is registered with membarrier(), so others can make it fence */
+    _Alignas(64) uint32_t returned;        /* total number of references given back */
+    _Alignas(64) uint32_t joined;          /* side 1 has joined */
+    uint32_t closed;                       /* disconnected by its owner: all it has sent is in the ring */
+    uint32_t has_barrier;                  /* registered with membarrier(), so others can make it fence */
     uint32_t returns[PVMT_REFERENCES_MAX]; /* the references given back: a ring */
 };
 
@@ -38,25 +38,25 @@ struct pvmt_shm_area {
     struct pvmt_shm_side side[2];
 };
 
-/* A reference to our memory that the peer has. */
+/* A reference to our memory that the peer holds. */
 struct pvmt_loan {
     struct pvmc_mem *mem; /* NULL: free */
     uint32_t next_free;
 };
 
-/* Bytes referred to by a record that the peer has not taken yet. */
+/* Bytes referred to by a record that the peer has not read yet. */
 struct pvmt_untaken {
     uint64_t position;
     uint32_t bytes;
 };
 
 struct pvmt_lending {
-    struct pvmt_loan *loans; /* PVMT_REFERENCES_MAX, from the first reference on */
+    struct pvmt_loan *loans; /* PVMT_REFERENCES_MAX, allocated with the first reference */
     struct pvmt_untaken *untaken;
     uint32_t first_free, count, returned;
     uint32_t untaken_first, untaken_count;
     uint64_t untaken_bytes;
-    unsigned *sent; /* numbers of our arenas that the peer has been sent */
+    unsigned *sent; /* numbers of our arenas that were sent to the peer */
     unsigned sent_count;
 };
 
@@ -65,7 +65,7 @@ struct pvmt_mapping; /* an arena of the peer's */
 enum pvmt_link_state {
     PVMT_LINK_OFFERED, /* the peer has not joined */
     PVMT_LINK_UP,
-    PVMT_LINK_DOWN, /* its owner was told and is to disconnect it */
+    PVMT_LINK_DOWN, /* its owner has been told and must disconnect it */
 };
 
 struct pvmt_shm_link {
@@ -75,36 +75,36 @@ struct pvmt_shm_link {
     struct pvmw_ring_tx tx;
     struct pvmt_shm_side *mine, *theirs;
     uint32_t chunk_max;
-    uint64_t untaken_max; /* bytes sent by reference that the peer has not taken */
-    bool may_fence;       /* one of us has no membarrier(): always fence */
-    bool refused;         /* tx_ready is due when there is room */
+    uint64_t untaken_max; /* limit of bytes sent by reference that the peer has not read */
+    bool may_fence;       /* a side lacks membarrier(): always fence */
+    bool refused;         /* a frame was refused: tx_ready is due when there is room */
     bool parted;          /* disconnected by its owner */
-    bool told_end;        /* the peer has been told that */
+    bool told_end;        /* the peer has been told so */
     bool foreign;         /* inherited by fork: another process' link */
-    bool failed;          /* the peer broke the rules: nothing is read any more */
-    bool ended;           /* the peer has closed, or is gone: what is in the ring is the last */
-    bool gone;            /* the peer has no references any more, and needs none of our memory */
+    bool failed;          /* the peer broke the protocol: nothing is read any more */
+    bool ended;           /* the peer has closed or is gone: what is in the ring is the last */
+    bool gone;            /* the peer holds no references and needs none of our memory */
     bool bell_set;        /* mine->bell has WAKE bits */
     int end_reason;       /* for down */
-    unsigned calm;        /* number of records that came without a sleep */
+    unsigned calm;        /* number of records received since the last sleep */
 
-    /* the frame that is on its way in */
+    /* the incoming frame */
     struct pvmc_frame_header rx_header;
     uint8_t *rx_to; /* NULL: dropped */
     uint32_t rx_left;
 
-    /* the frame with data in place that is on its way out; NULL: none */
+    /* the outgoing frame with data in place; NULL: none */
     struct pvmc_frame *current;
     uint32_t current_sent; /* bytes */
     bool current_begun;    /* its header is in the ring */
 
     struct pvmt_lending lending;
     struct pvmt_mapping *mappings;
-    unsigned borrowed; /* references that we have to the peer's memory */
-    uint32_t returned; /* those that we gave back, ever */
+    unsigned borrowed; /* references that we hold to the peer's memory */
+    uint32_t returned; /* total number of references given back */
 
     int socket; /* -1: closed */
-    int epoll;  /* that watches it, or -1 */
+    int epoll;  /* the epoll set that watches it, or -1 */
     pid_t peer; /* in our pid namespace; 0: unknown */
     struct pvmt_shm_area *area;
     uint8_t *rings[2];
@@ -112,53 +112,53 @@ struct pvmt_shm_link {
     struct pvmt_shm_link *prev, *next; /* all links of the process */
 };
 
-/* ---- life; link.c ---- */
+/* ---- life cycle; link.c ---- */
 
-/* Makes a link and its memory, and stores the peer's end of its socket in *peer_fd. NULL on failure: see *error. */
+/* Creates a link and its memory, and stores the peer's end of its socket in *peer_fd. NULL on failure: see *error. */
 struct pvmt_shm_link *pvmt_shm_link_offer(size_t ring_bytes, int *peer_fd, int *error);
 
-/* Joins a link by the peer's end of its socket, which it takes over in any case. */
+/* Joins a link by the peer's end of its socket; takes ownership of fd in any case. */
 struct pvmt_shm_link *pvmt_shm_link_join(int fd, size_t ring_bytes, int *error);
 
 /* Adds its socket to the epoll set, with the link as data, until unwatch or the end. 0 or PVMC_ELIMIT. */
 int pvmt_shm_link_watch(struct pvmt_shm_link *l, int epoll);
 void pvmt_shm_link_unwatch(struct pvmt_shm_link *l);
 
-/* Reads the packets of the socket: the peer's hello, arenas, the end. */
+/* Reads the packets on the socket: the peer's hello, arenas, the end. */
 void pvmt_shm_link_listen(struct pvmt_shm_link *l);
 
-/* Tells the peer that nothing more will come. The peer can still read what was sent. */
+/* Tells the peer that nothing more will be sent. The peer can still read what was sent. */
 void pvmt_shm_link_part(struct pvmt_shm_link *l);
 
 /* Frees a parted link if neither side needs it. True: freed. */
 bool pvmt_shm_link_release(struct pvmt_shm_link *l);
 
-/* Frees it in any case. References to the peer's memory stay readable. */
+/* Frees the link in any case. References to the peer's memory stay readable. */
 void pvmt_shm_link_free(struct pvmt_shm_link *l);
 
-/* To be called before links are closed: in a forked child they are only forgotten. */
+/* Call it before closing links: in a forked child it drops them without telling the peers. */
 void pvmt_shm_links_disown(void);
 
 /* Serves parted links: gives back to core/mem what peers have returned, and frees dead links. */
 void pvmt_shm_links_reap(void);
 
-/* Ends the link: the peer broke the rules, or this side cannot go on. */
+/* Ends the link because the peer broke the protocol or this side cannot continue. */
 void pvmt_shm_link_fail(struct pvmt_shm_link *l, int reason, const char *what);
 
-/* Sends the descriptor of an arena. 0 or PVMC_EAGAIN: it does not go. */
+/* Sends the descriptor of an arena. 0 or PVMC_EAGAIN: it was not sent. */
 int pvmt_shm_link_send_arena(struct pvmt_shm_link *l, unsigned number, const struct pvmc_mem_arena *arena);
 
 /* Wakes the peer. For pvmt_shm_tell(). */
 void pvmt_shm_link_ring(struct pvmt_shm_link *l, uint32_t bits);
 
-/* Reserves a descriptor for arenas that come when no other is left. */
+/* Reserves a descriptor, so that an arena can be received when no other is left. */
 void pvmt_shm_reserve_open(void);
 void pvmt_shm_reserve_close(void);
 
 /*
- * Stores a word that the peer may be waiting for, and wakes the peer if it sleeps. `bit` is what it would wait for. If
- * the peer has not slept lately there is no fence between the store and the load of its bell: before its first sleep
- * the peer forces one by membarrier().
+ * Stores a word that the peer may be waiting for, and wakes the peer if it sleeps; `bit` is what it would wait for. If
+ * the peer has not slept lately, no fence separates the store from the load of its bell: before its first sleep the
+ * peer forces one with membarrier().
  */
 static inline void pvmt_shm_tell(struct pvmt_shm_link *l, uint32_t *where, uint32_t word, uint32_t bit)
 {
@@ -174,7 +174,7 @@ static inline void pvmt_shm_tell(struct pvmt_shm_link *l, uint32_t *where, uint3
 
 #define PVMT_SHM_FRAME_MAX (1u << 30) /* bytes */
 
-/* The same for the position up to which records have been taken. */
+/* The same for the position up to which records have been read. */
 static inline void pvmt_shm_tell_taken(struct pvmt_shm_link *l)
 {
     const uint32_t *bell = &l->theirs->bell;
@@ -192,29 +192,29 @@ static inline void pvmt_shm_tell_taken(struct pvmt_shm_link *l)
 
 int pvmt_shm_link_send(struct pvmt_shm_link *l, struct pvmc_frame *f);
 
-/* The same without a frame, for a message that fits into one record: as send_whole in transport.h. */
+/* The same without a frame, for a message that fits into one record; like send_whole in transport.h. */
 int pvmt_shm_link_send_whole(struct pvmt_shm_link *l, const struct pvmc_frame_header *h, const uint8_t *data);
 
-/* Where the next record of so many cells goes; NULL: there is no room. */
+/* Place of the next record of so many cells; NULL: there is no room. */
 void *pvmt_shm_link_reserve(struct pvmt_shm_link *l, uint32_t cells);
 
-/* Writes all of the cell except its word. */
+/* Writes the whole cell except its word. */
 void pvmt_shm_header_write(struct pvmw_long_cell *cell, const struct pvmc_frame_header *h);
 
-/* Continues the current frame. Returns how many things happened. */
+/* Continues the current frame. Returns the number of events. */
 int pvmt_shm_link_push(struct pvmt_shm_link *l);
 
-/* Whether a refused frame would be taken now. */
+/* Whether a refused frame would be accepted now. */
 bool pvmt_shm_link_has_room(struct pvmt_shm_link *l);
 
-/* Whether pvmt_shm_link_push() could do something. */
+/* Whether pvmt_shm_link_push() could make progress. */
 bool pvmt_shm_link_can_push(struct pvmt_shm_link *l);
 
 void pvmt_shm_link_drop_current(struct pvmt_shm_link *l);
 
 /* ---- receiving; receive.c ---- */
 
-/* Takes records from the ring and calls back, up to a bound. Returns their number. */
+/* Reads records from the ring and calls back, up to a bound. Returns their number. */
 int pvmt_shm_link_receive(struct pvmt_shm_link *l);
 
 static inline bool pvmt_shm_link_has_record(const struct pvmt_shm_link *l)
@@ -231,22 +231,22 @@ struct pvmt_reference { /* the second cell of PVMW_RECORD_REFERENCE */
     uint32_t loan;
 };
 
-/* Sends f, whose `length` bytes lie in an arena at `at`. PVMC_EAGAIN: not now; PVMC_EUNSUPPORTED: not this way. */
+/* Sends f, whose `length` bytes lie in an arena at `at`. PVMC_EAGAIN: not now; PVMC_EUNSUPPORTED: not by reference. */
 int pvmt_shm_lend(struct pvmt_shm_link *l, const struct pvmc_frame *f, const uint8_t *at);
 
 /* Gives back to core/mem what the peer has returned. */
 void pvmt_shm_lending_reap(struct pvmt_shm_link *l);
 
-/* The peer is dead or gone: takes back all references. */
+/* The peer has ended: takes back all references. */
 void pvmt_shm_lending_end(struct pvmt_shm_link *l);
 
 /* Whether more bytes may be sent by reference. */
 bool pvmt_shm_lending_has_room(struct pvmt_shm_link *l);
 
-/* Hands up a reference that came. False: the link has failed. */
+/* Delivers a received reference. False: the link has failed. */
 bool pvmt_shm_borrow(struct pvmt_shm_link *l, const struct pvmc_frame_header *h, const struct pvmt_reference *r);
 
-/* Adds an arena of the peer that came by the socket; takes over fd. */
+/* Adds an arena of the peer, received by the socket; takes ownership of fd. */
 void pvmt_shm_mapping_add(struct pvmt_shm_link *l, unsigned number, uint64_t bytes, int fd);
 
 void pvmt_shm_mappings_free(struct pvmt_shm_link *l);

@@ -1,12 +1,12 @@
 /*
- * receive.c - takes records out of the ring. The peer may write there at any time, so data that decisions depend on are
+ * receive.c - reads records from the ring. The peer may write there at any time, so data that decisions depend on is
  * copied first and then checked.
  */
 #include <string.h>
 #include "core/error.h"
 #include "link.h"
 
-#define RECORDS_PER_LOOK 64 /* then it is the next link's turn */
+#define RECORDS_PER_LOOK 64 /* per link and call, so that other links get their turn */
 
 static bool malformed(struct pvmt_shm_link *l, const char *what)
 {
@@ -14,7 +14,7 @@ static bool malformed(struct pvmt_shm_link *l, const char *what)
     return false;
 }
 
-/* Small whole messages, the most frequent records by far. */
+/* The fast path: small whole messages are by far the most frequent records. */
 static inline void take_whole(struct pvmt_shm_link *l, const struct pvmw_cell *cell, uint32_t length)
 {
     struct pvmt_transport *t = l->base.transport;
@@ -55,7 +55,7 @@ static bool read_header(struct pvmt_shm_link *l, const struct pvmw_long_cell *ce
     return true;
 }
 
-/* Bytes of the frame that is on its way in. */
+/* Bytes of the incoming frame. */
 static bool take_bytes(struct pvmt_shm_link *l, const void *bytes, uint32_t length)
 {
     struct pvmt_transport *t = l->base.transport;

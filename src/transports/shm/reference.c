@@ -2,7 +2,8 @@
  * reference.c - messages that stay in the sender's memory: the sender lends a part of one of its arenas. The receiver
  * borrows it and gives it back through a ring of numbers, which has room for all loans.
  *
- * An arena is sent over the socket before the first reference to it is in the ring, so it is there when needed.
+ * An arena's descriptor is sent over the socket before the first reference to it is in the ring, so the receiver has it
+ * when it needs it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,7 @@ static bool lending_begin(struct pvmt_lending *b)
     return true;
 }
 
-/* Uncounts the bytes of references that the peer has taken from the ring. */
+/* Subtracts the bytes of references that the peer has read from the ring. */
 static bool count_untaken(struct pvmt_shm_link *l)
 {
     struct pvmt_lending *b = &l->lending;
@@ -173,22 +174,22 @@ void pvmt_shm_lending_end(struct pvmt_shm_link *l)
 
 struct pvmt_mapping {
     unsigned number;
-    unsigned refs;       /* the link's, and one for each reference to it */
-    const uint8_t *data; /* NULL: it could not be mapped, and is read by fd */
+    unsigned refs;       /* one for the link, and one for each reference to it */
+    const uint8_t *data; /* NULL: mapping failed, so it is read through fd */
     uint64_t bytes;
     int fd;
     struct pvmt_mapping *prev, *next;
 };
 
 struct borrowed {
-    struct pvmc_mem mem; /* first: a pvmc_mem is its borrowed */
+    struct pvmc_mem mem; /* must be first: a pvmc_mem is cast to its borrowed */
     struct pvmt_shm_link *link;
     struct pvmt_mapping *mapping;
     uint32_t loan;
 };
 
 #define SPARE_MAX    32
-#define UNMAPPED_MAX 64 /* arenas of one peer that could not be mapped; each costs a descriptor */
+#define UNMAPPED_MAX 64 /* limit per peer of arenas that could not be mapped; each costs a descriptor */
 
 static struct borrowed *spare[SPARE_MAX];
 static unsigned spare_count;
@@ -264,7 +265,7 @@ static void give_back(struct pvmt_shm_link *l, uint32_t loan)
     pvmt_shm_tell(l, &l->mine->returned, ++l->returned, PVMT_WAKE_ROOM);
 }
 
-/* pvmc_mem.release: the receiver has read it. */
+/* pvmc_mem.release: the receiver is done with it. */
 static void release(struct pvmc_mem *mem)
 {
     struct borrowed *b = (struct borrowed *)mem;
@@ -280,7 +281,7 @@ static void release(struct pvmc_mem *mem)
         pvmt_shm_link_release(l);
 }
 
-/* Hands the message up without a copy. */
+/* Delivers the message without a copy. */
 static bool hand_up(struct pvmt_shm_link *l, struct pvmt_mapping *m, const struct pvmc_frame_header *h,
                     const struct pvmt_reference *r)
 {
@@ -315,7 +316,7 @@ static bool read_mapping(const struct pvmt_mapping *m, uint64_t offset, uint8_t 
     return true;
 }
 
-/* Copies a part of a message, or a message for an owner that takes no references, to its final place. */
+/* Copies a part of a message, or a message for an owner that accepts no references, to its final place. */
 static bool hand_copy(struct pvmt_shm_link *l, const struct pvmt_mapping *m, const struct pvmc_frame_header *h,
                       const struct pvmt_reference *r)
 {

@@ -1,6 +1,6 @@
 /*
- * send.c - frames go into the ring: small ones whole, large ones as references, and data in place, which only the
- * sender may keep, piece by piece.
+ * send.c - writes frames to the ring: small ones whole, large ones as references. Data in place, which only the sender
+ * may hold, is copied piece by piece.
  *
  * A frame is in shared memory before send() returns, so it arrives even if this process dies the next moment. The
  * exceptions are data in place, whose sender waits for pending(), and a process that has no memory left to share.
@@ -69,7 +69,7 @@ static inline uint32_t cells_of_small(const struct pvmc_frame_header *h)
     return pvmw_cells_of(offsetof(struct pvmw_cell, data) + h->length);
 }
 
-/* Begins the record of a small message: all but its payload and its word. NULL: no room. */
+/* Starts the record of a small message: all but its payload and its word. NULL: no room. */
 static inline struct pvmw_cell *begin_small(struct pvmt_shm_link *l, const struct pvmc_frame_header *h)
 {
     struct pvmw_cell *cell = pvmt_shm_link_reserve(l, cells_of_small(h));
@@ -115,7 +115,7 @@ static uint32_t next_chunk(const struct pvmt_shm_link *l)
     return left < l->chunk_max ? left : l->chunk_max;
 }
 
-/* Sends the header if it has not been sent yet, and some bytes of the payload. */
+/* Sends the header, unless it was sent, and some bytes of the payload. */
 static bool push_chunk(struct pvmt_shm_link *l)
 {
     uint32_t bytes = next_chunk(l), cells = 1 + pvmw_cells_of(bytes);
@@ -192,7 +192,7 @@ static const uint8_t *in_one_piece(const struct pvmc_frame *f)
     return begin >= f->mem->data && end <= f->mem->data + f->mem->capacity ? begin : NULL;
 }
 
-/* Lends a copy in an arena of a payload that does not lie in one. */
+/* Lends a copy, made in an arena, of a payload that does not lie in one. */
 static int lend_copy(struct pvmt_shm_link *l, const struct pvmc_frame *f)
 {
     struct pvmc_mem_place place;
@@ -222,7 +222,7 @@ static int send_large(struct pvmt_shm_link *l, struct pvmc_frame *f)
         return refuse(l);
     if (!rc)
         return 0;
-    /* The peer has as many references as it may have, or no descriptor can be sent. */
+    /* The peer holds the maximum of references, or no descriptor can be sent. */
     if (!fits(l, f) && l->lending.untaken_count)
         return refuse(l);
     return push_first(l, f);

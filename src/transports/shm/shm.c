@@ -30,9 +30,9 @@
 #include "core/log.h"
 #include "link.h"
 
-#define HOT_LINKS      4    /* looked at in each progress() */
-#define COLD_LINKS     2    /* of the others, in turn */
-#define CALLS_PER_LOOK 4096 /* progress() calls of a spinning task between two looks at its sockets */
+#define HOT_LINKS      4    /* checked by each progress() */
+#define COLD_LINKS     2    /* of the others, checked in turn */
+#define CALLS_PER_LOOK 4096 /* progress() calls of a spinning task between two checks of its sockets */
 #define EVENTS_MAX     64
 #define CALM_EVENTS    256 /* records without a sleep after which the peer need not fence */
 #define IDENTITY_BYTES 36  /* of a host: its boot id */
@@ -41,7 +41,7 @@ struct shm_transport {
     struct pvmt_transport base;
     int epoll;
     size_t ring_bytes;
-    struct pvmt_shm_link **links; /* the first HOT_LINKS were used last */
+    struct pvmt_shm_link **links; /* the first HOT_LINKS were used most recently */
     unsigned count, capacity;
     unsigned next_cold, next_hot;
     unsigned calls;
@@ -143,7 +143,7 @@ static void swap(struct shm_transport *t, unsigned i, unsigned j)
     t->links[j] = l;
 }
 
-/* Moves links[i], on which something happened, to the front. */
+/* Moves links[i], which was active, to the front. */
 static void make_hot(struct shm_transport *t, unsigned i)
 {
     if (i >= HOT_LINKS && i < t->count)
@@ -172,14 +172,14 @@ static void tidy(struct shm_transport *t)
     }
 }
 
-/* ---- coming together ---- */
+/* ---- connecting ---- */
 
 static void host_identity(char id[IDENTITY_BYTES])
 {
     memset(id, 0, IDENTITY_BYTES);
     int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return; /* without /proc: the descriptor alone tells that it is this host */
+        return; /* without /proc, the descriptor alone proves that the peer is on this host */
     ssize_t n = read(fd, id, IDENTITY_BYTES);
     (void)n;
     close(fd);
@@ -230,7 +230,7 @@ static int read_offer(const uint8_t *blob, size_t length, size_t *ring_bytes)
         return PVMC_EVERSION;
     if (pvmc_buf_end(&b) || *ring_bytes < 16384 || *ring_bytes > (16u << 20) || (*ring_bytes & (*ring_bytes - 1)))
         return PVMC_EFORMAT;
-    if (dsig != pvmc_dsig_own()) { /* the two sides would read the area differently */
+    if (dsig != pvmc_dsig_own()) { /* the two sides would interpret the area differently */
         pvmc_log_once(PVMC_LOG_INFO,
                       "no shared memory with tasks of data format 0x%08x, ours is 0x%08x: other routes "
                       "lead there",
@@ -288,7 +288,7 @@ static void shm_close(struct pvmt_transport *base)
         struct pvmt_shm_link *l = t->links[--t->count];
         pvmt_shm_link_drop_current(l);
         pvmt_shm_link_part(l);
-        l->base.transport = NULL; /* from now on it is looked after by pvmt_shm_links_reap() */
+        l->base.transport = NULL; /* pvmt_shm_links_reap() serves it from now on */
         pvmt_shm_link_unwatch(l);
         pvmt_shm_link_release(l);
     }
@@ -308,15 +308,15 @@ static int shm_send_whole(struct pvmt_endpoint *ep, const struct pvmc_frame_head
     return pvmt_shm_link_send_whole(link_of(ep), h, data);
 }
 
-/* Does not count references: only their receiver needs their bytes. */
+/* Does not count references: only their receiver needs the bytes. */
 static size_t shm_pending(const struct pvmt_endpoint *ep)
 {
     return link_of(ep)->current ? 1 : 0;
 }
 
-/* ---- moving ---- */
+/* ---- progress ---- */
 
-/* Does what is due besides records, which is seldom anything. */
+/* Handles rare events other than records. */
 static int attend(struct pvmt_shm_link *l)
 {
     struct pvmt_transport *t = l->base.transport;
@@ -375,7 +375,7 @@ static inline int look_at(struct pvmt_shm_link *l)
     return n;
 }
 
-/* Awake: peers need not wake us. */
+/* This process is awake: peers need not wake it. */
 static void disarm(struct shm_transport *t)
 {
     t->armed = false;
@@ -389,7 +389,7 @@ static void disarm(struct shm_transport *t)
     }
 }
 
-/* Reads the packets of the sockets. */
+/* Reads the packets on the sockets. */
 static void look_at_sockets(struct shm_transport *t)
 {
     struct epoll_event events[EVENTS_MAX];
@@ -447,7 +447,7 @@ static bool has_work(struct pvmt_shm_link *l)
     return l->ended || pvmt_shm_link_has_record(l) || (l->refused && pvmt_shm_link_has_room(l));
 }
 
-/* Sets the bells. Returns whether a peer still sends to us without fences. */
+/* Sets the bells. Returns whether a peer still publishes records without fences. */
 static bool set_bells(struct shm_transport *t)
 {
     bool unfenced = false;
