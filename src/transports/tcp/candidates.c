@@ -5,10 +5,10 @@
 
 enum rank { REMEMBERED, LOOPBACK, SUBNET, ELSEWHERE, LINK_LOCAL, RANKS };
 
-/* What is known when the addresses are looked at. */
+/* The facts that decide on the addresses. */
 struct view {
     bool same_host;
-    bool chosen; /* PVM_TCP_IF is set: `locals` are what it allows */
+    bool chosen; /* PVM_TCP_IF is set: `locals` are the addresses that it allows */
     const union pvmw_address *remembered;
     int count;
     struct pvmw_interface locals[PVMW_INTERFACES_MAX];
@@ -22,7 +22,7 @@ static bool is_ours(const struct view *v, const union pvmw_address *a)
     return false;
 }
 
-/* The local address from which this one is reached: one of its subnet, else the first of its family; NULL: none. */
+/* The local address to connect from: one in the same subnet, else the first of its family; NULL: none. */
 static const struct pvmw_interface *source_for(const struct view *v, const union pvmw_address *a)
 {
     const struct pvmw_interface *best = NULL;
@@ -69,7 +69,7 @@ static void add(struct pvmt_tcp_candidates *out, const struct view *v, const uni
 }
 
 /*
- * A link-local address of another host says nothing without an interface of ours: each that has such addresses is
+ * Another host's link-local address is usable only with an interface of ours, so each interface with such addresses is
  * tried. On one host the offer's own scope is right.
  */
 static void add_link_local(struct pvmt_tcp_candidates *out, const struct view *v, const union pvmw_address *a,

@@ -1,7 +1,7 @@
 /*
- * dial.c - the joining side. The addresses of an offer are tried one after the other: the next one when one has failed,
- * or when NEXT_US have passed, so that a silent one delays little. The first that welcomes us wins. An address is asked
- * with the hello only once it is connected: usually one alone ever sees the ticket.
+ * dial.c - the joining side. It tries the addresses of an offer one after the other: the next one when one has failed
+ * or NEXT_US have passed, so that a silent address delays little. The first to send a welcome wins. An address gets the
+ * hello only once it is connected, so usually only one receives the ticket.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ enum attempt_state {
     ATTEMPT_UNTRIED,
     ATTEMPT_CONNECTING,
     ATTEMPT_TLS,
-    ATTEMPT_ASKED, /* the hello is out, the welcome is due */
+    ATTEMPT_ASKED, /* the hello is sent, the welcome is due */
     ATTEMPT_FAILED,
 };
 
@@ -31,7 +31,7 @@ struct tcp_attempt {
     struct tcp_dial *dial;
     enum attempt_state state;
     bool encrypted;  /* TLS follows the hello */
-    const char *why; /* it failed */
+    const char *why; /* the reason of its failure */
     char tls_error[160];
     struct pvmw_tls *tls;
     uint8_t welcome[PVMT_TCP_WELCOME_BYTES];
@@ -41,13 +41,13 @@ struct tcp_attempt {
 struct tcp_dial {
     struct tcp_link *link; /* NULL: over */
     uint8_t host[PVMT_TCP_HOST_BYTES];
-    enum pvmt_tcp_tls_mode mode; /* what the offering side wants */
+    enum pvmt_tcp_tls_mode mode; /* the offering side's setting */
     struct pvmt_tcp_candidates candidates;
-    struct tcp_attempt attempts[PVMT_TCP_CANDIDATES_MAX]; /* one for each candidate */
+    struct tcp_attempt attempts[PVMT_TCP_CANDIDATES_MAX]; /* one per candidate */
     unsigned next;                                        /* candidate */
-    unsigned live;                                        /* attempts under way */
-    int64_t next_us;                                      /* when the next one is tried in any case */
-    int reason;                                           /* what down will tell, if all fail */
+    unsigned live;                                        /* attempts in progress */
+    int64_t next_us;                                      /* when the next candidate is tried in any case */
+    int reason;                                           /* the reason that down() reports if all fail */
     struct tcp_dial *next_spent;
 };
 
@@ -56,7 +56,7 @@ static struct tcp_transport *transport_of(const struct tcp_dial *d)
     return (struct tcp_transport *)d->link->base.transport;
 }
 
-/* ---- remembering ---- */
+/* ---- remembered addresses ---- */
 
 static struct tcp_remembered *recall(struct tcp_transport *t, const uint8_t host[PVMT_TCP_HOST_BYTES])
 {
@@ -95,7 +95,7 @@ static void attempt_close(struct tcp_transport *t, struct tcp_attempt *a)
     pvmt_tcp_unwatch(t, &a->watch);
 }
 
-/* Late events may still point to its attempts: it is freed when progress() is over. */
+/* Late events may still point to its attempts, so progress() frees it at the end. */
 void pvmt_tcp_dial_drop(struct tcp_link *e)
 {
     struct tcp_dial *d = e->dial;
@@ -121,8 +121,8 @@ void pvmt_tcp_dial_free_spent(struct tcp_transport *t)
 }
 
 /*
- * One line with all addresses and what became of them. No warning: the peer may have ended meanwhile. If it has not, it
- * is told that its offer was not joined, and warns.
+ * Logs one line with all addresses and their failures. This is no warning, because the peer may have ended meanwhile.
+ * If it has not, it learns that its offer was not joined, and warns.
  */
 static void explain(const struct tcp_dial *d)
 {
@@ -148,7 +148,7 @@ void pvmt_tcp_dial_cancel(struct tcp_link *e)
 
 /* ---- attempts ---- */
 
-/* "Unreachable" says the least: any other reason replaces it. */
+/* "Unreachable" says least, so any other reason replaces it. */
 static void note_reason(struct tcp_dial *d, int reason)
 {
     if (reason != PVMC_EUNREACHABLE || !d->reason)
@@ -169,7 +169,7 @@ static void attempt_fail(struct tcp_attempt *a, const char *why, int reason)
         start_next(d);
 }
 
-/* Connects, without waiting. 0 or an errno. */
+/* Starts to connect. 0 or an errno. */
 static int attempt_connect(struct tcp_transport *t, struct tcp_attempt *a, const struct pvmt_tcp_candidate *c)
 {
     int fd = pvmw_socket_connect(&c->address, c->bound ? &c->source : NULL, &t->settings.buffers);
@@ -189,7 +189,7 @@ static bool must_encrypt(const struct tcp_attempt *a)
     return pvmt_tcp_must_encrypt(t->settings.secrecy.mode, d->mode, one_host || trusted);
 }
 
-/* Whether both sides want, and can do, what the link to this address takes. */
+/* Whether the two sides' encryption settings allow a link to this address. */
 static bool is_agreed(struct tcp_attempt *a)
 {
     struct tcp_transport *t = transport_of(a->dial);
@@ -213,7 +213,7 @@ static void attempt_skip(struct tcp_attempt *a, const char *why, int reason)
     note_reason(a->dial, reason);
 }
 
-/* Goes through the candidates until one is under way. */
+/* Tries candidates until an attempt is in progress. */
 static void start_next(struct tcp_dial *d)
 {
     struct tcp_transport *t = transport_of(d);
@@ -236,7 +236,7 @@ static void start_next(struct tcp_dial *d)
     }
 }
 
-/* All have failed. */
+/* All candidates have failed. */
 static void dial_fail(struct tcp_dial *d)
 {
     int reason = d->reason ? d->reason : PVMC_EUNREACHABLE;
@@ -245,7 +245,7 @@ static void dial_fail(struct tcp_dial *d)
     pvmt_tcp_link_down(d->link, reason);
 }
 
-/* The first to be welcomed: the link takes its connection, the others end. */
+/* The first welcome wins: the link takes over its connection and the other attempts end. */
 static void attempt_win(struct tcp_attempt *a)
 {
     struct tcp_dial *d = a->dial;
@@ -289,7 +289,7 @@ static void go_on_with_tls(struct tcp_attempt *a)
         attempt_fail(a, a->tls_error, PVMC_EDENIED);
     } else if (rc) {
         a->state = ATTEMPT_ASKED;
-        take_welcome(a); /* it may have come with the end of the handshake */
+        take_welcome(a); /* the welcome may have come with the end of the handshake */
     }
 }
 
@@ -335,7 +335,7 @@ void pvmt_tcp_dial_continue(struct tcp_watch *w)
         dial_fail(d);
 }
 
-/* ---- the beginning and the time ---- */
+/* ---- start and time limits ---- */
 
 int pvmt_tcp_dial_start(struct tcp_link *e, const struct pvmt_tcp_offer *offer)
 {
@@ -359,7 +359,7 @@ int pvmt_tcp_dial_start(struct tcp_link *e, const struct pvmt_tcp_offer *offer)
         start_next(d);
     if (!rc && !d->live) {
         rc = d->reason ? d->reason : PVMC_EUNREACHABLE;
-        if (rc != PVMC_EUNSUPPORTED) /* that is said already */
+        if (rc != PVMC_EUNSUPPORTED) /* this one is logged already */
             explain(d);
     }
     return rc;

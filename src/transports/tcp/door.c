@@ -1,6 +1,7 @@
 /*
  * door.c - the offering side. Sockets listen only while an offer waits. A connection is a stranger until it has sent a
- * valid hello: before that it gets no byte, and has TCP_STRANGER_US. When there are too many, the oldest is closed.
+ * valid hello: until then it receives no byte, and it has TCP_STRANGER_US to send one. When there are too many
+ * strangers, the oldest is closed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #include "tcp.h"
 
 #define BACKLOG     16
-#define ACCEPTS_MAX 16 /* at once */
+#define ACCEPTS_MAX 16 /* per event */
 
 /* ---- listening ---- */
 
@@ -49,7 +50,7 @@ static int add_listener(struct tcp_transport *t, const union pvmw_address *at)
     return 0;
 }
 
-/* All addresses of a family at once. */
+/* Listens on all addresses of a family at once. */
 static int listen_everywhere(struct tcp_transport *t)
 {
     union pvmw_address v4 = {.v4 = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)}};
@@ -174,8 +175,8 @@ static struct tcp_stranger *free_place(struct tcp_transport *t)
 }
 
 /*
- * Out of descriptors: the listening sockets would wake us forever. The offers stay, but no connection can be accepted;
- * their owners give up when their time is over.
+ * Out of descriptors: closes the listening sockets, which would wake us continuously. The offers stay but cannot be
+ * joined; their owners give up after the time limit.
  */
 static void cannot_accept(struct tcp_transport *t)
 {
@@ -202,7 +203,7 @@ void pvmt_tcp_door_accept(struct tcp_transport *t, struct tcp_listener *l)
         if (pvmt_tcp_watch(t, EPOLL_CTL_ADD, &s->watch, EPOLLIN))
             send_away(t, s);
         else
-            pvmt_tcp_door_hear(t, s); /* usually the hello is there already */
+            pvmt_tcp_door_hear(t, s); /* usually the hello is already there */
     }
 }
 
@@ -215,7 +216,7 @@ static struct tcp_link *offer_of(struct tcp_transport *t, const uint8_t id[PVMT_
     return NULL;
 }
 
-/* The stranger has proven that it holds the ticket: it gets the welcome, and the link its connection. */
+/* The stranger has proven that it holds the ticket: sends the welcome and hands the connection to the link. */
 static void welcome(struct tcp_transport *t, struct tcp_stranger *s, struct tcp_link *e)
 {
     uint8_t wire[PVMT_TCP_WELCOME_BYTES];
@@ -259,7 +260,7 @@ static void start_tls(struct tcp_transport *t, struct tcp_stranger *s, struct tc
         send_away(t, s);
 }
 
-/* The hello is whole. */
+/* The hello is complete. */
 static void judge(struct tcp_transport *t, struct tcp_stranger *s)
 {
     uint8_t id[PVMT_TCP_ID_BYTES];

@@ -1,6 +1,7 @@
 /*
- * link.c - a connection that is up: frames over wire/stream.h, and when epoll watches it. What send() took is the
- * kernel's at once, whatever the task does next; frames behind a full socket wait in a short queue and leave together.
+ * link.c - a connection that is up: sends and receives frames over wire/stream.h and decides when epoll watches it. A
+ * frame accepted by send() is passed to the kernel at once, whatever the task does next. Frames that do not fit into
+ * the socket wait in a short queue and leave together.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +14,15 @@
 #include "core/log.h"
 #include "tcp.h"
 
-#define LARGE_BYTES 16384     /* payloads above this are worth a read of their own */
-#define QUEUE_BYTES (1 << 18) /* beyond this no frame is taken behind others */
-#define ASIDE_AFTER 64        /* reads, see pvmt_tcp_link_set_aside() */
-#define READS_MAX   8         /* from one link before the others get their turn */
-#define TLS_READS   256       /* the same with TLS, which reads a record at a time */
+#define LARGE_BYTES 16384     /* larger payloads get a read of their own */
+#define QUEUE_BYTES (1 << 18) /* beyond this, a frame is not queued behind others */
+#define ASIDE_AFTER 64        /* reads; see pvmt_tcp_link_set_aside() */
+#define READS_MAX   8         /* per link, before the others get their turn */
+#define TLS_READS   256       /* the same with TLS, which reads one record at a time */
 
 #define LINK_OF(stream_) ((struct tcp_link *)((char *)(stream_)-offsetof(struct tcp_link, stream)))
 
-/* ---- frames that come in ---- */
+/* ---- incoming frames ---- */
 
 static uint8_t *stream_place(struct pvmw_stream *s)
 {
@@ -30,7 +31,7 @@ static uint8_t *stream_place(struct pvmw_stream *s)
     return t->callbacks->rx_place(t->arg, &e->base, &s->rx);
 }
 
-/* None can come this way. */
+/* This transport passes no descriptors. */
 static void stream_descriptor(struct pvmw_stream *s, int fd)
 {
     struct tcp_link *e = LINK_OF(s);
@@ -55,7 +56,7 @@ static const struct pvmw_stream_owner stream_owner = {
     .large_bytes = LARGE_BYTES,
 };
 
-/* ---- beginning and end ---- */
+/* ---- life cycle ---- */
 
 int pvmt_tcp_link_new(struct tcp_transport *t, void *owner, enum tcp_state state, struct tcp_link **out)
 {
@@ -81,7 +82,7 @@ void pvmt_tcp_link_set_aside(struct tcp_link *e)
     t->aside++;
 }
 
-/* Whether epoll has to be told of it anew. */
+/* Whether epoll must watch it again. */
 static bool watch_again(struct tcp_link *e)
 {
     bool was = e->aside;
@@ -99,7 +100,7 @@ void pvmt_tcp_links_watch_all(struct tcp_transport *t)
             pvmt_tcp_watch(t, EPOLL_CTL_ADD, &e->watch, EPOLLIN);
 }
 
-/* Whether to be woken when there is room in the socket. */
+/* Whether epoll reports room in the socket. */
 static void poll_out(struct tcp_link *e, bool on)
 {
     struct tcp_transport *t = (struct tcp_transport *)e->base.transport;
@@ -119,7 +120,7 @@ void pvmt_tcp_link_up(struct tcp_link *e, struct tcp_watch *from, struct pvmw_tl
     int on = t->settings.nodelay;
     bool offered = e->state == TCP_OFFERED;
     setsockopt(from->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    /* A network that swallows what we send must not keep it: by the daemons there may be a way round. */
+    /* If the network swallows what we send, the link must end, because the daemons may know another route. */
     setsockopt(from->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &t->settings.silence_ms, sizeof t->settings.silence_ms);
     e->watch.fd = e->stream.fd = from->fd;
     from->fd = -1;
@@ -133,7 +134,7 @@ void pvmt_tcp_link_up(struct tcp_link *e, struct tcp_watch *from, struct pvmw_tl
         pvmt_tcp_link_down(e, PVMC_ESYSTEM);
         return;
     }
-    t->unread |= tls != NULL; /* what came with the handshake is in the module, not in the socket */
+    t->unread |= tls != NULL; /* data that came with the handshake is in the TLS module, invisible to epoll */
     if (e->stream.queued)
         poll_out(e, true);
     e->want_ready |= offered;
@@ -148,7 +149,7 @@ static void end_stream(struct tcp_link *e, bool politely)
     pvmw_stream_end(&e->stream);
 }
 
-/* Neither epoll nor the peer is told: they are our parent's, if we are a forked child dropping its copies. */
+/* Tells neither epoll nor the peer: in a forked child, which drops its copies, both belong to the parent. */
 void pvmt_tcp_link_free(struct tcp_link *e)
 {
     struct tcp_transport *t = (struct tcp_transport *)e->base.transport;
@@ -202,12 +203,12 @@ int pvmt_tcp_link_send(struct pvmt_endpoint *base, struct pvmc_frame *f)
         return PVMC_EDOWN;
     if (e->state == TCP_OFFERED)
         return refuse(e);
-    bool flushes = s->tls && !s->queued; /* else it waits for room already */
+    bool flushes = s->tls && !s->queued; /* otherwise it already waits for room */
     int rc = pvmw_stream_send(s, f);
     if (flushes)
         pvmw_stream_flush(s);
     if (s->broken)
-        return PVMC_EDOWN; /* down follows from progress(), when what the peer sent before has been read */
+        return PVMC_EDOWN; /* progress() reports down after the peer's last data has been read */
     if (e->state == TCP_UP && pvmw_stream_waits(s))
         poll_out(e, true);
     return rc == PVMC_EAGAIN ? refuse(e) : rc;
@@ -217,7 +218,7 @@ void pvmt_tcp_link_writable(struct tcp_link *e)
 {
     struct pvmt_transport *t = e->base.transport;
     if (!pvmw_stream_flush(&e->stream))
-        return; /* full still; an error shows when reading */
+        return; /* still full; reading will show an error */
     poll_out(e, false);
     if (e->want_ready) {
         e->want_ready = false;

@@ -123,7 +123,7 @@ static int get_opening(const uint8_t *wire, uint32_t magic, bool *tls)
     return w.flags & ~FLAG_TLS || w.zero ? PVMC_EFORMAT : 0;
 }
 
-/* Takes the same time wherever they differ. */
+/* In constant time. */
 static bool same_proof(const uint8_t *a, const uint8_t *b)
 {
     uint8_t differs = 0;

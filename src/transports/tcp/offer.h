@@ -28,9 +28,9 @@
 #define PVMT_TCP_WELCOME_BYTES 24
 
 struct pvmt_tcp_offer {
-    enum pvmt_tcp_tls_mode mode;       /* what the offering side wants */
-    uint8_t host[PVMT_TCP_HOST_BYTES]; /* identity: the same for tasks that share network interfaces */
-    struct pvmw_tls_key ticket; /* its id names the offer, its secret is known to the two tasks and their daemons */
+    enum pvmt_tcp_tls_mode mode;       /* the offering side's setting */
+    uint8_t host[PVMT_TCP_HOST_BYTES]; /* identity: equal for tasks that share network interfaces */
+    struct pvmw_tls_key ticket; /* its id names the offer; only the two tasks and their daemons know its secret */
     unsigned count;
     union pvmw_address addresses[PVMT_TCP_OFFERED_MAX]; /* with ports; scopes are the offering host's */
     bool trusted[PVMT_TCP_OFFERED_MAX];                 /* the offering side trusts the network of this address */
@@ -47,12 +47,12 @@ void pvmt_tcp_hello_encode(const struct pvmw_tls_key *t, bool tls, uint8_t wire[
 /* The offer that a hello names and whether TLS follows: 0, PVMC_EFORMAT or PVMC_EVERSION. Its proof is not checked. */
 int pvmt_tcp_hello_decode(const uint8_t wire[PVMT_TCP_HELLO_BYTES], uint8_t id[PVMT_TCP_ID_BYTES], bool *tls);
 
-/* Whether the hello proves that its sender has the ticket; not for TLS, which proves it by itself. */
+/* Whether the hello proves that its sender has the ticket. With TLS the handshake proves it instead. */
 bool pvmt_tcp_hello_proves(const uint8_t wire[PVMT_TCP_HELLO_BYTES], const struct pvmw_tls_key *t);
 
 void pvmt_tcp_welcome_encode(const struct pvmw_tls_key *t, bool tls, uint8_t wire[PVMT_TCP_WELCOME_BYTES]);
 
-/* 0; PVMC_EFORMAT, PVMC_EVERSION; PVMC_EDENIED: the sender has not made the offer. */
+/* 0; PVMC_EFORMAT, PVMC_EVERSION; PVMC_EDENIED: the sender did not make the offer. */
 int pvmt_tcp_welcome_check(const uint8_t wire[PVMT_TCP_WELCOME_BYTES], const struct pvmw_tls_key *t, bool tls);
 
 /* Draws a new ticket: 0 or PVMC_ESYSTEM, logged. */

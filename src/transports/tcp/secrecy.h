@@ -1,6 +1,6 @@
 /*
- * secrecy.h - which links are encrypted, as the user has set it. Between hosts they are, unless both sides trust the
- * network that the link crosses; within a host they are not, unless PVM_TCP_TLS=1 asks for it.
+ * secrecy.h - which links are encrypted, according to the user's settings. Links between hosts are encrypted unless
+ * both sides trust the network between them; links within a host only with PVM_TCP_TLS=1.
  */
 #ifndef PVMT_TCP_SECRECY_H
 #define PVMT_TCP_SECRECY_H
@@ -9,12 +9,12 @@
 
 #define PVMT_TCP_TRUSTED_MAX 16 /* networks in PVM_TCP_PLAIN */
 
-/* PVM_TCP_TLS; the numbers are those of an offer. */
+/* PVM_TCP_TLS; offers carry these numbers. */
 enum pvmt_tcp_tls_mode { PVMT_TCP_TLS_OFF, PVMT_TCP_TLS_ALWAYS, PVMT_TCP_TLS_AUTO, PVMT_TCP_TLS_MODES };
 
 struct pvmt_tcp_network {
     union pvmw_address address;
-    unsigned prefix; /* bits of it that count */
+    unsigned prefix; /* length of its prefix in bits */
 };
 
 struct pvmt_tcp_secrecy {
@@ -32,10 +32,10 @@ bool pvmt_tcp_secrecy_trusts(const struct pvmt_tcp_secrecy *s, const union pvmw_
 /* Whether a link must be encrypted when one side has `a` set and the other `b`; `open`: one host, or both trust. */
 bool pvmt_tcp_must_encrypt(enum pvmt_tcp_tls_mode a, enum pvmt_tcp_tls_mode b, bool open);
 
-/* What becomes of links, for pvm-info. */
+/* A description of the policy, for pvm-info. */
 const char *pvmt_tcp_secrecy_text(const struct pvmt_tcp_secrecy *s);
 
-/* As the user would write it: "auto". */
+/* As the user would write it, for example "auto". */
 const char *pvmt_tcp_tls_mode_text(enum pvmt_tcp_tls_mode mode);
 
 #endif

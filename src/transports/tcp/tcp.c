@@ -19,8 +19,8 @@
 #include "tcp.h"
 
 #define EVENTS_MAX 64
-#define DIRECT_MAX 2  /* up to this many links are read without asking epoll first */
-#define EPOLL_TURN 16 /* while they are, epoll is asked for other things only every so often */
+#define DIRECT_MAX 2  /* with up to this many links, they are read without epoll */
+#define EPOLL_TURN 16 /* reads between two calls of epoll for other events */
 
 /* ---- settings ---- */
 
@@ -151,7 +151,7 @@ int pvmt_tcp_watch(struct tcp_transport *t, int op, struct tcp_watch *w, uint32_
     return epoll_ctl(t->epoll_fd, op, w->fd, &event) ? PVMC_ESYSTEM : 0;
 }
 
-/* Said to epoll, and not left to close(): a child between fork and exec holds copies of the descriptors. */
+/* Tells epoll explicitly, because close() does not end the watch while a child between fork and exec holds a copy. */
 void pvmt_tcp_unwatch(struct tcp_transport *t, struct tcp_watch *w)
 {
     if (w->fd < 0)
@@ -197,7 +197,7 @@ static int tcp_open(const char *address, const struct pvmt_callbacks *callbacks,
 {
     extern const struct pvmt_transport_ops pvmt_tcp_ops;
     if (address)
-        return PVMC_EUNSUPPORTED; /* it connects by offer */
+        return PVMC_EUNSUPPORTED; /* this transport connects by offer */
     struct tcp_transport *t = calloc(1, sizeof *t);
     if (!t)
         return PVMC_ENOMEM;
@@ -216,7 +216,7 @@ static int tcp_open(const char *address, const struct pvmt_callbacks *callbacks,
     return 0;
 }
 
-/* A forked child drops its copies in silence: epoll and the peers would take its word for its parent's. */
+/* A forked child drops its copies silently: messages to epoll or the peers would seem to come from its parent. */
 static void tcp_close(struct pvmt_transport *base)
 {
     struct tcp_transport *t = (struct tcp_transport *)base;
@@ -242,9 +242,9 @@ static void tcp_close(struct pvmt_transport *base)
     free(t);
 }
 
-/* ---- the timer: for strangers and for addresses that do not answer ---- */
+/* ---- the timer: for strangers and for silent addresses ---- */
 
-/* Without a descriptor for it, progress() still does what is due whenever it is called. */
+/* Without a timer descriptor, progress() still handles what is due whenever it is called. */
 static void set_timer(struct tcp_transport *t)
 {
     int64_t stranger_us = pvmt_tcp_door_due(t), dial_us = pvmt_tcp_dial_due(t);
@@ -322,7 +322,7 @@ static void tcp_disconnect(struct pvmt_endpoint *base)
     if (e->state == TCP_DIALING && !e->stream.ended && !e->told)
         pvmt_tcp_dial_cancel(e);
     pvmt_tcp_link_bury(e);
-    e->told = true; /* the owner is done with it: free it as soon as possible */
+    e->told = true; /* the owner no longer needs it: free it as soon as possible */
     if (!t->in_progress) {
         bury_finished(t);
         set_timer(t);
@@ -411,7 +411,7 @@ static int handle_events(struct tcp_transport *t)
     return n < 0 ? errno == EINTR ? 0 : PVMC_ESYSTEM : n;
 }
 
-/* With one or two quiet links asking epoll first only costs time: read them at once. */
+/* With one or two quiet links, epoll only costs time: read them at once. */
 static int read_all(struct tcp_transport *t)
 {
     int n = 0;
@@ -457,7 +457,7 @@ static int tcp_fd(struct pvmt_transport *base)
     return ((struct tcp_transport *)base)->epoll_fd;
 }
 
-/* Epoll is level-triggered: what is there stays readable. */
+/* Epoll is level-triggered: unread data stays readable. */
 static int tcp_arm(struct pvmt_transport *base)
 {
     struct tcp_transport *t = (struct tcp_transport *)base;

@@ -25,10 +25,10 @@
 
 enum tcp_kind { TCP_LISTENER, TCP_STRANGER, TCP_ATTEMPT, TCP_LINK, TCP_TIMER };
 
-/* First member of all that epoll watches: what its events point to. */
+/* First member of everything that epoll watches: its events point here. */
 struct tcp_watch {
     enum tcp_kind kind;
-    int fd; /* -1: not in use; late events are ignored */
+    int fd; /* -1: unused; late events are ignored */
 };
 
 struct tcp_settings {
@@ -37,7 +37,7 @@ struct tcp_settings {
     struct pvmw_socket_buffers buffers;
     unsigned port_low, port_high; /* 0: any */
     char *interfaces;             /* PVM_TCP_IF */
-    unsigned silence_ms;          /* in which nothing of what we sent is acknowledged: the link is down */
+    unsigned silence_ms;          /* limit of time without acknowledgement of sent data; after that the link is down */
 };
 
 enum tcp_state { TCP_OFFERED, TCP_DIALING, TCP_UP };
@@ -47,11 +47,11 @@ struct tcp_link {
     struct tcp_watch watch;
     struct pvmw_stream stream; /* ended: disconnected or down; freed when progress() is over */
     enum tcp_state state;
-    bool told;       /* its owner knows */
+    bool told;       /* its owner has been told */
     bool want_ready; /* tx_ready is due */
     bool polls_out;  /* epoll watches for room */
-    bool aside;      /* epoll does not watch it: see pvmt_tcp_link_set_aside() */
-    unsigned found;  /* times that data was found without epoll since it was watched */
+    bool aside;      /* epoll does not watch it, see pvmt_tcp_link_set_aside() */
+    unsigned found;  /* times that data was found without epoll since epoll began to watch it */
 
     struct pvmw_tls_key ticket; /* while offered or dialing */
     struct tcp_dial *dial;      /* while dialing */
@@ -64,7 +64,7 @@ struct tcp_stranger {
     int64_t expires_us;
     uint8_t hello[PVMT_TCP_HELLO_BYTES];
     size_t have;
-    struct tcp_link *link; /* TLS is being set up for this offer */
+    struct tcp_link *link; /* the offer for which TLS is being set up */
     struct pvmw_tls *tls;
 };
 
@@ -75,14 +75,14 @@ struct tcp_listener {
 
 /* Open while an offer waits. */
 struct tcp_door {
-    unsigned offers; /* that wait */
+    unsigned offers; /* number of waiting offers */
     unsigned listeners;
     struct tcp_listener listener[PVMT_TCP_OFFERED_MAX];
     unsigned strangers;
     struct tcp_stranger stranger[TCP_STRANGERS_MAX];
 };
 
-/* Where tasks of a host were reached. */
+/* The address at which tasks of a host were reached. */
 struct tcp_remembered {
     uint8_t host[PVMT_TCP_HOST_BYTES];
     union pvmw_address address; /* family 0: free */
@@ -93,20 +93,20 @@ struct tcp_transport {
     struct tcp_settings settings;
     const struct pvmw_tls_ops *tls; /* NULL: not loaded, see pvmt_tcp_need_tls() */
     uint8_t host[PVMT_TCP_HOST_BYTES];
-    pid_t pid; /* whose it is: a forked child has only a copy */
+    pid_t pid; /* the owner: a forked child has only a copy */
     int epoll_fd;
     struct tcp_watch timer;
-    int64_t timer_us; /* when it goes off; 0: not set */
+    int64_t timer_us; /* expiry; 0: not set */
     struct tcp_door door;
     struct tcp_remembered remembered[TCP_REMEMBERED_MAX];
     unsigned remembered_next;
     struct tcp_link *links;
-    struct tcp_link *graveyard;           /* dead, to be freed */
-    struct tcp_dial *spent;               /* over, to be freed */
-    unsigned up, dialing, waiting, aside; /* links; waiting: for room */
+    struct tcp_link *graveyard;           /* dead links to be freed */
+    struct tcp_dial *spent;               /* finished dials to be freed */
+    unsigned up, dialing, waiting, aside; /* numbers of links; waiting: for room in the socket */
     unsigned turn;
-    bool unread;     /* a link was left with data that epoll does not know of */
-    bool complained; /* that an offer could not be joined */
+    bool unread;     /* a link has data that epoll does not know of */
+    bool complained; /* a failure to join an offer was logged */
     bool in_progress;
     uint8_t scratch[TCP_SCRATCH_BYTES];
 };
@@ -126,41 +126,40 @@ bool pvmt_tcp_need_tls(struct tcp_transport *t);
  */
 int pvmt_tcp_error(int number);
 
-/* Says why pvmw_interfaces() gave `rc`; returns a PVMC_E code. */
+/* Logs why pvmw_interfaces() returned `rc`; returns a PVMC_E code. */
 int pvmt_tcp_say_no_address(struct tcp_transport *t, int rc);
 
 /* ---- door.c ---- */
 
-/* One offer more waits: opens the door for the first. Fills in where it listens. 0 or a PVMC_E code, logged. */
+/* Adds a waiting offer and opens the door for the first one. Fills in where it listens. 0 or a PVMC_E code, logged. */
 int pvmt_tcp_door_enter(struct tcp_transport *t, struct pvmt_tcp_offer *offer);
 
-/* The offer of this link no longer waits: closes the strangers that came for it and, behind the last offer, the door.
- */
+/* The offer of this link no longer waits: closes the strangers that came for it and, after the last offer, the door. */
 void pvmt_tcp_door_leave(struct tcp_transport *t, struct tcp_link *e);
 
 void pvmt_tcp_door_accept(struct tcp_transport *t, struct tcp_listener *l);
 void pvmt_tcp_door_hear(struct tcp_transport *t, struct tcp_stranger *s);
 
-/* Sends strangers away whose time is over. */
+/* Closes strangers whose time is up. */
 void pvmt_tcp_door_expire(struct tcp_transport *t, int64_t now_us);
 
-/* When the next stranger's time is over; INT64_MAX: there is none. */
+/* When the next stranger's time is up; INT64_MAX: there is none. */
 int64_t pvmt_tcp_door_due(const struct tcp_transport *t);
 
 /* ---- dial.c ---- */
 
-/* Starts to connect the link. 0 or a PVMC_E code when none of the addresses can be tried, logged. */
+/* Starts to connect the link. 0, or a PVMC_E code, logged, when none of the addresses can be tried. */
 int pvmt_tcp_dial_start(struct tcp_link *e, const struct pvmt_tcp_offer *offer);
 void pvmt_tcp_dial_continue(struct tcp_watch *attempt);
 
-/* Tries the next address where it is time to. */
+/* Tries the next addresses that are due. */
 void pvmt_tcp_dial_expire(struct tcp_transport *t, int64_t now_us);
 int64_t pvmt_tcp_dial_due(const struct tcp_transport *t);
 
-/* The owner gives up; said in the log with the addresses tried. */
+/* Cancels the dial for the owner; logs the addresses tried. */
 void pvmt_tcp_dial_cancel(struct tcp_link *e);
 
-/* Ends the dial without a word. */
+/* Ends the dial silently. */
 void pvmt_tcp_dial_drop(struct tcp_link *e);
 void pvmt_tcp_dial_free_spent(struct tcp_transport *t);
 
@@ -168,12 +167,14 @@ void pvmt_tcp_dial_free_spent(struct tcp_transport *t);
 
 int pvmt_tcp_link_new(struct tcp_transport *t, void *owner, enum tcp_state state, struct tcp_link **out);
 
-/* The connection stands: takes over descriptor (which epoll watches already) and tls, and tells the owner. */
+/*
+ * The connection is up: takes ownership of the descriptor (which epoll already watches) and tls, and tells the owner.
+ */
 void pvmt_tcp_link_up(struct tcp_link *e, struct tcp_watch *from, struct pvmw_tls *tls);
 
 /*
- * A socket that epoll watches costs each sender's write some 0.2 us more. A link that is read directly, and gives data
- * again and again while nobody sleeps, is therefore taken out of epoll, until somebody arms the transport.
+ * A socket watched by epoll makes each send about 0.2 us slower. A link that is read directly, and has data again and
+ * again while nobody sleeps, is therefore removed from epoll until the transport is armed.
  */
 void pvmt_tcp_link_set_aside(struct tcp_link *e);
 void pvmt_tcp_links_watch_all(struct tcp_transport *t);
@@ -181,15 +182,15 @@ void pvmt_tcp_links_watch_all(struct tcp_transport *t);
 /* Takes the link out of service; its memory stays until nobody on the stack can be using it. */
 void pvmt_tcp_link_bury(struct tcp_link *e);
 
-/* The connection is lost. The owner hears it once and then calls disconnect. */
+/* The connection is lost. The owner is told once and then calls disconnect. */
 void pvmt_tcp_link_down(struct tcp_link *e, int reason);
 void pvmt_tcp_link_free(struct tcp_link *e);
 int pvmt_tcp_link_send(struct pvmt_endpoint *base, struct pvmc_frame *f);
 
-/* Writes on what is queued. */
+/* Continues to write queued data. */
 void pvmt_tcp_link_writable(struct tcp_link *e);
 
-/* Reads what is there; returns how often. */
+/* Reads available data; returns the number of reads. */
 int pvmt_tcp_link_readable(struct tcp_link *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* tls.c - loads the module that encrypts. */
+/* tls.c - loads the TLS module. */
 #include "tls.h"
 #include <stdio.h>
 #include "transports/module.h"
