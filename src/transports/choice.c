@@ -6,7 +6,7 @@
 
 #define NAME_BYTES    32
 #define WHY_BYTES     256
-#define TYPICAL_BYTES 4096 /* the message size that the order is made for */
+#define TYPICAL_BYTES 4096 /* the message size for which transports are ordered */
 
 /* The state of parsing. */
 struct reading {
@@ -43,7 +43,7 @@ static const struct pvmt_transport_row *row_of(const char *name)
     return NULL;
 }
 
-/* ---- what to say ---- */
+/* ---- messages ---- */
 
 static void append(char *text, size_t size, const char *part)
 {

@@ -25,7 +25,7 @@ struct pvmt_choice {
 int pvmt_choice_usable(const struct pvmt_transport_row *row, char *why, size_t size);
 
 /*
- * Reads the text of PVM_TRANSPORT. 0; why is then "", or says which of the named ones are left out because they are not
+ * Parses PVM_TRANSPORT. 0; why is then "", or says which of the named transports are left out because they are not
  * usable here. PVMC_EPARAM: an unknown name or a senseless order; why says how to correct it.
  */
 int pvmt_choice_parse(const char *text, struct pvmt_choice *out, char *why, size_t size);

@@ -1,20 +1,20 @@
 /*
  * transport.h - what carries frames between two processes. Every transport is this one table of functions.
  *
- * There are two ways to connect, and a transport has one of them:
- *  - by address (unix): one side listens, others connect() to the address it was opened with; `accepted` tells.
- *  - by offer (between tasks): one side makes an offer(), an opaque blob and maybe a descriptor, which the daemons
- * carry to the other side; that one calls join() with it. Neither needs a name or a port that others could find.
+ * There are two ways to connect, and each transport supports one of them:
+ * - by address (unix): one side listens, others connect() to the address it was opened with; `accepted` reports them.
+ * - by offer (between tasks): one side makes an offer(), an opaque blob and maybe a descriptor, which the daemons carry
+ *   to the other side; that side calls join() with it. Neither side needs a name or a port that others could find.
  *
- * The shape is: completion driven, one pollable descriptor, an arm() before sleeping.
- *  - Nothing blocks. send() takes a frame or refuses it with PVMC_EAGAIN; after a refusal tx_ready comes, from
- * progress().
- *  - Callbacks come only from inside progress(), never from send() or connect(). They may call send() and disconnect().
- *  - down comes exactly once for each endpoint that was not disconnected by its owner; the endpoint is dead from then
- * on and is freed by disconnect().
- *  - Frames of one endpoint arrive in order, whole, once, or down tells that the rest is lost.
- *  - No timers inside: time limits and heartbeats are kept above.
- * Who uses it: src/libpvm for a task's links, src/pvmd for its tasks. How to add one: doc/adding-a-transport.md.
+ * The interface is completion driven, with one pollable descriptor and an arm() before sleeping.
+ * - Nothing blocks. send() accepts a frame or refuses it with PVMC_EAGAIN; after a refusal, progress() calls tx_ready.
+ * - Callbacks come only from inside progress(), never from send() or connect(). They may call send() and disconnect().
+ * - down comes exactly once for each endpoint that its owner has not disconnected. The endpoint is dead from then on,
+ *   and disconnect() frees it.
+ * - Frames of one endpoint arrive complete, in order and once, or down reports that the rest is lost.
+ * - A transport has no timers: the layer above handles time limits and heartbeats.
+ *
+ * Users: src/libpvm for a task's links, src/pvmd for its tasks. How to add one: doc/adding-a-transport.md.
  */
 #ifndef PVMT_TRANSPORT_H
 #define PVMT_TRANSPORT_H
@@ -34,74 +34,74 @@ struct pvmt_endpoint;  /* one end of a connection */
 /* First member of every transport's endpoint struct. */
 struct pvmt_endpoint {
     struct pvmt_transport *transport;
-    void *owner; /* the layer above sets it, e.g. in accepted; the transport never looks */
+    void *owner; /* set by the layer above, e.g. in accepted; the transport never uses it */
 };
 
 struct pvmt_attributes {
     uint32_t frame_max;     /* largest payload of a frame, bytes */
-    uint32_t copy_max;      /* up to this size copying a payload is cheaper than referring to it, bytes */
+    uint32_t copy_max;      /* up to this size, bytes, copying a payload is cheaper than referring to it */
     unsigned latency_ns;    /* typical, one way */
     unsigned bandwidth_mbs; /* typical, 10^6 bytes per second */
     bool local_only;        /* reaches this host only */
     /*
-     * What send() took reaches a peer that lives, however the connection ends: the frames are in memory of both. Where
-     * this is false the layer above keeps frames until they are acknowledged, and sends them again by another route.
+     * A frame accepted by send() reaches a living peer however the connection ends, because it is in memory of both. If
+     * this is false, the layer above keeps frames until they are acknowledged, and sends them again by another route.
      */
     bool lossless;
-    bool by_name_only;   /* "auto" leaves it out: used where the user's list names it */
+    bool by_name_only;   /* "auto" leaves it out: the user must name it */
     const char *secrecy; /* of what crosses the network: "in the clear", "encrypted ..."; NULL: nothing does */
     /*
-     * A peer that dies without a word is not noticed while nothing is due from it; down comes when something is, and no
-     * answer in a long time. The daemons tell of the end of tasks.
+     * The death of a peer goes unnoticed while nothing is due from it. If something is due and no answer comes for
+     * long, down comes. The daemons report the end of tasks.
      */
     bool end_unseen;
-    bool by_reference; /* wants whole messages: a payload in message memory with a location (mem.h) is not copied */
-    bool registers;    /* registers message memory with a device: wants it in arenas, too */
+    bool by_reference; /* prefers whole messages: a payload in message memory with a location (mem.h) is not copied */
+    bool registers;    /* registers message memory with a device, so it needs that memory in arenas, too */
     /*
-     * Its network has a clock of its own, by which the process lives while the transport is open (pvmc_virtual_clock):
-     * a task opens it when it enrols, before it has done anything.
+     * Its network has a clock of its own, by which the process lives while the transport is open (pvmc_virtual_clock).
+     * A task opens it on enrolment, before anything else.
      */
     bool has_clock;
 };
 
-/* Who is at the other end, as the kernel vouches for it; -1 where the transport cannot tell. */
+/* The peer's identity as the kernel reports it; -1 if the transport cannot tell. */
 struct pvmt_credentials {
     pid_t pid;
     uid_t uid;
 };
 
 struct pvmt_callbacks {
-    /* A peer connected to our address. Set ep->owner. Nonzero refuses it: the transport then frees ep. */
+    /* A peer has connected to our address. Set ep->owner. Nonzero refuses it: the transport then frees ep. */
     int (*accepted)(void *arg, struct pvmt_endpoint *ep, const struct pvmt_credentials *who);
     /*
-     * A frame with this (checked) header comes in. Return where its h->length payload bytes go; the memory must stay
-     * until rx_done or down. NULL refuses the frame: its payload is read and dropped and rx_done is not called.
-     * Called also for frames without payload (the result is then not written to, but must not be NULL to accept).
+     * A frame with this (checked) header arrives. Return the place for its h->length payload bytes; the memory must
+     * stay until rx_done or down. NULL refuses the frame: its payload is read and dropped and rx_done is not called.
+     * Also called for frames without payload: the result is then not written to, but must not be NULL to accept.
      */
     uint8_t *(*rx_place)(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h);
     /* The payload announced by the last rx_place on ep is in place. */
     void (*rx_done)(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h);
     /*
      * Optional; NULL: rx_place and rx_done are used for all frames. A frame that is a whole message (offset 0, length
-     * equals body_length) came in, and its payload lies at data. With mem, data stays where it is: the callee gets the
-     * reference to mem and gives it back when it is done with the message. Without, data is valid until this returns.
-     * Nothing may be written there. Nonzero refuses the frame, and mem stays the transport's.
+     * equals body_length) has arrived with its payload at data. With mem, data stays in place: the callee gets the
+     * reference to mem and releases it when it is done with the message. Without mem, data is valid until this returns.
+     * The callee must not write there. Nonzero refuses the frame, and mem stays the transport's.
      */
     int (*rx_whole)(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h, struct pvmc_mem *mem,
                     const uint8_t *data);
     /*
      * Optional; NULL: descriptors are closed. The frame of the last rx_place brought a descriptor (PVMC_FRAME_FD),
-     * which is the callee's now. Comes before rx_done. -1: it was lost, because this process has no descriptors left.
+     * which the callee now owns. Comes before rx_done. -1: it was lost, because this process has no descriptors left.
      */
     void (*rx_descriptor)(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h, int fd);
     /*
-     * Optional; NULL: the connection is lost with a line in the log. What came, at least so many bytes, is no frame, or
-     * one that breaks the rules. Disconnect ep, now or later: until then whatever comes is dropped. Unix sockets only.
+     * Optional; NULL: the connection is lost and that is logged. The peer sent at least these bytes, which are no valid
+     * frame. Disconnect ep, now or later; until then all its input is dropped. Unix sockets only.
      */
     void (*rx_foreign)(void *arg, struct pvmt_endpoint *ep, const uint8_t bytes[PVMC_FRAME_HEADER_BYTES], int reason);
-    /* After send() gave PVMC_EAGAIN, and when the peer has joined an offered endpoint: it takes frames (again). */
+    /* The endpoint accepts frames (again): after a PVMC_EAGAIN, and when the peer has joined an offered endpoint. */
     void (*tx_ready)(void *arg, struct pvmt_endpoint *ep);
-    /* Optional; NULL: 1. The number that the virtual machine has given this host, from 1. */
+    /* Optional; NULL: 1. The number that the virtual machine has assigned to this host, from 1. */
     uint16_t (*node)(void *arg);
     /* The connection ended: `reason` is 0 when the peer closed it cleanly between frames, else a PVMC_E code. */
     void (*down)(void *arg, struct pvmt_endpoint *ep, int reason);
@@ -114,10 +114,10 @@ struct pvmt_transport_ops {
     /* 0 if usable on this machine, else a PVMC_E code and the reason in why[size]. Opens nothing. */
     int (*available)(char *why, size_t size);
 
-    /* Optional: one line for each device that there is: its state, or why it cannot be used. For pvm-info -d. */
+    /* Optional: calls `line` for each device, with its state or why it cannot be used. For pvm-info -d. */
     void (*describe)(void (*line)(void *arg, const char *text), void *arg);
 
-    /* Optional: its network may have a clock; what the daemon tells that network. NULL: not here, see why[size]. */
+    /* Optional, for a network that may have a clock: what the daemon reports to it. NULL: not here, see why[size]. */
     const struct pvmc_clock_watch *(*clock_watch)(char *why, size_t size);
 
     /*
@@ -127,12 +127,12 @@ struct pvmt_transport_ops {
     int (*open)(const char *address, const struct pvmt_callbacks *callbacks, void *arg, struct pvmt_transport **out);
 
     /*
-     * Closes it and frees all its endpoints without calling down. Also called in a forked child, for the copies that it
-     * inherited: the parent's connections must not notice.
+     * Closes it and frees all its endpoints without calling down. Also called in a forked child, for inherited copies:
+     * the parent's connections must not be affected.
      */
     void (*close)(struct pvmt_transport *t);
 
-    /* Its attributes; t is NULL before it is open: what can then be said, for the order of choice. */
+    /* Its attributes. With t NULL, before it is open: those already known, which decide the order of choice. */
     void (*query)(const struct pvmt_transport *t, struct pvmt_attributes *out);
 
     /* By address; NULL in transports that connect by offer. */
@@ -150,83 +150,90 @@ struct pvmt_transport_ops {
     /* By offer; NULL in transports that connect by address. */
 
     /*
-     * Makes an endpoint that waits for its peer, and what the peer must get: up to PVMT_OFFER_MAX bytes in blob (their
-     * number is returned) and, from local_only transports, a descriptor in *fd, which is the caller's to pass on and to
-     * close; else *fd is -1. send() gives PVMC_EAGAIN until the peer has joined; tx_ready tells. PVMC_ELIMIT: out of
-     * descriptors, or PVMC_E code. The owner calls disconnect when it has waited long enough.
+     * Creates an endpoint that waits for its peer, and what the peer needs: up to PVMT_OFFER_MAX bytes in blob (their
+     * number is returned) and, from local_only transports, a descriptor in *fd, which the caller passes on and closes;
+     * else *fd is -1. send() returns PVMC_EAGAIN until the peer has joined and tx_ready comes. PVMC_ELIMIT: out of
+     * descriptors; or another PVMC_E code. The owner calls disconnect when it has waited long enough.
      */
     int (*offer)(struct pvmt_transport *t, void *owner, uint8_t blob[PVMT_OFFER_MAX], int *fd,
                  struct pvmt_endpoint **out);
 
     /*
-     * Joins an offer. Takes over fd in any case (-1: none came). Frames may be sent at once, failure comes here or
-     * later by down. Writes up to PVMT_OFFER_MAX bytes to reply, which the caller carries back to the offering side for
-     * joined(); returns their number, 0: nothing need be carried back, or a PVMC_E code (PVMC_EFORMAT: a malformed
-     * blob).
+     * Joins an offer. Takes ownership of fd in any case (-1: none came). Frames may be sent at once; failure comes here
+     * or later by down. Writes up to PVMT_OFFER_MAX bytes to reply, which the caller carries back to the offering side
+     * for joined(). Returns their number, 0 if there is nothing to carry back, or a PVMC_E code (PVMC_EFORMAT: a
+     * malformed blob).
      */
     int (*join)(struct pvmt_transport *t, const uint8_t *blob, size_t length, int fd, void *owner,
                 uint8_t reply[PVMT_OFFER_MAX], struct pvmt_endpoint **out);
 
-    /* The reply to an offered endpoint. 0 or a PVMC_E code; NULL in transports whose join() gives no reply. */
+    /*
+     * Processes the reply to an offered endpoint. 0 or a PVMC_E code; NULL in transports whose join() gives no reply.
+     */
     int (*joined)(struct pvmt_endpoint *ep, const uint8_t *reply, size_t length);
 
-    /* Ends a connection and frees ep. Frames taken but not yet carried are lost. No callback follows. */
+    /* Ends a connection and frees ep. Frames accepted but not yet carried are lost. No callback follows. */
     void (*disconnect)(struct pvmt_endpoint *ep);
 
-    /* 0: taken (the transport refs the frame as long as it needs it); PVMC_EAGAIN: not taken; PVMC_EDOWN. */
+    /*
+     * 0: accepted (the transport references the frame as long as it needs it); PVMC_EAGAIN: not accepted; PVMC_EDOWN.
+     */
     int (*send)(struct pvmt_endpoint *ep, struct pvmc_frame *f);
 
     /*
-     * Optional; NULL: send() is used for all frames. As send(), for a frame that is a whole message: its h->length
-     * bytes lie at data and are copied before this returns. PVMC_EUNSUPPORTED: not so large a one, or not now: send()
-     * does it, or tells why not.
+     * Optional; NULL: send() is used for all frames. Like send(), for a frame that is a whole message: its h->length
+     * bytes at data are copied before this returns. PVMC_EUNSUPPORTED: too large, or not now: call send(), which also
+     * reports why.
      */
     int (*send_whole)(struct pvmt_endpoint *ep, const struct pvmc_frame_header *h, const uint8_t *data);
 
     /*
-     * Optional; NULL: send() is used for each. Sends frames[i] by eps[i], endpoints of one transport; the frames are of
-     * one message to several receivers and alike but for their headers, so that what they have in common may go but
-     * once. 0: all are taken; PVMC_EAGAIN: none, and tx_ready follows for each endpoint; any other error: none, and
-     * send() tells for each. As for delivery and order it is as if send() had taken them.
+     * Optional; NULL: send() is used for each. Sends frames[i] by eps[i], endpoints of one transport. The frames belong
+     * to one message to several receivers and differ only in their headers, so the common part may be sent once. 0: all
+     * are accepted; PVMC_EAGAIN: none, and tx_ready follows for each endpoint; any other error: none, and send()
+     * reports it for each. Delivery and order are those of send().
      */
     int (*send_to_many)(struct pvmt_endpoint **eps, struct pvmc_frame **frames, unsigned count);
 
-    /* Frames that the transport took from this endpoint's owner and still needs, or whose in-place data it does. */
+    /*
+     * Number of frames accepted from this endpoint's owner that the transport still needs, or whose in-place data it
+     * needs.
+     */
     size_t (*pending)(const struct pvmt_endpoint *ep);
 
     /*
-     * Optional, by address only: what has gone by this endpoint so far, in bytes: given counts whole frames from when
-     * send() took them on, taken what was read; and who is at the other end.
+     * Optional, by address only: the traffic of this endpoint so far, in bytes, and the peer's identity. `given` counts
+     * whole frames from when send() accepted them, `taken` what was read.
      */
     void (*traffic)(const struct pvmt_endpoint *ep, struct pvmc_bypass *out);
 
     /*
-     * Optional, by address only: reads nothing of this endpoint until it is told to go on; what the peer sends waits in
-     * the kernel, and then with the peer. May be called from rx_done: nothing behind that frame is taken in. Sending
-     * goes on. What a peer that is gone has left is read all the same.
+     * Optional, by address only: stops reading from this endpoint until it is resumed; what the peer sends waits in the
+     * kernel, and then at the peer. May be called from rx_done: no later frame is delivered. Sending continues. What a
+     * peer that is gone has left is still read.
      */
     void (*pause)(struct pvmt_endpoint *ep, bool on);
 
-    /* Optional, by address only: as pause(), until progress() is called next. */
+    /* Optional, by address only: like pause(), until the next progress(). */
     void (*yield)(struct pvmt_endpoint *ep);
 
-    /* Optional; NULL: false. Whether what this endpoint sends is encrypted on its way. */
+    /* Optional; NULL: false. Whether this endpoint encrypts what it sends. */
     bool (*encrypts)(const struct pvmt_endpoint *ep);
 
     /*
-     * Optional; NULL: as pending(). Those of them that may not get to a peer that lives before progress() is called
-     * again: a sender that is about to compute waits for 0. For transports that need frames until the peer says that
-     * it has them, which it may not do while it computes.
+     * Optional; NULL: as pending(). The part of pending() that may not reach a living peer before the next progress():
+     * a sender that is about to compute waits for 0. For transports that need frames until the peer acknowledges them,
+     * which it may not do while it computes.
      */
     size_t (*unsent)(const struct pvmt_endpoint *ep);
 
-    /* Moves what can be moved, without waiting, and calls back. Returns how many things happened, or a PVMC_E code. */
+    /* Moves data without waiting, and calls back. Returns the number of events, or a PVMC_E code. */
     int (*progress)(struct pvmt_transport *t);
 
-    /* A descriptor that polls readable when progress() has something to do, provided that arm() said so before. */
+    /* A descriptor that becomes readable when progress() has something to do, provided that arm() returned 0 before. */
     int (*fd)(struct pvmt_transport *t);
 
-    /* To be called before sleeping on fd(): 0 = sleep well, 1 = there is work already, call progress(). */
+    /* Call it before sleeping on fd(): 0 = sleep; 1 = there is work already, call progress(). */
     int (*arm)(struct pvmt_transport *t);
 };
 
@@ -237,7 +244,7 @@ struct pvmt_transport {
     void *arg;
 };
 
-/* A row of the table of all transports. Transports that are known but not built have no ops and say why. */
+/* A row of the table of all transports. Transports that are known but not built have no ops; why_not says why. */
 struct pvmt_transport_row {
     const char *name;
     const struct pvmt_transport_ops *ops; /* NULL: not built */

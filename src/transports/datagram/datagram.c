@@ -73,7 +73,7 @@ static int settle_touched(struct pvmt_datagram *t)
 {
     int n = 0;
     struct pvmt_datagram_link *l = t->touched, *next;
-    for (t->touched = NULL; l; l = next) { /* a link that is touched meanwhile has its turn next time */
+    for (t->touched = NULL; l; l = next) { /* a link touched meanwhile gets its turn next time */
         next = l->next_touched;
         l->touched = false;
         n += pvmt_datagram_settle(l);
@@ -87,7 +87,7 @@ static int settle_due(struct pvmt_datagram *t)
     struct pvmw_timer *e = pvmw_timers_first(&t->timers);
     for (; e && e->due_us <= t->now_us; e = pvmw_timers_first(&t->timers)) {
         struct pvmt_datagram_link *l = LINK_OF(e);
-        pvmw_timers_set(&t->timers, e, INT64_MAX); /* settling sets it again */
+        pvmw_timers_set(&t->timers, e, INT64_MAX); /* settling sets the timer again */
         n += pvmt_datagram_settle(l);
     }
     return n;
@@ -117,7 +117,7 @@ int pvmt_datagram_fd(struct pvmt_transport *base)
     return ((struct pvmt_datagram *)base)->epoll_fd;
 }
 
-/* Leaves a timer that goes off too early as it is while anything is due, which saves a system call. */
+/* Keeps a timer that would expire too early, which saves a system call. */
 void pvmt_datagram_wake_at(struct pvmt_datagram *t, int64_t due_us)
 {
     bool set = t->timer_us > t->now_us;

@@ -1,14 +1,15 @@
 /*
- * datagram.h - a transport over a carrier that may lose packets: what dp and atm have in common.
+ * datagram.h - a transport over a carrier that may lose packets: the common part of dp and atm.
  *
- * It keeps the links, each with a reliable connection, and their timers, acknowledges before the process sleeps, and
- * keeps a dead link until nobody on the stack can be using it. The carrier finds the way of a packet and moves it.
+ * It manages the links, each with a reliable connection, and their timers, sends acknowledgements before the process
+ * sleeps, and keeps the memory of a dead link until nobody on the stack can be using it. The carrier finds a packet's
+ * path and moves the packet.
  *
  * A carrier's transport begins with struct pvmt_datagram, its link with struct pvmt_datagram_link. Its table of
  * transport.h names the functions below, or functions of its own that call them.
  *
  *  datagram.c  opening, progress, waiting, closing
- *  link.c      the life of a link
+ *  link.c      life cycle of a link
  *  frames.c    its frames, on the reliable connection
  */
 #ifndef PVMT_DATAGRAM_H
@@ -29,10 +30,10 @@ struct pvmt_datagram_link {
     uint32_t own; /* incarnation: names this end to the peer */
     bool up;      /* packets can be sent */
     bool over;    /* the carrier has lost the peer: down() is due, with `reason` */
-    bool dead;    /* disconnected or down: freed once progress() is over and `told` is set */
+    bool dead;    /* disconnected or down: freed after progress() if `told` is set */
     bool told;    /* the owner has disconnected it */
-    bool touched; /* in the list of those to be settled */
-    bool owing;   /* in the list of those to be acknowledged before we sleep */
+    bool touched; /* in the list of links to be settled */
+    bool owing;   /* in the list of links to be acknowledged before we sleep */
     int reason;
     UT_hash_handle hh; /* by own */
     struct pvmt_datagram_link *next_touched, *next_owing;
@@ -42,9 +43,9 @@ struct pvmt_datagram_link {
 struct pvmt_datagram {
     struct pvmt_transport transport;
     const struct pvmt_datagram_carrier *carrier;
-    pid_t pid; /* the process that opened it; a forked child has a copy */
+    pid_t pid; /* the owner: a forked child has only a copy */
     int epoll_fd, timer_fd;
-    int64_t timer_us;      /* when it goes off; 0: not set */
+    int64_t timer_us;      /* expiry; 0: not set */
     int64_t now_us;        /* as of the current call */
     int64_t dead_after_us; /* as in pvmw_reliable_settings */
     struct pvmt_datagram_link *links, *graveyard, *touched, *owing;
@@ -60,10 +61,10 @@ struct pvmt_datagram_carrier {
     /* Opens the carrier. 0 or a PVMC_E code; close() follows in any case. */
     int (*open)(struct pvmt_datagram *t);
 
-    /* Closes the carrier; no links are left. A forked child (t->pid is not its own) only closes its copies. */
+    /* Closes the carrier; no links are left. A forked child (getpid() differs from t->pid) only closes its copies. */
     void (*close)(struct pvmt_datagram *t);
 
-    /* Prepares a link that waits for its peer and writes what the peer must know. Returns its length or an error. */
+    /* Prepares a link that waits for its peer, and writes what the peer must know. Returns its length or an error. */
     int (*offer)(struct pvmt_datagram_link *l, uint8_t blob[PVMT_OFFER_MAX]);
 
     /* Connects a link to the one that made this offer, and writes the reply. Returns its length or an error. */
@@ -72,22 +73,22 @@ struct pvmt_datagram_carrier {
     /* The reply to offer(): connects the link. 0 or a PVMC_E code. */
     int (*joined)(struct pvmt_datagram_link *l, const uint8_t *reply, size_t length);
 
-    /* The link goes out of service: releases its resources. Its peer has been told if possible. */
+    /* Releases the resources of a link that goes out of service. Its peer has been told if possible. */
     void (*leave)(struct pvmt_datagram_link *l);
 
-    /* As emit() of reliable.h. */
+    /* Like emit() of reliable.h. */
     int (*emit)(struct pvmt_endpoint *ep, const struct iovec *pieces, unsigned count);
 
     /* Optional: sends what emit() has gathered. */
     void (*flush)(struct pvmt_datagram *t);
 
-    /* Gives packets that have come to pvmt_datagram_take(). Returns how many things happened; sets now_us unless 0. */
+    /* Passes received packets to pvmt_datagram_take(). Returns the number of events; sets now_us unless that is 0. */
     int (*hear)(struct pvmt_datagram *t);
 
     /* Optional: whether hear() would find something now. */
     bool (*has_packets)(struct pvmt_datagram *t);
 
-    /* Before a sleep that must end at due_us (INT64_MAX: never). As arm() of transport.h. */
+    /* Called before a sleep that must end at due_us (INT64_MAX: never). Like arm() of transport.h. */
     int (*sleep_until)(struct pvmt_datagram *t, int64_t due_us);
 };
 
@@ -109,7 +110,7 @@ int pvmt_datagram_progress(struct pvmt_transport *base);
 int pvmt_datagram_fd(struct pvmt_transport *base);
 int pvmt_datagram_arm(struct pvmt_transport *base);
 
-/* ---- for the carrier ---- */
+/* ---- called by the carrier ---- */
 
 /* Wakes the process when fd is readable; hear() finds `data` in epoll_fd's events. 0 or PVMC_ESYSTEM. */
 int pvmt_datagram_watch(const struct pvmt_datagram *t, int fd, epoll_data_t data);
@@ -120,16 +121,16 @@ void pvmt_datagram_wake_at(struct pvmt_datagram *t, int64_t due_us);
 /* The link of this incarnation, or NULL. */
 struct pvmt_datagram_link *pvmt_datagram_find(struct pvmt_datagram *t, uint32_t own);
 
-/* The peer is known: makes the connection. 0 or PVMC_ENOMEM. */
+/* Creates the connection once the peer is known. 0 or PVMC_ENOMEM. */
 int pvmt_datagram_connect(struct pvmt_datagram_link *l, const struct pvmw_reliable_settings *settings, uint32_t peer);
 
-/* Packets can be sent from now on: greets the peer. */
+/* Packets can be sent from now on: sends the first probe. */
 void pvmt_datagram_up(struct pvmt_datagram_link *l);
 
-/* A packet came for a link that is up. As pvmw_reliable_take(). */
+/* Processes a packet for a link that is up. Like pvmw_reliable_take(). */
 int pvmt_datagram_take(struct pvmt_datagram_link *l, const uint8_t *packet, size_t length);
 
-/* Packets can no longer be sent: progress() will call down(). */
+/* The path to the peer is lost: progress() will call down(). */
 void pvmt_datagram_lose(struct pvmt_datagram_link *l, int reason);
 
 /* Marks a link for progress() to settle. */
@@ -143,7 +144,7 @@ static inline void pvmt_datagram_touch(struct pvmt_datagram_link *l)
     t->touched = l;
 }
 
-/* At the start of a call from the layer above: looks at the clock, unless progress() has done so. */
+/* Called at the start of a call from the layer above: reads the clock, unless progress() has done so. */
 static inline void pvmt_datagram_enter(struct pvmt_datagram *t)
 {
     if (!t->in_progress)
@@ -152,13 +153,13 @@ static inline void pvmt_datagram_enter(struct pvmt_datagram *t)
 
 /* ---- between datagram.c and link.c ---- */
 
-/* Does what is due: sends, calls back, sets the timer. Returns how many things happened. */
+/* Handles what is due: sends, calls back, sets the timer. Returns the number of events. */
 int pvmt_datagram_settle(struct pvmt_datagram_link *l);
 
 /* Frees the dead links that their owners have disconnected. */
 void pvmt_datagram_bury(struct pvmt_datagram *t);
 
-/* Frees all links without telling their owners; the peers are told unless this is a forked child. */
+/* Frees all links without telling their owners. The peers are told unless this is a forked child. */
 void pvmt_datagram_drop(struct pvmt_datagram *t);
 
 static inline void pvmt_datagram_flush(struct pvmt_datagram *t)

@@ -4,9 +4,9 @@
 #include "core/error.h"
 #include "core/log.h"
 
-#define RESUME_AT (PVMW_RELIABLE_MESSAGES_MAX / 2) /* tx_ready comes when so few frames are unacknowledged */
+#define RESUME_AT (PVMW_RELIABLE_MESSAGES_MAX / 2) /* tx_ready comes when only this many frames are unacknowledged */
 
-/* ---- out ---- */
+/* ---- sending ---- */
 
 static int emit(void *arg, const struct iovec *pieces, unsigned count)
 {
@@ -50,7 +50,7 @@ static void sent(void *arg, void *message)
     o->frame = NULL;
 }
 
-/* Enters the frame among the unacknowledged ones; NULL: *rc says why not. */
+/* Adds the frame to the unacknowledged ones; NULL: *rc is the reason. */
 static struct pvmt_frames_out *enter(struct pvmt_frames *l, struct pvmc_frame *f, uint64_t joint, int *rc)
 {
     *rc = l->reliable && (l->wrong || pvmw_reliable_is_dead(l->reliable)) ? PVMC_EDOWN : 0;
@@ -89,7 +89,7 @@ uint64_t pvmt_frames_joint(const struct pvmt_frames *l)
     return o ? o->joint : 0;
 }
 
-/* ---- in ---- */
+/* ---- receiving ---- */
 
 static void begin(struct pvmt_frames *l)
 {
@@ -98,7 +98,7 @@ static void begin(struct pvmt_frames *l)
     l->placed = 0;
     l->place = t->callbacks->rx_place(t->arg, l->ep, &l->header);
     if (!l->silent && l->place && l->header.flags & PVMC_FRAME_FD && t->callbacks->rx_descriptor)
-        t->callbacks->rx_descriptor(t->arg, l->ep, &l->header, -1); /* this carrier brings no descriptors */
+        t->callbacks->rx_descriptor(t->arg, l->ep, &l->header, -1); /* this carrier passes no descriptors */
 }
 
 static void end(struct pvmt_frames *l)
@@ -110,7 +110,7 @@ static void end(struct pvmt_frames *l)
         t->callbacks->rx_done(t->arg, l->ep, &l->header);
 }
 
-/* A message that is whole in one packet goes to rx_whole. */
+/* Delivers a message that fits into one packet through rx_whole. */
 static bool take_whole(struct pvmt_frames *l, const uint8_t *data, uint32_t length)
 {
     struct pvmt_transport *t = l->ep->transport;
@@ -123,7 +123,7 @@ static bool take_whole(struct pvmt_frames *l, const uint8_t *data, uint32_t leng
     return true;
 }
 
-/* Takes missing bytes of the header. Returns how many it used. */
+/* Takes missing bytes of the header. Returns the number of bytes used. */
 static uint32_t take_header(struct pvmt_frames *l, const uint8_t *data, uint32_t length)
 {
     uint32_t n = PVMC_FRAME_HEADER_BYTES - l->header_have;

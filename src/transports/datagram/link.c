@@ -1,4 +1,4 @@
-/* link.c - the life of a link over a carrier that may lose packets. See datagram.h. */
+/* link.c - life cycle of a link over a carrier that may lose packets. See datagram.h. */
 #include <stdlib.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@ static struct pvmt_datagram *transport_of(const struct pvmt_datagram_link *l)
 
 /* ---- the end ---- */
 
-/* Takes it out of service; its memory stays until nobody on the stack can be using it. */
+/* Takes the link out of service. Its memory stays until nobody on the stack can be using it. */
 static void retire(struct pvmt_datagram_link *l)
 {
     struct pvmt_datagram *t = transport_of(l);
@@ -118,7 +118,7 @@ static int make(struct pvmt_datagram *t, void *owner, struct pvmt_datagram_link 
     return rc;
 }
 
-/* What offering or joining came to: a length, or an error that ends the link. */
+/* Handles the result of offering or joining: a length, or an error that ends the link. */
 static int made(struct pvmt_datagram_link *l, int rc, struct pvmt_endpoint **out)
 {
     if (rc < 0)
@@ -162,7 +162,7 @@ int pvmt_datagram_joined(struct pvmt_endpoint *ep, const uint8_t *reply, size_t 
     int rc = l->frames.reliable || l->dead ? PVMC_EEXISTS : t->carrier->joined(l, reply, length);
     if (rc)
         return rc;
-    l->frames.refused = true; /* tx_ready is due, whether a frame was refused or not */
+    l->frames.refused = true; /* tx_ready is due even if no frame was refused */
     pvmt_datagram_flush(t);
     return 0;
 }
@@ -191,7 +191,7 @@ int pvmt_datagram_send(struct pvmt_endpoint *ep, struct pvmc_frame *f)
     int rc = pvmt_frames_send(&l->frames, f, t->now_us);
     if (rc)
         return rc;
-    pvmt_datagram_flush(t); /* at once: what it refers to may be acknowledged, and freed, at any time */
+    pvmt_datagram_flush(t); /* at once: an acknowledgement may free what it refers to at any time */
     if (!l->touched)
         pvmw_timers_set(&t->timers, &l->timer, pvmw_reliable_due_us(l->frames.reliable));
     return 0;
@@ -223,7 +223,7 @@ int pvmt_datagram_settle(struct pvmt_datagram_link *l)
     if (l->dead)
         return 1;
     if (n < 0 || l->over)
-        return down(l, n < 0 ? reason : l->reason); /* sending may have lost the peer only now */
+        return down(l, n < 0 ? reason : l->reason); /* the peer may have been lost while sending */
     if (!l->up)
         return n;
     note_debt(l);
