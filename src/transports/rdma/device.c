@@ -10,9 +10,9 @@
 #include "core/error.h"
 
 #define GIDS_MAX   256
-#define RXE_VENDOR 0xffffff /* soft-RoCE has no number of its own */
+#define RXE_VENDOR 0xffffff /* soft-RoCE has no vendor id */
 #define WHY_BYTES  512
-#define AGAIN_US   1000000 /* before ports are looked for again */
+#define AGAIN_US   1000000 /* interval of searches for ports */
 
 /* What the settings ask for. */
 struct wish {
@@ -223,8 +223,8 @@ static int search(struct pvmt_rdma_port *out, char *why, size_t size)
 }
 
 /*
- * The result of the last search, since opening devices takes milliseconds and transports are listed often. A search
- * that found no port is repeated, because one may have come.
+ * The result of the last search, because opening devices takes milliseconds and transports are listed often. A search
+ * that found no port is repeated, because one may have appeared.
  */
 static struct {
     bool valid;

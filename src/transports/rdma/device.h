@@ -23,15 +23,15 @@ struct pvmt_rdma_port {
 };
 
 /*
- * The best port of those that the settings leave. 0, or PVMC_ENOTFOUND, PVMC_EUNSUPPORTED, PVMC_EDENIED with the reason
- * and the cure in why[size]. The result is remembered until the settings change or pvmt_rdma_port_forget() is called.
+ * The best port that the settings allow. 0, or PVMC_ENOTFOUND, PVMC_EUNSUPPORTED, PVMC_EDENIED with the reason and the
+ * remedy in why[size]. The result is cached until the settings change or pvmt_rdma_port_forget() is called.
  */
 int pvmt_rdma_port_choose(struct pvmt_rdma_port *out, char *why, size_t size);
 
-/* A device came or went. */
+/* Drops the cached result: a device was added or removed. */
 void pvmt_rdma_port_forget(void);
 
-/* Opens a device by name; NULL when it is not there or may not be opened (errno). */
+/* Opens a device by name; NULL when it does not exist or must not be opened (errno). */
 struct ibv_context *pvmt_rdma_device_open(const struct pvmt_verbs *verbs, const char *name);
 
 /* describe() of transport.h: for each port its state and GID, or why it cannot be used. */

@@ -1,4 +1,4 @@
-/* event.c - what wakes a sleeping task: completions, the device's own events, time. */
+/* event.c - what wakes a sleeping task: completions, device events, the timer. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "rdma.h"
 
 #define SOON_US          100000
-#define NOTICES_PER_LOOK 16 /* calls between two looks at the other descriptors */
+#define NOTICES_PER_LOOK 16 /* calls between two checks of the other descriptors */
 
 enum source { SOURCE_COMPLETIONS, SOURCE_DEVICE, SOURCE_TIMER, SOURCES };
 
@@ -80,7 +80,7 @@ static bool take_notice(struct rdma_transport *t)
     return true;
 }
 
-/* ---- the device's events ---- */
+/* ---- device events ---- */
 
 static void fail_all(struct rdma_transport *t, int reason, const char *what)
 {
@@ -146,7 +146,7 @@ static void take_device_events(struct rdma_transport *t)
 {
     struct ibv_async_event event;
     while (!t->verbs->get_async_event(t->context, &event)) {
-        struct ibv_async_event copy = event; /* links that the event concerns may end before it is acknowledged */
+        struct ibv_async_event copy = event; /* links concerned may end before the event is acknowledged */
         t->verbs->ack_async_event(&event);
         handle(t, &copy);
     }
@@ -161,7 +161,7 @@ static void set_timer(struct rdma_transport *t, int64_t at_us)
     timerfd_settime(t->timer, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
-/* Serves all links if it is time to. */
+/* Serves all links if that is due. */
 static void tick(struct rdma_transport *t, int64_t now_us)
 {
     struct rdma_link *l;
@@ -204,7 +204,7 @@ void pvmt_rdma_events_look(struct rdma_transport *t)
     tick(t, pvmc_clock_us());
 }
 
-/* Does now what is due soon, so that the task is not woken for it at once. */
+/* Handles now what is due soon, so that the task is not woken for it right away. */
 int pvmt_rdma_events_arm(struct rdma_transport *t)
 {
     tick(t, pvmc_clock_us() + SOON_US);

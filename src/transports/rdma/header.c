@@ -6,7 +6,7 @@
 #include <string.h>
 #include "core/error.h"
 
-/* X(field): those of 32 bits. */
+/* X(field): the fields of 32 bits. */
 #define WORDS(X) X(length) X(dst) X(src) X(seq) X(tag) X(ctx) X(wid) X(enc) X(dsig) X(crc)
 
 enum field {
@@ -19,7 +19,7 @@ enum field {
     FIELD_COUNT
 };
 
-/* Predicts the next header: the next frame in a series of like messages. */
+/* Predicts the next header: the next frame in a series of similar messages. */
 static inline struct pvmc_frame_header foresee(const struct pvmc_frame_header *last)
 {
     struct pvmc_frame_header h = *last;

@@ -10,7 +10,7 @@
 
 #define PVMT_RDMA_HEADER_MAX 64 /* bytes of the longest form */
 
-/* The last header of one direction; begins as all zeros on both sides. */
+/* The last header of one direction; initially all zeros on both sides. */
 struct pvmt_rdma_headers {
     struct pvmc_frame_header last;
 };

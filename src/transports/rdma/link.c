@@ -1,4 +1,4 @@
-/* link.c - the life of a link: its queue pair goes from "offered" to "up" to "stopped". */
+/* link.c - life cycle of a link: its queue pair goes from "offered" to "up" to "stopped". */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +10,12 @@
 #include "rdma.h"
 
 #define ACK_TIMEOUT     16 /* 4.096 us * 2^16 = 0.27 s until a packet is sent again, ... */
-#define ACK_RETRIES     6  /* ... so often; soft-RoCE takes 7 for "for ever" */
-#define RNR_TIMER       12 /* 0.64 ms until a message is sent again to a peer without buffers; credits keep that from ... */
-#define RNR_RETRIES     7 /* ... happening. 7: for ever */
+#define ACK_RETRIES     6  /* ... at most this often; soft-RoCE takes 7 as "for ever" */
+#define RNR_TIMER       12 /* 0.64 ms until a message is sent again to a peer without buffers, which credits ... */
+#define RNR_RETRIES     7  /* ... normally prevent. 7: for ever */
 #define HOPS            64
-#define BYE_TICKS       2  /* for our goodbye to be taken */
-#define PROBE_TICKS     2  /* without a sign of the peer */
+#define BYE_TICKS       2  /* time for our goodbye to arrive */
+#define PROBE_TICKS     2  /* silence of the peer until we probe */
 #define SILENCE_TICKS   15 /* until a probe counts as unanswered; the device gives up much sooner */
 #define NUMBER_MASK     0xffffffu
 #define INLINE_HALVINGS 4
@@ -189,7 +189,7 @@ void pvmt_rdma_link_fail(struct rdma_link *l, int reason, const char *what)
 
 /*
  * Ends all work on the link's memory at once and takes it out of service. Its memory stays until nothing can use it.
- * Completions go to the stash first, because some devices drop them with the queue pair.
+ * Completions are saved to the stash first, because some devices drop them with the queue pair.
  */
 static void stop(struct rdma_link *l)
 {
@@ -240,9 +240,9 @@ void pvmt_rdma_link_part(struct rdma_link *l)
         pvmt_rdma_link_bury(l);
 }
 
-/* ---- what is due ---- */
+/* ---- periodic work ---- */
 
-/* The goodbye is out, or will never be. */
+/* The goodbye has been sent, or never will be. */
 static int attend_parted(struct rdma_link *l)
 {
     if (!l->said_bye && !l->failed && !l->ended)

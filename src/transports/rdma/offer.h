@@ -1,6 +1,6 @@
 /*
- * offer.h - what the two sides of an RDMA link tell each other through the daemons: 52 bytes each, in the same form for
- * the offer and the reply. The bytes are in doc/protocol.md.
+ * offer.h - what the two sides of an RDMA link exchange through the daemons: 52 bytes each, in the same form for the
+ * offer and the reply. The bytes are in doc/protocol.md.
  */
 #ifndef PVMT_RDMA_OFFER_H
 #define PVMT_RDMA_OFFER_H
@@ -19,10 +19,10 @@ struct pvmt_rdma_offer {
     uint32_t queue;   /* number of the queue pair, 24 bits */
     uint32_t first;   /* its first packet sequence number, 24 bits */
     uint8_t mtu;      /* enum ibv_mtu */
-    uint8_t reads;    /* most READs of the peer that it serves at a time */
-    uint16_t credits; /* messages that may be sent before any have been taken */
+    uint8_t reads;    /* limit of the peer's READs that it serves at a time */
+    uint16_t credits; /* messages that may be sent before the first is read */
     uint8_t gid[16];
-    uint8_t token[PVMT_RDMA_TOKEN_BYTES]; /* drawn by the offering side; its first message holds it */
+    uint8_t token[PVMT_RDMA_TOKEN_BYTES]; /* drawn by the offering side and sent in its first message */
 };
 
 /* Returns the number of bytes. */

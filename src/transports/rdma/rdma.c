@@ -2,8 +2,8 @@
  * rdma.c - frames over reliable connected queue pairs: InfiniBand, RoCE, soft-RoCE (see rdma.h for the parts).
  *
  * An offer is the number and the address of a queue pair (offer.h); the reply is the same from the joining side. Then
- * both connect their queue pairs, without rdma_cm. The joining side sends once the offering side has greeted: before
- * that, the offering side's queue pair would drop its messages.
+ * both connect their queue pairs, without rdma_cm. The joining side sends nothing until the offering side has sent its
+ * hello, because the offering side's queue pair would drop earlier messages.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,8 +18,8 @@
 #include "rdma.h"
 
 #define COMPLETIONS    8192 /* entries of the completion queue, more than all links can use */
-#define CALLS_PER_LOOK 4096 /* progress() calls of a polling task between two looks at its descriptors */
-#define BATCHES_MAX    4    /* of completions, in one progress() */
+#define CALLS_PER_LOOK 4096 /* progress() calls of a polling task between two checks of its descriptors */
+#define BATCHES_MAX    4    /* of completions, per progress() */
 #define FAREWELL_US    100000
 
 static struct rdma_transport *of(struct pvmt_transport *t)
@@ -190,7 +190,7 @@ static void forget_loans(struct rdma_link *l)
     }
 }
 
-/* The objects in a forked child's memory are the parent's: the child only closes its copies of descriptors. */
+/* The objects in a forked child's memory are the parent's, so the child only closes its copies of descriptors. */
 static void forget_copies(struct rdma_transport *t)
 {
     struct rdma_link *l, *next;
@@ -224,7 +224,7 @@ static void rdma_close(struct pvmt_transport *base)
     take_down(t);
 }
 
-/* ---- coming together ---- */
+/* ---- connecting ---- */
 
 static int rdma_offer(struct pvmt_transport *base, void *owner, uint8_t blob[PVMT_OFFER_MAX], int *fd,
                       struct pvmt_endpoint **out)
@@ -291,7 +291,7 @@ static size_t rdma_pending(const struct pvmt_endpoint *ep)
     return link_of(ep)->loan_count;
 }
 
-/* ---- moving ---- */
+/* ---- progress ---- */
 
 static const char *status_text(const struct ibv_wc *wc)
 {
@@ -356,7 +356,7 @@ static int take_stash(struct rdma_transport *t)
 {
     struct rdma_event *events = t->stash;
     unsigned count = t->stashed;
-    t->stash = NULL; /* more may be stashed while these are looked at */
+    t->stash = NULL; /* callbacks may stash more */
     t->stashed = t->stash_capacity = 0;
     for (unsigned i = 0; i < count; i++)
         take_completion(t, &events[i]);
@@ -371,7 +371,7 @@ static int take_batch(struct rdma_transport *t, bool *drained)
     struct rdma_event events[RDMA_EVENTS];
     int n = t->verbs->poll_cq(t->cq, RDMA_EVENTS, wc);
     *drained = n < RDMA_EVENTS;
-    for (int i = 0; i < n; i++) /* all first: a callback may end links */
+    for (int i = 0; i < n; i++) /* copy all first: a callback may end links */
         events[i] = (struct rdma_event){wc[i], pvmt_rdma_link_find(t, wc[i].qp_num)};
     for (int i = 0; i < n; i++)
         take_completion(t, &events[i]);
@@ -387,7 +387,7 @@ static int attend_all(struct rdma_transport *t, bool drained)
     unsigned burials = t->burials;
     DL_FOREACH_SAFE (t->links, l, next) {
         n += pvmt_rdma_link_attend(l, drained);
-        if (t->burials != burials) { /* the list has changed; the other links have their turn next time */
+        if (t->burials != burials) { /* the list has changed; the other links get their turn next time */
             t->attention = true;
             break;
         }
@@ -395,7 +395,7 @@ static int attend_all(struct rdma_transport *t, bool drained)
     return n;
 }
 
-/* Returns credits that no answer of the program took along. */
+/* Returns credits that no message of the program has carried. */
 static void give_back(struct rdma_transport *t)
 {
     struct rdma_link *l;

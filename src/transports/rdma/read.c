@@ -1,10 +1,10 @@
 /*
- * read.c - large frames: the receiver reads them by RDMA from the sender's memory to their final place.
+ * read.c - large frames: the receiver reads them by RDMA from the sender's memory into their final place.
  *
- * When packets are lost, soft-RoCE of Linux 6.1 reports READs as done that brought nothing or not all
- * (tests/rdma/reads.c shows it). On soft-RoCE a READ therefore counts once a later READ is done, and only SOFT_BYTES
- * are under way at a time, so that the host's queue of packets does not overflow. Frames are read in parts, one after
- * the other, because there the processor copies, and finds in its cache what it has just written.
+ * When packets are lost, soft-RoCE of Linux 6.1 reports READs as done that brought no data or only a part
+ * (tests/rdma/reads.c shows it). On soft-RoCE a READ therefore counts only once a later READ is done, and only
+ * SOFT_BYTES are in flight at a time, so that the host's packet queue does not overflow. There, parts of a frame are
+ * read one after the other: the processor copies them, and finds in its cache what it has just written.
  */
 #include <string.h>
 #include "core/error.h"
@@ -12,12 +12,12 @@
 
 #define SOFT_BYTES    ((size_t)1 << 20)
 #define SOFT_PART     (32u << 10)
-#define SOFT_PARTS    32 /* of a frame, at most */
+#define SOFT_PARTS    32 /* per frame, at most */
 #define CONFIRM_BYTES 8
 
-/* ---- where it goes ---- */
+/* ---- destination ---- */
 
-/* Registers the place. If that costs more than a copy, reads to message memory and copies from there. */
+/* Registers the destination. If that costs more than a copy, reads into message memory and copies from there. */
 static bool prepare(struct rdma_link *l)
 {
     struct rdma_transport *t = pvmt_rdma_of(l);
@@ -48,7 +48,7 @@ static void put_back(struct rdma_link *l)
 
 /* ---- the device ---- */
 
-/* Bytes of one READ at most. */
+/* Limit of bytes per READ. */
 static uint32_t part_bytes(const struct rdma_transport *t, const struct rdma_read *r)
 {
     if (!t->port.soft)
@@ -57,7 +57,7 @@ static uint32_t part_bytes(const struct rdma_transport *t, const struct rdma_rea
     return least > SOFT_PART ? least : SOFT_PART;
 }
 
-/* Work requests that it takes. */
+/* Number of work requests needed. */
 static unsigned count_works(const struct rdma_transport *t, const struct rdma_read *r)
 {
     uint32_t part = part_bytes(t, r);
@@ -132,7 +132,7 @@ void pvmt_rdma_read_begin(struct rdma_link *l, const struct pvmc_frame_header *h
     *r = (struct rdma_read){.h = *h, .slot = slot, .count = count};
     memcpy(r->pieces, pieces, count * sizeof *pieces);
     r->place = t->callbacks->rx_place(t->arg, &l->base, &r->h);
-    if (!r->place || l->parted) { /* nobody wants it */
+    if (!r->place || l->parted) { /* refused or disconnected */
         l->read_frames++;
         pvmt_rdma_slot_free(pvmt_rdma_of(l), l, slot);
         return;
@@ -155,7 +155,7 @@ void pvmt_rdma_read_done(struct rdma_link *l)
     put_back(l);
     l->read_frames++;
     pvmt_rdma_slot_free(pvmt_rdma_of(l), l, r->slot);
-    pvmt_rdma_of(l)->attention = true; /* others may wait for their turn */
+    pvmt_rdma_of(l)->attention = true; /* other frames may be waiting */
     if (!l->parted)
         t->callbacks->rx_done(t->arg, &l->base, &r->h);
     pvmt_rdma_deliver_backlog(l);

@@ -1,4 +1,4 @@
-/* receive.c - messages that came in: those of the transport itself, and frames in their order. */
+/* receive.c - incoming messages: those of the transport itself, and frames in order. */
 #include <string.h>
 #include <utlist.h>
 #include "core/buf.h"
@@ -44,7 +44,7 @@ static void take_frame(struct rdma_link *l, struct pvmc_buf *b, struct rdma_slot
     pvmt_rdma_slot_free(pvmt_rdma_of(l), l, slot);
 }
 
-/* Reads where a large frame lies. The lengths of its pieces must add up to its own. */
+/* Reads the location of a large frame. The lengths of its pieces must add up to its own. */
 static unsigned read_pieces(struct pvmc_buf *b, uint32_t length, struct rdma_piece pieces[PVMC_FRAME_PIECES_MAX])
 {
     unsigned count = pvmc_buf_get_u8(b);
@@ -104,7 +104,7 @@ void pvmt_rdma_drop_backlog(struct rdma_link *l)
     }
 }
 
-/* Frames keep their order behind a large one that is being read. */
+/* Frames wait behind a large one that is being read, to keep their order. */
 static void take_in_turn(struct rdma_link *l, struct rdma_slot *slot)
 {
     if (!l->backlog && !l->read.active) {
@@ -119,9 +119,9 @@ static void take_in_turn(struct rdma_link *l, struct rdma_slot *slot)
     l->last_backlog = slot;
 }
 
-/* ---- the transport's own ---- */
+/* ---- messages of the transport itself ---- */
 
-/* The offering side shows that it is the one that made the offer. */
+/* The token proves that this is the side that made the offer. */
 static void take_hello(struct rdma_link *l, const struct rdma_slot *slot)
 {
     if (l->state != RDMA_JOINING || slot->length != RDMA_PREFIX_BYTES + PVMT_RDMA_TOKEN_BYTES ||
@@ -130,10 +130,10 @@ static void take_hello(struct rdma_link *l, const struct rdma_slot *slot)
         return;
     }
     l->state = RDMA_UP;
-    pvmt_rdma_of(l)->attention = true; /* sends what was refused or taken meanwhile */
+    pvmt_rdma_of(l)->attention = true; /* sends what was refused or accepted meanwhile */
 }
 
-/* Gives a peer that has to wait more room, while there is some for all. */
+/* Gives a waiting peer more room, as long as there is some left for all. */
 static void widen(struct rdma_link *l)
 {
     struct rdma_transport *t = pvmt_rdma_of(l);
@@ -146,7 +146,7 @@ static void widen(struct rdma_link *l)
     l->owed += more;
 }
 
-/* Takes credits and the like; false: the peer gives more than there are. */
+/* Processes returned credits and the like; false: the peer returns more than it can have. */
 static bool take_prefix(struct rdma_link *l, const struct rdma_slot *slot)
 {
     l->credits += slot->data[1];

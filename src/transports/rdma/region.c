@@ -1,7 +1,7 @@
 /*
- * region.c - memory that is registered with the device. Registering pages costs tens of microseconds, so regions of
- * message memory, which are used again and again, stay registered: up to PVM_RDMA_CACHE bytes, the most recently used.
- * Other memory could be unmapped and mapped anew unnoticed, and is registered for one use only.
+ * region.c - memory registered with the device. Registering pages costs tens of microseconds, so regions of message
+ * memory, which are reused, stay registered: up to PVM_RDMA_CACHE bytes of the most recently used. Other memory could
+ * be unmapped and remapped unnoticed, so it is registered for one use only.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #define REGIONS_MAX   512
 #define REGION_ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ)
 
-static struct rdma_transport *transports; /* all that are open */
+static struct rdma_transport *transports; /* all open transports */
 
 /* ---- the device ---- */
 
@@ -143,7 +143,7 @@ void pvmt_rdma_region_put(struct rdma_transport *t, struct rdma_region *r)
         region_free(t, r);
 }
 
-/* ---- memory that goes ---- */
+/* ---- memory being freed ---- */
 
 static void forget(const uint8_t *data, size_t bytes)
 {

@@ -1,4 +1,4 @@
-/* send.c - messages on their way out: frames, references to frames, and those of the transport itself. */
+/* send.c - outgoing messages: frames, references to frames, and messages of the transport itself. */
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
@@ -6,7 +6,7 @@
 #include "core/log.h"
 #include "rdma.h"
 
-#define CREDITS_KEPT 1 /* for messages of our own */
+#define CREDITS_KEPT 1 /* reserved for messages of the transport itself */
 
 /* ---- the device ---- */
 
@@ -44,7 +44,7 @@ void pvmt_rdma_sent(struct rdma_link *l, uint64_t position)
 
 /* ---- messages ---- */
 
-/* A message that is being written: to `bytes`, or, if it may become too long for that, to a registered buffer. */
+/* A message being written: to `bytes` or, if it may become too long, to a registered buffer. */
 struct message {
     uint8_t bytes[RDMA_INLINE_MAX];
     struct rdma_slot *bounce;
@@ -52,7 +52,7 @@ struct message {
     size_t length;
 };
 
-/* Begins a message of which at most `most` bytes follow. False: no buffer is free. */
+/* Starts a message with room for `most` bytes. False: no buffer is free. */
 static bool message_begin(struct rdma_link *l, struct message *m, enum rdma_kind kind, size_t most)
 {
     struct rdma_transport *t = pvmt_rdma_of(l);
@@ -81,7 +81,7 @@ static bool message_end(struct rdma_link *l, struct message *m)
     struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND};
     if (m->bounce)
         sge.lkey = m->bounce->key;
-    bool last = (m->data[0] & ~RDMA_STARVED) == RDMA_BYE; /* the link goes when it is out */
+    bool last = (m->data[0] & ~RDMA_STARVED) == RDMA_BYE; /* the link ends once it is sent */
     wr.send_flags = (m->bounce ? 0 : IBV_SEND_INLINE) | (m->bounce || last ? IBV_SEND_SIGNALED : 0);
     uint64_t position = l->posted;
     if (!pvmt_rdma_post(l, &wr, RDMA_WORK_SEND)) {
@@ -119,9 +119,9 @@ bool pvmt_rdma_send_bye(struct rdma_link *l)
 }
 
 /*
- * Reports frames that were read at once, since the peer holds their memory. Credits alone are returned when many are
- * owed, or fewer when there is nothing else to do: an answer of the program may take them along before that. Such a
- * message takes a credit itself but returns two, so that the exchange ends.
+ * Reports frames that were read at once, because the peer holds their memory. Returns credits when many are owed, or
+ * fewer when there is nothing else to do, because a message of the program may carry them earlier. Such a message costs
+ * a credit but returns two, so that the exchange ends.
  */
 void pvmt_rdma_send_news(struct rdma_link *l, bool idle)
 {
@@ -131,7 +131,7 @@ void pvmt_rdma_send_news(struct rdma_link *l, bool idle)
 
 void pvmt_rdma_send_probe(struct rdma_link *l)
 {
-    struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED}; /* of nothing */
+    struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED}; /* an empty WRITE */
     if (l->probing || pvmt_rdma_send_room(l) < 2)
         return;
     l->probing = pvmt_rdma_post(l, &wr, RDMA_WORK_PROBE);
@@ -161,7 +161,7 @@ bool pvmt_rdma_loans_end(struct rdma_link *l, unsigned count)
     return true;
 }
 
-/* Adds a piece of memory, or makes the last piece longer. False: it cannot be registered. */
+/* Adds a piece of memory, or extends the last piece. False: it cannot be registered. */
 static bool lend_piece(struct rdma_link *l, struct rdma_loan *loan, struct rdma_piece *pieces, const uint8_t *data,
                        size_t bytes)
 {
@@ -198,7 +198,7 @@ static void gather(const struct pvmc_frame *f, uint8_t *to)
     }
 }
 
-/* Whether to lend the payload where it lies, and not copy it to message memory first. */
+/* Whether to lend the payload in place instead of copying it to message memory first. */
 static bool stays_in_place(const struct rdma_transport *t, const struct pvmc_frame *f)
 {
     struct pvmc_mem_place place;
@@ -309,7 +309,7 @@ static int send_large(struct rdma_link *l, struct pvmc_frame *f)
     return rc;
 }
 
-/* Before the link is up, takes one frame if it needs no memory: the joining side greets with it. */
+/* Before the link is up, accepts one frame that needs no memory: the joining side's greeting. */
 static int take_greeting(struct rdma_link *l, struct pvmc_frame *f)
 {
     if (l->state != RDMA_JOINING || l->greeting || f->h.length)

@@ -1,4 +1,4 @@
-/* slot.c - buffers for messages that come in, and for those that are too long to be sent inline. */
+/* slot.c - buffers for incoming messages, and for outgoing ones that are too long to be sent inline. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "rdma.h"
 
 #define CHUNK_SLOTS     32
-#define SHARED_SLOTS    4096 /* the shared queue's length, if the device can do it */
+#define SHARED_SLOTS    4096 /* the shared queue's length, if the device supports it */
 #define SHARED_SLOTS_OK 256  /* with a shorter one, links get queues of their own */
 
 struct rdma_chunk {
@@ -55,7 +55,7 @@ static void chunk_free(struct rdma_transport *t, struct rdma_chunk *c, bool fore
 
 /* ---- queues ---- */
 
-/* On l's own queue, or the shared one. */
+/* Posts to l's own queue, or to the shared one. */
 static int post(struct rdma_transport *t, struct rdma_link *l, struct rdma_slot *slot)
 {
     struct ibv_sge sge = {.addr = (uintptr_t)slot->data, .length = t->slot_bytes, .lkey = slot->key};
@@ -106,9 +106,9 @@ void pvmt_rdma_slots_close(struct rdma_transport *t, bool foreign)
     t->chunks = NULL;
 }
 
-/* ---- promises ---- */
+/* ---- credits ---- */
 
-/* 32 slots more. */
+/* Adds 32 slots. */
 static int grow(struct rdma_transport *t)
 {
     struct rdma_chunk *c = chunk_new(t);
@@ -180,7 +180,7 @@ void pvmt_rdma_slot_free(struct rdma_transport *t, struct rdma_link *l, struct r
         l->owed++;
     struct rdma_link *queue = t->srq ? NULL : slot->link;
     if (!t->srq && (!queue || !queue->qp || queue->failed))
-        return; /* it comes back when its queue is gone */
+        return; /* freed with its queue */
     if (!post(t, queue, slot))
         return;
     pvmc_log_once(PVMC_LOG_ERROR, "rdma: %s takes no more buffers: %s", t->port.device, strerror(errno));

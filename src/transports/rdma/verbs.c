@@ -8,7 +8,7 @@
 
 static const struct pvmt_verbs *replacement;
 
-/* The module's table if it has our version. */
+/* The module's table, if its version is ours. */
 static const struct pvmt_verbs *load(char *why, size_t size)
 {
     void *module = pvmt_module_load(PVMT_VERBS_FILE, "transport rdma", why, size);
@@ -26,7 +26,7 @@ const struct pvmt_verbs *pvmt_verbs_load(char *why, size_t size)
     if (replacement)
         return replacement;
     if (!loaded && (loaded = load(why, size)))
-        loaded->fork_init(); /* before anything is registered; kernels from 5.12 on need nothing */
+        loaded->fork_init(); /* before any registration; kernels from 5.12 on do not need it */
     return loaded;
 }
 

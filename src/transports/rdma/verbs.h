@@ -1,8 +1,8 @@
 /*
  * verbs.h - the functions of libibverbs that the transport calls: a table in the module libdpvm_rdma.so, so that
- * libpvm3 does not depend on libibverbs. The module is module/module.c; tests bring a table of their own.
+ * libpvm3 does not depend on libibverbs. The module is module/module.c; tests supply a table of their own.
  *
- * Each function is the ibv_ one of that name with the same contract (ibv_open_device(3) and so on).
+ * Each entry has the contract of the ibv_ function of that name (ibv_open_device(3) and so on).
  */
 #ifndef PVMT_RDMA_VERBS_H
 #define PVMT_RDMA_VERBS_H
@@ -57,10 +57,10 @@ struct pvmt_verbs {
     void (*ack_async_event)(struct ibv_async_event *event);
 };
 
-/* The table, loaded once for each process; NULL when it cannot be, with the reason in why[size]. */
+/* The table, loaded once per process; NULL when it cannot be loaded, with the reason in why[size]. */
 const struct pvmt_verbs *pvmt_verbs_load(char *why, size_t size);
 
-/* For tests: the table that pvmt_verbs_load() gives from now on; NULL: the module's. */
+/* For tests: the table that pvmt_verbs_load() returns from now on; NULL: the module's. */
 void pvmt_verbs_replace(const struct pvmt_verbs *table);
 
 /* Whether there may be devices: the kernel lists some, or a test replaced the table. */
