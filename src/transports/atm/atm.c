@@ -8,7 +8,7 @@
 #include "core/log.h"
 #include "atm_transport.h"
 
-/* ---- what is usable ---- */
+/* ---- availability ---- */
 
 static bool is_virtual; /* of the network that atm_available() saw last */
 

@@ -27,7 +27,7 @@
 
 /* Member of the struct that owns a descriptor. */
 struct atm_watch {
-    /* The descriptor is readable. Returns how many things happened. */
+    /* The descriptor is readable. Returns the number of events. */
     int (*ready)(struct atm_watch *watch);
 };
 
@@ -48,7 +48,7 @@ struct atm_link {
 };
 
 enum atm_tree_state {
-    ATM_TREE_ASKED_FOR, /* used once: most groups of receivers get only one message */
+    ATM_TREE_ASKED_FOR, /* used once: worthwhile only if the same group gets a second message */
     ATM_TREE_GROWING,   /* waits for the next peer's answer */
     ATM_TREE_UP,
     ATM_TREE_REFUSED, /* the network or a receiver refused it */
@@ -63,7 +63,7 @@ struct atm_tree {
     unsigned there;                       /* links that it reaches so far: the first ones */
     enum atm_tree_state state;
     int fd;           /* -1: none */
-    uint32_t bytes;   /* of a frame in one packet, at most */
+    uint32_t bytes;   /* bytes of a frame per packet, at most */
     uint64_t used_at; /* value of tree_calls */
 };
 
@@ -113,22 +113,24 @@ int pvmt_atm_multicast(struct pvmt_endpoint **eps, struct pvmc_frame **frames, u
 /* Adds what a link would send to the packet for several links. Returns 0. */
 int pvmt_atm_joint_add(struct atm_link *l, const struct iovec *pieces, unsigned count);
 
-/* Sends what may go to all links of a tree. Returns how many packets. Fells all trees if a link does not answer. */
+/*
+ * Sends packets that can go to all links of a tree. Returns their number. Removes all trees if a link does not answer.
+ */
 int pvmt_atm_trees_step(struct atm_transport *t);
 
-/* Removes a link that ends: fells the trees if one has it. */
+/* Removes a link that ends, and all trees if one contains it. */
 void pvmt_atm_trees_leave(struct atm_link *l);
 
 /* ---- leaf.c ---- */
 
-/* Opens the door if it is closed. Without a door, this task gets copies of its own and no multicast. */
+/* Opens the door if it is closed. Without a door, this task receives no multicast, only copies of its own. */
 void pvmt_atm_door_open(struct atm_transport *t);
 
 void pvmt_atm_leaves_close(struct atm_transport *t);
 
 /* ---- move.c ---- */
 
-/* Calls watch->ready() when fd is readable, from now on. 0 or PVMC_ESYSTEM. */
+/* Calls watch->ready() from now on when fd is readable. 0 or PVMC_ESYSTEM. */
 int pvmt_atm_watch(struct atm_transport *t, int fd, struct atm_watch *watch);
 
 /* Closes Fore descriptor *fd unless it is -1; a forked child closes only its copy. *fd becomes -1. */
@@ -144,7 +146,7 @@ int pvmt_atm_sleep_until(struct pvmt_datagram *base, int64_t due_us);
 void pvmt_atm_clock_enter(struct atm_transport *t);
 void pvmt_atm_clock_leave(struct atm_transport *t);
 
-/* As clock_watch() of transport.h. */
+/* Like clock_watch() of transport.h. */
 const struct pvmc_clock_watch *pvmt_atm_clock_watch(char *why, size_t size);
 
 #endif

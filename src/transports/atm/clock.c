@@ -10,7 +10,7 @@ static struct atm_transport *here; /* open transports in virtual time; mostly on
 
 static int64_t now_ns(void)
 {
-    static int64_t last_ns; /* after the network has gone, time stands still here */
+    static int64_t last_ns; /* if the network has gone, time stands still here */
     int64_t ns;
     if (!here->library->sim_now(&ns))
         last_ns = ns;
@@ -66,7 +66,7 @@ void pvmt_atm_clock_leave(struct atm_transport *t)
         pvmc_virtual_clock = NULL;
 }
 
-/* ---- for those who only watch ---- */
+/* ---- for processes that only watch ---- */
 
 static const struct pvmt_atm_library *watched; /* since pvmt_atm_clock_watch() */
 

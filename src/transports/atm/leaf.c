@@ -11,7 +11,7 @@
 
 /* ---- packets ---- */
 
-/* Moves the part of our link in front of the common bytes, which makes it an ordinary packet of that link. */
+/* Moves our link's part in front of the common bytes, which makes an ordinary packet of it. */
 static void take(struct atm_transport *t, uint8_t *packet, size_t length)
 {
     size_t parts = length < ATM_JOINT_HEADER || packet[0] != VERSION ? 0 : packet[1];
@@ -49,7 +49,7 @@ static int ready(struct atm_watch *w)
 
 /* ---- the door ---- */
 
-/* 0: accepted; -1: the caller is to be rejected, or has gone. */
+/* 0: accepted; -1: the caller must be rejected, or has gone. */
 static int let_in(struct atm_transport *t, int caller)
 {
     struct atm_leaf *leaf = calloc(1, sizeof *leaf);

@@ -10,12 +10,12 @@
 #include "core/error.h"
 #include "atm_transport.h"
 
-#define WINDOW_MAX   16 /* packets that the network's queue for a slow reader must hold */
+#define WINDOW_MAX   16 /* limit of packets in the network's queue for a slow reader */
 #define WINDOW_MIN   2
-#define WINDOW_BYTES 150000 /* that the shared buffer of a switch must hold, even for two tasks of one host */
+#define WINDOW_BYTES 150000 /* limit for the shared buffer of a switch, even for two tasks of one host */
 #define CALLERS_MAX  4
-#define RETRY_MIN_US 20000  /* hosts of the 1990s take milliseconds for a packet */
-#define RETRY_MAX_US 250000 /* at 50 % loss 20 tries in a row may fail, but not 60 */
+#define RETRY_MIN_US 20000  /* hosts of the 1990s need milliseconds for a packet */
+#define RETRY_MAX_US 250000 /* at 50 % loss, 20 tries in a row may fail, but not 60 */
 #define ACK_DELAY_US 2000
 
 static struct atm_transport *transport_of(const struct atm_link *l)
@@ -38,13 +38,13 @@ static int watch(struct atm_link *l)
     return pvmt_atm_watch(transport_of(l), l->fd, &l->watch);
 }
 
-/* Our address now. It may change: the network can choose another host once all descriptors were closed. */
+/* Our current address. It may change: once all descriptors are closed, the network can choose another host. */
 static int find_address(const struct atm_transport *t, Atm_address *own)
 {
     return t->host[0] ? t->library->gethostbyname(t->host, own) : t->library->sim_address(own);
 }
 
-/* Binds a descriptor to an access point of its own. callers: how many may wait; 0: this side calls. */
+/* Binds a descriptor to an access point of its own. callers: the backlog; 0: this side calls. */
 static int open_descriptor(struct atm_link *l, int callers)
 {
     struct atm_transport *t = transport_of(l);
@@ -55,7 +55,7 @@ static int open_descriptor(struct atm_link *l, int callers)
     return 0;
 }
 
-/* ---- packets out ---- */
+/* ---- outgoing packets ---- */
 
 int pvmt_atm_link_emit(struct pvmt_endpoint *ep, const struct iovec *pieces, unsigned count)
 {
@@ -94,7 +94,7 @@ static uint32_t window_for(uint32_t packet_bytes)
     return window;
 }
 
-/* The peer is known: begins the reliable connection. */
+/* The peer is known: starts the reliable connection. */
 static int begin(struct atm_link *l, enum atm_state state)
 {
     struct atm_transport *t = transport_of(l);
@@ -120,7 +120,7 @@ int pvmt_atm_link_offer(struct pvmt_datagram_link *base, uint8_t blob[PVMT_OFFER
     return rc ? rc : pvmt_atm_offer_encode(&l->own, blob);
 }
 
-/* Calls the offering side. The answer comes by the descriptor. */
+/* Calls the offering side. The answer arrives on the descriptor. */
 static int call(struct atm_link *l)
 {
     struct atm_transport *t = transport_of(l);
@@ -151,7 +151,7 @@ int pvmt_atm_link_joined(struct pvmt_datagram_link *base, const uint8_t *reply, 
 
 /* ---- the end ---- */
 
-/* Closes the descriptor at once: it would keep waking us until the owner disconnects the dead link. */
+/* Closes the descriptor at once, because it would wake us until the owner disconnects the dead link. */
 void pvmt_atm_link_leave(struct pvmt_datagram_link *base)
 {
     struct atm_link *l = (struct atm_link *)base;
@@ -159,7 +159,7 @@ void pvmt_atm_link_leave(struct pvmt_datagram_link *base)
     pvmt_atm_close(transport_of(l), &l->fd);
 }
 
-/* The circuit is gone. Returns 1: something happened. */
+/* The circuit is gone. Returns 1, the number of events. */
 static int lose(struct atm_link *l, int reason)
 {
     pvmt_datagram_lose(&l->base, reason);
@@ -167,7 +167,7 @@ static int lose(struct atm_link *l, int reason)
     return 1;
 }
 
-/* ---- what its descriptor brings ---- */
+/* ---- events of the descriptor ---- */
 
 /* Accepts the caller that the reply named, and rejects others. */
 static int take_caller(struct atm_link *l)

@@ -1,11 +1,11 @@
-/* move.c - what descriptors bring, and waiting. */
+/* move.c - events of descriptors, and waiting. */
 #include <sys/epoll.h>
 #include <unistd.h>
 #include "core/clock.h"
 #include "atm_transport.h"
 
 #define EVENTS_MAX 64
-#define ROUNDS_MAX 16 /* in one progress() */
+#define ROUNDS_MAX 16 /* per progress() */
 
 /* ---- descriptors ---- */
 

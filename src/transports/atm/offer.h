@@ -1,6 +1,6 @@
 /*
- * offer.h - what the two sides of an atm link tell each other through the daemons before the first packet. Offer and
- * reply have the same form. The bytes are in doc/protocol.md.
+ * offer.h - what the two sides of an atm link exchange through the daemons before the first packet. Offer and reply
+ * have the same form. The bytes are in doc/protocol.md.
  */
 #ifndef PVMT_ATM_OFFER_H
 #define PVMT_ATM_OFFER_H
@@ -13,11 +13,11 @@
 #define PVMT_ATM_MTU_MIN 256
 
 struct pvmt_atm_offer {
-    Atm_endpoint endpoint; /* offer: where it listens; reply: from where it calls */
+    Atm_endpoint endpoint; /* offer: where it listens; reply: where it calls from */
     uint32_t incarnation;  /* of this end; not 0 */
-    uint32_t mtu;          /* bytes; the smaller one of both counts */
-    Aal_type aal;          /* of the offer: that of the connection */
-    Atm_sap leaf_asap;     /* where it takes multicast calls; 0: it does not */
+    uint32_t mtu;          /* bytes; the smaller of both sides' values applies */
+    Aal_type aal;          /* in the offer: that of the connection */
+    Atm_sap leaf_asap;     /* where it accepts multicast calls; 0: it does not */
 };
 
 /* Returns the number of bytes, or a PVMC_E code. */

@@ -103,7 +103,7 @@ static void send_joint(struct atm_tree *tree, const struct atm_joint *joint)
     t->library->send(tree->fd, (const char *)t->packet, (int)length);
 }
 
-/* ---- felling ---- */
+/* ---- removing trees ---- */
 
 static void clear(struct atm_tree *tree)
 {
@@ -111,7 +111,7 @@ static void clear(struct atm_tree *tree)
     tree->count = 0;
 }
 
-/* Gives up all trees: frames that wait for them go link by link. */
+/* Removes all trees: each link then sends the waiting frames by itself. */
 static void fell(struct atm_transport *t)
 {
     struct pvmt_datagram_link *l, *next;
@@ -159,7 +159,7 @@ static int step(struct atm_tree *tree)
         send_joint(tree, &joint);
     }
     for (unsigned i = 0; n && i < tree->count; i++)
-        pvmt_datagram_touch(&tree->links[i]->base); /* what waits behind the frame may go now */
+        pvmt_datagram_touch(&tree->links[i]->base); /* frames behind this one may be sent now */
     return n;
 }
 
@@ -182,7 +182,7 @@ int pvmt_atm_trees_step(struct atm_transport *t)
     return n;
 }
 
-/* ---- growing ---- */
+/* ---- adding peers ---- */
 
 static void refuse(struct atm_tree *tree)
 {
@@ -233,7 +233,7 @@ static void plant(struct atm_tree *tree)
         grow(tree);
 }
 
-/* ---- which tree ---- */
+/* ---- choosing a tree ---- */
 
 /* Some links, and a frame for each. */
 struct group {
@@ -306,7 +306,7 @@ static struct atm_tree *tree_for(struct atm_transport *t, const struct group *g)
 
 /* ---- sending ---- */
 
-/* The peer is on another host and takes multicast calls. */
+/* Whether the peer is on another host and accepts multicast calls. */
 static bool can_share(const struct atm_link *l)
 {
     return l->base.up && l->peer.leaf_asap && pvmw_reliable_is_met(l->base.frames.reliable) &&
@@ -333,7 +333,7 @@ static void send_group(struct atm_transport *t, struct group *g)
     g->count = 0;
 }
 
-/* 0, or the reason why some link cannot take a frame. */
+/* 0, or why some link cannot accept a frame. */
 static int check(struct pvmt_endpoint **eps, unsigned count)
 {
     int rc = 0;

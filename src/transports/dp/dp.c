@@ -11,7 +11,7 @@
 #define RING_BYTES      (4u << 20) /* receive ring of each interface */
 #define RING_FRAMES_MIN 32
 
-/* ---- what is usable ---- */
+/* ---- availability ---- */
 
 static void read_settings(struct dp_settings *s)
 {
@@ -19,7 +19,7 @@ static void read_settings(struct dp_settings *s)
     s->ethertype = (uint16_t)pvmc_config_integer(PVMC_SETTING_DP_LINK_ETHERTYPE);
 }
 
-/* Lists the interfaces to use, the loopback among them. Returns their number. */
+/* Lists the usable interfaces, including the loopback. Returns their number. */
 static int interfaces(const char *names, struct dpi_interface list[PVMT_DP_PLACES_MAX])
 {
     return dpi_interfaces(names, list, PVMT_DP_PLACES_MAX);
@@ -47,7 +47,7 @@ static int dp_available(char *why, size_t size)
     return count ? 0 : no_interface(names, why, size);
 }
 
-/* dp is slower than tcp for all but short messages, since a frame is a packet: auto leaves it out. */
+/* A dp frame is limited to one packet, so dp is slower than tcp except for short messages: auto leaves it out. */
 static void dp_query(const struct pvmt_transport *t, struct pvmt_attributes *out)
 {
     (void)t;
@@ -83,7 +83,7 @@ static int open_port(struct dp_transport *t, const struct dpi_interface *interfa
     return rc;
 }
 
-/* Opens what can be opened. Fails only if no interface can. */
+/* Opens all ports it can. Fails only if none can be opened. */
 static int open_ports(struct dp_transport *t)
 {
     struct dpi_interface list[PVMT_DP_PLACES_MAX];
@@ -99,7 +99,7 @@ static int open_ports(struct dp_transport *t)
     return t->port_count ? 0 : rc;
 }
 
-/* Opens a port anew when its interface was replaced by one of the same name. Links by the old one will end. */
+/* Reopens a port whose interface was replaced by one of the same name. Links over the old one will end. */
 static void reopen_port(struct dp_transport *t, struct dp_port *p)
 {
     struct dpi_interface interface;

@@ -1,6 +1,7 @@
 /*
- * link.c - the ways of a link: which of our interfaces leads to which of the peer's is not known beforehand. Until the
- * peer is heard of, and again when it falls silent, packets go by all ways; then by the one that its own came by.
+ * link.c - the paths of a link. Which of our interfaces leads to which of the peer's is not known beforehand. Until the
+ * peer is heard, and again when it falls silent, packets take all paths; after that, the path of the peer's latest
+ * packet.
  */
 #include <string.h>
 #include "core/error.h"
@@ -17,7 +18,7 @@ static struct dp_transport *transport_of(const struct dp_link *l)
     return (struct dp_transport *)l->base.ep.transport;
 }
 
-/* ---- which way ---- */
+/* ---- choosing a path ---- */
 
 static void add_ways(struct dp_link *l, const struct pvmt_dp_offer *peer, bool loopback)
 {
@@ -37,7 +38,7 @@ static void add_ways(struct dp_link *l, const struct pvmt_dp_offer *peer, bool l
         }
 }
 
-/* Tasks of one host use the loopback if both have it open: Ethernet seldom returns a host's own frames. */
+/* Tasks of one host use the loopback if both have it open, because Ethernet seldom returns a host's own frames. */
 static void find_ways(struct dp_link *l, const struct pvmt_dp_offer *peer)
 {
     bool same_host = !memcmp(peer->host, transport_of(l)->host, sizeof peer->host);
@@ -49,7 +50,7 @@ static void find_ways(struct dp_link *l, const struct pvmt_dp_offer *peer)
         add_ways(l, peer, false);
 }
 
-/* A packet of the peer came by this port, from this interface of the peer. */
+/* A packet of the peer arrived at this port, from this interface of the peer. */
 static void note_way(struct dp_link *l, unsigned port, const uint8_t *hardware, uint16_t point)
 {
     const struct dp_way *w = &l->ways[l->way];
@@ -125,7 +126,7 @@ int pvmt_dp_link_emit(struct pvmt_endpoint *ep, const struct iovec *pieces, unsi
 
 /* ---- sharing the rings ---- */
 
-/* What all peers together may send must fit into the smallest ring, with room for packets outside the credit. */
+/* What all peers together may send must fit into the smallest ring, with room for packets that need no credit. */
 static uint32_t credit_for_each(const struct dp_transport *t)
 {
     uint32_t slots = UINT32_MAX, credit = PVMW_RELIABLE_WINDOW_MAX;
@@ -137,7 +138,7 @@ static uint32_t credit_for_each(const struct dp_transport *t)
     return credit;
 }
 
-/* The credit is a power of two, so it seldom changes when peers come and go. */
+/* The credit is a power of two, so that it seldom changes when peers come and go. */
 static void share_credit(struct dp_transport *t, int more)
 {
     struct pvmt_datagram_link *l, *next;
@@ -171,7 +172,7 @@ static void describe(const struct dp_transport *t, uint32_t incarnation, struct 
     }
 }
 
-/* Both ends are known: begins the connection. */
+/* Both ends are known: starts the connection. */
 static int begin(struct dp_link *l, const struct pvmt_dp_offer *peer)
 {
     struct dp_transport *t = transport_of(l);
@@ -250,7 +251,7 @@ void pvmt_dp_link_leave(struct pvmt_datagram_link *base)
         share_credit((struct dp_transport *)base->ep.transport, -1);
 }
 
-/* ---- packets in ---- */
+/* ---- incoming packets ---- */
 
 /* Keeps a packet that the peer sent before its reply arrived. */
 static void keep_early(struct dp_link *l, const uint8_t *packet, size_t length)

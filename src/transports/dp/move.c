@@ -7,7 +7,7 @@
 #include "dp_transport.h"
 
 #define FRAMES_MAX    128     /* packets of one port before the next port's turn */
-#define DOWN_AGAIN_US 1000000 /* pause before an interface that was down is tried again */
+#define DOWN_AGAIN_US 1000000 /* pause before an interface that was down is retried */
 
 /* ---- ports ---- */
 
@@ -16,7 +16,7 @@ bool pvmt_dp_port_is_usable(const struct dp_transport *t, const struct dp_port *
     return t->base.now_us >= p->down_until_us;
 }
 
-/* Logs once until the interface was seen up again. */
+/* Logs once until the interface is seen up again. */
 static void note_down(const struct dp_transport *t, struct dp_port *p)
 {
     if (!p->down_until_us)
@@ -56,8 +56,8 @@ static struct dp_port *port_of(struct dp_transport *t, int fd)
 }
 
 /*
- * A socket whose interface went down polls as failed until its error is read. This ends links that have nothing to
- * send, and their peers, which only see silence, can be told by another route.
+ * A socket whose interface went down polls as failed until its error is read. Reading it ends links that have nothing
+ * to send; their peers, which only notice silence, can be told by another route.
  */
 static void hear_errors(struct dp_transport *t)
 {
@@ -79,7 +79,7 @@ static void hear_errors(struct dp_transport *t)
     pvmt_dp_links_check(t);
 }
 
-/* ---- in ---- */
+/* ---- incoming packets ---- */
 
 static void refuse(struct dp_transport *t, struct dpi_port *p, const uint8_t *frame, const struct dpi_message *m)
 {

@@ -1,6 +1,6 @@
 /*
- * offer.h - what the two sides of a dp link tell each other through the daemons before the first frame: the node, and
- * its places, the network interfaces where it listens. Offer and reply have the same form. The bytes are in
+ * offer.h - what the two sides of a dp link exchange through the daemons before the first frame: the node, and its
+ * places, the network interfaces where it listens. Offer and reply have the same form. The bytes are in
  * doc/protocol.md.
  */
 #ifndef PVMT_DP_OFFER_H
@@ -17,13 +17,13 @@
 struct pvmt_dp_place {
     uint8_t hardware[6];
     uint16_t point;
-    uint16_t room; /* bytes of the longest message that can come here */
-    bool loopback; /* reached from the same host only */
+    uint16_t room; /* bytes of the longest message that it can receive */
+    bool loopback; /* reachable from the same host only */
 };
 
 struct pvmt_dp_offer {
     uint16_t ethertype, node;
-    uint8_t host[PVMW_HOST_IDENTITY_BYTES]; /* the same for tasks that share network interfaces */
+    uint8_t host[PVMW_HOST_IDENTITY_BYTES]; /* equal for tasks that share network interfaces */
     uint32_t incarnation;                   /* of this end; not 0 */
     unsigned count;
     struct pvmt_dp_place places[PVMT_DP_PLACES_MAX];

@@ -1,8 +1,8 @@
 /*
- * fault.c - a transport around another one, whose links fail on purpose.
+ * fault.c - a transport wrapped around another one, whose links fail on purpose.
  *
- * Delayed frames are held at the receiver, so frames that the inner transport took have reached their peer and its
- * promises hold. A fault that ends a connection ends the inner one, so the other side sees a real end.
+ * The receiver holds delayed frames, so frames accepted by the inner transport have reached their peer and its
+ * guarantees hold. A fault that ends a connection ends the inner one, so the other side sees a real end.
  */
 #include "fault.h"
 #include <stdlib.h>
@@ -16,11 +16,11 @@
 #include "core/error.h"
 #include "core/log.h"
 
-#define HELD_FRAMES_MAX 256u       /* of one endpoint; beyond it, delays are cut short */
+#define HELD_FRAMES_MAX 256u       /* per endpoint; above this, delays are cut short */
 #define HELD_BYTES_MAX  (8u << 20) /* the same */
 #define SLOTS_MAX       8          /* transports that can be wrapped in one process */
 
-/* A frame that arrived and is not due yet. */
+/* A received frame that is not due yet. */
 struct held {
     struct pvmc_frame_header h;
     struct pvmc_mem *mem; /* NULL: no payload */
@@ -31,15 +31,15 @@ struct held {
 
 struct fault_endpoint {
     struct pvmt_endpoint base;
-    struct pvmt_endpoint *inner; /* NULL: ended by us, or disconnected */
-    bool up;                     /* joined; false: an offer that waits */
-    bool refused;                /* by this wrapper, which owes a tx_ready */
-    bool inner_owes;             /* by the inner transport, too: its tx_ready is passed on */
-    bool swallows;               /* a frame was lost, and so are all behind it */
+    struct pvmt_endpoint *inner; /* NULL: we have ended it, or it is disconnected */
+    bool up;                     /* joined; false: an open offer */
+    bool refused;                /* by this wrapper, so tx_ready is due */
+    bool inner_owes;             /* also by the inner transport: its tx_ready is passed on */
+    bool swallows;               /* a frame was lost, so all later ones are lost, too */
     bool ended, told;            /* the connection is over; down was called */
     int reason;
-    bool released;       /* disconnected: free it when progress is over */
-    struct held *coming; /* being placed */
+    bool released;       /* disconnected: free it after progress() */
+    struct held *coming; /* its payload is arriving */
     struct held *held;   /* in order */
     unsigned held_frames;
     size_t held_bytes;
@@ -57,7 +57,7 @@ struct fault_transport {
     struct pvmt_transport *inner;
     const struct pvmt_transport_ops *inner_ops;
     struct pvmt_fault_plan plan;
-    int epoll_fd, timer_fd; /* with delay: inner's descriptor and the time of the next frame; else -1 */
+    int epoll_fd, timer_fd; /* with delay: combine inner's descriptor and the timer for the next frame; else -1 */
     bool timer_set, in_progress;
     struct fault_endpoint *endpoints;
 };
@@ -74,7 +74,7 @@ static struct fault_transport *transport_of(const struct fault_endpoint *e)
     return (struct fault_transport *)e->base.transport;
 }
 
-/* ---- frames that are held back ---- */
+/* ---- delayed frames ---- */
 
 static struct held *held_new(const struct fault_transport *t, const struct pvmc_frame_header *h)
 {
@@ -168,7 +168,7 @@ static void drop_inner(struct fault_endpoint *e)
         inner->transport->ops->disconnect(inner);
 }
 
-/* A fault ends the connection; down follows from progress(), behind what came before. */
+/* A fault ends the connection. progress() reports down, after the frames received before. */
 static void end_by_fault(struct fault_endpoint *e)
 {
     e->ended = true;
@@ -202,7 +202,7 @@ static uint8_t *on_place(void *arg, struct pvmt_endpoint *inner, const struct pv
         e->coming->data = e->coming->mem ? e->coming->mem->data : NULL;
         return e->coming->mem ? e->coming->mem->data : NULL;
     }
-    if (cut && e->held) { /* in the middle of a frame that nobody has been told of */
+    if (cut && e->held) { /* in the middle of a frame not yet delivered */
         end_by_fault(e);
         return NULL;
     }
@@ -241,7 +241,7 @@ static int on_whole(void *arg, struct pvmt_endpoint *inner, const struct pvmc_fr
         return PVMC_ENOMEM;
     held->mem = mem;
     held->data = data;
-    if (!mem && h->length) { /* data is valid only now */
+    if (!mem && h->length) { /* data is valid only during this call */
         held->mem = pvmc_mem_new(h->length);
         if (!held->mem) {
             held_free(held);
@@ -355,9 +355,9 @@ static void fault_query(const struct slot *slot, const struct pvmt_transport *ba
         out->lossless = false;
 }
 
-/* ---- coming together ---- */
+/* ---- connecting ---- */
 
-/* The inner endpoint is made; it belongs to e from now on. */
+/* The inner endpoint exists; e owns it from now on. */
 static int settle(struct fault_endpoint *e, int rc, struct pvmt_endpoint **out)
 {
     if (rc < 0) {
@@ -399,7 +399,7 @@ static int fault_joined(struct pvmt_endpoint *base, const uint8_t *reply, size_t
 
 /* ---- sending ---- */
 
-/* Ends the connection before the frame or in the middle of it: what the inner one has not sent yet is lost. */
+/* Ends the connection before the frame or in the middle of it. What the inner transport has not sent yet is lost. */
 static int send_and_cut(struct fault_endpoint *e, struct pvmc_frame *f)
 {
     bool before = pvmt_fault_random(&random_state) & 1;
@@ -486,7 +486,7 @@ static void quiet_timer(struct fault_transport *t)
     uint64_t count;
     if (!t->timer_set)
         return;
-    t->timer_set = read(t->timer_fd, &count, sizeof count) < 0; /* not yet: it goes on */
+    t->timer_set = read(t->timer_fd, &count, sizeof count) < 0; /* not yet expired */
 }
 
 static int fault_progress(struct pvmt_transport *base)
@@ -514,7 +514,7 @@ static int fault_fd(struct pvmt_transport *base)
     return t->epoll_fd >= 0 ? t->epoll_fd : t->inner_ops->fd(t->inner);
 }
 
-/* Sets the timer to when the next frame is due; 0, or 1 if that is now. */
+/* Sets the timer for the next frame; 0, or 1 if that is due now. */
 static int set_timer(struct fault_transport *t, int64_t due_us)
 {
     int64_t left_us = due_us - pvmc_clock_us();
@@ -544,14 +544,14 @@ static int fault_arm(struct pvmt_transport *base)
     return t->inner_ops->arm(t->inner);
 }
 
-/* ---- one table of functions for each transport that is wrapped ---- */
+/* ---- one table of functions per wrapped transport ---- */
 
 static struct slot slots[SLOTS_MAX];
 static unsigned slot_count;
 
 #define EACH_SLOT(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 
-/* open() and query() get no transport: each slot has functions of its own, which know what they wrap. */
+/* open() and query() get no transport, so each slot has its own functions, which know what they wrap. */
 #define SLOT_FUNCTIONS(n)                                                                                              \
     static int open_##n(const char *address, const struct pvmt_callbacks *above, void *arg,                            \
                         struct pvmt_transport **out)                                                                   \

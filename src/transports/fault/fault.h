@@ -19,9 +19,9 @@
 #include "plan.h"
 
 /*
- * The ops to use instead of inner: with the faults of PVM_FAULT around it, or inner itself when none are set, when the
- * text is malformed (logged once as an error), or when inner connects by address. Same name and attributes, except
- * that lossless is false if frames get lost.
+ * The ops to use instead of inner: inner wrapped with the faults of PVM_FAULT, or inner itself when none are set, when
+ * the text is malformed (logged once as an error), or when inner connects by address. Name and attributes stay the
+ * same, except that lossless is false if frames get lost.
  */
 const struct pvmt_transport_ops *pvmt_fault_wrap(const struct pvmt_transport_ops *inner);
 

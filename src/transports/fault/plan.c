@@ -8,7 +8,7 @@
 #define VALUE_MAX    31       /* characters */
 #define DELAY_MAX_US 10000000 /* a longer delay would look like a hang */
 
-/* A decimal number without sign or exponent, of which *rest is what follows. */
+/* Reads a decimal number without sign or exponent; *rest is the text behind it. */
 static int read_decimal(const char *text, double *value, const char **rest)
 {
     size_t digits = strspn(text, "0123456789");

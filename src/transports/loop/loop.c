@@ -1,10 +1,10 @@
 /*
- * loop.c - frames between two ends inside one process: the smallest transport there can be.
+ * loop.c - frames between two ends inside one process: the smallest possible transport.
  *
- * For unit tests, and the one to read first (doc/adding-a-transport.md explains it line by line). An offer is a number
- * by which join() finds the endpoint that made it; the reply is the number of the other end. A frame travels by being
- * copied to the peer's queue of QUEUE_MAX frames; progress() of the peer takes it out. An eventfd is the pollable
- * descriptor.
+ * Used by unit tests, and the one to read first (doc/adding-a-transport.md explains it line by line). An offer is a
+ * number by which join() finds the endpoint that made it; the reply is the number of the other end. Sending copies a
+ * frame to the peer's queue of QUEUE_MAX frames, from which the peer's progress() removes it. An eventfd is the
+ * pollable descriptor.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "core/error.h"
 #include "transports/transport.h"
 
-#define QUEUE_MAX 8 /* frames under way to one endpoint: small, so that tests meet PVMC_EAGAIN */
+#define QUEUE_MAX 8 /* frames in flight to one endpoint: small, so that tests meet PVMC_EAGAIN */
 
 struct parcel {
     struct pvmc_frame *frame; /* a copy: header and one piece */
@@ -23,21 +23,21 @@ struct parcel {
 
 /* What an endpoint waits for before it may send. */
 enum loop_state {
-    LOOP_OFFERED, /* somebody to join */
-    LOOP_JOINED,  /* its owner to hear of it: joined() */
+    LOOP_OFFERED, /* a peer to join */
+    LOOP_JOINED,  /* joined() of its owner */
     LOOP_UP,      /* nothing */
 };
 
 struct loop_endpoint {
     struct pvmt_endpoint base;
-    uint64_t number; /* what travels as offer and reply */
+    uint64_t number; /* sent as offer or reply */
     enum loop_state state;
     struct loop_endpoint *peer; /* NULL when offered, and when the peer is gone */
     struct parcel *inbox;
     unsigned inbox_count;
     bool refused;    /* a frame was refused */
     bool want_ready; /* tx_ready is due */
-    bool released;   /* disconnected: free it when progress is over */
+    bool released;   /* disconnected: free it after progress() */
     bool told_down;
     struct loop_endpoint *prev, *next;
 };
@@ -45,7 +45,7 @@ struct loop_endpoint {
 struct loop_transport {
     struct pvmt_transport base;
     int event_fd;
-    pid_t pid; /* whose it is: a forked child has only a copy */
+    pid_t pid; /* the owner: a forked child has only a copy */
     bool in_progress;
     struct loop_endpoint *endpoints;
     struct loop_transport *prev, *next;
@@ -67,7 +67,7 @@ static void wake(struct pvmt_transport *base)
     if (t->pid != getpid())
         return;
     ssize_t n = write(t->event_fd, &one, sizeof one);
-    (void)n; /* a full counter is awake already */
+    (void)n; /* if the counter is full, the peer is awake already */
 }
 
 static int loop_open(const char *address, const struct pvmt_callbacks *callbacks, void *arg,
@@ -107,7 +107,7 @@ static void part(struct loop_endpoint *e)
 {
     if (!e->peer)
         return;
-    wake(e->peer->base.transport); /* it finds that we are gone */
+    wake(e->peer->base.transport); /* it will see that we are gone */
     e->peer->peer = NULL;
     e->peer = NULL;
 }
@@ -136,7 +136,7 @@ static void loop_query(const struct pvmt_transport *t, struct pvmt_attributes *o
                                     .lossless = true};
 }
 
-/* ---- coming together ---- */
+/* ---- connecting ---- */
 
 static struct loop_endpoint *endpoint_new(struct pvmt_transport *base, void *owner)
 {
@@ -179,7 +179,7 @@ static int loop_join(struct pvmt_transport *t, const uint8_t *blob, size_t lengt
 {
     uint64_t number;
     if (fd >= 0)
-        close(fd); /* not one of ours: we pass none on */
+        close(fd); /* not ours: this transport passes no descriptors */
     if (length != sizeof number)
         return PVMC_EFORMAT;
     memcpy(&number, blob, sizeof number);
@@ -258,7 +258,7 @@ static int loop_send(struct pvmt_endpoint *base, struct pvmc_frame *f)
 
 static size_t loop_pending(const struct pvmt_endpoint *base)
 {
-    (void)base; /* a taken frame is in the peer's queue at once */
+    (void)base; /* an accepted frame is in the peer's queue at once */
     return 0;
 }
 
@@ -269,12 +269,12 @@ static bool is_whole_message(const struct pvmc_frame_header *h)
     return !h->offset && h->length && h->length == h->body_length;
 }
 
-/* Gives the frame's memory away, reference and all. */
+/* Delivers the frame's memory with its reference. */
 static void deliver_whole(struct loop_endpoint *e, struct pvmc_frame *f)
 {
     struct pvmt_transport *t = e->base.transport;
     if (t->callbacks->rx_whole(t->arg, &e->base, &f->h, pvmc_mem_ref(f->mem), f->mem->data))
-        pvmc_mem_unref(f->mem); /* refused: it is ours again */
+        pvmc_mem_unref(f->mem); /* refused: we still own it */
 }
 
 static void deliver_copying(struct loop_endpoint *e, struct pvmc_frame *f)
@@ -311,7 +311,7 @@ static bool has_lost_peer(const struct loop_endpoint *e)
     return e->state != LOOP_OFFERED && !e->peer && !e->told_down;
 }
 
-/* Everything there is to tell of one endpoint; returns how many things that were. */
+/* Handles all events of one endpoint; returns their number. */
 static int endpoint_progress(struct loop_endpoint *e)
 {
     struct pvmt_transport *t = e->base.transport;
@@ -338,7 +338,7 @@ static int loop_progress(struct pvmt_transport *base)
     struct loop_transport *t = (struct loop_transport *)base;
     uint64_t count;
     ssize_t got = read(t->event_fd, &count, sizeof count);
-    (void)got; /* only to make the descriptor quiet again */
+    (void)got; /* only to reset the descriptor */
     int n = 0;
     struct loop_endpoint *e, *next;
     t->in_progress = true;

@@ -8,9 +8,9 @@
 #include "core/log.h"
 #include "unix.h"
 
-#define LARGE_BYTES  4096 /* payloads above this are worth a read of their own */
+#define LARGE_BYTES  4096 /* larger payloads get a read of their own */
 #define SOCKET_BYTES (1 << 20)
-#define READS_MAX    8 /* from one endpoint before the others get their turn */
+#define READS_MAX    8 /* per endpoint, before the others get their turn */
 
 #define ENDPOINT_OF(stream_) ((struct unix_endpoint *)((char *)(stream_)-offsetof(struct unix_endpoint, stream)))
 
@@ -19,7 +19,7 @@ static struct unix_transport *transport_of(const struct unix_endpoint *e)
     return (struct unix_transport *)e->base.transport;
 }
 
-/* ---- frames that come in ---- */
+/* ---- incoming frames ---- */
 
 static uint8_t *stream_place(struct pvmw_stream *s)
 {
@@ -53,7 +53,7 @@ static const struct pvmw_stream_owner stream_owner = {
     .large_bytes = LARGE_BYTES,
 };
 
-/* ---- beginning and end ---- */
+/* ---- life cycle ---- */
 
 int pvmt_unix_endpoint_new(struct unix_transport *t, int fd, struct unix_endpoint **out)
 {
@@ -85,8 +85,7 @@ static void end_stream(struct unix_endpoint *e)
     e->stream.fd = -1;
 }
 
-/* Epoll is not told: it ends with the transport, or it is our parent's, if we are a forked child dropping its copies.
- */
+/* Does not tell epoll: it is about to be closed or, in a forked child that drops its copies, is the parent's. */
 void pvmt_unix_endpoint_free(struct unix_endpoint *e)
 {
     end_stream(e);
@@ -98,7 +97,9 @@ void pvmt_unix_endpoint_bury(struct unix_endpoint *e)
     struct unix_transport *t = transport_of(e);
     if (e->stream.ended)
         return;
-    /* A child between fork and exec holds a copy of the descriptor: close() alone would leave it in epoll. */
+    /*
+     * Tells epoll explicitly, because close() does not end the watch while a child between fork and exec holds a copy.
+     */
     pvmt_unix_watch(t, EPOLL_CTL_DEL, e->stream.fd, 0, NULL);
     t->unread -= e->stream.unread != NULL;
     end_stream(e);
@@ -107,7 +108,7 @@ void pvmt_unix_endpoint_bury(struct unix_endpoint *e)
     t->count--;
 }
 
-/* The connection is lost. The owner hears it once and then calls disconnect. */
+/* The connection is lost. The owner is told once and then calls disconnect. */
 static void down(struct unix_endpoint *e, int reason)
 {
     if (e->stream.ended)
@@ -137,7 +138,7 @@ int pvmt_unix_endpoint_send(struct pvmt_endpoint *base, struct pvmc_frame *f)
     struct unix_endpoint *e = (struct unix_endpoint *)base;
     if (e->stream.ended)
         return PVMC_EDOWN;
-    int rc = pvmw_stream_send(&e->stream, f); /* PVMC_EDOWN: down follows, when what the peer sent before is read */
+    int rc = pvmw_stream_send(&e->stream, f); /* PVMC_EDOWN: down follows after the peer's last data */
     if (rc == PVMC_EAGAIN)
         e->want_ready = true;
     if (rc == PVMC_EAGAIN || e->stream.queued)
@@ -148,7 +149,7 @@ int pvmt_unix_endpoint_send(struct pvmt_endpoint *base, struct pvmc_frame *f)
 void pvmt_unix_endpoint_writable(struct unix_endpoint *e)
 {
     if (!pvmw_stream_flush(&e->stream))
-        return; /* full still; an error shows when reading */
+        return; /* still full; reading will show an error */
     poll_out(e, false);
     if (e->want_ready) {
         e->want_ready = false;
@@ -194,7 +195,7 @@ void pvmt_unix_endpoint_hung_up(struct unix_endpoint *e)
 
 /* ---- receiving ---- */
 
-/* What the peer has sent is no frame: the owner decides what becomes of it, or the connection is over. */
+/* The peer has sent something that is no frame: the owner decides what to do, or the connection ends. */
 static void refuse(struct unix_endpoint *e, int rc)
 {
     const struct pvmt_transport *t = e->base.transport;
@@ -207,7 +208,7 @@ static void refuse(struct unix_endpoint *e, int rc)
     down(e, rc);
 }
 
-/* What reading came to. True: go on. */
+/* Handles the result of a read. True: continue. */
 static bool judge(struct unix_endpoint *e, ssize_t rc)
 {
     if (rc == PVMC_ESHORT || rc == PVMC_EDOWN)
@@ -217,7 +218,7 @@ static bool judge(struct unix_endpoint *e, ssize_t rc)
     return rc && !e->stream.ended;
 }
 
-/* Something was taken in: keeps count of the endpoints that have left something unread. */
+/* Counts the endpoints with unread data. */
 static void count_unread(struct unix_endpoint *e)
 {
     transport_of(e)->unread += e->stream.unread != NULL;

@@ -26,7 +26,7 @@ int pvmt_unix_system_error(void)
     return PVMC_ELIMIT;
 }
 
-/* Paths beyond sun_path's 107 bytes are reached through a descriptor of their folder. */
+/* Paths longer than sun_path's 107 bytes are reached through a descriptor of their folder. */
 static int name_fill(struct unix_name *a, const char *path)
 {
     memset(a, 0, sizeof *a);
@@ -66,7 +66,7 @@ int pvmt_unix_path_listen(const char *path)
     int fd = -1, rc = name_fill(&a, path);
     if (!rc) {
         fd = new_socket();
-        mode_t mask = umask(0177); /* the socket is the owner's alone from its first moment */
+        mode_t mask = umask(0177); /* no other user may connect, not even for a moment */
         if (fd < 0 || bind(fd, (struct sockaddr *)&a.sun, sizeof a.sun) || listen(fd, LISTEN_BACKLOG))
             rc = PVMC_ESYSTEM;
         umask(mask);

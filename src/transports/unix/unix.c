@@ -13,7 +13,7 @@
 #include "unix.h"
 
 #define EVENTS_MAX 64
-#define DIRECT_MAX 2 /* up to this many endpoints are read without asking epoll first */
+#define DIRECT_MAX 2 /* with up to this many endpoints, they are read without epoll */
 
 static int unix_available(char *why, size_t size)
 {
@@ -139,7 +139,7 @@ static void unix_disconnect(struct pvmt_endpoint *base)
     struct unix_endpoint *e = (struct unix_endpoint *)base;
     struct unix_transport *t = (struct unix_transport *)base->transport;
     pvmt_unix_endpoint_bury(e);
-    e->told = true; /* the owner is done with it: free it as soon as possible */
+    e->told = true; /* the owner no longer needs it: free it as soon as possible */
     if (!t->in_progress) {
         DL_DELETE(t->graveyard, e);
         pvmt_unix_endpoint_free(e);
@@ -159,7 +159,10 @@ static size_t unix_pending(const struct pvmt_endpoint *base)
 
 /* ---- accepting ---- */
 
-/* Out of descriptors: take the connection with the spare one and close it, or it would wake us for ever. */
+/*
+ * Out of descriptors: uses the spare one to accept and close the connection, which would otherwise wake us
+ * continuously.
+ */
 static void refuse_one(struct unix_transport *t)
 {
     pvmc_log_once(PVMC_LOG_ERROR, "out of descriptors: refusing connections; raise the limit (ulimit -n)");
@@ -233,7 +236,7 @@ static int handle_events(struct unix_transport *t)
     return n < 0 && errno != EINTR ? PVMC_ESYSTEM : n < 0 ? 0 : n;
 }
 
-/* With one or two quiet connections asking epoll first only costs time: read them at once. */
+/* With one or two quiet connections, epoll only costs time: read them at once. */
 static int handle_directly(struct unix_transport *t)
 {
     int n = 0;
@@ -288,7 +291,7 @@ static int unix_arm(struct pvmt_transport *base)
     for (; e; e = e->next)
         if (e->stream.unread && !e->paused)
             return 1;
-    return 0; /* epoll is level-triggered: what is there stays readable */
+    return 0; /* epoll is level-triggered: unread data stays readable */
 }
 
 const struct pvmt_transport_ops pvmt_unix_ops = {
