@@ -1,4 +1,4 @@
-/* claim.h - a message claims its receivers, so that with several threads the frames of one message stay in a row. */
+/* claim.h - a message claims its receivers, so that with several threads the frames of one message stay together. */
 #ifndef PVMI_CLAIM_H
 #define PVMI_CLAIM_H
 
@@ -7,7 +7,7 @@
 
 /* The receivers of a message. */
 struct pvmi_claim {
-    struct pvmi_peer **peers; /* in use and claimed from pvmi_claim() on */
+    struct pvmi_peer **peers; /* in use; claimed from pvmi_claim() on */
     unsigned count;
 };
 
@@ -16,8 +16,8 @@ int pvmi_claim(struct pvmi_claim *c);
 void pvmi_claim_end(struct pvmi_claim *c);
 
 /*
- * The message to send in place of m while the lock may be given back: another thread could free m or pack on. With a
- * reference for the caller; NULL when out of memory.
+ * The message to send instead of m while the lock may be released, because another thread could free m or continue to
+ * pack it. With a reference for the caller; NULL when out of memory.
  */
 struct pvmc_message *pvmi_claim_message(struct pvmc_message *m);
 

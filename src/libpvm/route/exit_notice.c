@@ -11,13 +11,13 @@
 #include "route.h"
 
 #define LIMIT_US        2000000
-#define LIMIT_UNSEEN_US 50000 /* no link will tell: leaves time to take in what has come */
+#define LIMIT_UNSEEN_US 50000 /* if no link can tell: time to receive what was sent */
 
 struct notice {
-    struct pvmc_message *m; /* the news; NULL: for the library only */
+    struct pvmc_message *m; /* the notice; NULL: for the library only */
     pvmc_tid tid;
     int64_t deadline_us;
-    bool unseen; /* then its links are closed */
+    bool unseen; /* no link sees the end: its links are then closed */
     struct notice *prev, *next;
 };
 
@@ -34,7 +34,10 @@ static pvmc_tid notified(const struct pvmc_message *m)
     return (pvmc_tid)tid;
 }
 
-/* The task of an endtask event, as pvmtev(7) has it; 0 for other messages. The daemon always describes this event. */
+/*
+ * The task of an endtask event, in the layout of pvmtev(7); 0 for other messages. The daemon always includes this
+ * description.
+ */
 static pvmc_tid traced(struct pvmc_message *m)
 {
     int head[2], data[9]; /* seconds, microseconds, task id: of each kind, type and value */
@@ -56,7 +59,7 @@ static pvmc_tid subject(struct pvmc_message *m)
     return tid;
 }
 
-/* Whether no link to p sees the end of its peer: what p sent and has not come by then, will not come. */
+/* Whether no link to p sees the end of its peer: after the delay, nothing more of p will arrive. */
 static bool is_unseen(const struct pvmi_peer *p)
 {
     const struct pvmi_link *l;
@@ -125,7 +128,7 @@ void pvmi_exit_notice_deliver(pvmc_tid tid)
             deliver(f);
 }
 
-/* The first whose time is over. */
+/* The first notice whose time limit has passed. */
 static struct notice *late(int64_t now_us)
 {
     struct notice *f;
@@ -144,7 +147,7 @@ int pvmi_exit_notice_expire(int64_t now_us)
     for (; (f = late(now_us)); n++) {
         struct pvmi_peer *p = f->unseen ? pvmi_peer_find(f->tid) : NULL;
         if (p && p->links)
-            pvmi_route_forget(p); /* delivers all news of that task */
+            pvmi_route_forget(p); /* delivers all notices of that task */
         else
             deliver(f);
     }

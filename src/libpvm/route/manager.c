@@ -1,4 +1,6 @@
-/* manager.c - see manager.h. A row for each question that a manager answers translates it from the daemon's form. */
+/*
+ * manager.c - see manager.h. For each question that a manager can answer, a row translates it from the daemon's form.
+ */
 #include "manager.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,7 +109,7 @@ static void write_spawn(struct writer *w, struct pvmc_buf *b)
         free(pvmc_buf_get_string(b));
     uint32_t context = pvmc_buf_get_u32(b);
     for (int i = 0; i < 6; i++)
-        copy_int(w, b); /* where output and traces go */
+        copy_int(w, b); /* destinations of output and traces */
     put_int(w, 4 + (int)variables);
     write_settings(w, b, context);
     copy_texts(w, &environment, variables);
@@ -241,7 +243,7 @@ static int read_tasks(struct reader *r, int first, struct pvmc_buf *b)
     return 0;
 }
 
-/* Our daemon tells the new tasks of each other, and cannot know of a spawn that it had no part in. */
+/* Our daemon tells the new tasks of each other, but does not know of a spawn that the manager performed. */
 static void tell_siblings(struct pvmc_message *m)
 {
     struct reader r = {.m = m};
@@ -290,7 +292,7 @@ static const struct row {
     {(int)PVMC_TM_REGISTER, SM_SCHED, write_nothing, read_code},
 };
 
-/* The manager answers for its own registration only, and not for events that the library itself wants. */
+/* The manager is asked only about its own registration, and not about events that the library itself wants. */
 static bool concerns_manager(int tag, struct pvmc_buf body)
 {
     if (tag == (int)PVMC_TM_REGISTER)
@@ -324,7 +326,7 @@ static int ask(const struct row *row, const struct pvmc_buf *body, struct pvmc_m
     return w.rc;
 }
 
-/* Gives the reply the form of the daemon's answer. Returns the code. */
+/* Converts the reply to the form of the daemon's answer. Returns the code. */
 static int translate(const struct row *row, struct pvmc_message *reply, struct pvmi_answer *answer)
 {
     struct pvmc_buf b;

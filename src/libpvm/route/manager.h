@@ -1,5 +1,5 @@
 /*
- * manager.h - the resource manager (pvmi_task.manager), which is asked in place of our daemon, in the SM messages that
+ * manager.h - the resource manager (pvmi_task.manager), which is asked instead of our daemon, with the SM messages that
  * such programs expect (man pvm_reg_rm).
  */
 #ifndef PVMI_MANAGER_H
@@ -11,8 +11,8 @@
 #include "request.h"
 
 /*
- * Asks the manager in place of our daemon. True: *code and *answer are as of pvmi_request(), and body is freed. False:
- * nothing was done, because the question is the daemon's or the manager has ended without an answer.
+ * Asks the manager instead of our daemon. True: *code and *answer are as for pvmi_request(), and body is freed. False:
+ * nothing was done, because the question is for the daemon or the manager has ended without an answer.
  */
 bool pvmi_manager_request(int tag, struct pvmc_buf *body, struct pvmi_answer *answer, int *code);
 

@@ -1,5 +1,5 @@
 /*
- * multicast.c - a message to many receivers: links that can share take each frame once, and the daemons spread the
+ * multicast.c - a message to many receivers: links that can share get each frame once, and the daemons distribute the
  * rest.
  */
 #include "multicast.h"
@@ -15,7 +15,7 @@
 #include "transfer.h"
 #include "libpvm/engine/wait.h"
 
-/* Each sending has a multicast tid of its own for as long as it lasts. */
+/* A multicast tid identifies one sending while it lasts. */
 static pvmc_tid new_multicast_tid(void)
 {
     static uint32_t counter;
@@ -58,7 +58,7 @@ static bool nobody_held(void *arg)
     return true;
 }
 
-/* All frames to the group, each when no receiver is held; *frames becomes their number. */
+/* Sends all frames to the group, each when no receiver is held; *frames becomes their number. */
 static int send_to_group(struct pvmc_message *m, pvmc_tid group, struct receivers to, uint32_t *frames)
 {
     struct pvmi_transfer t = {.m = m, .dst = group};
@@ -79,7 +79,7 @@ static int send_to_group(struct pvmc_message *m, pvmc_tid group, struct receiver
     return rc;
 }
 
-/* Sends to as many receivers as the daemon takes at once. */
+/* Sends to the maximum number of receivers that the daemon accepts at once. */
 static int send_by_daemon(struct pvmc_message *m, const int *tids, unsigned count)
 {
     uint32_t frames = 0;
@@ -117,7 +117,7 @@ struct shared {
     unsigned count;
 };
 
-/* Collects the transfers that are as far as the first one whose link can share. */
+/* Collects the transfers that have advanced as far as the first one whose link can share. */
 static struct shared find_shared(struct pvmi_transfer *direct, unsigned count)
 {
     struct shared s = {.count = 0};
@@ -138,7 +138,7 @@ static bool shares(const struct shared *s, const struct pvmi_transfer *t)
     return is_one;
 }
 
-/* Whether all may go on together. False also when some no longer can: then each goes on by itself. */
+/* Whether all can continue together. Also false when some no longer can: each then continues by itself. */
 static bool can_share_on(void *arg)
 {
     const struct shared *s = arg;
@@ -148,7 +148,7 @@ static bool can_share_on(void *arg)
     return true;
 }
 
-/* The next frame to all of them. 0; PVMC_EAGAIN; or an error, and none has been sent. */
+/* Sends the next frame to all of them. 0; PVMC_EAGAIN; or an error, and none has been sent. */
 static int send_shared_frame(struct shared *s)
 {
     struct pvmi_link *links[PVMI_LINK_SHARE_MAX];
@@ -181,7 +181,7 @@ static int listen_to_links(const struct shared *s)
 }
 
 /*
- * Sends as much of a message as there is room for, over links that can share; all of it with `wait`. If a link ends,
+ * Sends as much of a message as there is room for over links that can share; all of it with `wait`. If a link ends,
  * pvmi_transfer_advance() sends the rest. 0 or an error.
  */
 static int advance_shared(struct pvmi_transfer *direct, unsigned count, bool wait)
@@ -217,7 +217,7 @@ static unsigned divide(struct pvmc_message *m, int *tids, unsigned count, struct
     return by_daemon;
 }
 
-/* In virtual time: a link to each receiver, if there can be one. 0 or an error. */
+/* In virtual time: makes a link to each receiver, if possible. 0 or an error. */
 static int link_to_all(const struct pvmc_message *m, const int *tids, unsigned count)
 {
     int rc = 0;
@@ -233,7 +233,7 @@ static int link_to_all(const struct pvmc_message *m, const int *tids, unsigned c
     return rc;
 }
 
-/* Links first take what they have room for, then the daemon's frames go out, then the links take the rest. */
+/* Links first get what they have room for, then the daemon's frames are sent, then the links get the rest. */
 static int send_to_claimed(struct pvmc_message *m, int *tids, unsigned count)
 {
     struct pvmi_transfer *direct = calloc(count, sizeof *direct);

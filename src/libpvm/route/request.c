@@ -15,7 +15,7 @@
 
 struct pending {
     int32_t wid;
-    struct pvmc_message *answer; /* NULL until it came */
+    struct pvmc_message *answer; /* NULL until it arrives */
     const void *thread;          /* the thread that asks */
     pvmc_tid manager;            /* the manager that is asked; 0: our daemon */
     int tag;                     /* of the manager's answer */
@@ -32,7 +32,7 @@ static int32_t new_wid(void)
     return last;
 }
 
-/* NULL when out of memory. Not on the stack: a call that is left by a jump leaves it in the list. */
+/* NULL when out of memory. Not on the stack: if the program jumps out of a call, its entry stays in the list. */
 static struct pending *begin_question(int32_t wid)
 {
     struct pending *p = calloc(1, sizeof *p);
@@ -115,12 +115,11 @@ static int ask(int tag, struct pvmc_buf *body, struct pvmi_answer *answer, wait_
 
 /* ---- the resource manager ---- */
 
-#define LOOK_AFTER_US                                                                                                  \
-    1000000 /* until a manager that has handed its duty over and owes an answer is looked at again                     \
-             */
+/* Interval of checks for a manager that has handed over its duty and owes an answer. */
+#define LOOK_AFTER_US 1000000
 #define ABANDONED_MAX 16
 
-/* Questions to managers that ended: an answer that is still on its way is dropped. */
+/* Questions to managers that ended: an answer that is still in transit is dropped. */
 static struct pending abandoned[ABANDONED_MAX];
 
 static void abandon(const struct pending *p)
@@ -144,7 +143,7 @@ static bool is_there(pvmc_tid tid)
     return pvmi_request(PVMC_TM_PSTAT, &body, NULL) == PvmOk;
 }
 
-/* A manager that hands its duty over still answers its questions; one that ends does not. */
+/* A manager that hands over its duty still answers its questions; one that ends does not. */
 static int wait_for_manager(struct pending *p)
 {
     int rc = manager_is_done(p) ? 0 : pvmi_wait_until(manager_is_done, p, PVMI_WAIT_FOREVER);

@@ -15,17 +15,18 @@ struct pvmi_answer {
 };
 
 /*
- * Asks and waits; meanwhile messages are taken in and handlers run. Returns the answer's code: PvmOk, a count, or a
- * PvmXxx or PVMC_E error. With `answer` the rest of the answer is in answer->body: read it, end with
- * pvmi_answer_end(), whatever the code was. `body` may be NULL (empty) and is freed here in any case.
+ * Asks and waits; meanwhile messages are received and handlers run. Returns the answer's code: PvmOk, a count, or a
+ * PvmXxx or PVMC_E error. With `answer`, the rest of the answer is in answer->body: read it and call pvmi_answer_end(),
+ * whatever the code was. `body` may be NULL (empty) and is freed here in any case.
  */
 int pvmi_request(int tag, struct pvmc_buf *body, struct pvmi_answer *answer);
 
-/* As pvmi_request(), but does not take in messages for the program meanwhile: for calls that do not wait in PVM. */
+/* Like pvmi_request(), but receives no messages for the program meanwhile: for calls that do not wait in PVM. */
 int pvmi_request_aside(int tag, struct pvmc_buf *body);
 
 /*
- * As pvmi_request(), with a time limit, for questions that the daemon answers by itself: PVMC_ETIMEOUT after limit_us.
+ * Like pvmi_request(), with a time limit, for questions that the daemon answers by itself: PVMC_ETIMEOUT after
+ * limit_us.
  */
 int pvmi_request_within(int tag, struct pvmc_buf *body, struct pvmi_answer *answer, int64_t limit_us);
 
@@ -35,7 +36,7 @@ int pvmi_request_within(int tag, struct pvmc_buf *body, struct pvmi_answer *answ
  */
 int pvmi_request_manager(struct pvmc_message *m, struct pvmc_message **answer);
 
-/* Takes m if it is a reply of the manager that a question waits for. */
+/* Takes over m if it is a reply of the manager that a question waits for. */
 bool pvmi_request_take_reply(struct pvmc_message *m);
 
 /* Frees the answer. 0, or PVMC_EFORMAT if its body was shorter or longer than what was read (logged). */
@@ -50,7 +51,7 @@ void pvmi_request_undo(unsigned level);
 /* In a forked child: drops the questions of other threads. */
 void pvmi_request_forget_others(void);
 
-/* An answer came; takes over the reference. */
+/* An answer has arrived; takes over the reference. */
 void pvmi_request_take_answer(struct pvmc_message *m);
 
 #endif

@@ -22,17 +22,17 @@
 #include "libpvm/base/virtual.h"
 #include "libpvm/engine/wait.h"
 
-#define OFFERS_MAX      8        /* offers open at once: each holds descriptors */
-#define OFFER_BUSY_US   1000000  /* an older offer may be given up for another peer */
-#define OFFER_LIMIT_US  30000000 /* an older offer is made anew */
-#define PAUSE_LOST_US   20000    /* before a link that was up is offered again; doubles each time */
-#define PAUSE_FAILED_US 1000000  /* before a link that did not come up is offered again */
+#define OFFERS_MAX      8        /* limit of open offers, because each holds descriptors */
+#define OFFER_BUSY_US   1000000  /* an older offer may be withdrawn in favour of another peer */
+#define OFFER_LIMIT_US  30000000 /* an older offer is repeated */
+#define PAUSE_LOST_US   20000    /* before a lost link is offered again; doubles each time */
+#define PAUSE_FAILED_US 1000000  /* before a failed link is offered again */
 #define PAUSE_MAX_US    60000000
-#define STABLE_US       5000000 /* a link that lived longer was no failure */
-#define SCARCE_PAUSE_US 1000000 /* before descriptors are looked for again */
-#define SPARE_FDS       8       /* descriptors left to the program */
-#define AWAIT_US        1000000 /* for the peer to look before the daemons carry its message */
-#define LEAVE_LIMIT_US  100000  /* for acknowledgements before the daemon carries the frames again */
+#define STABLE_US       5000000 /* a link that lived longer does not count as a failure */
+#define SCARCE_PAUSE_US 1000000 /* before descriptors are checked again */
+#define SPARE_FDS       8       /* descriptors reserved for the program */
+#define AWAIT_US        1000000 /* time limit for the peer to answer before the daemons carry its message */
+#define LEAVE_LIMIT_US  100000  /* time limit for acknowledgements before the daemon carries the frames again */
 #define NAME_BYTES      32
 
 const struct pvmi_route_listener *pvmi_route_listener;
@@ -47,7 +47,7 @@ static struct {
 
 /* ---- the choice ---- */
 
-/* Logs an error once, although the program may run into it again and again. */
+/* Logs an error once, even if the program runs into it repeatedly. */
 static void say_once(enum pvmc_log_level level, const char *why)
 {
     static char said[1024];
@@ -76,7 +76,7 @@ int pvmi_route_start(void)
         arenas = arenas || a.by_reference || a.registers;
     }
     if (arenas)
-        pvmc_mem_use_arenas(); /* without arenas it copies */
+        pvmc_mem_use_arenas(); /* shared memory copies without arenas */
     return 0;
 }
 
@@ -100,7 +100,7 @@ static const struct pvmt_transport_ops *chosen(const char *name)
     return NULL;
 }
 
-/* Whether a transport leads from here to p at all. */
+/* Whether a transport can reach p from here at all. */
 static bool leads_to(const struct pvmt_transport_ops *ops, const struct pvmi_peer *p)
 {
     struct pvmt_attributes a;
@@ -108,9 +108,9 @@ static bool leads_to(const struct pvmt_transport_ops *ops, const struct pvmi_pee
     return !a.local_only || pvmc_tid_host(p->tid) == pvmc_tid_host(pvmi_task.tid);
 }
 
-/* ---- what there is room for ---- */
+/* ---- limits ---- */
 
-/* Whether the process is nearly out of descriptors. The last ones are left to the program. */
+/* Whether the process is nearly out of descriptors. The last ones are reserved for the program. */
 static bool descriptors_scarce(void)
 {
     struct rlimit limit;
@@ -172,7 +172,7 @@ static void send_offer(struct pvmi_peer *p, const char *name, const uint8_t *blo
     pvmi_outbox_put(p->tid, PVMC_CTX_TC, (int32_t)PVMC_TC_OFFER, &body, fd);
 }
 
-/* Offers a link by one transport; false when that cannot be. */
+/* Offers a link by one transport; false when that is impossible. */
 static bool offer_by(struct pvmi_peer *p, const struct pvmt_transport_ops *ops)
 {
     uint8_t blob[PVMT_OFFER_MAX];
@@ -196,7 +196,7 @@ static bool offer_by(struct pvmi_peer *p, const struct pvmt_transport_ops *ops)
     return true;
 }
 
-/* Offers a link by the next chosen transport that leads to p; pauses after the last one. */
+/* Offers a link by the next chosen transport that can reach p; pauses after the last one. */
 static void offer(struct pvmi_peer *p)
 {
     if (!room_for_link()) {
@@ -267,7 +267,7 @@ int pvmi_route_await(struct pvmi_peer *p)
     return rc == PVMC_ETIMEOUT ? 0 : rc;
 }
 
-/* ---- being offered ---- */
+/* ---- incoming offers ---- */
 
 static void send_answer(struct pvmi_peer *p, uint32_t number, int code, const char *name, const uint8_t *reply,
                         int length)
@@ -282,8 +282,9 @@ static void send_answer(struct pvmi_peer *p, uint32_t number, int code, const ch
 }
 
 /*
- * Limits the time for a link to come up. If the kernel connects, the joining side keeps the time. If both ends must
- * look (there is a reply), the offering side does, from the answer on: the peer's first packet is then under way.
+ * Limits the time for a link to come up. If the kernel connects, the joining side measures it. If both ends must
+ * respond (there is a reply), the offering side does, from the answer on, because the peer's first packet is then in
+ * transit.
  */
 static void limit_attempt(struct pvmi_link *l, enum pvmc_setting setting)
 {
@@ -291,7 +292,7 @@ static void limit_attempt(struct pvmi_link *l, enum pvmc_setting setting)
     pvmi_carrier_alarm(l->deadline_us);
 }
 
-/* Joins one offer; takes over fd. 0 or why it cannot be. */
+/* Joins one offer; takes ownership of fd. 0 or why it failed. */
 static int join(struct pvmi_peer *p, uint32_t number, const char *name, const uint8_t *blob, size_t length, int fd)
 {
     uint8_t reply[PVMT_OFFER_MAX];
@@ -314,11 +315,11 @@ static int join(struct pvmi_peer *p, uint32_t number, const char *name, const ui
     if (!l->lossless && !n)
         limit_attempt(l, PVMC_SETTING_TCP_TIMEOUT);
     send_answer(p, number, 0, name, reply, n);
-    pvmi_link_acknowledge(l, false); /* the greeting: when it is out, there is a connection */
+    pvmi_link_acknowledge(l, false); /* the greeting: once it is sent, the connection exists */
     return 0;
 }
 
-/* Joins the first of `count` offers that works. 0 or why none does. */
+/* Joins the first of `count` offers that works. 0 or why none worked. */
 static int join_any(struct pvmi_peer *p, struct pvmc_buf *body, int count, uint32_t number, int fd)
 {
     int rc = PVMC_EFORMAT;
@@ -347,8 +348,8 @@ static bool ours_wins(const struct pvmi_peer *p)
 }
 
 /*
- * Tells the peer by the daemons that a link has ended, which it may not see, or not soon: as a refusing answer to its
- * offer, or as an offer of nothing for ours.
+ * Tells the peer by the daemons that a link has ended, which it may notice late or never. For its offer the message is
+ * a refusing answer, for ours an empty offer.
  */
 static void tell_loss(struct pvmi_link *l, int reason)
 {
@@ -363,7 +364,7 @@ static void tell_loss(struct pvmi_link *l, int reason)
     pvmi_outbox_put(l->peer->tid, PVMC_CTX_TC, (int32_t)PVMC_TC_OFFER, &body, -1);
 }
 
-/* The peer has told us so. Whether there still was such a link. */
+/* The peer has reported the loss. Returns whether there still was such a link. */
 static bool take_loss(const struct pvmi_peer *p, uint32_t attempt, bool ours)
 {
     struct pvmi_link *l;
@@ -375,7 +376,7 @@ static bool take_loss(const struct pvmi_peer *p, uint32_t attempt, bool ours)
     return l;
 }
 
-/* Takes over fd. */
+/* Takes ownership of fd. */
 static void take_offer(struct pvmc_message *m, int fd)
 {
     struct pvmc_buf body;
@@ -403,7 +404,7 @@ static void take_offer(struct pvmc_message *m, int fd)
         send_answer(p, number, rc, "", NULL, 0);
 }
 
-/* Offers that came before we knew our tid. */
+/* Offers received before we knew our tid. */
 static struct postponed {
     struct pvmc_message *m;
     int fd;
@@ -446,7 +447,7 @@ void pvmi_route_enrolled(bool in)
 
 /* ---- answers ---- */
 
-/* The next chosen transport that leads to p, or "the daemons". */
+/* The next chosen transport that can reach p, or "the daemons". */
 static const char *carrier_after(const struct pvmi_peer *p, const char *transport)
 {
     bool passed = false;
@@ -458,7 +459,7 @@ static const char *carrier_after(const struct pvmi_peer *p, const char *transpor
     return NULL;
 }
 
-/* Warns once for each host that a network does not do what users expect of it. */
+/* Warns once per host that a network does not work as users expect. */
 static void warn_unreachable(const struct pvmi_peer *p, const char *transport, int code)
 {
     struct pvmi_peer *host = pvmi_peer_get(pvmc_tid_host(p->tid));
@@ -476,13 +477,13 @@ static void take_refusal(struct pvmi_peer *p, int code)
     const char *name = p->route.attempt->carrier->ops->name;
     drop_attempt(p);
     switch (code) {
-    case PVMC_EEXISTS: /* crossed with the peer's own, which comes */
+    case PVMC_EEXISTS: /* it crossed with the peer's own offer, which will arrive */
         return;
-    case PVMC_EDENIED: /* it wants no direct links */
-    case PVMC_ELIMIT:  /* it has no room for another */
+    case PVMC_EDENIED: /* the peer wants no direct links */
+    case PVMC_ELIMIT:  /* the peer has no room for another link */
         pause_offers(p, PAUSE_FAILED_US);
         return;
-    case PVMC_EUNSUPPORTED: /* it does not use this transport */
+    case PVMC_EUNSUPPORTED: /* the peer does not use this transport */
         break;
     default:
         warn_unreachable(p, name, code);
@@ -550,7 +551,7 @@ void pvmi_route_heard(struct pvmi_link *l)
         routes.offers_open--;
     if (p->route.attempt == l)
         p->route.attempt = NULL;
-    p->link = l; /* an older link, which the peer has lost, still brings its frames until it is down */
+    p->link = l; /* a link that the peer has lost still delivers its frames until it is down */
     p->links_opened++;
     p->route.since_us = pvmc_clock_us();
     p->route.next = 0;
@@ -590,7 +591,7 @@ static void lose_link(struct pvmi_link *l, int reason)
     pvmi_peer_use(p);
     pvmi_link_free(l);
     if ((p->incoming || p->reorder) && !p->ended && pvmi_link_is_up())
-        watch_peer(p); /* within a message: if the sender has left, the rest never comes */
+        watch_peer(p); /* within a message: if the sender has ended, the rest will never come */
     if (!p->link && pvmi_route_listener)
         pvmi_route_listener->deleted(p->tid);
     pvmi_peer_put(p);
@@ -631,7 +632,7 @@ void pvmi_route_forget(struct pvmi_peer *p)
     pvmi_peer_put(p);
 }
 
-/* ---- time ---- */
+/* ---- time limits ---- */
 
 int pvmi_route_alarm(void)
 {
@@ -650,7 +651,7 @@ int pvmi_route_alarm(void)
         else if (l->ack_due || !pvmi_link_is_idle(l))
             lose_attempt(l, PVMC_ETIMEOUT);
         else
-            n--; /* our greeting is out, so there is a connection: the peer has not looked yet */
+            n--; /* our greeting is sent, so the connection exists: the peer has not read it yet */
     }
     return n + pvmi_exit_notice_expire(now);
 }
@@ -689,8 +690,7 @@ int pvmi_route_leave(void)
         }
     DL_FOREACH (pvmi_links, l)
         if (l->state == PVMI_LINK_OFFERED)
-            tell_loss(l, PVMC_EDOWN); /* otherwise the peer, joining, would hold the news of our end back until joining
-                                         has failed */
+            tell_loss(l, PVMC_EDOWN); /* else the peer would delay the notice of our end until joining fails */
     pvmi_outbox_flush();
     return all_sent_again(NULL) ? 0 : pvmi_wait_until(all_sent_again, NULL, PVMI_WAIT_FOREVER);
 }

@@ -1,10 +1,10 @@
 /*
  * route.h - chooses the route of frames to a task: its direct link if there is one, else the daemons.
  *
- * A link is made by an offer (TC_OFFER), which travels by the daemons. The peer joins it in its next library call and
- * answers (TC_ANSWER). Nobody waits: the daemons carry until the link is up. It is up for the offering side when the
- * transport says so, and for the joining side with the first frame of the other. A link that cannot be made is offered
- * again after growing pauses.
+ * A link starts with an offer (TC_OFFER), which travels by the daemons. The peer joins it in its next library call and
+ * answers (TC_ANSWER). No call waits for this: the daemons carry frames until the link is up. It is up for the offering
+ * side when the transport says so, and for the joining side with the other side's first frame. A failed offer is
+ * repeated after growing pauses.
  */
 #ifndef PVMI_ROUTE_H
 #define PVMI_ROUTE_H
@@ -15,7 +15,7 @@
 #include "libpvm/base/options.h"
 #include "libpvm/engine/peer.h"
 
-/* Hears that a direct link to a task is up, and that it is lost. NULL: nobody does. Set by notify.c. */
+/* Callbacks: a direct link to a task is up or lost. NULL: none. Set by notify.c. */
 struct pvmi_route_listener {
     void (*added)(pvmc_tid tid);
     void (*deleted)(pvmc_tid tid);
@@ -28,7 +28,7 @@ int pvmi_route_start(void);
 /* The chosen transport whose network has a clock of its own, or NULL. */
 const struct pvmt_transport_ops *pvmi_route_clock(void);
 
-/* Our tid is known now: takes the offers that came before. `in` false: drops them. */
+/* Our tid is known now: processes the offers received before. `in` false: drops them. */
 void pvmi_route_enrolled(bool in);
 
 /* The link for the next frame to p. */
@@ -41,19 +41,22 @@ static inline struct pvmi_link *pvmi_route_link(const struct pvmi_peer *p)
 void pvmi_route_consider(struct pvmi_peer *p, unsigned frames);
 
 /*
- * In virtual time: what the daemons carry takes none, so the first message waits until there is a link, if there can be
+ * In virtual time, frames carried by the daemons take no time, so the first message waits for a link, if there can be
  * one. In real time it does not wait. 0 or PVMC_EDOWN.
  */
 int pvmi_route_await(struct pvmi_peer *p);
 
-/* TC_OFFER and TC_ANSWER came. */
+/* TC_OFFER and TC_ANSWER have arrived. */
 void pvmi_route_take_offer(struct pvmc_message *m);
 void pvmi_route_take_answer(struct pvmc_message *m);
 
-/* A link is up now: it brought a frame, or the peer has joined. */
+/* A link is up now: it delivered a frame, or the peer has joined. */
 void pvmi_route_heard(struct pvmi_link *l);
 
-/* A link refused a frame as down: nothing more is sent over it. What it brought is still taken, then it is lost. */
+/*
+ * A link refused a frame as down: nothing more is sent over it. Frames it has received are still processed before it is
+ * closed.
+ */
 void pvmi_route_broken(struct pvmi_link *l);
 
 /* A link is down; frees it. */
@@ -62,13 +65,13 @@ void pvmi_route_lost(struct pvmi_link *l, int reason);
 /* Asks the daemon to report by TC_ENDED when the task has left, at once if it already has. */
 void pvmi_route_watch_end(pvmc_tid tid);
 
-/* Withdraws our offer to p if p has not joined. */
+/* Withdraws our offer to p unless p has joined. */
 void pvmi_route_withdraw(struct pvmi_peer *p);
 
 /* Closes all links to p without telling it. */
 void pvmi_route_forget(struct pvmi_peer *p);
 
-/* An alarm is due: ends what has taken too long. The number of events. */
+/* An alarm is due: ends what has taken too long. Returns the number of events. */
 int pvmi_route_alarm(void);
 
 /* Before pvm_exit(): makes sure that everything sent arrives, by the daemon if need be. 0 or PVMC_EDOWN. */

@@ -62,7 +62,7 @@ static int pack_all(struct pvmc_message *m)
     return rc;
 }
 
-/* Where the answer goes: packed int context, int tag. */
+/* Reads the address for the answer: packed int context, int tag. */
 static int read_address(struct pvmc_message *question, struct pvmc_message *answer)
 {
     int address[2];
@@ -74,7 +74,7 @@ static int read_address(struct pvmc_message *question, struct pvmc_message *answ
     return 0;
 }
 
-/* By the daemon, so that asking opens no link. */
+/* By the daemon, so that a query opens no link. */
 static int send_by_daemon(struct pvmc_message *m)
 {
     int route = pvmi_options.route;

@@ -1,4 +1,4 @@
-/* send.c - sends a message by the shortest way there is. */
+/* send.c - sends a message by the shortest path. */
 #include "send.h"
 #include "core/error.h"
 #include "claim.h"
@@ -29,7 +29,7 @@ static int send_to_self(const struct pvmc_message *m)
     return rc;
 }
 
-/* For messages with a body: an empty one has no memory. */
+/* For messages with a body: an empty message has no memory. */
 static int send_whole(struct pvmi_link *l, const struct pvmc_message *m, uint32_t seq)
 {
     struct pvmc_frame_header h = {
@@ -45,7 +45,7 @@ static int send_one_frame(struct pvmi_link *l, struct pvmc_message *m, uint32_t 
     return rc;
 }
 
-/* The usual case, made short: a message of one frame over a direct link that takes it. False: not done. */
+/* Fast path: a message of one frame over a direct link that accepts it. False: not sent. */
 static bool send_at_once(struct pvmc_message *m, struct pvmi_peer *p)
 {
     struct pvmi_link *l = pvmi_route_link(p);
@@ -81,7 +81,7 @@ static bool is_daemon_free(void *arg)
     return !pvmi_outbox_is_held();
 }
 
-/* For uncounted messages: questions to our daemon, and control messages. */
+/* For messages without sequence numbers: questions to our daemon, and control messages. */
 static int send_to_daemon(struct pvmc_message *m)
 {
     int rc = pvmi_transfer_resume(NULL);

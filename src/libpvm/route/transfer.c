@@ -1,4 +1,4 @@
-/* transfer.c - sends the frames of a message to one receiver, each by the route that exists when its turn comes. */
+/* transfer.c - sends the frames of a message to one receiver, each by the route available at that moment. */
 #include "transfer.h"
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 #include "libpvm/engine/outbox.h"
 #include "libpvm/engine/wait.h"
 
-#define WHOLE_MAX UINT32_MAX /* bytes of a message that goes by reference, in one frame */
+#define WHOLE_MAX UINT32_MAX /* limit of bytes in one frame that is sent by reference */
 
-/* A transfer that waits, or that the program has jumped out of since. */
+/* A transfer that waits, or that the program has since left by a jump. */
 struct pvmi_abandoned {
     struct pvmi_transfer t;
     const void *thread;
@@ -32,7 +32,7 @@ bool pvmi_transfer_may_go_on(void *transfer)
     return pvmi_link_is_ready(l) && (l->peer || !pvmi_peer_is_held(t->dst));
 }
 
-/* The most bytes for the next frame. A body that the receiver can refer to goes in one piece. */
+/* Limit of the next frame's bytes. A body that the receiver can refer to is sent in one piece. */
 static size_t frame_limit(const struct pvmi_transfer *t, const struct pvmi_link *l)
 {
     struct pvmc_mem_place place;
@@ -43,7 +43,7 @@ static size_t frame_limit(const struct pvmi_transfer *t, const struct pvmi_link 
     return m->length;
 }
 
-/* Keeps a reference to in-place data until no transport needs them. */
+/* Keeps a reference to in-place data until no transport needs it. */
 static int remember(struct pvmi_transfer *t, struct pvmc_frame *f)
 {
     while (t->inplace_count && t->inplace[0]->refs == 1) {
@@ -88,7 +88,7 @@ int pvmi_transfer_send(struct pvmi_transfer *t)
     int rc = pvmi_link_send(l, f);
     if (rc == PVMC_EDOWN && l->peer) {
         pvmi_route_broken(l);
-        rc = PVMC_EAGAIN; /* so it goes by the daemon */
+        rc = PVMC_EAGAIN; /* send it by the daemon instead */
     }
     if (!rc) {
         rc = pvmi_transfer_note(t, l, f);
@@ -103,7 +103,7 @@ int pvmi_transfer_advance(struct pvmi_transfer *t)
 {
     while (!t->whole) {
         if (t->peer && t->peer->gone)
-            return 0; /* the peer has gone with its host; messages to nobody are dropped */
+            return 0; /* the peer's host is gone; messages to nobody are dropped */
         struct pvmi_link *l = pvmi_transfer_link(t);
         if (pvmi_link_must_listen(l)) {
             l->unheard = 0;
@@ -129,7 +129,7 @@ bool pvmi_transfer_is_released(void *arg)
         pvmc_frame_unref(t->inplace[--t->inplace_count]);
     if (!pvmi_link_is_up() || (t->peer && t->peer->gone))
         return true;
-    /* A link that is not lossless writes nothing while the program computes. */
+    /* A link that is not lossless sends nothing while the program computes. */
     return !t->inplace_count && (l->lossless || pvmi_link_is_idle(l)) &&
            !(t->peer && pvmw_window_count(&t->peer->again));
 }
@@ -154,7 +154,7 @@ void pvmi_transfer_end(struct pvmi_transfer *t)
     pvmi_lock_news = true;
 }
 
-/* Sends the rest, waiting for room. */
+/* Sends the rest and waits for room. */
 static int finish_waiting(struct pvmi_transfer *t)
 {
     int rc;
@@ -168,7 +168,7 @@ static int finish_waiting(struct pvmi_transfer *t)
     return rc;
 }
 
-/* With t off the stack meanwhile: the program may jump out. */
+/* Works on a copy of t off the stack, because the program may jump out. */
 static int finish_apart(struct pvmi_transfer *t)
 {
     struct pvmi_abandoned *w = malloc(sizeof *w);
@@ -193,11 +193,11 @@ int pvmi_transfer_finish(struct pvmi_transfer *t)
     return rc;
 }
 
-/* ---- transfers that the program has jumped out of ---- */
+/* ---- transfers left by a jump ---- */
 
 /*
- * Takes over the call's reference. The program may pack on, so the message is copied; in-place data must stay as they
- * are.
+ * Takes over the call's reference. The program may continue to pack, so the message is copied; in-place data must not
+ * change.
  */
 static void keep_message(struct pvmi_transfer *t)
 {
