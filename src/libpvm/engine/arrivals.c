@@ -4,7 +4,7 @@
 #include "inbox.h"
 #include "libpvm/base/task.h"
 
-#define FIRST_SLOTS 64 /* like all sizes a power of two */
+#define FIRST_SLOTS 64 /* a power of two, like all sizes */
 #define SLOTS_KEPT  65536
 
 size_t pvmi_arrivals_count;

@@ -8,34 +8,37 @@
 #include "inbox.h"
 #include "libpvm/base/active.h"
 
-/* Gives a message a number, the smallest free one last freed first; takes over the reference. mid or PVMC_ENOMEM. */
+/*
+ * Assigns a number to a message: the free one that was freed last, else the next; takes over the reference. mid or
+ * PVMC_ENOMEM.
+ */
 int pvmi_buffer_add(struct pvmc_message *m);
 
-/* The number of a message that still waits in the inbox, given when it has none. mid or PVMC_ENOMEM. */
+/* The number of a message that waits in the inbox; assigns one if it has none. mid or PVMC_ENOMEM. */
 int pvmi_buffer_of_waiting(struct pvmi_waiting *w);
 
-/* The waiting message behind a mid has been taken out of the inbox: the mid stays, and owns the reference now. */
+/* The message with this mid was taken out of the inbox: the buffer keeps its mid and now owns the reference. */
 void pvmi_buffer_taken(int mid);
 
 /* The message, or NULL if there is no such number. */
 struct pvmc_message *pvmi_buffer_find(int mid);
 
-/* As pvmi_buffer_find(), with the codes of the public calls: PvmBadParam for mid <= 0, PvmNoSuchBuf. */
+/* Like pvmi_buffer_find(), with the codes of the public calls: PvmBadParam for mid <= 0, PvmNoSuchBuf. */
 int pvmi_buffer_get(int mid, struct pvmc_message **m);
 
 /*
- * Empties the active send buffer for a message in that encoding and gives it a new number, if nothing else refers to
- * its message. The new mid, PVMC_ENOMEM, or 0 when it cannot be.
+ * Empties the active send buffer for a new message in that encoding and assigns a new number, if nothing else refers to
+ * its message. The new mid, PVMC_ENOMEM, or 0 when that is impossible.
  */
 int pvmi_buffer_renew_send(uint32_t enc);
 
-/* Appends the body of a message to another, in-place data as it is now. 0 or PVMC_ENOMEM, with `to` as it was. */
+/* Appends the body of a message to another, with the current in-place data. 0 or PVMC_ENOMEM, with `to` unchanged. */
 int pvmi_buffer_append(struct pvmc_message *to, const struct pvmc_message *from);
 
-/* Frees number and reference; deselects it if active, takes it out of the inbox if it waits there. */
+/* Frees number and reference. Deselects an active buffer; removes a waiting message from the inbox. */
 void pvmi_buffer_free(int mid);
 
-/* Make a buffer active; 0: none. The old one stays. Returns the old mid. The number must exist. */
+/* Make a buffer active; 0: none. The previous one is kept. Returns the previous mid. The number must exist. */
 int pvmi_buffer_select_send(int mid);
 int pvmi_buffer_select_receive(int mid);
 

@@ -1,4 +1,4 @@
-/* carrier.c - see carrier.h. The first carrier is the daemon's. */
+/* carrier.c - see carrier.h. The first carrier is the unix transport to the daemon. */
 #include "carrier.h"
 #include <string.h>
 #include <sys/epoll.h>
@@ -18,7 +18,7 @@ static struct {
     unsigned count;
     int epoll_fd; /* valid while count > 0 */
     int timer_fd; /* -1 until an alarm is set */
-    int bell_fd;  /* -1 until it is rung */
+    int bell_fd;  /* -1 until it is needed */
     bool rings;
     int64_t alarm_us;
     bool paused;
@@ -158,7 +158,7 @@ void pvmi_carrier_alarm(int64_t at_us)
     if (at_us >= set.alarm_us || !set.count)
         return;
     set.alarm_us = at_us;
-    if (pvmi_virtual()) /* pvmi_link_sleep_virtually() asks for it */
+    if (pvmi_virtual()) /* pvmi_link_sleep_virtually() reads it */
         return;
     if (set.timer_fd < 0) {
         set.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);

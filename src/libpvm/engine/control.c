@@ -52,7 +52,7 @@ bool pvmi_control_take(struct pvmc_message *m)
     const struct pvmi_control *c = find(own, sizeof own / sizeof own[0], m);
     if (!c)
         c = find(served, served_count, m);
-    if (c && !pvmc_message_own(m)) /* out of memory it is lost, like any other message */
+    if (c && !pvmc_message_own(m)) /* a message lost for lack of memory is treated like any other */
         c->take(m);
     return c;
 }

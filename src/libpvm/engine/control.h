@@ -11,10 +11,10 @@ struct pvmi_control {
     void (*take)(struct pvmc_message *m);
 };
 
-/* The control messages that rooms above take. The table stays the caller's. Set on enrolment. */
+/* The control messages that rooms above handle. The table stays the caller's. Set on enrolment. */
 void pvmi_control_serve(const struct pvmi_control *table, unsigned count);
 
-/* The one number that HOLD, RELEASE and GONE carry. A malformed message is logged and names no task: 0. */
+/* The number that HOLD, RELEASE and GONE carry. A malformed message is logged and names no task: 0. */
 pvmc_tid pvmi_control_tid(const struct pvmc_message *m);
 
 /* Handles m if it is a control message; the reference stays the caller's. Called by link.c. */

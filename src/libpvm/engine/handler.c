@@ -8,7 +8,7 @@
 
 struct taken {
     struct pvmc_message *m;
-    void (*call)(struct pvmc_message *m); /* the library's own; NULL: a handler */
+    void (*call)(struct pvmc_message *m); /* a function of the library; NULL: a handler */
     struct taken *prev, *next;
 };
 
@@ -49,7 +49,7 @@ static bool queue_add(struct pvmc_message *m, void (*call)(struct pvmc_message *
 bool pvmi_handler_queue(struct pvmc_message *m)
 {
     return is_covered((int)m->src, m->tag, (int)m->ctx) &&
-           queue_add(m, NULL); /* out of memory it goes to the inbox, which logs a loss */
+           queue_add(m, NULL); /* out of memory: the inbox gets it, and logs a loss */
 }
 
 void pvmi_handler_later(struct pvmc_message *m, void (*call)(struct pvmc_message *m))

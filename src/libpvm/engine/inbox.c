@@ -1,9 +1,9 @@
 /*
  * inbox.c - received messages in order of arrival.
  *
- * A search walks the list, as long as what it looks for is among the first few. Else it uses an index: lists of the
- * messages that agree in the fields which the search names, found by hash. There are eight kinds of searches (source,
- * tag and context given or not); a kind is indexed when it is first needed and until the inbox is empty again.
+ * A search walks the list if the message is among the first few. Otherwise it uses an index: lists of the messages that
+ * agree in the fields named by the search, found by hash. There are eight kinds of searches (source, tag and context
+ * each given or not). A kind is indexed when first needed and until the inbox is empty again.
  */
 #include "inbox.h"
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "core/log.h"
 #include "buffer.h"
 
-#define WALK_MAX  32 /* looking at so many messages is cheaper than an index */
+#define WALK_MAX  32 /* walking so many messages is cheaper than an index */
 #define SPARE_MAX 512
 
 enum { BY_SRC = 1, BY_TAG = 2, BY_CTX = 4 }; /* bits of a kind */
@@ -23,21 +23,21 @@ struct key {
     int src, tag, ctx; /* 0 where the kind leaves it open */
 };
 
-/* Messages that are alike in the fields of a kind. */
+/* Messages that agree in the fields of a kind. */
 struct pvmi_alike {
     struct key key;
-    struct pvmi_waiting *first; /* NULL in the list that is kept empty */
+    struct pvmi_waiting *first; /* NULL in the list of empty ones */
     UT_hash_handle hh;
 };
 
 static struct pvmi_waiting *first; /* all, oldest first */
 static struct pvmi_alike *lists[PVMI_INBOX_KINDS];
-static struct pvmi_alike *emptied[PVMI_INBOX_KINDS]; /* last: the next message is often like the one before */
+static struct pvmi_alike *emptied[PVMI_INBOX_KINDS]; /* the last one: the next message is often similar */
 static unsigned indexed;                             /* bits 1 << kind */
-static struct pvmi_waiting *spare;                   /* freed ones, linked by next */
+static struct pvmi_waiting *spare;                   /* free entries, linked by next */
 static unsigned spare_count;
 static uint64_t last_number;
-static struct pvmi_wanted *wanted; /* by the innermost receive of each thread that waits */
+static struct pvmi_wanted *wanted; /* chain of the threads' innermost waiting receives */
 
 size_t pvmi_inbox_count;
 bool pvmi_inbox_lost;
@@ -204,7 +204,8 @@ struct pvmi_wanted *pvmi_inbox_want(struct pvmi_wanted *w)
 }
 
 /*
- * What other threads wanted goes as well: it stood behind a record that is gone. They find their messages in the inbox.
+ * Drops the wishes of other threads as well: they were chained behind a record that is gone. Their messages go to the
+ * inbox.
  */
 void pvmi_inbox_undo(struct pvmi_wanted *outer)
 {
@@ -240,7 +241,7 @@ struct pvmi_wanted *pvmi_inbox_wanted(int src, int tag, int ctx)
     return NULL;
 }
 
-/* The receive in whose buffer m has been placed, or else one that waits for such a message; NULL: none. */
+/* The receive whose buffer holds m, or else one that waits for such a message; NULL: none. */
 static struct pvmi_wanted *who_waits_for(const struct pvmc_message *m)
 {
     struct pvmi_wanted *w;
@@ -293,7 +294,7 @@ bool pvmi_inbox_take_loss(void)
     return was;
 }
 
-/* The first one that matches among the first `limit`, or NULL. */
+/* The first match among the first `limit` messages, or NULL. */
 static struct pvmi_waiting *walk(int src, int tag, int ctx, size_t limit)
 {
     struct pvmi_waiting *w = first;
@@ -303,7 +304,7 @@ static struct pvmi_waiting *walk(int src, int tag, int ctx, size_t limit)
     return NULL;
 }
 
-/* After the first messages, which have been looked at. */
+/* Searches behind the first messages, which have been checked. */
 static struct pvmi_waiting *find_further(int src, int tag, int ctx)
 {
     int kind = kind_of_search(src, tag, ctx);
@@ -330,7 +331,7 @@ struct pvmi_waiting *pvmi_inbox_find(int src, int tag, int ctx)
 
 struct pvmi_waiting *pvmi_inbox_after(uint64_t number)
 {
-    struct pvmi_waiting *w = first ? first->prev : NULL; /* the last: few have come since */
+    struct pvmi_waiting *w = first ? first->prev : NULL; /* start at the last: few messages are newer */
     if (!w || w->number <= number)
         return NULL;
     while (w != first && w->prev->number > number)

@@ -1,8 +1,9 @@
 /*
- * inbox.h - messages that have been taken in and wait to be asked for.
+ * inbox.h - messages that were taken in and wait for a receive.
  *
- * Finding the first one that matches a source, tag and context, each of which may be open, costs the same however many
- * others wait: the first search of a kind among many messages builds an index for that kind, which then is kept up.
+ * The time to find the first message that matches a source, tag and context, each of which may be open, does not depend
+ * on how many others wait: the first search of a kind among many messages builds an index for that kind, which is then
+ * maintained.
  */
 #ifndef PVMI_INBOX_H
 #define PVMI_INBOX_H
@@ -17,33 +18,36 @@
 
 struct pvmi_waiting {
     struct pvmc_message *m;
-    int src, tag, ctx;                /* what it is found by; pvm_setminfo() does not change them any more */
-    uint64_t number;                  /* by which messages are told apart that came before and after */
-    int mid;                          /* 0 until a program has seen it (pvm_probe, pvm_recvf) */
+    int src, tag, ctx;                /* the search key; pvm_setminfo() no longer changes it */
+    uint64_t number;                  /* order of arrival */
+    int mid;                          /* 0 until the program has seen it (pvm_probe, pvm_recvf) */
     struct pvmi_waiting *prev, *next; /* in order of arrival */
     struct {
         struct pvmi_waiting *prev, *next;
-        struct pvmi_alike *list; /* that we are in */
+        struct pvmi_alike *list; /* the list that contains it */
     } of_kind[PVMI_INBOX_KINDS]; /* in the index of that kind, if there is one */
 };
 
-/* What a receive waits for: the first message that matches is handed to it and does not enter the inbox. */
+/* What a receive waits for: it gets the first matching message directly, bypassing the inbox. */
 struct pvmi_wanted {
     int src, tag, ctx;           /* PVMI_INBOX_ANY leaves a field open */
-    const struct pvmc_mem *body; /* not NULL: only the message with this body will do */
-    struct pvmc_message *m;      /* what has come, with the receive's reference; NULL until then */
+    const struct pvmc_mem *body; /* not NULL: only the message with this body matches */
+    struct pvmc_message *m;      /* the message received, with the receive's reference; NULL until then */
     struct pvmi_wanted *next;
 };
 
-/* Appends a message; takes over the reference. NULL: out of memory, which loses it, see below. */
+/* Appends a message; takes over the reference. NULL: out of memory, and the message is lost, see below. */
 struct pvmi_waiting *pvmi_inbox_append(struct pvmc_message *m);
 
-/* Appends a message, or hands it to who wants it; takes over the reference. Out of memory loses it, see below. */
+/*
+ * Appends a message, or passes it to a receive that wants it; takes over the reference. Out of memory loses it, see
+ * below.
+ */
 void pvmi_inbox_put(struct pvmc_message *m);
 
 /*
- * A message is dropped for want of memory (logged). Who waits for one might wait for ever: the next receive that finds
- * none takes the loss, once, and returns PVMC_ENOMEM.
+ * Records that a message was dropped for lack of memory (logged). A receive that waits for it might wait for ever, so
+ * the next receive that finds none consumes the record and returns PVMC_ENOMEM.
  */
 void pvmi_inbox_lose(int src, int tag);
 bool pvmi_inbox_take_loss(void);
@@ -51,22 +55,22 @@ bool pvmi_inbox_take_loss(void);
 extern size_t pvmi_inbox_count;
 extern bool pvmi_inbox_lost;
 
-/* Whether a search finds nothing for sure. */
+/* Whether a search certainly finds nothing. */
 static inline bool pvmi_inbox_is_idle(void)
 {
     return !pvmi_inbox_count && !pvmi_inbox_lost;
 }
 
 /*
- * From now on `w` is what this thread wants, NULL: nothing. Returns what was before, which the caller sets again
- * afterwards. Of several threads that want a message, the one that has waited longest gets it.
+ * Sets what this thread wants from now on, NULL: nothing. Returns the previous record, which the caller restores
+ * afterwards. If several threads want a message, the one that has waited longest gets it.
  */
 struct pvmi_wanted *pvmi_inbox_want(struct pvmi_wanted *w);
 
-/* The thread has jumped out of receives that wait, but for that of `outer`. */
+/* The thread has jumped out of waiting receives, except that of `outer`. */
 void pvmi_inbox_undo(struct pvmi_wanted *outer);
 
-/* In a forked child: what other threads wanted. */
+/* In a forked child: drops what other threads wanted. */
 void pvmi_inbox_forget_others(void);
 
 static inline bool pvmi_inbox_covers(int pattern, int value)
@@ -74,7 +78,7 @@ static inline bool pvmi_inbox_covers(int pattern, int value)
     return pattern == PVMI_INBOX_ANY || pattern == value;
 }
 
-/* Whether m is what w waits for. */
+/* Whether w waits for m. */
 static inline bool pvmi_inbox_matches(const struct pvmi_wanted *w, const struct pvmc_message *m)
 {
     if (w->body)
@@ -83,16 +87,16 @@ static inline bool pvmi_inbox_matches(const struct pvmi_wanted *w, const struct 
            pvmi_inbox_covers(w->ctx, (int)m->ctx);
 }
 
-/* Whether a receive waits for a message that has not come. */
+/* Whether a receive waits for a message that has not arrived. */
 bool pvmi_inbox_is_wanted(void);
 
-/* Who would get a message with these fields, if the next one had them; NULL: it would enter the inbox. */
+/* The receive that would get a message with these fields, if it came next; NULL: it would enter the inbox. */
 struct pvmi_wanted *pvmi_inbox_wanted(int src, int tag, int ctx);
 
 /* The first message in order of arrival that matches (PVMI_INBOX_ANY leaves a field open), or NULL. */
 struct pvmi_waiting *pvmi_inbox_find(int src, int tag, int ctx);
 
-/* The oldest message with a number above this one (0: of all); go on with ->next. NULL: none. */
+/* The oldest message with a number above this one (0: of all); continue with ->next. NULL: none. */
 struct pvmi_waiting *pvmi_inbox_after(uint64_t number);
 
 /* Takes a message out: *mid is 0 or the number it already has. The caller owns the reference. */

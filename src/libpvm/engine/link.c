@@ -1,4 +1,4 @@
-/* link.c - see link.h: the callbacks of all transports, and what they have in common. */
+/* link.c - see link.h: the callbacks of all transports, and the code common to all links. */
 #include "link.h"
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +17,13 @@
 #include "libpvm/base/virtual.h"
 #include "wait.h"
 
-/* A sender looks for TC_HOLD after so many bytes. That bounds what it can send past the daemon's high mark. */
+/* A sender checks for TC_HOLD after so many bytes. That bounds what it can send beyond the daemon's high mark. */
 #define LISTEN_BYTES (64u << 10)
 
-/* On direct links it would only miss offers and the like, so it listens less often; here a frame counts more. */
+/*
+ * On direct links it would only miss offers and the like, so it checks less often. Here a frame counts with a minimum
+ * size.
+ */
 #define LISTEN_DIRECT_BYTES (1u << 20)
 #define FRAME_COST          1024
 
@@ -30,7 +33,7 @@ unsigned pvmi_link_count, pvmi_link_epoch;
 const struct pvmi_link_listener *pvmi_link_listener;
 bool pvmi_link_end_is_due;
 
-static int descriptor = -1; /* came with the frame under way */
+static int descriptor = -1; /* arrived with the current frame */
 
 /* ---- the end of links ---- */
 
@@ -47,7 +50,7 @@ static void clear_direct(void)
         pvmi_link_listener->clear();
 }
 
-/* Without the daemon there is no machine: direct links end as well, and their peers see it. */
+/* Without the daemon there is no virtual machine: direct links end as well, and their peers notice. */
 static void lose_daemon(void)
 {
     struct pvmi_link *l = &pvmi_daemon_link;
@@ -60,7 +63,7 @@ static void lose_daemon(void)
     pvmi_lock_news = true;
 }
 
-/* Ends a link whose other end we cannot go on with. */
+/* Ends a link that has become unusable. */
 static void lose(struct pvmi_link *l, int reason)
 {
     if (l == &pvmi_daemon_link)
@@ -70,8 +73,8 @@ static void lose(struct pvmi_link *l, int reason)
 }
 
 /*
- * A frame could not be taken. The daemon carries frames of all tasks and does not vouch for them, so only a frame of
- * its own can cost it the connection.
+ * Handles a frame that could not be accepted. The daemon carries frames of all tasks without checking them, so only a
+ * frame of its own can cost it the connection.
  */
 static void take_failure(struct pvmi_link *l, const struct pvmc_frame_header *h, int reason)
 {
@@ -94,7 +97,7 @@ static bool is_acknowledgement(const struct pvmc_frame_header *h)
     return h->ctx == PVMC_CTX_TC && h->tag == (int32_t)PVMC_TC_ACK;
 }
 
-/* Whether a frame may come by a link: a direct one carries only what its peer sends to us. */
+/* Whether a link may carry a frame: a direct one carries only what its peer sends to us. */
 static bool is_allowed(const struct pvmi_link *l, const struct pvmc_frame_header *h)
 {
     if (!l->peer)
@@ -115,7 +118,7 @@ static bool is_whole(const struct pvmc_frame_header *h)
     return h->length == h->body_length && !(h->flags & PVMC_FRAME_ABORT);
 }
 
-/* A TC_ACK of a direct link. */
+/* Processes a TC_ACK of a direct link. */
 static bool take_acknowledgement(struct pvmi_link *l, const struct pvmc_frame_header *h)
 {
     if (!l->peer || !is_acknowledgement(h))
@@ -133,7 +136,7 @@ static void count_received(struct pvmi_link *l, struct pvmi_peer *p, const struc
     t->rx_bytes += h->length;
 }
 
-/* Acknowledges frames to a sender that may have to send them again. */
+/* Acknowledges frames to a sender that may have to retransmit them. */
 static void acknowledge_sometimes(struct pvmi_link *l, const struct pvmc_frame_header *h)
 {
     if (l->lossless || !l->peer)
@@ -145,17 +148,17 @@ static void acknowledge_sometimes(struct pvmi_link *l, const struct pvmc_frame_h
         pvmi_link_acknowledge(l, false);
 }
 
-/* A control message has no number: it does not wait for other frames, nor they for it. */
+/* A control message has no number: it waits for no other frames, nor they for it. */
 static uint8_t *place_control(struct pvmi_link *l, const struct pvmc_frame_header *h)
 {
     static uint8_t nowhere;
     struct pvmc_message *m = l->arrival.whole = pvmc_message_from_header(h);
     if (!m)
-        lose(l, PVMC_ENOMEM); /* it may be what a call waits for */
+        lose(l, PVMC_ENOMEM); /* a call may be waiting for it */
     return !m ? NULL : h->length ? m->mem->data : &nowhere;
 }
 
-/* The peer whose frame it is. A task's uncounted messages are assembled apart from its counted ones. */
+/* The sender of the frame. A task's uncounted messages are assembled separately from its counted ones. */
 static struct pvmi_peer *sender_of(const struct pvmi_link *l, const struct pvmc_frame_header *h)
 {
     if (l->peer)
@@ -257,7 +260,7 @@ static void down(void *arg, struct pvmt_endpoint *ep, int reason)
     lose(l, reason);
 }
 
-/* We never listen. */
+/* A task never listens. */
 static int accepted(void *arg, struct pvmt_endpoint *ep, const struct pvmt_credentials *who)
 {
     (void)arg;
@@ -300,7 +303,7 @@ static void take_attributes(struct pvmi_link *l, struct pvmi_carrier *carrier)
     l->by_reference = carrier->attributes.by_reference;
     l->deadline_us = INT64_MAX;
     if (!l->lossless && l->frame_max > PVMC_FRAME_PAYLOAD_MAX)
-        l->frame_max = PVMC_FRAME_PAYLOAD_MAX; /* it may have to go by the daemon after all */
+        l->frame_max = PVMC_FRAME_PAYLOAD_MAX; /* it may have to go by the daemon in the end */
 }
 
 static struct pvmc_bypass daemon_traffic(void)
@@ -312,8 +315,8 @@ static struct pvmc_bypass daemon_traffic(void)
 }
 
 /*
- * A transport whose network has a clock is opened before the task does anything. A task that has asked for no direct
- * links by then, such as a console, lives in real time.
+ * A transport whose network has a clock is opened before the task does anything else. A task that wants no direct links
+ * at that point, such as a console, lives in real time.
  */
 static int enter_virtual_time(void)
 {
@@ -381,7 +384,7 @@ struct pvmi_link *pvmi_link_new(const struct pvmt_transport_ops *ops, struct pvm
     l->peer = p;
     l->state = state;
     DL_APPEND(pvmi_links, l);
-    pvmi_lock_news = true; /* there is another one to arm */
+    pvmi_lock_news = true; /* there is another transport to arm */
     pvmi_link_count++;
     p->links++;
     p->had_link = true;

@@ -1,8 +1,9 @@
 /*
  * link.h - the connections of this task: one to our daemon, and direct ones to other tasks.
  *
- * What comes in goes through peer.c, which puts it in order, and then to pvmi_link_deliver(): control messages to
- * control.c, what the listener wants to the listener, all others to the arrivals, where calls take them in.
+ * Incoming frames pass through peer.c, which puts them in order, and then to pvmi_link_deliver(). Control messages go
+ * to control.c, messages that the listener wants to the listener, and all others to the arrivals, where calls take them
+ * in.
  */
 #ifndef PVMI_LINK_H
 #define PVMI_LINK_H
@@ -15,11 +16,11 @@
 #include "peer.h"
 #include "retransmit.h"
 
-#define PVMI_LINK_SHARE_MAX 64 /* links that frames of one message are given to at once */
+#define PVMI_LINK_SHARE_MAX 64 /* limit of links that get frames of one message at once */
 
 enum pvmi_link_state {
     PVMI_LINK_OFFERED, /* by us; waits for the peer to join */
-    PVMI_LINK_JOINED,  /* the peer's offer, by us; waits for the peer's first frame */
+    PVMI_LINK_JOINED,  /* by us, on the peer's offer; waits for the peer's first frame */
     PVMI_LINK_UP,
 };
 
@@ -28,25 +29,25 @@ struct pvmi_link {
     struct pvmi_carrier *carrier;
     struct pvmi_peer *peer; /* NULL: the daemon's */
     enum pvmi_link_state state;
-    bool ours;        /* we have offered it */
-    uint32_t attempt; /* its number, by the side that has offered it */
+    bool ours;        /* offered by us */
+    uint32_t attempt; /* its number, assigned by the offering side */
     uint32_t frame_max;
     bool lossless, by_reference; /* attributes of the transport */
-    bool refused;                /* a frame was refused: tx_ready comes */
-    bool ack_due, ack_wanted;    /* a TC_ACK is to be sent; with the wish for one in return */
-    uint32_t unheard;            /* bytes sent since we last listened to all links */
-    uint32_t unacked_frames;     /* taken in since we last acknowledged */
+    bool refused;                /* a frame was refused: tx_ready will come */
+    bool ack_due, ack_wanted;    /* a TC_ACK must be sent, and must request one in return */
+    uint32_t unheard;            /* bytes sent since we last checked all links */
+    uint32_t unacked_frames;     /* frames received since our last acknowledgement */
     uint32_t unacked_bytes;
-    int64_t deadline_us; /* to be up; INT64_MAX: none */
+    int64_t deadline_us; /* time limit for coming up; INT64_MAX: none */
     struct pvmi_arrival arrival;
-    struct pvmw_window kept; /* sent and not acknowledged yet, if not lossless */
+    struct pvmw_window kept; /* retransmit queue, if not lossless */
     struct pvmi_link *prev, *next;
 };
 
 /* The link to our daemon. */
 extern struct pvmi_link pvmi_daemon_link;
 
-/* Counts how often all links were closed. A waiting call sees by it that what it waits for will not come. */
+/* Number of times that all links were closed. A change tells a waiting call that what it waits for will not come. */
 extern unsigned pvmi_link_epoch;
 
 /* All direct links in any state. */
@@ -54,27 +55,24 @@ extern struct pvmi_link *pvmi_links;
 extern unsigned pvmi_link_count;
 
 /*
- * The room above makes direct links and asks the daemon. Until there is a listener there are no links. Set on
+ * Callbacks of the room above, which makes direct links and asks the daemon. Without them there are no links. Set on
  * enrolment.
  */
 struct pvmi_link_listener {
-    void (*heard)(struct pvmi_link *l);              /* a link is up now: it brought a frame, or may send */
+    void (*heard)(struct pvmi_link *l);              /* a link is up now: it delivered a frame, or may send */
     void (*lost)(struct pvmi_link *l, int reason);   /* a direct link is down; frees it */
     void (*unlinked)(pvmc_tid tid);                  /* the last link to that task has been freed */
     void (*forget_links)(struct pvmi_peer *p);       /* closes all links to p */
-    void (*forget_abandoned)(struct pvmi_peer *p);   /* p goes, and so does its p->abandoned */
+    void (*forget_abandoned)(struct pvmi_peer *p);   /* p is about to go, with its p->abandoned */
     void (*clear)(void);                             /* closes all direct links */
-    int (*alarm)(void);                              /* the time of an alarm has come. Number of things that happened */
+    int (*alarm)(void);                              /* an alarm is due; returns the number of events */
     const struct pvmt_transport_ops *(*clock)(void); /* the transport whose network has a clock of its own, or NULL */
     bool (*take)(
-        struct pvmc_message *m); /* takes m (and the reference) if it wants it; m is a daemon's or has a reserved tag */
+        struct pvmc_message *m); /* takes over m (and the reference) if wanted; m is a daemon's or has a reserved tag */
 };
 extern const struct pvmi_link_listener *pvmi_link_listener;
 
-/*
- * While true, the end of a link must be seen at once rather than when polling has gone on for a while. Set by
- * exit_notice.c.
- */
+/* While true, polling must notice the end of a link at once, not only after a while. Set by exit_notice.c. */
 extern bool pvmi_link_end_is_due;
 
 /* ---- our daemon ---- */
@@ -82,7 +80,7 @@ extern bool pvmi_link_end_is_due;
 /* Connects to the daemon that listens on socket `path`. 0, PVMC_EAGAIN (busy, try again), PVMC_EUNREACHABLE, ... */
 int pvmi_link_open(const char *path);
 
-/* Closes all connections without notice; the others see that we are gone. Also for a forked child's copies. */
+/* Closes all connections without notice; the other ends see it. Also for inherited copies in a forked child. */
 void pvmi_link_close(void);
 
 static inline bool pvmi_link_is_up(void)
@@ -92,34 +90,37 @@ static inline bool pvmi_link_is_up(void)
 
 /* ---- direct links, for route.c ---- */
 
-/* A link to p without an endpoint yet, over that transport. NULL when out of memory. */
+/* Creates a link to p over that transport, without an endpoint yet. NULL when out of memory. */
 struct pvmi_link *pvmi_link_new(const struct pvmt_transport_ops *ops, struct pvmi_peer *p, enum pvmi_link_state state);
 
 /* Closes and frees a direct link. Its unacknowledged frames move to its peer's retransmit queue. */
 void pvmi_link_free(struct pvmi_link *l);
 
-/* Sends a TC_ACK, which is also how both ends greet, now or as soon as there is room. */
+/* Sends a TC_ACK, now or as soon as there is room. Both ends also greet with it. */
 void pvmi_link_acknowledge(struct pvmi_link *l, bool want_one_back);
 
-/* The descriptor that came with the message that is being delivered, now the caller's; -1: none. */
+/* The descriptor that came with the current message, now the caller's; -1: none. */
 int pvmi_link_take_descriptor(void);
 
 /* ---- sending ---- */
 
 /*
- * Gives a frame to a link. 0: taken, and kept if need be; PVMC_EAGAIN: not taken, wait for pvmi_link_is_ready();
- * PVMC_EDOWN.
+ * Sends a frame over a link. 0: accepted, and kept if necessary; PVMC_EAGAIN: not accepted, wait for
+ * pvmi_link_is_ready(); PVMC_EDOWN.
  */
 int pvmi_link_send(struct pvmi_link *l, struct pvmc_frame *f);
 
-/* Whether frames of one message to several tasks may go by pvmi_link_send_to_many() over l and, if not NULL, `with`. */
+/*
+ * Whether frames of one message to several tasks may be sent with pvmi_link_send_to_many() over l and, if not NULL,
+ * `with`.
+ */
 bool pvmi_link_can_share(const struct pvmi_link *l, const struct pvmi_link *with);
 
-/* As send_to_many() of transport.h, for links that can share: 0: all are taken, and kept; PVMC_EAGAIN: none. */
+/* Like send_to_many() of transport.h, for links that can share: 0: all are accepted, and kept; PVMC_EAGAIN: none. */
 int pvmi_link_send_to_many(struct pvmi_link **links, struct pvmc_frame **frames, unsigned count);
 
 /*
- * Sends a small message, whose body lies at `data` and is copied, without a frame. Codes as of pvmi_link_send();
+ * Sends a small message without a frame; its body lies at `data` and is copied. Codes as for pvmi_link_send();
  * PVMC_EUNSUPPORTED: the transport cannot, or l is down; use pvmi_link_send().
  */
 int pvmi_link_send_whole(struct pvmi_link *l, const struct pvmc_frame_header *h, const uint8_t *data);
@@ -130,34 +131,37 @@ static inline bool pvmi_link_is_ready(const struct pvmi_link *l)
     return !l->ep || (!l->refused && !pvmi_retransmit_is_full(&l->kept));
 }
 
-/* Whether all that the transport took is on its way without us, or the link is down. */
+/* Whether the transport needs no further progress of ours for what it has accepted, or the link is down. */
 bool pvmi_link_is_idle(const struct pvmi_link *l);
 
 /*
- * Whether it is time for pvmi_link_progress() after so much sending: a sender must hear when to hold. Progress may free
- * links.
+ * Whether it is time for pvmi_link_progress() after so much sending, because a sender must notice a TC_HOLD. Progress
+ * may free links.
  */
 bool pvmi_link_must_listen(const struct pvmi_link *l);
 
 /* ---- all links ---- */
 
-/* Moves what can be moved on all links, without waiting. Number of things that happened, or PVMC_EDOWN (the daemon). */
+/* Moves data on all links without waiting. Returns the number of events, or PVMC_EDOWN (the daemon). */
 int pvmi_link_progress(void);
 
 /*
- * As pvmi_link_progress(), for direct links only: cheap enough for polling, mostly without a system call. 0 when there
- * are none. The daemon is heard only by pvmi_link_progress(), which must also be called every few microseconds.
+ * Like pvmi_link_progress(), for direct links only: cheap enough for polling, mostly without a system call. 0 when
+ * there are none. Only pvmi_link_progress() listens to the daemon, so call that every few microseconds as well.
  */
 int pvmi_link_progress_direct(void);
 
-/* A descriptor that is readable when progress has something to do; arm first, and do not sleep if that gives 1. */
+/* A descriptor that is readable when progress has something to do. Arm it first, and do not sleep if that returns 1. */
 int pvmi_link_fd(void);
 int pvmi_link_arm(void);
 
-/* As pvmi_virtual_sleep(), for all links. */
+/* Like pvmi_virtual_sleep(), for all links. */
 int pvmi_link_sleep_virtually(int64_t until_us);
 
-/* Hands a complete message on, as above; takes over the reference. Called by peer.c, and for messages to ourselves. */
+/*
+ * Delivers a complete message as described above; takes over the reference. Called by peer.c, and for messages to
+ * ourselves.
+ */
 void pvmi_link_deliver(struct pvmc_message *m);
 
 #endif

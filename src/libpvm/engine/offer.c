@@ -6,11 +6,11 @@
 #include "libpvm/base/lock.h"
 
 static struct {
-    struct pvmc_mem mem; /* its references: a message is being placed there */
-    const void *thread;  /* that waits in the receive */
+    struct pvmc_mem mem; /* referenced while a message is being placed there */
+    const void *thread;  /* the thread that waits in the receive */
 } offer;
 
-/* pvmc_mem.release: the message has been taken, or will never be complete. */
+/* pvmc_mem.release: the message was received, or will never be complete. */
 static void give_back(struct pvmc_mem *mem)
 {
     (void)mem;

@@ -13,11 +13,11 @@
 static struct {
     struct pvmc_frame *frames[WAITING_MAX]; /* a ring */
     unsigned first, count;
-    bool resends; /* peers have frames to be sent again */
+    bool resends; /* peers have frames to be retransmitted */
     bool held;
 } box;
 
-/* Whether the daemon's link takes a frame. */
+/* Whether the daemon's link accepts a frame. */
 static bool goes_out(struct pvmc_frame *f)
 {
     return pvmi_link_is_ready(&pvmi_daemon_link) && pvmi_link_send(&pvmi_daemon_link, f) != PVMC_EAGAIN;
@@ -73,7 +73,7 @@ static int flush_control(void)
     return n;
 }
 
-/* Frames to peers that are not held. */
+/* Retransmits frames to peers that are not held. */
 static int flush_again(void)
 {
     int n = 0;

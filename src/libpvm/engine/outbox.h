@@ -1,6 +1,6 @@
 /*
- * outbox.h - frames that wait for room on the daemon's link: control messages, which may be due while something else is
- * being sent, and frames of broken links, which are sent again (peer.h, `again`).
+ * outbox.h - frames that wait for room on the daemon's link: control messages, which may become due while something
+ * else is being sent, and frames of lost links, which are retransmitted (peer.h, `again`).
  */
 #ifndef PVMI_OUTBOX_H
 #define PVMI_OUTBOX_H
@@ -10,15 +10,15 @@
 #include "core/message/frame.h"
 
 /*
- * A control message in one frame, to a task (context TC) or our daemon (TM): sent now or as soon as there is room.
- * `body` is freed here in any case, and fd (-1: none) goes along. 0 or PVMC_ENOMEM, PVMC_ELIMIT (logged).
+ * Sends a control message in one frame, to a task (context TC) or our daemon (TM), now or as soon as there is room.
+ * `body` is freed here in any case; fd (-1: none) is passed along. 0 or PVMC_ENOMEM, PVMC_ELIMIT (logged).
  */
 int pvmi_outbox_put(pvmc_tid dst, uint32_t ctx, int32_t tag, struct pvmc_buf *body, int fd);
 
-/* Some peer has frames that are to be sent again. */
+/* Some peer has frames to be retransmitted. */
 void pvmi_outbox_resend(void);
 
-/* Sends what there is room for. Number of frames sent. */
+/* Sends what there is room for. Returns the number of frames. */
 int pvmi_outbox_flush(void);
 
 bool pvmi_outbox_is_empty(void);

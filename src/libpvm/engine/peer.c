@@ -9,11 +9,11 @@
 #include "link.h"
 #include "offer.h"
 
-#define NEAR_FRAMES 0x1000000 /* no frame number can be further ahead: its sender has begun anew */
+#define NEAR_FRAMES 0x1000000 /* no frame number can be further ahead: its sender has restarted */
 #define CLAIM_BYTES 2048      /* copying a smaller message twice is cheaper than asking a receive for its buffer */
 
 static struct pvmi_peer *peers;
-static struct pvmi_peer *latest; /* the peer asked for last: frames mostly come in rows */
+static struct pvmi_peer *latest; /* the last peer looked up, because frames of one peer come in series */
 static unsigned held_count;
 static uint64_t asked;
 
@@ -71,7 +71,7 @@ static void drop_incoming(struct pvmi_peer *p)
     p->placed = 0;
 }
 
-/* Drops what will never be complete, once no link writes there any more. */
+/* Drops an incomplete message for good, once no link writes to it any more. */
 static void drop_unfinished(struct pvmi_peer *p)
 {
     if (p->links)
@@ -82,7 +82,7 @@ static void drop_unfinished(struct pvmi_peer *p)
         pvmw_window_clear(&p->again);
 }
 
-/* Logs one line for each sender, which may break the rules with every frame. */
+/* Logs one line per sender, which may break the protocol with every frame. */
 static void complain(struct pvmi_peer *p, const struct pvmc_frame_header *h, const char *what, uint64_t got,
                      uint64_t expected)
 {
@@ -94,7 +94,7 @@ static void complain(struct pvmi_peer *p, const struct pvmc_frame_header *h, con
     p->complained = true;
 }
 
-/* No honest sender does that: the pair is broken, and other senders are not affected. */
+/* No correct sender does that: the pair is broken, and other senders are not affected. */
 static int violation(struct pvmi_peer *p, const struct pvmc_frame_header *h, const char *what, uint64_t got,
                      uint64_t expected)
 {
@@ -142,7 +142,7 @@ static inline struct pvmc_message *message_for(const struct pvmc_frame_header *h
     return m;
 }
 
-/* The due frame begins. The message that it belongs to, or NULL when there is no memory for it. */
+/* The due frame starts. Returns its message, or NULL when there is no memory for it. */
 static struct pvmc_message *begin_due(struct pvmi_peer *p, const struct pvmc_frame_header *h)
 {
     if (!p->incoming && !p->refuses) {
@@ -152,7 +152,7 @@ static struct pvmc_message *begin_due(struct pvmi_peer *p, const struct pvmc_fra
     return p->incoming;
 }
 
-/* The due frame is complete. If it was the last of its message, the message goes on to its receiver. */
+/* The due frame is complete. If it ends its message, the message is delivered. */
 static void end_due(struct pvmi_peer *p, const struct pvmc_frame_header *h)
 {
     struct pvmc_message *m = p->incoming;
@@ -192,7 +192,7 @@ static int take_queued(struct pvmi_peer *p, struct pvmi_reorder_frame *e)
     return 0;
 }
 
-/* Frames that waited in the queue are acknowledged when they are taken from it. */
+/* Frames from the queue are acknowledged only now that they are due. */
 static void take_all_due(struct pvmi_peer *p)
 {
     struct pvmi_reorder_frame *e;
@@ -200,7 +200,7 @@ static void take_all_due(struct pvmi_peer *p)
     while (!p->broken && !p->placing && p->reorder && (e = pvmi_reorder_due(&p->reorder, p->rx_seq))) {
         direct = direct || e->direct;
         if (take_queued(p, e))
-            break; /* the pair is broken: e goes with all the others */
+            break; /* the pair is broken: e is freed with all the others */
         pvmi_reorder_remove(&p->reorder, e);
     }
     if (direct && p->link && !p->link->lossless)
@@ -228,7 +228,7 @@ static uint8_t *place_in_queue(struct pvmi_arrival *a, struct pvmi_peer *p, cons
 /* ---- frames in general ---- */
 
 /*
- * A tid is reused after all others of its host have been used. The new task begins at number 0 with a new message, and
+ * A tid is reused after all others of its host have been used. The new task starts at number 0 with a new message, and
  * knows nothing of us. Its first frame comes by the daemon.
  */
 static bool begins_anew(const struct pvmi_peer *p, const struct pvmc_frame_header *h, bool direct)
@@ -249,8 +249,8 @@ static void begin_anew(struct pvmi_peer *p)
 }
 
 /*
- * The due frame comes by the daemon although a link has written part of it: its sender has lost that link, and the rest
- * will not come there. We may never hear of the loss if only the other end has failed.
+ * The due frame comes by the daemon although a link has delivered part of it: its sender has lost that link, which will
+ * not deliver the rest. If only the other end has failed, we may never learn of the loss otherwise.
  */
 static void lose_writer(struct pvmi_peer *p)
 {
@@ -289,7 +289,7 @@ uint8_t *pvmi_peer_place(struct pvmi_arrival *a, struct pvmi_peer *p, const stru
     if (*status)
         return NULL;
     if (!begin_due(p, h)) {
-        end_due(p, h); /* dropped for want of memory */
+        end_due(p, h); /* dropped for lack of memory */
         return NULL;
     }
     a->peer = p;
@@ -338,7 +338,7 @@ struct pvmc_message *pvmi_peer_message(const struct pvmc_frame_header *h, struct
     return m;
 }
 
-/* A whole message before its turn. */
+/* Keeps a whole message that arrived before it was due. */
 static int keep_whole(struct pvmi_peer *p, const struct pvmc_frame_header *h, struct pvmc_mem *mem, const uint8_t *data)
 {
     struct pvmi_reorder_frame *e;

@@ -2,8 +2,8 @@
  * peer.h - the state kept for each task and daemon that this task exchanges frames with: sequence numbers, the message
  * under assembly, the reorder queue, the direct link, and whether the daemon has told us to hold.
  *
- * Frames of one sender are numbered across all routes and taken in that order: a frame below the due number has come
- * before and is dropped, a frame above it waits in the reorder queue.
+ * Frames of one sender are numbered across all routes and processed in that order: a frame below the due number is a
+ * duplicate and dropped, a frame above it waits in the reorder queue.
  */
 #ifndef PVMI_PEER_H
 #define PVMI_PEER_H
@@ -20,15 +20,15 @@
 
 struct pvmi_link;
 
-/* How a direct link to a peer comes about; for route.c alone. */
+/* State of setting up a direct link; for route.c alone. */
 struct pvmi_route {
-    struct pvmi_link *attempt; /* offered by us or joined by us, not up yet; NULL: none */
-    uint32_t number;           /* of that attempt, by the side that offers */
-    unsigned next;             /* index of the chosen transport that is offered next */
+    struct pvmi_link *attempt; /* not up yet; offered or joined by us; NULL: none */
+    uint32_t number;           /* of that attempt, assigned by the offering side */
+    unsigned next;             /* index of the chosen transport to be offered next */
     unsigned failures;         /* in a row: the pause grows with them */
-    unsigned frames;           /* sent by the daemon since a link was possible */
-    int64_t not_before_us;     /* no offer before that time */
-    int64_t since_us;          /* when the attempt, or the link, began */
+    unsigned frames;           /* sent by the daemon since a link became possible */
+    int64_t not_before_us;     /* no offer before this time */
+    int64_t since_us;          /* start of the attempt, or of the link */
 };
 
 /* Frames and payload bytes. */
@@ -39,47 +39,47 @@ struct pvmi_traffic {
 struct pvmi_peer {
     pvmc_tid tid;
     uint32_t tx_seq;               /* of the next frame to it */
-    uint32_t rx_seq;               /* of the frame from it that is due */
+    uint32_t rx_seq;               /* the number that is due from it */
     struct pvmi_link *link;        /* direct and up; NULL: frames go by the daemon */
     struct pvmc_message *incoming; /* under assembly */
-    uint64_t placed;               /* bytes of it that are there */
+    uint64_t placed;               /* bytes of it that have arrived */
     struct pvmi_reorder_frame *reorder;
-    bool placing;    /* a link writes the payload of the due frame */
-    bool refuses;    /* no memory for the message that comes in: the rest of it is dropped */
+    bool placing;    /* a link is writing the payload of the due frame */
+    bool refuses;    /* no memory for the current message: the rest of it is dropped */
     bool held;       /* TC_HOLD named this task or host */
-    bool had_link;   /* so frames may come out of order */
-    bool watched;    /* the daemon tells us when it has ended */
-    bool ended;      /* it has left; frames that its links still hold are taken */
-    bool broken;     /* it has broken the rules: its frames are dropped until its tid has a new owner */
-    bool complained; /* a violation has been logged, and is not logged again */
+    bool had_link;   /* so frames may arrive out of order */
+    bool watched;    /* the daemon will tell us of its end */
+    bool ended;      /* it has ended; frames that its links still hold are accepted */
+    bool broken;     /* it has broken the protocol: its frames are dropped until its tid has a new owner */
+    bool complained; /* a violation has been logged, only once */
     bool gone;       /* forgotten while in use */
-    bool claimed;    /* a message to it is under way, or was when the program jumped out of the call */
-    struct pvmi_abandoned *abandoned; /* the message that the program has jumped out of; NULL: none */
+    bool claimed;    /* a message to it is being sent, or was when the program jumped out of the call */
+    struct pvmi_abandoned *abandoned; /* the message that the program left by a jump; NULL: none */
     unsigned uses;                    /* see pvmi_peer_use() */
-    unsigned links;                   /* in any state, this one's */
-    uint64_t asked;                   /* when it was last asked for, see pvmi_peer_time() */
+    unsigned links;                   /* number of its links in any state */
+    uint64_t asked;                   /* time of the last lookup, see pvmi_peer_time() */
     struct pvmi_route route;
-    struct pvmw_window again; /* frames of a broken link, to be sent by the daemon before any other */
+    struct pvmw_window again; /* frames of a lost link, to be sent by the daemon before any other */
     struct pvmi_traffic direct, daemon;
-    unsigned refusals; /* how often a direct link took no frame at once */
+    unsigned refusals; /* how often a direct link refused a frame at first */
     unsigned links_opened, links_lost;
     UT_hash_handle hh;
 };
 
-/* The frame that a link is taking in. */
+/* The frame that a link is receiving. */
 struct pvmi_arrival {
-    struct pvmi_peer *peer;             /* whose frame it is; NULL: no frame, or none that is kept */
+    struct pvmi_peer *peer;             /* its sender; NULL: no frame, or one that is dropped */
     struct pvmi_reorder_frame *reorder; /* its place in the reorder queue; NULL: it is due */
-    struct pvmc_message *whole;         /* a control message, which no number orders */
+    struct pvmc_message *whole;         /* a control message, which has no number */
 };
 
-/* The peer; a new one is made if need be. NULL when out of memory (logged). */
+/* The peer; created if necessary. NULL when out of memory (logged). */
 struct pvmi_peer *pvmi_peer_get(pvmc_tid tid);
 
 /* The peer, or NULL. */
 struct pvmi_peer *pvmi_peer_find(pvmc_tid tid);
 
-/* The first of all peers; go on with hh.next. */
+/* The first of all peers; continue with hh.next. */
 struct pvmi_peer *pvmi_peer_first(void);
 
 /* Whether frames from src in this context carry sequence numbers: all but control messages and what daemons send. */
@@ -89,9 +89,9 @@ static inline bool pvmi_peer_counts(pvmc_tid tid, uint32_t ctx)
 }
 
 /*
- * A frame comes in by p's direct link or by the daemon: checks its number and place. Returns where its payload goes,
- * and fills *a. NULL drops the frame: *status is then 0, PVMC_ENOMEM, or PVMC_EFORMAT for a violation that no honest
- * sender commits and for everything it sends afterwards (logged once).
+ * A frame arrives by p's direct link or by the daemon: checks its number and position. Returns the place for its
+ * payload, and fills *a. NULL drops the frame: *status is then 0, PVMC_ENOMEM, or PVMC_EFORMAT for a violation that no
+ * correct sender commits, and for everything it sends afterwards (logged once).
  */
 uint8_t *pvmi_peer_place(struct pvmi_arrival *a, struct pvmi_peer *p, const struct pvmc_frame_header *h, bool direct,
                          int *status);
@@ -103,7 +103,7 @@ void pvmi_peer_placed(struct pvmi_arrival *a, const struct pvmc_frame_header *h)
 void pvmi_peer_cancel(struct pvmi_arrival *a);
 
 /*
- * A whole message in one frame came by a direct link, as rx_whole in transport.h. 0, and mem is taken over; else mem
+ * A whole message in one frame arrived by a direct link, as rx_whole in transport.h. 0: mem is taken over; else mem
  * stays the caller's: PVMC_EEXISTS (dropped), PVMC_EFORMAT or PVMC_ENOMEM as above.
  */
 int pvmi_peer_whole(struct pvmi_peer *p, const struct pvmc_frame_header *h, struct pvmc_mem *mem, const uint8_t *data);
@@ -117,13 +117,13 @@ void pvmi_peer_hold(pvmc_tid tid, bool held);
 /* Whether the daemon has told us to start no frames to this task or its host. */
 bool pvmi_peer_is_held(pvmc_tid tid);
 
-/* The daemon reports that the task has left: what will never be complete is dropped as soon as its links are down. */
+/* The daemon reports that the task has ended: drops its incomplete message as soon as its links are down. */
 void pvmi_peer_ended(struct pvmi_peer *p);
 
 /* Its last link has been freed. */
 void pvmi_peer_unlinked(struct pvmi_peer *p);
 
-/* Keeps p in memory until it is put back. If it is forgotten meanwhile, p->gone is set. */
+/* Keeps p in memory until the matching release. If p is forgotten meanwhile, p->gone is set. */
 static inline void pvmi_peer_use(struct pvmi_peer *p)
 {
     p->uses++;
@@ -131,10 +131,10 @@ static inline void pvmi_peer_use(struct pvmi_peer *p)
 
 void pvmi_peer_put(struct pvmi_peer *p);
 
-/* Counts uses of peers: a clock for pvmi_peer_renew(). */
+/* A clock that counts lookups of peers, for pvmi_peer_renew(). */
 uint64_t pvmi_peer_time(void);
 
-/* The tid was given to a new task after `time`: forgets the old task, but not what the new one has sent. */
+/* The tid was assigned to a new task after `time`: forgets the old task, but not what the new one has sent. */
 void pvmi_peer_renew(pvmc_tid tid, uint64_t time);
 
 /* TC_GONE: drops all peers of a host with their links, unfinished messages and holds. */

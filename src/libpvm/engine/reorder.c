@@ -7,7 +7,7 @@
 #define CROWDED_BYTES  ((size_t)64 << 20)
 #define CROWDED_FRAMES 65536
 
-static size_t kept_bytes, kept_frames; /* that came by direct links */
+static size_t kept_bytes, kept_frames; /* of frames that came by direct links */
 
 static void count(const struct pvmi_reorder_frame *e, int sign)
 {

@@ -1,6 +1,6 @@
 /*
- * reorder.h - the reorder queue of a peer: frames that came before their turn, in the order of their numbers. Frames
- * with lower numbers are still on their way by another route.
+ * reorder.h - the reorder queue of a peer: frames that arrived early, in the order of their numbers. Frames with lower
+ * numbers are still in transit by another route.
  */
 #ifndef PVMI_REORDER_H
 #define PVMI_REORDER_H
@@ -13,13 +13,13 @@
 struct pvmi_reorder_frame {
     struct pvmc_frame_header h;
     struct pvmc_mem *mem; /* the payload; NULL when there is none */
-    size_t copied;        /* bytes that the payload takes here; 0 for a reference to the sender's memory */
-    bool direct;          /* it came by a direct link */
-    bool complete;        /* the payload is there */
+    size_t copied;        /* memory that the payload takes here; 0 for a reference to the sender's memory */
+    bool direct;          /* received by a direct link */
+    bool complete;        /* the payload has arrived */
     struct pvmi_reorder_frame *prev, *next;
 };
 
-/* Room for a frame, not complete yet. NULL when out of memory (logged). */
+/* Adds an incomplete frame. NULL when out of memory (logged). */
 struct pvmi_reorder_frame *pvmi_reorder_add(struct pvmi_reorder_frame **all, const struct pvmc_frame_header *h,
                                             bool direct);
 
@@ -36,15 +36,12 @@ void pvmi_reorder_remove(struct pvmi_reorder_frame **all, struct pvmi_reorder_fr
 /* Frees all. */
 void pvmi_reorder_clear(struct pvmi_reorder_frame **all);
 
-/*
- * The complete frame with number `due`, or NULL. Complete frames with lower numbers are duplicates: they are freed on
- * the way.
- */
+/* The complete frame with number `due`, or NULL. Complete frames with lower numbers are duplicates and freed. */
 struct pvmi_reorder_frame *pvmi_reorder_due(struct pvmi_reorder_frame **all, uint32_t due);
 
 /*
- * Whether the queues of all peers together hold so much from direct links that these should bring no more. Frames that
- * came by the daemon do not count: they wait for frames that links already have, so they are few.
+ * Whether the queues of all peers together hold so much from direct links that these must pause. Frames from the daemon
+ * do not count: they wait for frames that links already have, so they are few.
  */
 bool pvmi_reorder_is_crowded(void);
 

@@ -7,23 +7,23 @@
  *
  * 1. A burst of polls of the direct links, without a system call or a look at the clock. Only with a core to ourselves.
  *
- * 2. Yields of the core. After each the direct links are polled, in a burst if nobody took the core, and every few
- * microseconds the daemon's link, which costs a system call.
+ * 2. Yields of the core. After each one it polls the direct links, in a burst if nobody took the core. Every few
+ *    microseconds it also polls the daemon's link, which costs a system call.
  *
  * 3. Sleep until the descriptor of some link becomes readable.
  *
- * Three habits are learnt. Do others want this core? A yield returns at once if nobody does. While they do, phase 1 is
- * skipped and phase 2 lasts longer, since all others must have run before it has failed. Do waits end before phase 3?
- * If not, tasks sleep at once, and poll again only now and then. Do messages come by direct links? If not, phase 1
- * would only delay the daemon's.
+ * The task learns three things. Do others want this core? A yield returns at once if nobody does. While they do, phase
+ * 1 is skipped and phase 2 lasts longer, because it has not failed before all others have run. Do waits end before
+ * phase 3? If not, tasks sleep at once, and poll again only now and then. Do messages come by direct links? If not,
+ * phase 1 would only delay the daemon's.
  *
  * PVM_SPIN sets the length of phases 1 and 2 in microseconds, whatever was learnt; 0 means sleep at once.
  *
- * In the virtual time of a simulated network there is only phase 3, and the network wakes the task: what has come by
- * then is all that comes by that time. A poll such as pvm_nrecv() waits a moment of virtual time, or a program that
- * polls would do so for ever in one instant.
+ * In the virtual time of a simulated network there is only phase 3, and the network wakes the task: everything due at
+ * that time has then arrived. A poll such as pvm_nrecv() waits a moment of virtual time, because a program that polls
+ * would otherwise stay in one instant for ever.
  *
- * If several threads wait, one is the driver: it does all this, and gives the lock back while it yields or sleeps. The
+ * If several threads wait, one is the driver: it does all this, and releases the lock while it yields or sleeps. The
  * others sleep until a thread that holds the lock, mostly the driver, finds their wait over. A driver whose wait is
  * over wakes another thread, which takes its place.
  */
@@ -52,36 +52,36 @@
 #define ALONE_NS       50000  /* longest polling with a core to ourselves: a sleeping partner can answer within it */
 #define SHARED_NS      500000 /* longest yielding on a shared core */
 #define HEAR_DAEMON_NS 10000
-#define TAKEN_CALLS    10   /* a yield that takes as long as so many system calls ... */
+#define TAKEN_CALLS    10   /* a yield that takes as long as this many system calls ... */
 #define TAKEN_NS       1000 /* ... and longer than this has let another process run */
-#define CALL_NS        300  /* a system call takes less; if it takes more, all other times grow in proportion */
+#define CALL_NS        300  /* a system call takes less; if it takes more, all other times are scaled */
 #define SHARED_MAX     8
 #define PAID_MAX       16
 #define PAID_START     4
 #define DIRECT_MAX     8
-#define RETRY_WAITS    16  /* so many waits without polling before it is tried again */
-#define GLANCES        256 /* so many glances make one poll */
-#define DIRECT_TURNS   64  /* so many turns with events on direct links before the daemon's link gets one */
-#define LOOK_US        1   /* of virtual time for a poll in vain */
+#define RETRY_WAITS    16  /* waits without polling before it is tried again */
+#define GLANCES        256 /* glances per poll */
+#define DIRECT_TURNS   64  /* turns with events on direct links before the daemon's link gets one */
+#define LOOK_US        1   /* of virtual time, for a poll without result */
 
 /* Counters that saturate. */
 static struct {
     int shared;       /* yields that another process used; from half of SHARED_MAX on the core counts as shared */
-    int paid;         /* above 0: polling pays off */
-    int direct;       /* above 0: things happen on direct links */
-    int skipped;      /* waits since polling was tried last */
-    int64_t heard_ns; /* when the daemon's link was looked at last */
+    int paid;         /* above 0: polling has paid off */
+    int direct;       /* above 0: events come from direct links */
+    int skipped;      /* waits since the last attempt to poll */
+    int64_t heard_ns; /* time of the last poll of the daemon's link */
     unsigned turns;   /* of direct links */
 } habit = {.paid = PAID_START, .direct = 1};
 
-/* A thread that waits beside others. */
+/* A thread that waits besides others. */
 struct waiter {
     pvmi_condition *done;
     void *arg;
     unsigned epoch; /* pvmi_link_epoch when it began */
-    bool woken;     /* it must look again, or become the driver */
+    bool woken;     /* it must check again, or become the driver */
     bool deferring; /* its handlers are deferred */
-    bool takes_in;  /* it takes in all messages: it is no receive */
+    bool takes_in;  /* it takes in all messages: it is not a receive */
     bool listed;
     pthread_cond_t wake;
     struct waiter *prev, *next;
@@ -128,8 +128,8 @@ static int64_t call_ns(void)
 }
 
 /*
- * The factor by which everything takes longer here than the times above assume: 1, more on an emulated machine, where a
- * sleeping partner could never answer in time.
+ * How many times slower this machine is than the times above assume: 1, more on an emulated machine, where a sleeping
+ * partner could never answer in time.
  */
 static int64_t slowness(void)
 {
@@ -142,7 +142,7 @@ static bool was_taken(int64_t yield_ns)
     return yield_ns > TAKEN_NS && yield_ns > TAKEN_CALLS * call_ns();
 }
 
-/* PVM_SPIN in microseconds; below 0: what was learnt decides. */
+/* PVM_SPIN in microseconds; negative: use what was learnt. */
 static int64_t spin_us(void)
 {
     static int64_t setting_us = INT64_MIN; /* read once: this is the hot path */
@@ -175,8 +175,8 @@ static inline void relax(void)
 /* ---- phase 1 ---- */
 
 /*
- * Polls direct links, and sometimes the daemon's as well, so that a flood on direct links does not hide it. The number
- * of events, or PVMC_EDOWN.
+ * Polls direct links, and sometimes the daemon's as well, so that a flood on direct links does not starve it. The
+ * number of events, or PVMC_EDOWN.
  */
 static int look_at_direct(void)
 {
@@ -201,7 +201,7 @@ static int burst(void)
 
 /* ---- phase 2 ---- */
 
-/* Yields the core and learns whether another process took it. Returns the time when it came back. */
+/* Yields the core and learns whether another process took it. Returns the time after the yield. */
 static int64_t yield(int64_t now_ns)
 {
     unsigned depth = pvmi_lock_pause();
@@ -252,7 +252,7 @@ static int poll_links(int64_t deadline_us)
 }
 
 /*
- * Polls, and sends what broken links have left to the daemon, which must not lie here while we sleep. As poll_links().
+ * Polls, and sends what lost links have left for the daemon, which must not stay here while we sleep. As poll_links().
  */
 static int look_before_sleep(int64_t deadline_us)
 {
@@ -262,7 +262,7 @@ static int look_before_sleep(int64_t deadline_us)
 
 /* ---- phase 3 ---- */
 
-/* Without the network nothing more comes, as if the daemon had gone. */
+/* Without the network nothing more arrives, as if the daemon had gone. */
 static void sleep_in_virtual_time(int64_t deadline_us)
 {
     unsigned depth = pvmi_lock_pause();
@@ -295,7 +295,7 @@ static void sleep_until(int64_t deadline_us)
     }
     pvmi_wait_driver_sleeps = driver;
     unsigned depth = pvmi_lock_pause();
-    ppoll(fds, depth ? 2 : 1, limit, NULL); /* a signal may end it early: the caller's loop goes on */
+    ppoll(fds, depth ? 2 : 1, limit, NULL); /* a signal may end it early: the caller loops */
     pvmi_lock_resume(depth);
     pvmi_wait_driver_sleeps = false;
     uint64_t rings;
@@ -303,7 +303,7 @@ static void sleep_until(int64_t deadline_us)
         pvmc_log(PVMC_LOG_DEBUG, "nobody has rung");
 }
 
-/* Polls direct links first, since mostly one of them has woken us. The number of events, or PVMC_EDOWN. */
+/* Polls direct links first, because usually one of them has woken us. The number of events, or PVMC_EDOWN. */
 static int look_after_sleep(void)
 {
     int n = look_at_direct();
@@ -324,7 +324,7 @@ static void wake(struct waiter *w)
         pvmc_log(PVMC_LOG_ERROR, "cannot wake a thread: %m");
 }
 
-/* Wakes one thread that may run handlers; its wait goes on. */
+/* Wakes one thread that may run handlers; its wait continues. */
 static void wake_for_handlers(void)
 {
     struct waiter *w;
@@ -340,7 +340,7 @@ static bool is_cut_off(const struct waiter *w)
     return !pvmi_link_is_up() || w->epoch != pvmi_link_epoch;
 }
 
-/* pvmi_lock_settle: wakes the threads whose wait is over, and the driver if it must look. */
+/* pvmi_lock_settle: wakes the threads whose wait is over, and the driver if it must check. */
 static void settle(void)
 {
     struct waiter *w;
@@ -354,7 +354,7 @@ static void settle(void)
         wake(driver);
 }
 
-/* Some thread must listen while others wait. A driver that has been woken hands over itself. */
+/* Some thread must drive while others wait. A driver that has been woken hands over itself. */
 static void hand_over(void)
 {
     if (!driver && waiters)
@@ -401,7 +401,7 @@ static void wait_once(struct waiter *w, int64_t deadline_us)
     }
 }
 
-/* Fills in the thread's record anew: a handler that waited in between has used it. */
+/* Fills in the thread's record again, because a handler that waited in between has used it. */
 static void wait_in_list(const struct waiter *w, int64_t deadline_us)
 {
     own.done = w->done;
@@ -464,7 +464,7 @@ __attribute__((destructor)) static void close_bell(void)
     pvmi_wait_forget_others();
 }
 
-/* ---- what the rest of the library calls ---- */
+/* ---- interface ---- */
 
 static int wait_alone(pvmi_condition *done, void *arg, int64_t deadline_us, bool takes_in)
 {
@@ -491,7 +491,7 @@ static int wait_alone(pvmi_condition *done, void *arg, int64_t deadline_us, bool
     return PVMC_EDOWN;
 }
 
-/* takes_in: takes in all messages that come meanwhile. */
+/* takes_in: takes in all messages that arrive meanwhile. */
 static int wait_until(pvmi_condition *done, void *arg, int64_t deadline_us, bool takes_in)
 {
     bool outer = pvmi_jump_wait_begin();

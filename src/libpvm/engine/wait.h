@@ -1,4 +1,4 @@
-/* wait.h - the one place where the library waits. It also decides how often to listen when there is no need to wait. */
+/* wait.h - the one place where the library waits. It also decides how often to poll when there is no need to wait. */
 #ifndef PVMI_WAIT_H
 #define PVMI_WAIT_H
 
@@ -9,26 +9,26 @@
 #define PVMI_WAIT_FOREVER INT64_MAX
 
 /*
- * Whether the wait is over. Called after each event; must not wait itself. Other threads may call it to see whether to
- * wake the waiting one; it may then answer true when in doubt.
+ * Whether the wait is over. Called after each event; must not wait itself. Other threads may call it to decide whether
+ * to wake the waiting one; if unsure it may return true.
  */
 typedef bool pvmi_condition(void *arg);
 
 /*
- * Takes messages in and runs handlers until done(arg) is true; the caller has found it false. deadline_us is a time of
+ * Takes in messages and runs handlers until done(arg) is true; the caller has found it false. deadline_us is a time of
  * pvmc_clock_us(). 0, PVMC_ETIMEOUT, or PVMC_EDOWN when the link to the daemon is lost.
  */
 int pvmi_wait_until(pvmi_condition *done, void *arg, int64_t deadline_us);
 
-/* As above, but leaves the messages that come meanwhile among the arrivals. */
+/* The same, but leaves messages that arrive meanwhile among the arrivals. */
 int pvmi_wait_for_message(pvmi_condition *done, void *arg, int64_t deadline_us);
 
 /* Polls all links once, without waiting, and runs handlers. Messages stay among the arrivals. 0 or PVMC_EDOWN. */
 int pvmi_wait_poll(void);
 
 /*
- * Polls all links every now and then, so that a call that never has to wait still hears control messages and keeps
- * rings from filling up. 0 or PVMC_EDOWN.
+ * Polls all links now and then, so that a call that never has to wait still receives control messages and keeps rings
+ * from filling up. 0 or PVMC_EDOWN.
  */
 int pvmi_wait_glance(void);
 
@@ -36,7 +36,7 @@ int pvmi_wait_glance(void);
 
 extern bool pvmi_wait_driver_sleeps; /* its transports are armed and must stay so */
 
-/* n events have happened on links. Called by link.c for each look at them. */
+/* Records n events on links. Called by link.c after each poll. */
 static inline void pvmi_wait_note(int n)
 {
     if (n || pvmi_wait_driver_sleeps)
@@ -44,7 +44,7 @@ static inline void pvmi_wait_note(int n)
 }
 
 /*
- * For libgpvm3: waits for a change by another thread, which then calls pvmi_lock_tell(). 0 or an error as of
+ * For libgpvm3: waits for a change by another thread, which then calls pvmi_lock_tell(). 0 or an error as for
  * pvm_recv().
  */
 int pvmi_lock_wait(pvmi_condition *done, void *arg);
