@@ -166,7 +166,7 @@ static int include(struct reading *r, const char *text, const char *item)
     char reason[WHY_BYTES];
     r->named = true;
     if (r->closed)
-        return refuse(r, text, item, "comes after daemon, which takes all that is left");
+        return refuse(r, text, item, "follows daemon, which must be last");
     if (!strcmp(item, "auto")) {
         choose_rest(r->out);
         return 0;

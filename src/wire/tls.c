@@ -370,7 +370,7 @@ static int check_proof(struct pvmw_tls *s)
     if (!prove(s, proof))
         return fail(s, "no HMAC-SHA256", openssl_error());
     if (CRYPTO_memcmp(proof, s->received, sizeof proof))
-        return fail(s, "whoever answers does not have the key", NULL);
+        return fail(s, "the called side does not have the key", NULL);
     s->stage = IN_TLS;
     return 0;
 }
@@ -396,8 +396,8 @@ static int go_on_with_tls(struct pvmw_tls *s)
         return check_key_was_used(s);
     if (error == SSL_ERROR_WANT_READ)
         return 0;
-    const char *what = s->role == PVMW_TLS_CALLER ? "whoever answers does not prove the key in TLS"
-                                                  : "whoever calls does not prove the key in TLS";
+    const char *what = s->role == PVMW_TLS_CALLER ? "the called side does not prove the key in TLS"
+                                                  : "the calling side does not prove the key in TLS";
     return fail(s, what, error == SSL_ERROR_SSL ? openssl_error() : "connection closed");
 }
 

@@ -17,7 +17,7 @@ static int grow(struct pvmw_window *w)
     uint32_t capacity = w->capacity ? w->capacity * 2 : CAPACITY_MIN;
     struct pvmc_frame **ring = calloc(capacity, sizeof *ring);
     if (!ring) {
-        pvmc_log(PVMC_LOG_ERROR, "no memory to keep a frame until it is acknowledged");
+        pvmc_log(PVMC_LOG_ERROR, "no memory to keep a frame for retransmission");
         return PVMC_ENOMEM;
     }
     for (uint32_t n = w->first; n != w->end; n++)

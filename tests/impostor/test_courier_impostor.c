@@ -93,7 +93,7 @@ START_TEST(an_impostor_that_is_called)
     printf("%s is called, proof %d: %s", impostor_names[i.kind], i.proof, said);
     ck_assert_ptr_nonnull(strstr(said, "is not the daemon that the hoster has started"));
     if (i.proof != RELAYED_PROOF)
-        ck_assert_ptr_nonnull(strstr(said, "whoever answers does not have the key"));
+        ck_assert_ptr_nonnull(strstr(said, "the called side does not have the key"));
     ck_assert_uint_eq(impostor_payload(&q), 0);
     ck_assert_int_eq(end(&p), 1);
     free(text);

@@ -118,7 +118,7 @@ static void refuses(struct impostor *i, bool impostor_is_caller)
     printf("%s %s, proof %d: %s\n", impostor_names[i->kind], impostor_is_caller ? "calls" : "is called", i->proof,
            honest.why);
     if (!impostor_is_caller && i->proof != RELAYED_PROOF)
-        ck_assert_str_eq(honest.why, "whoever answers does not have the key");
+        ck_assert_str_eq(honest.why, "the called side does not have the key");
     tear_down(&honest);
 }
 

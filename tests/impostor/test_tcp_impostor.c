@@ -49,7 +49,7 @@ START_TEST(an_impostor_that_is_called)
     printf("%s is called, proof %d: %s\n", impostor_names[i.kind], i.proof, unit_log.line);
     ck_assert_ptr_nonnull(strstr(unit_log.line, "no direct TCP link"));
     if (i.proof != RELAYED_PROOF)
-        ck_assert_ptr_nonnull(strstr(unit_log.line, "whoever answers does not have the key"));
+        ck_assert_ptr_nonnull(strstr(unit_log.line, "the called side does not have the key"));
     close(listening);
     teardown();
     pvmw_tls_stop();

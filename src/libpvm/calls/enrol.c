@@ -136,7 +136,7 @@ static int introduce(void)
     else if (rc == PVMC_EDOWN)
         pvmc_log(PVMC_LOG_ERROR, "the daemon closed the connection: its log says why");
     else if (rc == PvmBadVersion)
-        pvmc_log(PVMC_LOG_ERROR, "the daemon that runs is of another version; halt it and start the one of this dpvm");
+        pvmc_log(PVMC_LOG_ERROR, "the running daemon is another version; halt it and start the one of this dpvm");
     if (rc < 0) {
         pvmi_answer_end(&answer);
         return rc;

@@ -71,7 +71,7 @@ static int await_ready(const struct start *s, bool to_end, int64_t deadline_us)
         struct pollfd fd = {.fd = s->out[0], .events = POLLIN};
         int64_t left_us = deadline_us - pvmc_clock_us();
         if (left_us <= 0) {
-            pvmc_log(PVMC_LOG_ERROR, "%s does not get ready; PVM_START_TIMEOUT says how long to wait", s->program);
+            pvmc_log(PVMC_LOG_ERROR, "%s did not get ready in time; PVM_START_TIMEOUT sets the limit", s->program);
             return PvmCantStart;
         }
         if (poll(&fd, 1, (int)(left_us / 1000) + 1) < 1)

@@ -112,7 +112,7 @@ static int read_answer(struct pvmc_message *m, char *text)
 /* Waits for that report, or for the collector's end. A code, and the reason in text. */
 static int await_answer(int child, char *text)
 {
-    strcpy(text, "the collector did not come up; the daemon's log may say why");
+    strcpy(text, "the collector did not start; the daemon's log may say why");
     pvm_notify(PvmTaskExit, TAG_ENDED, 1, &child);
     if (!has_message(NULL))
         pvmi_wait_until(has_message, NULL, pvmc_clock_us() + START_LIMIT_MS * 1000);
@@ -169,7 +169,7 @@ static int take_lock(void)
 
 static int find_or_start(struct collector *c, char *why)
 {
-    strcpy(why, "the collector that another task starts did not come up");
+    strcpy(why, "the collector that another task is starting did not start");
     for (int waited_ms = 0; waited_ms < 2 * START_LIMIT_MS; waited_ms += PAUSE_MS) {
         if (find(c))
             return 0;
@@ -227,7 +227,7 @@ void pvmi_tracefile_enrolled(void)
     if (!*setting || pvmi_task.spawned || pvmi_self_trace.trctid)
         return;
     if (take_path(setting)) {
-        pvmc_log(PVMC_LOG_ERROR, "PVM_TRACE: a path of up to %d bytes is wanted; there is no trace", PATH_LIMIT);
+        pvmc_log(PVMC_LOG_ERROR, "PVM_TRACE: the path must have at most %d bytes; there is no trace", PATH_LIMIT);
         return;
     }
     struct aside a = step_aside();

@@ -137,7 +137,8 @@ void pvmi_carrier_ring(bool on)
     if (set.rings == on || !set.count)
         return;
     if (set.bell_fd < 0 && !open_bell())
-        pvmc_log_once(PVMC_LOG_WARNING, "no descriptor for a bell: that of pvm_getfds() may not show all messages");
+        pvmc_log_once(PVMC_LOG_WARNING,
+                      "no descriptor for the bell: the descriptor of pvm_getfds() may not report all messages");
     else if ((on ? write(set.bell_fd, &count, sizeof count) : read(set.bell_fd, &count, sizeof count)) > 0)
         set.rings = on;
 }
@@ -163,7 +164,7 @@ void pvmi_carrier_alarm(int64_t at_us)
     if (set.timer_fd < 0) {
         set.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
         if (set.timer_fd < 0 || watch(EPOLL_CTL_ADD, set.timer_fd, EPOLLIN))
-            pvmc_log(PVMC_LOG_INFO, "no descriptor for a timer: what waits for a time waits for the next call, too");
+            pvmc_log(PVMC_LOG_INFO, "no descriptor for a timer: timeouts are handled in the next call only");
     }
     struct itimerspec when = {.it_value = {.tv_sec = at_us / 1000000, .tv_nsec = at_us % 1000000 * 1000}};
     if (set.timer_fd >= 0)

@@ -20,7 +20,7 @@ pvmc_tid pvmi_control_tid(const struct pvmc_message *m)
     pvmc_buf_view(&body, m->mem ? m->mem->data : NULL, m->length);
     pvmc_tid tid = pvmc_buf_get_u32(&body);
     if (pvmc_buf_end(&body))
-        pvmc_log(PVMC_LOG_WARNING, "ignored a malformed message %#x of the daemon", (unsigned)m->tag);
+        pvmc_log(PVMC_LOG_WARNING, "ignored a malformed message %#x from the daemon", (unsigned)m->tag);
     return tid;
 }
 

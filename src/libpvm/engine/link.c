@@ -108,7 +108,7 @@ static bool is_allowed(const struct pvmi_link *l, const struct pvmc_frame_header
 
 static int refuse(struct pvmi_link *l, const struct pvmc_frame_header *h)
 {
-    pvmc_log(PVMC_LOG_ERROR, "closing the link to t%x: it brought a frame from t%x to t%x (tag %d)", l->peer->tid,
+    pvmc_log(PVMC_LOG_ERROR, "closing the link to t%x: it delivered a frame from t%x to t%x (tag %d)", l->peer->tid,
              h->src, h->dst, h->tag);
     return PVMC_EFORMAT;
 }

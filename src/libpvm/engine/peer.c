@@ -88,8 +88,8 @@ static void complain(struct pvmi_peer *p, const struct pvmc_frame_header *h, con
 {
     if (!p->complained)
         pvmc_log(PVMC_LOG_ERROR,
-                 "t%x breaks the protocol, what it sends is dropped: frame (tag %d) has %s %llu where "
-                 "%llu was due",
+                 "t%x breaks the protocol, its messages are dropped: frame (tag %d) has %s %llu, "
+                 "expected %llu",
                  h->src, h->tag, what, (unsigned long long)got, (unsigned long long)expected);
     p->complained = true;
 }

@@ -38,7 +38,7 @@ static struct pvmi_reorder_frame *make(const struct pvmc_frame_header *h, bool d
 {
     struct pvmi_reorder_frame *e = calloc(1, sizeof *e);
     if (!e) {
-        pvmc_log(PVMC_LOG_ERROR, "no memory for a frame that came before its turn");
+        pvmc_log(PVMC_LOG_ERROR, "no memory for an out-of-order frame");
         return NULL;
     }
     e->h = *h;

@@ -269,7 +269,7 @@ static void sleep_in_virtual_time(int64_t deadline_us)
     int rc = pvmi_link_sleep_virtually(deadline_us);
     pvmi_lock_resume(depth);
     if (rc < 0) {
-        pvmc_log_once(PVMC_LOG_ERROR, "the simulated network is gone, and its time with it");
+        pvmc_log_once(PVMC_LOG_ERROR, "the simulated network has ended, and so has its virtual time");
         pvmi_link_close();
     }
 }
@@ -300,7 +300,7 @@ static void sleep_until(int64_t deadline_us)
     pvmi_wait_driver_sleeps = false;
     uint64_t rings;
     if (depth && fds[1].revents && read(bell, &rings, sizeof rings) < 0)
-        pvmc_log(PVMC_LOG_DEBUG, "nobody has rung");
+        pvmc_log(PVMC_LOG_DEBUG, "woke up without an event");
 }
 
 /* Polls direct links first, because usually one of them has woken us. The number of events, or PVMC_EDOWN. */

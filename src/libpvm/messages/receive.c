@@ -353,8 +353,7 @@ static int find_placing(struct search *s, void *data, size_t size, int64_t deadl
 static int told_length(uint64_t bytes, uint64_t room)
 {
     if (bytes > room)
-        pvmc_log_once(PVMC_LOG_WARNING,
-                      "pvm_precv(): a message of %llu bytes was cut to the %llu that there is room for",
+        pvmc_log_once(PVMC_LOG_WARNING, "pvm_precv(): a message of %llu bytes was truncated to the buffer's %llu bytes",
                       (unsigned long long)bytes, (unsigned long long)room);
     return bytes > INT32_MAX ? INT32_MAX : (int)bytes;
 }

@@ -223,7 +223,7 @@ int pvmi_answer_end(struct pvmi_answer *answer)
     int rc = answer->m ? pvmc_buf_end(&answer->body) : 0;
     if (rc)
         pvmc_log(PVMC_LOG_ERROR,
-                 "the daemon's answer %#x has not the form this libpvm expects: is it of another version?",
+                 "the daemon's answer %#x does not have the format that this libpvm expects; is it another version?",
                  (unsigned)answer->m->tag);
     pvmc_message_unref(answer->m);
     answer->m = NULL;
@@ -269,6 +269,6 @@ void pvmi_request_take_answer(struct pvmc_message *m)
             p->answer = m;
             return;
         }
-    pvmc_log(PVMC_LOG_DEBUG, "an answer %#x nobody waits for any more", (unsigned)m->tag);
+    pvmc_log(PVMC_LOG_DEBUG, "ignored answer %#x, for which no call waits any more", (unsigned)m->tag);
     pvmc_message_unref(m);
 }

@@ -97,7 +97,7 @@ static void answer(struct pvmc_message *question)
     if (!rc)
         rc = send_by_daemon(m);
     if (rc)
-        pvmc_log(PVMC_LOG_INFO, "gave t%x no answer about routes: %s", question->src, pvmc_error_text(rc));
+        pvmc_log(PVMC_LOG_INFO, "cannot answer t%x about routes: %s", question->src, pvmc_error_text(rc));
     pvmc_message_unref(m);
 }
 

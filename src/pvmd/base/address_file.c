@@ -50,7 +50,7 @@ static int check_folder(const char *folder, char *why, size_t size)
         return PVMC_ESYSTEM;
     }
     if (!S_ISDIR(st.st_mode))
-        return complain(why, size, PVMC_EPARAM, "PVM_TMP is no folder:", folder, "set it to one");
+        return complain(why, size, PVMC_EPARAM, "PVM_TMP is not a folder:", folder, "set it to one");
     if (st.st_uid != geteuid() && st.st_uid != 0)
         return complain(why, size, PVMC_EDENIED, "not using the folder of another user,", folder,
                         "set PVM_TMP to one of your own");
@@ -87,7 +87,7 @@ static int check_file(int fd, char *why, size_t size)
     if (fstat(fd, &st))
         return explain_errno(why, size, "look at", address_path);
     if (!S_ISREG(st.st_mode))
-        return complain(why, size, PVMC_EDENIED, "not using", address_path, "it is no ordinary file; remove it");
+        return complain(why, size, PVMC_EDENIED, "not using", address_path, "it is not a regular file; remove it");
     if (st.st_uid != geteuid())
         return complain(why, size, PVMC_EDENIED, "not using", address_path,
                         "it belongs to another user; have it removed, or set PVM_TMP or PVM_VMID");
@@ -152,7 +152,7 @@ static void remove_dead_socket(int fd, const char *folder)
     bool ours = !strncmp(path, folder, length) && !strncmp(path + length, "/pvmtmp", 7) &&
                 !strchr(path + length + 1, '/') && !lstat(path, &st) && S_ISSOCK(st.st_mode) && st.st_uid == geteuid();
     if (ours && listener_of(path) <= 0 && !unlink(path))
-        pvmc_log(PVMC_LOG_INFO, "removed socket %s of a daemon that was killed", path);
+        pvmc_log(PVMC_LOG_INFO, "removed socket %s of a killed daemon", path);
 }
 
 static bool is_current(int fd)
@@ -194,7 +194,7 @@ static int lock_old_patiently(int *stale_fd, char *why, size_t size)
     for (int i = 0; i < ATTEMPTS && rc == PVMC_EAGAIN; i++)
         rc = lock_old(stale_fd, why, size);
     if (rc == PVMC_EAGAIN)
-        complain(why, size, rc, "daemons come and go too fast at", address_path, "try again");
+        complain(why, size, rc, "too many daemons start and end at", address_path, "try again");
     return rc;
 }
 

@@ -142,7 +142,7 @@ void pvmd_logfile_open(void)
     fd = make_path() ? -1 : open_file();
     pvmd_logfile_set_mask(debug_mask);
     if (fd < 0)
-        pvmc_log(PVMC_LOG_WARNING, "going on without the log %s: %s", path,
+        pvmc_log(PVMC_LOG_WARNING, "continuing without the log %s: %s", path,
                  errno == EEXIST ? "a file of that name is not ours; remove it" : strerror(errno));
 }
 

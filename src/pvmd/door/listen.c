@@ -157,7 +157,7 @@ static void replace_doorman(const char *why)
     pid_t pid = counts.doorman;
     int status = end_doorman();
     bool by_signal = status != -1 && WIFSIGNALED(status);
-    pvmc_log(PVMC_LOG_WARNING, "the doorman, process %d, is replaced: %s%s%s", (int)pid, why, by_signal ? ": " : "",
+    pvmc_log(PVMC_LOG_WARNING, "replacing the doorman, process %d: %s%s%s", (int)pid, why, by_signal ? ": " : "",
              by_signal ? strsignal(WTERMSIG(status)) : "");
     restart_later();
 }
@@ -173,7 +173,7 @@ static bool take_message(const struct pvmd_doorman_message *m, int fd)
         counted(&m->u.counts);
     else if (m->kind == PVMD_DOORMAN_UNCONFINED)
         pvmc_log_once(m->u.error == ENOTSUP ? PVMC_LOG_INFO : PVMC_LOG_WARNING,
-                      "the doorman runs without a filter for system calls: %s", strerror(m->u.error));
+                      "the doorman runs without a system call filter: %s", strerror(m->u.error));
     else
         return false;
     return true;
@@ -258,7 +258,7 @@ static void restart_event(struct ev_loop *l, ev_timer *w, int revents)
     int error = start_doorman();
     if (!error)
         return;
-    pvmc_log(PVMC_LOG_ERROR, "cannot start the doorman: %s; no host can be added, no broken link be mended",
+    pvmc_log(PVMC_LOG_ERROR, "cannot start the doorman: %s; hosts cannot be added and lost links cannot be reopened",
              strerror(error));
     restart_later();
 }

@@ -59,7 +59,7 @@ static void receive_question(const struct pvmc_frame *f, unsigned from_host)
     struct pvmc_message *whole = NULL;
     int rc = s ? pvmd_reassembly_add(&s->message, f, &whole) : PVMC_ENOMEM;
     if (rc) {
-        pvmc_log(PVMC_LOG_ERROR, "message %#x of host %u dropped: %s", (unsigned)f->h.tag, from_host,
+        pvmc_log(PVMC_LOG_ERROR, "dropped message %#x from host %u: %s", (unsigned)f->h.tag, from_host,
                  pvmc_error_text(rc));
         return;
     }

@@ -39,7 +39,7 @@ int pvmd_unfinished_note(struct pvmd_unfinished *u, const struct pvmc_frame_head
     if (!known)
         known = add(u);
     if (!known) {
-        pvmc_log(PVMC_LOG_ERROR, "no memory to follow the messages of t%x", h->src);
+        pvmc_log(PVMC_LOG_ERROR, "no memory to track the messages of t%x", h->src);
         return PVMC_ENOMEM;
     }
     *known = *h;

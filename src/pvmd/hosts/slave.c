@@ -110,12 +110,12 @@ static size_t read_text(char *text, size_t size)
     size_t length = 0;
     while (!pvmd_start_text_is_whole(text, length)) {
         if (length == size)
-            give_up(PvmBadMsg, "what comes on stdin is not a start text: pvmd3 -s is for the master's use");
+            give_up(PvmBadMsg, "stdin does not hold a start text: only the master starts pvmd3 -s");
         if (!wait_for_input(until_us))
-            give_up(PvmCantStart, "the start text has not come on stdin: the launcher must pass it on");
+            give_up(PvmCantStart, "no start text arrived on stdin: the launcher must pass it on");
         ssize_t n = read(STDIN_FILENO, text + length, size - length);
         if (n == 0)
-            give_up(PvmCantStart, "stdin ended before the start text was whole: pvmd3 -s is for the master's use");
+            give_up(PvmCantStart, "stdin ended before the start text was complete: only the master starts pvmd3 -s");
         if (n > 0)
             length += (size_t)n;
         else if (errno != EINTR && errno != EAGAIN)
@@ -152,7 +152,7 @@ void pvmd_slave_start(const char *courier_key)
     OPENSSL_cleanse(text, length);
     free(text);
     if (rc == PVMC_EVERSION)
-        give_up(PvmBadVersion, "the master is of another version: install the same on both hosts");
+        give_up(PvmBadVersion, "the master is another version: install the same on both hosts");
     if (rc)
         give_up(pvmc_error_public(rc), "the start text is damaged");
     apply_settings();
@@ -207,8 +207,8 @@ static void channel_event(struct ev_loop *loop, ev_io *w, int events)
 static void limit_event(struct ev_loop *loop, ev_timer *w, int events)
 {
     (void)loop, (void)w, (void)events;
-    pvmd_slave_failed(PvmCantStart, "the master has not called this daemon's port in time");
-    pvmd_end(1, "the master has not called in time");
+    pvmd_slave_failed(PvmCantStart, "the master did not call this daemon's port in time");
+    pvmd_end(1, "the master did not call in time");
 }
 
 static void watch(void)

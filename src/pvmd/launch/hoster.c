@@ -147,7 +147,7 @@ static void take_result(const struct pvmc_message *m, pvmc_tid host, const char 
         end_hosting(h, result);
     else
         pvmc_log(PVMC_LOG_WARNING,
-                 "hoster t%x answers for %x, for which it was not asked, or has answered (wait id %d)", m->src, host,
+                 "ignored hoster t%x's answer for %x: not asked for, or already answered (wait id %d)", m->src, host,
                  m->wid);
 }
 

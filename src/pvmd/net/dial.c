@@ -199,9 +199,8 @@ static void read_nonce(struct pvmd_dial *d)
 static void refuse_impostor(struct pvmd_dial *d, int rc)
 {
     char text[PVMW_ADDRESS_TEXT];
-    const char *why =
-        rc == PVMC_EDENIED ? "whoever answers there does not know this machine's secret" : pvmc_error_text(rc);
-    pvmc_log(PVMC_LOG_WARNING, "%s: %s; nothing is sent there", pvmw_address_text(&d->addresses.list[d->current], text),
+    const char *why = rc == PVMC_EDENIED ? "the listener does not know this machine's secret" : pvmc_error_text(rc);
+    pvmc_log(PVMC_LOG_WARNING, "%s: %s; not connecting to it", pvmw_address_text(&d->addresses.list[d->current], text),
              why);
     note(d, "%s", why);
     try_next(d);

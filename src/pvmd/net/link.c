@@ -379,7 +379,7 @@ static void torn(struct pvmd_link *l, const char *why)
         link_lost(l, why);
         return;
     }
-    pvmc_log(PVMC_LOG_INFO, "connection to host %s is torn: %s", l->host->name, why);
+    pvmc_log(PVMC_LOG_INFO, "lost the connection to host %s: %s", l->host->name, why);
     drop_connection(l);
     enter(l, PVMD_LINK_LOST);
     call(l);

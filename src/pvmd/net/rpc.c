@@ -22,7 +22,7 @@ enum {
 };
 
 _Static_assert(((PVMD_DM_LINK_LOST ^ PVMD_DM_ANSWER) | (PVMD_DM_MANAGER_IS ^ PVMD_DM_EXEC)) < HANDLERS_MAX,
-               "there is no room for the last message's handler");
+               "HANDLERS_MAX is too small for the last message");
 
 /* A request that waits for its answer. */
 struct waiting {
@@ -367,7 +367,7 @@ static void handle_answer(unsigned from_host, struct pvmc_message *m, struct pvm
     if (w && w->host_index == from_host && !pvmc_buf_error(body))
         give_answer(w, code, body);
     else
-        pvmc_log(PVMC_LOG_DEBUG, "answer %d of host %u that nobody waits for", m->wid, from_host);
+        pvmc_log(PVMC_LOG_DEBUG, "ignored answer %d from host %u, for which no request waits", m->wid, from_host);
 }
 
 static void handle_message(unsigned from_host, struct pvmc_message *m)
@@ -383,7 +383,7 @@ static void handle_message(unsigned from_host, struct pvmc_message *m)
     int rc = handle ? handle(&q, &body) : PVMC_EUNSUPPORTED;
     if (!rc)
         return;
-    pvmc_log(PVMC_LOG_ERROR, "message %#x of host %u: %s", (unsigned)m->tag, from_host, pvmc_error_text(rc));
+    pvmc_log(PVMC_LOG_ERROR, "message %#x from host %u: %s", (unsigned)m->tag, from_host, pvmc_error_text(rc));
     pvmd_answer(&q, pvmc_error_public(rc), NULL);
 }
 
@@ -394,8 +394,8 @@ void pvmd_rpc_receive(unsigned from_host, struct pvmc_message *m)
     if (pvmc_tid_is_daemon(m->src) && (named == from_host || from_host == pvmd.master_index))
         handle_message(named, m);
     else
-        pvmc_log(PVMC_LOG_ERROR, "message %#x of host %u claims to be of %x: dropped", (unsigned)m->tag, from_host,
-                 m->src);
+        pvmc_log(PVMC_LOG_ERROR, "dropped message %#x from host %u: it claims to be from %x", (unsigned)m->tag,
+                 from_host, m->src);
 }
 
 void pvmd_rpc_stop(void)

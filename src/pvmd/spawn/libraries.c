@@ -68,7 +68,8 @@ static const char *our_folder(void)
     looked = true;
     if (!find_our_folder(folder)) {
         *folder = '\0';
-        pvmc_log(PVMC_LOG_INFO, "no %s belongs to %s: tasks load the one that they find", LIBRARY, pvmd_own_path());
+        pvmc_log(PVMC_LOG_INFO, "found no %s that belongs to %s: tasks load whichever they find", LIBRARY,
+                 pvmd_own_path());
     }
     return folder;
 }

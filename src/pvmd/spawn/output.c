@@ -338,7 +338,7 @@ void pvmd_output_new(const struct pvmd_task *task, int fd)
 {
     struct output *o = calloc(1, sizeof *o);
     if (!o) {
-        pvmc_log(PVMC_LOG_ERROR, "no memory for the output of t%x, which is lost", task->tid);
+        pvmc_log(PVMC_LOG_ERROR, "no memory: lost the output of t%x", task->tid);
         close(fd);
         return;
     }

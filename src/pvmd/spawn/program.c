@@ -143,7 +143,7 @@ static char *enterable(const char *text)
     free(home);
     if (!absolute || is_directory(absolute))
         return absolute;
-    pvmc_log(PVMC_LOG_WARNING, "working directory %s cannot be entered", absolute);
+    pvmc_log(PVMC_LOG_WARNING, "cannot enter working directory %s", absolute);
     free(absolute);
     return NULL;
 }

@@ -120,7 +120,7 @@ static int take_exit(struct pvmc_message *m)
     if (!task)
         return 0; /* its connection told us first */
     if (task->tasker != m->src) {
-        pvmc_log(PVMC_LOG_WARNING, "tasker t%x says that t%x has ended, which it has not started", m->src, task->tid);
+        pvmc_log(PVMC_LOG_WARNING, "tasker t%x reports the end of t%x, which it did not start", m->src, task->tid);
         return 0;
     }
     task->status = values[0];

@@ -64,10 +64,9 @@ static int split(const char *setting, wordexp_t *words)
     int rc = wordexp(setting, words, WRDE_NOCMD);
     if (rc)
         words->we_wordc = 0;
-    return !rc ? PvmOk
-           : rc == WRDE_NOSPACE
-               ? PvmNoMem
-               : refuse(setting, "cannot be split into words; put what a shell takes for special in quotes");
+    return !rc                  ? PvmOk
+           : rc == WRDE_NOSPACE ? PvmNoMem
+                                : refuse(setting, "cannot be split into words; quote the shell's special characters");
 }
 
 int pvmd_wrap_find(const struct pvmd_order *order, const char *setting, char ***words, size_t *count)

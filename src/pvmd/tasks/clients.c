@@ -61,9 +61,9 @@ void pvmd_client_refuse(struct pvmd_client *c, const char *why)
 {
     pvmd_stats.refused++;
     if (c->task)
-        pvmd_refused("t%x (pid %d) loses its connection: %s", c->task->tid, (int)c->pid, why);
+        pvmd_refused("closing the connection of t%x (pid %d): %s", c->task->tid, (int)c->pid, why);
     else
-        pvmd_refused("process %d loses its connection: %s", (int)c->pid, why);
+        pvmd_refused("closing the connection of process %d: %s", (int)c->pid, why);
     client_close(c);
 }
 

@@ -77,7 +77,7 @@ static void complain(const struct pvmd_task *task, const struct pvmd_overrun *o)
 {
     pvmd_stats.overruns++;
     pvmc_log(PVMC_LOG_WARNING,
-             "t%x (pid %d) sends to t%x, which it was told to hold: it is not read until that is released", task->tid,
+             "t%x (pid %d) ignores the hold on t%x: its messages are not read until the hold is released", task->tid,
              (int)task->pid, o->receiver);
 }
 

@@ -112,7 +112,7 @@ static struct destination *add_destination(const struct pvmd_collector *to)
 {
     struct destination *d = destination_count < DESTINATIONS_MAX ? calloc(1, sizeof *d) : NULL;
     if (!d) {
-        pvmc_log_once(PVMC_LOG_WARNING, "more than %d trace destinations: some hear nothing", DESTINATIONS_MAX);
+        pvmc_log_once(PVMC_LOG_WARNING, "more than %d trace destinations: some receive no events", DESTINATIONS_MAX);
         return NULL;
     }
     d->to = *to;

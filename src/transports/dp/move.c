@@ -21,7 +21,7 @@ static void note_down(const struct dp_transport *t, struct dp_port *p)
 {
     if (!p->down_until_us)
         pvmc_log(PVMC_LOG_WARNING,
-                 "interface %s is down or gone: dp goes by other interfaces, or messages by the next route",
+                 "interface %s is down or gone: dp uses other interfaces, or messages take the next route",
                  p->port.interface.name);
     p->down_until_us = t->base.now_us + DOWN_AGAIN_US;
 }

@@ -80,7 +80,7 @@ static int read_item(struct pvmt_fault_plan *plan, const char *name, const char 
         rc = read_percentage(value, percentages[i].millionths);
     }
     if (!right)
-        snprintf(why, size, "\"%s\" is no fault: known are seed, drop, cut, refuse, nojoin, delay", name);
+        snprintf(why, size, "\"%s\" is not a fault; choose from seed, drop, cut, refuse, nojoin, delay", name);
     else if (rc)
         snprintf(why, size, "%s=%s: set it to %s", name, value, right);
     return right ? rc : PVMC_EPARAM;

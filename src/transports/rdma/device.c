@@ -183,7 +183,7 @@ static int visit_all(const struct wish *w, port_visitor *visit, void *arg, char 
         return 0;
     snprintf(why, size,
              list ? "libibverbs finds no device: is the package ibverbs-providers installed?"
-                  : "libibverbs gives no list of devices: is the kernel module ib_uverbs loaded?");
+                  : "libibverbs cannot list devices: is the kernel module ib_uverbs loaded?");
     return PVMC_ENOTFOUND;
 }
 

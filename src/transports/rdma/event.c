@@ -94,7 +94,7 @@ void pvmt_rdma_device_lost(struct rdma_transport *t, const char *what)
 {
     if (t->dead)
         return;
-    pvmc_log(PVMC_LOG_WARNING, "rdma: %s: %s; other routes carry instead", t->port.device, what);
+    pvmc_log(PVMC_LOG_WARNING, "rdma: %s: %s; messages take other routes", t->port.device, what);
     t->dead = PVMC_EUNREACHABLE;
     fail_all(t, PVMC_EDOWN, what);
 }
@@ -115,7 +115,7 @@ static void queue_event(struct rdma_transport *t, const struct ibv_qp *qp)
     struct rdma_link *l;
     DL_FOREACH (t->links, l)
         if (l->qp == qp)
-            pvmt_rdma_link_fail(l, PVMC_EDOWN, "the device gives its queue pair up");
+            pvmt_rdma_link_fail(l, PVMC_EDOWN, "the device has stopped its queue pair");
 }
 
 static void handle(struct rdma_transport *t, const struct ibv_async_event *e)

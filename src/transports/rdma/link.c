@@ -100,7 +100,7 @@ static int make_queue(struct rdma_link *l)
     l->qp = create_queue(t, &l->inline_max);
     int failed = l->qp ? initialise(l) : errno;
     if (failed) {
-        pvmc_log(PVMC_LOG_INFO, "rdma: %s gives no queue pair: %s", t->port.device, strerror(failed));
+        pvmc_log(PVMC_LOG_INFO, "rdma: %s provides no queue pair: %s", t->port.device, strerror(failed));
         return PVMC_ELIMIT;
     }
     l->number = l->qp->qp_num;
@@ -150,7 +150,7 @@ int pvmt_rdma_link_connect(struct rdma_link *l, const struct pvmt_rdma_offer *pe
     if (!failed)
         failed = ready_to_send(l, peer);
     if (failed) {
-        pvmc_log(PVMC_LOG_INFO, "rdma: no way to the peer by %s: %s", t->port.device, strerror(failed));
+        pvmc_log(PVMC_LOG_INFO, "rdma: no path to the peer through %s: %s", t->port.device, strerror(failed));
         return PVMC_EUNREACHABLE;
     }
     l->credits = peer->credits;
@@ -176,7 +176,7 @@ void pvmt_rdma_link_fail(struct rdma_link *l, int reason, const char *what)
     if (l->failed)
         return;
     if (!l->parted && !l->ended)
-        pvmc_log(reason == PVMC_EFORMAT ? PVMC_LOG_WARNING : PVMC_LOG_INFO, "rdma: a link by %s ends: %s",
+        pvmc_log(reason == PVMC_EFORMAT ? PVMC_LOG_WARNING : PVMC_LOG_INFO, "rdma: a link over %s has ended: %s",
                  t->port.device, what);
     l->failed = true;
     l->deaf = reason == PVMC_EFORMAT || l->read.active;
@@ -317,9 +317,9 @@ void pvmt_rdma_link_tick(struct rdma_link *l)
         return;
     l->ticks++;
     if (l->state == RDMA_JOINING && l->ticks > pvmt_rdma_of(l)->wait_ticks)
-        pvmt_rdma_link_fail(l, PVMC_ELIMIT, "the side that offered it has no time for it");
+        pvmt_rdma_link_fail(l, PVMC_ELIMIT, "the offering side did not answer in time");
     else if (l->state == RDMA_UP && l->ticks > SILENCE_TICKS && l->probing)
-        pvmt_rdma_link_fail(l, PVMC_ETIMEOUT, "the device does not tell of what it was given");
+        pvmt_rdma_link_fail(l, PVMC_ETIMEOUT, "the device does not complete its work requests");
     else if (l->state == RDMA_UP && l->ticks >= PROBE_TICKS && !l->parted)
         pvmt_rdma_send_probe(l);
     pvmt_rdma_of(l)->attention |= l->parted;

@@ -84,11 +84,11 @@ static int create_completions(struct rdma_transport *t)
     struct ibv_device_attr attr;
     int entries = COMPLETIONS;
     if (t->verbs->query_device(t->context, &attr))
-        return say_no(t, "does not tell what it can do");
+        return say_no(t, "does not report its capabilities");
     if (attr.max_cqe > 0 && attr.max_cqe < entries)
         entries = attr.max_cqe;
     t->cq = t->verbs->create_cq(t->context, entries, t->channel);
-    return t->cq ? 0 : say_no(t, "gives no completion queue");
+    return t->cq ? 0 : say_no(t, "provides no completion queue");
 }
 
 static int set_up(struct rdma_transport *t)
@@ -105,9 +105,9 @@ static int set_up(struct rdma_transport *t)
     if (!(t->context = pvmt_rdma_device_open(t->verbs, t->port.device)))
         return say_no(t, "cannot be opened");
     if (!(t->pd = t->verbs->alloc_pd(t->context)))
-        return say_no(t, "gives no protection domain");
+        return say_no(t, "provides no protection domain");
     if (!(t->channel = t->verbs->create_comp_channel(t->context)))
-        return say_no(t, "gives no completion channel");
+        return say_no(t, "provides no completion channel");
     rc = create_completions(t);
     if (!rc)
         rc = pvmt_rdma_slots_open(t);
@@ -277,7 +277,7 @@ static int rdma_joined(struct pvmt_endpoint *ep, const uint8_t *reply, size_t le
     l->ready_due = true;
     of(ep->transport)->attention = true;
     if (!pvmt_rdma_send_hello(l))
-        pvmt_rdma_link_fail(l, PVMC_EDOWN, "the peer cannot be greeted");
+        pvmt_rdma_link_fail(l, PVMC_EDOWN, "cannot send the hello to the peer");
     return 0;
 }
 
@@ -303,7 +303,7 @@ static const char *status_text(const struct ibv_wc *wc)
     case IBV_WC_WR_FLUSH_ERR:
         return "its queue pair has been stopped";
     case IBV_WC_REM_ACCESS_ERR:
-        return "the peer's memory cannot be read any more";
+        return "the peer's memory can no longer be read";
     case IBV_WC_LOC_PROT_ERR:
     case IBV_WC_LOC_ACCESS_ERR:
         return "the device may not use a part of our memory";

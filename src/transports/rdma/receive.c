@@ -151,7 +151,7 @@ static bool take_prefix(struct rdma_link *l, const struct rdma_slot *slot)
 {
     l->credits += slot->data[1];
     if (l->credits > RDMA_WINDOW_MAX || !pvmt_rdma_loans_end(l, slot->data[2])) {
-        malformed(l, "it gives back more than it got");
+        malformed(l, "it returned more credits than it had");
         return false;
     }
     if (slot->data[0] & RDMA_STARVED)

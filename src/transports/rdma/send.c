@@ -18,7 +18,7 @@ bool pvmt_rdma_post(struct rdma_link *l, struct ibv_send_wr *wr, enum rdma_work 
         wr->send_flags |= IBV_SEND_SIGNALED;
     wr->wr_id = l->posted << RDMA_WORK_BITS | work;
     if (!l->qp || t->verbs->post_send(l->qp, wr, &bad)) {
-        pvmt_rdma_link_fail(l, PVMC_ESYSTEM, "the device takes no more work");
+        pvmt_rdma_link_fail(l, PVMC_ESYSTEM, "the device accepts no more work requests");
         return false;
     }
     l->posted++;

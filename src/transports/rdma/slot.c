@@ -74,7 +74,7 @@ static void create_shared_queue(struct rdma_transport *t, const struct ibv_devic
         init.attr.max_wr = (uint32_t)attr->max_srq_wr;
     t->srq = t->verbs->create_srq(t->pd, &init);
     if (!t->srq)
-        pvmc_log(PVMC_LOG_INFO, "rdma: %s gives no shared receive queue (%s): each link has its own", t->port.device,
+        pvmc_log(PVMC_LOG_INFO, "rdma: %s provides no shared receive queue (%s): each link has its own", t->port.device,
                  strerror(errno));
 }
 
@@ -183,7 +183,7 @@ void pvmt_rdma_slot_free(struct rdma_transport *t, struct rdma_link *l, struct r
         return; /* freed with its queue */
     if (!post(t, queue, slot))
         return;
-    pvmc_log_once(PVMC_LOG_ERROR, "rdma: %s takes no more buffers: %s", t->port.device, strerror(errno));
+    pvmc_log_once(PVMC_LOG_ERROR, "rdma: %s accepts no more buffers: %s", t->port.device, strerror(errno));
     if (l && !l->failed)
-        pvmt_rdma_link_fail(l, PVMC_ESYSTEM, "a buffer cannot be given back to the device");
+        pvmt_rdma_link_fail(l, PVMC_ESYSTEM, "a buffer cannot be posted to the device again");
 }

@@ -343,8 +343,8 @@ static void take_arena(struct pvmt_shm_link *l, struct received *r)
         r->fd = -1;
         return;
     }
-    pvmc_log(PVMC_LOG_WARNING, "shm: a task's memory did not come: %s",
-             r->fd >= 0 ? "it is not sealed, or of huge pages" : "out of descriptors, see ulimit -n");
+    pvmc_log(PVMC_LOG_WARNING, "shm: cannot use a task's memory: %s",
+             r->fd >= 0 ? "it is not sealed, or it has huge pages" : "out of descriptors, see ulimit -n");
 }
 
 static void end(struct pvmt_shm_link *l, bool gone)

@@ -60,7 +60,7 @@ static bool take_bytes(struct pvmt_shm_link *l, const void *bytes, uint32_t leng
 {
     struct pvmt_transport *t = l->base.transport;
     if (length > l->rx_left)
-        return malformed(l, "a frame is longer than it said");
+        return malformed(l, "a frame is longer than its header says");
     if (l->rx_to) {
         pvmc_mem_copy(l->rx_to, bytes, length);
         l->rx_to += length;

@@ -39,7 +39,7 @@ static bool count_untaken(struct pvmt_shm_link *l)
 {
     struct pvmt_lending *b = &l->lending;
     if (!pvmw_ring_refresh(&l->tx)) {
-        pvmt_shm_link_fail(l, PVMC_EFORMAT, "it says that it took what was not sent");
+        pvmt_shm_link_fail(l, PVMC_EFORMAT, "it acknowledged records that were never sent");
         return false;
     }
     uint64_t taken = l->tx.limit + 1 - (UINT64_C(1) << l->tx.shift);
@@ -145,13 +145,13 @@ void pvmt_shm_lending_reap(struct pvmt_shm_link *l)
         return;
     uint32_t returned = __atomic_load_n(&l->theirs->returned, __ATOMIC_ACQUIRE);
     if (returned - b->returned > b->count) {
-        pvmt_shm_link_fail(l, PVMC_EFORMAT, "it gave back more than it got");
+        pvmt_shm_link_fail(l, PVMC_EFORMAT, "it returned more references than it received");
         return;
     }
     while (b->returned != returned) {
         uint32_t number = __atomic_load_n(&l->theirs->returns[b->returned++ % PVMT_REFERENCES_MAX], __ATOMIC_RELAXED);
         if (number >= PVMT_REFERENCES_MAX || !b->loans[number].mem) {
-            pvmt_shm_link_fail(l, PVMC_EFORMAT, "it gave back what it did not get");
+            pvmt_shm_link_fail(l, PVMC_EFORMAT, "it returned a reference that it never received");
             return;
         }
         loan_end(b, number);
@@ -341,11 +341,11 @@ bool pvmt_shm_borrow(struct pvmt_shm_link *l, const struct pvmc_frame_header *h,
         m = find_mapping(l, r->arena);
     }
     if (!m) {
-        pvmt_shm_link_fail(l, PVMC_ELIMIT, "the memory of a message did not come");
+        pvmt_shm_link_fail(l, PVMC_ELIMIT, "the memory of a message was not received");
         return false;
     }
     if (r->offset > m->bytes || h->length > m->bytes - r->offset) {
-        pvmt_shm_link_fail(l, PVMC_EFORMAT, "a reference leads out of its memory");
+        pvmt_shm_link_fail(l, PVMC_EFORMAT, "a reference points outside its memory");
         return false;
     }
     bool whole = h->length == h->body_length && !h->flags && l->base.transport->callbacks->rx_whole;

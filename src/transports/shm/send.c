@@ -16,7 +16,7 @@ void *pvmt_shm_link_reserve(struct pvmt_shm_link *l, uint32_t cells)
     if (cell)
         return cell;
     if (!pvmw_ring_refresh(&l->tx)) {
-        pvmt_shm_link_fail(l, PVMC_EFORMAT, "it says that it took what was not sent");
+        pvmt_shm_link_fail(l, PVMC_EFORMAT, "it acknowledged records that were never sent");
         return NULL;
     }
     return pvmw_ring_reserve(&l->tx, cells);

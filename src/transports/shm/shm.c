@@ -232,8 +232,8 @@ static int read_offer(const uint8_t *blob, size_t length, size_t *ring_bytes)
         return PVMC_EFORMAT;
     if (dsig != pvmc_dsig_own()) { /* the two sides would interpret the area differently */
         pvmc_log_once(PVMC_LOG_INFO,
-                      "no shared memory with tasks of data format 0x%08x, ours is 0x%08x: other routes "
-                      "lead there",
+                      "no shared memory with tasks of data format 0x%08x, ours is 0x%08x: "
+                      "using other routes",
                       dsig, pvmc_dsig_own());
         return PVMC_EUNSUPPORTED;
     }

@@ -183,6 +183,6 @@ int pvmt_tcp_ticket_draw(struct pvmw_tls_key *t)
 {
     if (getrandom(t, sizeof *t, 0) == sizeof *t)
         return 0;
-    pvmc_log(PVMC_LOG_ERROR, "getrandom gives no random bytes: no direct TCP link can be offered");
+    pvmc_log(PVMC_LOG_ERROR, "getrandom() failed: no direct TCP link can be offered");
     return PVMC_ESYSTEM;
 }

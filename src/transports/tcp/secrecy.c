@@ -86,7 +86,7 @@ int pvmt_tcp_secrecy_read(struct pvmt_tcp_secrecy *s, char *why, size_t size)
         return PVMC_EPARAM;
     }
     if (!read_networks(plain, s)) {
-        snprintf(why, size, "PVM_TCP_PLAIN=%s is no list of up to %d networks such as 10.1.0.0/16,fd00::/8", plain,
+        snprintf(why, size, "PVM_TCP_PLAIN=%s is not a list of up to %d networks such as 10.1.0.0/16,fd00::/8", plain,
                  PVMT_TCP_TRUSTED_MAX);
         return PVMC_EPARAM;
     }

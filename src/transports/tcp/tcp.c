@@ -36,7 +36,7 @@ static int parse_ports(const char *text, struct tcp_settings *s, char *why, size
         s->port_high = s->port_low;
     if (n >= 1 && !text[used] && s->port_low && s->port_low <= s->port_high && s->port_high <= 65535)
         return 0;
-    snprintf(why, size, "PVM_TCP_PORTS=%s is no range of ports such as 4000-4100", text);
+    snprintf(why, size, "PVM_TCP_PORTS=%s is not a range of ports such as 4000-4100", text);
     return PVMC_EPARAM;
 }
 

@@ -296,7 +296,7 @@ START_TEST(who_breaks_the_rules_is_found_out)
     struct pvmc_frame_header h = header(1, 0, 4, 0, 4);
     ck_assert_ptr_null(pvmi_peer_place(&link_arrival, p, &h, false, &status));
     ck_assert_int_eq(status, PVMC_EFORMAT); /* a gap where there was one route only */
-    ck_assert(strstr(unit_log.line, "number 1 where 0 was due"));
+    ck_assert(strstr(unit_log.line, "number 1, expected 0"));
     ck_assert(arrives(header(0, 0, 4, 0, 4), false)); /* its tid has a new owner, who is heard */
     check_next(0, 4);
     p->had_link = true;

@@ -362,13 +362,13 @@ static void check_violation(enum fake_trick trick, const char *complaint)
 
 START_TEST(a_gap_breaks_the_pair_alone)
 {
-    check_violation(FAKE_GAP, "has number 6 where 1 was due");
+    check_violation(FAKE_GAP, "has number 6, expected 1");
 }
 END_TEST
 
 START_TEST(a_wrong_offset_breaks_the_pair_alone)
 {
-    check_violation(FAKE_WRONG_OFFSET, "has offset 50 where 100 was due");
+    check_violation(FAKE_WRONG_OFFSET, "has offset 50, expected 100");
 }
 END_TEST
 
@@ -400,7 +400,7 @@ START_TEST(a_malformed_answer_is_an_error)
     int rc = fake_daemon_do(FAKE_SHORT_ANSWER, 0);
     const char *text = release_stderr();
     ck_assert_int_eq(rc, PvmBadMsg);
-    check_has(text, "has not the form");
+    check_has(text, "does not have the format");
     ck_assert_int_eq(pvm_exit(), 0);
     fake_daemon_stop();
 }

@@ -17,7 +17,7 @@
 #include "pvmd/door/listen.h"
 #include "tests/unit/unit.h"
 
-#define NO_MEMBER "whoever answers there does not know this machine's secret"
+#define NO_MEMBER "the listener does not know this machine's secret"
 
 static const struct pvmd_machine machine = {.id = {1}, .secret = {2}};
 static struct ev_loop *loop;

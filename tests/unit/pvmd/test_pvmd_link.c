@@ -173,7 +173,7 @@ static void too_late(struct ev_loop *loop, ev_timer *w, int events)
 static void to_stdout(enum pvmc_log_level level, const char *line, void *arg)
 {
     (void)arg;
-    run.torn += strstr(line, "is torn") != NULL;
+    run.torn += strstr(line, "lost the connection") != NULL;
     if (level <= PVMC_LOG_INFO)
         printf("[%u] %s\n", pvmd.host_index, line);
 }

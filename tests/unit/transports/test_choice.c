@@ -92,7 +92,7 @@ START_TEST(unknown_names_are_errors_that_list_the_known_ones)
     check_refused("^myrinet", "\"myrinet\" is no transport");
     check_refused("SHM", "\"SHM\" is no transport");
     check_refused("^daemon", "cannot be excluded");
-    check_refused("daemon,shm", "comes after daemon");
+    check_refused("daemon,shm", "follows daemon");
     check_refused("unix", "named daemon");
     check_refused("loop", "does not leave the process");
 }
