@@ -24,14 +24,14 @@
 /* How long a task with PVM 3.4's own library waits for its refusal. */
 #define OTHER_FIRST_S  0.01
 #define OTHER_MAX_S    5.0
-#define OTHER_FORGET_S 60.0 /* without such a task: the next one begins anew */
+#define OTHER_FORGET_S 60.0 /* after so long without such a task, the delays start anew */
 #define OTHERS_MAX     256  /* that wait at a time; more are refused at once */
 
 static struct pvmt_transport *transport;
 struct pvmd_client *pvmd_clients;
 static ev_io readable;
 static ev_prepare before_sleep;
-static ev_timer more;   /* runs when more has been read than was taken in */
+static ev_timer more;   /* runs while frames that were read wait to be processed */
 static unsigned others; /* clients in state OTHER */
 
 /* ---- the end of a client ---- */
@@ -222,7 +222,7 @@ static void rx_foreign(void *arg, struct pvmt_endpoint *ep, const uint8_t *bytes
 
 /* ---- frames ---- */
 
-/* Only TM and SM messages are for a daemon. PVM, too, drops all others. */
+/* Only TM and SM messages are for a daemon. PVM drops all others, too. */
 static void frame_for_us(struct pvmd_client *c, struct pvmc_frame *f)
 {
     if (f->h.ctx == PVMC_CTX_TM)
@@ -260,7 +260,7 @@ static void rx_done(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame
     struct pvmc_frame *f = c->rx;
     c->rx = NULL;
     if (is_for_us(f->h.dst)) {
-        transport->ops->yield(ep); /* other tasks are served before its next request */
+        transport->ops->yield(ep); /* other tasks are served before this one's next request */
         frame_for_us(c, f);
     } else
         frame_for_others(c, f);
@@ -304,7 +304,7 @@ static const struct pvmt_callbacks callbacks = {
     .down = down,
 };
 
-/* ---- becoming a task and leaving ---- */
+/* ---- enrolling and leaving ---- */
 
 void pvmd_client_enrolled(struct pvmd_client *c, struct pvmd_task *task, struct pvmc_frame *answer)
 {
@@ -329,7 +329,7 @@ void pvmd_client_left(struct pvmd_client *c, struct pvmc_frame *answer)
 
 /* ---- in the loop ---- */
 
-/* A frame that waits for room counts as under way. */
+/* Counts frames that wait for room as traffic in transit. */
 struct pvmc_bypass pvmd_client_traffic(const struct pvmd_client *c)
 {
     struct pvmc_bypass traffic;

@@ -12,17 +12,17 @@
 #include "pvmd/frames/reassembly.h"
 #include "tasks.h"
 
-/* What we wait for. Bits, so that tables can name several. */
+/* Named by what the client waits for. Bits, so that tables can name several. */
 enum pvmd_client_state {
     PVMD_CLIENT_NEW = 1,   /* for TM_CONNECT */
     PVMD_CLIENT_TASK = 2,  /* for frames and requests */
     PVMD_CLIENT_LEFT = 4,  /* for it to close its socket, after TM_EXIT */
-    PVMD_CLIENT_OTHER = 8, /* for nothing: it has PVM 3.4's own library, and its refusal is delayed */
+    PVMD_CLIENT_OTHER = 8, /* for nothing: it has PVM 3.4's own library, and gets its refusal later */
 };
 
-/* Why a client is not read: bits, since it may be for several reasons. */
+/* Reasons for not reading from a client; bits, because several may apply. */
 enum pvmd_pause {
-    PVMD_PAUSE_OVERRUN = 1, /* it sends to receivers that it was told to hold */
+    PVMD_PAUSE_OVERRUN = 1, /* it sends to receivers on hold */
     PVMD_PAUSE_ANSWERS = 2, /* it does not read the answers to its requests */
     PVMD_PAUSE_OTHER = 4,   /* it is in state OTHER */
 };
@@ -33,18 +33,18 @@ struct pvmd_client {
     unsigned pauses;                /* PVMD_PAUSE_* */
     struct pvmd_task *task;         /* in state TASK, else NULL */
     pid_t pid;                      /* as the kernel says */
-    struct pvmc_frame *rx;          /* the frame that comes in */
-    struct pvmd_reassembly request; /* the request that comes in */
+    struct pvmc_frame *rx;          /* the incoming frame */
+    struct pvmd_reassembly request; /* the incoming request */
     struct pvmc_frame *farewell;    /* the answer to TM_EXIT while the socket is full */
     ev_timer limit;                 /* for the states NEW, LEFT and OTHER */
-    struct pvmc_bypass told;        /* its traffic as virtual_time.c has last told it */
+    struct pvmc_bypass told;        /* its traffic as last reported by virtual_time.c */
     struct pvmd_client *prev, *next;
 };
 
 /* Listens on the socket `path`; pvmd.loop must exist. Returns 0 or a PVMC_E code, logged. */
 int pvmd_clients_start(const char *path);
 
-/* Closes the socket and all connections, without a word to the tasks. */
+/* Closes the socket and all connections without telling the tasks. */
 void pvmd_clients_stop(void);
 
 /* The traffic to and from a client, including frames that wait for it. */
@@ -53,16 +53,16 @@ struct pvmc_bypass pvmd_client_traffic(const struct pvmd_client *c);
 /* All clients, for DL_FOREACH. */
 extern struct pvmd_client *pvmd_clients;
 
-/* Takes in all that has arrived. Called by exec.c before it decides that a process ended without connecting. */
+/* Processes everything that has arrived. Called by exec.c before it decides that a process ended without connecting. */
 void pvmd_clients_progress(void);
 
-/* Stops or resumes reading from the task, if it is connected. Frames that wait for it are sent all the same. */
+/* Stops or resumes reading from the task, if it is connected. Frames for it are still sent. */
 void pvmd_client_pause(const struct pvmd_task *task, enum pvmd_pause why, bool on);
 
 /* Closes the connection for bad behaviour, which is logged and counted; the task ends. */
 void pvmd_client_refuse(struct pvmd_client *c, const char *why);
 
-/* Closes a task's connection at the loop's next turn, for want of memory. */
+/* Closes a task's connection in the loop's next turn, because memory has run out. */
 void pvmd_client_cut(struct pvmd_client *c);
 
 /* Makes the client a task: sends the answer to its TM_CONNECT, then all that waits for the task. */

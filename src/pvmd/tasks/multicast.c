@@ -16,7 +16,7 @@
 
 struct receiver {
     pvmc_tid tid;
-    uint32_t seq; /* of its next frame */
+    uint32_t seq; /* of the next frame */
 };
 
 struct name {
@@ -25,9 +25,9 @@ struct name {
 
 struct multicast {
     struct name name;
-    bool begun;         /* frames have gone to our receivers */
+    bool begun;         /* frames have been sent to our receivers */
     unsigned from_host; /* 0: the sender is here */
-    unsigned *hosts;    /* where frames go on to */
+    unsigned *hosts;    /* where to forward frames */
     size_t host_count;
     struct receiver *receivers; /* of this host */
     size_t receiver_count;

@@ -9,10 +9,10 @@
 #include "core/message/frame.h"
 #include "tasks.h"
 
-/* Handles TM_MULTICAST and DM_MULTICAST from now on. */
+/* Starts to handle TM_MULTICAST and DM_MULTICAST. */
 void pvmd_multicast_start(void);
 
-/* Takes a frame for a multicast tid: an exit of the relay. */
+/* Forwards a frame for a multicast tid: an exit of the relay. */
 void pvmd_multicast_relay(struct pvmc_frame *f, unsigned from_host);
 
 /* The sender has ended: aborts its unfinished multicasts. */

@@ -8,13 +8,13 @@
 #include "clients.h"
 #include "pvmd/base/stats.h"
 
-/* What a task may have under way when it is told to hold: its socket's buffer, and all up to its next look. */
+/* What a task may have in transit when it is told to hold: its socket's buffer, and all up to its next check. */
 #define UNDER_WAY_BYTES ((size_t)2 << 20)
 
 /* A receiver that a task was told to hold. */
 struct pvmd_overrun {
     pvmc_tid receiver; /* a task or a host */
-    size_t bytes;      /* that have come for it since */
+    size_t bytes;      /* received for it since */
     UT_hash_handle hh;
 };
 
@@ -57,7 +57,7 @@ static void begin(struct pvmd_task *task, pvmc_tid receiver)
         return;
     o->receiver = receiver;
     if (!PVMC_HASH_ADD(hh, task->overruns, receiver, o))
-        free(o); /* the hold is then a request only, which every libpvm obeys */
+        free(o); /* the hold is then not enforced, but every libpvm obeys it */
 }
 
 void pvmd_overrun_told(struct pvmd_task *task, const struct pvmc_frame *f)
@@ -104,7 +104,7 @@ static bool count(struct pvmd_task *task, struct pvmd_overrun *o, const struct p
     return true;
 }
 
-/* A multicast must wait until no receiver is held, so its frame counts for each receiver that is. */
+/* A multicast must wait until no receiver is held, so its frame counts for each held receiver. */
 static void count_for_all(struct pvmd_task *task, const struct pvmc_frame_header *h)
 {
     for (struct pvmd_overrun *o = task->overruns; o; o = o->hh.next)

@@ -29,8 +29,7 @@ struct row {
     [PVMC_TM_##message -                                                                                               \
         PVMC_TM_CONNECT] = {.name = #message, .states = PVMD_CLIENT_##state, .minimum = min, .maximum = max}
 
-/* The maxima are what the largest program of a full machine needs; tests/machine/limits/worst sends the worst of that
- * size. */
+/* The maxima fit the largest program of a full machine; tests/machine/limits/worst sends the worst of that size. */
 static struct row rows[] = {
     ROW(CONNECT, NEW, 20, 4 * KIB), /* its handler is pvmd_enrol_connect() */
     ROW(EXIT, TASK, 0, 0),          /* pvmd_enrol_exit() */
@@ -67,7 +66,7 @@ void pvmd_tm_handle(int tag, pvmd_tm_handler *handler)
 
 /* ---- requests ---- */
 
-/* Requests that wait for an answer have limits of their own, so nobody pays for them. */
+/* Requests that wait for an answer have their own limits, because each occupies memory until then. */
 static int handle(pvmd_tm_handler *handler, const struct pvmd_request *r, struct pvmc_buf *body)
 {
     pvmd_queue_payer = r->wid ? 0 : r->tid;
@@ -88,7 +87,7 @@ static int dispatch(struct pvmd_client *c, const struct row *row, const struct p
     return 0;
 }
 
-/* Beyond the limits a request is not carried out, but answered with PvmOutOfRes. */
+/* Beyond the limits a request is not executed, but answered with PvmOutOfRes. */
 static bool is_within_limits(struct pvmd_client *c, const struct row *row, const struct pvmd_request *r,
                              const struct pvmc_message *m)
 {

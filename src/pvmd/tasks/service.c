@@ -101,7 +101,7 @@ void pvmd_service_frame(const struct pvmc_frame *f)
         pvmd_service_forget(f->h.src);
 }
 
-/* ---- making ---- */
+/* ---- building ---- */
 
 struct pvmc_message *pvmd_service_new(int tag, int32_t wid)
 {

@@ -25,7 +25,7 @@ static struct pvmc_message *news(const int *tids, int count)
     return NULL;
 }
 
-/* Tells only a task that still waits: a list may name a task many times. */
+/* Tells only a task that still waits, because a list may name a task many times. */
 static void tell(struct pvmd_task *task, struct pvmc_message *m)
 {
     if (!task || !task->siblings_from)
@@ -82,7 +82,7 @@ static int siblings_question(const struct pvmd_question *q, struct pvmc_buf *bod
     return rc;
 }
 
-/* The spawner's daemon is gone before it told our tasks, so each of them has only itself. */
+/* The spawner's daemon was lost before it told our tasks, so each of them is its only sibling. */
 void pvmd_siblings_host_left(unsigned index)
 {
     struct pvmd_task *task, *next;
@@ -96,7 +96,7 @@ void pvmd_siblings_host_left(unsigned index)
         }
 }
 
-/* A task had others started by the resource manager; the tids are in order of their start, not of their hosts. */
+/* The resource manager started these tasks: tids are in order of start, not of hosts. */
 static int siblings_request(const struct pvmd_request *r, struct pvmc_buf *body)
 {
     (void)r;

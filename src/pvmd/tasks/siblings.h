@@ -8,7 +8,7 @@
 /* Sends `tids`, in this order, once to each host that has tasks among them. */
 void pvmd_siblings_tell(const int32_t *tids, size_t count);
 
-/* Tasks that wait for TC_SIBLINGS from that host are on their own. */
+/* Tasks that wait for TC_SIBLINGS from that host have no siblings. */
 void pvmd_siblings_host_left(unsigned index);
 
 void pvmd_siblings_start(void);

@@ -1,4 +1,4 @@
-/* tasks.c - the registry of tasks, and the way of frames to their sockets. */
+/* tasks.c - the registry of tasks, and sending frames to their sockets. */
 #include "tasks.h"
 #include <signal.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ struct pvmd_task *pvmd_task_new(const char *name)
     return task;
 }
 
-/* Nothing more comes from it, and nothing goes to it. */
+/* The task sends and receives nothing any more. */
 static void cut_off(struct pvmd_task *task)
 {
     const unsigned past = PVMD_TASK_HOSTER | PVMD_TASK_RM | PVMD_TASK_TASKER | PVMD_TASK_CONNECTED;
@@ -135,7 +135,7 @@ void pvmd_task_send(struct pvmd_task *task, struct pvmc_frame *f)
     }
     int rc = !task->ep || task->queue.first ? PVMC_EAGAIN : task->ep->transport->ops->send(task->ep, f);
     if (rc != PVMC_EAGAIN)
-        return; /* taken; or the connection is broken, which the transport will tell us */
+        return; /* accepted; or the connection is broken, which the transport will report */
     pvmd_stats.queued++;
     if (pvmd_queue_push(&task->queue, f))
         pvmd_task_cut(task->tid);

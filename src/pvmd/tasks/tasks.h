@@ -1,8 +1,8 @@
 /*
- * tasks.h - the tasks of this host: their registry, and messages of the daemon to them.
+ * tasks.h - the tasks of this host: their registry, and messages from the daemon to them.
  *
  * A task whose process we started exists until that process ends, as in PVM, so that its output and files are complete
- * when others hear of its exit; TM_EXIT alone does not end it. Any other task exists from its TM_CONNECT until its
+ * when others learn of its exit; TM_EXIT alone does not end it. Any other task exists from its TM_CONNECT until its
  * TM_EXIT, or until its connection closes.
  */
 #ifndef PVMD_TASKS_H
@@ -19,7 +19,7 @@
 #include "pvmd/frames/queue.h"
 #include "pvmd/frames/unfinished.h"
 
-/* Bits of ti_flag, as PVM shows them. */
+/* Bits of ti_flag, as shown by PVM. */
 enum pvmd_task_flag {
     PVMD_TASK_FORKED = 0x2,
     PVMD_TASK_CONNECTED = 0x4,
@@ -32,7 +32,7 @@ enum pvmd_task_flag {
     PVMD_TASK_CUT = 0x1000, /* pvmd_task_cut() */
 };
 
-/* Where a task's output or trace goes. */
+/* The destination of a task's output or trace. */
 struct pvmd_collector {
     pvmc_tid tid; /* 0: none */
     uint32_t ctx;
@@ -46,21 +46,21 @@ struct pvmd_task {
     pid_t pid;
     char *name;               /* program, "" when unknown */
     struct pvmt_endpoint *ep; /* its socket; NULL before it connects */
-    struct pvmd_queue queue;  /* frames that wait for it */
+    struct pvmd_queue queue;  /* outgoing frames */
     UT_hash_handle hh;
-    struct pvmd_unfinished unfinished; /* what it is sending */
-    struct pvmd_overrun *overruns;     /* the receivers that it was told to hold */
+    struct pvmd_unfinished unfinished; /* the messages it is sending */
+    struct pvmd_overrun *overruns;     /* the receivers for which it must hold */
     unsigned unanswered;               /* its requests */
     size_t unanswered_bytes;           /* of their bodies */
-    unsigned contexts;                 /* made by it and not freed */
+    unsigned contexts;                 /* created by it and not freed */
     uint32_t cookie;                   /* PVMEPID of a process that we started, until it connects; else 0 */
     unsigned siblings_from;            /* the host that still has to send it TC_SIBLINGS, or 0 */
     uint32_t context;                  /* first context */
     struct pvmd_collector output, trace;
     int32_t spawn_flags;  /* PvmTask... of the spawn; -1: not spawned */
-    pvmc_tid tasker;      /* the tasker that starts its process; 0: we do */
-    bool was_tasker;      /* it is or was the tasker, and may have such tasks */
-    bool exit_told;       /* the tasker says that the process has ended */
+    pvmc_tid tasker;      /* the tasker that starts its process; 0: this daemon */
+    bool was_tasker;      /* it is or was the tasker, and may have started tasks */
+    bool exit_told;       /* the tasker has reported the end of the process */
     bool managed;         /* it asks the resource manager instead of us */
     int status, times[4]; /* of its ended process, as far as known: wait status; seconds and microseconds of user and
                              system time */
@@ -91,27 +91,27 @@ struct pvmd_task *pvmd_task_new(const char *name);
  * process to end. */
 void pvmd_task_leave(struct pvmd_task *task);
 
-/* The task has ended: takes it off the registry, tells all listeners, and frees it. Its endpoint stays. */
+/* Ends the task: removes it from the registry, tells all listeners, and frees it. Its endpoint stays. */
 void pvmd_task_end(struct pvmd_task *task);
 
 /* Sends SIGTERM to all. */
 void pvmd_tasks_terminate(void);
 
-/* Frees the registry at the daemon's end; nobody is told. */
+/* Frees the registry when the daemon ends; tells nobody. */
 void pvmd_tasks_stop(void);
 
 /* ---- sending to tasks: tasks.c ---- */
 
-/* Sends a frame to the task's socket at once, or appends it to the queue (takes a reference) if others wait. */
+/* Sends a frame to the task's socket at once, or appends it to the queue (takes a reference) if others are waiting. */
 void pvmd_task_send(struct pvmd_task *task, struct pvmc_frame *f);
 
 /*
- * A message for this task, if it is one of ours, is lost for want of memory. The task could wait for it for ever, so it
- * loses its connection in the loop's next turn, or as soon as it has one.
+ * A message was lost because memory ran out. If its receiver is one of our tasks, it could wait for ever, so it loses
+ * its connection in the loop's next turn, or as soon as it has one.
  */
 void pvmd_task_cut(pvmc_tid tid);
 
-/* The socket takes frames again: sends those that wait. Once they are gone, the task's requests are read again. */
+/* The socket has room again: sends the queued frames. Once they are sent, the task's requests are read again. */
 void pvmd_task_drain(struct pvmd_task *task);
 
 /* Sends a message of this daemon; the body is a checked buffer (NULL: empty). */

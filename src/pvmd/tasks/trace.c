@@ -22,7 +22,7 @@ struct datum {
     int value;
 };
 
-/* A task that has been sent the description of events, until its end. */
+/* A task that has received the description of events; kept until its end. */
 struct destination {
     struct pvmd_collector to;
     bool described[END_TASK + 1];
@@ -62,7 +62,7 @@ static struct pvmc_message *message_to(const struct pvmd_collector *to)
     return m;
 }
 
-/* Sends a message unless packing failed. */
+/* Sends a message if packing succeeded. */
 static void send_off(struct pvmc_message *m, int rc)
 {
     if (!rc)
@@ -179,7 +179,7 @@ static int put_event(struct pvmc_message *m, enum event event, bool describe, pv
     return rc ? rc : put_int(m, describe ? TEV_MARK_EVENT_DESC_END : TEV_MARK_EVENT_RECORD_END);
 }
 
-/* endtask is described each time, since the receiver may take a later one first while it still hears the task. */
+/* endtask is described each time, because the receiver may read a later one first while a link to the task is up. */
 static bool must_describe(const struct destination *d, enum event event)
 {
     return event == END_TASK || !d->described[event];
