@@ -27,7 +27,7 @@ struct name {
     size_t length;
 };
 
-/* One caller's hosts. */
+/* The hosts of one caller. */
 struct order {
     struct pvmd_newcomer *newcomers;
     char **lines;
@@ -40,15 +40,15 @@ struct order {
     struct order *prev, *next;
 };
 
-static struct order *orders;          /* as they came */
+static struct order *orders;          /* in order of arrival */
 static uint32_t last_incarnation = 1; /* the master's own */
-static ev_prepare work_watcher;       /* never started, but fed when there may be work */
+static ev_prepare work_watcher;       /* never started: fed when there may be work */
 
-/* Hosts that are being told to all daemons; by index, since each may be lost meanwhile. */
+/* Hosts that all daemons are being told of; by index, because each may be lost meanwhile. */
 static struct {
     unsigned *indices;
     unsigned count;
-    unsigned open; /* answers to come */
+    unsigned open; /* answers still to come */
     bool active;
 } batch;
 
@@ -60,7 +60,7 @@ static void work_event(struct ev_loop *loop, ev_prepare *w, int events)
     work();
 }
 
-/* Work is done from the loop only, so that no callback runs inside a caller's function. */
+/* Only the loop does the work, so that no callback runs inside a caller's function. */
 static void schedule(void)
 {
     if (ev_is_pending(&work_watcher))
@@ -85,9 +85,9 @@ static struct pvmd_newcomer *newcomer_of(const struct pvmd_host *host)
     return NULL;
 }
 
-/* ---- begin of an order ---- */
+/* ---- start of an order ---- */
 
-/* The word that would be the host's name, to compare it before the line is parsed. */
+/* The word that would be the host's name, for comparison before the line is parsed. */
 static struct name name_of(const char *line)
 {
     line += strspn(line, " \t&$");
@@ -101,7 +101,7 @@ static int compare_names(const void *a, const void *b)
     return order ? order : x->length < y->length ? -1 : x->length > y->length;
 }
 
-/* Both are in order. */
+/* Both lists are sorted. */
 static bool shares_name(const struct order *a, const struct order *b)
 {
     for (unsigned i = 0, j = 0; i < a->count && j < b->count;) {
@@ -143,7 +143,7 @@ static void enter_table(struct pvmd_newcomer *n)
     n->host = pvmd_manual_take(name);
     if (n->host && n->spec.answer)
         return;
-    if (n->host) { /* begun anew */
+    if (n->host) { /* restarted */
         pvmd_host_free(n->host);
         n->host = NULL;
     }
@@ -272,7 +272,7 @@ static void make_member(struct pvmd_newcomer *n)
     n->phase = PVMD_NEWCOMER_DONE;
 }
 
-/* All daemons know the batch: its hosts are members now. Hosts that were lost are out of the table already. */
+/* All daemons know the batch: its hosts are members now. Hosts lost meanwhile are out of the table already. */
 static void end_batch(void)
 {
     struct pvmc_buf body;
@@ -340,7 +340,7 @@ static void finish(struct order *o)
     free_order(o);
 }
 
-/* ---- all together ---- */
+/* ---- progress ---- */
 
 static unsigned launching(void)
 {
@@ -384,7 +384,7 @@ static void work(void)
     }
 }
 
-/* ---- for the layers around ---- */
+/* ---- called by other rooms ---- */
 
 static bool copy_lines(struct order *o, const char *const *lines)
 {

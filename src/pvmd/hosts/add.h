@@ -29,7 +29,7 @@ bool pvmd_add_busy(void);
 void pvmd_add_link_up(struct pvmd_host *host);
 void pvmd_add_link_lost(struct pvmd_host *host, const char *why);
 
-/* Gives up all that is under way, at the daemon's end. */
+/* Gives up everything in progress when the daemon ends. */
 void pvmd_add_stop(void);
 
 #endif

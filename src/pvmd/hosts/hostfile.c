@@ -15,7 +15,7 @@
 #include "pvmd/base/hosts.h"
 
 #define HOSTS_MAX  PVMC_HOST_INDEX_MAX
-#define FAULTS_MAX 20 /* reported of one file */
+#define FAULTS_MAX 20 /* limit of reported faults per file */
 
 /* ---- words ---- */
 
@@ -44,7 +44,7 @@ static bool next_word(struct reader *r, const char **word, size_t *length)
     return true;
 }
 
-/* The words from here on that are neither options nor comment belong together: the line of a daemon started by hand. */
+/* The remaining words that are neither options nor comment form one text: the line of a daemon started by hand. */
 static size_t rest_of_line(struct reader *r, const char *word)
 {
     while (r->end > word && isspace((unsigned char)r->end[-1]))
@@ -267,7 +267,7 @@ int pvmd_host_spec_default(struct pvmd_host_spec *spec, const struct pvmd_host_s
 
 /* ---- files ---- */
 
-/* Takes over *spec. */
+/* Takes ownership of *spec. */
 static int add_host(struct pvmd_hostfile *f, struct pvmd_host_spec *spec)
 {
     if (f->count == f->capacity) {

@@ -1,4 +1,4 @@
-/* join.c - see join.h. Also the start and end of the network, in order. */
+/* join.c - see join.h. Also starts and ends the network in the right order. */
 #include "join.h"
 #include <malloc.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ int pvmd_join_read_hostfile(const char *path)
     return pvmd_hostfile_read(path, &hostfile);
 }
 
-/* ---- lists of names, as requests bring them ---- */
+/* ---- lists of names in requests ---- */
 
 struct names {
     char **list;
@@ -66,7 +66,7 @@ static int get_names(struct pvmc_buf *body, struct names *n)
     return rc;
 }
 
-/* ---- requests of tasks: the master decides ---- */
+/* ---- requests of tasks: forwarded to the master ---- */
 
 static void answered(void *arg, unsigned host_index, int code, struct pvmc_buf *body)
 {
@@ -187,9 +187,9 @@ static int delete_question(const struct pvmd_question *q, struct pvmc_buf *body)
     return change_hosts(q, body, false);
 }
 
-/* ---- what the master tells ---- */
+/* ---- messages from the master ---- */
 
-/* Only the master may tell us about hosts, and nobody tells the master. */
+/* Only the master may send host changes, and the master accepts them from nobody. */
 static int check_master(const struct pvmd_question *q)
 {
     return q->host_index == pvmd.master_index && !pvmd_is_master() ? 0 : PVMC_EDENIED;
@@ -284,7 +284,7 @@ static int link_relayed(const struct pvmd_question *q, struct pvmc_buf *body)
     return rc;
 }
 
-/* ---- news of links ---- */
+/* ---- events of links ---- */
 
 void pvmd_join_link_up(unsigned host_index)
 {
@@ -311,7 +311,7 @@ void pvmd_join_link_lost(unsigned host_index, const char *why)
     }
 }
 
-/* Tells the other slave how many of its frames came directly; it does the same. */
+/* Tells the other slave how many of its frames came directly; the other slave does the same. */
 void pvmd_join_link_relayed(unsigned host_index, uint32_t received)
 {
     struct pvmc_buf body;
@@ -358,7 +358,7 @@ static int options_of_master(struct pvmd_host *self)
     return line ? set_options(self, line->speed, line->exec_path, line->working_dir, line->debugger) : 0;
 }
 
-/* Makes our own row and, in a slave, the master's as far as we know it. */
+/* Creates our own row and, in a slave, the master's as far as it is known. */
 static int begin_table(void)
 {
     const struct pvmd_start_text *text = pvmd_slave_text();
@@ -381,7 +381,7 @@ static int begin_table(void)
 
 static int start_tls(void)
 {
-    /* TLS allocates read buffers for each burst; without this the end of the heap would move each time. */
+    /* TLS allocates read buffers for each burst; without this, the end of the heap would move each time. */
     mallopt(M_TRIM_THRESHOLD, 1 << 20);
     const char *why = pvmw_tls_start();
     if (why)
@@ -414,7 +414,7 @@ static void hostfile_added(void *arg, unsigned count, const int *status, const c
     (void)arg;
     for (unsigned i = 0; i < count; i++) {
         good += status[i] >= 0;
-        if (status[i] == PvmAlready && why[i]) /* how to start it by hand: never logged, since it holds the secret */
+        if (status[i] == PvmAlready && why[i]) /* how to start it by hand: not logged, because it contains the secret */
             pvmd_logfile_tell(why[i]);
     }
     pvmc_log(PVMC_LOG_INFO, "%u of %u hosts of the hostfile are added", good, count);

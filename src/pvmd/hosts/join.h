@@ -1,5 +1,5 @@
 /*
- * join.h - how the machine grows and shrinks: the master adds and deletes hosts, one change at a time.
+ * join.h - how the virtual machine grows and shrinks: the master adds and deletes hosts, one change at a time.
  *
  * A host becomes a member only when all others know it: the master launches its daemon, opens the link, sends its row
  * to all (DM_HOST_ADD) and, when all have answered, announces that the host is up (DM_HOST_UP).
@@ -26,11 +26,13 @@ int pvmd_join_read_hostfile(const char *path);
  */
 int pvmd_net_start(void);
 
-/* Called once tasks can connect. A slave tells its launcher so and waits for its master; a master adds the hostfile's
- * hosts. */
+/*
+ * Called once tasks can connect. A slave reports that to its launcher and waits for its master; a master adds the
+ * hostfile's hosts.
+ */
 void pvmd_join_start(void);
 
-/* Whether hosts of the hostfile are still being added, for which pvm_start_pvmd() with block waits. */
+/* Whether hosts of the hostfile are still being added. pvm_start_pvmd() with block waits for that. */
 bool pvmd_join_busy(void);
 
 /*
@@ -39,7 +41,9 @@ bool pvmd_join_busy(void);
  */
 void pvmd_halt(int exit_code, const char *why);
 
-/* After the loop: closes the port and the links, with a goodbye if they stand, stops launchers, frees the host table.
+/*
+ * After the loop: closes the port and the links, with a goodbye on those that are up, stops launchers, frees the host
+ * table.
  */
 void pvmd_net_stop(void);
 

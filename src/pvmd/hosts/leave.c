@@ -14,7 +14,7 @@
 #include "pvm3.h"
 #include "pvmd/net/rpc.h"
 
-#define LIMIT_S 3. /* for daemons to end */
+#define LIMIT_S 3. /* time limit for daemons to end */
 
 /* A caller that waits until hosts have ended. */
 struct waiting {
@@ -91,7 +91,7 @@ static bool is_over(const struct waiting *w)
     return true;
 }
 
-/* Daemons that have not ended in time will end by themselves: they lose their master. */
+/* Daemons that have not ended in time will end by themselves when they lose their master. */
 static void limit_event(struct ev_loop *loop, ev_timer *timer, int events)
 {
     struct waiting *w = timer->data;
@@ -144,7 +144,7 @@ static struct waiting *new_waiting(unsigned count)
     return NULL;
 }
 
-/* Tells the host itself while messages still reach it, and only then removes it for all. */
+/* Tells the host itself while it can still be reached, and only then removes it for all. */
 static void dismiss(struct pvmd_host *host)
 {
     unsigned index = host->index;

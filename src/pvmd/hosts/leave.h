@@ -1,4 +1,4 @@
-/* leave.h - hosts that leave the machine, deleted or lost, and the end of the whole machine: the master's side. */
+/* leave.h - how hosts leave the machine, deleted or lost, and how the whole machine ends: the master's side. */
 #ifndef PVMD_LEAVE_H
 #define PVMD_LEAVE_H
 
@@ -13,7 +13,7 @@ typedef void pvmd_deleted(void *arg, unsigned count, const int *status);
  */
 int pvmd_leave_delete(const char *const *names, unsigned count, pvmd_deleted *deleted, void *arg);
 
-/* A member's link is lost for good: it is a member no longer. */
+/* A member's link is lost for good: it no longer is a member. */
 void pvmd_leave_lost(struct pvmd_host *host, const char *why);
 
 /* The link of a LEAVING host is gone: its daemon has ended. */
@@ -25,7 +25,7 @@ void pvmd_leave_tell(unsigned index, uint32_t incarnation, const struct pvmd_hos
 /* Tells all other daemons to end. When they have, or after 3 s, calls pvmd_end(exit_code, why). */
 void pvmd_leave_all(int exit_code, const char *why);
 
-/* In any daemon: takes a host off the table here; the event host_left follows if it was a member. */
+/* In any daemon: removes a host from the table here. The event host_left follows if it was a member. */
 void pvmd_leave_forget(struct pvmd_host *host);
 
 void pvmd_leave_stop(void);

@@ -26,7 +26,7 @@ static const char *target_of(const struct pvmd_newcomer *n)
     return n->spec.ip ? n->spec.ip : n->spec.name;
 }
 
-/* ---- ends ---- */
+/* ---- failure and success ---- */
 
 static void stop(struct pvmd_newcomer *n)
 {
@@ -65,7 +65,7 @@ void pvmd_newcomer_fail(struct pvmd_newcomer *n, int code, const char *format, .
         n->host = NULL;
     }
     n->status = code;
-    if (code != PvmAlready) /* a manual start, whose text only the user may see */
+    if (code != PvmAlready) /* a manual start, whose text is for the user only */
         pvmc_log(PVMC_LOG_WARNING, "host %s is not added: %s", n->spec.name ? n->spec.name : "?",
                  n->why ? n->why : pvmc_error_text(code));
     settle(n, PVMD_NEWCOMER_DONE);
@@ -152,7 +152,7 @@ static struct pvmd_start_text text_for(const struct pvmd_newcomer *n, const char
         add_if_set(&t, passed_on[i]);
     for (size_t i = 0; i < PVMC_CARRIED_COUNT; i++)
         add_if_set(&t, pvmc_setting_carried[i]);
-    if (n->spec.atm_host || is_local(n)) /* a process of this machine must not take over where the master is */
+    if (n->spec.atm_host || is_local(n)) /* a local slave must not inherit the master's */
         add_setting(&t, "PVM_ATM_HOST", or_empty(n->spec.atm_host));
     if (manual)
         add_setting(&t, "PVM_START_TIMEOUT", PVMD_MANUAL_LIMIT);
@@ -177,7 +177,7 @@ static bool wants_password(const struct pvmd_newcomer *n)
     return n->spec.start && !strcmp(n->spec.start, "pw");
 }
 
-/* If the name is unknown, that is why the launch failed. */
+/* If the name is unknown, that explains the failed launch. */
 static void launch_failed(void *owner, int code, const char *why)
 {
     struct pvmd_newcomer *n = owner;
@@ -230,7 +230,10 @@ static void start_launch(struct pvmd_newcomer *n, char *text)
         launch_failed(n, PvmCantStart, why);
 }
 
-/* On the first call tells the user what to do, and the host's slot waits; the second call brings the daemon's line. */
+/*
+ * The first call tells the user what to do, and the host's slot waits. The second call brings the line that the daemon
+ * printed.
+ */
 static void start_by_hand(struct pvmd_newcomer *n)
 {
     struct pvmd_start_line line;
@@ -279,7 +282,7 @@ static int code_of_name(const char *name)
     return 0;
 }
 
-/* The daemon that the hoster has started waits for us. */
+/* The daemon started by the hoster waits for us. */
 static void call_hosted(struct pvmd_newcomer *n, const struct pvmd_start_line *line)
 {
     struct pvmw_addresses candidates = {0};
@@ -319,7 +322,7 @@ static void hoster_lost(void *owner)
 
 static const struct pvmd_hosting_events hosting_events = {.answered = hoster_answered, .lost = hoster_lost};
 
-/* A plain command without quotes, since a hoster may treat them in its own way. */
+/* A plain command without quotes, because hosters may treat quotes differently. */
 static void ask_hoster(struct pvmd_newcomer *n)
 {
     char key[PVMD_COURIER_KEY_TEXT], *command = NULL, *login = NULL;
@@ -414,7 +417,7 @@ static void add_addresses(struct pvmw_addresses *to, const struct pvmw_addresses
     }
 }
 
-/* The most likely first: the address asked for, ssh's, the name's, and those of the slave's interfaces. */
+/* Most likely first: the address asked for, ssh's, those of the name, and those of the slave's interfaces. */
 static void add_candidates(const struct pvmd_newcomer *n, const struct pvmd_start_line *line,
                            struct pvmw_addresses *candidates)
 {

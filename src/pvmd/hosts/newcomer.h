@@ -1,6 +1,6 @@
 /*
- * newcomer.h - one host that the master is adding: its name is looked up, its daemon launched, its link opened. The
- * steps after that concern all hosts: see add.c.
+ * newcomer.h - one host that the master is adding: its name lookup, the launch of its daemon, its link. The steps after
+ * that concern all hosts: see add.c.
  */
 #ifndef PVMD_NEWCOMER_H
 #define PVMD_NEWCOMER_H
@@ -13,14 +13,14 @@
 #include "pvmd/launch/launch.h"
 #include "pvmd/net/resolve.h"
 
-/* The value says what it waits for. */
+/* Named by what the newcomer waits for. */
 enum pvmd_newcomer_phase {
-    PVMD_NEWCOMER_TURN,   /* for its turn: only so many are launched at once */
+    PVMD_NEWCOMER_TURN,   /* for its turn: launches are limited */
     PVMD_NEWCOMER_NAME,   /* for the name service */
     PVMD_NEWCOMER_LAUNCH, /* for the daemon's line */
     PVMD_NEWCOMER_LINK,   /* for the link */
-    PVMD_NEWCOMER_LINKED, /* for the others to know of it */
-    PVMD_NEWCOMER_DONE,   /* for nothing: `status` tells */
+    PVMD_NEWCOMER_LINKED, /* for the others to learn of it */
+    PVMD_NEWCOMER_DONE,   /* for nothing: `status` is the result */
 };
 
 struct pvmd_newcomer {
@@ -28,11 +28,11 @@ struct pvmd_newcomer {
     enum pvmd_newcomer_phase phase;
     struct pvmd_host *host; /* its entry in the table, or NULL */
     int status;             /* when DONE: the host's tid or a PvmXxx code */
-    char *why;              /* for codes: a message for the user; NULL: the code says it all */
+    char *why;              /* for codes: a message for the user; NULL: the code says everything */
 
     const struct pvmd_launcher *launcher;
     struct pvmd_resolve *resolve;
-    struct pvmw_addresses found;  /* by the name service */
+    struct pvmw_addresses found;  /* results of the name service */
     char not_found[128];          /* its message if it found nothing */
     struct pvmd_hosting *hosting; /* while a hoster starts it */
     struct pvmd_courier_key key;  /* for the daemon that the hoster starts */
@@ -44,13 +44,13 @@ struct pvmd_newcomer {
     void *owner;
 };
 
-/* Begins to add it; spec, host and settled must be set. */
+/* Starts to add it; spec, host and settled must be set. */
 void pvmd_newcomer_begin(struct pvmd_newcomer *n);
 
 /* Its link is up. */
 void pvmd_newcomer_link_up(struct pvmd_newcomer *n);
 
-/* Gives up in any phase: undoes what was done, frees its host entry, and is DONE. */
+/* Gives up in any phase: undoes all steps, frees the host entry, and is DONE. */
 __attribute__((format(printf, 3, 4))) void pvmd_newcomer_fail(struct pvmd_newcomer *n, int code, const char *format,
                                                               ...);
 

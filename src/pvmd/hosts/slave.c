@@ -21,7 +21,7 @@
 #include "pvmd/door/listen.h"
 #include "pvm3.h"
 
-#define ORPHAN_LOOK_S 0.05 /* between looks whether the master's call has failed once the channel has ended */
+#define ORPHAN_LOOK_S 0.05 /* interval of checks, after the channel has ended, whether the master's call has failed */
 
 static bool launched; /* we were started with -s */
 static bool linked;
@@ -36,7 +36,7 @@ const struct pvmd_start_text *pvmd_slave_text(void)
     return launched ? &start : NULL;
 }
 
-/* ---- talking to the launcher ---- */
+/* ---- messages to the launcher ---- */
 
 static void print_line(const char *text, size_t length)
 {
@@ -46,7 +46,7 @@ static void print_line(const char *text, size_t length)
     for (size_t done = 0; done <= length;) {
         ssize_t n = write(STDOUT_FILENO, line + done, length + 1 - done);
         if (n < 0 && errno != EINTR)
-            return; /* nobody listens */
+            return; /* the reader is gone */
         done += n > 0 ? (size_t)n : 0;
     }
 }
@@ -66,7 +66,10 @@ static void __attribute__((noreturn)) give_up(int public_code, const char *why)
     exit(1);
 }
 
-/* The launcher's process waits for its end, and closes the channel then: the daemon has to go on in another one. */
+/*
+ * The launcher's process waits for this process to end, and then closes the channel; so the daemon continues in another
+ * one.
+ */
 static void leave_parent(void)
 {
     int pair[2];
@@ -183,7 +186,9 @@ static void add_addresses(struct pvmd_start_line *line)
     pvmw_addresses_add_own(&line->addresses, line->port);
 }
 
-/* The channel has ended. The master closes it once its call has succeeded, but we may hear of the two in any order. */
+/*
+ * The channel has ended. The master closes it after its call has succeeded, but the two may arrive here in any order.
+ */
 static void orphaned_event(struct ev_loop *loop, ev_timer *w, int events)
 {
     const struct pvmd_host *master = pvmd_host_any(pvmd.master_index);
@@ -240,7 +245,7 @@ static void stop_watching(void)
     ev_timer_stop(pvmd.loop, &orphaned);
 }
 
-/* Closes all of the launcher's channel, or ssh would wait for it. */
+/* Closes the launcher's channel completely, because ssh would wait for it. */
 void pvmd_slave_linked(void)
 {
     uint8_t code = 0;
