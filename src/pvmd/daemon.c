@@ -29,7 +29,7 @@
 #include "pvmd/tasks/clients.h"
 #include "pvm3.h"
 
-#define EXIT_SIGTERM    15 /* as PVM's daemon */
+#define EXIT_SIGTERM    15 /* as in PVM's daemon */
 #define EXIT_SIGINT     2
 #define EXIT_NO_START   1
 #define LAUNCH_CHECK_S  0.02
@@ -46,7 +46,7 @@ static void end_by_signal(EV_P_ ev_signal *signal, int events)
     pvmd_halt(signal->signum == SIGTERM ? EXIT_SIGTERM : EXIT_SIGINT, strsignal(signal->signum));
 }
 
-/* The machine outlives the terminal from which it was started. */
+/* The virtual machine outlives the terminal from which it was started. */
 static void ignore_signal(EV_P_ ev_signal *signal, int events)
 {
     (void)loop;
@@ -64,12 +64,12 @@ static void watch_signals(void)
     ev_signal_start(pvmd.loop, &on_hup);
     ev_signal_init(&on_int, end_by_signal, SIGINT);
     if (!sigaction(SIGINT, NULL, &old) && old.sa_handler != SIG_IGN)
-        ev_signal_start(pvmd.loop, &on_int); /* a background job of a shell ignores it */
+        ev_signal_start(pvmd.loop, &on_int); /* in a shell's background job, it starts out ignored */
 }
 
 /* ---- start ---- */
 
-/* Tells the user, and the launcher if there is one, why there will be no daemon. Returns the exit code. */
+/* Tells the user, and the launcher if there is one, why the daemon did not start. Returns the exit code. */
 static int no_start(int rc, const char *why)
 {
     pvmc_log(PVMC_LOG_ERROR, "%s", why);
@@ -109,7 +109,7 @@ static int read_hostfile(const char *given)
     return *path ? pvmd_join_read_hostfile(path) : 0;
 }
 
-/* Does all that can fail. Returns 0, or a PVMC_E code with the reason in why[size]. */
+/* Does everything that can fail. Returns 0, or a PVMC_E code with the reason in why[size]. */
 static int start(const struct pvmd_options *options, char *why, size_t size)
 {
     int rc = options->slave ? 0 : set_host_name(options->host_name);
@@ -141,7 +141,7 @@ static int start(const struct pvmd_options *options, char *why, size_t size)
     return rc ? rc : pvmd_address_file_publish(why, size);
 }
 
-/* ---- being ready ---- */
+/* ---- readiness ---- */
 
 static ev_timer hosts_added;
 static bool keeps_stderr;
@@ -189,7 +189,7 @@ static void say_ready(const struct pvmd_options *options)
 
 /* ---- end ---- */
 
-/* Fails all questions to us and the master, so that those who asked free what they keep for the answer. */
+/* Fails all questions to us and the master, so that the askers free what they keep for the answer. */
 static void give_up_questions(void)
 {
     pvmd_rpc_host_left(pvmd.host_index);

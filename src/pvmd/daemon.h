@@ -1,10 +1,10 @@
-/* daemon.h - the whole life of a daemon, as its command line wants it. */
+/* daemon.h - the whole life of a daemon, according to its command line. */
 #ifndef PVMD_DAEMON_H
 #define PVMD_DAEMON_H
 
 #include <stdbool.h>
 
-/* What the command line says. */
+/* The command line. */
 struct pvmd_options {
     const char *host_name;   /* -n, or NULL */
     const char *hostfile;    /* or NULL */

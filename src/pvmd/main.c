@@ -13,7 +13,7 @@
 #include "pvmd/launch/password.h"
 #include "pvm3.h"
 
-/* Visible: argp looks for this variable. */
+/* Not static: argp looks for this variable. */
 __attribute__((visibility("default"))) const char *argp_program_version = "pvmd3 " PVM_VER " (dpvm)";
 
 static const char doc[] =
@@ -87,7 +87,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
     }
 }
 
-/* OpenSSL cannot start without memory, so it may use the reserve, too. */
+/* OpenSSL cannot start without memory, so it may use the reserve as well. */
 static void *crypto_malloc(size_t bytes, const char *file, int line)
 {
     (void)file, (void)line;

@@ -1,6 +1,6 @@
 /*
- * events.h - what happens in one room and concerns rooms above it. A lower room tells, and does not know who listens:
- * parts.c, above all rooms, lists the listeners of each event in the order in which they hear of it.
+ * events.h - events in one room that concern rooms above it. A lower room raises them and does not know the listeners:
+ * parts.c, above all rooms, lists the listeners of each event in the order in which they are called.
  */
 #ifndef PVMD_EVENTS_H
 #define PVMD_EVENTS_H
@@ -36,21 +36,21 @@ void pvmd_events_listen(const struct pvmd_listeners *all);
 /* The daemon is about to leave its loop. */
 void pvmd_tell_daemon_ends(void);
 
-/* A host has become a member; or it is one no longer, and is out of the host table. */
+/* A host has become a member; or it no longer is one, and is no longer in the host table. */
 void pvmd_tell_host_joined(const struct pvmd_host *host);
 void pvmd_tell_host_left(unsigned index);
 
-/* The link to a host is up; or it is lost for good, `why` being for the log. */
+/* The link to a host is up; or it is lost for good, and `why` is for the log. */
 void pvmd_tell_link_up(unsigned host_index);
 void pvmd_tell_link_lost(unsigned host_index, const char *why);
 
-/* From now on we send to another slave through the master; `received` frames came from it directly. */
+/* We send to another slave through the master from now on; `received` frames came from it directly. */
 void pvmd_tell_link_relayed(unsigned host_index, uint32_t received);
 
-/* This daemon has queued so much for a receiver on a task's behalf. */
+/* This daemon has queued this much for a receiver on a task's behalf. */
 void pvmd_tell_sender_charged(pvmc_tid sender, pvmc_tid receiver, size_t bytes);
 
-/* The task sends nothing more; messages that it has begun are void. */
+/* The task will send nothing more; its unfinished messages are void. */
 void pvmd_tell_sender_ended(pvmc_tid sender);
 
 /* The process has closed its connection. */
@@ -62,7 +62,7 @@ void pvmd_tell_task_enrolled(struct pvmd_task *task);
 /* The task is about to lose its connection; its flags still say what it did for the machine. */
 void pvmd_tell_task_left(const struct pvmd_task *task);
 
-/* The task has ended and is still in the registry; afterwards it is in the registry no longer, and freed next. */
+/* The task has ended and is still in the registry; then, it has been removed and is about to be freed. */
 void pvmd_tell_task_ends(const struct pvmd_task *task);
 void pvmd_tell_task_ended(const struct pvmd_task *task);
 

@@ -17,7 +17,7 @@ struct pvmd_link;
 #define PVMD_SPEED_DEFAULT 1000
 #define PVMD_SPEED_MAX     1000000
 
-/* The value says what the host's slot waits for. */
+/* Named by what the host's slot waits for. */
 enum pvmd_host_state {
     PVMD_HOST_LAUNCHING, /* for the launcher's line; known at the master only */
     PVMD_HOST_LINKING,   /* for the authenticated link; known at the master only */
@@ -27,8 +27,8 @@ enum pvmd_host_state {
 };
 
 struct pvmd_host {
-    unsigned index;       /* 1..4095; never reused until the counter wraps */
-    uint32_t incarnation; /* counts added hosts: tells two users of one slot apart */
+    unsigned index;       /* 1..4095; reused only after the counter has wrapped */
+    uint32_t incarnation; /* counts added hosts: distinguishes successive users of a slot */
     enum pvmd_host_state state;
     char *name;
     char *arch; /* "" until known */
@@ -56,15 +56,15 @@ struct pvmd_host *pvmd_host_self(void);
 /* Members in order of index: *count pointers in static storage, valid until the table changes. */
 struct pvmd_host **pvmd_host_list(size_t *count);
 
-/* ---- for those who change the table: join.c, leave.c, slave.c ---- */
+/* ---- for changing the table: join.c, leave.c, slave.c ---- */
 
 /* A new entry in the table with a copy of name and all texts ""; NULL when the slot is taken or memory is out. */
 struct pvmd_host *pvmd_host_new(unsigned index, uint32_t incarnation, const char *name);
 
-/* Takes it off the table and frees it. Its link must be closed before. */
+/* Removes it from the table and frees it. Its link must be closed before. */
 void pvmd_host_free(struct pvmd_host *host);
 
-/* Replaces one of the texts by a copy; out of memory ends the daemon's work on it: PVMC_ENOMEM. */
+/* Replaces one of the texts by a copy. PVMC_ENOMEM: the daemon must give up its work on this host. */
 int pvmd_host_set_text(char **field, const char *text);
 
 /* The entry whatever its state; NULL for a free slot or an index out of range. */
@@ -78,7 +78,10 @@ void pvmd_host_set_state(struct pvmd_host *host, enum pvmd_host_state state);
 /* The next free index after the last one given out; 0 when all are in use. Master only. */
 unsigned pvmd_host_next_index(void);
 
-/* A row as it travels: see doc/protocol.md. Reading gives an entry in state JOINING, a PVMC_E code, or PVMC_EEXISTS. */
+/*
+ * A row in the wire format: see doc/protocol.md. Reading returns an entry in state JOINING, a PVMC_E code, or
+ * PVMC_EEXISTS.
+ */
 void pvmd_host_put_row(struct pvmc_buf *b, const struct pvmd_host *host);
 int pvmd_host_get_row(struct pvmc_buf *b, struct pvmd_host **host);
 

@@ -15,7 +15,7 @@
 #include "core/visible.h"
 #include "self.h"
 
-#define LINE_BYTES (PVMC_VISIBLE_GROWTH * 4096 + 304) /* a line of output and what stands before it */
+#define LINE_BYTES (PVMC_VISIBLE_GROWTH * 4096 + 304) /* a line of output and its prefix */
 
 static int fd = -1;
 static char path[PATH_MAX];
@@ -45,7 +45,7 @@ static int open_file(void)
     return open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
-/* Moves a full log aside, or empties it if no new one can be begun: new lines are worth more than old ones. */
+/* Moves a full log aside, or empties it if no new one can be created: new lines are worth more than old ones. */
 static void rotate(void)
 {
     int next = open_file();

@@ -21,14 +21,16 @@ void pvmd_logfile_open(void);
 /* Makes standard error the log file, so that the reader of our standard error sees its end. */
 void pvmd_logfile_detach(void);
 
-/* Any mask but 0 logs debug lines as well. */
+/* Any nonzero mask enables debug lines. */
 void pvmd_logfile_set_mask(int mask);
 int pvmd_logfile_mask(void);
 
 /* Logs a line of a task's output. */
 void pvmd_logfile_output(pvmc_tid tid, const char *text, size_t length);
 
-/* Prints a line that must not be kept, such as a secret, to standard error only. Silent after pvmd_logfile_detach(). */
+/*
+ * Prints a line that must not be stored, such as a secret, to standard error only. Silent after pvmd_logfile_detach().
+ */
 void pvmd_logfile_tell(const char *text);
 
 void pvmd_logfile_close(void);

@@ -1,4 +1,7 @@
-/* own_path.h - where this daemon's program is: it starts itself again in other roles, and finds what is installed. */
+/*
+ * own_path.h - the path of this daemon's program, which starts itself again in other roles and finds what is installed
+ * beside it.
+ */
 #ifndef PVMD_OWN_PATH_H
 #define PVMD_OWN_PATH_H
 

@@ -1,4 +1,4 @@
-/* self.h - what there is once per daemon: its loop, its place in the machine, and its files. */
+/* self.h - what exists once per daemon: its loop, its place in the virtual machine, and its files. */
 #ifndef PVMD_SELF_H
 #define PVMD_SELF_H
 
@@ -11,14 +11,14 @@
 struct pvmd_daemon {
     struct ev_loop *loop;
     unsigned host_index;   /* ours, 1 for the master of a new machine */
-    unsigned master_index; /* of the host that alone changes the host table */
+    unsigned master_index; /* of the only host that changes the host table */
     pvmc_tid manager;      /* the resource manager, or 0 */
     char *host_name;       /* ours, as in the host table */
     char *socket_path;     /* where tasks connect */
     bool ending;           /* the loop is about to stop */
     int exit_code;
 
-    /* The end of our files' names: ".<host name>" if several daemons share this machine, else "". */
+    /* The suffix of our files' names: ".<host name>" if several daemons share this machine, else "". */
     char file_suffix[PVMD_SUFFIX_MAX];
 };
 

@@ -5,7 +5,7 @@
 #include "self.h"
 #include "stats.h"
 
-#define LONG_US 10000 /* a tenth of the longest turn that is acceptable; the rest is for the step under way */
+#define LONG_US 10000 /* a tenth of the longest acceptable turn; the rest is for the current step */
 
 static int64_t began_us; /* the turn, or its current step of work */
 static int64_t began_cpu_us;
@@ -44,7 +44,7 @@ static void step_event(EV_P_ ev_timer *timer, int events)
 {
     (void)loop, (void)events;
     struct pvmd_work *work = timer->data;
-    began_us = clock_us(CLOCK_MONOTONIC); /* each step gets its time, however long the turn is already */
+    began_us = clock_us(CLOCK_MONOTONIC); /* each step gets its time, however long the turn has lasted */
     if (work->step())
         pvmd_work_begin(work);
 }

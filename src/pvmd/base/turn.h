@@ -1,6 +1,6 @@
 /*
- * turn.h - the turns of the loop: all that it does between two polls of its descriptors. Nobody else is served during a
- * turn, so long work checks pvmd_turn_is_long() and continues in the next turn.
+ * turn.h - the turns of the loop: all that it does between two polls of its descriptors. No other client is served
+ * during a turn, so long work checks pvmd_turn_is_long() and continues in the next turn.
  */
 #ifndef PVMD_TURN_H
 #define PVMD_TURN_H
@@ -20,7 +20,10 @@ struct pvmd_work {
     ev_timer next;
 };
 
-/* Takes a step in the next turn, and in each one after it until all is done. May be called while work is under way. */
+/*
+ * Runs a step in the next turn, and in each following one until the work is done. May be called while work is in
+ * progress.
+ */
 void pvmd_work_begin(struct pvmd_work *work);
 
 /* Whether a step is scheduled. */

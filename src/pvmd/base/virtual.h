@@ -1,7 +1,7 @@
 /*
- * virtual.h - tasks that live in the virtual time of a simulated network (atm-sim serve --clock virtual). The daemon
- * has no time of its own there: what it does takes none, and time stands still until it is done. Lower rooms say here
- * what they are about to do; duties/virtual_time.c tells the network. Without such a network nothing happens here.
+ * virtual.h - tasks that live in the virtual time of a simulated network (atm-sim serve --clock virtual). The daemon's
+ * work takes no virtual time: time stands still until it is done. Lower rooms announce here what they are about to do;
+ * duties/virtual_time.c tells the network. Without such a network these functions do nothing.
  */
 #ifndef PVMD_VIRTUAL_H
 #define PVMD_VIRTUAL_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* The functions below, for the part of the daemon that knows the network. */
+/* Implementations of the functions below, by the room that knows the network. */
 struct pvmd_virtual {
     bool (*is_watched)(void);
     void (*tell)(void);
@@ -18,19 +18,19 @@ struct pvmd_virtual {
     void (*release)(void);
 };
 
-/* NULL: nobody does. */
+/* NULL: there is no such network. */
 void pvmd_virtual_set(const struct pvmd_virtual *v);
 
 /* Whether our tasks live in virtual time. */
 bool pvmd_virtual_is_watched(void);
 
-/* Tells the network what has happened since it was last told. Called whenever all that could be done is done. */
+/* Tells the network what has happened since the last call. Called whenever all possible work is done. */
 void pvmd_virtual_tell(void);
 
-/* A process was started that will connect to us. */
+/* A started process will connect to us. */
 void pvmd_virtual_expect(pid_t pid);
 
-/* There is something to do yet that no client waits for. Released as often as held. */
+/* There is work that no client waits for. Each hold needs a release. */
 void pvmd_virtual_hold(void);
 void pvmd_virtual_release(void);
 

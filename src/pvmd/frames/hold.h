@@ -1,4 +1,4 @@
-/* hold.h - telling senders to hold and to go on (flow control, see queue.h). */
+/* hold.h - tells senders to hold and to continue (flow control, see queue.h). */
 #ifndef PVMD_HOLD_H
 #define PVMD_HOLD_H
 
@@ -14,7 +14,7 @@ static inline bool pvmd_hold_is(const struct pvmc_frame_header *h)
            pvmc_tid_is_daemon(h->src);
 }
 
-/* Tells a sender (a task's tid, or a daemon's) to hold, or to go on. */
+/* Tells a sender (a task's tid, or a daemon's) to hold, or to continue. */
 void pvmd_hold_tell(pvmc_tid sender, pvmc_tid receiver, bool hold);
 
 #endif

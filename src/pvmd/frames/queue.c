@@ -13,7 +13,7 @@
 #include "hold.h"
 
 #define LONG_BYTES      ((size_t)256 << 10)
-#define DESCRIPTORS_MAX 64 /* for one receiver; all queues together may hold a quarter of this process's limit */
+#define DESCRIPTORS_MAX 64 /* per receiver; all queues together may hold a quarter of this process's limit */
 
 pvmc_tid pvmd_queue_payer;
 
@@ -70,7 +70,7 @@ static void hold(struct pvmd_queue *q, pvmc_tid sender)
         size_t capacity = q->held_capacity ? q->held_capacity * 2 : 8;
         pvmc_tid *held = realloc(q->held, capacity * sizeof *held);
         if (!held)
-            return; /* tried again with the sender's next frame */
+            return; /* retried with the sender's next frame */
         q->held = held;
         q->held_capacity = capacity;
     }
@@ -97,7 +97,7 @@ static void release_all(struct pvmd_queue *q)
     free(held);
 }
 
-/* ---- descriptors that wait with their frames ---- */
+/* ---- descriptors of queued frames ---- */
 
 static unsigned waiting_descriptors; /* in all queues */
 
@@ -109,7 +109,7 @@ static unsigned descriptors_max(void)
     return limit.rlim_cur / 4 < UINT_MAX ? (unsigned)(limit.rlim_cur / 4) : UINT_MAX;
 }
 
-/* Beyond the limit a frame loses its descriptor, and its receiver hears so. */
+/* Beyond the limit a frame loses its descriptor, and its receiver is told. */
 static void count_descriptor(struct pvmd_queue *q, struct pvmc_frame *f)
 {
     if (f->fd < 0)

@@ -1,9 +1,8 @@
 /*
- * queue.h - the frames that wait for one receiver (a task's socket or a host's link), in order, with a bound.
+ * queue.h - the frames queued for one receiver (a task's socket or a host's link), in order, with a bound.
  *
  * Above the high mark (PVM_QUEUE_MAX) each sender is told once to hold (PVMC_TC_HOLD); below half of it all held
- * senders are released. Frames that were under way by then are still taken, so the bound is soft by one frame for each
- * sender.
+ * senders are released. Frames in transit by then are still accepted, so the bound is soft by one frame per sender.
  */
 #ifndef PVMD_QUEUE_H
 #define PVMD_QUEUE_H
@@ -17,9 +16,9 @@ struct pvmd_queue_entry;
 struct pvmd_queue {
     struct pvmd_queue_entry *first, *last;
     struct pvmd_queue_entry *last_urgent; /* HOLD and RELEASE wait at the front, in order; NULL: none does */
-    size_t bytes;                         /* memory that the waiting frames hold */
+    size_t bytes;                         /* memory of the queued frames */
     size_t answer_bytes;                  /* of those, answers to its requests */
-    unsigned descriptors;                 /* that wait with their frames */
+    unsigned descriptors;                 /* of the queued frames */
     pvmc_tid receiver;                    /* what HOLD and RELEASE name: a task's tid or a host's */
     bool was_long;                        /* since it was last empty: memory is trimmed when it is empty again */
     pvmc_tid *held;                       /* senders told to hold */
@@ -27,23 +26,23 @@ struct pvmd_queue {
 };
 
 /*
- * The task whose one-way request is being carried out, or 0. Frames that this daemon sends to others meanwhile count as
+ * The task whose one-way request is being executed, or 0. Frames that this daemon sends to others meanwhile count as
  * the task's own. Set by request.c.
  */
 extern pvmc_tid pvmd_queue_payer;
 
 void pvmd_queue_init(struct pvmd_queue *q, pvmc_tid receiver);
 
-/* Whether so many answers wait for the receiver that it should make no more requests. */
+/* Whether so many answers are queued for the receiver that it may make no more requests. */
 bool pvmd_queue_is_full_of_answers(const struct pvmd_queue *q);
 
 /* Drops all frames and releases all held senders. */
 void pvmd_queue_clear(struct pvmd_queue *q);
 
 /*
- * Appends f (takes a reference) and tells its sender to hold if the queue is above the high mark. HOLD and RELEASE go
- * before all others. A descriptor of f waits with it; if too many wait, it is closed, and f goes on without it. Returns
- * 0 or PVMC_ENOMEM.
+ * Appends f (takes a reference) and tells its sender to hold if the queue is above the high mark. HOLD and RELEASE
+ * precede all other frames. A descriptor of f is queued with it; if there are too many, it is closed, and f is sent
+ * without it. Returns 0 or PVMC_ENOMEM.
  */
 int pvmd_queue_push(struct pvmd_queue *q, struct pvmc_frame *f);
 

@@ -1,6 +1,6 @@
 /*
- * reassembly.h - puts control messages for this daemon together from their frames: for each sender one message at a
- * time, of at most PVMC_BUF_MAX bytes.
+ * reassembly.h - reassembles control messages for this daemon from their frames: one message per sender at a time, of
+ * at most PVMC_BUF_MAX bytes.
  */
 #ifndef PVMD_REASSEMBLY_H
 #define PVMD_REASSEMBLY_H
@@ -11,7 +11,7 @@
 
 struct pvmd_reassembly {
     struct pvmc_message *incoming; /* NULL between messages */
-    uint64_t placed;               /* bytes of it that have come */
+    uint64_t placed;               /* bytes of it that have arrived */
 };
 
 /*

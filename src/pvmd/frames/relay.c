@@ -1,10 +1,10 @@
-/* relay.c - see relay.h. Every message on the daemon route comes through here; its payload is never copied. */
+/* relay.c - see relay.h. Every message on the daemon route passes through here; its payload is never copied. */
 #include "relay.h"
 #include <unistd.h>
 #include "pvmd/base/self.h"
 #include "pvmd/base/stats.h"
 
-#define FRAME_BYTES 65536 /* payload of our own messages' frames */
+#define FRAME_BYTES 65536 /* payload per frame of our own messages */
 
 static const struct pvmd_exits *exits;
 

@@ -1,5 +1,5 @@
 /*
- * unfinished.h - messages of several frames that a task has begun to send. If it dies in the middle of one, the
+ * unfinished.h - messages of several frames that a task is sending. If the task dies before the last frame, the
  * receiver is told to drop the pieces.
  */
 #ifndef PVMD_UNFINISHED_H
@@ -13,15 +13,15 @@ struct pvmd_unfinished {
     size_t count, capacity;
 };
 
-#define PVMD_UNFINISHED_MAX 1024 /* of one task, each of whose threads may be sending one */
+#define PVMD_UNFINISHED_MAX 1024 /* per task, whose threads may be sending one each */
 
-/* Notes a frame of a message of several frames. Returns 0, PVMC_ENOMEM, or PVMC_ELIMIT. */
+/* Records a frame of a message of several frames. Returns 0, PVMC_ENOMEM, or PVMC_ELIMIT. */
 int pvmd_unfinished_note(struct pvmd_unfinished *u, const struct pvmc_frame_header *h);
 
 /* The sender is gone: sends ABORT frames and forgets all. */
 void pvmd_unfinished_abort(struct pvmd_unfinished *u);
 
-/* Whether a frame is a whole message, which need not be noted. */
+/* Whether a frame is a whole message, which need not be recorded. */
 static inline int pvmd_frame_is_whole(const struct pvmc_frame_header *h)
 {
     return !h->offset && h->length == h->body_length && !(h->flags & PVMC_FRAME_ABORT);
