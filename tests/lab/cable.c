@@ -1,13 +1,13 @@
 /*
- * cable - a bad cable between two Ethernet interfaces: passes frames on, and loses, doubles, delays, reorders and
- * damages some of them. This kernel has no netem; and what it does is told by a seed.
+ * cable - a bad cable between two Ethernet interfaces: forwards frames, and loses, duplicates, delays, reorders and
+ * damages some of them. This kernel has no netem, and a seed makes the faults reproducible.
  *
  *   cable IF1 IF2 [loss=P] [dup=P] [reorder=P] [damage=P] [delay=US] [jitter=US] [eth=0xTYPE] [seed=N]
  *
- * P in percent. A reordered frame is held back until three later ones have passed, or 2 ms. eth= leaves frames of other
- * EtherTypes alone. Prints "ready" when it has begun, and what it did when it is ended by SIGTERM or SIGINT. Both
- * interfaces may have hosts behind them that make partial checksums, as veth pairs do: then turn that off there
- * (ethtool -K eth0 tx off tso off gso off gro off). Needs CAP_NET_RAW.
+ * P in percent. A reordered frame is held until three later ones have passed, or for 2 ms. With eth=, frames of other
+ * EtherTypes pass unharmed. Prints "ready" when it has started, and its counts when SIGTERM or SIGINT ends it. Hosts
+ * behind the interfaces may write partial checksums, as veth pairs do: turn that off there (ethtool -K eth0 tx off tso
+ * off gso off gro off). Needs CAP_NET_RAW.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -39,7 +39,7 @@ struct held {
 static struct way {
     int in, out;
     uint64_t random;
-    struct held *held; /* by the time that they are due */
+    struct held *held; /* sorted by due time */
     unsigned long frames, lost, doubled, reordered, damaged;
 } ways[2];
 
@@ -118,7 +118,7 @@ static void hold(struct way *w, const uint8_t *frame, size_t length, int64_t due
     *at = h;
 }
 
-/* Sends what its time has come for; `passed`: another frame went by. */
+/* Sends the frames that are due; `passed`: another frame went by. */
 static void let_go(struct way *w, bool passed)
 {
     int64_t now = now_us();
