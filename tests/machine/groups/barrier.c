@@ -1,12 +1,12 @@
 /*
- * barrier - nobody leaves a barrier before all have come, in groups that change and in frozen ones; parts of a group;
- * the whole group without a count; different counts: barrier [HOSTS].
+ * barrier - no member leaves a barrier before all have arrived, in dynamic and frozen groups; parts of a group; the
+ * whole group without a count; different counts: barrier [HOSTS].
  */
 #include "team.h"
 
 enum { MEMBERS = 9, ROUNDS = 60 };
 
-/* Each member notes when it came and when it left; all must have come before the first left. */
+/* Each member records when it arrived and when it left; all must have arrived before the first left. */
 static void check_times(int instance, double came, double left)
 {
     double times[MEMBERS * 2], mine[2] = {came, left}, last = 0;
@@ -33,7 +33,7 @@ static void meet_often(int instance)
         CHECK_EQ(pvm_barrier("b", MEMBERS), 0);
 }
 
-/* Three meet while the others wait for a message; then all again. */
+/* Three members meet while the others wait for a message; then all meet again. */
 static void meet_in_part(int instance)
 {
     for (int round = 0; round < 10; round++) {
@@ -107,7 +107,7 @@ static void master(int argc, char **argv)
     for (int frozen = 0; frozen <= 1; frozen++) {
         struct team t;
         team_start(&t, "member", frozen, MEMBERS, hosts);
-        while (pvm_gsize("b") != MEMBERS) /* others see it, but are not in it */
+        while (pvm_gsize("b") != MEMBERS) /* others see the group, but are not in it */
             check_sleep_ms(1);
         CHECK_EQ(pvm_barrier("b", MEMBERS), PvmNotInGroup);
         team_finish(&t);

@@ -24,7 +24,7 @@ static void receive_one(int tid, int tag, int from, int size)
     CHECK(check_same(data, (size_t)size, (unsigned)got));
 }
 
-/* Each in turn sends to all; nobody gets his own, and what one sends comes in its order. */
+/* Each in turn sends to all; no sender gets its own message, and each sender's messages arrive in order. */
 static void member(int argc, char **argv)
 {
     int instance = team_join_kind("b", MEMBERS, team_argument(argc, argv));
@@ -64,7 +64,7 @@ static void check_errors(void)
     CHECK_EQ(pvm_bcast("", 1), PvmNullGroup);
     CHECK_EQ(pvm_bcast("none", 1), PvmNoGroup);
     CHECK_EQ(pvm_joingroup("solo"), 0);
-    CHECK_EQ(pvm_bcast("solo", 1), PvmNoInst); /* nobody to send to */
+    CHECK_EQ(pvm_bcast("solo", 1), PvmNoInst); /* there is no other member */
     CHECK_EQ(pvm_lvgroup("solo"), 0);
 }
 

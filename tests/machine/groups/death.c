@@ -1,6 +1,6 @@
 /*
- * death - a member that is killed frees those who wait for it, with an error, and soon; what does not need it goes on:
- * death [HOSTS].
+ * death - when a member is killed, calls that wait for it soon end with an error, and all others continue: death
+ * [HOSTS].
  */
 #include <signal.h>
 #include "team.h"
@@ -12,15 +12,15 @@ enum { TAG_DEAD = TAG_TEAM_RESULT + 1 };
 enum call { BARRIER, BARRIER_WHOLE, REDUCE, GATHER, SCATTER, FREEZE, BCAST };
 
 /*
- * The victim is killed while it sleeps, or, if `inside`, while it waits in the same call as the others; then somebody
- * else must keep them all waiting.
+ * The victim is killed while it sleeps or, if `inside`, while it waits in the same call as the others; then another
+ * member must keep them all waiting.
  */
 static const struct scenario {
     const char *what;
     enum call call;
     int victim, inside;
-    int dynamic_code, frozen_code; /* what those get who wait */
-    int waits;                     /* who does; NONE: all */
+    int dynamic_code, frozen_code; /* results of the waiting members */
+    int waits;                     /* which members wait; NONE: all */
 } scenarios[] = {
     {"barrier", BARRIER, LEAF, 0, PvmNoTask, PvmNoTask, NONE},
     {"barrier, first instance", BARRIER, ROOT, 0, PvmNoTask, PvmNoTask, NONE},
@@ -67,7 +67,7 @@ static int make_call(void)
     }
 }
 
-/* Does this member keep the others waiting, besides the victim, until that is dead? */
+/* Whether this member, besides the victim, keeps the others waiting until the victim is dead. */
 static int holds_up(const struct scenario *of, int who)
 {
     if (of->call == BCAST)
@@ -81,13 +81,13 @@ static int expected(void)
 {
     int code = frozen ? s->frozen_code : s->dynamic_code;
     if (s->call == SCATTER && s->victim != ROOT)
-        return instance == ROOT ? PvmNoTask : 0; /* the root learns that not all could have their parts */
+        return instance == ROOT ? PvmNoTask : 0; /* the root learns that some members could not get their parts */
     if (s->call == BARRIER && s->inside && frozen && instance == 3)
-        return PvmNoGroup; /* it comes after the death */
+        return PvmNoGroup; /* it enters after the death */
     return s->waits == NONE || s->waits == instance ? code : 0;
 }
 
-/* A group that can change goes on without the dead one; a frozen one has no more barriers, but knows its members. */
+/* A dynamic group continues without the dead member; a frozen one has no more barriers, but knows its members. */
 static void go_on(void)
 {
     int sum = 1, rank = pvm_gettid("d", s->victim);
@@ -127,7 +127,7 @@ static void member(int argc, char **argv)
         pause();
     if (holds_up(s, instance))
         check_receive_int(pvm_parent(), TAG_TEAM_GO);
-    if (comes_after) /* the parent's word may overtake the daemon's */
+    if (comes_after) /* the parent's message may overtake the daemon's notice */
         CHECK_EQ(check_receive_int(-1, TAG_DEAD), victim);
     double start = check_now();
     int code = make_call();
@@ -135,12 +135,12 @@ static void member(int argc, char **argv)
     CHECK(check_now() - start < 4 * check_slowness());
 
     check_send_int(pvm_parent(), TAG_TEAM_RESULT, instance);
-    check_receive_int(pvm_parent(), TAG_TEAM_GO); /* all have seen it */
+    check_receive_int(pvm_parent(), TAG_TEAM_GO); /* all have noticed it */
     go_on();
     team_done();
 }
 
-/* Receives a note from each member; their tasks by instance. */
+/* Receives a message from each member; stores the tasks by instance. */
 static void collect_notes(int *tids)
 {
     for (int i = 0; i < MEMBERS; i++) {
@@ -162,7 +162,7 @@ static void play(int number, int is_frozen, int hosts)
     int victim = tids[of->victim];
     CHECK_EQ(pvm_sendsig(victim, SIGKILL), 0);
     check_wait_exit(1, &victim);
-    check_sleep_ms(50); /* let the news spread */
+    check_sleep_ms(50); /* give the notices time to arrive */
     alive.size = 0;
     for (int i = 0; i < MEMBERS; i++) {
         if (i == of->victim)

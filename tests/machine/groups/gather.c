@@ -1,6 +1,6 @@
 /*
  * gather - gather and scatter of all types, any number of members, any root, small and large parts, groups with holes;
- * there and back again gives the same: gather [HOSTS].
+ * a round trip returns the same data: gather [HOSTS].
  */
 #include "team.h"
 
@@ -24,7 +24,7 @@ static const struct {
     {PVM_ULONG, sizeof(unsigned long)},
 };
 
-/* Scatters the root's data, gathers it again, and compares; what lies behind stays as it is. */
+/* Scatters the root's data, gathers it again, and compares; memory behind the data must not change. */
 static void there_and_back(int type, size_t bytes, int n, int root)
 {
     size_t part = bytes * (size_t)n, whole = part * (size_t)members;
@@ -76,7 +76,7 @@ static void member(int argc, char **argv)
             there_and_back(types[i].type, types[i].bytes, 1, root);
             there_and_back(types[i].type, types[i].bytes, 13, root);
         }
-        there_and_back(PVM_BYTE, 1, 8191, root); /* below and above the size that goes straight to its receiver */
+        there_and_back(PVM_BYTE, 1, 8191, root); /* below and above the size that is sent straight to its receiver */
         there_and_back(PVM_BYTE, 1, 8192, root);
         there_and_back(PVM_INT, 4, LARGE, root);
     }
@@ -87,7 +87,7 @@ static void member(int argc, char **argv)
     team_done();
 }
 
-/* Instances 0, 2 and 4 of 5 stay: their parts lie next to each other. */
+/* Instances 0, 2 and 4 of 5 stay: their parts are adjacent. */
 static void gap(int argc, char **argv)
 {
     (void)argc, (void)argv;

@@ -1,6 +1,6 @@
 /*
- * leaver - what a member has given counts, whatever becomes of it afterwards; and what was lost with another member on
- * its way is sent again: leaver [HOSTS].
+ * leaver - a member's contribution counts, whatever happens to the member afterwards; what was lost with an
+ * intermediate member is retransmitted: leaver [HOSTS].
  */
 #include <signal.h>
 #include "team.h"
@@ -9,7 +9,10 @@ enum { MEMBERS = 11, INNER = 8, TAG_ASLEEP = 6 };
 
 enum how { EXITS, DIES, HOW_MANY };
 
-/* The last thing most programs do: give the result to the first, and end. Some are later than others, and are below. */
+/*
+ * As most programs end: a member gives its result to the first one and exits. Some do so late, and are lower in the
+ * tree.
+ */
 static void giver(int argc, char **argv)
 {
     int argument = team_argument(argc, argv), frozen = argument % 2, operation = argument / 2 % 2;
@@ -42,8 +45,8 @@ static void check_givers(int argument, int hosts)
 }
 
 /*
- * The inner member does not look at its messages any more when those below it send it theirs, or the root sends it its
- * part and those below it; then it is killed.
+ * The inner member no longer reads its messages when its children send theirs, or the root sends the parts of its
+ * subtree; then it is killed.
  */
 static void sleeper(int argc, char **argv)
 {

@@ -1,6 +1,6 @@
 /*
- * many - a hundred tasks join at once, and nobody has started the group server before: one is started, silently, all
- * get instances of their own, and several groups are used at the same time: many [HOSTS].
+ * many - a hundred tasks join at once without a group server: one server starts, silently, all tasks get distinct
+ * instances, and several groups are used at the same time: many [HOSTS].
  */
 #include "team.h"
 

@@ -1,9 +1,9 @@
-/* membership - who is in which group: instances, sizes, lookups, errors: membership [HOSTS]. */
+/* membership - instances, sizes, lookups and errors of groups: membership [HOSTS]. */
 #include "team.h"
 
 enum { MEMBERS = 6, GROUPS = 40 };
 
-/* What can be asked of groups that one is not in, or that are not there. */
+/* Queries about groups that the caller is not in, or that do not exist. */
 static void check_strangers(void)
 {
     CHECK_EQ(pvm_joingroup(NULL), PvmNullGroup);
@@ -70,14 +70,14 @@ static void check_many_groups(void)
     }
 }
 
-/* Joins and leaves on the master's orders, and reports each result. */
+/* Joins and leaves when the master says so, and reports each result. */
 static void member(int argc, char **argv)
 {
     (void)argc, (void)argv;
     pvm_setopt(PvmAutoErr, 0);
     for (int order; (order = check_receive_int(pvm_parent(), TAG_TEAM_GO)) != 0;)
         check_send_int(pvm_parent(), TAG_TEAM_NOTE, order > 0 ? pvm_joingroup("team") : pvm_lvgroup("team"));
-    team_done(); /* and end without leaving */
+    team_done(); /* and ends without leaving */
 }
 
 static int order(const struct team *t, int i, int what)
@@ -123,7 +123,7 @@ static void check_others(int hosts)
     CHECK_EQ(pvm_gsize("team"), PvmNoGroup);
 }
 
-/* After pvm_exit() a task is another one, in no group. */
+/* After pvm_exit() a process becomes another task, which is in no group. */
 static void check_new_identity(void)
 {
     int before = pvm_mytid();

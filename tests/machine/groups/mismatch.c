@@ -1,12 +1,12 @@
 /*
- * mismatch - members that call the same thing in different ways get an error, all of them where they wait for each
- * other, and the group goes on: mismatch [HOSTS].
+ * mismatch - members that make the same call with different arguments get an error, all of them if they wait for each
+ * other, and the group remains usable: mismatch [HOSTS].
  */
 #include "team.h"
 
 enum { MEMBERS = 5 };
 
-/* One of them asks for another count. It comes first, in the middle or last; each gets the error exactly once. */
+/* One member passes another count. It arrives first, in the middle or last; each member gets the error exactly once. */
 static void check_counts(int instance)
 {
     for (int odd = 0; odd < MEMBERS; odd++) {
@@ -16,7 +16,7 @@ static void check_counts(int instance)
     }
 }
 
-/* The root finds out; the others have gone on. */
+/* The root gets the error; the others have returned already. */
 static void check_arguments(int instance)
 {
     int data[8] = {0}, all[8 * MEMBERS] = {0};
@@ -37,7 +37,7 @@ static void check_arguments(int instance)
     CHECK_EQ(code, instance == 0 ? PvmMismatch : 0);
     CHECK_EQ(pvm_barrier("m", MEMBERS), 0);
 
-    code = pvm_scatter(data, all, odd ? 3 : 4, PVM_INT, 1, "m", 0); /* here each one finds out for itself */
+    code = pvm_scatter(data, all, odd ? 3 : 4, PVM_INT, 1, "m", 0); /* here each one gets the error itself */
     CHECK_EQ(code, odd ? PvmMismatch : 0);
     CHECK_EQ(pvm_barrier("m", MEMBERS), 0);
     for (int i = 0; i < 8; i++)
@@ -56,7 +56,7 @@ static void member(int argc, char **argv)
     team_done();
 }
 
-/* Whoever asks to freeze with another size is told; the others go on. */
+/* Members that freeze with another size get an error; the others continue. */
 static void freezer(int argc, char **argv)
 {
     (void)argc, (void)argv;

@@ -1,6 +1,6 @@
 /*
- * order - who need not wait does not: members that are not the root leave a call at once, whatever the others do, and
- * what goes through them is passed on while they do other things: order [HOSTS].
+ * order - no member waits without need: members other than the root leave a call at once, whatever the others do, and
+ * forward data of others while they do something else: order [HOSTS].
  */
 #include "team.h"
 
@@ -20,8 +20,8 @@ static int next_of(int who, int root, int step)
 }
 
 /*
- * A token goes round among all but the root, and who has it makes the call before it passes it on. If a member waited
- * for those whose data come through it, nobody would go on.
+ * A token circulates among all but the root, and its holder makes the call before it passes the token on. If a member
+ * waited for those whose data it forwards, the token would stop.
  */
 static void token(int operation, int root, int step)
 {
@@ -43,7 +43,7 @@ static void token(int operation, int root, int step)
     CHECK_EQ(pvm_barrier("o", MEMBERS), 0);
 }
 
-/* The parts of a scatter reach those who ask for them, even if others come long after, and wait for them. */
+/* The parts of a scatter reach waiting members, even if others enter the call much later. */
 static void late_scatter(void)
 {
     int all[MEMBERS], part = -1;
@@ -58,7 +58,7 @@ static void late_scatter(void)
     CHECK_EQ(pvm_barrier("o", MEMBERS), 0);
 }
 
-/* The same the other way round: the inner ones of the tree are the late ones. */
+/* The same in reverse: the inner members of the tree are late. */
 static void later_scatter(void)
 {
     int all[MEMBERS] = {0}, part = -1;
@@ -73,7 +73,7 @@ static void later_scatter(void)
     CHECK_EQ(pvm_barrier("o", MEMBERS), 0);
 }
 
-/* Many calls under way at once: the members are ahead of the root by all of them. */
+/* Many calls in progress at once: the members are ahead of the root by all of them. */
 static void run_ahead(void)
 {
     int all[MEMBERS], sum;
@@ -99,7 +99,7 @@ static void run_ahead(void)
     CHECK_EQ(pvm_barrier("o", MEMBERS), 0);
 }
 
-/* No message of ours gets into the user's hands, none of his into ours. */
+/* The user's receives get no message of ours, and our calls get none of the user's. */
 static void keep_apart(void)
 {
     int sum = 1, other = tid_of((instance + 1) % MEMBERS);
@@ -126,7 +126,7 @@ static void member(int argc, char **argv)
     later_scatter();
     run_ahead();
     keep_apart();
-    CHECK(check_now() - start < 8 * check_slowness()); /* nothing had to be sent again after a second */
+    CHECK(check_now() - start < 8 * check_slowness()); /* nothing was retransmitted, which takes a second */
     CHECK_EQ(pvm_lvgroup("o"), 0);
     team_done();
 }

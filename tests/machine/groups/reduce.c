@@ -1,6 +1,6 @@
 /*
- * reduce - all operators on all types, any number of members, any root, odd lengths, functions of one's own; the result
- * is that of a serial loop, and the same to the last bit each time: reduce [HOSTS].
+ * reduce - all operators on all types, any number of members, any root, odd lengths, user-defined functions; the result
+ * equals that of a serial loop, bit for bit each time: reduce [HOSTS].
  */
 #include <complex.h>
 #include "team.h"
@@ -9,13 +9,13 @@ enum { MEMBERS_MAX = 17, LENGTH = 7, LARGE = 100003, OTHER = 64 };
 
 static int members, instance;
 
-/* The i-th value of a member: small, so that products of all fit every type, and never twice the same modulus. */
+/* The i-th value of a member: small enough for products of all members in every type, with distinct moduli. */
 static int value_of(int who, int i)
 {
     return 1 + (who * 5 + i * 3) % 3 + (i % 4 == 0 ? who : 0);
 }
 
-/* What the operator makes of two ints. */
+/* The result of the operator on two ints. */
 static long combine(char op, long a, long b)
 {
     return op == '+' ? a + b : op == '*' ? a * b : op == '>' ? (a > b ? a : b) : (a < b ? a : b);
@@ -34,7 +34,7 @@ static long expected(char op, int i)
     return result;
 }
 
-/* One type, operator and root. Products wrap around in types that are too small, here as there. */
+/* One type, operator and root. Products overflow in small types in the same way on both sides. */
 #define REDUCE(T, type, op, root)                                                                                      \
     do {                                                                                                               \
         T data[LENGTH + 1];                                                                                            \
@@ -58,11 +58,11 @@ static void reduce_all_types(char op, int root)
     REDUCE(unsigned, PVM_UINT, op, root);
     REDUCE(unsigned long, PVM_ULONG, op, root);
     REDUCE(double, PVM_DOUBLE, op, root);
-    if (op != '*') /* the rest of a float is too small for a product of so many */
+    if (op != '*') /* a float cannot hold a product of so many exactly */
         REDUCE(float, PVM_FLOAT, op, root);
 }
 
-/* Complex numbers: sums and products of both parts; the greatest and smallest by modulus. */
+/* Complex numbers: sums and products of both parts; maximum and minimum by modulus. */
 static void reduce_complex(int root)
 {
     float complex f[2] = {instance + 1 - 2 * I, -(instance + 1) * I};
@@ -84,7 +84,7 @@ static void reduce_complex(int root)
     CHECK(instance != root || d[0] == members - 2 * I);
 }
 
-/* ---- functions of one's own ---- */
+/* ---- user-defined functions ---- */
 
 static void greatest_with_place(int *type, void *x, void *y, int *n, int *info)
 {
@@ -126,7 +126,7 @@ static void reduce_own(int root)
     CHECK(bytes[0] == 1 && bytes[1] == 2);
 }
 
-/* ---- the same bits, whoever comes first ---- */
+/* ---- identical bits, whichever member is first ---- */
 
 static void reduce_repeatedly(void)
 {

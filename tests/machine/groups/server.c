@@ -1,6 +1,6 @@
 /*
- * server - the group server is killed: calls that wait for it end with an error, and the next ones find a new one, in
- * which the old groups are not; and pvm_gstat shows what there is: server HOSTS PVM_GSTAT.
+ * server - the group server is killed: calls that wait for it end with an error, and later calls start a new one
+ * without the old groups. Also pvm_gstat's output: server HOSTS PVM_GSTAT.
  */
 #include <signal.h>
 #include <sys/wait.h>
@@ -30,7 +30,7 @@ static void member(int argc, char **argv)
         check_receive_int(pvm_parent(), TAG_TEAM_GO);
     }
     int code = pvm_gsize("k");
-    CHECK(code == PvmNoGroup || code >= 1); /* none, or what the others have made of it already */
+    CHECK(code == PvmNoGroup || code >= 1); /* none, or the others have created it again */
     CHECK(pvm_joingroup("k") >= 0);
     CHECK_EQ(pvm_barrier("k", MEMBERS), 0);
     team_done();
@@ -54,7 +54,7 @@ static void check_death(int frozen, int hosts)
     team_finish(&t);
 }
 
-/* A server that does not answer: with a time limit the call returns. */
+/* A server that does not answer: the call returns after its time limit. */
 static void check_silence(void)
 {
     struct timeval limit = {0, 200000};

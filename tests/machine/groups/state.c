@@ -1,6 +1,6 @@
 /*
- * state - group calls leave the caller's buffers, context, options, match function, handlers and error code as they
- * are, and report errors where PVM does.
+ * state - group calls do not change the caller's buffers, context, options, match function, handlers and error code,
+ * and report errors where PVM does.
  */
 #include "team.h"
 
@@ -38,7 +38,7 @@ static void call_everything(int instance)
     CHECK_EQ(pvm_lvgroup("t"), 0);
 }
 
-/* A half packed message and a half read one go on where they were. */
+/* A half-packed message and a half-read one can be continued. */
 static void check_buffers(int instance)
 {
     int send, receive, value = 10;
@@ -94,7 +94,7 @@ static void check_settings(int instance)
     CHECK_EQ(pvm_errno, PvmNoGroup);
 }
 
-/* Messages for the user's handler come to it during our calls; his own calls of groups from there work, too. */
+/* The user's handler gets its messages during our calls, and may make group calls itself. */
 static int call_from_handler(int mid)
 {
     (void)mid;
@@ -136,7 +136,7 @@ static void member(int argc, char **argv)
     team_done();
 }
 
-/* Only reduce, gather and scatter report errors, as PvmAutoErr says; with the last one it ends. */
+/* Only reduce, gather and scatter report errors according to PvmAutoErr; the last value ends the process. */
 static void clumsy(int argc, char **argv)
 {
     (void)argc, (void)argv;
@@ -170,7 +170,7 @@ static void check_reports(void)
     fclose(file);
     snprintf(expected, sizeof expected,
              "libpvm [t%x]: pvm_gather(): No such group\nlibpvm [t%x]: pvm_reduce(): Bad parameter\n", tid, tid);
-    CHECK_TEXT(text, expected); /* and nothing of the group server, which it started */
+    CHECK_TEXT(text, expected); /* and nothing from the group server that it started */
     free(text);
 }
 

@@ -15,16 +15,16 @@ struct team {
     int tids[TEAM_MAX];
 };
 
-/* Master: number of hosts in argv, which are added first. */
+/* Master: the number of hosts in argv, which it adds first. */
 int team_hosts(int argc, char **argv);
 
-/* Master: starts n tasks, in turn on the hosts, that run `role` with a number as argument. */
+/* Master: starts n tasks, dealt out to the hosts, that run `role` with a number as argument. */
 void team_start(struct team *t, const char *role, int argument, int n, int hosts);
 
 /* Master: waits until all have called team_done() and ended. */
 void team_finish(struct team *t);
 
-/* Member: the number that team_start() gave. */
+/* Member: the number from team_start(). */
 int team_argument(int argc, char **argv);
 
 /* Member: the work is done. */
@@ -36,7 +36,7 @@ int team_join(const char *group, int n);
 /* Member: the same, and freezes the group if `frozen`. */
 int team_join_kind(const char *group, int n, int frozen);
 
-/* A time of this machine that all tasks on it share, in microseconds. */
+/* A clock that all tasks on this machine share, in microseconds. */
 double team_now_us(void);
 
 #endif

@@ -1,4 +1,7 @@
-/* context - messages of one context are not seen in another; children inherit; handlers take what is theirs. */
+/*
+ * context - messages of one context are invisible in another; children inherit it; handlers get only their own
+ * messages.
+ */
 #include "tests/machine/runner/check.h"
 
 enum { TAG_A = 1, TAG_B, TAG_CONTEXT, TAG_HANDLED, TAG_END };
@@ -53,7 +56,7 @@ static void check_inherited(const char *host)
 
 static int handled, handled_sum, handler_context;
 
-/* Runs with the message as receive buffer and its context current; what it does to buffers is undone. */
+/* Runs with the message as receive buffer and its context current; its changes to buffers are undone. */
 static int add_up(int mid)
 {
     int value;
@@ -96,7 +99,7 @@ static void check_handlers(void)
     CHECK_EQ(pvm_delmhf(any), 0);
     CHECK_EQ(pvm_delmhf(any), PvmNotFound);
     CHECK_EQ(pvm_delmhf(other), 0);
-    check_send_int(me, TAG_A, 2); /* nobody's any more: an ordinary message */
+    check_send_int(me, TAG_A, 2); /* no handler any more: an ordinary message */
     CHECK_EQ(check_receive_int(me, TAG_A), 2);
     CHECK_EQ(handled, 2);
     CHECK_EQ(pvm_freecontext(context), 0);

@@ -1,5 +1,7 @@
-/* exchange - two tasks send 200 MB to each other before either receives: no deadlock, all arrives in order: exchange
- * [HOSTS]. */
+/*
+ * exchange - two tasks send 200 MB to each other before either receives: no deadlock, everything arrives in order:
+ * exchange [HOSTS].
+ */
 #include "tests/machine/runner/check.h"
 
 enum { TAG_PEER = 1, TAG_DATA, TAG_DONE, MESSAGES = 200, BYTES = 1000000 };

@@ -1,6 +1,6 @@
 /*
- * handler - message handlers do what a program does: send, receive, spawn, multicast; in every call that waits. And two
- * libraries in one program that know nothing of each other: handler [HOSTS].
+ * handler - message handlers do what a program does: send, receive, spawn, multicast; in every call that waits. Also
+ * two independent libraries in one program: handler [HOSTS].
  */
 #include "tests/machine/runner/check.h"
 
@@ -8,19 +8,19 @@ enum { TAG_CALL = 1, TAG_ANSWER, TAG_GO, TAG_NEVER, TAG_ASK, TAG_TOLD, TAG_DATA,
 
 static int handled, caller;
 
-/* ---- a caller: sends n calls when told, and wants each answered ---- */
+/* ---- a caller: sends n calls when told, and expects an answer to each ---- */
 
 static void call(int argc, char **argv)
 {
     (void)argc, (void)argv;
     int parent = pvm_parent();
     for (int n; (n = check_receive_int(parent, TAG_GO)) > 0;) {
-        check_sleep_ms(20); /* they wait by now */
+        check_sleep_ms(20); /* they are waiting by now */
         for (int i = 0; i < n; i++)
             check_send_int(parent, TAG_CALL, i);
         for (int i = 0; i < n; i++)
             CHECK_EQ(check_receive_int(parent, TAG_ANSWER), 10 * i);
-        check_send_int(parent, TAG_END, n); /* and ends their waiting */
+        check_send_int(parent, TAG_END, n); /* this ends their wait */
     }
 }
 
@@ -37,7 +37,7 @@ static int answer(int mid)
     return 0;
 }
 
-/* Each kind of call that waits; none of them ends before the handler has run. */
+/* Each kind of call that waits; none of them may end before the handler has run. */
 static void check_calls_that_wait(const char *host)
 {
     struct timeval long_enough = {check_limit_s(), 0}, soon = {0, 200000};
@@ -56,7 +56,7 @@ static void check_calls_that_wait(const char *host)
     CHECK_EQ(value, 1);
     CHECK_EQ(handled, 6);
     check_send_int(caller, TAG_GO, 1);
-    CHECK_EQ(pvm_trecv(-1, TAG_NEVER, &soon), 0); /* the time is over although something came */
+    CHECK_EQ(pvm_trecv(-1, TAG_NEVER, &soon), 0); /* the time limit ended it although a message arrived */
     CHECK_EQ(handled, 7);
     check_receive(caller, TAG_END);
     check_send_int(caller, TAG_GO, 1);
@@ -69,7 +69,7 @@ static void check_calls_that_wait(const char *host)
     CHECK_EQ(handled, 9);
     check_receive(caller, TAG_END);
     check_send_int(caller, TAG_GO, 1);
-    check_spawn("late", NULL, host, 1, &tid); /* puts what is waited for some time after the calls */
+    check_spawn("late", NULL, host, 1, &tid); /* sends the awaited message some time after the calls */
     CHECK(pvm_recvinfo("late", 0, PvmMboxWaitForInfo) > 0);
     CHECK_EQ(handled, 10);
     check_receive(caller, TAG_END);
@@ -96,24 +96,24 @@ static int note_only(int mid)
 {
     int value;
     (void)mid;
-    CHECK_EQ(depth, 0); /* one after another */
+    CHECK_EQ(depth, 0); /* handlers do not nest */
     CHECK_EQ(pvm_upkint(&value, 1, 1), 0);
     order[ordered++] = value;
     return 0;
 }
 
-/* Answers a question, then sends what it was told to; twice. */
+/* Answers a question, then sends what it is told to; twice. */
 static void teller(int argc, char **argv)
 {
     (void)argc, (void)argv;
     int value = check_receive_int(pvm_parent(), TAG_ASK);
-    check_send_int(pvm_parent(), TAG_LATE, value); /* for another handler: has to wait */
+    check_send_int(pvm_parent(), TAG_LATE, value); /* for another handler, which has to wait */
     check_send_int(pvm_parent(), TAG_TOLD, value + 1);
     check_receive(pvm_parent(), TAG_DATA);
     check_send_int(pvm_parent(), TAG_TOLD, value + 2);
 }
 
-/* Spawns, asks, waits, multicasts, uses the mailbox, and takes itself out. */
+/* Spawns, asks, waits, multicasts, uses the mailbox, and removes itself. */
 static int do_everything(int mid)
 {
     int tids[2], value;
@@ -149,7 +149,7 @@ static void check_handler_does_everything(void)
     int mine = pvm_initsend(PvmDataDefault);
     check_send_int(me, TAG_DATA, 50);
     mine = pvm_getsbuf();
-    check_send_int(me, TAG_DATA, 51); /* the handler is gone by then */
+    check_send_int(me, TAG_DATA, 51); /* the handler has been removed by then */
     mine = pvm_getsbuf();
     CHECK_EQ(check_receive_int(me, TAG_DATA), 51);
     CHECK_EQ(handled, 1);
@@ -173,14 +173,14 @@ struct library {
 
 static struct library libraries[2] = {{.name = "library-a"}, {.name = "library-b"}};
 
-/* The first who asks makes the context; all others find it. */
+/* The first one to ask creates the context; all others find it. */
 static void open_library(struct library *l)
 {
     CHECK(pvm_initsend(PvmDataDefault) > 0);
     int context = pvm_newcontext();
     CHECK_EQ(pvm_pkint(&context, 1, 1), 0);
     int index = pvm_putinfo((char *)l->name, pvm_getsbuf(), PvmMboxPersistent);
-    if (index < 0) { /* somebody was faster */
+    if (index < 0) { /* another task was faster */
         CHECK_EQ(index, PvmDenied);
         CHECK_EQ(pvm_freecontext(context), 0);
         CHECK(pvm_recvinfo((char *)l->name, 0, PvmMboxDefault) > 0);
@@ -215,7 +215,7 @@ static int ask_library(struct library *l, int tid, int value)
 {
     int outer = pvm_setcontext(l->context);
     check_send_int(tid, TAG_ASK, value);
-    int told = check_receive_int(-1, TAG_ANSWER); /* any sender: nobody else's messages are in this context */
+    int told = check_receive_int(-1, TAG_ANSWER); /* any sender: the context contains no other messages */
     CHECK_EQ(pvm_setcontext(outer), l->context);
     return told;
 }
@@ -237,7 +237,7 @@ static void use_libraries(int partner)
         CHECK_EQ(ask_library(&libraries[1], partner, i), 2000 + i);
     }
     check_send_int(partner, TAG_END, 0);
-    check_receive(partner, TAG_END); /* answers until the partner has all, too */
+    check_receive(partner, TAG_END); /* answers until the partner is finished, too */
     CHECK_EQ(libraries[0].questions, 50);
     CHECK_EQ(libraries[1].questions, 50);
     CHECK_EQ(check_receive_int(me, TAG_ANSWER), -1);
@@ -262,7 +262,7 @@ static void check_two_libraries(const char *host)
     }
 }
 
-/* ---- siblings: they have the context in which they were spawned, and so meet in it ---- */
+/* ---- siblings: they share the context in which they were spawned ---- */
 
 static void sibling(int argc, char **argv)
 {

@@ -1,4 +1,4 @@
-/* inplace - in-place messages: many pieces, data read when it is sent, sent twice, to many, and what is refused. */
+/* inplace - in-place messages: many pieces, data read at send time, sent twice, sent to many, and what is refused. */
 #include "tests/machine/runner/check.h"
 
 enum { TAG_DATA = 1, TAG_SUM, PIECES = 500, PIECE = 3000, RECEIVERS = 3 };
@@ -68,7 +68,7 @@ static void master(int argc, char **argv)
         int saved = pvm_setsbuf(mid);
         for (int i = 0; i < RECEIVERS; i++)
             CHECK_EQ(pvm_send(tids[i], TAG_DATA), 0);
-        fill(-1); /* sent is sent */
+        fill(-1); /* what was sent must not change */
         pvm_setsbuf(saved);
         wait_for(round, tids);
         pvm_setsbuf(mid);

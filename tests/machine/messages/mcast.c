@@ -1,4 +1,4 @@
-/* mcast - one message to many tasks, here and elsewhere, small and large, with odd receiver lists: mcast [HOSTS]. */
+/* mcast - one message to many tasks, local and remote, small and large, with odd receiver lists: mcast [HOSTS]. */
 #include "tests/machine/runner/check.h"
 
 enum { TASKS = 6, TAG_DATA = 1, TAG_SEEN, LARGE = 3 << 20, ROUNDS = 50 };
@@ -11,7 +11,7 @@ static int size_of(int round)
     return sizes[round % 5];
 }
 
-/* Between the multicasts each receiver gets a plain message, too: both keep their order. */
+/* Between the multicasts each receiver also gets a plain message: the order must be kept. */
 static void receiver(int argc, char **argv)
 {
     (void)argc, (void)argv;
@@ -45,8 +45,8 @@ static void master(int argc, char **argv)
     pvm_setopt(PvmAutoErr, 0);
     for (int i = 0; i < TASKS; i++)
         check_spawn("receiver", NULL, check_host_name(i % hosts), 1, &tids[i]);
-    tids[TASKS] = tids[2];         /* doubles count once */
-    tids[TASKS + 1] = pvm_mytid(); /* the sender is left out */
+    tids[TASKS] = tids[2];         /* duplicates count once */
+    tids[TASKS + 1] = pvm_mytid(); /* the sender does not get it */
     check_lists(tids);
     for (int round = 0; round < ROUNDS; round++) {
         int size = size_of(round);

@@ -1,7 +1,7 @@
 /*
- * order - messages from one task to another arrive in the order sent, whole and once: order [HOSTS [FILE]].
- * Several tasks send numbered messages of random sizes to each other, all at once: so many, or for as long as there is
- * a file of this name; then the first of them writes how many it has sent so far into the file as it goes.
+ * order - messages from one task to another arrive in the order sent, complete and once: order [HOSTS [FILE]]. Several
+ * tasks send numbered messages of random sizes to each other, all at once: a fixed number, or as long as FILE exists;
+ * then the first task keeps writing its number of sent messages to the file.
  */
 #include "tests/machine/runner/check.h"
 
@@ -31,7 +31,7 @@ static void send_numbered(int me, int to, int to_tid, int number)
     CHECK_EQ(pvm_send(to_tid, TAG_NUMBERED), 0);
 }
 
-/* Takes one message from anybody and checks that it is that sender's next. */
+/* Receives one message from any task and checks that it is that sender's next. */
 static void take_numbered(int me, const int *tids, int *next)
 {
     static char data[BYTES_MAX];
@@ -59,7 +59,7 @@ static int goes_on(const char *path, int me, int number)
     return path ? file != NULL : number < MESSAGES;
 }
 
-/* After the last message of a sender comes their number. */
+/* After the last message, a sender announces their number. */
 static void take_rest(int me, const int *tids, int *next)
 {
     for (int from = 0; from < TASKS; from++) {
@@ -80,7 +80,7 @@ static void worker(int argc, char **argv)
     for (; goes_on(argc > 1 ? argv[1] : NULL, me, number); number++) {
         for (int to = 0; to < TASKS; to++)
             send_numbered(me, to, tids[to], number);
-        while (pvm_probe(-1, TAG_NUMBERED) > 0) /* whatever has come meanwhile */
+        while (pvm_probe(-1, TAG_NUMBERED) > 0) /* everything received meanwhile */
             take_numbered(me, tids, next);
     }
     for (int to = 0; to < TASKS; to++)

@@ -1,4 +1,4 @@
-/* queue - 100,000 messages wait while others are matched past them; each is then taken in order. */
+/* queue - 100,000 messages wait while later ones are received first; each is then received in order. */
 #include "tests/machine/runner/check.h"
 
 enum { WAITING = 100000, TAGS = 1000, PAST = 2000, TAG_PAST = TAGS + 1, TAG_LAST };
@@ -28,7 +28,7 @@ static void master(int argc, char **argv)
         for (int i = tag - 1; i < WAITING; i += TAGS)
             CHECK_EQ(check_receive_int(-1, tag), i);
     int taken = 0, last = -1, tag;
-    while (pvm_nrecv(-1, -1) > 0) { /* the rest as they came */
+    while (pvm_nrecv(-1, -1) > 0) { /* the rest in order of arrival */
         int value;
         CHECK_EQ(pvm_upkint(&value, 1, 1), 0);
         CHECK_EQ(pvm_bufinfo(pvm_getrbuf(), NULL, &tag, NULL), 0);

@@ -1,4 +1,4 @@
-/* receive - matching, probing, time limits, receive buffers, and a match function of one's own. */
+/* receive - matching, probing, time limits, receive buffers, and a user-defined match function. */
 #include <stdint.h>
 #include "tests/machine/runner/check.h"
 
@@ -18,7 +18,7 @@ static int value_of(int mid)
     return value;
 }
 
-/* Lets all messages sent before arrive: the last of them is waited for. */
+/* Makes sure that all messages sent before have arrived, by waiting for the last. */
 static void settle(void)
 {
     send_self(TAG_C, 0);

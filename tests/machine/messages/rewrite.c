@@ -1,8 +1,8 @@
 /*
- * rewrite - a task that goes on writing to a message that it has sent by reference: what its receiver unpacks ends
- * where it must, and stays within its room.
+ * rewrite - a task keeps writing to a message that it has sent by reference: what the receiver unpacks ends where it
+ * must, and stays within its buffer.
  *
- * The sender knows nothing of the library's inside: it finds the message in the memory that the process shares.
+ * The sender does not use the library's internals: it finds the message in the memory that the process shares.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@ enum {
     TAG_NEXT,
     STRING_BYTES = 100000,
     STRINGS = 10,
-    ENOUGH = 300, /* strings that were taken, and that were refused */
+    ENOUGH = 300, /* strings that were accepted, and that were refused */
     PAGE_BYTES = 4096,
 };
 
@@ -38,7 +38,7 @@ static void find_strings(uint8_t *data, size_t bytes)
         strings[0] = NULL;
 }
 
-/* Holes are not looked at: that would fill them. */
+/* Skips holes, because reading would fill them. */
 static void search_file(int fd)
 {
     off_t begin = 0, end;
@@ -53,7 +53,7 @@ static void search_file(int fd)
     }
 }
 
-/* False: the message is in no memory that others see. */
+/* False: the message is not in shared memory. */
 static int find_message(void)
 {
     DIR *folder = opendir("/proc/self/fd");
@@ -72,7 +72,7 @@ static void write_byte(uint8_t *at, uint8_t value)
     *(volatile uint8_t *)at = value;
 }
 
-/* Takes the strings' ends away and gives them back, and now and then makes a length one that is too large. */
+/* Removes the strings' terminators and restores them, and now and then stores a length that is too large. */
 static void rewrite(unsigned turn)
 {
     for (int i = 0; i < STRINGS; i++) {
@@ -107,7 +107,7 @@ static void sender(int argc, char **argv)
 
 static long taken, refused;
 
-/* The last `bytes` bytes before a page that nobody may touch. */
+/* The last `bytes` bytes before an inaccessible page. */
 static char *room_before_nothing(size_t bytes)
 {
     size_t pages = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
@@ -116,7 +116,7 @@ static char *room_before_nothing(size_t bytes)
     return room + pages - bytes;
 }
 
-/* A string that has no end now may have one at the next look. */
+/* A string without a terminator may have one at the next read. */
 static int take_string(char *room, int formatted)
 {
     int rc;

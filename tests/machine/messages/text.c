@@ -1,9 +1,9 @@
-/* text - strings, packf and unpackf, messages inside messages, and what unpacking too much says. */
+/* text - strings, packf and unpackf, messages inside messages, and the result of unpacking too much. */
 #include "tests/machine/runner/check.h"
 
 enum { TAG_IN = 1, TAG_OUT };
 
-/* Sends the current buffer to ourselves: what is tested is what was packed, not the way. */
+/* Sends the current buffer to ourselves: the test is about packing, not about the route. */
 static int through_daemon(void)
 {
     CHECK_EQ(pvm_send(pvm_mytid(), TAG_IN), 0);
@@ -59,7 +59,7 @@ static void check_nested(int encoding)
     CHECK(inner > 0);
     int old = pvm_setsbuf(inner);
     CHECK_EQ(pvm_pkint(&value, 1, 1), 0);
-    CHECK_EQ(pvm_setsbuf(old), inner); /* else pvm_initsend() would free it */
+    CHECK_EQ(pvm_setsbuf(old), inner); /* otherwise pvm_initsend() would free it */
     CHECK(pvm_initsend(PvmDataDefault) > 0);
     CHECK_EQ(pvm_pkstr("before"), 0);
     CHECK_EQ(pvm_pkmesg(inner), 0);

@@ -1,6 +1,5 @@
 /*
- * typed - pvm_psend, pvm_precv and pvm_tprecv: every type, sizes that differ, that they leave the current buffers
- * alone, and time limits.
+ * typed - pvm_psend, pvm_precv and pvm_tprecv: every type, differing sizes, unchanged current buffers, and time limits.
  */
 #include "tests/machine/runner/check.h"
 
@@ -29,7 +28,7 @@ static void check_sizes(void)
     int four[4] = {1, 2, 3, 4}, two[4] = {0}, length;
     CHECK_EQ(pvm_psend(pvm_mytid(), TAG_A, four, 4, PVM_INT), 0);
     CHECK_EQ(pvm_precv(pvm_mytid(), TAG_A, two, 2, PVM_INT, NULL, NULL, &length), 0);
-    CHECK_EQ(length, (int)sizeof four); /* all that was sent */
+    CHECK_EQ(length, (int)sizeof four); /* the whole length sent */
     CHECK(two[0] == 1 && two[1] == 2 && two[2] == 0);
     CHECK_EQ(pvm_psend(pvm_mytid(), TAG_A, four, 2, PVM_INT), 0);
     CHECK_EQ(pvm_precv(pvm_mytid(), TAG_A, two, 4, PVM_INT, NULL, NULL, &length), 0);
@@ -49,7 +48,7 @@ static void check_refused(void)
     CHECK_EQ(pvm_nrecv(-1, -1), 0); /* nothing of this was sent */
 }
 
-/* psend is taken by recv, and precv takes what send sent; the current buffers stay. */
+/* recv receives what psend sent, and precv what send sent; the current buffers do not change. */
 static void check_mixed(void)
 {
     int kept = pvm_initsend(PvmDataRaw), value = 42, got = 0, length;
@@ -67,7 +66,7 @@ static void check_mixed(void)
     CHECK_EQ(got, 42);
 }
 
-/* Time that is over, also while a message comes in: the array has all of it or nothing. */
+/* An expired time limit, also while a message arrives: the array has all of it or nothing. */
 static void check_limits(void)
 {
     struct timeval none = {0, 0}, moment = {0, 50000}, tiny = {0, 1};

@@ -6,7 +6,7 @@
 
 enum { TAG_DATA = 1, TAG_BACK, TAG_END, N = 1000, STRIDE = 3 };
 
-/* Values of each type; in `seen` those that came back. Filled with extremes first, then with anything. */
+/* Values of each type; `seen` holds those that came back. Filled with extremes first, then with arbitrary values. */
 struct values {
     char bytes[N * STRIDE];
     short shorts[N * STRIDE];
@@ -90,7 +90,7 @@ static void compare(int encoding, int stride)
     CHECK_ELEMENTS(dcplx, 2)
 }
 
-/* The partner unpacks and packs anew in the same encoding and stride, told in a message of their own. */
+/* The partner unpacks and repacks in the same encoding and stride, which a separate message tells. */
 static void partner(int argc, char **argv)
 {
     (void)argc, (void)argv;

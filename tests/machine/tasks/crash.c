@@ -1,6 +1,6 @@
 /*
- * crash - a task killed in the middle of a large message: its receiver gets that message whole or not at all and goes
- * on, and a sender whose receiver is killed goes on, too: crash [HOSTS].
+ * crash - a task is killed in the middle of a large message: its receiver gets that message complete or not at all and
+ * continues; a sender whose receiver is killed continues, too: crash [HOSTS].
  */
 #include <signal.h>
 #include "tests/machine/runner/check.h"
@@ -17,7 +17,7 @@ static void fill_data(void)
     check_fill(data, BYTES, 3);
 }
 
-/* A direct link opens in the background, if there are any: what is large shall go by it. */
+/* A direct link, if available, opens in the background: large messages should use it. */
 static void meet(int other)
 {
     for (int i = 0; i < MEETINGS; i++) {
@@ -33,7 +33,7 @@ static void open_gate(int number)
     opened = 1;
 }
 
-/* Does not read until it gets a signal. Then it may find the message whole, but never a part of it. */
+/* Does not read until it gets a signal. Then it may find the complete message, but never a part of it. */
 static void receiver(int argc, char **argv)
 {
     (void)argc, (void)argv;
@@ -71,7 +71,7 @@ static void sender(int argc, char **argv)
     free(data);
 }
 
-/* tids: receiver, sender; the sender has sent what it can, the receiver reads nothing. */
+/* tids: receiver, sender; the sender has sent as much as it can, the receiver reads nothing. */
 static void start_pair(const char *far, int *tids)
 {
     check_spawn("receiver", NULL, far, 1, &tids[0]);

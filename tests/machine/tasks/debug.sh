@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# debug - tasks that are spawned with PvmTaskDebug run under gdb, and say where they crashed.
+# debug - tasks spawned with PvmTaskDebug run under gdb, which shows where they crashed.
 . "$(dirname "$0")/../console/common"
 : "${DPVM_WRAPPED:?set it to the program wrapped}"
 command -v gdb >/dev/null || skip "gdb is not installed"
@@ -14,7 +14,7 @@ has "the task's output" "] master" "$out"
 has "its end" "exited normally]" "$out"
 same "its workers are not debugged" 1 "$(grep -c 'exited normally' <<<"$out")"
 
-# It waits for a worker until it is told to crash.
+# Waits for a worker until it is told to crash.
 "$DPVM_BIN/pvm" -c "spawn -? -> $DPVM_WRAPPED wait" >"$work/out" 2>&1 &
 console=$!
 eventually grep -q 'waiting' "$work/out" || fail "the task does not start: $(cat "$work/out")"

@@ -1,4 +1,7 @@
-/* hoster - a task that starts daemons in the master's place: on 127.0.0.2, by a shell; good answers and bad ones. */
+/*
+ * hoster - a task that starts daemons instead of the master: on 127.0.0.2, through a shell; correct answers and wrong
+ * ones.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -11,20 +14,20 @@ enum mode { GOOD, PLAIN, TWICE, FAIL, JUNK, OTHER_HOST, NO_HOST, MALFORMED, FORG
 
 /* ---- the hoster ---- */
 
-/* What the host's command prints first. */
+/* The first line that the host's command prints. */
 static void run(const char *command, char *line, size_t size)
 {
     FILE *f = popen(command, "r");
     CHECK(f && fgets(line, (int)size, f));
     line[strcspn(line, "\n")] = '\0';
-    pclose(f); /* the daemon has let go of it, or this never ends */
+    pclose(f); /* the daemon must close it, or this never ends */
 }
 
 static void result_for(enum mode mode, const char *command, char *line, size_t size)
 {
     if (mode == GOOD || mode == PLAIN || mode == TWICE)
         run(command, line, size);
-    else if (mode == FORGED) /* whoever listens there does not have the key */
+    else if (mode == FORGED) /* a listener without the key */
         snprintf(line, size, "ddpro<2> arch<LINUX64> dsig<0x00408c41> port<9> ssh<> ip<127.0.0.1:9> key<%064d>", 7);
     else
         snprintf(line, size, "%s", mode == JUNK ? "Welcome to this host! ddpro<" : "PvmDupHost");
@@ -41,7 +44,7 @@ static void answer(enum mode mode, int wait_id, int daemon, int host, const char
     struct pvmminfo header;
     int count = mode == NO_HOST ? 0 : mode == MALFORMED ? 3 : 1;
     CHECK(pvm_initsend(PvmDataDefault) > 0);
-    if (mode != PLAIN) /* the man page of PVM 3.4 has no count */
+    if (mode != PLAIN) /* PVM 3.4's man page has no count */
         CHECK_EQ(pvm_pkint(&count, 1, 1), 0);
     if (mode != NO_HOST)
         pack(mode == OTHER_HOST ? host + 0x40000 : host, line);
@@ -138,14 +141,14 @@ static void master(int argc, char **argv)
     CHECK_EQ(add(hoster, JUNK), PvmCantStart);
     CHECK_EQ(add(hoster, OTHER_HOST), PvmDSysErr);
     CHECK_EQ(add(hoster, NO_HOST), PvmDSysErr);
-    CHECK_EQ(add(hoster, MALFORMED), PvmDupHost); /* what can be read counts */
+    CHECK_EQ(add(hoster, MALFORMED), PvmDupHost); /* the readable part counts */
     CHECK_EQ(add(hoster, FORGED), PvmCantStart);
     CHECK_EQ(add(hoster, SILENT), PvmCantStart); /* PVM_START_TIMEOUT */
     CHECK(add(hoster, GOOD) > 0);
     CHECK_EQ(pvm_reg_tracer(1, 2, 3, 4, NULL, 0, PvmTraceFull), 0);
     check_spawn("elsewhere", NULL, "127.0.0.2", 1, &tid);
     CHECK_EQ(check_receive_int(tid, TAG_READY), PvmHostrNMstr);
-    CHECK_EQ(check_receive_int(tid, TAG_TRACER), PvmAlready); /* one of the machine */
+    CHECK_EQ(check_receive_int(tid, TAG_TRACER), PvmAlready); /* the machine has only one */
     CHECK_EQ(pvm_reg_tracer(1, 2, 3, 4, NULL, 0, PvmTraceFull), 0);
     check_wait_exit(1, &tid);
     remove_host();
@@ -153,7 +156,7 @@ static void master(int argc, char **argv)
     remove_host();
     CHECK(add(hoster, TWICE) > 0);
     remove_host();
-    CHECK(add(hoster, DIE) > 0); /* the daemon goes on by itself */
+    CHECK(add(hoster, DIE) > 0); /* the daemon itself continues */
     remove_host();
     check_wait_exit(1, &hoster);
     CHECK(add(0, 0) > 0);

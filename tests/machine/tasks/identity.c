@@ -1,4 +1,4 @@
-/* identity - enrolment, exit, enrolling again, parents, siblings, messages to oneself. */
+/* identity - enrolling, leaving, enrolling again, parents, siblings, messages to the task itself. */
 #include "tests/machine/runner/check.h"
 
 enum { TAG_HELLO = 1, TAG_GO, TAG_SELF };

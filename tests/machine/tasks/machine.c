@@ -1,5 +1,7 @@
-/* machine - what pvm_config, pvm_tasks and the like tell, and adding and deleting hosts with its errors: machine
- * [HOSTS]. */
+/*
+ * machine - the results of pvm_config, pvm_tasks and the like, and adding and deleting hosts with all errors: machine
+ * [HOSTS].
+ */
 #include "tests/machine/runner/check.h"
 
 enum { TAG_GO = 1 };
@@ -76,7 +78,7 @@ static void check_adding(int hosts)
     int status[4] = {0}, before, after;
     CHECK_EQ(pvm_config(&before, NULL, NULL), 0);
     CHECK_EQ(before, hosts);
-    CHECK_EQ(pvm_addhosts(names, 4, status), 2); /* some may fail, the others come */
+    CHECK_EQ(pvm_addhosts(names, 4, status), 2); /* some may fail, the others are added */
     CHECK(status[0] > 0 && status[1] > 0);
     CHECK_EQ(status[2], PvmDupHost);
     CHECK_EQ(status[3], PvmNoHost);

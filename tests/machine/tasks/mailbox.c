@@ -1,10 +1,12 @@
-/* mailbox - entries kept by the master daemon: every flag, owners, waiting, and what outlives its owner: mailbox
- * [HOSTS]. */
+/*
+ * mailbox - entries that the master daemon keeps: every flag, owners, waiting, and what outlives its owner: mailbox
+ * [HOSTS].
+ */
 #include "tests/machine/runner/check.h"
 
 enum { TAG_READY = 1, TAG_GO, TAG_SEEN };
 
-/* Puts an entry that holds one int; returns what pvm_putinfo() does. */
+/* Puts an entry that holds one int; returns the result of pvm_putinfo(). */
 static int put(const char *name, int value, int flags)
 {
     int mid = pvm_mkbuf(PvmDataDefault), old = pvm_setsbuf(mid);
@@ -32,7 +34,7 @@ static void check_one_entry(void)
     CHECK_EQ(put("one", 11, PvmMboxDefault), 0);
     CHECK_EQ(get("one", 0, PvmMboxDefault), 11);
     CHECK_EQ(get("one", 0, PvmMboxDefault), 11); /* stays */
-    CHECK_EQ(put("one", 12, PvmMboxDefault), 0); /* the owner may put anew */
+    CHECK_EQ(put("one", 12, PvmMboxDefault), 0); /* the owner may replace it */
     CHECK_EQ(get("one", 0, PvmMboxDefault), 12);
     struct pvmminfo info;
     CHECK_EQ(pvm_getminfo(pvm_getrbuf(), &info), 0);

@@ -1,5 +1,7 @@
-/* manager - a resource manager that is asked instead of the daemon, does it right, and wrong, and ends: manager
- * [HOSTS]. */
+/*
+ * manager - a resource manager that is asked instead of the daemon, answers correctly and wrongly, and ends: manager
+ * [HOSTS].
+ */
 #include <signal.h>
 #include "tests/machine/runner/check.h"
 #include "pvmproto.h"
@@ -175,7 +177,7 @@ static void answer(enum mode mode, const struct pvmminfo *q)
         pack_int(PvmOutOfRes);
         send_with(q->src, q->tag, q->wid);
         break;
-    case GARBAGE: /* each of them alone is no answer; what has another wait id or tag is nobody's */
+    case GARBAGE: /* no single one of these is an answer; those with another wait id or tag belong to no question */
         CHECK(pvm_initsend(PvmDataDefault) > 0);
         send_with(q->src, q->tag, q->wid + 1000);
         send_with(q->src, SM_LAST, q->wid);
@@ -204,7 +206,7 @@ static void answer(enum mode mode, const struct pvmminfo *q)
     }
 }
 
-/* The next question; what daemons tell unasked comes in between. */
+/* The next question; unsolicited messages of daemons may come in between. */
 static struct pvmminfo next_question(void)
 {
     static const int questions[] = {SM_SPAWN, SM_CONFIG, SM_TASK, SM_ADDHOST, SM_DELHOST, SM_NOTIFY, SM_SCHED};
@@ -217,7 +219,7 @@ static struct pvmminfo next_question(void)
     }
 }
 
-/* Sends daemons what they must not mind. */
+/* Sends daemons messages that must do no harm. */
 static void annoy_daemons(void)
 {
     CHECK(pvm_initsend(PvmDataDefault) > 0);
@@ -320,7 +322,7 @@ static void ask_others(void)
     check_send_int(pvm_parent(), TAG_RESULT, 0);
 }
 
-/* Becomes the manager in its place, and answers a question. */
+/* Takes over as the manager, and answers a question. */
 static void ask_duty(void)
 {
     pvm_setopt(PvmResvTids, 1);
@@ -362,7 +364,7 @@ static int start_manager(void)
     return tid;
 }
 
-/* A task that asks the manager one thing, which handles it so. Returns the task. */
+/* Starts a task that asks the manager one thing, which the manager handles in the given way. Returns the task. */
 static int ask(int manager, enum mode mode, int what)
 {
     char number[16];
@@ -412,7 +414,7 @@ static void check_answers(int manager)
     check_others(manager);
 }
 
-/* The question that it takes with it is the daemon's then. */
+/* The daemon then answers the question that the manager takes with it. */
 static void check_death(int manager)
 {
     struct pvmhostinfo *h;
@@ -436,7 +438,7 @@ static void check_handing_over(void)
     expect(0, GOOD, SM_CONFIG, 0);
 }
 
-/* Only who is the manager is listened to. */
+/* Daemons obey only the current manager. */
 static void check_strangers(void)
 {
     pvm_setopt(PvmResvTids, 1);

@@ -27,7 +27,7 @@ static void dies_unseen(int argc, char **argv)
     raise(SIGKILL);
 }
 
-/* However a task ends - by pvm_exit, kill or crash - each request gives one message, at once. */
+/* However a task ends - by pvm_exit, kill or crash - each request yields one message, at once. */
 static void check_task_exit(const char *host)
 {
     int tids[3], crashed;
@@ -53,7 +53,7 @@ static void check_task_exit(const char *host)
     check_spawn("dies_unseen", NULL, host, 1, &crashed);
     CHECK_EQ(pvm_notify(PvmTaskExit, TAG_CANCELLED, 1, &crashed), 0);
     CHECK_EQ(check_receive_int(-1, TAG_CANCELLED), crashed);
-    CHECK_EQ(pvm_nrecv(-1, TAG_EXIT), 0); /* the cancelled one stays silent */
+    CHECK_EQ(pvm_nrecv(-1, TAG_EXIT), 0); /* the cancelled one yields nothing */
 }
 
 static void last_words(int argc, char **argv)
@@ -63,7 +63,7 @@ static void last_words(int argc, char **argv)
         check_send_int(pvm_parent(), TAG_WORD, i);
 }
 
-/* What a task sent before it ended is there when its end is told. */
+/* What a task sent before its end arrives before the notice of its end. */
 static void check_exit_comes_last(const char *host)
 {
     int tid;
@@ -135,10 +135,10 @@ static void check_hosts_added_and_deleted(void)
     delete_host(1);
     CHECK_EQ(check_receive_int(-1, TAG_HOST_DELETE), host);
     CHECK_EQ(check_receive_int(-1, TAG_EXIT), tid);
-    CHECK_EQ(pvm_notify(PvmHostDelete, TAG_HOST_DELETE, 1, &host), 0); /* gone already */
+    CHECK_EQ(pvm_notify(PvmHostDelete, TAG_HOST_DELETE, 1, &host), 0); /* deleted already */
     CHECK_EQ(check_receive_int(-1, TAG_HOST_DELETE), host);
 
-    int again = add_host(1); /* one request gave one message; the new host has a new tid */
+    int again = add_host(1); /* one request yielded one message; the new host has a new tid */
     CHECK(again != host);
     CHECK_EQ(pvm_nrecv(-1, TAG_HOST_ADD), 0);
     CHECK_EQ(pvm_notify(PvmHostAdd, TAG_HOST_ADD, -1, NULL), 0);

@@ -1,5 +1,7 @@
-/* output - what children print arrives with the collector, line by line, whole, and before pvm_exit returns: output
- * [HOSTS]. */
+/*
+ * output - the children's output reaches the collector line by line, complete, and before pvm_exit returns: output
+ * [HOSTS].
+ */
 #include "tests/machine/runner/check.h"
 
 enum { TASKS = 4, LINES = 300, LONG_LINE = 20000 };
@@ -21,12 +23,12 @@ static void silent(int argc, char **argv)
     pvm_mytid();
     int collector = pvm_getopt(PvmOutputTid);
     CHECK_EQ(collector, pvm_parent());
-    CHECK_EQ(pvm_setopt(PvmOutputTid, 0), collector); /* as the group library does around a spawn of its own */
+    CHECK_EQ(pvm_setopt(PvmOutputTid, 0), collector); /* as the group library does around its own spawn */
     CHECK_EQ(pvm_setopt(PvmOutputTid, collector), 0);
     CHECK_EQ(pvm_getopt(PvmOutputTid), collector);
 }
 
-/* One task's output as it should be collected, its lines in order; other tasks' lines may stand between. */
+/* Expected output of one task, its lines in order; other tasks' lines may come in between. */
 struct expected {
     int tid, lines, long_bytes, begin, end, tail;
 };
@@ -45,7 +47,7 @@ static void check_line(struct expected *e, const char *text)
     } else if (sscanf(text, "line %d of %x", &number, (unsigned *)&tid) == 2) {
         CHECK_EQ(number, e->lines++);
         CHECK_EQ(tid, e->tid);
-    } else { /* the long line may come in several */
+    } else { /* the long line may arrive in several pieces */
         for (; *text; text++)
             CHECK_EQ(*text, 'a' + e->long_bytes++ % 26);
     }

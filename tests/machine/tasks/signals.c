@@ -11,7 +11,7 @@ static void note(int signal)
     caught = signal;
 }
 
-/* Catches one signal, tells it, then waits to be killed. */
+/* Catches one signal, reports it, then waits to be killed. */
 static void catcher(int argc, char **argv)
 {
     (void)argc, (void)argv;
@@ -51,7 +51,7 @@ static void master(int argc, char **argv)
     CHECK_EQ(check_receive_int(-1, TAG_EXIT), tids[0]);
 
     CHECK_EQ(pvm_pstat(tids[0]), PvmNoTask);
-    CHECK_EQ(pvm_kill(tids[0]), 0); /* dead is dead */
+    CHECK_EQ(pvm_kill(tids[0]), 0); /* it is dead already */
     CHECK_EQ(pvm_sendsig(tids[0], SIGTERM), 0);
     CHECK_EQ(pvm_kill(0), PvmBadParam);
     CHECK_EQ(pvm_sendsig(0, SIGTERM), PvmBadParam);

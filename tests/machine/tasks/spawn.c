@@ -1,4 +1,7 @@
-/* spawn - where tasks start, with what arguments, folder and environment, and what failing says: spawn [HOSTS]. */
+/*
+ * spawn - where tasks start, with which arguments, folder and environment, and the errors of failed starts: spawn
+ * [HOSTS].
+ */
 #include <errno.h>
 #include <sys/stat.h>
 #include "tests/machine/runner/check.h"
@@ -73,7 +76,7 @@ static void check_settings_of_child(const char *host, const char *shm_inline, co
     check_wait_exit(1, &tid);
 }
 
-/* What sets transports goes from parent to child, exported or not, on every host; other settings do not. */
+/* Transport settings are passed from parent to child, exported or not, on every host; other settings are not. */
 static void check_carried(int hosts)
 {
     const char *host = check_host_name(hosts - 1);
@@ -150,7 +153,7 @@ static void check_errors(void)
     CHECK_EQ(tids[1], PvmNoFile);
     CHECK_EQ(pvm_spawn("no-such-program", NULL, PvmTaskDefault, NULL, 1, tids), 0);
     CHECK_EQ(tids[0], PvmNoFile);
-    CHECK_EQ(pvm_spawn("/etc/passwd", NULL, PvmTaskDefault, NULL, 1, tids), 0); /* no program */
+    CHECK_EQ(pvm_spawn("/etc/passwd", NULL, PvmTaskDefault, NULL, 1, tids), 0); /* not a program */
     CHECK(tids[0] < 0);
     CHECK_EQ(pvm_spawn((char *)check_program(), NULL, PvmTaskHost, "no-such-host", 2, tids), 0);
     CHECK_EQ(tids[0], PvmNoHost);

@@ -1,5 +1,7 @@
-/* start - pvm_start_pvmd starts a daemon with a hostfile, waits for its hosts, and refuses a second one; pvm_halt ends
- * all. */
+/*
+ * start - pvm_start_pvmd starts a daemon with a hostfile, waits for its hosts, and refuses to start a second one;
+ * pvm_halt ends all.
+ */
 #include <signal.h>
 #include "tests/machine/runner/check.h"
 
@@ -40,8 +42,10 @@ static void wait_for_end(pid_t daemon)
     CHECK(!check_alive(daemon));
 }
 
-/* Whatever the daemon was started to ignore, its tasks can be stopped from the keyboard. argv[1], if any, is the
- * address that the daemon was told to listen on. */
+/*
+ * Whatever signals the daemon was started to ignore, its tasks can be stopped from the keyboard. argv[1], if any, is
+ * the address that the daemon was told to listen on.
+ */
 static void child(int argc, char **argv)
 {
     const char *ip = getenv("PVM_IP");
@@ -74,7 +78,7 @@ static void master(int argc, char **argv)
     check_spawn("child", NULL, ".", 1, &tid);
     check_receive_int(tid, 1);
     pid_t daemon = check_daemon_of(tid);
-    signal(SIGTERM, SIG_IGN); /* pvm_halt() ends us, too */
+    signal(SIGTERM, SIG_IGN); /* pvm_halt() would end us, too */
     CHECK_EQ(pvm_halt(), 0);
     wait_for_end(daemon);
     CHECK_EQ(pvm_recv(-1, -1), PvmSysErr);

@@ -1,4 +1,4 @@
-/* tasker - a task that starts processes in the daemon's place, good ones and bad ones. */
+/* tasker - a task that starts processes instead of the daemon, correctly and wrongly. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -101,7 +101,7 @@ static void do_task(enum mode mode, int master)
     case FAIL:
         say_exit(o.tid, 127 << 8);
         break;
-    case FOREIGN: /* not its own: itself, its parent, nobody; then its own */
+    case FOREIGN: /* tasks that are not its own: itself, its parent, a nonexistent one; then its own */
         say_exit(tasker_tid, 0);
         say_exit(master, 0);
         say_exit(0x3ffff, 0);
@@ -167,7 +167,7 @@ static int start_tasker(void)
     return tid;
 }
 
-/* A task that the tasker handles so; its end is asked for. */
+/* Starts a task that the tasker handles in the given way, and requests a notice of its end. */
 static int start_child(int tasker, enum mode mode)
 {
     char *argv[] = {"child", "two words", NULL};
@@ -210,7 +210,7 @@ static void check_bad(int tasker, enum mode mode)
     CHECK_EQ(pvm_pstat(tasker), PvmOk);
 }
 
-/* A task of which nobody hears: it is listed, and can be killed. */
+/* A task whose end is never reported: it is listed, and can be killed. */
 static void check_silent(int tasker)
 {
     int tid = start_child(tasker, SILENT);
@@ -233,7 +233,7 @@ static void check_death(void)
     check_wait_exit(1, &tasker);
 }
 
-/* What it had in hand stays its own; the daemon starts the next ones. */
+/* Tasks it has started stay its own; the daemon starts the next ones. */
 static void check_giving_up(void)
 {
     char *argv[] = {"child", "two words", NULL};
@@ -269,7 +269,7 @@ static void master(int argc, char **argv)
     check_wait_exit(1, &tasker);
     check_death();
     check_giving_up();
-    CHECK_EQ(pvm_reg_tasker(), 0); /* nobody has the duty any more */
+    CHECK_EQ(pvm_reg_tasker(), 0); /* no task has the duty any more */
     CHECK_EQ(pvm_reg_tasker(), 0);
 }
 

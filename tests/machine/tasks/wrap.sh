@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# wrap - pvm run --wrap: the tasks and all that they spawn, on each host, run under a command of the user's.
-# Without DPVM_WRAP_VALGRIND=1 (as in builds with sanitizers, which Valgrind cannot run) a script stands in for it.
+# wrap - pvm run --wrap: the tasks and all that they spawn, on each host, run under the user's command.
+# Without DPVM_WRAP_VALGRIND=1 (as in builds with sanitizers, which Valgrind cannot run) a script replaces Valgrind.
 . "$(dirname "$0")/../console/common"
 : "${DPVM_WRAPPED:?set it to the program wrapped}"
 

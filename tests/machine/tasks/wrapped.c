@@ -14,10 +14,10 @@
 
 enum { WORKERS_MAX = 16, TAG = 7 };
 
-/* A condition that depends on memory nobody has written. */
+/* A condition that depends on uninitialized memory. */
 static void read_unset(void)
 {
-    char *volatile text = malloc(8); /* volatile: the compiler is not to see it */
+    char *volatile text = malloc(8); /* volatile: hides the error from the compiler */
 
     if (text != NULL && text[3] == 'x')
         printf("unlikely\n");
