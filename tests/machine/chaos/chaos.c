@@ -27,25 +27,25 @@ static struct {
     int daemon_only;
 } options = {.runs = 100, .workers = 8, .seed = 1};
 
-/* What a worker has. */
+/* State of a worker. */
 struct usage {
     int descriptors, mappings, rss_kib;
 };
 
 struct slot {
-    int tid, pid; /* pid 0: it has not said hello yet */
+    int tid, pid; /* pid 0: no hello received yet */
     int checked;  /* the number of the last check it answered */
-    int dying;    /* it is being killed: what it says does not count any more */
-    int reports;  /* of its death, by those that stay */
+    int dying;    /* it is being killed: its messages no longer count */
+    int reports;  /* of its death, by the surviving workers */
     int exited;   /* our own notify has come */
 };
 
 static struct {
     struct slot slots[WORKERS_MAX];
-    int killed;               /* the tid that is to die now, 0: none */
-    int checks;               /* asked for so far */
+    int killed;               /* the tid to be killed now, 0: none */
+    int checks;               /* requested so far */
     struct usage most;        /* of any worker */
-    struct usage first, last; /* of worker 0: when it had settled, and at the end */
+    struct usage first, last; /* of worker 0: after settling, and at the end */
     long long messages, kib, late;
     int routes, finished;
 } all;
@@ -63,7 +63,7 @@ static int larger(int a, int b)
     return a > b ? a : b;
 }
 
-/* ---- what workers say ---- */
+/* ---- messages from workers ---- */
 
 static void take_hello(struct slot *s)
 {
@@ -108,7 +108,7 @@ static void take_totals(struct slot *s)
     all.finished++;
 }
 
-/* Nobody dies but who was killed. */
+/* Only killed workers may die. */
 static void take_exit(void)
 {
     int tid;
@@ -119,7 +119,7 @@ static void take_exit(void)
     s->exited = 1;
 }
 
-/* Waits for one message; a worker that is stuck is found here. */
+/* Waits for one message; detects a stuck worker. */
 static void take_one(const char *waiting_for)
 {
     struct timeval limit = {.tv_sec = check_limit_s()};
@@ -149,7 +149,7 @@ static int count_staying(void)
     return n;
 }
 
-/* ---- what they are told ---- */
+/* ---- messages to workers ---- */
 
 static void start_worker(int i)
 {
@@ -204,7 +204,7 @@ static void nap(unsigned us)
     nanosleep(&t, NULL);
 }
 
-/* Chooses who dies in this round; what they say from now on does not count. */
+/* Chooses the worker to kill in this round; from now on its messages do not count. */
 static int choose_victims(unsigned *state, int most, struct slot *victims[AT_ONCE])
 {
     int count = 1 + (int)(check_random(state) % AT_ONCE), chosen = 0;
@@ -223,7 +223,7 @@ static int choose_victims(unsigned *state, int most, struct slot *victims[AT_ONC
     return count;
 }
 
-/* At any moment: in the middle of the exchange, or while the newest worker is still starting. */
+/* Kills at any moment: during the exchange, or while the newest worker is still starting. */
 static void kill_at_random(struct slot *s, unsigned *state)
 {
     nap(check_random(state) % 4000);
@@ -245,7 +245,7 @@ static void wait_for_notifies(const struct slot *s, int staying)
     CHECK_EQ(s->reports, staying);
 }
 
-/* Returns how many it killed: up to `most`. */
+/* Returns the number of workers killed: up to `most`. */
 static int kill_some(unsigned *state, int most)
 {
     struct slot *victims[AT_ONCE];
@@ -272,7 +272,7 @@ static struct usage usage_of_daemon(pid_t daemon)
     return (struct usage){.descriptors = n, .rss_kib = (int)check_rss_kib(daemon)};
 }
 
-/* What may be more at the end: links that were just about to be made, and the C library's free memory. */
+/* Allowed growth: links that were just being made, and the C library's free memory. */
 static void check_growth(const char *who, struct usage before, struct usage after)
 {
     printf("%s: descriptors %d then %d, mappings %d then %d, resident %d then %d KiB\n", who, before.descriptors,

@@ -8,11 +8,11 @@ enum { PEERS_MAX = 64, WINDOW = 8, ACK_EVERY = 4, BYTES_MAX = 400000 };
 
 struct peer {
     int tid;              /* 0: unused */
-    int dead, last;       /* a notify told so; it will send no more */
-    int heard;            /* something came since the last check */
-    unsigned sent, acked; /* by us, by it */
-    unsigned told;        /* how many of its messages we acknowledged */
-    unsigned promised;    /* how many it has sent in all: valid with last */
+    int dead, last;       /* dead: reported by a notify; last: it will send no more */
+    int heard;            /* a message has arrived since the last check */
+    unsigned sent, acked; /* sent: by us; acked: by the peer */
+    unsigned told;        /* number of its messages that we acknowledged */
+    unsigned promised;    /* total number that it has sent: valid with last */
 };
 
 static struct {
@@ -32,7 +32,7 @@ static struct peer *find(int tid)
     return NULL;
 }
 
-/* Also for those that wrote before we were told of them. The dead make room when there is none left. */
+/* Also for peers that wrote before we were told of them. Dead ones make room when there is none left. */
 static struct peer *find_or_add(int tid)
 {
     struct peer *p = find(tid);
@@ -61,7 +61,7 @@ static void send_ints(int tid, int tag, int *values, int n)
     CHECK_EQ(pvm_send(tid, tag), 0);
 }
 
-/* Mostly small; some go by reference, some in several frames. */
+/* Mostly small; some are sent by reference, some in several frames. */
 static int random_size(void)
 {
     static const int ranges[] = {200, 200, 200,  200,  200,  200,   200,   200,
@@ -85,7 +85,7 @@ static void send_data(struct peer *p)
     CHECK_EQ(pvm_send(p->tid, TAG_DATA), 0);
 }
 
-/* The next peer that has room, starting anywhere; NULL when all have enough on their way. */
+/* The next peer with room, starting anywhere; NULL when all have enough in flight. */
 static struct peer *choose(void)
 {
     unsigned start = check_random(&me.state);
@@ -106,7 +106,7 @@ static void acknowledge(struct peer *p)
     send_ints(p->tid, TAG_ACK, &count, 1);
 }
 
-/* ---- what a worker has ---- */
+/* ---- resources of a worker ---- */
 
 static int count_descriptors(void)
 {
@@ -186,7 +186,7 @@ static void take_exit(void)
     int tid;
     CHECK_EQ(pvm_upkint(&tid, 1, 1), 0);
     if (me.ending && find(tid) && find(tid)->last)
-        return; /* it went when all was said */
+        return; /* it ended after its last message */
     find_or_add(tid)->dead = 1;
     history_death(&me.history, tid);
     send_ints(pvm_parent(), TAG_DEATH, &tid, 1);
@@ -242,7 +242,7 @@ static void wait_for_one(void)
     take(mid);
 }
 
-/* ---- beginning and end ---- */
+/* ---- start and end ---- */
 
 static void say_last(void)
 {

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# escapes - names that tasks choose, and what other hosts say, are shown and drive no terminal.
+# escapes - names chosen by tasks, and texts from other hosts, are shown but cannot control the terminal.
 . "$(dirname "$0")/common"
 
 # Title, screen and colours, by C0 and by C1 control characters, the latter in UTF-8 and as single bytes.
 evil=$'\e]0;x\a\e[2J\xc2\x9b31m\x9b2J\x7f'
 shown='\x1b]0;x\x07\x1b[2J\xc2\x9b31m\x9b2J\x7f'
 
-# Only characters that are no control characters, in UTF-8; lines and tabs.
+# Only UTF-8 characters that are not control characters, except newlines and tabs.
 clean() { # WHAT FILE
     LC_ALL=C grep -nP '[\x00-\x08\x0b-\x1f\x7f]' "$2" | cat -v | grep . && fail "$1: there are control characters"
     iconv -f UTF-8 -t UTF-8 "$2" >/dev/null 2>&1 || fail "$1: there are bytes that are no UTF-8"
     grep -nP '[\x{80}-\x{9f}]' "$2" | cat -v | grep . && fail "$1: there are C1 control characters"
 }
 
-# Runs a command; the name is in what it prints if SHOWN says so, and nothing that drives a terminal.
+# Runs a command; its output must contain the name if SHOWN says so, and nothing that controls a terminal.
 try() { # SHOWN COMMAND...
     local expected=$1
     shift
@@ -47,7 +47,7 @@ try "" pvm-info --task "t$tid"
 try "" pvm-info --json --task "t$tid"
 pvm -c "kill $tid"
 
-# A trace that somebody else has sent.
+# A trace from somebody else.
 cat >"$work/trace" <<'END'
 {"pvm-trace":1,"time":1}
 {"host":262144,"name":"h\u001b[2J\u009b","arch":"LINUX64","offset":0}
@@ -61,7 +61,7 @@ for command in "summary --json" svg chrome paje; do
     try "t40003" pvm-trace $command "$work/trace"
 done
 
-# What a launcher and its host say.
+# Messages of a launcher and its host.
 printf '#!/bin/sh\nprintf "%%s\\n" "%s" >&2\nexit 1\n' "$evil" >"$work/launcher"
 chmod +x "$work/launcher"
 pvm -c halt

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# formats - what commands print, to the byte: scripts parse it.
+# formats - the exact output of commands, because scripts parse it.
 . "$(dirname "$0")/common"
 
-# Runs commands as a pipe does and returns what lies between the banner and the end.
+# Runs commands as from a pipe and returns the output between the banner and the end.
 session() { # COMMANDS
     pvm <<<"$1"
     out=${out#*pvm> }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# hostfile - every keyword and mark of a hostfile with real daemons: what it does, and what a wrong line gives.
+# hostfile - every keyword and mark of a hostfile with real daemons: its effect, and the error of a wrong line.
 . "$(dirname "$0")/common"
 
 hosts=$work/hosts
@@ -101,7 +101,7 @@ unset PVM_RSH
 
 # ---- so=ms: both halves, by a script instead of a person ----
 
-# Takes the text to paste out of what the master says, starts the daemon with it as the text says, and gives its line.
+# Extracts the text to paste from the master's message, starts the daemon with it as told, and prints the daemon's line.
 start_by_hand() { # FILE
     sed -n '/^dpvm /,/^end$/p' "$1" >"$work/paste"
     [ "$(tail -1 "$work/paste")" = end ] || fail "so=ms: no text to paste in: $(cat "$1")"
@@ -153,7 +153,7 @@ exec 9>&-
 mkdir "$work/path"
 cat >"$work/path/ssh" <<'END'
 #!/bin/sh
-# Asks as ssh does: with BatchMode nobody, else the program in SSH_ASKPASS.
+# Asks as ssh does: not at all with BatchMode, else through the program in SSH_ASKPASS.
 case "$*" in *BatchMode=yes*) echo "h2: Permission denied (password)." >&2; exit 255 ;; esac
 [ "$SSH_ASKPASS_REQUIRE" = force ] || exit 254
 [ "$("$SSH_ASKPASS" "me@h2's password: ")" = sesame ] || { echo "h2: Permission denied (password)." >&2; exit 255; }

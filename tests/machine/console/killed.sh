@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# killed - whatever ends pvm run, its tasks and what they have spawned end, too; its machine as well, if it has started it.
+# killed - however pvm run ends, its tasks and all that they spawned end, too, and so does a machine that it started.
 . "$(dirname "$0")/common"
 
 program waits 'echo waiting; exec sleep 61'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# life - start and end of the machine by the console, and what users are told who do something wrong.
+# life - start and end of the machine by the console, and the messages for users' mistakes.
 . "$(dirname "$0")/common"
 keeps_files=1 # a killed daemon's files are part of it
 

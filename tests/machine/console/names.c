@@ -1,4 +1,4 @@
-/* names - a task that gives whatever it can name, names that would drive a terminal; then it waits for its end. */
+/* names - a task that gives everything it can name a name that would control a terminal; then it waits to be killed. */
 #include <stdio.h>
 #include "pvm3.h"
 

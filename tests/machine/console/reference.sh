@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# reference - the same commands for PVM 3.4.6 as Debian has it and for ours must give the same output.
+# reference - the same commands must give the same output with Debian's PVM 3.4.6 and with ours.
 # Not compared: help texts, and what tests/machine/console/formats.sh lists as our own.
 . "$(dirname "$0")/common"
 [ -x /usr/bin/pvmd ] && [ -x /usr/bin/pvm ] && [ "$(readlink -f /usr/bin/pvm)" != "$(readlink -f "$DPVM_BIN/pvm")" ] ||
@@ -48,7 +48,7 @@ session() { # FOLDER PVM
             s/(\(cons\) .*)(-  |pvm)/\1NAME/; s/(\(cons\) +-) +[0-9]+/\1 PID/; '"s|$folder|FOLDER|g"
 }
 
-# The reference's daemon keeps the pipe open that it is started in.
+# The reference's daemon keeps the pipe open in which it was started.
 ref=$work/reference
 mkdir -m 700 "$ref"
 reference() {

@@ -66,7 +66,7 @@ same "no copies: exit code" 2 "$code"
 pvm run -n x say
 same "wrong copies: exit code" 2 "$code"
 
-# Ctrl-C: once for tasks that take it, twice for others.
+# Ctrl-C: once for tasks that obey it, twice for others.
 interrupt() { # TIMES PROGRAM
     local i
     : >"$work/out" # not what the last run has left there
@@ -88,7 +88,7 @@ set +m
 has "a task that catches Ctrl-C" "not me" "$(cat "$work/out")"
 eventually sh -c '[ $(timeout 20 "$DPVM_BIN/pvm" -c ps | wc -l) = 1 ]' || fail "interrupted tasks are left"
 
-# The machine ends under a running program.
+# The machine ends while a program runs.
 : >"$work/out"
 "$DPVM_BIN/pvm" run waits >"$work/out" 2>&1 &
 runner=$!

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# terminal - the console at a terminal: prompt, output in the midst of typing, Ctrl-C, completion, history.
+# terminal - the console at a terminal: prompt, output while the user types, Ctrl-C, completion, history.
 . "$(dirname "$0")/common"
 command -v expect >/dev/null || skip "needs expect"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # tree - what old scripts, Makefiles and start-up files expect: PVM_ROOT, PVM_ARCH, the start scripts with ~/.pvmprofile, aimk,
-# the places of executables, the variables that PVM 3.4 reads.
+# the folders of executables, the variables that PVM 3.4 reads.
 . "$(dirname "$0")/common"
 root=$(readlink -f "$DPVM_BIN/../lib/pvm3")
 page=$(readlink -f "$(dirname "$0")/../../../man/aimk.1")
@@ -29,7 +29,7 @@ has "PVM_DPATH" "127.0.0.2  ok" "$out"
 same "PVM_DPATH: .pvmprofile there" read "$(cat "$work/profile-read")"
 rm "$HOME/.pvmprofile"
 
-# ---- where tasks' programs are searched ----
+# ---- search for tasks' programs ----
 
 mkdir -p "$HOME/pvm3/bin/$arch"
 cp "$work/where" "$HOME/pvm3/bin/$arch/"

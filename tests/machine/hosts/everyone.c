@@ -1,6 +1,6 @@
 /*
- * everyone - a task on each host of the machine, as it is; each sends numbered messages of many sizes to each other,
- * and all must come, in order and unchanged, whatever happens to the network meanwhile.
+ * everyone - one task on each host of the running machine; each sends numbered messages of many sizes to all others,
+ * and all must arrive, in order and unchanged, whatever happens to the network meanwhile.
  *
  *   everyone MESSAGES [MILLISECONDS [HOSTS]]      messages to each; pause after every tenth; hosts to add before
  */

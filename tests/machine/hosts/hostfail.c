@@ -9,7 +9,7 @@
 
 enum { TAG_EXIT = 1, TAG_HOST, TAG_READY, TAG_GO, TAG_PING, BURNERS = 6, LOST = 1 };
 
-/* Waits until its daemon is gone; that is an error code and not a hang. */
+/* Waits until its daemon is gone, which must cause an error code and not a hang. */
 static void lonely(int argc, char **argv)
 {
     (void)argc, (void)argv;
@@ -61,7 +61,7 @@ static void wait_until_dead(pid_t pid)
     CHECK(!check_alive(pid));
 }
 
-/* Both events come between the limits; then the host is out, the rest works, and the host may come again. */
+/* Both events arrive within the limits; then the host is gone, the rest works, and the host can be added again. */
 static void check_lost(const struct far *far, double start, double earliest, double latest)
 {
     CHECK_EQ(check_receive_int(-1, TAG_HOST), far->host);
@@ -76,7 +76,7 @@ static void check_lost(const struct far *far, double start, double earliest, dou
     CHECK_EQ(n, 2);
     CHECK_EQ(pvm_pstat(far->tid), PvmNoTask);
     CHECK_EQ(pvm_mstat((char *)check_host_name(LOST)), PvmNoHost);
-    check_send_int(far->tid, TAG_GO, 0); /* into the void, but no error and no hang */
+    check_send_int(far->tid, TAG_GO, 0); /* nobody receives it, but there is no error and no hang */
 }
 
 static void check_machine_whole(void)
@@ -107,12 +107,12 @@ static void check_stopped(void)
     double start = check_now();
     CHECK(kill(far.daemon, SIGSTOP) == 0);
     check_lost(&far, start, 0.5, 3);
-    CHECK(kill(far.daemon, SIGCONT) == 0); /* it finds that it is out, and ends */
+    CHECK(kill(far.daemon, SIGCONT) == 0); /* it learns that it was removed, and ends */
     wait_until_dead(far.daemon);
     wait_until_dead(far.task);
 }
 
-/* A killed daemon's address file and socket stay until the next one starts; here none does. */
+/* A killed daemon's address file and socket stay until the next one starts, which never happens here. */
 static void remove_stale_files(void)
 {
     char file[4096], path[4096] = "";
@@ -125,7 +125,7 @@ static void remove_stale_files(void)
     CHECK(remove(file) == 0);
 }
 
-/* Without its master no daemon goes on, and their tasks are ended. */
+/* Without the master every daemon ends, together with its tasks. */
 static void check_master(void)
 {
     struct far far = start_far();
@@ -141,7 +141,7 @@ static void check_master(void)
     remove_stale_files();
 }
 
-/* Many times the time limit under full load and traffic. */
+/* Lasts many times the time limit, under full load and traffic. */
 static void check_busy(void)
 {
     int tids[BURNERS], echoes[2], host, rounds = 0, seconds = 5;

@@ -1,9 +1,9 @@
 /*
- * marks - who collects the output of a family of tasks, on a host of its own, never takes it for over too early: it
- * hears of each child before it hears of the end of the child's parent, however slow the child's host is: marks
+ * marks - a collector of a task family's output, on a host of its own, never finishes too early: it learns of each
+ * child before it learns of the end of the child's parent, however slow the child's host is: marks
  *
- * Host 1 has the master, 2 the parents, 3 the collector, 4 and on the children: one host for each round, since links
- * between daemons are made when they are first used, and the marks of the first task there are late.
+ * Host 1 has the master, 2 the parents, 3 the collector, 4 and on the children. Each round uses a new host, because
+ * links between daemons are made on first use, so the marks of the first task there are late.
  */
 #include <signal.h>
 #include "tests/machine/runner/check.h"
@@ -56,7 +56,7 @@ static void take(struct family *f)
     f->open--;
 }
 
-/* Collects until the family seems to be over, and sees that nothing comes then. */
+/* Collects until the family seems to be finished, and checks that nothing arrives after that. */
 static void collect(struct family *f)
 {
     do {
@@ -71,7 +71,7 @@ static void collect(struct family *f)
     CHECK_EQ(f->open, 0);
 }
 
-/* Runs a parent for each host that the master names. */
+/* Runs a parent for each host named by the master. */
 static void collector(int argc, char **argv)
 {
     (void)argc;

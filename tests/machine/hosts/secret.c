@@ -1,6 +1,6 @@
 /*
- * secret - messages with a text that a packet dump would show, from this task to one on another host and back: packed
- * in each encoding, by pvm_psend and pvm_mcast. Then it waits in a call of PVM for as long as it is told to.
+ * secret - sends messages with a text that a packet dump would show to a task on another host and back: packed in each
+ * encoding, by pvm_psend and pvm_mcast. Then waits in a PVM call for the given time.
  *
  *   secret HOST MESSAGES WAIT_S
  */

@@ -1,6 +1,6 @@
 /*
- * hostile [HOSTS] - a task sends 100,000 frames that break the protocol in every way that its daemon lets through to
- * another task, to the group server and to the console. Nobody loses its daemon: all go on with each other.
+ * hostile [HOSTS] - a task sends 100,000 frames, which break the protocol in every way that its daemon lets through, to
+ * another task, to the group server and to the console. No task loses its daemon, and all can still talk to each other.
  */
 #include "tests/machine/runner/check.h"
 #include <signal.h>
@@ -21,7 +21,7 @@ enum {
 
 #define GROUP "hostages"
 
-/* ---- who shall not be hurt ---- */
+/* ---- the targets ---- */
 
 static void victim(int argc, char **argv)
 {
@@ -38,7 +38,7 @@ static void victim(int argc, char **argv)
     CHECK_EQ(pvm_barrier(GROUP, MEMBERS), 0);
 }
 
-/* The console, on the same machine: its tid, and a way to its standard input. */
+/* The console, on the same machine: its tid, and a descriptor of its standard input. */
 static pid_t console;
 static int console_in, console_out;
 
@@ -76,7 +76,7 @@ static void start_console(const char *program)
     CHECK(console_tid());
 }
 
-/* It still reaches its daemon: it finds this task. */
+/* The target still reaches its daemon: it finds this task. */
 static void check_console(void)
 {
     char command[64], text[65536];
@@ -104,9 +104,9 @@ static int group_server(void)
     return tid;
 }
 
-/* ---- who does it ---- */
+/* ---- the attacker ---- */
 
-/* Frame number i; *seq is what an honest sender's next frame would have. */
+/* Frame number i; *seq is the number that a correct sender would use next. */
 static struct raw_header bad_frame(const struct raw_task *t, uint32_t dst, unsigned i, uint32_t *seq)
 {
     struct raw_header h = raw_header(t, dst, (*seq)++, 1 + i % 7);
@@ -115,22 +115,22 @@ static struct raw_header bad_frame(const struct raw_task *t, uint32_t dst, unsig
     case 0: /* a number far ahead */
         h.seq += 1000 + i;
         break;
-    case 1: /* one that was */
+    case 1: /* an old one */
         h.seq -= 5;
         break;
-    case 2: /* the middle of a message that was not begun */
+    case 2: /* the middle of a message that was not started */
         h.offset = 50;
         h.body_length = 100;
         break;
-    case 3: /* the beginning of one that does not go on */
+    case 3: /* the start of one that is not continued */
         h.seq = 0;
         h.body_length = 1000;
         break;
-    case 4: /* of one that nobody can hold */
+    case 4: /* one too large for memory */
         h.seq = 0;
         h.body_length = UINT64_MAX / 2;
         break;
-    case 5: /* another length than the first frame said */
+    case 5: /* a length that differs from the first frame's */
         h.offset = 1 + (i - 2) % 7;
         h.body_length = 2000;
         break;
@@ -142,11 +142,11 @@ static struct raw_header bad_frame(const struct raw_task *t, uint32_t dst, unsig
         h.flags = RAW_ABORT;
         h.length = 0;
         break;
-    case 8: /* a descriptor that is not there */
+    case 8: /* without the descriptor that it announces */
         h.flags = RAW_FD;
         h.seq += 3;
         break;
-    case 9: /* control messages: of daemons, of libraries, of nobody; malformed */
+    case 9: /* control messages: of daemons, of libraries, unknown ones; malformed */
         h.ctx = RAW_CTX_TC;
         h.tag = (int32_t)(0x80030000u + i % 0x50);
         break;
@@ -155,7 +155,7 @@ static struct raw_header bad_frame(const struct raw_task *t, uint32_t dst, unsig
         h.offset = i % 11;
         h.body_length = 500;
         break;
-    default: /* of the group server and the like, and an encoding that is none */
+    default: /* messages of the group server and the like, and an invalid encoding */
         h.ctx = 0x7fff0u + i % 16;
         h.enc = i;
         h.dsig = ~i;
@@ -164,7 +164,7 @@ static struct raw_header bad_frame(const struct raw_task *t, uint32_t dst, unsig
     return h;
 }
 
-/* What comes in is read and dropped, so that nobody is held by us. */
+/* Reads and drops incoming frames, so that this task holds nobody up. */
 static void drop_input(const struct raw_task *t)
 {
     char bytes[4096];

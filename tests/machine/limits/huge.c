@@ -1,6 +1,6 @@
 /*
- * huge - one message of 4 GiB and a byte, in pieces of 1 MiB that each know their place: huge [HOSTS].
- * Needs 16 GiB of free memory; says so where there is less.
+ * huge - one message of 4 GiB and a byte, in pieces of 1 MiB that each contain their offset: huge [HOSTS]. Needs 16 GiB
+ * of free memory; if there is less, it says so.
  */
 #include "tests/machine/runner/check.h"
 

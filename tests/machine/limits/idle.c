@@ -1,12 +1,12 @@
 /*
- * idle - waiting tasks and daemons without work use no CPU time, and the daemon of a single host does not wake at all:
- * idle [HOSTS].
+ * idle - waiting tasks and idle daemons use no CPU time, and the daemon of a single host does not wake at all: idle
+ * [HOSTS].
  */
 #include "tests/machine/runner/check.h"
 
 enum { TAG_READY = 1, TAG_GO, TASKS = 4, WATCH_MS = 3000, CPU_MS = 30 };
 
-/* Waits in one of the ways there are. */
+/* Waits in one of the possible ways. */
 static void waiter(int argc, char **argv)
 {
     (void)argc;
@@ -49,7 +49,7 @@ static void master(int argc, char **argv)
         watched[2 * i] = check_pid_of(tids[i]);
         watched[2 * i + 1] = check_daemon_of(tids[i]);
     }
-    check_sleep_ms(1500 * check_slowness()); /* until the daemon has given back what its start took, after 1 s */
+    check_sleep_ms(1500 * check_slowness()); /* until the daemon has returned the memory of its start, after 1 s */
     for (int i = 0; i < 2 * TASKS; i++)
         before[i] = check_cpu_ms(watched[i]);
     long sleeps = sleeps_of(watched[1]);

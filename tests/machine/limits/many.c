@@ -1,4 +1,4 @@
-/* many - a thousand tasks on one host: all start, enrol, answer, are listed, and end: many [TASKS]. */
+/* many - a thousand tasks on one host start, enrol, answer, are listed, and end: many [TASKS]. */
 #include "tests/machine/runner/check.h"
 
 enum { TAG_READY = 1, TAG_NUMBER, TAG_BACK, TASKS_MAX = 4000 };

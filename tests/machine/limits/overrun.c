@@ -1,8 +1,8 @@
 /*
- * overrun HOSTS BYTES - a task of host 1 goes on sending to one that sleeps, whatever the daemon says, in frames of
- * BYTES; overrun asks: it asks its daemon without end and reads no answer; overrun tells: it has the daemon send. Its
- * socket is not read any more, so that no daemon grows by more than four times PVM_QUEUE_MAX; messages to it arrive,
- * others are served; and it is read again once the receiver is awake, or when it dies.
+ * overrun HOSTS BYTES - a task of host 1 keeps sending to a sleeping task although its daemon tells it to hold, in
+ * frames of BYTES; overrun asks: it keeps asking its daemon and reads no answer; overrun tells: it makes the daemon
+ * send. Its socket is no longer read, so that no daemon grows by more than four times PVM_QUEUE_MAX. Messages to it
+ * arrive and others are served. Its socket is read again once the receiver wakes up or dies.
  */
 #include "tests/machine/runner/check.h"
 #include <pthread.h>
@@ -15,7 +15,7 @@ enum {
     TAG_PING,
     TAG_DONE,
     FLOOD_BYTES = 128 << 20,
-    FRAME_COST = 400, /* bytes that the smallest frame costs its daemon, at least */
+    FRAME_COST = 400, /* minimum cost in bytes of a frame in its daemon */
     REQUESTS = 1000000,
     GROWTH_KIB = 4 * (8 << 10),
     ROUNDS = 2,
@@ -36,7 +36,7 @@ static void name_files(void)
     snprintf(heard, sizeof heard, "%s/heard", getenv("PVM_TMP"));
 }
 
-/* How many frames of that size are a flood: small ones cost memory, too. */
+/* Number of frames of that size that make a flood: small ones cost memory, too. */
 static int frame_count(int bytes)
 {
     return FLOOD_BYTES / (bytes + FRAME_COST);
@@ -44,7 +44,7 @@ static int frame_count(int bytes)
 
 /* ---- the roles ---- */
 
-/* Outside libpvm until the gate opens, so that it takes nothing in; then it receives all. */
+/* Stays outside libpvm until the gate opens, so that it receives nothing; then receives everything. */
 static void sleeper(int argc, char **argv)
 {
     (void)argc;
@@ -57,7 +57,7 @@ static void sleeper(int argc, char **argv)
     check_send_int(pvm_parent(), TAG_DONE, 0);
 }
 
-/* Notes that something other than HOLD and RELEASE came: the one message that it is sent. */
+/* Waits for anything other than HOLD and RELEASE: the one message that is sent to it. */
 static void *listen_to_daemon(void *arg)
 {
     const struct raw_task *t = arg;
@@ -72,7 +72,7 @@ static void *listen_to_daemon(void *arg)
     return NULL;
 }
 
-/* Tells its tid to the master by the first frame, and floods the task that it is told of. */
+/* Sends its tid to the master in the first frame, and floods the given task. */
 static void flooder(int argc, char **argv)
 {
     (void)argc;
@@ -112,7 +112,7 @@ static void asker(int argc, char **argv)
     raw_free(&all);
 }
 
-/* It lets its daemon tell the sleeper of it again and again. */
+/* Makes its daemon send to the sleeper again and again. */
 static void teller(int argc, char **argv)
 {
     (void)argc;
@@ -182,7 +182,7 @@ static void end_echoes(void)
     check_wait_exit(daemon_count, echoes);
 }
 
-/* A task named by tid has flooded as far as it is let. */
+/* Waits until the task is paused, which is logged with its tid. */
 static void await_pause(int tid)
 {
     char line[64];

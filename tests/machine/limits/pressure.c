@@ -1,12 +1,12 @@
 /*
- * pressure - 200 MB sent to a task that sleeps do not end up in the daemons: the sender is held back, other receivers
- * and the sender's own messages are served meanwhile, and all arrives in the end: pressure [HOSTS].
+ * pressure - 200 MB sent to a sleeping task do not fill up the daemons: the sender is held, other receivers and the
+ * sender's own messages are still served, and everything arrives in the end: pressure [HOSTS].
  */
 #include "tests/machine/runner/check.h"
 
 enum { TAG_START = 1, TAG_WAKE, TAG_DATA, TAG_PING, TAG_DONE, MESSAGES = 800, BYTES = 250000, GROWTH_KIB = 24 << 10 };
 
-/* Sleeps outside libpvm until a file appears, so that it takes nothing in; then receives all. */
+/* Sleeps outside libpvm until a file appears, so that it receives nothing; then receives everything. */
 static void sleeper(int argc, char **argv)
 {
     (void)argc;
@@ -44,7 +44,7 @@ static void echo(int argc, char **argv)
         check_send_int(pvm_parent(), TAG_PING, value);
 }
 
-/* While the sender is held, others on the same hosts talk as ever. */
+/* While the sender is held, others on the same hosts communicate as usual. */
 static void check_others_served(int *echoes)
 {
     double start = check_now();
@@ -92,7 +92,7 @@ static void master(int argc, char **argv)
     check_send_int(tids[0], TAG_START, tids[1]);
     check_send_int(tids[1], TAG_START, tids[0]);
     check_sleep_ms(1500 * check_slowness());
-    CHECK_EQ(pvm_nrecv(tids[1], TAG_DONE), 0); /* held back */
+    CHECK_EQ(pvm_nrecv(tids[1], TAG_DONE), 0); /* the sender is held */
     check_daemons_small(daemons, before, "while 200 MB wait");
     check_others_served(echoes);
     CHECK_EQ(remove(gate), 0);
@@ -100,7 +100,7 @@ static void master(int argc, char **argv)
     for (int i = 0; i < 2; i++)
         CHECK(pvm_trecv(tids[i], TAG_DONE, &limit) > 0);
     check_daemons_small(daemons, before, "afterwards");
-    CHECK(!check_log_has("ignores the hold")); /* whoever stops is read all the time */
+    CHECK(!check_log_has("ignores the hold")); /* a sender that obeys is always read */
     for (int i = 0; i < 2; i++)
         check_send_int(echoes[i], TAG_PING, -1);
     check_wait_exit(2, tids);

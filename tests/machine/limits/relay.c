@@ -1,5 +1,5 @@
 /*
- * relay - the daemons' memory does not grow with the messages they have carried, and comes back after a burst:
+ * relay - the daemons' memory does not grow with the number of messages they have forwarded, and shrinks after a burst:
  * relay [HOSTS [MESSAGES]].
  */
 #include "tests/machine/runner/check.h"
@@ -14,14 +14,14 @@ enum {
     GROWTH_KIB = 1024
 };
 
-/* Of each round: messages, bytes of each; negative messages end it. */
+/* Of each round: number of messages, bytes of each; a negative number ends it. */
 static void sink(int argc, char **argv)
 {
     (void)argc, (void)argv;
     static char data[BURST_BYTES];
     for (;;) {
         int round[2];
-        struct timeval limit = {240 * check_slowness(), 0}; /* the rounds of another host come before */
+        struct timeval limit = {240 * check_slowness(), 0}; /* the rounds of another host come first */
         CHECK(pvm_trecv(pvm_parent(), TAG_START, &limit) > 0);
         CHECK_EQ(pvm_upkint(round, 2, 1), 0);
         if (round[0] < 0)
@@ -52,7 +52,7 @@ static void send_round(int tid, int messages, int bytes)
     CHECK(pvm_trecv(tid, TAG_DONE, &limit) > 0);
 }
 
-/* Daemons give memory back when a burst is over, a moment later. */
+/* Daemons return memory shortly after a burst. */
 static void take_sizes(const char *when, const pid_t *daemons, int hosts, long *kib)
 {
     check_sleep_ms(SETTLE_MS);
@@ -75,7 +75,7 @@ static void master(int argc, char **argv)
         check_spawn("sink", NULL, check_host_name(i), 1, &tids[i]);
         daemons[i] = check_daemon_of(tids[i]);
     }
-    pvm_setopt(PvmRoute, PvmDontRoute); /* it is the daemons that shall carry */
+    pvm_setopt(PvmRoute, PvmDontRoute); /* the daemons must carry the messages */
     int far = tids[hosts - 1];
     send_round(far, messages / 10 + 1000, 100); /* caches fill */
     take_sizes("at first", daemons, hosts, first);

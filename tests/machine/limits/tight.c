@@ -1,6 +1,6 @@
 /*
- * tight - a daemon with 32 descriptors: it says that it can start no more tasks, and those that it has started work;
- * when they have ended there is room again. Starts the daemon itself.
+ * tight - a daemon with 32 descriptors reports that it can start no more tasks, and the started ones work; when they
+ * have ended there is room again. Starts the daemon itself.
  */
 #include <signal.h>
 #include <sys/resource.h>
@@ -24,7 +24,7 @@ static void member(int argc, char **argv)
     check_send_int(pvm_parent(), TAG_SUM, sum);
 }
 
-/* As many as the daemon can start; returns their number. */
+/* Starts as many as the daemon can; returns their number. */
 static int spawn_many(int tids[WANTED])
 {
     char *argv[] = {"member", NULL};

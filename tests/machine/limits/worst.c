@@ -1,7 +1,6 @@
 /*
- * worst [KIND]... - sends its daemon the worst request of each kind, and prints how long the longest turn of the
- * daemon's loop was so far, in CPU time; fails when it was more than 100 ms. What is too much must be refused, with
- * PvmOutOfRes.
+ * worst [KIND]... - sends its daemon the worst request of each kind, and prints the longest turn of the daemon's loop
+ * so far, in CPU time; fails if that exceeds 100 ms. Excessive requests must be refused with PvmOutOfRes.
  */
 #include "tests/machine/runner/check.h"
 #include <ctype.h>
@@ -33,7 +32,7 @@ static struct raw_task task;
 
 /* ---- the measure ---- */
 
-/* The last line of the daemon's log that says it. */
+/* The last line of the daemon's log with that measurement. */
 static long longest_turn_us(void)
 {
     char path[4096], line[4096];
@@ -145,9 +144,9 @@ static void events(void)
     struct raw_task other;
     uint32_t host = task.tid & ~(uint32_t)TIDS_MAX;
     raw_connect(&other);
-    CHECK_EQ(notify(PvmTaskExit, 1, host + 1, 1, EVENTS_MAX / 2), PvmOk); /* most of these are none */
+    CHECK_EQ(notify(PvmTaskExit, 1, host + 1, 1, EVENTS_MAX / 2), PvmOk); /* most of these tasks do not exist */
     CHECK_EQ(notify(PvmTaskExit, 2, other.tid, 0, EVENTS_MAX / 2), PvmOk);
-    CHECK_EQ(notify(PvmTaskExit, 3, other.tid, 0, EVENTS_MAX), PvmOutOfRes); /* in all */
+    CHECK_EQ(notify(PvmTaskExit, 3, other.tid, 0, EVENTS_MAX), PvmOutOfRes); /* in total */
     CHECK_EQ(notify(PvmTaskExit, 3, other.tid, 0, EVENTS_MAX + 1), PvmOutOfRes);
     CHECK_EQ(notify(PvmTaskExit | PvmNotifyCancel, 3, other.tid, 0, 10), PvmOk);
     raw_close(&other);
@@ -314,7 +313,7 @@ static void contexts(void)
     }
 }
 
-/* A full machine's, none of which can be added, and `more`. */
+/* The hosts of a full machine, none of which can be added, and `more`. */
 static struct raw_body host_lines(const char *prefix, const char *options, const char *more)
 {
     struct raw_body b = {0};
@@ -329,7 +328,7 @@ static struct raw_body host_lines(const char *prefix, const char *options, const
     return b;
 }
 
-/* The first order lasts until its one host is given up; others, with other hosts, come meanwhile. */
+/* The first order lasts until its one host is given up; orders with other hosts arrive meanwhile. */
 static void hosts(void)
 {
     struct raw_body slow = host_lines("h", " xx=1", "192.0.2.9"), others = host_lines("g", " xx=1", NULL);
@@ -366,7 +365,7 @@ static void too_long(void)
     free(zeros);
 }
 
-/* The same for few large ones. */
+/* The same for few large messages. */
 static void large_unanswered(pid_t daemon)
 {
     char *text = malloc(LARGE_BYTES + 1);
@@ -407,7 +406,7 @@ static void unanswered(void)
     raw_free(&b);
 }
 
-/* One more than a task may have costs it its connection. */
+/* One more than the limit costs the task its connection. */
 static void unfinished(void)
 {
     char byte;

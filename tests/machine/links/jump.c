@@ -39,7 +39,7 @@ static void alarm_after(int us)
         alarm_after(0);                                                                                                \
     } while (0)
 
-/* Overwrites what the call that was left had on the stack. */
+/* Overwrites what the abandoned call had on the stack. */
 static __attribute__((noinline)) void reuse_stack(void)
 {
     volatile char stack[32768];
@@ -52,7 +52,7 @@ static void talk_to(int tid, int value)
     CHECK_EQ(check_receive_int(tid, TAG_ECHO), value);
 }
 
-/* Also from deeper in the stack than the call that was left. */
+/* Also from deeper in the stack than the abandoned call. */
 static __attribute__((noinline)) void talk_from_below(int value)
 {
     volatile char stack[8192];
@@ -62,7 +62,7 @@ static __attribute__((noinline)) void talk_from_below(int value)
     talk_to(echo_tid, value + stack[100]);
 }
 
-/* Everything still works, and nothing is left over. */
+/* Everything still works, and nothing is left behind. */
 static void check_all(int value)
 {
     reuse_stack();
@@ -152,7 +152,7 @@ static int handle_and_wait(int mid)
     return pvm_recv(-1, TAG_NEVER);
 }
 
-/* The wait in the handler is left, the handler ends. */
+/* Jumps out of the wait in the handler, which then ends. */
 static int handle_and_leave(int mid)
 {
     CHECK(mid > 0);
@@ -185,7 +185,7 @@ static void leave_handlers(void)
         check_send_int(pvm_mytid(), TAG_HANDLED, 0);
         CHECK_EQ(pvm_nrecv(-1, TAG_NEVER), 0);
         CHECK_EQ(handled, round_ + 1);
-        check_send_int(echo_tid, TAG_HANDLED, 0); /* it comes back while we wait in vain */
+        check_send_int(echo_tid, TAG_HANDLED, 0); /* it arrives while we wait in vain */
         struct timeval time = {100, 0};
         check_send_int(echo_tid, TAG_WORD, 5);
         CHECK(pvm_trecv(echo_tid, TAG_WORD, &time) > 0);
@@ -218,7 +218,7 @@ static void leave_groups(void)
     }
 }
 
-/* Of two members the other one comes too late for the first calls. */
+/* The other of two members comes too late for the first calls. */
 static void leave_frozen_group(void)
 {
     int value = 1, other;
@@ -246,7 +246,10 @@ static void member(int argc, char **argv)
 
 /* ---- sending ---- */
 
-/* The receiver does not receive: the sender is held, jumps out, and all comes in order when the receiver goes on. */
+/*
+ * The receiver does not receive: the sender is held and jumps out, and everything arrives in order when the receiver
+ * continues.
+ */
 static void leave_sends(void)
 {
     int stalled;
@@ -258,13 +261,13 @@ static void leave_sends(void)
             pvm_initsend(PvmDataRaw);
             check_fill(bulk, BULK_BYTES, sent);
             pvm_pkbyte(bulk, BULK_BYTES, 1);
-            alarm_after(HELD_US); /* a send that takes so long waits, and does not work */
+            alarm_after(HELD_US); /* a send that takes so long must be waiting, not working */
             CHECK_EQ(pvm_send(stalled, TAG_BULK), 0);
             alarm_after(0);
         }
     }
     memset(bulk, 0, sizeof bulk);
-    pvm_pkint((int[]){1, 2, 3}, 3, 1); /* the message that is on its way does not get these */
+    pvm_pkint((int[]){1, 2, 3}, 3, 1); /* the message being sent must not get these */
     check_all(1);
     pvm_sendsig(stalled, SIGUSR1);
     check_send_int(stalled, TAG_END, (int)sent);
@@ -380,7 +383,7 @@ static void master(int argc, char **argv)
     check_wait_exit(1, &echo_tid);
 }
 
-/* A call that is left cannot free what it has. */
+/* An abandoned call cannot free its memory. */
 const char *__asan_default_options(void) __attribute__((visibility("default")));
 
 const char *__asan_default_options(void)

@@ -1,6 +1,6 @@
 /*
- * leaving - hosts are deleted whose tasks have just sent by direct links: what they send again by the daemons, when
- * those links end, comes from tasks that are gone, and does no harm.
+ * leaving - deletes hosts whose tasks have just sent by direct links: frames retransmitted by the daemons when those
+ * links end come from tasks that no longer exist, and do no harm.
  */
 #include "tests/machine/runner/check.h"
 

@@ -40,7 +40,7 @@ static char data[BYTES_MAX];
 
 /* ---- numbered messages ---- */
 
-/* Sizes around the bounds of rings, frames, copies; most are small, so that many are on their way. */
+/* Sizes around the limits of rings, frames, copies; most are small, so that many are in flight. */
 static int size_of(unsigned seed)
 {
     static const int edges[] = {0,     1,     63,    64,     65,        4095,    4096,    4097,     65535,
@@ -65,7 +65,7 @@ static void send_packed(int to, int encoding, int number, int bytes)
     CHECK_EQ(pvm_send(to, TAG_NUMBERED), 0);
 }
 
-/* The message with that number, in whatever encoding is its turn; the buffer is spoilt afterwards. */
+/* The message with that number, in the encoding whose turn it is; the buffer is overwritten afterwards. */
 static void send_numbered(int to, int number)
 {
     static const int encodings[] = {PvmDataDefault, PvmDataRaw, PvmDataInPlace};
@@ -104,7 +104,7 @@ static void check_numbered(int from, int number)
     CHECK(memcmp(data + 8, expected + 8, (size_t)head[1] - 8) == 0);
 }
 
-/* Takes the next message of `from`, with pvm_precv() if it was sent so and that is its turn. */
+/* Receives the next message of `from`, with pvm_precv() if it was sent that way and it is its turn. */
 static void take_numbered(int from, int number)
 {
     unsigned seed = seed_of(from, pvm_mytid(), number);
@@ -231,7 +231,7 @@ static void busy(int hosts)
 
 /* ---- links ---- */
 
-/* Until there is a link, or for a second. Whether PvmRouteAdd told of one. */
+/* Waits until there is a link, or for a second. Returns whether PvmRouteAdd reported one. */
 static int exchange(int tid)
 {
     double end = check_now() + 1.0 * check_slowness();
@@ -254,7 +254,7 @@ static int links_are_made(void)
 
 enum { AWAY_MESSAGES = 50 };
 
-/* It looks at nothing until the signal comes, which the master sends when it has sent everything else. */
+/* Ignores everything until the signal, which the master sends after everything else. */
 static void away_peer(int argc, char **argv)
 {
     (void)argc, (void)argv;
@@ -273,7 +273,7 @@ static void away_peer(int argc, char **argv)
     check_send_int(pvm_parent(), TAG_DONE, 0);
 }
 
-/* Small ones: large in-place data are awaited. */
+/* Small ones: a sender waits for large in-place data. */
 static void away(int hosts)
 {
     int tid;
@@ -289,7 +289,7 @@ static void away(int hosts)
     CHECK_EQ(pvm_sendsig(tid, SIGUSR1), 0);
     check_receive_int(tid, TAG_DONE);
     if (links_are_made())
-        CHECK_EQ(pvm_nrecv(-1, TAG_DELETED), 0); /* nobody gave the link up meanwhile */
+        CHECK_EQ(pvm_nrecv(-1, TAG_DELETED), 0); /* no side gave the link up meanwhile */
     check_wait_exit(1, &tid);
 }
 
@@ -315,7 +315,7 @@ static void few(int hosts)
             check_send_int(tids[i], TAG_NUMBERED, number * PEERS + i);
         for (int i = 0; i < PEERS; i++)
             CHECK_EQ(check_receive_int(tids[i], TAG_DONE), number * PEERS + i);
-        CHECK((fd = open("/dev/null", O_RDONLY)) >= 0); /* some are left to the program */
+        CHECK((fd = open("/dev/null", O_RDONLY)) >= 0); /* some are left for the program */
         close(fd);
     }
     check_wait_exit(PEERS, tids);
@@ -345,7 +345,7 @@ static void last(int hosts)
         check_send_int(tid, TAG_GO, number);
         CHECK_EQ(check_receive_int(tid, TAG_DONE), number);
     }
-    check_sleep_ms(300); /* it is on its way out, as far as it gets without us */
+    check_sleep_ms(300); /* sending continues as far as it gets without us */
     for (;;) {
         int tag, mid = check_receive(-1, -1);
         CHECK_EQ(pvm_bufinfo(mid, NULL, &tag, &from), 0);
@@ -431,7 +431,7 @@ static void forks(int hosts)
     CHECK_EQ(linked, links_are_made());
     for (int i = 0; i < 5; i++) {
         pid_t child = fork();
-        if (!child) { /* another task, if it uses PVM; else nothing at all */
+        if (!child) { /* becomes another task if it uses PVM; otherwise does nothing */
             if (i % 2 && (pvm_mytid() < 0 || pvm_exit() < 0))
                 _exit(1);
             _exit(0);

@@ -1,6 +1,6 @@
 /*
- * routes - a task tells another what went by which route (TC_ROUTES), as doc/protocol.md says; sums are exact whatever
- * the route: routes [HOSTS]
+ * routes - a task tells another how much it has sent by which route (TC_ROUTES), as doc/protocol.md says; sums are
+ * exact whatever the route: routes [HOSTS]
  */
 #include "tests/machine/runner/check.h"
 
@@ -15,7 +15,7 @@ enum {
     BYTES = 100,
 };
 
-/* Sends back what it is told to, then computes for a while when told so. */
+/* Echoes messages, and computes for a while when told to. */
 static void worker(int argc, char **argv)
 {
     (void)argc, (void)argv;
@@ -35,7 +35,7 @@ static void worker(int argc, char **argv)
     }
 }
 
-/* With another number of integers than the two that are right, it is none. */
+/* A request that does not have exactly two integers is malformed. */
 static void ask(int tid, int context, int integers)
 {
     int words[2] = {context, TAG_ANSWER};
@@ -131,7 +131,7 @@ static void check_counts(int tid, int context)
            after.opened);
 }
 
-/* Who computes answers afterwards, and malformed questions not at all. */
+/* A computing task answers afterwards, and ignores malformed questions. */
 static void check_odd_cases(int tid, int context)
 {
     struct timeval soon = {0, 100000};

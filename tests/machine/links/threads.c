@@ -56,7 +56,7 @@ static void run_threads(int n, void (*run)(struct worker *w))
 
 /* ---- peers ---- */
 
-/* Sends back what comes, with the tag that it has, until told to stop. */
+/* Echoes messages with their tag until told to stop. */
 static void echo(int argc, char **argv)
 {
     (void)argc, (void)argv;
@@ -116,7 +116,7 @@ static void exchange_all(struct worker *w)
         } else {
             CHECK(pvm_initsend(r % 4 == 2 ? PvmDataInPlace : PvmDataRaw) > 0);
             CHECK_EQ(pvm_pkbyte(data, bytes / 2, 1), 0);
-            sched_yield(); /* others pack now */
+            sched_yield(); /* let others pack now */
             CHECK_EQ(pvm_pkbyte(data + bytes / 2, bytes - bytes / 2, 1), 0);
             CHECK_EQ(r % 8 ? pvm_send(peer, tag) : pvm_mcast(peers, peer_count, tag), 0);
         }
@@ -257,7 +257,7 @@ static void check_everything(void)
     stop_peers();
 }
 
-/* ---- own: what each thread has for itself ---- */
+/* ---- own: the private state of each thread ---- */
 
 static pthread_barrier_t meeting;
 
@@ -346,14 +346,14 @@ static void check_own_things(void)
     for (int i = 0; i < 200; i++) {
         start(&w[0], 0, leave_buffers);
         join(&w[0]);
-        CHECK(w[0].mids[0] > 0 && w[0].mids[0] <= 64); /* numbers come again */
+        CHECK(w[0].mids[0] > 0 && w[0].mids[0] <= 64); /* numbers are reused */
         CHECK_EQ(pvm_freebuf(w[0].mids[0]), 0);
     }
     pvm_setopt(PvmAutoErr, 0);
     run_threads(8, look_at_errors);
 }
 
-/* ---- blocked: a thread that waits keeps nobody from working, and needs no time ---- */
+/* ---- blocked: a waiting thread keeps no other from working, and uses no CPU time ---- */
 
 static atomic_int received;
 
@@ -392,7 +392,7 @@ static void check_blocked(void)
         start(&waiting[i], i, wait_for_go);
     check_sleep_ms(50);
     for (int i = 0; i < 3; i++)
-        check_send_int(pvm_mytid(), TAG_GO, 7); /* to ourselves: no link tells of it */
+        check_send_int(pvm_mytid(), TAG_GO, 7); /* to ourselves: no link reports it */
     for (int i = 0; i < 3; i++)
         join(&waiting[i]);
     stop_peers();
@@ -445,7 +445,7 @@ static void enrol(struct worker *w)
     CHECK(code == 0 || code == PvmSysErr);
 }
 
-/* All at once: some have become a task when another one has just left. */
+/* All at once: some enrol just after another thread has left. */
 static void check_enrol(void)
 {
     static struct worker w[8];
@@ -506,11 +506,11 @@ static void check_handlers(void)
     stop_peers();
 }
 
-/* ---- groups: one thread meets others, the rest look at groups, join and leave ---- */
+/* ---- groups: one thread meets others; the rest query, join and leave groups ---- */
 
 static atomic_bool met;
 
-/* Joins, and meets the others as often as they do. */
+/* Joins, and enters the barrier as often as the others. */
 static void member(int argc, char **argv)
 {
     int count = atoi(argv[1]);
@@ -538,7 +538,7 @@ static void look_at_group(struct worker *w)
         CHECK_EQ(pvm_gettid("crowd", mine), me);
         CHECK(pvm_gsize("crowd") >= 1);
         CHECK(pvm_gsize("nobody's") < 0);
-        CHECK_EQ(pvm_send(me, tag), PvmNoBuf); /* ours, although the calls of groups have buffers */
+        CHECK_EQ(pvm_send(me, tag), PvmNoBuf); /* our own state, although group calls use buffers */
         check_send_int(me, tag, 3);
         CHECK_EQ(check_receive_int(-1, tag), 3);
         pvm_freebuf(pvm_getsbuf());
@@ -578,7 +578,7 @@ static void check_groups(void)
     check_wait_exit(peer_count, peers);
 }
 
-/* ---- same: several threads send large messages to the same task, which gets each whole and in order ---- */
+/* ---- same: several threads send large messages to one task, which gets each complete and in order ---- */
 
 static void collect(int argc, char **argv)
 {
@@ -625,7 +625,7 @@ static void check_same_receiver(void)
         check_receive_int(peers[i], TAG_DONE);
 }
 
-/* ---- shared: without PVM_THREADS the buffers are the task's, and the program sees to it that they are used in turn */
+/* ---- shared: without PVM_THREADS all threads share the buffers, and the program serializes their use */
 
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
@@ -705,7 +705,7 @@ static void wait_a_second(struct worker *w)
     struct timeval limit = {1, 0};
     pvm_trecv(-1, TAG_OWN + w->number, &limit);
     for (;;)
-        pthread_testcancel(); /* here it is cancelled, as it was told long ago */
+        pthread_testcancel(); /* the earlier cancellation takes effect here */
 }
 
 static void ignore(int signum)
@@ -725,7 +725,7 @@ static void check_interrupted(void)
         CHECK_EQ(pthread_cancel(w[i].id), 0);
     for (int i = 0; i < 100; i++) {
         CHECK_EQ(pthread_kill(waiting.id, SIGUSR1), 0);
-        check_send_int(pvm_mytid(), TAG_CALL, i); /* nobody has kept the lock */
+        check_send_int(pvm_mytid(), TAG_CALL, i); /* no thread has kept the lock */
         CHECK_EQ(check_receive_int(-1, TAG_CALL), i);
     }
     for (int i = 0; i < 4; i++)

@@ -1,5 +1,5 @@
 /*
- * throw - calls that a program in C++ leaves by an exception: out of a signal handler while they wait, out of a message
+ * throw - calls that a C++ program leaves by an exception: out of a signal handler while they wait, out of a message
  * handler and out of a match function.
  */
 #include <csignal>
@@ -23,7 +23,7 @@ static void check(bool holds, const char *what)
 
 static void on_alarm(int number)
 {
-    sigset_t mask; /* the handler does not return: its signal would stay blocked */
+    sigset_t mask; /* the handler does not return, so its signal would stay blocked */
     sigemptyset(&mask);
     sigaddset(&mask, number);
     sigprocmask(SIG_UNBLOCK, &mask, nullptr);
@@ -58,7 +58,7 @@ static void check_all(int value)
     check(pvm_getcontext() == 0, "pvm_getcontext");
 }
 
-/* Destructors run on the way. */
+/* Destructors must run. */
 struct guard {
     int &count;
     explicit guard(int &c) : count(c) { count++; }

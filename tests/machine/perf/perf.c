@@ -1,6 +1,6 @@
 /*
- * perf - pvm-perf measures, compares contents, prints JSON that makes sense, says what is wrong, and leaves nothing
- * behind: perf PVM-PERF WHAT HOSTS, WHAT being pairs, crowd or ends.
+ * perf - pvm-perf measures, compares contents, prints valid JSON, reports errors, and leaves nothing behind: perf
+ * PVM-PERF WHAT HOSTS, WHAT being pairs, crowd or ends.
  */
 #include <jansson.h>
 #include <signal.h>
@@ -43,7 +43,7 @@ static struct tool_run start(const char *words, int with_stderr)
     return r;
 }
 
-/* Reads all it prints; returns its wait status. */
+/* Reads all its output; returns its wait status. */
 static int finish(struct tool_run *r, char *text)
 {
     int status;
@@ -80,7 +80,7 @@ static json_t *measure(const char *words)
     return all;
 }
 
-/* ---- what it prints ---- */
+/* ---- its output ---- */
 
 static double number(const json_t *object, const char *key)
 {
@@ -139,7 +139,7 @@ static void check_figures(const char *words)
     json_decref(all);
 }
 
-/* A transport that is asked for is used, and the tool says so. */
+/* A requested transport is used, and the tool says so. */
 static void check_link(const char *words, const char *transport)
 {
     json_t *all = check_measure(words, 1, 1, 1), *link;
@@ -204,7 +204,7 @@ static void wait_for_tasks(int wanted, int *tid)
         CHECK(check_now() < end);
 }
 
-/* Ends it in the middle; it must end by itself with `status`, and its tasks, too. */
+/* Interrupts it; it must end by itself with `status`, and its tasks, too. */
 static void test_interrupted(int signal, int kill_member, const char *message)
 {
     static char text[OUTPUT_MAX];

@@ -241,7 +241,7 @@ unsigned check_random(unsigned *state)
     return *state >> 8;
 }
 
-/* Byte i of the data of a seed: mixed, so that shifted, swapped and foreign data shows. */
+/* Byte i of the data of a seed: mixed, so that shifted, swapped and foreign data is detected. */
 static unsigned char byte_at(size_t i, unsigned seed)
 {
     uint32_t x = (uint32_t)(i + 1) * 2654435761u + seed * 2246822519u;

@@ -1,9 +1,9 @@
 /*
  * check.h - what the programs of tests/machine share. They include pvm3.h and this, nothing else of dpvm.
  *
- * A program is its own master and its own children: check_main() runs `master` when it was started by the runner, and
- * the named role when it was spawned. A failed check prints its place, notes it in the runner's file (so that a child's
- * failure counts, too) and ends the process. Nothing waits longer than check_limit_s() seconds.
+ * A program is both master and child: check_main() runs `master` when the runner started it, and the named role when it
+ * was spawned. A failed check prints its location, records it in the runner's file (so that a child's failure counts,
+ * too) and ends the process. Nothing waits longer than check_limit_s() seconds.
  */
 #ifndef CHECK_H
 #define CHECK_H
@@ -20,7 +20,7 @@ struct check_role {
     void (*run)(int argc, char **argv); /* argv[0] is the role's name */
 };
 
-/* Runs master(argc, argv) or the role in argv[1]; leaves PVM at the end. Returns what main() returns. */
+/* Runs master(argc, argv) or the role in argv[1]; leaves PVM at the end. Returns the exit code for main(). */
 int check_main(int argc, char **argv, void (*master)(int argc, char **argv), const struct check_role *roles);
 
 #define CHECK(condition)                                                                                               \
@@ -45,13 +45,13 @@ int check_main(int argc, char **argv, void (*master)(int argc, char **argv), con
 
 void check_failed(const char *file, int line, const char *format, ...) __attribute__((noreturn, format(printf, 3, 4)));
 
-/* Ends the test as not run, and says why. Only for what this machine cannot do. */
+/* Ends the test as skipped, with a reason. Only for what this machine cannot do. */
 void check_skip(const char *why) __attribute__((noreturn));
 
-/* How much slower than usual things may be: 1, more under Valgrind and sanitizers. */
+/* The expected slowdown: 1, more under Valgrind and sanitizers. */
 int check_slowness(void);
 
-/* Longest wait for one thing. */
+/* Limit of a single wait. */
 int check_limit_s(void);
 
 /* Path of this program, for pvm_spawn(). */
@@ -67,10 +67,10 @@ int check_receive(int tid, int tag);
 int check_receive_int(int tid, int tag);
 void check_send_int(int tid, int tag, int value);
 
-/* Waits for the end of tasks that are expected to end by themselves (notify). */
+/* Waits for the end of tasks that end by themselves (notify). */
 void check_wait_exit(int n, int *tids);
 
-/* Brings the machine to n hosts: adds those of 127.0.0.2, 127.0.0.3 and so on that are not there. */
+/* Brings the machine to n hosts: adds the missing ones of 127.0.0.2, 127.0.0.3 and so on. */
 void check_hosts(int n);
 
 /* Names of hosts: 0 is the first; with CHECK_HOST=h they are h1, h2, and so on. Static storage. */
@@ -93,10 +93,10 @@ int check_alive(pid_t pid); /* zombies count as dead */
 /* Whether the log of the machine's first daemon has a line with this text. */
 int check_log_has(const char *text);
 
-/* Memory this machine could still give, in MiB. */
+/* Memory available on this machine, in MiB. */
 long check_available_mib(void);
 
-/* A reproducible stream of numbers, and data that is a function of a seed: filled here, compared there. */
+/* A reproducible stream of numbers, and data that is a function of a seed: filled and compared. */
 unsigned check_random(unsigned *state);
 void check_fill(void *data, size_t bytes, unsigned seed);
 int check_same(const void *data, size_t bytes, unsigned seed);

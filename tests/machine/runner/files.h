@@ -9,7 +9,7 @@ struct files_snapshot;
 /* Files and sockets in a folder whose names begin with "pvm", as all of PVM do. */
 struct files_snapshot *files_snapshot_take(const char *folder);
 
-/* Prints each that is in the folder now and was not then; returns their number. Frees the snapshot. */
+/* Prints each entry that is in the folder now and not in the snapshot; returns their number. Frees the snapshot. */
 int files_snapshot_compare(struct files_snapshot *before);
 
 /* Prints each entry at or below the folder that is neither a folder nor a daemon's log (pvml.*); returns their number.

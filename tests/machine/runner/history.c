@@ -1,4 +1,4 @@
-/* history.c - what came from whom. */
+/* history.c - records which messages arrived from whom. */
 #include "history.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static struct history_pair *pair_get(struct history *h, int from)
     return &h->pairs[h->pair_count++];
 }
 
-/* Pattern and checksum go by words: messages are large, and they are to be checked faster than they are sent. */
+/* Pattern and checksum work on words, because messages are large and must be checked faster than they are sent. */
 static uint64_t mix(uint64_t x)
 {
     x ^= x >> 31;

@@ -84,7 +84,7 @@ bool process_wait(struct process *p, double seconds)
     }
 }
 
-/* Parent of a process out of /proc, and its state; 0 when it is gone. */
+/* Parent and state of a process from /proc; 0 when it is gone. */
 static pid_t parent_of(pid_t pid, char *state)
 {
     char path[64], line[512];

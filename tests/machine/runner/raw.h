@@ -1,6 +1,6 @@
 /*
- * raw.h - a task without libpvm: it speaks the unix protocol (doc/protocol.md, sections 1 and 2) itself, and so can
- * send what no library sends. Integers of the wire are little-endian; these tests run where that is the machine's
+ * raw.h - a task without libpvm: it implements the unix protocol (doc/protocol.md, sections 1 and 2) itself, so it can
+ * send what no library sends. Integers on the wire are little-endian; these tests run where that is the machine's
  * order.
  */
 #ifndef RAW_H
@@ -40,7 +40,7 @@ enum raw_request {
     RAW_SIBLINGS,
 };
 
-/* As it is on the wire. */
+/* In wire format. */
 struct raw_header {
     uint16_t magic;
     uint8_t version, flags;
@@ -58,10 +58,10 @@ struct raw_task {
     int fd;
     uint32_t tid;
     int32_t wid;     /* of the latest request */
-    int patience_ms; /* with a daemon that does not read; -1: for ever */
+    int patience_ms; /* limit of waiting for a daemon that does not read; -1: none */
 };
 
-/* The body of a message that grows. */
+/* The body of a message, appended to step by step. */
 struct raw_body {
     uint8_t *data;
     size_t length, capacity;
@@ -71,7 +71,7 @@ struct raw_body {
 void raw_connect(struct raw_task *t);
 void raw_close(struct raw_task *t);
 
-/* A header from t, the payload being a whole message; fields may be changed before it is sent. */
+/* A header from t for a payload that is a whole message; its fields may be changed before it is sent. */
 struct raw_header raw_header(const struct raw_task *t, uint32_t dst, uint32_t seq, uint32_t length);
 
 /* Writes a frame, with zeros when `payload` is NULL. False when the daemon has closed, or has not read for too long. */
@@ -80,10 +80,10 @@ bool raw_send(struct raw_task *t, const struct raw_header *h, const void *payloa
 /* A request in frames of up to 1 MiB; returns its wid. */
 int32_t raw_request(struct raw_task *t, uint32_t tag, const struct raw_body *body);
 
-/* The code of the answer to request `wid`; what else comes in is dropped. */
+/* The code of the answer to request `wid`; other messages are dropped. */
 int32_t raw_answer(struct raw_task *t, int32_t wid);
 
-/* Both. */
+/* Sends a request and returns the code of its answer. */
 int32_t raw_ask(struct raw_task *t, uint32_t tag, const struct raw_body *body);
 
 void raw_put_u8(struct raw_body *b, uint8_t value);

@@ -30,7 +30,7 @@
 #include "files.h"
 #include "processes.h"
 
-/* PATIENCE: a time limit is there for what hangs, not to judge speed on a machine that is busy with other things. */
+/* PATIENCE: a time limit catches hangs; it must not judge speed on a machine that is busy with other things. */
 enum {
     EXIT_NOT_RUN = 77,
     ARGUMENTS_MAX = 64,
@@ -69,7 +69,7 @@ static void fail(const char *what)
     failed = true;
 }
 
-/* What `run -H` does: in a process of its own, which pvm_halt() is meant to end. */
+/* `run -H`: halts the machine in a process of its own, because pvm_halt() ends the caller. */
 static int halt_machine(void)
 {
     alarm(20 * PATIENCE * slowness);
@@ -104,7 +104,7 @@ static void parse(int argc, char **argv)
         usage();
 }
 
-/* ---- surroundings ---- */
+/* ---- environment ---- */
 
 static void set(const char *name, const char *format, const char *value)
 {
@@ -122,7 +122,7 @@ static void make_folder(const char *name)
         err(2, "run: %s", path);
 }
 
-/* The caller's PVM settings must not change what is tested. */
+/* The caller's PVM settings must not affect the test. */
 static void forget_pvm_settings(void)
 {
     char names[ARGUMENTS_MAX][128];
@@ -165,7 +165,7 @@ static void set_up(void)
     set("CHECK_SLOWNESS", "%s", number);
 }
 
-/* Starts a program of ours, under Valgrind when asked. */
+/* Starts a program, under Valgrind if requested. */
 static struct process *start(char *const argv[], int out)
 {
     static char log_file[128];
@@ -211,7 +211,7 @@ static struct process *start_daemon(void)
     close(line[1]);
     if (!wait_for_line(line[0]))
         fail("the daemon did not come up");
-    close(line[0]); /* it writes nothing more there */
+    close(line[0]); /* it writes nothing more to it */
     return daemon;
 }
 
@@ -273,7 +273,7 @@ static void check_nothing_left(struct files_snapshot *tmp, struct files_snapshot
         failed = true;
 }
 
-/* Whoever ends the runner ends all that it started. */
+/* When the runner is ended, so is all that it started. */
 static void give_up(int signal)
 {
     (void)signal;
@@ -286,7 +286,7 @@ static void catch_signals(void)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        signal(signals[i], give_up); /* reset to the default in what we start, by exec */
+        signal(signals[i], give_up); /* exec resets it to the default in started programs */
 }
 
 int main(int argc, char **argv)
