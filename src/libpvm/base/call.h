@@ -81,8 +81,8 @@ void pvmi_call_begin(unsigned watched, int event, const struct pvmi_datum *data,
 void pvmi_call_end(unsigned watched, int event, const struct pvmi_datum *data, size_t bytes) __attribute__((cold));
 
 /*
- * Hooks: the tracer hears of outermost calls while PVMI_WATCH_TRACE is set, and pvmi_call_settle() runs at the end of
- * each while PVMI_WATCH_DESCRIPTORS is set. The module that sets the bit sets the hook.
+ * Hooks: the tracer is called for outermost calls while PVMI_WATCH_TRACE is set, and pvmi_call_settle() runs at the end
+ * of each while PVMI_WATCH_DESCRIPTORS is set. The module that sets the bit sets the hook.
  */
 struct pvmi_call_tracer {
     void (*begin)(int event, const struct pvmi_datum *data, size_t bytes);

@@ -153,7 +153,7 @@ void pvmi_lock_tell(void)
     pvmi_lock_news = true;
 }
 
-/* ---- threads that end, and a process that ends while others go on ---- */
+/* ---- the end of a thread, and of the process while others run ---- */
 
 static void free_active(void)
 {
@@ -219,7 +219,7 @@ static void get_to_know(struct thread *t)
     t->known = true;
 }
 
-/* The library may be unloaded while the process goes on. */
+/* The library may be unloaded while the process continues. */
 __attribute__((destructor)) static void forget_threads(void)
 {
     if (has_key)
@@ -255,7 +255,7 @@ static void leave(void)
     __atomic_store_n(&holder, NULL, __ATOMIC_RELAXED);
 }
 
-/* A thread that was cancelled in the library would keep the lock, so cancellation waits until the call is over. */
+/* A thread cancelled inside the library would keep the lock, so cancellation waits until the call has ended. */
 void pvmi_lock_take(void)
 {
     struct thread *t = &self;

@@ -52,8 +52,8 @@ void pvmi_lock_resume(unsigned depth);
 bool pvmi_lock_sleep(pthread_cond_t *wake, int64_t deadline_us);
 
 /*
- * Gives the thread a set of its own, equal to the present one, until it ends the set: so it may give the lock back
- * without losing its buffers. has_options: PvmAutoErr and PvmResvTids belong to it. Does nothing if the thread does not
+ * Gives the thread a private copy of the current set until it ends the copy, so that it may release the lock without
+ * losing its buffers. has_options: PvmAutoErr and PvmResvTids belong to the copy. Does nothing if the thread does not
  * hold the lock.
  */
 void pvmi_lock_set_begin(struct pvmi_set *set, bool has_options);
@@ -67,9 +67,9 @@ void pvmi_lock_set_free(struct pvmi_set *set);
 void pvmi_lock_tell(void);
 
 /*
- * For jump.c: the thread has jumped out of the library, with or without the lock. Retake takes the lock, return gives
- * it back; the thread goes on with the set it had before that call (NULL: its first). They do nothing in a process that
- * never locked.
+ * For jump.c: the thread has jumped out of the library, with or without the lock. Retake takes the lock, return
+ * releases it; the thread continues with the set it had before that call (NULL: its first). They do nothing in a
+ * process that never locked.
  */
 void pvmi_lock_retake(const struct pvmi_set *set);
 void pvmi_lock_return(struct pvmi_set *set);
@@ -88,7 +88,7 @@ void pvmi_lock_after_fork(bool child);
 
 extern bool pvmi_lock_news; /* something has happened that other threads may be waiting for */
 
-/* Wakes the threads whose wait is over; called before the lock is given back if there are news. Set by wait.c. */
+/* Wakes the threads whose wait is over; called before the lock is released if pvmi_lock_news is set. Set by wait.c. */
 extern void (*pvmi_lock_settle)(void);
 
 /* In a forked child: drops what other threads had begun. Set on enrolment. */

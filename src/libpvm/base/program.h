@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /*
- * The program `name`: of the installation or build that PVM_ROOT belongs to, else beside the program that runs, else in
+ * Finds program `name`: in the installation or build that PVM_ROOT belongs to, else beside the running program, else in
  * PATH. 0, or PVMC_ENOTFOUND; nothing is logged.
  */
 int pvmi_program_find(const char *name, char *path, size_t size);

@@ -9,10 +9,10 @@
 
 enum pvmi_task_state {
     PVMI_TASK_OUT,    /* not a task: the next call that needs the machine enrols */
-    PVMI_TASK_ENTERS, /* pvmi_enrol() is at work */
+    PVMI_TASK_ENTERS, /* pvmi_enrol() is running */
     PVMI_TASK_IN,     /* a task */
     PVMI_TASK_LOST,   /* the daemon is gone: all calls fail until pvm_exit() */
-    PVMI_TASK_LEAVES, /* pvm_exit() is at work */
+    PVMI_TASK_LEAVES, /* pvm_exit() is running */
 };
 
 struct pvmi_task {

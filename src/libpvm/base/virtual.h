@@ -2,8 +2,8 @@
  * virtual.h - the virtual time of a simulated network, for a task that lives in it: the one place in the library that
  * uses pvmc_virtual_clock (core/clock.h).
  *
- * What goes to or comes from the daemon bypasses that network and takes no virtual time there. So the network is told
- * before a frame is given to the daemon, and time stands still until the other side has taken it.
+ * Bytes to or from the daemon bypass that network and take no virtual time. So the network is told before a frame is
+ * passed to the daemon, and time stands still until the other side has received it.
  */
 #ifndef PVMI_VIRTUAL_H
 #define PVMI_VIRTUAL_H
@@ -24,9 +24,9 @@ bool pvmi_virtual_is_watched(const struct pvmc_bypass *daemon);
 int pvmi_virtual_give(struct pvmc_bypass daemon, size_t bytes);
 
 /*
- * Sleeps until something may have come, or until_us of pvmc_clock_us(). fd is readable when the daemon has sent
- * something. owing: it has not taken all of ours yet, so that it is waited for in real time. 0, or PVMC_EDOWN if the
- * network is gone.
+ * Sleeps until something may have arrived, or until_us of pvmc_clock_us(). fd is readable when the daemon has sent
+ * something. owing: the daemon has not received all our bytes yet, so the sleep waits for it in real time. 0, or
+ * PVMC_EDOWN if the network is gone.
  */
 int pvmi_virtual_sleep(int64_t until_us, const struct pvmc_bypass *daemon, bool owing, int fd);
 

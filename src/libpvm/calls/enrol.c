@@ -63,8 +63,8 @@ static int connect_patiently(const char *path)
 }
 
 /*
- * Logs why the daemon is out of reach. A program that goes on without a daemon fails in each call, so the same reason
- * is logged once.
+ * Logs why the daemon cannot be reached. A program that continues without a daemon fails in each call, so the same
+ * reason is logged once.
  */
 static void explain_once(const char *why)
 {

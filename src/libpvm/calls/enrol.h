@@ -14,7 +14,7 @@
  */
 int pvmi_enrol(void);
 
-/* Enrols if need be. Every call that needs the machine begins with it: 0, or an error as of pvmi_enrol(). */
+/* Enrols if necessary. Every call that needs the machine begins with it: 0, or an error like pvmi_enrol(). */
 static inline int pvmi_task_need(void)
 {
     return pvmi_task.state == PVMI_TASK_IN ? 0 : pvmi_enrol();
@@ -32,10 +32,10 @@ void pvmi_enrol_take_siblings(struct pvmc_message *m);
 /* Sets the name that the daemon lists for this task; NULL: the program's. Copied. Called by pvmsettaskname(). */
 int pvmi_enrol_set_name(const char *name);
 
-/* For modules that know something about the machine only once they have been used. */
+/* For modules that learn about the machine only once they are used. */
 struct pvmi_leaver {
     void (*leaves)(void); /* the task is about to leave; handlers still run */
-    void (*left)(void);   /* it has left: nothing known of the machine holds any more */
+    void (*left)(void);   /* it has left: everything known about the machine is void */
     struct pvmi_leaver *next;
     bool is_listed;
 };

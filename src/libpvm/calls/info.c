@@ -347,7 +347,7 @@ int pvm_hostsync(int host, struct timeval *clock, struct timeval *delta)
 
 /* ---- pvm_tickle ---- */
 
-#define TICKLE_MAX 10 /* as many numbers as old programs reserve */
+#define TICKLE_MAX 10 /* old programs reserve room for as many numbers */
 
 static int tickle(int narg, const int *argp, int *nresp, int *resp)
 {

@@ -48,7 +48,7 @@ static int deliver(pvmc_tid src, int tag, uint32_t ctx, int tid)
     return 0;
 }
 
-/* Delivers an event of ours. For our exit the daemon is its source, else this task. */
+/* Delivers an event of this task. For its exit the source is the daemon, else this task. */
 static int deliver_own(const struct wish *w, pvmc_tid tid)
 {
     return deliver(w->what == PvmTaskExit ? PVMC_TID_DAEMON : pvmi_task.tid, w->tag, w->ctx, (int)tid);
@@ -116,8 +116,8 @@ static int want(int what, pvmc_tid tid, int tag, int count)
 }
 
 /*
- * Cancels one request of that kind and tag in our context. With `report` it is reported at once, as if it had come
- * true.
+ * Cancels one request of that kind and tag in our context. With `report` it is reported at once, as if the event had
+ * occurred.
  */
 static int cancel(int what, pvmc_tid tid, int tag, bool report)
 {
@@ -152,7 +152,7 @@ static int ask_daemon(int what, int tag, int count, const int *tids, int tid_cou
     return pvmi_request_aside(PVMC_TM_NOTIFY, &body);
 }
 
-/* One request to the daemon covers the exits of other tasks; our own is kept here. */
+/* One request to the daemon covers the exits of other tasks; our own exit is handled here. */
 static int notify_exits(int what, int tag, int count, const int *tids)
 {
     int *others = malloc(count * sizeof *others), n = 0, rc = others ? 0 : PVMC_ENOMEM;

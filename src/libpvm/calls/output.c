@@ -20,11 +20,11 @@ int pvm_catchout(FILE *file); /* pvm3.h declares it only after stdio.h */
 
 struct child {
     pvmc_tid tid;
-    bool begun;    /* its BEGIN is written */
-    bool ended;    /* its EOF is written; kept until pvm_spawn() has told us about it */
-    bool expected; /* pvm_spawn() has told us */
+    bool begun;    /* its BEGIN has been written */
+    bool ended;    /* its EOF has been written; kept until pvm_spawn() has returned its tid */
+    bool expected; /* pvm_spawn() has returned its tid */
     bool foreign;  /* another task's child */
-    bool spawned;  /* the parent's daemon has told us */
+    bool spawned;  /* the parent's daemon has reported it */
     char *line;    /* unfinished */
     size_t length, capacity;
     UT_hash_handle hh;
@@ -134,7 +134,7 @@ static void add_text(struct child *c, const char *text, size_t length)
         keep(c, text, length);
 }
 
-/* ---- what the daemon reports ---- */
+/* ---- reports of the daemon ---- */
 
 static void begin(struct child *c)
 {
@@ -144,8 +144,8 @@ static void begin(struct child *c)
 }
 
 /*
- * A child of ours is remembered until pvm_spawn() has returned it, another task's child until its parent's daemon has
- * told us of it. Both may be after its end.
+ * Keeps a child of ours until pvm_spawn() has returned it, and another task's child until its parent's daemon has
+ * reported it. Both may happen after its end.
  */
 static void forget_if_done(struct child *c)
 {

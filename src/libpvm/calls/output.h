@@ -7,13 +7,13 @@
 /* TC_OUTPUT came; reads m. */
 void pvmi_output_take(struct pvmc_message *m);
 
-/* These children were spawned and their output, if caught, comes to us: pvm_exit() waits for its end. */
+/* These children were spawned and send their output, if caught, to us: pvm_exit() waits for its end. */
 void pvmi_output_expect(const int *tids, int count);
 
 /* A host is lost: no more output comes from its tasks. */
 void pvmi_output_forget_host(pvmc_tid host);
 
-/* Waits until all caught output is here, and says so on stderr if it has to. 0 or PVMC_EDOWN. */
+/* Waits until all caught output has arrived, and prints that on stderr if it has to wait. 0 or PVMC_EDOWN. */
 int pvmi_output_drain(void);
 
 /* Stops catching and forgets all children. Unfinished lines are written. */

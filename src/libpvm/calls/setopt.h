@@ -7,12 +7,12 @@
 #include "core/buf.h"
 
 /*
- * Takes over where the daemon says that output and traces of this task go, on enrolment. Tasks that it spawns inherit
- * them unless the program has set theirs.
+ * On enrolment, adopts the daemon's destinations for output and traces of this task. Tasks that it spawns inherit them
+ * unless the program has set theirs.
  */
 void pvmi_setopt_inherit(struct pvmc_buf *answer);
 
-/* After enrolment: tells the daemon what was set before, such as PvmNoReset. */
+/* After enrolment: tells the daemon about earlier settings, such as PvmNoReset. */
 void pvmi_setopt_announce(void);
 
 /* Sends trace events of this task and of tasks it spawns to a task from now on: 0, or why the daemon was not told. */

@@ -28,7 +28,7 @@ struct start {
     int fault[2]; /* pipe: errno of a failed exec */
 };
 
-/* Becomes the daemon: no child of ours, no terminal, its standard output to us until it is ready. */
+/* Becomes the daemon: not our child, without a terminal, with its standard output connected to us until it is ready. */
 static void become_daemon(const struct start *s)
 {
     setsid();

@@ -28,12 +28,12 @@ struct collector {
     char fault[TEXT_BYTES]; /* why it cannot write, or "" */
 };
 
-static bool joined;                    /* this process has had a collector: a second one would begin the file anew */
+static bool joined;                    /* this process has had a collector: a second one would overwrite the file */
 static char path[PATH_LIMIT + 1];      /* of the file */
 static char entry[PATH_LIMIT + 32];    /* of the collector, in the mailbox */
 static char starting[PATH_LIMIT + 40]; /* its owner starts the collector */
 
-/* ---- messages, beside the program's own ---- */
+/* ---- messages, apart from the program's own ---- */
 
 struct aside {
     int context, auto_err;
@@ -59,7 +59,7 @@ static bool has_message(void *arg)
     return pvmi_inbox_find(PVMI_INBOX_ANY, PVMI_INBOX_ANY, pvmmyctx);
 }
 
-/* The first message in the current context, with the caller's reference; NULL: none has come. */
+/* The first message in the current context, with the caller's reference; NULL: none has arrived. */
 static struct pvmc_message *take_message(void)
 {
     int mid;
@@ -118,7 +118,7 @@ static int await_answer(int child, char *text)
         pvmi_wait_until(has_message, NULL, pvmc_clock_us() + START_LIMIT_MS * 1000);
     struct pvmc_message *m = take_message();
     if (!m)
-        pvm_kill(child); /* it may be waiting for a reader of a pipe */
+        pvm_kill(child); /* it may wait for a reader of a pipe */
     if (!m || m->tag == TAG_ENDED) {
         pvmc_message_unref(m);
         return PvmDSysErr;
@@ -174,7 +174,7 @@ static int find_or_start(struct collector *c, char *why)
         if (find(c))
             return 0;
         if (joined)
-            return PvmNotFound; /* it ended with the program, and this task has come back */
+            return PvmNotFound; /* it ended with the program, and this task has enrolled again */
         int lock = take_lock();
         if (lock >= 0) {
             int rc = find(c) ? 0 : start(why);

@@ -58,7 +58,7 @@ static const struct pvmi_control control_messages[] = {
 
 /* ---- links ---- */
 
-/* The news of a task's end come to the program when the last frames of that task are here. */
+/* The program learns of a task's end when the last frames of that task have arrived. */
 static bool take(struct pvmc_message *m)
 {
     if (m->ctx == PVMC_CTX_TM && pvmc_tid_is_daemon(m->src)) {
@@ -94,7 +94,7 @@ static void forget_others(void)
 static void undo(unsigned level, struct pvmi_wanted *wanted, struct pvmi_wanted *offered)
 {
     pvmi_inbox_undo(wanted);
-    pvmi_offer_receive = offered; /* a message that is half there goes on to that place, and then to the inbox */
+    pvmi_offer_receive = offered; /* a partly received message continues in that place, and then goes to the inbox */
     pvmi_wait_undo();
     pvmi_request_undo(level);
     pvmi_transfer_abandon(level);

@@ -1,11 +1,11 @@
 /*
- * wiring.h - the one place that connects the rooms: which module takes which control message, hears of links, and
- * undoes what forks and jumps interrupt. Lower rooms have hooks for that and know nobody above them.
+ * wiring.h - the one place that connects the rooms: which module handles which control message, listens to links, and
+ * undoes what forks and jumps interrupt. Lower rooms provide hooks for that and know no room above them.
  */
 #ifndef PVMI_WIRING_H
 #define PVMI_WIRING_H
 
-/* Fills in all hooks. Doing it again changes nothing. Called on enrolment, before there is a link. */
+/* Sets all hooks. Repeating it changes nothing. Called on enrolment, before there is a link. */
 void pvmi_wiring_install(void);
 
 #endif

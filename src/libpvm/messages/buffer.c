@@ -55,7 +55,7 @@ static int make_send_buffer(uint32_t enc)
     return mid;
 }
 
-/* The message of the old send buffer serves again if it can. */
+/* The message of the old send buffer is reused if possible. */
 static int replace_send_buffer(uint32_t enc)
 {
     int mid = enc && enc != PVMC_ENC_TRACE ? pvmi_buffer_renew_send(enc) : 0;

@@ -40,7 +40,7 @@ static inline struct pvmc_message *plain(const struct pvmi_active *active, const
     return !pvmi_call_is_watched() && data && n > 0 && stride == 1 ? active->m : NULL;
 }
 
-/* The unusual cases have a function of their own, so that the usual one needs no stack frame. */
+/* A separate function handles the unusual cases, so that the usual one needs no stack frame. */
 #define BOTH(name, event, ctype, count, type)                                                                          \
     static __attribute__((noinline)) int pack_##name(ctype *data, int n, int stride)                                   \
     {                                                                                                                  \

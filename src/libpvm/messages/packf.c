@@ -29,7 +29,7 @@ struct arguments {
 
 /* ---- the format ---- */
 
-/* A number in the format, or the next argument for '*'; -1 when it is too large. *format moves on. */
+/* A number in the format, or the next argument for '*'; -1 when it is too large. Advances *format. */
 static int read_number(const char **format, struct arguments *args)
 {
     if (**format == '*') {

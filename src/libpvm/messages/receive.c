@@ -1,6 +1,4 @@
-/*
- * receive.c - pvm_recv, pvm_nrecv, pvm_trecv, pvm_precv and pvm_probe: a message is found in the inbox or waited for.
- */
+/* receive.c - pvm_recv, pvm_nrecv, pvm_trecv, pvm_precv and pvm_probe: find a message in the inbox or wait for it. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,22 +17,22 @@
 #include "libpvm/calls/enrol.h"
 #include "libpvm/engine/wait.h"
 
-#define PLACING_US 100000 /* between looks at a message that is still being placed when the time is over */
+#define PLACING_US 100000 /* interval of checks of a message that is still being placed after the deadline */
 
 typedef int match_function(int mid, int tid, int tag);
 
 struct search {
-    struct pvmi_wanted wanted;  /* wanted.m: came while we waited for it */
+    struct pvmi_wanted wanted;  /* wanted.m: arrived while we waited for it */
     struct pvmi_waiting *found; /* else: found in the inbox */
     match_function *match;
     uint64_t asked; /* arrival numbers up to this one: the match function has been asked about them */
-    int rc;         /* what a match function of the program said to abort with */
+    int rc;         /* the error with which the program's match function aborted */
 };
 
-/* What a call does when nothing in the inbox matches. Any other number is the time until which it waits. */
+/* What a call does when nothing in the inbox matches. Any other number is a deadline. */
 enum {
-    TAKE_ONE = -1,      /* pvm_nrecv(), pvm_probe(): it takes in one that has come */
-    TAKE_WHAT_CAME = 0, /* pvm_trecv() without time: those that have come, until one matches */
+    TAKE_ONE = -1,      /* pvm_nrecv(), pvm_probe(): takes in one message that has arrived */
+    TAKE_WHAT_CAME = 0, /* pvm_trecv() without time: takes in arrived messages until one matches */
 };
 
 /* ---- matching ---- */
@@ -48,8 +46,8 @@ static int default_match(int mid, int tid, int tag)
 }
 
 /*
- * Asks the program's function about each message, once per call. It returns 0 for no, 1 to take the message, more to
- * take the highest, below 0 to give up. It may call pvm_bufinfo() and the like, but not receive.
+ * Asks the program's function about each message, once per call. It returns 0 to refuse the message, 1 to take it, more
+ * to take the highest, below 0 to abort. It may call pvm_bufinfo() and the like, but not receive.
  */
 static void search_by_function(struct search *s)
 {
@@ -88,7 +86,7 @@ static bool asks_program(const struct search *s)
     return s->match;
 }
 
-/* The message that is being placed, if handlers took it in while nobody waited for it. */
+/* The message being placed, if a handler's call took it in while no receive waited for it. */
 static struct pvmi_waiting *find_placed(const struct pvmc_mem *body)
 {
     struct pvmi_waiting *w = pvmi_inbox_after(0);
@@ -97,7 +95,7 @@ static struct pvmi_waiting *find_placed(const struct pvmc_mem *body)
     return w;
 }
 
-/* Whether the search is over: a message has been taken in that matches, or there is an error. */
+/* Whether the search is over: a matching message has been taken in, or there is an error. */
 static bool look(struct search *s)
 {
     s->found = NULL;
@@ -112,7 +110,7 @@ static bool look(struct search *s)
     return s->found || s->rc;
 }
 
-/* Takes in what has come, `most` messages, until the search is over. Handlers run in between, and may receive. */
+/* Takes in up to `most` arrived messages until the search is over. Handlers run in between, and may receive. */
 static bool take_in(struct search *s, size_t most)
 {
     struct pvmc_message *m;
@@ -132,7 +130,7 @@ static bool take_in(struct search *s, size_t most)
     return false;
 }
 
-/* pvmi_condition: there is a message, or one that may be it, or no sense in waiting for it. */
+/* pvmi_condition: there is a message, a candidate, or no point in waiting for it. */
 static bool has_news(void *arg)
 {
     struct search *s = arg;
@@ -156,8 +154,8 @@ static struct search make_search(int tid, int tag)
 }
 
 /*
- * As in PVM, takes in one message, whether it matches or not. A poll in vain hears the links in any case, so that a
- * sender need not wait until all messages have been taken in.
+ * As in PVM, takes in one message, whether it matches or not. A poll without result listens to the links in any case,
+ * so that a sender need not wait until all messages have been taken in.
  */
 static int take_one(struct search *s)
 {
@@ -243,7 +241,7 @@ static int receive(int tid, int tag, int64_t limit)
     return activate(&s);
 }
 
-/* What an event tells of a received message; -1 and our context when there is none. */
+/* The event's description of a received message; -1 and our context when there is none. */
 struct received {
     int bytes, tag, ctx, src;
 };
@@ -285,7 +283,7 @@ int pvm_nrecv(int tid, int tag)
     return rc;
 }
 
-/* The time when `timeout` is over, or TAKE_WHAT_CAME if it allows none. */
+/* The deadline for `timeout`, or TAKE_WHAT_CAME if it allows no waiting. */
 static int64_t deadline_of(const struct timeval *timeout)
 {
     if (!timeout)
@@ -336,8 +334,8 @@ int (*pvm_recvf(int (*function)(int mid, int tid, int tag)))(int mid, int tid, i
 /* ---- pvm_precv ---- */
 
 /*
- * As find(), with room for `size` bytes of a message. A handler that receives while a pvm_precv() waits has no such
- * room. If a message is being placed there when the time is over, the call waits for its end.
+ * Like find(), with room for `size` bytes of a message. A handler that receives while a pvm_precv() waits has no such
+ * room. If a message is still being placed at the deadline, the call waits for its end.
  */
 static int find_placing(struct search *s, void *data, size_t size, int64_t deadline_us)
 {
@@ -366,7 +364,7 @@ static int convert_out(struct pvmc_message *m, void *data, int n, int type, int 
     return pvmc_message_unpack(m, type, data, items < (uint64_t)n ? (int)items : n, 1);
 }
 
-/* The same, with a copy if the formats agree. A message that was placed needs neither. */
+/* The same, with a plain copy if the formats agree. A message placed directly needs neither. */
 static int copy_out(struct pvmc_message *m, void *data, int n, int type, int *bytes)
 {
     if (m->dsig != pvmc_dsig_own())

@@ -369,7 +369,7 @@ int pvmi_trace_pack_type(struct pvmc_message *m, int type, int n)
     return PVMC_EPARAM;
 }
 
-/* The program may go on packing, or send it again. */
+/* The program may continue to pack, or send it again. */
 int pvmi_trace_send_user(struct pvmc_message *m)
 {
     if (m->enc != PVMC_ENC_TRACE)
