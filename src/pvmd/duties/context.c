@@ -1,6 +1,6 @@
 /*
- * context.c - a context is a number of its host, like a tid, and unique in the machine. It has no owner and lasts until
- * some task frees it; when the numbers run out, those whose makers have ended are reused.
+ * context.c - a context is a number that belongs to a host, like a tid, and is unique in the machine. It has no owner
+ * and lasts until some task frees it. When the numbers run out, those created by tasks that have ended are reused.
  */
 #include "context.h"
 #include <stdlib.h>
@@ -90,7 +90,7 @@ static void answer(const struct pvmd_request *r, int code, uint32_t number)
     pvmc_buf_free(&b);
 }
 
-/* ---- contexts of another host's making ---- */
+/* ---- contexts of other hosts ---- */
 
 struct asked {
     struct pvmd_request request;

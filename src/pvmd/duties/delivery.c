@@ -18,7 +18,7 @@
 #include "pvmd/tasks/service.h"
 #include "pvmd/tasks/tasks.h"
 
-/* ---- messages of other daemons for this one ---- */
+/* ---- messages from other daemons to this one ---- */
 
 struct sender {
     unsigned host;
@@ -68,7 +68,7 @@ static void receive_question(const struct pvmc_frame *f, unsigned from_host)
     pvmc_message_unref(whole);
 }
 
-/* This daemon holds its tasks' output, which it sends itself. */
+/* This daemon itself holds back its tasks' output, because it sends the output. */
 static void receive_hold(const struct pvmc_frame *f)
 {
     struct pvmc_buf body;
@@ -95,8 +95,8 @@ static void to_self(const struct pvmc_frame *f, unsigned from_host)
 /* ---- all others ---- */
 
 /*
- * Frames of a host that is leaving are dropped: our tasks know already that its tasks are gone, and have forgotten
- * which number they expect from them.
+ * Drops frames of a host that is leaving: our tasks already know that its tasks are gone, and have forgotten the next
+ * frame numbers.
  */
 static void to_task(struct pvmc_frame *f, unsigned from_host)
 {

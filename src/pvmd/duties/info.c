@@ -143,7 +143,7 @@ static int sendsig_question(const struct pvmd_question *q, struct pvmc_buf *body
     if (task && task->pid > 0)
         kill(task->pid, number);
     else if (task && task->tasker && (number == SIGTERM || number == SIGKILL))
-        pvmd_task_end(task); /* its tasker may never start it */
+        pvmd_task_end(task); /* it may never be started by its tasker */
     return 0;
 }
 

@@ -112,7 +112,7 @@ static int mailbox_request(const struct pvmd_request *r, struct pvmc_buf *body)
     return 0;
 }
 
-/* ---- at the master: owners ---- */
+/* ---- at the master: owners of entries ---- */
 
 struct owner {
     pvmc_tid tid;
@@ -130,7 +130,7 @@ static void owner_ended(void *arg, pvmc_tid tid)
     pvmd_mailbox_owner_ended(tid);
 }
 
-/* Watches the task. Returns 0 if we will hear of its end. */
+/* Watches the task. Returns 0 if its end will be reported. */
 static int watch_owner(pvmc_tid tid)
 {
     struct owner *o;
@@ -158,14 +158,14 @@ struct waiter {
     char *name;
     int index;
     uint32_t flags;
-    bool is_called;           /* an entry of that name has come */
-    struct pvmd_watch *watch; /* of who waits */
+    bool is_called;           /* an entry of that name has arrived */
+    struct pvmd_watch *watch; /* on the waiting task */
     struct waiter *prev, *next;
 };
 
 static struct waiter *waiters;
 
-#define WAITING_MAX 256 /* of one task, which has one for each of its threads */
+#define WAITING_MAX 256 /* per task, which has one for each of its threads */
 
 static bool may_wait(pvmc_tid who)
 {
@@ -246,7 +246,10 @@ static bool get(const struct pvmd_question *q, pvmc_tid who, const char *name, i
     return true;
 }
 
-/* Serves waiting requests in order, for as long as a turn lasts: an entry may be large, and many may wait for it. */
+/*
+ * Serves waiting requests in order, until the turn has lasted long enough: an entry may be large, and many may wait for
+ * it.
+ */
 static bool serve_some(void)
 {
     struct waiter *w, *next;

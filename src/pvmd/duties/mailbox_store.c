@@ -17,7 +17,7 @@ struct class
 static struct class *classes;
 static size_t entry_count, byte_count, name_bytes;
 
-/* The memory of one task's entries. Persistent entries of ended tasks count for nobody. */
+/* The memory of one task's entries. Persistent entries of ended tasks count towards no task. */
 struct usage {
     pvmc_tid owner;
     size_t entries, bytes;
@@ -26,7 +26,7 @@ struct usage {
 
 static struct usage *usages;
 
-/* ---- how much there is ---- */
+/* ---- limits ---- */
 
 static struct usage *usage_of(pvmc_tid owner)
 {

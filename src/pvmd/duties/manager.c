@@ -26,7 +26,7 @@ static void tell_task(struct pvmd_task *task)
     task->managed = pvmd.manager && task->tid != pvmd.manager;
 }
 
-/* Tasks that ask a manager now ask the new one, or their daemon. All others go on asking their daemon. */
+/* Tasks that ask a manager now ask the new one, or their daemon. All others still ask their daemon. */
 static void tell_tasks(void)
 {
     struct pvmd_task *task, *next;
@@ -154,9 +154,9 @@ void pvmd_manager_task_left(const struct pvmd_task *task)
         pvmd_manager_change(task->tid, 0, NULL, NULL);
 }
 
-/* ---- what it hears ---- */
+/* ---- notices to the manager ---- */
 
-/* The manager hears of a spawned task from its spawner. */
+/* The manager learns of a spawned task from its spawner. */
 void pvmd_manager_task_enrolled(struct pvmd_task *task)
 {
     task->managed = pvmd.manager;

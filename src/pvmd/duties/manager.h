@@ -3,8 +3,8 @@
  * when they start tasks, or query or change the machine.
  *
  * The master decides which task it is and tells all daemons. Tasks that enrol from then on are told, too, and ask it;
- * when it ends, they ask their daemons again. The manager has daemons do the work by SM_EXEC and SM_ADD, and hears of
- * all tasks.
+ * when it ends, they ask their daemons again. The manager makes daemons do the work by SM_EXEC and SM_ADD, and is told
+ * of all tasks.
  */
 #ifndef PVMD_MANAGER_H
 #define PVMD_MANAGER_H
@@ -16,16 +16,16 @@ struct pvmd_host;
 /* A task of ours registers as manager, or resigns. The request is answered when the master has decided. */
 void pvmd_manager_register(const struct pvmd_request *r, bool on);
 
-/* A task has enrolled: it asks the manager from now on, and the manager hears of it. */
+/* A task has enrolled: it asks the manager from now on, and the manager is told. */
 void pvmd_manager_task_enrolled(struct pvmd_task *task);
 
-/* A task of ours has left, and may be the manager. Its process may go on. */
+/* A task of ours has left, and may be the manager. Its process may continue. */
 void pvmd_manager_task_left(const struct pvmd_task *task);
 
-/* A task ends: the manager hears of it. */
+/* A task ends: the manager is told. */
 void pvmd_manager_task_ends(const struct pvmd_task *task);
 
-/* The new host learns who the manager is; the manager hears that a host has left (SM_HOSTX). */
+/* The new host is told of the manager; the manager is told that a host has left (SM_HOSTX). */
 void pvmd_manager_host_joined(const struct pvmd_host *host);
 void pvmd_manager_host_left(unsigned index);
 

@@ -22,7 +22,7 @@ struct errand {
 
 /*
  * Tasks started by one SM_EXEC. When the manager has answered the spawner, its library tells them of their siblings on
- * all hosts. If the spawner ends before, we tell them of those in this batch.
+ * all hosts. If the spawner ends before that, we tell them of those in this batch.
  */
 struct batch {
     struct errand errand;
@@ -34,7 +34,7 @@ struct batch {
     struct batch *prev, *next;
 };
 
-static struct batch *batches; /* those that may not have been told */
+static struct batch *batches; /* those that may not have been told yet */
 
 static bool is_manager(pvmc_tid src)
 {

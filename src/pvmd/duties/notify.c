@@ -15,8 +15,8 @@
 #include "pvmd/base/turn.h"
 #include "pvmd/tasks/watch.h"
 
-#define REGISTRATIONS_MAX 65536 /* of one task */
-#define ORDERS_MAX        64    /* of one task, under way */
+#define REGISTRATIONS_MAX 65536 /* per task */
+#define ORDERS_MAX        64    /* per task, in progress */
 
 /* Identifies a registration, also for cancelling it. A hash key, so it has no padding. */
 struct event {
@@ -37,8 +37,8 @@ struct registration {
 struct owner {
     pvmc_tid tid;
     struct registration *all;
-    unsigned orders; /* under way */
-    bool ended;      /* its registrations are being forgotten; no longer in the table */
+    unsigned orders; /* in progress */
+    bool ended;      /* its registrations are being removed; no longer in the table */
     struct owner *prev, *next;
     UT_hash_handle hh;
 };
@@ -255,7 +255,7 @@ static int do_piece(struct order *order)
     return ask(o, order);
 }
 
-/* Does pieces of the oldest order; the other owners have their turn then. */
+/* Handles pieces of the oldest order; then it is another owner's turn. */
 static bool do_some(void)
 {
     struct order *order = orders;
@@ -277,7 +277,7 @@ static bool do_some(void)
 
 static struct pvmd_work doing = {.step = do_some};
 
-/* Takes over the order. */
+/* Takes ownership of the order. */
 static void begin(struct order *order)
 {
     struct owner *o = is_valid(order) ? owner_get(order->request.tid) : NULL;

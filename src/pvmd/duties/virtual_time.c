@@ -20,11 +20,11 @@
 
 #define LOOK_S     0.2 /* between looks for the network */
 #define END_S      0.5 /* for a process to end that got a signal */
-#define KILLED_MAX 64  /* so many are waited for */
+#define KILLED_MAX 64  /* limit of those waited for */
 
 static const struct pvmc_clock_watch *clock_watch; /* NULL: the tasks here use no network with a clock */
 static bool watched;                               /* the network knows us */
-static bool held;                                  /* and has been told that we are at work */
+static bool held;                                  /* and knows that we are working */
 static uint64_t turns;                             /* how often that was so */
 static unsigned holds;
 static pid_t *gone; /* to be told of */
@@ -85,7 +85,7 @@ static void on_look(EV_P_ ev_timer *timer, int events)
 
 /* ---- telling ---- */
 
-/* From now on until it is released time stands still, whatever is told in between. */
+/* Time stands still from now on until it is released, whatever is reported in between. */
 static void take_hold(void)
 {
     if (watched && !held)

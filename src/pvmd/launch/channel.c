@@ -39,7 +39,7 @@ const char *pvmd_channel_open(struct pvmd_channel *c, int fd, const struct pvmw_
     return why;
 }
 
-/* Writes everything; fd may block or not. */
+/* Writes everything; fd may be blocking or not. */
 static bool write_all(int fd, const uint8_t *data, size_t length)
 {
     while (length) {
@@ -80,7 +80,7 @@ static bool pass_out(struct pvmd_channel *c, int in)
     return passed;
 }
 
-/* Passes on all that has come. */
+/* Passes on everything received. */
 static bool pass_in(struct pvmd_channel *c, int out)
 {
     uint8_t data[PVMW_TLS_RECORD_BYTES];
@@ -94,7 +94,7 @@ static bool pass_in(struct pvmd_channel *c, int out)
 void pvmd_channel_carry(struct pvmd_channel *c, int in, int out)
 {
     struct pollfd p[] = {{.fd = c->fd, .events = POLLIN}, {.fd = in, .events = POLLIN}};
-    bool on = pass_in(c, out); /* it may have come with the end of the handshake */
+    bool on = pass_in(c, out); /* data may have come with the end of the handshake */
     while (on) {
         int n = poll(p, 2, -1);
         if (n < 0 && errno == EINTR)

@@ -1,6 +1,6 @@
 /*
  * channel.h - the courier's connection: carries bytes both ways between a pair of descriptors on this host and the
- * other end, over TLS. All functions block, since the courier's processes do nothing else.
+ * other end, over TLS. All functions block, because the courier's processes do nothing else.
  */
 #ifndef PVMD_CHANNEL_H
 #define PVMD_CHANNEL_H
@@ -14,7 +14,7 @@ struct pvmd_channel {
     struct pvmw_tls *tls;
 };
 
-/* Waits until fd has one of poll's events. False: the time is over. */
+/* Waits until fd has one of poll's events. False: the time limit has passed. */
 bool pvmd_channel_wait(int fd, short events, int64_t deadline_us);
 
 /*

@@ -33,7 +33,7 @@ struct pvmd_launcher {
 
 extern const struct pvmd_launcher pvmd_launch_local, pvmd_launch_ssh, pvmd_launch_rsh, pvmd_launch_manual;
 
-/* Not found by name: the one for so=pw only, when somebody can be asked; the other while there is a hoster. */
+/* Not found by name: the first for so=pw only, if somebody can be asked; the second while there is a hoster. */
 extern const struct pvmd_launcher pvmd_launch_password, pvmd_launch_hoster;
 
 /* The command for a remote host's shell that finds the daemon and starts it; the caller frees it, NULL: no memory. */

@@ -102,7 +102,7 @@ char *pvmd_courier_text(const struct pvmd_courier_key *own, const char *slave_ke
     return text;
 }
 
-/* Reads one byte at a time, since all after the line is the slave's. */
+/* Reads one byte at a time, because everything after the line is for the slave. */
 static bool read_first_line(char *line, size_t size)
 {
     for (size_t length = 0; length < size; length++) {

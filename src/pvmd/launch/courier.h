@@ -2,10 +2,10 @@
  * courier.h - the channel between master and slave when a hoster has started the slave. The master cannot write to the
  * slave's stdin then, and the machine's secret must not appear in a command that others can list.
  *
- * The command holds a public key of the master; the slave's first line holds one of its own and the port where it
- * waits. Both keys serve one launch. The master calls that port, and all that a launcher's command would carry goes
- * over TLS, with a key derived from both. Each end is a process of its own between the daemon and a pair of pipes.
- * Layouts: doc/protocol.md.
+ * The command contains a public key of the master; the slave's first line contains one of its own and the port where it
+ * waits. Both keys serve one launch. The master calls that port, and everything that a launcher's command would carry
+ * is sent over TLS, with a key derived from both. Each end is a separate process between the daemon and a pair of
+ * pipes. Layouts: doc/protocol.md.
  */
 #ifndef PVMD_COURIER_H
 #define PVMD_COURIER_H

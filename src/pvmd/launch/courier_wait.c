@@ -19,7 +19,7 @@
 
 #define STRANGERS_MAX 32
 #define STRANGER_US   5000000 /* for a caller to prove that it has the key */
-#define LOOK_MS       100     /* between looks at strangers' time limits */
+#define LOOK_MS       100     /* interval of checks of strangers' time limits */
 
 /* A caller that has not yet proven anything. */
 struct stranger {
@@ -84,7 +84,7 @@ static void send_away(struct stranger *s)
     s->channel.fd = -1;
 }
 
-/* A free place. If there is none, a random stranger goes, so that a flood cannot single out the master. */
+/* A free place. If there is none, a random stranger is closed, so that a flood cannot single out the master. */
 static struct stranger *place(void)
 {
     uint8_t chance = 0;
@@ -107,7 +107,7 @@ static void take_in(int listener, const struct pvmw_tls_key *key)
         close(fd);
 }
 
-/* Looks at a stranger. True: it has proven to be the master. */
+/* Checks a stranger. True: it has proven to be the master. */
 static bool hear(struct stranger *s, bool readable)
 {
     int rc = readable ? pvmw_tls_handshake(s->channel.tls) : 0;
@@ -116,7 +116,7 @@ static bool hear(struct stranger *s, bool readable)
     return rc > 0;
 }
 
-/* Waits for events of the listener (place 0) and the strangers, or for the next look at their time. */
+/* Waits for events of the listener (place 0) and the strangers, or for the next check of their time limits. */
 static void wait_for_events(int listener, struct pollfd p[1 + STRANGERS_MAX])
 {
     p[0] = (struct pollfd){.fd = listener, .events = POLLIN};
@@ -127,7 +127,7 @@ static void wait_for_events(int listener, struct pollfd p[1 + STRANGERS_MAX])
             p[i].revents = 0;
 }
 
-/* Waits for the master. False: the time is over. */
+/* Waits for the master. False: the time limit has passed. */
 static bool meet_master(int listener, const struct pvmw_tls_key *key, struct pvmd_channel *master)
 {
     struct pollfd p[1 + STRANGERS_MAX];

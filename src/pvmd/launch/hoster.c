@@ -70,7 +70,7 @@ struct pvmd_hosting *pvmd_hoster_ask(const struct pvmd_hosting_order *order, con
     return h;
 }
 
-/* Takes one out that was asked for; h may be freed by the owner, and others with it. */
+/* Takes out one that was asked for. The owner may free h, and others with it. */
 static void end_hosting(struct pvmd_hosting *h, const char *result)
 {
     const struct pvmd_hosting_events *events = h->events;

@@ -51,7 +51,7 @@ struct pvmd_launch {
     void *owner;
     bool owned; /* the owner has neither released nor cancelled it, nor heard of its failure */
     bool told;  /* the owner has had its event */
-    pid_t pid;  /* 0: it has ended, `status` tells how */
+    pid_t pid;  /* 0: it has ended with `status` */
     int status;
     ev_child child;
     ev_io in; /* the command's stdin; its fd is -1 when closed */
@@ -105,7 +105,7 @@ static void free_launch(struct pvmd_launch *l)
     free(l);
 }
 
-/* ---- how it failed ---- */
+/* ---- the cause of a failure ---- */
 
 static void describe_end(const struct pvmd_launch *l, char *text, size_t size)
 {
@@ -117,7 +117,7 @@ static void describe_end(const struct pvmd_launch *l, char *text, size_t size)
         snprintf(text, size, "%s ended without starting a daemon", l->launcher->label);
 }
 
-/* It is no longer needed, and is freed from the loop, since callers up the stack may still hold it. */
+/* Frees it from the loop, because callers up the stack may still hold it. */
 static void let_go(struct pvmd_launch *l, ev_tstamp limit_s)
 {
     l->owned = false;
@@ -192,7 +192,7 @@ static void child_event(struct ev_loop *loop, ev_child *w, int events)
         free_launch(l);
 }
 
-/* ---- what it says ---- */
+/* ---- its output ---- */
 
 static void strip(char *line)
 {
@@ -246,7 +246,7 @@ static void take_lines(struct pvmd_launch *l, struct line_reader *r)
         memmove(r->line, r->line + length, r->length);
     }
     if (r->length == PVMD_START_LINE_MAX)
-        r->length = 0; /* no line of ours is so long */
+        r->length = 0; /* no line of the start protocol is this long */
 }
 
 static void read_event(struct ev_loop *loop, ev_io *w, int events)
@@ -285,7 +285,7 @@ static void write_event(struct ev_loop *loop, ev_io *w, int events)
     ev_io_stop(loop, w);
 }
 
-/* ---- begin ---- */
+/* ---- start ---- */
 
 /* Our ends do not block. The command gets its ends as 0, 1 and 2; exec() closes all others. */
 static int make_pipes(int in[2], int out[2], int err[2])
@@ -307,7 +307,7 @@ static void close_pair(int pair[2])
             close(pair[i]);
 }
 
-/* In a session of its own: without a terminal to ask for a password, and in one process group that we can end. */
+/* In a session of its own: without a terminal for passwords, and in one process group that we can kill. */
 static int spawn_command(struct pvmd_command *c, int in, int out, int err, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;

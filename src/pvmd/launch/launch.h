@@ -16,7 +16,7 @@
 /* By name, or NULL. */
 const struct pvmd_launcher *pvmd_launcher_find(const char *name);
 
-/* ---- a launch under way ---- */
+/* ---- a launch in progress ---- */
 
 struct pvmd_launch;
 

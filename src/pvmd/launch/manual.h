@@ -6,7 +6,7 @@
 
 #define PVMD_MANUAL_LIMIT "600" /* seconds that a slot waits */
 
-/* Keeps the entry (state LAUNCHING) until the user adds the host again, or until the time is over. */
+/* Keeps the entry (state LAUNCHING) until the user adds the host again, or until the time limit. */
 void pvmd_manual_keep(struct pvmd_host *host);
 
 /* Gives the caller the entry that waits under this name; NULL if there is none. */

@@ -303,7 +303,7 @@ enum pvmd_start_line_kind pvmd_start_line_parse(const char *text, struct pvmd_st
     return parse_start(start, line) ? PVMD_LINE_START : PVMD_LINE_NOISE;
 }
 
-/* "client_ip client_port server_ip server_port": the third is an address of ours that the master reaches. */
+/* "client_ip client_port server_ip server_port": the third is an address of ours that the master can reach. */
 void pvmd_start_line_add_ssh(struct pvmd_start_line *line)
 {
     char ip[PVMW_ADDRESS_TEXT];

@@ -1,5 +1,5 @@
 /*
- * startup.h - what master and slave tell each other over a launcher's channel, before there is a link.
+ * startup.h - the texts that master and slave exchange over a launcher's channel, before there is a link.
  *
  * The master writes the start text to the slave's stdin. Its lines are printable, so that a user can paste them to
  * start a daemon by hand. The slave prints one line to stdout, the start line or an error line. Layouts:

@@ -35,7 +35,7 @@
 #define SLICE             4 /* processes started in one turn of the loop */
 #define SPARE_DESCRIPTORS 8 /* for programs that connect by themselves, and for what the daemon does */
 
-/* A DM_EXEC under way. */
+/* A DM_EXEC in progress. */
 struct job {
     struct pvmd_question question;
     struct pvmd_order order;
@@ -182,7 +182,7 @@ static uint32_t new_cookie(void)
     return latest ? latest : (latest = 1);
 }
 
-/* The name that was spawned. libgpvm3 spawns its group server by path, but PVM lists the name alone. */
+/* The spawned name. libgpvm3 spawns its group server by path, but PVM lists only the name. */
 static const char *listed_name(const char *file)
 {
     return pvmd_program_is_group_server(file) ? PVMD_GROUP_SERVER : file;
@@ -221,7 +221,7 @@ static void remember_child(struct pvmd_task *task)
         free(child); /* its end then shows when its connection closes */
 }
 
-/* Without our debugger or wrapper: a tasker is there to start tasks in its own way. */
+/* Without our debugger or wrapper, because a tasker starts tasks in its own way. */
 static int give_to_tasker(struct job *job, struct pvmd_task *task)
 {
     int code = set_cookie(job, task->cookie);
@@ -339,7 +339,7 @@ static void fail_all(struct job *job, int code)
         job->results[job->done] = code;
 }
 
-/* Prepares what all of the job's processes get; if that is much, it takes a slice. */
+/* Prepares what all of the job's processes share; a large preparation takes a slice. */
 static void begin(struct job *job)
 {
     int code = prepare(job);
@@ -366,7 +366,7 @@ static bool run_slice(void)
     struct job *job = jobs;
     DL_DELETE(jobs, job);
     if (!job_run(job))
-        DL_APPEND(jobs, job); /* the others take their turn */
+        DL_APPEND(jobs, job); /* the other jobs take their turn */
     return jobs;
 }
 
@@ -407,8 +407,8 @@ static int exec_question(const struct pvmd_question *q, struct pvmc_buf *body)
 /* ---- processes that end ---- */
 
 /*
- * Takes in first what the process sent before it ended. A task whose connection is still open then, for example held by
- * a process under a debugger, ends with its connection.
+ * Processes first what the process sent before it ended. A task whose connection is still open then, for example held
+ * by a process under a debugger, ends with its connection.
  */
 static void child_ended(const struct child *child, int status)
 {

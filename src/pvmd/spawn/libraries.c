@@ -16,7 +16,7 @@
 
 #define LIBRARY     "libpvm3.so.3"
 #define GROUPS      "libgpvm3.so.3"
-#define MARK        PVMT_TCP_TLS_FILE /* stands beside every libpvm3 of dpvm and no other */
+#define MARK        PVMT_TCP_TLS_FILE /* a file beside every libpvm3 of dpvm and no other */
 #define SEPARATORS  ":;"              /* of LD_LIBRARY_PATH */
 #define UNSPEAKABLE ":;$"             /* characters with a meaning for the loader */
 
@@ -38,7 +38,7 @@ static bool is_dpvm(const char *folder)
     return is_file(real, MARK);
 }
 
-/* Whether root, we, or the owner of this daemon's program own it: nobody else may choose the libraries of tasks. */
+/* Whether root, we, or the owner of this daemon's program own it: no other user may choose the libraries of tasks. */
 static bool is_trusted(const char *folder)
 {
     struct stat st, daemon;
@@ -76,7 +76,7 @@ static const char *our_folder(void)
 
 /* ---- LD_LIBRARY_PATH ---- */
 
-/* Where an element of the path leads. A relative one, or one that the loader expands, may lead anywhere. */
+/* The folder of an element of the path. A relative one, or one that the loader expands, may lead anywhere. */
 static enum { NO_LIBRARY, DPVM, UNKNOWN } library_in(const char *part)
 {
     if (*part != '/' || strchr(part, '$'))

@@ -26,7 +26,7 @@ struct output {
     int32_t parent;
     struct pvmd_collector collector; /* tid 0: the master's log */
     struct pvmd_watch *watch;        /* of the collector */
-    unsigned spawns;                 /* of the task, under way */
+    unsigned spawns;                 /* of the task, in progress */
     bool over;                       /* the pipe is closed, and only spawns hold EOF back */
     char *line;                      /* the unfinished last line, or NULL */
     size_t line_length;
@@ -37,7 +37,7 @@ static struct output *outputs;
 
 /* ---- holding back ---- */
 
-static pvmc_tid *held; /* tasks and hosts that told us to hold */
+static pvmc_tid *held; /* tasks and hosts that told us to hold their output */
 static size_t held_count;
 
 static bool holds(pvmc_tid receiver)
@@ -254,7 +254,7 @@ static bool read_some(struct output *o)
 {
     static char data[LINE_BYTES + READ_BYTES];
     size_t kept = take_line(o, data);
-    pvmd_virtual_hold(); /* a task that waits for its output to be read goes on only after the effects of that */
+    pvmd_virtual_hold(); /* a task that waits for its output to be read continues only after the effects of that */
     ssize_t n = read(o->io.fd, data + kept, READ_BYTES);
     pvmd_virtual_release();
     bool again = n < 0 && (errno == EAGAIN || errno == EINTR);
@@ -279,7 +279,7 @@ static void on_output(EV_P_ ev_io *io, int events)
     read_some((struct output *)io);
 }
 
-/* Reads at most what a pipe holds: a process that prints endlessly may still have its other end. */
+/* Reads at most as much as a pipe holds, because a process that prints endlessly may still have the other end. */
 static void drain(pvmc_tid tid)
 {
     struct output *o;

@@ -12,8 +12,8 @@
 void pvmd_output_new(const struct pvmd_task *task, int fd);
 
 /*
- * A task of this host spawns. Its own EOF waits from begin to end, so that the collector hears of the new tasks (by the
- * mark SPAWN) before it hears of their parent's end. Called by spawn.c.
+ * A task of this host spawns. Its own EOF waits from begin to end, so that the collector learns of the new tasks (by
+ * the mark SPAWN) before it learns of their parent's end. Called by spawn.c.
  */
 void pvmd_output_spawn_begins(pvmc_tid parent);
 void pvmd_output_spawned(const struct pvmd_collector *to, pvmc_tid tid, int32_t parent);
@@ -22,16 +22,16 @@ void pvmd_output_spawn_ends(pvmc_tid parent);
 /* Sends the task's output elsewhere from now on. */
 void pvmd_output_redirect(pvmc_tid tid, const struct pvmd_collector *collector);
 
-/* Tells the collector of a program from a shell that it is there; its output does not come through us. */
+/* Tells the collector that a program from a shell has enrolled; its output does not pass through us. */
 void pvmd_output_shell_begins(const struct pvmd_task *task);
 
-/* The task ends: sends on all that its process has printed before anybody hears of the end. */
+/* The task ends: forwards everything its process has printed before anybody is told of the end. */
 void pvmd_output_task_ends(const struct pvmd_task *task);
 
 /* Forgets all that tasks of that host told us to hold. */
 void pvmd_output_host_left(unsigned index);
 
-/* Output for this task or host must wait, or may go on. Called by delivery.c. */
+/* Output for this task or host must wait, or may continue. Called by delivery.c. */
 void pvmd_output_hold(pvmc_tid receiver, bool hold);
 
 void pvmd_output_start(void);

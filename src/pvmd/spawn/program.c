@@ -59,7 +59,7 @@ static char *search(char *folders, const char *file)
     return found;
 }
 
-/* Our group server is found beside this daemon even if the exec path does not lead to it. */
+/* Finds our group server beside this daemon even if it is not on the exec path. */
 static char *beside_us(const char *file)
 {
     char self[PATH_MAX];

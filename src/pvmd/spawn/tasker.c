@@ -89,8 +89,8 @@ int pvmd_tasker_give(struct pvmd_task *task, const struct pvmd_tasker_order *ord
 static ev_timer soon;
 
 /*
- * Takes in first what the processes sent before they ended. A task whose connection is still open then, held by a
- * process other than the tasker's child, ends with its connection, whatever the tasker says.
+ * Processes first what the tasks sent before they ended. A task whose connection is still open then, held by a process
+ * other than the tasker's child, ends with its connection, whatever the tasker says.
  */
 static void end_told(EV_P_ ev_timer *timer, int events)
 {
@@ -118,7 +118,7 @@ static int take_exit(struct pvmc_message *m)
     for (unsigned i = 0; i < 5; i++)
         values[i] = pvmd_service_get_int(m, &rest); /* not all taskers send all */
     if (!task)
-        return 0; /* its connection told us first */
+        return 0; /* we know already, because its connection has closed */
     if (task->tasker != m->src) {
         pvmc_log(PVMC_LOG_WARNING, "tasker t%x reports the end of t%x, which it did not start", m->src, task->tid);
         return 0;

@@ -1,8 +1,8 @@
 /*
- * tasker.h - the tasker (pvm_reg_tasker), a task of this host that starts processes in the daemon's place. It gets
+ * tasker.h - the tasker (pvm_reg_tasker), a task of this host that starts processes instead of the daemon. It gets
  * SM_STTASK for each new task, and sends SM_TASKX when a task has ended or could not be started.
  *
- * Nobody waits for the tasker: the spawner gets its task ids at once. A task of the tasker exists until the tasker
+ * No caller waits for the tasker: the spawner gets its task ids at once. A task of the tasker exists until the tasker
  * reports its end, until its connection closes, or until the tasker ends before the task has connected.
  */
 #ifndef PVMD_TASKER_H

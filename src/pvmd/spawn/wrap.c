@@ -35,7 +35,7 @@ static int wrapper(const char *setting, const wordexp_t *from, char **words, siz
     return PvmOk;
 }
 
-/* Whether a pattern or a tilde stands outside quotes: expanding it searches for files or users, which may take long. */
+/* Whether a pattern or a tilde is outside quotes: expanding it searches for files or users, which may take long. */
 static bool has_search(const char *text)
 {
     char quote = '\0';
