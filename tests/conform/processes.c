@@ -228,7 +228,7 @@ static void exchange(struct side *s, uint32_t count)
         bool sent = seq < count && side_send_mixed(s, seq) == 0;
         seq += sent;
         bool over = seq == count && s->done == (int)count;
-        if (sent && seq < count) /* who can go on sending must not sleep: the other one may be waiting for him */
+        if (sent && seq < count) /* a side that can still send must not sleep: the other may wait for it */
             ck_assert_int_ge(ops->progress(s->transport), 0);
         else
             ck_assert_msg(over || drive(end_us), "stuck: %u frames sent, %d came", seq, s->done);

@@ -104,7 +104,7 @@ static void scribble(struct fuzz_input *in)
         memcpy(to, in->data, in->left < 64 ? in->left : 64);
 }
 
-/* ---- the one whom our endpoint writes to: he takes what was not sent ---- */
+/* ---- the receiver of our endpoint's messages: it claims to have read what was not sent ---- */
 
 static int door = -1, visitor = -1;
 static struct dpi_local_map theirs;

@@ -1,4 +1,4 @@
-/* test_courier_impostor.c - the courier's channel, both ends of which are real processes (PVMD3): who has not the key
+/* test_courier_impostor.c - the courier's channel, with real processes (PVMD3) at both ends: a process without the key
  * gets no byte, and strangers do not keep the master waiting. */
 #include <fcntl.h>
 #include <poll.h>

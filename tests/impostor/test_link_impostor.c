@@ -1,4 +1,4 @@
-/* test_link_impostor.c - links between daemons: who has not the key gets no byte, whichever side it plays. */
+/* test_link_impostor.c - links between daemons: a process without the key gets no byte, on either side. */
 #include "pvmd/net/stream.h"
 #include <ev.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* test_tcp_impostor.c - direct TCP links: who has not the ticket gets no byte, whichever side it plays. */
+/* test_tcp_impostor.c - direct TCP links: a process without the ticket gets no byte, on either side. */
 #include <poll.h>
 #include <sys/socket.h>
 #include "tests/unit/tcp_pair.h"

@@ -310,7 +310,7 @@ static void carry(int fd, int unused)
     close(back);
 }
 
-/* The caller is made to talk to its own port: that proves itself, and says that it is not the one who is meant. */
+/* The caller is made to talk to its own port: that proves itself, and answers that it is the wrong daemon. */
 static enum pvmd_verdict offered_to_caller(const struct pvmd_preface *p)
 {
     return p->to_index == call.from_index ? PVMD_VERDICT_GO : PVMD_VERDICT_WRONG;

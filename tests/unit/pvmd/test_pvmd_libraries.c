@@ -181,7 +181,7 @@ START_TEST(a_library_that_is_not_dpvms_is_not_ours)
 }
 END_TEST
 
-/* Whoever can change the link could change where it leads. */
+/* A user who can change the link could change where it leads. */
 START_TEST(links_are_followed_once)
 {
     install("one");

@@ -127,7 +127,7 @@ START_TEST(an_old_log_that_cannot_be_replaced_stops_nothing)
 }
 END_TEST
 
-/* Somebody has put his own file in the log's place: it is left alone, and ours is emptied when it is full. */
+/* Another user's file has taken the log's place: it is left alone, and our log is emptied when it is full. */
 START_TEST(a_log_that_has_lost_its_name_stays_bounded)
 {
     char kept[80];

@@ -126,7 +126,7 @@ START_TEST(nonce_secret_and_machine_count)
 }
 END_TEST
 
-/* A man who reflects what he is sent, or plays one side's bytes to the other, has nothing: each use has its label. */
+/* Reflecting bytes, or replaying one side's bytes to the other, proves nothing: each use has its own label. */
 START_TEST(no_proof_serves_as_another)
 {
     const uint8_t *proof = wire + PVMD_PREFACE_BYTES - PVMD_KEY_BYTES;

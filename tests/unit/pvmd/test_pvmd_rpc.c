@@ -33,7 +33,7 @@ void pvmd_link_send(struct pvmd_host *host, struct pvmc_frame *f)
     through_master = pvmc_tid_host_index(f->h.dst);
 }
 
-/* ---- the one who asks ---- */
+/* ---- the requester ---- */
 
 static struct {
     unsigned calls, done, host;

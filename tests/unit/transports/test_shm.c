@@ -351,7 +351,7 @@ START_TEST(references_come_back_in_any_order)
 }
 END_TEST
 
-/* Who has all the references there are gets copies. */
+/* A receiver that holds the maximum of references gets copies. */
 START_TEST(more_than_can_be_lent)
 {
     start();

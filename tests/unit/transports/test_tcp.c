@@ -73,7 +73,7 @@ START_TEST(wrong_tickets_are_refused)
 }
 END_TEST
 
-/* Who has half a ticket only is no peer either: the joining side checks the welcome. */
+/* A side with only half of the ticket is no peer either: the joining side checks the welcome. */
 START_TEST(impostors_are_not_believed)
 {
     setup();
