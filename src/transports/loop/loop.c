@@ -16,9 +16,9 @@
 
 #define QUEUE_MAX 8 /* frames in flight to one endpoint: small, so that tests meet PVMC_EAGAIN */
 
-struct parcel {
+struct packet {
     struct pvmc_frame *frame; /* a copy: header and one piece */
-    struct parcel *prev, *next;
+    struct packet *prev, *next;
 };
 
 /* What an endpoint waits for before it may send. */
@@ -33,7 +33,7 @@ struct loop_endpoint {
     uint64_t number; /* sent as offer or reply */
     enum loop_state state;
     struct loop_endpoint *peer; /* NULL when offered, and when the peer is gone */
-    struct parcel *inbox;
+    struct packet *inbox;
     unsigned inbox_count;
     bool refused;    /* a frame was refused */
     bool want_ready; /* tx_ready is due */
@@ -94,7 +94,7 @@ static int loop_open(const char *address, const struct pvmt_callbacks *callbacks
 static void endpoint_free(struct loop_endpoint *e)
 {
     struct loop_transport *t = (struct loop_transport *)e->base.transport;
-    struct parcel *p, *next;
+    struct packet *p, *next;
     DL_FOREACH_SAFE (e->inbox, p, next) {
         pvmc_frame_unref(p->frame);
         free(p);
@@ -243,7 +243,7 @@ static int loop_send(struct pvmt_endpoint *base, struct pvmc_frame *f)
         e->refused = true;
         return PVMC_EAGAIN;
     }
-    struct parcel *p = calloc(1, sizeof *p);
+    struct packet *p = calloc(1, sizeof *p);
     if (p)
         p->frame = frame_copy(f);
     if (!p || !p->frame) {
@@ -290,7 +290,7 @@ static void deliver_copying(struct loop_endpoint *e, struct pvmc_frame *f)
 
 static void deliver_one(struct loop_endpoint *e)
 {
-    struct parcel *p = e->inbox;
+    struct packet *p = e->inbox;
     DL_DELETE(e->inbox, p);
     e->inbox_count--;
     if (e->peer && e->peer->refused) {

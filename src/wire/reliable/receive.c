@@ -17,13 +17,13 @@ static void deliver(struct pvmw_reliable *r, uint8_t flags, const uint8_t *data,
 }
 
 /* Delivers the packets of the reorder queue that are now in order. */
-static void deliver_early(struct pvmw_reliable *r)
+static void deliver_reordered(struct pvmw_reliable *r)
 {
     struct in_slot *s;
-    while (r->early_count && (s = slot_of(r, r->expected))->data) {
+    while (r->reordered_count && (s = slot_of(r, r->expected))->data) {
         uint8_t *data = s->data;
         s->data = NULL;
-        r->early_count--;
+        r->reordered_count--;
         deliver(r, s->flags, data, s->length);
         free(data);
     }
@@ -43,10 +43,10 @@ static void keep(struct pvmw_reliable *r, const struct packet_header *h, const u
     memcpy(s->data, data, length);
     s->length = length;
     s->flags = h->flags;
-    r->counters.early++;
-    r->early_count++;
-    if ((int32_t)(h->number + 1 - r->early_end) > 0 || r->early_count == 1)
-        r->early_end = h->number + 1;
+    r->counters.reordered++;
+    r->reordered_count++;
+    if ((int32_t)(h->number + 1 - r->reordered_end) > 0 || r->reordered_count == 1)
+        r->reordered_end = h->number + 1;
 }
 
 /*
@@ -73,9 +73,9 @@ void pvmw_reliable_take_data(struct pvmw_reliable *r, const struct packet_header
     }
     if (ahead == 0) {
         deliver(r, h->flags, data, length);
-        deliver_early(r);
+        deliver_reordered(r);
         owe(r, now_us);
-        r->ack_now |= r->early_count > 0;
+        r->ack_now |= r->reordered_count > 0;
         return;
     }
     r->ack_now = true; /* the sender's view of our packets is out of date */
@@ -112,7 +112,7 @@ void pvmw_reliable_tell(struct pvmw_reliable *r, struct packet_header *h, int64_
 void pvmw_reliable_send_ack(struct pvmw_reliable *r, bool asks, int64_t now_us)
 {
     uint8_t bitmap[PVMW_RELIABLE_WINDOW_MAX / 8] = {0};
-    uint32_t span = r->early_count ? r->early_end - r->expected - 1 : 0;
+    uint32_t span = r->reordered_count ? r->reordered_end - r->expected - 1 : 0;
     for (uint32_t i = 0; i < span; i++)
         if (slot_of(r, r->expected + 1 + i)->data)
             bitmap[i / 8] |= (uint8_t)(1 << i % 8);

@@ -38,7 +38,7 @@ struct pvmw_reliable *pvmw_reliable_new(const struct pvmw_reliable_settings *set
     r->arg = arg;
     r->own = r->base = r->next = own;
     r->limit = own + 1; /* one probe packet, until the peer grants credit */
-    r->peer = r->expected = r->early_end = peer;
+    r->peer = r->expected = r->reordered_end = peer;
     r->told_limit = peer + 1;
     r->allowed = all.window;
     r->retry_us = r->recheck_us = r->ack_due_us = PVMW_RELIABLE_NEVER;
@@ -93,7 +93,7 @@ int pvmw_reliable_take(struct pvmw_reliable *r, const uint8_t *packet, size_t le
     r->heard_us = now_us;
     r->met = true;
     if (r->greeting && r->base == r->next)
-        r->retry_us = PVMW_RELIABLE_NEVER; /* was the timer of the next knock */
+        r->retry_us = PVMW_RELIABLE_NEVER; /* was the timer of the next probe */
     r->greeting = false;
     pvmw_reliable_hear(r, &h, data ? NULL : payload, data ? 0 : bytes, now_us);
     if (data) {

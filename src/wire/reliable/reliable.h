@@ -66,7 +66,7 @@ struct pvmw_reliable_counters {
     uint64_t acks_sent, acks_received;       /* packets without data */
     uint64_t resent;                         /* part of packets_sent */
     uint64_t timeouts;                       /* losses that only the retransmission timer detected */
-    uint64_t duplicates, early;              /* duplicates; packets that arrived out of order */
+    uint64_t duplicates, reordered;          /* duplicates; packets that arrived out of order */
     uint64_t damaged, strangers;             /* refused: wrong checksum or form; another incarnation */
 };
 

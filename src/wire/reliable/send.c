@@ -119,8 +119,8 @@ void pvmw_reliable_retry(struct pvmw_reliable *r, int64_t now_us)
         start_clock(r, now_us);
         return;
     }
-    bool knocks = r->greeting || pvmw_reliable_needs_word(r);
-    if (r->base == r->next && !knocks) {
+    bool probes = r->greeting || pvmw_reliable_needs_word(r);
+    if (r->base == r->next && !probes) {
         r->retry_us = PVMW_RELIABLE_NEVER;
         return;
     }
@@ -250,7 +250,8 @@ int pvmw_reliable_emit(struct pvmw_reliable *r, struct packet_header *h, struct 
         return rc;
     }
     r->owed = 0;
-    r->ack_now = r->ack_now && h->flags & PACKET_DATA && r->early_count; /* only a bitmap reports reordered packets */
+    r->ack_now =
+        r->ack_now && h->flags & PACKET_DATA && r->reordered_count; /* only a bitmap reports reordered packets */
     r->ack_due_us = PVMW_RELIABLE_NEVER;
     return 0;
 }

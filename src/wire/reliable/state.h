@@ -83,13 +83,13 @@ struct pvmw_reliable {
     uint32_t wary;          /* packets still to be delivered before the carrier counts as lossless */
 
     /* receiving */
-    struct in_slot *in;   /* the reorder queue: a ring of in_count copies */
-    uint32_t in_count;    /* a power of 2, settings.credit or more */
-    uint32_t expected;    /* the first packet not received */
-    uint32_t early_count; /* packets in the reorder queue */
-    uint32_t early_end;   /* one past the last of them */
-    uint32_t told_limit;  /* the limit last sent to the peer */
-    uint32_t owed;        /* packets received since our last acknowledgement */
+    struct in_slot *in;       /* the reorder queue: a ring of in_count copies */
+    uint32_t in_count;        /* a power of 2, settings.credit or more */
+    uint32_t expected;        /* the first packet not received */
+    uint32_t reordered_count; /* packets in the reorder queue */
+    uint32_t reordered_end;   /* one past the last of them */
+    uint32_t told_limit;      /* the limit last sent to the peer */
+    uint32_t owed;            /* packets received since our last acknowledgement */
     bool ack_now;
     int64_t ack_due_us; /* NEVER: none is pending */
     uint32_t last_stamp;
