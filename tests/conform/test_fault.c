@@ -48,7 +48,7 @@ START_TEST(malformed_texts_are_explained)
         {"drop=1e1%", "a percentage such as"},
         {"drop=.%", "a percentage such as"},
         {"drop=nan%", "a percentage such as"},
-        {"lose=1%", "\"lose\" is no fault: known are seed, drop, cut, refuse, nojoin, delay"},
+        {"lose=1%", "\"lose\" is not a fault; choose from seed, drop, cut, refuse, nojoin, delay"},
         {"delay=2", "a time up to 10s"},
         {"delay=11s", "a time up to 10s"},
         {"delay=2 ms", "a time up to 10s"},

@@ -182,7 +182,8 @@ START_TEST(one_that_does_not_live_is_started_less_and_less_often)
     run_for(2.);
     ck_assert_int_ge(unit_log.count, 2);
     ck_assert_int_le(unit_log.count, 4);
-    ck_assert_ptr_nonnull(strstr(unit_log.line, "is replaced: it has ended"));
+    ck_assert_ptr_nonnull(strstr(unit_log.line, "replacing the doorman, process "));
+    ck_assert_ptr_nonnull(strstr(unit_log.line, ": it has ended"));
     end();
 }
 END_TEST
