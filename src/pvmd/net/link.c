@@ -9,60 +9,18 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "pvmd/base/events.h"
-#include "pvmd/base/memory.h"
 #include "pvmd/base/self.h"
-#include "pvmd/base/virtual.h"
 #include "dial.h"
-#include "wire/window.h"
-#include "pvmd/frames/queue.h"
+#include "flow.h"
+#include "link_state.h"
 #include "pvmd/frames/relay.h"
 #include "stream.h"
 
-#define TICK_S       0.1  /* interval of checks of a link that is not up */
-#define OPEN_TICKS   30   /* for two slaves to reach each other; after that they send through the master */
-#define REOPEN_TICKS 8    /* for a lost connection, unless the other machine accepts our call */
-#define ACCEPT_TICKS 50   /* for the handshake of a daemon that called us */
-#define COUNT_LAZY_S 0.05 /* received frames are counted to the sender after this delay without a request */
-#define ASK_FRAMES   512  /* sent without requesting a count */
-#define KEPT_MAX     65536
+#define TICK_S       0.1 /* interval of checks of a link that is not up */
+#define OPEN_TICKS   30  /* for two slaves to reach each other; after that they send through the master */
+#define REOPEN_TICKS 8   /* for a lost connection, unless the other machine accepts our call */
+#define ACCEPT_TICKS 50  /* for the handshake of a daemon that called us */
 
-struct pvmd_link {
-    struct pvmd_host *host;
-    enum pvmd_link_state state;
-    struct pvmd_queue queue;
-
-    struct pvmw_window window; /* sent, and not yet acknowledged by a count */
-    bool kept_much;            /* since it was empty */
-    uint32_t next_out;         /* number of the next frame for this connection: in the window, or window.end */
-    size_t unasked_bytes;      /* sent since we last requested a count */
-    unsigned unasked;
-
-    uint32_t received; /* frames received on this link, over all connections */
-    uint32_t told;     /* the part of `received` that the other side knows of */
-    bool count_due;    /* the other side has requested a count */
-
-    struct pvmd_dial *dial;          /* our call in progress, or NULL */
-    struct pvmd_stream *stream;      /* the connection, or one in its handshake, or NULL */
-    bool stream_is_call;             /* we called */
-    uint32_t epoch;                  /* number of connections so far */
-    uint32_t caller_epoch;           /* as the caller of `stream` counts them */
-    struct pvmw_addresses addresses; /* where to call */
-    ev_timer tick;                   /* while OPENING or LOST */
-    unsigned ticks;                  /* loop turns, not time, so that a daemon that was stopped does not hurry */
-    int64_t excused_us;              /* silence before this does not count */
-    bool goodbye;                    /* the other daemon is about to end */
-    bool count_awaited;              /* RELAYED: kept frames wait for the other side's count */
-
-    bool dirty; /* in the list of links to be flushed */
-    struct pvmd_link *prev, *next;
-};
-
-static struct pvmd_link *dirty_links;
-static ev_prepare flush_watcher; /* never started: fed when a link becomes dirty */
-static ev_timer lazy_timer;
-
-static bool link_lost(struct pvmd_link *l, const char *why);
-static void mark_dirty(struct pvmd_link *l);
 static void tick_event(struct ev_loop *loop, ev_timer *w, int events);
 static const struct pvmd_dial_events dial_events;
 static const struct pvmd_stream_events stream_events;
@@ -87,201 +45,6 @@ static struct pvmd_link *link_of(struct pvmd_host *host)
 static bool is_to_or_from_master(const struct pvmd_link *l)
 {
     return pvmd_is_master() || l->host->index == pvmd.master_index;
-}
-
-static struct pvmd_link *master_link(void)
-{
-    struct pvmd_host *master = pvmd_host_any(pvmd.master_index);
-    return master ? master->link : NULL;
-}
-
-/* ---- sending ---- */
-
-/* Limit of the retransmit window: half of the queue's limit, so that a link holds at most 1.5 * PVM_QUEUE_MAX. */
-static size_t window_bytes(void)
-{
-    static size_t bytes;
-    if (!bytes)
-        bytes = (size_t)pvmc_config_integer(PVMC_SETTING_QUEUE_MAX) / 2;
-    return bytes;
-}
-
-/* Moves the oldest queued frame to the retransmit window: false when there is none, or the window is full. */
-static bool take(struct pvmd_link *l)
-{
-    struct pvmc_frame *f = pvmd_queue_first(&l->queue);
-    uint32_t kept = pvmw_window_count(&l->window);
-    if (!f || (kept && l->window.bytes >= window_bytes()) || kept >= KEPT_MAX || pvmw_window_add(&l->window, f))
-        return false;
-    pvmd_queue_pop(&l->queue);
-    l->kept_much = l->kept_much || l->window.bytes > window_bytes() / 8;
-    return true;
-}
-
-/*
- * Requests counts often enough that they arrive before the window is full, and always in virtual time, which waits for
- * them.
- */
-static bool must_ask(const struct pvmd_link *l, const struct pvmc_frame *f)
-{
-    return pvmd_virtual_is_watched() || l->unasked_bytes + f->h.length >= window_bytes() / 4 ||
-           l->unasked >= ASK_FRAMES;
-}
-
-static void note_sent(struct pvmd_link *l, const struct pvmc_frame *f, bool asked)
-{
-    l->told = l->received;
-    l->next_out++;
-    l->unasked_bytes = asked ? 0 : l->unasked_bytes + sizeof *f + f->h.length;
-    l->unasked = asked ? 0 : l->unasked + 1;
-}
-
-static void flush_up(struct pvmd_link *l)
-{
-    while (l->next_out != l->window.end || take(l)) {
-        struct pvmc_frame *f = pvmw_window_frame(&l->window, l->next_out);
-        bool ask = must_ask(l, f);
-        if (!pvmd_stream_frame(l->stream, f, l->received, ask))
-            break;
-        note_sent(l, f, ask);
-    }
-    if (l->count_due && l->told != l->received) {
-        l->told = l->received;
-        pvmd_stream_signal(l->stream, PVMD_SIGNAL_COUNT, l->received);
-    }
-    l->count_due = false;
-    pvmd_stream_flush(l->stream);
-}
-
-/*
- * Moves frames to the master's queue while that is short. Senders are held on account of this link's host, not of the
- * master.
- */
-static void flush_relayed(struct pvmd_link *l)
-{
-    struct pvmd_link *master = master_link();
-    struct pvmc_frame *f;
-    if (!master || l->count_awaited)
-        return;
-    for (uint32_t n = l->window.first; n != l->window.end; n++)
-        pvmd_link_send(master->host, pvmw_window_frame(&l->window, n));
-    pvmw_window_clear(&l->window);
-    while (master->queue.bytes < window_bytes() / 2 && (f = pvmd_queue_first(&l->queue))) {
-        pvmd_link_send(master->host, f);
-        pvmd_queue_pop(&l->queue);
-    }
-}
-
-/* Resumes links that send through this one once its queue is short again. */
-static void wake_relayed(const struct pvmd_link *master)
-{
-    size_t count;
-    struct pvmd_host **list = pvmd_host_list(&count);
-    if (master->queue.bytes >= window_bytes() / 2)
-        return;
-    for (size_t i = 0; i < count; i++) {
-        struct pvmd_link *l = list[i]->link;
-        if (l && l->state == PVMD_LINK_RELAYED && pvmd_queue_first(&l->queue))
-            mark_dirty(l);
-    }
-}
-
-static void flush(struct pvmd_link *l)
-{
-    if (l->state == PVMD_LINK_RELAYED)
-        flush_relayed(l);
-    if (l->state != PVMD_LINK_UP)
-        return;
-    flush_up(l);
-    if (!pvmd_is_master() && l->host->index == pvmd.master_index)
-        wake_relayed(l);
-}
-
-static void flush_event(struct ev_loop *loop, ev_prepare *w, int events)
-{
-    (void)loop, (void)w, (void)events;
-    pvmd_virtual_tell(); /* before the other side hears of the frame and lets time pass */
-    while (dirty_links) {
-        struct pvmd_link *l = dirty_links;
-        DL_DELETE(dirty_links, l);
-        l->dirty = false;
-        flush(l);
-    }
-}
-
-/* Links are flushed at the end of the loop's turn (lowest priority), so that frames leave together. */
-static void mark_dirty(struct pvmd_link *l)
-{
-    if (l->dirty)
-        return;
-    l->dirty = true;
-    DL_APPEND(dirty_links, l);
-    if (!ev_is_pending(&flush_watcher)) {
-        ev_prepare_init(&flush_watcher, flush_event);
-        ev_set_priority(&flush_watcher, EV_MINPRI);
-        ev_feed_event(pvmd.loop, &flush_watcher, EV_PREPARE);
-    }
-}
-
-/* ---- counting ---- */
-
-static void lazy_event(struct ev_loop *loop, ev_timer *w, int events)
-{
-    (void)loop, (void)w, (void)events;
-    for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++) {
-        struct pvmd_host *h = pvmd_host_any(i);
-        if (!h || !h->link || h->link->told == h->link->received)
-            continue;
-        h->link->count_due = true;
-        mark_dirty(h->link);
-    }
-}
-
-static void count_later(struct pvmd_link *l, bool asked)
-{
-    if (asked) {
-        l->count_due = true;
-        mark_dirty(l);
-    } else if (!ev_is_active(&lazy_timer)) {
-        ev_timer_init(&lazy_timer, lazy_event, COUNT_LAZY_S, 0.);
-        ev_timer_start(pvmd.loop, &lazy_timer);
-    }
-}
-
-/*
- * The other side has received our frames before `count`. False if the count is impossible: the link is lost, maybe
- * freed.
- */
-static bool counted(struct pvmd_link *l, uint32_t count)
-{
-    if (count == l->window.first)
-        return true;
-    if (pvmw_window_acknowledge(&l->window, count, l->next_out)) {
-        pvmc_log(PVMC_LOG_ERROR, "host %s counts %u frames of %u", l->host->name, count, l->next_out);
-        return link_lost(l, "it miscounts our frames");
-    }
-    if (l->kept_much && !pvmw_window_count(&l->window)) {
-        l->kept_much = false;
-        pvmd_trim_later();
-    }
-    if (pvmd_queue_first(&l->queue))
-        mark_dirty(l);
-    return true;
-}
-
-static void stream_frame(void *owner, struct pvmc_frame *f, uint32_t count, bool asked)
-{
-    struct pvmd_link *l = owner;
-    if (l->state != PVMD_LINK_UP || !counted(l, count))
-        return;
-    l->received++;
-    count_later(l, asked);
-    pvmd_relay(f, l->host->index); /* may end the link */
-}
-
-static void stream_writable(void *owner)
-{
-    mark_dirty(owner);
 }
 
 /* ---- connections ---- */
@@ -343,7 +106,7 @@ static void relay_from_now(struct pvmd_link *l, const char *why)
     enter(l, PVMD_LINK_RELAYED);
     l->count_awaited = pvmw_window_count(&l->window) > 0;
     pvmd_tell_link_relayed(l->host->index, l->received);
-    mark_dirty(l);
+    pvmd_flow_mark(l);
 }
 
 void pvmd_link_peer_relays(struct pvmd_host *host, uint32_t count)
@@ -356,7 +119,7 @@ void pvmd_link_peer_relays(struct pvmd_host *host, uint32_t count)
     if (pvmw_window_acknowledge(&l->window, count, l->window.end))
         pvmc_log(PVMC_LOG_ERROR, "host %s counts %u frames of %u", host->name, count, l->window.end);
     l->count_awaited = false;
-    mark_dirty(l);
+    pvmd_flow_mark(l);
 }
 
 /* Gives up on a connection. Returns false, because the link may be gone now. */
@@ -450,6 +213,26 @@ static const struct pvmd_dial_events dial_events = {.connected = dial_connected,
 
 /* ---- life cycle of a stream ---- */
 
+/* False, since the link may be gone now, if the other side counts frames that we have not sent. */
+static bool take_count(struct pvmd_link *l, uint32_t count)
+{
+    return !pvmd_flow_counted(l, count) || link_lost(l, "it miscounts our frames");
+}
+
+static void stream_frame(void *owner, struct pvmc_frame *f, uint32_t count, bool asked)
+{
+    struct pvmd_link *l = owner;
+    if (l->state != PVMD_LINK_UP || !take_count(l, count))
+        return;
+    pvmd_flow_received(l, asked);
+    pvmd_relay(f, l->host->index); /* may end the link */
+}
+
+static void stream_writable(void *owner)
+{
+    pvmd_flow_mark(owner);
+}
+
 static void stream_ready(void *owner)
 {
     struct pvmd_link *l = owner;
@@ -479,14 +262,12 @@ static void stream_hello(struct pvmd_link *l, uint32_t count)
         link_lost(l, "it does not follow the protocol");
         return;
     }
-    l->next_out = l->window.first;
-    l->told = l->received;
-    l->unasked_bytes = l->unasked = 0;
+    pvmd_flow_restart(l);
     l->epoch = (l->caller_epoch > l->epoch ? l->caller_epoch : l->epoch) + 1;
     l->excused_us = pvmc_clock_us();
     enter(l, PVMD_LINK_UP);
     learn_address(l);
-    mark_dirty(l);
+    pvmd_flow_mark(l);
     pvmd_tell_link_up(l->host->index);
 }
 
@@ -497,7 +278,7 @@ static void stream_signal(void *owner, enum pvmd_signal signal, uint32_t count)
         stream_hello(l, count);
         return;
     }
-    if (l->state != PVMD_LINK_UP || !counted(l, count))
+    if (l->state != PVMD_LINK_UP || !take_count(l, count))
         return;
     if (signal == PVMD_SIGNAL_PING) {
         l->told = l->received;
@@ -579,11 +360,7 @@ static void open_link(struct pvmd_link *l)
 void pvmd_link_send(struct pvmd_host *host, struct pvmc_frame *f)
 {
     struct pvmd_link *l = link_of(host);
-    if (!l || pvmd_queue_push(&l->queue, f))
-        return;
-    if (l->state == PVMD_LINK_UP || l->state == PVMD_LINK_RELAYED)
-        mark_dirty(l);
-    else if (l->state == PVMD_LINK_IDLE && !is_to_or_from_master(l)) /* else the master calls */
+    if (l && !pvmd_flow_put(l, f) && l->state == PVMD_LINK_IDLE && !is_to_or_from_master(l)) /* else the master calls */
         open_link(l);
 }
 
@@ -603,16 +380,13 @@ void pvmd_link_close(struct pvmd_host *host)
     if (!l)
         return;
     if (l->state == PVMD_LINK_UP) {
-        flush(l);
+        pvmd_flow_flush(l);
         pvmd_stream_signal(l->stream, PVMD_SIGNAL_BYE, l->received);
         pvmd_stream_flush(l->stream);
     }
     drop_connection(l);
     ev_timer_stop(pvmd.loop, &l->tick);
-    if (l->dirty)
-        DL_DELETE(dirty_links, l);
-    pvmd_queue_clear(&l->queue);
-    pvmw_window_clear(&l->window);
+    pvmd_flow_clear(l);
     free(l);
     host->link = NULL;
 }

@@ -1,0 +1,42 @@
+/* link_state.h - what link.c and flow.c know of a link. */
+#ifndef PVMD_LINK_STATE_H
+#define PVMD_LINK_STATE_H
+
+#include <ev.h>
+#include "link.h"
+#include "pvmd/frames/queue.h"
+#include "wire/address.h"
+#include "wire/window.h"
+
+struct pvmd_link {
+    struct pvmd_host *host;
+    enum pvmd_link_state state;
+    struct pvmd_queue queue;
+
+    struct pvmw_window window; /* sent, and not yet acknowledged by a count */
+    bool kept_much;            /* since it was empty */
+    uint32_t next_out;         /* number of the next frame for this connection: in the window, or window.end */
+    size_t unasked_bytes;      /* sent since we last requested a count */
+    unsigned unasked;
+
+    uint32_t received; /* frames received on this link, over all connections */
+    uint32_t told;     /* the part of `received` that the other side knows of */
+    bool count_due;    /* the other side has requested a count */
+
+    struct pvmd_dial *dial;          /* our call in progress, or NULL */
+    struct pvmd_stream *stream;      /* the connection, or one in its handshake, or NULL */
+    bool stream_is_call;             /* we called */
+    uint32_t epoch;                  /* number of connections so far */
+    uint32_t caller_epoch;           /* as the caller of `stream` counts them */
+    struct pvmw_addresses addresses; /* where to call */
+    ev_timer tick;                   /* while OPENING or LOST */
+    unsigned ticks;                  /* loop turns, not time, so that a daemon that was stopped does not hurry */
+    int64_t excused_us;              /* silence before this does not count */
+    bool goodbye;                    /* the other daemon is about to end */
+    bool count_awaited;              /* RELAYED: kept frames wait for the other side's count */
+
+    bool dirty; /* in the list of links to be flushed */
+    struct pvmd_link *prev, *next;
+};
+
+#endif
