@@ -40,9 +40,9 @@ extern "C" {
 
 /*
  * Opens endpoint `dpid` (1 to DP_DPID_MAX) of this node on the interface DP_INTERFACE, or the first that is Ethernet
- * and up. The result is its descriptor, closed by dp_close().
+ * and up. Returns its descriptor, which dp_close() closes.
  *     EACCES      no right to raw sockets (CAP_NET_RAW), and no helper dp-socket that has it
- *     EADDRINUSE  a process of this node has this endpoint
+ *     EADDRINUSE  a process of this node has opened this endpoint
  *     ENODEV      no Ethernet interface is up
  *     EPROTO      the table of nodes (/etc/dpvm/nart, DP_NART) is malformed; stderr names the line
  *     EMFILE, ENOMEM
@@ -59,14 +59,13 @@ int dp_target(int fd, int nid, int dpid);
 /*
  * Sends `len` bytes (0 to the limit in dp_address()) to the target, and returns len. msg can be reused at once.
  *     EDESTADDRREQ  there is no target
- *     EMSGSIZE      longer than the longest message
+ *     EMSGSIZE      the message is too long
  *     ENETDOWN      the interface is down or gone
  *     EACCES        the target is on this host and belongs to another user
  *     EAGAIN        no room now, and the descriptor has O_NONBLOCK; without it the call waits
  * and in a reliable mode
- *     EHOSTDOWN     the peer has not answered for so long that it counts as dead
- *     ECONNRESET    the peer was closed and opened again: messages that it had not acknowledged are lost. Reported
- * once.
+ *     EHOSTDOWN     the peer counts as dead, because it has not answered for DP_TIMEOUT
+ *     ECONNRESET    the peer was reopened: messages that it had not acknowledged are lost. Reported once.
  */
 int dp_write(int fd, const void *msg, int len);
 
@@ -83,8 +82,8 @@ int dp_read(int fd, char **address);
 
 /* The pool of an endpoint's receive buffers, the "token buffer pool" of the paper. */
 typedef struct dpmmap {
-    unsigned messages;      /* in: messages to hold (0: no change); out: messages that it holds */
-    unsigned message_bytes; /* out: the longest of them */
+    unsigned messages;      /* in: requested number of messages (0: no change); out: number that fits */
+    unsigned message_bytes; /* out: bytes of the longest message */
     size_t bytes;           /* out: the size of the pool */
     void *address;          /* out: its address */
 } dpmmap_t;
@@ -101,7 +100,7 @@ int dp_fsync(int fd, int n);
 
 /*
  * Closes an endpoint; messages read from it become invalid. In a reliable mode it first waits, at most DP_LINGER_MS,
- * until the peers have acknowledged all messages. ETIMEDOUT: one has not; the endpoint is closed all the same.
+ * until the peers have acknowledged all messages. ETIMEDOUT: a peer has not; the endpoint is closed anyway.
  */
 int dp_close(int fd);
 
@@ -109,7 +108,7 @@ int dp_close(int fd);
 
 /* ---- additions ---- */
 
-/* Like dp_open(), on the interface of that name. ENODEV: there is none, or it is down, or not Ethernet. */
+/* Like dp_open(), on the interface with that name. ENODEV: there is none, or it is down, or not Ethernet. */
 int dp_open_on(const char *ifname, int dpid);
 
 enum {
@@ -127,14 +126,14 @@ int dp_mode(int fd, int mode);
 
 /*
  * With `on`, dp_read() spins instead of sleeping, and the descriptor is not kept ready for poll(2): messages arrive
- * faster. For programs that have a processor of their own.
+ * faster. For programs with a processor of their own.
  */
 int dp_spin(int fd, int on);
 
 /* Like dp_read(), but never waits, whatever O_NONBLOCK says. For programs that spin. EAGAIN, ENOBUFS. */
 int dp_try(int fd, char **address);
 
-/* As dp_read(); also returns the sender of the message. nid and dpid may be NULL. */
+/* Like dp_read(); also returns the sender of the message. nid and dpid may be NULL. */
 int dp_read_from(int fd, char **address, int *nid, int *dpid);
 
 /*
@@ -146,7 +145,7 @@ int dp_work(int fd);
 
 /*
  * Waits until all peers have acknowledged all messages: at most ms milliseconds; -1: as long as the peers live.
- *     ETIMEDOUT   they have not
+ *     ETIMEDOUT   a peer has not
  *     EHOSTDOWN   a peer is dead
  * Raw mode: 0.
  */
@@ -176,7 +175,7 @@ typedef struct dpstats {
     uint64_t packets_again; /* reliable: retransmissions */
     uint64_t acks_sent;     /* reliable: frames without data */
     uint64_t duplicates;    /* reliable: received twice, delivered once */
-    uint64_t peers;         /* endpoints that this one has sent to or heard of */
+    uint64_t peers;         /* endpoints that this one has sent to or heard from */
     uint64_t round_trip_us; /* reliable: to the target; 0: not measured */
 } dpstats_t;
 

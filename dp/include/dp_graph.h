@@ -57,16 +57,18 @@ struct dp_graph {
 /* ---- texts ---- */
 
 /*
- * Reads a graph from a file. Mistakes are written to `faults` (NULL: nowhere), each as a line "path:line: what". The
- * caller frees the graph with dp_graph_free(). NULL: EINVAL, the text has mistakes; EFBIG, it is too long; ENOMEM; or
- * the error of open(2) or read(2), which is written to `faults`, too.
+ * Reads a graph from a file. Writes each error to `faults` (NULL: nowhere) as a line "path:line: what". The caller
+ * frees the graph with dp_graph_free(). NULL: EINVAL, the text has errors; EFBIG, it is too long; ENOMEM; or the error
+ * of open(2) or read(2), which is also written to `faults`.
  */
 struct dp_graph *dp_graph_read(const char *path, FILE *faults);
 
-/* The same from memory; `name` replaces the path in faults. */
+/* Reads a graph from memory; `name` replaces the path in faults. */
 struct dp_graph *dp_graph_parse(const char *name, const char *text, size_t length, FILE *faults);
 
-/* A new graph: `base`, changed by the lines of a text, which may remove things, too. `base` does not change. */
+/*
+ * Returns a new graph: `base` changed by the statements of a text, which may also remove items. `base` stays unchanged.
+ */
 struct dp_graph *dp_graph_edit(const struct dp_graph *base, const char *name, const char *text, size_t length,
                                FILE *faults);
 
@@ -108,9 +110,9 @@ struct dp_channel {
 struct dp_process *dp_process_open(const struct dp_graph *graph, const char *name);
 
 /*
- * Changes the process to what another graph says: opens new endpoints first, then closes those that are gone. Endpoints
- * in both stay open with the messages that wait there. 0; or -1 as from dp_process_open(), and nothing has changed.
- * EBUSY: an endpoint would change its mode or interface (remove it first). A change invalidates pointers to channels.
+ * Changes the process to match another graph: opens new endpoints first, then closes removed ones. Endpoints in both
+ * stay open with the messages that wait there. 0; or -1 as from dp_process_open(), with nothing changed. EBUSY: an
+ * endpoint would change its mode or interface (remove it first). A change invalidates pointers to channels.
  */
 int dp_process_change(struct dp_process *process, const struct dp_graph *graph);
 

@@ -25,7 +25,7 @@ int dpi_channel_listen(struct dpi_endpoint *e)
 
 /* ---- writers that connect ---- */
 
-/* The descriptor of the memory, which we own; PVMC_EAGAIN: it has not come; PVMC_EFORMAT: no hello. */
+/* Returns the descriptor of the memory, which we own; PVMC_EAGAIN: it has not arrived; PVMC_EFORMAT: not a hello. */
 static int receive_hello(int fd, struct dpi_local_hello *h)
 {
     struct iovec piece = {h, sizeof *h};
@@ -47,7 +47,7 @@ static bool is_welcome(const struct dpi_endpoint *e, const struct dpi_local_hell
     return h->node == e->port.point.node && h->point && !h->reliable == (e->mode == DP_RAW);
 }
 
-/* The hello may come after the connection. */
+/* The hello may arrive later than the connection. */
 static void read_hello(struct dpi_endpoint *e, struct dpi_channel *c)
 {
     struct dpi_local_hello h;
@@ -103,7 +103,7 @@ static uint32_t cells_of(uint32_t length)
     return pvmw_cells_of(sizeof(struct dpi_local_cell) + length);
 }
 
-/* Moves one message to the inbox. False: there is none, or no memory. */
+/* Moves one message to the inbox. False: there is none, or out of memory. */
 static bool take(struct dpi_endpoint *e, struct dpi_channel *c)
 {
     uint32_t word, length;

@@ -1,6 +1,7 @@
 /*
- * inbox.h - received messages in order: those not read yet, and those that were read and not released. Each says in
- * whose memory it is. An endpoint whose messages are all raw and in its ring has no inbox: counting is enough.
+ * inbox.h - received messages in order: those not read yet, and those that were read and not released. Each arrival
+ * records which memory holds it. An endpoint whose messages are all raw and in its ring has no inbox: counting is
+ * enough.
  */
 #ifndef DPI_DP_INBOX_H
 #define DPI_DP_INBOX_H

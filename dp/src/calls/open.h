@@ -4,7 +4,7 @@
 
 struct dpi_endpoint;
 
-/* Frees all that the endpoint has. A descriptor of -1 is not closed. */
+/* Frees everything that the endpoint owns. A descriptor of -1 is not closed. */
 void dpi_open_undo(struct dpi_endpoint *e);
 
 /* In a child of fork(): closes descriptors and unmaps memory; async-signal-safe. */

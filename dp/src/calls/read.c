@@ -7,9 +7,8 @@
 #include "wait.h"
 
 enum {
-    BURST = 16, /* frames of a session that are taken before we act on them */
-    LOOK_EVERY =
-        4096, /* calls of dp_try() that find nothing, between two accept(): a program that polls never sleeps */
+    BURST = 16,        /* frames of a session to take before acting on them */
+    LOOK_EVERY = 4096, /* unsuccessful dp_try() calls between two accept(), since a polling program never sleeps */
 };
 
 /* ---- frames that are not raw messages ---- */

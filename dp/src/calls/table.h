@@ -1,6 +1,6 @@
 /*
- * table.h - which descriptors are endpoints. In a child of fork() there are none: they are closed, since two processes
- * cannot read one ring.
+ * table.h - maps descriptors to endpoints. A child of fork() has none: they are closed, because two processes cannot
+ * read one ring.
  */
 #ifndef DPI_DP_TABLE_H
 #define DPI_DP_TABLE_H

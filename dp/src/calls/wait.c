@@ -11,7 +11,7 @@
 #include "core/error.h"
 #include "net/local.h"
 
-#define OUTBOX_US 100 /* after which a program in poll(2) is woken to flush the outbox */
+#define OUTBOX_US 100 /* delay after which a program in poll(2) is woken to flush the outbox */
 
 bool dpi_wait_is_forbidden(const struct dpi_endpoint *e)
 {
@@ -59,7 +59,7 @@ static bool waits(struct dpi_endpoint *e)
     return dpi_inbox_waiting(&e->inbox) || dpi_port_has_next(&e->port);
 }
 
-/* Restores the edge that was cleared if something unread has come in the meantime. */
+/* Restores the cleared edge if something unread has arrived in the meantime. */
 static void look_again(struct dpi_endpoint *e)
 {
     struct epoll_event event = {.events = EPOLLIN | EPOLLET};

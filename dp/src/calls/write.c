@@ -10,8 +10,8 @@
 #include "wait.h"
 
 enum {
-    STREAM_WRITES = 16, /* writes in a row after which frames of a reliable endpoint are gathered */
-    STREAM_GAP_US = 50, /* between two writes ends a row */
+    STREAM_WRITES = 16, /* consecutive writes after which a reliable endpoint gathers frames */
+    STREAM_GAP_US = 50, /* longest pause between two consecutive writes */
     CHECK_EVERY = 256,  /* messages between checks of the target's address */
     COPY_MAX =
         2048,      /* a message up to this size is copied behind its headers, a longer one is gathered by the kernel */
@@ -117,8 +117,8 @@ static void count_write(struct dpi_endpoint *e, int64_t now_us)
 }
 
 /*
- * Whether the program writes one message right after the other: then frames may be gathered. Any other program may not
- * call again soon, so its frames are sent at once.
+ * Whether the program writes in immediate succession, so that frames may be gathered. Any other program may not call
+ * again for a long time, so its frames are sent at once.
  */
 static bool is_stream(const struct dpi_endpoint *e)
 {

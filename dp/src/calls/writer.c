@@ -110,7 +110,7 @@ static bool ring_bell(struct dpi_writer *w)
     return send(w->fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1 || errno == EAGAIN;
 }
 
-/* The reader is gone: whether it leaves messages unread. */
+/* The reader is gone. Returns whether it left messages unread. */
 static bool lose(struct dpi_writer *w)
 {
     bool unread = __atomic_load_n(&w->map.area->taken, __ATOMIC_ACQUIRE) != w->tx.head;

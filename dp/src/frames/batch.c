@@ -34,7 +34,7 @@ static bool is_over(int number)
     return number == ENETDOWN || number == ENXIO || number == ENODEV;
 }
 
-/* As sendmmsg(), but one flat frame goes by send(), which is faster. */
+/* Like sendmmsg(), but sends a single flat frame by send(), which is faster. */
 static int send_from(struct dpi_batch *b, unsigned first)
 {
     const struct msghdr *m = &b->messages[first].msg_hdr;

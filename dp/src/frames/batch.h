@@ -1,5 +1,6 @@
 /*
- * batch.h - frames that one system call sends through one port: most of the cost of a burst is entering the kernel.
+ * batch.h - sends several frames through one port with one system call, because system calls are most of the cost of a
+ * burst.
  */
 #ifndef DPI_DP_BATCH_H
 #define DPI_DP_BATCH_H
@@ -8,7 +9,7 @@
 #include "port.h"
 
 #define DPI_BATCH_MAX   64  /* frames */
-#define DPI_BATCH_FLAT  704 /* frames up to so many bytes are copied; of longer ones the first piece is */
+#define DPI_BATCH_FLAT  704 /* copy limit in bytes; of longer frames only the first piece is copied */
 #define DPI_BATCH_PARTS 20
 
 struct dpi_batch {
@@ -26,7 +27,7 @@ static inline bool dpi_batch_has_room(const struct dpi_batch *b, const struct dp
 }
 
 /*
- * Adds a message; there must be room. The first piece is copied, and all of a short frame; other pieces must not change
+ * Adds a message; there must be room. Copies the first piece, and all of a short frame; other pieces must not change
  * until the flush. 0 or PVMC_ELIMIT (too long).
  */
 int dpi_batch_add(struct dpi_batch *b, struct dpi_port *p, const struct dpi_message *m, const uint8_t hardware[6],

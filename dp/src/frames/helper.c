@@ -105,7 +105,7 @@ static int start_helper(char *const *arguments, int fd)
 
 /* ---- the helper's answer ---- */
 
-/* The socket, or a PVMC_E code; PVMC_ESHORT: the helper ended without an answer, and printed why. */
+/* Returns the socket, or a PVMC_E code; PVMC_ESHORT: the helper ended without an answer, and printed why. */
 static int hear(int from, uint16_t *point)
 {
     struct dpi_helper_answer answer = {.code = PVMC_ESHORT};

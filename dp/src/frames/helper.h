@@ -15,12 +15,12 @@ struct dpi_helper_answer {
 };
 
 /*
- * Whether this process can have raw sockets: 0, and *helper is the program that opens them, NULL: the process itself;
- * or a PVMC_E code with the reason and the remedy in why[size]. Leaves nothing open.
+ * Checks whether this process can get raw sockets. 0: yes, and *helper is the program that opens them (NULL: the
+ * process itself). Otherwise a PVMC_E code, with the reason and the remedy in why[size]. Leaves nothing open.
  */
 int dpi_helper_may_open(const char **helper, char *why, size_t size);
 
-/* As dpi_socket_open(), by the helper if this process may not open raw sockets. Failures are logged. */
+/* Like dpi_socket_open(), but uses the helper if this process may not open raw sockets. Failures are logged. */
 int dpi_helper_open(const struct dpi_interface *interface, uint16_t ethertype, struct dpi_point *point);
 
 #endif

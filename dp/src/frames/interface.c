@@ -47,7 +47,7 @@ static const char *examine(int fd, const char *name, struct dpi_interface *out)
     return request.ifr_flags & IFF_UP ? NULL : "it is down";
 }
 
-/* Whether the name is in a list with commas; an empty list has all names. */
+/* Whether a comma-separated list contains the name; an empty list contains all names. */
 static bool is_named(const char *names, const char *name)
 {
     size_t length = strlen(name);
@@ -59,7 +59,7 @@ static bool is_named(const char *names, const char *name)
     return !*names;
 }
 
-/* Shows the names that are no interface. */
+/* Shows the names that are not interfaces. */
 static void show_missing(int fd, const char *names,
                          void (*show)(void *arg, const struct dpi_interface *interface, const char *why_not), void *arg)
 {

@@ -28,7 +28,7 @@ int dpi_interface_find(const char *name, struct dpi_interface *out);
 int dpi_interfaces(const char *names, struct dpi_interface *out, int most);
 
 /*
- * Shows every interface of the host, and each of `names` that is no interface. why_not is NULL, or the reason why
+ * Shows every interface of the host, and each of `names` that is not an interface. why_not is NULL, or the reason why
  * dpi_interfaces() leaves it out.
  */
 void dpi_interfaces_show(const char *names,

@@ -64,7 +64,7 @@ static bool parse_hardware(const char *text, uint8_t hardware[6])
     return !(hardware[0] & 1); /* not a multicast address */
 }
 
-/* NULL, or the mistake in the line. */
+/* Returns NULL, or what is wrong with the line. */
 static const char *take_line(struct dpi_nart *t, char *line)
 {
     char *rest, *number, *hardware, *interface;

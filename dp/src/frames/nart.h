@@ -2,7 +2,7 @@
  * nart.h - the node address resolution table: maps node ids to hardware addresses.
  *
  * Rows are read from a file or learned from what nodes send. Rows of the file are never replaced; a learned row is
- * forgotten when nothing has confirmed it for a while. The file has one node in a line:
+ * forgotten when nothing has confirmed it for a while. The file has one node per line:
  *
  *     # NID  hardware address   local interface (optional; default: any)
  *     1      02:00:00:00:00:01

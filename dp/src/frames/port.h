@@ -33,7 +33,7 @@ struct dpi_port {
 
 /*
  * Opens a port over a socket of dpi_socket_open(), which it owns from then on in any case, with room for `frames`
- * frames (rounded up). 0, PVMC_ENOMEM: not so much memory, or PVMC_ESYSTEM.
+ * frames (rounded up). 0, PVMC_ENOMEM: not enough memory, or PVMC_ESYSTEM.
  */
 int dpi_port_open(struct dpi_port *p, int fd, const struct dpi_interface *interface, uint16_t ethertype,
                   struct dpi_point point, unsigned frames);
@@ -59,8 +59,8 @@ bool dpi_port_has_next(struct dpi_port *p);
 void dpi_port_skip(struct dpi_port *p);
 
 /*
- * Shows the frames that have come and were not read, without reading them. A frame for which take() returns true is
- * released, and next() leaves it out.
+ * Passes each frame that has arrived and was not read to take(), without reading it. A frame for which take() returns
+ * true is released, and dpi_port_next() leaves it out.
  */
 void dpi_port_scan(struct dpi_port *p, bool (*take)(void *arg, const uint8_t *frame, size_t length), void *arg);
 

@@ -14,7 +14,9 @@ __attribute__((format(printf, 2, 3))) static bool fault(struct dpi_graph_draft *
     return false;
 }
 
-/* Memory for one more element of a table of `count`; NULL and a fault if there are too many, or memory is out. */
+/*
+ * Returns memory for one more element of a table with `count` elements; NULL and a fault: too many, or out of memory.
+ */
 static void *one_more(struct dpi_graph_draft *draft, size_t count, size_t bytes, const char *kinds)
 {
     if (count >= DP_GRAPH_ITEMS_MAX) {
@@ -27,7 +29,7 @@ static void *one_more(struct dpi_graph_draft *draft, size_t count, size_t bytes,
     return thing;
 }
 
-/* For an element that its table has no memory for: the fault of one_more() without memory. Returns false. */
+/* Frees an element for which its table has no memory, and sets the fault to out of memory. Returns false. */
 static bool no_room(struct dpi_graph_draft *draft, void *thing)
 {
     free(thing);
@@ -117,7 +119,7 @@ static struct draft_endpoint *endpoint_at(const struct dpi_graph_draft *draft, u
     return endpoint;
 }
 
-/* NULL and a fault when there is none. */
+/* NULL and a fault if there is none. */
 static struct draft_endpoint *find_endpoint(struct dpi_graph_draft *draft, struct draft_point point)
 {
     struct draft_process *process = find_process(draft, point.process);

@@ -1,8 +1,8 @@
 /*
  * graph_draft.h - a graph under construction: tables in which each statement looks up its names and is checked.
  *
- * A function that returns false has changed nothing; draft->why then says what is wrong, or is "" if there was no
- * memory.
+ * A function that returns false has changed nothing; draft->why then says what is wrong, or is "" if memory was
+ * exhausted.
  */
 #ifndef DP_GRAPH_DRAFT_H
 #define DP_GRAPH_DRAFT_H

@@ -1,6 +1,6 @@
 /*
  * graph_process.c - opens the endpoints and channels that a process has in a graph, and changes them as a whole: the
- * new state is built beside the current one, and replaces it when all of it could be opened.
+ * new state is built beside the current one, and replaces it only if all of it could be opened.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -261,7 +261,7 @@ struct dp_graph *dp_graph_parse(const char *name, const char *text, size_t lengt
     return dp_graph_edit(NULL, name, text, length, faults);
 }
 
-/* Reads to the end, or one byte more than is allowed; works for pipes as for files. -1: errno. */
+/* Reads to the end, or one byte more than is allowed; works for pipes and files. -1: errno. */
 static ssize_t read_all(int fd, char *text, size_t room)
 {
     size_t length = 0;

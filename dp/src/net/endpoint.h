@@ -1,10 +1,10 @@
 /*
- * endpoint.h - an endpoint, as the files of libdp share it.
+ * endpoint.h - the state of an endpoint, which the files of libdp share.
  *
  * The user's descriptor is an epoll set of the socket and a timer, both edge-triggered, and of an eventfd, the bell,
  * for messages that wait in our own memory. The kernel reports the socket's ring as readable until its newest frame is
  * released, read or not. So an edge only says that something has come, and the function that looks and finds nothing
- * clears it. A stream of messages costs no system calls but those that send.
+ * clears it. A stream of messages costs no system calls except for sending.
  */
 #ifndef DPI_DP_ENDPOINT_H
 #define DPI_DP_ENDPOINT_H
@@ -31,7 +31,7 @@ struct dpi_endpoint {
     struct dpi_point *strangers; /* a ring of DPI_STRANGERS_MAX; NULL before the first */
     unsigned met;                /* number of strangers so far */
     struct dpi_nart *nart;
-    int64_t now_us; /* while frames are taken: when that began */
+    int64_t now_us; /* when the current burst of frames began */
     unsigned held;  /* raw messages that were read and not released, while there is no inbox */
     bool has_inbox; /* messages may be outside the ring */
     struct dpi_inbox inbox;
@@ -40,8 +40,8 @@ struct dpi_endpoint {
     int64_t written_us; /* time of the last one */
     struct dpi_sessions sessions;
     int timer, bell;  /* in the epoll set, made when there is an inbox; -1 */
-    unsigned tries;   /* of dp_try() that found nothing since we last accepted writers */
-    int64_t timer_us; /* when it will go off */
+    unsigned tries;   /* unsuccessful dp_try() calls since we last accepted writers */
+    int64_t timer_us; /* when it expires */
     bool rings;       /* the bell is rung */
     bool looked;      /* the edges are cleared */
     bool down;        /* the interface was down when a session last sent */

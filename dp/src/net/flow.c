@@ -8,8 +8,8 @@
 
 enum {
     WINDOW_MIN = 64,     /* messages, each of which is a packet */
-    WINDOW_MAX = 512,    /* enough to go on writing while the reader waits for a processor that it shares */
-    RETRY_MIN_US = 2000, /* a timeout is the exception */
+    WINDOW_MAX = 512,    /* enough to keep writing while the reader waits for a shared processor */
+    RETRY_MIN_US = 2000, /* generous, because timeouts are rare */
     RETRY_MAX_US = 200000,
     ACK_DELAY_US = 100,
 };
@@ -163,7 +163,7 @@ static const struct pvmw_reliable_callbacks callbacks = {emit, gather, sent, rec
 
 /* ---- credit ---- */
 
-/* As many as our ring has slots: the size of the peer's is not known. */
+/* As many as our ring has slots, because the size of the peer's ring is unknown. */
 unsigned dpi_flow_window(const struct dpi_endpoint *e)
 {
     unsigned window = WINDOW_MIN;

@@ -1,6 +1,6 @@
 /*
  * hello.h - the handshake of a reliable channel. Each end draws a random number for the connection, its incarnation,
- * and announces it; so a packet from before an end was reopened is recognized.
+ * and announces it; so a packet sent before an end was reopened is recognized.
  */
 #ifndef DPI_DP_HELLO_H
 #define DPI_DP_HELLO_H

@@ -1,4 +1,4 @@
-/* local.c - what both ends of a channel use: its memory, its name, and who may connect. */
+/* local.c - what both ends of a channel use: its memory, its name, and the check of the peer's user. */
 #include "local.h"
 #include <fcntl.h>
 #include <stdio.h>

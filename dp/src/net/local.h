@@ -19,7 +19,7 @@
 struct dpi_local_area {
     uint64_t taken; /* cells released by the reader */
     uint8_t apart[56];
-    uint32_t asleep; /* the writer is to ring */
+    uint32_t asleep; /* the writer must ring */
 };
 
 /* The first cell of a message; its bytes follow, across the next cells. */
@@ -101,9 +101,9 @@ struct dpi_writer {
 };
 
 /*
- * Writes to a peer of this host: 0; PVMC_EAGAIN: no room, or, in a reliable mode, no reader yet;
- * PVMC_EUNREACHABLE, PVMC_ESHORT as of dpi_session_write(); PVMC_EDENIED: another user's; PVMC_ENOMEM. In raw mode a
- * message to an endpoint that nobody has is dropped.
+ * Writes to a peer of this host: 0; PVMC_EAGAIN: no room, or, in a reliable mode, no reader yet; PVMC_EUNREACHABLE,
+ * PVMC_ESHORT as of dpi_session_write(); PVMC_EDENIED: another user's; PVMC_ENOMEM. In raw mode a message to an
+ * endpoint that no process has opened is dropped.
  */
 int dpi_writer_put(struct dpi_endpoint *e, struct dpi_peer *p, const void *data, uint32_t length);
 

@@ -1,7 +1,7 @@
 /*
  * outbox.h - gathers frames of reliable channels to send them with one system call, which costs about as much as all
- * else that is done for a frame. Frames wait only while a program does nothing but write (dp_write()); every other call
- * sends them. The order is kept.
+ * other work for a frame. Frames wait only while a program does nothing but write (dp_write()); every other call sends
+ * them. Frames keep their order.
  */
 #ifndef DPI_DP_OUTBOX_H
 #define DPI_DP_OUTBOX_H

@@ -12,7 +12,7 @@
 enum {
     PAUSE_FIRST_US = 2000, /* between hellos; doubled each time */
     PAUSE_LAST_US = 200000,
-    LEAVE_US = 1000000, /* after which a peer that said bye no longer acknowledges */
+    LEAVE_US = 1000000, /* time after which a peer that said bye no longer acknowledges */
 };
 
 int dpi_session_room(const struct dpi_endpoint *e)

@@ -3,8 +3,8 @@
  * its end; and all sessions of an endpoint.
  *
  * A peer that was closed and opened again says hello with a new incarnation. The old connection stays until a packet
- * proves the new one, since a hello can be late or forged. For a stranger that only said hello no connection is made:
- * only the incarnations are stored.
+ * proves the new one, since a hello can be late or forged. A stranger that has only said hello gets no connection: only
+ * the incarnations are stored.
  */
 #ifndef DPI_DP_SESSION_H
 #define DPI_DP_SESSION_H
@@ -38,21 +38,21 @@ struct dpi_session {
     struct dpi_sendbuf *first, *last; /* written and not acknowledged */
     unsigned queued;
     struct dpi_sendbuf *sending;     /* its bytes are given to emit() */
-    struct dpi_session *after, **at; /* in the endpoint's list of sessions with a connection or a question */
+    struct dpi_session *after, **at; /* in the endpoint's list of sessions with a connection or an unanswered hello */
 };
 
 /* All sessions of an endpoint. */
 struct dpi_sessions {
     struct dpi_session *active;
     unsigned count;              /* of active ones */
-    int64_t due_us;              /* no session has work to do before */
-    struct dpi_session *touched; /* got packets that are not acted on yet */
+    int64_t due_us;              /* no session has work to do before this time */
+    struct dpi_session *touched; /* sessions with packets not yet acted on */
     struct dpi_sendbuf *spare;
     unsigned spares;
     const uint8_t *taking; /* the packet that is being taken, in the ring */
     bool kept;             /* it is in the inbox, so its slot stays */
-    bool died;             /* a session has; until a call reports it */
-    bool starved;          /* unread messages keep credit from peers */
+    bool died;             /* a session died, and no call has reported it yet */
+    bool starved;          /* unread messages withhold credit from peers */
 };
 
 /* The longest message of a reliable endpoint. */
@@ -76,7 +76,7 @@ void dpi_session_tick(struct dpi_endpoint *e, int64_t now_us);
 /* Sends delayed acknowledgements now, since the owner may sleep long. */
 void dpi_session_acknowledge(struct dpi_endpoint *e, int64_t now_us);
 
-/* Messages were released: grants the credit that was kept from peers. */
+/* Messages were released: grants the credit that was withheld from peers. */
 void dpi_session_feed(struct dpi_endpoint *e);
 
 /* Number of unacknowledged messages to all peers. */

@@ -15,7 +15,7 @@
 #include "wire/rights.h"
 #include "frames/helper.h"
 
-#define ETHERTYPE_FIRST 0x88b5 /* the two that IEEE 802 reserves for local experiments; any other may be in use */
+#define ETHERTYPE_FIRST 0x88b5 /* IEEE 802 reserves this and the next for local experiments; others may be in use */
 #define ETHERTYPE_LAST  0x88b6
 
 struct wish {
@@ -56,7 +56,7 @@ static int read_wish(char **argv, struct wish *w)
     return 0;
 }
 
-/* Whether descriptor 0 is a socket as helper.c makes it. */
+/* Whether descriptor 0 is a socket of the kind that helper.c creates. */
 static bool has_caller(void)
 {
     int domain = 0, type = 0;
@@ -65,7 +65,7 @@ static bool has_caller(void)
            !getsockopt(0, SOL_SOCKET, SO_TYPE, &type, &length) && type == SOCK_SEQPACKET;
 }
 
-/* 0, or the exit code. Passes fd if it is a descriptor. */
+/* Sends the answer, with fd if it is a descriptor. Returns 0 or the exit code. */
 static int answer(int fd, uint16_t point)
 {
     struct dpi_helper_answer a = {.code = fd < 0 ? fd : 0, .point = point};

@@ -26,8 +26,8 @@ static const char introduction[] =
 
 static const struct argp_option option_table[] = {
     {"change", 'c', "FILE", 0, "Apply the statements of FILE to the graph; may be repeated, in order", 0},
-    {"messages", 'm', "COUNT", 0, "open: end after so many received messages", 0},
-    {"seconds", 's', "SECONDS", 0, "open: end after so many seconds", 0},
+    {"messages", 'm', "COUNT", 0, "open: end after this many received messages", 0},
+    {"seconds", 's', "SECONDS", 0, "open: end after this many seconds", 0},
     {0}};
 
 static long read_number(struct argp_state *state, const char *option, const char *text)

@@ -6,8 +6,8 @@
 
 struct session_options {
     char **command; /* NULL: uses standard input and output */
-    long messages;  /* end after so many received messages; 0: never */
-    long seconds;   /* end after so many seconds; 0: never */
+    long messages;  /* end after this many received messages; 0: never */
+    long seconds;   /* end after this many seconds; 0: never */
 };
 
 /*

@@ -1,4 +1,4 @@
-/* client.h - the measuring side: asks the server for its part of an exercise, and does its own. */
+/* client.h - the measuring side: requests the server's part of an exercise, and does its own part. */
 #ifndef CLIENT_H
 #define CLIENT_H
 

@@ -1,4 +1,4 @@
-/* exercise.c - loops that send messages there, back, and both ways at once. */
+/* exercise.c - loops that send messages in one direction, back and forth, and in both directions at once. */
 #include "exercise.h"
 #include <errno.h>
 #include <math.h>

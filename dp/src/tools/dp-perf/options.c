@@ -14,7 +14,7 @@ const char *const test_names[TESTS] = {"serve", "lat", "uni", "bidir", "model"};
 static const char introduction[] =
     "Measure Directed Point between this node and node NID, where `dp-perf serve' runs, by the paper's "
     "methods.\vTESTs:\n"
-    "  serve  be the other end, for one client after the other\n"
+    "  serve  be the other end, for one client at a time\n"
     "  lat    half the time of a round trip\n"
     "  uni    10 MB there and an acknowledgement of 4 bytes back\n"
     "  bidir  10 MB in both directions at once\n"
@@ -32,8 +32,8 @@ static const struct argp_option option_table[] = {
     {"bytes", 'b', "BYTES", 0, "uni, bidir: bytes of a transfer (default: 10000000)", 0},
     {"wait", 'w', "HOW", 0, "spin (default) or sleep; bidir always spins", 0},
     {"cpu", KEY_CPU, "NUMBER", 0, "Run on this processor; none: on any (default: the first, serve: the last)", 0},
-    {"patience", KEY_PATIENCE, "SECONDS", 0, "Give up when the other node is silent for so long (default: 5)", 0},
-    {"idle", KEY_IDLE, "SECONDS", 0, "serve: end after so long without orders", 0},
+    {"patience", KEY_PATIENCE, "SECONDS", 0, "Give up after this much silence of the other node (default: 5)", 0},
+    {"idle", KEY_IDLE, "SECONDS", 0, "serve: end after this time without orders", 0},
     {"json", KEY_JSON, NULL, 0, "Print JSON", 0},
     {"lines", KEY_LINES, NULL, 0, "Print lines of carrier, name, value and unit", 0},
     {"plot", KEY_PLOT, "FILE.svg", 0, "Draw the figures against the sizes (needs gnuplot)", 0},

@@ -56,7 +56,7 @@ static int obey(const struct server *s, const struct order *order)
     return rc;
 }
 
-/* Like dp_read_from(), but without waiting: an endpoint is also readable for messages of a peer's library. */
+/* Like dp_read_from(), but without waiting: an endpoint is also readable for internal frames of the peer's library. */
 static int read_order(const struct server *s, char **message, int *nid, int *dpid)
 {
     fcntl(s->fd, F_SETFL, O_NONBLOCK);

@@ -12,7 +12,7 @@
 
 extern volatile sig_atomic_t watchdog_expired, watchdog_moves;
 
-/* Restarts the timer: it expires when no message has moved for so long. 0 seconds: never. */
+/* Restarts the timer, which expires when no message has moved for `seconds`; 0: never. */
 void watchdog_start(int seconds);
 
 static inline void watchdog_moved(void)
@@ -29,7 +29,7 @@ static inline int watchdog_check(void)
     return -1;
 }
 
-/* After a call that failed: whether a signal ended it, so that it is to be repeated. */
+/* After a failed call: whether a signal interrupted it, so that it must be repeated. */
 static inline bool watchdog_again(void)
 {
     return errno == EINTR && watchdog_check() == 0;

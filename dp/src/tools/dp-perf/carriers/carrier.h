@@ -1,6 +1,6 @@
 /*
- * carrier.h - the ways of sending messages that are compared: libdp in its modes, UDP, TCP, and plain Ethernet frames,
- * all on the same link and behind one table of functions, so that the same loops measure each.
+ * carrier.h - the compared ways to send messages: libdp in its modes, UDP, TCP, and plain Ethernet frames. All use the
+ * same link and one table of functions, so that the same loops measure each.
  *
  * Calls that fail return -1 with errno; ETIMEDOUT means that the peer has been silent for too long.
  */
@@ -54,7 +54,7 @@ struct carrier {
     int (*meet)(struct end *end);
     /* Sends a message. Returns 1, or 0 if there is no room now and `wait` is false. */
     int (*send)(struct end *end, const char *message, size_t bytes, bool wait);
-    /* Sends `count` equal messages, waiting for room; NULL: they are sent one by one. Returns 0. */
+    /* Sends `count` equal messages, waiting for room; NULL: the caller sends them one by one. Returns 0. */
     int (*send_many)(struct end *end, const char *message, size_t bytes, long count);
     /* Takes a message; TCP needs its length `bytes`. Returns 1, or 0 if there is none and `wait` is false. */
     int (*take)(struct end *end, size_t bytes, bool wait);
