@@ -1,5 +1,5 @@
 /*
- * broadcast - messages down a tree over Directed Point: from its root through all processes to the leaves.
+ * broadcast - sends messages down a tree over Directed Point, from the root to the leaves.
  *
  * A directed point graph defines the tree. The root is the process at which no channel ends; it reads lines from
  * standard input. Every other process prints the lines that it receives and forwards them to its children.
@@ -28,7 +28,7 @@ static const struct dp_channel *parent_of(const struct dp_process *process)
         if (channels[i].outward)
             continue;
         if (parent)
-            errx(EXIT_FAILURE, "two channels end here: the graph is no tree");
+            errx(EXIT_FAILURE, "two channels end here: the graph is not a tree");
         parent = &channels[i];
     }
     return parent;

@@ -26,14 +26,14 @@ static void fill(unsigned char *block, int from, int to, int round)
         block[i] = (unsigned char)(from * 31 + to * 17 + round * 7 + i);
 }
 
-/* Blocks of later rounds may arrive before the last one of this round; those of each sender are in order. */
+/* Blocks of later rounds may arrive before the last one of this round; each sender's blocks are in order. */
 static void receive(const struct dp_channel *any, int *rounds_of)
 {
     unsigned char expected[BLOCK_BYTES];
     char *block;
     int nid, dpid, bytes = dp_read_from(any->fd, &block, &nid, &dpid);
     if (bytes < 0)
-        err(EXIT_FAILURE, "no block has come");
+        err(EXIT_FAILURE, "no block has arrived");
     fill(expected, dpid, any->dpid, rounds_of[dpid]++);
     if (bytes != BLOCK_BYTES || memcmp(block, expected, BLOCK_BYTES) != 0)
         errx(EXIT_FAILURE, "the block of endpoint %d of node %d is wrong", dpid, nid);

@@ -148,7 +148,7 @@ START_TEST(a_full_pool)
 }
 END_TEST
 
-/* With 200 messages waiting, the reader may use no system call but exit_group(2). */
+/* With 200 messages waiting, the only system call that the reader may make is exit_group(2). */
 START_TEST(reading_makes_no_system_call)
 {
     enum { ROUNDS = 200 };
@@ -178,7 +178,7 @@ START_TEST(reading_makes_no_system_call)
     ck_assert_int_eq(read(opened[0], &byte, 1), 1);
     a = dp_open_on("v0", 100);
     dp_target(a, WIRE_NODE_1, 200);
-    ck_assert_int_eq(dp_write(a, "first", 5), 5); /* includes the question for the address */
+    ck_assert_int_eq(dp_write(a, "first", 5), 5); /* includes the address request */
     ck_assert_int_eq(read(opened[0], &byte, 1), 1);
     static char data[ROUNDS];
     for (int i = 0; i < ROUNDS; i++)

@@ -1,7 +1,7 @@
 /*
  * test_frames.c - the bytes on the wire, as tcpdump shows them and doc/protocol.md describes them; and an endpoint
- * under a storm of damaged frames, made from real ones, half of them with a corrected checksum. DP_STORM=N sends N of
- * them.
+ * under a storm of damaged frames. They are made from real ones, half of them with a corrected checksum. DP_STORM=N
+ * sends N of them.
  */
 #include <arpa/inet.h>
 #include <dp.h>
@@ -71,7 +71,7 @@ START_TEST(bytes_of_a_frame)
     fclose(file);
     setenv("DP_NART", path, 1);
     wire_pair(1500, DP_RAW, &a, &b);
-    FILE *dump = start_tcpdump(3); /* two questions for an address, then the message */
+    FILE *dump = start_tcpdump(3); /* two address requests, then the message */
     dp_close(a);
     a = dp_open_on("v0", 100);
     unlink(path);

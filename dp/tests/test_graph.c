@@ -1,4 +1,4 @@
-/* test_dp_graph.c - directed point graphs: their text, and a process of one, opened and changed over a fake libdp. */
+/* test_graph.c - directed point graphs: their text, and a process of one, opened and changed over a fake libdp. */
 #include <errno.h>
 #include "dp_graph.h"
 #include "unit.h"

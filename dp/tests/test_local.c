@@ -71,7 +71,7 @@ static void read_number(int number)
     ck_assert_int_eq(dp_fsync(a, 1), 0);
 }
 
-/* Raw messages without a receiver are lost, so sends until one comes back, then waits for all that are in flight. */
+/* Raw messages without a receiver are lost, so this sends until one comes back, then waits for those in flight. */
 static void wait_for_echo(void)
 {
     int got = 0;
@@ -89,7 +89,7 @@ static void wait_for_echo(void)
     ck_assert_int_eq(dp_fsync(a, 1), 0);
 }
 
-/* A loop test: both modes, sleeping and spinning. */
+/* A loop test in both modes, sleeping and spinning. */
 START_TEST(messages_go_to_and_fro)
 {
     int mode = _i % 2 ? DP_RELIABLE : DP_RAW;

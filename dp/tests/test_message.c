@@ -1,4 +1,4 @@
-/* test_dp_message.c - the format of Directed Messages. */
+/* test_message.c - the format of Directed Messages. */
 #include "core/error.h"
 #include "dp/src/frames/message.h"
 #include "unit.h"

@@ -1,4 +1,4 @@
-/* test_dp_nart.c - the table of nodes: its file, and learned rows. */
+/* test_nart.c - the table of nodes: its file, and learned rows. */
 #include <unistd.h>
 #include "core/error.h"
 #include "core/log.h"

@@ -1,6 +1,6 @@
 /*
- * test_dp_port.c - raw sockets and their rings: two ports at the ends of a veth pair, in a network namespace of the
- * test's own. Real frames. Needs root; skipped (exit code 77) without.
+ * test_port.c - raw sockets and their rings: two ports at the ends of a veth pair, in a network namespace of the test's
+ * own. Real frames. Needs root; skipped (exit code 77) without.
  */
 #include <arpa/inet.h>
 #include <errno.h>

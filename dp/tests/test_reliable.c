@@ -61,7 +61,7 @@ static void expect_exit(pid_t pid, int code)
     ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == code, "status %#x", (unsigned)status);
 }
 
-/* Stays for the echo, which may have lost the last acknowledgement: dp_close() does so for a fifth of a second only. */
+/* Serves the echo process, which may have lost the last acknowledgement; dp_close() does so for only 0.2 seconds. */
 static void close_after(pid_t echo)
 {
     int status = -1;
