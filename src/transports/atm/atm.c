@@ -20,11 +20,11 @@ static int atm_available(char *why, size_t size)
     int clock = library->sim_look();
     is_virtual = clock == ATM_CLOCK_VIRTUAL;
     if (clock == ATM_CLOCK_REAL)
-        clock = library->sim_clock(); /* joins the network; in virtual time the task joins when it enrols */
+        clock = library->sim_clock(); /* joins the network; in virtual time the task joins only when it enrols */
     if (clock >= 0)
         return 0;
     if (errno == ENOENT) {
-        snprintf(why, size, "the network has no host of the name that PVM_ATM_HOST gives");
+        snprintf(why, size, "the network has no host with the name in PVM_ATM_HOST");
         return PVMC_ENOTFOUND;
     }
     snprintf(why, size, "no simulated ATM network: %s; start one with atm-sim serve", strerror(errno));

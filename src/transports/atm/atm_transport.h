@@ -4,11 +4,11 @@
  *
  *  atm.c       the tables of functions, opening and closing
  *  link.c      the circuit of a link
- *  move.c      what descriptors bring, and waiting
+ *  move.c      events of descriptors, and waiting
  *  tree.c      point-to-multipoint circuits from here, for frames to several links at once
  *  leaf.c      point-to-multipoint circuits of peers, which lead here
- *  clock.c     life in the network's virtual time
- *  offer.c     what the two sides tell each other beforehand
+ *  clock.c     the network's virtual time as the process's clock
+ *  offer.c     what the two sides exchange before the first packet
  *  library.c   the Fore API
  */
 #ifndef PVMT_ATM_TRANSPORT_H
@@ -21,7 +21,7 @@
 
 #define ATM_HOST_MAX     64 /* bytes of a name */
 #define ATM_PACKET_MAX   65535
-#define ATM_TREES_MAX    8  /* the least recently used makes room for another */
+#define ATM_TREES_MAX    8  /* a further tree replaces the least recently used one */
 #define ATM_TREE_MAX     16 /* links of one tree; more links take several trees */
 #define ATM_JOINT_HEADER 4  /* bytes at the start of a packet to several links */
 

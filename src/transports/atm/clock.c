@@ -1,4 +1,4 @@
-/* clock.c - the network's virtual time: the process's clock while some transport is open, and the daemon's watch. */
+/* clock.c - the network's virtual time is the process's clock while a transport is open; a daemon only watches it. */
 #include <utlist.h>
 #include "core/clock.h"
 #include "core/error.h"
@@ -10,7 +10,7 @@ static struct atm_transport *here; /* open transports in virtual time; mostly on
 
 static int64_t now_ns(void)
 {
-    static int64_t last_ns; /* if the network has gone, time stands still here */
+    static int64_t last_ns; /* once the network is gone, time stands still at this value */
     int64_t ns;
     if (!here->library->sim_now(&ns))
         last_ns = ns;

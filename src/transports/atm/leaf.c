@@ -11,7 +11,7 @@
 
 /* ---- packets ---- */
 
-/* Moves our link's part in front of the common bytes, which makes an ordinary packet of it. */
+/* Moves our link's part in front of the common bytes, so that both form an ordinary packet. */
 static void take(struct atm_transport *t, uint8_t *packet, size_t length)
 {
     size_t parts = length < ATM_JOINT_HEADER || packet[0] != VERSION ? 0 : packet[1];
@@ -49,7 +49,7 @@ static int ready(struct atm_watch *w)
 
 /* ---- the door ---- */
 
-/* 0: accepted; -1: the caller must be rejected, or has gone. */
+/* 0: accepted; -1: the caller must be rejected, or is gone. */
 static int let_in(struct atm_transport *t, int caller)
 {
     struct atm_leaf *leaf = calloc(1, sizeof *leaf);
@@ -79,7 +79,7 @@ static int knock(struct atm_watch *w)
     }
     if (errno == EAGAIN)
         return 0;
-    pvmt_atm_close(t, &t->door.fd); /* the network has gone */
+    pvmt_atm_close(t, &t->door.fd); /* the network is gone */
     t->door_asap = 0;
     return 1;
 }

@@ -1,6 +1,6 @@
 /*
- * library.h - libforeatm, the Fore API, loaded when PVM_TRANSPORT names atm. A program that uses it itself shares it
- * with the transport, so the network sees one program.
+ * library.h - libforeatm, the Fore API, loaded when PVM_TRANSPORT names atm. A program that itself uses the Fore API
+ * shares the library with the transport, so the network sees one program.
  */
 #ifndef PVMT_ATM_LIBRARY_H
 #define PVMT_ATM_LIBRARY_H
@@ -42,7 +42,7 @@ struct pvmt_atm_library {
 #undef X
 };
 
-/* Loaded once for each process; NULL when it cannot be, with the reason in why[size]. */
+/* Loads the library once per process. NULL: it cannot be loaded, with the reason in why[size]. */
 const struct pvmt_atm_library *pvmt_atm_library(char *why, size_t size);
 
 #endif

@@ -12,7 +12,7 @@
 
 #define WINDOW_MAX   16 /* limit of packets in the network's queue for a slow reader */
 #define WINDOW_MIN   2
-#define WINDOW_BYTES 150000 /* limit for the shared buffer of a switch, even for two tasks of one host */
+#define WINDOW_BYTES 150000 /* limit that fits the shared buffer of a switch; also used between tasks of one host */
 #define CALLERS_MAX  4
 #define RETRY_MIN_US 20000  /* hosts of the 1990s need milliseconds for a packet */
 #define RETRY_MAX_US 250000 /* at 50 % loss, 20 tries in a row may fail, but not 60 */

@@ -2,14 +2,14 @@
  * tree.c - frames to several links at once, over point-to-multipoint circuits: one copy of each cell leaves this host,
  * and the switches make the others.
  *
- * Each link keeps its own reliable connection: numbers, acknowledgements and retransmissions are its own and go by
- * its own circuit. A packet to several links has a part for each, which is the header that its connection gave it (and
- * of a frame's first packet the frame's header), and after them the bytes that all have in common:
+ * Each link keeps its own reliable connection: numbers, acknowledgements and retransmissions are its own and use its
+ * own circuit. A packet to several links has one part per link, and then the bytes that all links have in common. A
+ * part is the header from the link's connection and, in the first packet of a frame, also the frame's header:
  *
  *   u8 version, u8 parts, u16 bytes of a part | part of link 1 | part of link 2 | ... | common bytes
  *
- * A packet leaves when all links have room for it. If a link does not answer, the tree is felled and each link goes on
- * by itself, so none waits for another.
+ * A packet leaves when all links have room for it. If a link does not answer, all trees are removed and each link
+ * continues by itself, so none waits for another.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -136,7 +136,7 @@ void pvmt_atm_trees_leave(struct atm_link *l)
 
 /* ---- in step ---- */
 
-/* Whether the same frame is next on all links, and each has room for a packet of it. */
+/* Whether the same frame is next on all links, and each link has room for a packet of it. */
 static bool may_step(const struct atm_tree *tree)
 {
     uint64_t joint = tree->state == ATM_TREE_UP ? pvmt_frames_joint(&tree->links[0]->base.frames) : 0;
@@ -217,7 +217,7 @@ static int ready(struct atm_watch *w)
     struct atm_tree *tree = (struct atm_tree *)w;
     if (tree->state == ATM_TREE_GROWING)
         return grow(tree);
-    if (tree->state == ATM_TREE_UP) /* all peers have gone */
+    if (tree->state == ATM_TREE_UP) /* all peers are gone */
         fell(tree->t);
     return 1;
 }

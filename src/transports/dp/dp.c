@@ -47,7 +47,7 @@ static int dp_available(char *why, size_t size)
     return count ? 0 : no_interface(names, why, size);
 }
 
-/* A dp frame is limited to one packet, so dp is slower than tcp except for short messages: auto leaves it out. */
+/* A dp frame is limited to one packet, so dp is slower than tcp except for short messages, and auto leaves it out. */
 static void dp_query(const struct pvmt_transport *t, struct pvmt_attributes *out)
 {
     (void)t;
@@ -92,7 +92,7 @@ static int open_ports(struct dp_transport *t)
         int one = open_port(t, &list[i], &t->ports[t->port_count]);
         t->port_count += !one;
         if (one)
-            pvmc_log(PVMC_LOG_WARNING, "no dp links by %s: %s", list[i].name, pvmc_error_text(one));
+            pvmc_log(PVMC_LOG_WARNING, "no dp links over %s: %s", list[i].name, pvmc_error_text(one));
         if (one || rc)
             rc = one;
     }

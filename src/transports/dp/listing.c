@@ -1,4 +1,4 @@
-/* listing.c - what pvm-info -d says about dp: what opens its raw sockets, and each interface. */
+/* listing.c - what pvm-info -d prints about dp: the opener of its raw sockets, and each interface. */
 #include <stdio.h>
 #include <string.h>
 #include "core/config.h"
