@@ -46,7 +46,7 @@ typedef enum Atm_dataflow {
     multicast /* from the connecting side to all accepting ones */
 } Atm_dataflow;
 
-/* The wanted and the least acceptable value; 0, 0 requests nothing. In kbit/s; bursts in kbit. */
+/* The requested and the least acceptable value; 0, 0 requests nothing. In kbit/s; bursts in kbit. */
 typedef struct Atm_range {
     u_int target, minimum;
 } Atm_range;
@@ -62,8 +62,8 @@ typedef struct Atm_qos_sel {
 
 /*
  * Opens a descriptor. `device` is "/dev/fa0" or the like, or NULL: the adapter of the program's host. Not in the
- * papers: any other name is that of a host of the network, for programs on several hosts (ENODEV: there is none).
- * Of `flags`, as for open(2), only O_NONBLOCK is used. The MTU is that of the host's adapter; info may be NULL. Close
+ * papers: any other name selects a host of the network, for programs on several hosts (ENODEV: there is none). `flags`
+ * are those of open(2), of which only O_NONBLOCK is used. Stores the MTU of the host's adapter; info may be NULL. Close
  * the descriptor with atm_close().
  */
 int atm_open(const char *device, int flags, Atm_info *info);
@@ -79,8 +79,8 @@ int atm_listen(int fd, int *conn_id, Atm_endpoint *calling, Atm_qos *qos, Aal_ty
 
 /*
  * Accepts caller conn_id of the listening fd. fdnew, an open descriptor of the same host (else EXDEV) that is not
- * connected, becomes its connection. `dataflow` must be the caller's (EINVAL). *qos may lower the requested values, not
- * below the caller's minimum; NULL: as requested. ECONNABORTED: the caller has given up.
+ * connected, becomes its connection. `dataflow` must be the caller's (EINVAL). *qos may lower the requested values, but
+ * not below the caller's minimum; NULL: as requested. ECONNABORTED: the caller has given up.
  */
 int atm_accept(int fd, int fdnew, int conn_id, Atm_qos *qos, Atm_dataflow dataflow);
 
@@ -129,7 +129,7 @@ int atm_sim_clock(void);
 /* The same without joining the network. */
 int atm_sim_look(void);
 
-/* Like atm_sim_time(), but free of charge, and ENOTCONN if this process is not on a network in virtual time yet. */
+/* Like atm_sim_time(), but costs no virtual time; ENOTCONN: this process is not on a network in virtual time yet. */
 int atm_sim_now(int64_t *now_ns);
 
 /* Stores the process's own time, in nanoseconds since the network started. */
@@ -137,7 +137,7 @@ int atm_sim_time(int64_t *now_ns);
 
 /*
  * Declares computing time of the process. In virtual time its clock advances by that, independently of the real
- * duration; with the real clock nothing happens.
+ * duration; with the real clock the call does nothing.
  */
 int atm_sim_cost(int64_t ns);
 
@@ -148,7 +148,7 @@ int atm_sim_address(Atm_address *own);
 int atm_sim_leave(void);
 
 /*
- * Like poll(2), while virtual time passes until a descriptor is ready or timeout_ns (-1: none) is over. Descriptors
+ * Like poll(2), while virtual time passes until a descriptor is ready or timeout_ns (-1: none) has passed. Descriptors
  * outside the network must not wake it; use atm_sim_wait() and atm_sim_resume() for them.
  */
 int atm_sim_poll(struct pollfd *fds, nfds_t count, int64_t timeout_ns);
@@ -176,10 +176,10 @@ int atm_sim_expect(pid_t pid);
 /*
  * Virtual time only, for a program that gets bytes from one observing process pid (0: none), as a task does from its
  * daemon. atm_sim_sleep(): like atm_sim_local(), then sleeps until something arrives from the network, there are bytes
- * given and not taken, or it is until_ns (-1: never); sleeping programs are woken one at a time. Returns 1 if there are
- * such bytes, else 0. atm_sim_catch_up(): waits until the network has reached this process's time; call it before
- * giving bytes. atm_sim_knows(): 0 if process pid observes; ESRCH. Like atm_sim_local() and atm_sim_expect(), these are
- * free of charge.
+ * given and not taken, or the time is until_ns (-1: never); sleeping programs are woken one at a time. Returns 1 if
+ * there are such bytes, else 0. atm_sim_catch_up(): waits until the network has reached this process's time; call it
+ * before giving bytes. atm_sim_knows(): 0 if process pid observes; ESRCH. Like atm_sim_local() and atm_sim_expect(),
+ * these calls cost no virtual time.
  */
 int atm_sim_sleep(int64_t until_ns, pid_t pid, uint64_t given, uint64_t taken);
 int atm_sim_catch_up(void);

@@ -3,7 +3,7 @@
  * [end].
  *
  *   ring    a message goes from the master to the task on the next host, and so on, and back
- *   aside   the same through the daemons, bypassing the network: each waits no longer than that can take
+ *   aside   the same through the daemons, bypassing the network, with a time limit
  *   mcast   the master multicasts to one task on each other host
  *   bcast   the same to a group
  *   stall   the task on the next host stops: time advances for the others, and the task sees an error when it continues

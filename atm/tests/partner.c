@@ -1,6 +1,7 @@
 /*
- * partner.c - a PVM program that does not know where it lives: it spawns a partner in mid-run, exchanges messages with
- * it, waits in vain for a while, and hears of the partner's end; each line shows what its clock says that this took.
+ * partner.c - a PVM program without code for virtual time. It spawns a partner in mid-run, exchanges messages with it,
+ * waits for a message that nobody sends, and is notified of the partner's end. Each line shows how long a step took by
+ * the program's own clock.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -268,7 +268,7 @@ static int waits_a_while(void *arg)
     return 0;
 }
 
-/* A program that computes holds time up; when it is killed the others continue. */
+/* A computing program holds up time; when it is killed, the others continue. */
 START_TEST(the_dead_hold_nobody_up)
 {
     int status;
@@ -287,7 +287,7 @@ END_TEST
 
 static int local_pipe[2], end_pipe[2];
 
-/* Gives bytes through a pipe at a time of its own, and waits for the taker's end. */
+/* Gives bytes through a pipe at a time that it chooses, and waits for the taker's end. */
 static int giver(void *arg)
 {
     (void)arg;

@@ -23,7 +23,7 @@ struct pvma_contract {
     enum pvma_flow flow;
     enum pvma_service service;
     bool paced;                                      /* the adapter spaces cells at the granted peak */
-    struct pvma_bandwidth wanted, minimum;           /* from the caller to the called */
+    struct pvma_bandwidth wanted, minimum;           /* from the caller to the called side */
     struct pvma_bandwidth back_wanted, back_minimum; /* duplex: the other direction */
 };
 

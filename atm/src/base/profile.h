@@ -1,6 +1,6 @@
 /*
  * profile.h - the costs of a host: its processor and its adapter, per PDU, per octet and per cell, and the sizes of
- * their queues. Each figure states its origin; none is a measurement of ours.
+ * their queues. Each figure states its origin; we measured none of them.
  *
  * Sending:    processor   tx_pdu + tx_byte * octets + tx_mbuf * buffers    one PDU after the other
  *             segmenting  tx_cell + tx_bus (+ tx_aal34) for each cell      by the processor (sar=host) or the adapter

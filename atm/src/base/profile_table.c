@@ -58,9 +58,9 @@ static const struct setting thesis_host[] = {PAPER(tx_pdu, 100 * PVMA_US),
                                              END};
 
 /*
- * TUM report, Tables 5.1 and 5.2: t(n) = o + cells * 2.831 us + c * n, less 12.8 us for a switch of 10 us and the
- * second link. The receiver is charged all of c and most of o, which also gives the stream limits of test 4. AAL3/4 is
- * limited by segmentation.
+ * TUM report, Tables 5.1 and 5.2: t(n) = o + cells * 2.831 us + c * n, less 12.8 us for a switch with a latency of 10
+ * us and the second link. The receiver is charged all of c and most of o, which also gives the stream limits of test 4.
+ * AAL3/4 is limited by segmentation.
  */
 static const struct setting hp[] = {FITTED(tx_pdu, 19 * PVMA_US),
                                     FITTED(rx_pdu, 180200 * PVMA_NS),

@@ -1,12 +1,12 @@
 /*
  * sim.h - the event engine of the simulated network: virtual time, ordered events, and a digest of the whole run.
  *
- * Names of the simulator begin with pvma_. One thread uses a simulation. An event is embedded in the object that it
- * belongs to, so the fast path allocates nothing. Simultaneous events run in the order in which they were scheduled.
- * No result depends on a clock or an address: one seed gives one run, to the last event.
+ * Names of the simulator begin with pvma_. Only one thread may use a simulation. An event is embedded in the object
+ * that it belongs to, so the fast path allocates nothing. Simultaneous events run in the order in which they were
+ * scheduled. No result depends on a clock or an address: one seed gives one run, to the last event.
  *
  * Virtual time is in picoseconds since the start (106 days fit): a cell on a 155 Mbit/s link takes 2831196.6 of them.
- * Running out of memory ends the program with a message: half a simulation is worth nothing.
+ * Running out of memory ends the program with a message, because an incomplete simulation has no valid result.
  */
 #ifndef PVMA_SIM_H
 #define PVMA_SIM_H

@@ -30,7 +30,7 @@ unsigned pvma_aal_cells(enum pvma_aal aal, size_t pdu_bytes);
 
 /* ---- segmentation ---- */
 
-/* A PDU under segmentation. The octets stay the caller's and must outlive it. */
+/* A PDU under segmentation. The octets remain the caller's and must outlive it. */
 struct pvma_segmenter {
     enum pvma_aal aal;
     const uint8_t *data;
@@ -90,8 +90,8 @@ void pvma_reassembler_free(struct pvma_reassembler *r);
 enum pvma_reassembly { PVMA_MORE, PVMA_PDU, PVMA_DISCARDED };
 
 /*
- * Takes a cell's payload; the cell stays the caller's. PVMA_PDU: r->data[r->length] is a good PDU, valid until the next
- * cell. PVMA_DISCARDED: a PDU or a cell was discarded and counted in r->errors; *error (may be NULL) says why.
+ * Takes a cell's payload; the cell remains the caller's. PVMA_PDU: r->data[r->length] is a good PDU, valid until the
+ * next cell. PVMA_DISCARDED: a PDU or a cell was discarded and counted in r->errors; *error (may be NULL) says why.
  */
 enum pvma_reassembly pvma_reassembler_take(struct pvma_reassembler *r, const struct pvma_cell *cell,
                                            enum pvma_aal_error *error);

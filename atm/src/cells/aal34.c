@@ -131,7 +131,7 @@ static enum pvma_reassembly join(struct pvma_reassembler *r, const struct pvma_c
         result = give_up(r, PVMA_AAL_SEQUENCE, error);
     if (begins) {
         if (r->open)
-            result = give_up(r, PVMA_AAL_PROTOCOL, error); /* the PDU under way has lost its end */
+            result = give_up(r, PVMA_AAL_PROTOCOL, error); /* the current PDU has lost its end */
         r->open = true;
         r->length = 0;
         r->cells = 0;

@@ -1,5 +1,5 @@
 /*
- * clock.c - libatmclock, preloaded before a program (LD_PRELOAD; atm-sim exec does it). Once the program lives in the
+ * clock.c - libatmclock, preloaded before a program (LD_PRELOAD; atm-sim exec does it). Once the program runs in the
  * simulated network's virtual time, the C library's clocks and sleeps follow that time instead of real time. Processor
  * time clocks are unchanged.
  *
@@ -60,7 +60,7 @@ static bool is_monotonic(clockid_t clock)
            clock == CLOCK_BOOTTIME;
 }
 
-/* False if this process does not live in virtual time, or the clock measures something else. */
+/* False if this process does not run in virtual time, or the clock measures something else. */
 static bool virtual_time(clockid_t clock, struct timespec *out)
 {
     int64_t now_ns;

@@ -16,7 +16,7 @@
 #include "core/log.h"
 #include "endpoint.h"
 
-#define SEND_BUFFER_BYTES 65536 /* small: a sender that is faster than the network soon blocks */
+#define SEND_BUFFER_BYTES 65536 /* small, so that a sender faster than the network soon blocks */
 
 static struct {
     pthread_mutex_t lock;
@@ -33,7 +33,7 @@ static struct {
     const char *name;    /* host to join as; NULL: as the setting says */
     uint32_t wait_number;
     bool waiting, woken;
-    bool lost;     /* left a network in virtual time unwillingly; calls fail until pvma_fore_part() */
+    bool lost;     /* the connection to a network in virtual time broke; calls fail until pvma_fore_part() */
     uint64_t owed; /* from the last WAKE */
     uint8_t bytes[PVMA_FORE_MESSAGE_BYTES];
 } channel = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
@@ -123,7 +123,7 @@ static void forget(void)
     channel.cost_ns = 0;
 }
 
-/* Says HELLO as host `name`. Returns 0 or an errno. */
+/* Sends HELLO as host `name`. Returns 0 or an errno. */
 static int greet(const char *name)
 {
     struct pvma_fore_message hello = {.type = PVMA_FORE_HELLO, .number = PVMA_FORE_MAGIC, .version = PVMA_FORE_VERSION};
@@ -270,7 +270,7 @@ static int settle(int rc)
 int pvma_fore_tell(struct pvma_fore_message *m)
 {
     bool aside = m->type == PVMA_FORE_RESUME || m->type == PVMA_FORE_LOCAL || m->type == PVMA_FORE_EXPECT;
-    if (!aside) { /* those three carry no cost */
+    if (!aside) { /* RESUME, LOCAL and EXPECT carry no cost */
         m->cost_ns = channel.cost_ns;
         channel.cost_ns = 0;
     }
@@ -278,7 +278,7 @@ int pvma_fore_tell(struct pvma_fore_message *m)
     return settle(pvma_fore_message_send(channel.fd, m, -1, true));
 }
 
-/* Takes a WAKE, unless it is for an earlier wait, whose end crossed it. */
+/* Takes a WAKE, unless it belongs to an earlier wait, which ended while the WAKE was in flight. */
 static void take_wake(const struct pvma_fore_message *m)
 {
     if (!channel.waiting || m->number != channel.wait_number)

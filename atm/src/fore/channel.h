@@ -1,9 +1,10 @@
 /*
  * channel.h - this process's connection to the network process: requests, notifications, and virtual time.
  *
- * The connection is made when it is first needed, and again in a forked child. In virtual time the network process
- * keeps this process's clock; each message reports the computing time since the last one. Time inside the library does
- * not count: each public call runs between pvma_fore_enter() and pvma_fore_leave(), which also serialise threads.
+ * The first call that needs the network connects, and so does the first one in a forked child. In virtual time the
+ * network process keeps this process's clock; each message reports the computing time since the last one. Time inside
+ * the library does not count: each public call runs between pvma_fore_enter() and pvma_fore_leave(), which also
+ * serialise threads.
  */
 #ifndef PVMA_FORE_CHANNEL_H
 #define PVMA_FORE_CHANNEL_H

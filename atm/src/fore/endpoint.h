@@ -19,7 +19,7 @@ struct pvma_fore_endpoint {
     UT_hash_handle hh;
 };
 
-/* Creates one over fd. NULL: out of memory, and fd stays the caller's. */
+/* Creates one over fd. NULL: out of memory, and fd remains the caller's. */
 struct pvma_fore_endpoint *pvma_fore_endpoint_new(int fd, uint32_t number);
 
 /* The endpoint of a descriptor; NULL if it is not a Fore endpoint. */

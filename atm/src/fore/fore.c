@@ -16,7 +16,7 @@ void atm_error(const char *text)
     fprintf(stderr, "%s: %s\n", text, strerror(atm_errno));
 }
 
-/* Enters and finds the endpoint of fd. NULL: failed, and the library is left again. */
+/* Enters the library and finds the endpoint of fd. NULL: failed, and the lock is released. */
 static struct pvma_fore_endpoint *enter_with(int fd)
 {
     if (pvma_fore_enter())
@@ -114,7 +114,7 @@ static ssize_t record_in_real_time(int fd, struct msghdr *msg)
     return n < 0 ? pvma_fore_fail(errno) : n;
 }
 
-/* In virtual time, packets that are due now arrive only after a wait, however short. */
+/* In virtual time, packets that are due now arrive only after a wait, which may be short. */
 static ssize_t record_in_virtual_time(int fd, struct msghdr *msg)
 {
     bool blocks = !(fcntl(fd, F_GETFL) & O_NONBLOCK), waited = false;

@@ -1,6 +1,6 @@
 /*
  * end.h - one end of a bidirectional channel between two simulated processes, independent of the stack. The papers'
- * programs echo, matmul and pde use it. As in those programs, both sides know the length of the next message.
+ * programs echo, matmul and pde use it. As in the papers, both sides know the length of the next message.
  */
 #ifndef PVMA_END_H
 #define PVMA_END_H

@@ -1,12 +1,13 @@
 /*
  * tcp.h - TCP as in the BSD systems of the early nineties, which explains the papers' anomalies.
  *
- * Kept of 4.3BSD: segments of the MSS; write() passes its bytes to TCP in pieces (SunOS: 4096), one by one; Nagle's
- * rule, with "idle" evaluated once per call; acknowledgements delayed to the 200 ms timer unless reading opens the
- * window by two segments or a share of the buffer; slow start, congestion avoidance, fast retransmit and fast recovery;
- * retransmission by Jacobson's estimate in ticks of 500 ms; window probes.
+ * The model keeps from 4.3BSD: segments of the MSS; write() passes its bytes to TCP in pieces (SunOS: 4096), one by
+ * one; Nagle's rule, with "idle" evaluated once per call; acknowledgements delayed to the 200 ms timer unless reading
+ * opens the window by two segments or a share of the buffer; slow start, congestion avoidance, fast retransmit and fast
+ * recovery; retransmission by Jacobson's estimate in ticks of 500 ms; window probes.
  *
- * Left out: opening and closing (the papers keep connections open and out of their times), urgent data, options.
+ * The model leaves out: opening and closing (the papers keep connections open and do not time them), urgent data,
+ * options.
  */
 #ifndef PVMA_TCP_H
 #define PVMA_TCP_H

@@ -12,7 +12,7 @@ enum state { ASKED, OFFERED, CONNECTED };
 struct party {
     struct party *next;
     uint16_t number;
-    bool there; /* connected; else still asked */
+    bool there; /* connected; false: the request is unanswered */
 };
 
 struct pvma_call {
@@ -30,7 +30,7 @@ struct pvma_call {
     struct pvma_channel *out, *back; /* back: duplex only */
     struct party *parties;
     uint16_t last_party;
-    struct pvma_event refusal; /* refuses later a call that cannot start */
+    struct pvma_event refusal; /* a later refusal of a call that cannot start */
     int refusal_cause;
     /* the called side */
     uint16_t party;

@@ -26,7 +26,7 @@ struct pvma_net;
  * the network. */
 struct pvma_net *pvma_net_new(const struct pvma_topology *topology, uint64_t seed);
 
-/* Frees everything; ends of VCs and calls go without callbacks. NULL is allowed. */
+/* Frees everything, including ends of VCs and calls, without callbacks. NULL is allowed. */
 void pvma_net_free(struct pvma_net *net);
 
 struct pvma_sim *pvma_net_sim(struct pvma_net *net);

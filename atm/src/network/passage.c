@@ -1,7 +1,7 @@
 /*
  * passage.c - calls through a switch. A passage has one input and a leg for each output: a single one, or with
- * multicast one for each further switch and for each party on a host. The switch that sends SETUP over a link takes
- * the channels of both directions on it and returns them; the next switch does so for the links further on.
+ * multicast one for each further switch and for each party on a host. The switch that sends SETUP over a link takes the
+ * channels of both directions on it and returns them; the next switch does the same for the following links.
  */
 #include <stdlib.h>
 #include "core/hash.h"
@@ -235,7 +235,7 @@ static void take_connect(struct pvma_control *control, unsigned port, const stru
     struct pvma_passage *passage = find(control, signal);
     struct party *party = passage ? find_party(passage, signal->party) : NULL;
     if (!party || party->leg->port != port)
-        return; /* the call has ended in the meantime, which the party will hear of */
+        return; /* the call has ended in the meantime, and a message tells the party */
     if (passage->setup.contract.flow != PVMA_MULTICAST) {
         pvma_channel_lower(party->leg->out, &signal->contract.wanted);
         if (party->leg->back)

@@ -5,7 +5,7 @@
 static const char coarse[] =
     "the share of packets depends on the TCP of the paper's simulator, whose timers and acknowledgements are not "
     "given; ours is fitted to lose 6 % of cells (with a tick of 1 ms it loses 10 % and 38 %). The paper's TCP must "
-    "differ: a single session gets 110 Mbit/s, 596 us a segment, of which the wire takes 482, as if the "
+    "differ: a single session gets 110 Mbit/s, 596 us per segment, of which the wire takes 482, as if the "
     "acknowledgement of each segment cost 300 us, too. With that cost ours loses 7 to 11 % of cells and 5 to 38 % of "
     "packets, depending on the tick";
 
@@ -61,7 +61,7 @@ static const struct report_parameter parameters[] = {
     {"simulation of figure 11", "TCP timer's tick", 10, "ms", "fitted on figure 11, cells; packets are predicted"},
     {"simulation of figure 11", "fast retransmit", 0, "",
      "chosen: none, as 4.3BSD has none; acknowledgements wait for a tick"},
-    {"simulation of figure 11", "starts", 20, "ms", "chosen: sessions begin at random within"},
+    {"simulation of figure 11", "starts", 20, "ms", "chosen: sessions begin at random times within this"},
     {"Alpha", "TCP, a segment", 300, "us", "paper, Table 2"},
     {"Alpha", "acknowledgement", 75, "us", "chosen: a quarter"},
     {"Alpha", "UDP, a datagram", 150, "us", "chosen: half of TCP"},

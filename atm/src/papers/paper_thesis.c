@@ -39,13 +39,13 @@ static const struct report_claim claims[] = {
      .text = "virtual cell loss grows about tenfold from a load of 0.6 to 0.7 (figure 2.4)",
      .fitted = "the thesis does not give the buffer, which was set so that the claim holds; with chapter 5's 200 cells "
                "the factor is 1.2, with its 1000 nothing is lost"},
-    {.id = "T4", .text = "short bursts suffer more from a load that grows from 0.7 to 1.2 than long ones (figure 2.3)"},
-    {.id = "T4b", .text = "the lower the load, the more a burst's size counts (figure 2.3)"},
+    {.id = "T4", .text = "as the load grows from 0.7 to 1.2, short bursts suffer more than long ones (figure 2.3)"},
+    {.id = "T4b", .text = "the lower the load, the more the size of a burst matters (figure 2.3)"},
     {.id = "T5",
      .text = "host delay of 500 us: more than 60 % of the time is communication (Table 2.4)",
      .why = "PDE2 does not reach it: its 8068 messages of 117 B have 3 cells each, 24,200 in all. At 500 us each for "
             "sending and for receiving that is 24.2 s of processor time, 6 s on each of four, and the table's 81.1 s "
-            "of communication would be 3.4 ms a cell"},
+            "of communication would be 3.4 ms per cell"},
     {.id = "T6", .text = "at a load of 0.6 a larger network has less virtual loss (figure 2.4)"},
     {.id = "T7",
      .text = "at a load of 0.7 virtual loss does not depend on the network's size (figure 2.4)",

@@ -112,13 +112,13 @@ static const struct report_claim claims[] = {
     {.id = "H6", .text = "AAL5 beats AAL3/4, by more the longer the message"},
     {.id = "H7", .text = "latency grows in steps of 48 B: the sawtooth of test 9"},
     {.id = "H8", .text = "unpaced best effort collapses, paced does not"},
-    {.id = "H9", .text = "latency is flat up to about 1 KB and bandwidth counts above"},
+    {.id = "H9", .text = "latency is flat up to about 1 KB, and bandwidth matters above"},
     {.id = "H10", .text = "PVM direct: ATM and Ethernet equal up to 16 B, ATM 7 to 15 times as fast at 4 and 16 KB"},
     {.id = "H11", .text = "daemons' route: ATM is only about 3 times as fast as Ethernet"},
     {.id = "H12",
      .text = "UDPMAXLEN above 4 KB gives no gain",
      .why = "the cost of a packet besides its bytes follows from the report's 1.0 ms for 1 B on this route. The "
-            "parts of the daemons, of UDP and of the acknowledgement are paid once a packet (between task and daemon "
+            "parts of the daemons, of UDP and of the acknowledgement are paid once per packet (between task and daemon "
             "once per 4 KB, the size of their socket), so 8 packets cost less than 32 unless bytes in longer packets "
             "cost more, for which the report has no figure"},
     {.id = "H13", .text = "IBM overtakes HP between 16 and 32 KB although slower for small messages"},
@@ -136,7 +136,7 @@ static const struct report_parameter parameters[] = {
     {"hosts", "Fore API, TCP, UDP: by the byte", 0, "us/B", "computed in each run from Tables 5.1 and 5.2, 4 KB"},
     {"hosts", "a buffer", 0, "us",
      "computed in each run from AAL5, 256 B: 236 B an mbuf, from 936 B clusters of 4096 that count twice"},
-    {"hosts", "AAL3/4: by the cell", 0, "us", "computed in each run from 4 KB, as if by the byte"},
+    {"hosts", "AAL3/4: by the cell", 0, "us", "computed in each run from 4 KB, as if per byte"},
     {"hosts", "Ethernet driver", 0, "us", "computed in each run from TCP Ethernet, 1 B and 1 KB"},
     {"hosts", "acknowledgement's share", 0.25, "", "chosen: of a segment's fixed cost"},
     {"HP", "by the byte and buffer, sender's share", 0, "",
@@ -146,7 +146,7 @@ static const struct report_parameter parameters[] = {
     {"HP", "socket buffers of RR tests", 8192, "B", "paper, section 5.2.2: default; IBM: 16384"},
     {"IBM", "by the byte and buffer, sender's share", 0.5, "", "fitted on test 2, IBM, 64 KB"},
     {"PVM", "fragment, data", 4096, "B",
-     "paper, section 5.4.1: 4 KB; no step at 4096 B in Table 5.4, so beside the header"},
+     "paper, section 5.4.1: 4 KB; no step at 4096 B in Table 5.4, so without the header"},
     {"PVM", "direct: fixed, by the byte", 0, "us", "fitted in each run on Table 5.4, 1 B, and Table 5.3, 128 KB"},
     {"PVM", "an empty message lacks", 0, "us",
      "computed in each run from Table 5.4, HP, 0 B: a share of the fixed, for all"},

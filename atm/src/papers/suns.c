@@ -41,9 +41,9 @@ void suns_network(struct pvma_topology *t, enum suns_layout layout, unsigned hos
 
 /*
  * The costs of a PDU from t_0 and r_max: the fixed ones are t_0 less the wire. The slower side needs 4092 B / r_max for
- * a whole PDU; the part that is not fixed is charged by the byte, `share` of it to the sender. If the host segments
+ * a whole PDU; the part that is not fixed is charged per byte, `share` of it to the sender. If the host segments
  * (SBA-100), the copy between user and kernel costs as much per byte as on the same host with an SBA-200, `copies_as`,
- * and the rest is charged by the cell.
+ * and the rest is charged per cell.
  */
 static struct pvma_profile fore_profile(const struct suns *s, const char *name, const char *table, const char *row,
                                         double share, const struct pvma_profile *copies_as)

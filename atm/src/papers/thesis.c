@@ -39,7 +39,7 @@ static void run_validation(struct report *r)
 
 /* Communication in a round. The fifth task, the master, takes part only in GATHER. */
 enum pattern {
-    LINE,       /* with the neighbours: grids are cut into slabs and end at walls */
+    LINE,       /* with the neighbours: grids are divided into slabs, without wrap-around */
     ALL_TO_ALL, /* a transposition */
     GATHER,     /* parts go to the master, and the whole comes back */
 };
@@ -50,7 +50,7 @@ struct kernel {
     unsigned messages, mean_bytes; /* Table A.1 */
     enum pattern pattern;
     unsigned long_bytes, long_of; /* one message of `long_of` has long_bytes, the others 8 B; 0: all have the mean */
-    unsigned part;                /* one message of so many is simulated */
+    unsigned part;                /* one of this many messages is simulated */
 };
 
 static const struct kernel kernels[] = {
@@ -157,7 +157,7 @@ static void collect(void *arg)
 }
 
 /*
- * ON, and OFF at 10 Mbit/s. The mean rate gives each output, which half of the cells go to, its load. With ON for 84 %
+ * ON, and OFF at 10 Mbit/s. Half of the cells go to each output, so its load follows from the mean rate. With ON 84 %
  * of the time, all nine rows of Table 5.4, with peak rates of 150 to 550 Mbit/s, have the loads printed there, 0.4 to
  * 1.5.
  */

@@ -183,7 +183,7 @@ static double delivered(void *arg, double gap_us)
     return p->delivered;
 }
 
-/* The smallest gap at which 95 % arrive, plus a margin: just below it hardly any do. */
+/* The smallest gap at which 95 % arrive, plus a margin, because just below it hardly any arrive. */
 static double paced_gap_us(struct paced *p)
 {
     return fit_growing(0, 2000, 95, delivered, p) * 1.03 + 1;

@@ -107,7 +107,7 @@ double tum_lossy_latency_us(struct tum *t, const struct tum_run *run, uint32_t b
     return trip_us / 2;
 }
 
-/* ---- fitting: the model is linear in these costs, so what is missing is added ---- */
+/* ---- fitting: the model is linear in these costs, so the missing time is added ---- */
 
 static void add_fixed(struct pvma_price *out, struct pvma_price *in, double us)
 {

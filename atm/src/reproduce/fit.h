@@ -1,4 +1,4 @@
-/* fit.h - finds the parameter with which a simulation gives a printed number. Repeated in each run. */
+/* fit.h - finds the parameter with which a simulation gives a printed number. Each run repeats the fit. */
 #ifndef PVMA_FIT_H
 #define PVMA_FIT_H
 

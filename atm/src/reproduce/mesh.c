@@ -23,7 +23,7 @@ struct node {
     unsigned number;
 };
 
-/* Sends halos while its node receives, as libpvm does, which reads when it cannot write. */
+/* Sends halos while its node receives, because libpvm also reads when it cannot write. */
 struct courier {
     struct node node;
     bool due;

@@ -13,7 +13,7 @@
 #define OBSERVER    "-" /* host name of clients that only report: daemons */
 #define LOOK        "?" /* host name of clients that only query the clock */
 #define HOSTS_BYTES 512 /* of the list of hosts in a refusal */
-#define MORE_BYTES  32  /* reserved for its end, when it is truncated */
+#define MORE_BYTES  32  /* reserved for the note that the list is truncated */
 
 struct pvma_client *pvma_clients;
 
@@ -591,7 +591,7 @@ static struct pvma_client *next_to_come(void)
     return first;
 }
 
-/* The sleeping client of lowest number that has been given bytes and not been told. */
+/* The sleeping client with the lowest number that was given bytes and was not told. */
 static struct pvma_client *next_owed(void)
 {
     struct pvma_client *c, *first = NULL;
@@ -669,7 +669,7 @@ void pvma_client_explain(int level)
                      c->host ? pvma_host_name(c->host) : "-", what_it_does(c), (double)c->clock / (double)PVMA_S);
 }
 
-/* The daemon of a program that left will notice; a program that was cut off may live on, so nothing will be noticed. */
+/* The daemon of a program that left will notice. A program that was cut off may live on, so its daemon sees no end. */
 static void part_aside(const struct pvma_client *c)
 {
     if (c->cut)

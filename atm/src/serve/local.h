@@ -1,6 +1,6 @@
 /*
- * local.h - traffic between programs outside the network, on sockets of their daemons. While such bytes are in flight a
- * program will act on them, so virtual time stands still.
+ * local.h - traffic between programs outside the network, on sockets of their daemons. A program will act on such
+ * bytes, so virtual time stands still while they are in flight.
  *
  * Before it waits, each end of a socket reports how many bytes it has given to its peer and taken from it, counted from
  * the start. A channel is quiet when all bytes given have been taken. This is checked for each channel, because sums

@@ -207,7 +207,7 @@ static void explain(bool held)
     pvma_local_explain(PVMC_LOG_WARNING);
 }
 
-/* A stuck process must not stop all others for ever. */
+/* A stuck process must not stop all others forever. */
 static void lose_patience(void)
 {
     pvma_client_inspect(true);
@@ -217,7 +217,7 @@ static void lose_patience(void)
     }
 }
 
-/* How long to wait for a message before inspecting what holds time or explaining the silence. -1: for ever. */
+/* How long to wait for a message before inspecting what holds time or explaining the silence. -1: forever. */
 static int64_t silence_ns(void)
 {
     if (pvma_local_expects())
@@ -251,7 +251,7 @@ static void serve_in_virtual_time(void)
 {
     bool held = is_held();
     if (!held && attend(0))
-        return; /* handle every message that was sent before the last program went to sleep */
+        return; /* first handle every message that was sent before the last program went to sleep */
     if (!held && pvma_client_settle())
         return;
     if (held || pvma_sim_next(pvma_serving.sim) == PVMA_NEVER) {

@@ -4,8 +4,9 @@
  *   program A --command--> client.c --call, packet--> the simulated network --> endpoint.c --packet--> program B
  *
  * With the real clock the simulation follows it. Virtual time advances only while every program waits: then the next
- * event happens, in the network or because a program's time has come. A program that it wakes computes, while time
- * stands still, until it waits again. So a program that costs what it declares is simulated to the last digit.
+ * event runs, in the network or in a program whose time has come. A program that the event wakes computes, while time
+ * stands still, until it waits again. A program that is charged only its declared costs is therefore simulated to the
+ * last digit.
  */
 #ifndef PVMA_SERVE_H
 #define PVMA_SERVE_H

@@ -1,6 +1,6 @@
 /*
  * topology.h - the text format that declares a network (atm-topology(5)): profiles, hosts, switches, links, permanent
- * VCs and background sources. Reading with line numbers in messages, and drawing.
+ * VCs and background sources. Reads it, with line numbers in messages, and draws it.
  */
 #ifndef PVMA_TOPOLOGY_H
 #define PVMA_TOPOLOGY_H

@@ -11,7 +11,7 @@ static const struct argp_option options[] = {
     {"topology", 't', "FILE", 0, "The network (default: PVM_ATM_TOPOLOGY)", 0},
     {"socket", 's', "PATH", 0, "Where programs connect (default: PVM_ATM_SOCKET, else the user's in PVM_TMP)", 0},
     {"clock", 'c', "KIND", 0, "real or virtual (default: PVM_ATM_CLOCK)", 0},
-    {"wait-for", 'w', "PROGRAMS", 0, "Virtual time begins when so many have connected (default: 1)", 0},
+    {"wait-for", 'w', "PROGRAMS", 0, "Virtual time begins when this many programs have connected (default: 1)", 0},
     {"seed", 'S', "NUMBER", 0, "Seed of all random numbers (default: 1)", 0},
     {"once", KEY_ONCE, NULL, 0, "End when the last program has left", 0},
     {"counters", KEY_COUNTERS, NULL, 0, "Show the counters of all layers at the end", 0},
