@@ -2,7 +2,7 @@
  * hosts - tasks of several daemons, each daemon at its own host of a simulated ATM network: hosts CASE HOSTS
  * [end].
  *
- *   ring    a message goes from the master to the task on the next host, and so on, and back
+ *   ring    a message travels from the master through the tasks on all hosts and back
  *   aside   the same through the daemons, bypassing the network, with a time limit
  *   mcast   the master multicasts to one task on each other host
  *   bcast   the same to a group

@@ -126,8 +126,8 @@ const struct dp_channel *dp_process_channels(const struct dp_process *process, s
 int dp_process_fd(const struct dp_process *process, int dpid);
 
 /*
- * dp_write() into a channel that begins here; sets the endpoint's target first if it differs. Errors as of dp_write(),
- * and EINVAL: the channel ends here.
+ * dp_write() into a channel that begins here; sets the endpoint's target first if it differs. Errors as from
+ * dp_write(), and EINVAL: the channel ends here.
  */
 int dp_process_write(struct dp_process *process, const struct dp_channel *channel, const void *message, int bytes);
 

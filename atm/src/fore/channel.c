@@ -30,7 +30,7 @@ static struct {
     int64_t known_ns;    /* network time in the last answer */
     int64_t known_at_ns; /* monotonic clock at that answer */
     bool stale;          /* messages sent since may have advanced the time */
-    const char *name;    /* host to join as; NULL: as the setting says */
+    const char *name;    /* host to join as; NULL: the host that PVM_ATM_HOST names */
     uint32_t wait_number;
     bool waiting, woken;
     bool lost;     /* the connection to a network in virtual time broke; calls fail until pvma_fore_part() */

@@ -27,7 +27,7 @@ int pvma_channel_take(struct pvma_link *link, const struct pvma_bandwidth *wante
 /* The channel of a VC on a link; NULL when there is none. */
 struct pvma_channel *pvma_channel_find(const struct pvma_link *link, uint16_t vpi, uint16_t vci);
 
-/* Returns what exceeds `granted`, because a node further on granted less. */
+/* Returns what exceeds `granted`, because a later node of the path granted less. */
 void pvma_channel_lower(struct pvma_channel *channel, const struct pvma_bandwidth *granted);
 
 /* Returns identifiers and bandwidth, and frees the channel. */

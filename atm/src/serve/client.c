@@ -669,7 +669,9 @@ void pvma_client_explain(int level)
                      c->host ? pvma_host_name(c->host) : "-", what_it_does(c), (double)c->clock / (double)PVMA_S);
 }
 
-/* The daemon of a program that left will notice. A program that was cut off may live on, so its daemon sees no end. */
+/*
+ * The daemon of a program that left will notice. A program that was cut off may still run, so its daemon sees no end.
+ */
 static void part_aside(const struct pvma_client *c)
 {
     if (c->cut)

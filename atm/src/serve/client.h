@@ -23,7 +23,7 @@ struct pvma_client {
     uint32_t number;        /* in the order of admission, from 1 */
     struct pvma_host *host; /* NULL: not admitted yet, or an observer (a daemon) */
     bool observer;
-    bool cut;       /* the network ended the connection, and the program may live on */
+    bool cut;       /* the network ended the connection, and the program may still run */
     bool coming;    /* has said HELLO and waits for admission */
     uint64_t place; /* among announced processes; 0: was not announced */
     char *wish;     /* while `coming`: the host's name, "": any */

@@ -40,7 +40,7 @@ uint64_t pvma_local_came(pid_t pid);
 /* A process has left: its peers will notice, and time waits until they do. */
 void pvma_local_left(pid_t pid);
 
-/* A process lives on without the network: its peers see no end, and its bytes no longer hold time. */
+/* A process continues without the network: its peers see no end, and its bytes no longer hold time. */
 void pvma_local_forget(pid_t pid);
 
 /* Whether bytes are in flight or an announced process is still to connect; whether the latter. */

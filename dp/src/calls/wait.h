@@ -8,9 +8,9 @@
 bool dpi_wait_is_forbidden(const struct dpi_endpoint *e);
 
 /*
- * Flushes the outbox, and sleeps until something comes, the sessions have work to do, or the time is until_us (0: does
- * not sleep). Then clears the edges that made the descriptor readable. 0, or -1 with errno (EINTR). An endpoint that
- * spins does not sleep.
+ * Flushes the outbox, and sleeps until something arrives, the sessions have work to do, or the time is until_us (0:
+ * does not sleep). Then clears the edges that made the descriptor readable. 0, or -1 with errno (EINTR). An endpoint
+ * that spins does not sleep.
  */
 int dpi_wait_sleep(struct dpi_endpoint *e, int64_t until_us);
 

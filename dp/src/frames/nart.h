@@ -26,7 +26,7 @@ struct dpi_nart;
 int dpi_nart_open(const char *path, struct dpi_nart **out);
 void dpi_nart_close(struct dpi_nart *t); /* NULL is allowed */
 
-/* Finds the address of a node. Returns 0 or PVMC_ENOTFOUND. now_us as of pvmc_clock_us(). */
+/* Finds the address of a node. Returns 0 or PVMC_ENOTFOUND. now_us is a time of pvmc_clock_us(). */
 int dpi_nart_find(struct dpi_nart *t, uint16_t node, int64_t now_us, uint8_t hardware[6]);
 
 /* A frame of this node came from that address. Rows of the file stay; a full table forgets the oldest learned row. */

@@ -3,7 +3,7 @@
  *
  * The user's descriptor is an epoll set of the socket and a timer, both edge-triggered, and of an eventfd, the bell,
  * for messages that wait in our own memory. The kernel reports the socket's ring as readable until its newest frame is
- * released, read or not. So an edge only says that something has come, and the function that looks and finds nothing
+ * released, read or not. So an edge only means that something has arrived; a function that looks and finds nothing
  * clears it. A stream of messages costs no system calls except for sending.
  */
 #ifndef DPI_DP_ENDPOINT_H

@@ -82,7 +82,7 @@ void dpi_channel_take(struct dpi_endpoint *e);
 /* Whether a message waits in a channel. */
 bool dpi_channel_waits(const struct dpi_endpoint *e);
 
-/* Before sleeping: asks the writers to ring. True: a message has come in the meantime. */
+/* Before sleeping: asks the writers to ring. True: a message has arrived in the meantime. */
 bool dpi_channel_sleep(struct dpi_endpoint *e);
 
 /* Releases the oldest message of this channel that the program holds. */
@@ -102,7 +102,7 @@ struct dpi_writer {
 
 /*
  * Writes to a peer of this host: 0; PVMC_EAGAIN: no room, or, in a reliable mode, no reader yet; PVMC_EUNREACHABLE,
- * PVMC_ESHORT as of dpi_session_write(); PVMC_EDENIED: another user's; PVMC_ENOMEM. In raw mode a message to an
+ * PVMC_ESHORT as from dpi_session_write(); PVMC_EDENIED: another user's; PVMC_ENOMEM. In raw mode a message to an
  * endpoint that no process has opened is dropped.
  */
 int dpi_writer_put(struct dpi_endpoint *e, struct dpi_peer *p, const void *data, uint32_t length);

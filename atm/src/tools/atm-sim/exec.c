@@ -1,4 +1,4 @@
-/* exec.c - atm-sim exec: runs a program, and all that it spawns, on the simulated network. */
+/* exec.c - atm-sim exec: runs a program, and everything that it spawns, on the simulated network. */
 #include <err.h>
 #include <errno.h>
 #include <limits.h>

@@ -20,7 +20,7 @@ struct session {
     struct dp_graph *(*reread)(void *context);
     void *context;
     int input, signals; /* descriptors; input -1: at its end */
-    FILE *output;       /* NULL: nobody reads it any longer */
+    FILE *output;       /* NULL: it has no reader any more */
     pid_t command;      /* 0: none, or it has exited */
     long received;
     char line[LINE_BYTES_MAX];

@@ -13,7 +13,7 @@ struct client {
     uint32_t orders; /* number of orders so far, and the last one's id */
 };
 
-/* Returns 0, or -1 with errno as of dp_open(). interface NULL: libdp's choice. */
+/* Returns 0, or -1 with errno as from dp_open(). interface NULL: libdp's choice. */
 int client_open(struct client *client, const char *interface, uint16_t server_nid);
 void client_close(struct client *client);
 

@@ -25,7 +25,7 @@ int diagnose_exercise(const char *carrier, uint16_t nid, int patience_s)
     if (errno == ETIMEDOUT)
         fprintf(
             stderr,
-            "dp-perf: over %s nothing has come from node %u for %d s: it is gone, or messages were lost, which only "
+            "dp-perf: over %s nothing has arrived from node %u for %d s: it is gone, or messages were lost, which only "
             "reliable, go-back-n and tcp repair\n",
             carrier, nid, patience_s);
     else if (errno == EHOSTDOWN)
