@@ -3,7 +3,7 @@
 ! For fixed and free source form: include 'fpvm3.h' in each program
 ! unit, after IMPLICIT and before executable statements.
 
-! flag of pvmfspawn
+! flags of pvmfspawn
       integer PVMTASKDEFAULT
       parameter (PVMTASKDEFAULT = 0)
       integer PVMTASKHOST
@@ -21,7 +21,7 @@
       integer PVMNOSPAWNPARENT
       parameter (PVMNOSPAWNPARENT = 64)
 
-! the same, older names
+! older names of these
       integer PVMHOST
       parameter (PVMHOST = 1)
       integer PVMARCH
@@ -31,7 +31,7 @@
       integer PVMTRACE
       parameter (PVMTRACE = 8)
 
-! encoding of pvmfinitsend and pvmfmkbuf
+! encodings of pvmfinitsend and pvmfmkbuf
       integer PVMDATADEFAULT
       parameter (PVMDATADEFAULT = 0)
       integer PVMDATARAW
@@ -41,7 +41,7 @@
       integer PVMDATATRACE
       parameter (PVMDATATRACE = 4)
 
-! the same, older names
+! older names of these
       integer PVMDEFAULT
       parameter (PVMDEFAULT = 0)
       integer PVMRAW
@@ -70,7 +70,7 @@
       integer INTEGER8
       parameter (INTEGER8 = 8)
 
-! what of pvmfnotify
+! events of pvmfnotify
       integer PVMTASKEXIT
       parameter (PVMTASKEXIT = 1)
       integer PVMHOSTDELETE
@@ -84,7 +84,7 @@
       integer PVMNOTIFYCANCEL
       parameter (PVMNOTIFYCANCEL = 256)
 
-! what of pvmfsetopt and pvmfgetopt
+! options of pvmfsetopt and pvmfgetopt
       integer PVMROUTE
       parameter (PVMROUTE = 1)
       integer PVMDEBUGMASK
@@ -242,7 +242,7 @@
       integer PvmIPLoopback
       parameter (PvmIPLoopback = -36)
 
-! the same, older names; in C, PvmDupEntry is PvmDenied
+! older names of errors; in C, PvmDupEntry is PvmDenied
       integer PvmNoEntry
       parameter (PvmNoEntry = -32)
       integer PvmDupEntry

@@ -8,7 +8,7 @@ module pvm
   implicit none
   public
 
-  ! flag of pvmfspawn
+  ! flags of pvmfspawn
   integer, parameter :: PVMTASKDEFAULT = 0
   integer, parameter :: PVMTASKHOST = 1
   integer, parameter :: PVMTASKARCH = 2
@@ -18,19 +18,19 @@ module pvm
   integer, parameter :: PVMHOSTCOMPL = 32
   integer, parameter :: PVMNOSPAWNPARENT = 64
 
-  ! the same, older names
+  ! older names of these
   integer, parameter :: PVMHOST = 1
   integer, parameter :: PVMARCH = 2
   integer, parameter :: PVMDEBUG = 4
   integer, parameter :: PVMTRACE = 8
 
-  ! encoding of pvmfinitsend and pvmfmkbuf
+  ! encodings of pvmfinitsend and pvmfmkbuf
   integer, parameter :: PVMDATADEFAULT = 0
   integer, parameter :: PVMDATARAW = 1
   integer, parameter :: PVMDATAINPLACE = 2
   integer, parameter :: PVMDATATRACE = 4
 
-  ! the same, older names
+  ! older names of these
   integer, parameter :: PVMDEFAULT = 0
   integer, parameter :: PVMRAW = 1
   integer, parameter :: PVMINPLACE = 2
@@ -46,7 +46,7 @@ module pvm
   integer, parameter :: COMPLEX16 = 7
   integer, parameter :: INTEGER8 = 8
 
-  ! what of pvmfnotify
+  ! events of pvmfnotify
   integer, parameter :: PVMTASKEXIT = 1
   integer, parameter :: PVMHOSTDELETE = 2
   integer, parameter :: PVMHOSTADD = 3
@@ -54,7 +54,7 @@ module pvm
   integer, parameter :: PVMROUTEDELETE = 5
   integer, parameter :: PVMNOTIFYCANCEL = 256
 
-  ! what of pvmfsetopt and pvmfgetopt
+  ! options of pvmfsetopt and pvmfgetopt
   integer, parameter :: PVMROUTE = 1
   integer, parameter :: PVMDEBUGMASK = 2
   integer, parameter :: PVMAUTOERR = 3
@@ -139,7 +139,7 @@ module pvm
   integer, parameter :: PvmParentNotSet = -35
   integer, parameter :: PvmIPLoopback = -36
 
-  ! the same, older names; in C, PvmDupEntry is PvmDenied
+  ! older names of errors; in C, PvmDupEntry is PvmDenied
   integer, parameter :: PvmNoEntry = -32
   integer, parameter :: PvmDupEntry = -33
 
@@ -253,7 +253,7 @@ module pvm
       character(len=*), intent(in) :: arch
       integer, intent(out) :: cod
     end subroutine
-    ! returns the time on a host and by how much this host's clock is ahead
+    ! returns the time on a host and how much this host's clock is ahead of it
     subroutine pvmfhostsync(host, clksec, clkusec, deltasec, deltausec, info)
       integer, intent(in) :: host
       integer, intent(out) :: clksec

@@ -2,7 +2,7 @@
  * pvm3.h - the C interface of PVM 3.4, as dpvm provides it.
  *
  * Names, values, prototypes and struct layouts are those of PVM 3.4.6, so that old programs compile unchanged.
- * What each call does stands in the man pages, section 3; pvm_intro(3) is the index.
+ * Section 3 of the man pages describes each call; pvm_intro(3) is the index.
  */
 #ifndef _PVM3_H_
 #define _PVM3_H_
@@ -28,7 +28,7 @@
 #define PvmTaskDebug     4  /* start under the debugger */
 #define PvmTaskTrace     8  /* trace the task */
 #define PvmMppFront      16 /* on the front end of an MPP */
-#define PvmHostCompl     32 /* every host but the ones that where names */
+#define PvmHostCompl     32 /* all hosts except those that where names */
 #define PvmNoSpawnParent 64 /* the child gets no parent */
 
 /* ---- pvm_notify() kinds ---- */
@@ -37,11 +37,11 @@
 #define PvmHostAdd      3
 #define PvmRouteAdd     4
 #define PvmRouteDelete  5
-#define PvmNotifyCancel 256 /* flag: take the request back */
+#define PvmNotifyCancel 256 /* flag: cancel the request */
 
 /* ---- pvm_setopt(), pvm_getopt() ---- */
 #define PvmRoute             1
-#define PvmDontRoute         1 /* value of PvmRoute: by the daemons only */
+#define PvmDontRoute         1 /* value of PvmRoute: through the daemons only */
 #define PvmAllowDirect       2 /* value of PvmRoute: accept direct routes (default) */
 #define PvmRouteDirect       3 /* value of PvmRoute: ask for direct routes */
 #define PvmDebugMask         2
@@ -86,12 +86,12 @@
 #define PvmMboxMultiInstance    2  /* several entries under one name */
 #define PvmMboxOverWritable     4  /* others may overwrite and delete */
 #define PvmMboxFirstAvail       8  /* first entry at or above the index */
-#define PvmMboxReadAndDelete    16 /* take the entry out */
+#define PvmMboxReadAndDelete    16 /* remove the entry, too */
 #define PvmMboxWaitForInfo      32 /* wait until the entry is there */
 #define PvmMboxMaxFlag          512
 #define PvmMboxDirectIndexShift 10
 #define PvmMboxMaxDirectIndex   (1U << (31 - PvmMboxDirectIndexShift))
-#define PvmMboxDirectIndex(i)   /* -1, which no call takes, if i is too large */                                       \
+#define PvmMboxDirectIndex(i)   /* -1, which no call accepts, if i is too large */                                     \
     ((unsigned)(i) < PvmMboxMaxDirectIndex ? (i) << PvmMboxDirectIndexShift : -1)
 #define PvmMboxDirectIndexOf(flags) (((unsigned)(flags) >> PvmMboxDirectIndexShift) & (PvmMboxMaxDirectIndex - 1))
 
@@ -306,7 +306,7 @@ int pvm_trecv(int tid, int tag, struct timeval *timeout);
 int pvm_probe(int tid, int tag);
 int pvm_precv(int tid, int tag, void *data, int n, int type, int *rtid, int *rtag, int *rlen);
 int pvm_tprecv(int tid, int tag, struct timeval *timeout, void *data, int n, int type, int *rtid, int *rtag,
-               int *rlen); /* dpvm's own: pvm_precv() with a time limit */
+               int *rlen); /* dpvm's extension: pvm_precv() with a time limit */
 int (*pvm_recvf(int (*match)(int mid, int tid, int tag)))(int mid, int tid, int tag);
 int pvm_getfds(int **fds);
 

@@ -133,12 +133,12 @@
 #define TS_TRCCTX 5
 #define TS_TRCTAG 6
 
-/* ---- what a message of task output tells: a byte count, or one of these ---- */
+/* ---- content of a message with task output: a byte count, or one of these ---- */
 #define TO_EOF   0
 #define TO_SPAWN -1
 #define TO_NEW   -2
 
-/* ---- the file that tells tasks where their daemon is: folder, user id (pvmd3(1)) ---- */
+/* ---- the file in which tasks find their daemon's socket: folder, user id (pvmd3(1)) ---- */
 #define TDSOCKNAME "%s/pvmd.%d"
 
 /* ---- contexts of the system ---- */

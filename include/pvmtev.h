@@ -20,7 +20,7 @@
 #define TEV_MARK_USER_EVENT_RECORD     -9
 #define TEV_MARK_USER_EVENT_RECORD_END -10
 
-/* ---- task and code that stand for events which a program defines ---- */
+/* ---- destination and tag of events that a program defines ---- */
 #define PVM_TRACE_TID  -1111
 #define PVM_TRACE_CODE -2222
 
@@ -44,7 +44,7 @@
 #define TEV_DATA_SCALAR       0x00
 #define TEV_DATA_ARRAY        0x80
 
-/* ---- what a datum of an event is; names and meanings are in pvmtevdidlist ---- */
+/* ---- identifiers of the data of events; pvmtevdidlist has their names and meanings ---- */
 #define TEV_DID_FIRST 0
 #define TEV_DID_AN    0
 #define TEV_DID_AC    1
@@ -293,9 +293,9 @@ struct Pvmtevdid {
 #define TEV_EVENT_EXIT  0x8000 /* flag: a call ends */
 
 struct Pvmtevinfo {
-    char *name;           /* of the event */
-    int desc_status;      /* whether its description has been sent */
-    struct timeval mark;  /* when the call under way began */
+    char *name;           /* name of the event */
+    int desc_status;      /* whether the description has been sent */
+    struct timeval mark;  /* start of the current call */
     struct timeval total; /* time spent in such calls */
     int count;            /* number of such calls */
 };
@@ -316,7 +316,7 @@ typedef char Pvmtmask[TEV_MASK_LENGTH];
         (m)[TEV_MASK_LENGTH - 1] = 0;                                                                                  \
     }
 
-/* Where a task's traces and output go, and what it traces. */
+/* The destinations of a task's traces and output, and its trace mask. */
 struct Pvmtracer {
     int trctid, trcctx, trctag; /* traces: task, context, tag */
     int outtid, outctx, outtag; /* output: task, context, tag */

@@ -1,8 +1,9 @@
 /*
  * fortran.h - Fortran's calling convention, and helpers for routines that need more than one call of the C library.
  *
- * `generate` makes the routines from routines.txt, one source file each, so that a program linked with libfpvm3.a gets
- * only those it uses and needs no libgpvm3 if it uses no groups. Only public functions of PVM are used.
+ * `generate` makes the routines from routines.txt, one source file each. A program linked with libfpvm3.a thus gets
+ * only the routines that it uses, and needs no libgpvm3 if it uses no groups. The library calls only public functions
+ * of PVM.
  *
  * The generated sources call all functions here. Unless stated otherwise, these return the result of the C function.
  */
@@ -39,8 +40,8 @@ void fpvm_sleep(int seconds);
 
 /* ---- machine.c ---- */
 
-/* The next host or task of a list. A new list is fetched when the last one is exhausted or the count is -1. Returns 1,
- * or the error of fetching the list, which leaves the arguments unchanged. */
+/* Store the next host or task of a list. They fetch a new list when the last one is exhausted or the count is -1. They
+ * return 1, or the error of fetching the list, which leaves the arguments unchanged. */
 int fpvm_config(int *nhost, int *narch, int *dtid, char *name, size_t name_length, char *arch, size_t arch_length,
                 int *speed);
 int fpvm_tasks(int where, int *ntask, int *tid, int *ptid, int *dtid, int *flag, char *aout, size_t aout_length);
@@ -63,7 +64,8 @@ int fpvm_unpack(int what, void *data, int n, int stride);
 
 /* ---- mailbox.c ---- */
 
-/* The next entry, as for hosts. Sets *info to 0, to PvmNotFound after the last entry, or to an error. */
+/* Stores the next entry, as fpvm_config() does for hosts, and sets *info to 0. After the last entry *info is
+ * PvmNotFound, and on failure an error. */
 void fpvm_getmboxinfo(char *pattern, char *name, size_t name_length, int *nclasses, int *nentries, int *index,
                       int *owner, int *flags, int *info);
 

@@ -16,7 +16,7 @@ int fpvm_serror(int on)
     return pvm_setopt(PvmAutoErr, on);
 }
 
-/* As PVM, prints trailing blanks: programs use them to align columns. */
+/* Like PVM, prints trailing blanks: programs use them to align columns. */
 int fpvm_perror(const char *text, size_t length)
 {
     char *copy = strndup(text, length & INT_MAX);

@@ -1,6 +1,6 @@
 /*
- * strings.c - the functions with which PVM's own stubs copy texts. No header declares them; other libraries with stubs
- * like PVM's call them.
+ * strings.c - functions with which PVM's own stubs copy strings. No header declares them, but other libraries with
+ * stubs like PVM's call them.
  */
 int ftocstr(char *to, int to_length, const char *from, int from_length);
 int ctofstr(char *to, int to_length, const char *from);
