@@ -1,6 +1,6 @@
 # FindVerbs - libibverbs of rdma-core. Defines Verbs_FOUND and the target Verbs::Verbs.
 #
-# Nothing is remembered when it is missing: the next run of cmake looks again.
+# A failed search is not cached: the next run of cmake looks again.
 find_path(Verbs_INCLUDE_DIR infiniband/verbs.h)
 find_library(Verbs_LIBRARY ibverbs)
 include(FindPackageHandleStandardArgs)

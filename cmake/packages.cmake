@@ -5,14 +5,14 @@
 #   dpvm-dev       headers, static libraries, aimk, man 3      replaces pvm-dev
 #   dpvm-doc       documentation and example programs
 #   python3-dpvm   the Python package
-#   dpvm-rdma      what calls libibverbs, where that is there when dpvm is built
+#   dpvm-rdma      the transport over libibverbs, if that was found at build time
 #
-# Each provides what it replaces, with a version, so that what depends on Debian's libpvm3 can be installed beside it.
+# Each provides what it replaces, with a version, so that packages that depend on Debian's libpvm3 stay installable.
 set(replaced_version 3.4.6-5)
 set(revision 1)
 set(DPVM_CONTACT "dpvm maintainers <maintainers@example.org>" CACHE STRING "Whom the packages name as their maintainer")
 
-# ---- what Debian wants of each package: copyright, changelog, compressed man pages ----
+# ---- what Debian requires of each package: copyright, changelog, compressed man pages ----
 
 set(made ${CMAKE_CURRENT_BINARY_DIR}/debian)
 string(TIMESTAMP DPVM_DATE "%a, %d %b %Y %H:%M:%S +0000" UTC)
@@ -57,7 +57,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE ${revision})
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}) # or Debian's libpvm3 would be found
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}) # else it finds Debian's libpvm3
 
 # dpvm_package(COMPONENT SECTION DEPENDS REPLACED CONTENTS)
 macro(dpvm_package component section depends replaced contents)
@@ -65,11 +65,11 @@ macro(dpvm_package component section depends replaced contents)
   set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ${name_${component}})
   set(CPACK_DEBIAN_${upper}_PACKAGE_SECTION ${section})
   set(CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS "${depends}")
-  set(CPACK_DEBIAN_${upper}_DESCRIPTION "dpvm is the Parallel Virtual Machine 3.4, written anew: programs send
-messages to each other on any number of hosts. It runs programs that were
-compiled for the PVM that Debian has, and takes its place.
+  set(CPACK_DEBIAN_${upper}_DESCRIPTION "dpvm is the Parallel Virtual Machine 3.4, rewritten from scratch: programs
+on any number of hosts send messages to each other. It runs programs that were
+compiled for Debian's PVM, and replaces that.
 
-This package has the ${contents}.")
+This package contains the ${contents}.")
   if(NOT "${replaced}" STREQUAL "")
     set(CPACK_DEBIAN_${upper}_PACKAGE_PROVIDES "${replaced} (= ${replaced_version})")
     set(CPACK_DEBIAN_${upper}_PACKAGE_CONFLICTS ${replaced})

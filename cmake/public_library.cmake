@@ -1,17 +1,17 @@
-# What programs link to and run. cmake/CMakeLists.txt installs all that is declared here.
+# Declares public libraries and commands; cmake/CMakeLists.txt installs all of them.
 
 # dpvm_command(TARGET ...): commands for users.
 function(dpvm_command)
   set_property(GLOBAL APPEND PROPERTY DPVM_COMMANDS ${ARGN})
 endfunction()
 
-# The build folder is laid out as what is installed, so the RUNPATH is the same. If it had to be replaced, CMake would pad
-# it with colons in the build folder: empty elements, by which the loader takes libraries from the current directory.
+# The build folder has the layout of the installation, so the RUNPATH is the same. If CMake had to replace it, it would
+# pad it with colons in the build folder: empty elements, for which the loader searches the current directory.
 function(dpvm_runpath target path)
   set_target_properties(${target} PROPERTIES INSTALL_RPATH "${path}" BUILD_WITH_INSTALL_RPATH ON)
 endfunction()
 
-# Writes to `file` the names that the version script `map` exports, one in a line, as objcopy wants them.
+# Writes to `file` the names that the version script `map` exports, one per line, as objcopy expects them.
 function(dpvm_write_exports map file)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${map})
   file(READ ${map} text)
@@ -24,10 +24,10 @@ endfunction()
 
 # dpvm_public_library(NAME VERSION version HEADERS folder [INSIDE target ...] [ON NAME ...])
 #
-# NAME_shared and NAME_static from the target NAME_objects and the static libraries INSIDE, those that use others first.
-# ON: public libraries that it needs. Both export what lib<NAME>.map names, and nothing else. To that end NAME_static is
-# one object, whose other names are local: any two of our static libraries can be linked into one program, although both
-# have core inside. Tests of what is inside link NAME_objects.
+# Makes NAME_shared and NAME_static from the target NAME_objects and the static libraries INSIDE, users before used. ON:
+# the public libraries that it needs. Both export only the names in lib<NAME>.map. NAME_static is therefore one object
+# whose other names are local: a program can link any two of our static libraries, although both contain core. Tests of
+# internal functions link NAME_objects.
 function(dpvm_public_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "VERSION;HEADERS" "INSIDE;ON")
   set(map ${CMAKE_CURRENT_SOURCE_DIR}/lib${name}.map)

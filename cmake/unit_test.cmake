@@ -1,5 +1,5 @@
-# One executable and one ctest for each noun: test_<noun>.c. Other folders may call this function too, with sources of
-# their own and, where what is tested is in no library, the sources under test.
+# Adds one executable and one ctest for each noun: test_<noun>.c. Other folders may call this function too, with their
+# own sources and, if no library contains the code under test, the sources under test.
 function(dpvm_unit_test name)
   add_executable(${name} ${ARGN})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/unit)

@@ -3,8 +3,8 @@
 #   cmake --toolchain cmake/toolchain/debian.cmake -DDPVM_CROSS=s390x-linux-gnu \
 #         [-DDPVM_CROSS_TOOLS=where the compiler's packages were unpacked] [-DDPVM_CROSS_ROOT=sysroot] -DDPVM_ESSENTIAL=ON
 #
-# Without tools and root: the compiler and libraries that are installed. With a root, programs find loader and libraries
-# there by themselves, so that they run where they were built: natively, or under qemu-user.
+# Without tools and root, the build uses the installed compiler and libraries. With a root, programs find loader and
+# libraries there on their own, so that they run on the build machine: natively, or under qemu-user.
 set(CMAKE_SYSTEM_NAME Linux)
 string(REGEX MATCH "^[^-]+" CMAKE_SYSTEM_PROCESSOR "${DPVM_CROSS}")
 set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES DPVM_CROSS DPVM_CROSS_TOOLS DPVM_CROSS_ROOT)
