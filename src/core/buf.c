@@ -7,7 +7,7 @@
 
 #define FIRST_CAPACITY 128
 
-static uint8_t nothing[1]; /* address of a read of zero bytes, so that NULL always means an error */
+static uint8_t nothing[1]; /* the address that a read of zero bytes returns, so that NULL always means an error */
 
 void pvmc_buf_init(struct pvmc_buf *b)
 {

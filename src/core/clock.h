@@ -31,15 +31,15 @@ struct pvmc_virtual_clock {
      */
     int (*sleep)(int64_t until_us, const struct pvmc_bypass *bypass);
     /*
-     * Call before giving bytes to the bypass, with the count as it will be then: lets the time pass that this process
-     * has computed. 0 or PVMC_EDOWN.
+     * Call before giving bytes to the bypass, with the count after them. Advances virtual time by what this process has
+     * computed. 0 or PVMC_EDOWN.
      */
     int (*give)(const struct pvmc_bypass *bypass);
     /* Whether that process has told the network that it watches (struct pvmc_clock_watch). */
     bool (*is_watched)(pid_t pid);
 };
 
-/* The virtual clock of this process; NULL: it lives in real time. */
+/* The virtual clock of this process; NULL: it uses real time. */
 extern const struct pvmc_virtual_clock *pvmc_virtual_clock;
 
 /*
