@@ -1,4 +1,4 @@
-/* descriptors.h - a peer that sends descriptors as it likes, and how many are open here. */
+/* descriptors.h - a peer that sends descriptors freely, and a count of the descriptors open here. */
 #ifndef DESCRIPTORS_H
 #define DESCRIPTORS_H
 
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define DESCRIPTORS_MAX 253 /* the kernel's SCM_MAX_FD: with one message go no more */
+#define DESCRIPTORS_MAX 253 /* the kernel's SCM_MAX_FD: the limit for one message */
 
 static inline unsigned open_descriptors(void)
 {
@@ -36,7 +36,7 @@ static inline void send_descriptors(int socket, const void *bytes, size_t length
     ck_assert_int_eq(sendmsg(socket, &msg, MSG_NOSIGNAL), (ssize_t)length);
 }
 
-/* The same descriptor `count` times. */
+/* Sends the same descriptor `count` times. */
 static inline void send_copies(int socket, const void *bytes, size_t length, int fd, size_t count)
 {
     int fds[DESCRIPTORS_MAX];

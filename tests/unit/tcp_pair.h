@@ -1,6 +1,6 @@
 /*
- * tcp_pair.h - both sides of a direct TCP link in one process, for the tests of it: offering, joining, driving them,
- * frames whose bytes are checked, and strangers at the door.
+ * tcp_pair.h - both sides of a direct TCP link in one process, for its tests: offers, joining, progress, frames whose
+ * bytes are checked, and strangers that connect.
  */
 #ifndef TCP_PAIR_H
 #define TCP_PAIR_H
@@ -176,7 +176,7 @@ static inline union pvmw_address address(const char *text, uint16_t port)
     return a;
 }
 
-/* Leaves only this address in the offer; false when it is not there. */
+/* Leaves only this address in the offer; false when the offer does not contain it. */
 static inline bool keep_only(const char *text)
 {
     struct pvmt_tcp_offer o = read_offer();
@@ -191,7 +191,7 @@ static inline bool keep_only(const char *text)
     return false;
 }
 
-/* The first address of the offer that is 127.0.0.1. */
+/* The first address of the offer that equals 127.0.0.1. */
 static inline union pvmw_address door(void)
 {
     struct pvmt_tcp_offer o = read_offer();
@@ -242,7 +242,7 @@ static inline int stranger(void)
     return fd;
 }
 
-/* Whether the connection was ended without a byte. */
+/* Whether the connection was closed without a byte. */
 static inline bool sent_away(int fd)
 {
     char byte;
@@ -261,7 +261,7 @@ static inline unsigned descriptors(void)
     return n;
 }
 
-/* A socket that listens; *port is filled in. */
+/* A listening socket; *port is filled in. */
 static inline int listener(const char *text, uint16_t *port)
 {
     union pvmw_address a = address(text, *port);

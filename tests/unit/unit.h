@@ -1,4 +1,4 @@
-/* unit.h - what every unit test shares: its main(), and a look at the log. */
+/* unit.h - common parts of unit tests: main(), and access to the log. */
 #ifndef UNIT_H
 #define UNIT_H
 
@@ -46,7 +46,7 @@ static void unit_log_sink(enum pvmc_log_level level, const char *line, void *arg
     snprintf(unit_log.line, sizeof unit_log.line, "%s", line);
 }
 
-/* From now on unit_log shows what is logged. */
+/* Captures log lines in unit_log from now on. */
 static inline void unit_log_start(void)
 {
     unit_log.count = 0;

@@ -1,4 +1,4 @@
-/* flipper.h - a sender that goes on writing to a message after it has been received: a process that flips one byte. */
+/* flipper.h - a sender that keeps writing to a message after its receipt: a process that flips one byte. */
 #ifndef FLIPPER_H
 #define FLIPPER_H
 
@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 /*
- * How often a reader must have seen the byte change before it has been tested: both processes have to run at the same
- * time for that, which takes a while where others want the processors, too.
+ * Number of changes that a reader must see before it counts as tested. Both processes must run at the same time for
+ * that, which takes a while on a busy machine.
  */
 #define FLIPPER_CHANGES 1000
 
-/* Counts a change when this look, good or not, differs from the last one; false: enough of them. */
+/* Counts a change when this result, good or not, differs from the last one. False: enough changes. */
 static inline bool flipper_goes_on(bool good)
 {
     static unsigned changes;
@@ -31,7 +31,7 @@ static inline bool flipper_goes_on(bool good)
     return false;
 }
 
-/* Zeroed memory that the flipper shares. */
+/* Zeroed memory shared with the flipper. */
 static inline uint8_t *flipper_memory(size_t bytes)
 {
     void *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -39,7 +39,7 @@ static inline uint8_t *flipper_memory(size_t bytes)
     return data;
 }
 
-/* The byte changes from one value to the other and back until flipper_end(). */
+/* The byte alternates between the two values until flipper_end(). */
 static inline pid_t flipper_start(uint8_t *at, uint8_t one, uint8_t other)
 {
     volatile uint8_t *byte = at;

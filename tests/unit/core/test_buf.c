@@ -73,7 +73,7 @@ START_TEST(reading_past_the_end_sticks)
     ck_assert_int_eq(pvmc_buf_error(&b), PVMC_ESHORT);
     ck_assert_uint_eq(pvmc_buf_get_u16(&b), 0);
     ck_assert_uint_eq(pvmc_buf_get_u64(&b), 0);
-    ck_assert_uint_eq(pvmc_buf_get_u8(&b), 0); /* there is a byte, but the parser has lost its way */
+    ck_assert_uint_eq(pvmc_buf_get_u8(&b), 0); /* a byte is left, but the error is sticky */
     ck_assert_uint_eq(pvmc_buf_left(&b), 0);
     ck_assert_int_eq(pvmc_buf_end(&b), PVMC_ESHORT);
     ck_assert_ptr_null(pvmc_buf_get_bytes(&b, 0));
@@ -122,7 +122,7 @@ START_TEST(strings_hold_no_nul)
 }
 END_TEST
 
-/* The bytes may lie where their sender still writes: what is checked is the copy. */
+/* The source may still be written by its sender, so only the copy is checked. */
 START_TEST(strings_hold_no_nul_whatever_the_sender_writes)
 {
     enum { BYTES = 20000 };

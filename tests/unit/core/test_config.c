@@ -1,4 +1,4 @@
-/* test_config.c - settings from the environment, what is said about wrong ones, and where PVM_ROOT is found. */
+/* test_config.c - settings from the environment, messages about malformed ones, and the search for PVM_ROOT. */
 #include "core/config.h"
 #include "core/error.h"
 #include "core/log.h"
@@ -198,7 +198,7 @@ static void collect(enum pvmc_log_level level, const char *line, void *arg)
 }
 
 static const struct {
-    const char *name, *meant; /* NULL: too far from all */
+    const char *name, *meant; /* NULL: no name is similar enough */
 } guesses[] = {
     {"PVM_QUEU_MAX", "PVM_QUEUE_MAX"},
     {"PVM_QUEUEE_MAX", "PVM_QUEUE_MAX"},

@@ -1,6 +1,6 @@
 /*
- * test_convert.c - "receiver makes right" with golden bytes: what the same C values look like on four kinds of machine.
- * Each machine's bytes must convert to each other's, so both directions are tested wherever this runs.
+ * test_convert.c - "receiver makes right" with golden bytes: the same C values as four kinds of machine store them. The
+ * bytes of each machine must convert to those of each other one, so any test machine covers both directions.
  */
 #include "core/error.h"
 #include "core/message/message.h"
@@ -140,7 +140,7 @@ START_TEST(strides_leave_gaps)
 }
 END_TEST
 
-/* Three longs of which the second does not fit 4 bytes: the first is stored, the third is not. */
+/* The second of three longs does not fit 4 bytes: the first is stored, the third is not. */
 static void expect_overflow(int type, const char *hex, enum machine from, enum machine to, const char *first)
 {
     uint8_t in[64], expected[8], out[12];
@@ -236,7 +236,7 @@ START_TEST(a_letter_from_each_machine)
 }
 END_TEST
 
-/* Packing into a received message keeps its format, so that it can be sent on as a whole. */
+/* Packing into a received message keeps its format, so that the message can be forwarded as a whole. */
 START_TEST(a_letter_to_each_machine)
 {
     for (int machine = 0; machine < MACHINES; machine++) {

@@ -47,7 +47,7 @@ START_TEST(strange_ones_are_not_valid)
     pvmc_dsig own = pvmc_dsig_own();
     ck_assert(!pvmc_dsig_valid(0));
     ck_assert(!pvmc_dsig_valid(UINT32_MAX));
-    /* Any single bit of the byte orders, float formats or unused bits makes it one that we cannot convert. */
+    /* Any single bit set in the byte orders, float formats or unused bits makes the signature not convertible. */
     static const unsigned bits[] = {2, 3, 4, 7, 8, 9, 12, 13, 14, 15, 16, 17, 18, 21, 22, 23, 24, 26, 27, 31};
     for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++)
         ck_assert_msg(!pvmc_dsig_valid(own ^ 1u << bits[i]), "bit %u", bits[i]);

@@ -1,4 +1,4 @@
-/* test_error.c - the error table: every code has a text and a public code, and nothing else is touched. */
+/* test_error.c - the error table: every code has a text and a public code; other values pass unchanged. */
 #include "core/error.h"
 #include "tests/unit/unit.h"
 

@@ -1,4 +1,4 @@
-/* test_frame.c - the wire form of frame headers, and the life of frames. */
+/* test_frame.c - the wire format of frame headers, and the reference counts of frames. */
 #include "core/error.h"
 #include "core/message/frame.h"
 #include "tests/unit/unit.h"

@@ -1,4 +1,4 @@
-/* test_hash.c - each allocation of a table that grows fails once: the element is refused, and the table is whole. */
+/* test_hash.c - fails each allocation of a growing table once: the element is refused, and the table stays intact. */
 #include <stdlib.h>
 
 static void *scarce_malloc(size_t bytes);
@@ -6,7 +6,7 @@ static void *scarce_malloc(size_t bytes);
 #include "core/hash.h"
 #include "tests/unit/unit.h"
 
-enum { ELEMENTS = 5000 }; /* so many let the table grow several times */
+enum { ELEMENTS = 5000 }; /* enough for the table to grow several times */
 
 struct element {
     int key;
@@ -16,7 +16,7 @@ struct element {
 
 static struct element elements[ELEMENTS];
 static struct element *all, *texts;
-static int allocations, failing; /* the number of the allocation that fails; 0: none does */
+static int allocations, failing; /* number of the allocation that fails; 0: none */
 
 static void *scarce_malloc(size_t bytes)
 {
@@ -43,7 +43,7 @@ static void add_again(int i)
     check_table(i + 1);
 }
 
-/* Adds all; false: an allocation failed on the way, and adding once more worked. */
+/* Adds all elements. False: an allocation failed and the second attempt succeeded. */
 static bool fill(void)
 {
     bool refused = false;

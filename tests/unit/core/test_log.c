@@ -1,4 +1,4 @@
-/* test_log.c - levels, cutting, defusing and the way back to stderr. */
+/* test_log.c - levels, truncation, escaped control characters, and the return to stderr. */
 #include "core/log.h"
 #include "tests/unit/unit.h"
 #include <errno.h>

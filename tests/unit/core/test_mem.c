@@ -1,4 +1,4 @@
-/* test_mem.c - message memory: counting, growing, and the cache of large regions. */
+/* test_mem.c - message memory: reference counts, growth, and the cache of large regions. */
 #include "core/error.h"
 #include "core/log.h"
 #include "core/mem.h"
@@ -117,7 +117,7 @@ START_TEST(enough_room_is_left_alone)
 }
 END_TEST
 
-/* No machine has so many addresses free. */
+/* No machine has so much address space. */
 #define IMPOSSIBLE (SIZE_MAX - SIZE_MAX / 16)
 
 START_TEST(impossible_sizes_fail_cleanly)
@@ -164,7 +164,7 @@ static long faults(void)
     return usage.ru_minflt;
 }
 
-/* A message of 1 MiB each way, packed whole or in pieces: after the first rounds no page is fresh. */
+/* A message of 1 MiB each way, packed at once or in pieces: after the first rounds no page is fresh. */
 START_TEST(a_ping_pong_does_not_fault)
 {
     long before = 0;
@@ -192,13 +192,13 @@ START_TEST(the_cache_is_bounded)
     for (int i = 0; i < 40; i++)
         pvmc_mem_unref(regions[i]);
     ck_assert_uint_eq(cached(), 64 * MIB);
-    /* Full of other sizes, it still takes what is in use now: the oldest goes. */
+    /* A cache full of other sizes evicts the oldest region to keep the sizes in use now. */
     pvmc_mem_unref(pvmc_mem_new(MIB));
     ck_assert_uint_le(cached(), 64 * MIB);
     struct pvmc_mem *m = pvmc_mem_new(MIB);
     ck_assert_uint_eq(cached(), 60 * MIB);
     pvmc_mem_unref(m);
-    pvmc_mem_unref(pvmc_mem_new(65 * MIB)); /* too large to keep */
+    pvmc_mem_unref(pvmc_mem_new(65 * MIB)); /* too large to cache */
     ck_assert_uint_eq(cached(), 61 * MIB);
     pvmc_mem_trim();
     ck_assert_uint_eq(cached(), 0);
@@ -255,7 +255,7 @@ START_TEST(arena_regions_grow)
     fill(m, 8 * KIB);
     for (size_t size = 16 * KIB; size <= 64 * MIB; size *= 2) {
         ck_assert_int_eq(pvmc_mem_grow(&m, 8 * KIB, size), 0);
-        ck_assert_ptr_eq(m->data, data); /* what follows is free */
+        ck_assert_ptr_eq(m->data, data); /* the memory after it is free */
         ck_assert_uint_eq(in_use(), m->capacity);
     }
     expect_filled(m, 8 * KIB);
@@ -264,7 +264,7 @@ START_TEST(arena_regions_grow)
 }
 END_TEST
 
-/* All sizes at once in any order: no two regions share a byte, and at the end there is one free block again. */
+/* All sizes at once in any order: no two regions overlap, and at the end there is one free block again. */
 START_TEST(blocks_do_not_overlap)
 {
     enum { COUNT = 64 };
@@ -292,7 +292,10 @@ START_TEST(blocks_do_not_overlap)
 }
 END_TEST
 
-/* With and without saying so, a child neither sees what its parent writes later nor is seen. */
+/*
+ * With and without pvmc_mem_after_fork(), a child does not see later writes of its parent, nor the parent those of the
+ * child.
+ */
 static void fork_with_regions(bool say_so)
 {
     int to_child[2], status;
@@ -306,7 +309,7 @@ static void fork_with_regions(bool say_so)
     if (!pid) {
         if (say_so)
             pvmc_mem_after_fork();
-        struct pvmc_mem *own = pvmc_mem_new(MIB); /* must not be the parent's cached one */
+        struct pvmc_mem *own = pvmc_mem_new(MIB); /* must not be the parent's cached region */
         bool waited = read(to_child[0], &byte, 1) == 1;
         memset(own->data, 0xee, MIB);
         for (size_t i = 0; i < 100000 && waited; i++)
@@ -317,7 +320,7 @@ static void fork_with_regions(bool say_so)
         pvmc_mem_trim();
         _exit(waited ? 0 : 1);
     }
-    usleep(50000); /* the child has its copy by then */
+    usleep(50000); /* by now the child has its copy */
     struct pvmc_mem *again = pvmc_mem_new(MIB);
     memset(again->data, 0, MIB);
     memset(m->data, 0x11, MIB);

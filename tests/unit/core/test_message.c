@@ -1,4 +1,4 @@
-/* test_message.c - messages cut into frames and put together again. */
+/* test_message.c - messages cut into frames and reassembled. */
 #include "core/error.h"
 #include "core/log.h"
 #include "core/message/message.h"
@@ -24,7 +24,7 @@ static struct pvmc_message *new_message(uint32_t enc)
     return m;
 }
 
-/* Cuts m into frames and builds the message that a receiver would have; *frames tells how many there were. */
+/* Cuts m into frames and builds the receiver's message; *frames is the number of frames. */
 static struct pvmc_message *carry(struct pvmc_message *m, size_t payload_max, unsigned *frames)
 {
     struct pvmc_message *got = NULL;
@@ -175,7 +175,7 @@ START_TEST(in_place_data_is_sent_from_where_it_is)
     ck_assert_int_eq(pvmc_message_pack(m, PVM_DOUBLE, user, 4, 1), 0);
     ck_assert_uint_eq(m->inplace_length, sizeof user);
     ck_assert_uint_eq(m->length, 0);
-    user[2] = 33; /* read when sent, not when packed */
+    user[2] = 33; /* in-place data is read when sent, not when packed */
     struct pvmc_frame *f = pvmc_message_frame(m, 0, 1000, 0);
     ck_assert_ptr_eq(f->pieces[0].iov_base, user);
     ck_assert_ptr_null(f->mem);
@@ -212,7 +212,7 @@ START_TEST(in_place_segments_are_cut_into_frames)
         ck_assert_mem_eq(got->mem->data, expected, length);
         ck_assert_uint_ge(frames, (COUNT + PVMC_FRAME_PIECES_MAX - 1) / PVMC_FRAME_PIECES_MAX);
         pvmc_message_unref(got);
-        got = carry(m, cuts[c], &frames); /* to the next receiver: from the start again */
+        got = carry(m, cuts[c], &frames); /* to the next receiver: from the beginning */
         ck_assert_mem_eq(got->mem->data, expected, length);
         pvmc_message_unref(got);
         pvmc_message_unref(m);
@@ -255,9 +255,9 @@ START_TEST(beyond_4_gib)
 {
     uint64_t bytes = ((uint64_t)4 << 30) + 1;
     if (bytes > SIZE_MAX)
-        return; /* nobody packs so much here; what others send is refused: see below */
+        return; /* our own messages stay below this; larger ones from others are refused, see below */
     struct pvmc_message *m = new_message(PVMC_ENC_DEFAULT);
-    uint8_t *start = pvmc_message_room(m, bytes - 4); /* not touched: needs addresses, not memory */
+    uint8_t *start = pvmc_message_room(m, bytes - 4); /* untouched: it needs address space, not memory */
     if (!start)
         ck_abort_msg("no room for 4 GiB of addresses");
     ck_assert_int_eq(pvmc_message_pack_bytes(m, "tail", 4), 0);
@@ -285,7 +285,7 @@ START_TEST(impossible_bodies_are_refused)
     ck_assert_uint_eq(in_use(), 0);
     struct pvmc_message *m = new_message(PVMC_ENC_DEFAULT);
     ck_assert_ptr_null(pvmc_message_room(m, SIZE_MAX));
-    if (sizeof(size_t) == 8) /* else that may well be possible */
+    if (sizeof(size_t) == 8) /* otherwise the allocation may succeed */
         ck_assert_ptr_null(pvmc_message_room(m, SIZE_MAX / 8));
     ck_assert_uint_eq(m->length, 0);
     pvmc_message_unref(m);

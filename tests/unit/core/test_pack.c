@@ -1,4 +1,4 @@
-/* test_pack.c - values into messages and out again, on one kind of machine; foreign formats are in test_convert.c. */
+/* test_pack.c - packs and unpacks values on one kind of machine; test_convert.c covers foreign formats. */
 #include "core/error.h"
 #include "flipper.h"
 #include "core/message/message.h"
@@ -36,7 +36,7 @@ START_TEST(items_have_their_c_sizes)
 }
 END_TEST
 
-/* Packs n items with one stride and unpacks them with another: the items between stay as they were. */
+/* Packs n items with one stride and unpacks them with another: the bytes between items must not change. */
 static void round_trip(int type, int n, int pack_stride, int unpack_stride)
 {
     enum { ROOM = 16 * 64 };
@@ -217,13 +217,13 @@ START_TEST(broken_strings_are_refused)
     expect_bad_string(-1, "abc", 4, PVMC_EFORMAT, false);
     expect_bad_string(5, "abc", 4, PVMC_ESHORT, true);
     expect_bad_string(2147483647, "abc", 4, PVMC_ESHORT, true);
-    expect_bad_string(3, "abc", 4, PVMC_EFORMAT, false); /* no NUL at its end */
+    expect_bad_string(3, "abc", 4, PVMC_EFORMAT, false); /* no NUL at the end */
 }
 END_TEST
 
 /* ---- in place ---- */
 
-/* ---- a sender that still writes to what it sent by reference ---- */
+/* ---- a sender that still writes to what it passed by reference ---- */
 
 enum { TEXT_BYTES = 20000 };
 
@@ -234,7 +234,7 @@ static void keep_mapped(struct pvmc_mem *mem)
 
 static struct pvmc_mem shared = {.release = keep_mapped};
 
-/* A message of one string, which lies in memory that others can write. */
+/* A message of one string in memory that others can write. */
 static void receive_string(void)
 {
     setup(PVMC_ENC_DEFAULT);
@@ -250,7 +250,7 @@ static void receive_string(void)
     m->mem = &shared;
 }
 
-/* Unpacks it to exactly `room` bytes as long as the flipper's byte makes a difference now and then. */
+/* Unpacks it to exactly `room` bytes until the flipper's byte has changed often enough. */
 static void unpack_often(size_t room)
 {
     int rc;
@@ -276,7 +276,7 @@ START_TEST(strings_end_even_if_the_sender_takes_their_nul_away)
 }
 END_TEST
 
-/* Each byte of its length; any but the true one makes it too long, negative, or without a NUL. */
+/* Flips each byte of the length; any wrong value makes it too long, negative, or leaves no NUL at the end. */
 START_TEST(strings_fit_whatever_length_the_sender_writes)
 {
     for (size_t at = 0; at < 4; at++) {

@@ -1,4 +1,4 @@
-/* test_visible.c - nothing that drives a terminal comes through, and all that can be read does. */
+/* test_visible.c - nothing that controls a terminal passes, and all readable text does. */
 #include "core/visible.h"
 #include "tests/unit/unit.h"
 
@@ -39,7 +39,7 @@ START_TEST(what_is_no_text_is_shown)
            "\\x9b2J\\x80\\xff\\xfe");
     EXPECT("\xc0\x9b \xc1\xbf", "\\xc0\\x9b \\xc1\\xbf"); /* overlong */
     EXPECT("\xe0\x82\x9b \xf0\x80\x82\x9b", "\\xe0\\x82\\x9b \\xf0\\x80\\x82\\x9b");
-    EXPECT("\xed\xa0\x80", "\\xed\\xa0\\x80");                     /* half of a pair */
+    EXPECT("\xed\xa0\x80", "\\xed\\xa0\\x80");                     /* half of a surrogate pair */
     EXPECT("\xf4\x90\x80\x80 \xf5", "\\xf4\\x90\\x80\\x80 \\xf5"); /* too large */
     EXPECT("\xe2\x82", "\\xe2\\x82");                              /* cut */
     EXPECT("\xe2\x82\x1b[", "\\xe2\\x82\\x1b[");
@@ -49,7 +49,7 @@ START_TEST(what_is_no_text_is_shown)
 }
 END_TEST
 
-/* Of each pair of bytes: what comes out is valid, and can be read again. */
+/* For each pair of bytes: the output is valid UTF-8, and escaping it again changes nothing. */
 START_TEST(no_bytes_drive_a_terminal)
 {
     char text[3] = "", out[16];

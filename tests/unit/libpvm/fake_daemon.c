@@ -21,7 +21,7 @@
 #define TASKS_MAX  16
 #define HOST       0x40000u
 #define RELEASE_US 500000
-#define HALF_BYTES 100 /* of the message that FAKE_BEGIN begins */
+#define HALF_BYTES 100 /* of the message that FAKE_BEGIN starts */
 
 struct task {
     struct pvmt_endpoint *ep; /* NULL: free */
@@ -29,7 +29,7 @@ struct task {
     struct pvmc_frame *incoming;
     struct pvmc_frame **queue;
     size_t queued, capacity;
-    uint32_t seq[8]; /* of frames from the tids HOST + 0x100 + i to it */
+    uint32_t seq[8]; /* number of frames to it from the tids HOST + 0x100 + i */
 };
 
 pid_t fake_daemon_pid;
@@ -104,7 +104,7 @@ static void answer(struct task *t, const struct pvmc_frame *request, int code, c
 
 /* ---- tricks ---- */
 
-/* A frame of a message with HALF_BYTES * 2 bytes from another task. */
+/* A frame with a part of a message from another task. */
 static void send_part(struct task *t, pvmc_tid src, uint32_t seq, uint64_t offset, uint32_t length, uint64_t whole)
 {
     static const char zeros[2 * HALF_BYTES];
@@ -205,7 +205,7 @@ static void connect_task(struct task *t, struct pvmc_frame *f)
     for (int i = 0; i < 6; i++) /* output and traces */
         pvmc_buf_put_u32(&out, 0);
     pvmc_buf_put_u32(&out, 0);
-    pvmc_buf_put_u8(&out, fields[2] != 0); /* whoever comes with a cookie has been spawned */
+    pvmc_buf_put_u8(&out, fields[2] != 0); /* a task that presents a cookie was spawned */
     answer(t, f, fields[0] == PVMC_TASK_PROTOCOL ? PvmOk : PvmBadVersion, &out);
     pvmc_buf_free(&out);
 }

@@ -1,4 +1,7 @@
-/* test_arrivals.c - what has come and has not been taken in: order, growth, and what goes past it. */
+/*
+ * test_arrivals.c - messages that have arrived and are not yet in the inbox: order, growth, and messages that bypass
+ * them.
+ */
 #include "libpvm/engine/arrivals.h"
 #include "libpvm/engine/inbox.h"
 #include "libpvm/base/task.h"
@@ -6,7 +9,7 @@
 
 enum { MANY = 1000, OTHER_TASK = 0x40007 };
 
-/* A message whose wid tells it from others. */
+/* A message identified by its wid. */
 static void put(pvmc_tid src, int tag, int wid)
 {
     struct pvmc_message *m = pvmc_message_new(PVMC_ENC_DEFAULT);
@@ -66,7 +69,7 @@ START_TEST(what_a_receive_waits_for_is_not_kept_here)
 {
     struct pvmi_wanted wanted = {.src = OTHER_TASK, .tag = 7, .ctx = 0};
     pvmi_inbox_want(&wanted);
-    put(OTHER_TASK, 1, 1); /* PVM has it in the inbox when the call returns */
+    put(OTHER_TASK, 1, 1); /* in PVM it is in the inbox when the call returns */
     check_taken_in(0, 1);
     put(OTHER_TASK, 7, 2);
     ck_assert_ptr_nonnull(wanted.m);
@@ -97,7 +100,7 @@ START_TEST(what_we_send_to_ourselves_is_in_the_inbox)
     put(pvmi_task.tid, 1, 1);
     check_taken_in(0, 1);
     put(OTHER_TASK, 1, 2);
-    put(pvmi_task.tid, 1, 3); /* unless others came before */
+    put(pvmi_task.tid, 1, 3); /* unless other messages are ahead of it */
     check_taken_in(2, 1);
     pvmi_arrivals_clear();
     pvmi_inbox_clear();

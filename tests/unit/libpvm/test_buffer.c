@@ -1,4 +1,4 @@
-/* test_buffer.c - what libpvm does without a daemon: buffers, packing by format, messages in messages, options. */
+/* test_buffer.c - libpvm without a daemon: buffers, packing by format, nested messages, options. */
 #include <limits.h>
 #include <math.h>
 #include "tests/unit/unit.h"
@@ -15,7 +15,7 @@ static int length(int mid)
     return len;
 }
 
-/* What has been packed becomes what is unpacked. */
+/* Unpacks what has been packed. */
 static void turn_round(void)
 {
     ck_assert_int_ge(pvm_setrbuf(pvm_getsbuf()), 0);
@@ -267,7 +267,7 @@ START_TEST(bad_formats_are_refused)
 }
 END_TEST
 
-/* ---- messages in messages ---- */
+/* ---- nested messages ---- */
 
 START_TEST(bodies_are_joined_if_they_are_alike)
 {

@@ -1,4 +1,4 @@
-/* test_inbox.c - the index of waiting messages: order of arrival, wildcards, and what it costs among very many. */
+/* test_inbox.c - the index of waiting messages: order of arrival, wildcards, and the cost among very many messages. */
 #include "libpvm/engine/inbox.h"
 #include <time.h>
 #include "libpvm/engine/buffer.h"
@@ -6,7 +6,7 @@
 
 #define ANY PVMI_INBOX_ANY
 
-/* A message whose wid tells it from others. */
+/* A message identified by its wid. */
 static void put(int src, int tag, int ctx, int wid)
 {
     struct pvmc_message *m = pvmc_message_new(PVMC_ENC_DEFAULT);
@@ -36,7 +36,7 @@ static double now(void)
     return t.tv_sec + t.tv_nsec * 1e-9;
 }
 
-/* Enough that searches use an index. */
+/* Enough messages that searches use an index. */
 static void fill(int count)
 {
     for (int i = 0; i < count; i++)
@@ -98,7 +98,7 @@ START_TEST(any_takes_in_order_of_arrival)
 }
 END_TEST
 
-/* The index against a plain walk over an array, with random messages and searches. */
+/* Compares the index with a linear search of an array, with random messages and searches. */
 START_TEST(agrees_with_a_plain_search)
 {
     struct {
@@ -131,7 +131,7 @@ START_TEST(agrees_with_a_plain_search)
 }
 END_TEST
 
-/* Seconds for 20000 messages put and taken, each kind of search, among `others` that do not match. */
+/* Seconds to insert and remove 20000 messages with each kind of search, among `others` that do not match. */
 static double cost(int others)
 {
     fill(others);
@@ -168,7 +168,7 @@ START_TEST(a_waiting_message_can_have_a_number)
     pvmi_buffer_free(mid);
     put(1, 2, 3, 4);
     mid = pvmi_buffer_of_waiting(pvmi_inbox_find(1, 2, 3));
-    pvmi_buffer_free(mid); /* takes it out of the inbox */
+    pvmi_buffer_free(mid); /* removes it from the inbox */
     ck_assert_ptr_null(pvmi_inbox_after(0));
 }
 END_TEST

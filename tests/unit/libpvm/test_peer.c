@@ -1,4 +1,7 @@
-/* test_peer.c - one row of numbers over several routes: order, gaps, doubles, and links that end within a frame. */
+/*
+ * test_peer.c - one sequence of frame numbers over several routes: order, gaps, duplicates, and links that break within
+ * a frame.
+ */
 #include "core/log.h"
 #include "tests/unit/unit.h"
 #include <utlist.h>
@@ -55,7 +58,7 @@ static void fill(uint8_t *place, const struct pvmc_frame_header *h)
         place[i] = byte_of((uint32_t)h->tag, h->offset + i);
 }
 
-/* A frame in one go; whether it was not dropped. */
+/* Receives a frame at once; returns whether it was accepted. */
 static bool arrives(struct pvmc_frame_header h, bool direct)
 {
     struct pvmi_arrival *a = direct ? &link_arrival : &daemon_arrival;
@@ -67,7 +70,7 @@ static bool arrives(struct pvmc_frame_header h, bool direct)
     return true;
 }
 
-/* The next message must be this one. */
+/* Expects this message next. */
 static void check_next(int tag, uint64_t length)
 {
     struct pvmc_message *m = pvmi_arrivals_pop();
@@ -120,7 +123,7 @@ START_TEST(doubles_are_dropped)
     again.flags = PVMC_FRAME_AGAIN;
     ck_assert(!arrives(again, false));
     ck_assert(arrives(header(2, 2, 4, 0, 4), true));
-    ck_assert(arrives(header(2, 2, 4, 0, 4), false)); /* not known to be one yet */
+    ck_assert(arrives(header(2, 2, 4, 0, 4), false)); /* not known to be a duplicate yet */
     ck_assert(arrives(header(1, 1, 4, 0, 4), false));
     check_next(0, 4);
     check_next(1, 4);
@@ -136,7 +139,7 @@ START_TEST(a_link_ends_within_the_due_frame)
     uint8_t *place = begin(&link_arrival, &h, true);
     memset(place, 0xff, 50);
     h.flags = PVMC_FRAME_AGAIN;
-    ck_assert(arrives(h, false)); /* sent again before we hear that the link is down */
+    ck_assert(arrives(h, false)); /* retransmitted before we notice that the link is down */
     ck_assert(arrives(header(1, 0, 100, 100, 200), false));
     check_empty();
     pvmi_peer_cancel(&link_arrival);
@@ -146,7 +149,7 @@ START_TEST(a_link_ends_within_the_due_frame)
 }
 END_TEST
 
-/* A link of that peer, up and without an end at our side. */
+/* A link of that peer, up and without an endpoint on our side. */
 static struct pvmi_link *silent_link(void)
 {
     static const struct pvmt_transport_ops ops = {.name = "silent"};
@@ -162,7 +165,7 @@ static struct pvmi_link *silent_link(void)
     return l;
 }
 
-/* As when the other host's cable is pulled: we have nothing to send, so nothing tells us. */
+/* As when the other host's cable is unplugged: we send nothing, so no error shows it. */
 START_TEST(a_link_that_only_its_sender_has_lost_does_not_block_the_due_frame)
 {
     struct pvmi_link *l = silent_link();
@@ -196,7 +199,7 @@ START_TEST(a_link_ends_within_an_early_frame)
 }
 END_TEST
 
-/* A frame comes twice, and the slower of both is complete only after the other was taken. */
+/* A frame arrives twice, and the slower copy is complete only after the other was accepted. */
 START_TEST(an_unfinished_double_stays_until_its_link_is_done_with_it)
 {
     struct pvmc_frame_header h = header(1, 1, 100, 0, 100);
@@ -245,7 +248,7 @@ START_TEST(numbers_wrap)
 {
     struct pvmi_peer *p = peer();
     p->rx_seq = UINT32_MAX - 1;
-    ck_assert(arrives(header(0, 3, 4, 0, 4), false)); /* early, not a new task of that tid */
+    ck_assert(arrives(header(0, 3, 4, 0, 4), false)); /* early, not from a new task with that tid */
     ck_assert(arrives(header(UINT32_MAX, 2, 4, 0, 4), true));
     ck_assert(arrives(header(UINT32_MAX - 1, 1, 4, 0, 4), true));
     ck_assert(!arrives(header(UINT32_MAX, 2, 4, 0, 4), true));
@@ -279,7 +282,7 @@ START_TEST(what_an_ended_task_left_unfinished_is_dropped)
     struct pvmi_peer *p = peer();
     p->links = 1;
     pvmi_peer_ended(p);
-    ck_assert_ptr_nonnull(p->incoming); /* its link may bring the rest */
+    ck_assert_ptr_nonnull(p->incoming); /* its link may deliver the rest */
     p->links = 0;
     pvmi_peer_ended(p);
     ck_assert_ptr_null(p->incoming);
@@ -295,9 +298,9 @@ START_TEST(who_breaks_the_rules_is_found_out)
     p->had_link = false;
     struct pvmc_frame_header h = header(1, 0, 4, 0, 4);
     ck_assert_ptr_null(pvmi_peer_place(&link_arrival, p, &h, false, &status));
-    ck_assert_int_eq(status, PVMC_EFORMAT); /* a gap where there was one route only */
+    ck_assert_int_eq(status, PVMC_EFORMAT); /* with a single route a gap is an error */
     ck_assert(strstr(unit_log.line, "number 1, expected 0"));
-    ck_assert(arrives(header(0, 0, 4, 0, 4), false)); /* its tid has a new owner, who is heard */
+    ck_assert(arrives(header(0, 0, 4, 0, 4), false)); /* its tid has a new owner, whose frames are accepted */
     check_next(0, 4);
     p->had_link = true;
     ck_assert(arrives(header(1, 0, 4, 0, 8), true));
@@ -306,7 +309,7 @@ START_TEST(who_breaks_the_rules_is_found_out)
     ck_assert_int_eq(status, PVMC_EFORMAT);
     uint8_t bytes[4] = {0};
     h = header(2, 1, 4, 0, 4);
-    ck_assert_int_eq(pvmi_peer_whole(p, &h, NULL, bytes), PVMC_EFORMAT); /* and so is all that it sends afterwards */
+    ck_assert_int_eq(pvmi_peer_whole(p, &h, NULL, bytes), PVMC_EFORMAT); /* and so are all later frames from it */
     ck_assert(arrives(header(0, 0, 4, 0, 8), false));
     h = header(1, 1, 4, 0, 4);
     ck_assert_int_eq(pvmi_peer_whole(p, &h, NULL, bytes), PVMC_EFORMAT); /* in the middle of another */
@@ -329,7 +332,7 @@ START_TEST(every_order_of_two_routes_gives_the_same)
 {
     enum { FRAMES = 8 };
     uint32_t base = 0;
-    for (unsigned mix = 0; mix < 1u << FRAMES; mix++) { /* bit i: frame i goes by the link */
+    for (unsigned mix = 0; mix < 1u << FRAMES; mix++) { /* bit i: frame i uses the link */
         for (int link_first = 0; link_first < 2; link_first++) {
             for (int turn = 0; turn < 2; turn++)
                 for (uint32_t i = 0; i < FRAMES; i++) {

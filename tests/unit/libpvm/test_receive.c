@@ -1,4 +1,6 @@
-/* test_receive.c - receives that wait: who gets what comes, and pvm_precv() as a place for messages that come in parts.
+/*
+ * test_receive.c - receives that wait: which of them gets a message, and pvm_precv() as the destination of a message in
+ * parts.
  */
 #include "libpvm/engine/offer.h"
 #include "core/message/message.h"
@@ -11,9 +13,9 @@
 #define ME      0x40001
 #define PEER    0x40002
 #define TAG     7
-#define TRIGGER 99 /* of the message to ourselves whose handler plays what comes in while a receive waits */
+#define TRIGGER 99 /* tag of the message to ourselves; its handler injects arrivals while a receive waits */
 
-static int values[100]; /* where pvm_precv() puts them */
+static int values[100]; /* where pvm_precv() stores the data */
 static void (*arrivals)(void);
 
 static int play_arrivals(int mid)
@@ -23,7 +25,7 @@ static int play_arrivals(int mid)
     return 0;
 }
 
-/* A task without a daemon. The next receive that waits will run `what` first, and fail if that does not satisfy it. */
+/* A task without a daemon. The next receive that waits runs `what` first, and fails if that does not satisfy it. */
 static void when_waiting(void (*what)(void))
 {
     pvmi_task.state = PVMI_TASK_IN;
@@ -47,7 +49,7 @@ static struct pvmc_frame_header header(int tag, size_t bytes)
                                       .body_length = bytes};
 }
 
-/* A complete message of one number comes in. */
+/* A complete message of one number arrives. */
 static void comes(int tag, int number)
 {
     struct pvmc_frame_header h = header(tag, sizeof number);
@@ -62,7 +64,7 @@ static struct pvmc_mem *claim(int tag, size_t bytes)
     return pvmi_offer_claim(&h);
 }
 
-/* The message whose pieces were placed in mem is complete. */
+/* The message whose pieces were stored in mem is complete. */
 static void is_complete(struct pvmc_mem *mem, size_t bytes)
 {
     struct pvmc_message *m = pvmc_message_new(pvmc_dsig_own());
@@ -90,7 +92,7 @@ static int receive_number(int tag)
     return number;
 }
 
-/* ---- who gets what ---- */
+/* ---- which receive gets a message ---- */
 
 static void three_come(void)
 {
@@ -113,7 +115,7 @@ static void handler_receives(void)
 {
     comes(TAG, 20);
     comes(TAG, 21);
-    ck_assert_int_eq(receive_number(TAG), 21); /* the one before is the outer receive's */
+    ck_assert_int_eq(receive_number(TAG), 21); /* the one before belongs to the outer receive */
     comes(TAG, 22);
 }
 
@@ -125,7 +127,7 @@ START_TEST(a_handler_may_receive_meanwhile)
 }
 END_TEST
 
-/* ---- pvm_precv as a place ---- */
+/* ---- pvm_precv as the destination ---- */
 
 static void parts_come(void)
 {

@@ -1,10 +1,10 @@
-/* test_retransmit.c - in which form frames are kept until they are acknowledged, and how many. */
+/* test_retransmit.c - how frames are stored until they are acknowledged, and how many. */
 #include "tests/unit/unit.h"
 #include "libpvm/engine/retransmit.h"
 
 static struct pvmw_window row;
 
-/* A frame with that number whose payload is in memory of its own; the test keeps a reference. */
+/* A frame with that number and a payload in its own memory; the test keeps a reference. */
 static struct pvmc_frame *frame(uint32_t seq, uint32_t length)
 {
     struct pvmc_frame *f =
@@ -37,7 +37,7 @@ START_TEST(small_inplace_data_are_copied_large_ones_waited_for)
     struct pvmc_frame *large = inplace_frame(data, PVMI_RETRANSMIT_COPY_BYTES + 1);
     ck_assert_int_eq(pvmi_retransmit_keep(&row, small), 0);
     ck_assert_int_eq(pvmi_retransmit_keep(&row, large), 0);
-    ck_assert_uint_eq(small->refs, 1); /* the sender may go on */
+    ck_assert_uint_eq(small->refs, 1); /* the sender may continue */
     ck_assert_uint_eq(large->refs, 2);
     data[7] = 'b';
     ck_assert_int_eq(pvmw_window_first(&row)->mem->data[7], 'a');

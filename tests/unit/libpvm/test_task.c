@@ -10,7 +10,7 @@
 #include "fake_daemon.h"
 #include "pvm3.h"
 
-#define OTHER 0x40100 /* a task that only the fake daemon's tricks know of */
+#define OTHER 0x40100 /* a task that only the fake daemon's tricks use */
 
 extern int pvmbeatask(void), pvmendtask(void);
 
@@ -21,7 +21,7 @@ static double now(void)
     return t.tv_sec + t.tv_nsec * 1e-9;
 }
 
-/* ---- standard error, caught ---- */
+/* ---- captured standard error ---- */
 
 static FILE *caught;
 static int real_stderr;
@@ -52,7 +52,7 @@ static void check_has(const char *text, const char *part)
     ck_assert_msg(strstr(text, part), "\"%s\" does not say \"%s\"", text, part);
 }
 
-/* Runs what a second task does in a forked process; its exit code must be 0. */
+/* Runs a second task in a forked process; its exit code must be 0. */
 static pid_t second_task(void (*run)(int first), int first)
 {
     pid_t pid = fork();
@@ -274,7 +274,7 @@ START_TEST(a_held_sender_waits_and_receives)
     ck_assert(now() - start > 0.3);
     ck_assert_int_gt(pvm_nrecv(OTHER + 1, 78), 0);
     start = now();
-    ck_assert_int_eq(fake_daemon_do(FAKE_HOLD, 0x40000), 0); /* the host's tasks, all */
+    ck_assert_int_eq(fake_daemon_do(FAKE_HOLD, 0x40000), 0); /* all tasks of the host */
     ck_assert_int_eq(pvm_send(OTHER + 2, 1), 0);
     ck_assert(now() - start > 0.3);
     pvm_exit();
@@ -335,7 +335,10 @@ START_TEST(a_tid_may_come_back_for_a_new_task)
 }
 END_TEST
 
-/* A violation is said once and ends the pair, not the connection: others are heard, and a new owner of the tid is. */
+/*
+ * A violation is reported once and ends the pair of tasks, not the connection: other tasks, and a new owner of the tid,
+ * are still accepted.
+ */
 static void check_violation(enum fake_trick trick, const char *complaint)
 {
     fake_daemon_start();
@@ -457,7 +460,7 @@ START_TEST(exit_waits_for_output)
     fake_daemon_do(FAKE_OUTPUT, 0x40123);
     catch_stderr();
     pid_t killer = fork();
-    if (!killer) { /* nobody will end the output: the daemon does, by dying */
+    if (!killer) { /* only the daemon's death ends the output */
         usleep(300000);
         kill(fake_daemon_pid, SIGKILL);
         _exit(0);

@@ -1,5 +1,7 @@
-/* test_pvmd_address_file.c - one daemon for each address file: a second is told of the first, a dead one's is replaced,
- * and what others could have planted is refused. Each daemon is played by a process. */
+/*
+ * test_pvmd_address_file.c - one daemon per address file: a second daemon finds the first, a dead daemon's file is
+ * replaced, and files that others may have planted are refused. A process plays each daemon.
+ */
 #include "pvmd/base/address_file.h"
 #include <fcntl.h>
 #include <signal.h>
@@ -13,11 +15,11 @@
 #include "pvmd/base/self.h"
 #include "tests/unit/unit.h"
 
-/* ---- what rendezvous.c stands on ---- */
+/* ---- functions that rendezvous.c needs ---- */
 
 struct pvmd_daemon pvmd;
 
-/* ---- a folder and daemons in it ---- */
+/* ---- a folder with daemons ---- */
 
 static char folder[100], file[200], why[8192];
 
@@ -74,7 +76,7 @@ static void go_down(void)
     pvmd_address_file_release();
 }
 
-/* Another daemon, up when this returns; it lives until it is killed. */
+/* Another daemon, which is up when this returns and lives until it is killed. */
 static pid_t other_daemon(void)
 {
     int ready[2];
@@ -112,7 +114,7 @@ START_TEST(the_file_names_the_socket_and_goes)
     ck_assert_str_eq(text, pvmd.socket_path);
     ck_assert_int_eq(stat(file, &st), 0);
     ck_assert_uint_eq(st.st_mode & 0777, 0600);
-    ck_assert_uint_eq(files_left(), 2); /* nothing else is left of how it was made */
+    ck_assert_uint_eq(files_left(), 2); /* no temporary file is left */
     go_down();
     end();
 }
@@ -144,7 +146,7 @@ START_TEST(the_faster_of_two_wins)
     ck_assert_int_eq(pvmd_address_file_publish(why, sizeof why), PVMC_EEXISTS);
     ck_assert_uint_eq(files_left(), 2);
     pvmd_address_file_release();
-    ck_assert_uint_eq(files_left(), 2); /* it is not ours to remove */
+    ck_assert_uint_eq(files_left(), 2); /* not ours, so we must not remove it */
     kill_daemon(faster);
     ck_assert_int_eq(come_up(), 0);
     go_down();
@@ -162,7 +164,7 @@ START_TEST(a_dead_daemons_other_files_stay)
     ck_assert_int_eq(write(fd, precious, strlen(precious)), (int)strlen(precious));
     close(fd);
     ck_assert_int_eq(come_up(), 0);
-    ck_assert_int_eq(access(precious, F_OK), 0); /* the stale file named it, but it is no socket */
+    ck_assert_int_eq(access(precious, F_OK), 0); /* the stale file named it, but it is not a socket */
     unlink(precious);
     go_down();
     end();

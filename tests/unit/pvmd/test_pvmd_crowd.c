@@ -1,4 +1,7 @@
-/* test_pvmd_crowd.c - who is let in while strangers flood the door: in virtual time, with the doorman's limits. */
+/*
+ * test_pvmd_crowd.c - which callers are admitted while strangers flood the port: in virtual time, with the doorman's
+ * limits.
+ */
 #include "pvmd/door/crowd.h"
 #include "pvmd/door/doorman.h"
 #include "tests/unit/unit.h"
@@ -74,13 +77,13 @@ START_TEST(who_goes_makes_room)
 END_TEST
 
 /*
- * The share of an honest source's tries that is let in while RATE strangers a second come from `sources` places and
- * stay as long as they may.
+ * The share of an honest source's attempts that is admitted while RATE strangers per second arrive from `sources`
+ * addresses and stay as long as permitted.
  */
 static double share_let_in(unsigned sources, uint64_t honest)
 {
     enum { TRIES = 2000 };
-    static uint64_t queue[RATE * SECONDS]; /* who was let in, in order: all stay for one second, under pressure */
+    static uint64_t queue[RATE * SECONDS]; /* admitted callers, in order: under pressure each stays for one second */
     static unsigned until[RATE * SECONDS];
     unsigned first = 0, last = 0, in = 0, tries = 0;
     begin();
@@ -109,7 +112,7 @@ START_TEST(a_flood_from_one_place_leaves_others_alone)
 }
 END_TEST
 
-/* Enough for a caller that tries several times a second. */
+/* Enough for a caller that retries several times a second. */
 START_TEST(a_flood_from_the_callers_own_place_does_not_shut_it_out)
 {
     ck_assert_double_ge(share_let_in(1, 0), 0.15);

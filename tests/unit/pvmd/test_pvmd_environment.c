@@ -1,4 +1,4 @@
-/* test_pvmd_environment.c - what a started process finds in its environment, and $NAME in paths. */
+/* test_pvmd_environment.c - the environment of a started process, and $NAME in paths. */
 #include "pvmd/spawn/environment.h"
 #include "core/message/dsig.h"
 #include "pvmd/base/self.h"

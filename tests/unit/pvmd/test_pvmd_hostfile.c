@@ -1,5 +1,7 @@
-/* test_pvmd_hostfile.c - host options and hostfiles: all keywords, defaults, marks, and what is refused with which
- * words. */
+/*
+ * test_pvmd_hostfile.c - host options and hostfiles: all keywords, defaults, marks, and the messages for malformed
+ * lines.
+ */
 #include "pvmd/hosts/hostfile.h"
 #include "core/error.h"
 #include "core/log.h"
@@ -152,7 +154,7 @@ START_TEST(defaults_hold_from_their_line_on)
     ck_assert_int_eq(file.hosts[1].speed, 300);
     ck_assert_str_eq(file.hosts[2].login, "me");
     ck_assert_str_eq(file.hosts[2].working_dir, "/g");
-    ck_assert_ptr_null(file.hosts[3].login); /* a new line of defaults replaces all of the old one */
+    ck_assert_ptr_null(file.hosts[3].login); /* a new line of defaults replaces the whole old one */
     ck_assert_str_eq(file.hosts[3].daemon_path, "/d");
     ck_assert(file.hosts[3].later);
     ck_assert(file.hosts[4].overload);

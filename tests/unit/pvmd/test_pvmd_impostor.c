@@ -1,7 +1,7 @@
 /*
- * test_pvmd_impostor.c - calls between daemons with somebody on the line who does not know the machine's secret, at
- * either end or in between. Impostors are processes of their own that speak over real sockets; the daemon's two sides
- * run in this one. What an impostor is sent beyond the nonce or the preface is counted, and must be nothing.
+ * test_pvmd_impostor.c - calls between daemons with an impostor that does not know the machine's secret, at either end
+ * or in between. Impostors are separate processes that use real sockets; both sides of the daemon run in this process.
+ * Bytes sent to an impostor beyond the nonce or the preface are counted, and there must be none.
  */
 #include <ev.h>
 #include <openssl/rand.h>
@@ -24,16 +24,16 @@ static struct ev_loop *loop;
 static const struct pvmd_preface call = {
     .from_index = 2, .from_incarnation = 2, .to_index = 1, .to_incarnation = 1, .epoch = 3};
 
-/* What has become of a call. */
+/* The outcome of a call. */
 static struct {
     bool connected, failed;
     union pvmw_address address;
     enum pvmd_verdict verdict;
     char why[1024];
-    unsigned accepted; /* calls that our own port let in */
+    unsigned accepted; /* calls that our own port accepted */
 } run;
 
-/* ---- the daemon's two sides ---- */
+/* ---- both sides of the daemon ---- */
 
 const char *pvmd_own_path(void)
 {
@@ -70,7 +70,7 @@ static void failed(void *owner, enum pvmd_verdict verdict, bool refused, const c
     ev_break(loop, EVBREAK_ALL);
 }
 
-/* Whether there is a filter for system calls is another test's concern. */
+/* Another test covers the system call filter. */
 static void note_line(enum pvmc_log_level level, const char *line, void *arg)
 {
     if (!strstr(line, "the doorman"))
@@ -108,7 +108,7 @@ static void dial(const struct pvmw_addresses *list)
     ev_run(loop, 0);
 }
 
-/* ---- impostors' tools ---- */
+/* ---- tools of impostors ---- */
 
 static int tcp_socket(void)
 {
@@ -136,7 +136,7 @@ static void hear(int fd, void *data, size_t size)
     ck_assert_int_eq(recv(fd, data, size, MSG_WAITALL), (ssize_t)size);
 }
 
-/* Bytes that come until the other side closes. */
+/* Number of bytes that arrive until the other side closes. */
 static size_t rest_of(int fd)
 {
     char byte;
@@ -146,14 +146,14 @@ static size_t rest_of(int fd)
     return count;
 }
 
-/* ---- impostors that are called ---- */
+/* ---- impostors as the called side ---- */
 
 struct impostor {
     pid_t pid;
     union pvmw_address address;
 };
 
-/* `play` serves each of `calls` connections in a process of its own, which fails when more comes than it has read. */
+/* `play` serves each of `calls` connections in a separate process, which fails if it is sent more than it reads. */
 static struct impostor start_impostor(void (*play)(int fd, int parameter), int parameter, int calls)
 {
     struct impostor i;
@@ -184,7 +184,7 @@ static void check_impostor(struct impostor i)
     ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the impostor was sent more than the preface");
 }
 
-/* A call whose first address is the impostor's: the second one, our own port, is reached all the same. */
+/* A call whose first address is the impostor's still reaches the second one, our own port. */
 static void call_past(void (*play)(int fd, int parameter), int parameter, const char *line)
 {
     begin();
@@ -203,7 +203,7 @@ static void call_past(void (*play)(int fd, int parameter), int parameter, const 
     end();
 }
 
-/* The same without a second address: the call fails, and says why. */
+/* The same without a second address: the call fails with the reason. */
 static void call_in_vain(void (*play)(int fd, int parameter), int parameter, const char *why)
 {
     begin();
@@ -243,7 +243,7 @@ START_TEST(forged_verdicts_are_refused)
 }
 END_TEST
 
-/* A verdict without a proof, as it was enough once. */
+/* A verdict without a proof, which an earlier protocol accepted. */
 static void say_verdict_only(int fd, int verdict)
 {
     uint8_t nonce[PVMD_NONCE_BYTES], wire[PVMD_PREFACE_BYTES], byte = (uint8_t)verdict;
@@ -276,7 +276,7 @@ START_TEST(another_machines_daemon_is_refused)
 }
 END_TEST
 
-/* The caller's bytes come back: as they are, and with the proof where the answer's is due. */
+/* Returns the caller's bytes unchanged or, with cut_out, a verdict with the caller's own proof. */
 static void reflect(int fd, int cut_out)
 {
     uint8_t nonce[PVMD_NONCE_BYTES], wire[PVMD_PREFACE_BYTES], answer[PVMD_ANSWER_BYTES] = {PVMD_VERDICT_GO};
@@ -295,7 +295,7 @@ START_TEST(reflected_bytes_are_refused)
 }
 END_TEST
 
-/* Carries a call to our own port. */
+/* Relays a call to our own port. */
 static void carry(int fd, int unused)
 {
     uint8_t nonce[PVMD_NONCE_BYTES], wire[PVMD_PREFACE_BYTES], answer[PVMD_ANSWER_BYTES];
@@ -310,7 +310,7 @@ static void carry(int fd, int unused)
     close(back);
 }
 
-/* The caller is made to talk to its own port: that proves itself, and answers that it is the wrong daemon. */
+/* The caller is redirected to its own port, which proves itself and answers that it is the wrong daemon. */
 static enum pvmd_verdict offered_to_caller(const struct pvmd_preface *p)
 {
     return p->to_index == call.from_index ? PVMD_VERDICT_GO : PVMD_VERDICT_WRONG;
@@ -360,11 +360,11 @@ START_TEST(the_silent_are_passed_by)
 }
 END_TEST
 
-/* ---- a crowded door ---- */
+/* ---- an overloaded port ---- */
 
 enum { TURNED_AWAY = 4 };
 
-/* Turns the first callers away before the nonce, as a doorman does that has too many strangers. */
+/* Refuses the first callers before the nonce, as a doorman does when there are too many strangers. */
 static void turn_away_first(int fd, int by_reset)
 {
     static int callers;
@@ -391,9 +391,9 @@ START_TEST(who_is_turned_away_tries_again)
 }
 END_TEST
 
-/* ---- in between ---- */
+/* ---- a man in the middle ---- */
 
-/* Serves a first call by carrying it to our port, and a second one with what was answered to the first. */
+/* Relays the first call to our port, and replays its answer to the second. */
 static void carry_then_replay(int fd, int unused)
 {
     static uint8_t nonce[PVMD_NONCE_BYTES], answer[PVMD_ANSWER_BYTES];
@@ -431,7 +431,7 @@ END_TEST
 
 enum { CALLERS_NONCE, LISTENERS_NONCE, FIELDS };
 
-/* Carries a call to our port with one thing changed on the way. */
+/* Relays a call to our port with one change. */
 static void swap(int fd, int what)
 {
     uint8_t nonce[PVMD_NONCE_BYTES], wire[PVMD_PREFACE_BYTES];
@@ -460,9 +460,9 @@ START_TEST(what_is_changed_on_the_way_is_refused)
 }
 END_TEST
 
-/* ---- impostors that call ---- */
+/* ---- impostors as the calling side ---- */
 
-/* `play` calls our port from a process of its own, which fails when it is sent more than it has read. */
+/* `play` calls our port from a separate process, which fails if it is sent more than it reads. */
 static void be_called_by(void (*play)(int fd))
 {
     int status = 0;
@@ -497,12 +497,12 @@ static void call_with_replayed_preface(int fd)
 {
     uint8_t nonce[PVMD_NONCE_BYTES], recorded[PVMD_NONCE_BYTES] = {9}, wire[PVMD_PREFACE_BYTES];
     hear(fd, nonce, sizeof nonce);
-    pvmd_machine_join(&machine); /* the preface is right, but of another connection */
+    pvmd_machine_join(&machine); /* a valid preface, but of another connection */
     ck_assert_int_eq(pvmd_preface_encode(&call, &pvmd_secrets->door, recorded, wire), 0);
     say(fd, wire, sizeof wire);
 }
 
-/* What a daemon has said elsewhere, its answer's proof, as the proof of a preface. */
+/* Uses the proof from a daemon's answer elsewhere as the proof of a preface. */
 static void call_with_reflected_answer(int fd)
 {
     uint8_t nonce[PVMD_NONCE_BYTES], wire[PVMD_PREFACE_BYTES], answer[PVMD_ANSWER_BYTES];

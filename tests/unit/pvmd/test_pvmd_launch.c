@@ -1,6 +1,6 @@
 /*
- * test_pvmd_launch.c - launchers' commands: the script that finds the daemon on another host, run here by a shell; and
- * what commands print, how they end, and how they are ended.
+ * test_pvmd_launch.c - launch commands: the script that finds the daemon on another host, run here by a shell; the
+ * output and exit of commands, and how they are ended.
  */
 #include "pvmd/launch/launch.h"
 #include <errno.h>
@@ -27,7 +27,7 @@ static void clean(void)
     ck_assert_int_eq(system(command), 0);
 }
 
-/* A script that can be run. */
+/* Writes an executable script. */
 static void program(const char *name, const char *text)
 {
     FILE *f = fopen(name, "w");
@@ -37,7 +37,7 @@ static void program(const char *name, const char *text)
     ck_assert_int_eq(chmod(name, 0755), 0);
 }
 
-/* What the remote command prints when a login shell runs it with this PATH. */
+/* The output of the remote command when a login shell runs it with this PATH. */
 static const char *remote(const char *shell, const char *path, const char *daemon_path)
 {
     static char said[1024];
@@ -94,7 +94,7 @@ START_TEST(a_missing_daemon_is_told)
 }
 END_TEST
 
-/* ---- commands under way ---- */
+/* ---- running commands ---- */
 
 static struct ev_loop *loop;
 
@@ -123,12 +123,12 @@ static void failed(void *owner, int code, const char *why)
 
 static const struct pvmd_launch_events events = {.started = started, .failed = failed};
 
-/* Runs a script as PVM_RSH until it has started a daemon, or failed. */
+/* Runs a script as PVM_RSH until it has started a daemon or failed. */
 static struct pvmd_launch *launch(const char *script)
 {
     struct pvmd_launch_order o = {.target = "hostb", .login = "me", .daemon_path = "pvmd3"};
     char why[256], path[128];
-    signal(SIGPIPE, SIG_IGN); /* as the daemon does */
+    signal(SIGPIPE, SIG_IGN); /* like the daemon */
     loop = ev_default_loop(0);
     in_folder();
     program("rsh", script);
@@ -224,7 +224,7 @@ START_TEST(a_cancelled_command_is_ended_with_all_its_children)
     ck_assert_int_eq(fscanf(f, "%d", &pid), 1);
     fclose(f);
     ck_assert(is_running(pid));
-    pvmd_launch_cancel(l); /* SIGTERM is ignored by the shell: SIGKILL comes a second later */
+    pvmd_launch_cancel(l); /* the shell ignores SIGTERM; SIGKILL follows one second later */
     for (int i = 0; i < 400 && is_running(pid); i++) {
         ev_run(loop, EVRUN_NOWAIT);
         usleep(10000);

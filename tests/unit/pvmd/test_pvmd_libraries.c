@@ -1,6 +1,6 @@
 /*
- * test_pvmd_libraries.c - what the daemon does to LD_LIBRARY_PATH and LD_PRELOAD of a task, and whose folder it trusts.
- * The daemon's program and libraries are empty files in a folder of the test; each test is a process of its own.
+ * test_pvmd_libraries.c - how the daemon changes LD_LIBRARY_PATH and LD_PRELOAD of a task, and whose folders it trusts.
+ * The daemon's program and libraries are empty files in a folder of the test; each test runs in a process of its own.
  */
 #include "pvmd/spawn/libraries.h"
 #include <fcntl.h>
@@ -50,9 +50,9 @@ static void uninstall(void)
     run("rm -rf '%s'", base);
 }
 
-/* ---- what becomes of a task's environment ---- */
+/* ---- a task's environment ---- */
 
-/* Texts with OURS for our folder and BASE for the test's. */
+/* Expected texts with OURS for our folder and BASE for the test's. */
 static const char *fill(const char *text)
 {
     static char filled[2][4000];
@@ -95,7 +95,7 @@ static const struct {
     const char *before, *after;
 } cases[] = {
     {NULL, "OURS"},
-    {"", "OURS"}, /* an empty part would be the working directory */
+    {"", "OURS"}, /* an empty part would mean the working directory */
     {":", "OURS::"},
     {"/usr/lib", "OURS:/usr/lib"},
     {"BASE/none:BASE/foreign", "OURS:BASE/none:BASE/foreign"},
@@ -105,7 +105,7 @@ static const struct {
     {"BASE/none:OURS:BASE/foreign", "BASE/none:OURS:BASE/foreign"},
     {"BASE/none;OURS", "BASE/none;OURS"},
     {"BASE/other:BASE/foreign", "BASE/other:BASE/foreign"}, /* another dpvm */
-    {"other:OURS", "OURS:other:OURS"},                      /* relative, to what the task's folder will be */
+    {"other:OURS", "OURS:other:OURS"},                      /* relative to the task's future working directory */
     {":OURS", "OURS::OURS"},
     {"BASE/$LIB:OURS", "OURS:BASE/$LIB:OURS"},
 };
@@ -137,7 +137,7 @@ START_TEST(libraries_are_preloaded_when_asked)
 }
 END_TEST
 
-/* LD_PRELOAD cannot name it. */
+/* LD_PRELOAD cannot contain this path. */
 START_TEST(a_blank_stands_in_paths_only)
 {
     install("o ne");
@@ -156,7 +156,7 @@ START_TEST(another_word_is_told_and_means_path)
 }
 END_TEST
 
-/* Each: nothing is set, and the log says why. */
+/* In each case nothing is set, and the log gives the reason. */
 static void expect_nothing(void)
 {
     expect("preload", "LD_LIBRARY_PATH", "BASE/foreign", "BASE/foreign");
@@ -181,7 +181,7 @@ START_TEST(a_library_that_is_not_dpvms_is_not_ours)
 }
 END_TEST
 
-/* A user who can change the link could change where it leads. */
+/* A user who can change the symbolic link controls its target. */
 START_TEST(links_are_followed_once)
 {
     install("one");

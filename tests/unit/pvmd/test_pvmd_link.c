@@ -1,6 +1,6 @@
 /*
- * test_pvmd_link.c - two daemons' links over real sockets, each in a process of its own: what is sent comes once and in
- * order, whatever happens to the connection.
+ * test_pvmd_link.c - the links of two daemons over real sockets, each daemon in a process of its own: frames arrive
+ * exactly once and in order, whatever happens to the connection.
  */
 #include "pvmd/net/link.h"
 #include <errno.h>
@@ -29,17 +29,17 @@ struct pvmd_daemon pvmd;
 
 static struct {
     unsigned other;
-    uint32_t frames; /* to send, and to receive */
+    uint32_t frames; /* number to send, and to receive */
     uint32_t sent, received;
-    unsigned cuts; /* to make in the connection */
+    unsigned cuts; /* cuts of the connection still to make */
     ev_tstamp cut_every_s;
     bool lost, up;
-    unsigned torn;          /* connections, says the log */
-    uint32_t relayed_count; /* as link.c told it */
+    unsigned torn;          /* number of connections, from the log */
+    uint32_t relayed_count; /* as reported by link.c */
     unsigned relayed;
 } run;
 
-/* ---- what link.c stands on ---- */
+/* ---- functions that link.c needs ---- */
 
 static uint8_t byte_at(uint32_t number, uint32_t position)
 {
@@ -59,7 +59,7 @@ static void check_end(void)
         ev_break(pvmd.loop, EVBREAK_ALL);
 }
 
-/* Receives: the next number, whole. */
+/* Expects a complete frame with the next number. */
 void pvmd_relay(struct pvmc_frame *f, unsigned from_host)
 {
     ck_assert_uint_eq(from_host, run.other);
@@ -141,7 +141,7 @@ static void send_number(struct pvmd_host *host, uint32_t number)
 
 static ev_timer send_timer, cut_timer, limit_timer;
 
-/* Some at a time, so that all states of the link see new frames. */
+/* A few at a time, so that new frames meet every state of the link. */
 static void send_some(struct ev_loop *loop, ev_timer *w, int events)
 {
     (void)events;
@@ -196,7 +196,7 @@ static void begin(unsigned self, unsigned other, unsigned master)
     pvmd_host_set_state(pvmd_host_new(other, other, "other"), PVMD_HOST_UP);
 }
 
-/* Both learn the other's port. */
+/* Each learns the other's port. */
 static void meet(int to, int from)
 {
     uint16_t port = pvmd_listen_port();
@@ -229,7 +229,6 @@ static void go(void)
     ev_run(pvmd.loop, 0);
 }
 
-/* All that was sent is out, and nothing is held any more. */
 static void end(void)
 {
     ev_timer_stop(pvmd.loop, &cut_timer);
@@ -241,7 +240,7 @@ static void end(void)
     ev_loop_destroy(pvmd.loop);
 }
 
-/* Runs `side` in two processes that have a pipe each way; both must end well. */
+/* Runs `side` in two processes connected by a pipe each way; both must exit with 0. */
 static void run_both(void (*side)(unsigned self, int to, int from), unsigned one, unsigned two)
 {
     int there[2], back[2], status;
@@ -257,7 +256,7 @@ static void run_both(void (*side)(unsigned self, int to, int from), unsigned one
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* The other side may still be receiving when we have all: it tells over the pipe. */
+/* The other side may still be receiving when we have everything; it reports over the pipe. */
 static void both_are_done(int to, int from)
 {
     char done = 1;
@@ -290,7 +289,7 @@ static void transfer(unsigned self, int to, int from)
     end();
 }
 
-/* Keys change on the way, too: see PVMW_REKEY_RECORDS in CMakeLists.txt. */
+/* Keys are also changed in between: see PVMW_REKEY_RECORDS in CMakeLists.txt. */
 static void master_and_slave(unsigned self, int to, int from)
 {
     transfer(self, to, from);
@@ -309,7 +308,7 @@ static void torn(unsigned self, int to, int from)
     run.cut_every_s = self == MASTER ? 0.02 : 0.033;
     unsigned planned = run.cuts;
     transfer(self, to, from);
-    ck_assert_uint_lt(run.cuts + 2, planned); /* it was really torn */
+    ck_assert_uint_lt(run.cuts + 2, planned); /* the connection really broke */
 }
 
 START_TEST(torn_connections_lose_nothing)
@@ -318,7 +317,7 @@ START_TEST(torn_connections_lose_nothing)
 }
 END_TEST
 
-/* Both have something to say at once: one connection comes out of two calls. */
+/* Both call at the same time: the two calls result in one connection. */
 static void crossing(unsigned self, int to, int from)
 {
     begin(self, self == LOW ? HIGH : LOW, THIRD);
@@ -360,7 +359,7 @@ static void dying(unsigned self, int to, int from)
     if (self == LOW) {
         while (!run.up || run.received < 100)
             ev_run(pvmd.loop, EVRUN_ONCE);
-        _exit(0); /* as by kill -9 */
+        _exit(0); /* like kill -9 */
     }
     call_other();
     ev_tstamp start = ev_time();
@@ -378,12 +377,12 @@ START_TEST(a_dead_daemon_is_noticed_at_once)
 }
 END_TEST
 
-/* A slave that nobody answers to: it goes on through the master, the frames not counted yet included. */
+/* A slave that cannot be reached: the link continues through the master, including frames not yet counted. */
 START_TEST(unreachable_slaves_are_reached_through_the_master)
 {
     begin(LOW, HIGH, THIRD);
     struct pvmd_host *h = pvmd_host_any(HIGH);
-    h->port = pvmd_listen_port(); /* our own port: not the one we mean */
+    h->port = pvmd_listen_port(); /* our own port: the wrong daemon */
     pvmd_host_set_text(&h->address, "127.0.0.1");
     send_number(h, 0);
     ck_assert_int_eq(pvmd_link_state(h), PVMD_LINK_OPENING);

@@ -1,6 +1,6 @@
 /*
- * test_pvmd_listen.c - the daemon and a doorman that has fallen into a stranger's hands: whatever it says, the daemon
- * replaces it, keeps none of its descriptors, and goes on. This program is that doorman, too.
+ * test_pvmd_listen.c - the daemon with a doorman that an attacker controls: whatever the doorman sends, the daemon
+ * replaces it, keeps none of its descriptors, and continues. This program also plays that doorman.
  */
 #include "pvmd/door/listen.h"
 #include <dirent.h>
@@ -13,7 +13,7 @@
 #include "pvmd/base/own_path.h"
 #include "tests/unit/unit.h"
 
-/* What it does. It is told by the id of the machine, since it has no arguments and no environment. */
+/* The doorman's behaviour. The id of the machine selects it, since the doorman has no arguments and no environment. */
 enum deed {
     SHORT_MESSAGE = 1,
     LONG_MESSAGE,

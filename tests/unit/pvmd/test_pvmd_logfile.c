@@ -1,6 +1,6 @@
 /*
- * test_pvmd_logfile.c - the daemon's log: a full one moves aside and the newest lines are always there, whatever else
- * lies in the folder; refused connections cannot fill it.
+ * test_pvmd_logfile.c - the daemon's log: a full log is renamed and the newest lines are always kept, whatever else is
+ * in the folder; refused connections cannot fill it.
  */
 #include "pvmd/base/logfile.h"
 #include <fcntl.h>
@@ -47,7 +47,7 @@ static void log_lines(void)
         pvmc_log(PVMC_LOG_INFO, "line %d", i);
 }
 
-/* The file's text, and that it is a file of ours and not longer than it may be. */
+/* The file's text; checks that the file is ours and within the limit. */
 static const char *read_log(const char *name)
 {
     struct stat st;
@@ -83,7 +83,7 @@ START_TEST(the_newest_lines_are_there)
 }
 END_TEST
 
-/* Standard error belongs to the log of a daemon that has detached, not to the one that was moved. */
+/* After detaching, standard error belongs to the current log, not to the renamed one. */
 START_TEST(standard_error_follows)
 {
     begin();
@@ -115,7 +115,7 @@ START_TEST(links_are_not_followed)
 }
 END_TEST
 
-/* The old name is taken by what cannot be replaced: then the past is lost, not the news. */
+/* The old name cannot be replaced: the old lines are lost, not the new ones. */
 START_TEST(an_old_log_that_cannot_be_replaced_stops_nothing)
 {
     begin();
@@ -127,7 +127,7 @@ START_TEST(an_old_log_that_cannot_be_replaced_stops_nothing)
 }
 END_TEST
 
-/* Another user's file has taken the log's place: it is left alone, and our log is emptied when it is full. */
+/* Another user's file has replaced the log: it is left alone, and our log is truncated when it is full. */
 START_TEST(a_log_that_has_lost_its_name_stays_bounded)
 {
     char kept[80];

@@ -1,4 +1,4 @@
-/* test_pvmd_loop.c - the event loop's tables grow while malloc() has nothing. */
+/* test_pvmd_loop.c - the event loop's tables grow while malloc() fails. */
 #include "pvmd/base/loop.h"
 #include <fcntl.h>
 #include <stdbool.h>
@@ -10,7 +10,7 @@ enum { TIMERS = 30000, DESCRIPTORS = 2000, LARGE_BYTES = 300000 };
 
 static ev_timer timers[TIMERS];
 static ev_io reads[DESCRIPTORS];
-/* AddressSanitizer, too, is to return NULL. */
+/* AddressSanitizer must return NULL, too. */
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -32,7 +32,7 @@ static void read_event(struct ev_loop *loop, ev_io *io, int events)
     readable++;
 }
 
-/* Descriptors from 100 on, each another end of the same pipe, which holds a byte. */
+/* Duplicates of one end of a pipe that holds a byte, from descriptor 100 on. */
 static void make_descriptors(void)
 {
     struct rlimit limit = {.rlim_cur = DESCRIPTORS + 200, .rlim_max = DESCRIPTORS + 200};
@@ -43,7 +43,7 @@ static void make_descriptors(void)
         ck_assert_int_eq(dup3(ends[0], 100 + i, O_CLOEXEC), 100 + i);
 }
 
-/* Nothing can be mapped any more: a block of the size of libev's tables is not to be had. True if that is so. */
+/* Exhausts the address space. True if a block of the size of libev's tables can no longer be allocated. */
 static bool exhaust(void)
 {
     struct rlimit limit = {.rlim_cur = 1 << 20, .rlim_max = RLIM_INFINITY};

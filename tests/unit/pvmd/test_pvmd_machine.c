@@ -1,4 +1,4 @@
-/* test_pvmd_machine.c - where the machine's secret lies: neither swapped, dumped nor inherited. */
+/* test_pvmd_machine.c - the memory of the machine's secret is neither swapped, dumped nor inherited. */
 #include "pvmd/net/machine.h"
 #include <stdbool.h>
 #include <sys/wait.h>
@@ -7,7 +7,7 @@
 
 static const struct pvmd_machine machine = {.id = {1}, .secret = {2}};
 
-/* The flags of the mapping that p lies in, as /proc/self/smaps has them. */
+/* The flags in /proc/self/smaps of the mapping that contains p. */
 static void read_flags(const void *p, char *flags, size_t size)
 {
     char line[512];
@@ -30,7 +30,7 @@ START_TEST(the_secret_is_locked_and_not_dumped)
     char flags[512];
     ck_assert_int_eq(pvmd_machine_join(&machine), 0);
     read_flags(pvmd_secrets, flags, sizeof flags);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* these make nothing of mlock() */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* mlock() has no effect there */
     ck_assert_msg(strstr(flags, " lo ") != NULL, "not locked:%s", flags);
 #endif
     ck_assert_msg(strstr(flags, " dd ") != NULL, "in core dumps:%s", flags);

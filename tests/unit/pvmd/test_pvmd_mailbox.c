@@ -1,5 +1,7 @@
-/* test_pvmd_mailbox.c - the mailbox's contents: which index a put gets, who may change what, what the end of an owner
- * leaves. The results are those that PVM 3.4.6 gave for the same calls. */
+/*
+ * test_pvmd_mailbox.c - the mailbox: the index that a put gets, who may change an entry, and what remains when an owner
+ * ends. The expected results are those of PVM 3.4.6 for the same calls.
+ */
 #include "pvmd/duties/mailbox_store.h"
 #include "pvm3.h"
 #include "tests/unit/unit.h"
@@ -54,7 +56,7 @@ START_TEST(overwritable_entries_are_anybodys)
 {
     ck_assert_int_eq(put("m4", -1, ME, PvmMboxOverWritable, "a"), 0);
     ck_assert_int_eq(put("m4", -1, YOU, PvmMboxDefault, "b"), 0);
-    ck_assert_int_eq(put("m4", -1, ME, PvmMboxDefault, "c"), PvmDenied); /* now it is yours, and closed */
+    ck_assert_int_eq(put("m4", -1, ME, PvmMboxDefault, "c"), PvmDenied); /* now it has an owner and is locked */
 }
 END_TEST
 
@@ -114,7 +116,7 @@ START_TEST(owners_remove)
     ck_assert_int_eq(pvmd_mailbox_remove("r", 1, 0, YOU), 1);
     ck_assert_int_eq(pvmd_mailbox_remove("r", 1, 0, YOU), PvmNotFound);
     ck_assert_int_eq(pvmd_mailbox_remove("r", 0, PvmMboxFirstAvail, ME), 0);
-    ck_assert_int_eq(classes_like("*"), 0); /* an empty class is none */
+    ck_assert_int_eq(classes_like("*"), 0); /* an empty class counts as none */
 }
 END_TEST
 
@@ -131,7 +133,7 @@ START_TEST(the_end_of_an_owner)
     ck_assert_uint_eq(m->owner, 0);
     ck_assert_int_eq(find("e", 2, 0, YOU), 2);
     ck_assert_int_eq(classes_like("*"), 1);
-    ck_assert_int_eq(pvmd_mailbox_remove("e", 1, 0, YOU), PvmDenied); /* nobody's, and not OverWritable */
+    ck_assert_int_eq(pvmd_mailbox_remove("e", 1, 0, YOU), PvmDenied); /* without owner, and not OverWritable */
 }
 END_TEST
 

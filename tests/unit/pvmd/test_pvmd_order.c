@@ -1,4 +1,7 @@
-/* test_pvmd_order.c - spawn orders survive the way, and damaged ones are refused; so are pieces of control messages. */
+/*
+ * test_pvmd_order.c - spawn orders survive encoding and decoding; damaged orders and damaged pieces of control messages
+ * are refused.
+ */
 #include "pvmd/spawn/order.h"
 #include "core/error.h"
 #include "pvmd/frames/reassembly.h"
@@ -119,7 +122,7 @@ START_TEST(pieces_that_do_not_fit_are_refused)
     ck_assert_int_eq(add(&r, 5, 3, 2, 0, &m), PVMC_EFORMAT);
     ck_assert_int_eq(add(&r, 6, 2, 4, 0, &m), PVMC_EFORMAT);
     ck_assert_int_eq(add(&r, 5, 0, 0, PVMC_FRAME_ABORT, &m), 0);
-    ck_assert_int_eq(add(&r, 1, 0, 1, 0, &m), 0); /* void: a new one may begin */
+    ck_assert_int_eq(add(&r, 1, 0, 1, 0, &m), 0); /* aborted: a new one may begin */
     ck_assert_ptr_nonnull(m);
     pvmc_message_unref(m);
     ck_assert_int_eq(add(&r, 5, 0, 2, 0, &m), 0);

@@ -1,4 +1,4 @@
-/* test_pvmd_placement.c - the hosts that pvm_spawn() chooses for its flags and `where`, and in which order. */
+/* test_pvmd_placement.c - the hosts that pvm_spawn() chooses for its flags and `where`, and their order. */
 #include "pvmd/spawn/placement.h"
 #include "pvmd/base/self.h"
 #include "pvmd/base/hosts.h"
@@ -16,7 +16,7 @@ static void add(unsigned index, const char *name, const char *arch, const char *
     pvmd_host_set_state(h, PVMD_HOST_UP);
 }
 
-/* Hosts 1 (ours), 2, 5; host 7 is only joining. */
+/* Hosts 1 (ours), 2 and 5; host 7 is still joining. */
 static void start(void)
 {
     pvmd.host_index = pvmd.master_index = 1;
@@ -45,12 +45,12 @@ START_TEST(turns_begin_after_our_own_host)
 {
     start();
     ck_assert_str_eq(find(PvmTaskDefault, ""), "2 5 1|");
-    ck_assert_str_eq(find(PvmTaskDefault, ""), "2 5 1|"); /* looking does not count */
+    ck_assert_str_eq(find(PvmTaskDefault, ""), "2 5 1|"); /* a query does not advance the turn */
     pvmd_placement_used(PvmTaskDefault, 2);
     ck_assert_str_eq(find(PvmTaskDefault, ""), "5 1 2|");
     pvmd_placement_used(PvmTaskDefault, 5);
     ck_assert_str_eq(find(PvmTaskDefault, ""), "1 2 5|");
-    pvmd_placement_used(PvmTaskHost, 1); /* a given host takes nobody's turn */
+    pvmd_placement_used(PvmTaskHost, 1); /* a named host does not advance the turn */
     ck_assert_str_eq(find(PvmTaskDefault, ""), "1 2 5|");
 }
 END_TEST
@@ -102,7 +102,7 @@ START_TEST(names_with_colons)
     ck_assert_str_eq(find(PvmTaskHost, "fe80::5"), "5|");
     ck_assert_str_eq(find(PvmTaskHost, "fe80::5:/tmp"), "5|/tmp");
     ck_assert_str_eq(find(PvmTaskHost, "fe80::5:/a:b"), "5|/a:b");
-    ck_assert_str_eq(find(PvmTaskHost, "fe80::6:/tmp"), "|:6:/tmp"); /* no host: the first colon parts */
+    ck_assert_str_eq(find(PvmTaskHost, "fe80::6:/tmp"), "|:6:/tmp"); /* no host: the text is split at the first colon */
 }
 END_TEST
 

@@ -1,6 +1,6 @@
 /*
- * test_pvmd_preface.c - the proofs that open a connection: golden bytes, that every changed bit is noticed, and that
- * what one side proves is of no use anywhere else.
+ * test_pvmd_preface.c - the proofs that open a connection: golden bytes; every changed bit is detected; a proof by one
+ * side is useless anywhere else.
  */
 #include "pvmd/net/preface.h"
 #include "core/error.h"
@@ -25,14 +25,14 @@ static void make(void)
     ck_assert_int_eq(pvmd_preface_answer(PVMD_VERDICT_CROSSED, wire, &pvmd_secrets->door, nonce, answer), 0);
 }
 
-/* What the listening side makes of `wire`. */
+/* The listening side's result for `wire`. */
 static int decode(void)
 {
     struct pvmd_preface p;
     return pvmd_preface_decode(wire, &pvmd_secrets->door, nonce, &p);
 }
 
-/* What the calling side makes of `answer`. */
+/* The calling side's result for `answer`. */
 static int check(void)
 {
     enum pvmd_verdict verdict;
@@ -147,7 +147,7 @@ START_TEST(no_proof_serves_as_another)
 }
 END_TEST
 
-/* A doorman that has fallen into a stranger's hands does not know the keys of links. */
+/* A doorman that an attacker controls does not know the keys of links. */
 START_TEST(the_door_key_does_not_make_link_keys)
 {
     uint8_t key[PVMD_KEY_BYTES], guess[PVMD_KEY_BYTES];

@@ -1,4 +1,7 @@
-/* test_pvmd_queue.c - frames wait in order; senders are told to hold once, and all to go on when the queue is low. */
+/*
+ * test_pvmd_queue.c - frames wait in order; each sender is told once to hold, and all are released when the queue is
+ * low.
+ */
 #include "pvmd/base/events.h"
 #include "pvmd/base/memory.h"
 #include "pvmd/frames/hold.h"
@@ -15,7 +18,7 @@ enum { MARK = 65536, RECEIVER = 0x40009, ALICE = 0x40001, BOB = 0x80002 };
 
 #define DAEMON (PVMC_TID_DAEMON | 0x80000u)
 
-/* ---- what queue.c stands on ---- */
+/* ---- functions that queue.c needs ---- */
 
 static struct {
     pvmc_tid sender, receiver;
@@ -115,7 +118,7 @@ START_TEST(senders_go_on_below_half)
         push(ALICE, MARK / 4, i, 0);
     ck_assert_uint_eq(told_count, 1);
     pop(), pop();
-    ck_assert_uint_eq(told_count, 1); /* 3/4 is not low */
+    ck_assert_uint_eq(told_count, 1); /* 3/4 full is not low */
     pop(), pop();
     ck_assert_uint_eq(told_count, 2);
     ck_assert(!told[1].hold);
@@ -141,7 +144,7 @@ START_TEST(our_own_answers_are_not_held)
     start();
     push(PVMC_TID_DAEMON, MARK, 1, 0);
     ck_assert_uint_eq(told_count, 0);
-    push(PVMC_TID_DAEMON | 0x40000, 1, 1, 0); /* but the daemon as a sender of output is */
+    push(PVMC_TID_DAEMON | 0x40000, 1, 1, 0); /* but the daemon is held as a sender of output */
     ck_assert_uint_eq(told_count, 1);
     pvmd_queue_clear(&queue);
 }
@@ -162,7 +165,7 @@ START_TEST(hold_and_release_go_first_and_in_order)
     push(DAEMON, 4, (int32_t)PVMC_TC_HOLD, PVMC_CTX_TC);
     ck_assert_int_eq(pop(), (int32_t)PVMC_TC_HOLD);
     ck_assert_int_eq(pop(), 2);
-    push(DAEMON, 4, (int32_t)PVMC_TC_HOLD, PVMC_CTX_TC); /* into an empty queue, which then goes on as usual */
+    push(DAEMON, 4, (int32_t)PVMC_TC_HOLD, PVMC_CTX_TC); /* into an empty queue, which then works as usual */
     push(ALICE, 10, 3, 0);
     ck_assert_int_eq(pop(), (int32_t)PVMC_TC_HOLD);
     ck_assert_int_eq(pop(), 3);
@@ -202,7 +205,7 @@ START_TEST(memory_is_given_back_after_long_queues_only)
 }
 END_TEST
 
-/* A frame with a descriptor; returns whether the queue let it have it. */
+/* A frame with a descriptor; returns whether the queue accepted the descriptor. */
 static bool push_with_descriptor(void)
 {
     struct pvmc_frame_header h = {.src = ALICE, .flags = PVMC_FRAME_FD};
@@ -253,7 +256,8 @@ START_TEST(only_daemons_say_hold)
 {
     start();
     push(ALICE, 4, 1, 0);
-    push(BOB, 4, (int32_t)PVMC_TC_HOLD, PVMC_CTX_TC); /* a task's waits, and counts, as all that tasks send */
+    push(BOB, 4, (int32_t)PVMC_TC_HOLD,
+         PVMC_CTX_TC); /* a task's descriptor waits, and counts, like everything that tasks send */
     push(BOB, MARK, (int32_t)PVMC_TC_RELEASE, PVMC_CTX_TC);
     ck_assert_uint_eq(told_count, 1);
     ck_assert_uint_eq(told[0].sender, BOB);
@@ -288,7 +292,7 @@ START_TEST(what_a_request_has_sent_is_on_the_tasks_account)
     ck_assert_uint_eq(charged.sender, ALICE);
     ck_assert_uint_eq(charged.receiver, RECEIVER);
     ck_assert_uint_gt(charged.bytes, MARK);
-    pvmd_queue_payer = RECEIVER; /* answers to itself are none of this */
+    pvmd_queue_payer = RECEIVER; /* answers to itself do not count */
     push(PVMC_TID_DAEMON, MARK, 1, PVMC_CTX_TM);
     ck_assert_uint_eq(told_count, 1);
     pvmd_queue_payer = 0;

@@ -1,4 +1,4 @@
-/* test_pvmd_rpc.c - questions between daemons: answered once, by the right one, and also when a host is lost. */
+/* test_pvmd_rpc.c - requests between daemons: each is answered once, by the right daemon, even if a host is lost. */
 #include "pvmd/net/rpc.h"
 #include "pvmd/base/stats.h"
 #include <ev.h>
@@ -12,7 +12,7 @@
 #include "pvm3.h"
 #include "tests/unit/unit.h"
 
-/* ---- what rpc.c stands on ---- */
+/* ---- functions that rpc.c needs ---- */
 
 struct pvmd_daemon pvmd;
 struct pvmd_stats pvmd_stats;
@@ -107,7 +107,7 @@ static void turn(void)
     ev_run(pvmd.loop, EVRUN_NOWAIT);
 }
 
-/* A message as another host sends it. */
+/* A message from another host. */
 static struct pvmc_message *message(unsigned from, int32_t tag, int32_t wid, struct pvmc_buf body)
 {
     struct pvmc_message *m = pvmc_message_new(PVMC_ENC_DEFAULT);
@@ -176,7 +176,7 @@ START_TEST(others_cannot_answer)
     start(1);
     ask(2, 5);
     receive(3, 3, (int32_t)PVMD_DM_ANSWER, sent[0]->wid, answer(3, 10));
-    receive(3, 2, (int32_t)PVMD_DM_ANSWER, sent[0]->wid, answer(3, 10)); /* host 3 in the name of host 2 */
+    receive(3, 2, (int32_t)PVMD_DM_ANSWER, sent[0]->wid, answer(3, 10)); /* host 3 poses as host 2 */
     ck_assert_uint_eq(got.calls, 0);
     receive(2, 2, (int32_t)PVMD_DM_ANSWER, sent[0]->wid, answer(3, 10));
     ck_assert_uint_eq(got.calls, 1);
@@ -203,7 +203,7 @@ START_TEST(lost_hosts_answer_with_failure)
     pvmd_rpc_host_left(2);
     ck_assert_uint_eq(got.calls, 2);
     ck_assert_int_eq(got.code, PvmHostFail);
-    ask(2, 7); /* no member any more: from the loop, not from within pvmd_ask() */
+    ask(2, 7); /* no longer a member: reported from the loop, not from within pvmd_ask() */
     ck_assert_uint_eq(got.calls, 2);
     turn();
     ck_assert_uint_eq(got.calls, 3);
@@ -273,7 +273,7 @@ START_TEST(malformed_and_unknown_questions_are_refused)
     receive(2, 2, 12345, 78, number(1));
     ck_assert_uint_eq(sent_count, 2);
     ck_assert_int_eq(unit_log.count, 2);
-    receive(2, 3, (int32_t)PVMD_DM_PING, 77, number(1)); /* in the name of host 3 */
+    receive(2, 3, (int32_t)PVMD_DM_PING, 77, number(1)); /* posing as host 3 */
     ck_assert_int_eq(handled, 0);
     ck_assert_int_eq(unit_log.count, 3);
 }

@@ -1,4 +1,4 @@
-/* test_pvmd_startup.c - start texts and the lines of launched daemons, among them what is no such line. */
+/* test_pvmd_startup.c - start texts and the lines of launched daemons, including invalid ones. */
 #include "pvmd/launch/startup.h"
 #include "core/error.h"
 #include "tests/unit/unit.h"
@@ -54,7 +54,7 @@ START_TEST(start_texts_come_through)
 }
 END_TEST
 
-/* A terminal takes lines of 4095 bytes, and may end them otherwise. */
+/* A terminal accepts lines of at most 4095 bytes, and may end them with other characters. */
 START_TEST(start_texts_can_be_pasted)
 {
     struct pvmd_start_text t = sample();

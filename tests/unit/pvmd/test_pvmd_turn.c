@@ -1,4 +1,4 @@
-/* test_pvmd_turn.c - work in pieces: each step is taken once, whenever it was begun. */
+/* test_pvmd_turn.c - work in steps: each step runs once, whenever the work began. */
 #include "pvmd/base/turn.h"
 #include "pvmd/base/self.h"
 #include "pvmd/base/stats.h"
@@ -42,7 +42,7 @@ START_TEST(work_goes_on_while_there_is_more)
 }
 END_TEST
 
-/* The other timer runs out in the same turn, and before: the work's is pending then, and not active. */
+/* The other timer expires earlier in the same iteration: the work's timer is then pending, not active. */
 START_TEST(work_that_is_begun_while_its_step_is_pending_takes_one)
 {
     ev_timer before;

@@ -25,7 +25,7 @@ static void check_split(const struct split *row)
     words_free(&words);
 }
 
-/* Each as the console of PVM 3.4.6 splits it. */
+/* Each is split as in the console of PVM 3.4.6. */
 START_TEST(lines_are_split_as_ever)
 {
     static const struct split rows[] = {
@@ -123,7 +123,7 @@ START_TEST(quoted_words_come_back)
 }
 END_TEST
 
-/* Whatever is typed: words, or a reason; sanitizers and Valgrind see the rest. */
+/* Any input gives words or a reason; sanitizers and Valgrind check the rest. */
 START_TEST(anything_can_be_split)
 {
     static const char letters[] = "a'\"\\# \t;\n";

@@ -1,4 +1,4 @@
-/* test_history.c - the checker finds what it is there to find. */
+/* test_history.c - the checker detects each kind of fault that it is meant for. */
 #include "tests/unit/unit.h"
 #include "tests/machine/runner/history.h"
 
@@ -65,7 +65,7 @@ START_TEST(a_missing_end_needs_a_notify)
     ck_assert_ptr_nonnull(history_end(&h, YOU, 0));
     history_death(&h, YOU);
     ck_assert_ptr_null(history_end(&h, YOU, 2));
-    ck_assert_ptr_nonnull(give(YOU, 2, 100)); /* a gap is one, dead or not */
+    ck_assert_ptr_nonnull(give(YOU, 2, 100)); /* a gap is a fault, whether the task is dead or not */
 }
 END_TEST
 

@@ -1,4 +1,4 @@
-/* fake_verbs_queue.c - queues of the fake library, and the work on them: see fake_verbs.h. */
+/* fake_verbs_queue.c - queues of the fake library, and their work requests: see fake_verbs.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include <utlist.h>
 #include "fake_verbs_state.h"
 
-#define LATE_BYTES 8 /* soft-RoCE: larger READs bring their bytes only when the next piece of work is done */
+#define LATE_BYTES 8 /* soft-RoCE: larger READs deliver their bytes only when the next work request is processed */
 
 /* ---- completion queues ---- */
 
@@ -117,7 +117,7 @@ static void free_receives(struct fake_receive **list)
 
 static void run(struct fake_qp *q);
 
-/* Somebody may have waited for a buffer. */
+/* A sender may have waited for a buffer. */
 static void run_all(void)
 {
     struct fake_qp *q;
@@ -220,7 +220,7 @@ static void free_work(struct fake_qp *q, struct fake_work *w)
     free(w);
 }
 
-/* What it has completed stays in the completion queue. */
+/* Its completions stay in the completion queue. */
 int fake_destroy_qp(struct ibv_qp *base)
 {
     struct fake_qp *q = (struct fake_qp *)base;
@@ -275,7 +275,7 @@ static struct fake_qp *peer_of(const struct fake_qp *q)
 
 /* ---- completions ---- */
 
-/* The planned status, when it is this one's turn. */
+/* The planned status, if this is the planned completion. */
 static enum ibv_wc_status status_now(enum ibv_wc_status status)
 {
     return ++fake_completions == fake_plan.status_at ? fake_plan.status : status;
@@ -330,7 +330,7 @@ static const uint8_t *source_of(const struct fake_work *w)
     return w->inlined ? w->inlined : (const uint8_t *)(uintptr_t)w->sge.addr;
 }
 
-/* Into the next buffer of `to`; false: there is none. */
+/* Delivers into the next buffer of `to`; false: there is none. */
 static bool arrive(struct fake_qp *to, const void *data, uint32_t bytes, enum ibv_wc_status *status)
 {
     struct fake_receive *r = take_receive(to);
@@ -375,7 +375,7 @@ static enum ibv_wc_status read_remote(struct fake_qp *q, struct fake_qp *peer, c
     return IBV_WC_SUCCESS;
 }
 
-/* False: it waits for a buffer of the peer's. */
+/* False: it waits for a buffer of the peer. */
 static bool work_on(struct fake_qp *q, const struct fake_work *w)
 {
     enum ibv_wc_status status = IBV_WC_SUCCESS;
@@ -445,7 +445,7 @@ int fake_post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_
         memcpy(w->inlined, (const void *)(uintptr_t)w->sge.addr, w->sge.length);
     }
     q->outstanding++;
-    if (fake_plan.silent_at && ++fake_works >= fake_plan.silent_at) { /* nobody will hear of it */
+    if (fake_plan.silent_at && ++fake_works >= fake_plan.silent_at) { /* no completion will be reported */
         free(w->inlined);
         free(w);
         return 0;
@@ -455,7 +455,7 @@ int fake_post_send(struct ibv_qp *base, struct ibv_send_wr *wr, struct ibv_send_
     return 0;
 }
 
-/* ---- what tests do to them ---- */
+/* ---- functions for tests ---- */
 
 void fake_verbs_break_queues(void)
 {

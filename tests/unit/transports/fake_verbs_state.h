@@ -1,4 +1,4 @@
-/* fake_verbs_state.h - the objects of the fake library; for its own files. */
+/* fake_verbs_state.h - the objects of the fake library, for its own files only. */
 #ifndef FAKE_VERBS_STATE_H
 #define FAKE_VERBS_STATE_H
 
@@ -20,7 +20,7 @@ struct fake_channel {
 
 struct fake_entry {
     struct ibv_wc wc;
-    unsigned frees; /* entries of the send queue that are free again when this one is taken */
+    unsigned frees; /* entries of the send queue that are freed when this one is polled */
     struct fake_qp *sender;
     struct fake_entry *prev, *next;
 };
@@ -52,7 +52,7 @@ struct fake_work {
     struct fake_work *prev, *next;
 };
 
-/* A READ that was told of as done and has brought nothing yet. */
+/* A READ whose completion was reported although it has delivered nothing yet. */
 struct fake_late {
     void *bytes, *to;
     size_t length;
@@ -66,9 +66,9 @@ struct fake_qp {
     int access;
     struct fake_receive *receives;
     unsigned receive_count;
-    struct fake_work *works; /* that wait for a buffer of the peer's */
+    struct fake_work *works; /* sends that wait for a buffer of the peer */
     unsigned outstanding;    /* entries of the send queue in use */
-    unsigned since_signal;   /* of these: after the last one that tells of its end */
+    unsigned since_signal;   /* of these: those after the last signalled one */
     struct fake_late late;
     bool running;
     struct fake_qp *prev, *next;
@@ -86,13 +86,13 @@ extern struct fake_qp *fake_qps;
 extern struct fake_context *fake_contexts;
 extern uint32_t fake_next_number;
 
-/* Counts the use of a call; whether it is to fail. */
+/* Counts the use of a call; returns whether it must fail. */
 bool fake_fails(enum fake_call call);
 
-/* What no honest user of the library does. */
+/* Ends the test: incorrect use of the library. */
 void fake_violation(const char *what) __attribute__((noreturn));
 
-/* The region of this key that covers the bytes and allows the access, or NULL. */
+/* The region with this key that covers the bytes and allows the access, or NULL. */
 struct fake_mr *fake_mr_find(uint32_t key, uint64_t at, size_t bytes, int access);
 
 struct ibv_cq *fake_create_cq(struct ibv_context *c, int entries, struct ibv_comp_channel *channel);
@@ -110,10 +110,10 @@ int fake_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
 int fake_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 
-/* A completion for cq; `sender` gets room for `frees` entries when it is taken. */
+/* Adds a completion to cq; the send queue of `sender` regains `frees` entries when it is polled. */
 void fake_complete(struct fake_cq *cq, const struct ibv_wc *wc, struct fake_qp *sender, unsigned frees);
 
-/* All that is still on its queues ends with an error. */
+/* Completes everything left on its queues with an error. */
 void fake_qp_flush(struct fake_qp *q);
 
 #endif

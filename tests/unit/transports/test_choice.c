@@ -1,4 +1,4 @@
-/* test_choice.c - PVM_TRANSPORT: what is chosen, in which order, and what is said about names that will not do. */
+/* test_choice.c - PVM_TRANSPORT: the chosen transports, their order, and the messages for unusable names. */
 #include "tests/unit/unit.h"
 #include "core/error.h"
 #include "transports/choice.h"
@@ -15,7 +15,7 @@ static void check_has(const char *part)
 static const char *names(const char *text)
 {
     static char list[256];
-    setenv("PVM_RDMA_DEVICE", "none", 1); /* so that rdma is one that cannot be used, wherever this runs */
+    setenv("PVM_RDMA_DEVICE", "none", 1); /* so that rdma is not usable, wherever the test runs */
     list[0] = '\0';
     ck_assert_int_eq(pvmt_choice_parse(text, &choice, why, sizeof why), 0);
     for (unsigned i = 0; i < choice.count; i++) {
@@ -105,7 +105,7 @@ START_TEST(what_is_not_usable_is_left_out_and_said)
     check_has("goes on without rdma (");
     setenv("PVM_DP_IF", "nowhere", 1);
     ck_assert_str_eq(names("dp"), "");
-    check_has("goes on without dp"); /* for want of the right, or of the interface */
+    check_has("goes on without dp"); /* because the right or the interface is missing */
 }
 END_TEST
 

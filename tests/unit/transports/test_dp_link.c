@@ -1,6 +1,6 @@
 /*
- * test_dp_link.c - links of dp whose interface fails while nothing is sent: two transports of one process, each with an
- * end of a veth pair in a network namespace of our own. Needs root; says so (exit code 77) without.
+ * test_dp_link.c - links of dp whose interface fails while nothing is sent: two transports of one process, each on one
+ * end of a veth pair in a separate network namespace. Without root the test is skipped with exit code 77.
  */
 #include <poll.h>
 #include <sched.h>
@@ -60,7 +60,7 @@ static void run(const char *command)
     ck_assert_int_eq(system(command), 0);
 }
 
-/* With these interfaces alone. */
+/* Allows only these interfaces. */
 static void open_end(struct end *e, const char *interfaces)
 {
     ck_assert_int_eq(setenv("PVM_DP_IF", interfaces, 1), 0);
@@ -74,7 +74,7 @@ static void close_ends(void)
     pvmt_dp_ops.close(second.transport);
 }
 
-/* As a task does: progress, and sleep until there is more to do, or until *happened. */
+/* Like a task: makes progress, and sleeps until there is more to do, or until *happened. */
 static void live(struct end *e, const int *happened)
 {
     for (int turns = 0; !*happened && turns < PATIENCE_MS; turns++) {

@@ -1,4 +1,4 @@
-/* test_dp_offer.c - what the ends of a dp link tell each other: its bytes, and what is not taken. */
+/* test_dp_offer.c - the offers of dp links: their bytes, and what is refused. */
 #include <stdlib.h>
 #include <string.h>
 #include "core/error.h"

@@ -1,7 +1,7 @@
 /*
- * test_rdma_faults.c - the transport rdma when something fails: each call of libibverbs once and for ever, each
- * completion with each status, events of the device, silence, peers that break the rules. Whatever it is: no frame is
- * doubled, changed or out of order, both ends go down once or all has arrived, and nothing is left.
+ * test_rdma_faults.c - the transport rdma under faults: each call of libibverbs fails once and permanently, each
+ * completion has each status; events, a device that stops responding, peers that break the rules. In all cases no frame
+ * is duplicated, changed or out of order, either both ends go down once or everything arrives, and nothing leaks.
  */
 #include <sys/resource.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ struct end {
 
 static uint8_t data_in_place[INPLACE_BYTES];
 
-/* ---- frames: all is a function of their number ---- */
+/* ---- frames: all contents are a function of the frame's number ---- */
 
 static uint32_t length_of(uint32_t seq)
 {
@@ -96,7 +96,7 @@ static void down(void *arg, struct pvmt_endpoint *ep, int reason)
 static const struct pvmt_callbacks callbacks = {
     .rx_place = rx_place, .rx_done = rx_done, .tx_ready = tx_ready, .down = down};
 
-/* ---- a course of events ---- */
+/* ---- a scenario ---- */
 
 static struct end a, b;
 
@@ -140,7 +140,7 @@ static void turn(unsigned i)
     }
 }
 
-/* As if a second had gone by. */
+/* Advances the clock by a second. */
 static void let_time_pass(struct end *e)
 {
     ((struct rdma_transport *)e->transport)->tick_us = 1;
@@ -182,7 +182,7 @@ static void close_end(struct end *e)
     *e = (struct end){0};
 }
 
-/* Whether the two met. */
+/* Whether both ends are connected. */
 static bool course(const char *what, unsigned n)
 {
     size_t in_use, cached;
@@ -224,7 +224,7 @@ static const char *const call_names[] = {
 #undef X
 };
 
-/* Each place where something can fail is tried; under Valgrind one in five. */
+/* Tries each place where something can fail; under Valgrind one in five. */
 static unsigned stride(void)
 {
     return getenv("DPVM_VALGRIND") ? 5 : 1;
@@ -297,7 +297,7 @@ START_TEST(nothing_fails)
 }
 END_TEST
 
-/* A peer sends what no task of ours does: nothing worse happens than the end of the link. */
+/* A peer sends messages that none of our tasks does: at worst the link ends. */
 START_TEST(peers_break_the_rules)
 {
     unsigned seed = (unsigned)_i + 1;
@@ -314,7 +314,7 @@ START_TEST(peers_break_the_rules)
             message[i] = (uint8_t)(rand_r(&seed) % (i < 5 ? 8 : 256));
         if (bytes > 3)
             message[1] = message[2] = (uint8_t)(round % 16 == 0);
-        a.got = b.got = UINT32_MAX; /* what it sends is no frame of ours */
+        a.got = b.got = UINT32_MAX; /* it sends something that is not one of our frames */
         fake_verbs_say(fake_verbs_queue(round % 2), message, bytes);
         for (unsigned i = 0; i < 20; i++)
             turn(i);
@@ -326,7 +326,7 @@ START_TEST(peers_break_the_rules)
 }
 END_TEST
 
-/* The task that has offered computes, and looks at the answer when it is done with that. */
+/* The offering task computes, and reads the answer only afterwards. */
 START_TEST(who_joined_waits_for_a_busy_task)
 {
     uint8_t blob[PVMT_OFFER_MAX], reply[PVMT_OFFER_MAX];

@@ -1,4 +1,6 @@
-/* test_shm.c - shared-memory links whose peers break the rules, keep references, or die. The rest: tests/conform. */
+/*
+ * test_shm.c - shared-memory links whose peers break the rules, keep references, or die. tests/conform covers the rest.
+ */
 #include "core/error.h"
 #include "core/log.h"
 #include "transports/shm/link.h"
@@ -81,7 +83,7 @@ static struct pvmt_shm_link *link_of(const struct side *s)
 static void drive(void)
 {
     for (int i = 0; i < 20; i++) {
-        ops->arm(a.transport); /* so that the sockets are looked at */
+        ops->arm(a.transport); /* so that the sockets are polled */
         ops->arm(b.transport);
         ops->progress(a.transport);
         ops->progress(b.transport);
@@ -148,7 +150,7 @@ static int send_bytes(struct side *s, uint32_t length, uint8_t value)
 
 /* ---- peers that break the rules ---- */
 
-/* Publishes whatever is in the cell at the head of a's ring as a record. */
+/* Publishes the contents of the cell at the head of a's ring as a record. */
 static void publish(enum pvmw_record kind, uint32_t cells, uint32_t length)
 {
     struct pvmt_shm_link *l = link_of(&a);
@@ -241,13 +243,13 @@ START_TEST(unknown_arenas_end_the_link)
 }
 END_TEST
 
-/* Sealed as it should be; but the system may have no page for it when it is read, and a signal would tell us so. */
+/* Correctly sealed; but the system may have no page for it when it is read, which would raise a signal. */
 START_TEST(memory_of_huge_pages_is_not_taken)
 {
     struct pvmc_mem_arena huge = {.bytes = 2 << 20};
     huge.fd = memfd_create("huge", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB);
     if (huge.fd < 0 || ftruncate(huge.fd, (off_t)huge.bytes))
-        return; /* this kernel has none of that size */
+        return; /* this kernel has no pages of that size */
     ck_assert_int_eq(fcntl(huge.fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
     start();
     ck_assert_int_eq(pvmt_shm_link_send_arena(link_of(&a), 77, &huge), 0);
@@ -265,7 +267,7 @@ START_TEST(memory_of_huge_pages_is_not_taken)
 }
 END_TEST
 
-/* What the peer says of what it took and gave back. */
+/* The peer's counts of what it has received and returned. */
 START_TEST(impossible_answers_end_the_link)
 {
     for (int i = 0; i < 3; i++) {
@@ -301,7 +303,7 @@ START_TEST(impossible_answers_end_the_link)
 }
 END_TEST
 
-/* Any bytes in any cell: a code or a frame, never a crash. */
+/* Any bytes in any cell: the result is an error code or a frame, never a crash. */
 START_TEST(random_cells_do_no_harm)
 {
     unsigned seed = 12345;
@@ -383,7 +385,7 @@ START_TEST(untaken_bytes_are_bounded)
     ck_assert_int_eq(sent, 10);
     drive();
     ck_assert_int_eq(b.done, 10);
-    ck_assert_int_eq(send_bytes(&a, 5000000, 1), 0); /* more than the bound, alone */
+    ck_assert_int_eq(send_bytes(&a, 5000000, 1), 0); /* a single one above the limit */
     drive();
     ck_assert_int_eq(b.done, 11);
     part();
@@ -429,7 +431,7 @@ START_TEST(a_dead_peer_returns_everything)
 }
 END_TEST
 
-/* The peer's end of the socket came in a message, of which the sender or the daemon may still have a copy. */
+/* The peer's end of the socket arrived in a message, of which the sender or the daemon may still have a copy. */
 START_TEST(a_freed_link_is_not_heard_of_again)
 {
     start();
@@ -446,7 +448,7 @@ START_TEST(a_freed_link_is_not_heard_of_again)
 }
 END_TEST
 
-/* The memory of a link is laid out by its format: tasks of other ones take other routes. */
+/* Its format determines the layout of a link's memory: tasks with other formats use other routes. */
 START_TEST(other_formats_are_not_joined)
 {
     uint8_t blob[PVMT_OFFER_MAX], reply[PVMT_OFFER_MAX];
@@ -462,7 +464,7 @@ START_TEST(other_formats_are_not_joined)
 }
 END_TEST
 
-/* qemu-user has no process_vm_readv(); it loses descriptors that come in a message without room for them. */
+/* qemu-user has no process_vm_readv(), and loses descriptors that arrive in a message without room for them. */
 static bool is_under_qemu(void)
 {
     char from = 1, to = 0;
@@ -472,7 +474,7 @@ static bool is_under_qemu(void)
 
 /* ---- descriptors ---- */
 
-/* As link.c has it. */
+/* Like link.c. */
 struct packet {
     uint32_t kind, number;
     uint64_t bytes;
@@ -488,7 +490,10 @@ static int sealed_memory(uint64_t bytes)
     return fd;
 }
 
-/* Packets of each kind, whole and cut, with any number of descriptors. qemu-user loses those that find no room. */
+/*
+ * Packets of each kind, complete and truncated, with any number of descriptors. qemu-user loses descriptors without
+ * room.
+ */
 static void send_packets_with(int fd, uint64_t bytes)
 {
     static const size_t counts[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 100, DESCRIPTORS_MAX};
@@ -522,7 +527,7 @@ START_TEST(descriptors_that_nobody_wants_are_closed)
 }
 END_TEST
 
-/* A packet without bytes looks like the end of the socket. */
+/* A packet without bytes looks like the end of the connection. */
 START_TEST(descriptors_at_the_end_are_closed)
 {
     start();
@@ -575,7 +580,7 @@ START_TEST(an_offer_with_too_many_descriptors_leaves_none)
 }
 END_TEST
 
-/* ---- data in place ---- */
+/* ---- in-place data ---- */
 
 START_TEST(data_in_place_goes_through_the_ring)
 {

@@ -1,4 +1,6 @@
-/* test_shm_ring.c - the rings of shared-memory links: laps, room, words among bytes, and two threads at its ends. */
+/*
+ * test_shm_ring.c - the rings of shared-memory links: wrapping, room, words among bytes, and two threads at the ends.
+ */
 #include "wire/ring.h"
 #include "tests/unit/unit.h"
 #include <pthread.h>
@@ -26,13 +28,13 @@ static void setup(void)
     pvmw_ring_rx_init(&rx, cells, SHIFT, &taken);
 }
 
-/* Bytes that look like words of both laps, or like anything. */
+/* Bytes that look like words of both laps, or random ones. */
 static uint8_t pattern(uint32_t number, uint32_t i)
 {
     return number % 3 ? (uint8_t)(number + i) : (uint8_t)(0x11 + number / 3 % 2);
 }
 
-/* A record of `length` bytes behind its first cell. */
+/* A record of `length` bytes after its first cell. */
 static bool put(uint32_t number, uint32_t length)
 {
     uint32_t cells = 1 + pvmw_cells_of(length);
@@ -104,7 +106,7 @@ START_TEST(a_full_ring_takes_no_more)
     ck_assert_uint_eq(n, CELLS - 1);
     for (uint32_t i = 0; i < CELLS / 4 - 1; i++)
         ck_assert(get(got++, 0));
-    ck_assert(!put(n, 0)); /* the consumer has not told yet */
+    ck_assert(!put(n, 0)); /* the consumer has not reported it yet */
     ck_assert(get(got++, 0));
     for (uint32_t i = 0; i < CELLS / 4; i++)
         ck_assert(put(n++, 0));
@@ -115,7 +117,7 @@ START_TEST(a_full_ring_takes_no_more)
 }
 END_TEST
 
-/* Laps and laps of mixed records, the consumer more or less behind: no byte of one is taken for another's word. */
+/* Many laps of mixed records, with the consumer at varying distance: no byte of one is taken for a word of another. */
 START_TEST(records_come_out_as_they_went_in)
 {
     uint32_t in = 0, out = 0;
@@ -161,7 +163,7 @@ static void *produce(void *arg)
     return NULL;
 }
 
-/* Under the tsan preset: what one thread writes the other reads only when it is published. */
+/* Under the tsan preset: one thread's writes are read by the other only after they are published. */
 START_TEST(two_threads)
 {
     pthread_t thread;

@@ -1,6 +1,6 @@
 /*
- * test_tcp.c - direct TCP links: who gets in and who does not, what breaks in the middle, the data path, TLS. The rest
- * of transport.h is tested by conform.
+ * test_tcp.c - direct TCP links: which callers are admitted, failures of the connection, the data path, TLS. conform
+ * tests the rest of transport.h.
  */
 #include "tests/unit/tcp_pair.h"
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-/* ---- who gets in ---- */
+/* ---- admission ---- */
 
 START_TEST(joins_over_each_family)
 {
@@ -65,7 +65,7 @@ START_TEST(wrong_tickets_are_refused)
         ck_assert_int_eq(offering.ready, 0);
         drop(&joining);
     }
-    write_offer(&good); /* the offer still stands */
+    write_offer(&good); /* the offer is still valid */
     ck_assert_int_eq(join(), 0);
     DRIVE_UNTIL(offering.ready == 1);
     exchange(3, 100);
@@ -73,7 +73,7 @@ START_TEST(wrong_tickets_are_refused)
 }
 END_TEST
 
-/* A side with only half of the ticket is no peer either: the joining side checks the welcome. */
+/* A caller with only half of the ticket is not a peer: the joining side checks the welcome. */
 START_TEST(impostors_are_not_believed)
 {
     setup();
@@ -95,7 +95,7 @@ START_TEST(tickets_work_once)
     struct pvmt_endpoint *second;
     uint8_t second_blob[PVMT_OFFER_MAX];
     int fd;
-    setup(); /* the other offer keeps the door open */
+    setup(); /* the other offer keeps the port open */
     ck_assert_int_gt(ops->offer(offering.transport, &other, second_blob, &fd, &second), 0);
     come_together();
     struct pvmt_endpoint *first = joining.ep;
@@ -141,7 +141,7 @@ START_TEST(silent_strangers_have_five_seconds)
     int64_t start_us = pvmc_clock_us();
     struct pollfd p = {.fd = ops->fd(offering.transport), .events = POLLIN};
     unsigned wakes = 0;
-    while (!sent_away(fd)) { /* as a task does that sleeps */
+    while (!sent_away(fd)) { /* like a task that sleeps */
         ck_assert_int_lt(pvmc_clock_us() - start_us, 8000000);
         if (!ops->progress(offering.transport) && !ops->arm(offering.transport))
             wakes += poll(&p, 1, 7000) > 0;
@@ -168,7 +168,7 @@ START_TEST(garbage_gets_no_answer)
         DRIVE_UNTIL(sent_away(fd));
         close(fd);
     }
-    int fd = stranger(); /* less than a hello, and gone */
+    int fd = stranger(); /* less than a hello, then closed */
     ck_assert_int_eq(send(fd, "DVTH", 4, 0), 4);
     drive_for(10000);
     close(fd);
@@ -204,7 +204,7 @@ START_TEST(a_flood_does_not_keep_the_peer_out)
 }
 END_TEST
 
-/* The hello may come byte by byte, and frames right behind it. */
+/* The hello may arrive byte by byte, immediately followed by frames. */
 static int by_hand(void)
 {
     struct pvmt_tcp_offer o = read_offer();
@@ -222,7 +222,7 @@ static int by_hand(void)
     return fd;
 }
 
-/* ---- what breaks ---- */
+/* ---- failures of the connection ---- */
 
 static size_t frame_on_wire(uint8_t *wire, uint32_t seq, uint32_t length)
 {
@@ -255,7 +255,7 @@ START_TEST(cuts_inside_frames_are_told)
 }
 END_TEST
 
-/* The peer that only stops sending has ended the connection as well; one that is reset has not done it cleanly. */
+/* A peer that only stops sending has ended the connection, too; a reset does not count as a clean end. */
 START_TEST(half_open_connections_go_down)
 {
     struct linger reset = {.l_onoff = 1};
@@ -321,8 +321,7 @@ START_TEST(large_frames_arrive)
 }
 END_TEST
 
-/* Small frames behind a full socket are taken up to a limit, then refused; all leave together and tx_ready comes once.
- */
+/* A full socket queues small frames up to a limit, then refuses them; all leave together and tx_ready comes once. */
 START_TEST(frames_wait_behind_a_full_socket)
 {
     setenv("PVM_TCP_SNDBUF", "8k", 1);
@@ -367,7 +366,7 @@ START_TEST(frames_wait_for_the_connection)
 }
 END_TEST
 
-/* Links that are read often without sleeping leave epoll, and come back before anybody sleeps. */
+/* Links that are read often without sleeping leave epoll, and return before the task sleeps. */
 START_TEST(busy_links_wake_sleepers_all_the_same)
 {
     setup();
@@ -388,7 +387,7 @@ START_TEST(busy_links_wake_sleepers_all_the_same)
         ck_assert_int_eq(poll(&p, 1, 5000), 1);
         DRIVE_UNTIL(offering.done == (int)(201 * (round + 1)));
     }
-    frozen = true; /* what comes before arm() wakes as well */
+    frozen = true; /* data that arrives before arm() wakes, too */
     for (uint32_t i = 0; i < 3; i++)
         ck_assert_int_eq(send_frame(&joining, offering.next_seq + i, 8), 0);
     ck_assert(ops->arm(offering.transport) || poll(&p, 1, 5000) == 1);
@@ -468,7 +467,7 @@ START_TEST(tls_on_one_side)
     ck_assert_int_eq(unit_log.level, PVMC_LOG_WARNING);
     struct pvmt_tcp_offer o = read_offer();
     o.mode = o.mode == PVMT_TCP_TLS_ALWAYS ? PVMT_TCP_TLS_OFF
-                                           : PVMT_TCP_TLS_ALWAYS; /* a peer that lies about it is not let in */
+                                           : PVMT_TCP_TLS_ALWAYS; /* a peer that lies about it is refused */
     write_offer(&o);
     ck_assert_int_eq(join(), 0);
     DRIVE_UNTIL(joining.down == 1);
@@ -485,7 +484,7 @@ START_TEST(tls_needs_the_ticket)
     offer();
     struct pvmt_tcp_offer good = read_offer(), bad = good;
     uint8_t hello[PVMT_TCP_HELLO_BYTES];
-    pvmt_tcp_hello_encode(&good.ticket, true, hello); /* the ticket does not travel */
+    pvmt_tcp_hello_encode(&good.ticket, true, hello); /* the ticket is never sent */
     ck_assert_ptr_null(memmem(hello, sizeof hello, good.ticket.secret, 4));
     bad.ticket.secret[31] ^= 1;
     write_offer(&bad);

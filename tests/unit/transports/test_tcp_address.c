@@ -1,9 +1,9 @@
-/* test_tcp_address.c - direct TCP links: addresses that do not answer, settings, the bytes of offers. */
+/* test_tcp_address.c - direct TCP links: unresponsive addresses, settings, and the bytes of offers. */
 #include "tests/unit/tcp_pair.h"
 #include <netinet/tcp.h>
 #include <poll.h>
 
-/* ---- addresses that do not answer ---- */
+/* ---- unresponsive addresses ---- */
 
 /* Puts an address before those of the offer. */
 static void put_first(const char *text, uint16_t port)
@@ -24,13 +24,13 @@ START_TEST(refused_addresses_are_passed_over)
     int64_t start_us = pvmc_clock_us();
     ck_assert_int_eq(join(), 0);
     DRIVE_UNTIL(offering.ready == 1);
-    ck_assert_int_lt(pvmc_clock_us() - start_us, 90000); /* at once, not when it is time for the next */
+    ck_assert_int_lt(pvmc_clock_us() - start_us, 90000); /* at once, not when the next address is due */
     exchange(3, 100);
     teardown();
 }
 END_TEST
 
-/* Somebody else listens there and says nothing: as slow as a firewall that drops. */
+/* Another program listens there and stays silent: as slow as a firewall that drops packets. */
 START_TEST(silent_addresses_delay_little)
 {
     uint16_t port = 0;
@@ -67,7 +67,7 @@ START_TEST(giving_up_names_what_was_tried)
     write_offer(&o);
     ck_assert_int_eq(join(), 0);
     drive_for(20000);
-    drop(&joining); /* the layer above has waited long enough */
+    drop(&joining); /* the layer above has given up */
     snprintf(text, sizeof text, "127.0.0.1:%u (no welcome)", port);
     ck_assert_ptr_nonnull(strstr(unit_log.line, text));
     ck_assert_int_eq(unit_log.level, PVMC_LOG_INFO);
@@ -86,7 +86,7 @@ START_TEST(other_hosts_never_try_loopback)
     struct pvmt_tcp_offer o = read_offer();
     o.host[0] ^= 1;
     write_offer(&o);
-    ck_assert_int_eq(join(), PVMC_EUNREACHABLE); /* nor this host's other addresses, which are ours as well */
+    ck_assert_int_eq(join(), PVMC_EUNREACHABLE); /* nor this host's other addresses, which are ours, too */
     ck_assert_ptr_null(joining.ep);
     teardown();
 }
@@ -303,7 +303,7 @@ START_TEST(links_between_hosts_are_encrypted)
     enum { OFF = PVMT_TCP_TLS_OFF, ALWAYS = PVMT_TCP_TLS_ALWAYS, AUTO = PVMT_TCP_TLS_AUTO };
     static const struct {
         int a, b;
-        bool apart, open; /* what follows between hosts, and within one or on a network that both trust */
+        bool apart, open; /* the default between hosts, and within one host or on a network that both trust */
     } rows[] = {{AUTO, AUTO, true, false}, {OFF, OFF, false, false},   {ALWAYS, ALWAYS, true, true},
                 {AUTO, OFF, true, false},  {AUTO, ALWAYS, true, true}, {OFF, ALWAYS, true, true}};
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {

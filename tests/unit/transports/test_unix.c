@@ -1,6 +1,6 @@
 /*
- * test_unix.c - descriptors on frames of the Unix socket: each comes with its own frame, however the bytes are cut;
- * what is lost is said; nothing stays open. The rest of transport.h is tested by conform.
+ * test_unix.c - descriptors on frames of the Unix socket: each arrives with its own frame, wherever reads split the
+ * stream; losses are reported; nothing leaks. conform tests the rest of transport.h.
  */
 #include "core/clock.h"
 #include "core/error.h"
@@ -23,13 +23,16 @@ static struct pvmt_endpoint *server_ep, *client_ep;
 static char folder[64], path[128];
 static uint8_t payload[PVMC_FRAME_PAYLOAD_MAX];
 
-/* What the server saw: of each frame the descriptor's mark (see marked()), -1 for a lost one, NONE without callback. */
+/*
+ * What the server received: for each frame the descriptor's mark (see marked()), -1 for a lost one, NONE without
+ * callback.
+ */
 static int seen[FRAMES_MAX];
 static unsigned done, downs;
 static bool refuse;
-static int pause_at = NONE, yield_at = NONE; /* frames behind which nothing is read */
+static int pause_at = NONE, yield_at = NONE; /* frames after which reading stops */
 
-/* ---- descriptors that can be told apart ---- */
+/* ---- distinguishable descriptors ---- */
 
 static int marked(int mark)
 {
@@ -163,7 +166,7 @@ static void send_frame(uint32_t seq, uint32_t length, int fd)
     pvmc_frame_unref(f);
 }
 
-/* A peer that does as it likes. */
+/* A peer that may break any rule. */
 static int raw_connect(void)
 {
     struct sockaddr_un sun = {.sun_family = AF_UNIX};
@@ -191,7 +194,7 @@ START_TEST(each_comes_with_its_frame)
         bool with = i * 7 % 5 < 2;
         send_frame(i, sizes[i * 5 % 8], with ? marked((int)i) : -1);
         if (i % 37 == 0)
-            drive(); /* else as many as the socket holds are read together */
+            drive(); /* otherwise as many as the socket holds are read together */
     }
     drive();
     ck_assert_uint_eq(done, 400);
@@ -252,7 +255,7 @@ START_TEST(unwanted_ones_are_closed)
     unsigned before = open_descriptors();
     uint8_t wire[PVMC_FRAME_HEADER_BYTES];
     int fds[3] = {marked(0), marked(7), marked(8)};
-    raw_header(wire, 0, 0); /* one that no flag announces */
+    raw_header(wire, 0, 0); /* a descriptor without its flag */
     send_descriptors(s, wire, sizeof wire, fds, 1);
     raw_header(wire, 1, PVMC_FRAME_FD); /* three for one frame */
     send_descriptors(s, wire, sizeof wire, fds, 3);
@@ -329,7 +332,7 @@ START_TEST(nothing_leaks_when_the_peer_goes)
     uint8_t wire[PVMC_FRAME_HEADER_BYTES];
     int fd = marked(0);
     raw_header(wire, 0, PVMC_FRAME_FD);
-    send_descriptors(s, wire, 1, &fd, 1); /* the header stays unfinished */
+    send_descriptors(s, wire, 1, &fd, 1); /* the header stays incomplete */
     drive();
     send_descriptors(s, "garbage garbage garbage garbage garbage garbage garbage garbage ", 63, &fd, 1);
     drive();
@@ -374,7 +377,7 @@ START_TEST(nothing_leaks_on_close)
 }
 END_TEST
 
-/* Frames of all sizes, each with a descriptor, so that what is cut off in the middle of a read has some, too. */
+/* Frames of all sizes, each with a descriptor, so that a frame split between reads has one, too. */
 static void send_marked(unsigned from, unsigned to)
 {
     for (unsigned i = from; i < to; i++) {
@@ -411,7 +414,7 @@ START_TEST(a_pause_stops_behind_the_frame)
 }
 END_TEST
 
-/* Without descriptors one read brings many frames. */
+/* Without descriptors one read delivers many frames. */
 START_TEST(what_was_read_before_a_pause_is_not_lost)
 {
     start();

@@ -1,6 +1,6 @@
 /*
- * test_verbs.c - what the transport rdma takes for granted of libibverbs and a device: tried on the fake of
- * fake_verbs.h, and with DPVM_VERBS=real on the first real device, so that the fake is known to be like it.
+ * test_verbs.c - assumptions of the transport rdma about libibverbs and a device: checked with the fake of
+ * fake_verbs.h, and with DPVM_VERBS=real on the first real device, which shows that the fake behaves like it.
  */
 #include <poll.h>
 #include "tests/unit/unit.h"
@@ -25,7 +25,7 @@ static struct ibv_context *context;
 static struct ibv_pd *pd;
 static struct end a, b;
 
-/* ---- setting up ---- */
+/* ---- setup ---- */
 
 static void end_open(struct end *e)
 {
@@ -179,7 +179,7 @@ START_TEST(messages_come_in_order_with_their_lengths)
         ck_assert_uint_eq(wc.qp_num, b.qp->qp_num);
         ck_assert_uint_eq(b.data[i * 1024], i + 1);
     }
-    NEXT_IS(&a, 103, IBV_WC_SUCCESS); /* the others are not told of */
+    NEXT_IS(&a, 103, IBV_WC_SUCCESS); /* the others are not reported */
 }
 END_TEST
 
@@ -202,13 +202,13 @@ START_TEST(writes_of_nothing_are_answered)
 }
 END_TEST
 
-/* And the queue pair is of no use any more: what follows is flushed. */
+/* The queue pair can no longer be used: later work is flushed. */
 START_TEST(reads_with_a_wrong_key_fail)
 {
     read_bytes(&a, &b, b.mr->rkey ^ 0x5500, 4096, 100, 1);
     NEXT_IS(&a, 1, IBV_WC_REM_ACCESS_ERR);
     send_bytes(&a, 0, 8, 2, IBV_SEND_INLINE);
-    NEXT_IS(&a, 2, IBV_WC_WR_FLUSH_ERR); /* though it is not signalled */
+    NEXT_IS(&a, 2, IBV_WC_WR_FLUSH_ERR); /* although it is not signalled */
 }
 END_TEST
 

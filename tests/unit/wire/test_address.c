@@ -1,4 +1,4 @@
-/* test_address.c - addresses: texts to and fro, kinds, lists. */
+/* test_address.c - addresses: conversion from and to text, kinds, lists. */
 #include "wire/address.h"
 #include <arpa/inet.h>
 #include "core/error.h"

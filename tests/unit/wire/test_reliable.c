@@ -1,4 +1,7 @@
-/* test_reliable.c - the reliability layer over a channel that loses, doubles, delays and damages, in virtual time. */
+/*
+ * test_reliable.c - the reliability layer over a channel that loses, duplicates, delays and damages packets, in virtual
+ * time.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include "core/error.h"
@@ -8,14 +11,14 @@
 
 enum { PACKET_BYTES = 300, FLIGHTS_MAX = 4096, LINES = 64 };
 
-/* Sanitizers make each packet some twenty times as slow: they see a tenth of them. */
+/* Sanitizers make each packet about twenty times as slow, so they test a tenth of the packets. */
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 enum { FEWER = 10 };
 #else
 enum { FEWER = 1 };
 #endif
 
-/* As ck_assert(), which takes a system call even when all is well: for what happens millions of times. */
+/* Like ck_assert(), which makes a system call even on success: for checks that run millions of times. */
 #define MUST(condition)                                                                                                \
     do {                                                                                                               \
         if (!(condition))                                                                                              \
@@ -34,8 +37,8 @@ struct flight {
 
 struct channel {
     unsigned loss, duplicate, reorder, damage; /* of 10,000 packets */
-    int64_t delay_us, packet_us;               /* of the way; that a packet keeps the wire busy */
-    unsigned room;                             /* packets that it takes at a time; 0: any number */
+    int64_t delay_us, packet_us;               /* one-way delay; time that a packet occupies the wire */
+    unsigned room;                             /* packets accepted at a time; 0: no limit */
     int64_t now_us;
     uint64_t random, order, emitted;
     struct flight *heap[FLIGHTS_MAX];
@@ -49,7 +52,7 @@ struct side {
     uint64_t to_send, sent, given_back; /* messages */
     uint64_t received, received_bytes;  /* of the current message */
     int64_t wire_us;                    /* when the wire from here is free */
-    bool asleep;                        /* takes nothing: packets pile up in its ring */
+    bool asleep;                        /* reads nothing: packets pile up in its ring */
     struct flight *ring[LINES];
     unsigned waiting;
     unsigned overruns;
@@ -138,7 +141,7 @@ static int emit(void *arg, const struct iovec *pieces, unsigned count)
     return 0;
 }
 
-/* Message n is of (n * 37 % 1009) bytes, of which byte i is n + i * 7. */
+/* Message n has (n * 37 % 1009) bytes; byte i is n + i * 7. */
 static uint32_t length_of(uint64_t n)
 {
     return (uint32_t)(n * 37 % 1009);
@@ -232,7 +235,7 @@ static void wake(struct side *s)
     s->waiting = 0;
 }
 
-/* As the ring of a raw socket: what there is no room for is lost. */
+/* Like the ring of a raw socket: packets without room are lost. */
 static void arrive(struct flight *f)
 {
     struct side *s = f->to;
@@ -256,7 +259,7 @@ static void work(struct side *s)
     pvmw_reliable_progress(s->r, net.now_us);
 }
 
-/* Lets time go on to the next thing that happens, up to a limit. */
+/* Advances the time to the next event, up to a limit. */
 static void step(int64_t limit_us)
 {
     int64_t next_us = limit_us;
@@ -265,7 +268,7 @@ static void step(int64_t limit_us)
     for (struct side *s = &a; s; s = s == &a ? &b : NULL)
         if (!s->asleep && pvmw_reliable_due_us(s->r) < next_us)
             next_us = pvmw_reliable_due_us(s->r);
-    MUST(next_us < PVMW_RELIABLE_NEVER); /* else nothing would ever happen again */
+    MUST(next_us < PVMW_RELIABLE_NEVER); /* otherwise nothing would ever happen again */
     if (next_us > net.now_us)
         net.now_us = next_us;
     while (net.count && net.heap[0]->arrives_us <= net.now_us)
@@ -309,7 +312,7 @@ START_TEST(nothing_is_sent_twice_without_loss)
 }
 END_TEST
 
-/* loss, duplicates, reordering, damage in 10,000, and Go-Back-N. Two million packets in all. */
+/* Loss, duplicates, reordering and damage per 10,000 packets, and Go-Back-N. Two million packets in all. */
 static const struct {
     unsigned loss, duplicate, reorder, damage;
     bool go_back_n;
@@ -360,7 +363,7 @@ START_TEST(so_it_does_by_go_back_n)
 }
 END_TEST
 
-/* A wire that carries a packet in 1 us loses one in a hundred. */
+/* A wire that takes 1 us per packet and loses one packet in a hundred. */
 START_TEST(a_little_loss_costs_little)
 {
     struct pvmw_reliable_settings s = usual;
@@ -372,7 +375,7 @@ START_TEST(a_little_loss_costs_little)
         net.loss = lossy ? 100 : 0;
         run(40000 / FEWER, 0);
         took_us[lossy] = net.now_us;
-        if (lossy) /* nearly all losses were seen without waiting for the time limit, and little was sent in vain */
+        if (lossy) /* most losses were detected without the timer, few packets resent in vain */
             ck_assert_uint_lt(pvmw_reliable_counters(a.r)->resent, pvmw_reliable_counters(a.r)->packets_sent / 40);
         finish();
     }
@@ -380,8 +383,7 @@ START_TEST(a_little_loss_costs_little)
 }
 END_TEST
 
-/* A reader that sleeps for longer than all time limits: its ring does not overflow, and it is not declared dead. */
-/* The first of them knocks; that it has come says that the others, which were sent before that, have not. */
+/* The first packet is a probe; its acknowledgement shows that the others, sent before it, are lost. */
 START_TEST(a_lost_burst_costs_one_time_limit)
 {
     enum { BURST = 8 };
@@ -399,7 +401,7 @@ START_TEST(a_lost_burst_costs_one_time_limit)
 }
 END_TEST
 
-/* Where the limit's doubling ends is no matter of how long the way is. */
+/* retry_max_us limits the doubling of the timer, not the timer of a longer round trip. */
 START_TEST(a_long_way_is_waited_for)
 {
     start(&usual);
@@ -413,6 +415,7 @@ START_TEST(a_long_way_is_waited_for)
 }
 END_TEST
 
+/* A reader that sleeps longer than all timers: its ring does not overflow, and it is not declared dead. */
 START_TEST(a_slow_reader_is_not_overrun)
 {
     start(&usual);
@@ -427,7 +430,7 @@ START_TEST(a_slow_reader_is_not_overrun)
         run(a.to_send, 0);
     }
     ck_assert_uint_eq(b.overruns, 0);
-    ck_assert_uint_lt(pvmw_reliable_counters(a.r)->resent, 20 * 20); /* knocks now and then, ever more rarely */
+    ck_assert_uint_lt(pvmw_reliable_counters(a.r)->resent, 20 * 20); /* probes at growing intervals */
     finish();
 }
 END_TEST
@@ -454,7 +457,7 @@ START_TEST(a_silent_peer_is_dead)
 }
 END_TEST
 
-/* An idle connection says nothing and has nothing to do. */
+/* An idle connection sends nothing and has nothing to do. */
 START_TEST(idle_is_silent)
 {
     start(&usual);
@@ -471,7 +474,7 @@ START_TEST(idle_is_silent)
 }
 END_TEST
 
-/* The one who greets is heard, however much gets lost; nobody there is found out. */
+/* The greeting arrives in spite of heavy loss; an absent peer is detected. */
 START_TEST(a_greeting_is_answered)
 {
     start(&usual);
@@ -520,7 +523,10 @@ START_TEST(a_carrier_without_room_is_tried_again)
 }
 END_TEST
 
-/* What goes to several at once: packets only when told, what follows behind them, and lost ones again by themselves. */
+/*
+ * A multicast: packets leave only on request, later messages wait for them, and lost ones are retransmitted
+ * automatically.
+ */
 START_TEST(held_messages_go_step_by_step)
 {
     static const uint32_t bytes = 100;
@@ -576,7 +582,7 @@ START_TEST(their_limit_can_be_set)
 {
     struct pvmw_reliable_settings s = usual;
     s.messages = 100;
-    ck_assert_ptr_null(pvmw_reliable_new(&s, 1, 2, &callbacks, &a)); /* no power of 2 */
+    ck_assert_ptr_null(pvmw_reliable_new(&s, 1, 2, &callbacks, &a)); /* not a power of 2 */
     s.messages = 256;
     start(&s);
     net.loss = 10000;
@@ -599,8 +605,7 @@ START_TEST(credit_may_change)
 }
 END_TEST
 
-/* Random bytes, and sound packets with random changes, whose checksum is made to fit by chance only: nothing happens.
- */
+/* Random bytes, and valid packets with random changes whose checksum is right only by chance: nothing happens. */
 START_TEST(hostile_packets_do_no_harm)
 {
     start(&usual);
@@ -619,7 +624,7 @@ START_TEST(hostile_packets_do_no_harm)
 }
 END_TEST
 
-/* step() lets both ends move, and these find out. */
+/* step() lets both ends make progress, and these detect it. */
 START_TEST(an_end_is_told)
 {
     bool whole;
@@ -655,7 +660,7 @@ START_TEST(who_is_gone_is_told_of)
 }
 END_TEST
 
-/* As wire.c describes it, word by word, whatever the processor has for it. */
+/* As wire.c describes it, word by word, whatever instructions the processor has. */
 static uint32_t plain_checksum(const uint8_t *bytes, size_t length)
 {
     uint32_t x[8] = {0}, y[8] = {0}, result = (uint32_t)length * 0x9e3779b1u;
@@ -687,7 +692,7 @@ START_TEST(checksums_are_the_same_everywhere)
 }
 END_TEST
 
-/* A peer that does not look is not taken for a carrier that loses: the sender need not wait for it. */
+/* A peer that does not read is not mistaken for a carrier that loses packets: the sender need not wait for it. */
 START_TEST(what_is_on_its_way_needs_no_calls)
 {
     start(&usual);
@@ -743,7 +748,7 @@ START_TEST(after_a_loss_what_is_on_its_way_is_waited_for)
 }
 END_TEST
 
-/* What got lost says nothing of a peer that computes: its sender must not stand still for as long. */
+/* Losses say nothing about a peer that computes: its sender must not stall for that long. */
 START_TEST(after_a_loss_nobody_waits_for_a_peer_that_does_not_look)
 {
     begin_with_a_loss();
@@ -762,7 +767,7 @@ START_TEST(after_a_loss_nobody_waits_for_a_peer_that_does_not_look)
 }
 END_TEST
 
-/* It has not asked anybody meanwhile. */
+/* It sent no probes meanwhile, so it must not treat the silence as a death. */
 START_TEST(who_looks_away_for_long_takes_nobody_for_dead)
 {
     start(&usual);

@@ -1,4 +1,4 @@
-/* test_rights.c - of the descriptors that come with a message one is taken, and none stays beside it. */
+/* test_rights.c - one of the descriptors that arrive with a message is kept, and none leaks. */
 #include "wire/rights.h"
 #include "atm/src/fore/message.h"
 #include "core/error.h"
@@ -75,7 +75,7 @@ START_TEST(what_was_attached_comes)
 }
 END_TEST
 
-/* Records of the simulated ATM network: good ones, malformed ones, too long ones, and one without bytes. */
+/* Records of the simulated ATM network: valid, malformed, oversized and empty ones. */
 START_TEST(records_leave_none)
 {
     uint8_t bytes[PVMA_FORE_HEAD_MAX], incoming[256], garbage[512] = {255};

@@ -1,11 +1,11 @@
-/* test_socket.c - connecting and listening: ports of a range, refusals, a call that meets itself. */
+/* test_socket.c - connecting and listening: port ranges, refusals, a connection to itself. */
 #include "wire/socket.h"
 #include <errno.h>
 #include <poll.h>
 #include <unistd.h>
 #include "unit.h"
 
-#define HERE "127.83.79.2" /* loopback, and nobody else listens there */
+#define HERE "127.83.79.2" /* on the loopback, with no other listener */
 
 static union pvmw_address a;
 

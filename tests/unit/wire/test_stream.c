@@ -1,4 +1,6 @@
-/* test_stream.c - frames over a stream: pieces of any size, queues, places, stopping, descriptors, foreign bytes. */
+/*
+ * test_stream.c - frames over a stream: pieces of any size, queues, destinations, stopping, descriptors, foreign bytes.
+ */
 #include "wire/stream.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -98,7 +100,7 @@ static int send_frame(uint32_t seq, uint32_t length)
     return rc;
 }
 
-/* Reads what there is. The last result of reading. */
+/* Reads everything available. Returns the last result. */
 static ssize_t read_all(void)
 {
     bool drained;
@@ -166,7 +168,7 @@ START_TEST(queues_are_bounded)
     setup(PVMW_STREAM_PLAIN, &one);
     for (taken = 0; !send_frame(taken, 100000);)
         taken++;
-    ck_assert_uint_le(a.queued, 1); /* the rest of one that has begun */
+    ck_assert_uint_le(a.queued, 1); /* the rest of a frame that has begun */
     drain();
     ck_assert_uint_eq(frames, taken);
     teardown();

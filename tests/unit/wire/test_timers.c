@@ -1,4 +1,4 @@
-/* test_timers.c - timers, against a list that is searched from end to end. */
+/* test_timers.c - compares timers with a linear search of a list. */
 #include <stdlib.h>
 #include "wire/timers.h"
 #include "tests/unit/unit.h"

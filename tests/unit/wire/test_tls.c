@@ -1,4 +1,4 @@
-/* test_tls.c - the wire's TLS between two ends in one process: bytes, full sockets, new keys, and who gets what. */
+/* test_tls.c - TLS between two ends in one process: bytes, full sockets, separate connections, and detected changes. */
 #include "wire/tls.h"
 #include <errno.h>
 #include <sys/socket.h>
@@ -7,7 +7,7 @@
 
 static const struct pvmw_tls_key key = {"the key's name", "what both ends know"};
 
-/* Two ends that are up. */
+/* Two connected ends. */
 struct pair {
     int fds[2];
     struct pvmw_tls *caller, *called;
@@ -63,7 +63,7 @@ START_TEST(bytes_go_both_ways)
 }
 END_TEST
 
-/* A connection that ends between put and flush: its bytes leave neither in the clear nor by the next one's socket. */
+/* A connection that ends between put and flush: its bytes leave neither in plain text nor over the next connection. */
 START_TEST(what_was_not_flushed_never_leaves_by_another)
 {
     static char much[100000];
@@ -76,7 +76,7 @@ START_TEST(what_was_not_flushed_never_leaves_by_another)
     says(b.caller, "for b");
     hears(b.called, "for b");
     meet(&a);
-    pvmw_tls_put(a.caller, much, sizeof much); /* some of it is encrypted already */
+    pvmw_tls_put(a.caller, much, sizeof much); /* some of it is already encrypted */
     part(&a);
     says(b.caller, "for b again");
     hears(b.called, "for b again");
@@ -132,7 +132,7 @@ START_TEST(an_end_is_told_from_a_break)
 }
 END_TEST
 
-/* A byte that is changed on the way is noticed. */
+/* A changed byte is detected. */
 START_TEST(damage_is_noticed)
 {
     struct pair p;

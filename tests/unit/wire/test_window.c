@@ -1,4 +1,4 @@
-/* test_window.c - the retransmit window: order, acknowledgements by place and by number, wrapping, memory. */
+/* test_window.c - the retransmit window: order, acknowledgement by position and by number, wrapping, memory. */
 #include "wire/window.h"
 #include "core/error.h"
 #include "core/mem.h"
@@ -22,7 +22,7 @@ static void begin_at(uint32_t number)
 
 START_TEST(frames_are_kept_in_order_until_counted)
 {
-    begin_at(UINT32_MAX - 50); /* numbers wrap on the way */
+    begin_at(UINT32_MAX - 50); /* numbers wrap in between */
     for (uint32_t i = 0; i < 1000; i++) {
         add(k.end);
         add(k.end);
@@ -60,7 +60,7 @@ START_TEST(memory_comes_back)
     ck_assert_uint_gt(k.bytes, 5000 * 100);
     ck_assert_int_eq(pvmw_window_acknowledge(&k, 5000, 5000), 0);
     ck_assert_uint_eq(k.bytes, 0);
-    ck_assert_uint_eq(k.capacity, 0); /* a ring that was large once is given back */
+    ck_assert_uint_eq(k.capacity, 0); /* a ring that has grown is released */
     pvmc_mem_usage(&in_use, &cached);
     ck_assert_uint_eq(in_use, 0);
     add(0);
@@ -69,7 +69,7 @@ START_TEST(memory_comes_back)
 }
 END_TEST
 
-/* ---- frames that bear numbers of their own ---- */
+/* ---- frames with their own numbers ---- */
 
 static void keep(uint32_t seq, uint32_t length)
 {
