@@ -16,9 +16,8 @@ const char *argp_program_version = "dpvm " PVM_VER;
 
 static const struct argp argp = {
     .args_doc = "[GROUP...]",
-    .doc = "Print the groups of the virtual machine: their size, the members' instance numbers and task ids, and who "
-           "waits "
-           "at a barrier.",
+    .doc = "Print the groups of the virtual machine: their size, the members' instance numbers and task ids, and the "
+           "tasks that wait at a barrier.",
 };
 
 static int unpack(void)

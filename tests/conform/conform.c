@@ -1,9 +1,9 @@
 /*
- * conform.c - what transport.h promises, tried on one transport: conform NAME [FAULTS].
+ * conform.c - tests the promises of transport.h on one transport: conform NAME [FAULTS].
  *
- * With FAULTS (a text for PVM_FAULT) the transport is wrapped. Faults that only hold things up change nothing of the
- * promises; where connections may end by themselves (drop, cut, nojoin), only the case `faults` is run, which expects
- * it. CONFORM_LOSSY=1 says that the wire below loses frames, CONFORM_SLOW=1 that it takes its time.
+ * With FAULTS (a text for PVM_FAULT) the transport is wrapped. Faults that only cause delays do not change the
+ * promises; with faults that end connections (drop, cut, nojoin) only the case `faults` runs, which expects that.
+ * CONFORM_LOSSY=1 means that the wire below loses frames, CONFORM_SLOW=1 that it is slow.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static void whole(void)
     use_whole = true;
 }
 
-/* Everything twice: with the callback for whole messages, and without. */
+/* Every test runs twice: with the callback for whole messages, and without. */
 static void add(Suite *s, TCase *(*part)(void))
 {
     for (int i = 0; i < 2; i++) {
@@ -52,7 +52,7 @@ static Suite *suite(void)
     return s;
 }
 
-/* Whether every built transport of the table is among the names; `wrapped`: those that faults can be put around. */
+/* Whether the names include every built transport of the table; `wrapped`: every one that faults can wrap. */
 static int covers(char **names, int count, bool wrapped)
 {
     int missing = 0;
@@ -66,7 +66,7 @@ static int covers(char **names, int count, bool wrapped)
     return missing ? 1 : 0;
 }
 
-/* Built as conform-verbs, it has a device that is played. */
+/* The build conform-verbs has a fake device. */
 static void prepare(void)
 {
 #ifdef CONFORM_FAKE_VERBS
@@ -79,7 +79,7 @@ static void prepare(void)
 #endif
 }
 
-/* Whether a transport is usable for this user: the exit code; prints why not. */
+/* Whether this user can use a transport: the exit code; prints the reason if not. */
 static int usable(const char *name)
 {
     char why[512] = "";

@@ -1,4 +1,4 @@
-/* faults.c - connections that end by themselves: what came is right up to there, both sides hear of it once. */
+/* faults.c - connections that end by themselves: everything before the end is correct, and each side is told once. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "transports/fault/fault.h"
@@ -16,7 +16,7 @@ static void read_plan(void)
     ck_assert_int_eq(pvmt_fault_plan_read(&plan, pvmc_config_text(PVMC_SETTING_FAULT), why, sizeof why), 0);
 }
 
-/* Whether server and client came together. What fails in that fails by the plan, or by what is done to the device. */
+/* Whether server and client connected. A failure is due to the plan, or to faults of the device. */
 static bool try_to_meet(void)
 {
     uint8_t blob[PVMT_OFFER_MAX], reply[PVMT_OFFER_MAX];
@@ -43,7 +43,7 @@ static void start_over(struct side *s)
     s->next_seq = 0;
 }
 
-/* Both send to each other until all has come or the connection is over; returns whether it is. */
+/* Both sides send until everything has arrived or the connection has ended; returns whether it has ended. */
 static bool exchange_until_down(void)
 {
     uint32_t sent[2] = {0, 0};
@@ -58,7 +58,7 @@ static bool exchange_until_down(void)
     }
     if (server.down + client.down == 0)
         return false;
-    DRIVE_UNTIL(server.down == 1 && client.down == 1); /* both hear of it */
+    DRIVE_UNTIL(server.down == 1 && client.down == 1); /* both are told */
     drive_idly();
     for (int i = 0; i < 2; i++)
         ck_assert_int_eq(side_send(sides[i], 0, 100, 1, PAYLOAD_OWN), PVMC_EDOWN);
@@ -76,7 +76,7 @@ START_TEST(ends_are_clean)
         else {
             ck_assert_uint_gt(plan.nojoin, 0);
             not_joined++;
-            drive_idly(); /* it may get better */
+            drive_idly(); /* a later attempt may succeed */
         }
         ASSERT_RIGHT(server);
         ASSERT_RIGHT(client);

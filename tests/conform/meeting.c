@@ -1,4 +1,4 @@
-/* meeting.c - how connections begin: by address or by offer, and how they fail to. */
+/* meeting.c - how connections are set up, by address or by offer, and how that can fail. */
 #include <fcntl.h>
 #include <limits.h>
 #include <net/if.h>
@@ -11,7 +11,7 @@
 #include "side.h"
 #include "suites.h"
 
-/* A further side of the same transport. */
+/* Another side of the same transport. */
 static struct side twin(const struct side *s)
 {
     return (struct side){.transport = s->transport, .descriptor = -1};
@@ -69,7 +69,7 @@ static struct offer make_offer(struct side *s)
     return o;
 }
 
-/* Joins; carries the answer back to the offering side, if there is one. */
+/* Joins; delivers the reply to the offering side, if there is one. */
 static int join(struct side *s, const struct offer *o, struct side *offering)
 {
     uint8_t reply[PVMT_OFFER_MAX];
@@ -103,7 +103,7 @@ START_TEST(offers_refuse_until_joined)
 }
 END_TEST
 
-/* tx_ready tells of a joiner even to those that have not tried to send. */
+/* tx_ready reports a joiner even to endpoints that have not tried to send. */
 START_TEST(joining_is_told_without_a_refusal)
 {
     struct offer o = make_offer(&server);
@@ -130,7 +130,7 @@ START_TEST(withdrawn_offers_cannot_be_joined)
 {
     struct offer o = make_offer(&server);
     side_disconnect(&server);
-    if (join(&client, &o, NULL) == 0) { /* it may notice later */
+    if (join(&client, &o, NULL) == 0) { /* it may detect it later */
         for (uint32_t seq = 0; seq < 3 && !client.down; seq++)
             DRIVE_UNTIL(client.down || side_send(&client, seq, 100, 1, PAYLOAD_OWN) == 0);
         side_await_down(&client);
@@ -140,7 +140,7 @@ START_TEST(withdrawn_offers_cannot_be_joined)
 }
 END_TEST
 
-/* The joining side goes before the offering one has heard of it. */
+/* The joining side disconnects before the offering side knows of it. */
 START_TEST(joiners_may_leave_at_once)
 {
     struct offer o = make_offer(&server);
@@ -169,7 +169,7 @@ START_TEST(offers_are_used_up_by_one)
         DRIVE_UNTIL(side_send(&client, seq, 5000, 1, PAYLOAD_OWN) == 0);
     DRIVE_UNTIL(server.done == 10);
     if (copy.fd >= 0) {
-        close(copy.fd); /* whoever has the descriptor is the peer: only the blob alone can be stolen */
+        close(copy.fd); /* whoever has the descriptor is the peer, so only the blob can be stolen */
         copy.fd = -1;
     }
     if (join(&third, &copy, NULL) == 0) {
@@ -187,7 +187,7 @@ START_TEST(offers_are_used_up_by_one)
 }
 END_TEST
 
-/* A damaged address must not lead anywhere: the test goes to a network of its own, where there is only lo. */
+/* A damaged address must not lead to another host: the test enters a network namespace that has only lo. */
 static bool leave_the_network(void)
 {
     if (unshare(CLONE_NEWNET) && unshare(CLONE_NEWUSER | CLONE_NEWNET))
@@ -219,7 +219,7 @@ static int some_descriptor(unsigned kind)
     return fds[0];
 }
 
-/* Joins something that is no offer: an error, or an endpoint that goes down, and nothing arrives. */
+/* Joins something that is not an offer: either an error, or an endpoint that goes down; nothing arrives. */
 static void join_garbage(const struct offer *o)
 {
     if (join(&client, o, NULL) == 0) {
@@ -236,7 +236,7 @@ static void join_garbage(const struct offer *o)
 START_TEST(garbage_is_no_offer)
 {
     if (!leave_the_network() && !side_attributes(&client).local_only)
-        return; /* an ordinary user of a machine without user namespaces */
+        return; /* an unprivileged user on a machine without user namespaces */
     side_close(&client);
     side_close(&server);
     side_open(&server, NULL);
@@ -252,7 +252,7 @@ START_TEST(garbage_is_no_offer)
             bad.length = (size_t)rand_r(&seed) % (PVMT_OFFER_MAX + 1);
             for (size_t i = 0; i < bad.length; i++)
                 bad.blob[i] = (uint8_t)rand_r(&seed);
-        } else if (round % 3 == 1) { /* cut off, or too long */
+        } else if (round % 3 == 1) { /* truncated, or too long */
             bad.length = (size_t)rand_r(&seed) % (good.length + 20);
         } else if (good.length) { /* changed */
             bad.blob[(size_t)rand_r(&seed) % good.length] ^= (uint8_t)(1 << rand_r(&seed) % 8);
@@ -284,7 +284,7 @@ START_TEST(garbage_is_no_answer)
 }
 END_TEST
 
-/* Both sides offer, and both offers are joined: two links that know nothing of each other. */
+/* Both sides offer, and both offers are joined: two independent links. */
 START_TEST(offers_may_cross)
 {
     struct side server2 = twin(&server), client2 = twin(&client);
@@ -357,7 +357,7 @@ START_TEST(many_links)
 }
 END_TEST
 
-/* Links that come and go leave nothing: both_close() counts. */
+/* Links that come and go leak nothing: both_close() counts. */
 START_TEST(links_come_and_go)
 {
     for (int round = 0; round < 200; round++) {

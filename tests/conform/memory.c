@@ -1,4 +1,4 @@
-/* memory.c - what a transport may do with the memory of frames, and what it must give back. */
+/* memory.c - what a transport may do with the memory of frames, and what it must return. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -6,14 +6,14 @@
 #include "side.h"
 #include "suites.h"
 
-/* A bad cable is slow. */
+/* Lossy wires are slow. */
 static uint32_t whole_length(void)
 {
     uint32_t large = wire_loses ? 1u << 17 : 1u << 20;
     return frame_max(&client) < large ? frame_max(&client) : large;
 }
 
-/* Wherever a payload lies: in an arena, in small memory, in the middle of a region, in place. */
+/* All kinds of payloads: in an arena, in small memory, in the middle of a region, in place. */
 START_TEST(payloads_arrive_from_everywhere)
 {
     static const uint32_t lengths[] = {1, 200, 4096, 5000, 65535, 65536, 100000, 1u << 20};
@@ -34,7 +34,7 @@ START_TEST(payloads_arrive_from_everywhere)
 }
 END_TEST
 
-/* A transport that says by_reference does not copy what lies in an arena. */
+/* A transport with by_reference does not copy data that lies in an arena. */
 START_TEST(large_messages_come_by_reference)
 {
     struct pvmt_attributes a = side_attributes(&client);
@@ -57,7 +57,7 @@ START_TEST(large_messages_come_by_reference)
 }
 END_TEST
 
-/* Who holds references reads the same bytes for as long as it likes; the sender goes on meanwhile. */
+/* A receiver may keep references and always reads the same bytes; the sender continues meanwhile. */
 START_TEST(held_references_stay_as_they_are)
 {
     meet();
@@ -73,7 +73,7 @@ START_TEST(held_references_stay_as_they_are)
     side_release(&server, 3);
     ASSERT_RIGHT(server);
     ASSERT_RIGHT(client);
-} /* the last ones are given back when the transports are closed: both_close() looks at them */
+} /* closing the transports returns the last references; both_close() checks that */
 END_TEST
 
 START_TEST(references_outlive_the_sender)
@@ -105,7 +105,7 @@ START_TEST(refused_references_come_back)
 }
 END_TEST
 
-/* Whatever a sender that died held of its memory comes back to it or, with both ends, to the system. */
+/* Memory that a dead sender had lent returns to its owner or, when both ends are gone, to the system. */
 START_TEST(memory_comes_back_from_a_dead_link)
 {
     size_t before, after, cached;
@@ -135,7 +135,7 @@ static rlim_t limit_descriptors(rlim_t count)
     return before;
 }
 
-/* The lowest free descriptor: with this as the limit, all below are in use. */
+/* The lowest free descriptor: with this as the limit, all lower ones are in use. */
 static int lowest_free(void)
 {
     int fd = dup(0);
@@ -143,10 +143,10 @@ static int lowest_free(void)
     return fd;
 }
 
-/* With few descriptors left, links come up or fail with a code; those that came up work; nothing is lost by it. */
+/* With few descriptors left, links come up or fail with an error code; those that came up work and lose nothing. */
 START_TEST(descriptors_run_out)
 {
-    if (!ops->offer || getenv("DPVM_VALGRIND")) /* which has descriptors of its own, and answers for the kernel */
+    if (!ops->offer || getenv("DPVM_VALGRIND")) /* Valgrind has descriptors of its own and emulates the limit */
         return;
     uint8_t blob[PVMT_OFFER_MAX], reply[PVMT_OFFER_MAX];
     rlim_t before = limit_descriptors((rlim_t)(lowest_free() + _i));
@@ -177,14 +177,14 @@ START_TEST(descriptors_run_out)
     side_disconnect(&client);
     server.ready = client.ready = server.down = client.down = server.done = 0;
     server.next_seq = 0;
-    meet(); /* now that there are enough again */
+    meet(); /* with enough descriptors again */
     DRIVE_UNTIL(side_send(&client, 0, 70000 % frame_max(&client), 1, PAYLOAD_OWN) == 0);
     DRIVE_UNTIL(server.done == 1);
     ASSERT_RIGHT(server);
 }
 END_TEST
 
-/* Only what leads to daemons carries descriptors. */
+/* Only connections to daemons carry descriptors. */
 START_TEST(descriptors_travel_with_frames)
 {
     if (ops->offer)

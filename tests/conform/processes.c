@@ -1,6 +1,6 @@
 /*
- * processes.c - two processes: `server` is this one, `client` the other. What each took and got is counted in memory
- * that both see, so that it is known after a kill.
+ * processes.c - two processes: `server` is this one, `client` the other. Sent and received frames are counted in shared
+ * memory, so that the counts survive a kill.
  */
 #include <poll.h>
 #include <signal.h>
@@ -17,12 +17,12 @@
 #include "suites.h"
 
 struct shared {
-    atomic_uint sent; /* by the other process: frames that send() took */
+    atomic_uint sent; /* frames that the other process's send() accepted */
 };
 
 /*
- * The other process, and a socket to it: offers, and one byte to say "go on". As between tasks and daemons, a network's
- * virtual time is told what goes by it.
+ * The other process, and a socket to it: for offers, and for a byte that means "continue". As between tasks and
+ * daemons, a network's virtual time must know of bytes on the socket.
  */
 struct peer {
     pid_t pid;
@@ -32,7 +32,7 @@ struct peer {
 
 static struct shared *shared;
 
-/* ---- the control socket: what the daemons do for tasks ---- */
+/* ---- the control socket: the part of the daemons ---- */
 
 static void control_send(struct peer *p, const void *data, size_t bytes, int fd)
 {
@@ -53,7 +53,7 @@ static void control_send(struct peer *p, const void *data, size_t bytes, int fd)
     ck_assert_int_eq(sendmsg(p->control, &msg, MSG_NOSIGNAL), (ssize_t)bytes);
 }
 
-/* In motion: the other side may be in want of what a bad cable has lost. */
+/* Makes progress while it waits: the other side may need retransmissions of frames that the wire has lost. */
 static void await_control(struct peer *p)
 {
     struct pollfd fd = {.fd = p->control, .events = POLLIN};
@@ -89,14 +89,14 @@ static void wait_for_go(struct peer *p)
     control_receive(p, &byte, 1, NULL);
 }
 
-/* ---- coming together ---- */
+/* ---- connecting ---- */
 
 static void offer_to_other(struct side *s, struct peer *p)
 {
     uint8_t blob[PVMT_OFFER_MAX + 1] = {0}, reply[PVMT_OFFER_MAX + 1] = {0};
     int fd, length = ops->offer(s->transport, s, blob + 1, &fd, &s->ep);
     ck_assert_int_ge(length, 0);
-    control_send(p, blob, (size_t)length + 1, fd); /* a byte before it, since a blob may be empty */
+    control_send(p, blob, (size_t)length + 1, fd); /* preceded by a byte, since a blob may be empty */
     if (fd >= 0)
         close(fd);
     size_t answer = control_receive(p, reply, sizeof reply, NULL) - 1;
@@ -122,7 +122,7 @@ static void connect_to_other(struct side *s)
     ck_assert_int_eq(ops->connect(s->transport, (const uint8_t *)path, strlen(path), s, &s->ep), 0);
 }
 
-/* One frame each way: then both know that the connection is up, and nobody leaves before the other does. */
+/* One frame each way: afterwards both know that the connection is up, and neither leaves before the other knows. */
 static void greet(struct side *s, struct peer *p)
 {
     DRIVE_UNTIL(s->ep && side_send(s, 0, 1000, 1, PAYLOAD_OWN) == 0);
@@ -147,7 +147,7 @@ static void meet_other(struct side *s, struct peer *p, bool offers)
 
 /* ---- the other process ---- */
 
-/* The other process is here, and both wait for each other so that a network's clock knows of it, too. */
+/* The other process is here. Both wait for each other, so that a network's clock knows of it. */
 static struct peer shake_hands(pid_t pid, int control, bool begins)
 {
     struct peer p = {.pid = pid, .control = control, .aside = {.pid = pid}};
@@ -183,7 +183,7 @@ static struct peer start(void (*run)(struct peer *p))
     _exit(0);
 }
 
-/* In virtual time it may still need some, for which we have to sleep. */
+/* In virtual time the process may still need time, for which we must sleep. */
 static int await_end(const struct peer *p)
 {
     int status;
@@ -194,7 +194,7 @@ static int await_end(const struct peer *p)
     return status;
 }
 
-/* The other process has ended, by itself and well, or by SIGKILL. */
+/* The other process has ended: by itself with code 0, or by SIGKILL. */
 static void finish(struct peer *p, bool killed)
 {
     int status = await_end(p);
@@ -205,7 +205,7 @@ static void finish(struct peer *p, bool killed)
     close(p->control);
 }
 
-/* Makes `server` as it was. */
+/* Restores `server`. */
 static void renew_server(void)
 {
     side_disconnect(&server);
@@ -215,7 +215,7 @@ static void renew_server(void)
     server.next_seq = 0;
 }
 
-/* ---- what is tried ---- */
+/* ---- the tests ---- */
 
 enum { FRAMES = 600 };
 
@@ -228,7 +228,7 @@ static void exchange(struct side *s, uint32_t count)
         bool sent = seq < count && side_send_mixed(s, seq) == 0;
         seq += sent;
         bool over = seq == count && s->done == (int)count;
-        if (sent && seq < count) /* a side that can still send must not sleep: the other may wait for it */
+        if (sent && seq < count) /* a side that can still send must not sleep, since the other may wait for it */
             ck_assert_int_ge(ops->progress(s->transport), 0);
         else
             ck_assert_msg(over || drive(end_us), "stuck: %u frames sent, %d came", seq, s->done);
@@ -240,7 +240,7 @@ static void exchange(struct side *s, uint32_t count)
 }
 
 static bool other_offers;
-static bool in_place; /* frames with data in place, too: such data may be gone with its owner */
+static bool in_place; /* including frames with in-place data, which would be lost with its owner */
 
 static void run_exchange(struct peer *p)
 {
@@ -270,7 +270,7 @@ enum ending { ENDS_DISCONNECTING, ENDS_CLOSING, ENDS_EXITING, ENDS_KILLED, ENDIN
 
 static enum ending ending;
 
-/* Sends what is taken, without waiting for anybody, and goes. */
+/* Sends what is accepted, without waiting for the receiver, and exits. */
 static void run_send_and_go(struct peer *p)
 {
     meet_other(&client, p, true);
@@ -292,14 +292,17 @@ static void run_send_and_go(struct peer *p)
     _exit(0);
 }
 
-/* A kernel that carries connections tells of the end of a process; from others down comes when an answer is missing. */
+/*
+ * A kernel that carries the connection reports the end of a process; other transports go down when an answer is
+ * missing.
+ */
 static void miss_an_answer(void)
 {
     if (side_attributes(&server).end_unseen && !server.down)
         DRIVE_UNTIL(server.down == 1 || side_send(&server, 1, 100, 1, PAYLOAD_OWN) == 0);
 }
 
-/* The receiver looks only when the sender is gone: the strongest case of what was taken arrives. */
+/* The receiver reads only after the sender's exit: the strictest test that accepted frames arrive. */
 START_TEST(taken_frames_survive_the_sender)
 {
     ending = (enum ending)(_i % ENDINGS);
@@ -320,7 +323,7 @@ START_TEST(taken_frames_survive_the_sender)
 }
 END_TEST
 
-/* Sends all it can and takes all that comes, until it is killed. */
+/* Sends and receives as much as it can until it is killed. */
 static void run_stream(struct peer *p)
 {
     meet_other(&client, p, other_offers);
@@ -335,7 +338,7 @@ static void run_stream(struct peer *p)
     }
 }
 
-/* Streams until down; returns how many frames were taken here. */
+/* Streams until the connection is down; returns the number of frames accepted here. */
 static uint32_t stream_until_down(struct peer *p, int64_t kill_us)
 {
     uint32_t seq = 1;
@@ -356,7 +359,10 @@ static uint32_t stream_until_down(struct peer *p, int64_t kill_us)
     return seq;
 }
 
-/* Killed at any instruction: the other side gets what was taken, then down, and all its memory back. */
+/*
+ * A process is killed at a random instruction: the other side gets all accepted frames, then down, and all its memory
+ * back.
+ */
 START_TEST(killed_at_any_time)
 {
     int rounds = side_attributes(&server).end_unseen ? 2 : getenv("DPVM_VALGRIND") ? 8 : 40; /* each waits */
@@ -385,7 +391,7 @@ START_TEST(killed_at_any_time)
 }
 END_TEST
 
-/* A forked child closes its copies; the parent's links do not notice. */
+/* A forked child closes its copies; the parent's links are not affected. */
 START_TEST(forked_children_do_not_disturb)
 {
     side_close(&client);

@@ -1,4 +1,4 @@
-/* rules.c - what transport.h promises of one connection, tried between two sides of this process. */
+/* rules.c - the promises of transport.h for one connection, tested between two sides of this process. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@ START_TEST(attributes_are_sensible)
     if (!a.by_reference)
         ck_assert_uint_le(a.frame_max, PVMC_FRAME_PAYLOAD_MAX);
     ck_assert_uint_gt(a.bandwidth_mbs, 0);
-    ops->query(NULL, &before); /* what routes are ordered by, before anything is open */
+    ops->query(NULL, &before); /* the values that order routes, before anything is open */
     ck_assert_uint_gt(before.bandwidth_mbs, 0);
     ck_assert_int_eq(before.local_only, a.local_only);
     char why[256] = "?";
@@ -56,12 +56,12 @@ START_TEST(both_directions_at_once)
 }
 END_TEST
 
-/* How many frames a side takes while nobody reads: there must be an end to it. */
+/* The number of frames that a side accepts while the peer does not read; it must be limited. */
 static uint32_t send_until_refused(struct side *s, uint32_t length)
 {
     uint32_t seq = 0;
     int rc;
-    for (int refusals = 0; refusals < 3; refusals += rc != 0) { /* several: under faults some are made up */
+    for (int refusals = 0; refusals < 3; refusals += rc != 0) { /* several times, because faults also refuse frames */
         while ((rc = side_send(s, seq, length, 1 + seq % 5, PAYLOAD_OWN)) == 0)
             ck_assert_uint_lt(++seq, 200000);
         ck_assert_int_eq(rc, PVMC_EAGAIN);
@@ -80,7 +80,7 @@ START_TEST(refusal_is_followed_by_one_tx_ready)
     DRIVE_UNTIL(client.ready == 1);
     DRIVE_UNTIL(server.done == (int)seq);
     drive_idly();
-    ck_assert_int_eq(client.ready, 1); /* not again, without a new refusal */
+    ck_assert_int_eq(client.ready, 1); /* not again without another refusal */
     DRIVE_UNTIL(side_send(&client, seq, 8192, 1, PAYLOAD_OWN) == 0);
     DRIVE_UNTIL(server.done == (int)seq + 1 && ops->pending(client.ep) == 0);
     ASSERT_RIGHT(server);
@@ -107,7 +107,7 @@ START_TEST(tx_ready_wakes_a_sleeper)
 }
 END_TEST
 
-/* Receivers that do not read keep the order of what is refused and sent again. */
+/* Frames that were refused by a receiver that does not read keep their order when they are sent again. */
 START_TEST(slow_receivers_lose_nothing)
 {
     meet();
@@ -135,7 +135,7 @@ START_TEST(pending_ends_when_memory_is_free_again)
     for (; seq < 40 && side_send(&client, seq, 50000, 3, PAYLOAD_INPLACE) == 0; seq++)
         ;
     ck_assert_uint_gt(seq, 0);
-    if (side_inplace(&client)) /* the transport still reads from them: it must say so */
+    if (side_inplace(&client)) /* the transport still reads from them, so it must report them */
         ck_assert_uint_gt(ops->pending(client.ep), 0);
     server.stop = false;
     DRIVE_UNTIL(ops->pending(client.ep) == 0);
@@ -178,7 +178,7 @@ START_TEST(down_comes_once_after_all_frames)
 }
 END_TEST
 
-/* What send() took from a side that then goes on its way. */
+/* Frames accepted by send() from a side that then disconnects. */
 START_TEST(taken_frames_arrive_if_lossless)
 {
     meet();
@@ -265,7 +265,7 @@ START_TEST(send_inside_a_callback)
 }
 END_TEST
 
-/* While the sender moves: what a bad cable has lost, it sends again. */
+/* While the sender makes progress: it retransmits frames that the wire has lost. */
 static bool server_is_woken(void)
 {
     int64_t end_us = pvmc_clock_us() + LIMIT_US;

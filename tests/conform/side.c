@@ -1,4 +1,4 @@
-/* side.c - frames, callbacks, and how two sides come together. */
+/* side.c - frames, callbacks, and connecting two sides. */
 #include "side.h"
 #include <dirent.h>
 #include <limits.h>
@@ -125,7 +125,7 @@ struct pvmc_frame *frame_make(uint32_t seq, uint32_t length, unsigned pieces, en
     return f;
 }
 
-/* In-place data is the program's again when the sender's reference is the only one. */
+/* The program owns in-place data again when the sender's reference is the only one. */
 static void sweep(struct side *s, bool all)
 {
     struct inplace *p, *next;
@@ -166,7 +166,7 @@ int side_send(struct side *s, uint32_t seq, uint32_t length, unsigned pieces, en
     return rc;
 }
 
-/* All sizes, small ones more often. */
+/* All sizes, mostly small ones. */
 static uint32_t mixed_length(const struct side *s, uint32_t seq, uint32_t maximum)
 {
     uint32_t r = scramble(seq + 77), most = frame_max(s) < maximum ? frame_max(s) : maximum;
@@ -212,7 +212,7 @@ static void take(struct side *s, const struct pvmc_frame_header *h, const uint8_
 static void act_on_done(struct side *s, const struct pvmc_frame_header *h)
 {
     int rc = s->answer_in_done ? PVMC_EAGAIN : 0;
-    for (int i = 0; rc == PVMC_EAGAIN && i < 100; i++) /* under faults a refusal may be made up */
+    for (int i = 0; rc == PVMC_EAGAIN && i < 100; i++) /* faults may cause the refusal */
         rc = side_send(s, h->seq, 16, 1, PAYLOAD_OWN);
     if (rc)
         wrong(s, h, "cannot be answered");
@@ -332,8 +332,8 @@ static const struct pvmt_callbacks callbacks_whole = {CALLBACKS, .rx_whole = on_
 /* ---- sides ---- */
 
 /*
- * CONFORM_PLACES, "VARIABLE=A,B": the server is opened with the variable at A, the client at B. For a transport that
- * would else find both at one place, with nothing of its network in between.
+ * CONFORM_PLACES, "VARIABLE=A,B": the server is opened with the variable set to A, the client to B. For a transport
+ * that would otherwise find both in the same place, without its network in between.
  */
 static void go_to_place_of(const struct side *s)
 {
@@ -384,7 +384,7 @@ void side_close(struct side *s)
 {
     if (!s->transport)
         return;
-    bool quick = scramble((uint32_t)s->done) & 1; /* with or without saying goodbye first: both must do */
+    bool quick = scramble((uint32_t)s->done) & 1; /* close() must work with and without disconnect() */
     if (quick)
         side_disconnect(s);
     ops->close(s->transport);
@@ -489,14 +489,14 @@ void side_await_down(struct side *s)
 bool side_comes_to_rest(struct side *s)
 {
     bool quiet = false;
-    for (int i = 0; i < 100 && !quiet; i++) { /* what is on its way still comes, references come back */
+    for (int i = 0; i < 100 && !quiet; i++) { /* frames in flight still arrive, and references are returned */
         drive_idly();
         quiet = ops->arm(s->transport) == 0 && !side_readable(s, 20);
     }
     return quiet;
 }
 
-/* ---- coming together ---- */
+/* ---- connecting ---- */
 
 void meet_by_offer(struct side *a, struct side *b)
 {

@@ -1,4 +1,6 @@
-/* test_fault.c - the grammar of PVM_FAULT, and whom it is put around. What faults do is tried by tests/conform. */
+/*
+ * test_fault.c - the grammar of PVM_FAULT, and the transports that it wraps. tests/conform tests the faults themselves.
+ */
 #include "core/error.h"
 #include "core/log.h"
 #include "transports/fault/fault.h"
