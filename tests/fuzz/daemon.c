@@ -26,7 +26,7 @@
 
 enum { FRAME_BYTES_MAX = 1024, TURNS = 4 };
 
-/* ---- what is played: other hosts ---- */
+/* ---- fakes: other hosts ---- */
 
 static int32_t asked[FUZZ_HOSTS + 1];
 
@@ -130,8 +130,8 @@ uint16_t pvmd_listen_port(void)
 }
 
 /*
- * The linker puts these in place of the functions of that name: TLS would take longer to start than all the rest, and
- * trimming memory would take time too.
+ * The linker replaces these functions. Starting TLS would take longer than all the rest, and trimming memory takes
+ * time, too.
  */
 const char *__wrap_pvmw_tls_start(void);
 void __wrap_pvmw_tls_stop(void);
@@ -150,7 +150,7 @@ void __wrap_pvmd_trim_later(void)
 {
 }
 
-/* ---- what is played: the name service, processes ---- */
+/* ---- fakes: the name service, processes ---- */
 
 struct pvmd_resolve *pvmd_resolve_start(struct ev_loop *loop, const char *name, pvmd_resolved *resolved, void *arg)
 {
@@ -167,7 +167,7 @@ void pvmd_resolve_stop(void)
 {
 }
 
-/* Started, it seems: no such process exists. */
+/* Reports success; no such process exists. */
 int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
                 const posix_spawnattr_t *attributes, char *const argv[], char *const environment[])
 {
@@ -217,7 +217,7 @@ void fuzz_daemon_start(unsigned master)
     pvmd.loop = ev_default_loop(0);
     pvmd_parts_start();
     MUST(!pvmd_net_start() && !pvmd_clients_start(pvmd.socket_path));
-    if (pvmd.host_index != 1) { /* numbers are given out in turn */
+    if (pvmd.host_index != 1) { /* host numbers are assigned in turn */
         pvmd_host_free(pvmd_host_self());
         pvmd.host_index = 1;
         pvmd_host_new(1, 1, "a");
@@ -235,7 +235,7 @@ void fuzz_daemon_work(void)
         ev_run(pvmd.loop, EVRUN_NOWAIT);
 }
 
-/* All that waits for an answer is freed when there will be none; a spawn then asks the hosts that are left. */
+/* Requests are freed when no answer can come; a spawn then asks the remaining hosts. */
 static void give_up_questions(void)
 {
     for (int round = 0; round < FUZZ_HOSTS; round++) {

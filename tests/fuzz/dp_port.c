@@ -19,7 +19,7 @@ const uint8_t fuzz_hardware[6] = {2, 0, 0, 0, 0, 1};
 /* ---- the ring ---- */
 
 static struct {
-    uint8_t *frame; /* of exactly its length, so that reading beyond it is seen */
+    uint8_t *frame; /* of exactly its length, so that a read past the end is detected */
     size_t length;
     bool skipped;
 } slots[SLOTS];

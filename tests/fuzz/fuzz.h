@@ -1,4 +1,4 @@
-/* fuzz.h - what fuzz targets share: a property that must hold, and a cursor over the input. */
+/* fuzz.h - common parts of fuzz targets: a property that must hold, and a cursor over the input. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Stops the fuzzer, as a crash would. */
+/* Stops the fuzzer like a crash. */
 #define MUST(condition)                                                                                                \
     do {                                                                                                               \
         if (!(condition))                                                                                              \

@@ -1,4 +1,4 @@
-/* fuzz_atm_cell.c - cells from the wire: what is taken as good is written again as it was. */
+/* fuzz_atm_cell.c - cells from the wire: an accepted cell encodes to the same bytes again. */
 #include "fuzz.h"
 #include <string.h>
 #include "atm/src/cells/cell.h"

@@ -1,10 +1,10 @@
-/* fuzz_atm_message.c - what programs and the simulated network say to each other, and offers of the transport atm. */
+/* fuzz_atm_message.c - messages between programs and the simulated network, and offers of the transport atm. */
 #include "fuzz.h"
 #include <string.h>
 #include "atm/src/fore/message.h"
 #include "transports/atm/offer.h"
 
-/* What is read is written again as the same bytes; data follow the head. */
+/* An accepted message encodes to the same bytes again; data follow the header. */
 static void message(const uint8_t *data, size_t size)
 {
     struct pvma_fore_message m;

@@ -1,6 +1,6 @@
 /*
- * fuzz_atm_pdu.c - reassembly. The first byte says which layer; then come cells of 49 bytes, payload type and payload,
- * and at the end the whole input as a PDU of its own, which must come back.
+ * fuzz_atm_pdu.c - reassembly. The first byte selects the layer; cells of 49 bytes, payload type and payload, follow.
+ * At the end the whole input is sent as one PDU, which must arrive unchanged.
  */
 #include "fuzz.h"
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * fuzz_atm_signal.c - signalling messages: what is read is written again as it was; and a switch and a host that get
- * them, one after the other (u8 length, message), stay sound.
+ * fuzz_atm_signal.c - signalling messages: an accepted message encodes to the same bytes again; a switch and a host
+ * that receive a sequence of messages (u8 length, message) stay consistent.
  */
 #include "fuzz.h"
 #include <string.h>
@@ -26,7 +26,7 @@ static void accept(void *arg, struct pvma_call *call, struct pvma_address caller
     pvma_call_accept(call, NULL, NULL, NULL);
 }
 
-/* The message as cells into a link. */
+/* Sends the message as cells into a link. */
 static void send_message(struct pvma_net *net, const char *from, const char *to, const uint8_t *data, size_t size)
 {
     struct pvma_link *link = pvma_net_link(net, from, to);

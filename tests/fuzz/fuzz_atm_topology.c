@@ -1,4 +1,4 @@
-/* fuzz_atm_topology.c - topologies: what passes can be listed, read again, built and run. */
+/* fuzz_atm_topology.c - topologies: an accepted topology can be listed, parsed again, built and run. */
 #include "fuzz.h"
 #include <stdio.h>
 #include <string.h>

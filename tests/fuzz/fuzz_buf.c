@@ -1,6 +1,6 @@
 /*
- * fuzz_buf.c - the checked buffer: any sequence of reads over any bytes. What was read is written again and must give
- * the same bytes. Input: number of reads, the reads, the bytes.
+ * fuzz_buf.c - the checked buffer: any sequence of reads over any bytes. The values read must encode to the same bytes
+ * again. Input: number of reads, the reads, the bytes.
  */
 #include "fuzz.h"
 #include <string.h>

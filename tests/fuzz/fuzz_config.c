@@ -1,5 +1,5 @@
 /*
- * fuzz_config.c - values of settings: any text for any setting is taken within its limits or refused with a message.
+ * fuzz_config.c - values of settings: any text for any setting is accepted within its limits or refused with a message.
  * Input: NAME=text.
  */
 #include "fuzz.h"
@@ -33,7 +33,7 @@ static void check_setting(enum pvmc_setting which, const char *text, size_t why_
         check_value(which, text);
 }
 
-/* The user is told once, and the default is used. */
+/* The error is logged once, and the default is used. */
 static void use_unchecked(enum pvmc_setting which, const char *text)
 {
     const char *name = pvmc_setting_table[which].name;
@@ -44,7 +44,7 @@ static void use_unchecked(enum pvmc_setting which, const char *text)
     unsetenv(name);
 }
 
-/* A name that no setting has: the user is told, and which one may have been meant. */
+/* An unknown name: a warning suggests the setting that may have been meant. */
 static void check_unknown(const char *name, const char *text)
 {
     char path[256];

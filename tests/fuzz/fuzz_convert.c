@@ -1,6 +1,6 @@
 /*
- * fuzz_convert.c - conversion between any two formats: what converts there converts back to the same bytes. Input: 2
- * bytes of formats, type, stride, the values.
+ * fuzz_convert.c - conversion between any two formats: values that can be converted convert back to the same bytes.
+ * Input: 2 bytes of formats, type, stride, the values.
  */
 #include "fuzz.h"
 #include <string.h>
@@ -11,7 +11,7 @@
 #define STRIDE_MAX 3
 #define ROOM_BYTES (VALUES_MAX * STRIDE_MAX * 16)
 
-/* Bits of a byte as byte order and sizes; some of them no signature that can be converted. */
+/* Bits of a byte as byte order and sizes; some do not form a convertible signature. */
 static pvmc_dsig sig_of(uint8_t bits)
 {
     pvmc_dsig sig = pvmc_dsig_make(bits & 1, 1u << (bits >> 1 & 3), 1u << (bits >> 3 & 3), 1u << (bits >> 5 & 3));
@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pvmc_dsig from = sig_of(fuzz_byte(&input)), to = sig_of(fuzz_byte(&input));
     int type = fuzz_byte(&input) % 14 - 1, stride = fuzz_byte(&input) % (2 * STRIDE_MAX + 1) - STRIDE_MAX;
     if (stride == 0)
-        stride = 1; /* overwrites its own values */
+        stride = 1; /* it would overwrite its own values */
     size_t from_bytes = pvmc_type_bytes(type, from), to_bytes = pvmc_type_bytes(type, to);
     MUST(from_bytes <= 16 && !from_bytes == !to_bytes);
     size_t n = from_bytes ? input.left / from_bytes : 0;

@@ -1,10 +1,10 @@
 /*
- * fuzz_dm.c - the daemon against other daemons that say anything: every message that one daemon sends another, its
- * frames, and what a task asks meanwhile, so that there are questions to be answered.
+ * fuzz_dm.c - the daemon against malicious daemons: every message between daemons, its frames, and requests of a task
+ * meanwhile, so that there are requests to answer.
  *
- * Input: a byte that says who is master, then records { kind, sender, length, bytes }. Kinds below MESSAGES are DM
- * messages with these bytes as body; further ones are requests of a task, then frames whose header is made from the
- * bytes, and at last news of links.
+ * Input: a byte that selects the master, then records { kind, sender, length, bytes }. Kinds below MESSAGES are DM
+ * messages with these bytes as body; the next kinds are requests of a task, then frames whose header is made from the
+ * bytes, and last link events.
  */
 #include <ev.h>
 #include <string.h>
@@ -25,7 +25,7 @@ enum {
     REQUESTS = PVMC_TM_SIBLINGS - PVMC_TM_CONNECT + 1,
     FRAMES = 8,
     RECORDS_MAX = 16,
-    HALF_BYTES = 64, /* longer messages come in several frames of this size */
+    HALF_BYTES = 64, /* longer messages are split into frames of this size */
 };
 
 static uint32_t tag_of(unsigned kind)
@@ -38,7 +38,10 @@ static unsigned sender_of(uint8_t choice)
     return 2 + choice % (FUZZ_HOSTS - 1);
 }
 
-/* Bits of `choice`: 0 and 1 the sender; 2: the master passes it on; 3 and 4: the wait id; 5: in several frames. */
+/*
+ * Bits of `choice`: 0 and 1 select the sender; 2: the master forwards it; 3 and 4 select the wait id; 5: in several
+ * frames.
+ */
 static void say_message(uint32_t tag, uint8_t choice, const uint8_t *body, size_t length)
 {
     unsigned from = sender_of(choice & 3), link = choice & 4 ? pvmd.master_index : from;
@@ -60,7 +63,7 @@ static void say_message(uint32_t tag, uint8_t choice, const uint8_t *body, size_
     pvmc_message_unref(m);
 }
 
-/* What the link layer lets through: a sound header. */
+/* A frame that the link layer passes: with a valid header. */
 static void say_frame(unsigned from, const uint8_t *bytes, size_t length)
 {
     struct fuzz_input in = {bytes, length};
@@ -98,14 +101,17 @@ static void say_frame(unsigned from, const uint8_t *bytes, size_t length)
 static void tell_of_link(unsigned host, bool up)
 {
     if (!pvmd_host_any(host))
-        return; /* a host that is no more has no link */
+        return; /* a host that has left has no link */
     if (up)
         pvmd_join_link_up(host);
     else
         pvmd_join_link_lost(host, "the cable is cut");
 }
 
-/* However long the list of siblings, a task is told of them once. It is not connected: all waits for it here. */
+/*
+ * A task is told of each sibling once, however long the list is. It is not connected, so all messages to it are queued
+ * here.
+ */
 static void check_siblings(void)
 {
     struct pvmd_task *task = pvmd_task_by_tid(FUZZ_SPAWNED_TASK);

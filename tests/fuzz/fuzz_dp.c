@@ -1,9 +1,9 @@
 /*
- * fuzz_dp.c - Directed Messages: frames of any kind from the network into an endpoint of libdp, raw or reliable, which
+ * fuzz_dp.c - Directed Messages: frames of any kind from the network to an endpoint of libdp, raw or reliable, which
  * writes and reads meanwhile.
  *
- * Input: a byte with the mode, then records { choice, length, bytes }. Most bytes make frames with sound headers and
- * checksums, since nothing else passes; some are frames as they are.
+ * Input: a byte with the mode, then records { choice, length, bytes }. Most bytes form frames with valid headers and
+ * checksums, since nothing else passes; some are used as whole frames.
  */
 #include <string.h>
 #include "dp/src/net/discovery.h"
@@ -24,7 +24,7 @@ static void put32(uint8_t *to, uint32_t v)
         to[i] = (uint8_t)(v >> (24 - 8 * i));
 }
 
-/* ---- what decodes lies within its frame ---- */
+/* ---- a decoded frame lies within its bytes ---- */
 
 static void check_decoder(const uint8_t *frame, size_t length)
 {
@@ -58,7 +58,7 @@ static size_t make_discovery(uint8_t *frame, uint8_t choice)
     return length;
 }
 
-/* The peers' number is 5; ours is what we said. */
+/* The peers' number is 5; ours is the one that we announced. */
 static size_t make_hello(uint8_t *frame, uint8_t choice, struct fuzz_input *in)
 {
     enum { FLAGS_AT = 8, CHECKSUM_AT = 12 };
@@ -72,7 +72,7 @@ static size_t make_hello(uint8_t *frame, uint8_t choice, struct fuzz_input *in)
     return length;
 }
 
-/* A packet of the reliability layer, with a right checksum and right incarnations. */
+/* A packet of the reliability layer, with valid checksum and incarnations. */
 static size_t make_packet(uint8_t *frame, uint8_t choice, struct fuzz_input *in)
 {
     uint8_t *packet = frame + DPI_HEADERS_BYTES;

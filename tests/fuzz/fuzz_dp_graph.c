@@ -1,4 +1,4 @@
-/* fuzz_dp_graph.c - texts of directed point graphs: no crash, and what passes is a graph whose parts are there. */
+/* fuzz_dp_graph.c - texts of directed point graphs: no crash, and an accepted text gives a consistent graph. */
 #include "fuzz.h"
 #include <string.h>
 #include "dp_graph.h"
@@ -20,7 +20,7 @@ static void check(const struct dp_graph *g)
     }
 }
 
-/* The second half changes the first one. */
+/* The second half of the text changes the graph of the first one. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *text = (const char *)data, *cut = memchr(text, '!', size);

@@ -1,6 +1,6 @@
 /*
- * fuzz_dp_local.c - libdp's channel between endpoints of one host: who knocks says anything, sends any descriptor, and
- * writes anything into the ring, also into the ring of a channel that our endpoint has made.
+ * fuzz_dp_local.c - libdp's channel between endpoints of one host: a malicious peer sends anything, passes any
+ * descriptor, and writes anything into the ring, even the ring of a channel that our endpoint has created.
  *
  * Input: a byte with the mode, then records { choice, length, bytes }.
  */
@@ -20,7 +20,7 @@ enum { RECORDS_MAX = 32, OTHER_POINT = 9 };
 
 static struct dpi_endpoint *endpoint;
 
-/* ---- the one who knocks ---- */
+/* ---- the malicious peer ---- */
 
 static int knocker = -1;
 static struct dpi_local_map map;
@@ -61,7 +61,7 @@ static void send_hello(const struct dpi_local_hello *h, size_t bytes, int fd)
     sendmsg(knocker, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* As an honest writer does, but for what the bytes change. */
+/* Like an honest writer, except for the changes from the bytes. */
 static void introduce(uint8_t choice, struct fuzz_input *in)
 {
     struct dpi_local_hello h = {DPI_LOCAL_MAGIC, fuzz_node(), OTHER_POINT, endpoint->mode != DP_RAW};
@@ -93,7 +93,7 @@ static void publish(struct fuzz_input *in)
         pvmw_ring_finish(&tx, kind < 9 ? PVMW_RECORD_WHOLE : (enum pvmw_record)kind, cells, length);
 }
 
-/* Anything in the ring where the next record is due, or in the words before it. */
+/* Writes anything into the ring where the next record is due, or into the words before it. */
 static void scribble(struct fuzz_input *in)
 {
     if (!map.area)
@@ -104,7 +104,7 @@ static void scribble(struct fuzz_input *in)
         memcpy(to, in->data, in->left < 64 ? in->left : 64);
 }
 
-/* ---- the receiver of our endpoint's messages: it claims to have read what was not sent ---- */
+/* ---- the receiver of our endpoint's messages: it claims to have read data that was not sent ---- */
 
 static int door = -1, visitor = -1;
 static struct dpi_local_map theirs;

@@ -1,4 +1,4 @@
-/* fuzz_dp_offer.c - offers of dp links: what is accepted comes out the same when it is written again. */
+/* fuzz_dp_offer.c - offers of dp links: an accepted offer encodes to the same bytes again. */
 #include <string.h>
 #include "transports/dp/offer.h"
 #include "fuzz.h"

@@ -1,4 +1,4 @@
-/* fuzz_dp_perf.c - orders and answers of dp-perf, which anybody on the network may send: no crash, and limits hold. */
+/* fuzz_dp_perf.c - dp-perf's orders and answers, which any host on the network may send: no crash, and limits hold. */
 #include "fuzz.h"
 #include <string.h>
 #include "dp/src/tools/dp-perf/order.h"
@@ -6,7 +6,7 @@
 static uint8_t sent[256];
 static int sent_bytes;
 
-/* Instead of libdp's: what is sent is kept. */
+/* Replaces libdp's function and stores the sent message. */
 int dp_write(int fd, const void *message, int bytes)
 {
     (void)fd;

@@ -1,4 +1,4 @@
-/* fuzz_frame.c - frame headers: what decodes is sound, and encodes to the same bytes again. */
+/* fuzz_frame.c - frame headers: an accepted header is valid and encodes to the same bytes again. */
 #include "fuzz.h"
 #include <string.h>
 #include "core/message/frame.h"

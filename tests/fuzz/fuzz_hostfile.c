@@ -1,4 +1,4 @@
-/* fuzz_hostfile.c - hostfiles: no crash, and what passes can be handed to a launcher. */
+/* fuzz_hostfile.c - hostfiles: no crash, and accepted entries can be passed to a launcher. */
 #include "fuzz.h"
 #include <string.h>
 #include "core/log.h"

@@ -1,10 +1,10 @@
 /*
- * fuzz_libpvm.c - a task whose daemon, whose other tasks and whose direct links say anything: control messages, answers
- * to its questions, frames in any order, links that break within a frame.
+ * fuzz_libpvm.c - a task with a malicious daemon, malicious tasks and malicious direct links: control messages, answers
+ * to its requests, frames in any order, links that break within a frame.
  *
- * The daemon is played on a real socket; the links are those of a transport of this file. Input: a byte of options,
- * then records { kind, choice, length, bytes }. The bytes make a frame's header and its payload, or the answers to the
- * questions that a call asks.
+ * The daemon is faked on a real socket; the links belong to a transport in this file. Input: a byte of options, then
+ * records { kind, choice, length, bytes }. The bytes form a frame's header and payload, or the answers to the requests
+ * of a call.
  */
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +28,7 @@
 
 enum { OWN = 0x40001, NEIGHBOUR = 0x40002, REMOTE = 0x80001, LINKS = 2, RECORDS_MAX = 32, ANSWER_BYTES_MAX = 512 };
 
-static struct fuzz_input answers; /* what the daemon says when it is asked */
+static struct fuzz_input answers; /* the daemon's answers */
 
 static void quiet(enum pvmc_log_level level, const char *line, void *arg)
 {
@@ -90,7 +90,7 @@ static void answer_connect(const struct pvmc_frame_header *question)
     pvmc_buf_free(&b);
 }
 
-/* A byte says how much of the input is the answer. */
+/* A byte gives the length of the answer in the input. */
 static void answer_question(const struct pvmc_frame_header *question)
 {
     if (question->tag == (int32_t)PVMC_TM_CONNECT) {
@@ -106,7 +106,7 @@ static void answer_question(const struct pvmc_frame_header *question)
     answers.left -= length;
 }
 
-/* To the resource manager: its answers are packed values. */
+/* To the resource manager, whose answers are packed values. */
 static void answer_as_manager(const struct pvmc_frame_header *question)
 {
     size_t length = answers.left;
@@ -123,7 +123,7 @@ static void answer_as_manager(const struct pvmc_frame_header *question)
     answers.left = 0;
 }
 
-/* Takes what the task has sent, and answers questions. */
+/* Reads the task's messages and answers its requests. */
 static void serve(void)
 {
     static uint8_t wire[1 << 16];
@@ -146,7 +146,7 @@ int __wrap_pvmi_wait_until(pvmi_condition *done, void *arg, int64_t deadline_us)
 int __real_pvmi_wait_for_message(pvmi_condition *done, void *arg, int64_t deadline_us);
 int __wrap_pvmi_wait_for_message(pvmi_condition *done, void *arg, int64_t deadline_us);
 
-/* In place of the two that wait: the daemon answers at once, and what then has not come does not come. */
+/* Replace the two functions that wait: the daemon answers at once, and nothing else will arrive. */
 int __wrap_pvmi_wait_until(pvmi_condition *done, void *arg, int64_t deadline_us)
 {
     (void)deadline_us;
@@ -161,12 +161,12 @@ int __wrap_pvmi_wait_for_message(pvmi_condition *done, void *arg, int64_t deadli
     return __real_pvmi_wait_for_message(done, arg, 0);
 }
 
-/* ---- direct links: a transport that carries what the input says ---- */
+/* ---- direct links: a transport that delivers the input ---- */
 
 struct wire_link {
     struct pvmt_endpoint base; /* transport is NULL when it is down */
     struct pvmc_frame_header placing;
-    uint8_t *place; /* of a frame that is not complete */
+    uint8_t *place; /* of an incomplete frame */
 };
 
 static struct wire_link wires[LINKS];
@@ -243,7 +243,7 @@ static pvmc_tid tid_of_wire(unsigned i)
     return i ? REMOTE : NEIGHBOUR;
 }
 
-/* A link to that task, if there is none; joined, or up already. */
+/* Makes a link to that task if there is none; joined, or already up. */
 static void wire_new(unsigned i, bool up)
 {
     struct pvmi_peer *p = wires[i].base.transport ? NULL : pvmi_peer_get(tid_of_wire(i));
@@ -264,7 +264,7 @@ static void wire_down(struct wire_link *w)
         wire_transport.callbacks->down(wire_transport.arg, &w->base, PVMC_EDOWN);
 }
 
-/* The payload of the frame under way, from the input. */
+/* The payload of the current frame, from the input. */
 static void wire_complete(struct wire_link *w, const uint8_t *bytes, size_t length)
 {
     struct pvmc_frame_header h = w->placing;
@@ -277,7 +277,7 @@ static void wire_complete(struct wire_link *w, const uint8_t *bytes, size_t leng
     wire_transport.callbacks->rx_done(wire_transport.arg, &w->base, &h);
 }
 
-/* A message that comes whole, in memory of its own if `owned`. */
+/* A message that arrives whole, in its own memory if `owned`. */
 static void wire_whole(struct wire_link *w, const struct pvmc_frame_header *h, const uint8_t *payload, bool owned)
 {
     struct pvmc_mem *mem = owned && h->length ? pvmc_mem_new(h->length) : NULL;
@@ -287,7 +287,9 @@ static void wire_whole(struct wire_link *w, const struct pvmc_frame_header *h, c
         pvmc_mem_unref(mem);
 }
 
-/* Bits of `way`: 0 the whole message at once if it is one; 1 in memory of its own; 2 the payload does not come yet. */
+/*
+ * Bits of `way`: 0 the whole message at once if it is a single frame; 1 in its own memory; 2 the payload comes later.
+ */
 static void wire_frame(struct wire_link *w, const struct pvmc_frame_header *h, const uint8_t *payload, uint8_t way)
 {
     if (!w->base.transport)
@@ -328,7 +330,7 @@ static const int32_t tags[] = {1,
                                SM_CONFIG,
                                SM_TASK};
 
-/* Eight bytes make a header. False: none that a transport lets through. */
+/* Makes a header from eight bytes. False: no transport would pass it. */
 static bool make_header(struct fuzz_input *in, struct pvmc_frame_header *h)
 {
     const pvmc_tid senders[] = {NEIGHBOUR, REMOTE, PVMC_TID_DAEMON, PVMC_TID_DAEMON | 0x40000, OWN, 0x40003};
@@ -360,7 +362,7 @@ static void say_frame(struct fuzz_input *in, uint8_t way)
     pvmi_wait_poll();
 }
 
-/* ---- what the program does ---- */
+/* ---- the program's calls ---- */
 
 static void receive(void)
 {

@@ -1,9 +1,9 @@
 /*
- * fuzz_link.c - a link between daemons whose other end has the machine's secret and says anything within TLS: frames,
- * signals and counts, in any pieces; on connections that break and are made anew at any time.
+ * fuzz_link.c - a link between daemons whose other end has the machine's secret and sends anything within TLS: frames,
+ * signals and counts, in pieces of any size, over connections that break and are re-established at any time.
  *
- * TLS itself (src/wire/tls.h) is played by this file. Input: a byte that says who is master, then records { kind,
- * choice, length, bytes }.
+ * This file fakes TLS (src/wire/tls.h). Input: a byte that selects the master, then records { kind, choice, length,
+ * bytes }.
  */
 #include <errno.h>
 #include <ev.h>
@@ -33,7 +33,7 @@ struct pvmd_daemon pvmd;
 static uint32_t relayed; /* frames that came */
 static bool lost;
 
-/* ---- TLS is played: bytes are as they are ---- */
+/* ---- fake TLS: bytes are passed unchanged ---- */
 
 struct pvmw_tls {
     int fd;
@@ -61,7 +61,7 @@ ssize_t pvmw_tls_read(struct pvmw_tls *s, void *to, size_t size)
     return n > 0 ? n : n < 0 && errno == EAGAIN ? 0 : -1;
 }
 
-/* One call for each read, as when the kernel has more: all are tried. */
+/* One call per read, as when the kernel has more data. */
 bool pvmw_tls_has_pending(const struct pvmw_tls *s)
 {
     uint8_t byte;
@@ -106,7 +106,7 @@ const struct pvmw_tls_ops pvmw_tls_table = {
     .error = pvmw_tls_error,
 };
 
-/* ---- what a link stands on ---- */
+/* ---- functions that a link needs ---- */
 
 void pvmd_relay(struct pvmc_frame *f, unsigned from_host)
 {
@@ -201,7 +201,7 @@ static void work(void)
         ev_run(pvmd.loop, EVRUN_NOWAIT);
 }
 
-/* A call of the other daemon, if the link takes it. */
+/* A call from the other daemon, if the link accepts it. */
 static void call(uint32_t epoch)
 {
     static const uint8_t key[PVMD_KEY_BYTES] = {1};
@@ -236,7 +236,7 @@ static void say_signal(uint8_t signal, uint8_t count)
     say(header, sizeof header);
 }
 
-/* Bits of `choice`: 0 and 1 asks for our count, or has flags; 2 in two pieces; 3 its end is missing. */
+/* Bits of `choice`: 0 and 1 ask for our count, or set flags; 2 in two pieces; 3 without its end. */
 static void say_frame(uint8_t choice, struct fuzz_input *in)
 {
     uint8_t bytes[PVMC_FRAME_HEADER_BYTES + 256];

@@ -1,7 +1,7 @@
 /*
- * fuzz_message.c - unpacking: any sequence of calls on any body in any format. What comes out of a message is packed
- * into another of the same format and must give the same bytes. Input: 4 bytes of signature, number of calls, 3 bytes
- * for each call (type, n, stride), the body.
+ * fuzz_message.c - unpacking: any sequence of calls on any body in any format. Unpacked values, packed again in the
+ * same format, must give the same bytes. Input: 4 bytes of signature, number of calls, 3 bytes for each call (type, n,
+ * stride), the body.
  */
 #include "fuzz.h"
 #include <string.h>
@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (unsigned i = 0; i < count; i++) {
         int type = fuzz_byte(&calls) % 14 - 1, n = fuzz_byte(&calls), stride = fuzz_byte(&calls) % (2 * STRIDE_MAX) - 3;
         if (stride == 0)
-            stride = 1; /* overwrites its own items */
+            stride = 1; /* it would overwrite its own items */
         int now = type == PVM_STR ? copy_string(in, out) : copy_items(in, out, type, n, stride);
         MUST(in->position <= in->length && now <= 0);
         status = status ? status : now;

@@ -1,4 +1,4 @@
-/* fuzz_preface.c - what strangers send at either end of a call: nothing passes that does not prove the secret. */
+/* fuzz_preface.c - messages of strangers to either end of a call: nothing passes without proving the secret. */
 #include "fuzz.h"
 #include <string.h>
 #include "pvmd/net/preface.h"
@@ -27,7 +27,7 @@ static void read_answer(const uint8_t *data)
     MUST(!memcmp(data, again, sizeof again));
 }
 
-/* A preface that proves itself passes as it is, and not when a bit of it has changed. */
+/* A preface with a valid proof passes unchanged, and not with a changed bit. */
 static void prove(const uint8_t *data, unsigned bit)
 {
     struct pvmd_preface p, back;

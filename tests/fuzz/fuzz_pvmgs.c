@@ -1,8 +1,8 @@
 /*
- * fuzz_pvmgs.c - the group server: requests of tasks that say anything, and ends of tasks at any time.
+ * fuzz_pvmgs.c - the group server: arbitrary requests of tasks, and tasks that end at any time.
  *
  * Its main() runs with the messages of the input in place of pvm_recv(). Input: records { operation, task, length,
- * bytes }. An even operation is made into a sound request (the bytes: which group, and two numbers), an odd one has the
+ * bytes }. An even operation becomes a valid request (the bytes select the group and two numbers), an odd one has the
  * bytes as its body.
  */
 #include <time.h>
@@ -14,7 +14,7 @@
 enum { TASKS = 6, FIRST_TASK = 0x40001, MANY = 0x7fffffff };
 
 static struct fuzz_input input;
-static int farewells; /* tasks that have not ended yet when the input has */
+static int farewells; /* tasks that are still alive at the end of the input */
 static int mid;
 
 int pvmgs_main(int argc, char **argv);
@@ -27,7 +27,7 @@ static void put(uint8_t **at, int value)
     *at += sizeof value;
 }
 
-/* Numbers that matter: small ones, and the largest. */
+/* Interesting numbers: small ones, and the largest. */
 static int number(struct fuzz_input *in)
 {
     uint8_t byte = fuzz_byte(in);
@@ -70,7 +70,7 @@ static int next_request(void)
     return fuzz_receive(from, tag, body, sound_request(&in, body));
 }
 
-/* When the input has ended, so do all tasks: the server must have forgotten everything then. */
+/* At the end of the input all tasks end: the server must then have forgotten everything. */
 static int next_message(void)
 {
     if (input.left)
@@ -81,7 +81,7 @@ static int next_message(void)
     return mid = fuzz_receive((int)PVMC_TID_DAEMON, PVMG_GROUP_GONE, (uint8_t *)&tid, sizeof tid);
 }
 
-/* ---- what the linker puts in place of libpvm's functions ---- */
+/* ---- the linker's replacements for libpvm's functions ---- */
 
 int __wrap_pvm_recv(int tid, int tag);
 int __wrap_pvm_trecv(int tid, int tag, struct timeval *limit);
@@ -100,7 +100,7 @@ int __wrap_pvm_recv(int tid, int tag)
     return next_message();
 }
 
-/* A certain tag is that of ends that have been told before: none. */
+/* A specific tag asks for earlier notices of ends: there are none. */
 int __wrap_pvm_trecv(int tid, int tag, struct timeval *limit)
 {
     (void)tid, (void)limit;
@@ -149,12 +149,12 @@ int __wrap_pvm_exit(void)
     return 0;
 }
 
-/* The memory that the server keeps for bad times is not needed here. */
+/* The server's memory reserve is not needed here. */
 void pvmc_reserve_start(void)
 {
 }
 
-/* A tenth of a second with each look. */
+/* Each call advances the clock by a tenth of a second. */
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
 {
     static long tenths;

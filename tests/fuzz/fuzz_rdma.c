@@ -1,8 +1,8 @@
 /*
- * fuzz_rdma.c - the RDMA transport against a peer that says anything: offers and replies, then messages on the queue
- * pair, among them frames whose headers are squeezed and pieces of memory to be read. The device is that of tests/unit.
+ * fuzz_rdma.c - the RDMA transport with a malicious peer: offers and replies, then messages on the queue pair,
+ * including frames with packed headers and references to memory to read. The device is the fake of tests/unit.
  *
- * Input: a byte of options; if it says so, the offer that is joined, else records { choice, length, bytes }: messages
+ * Input: a byte of options. Depending on it, either the offer to join, or records { choice, length, bytes }: messages
  * that one end gets from the other's device.
  */
 #include <string.h>
@@ -117,9 +117,9 @@ static void meet(void)
     turn();
 }
 
-/* ---- what the peer says ---- */
+/* ---- the peer's messages ---- */
 
-/* An offer, and the same bytes as the reply to one of ours. */
+/* Uses the bytes as an offer, and as the reply to one of ours. */
 static void say_offer(const uint8_t *bytes, size_t length)
 {
     struct pvmt_rdma_offer o;
@@ -131,7 +131,7 @@ static void say_offer(const uint8_t *bytes, size_t length)
         b.ep = NULL;
     MUST(ops->offer(a.transport, &a, own, &fd, &a.ep) > 0);
     memcpy(blob, bytes, length < sizeof blob ? length : sizeof blob);
-    if (length == PVMT_RDMA_OFFER_BYTES) /* the token is ours, or nothing behind it is looked at */
+    if (length == PVMT_RDMA_OFFER_BYTES) /* uses our token, otherwise nothing after it is parsed */
         memcpy(blob + length - PVMT_RDMA_TOKEN_BYTES, own + length - PVMT_RDMA_TOKEN_BYTES, PVMT_RDMA_TOKEN_BYTES);
     ops->joined(a.ep, blob, length < sizeof blob ? length : sizeof blob);
     turn();
@@ -149,7 +149,7 @@ static void send_frame(struct end *e, uint32_t length)
     pvmc_frame_unref(f);
 }
 
-/* As if a second had gone by. */
+/* Advances the clock by a second. */
 static void let_time_pass(struct end *e)
 {
     ((struct rdma_transport *)e->transport)->tick_us = 1;
@@ -157,7 +157,7 @@ static void let_time_pass(struct end *e)
     ops->progress(e->transport);
 }
 
-/* Bits of `choice`: 0 which end speaks; 1 to 3 what it does. */
+/* Bits of `choice`: 0 selects the sending end; 1 to 3 select its action. */
 static void do_record(uint8_t choice, const uint8_t *bytes, size_t length)
 {
     static uint8_t message[512];
@@ -174,7 +174,7 @@ static void do_record(uint8_t choice, const uint8_t *bytes, size_t length)
         break;
     default:
         if (a.down || b.down)
-            return; /* there may be no queue pairs any more */
+            return; /* there may be no queue pairs left */
         if (length)
             memcpy(message, bytes, length);
         fake_verbs_say(fake_verbs_queue(choice & 1), message, length);

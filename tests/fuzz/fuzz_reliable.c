@@ -1,6 +1,7 @@
 /*
- * fuzz_reliable.c - the reliability layer towards a peer who may send anything: each record of the input (two bytes of
- * length, then a packet) gets a right checksum, and right incarnations if its first byte is even; time goes on between.
+ * fuzz_reliable.c - the reliability layer with a peer that sends anything: each record of the input (two bytes of
+ * length, then a packet) gets a valid checksum, and valid incarnations if its first byte is even; time advances in
+ * between.
  */
 #include <string.h>
 #include "wire/reliable/state.h"

@@ -1,7 +1,7 @@
 /*
  * fuzz_shm.c - a shared-memory link whose other end is hostile: it writes anything into its ring and its words of the
- * common memory, refers to anything, sends anything over the socket, and changes bytes between any two instructions of
- * the honest end.
+ * common memory, refers to any memory, sends anything over the socket, and changes bytes between any two instructions
+ * of the honest end.
  *
  * Input: a byte of options, then records { kind, choice, length, bytes }.
  */
@@ -43,13 +43,13 @@ static void quiet(enum pvmc_log_level level, const char *line, void *arg)
     (void)level, (void)line, (void)arg;
 }
 
-/* ---- bytes that change while they are read ---- */
+/* ---- bytes that change during a read ---- */
 
 static volatile uint8_t *flip_at;
 static uint8_t flip_bits;
 static volatile unsigned steps_left;
 
-/* The byte changes at the `steps`-th instruction from now on. */
+/* The byte changes `steps` instructions from now. */
 static void flip_after(unsigned steps, volatile uint8_t *at, uint8_t bits)
 {
     flip_at = at;
@@ -96,7 +96,7 @@ static void watch_steps(void)
 
 static inline void single_step(bool on)
 {
-    (void)on; /* it changes in the callbacks only */
+    (void)on; /* the byte changes only in the callbacks */
 }
 #endif
 
@@ -123,7 +123,7 @@ static void rx_done(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame
         sink = sink ^ e->place[0] ^ e->place[h->length - 1];
 }
 
-/* What is read of a message is within its memory, whatever the sender writes there. */
+/* Reads of a message stay within its memory, whatever the sender writes there. */
 static int rx_whole(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h, struct pvmc_mem *mem,
                     const uint8_t *data)
 {
@@ -174,14 +174,14 @@ static void start(void)
          !ops->open(NULL, &callbacks, &hostile, &hostile.transport));
 }
 
-/* Sockets are looked at only by who was asleep. */
+/* Only an end that was asleep polls its sockets. */
 static void work(struct end *e)
 {
     ops->arm(e->transport);
     ops->progress(e->transport);
 }
 
-/* The honest end, watched step by step while a byte is to change. */
+/* Single-steps the honest end while a byte is due to change. */
 static void honest_works(void)
 {
     ops->arm(honest.transport);
@@ -215,9 +215,9 @@ static void part(void)
     honest.down = hostile.down = false;
 }
 
-/* ---- what the hostile end does ---- */
+/* ---- actions of the hostile end ---- */
 
-/* Bytes to the cells at its head; `choice`: kind of record and how many cells. */
+/* Writes bytes to the cells at its head; `choice`: kind of record and number of cells. */
 static void publish(uint8_t choice, const uint8_t *bytes, size_t length)
 {
     struct pvmw_ring_tx *tx = &link_of(&hostile)->tx;
@@ -228,13 +228,13 @@ static void publish(uint8_t choice, const uint8_t *bytes, size_t length)
     struct pvmw_long_cell *cell = pvmw_ring_reserve(tx, cells);
     if (!cell)
         return;
-    uint32_t said = length > 2 ? bytes[0] | (uint32_t)bytes[1] << 8 : 0; /* the record's length, as it says */
+    uint32_t said = length > 2 ? bytes[0] | (uint32_t)bytes[1] << 8 : 0; /* the length that the record claims */
     if (length > 2)
         memcpy((uint8_t *)cell + sizeof cell->word, bytes + 2, length - 2);
     cell->word = pvmw_ring_finish(tx, (enum pvmw_record)(choice & 7), cells, said);
 }
 
-/* A sound header that refers to memory that was lent before, or that was not. */
+/* A valid header that refers to memory that was lent before, or to memory that was not. */
 static void refer(const uint8_t *bytes, size_t length)
 {
     struct fuzz_input in = {bytes, length};
@@ -251,7 +251,7 @@ static void refer(const uint8_t *bytes, size_t length)
     cell->word = pvmw_ring_finish(&l->tx, PVMW_RECORD_REFERENCE, 2, sizeof r);
 }
 
-/* Its own words in the common memory: 4 bytes anywhere. */
+/* Writes up to 8 bytes anywhere into its own words of the common memory. */
 static void write_side(uint8_t choice, const uint8_t *bytes, size_t length)
 {
     uint8_t *side = (uint8_t *)link_of(&hostile)->mine;
@@ -260,7 +260,7 @@ static void write_side(uint8_t choice, const uint8_t *bytes, size_t length)
     memcpy(side + at, bytes, length < 8 ? length : 8);
 }
 
-/* What comes with a packet: a memfd of some size, sealed or not, or no memory at all. */
+/* The descriptor of a packet: a memfd of some size, sealed or not, or something else. */
 static int descriptor_for(uint8_t choice)
 {
     if (choice & 1)
@@ -297,7 +297,7 @@ static void send_packet(uint8_t choice, const uint8_t *bytes, size_t length)
         close(fd);
 }
 
-/* A byte of its ring, or of its words, changes while the honest end looks at them. */
+/* A byte of its ring, or of its words, changes while the honest end reads them. */
 static void flip(uint8_t choice, const uint8_t *bytes, size_t length)
 {
     struct fuzz_input in = {bytes, length};
@@ -308,7 +308,7 @@ static void flip(uint8_t choice, const uint8_t *bytes, size_t length)
     flip_after(steps, choice & 1 ? (uint8_t *)l->mine + at * 4 : ring + at, fuzz_byte(&in));
 }
 
-/* ---- what the honest end does ---- */
+/* ---- actions of the honest end ---- */
 
 static void send_message(struct end *e, uint32_t length, bool in_place)
 {

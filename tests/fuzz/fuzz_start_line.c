@@ -1,4 +1,4 @@
-/* fuzz_start_line.c - lines that a launched command prints: what counts as a daemon's comes out the same again. */
+/* fuzz_start_line.c - output lines of a launched command: an accepted daemon's line is written the same again. */
 #include "fuzz.h"
 #include <string.h>
 #include "pvmd/launch/startup.h"

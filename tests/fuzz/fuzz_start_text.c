@@ -1,4 +1,4 @@
-/* fuzz_start_text.c - start texts: as they come over a launcher's channel, and their fields as hex of the input. */
+/* fuzz_start_text.c - start texts as they arrive over a launcher's channel, and the input in hex as their fields. */
 #include "fuzz.h"
 #include <stdio.h>
 #include <string.h>

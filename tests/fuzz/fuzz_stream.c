@@ -1,8 +1,8 @@
 /*
- * fuzz_stream.c - frames on a stream of foreign bytes, over a socket pair: in chunks, with descriptors beside them,
- * stopped and resumed, dropped, and while frames of ours wait for room.
+ * fuzz_stream.c - frames on a stream of foreign bytes, over a socket pair: in chunks, with descriptors, stopped and
+ * resumed, dropped, and while our own frames wait for room.
  *
- * The input: a byte of options, a byte that gives the size of chunks, then what the other side sends.
+ * Input: a byte of options, a byte with the chunk size, then the bytes that the other side sends.
  */
 #include "fuzz.h"
 #include <fcntl.h>
@@ -56,7 +56,7 @@ static const struct pvmw_stream_owner plain = {.place = on_place,
 static const struct pvmw_stream_owner with_signals = {
     .decode = decode, .place = on_place, .done = on_done, .queue_max = 1, .large_bytes = 2048};
 
-/* Sends as much as the socket takes; with a descriptor beside it if the stream may have some. */
+/* Sends as much as the socket accepts, with a descriptor if the stream allows some. */
 static size_t give(int fd, const uint8_t *data, size_t size)
 {
     struct iovec piece = {(void *)data, size};
@@ -68,7 +68,7 @@ static size_t give(int fd, const uint8_t *data, size_t size)
     return n > 0 ? (size_t)n : 0;
 }
 
-/* A frame of ours, which waits when the other side does not read. */
+/* Sends a frame of ours, which is queued when the other side does not read. */
 static void send_one(struct pvmw_stream *s)
 {
     struct pvmc_frame *f = pvmc_frame_alloc(&(struct pvmc_frame_header){.length = 3000, .body_length = 3000});
@@ -80,7 +80,7 @@ static void send_one(struct pvmw_stream *s)
     pvmw_stream_flush(s);
 }
 
-/* Reads until nothing is there or the bytes make no sense. False: it is over. */
+/* Reads until no bytes are left or they are malformed. False: the stream has ended. */
 static bool take(struct pvmw_stream *s)
 {
     bool drained = false;

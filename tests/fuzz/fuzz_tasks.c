@@ -1,8 +1,8 @@
 /*
- * fuzz_tasks.c - the daemon against a task that says anything: requests of every kind, and frames to everybody.
+ * fuzz_tasks.c - the daemon against a malicious task: requests of every kind, and frames to any receiver.
  *
- * Each input is a connection of its own, which is told to be a task first. Input: messages of { kind, length, bytes }.
- * Kinds below REQUESTS are requests with these bytes as body, others are frames whose header is made from the bytes.
+ * Each input is a new connection, which is enrolled as a task first. Input: messages { kind, length, bytes }. Kinds
+ * below REQUESTS are requests with these bytes as body, others are frames whose header is made from the bytes.
  */
 #include <string.h>
 #include "core/message/proto.h"

@@ -1,6 +1,6 @@
 /*
- * fuzz_tcp.c - what direct TCP links read before they trust anybody: offers, hellos and welcomes. The first byte
- * chooses; what is accepted must come out the same when it is written again, and proofs must not pass by chance.
+ * fuzz_tcp.c - the unauthenticated messages of direct TCP links: offers, hellos and welcomes. The first byte selects
+ * one; an accepted message must encode to the same bytes again, and proofs must not pass by chance.
  */
 #include "fuzz.h"
 #include <string.h>

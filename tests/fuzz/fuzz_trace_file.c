@@ -1,5 +1,4 @@
-/* fuzz_trace_file.c - pvm-trace: files of both formats that anybody may have written, and every picture made of them.
- */
+/* fuzz_trace_file.c - pvm-trace: untrusted files of both formats, and every kind of output for them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>

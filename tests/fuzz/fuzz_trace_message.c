@@ -1,4 +1,4 @@
-/* fuzz_trace_message.c - pvm-trace's collector: messages of events from tasks that say anything. */
+/* fuzz_trace_message.c - pvm-trace's collector: event messages from malicious tasks. */
 #include <stdlib.h>
 #include "tools/pvm-trace/message.h"
 #include "tools/pvm-trace/record.h"
@@ -7,14 +7,14 @@
 
 enum { SENDER = 0x40001 };
 
-/* What is taken can be written to the file. */
+/* An accepted event can be written to the file. */
 static void take(const struct event *e, void *arg)
 {
     (void)e;
     record_event(arg, e);
 }
 
-/* Messages, each with a byte that is its length; bit 0 of the first byte says that there are several. */
+/* Each message is preceded by a byte with its length; bit 0 of the first byte selects several messages. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static FILE *file;

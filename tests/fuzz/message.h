@@ -1,4 +1,4 @@
-/* message.h - a message of the input, as if a task had sent it: what is unpacked next. */
+/* message.h - a message from the input, as if a task had sent it, to be unpacked next. */
 #ifndef FUZZ_MESSAGE_H
 #define FUZZ_MESSAGE_H
 
@@ -8,7 +8,7 @@
 #include "libpvm/engine/buffer.h"
 #include "fuzz.h"
 
-/* Makes it the active receive buffer; the one before is freed. Returns its mid. */
+/* Makes it the active receive buffer; frees the previous one. Returns its mid. */
 static inline int fuzz_receive(int from, int tag, const uint8_t *body, size_t length)
 {
     struct pvmc_frame_header h = {

@@ -1,6 +1,6 @@
 /*
- * replay.c - main() of fuzz targets built without libFuzzer: runs every file of a corpus folder. Of those made by hand
- * it runs every beginning, too, so that each field is once the one in which the input ends.
+ * replay.c - main() of fuzz targets without libFuzzer: runs every file of a corpus folder. Of handwritten inputs it
+ * also runs every prefix, so that each field is the last one once.
  */
 #include <dirent.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* In memory of exactly its size, so that a sanitizer or Valgrind sees each byte read beyond it. */
+/* In memory of exactly its size, so that a sanitizer or Valgrind detects each read past the end. */
 static void run(const uint8_t *bytes, size_t length)
 {
     uint8_t *input = malloc(length ? length : 1);
@@ -25,7 +25,7 @@ static void run(const uint8_t *bytes, size_t length)
     free(input);
 }
 
-/* Whether fuzzing has found it: such inputs are named by their hash. */
+/* Whether the fuzzer found it: such inputs are named by their hash. */
 static bool was_found(const char *path)
 {
     const char *name = strrchr(path, '/') + 1;
@@ -43,7 +43,7 @@ static int replay(const char *path)
     size_t length = fread(bytes, 1, sizeof bytes, file);
     fclose(file);
     printf("%s: %zu bytes\n", path, length);
-    fflush(stdout); /* the last line names the culprit if the next call does not return */
+    fflush(stdout); /* if the next call does not return, the last line names the input */
     for (size_t part = was_found(path) ? length : 0; part <= length; part++)
         run(bytes, part);
     return EXIT_SUCCESS;
