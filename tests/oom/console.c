@@ -1,6 +1,6 @@
 /*
- * console - the console, pvm, where each allocation fails once, in each family of commands: a command may fail, and the
- * console ends by itself with an exit code of its own. console PRELOAD PVM
+ * console - fails each allocation of the console, pvm, once, in each family of commands: a command may fail, but the
+ * console must exit by itself with one of its exit codes. console PRELOAD PVM
  */
 #include <err.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 enum { EXIT_USAGE = 2, NO_MACHINE = 3, COMMANDS_BYTES = 8192 };
 
-/* %s is this program, which gives back messages as the task "echo". */
+/* %s is this program, which echoes messages as the task "echo". */
 static const struct {
     const char *name, *commands;
 } cases[] = {

@@ -1,6 +1,6 @@
 /*
- * daemon - pvmd3 where each allocation fails once: its start, and what it does for tasks, for other hosts and about
- * strangers. daemon PRELOAD PVMD [GONE_MS]
+ * daemon - fails each allocation of pvmd3 once: at its start, and while it serves tasks, other hosts and strangers.
+ * daemon PRELOAD PVMD [GONE_MS]
  */
 #include <err.h>
 #include <poll.h>
@@ -104,7 +104,7 @@ static int mailbox(void)
     return 0;
 }
 
-/* The entry that a task of this tid waits for: each pass has its own. */
+/* The mailbox entry for which a task with this tid waits; each pass has its own. */
 static char *entry_for(int tid)
 {
     static char name[32];
@@ -112,7 +112,7 @@ static char *entry_for(int tid)
     return name;
 }
 
-/* Makes it, however often it loses its connection. */
+/* Creates the entry, even if it loses its connection several times. */
 static int putter(int parent)
 {
     usleep(10000);
@@ -176,7 +176,7 @@ static int strangers(void)
     return 0;
 }
 
-/* The host of the pass before, which has lost its task, may be on its way still. */
+/* The host of the previous pass, which has lost its task, may still be joining. */
 static bool add_host(char *line, char *name, int *status)
 {
     for (int tries = 0; tries < 400; tries++) {
@@ -223,7 +223,7 @@ static const struct sweep_scenario scenarios[] = {
 
 /* ---- the daemon ---- */
 
-/* The line that a daemon prints when it is ready; false: it has ended without. */
+/* Reads the line that a daemon prints when it is ready; false: it has ended without one. */
 static bool read_line(int fd)
 {
     size_t length = 0;
@@ -268,7 +268,7 @@ static void halt(void)
     _exit(0);
 }
 
-/* From the start of a daemon to its end: it may refuse to start. */
+/* A daemon from start to end; it may refuse to start. */
 static void sweep_life(void)
 {
     bool fired = true, ready;
@@ -282,7 +282,7 @@ static void sweep_life(void)
     }
 }
 
-/* What starts the daemon of the second host: tested, too, but for leaks, which takes long at its end. */
+/* Launches the daemon of the second host. It is tested, too, except for leaks: checking them at its end takes long. */
 static void write_wrapper(const char *preload)
 {
     snprintf(wrapper_path, sizeof wrapper_path, "%s/pvmd", getenv("PVM_TMP"));

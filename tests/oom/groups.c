@@ -1,7 +1,7 @@
 /*
- * groups - groups where each allocation fails once, in the group server, or in libgpvm3 in a member's process. The
- * calls of the members say so or go on; the server is not ended. groups PRELOAD server PVMGS, or groups PRELOAD
- * library; below the latter, `groups run` is what is tested. The machine is halted at the end.
+ * groups - fails each allocation once in the group server, or in libgpvm3 in a member's process. The members' calls
+ * return an error or continue; the server must survive. groups PRELOAD server PVMGS, or groups PRELOAD library, which
+ * runs `groups run` as the program under test. Halts the machine at the end.
  */
 #include <err.h>
 #include <signal.h>
@@ -12,9 +12,9 @@
 
 enum { MEMBERS = 2, COUNT = 500, EXIT_NOT_BACK = 3, EXIT_USAGE = 2, ANSWER_S = 5 };
 
-extern struct timeval *pvmgs_tmout; /* how long a call waits for the server; of libgpvm3 */
+extern struct timeval *pvmgs_tmout; /* time limit of a call for the server; variable of libgpvm3 */
 
-/* ---- what members do, each in its process ---- */
+/* ---- the members, each in its own process ---- */
 
 static int join(char *group)
 {
@@ -55,7 +55,7 @@ static int take_part(char *group)
     return line;
 }
 
-/* A member that is there for the other one. */
+/* A partner of the other member. */
 static int second(char *group)
 {
     take_part(group);
@@ -63,7 +63,7 @@ static int second(char *group)
     return 0;
 }
 
-/* Both take part in a group of their own. */
+/* Both join a group of their own. */
 static int meet(void)
 {
     char group[32], *argv[] = {"second", group, NULL};
@@ -90,7 +90,7 @@ static bool has_server(void)
 static pid_t start_server(void)
 {
     char *argv[] = {server_path, NULL};
-    signal(SIGTERM, SIG_IGN); /* it is to end by itself when its daemon does */
+    signal(SIGTERM, SIG_IGN); /* it must exit by itself when its daemon does */
     pid_t pid = sweep_start(argv, -1);
     signal(SIGTERM, SIG_DFL);
     for (int tries = 0; tries < 200 && !has_server(); tries++) {
@@ -120,7 +120,7 @@ static void sweep_server(void)
     sweep_wait_end("server", server, 0);
 }
 
-/* ---- the library: what fails the first time works afterwards ---- */
+/* ---- the library: a call that fails once works afterwards ---- */
 
 static int run(void)
 {

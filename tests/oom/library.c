@@ -1,6 +1,7 @@
 /*
- * library - libpvm3 where each allocation fails once: the call says so, or does without, and when memory is back the
- * process goes on; it is never ended. library PRELOAD runs all; below it, `library run CASE` is what is tested.
+ * library - fails each allocation of libpvm3 once: the call returns an error or does without the memory, and the
+ * process continues when memory is back; it must never end. library PRELOAD runs all cases, each by `library run CASE`
+ * as the program under test.
  */
 #include <err.h>
 #include <signal.h>
@@ -92,7 +93,7 @@ static int receiving(void)
     struct timeval none = {0, 0};
     TRY(task_enrol());
     tid = pvm_mytid();
-    for (int i = 0; i < 80; i++) /* more than a walk of the inbox looks at */
+    for (int i = 0; i < 80; i++) /* more messages than a linear search of the inbox examines */
         TRY(pvm_psend(tid, 100 + i, &i, 1, PVM_INT) == 0);
     TRY(pvm_probe(tid, 179) > 0);
     TRY(pvm_precv(tid, 179, &number, 1, PVM_INT, &from, &tag, &length) == 0 && number == 79);
@@ -197,7 +198,7 @@ static int hosts(void)
     char *name = "127.0.0.2";
     int status = 0, tid;
     TRY(task_enrol());
-    pvm_delhosts(&name, 1, &status); /* if it is there */
+    pvm_delhosts(&name, 1, &status); /* if it exists */
     TRY(pvm_notify(PvmHostAdd, TAG_HOST, -1, NULL) == 0);
     TRY(pvm_addhosts(&name, 1, &status) == 1 && status > 0);
     TRY(task_receive(-1, TAG_HOST));
@@ -212,7 +213,7 @@ static int hosts(void)
 
 /* ---- direct routes ---- */
 
-/* Messages of several kinds by the transport that PVM_TRANSPORT names. */
+/* Messages of several kinds over the transport that PVM_TRANSPORT names. */
 static int direct(void)
 {
     int tids[2];
@@ -243,7 +244,7 @@ static const struct {
 
 enum { CASES = sizeof cases / sizeof *cases };
 
-/* What fails the first time works afterwards, for a new task at the latest. */
+/* A call that fails once works afterwards, for a new task at the latest. */
 static int run(const char *name)
 {
     for (int i = 0; i < CASES; i++) {

@@ -1,5 +1,7 @@
-/* scarce.c - libscarce.so: see scarcity.h. The functions of malloc(3), in front of those of the C library or a
- * sanitizer. */
+/*
+ * scarce.c - libscarce.so, see scarcity.h: the functions of malloc(3), in front of those of the C library or a
+ * sanitizer.
+ */
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
@@ -19,7 +21,7 @@
 #define OWN_FRAMES 2 /* of this file */
 
 static struct scarcity *shared;
-static __thread bool inside __attribute__((tls_model("initial-exec"))); /* what we call may allocate itself */
+static __thread bool inside __attribute__((tls_model("initial-exec"))); /* functions that we call may allocate */
 
 /* ---- the real functions ---- */
 
@@ -32,7 +34,7 @@ static struct {
     void (*free)(void *);
 } next;
 
-static char early[65536]; /* for what dlsym() allocates before the real functions are known; never freed */
+static char early[65536]; /* for allocations of dlsym() before the real functions are known; never freed */
 static size_t early_used;
 
 static void *early_alloc(size_t bytes)
@@ -71,7 +73,7 @@ static long now_ms(void)
     return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* In its program or library, which each process has at another address. */
+/* Relative to the frame's program or library, whose address differs between processes. */
 static uintptr_t offset_of(void *frame)
 {
     struct dl_find_object object;
@@ -86,7 +88,7 @@ static uint_fast64_t hash_of(void *const *frames, int count)
     return hash ? hash : 1;
 }
 
-/* Enters the point; false: it is there already, or there is no room. */
+/* Records the point. False: it is already there, or there is no room. */
 static bool is_new(uint_fast64_t point)
 {
     for (unsigned tries = 0; tries < SCARCITY_POINTS_MAX; tries++) {
@@ -123,7 +125,7 @@ static void describe(void *const *frames, int count)
     }
 }
 
-/* A sanitizer that finds no memory for itself ends the process, which says nothing about the program. */
+/* A sanitizer that runs out of memory itself ends the process, which says nothing about the program. */
 static bool is_sanitizers(void *const *frames, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -184,7 +186,8 @@ EXPORT void *realloc(void *block, size_t bytes)
     look_up();
     if (is_early(block)) {
         void *moved = next.malloc(bytes);
-        return moved ? memcpy(moved, block, bytes) : NULL; /* some of it may lie behind the block: it is all ours */
+        return moved ? memcpy(moved, block, bytes)
+                     : NULL; /* this may copy bytes after the block, which are in our memory, too */
     }
     return (bytes || !block) && fails() ? NULL : next.realloc(block, bytes);
 }
@@ -219,7 +222,7 @@ EXPORT void free(void *block)
         next.free(block);
 }
 
-/* ---- who is tested ---- */
+/* ---- the program under test ---- */
 
 static bool is_tested(void)
 {
@@ -234,7 +237,7 @@ static bool is_tested(void)
 static void count_crash(int signal)
 {
     shared->crashes++;
-    raise(signal); /* by the default action, since the handler is gone */
+    raise(signal); /* by the default action, since the handler is reset */
 }
 
 static void watch_crashes(void)
@@ -245,12 +248,12 @@ static void watch_crashes(void)
         sigaction(signals[i], &action, NULL);
 }
 
-/* What the program starts is not tested. */
+/* Children of the program are not tested. */
 __attribute__((constructor)) static void begin(void)
 {
     void *frames[4];
     look_up();
-    backtrace(frames, 4); /* loads what it needs */
+    backtrace(frames, 4); /* loads the library that backtrace() needs */
     if (is_tested()) {
         shared = scarcity_map();
         unsetenv("LD_PRELOAD");
@@ -258,7 +261,7 @@ __attribute__((constructor)) static void begin(void)
     }
 }
 
-/* ---- for LeakSanitizer, when it is preloaded, too ---- */
+/* ---- settings of a preloaded LeakSanitizer ---- */
 
 EXPORT const char *__lsan_default_options(void);
 EXPORT const char *__lsan_default_options(void)
@@ -266,7 +269,7 @@ EXPORT const char *__lsan_default_options(void)
     return "exitcode=23:fast_unwind_on_malloc=0:print_suppressions=0";
 }
 
-/* The C library's setenv() and setlocale() lose a text when they cannot remember it. */
+/* The C library's setenv() and setlocale() leak a text when they cannot store its address. */
 EXPORT const char *__lsan_default_suppressions(void);
 EXPORT const char *__lsan_default_suppressions(void)
 {

@@ -92,7 +92,7 @@ static void complain(int *count, const char *where, const char *what, int detail
     printf("%s: %s %d after a failure at\n%s", where, what, detail, sweep.scarcity->text);
 }
 
-/* Waits for a child of ours. False: it has not ended in time, and is killed. */
+/* Waits for our child. False: it has not ended in time and was killed. */
 static bool wait_for(pid_t pid, double limit_s, int *status)
 {
     double end = now() + limit_s;
@@ -123,7 +123,7 @@ void sweep_wait_end(const char *name, pid_t tested, int worst_code)
     if (wait_for(tested, 2 * sweep.limit_s, &status))
         count_end(name, status, worst_code);
     else
-        complain(&sweep.hangs, name, "no end in seconds:", (int)(2 * sweep.limit_s));
+        complain(&sweep.hangs, name, "still running, seconds:", (int)(2 * sweep.limit_s));
 }
 
 static void report(const char *name, int before, double start)
@@ -152,7 +152,7 @@ static pid_t fork_scenario(const struct sweep_scenario *scenario)
     return pid;
 }
 
-/* One pass. True: an allocation has failed. */
+/* Runs one pass. True: an allocation has failed. */
 static bool pass(const struct sweep_scenario *scenario, pid_t *tested, pid_t (*restart)(void))
 {
     int status, end, crashes = sweep.scarcity->crashes;
@@ -162,7 +162,7 @@ static bool pass(const struct sweep_scenario *scenario, pid_t *tested, pid_t (*r
     if (!answered)
         complain(&sweep.hangs, scenario->name, "no answer in seconds:", (int)sweep.limit_s);
     else if (WIFSIGNALED(status) || (!fired && status))
-        complain(&sweep.wrong, scenario->name, "wait status without a failure of memory", status);
+        complain(&sweep.wrong, scenario->name, "wait status without a failed allocation", status);
     bool died = waitpid(*tested, &end, WNOHANG) == *tested;
     if (died)
         complain(&sweep.deaths, scenario->name, "the program has ended with wait status", end);

@@ -18,7 +18,7 @@ void task_be_patient(void)
     patient = true;
 }
 
-/* What has not come by then, was lost for want of memory. */
+/* messages that have not arrived by then were lost for lack of memory */
 static int patience_ms(void)
 {
     static struct scarcity *scarcity;

@@ -1,6 +1,4 @@
-/*
- * task.h - what the tasks of these tests share: steps that may fail, and a task that gives back what it gets.
- */
+/* task.h - shared by the tasks of these tests: steps that may fail, and a task that echoes messages. */
 #ifndef TASK_H
 #define TASK_H
 
@@ -11,7 +9,7 @@
 
 enum { TAG_DATA = 1, TAG_END, TAG_NOTE, TAG_HOST };
 
-/* In a function that returns the line of the first step that failed, 0 for none. OOM_SHOW=1 prints it, too. */
+/* In a function that returns the line of the first failed step, or 0. OOM_SHOW=1 also prints it. */
 #define TRY(condition)                                                                                                 \
     do {                                                                                                               \
         if (!(condition)) {                                                                                            \
@@ -21,22 +19,27 @@ enum { TAG_DATA = 1, TAG_END, TAG_NOTE, TAG_HOST };
         }                                                                                                              \
     } while (0)
 
-/* Quietly, and with a time limit for the process: becomes a task. */
+/* Enrols quietly, with a time limit for the process. */
 bool task_enrol(void);
 
-/* A message from `tid` with this tag, in time; that is short when an allocation has failed, unless the task is patient.
+/*
+ * Receives a message from `tid` with this tag within a time limit, which is short when an allocation has failed, unless
+ * the task is patient.
  */
 bool task_receive(int tid, int tag);
 void task_be_patient(void);
 
-/* The whole life of a task that gives back what it gets, until that has TAG_END or its parent has ended. */
+/* The whole life of a task that echoes messages, until one has TAG_END or its parent has ended. */
 int task_echo(void);
 
-/* Starts copies of this program with the argument "echo" on `host` (NULL: anywhere); true if all came. Ends them. */
+/*
+ * Starts copies of this program with the argument "echo" on `host` (NULL: anywhere), and ends them; true if all
+ * started.
+ */
 bool task_spawn(char *host, int count, int *tids);
 void task_end(int count, int *tids);
 
-/* Leaves the machine in the middle: what was started is killed, since pvm_exit() may wait for its output. */
+/* Leaves the machine in the middle: kills started tasks, since pvm_exit() may wait for their output. */
 void task_leave(void);
 
 /* The path of this program. */
