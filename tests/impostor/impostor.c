@@ -49,7 +49,7 @@ struct record {
     size_t length;
 };
 
-/* Moves what one side has said to the other, and notes it. */
+/* Relays and records what one side has sent to the other. */
 static void forward(int from, int to, struct record *r)
 {
     ssize_t n;
@@ -59,7 +59,7 @@ static void forward(int from, int to, struct record *r)
     }
 }
 
-/* A handshake of two that have the key: what each side says. */
+/* A handshake of two sides that have the key: the bytes of each side. */
 static void record_honest(const struct pvmw_tls_key *key, struct record *caller, struct record *called)
 {
     int a[2], b[2], done = 0;
@@ -84,7 +84,7 @@ static void record_honest(const struct pvmw_tls_key *key, struct record *caller,
         close(a[i]), close(b[i]);
 }
 
-/* Says it again, and waits for the end. There is no payload in what it cannot decrypt. */
+/* Replays it and waits for the end. It cannot decrypt the other side's bytes, so it sees no payload. */
 static void replay(int fd, const struct record *r)
 {
     uint8_t answer[RECORD_BYTES];
@@ -93,7 +93,7 @@ static void replay(int fd, const struct record *r)
         ;
 }
 
-/* ---- TLS that believes everything ---- */
+/* ---- TLS that accepts any peer ---- */
 
 static bool add_certificate(SSL_CTX *c)
 {
@@ -207,7 +207,7 @@ size_t impostor_is_called(const struct impostor *i, int fd)
     if (i->kind != REPLAY)
         return impostor_talks_tls(i, fd, false);
     record_honest(&i->key, &caller, &called);
-    memmove(called.bytes, called.bytes + NONCE_BYTES, called.length -= NONCE_BYTES); /* the proof is out */
+    memmove(called.bytes, called.bytes + NONCE_BYTES, called.length -= NONCE_BYTES); /* the proof has been sent */
     replay(fd, &called);
     return 0;
 }
@@ -246,7 +246,7 @@ struct impostor_process impostor_start(const struct impostor *i, int fd, bool ca
     p.pid = fork();
     if (!p.pid) {
         signal(SIGPIPE, SIG_IGN);
-        close_others(fd, ends[1]); /* the honest side's end must end with the honest side */
+        close_others(fd, ends[1]); /* or the connection would outlive the honest side */
         size_t payload = calls ? impostor_calls(i, fd) : impostor_is_called(i, fd);
         _exit(write(ends[1], &payload, sizeof payload) != sizeof payload);
     }

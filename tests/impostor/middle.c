@@ -1,9 +1,9 @@
 /*
- * middle - a man in the middle of a daemon's calls, as a redirect rule on the way makes one. It forwards all that is
- * said before TLS, so that each side hears the right proofs, and then plays the called side with a certificate of its
- * own. For each call it prints how many bytes of payload it got to see.
+ * middle - a man in the middle of a daemon's calls, as with a redirect rule on the path. It forwards all bytes before
+ * TLS, so that each side sees valid proofs, and then plays the called side with its own certificate. For each call it
+ * prints the number of payload bytes that it received in plain text.
  *
- *   middle PORT        its own calls carry the mark 7, for the rule to leave them alone
+ *   middle PORT        its own calls carry the mark 7, so that the rule ignores them
  */
 #include <netinet/in.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "impostor.h"
 
 #define MARK                 7
-#define ORIGINAL_DESTINATION 80 /* SO_ORIGINAL_DST, whose header quarrels with netinet/in.h */
+#define ORIGINAL_DESTINATION 80 /* SO_ORIGINAL_DST; its header conflicts with netinet/in.h */
 
 static bool forward(int from, int to, size_t length)
 {
@@ -22,7 +22,7 @@ static bool forward(int from, int to, size_t length)
     return recv(from, bytes, length, MSG_WAITALL) == (ssize_t)length && send(to, bytes, length, 0) == (ssize_t)length;
 }
 
-/* A connection to where the caller wanted to go. */
+/* A connection to the caller's original destination. */
 static int call_the_right_one(int caller)
 {
     struct sockaddr_in to;

@@ -1,4 +1,4 @@
-/* suite.h - what the tests of the three handshakes share: their main(). */
+/* suite.h - main() of the tests of the three handshakes. */
 #ifndef IMPOSTOR_SUITE_H
 #define IMPOSTOR_SUITE_H
 
@@ -12,7 +12,7 @@ struct impostor_test {
     int times;
 };
 
-/* Each kind of impostor that calls; that is called, with each kind of proof: see called_as(). */
+/* Each kind of impostor as the calling side; as the called side, with each kind of proof: see called_as(). */
 #define IMPOSTORS_THAT_CALL       IMPOSTOR_KINDS
 #define IMPOSTORS_THAT_ARE_CALLED (IMPOSTOR_KINDS * IMPOSTOR_PROOFS)
 

@@ -1,5 +1,7 @@
-/* test_courier_impostor.c - the courier's channel, with real processes (PVMD3) at both ends: a process without the key
- * gets no byte, and strangers do not keep the master waiting. */
+/*
+ * test_courier_impostor.c - the courier's channel with real processes (PVMD3) at both ends: a process without the key
+ * gets no payload, and strangers do not delay the master.
+ */
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/wait.h>
@@ -13,7 +15,7 @@
 static const char secret_text[] = "the machine's secret, and what else a daemon starts with\n";
 static char folder[] = "/tmp/impostor.XXXXXX";
 
-/* A process whose three streams are ours. */
+/* A process whose three standard streams are ours. */
 struct process {
     pid_t pid;
     int in, out, err;
@@ -35,7 +37,7 @@ static struct process run(const char *first, const char *second, const char *thi
     return p;
 }
 
-/* What has come until the end of the stream, or a line. */
+/* Reads up to the end of the stream, or a line. */
 static void read_text(int fd, char *text, size_t size, bool line)
 {
     size_t n = 0;
@@ -69,7 +71,7 @@ static void tear_down(void)
     ck_assert_int_eq(system(command), 0);
 }
 
-/* The master's end calls where an impostor listens. */
+/* The master's end calls an address where an impostor listens. */
 START_TEST(an_impostor_that_is_called)
 {
     struct impostor i = called_as(_i);
@@ -102,7 +104,7 @@ START_TEST(an_impostor_that_is_called)
 }
 END_TEST
 
-/* The slave's end: what it needs to be called. */
+/* The slave's end: the text that it needs in order to be called. */
 struct slave {
     struct process process;
     struct pvmw_tls_key key;
@@ -133,7 +135,7 @@ static int call(const struct slave *s)
     return fd;
 }
 
-/* The master itself: the slave's end believes it, and ends with it. */
+/* The master itself: the slave's end trusts it, and exits with it. */
 static void call_as_master(const struct slave *s)
 {
     struct pvmd_channel channel;
@@ -158,7 +160,7 @@ START_TEST(an_impostor_that_calls)
 }
 END_TEST
 
-/* The process that listens there: its number, by the name it has given itself. */
+/* The process that listens there: its pid, found by its name. */
 static int courier_of(void)
 {
     char path[300], name[32];
@@ -208,7 +210,7 @@ START_TEST(it_has_given_up_what_strangers_could_use)
 }
 END_TEST
 
-/* More silent callers than it hears at a time, each for up to 5 s. */
+/* More silent callers than it serves at a time, each for up to 5 s. */
 START_TEST(strangers_do_not_keep_the_master_waiting)
 {
     enum { STRANGERS = 100 };
@@ -220,7 +222,7 @@ START_TEST(strangers_do_not_keep_the_master_waiting)
         fds[i] = call(&s);
     int64_t before_us = pvmc_clock_us();
     call_as_master(&s);
-    ck_assert_int_lt(pvmc_clock_us() - before_us, 4000000); /* one at a time would take 500 s */
+    ck_assert_int_lt(pvmc_clock_us() - before_us, 4000000); /* one at a time, they would take 500 s */
     for (int i = 0; i < STRANGERS; i++)
         close(fds[i]);
     end(&s.process);

@@ -1,4 +1,4 @@
-/* test_link_impostor.c - links between daemons: a process without the key gets no byte, on either side. */
+/* test_link_impostor.c - links between daemons: a process without the key gets no payload, on either side. */
 #include "pvmd/net/stream.h"
 #include <ev.h>
 #include <fcntl.h>
@@ -102,7 +102,7 @@ static void do_nothing(struct ev_loop *l, ev_timer *w, int revents)
     (void)l, (void)w, (void)revents;
 }
 
-/* The honest side meets an impostor: refused with a reason, nothing said, nothing believed. */
+/* The honest side meets an impostor: it refuses with a reason, and neither sends nor accepts anything. */
 static void refuses(struct impostor *i, bool impostor_is_caller)
 {
     int pair[2];
@@ -135,7 +135,7 @@ START_TEST(an_impostor_that_calls)
 }
 END_TEST
 
-/* What a man in the middle sees who only forwards: everything but the payload. */
+/* A man in the middle that only forwards sees everything except the payload. */
 START_TEST(a_man_in_the_middle_that_forwards)
 {
     int left[2], right[2];

@@ -1,4 +1,4 @@
-/* test_tcp_impostor.c - direct TCP links: a process without the ticket gets no byte, on either side. */
+/* test_tcp_impostor.c - direct TCP links: a process without the ticket gets no payload, on either side. */
 #include <poll.h>
 #include <sys/socket.h>
 #include "tests/unit/tcp_pair.h"
@@ -19,7 +19,7 @@ static void set_up(void)
     offer();
 }
 
-/* The joining task is led to an impostor by its address. */
+/* The joining task is given an impostor's address. */
 START_TEST(an_impostor_that_is_called)
 {
     struct impostor i = called_as(_i);
@@ -56,7 +56,7 @@ START_TEST(an_impostor_that_is_called)
 }
 END_TEST
 
-/* An impostor has read an offer's id from the network, and comes for it; then the right task comes. */
+/* An impostor that has read an offer's id from the network joins first; then the right task joins. */
 START_TEST(an_impostor_that_calls)
 {
     struct impostor i = {.kind = _i};
