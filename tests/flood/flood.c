@@ -1,13 +1,14 @@
 /*
- * flood - hosts join while strangers flood the port: a real doorman, a process that opens RATE connections a second and
- * holds each for as long as it may, and calls of hosts that are 100 ms away.
+ * flood - hosts join while strangers flood the port: a real doorman, a process that opens RATE connections per second
+ * and holds each for as long as permitted, and calls from hosts with a round trip of 100 ms.
  *
  *   flood RATE SECONDS JOINS apart|same|everywhere
- *   flood RATE PORT                                    no more than the strangers, at 127.0.0.2, until SIGTERM
+ *   flood RATE PORT                                    only the strangers, at 127.0.0.2, until SIGTERM
  *
- * The strangers come from one address; from the one that the hosts come from, too; or from 2,000. Hosts are as far away
- * as a relay makes them that holds all back for half of the time in each direction. Fails when less than 95 % of the
- * hosts join within 10 s each. Says so (exit code 77) where the machine is too slow for a flood.
+ * The strangers come from one address (apart), from the address of the hosts (same), or from 2,000 addresses
+ * (everywhere). A relay simulates the distance of the hosts: it delays all bytes by half a round trip in each
+ * direction. Fails if less than 95 % of the hosts join within 10 s each. Exits with code 77 if the machine is too slow
+ * for a flood.
  */
 #include <err.h>
 #include <errno.h>
@@ -34,7 +35,7 @@ enum {
     ROUND_TRIP_MS = 100,
     JOIN_LIMIT_MS = 10000,
     SHARE_MIN = 95,  /* percent of the joins */
-    RATE_MIN = 3286, /* with fewer strangers a second than these nothing is shown */
+    RATE_MIN = 3286, /* fewer strangers per second than these prove nothing */
     HELD_MAX = 16000,
     SOURCES = 2000,
     CALLS_MAX = 1024,
@@ -62,7 +63,7 @@ static struct sockaddr_in loopback(uint32_t host, uint16_t at_port)
         .sin_family = AF_INET, .sin_port = htons(at_port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK + host)};
 }
 
-/* A connection from 127.0.0.1 + `from` that is under way: its descriptor, or -1. */
+/* A pending connection from 127.0.0.1 + `from`: its descriptor, or -1. */
 static int call_from(uint32_t from)
 {
     struct sockaddr_in own = loopback(from, 0);
@@ -109,7 +110,7 @@ static void open_one(uint32_t source)
     flood.opened++;
 }
 
-/* Nonces are read and forgotten; what was closed is closed here, too. */
+/* Reads and discards nonces; closes connections that the other side has closed. */
 static void look(int fd)
 {
     char bytes[64];
@@ -129,7 +130,7 @@ static void look_at_all(int wait_ms)
         look(list[i].data.fd);
 }
 
-/* Until SIGTERM; then tells how many connections it has opened, per second. */
+/* Runs until SIGTERM; then reports how many connections it has opened per second. */
 static void run_flood(int rate, unsigned sources, uint32_t first, int report)
 {
     signal(SIGTERM, end);
@@ -149,21 +150,21 @@ static void run_flood(int rate, unsigned sources, uint32_t first, int report)
     exit(0);
 }
 
-/* ---- the way to the hosts ---- */
+/* ---- the relay to the hosts ---- */
 
-/* What goes one way on one connection: bytes and the end, each held back for half of the round trip. */
+/* One direction of one connection: bytes and the end, each delayed by half a round trip. */
 struct way {
     int from, to;
     char bytes[BYTES_MAX];
     size_t length;
     bool has_ended;
-    int64_t due_ms; /* of both; what comes later waits for the next turn */
+    int64_t due_ms; /* of the bytes and the end; later bytes wait for the next turn */
     bool is_waiting;
 };
 
 struct carried {
     struct way there, back;
-    int64_t connect_ms; /* when the call to the port is made */
+    int64_t connect_ms; /* when to call the port */
     bool is_open;
 };
 
@@ -221,7 +222,7 @@ static void take_call(int fd)
     close(fd);
 }
 
-/* Looks at all once in a millisecond: there are few. */
+/* Polls all connections once per millisecond: there are few. */
 static void run_relay(int listener, uint32_t source)
 {
     for (;;) {
@@ -354,7 +355,7 @@ static unsigned long end_flood(pid_t pid, int report)
     return per_s;
 }
 
-/* Strangers first, for long enough to fill the place; then the joins, evenly spread. */
+/* The strangers start first and fill the table; then the joins follow, evenly spread. */
 static void join_all(double seconds)
 {
     ev_timer next;
@@ -375,7 +376,7 @@ static int judge(unsigned long per_s, const char *mode)
            mode, per_s, ROUND_TRIP_MS, joined, join_count, joins[join_count / 2].ms, joins[join_count - 1].ms,
            (unsigned long)c->too_many, (unsigned long)c->too_slow);
     if (per_s < RATE_MIN) {
-        printf("NOT RUN: this machine makes no flood of %d strangers/s now\n", RATE_MIN);
+        printf("NOT RUN: this machine cannot produce %d strangers/s at the moment\n", RATE_MIN);
         return 77;
     }
     return joined * 100 >= join_count * SHARE_MIN ? 0 : 1;
