@@ -1,18 +1,19 @@
-# The transports that the tests know. A new transport is one line here.
+# The transports under test. A new transport is one line here.
 #
 #   transport(NAME TRY suite... [PLACE command...] [PROGRAM target] [ENVIRONMENT name=value...])
 #
-# TRY          conform  what transport.h promises (tests/conform)
-#              faults   the same while PVM_FAULT holds up and cuts its links; for transports that connect by offer
+# TRY          conform  the promises of transport.h (tests/conform)
+#              faults   the same while PVM_FAULT delays and cuts its links; for transports that connect by offer
 #              memory   the same under Valgrind
 #              tasks    the programs of tests/machine, tests/trace and examples that depend on the transport
-#              broken   tasks whose links break and whose peers are killed, again and again (tests/machine)
-#              compat   its part of the sections and examples that run beside the reference PVM (tests/compat)
-# PLACE        the command that makes the network it needs, and runs another command in it
+#              broken   tasks whose links break and whose peers are killed repeatedly (tests/machine)
+#              compat   its share of the sections and examples that run beside the reference PVM (tests/compat)
+# PLACE        the command that creates the network it needs, and runs another command there
 # PROGRAM      the program that tests/conform runs, if it is not `conform`
 # ENVIRONMENT  for tests/conform
 #
-# Suites also run with PVM_TRANSPORT=auto, which takes shm on one host and tcp between hosts: shm is not in `tasks` and `compat`.
+# Suites also run with PVM_TRANSPORT=auto, which uses shm on one host and tcp between hosts: shm is not in `tasks` and
+# `compat`.
 set(transports)
 function(transport name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "PROGRAM" "TRY;PLACE;ENVIRONMENT")
@@ -26,7 +27,7 @@ function(transport name)
   endforeach()
 endfunction()
 
-set(silence_s 2) # a peer's death shows by its silence
+set(silence_s 2) # only silence reveals a peer's death
 if(DPVM_SANITIZE) # a slow peer must not count as dead
   set(silence_s 3)
 endif()
@@ -43,11 +44,11 @@ endif()
 if(DPVM_ATM)
   transport(atm TRY conform faults compat PLACE ${CMAKE_SOURCE_DIR}/atm/tests/with-network $<TARGET_FILE:atm-sim>)
 endif()
-if(DPVM_HAVE_VERBS) # with a device that is played; tests/rdma has real ones in a virtual machine
+if(DPVM_HAVE_VERBS) # with a fake device; tests/rdma has real ones in a virtual machine
   transport(rdma TRY conform faults memory PROGRAM conform-verbs ENVIRONMENT PVM_RDMA_TIMEOUT=3)
 endif()
 
-# transports_for(OUT suite): the names of those that have the suite in TRY.
+# transports_for(OUT suite): the names of those with the suite in TRY.
 function(transports_for out suite)
   set(found)
   foreach(name ${transports})
