@@ -1,12 +1,10 @@
-/*
- * roles.c - what the probe's children do.
- */
+/* roles.c - the parts of the probe's children. */
 #include "probe.h"
 #include "pvmtev.h"
 
 extern char **environ;
 
-/* Sends every message back until one with tag 99 comes. */
+/* Echoes every message until one has tag 99. */
 static int echo(int argc, char **argv)
 {
     int parent = pvm_parent();
@@ -45,7 +43,7 @@ static int wait_for_end(int argc, char **argv)
     return pvm_exit();
 }
 
-/* Shows what a task is started with. */
+/* Prints the environment that a task is started with. */
 static int show(int argc, char **argv)
 {
     static const char *const names[] = {"PVM_EXPORT", "PROBE_VARIABLE", "PVMTASK", "PVMCTX"};
@@ -75,7 +73,7 @@ static int exit_soon(int argc, char **argv)
     return 7;
 }
 
-/* Joins "g", says so, answers a broadcast, and waits to be killed. */
+/* Joins "g", reports it, answers a broadcast, and waits to be killed. */
 static int join(int argc, char **argv)
 {
     (void)argc, (void)argv;
@@ -87,7 +85,7 @@ static int join(int argc, char **argv)
     return pvm_recv(-1, 9);
 }
 
-/* One of two members of the group "g" when that is fixed; waits to be killed. */
+/* One of two members that freeze the group "g"; waits to be killed. */
 static int freeze(int argc, char **argv)
 {
     (void)argc, (void)argv;
@@ -101,8 +99,7 @@ static int freeze(int argc, char **argv)
 
 static int member(int argc, char **argv);
 
-/* A digit is a small message with that tag, a letter a large one (A: tag 1). Returns where it stopped: at a + or the
- * end. */
+/* Sends a volley (sections_arrival.c). Returns the position where it stopped: a + or the end. */
 static const char *fire(const char *volley)
 {
     static int data[5000];
@@ -124,7 +121,7 @@ static void leave_mark(void)
     fclose(fopen(mark, "w"));
 }
 
-/* See sections_arrival.c. What has been sent is with the daemon when it answers. */
+/* See sections_arrival.c. When pvm_pstat() returns, the daemon has all messages sent before. */
 static int volley(int argc, char **argv)
 {
     const char *rest;
@@ -177,7 +174,7 @@ static int flood(int argc, char **argv)
     return pvm_exit();
 }
 
-/* Sends a result and says that it is ready for more, whenever it is told to go on; until tag 99 comes. */
+/* Sends a result and the message READY whenever it is told to continue, until tag 99 arrives. */
 static int worker(int argc, char **argv)
 {
     int tag = 1;
@@ -196,7 +193,7 @@ static int worker(int argc, char **argv)
     return pvm_exit();
 }
 
-/* Uses the mailbox as it is told: operation (1 put, 2 take, 3 delete), name, value or index, flags. */
+/* Uses the mailbox as requested: operation (1 put, 2 take, 3 delete), name, value or index, flags. */
 static int clerk(int argc, char **argv)
 {
     int parent = pvm_parent();
@@ -229,7 +226,7 @@ static int clerk(int argc, char **argv)
     return pvm_exit();
 }
 
-/* Tries to be the tracer while its parent is, and sends the result. */
+/* Tries to become the tracer while its parent is, and sends the result. */
 static int rival(int argc, char **argv)
 {
     Pvmtmask mask;
@@ -252,7 +249,7 @@ const struct probe_role probe_role_table[] = {
     {"rival", rival},    {"freeze", freeze},        {NULL, NULL},
 };
 
-/* A member of the group "g" of 4; the parent (sections_group.c) does the same calls. */
+/* A member of the group "g" of 4; the parent (sections_group.c) makes the same calls. */
 static int member(int argc, char **argv)
 {
     int data[2], all[8], part[2], instance;

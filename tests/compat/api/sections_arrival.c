@@ -1,9 +1,9 @@
 /*
- * sections_arrival.c - what is seen when several messages have come before a call looks.
+ * sections_arrival.c - what a call finds when several messages have arrived before it.
  *
- * A child sends a volley and leaves a mark. Then the calls of a line are made, and each shows the tag that it found. A
- * volley is a text: a digit is a small message with that tag, a capital letter a large one (A: tag 1), and what follows
- * a + is sent when "go" asks for it.
+ * A child sends a volley and creates a mark. Then the calls of a line are made, and each prints the tag that it found.
+ * A volley is a text: a digit is a small message with that tag, a capital letter a large one (A: tag 1), and the part
+ * after a + is sent on the message "go".
  */
 #include <sys/select.h>
 #include "probe.h"
@@ -55,7 +55,7 @@ static int precv(int tag)
     return code ? code : tag;
 }
 
-/* ---- calls that ask ---- */
+/* ---- calls that poll ---- */
 
 static int config(int tag)
 {
@@ -117,7 +117,7 @@ static int set_option(int tag)
     return pvm_setopt(PvmTraceTid, 0);
 }
 
-/* ---- handlers, functions that match, descriptors ---- */
+/* ---- handlers, match functions, descriptors ---- */
 
 static int handler_ids[10], handler_count;
 
@@ -163,7 +163,7 @@ static int select_for(int ms, int n, const int *fds)
     return select(top + 1, &set, NULL, NULL, &limit) > 0;
 }
 
-/* Whether there is something to be read now. */
+/* Whether a descriptor is readable now. */
 static int readable(int tag)
 {
     int *fds, n = pvm_getfds(&fds);
@@ -172,7 +172,7 @@ static int readable(int tag)
     return select_for(0, n, fds);
 }
 
-/* Polls for a message whenever the descriptors that were told at the first call say that there is something. */
+/* Polls for a message whenever a descriptor returned by the first call is readable. */
 static int await(int tag)
 {
     static int known[8], n;
@@ -187,7 +187,7 @@ static int await(int tag)
     return found_tag(mid);
 }
 
-/* Whether they say so no longer after some polls: other things than messages may come, too. */
+/* Whether the descriptors stop being readable after some polls: they may announce more than messages. */
 static int come_to_rest(int tag)
 {
     int *fds, n = pvm_getfds(&fds), polls = 0;
@@ -271,7 +271,7 @@ static void await_mark(const char *mark)
     probe_wait_ms(SETTLE_MS);
 }
 
-/* Until nothing of this line is left for the next one. */
+/* Consumes everything that this line has left. */
 static void clean_up(void)
 {
     struct timeval limit = {0, 50000};
@@ -284,7 +284,7 @@ static void clean_up(void)
         ;
 }
 
-/* Both sides have exchanged so much that they have found the route they will use, and owe each other nothing. */
+/* Exchanges messages until both sides use their final route and have acknowledged everything. */
 static void warm_up(void)
 {
     struct timeval pause = {0, 50000};
@@ -321,7 +321,7 @@ static void begin(void)
 
 /* ---- sections ---- */
 
-/* A poll that finds nothing takes one message in; a call that waits takes in all up to its own. */
+/* A poll that finds nothing accepts one message; a call that waits accepts all up to its own. */
 static void polls(void)
 {
     begin();
@@ -343,7 +343,7 @@ static void polls(void)
     look("12", "free:1 nrecv:2 free:2");
 }
 
-/* Calls that wait for an answer take in all that came before it. */
+/* Calls that wait for an answer accept all earlier arrivals. */
 static void polls_and_requests(void)
 {
     static const char *const requests[] = {"config",   "tasks",      "mailbox", "pstat", "newcontext",
@@ -357,7 +357,7 @@ static void polls_and_requests(void)
     }
 }
 
-/* A handler runs in the call that takes its message in, which is the one message of a poll. */
+/* A handler runs in the call that accepts its message; a poll accepts one. */
 static void polls_and_handlers(void)
 {
     begin();
@@ -373,7 +373,7 @@ static void polls_and_handlers(void)
     look("123", "nrecv:9 handler:1 nrecv:1 nrecv:2");
 }
 
-/* The function is asked about each message once in a call, in their order. */
+/* In each call the match function sees every message once, in order of arrival. */
 static void polls_and_functions(void)
 {
     begin();
@@ -387,7 +387,7 @@ static void polls_and_functions(void)
     look("1234", "config function nrecv:9");
 }
 
-/* The descriptors are readable while there is something to take in, and are so no longer when nothing is. */
+/* The descriptors are readable while arrivals are pending, and no longer. */
 static void polls_and_descriptors(void)
 {
     begin();
@@ -402,7 +402,7 @@ static void polls_and_descriptors(void)
     look("1234", "readable recv:2 readable recv:4 rest:9");
 }
 
-/* The news of a task's end come after what it has sent. */
+/* The notice of a task's end arrives after everything that it has sent. */
 static void polls_and_ends(void)
 {
     begin();
@@ -410,7 +410,7 @@ static void polls_and_ends(void)
     look("+AB", "notify-end:8 go end recv:8 nrecv:2 nrecv:1");
 }
 
-/* What a task has printed is there when the news of its end are. */
+/* A task's output is there when the notice of its end arrives. */
 static void polls_and_output(void)
 {
     begin();
@@ -433,7 +433,7 @@ static void polls_and_output(void)
 
 /*
  * A worker with one slot at its master sends RESULT, then READY; the master polls for READY, then for RESULT, and must
- * never find the slot taken.
+ * never find the slot occupied.
  */
 static void polls_race(void)
 {
@@ -459,14 +459,15 @@ static void polls_race(void)
     FACT("%d results, %d clashes", results, clashes);
 }
 
-/* Who polls now and then for what lies behind many other messages gets there, a message at a time. */
+/* A task that polls now and then for a message behind many others reaches it, one message per poll. */
 static void polls_rarely(void)
 {
     enum { MESSAGES = 2000 };
     int polls = 0;
 
     begin();
-    probe_children("flood", NULL, 1); /* which waits: pvm_spawn() takes in what comes before it returns */
+    probe_children("flood", NULL,
+                   1); /* it waits for "go": pvm_spawn() accepts everything that arrives before it returns */
     go(0);
     do {
         polls++;
@@ -476,7 +477,7 @@ static void polls_rarely(void)
     end_child(0);
 }
 
-/* Who polls for something else does not keep a sender of many messages waiting. */
+/* A task that polls for something else does not block the sender of many messages. */
 static void polls_and_senders(void)
 {
     char mark[1024];

@@ -187,7 +187,7 @@ static void barrier_stranger(void)
     CALL(pvm_gsize("g"));
 }
 
-/* What lookups answer to keys that no member has. */
+/* The answers of lookups with keys that no member has. */
 static void look_up_strange_keys(void)
 {
     static const int keys[] = {-1, -2, -31, 0, INT_MIN, INT_MAX, 1};
@@ -199,7 +199,7 @@ static void look_up_strange_keys(void)
     }
 }
 
-/* A member of "g" more, which sits there. */
+/* Adds a member of "g", which only waits. */
 static int one_more(void)
 {
     probe_children("join", NULL, 1);
@@ -245,7 +245,7 @@ static void instances(void)
     CALL(pvm_getinst("g", me));
 }
 
-/* A group of fixed size, of which a member has gone: asked by a member and by one who is none. */
+/* A frozen group that has lost a member: queries by a member and by another task. */
 static void instances_frozen(void)
 {
     begin();
@@ -262,7 +262,7 @@ static void instances_frozen(void)
     CALL(pvm_gsize("g"));
 }
 
-/* The functions by themselves: types, and what they refuse. */
+/* The functions themselves: types, and refused arguments. */
 static void functions(void)
 {
     int x[2] = {1, -5}, y[2] = {3, -7}, n = 2, info = -1;

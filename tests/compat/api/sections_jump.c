@@ -1,6 +1,5 @@
 /*
- * sections_jump.c - a receive that the program leaves with siglongjmp() out of a signal handler, and what it calls
- * next.
+ * sections_jump.c - a receive that the program leaves with siglongjmp() from a signal handler, and the calls after it.
  */
 #include "probe.h"
 #include <setjmp.h>
@@ -13,7 +12,7 @@ static void jump(int signal)
     siglongjmp(way_out, 1);
 }
 
-/* Overwrites what the call that was left had on the stack. */
+/* Overwrites the stack frame of the call that was left. */
 static __attribute__((noinline)) void reuse_stack(void)
 {
     volatile char stack[16384];

@@ -1,6 +1,4 @@
-/*
- * sections_local.c - enrolment, options, buffers, errors: calls that the library answers by itself.
- */
+/* sections_local.c - enrolment, options, buffers, errors: calls that the library answers itself. */
 #include <errno.h>
 #include <sys/wait.h>
 #include "probe.h"
@@ -126,7 +124,7 @@ static void options(void)
     pvm_exit();
 }
 
-/* Which numbers come again, and when. */
+/* Which buffer ids are reused, and when. */
 static void buffer_numbers(void)
 {
     int made[3], sent[3], received, me;
@@ -278,7 +276,10 @@ static void errors_abort(void)
     FACT("not reached: AutoErr 3 aborts the program");
 }
 
-/* pvmchkuid() may end the program: in a child. Words on stdout are its own; that there are some is the same. */
+/*
+ * pvmchkuid() may end the program, so it runs in a child. Both libraries print on stdout in the same cases, with texts
+ * of their own.
+ */
 static void check_user(int uid, const char *allowed)
 {
     char words[8192];
@@ -306,7 +307,7 @@ static void check_user(int uid, const char *allowed)
          length ? "explained" : "silent");
 }
 
-/* What hosters and taskers of PVM's time call when something goes wrong. */
+/* Calls of old hosters and taskers for their errors. */
 static void complaints(void)
 {
     static const int errors[] = {0, ENOENT, EACCES, 999};
@@ -362,7 +363,7 @@ static void helpers(void)
     complaints();
 }
 
-/* Names for "ps", which must be given before the first call. */
+/* Names for "ps", which must be set before the first call. */
 static void task_name(void)
 {
     struct pvmtaskinfo *info;

@@ -27,7 +27,7 @@ static void send_int(int tid, int tag, int value)
     pvm_send(tid, tag);
 }
 
-/* The next event message of `tag`: one int, a task or host. */
+/* The next event message with `tag`: one int, a task or host. */
 static void event(int tag)
 {
     struct timeval limit = {5, 0};
@@ -86,7 +86,7 @@ static void tasks(void)
          probe_name(info[0].ti_host), info[0].ti_flag, info[0].ti_a_out, info[0].ti_pid == getpid());
     probe_children("wait", NULL, 2);
     send_int(probe_child[0], 1, 0);
-    probe_wait_ms(300); /* while children enrol, the reference lists nameless tasks beside them */
+    probe_wait_ms(300); /* while children enrol, the reference also lists tasks without name */
     CALL(pvm_tasks(host, &n, &info));
     FACT("%d", n);
     for (int i = 0; i < n; i++)
@@ -117,7 +117,7 @@ static void show_codes(const char *call, int started, const int *tids, int n)
     printf("\n");
 }
 
-/* Result of a spawn, and its tids or codes. */
+/* The result of a spawn, and its tids or error codes. */
 #define SPAWN(file, argv, flags, where, n)                                                                             \
     do {                                                                                                               \
         int tids[4] = {0, 0, 0, 0};                                                                                    \
@@ -179,7 +179,7 @@ static void print_file(FILE *file)
     }
 }
 
-/* What a child is started with, and its output with and without task ids. */
+/* The environment of a child, and its output with and without task ids. */
 static void output(void)
 {
     FILE *file = tmpfile();
@@ -375,7 +375,7 @@ static void mailbox(void)
     CALL(put(NULL, 1, 0));
     CALL(take("box", 0, PvmMboxWaitForInfo));
     pvm_exit();
-    me = pvm_mytid(); /* another task: what was not persistent is gone */
+    me = pvm_mytid(); /* from another task: entries that are not persistent are gone */
     show_mailbox("*");
     CALL(take("box", 3, 0));
     CALL(put("box", 31, PvmMboxDefault));
@@ -548,7 +548,7 @@ static void halt(void)
     printf("not reached\n");
 }
 
-/* The daemon dies: every call says so at once. */
+/* When the daemon dies, every call returns an error at once. */
 static void lost_daemon(void)
 {
     const char *daemon = getenv("MACHINE_DAEMON"); /* its pid, from with-machine */

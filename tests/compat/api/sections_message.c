@@ -12,7 +12,7 @@ static void send_int(int tid, int tag, int value)
     pvm_send(tid, tag);
 }
 
-/* Until all that was sent is in the queue: each call may read but a part. */
+/* Waits until all sent messages are in the queue: each call may read only some of them. */
 static void let_all_come(void)
 {
     for (int i = 0; i < 20; i++) {
@@ -47,7 +47,7 @@ static void sending(void)
     CALL(pvm_send(0x80000000, 1));
     CALL(pvm_send(0x80000000 | host, 1));
     CALL(pvm_send(0x40000000 | host | 1, 1));
-    CALL(pvm_send(0x7fc0001, 1)); /* a task of a host that is not there */
+    CALL(pvm_send(0x7fc0001, 1)); /* a task of a host that does not exist */
     probe_receive(me, 0);
     probe_receive(me, INT_MAX);
     CALL(pvm_nrecv(-1, -1));
@@ -97,7 +97,7 @@ static void one_call(void)
     CALL(pvm_precv(-1, -1, got, 4, PVM_INT, &tid, &tag, &bytes));
     FACT("from %s tag %d, %d bytes: %d %d %d %d", probe_name(tid), tag, bytes, got[0], got[1], got[2], got[3]);
     CALL(pvm_psend(me, 7, data, 1, PVM_INT));
-    CALL(pvm_precv(me, 7, got, 4, PVM_INT, NULL, NULL, &bytes)); /* room for more than comes */
+    CALL(pvm_precv(me, 7, got, 4, PVM_INT, NULL, NULL, &bytes)); /* room for more than arrives */
     FACT("%d bytes", bytes);
     CALL(pvm_psend(me, 7, data, 0, PVM_BYTE));
     CALL(pvm_precv(me, 7, got, 8, PVM_BYTE, NULL, NULL, &bytes));
@@ -194,7 +194,7 @@ static void receiving_from_nobody(void)
     CALL(pvm_recv(-2, 1));
 }
 
-/* Takes the message with the largest tag below 100 (a rank above 1 means: go on looking), and 666 is an error. */
+/* Matches the message with the largest tag below 100 (a rank above 1 means: continue the search); 666 is an error. */
 static int largest(int mid, int tid, int tag)
 {
     int bytes, code, from;

@@ -22,7 +22,7 @@ static int send_length(void)
     return bytes;
 }
 
-/* Result and encoded size of one pack call in a new buffer. */
+/* The result and encoded size of one pack call in a new buffer. */
 #define SIZE(call)                                                                                                     \
     do {                                                                                                               \
         pvm_initsend(encoding_table[k].encoding);                                                                      \
@@ -74,7 +74,7 @@ static void sizes(void)
     }
 }
 
-/* Packs with `pack`, sends to ourselves, unpacks with `unpack` into `out`; both results are printed. */
+/* Packs with `pack`, sends to ourselves, unpacks with `unpack` into `out`; prints both results. */
 #define TRIP(pack, unpack, out, format, n)                                                                             \
     do {                                                                                                               \
         memset(out, 0, sizeof out);                                                                                    \
@@ -206,7 +206,7 @@ static void past_the_end(void)
         CALL(pvm_upkdouble(&d, 1, 1));
         CALL(pvm_upkint(i4, 1, 1));
         pvm_initsend(encoding_table[k].encoding);
-        pvm_pkint(&(int){1000}, 1, 1); /* would be the length of a string */
+        pvm_pkint(&(int){1000}, 1, 1); /* it would be the length of a string */
         pvm_send(pvm_mytid(), 1);
         pvm_recv(-1, 1);
         CALL(pvm_upkstr(text));

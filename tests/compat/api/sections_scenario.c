@@ -1,12 +1,12 @@
 /*
- * sections_scenario.c - what the manual pages of mailbox, contexts, handlers and match functions describe, with two
- * tasks where owner and other matter.
+ * sections_scenario.c - the scenarios in the manual pages of mailbox, contexts, handlers and match functions, with two
+ * tasks where ownership matters.
  */
 #include "probe.h"
 
 enum { FLAGS = PvmMboxPersistent | PvmMboxMultiInstance | PvmMboxOverWritable, TAG_CLERK = 31, TAG_RESULT = 32 };
 
-/* What the clerk is asked to do; see clerk() in roles.c. */
+/* Operations of the clerk; see clerk() in roles.c. */
 enum { PUT = 1, TAKE, DELETE };
 
 static void begin(void)
@@ -31,7 +31,7 @@ static int take(char *name, int index, int flags)
     return mid;
 }
 
-/* What pvm_putinfo() and the like return to the other task. */
+/* Prints the result of the other task's pvm_putinfo() and similar calls. */
 static void ask(int operation, char *name, int a, int b)
 {
     pvm_initsend(PvmDataDefault);
@@ -68,7 +68,7 @@ static void dismiss_clerk(void)
     pvm_recv(-1, 99);
 }
 
-/* Indices, values, owners and flags of a class in one line. */
+/* Prints indices, values, owners and flags of a class in one line. */
 static void show(char *name)
 {
     struct pvmmboxinfo *boxes;
@@ -83,7 +83,7 @@ static void show(char *name)
     printf("\n");
 }
 
-/* Two entries under one name with all flags, by one task and by two; and what may then be deleted by whom. */
+/* Two entries with one name and all flags, of one task and of two; and who may delete them. */
 static void mailbox_flags(void)
 {
     char name[32];
@@ -136,7 +136,7 @@ static void mailbox_death(void)
     }
 }
 
-/* Holes among the indices, and what is put into them. */
+/* Gaps among the indices, and the entries that fill them. */
 static void mailbox_holes(void)
 {
     begin();
@@ -162,7 +162,7 @@ static void mailbox_holes(void)
     show("row");
 }
 
-/* Waiting for an entry: of a name, of an index, to take it away. */
+/* Waiting for an entry: by name, by index, and to remove it. */
 static void mailbox_waiting(void)
 {
     begin();
@@ -237,7 +237,7 @@ static int count_once(int mid)
     return 0;
 }
 
-/* The reply of the manual page. */
+/* The example for replies in the manual page. */
 static int reply(int mid)
 {
     int from;
@@ -256,7 +256,7 @@ static void send_int(int tag, int value)
     pvm_send(pvm_mytid(), tag);
 }
 
-/* All calls that receive run handlers. */
+/* Every call that receives runs handlers. */
 static void handlers_in_calls(void)
 {
     struct timeval limit = {0, 100000};
@@ -305,7 +305,7 @@ typedef int (*match)(int, int, int);
 
 static int found, seen;
 
-/* The probe of the manual page. */
+/* The example for a probe in the manual page. */
 static int look(int mid, int tid, int tag)
 {
     struct pvmminfo info;
@@ -326,7 +326,7 @@ static int probe_by_match(int tid, int tag)
     return found;
 }
 
-/* Messages to ourselves go by the daemon in the reference. */
+/* The reference sends messages to ourselves through the daemon. */
 static void let_all_come(void)
 {
     match old = (match)(void *)pvm_recvf(NULL);
@@ -336,7 +336,7 @@ static void let_all_come(void)
     pvm_recvf(old);
 }
 
-/* What a tag below 100 says. */
+/* The rank that the tag gives: tag - 50. */
 static int as_told(int mid, int tid, int tag)
 {
     int told;
@@ -368,7 +368,7 @@ static void match_values(void)
     send_int(53, 3);
     send_int(55, 6);
     let_all_come();
-    probe_receive(-1, -1); /* the highest; of equal ones the first */
+    probe_receive(-1, -1); /* the highest; among equal ones the first */
     probe_receive(-1, -1);
     send_int(51, 1);
     let_all_come();

@@ -1,12 +1,12 @@
 /*
- * loads.c - says which libpvm3 it has loaded, and whether that can speak to the daemon. Compiled with the headers of
- * Debian's PVM and linked with its libraries.
+ * loads.c - prints which libpvm3 it has loaded, and whether that one can talk to the daemon. Compiled with the headers
+ * of Debian's PVM and linked with its libraries.
  */
 #include <stdio.h>
 #include <string.h>
 #include <pvm3.h>
 
-/* The file that is mapped as libpvm3. */
+/* The file mapped as libpvm3. */
 static const char *loaded(void)
 {
     static char line[5000];

@@ -1,10 +1,10 @@
 /*
- * paths.c - spawns copies of itself by the names that it is given and prints what became of each: the name that
- * pvm_tasks() lists, argv[0], the working folder, and the file that runs. Compiled for both PVMs.
+ * paths.c - spawns copies of itself by the given names and prints for each: the name that pvm_tasks() lists, argv[0],
+ * the working folder, and the file that runs. Compiled for both PVMs.
  *
- *   paths group            prints the name of the group server, too
+ *   paths group            also prints the name of the group server
  *   paths FILE WHERE...    pairs, for pvm_spawn()
- *   renamed                calls itself something else first
+ *   renamed                first changes its own name
  */
 #include <limits.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ int pvmsettaskname(char *name); /* in no header */
 
 enum { TAG_REPORT = 1, TAG_GO };
 
-/* Tells the parent how it was started, and stays until its name has been looked up. */
+/* Reports to the parent how it was started, and stays until its name has been looked up. */
 static int child(int parent, char *name)
 {
     char folder[PATH_MAX] = "", file[PATH_MAX] = "";

@@ -1,7 +1,7 @@
 /*
- * resident.c - a program that is compiled with the headers of Debian's PVM and linked with its libraries, and then run
- * with either PVM. Starts the machine if there is none, uses what a compiled program has of the library's inside
- * (variables that it copies, structures, values of constants), and stays in a group until its stdin ends.
+ * resident.c - a program that is compiled with the headers of Debian's PVM and linked with its libraries, then run with
+ * either PVM. Starts the machine if none runs, uses the library's internals as compiled programs do (copied variables,
+ * structures, values of constants), and stays in a group until its stdin ends.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@ extern struct Pvmtracer pvmctrc;
 extern char *pvm_errlist[];
 extern int pvm_errno, pvm_nerr, pvmmyctx;
 
-/* That an error code is seen in our copy of pvm_errno. */
+/* An error code must appear in our copy of pvm_errno. */
 static void show_errors(void)
 {
     pvm_setopt(PvmAutoErr, 0);

@@ -1,6 +1,6 @@
 /*
- * retry.c - a program that asks for its task id again and again, for as many seconds as its argument says (0: once),
- * and tells how often.
+ * retry.c - a program that requests its task id repeatedly, for as many seconds as its argument says (0: once), and
+ * prints the number of attempts.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
-/* hoster.c - starts the daemons of hosts that are added, by rsh; in the manner of 1995. See examples/hoster.c. */
+/* hoster.c - starts the daemons of added hosts with rsh, in the style of 1995. See examples/hoster.c. */
 /* clang-format off */
 #include "old.h"
 
 #define HOSTS 32
 #define LINE  1024
-#define LIMIT 30 /* seconds for the host's answer */
+#define LIMIT 30 /* seconds to wait for the host's answer */
 
 #ifndef RSHCOMMAND
 #error "RSHCOMMAND is not defined"
@@ -12,7 +12,7 @@
 
 struct host {
     int tid;
-    int fd; /* of the command's output, -1 when it is over */
+    int fd; /* of the command's output, -1 when it has ended */
     int length;
     char login[LINE];
     char result[LINE];

@@ -1,6 +1,6 @@
 /*
- * old.h - how programs of the 1990s asked what the system has: by the flags of conf/LINUX64.def. The programs here are
- * written in the manner of that time, to be compiled unchanged by aimk for PVM 3.4 and for dpvm.
+ * old.h - how programs of the 1990s detect features of the system: by the flags of conf/LINUX64.def. The programs here
+ * are in the style of that time, so that aimk compiles them unchanged for PVM 3.4 and for dpvm.
  */
 #include <sys/types.h>
 #include <sys/time.h>
@@ -77,7 +77,7 @@ extern char *sys_errlist[];
 #error "pvm3.h has another guard"
 #endif
 
-/* Of libpvm3; no header declares them. */
+/* Exported by libpvm3 without a declaration in any header. */
 int pvmlogerror __ProtoGlarp__((char *));
 int pvmlogperror __ProtoGlarp__((char *));
 int pvmbailout __ProtoGlarp__((int));

@@ -1,4 +1,4 @@
-/* tasker.c - starts the tasks of this host; in the manner of 1995. See examples/tasker.c. */
+/* tasker.c - starts the tasks of this host, in the style of 1995. See examples/tasker.c. */
 /* clang-format off */
 #include "old.h"
 
@@ -44,7 +44,7 @@ static void run_program()
     pvm_upkint(&n, 1, 1);
     while (n-- > 0)
         putenv(unpack_text());
-    if (PVMTMPNAMFUN(name)) /* its input: nothing, from a file that has no name any more */
+    if (PVMTMPNAMFUN(name)) /* its input is an empty file, which is already unlinked */
         dup2(open(name, O_RDWR | O_CREAT | O_EXCL, 0600), 0);
     unlink(name);
     execv(file, words);

@@ -1,6 +1,6 @@
 /*
- * tracer.c - prints the events of all tasks that start from a shell; in the manner of 1995. It says so when an event of
- * a task has an earlier time than the one before. pvmtev(7) has the format of the messages.
+ * tracer.c - prints the events of all tasks that are started from a shell, in the style of 1995. It reports events of a
+ * task whose time is before that of the preceding event. pvmtev(7) describes the format of the messages.
  */
 /* clang-format off */
 #include "old.h"
@@ -10,7 +10,7 @@
 #define DATA   32
 #define TASKS  64
 
-/* What the data of an event are; calls have one event when they begin and one when they end. */
+/* The data of events; a call has one event at its start and one at its end. */
 static struct description {
     int n;
     int id[DATA], type[DATA];
@@ -22,7 +22,7 @@ static struct clock {
     int tid, seconds, microseconds;
 } clocks[TASKS];
 
-static int number; /* the value that was unpacked last, if it is an int */
+static int number; /* the last unpacked value, if it is an int */
 
 static int next()
 {
