@@ -1,7 +1,7 @@
 /*
- * calls.c - makes every call that pvmtev.h has an event for, for the test of trace events. Roles: none: all calls;
- * "groups": those of libgpvm3; "event": events of the program itself; "quit": ends by exit() alone; "orphan": goes on
- * when its trace destination has ended; "parent", "child": inheritance.
+ * calls.c - makes every call that has an event in pvmtev.h, for the test of trace events. Roles: none: all calls;
+ * "groups": those of libgpvm3; "event": events of the program itself; "quit": ends with exit() alone; "orphan":
+ * continues after its trace destination has ended; "parent", "child": inheritance.
  */
 #include <stdio.h> /* before pvm3.h: for pvm_catchout() */
 #include <stdlib.h>
@@ -251,7 +251,7 @@ static void own_events(void)
     pvm_send(PVM_TRACE_TID, PVM_TRACE_CODE); /* is not one */
 }
 
-/* Its trace destination ends; it hears of that, and is not traced any more. */
+/* Its trace destination ends; it is notified, and no longer traced. */
 static void orphan(void)
 {
     for (int i = 0; i < 500 && pvm_getopt(PvmSelfTraceTid); i++)
@@ -263,7 +263,7 @@ static void orphan(void)
     fclose(f);
 }
 
-/* The child has another mask than we, the second one is not traced. */
+/* The child has a trace mask other than ours; the second child is not traced. */
 static void parent(const char *program)
 {
     char *args[] = {"child", NULL};

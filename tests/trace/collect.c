@@ -1,9 +1,11 @@
 /*
- * collect.c - runs a program traced and prints its events as text, one per line, without what differs from run to run:
- * times go, buffers are M, tids are t1, t2, ... in the order in which they appear, addresses are P.
+ * collect.c - traces a program and prints its events as text, one per line, without parts that differ between runs:
+ * times are omitted, buffers appear as M, tids as t1, t2, ... in order of appearance, addresses as P.
+ *
  *   collect [-b BYTES] [-o OPTION] [-m EVENT]... [-die] PROGRAM [ARGUMENT]...
+ *
  * -b, -o: PvmTraceBuffer and PvmTraceOptions; -m: only this event (default: all); -die: ends after the first event.
- * Exit code 1, and a line with ERROR, for what cannot be decoded.
+ * Data that cannot be decoded gives exit code 1 and a line with ERROR.
  */
 #include <stdarg.h>
 #include <stdbool.h>
@@ -22,20 +24,20 @@ struct form {
     int count, ids[FIELDS_MAX], types[FIELDS_MAX];
 };
 
-/* What a task or daemon has described so far: forms by event, and with the entry and exit bits. */
+/* The descriptions from a task or daemon so far: forms by event, and with the entry and exit bits. */
 struct source {
     int tid;
     struct form forms[3][TEV_MAX + 1];
-    bool has_names; /* a daemon's first message */
+    bool has_names; /* sent with a daemon's first message */
     long long latest_us;
-    FILE *out; /* what it has told, in memory */
+    FILE *out; /* its output, in memory */
     char *text;
     size_t length;
 };
 
 static struct source sources[SOURCES_MAX];
 static int source_count;
-static FILE *out; /* of the source that is read */
+static FILE *out; /* of the source being read */
 static int tids[TIDS_MAX], tid_count;
 
 static void fail(const char *format, ...)
@@ -212,7 +214,7 @@ static struct form *form_of(struct source *s, int id)
     return &s->forms[id & TEV_EVENT_ENTRY ? 0 : id & TEV_EVENT_EXIT ? 1 : 2][event];
 }
 
-/* An event with a description: name, then each datum with its id and type. */
+/* Reads an event with a description: name, then each datum with its id and type. */
 static void take_described(struct source *s)
 {
     int id = take_int(), event = id & ~(TEV_EVENT_ENTRY | TEV_EVENT_EXIT), head[2] = {0};
@@ -264,7 +266,7 @@ static void take_record(struct source *s)
         fail("%s does not end", pvmtevinfo[event].name);
 }
 
-/* An event of the program: values with their types. */
+/* Reads an event of the program: values with their types. */
 static void take_user(int tid)
 {
     char name[100];
@@ -341,7 +343,7 @@ static int start(char **argv, const char *buffer, const char *option, Pvmtmask m
     return tid;
 }
 
-/* Tasks in the order of their numbers, then daemons, whose events come when they come: in alphabetical order. */
+/* Tasks by number, then daemons. A daemon's events arrive in any order, so they are sorted alphabetically. */
 static int by_tid(const void *a, const void *b)
 {
     int x = ((const struct source *)a)->tid, y = ((const struct source *)b)->tid;
@@ -367,7 +369,7 @@ static void show_sorted(char *text)
 static void show(void)
 {
     for (int i = 0; i < source_count; i++)
-        fclose(sources[i].out); /* which knows where text and length are now */
+        fclose(sources[i].out); /* sets text and length */
     qsort(sources, (size_t)source_count, sizeof(sources[0]), by_tid);
     for (int i = 0; i < source_count; i++) {
         if (sources[i].tid < 0)
@@ -378,7 +380,7 @@ static void show(void)
     }
 }
 
-/* Until the task has ended, and its end is an event; then what is on its way still. */
+/* Collects until the task has ended, and its end is an event; then waits for messages in transit. */
 static void collect(bool die)
 {
     for (struct timeval patience = {.tv_sec = 20};;) {
@@ -417,7 +419,7 @@ int main(int argc, char **argv)
         choose_event(mask, NULL);
     int tid = start(argv + i, buffer, option, mask);
     pvm_notify(PvmTaskExit, TAG_EXIT, 1, &tid);
-    pvm_setopt(PvmAutoErr, 0); /* the end of a message is found by reading on */
+    pvm_setopt(PvmAutoErr, 0); /* unpacking fails at the end of the message */
     collect(die);
     show();
     pvm_exit();

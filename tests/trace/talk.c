@@ -1,6 +1,6 @@
 /*
- * talk.c - a parent and a child that exchange messages: traced by Debian's tracer with both libraries. Built with
- * Debian's headers and library, and run with either. What it packs takes the same bytes in both.
+ * talk.c - a parent and a child that exchange messages, traced by Debian's tracer with both libraries. Built with
+ * Debian's headers and library, and run with either. Its packed data has the same size in both.
  */
 #include <pvm3.h>
 #include <pvmtev.h>

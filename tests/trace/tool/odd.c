@@ -1,6 +1,6 @@
 /*
- * odd.c - what a collector must take: an event that the program makes itself, and messages that are no events. Started
- * by hand with PVM_TRACE; prints how many of those were sent.
+ * odd.c - messages that a collector must tolerate: an event of the program's own, and messages that are not events.
+ * Started by hand with PVM_TRACE; prints the number of the latter.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void find_collector(void)
     collector = about.src;
 }
 
-/* Ints as a trace message. */
+/* Sends ints as a trace message. */
 static void send_ints(int *ints, int count)
 {
     int old = pvm_setcontext(context);
@@ -39,7 +39,7 @@ static void send_ints(int *ints, int count)
         send_ints(ints, sizeof ints / sizeof ints[0]);                                                                 \
     } while (0)
 
-/* Each breaks one rule of the form. */
+/* Each breaks one rule of the format. */
 static void send_broken(void)
 {
     SEND(17);                                                         /* no mark */

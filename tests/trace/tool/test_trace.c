@@ -1,4 +1,4 @@
-/* test_trace.c - pvm-trace: calls out of events, messages out of calls, figures out of messages. */
+/* test_trace.c - pvm-trace: builds calls from events, messages from calls, figures from messages. */
 #include "unit.h"
 #include <string.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ static void finish(void)
     trace_free(&trace);
 }
 
-/* An event with whole numbers: ids and values, up to id -1. */
+/* An event with integers: ids and values, up to id -1. */
 static void add(int64_t time_us, int tid, int what, enum phase phase, const int *data)
 {
     struct field *fields = store_take(&trace.store, EVENT_FIELDS_MAX * sizeof *fields);
@@ -70,7 +70,7 @@ static void make(void)
 START_TEST(calls_are_entry_and_exit)
 {
     begin();
-    add(100, A, TEV_RECV, PHASE_EXIT, NOTHING); /* the trace began inside */
+    add(100, A, TEV_RECV, PHASE_EXIT, NOTHING); /* the trace started inside the call */
     add(110, A, TEV_RECV, PHASE_ENTRY, NOTHING);
     add(120, A, TEV_MHF_INVOKE, PHASE_ENTRY, NOTHING);
     add(130, A, TEV_MHF_INVOKE, PHASE_EXIT, NOTHING);

@@ -1,8 +1,8 @@
 /*
- * traffic.c - a program whose messages are known: started by hand as `traffic FILE [HOSTS [SECONDS]]`, it spawns
- * workers that send to each other, to a group and back, and writes what was sent, a line for each pair: from, to,
- * messages, bytes. One message is never received. HOSTS is the number of hosts to bring the machine to; the first
- * worker waits SECONDS before it sends.
+ * traffic.c - a program with known messages. Started by hand as `traffic FILE [HOSTS [SECONDS]]`, it spawns workers
+ * that send to each other, to a group and back, and writes a line for each pair: from, to, messages, bytes. One message
+ * is never received. HOSTS is the number of hosts that the machine gets; the first worker waits SECONDS before it
+ * sends.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 enum { WORKERS = 4, TAG_TIDS = 1, TAG_WORK, TAG_ALL, TAG_RESULT, TAG_FORGOTTEN, RESULT_INTS = 10, ALL_DOUBLES = 100 };
 
 static int tids[WORKERS];
-static char group[32]; /* other programs of this machine may run, too */
+static char group[32]; /* other programs of this machine may be running */
 
-/* Worker i sends i + 1 messages to each other one, of this many doubles. */
+/* Worker i sends i + 1 messages of this many doubles to each other worker. */
 static int doubles_to(int receiver)
 {
     return 1000 * (receiver + 1);
