@@ -8,7 +8,7 @@
 
 #include "fortran/fortran.h"
 
-#define ANYGOOD 1234567 /* as in session.f: any result but an error */
+#define ANYGOOD 1234567 /* as in session.f: any result that is not an error */
 
 struct account {
     char text[1024];
@@ -70,7 +70,7 @@ void FORTRAN(tell_begin)(const char *name, size_t length)
     told.text[0] = seen.text[0] = '\0';
     to_compare = false;
     if (strcmp(routine, "pvmfhalt") == 0)
-        signal(SIGTERM, SIG_IGN); /* ends all tasks, but this one shall tell how it went */
+        signal(SIGTERM, SIG_IGN); /* it ends all tasks, but this one must still report */
 }
 
 void FORTRAN(tell_call)(const char *name, size_t length)
@@ -106,7 +106,7 @@ void FORTRAN(tell_end)(const int *result, const int *expected)
     }
 }
 
-/* Ends the program: 0 if there was nothing wrong. */
+/* Ends the program: 0 if no fault was found. */
 void FORTRAN(tell_all)(const int *least)
 {
     printf("%d calls, %d wrong\n", calls, bad);

@@ -90,7 +90,7 @@ int stub_end(void)
     return answer;
 }
 
-/* ---- functions that routines call with arguments of their own making ---- */
+/* ---- functions that routines call with arguments of their own ---- */
 
 static int hear(const char *format, ...)
 {
@@ -104,7 +104,7 @@ static int hear(const char *format, ...)
     return answer;
 }
 
-int pvm_siblings(int **tids) /* prints nothing: the reference asks once, we each time */
+int pvm_siblings(int **tids) /* prints nothing: the reference calls it once, we each time */
 {
     static int siblings[] = {11, 22, 33};
     *tids = siblings;
@@ -189,7 +189,7 @@ unsigned int sleep(unsigned int seconds)
     return 0;
 }
 
-int pvmsleep(int seconds) /* what the reference calls */
+int pvmsleep(int seconds) /* the reference calls this */
 {
     return (int)sleep(seconds);
 }
@@ -233,7 +233,7 @@ int pvmlogerror(char *text) /* the reference's */
     return hear("pvmlogerror %s", text);
 }
 
-/* Needed to link ours, but called by no routine that does the same in the reference. */
+/* Required to link our library, but not called by any routine that behaves as in the reference. */
 int pvm_upkmesg(void)
 {
     return hear("pvm_upkmesg");
@@ -401,7 +401,7 @@ static int run(const struct probe *table)
 
 int main(void)
 {
-    setvbuf(stdout, NULL, _IONBF, 0); /* a crash shows where */
+    setvbuf(stdout, NULL, _IONBF, 0); /* a crash shows its location */
     int generated = run(probes), own = run(more);
     printf("%d routines, %d more\n", generated, own);
     return 0;

@@ -1,15 +1,15 @@
 /*
- * stubs.h - a C library that only prints how it is called.
+ * stubs.h - a C library that only prints its calls.
  *
- * The probe is linked with Debian's libfpvm3.a and with ours. It calls each routine with arguments that can be told
- * apart, prints which C function was called with what, and which of the arguments were changed to what.
+ * The probe is linked with Debian's libfpvm3.a and with ours. It calls each routine with distinguishable arguments, and
+ * prints which C function was called with which arguments, and which arguments of the routine were changed to what.
  */
 #ifndef STUBS_H
 #define STUBS_H
 
 #include <stddef.h>
 
-enum { STUB_GIVEN = 12, STUB_ROOM = 20 }; /* lengths of strings that are given and filled */
+enum { STUB_GIVEN = 12, STUB_ROOM = 20 }; /* lengths of input and output strings */
 
 struct probe {
     const char *name;

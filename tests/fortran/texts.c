@@ -1,4 +1,4 @@
-/* texts.c - calls ftocstr() and ctofstr() of libfpvm3, which no header declares; both libraries must do the same. */
+/* texts.c - calls ftocstr() and ctofstr() of libfpvm3, which no header declares; both libraries must behave alike. */
 #include <stdio.h>
 #include <string.h>
 
