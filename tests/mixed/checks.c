@@ -1,4 +1,6 @@
-/* checks.c - what each task of a mixed machine looks at besides messages: hosts, spawning, ends of tasks, groups. */
+/*
+ * checks.c - the checks of each task of a mixed machine, apart from messages: hosts, spawning, ends of tasks, groups.
+ */
 #include <stdarg.h>
 #include <stdio.h>
 #include "tests/machine/runner/check.h"
@@ -56,7 +58,7 @@ const char *check_config(const struct machine *m)
 
 /* ---- pvm_spawn, pvm_notify ---- */
 
-/* Tells its parent what it is, and ends when told to. */
+/* Reports its properties to its parent, and ends on request. */
 void child(int argc, char **argv)
 {
     int about[] = {(int)sizeof(long), is_big_endian(), argc > 1 ? atoi(argv[1]) : -1};

@@ -3,13 +3,13 @@
  *
  *   mixed [-1] [-d] NAME=PVMD,PROGRAM...
  *
- * For each architecture: its name, and what starts the daemon and this program there. The first is that of the daemon
- * that runs already, the others become hosts 127.0.0.2 and so on. Two tasks on each exchange every type by every way in
- * every direction, first by the daemons, then by direct links; then they look at hosts, children, groups, ends. Prints
- * the tables; fails when a cell is not "ok".
+ * For each architecture: its name, and the commands that start the daemon and this program there. The first is that of
+ * the running daemon, the others become hosts 127.0.0.2 and so on. Two tasks on each exchange every type by every way
+ * in every direction, first through the daemons, then over direct links; then they check hosts, children, groups, ends.
+ * Prints the tables; fails when a cell is not "ok".
  *
  *   -1  all tasks on the first host
- *   -d  by the daemons only
+ *   -d  through the daemons only
  *   --version  prints the version: shows that this machine can run it
  */
 #include <stdio.h>
@@ -48,7 +48,7 @@ static int spawn_peer(int i)
 {
     int tid;
     char *argv[] = {"peer", NULL};
-    /* by its name alone where ep= leads to it */
+    /* by its name alone if ep= leads to it */
     char *file = machine.one_host || i == 0 ? machine.arch[i].program : strrchr(machine.arch[i].program, '/') + 1;
     int n = pvm_spawn(file, argv, machine.one_host ? PvmTaskHost : PvmTaskArch,
                       machine.one_host ? "." : machine.arch[i].name, 1, &tid);
@@ -108,7 +108,7 @@ static void await_report(int tid, const char *name)
         check_failed(__FILE__, __LINE__, "no report from %s (t%x) in %d s", name, tid, REPORT_S);
 }
 
-/* What a task reports; notes it if that is a fault. */
+/* Receives a task's report; records a fault. */
 static const char *take_fault(int tid, const char *name)
 {
     static char text[300];
@@ -167,9 +167,9 @@ static void exchange(void)
     }
 }
 
-/* ---- by which route ---- */
+/* ---- routes ---- */
 
-/* Asks a task what it has sent to whom; see "Routes" in doc/protocol.md. */
+/* Requests a task's traffic counts; see "Routes" in doc/protocol.md. */
 static void ask_routes(int tid)
 {
     int where[] = {pvm_getcontext(), TAG_TOLD}, reserved = pvm_setopt(PvmResvTids, 1);
@@ -182,7 +182,7 @@ static void ask_routes(int tid)
     check_receive(tid, TAG_TOLD);
 }
 
-/* Whether a direct link between tasks of two architectures is by what it should be. */
+/* Whether a direct link between tasks of two architectures uses the expected transport. */
 static int is_right(const char *route, int from, int to)
 {
     int alike = machine.arch[from].long_bytes == machine.arch[to].long_bytes &&
@@ -190,7 +190,7 @@ static int is_right(const char *route, int from, int to)
     return strcmp(route, alike && (machine.one_host || from == to) ? "shm" : "tcp") == 0;
 }
 
-/* The routes from the task that was asked, and answers, to all receivers. */
+/* The routes from the task that was asked, and that now answers, to all receivers. */
 static void print_routes(int from)
 {
     char text[300], names[ARCHES_MAX][40];
@@ -232,7 +232,7 @@ static void show_routes(void)
 
 /* ---- the other checks ---- */
 
-/* All tasks look at something; a line with a word for each architecture. */
+/* All tasks run a check; prints a line with a word for each architecture. */
 static void check_all(const char *name, int what, int argument, int tasks)
 {
     const char *results[ARCHES_MAX];
@@ -248,7 +248,7 @@ static void check_all(const char *name, int what, int argument, int tasks)
     printf("\n");
 }
 
-/* The last host goes; all others are told. Only those are waited for. */
+/* The last host is deleted, and all others are notified. Waits only for these notices. */
 static void delete_last_host(void)
 {
     struct pvmhostinfo *hosts;

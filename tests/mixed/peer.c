@@ -79,7 +79,7 @@ static const char *forward_all(int from, int self)
     return NULL;
 }
 
-/* Receives all, and reports what was wrong with each: WAYS x ROWS strings. */
+/* Receives everything, and reports the faults of each: WAYS x ROWS strings. */
 static void receive_all(int from, int self)
 {
     int via = machine.arch[machine_via(&machine, from, self)].sender;
@@ -146,7 +146,7 @@ static void obey(int order, int argument, int self, int is_sender)
     check_failed(__FILE__, __LINE__, "there is no order %d", order);
 }
 
-/* Who we are: our place in the machine. */
+/* Finds our place in the machine. */
 static int find_self(int *is_sender)
 {
     int me = pvm_mytid();

@@ -1,6 +1,6 @@
 /*
- * peer.h - the tasks of a mixed machine: two on each architecture, the first of which send and the second of which
- * receive. They do what the master says, in turn, and report.
+ * peer.h - the tasks of a mixed machine: two on each architecture, a sender and a receiver. They execute the master's
+ * orders in turn, and report.
  */
 #ifndef PEER_H
 #define PEER_H
@@ -20,20 +20,20 @@ enum peer_tag {
 };
 
 enum peer_order {
-    ORDER_SEND,   /* argument: which architecture's sender sends all rows by all ways; receivers report each */
+    ORDER_SEND,   /* argument: the architecture whose sender sends all rows by all ways; receivers report each */
     ORDER_ROUTE,  /* argument: PvmDontRoute or PvmRouteDirect */
-    ORDER_CONFIG, /* the rest: each task looks for itself, and reports what is wrong */
+    ORDER_CONFIG, /* from here on: each task checks for itself, and reports faults */
     ORDER_SPAWN,
     ORDER_GROUP,
-    ORDER_WATCH, /* argument: a host; ask to be told of its end */
+    ORDER_WATCH, /* argument: a host; request a notice of its end */
     ORDER_TOLD,  /* wait for that */
     ORDER_END
 };
 
-/* What a peer is told first. */
+/* The first message to a peer. */
 struct machine {
     int count;    /* architectures */
-    int one_host; /* all tasks are on one */
+    int one_host; /* all tasks are on one host */
     struct {
         char name[NAME_MAX_BYTES]; /* LINUX64, ... */
         char program[PATH_MAX_BYTES];
@@ -42,13 +42,13 @@ struct machine {
     } arch[ARCHES_MAX];
 };
 
-/* The architecture, if possible a third one, whose sender forwards. */
+/* The architecture whose sender forwards; if possible a third one. */
 int machine_via(const struct machine *m, int from, int to);
 
 void peer(int argc, char **argv);  /* roles of the program */
 void child(int argc, char **argv); /* spawned by peers */
 
-/* checks.c: NULL, or what is wrong. */
+/* checks.c: NULL, or the fault. */
 const char *check_config(const struct machine *m);
 const char *check_children(const struct machine *m);
 const char *check_group(const struct machine *m);

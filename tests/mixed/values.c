@@ -1,4 +1,4 @@
-/* values.c - see values.h. Floating-point values are given by their bits: which NaN it is must survive, too. */
+/* values.c - see values.h. Floating-point values are given as bits: a NaN's payload must survive, too. */
 #include "values.h"
 #include <limits.h>
 #include <stdint.h>
@@ -14,8 +14,10 @@ static const unsigned uints[] = {0, 1, 0xffff, 0x10000, 0x80000000, UINT_MAX, 0x
 static const long longs[] = {0, 1, -1, INT32_MIN, INT32_MAX, 0x12345678, -0x12345678};
 static const unsigned long ulongs[] = {0, 1, 0xffff, 0x10000, 0x80000000, UINT32_MAX, 0x12345678};
 
-/* 0, -0, 1, -1.5, the smallest normal and denormal numbers, a denormal with many digits, the largest number, the
- * infinities, quiet NaNs with a payload, one negative, and a signalling one */
+/*
+ * 0, -0, 1, -1.5, the smallest normal and denormal numbers, a denormal with many digits, the largest number, the
+ * infinities, quiet NaNs with a payload, one of them negative, and a signalling one
+ */
 static const uint32_t floats[] = {0,          0x80000000, 0x3f800000, 0xbfc00000, 0x00800000, 0x00000001, 0x80345678,
                                   0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc12345, 0xffc54321, 0x7f812345};
 static const uint64_t doubles[] = {0,

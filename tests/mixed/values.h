@@ -1,10 +1,10 @@
-/* values.h - the data types of PVM, each with values that are hard to convert, and how it is packed and unpacked. */
+/* values.h - the data types of PVM, each with values that are hard to convert, and its pack and unpack functions. */
 #ifndef VALUES_H
 #define VALUES_H
 
 #include <stddef.h>
 
-enum { VALUES_MANY = 70000 }; /* items of a large message: with 16 bytes each more than one frame */
+enum { VALUES_MANY = 70000 }; /* items of a large message: at 16 bytes each more than one frame */
 
 struct type {
     const char *name;
@@ -13,7 +13,7 @@ struct type {
     size_t bytes;       /* of one item here */
     const void *some;   /* values, all different; those of 64-bit types fit into 32 bits */
     int count;          /* of them */
-    void *many;         /* VALUES_MANY items: the same again and again */
+    void *many;         /* VALUES_MANY items: the values repeated */
     int (*pack)(void *data, int n, int stride);
     int (*unpack)(void *data, int n, int stride);
 };
@@ -28,8 +28,8 @@ extern char strings[STRINGS][STRING_MAX];
 /* Fills `many` and `strings`. */
 void values_init(void);
 
-/* Longs and ulongs, of which those in the middle need 64 bits; where a long is shorter they fit. */
-enum { WIDE = 4, WIDE_FITTING = 1 }; /* values, and how many of them come before the first wide one */
+/* Longs and ulongs. Those in the middle need 64 bits; where a long is shorter, they fit. */
+enum { WIDE = 4, WIDE_FITTING = 1 }; /* values, and the number of them before the first wide one */
 extern long wide_longs[WIDE];
 extern unsigned long wide_ulongs[WIDE];
 

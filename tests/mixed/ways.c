@@ -36,7 +36,7 @@ static int encoding_of(enum way way)
     return way == WAY_RAW || way == WAY_MAILBOX ? PvmDataRaw : way == WAY_INPLACE ? PvmDataInPlace : PvmDataDefault;
 }
 
-/* The items of a type that travel. */
+/* The number of items of a type that are sent. */
 static int count_of(enum way way, const struct type *t)
 {
     return way == WAY_LARGE || way == WAY_PSEND_LARGE ? VALUES_MANY : way == WAY_STRIDED ? 1000 : t->count;
@@ -44,7 +44,7 @@ static int count_of(enum way way, const struct type *t)
 
 /* ---- sending ---- */
 
-/* Of two calls that were made one after the other the first error counts. */
+/* The result of two calls in a row: the first error. */
 static int first_of(int rc, int more)
 {
     return rc < 0 ? rc : more;
@@ -73,7 +73,7 @@ static int pack_values(enum way way, const struct type *t)
     return t->pack(t->many, count_of(way, t), way == WAY_STRIDED ? STRIDE_PACKED : 1);
 }
 
-/* A row between two ints, so that it shows when one byte too many or too few is taken. */
+/* A row is packed between two ints, so that a byte too many or too few is detected. */
 static int pack_row(enum way way, int row)
 {
     static int front = FRONT, back = BACK;
@@ -146,7 +146,7 @@ static const char *wrong(const char *format, ...)
     return text;
 }
 
-/* Room for n items, filled with a pattern that unpacking must leave where it does not write. */
+/* Room for n items, filled with a pattern that unpacking must preserve between the items. */
 static char *room_for(size_t bytes)
 {
     char *room = malloc(bytes);
@@ -164,7 +164,7 @@ static int untouched(const char *from, size_t bytes)
     return 1;
 }
 
-/* n items, one every `stride`, are those that were sent, and nothing else was written to. */
+/* Checks that n items, one every `stride`, equal those sent, and that nothing else was written. */
 static const char *compare(const struct type *t, const char *got, int n, int stride, int sent_stride)
 {
     for (int i = 0; i < n; i++) {
@@ -201,7 +201,7 @@ static const char *unpack_strings(enum way way)
     return NULL;
 }
 
-/* Whether a sender whose long has so many bytes sends more than fits here. */
+/* Whether a sender with longs of this size sends values that do not fit here. */
 static int overflows(int long_bytes)
 {
     return long_bytes > (int)sizeof(long);
@@ -304,7 +304,7 @@ static void make_current(int mid)
     pvm_freebuf(before);
 }
 
-/* The message of a row becomes the current one. */
+/* Makes the message of a row the active one. */
 static const char *take(enum way way, int row, int from, int via)
 {
     int rc, src = 0;

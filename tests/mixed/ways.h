@@ -1,5 +1,5 @@
 /*
- * ways.h - the ways by which values get from one task to another: each has its column in the table. A row is a type, or
+ * ways.h - the ways in which values get from one task to another: each has its column in the table. A row is a type, or
  * one of the two below.
  */
 #ifndef WAYS_H
@@ -27,23 +27,22 @@ enum way {
 extern const char *const way_names[WAYS];
 extern const char *row_name(int row);
 
-/* Whether there is such a thing: strings, for example, are not sent in place. */
+/* Whether the combination exists: strings, for example, are not sent in place. */
 int way_has(enum way way, int row);
 
 /* Message tag of a case, from 1000 on. */
 int way_tag(enum way way, int row);
 
 /*
- * Sends a row to each of n receivers. `via` tells for each of them who forwards (WAY_FORWARD). 0, or the code of what
- * failed.
+ * Sends a row to each of n receivers. `via` gives the forwarder for each of them (WAY_FORWARD). 0, or the error code.
  */
 int way_send(enum way way, int row, int n, const int *receivers, const int *via);
 
-/* Forwards what `from` has sent by WAY_FORWARD. */
+/* Forwards a message that `from` has sent by WAY_FORWARD. */
 int way_forward(int row, int from, int to);
 
 /*
- * Takes a row from `from`, which has come by `via`. The sender's long has `long_bytes` bytes. NULL, or what is wrong:
+ * Receives a row from `from`, which arrived by `via`. The sender's long has `long_bytes` bytes. NULL, or the fault in
  * static storage.
  */
 const char *way_receive(enum way way, int row, int from, int via, int long_bytes);
