@@ -1,6 +1,6 @@
 /*
- * break_queue_pairs - loaded before a program (LD_PRELOAD), it forces each of its queue pairs into the error state,
- * some time (RDMA_BREAK_MS) after it became ready to send: what a fault of the device or its cable does, at any moment.
+ * break_queue_pairs - preloaded into a program (LD_PRELOAD), it forces each queue pair into the error state
+ * RDMA_BREAK_MS after it became ready to send, as a fault of the device or its cable does at any moment.
  */
 #include <dlfcn.h>
 #include <infiniband/verbs.h>
@@ -16,7 +16,8 @@ static struct {
     int64_t due_ms;
 } pairs[PAIRS_MAX];
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a queue pair must not go while it is being broken */
+static pthread_mutex_t lock =
+    PTHREAD_MUTEX_INITIALIZER; /* a queue pair must not be destroyed while it is being broken */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int (*real_modify)(struct ibv_qp *, struct ibv_qp_attr *, int);
 static int (*real_destroy)(struct ibv_qp *);

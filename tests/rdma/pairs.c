@@ -1,8 +1,8 @@
 /*
- * pairs - a task with many peers, each by a queue pair of its own: pairs [PEERS].
+ * pairs - a task with many peers, each over a queue pair of its own: pairs [PEERS].
  *
- * While they are idle, no task has more than 4 MiB registered with the device; afterwards all of them send large
- * messages at once, which are read over all queue pairs at the same time.
+ * While they are idle, no task has more than 4 MiB registered with the device. Afterwards all send large messages at
+ * once, which are read over all queue pairs at the same time.
  */
 #include "tests/machine/runner/check.h"
 
@@ -21,14 +21,14 @@ static void peer(int argc, char **argv)
     check_receive_int(pvm_parent(), TAG_GO);
 }
 
-/* The number behind a word of a line, or -1. */
+/* The number after a word in a line, or -1. */
 static long value_of(const char *line, const char *word)
 {
     const char *at = strstr(line, word);
     return at ? strtol(at + strlen(word), NULL, 10) : -1;
 }
 
-/* Sums up the values of lines that `rdma` prints about a process; "": counts the lines. */
+/* Adds up the values in the lines that `rdma` prints about a process; "": counts the lines. */
 static long sum_of(const char *command, pid_t pid, const char *word)
 {
     char line[512];

@@ -1,16 +1,15 @@
 /*
- * reads - RDMA READs over many queue pairs at once, in plain verbs and without dpvm: do they bring what was there?
+ * reads - RDMA READs over many queue pairs at once, in plain verbs and without dpvm: do they deliver the right data?
  *
  *   reads [PAIRS [BYTES [ROUNDS [SECONDS]]]]          (64 65536 10 20)
  *
- * Queue pairs between the first two RDMA devices; in each round every end reads BYTES of its peer, and compares.
- * Soft-RoCE of Linux 6.1 reports READs as done whose data the host's own receive backlog has dropped
- * (net.core.netdev_max_backlog; 64 pairs are enough for its default): the buffer is then as it was. Hence what the
- * transport does to see that, and this program, which shows that it is not dpvm's doing.
+ * Uses queue pairs between the first two RDMA devices; in each round every end reads BYTES from its peer, and compares.
+ * Soft-RoCE of Linux 6.1 reports READs as complete whose data the host's own receive backlog has dropped
+ * (net.core.netdev_max_backlog; 64 pairs are enough for its default): the buffer is then unchanged. The transport
+ * detects this; this program shows that the cause is not dpvm.
  *
- * What is not done after SECONDS is counted as unfinished. Prints one line. Exit code: 0 all data right, 1 READs
- * reported as done brought wrong data, 2 READs failed or are unfinished, or something else is wrong; 77 there are no
- * two devices.
+ * READs not complete after SECONDS count as unfinished. Prints one line. Exit code: 0 all data right; 1 completed READs
+ * delivered wrong data; 2 READs failed or are unfinished, or another error; 77 there are no two devices.
  */
 #include <err.h>
 #include <infiniband/verbs.h>
@@ -31,7 +30,7 @@ struct side {
     struct ibv_port_attr port;
     union ibv_gid gid;
     int gid_index;
-    uint8_t *data; /* pairs * bytes: what the peer reads, then where we read to */
+    uint8_t *data; /* pairs * bytes that the peer reads, then pairs * bytes for our reads */
     struct ibv_mr *mr;
     struct ibv_qp **queue_pairs;
 };
@@ -41,7 +40,7 @@ static struct side sides[2];
 static unsigned posted, done, wrong, failed; /* READs */
 static bool *broken;                         /* pairs: their queue pairs are in error */
 
-/* The first GID that is an IPv4 address: RoCE v2 on the interface's own one. */
+/* The first GID that is an IPv4 address: RoCE v2 with the interface's own address. */
 static void choose_gid(struct side *s)
 {
     static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
@@ -142,7 +141,7 @@ static void post_read(struct side *s, struct side *peer, unsigned pair)
         err(2, "a READ is not taken");
 }
 
-/* Takes what is done, and compares. */
+/* Handles completions, and compares the data. */
 static void take_done(struct side *s, struct side *peer)
 {
     struct ibv_wc completions[16];

@@ -1,8 +1,8 @@
 /*
- * stream - messages go to and fro for some seconds while somebody does things to the devices below: stream SECONDS
+ * stream - exchanges messages for some seconds while faults are injected into the devices below: stream SECONDS
  * [HOSTS].
  *
- * None may be lost, doubled, reordered or changed. With two hosts the peer is on the second.
+ * No message may be lost, duplicated, reordered or changed. With two hosts the peer is on the second.
  */
 #include "tests/machine/runner/check.h"
 
@@ -10,7 +10,7 @@ enum { TAG_DATA = 1, TAG_ECHO, TAG_END, BYTES_MAX = 1 << 20, WINDOW = 8 };
 
 static char data[BYTES_MAX];
 
-/* Small ones mostly; some that are read by the receiver rather than sent. */
+/* Mostly small ones, and some that the receiver reads by RDMA. */
 static int size_of(unsigned number)
 {
     unsigned state = number * 2654435761u, kind = check_random(&state) % 16;
