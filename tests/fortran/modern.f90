@@ -1,5 +1,5 @@
-! What dpvm does beyond the reference, by the module: lists of the mailbox, contexts, headers, messages in messages, long
-! names, whole INTEGER*8, and sections of arrays; and the lists of a machine of three hosts. Stops with 1 if anything is wrong.
+! Tests dpvm's extensions of the reference with the module: lists of the mailbox, contexts, headers, nested messages,
+! long names, full INTEGER*8, array sections; and the lists of a machine of three hosts. Stops with 1 on any fault.
 program modern
   use pvm
   use, intrinsic :: iso_fortran_env, only: int8, int64

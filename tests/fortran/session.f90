@@ -1,4 +1,4 @@
-! The same calls in free form with the module pvm, whose interfaces the compiler checks them against.
+! The same calls in free form with the module pvm; the compiler checks them against its interfaces.
 module handlers
 contains
   integer function handle(mid)

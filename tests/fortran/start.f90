@@ -1,4 +1,4 @@
-! Starts a machine of two hosts by pvmfstartpvmd, with the host file that the first argument names, and ends it.
+! Starts a machine of two hosts with pvmfstartpvmd and the host file in the first argument, and halts it.
 program start
   use pvm
   use, intrinsic :: iso_fortran_env, only: output_unit

@@ -1,4 +1,4 @@
-! What the session spawns: waits for the word to go.
+! The task that the session spawns: waits for the message to continue.
 program worker
   use pvm
   implicit none
