@@ -6,7 +6,7 @@
         for message in vm.messages(tag=2, count=4):
             print(message.source, message.values)
 
-README.md tells more.
+See README.md.
 """
 
 from .constants import *  # noqa: F401,F403

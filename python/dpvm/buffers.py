@@ -1,4 +1,4 @@
-"""Memory of Python objects as PVM sees it: anything with the buffer protocol, without copying."""
+"""The memory of Python objects, passed to PVM without copying: any object with the buffer protocol."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ _KINDS = {**dict.fromkeys("bhilqn", "i"), **dict.fromkeys("BHILQN?c", "u"), **di
           "Zf": "c", "Zd": "c"}  # fmt: skip
 _SWAPPED = ">!" if sys.byteorder == "little" else "<"
 
-ITEMS_MAX = 2**31 - 1  # of one call of PVM
+ITEMS_MAX = 2**31 - 1  # limit of one PVM call
 
 
 def pvm_type(format: str, itemsize: int) -> Optional[int]:
-    """PVM's type for items of a format of the struct module, in this machine's byte order; None if there is none."""
+    """PVM's type for items of a format of the struct module in this machine's byte order; None if there is none."""
     if format[:1] in _SWAPPED and itemsize > 1:
         return None
     kind = _KINDS.get(format.lstrip("@=<>!"))
@@ -56,8 +56,8 @@ def pvm_type(format: str, itemsize: int) -> Optional[int]:
 class Buffer:
     """The memory of an object, for a with statement: `address`, `count` items of PVM's `type`, `nbytes`, `shape`.
 
-    Reading takes any object with the buffer protocol; what is not contiguous in C's order is copied. Writing needs one
-    that is contiguous and can be written to.
+    Reading accepts any object with the buffer protocol; data that is not contiguous in C's order is copied. Writing
+    needs a contiguous and writable object.
     """
 
     def __init__(self, obj: Any, writable: bool = False) -> None:
@@ -85,7 +85,7 @@ class Buffer:
         self.address: Optional[int] = self._py.buf
 
     def release(self) -> None:
-        """The object may be resized and freed again."""
+        """Releases the object, which may then be resized and freed."""
         if self._py is not None:
             _release_buffer(ctypes.byref(self._py))
             self._py = None  # type: ignore[assignment]
@@ -98,7 +98,7 @@ class Buffer:
 
 
 def empty(code: str, shape: Tuple[int, ...], itemsize: int) -> Any:
-    """A new array for items of format `code`: of NumPy where it is installed, else a memoryview."""
+    """A new array for items of format `code`: a NumPy array if NumPy is installed, else a memoryview."""
     try:
         import numpy
     except ImportError:

@@ -1,4 +1,4 @@
-"""The constants of pvm3.h, by their names there."""
+"""The constants of pvm3.h, under the same names."""
 
 # encodings
 PvmDataDefault, PvmDataRaw, PvmDataInPlace = 0, 1, 2

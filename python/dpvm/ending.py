@@ -1,4 +1,4 @@
-"""Halting the machine, which ends each of its tasks by SIGTERM, but not this process."""
+"""Halts the machine. This ends each of its tasks by SIGTERM, but must not end this process."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _LIMIT_MS = 20000
 
 
 def descriptors() -> List[int]:
-    """Those on which messages come in; they belong to the library."""
+    """The descriptors on which messages arrive; the library owns them."""
     fds = ctypes.POINTER(ctypes.c_int)()
     count = library().call("getfds", ctypes.byref(fds))
     return list(fds[:count])
 
 
 def _peer(descriptor: int) -> Optional[int]:
-    """The process at the other end of a socket of this host."""
+    """The process at the other end of a Unix socket."""
     try:
         if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
             return None
@@ -51,7 +51,7 @@ def _daemon() -> Optional[int]:
 
 @contextmanager
 def _unharmed() -> Iterator[None]:
-    """SIGTERM is ignored meanwhile; by C's function, since Python's may only be called by the main thread."""
+    """Ignores SIGTERM meanwhile, with C's function, since only the main thread may call Python's."""
     libc_signal: Any = ctypes.CDLL(None).signal
     libc_signal.restype = ctypes.c_void_p
     libc_signal.argtypes = [ctypes.c_int, ctypes.c_void_p]
@@ -64,7 +64,10 @@ def _unharmed() -> Iterator[None]:
 
 
 def halt() -> None:
-    """Ends the machine and waits for the end of this host's daemon: whoever starts one next does not meet this one."""
+    """Halts the machine and waits until this host's daemon has ended.
+
+    Otherwise the next program to start a daemon would find this one.
+    """
     lib, daemon = library(), _daemon()
     with _unharmed():
         code = lib.function("halt")()
@@ -74,5 +77,5 @@ def halt() -> None:
             poll.poll(_LIMIT_MS)
             os.close(daemon)
     lib.function("exit")()
-    if code != -14:  # PvmSysErr: the daemon was faster than its answer
+    if code != -14:  # PvmSysErr: the daemon ended before it answered
         lib.check("halt", code)

@@ -1,4 +1,4 @@
-"""Exceptions: one class for each error code of PVM, by its name in pvm3.h, all of them PvmError."""
+"""Exceptions: a subclass of PvmError for each error code of PVM, with its name in pvm3.h."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAMES = {
 
 
 class PvmError(Exception):
-    """A call of PVM failed: `call` is its name, `code` what it returned."""
+    """A call of PVM failed: `call` is its name, `code` its result."""
 
     code: int = 0
 

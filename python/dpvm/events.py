@@ -1,4 +1,4 @@
-"""What happens by itself: message handlers, and the ends of tasks, hosts and their arrival."""
+"""Asynchronous events: message handlers, and notices of tasks that end and of hosts that join or leave."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .message import Message
 from .task import Task, tag_of, tid_of
 
 _handlers: Dict[int, "Handler"] = {}
-_context: Optional[int] = None  # of the notifications with a function
+_context: Optional[int] = None  # of the notices that have a function
 _next_tag = 1
 
 
 class Handler:
-    """A function that gets messages instead of receive(); remove() ends that."""
+    """A function that receives messages in place of receive(), until remove() is called."""
 
     def __init__(self, function: Callable[[Message], Any], source: int, tag: int, context: int) -> None:
         self._function = function
@@ -50,14 +50,14 @@ def add_handler(function: Callable[[Message], Any], source: Union[Task, int, Non
 
 
 def forget_all() -> None:
-    """This process is no task any more."""
+    """Called when this process is no longer a task."""
     global _context
     _handlers.clear()
     _context = None
 
 
 def _notify(kind: int, count: int, tids: List[int], function: Callable[[Message], Any]) -> Handler:
-    """Asks for notifications in a context of their own, with a tag of their own."""
+    """Requests notices in a context and with a tag of their own."""
     global _context, _next_tag
     lib = library()
     if _context is None:

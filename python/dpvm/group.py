@@ -22,7 +22,7 @@ Operator = Union[str, Callable[[Any, Any], None]]
 
 
 def _reducer(function: Callable[[Any, Any], None]) -> Any:
-    """A function(x, y) of memoryviews, which leaves the result in x, as one of PVM."""
+    """Wraps a function(x, y) of memoryviews, which stores the result in x, as a function for PVM."""
 
     def reduce(kind: Any, x: int, y: int, count: Any, info: Any) -> None:
         try:
@@ -38,9 +38,9 @@ def _reducer(function: Callable[[Any, Any], None]) -> Any:
 
 
 class Group:
-    """A group that this task is a member of: `instance` is its number there, `name` the group's.
+    """A group of which this task is a member: `instance` is its instance number, `name` the group's name.
 
-    Calls that wait for other members can only be interrupted by signals that end the process.
+    Only signals that end the process can interrupt calls that wait for other members.
     """
 
     def __init__(self, name: str) -> None:
@@ -71,11 +71,11 @@ class Group:
         return library().call("getinst", self._name, int(task))
 
     def freeze(self, size: int) -> int:
-        """Waits until `size` tasks have joined, and fixes the group; called by all members."""
+        """Waits until `size` tasks have joined, and freezes the group; all members must call it."""
         return library().call("freezegroup", self._name, size)
 
     def barrier(self, count: Optional[int] = None) -> None:
-        """Waits until `count` members have called it (None: all that there are)."""
+        """Waits until `count` members have called it (None: all members)."""
         library().call("barrier", self._name, -1 if count is None else count)
 
     def bcast(self, tag: int, *values: Any) -> None:
@@ -84,10 +84,10 @@ class Group:
             library().call("bcast", self._name, tag_of(tag))
 
     def reduce(self, array: Any, operator: Operator = "sum", root: int = 0, tag: int = 1) -> None:
-        """Combines the arrays of all members, item by item; the member `root` has the result in its array.
+        """Combines the arrays of all members, item by item; the array of the member `root` receives the result.
 
         `operator` is "sum", "product", "max" or "min", or a function(x, y) of two memoryviews of items (of complex
-        numbers: their parts) that leaves its result in x; the same for all members.
+        numbers: their parts) that stores its result in x. It must be the same for all members.
         """
         if isinstance(operator, str):
             if operator not in _OPERATORS:
@@ -103,7 +103,7 @@ class Group:
         library().raise_kept()
 
     def gather(self, part: Any, whole: Any = None, root: int = 0, tag: int = 1) -> None:
-        """Collects the members' parts, which are equally long, in the array `whole` of the member `root`."""
+        """Collects the members' parts, which have equal lengths, in the array `whole` of the member `root`."""
         with Buffer(part) as source:
             address = None
             if self.instance == root:
@@ -116,7 +116,7 @@ class Group:
         library().call(name, address, part.address, part.count, part.type, tag_of(tag), self._name, root)
 
     def scatter(self, part: Any, whole: Any = None, root: int = 0, tag: int = 1) -> None:
-        """Deals the array `whole` of the member `root` out: each member gets its part, all equally long."""
+        """Distributes the array `whole` of the member `root`: each member gets a part of equal length."""
         with Buffer(part, writable=True) as target:
             source = self._whole(whole, target) if self.instance == root else None
             try:
@@ -129,7 +129,7 @@ class Group:
                     source.release()
 
     def _whole(self, whole: Any, part: Buffer) -> Buffer:
-        """The root's array, which must have room for the parts of all members."""
+        """Checks that the root's array has room for the parts of all members."""
         if whole is None:
             raise ValueError("the root must give the whole array")
         buffer = Buffer(whole, writable=True)

@@ -1,8 +1,8 @@
-"""libpvm3 and libgpvm3 by ctypes: finding them, the prototypes, and errors of calls as exceptions.
+"""libpvm3 and libgpvm3 through ctypes: their location, prototypes, and errors of calls as exceptions.
 
-All calls release the GIL, and the library is safe to be called by several threads (PVM_THREADS, which is set here
-unless the user did). Python functions that the library calls cannot raise through it: what they raise is kept, and raised by
-the next call that receives.
+All calls release the GIL, and several threads may call the library (PVM_THREADS, which is set here unless the user has
+set it). Python functions that the library calls cannot raise through it: their exceptions are stored, and the next call
+that receives raises them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ REDUCER = CFUNCTYPE(None, POINTER(c_int), c_void_p, c_void_p, POINTER(c_int), PO
 _ints = POINTER(c_int)
 _strings = POINTER(c_char_p)
 
-# Of each function: its argument types; all return an int.
+# The argument types of each function; all return an int.
 _PVM: Dict[str, List[Any]] = {
     "mytid": [], "exit": [], "parent": [], "halt": [], "start_pvmd": [c_int, _strings, c_int],
     "spawn": [c_char_p, _strings, c_int, c_char_p, c_int, _ints], "kill": [c_int], "sendsig": [c_int, c_int],
@@ -84,11 +84,11 @@ _GPVM: Dict[str, List[Any]] = {
 
 
 class LibraryNotFound(ImportError):
-    """libpvm3 is not there, or not dpvm's; the text says where it was looked for and what to do."""
+    """libpvm3 is missing, or not dpvm's; the text says where the package searched and what to do."""
 
 
 def _candidates() -> List[str]:
-    """Where libpvm3 may be, best first; a bare name is for the system's loader (ldconfig, LD_LIBRARY_PATH)."""
+    """The places of libpvm3, best first; the system's loader finds a bare name (ldconfig, LD_LIBRARY_PATH)."""
     chosen = os.environ.get("DPVM_LIBRARY", "")
     if chosen:
         return [os.path.join(chosen, LIBPVM) if os.path.isdir(chosen) else chosen]
@@ -106,7 +106,7 @@ def _candidates() -> List[str]:
 
 def _load(path: str) -> ctypes.CDLL:
     try:
-        library = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)  # libgpvm3 uses this one, not one of its own
+        library = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)  # libgpvm3 then uses this one, not another copy
     except OSError as error:
         raise LibraryNotFound(
             f"dpvm: cannot load {path}: {error}. Set DPVM_LIBRARY to the file libpvm3.so.3 of dpvm, or to its folder."
@@ -151,7 +151,7 @@ class Library:
 
     @property
     def groups(self) -> ctypes.CDLL:
-        """libgpvm3, which is loaded when it is first needed."""
+        """libgpvm3, which is loaded on first use."""
         if self._gpvm is None:
             path = os.path.join(self.folder, LIBGPVM)
             try:
@@ -163,7 +163,7 @@ class Library:
         return self._gpvm
 
     def function(self, name: str) -> Any:
-        """The C function, for callers that look at its result themselves."""
+        """The C function, for callers that check its result themselves."""
         return self._functions[name]
 
     def text(self, code: int) -> str:
@@ -179,7 +179,7 @@ class Library:
         return errors.BY_CODE.get(code, errors.PvmError)("pvm_" + name, code, self.text(code))
 
     def check(self, name: str, result: int) -> int:
-        """The result of pvm_`name` if it is no error."""
+        """The result of pvm_`name`; raises it if it is an error."""
         if result < 0:
             raise self.error(name, result)
         return result
@@ -189,13 +189,13 @@ class Library:
         return self.check(name, self._functions[name](*arguments))
 
     def keep(self, error: BaseException) -> None:
-        """For functions that the library calls: what they would raise is raised later by raise_kept()."""
+        """For functions that the library calls: stores their exceptions for raise_kept()."""
         if not hasattr(self._kept, "errors"):
             self._kept.errors = []
         self._kept.errors.append(error)
 
     def raise_kept(self) -> None:
-        """Raises what such functions raised in this thread. For calls that lose nothing by that."""
+        """Raises the stored exception of this thread. Only for calls that then lose nothing."""
         errors = getattr(self._kept, "errors", None)
         if errors:
             raise errors.pop(0)
@@ -206,7 +206,7 @@ _loading = threading.Lock()
 
 
 def library() -> Library:
-    """The libraries, loaded at the first call. LibraryNotFound if they are not there."""
+    """The libraries, loaded at the first call. Raises LibraryNotFound if they are missing."""
     global _library
     if _library is None:
         with _loading:
@@ -220,7 +220,7 @@ def strings(texts: List[str]) -> Any:
     encoded = [os.fsencode(text) for text in texts]
     for text in encoded:
         if b"\0" in text:
-            raise ValueError(f"{text!r} has a zero byte, which C strings cannot have")
+            raise ValueError(f"{text!r} has a zero byte, which C strings cannot contain")
     return (c_char_p * (len(encoded) + 1))(*encoded, None)
 
 
@@ -233,7 +233,7 @@ def text(value: str, what: str = "name") -> bytes:
     """A text as a C string."""
     encoded = os.fsencode(value)
     if b"\0" in encoded:
-        raise ValueError(f"the {what} {value!r} has a zero byte, which C strings cannot have")
+        raise ValueError(f"the {what} {value!r} has a zero byte, which C strings cannot contain")
     return encoded
 
 

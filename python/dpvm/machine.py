@@ -1,4 +1,6 @@
-"""The virtual machine as one task sees it: dpvm.machine() makes this process a task, all else hangs on it."""
+"""The virtual machine as seen by one task: dpvm.machine() makes this process a task and returns the object for
+everything else.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ from .worker import command_for
 AnyTask = Union[Task, int]
 
 _SLICE_S = 0.1
-"""A blocking receive returns to Python this often, so that Ctrl-C and other signals have their effect."""
+"""How often a blocking receive returns to Python, so that Ctrl-C and other signals take effect."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class TaskStatus:
 
 @dataclass(frozen=True)
 class Envelope:
-    """What recv_into() tells of a message: who sent it, its tag and length."""
+    """The sender, tag and length of a message that recv_into() has received."""
 
     source: Task
     tag: int
@@ -68,13 +70,13 @@ def send(tasks: Sequence[AnyTask], tag: int, values: Tuple[Any, ...]) -> None:
 
 
 def psend(task: AnyTask, tag: int, array: Any) -> None:
-    """Sends the items of an array from where they are."""
+    """Sends the items of an array without copying them."""
     with Buffer(array) as buffer:
         library().call("psend", int(task), tag_of(tag), buffer.address, buffer.count, buffer.type)
 
 
 class _Clock:
-    """Deals the time until a limit out in slices."""
+    """Divides the time until a limit into slices."""
 
     def __init__(self, timeout: Optional[float]) -> None:
         self._end = None if timeout is None else time.monotonic() + timeout
@@ -91,7 +93,7 @@ class _Clock:
 
 
 class Machine:
-    """The virtual machine; see machine() for how to get it."""
+    """The virtual machine; machine() creates it."""
 
     _open: Optional["Machine"] = None
 
@@ -102,15 +104,15 @@ class Machine:
         self.options = Options()
         self.mailbox = Mailbox()
 
-    # ---- being a task ----
+    # ---- enrolling and leaving ----
 
     def __enter__(self) -> "Machine":
         if Machine._open is not None:
-            raise RuntimeError("this process is in the machine already; use the object that dpvm.machine() gave")
+            raise RuntimeError("this process is already in the machine; use the object that dpvm.machine() returned")
         lib = library()
         if self._start and "PVMEPID" not in os.environ:
             code = lib.function("start_pvmd")(0, None, 1)
-            if code != PvmDupHost.code:  # else one runs
+            if code != PvmDupHost.code:  # otherwise a daemon is running
                 lib.check("start_pvmd", code)
                 self._started = True
         lib.call("mytid")
@@ -120,7 +122,7 @@ class Machine:
 
     def __exit__(self, *error: object) -> None:
         if error[0] is not None and self._output is not None and Machine._open is self:
-            self.catchout(None)  # there is no sense in waiting for it
+            self.catchout(None)  # it would only be waited for in vain
         self.close()
         if error[0] is None:
             library().raise_kept()
@@ -141,7 +143,7 @@ class Machine:
         self._started = False
 
     def halt(self) -> None:
-        """Ends the whole machine with all its tasks."""
+        """Halts the whole machine with all its tasks."""
         self._started = True
         self.close()
 
@@ -160,7 +162,7 @@ class Machine:
 
     @property
     def siblings(self) -> List[Task]:
-        """The tasks that were spawned together with this one, itself included."""
+        """The tasks that were spawned together with this one, including itself."""
         tids = ctypes.POINTER(ctypes.c_int)()
         count = library().call("siblings", ctypes.byref(tids))
         return [Task(tids[i]) for i in range(count)]
@@ -180,8 +182,8 @@ class Machine:
     ) -> List[Task]:
         """Starts `count` copies of a program: anywhere, on a host, or on hosts of an architecture.
 
-        If not all can be started the error is raised that pvm_spawn() gave for the first one that could not; its
-        attribute `tasks` has those that were started.
+        If some cannot be started, raises pvm_spawn()'s error for the first of them; the exception's attribute `tasks`
+        lists those that were started.
         """
         if host is not None and arch is not None:
             raise ValueError("give a host or an arch, not both")
@@ -208,11 +210,11 @@ class Machine:
     def spawn_python(
         self, target: Union[str, Callable[..., Any]], count: int = 1, arguments: Sequence[Any] = (), **where: Any
     ) -> List[Task]:
-        """Starts `count` Python tasks. `target` is a script ("work.py"), "module:function", or a function of a module.
+        """Starts `count` Python tasks.
 
-        A script runs as if started from a shell, with the arguments as texts. A function is called as
-        function(vm, *arguments), where vm is the machine; its arguments can be what ast.literal_eval() takes. Further
-        keywords are those of spawn().
+        `target` is a script ("work.py"), "module:function", or a function of a module. A script runs as if started from
+        a shell, with the arguments as texts. A function is called as function(vm, *arguments), where vm is the machine;
+        its arguments can be any values that ast.literal_eval() accepts. Further keywords are those of spawn().
         """
         program, words = command_for(target, list(arguments))
         return self.spawn(program, *words, count=count, **where)
@@ -220,7 +222,7 @@ class Machine:
     # ---- messages ----
 
     def send(self, task: AnyTask, tag: int, *values: Any) -> None:
-        """Sends Python values to a task; there they are in Message.values."""
+        """Sends Python values to a task, which finds them in Message.values."""
         send([task], tag, values)
 
     def mcast(self, tasks: Sequence[AnyTask], tag: int, *values: Any) -> None:
@@ -229,20 +231,24 @@ class Machine:
             send(tasks, tag, values)
 
     def psend(self, task: AnyTask, tag: int, array: Any) -> None:
-        """Sends the items of an array alone, straight from its memory: for recv_into(), or pvm_precv() in C."""
+        """Sends the items of an array without a header, straight from its memory: for recv_into(), or pvm_precv() in C.
+        """
         psend(task, tag, array)
 
     def packer(self, encoding: int = c.PvmDataDefault) -> Packer:
-        """A message to be packed value by value, for programs in C."""
+        """A message to pack value by value, for programs in C."""
         return Packer(encoding)
 
     def receive(
         self, source: Optional[AnyTask] = None, tag: int = c.ANY, timeout: Optional[float] = None
     ) -> Message:
-        """The next message from `source` (None: any) with `tag` (ANY: any). TimeoutError after `timeout` seconds."""
+        """The next message from `source` (None: any) with `tag` (ANY: any).
+
+        Raises TimeoutError after `timeout` seconds.
+        """
         lib, clock = library(), _Clock(timeout)
         trecv, tid, tag = lib.function("trecv"), tid_of(source), tag_of(tag)
-        lib.call("setrbuf", 0)  # else the library frees the buffer that is active
+        lib.call("setrbuf", 0)  # otherwise the library would free the active buffer
         while True:
             lib.raise_kept()
             mid = lib.check("trecv", trecv(tid, tag, clock.next()))
@@ -254,7 +260,7 @@ class Machine:
                 raise TimeoutError(f"no message from {source or 'any task'} with tag {tag} in {timeout} s")
 
     def poll(self, source: Optional[AnyTask] = None, tag: int = c.ANY) -> Optional[Message]:
-        """The next message if it is there already."""
+        """The next message if it has already arrived, else None."""
         lib = library()
         lib.raise_kept()
         lib.call("setrbuf", 0)
@@ -266,7 +272,7 @@ class Machine:
         return Message(mid)
 
     def probe(self, source: Optional[AnyTask] = None, tag: int = c.ANY) -> Optional[Envelope]:
-        """Whether there is such a message: who sent it, its tag and length. It stays to be received."""
+        """The sender, tag and length of such a message, if one has arrived. The message stays to be received."""
         lib = library()
         mid = lib.call("probe", tid_of(source), tag_of(tag))
         lib.raise_kept()
@@ -283,7 +289,7 @@ class Machine:
         timeout: Optional[float] = None,
         count: Optional[int] = None,
     ) -> Iterator[Message]:
-        """Message by message, for a for loop: `count` of them, or until none comes for `timeout` seconds."""
+        """Messages for a for loop: `count` of them, or until none arrives within `timeout` seconds."""
         while count is None or count > 0:
             try:
                 message = self.receive(source, tag, timeout)
@@ -297,9 +303,10 @@ class Machine:
     def recv_into(
         self, array: Any, source: Optional[AnyTask] = None, tag: int = c.ANY, timeout: Optional[float] = None
     ) -> Envelope:
-        """Receives the items of a message straight into an array: what psend() or pvm_psend() sent.
+        """Receives the items of a message from psend() or pvm_psend() straight into an array.
 
-        The array needs the items' type. OverflowError if they are more than it has room for; it is full then.
+        The array must have the items' type. Raises OverflowError if there are more items than fit; the array is then
+        full.
         """
         lib, clock = library(), _Clock(timeout)
         lib.raise_kept()
@@ -319,14 +326,14 @@ class Machine:
     def handler(
         self, function: Callable[[Message], Any], source: Optional[AnyTask] = None, tag: int = c.ANY
     ) -> events.Handler:
-        """Has function(message) called for such messages of the current context, inside some call of this package.
+        """Calls function(message) for such messages of the current context, from within some call of this package.
 
-        What it raises is raised by the next call that receives.
+        The next call that receives raises its exceptions.
         """
         return events.add_handler(function, source, tag)
 
     def context(self, number: Optional[int] = None) -> "Context":
-        """A context for a with statement: messages in it and outside do not mix. None: a new one."""
+        """A context for a with statement: messages inside and outside of it do not mix. None: a new context."""
         return Context(number)
 
     def group(self, name: str) -> Group:
@@ -334,32 +341,35 @@ class Machine:
         return Group(name)
 
     def fileno(self) -> int:
-        """For select() and event loops: when it is readable, poll() and receive messages until there is none."""
+        """A descriptor for select() and event loops: when it is readable, call poll() and receive until no message is
+        left.
+        """
         return ending.descriptors()[0]
 
-    # ---- what goes on ----
+    # ---- events ----
 
     def notify(self, kind: int, tag: int, tids: Sequence[AnyTask] = (), count: Optional[int] = None) -> None:
-        """pvm_notify(): has messages with `tag` sent here, which hold ints."""
+        """pvm_notify(): requests notices, which are messages with `tag` that contain ints."""
         ids = [int(tid) for tid in tids]
         library().call("notify", kind, tag_of(tag), len(ids) if count is None else count, ints(ids) if ids else None)
 
     def on_exit(self, tasks: Sequence[AnyTask], function: Callable[[Task], Any]) -> events.Handler:
-        """Has function(task) called, inside some call of this package, after the end of each of these tasks."""
+        """Calls function(task), from within some call of this package, after the end of each of these tasks."""
         return events.on_exit(tasks, function)
 
     def on_host_add(self, function: Callable[[List[int]], Any]) -> events.Handler:
-        """Has function(tids of daemons) called when hosts have been added."""
+        """Calls function(tids of daemons) when hosts have been added."""
         return events.on_host_add(function)
 
     def on_host_delete(self, hosts: Sequence[Host], function: Callable[[int], Any]) -> events.Handler:
-        """Has function(tid of its daemon) called when one of these hosts is gone."""
+        """Calls function(tid of its daemon) when one of these hosts has left."""
         return events.on_host_delete([host.tid for host in hosts], function)
 
     def catchout(self, file: Any) -> None:
-        """Writes what tasks that are spawned from now on print to a file with a descriptor, line by line.
+        """Writes the output of tasks spawned from now on, line by line, to a file that has a descriptor.
 
-        Leaving the machine waits for the ends of their output. None ends it at once: the rest is lost.
+        Leaving the machine waits for the end of their output. None stops this at once, and the rest of the output is
+        lost.
         """
         stream = None
         if file is not None:
@@ -369,12 +379,12 @@ class Machine:
             libc.fdopen.argtypes = [ctypes.c_int, ctypes.c_char_p]
             stream = libc.fdopen(os.dup(file.fileno()), b"a")
             if not stream:
-                raise OSError("no more files can be opened")
+                raise OSError("too many open files")
         library().call("catchout", stream)
         self._set_output(stream)
 
     def _set_output(self, stream: Optional[int]) -> None:
-        """The C stream that output goes to; the one before is closed."""
+        """Sets the C stream for output; closes the previous one."""
         outer, self._output = self._output, stream
         if outer is not None:
             libc = ctypes.CDLL(None)
@@ -394,7 +404,7 @@ class Machine:
         ]
 
     def add_hosts(self, *names: str) -> List[Union[Host, PvmError]]:
-        """Lets hosts join; options may follow a name as in a hostfile. For each one the host, or the reason why not."""
+        """Adds hosts; options may follow a name as in a hostfile. Returns for each one the host, or the error."""
         status = ints([0] * len(names))
         library().call("addhosts", strings(list(names)), len(names), status)
         by_tid = {host.tid: host for host in self.hosts}
@@ -403,7 +413,7 @@ class Machine:
         ]
 
     def delete_hosts(self, *hosts: Union[Host, str]) -> None:
-        """Lets hosts leave; their tasks end. The error of the first that cannot is raised."""
+        """Deletes hosts; their tasks end. Raises the error of the first one that cannot be deleted."""
         names = [host.name if isinstance(host, Host) else host for host in hosts]
         status = ints([0] * len(names))
         library().call("delhosts", strings(names), len(names), status)
@@ -421,11 +431,11 @@ class Machine:
         ]
 
     def export(self, name: str) -> None:
-        """Lets tasks that are spawned get this environment variable."""
+        """Makes tasks spawned from now on inherit this environment variable."""
         library().call("export", text(name))
 
     def unexport(self, name: str) -> None:
-        """Lets them get it no more."""
+        """Undoes export()."""
         library().call("unexport", text(name))
 
 
@@ -445,7 +455,7 @@ class Context:
         library().call("setcontext", self._outer.pop())
 
     def free(self) -> None:
-        """Gives a new context's number back: nobody uses it any more."""
+        """Frees the number of a new context, which is no longer used."""
         if self.is_ours:
             library().call("freecontext", self.number)
 
@@ -453,6 +463,6 @@ class Context:
 def machine(start: bool = True) -> Machine:
     """The virtual machine, for a with statement, in which this process is a task.
 
-    If no daemon runs on this host, one is started, and halted at the end; with start=False that is an error.
+    If no daemon runs on this host, starts one, and halts it at the end; with start=False that is an error.
     """
     return Machine(start)

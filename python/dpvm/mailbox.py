@@ -1,4 +1,4 @@
-"""The mailbox: values under names, kept by the master's daemon."""
+"""The mailbox: values under names, stored by the master's daemon."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .task import Task, task_or_none
 
 @dataclass(frozen=True)
 class Entry:
-    """What is known of an entry; owner None: it has ended."""
+    """Data of an entry; owner None: the owner has ended."""
 
     name: str
     index: int
@@ -25,9 +25,9 @@ class Entry:
 
 
 class Mailbox(MutableMapping[str, Any]):
-    """A dict for all tasks: mailbox["name"] = value puts a value that all may replace, until this task ends.
+    """A dict for all tasks: mailbox["name"] = value stores a value that every task may replace, until this task ends.
 
-    put() and receive() have PVM's other possibilities: entries that stay, several under one name, waiting.
+    put() and receive() have PVM's other options: persistent entries, several under one name, waiting.
     """
 
     def put(
@@ -39,13 +39,13 @@ class Mailbox(MutableMapping[str, Any]):
         multiple: bool = False,
         overwritable: bool = False,
     ) -> int:
-        """Puts values under a name and returns the entry's index."""
+        """Stores values under a name and returns the entry's index."""
         flags = c.PvmMboxPersistent if persistent else 0
         flags |= c.PvmMboxMultiInstance if multiple else 0
         flags |= c.PvmMboxOverWritable if overwritable else 0
         if index is not None:
             if not 0 <= index < c.PvmMboxMaxDirectIndex:
-                raise ValueError(f"{index} is no index; there are 0 to {c.PvmMboxMaxDirectIndex - 1}")
+                raise ValueError(f"{index} is not an index: give 0 to {c.PvmMboxMaxDirectIndex - 1}")
             flags |= index << c.PvmMboxDirectIndexShift
         with Packed(values, may_be_in_place=False) as mid:
             return library().call("putinfo", text(name), mid, flags)
@@ -53,9 +53,10 @@ class Mailbox(MutableMapping[str, Any]):
     def receive(
         self, name: str, index: int = 0, wait: bool = False, first: bool = False, delete: bool = False
     ) -> Message:
-        """The entry as a message. first: the first with this index or a higher one; delete: also removes it.
+        """The entry as a message.
 
-        PvmNotFound if there is none. With wait=True until there is; only signals that end the process interrupt that.
+        first: the first entry with this index or a higher one; delete: also removes it. Raises PvmNotFound if there is
+        none. With wait=True waits for an entry; only signals that end the process interrupt that.
         """
         flags = c.PvmMboxFirstAvail if first else 0
         flags |= c.PvmMboxWaitForInfo if wait else 0
@@ -70,7 +71,7 @@ class Mailbox(MutableMapping[str, Any]):
         library().call("delinfo", text(name), index, 0)
 
     def entries(self, pattern: str = "*") -> List[Entry]:
-        """All entries whose names match; * stands for any text."""
+        """All entries with a matching name; * stands for any text."""
         count, infos = ctypes.c_int(), ctypes.POINTER(MboxInfo)()
         library().call("getmboxinfo", text(pattern, "pattern"), count, ctypes.byref(infos))
         return [

@@ -1,4 +1,4 @@
-"""Messages: received ones (Message), and those that are packed value by value for programs in C (Packer)."""
+"""Messages: received ones (Message), and those packed value by value for programs in C (Packer)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Numbers = Any
 
 
 def _pack(kind: str, source: Any) -> None:
-    """Appends all items of a buffer to the active send buffer; `kind` "" is the type that they have."""
-    if kind and type(source) is array:  # these two are short-cuts: they are most of what is packed
+    """Appends all items of a buffer to the active send buffer; `kind` "" means their own type."""
+    if kind and type(source) is array:  # these two kinds have a fast path, since they are the most frequent
         address, count = source.buffer_info()
         library().call("pk" + kind, address, count // 2 if kind in _COMPLEX else count, 1)
         return
@@ -50,11 +50,14 @@ def _unpack(kind: str, target: Any) -> None:
 
 
 _IN_PLACE_MIN = 1 << 20
-"""Arrays of so many bytes make send() leave all data where they are: that pays off."""
+"""From this array size in bytes on, send() sends all data in place, which is then faster than a copy."""
 
 
 class Packed:
-    """Python values in a new message, which is the active send buffer, for a with statement: in it, it is sent."""
+    """Packs Python values into a new message.
+
+    Within a with statement it is the active send buffer and can be sent.
+    """
 
     def __init__(self, values: Tuple[Any, ...], may_be_in_place: bool = True) -> None:
         description, self._data = v.take_apart(values)
@@ -83,10 +86,10 @@ class Packed:
 
 
 class Message:
-    """A message that was received: `source`, `tag`, `length` in bytes, and what is in it.
+    """A received message: `source`, `tag`, `length` in bytes, and its contents.
 
-    `values` is what send() of this package was given. Messages of other programs are unpacked in the order in which
-    they were packed, by upkint() and its kin.
+    `values` contains the arguments of this package's send(). Messages of other programs are unpacked in the order of
+    packing, by upkint() and similar methods.
     """
 
     def __init__(self, mid: int, borrowed: bool = False) -> None:
@@ -96,7 +99,7 @@ class Message:
         self.tag = tag.value
         self.length = length.value
         self._mid = mid
-        self._borrowed = borrowed  # a handler's, which the library frees
+        self._borrowed = borrowed  # a handler's message, which the library frees
         self._values: Optional[Tuple[Any, ...]] = None
 
     def __repr__(self) -> str:
@@ -106,19 +109,19 @@ class Message:
         self.free()
 
     def free(self) -> None:
-        """Gives its memory back at once; else that is done when nothing refers to the message any more."""
+        """Frees the message at once; otherwise this happens when nothing refers to it any more."""
         mid, self._mid = getattr(self, "_mid", 0), 0
         if mid and not self._borrowed:
             library().function("freebuf")(mid)
 
     def forget(self) -> None:
-        """The library frees it: it can be read no more."""
+        """The library frees the message: it can no longer be read."""
         self._mid = 0
 
     def __enter__(self) -> "Message":
         lib = library()
         if not self._mid:
-            raise ValueError("the message was freed; what a handler is given can only be read there")
+            raise ValueError("the message was freed; a handler's message can be read only in the handler")
         self._outer = lib.call("setrbuf", self._mid)
         return self
 
@@ -127,7 +130,9 @@ class Message:
 
     @property
     def values(self) -> Tuple[Any, ...]:
-        """What send() was given, as a tuple. values.NotValues if the message is not from this package's send()."""
+        """The arguments of send(), as a tuple. Raises values.NotValues if the message is not from this package's
+        send().
+        """
         if self._values is None:
             with self:
                 self._values = self._take_values()
@@ -157,7 +162,8 @@ class Message:
         return self.values[0]
 
     def unpack_into(self, target: Any) -> Any:
-        """Fills an array (anything with a writable buffer) with the next items, of its type; returns it."""
+        """Fills an array (any object with a writable buffer) with the next items, which must have its type; returns it.
+        """
         with self:
             _unpack("", target)
         return target
@@ -216,7 +222,7 @@ class Message:
         return self._complexes("dcplx", count)
 
     def upkstr(self) -> str:
-        """The next text that pvm_pkstr() packed."""
+        """The next text, packed by pvm_pkstr()."""
         room = ctypes.create_string_buffer(self.length + 1)
         with self:
             library().call("upkstr", room)
@@ -224,21 +230,21 @@ class Message:
 
 
 class Packer:
-    """A message that is packed value by value, as programs in C expect it; then sent, any number of times.
+    """A message that is packed value by value, as programs in C expect it, then sent any number of times.
 
-    With PvmDataInPlace arrays are not copied: they are sent as they are when send() is called.
+    With PvmDataInPlace arrays are not copied: send() sends their contents at that time.
     """
 
     def __init__(self, encoding: int = c.PvmDataDefault) -> None:
         self._mid = library().call("mkbuf", encoding)
         self._in_place = encoding == c.PvmDataInPlace
-        self._kept: List[Any] = []  # what the message points to
+        self._kept: List[Any] = []  # objects to which the message points
 
     def __del__(self) -> None:
         self.free()
 
     def free(self) -> None:
-        """Gives its memory back at once; else that is done when nothing refers to it any more."""
+        """Frees the message at once; otherwise this happens when nothing refers to it any more."""
         mid, self._mid = getattr(self, "_mid", 0), 0
         if mid:
             library().function("freebuf")(mid)
@@ -288,7 +294,9 @@ class Packer:
         return self._add("byte", memoryview(data).cast("B") if memoryview(data).c_contiguous else bytes(data))
 
     def pkshort(self, value: Numbers) -> "Packer":
-        """Appends a number, or all of a sequence or array; likewise the others. OverflowError if one does not fit."""
+        """Appends a number, or all of a sequence or array; likewise the others. Raises OverflowError if one does not
+        fit.
+        """
         return self._numbers("short", value)
 
     def pkushort(self, value: Numbers) -> "Packer":
@@ -328,7 +336,7 @@ class Packer:
         return self
 
     def pack(self, array: Any) -> "Packer":
-        """Appends all items of an array (anything with the buffer protocol), with the type that they have."""
+        """Appends all items of an array (any object with the buffer protocol) with their own type."""
         return self._add("", array)
 
     def send(self, task: Union[Task, int], tag: int) -> None:
@@ -343,5 +351,5 @@ class Packer:
 
     @property
     def mid(self) -> int:
-        """The library's number of the message."""
+        """The library's id of the message buffer."""
         return self._mid

@@ -1,4 +1,4 @@
-"""Tasks: small objects that stand for a task id."""
+"""Tasks: small objects that represent a task id."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .library import library
 
 
 class Task:
-    """A task of the virtual machine. Two of them are equal if they mean the same task; int(task) is its id."""
+    """A task of the virtual machine. Two objects are equal if they have the same task id; int(task) is the id."""
 
     __slots__ = ("tid",)
 
@@ -31,23 +31,24 @@ class Task:
         return hash(self.tid)
 
     def send(self, tag: int, *values: Any) -> None:
-        """Sends Python values; there they are in Message.values."""
+        """Sends Python values, which the task finds in Message.values."""
         from .machine import send
 
         send([self], tag, values)
 
     def psend(self, tag: int, array: Any) -> None:
-        """Sends the items of an array alone, straight from its memory: for recv_into(), or pvm_precv() in C."""
+        """Sends the items of an array without a header, straight from its memory: for recv_into(), or pvm_precv() in C.
+        """
         from .machine import psend
 
         psend(self, tag, array)
 
     def kill(self) -> None:
-        """Ends it (SIGTERM); nothing if it has ended."""
+        """Ends the task (SIGTERM); does nothing if it has ended."""
         library().call("kill", self.tid)
 
     def signal(self, number: Union[int, signal.Signals]) -> None:
-        """Sends it a signal."""
+        """Sends the task a signal."""
         library().call("sendsig", self.tid, int(number))
 
     @property
@@ -63,21 +64,21 @@ class Task:
         return Task(library().call("tidtohost", self.tid) or 0)
 
     def on_exit(self, function: Callable[["Task"], Any]) -> Any:
-        """Has function(task) called, inside some call of this package, after the task has ended."""
+        """Calls function(task), from within some call of this package, after the task has ended."""
         from .events import on_exit
 
         return on_exit([self], function)
 
 
 def tag_of(tag: int) -> int:
-    """The tag, if C's int can hold it: ctypes would cut it."""
+    """Checks that C's int can hold the tag: ctypes would truncate it."""
     if not -1 <= tag < 2**31:
-        raise ValueError(f"{tag} is no tag; there are 0 to {2**31 - 1}")
+        raise ValueError(f"{tag} is not a tag: give 0 to {2**31 - 1}")
     return tag
 
 
 def tid_of(task: Union[Task, int, None]) -> int:
-    """The id of a task, an int, or None, which means any."""
+    """The id of a task, an int, or None for any task."""
     return -1 if task is None else int(task)
 
 

@@ -1,7 +1,7 @@
-"""How send() puts Python values into a message, and how they come out again; README.md describes the format.
+"""How send() packs Python values into a message, and how they are unpacked; README.md describes the format.
 
 A message begins with two ints, MAGIC and the length of a text, then that text as bytes: a word for each value, which
-says what follows. Then come the data, packed with PVM's types, so that machines of any kind can read them.
+describes the data. The data follow, packed with PVM's types, so that machines of any kind can read them.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ MAGIC = 0x6450764D
 _LONG = array("l").itemsize
 _LONG_MIN, _LONG_MAX = -(2 ** (8 * _LONG - 1)), 2 ** (8 * _LONG - 1) - 1
 _DEPTH_MAX = 100
-_RUN_MIN = 4  # ints or floats in a row that are packed as one
+_RUN_MIN = 4  # shortest sequence of ints or floats that is packed as one
 
 Piece = Tuple[str, Any]
-"""What a value becomes: the name of the type for pvm_pk..., and an object with the buffer protocol."""
+"""The packed form of a value: the name of the type for pvm_pk..., and an object with the buffer protocol."""
 
 
 class NotValues(ValueError):
-    """The message was not packed by send(), so nobody knows what is in it."""
+    """The message was not packed by send(), so its contents are unknown."""
 
 
 # ---- packing ----
@@ -107,7 +107,9 @@ def _put(value: Any, words: List[str], data: List[Piece], depth: int) -> None:
 
 
 def take_apart(values: Tuple[Any, ...]) -> Tuple[bytes, List[Piece]]:
-    """The text that describes the values, and their data. A piece without a type's name is a Buffer, to be released."""
+    """The text that describes the values, and their data. A piece without a type's name is a Buffer, which the caller
+    releases.
+    """
     words: List[str] = []
     data: List[Piece] = []
     try:
@@ -128,18 +130,18 @@ def release(data: List[Piece]) -> None:
 # ---- unpacking ----
 
 Unpack = Callable[[str, Any], None]
-"""Fills an object with the buffer protocol by pvm_upk...; "" stands for the type that its items have."""
+"""Fills an object with the buffer protocol by pvm_upk...; "" stands for its items' own type."""
 
 _CONSTANTS = {"N": None, "T": True, "F": False}
 
 
 class _Reader:
-    """Takes value after value out of a message, as its description says."""
+    """Unpacks value after value of a message, guided by its description."""
 
     def __init__(self, description: bytes, unpack: Unpack, length: int) -> None:
         self._words = iter(description.decode("ascii").split())
         self._unpack = unpack
-        self._left = length  # bytes: no description makes us reserve more than the message has
+        self._left = length  # bytes: no description makes us allocate more than the message contains
 
     def __iter__(self) -> Iterator[Any]:
         for word in self._words:
@@ -148,12 +150,12 @@ class _Reader:
     def _next(self) -> Any:
         for word in self._words:
             return self._value(word)
-        raise ValueError("there are fewer values than it says")
+        raise ValueError("there are too few values")
 
     def _claim(self, nbytes: int) -> None:
         self._left -= nbytes
         if nbytes < 0 or self._left < 0:
-            raise ValueError("there are fewer bytes than it says")
+            raise ValueError("there are too few bytes")
 
     def _bytes(self, count: int) -> bytes:
         self._claim(count)
@@ -212,12 +214,12 @@ class _Reader:
             return tuple(self._next() for _ in range(count))
         if kind == "{":
             return {self._next(): self._next() for _ in range(count)}
-        raise ValueError(f"there is no kind {kind!r} of values")
+        raise ValueError(f"unknown kind {kind!r} of value")
 
 
 def put_together(description: bytes, unpack: Unpack, length: int) -> Tuple[Any, ...]:
-    """The values that the description tells of, in a message of so many bytes. NotValues if it makes no sense."""
+    """The values with this description in a message of so many bytes. Raises NotValues if it is malformed."""
     try:
         return tuple(_Reader(description, unpack, length))
     except (ValueError, IndexError, TypeError, RecursionError, PvmError) as error:
-        raise NotValues(f"the message describes its values wrongly: {error}") from error
+        raise NotValues(f"the message has a wrong description of its values: {error}") from error

@@ -1,4 +1,4 @@
-"""Python tasks: the command that starts one (spawn_python), and what it runs."""
+"""Python tasks: the command that starts one (spawn_python), and the code that runs in it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BEGIN = "import sys; sys.path[:0] = {path!r}; from dpvm.worker import main; mai
 
 
 def _literal(value: Any) -> str:
-    """A text that ast.literal_eval() makes the value of again."""
+    """A text from which ast.literal_eval() restores the value."""
     written = repr(value)
     try:
         same = bool(ast.literal_eval(written) == value)
@@ -31,7 +31,7 @@ def _name_of(function: Callable[..., Any]) -> str:
     """"module:function" or "/path/script.py:function"."""
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", "")
     if not module or not name.isidentifier():
-        raise TypeError(f"{function!r} is no function of a module, which a new task could import")
+        raise TypeError(f"{function!r} is not a function of a module that a new task could import")
     if module != "__main__":
         return f"{module}:{name}"
     main = sys.modules["__main__"]
@@ -39,12 +39,12 @@ def _name_of(function: Callable[..., Any]) -> str:
     if spec is not None:  # python -m module
         return f"{spec.name}:{name}"
     if file is None:
-        raise TypeError(f"{name} was typed in; a new task can only import it from a file")
+        raise TypeError(f"{name} is not in a file, from which a new task could import it")
     return f"{os.path.abspath(file)}:{name}"
 
 
 def command_for(target: Union[str, Callable[..., Any]], arguments: List[Any]) -> Tuple[str, List[str]]:
-    """The program and its arguments, for spawn(), of a task that runs a script or function."""
+    """The program and arguments for spawn() of a task that runs a script or function."""
     name = target if isinstance(target, str) else _name_of(target)
     script, colon, _ = name.rpartition(":")
     if not colon:

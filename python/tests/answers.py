@@ -1,4 +1,4 @@
-"""The Python side of talk.c: sends back what it is sent, value by value."""
+"""The Python side of talk.c: echoes every message, value by value."""
 
 import array
 

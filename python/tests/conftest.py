@@ -1,6 +1,6 @@
-"""Tests of dpvm against real daemons. DPVM_BUILD names the build folder of dpvm; PVM_TRANSPORT may choose a route.
+"""Tests of dpvm with real daemons. DPVM_BUILD names dpvm's build folder; PVM_TRANSPORT may choose a route.
 
-The tests have one machine, which the package starts and halts, with a folder of its own; nothing may be left of it.
+The tests share one machine, which the package starts and halts in a folder of its own; nothing may be left of it.
 """
 
 import os
@@ -19,7 +19,7 @@ LIMIT_S = 60 * int(os.environ.get("DPVM_SLOWNESS", "1"))
 
 
 def _surroundings():
-    """The variables of a machine of its own, in a new folder."""
+    """The variables of a separate machine in a new folder."""
     for name in [name for name in os.environ if name.startswith("PVM") and name != "PVM_TRANSPORT"]:
         del os.environ[name]
     folder = tempfile.mkdtemp(prefix="dpvm-python-")
@@ -65,7 +65,7 @@ def vm(machine):
 
 @pytest.fixture
 def python():
-    """Runs Python code as a program of its own; gives what subprocess.run() gives."""
+    """Runs Python code as a separate program; returns the result of subprocess.run()."""
 
     def run(code, *arguments, **variables):
         environment = {**os.environ, "PYTHONPATH": str(PACKAGE), **variables}
@@ -78,7 +78,7 @@ def python():
 
 @pytest.fixture
 def elsewhere():
-    """A folder for the daemon of another machine; it must have ended."""
+    """A folder for the daemon of another machine; checks that the daemon has ended."""
     folder = tempfile.mkdtemp(prefix="dpvm-python-")
     yield folder
     left = what_is_left(folder)
@@ -88,7 +88,7 @@ def elsewhere():
 
 @pytest.fixture
 def gone(vm):
-    """Waits for the end of tasks, so that the next test does not meet them."""
+    """Waits for the end of tasks, so that they do not disturb the next test."""
 
     def wait(*tasks):
         ended, limit = [], time.monotonic() + LIMIT_S

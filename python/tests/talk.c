@@ -1,5 +1,5 @@
 /*
- * talk - a master in C whose worker is in Python: sends every type, and wants it back.
+ * talk - a master in C whose worker is in Python: sends every type, and expects it back.
  *
  *   talk PYTHON SCRIPT
  */

@@ -1,4 +1,4 @@
-"""Tasks, hosts, groups, mailbox, options, notifications, output, starting and ending."""
+"""Tasks, hosts, groups, mailbox, options, notices, output, starting and ending."""
 
 import os
 import pickle
@@ -146,7 +146,7 @@ def test_export(vm, gone, monkeypatch):
 
 
 def test_a_worker_in_c(vm, gone):
-    """examples/echo.c: its child sends back what it is sent."""
+    """examples/echo.c: its child echoes every message."""
     (task,) = vm.spawn("echo")
     data = bytes(range(256)) * 40
     for mode in (dpvm.PvmDataDefault, dpvm.PvmDataRaw, dpvm.PvmDataInPlace, 3):
@@ -162,7 +162,7 @@ def test_a_worker_in_c(vm, gone):
             assert back == data
     vm.packer().pkint([0, 0, 0, 0]).send(task, 1)
     gone(task)
-    vm.poll(tag=3)  # it may have been told of our end
+    vm.poll(tag=3)  # it may have been notified of our end
 
 
 def test_a_master_in_c(vm):
@@ -242,7 +242,7 @@ def test_groups_refuse(vm):
         def fails(x, y):
             raise ArithmeticError
 
-        group.reduce(np.zeros(1), fails)  # alone there is nothing to combine
+        group.reduce(np.zeros(1), fails)  # with one member there is nothing to combine
         for operator in ("max", "min", "product"):
             a = np.arange(3.0)
             group.reduce(a, operator)
@@ -288,7 +288,7 @@ def test_mailbox_in_full(vm, gone):
     wait_until(lambda: "of a worker" not in box)
     assert box.entries("stays")[0].owner is None and box["stays"] == "still here"
     box.delete("stays")
-    with pytest.raises(ValueError, match="no index"):
+    with pytest.raises(ValueError, match="not an index"):
         box.put("x", index=1 << 21)
 
 
@@ -311,7 +311,7 @@ def test_errors():
     assert again.call == "pvm_spawn" and again.code == -7
 
 
-# ---- from the outside ----
+# ---- as separate programs ----
 
 
 def test_no_library(python, tmp_path):

@@ -1,4 +1,4 @@
-"""Values, arrays, packing by hand, receiving."""
+"""Values, arrays, explicit packing, receiving."""
 
 import array
 import gc
@@ -123,7 +123,7 @@ def test_what_cannot_be_sent(vm, value, error):
 def test_tags_that_are_none(vm):
     for use in (lambda t: vm.send(vm.me, t), lambda t: vm.receive(tag=t), lambda t: vm.psend(vm.me, t, b"x"),
                 lambda t: vm.recv_into(bytearray(1), tag=t), lambda t: vm.packer().send(vm.me, t)):  # fmt: skip
-        with pytest.raises(ValueError, match="is no tag"):
+        with pytest.raises(ValueError, match="is not a tag"):
             use(2**32 + 1)
     with pytest.raises(dpvm.PvmBadParam):
         vm.send(vm.me, -1)
@@ -213,7 +213,7 @@ def test_messages_stay_until_they_are_not_needed(vm):
     kept = list(vm.messages(count=3))
     assert [m.value for m in reversed(kept)] == [2, 1, 0]
     kept[0].free()
-    assert kept[0].value == 0  # has been unpacked
+    assert kept[0].value == 0  # the message has been unpacked
     other = kept[1]
     other.free()
     other._values = None
@@ -228,7 +228,7 @@ def test_no_buffers_are_lost(vm):
         p.free()
         return number
 
-    for _ in range(200):  # the library's numbers are used again, if they are given back
+    for _ in range(200):  # the library reuses message ids that were freed
         vm.send(vm.me, 1, list(range(10)))
         vm.receive().values
     gc.collect()
@@ -260,7 +260,7 @@ def test_time_limits(vm):
 
 
 def test_waiting_costs_no_latency(vm, gone):
-    """Receives end when the message comes, not when a slice of the wait does."""
+    """A receive ends when the message arrives, not when a slice of the wait ends."""
     (task,) = vm.spawn_python(workers.echo, arguments=[100])
     times = []
     for _ in range(100):
@@ -370,7 +370,7 @@ def test_ctrl_c(vm, call):
 
 
 def test_threads(vm):
-    """Some send, one receives, all at once; each has its own buffers."""
+    """Several threads send, one receives, all at once; each has its own buffers."""
     got, errors = [], []
 
     def receive():

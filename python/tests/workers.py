@@ -1,4 +1,4 @@
-"""Functions that the tests have run in tasks of their own."""
+"""Functions that the tests run in separate tasks."""
 
 import os
 import sys
@@ -6,7 +6,7 @@ import time
 
 
 def echo(vm, times=1):
-    """Sends `times` messages back, with the tag one higher."""
+    """Echoes `times` messages with the tag increased by one."""
     for message in vm.messages(vm.parent, count=times):
         vm.parent.send(message.tag + 1, *message.values)
 
@@ -22,7 +22,7 @@ def counts(vm):
 
 
 def twice(vm, count):
-    """Receives an array into one of ours and sends it back doubled."""
+    """Receives an array into one of ours and returns it doubled."""
     import numpy
 
     array = numpy.empty(count)
@@ -59,7 +59,7 @@ def counts_signals(vm):
 
 
 def member(vm, size):
-    """A member of a group that does what the test does."""
+    """A member of a group that makes the same calls as the test."""
     import numpy
 
     with vm.group("numbers") as group:
@@ -82,7 +82,7 @@ def _multiply(x, y):
 
 
 def keeps(vm):
-    """Has entries in the mailbox until it is told to end."""
+    """Owns entries in the mailbox until it is told to end."""
     vm.mailbox.put("of a worker", "gone with it")
     vm.mailbox.put("stays", "still here", persistent=True, overwritable=True)
     vm.parent.send(1)
