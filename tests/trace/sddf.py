@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""sddf.py REFERENCE DPVM - compares two SDDF files as tracer writes them: the same events of the same tasks.
-
-Times, buffer numbers, addresses and the creation date differ from run to run and go; tids become t1, t2, ... in the
-order in which they appear in each task's events. What else may differ is said where it is left out.
+"""sddf.py REFERENCE DPVM - compares two SDDF files written by tracer: the same events of the same tasks. Times, buffer
+numbers, addresses and the creation date differ between runs and are omitted; tids become t1, t2, ... in order of
+appearance in each task's events. Comments explain each further omission.
 """
 import re
 import sys
@@ -23,8 +22,9 @@ def values(text):
 
 
 def check_time(path, times, name, fields):
-    """1 for an event of a task that is earlier than the one before. The tracer gives output the time of any event, and
-    an event of the program has the time when it was begun."""
+    """1 if an event of a task is earlier than the one before. The tracer stamps output with the time of any event, and
+    an event of the program has the time of its start.
+    """
     now, before = (int(fields['TS']), int(fields['TU'])), times.get(fields['TID'], (0, 0))
     if name.startswith(('output', 'user_defined')):
         return 0
@@ -35,7 +35,7 @@ def check_time(path, times, name, fields):
 
 
 def read(path):
-    """The descriptions, each task's events in its order, and how often times decrease within a task."""
+    """The descriptions, each task's events in order, and how often times decrease within a task."""
     text = open(path, errors='replace').read()
     forms = {name: re.findall(r'(\w+) "(\w+)"((?:\[\])*);', body)
              for name, body in re.findall(r'#\d+: "([^"]+)"\n\{\n(.*?)\n\};;', text, re.S)}

@@ -1,4 +1,4 @@
-"""Parsers for what pvm-trace writes. Each raises AssertionError for what a viewer could stumble over."""
+"""Parsers of pvm-trace's output. Each raises AssertionError for faults that a viewer could stumble over."""
 import collections
 import json
 import subprocess
@@ -55,7 +55,7 @@ def chrome(text):
 
 
 def split(line):
-    """Words of a line of Paje, where quoted texts are one word."""
+    """The words of a line of Paje; a quoted text is one word."""
     words, rest = [], line.strip()
     while rest:
         if rest[0] == '"':
@@ -123,7 +123,7 @@ def paje_records(records):
 
 
 def svg(text):
-    """The root of a picture."""
+    """The root element of a picture."""
     root = xml.etree.ElementTree.fromstring(text)
     assert root.tag == SVG + "svg"
     width, height = (float(value) for value in root.get("viewBox").split()[2:])
