@@ -1,7 +1,7 @@
 /*
  * clock.h - monotonic time, for time limits and measurements, and the one hook for networks with a time of their own.
  *
- * A process lives by the system's clock until a transport whose network has virtual time sets pvmc_virtual_clock.
+ * A process uses the system's clock until a transport whose network has virtual time sets pvmc_virtual_clock.
  */
 #ifndef PVMC_CLOCK_H
 #define PVMC_CLOCK_H

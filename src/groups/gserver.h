@@ -4,7 +4,7 @@
 #ifndef PVMG_GSERVER_H
 #define PVMG_GSERVER_H
 
-/* The running server's tid; 0 when there is none, PvmBadVersion when its protocol is another. */
+/* The running server's tid; 0 when there is none, PvmBadVersion when it has another protocol version. */
 int pvmg_gserver_find(void);
 
 /* The server's tid; starts it if there is none. */

@@ -195,7 +195,7 @@ static void split_target(char *name, struct target *t)
     }
 }
 
-/* The remedy for a failure, by the log or else by the code; NULL if neither tells. */
+/* The remedy for a failure, from the log or else from the code; NULL if neither gives one. */
 static const char *find_by_reason(const struct target *t, int code, const struct log_mark *mark)
 {
     char *news = log_news(mark);

@@ -11,10 +11,10 @@
 /* Starts the guard. Called before enrolment: otherwise the guard would keep a copy of the daemon connection open. */
 void guard_start(void);
 
-/* Tells the guard the daemon of this host, and whether to halt the whole machine. */
+/* Sends the guard the daemon of this host, and whether to halt the whole machine. */
 void guard_machine(pid_t daemon, bool ours);
 
-/* Tells the guard which tasks to kill. */
+/* Sends the guard the tasks to kill. */
 void guard_tasks(const int *tids, int n);
 
 /* Ends the guard and waits for it. Unless `done`, it first cleans up if the daemon still runs. */

@@ -28,7 +28,7 @@ struct member {
 /* The lists on the command line that form the rows. */
 enum axis { AXIS_BYTES = 1, AXIS_TASKS = 2, AXIS_QUEUED = 4 };
 
-/* The figure shown beside the times. */
+/* The figure shown next to the times. */
 enum figure { FIGURE_NONE, FIGURE_MBS, FIGURE_MESSAGES, FIGURE_HOP, FIGURE_TASKS };
 
 struct test {
