@@ -28,7 +28,7 @@ extern char strings[STRINGS][STRING_MAX];
 /* Fills `many` and `strings`. */
 void values_init(void);
 
-/* Longs and ulongs. Those in the middle need 64 bits; where a long is shorter, they fit. */
+/* Longs and ulongs. Those in the middle need 64 bits, or the full width of a shorter long. */
 enum { WIDE = 4, WIDE_FITTING = 1 }; /* values, and the number of them before the first wide one */
 extern long wide_longs[WIDE];
 extern unsigned long wide_ulongs[WIDE];
