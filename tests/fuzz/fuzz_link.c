@@ -26,7 +26,16 @@
 #include "wire/tls.h"
 #include "fuzz.h"
 
-enum { SELF = 2, PEER = 3, MASTER = 1, RECORDS_MAX = 48, FRAME_MAX = 1024, COUNT_AT = 60, ASK_FLAG = 0x80 };
+enum {
+    SELF = 2,
+    PEER = 3,
+    MASTER = 1,
+    RECORDS_MAX = 48,
+    FRAME_MAX = 1024,
+    COUNT_AT = 60,
+    ASK_FLAG = 0x80,
+    ANSWER_CALL = 240
+};
 
 struct pvmd_daemon pvmd;
 
@@ -155,27 +164,42 @@ void pvmd_trim_later(void)
 {
 }
 
+/* ---- fake calls of ours: records decide what becomes of them ---- */
+
+struct pvmd_dial {
+    const struct pvmd_dial_events *events;
+    void *owner;
+    union pvmw_address address;
+};
+
+static struct pvmd_dial *dialing;
+
 struct pvmd_dial *pvmd_dial_new(struct ev_loop *loop, const struct pvmw_addresses *addresses,
                                 const struct pvmd_preface *preface, const struct pvmd_dial_events *events, void *owner)
 {
-    (void)loop, (void)addresses, (void)preface, (void)events, (void)owner;
-    return NULL;
+    (void)loop;
+    MUST(!dialing && addresses->count && preface->to_index == PEER);
+    dialing = malloc(sizeof *dialing);
+    *dialing = (struct pvmd_dial){.events = events, .owner = owner, .address = addresses->list[0]};
+    return dialing;
 }
 
 void pvmd_dial_cancel(struct pvmd_dial *d)
 {
-    (void)d;
+    MUST(d == dialing);
+    free(d);
+    dialing = NULL;
 }
 
 bool pvmd_dial_is_answered(const struct pvmd_dial *d)
 {
-    (void)d;
+    MUST(d == dialing);
     return false;
 }
 
 const char *pvmd_dial_why(const struct pvmd_dial *d)
 {
-    (void)d;
+    MUST(d == dialing);
     return "";
 }
 
@@ -215,6 +239,27 @@ static void call(uint32_t epoch)
     wire = pair[1];
     pvmd_link_accepted(&p, pair[0], key);
     work();
+}
+
+/* Our call reaches the other daemon, or fails. */
+static void answer_call(uint8_t choice)
+{
+    static const enum pvmd_verdict verdicts[] = {0, PVMD_VERDICT_CROSSED, PVMD_VERDICT_RELAYED};
+    static const uint8_t key[PVMD_KEY_BYTES] = {1};
+    struct pvmd_dial *d = dialing;
+    int pair[2];
+    if (!d)
+        return;
+    dialing = NULL; /* the link has forgotten it when this returns, and may call again meanwhile */
+    if (choice % 4 < 3) {
+        d->events->failed(d->owner, verdicts[choice % 4], choice & 4, "nobody is there");
+    } else {
+        hang_up();
+        MUST(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair));
+        wire = pair[1];
+        d->events->connected(d->owner, pair[0], key, &d->address);
+    }
+    free(d);
 }
 
 static void say(const void *bytes, size_t length)
@@ -277,6 +322,12 @@ static void do_record(uint8_t kind, uint8_t choice, struct fuzz_input *in)
 {
     struct pvmd_host *peer = pvmd_host_any(PEER);
     bool up = pvmd_link_state(peer) == PVMD_LINK_UP;
+    MUST(pvmd_link_why(peer) && (pvmd_link_fd(peer) >= 0) == up);
+    if (kind >= ANSWER_CALL) {
+        answer_call(choice);
+        work();
+        return;
+    }
     switch (kind % 10) {
     case 0:
     case 1:
@@ -326,6 +377,8 @@ static void start(uint8_t options)
     pvmd.master_index = options & 1 ? SELF : options & 2 ? PEER : MASTER;
     for (unsigned i = 1; i <= PEER; i++)
         pvmd_host_set_state(hosts[i] = pvmd_host_new(i, i, &"abc"[i - 1]), PVMD_HOST_UP);
+    hosts[PEER]->port = 1;
+    MUST(!pvmd_host_set_text(&hosts[PEER]->address, "192.0.2.1"));
     relayed = 0;
     lost = wire_is_full = false;
 }
