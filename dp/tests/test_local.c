@@ -90,7 +90,7 @@ static void wait_for_echo(void)
 }
 
 /* A loop test in both modes, sleeping and spinning. */
-START_TEST(messages_go_to_and_fro)
+START_TEST(messages_pass_both_ways)
 {
     int mode = _i % 2 ? DP_RELIABLE : DP_RAW;
     wire_make(1500);
@@ -235,7 +235,7 @@ int main(void)
     Suite *suite = suite_create("dp_local");
     TCase *all = tcase_create("local");
     tcase_set_timeout(all, 60);
-    tcase_add_loop_test(all, messages_go_to_and_fro, 0, 4);
+    tcase_add_loop_test(all, messages_pass_both_ways, 0, 4);
     tcase_add_test(all, poll_wakes);
     tcase_add_test(all, both_ways_into_one_endpoint);
     tcase_add_test(all, a_peer_that_dies);

@@ -36,7 +36,7 @@ extern const struct pvma_tcp_settings pvma_tcp_sunos;
 struct pvma_tcp_counters {
     uint64_t segments_sent, acks_sent; /* with data, retransmissions included; without data */
     uint64_t resent, timeouts, fast_retransmits;
-    uint64_t segments_received, acks_received, duplicates, early;
+    uint64_t segments_received, acks_received, duplicates, reordered;
     uint64_t delayed_acks; /* sent by the timer, so the peer may have waited */
     uint64_t probes;
 };
@@ -58,9 +58,9 @@ struct pvma_tcp {
     uint32_t timed;                   /* its sequence number */
     struct pvma_event retransmit;
 
-    struct pvma_ring in;           /* in order, not read yet */
-    uint32_t expected, advertised; /* next byte; end of the window that the peer knows */
-    struct pvma_packet *early;     /* reorder queue, sorted by sequence */
+    struct pvma_ring in;               /* in order, not read yet */
+    uint32_t expected, advertised;     /* next byte; end of the window that the peer knows */
+    struct pvma_packet *reorder_queue; /* sorted by sequence */
     bool ack_owed, ack_now;
     struct pvma_event delayed;
 

@@ -103,11 +103,11 @@ static void look_at_ack(struct pvma_tcp *tcp, const struct pvma_packet *packet)
 
 /* ---- data ---- */
 
-static void keep_early(struct pvma_tcp *tcp, struct pvma_packet *packet)
+static void queue_reordered(struct pvma_tcp *tcp, struct pvma_packet *packet)
 {
-    struct pvma_packet **at = &tcp->early;
+    struct pvma_packet **at = &tcp->reorder_queue;
 
-    tcp->counters.early++;
+    tcp->counters.reordered++;
     while (*at && pvma_tcp_ahead((*at)->sequence, packet->sequence) < 0)
         at = &(*at)->next;
     if (*at && (*at)->sequence == packet->sequence) {
@@ -131,12 +131,12 @@ static uint32_t accept_data(struct pvma_tcp *tcp, const struct pvma_packet *pack
     return length;
 }
 
-static void accept_early(struct pvma_tcp *tcp)
+static void accept_reordered(struct pvma_tcp *tcp)
 {
     struct pvma_packet *packet;
 
-    while ((packet = tcp->early) && pvma_tcp_ahead(packet->sequence, tcp->expected) <= 0) {
-        tcp->early = packet->next;
+    while ((packet = tcp->reorder_queue) && pvma_tcp_ahead(packet->sequence, tcp->expected) <= 0) {
+        tcp->reorder_queue = packet->next;
         accept_data(tcp, packet);
         free(packet);
     }
@@ -145,12 +145,12 @@ static void accept_early(struct pvma_tcp *tcp)
 /* Takes a packet. The acknowledgement of data in order may wait; otherwise the peer must know at once. */
 static void take_data(struct pvma_tcp *tcp, struct pvma_packet *packet)
 {
-    bool gap = tcp->early;
+    bool gap = tcp->reorder_queue;
 
     tcp->counters.segments_received++;
     if (pvma_tcp_ahead(packet->sequence, tcp->expected) > 0) {
         tcp->ack_now = true;
-        keep_early(tcp, packet);
+        queue_reordered(tcp, packet);
         return;
     }
     if (accept_data(tcp, packet) == 0) {
@@ -158,7 +158,7 @@ static void take_data(struct pvma_tcp *tcp, struct pvma_packet *packet)
         tcp->ack_now = true;
     }
     free(packet);
-    accept_early(tcp);
+    accept_reordered(tcp);
     if (gap)
         tcp->ack_now = true;
     pvma_tcp_owe_ack(tcp);

@@ -51,8 +51,8 @@ void pvma_tcp_free(struct pvma_tcp *tcp)
     pvma_station_close(tcp->station, &tcp->port);
     pvma_ring_free(&tcp->out);
     pvma_ring_free(&tcp->in);
-    while ((packet = tcp->early)) {
-        tcp->early = packet->next;
+    while ((packet = tcp->reorder_queue)) {
+        tcp->reorder_queue = packet->next;
         free(packet);
     }
 }

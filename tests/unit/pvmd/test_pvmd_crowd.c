@@ -80,7 +80,7 @@ END_TEST
  * The share of an honest source's attempts that is admitted while RATE strangers per second arrive from `sources`
  * addresses and stay as long as permitted.
  */
-static double share_let_in(unsigned sources, uint64_t honest)
+static double share_admitted(unsigned sources, uint64_t honest)
 {
     enum { TRIES = 2000 };
     static uint64_t queue[RATE * SECONDS]; /* admitted callers, in order: under pressure each stays for one second */
@@ -108,20 +108,20 @@ static double share_let_in(unsigned sources, uint64_t honest)
 
 START_TEST(a_flood_from_one_place_leaves_others_alone)
 {
-    ck_assert_double_ge(share_let_in(1, 123456), 0.99);
+    ck_assert_double_ge(share_admitted(1, 123456), 0.99);
 }
 END_TEST
 
 /* Enough for a caller that retries several times a second. */
 START_TEST(a_flood_from_the_callers_own_place_does_not_shut_it_out)
 {
-    ck_assert_double_ge(share_let_in(1, 0), 0.15);
+    ck_assert_double_ge(share_admitted(1, 0), 0.15);
 }
 END_TEST
 
 START_TEST(a_flood_from_everywhere_shuts_nobody_out)
 {
-    ck_assert_double_ge(share_let_in(FLOODERS_MAX, 123456), 0.25);
+    ck_assert_double_ge(share_admitted(FLOODERS_MAX, 123456), 0.25);
 }
 END_TEST
 

@@ -731,7 +731,7 @@ static void begin_with_a_loss(void)
     run(a.to_send, 100);
 }
 
-START_TEST(after_a_loss_what_is_on_its_way_is_waited_for)
+START_TEST(after_a_loss_a_sender_waits_for_packets_in_flight)
 {
     begin_with_a_loss();
     a.to_send++;
@@ -749,7 +749,7 @@ START_TEST(after_a_loss_what_is_on_its_way_is_waited_for)
 END_TEST
 
 /* Losses say nothing about a peer that computes: its sender must not stall for that long. */
-START_TEST(after_a_loss_nobody_waits_for_a_peer_that_does_not_look)
+START_TEST(after_a_loss_a_sender_does_not_wait_for_a_computing_peer)
 {
     begin_with_a_loss();
     b.asleep = true;
@@ -805,5 +805,5 @@ UNIT_MAIN("reliable", nothing_is_sent_twice_without_loss, all_arrives_once_and_i
           their_limit_can_be_set, credit_may_change, hostile_packets_do_no_harm, bad_settings_are_refused,
           checksums_are_the_same_everywhere, held_messages_go_step_by_step, released_messages_go_as_others,
           an_end_is_told, who_is_gone_is_told_of, what_is_on_its_way_needs_no_calls,
-          after_a_loss_what_is_on_its_way_is_waited_for, after_a_loss_nobody_waits_for_a_peer_that_does_not_look,
+          after_a_loss_a_sender_waits_for_packets_in_flight, after_a_loss_a_sender_does_not_wait_for_a_computing_peer,
           who_looks_away_for_long_takes_nobody_for_dead)
