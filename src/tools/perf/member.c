@@ -166,6 +166,14 @@ static int find_rounds(const struct test *test)
     }
 }
 
+/* Makes room for more samples: keeps every second one. Returns their number. */
+static int thin_out(int count)
+{
+    for (int i = 0; i < count / 2; i++)
+        times_us[i] = times_us[2 * i];
+    return count / 2;
+}
+
 /* Takes samples into times_us until there are enough; returns their number. */
 static int take_samples(const struct test *test, int rounds)
 {
@@ -180,6 +188,8 @@ static int take_samples(const struct test *test, int rounds)
         in_job = test->jobs_us / ((now - began) / some + 1e-3);
         if (self.point.samples == 0 && n >= SAMPLES_MIN && now - start >= self.point.time_us)
             break;
+        if (self.point.samples == 0 && n == wanted)
+            n = thin_out(n);
     }
     for (int i = 0; i < n; i++)
         times_us[i] /= rounds;

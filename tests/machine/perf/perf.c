@@ -217,6 +217,8 @@ static void test_interrupted(int signal, int kill_member, const char *message)
     else
         CHECK(kill(r.pid, signal) == 0);
     int status = finish(&r, text);
+    if (kill_member ? WIFSIGNALED(status) : !WIFSIGNALED(status))
+        printf("pvm-perf ended with status 0x%x, said \"%s\"\n", status, text);
     if (kill_member)
         CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
     else
@@ -227,8 +229,17 @@ static void test_interrupted(int signal, int kill_member, const char *message)
     wait_for_tasks(0, &tid);
 }
 
+/* However many samples come, it measures for as long as it was told. */
+static void test_duration(void)
+{
+    double start = check_now();
+    expect("lat -d 3 -s 8", 0, "");
+    CHECK(check_now() - start >= 3);
+}
+
 static void test_ends(void)
 {
+    test_duration();
     expect("", 2, "which TEST");
     expect("fast", 2, "no such test");
     expect("lat bw", 2, "one TEST at a time");
