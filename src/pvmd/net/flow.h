@@ -11,8 +11,10 @@
 
 struct pvmd_link;
 
-/* Queues a frame (keeps a reference) and sends it at the end of the loop's turn if the link is UP or RELAYED. 0, or an
- * error of pvmd_queue_push(). */
+/*
+ * Queues a frame (keeps a reference) and sends it at the end of the loop's turn if the link is UP or RELAYED. 0, or an
+ * error of pvmd_queue_push().
+ */
 int pvmd_flow_put(struct pvmd_link *l, struct pvmc_frame *f);
 
 /* Flushes the link at the end of the loop's turn, so that frames leave together. */

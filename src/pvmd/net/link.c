@@ -1,9 +1,8 @@
-/* link.c - links: their queues, their retransmit windows, and how they open and lose connections. */
+/* link.c - how links open and lose connections. Their frames are in flow.c. */
 #include "link.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <utlist.h>
 #include "core/clock.h"
 #include "core/config.h"
 #include "core/error.h"
