@@ -102,7 +102,7 @@ static int identify(struct pvmg_group *g, int id)
     }
     g->id = id;
     g->number = g->finished = g->broken = g->barrier_error = g->epoch = g->barrier = 0;
-    g->missed_mismatch = false;
+    g->missed_mismatch = g->told_broken = false;
     if (PVMC_HASH_ADD(by_id, by_id, id, g))
         return PvmOk;
     g->id = 0;

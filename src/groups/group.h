@@ -30,7 +30,8 @@ struct pvmg_group {
 
     /* barriers of a frozen group */
     int broken;         /* error of all later barriers, or 0: a member has ended or left */
-    int barrier_error;  /* error of the barrier that was in progress then, or 0 */
+    int barrier_error;  /* error of the first barrier after that, or of the one in progress then; or 0 */
+    bool told_broken;   /* a barrier has returned that error */
     int epoch, barrier; /* a mismatch starts a new epoch, in which barriers count from 0 */
     bool in_barrier, missed_mismatch;
 

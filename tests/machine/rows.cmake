@@ -132,6 +132,7 @@ endif()
 # ---- groups, console, pvm-perf ----
 
 machine_test(groups/death HOSTS 1 3 LABELS long)
+machine_test(groups/killed HOSTS 1 3 ARGS 40 1 LIMIT 240)
 foreach(program barrier bcast gather leaver many membership mismatch order reduce state)
   machine_test(groups/${program} HOSTS 1 3)
 endforeach()

@@ -141,7 +141,7 @@ static int synchronise_members(struct pvmg_group *g)
 static int enter_frozen(struct pvmg_group *g, int count)
 {
     if (g->broken)
-        return g->broken;
+        return g->told_broken || !g->barrier_error ? g->broken : g->barrier_error;
     if (g->missed_mismatch) {
         g->missed_mismatch = false;
         return PvmMismatch;
@@ -167,6 +167,8 @@ static int enter(const char *group, int count)
     }
     if (code >= 0)
         code = enter_frozen(g, count);
+    if (g && g->broken && code < 0)
+        g->told_broken = true;
     if (g)
         pvmg_group_release(g);
     return code;

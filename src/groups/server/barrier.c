@@ -4,9 +4,13 @@
 #include "pvm3.h"
 
 /*
- * When a barrier fails, because counts differ or a member has ended, all members that wait get the error. Members that
- * have not arrived belong to the failed barrier, too: as many as were still awaited get the error when they arrive.
- * Then all can try again.
+ * When a barrier fails because counts differ, all members that wait get the error. Members that have not arrived belong
+ * to the failed barrier, too: as many as were still awaited get the error when they arrive. Then all can try again.
+ *
+ * A member that dies leaves a vacant place until another task joins. While there is one, a barrier or freeze for more
+ * members than there are cannot complete: each survivor that waits in one, or enters one, gets PvmNoTask, once for the
+ * deaths so far. So it does not matter whether the death or the call came first. A survivor that calls again waits for
+ * tasks to join, as in PVM. A count of -1 means those who are there, so death only makes it smaller.
  */
 
 enum {
@@ -46,6 +50,32 @@ static bool take_out(int *tids, int *n, int tid)
 static int wanted(const struct group *g, const struct barrier *m)
 {
     return m->whole ? g->size : m->count;
+}
+
+/* Whether the barrier is for more members than there are, and one of the missing has died. */
+static bool lacks_dead(const struct group *g, int count)
+{
+    return count > g->size && g->vacant > 0;
+}
+
+/* Whether a member that enters a barrier of this count has to hear of a death; counts it as told. */
+static bool tell_death(const struct group *g, struct member *m, int count)
+{
+    bool due = lacks_dead(g, count) && m->told_deaths != g->deaths;
+
+    m->told_deaths = g->deaths;
+    return due;
+}
+
+/* Counts all that wait in the barrier as told. */
+static void note_told(struct group *g, const struct barrier *b)
+{
+    for (int i = 0; i < b->reached; i++) {
+        struct member *m = pvmg_roster_member(g, b->tids[i]);
+
+        if (m)
+            m->told_deaths = g->deaths;
+    }
 }
 
 /* ---- barrier ---- */
@@ -125,6 +155,8 @@ void pvmg_barrier_enter(struct group *g, struct member *m, const struct request 
         pvmg_reply_code(r, g->broken);
     else if (g->frozen && (count == -1 || count == g->size))
         pvmg_reply_code(r, PVMG_BARRIER_AMONG_MEMBERS);
+    else if (tell_death(g, m, count))
+        pvmg_reply_code(r, PvmNoTask);
     else if (take_pending_failure(g, m))
         pvmg_reply_code(r, g->pending_code);
     else
@@ -199,7 +231,7 @@ static void check_freeze(struct group *g)
     pvmg_reply_barrier(PVMG_GROUP_FREEZE, done ? size : PvmNoMem, g, f);
 }
 
-void pvmg_freeze_enter(struct group *g, const struct request *r, int size)
+void pvmg_freeze_enter(struct group *g, struct member *m, const struct request *r, int size)
 {
     struct barrier *f = &g->freeze;
 
@@ -209,6 +241,10 @@ void pvmg_freeze_enter(struct group *g, const struct request *r, int size)
     }
     if (size < 1 && size != -1) {
         pvmg_reply_code(r, PvmMismatch);
+        return;
+    }
+    if (tell_death(g, m, size)) {
+        pvmg_reply_code(r, PvmNoTask);
         return;
     }
     if (f->reached == 0) {
@@ -233,20 +269,32 @@ void pvmg_barriers_forget(struct group *g, struct member *m)
     take_pending_failure(g, m); /* so that no other member gets the error instead */
 }
 
-/* Whether the barrier waits for a member that has died. */
-static bool cannot_complete(const struct group *g, const struct barrier *m)
+static bool waits_for_dead(const struct group *g, const struct barrier *b)
 {
-    return m->reached > 0 && (m->whole || m->count > g->size);
+    return b->reached > 0 && !b->whole && lacks_dead(g, b->count);
+}
+
+/* A place of this group has become vacant. */
+static void note_death(struct group *g)
+{
+    g->deaths++;
+    g->vacant++;
+    if (waits_for_dead(g, &g->freeze)) {
+        note_told(g, &g->freeze);
+        pvmg_reply_barrier(PVMG_GROUP_FREEZE, PvmNoTask, g, &g->freeze);
+    }
+    if (!g->frozen && waits_for_dead(g, &g->barrier)) {
+        note_told(g, &g->barrier);
+        release(g, PvmNoTask);
+    }
 }
 
 void pvmg_barriers_shrunk(struct group *g, bool died)
 {
-    if (died && cannot_complete(g, &g->freeze))
-        pvmg_reply_barrier(PVMG_GROUP_FREEZE, PvmNoTask, g, &g->freeze);
+    if (died)
+        note_death(g);
     if (g->frozen)
         release(g, died ? PvmNoTask : PvmNoGroup);
-    else if (died && cannot_complete(g, &g->barrier))
-        fail(g, PvmNoTask, (g->barrier.whole ? g->size : g->barrier.count - 1));
     check_barrier(g);
     check_freeze(g);
 }

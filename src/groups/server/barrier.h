@@ -9,7 +9,7 @@
 
 /* A member enters the barrier, or freezes the group with this size: answers it, now or later. */
 void pvmg_barrier_enter(struct group *g, struct member *m, const struct request *r, int count);
-void pvmg_freeze_enter(struct group *g, const struct request *r, int size);
+void pvmg_freeze_enter(struct group *g, struct member *m, const struct request *r, int size);
 
 /* A member waits, or no longer waits, in a barrier among the members of a frozen group. */
 void pvmg_barrier_watch(struct group *g, int tid, bool on);

@@ -128,8 +128,7 @@ static void enter_barrier(struct group *g, struct member *m, const struct reques
 
 static void freeze(struct group *g, struct member *m, const struct request *r)
 {
-    (void)m;
-    pvmg_freeze_enter(g, r, unpack_int());
+    pvmg_freeze_enter(g, m, r, unpack_int());
 }
 
 static void watch(struct group *g, struct member *m, const struct request *r)

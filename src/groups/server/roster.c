@@ -89,13 +89,16 @@ struct member *pvmg_roster_add_member(struct group *g, int tid)
     int instance = m ? free_slot(g) : -1;
 
     if (m)
-        *m = (struct member){.tid = tid, .instance = instance, .calls = g->calls, .told_failure = true};
+        *m = (struct member){
+            .tid = tid, .instance = instance, .calls = g->calls, .told_failure = true, .told_deaths = g->deaths};
     if (instance < 0 || !PVMC_HASH_ADD(hh, g->members, tid, m)) {
         free(m);
         return NULL;
     }
     g->slots[instance] = m;
     g->size++;
+    if (g->vacant > 0)
+        g->vacant--;
     forget_list(g);
     return m;
 }

@@ -12,6 +12,7 @@ struct member {
     int tid, instance;
     int calls;         /* collective calls so far */
     bool told_failure; /* got the error of the last barrier that failed, see barrier.c */
+    int told_deaths;   /* deaths of other members up to this one are known to it, see barrier.c */
     UT_hash_handle hh;
 };
 
@@ -33,6 +34,8 @@ struct group {
     struct call *in_progress;
     bool frozen;
     int broken; /* PvmNoGroup: the group was frozen and has lost a member */
+    int deaths; /* members that ended without leaving */
+    int vacant; /* of these, places that no task has taken by joining */
     int epoch;  /* of the barriers among members */
     int size;
     struct member *members; /* by tid */
