@@ -91,7 +91,8 @@ file(STRINGS hosts/network cases REGEX "^case_[a-z_]+\\(\\)")
 list(TRANSFORM cases REPLACE "^case_([a-z_]+).*" "\\1")
 foreach(case ${cases})
   machine_test(hosts/network BARE AS ${case} ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm>
-               $<TARGET_FILE:machine_hosts_everyone> $<TARGET_FILE:machine_hosts_secret> $<TARGET_FILE:impostor_middle> ${case})
+               $<TARGET_FILE:machine_hosts_everyone> $<TARGET_FILE:machine_hosts_secret> $<TARGET_FILE:impostor_middle>
+               $<TARGET_FILE:machine_hosts_halfopen> ${case})
 endforeach()
 machine_test(hosts/duties BARE ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm> ${CMAKE_BINARY_DIR}/bin/examples)
 set(gexamples /usr/share/doc/pvm-examples/gexamples.tar.gz)

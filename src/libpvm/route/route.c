@@ -579,8 +579,8 @@ static void lose_link(struct pvmi_link *l, int reason)
     bool stable = pvmc_clock_us() - p->route.since_us > STABLE_US;
     pvmc_log(PVMC_LOG_DEBUG, "lost the direct link to t%x by %s: %s", p->tid, l->carrier->ops->name,
              reason ? pvmc_error_text(reason) : "closed");
-    if (reason && l->carrier->attributes.end_unseen && pvmi_link_is_up())
-        tell_loss(l, reason);
+    if (reason && !l->lossless && pvmi_link_is_up())
+        tell_loss(l, reason); /* the packet that would end the other side may be lost, too */
     p->links_lost++;
     if (p->link == l || !p->link) {
         p->link = NULL;

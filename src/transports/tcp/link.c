@@ -14,11 +14,13 @@
 #include "core/log.h"
 #include "tcp.h"
 
-#define LARGE_BYTES 16384     /* larger payloads get a read of their own */
-#define QUEUE_BYTES (1 << 18) /* beyond this, a frame is not queued behind others */
-#define ASIDE_AFTER 64        /* reads; see pvmt_tcp_link_set_aside() */
-#define READS_MAX   8         /* per link, before the others get their turn */
-#define TLS_READS   256       /* the same with TLS, which reads one record at a time */
+#define LARGE_BYTES     16384     /* larger payloads get a read of their own */
+#define QUEUE_BYTES     (1 << 18) /* beyond this, a frame is not queued behind others */
+#define ASIDE_AFTER     64        /* reads; see pvmt_tcp_link_set_aside() */
+#define KEEPALIVE_PARTS 4         /* probes per limit of silence */
+#define KEEPALIVE_MAX_S 32767     /* the kernel's limit */
+#define READS_MAX       8         /* per link, before the others get their turn */
+#define TLS_READS       256       /* the same with TLS, which reads one record at a time */
 
 #define LINK_OF(stream_) ((struct tcp_link *)((char *)(stream_)-offsetof(struct tcp_link, stream)))
 
@@ -114,14 +116,27 @@ static void poll_out(struct tcp_link *e, bool on)
     pvmt_tcp_watch(t, watch_again(e) ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, &e->watch, on ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
+/*
+ * If the network swallows what we send, the link must end, because the daemons may know another route. The keepalive
+ * finds a peer whose end is gone even if we send nothing; the user timeout limits it, too.
+ */
+static void limit_silence(int fd, unsigned silence_ms)
+{
+    int on = 1, probe_s = (int)(silence_ms / KEEPALIVE_PARTS / 1000);
+    probe_s = probe_s < 1 ? 1 : probe_s < KEEPALIVE_MAX_S ? probe_s : KEEPALIVE_MAX_S;
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence_ms, sizeof silence_ms);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &probe_s, sizeof probe_s);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &probe_s, sizeof probe_s);
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+}
+
 void pvmt_tcp_link_up(struct tcp_link *e, struct tcp_watch *from, struct pvmw_tls *tls)
 {
     struct tcp_transport *t = (struct tcp_transport *)e->base.transport;
     int on = t->settings.nodelay;
     bool offered = e->state == TCP_OFFERED;
     setsockopt(from->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    /* If the network swallows what we send, the link must end, because the daemons may know another route. */
-    setsockopt(from->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &t->settings.silence_ms, sizeof t->settings.silence_ms);
+    limit_silence(from->fd, t->settings.silence_ms);
     e->watch.fd = e->stream.fd = from->fd;
     from->fd = -1;
     if (tls)
