@@ -1,0 +1,443 @@
+/* quorum.c - see quorum.h. */
+#include "quorum.h"
+#include <string.h>
+#include "core/error.h"
+
+static struct pvmd_quorum_peer *peer_of(struct pvmd_quorum *q, uint32_t id)
+{
+    for (unsigned i = 0; i < q->peer_count; i++)
+        if (q->peers[i].id == id)
+            return &q->peers[i];
+    return NULL;
+}
+
+static struct pvmd_quorum_peer *peer_added(struct pvmd_quorum *q, uint32_t id)
+{
+    struct pvmd_quorum_peer *p = peer_of(q, id);
+    if (p || q->peer_count == PVMD_QUORUM_MAX)
+        return p;
+    p = &q->peers[q->peer_count++];
+    *p = (struct pvmd_quorum_peer){.id = id};
+    return p;
+}
+
+static int compare(struct pvmd_version a, struct pvmd_version b)
+{
+    if (a.term != b.term)
+        return a.term < b.term ? -1 : 1;
+    return a.seq < b.seq ? -1 : a.seq > b.seq;
+}
+
+/* ---- members ---- */
+
+bool pvmd_quorum_is_settled(const struct pvmd_quorum *q)
+{
+    return q->committed >= q->members_seq;
+}
+
+static void drop_former_members(struct pvmd_quorum *q)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < q->peer_count; i++)
+        if (q->peers[i].is_now || q->peers[i].was_then)
+            q->peers[kept++] = q->peers[i];
+    q->peer_count = kept;
+}
+
+static void settle(struct pvmd_quorum *q)
+{
+    if (!pvmd_quorum_is_settled(q))
+        return;
+    for (unsigned i = 0; i < q->peer_count; i++)
+        q->peers[i].was_then = false;
+    drop_former_members(q);
+}
+
+/* The members from the change `seq` on. Those before count until this change is known to be committed. */
+static void set_members(struct pvmd_quorum *q, const struct pvmd_quorum_set *now, uint32_t seq)
+{
+    for (unsigned i = 0; i < q->peer_count; i++) {
+        q->peers[i].was_then = q->peers[i].is_now;
+        q->peers[i].is_now = false;
+    }
+    for (unsigned i = 0; i < now->count; i++) {
+        struct pvmd_quorum_peer *p = peer_added(q, now->ids[i]);
+        if (p)
+            p->is_now = true;
+    }
+    drop_former_members(q);
+    q->members_seq = seq;
+}
+
+/* ---- counting ---- */
+
+static bool has_change(const struct pvmd_quorum *q, const struct pvmd_quorum_peer *p, uint32_t seq)
+{
+    return p->id == q->self || p->done >= seq || (p->dead && !p->has_led);
+}
+
+/* Whether at least half of the members have it, and of those before, if they still count. */
+static bool is_committed(const struct pvmd_quorum *q, uint32_t seq)
+{
+    unsigned now = 0, now_has = 0, then = 0, then_has = 0;
+    for (unsigned i = 0; i < q->peer_count; i++) {
+        const struct pvmd_quorum_peer *p = &q->peers[i];
+        bool has = has_change(q, p, seq);
+        now += p->is_now;
+        now_has += p->is_now && has;
+        then += p->was_then;
+        then_has += p->was_then && has;
+    }
+    return 2 * now_has >= now && 2 * then_has >= then;
+}
+
+static bool is_enough(const struct pvmd_quorum *q, unsigned votes, unsigned members)
+{
+    return !members || (q->half_elects ? 2 * votes >= members : 2 * votes > members);
+}
+
+static bool is_elected(const struct pvmd_quorum *q)
+{
+    unsigned now = 0, now_voted = 0, then = 0, then_voted = 0;
+    for (unsigned i = 0; i < q->peer_count; i++) {
+        const struct pvmd_quorum_peer *p = &q->peers[i];
+        now += p->is_now;
+        now_voted += p->is_now && p->voted;
+        then += p->was_then;
+        then_voted += p->was_then && p->voted;
+    }
+    return is_enough(q, now_voted, now) && is_enough(q, then_voted, then);
+}
+
+/* ---- sending ---- */
+
+static struct pvmd_quorum_message message(const struct pvmd_quorum *q, enum pvmd_quorum_kind kind)
+{
+    return (struct pvmd_quorum_message){
+        .kind = kind, .term = q->term, .version = q->version, .committed = q->committed};
+}
+
+static void send_simple(struct pvmd_quorum *q, uint32_t to, enum pvmd_quorum_kind kind)
+{
+    struct pvmd_quorum_message m = message(q, kind);
+    q->events->send(q->arg, to, &m);
+}
+
+static void send_state(struct pvmd_quorum *q, struct pvmd_quorum_peer *p)
+{
+    static uint32_t now[PVMD_QUORUM_MAX], then[PVMD_QUORUM_MAX];
+    struct pvmd_quorum_message m = message(q, PVMD_QUORUM_STATE);
+    struct pvmc_buf tables;
+    for (unsigned i = 0; i < q->peer_count; i++) {
+        if (q->peers[i].is_now)
+            now[m.now.count++] = q->peers[i].id;
+        if (q->peers[i].was_then)
+            then[m.then.count++] = q->peers[i].id;
+    }
+    m.now.ids = now;
+    m.then.ids = then;
+    pvmc_buf_init(&tables);
+    q->events->save(q->arg, &tables);
+    p->in_step = !pvmc_buf_error(&tables);
+    m.data = tables.data;
+    m.length = tables.length;
+    if (p->in_step)
+        q->events->send(q->arg, p->id, &m);
+    pvmc_buf_free(&tables);
+}
+
+/* Whether the leader sends changes to it. */
+static bool listens(const struct pvmd_quorum *q, const struct pvmd_quorum_peer *p)
+{
+    return p->id != q->self && p->is_now && !p->dead;
+}
+
+/* ---- leading ---- */
+
+static void advance(struct pvmd_quorum *q)
+{
+    uint32_t seq = q->version.seq;
+    while (seq > q->committed && !is_committed(q, seq))
+        seq--;
+    if (seq <= q->committed)
+        return;
+    bool was_settled = pvmd_quorum_is_settled(q);
+    q->committed = seq;
+    if (!was_settled && pvmd_quorum_is_settled(q)) {
+        settle(q);
+        for (unsigned i = 0; i < q->peer_count; i++)
+            if (listens(q, &q->peers[i]) && q->peers[i].in_step)
+                send_simple(q, q->peers[i].id, PVMD_QUORUM_COMMITTED);
+    }
+    q->events->committed(q->arg, seq);
+}
+
+uint32_t pvmd_quorum_change(struct pvmd_quorum *q, const void *change, size_t length,
+                            const struct pvmd_quorum_set *members)
+{
+    struct pvmd_version base = q->version;
+    q->version = (struct pvmd_version){.term = q->term, .seq = base.seq + 1};
+    uint32_t seq = q->version.seq;
+    if (members)
+        set_members(q, members, seq);
+    struct pvmd_quorum_message m = message(q, PVMD_QUORUM_CHANGE);
+    m.base = base;
+    m.data = change;
+    m.length = length;
+    if (members)
+        m.now = *members;
+    for (unsigned i = 0; i < q->peer_count; i++) {
+        struct pvmd_quorum_peer *p = &q->peers[i];
+        if (listens(q, p) && p->in_step)
+            q->events->send(q->arg, p->id, &m);
+        else if (listens(q, p) && !p->done)
+            send_state(q, p); /* a new member */
+    }
+    advance(q);
+    return seq;
+}
+
+/* The first change of a leader changes nothing, but commits what its predecessor had not. */
+static void lead(struct pvmd_quorum *q)
+{
+    q->role = PVMD_QUORUM_LEADER;
+    q->leader = q->self;
+    for (unsigned i = 0; i < q->peer_count; i++) {
+        q->peers[i].in_step = true;
+        q->peers[i].done = 0;
+    }
+    q->events->leading(q->arg);
+    pvmd_quorum_change(q, NULL, 0, NULL);
+}
+
+static void note_leader(struct pvmd_quorum *q)
+{
+    struct pvmd_quorum_peer *p = peer_of(q, q->leader);
+    if (p)
+        p->has_led = true;
+}
+
+static void follow(struct pvmd_quorum *q, uint32_t leader)
+{
+    q->role = PVMD_QUORUM_FOLLOWER;
+    if (q->leader == leader)
+        return;
+    q->leader = leader;
+    note_leader(q);
+    q->events->following(q->arg, leader);
+}
+
+void pvmd_quorum_leader_lost(struct pvmd_quorum *q)
+{
+    if (q->role == PVMD_QUORUM_FOLLOWER)
+        q->leader = 0;
+}
+
+void pvmd_quorum_campaign(struct pvmd_quorum *q)
+{
+    if (q->leader || q->lacking || !peer_of(q, q->self))
+        return;
+    q->role = PVMD_QUORUM_CANDIDATE;
+    q->term++;
+    q->voted_for = q->self;
+    for (unsigned i = 0; i < q->peer_count; i++)
+        q->peers[i].voted = q->peers[i].id == q->self;
+    for (unsigned i = 0; i < q->peer_count; i++)
+        if (q->peers[i].id != q->self && !q->peers[i].dead)
+            send_simple(q, q->peers[i].id, PVMD_QUORUM_ASK);
+    if (is_elected(q))
+        lead(q);
+}
+
+void pvmd_quorum_dead(struct pvmd_quorum *q, uint32_t id)
+{
+    struct pvmd_quorum_peer *p = peer_of(q, id);
+    if (!p || p->dead)
+        return;
+    p->dead = true;
+    if (q->role == PVMD_QUORUM_LEADER)
+        advance(q);
+}
+
+/* ---- receiving: from leaders ---- */
+
+/* A message of a leader of our term, or of a later one; no other exists in that term. */
+static bool is_from_leader(struct pvmd_quorum *q, uint32_t from, const struct pvmd_quorum_message *m)
+{
+    if (m->term < q->term) {
+        send_simple(q, from, PVMD_QUORUM_REFUSED);
+        return false;
+    }
+    if (q->role == PVMD_QUORUM_LEADER)
+        q->events->deposed(q->arg);
+    if (m->term > q->term)
+        q->voted_for = 0;
+    q->term = m->term;
+    follow(q, from);
+    return true;
+}
+
+static void learn_committed(struct pvmd_quorum *q, uint32_t committed)
+{
+    if (committed <= q->committed || committed > q->version.seq)
+        return;
+    q->committed = committed;
+    settle(q);
+}
+
+static void receive_change(struct pvmd_quorum *q, uint32_t from, const struct pvmd_quorum_message *m)
+{
+    if (!is_from_leader(q, from, m) || q->lacking)
+        return;
+    bool follows = !compare(m->base, q->version);
+    if (!follows || (m->length && q->events->apply(q->arg, m->data, m->length))) {
+        q->lacking = true;
+        send_simple(q, from, PVMD_QUORUM_LACKING);
+        return;
+    }
+    learn_committed(q, m->committed);
+    q->version = m->version;
+    if (m->now.count)
+        set_members(q, &m->now, m->version.seq);
+    send_simple(q, from, PVMD_QUORUM_DONE);
+}
+
+static void receive_state(struct pvmd_quorum *q, uint32_t from, const struct pvmd_quorum_message *m)
+{
+    if (!is_from_leader(q, from, m))
+        return;
+    q->lacking = true; /* until the tables are here */
+    if (q->events->load(q->arg, m->data, m->length)) {
+        send_simple(q, from, PVMD_QUORUM_LACKING);
+        return;
+    }
+    q->lacking = false;
+    set_members(q, &m->then, 0);
+    set_members(q, &m->now, m->version.seq);
+    q->version = m->version;
+    q->committed = m->committed;
+    if (!m->then.count)
+        q->members_seq = 0;
+    settle(q);
+    note_leader(q);
+    send_simple(q, from, PVMD_QUORUM_DONE);
+}
+
+/* ---- receiving: from followers ---- */
+
+static void receive_done(struct pvmd_quorum *q, uint32_t from, const struct pvmd_quorum_message *m)
+{
+    struct pvmd_quorum_peer *p = peer_of(q, from);
+    if (q->role != PVMD_QUORUM_LEADER || m->term != q->term || !p || m->version.term != q->term)
+        return;
+    if (m->version.seq > p->done && m->version.seq <= q->version.seq)
+        p->done = m->version.seq;
+    advance(q);
+}
+
+static void receive_lacking(struct pvmd_quorum *q, uint32_t from, const struct pvmd_quorum_message *m)
+{
+    struct pvmd_quorum_peer *p = peer_of(q, from);
+    if (q->role == PVMD_QUORUM_LEADER && m->term == q->term && p)
+        send_state(q, p);
+}
+
+/* ---- receiving: elections ---- */
+
+/* A member that hears its leader does not vote, so that one host with a bad cable cannot depose it. */
+static void receive_ask(struct pvmd_quorum *q, uint32_t from, const struct pvmd_quorum_message *m)
+{
+    bool may_vote = !q->leader && !q->lacking && m->term >= q->term && peer_of(q, from) && peer_of(q, q->self);
+    if (may_vote && m->term > q->term) {
+        q->term = m->term;
+        q->voted_for = 0;
+        q->role = PVMD_QUORUM_FOLLOWER;
+    }
+    if (!may_vote || (q->voted_for && q->voted_for != from) || compare(m->version, q->version) < 0) {
+        send_simple(q, from, PVMD_QUORUM_REFUSED);
+        return;
+    }
+    q->voted_for = from;
+    send_simple(q, from, PVMD_QUORUM_VOTE);
+}
+
+static void receive_vote(struct pvmd_quorum *q, uint32_t from, const struct pvmd_quorum_message *m)
+{
+    struct pvmd_quorum_peer *p = peer_of(q, from);
+    if (q->role != PVMD_QUORUM_CANDIDATE || m->term != q->term || !p)
+        return;
+    p->voted = true;
+    if (is_elected(q))
+        lead(q);
+}
+
+static void receive_refused(struct pvmd_quorum *q, const struct pvmd_quorum_message *m)
+{
+    if (m->term <= q->term)
+        return;
+    if (q->role == PVMD_QUORUM_LEADER)
+        q->events->deposed(q->arg);
+    if (q->role == PVMD_QUORUM_CANDIDATE) {
+        q->term = m->term; /* the next campaign begins above it */
+        q->voted_for = 0;
+        q->role = PVMD_QUORUM_FOLLOWER;
+    }
+}
+
+void pvmd_quorum_receive(struct pvmd_quorum *q, uint32_t from, const struct pvmd_quorum_message *m)
+{
+    struct pvmd_quorum_peer *p = peer_of(q, from);
+    if (p)
+        p->dead = false; /* it has come back */
+    switch (m->kind) {
+    case PVMD_QUORUM_CHANGE:
+        receive_change(q, from, m);
+        break;
+    case PVMD_QUORUM_STATE:
+        receive_state(q, from, m);
+        break;
+    case PVMD_QUORUM_COMMITTED:
+        if (is_from_leader(q, from, m) && !q->lacking)
+            learn_committed(q, m->committed);
+        break;
+    case PVMD_QUORUM_DONE:
+        receive_done(q, from, m);
+        break;
+    case PVMD_QUORUM_LACKING:
+        receive_lacking(q, from, m);
+        break;
+    case PVMD_QUORUM_ASK:
+        receive_ask(q, from, m);
+        break;
+    case PVMD_QUORUM_VOTE:
+        receive_vote(q, from, m);
+        break;
+    case PVMD_QUORUM_REFUSED:
+        receive_refused(q, m);
+        break;
+    }
+}
+
+/* ---- start ---- */
+
+static void begin(struct pvmd_quorum *q, uint32_t self, uint32_t leader, const struct pvmd_quorum_events *events,
+                  void *arg)
+{
+    *q = (struct pvmd_quorum){.events = events, .arg = arg, .self = self, .leader = leader};
+}
+
+void pvmd_quorum_found(struct pvmd_quorum *q, uint32_t self, const struct pvmd_quorum_events *events, void *arg)
+{
+    begin(q, self, self, events, arg);
+    q->role = PVMD_QUORUM_LEADER;
+    q->term = 1;
+    q->version.term = 1;
+    peer_added(q, self)->is_now = true;
+}
+
+void pvmd_quorum_join(struct pvmd_quorum *q, uint32_t self, uint32_t leader, const struct pvmd_quorum_events *events,
+                      void *arg)
+{
+    begin(q, self, leader, events, arg);
+    q->lacking = true;
+}

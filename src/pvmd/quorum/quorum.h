@@ -1,0 +1,146 @@
+/*
+ * quorum.h - how daemons agree on who leads, and on which changes of the machine's tables hold for ever. A state
+ * machine without clock or I/O, so that a test can walk through all its states.
+ *
+ * The leader makes each change in its own tables and sends it to the other members, which make it too and acknowledge
+ * it. A change is committed once half of the members have it, the leader included; only then may the leader answer the
+ * request that caused it. When the leader is lost, a member that more than half of the members vote for leads in a new
+ * term. Half and more than half always share a member, and a member votes only for those that have all its changes: so
+ * the new leader has every committed change. While a change of the members is not known to be committed, both rules
+ * hold for the old members and for the new ones.
+ *
+ * This differs from Raft in that there is no log, because two things are true here: links between daemons lose and
+ * reorder nothing while both live, and a daemon that has ended never comes back (only a leader may, from its journal).
+ * So a member that has missed a change gets the tables whole. And a leader may count a member that has provably ended
+ * as if it had the change, because that member will never vote; so a machine outlives the death of most of its hosts.
+ */
+#ifndef PVMD_QUORUM_H
+#define PVMD_QUORUM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "core/buf.h"
+
+#ifndef PVMD_QUORUM_MAX
+#define PVMD_QUORUM_MAX 4095 /* members: all hosts */
+#endif
+
+/* Names the state of the tables: two members with the same version have the same tables. */
+struct pvmd_version {
+    uint32_t term; /* of the leader that made the last change */
+    uint32_t seq;  /* number of changes so far */
+};
+
+enum pvmd_quorum_kind {
+    PVMD_QUORUM_CHANGE = 1, /* from the leader: a change of tables that have the version `base` */
+    PVMD_QUORUM_STATE,      /* from the leader: the tables, whole */
+    PVMD_QUORUM_COMMITTED,  /* from the leader: changes up to `committed` hold for ever */
+    PVMD_QUORUM_DONE,       /* to the leader: we have the version */
+    PVMD_QUORUM_LACKING,    /* to the leader: we need the tables whole */
+    PVMD_QUORUM_ASK,        /* from a candidate, which has the version: vote for us in this term */
+    PVMD_QUORUM_VOTE,       /* to the candidate: we have voted for you in this term */
+    PVMD_QUORUM_REFUSED,    /* to a candidate or former leader: we know of this term */
+};
+
+/* A set of members, by their ids, which no two hosts of a machine ever share (pvmd_host.incarnation). */
+struct pvmd_quorum_set {
+    const uint32_t *ids;
+    unsigned count;
+};
+
+struct pvmd_quorum_message {
+    enum pvmd_quorum_kind kind;
+    uint32_t term;               /* of the sender */
+    struct pvmd_version version; /* of the sender; with a CHANGE, after it */
+    struct pvmd_version base;    /* CHANGE: before it */
+    uint32_t committed;          /* from a leader */
+    struct pvmd_quorum_set now;  /* STATE: the members; CHANGE: empty unless they change */
+    struct pvmd_quorum_set then; /* STATE: the members before a change that is not known to be committed, or empty */
+    const uint8_t *data;         /* the change, or the tables */
+    size_t length;
+};
+
+enum pvmd_quorum_role { PVMD_QUORUM_FOLLOWER, PVMD_QUORUM_CANDIDATE, PVMD_QUORUM_LEADER };
+
+/* Called from inside the functions below; they may not call them. */
+struct pvmd_quorum_events {
+    /* Sends a message. It may get lost only if the sender, the receiver or their link is lost for good. */
+    void (*send)(void *arg, uint32_t to, const struct pvmd_quorum_message *m);
+
+    /* Follower: makes a change. A PVMC_E code if it cannot: the leader then sends the tables whole. */
+    int (*apply)(void *arg, const uint8_t *change, size_t length);
+
+    /* Writes the tables whole; replaces them, or returns a PVMC_E code. */
+    void (*save)(void *arg, struct pvmc_buf *tables);
+    int (*load)(void *arg, const uint8_t *tables, size_t length);
+
+    /* Follower: another member leads. */
+    void (*following)(void *arg, uint32_t leader);
+
+    /* This member leads. It may make changes when this, its first one, is committed. */
+    void (*leading)(void *arg);
+
+    /* Leader: the changes up to this one are committed. */
+    void (*committed)(void *arg, uint32_t seq);
+
+    /* Leader: others follow another one, or are about to. This daemon must end. */
+    void (*deposed)(void *arg);
+};
+
+struct pvmd_quorum_peer {
+    uint32_t id;
+    bool is_now, was_then; /* a member; a member before the change of members that is not known to be committed */
+    bool voted;            /* for us, in this term */
+    bool dead;             /* has provably ended */
+    bool has_led;          /* it may come back from its journal: not counted when it is dead */
+    bool in_step;          /* leader: it gets changes; else it waits for the tables */
+    uint32_t done;         /* leader: the last change that it has acknowledged */
+};
+
+struct pvmd_quorum {
+    const struct pvmd_quorum_events *events;
+    void *arg;
+    uint32_t self;
+    enum pvmd_quorum_role role;
+    uint32_t leader;          /* 0: none is known, or it is lost */
+    uint32_t term, voted_for; /* the highest term that we know of, and our vote in it */
+    struct pvmd_version version;
+    uint32_t committed;   /* changes up to this one are known to be committed */
+    uint32_t members_seq; /* the last change of the members */
+    bool lacking;         /* we wait for the tables whole */
+    bool half_elects;     /* a candidate needs half of the members only: see PVM_FAILOVER */
+    unsigned peer_count;  /* with ourselves */
+    struct pvmd_quorum_peer peers[PVMD_QUORUM_MAX];
+};
+
+/* The first daemon of a machine: the only member, and leader. */
+void pvmd_quorum_found(struct pvmd_quorum *q, uint32_t self, const struct pvmd_quorum_events *events, void *arg);
+
+/* A daemon that the leader will make a member: it follows, and lacks the tables. */
+void pvmd_quorum_join(struct pvmd_quorum *q, uint32_t self, uint32_t leader, const struct pvmd_quorum_events *events,
+                      void *arg);
+
+/*
+ * Leader: the change has been made here; sends it to the others. Returns its number. `members`, if not NULL, replaces
+ * the members by those given, which must include the leader; only when pvmd_quorum_is_settled().
+ */
+uint32_t pvmd_quorum_change(struct pvmd_quorum *q, const void *change, size_t length,
+                            const struct pvmd_quorum_set *members);
+
+/* Whether the last change of the members is known to be committed. */
+bool pvmd_quorum_is_settled(const struct pvmd_quorum *q);
+
+/* The leader is lost for good: this member may vote, and be a candidate. */
+void pvmd_quorum_leader_lost(struct pvmd_quorum *q);
+
+/* Asks for votes in a new term, if no leader is known. Called again, after a while, until there is one. */
+void pvmd_quorum_campaign(struct pvmd_quorum *q);
+
+/* A member that has provably ended, not one that is silent. */
+void pvmd_quorum_dead(struct pvmd_quorum *q, uint32_t id);
+
+/* A message of the daemon `from`, whose id its link has proved. */
+void pvmd_quorum_receive(struct pvmd_quorum *q, uint32_t from, const struct pvmd_quorum_message *m);
+
+#endif
