@@ -25,6 +25,7 @@
 #include "pvmd/hosts/join.h"
 #include "pvmd/hosts/slave.h"
 #include "pvmd/net/rpc.h"
+#include "pvmd/quorum/petition.h"
 #include "pvmd/spawn/exec.h"
 #include "pvmd/tasks/clients.h"
 #include "pvm3.h"
@@ -195,6 +196,7 @@ static void give_up_questions(void)
     pvmd_rpc_host_left(pvmd.host_index);
     if (!pvmd_is_master())
         pvmd_rpc_host_left(pvmd.master_index);
+    pvmd_petition_stop();
 }
 
 static void stop(void)

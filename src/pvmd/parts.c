@@ -10,8 +10,11 @@
 #include "pvmd/duties/manager.h"
 #include "pvmd/duties/notify.h"
 #include "pvmd/duties/virtual_time.h"
+#include "pvmd/hosts/add.h"
 #include "pvmd/hosts/join.h"
+#include "pvmd/hosts/membership.h"
 #include "pvmd/launch/hoster.h"
+#include "pvmd/quorum/petition.h"
 #include "pvmd/spawn/exec.h"
 #include "pvmd/spawn/output.h"
 #include "pvmd/spawn/spawn.h"
@@ -37,6 +40,7 @@ typedef void (*const host_index)(unsigned index);
 typedef void (*const host_why)(unsigned index, const char *why);
 typedef void (*const host_count)(unsigned index, uint32_t count);
 typedef void (*const charge)(pvmc_tid sender, pvmc_tid receiver, size_t bytes);
+typedef void (*const number)(uint32_t seq);
 typedef void (*const tid)(pvmc_tid tid);
 typedef void (*const pid)(pid_t pid);
 typedef void (*const new_task)(struct pvmd_task *task);
@@ -44,10 +48,14 @@ typedef void (*const task)(const struct pvmd_task *task);
 
 static const struct pvmd_listeners listeners = {
     .daemon_ends = (nothing[]){pvmd_tasks_terminate, NULL},
-    .host_joined = (host[]){pvmd_notify_host_joined, pvmd_manager_host_joined, trim_memory, NULL},
+    .host_joined = (host[]){pvmd_notify_host_joined, trim_memory, NULL},
     /* Programs see HostDelete before the TaskExit of its tasks. */
-    .host_left = (host_index[]){pvmd_delivery_host_left, pvmd_notify_host_left, pvmd_watch_host_left,
-                                pvmd_output_host_left, pvmd_siblings_host_left, pvmd_manager_host_left, NULL},
+    .host_left =
+        (host_index[]){pvmd_delivery_host_left, pvmd_notify_host_left, pvmd_watch_host_left, pvmd_output_host_left,
+                       pvmd_siblings_host_left, pvmd_manager_host_left, pvmd_petition_host_left, NULL},
+    .master_changed =
+        (nothing[]){pvmd_join_master_changed, pvmd_mailbox_master_changed, pvmd_petition_master_changed, NULL},
+    .tables_committed = (number[]){pvmd_petition_committed, pvmd_membership_committed, pvmd_add_committed, NULL},
     .link_up = (host_index[]){pvmd_join_link_up, NULL},
     .link_lost = (host_why[]){pvmd_join_link_lost, NULL},
     .link_relayed = (host_count[]){pvmd_join_link_relayed, NULL},

@@ -28,6 +28,16 @@ void pvmd_tell_host_left(unsigned index)
     TELL(host_left, index);
 }
 
+void pvmd_tell_master_changed(void)
+{
+    TELL(master_changed);
+}
+
+void pvmd_tell_tables_committed(uint32_t seq)
+{
+    TELL(tables_committed, seq);
+}
+
 void pvmd_tell_link_up(unsigned host_index)
 {
     TELL(link_up, host_index);

@@ -18,6 +18,8 @@ struct pvmd_listeners {
     void (*const *daemon_ends)(void);
     void (*const *host_joined)(const struct pvmd_host *host);
     void (*const *host_left)(unsigned index);
+    void (*const *master_changed)(void);
+    void (*const *tables_committed)(uint32_t seq);
     void (*const *link_up)(unsigned host_index);
     void (*const *link_lost)(unsigned host_index, const char *why);
     void (*const *link_relayed)(unsigned host_index, uint32_t received);
@@ -39,6 +41,12 @@ void pvmd_tell_daemon_ends(void);
 /* A host has become a member; or it no longer is one, and is no longer in the host table. */
 void pvmd_tell_host_joined(const struct pvmd_host *host);
 void pvmd_tell_host_left(unsigned index);
+
+/* Another host, or this one, has become the master after the last one was lost: pvmd.master_index says which. */
+void pvmd_tell_master_changed(void);
+
+/* The master's changes of the machine's tables up to this one hold, whatever happens to it (quorum/tables.h). */
+void pvmd_tell_tables_committed(uint32_t seq);
 
 /* The link to a host is up; or it is lost for good, and `why` is for the log. */
 void pvmd_tell_link_up(unsigned host_index);

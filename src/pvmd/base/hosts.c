@@ -143,6 +143,16 @@ unsigned pvmd_host_next_index(void)
     return 0;
 }
 
+unsigned pvmd_host_last_index(void)
+{
+    return last_index;
+}
+
+void pvmd_host_set_last_index(unsigned index)
+{
+    last_index = index <= PVMC_HOST_INDEX_MAX ? index : 0;
+}
+
 /* ---- rows ---- */
 
 void pvmd_host_put_row(struct pvmc_buf *b, const struct pvmd_host *host)
@@ -155,6 +165,8 @@ void pvmd_host_put_row(struct pvmc_buf *b, const struct pvmd_host *host)
     pvmc_buf_put_u32(b, host->dsig);
     pvmc_buf_put_string(b, host->address);
     pvmc_buf_put_u16(b, host->port);
+    pvmc_buf_put_u32(b, host->asker);
+    pvmc_buf_put_u32(b, host->asked);
 }
 
 /* A new entry, or the existing one if it is the same host: ourselves, or the master that called us. */
@@ -181,6 +193,7 @@ int pvmd_host_get_row(struct pvmc_buf *b, struct pvmd_host **host)
     pvmc_dsig dsig = pvmc_buf_get_u32(b);
     pvmc_buf_get_string_to(b, address, sizeof address);
     uint16_t port = pvmc_buf_get_u16(b);
+    uint32_t asker = pvmc_buf_get_u32(b), asked = pvmc_buf_get_u32(b);
     int rc = pvmc_buf_error(b);
     if (rc)
         return rc;
@@ -192,6 +205,8 @@ int pvmd_host_get_row(struct pvmc_buf *b, struct pvmd_host **host)
     h->speed = speed;
     h->dsig = dsig;
     h->port = port;
+    h->asker = asker;
+    h->asked = asked;
     *host = h;
     rc = pvmd_host_set_text(&h->arch, arch);
     return rc || !*address ? rc : pvmd_host_set_text(&h->address, address);

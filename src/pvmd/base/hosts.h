@@ -39,6 +39,8 @@ struct pvmd_host {
     char *debugger;    /* bx= */
     char *address;     /* where its daemon listens: an IP address as numbers, "" for ourselves and while unknown */
     uint16_t port;
+    uint32_t asker, asked;  /* whose request added it (host index, number of the petition), or 0 */
+    bool lost;              /* a slave's master whose link is lost for good; it is a member until another one leads */
     struct pvmd_link *link; /* NULL for ourselves, and while there is none yet */
 };
 
@@ -77,6 +79,10 @@ void pvmd_host_set_state(struct pvmd_host *host, enum pvmd_host_state state);
 
 /* The next free index after the last one given out; 0 when all are in use. Master only. */
 unsigned pvmd_host_next_index(void);
+
+/* The last index given out, which the next master continues from. */
+unsigned pvmd_host_last_index(void);
+void pvmd_host_set_last_index(unsigned index);
 
 /*
  * A row in the wire format: see doc/protocol.md. Reading returns an entry in state JOINING, a PVMC_E code, or

@@ -9,7 +9,7 @@
 #include "core/message/proto.h"
 #include "pvmd/base/self.h"
 #include "mailbox_store.h"
-#include "pvmd/net/rpc.h"
+#include "pvmd/quorum/petition.h"
 #include "pvmd/tasks/tasks.h"
 #include "pvmd/base/turn.h"
 #include "pvmd/tasks/watch.h"
@@ -107,10 +107,113 @@ static int mailbox_request(const struct pvmd_request *r, struct pvmc_buf *body)
     pvmc_buf_init(&b);
     pvmc_buf_put_u32(&b, r->tid);
     pvmc_buf_put_bytes(&b, body->data, body->length);
-    pvmd_ask(pvmd.master_index, PVMD_DM_MAILBOX, &b, passed_answered, copy);
+    pvmd_ask_master(PVMD_DM_MAILBOX, &b, passed_answered, copy);
     pvmc_buf_free(&b);
     return 0;
 }
+
+/* ---- changes, as the other members make them ---- */
+
+enum { ENTRY_PUT = 1, ENTRY_REMOVED, OWNER_ENDED, CLASS_RESET };
+
+static void put_entry(struct pvmc_buf *b, const char *name, const struct pvmd_mail *mail)
+{
+    pvmc_buf_put_u8(b, ENTRY_PUT);
+    pvmc_buf_put_string(b, name);
+    pvmc_buf_put_i32(b, mail->index);
+    pvmc_buf_put_u32(b, mail->owner);
+    pvmc_buf_put_u32(b, mail->flags);
+    pvmc_buf_put_u32(b, mail->enc);
+    pvmc_buf_put_u32(b, mail->dsig);
+    pvmc_buf_put_blob(b, mail->data, mail->length);
+}
+
+static int get_entry(struct pvmc_buf *b)
+{
+    char name[PVMD_MAILBOX_NAME_MAX + 1];
+    struct pvmd_mail mail = {0};
+    pvmc_buf_get_string_to(b, name, sizeof name);
+    mail.index = pvmc_buf_get_i32(b);
+    mail.owner = pvmc_buf_get_u32(b);
+    mail.flags = pvmc_buf_get_u32(b);
+    mail.enc = pvmc_buf_get_u32(b);
+    mail.dsig = pvmc_buf_get_u32(b);
+    mail.data = (uint8_t *)pvmc_buf_get_blob(b, &mail.length);
+    int rc = pvmc_buf_end(b);
+    return rc ? rc : pvmd_mailbox_place(name, &mail) ? PVMC_ENOMEM : 0;
+}
+
+static void put_removed(struct pvmc_buf *b, const char *name, int index)
+{
+    pvmc_buf_put_u8(b, ENTRY_REMOVED);
+    pvmc_buf_put_string(b, name);
+    pvmc_buf_put_i32(b, index);
+}
+
+static int get_removed(struct pvmc_buf *b)
+{
+    char name[PVMD_MAILBOX_NAME_MAX + 1];
+    pvmc_buf_get_string_to(b, name, sizeof name);
+    int index = pvmc_buf_get_i32(b), rc = pvmc_buf_end(b);
+    if (!rc)
+        pvmd_mailbox_take_out(name, index);
+    return rc;
+}
+
+static int get_owner_ended(struct pvmc_buf *b)
+{
+    pvmc_tid tid = pvmc_buf_get_u32(b);
+    int rc = pvmc_buf_end(b);
+    if (!rc)
+        pvmd_mailbox_owner_ended(tid);
+    return rc;
+}
+
+/* A reset travels as the request for it. */
+static int get_reset(struct pvmc_buf *b)
+{
+    struct request m;
+    int rc = get_request(b, &m);
+    if (!rc && m.op == PVMC_MAILBOX_RESET)
+        pvmd_mailbox_reset(m.name, m.index, m.spared, m.spared_count);
+    free_request(&m);
+    return rc;
+}
+
+static int apply(struct pvmc_buf *b)
+{
+    switch (pvmc_buf_get_u8(b)) {
+    case ENTRY_PUT:
+        return get_entry(b);
+    case ENTRY_REMOVED:
+        return get_removed(b);
+    case OWNER_ENDED:
+        return get_owner_ended(b);
+    case CLASS_RESET:
+        return get_reset(b);
+    default:
+        return PVMC_EFORMAT;
+    }
+}
+
+static void (*save_piece)(const struct pvmc_buf *part);
+
+static void save_entry(const char *name, const struct pvmd_mail *mail)
+{
+    struct pvmc_buf b;
+    pvmc_buf_init(&b);
+    put_entry(&b, name, mail);
+    save_piece(&b);
+    pvmc_buf_free(&b);
+}
+
+static void save(void (*piece)(const struct pvmc_buf *part))
+{
+    save_piece = piece;
+    pvmd_mailbox_list(save_entry);
+}
+
+static const struct pvmd_table table = {.apply = apply, .save = save, .clear = pvmd_mailbox_free_all, .load = apply};
 
 /* ---- at the master: owners of entries ---- */
 
@@ -128,6 +231,12 @@ static void owner_ended(void *arg, pvmc_tid tid)
     HASH_DEL(owners, o);
     free(o);
     pvmd_mailbox_owner_ended(tid);
+    struct pvmc_buf change;
+    pvmc_buf_init(&change);
+    pvmc_buf_put_u8(&change, OWNER_ENDED);
+    pvmc_buf_put_u32(&change, tid);
+    pvmd_tables_changed(PVMD_TABLE_MAILBOX, &change, NULL);
+    pvmc_buf_free(&change);
 }
 
 /* Watches the task. Returns 0 if its end will be reported. */
@@ -150,10 +259,24 @@ static int watch_owner(pvmc_tid tid)
     return 0;
 }
 
+static void watch_owner_of(const char *name, const struct pvmd_mail *mail)
+{
+    (void)name;
+    if (mail->owner && watch_owner(mail->owner))
+        pvmc_log(PVMC_LOG_ERROR, "no memory to watch t%x, which owns mailbox entries", mail->owner);
+}
+
+/* The new master learns that an owner has ended. Tasks that wait for entries ask again. */
+void pvmd_mailbox_master_changed(void)
+{
+    if (pvmd_is_master())
+        pvmd_mailbox_list(watch_owner_of);
+}
+
 /* ---- at the master: requests that wait for an entry ---- */
 
 struct waiter {
-    struct pvmd_question question;
+    struct pvmd_petition petition;
     pvmc_tid who;
     char *name;
     int index;
@@ -192,11 +315,11 @@ static void waiter_ended(void *arg, pvmc_tid tid)
     (void)tid;
     struct waiter *w = arg;
     w->watch = NULL;
-    pvmd_answer(&w->question, PvmNoTask, NULL); /* so that its daemon forgets the request */
+    pvmd_petition_answer(&w->petition, PvmNoTask, NULL); /* so that its daemon forgets the request */
     waiter_free(w);
 }
 
-static int wait_for(const struct pvmd_question *q, pvmc_tid who, const struct request *m)
+static int wait_for(const struct pvmd_petition *p, pvmc_tid who, const struct request *m)
 {
     if (!may_wait(who))
         return PvmOutOfRes;
@@ -205,7 +328,7 @@ static int wait_for(const struct pvmd_question *q, pvmc_tid who, const struct re
         free(w);
         return PvmNoMem;
     }
-    w->question = *q;
+    w->petition = *p;
     w->who = who;
     w->index = m->index;
     w->flags = m->flags;
@@ -216,33 +339,46 @@ static int wait_for(const struct pvmd_question *q, pvmc_tid who, const struct re
 
 /* ---- at the master: operations ---- */
 
-static void answer_mail(const struct pvmd_question *q, const struct pvmd_mail *mail)
+static void put_mail(struct pvmc_buf *b, const struct pvmd_mail *mail)
 {
-    struct pvmc_buf b;
-    pvmc_buf_init(&b);
-    pvmc_buf_put_u32(&b, mail->flags);
-    pvmc_buf_put_u32(&b, mail->owner);
-    pvmc_buf_put_u32(&b, mail->enc);
-    pvmc_buf_put_u32(&b, mail->dsig);
-    pvmc_buf_put_blob(&b, mail->data, mail->length);
-    pvmd_answer(q, mail->index, &b);
-    pvmc_buf_free(&b);
+    pvmc_buf_put_u32(b, mail->flags);
+    pvmc_buf_put_u32(b, mail->owner);
+    pvmc_buf_put_u32(b, mail->enc);
+    pvmc_buf_put_u32(b, mail->dsig);
+    pvmc_buf_put_blob(b, mail->data, mail->length);
+}
+
+/* Removes an entry, and answers the request for that. */
+static void removed(const struct pvmd_petition *p, const char *name, int index, const struct pvmc_buf *answer)
+{
+    struct pvmc_buf change;
+    pvmc_buf_init(&change);
+    put_removed(&change, name, index);
+    pvmd_petition_changed(p, PVMD_TABLE_MAILBOX, &change, index, answer);
+    pvmc_buf_free(&change);
 }
 
 /* Answers if the entry exists, or if the task may not have it. Returns false if there is none. */
-static bool get(const struct pvmd_question *q, pvmc_tid who, const char *name, int index, uint32_t flags)
+static bool get(const struct pvmd_petition *p, pvmc_tid who, const char *name, int index, uint32_t flags)
 {
     struct pvmd_mail *mail;
+    struct pvmc_buf answer;
     int rc = pvmd_mailbox_find(name, index, flags, who, &mail);
     if (rc == PvmNotFound)
         return false;
     if (rc < 0) {
-        pvmd_answer(q, rc, NULL);
+        pvmd_petition_answer(p, rc, NULL);
         return true;
     }
-    answer_mail(q, mail);
-    if (flags & PvmMboxReadAndDelete)
-        pvmd_mailbox_remove(name, mail->index, 0, who);
+    pvmc_buf_init(&answer);
+    put_mail(&answer, mail);
+    if (flags & PvmMboxReadAndDelete) {
+        pvmd_mailbox_remove(name, rc, 0, who);
+        removed(p, name, rc, &answer);
+    } else {
+        pvmd_petition_answer(p, rc, &answer);
+    }
+    pvmc_buf_free(&answer);
     return true;
 }
 
@@ -257,7 +393,7 @@ static bool serve_some(void)
         if (!w->is_called)
             continue;
         w->is_called = false;
-        if (get(&w->question, w->who, w->name, w->index, w->flags))
+        if (get(&w->petition, w->who, w->name, w->index, w->flags))
             waiter_free(w);
         if (pvmd_turn_is_long())
             return true;
@@ -276,7 +412,7 @@ static void serve_waiters(const char *name)
         pvmd_work_begin(&serving);
 }
 
-static void put(const struct pvmd_question *q, pvmc_tid who, const struct request *m)
+static void put(const struct pvmd_petition *p, pvmc_tid who, const struct request *m)
 {
     struct pvmd_mail mail = {.owner = who,
                              .flags = m->flags,
@@ -287,57 +423,86 @@ static void put(const struct pvmd_question *q, pvmc_tid who, const struct reques
     int rc = watch_owner(who);
     if (!rc)
         rc = pvmd_mailbox_put(m->name, m->index, &mail);
-    pvmd_answer(q, rc, NULL);
-    if (rc >= 0)
-        serve_waiters(m->name);
-}
-
-static void get_or_wait(const struct pvmd_question *q, pvmc_tid who, const struct request *m)
-{
-    if (get(q, who, m->name, m->index, m->flags))
+    if (rc < 0) {
+        pvmd_petition_answer(p, rc, NULL);
         return;
-    int rc = m->flags & PvmMboxWaitForInfo ? wait_for(q, who, m) : PvmNotFound;
-    if (rc)
-        pvmd_answer(q, rc, NULL);
+    }
+    struct pvmc_buf change;
+    mail.index = rc;
+    pvmc_buf_init(&change);
+    put_entry(&change, m->name, &mail);
+    pvmd_petition_changed(p, PVMD_TABLE_MAILBOX, &change, rc, NULL);
+    pvmc_buf_free(&change);
+    serve_waiters(m->name);
 }
 
-static void list_names(const struct pvmd_question *q, const char *pattern)
+static void remove_entry(const struct pvmd_petition *p, pvmc_tid who, const struct request *m)
+{
+    int rc = pvmd_mailbox_remove(m->name, m->index, m->flags, who);
+    if (rc < 0)
+        pvmd_petition_answer(p, rc, NULL);
+    else
+        removed(p, m->name, rc, NULL);
+}
+
+static void reset(const struct pvmd_petition *p, const struct request *m, const struct pvmc_buf *body)
+{
+    struct pvmc_buf change;
+    pvmd_mailbox_reset(m->name, m->index, m->spared, m->spared_count);
+    pvmc_buf_init(&change);
+    pvmc_buf_put_u8(&change, CLASS_RESET);
+    pvmc_buf_put_bytes(&change, body->data, body->length);
+    pvmd_petition_changed(p, PVMD_TABLE_MAILBOX, &change, PvmOk, NULL);
+    pvmc_buf_free(&change);
+}
+
+static void get_or_wait(const struct pvmd_petition *p, pvmc_tid who, const struct request *m)
+{
+    if (get(p, who, m->name, m->index, m->flags))
+        return;
+    int rc = m->flags & PvmMboxWaitForInfo ? wait_for(p, who, m) : PvmNotFound;
+    if (rc)
+        pvmd_petition_answer(p, rc, NULL);
+}
+
+static void list_names(const struct pvmd_petition *p, const char *pattern)
 {
     struct pvmc_buf b;
     pvmc_buf_init(&b);
     pvmd_mailbox_put_names(&b, *pattern ? pattern : "*");
-    pvmd_answer(q, pvmc_buf_error(&b) ? PvmOutOfRes : PvmOk, pvmc_buf_error(&b) ? NULL : &b);
+    pvmd_petition_answer(p, pvmc_buf_error(&b) ? PvmOutOfRes : PvmOk, pvmc_buf_error(&b) ? NULL : &b);
     pvmc_buf_free(&b);
 }
 
-static void carry_out(const struct pvmd_question *q, pvmc_tid who, const struct request *m)
+static void carry_out(const struct pvmd_petition *p, pvmc_tid who, const struct request *m, const struct pvmc_buf *body)
 {
     switch (m->op) {
     case PVMC_MAILBOX_PUT:
-        put(q, who, m);
+        put(p, who, m);
         break;
     case PVMC_MAILBOX_REMOVE:
-        pvmd_answer(q, pvmd_mailbox_remove(m->name, m->index, m->flags, who), NULL);
+        remove_entry(p, who, m);
         break;
     case PVMC_MAILBOX_GET:
-        get_or_wait(q, who, m);
+        get_or_wait(p, who, m);
         break;
     case PVMC_MAILBOX_NAMES:
-        list_names(q, m->name);
+        list_names(p, m->name);
         break;
     default:
-        pvmd_mailbox_reset(m->name, m->index, m->spared, m->spared_count);
-        pvmd_answer(q, PvmOk, NULL);
+        reset(p, m, body);
     }
 }
 
-static int mailbox_question(const struct pvmd_question *q, struct pvmc_buf *body)
+static int mailbox_petition(const struct pvmd_petition *p, struct pvmc_buf *body)
 {
     struct request m;
     pvmc_tid who = pvmc_buf_get_u32(body);
+    struct pvmc_buf rest;
+    pvmc_buf_view(&rest, body->data + body->position, pvmc_buf_left(body));
     int rc = get_request(body, &m);
     if (!rc)
-        carry_out(q, who, &m);
+        carry_out(p, who, &m, &rest);
     free_request(&m);
     return rc;
 }
@@ -345,7 +510,8 @@ static int mailbox_question(const struct pvmd_question *q, struct pvmc_buf *body
 void pvmd_mailbox_start(void)
 {
     pvmd_tm_handle(PVMC_TM_MAILBOX, mailbox_request);
-    pvmd_dm_handle(PVMD_DM_MAILBOX, mailbox_question);
+    pvmd_table_register(PVMD_TABLE_MAILBOX, &table);
+    pvmd_petition_handle(PVMD_DM_MAILBOX, mailbox_petition);
 }
 
 void pvmd_mailbox_stop(void)

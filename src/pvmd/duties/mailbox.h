@@ -5,6 +5,9 @@
 #ifndef PVMD_MAILBOX_H
 #define PVMD_MAILBOX_H
 
+/* Event: this daemon may be the new master. */
+void pvmd_mailbox_master_changed(void);
+
 void pvmd_mailbox_start(void);
 void pvmd_mailbox_stop(void);
 

@@ -51,11 +51,13 @@ static struct usage *usage_get(pvmc_tid owner)
 
 static int charge(const struct pvmd_mail *m)
 {
-    struct usage *u = usage_get(m->owner);
-    if (!u)
+    struct usage *u = m->owner ? usage_get(m->owner) : NULL;
+    if (m->owner && !u)
         return PvmNoMem;
-    u->entries++;
-    u->bytes += m->length;
+    if (u) {
+        u->entries++;
+        u->bytes += m->length;
+    }
     entry_count++;
     byte_count += m->length;
     return PvmOk;
@@ -260,6 +262,30 @@ int pvmd_mailbox_remove(const char *name, int index, uint32_t flags, pvmc_tid wh
     take_out(c, m);
     class_drop_if_empty(c);
     return rc;
+}
+
+/* ---- following the master ---- */
+
+void pvmd_mailbox_take_out(const char *name, int index)
+{
+    struct class *c = class_find(name);
+    struct pvmd_mail *m = c ? mail_at(c, index) : NULL;
+    if (!m)
+        return;
+    take_out(c, m);
+    class_drop_if_empty(c);
+}
+
+int pvmd_mailbox_place(const char *name, const struct pvmd_mail *mail)
+{
+    pvmd_mailbox_take_out(name, mail->index);
+    struct class *c = class_get(name);
+    struct pvmd_mail *m = c ? mail_copy(mail) : NULL;
+    if (m)
+        DL_INSERT_INORDER(c->mails, m, compare_index);
+    else if (c)
+        class_drop_if_empty(c);
+    return m ? PvmOk : PvmNoMem;
 }
 
 /* ---- many at once ---- */

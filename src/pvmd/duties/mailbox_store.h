@@ -1,6 +1,6 @@
 /*
- * mailbox_store.h - the contents of the mailbox, at the master: classes (names) of entries (index, message). Data and
- * permissions only; requests, and tasks that wait, are in mailbox.c.
+ * mailbox_store.h - the contents of the mailbox, which all members keep: classes (names) of entries (index, message).
+ * Data and permissions only; requests, and tasks that wait, are in mailbox.c.
  */
 #ifndef PVMD_MAILBOX_STORE_H
 #define PVMD_MAILBOX_STORE_H
@@ -54,10 +54,14 @@ void pvmd_mailbox_owner_ended(pvmc_tid owner);
  */
 void pvmd_mailbox_reset(const char *name, int index, pvmc_tid *spared, size_t count);
 
+/* At members that are not the master: puts an entry as it is there, or removes one. PvmNoMem, or 0. */
+int pvmd_mailbox_place(const char *name, const struct pvmd_mail *mail);
+void pvmd_mailbox_take_out(const char *name, int index);
+
 /* Writes the classes that match a pattern with `*`, as the answer to NAMES. */
 void pvmd_mailbox_put_names(struct pvmc_buf *b, const char *pattern);
 
-/* Calls `each` for all entries: for `tickle 4`. */
+/* Calls `each` for all entries. */
 void pvmd_mailbox_list(void (*each)(const char *name, const struct pvmd_mail *mail));
 
 /* Whether a pattern, in which `*` stands for any text, matches anywhere in a name, as in PVM. */

@@ -8,7 +8,7 @@
 #include "pvmd/base/self.h"
 #include "manager_orders.h"
 #include "pvmproto.h"
-#include "pvmd/net/rpc.h"
+#include "pvmd/quorum/petition.h"
 #include "pvmd/tasks/service.h"
 #include "pvmd/tasks/watch.h"
 
@@ -67,33 +67,15 @@ static void set_manager(pvmc_tid tid)
 
 /* ---- the master decides ---- */
 
-static void tell_host(unsigned host_index)
-{
-    struct pvmc_buf body;
-    pvmc_buf_init(&body);
-    pvmc_buf_put_u32(&body, pvmd.manager);
-    pvmd_ask(host_index, PVMD_DM_MANAGER_IS, &body, NULL, NULL);
-    pvmc_buf_free(&body);
-}
-
-static int manager_is(const struct pvmd_question *q, struct pvmc_buf *body)
-{
-    pvmc_tid tid = pvmc_buf_get_u32(body);
-    int rc = pvmc_buf_end(body);
-    if (!rc && q->host_index == pvmd.master_index)
-        set_manager(tid);
-    return rc;
-}
-
 /* The manager can be replaced only if it has ended or hands its duty over. */
-static int manager_question(const struct pvmd_question *q, struct pvmc_buf *body)
+static int manager_petition(const struct pvmd_petition *p, struct pvmc_buf *body)
 {
     pvmc_tid old = pvmc_buf_get_u32(body), new = pvmc_buf_get_u32(body);
     int rc = pvmc_buf_end(body);
     if (rc)
         return rc;
     if (pvmd.manager && pvmd.manager != old && pvmd.manager != new) {
-        pvmd_answer(q, PvmAlready, NULL);
+        pvmd_petition_answer(p, PvmAlready, NULL);
         return 0;
     }
     if (pvmd.manager == old || new)
@@ -101,11 +83,35 @@ static int manager_question(const struct pvmd_question *q, struct pvmc_buf *body
     struct pvmc_buf news;
     pvmc_buf_init(&news);
     pvmc_buf_put_u32(&news, pvmd.manager);
-    pvmd_ask_all(PVMD_DM_MANAGER_IS, &news, NULL, NULL, NULL);
+    pvmd_petition_changed(p, PVMD_TABLE_MANAGER, &news, PvmOk, NULL);
     pvmc_buf_free(&news);
-    pvmd_answer(q, PvmOk, NULL);
     return 0;
 }
+
+static int get_manager(struct pvmc_buf *b)
+{
+    pvmc_tid tid = pvmc_buf_get_u32(b);
+    int rc = pvmc_buf_end(b);
+    if (!rc)
+        set_manager(tid);
+    return rc;
+}
+
+static void save(void (*piece)(const struct pvmc_buf *part))
+{
+    struct pvmc_buf b;
+    pvmc_buf_init(&b);
+    pvmc_buf_put_u32(&b, pvmd.manager);
+    piece(&b);
+    pvmc_buf_free(&b);
+}
+
+static void clear(void)
+{
+    /* get_manager() replaces it */
+}
+
+static const struct pvmd_table table = {.apply = get_manager, .save = save, .clear = clear, .load = get_manager};
 
 void pvmd_manager_change(pvmc_tid old, pvmc_tid new, pvmd_answered *answered, void *arg)
 {
@@ -113,7 +119,7 @@ void pvmd_manager_change(pvmc_tid old, pvmc_tid new, pvmd_answered *answered, vo
     pvmc_buf_init(&body);
     pvmc_buf_put_u32(&body, old);
     pvmc_buf_put_u32(&body, new);
-    pvmd_ask(pvmd.master_index, PVMD_DM_MANAGER, &body, answered, arg);
+    pvmd_ask_master(PVMD_DM_MANAGER, &body, answered, arg);
     pvmc_buf_free(&body);
 }
 
@@ -125,7 +131,7 @@ static void registered(void *arg, unsigned host_index, int code, struct pvmc_buf
     struct pvmd_request *r = arg;
     struct pvmd_task *task = pvmd_task_by_tid(r->tid);
     if (!code && task && pvmd.manager != task->tid)
-        set_manager(task->tid); /* DM_MANAGER_IS may come after the answer */
+        set_manager(task->tid); /* the change may come after the answer */
     pvmd_request_answer(r, code == PvmHostFail ? PvmDSysErr : code, NULL);
     free(r);
 }
@@ -180,12 +186,6 @@ void pvmd_manager_task_ends(const struct pvmd_task *task)
     pvmd_service_send(m, pvmd.manager);
 }
 
-void pvmd_manager_host_joined(const struct pvmd_host *host)
-{
-    if (pvmd.manager && pvmd_is_master() && host->index != pvmd.host_index)
-        tell_host(host->index);
-}
-
 /* Only the manager's own daemon tells it. */
 void pvmd_manager_host_left(unsigned index)
 {
@@ -198,8 +198,8 @@ void pvmd_manager_host_left(unsigned index)
 
 void pvmd_manager_start(void)
 {
-    pvmd_dm_handle(PVMD_DM_MANAGER, manager_question);
-    pvmd_dm_handle(PVMD_DM_MANAGER_IS, manager_is);
+    pvmd_table_register(PVMD_TABLE_MANAGER, &table);
+    pvmd_petition_handle(PVMD_DM_MANAGER, manager_petition);
     pvmd_manager_orders_start();
 }
 

@@ -25,8 +25,7 @@ void pvmd_manager_task_left(const struct pvmd_task *task);
 /* A task ends: the manager is told. */
 void pvmd_manager_task_ends(const struct pvmd_task *task);
 
-/* The new host is told of the manager; the manager is told that a host has left (SM_HOSTX). */
-void pvmd_manager_host_joined(const struct pvmd_host *host);
+/* The manager is told that a host has left (SM_HOSTX). */
 void pvmd_manager_host_left(unsigned index);
 
 void pvmd_manager_start(void);

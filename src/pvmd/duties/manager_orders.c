@@ -8,6 +8,7 @@
 #include "pvmd/base/self.h"
 #include "pvmd/base/hosts.h"
 #include "manager.h"
+#include "pvmd/quorum/petition.h"
 #include "pvmd/spawn/order.h"
 #include "pvmd/spawn/output.h"
 #include "pvmproto.h"
@@ -261,7 +262,7 @@ static int take_add(struct pvmc_message *m)
         pvmc_buf_put_u32(&body, count);
         for (uint32_t i = 0; i < count; i++)
             pvmc_buf_put_string(&body, names[i]);
-        pvmd_ask(pvmd.master_index, PVMD_DM_ADDHOSTS, &body, added, e);
+        pvmd_ask_master(PVMD_DM_ADDHOSTS, &body, added, e);
         pvmc_buf_free(&body);
     } else {
         free(e);

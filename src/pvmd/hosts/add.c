@@ -11,6 +11,7 @@
 #include "pvmd/base/events.h"
 #include "pvmd/base/self.h"
 #include "leave.h"
+#include "membership.h"
 #include "pvmd/net/liveness.h"
 #include "pvmd/launch/manual.h"
 #include "newcomer.h"
@@ -34,15 +35,15 @@ struct order {
     struct name *names; /* of the lines, in order */
     unsigned count;
     const struct pvmd_hostfile *hostfile;
-    bool begun; /* else an earlier order is adding a host of the same name */
+    uint32_t asker, asked; /* as in struct pvmd_host */
+    bool begun;            /* else an earlier order is adding a host of the same name */
     pvmd_added *added;
     void *arg;
     struct order *prev, *next;
 };
 
-static struct order *orders;          /* in order of arrival */
-static uint32_t last_incarnation = 1; /* the master's own */
-static ev_prepare work_watcher;       /* never started: fed when there may be work */
+static struct order *orders;    /* in order of arrival */
+static ev_prepare work_watcher; /* never started: fed when there may be work */
 
 /* Hosts that all daemons are being told of; by index, because each may be lost meanwhile. */
 static struct {
@@ -50,6 +51,7 @@ static struct {
     unsigned count;
     unsigned open; /* answers still to come */
     bool active;
+    bool published; /* in the table of members, not yet committed */
 } batch;
 
 static void work(void);
@@ -137,9 +139,22 @@ static int fill_in(struct pvmd_host_spec *spec, const struct pvmd_hostfile *host
     return pvmd_host_spec_default(spec, line ? line : &hostfile->defaults);
 }
 
-static void enter_table(struct pvmd_newcomer *n)
+/* Whether an earlier master has added the host for this very request, but could not say so. */
+static bool is_added(const struct pvmd_newcomer *n, const struct order *o)
+{
+    const struct pvmd_host *h = pvmd_host_by_name(n->spec.name);
+    return h && o->asked && h->asked == o->asked && h->asker == o->asker;
+}
+
+static void enter_table(struct pvmd_newcomer *n, const struct order *o)
 {
     const char *name = n->spec.name;
+    if (is_added(n, o)) {
+        n->status = (int)pvmc_tid_of_host_index(pvmd_host_by_name(name)->index);
+        n->phase = PVMD_NEWCOMER_DONE;
+        schedule();
+        return;
+    }
     n->host = pvmd_manual_take(name);
     if (n->host && n->spec.answer)
         return;
@@ -156,16 +171,20 @@ static void enter_table(struct pvmd_newcomer *n)
         return;
     }
     unsigned index = pvmd_host_next_index();
-    n->host = index ? pvmd_host_new(index, ++last_incarnation, name) : NULL;
+    n->host = index ? pvmd_host_new(index, pvmd_membership_new_incarnation(), name) : NULL;
     if (!n->host)
         pvmd_newcomer_fail(n, PvmOutOfRes, "the host table is full");
     else
         pvmd_liveness_go_on();
+    if (n->host) {
+        n->host->asker = o->asker;
+        n->host->asked = o->asked;
+    }
     if (n->host && n->spec.speed)
         n->host->speed = n->spec.speed;
 }
 
-static void begin_newcomer(struct pvmd_newcomer *n, const char *line, const struct pvmd_hostfile *hostfile)
+static void begin_newcomer(struct pvmd_newcomer *n, const char *line, const struct order *o)
 {
     char why[256];
     int rc = pvmd_host_spec_parse(line, strlen(line), &n->spec, why, sizeof why);
@@ -173,17 +192,17 @@ static void begin_newcomer(struct pvmd_newcomer *n, const char *line, const stru
         pvmd_newcomer_fail(n, PvmBadParam, "a host name is missing");
     else if (rc)
         pvmd_newcomer_fail(n, n->spec.name ? PvmBadParam : PvmNoHost, "%s", *why ? why : pvmc_error_text(rc));
-    else if (fill_in(&n->spec, hostfile))
+    else if (fill_in(&n->spec, o->hostfile))
         pvmd_newcomer_fail(n, PvmNoMem, "out of memory");
     else
-        enter_table(n);
+        enter_table(n, o);
 }
 
 static void begin(struct order *o)
 {
     o->begun = true;
     for (unsigned i = 0; i < o->count; i++)
-        begin_newcomer(&o->newcomers[i], o->lines[i], o->hostfile);
+        begin_newcomer(&o->newcomers[i], o->lines[i], o);
 }
 
 /* ---- batches ---- */
@@ -265,38 +284,36 @@ static void begin_batch(void)
 
 static void make_member(struct pvmd_newcomer *n)
 {
-    pvmd_host_set_state(n->host, PVMD_HOST_UP);
     pvmc_log(PVMC_LOG_INFO, "host %s (%s, %s port %u) is a member", n->host->name, n->host->arch, n->host->address,
              n->host->port);
     n->status = (int)pvmc_tid_of_host_index(n->host->index);
     n->phase = PVMD_NEWCOMER_DONE;
 }
 
-/* All daemons know the batch: its hosts are members now. Hosts lost meanwhile are out of the table already. */
-static void end_batch(void)
+/* All daemons know the batch: its hosts become members. Hosts lost meanwhile are out of the table already. */
+static void publish_batch(void)
 {
-    struct pvmc_buf body;
-    size_t count;
-    unsigned up = 0;
     for (unsigned i = 0; i < batch.count; i++) {
         struct pvmd_newcomer *n = newcomer_of(pvmd_host_any(batch.indices[i]));
+        if (n)
+            pvmd_host_set_state(n->host, PVMD_HOST_UP);
+    }
+    batch.published = true;
+    pvmd_membership_changed();
+}
+
+/* They are members, whatever happens to this master. */
+static void end_batch(void)
+{
+    for (unsigned i = 0; i < batch.count; i++) {
+        struct pvmd_host *host = pvmd_host_any(batch.indices[i]);
+        struct pvmd_newcomer *n = newcomer_of(host);
         if (!n)
             continue;
         make_member(n);
-        batch.indices[up++] = batch.indices[i];
+        pvmd_tell_host_joined(host);
     }
-    pvmc_buf_init(&body);
-    pvmc_buf_put_u32(&body, up);
-    for (unsigned i = 0; i < up; i++)
-        pvmc_buf_put_u32(&body, batch.indices[i]);
-    struct pvmd_host **members = pvmd_host_list(&count);
-    for (size_t i = 0; up && i < count; i++)
-        if (members[i] != pvmd_host_self())
-            pvmd_ask(members[i]->index, PVMD_DM_HOST_UP, &body, NULL, NULL);
-    pvmc_buf_free(&body);
-    for (unsigned i = 0; i < up; i++)
-        pvmd_tell_host_joined(pvmd_host_any(batch.indices[i]));
-    batch.active = false;
+    batch.active = batch.published = false;
 }
 
 /* ---- end of an order ---- */
@@ -372,7 +389,9 @@ static void work(void)
         if (o->begun)
             launch_next(o);
     }
-    if (batch.active && !batch.open)
+    if (batch.active && !batch.open && !batch.published)
+        publish_batch();
+    if (batch.published && pvmd_membership_is_known())
         end_batch();
     if (!batch.active)
         begin_batch();
@@ -410,8 +429,8 @@ static bool has_room_for(unsigned count)
     return others < ORDERS_MAX && count <= NEWCOMERS_MAX;
 }
 
-int pvmd_add_hosts(const char *const *lines, unsigned count, const struct pvmd_hostfile *hostfile, pvmd_added *added,
-                   void *arg)
+int pvmd_add_hosts(const char *const *lines, unsigned count, const struct pvmd_hostfile *hostfile,
+                   const struct pvmd_petition *petition, pvmd_added *added, void *arg)
 {
     if (!has_room_for(count)) {
         pvmc_log(PVMC_LOG_WARNING, "%u more hosts refused: too many are being added", count);
@@ -422,6 +441,8 @@ int pvmd_add_hosts(const char *const *lines, unsigned count, const struct pvmd_h
         return PVMC_ENOMEM;
     o->count = count;
     o->hostfile = hostfile;
+    o->asker = petition ? petition->question.host_index : 0;
+    o->asked = petition ? petition->number : 0;
     o->added = added;
     o->arg = arg;
     o->lines = calloc(count + 1, sizeof *o->lines);
@@ -434,6 +455,19 @@ int pvmd_add_hosts(const char *const *lines, unsigned count, const struct pvmd_h
     DL_APPEND(orders, o);
     schedule();
     return 0;
+}
+
+bool pvmd_add_concerns(const struct pvmd_host *host)
+{
+    const struct pvmd_newcomer *n = newcomer_of(host);
+    return n && n->phase != PVMD_NEWCOMER_DONE;
+}
+
+void pvmd_add_committed(uint32_t seq)
+{
+    (void)seq;
+    if (batch.published)
+        schedule();
 }
 
 bool pvmd_add_busy(void)
@@ -451,7 +485,7 @@ void pvmd_add_link_up(struct pvmd_host *host)
 void pvmd_add_link_lost(struct pvmd_host *host, const char *why)
 {
     struct pvmd_newcomer *n = newcomer_of(host);
-    bool known = host->state == PVMD_HOST_JOINING;
+    bool known = host->state == PVMD_HOST_JOINING, is_member = host->state == PVMD_HOST_UP;
     unsigned index = host->index;
     uint32_t incarnation = host->incarnation;
     if (!n)
@@ -460,10 +494,12 @@ void pvmd_add_link_lost(struct pvmd_host *host, const char *why)
                        n->phase == PVMD_NEWCOMER_LINK ? "its daemon runs but cannot be called" : "lost while it joined",
                        why);
     schedule();
-    if (!known)
-        return;
-    pvmd_leave_tell(index, incarnation, NULL);
-    pvmd_rpc_host_left(index);
+    if (known)
+        pvmd_leave_tell(index, incarnation);
+    if (known || is_member)
+        pvmd_rpc_host_left(index);
+    if (is_member)
+        pvmd_membership_changed();
 }
 
 void pvmd_add_stop(void)

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include "hostfile.h"
 #include "pvmd/base/hosts.h"
+#include "pvmd/quorum/petition.h"
 
 /* Called once. status[i] is a host's tid or a PvmXxx code; why[i] is a message about it for the user, or NULL. */
 typedef void pvmd_added(void *arg, unsigned count, const int *status, const char *const *why);
@@ -17,15 +18,22 @@ typedef void pvmd_added(void *arg, unsigned count, const int *status, const char
 /*
  * Adds hosts, each given as a line of a hostfile; options that a line lacks come from `hostfile` (may be NULL). The
  * texts are copied. A host that another caller is adding waits until that is done. `added` may be NULL. It is called
- * from the loop, and not at all if this returns PVMC_ENOMEM.
+ * from the loop, and not at all if this returns PVMC_ENOMEM. `petition` is what asks for the hosts, or NULL: a host
+ * that an earlier master has added for it counts as added.
  */
-int pvmd_add_hosts(const char *const *lines, unsigned count, const struct pvmd_hostfile *hostfile, pvmd_added *added,
-                   void *arg);
+int pvmd_add_hosts(const char *const *lines, unsigned count, const struct pvmd_hostfile *hostfile,
+                   const struct pvmd_petition *petition, pvmd_added *added, void *arg);
+
+/* Whether this host, UP or not, is one that is being added. */
+bool pvmd_add_concerns(const struct pvmd_host *host);
+
+/* Event: changes of the table of members are committed. */
+void pvmd_add_committed(uint32_t seq);
 
 /* Whether anything is being added. */
 bool pvmd_add_busy(void);
 
-/* Events of the link of a host that is not UP yet. */
+/* Events of the link of a host that is being added. */
 void pvmd_add_link_up(struct pvmd_host *host);
 void pvmd_add_link_lost(struct pvmd_host *host, const char *why);
 

@@ -15,6 +15,7 @@
 #include "hostfile.h"
 #include "pvmd/launch/launch.h"
 #include "leave.h"
+#include "membership.h"
 #include "pvmd/net/link.h"
 #include "pvmd/door/listen.h"
 #include "pvmd/net/liveness.h"
@@ -24,6 +25,7 @@
 #include "pvm3.h"
 #include "pvmd/net/resolve.h"
 #include "pvmd/net/rpc.h"
+#include "pvmd/quorum/petition.h"
 #include "slave.h"
 #include "pvmd/tasks/tasks.h"
 
@@ -94,7 +96,7 @@ static int ask_master(const struct pvmd_request *r, enum pvmd_dm what, struct pv
         return 0;
     }
     *copy = *r;
-    pvmd_ask(pvmd.master_index, what, body, answered, copy);
+    pvmd_ask_master(what, body, answered, copy);
     return 0;
 }
 
@@ -132,41 +134,40 @@ static void put_status(struct pvmc_buf *b, unsigned count, const int *status, in
 
 static void added(void *arg, unsigned count, const int *status, const char *const *why)
 {
-    struct pvmd_question *q = arg;
+    struct pvmd_petition *p = arg;
     struct pvmc_buf b;
     int good;
     pvmc_buf_init(&b);
     put_status(&b, count, status, &good);
     for (unsigned i = 0; i < count; i++)
         pvmc_buf_put_string(&b, why[i]);
-    pvmd_answer(q, good, &b);
+    pvmd_petition_answer(p, good, &b);
     pvmc_buf_free(&b);
-    free(q);
+    free(p);
 }
 
+/* The answer is kept: a host that is gone cannot be deleted again. */
 static void deleted(void *arg, unsigned count, const int *status)
 {
-    struct pvmd_question *q = arg;
+    struct pvmd_petition *p = arg;
     struct pvmc_buf b;
     int good;
     pvmc_buf_init(&b);
     put_status(&b, count, status, &good);
-    pvmd_answer(q, good, &b);
+    pvmd_petition_changed(p, PVMD_TABLE_NONE, NULL, good, &b);
     pvmc_buf_free(&b);
-    free(q);
+    free(p);
 }
 
-static int change_hosts(const struct pvmd_question *q, struct pvmc_buf *body, bool add)
+static int change_hosts(const struct pvmd_petition *p, struct pvmc_buf *body, bool add)
 {
     struct names names;
-    if (!pvmd_is_master())
-        return PVMC_EDENIED;
     int rc = get_names(body, &names);
-    struct pvmd_question *copy = rc ? NULL : malloc(sizeof *copy);
+    struct pvmd_petition *copy = rc ? NULL : malloc(sizeof *copy);
     if (copy) {
         const char *const *list = (const char *const *)names.list;
-        *copy = *q;
-        rc = add ? pvmd_add_hosts(list, names.count, &hostfile, added, copy)
+        *copy = *p;
+        rc = add ? pvmd_add_hosts(list, names.count, &hostfile, copy, added, copy)
                  : pvmd_leave_delete(list, names.count, deleted, copy);
         if (rc)
             free(copy);
@@ -177,14 +178,14 @@ static int change_hosts(const struct pvmd_question *q, struct pvmc_buf *body, bo
     return rc;
 }
 
-static int add_question(const struct pvmd_question *q, struct pvmc_buf *body)
+static int add_petition(const struct pvmd_petition *p, struct pvmc_buf *body)
 {
-    return change_hosts(q, body, true);
+    return change_hosts(p, body, true);
 }
 
-static int delete_question(const struct pvmd_question *q, struct pvmc_buf *body)
+static int delete_petition(const struct pvmd_petition *p, struct pvmc_buf *body)
 {
-    return change_hosts(q, body, false);
+    return change_hosts(p, body, false);
 }
 
 /* ---- messages from the master ---- */
@@ -203,6 +204,7 @@ static void make_member(struct pvmd_host *h)
     pvmd_tell_host_joined(h);
 }
 
+/* Rows of members, for a host that joins; or of hosts that are about to be members. */
 static int get_rows(struct pvmc_buf *body, bool members)
 {
     uint32_t count = pvmc_buf_get_u32(body);
@@ -225,18 +227,6 @@ static int host_add(const struct pvmd_question *q, struct pvmc_buf *body)
     if (!rc)
         pvmd_answer(q, PvmOk, NULL);
     return rc;
-}
-
-static int host_up(const struct pvmd_question *q, struct pvmc_buf *body)
-{
-    int rc = check_master(q);
-    uint32_t count = pvmc_buf_get_u32(body);
-    for (uint32_t i = 0; !rc && i < count && !pvmc_buf_error(body); i++) {
-        struct pvmd_host *h = pvmd_host_any(pvmc_buf_get_u32(body));
-        if (h)
-            make_member(h);
-    }
-    return rc ? rc : pvmc_buf_end(body);
 }
 
 static int host_remove(const struct pvmd_question *q, struct pvmc_buf *body)
@@ -296,19 +286,66 @@ void pvmd_join_link_up(unsigned host_index)
         pvmd_slave_linked();
 }
 
+/* At a slave. Candidates must reach those to which frames went through the master. */
+static void lose_master(struct pvmd_host *master, const char *why)
+{
+    bool proven = pvmd_link_is_proven(master);
+    master->lost = true;
+    pvmd_link_close(master);
+    size_t count;
+    struct pvmd_host **members = pvmd_host_list(&count);
+    for (size_t i = 0; i < count; i++)
+        if (pvmd_link_state(members[i]) == PVMD_LINK_RELAYED)
+            pvmd_link_reopen(members[i]);
+    pvmd_tables_master_lost(why, proven);
+}
+
 void pvmd_join_link_lost(unsigned host_index, const char *why)
 {
     struct pvmd_host *h = pvmd_host_any(host_index);
+    if (pvmd_link_is_proven(h))
+        pvmd_tables_host_dead(h);
     if (!pvmd_is_master()) {
-        pvmc_log(PVMC_LOG_ERROR, "the master, %s, is lost: %s", h->name, why);
-        pvmd_end(1, "a daemon cannot go on without its master");
+        lose_master(h, why);
+    } else if (pvmd_add_concerns(h)) {
+        pvmd_add_link_lost(h, why);
     } else if (h->state == PVMD_HOST_UP) {
         pvmd_leave_lost(h, why);
     } else if (h->state == PVMD_HOST_LEAVING) {
         pvmd_leave_gone(h);
-    } else {
-        pvmd_add_link_lost(h, why);
     }
+}
+
+/* Hosts that the lost master was adding are not added; their daemons end. */
+static void drop_newcomers(void)
+{
+    for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++) {
+        struct pvmd_host *h = pvmd_host_any(i);
+        if (h && h->state == PVMD_HOST_JOINING)
+            pvmd_leave_forget(h);
+    }
+}
+
+/* As the new master: calls all members, and removes the old master. */
+static void take_over(void)
+{
+    for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++) {
+        struct pvmd_host *h = pvmd_host_any(i);
+        if (!h || h == pvmd_host_self())
+            continue;
+        if (h->lost)
+            pvmd_leave_lost(h, "it was the master");
+        else
+            pvmd_link_reopen(h);
+    }
+    pvmd_liveness_go_on();
+}
+
+void pvmd_join_master_changed(void)
+{
+    drop_newcomers();
+    if (pvmd_is_master())
+        take_over();
 }
 
 /* Tells the other slave how many of its frames came directly; the other slave does the same. */
@@ -328,10 +365,9 @@ static void register_handlers(void)
     pvmd_tm_handle((int)PVMC_TM_ADDHOSTS, add_request);
     pvmd_tm_handle((int)PVMC_TM_DELHOSTS, delete_request);
     pvmd_tm_handle((int)PVMC_TM_HALT, halt_request);
-    pvmd_dm_handle(PVMD_DM_ADDHOSTS, add_question);
-    pvmd_dm_handle(PVMD_DM_DELHOSTS, delete_question);
+    pvmd_petition_handle(PVMD_DM_ADDHOSTS, add_petition);
+    pvmd_petition_handle(PVMD_DM_DELHOSTS, delete_petition);
     pvmd_dm_handle(PVMD_DM_HOST_ADD, host_add);
-    pvmd_dm_handle(PVMD_DM_HOST_UP, host_up);
     pvmd_dm_handle(PVMD_DM_HOST_REMOVE, host_remove);
     pvmd_dm_handle(PVMD_DM_HALT, halt);
     pvmd_dm_handle(PVMD_DM_PING, ping);
@@ -401,6 +437,9 @@ int pvmd_net_start(void)
     if (rc)
         return rc;
     register_handlers();
+    pvmd_membership_start();
+    pvmd_petition_start();
+    pvmd_tables_start();
     pvmd_liveness_start();
     if (text)
         pvmd_liveness_go_on(); /* the master is another host */
@@ -427,7 +466,7 @@ static void add_hostfile(void)
     for (size_t i = 0; names && i < hostfile.count; i++)
         if (!hostfile.hosts[i].later && strcasecmp(hostfile.hosts[i].name, pvmd.host_name))
             names[count++] = hostfile.hosts[i].name;
-    if (count && pvmd_add_hosts(names, count, &hostfile, hostfile_added, NULL))
+    if (count && pvmd_add_hosts(names, count, &hostfile, NULL, hostfile_added, NULL))
         pvmc_log(PVMC_LOG_ERROR, "no memory for the hosts of the hostfile");
     free(names);
 }
@@ -466,6 +505,8 @@ void pvmd_net_stop(void)
             pvmd_link_close(pvmd_host_any(i));
     pvmd_listen_stop();
     pvmd_liveness_stop();
+    pvmd_tables_stop();
+    pvmd_membership_stop();
     pvmd_rpc_stop();
     pvmd_host_free_all();
     pvmd_hostfile_free(&hostfile);

@@ -2,7 +2,7 @@
  * join.h - how the virtual machine grows and shrinks: the master adds and deletes hosts, one change at a time.
  *
  * A host becomes a member only when all others know it: the master launches its daemon, opens the link, sends its row
- * to all (DM_HOST_ADD) and, when all have answered, announces that the host is up (DM_HOST_UP).
+ * to all (DM_HOST_ADD) and, when all have answered, publishes the table of members with it (membership.h).
  */
 #ifndef PVMD_JOIN_H
 #define PVMD_JOIN_H
@@ -51,6 +51,7 @@ void pvmd_net_stop(void);
 
 void pvmd_join_link_up(unsigned host_index);
 void pvmd_join_link_lost(unsigned host_index, const char *why);
+void pvmd_join_master_changed(void);
 void pvmd_join_link_relayed(unsigned host_index, uint32_t received);
 
 #endif

@@ -13,6 +13,8 @@
 #include "pvmd/net/link.h"
 #include "pvm3.h"
 #include "pvmd/net/rpc.h"
+#include "add.h"
+#include "membership.h"
 
 #define LIMIT_S 3. /* time limit for daemons to end */
 
@@ -31,18 +33,23 @@ struct waiting {
 
 static struct waiting *all_waiting;
 
-void pvmd_leave_tell(unsigned index, uint32_t incarnation, const struct pvmd_host *also)
+static void tell(unsigned to, unsigned index, uint32_t incarnation)
 {
     struct pvmc_buf body;
     pvmc_buf_init(&body);
     pvmc_buf_put_u32(&body, index);
     pvmc_buf_put_u32(&body, incarnation);
+    pvmd_ask(to, PVMD_DM_HOST_REMOVE, &body, NULL, NULL);
+    pvmc_buf_free(&body);
+}
+
+void pvmd_leave_tell(unsigned index, uint32_t incarnation)
+{
     for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++) {
         const struct pvmd_host *h = pvmd_host_by_index(i);
-        if (h && h != pvmd_host_self() && (i != index || h == also))
-            pvmd_ask(i, PVMD_DM_HOST_REMOVE, &body, NULL, NULL);
+        if (h && h != pvmd_host_self() && i != index)
+            tell(i, index, incarnation);
     }
-    pvmc_buf_free(&body);
 }
 
 void pvmd_leave_forget(struct pvmd_host *host)
@@ -59,8 +66,8 @@ void pvmd_leave_forget(struct pvmd_host *host)
 void pvmd_leave_lost(struct pvmd_host *host, const char *why)
 {
     pvmc_log(PVMC_LOG_WARNING, "host %s has left the machine: %s", host->name, why);
-    pvmd_leave_tell(host->index, host->incarnation, NULL);
     pvmd_leave_forget(host);
+    pvmd_membership_changed();
 }
 
 /* ---- waiting for daemons to end ---- */
@@ -148,10 +155,11 @@ static struct waiting *new_waiting(unsigned count)
 static void dismiss(struct pvmd_host *host)
 {
     unsigned index = host->index;
-    pvmd_leave_tell(index, host->incarnation, host);
+    tell(index, index, host->incarnation);
     pvmd_host_set_state(host, PVMD_HOST_LEAVING);
     pvmd_rpc_host_left(index);
     pvmd_tell_host_left(index);
+    pvmd_membership_changed();
 }
 
 /* ---- deleting ---- */
@@ -161,7 +169,7 @@ static int delete_one(const char *name, unsigned *index)
     struct pvmd_host *host = pvmd_host_by_name(name);
     if (!*name)
         return PvmBadParam;
-    if (!host)
+    if (!host || pvmd_add_concerns(host))
         return PvmNoHost;
     if (host == pvmd_host_self())
         return PvmBadParam;

@@ -19,8 +19,8 @@ void pvmd_leave_lost(struct pvmd_host *host, const char *why);
 /* The link of a LEAVING host is gone: its daemon has ended. */
 void pvmd_leave_gone(struct pvmd_host *host);
 
-/* Tells all other daemons, and `also` (may be NULL), that a host has left the table. */
-void pvmd_leave_tell(unsigned index, uint32_t incarnation, const struct pvmd_host *also);
+/* Tells all other daemons that a host that was JOINING will not become a member. */
+void pvmd_leave_tell(unsigned index, uint32_t incarnation);
 
 /* Tells all other daemons to end. When they have, or after 3 s, calls pvmd_end(exit_code, why). */
 void pvmd_leave_all(int exit_code, const char *why);

@@ -202,9 +202,10 @@ static void dial_failed(void *owner, enum pvmd_verdict verdict, bool refused, co
     l->dial = NULL;
     if (verdict == PVMD_VERDICT_CROSSED)
         return; /* the timer checks that their call arrives */
+    l->refused = refused;
     if (verdict == PVMD_VERDICT_RELAYED || l->state == PVMD_LINK_OPENING)
         link_lost(l, why);
-    else if (refused && pvmd_is_master())
+    else if (refused && is_to_or_from_master(l))
         link_lost(l, "its daemon is gone");
 }
 
@@ -313,19 +314,25 @@ static const struct pvmd_stream_events stream_events = {
 
 /* ---- calls from other daemons ---- */
 
+static bool has_master(void)
+{
+    const struct pvmd_host *master = pvmd_host_any(pvmd.master_index);
+    return pvmd_is_master() || (master && !master->lost);
+}
+
 enum pvmd_verdict pvmd_link_offered(const struct pvmd_preface *p)
 {
     const struct pvmd_host *host = pvmd_host_any(p->from_index);
     if (p->to_index != pvmd.host_index || p->to_incarnation != pvmd_host_self()->incarnation)
         return PVMD_VERDICT_WRONG;
-    if (!host || host->incarnation != p->from_incarnation || host->state == PVMD_HOST_LEAVING ||
+    if (!host || host->incarnation != p->from_incarnation || host->state == PVMD_HOST_LEAVING || host->lost ||
         host == pvmd_host_self())
         return PVMD_VERDICT_WRONG;
     const struct pvmd_link *l = host->link;
     if (!l)
         return PVMD_VERDICT_GO;
-    if (l->state == PVMD_LINK_RELAYED)
-        return PVMD_VERDICT_RELAYED;
+    if (l->state == PVMD_LINK_RELAYED) /* without a master, that leads nowhere */
+        return has_master() ? PVMD_VERDICT_RELAYED : PVMD_VERDICT_GO;
     if (l->state == PVMD_LINK_UP) /* the caller lost the current connection before we did */
         return p->epoch >= l->epoch ? PVMD_VERDICT_GO : PVMD_VERDICT_CROSSED;
     bool calling = l->dial || (l->stream && l->stream_is_call);
@@ -388,6 +395,20 @@ void pvmd_link_close(struct pvmd_host *host)
     pvmd_flow_clear(l);
     free(l);
     host->link = NULL;
+}
+
+bool pvmd_link_is_proven(const struct pvmd_host *host)
+{
+    return host->link && (host->link->refused || host->link->goodbye);
+}
+
+void pvmd_link_reopen(struct pvmd_host *host)
+{
+    struct pvmd_link *l = link_of(host);
+    if (!l || l->state == PVMD_LINK_UP || l->dial || l->stream)
+        return;
+    enter(l, PVMD_LINK_LOST);
+    call(l);
 }
 
 const char *pvmd_link_why(const struct pvmd_host *host)

@@ -35,6 +35,15 @@ void pvmd_link_send(struct pvmd_host *host, struct pvmc_frame *f);
 /* Master: opens the first connection to a launched slave. The event link_up or link_lost follows. */
 void pvmd_link_call(struct pvmd_host *host, const struct pvmw_addresses *addresses);
 
+/* After its link was lost: whether its daemon has provably ended, and is not only silent. */
+bool pvmd_link_is_proven(const struct pvmd_host *host);
+
+/*
+ * The master has changed: calls a member whose link is not UP. The new master calls all; a slave those that it has
+ * reached through the old master.
+ */
+void pvmd_link_reopen(struct pvmd_host *host);
+
 /* How calls to it have failed so far, for messages; valid until the next turn of the loop. */
 const char *pvmd_link_why(const struct pvmd_host *host);
 

@@ -33,6 +33,7 @@ struct pvmd_link {
     unsigned ticks;                  /* loop turns, not time, so that a daemon that was stopped does not hurry */
     int64_t excused_us;              /* silence before this does not count */
     bool goodbye;                    /* the other daemon is about to end */
+    bool refused;                    /* its machine has refused a call: the daemon is gone */
     bool count_awaited;              /* RELAYED: kept frames wait for the other side's count */
 
     bool dirty; /* in the list of links to be flushed */

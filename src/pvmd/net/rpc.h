@@ -15,14 +15,16 @@ enum pvmd_dm {
     PVMD_DM_ANSWER = 0x80020001, /* the answer to the request with the same wid */
     /* one way, from the master */
     PVMD_DM_HOST_ADD,    /* a host joins: its row; answered when stored */
-    PVMD_DM_HOST_UP,     /* the host is a member now */
-    PVMD_DM_HOST_REMOVE, /* the host is no member any more */
+    PVMD_DM_HOST_REMOVE, /* to this host: it is deleted; to others: it has not become a member */
     PVMD_DM_PING,
     PVMD_DM_HALT,
-    PVMD_DM_ADDHOSTS, /* to the master */
-    PVMD_DM_DELHOSTS, /* to the master */
+    PVMD_DM_ADDHOSTS, /* petition */
+    PVMD_DM_DELHOSTS, /* petition */
     PVMD_DM_HOSTSYNC,
-    PVMD_DM_LINK_LOST, /* one way, through the master, between slaves that cannot reach each other */
+    PVMD_DM_LINK_LOST,  /* one way, through the master, between slaves that cannot reach each other */
+    PVMD_DM_QUORUM,     /* one way: who leads, and changes of the tables that all members keep */
+    PVMD_DM_TABLE_PART, /* one way, from the master: a part of such a table */
+    PVMD_DM_PETITION,   /* to the master: carries a request that outlives the master */
     /* duties on tasks */
     PVMD_DM_EXEC = 0x80020100, /* start n tasks */
     PVMD_DM_PSTAT,
@@ -32,11 +34,10 @@ enum pvmd_dm {
     PVMD_DM_TASK_ENDED, /* one way: a watched task has ended */
     PVMD_DM_MULTICAST,  /* one way: the receivers of the multicast frames that follow */
     PVMD_DM_OUTPUT,     /* one way, to the master: a line for the log */
-    PVMD_DM_MAILBOX,    /* to the master */
+    PVMD_DM_MAILBOX,    /* petition */
     PVMD_DM_SIBLINGS,   /* one way: the tids of a finished spawn, for tasks of that host */
     PVMD_DM_CONTEXT_FREE,
-    PVMD_DM_MANAGER,    /* to the master: replaces the resource manager */
-    PVMD_DM_MANAGER_IS, /* one way, from the master: the current manager */
+    PVMD_DM_MANAGER, /* petition: replaces the resource manager */
 };
 
 /* A request that waits for its answer. A handler may copy it by value and answer later. */

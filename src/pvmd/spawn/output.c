@@ -13,6 +13,7 @@
 #include "pvmd/base/logfile.h"
 #include "pvmd/frames/relay.h"
 #include "pvmd/net/rpc.h"
+#include "pvmd/quorum/petition.h"
 #include "pvmd/base/virtual.h"
 #include "pvmd/tasks/watch.h"
 
@@ -117,7 +118,10 @@ static void send_log(const struct output *o, const char *data, size_t length)
     pvmc_buf_init(&b);
     pvmc_buf_put_u32(&b, o->tid);
     pvmc_buf_put_blob(&b, data, length);
-    pvmd_ask(pvmd.master_index, PVMD_DM_OUTPUT, &b, NULL, NULL);
+    if (pvmd_tables_are_leaderless())
+        pvmd_ask_master(PVMD_DM_OUTPUT, &b, NULL, NULL); /* the next one logs it */
+    else
+        pvmd_ask(pvmd.master_index, PVMD_DM_OUTPUT, &b, NULL, NULL);
     pvmc_buf_free(&b);
 }
 
@@ -153,6 +157,14 @@ static int log_question(const struct pvmd_question *q, struct pvmc_buf *body)
         data += length;
         left -= length;
     }
+    return rc;
+}
+
+static int log_petition(const struct pvmd_petition *p, struct pvmc_buf *body)
+{
+    int rc = log_question(&p->question, body);
+    if (!rc)
+        pvmd_petition_answer(p, PvmOk, NULL);
     return rc;
 }
 
@@ -357,6 +369,7 @@ void pvmd_output_new(const struct pvmd_task *task, int fd)
 void pvmd_output_start(void)
 {
     pvmd_dm_handle(PVMD_DM_OUTPUT, log_question);
+    pvmd_petition_handle(PVMD_DM_OUTPUT, log_petition);
 }
 
 void pvmd_output_stop(void)

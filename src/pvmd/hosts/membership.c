@@ -1,0 +1,148 @@
+/* membership.c - see membership.h. */
+#include "membership.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "leave.h"
+#include "pvmd/base/events.h"
+#include "pvmd/base/hosts.h"
+#include "pvmd/base/self.h"
+#include "pvmd/quorum/tables.h"
+
+static uint32_t last_incarnation = 1; /* the first host's */
+static bool changed;                  /* and not published */
+
+/* ---- the table as bytes ---- */
+
+static void put_table(struct pvmc_buf *b)
+{
+    size_t count;
+    struct pvmd_host **members = pvmd_host_list(&count);
+    pvmc_buf_put_u32(b, last_incarnation);
+    pvmc_buf_put_u32(b, pvmd_host_last_index());
+    pvmc_buf_put_u32(b, (uint32_t)count);
+    for (size_t i = 0; i < count; i++)
+        pvmd_host_put_row(b, members[i]);
+}
+
+static void make_member(struct pvmd_host *h)
+{
+    if (h->state != PVMD_HOST_JOINING)
+        return;
+    pvmd_host_set_state(h, PVMD_HOST_UP);
+    pvmd_tell_host_joined(h);
+}
+
+/* Reads a row. A host that was a member under this index, and is another one now, has left first. */
+static int get_member(struct pvmc_buf *b, bool listed[PVMC_HOST_INDEX_MAX + 1])
+{
+    struct pvmd_host *h;
+    struct pvmc_buf ahead = *b;
+    unsigned index = pvmc_buf_get_u32(&ahead);
+    uint32_t incarnation = pvmc_buf_get_u32(&ahead);
+    struct pvmd_host *old = pvmd_host_any(index);
+    if (old && old->incarnation != incarnation && old != pvmd_host_self())
+        pvmd_leave_forget(old);
+    int rc = pvmd_host_get_row(b, &h);
+    if (rc)
+        return rc;
+    listed[h->index] = true;
+    make_member(h);
+    return 0;
+}
+
+/* Members that are not listed have left. This daemon ends if it is one of them. */
+static void remove_others(const bool listed[PVMC_HOST_INDEX_MAX + 1])
+{
+    for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++) {
+        struct pvmd_host *h = pvmd_host_any(i);
+        if (!h || listed[i] || h->state == PVMD_HOST_JOINING)
+            continue;
+        if (h == pvmd_host_self()) {
+            pvmd_end(1, "the machine goes on without this host");
+            return;
+        }
+        pvmc_log(PVMC_LOG_INFO, "host %s has left the machine", h->name);
+        pvmd_leave_forget(h);
+    }
+}
+
+/* Makes our table equal to the master's. Hosts that are being added are not in it. */
+static int get_table(struct pvmc_buf *b)
+{
+    bool listed[PVMC_HOST_INDEX_MAX + 1] = {false};
+    last_incarnation = pvmc_buf_get_u32(b);
+    pvmd_host_set_last_index(pvmc_buf_get_u32(b));
+    uint32_t count = pvmc_buf_get_u32(b);
+    int rc = pvmc_buf_error(b);
+    for (uint32_t i = 0; !rc && i < count; i++)
+        rc = get_member(b, listed);
+    rc = rc ? rc : pvmc_buf_end(b);
+    if (!rc)
+        remove_others(listed);
+    return rc;
+}
+
+static void save(void (*piece)(const struct pvmc_buf *part))
+{
+    struct pvmc_buf b;
+    pvmc_buf_init(&b);
+    put_table(&b);
+    piece(&b);
+    pvmc_buf_free(&b);
+}
+
+static void clear(void)
+{
+    /* get_table() removes what is not listed */
+}
+
+static const struct pvmd_table table = {.apply = get_table, .save = save, .clear = clear, .load = get_table};
+
+/* ---- at the master ---- */
+
+static void publish(void)
+{
+    struct pvmc_buf b;
+    changed = false;
+    pvmc_buf_init(&b);
+    put_table(&b);
+    pvmd_tables_hosts_changed(&b);
+    pvmc_buf_free(&b);
+}
+
+void pvmd_membership_changed(void)
+{
+    changed = true;
+    if (pvmd_tables_are_settled())
+        publish();
+}
+
+bool pvmd_membership_is_known(void)
+{
+    return !changed && pvmd_tables_are_settled();
+}
+
+void pvmd_membership_committed(uint32_t seq)
+{
+    (void)seq;
+    if (changed && pvmd_tables_are_settled())
+        publish();
+}
+
+uint32_t pvmd_membership_new_incarnation(void)
+{
+    return ++last_incarnation;
+}
+
+/* ---- start and end ---- */
+
+void pvmd_membership_start(void)
+{
+    pvmd_table_register(PVMD_TABLE_HOSTS, &table);
+}
+
+void pvmd_membership_stop(void)
+{
+    last_incarnation = 1;
+    changed = false;
+}

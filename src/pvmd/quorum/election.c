@@ -1,0 +1,74 @@
+/* election.c - see election.h. */
+#include "election.h"
+#include <ev.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "core/clock.h"
+#include "core/config.h"
+#include "core/log.h"
+#include "pvmd/base/hosts.h"
+#include "pvmd/base/self.h"
+
+#define STEP_S   0.03 /* between the first candidates, in order of their hosts, so that the first one mostly wins */
+#define RETRY_S  0.15 /* and as much again at random */
+#define PATIENCE 1.2  /* times PVM_HOST_TIMEOUT */
+
+static struct pvmd_quorum *quorum;
+static ev_timer next_campaign, limit;
+static char lost_why[128];
+
+static void campaign_event(struct ev_loop *loop, ev_timer *w, int events)
+{
+    (void)events;
+    ev_timer_stop(loop, w);
+    ev_timer_set(w, RETRY_S * (1 + drand48()), 0.);
+    ev_timer_start(loop, w); /* before the campaign, which may end the election */
+    pvmd_quorum_campaign(quorum);
+}
+
+static void limit_event(struct ev_loop *loop, ev_timer *w, int events)
+{
+    char why[256];
+    (void)loop, (void)w, (void)events;
+    snprintf(why, sizeof why, "the master is lost (%s), and no majority of the hosts can be reached", lost_why);
+    pvmd_end(1, why);
+}
+
+/* Our place among the members, in order of their hosts. */
+static unsigned rank(void)
+{
+    size_t count;
+    struct pvmd_host **members = pvmd_host_list(&count);
+    unsigned before = 0;
+    while (before < count && members[before] != pvmd_host_self())
+        before++;
+    return before;
+}
+
+void pvmd_election_begin(struct pvmd_quorum *q, int64_t heard_us, const char *why)
+{
+    double left_s = PATIENCE * (double)pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) / 1e6;
+    left_s -= (double)(pvmc_clock_us() - heard_us) / 1e6;
+    quorum = q;
+    snprintf(lost_why, sizeof lost_why, "%s", why);
+    srand48((long)(pvmc_clock_us() ^ getpid()));
+    ev_timer_init(&next_campaign, campaign_event, rank() * STEP_S, 0.);
+    ev_timer_start(pvmd.loop, &next_campaign);
+    ev_timer_init(&limit, limit_event, left_s > RETRY_S ? left_s : RETRY_S, 0.);
+    ev_timer_start(pvmd.loop, &limit);
+}
+
+void pvmd_election_end(void)
+{
+    if (!quorum)
+        return;
+    ev_timer_stop(pvmd.loop, &next_campaign);
+    ev_timer_stop(pvmd.loop, &limit);
+    quorum = NULL;
+}
+
+bool pvmd_election_is_on(void)
+{
+    return quorum != NULL;
+}
