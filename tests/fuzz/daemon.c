@@ -87,7 +87,13 @@ enum pvmd_link_state pvmd_link_state(const struct pvmd_host *host)
     return PVMD_LINK_IDLE;
 }
 
-int64_t pvmd_link_heard_us(const struct pvmd_host *host)
+bool pvmd_link_look(struct pvmd_host *host)
+{
+    (void)host;
+    return false;
+}
+
+int64_t pvmd_link_proven_us(const struct pvmd_host *host)
 {
     (void)host;
     return 0;
@@ -99,7 +105,7 @@ bool pvmd_link_has_kept(const struct pvmd_host *host)
     return false;
 }
 
-void pvmd_link_excuse(struct pvmd_host *host, int64_t us)
+void pvmd_link_forgive(struct pvmd_host *host, int64_t us)
 {
     (void)host, (void)us;
 }
@@ -107,6 +113,11 @@ void pvmd_link_excuse(struct pvmd_host *host, int64_t us)
 void pvmd_link_ping(struct pvmd_host *host)
 {
     (void)host;
+}
+
+void pvmd_link_stuck(struct pvmd_host *host, const char *why)
+{
+    (void)host, (void)why;
 }
 
 void pvmd_link_silent(struct pvmd_host *host, const char *why)

@@ -357,10 +357,12 @@ static void do_record(uint8_t kind, uint8_t choice, struct fuzz_input *in)
             pvmd_link_peer_relays(peer, choice / 4);
         else if (choice % 4 == 1 && up)
             pvmd_link_ping(peer);
-        else if (choice % 4 == 2 && up)
+        else if (choice % 4 == 2 && up && choice & 4)
             pvmd_link_silent(peer, "it is silent");
+        else if (choice % 4 == 2 && up)
+            pvmd_link_stuck(peer, "it is silent");
         else if (choice % 4 == 3 && up)
-            pvmd_link_excuse(peer, choice);
+            pvmd_link_forgive(peer, pvmd_link_look(peer) ? pvmd_link_proven_us(peer) + choice : choice);
     }
     work();
 }

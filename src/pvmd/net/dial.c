@@ -43,6 +43,7 @@ struct pvmd_dial {
     uint8_t answer[PVMD_ANSWER_BYTES];
     size_t bytes;      /* read of nonce or answer */
     unsigned refusals; /* addresses that refused the connection */
+    unsigned wrongs;   /* addresses whose daemon answered WRONG */
     char why[1024];
 };
 
@@ -111,7 +112,7 @@ static void try_next(struct pvmd_dial *d)
     if (++d->current < d->addresses.count)
         try_address(d);
     else
-        give_up(d, 0);
+        give_up(d, d->wrongs == d->addresses.count ? PVMD_VERDICT_WRONG : 0);
 }
 
 /*
@@ -237,6 +238,7 @@ static void read_answer(struct pvmd_dial *d)
         give_up(d, verdict);
     } else {
         note(d, "is another host's daemon, or does not know us");
+        d->wrongs++;
         try_next(d);
     }
 }

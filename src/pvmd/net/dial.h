@@ -16,8 +16,8 @@ struct pvmd_dial_events {
     /* The other side has answered GO: TLS may begin on fd, which the owner gets. The dial is freed. */
     void (*connected)(void *owner, int fd, const uint8_t key[PVMD_KEY_BYTES], const union pvmw_address *address);
     /*
-     * All addresses failed. verdict is the other side's answer, or 0 if none came; `refused`: every address refused the
-     * connection, so no daemon listens there. The dial is freed.
+     * All addresses failed. verdict is the other side's answer (WRONG: from all addresses), or 0 if none came;
+     * `refused`: every address refused the connection, so no daemon listens there. The dial is freed.
      */
     void (*failed)(void *owner, enum pvmd_verdict verdict, bool refused, const char *why);
 };

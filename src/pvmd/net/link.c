@@ -17,8 +17,10 @@
 
 #define TICK_S       0.1 /* interval of checks of a link that is not up */
 #define OPEN_TICKS   30  /* for two slaves to reach each other; after that they send through the master */
-#define REOPEN_TICKS 8   /* for a lost connection, unless the other machine accepts our call */
-#define ACCEPT_TICKS 50  /* for the handshake of a daemon that called us */
+#define ACCEPT_TICKS 50  /* for the handshake of the first daemon that called us */
+#define CALL_TICKS   5   /* for a call of a lost link that nobody answers, before the next one */
+#define REFUSED_MAX  8   /* calls of a slave, one each tick, before it believes that no daemon listens */
+#define DOUBT_TICKS  5   /* for a sign of life on an UP link whose other side calls */
 
 static void tick_event(struct ev_loop *loop, ev_timer *w, int events);
 static const struct pvmd_dial_events dial_events;
@@ -48,25 +50,40 @@ static bool is_to_or_from_master(const struct pvmd_link *l)
 
 /* ---- connections ---- */
 
+static int64_t proven_us(const struct pvmd_link *l)
+{
+    int64_t us = l->state == PVMD_LINK_UP && l->stream ? pvmd_stream_proven_us(l->stream) : 0;
+    return us > l->proven_us ? us : l->proven_us;
+}
+
+/* Frames in the connection's buffers are kept (window), and leave by the next one. */
 static void drop_connection(struct pvmd_link *l)
 {
     if (l->dial)
         pvmd_dial_cancel(l->dial);
-    if (l->stream)
-        pvmd_stream_close(l->stream);
+    if (l->stream) {
+        pvmd_stream_look(l->stream);
+        l->proven_us = proven_us(l);
+        pvmd_stream_abort(l->stream);
+    }
     l->dial = NULL;
     l->stream = NULL;
+}
+
+static void start_ticks(struct pvmd_link *l)
+{
+    l->ticks = 0;
+    ev_timer_set(&l->tick, TICK_S, TICK_S);
+    ev_timer_start(pvmd.loop, &l->tick);
 }
 
 static void enter(struct pvmd_link *l, enum pvmd_link_state state)
 {
     l->state = state;
-    l->ticks = 0;
+    l->refusals = 0;
     ev_timer_stop(pvmd.loop, &l->tick);
-    if (state != PVMD_LINK_OPENING && state != PVMD_LINK_LOST)
-        return;
-    ev_timer_set(&l->tick, TICK_S, TICK_S);
-    ev_timer_start(pvmd.loop, &l->tick);
+    if (state == PVMD_LINK_OPENING || state == PVMD_LINK_LOST)
+        start_ticks(l);
 }
 
 /* Decides which addresses to call. A loopback address reaches the other host only if both are on one machine. */
@@ -93,6 +110,7 @@ static void call(struct pvmd_link *l)
         .to_incarnation = l->host->incarnation,
         .epoch = l->epoch,
     };
+    l->ticks = 0;
     if (may_call(l))
         l->dial = pvmd_dial_new(pvmd.loop, &l->addresses, &p, &dial_events, l);
 }
@@ -134,7 +152,7 @@ static bool link_lost(struct pvmd_link *l, const char *why)
     return false;
 }
 
-/* The connection of an UP link is lost: both sides call at once. */
+/* The connection of an UP link is lost: both sides call until one gets through. */
 static void torn(struct pvmd_link *l, const char *why)
 {
     if (l->goodbye) {
@@ -149,33 +167,67 @@ static void torn(struct pvmd_link *l, const char *why)
 
 static void stream_down(void *owner, const char *why);
 
-/* 0: none. For the first call to a slave the time limit of joining applies. */
+/* Of an OPENING link; 0: none. For the first call to a slave the time limit of joining applies. */
 static unsigned tick_limit(const struct pvmd_link *l)
 {
     if (l->stream && !l->stream_is_call)
         return ACCEPT_TICKS;
-    if (l->state == PVMD_LINK_OPENING)
-        return is_to_or_from_master(l) ? 0 : OPEN_TICKS;
-    if (l->stream || (l->dial && pvmd_dial_is_answered(l->dial))) /* the kernel accepts for a stopped daemon */
-        return (unsigned)((double)pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) / (TICK_S * 1e6));
-    return REOPEN_TICKS;
+    return is_to_or_from_master(l) ? 0 : OPEN_TICKS;
+}
+
+static void tick_opening(struct pvmd_link *l)
+{
+    unsigned limit = tick_limit(l);
+    if (!limit || l->ticks <= limit)
+        return;
+    if (l->stream && !l->stream_is_call)
+        stream_down(l, "no handshake in time");
+    else
+        link_lost(l, "no connection in time");
+}
+
+/*
+ * How long the present call of a LOST link may take. TCP's own retries grow too rare to find a network that works
+ * again. A busy or stopped daemon gets longer once its kernel has answered.
+ */
+static unsigned call_ticks(const struct pvmd_link *l)
+{
+    unsigned quarter = (unsigned)((double)pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) / 4 / (TICK_S * 1e6));
+    if (!l->dial && !l->stream)
+        return l->refusals ? 1 : CALL_TICKS;
+    bool is_answered = l->stream || pvmd_dial_is_answered(l->dial);
+    return is_answered && quarter > CALL_TICKS ? quarter : CALL_TICKS;
+}
+
+/* Calls anew, and again, until a call gets through or liveness.c gives up. */
+static void tick_lost(struct pvmd_link *l)
+{
+    if (l->ticks < call_ticks(l))
+        return;
+    drop_connection(l);
+    call(l);
+}
+
+/* The other side has called although our connection looks well: it may have lost it, and we cannot know. */
+static void tick_doubted(struct pvmd_link *l)
+{
+    if (pvmd_stream_heard_us(l->stream) > l->called_us)
+        ev_timer_stop(pvmd.loop, &l->tick);
+    else if (l->ticks >= DOUBT_TICKS)
+        torn(l, "the other side calls anew");
 }
 
 static void tick_event(struct ev_loop *loop, ev_timer *w, int events)
 {
     struct pvmd_link *l = w->data;
-    unsigned limit = tick_limit(l);
     (void)loop, (void)events;
-    if (!limit || ++l->ticks <= limit) {
-        if (l->state == PVMD_LINK_LOST && !l->dial && !l->stream)
-            call(l);
-    } else if (l->state == PVMD_LINK_LOST) {
-        link_lost(l, "it cannot be reached any more");
-    } else if (l->stream && !l->stream_is_call) {
-        stream_down(l, "no handshake in time");
-    } else {
-        link_lost(l, "no connection in time");
-    }
+    l->ticks++;
+    if (l->state == PVMD_LINK_UP)
+        tick_doubted(l);
+    else if (l->state == PVMD_LINK_LOST)
+        tick_lost(l);
+    else
+        tick_opening(l);
 }
 
 static void begin_stream(struct pvmd_link *l, int fd, bool is_call, const uint8_t *key, uint32_t caller_epoch)
@@ -196,17 +248,26 @@ static void dial_connected(void *owner, int fd, const uint8_t key[PVMD_KEY_BYTES
     begin_stream(l, fd, true, key, l->epoch);
 }
 
+static void gone(struct pvmd_link *l)
+{
+    l->dead = true;
+    link_lost(l, "its daemon is gone");
+}
+
 static void dial_failed(void *owner, enum pvmd_verdict verdict, bool refused, const char *why)
 {
     struct pvmd_link *l = owner;
     l->dial = NULL;
+    l->ticks = 0;
+    l->refusals = refused ? l->refusals + 1 : 0;
     if (verdict == PVMD_VERDICT_CROSSED)
         return; /* the timer checks that their call arrives */
-    l->refused = refused;
     if (verdict == PVMD_VERDICT_RELAYED || l->state == PVMD_LINK_OPENING)
         link_lost(l, why);
-    else if (refused && is_to_or_from_master(l))
-        link_lost(l, "its daemon is gone");
+    else if (verdict == PVMD_VERDICT_WRONG)
+        link_lost(l, "its daemon does not know this one");
+    else if (l->refusals >= (pvmd_is_master() ? 1 : REFUSED_MAX)) /* a slave may be unable to call its master */
+        gone(l);
 }
 
 static const struct pvmd_dial_events dial_events = {.connected = dial_connected, .failed = dial_failed};
@@ -264,7 +325,7 @@ static void stream_hello(struct pvmd_link *l, uint32_t count)
     }
     pvmd_flow_restart(l);
     l->epoch = (l->caller_epoch > l->epoch ? l->caller_epoch : l->epoch) + 1;
-    l->excused_us = pvmc_clock_us();
+    l->proven_us = pvmc_clock_us();
     enter(l, PVMD_LINK_UP);
     learn_address(l);
     pvmd_flow_mark(l);
@@ -320,6 +381,21 @@ static bool has_master(void)
     return pvmd_is_master() || (master && !master->lost);
 }
 
+static void doubt(struct pvmd_link *l)
+{
+    if (ev_is_active(&l->tick))
+        return;
+    l->called_us = pvmc_clock_us();
+    pvmd_link_ping(l->host);
+    start_ticks(l);
+}
+
+/* Whether our own call stands a chance. One that nobody answers may be on a path that works the other way only. */
+static bool is_calling(const struct pvmd_link *l)
+{
+    return l->stream ? l->stream_is_call : l->dial && pvmd_dial_is_answered(l->dial);
+}
+
 enum pvmd_verdict pvmd_link_offered(const struct pvmd_preface *p)
 {
     const struct pvmd_host *host = pvmd_host_any(p->from_index);
@@ -328,15 +404,18 @@ enum pvmd_verdict pvmd_link_offered(const struct pvmd_preface *p)
     if (!host || host->incarnation != p->from_incarnation || host->state == PVMD_HOST_LEAVING || host->lost ||
         host == pvmd_host_self())
         return PVMD_VERDICT_WRONG;
-    const struct pvmd_link *l = host->link;
+    struct pvmd_link *l = host->link;
     if (!l)
         return PVMD_VERDICT_GO;
     if (l->state == PVMD_LINK_RELAYED) /* without a master, that leads nowhere */
         return has_master() ? PVMD_VERDICT_RELAYED : PVMD_VERDICT_GO;
-    if (l->state == PVMD_LINK_UP) /* the caller lost the current connection before we did */
-        return p->epoch >= l->epoch ? PVMD_VERDICT_GO : PVMD_VERDICT_CROSSED;
-    bool calling = l->dial || (l->stream && l->stream_is_call);
-    return calling && pvmd.host_index < p->from_index ? PVMD_VERDICT_CROSSED : PVMD_VERDICT_GO;
+    if (l->state == PVMD_LINK_UP && p->epoch >= l->epoch) /* the caller lost the current connection before we did */
+        return PVMD_VERDICT_GO;
+    if (l->state == PVMD_LINK_UP)
+        doubt(l);
+    else if (!is_calling(l) || pvmd.host_index > p->from_index)
+        return PVMD_VERDICT_GO;
+    return PVMD_VERDICT_CROSSED;
 }
 
 void pvmd_link_accepted(const struct pvmd_preface *p, int fd, const uint8_t key[PVMD_KEY_BYTES])
@@ -390,6 +469,9 @@ void pvmd_link_close(struct pvmd_host *host)
         pvmd_stream_signal(l->stream, PVMD_SIGNAL_BYE, l->received);
         pvmd_stream_flush(l->stream);
     }
+    if (l->stream) /* the kernel delivers the goodbye */
+        pvmd_stream_close(l->stream);
+    l->stream = NULL;
     drop_connection(l);
     ev_timer_stop(pvmd.loop, &l->tick);
     pvmd_flow_clear(l);
@@ -399,7 +481,7 @@ void pvmd_link_close(struct pvmd_host *host)
 
 bool pvmd_link_is_proven(const struct pvmd_host *host)
 {
-    return host->link && (host->link->refused || host->link->goodbye);
+    return host->link && (host->link->dead || host->link->goodbye);
 }
 
 void pvmd_link_reopen(struct pvmd_host *host)
@@ -407,6 +489,7 @@ void pvmd_link_reopen(struct pvmd_host *host)
     struct pvmd_link *l = link_of(host);
     if (!l || l->state == PVMD_LINK_UP || l->dial || l->stream)
         return;
+    l->proven_us = pvmc_clock_us();
     enter(l, PVMD_LINK_LOST);
     call(l);
 }
@@ -424,10 +507,15 @@ enum pvmd_link_state pvmd_link_state(const struct pvmd_host *host)
     return host->link ? host->link->state : PVMD_LINK_IDLE;
 }
 
-int64_t pvmd_link_heard_us(const struct pvmd_host *host)
+bool pvmd_link_look(struct pvmd_host *host)
 {
-    int64_t heard_us = pvmd_stream_heard_us(host->link->stream);
-    return heard_us > host->link->excused_us ? heard_us : host->link->excused_us;
+    pvmd_stream_look(host->link->stream);
+    return pvmd_stream_is_quiet(host->link->stream);
+}
+
+int64_t pvmd_link_proven_us(const struct pvmd_host *host)
+{
+    return proven_us(host->link);
 }
 
 bool pvmd_link_is_busy(const struct pvmd_host *host)
@@ -440,9 +528,9 @@ bool pvmd_link_has_kept(const struct pvmd_host *host)
     return pvmw_window_count(&host->link->window) > 0;
 }
 
-void pvmd_link_excuse(struct pvmd_host *host, int64_t us)
+void pvmd_link_forgive(struct pvmd_host *host, int64_t us)
 {
-    host->link->excused_us = pvmd_link_heard_us(host) + us;
+    host->link->proven_us = us;
 }
 
 void pvmd_link_ping(struct pvmd_host *host)
@@ -451,12 +539,14 @@ void pvmd_link_ping(struct pvmd_host *host)
     pvmd_stream_flush(host->link->stream);
 }
 
+void pvmd_link_stuck(struct pvmd_host *host, const char *why)
+{
+    torn(host->link, why);
+}
+
 void pvmd_link_silent(struct pvmd_host *host, const char *why)
 {
-    if (is_to_or_from_master(host->link))
-        link_lost(host->link, why);
-    else
-        torn(host->link, why);
+    link_lost(host->link, why);
 }
 
 int pvmd_link_fd(const struct pvmd_host *host)

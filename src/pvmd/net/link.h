@@ -2,8 +2,12 @@
  * link.h - the authenticated, encrypted stream to another host's daemon (TLS 1.3 with the machine's secret).
  *
  * Each pair of hosts has one link. It neither loses nor reorders frames while both daemons live: sent frames are kept
- * until the other side has counted them, a lost connection is reopened at once, and two slaves that cannot reach each
- * other send through the master.
+ * until the other side has counted them, both sides call anew after a connection is lost, and two slaves that cannot
+ * reach each other send through the master.
+ *
+ * Between the master and a slave the link decides when the other side is lost (event link_lost), and hosts/ what comes
+ * of it. It is lost when it says goodbye, no longer knows this daemon, or refuses a call, which shows that no daemon
+ * listens; or when liveness.c finds it silent for too long. Nothing else, whatever becomes of connections.
  */
 #ifndef PVMD_LINK_H
 #define PVMD_LINK_H
@@ -66,18 +70,24 @@ bool pvmd_link_is_busy(const struct pvmd_host *host);
 
 enum pvmd_link_state pvmd_link_state(const struct pvmd_host *host); /* IDLE when there is no link */
 
-/* When the other side was last heard (pvmc_clock_us()), advanced by pvmd_link_excuse(). UP links only. */
-int64_t pvmd_link_heard_us(const struct pvmd_host *host);
+/* Looks at the connection of an UP link: true if nothing of ours was under way since the last look. */
+bool pvmd_link_look(struct pvmd_host *host);
+
+/* Until when bytes got through both ways (pvmc_clock_us()), at least pvmd_link_forgive(). UP and LOST links only. */
+int64_t pvmd_link_proven_us(const struct pvmd_host *host);
 
 /* Whether sent frames wait to be acknowledged. */
 bool pvmd_link_has_kept(const struct pvmd_host *host);
 
-/* This daemon did not run for so long: silence during this time does not count. */
-void pvmd_link_excuse(struct pvmd_host *host, int64_t us);
+/* Silence before `us` does not count. */
+void pvmd_link_forgive(struct pvmd_host *host, int64_t us);
 
 void pvmd_link_ping(struct pvmd_host *host);
 
-/* The other side has been silent for too long. If one side is the master the host is lost for good. */
+/* The connection of an UP link does not work: fresh ones are tried from now on. */
+void pvmd_link_stuck(struct pvmd_host *host, const char *why);
+
+/* Gives up: the host is lost for good (link_lost), or sends through the master if both are slaves. */
 void pvmd_link_silent(struct pvmd_host *host, const char *why);
 
 /* ---- for tests ---- */

@@ -29,11 +29,13 @@ struct pvmd_link {
     uint32_t epoch;                  /* number of connections so far */
     uint32_t caller_epoch;           /* as the caller of `stream` counts them */
     struct pvmw_addresses addresses; /* where to call */
-    ev_timer tick;                   /* while OPENING or LOST */
+    ev_timer tick;                   /* while OPENING or LOST, or while the other side calls an UP link */
     unsigned ticks;                  /* loop turns, not time, so that a daemon that was stopped does not hurry */
-    int64_t excused_us;              /* silence before this does not count */
+    unsigned refusals;               /* calls refused one after the other */
+    int64_t proven_us;               /* silence before this does not count */
+    int64_t called_us;               /* when the other side called an UP link */
     bool goodbye;                    /* the other daemon is about to end */
-    bool refused;                    /* its machine has refused a call: the daemon is gone */
+    bool dead;                       /* no daemon listens where it did */
     bool count_awaited;              /* RELAYED: kept frames wait for the other side's count */
 
     bool dirty; /* in the list of links to be flushed */

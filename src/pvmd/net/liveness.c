@@ -8,30 +8,49 @@
 #include "pvmd/base/hosts.h"
 #include "link.h"
 
-#define LOOKS 8 /* checks per time limit */
+#define LOOKS       32          /* per time limit */
+#define STUCK_LOOKS (LOOKS / 4) /* of silence before a fresh connection is tried */
+
+/*
+ * Silence begins up to 2 looks before its cause, because a quiet side pings every second look, and is noticed up to a
+ * look late. A host is thus lost from 1.09 to 1.19 limits after the cause, and never by an outage that ends before.
+ */
+#define LOST_LOOKS (LOOKS + 5)
 
 static ev_timer timer;
 static int64_t limit_us, last_look_us;
 
+static bool concerns_master(const struct pvmd_host *h)
+{
+    return pvmd_is_master() || h->index == pvmd.master_index;
+}
+
+/* Slaves need each other's answers only while frames wait for a count or a connection. */
 static bool is_our_concern(const struct pvmd_host *h)
 {
-    return pvmd_is_master() || h->index == pvmd.master_index || pvmd_link_has_kept(h);
+    return concerns_master(h) || pvmd_link_state(h) == PVMD_LINK_LOST || pvmd_link_has_kept(h);
 }
 
 static void look_at(struct pvmd_host *h, int64_t now_us, int64_t late_us)
 {
+    int64_t step_us = limit_us / LOOKS, lost_us = concerns_master(h) ? LOST_LOOKS * step_us : limit_us;
+    bool is_up = pvmd_link_state(h) == PVMD_LINK_UP, is_quiet = is_up && pvmd_link_look(h);
     char why[64];
-    if (late_us > 0)
-        pvmd_link_excuse(h, late_us);
-    int64_t silent_us = now_us - pvmd_link_heard_us(h);
-    if (!is_our_concern(h))
-        return;
-    if (silent_us > limit_us) {
-        snprintf(why, sizeof why, "silent for %.1f s", (double)silent_us / 1e6);
-        pvmd_link_silent(h, why);                                   /* h may be gone now */
-    } else if (silent_us > limit_us / (pvmd_is_master() ? 4 : 2)) { /* the master's ping comes first and suffices */
+    int64_t silent_us = is_our_concern(h) ? now_us - pvmd_link_proven_us(h) - late_us : 0;
+    if (late_us > 0 || !is_our_concern(h))
+        pvmd_link_forgive(h, now_us - (silent_us > 0 ? silent_us : 0));
+    snprintf(why, sizeof why, "silent for %.1f s", (double)silent_us / 1e6);
+    if (silent_us > lost_us)
+        pvmd_link_silent(h, why); /* h may be gone now */
+    else if (is_up && silent_us > STUCK_LOOKS * step_us)
+        pvmd_link_stuck(h, why);
+    else if (is_quiet && is_our_concern(h))
         pvmd_link_ping(h);
-    }
+}
+
+static bool is_open(const struct pvmd_host *h)
+{
+    return pvmd_link_state(h) == PVMD_LINK_UP || pvmd_link_state(h) == PVMD_LINK_LOST;
 }
 
 static void look(struct ev_loop *loop, ev_timer *w, int events)
@@ -46,7 +65,7 @@ static void look(struct ev_loop *loop, ev_timer *w, int events)
         if (!h || h == pvmd_host_self())
             continue;
         others++;
-        if (pvmd_link_state(h) == PVMD_LINK_UP)
+        if (is_open(h))
             look_at(h, now_us, late_us > step_us / 2 ? late_us : 0);
     }
     if (!others)

@@ -1,9 +1,12 @@
 /* stream.c - frames and signals over TLS. */
 #include "stream.h"
 #include <endian.h>
+#include <linux/tcp.h> /* glibc 2.36 does not have all of tcp_info */
+#include <netinet/in.h>
 #include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include "core/clock.h"
 #include "core/error.h"
@@ -29,6 +32,9 @@ struct pvmd_stream {
     bool refused; /* a frame was refused: `writable` is due */
     bool reading; /* a read is in progress: free an ended stream after it */
     int64_t heard_us;
+    uint64_t acked; /* of our bytes at the last look */
+    int64_t acked_us;
+    bool quiet; /* nothing was sent before the last look */
     uint8_t signals[SIGNALS_MAX][HEADER_BYTES];
     unsigned signal_count;
     struct pvmc_frame *rx; /* the frame whose payload is being read, or NULL */
@@ -54,6 +60,13 @@ void pvmd_stream_close(struct pvmd_stream *s)
     pvmw_stream_end(&s->wire);
     if (!s->reading)
         release(s);
+}
+
+void pvmd_stream_abort(struct pvmd_stream *s)
+{
+    static const struct linger at_once = {.l_onoff = 1};
+    setsockopt(s->wire.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    pvmd_stream_close(s);
 }
 
 /* ---- sending ---- */
@@ -269,7 +282,7 @@ struct pvmd_stream *pvmd_stream_new(struct ev_loop *loop, int fd, bool caller, c
     s->loop = loop;
     s->events = events;
     s->owner = owner;
-    s->heard_us = pvmc_clock_us();
+    s->heard_us = s->acked_us = pvmc_clock_us();
     ev_io_init(&s->read_watcher, read_event, fd, EV_READ);
     ev_io_init(&s->write_watcher, write_event, fd, EV_WRITE);
     s->read_watcher.data = s->write_watcher.data = s;
@@ -282,6 +295,28 @@ struct pvmd_stream *pvmd_stream_new(struct ev_loop *loop, int fd, bool caller, c
 int64_t pvmd_stream_heard_us(const struct pvmd_stream *s)
 {
     return s->heard_us;
+}
+
+void pvmd_stream_look(struct pvmd_stream *s)
+{
+    struct tcp_info info = {0}; /* stays so for sockets that are not TCP's, in tests */
+    socklen_t size = sizeof info;
+    getsockopt(s->wire.fd, IPPROTO_TCP, TCP_INFO, &info, &size);
+    bool more = info.tcpi_bytes_acked != s->acked;
+    if (more || !info.tcpi_unacked)
+        s->acked_us = pvmc_clock_us();
+    s->quiet = !more && !info.tcpi_unacked && !info.tcpi_notsent_bytes;
+    s->acked = info.tcpi_bytes_acked;
+}
+
+int64_t pvmd_stream_proven_us(const struct pvmd_stream *s)
+{
+    return s->heard_us < s->acked_us ? s->heard_us : s->acked_us;
+}
+
+bool pvmd_stream_is_quiet(const struct pvmd_stream *s)
+{
+    return s->quiet;
 }
 
 int pvmd_stream_fd(const struct pvmd_stream *s)

@@ -46,6 +46,9 @@ struct pvmd_stream *pvmd_stream_new(struct ev_loop *loop, int fd, bool caller, c
 /* Closes and frees; no event follows. */
 void pvmd_stream_close(struct pvmd_stream *s);
 
+/* The same for a connection that has failed: the kernel forgets what it has not delivered. */
+void pvmd_stream_abort(struct pvmd_stream *s);
+
 /*
  * Sends a frame with our count (keeps a reference as long as it needs one): true, or false when the socket is full;
  * `writable` follows. The frame may be buffered until pvmd_stream_flush().
@@ -60,6 +63,16 @@ void pvmd_stream_flush(struct pvmd_stream *s);
 
 /* When bytes last arrived, by pvmc_clock_us(). */
 int64_t pvmd_stream_heard_us(const struct pvmd_stream *s);
+
+/* Looks at what the kernel knows of the connection; called regularly, for the two functions below. */
+void pvmd_stream_look(struct pvmd_stream *s);
+
+/* Until when bytes got through both ways: theirs arrived, and at a look their kernel had acknowledged more of ours, or
+ * all. */
+int64_t pvmd_stream_proven_us(const struct pvmd_stream *s);
+
+/* Whether nothing of ours was under way from the last look but one to the last. */
+bool pvmd_stream_is_quiet(const struct pvmd_stream *s);
 
 /* The socket, for tests and for the addresses of both ends. */
 int pvmd_stream_fd(const struct pvmd_stream *s);

@@ -10,9 +10,8 @@
 #include "pvmd/base/hosts.h"
 #include "pvmd/base/self.h"
 
-#define STEP_S   0.03 /* between the first candidates, in order of their hosts, so that the first one mostly wins */
-#define RETRY_S  0.15 /* and as much again at random */
-#define PATIENCE 1.2  /* times PVM_HOST_TIMEOUT */
+#define STEP_S  0.03 /* between the first candidates, in order of their hosts, so that the first one mostly wins */
+#define RETRY_S 0.15 /* and as much again at random */
 
 static struct pvmd_quorum *quorum;
 static ev_timer next_campaign, limit;
@@ -46,16 +45,14 @@ static unsigned rank(void)
     return before;
 }
 
-void pvmd_election_begin(struct pvmd_quorum *q, int64_t heard_us, const char *why)
+void pvmd_election_begin(struct pvmd_quorum *q, double patience_s, const char *why)
 {
-    double left_s = PATIENCE * (double)pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) / 1e6;
-    left_s -= (double)(pvmc_clock_us() - heard_us) / 1e6;
     quorum = q;
     snprintf(lost_why, sizeof lost_why, "%s", why);
     srand48((long)(pvmc_clock_us() ^ getpid()));
     ev_timer_init(&next_campaign, campaign_event, rank() * STEP_S, 0.);
     ev_timer_start(pvmd.loop, &next_campaign);
-    ev_timer_init(&limit, limit_event, left_s > RETRY_S ? left_s : RETRY_S, 0.);
+    ev_timer_init(&limit, limit_event, patience_s, 0.);
     ev_timer_start(pvmd.loop, &limit);
 }
 

@@ -8,11 +8,8 @@
 #include <stdbool.h>
 #include "quorum.h"
 
-/*
- * The master is lost; `why` is for the log. If nobody leads when 1.2 times PVM_HOST_TIMEOUT have passed since it was
- * last heard, `heard_us` (pvmc_clock_us()), this daemon ends.
- */
-void pvmd_election_begin(struct pvmd_quorum *q, int64_t heard_us, const char *why);
+/* The master is lost; `why` is for the log. If nobody leads after `patience_s`, this daemon ends. */
+void pvmd_election_begin(struct pvmd_quorum *q, double patience_s, const char *why);
 
 /* Another daemon leads, or we do. */
 void pvmd_election_end(void);

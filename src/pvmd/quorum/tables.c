@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
-#include "core/clock.h"
 #include "core/config.h"
 #include "core/error.h"
 #include "core/log.h"
@@ -14,6 +13,10 @@
 #include "pvmd/base/self.h"
 #include "pvmd/net/link.h"
 #include "pvmd/net/rpc.h"
+
+/* Members notice a silent master at different times; then one of them is elected. Times PVM_HOST_TIMEOUT; seconds. */
+#define NOTICE_SPREAD 0.1
+#define ELECTION_S    1.
 
 /* A part of a table that has arrived ahead of its STATE. */
 struct part {
@@ -321,11 +324,11 @@ void pvmd_tables_master_lost(const char *why, bool proven)
         return;
     }
     pvmc_log(PVMC_LOG_WARNING, "the master, %s, is lost: %s", master->name, why);
-    int64_t heard_us = pvmc_clock_us() - (proven ? 0 : pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT));
     if (proven)
         pvmd_quorum_dead(&quorum, master->incarnation);
     pvmd_quorum_leader_lost(&quorum);
-    pvmd_election_begin(&quorum, heard_us, why);
+    double limit_s = (double)pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) / 1e6;
+    pvmd_election_begin(&quorum, proven ? limit_s : limit_s * NOTICE_SPREAD + ELECTION_S, why);
 }
 
 void pvmd_tables_host_dead(const struct pvmd_host *host)
