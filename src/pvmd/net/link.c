@@ -378,7 +378,7 @@ static const struct pvmd_stream_events stream_events = {
 static bool has_master(void)
 {
     const struct pvmd_host *master = pvmd_host_any(pvmd.master_index);
-    return pvmd_is_master() || (master && !master->lost);
+    return !master || !master->lost;
 }
 
 static void doubt(struct pvmd_link *l)
