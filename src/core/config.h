@@ -138,6 +138,9 @@ enum pvmc_setting_kind {
     X(START_TIMEOUT, "PVM_START_TIMEOUT", SECONDS, "30", 100000, 0,                                                    \
       "time limit for the daemon of an added host to join")                                                            \
     X(HOST_TIMEOUT, "PVM_HOST_TIMEOUT", SECONDS, "15", 500000, 0, "silence after which a host counts as failed")       \
+    X(FAILOVER, "PVM_FAILOVER", TEXT, "majority", 0, 0,                                                                \
+      "when the master is lost, another host becomes the master if more than half of the hosts agree (majority), or "  \
+      "half of them (half: for two hosts; if only the network fails, both go on); no: the machine ends")               \
     X(QUEUE_MAX, "PVM_QUEUE_MAX", BYTES, "8M", 65536, 0,                                                               \
       "bytes that a daemon queues for one receiver before senders wait")                                               \
     X(DP_NID, "DP_NID", INTEGER, "0", 0, 65534,                                                                        \

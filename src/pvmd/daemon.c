@@ -26,6 +26,7 @@
 #include "pvmd/hosts/slave.h"
 #include "pvmd/net/rpc.h"
 #include "pvmd/quorum/petition.h"
+#include "pvmd/quorum/tables.h"
 #include "pvmd/spawn/exec.h"
 #include "pvmd/tasks/clients.h"
 #include "pvm3.h"
@@ -110,6 +111,20 @@ static int read_hostfile(const char *given)
     return *path ? pvmd_join_read_hostfile(path) : 0;
 }
 
+static bool starts_anew; /* as a process that has no past */
+
+/* If our predecessor was the master and was killed, its hosts may still wait for it. Nobody knows of us yet. */
+static int take_machine_back(void)
+{
+    while (pvmd_tables_are_returning() && !pvmd.ending)
+        ev_run(pvmd.loop, EVRUN_ONCE);
+    if (pvmd_tables_are_ours() || pvmd.ending)
+        return 0;
+    pvmc_log(PVMC_LOG_INFO, "the machine of the journal is gone, or goes on without this host: starting a new one");
+    starts_anew = true;
+    return PVMC_ENOTFOUND;
+}
+
 /* Does everything that can fail. Returns 0, or a PVMC_E code with the reason in why[size]. */
 static int start(const struct pvmd_options *options, char *why, size_t size)
 {
@@ -134,6 +149,8 @@ static int start(const struct pvmd_options *options, char *why, size_t size)
         snprintf(why, size, "not started: no network");
         rc = pvmd_net_start();
     }
+    if (!rc)
+        rc = options->slave ? 0 : take_machine_back();
     if (!rc) {
         snprintf(why, size, "not started: cannot listen on socket %s", pvmd.socket_path);
         pvmd_virtual_time_start();
@@ -261,7 +278,8 @@ int pvmd_run(const struct pvmd_options *options)
         say_ready(options);
         ev_run(pvmd.loop, 0);
     }
-    code = rc ? no_start(rc, why) : pvmd.exit_code;
+    if (!starts_anew)
+        code = rc ? no_start(rc, why) : pvmd.exit_code;
     stop();
-    return code;
+    return starts_anew ? PVMD_START_ANEW : code;
 }

@@ -14,7 +14,12 @@ struct pvmd_options {
     bool foreground;         /* -f: standard error stays the terminal's */
 };
 
-/* Starts the daemon, runs it and ends it. Returns its exit code. Called by main(). */
+#define PVMD_START_ANEW (-1)
+
+/*
+ * Starts the daemon, runs it and ends it. Returns its exit code, or PVMD_START_ANEW if the program should be executed
+ * again, because it has tried in vain to take a machine back. Called by main().
+ */
 int pvmd_run(const struct pvmd_options *options);
 
 #endif

@@ -3,6 +3,7 @@
 #include <openssl/crypto.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include "core/config.h"
 #include "core/message/dsig.h"
 #include "core/message/proto.h"
@@ -120,5 +121,9 @@ int main(int argc, char **argv)
     unsetenv(PVMD_ASK_AT);
     struct pvmd_options options = {.debug_mask = (int)pvmc_config_integer(PVMC_SETTING_DEBUG_MASK)};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
-    return pvmd_run(&options);
+    int code = pvmd_run(&options);
+    if (code != PVMD_START_ANEW)
+        return code;
+    execv("/proc/self/exe", argv);
+    return EXIT_FAILURE;
 }

@@ -125,6 +125,7 @@ void pvmd_host_free_all(void)
     for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++)
         if (table[i])
             pvmd_host_free(table[i]);
+    last_index = 0;
 }
 
 void pvmd_host_set_state(struct pvmd_host *host, enum pvmd_host_state state)

@@ -1,6 +1,7 @@
 /* join.c - see join.h. Also starts and ends the network in the right order. */
 #include "join.h"
 #include <malloc.h>
+#include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -25,6 +26,7 @@
 #include "pvm3.h"
 #include "pvmd/net/resolve.h"
 #include "pvmd/net/rpc.h"
+#include "pvmd/quorum/journal.h"
 #include "pvmd/quorum/petition.h"
 #include "slave.h"
 #include "pvmd/tasks/tasks.h"
@@ -286,10 +288,21 @@ void pvmd_join_link_up(unsigned host_index)
         pvmd_slave_linked();
 }
 
+/* Hosts that the lost master was adding are not added; their daemons end. */
+static void drop_newcomers(void)
+{
+    for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++) {
+        struct pvmd_host *h = pvmd_host_any(i);
+        if (h && h->state == PVMD_HOST_JOINING && i != pvmd.master_index)
+            pvmd_leave_forget(h);
+    }
+}
+
 /* At a slave. Candidates must reach those to which frames went through the master. */
 static void lose_master(struct pvmd_host *master, const char *why)
 {
     bool proven = pvmd_link_is_proven(master);
+    drop_newcomers();
     master->lost = true;
     pvmd_link_close(master);
     size_t count;
@@ -316,16 +329,6 @@ void pvmd_join_link_lost(unsigned host_index, const char *why)
     }
 }
 
-/* Hosts that the lost master was adding are not added; their daemons end. */
-static void drop_newcomers(void)
-{
-    for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++) {
-        struct pvmd_host *h = pvmd_host_any(i);
-        if (h && h->state == PVMD_HOST_JOINING)
-            pvmd_leave_forget(h);
-    }
-}
-
 /* As the new master: calls all members, and removes the old master. */
 static void take_over(void)
 {
@@ -338,6 +341,7 @@ static void take_over(void)
         else
             pvmd_link_reopen(h);
     }
+    pvmd_membership_changed();
     pvmd_liveness_go_on();
 }
 
@@ -394,13 +398,15 @@ static int options_of_master(struct pvmd_host *self)
     return line ? set_options(self, line->speed, line->exec_path, line->working_dir, line->debugger) : 0;
 }
 
-/* Creates our own row and, in a slave, the master's as far as it is known. */
-static int begin_table(void)
+/* Creates our own row, under a new index if we take a machine back, and, in a slave, the master's as far as it is
+ * known. */
+static int begin_table(const struct pvmd_journal_owner *predecessor)
 {
     const struct pvmd_start_text *text = pvmd_slave_text();
     if (!text)
-        pvmd.host_index = pvmd.master_index = pvmd_host_next_index();
-    struct pvmd_host *self = pvmd_host_new(pvmd.host_index, text ? text->incarnation : 1, pvmd.host_name);
+        pvmd.host_index = pvmd.master_index = predecessor ? predecessor->next_index : pvmd_host_next_index();
+    uint32_t incarnation = text ? text->incarnation : predecessor ? predecessor->incarnation : 1;
+    struct pvmd_host *self = pvmd_host_new(pvmd.host_index, incarnation, pvmd.host_name);
     if (!self || pvmd_host_set_text(&self->arch, pvmc_arch_own()))
         return PVMC_ENOMEM;
     self->dsig = pvmc_dsig_own();
@@ -425,24 +431,35 @@ static int start_tls(void)
     return why ? PVMC_ESYSTEM : 0;
 }
 
+static void start_tables(bool is_back)
+{
+    pvmd_membership_start();
+    pvmd_petition_start();
+    if (is_back)
+        pvmd_tables_return();
+    else
+        pvmd_tables_start();
+}
+
 int pvmd_net_start(void)
 {
     static const struct pvmd_listen_events events = {.offered = pvmd_link_offered, .accepted = pvmd_link_accepted};
     const struct pvmd_start_text *text = pvmd_slave_text();
     const char *ip = pvmc_config_text(PVMC_SETTING_IP);
-    int rc = text ? 0 : pvmd_machine_new();
+    struct pvmd_journal_owner predecessor;
+    bool is_back = !text && pvmd_journal_read(&predecessor);
+    int rc = text ? 0 : is_back ? pvmd_machine_join(&predecessor.machine) : pvmd_machine_new();
+    OPENSSL_cleanse(&predecessor.machine, sizeof predecessor.machine);
     rc = rc ? rc : start_tls();
     rc = rc ? rc : pvmd_listen_start(pvmd.loop, ip, (uint16_t)pvmc_config_integer(PVMC_SETTING_PORT), &events);
-    rc = rc ? rc : begin_table();
+    rc = rc ? rc : begin_table(is_back ? &predecessor : NULL);
     if (rc)
         return rc;
     register_handlers();
-    pvmd_membership_start();
-    pvmd_petition_start();
-    pvmd_tables_start();
     pvmd_liveness_start();
-    if (text)
-        pvmd_liveness_go_on(); /* the master is another host */
+    start_tables(is_back);
+    if (text || is_back)
+        pvmd_liveness_go_on(); /* there are other hosts */
     pvmd_trim_later();
     return 0;
 }

@@ -32,6 +32,15 @@ static void make_member(struct pvmd_host *h)
     pvmd_tell_host_joined(h);
 }
 
+static int skip_row(struct pvmc_buf *b)
+{
+    struct pvmd_host *h;
+    int rc = pvmd_host_get_row(b, &h);
+    if (!rc)
+        pvmd_host_free(h);
+    return rc;
+}
+
 /* Reads a row. A host that was a member under this index, and is another one now, has left first. */
 static int get_member(struct pvmc_buf *b, bool listed[PVMC_HOST_INDEX_MAX + 1])
 {
@@ -40,6 +49,8 @@ static int get_member(struct pvmc_buf *b, bool listed[PVMC_HOST_INDEX_MAX + 1])
     unsigned index = pvmc_buf_get_u32(&ahead);
     uint32_t incarnation = pvmc_buf_get_u32(&ahead);
     struct pvmd_host *old = pvmd_host_any(index);
+    if (incarnation == pvmd_host_self()->incarnation && index != pvmd.host_index)
+        return skip_row(b); /* our predecessor, in our journal */
     if (old && old->incarnation != incarnation && old != pvmd_host_self())
         pvmd_leave_forget(old);
     int rc = pvmd_host_get_row(b, &h);
@@ -56,6 +67,8 @@ static void remove_others(const bool listed[PVMC_HOST_INDEX_MAX + 1])
     for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++) {
         struct pvmd_host *h = pvmd_host_any(i);
         if (!h || listed[i] || h->state == PVMD_HOST_JOINING)
+            continue;
+        if (h == pvmd_host_self() && pvmd_tables_are_returning())
             continue;
         if (h == pvmd_host_self()) {
             pvmd_end(1, "the machine goes on without this host");

@@ -396,9 +396,34 @@ static bool is_calling(const struct pvmd_link *l)
     return l->stream ? l->stream_is_call : l->dial && pvmd_dial_is_answered(l->dial);
 }
 
+/*
+ * The master's daemon was killed and has been started again, with the machine's journal: it is a host under a new
+ * index, with the incarnation of the old one. NULL if the caller is not that. Its call may be the first news of the old
+ * one.
+ */
+static struct pvmd_host *returning_master(const struct pvmd_preface *p)
+{
+    struct pvmd_host *master = pvmd_host_any(pvmd.master_index);
+    if (!master || pvmd_is_master() || master->incarnation != p->from_incarnation)
+        return NULL;
+    if (!master->lost && master->link) {
+        master->link->dead = true;
+        link_lost(master->link, "its daemon has been started again");
+    }
+    if (!master->lost)
+        return NULL;
+    struct pvmd_host *h = pvmd_host_new(p->from_index, p->from_incarnation, master->name);
+    if (!h)
+        return NULL;
+    master->incarnation = 0;
+    pvmd_host_set_state(h, PVMD_HOST_JOINING);
+    return h;
+}
+
 enum pvmd_verdict pvmd_link_offered(const struct pvmd_preface *p)
 {
     const struct pvmd_host *host = pvmd_host_any(p->from_index);
+    host = host ? host : returning_master(p);
     if (p->to_index != pvmd.host_index || p->to_incarnation != pvmd_host_self()->incarnation)
         return PVMD_VERDICT_WRONG;
     if (!host || host->incarnation != p->from_incarnation || host->state == PVMD_HOST_LEAVING || host->lost ||
@@ -420,7 +445,8 @@ enum pvmd_verdict pvmd_link_offered(const struct pvmd_preface *p)
 
 void pvmd_link_accepted(const struct pvmd_preface *p, int fd, const uint8_t key[PVMD_KEY_BYTES])
 {
-    struct pvmd_link *l = link_of(pvmd_host_any(p->from_index));
+    struct pvmd_host *host = pvmd_host_any(p->from_index); /* it may have left since we were asked */
+    struct pvmd_link *l = host && host->incarnation == p->from_incarnation ? link_of(host) : NULL;
     if (!l) {
         close(fd);
         return;

@@ -1,7 +1,6 @@
 /* election.c - see election.h. */
 #include "election.h"
 #include <ev.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "core/clock.h"
@@ -15,7 +14,7 @@
 
 static struct pvmd_quorum *quorum;
 static ev_timer next_campaign, limit;
-static char lost_why[128];
+static void (*give_up)(void);
 
 static void campaign_event(struct ev_loop *loop, ev_timer *w, int events)
 {
@@ -28,10 +27,8 @@ static void campaign_event(struct ev_loop *loop, ev_timer *w, int events)
 
 static void limit_event(struct ev_loop *loop, ev_timer *w, int events)
 {
-    char why[256];
     (void)loop, (void)w, (void)events;
-    snprintf(why, sizeof why, "the master is lost (%s), and no majority of the hosts can be reached", lost_why);
-    pvmd_end(1, why);
+    give_up();
 }
 
 /* Our place among the members, in order of their hosts. */
@@ -45,10 +42,10 @@ static unsigned rank(void)
     return before;
 }
 
-void pvmd_election_begin(struct pvmd_quorum *q, double patience_s, const char *why)
+void pvmd_election_begin(struct pvmd_quorum *q, double patience_s, void (*given_up)(void))
 {
     quorum = q;
-    snprintf(lost_why, sizeof lost_why, "%s", why);
+    give_up = given_up;
     srand48((long)(pvmc_clock_us() ^ getpid()));
     ev_timer_init(&next_campaign, campaign_event, rank() * STEP_S, 0.);
     ev_timer_start(pvmd.loop, &next_campaign);

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include "quorum.h"
 
-/* The master is lost; `why` is for the log. If nobody leads after `patience_s`, this daemon ends. */
-void pvmd_election_begin(struct pvmd_quorum *q, double patience_s, const char *why);
+/* There is no master. If nobody leads after `patience_s`, calls `given_up`. */
+void pvmd_election_begin(struct pvmd_quorum *q, double patience_s, void (*given_up)(void));
 
 /* Another daemon leads, or we do. */
 void pvmd_election_end(void);

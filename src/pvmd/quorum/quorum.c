@@ -123,19 +123,25 @@ static void send_simple(struct pvmd_quorum *q, uint32_t to, enum pvmd_quorum_kin
     q->events->send(q->arg, to, &m);
 }
 
-static void send_state(struct pvmd_quorum *q, struct pvmd_quorum_peer *p)
+void pvmd_quorum_describe(const struct pvmd_quorum *q, struct pvmd_quorum_message *m)
 {
     static uint32_t now[PVMD_QUORUM_MAX], then[PVMD_QUORUM_MAX];
-    struct pvmd_quorum_message m = message(q, PVMD_QUORUM_STATE);
-    struct pvmc_buf tables;
+    *m = message(q, PVMD_QUORUM_STATE);
     for (unsigned i = 0; i < q->peer_count; i++) {
         if (q->peers[i].is_now)
-            now[m.now.count++] = q->peers[i].id;
+            now[m->now.count++] = q->peers[i].id;
         if (q->peers[i].was_then)
-            then[m.then.count++] = q->peers[i].id;
+            then[m->then.count++] = q->peers[i].id;
     }
-    m.now.ids = now;
-    m.then.ids = then;
+    m->now.ids = now;
+    m->then.ids = then;
+}
+
+static void send_state(struct pvmd_quorum *q, struct pvmd_quorum_peer *p)
+{
+    struct pvmd_quorum_message m;
+    struct pvmc_buf tables;
+    pvmd_quorum_describe(q, &m);
     pvmc_buf_init(&tables);
     q->events->save(q->arg, &tables);
     p->in_step = !pvmc_buf_error(&tables);
@@ -186,6 +192,8 @@ uint32_t pvmd_quorum_change(struct pvmd_quorum *q, const void *change, size_t le
     m.length = length;
     if (members)
         m.now = *members;
+    if (q->events->record)
+        q->events->record(q->arg, &m);
     for (unsigned i = 0; i < q->peer_count; i++) {
         struct pvmd_quorum_peer *p = &q->peers[i];
         if (listens(q, p) && p->in_step)

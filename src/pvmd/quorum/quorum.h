@@ -65,6 +65,9 @@ enum pvmd_quorum_role { PVMD_QUORUM_FOLLOWER, PVMD_QUORUM_CANDIDATE, PVMD_QUORUM
 
 /* Called from inside the functions below; they may not call them. */
 struct pvmd_quorum_events {
+    /* Leader: keeps a change that it is about to send, in its journal. May be NULL. */
+    void (*record)(void *arg, const struct pvmd_quorum_message *m);
+
     /* Sends a message. It may get lost only if the sender, the receiver or their link is lost for good. */
     void (*send)(void *arg, uint32_t to, const struct pvmd_quorum_message *m);
 
@@ -130,6 +133,12 @@ uint32_t pvmd_quorum_change(struct pvmd_quorum *q, const void *change, size_t le
 
 /* Whether the last change of the members is known to be committed. */
 bool pvmd_quorum_is_settled(const struct pvmd_quorum *q);
+
+/*
+ * Describes the members, the version and the term, as a STATE without tables; its sets are valid until the next call.
+ * Whoever receives it, and then all later changes, has the state of this member.
+ */
+void pvmd_quorum_describe(const struct pvmd_quorum *q, struct pvmd_quorum_message *m);
 
 /* The leader is lost for good: this member may vote, and be a candidate. */
 void pvmd_quorum_leader_lost(struct pvmd_quorum *q);

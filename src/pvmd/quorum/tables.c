@@ -1,6 +1,7 @@
 /* tables.c - see tables.h. */
 #include "tables.h"
 #include <ev.h>
+#include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
@@ -8,6 +9,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "election.h"
+#include "journal.h"
 #include "message.h"
 #include "pvmd/base/events.h"
 #include "pvmd/base/self.h"
@@ -31,12 +33,18 @@ static const struct pvmd_table *tables[PVMD_TABLE_KINDS];
 static struct part *parts;
 static unsigned parts_from;      /* host index */
 static uint32_t first_as_master; /* our first change as master */
-static ev_timer stuck;           /* at a master whose changes are not acknowledged */
-static ev_prepare progress;      /* never started: fed when changes are committed */
+static bool returning;
+static ev_timer stuck;      /* at a master whose changes are not acknowledged */
+static ev_prepare progress; /* never started: fed when changes are committed */
 
 void pvmd_table_register(enum pvmd_table_kind kind, const struct pvmd_table *table)
 {
     tables[kind] = table;
+}
+
+static bool has_failover(void)
+{
+    return strcmp(pvmc_config_text(PVMC_SETTING_FAILOVER), "no") != 0;
 }
 
 /* ---- who is who ---- */
@@ -48,6 +56,11 @@ static struct pvmd_host *host_of(uint32_t incarnation)
     for (size_t i = 0; i < count; i++)
         if (members[i]->incarnation == incarnation)
             return members[i];
+    for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++) { /* a master that has come back */
+        struct pvmd_host *h = pvmd_host_by_index(i);
+        if (h && h->incarnation == incarnation)
+            return h;
+    }
     return NULL;
 }
 
@@ -81,7 +94,38 @@ static int keep_part(unsigned from, enum pvmd_table_kind kind, const uint8_t *da
     return 0;
 }
 
-static int part_question(const struct pvmd_question *q, struct pvmc_buf *body)
+static unsigned parts_to;
+static enum pvmd_table_kind part_kind;
+
+static void put_part(struct pvmc_buf *b, const struct pvmc_buf *part)
+{
+    pvmc_buf_put_u8(b, (uint8_t)part_kind);
+    pvmc_buf_put_blob(b, part->data, part->length);
+}
+
+static void send_part(const struct pvmc_buf *part)
+{
+    struct pvmc_buf b;
+    pvmc_buf_init(&b);
+    put_part(&b, part);
+    pvmd_ask(parts_to, PVMD_DM_TABLE_PART, &b, NULL, NULL);
+    pvmc_buf_free(&b);
+}
+
+static void save_parts(void (*piece)(const struct pvmc_buf *part))
+{
+    for (part_kind = PVMD_TABLE_NONE; part_kind < PVMD_TABLE_KINDS; part_kind++)
+        if (tables[part_kind])
+            tables[part_kind]->save(piece);
+}
+
+static void send_parts(unsigned host_index)
+{
+    parts_to = host_index;
+    save_parts(send_part);
+}
+
+static int get_part(struct pvmc_buf *body, unsigned from)
 {
     size_t length;
     unsigned kind = pvmc_buf_get_u8(body);
@@ -89,28 +133,82 @@ static int part_question(const struct pvmd_question *q, struct pvmc_buf *body)
     int rc = pvmc_buf_end(body);
     if (!rc && (kind >= PVMD_TABLE_KINDS || !tables[kind]))
         rc = PVMC_EFORMAT;
-    return rc ? rc : keep_part(q->host_index, kind, data, length);
+    return rc ? rc : keep_part(from, kind, data, length);
 }
 
-static unsigned parts_to;
-static enum pvmd_table_kind part_kind;
+static int part_question(const struct pvmd_question *q, struct pvmc_buf *body)
+{
+    return get_part(body, q->host_index);
+}
 
-static void send_part(const struct pvmc_buf *part)
+/* ---- the journal ---- */
+
+enum { RECORD_PART = 1, RECORD_MESSAGE };
+
+#define JOURNAL_SLACK ((size_t)1 << 20) /* bytes of changes, beyond the tables, before it is written anew */
+
+static size_t journal_base; /* bytes of the tables in it */
+
+static void record_part(const struct pvmc_buf *part)
 {
     struct pvmc_buf b;
     pvmc_buf_init(&b);
-    pvmc_buf_put_u8(&b, (uint8_t)part_kind);
-    pvmc_buf_put_blob(&b, part->data, part->length);
-    pvmd_ask(parts_to, PVMD_DM_TABLE_PART, &b, NULL, NULL);
+    pvmc_buf_put_u8(&b, RECORD_PART);
+    put_part(&b, part);
+    pvmd_journal_add(&b);
     pvmc_buf_free(&b);
 }
 
-static void send_parts(unsigned host_index)
+static void record_message(const struct pvmd_quorum_message *m)
 {
-    parts_to = host_index;
-    for (part_kind = PVMD_TABLE_NONE; part_kind < PVMD_TABLE_KINDS; part_kind++)
-        if (tables[part_kind])
-            tables[part_kind]->save(send_part);
+    struct pvmc_buf b;
+    pvmc_buf_init(&b);
+    pvmc_buf_put_u8(&b, RECORD_MESSAGE);
+    pvmd_quorum_put(&b, m);
+    pvmd_journal_add(&b);
+    pvmc_buf_free(&b);
+}
+
+static void write_journal(void)
+{
+    struct pvmd_quorum_message m;
+    struct pvmd_journal_owner owner = {.machine = pvmd_secrets->machine,
+                                       .incarnation = quorum.self,
+                                       .next_index = pvmd_host_last_index() % PVMC_HOST_INDEX_MAX + 1};
+    int rc = pvmd_journal_begin(&owner);
+    OPENSSL_cleanse(&owner, sizeof owner);
+    if (rc)
+        return;
+    save_parts(record_part);
+    pvmd_quorum_describe(&quorum, &m);
+    record_message(&m);
+    pvmd_journal_put();
+    journal_base = pvmd_journal_bytes();
+}
+
+/* Keeps a change before anybody hears of it. A master without other hosts needs no journal. */
+static void record(void *arg, const struct pvmd_quorum_message *m)
+{
+    (void)arg;
+    if (!has_failover())
+        return;
+    if (quorum.peer_count < 2)
+        pvmd_journal_remove();
+    else if (m->now.count || pvmd_journal_bytes() > 2 * journal_base + JOURNAL_SLACK)
+        write_journal();
+    else
+        record_message(m);
+}
+
+static int replay(struct pvmc_buf *b)
+{
+    struct pvmd_quorum_message m;
+    if (pvmc_buf_get_u8(b) == RECORD_PART)
+        return get_part(b, pvmd.host_index);
+    int rc = pvmd_quorum_get(b, &m);
+    if (!rc)
+        pvmd_quorum_receive(&quorum, quorum.self, &m);
+    return rc;
 }
 
 /* ---- events of the quorum ---- */
@@ -185,9 +283,11 @@ static int load(void *arg, const uint8_t *data, size_t length)
 
 static void change_master(unsigned host_index)
 {
+    bool is_back = returning && quorum.role == PVMD_QUORUM_LEADER;
     pvmd_election_end();
-    if (pvmd.master_index == host_index)
+    if (pvmd.master_index == host_index && !is_back)
         return;
+    returning = false;
     pvmd.master_index = host_index;
     pvmd_tell_master_changed();
 }
@@ -234,6 +334,7 @@ static void deposed(void *arg)
 }
 
 static const struct pvmd_quorum_events events = {
+    .record = record,
     .send = send_message,
     .apply = apply,
     .save = save,
@@ -249,6 +350,8 @@ static int quorum_question(const struct pvmd_question *q, struct pvmc_buf *body)
     const struct pvmd_host *host = pvmd_host_by_index(q->host_index);
     struct pvmd_quorum_message m;
     int rc = pvmd_quorum_get(body, &m);
+    if (!rc && returning && m.kind == PVMD_QUORUM_ASK)
+        return 0; /* we want to lead: the others have our host under its former index */
     if (!rc && host)
         pvmd_quorum_receive(&quorum, host->incarnation, &m);
     return rc;
@@ -316,19 +419,30 @@ bool pvmd_tables_are_leaderless(void)
     return pvmd_election_is_on();
 }
 
+/* Nobody leads. A master that comes back to a machine that is gone founds a new one. */
+static void give_up(void)
+{
+    if (returning)
+        returning = false;
+    else
+        pvmd_end(1, "the master is lost, and no majority of the hosts can be reached");
+    pvmd_election_end();
+}
+
 void pvmd_tables_master_lost(const char *why, bool proven)
 {
     const struct pvmd_host *master = pvmd_host_any(pvmd.master_index);
-    if (quorum.lacking) {
-        pvmd_end(1, "the master was lost while this host joined");
+    pvmc_log(PVMC_LOG_WARNING, "the master, %s, is lost: %s", master->name, why);
+    if (quorum.lacking || !has_failover()) {
+        pvmd_end(1, quorum.lacking ? "the master was lost while this host joined"
+                                   : "a daemon cannot go on without its master (PVM_FAILOVER=no)");
         return;
     }
-    pvmc_log(PVMC_LOG_WARNING, "the master, %s, is lost: %s", master->name, why);
     if (proven)
         pvmd_quorum_dead(&quorum, master->incarnation);
     pvmd_quorum_leader_lost(&quorum);
     double limit_s = (double)pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) / 1e6;
-    pvmd_election_begin(&quorum, proven ? limit_s : limit_s * NOTICE_SPREAD + ELECTION_S, why);
+    pvmd_election_begin(&quorum, proven ? limit_s : limit_s * NOTICE_SPREAD + ELECTION_S, give_up);
 }
 
 void pvmd_tables_host_dead(const struct pvmd_host *host)
@@ -336,17 +450,58 @@ void pvmd_tables_host_dead(const struct pvmd_host *host)
     pvmd_quorum_dead(&quorum, host->incarnation);
 }
 
+static void begin(void)
+{
+    ev_timer_init(&stuck, stuck_event, (double)pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) / 1e6, 0.);
+    ev_prepare_init(&progress, progress_event);
+    pvmd_dm_handle(PVMD_DM_QUORUM, quorum_question);
+    pvmd_dm_handle(PVMD_DM_TABLE_PART, part_question);
+    first_as_master = 0;
+}
+
 void pvmd_tables_start(void)
 {
     const struct pvmd_host *self = pvmd_host_self(), *master = pvmd_host_any(pvmd.master_index);
-    ev_timer_init(&stuck, stuck_event, (double)pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) / 1e6, 0.);
-    ev_prepare_init(&progress, progress_event);
+    begin();
     if (pvmd_is_master())
         pvmd_quorum_found(&quorum, self->incarnation, &events, NULL);
     else
         pvmd_quorum_join(&quorum, self->incarnation, master->incarnation, &events, NULL);
-    pvmd_dm_handle(PVMD_DM_QUORUM, quorum_question);
-    pvmd_dm_handle(PVMD_DM_TABLE_PART, part_question);
+    quorum.half_elects = !strcmp(pvmc_config_text(PVMC_SETTING_FAILOVER), "half");
+}
+
+void pvmd_tables_return(void)
+{
+    size_t count;
+    begin();
+    returning = true;
+    pvmd_quorum_join(&quorum, pvmd_host_self()->incarnation, pvmd_host_self()->incarnation, &events, NULL);
+    quorum.half_elects = !strcmp(pvmc_config_text(PVMC_SETTING_FAILOVER), "half");
+    int rc = pvmd_journal_replay(replay);
+    struct pvmd_host **members = pvmd_host_list(&count);
+    returning = !rc && !quorum.lacking && count > 1;
+    if (!returning)
+        return;
+    pvmc_log(PVMC_LOG_INFO, "looking for the machine of the journal: %u hosts", (unsigned)count);
+    pvmd_quorum_leader_lost(&quorum);
+    for (size_t i = 0; i < count; i++)
+        if (members[i] != pvmd_host_self())
+            pvmd_link_reopen(members[i]);
+    pvmd_election_begin(&quorum, (double)pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) / 1e6, give_up);
+}
+
+bool pvmd_tables_are_returning(void)
+{
+    size_t count;
+    pvmd_host_list(&count);
+    if (returning && count < 2)
+        give_up();
+    return returning;
+}
+
+bool pvmd_tables_are_ours(void)
+{
+    return quorum.role == PVMD_QUORUM_LEADER;
 }
 
 void pvmd_tables_stop(void)
@@ -354,4 +509,5 @@ void pvmd_tables_stop(void)
     pvmd_election_end();
     ev_timer_stop(pvmd.loop, &stuck);
     drop_parts();
+    pvmd_journal_remove();
 }

@@ -41,6 +41,16 @@ void pvmd_table_register(enum pvmd_table_kind kind, const struct pvmd_table *tab
 void pvmd_tables_start(void);
 void pvmd_tables_stop(void);
 
+/*
+ * Instead of pvmd_tables_start(), in a daemon whose predecessor was the master and was killed: has its tables from the
+ * journal, calls the other hosts, and asks for their votes. join.c then waits as long as pvmd_tables_are_returning().
+ */
+void pvmd_tables_return(void);
+bool pvmd_tables_are_returning(void);
+
+/* Whether this daemon leads: after a return that has failed, a new machine is due. */
+bool pvmd_tables_are_ours(void);
+
 /* ---- at the master ---- */
 
 /*
