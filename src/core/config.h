@@ -141,6 +141,8 @@ enum pvmc_setting_kind {
     X(FAILOVER, "PVM_FAILOVER", TEXT, "majority", 0, 0,                                                                \
       "when the master is lost, another host becomes the master if more than half of the hosts agree (majority), or "  \
       "half of them (half: for two hosts; if only the network fails, both go on); no: the machine ends")               \
+    X(END_TIMEOUT, "PVM_END_TIMEOUT", SECONDS, "2", 0, 0,                                                              \
+      "time between SIGTERM and SIGKILL for the processes of tasks when their daemon has ended")                       \
     X(QUEUE_MAX, "PVM_QUEUE_MAX", BYTES, "8M", 65536, 0,                                                               \
       "bytes that a daemon queues for one receiver before senders wait")                                               \
     X(DP_NID, "DP_NID", INTEGER, "0", 0, 65534,                                                                        \
