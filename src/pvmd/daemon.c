@@ -19,6 +19,7 @@
 #include "pvmd/base/loop.h"
 #include "pvmd/base/memory.h"
 #include "pvmd/base/self.h"
+#include "pvmd/base/sweeper.h"
 #include "pvmd/base/turn.h"
 #include "pvmd/duties/helpers.h"
 #include "pvmd/duties/virtual_time.h"
@@ -138,12 +139,14 @@ static int start(const struct pvmd_options *options, char *why, size_t size)
         rc = pvmd_address_file_check(why, size);
     if (rc)
         return rc;
+    pvmd_sweeper_know_files(pvmd_address_file_path(), pvmd.socket_path);
     pvmd_logfile_open();
     pvmd.loop = pvmd_loop_new();
     snprintf(why, size, "not started: no event loop");
     rc = pvmd.loop ? 0 : PVMC_ESYSTEM;
     if (!rc) {
         pvmd_turn_watch(pvmd.loop);
+        pvmd_sweeper_watch();
         watch_signals();
         pvmd_parts_start();
         snprintf(why, size, "not started: no network");
@@ -228,6 +231,7 @@ static void stop(void)
         pvmd.loop = NULL;
     }
     pvmd_address_file_release();
+    pvmd_sweeper_begin();
     pvmd_logfile_close();
     free(pvmd.host_name);
     pvmd.host_name = NULL;
@@ -266,6 +270,8 @@ int pvmd_run(const struct pvmd_options *options)
     pvmd_exec_raise_limits();
     if (options->slave)
         pvmd_slave_start(options->courier_key);
+    else
+        pvmd_sweeper_start();
     pvmd_logfile_set_mask(options->debug_mask);
     int code = check_user();
     if (!code)

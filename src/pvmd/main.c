@@ -3,6 +3,7 @@
 #include <openssl/crypto.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include "core/config.h"
 #include "core/message/dsig.h"
@@ -110,10 +111,20 @@ static void crypto_free(void *block, const char *file, int line)
     free(block);
 }
 
+/* A daemon that a task starts is no part of the task's machine, and outlives it: see sweep.h. */
+static void leave_machine_of_starter(void)
+{
+    char *number = getenv("PVMEPID"); /* where /proc shows it, too */
+    if (number)
+        memset(number, '0', strlen(number));
+    unsetenv("PVMEPID");
+}
+
 int main(int argc, char **argv)
 {
     static const struct argp parser = {.options = arguments, .parser = parse, .args_doc = "[HOSTFILE]", .doc = doc};
     pvmc_reserve_start();
+    leave_machine_of_starter();
     CRYPTO_set_mem_functions(crypto_malloc, crypto_realloc, crypto_free);
     const char *terminal = getenv(PVMD_ASK_AT);
     if (terminal && argc == 2 && argv[1][0] != '-') /* ssh runs us to ask a question */

@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "self.h"
+#include "sweep.h"
 
 #define ATTEMPTS    10    /* against daemons that start at the same moment */
 #define END_POLL_US 10000 /* between looks whether an ending daemon has ended, */
@@ -142,23 +143,41 @@ static int judge_holder(int fd, char *why, size_t size)
     return PVMC_EEXISTS;
 }
 
-/* Removes a killed daemon's socket: only a socket of ours, in our folder, on which nobody listens. */
-static void remove_dead_socket(int fd, const char *folder)
+/* Removes a killed daemon's socket: only a socket of ours on which nobody listens. */
+static bool remove_dead_socket(const char *path)
+{
+    struct stat st;
+    bool ours = !lstat(path, &st) && S_ISSOCK(st.st_mode) && st.st_uid == geteuid();
+    return ours && listener_of(path) <= 0 && !unlink(path);
+}
+
+/* Ends what is left of a killed daemon's tasks, whose own sweeper may have been killed with it or not be done yet. */
+static void sweep_after(const char *path)
+{
+    unsigned n = pvmd_sweep(
+        &(struct pvmd_sweep){.socket_path = path, .grace_us = pvmc_config_us(PVMC_SETTING_END_TIMEOUT), .looks = 1});
+    if (n)
+        pvmc_log(PVMC_LOG_INFO, "ended %u processes that the tasks of a killed daemon had left", n);
+}
+
+/* The file must name a socket in our folder, as those of daemons do. */
+static void remove_dead(int fd, const char *folder)
 {
     char path[PATH_MAX];
-    struct stat st;
     size_t length = strlen(folder);
     read_socket_path(fd, path, sizeof path);
-    bool ours = !strncmp(path, folder, length) && !strncmp(path + length, "/pvmtmp", 7) &&
-                !strchr(path + length + 1, '/') && !lstat(path, &st) && S_ISSOCK(st.st_mode) && st.st_uid == geteuid();
-    if (ours && listener_of(path) <= 0 && !unlink(path))
+    if (strncmp(path, folder, length) || strncmp(path + length, "/pvmtmp", 7) || strchr(path + length + 1, '/') ||
+        listener_of(path) > 0)
+        return;
+    sweep_after(path);
+    if (remove_dead_socket(path))
         pvmc_log(PVMC_LOG_INFO, "removed socket %s of a killed daemon", path);
 }
 
-static bool is_current(int fd)
+static bool is_current(int fd, const char *address)
 {
     struct stat opened, named;
-    return !fstat(fd, &opened) && !lstat(address_path, &named) && opened.st_dev == named.st_dev &&
+    return !fstat(fd, &opened) && !lstat(address, &named) && opened.st_dev == named.st_dev &&
            opened.st_ino == named.st_ino;
 }
 
@@ -179,7 +198,7 @@ static int lock_old(int *stale_fd, char *why, size_t size)
     int rc = check_file(fd, why, size);
     if (!rc && flock(fd, LOCK_EX | LOCK_NB))
         rc = errno == EWOULDBLOCK ? judge_holder(fd, why, size) : explain_errno(why, size, "lock", address_path);
-    if (!rc && !is_current(fd))
+    if (!rc && !is_current(fd, address_path))
         rc = PVMC_EAGAIN;
     if (rc)
         close(fd);
@@ -220,7 +239,7 @@ int pvmd_address_file_check(char *why, size_t size)
     if (rc)
         return rc;
     if (stale_fd >= 0) {
-        remove_dead_socket(stale_fd, folder);
+        remove_dead(stale_fd, folder);
         close(stale_fd);
     }
     if (access(folder, W_OK | X_OK))
@@ -284,11 +303,53 @@ int pvmd_address_file_publish(char *why, size_t size)
 void pvmd_address_file_release(void)
 {
     if (held_fd >= 0) {
-        if (is_current(held_fd))
+        if (is_current(held_fd, address_path))
             unlink(address_path);
         close(held_fd);
         held_fd = -1;
     }
     free(pvmd.socket_path);
     pvmd.socket_path = NULL;
+}
+
+const char *pvmd_address_file_path(void)
+{
+    return address_path;
+}
+
+/* ---- what a killed daemon has left, for its sweeper ---- */
+
+/* Only if the file is that daemon's, and no other daemon is about to replace it. */
+static void remove_dead_address(const char *address, const char *socket_path)
+{
+    char path[PATH_MAX];
+    int fd = open(address, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return;
+    read_socket_path(fd, path, sizeof path);
+    if (!strcmp(path, socket_path) && !flock(fd, LOCK_EX | LOCK_NB) && is_current(fd, address))
+        unlink(address);
+    close(fd);
+}
+
+/* A daemon that is killed while it publishes its address leaves that file under a name like its socket's. */
+static void remove_unpublished(const char *socket_path)
+{
+    char path[PATH_MAX + 16];
+    struct stat st;
+    int stem = (int)(strrchr(socket_path, '.') - socket_path);
+    for (int n = 0; n < ATTEMPTS; n++) {
+        snprintf(path, sizeof path, "%.*s.%d", stem, socket_path, n);
+        if (!lstat(path, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid())
+            unlink(path);
+    }
+}
+
+void pvmd_address_file_remove_dead(const char *address, const char *socket_path)
+{
+    if (!*socket_path)
+        return;
+    remove_dead_address(address, socket_path);
+    remove_dead_socket(socket_path);
+    remove_unpublished(socket_path);
 }

@@ -11,9 +11,10 @@
 #include <stddef.h>
 
 /*
- * Checks whether a daemon can start here, removes the socket of a killed one, and chooses the path of our own
- * (pvmd.socket_path), which is not created yet. Returns 0, PVMC_EEXISTS if a daemon runs already, or another PVMC_E
- * code; why[size] then says what is wrong and what to do.
+ * Checks whether a daemon can start here, removes the socket of a killed one and ends what its tasks have left (which
+ * takes PVM_END_TIMEOUT if they ignore SIGTERM), and chooses the path of our own (pvmd.socket_path), which is not
+ * created yet. Returns 0, PVMC_EEXISTS if a daemon runs already, or another PVMC_E code; why[size] then says what is
+ * wrong and what to do.
  */
 int pvmd_address_file_check(char *why, size_t size);
 
@@ -22,5 +23,11 @@ int pvmd_address_file_publish(char *why, size_t size);
 
 /* Removes the address file and frees pvmd.socket_path. */
 void pvmd_address_file_release(void);
+
+/* Where the address file is or will be, after pvmd_address_file_check(). Static storage. */
+const char *pvmd_address_file_path(void);
+
+/* Removes the files of a daemon that was killed. Called by its sweeper. */
+void pvmd_address_file_remove_dead(const char *address, const char *socket_path);
 
 #endif

@@ -17,6 +17,7 @@
 #include "core/log.h"
 #include "pvmd/launch/courier.h"
 #include "pvmd/base/self.h"
+#include "pvmd/base/sweeper.h"
 #include "pvmd/net/link.h"
 #include "pvmd/door/listen.h"
 #include "pvm3.h"
@@ -82,6 +83,7 @@ static void leave_parent(void)
         close(pair[0]);
         guard = pair[1];
         setsid();
+        pvmd_sweeper_start();
         return;
     }
     uint8_t code = 1;

@@ -16,6 +16,7 @@
 #include "core/message/proto.h"
 #include "core/visible.h"
 #include "password.h"
+#include "pvmd/base/sweeper.h"
 #include "pvm3.h"
 
 #define LINGER_S  10. /* for a released command to end by itself */
@@ -326,6 +327,8 @@ static int spawn_command(struct pvmd_command *c, int in, int out, int err, pid_t
     int error = posix_spawnp(pid, c->argv[0], &actions, &attributes, c->argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
+    if (!error)
+        pvmd_sweeper_started(*pid);
     return error;
 }
 

@@ -17,6 +17,7 @@
 #include "core/message/proto.h"
 #include "pvmd/tasks/clients.h"
 #include "pvmd/base/self.h"
+#include "pvmd/base/sweeper.h"
 #include "environment.h"
 #include "libraries.h"
 #include "pvmd/base/loop.h"
@@ -253,6 +254,7 @@ static int start_task(struct job *job, struct pvmd_task *task)
         close(fds[0]);
         return code;
     }
+    pvmd_sweeper_started(task->pid);
     pvmd_stats.spawned++;
     pvmd_virtual_expect(task->pid);
     remember_child(task);
@@ -429,6 +431,7 @@ static void on_child(EV_P_ ev_child *watcher, int events)
     (void)events;
     struct child *child;
     pid_t pid = watcher->rpid;
+    pvmd_sweeper_ended(pid);
     HASH_FIND_INT(children, &pid, child);
     if (!child)
         return; /* a launcher's process */

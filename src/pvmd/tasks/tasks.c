@@ -9,6 +9,7 @@
 #include "clients.h"
 #include "pvmd/base/events.h"
 #include "pvmd/base/self.h"
+#include "pvmd/base/sweeper.h"
 #include "overrun.h"
 #include "pvmd/frames/relay.h"
 #include "pvmd/base/stats.h"
@@ -107,8 +108,8 @@ void pvmd_tasks_terminate(void)
 {
     struct pvmd_task *task, *next;
     HASH_ITER (hh, pvmd_tasks, task, next)
-        if (task->pid > 0)
-            kill(task->pid, SIGTERM);
+        if (task->pid > 0 && !kill(task->pid, SIGTERM))
+            pvmd_sweeper_told(task->pid);
 }
 
 void pvmd_tasks_stop(void)

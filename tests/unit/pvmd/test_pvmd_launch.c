@@ -9,10 +9,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "core/log.h"
+#include "pvmd/base/sweeper.h"
 #include "pvm3.h"
 #include "tests/unit/unit.h"
 
 static char folder[] = "/tmp/test_pvmd_launch.XXXXXX";
+
+void pvmd_sweeper_started(pid_t pid)
+{
+    ck_assert_int_gt(pid, 0);
+}
 
 static void in_folder(void)
 {
