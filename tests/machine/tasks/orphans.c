@@ -2,6 +2,7 @@
  * orphans - nothing of a machine is left 5 s after its daemon has ended, whatever its tasks do and however it ended.
  *
  *   orphans killed | alone | halted | terminated | deleted | masterless | restarted | swept    with PVM_DEBUGGER=under
+ *   orphans freed | founded     what a task has started that is no part of the machine stays
  *   orphans storm ROUNDS SEED      daemons are killed at random points of spawn storms
  */
 #include <ctype.h>
@@ -120,6 +121,49 @@ static void parting(int argc, char **argv)
     (void)argc;
     begin(argv);
     leave_behind();
+}
+
+static void write_pid(pid_t pid)
+{
+    char path[4200];
+    snprintf(path, sizeof path, "%s.pid", list);
+    FILE *f = fopen(path, "w");
+    CHECK(f != NULL);
+    fprintf(f, "%d\n", (int)pid);
+    CHECK_EQ(fclose(f), 0);
+    note();
+}
+
+/* Leaves a process that nothing connects to the machine: its parent ends, and its environment is empty. It stays. */
+static void freeing(int argc, char **argv)
+{
+    (void)argc;
+    begin(argv);
+    if (fork())
+        _exit(0);
+    signal(SIGTERM, SIG_DFL);
+    write_pid(getpid());
+    execle("/bin/sleep", "sleep", "1000", NULL, (char *[]){NULL});
+    _exit(127);
+}
+
+/* Starts another machine, in another folder. It stays. */
+static void founding(int argc, char **argv)
+{
+    char path[4096] = "", file[4200];
+    (void)argc;
+    begin(argv);
+    signal(SIGTERM, SIG_DFL);
+    setenv("PVM_TMP", getenv("HOME"), 1);
+    unsetenv("PVMSOCK");
+    CHECK_EQ(pvm_start_pvmd(0, NULL, 1), 0);
+    snprintf(file, sizeof file, "%s/pvmd.%d", getenv("HOME"), (int)getuid());
+    FILE *f = fopen(file, "r");
+    CHECK(f != NULL && fgets(path, sizeof path, f) && strstr(path, "/pvmtmp"));
+    fclose(f);
+    write_pid((pid_t)atoi(strstr(path, "/pvmtmp") + 7));
+    for (;;)
+        pause();
 }
 
 /* Starts a process for each order, with the variables that the daemon sent. */
@@ -300,7 +344,6 @@ static void spawn_under(int host)
 static pid_t start_all(int host, const char *hiding)
 {
     const char *roles[] = {"computing", "stopped", "left", "family", "parting", hiding};
-    snprintf(list, sizeof list, "%s/orphans", getenv("PVM_TMP"));
     signal(SIGTERM, SIG_IGN); /* a machine that ends tells us, too */
     pid_t daemon = check_daemon_of(spawn("deaf", host));
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
@@ -350,6 +393,34 @@ static pid_t sweeper_of(pid_t daemon)
         pid = 0;
     pclose(f);
     return (pid_t)pid;
+}
+
+/* Spawns a task that leaves a process; returns its pid. */
+static pid_t spawn_leaving(const char *role)
+{
+    char path[4200];
+    int pid = 0, notes = lines();
+    spawn(role, 0);
+    wait_for_notes(notes + 1);
+    snprintf(path, sizeof path, "%s.pid", list);
+    FILE *f = fopen(path, "r");
+    CHECK(f != NULL);
+    CHECK_EQ(fscanf(f, "%d", &pid), 1);
+    fclose(f);
+    CHECK_EQ(remove(path), 0);
+    return (pid_t)pid;
+}
+
+/* The process is no part of the machine and outlives it. */
+static void check_spared(pid_t daemon, const char *role)
+{
+    pid_t pid = spawn_leaving(role);
+    CHECK_EQ(kill(daemon, SIGKILL), 0);
+    wait_until_gone(1, pid);
+    CHECK(check_alive(pid));
+    CHECK_EQ(kill(pid, SIGTERM), 0);
+    while (check_alive(pid))
+        check_sleep_ms(10);
 }
 
 static void check_killed(pid_t daemon)
@@ -497,9 +568,15 @@ static void master_of_two(const char *what)
 static void master(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
+    snprintf(list, sizeof list, "%s/orphans", getenv("PVM_TMP"));
     pvm_setopt(PvmAutoErr, 0);
     if (strcmp(what, "deleted") == 0 || strcmp(what, "masterless") == 0) {
         master_of_two(what);
+        return;
+    }
+    if (strcmp(what, "freed") == 0 || strcmp(what, "founded") == 0) {
+        int tid = spawn("idle", 0);
+        check_spared(check_daemon_of(tid), strcmp(what, "freed") == 0 ? "freeing" : "founding");
         return;
     }
     pid_t daemon = start_all(0, strcmp(what, "swept") == 0 ? "deaf" : "masked");
@@ -520,9 +597,9 @@ static void master(int argc, char **argv)
 }
 
 static const struct check_role roles[] = {
-    {"computing", computing}, {"deaf", deaf},       {"stopped", stopped}, {"left", left},         {"masked", masked},
-    {"family", family},       {"parting", parting}, {"tasker", tasker},   {"outsider", outsider}, {"halter", halter},
-    {"idle", idle},           {"stormer", stormer}, {NULL, NULL}};
+    {"computing", computing}, {"deaf", deaf},       {"stopped", stopped},   {"left", left},         {"masked", masked},
+    {"family", family},       {"parting", parting}, {"tasker", tasker},     {"outsider", outsider}, {"halter", halter},
+    {"idle", idle},           {"freeing", freeing}, {"founding", founding}, {"stormer", stormer},   {NULL, NULL}};
 
 int main(int argc, char **argv)
 {
