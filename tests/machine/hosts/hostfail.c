@@ -112,19 +112,6 @@ static void check_stopped(void)
     wait_until_dead(far.task);
 }
 
-/* A killed daemon's address file and socket stay until the next one starts, which never happens here. */
-static void remove_stale_files(void)
-{
-    char file[4096], path[4096] = "";
-    snprintf(file, sizeof file, "%s/pvmd.%d", getenv("PVM_TMP"), (int)getuid());
-    FILE *f = fopen(file, "r");
-    CHECK(f != NULL);
-    CHECK(fgets(path, sizeof path, f) != NULL);
-    fclose(f);
-    CHECK(remove(path) == 0);
-    CHECK(remove(file) == 0);
-}
-
 /* Without the master every daemon ends, together with its tasks. */
 static void check_master(void)
 {
@@ -138,7 +125,6 @@ static void check_master(void)
     wait_until_dead(near_task);
     wait_until_dead(far.task);
     wait_until_dead(far.daemon);
-    remove_stale_files();
 }
 
 /* Lasts many times the time limit, under full load and traffic. */
