@@ -14,6 +14,12 @@
 #include "core/clock.h"
 #include "core/hash.h"
 
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#else
+#define RUNNING_ON_VALGRIND 0
+#endif
+
 #define PAUSE_MIN_US 10000 /* between looks; doubles up to the maximum */
 #define PAUSE_MAX_US 100000
 #define KILL_US      2000000 /* for the kernel to end what was sent SIGKILL */
@@ -181,11 +187,18 @@ static void find_ours(const struct pvmd_sweep *s, bool is_first)
     }
 }
 
+/* Valgrind complains of system calls that it does not know. */
+static int open_process(pid_t pid)
+{
+    errno = ENOSYS;
+    return RUNNING_ON_VALGRIND ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
 /* Returns 0 or an errno. The pid may belong to another process by now. */
 static int send_signal(const struct process *p, int signal)
 {
     struct process now;
-    int fd = (int)syscall(SYS_pidfd_open, p->pid, 0), error = 0;
+    int fd = open_process(p->pid), error = 0;
     if (fd < 0 && errno == ENOSYS)
         return kill(p->pid, signal) ? errno : 0;
     if (fd < 0)

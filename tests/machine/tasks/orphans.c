@@ -529,7 +529,9 @@ static void check_storms(pid_t daemon, int rounds, unsigned seed)
     CHECK_EQ(kill(daemon, SIGKILL), 0);
     wait_until_gone(1, 0);
     for (int i = 0; i < rounds; i++) {
-        double took = storm(program, check_random(&seed) % STORM_MS);
+        unsigned ms = check_random(&seed) % STORM_MS;
+        double took = storm(program, ms);
+        printf("%d: killed after %u ms, nothing was left %.2f s later\n", i + 1, ms, took);
         longest = took > longest ? took : longest;
     }
     printf("%d daemons killed, nothing was left after %.2f s at most\n", rounds, longest);
