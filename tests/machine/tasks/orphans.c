@@ -2,6 +2,7 @@
  * orphans - nothing of a machine is left 5 s after its daemon has ended, whatever its tasks do and however it ended.
  *
  *   orphans killed | alone | halted | terminated | deleted | masterless | restarted | swept    with PVM_DEBUGGER=under
+ *   orphans launching              with PVM_RSH=limits/never: the daemon is killed while it adds a host
  *   orphans freed | founded     what a task has started that is no part of the machine stays
  *   orphans storm ROUNDS SEED      daemons are killed at random points of spawn storms
  */
@@ -226,6 +227,17 @@ static void idle(int argc, char **argv)
     pvm_recv(-1, -1);
 }
 
+/* Adds a host whose launcher never ends. */
+static void adding(int argc, char **argv)
+{
+    char *name = "192.0.2.7";
+    int status;
+    (void)argc, (void)argv;
+    pvm_setopt(PvmAutoErr, 0);
+    pvm_addhosts(&name, 1, &status);
+    _exit(0);
+}
+
 /* Spawns until its daemon is gone. */
 static void stormer(int argc, char **argv)
 {
@@ -381,11 +393,11 @@ static pid_t start_outsider(void)
     return pid;
 }
 
-/* The process that ends what is left when the daemon has gone. */
-static pid_t sweeper_of(pid_t daemon)
+/* 0: it has none of this name. */
+static pid_t child_of(pid_t daemon, const char *name)
 {
     char command[64];
-    snprintf(command, sizeof command, "pgrep -P %d -x pvm-sweeper", (int)daemon);
+    snprintf(command, sizeof command, "pgrep -P %d -x %s", (int)daemon, name);
     FILE *f = popen(command, "r");
     int pid = 0;
     CHECK(f != NULL);
@@ -393,6 +405,12 @@ static pid_t sweeper_of(pid_t daemon)
         pid = 0;
     pclose(f);
     return (pid_t)pid;
+}
+
+/* The process that ends what is left when the daemon has gone. */
+static pid_t sweeper_of(pid_t daemon)
+{
+    return child_of(daemon, "pvm-sweeper");
 }
 
 /* Spawns a task that leaves a process; returns its pid. */
@@ -553,6 +571,18 @@ static void signal_daemon(pid_t daemon, int signal)
     wait_until_gone(1, 0);
 }
 
+static void check_launching(pid_t daemon)
+{
+    pid_t adder = run_self("adding", NULL);
+    double end = check_now() + check_limit_s();
+    while (!child_of(daemon, "sleep") && check_now() < end) /* which limits/never becomes */
+        check_sleep_ms(10);
+    CHECK(child_of(daemon, "sleep") > 0);
+    CHECK_EQ(kill(daemon, SIGKILL), 0);
+    CHECK_EQ(waitpid(adder, NULL, 0), adder);
+    wait_until_gone(1, 0);
+}
+
 /* The far host's tasks end with their daemon; the pid of the master's is not theirs. */
 static void master_of_two(const char *what)
 {
@@ -588,6 +618,8 @@ static void master(int argc, char **argv)
         check_alone(daemon);
     else if (strcmp(what, "halted") == 0)
         check_halted();
+    else if (strcmp(what, "launching") == 0)
+        check_launching(daemon);
     else if (strcmp(what, "terminated") == 0)
         signal_daemon(daemon, SIGTERM);
     else if (strcmp(what, "restarted") == 0 || strcmp(what, "swept") == 0)
@@ -599,9 +631,10 @@ static void master(int argc, char **argv)
 }
 
 static const struct check_role roles[] = {
-    {"computing", computing}, {"deaf", deaf},       {"stopped", stopped},   {"left", left},         {"masked", masked},
-    {"family", family},       {"parting", parting}, {"tasker", tasker},     {"outsider", outsider}, {"halter", halter},
-    {"idle", idle},           {"freeing", freeing}, {"founding", founding}, {"stormer", stormer},   {NULL, NULL}};
+    {"computing", computing}, {"deaf", deaf},         {"stopped", stopped}, {"left", left},
+    {"masked", masked},       {"family", family},     {"parting", parting}, {"tasker", tasker},
+    {"outsider", outsider},   {"halter", halter},     {"idle", idle},       {"adding", adding},
+    {"freeing", freeing},     {"founding", founding}, {"stormer", stormer}, {NULL, NULL}};
 
 int main(int argc, char **argv)
 {
