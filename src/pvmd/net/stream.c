@@ -128,9 +128,11 @@ void pvmd_stream_signal(struct pvmd_stream *s, enum pvmd_signal signal, uint32_t
         memcpy(s->signals[s->signal_count++], header, HEADER_BYTES);
 }
 
+/* The socket may have got room since a frame was refused: then no write event follows. */
 void pvmd_stream_flush(struct pvmd_stream *s)
 {
-    flush(s);
+    if (flush(s) && s->refused)
+        ev_feed_event(s->loop, &s->write_watcher, EV_WRITE);
 }
 
 static void write_event(struct ev_loop *loop, ev_io *w, int events)
@@ -312,6 +314,11 @@ void pvmd_stream_look(struct pvmd_stream *s)
 int64_t pvmd_stream_proven_us(const struct pvmd_stream *s)
 {
     return s->heard_us < s->acked_us ? s->heard_us : s->acked_us;
+}
+
+uint64_t pvmd_stream_acked(const struct pvmd_stream *s)
+{
+    return s->acked;
 }
 
 bool pvmd_stream_is_quiet(const struct pvmd_stream *s)

@@ -71,6 +71,9 @@ void pvmd_stream_look(struct pvmd_stream *s);
  * all. */
 int64_t pvmd_stream_proven_us(const struct pvmd_stream *s);
 
+/* How many of our bytes their kernel had acknowledged at the last look. */
+uint64_t pvmd_stream_acked(const struct pvmd_stream *s);
+
 /* Whether nothing of ours was under way from the last look but one to the last. */
 bool pvmd_stream_is_quiet(const struct pvmd_stream *s);
 

@@ -5,6 +5,7 @@
 #include "pvmd/net/link.h"
 #include <errno.h>
 #include <ev.h>
+#include <poll.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -31,7 +32,9 @@ static struct {
     unsigned other;
     uint32_t frames; /* number to send, and to receive */
     uint32_t sent, received;
-    unsigned cuts; /* cuts of the connection still to make */
+    unsigned cuts;   /* cuts of the connection still to make */
+    bool by_silence; /* ... by a side that believes the other one silent, which has not noticed anything */
+    bool pings;      /* instead of cuts */
     ev_tstamp cut_every_s;
     bool lost, up;
     unsigned torn;          /* number of connections, from the log */
@@ -48,7 +51,7 @@ static uint8_t byte_at(uint32_t number, uint32_t position)
 
 static uint32_t bytes_of(uint32_t number)
 {
-    if (number % 97 == 0)
+    if (number % 97 == 0 || run.pings)
         return PVMC_FRAME_PAYLOAD_MAX;
     return number % 5 ? number % 300 : number * 13 % 60000;
 }
@@ -76,6 +79,10 @@ void pvmd_tell_link_up(unsigned host_index)
 {
     ck_assert_uint_eq(host_index, run.other);
     run.up = true;
+    if (run.pings) {
+        int bytes = 8192;
+        setsockopt(pvmd_link_fd(pvmd_host_any(run.other)), SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+    }
 }
 
 void pvmd_tell_link_lost(unsigned host_index, const char *why)
@@ -158,7 +165,12 @@ static void cut(struct ev_loop *loop, ev_timer *w, int events)
     (void)events;
     if (fd < 0)
         return;
-    shutdown(fd, SHUT_RDWR);
+    if (run.pings)
+        pvmd_link_ping(pvmd_host_any(run.other));
+    else if (run.by_silence)
+        pvmd_link_stuck(pvmd_host_any(run.other), "silent");
+    else
+        shutdown(fd, SHUT_RDWR);
     if (!--run.cuts)
         ev_timer_stop(loop, w);
 }
@@ -260,7 +272,8 @@ static void run_both(void (*side)(unsigned self, int to, int from), unsigned one
 static void both_are_done(int to, int from)
 {
     char done = 1;
-    ev_timer_stop(pvmd.loop, &cut_timer);
+    if (!run.pings)
+        ev_timer_stop(pvmd.loop, &cut_timer);
     ck_assert_int_eq(write(to, &done, 1), 1);
     for (;;) {
         fd_set set;
@@ -314,6 +327,43 @@ static void torn(unsigned self, int to, int from)
 START_TEST(torn_connections_lose_nothing)
 {
     run_both(torn, MASTER, LOW);
+}
+END_TEST
+
+/* Only the master sends frames, which must wait for room. Pings flush the socket meanwhile. */
+static void pinging(unsigned self, int to, int from)
+{
+    begin(self, self == MASTER ? LOW : MASTER, MASTER);
+    meet(to, from);
+    run.frames = 4; /* as many as are sent without a count, which would wake the link */
+    run.received = self == MASTER ? run.frames : 0;
+    run.sent = self == MASTER ? 0 : run.frames;
+    run.pings = true;
+    run.cuts = UINT32_MAX;
+    run.cut_every_s = 0.0001;
+    if (self == MASTER)
+        call_other();
+    go();
+    both_are_done(to, from);
+    end();
+}
+
+START_TEST(pings_hold_no_frame_up)
+{
+    for (int i = 0; i < 10; i++)
+        run_both(pinging, MASTER, LOW);
+}
+END_TEST
+
+static void stuck(unsigned self, int to, int from)
+{
+    run.by_silence = true;
+    torn(self, to, from);
+}
+
+START_TEST(fresh_connections_lose_nothing)
+{
+    run_both(stuck, MASTER, LOW);
 }
 END_TEST
 
@@ -377,6 +427,63 @@ START_TEST(a_dead_daemon_is_noticed_at_once)
 }
 END_TEST
 
+static void dying_master(unsigned self, int to, int from)
+{
+    begin(self, self == MASTER ? LOW : MASTER, MASTER);
+    meet(to, from);
+    run.frames = UINT32_MAX;
+    if (self == MASTER) {
+        call_other();
+        while (!run.up || run.received < 100)
+            ev_run(pvmd.loop, EVRUN_ONCE);
+        _exit(0);
+    }
+    ev_tstamp start = ev_time();
+    go();
+    ck_assert(run.lost);
+    ck_assert_double_lt(ev_time() - start, 5.);
+    end();
+}
+
+START_TEST(a_dead_master_is_noticed_soon)
+{
+    run_both(dying_master, LOW, MASTER);
+}
+END_TEST
+
+/* The slave whose host has left the machine learns so when it calls again. */
+static void forgetting(unsigned self, int to, int from)
+{
+    char done = 1;
+    begin(self, self == MASTER ? LOW : MASTER, MASTER);
+    meet(to, from);
+    if (self == LOW) {
+        run.frames = UINT32_MAX;
+        go();
+        ck_assert(run.lost);
+        ck_assert_int_eq(write(to, &done, 1), 1);
+        end();
+        return;
+    }
+    call_other();
+    while (!run.up)
+        ev_run(pvmd.loop, EVRUN_ONCE);
+    pvmd_link_stuck(pvmd_host_any(LOW), "silent");
+    pvmd_link_close(pvmd_host_any(LOW));
+    pvmd_host_set_state(pvmd_host_any(LOW), PVMD_HOST_LEAVING);
+    ev_timer_init(&limit_timer, too_late, 25., 0.);
+    ev_timer_start(pvmd.loop, &limit_timer);
+    for (struct pollfd p = {.fd = from, .events = POLLIN}; poll(&p, 1, 10) != 1;)
+        ev_run(pvmd.loop, EVRUN_NOWAIT);
+    end();
+}
+
+START_TEST(who_is_not_known_any_more_is_told)
+{
+    run_both(forgetting, MASTER, LOW);
+}
+END_TEST
+
 /* A slave that cannot be reached: the link continues through the master, including frames not yet counted. */
 START_TEST(unreachable_slaves_are_reached_through_the_master)
 {
@@ -424,6 +531,7 @@ START_TEST(only_those_who_are_meant_are_let_in)
 }
 END_TEST
 
-UNIT_MAIN("pvmd_link", frames_come_once_and_in_order, torn_connections_lose_nothing, crossed_calls_end_in_one_link,
-          slaves_links_survive_cuts_from_both_sides, a_dead_daemon_is_noticed_at_once,
+UNIT_MAIN("pvmd_link", frames_come_once_and_in_order, torn_connections_lose_nothing, fresh_connections_lose_nothing,
+          pings_hold_no_frame_up, crossed_calls_end_in_one_link, slaves_links_survive_cuts_from_both_sides,
+          a_dead_daemon_is_noticed_at_once, a_dead_master_is_noticed_soon, who_is_not_known_any_more_is_told,
           unreachable_slaves_are_reached_through_the_master, only_those_who_are_meant_are_let_in)
