@@ -109,6 +109,12 @@ int64_t pvmd_link_proven_us(const struct pvmd_host *host)
     return 0;
 }
 
+int64_t pvmd_link_useful_us(const struct pvmd_host *host)
+{
+    (void)host;
+    return 0;
+}
+
 bool pvmd_link_has_kept(const struct pvmd_host *host)
 {
     (void)host;

@@ -197,6 +197,12 @@ bool pvmd_dial_is_answered(const struct pvmd_dial *d)
     return false;
 }
 
+bool pvmd_dial_has_asked(const struct pvmd_dial *d)
+{
+    MUST(d == dialing);
+    return true;
+}
+
 const char *pvmd_dial_why(const struct pvmd_dial *d)
 {
     MUST(d == dialing);

@@ -76,6 +76,11 @@ bool pvmd_dial_is_answered(const struct pvmd_dial *d)
     return d->state == DIAL_NONCE || d->state == DIAL_ANSWER || d->state == DIAL_CROWDED;
 }
 
+bool pvmd_dial_has_asked(const struct pvmd_dial *d)
+{
+    return d->state == DIAL_ANSWER;
+}
+
 const char *pvmd_dial_why(const struct pvmd_dial *d)
 {
     return d->why;

@@ -40,6 +40,9 @@ void pvmd_dial_cancel(struct pvmd_dial *d);
 /* Whether a machine has accepted the connection, so that its daemon may only be too busy to answer. */
 bool pvmd_dial_is_answered(const struct pvmd_dial *d);
 
+/* Whether the preface is sent, so that the other side may accept this call. */
+bool pvmd_dial_has_asked(const struct pvmd_dial *d);
+
 /* The addresses tried so far and their failures, for messages. */
 const char *pvmd_dial_why(const struct pvmd_dial *d);
 

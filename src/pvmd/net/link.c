@@ -15,12 +15,13 @@
 #include "pvmd/frames/relay.h"
 #include "stream.h"
 
-#define TICK_S       0.1 /* interval of checks of a link that is not up */
-#define OPEN_TICKS   30  /* for two slaves to reach each other; after that they send through the master */
-#define ACCEPT_TICKS 50  /* for the handshake of the first daemon that called us */
-#define CALL_TICKS   5   /* for a call of a lost link that nobody answers, before the next one */
-#define REFUSED_MAX  8   /* calls of a slave, one each tick, before it believes that no daemon listens */
-#define DOUBT_TICKS  5   /* for a sign of life on an UP link whose other side calls */
+#define TICK_S       0.1   /* interval of checks of a link that is not up */
+#define OPEN_TICKS   30    /* for two slaves to reach each other; after that they send through the master */
+#define ACCEPT_TICKS 50    /* for the handshake of the first daemon that called us */
+#define CALL_TICKS   5     /* for a call of a lost link that nobody answers, before the next one */
+#define REFUSED_MAX  8     /* calls of a slave, one each tick, before it believes that no daemon listens */
+#define USEFUL_BYTES 65536 /* acknowledged by the other kernel: more than a handshake and signals */
+#define DOUBT_TICKS  5     /* for a sign of life on an UP link whose other side calls */
 
 static void tick_event(struct ev_loop *loop, ev_timer *w, int events);
 static const struct pvmd_dial_events dial_events;
@@ -56,16 +57,30 @@ static int64_t proven_us(const struct pvmd_link *l)
     return us > l->proven_us ? us : l->proven_us;
 }
 
+/* A connection is of use if frames get across, or there are none. On some networks only small packets do. */
+static void look_at_stream(struct pvmd_link *l)
+{
+    pvmd_stream_look(l->stream);
+    l->is_of_use = l->is_of_use || !pvmw_window_count(&l->window) || l->window.first != l->first_up ||
+                   pvmd_stream_acked(l->stream) > USEFUL_BYTES;
+}
+
+static int64_t useful_us(const struct pvmd_link *l)
+{
+    return l->state != PVMD_LINK_UP || l->is_of_use ? proven_us(l) : l->before_up_us;
+}
+
 /* Frames in the connection's buffers are kept (window), and leave by the next one. */
 static void drop_connection(struct pvmd_link *l)
 {
     if (l->dial)
         pvmd_dial_cancel(l->dial);
-    if (l->stream) {
-        pvmd_stream_look(l->stream);
-        l->proven_us = proven_us(l);
-        pvmd_stream_abort(l->stream);
+    if (l->stream && l->state == PVMD_LINK_UP) {
+        look_at_stream(l);
+        l->proven_us = useful_us(l);
     }
+    if (l->stream)
+        pvmd_stream_abort(l->stream);
     l->dial = NULL;
     l->stream = NULL;
 }
@@ -194,7 +209,7 @@ static unsigned call_ticks(const struct pvmd_link *l)
 {
     unsigned quarter = (unsigned)((double)pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) / 4 / (TICK_S * 1e6));
     if (!l->dial && !l->stream)
-        return l->refusals ? 1 : CALL_TICKS;
+        return 1;
     bool is_answered = l->stream || pvmd_dial_is_answered(l->dial);
     return is_answered && quarter > CALL_TICKS ? quarter : CALL_TICKS;
 }
@@ -323,8 +338,12 @@ static void stream_hello(struct pvmd_link *l, uint32_t count)
         link_lost(l, "it does not follow the protocol");
         return;
     }
+    bool is_of_use = l->state == PVMD_LINK_OPENING || l->window.first != l->first_up;
     pvmd_flow_restart(l);
     l->epoch = (l->caller_epoch > l->epoch ? l->caller_epoch : l->epoch) + 1;
+    l->is_of_use = is_of_use;
+    l->first_up = l->window.first;
+    l->before_up_us = l->proven_us;
     l->proven_us = pvmc_clock_us();
     enter(l, PVMD_LINK_UP);
     learn_address(l);
@@ -390,10 +409,10 @@ static void doubt(struct pvmd_link *l)
     start_ticks(l);
 }
 
-/* Whether our own call stands a chance. One that nobody answers may be on a path that works the other way only. */
+/* Whether the other side may have accepted our own call. An earlier one may be on a path that works one way only. */
 static bool is_calling(const struct pvmd_link *l)
 {
-    return l->stream ? l->stream_is_call : l->dial && pvmd_dial_is_answered(l->dial);
+    return l->stream ? l->stream_is_call : l->dial && pvmd_dial_has_asked(l->dial);
 }
 
 /*
@@ -535,7 +554,7 @@ enum pvmd_link_state pvmd_link_state(const struct pvmd_host *host)
 
 bool pvmd_link_look(struct pvmd_host *host)
 {
-    pvmd_stream_look(host->link->stream);
+    look_at_stream(host->link);
     return pvmd_stream_is_quiet(host->link->stream);
 }
 
@@ -554,9 +573,19 @@ bool pvmd_link_has_kept(const struct pvmd_host *host)
     return pvmw_window_count(&host->link->window) > 0;
 }
 
+int64_t pvmd_link_useful_us(const struct pvmd_host *host)
+{
+    return useful_us(host->link);
+}
+
 void pvmd_link_forgive(struct pvmd_host *host, int64_t us)
 {
-    host->link->proven_us = us;
+    struct pvmd_link *l = host->link;
+    int64_t silence_us = us - proven_us(l);
+    if (silence_us <= 0)
+        return;
+    l->proven_us = us;
+    l->before_up_us += silence_us;
 }
 
 void pvmd_link_ping(struct pvmd_host *host)

@@ -76,6 +76,9 @@ bool pvmd_link_look(struct pvmd_host *host);
 /* Until when bytes got through both ways (pvmc_clock_us()), at least pvmd_link_forgive(). UP and LOST links only. */
 int64_t pvmd_link_proven_us(const struct pvmd_host *host);
 
+/* The same, but a connection that has come up counts only once frames get across, if any wait. */
+int64_t pvmd_link_useful_us(const struct pvmd_host *host);
+
 /* Whether sent frames wait to be acknowledged. */
 bool pvmd_link_has_kept(const struct pvmd_host *host);
 

@@ -33,6 +33,9 @@ struct pvmd_link {
     unsigned ticks;                  /* loop turns, not time, so that a daemon that was stopped does not hurry */
     unsigned refusals;               /* calls refused one after the other */
     int64_t proven_us;               /* silence before this does not count */
+    bool is_of_use;                  /* since it is UP, frames got across or there were none */
+    uint32_t first_up;               /* window.first when it became UP */
+    int64_t before_up_us;            /* proven_us before it became UP */
     int64_t called_us;               /* when the other side called an UP link */
     bool goodbye;                    /* the other daemon is about to end */
     bool dead;                       /* no daemon listens where it did */

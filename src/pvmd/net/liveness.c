@@ -39,8 +39,9 @@ static void look_at(struct pvmd_host *h, int64_t now_us, int64_t late_us)
     int64_t silent_us = is_our_concern(h) ? now_us - pvmd_link_proven_us(h) - late_us : 0;
     if (late_us > 0 || !is_our_concern(h))
         pvmd_link_forgive(h, now_us - (silent_us > 0 ? silent_us : 0));
-    snprintf(why, sizeof why, "silent for %.1f s", (double)silent_us / 1e6);
-    if (silent_us > lost_us)
+    int64_t useless_us = now_us - pvmd_link_useful_us(h); /* includes silence */
+    snprintf(why, sizeof why, "silent for %.1f s", (double)useless_us / 1e6);
+    if (useless_us > lost_us)
         pvmd_link_silent(h, why); /* h may be gone now */
     else if (is_up && silent_us > STUCK_LOOKS * step_us)
         pvmd_link_stuck(h, why);
