@@ -198,8 +198,8 @@ uint32_t pvmd_quorum_change(struct pvmd_quorum *q, const void *change, size_t le
         struct pvmd_quorum_peer *p = &q->peers[i];
         if (listens(q, p) && p->in_step)
             q->events->send(q->arg, p->id, &m);
-        else if (listens(q, p) && !p->done)
-            send_state(q, p); /* a new member */
+        else if (listens(q, p))
+            send_state(q, p);
     }
     advance(q);
     return seq;
@@ -237,13 +237,15 @@ static void follow(struct pvmd_quorum *q, uint32_t leader)
 
 void pvmd_quorum_leader_lost(struct pvmd_quorum *q)
 {
-    if (q->role == PVMD_QUORUM_FOLLOWER)
-        q->leader = 0;
+    if (q->role != PVMD_QUORUM_FOLLOWER)
+        return;
+    q->leader = 0;
+    q->lacking = q->damaged;
 }
 
 void pvmd_quorum_campaign(struct pvmd_quorum *q)
 {
-    if (q->leader || q->lacking || !peer_of(q, q->self))
+    if (q->leader || q->damaged || !peer_of(q, q->self))
         return;
     q->role = PVMD_QUORUM_CANDIDATE;
     q->term++;
@@ -293,14 +295,24 @@ static void learn_committed(struct pvmd_quorum *q, uint32_t committed)
     settle(q);
 }
 
+static void lack(struct pvmd_quorum *q, uint32_t leader)
+{
+    q->lacking = true;
+    send_simple(q, leader, PVMD_QUORUM_LACKING);
+}
+
 static void receive_change(struct pvmd_quorum *q, uint32_t from, const struct pvmd_quorum_message *m)
 {
-    if (!is_from_leader(q, from, m) || q->lacking)
+    bool waits = q->lacking && q->leader == from && q->term == m->term;
+    if (!is_from_leader(q, from, m) || waits)
         return;
-    bool follows = !compare(m->base, q->version);
-    if (!follows || (m->length && q->events->apply(q->arg, m->data, m->length))) {
-        q->lacking = true;
-        send_simple(q, from, PVMD_QUORUM_LACKING);
+    if (q->lacking || compare(m->base, q->version)) {
+        lack(q, from);
+        return;
+    }
+    if (m->length && q->events->apply(q->arg, m->data, m->length)) {
+        q->damaged = true;
+        lack(q, from);
         return;
     }
     learn_committed(q, m->committed);
@@ -314,9 +326,9 @@ static void receive_state(struct pvmd_quorum *q, uint32_t from, const struct pvm
 {
     if (!is_from_leader(q, from, m))
         return;
-    q->lacking = true; /* until the tables are here */
-    if (q->events->load(q->arg, m->data, m->length)) {
-        send_simple(q, from, PVMD_QUORUM_LACKING);
+    q->damaged = q->events->load(q->arg, m->data, m->length);
+    if (q->damaged) {
+        lack(q, from);
         return;
     }
     q->lacking = false;
@@ -355,7 +367,7 @@ static void receive_lacking(struct pvmd_quorum *q, uint32_t from, const struct p
 /* A member that hears its leader does not vote, so that one host with a bad cable cannot depose it. */
 static void receive_ask(struct pvmd_quorum *q, uint32_t from, const struct pvmd_quorum_message *m)
 {
-    bool may_vote = !q->leader && !q->lacking && m->term >= q->term && peer_of(q, from) && peer_of(q, q->self);
+    bool may_vote = !q->leader && m->term >= q->term && peer_of(q, from) && peer_of(q, q->self);
     if (may_vote && m->term > q->term) {
         q->term = m->term;
         q->voted_for = 0;
@@ -447,5 +459,5 @@ void pvmd_quorum_join(struct pvmd_quorum *q, uint32_t self, uint32_t leader, con
                       void *arg)
 {
     begin(q, self, leader, events, arg);
-    q->lacking = true;
+    q->lacking = q->damaged = true;
 }

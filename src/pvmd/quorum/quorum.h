@@ -112,6 +112,7 @@ struct pvmd_quorum {
     uint32_t committed;   /* changes up to this one are known to be committed */
     uint32_t members_seq; /* the last change of the members */
     bool lacking;         /* we wait for the tables whole */
+    bool damaged;         /* our tables are not those of our version: we may vote, but not lead */
     bool half_elects;     /* a candidate needs half of the members only: see PVM_FAILOVER */
     unsigned peer_count;  /* with ourselves */
     struct pvmd_quorum_peer peers[PVMD_QUORUM_MAX];
