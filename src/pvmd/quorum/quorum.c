@@ -253,7 +253,7 @@ void pvmd_quorum_campaign(struct pvmd_quorum *q)
     for (unsigned i = 0; i < q->peer_count; i++)
         q->peers[i].voted = q->peers[i].id == q->self;
     for (unsigned i = 0; i < q->peer_count; i++)
-        if (q->peers[i].id != q->self && !q->peers[i].dead)
+        if (q->peers[i].id != q->self) /* one that has ended may be back from its journal */
             send_simple(q, q->peers[i].id, PVMD_QUORUM_ASK);
     if (is_elected(q))
         lead(q);
