@@ -13,6 +13,7 @@
  * reorder nothing while both live, and a daemon that has ended never comes back (only a leader may, from its journal).
  * So a member that has missed a change gets the tables whole. And a leader may count a member that has provably ended
  * as if it had the change, because that member will never vote; so a machine outlives the death of most of its hosts.
+ * This holds only for a member that ended before it can have voted in a later term: see pvmd_quorum_dead().
  */
 #ifndef PVMD_QUORUM_H
 #define PVMD_QUORUM_H
@@ -147,7 +148,12 @@ void pvmd_quorum_leader_lost(struct pvmd_quorum *q);
 /* Asks for votes in a new term, if no leader is known. Called again, after a while, until there is one. */
 void pvmd_quorum_campaign(struct pvmd_quorum *q);
 
-/* A member that has provably ended, not one that is silent. */
+/*
+ * A member that has provably ended, not one that is silent; and that knew of no later term than ours when it ended. A
+ * follower gives up its leader only after a time of silence, so the end of one that has heard from us within this time
+ * may be told. The end of one that had been silent for longer may not, ever: it may have voted for another leader, and
+ * even have led, before it ended.
+ */
 void pvmd_quorum_dead(struct pvmd_quorum *q, uint32_t id);
 
 /* A message of the daemon `from`, whose id its link has proved. */
