@@ -1,0 +1,189 @@
+/*
+ * test_pvmd_quorum.c - all orders in which things can happen to a few daemons that agree by quorum.c, and long random
+ * orders for more of them. DPVM_QUORUM_STATES: states that each search visits at most; DPVM_QUORUM_SEED: of the walks.
+ */
+#include "quorum_search.h"
+#include "tests/unit/unit.h"
+
+enum { STATES = 250000, WALKS = 5000, STEPS = 400 };
+
+static uint64_t random_state;
+
+static unsigned draw(unsigned below)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(random_state >> 33) % below;
+}
+
+static unsigned setting(const char *name, unsigned standard)
+{
+    const char *text = getenv(name);
+    return text ? (unsigned)strtoul(text, NULL, 10) : standard;
+}
+
+static struct quorum_search search(const char *what, const struct model_bounds *bounds)
+{
+    struct quorum_search s = quorum_search(bounds, setting("DPVM_QUORUM_STATES", STATES));
+    printf("%s: %u states, %s, up to %u actions\n", what, s.states, s.is_complete ? "all" : "the nearest", s.depth);
+    return s;
+}
+
+static void holds(const char *what, const struct model_bounds *bounds)
+{
+    struct quorum_search s = search(what, bounds);
+    ck_assert_msg(!s.fault, "%s: %s", what, s.fault);
+}
+
+START_TEST(three_members_that_crash)
+{
+    holds(
+        "3 members, crashes",
+        &(struct model_bounds){
+            .members = 3, .times = {[MODEL_CHANGE] = 2, [MODEL_CRASH] = 2, [MODEL_SILENCE] = 1, [MODEL_CAMPAIGN] = 2}});
+}
+END_TEST
+
+START_TEST(proofs_of_death_while_links_are_lost)
+{
+    holds(
+        "4 members, proofs",
+        &(struct model_bounds){
+            .members = 4, .times = {[MODEL_CHANGE] = 1, [MODEL_CRASH] = 2, [MODEL_SILENCE] = 3, [MODEL_CAMPAIGN] = 2}});
+}
+END_TEST
+
+START_TEST(members_come_and_go)
+{
+    holds("3 members, changes of members",
+          &(struct model_bounds){
+              .members = 3,
+              .times = {[MODEL_CHANGE] = 1, [MODEL_MEMBERS] = 1, [MODEL_SILENCE] = 2, [MODEL_CAMPAIGN] = 1}});
+    holds("1 member, newcomers",
+          &(struct model_bounds){
+              .members = 1,
+              .times = {[MODEL_CHANGE] = 1, [MODEL_MEMBERS] = 2, [MODEL_SILENCE] = 2, [MODEL_CAMPAIGN] = 1}});
+}
+END_TEST
+
+START_TEST(leaders_come_back_from_their_journals)
+{
+    holds(
+        "3 members, journal",
+        &(struct model_bounds){
+            .members = 3,
+            .times = {
+                [MODEL_CHANGE] = 2, [MODEL_CRASH] = 2, [MODEL_SILENCE] = 1, [MODEL_CAMPAIGN] = 3, [MODEL_RETURN] = 1}});
+}
+END_TEST
+
+START_TEST(a_former_leader_that_is_back_counts_for_nobody_else)
+{
+    holds(
+        "3 members, a second leader comes back",
+        &(struct model_bounds){
+            .members = 3,
+            .times = {
+                [MODEL_CHANGE] = 1, [MODEL_CRASH] = 2, [MODEL_SILENCE] = 2, [MODEL_CAMPAIGN] = 2, [MODEL_RETURN] = 1}});
+}
+END_TEST
+
+START_TEST(half_of_two_members_elects_a_second_leader)
+{
+    struct quorum_search s =
+        search("2 members, half elects",
+               &(struct model_bounds){.members = 2,
+                                      .half_elects = true,
+                                      .times = {[MODEL_CHANGE] = 1, [MODEL_SILENCE] = 1, [MODEL_CAMPAIGN] = 1}});
+    ck_assert_ptr_nonnull(s.fault);
+}
+END_TEST
+
+START_TEST(late_proofs_of_death_commit_what_the_next_leader_lacks)
+{
+    struct quorum_search s =
+        search("4 members, late proofs",
+               &(struct model_bounds){
+                   .members = 4,
+                   .proves_late = true,
+                   .times = {[MODEL_CHANGE] = 1, [MODEL_CRASH] = 1, [MODEL_SILENCE] = 3, [MODEL_CAMPAIGN] = 1}});
+    ck_assert_ptr_nonnull(s.fault);
+}
+END_TEST
+
+/* ---- random ---- */
+
+/* Rare things are rare, so that much happens between them. */
+static unsigned pick(const struct model_action *actions, unsigned count)
+{
+    unsigned i = draw(count);
+    while (actions[i].kind < MODEL_DELIVER && actions[i].kind != MODEL_CAMPAIGN && draw(4))
+        i = draw(count);
+    return i;
+}
+
+static unsigned walk(const struct model_bounds *bounds, unsigned steps)
+{
+    static struct model_action way[STEPS];
+    struct model_action actions[MODEL_ACTIONS];
+    unsigned i = 0, count;
+    model_begin(bounds);
+    for (; i < steps && (count = model_actions(actions)) && !model_fault(); i++) {
+        way[i] = actions[pick(actions, count)];
+        model_do(way[i]);
+    }
+    const char *fault = model_fault();
+    if (!fault && model_is_healthy() && !model_recovers())
+        fault = model_fault() ? model_fault() : "no leader comes, or a member is left behind";
+    if (!fault)
+        return i;
+    model_begin(bounds);
+    for (unsigned k = 0; k < i; k++) {
+        model_print(way[k]);
+        model_do(way[k]);
+    }
+    fflush(stdout);
+    ck_abort_msg("%s after %u steps", fault, i);
+}
+
+static void walks(const struct model_bounds *bounds)
+{
+    unsigned seed = setting("DPVM_QUORUM_SEED", 1), count = setting("DPVM_QUORUM_WALKS", WALKS);
+    unsigned long steps = 0, healthy = 0;
+    random_state = seed;
+    for (unsigned i = 0; i < count; i++) {
+        steps += walk(bounds, 1 + draw(STEPS));
+        healthy += model_is_healthy();
+    }
+    printf("seed %u: %u walks, %lu steps, %lu ended with a majority\n", seed, count, steps, healthy);
+}
+
+START_TEST(long_random_orders)
+{
+    walks(&(struct model_bounds){.members = 4,
+                                 .times = {[MODEL_CHANGE] = 15,
+                                           [MODEL_MEMBERS] = 4,
+                                           [MODEL_CRASH] = 4,
+                                           [MODEL_SILENCE] = 6,
+                                           [MODEL_CUT] = 3,
+                                           [MODEL_CAMPAIGN] = 20,
+                                           [MODEL_RETURN] = 2,
+                                           [MODEL_DAMAGE] = 2}});
+}
+END_TEST
+
+START_TEST(a_connected_majority_recovers)
+{
+    walks(&(struct model_bounds){.members = 3,
+                                 .times = {[MODEL_CHANGE] = 8,
+                                           [MODEL_MEMBERS] = 3,
+                                           [MODEL_CRASH] = 3,
+                                           [MODEL_CAMPAIGN] = 10,
+                                           [MODEL_RETURN] = 2,
+                                           [MODEL_DAMAGE] = 1}});
+}
+END_TEST
+
+UNIT_MAIN("pvmd_quorum", three_members_that_crash, proofs_of_death_while_links_are_lost, members_come_and_go,
+          leaders_come_back_from_their_journals, a_former_leader_that_is_back_counts_for_nobody_else,
+          half_of_two_members_elects_a_second_leader, late_proofs_of_death_commit_what_the_next_leader_lacks,
+          long_random_orders, a_connected_majority_recovers)
