@@ -149,6 +149,8 @@ static void send_state(struct pvmd_quorum *q, struct pvmd_quorum_peer *p)
     m.length = tables.length;
     if (p->in_step)
         q->events->send(q->arg, p->id, &m);
+    if (p->in_step && q->is_installed)
+        send_simple(q, p->id, PVMD_QUORUM_COMMITTED);
     pvmc_buf_free(&tables);
 }
 
@@ -159,6 +161,16 @@ static bool listens(const struct pvmd_quorum *q, const struct pvmd_quorum_peer *
 }
 
 /* ---- leading ---- */
+
+/* Half of the members follow us, so that no other can be elected while they hear us. Only now we are announced. */
+static void install(struct pvmd_quorum *q)
+{
+    q->is_installed = true;
+    for (unsigned i = 0; i < q->peer_count; i++)
+        if (listens(q, &q->peers[i]))
+            send_simple(q, q->peers[i].id, PVMD_QUORUM_COMMITTED);
+    q->events->leading(q->arg);
+}
 
 static void advance(struct pvmd_quorum *q)
 {
@@ -175,6 +187,8 @@ static void advance(struct pvmd_quorum *q)
             if (listens(q, &q->peers[i]) && q->peers[i].in_step)
                 send_simple(q, q->peers[i].id, PVMD_QUORUM_COMMITTED);
     }
+    if (!q->is_installed)
+        install(q);
     q->events->committed(q->arg, seq);
 }
 
@@ -210,11 +224,11 @@ static void lead(struct pvmd_quorum *q)
 {
     q->role = PVMD_QUORUM_LEADER;
     q->leader = q->self;
+    q->is_installed = false;
     for (unsigned i = 0; i < q->peer_count; i++) {
         q->peers[i].in_step = true;
         q->peers[i].done = 0;
     }
-    q->events->leading(q->arg);
     pvmd_quorum_change(q, NULL, 0, NULL);
 }
 
@@ -231,8 +245,17 @@ static void follow(struct pvmd_quorum *q, uint32_t leader)
     if (q->leader == leader)
         return;
     q->leader = leader;
+    q->is_installed = false;
     note_leader(q);
-    q->events->following(q->arg, leader);
+}
+
+/* A leader of whom half of the members have not heard may give way to another one. */
+static void give_way(struct pvmd_quorum *q, uint32_t term)
+{
+    q->term = term; /* the next campaign begins above it */
+    q->voted_for = 0;
+    q->leader = 0;
+    q->role = PVMD_QUORUM_FOLLOWER;
 }
 
 void pvmd_quorum_leader_lost(struct pvmd_quorum *q)
@@ -267,6 +290,8 @@ void pvmd_quorum_dead(struct pvmd_quorum *q, uint32_t id)
     p->dead = true;
     if (q->role == PVMD_QUORUM_LEADER)
         advance(q);
+    else if (q->leader == id && !q->is_installed)
+        q->leader = 0;
 }
 
 /* ---- receiving: from leaders ---- */
@@ -278,7 +303,7 @@ static bool is_from_leader(struct pvmd_quorum *q, uint32_t from, const struct pv
         send_simple(q, from, PVMD_QUORUM_REFUSED);
         return false;
     }
-    if (q->role == PVMD_QUORUM_LEADER)
+    if (q->role == PVMD_QUORUM_LEADER && q->is_installed)
         q->events->deposed(q->arg);
     if (m->term > q->term)
         q->voted_for = 0;
@@ -343,6 +368,18 @@ static void receive_state(struct pvmd_quorum *q, uint32_t from, const struct pvm
     send_simple(q, from, PVMD_QUORUM_DONE);
 }
 
+static void receive_committed(struct pvmd_quorum *q, uint32_t from, const struct pvmd_quorum_message *m)
+{
+    if (!is_from_leader(q, from, m))
+        return;
+    if (!q->lacking)
+        learn_committed(q, m->committed);
+    if (q->is_installed)
+        return;
+    q->is_installed = true;
+    q->events->following(q->arg, from);
+}
+
 /* ---- receiving: from followers ---- */
 
 static void receive_done(struct pvmd_quorum *q, uint32_t from, const struct pvmd_quorum_message *m)
@@ -395,13 +432,10 @@ static void receive_refused(struct pvmd_quorum *q, const struct pvmd_quorum_mess
 {
     if (m->term <= q->term)
         return;
-    if (q->role == PVMD_QUORUM_LEADER)
+    if (q->role == PVMD_QUORUM_LEADER && q->is_installed)
         q->events->deposed(q->arg);
-    if (q->role == PVMD_QUORUM_CANDIDATE) {
-        q->term = m->term; /* the next campaign begins above it */
-        q->voted_for = 0;
-        q->role = PVMD_QUORUM_FOLLOWER;
-    }
+    else if (q->role != PVMD_QUORUM_FOLLOWER)
+        give_way(q, m->term);
 }
 
 void pvmd_quorum_receive(struct pvmd_quorum *q, uint32_t from, const struct pvmd_quorum_message *m)
@@ -417,8 +451,7 @@ void pvmd_quorum_receive(struct pvmd_quorum *q, uint32_t from, const struct pvmd
         receive_state(q, from, m);
         break;
     case PVMD_QUORUM_COMMITTED:
-        if (is_from_leader(q, from, m) && !q->lacking)
-            learn_committed(q, m->committed);
+        receive_committed(q, from, m);
         break;
     case PVMD_QUORUM_DONE:
         receive_done(q, from, m);
@@ -443,7 +476,7 @@ void pvmd_quorum_receive(struct pvmd_quorum *q, uint32_t from, const struct pvmd
 static void begin(struct pvmd_quorum *q, uint32_t self, uint32_t leader, const struct pvmd_quorum_events *events,
                   void *arg)
 {
-    *q = (struct pvmd_quorum){.events = events, .arg = arg, .self = self, .leader = leader};
+    *q = (struct pvmd_quorum){.events = events, .arg = arg, .self = self, .leader = leader, .is_installed = true};
 }
 
 void pvmd_quorum_found(struct pvmd_quorum *q, uint32_t self, const struct pvmd_quorum_events *events, void *arg)

@@ -79,10 +79,10 @@ struct pvmd_quorum_events {
     void (*save)(void *arg, struct pvmc_buf *tables);
     int (*load)(void *arg, const uint8_t *tables, size_t length);
 
-    /* Follower: another member leads. */
+    /* Follower: another member leads, and half of the members follow it. */
     void (*following)(void *arg, uint32_t leader);
 
-    /* This member leads. It may make changes when this, its first one, is committed. */
+    /* This member leads, and half of the members follow it: its first change, an empty one, is committed. */
     void (*leading)(void *arg);
 
     /* Leader: the changes up to this one are committed. */
@@ -108,6 +108,7 @@ struct pvmd_quorum {
     uint32_t self;
     enum pvmd_quorum_role role;
     uint32_t leader;          /* 0: none is known, or it is lost */
+    bool is_installed;        /* half of the members follow the leader; if not, it may give way to another */
     uint32_t term, voted_for; /* the highest term that we know of, and our vote in it */
     struct pvmd_version version;
     uint32_t committed;   /* changes up to this one are known to be committed */

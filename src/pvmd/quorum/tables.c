@@ -306,7 +306,7 @@ static void leading(void *arg)
 {
     (void)arg;
     pvmc_log(PVMC_LOG_INFO, "this host is the master, by the votes of a majority");
-    first_as_master = quorum.version.seq + 1;
+    first_as_master = quorum.version.seq;
     change_master(pvmd.host_index);
 }
 
