@@ -319,7 +319,8 @@ void pvmd_join_link_lost(unsigned host_index, const char *why)
     if (pvmd_link_is_proven(h))
         pvmd_tables_host_dead(h);
     if (!pvmd_is_master()) {
-        lose_master(h, why);
+        if (host_index == pvmd.master_index)
+            lose_master(h, why);
     } else if (pvmd_add_concerns(h)) {
         pvmd_add_link_lost(h, why);
     } else if (h->state == PVMD_HOST_UP) {

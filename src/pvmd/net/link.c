@@ -49,6 +49,12 @@ static bool is_to_or_from_master(const struct pvmd_link *l)
     return pvmd_is_master() || l->host->index == pvmd.master_index;
 }
 
+static bool has_master(void)
+{
+    const struct pvmd_host *master = pvmd_host_any(pvmd.master_index);
+    return !master || !master->lost;
+}
+
 /* ---- connections ---- */
 
 static int64_t proven_us(const struct pvmd_link *l)
@@ -154,13 +160,26 @@ void pvmd_link_peer_relays(struct pvmd_host *host, uint32_t count)
     pvmd_flow_mark(l);
 }
 
+/* While there is no master no other way leads to the host: calls go on until it answers, or is known to be dead. */
+static void call_on(struct pvmd_link *l)
+{
+    drop_connection(l);
+    l->proven_us = pvmc_clock_us();
+    enter(l, PVMD_LINK_LOST);
+}
+
 /* Gives up on a connection. Returns false, because the link may be gone now. */
 static bool link_lost(struct pvmd_link *l, const char *why)
 {
+    bool is_dead = l->dead || l->goodbye;
+    if (!has_master() && !is_dead) {
+        call_on(l);
+        return false;
+    }
     drop_connection(l);
     enter(l, PVMD_LINK_LOST);
     ev_timer_stop(pvmd.loop, &l->tick);
-    if (!is_to_or_from_master(l))
+    if (has_master() && !is_to_or_from_master(l))
         relay_from_now(l, why);
     else
         pvmd_tell_link_lost(l->host->index, l->goodbye ? "it has ended" : why);
@@ -394,12 +413,6 @@ static const struct pvmd_stream_events stream_events = {
 
 /* ---- calls from other daemons ---- */
 
-static bool has_master(void)
-{
-    const struct pvmd_host *master = pvmd_host_any(pvmd.master_index);
-    return !master || !master->lost;
-}
-
 static void doubt(struct pvmd_link *l)
 {
     if (ev_is_active(&l->tick))
@@ -409,10 +422,15 @@ static void doubt(struct pvmd_link *l)
     start_ticks(l);
 }
 
-/* Whether the other side may have accepted our own call. An earlier one may be on a path that works one way only. */
+/*
+ * Whether the other side may have accepted our own call. On a link that was up, an earlier one may be on a path that
+ * works one way only; on a new one, both sides would drop their calls for each other's.
+ */
 static bool is_calling(const struct pvmd_link *l)
 {
-    return l->stream ? l->stream_is_call : l->dial && pvmd_dial_has_asked(l->dial);
+    if (l->stream || !l->dial)
+        return l->stream && l->stream_is_call;
+    return l->state == PVMD_LINK_OPENING || pvmd_dial_has_asked(l->dial);
 }
 
 /*
@@ -451,8 +469,8 @@ enum pvmd_verdict pvmd_link_offered(const struct pvmd_preface *p)
     struct pvmd_link *l = host->link;
     if (!l)
         return PVMD_VERDICT_GO;
-    if (l->state == PVMD_LINK_RELAYED) /* without a master, that leads nowhere */
-        return has_master() ? PVMD_VERDICT_RELAYED : PVMD_VERDICT_GO;
+    if (l->state == PVMD_LINK_RELAYED) /* which leads nowhere without a master, or if the other side is the new one */
+        return has_master() && !is_to_or_from_master(l) ? PVMD_VERDICT_RELAYED : PVMD_VERDICT_GO;
     if (l->state == PVMD_LINK_UP && p->epoch >= l->epoch) /* the caller lost the current connection before we did */
         return PVMD_VERDICT_GO;
     if (l->state == PVMD_LINK_UP)
@@ -490,7 +508,8 @@ static void open_link(struct pvmd_link *l)
 void pvmd_link_send(struct pvmd_host *host, struct pvmc_frame *f)
 {
     struct pvmd_link *l = link_of(host);
-    if (l && !pvmd_flow_put(l, f) && l->state == PVMD_LINK_IDLE && !is_to_or_from_master(l)) /* else the master calls */
+    bool may_call = l && !is_to_or_from_master(l) && !host->lost; /* else the master calls, or nobody */
+    if (l && !pvmd_flow_put(l, f) && l->state == PVMD_LINK_IDLE && may_call)
         open_link(l);
 }
 
