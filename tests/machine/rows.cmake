@@ -88,7 +88,7 @@ endif()
 machine_test(hosts/marks)
 machine_test(hosts/everyone ARGS 300 0 5)
 machine_test(hosts/hostfail CASES killed stopped busy SET PVM_HOST_TIMEOUT=1 ALONE)
-machine_test(hosts/hostfail CASES master SET PVM_HOST_TIMEOUT=1 KILLS ALONE)
+machine_test(hosts/failover CASES killed third stopped two both slaves half halt SET PVM_HOST_TIMEOUT=3 KILLS ALONE)
 machine_test(hosts/lifecycle ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:machine_tasks_identity>)
 machine_test(hosts/doorman ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm> ${filter})
 # In namespaces: with sshd, over raw frames, with bad cables

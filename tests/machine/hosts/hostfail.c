@@ -1,8 +1,7 @@
 /*
- * hostfail - a host is lost: its daemon killed, its daemon stopped, or its daemon only very busy (which is no failure);
- * or the master is lost, and the machine with it.
+ * hostfail - a host is lost: its daemon killed, its daemon stopped, or its daemon only very busy (which is no failure).
  *
- *   hostfail killed | stopped | busy | master      with PVM_HOST_TIMEOUT=1
+ *   hostfail killed | stopped | busy      with PVM_HOST_TIMEOUT=1
  */
 #include <signal.h>
 #include "tests/machine/runner/check.h"
@@ -112,21 +111,6 @@ static void check_stopped(void)
     wait_until_dead(far.task);
 }
 
-/* Without the master every daemon ends, together with its tasks. */
-static void check_master(void)
-{
-    struct far far = start_far();
-    int near;
-    check_spawn("lonely", NULL, ".", 1, &near);
-    check_receive_int(near, TAG_READY);
-    pid_t master = check_daemon_of(near), near_task = check_pid_of(near);
-    CHECK(kill(master, SIGKILL) == 0);
-    CHECK_EQ(pvm_recv(-1, TAG_HOST), PvmSysErr);
-    wait_until_dead(near_task);
-    wait_until_dead(far.task);
-    wait_until_dead(far.daemon);
-}
-
 /* Lasts many times the time limit, under full load and traffic. */
 static void check_busy(void)
 {
@@ -165,12 +149,9 @@ static void master(int argc, char **argv)
         check_stopped();
     else if (strcmp(what, "busy") == 0)
         check_busy();
-    else if (strcmp(what, "master") == 0)
-        check_master();
     else
-        CHECK(!"usage: hostfail killed | stopped | busy | master");
-    if (strcmp(what, "master") != 0)
-        check_machine_whole();
+        CHECK(!"usage: hostfail killed | stopped | busy");
+    check_machine_whole();
 }
 
 static const struct check_role roles[] = {{"lonely", lonely}, {"echo", echo}, {"burner", burner}, {NULL, NULL}};

@@ -1,0 +1,103 @@
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include "check.h"
+#include "daemons.h"
+
+/* A file of the daemon in PVM_TMP: the first one's has no suffix. */
+static void file_of(const char *what, int index, char *path, size_t size)
+{
+    int used = snprintf(path, size, "%s/%s.%u", getenv("PVM_TMP"), what, (unsigned)getuid());
+    if (index)
+        snprintf(path + used, size - (size_t)used, ".127.0.0.%d", index + 1);
+}
+
+static void socket_of(int index, char *path, size_t size)
+{
+    char file[4096];
+    file_of("pvmd", index, file, sizeof file);
+    FILE *f = fopen(file, "r");
+    CHECK(f != NULL);
+    CHECK(fgets(path, (int)size, f) != NULL);
+    fclose(f);
+}
+
+void daemons_enrol_at(int index)
+{
+    char path[108];
+    socket_of(index, path, sizeof path);
+    pvm_exit();
+    CHECK_EQ(setenv("PVMSOCK", path, 1), 0);
+    CHECK(pvm_mytid() > 0);
+}
+
+pid_t daemons_pid(int index)
+{
+    struct sockaddr_un sun = {.sun_family = AF_UNIX};
+    struct ucred who;
+    socklen_t length = sizeof who;
+    socket_of(index, sun.sun_path, sizeof sun.sun_path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(fd >= 0);
+    CHECK_EQ(connect(fd, (struct sockaddr *)&sun, sizeof sun), 0);
+    CHECK_EQ(getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &length), 0);
+    close(fd);
+    return who.pid;
+}
+
+int daemons_host(int index)
+{
+    struct pvmhostinfo *hosts;
+    int n, i = 0;
+    char name[64];
+    snprintf(name, sizeof name, "127.0.0.%d", index + 1);
+    CHECK_EQ(pvm_config(&n, NULL, &hosts), 0);
+    while (index && i < n && strcmp(hosts[i].hi_name, name) != 0)
+        i++;
+    CHECK(i < n);
+    return hosts[i].hi_tid;
+}
+
+int daemons_wait_end(pid_t pid)
+{
+    double end = check_now() + check_limit_s();
+    while (check_alive(pid) && check_now() < end)
+        check_sleep_ms(5);
+    return !check_alive(pid);
+}
+
+void daemons_remove_files(int index)
+{
+    char file[4096], path[108];
+    socket_of(index, path, sizeof path);
+    file_of("pvmd", index, file, sizeof file);
+    CHECK(remove(path) == 0);
+    CHECK(remove(file) == 0);
+}
+
+int daemons_log_has(int index, const char *text)
+{
+    char path[4096], line[4096];
+    int found = 0;
+    file_of("pvml", index, path, sizeof path);
+    FILE *f = fopen(path, "r");
+    while (f && !found && fgets(line, sizeof line, f))
+        found = strstr(line, text) != NULL;
+    if (f)
+        fclose(f);
+    return found;
+}
+
+void daemons_halt(void)
+{
+    int status;
+    pvm_exit();
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (!child) {
+        pvm_mytid();
+        pvm_halt();
+        _exit(1);
+    }
+    CHECK_EQ(waitpid(child, &status, 0), child);
+}

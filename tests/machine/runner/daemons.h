@@ -1,0 +1,31 @@
+/*
+ * daemons.h - the daemons of a test's machine on 127.0.0.N, for tests that end some of them: by index, as
+ * check_host_name(). The program itself stays alive when it is a task of a daemon that goes on.
+ */
+#ifndef DAEMONS_H
+#define DAEMONS_H
+
+#include <sys/types.h>
+
+/* Makes this program a task of that daemon: leaves the one before. */
+void daemons_enrol_at(int index);
+
+/* The process that listens on its socket. */
+pid_t daemons_pid(int index);
+
+/* The host's tid. */
+int daemons_host(int index);
+
+/* Waits for the end of a process. Returns whether it has ended within the limit of a single wait. */
+int daemons_wait_end(pid_t pid);
+
+/* Removes what a killed daemon leaves: its address file and its socket. */
+void daemons_remove_files(int index);
+
+/* Whether its log has a line with this text. */
+int daemons_log_has(int index, const char *text);
+
+/* Halts the machine from a process of its own, because pvm_halt() ends the caller; leaves PVM first. */
+void daemons_halt(void);
+
+#endif
