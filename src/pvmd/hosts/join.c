@@ -148,7 +148,17 @@ static void added(void *arg, unsigned count, const int *status, const char *cons
     free(p);
 }
 
-/* The answer is kept: a host that is gone cannot be deleted again. */
+/* The next master would give this answer, because a host that is out cannot be deleted again. */
+static void out(void *arg, unsigned count, const int *status)
+{
+    struct pvmc_buf b;
+    int good;
+    pvmc_buf_init(&b);
+    put_status(&b, count, status, &good);
+    pvmd_petition_keep(arg, good, &b);
+    pvmc_buf_free(&b);
+}
+
 static void deleted(void *arg, unsigned count, const int *status)
 {
     struct pvmd_petition *p = arg;
@@ -156,7 +166,7 @@ static void deleted(void *arg, unsigned count, const int *status)
     int good;
     pvmc_buf_init(&b);
     put_status(&b, count, status, &good);
-    pvmd_petition_changed(p, PVMD_TABLE_NONE, NULL, good, &b);
+    pvmd_petition_answer(p, good, &b);
     pvmc_buf_free(&b);
     free(p);
 }
@@ -170,7 +180,7 @@ static int change_hosts(const struct pvmd_petition *p, struct pvmc_buf *body, bo
         const char *const *list = (const char *const *)names.list;
         *copy = *p;
         rc = add ? pvmd_add_hosts(list, names.count, &hostfile, copy, added, copy)
-                 : pvmd_leave_delete(list, names.count, deleted, copy);
+                 : pvmd_leave_delete(list, names.count, out, deleted, copy);
         if (rc)
             free(copy);
     } else if (!rc) {

@@ -24,7 +24,8 @@ struct waiting {
     unsigned *indices; /* 0: not waited for */
     unsigned count;
     ev_timer limit;
-    pvmd_deleted *deleted;
+    pvmd_deleted *out, *deleted;
+    bool is_out; /* `out` has been called */
     void *arg;
     int exit_code;
     char why[128];
@@ -90,8 +91,19 @@ static void finish(struct waiting *w)
     free_waiting(w);
 }
 
+/* All members are about to hear of it, before they hear of what the caller does now. */
+static void tell_out(struct waiting *w)
+{
+    if (!w->deleted || w->is_out || !pvmd_membership_is_published())
+        return;
+    w->is_out = true;
+    w->out(w->arg, w->count, w->status);
+}
+
 static bool is_over(const struct waiting *w)
 {
+    if (w->deleted && !w->is_out)
+        return false;
     for (unsigned i = 0; i < w->count; i++)
         if (w->indices[i])
             return false;
@@ -110,8 +122,10 @@ static void limit_event(struct ev_loop *loop, ev_timer *timer, int events)
         pvmc_log(PVMC_LOG_WARNING, "host %s has not ended its daemon within %g s", h->name, LIMIT_S);
         pvmd_link_close(h);
         pvmd_host_free(h);
+        w->indices[i] = 0;
     }
-    finish(w);
+    if (!w->deleted || is_over(w)) /* else it is not yet published */
+        finish(w);
 }
 
 static void host_gone(unsigned index)
@@ -179,20 +193,34 @@ static int delete_one(const char *name, unsigned *index)
     return PvmOk;
 }
 
-int pvmd_leave_delete(const char *const *names, unsigned count, pvmd_deleted *deleted, void *arg)
+int pvmd_leave_delete(const char *const *names, unsigned count, pvmd_deleted *out, pvmd_deleted *deleted, void *arg)
 {
     struct waiting *w = new_waiting(count);
     if (!w)
         return PVMC_ENOMEM;
+    w->out = out;
     w->deleted = deleted;
     w->arg = arg;
     for (unsigned i = 0; i < count; i++)
         w->status[i] = delete_one(names[i], &w->indices[i]);
+    tell_out(w);
     if (is_over(w))
         finish(w);
     else
         ev_timer_start(pvmd.loop, &w->limit);
     return 0;
+}
+
+void pvmd_leave_committed(uint32_t seq)
+{
+    struct waiting *w, *next;
+    (void)seq;
+    DL_FOREACH_SAFE (all_waiting, w, next) {
+        bool was_out = w->is_out;
+        tell_out(w);
+        if (w->is_out && !was_out && is_over(w))
+            finish(w);
+    }
 }
 
 /* ---- the end of the machine ---- */

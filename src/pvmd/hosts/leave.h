@@ -8,10 +8,10 @@
 typedef void pvmd_deleted(void *arg, unsigned count, const int *status);
 
 /*
- * Deletes the named hosts: status PvmOk, PvmNoHost, or PvmBadParam for the master itself. `deleted` is called once
- * their daemons have ended, or 3 s later. 0 or PVMC_ENOMEM (deleted is then not called).
+ * Deletes the named hosts: status PvmOk, PvmNoHost, or PvmBadParam for the master itself. `out` is called once they are
+ * no members any more, then `deleted` once their daemons have ended, or 3 s later. 0 or PVMC_ENOMEM (neither is called).
  */
-int pvmd_leave_delete(const char *const *names, unsigned count, pvmd_deleted *deleted, void *arg);
+int pvmd_leave_delete(const char *const *names, unsigned count, pvmd_deleted *out, pvmd_deleted *deleted, void *arg);
 
 /* A member's link is lost for good: it no longer is a member. */
 void pvmd_leave_lost(struct pvmd_host *host, const char *why);
@@ -28,6 +28,7 @@ void pvmd_leave_all(int exit_code, const char *why);
 /* In any daemon: removes a host from the table here. The event host_left follows if it was a member. */
 void pvmd_leave_forget(struct pvmd_host *host);
 
+void pvmd_leave_committed(uint32_t seq);
 void pvmd_leave_stop(void);
 
 #endif

@@ -130,6 +130,11 @@ void pvmd_membership_changed(void)
         publish();
 }
 
+bool pvmd_membership_is_published(void)
+{
+    return !changed;
+}
+
 bool pvmd_membership_is_known(void)
 {
     return !changed && pvmd_tables_are_settled();

@@ -11,6 +11,9 @@
 /* Master: members have come or gone. Publishes the table as soon as the last change is committed. */
 void pvmd_membership_changed(void);
 
+/* Master: whether the members have been told of all changes so far. */
+bool pvmd_membership_is_published(void);
+
 /* Master: whether all changes so far are committed. The event tables_committed tells of progress. */
 bool pvmd_membership_is_known(void);
 

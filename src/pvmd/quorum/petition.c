@@ -253,24 +253,31 @@ void pvmd_petition_answer(const struct pvmd_petition *p, int code, const struct 
     answer_when(pvmd_tables_changed(PVMD_TABLE_NONE, NULL, NULL), &p->question, code, body);
 }
 
-static void keep_answer(const struct pvmc_buf *answer)
+/* A change together with the answer to the request for it. Returns its number. */
+static uint32_t change_and_answer(const struct pvmd_petition *p, enum pvmd_table_kind kind,
+                                  const struct pvmc_buf *change, int code, const struct pvmc_buf *body)
 {
-    struct pvmc_buf b;
-    pvmc_buf_view(&b, answer->data, answer->length);
-    if (get_given(&b))
+    struct pvmc_buf answer, own;
+    pvmc_buf_init(&answer);
+    put_given(&answer, p->question.host_index, p->number, p->oldest, code, body ? body->data : NULL,
+              body ? body->length : 0);
+    pvmc_buf_view(&own, answer.data, answer.length);
+    if (get_given(&own))
         pvmc_log(PVMC_LOG_ERROR, "no memory to keep an answer");
+    uint32_t seq = pvmd_tables_changed(kind, change, &answer);
+    pvmc_buf_free(&answer);
+    return seq;
 }
 
 void pvmd_petition_changed(const struct pvmd_petition *p, enum pvmd_table_kind kind, const struct pvmc_buf *change,
                            int code, const struct pvmc_buf *body)
 {
-    struct pvmc_buf answer;
-    pvmc_buf_init(&answer);
-    put_given(&answer, p->question.host_index, p->number, p->oldest, code, body ? body->data : NULL,
-              body ? body->length : 0);
-    keep_answer(&answer);
-    answer_when(pvmd_tables_changed(kind, change, &answer), &p->question, code, body);
-    pvmc_buf_free(&answer);
+    answer_when(change_and_answer(p, kind, change, code, body), &p->question, code, body);
+}
+
+void pvmd_petition_keep(const struct pvmd_petition *p, int code, const struct pvmc_buf *body)
+{
+    change_and_answer(p, PVMD_TABLE_NONE, NULL, code, body);
 }
 
 /* Whether it has been answered before, by us or by an earlier master. */
