@@ -270,8 +270,12 @@ void pvmd_quorum_campaign(struct pvmd_quorum *q)
 {
     if (q->leader || q->damaged || !peer_of(q, q->self))
         return;
+    if (q->is_patient) { /* the one that we have voted for may have won */
+        q->is_patient = false;
+        return;
+    }
     q->role = PVMD_QUORUM_CANDIDATE;
-    q->term++;
+    q->term = q->campaigned = (q->term > q->campaigned ? q->term : q->campaigned) + 1;
     q->voted_for = q->self;
     for (unsigned i = 0; i < q->peer_count; i++)
         q->peers[i].voted = q->peers[i].id == q->self;
@@ -296,18 +300,21 @@ void pvmd_quorum_dead(struct pvmd_quorum *q, uint32_t id)
 
 /* ---- receiving: from leaders ---- */
 
-/* A message of a leader of our term, or of a later one; no other exists in that term. */
+/*
+ * A message of a leader of our term, or of a later one; no other exists in that term. A candidate that has voted for
+ * nobody but itself since that term gives up: nobody will lead in its own term.
+ */
 static bool is_from_leader(struct pvmd_quorum *q, uint32_t from, const struct pvmd_quorum_message *m)
 {
-    if (m->term < q->term) {
+    if (m->term < (q->role == PVMD_QUORUM_LEADER ? q->term : q->promised)) {
         send_simple(q, from, PVMD_QUORUM_REFUSED);
         return false;
     }
     if (q->role == PVMD_QUORUM_LEADER && q->is_installed)
         q->events->deposed(q->arg);
-    if (m->term > q->term)
-        q->voted_for = 0;
-    q->term = m->term;
+    if (m->term != q->term)
+        q->voted_for = from;
+    q->term = q->promised = m->term;
     follow(q, from);
     return true;
 }
@@ -415,6 +422,8 @@ static void receive_ask(struct pvmd_quorum *q, uint32_t from, const struct pvmd_
         return;
     }
     q->voted_for = from;
+    q->promised = q->term;
+    q->is_patient = true;
     send_simple(q, from, PVMD_QUORUM_VOTE);
 }
 
@@ -428,9 +437,12 @@ static void receive_vote(struct pvmd_quorum *q, uint32_t from, const struct pvmd
         lead(q);
 }
 
+/* A leader whom half of the members follow can only be replaced by one that has made changes. */
 static void receive_refused(struct pvmd_quorum *q, const struct pvmd_quorum_message *m)
 {
     if (m->term <= q->term)
+        return;
+    if (q->role == PVMD_QUORUM_LEADER && q->is_installed && m->version.term <= q->term)
         return;
     if (q->role == PVMD_QUORUM_LEADER && q->is_installed)
         q->events->deposed(q->arg);
