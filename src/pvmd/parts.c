@@ -56,8 +56,8 @@ static const struct pvmd_listeners listeners = {
                        pvmd_siblings_host_left, pvmd_manager_host_left, pvmd_petition_host_left, NULL},
     .master_changed =
         (nothing[]){pvmd_join_master_changed, pvmd_mailbox_master_changed, pvmd_petition_master_changed, NULL},
-    .tables_committed = (number[]){pvmd_petition_committed, pvmd_membership_committed, pvmd_leave_committed,
-                                   pvmd_add_committed, NULL},
+    .tables_committed =
+        (number[]){pvmd_petition_committed, pvmd_membership_committed, pvmd_leave_committed, pvmd_add_committed, NULL},
     .link_up = (host_index[]){pvmd_join_link_up, NULL},
     .link_lost = (host_why[]){pvmd_join_link_lost, NULL},
     .link_relayed = (host_count[]){pvmd_join_link_relayed, NULL},

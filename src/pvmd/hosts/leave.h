@@ -9,7 +9,8 @@ typedef void pvmd_deleted(void *arg, unsigned count, const int *status);
 
 /*
  * Deletes the named hosts: status PvmOk, PvmNoHost, or PvmBadParam for the master itself. `out` is called once they are
- * no members any more, then `deleted` once their daemons have ended, or 3 s later. 0 or PVMC_ENOMEM (neither is called).
+ * no members any more, then `deleted` once their daemons have ended, or 3 s later. 0 or PVMC_ENOMEM (neither is
+ * called).
  */
 int pvmd_leave_delete(const char *const *names, unsigned count, pvmd_deleted *out, pvmd_deleted *deleted, void *arg);
 

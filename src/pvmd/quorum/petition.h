@@ -38,7 +38,8 @@ void pvmd_petition_answer(const struct pvmd_petition *p, int code, const struct 
 void pvmd_petition_changed(const struct pvmd_petition *p, enum pvmd_table_kind kind, const struct pvmc_buf *change,
                            int code, const struct pvmc_buf *body);
 
-/* The request is carried out as far as it can be only once: the next master would give this answer. We give it later. */
+/* The request is carried out as far as it can be only once: the next master would give this answer. We give it later.
+ */
 void pvmd_petition_keep(const struct pvmd_petition *p, int code, const struct pvmc_buf *body);
 
 /* ---- events, start and end ---- */

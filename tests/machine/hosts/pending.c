@@ -59,8 +59,8 @@ static int names(void)
 static const struct {
     const char *what;
     int result;
-} calls[] = {{"put", 1}, {"take", 11},   {"get", 12}, {"delete", 0},
-             {"wait", 13}, {"names", 1}, {"refused", PvmDenied}, {"none", PvmNotFound}};
+} calls[] = {{"put", 1},   {"take", 11},           {"get", 12},          {"delete", 0}, {"wait", 13},
+             {"names", 1}, {"refused", PvmDenied}, {"none", PvmNotFound}};
 
 enum { CALLS = sizeof calls / sizeof *calls };
 

@@ -4,12 +4,21 @@
 #include "check.h"
 #include "daemons.h"
 
+const char *daemons_name(int index)
+{
+    static char names[16][64];
+    static int next;
+    char *name = names[next = (next + 1) % 16];
+    snprintf(name, sizeof names[0], "127.0.%d.%d", index / 250, index % 250 + 1);
+    return name;
+}
+
 /* A file of the daemon in PVM_TMP: the first one's has no suffix. */
 static void file_of(const char *what, int index, char *path, size_t size)
 {
     int used = snprintf(path, size, "%s/%s.%u", getenv("PVM_TMP"), what, (unsigned)getuid());
     if (index)
-        snprintf(path + used, size - (size_t)used, ".127.0.0.%d", index + 1);
+        snprintf(path + used, size - (size_t)used, ".%s", daemons_name(index));
 }
 
 static void socket_of(int index, char *path, size_t size)
@@ -49,10 +58,8 @@ int daemons_host(int index)
 {
     struct pvmhostinfo *hosts;
     int n, i = 0;
-    char name[64];
-    snprintf(name, sizeof name, "127.0.0.%d", index + 1);
     CHECK_EQ(pvm_config(&n, NULL, &hosts), 0);
-    while (index && i < n && strcmp(hosts[i].hi_name, name) != 0)
+    while (index && i < n && strcmp(hosts[i].hi_name, daemons_name(index)) != 0)
         i++;
     CHECK(i < n);
     return hosts[i].hi_tid;

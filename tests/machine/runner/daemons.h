@@ -1,11 +1,15 @@
 /*
  * daemons.h - the daemons of a test's machine on 127.0.0.N, for tests that end some of them: by index, as
- * check_host_name(). The program itself stays alive when it is a task of a daemon that goes on.
+ * check_host_name(), which may be up to 60,000. The program itself stays alive when it is a task of a daemon that goes
+ * on.
  */
 #ifndef DAEMONS_H
 #define DAEMONS_H
 
 #include <sys/types.h>
+
+/* The host's name; the first one's is another (check_host_name()). Static storage. */
+const char *daemons_name(int index);
 
 /* Makes this program a task of that daemon: leaves the one before. */
 void daemons_enrol_at(int index);
