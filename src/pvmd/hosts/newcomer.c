@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "core/clock.h"
 #include "core/config.h"
 #include "core/error.h"
 #include "core/log.h"
@@ -15,6 +16,9 @@
 #include "pvmd/launch/password.h"
 #include "pvm3.h"
 #include "pvmd/launch/startup.h"
+
+#define AGAIN_S   0.2     /* before a daemon is started where another one is about to end */
+#define NOTICE_US 2000000 /* more than PVM_HOST_TIMEOUT, for a daemon to notice that its master is lost and to end */
 
 static double start_limit_s(void)
 {
@@ -31,6 +35,7 @@ static const char *target_of(const struct pvmd_newcomer *n)
 static void stop(struct pvmd_newcomer *n)
 {
     ev_timer_stop(pvmd.loop, &n->limit);
+    ev_timer_stop(pvmd.loop, &n->again);
     if (n->resolve)
         pvmd_resolve_cancel(n->resolve);
     if (n->launch)
@@ -178,12 +183,43 @@ static bool wants_password(const struct pvmd_newcomer *n)
     return n->spec.start && !strcmp(n->spec.start, "pw");
 }
 
+static int64_t became_master_us; /* after another one was lost; 0: we are the first */
+
+void pvmd_newcomer_master_changed(void)
+{
+    became_master_us = pvmc_clock_us();
+}
+
+/* The daemon there may be one that the lost master has started: it ends when it notices that the master is lost. */
+static bool may_end_soon(void)
+{
+    int64_t notice_us = pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) * 5 / 4 + NOTICE_US;
+    return became_master_us && pvmc_clock_us() - became_master_us < notice_us;
+}
+
+static void launch(struct pvmd_newcomer *n);
+
+static void again_event(struct ev_loop *loop, ev_timer *w, int events)
+{
+    (void)loop, (void)events;
+    launch(w->data);
+}
+
+static void launch_again(struct pvmd_newcomer *n)
+{
+    ev_timer_init(&n->again, again_event, AGAIN_S, 0.);
+    n->again.data = n;
+    ev_timer_start(pvmd.loop, &n->again);
+}
+
 /* If the name is unknown, that explains the failed launch. */
 static void launch_failed(void *owner, int code, const char *why)
 {
     struct pvmd_newcomer *n = owner;
     n->launch = NULL;
-    if (code == PvmCantStart && wants_password(n))
+    if (code == PvmDupHost && may_end_soon())
+        launch_again(n);
+    else if (code == PvmCantStart && wants_password(n))
         pvmd_newcomer_fail(
             n, code, "%s (so=pw: %s; or let ssh in by key, see ssh-copy-id, or start the daemon by hand with so=ms)",
             why,
@@ -264,8 +300,6 @@ static void start_by_hand(struct pvmd_newcomer *n)
 
 static void add_candidates(const struct pvmd_newcomer *n, const struct pvmd_start_line *line,
                            struct pvmw_addresses *candidates);
-static void launch(struct pvmd_newcomer *n);
-
 /* The code of an error's name, such as PvmCantStart; 0 for any other text. */
 static int code_of_name(const char *name)
 {
@@ -398,6 +432,7 @@ static void resolved(void *arg, const struct pvmw_addresses *found, const char *
 void pvmd_newcomer_begin(struct pvmd_newcomer *n)
 {
     n->limit_s = start_limit_s();
+    ev_timer_init(&n->again, again_event, AGAIN_S, 0.);
     ev_timer_init(&n->limit, limit_event, n->limit_s, 0.);
     n->limit.data = n;
     ev_timer_start(pvmd.loop, &n->limit);

@@ -37,7 +37,7 @@ struct pvmd_newcomer {
     struct pvmd_hosting *hosting; /* while a hoster starts it */
     struct pvmd_courier_key key;  /* for the daemon that the hoster starts */
     struct pvmd_launch *launch;
-    ev_timer limit;
+    ev_timer limit, again;
     double limit_s;
     /* Called once, when LINKED or DONE, from the loop or from pvmd_newcomer_begin(). */
     void (*settled)(struct pvmd_newcomer *n);
@@ -56,5 +56,8 @@ __attribute__((format(printf, 3, 4))) void pvmd_newcomer_fail(struct pvmd_newcom
 
 /* Frees what it holds, not *n. */
 void pvmd_newcomer_clear(struct pvmd_newcomer *n);
+
+/* Another daemon, or this one, has become the master: those that the lost one was adding are about to end. */
+void pvmd_newcomer_master_changed(void);
 
 #endif

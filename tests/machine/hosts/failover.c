@@ -546,8 +546,12 @@ static void check_half(void)
 static void check_halt(void)
 {
     start_machine(3, 1);
+    lose(1, SIGSTOP);
+    daemons_halt(); /* asks the stopped one */
     lose(1, SIGKILL);
-    end_machine(1);
+    CHECK(daemons_wait_end(machine.pids[1]));
+    CHECK(daemons_wait_end(machine.pids[2]));
+    daemons_remove_files(0);
 }
 
 static void master(int argc, char **argv)

@@ -5,6 +5,7 @@
  *   pending asked      of 3 hosts: the master is stopped, tasks on the others call, and it is killed
  *   pending carried    of 4: the master has carried out what was asked, but has not answered, when it is killed
  *   pending adding MS  of 3: the master is killed so many ms after it was asked to add a host
+ *   pending joining    of 3: ... when the new host waits to become a member
  *   pending deleting   of 4: the master is killed while it waits for a deleted host's daemon
  */
 #include <dirent.h>
@@ -92,7 +93,7 @@ static void caller(int argc, char **argv)
     CHECK_EQ(argc, 2);
     pvm_setopt(PvmAutoErr, 0);
     check_send_int(pvm_parent(), TAG_READY, 0);
-    check_receive_int(pvm_parent(), TAG_GO);
+    check_sleep_ms(check_receive_int(pvm_parent(), TAG_GO));
     check_send_int(pvm_parent(), TAG_RESULT, call(argv[1]));
     pvm_recv(-1, TAG_GO); /* its entries stay */
 }
@@ -251,7 +252,7 @@ static void check_carried(void)
 }
 
 /* Whether the host was added by the first master, the second or not yet at all: it is a member once, with one tid. */
-static void check_adding(int after_ms)
+static void check_adding(int after_ms, int joining)
 {
     int n, tid, caller_tid, host;
     struct pvmhostinfo *hosts;
@@ -259,10 +260,24 @@ static void check_adding(int after_ms)
     host = daemons_host(0);
     CHECK_EQ(pvm_notify(PvmHostDelete, TAG_HOST, 1, &host), 0);
     caller_tid = start_caller("add", 2);
-    check_send_int(caller_tid, TAG_GO, 0);
+    check_send_int(caller_tid, TAG_GO, joining ? 300 : 0);
+    if (joining) { /* it becomes a member only if our daemon knows it */
+        check_sleep_ms(150);
+        send_signal(SEAT, SIGSTOP);
+    }
     check_sleep_ms(after_ms);
+    pid_t newcomer = joining ? daemons_pid(8) : 0;
+    if (joining) /* so that it is still there when the next master starts it again */
+        CHECK(kill(newcomer, SIGSTOP) == 0);
     double start = check_now();
     send_signal(0, SIGKILL);
+    if (joining) {
+        send_signal(SEAT, SIGCONT);
+        put_entries();
+        check_sleep_ms(500);
+        CHECK(kill(newcomer, SIGCONT) == 0);
+        CHECK(daemons_wait_end(newcomer));
+    }
     int added = check_receive_int(caller_tid, TAG_RESULT);
     printf("the host is added after %.3f s\n", check_now() - start);
     CHECK_EQ(check_receive_int(-1, TAG_HOST), host);
@@ -301,11 +316,13 @@ static void master(int argc, char **argv)
     else if (strcmp(what, "carried") == 0)
         check_carried();
     else if (strcmp(what, "adding") == 0)
-        check_adding(argc > 2 ? atoi(argv[2]) : 40);
+        check_adding(argc > 2 ? atoi(argv[2]) : 40, 0);
+    else if (strcmp(what, "joining") == 0)
+        check_adding(1000, 1);
     else if (strcmp(what, "deleting") == 0)
         check_deleting();
     else
-        CHECK(!"usage: pending asked | carried | adding | deleting");
+        CHECK(!"usage: pending asked | carried | adding | joining | deleting");
 }
 
 static const struct check_role roles[] = {{"caller", caller}, {NULL, NULL}};
