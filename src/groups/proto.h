@@ -7,7 +7,8 @@
  *
  *   JOIN      -                          answer: own instance, then the list (below)
  *   LEAVE     -                          answer: 0
- *   LIST      known generation, counted  answer: 0, then the list
+ *   LIST      known generation, counted, number
+ *                                        answer: 0, then the list
  *   BARRIER   count                      answer, when all have arrived: 0; or at once PVMG_BARRIER_AMONG_MEMBERS
  *   FREEZE    size                       answer, when all have arrived: size, then the list
  *   WATCH     1 on, 0 off                none: a member waits in a barrier among the members of a frozen group
@@ -19,11 +20,18 @@
  * a daemon with the tag of an answer are notices of the server's exit. A request from a message handler, while another
  * request waits, uses the next answer tag.
  *
- * A list: ints id, generation, frozen, broken (0 or error), number of the caller's collective calls so far, size. If
- * the caller's known generation differs, size instances (ascending) and size tids follow. Then int n and n tids of
- * those in the list that are no longer members. Generations are unique during a server's life. "counted" marks the
- * start of a collective call: the server counts these for each member until the group is frozen; then members count
- * themselves. All members that enter the same call get the same list, taken when the first one entered it.
+ * A list: ints id, generation, frozen, broken (0 or error), loss (0, or the error of the first barrier after that:
+ * PvmNoTask or PvmNoGroup), epoch of the barriers among members, number of the caller's collective calls so far, size.
+ * If the caller's known generation differs, size instances (ascending) and size tids follow. Then int n and n tids of
+ * those in the list that are no longer members. Generations are unique in a group. "counted" marks the start of a
+ * collective call, whose number the caller knows, or -1: the server counts these for each member until the group is
+ * frozen; then members count themselves. All members that enter the same call get the same list, taken when the first
+ * one entered it.
+ *
+ * When the server ends, each task that waits for its answer sends the request again, with the same serial, to the next
+ * server. This one has the groups from their records in the mailbox (server/record.h), which the old one wrote before
+ * it sent an answer. A record has the serial of each member's last JOIN, BARRIER or FREEZE and its answer, so that the
+ * answer is the same if the old server has sent it to some.
  *
  * Two requests without a body come from PVM 3.4's own tools: LEGACY_PRINT prints all groups on the server's stdout;
  * LEGACY_LIST is answered with its own tag: number of groups, then for each: int length of the name, the name as a
@@ -41,10 +49,11 @@
 #define PVMG_GROUP_CTX_SERVER  0x7fffc
 #define PVMG_GROUP_CTX_MEMBERS 0x7fffd
 
-#define PVMG_GROUP_PROTOCOL 1 /* protocol version */
+#define PVMG_GROUP_PROTOCOL 2 /* protocol version */
 
 #define PVMG_GROUP_SERVER_CLASS "pvmgs"       /* mailbox class of the running server: ints tid, PVMG_GROUP_PROTOCOL */
 #define PVMG_GROUP_START_CLASS  "pvmgs_start" /* held by the task that starts it */
+#define PVMG_GROUP_RECORD_CLASS "pvmgs:"      /* and a group's id: its record, see server/record.h */
 
 #define PVMG_GROUP_NAME_MAX    1023 /* bytes of a group's name */
 #define PVMG_GROUPS_MAX        65536
@@ -91,6 +100,8 @@ enum pvmg_group_list {
     PVMG_LIST_GENERATION,
     PVMG_LIST_FROZEN,
     PVMG_LIST_BROKEN,
+    PVMG_LIST_LOSS,
+    PVMG_LIST_EPOCH,
     PVMG_LIST_CALLS,
     PVMG_LIST_SIZE,
     PVMG_LIST_INTS

@@ -1,6 +1,7 @@
 #include "calls.h"
 #include <stdlib.h>
 #include <utlist.h>
+#include "pvm3.h"
 
 static void drop(struct group *g, struct call *c)
 {
@@ -18,51 +19,97 @@ static struct call *find(const struct group *g, int number)
     return NULL;
 }
 
-static struct call *begin(struct group *g, int number)
+static struct call *add(struct group *g, int number, struct list *l)
 {
-    struct list *l = pvmg_roster_list(g);
     struct call *c = l ? calloc(1, sizeof(*c)) : NULL;
     if (!c)
         return NULL;
     c->number = number;
     c->list = pvmg_list_ref(l);
-    c->to_come = l->size;
     DL_APPEND(g->in_progress, c);
     return c;
 }
 
-/* One member less is awaited. */
-static void count_down(struct group *g, struct call *c)
+/* The call that a member is the first to enter. */
+static struct call *begin(struct group *g, int number, int *code)
 {
-    if (--c->to_come == 0)
-        drop(g, c);
+    struct call *c = NULL;
+
+    if (g->in_progress && number - g->in_progress->number >= PVMG_CALLS_MAX) {
+        *code = PvmOutOfRes;
+        return NULL;
+    }
+    c = add(g, number, pvmg_roster_list(g));
+    if (!c) {
+        *code = PvmNoMem;
+        return NULL;
+    }
+    c->to_come = c->list->size;
+    g->calls = number + 1;
+    pvmg_roster_changed(g);
+    return c;
 }
 
-struct list *pvmg_calls_enter(struct group *g, struct member *m)
+/* The member has the lists of all calls below `number`. */
+static void confirm(struct group *g, struct member *m, int number)
 {
+    struct call *c, *next;
+    DL_FOREACH_SAFE (g->in_progress, c, next)
+        if (c->number >= m->confirmed && c->number < number && --c->to_come == 0)
+            drop(g, c);
+    m->confirmed = number;
+}
+
+struct list *pvmg_calls_enter(struct group *g, struct member *m, int number, int *code)
+{
+    if (number == -1)
+        number = m->calls;
     if (g->frozen) {
-        m->calls++;
+        m->calls = number + 1;
         return pvmg_list_ref(g->list);
     }
-    struct call *c = find(g, m->calls);
-    if (!c)
-        c = begin(g, m->calls);
+    *code = PvmBadParam;
+    if (number < m->confirmed || number > g->calls)
+        return NULL;
+    struct call *c = number == g->calls ? begin(g, number, code) : find(g, number);
     if (!c)
         return NULL;
     struct list *l = pvmg_list_ref(c->list);
-    if (++m->calls > g->calls)
-        g->calls = m->calls;
-    count_down(g, c);
+    m->calls = number + 1;
+    confirm(g, m, number);
     return l;
 }
 
-/* A member takes part in all calls in progress that it has not entered: a new member starts after them. */
+bool pvmg_calls_restore(struct group *g, int number, struct list *l)
+{
+    struct call *c = add(g, number, l);
+    if (!c)
+        return false;
+    for (int i = 0; i < l->size; i++) {
+        const struct member *m = pvmg_roster_member(g, l->tids[i]);
+        c->to_come += m && m->confirmed <= number;
+    }
+    if (c->to_come == 0)
+        drop(g, c);
+    return true;
+}
+
+bool pvmg_calls_await(const struct group *g, const struct member *m)
+{
+    const struct call *c;
+    DL_FOREACH (g->in_progress, c)
+        if (c->number >= m->calls)
+            return true;
+    return false;
+}
+
+/* A member takes part in all calls in progress that it has not confirmed: a new member starts after them. */
 void pvmg_calls_forget(struct group *g, const struct member *m)
 {
     struct call *c, *next;
     DL_FOREACH_SAFE (g->in_progress, c, next)
-        if (c->number >= m->calls)
-            count_down(g, c);
+        if (c->number >= m->confirmed && --c->to_come == 0)
+            drop(g, c);
 }
 
 void pvmg_calls_drop(struct group *g)

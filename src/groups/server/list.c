@@ -26,6 +26,13 @@ struct list *pvmg_list_ref(struct list *l)
     return l;
 }
 
+void pvmg_list_set_generation(struct list *l, int generation)
+{
+    l->generation = generation;
+    if (generation > last_generation)
+        last_generation = generation;
+}
+
 void pvmg_list_unref(struct list *l)
 {
     if (!l || --l->refs > 0)

@@ -1,10 +1,12 @@
 #include "roster.h"
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 #include "groups/proto.h"
 #include "calls.h"
 
 static struct group *groups;
+static struct group *changed; /* by next_changed */
 static int last_id;
 
 struct group *pvmg_roster_find(const char *name)
@@ -44,8 +46,51 @@ struct group *pvmg_roster_add(const char *name)
     return g;
 }
 
+void pvmg_roster_set_id(struct group *g, int id)
+{
+    g->id = id;
+    if (id > last_id)
+        last_id = id;
+}
+
+int pvmg_roster_last_id(void)
+{
+    return last_id;
+}
+
+void pvmg_roster_changed(struct group *g)
+{
+    if (g->changed)
+        return;
+    g->changed = true;
+    LL_PREPEND2(changed, g, next_changed);
+}
+
+struct group *pvmg_roster_take_changed(void)
+{
+    struct group *g = changed;
+
+    if (g) {
+        LL_DELETE2(changed, g, next_changed);
+        g->changed = false;
+    }
+    return g;
+}
+
+bool pvmg_roster_has_changed(void)
+{
+    return changed;
+}
+
 void pvmg_roster_drop(struct group *g)
 {
+    if (g->changed)
+        LL_DELETE2(changed, g, next_changed);
+    struct member *m, *next;
+    HASH_ITER (hh, g->members, m, next) {
+        HASH_DEL(g->members, m);
+        free(m);
+    }
     HASH_DEL(groups, g);
     pvmg_calls_drop(g);
     pvmg_list_unref(g->list);
@@ -57,22 +102,33 @@ void pvmg_roster_drop(struct group *g)
     free(g);
 }
 
-/* The lowest free instance, or -1. */
-static int free_slot(struct group *g)
+/* Makes room for this instance. False: out of memory, or too many members. */
+static bool extend(struct group *g, unsigned instance)
 {
-    struct member **bigger;
-    unsigned old = g->span, span = old ? 2 * old : 8;
+    unsigned span = g->span ? g->span : 8;
 
-    for (unsigned i = 0; i < old; i++)
-        if (!g->slots[i])
-            return (int)i;
-    bigger = old >= PVMG_GROUP_MEMBERS_MAX ? NULL : realloc(g->slots, span * sizeof(*bigger));
+    if (instance < g->span)
+        return true;
+    if (instance >= PVMG_GROUP_MEMBERS_MAX)
+        return false;
+    while (span <= instance)
+        span *= 2;
+    struct member **bigger = realloc(g->slots, span * sizeof(*bigger));
     if (!bigger)
-        return -1;
-    memset(bigger + old, 0, (span - old) * sizeof(*bigger));
+        return false;
+    memset(bigger + g->span, 0, (span - g->span) * sizeof(*bigger));
     g->slots = bigger;
     g->span = span;
-    return (int)old;
+    return true;
+}
+
+static int free_slot(const struct group *g)
+{
+    unsigned i = 0;
+
+    while (i < g->span && g->slots[i])
+        i++;
+    return (int)i;
 }
 
 static void forget_list(struct group *g)
@@ -83,23 +139,35 @@ static void forget_list(struct group *g)
     g->list = NULL;
 }
 
-struct member *pvmg_roster_add_member(struct group *g, int tid)
+struct member *pvmg_roster_restore_member(struct group *g, int tid, int instance)
 {
+    if (!extend(g, (unsigned)instance) || g->slots[instance] || pvmg_roster_member(g, tid))
+        return NULL;
     struct member *m = calloc(1, sizeof(*m));
-    int instance = m ? free_slot(g) : -1;
-
     if (m)
-        *m = (struct member){
-            .tid = tid, .instance = instance, .calls = g->calls, .told_failure = true, .told_deaths = g->deaths};
-    if (instance < 0 || !PVMC_HASH_ADD(hh, g->members, tid, m)) {
+        *m = (struct member){.tid = tid, .instance = instance};
+    if (!m || !PVMC_HASH_ADD(hh, g->members, tid, m)) {
         free(m);
         return NULL;
     }
     g->slots[instance] = m;
     g->size++;
+    return m;
+}
+
+struct member *pvmg_roster_add_member(struct group *g, int tid)
+{
+    struct member *m = pvmg_roster_restore_member(g, tid, free_slot(g));
+
+    if (!m)
+        return NULL;
+    m->calls = m->confirmed = g->calls;
+    m->told_failure = true;
+    m->told_deaths = g->deaths;
     if (g->vacant > 0)
         g->vacant--;
     forget_list(g);
+    pvmg_roster_changed(g);
     return m;
 }
 
@@ -111,6 +179,7 @@ void pvmg_roster_remove_member(struct group *g, struct member *m)
     free(m);
     g->size--;
     forget_list(g);
+    pvmg_roster_changed(g);
 }
 
 struct member *pvmg_roster_member(const struct group *g, int tid)
@@ -143,5 +212,6 @@ bool pvmg_roster_freeze(struct group *g)
     for (struct member *m = g->members; m; m = m->hh.next)
         m->calls = g->calls;
     g->frozen = true;
+    pvmg_roster_changed(g);
     return true;
 }

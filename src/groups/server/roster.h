@@ -10,9 +10,12 @@
 
 struct member {
     int tid, instance;
-    int calls;         /* collective calls so far */
-    bool told_failure; /* got the error of the last barrier that failed, see barrier.c */
-    int told_deaths;   /* deaths of other members up to this one are known to it, see barrier.c */
+    int calls;            /* collective calls so far */
+    int confirmed;        /* it has the list of all calls below this number, see calls.h */
+    bool told_failure;    /* got the error of the last barrier that failed, see barrier.c */
+    int told_deaths;      /* deaths of other members up to this one are known to it, see barrier.c */
+    int waiting;          /* serial of the request with which it waits in a barrier or freeze, or 0 */
+    int answered, answer; /* serial and code of its last JOIN, BARRIER or FREEZE, if a new server asks again */
     UT_hash_handle hh;
 };
 
@@ -33,10 +36,11 @@ struct group {
     int calls;         /* most collective calls of any member */
     struct call *in_progress;
     bool frozen;
-    int broken; /* PvmNoGroup: the group was frozen and has lost a member */
-    int deaths; /* members that ended without leaving */
-    int vacant; /* of these, places that no task has taken by joining */
-    int epoch;  /* of the barriers among members */
+    int broken;     /* PvmNoGroup: the group was frozen and has lost a member */
+    int first_loss; /* PvmNoTask or PvmNoGroup: that member died, or left */
+    int deaths;     /* members that ended without leaving */
+    int vacant;     /* of these, places that no task has taken by joining */
+    int epoch;      /* of the barriers among members */
     int size;
     struct member *members; /* by tid */
     struct member **slots;  /* by instance; NULL: free */
@@ -46,6 +50,8 @@ struct group {
     int pending_code;                           /* that error */
     int *watchers, watching, watchers_capacity; /* tids that wait in a barrier among members */
     long conflict_since_ms;                     /* since when both watchers and a barrier here wait, or 0 */
+    bool changed, recorded;                     /* see record.h */
+    struct group *next_changed;
     UT_hash_handle hh;
 };
 
@@ -58,16 +64,30 @@ int pvmg_roster_count(void);
 /* Adds a group without members; NULL: out of memory or too many groups. */
 struct group *pvmg_roster_add(const char *name);
 
-/* Removes a group that has no members left. */
+/* A recorded group gets back its id; later groups get higher ones. */
+void pvmg_roster_set_id(struct group *g, int id);
+int pvmg_roster_last_id(void);
+
+/* Removes a group. */
 void pvmg_roster_drop(struct group *g);
 
 /* Adds a task with the lowest free instance; NULL: out of memory or too many members. */
 struct member *pvmg_roster_add_member(struct group *g, int tid);
 void pvmg_roster_remove_member(struct group *g, struct member *m);
+
+/* The same with an instance of a recorded group. NULL also if it is taken or too large. */
+struct member *pvmg_roster_restore_member(struct group *g, int tid, int instance);
 struct member *pvmg_roster_member(const struct group *g, int tid);
 
 /* The list of the members, without a reference for the caller; NULL: out of memory. */
 struct list *pvmg_roster_list(struct group *g);
+
+/* The group differs from its record: the next answer waits until it is recorded (record.h). */
+void pvmg_roster_changed(struct group *g);
+
+/* Takes a changed group off the list of those; NULL: there is none. */
+struct group *pvmg_roster_take_changed(void);
+bool pvmg_roster_has_changed(void);
 
 /* Freezes the group with its current list. False: out of memory. */
 bool pvmg_roster_freeze(struct group *g);
