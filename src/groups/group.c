@@ -26,16 +26,6 @@ bool pvmg_group_is_member(const struct pvmg_group *g)
     return g->members && g->members->rank >= 0;
 }
 
-struct pvmg_group *pvmg_group_frozen(const char *name)
-{
-    struct pvmg_group *g = find(name);
-
-    if (!g || g->lost || !g->frozen || !pvmg_group_is_member(g))
-        return NULL;
-    g->refs++;
-    return g;
-}
-
 void pvmg_group_release(struct pvmg_group *g)
 {
     if (!g || --g->refs > 0)
@@ -80,7 +70,7 @@ static struct pvmg_group *obtain(const char *name)
 {
     struct pvmg_group *g = find(name);
 
-    if (g && g->lost) {
+    if (g && g->stale && !pvmg_group_is_member(g)) {
         forget(g);
         g = NULL;
     }
@@ -109,14 +99,45 @@ static int identify(struct pvmg_group *g, int id)
     return PvmNoMem;
 }
 
+static void note_mismatch(struct pvmg_group *g, int epoch)
+{
+    g->epoch = epoch;
+    g->barrier = 0;
+    g->missed_mismatch = !g->in_barrier;
+    pvmg_traffic_prune(g);
+}
+
+/* What this task knows better than the server, which may have been replaced since: the number of its calls. */
+static void read_number(struct pvmg_group *g, const int *head, bool starts)
+{
+    g->number = head[PVMG_LIST_CALLS] - 1;
+    g->finished = starts ? g->number : g->number + 1;
+}
+
+static void read_state(struct pvmg_group *g, const int *head, bool knew)
+{
+    g->frozen = head[PVMG_LIST_FROZEN];
+    g->broken = head[PVMG_LIST_BROKEN];
+    if (!g->barrier_error)
+        g->barrier_error = head[PVMG_LIST_LOSS];
+    if (!knew)
+        g->epoch = head[PVMG_LIST_EPOCH];
+    else if (g->epoch != head[PVMG_LIST_EPOCH])
+        note_mismatch(g, head[PVMG_LIST_EPOCH]);
+    g->stale = false;
+}
+
+enum reading { QUERY, CALL_STARTS, NUMBER_CHANGES };
+
 /*
  * Reads a list (proto.h) from the active receive buffer. *members is the list whose generation the request named, or
  * NULL; it becomes the new list, with a reference for the caller.
  */
-static int read_list(struct pvmg_group *g, bool counted, struct pvmg_members **members)
+static int read_list(struct pvmg_group *g, enum reading why, struct pvmg_members **members)
 {
     struct pvmg_members *known = *members;
     int head[PVMG_LIST_INTS], code = pvm_upkint(head, PVMG_LIST_INTS, 1);
+    bool knew = code >= 0 && g->id == head[PVMG_LIST_ID] && g->members && pvmg_group_is_member(g);
 
     if (code >= 0 && (!known || known->generation != head[PVMG_LIST_GENERATION])) {
         code = pvmg_members_read(head[PVMG_LIST_GENERATION], head[PVMG_LIST_SIZE], members);
@@ -129,12 +150,9 @@ static int read_list(struct pvmg_group *g, bool counted, struct pvmg_members **m
         code = identify(g, head[PVMG_LIST_ID]);
     if (code < 0)
         return code;
-    g->frozen = head[PVMG_LIST_FROZEN];
-    g->broken = head[PVMG_LIST_BROKEN];
-    if (counted || !g->participants) { /* an uncounted request must not change the call in progress */
-        g->number = head[PVMG_LIST_CALLS] - 1;
-        g->finished = counted ? g->number : g->number + 1;
-    }
+    if (why != QUERY || (!knew && !g->participants))
+        read_number(g, head, why == CALL_STARTS);
+    read_state(g, head, knew);
     pvmg_members_unref(g->members);
     g->members = pvmg_members_ref(*members);
     return PvmOk;
@@ -143,12 +161,33 @@ static int read_list(struct pvmg_group *g, bool counted, struct pvmg_members **m
 static int ask_list(struct pvmg_group *g, bool counted)
 {
     struct pvmg_members *members = g->members ? pvmg_members_ref(g->members) : NULL;
-    int args[] = {members ? members->generation : 0, counted};
-    int code = pvmg_gserver_ask(PVMG_GROUP_LIST, g->name, args, 2);
+    bool knows = members && pvmg_group_is_member(g);
+    int args[] = {members ? members->generation : 0, counted, knows ? g->number + 1 : -1};
+    int code = pvmg_gserver_ask(PVMG_GROUP_LIST, g->name, args, 3);
 
     if (code >= 0)
-        code = read_list(g, counted, &members);
+        code = read_list(g, counted ? CALL_STARTS : QUERY, &members);
     pvmg_members_unref(members);
+    return code;
+}
+
+/* Marks the participants of the call in progress that are no longer members. */
+static void mark_absent(struct pvmg_members *participants, const struct pvmg_members *now)
+{
+    for (int i = 0; i < participants->size; i++) {
+        int rank = pvmg_members_rank_of_instance(now, participants->instances[i]);
+
+        if (rank < 0 || now->tids[rank] != participants->tids[i] || now->gone[rank])
+            participants->gone[i] = true;
+    }
+}
+
+int pvmg_group_renew(struct pvmg_group *g)
+{
+    int code = ask_list(g, false);
+
+    if (code >= 0 && g->participants)
+        mark_absent(g->participants, g->members);
     return code;
 }
 
@@ -159,7 +198,7 @@ int pvmg_group_fetch(const char *name, bool counted, struct pvmg_group **group)
 
     if (!g)
         return PvmNoMem;
-    if (!g->frozen || !pvmg_group_is_member(g))
+    if (!g->frozen || g->stale || !pvmg_group_is_member(g))
         code = ask_list(g, counted);
     else
         g->number += counted;
@@ -174,6 +213,24 @@ int pvmg_group_fetch(const char *name, bool counted, struct pvmg_group **group)
     return PvmOk;
 }
 
+static bool is_frozen_member(const struct pvmg_group *g)
+{
+    return g->frozen && pvmg_group_is_member(g);
+}
+
+struct pvmg_group *pvmg_group_frozen(const char *name)
+{
+    struct pvmg_group *g = find(name);
+
+    if (!g || !is_frozen_member(g))
+        return NULL;
+    g->refs++;
+    if (!g->stale || (pvmg_group_renew(g) >= 0 && is_frozen_member(g)))
+        return g;
+    pvmg_group_release(g);
+    return NULL;
+}
+
 int pvmg_group_join(const char *name)
 {
     struct pvmg_group *g = obtain(name);
@@ -183,7 +240,7 @@ int pvmg_group_join(const char *name)
         return PvmNoMem;
     pvmg_traffic_join_begin();
     int instance = pvmg_gserver_ask(PVMG_GROUP_JOIN, name, NULL, 0);
-    int code = instance < 0 ? instance : read_list(g, false, &members);
+    int code = instance < 0 ? instance : read_list(g, NUMBER_CHANGES, &members);
     pvmg_members_unref(members);
     if (code < 0 && !pvmg_group_is_member(g))
         forget(g);
@@ -194,11 +251,15 @@ int pvmg_group_join(const char *name)
 
 int pvmg_group_leave(const char *name)
 {
-    int code = pvmg_gserver_ask(PVMG_GROUP_LEAVE, name, NULL, 0);
     struct pvmg_group *g = find(name);
+    bool was_member = g && g->members && pvmg_group_is_member(g);
+    int code = pvmg_gserver_ask(PVMG_GROUP_LEAVE, name, NULL, 0);
 
+    g = find(name);
     if (g)
         forget(g);
+    if (was_member && pvmg_gserver_asked_again() && (code == PvmNotInGroup || code == PvmNoGroup))
+        return PvmOk; /* the first server has done it */
     return code;
 }
 
@@ -210,7 +271,7 @@ int pvmg_group_freeze(const char *name, int size)
     if (!g)
         return PvmNoMem;
     int count = pvmg_gserver_ask(PVMG_GROUP_FREEZE, name, &size, 1);
-    int code = count < 0 ? count : read_list(g, false, &members);
+    int code = count < 0 ? count : read_list(g, NUMBER_CHANGES, &members);
     pvmg_members_unref(members);
     if (code < 0 && !pvmg_group_is_member(g))
         forget(g);
@@ -222,14 +283,6 @@ void pvmg_group_set_retransmit(struct pvmg_group *g, struct pvmg_packet *p)
 {
     pvmg_packet_free(g->retransmit);
     g->retransmit = p;
-}
-
-static void note_mismatch(struct pvmg_group *g, int epoch)
-{
-    g->epoch = epoch;
-    g->barrier = 0;
-    g->missed_mismatch = !g->in_barrier;
-    pvmg_traffic_prune(g);
 }
 
 void pvmg_group_event(int id, int kind, int value)
@@ -254,7 +307,7 @@ void pvmg_group_event(int id, int kind, int value)
 void pvmg_group_lose_all(void)
 {
     for (struct pvmg_group *g = by_name; g; g = g->by_name.next)
-        g->lost = true;
+        g->stale = true;
 }
 
 void pvmg_group_forget_all(void)

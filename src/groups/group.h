@@ -18,7 +18,7 @@ struct pvmg_group {
     char *name;
     int id; /* 0 until received from the server */
     bool frozen;
-    bool lost;                    /* the server that had it has ended */
+    bool stale;                   /* the server that had it has ended: the next one may know more */
     struct pvmg_members *members; /* NULL until received from the server */
 
     /* collective calls */
@@ -46,6 +46,9 @@ struct pvmg_group {
 int pvmg_group_fetch(const char *name, bool counted, struct pvmg_group **group);
 void pvmg_group_release(struct pvmg_group *g); /* NULL is allowed */
 
+/* Updates a record after the server has ended: members that have gone meanwhile, also of the call in progress. */
+int pvmg_group_renew(struct pvmg_group *g);
+
 /* Do the work of pvm_joingroup(), pvm_lvgroup() and pvm_freezegroup(). */
 int pvmg_group_join(const char *name);
 int pvmg_group_leave(const char *name);
@@ -67,7 +70,7 @@ void pvmg_group_set_retransmit(struct pvmg_group *g, struct pvmg_packet *p);
 /* Handles an event from the server (enum pvmg_group_event). */
 void pvmg_group_event(int id, int kind, int value);
 
-/* The server has ended: marks all records invalid. */
+/* The server has ended: what it had to say may not have arrived. */
 void pvmg_group_lose_all(void);
 
 /* Drops all records: the task has a new tid. */

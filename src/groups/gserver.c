@@ -2,6 +2,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/time.h>
+#include <time.h>
 #include "group.h"
 #include "guard.h"
 #include "launch.h"
@@ -13,10 +14,17 @@
 /* Time limit for answers, set by programs that must not wait; NULL: none. Part of the interface. */
 struct timeval *pvmgs_tmout;
 
+enum {
+    SHORT_LIFE_S = 1, /* a server that ends within this time of a request may have ended because of it */
+    SHORT_LIVES_MAX = 10,
+};
+
 static int server;           /* tid, or 0 */
+static int ended;            /* tid of the last server that has ended, or 0 */
 static int watched;          /* number of answer tags with a notice of the server's exit */
 static int serial;           /* of the last request */
 static const void *reaching; /* the thread that is looking for the server, or NULL */
+static _Thread_local bool asked_again;
 
 int pvmg_gserver_find(void)
 {
@@ -27,6 +35,11 @@ int pvmg_gserver_find(void)
     if (pvm_upkint(entry, 2, 1) < 0 || entry[1] != PVMG_GROUP_PROTOCOL)
         return PvmBadVersion;
     return entry[0];
+}
+
+bool pvmg_gserver_is_ended(int tid)
+{
+    return tid == ended && tid != 0;
 }
 
 /* Requests notices of the server's exit with the tags on which we wait for answers; see pvmg_session_depth(). */
@@ -47,7 +60,7 @@ static int watch(int depth)
 static int find_or_launch(void)
 {
     int tid = pvmg_gserver_find();
-    return tid ? tid : pvmg_launch_server();
+    return tid && !pvmg_gserver_is_ended(tid) ? tid : pvmg_launch_server();
 }
 
 /* Makes sure that there is a server and that we are notified of its exit. Runs in one thread at a time. */
@@ -101,6 +114,7 @@ void pvmg_gserver_gone(int tid)
 {
     if (tid != server)
         return;
+    ended = server;
     pvmg_gserver_forget();
     pvmg_group_lose_all();
 }
@@ -140,10 +154,7 @@ static int send(int request, int operation, const char *group, const int *args, 
         code = pack(request, group, args, n);
     if (code >= 0)
         code = pvm_send(server, operation);
-    if (code >= 0 || code == PvmNoMem || code == PvmSysErr)
-        return code;
-    pvmg_gserver_gone(server);
-    return PvmDSysErr;
+    return code;
 }
 
 int pvmg_gserver_send(int operation, const char *group, const int *args, int n)
@@ -180,7 +191,8 @@ static int receive(int operation)
     return code == 0 ? PvmDSysErr : code;
 }
 
-static int await(int request, int operation, const char *group)
+/* Waits for the answer of this server: its code, or PvmDSysErr and *gone if it has ended without one. */
+static int await(int request, int operation, const char *group, int asked, bool *gone)
 {
     for (;;) {
         int from = 0, tid = 0, code = receive(operation);
@@ -193,16 +205,41 @@ static int await(int request, int operation, const char *group)
                 return code;
         } else if (pvm_upkint(&tid, 1, 1) >= 0) {
             pvmg_gserver_gone(tid);
+            *gone = tid == asked; /* what it had sent has arrived before */
+            if (*gone)
+                return PvmDSysErr;
         }
-        if (!server)
-            return PvmDSysErr;
     }
+}
+
+/* Asks one server; *gone: it has ended without an answer. */
+static int ask_once(int request, int operation, const char *group, const int *args, int n, bool *gone)
+{
+    int code = send(request, operation, group, args, n);
+
+    return code < 0 ? code : await(request, operation, group, server, gone);
+}
+
+bool pvmg_gserver_asked_again(void)
+{
+    return asked_again;
 }
 
 int pvmg_gserver_ask(int operation, const char *group, const int *args, int n)
 {
-    int request = ++serial;
-    int code = send(request, operation, group, args, n);
+    int request = ++serial, short_lives = 0;
 
-    return code < 0 ? code : await(request, operation, group);
+    asked_again = false;
+    for (;;) {
+        bool gone = false;
+        time_t start = time(NULL);
+        int code = ask_once(request, operation, group, args, n, &gone);
+
+        if (!gone)
+            return code;
+        short_lives = time(NULL) - start <= SHORT_LIFE_S ? short_lives + 1 : 0;
+        if (short_lives == SHORT_LIVES_MAX)
+            return code;
+        asked_again = true;
+    }
 }

@@ -25,6 +25,22 @@ static void pause_ms(int ms)
     nanosleep(&t, NULL);
 }
 
+/* The tid of the server in the mailbox, or 0: not one that has ended. */
+static int find_living(void)
+{
+    int tid = pvmg_gserver_find();
+
+    return pvmg_gserver_is_ended(tid) ? 0 : tid;
+}
+
+/* The mailbox takes a new server when it has heard of the end of the old one. */
+static void await_vacancy(void)
+{
+    for (int waited_ms = 0, pause = 1; waited_ms < START_LIMIT_MS && pvmg_gserver_is_ended(pvmg_gserver_find());
+         waited_ms += pause)
+        pause_ms(pause = pause < PAUSE_MAX_MS ? pause + 1 : PAUSE_MAX_MS);
+}
+
 /* Waits until the server `child`, or another one, is in the mailbox; 0 when `child` ended first or time is up. */
 static int await_server(int child)
 {
@@ -33,7 +49,7 @@ static int await_server(int child)
     for (int waited_ms = 0, pause = 1; waited_ms < START_LIMIT_MS && !tid; waited_ms += pause) {
         int ended = pvm_pstat(child) != PvmOk;
 
-        tid = pvmg_gserver_find();
+        tid = find_living();
         if (ended)
             break;
         if (!tid)
@@ -129,7 +145,8 @@ static int take_lock(void)
 /* Called with the lock held. The server may have started between our last look and the lock. */
 static int find_or_start(void)
 {
-    int tid = pvmg_gserver_find();
+    await_vacancy();
+    int tid = find_living();
 
     if (!tid)
         tid = start();
@@ -147,7 +164,7 @@ int pvmg_launch_server(void)
         if (code != PvmDenied)
             return code;
         pause_ms(PAUSE_MAX_MS);
-        tid = pvmg_gserver_find();
+        tid = find_living();
         if (tid)
             return tid;
     }

@@ -20,8 +20,8 @@ struct barrier {
     struct pvmg_members *list;
     struct pvmg_tree tree;
     int epoch;
-    int awaited;  /* children that have not arrived */
-    bool watched; /* the server knows that we wait */
+    int awaited; /* children that have not arrived */
+    int watcher; /* the server that knows that we wait, or 0 */
 };
 
 static int all_children_arrived(struct pvmg_wait *w)
@@ -55,21 +55,20 @@ static int lost(struct pvmg_wait *w)
     return w->group->barrier_error;
 }
 
+/* The server is to know that we wait, or no longer. */
 static void watch(struct barrier *b, int on)
 {
     pvm_setcontext(PVMG_GROUP_CTX_SERVER);
-    pvmg_gserver_send(PVMG_GROUP_WATCH, b->group->name, &on, 1);
+    int server = pvmg_gserver_tid();
+    if (!on || server != b->watcher)
+        pvmg_gserver_send(PVMG_GROUP_WATCH, b->group->name, &on, 1);
+    b->watcher = server;
     pvm_setcontext(PVMG_GROUP_CTX_MEMBERS);
 }
 
 static void ask_server(struct pvmg_wait *w)
 {
-    struct barrier *b = (struct barrier *)w;
-
-    if (b->watched)
-        return;
-    watch(b, 1);
-    b->watched = true;
+    watch((struct barrier *)w, 1);
 }
 
 static int release_all(struct barrier *b, const struct pvmg_call *call)
@@ -128,7 +127,7 @@ static int synchronise_members(struct pvmg_group *g)
     g->in_barrier = true;
     pvmg_traffic_open();
     code = synchronise(&b);
-    if (b.watched && !g->lost)
+    if (b.watcher && !g->stale)
         watch(&b, 0);
     pvmg_traffic_close();
     g->in_barrier = false;
@@ -150,6 +149,8 @@ static int enter_frozen(struct pvmg_group *g, int count)
         return synchronise_members(g);
     g->in_barrier = true;
     int code = pvmg_gserver_ask(PVMG_GROUP_BARRIER, g->name, &count, 1);
+    if (g->stale)
+        pvmg_group_renew(g); /* while it counts as waiting: the answer has told of a mismatch */
     g->in_barrier = false;
     return code;
 }

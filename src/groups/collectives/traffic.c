@@ -219,13 +219,26 @@ struct alarms {
     long end, ask, give_up, pause;
 };
 
+/* The server has ended: asks the next one what this task may have missed, and later the other members again. */
+static int renew(struct pvmg_wait *w, struct alarms *a)
+{
+    int code;
+
+    if (!w->group->stale)
+        return PvmOk;
+    pvm_setcontext(PVMG_GROUP_CTX_SERVER);
+    code = pvmg_group_renew(w->group);
+    pvm_setcontext(PVMG_GROUP_CTX_MEMBERS);
+    a->pause = w->first_ask_us;
+    a->ask = w->ask ? clock_us() + a->pause : LONG_MAX;
+    return code < 0 ? code : PvmOk;
+}
+
 /* Starts and stops the grace period. */
 static int check_lost(struct pvmg_wait *w, struct alarms *a, long now)
 {
     int code = w->lost ? w->lost(w) : PvmOk;
 
-    if (w->group->lost)
-        return PvmDSysErr;
     if (code >= 0)
         a->give_up = LONG_MAX;
     else if (a->give_up == LONG_MAX)
@@ -247,6 +260,12 @@ int pvmg_traffic_wait(struct pvmg_wait *w)
         now = clock_us();
         if (now >= a.end)
             return 0;
+        bool was_stale = w->group->stale;
+        code = renew(w, &a);
+        if (code < 0)
+            return code;
+        if (was_stale)
+            continue;
         code = check_lost(w, &a, now);
         if (code < 0)
             return code;

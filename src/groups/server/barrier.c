@@ -78,6 +78,16 @@ static void note_told(struct group *g, const struct barrier *b)
     }
 }
 
+/* The member is going to wait with this request. If it waits already, it has jumped out of that call. */
+static void begin_wait(struct group *g, struct member *m, const struct request *r)
+{
+    if (m->waiting) {
+        take_out(g->barrier.tids, &g->barrier.reached, m->tid);
+        take_out(g->freeze.tids, &g->freeze.reached, m->tid);
+    }
+    m->waiting = r->serial;
+}
+
 /* ---- barrier ---- */
 
 static void release(struct group *g, int code)
@@ -126,11 +136,12 @@ static void check_barrier(struct group *g)
         fail(g, PvmMismatch, g->size);
 }
 
-static void join_barrier(struct group *g, const struct request *r, int count)
+static void join_barrier(struct group *g, struct member *m, const struct request *r, int count)
 {
     struct barrier *b = &g->barrier;
     int want, have;
 
+    begin_wait(g, m, r);
     if (b->reached == 0) {
         b->whole = count == -1;
         b->count = count;
@@ -156,11 +167,11 @@ void pvmg_barrier_enter(struct group *g, struct member *m, const struct request 
     else if (g->frozen && (count == -1 || count == g->size))
         pvmg_reply_code(r, PVMG_BARRIER_AMONG_MEMBERS);
     else if (tell_death(g, m, count))
-        pvmg_reply_code(r, PvmNoTask);
+        pvmg_reply_change(g, m, r, PvmNoTask);
     else if (take_pending_failure(g, m))
-        pvmg_reply_code(r, g->pending_code);
+        pvmg_reply_change(g, m, r, g->pending_code);
     else
-        join_barrier(g, r, count);
+        join_barrier(g, m, r, count);
 }
 
 static void unwatch(struct group *g, int tid)
@@ -200,6 +211,7 @@ static bool check_conflict(struct group *g, long now)
     g->conflict_since_ms = 0;
     all_watchers -= g->watching;
     g->watching = 0;
+    pvmg_roster_changed(g);
     pvmg_tell_members(g, PVMG_EVENT_MISMATCH, ++g->epoch); /* must precede the answer, see note_mismatch() in group.c */
     release(g, PvmMismatch);
     return false;
@@ -244,9 +256,10 @@ void pvmg_freeze_enter(struct group *g, struct member *m, const struct request *
         return;
     }
     if (tell_death(g, m, size)) {
-        pvmg_reply_code(r, PvmNoTask);
+        pvmg_reply_change(g, m, r, PvmNoTask);
         return;
     }
+    begin_wait(g, m, r);
     if (f->reached == 0) {
         f->whole = size == -1;
         f->count = size;

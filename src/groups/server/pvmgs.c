@@ -2,8 +2,9 @@
  * pvmgs - the group server: keeps the groups and their members, counts arrivals at barriers, and notifies members when
  * one ends.
  *
- * libgpvm3 starts it when the first task needs it; it runs until the machine is halted or reset. It handles one request
- * at a time and never blocks in one.
+ * libgpvm3 starts it when the first task needs it; it runs until the machine is halted or reset. If it ends before, the
+ * tasks start a new one, which restores the groups from their records in the mailbox. It handles one request at a time
+ * and never blocks in one.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +14,13 @@
 #include "calls.h"
 #include "barrier.h"
 #include "legacy.h"
+#include "outbox.h"
 #include "pvm3.h"
+#include "record.h"
 #include "reply.h"
 #include "roster.h"
+
+enum { BATCH_MAX = 256 }; /* messages handled before their answers are recorded and sent */
 
 struct task {
     int tid; /* the daemon will notify us of its end */
@@ -43,6 +48,13 @@ static int watch_task(int tid)
     return pvm_notify(PvmTaskExit, PVMG_GROUP_GONE, 1, &tid);
 }
 
+/* A member that has ended meanwhile is reported at once. */
+static void watch_restored(int tid)
+{
+    if (watch_task(tid) < 0)
+        fprintf(stderr, "pvmgs: cannot watch t%x: its end will not be noticed\n", tid);
+}
+
 /* ---- requests; their arguments after the name are still in the receive buffer ---- */
 
 static int unpack_int(void)
@@ -55,8 +67,10 @@ static int unpack_int(void)
 
 static void drop_if_empty(struct group *g)
 {
-    if (g->size == 0)
-        pvmg_roster_drop(g);
+    if (g->size > 0)
+        return;
+    pvmg_record_erase(g);
+    pvmg_roster_drop(g);
 }
 
 static void join(struct group *g, struct member *m, const struct request *r)
@@ -76,7 +90,7 @@ static void join(struct group *g, struct member *m, const struct request *r)
     code = watch_task(r->from);
     m = code < 0 ? NULL : pvmg_roster_add_member(g, r->from);
     if (m)
-        pvmg_reply_list(r, m->instance, g, pvmg_roster_list(g), m->calls, 0);
+        pvmg_reply_join(g, m, r);
     else
         pvmg_reply_code(r, code < 0 ? code : PvmOutOfRes);
     drop_if_empty(g);
@@ -86,12 +100,15 @@ static void join(struct group *g, struct member *m, const struct request *r)
 static void remove_member(struct group *g, struct member *m, bool died)
 {
     int tid = m->tid;
-    bool concerns = died || g->frozen || g->in_progress;
+    bool concerns = died || g->frozen || pvmg_calls_await(g, m);
 
     pvmg_barriers_forget(g, m);
     pvmg_roster_remove_member(g, m);
-    if (g->frozen)
+    if (g->frozen) {
         g->broken = PvmNoGroup;
+        if (!g->first_loss)
+            g->first_loss = died ? PvmNoTask : PvmNoGroup;
+    }
     if (concerns)
         pvmg_tell_members(g, died ? PVMG_EVENT_DIED : PVMG_EVENT_LEFT, tid);
     pvmg_barriers_shrunk(g, died);
@@ -106,7 +123,7 @@ static void leave(struct group *g, struct member *m, const struct request *r)
 
 static void list(struct group *g, struct member *m, const struct request *r)
 {
-    int known = unpack_int(), counted = unpack_int();
+    int known = unpack_int(), counted = unpack_int(), number = unpack_int(), code = PvmOk;
 
     if (!counted) {
         pvmg_reply_list(r, PvmOk, g, pvmg_roster_list(g), m ? m->calls : 0, known);
@@ -116,8 +133,11 @@ static void list(struct group *g, struct member *m, const struct request *r)
         pvmg_reply_code(r, PvmNotInGroup);
         return;
     }
-    struct list *l = pvmg_calls_enter(g, m);
-    pvmg_reply_list(r, PvmOk, g, l, m->calls, known);
+    struct list *l = pvmg_calls_enter(g, m, number, &code);
+    if (l)
+        pvmg_reply_list(r, PvmOk, g, l, m->calls, known);
+    else
+        pvmg_reply_code(r, code);
     pvmg_list_unref(l);
 }
 
@@ -181,13 +201,15 @@ static void handle_request(struct request *r)
     struct group *g;
     struct member *m;
 
-    if (pvm_upkint(&r->serial, 1, 1) < 0 || pvm_upkint(&r->answer_tag, 1, 1) < 0 ||
+    if (pvm_upkint(&r->serial, 1, 1) < 0 || pvm_upkint(&r->answer_tag, 1, 1) < 0 || r->serial < 1 ||
         pvmg_name_unpack(r->name, sizeof(r->name)) < 0) {
         fprintf(stderr, "pvmgs: dropped a malformed request %x from t%x\n", r->operation, r->from);
         return;
     }
     g = pvmg_roster_find(r->name);
     m = g ? pvmg_roster_member(g, r->from) : NULL;
+    if (m && pvmg_reply_again(g, m, r))
+        return;
     for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
         if (operations[i].operation != r->operation)
             continue;
@@ -239,19 +261,28 @@ static void handle_message(int mid)
         handle_request(&r);
 }
 
+/* The next message; flushes the outbox before it waits. 0: none yet, or an error. */
+static int next_message(int handled)
+{
+    struct timeval none = {0, 0};
+    int mid = pvmg_outbox_waits() && handled < BATCH_MAX ? pvm_trecv(-1, -1, &none) : 0;
+
+    if (mid != 0)
+        return mid;
+    pvmg_outbox_flush();
+    int look_ms = pvmg_barrier_check_conflicts();
+    if (pvmg_outbox_waits())
+        return 0;
+    struct timeval look = {0, look_ms * 1000L};
+    return look_ms > 0 ? pvm_trecv(-1, -1, &look) : pvm_recv(-1, -1);
+}
+
 /* Runs until the connection to the daemon is lost. */
 static void serve(void)
 {
-    for (;;) {
-        int look_ms = pvmg_barrier_check_conflicts(), mid;
-        struct timeval t = {0, look_ms * 1000L};
-
-        mid = look_ms > 0 ? pvm_trecv(-1, -1, &t) : pvm_recv(-1, -1);
-        if (mid < 0)
-            return;
+    for (int mid, handled = 0; (mid = next_message(handled)) >= 0; handled = pvmg_outbox_waits() ? handled + 1 : 0)
         if (mid > 0)
             handle_message(mid);
-    }
 }
 
 /* Takes the mailbox entry by which tasks find the server. PvmDenied: another server has it. */
@@ -282,8 +313,10 @@ int main(int argc, char **argv)
     code = announce(tid);
     if (code == PvmDenied && pvm_parent() == PvmNoParent)
         fprintf(stderr, "pvmgs: a group server is already running\n");
-    if (code >= 0)
+    if (code >= 0) {
+        pvmg_record_restore(watch_restored);
         serve();
+    }
     pvm_exit();
     return code < 0;
 }

@@ -1,10 +1,16 @@
 #include "reply.h"
 #include "groups/name.h"
+#include "outbox.h"
 #include "pvm3.h"
 
 static void pack(int value)
 {
     pvm_pkint(&value, 1, 1);
+}
+
+static void send(const struct request *r)
+{
+    pvmg_outbox_send(PVMG_GROUP_CTX_SERVER, &r->from, 1, r->answer_tag);
 }
 
 static void begin(int serial, int code)
@@ -17,7 +23,21 @@ static void begin(int serial, int code)
 void pvmg_reply_code(const struct request *r, int code)
 {
     begin(r->serial, code);
-    pvm_send(r->from, r->answer_tag);
+    send(r);
+}
+
+static void note_answer(struct group *g, struct member *m, int serial, int code)
+{
+    m->waiting = 0;
+    m->answered = serial;
+    m->answer = code;
+    pvmg_roster_changed(g);
+}
+
+void pvmg_reply_change(struct group *g, struct member *m, const struct request *r, int code)
+{
+    note_answer(g, m, r->serial, code);
+    pvmg_reply_code(r, code);
 }
 
 /* Number and tids of those in the list that are no longer members. */
@@ -35,9 +55,10 @@ static void pack_gone(const struct group *g, const struct list *list)
 static void pack_list(const struct group *g, const struct list *list, int calls, int known_generation)
 {
     int head[PVMG_LIST_INTS] = {
-        [PVMG_LIST_ID] = g->id,         [PVMG_LIST_GENERATION] = list->generation,
-        [PVMG_LIST_FROZEN] = g->frozen, [PVMG_LIST_BROKEN] = g->broken,
-        [PVMG_LIST_CALLS] = calls,      [PVMG_LIST_SIZE] = list->size,
+        [PVMG_LIST_ID] = g->id,           [PVMG_LIST_GENERATION] = list->generation,
+        [PVMG_LIST_FROZEN] = g->frozen,   [PVMG_LIST_BROKEN] = g->broken,
+        [PVMG_LIST_LOSS] = g->first_loss, [PVMG_LIST_EPOCH] = g->epoch,
+        [PVMG_LIST_CALLS] = calls,        [PVMG_LIST_SIZE] = list->size,
     };
 
     pvm_pkint(head, PVMG_LIST_INTS, 1);
@@ -54,17 +75,42 @@ void pvmg_reply_list(const struct request *r, int code, const struct group *g, c
     begin(r->serial, list ? code : PvmNoMem);
     if (list)
         pack_list(g, list, calls, known_generation);
-    pvm_send(r->from, r->answer_tag);
+    send(r);
+}
+
+void pvmg_reply_join(struct group *g, struct member *m, const struct request *r)
+{
+    note_answer(g, m, r->serial, m->instance);
+    pvmg_reply_list(r, m->instance, g, pvmg_roster_list(g), m->calls, 0);
+}
+
+bool pvmg_reply_again(struct group *g, const struct member *m, const struct request *r)
+{
+    bool with_list = r->operation == PVMG_GROUP_JOIN || r->operation == PVMG_GROUP_FREEZE;
+
+    if (m->answered != r->serial || !(with_list || r->operation == PVMG_GROUP_BARRIER))
+        return false;
+    if (with_list && m->answer >= 0)
+        pvmg_reply_list(r, m->answer, g, pvmg_roster_list(g), m->calls, 0);
+    else
+        pvmg_reply_code(r, m->answer);
+    return true;
 }
 
 void pvmg_reply_barrier(int operation, int code, struct group *g, struct barrier *barrier)
 {
+    if (barrier->reached == 0)
+        return;
+    for (int i = 0; i < barrier->reached; i++) {
+        struct member *m = pvmg_roster_member(g, barrier->tids[i]);
+        if (m)
+            note_answer(g, m, m->waiting, code);
+    }
     begin(0, code);
     pvmg_name_pack(g->name);
     if (operation == PVMG_GROUP_FREEZE && code >= 0)
         pack_list(g, g->list, g->calls, 0);
-    if (barrier->reached > 0)
-        pvm_mcast(barrier->tids, barrier->reached, PVMG_GROUP_ANSWER);
+    pvmg_outbox_send(PVMG_GROUP_CTX_SERVER, barrier->tids, barrier->reached, PVMG_GROUP_ANSWER);
     barrier->reached = 0;
 }
 
@@ -90,7 +136,7 @@ void pvmg_reply_dump(const struct request *r)
     begin(r->serial, pvmg_roster_count());
     for (const struct group *g = pvmg_roster_first(); g; g = g->hh.next)
         pack_group(g);
-    pvm_send(r->from, r->answer_tag);
+    send(r);
 }
 
 void pvmg_tell_members(struct group *g, int kind, int value)
@@ -102,7 +148,5 @@ void pvmg_tell_members(struct group *g, int kind, int value)
 
     pvm_initsend(PvmDataDefault);
     pvm_pkint(event, 4, 1);
-    pvm_setcontext(PVMG_GROUP_CTX_MEMBERS);
-    pvm_mcast(list->tids, list->size, PVMG_GROUP_TRAFFIC);
-    pvm_setcontext(PVMG_GROUP_CTX_SERVER);
+    pvmg_outbox_send(PVMG_GROUP_CTX_MEMBERS, list->tids, list->size, PVMG_GROUP_TRAFFIC);
 }

@@ -16,6 +16,15 @@ struct request {
 /* Answers with a code only. */
 void pvmg_reply_code(const struct request *r, int code);
 
+/* The same for the JOIN, BARRIER or FREEZE of a member that has changed the group: a new server repeats the answer. */
+void pvmg_reply_change(struct group *g, struct member *m, const struct request *r, int code);
+
+/* Answers a task that has joined. */
+void pvmg_reply_join(struct group *g, struct member *m, const struct request *r);
+
+/* Answers a request of the member that an earlier server has answered, as that one did; false if it has not. */
+bool pvmg_reply_again(struct group *g, const struct member *m, const struct request *r);
+
 /*
  * Answers with a code and a list of the group. The members are included if the list's generation is not the known one;
  * those that are no longer members are always named. list NULL: answers PvmNoMem.

@@ -1,6 +1,6 @@
 /*
- * server - the group server is killed: calls that wait for it end with an error, and later calls start a new one
- * without the old groups. Also pvm_gstat's output: server HOSTS PVM_GSTAT.
+ * server - the group server is killed: calls that wait go on, and a new server has the groups. Also a server that does
+ * not answer, forged records, and pvm_gstat's output: server HOSTS PVM_GSTAT.
  */
 #include <signal.h>
 #include <sys/wait.h>
@@ -11,29 +11,37 @@ enum { MEMBERS = 4 };
 extern int gs_getgstid(void);
 extern struct timeval *pvmgs_tmout;
 
+/* The server is killed when one member waits in the gather and two in the barrier after it. */
 static void member(int argc, char **argv)
 {
     int frozen = team_argument(argc, argv), data = 1, all[MEMBERS];
-    int instance = team_join_kind("k", MEMBERS, frozen);
+    int instance = team_join_kind("k", MEMBERS, frozen), server = gs_getgstid();
     pvm_setopt(PvmAutoErr, 0);
-    check_send_int(pvm_parent(), TAG_TEAM_NOTE, gs_getgstid());
-    if (instance == 0) /* never enters the call */
+    check_send_int(pvm_parent(), TAG_TEAM_NOTE, server);
+    if (instance == 0)
         check_receive_int(pvm_parent(), TAG_TEAM_GO);
-    else if (instance == 1)
-        CHECK_EQ(pvm_barrier("k", MEMBERS - 1), PvmDSysErr);
-    else if (instance == 2)
-        CHECK_EQ(pvm_gather(all, &data, 1, PVM_INT, 1, "k", 2), PvmDSysErr);
-    else
-        CHECK_EQ(pvm_scatter(&data, all, 1, PVM_INT, 1, "k", 0), PvmDSysErr);
-    if (instance != 0) {
-        check_send_int(pvm_parent(), TAG_TEAM_RESULT, instance);
-        check_receive_int(pvm_parent(), TAG_TEAM_GO);
-    }
-    int code = pvm_gsize("k");
-    CHECK(code == PvmNoGroup || code >= 1); /* none, or the others have created it again */
-    CHECK(pvm_joingroup("k") >= 0);
+    CHECK_EQ(pvm_gather(all, &instance, 1, PVM_INT, 1, "k", 2), 0);
+    for (int i = 0; instance == 2 && i < MEMBERS; i++)
+        CHECK_EQ(all[i], i);
     CHECK_EQ(pvm_barrier("k", MEMBERS), 0);
+    CHECK_EQ(pvm_scatter(&data, all, 1, PVM_INT, 1, "k", 2), 0);
+    CHECK_EQ(data, instance);
+    CHECK_EQ(pvm_gsize("k"), MEMBERS);
+    CHECK_EQ(pvm_getinst("k", pvm_mytid()), instance);
+    CHECK_EQ(pvm_joingroup("k"), frozen ? PvmNotInGroup : PvmDupGroup);
+    CHECK(gs_getgstid() > 0 && gs_getgstid() != server);
+    CHECK_EQ(pvm_barrier("k", MEMBERS), 0);
+    CHECK_EQ(pvm_lvgroup("k"), 0);
     team_done();
+}
+
+/* The dead one's groups have records, and no group leaves one. */
+static int count_records(void)
+{
+    struct pvmmboxinfo *classes;
+    int n = 0;
+    CHECK_EQ(pvm_getmboxinfo("pvmgs:*", &n, &classes), 0);
+    return n;
 }
 
 static void check_death(int frozen, int hosts)
@@ -44,14 +52,34 @@ static void check_death(int frozen, int hosts)
     for (int i = 0; i < MEMBERS; i++)
         server = check_receive_int(-1, TAG_TEAM_NOTE);
     check_sleep_ms(100);
+    CHECK_EQ(count_records(), 1);
     CHECK_EQ(pvm_sendsig(server, SIGKILL), 0);
     check_wait_exit(1, &server);
     check_sleep_ms(50);
-    for (int i = 1; i < MEMBERS; i++)
-        check_receive_int(-1, TAG_TEAM_RESULT);
-    for (int i = 0; i < MEMBERS; i++)
-        check_send_int(t.tids[i], TAG_TEAM_GO, 1);
+    check_send_int(pvm_gettid("k", 0), TAG_TEAM_GO, 1);
     team_finish(&t);
+    CHECK_EQ(pvm_gsize("k"), PvmNoGroup);
+    CHECK_EQ(count_records(), 0);
+}
+
+/* What is no record of a group does no harm. */
+static void check_forgery(void)
+{
+    int server = gs_getgstid(), values[40] = {7, 1, 5, 1};
+    for (int i = 0; i < 3; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "pvmgs:%d", 1000 + i);
+        int mid = pvm_initsend(PvmDataDefault);
+        values[0] = i == 0 ? 39 : i == 1 ? 1 << 30 : -1;
+        values[2] = 1000 + i;
+        CHECK_EQ(pvm_pkint(values, 40, 1), 0);
+        CHECK_EQ(pvm_putinfo(name, mid, PvmMboxPersistent | PvmMboxOverWritable), 0);
+    }
+    CHECK_EQ(count_records(), 3);
+    CHECK_EQ(pvm_sendsig(server, SIGKILL), 0);
+    check_wait_exit(1, &server);
+    CHECK_EQ(pvm_gsize("none"), PvmNoGroup);
+    CHECK_EQ(count_records(), 0);
 }
 
 /* A server that does not answer: the call returns after its time limit. */
@@ -108,6 +136,7 @@ static void master(int argc, char **argv)
     for (int frozen = 0; frozen <= 1; frozen++)
         check_death(frozen, hosts);
     check_silence();
+    check_forgery();
     check_gstat(gstat);
 }
 
