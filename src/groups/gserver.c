@@ -42,18 +42,22 @@ bool pvmg_gserver_is_ended(int tid)
     return tid == ended && tid != 0;
 }
 
-/* Requests notices of the server's exit with the tags on which we wait for answers; see pvmg_session_depth(). */
-static int watch(int depth)
+/* Requests notices of the server's exit with the tags on which we wait for answers; see pvmg_session_depth(). Stops when
+ * such a notice arrives meanwhile: then there is no server. */
+static int watch(int tid, int depth)
 {
     int code = PvmOk;
 
     if (watched == 0) {
         pvm_setcontext(PVMG_GROUP_CTX_MEMBERS);
-        code = pvm_notify(PvmTaskExit, PVMG_GROUP_TRAFFIC, 1, &server);
+        code = pvm_notify(PvmTaskExit, PVMG_GROUP_TRAFFIC, 1, &tid);
         pvm_setcontext(PVMG_GROUP_CTX_SERVER);
     }
-    for (; watched <= depth && code >= 0; watched++)
-        code = pvm_notify(PvmTaskExit, PVMG_GROUP_ANSWER + watched, 1, &server);
+    while (watched <= depth && code >= 0 && server == tid) {
+        code = pvm_notify(PvmTaskExit, PVMG_GROUP_ANSWER + watched, 1, &tid);
+        if (server == tid)
+            watched++;
+    }
     return code;
 }
 
@@ -66,18 +70,20 @@ static int find_or_launch(void)
 /* Makes sure that there is a server and that we are notified of its exit. Runs in one thread at a time. */
 static int reach_exclusively(void)
 {
-    if (!server) {
-        int tid = find_or_launch();
+    int depth = pvmg_session_depth();
+
+    while (!server || watched <= depth) {
+        int tid = server ? server : find_or_launch();
         if (tid < 0)
             return tid;
         server = tid;
+        int code = watch(tid, depth);
+        if (code < 0) {
+            pvmg_gserver_forget();
+            return code;
+        }
     }
-    if (watched > pvmg_session_depth())
-        return PvmOk;
-    int code = watch(pvmg_session_depth());
-    if (code < 0)
-        pvmg_gserver_forget();
-    return code;
+    return PvmOk;
 }
 
 static bool none_reaches(void *arg)
@@ -146,20 +152,24 @@ static int pack(int request, const char *group, const int *args, int n)
     return code;
 }
 
-static int send(int request, int operation, const char *group, const int *args, int n)
+/* *to: the server that got the request; it may have ended meanwhile. */
+static int send(int request, int operation, const char *group, const int *args, int n, int *to)
 {
     int code = reach();
 
+    *to = server;
     if (code >= 0)
         code = pack(request, group, args, n);
     if (code >= 0)
-        code = pvm_send(server, operation);
+        code = pvm_send(*to, operation);
     return code;
 }
 
 int pvmg_gserver_send(int operation, const char *group, const int *args, int n)
 {
-    return send(++serial, operation, group, args, n);
+    int to;
+
+    return send(++serial, operation, group, args, n, &to);
 }
 
 /* Whether the answer waits for other members. */
@@ -215,9 +225,9 @@ static int await(int request, int operation, const char *group, int asked, bool 
 /* Asks one server; *gone: it has ended without an answer. */
 static int ask_once(int request, int operation, const char *group, const int *args, int n, bool *gone)
 {
-    int code = send(request, operation, group, args, n);
+    int asked, code = send(request, operation, group, args, n, &asked);
 
-    return code < 0 ? code : await(request, operation, group, server, gone);
+    return code < 0 ? code : await(request, operation, group, asked, gone);
 }
 
 bool pvmg_gserver_asked_again(void)

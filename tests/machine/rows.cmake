@@ -149,7 +149,9 @@ endif()
 # ---- groups, console, pvm-perf ----
 
 machine_test(groups/death HOSTS 1 3 LABELS long)
-machine_test(groups/killed HOSTS 1 3 ARGS 40 1 LIMIT 240)
+machine_test(groups/killed AS member HOSTS 1 3 ARGS 40 1 member LIMIT 240)
+machine_test(groups/killed AS both HOSTS 1 3 ARGS 40 2 both LIMIT 240)
+machine_test(groups/killed AS host HOSTS 3 ARGS 20 3 host LIMIT 240)
 foreach(program barrier bcast gather leaver many membership mismatch order reduce state)
   machine_test(groups/${program} HOSTS 1 3)
 endforeach()
