@@ -1,12 +1,14 @@
 /*
  * mem.c - message memory. Small regions come from malloc() and are kept for reuse. Large ones are arena blocks in tasks
  * that use arenas; elsewhere, from MAPPED_BYTES on, they are mappings that grow with mremap(). Freed ones are cached:
- * faulting in fresh pages costs more than sending the message that fills them.
+ * faulting in fresh pages costs more than sending the message that fills them. A class is a stack, so what a burst has
+ * left lies untouched at its bottom, and goes when it has not been needed for CACHE_KEPT_MS.
  */
 #include "mem.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <utlist.h>
 #include "arena.h"
 #include "error.h"
@@ -25,7 +27,8 @@
 #define SPARE_MAX       64
 #define MAPPED_BYTES    ((size_t)64 << 10)
 #define CACHE_BYTES     ((size_t)64 << 20)
-#define CACHE_CLASSES   14 /* powers of two from PVMC_ARENA_BLOCK_MIN to CACHE_BYTES */
+#define CACHE_KEPT_MS   2000 /* faulting in the whole cache takes about 1 % of that */
+#define CACHE_CLASSES   14   /* powers of two from PVMC_ARENA_BLOCK_MIN to CACHE_BYTES */
 #define PAGE_BYTES      ((size_t)4096)
 
 _Static_assert(SMALL_BYTES_MIN << (SMALL_CLASSES - 1) == SMALL_BYTES, "classes do not fit the sizes");
@@ -45,6 +48,7 @@ struct large {
     struct pvmc_block block;     /* SOURCE_ARENA */
     struct large *prev, *next;   /* when cached: list of its class; when in use: list of arena regions */
     struct large *newer, *older; /* when cached: list by age, to evict the oldest */
+    int64_t freed_ms;            /* when cached: since when */
 };
 
 static struct {
@@ -205,13 +209,31 @@ static void cache_remove(struct large *l)
     ASAN_UNPOISON_MEMORY_REGION(l->region.mem.data, l->region.mem.capacity);
 }
 
+static void cache_drop_oldest(void)
+{
+    struct large *oldest = cache_all->newer; /* the list is a ring backwards */
+    cache_remove(oldest);
+    large_unmap(oldest);
+}
+
 static void cache_shrink(size_t bytes)
 {
-    while (cache_all && cached_bytes > bytes) {
-        struct large *oldest = cache_all->newer; /* the list is a ring backwards */
-        cache_remove(oldest);
-        large_unmap(oldest);
-    }
+    while (cache_all && cached_bytes > bytes)
+        cache_drop_oldest();
+}
+
+/* Real time: virtual time may stand still while memory is in use. */
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void cache_expire(int64_t now)
+{
+    while (cache_all && now - cache_all->newer->freed_ms > CACHE_KEPT_MS)
+        cache_drop_oldest();
 }
 
 /* A child of a bare fork() must not write to its parent's messages. */
@@ -235,8 +257,10 @@ static void large_free(struct large *l)
     DL_PREPEND(*class, l);
     DL_PREPEND2(cache_all, l, newer, older);
     cached_bytes += capacity;
+    l->freed_ms = now_ms();
     ASAN_POISON_MEMORY_REGION(l->region.mem.data, capacity);
     cache_shrink(CACHE_BYTES);
+    cache_expire(l->freed_ms);
 }
 
 /* A cached region of exactly this capacity, or NULL. */
@@ -455,6 +479,16 @@ void pvmc_mem_usage(size_t *in_use, size_t *cached)
 {
     *in_use = in_use_bytes;
     *cached = cached_bytes;
+}
+
+int64_t pvmc_mem_expire(void)
+{
+    if (!cache_all)
+        return 0;
+    check_fork();
+    int64_t now = now_ms();
+    cache_expire(now);
+    return cache_all ? cache_all->newer->freed_ms + CACHE_KEPT_MS + 1 - now : 0;
 }
 
 void pvmc_mem_trim(void)

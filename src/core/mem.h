@@ -89,6 +89,13 @@ void pvmc_mem_after_fork(void);
 /* Bytes of the regions in use and of those cached: for tests and pvm-info. */
 void pvmc_mem_usage(size_t *in_use, size_t *cached);
 
+/*
+ * Returns those large cached regions to the system that have not been needed for two seconds. Freeing a large region
+ * does the same, so a task need only call it before it sleeps. Returns after how many milliseconds to call it again; 0:
+ * nothing large is cached.
+ */
+int64_t pvmc_mem_expire(void);
+
 /* Returns all cached regions to the system. */
 void pvmc_mem_trim(void);
 

@@ -40,6 +40,7 @@
 #include "core/config.h"
 #include "core/error.h"
 #include "core/log.h"
+#include "core/mem.h"
 #include "arrivals.h"
 #include "carrier.h"
 #include "handler.h"
@@ -274,10 +275,20 @@ static void sleep_in_virtual_time(int64_t deadline_us)
     }
 }
 
+/* Memory that was kept for messages goes back to the system while the task sleeps. Its alarm wakes the task for that.
+ */
+static void expire_memory(void)
+{
+    int64_t again_ms = pvmc_mem_expire();
+    if (again_ms && !pvmi_virtual())
+        pvmi_carrier_alarm(pvmc_clock_us() + again_ms * 1000);
+}
+
 /* Sleeps until there may be an event or the time is over. */
 static void sleep_until(int64_t deadline_us)
 {
     pvmi_carrier_ring(false);
+    expire_memory();
     if (pvmi_link_arm())
         return;
     if (pvmi_virtual()) {

@@ -206,6 +206,45 @@ START_TEST(the_cache_is_bounded)
 }
 END_TEST
 
+/* Waits until at most `bytes` are cached, while one region of 1 MiB is freed over and over. */
+static void wait_until_cached(size_t bytes)
+{
+    for (int i = 0; i < 10000 && cached() > bytes; i++) {
+        pvmc_mem_unref(pvmc_mem_new(MIB));
+        usleep(1000);
+    }
+    ck_assert_uint_le(cached(), bytes);
+}
+
+START_TEST(what_a_burst_has_left_goes_back)
+{
+    struct pvmc_mem *regions[16];
+    for (int i = 0; i < 16; i++)
+        regions[i] = pvmc_mem_new(i % 2 ? MIB : 2 * MIB);
+    for (int i = 0; i < 16; i++)
+        pvmc_mem_unref(regions[i]);
+    ck_assert_uint_eq(cached(), 24 * MIB);
+    pvmc_mem_unref(pvmc_mem_new(MIB));
+    ck_assert_uint_eq(cached(), 24 * MIB); /* not at once */
+    wait_until_cached(MIB);
+    ck_assert_uint_eq(cached(), MIB); /* what is in use stays */
+}
+END_TEST
+
+START_TEST(a_sleeper_gives_all_back)
+{
+    ck_assert_int_eq(pvmc_mem_expire(), 0);
+    pvmc_mem_unref(pvmc_mem_new(MIB));
+    int64_t wait_ms = pvmc_mem_expire();
+    ck_assert_int_gt(wait_ms, 0);
+    ck_assert_int_le(wait_ms, 2001);
+    ck_assert_uint_eq(cached(), MIB);
+    usleep((useconds_t)(wait_ms + 10) * 1000);
+    ck_assert_int_eq(pvmc_mem_expire(), 0);
+    ck_assert_uint_eq(cached(), 0);
+}
+END_TEST
+
 static void use_arenas(void)
 {
     ck_assert_int_eq(pvmc_mem_use_arenas(), 0);
@@ -347,6 +386,7 @@ END_TEST
 
 UNIT_MAIN("mem", regions_have_their_size, the_last_reference_frees, growing_keeps_the_bytes,
           growing_a_shared_region_copies_it, enough_room_is_left_alone, impossible_sizes_fail_cleanly,
-          large_regions_are_used_again, a_ping_pong_does_not_fault, the_cache_is_bounded, large_regions_lie_in_arenas,
+          large_regions_are_used_again, a_ping_pong_does_not_fault, the_cache_is_bounded,
+          what_a_burst_has_left_goes_back, a_sleeper_gives_all_back, large_regions_lie_in_arenas,
           the_largest_have_an_arena_of_their_own, arena_regions_grow, blocks_do_not_overlap,
           forked_children_have_copies, children_that_do_not_say_so_do_no_harm)
