@@ -37,7 +37,7 @@ enum pvmc_setting_kind {
     X(LINKS_MAX, "PVM_LINKS_MAX", INTEGER, "256", 0, 65536,                                                            \
       "most direct links of a task; other messages go by the daemons")                                                 \
     X(LINK_FRAMES, "PVM_LINK_FRAMES", INTEGER, "4", 1, 0,                                                              \
-      "frames sent to a task before a direct link to it is opened (PvmAllowDirect)")                                   \
+      "frames sent to a task before a direct link to it is opened (PvmAllowDirect); see dpvm-transports(7)")           \
     X(SHM_RING, "PVM_SHM_RING", BYTES, "512k", 16384, 16777216, "ring size of a shared-memory link, per direction")    \
     X(SHM_PENDING, "PVM_SHM_PENDING", BYTES, "256M", 65536, 0,                                                         \
       "most bytes sent to one task by reference and not yet received; beyond that senders wait")                       \

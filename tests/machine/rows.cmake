@@ -165,6 +165,7 @@ endforeach()
 machine_test(perf/perf AS pairs HOSTS 1 2 ARGS $<TARGET_FILE:pvm-perf> pairs LIMIT 200)
 machine_test(perf/perf AS crowd HOSTS 1 2 ARGS $<TARGET_FILE:pvm-perf> crowd LIMIT 200)
 machine_test(perf/perf AS ends HOSTS 1 ARGS $<TARGET_FILE:pvm-perf> ends LIMIT 200)
+machine_test(perf/alltoall ARGS -c -r 100)
 
 # ---- again over the other transports: results are the same whatever carries them ----
 

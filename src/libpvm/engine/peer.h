@@ -26,7 +26,7 @@ struct pvmi_route {
     uint32_t number;           /* of that attempt, assigned by the offering side */
     unsigned next;             /* index of the chosen transport to be offered next */
     unsigned failures;         /* in a row: the pause grows with them */
-    unsigned frames;           /* sent by the daemon since a link became possible */
+    uint64_t frames;           /* sent by the daemon; 8 KiB count as one */
     int64_t not_before_us;     /* no offer before this time */
     int64_t since_us;          /* start of the attempt, or of the link */
 };

@@ -95,7 +95,7 @@ static int send_by_daemon(struct pvmc_message *m, const int *tids, unsigned coun
         peer->tx_seq += frames;
         peer->daemon.tx_frames += frames;
         peer->daemon.tx_bytes += pvmc_message_bytes(m);
-        pvmi_route_consider(peer, frames);
+        pvmi_route_consider(peer, frames, pvmc_message_bytes(m));
     }
     pvmi_handler_allow();
     return rc;
@@ -228,7 +228,7 @@ static int link_to_all(const struct pvmc_message *m, const int *tids, unsigned c
             if (p && await)
                 rc = pvmi_route_await(p);
             else if (p)
-                pvmi_route_consider(p, 1);
+                pvmi_route_consider(p, 1, 0);
         }
     return rc;
 }

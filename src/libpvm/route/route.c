@@ -35,6 +35,16 @@
 #define LEAVE_LIMIT_US  100000  /* time limit for acknowledgements before the daemon carries the frames again */
 #define NAME_BYTES      32
 
+/*
+ * A link costs its two tasks as much processor time as some fifty frames by the daemon. So it pays at once for a task
+ * that talks to few others. A task that talks to many makes links to those with enough frames, one after the other, so
+ * that links cost no more than some ten per cent of what its frames cost. Factors are of PVM_LINK_FRAMES.
+ */
+#define SHARE       8          /* one of so many frames goes to a peer: one of few */
+#define MANY_FACTOR 8          /* frames to one of many peers before it gets a link */
+#define PACE_FACTOR 64         /* frames to all of them from one link to the next */
+#define FRAME_BYTES (8u << 10) /* so many bytes cost as much as a frame */
+
 const struct pvmi_route_listener *pvmi_route_listener;
 
 static struct pvmt_choice choice;
@@ -43,6 +53,8 @@ static struct {
     uint32_t last_number;
     int64_t scarce_until_us;
     unsigned links_max, link_frames;
+    uint64_t frames;      /* sent by the daemon */
+    uint64_t last_frames; /* the same when the last link was offered or joined */
 } routes;
 
 /* ---- the choice ---- */
@@ -192,6 +204,7 @@ static bool offer_by(struct pvmi_peer *p, const struct pvmt_transport_ops *ops)
     l->attempt = p->route.number = ++routes.last_number;
     p->route.since_us = pvmc_clock_us();
     routes.offers_open++;
+    routes.last_frames = routes.frames;
     send_offer(p, ops->name, blob, length, fd);
     return true;
 }
@@ -232,13 +245,28 @@ static bool make_room(int64_t now_us)
     return true;
 }
 
-void pvmi_route_consider(struct pvmi_peer *p, unsigned frames)
+/*
+ * Whether a link to p is worth its cost. The first one of a task always is, and one that was lost has been. In virtual
+ * time the cost does not count.
+ */
+static bool pays(const struct pvmi_peer *p)
+{
+    bool direct = pvmi_options.route == PvmRouteDirect, first = p->links_opened || !pvmi_link_count;
+    uint64_t frames = p->route.frames, enough = direct ? !first : routes.link_frames;
+    if (pvmi_virtual() || (first && frames > enough))
+        return true;
+    if (frames > enough && frames * SHARE >= routes.frames)
+        return true;
+    return frames > MANY_FACTOR * (uint64_t)routes.link_frames &&
+           routes.frames - routes.last_frames > PACE_FACTOR * (uint64_t)routes.link_frames;
+}
+
+void pvmi_route_consider(struct pvmi_peer *p, unsigned frames, uint64_t bytes)
 {
     struct pvmi_route *r = &p->route;
-    r->frames += frames;
-    if (p->link || pvmi_options.route == PvmDontRoute || !choice.count || p->ended || p->broken)
-        return;
-    if (pvmi_options.route == PvmAllowDirect && r->frames <= routes.link_frames && !pvmi_virtual())
+    r->frames += frames + bytes / FRAME_BYTES;
+    routes.frames += frames + bytes / FRAME_BYTES;
+    if (p->link || pvmi_options.route == PvmDontRoute || !choice.count || p->ended || p->broken || !pays(p))
         return;
     int64_t now = pvmc_clock_us();
     if (r->attempt && r->attempt->state == PVMI_LINK_OFFERED && now - r->since_us > OFFER_LIMIT_US) {
@@ -312,6 +340,7 @@ static int join(struct pvmi_peer *p, uint32_t number, const char *name, const ui
     p->route.attempt = l;
     l->attempt = p->route.number = number;
     p->route.since_us = pvmc_clock_us();
+    routes.last_frames = routes.frames;
     if (!l->lossless && !n)
         limit_attempt(l, PVMC_SETTING_TCP_TIMEOUT);
     send_answer(p, number, 0, name, reply, n);

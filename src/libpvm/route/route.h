@@ -37,8 +37,8 @@ static inline struct pvmi_link *pvmi_route_link(const struct pvmi_peer *p)
     return p->link && pvmi_options.route != PvmDontRoute ? p->link : &pvmi_daemon_link;
 }
 
-/* `frames` more frames go to p by the daemon: offers a direct link when it is time. */
-void pvmi_route_consider(struct pvmi_peer *p, unsigned frames);
+/* `frames` more frames go to p by the daemon, with so many bytes: offers a direct link when it is time. */
+void pvmi_route_consider(struct pvmi_peer *p, unsigned frames, uint64_t bytes);
 
 /*
  * In virtual time, frames carried by the daemons take no time, so the first message waits for a link, if there can be

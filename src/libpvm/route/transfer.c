@@ -140,7 +140,7 @@ void pvmi_transfer_begin(struct pvmi_transfer *t, struct pvmc_message *m, pvmc_t
     if (!peer)
         pvmi_outbox_hold(pvmc_message_bytes(m) > pvmi_daemon_link.frame_max);
     else if (!peer->link)
-        pvmi_route_consider(peer, 1);
+        pvmi_route_consider(peer, 1, pvmc_message_bytes(m));
 }
 
 void pvmi_transfer_end(struct pvmi_transfer *t)
