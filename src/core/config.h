@@ -41,6 +41,8 @@ enum pvmc_setting_kind {
     X(SHM_RING, "PVM_SHM_RING", BYTES, "512k", 16384, 16777216, "ring size of a shared-memory link, per direction")    \
     X(SHM_PENDING, "PVM_SHM_PENDING", BYTES, "256M", 65536, 0,                                                         \
       "most bytes sent to one task by reference and not yet received; beyond that senders wait")                       \
+    X(INBOX_WARN, "PVM_INBOX_WARN", BYTES, "1G", 0, 0,                                                                 \
+      "bytes of messages waiting in a task at which it logs a warning, and when they have doubled; 0: never")          \
     X(TCP_NODELAY, "PVM_TCP_NODELAY", BOOL, "1", 0, 0, "set TCP_NODELAY on direct TCP links")                          \
     X(TCP_SNDBUF, "PVM_TCP_SNDBUF", BYTES, "0", 0, 1073741824, "send buffer of direct TCP links; 0: system default")   \
     X(TCP_RCVBUF, "PVM_TCP_RCVBUF", BYTES, "0", 0, 1073741824,                                                         \

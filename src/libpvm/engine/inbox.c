@@ -10,6 +10,7 @@
 
 #define HASH_FUNCTION(key, length, value) ((value) = hash_of(key))
 #include <utlist.h>
+#include "core/config.h"
 #include "core/hash.h"
 #include "core/log.h"
 #include "buffer.h"
@@ -37,7 +38,9 @@ static unsigned indexed;                             /* bits 1 << kind */
 static struct pvmi_waiting *spare;                   /* free entries, linked by next */
 static unsigned spare_count;
 static uint64_t last_number;
-static struct pvmi_wanted *wanted; /* chain of the threads' innermost waiting receives */
+static uint64_t waiting_bytes;
+static uint64_t warn_first_bytes, warn_at_bytes; /* 0: the setting has not been read */
+static struct pvmi_wanted *wanted;               /* chain of the threads' innermost waiting receives */
 
 size_t pvmi_inbox_count;
 bool pvmi_inbox_lost;
@@ -177,6 +180,7 @@ static struct pvmi_waiting *waiting_new(struct pvmc_message *m)
         w->src = (int)m->src;
         w->tag = m->tag;
         w->ctx = (int)m->ctx;
+        w->bytes = m->length + sizeof *w + sizeof *m;
     }
     return w;
 }
@@ -260,6 +264,37 @@ static bool hand_over(struct pvmc_message *m)
     return w;
 }
 
+static void warn_if_full(const struct pvmi_waiting *last)
+{
+    if (!warn_first_bytes) {
+        uint64_t setting = (uint64_t)pvmc_config_integer(PVMC_SETTING_INBOX_WARN);
+        warn_first_bytes = warn_at_bytes = setting ? setting : UINT64_MAX;
+    }
+    if (waiting_bytes < warn_at_bytes)
+        return;
+    while (warn_at_bytes <= waiting_bytes)
+        warn_at_bytes *= 2;
+    pvmc_log(PVMC_LOG_WARNING,
+             "%zu messages of %llu MiB wait in this task, the last from t%x with tag %d: it receives more than it asks "
+             "for (PVM_INBOX_WARN)",
+             pvmi_inbox_count, (unsigned long long)(waiting_bytes >> 20), (unsigned)last->src, last->tag);
+}
+
+static void count_in(const struct pvmi_waiting *w)
+{
+    pvmi_inbox_count++;
+    waiting_bytes += w->bytes;
+    if (waiting_bytes >= warn_at_bytes)
+        warn_if_full(w);
+}
+
+static void count_out(const struct pvmi_waiting *w)
+{
+    waiting_bytes -= w->bytes;
+    if (!--pvmi_inbox_count)
+        warn_at_bytes = warn_first_bytes;
+}
+
 struct pvmi_waiting *pvmi_inbox_append(struct pvmc_message *m)
 {
     struct pvmi_waiting *w = waiting_new(m);
@@ -269,7 +304,7 @@ struct pvmi_waiting *pvmi_inbox_append(struct pvmc_message *m)
         return NULL;
     }
     DL_APPEND(first, w);
-    pvmi_inbox_count++;
+    count_in(w);
     if (indexed)
         index_everywhere(w);
     return w;
@@ -346,8 +381,9 @@ struct pvmc_message *pvmi_inbox_take(struct pvmi_waiting *w, int *mid)
     if (indexed)
         unindex_everywhere(w);
     DL_DELETE(first, w);
+    count_out(w);
     waiting_free(w);
-    if (!--pvmi_inbox_count && indexed)
+    if (!pvmi_inbox_count && indexed)
         index_drop_all();
     return m;
 }

@@ -21,6 +21,7 @@ struct pvmi_waiting {
     int src, tag, ctx;                /* the search key; pvm_setminfo() no longer changes it */
     uint64_t number;                  /* order of arrival */
     int mid;                          /* 0 until the program has seen it (pvm_probe, pvm_recvf) */
+    uint64_t bytes;                   /* of memory, about */
     struct pvmi_waiting *prev, *next; /* in order of arrival */
     struct {
         struct pvmi_waiting *prev, *next;
@@ -36,7 +37,11 @@ struct pvmi_wanted {
     struct pvmi_wanted *next;
 };
 
-/* Appends a message; takes over the reference. NULL: out of memory, and the message is lost, see below. */
+/*
+ * Appends a message; takes over the reference. NULL: out of memory, and the message is lost, see below. The inbox has
+ * no limit, because the message that the program waits for may be behind all the others, or follow from them. It warns
+ * when PVM_INBOX_WARN bytes wait, and each time that they have doubled.
+ */
 struct pvmi_waiting *pvmi_inbox_append(struct pvmc_message *m);
 
 /*

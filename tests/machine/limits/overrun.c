@@ -187,11 +187,11 @@ static void await_pause(int tid)
 {
     char line[64];
     snprintf(line, sizeof line, "t%x (pid %d) ignores the hold", (unsigned)tid, (int)check_pid_of(tid));
-    for (int i = 0; i < check_limit_s() * 100 && !check_log_has(line); i++) {
+    for (int i = 0; i < check_limit_s() * 100 && !check_log_lines(line); i++) {
         check_daemons_small();
         check_sleep_ms(10);
     }
-    CHECK(check_log_has(line));
+    CHECK(check_log_lines(line));
     check_sleep_ms(300);
 }
 

@@ -185,14 +185,14 @@ static long stat_field(pid_t pid, int n)
     return n == 3 ? at[1] : strtol(at + 1, NULL, 10);
 }
 
-int check_log_has(const char *text)
+int check_log_lines(const char *text)
 {
     char path[4096], line[4096];
     int found = 0;
     snprintf(path, sizeof path, "%s/pvml.%u", getenv("PVM_TMP"), (unsigned)getuid());
     FILE *f = fopen(path, "r");
-    while (f && !found && fgets(line, sizeof line, f))
-        found = strstr(line, text) != NULL;
+    while (f && fgets(line, sizeof line, f))
+        found += strstr(line, text) != NULL;
     if (f)
         fclose(f);
     return found;

@@ -90,8 +90,8 @@ long check_rss_kib(pid_t pid);
 long check_cpu_ms(pid_t pid);
 int check_alive(pid_t pid); /* zombies count as dead */
 
-/* Whether the log of the machine's first daemon has a line with this text. */
-int check_log_has(const char *text);
+/* Number of lines with this text in the log of the machine's first daemon. */
+int check_log_lines(const char *text);
 
 /* Memory available on this machine, in MiB. */
 long check_available_mib(void);
