@@ -9,6 +9,7 @@
 #include <strings.h>
 #include <unistd.h>
 #include "error.h"
+#include "guess.h"
 #include "log.h"
 
 #define NAME_MAX_BYTES 128
@@ -314,41 +315,12 @@ int pvmc_config_daemon_file(const char *stem, char *path, size_t size)
 
 /* ---- unknown variables ---- */
 
-#define GUESS_DISTANCE 3  /* most edits between an unknown name and the one suggested */
-#define GUESS_BYTES    40 /* longer names are not compared */
-
-static size_t least(size_t a, size_t b, size_t c)
-{
-    size_t d = a < b ? a : b;
-    return c < d ? c : d;
-}
-
-/* Levenshtein distance between a and b, both shorter than GUESS_BYTES. */
-static size_t edit_distance(const char *a, const char *b)
-{
-    size_t row[GUESS_BYTES + 1], columns = strlen(b);
-    for (size_t j = 0; j <= columns; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1]; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= columns; j++) {
-            size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = least(row[j] + 1, row[j - 1] + 1, replaced);
-        }
-    }
-    return row[columns];
-}
-
 static const char *nearest_name(const char *name)
 {
     const char *nearest = NULL;
-    size_t best = GUESS_DISTANCE + 1;
-    if (strlen(name) >= GUESS_BYTES)
-        return NULL;
+    size_t best = PVMC_GUESS_DISTANCE + 1;
     for (int i = 0; i < PVMC_SETTING_COUNT; i++) {
-        size_t distance = edit_distance(name, pvmc_setting_table[i].name);
+        size_t distance = pvmc_guess_distance(name, pvmc_setting_table[i].name);
         if (distance < best) {
             best = distance;
             nearest = pvmc_setting_table[i].name;
