@@ -86,7 +86,8 @@ enum pvmc_setting_kind {
     X(RDMA_TIMEOUT, "PVM_RDMA_TIMEOUT", SECONDS, "30", 1000000, 0,                                                     \
       "how long a task that has joined an RDMA link waits for its peer to poll")                                       \
     X(FAULT, "PVM_FAULT", TEXT, "", 0, 0,                                                                              \
-      "for tests: faults on direct links, such as seed=7,drop=1%,delay=2ms,cut=0.1%; see dpvm-transports(7)")          \
+      "for tests: faults of direct links, daemons and the group server, such as seed=7,cut=0.1%,link.write=error/3; "  \
+      "see dpvm-transports(7)")                                                                                        \
     X(TRACE_FILE, "PVM_TRACE", PATH, "", 0, 0,                                                                         \
       "file to which the calls and messages of a program are traced; see pvm-trace(1)")                                \
     X(THREADS, "PVM_THREADS", BOOL, "0", 0, 0, "give each thread of a task its own active buffers and context")        \

@@ -6,14 +6,14 @@
 #include "side.h"
 #include "suites.h"
 
-enum { ROUNDS = 60, FRAMES = 150, OFTEN = PVMT_FAULT_CERTAIN / 1000 };
+enum { ROUNDS = 60, FRAMES = 150, OFTEN = PVMC_FAULT_CERTAIN / 1000 };
 
-static struct pvmt_fault_plan plan;
+static struct pvmc_fault_plan plan;
 
 static void read_plan(void)
 {
     char why[256];
-    ck_assert_int_eq(pvmt_fault_plan_read(&plan, pvmc_config_text(PVMC_SETTING_FAULT), why, sizeof why), 0);
+    ck_assert_int_eq(pvmc_fault_plan_read(&plan, pvmc_config_text(PVMC_SETTING_FAULT), why, sizeof why), 0);
 }
 
 /* Whether server and client connected. A failure is due to the plan, or to faults of the device. */

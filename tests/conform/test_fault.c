@@ -6,31 +6,31 @@
 #include "transports/fault/fault.h"
 #include "unit.h"
 
-static char why[256];
+static char why[PVMC_FAULT_WHY];
 
-static struct pvmt_fault_plan good(const char *text)
+static struct pvmc_fault_plan good(const char *text)
 {
-    struct pvmt_fault_plan plan;
-    ck_assert_msg(!pvmt_fault_plan_read(&plan, text, why, sizeof why), "%s: %s", text, why);
+    struct pvmc_fault_plan plan;
+    ck_assert_msg(!pvmc_fault_plan_read(&plan, text, why, sizeof why), "%s: %s", text, why);
     return plan;
 }
 
 START_TEST(texts_are_read)
 {
-    struct pvmt_fault_plan p = good("seed=7,drop=1%,delay=2ms,cut=0.1%,refuse=100%,nojoin=0.0001%");
+    struct pvmc_fault_plan p = good("seed=7,drop=1%,delay=2ms,cut=0.1%,refuse=100%,nojoin=0.0001%");
     ck_assert_uint_eq(p.seed, 7);
     ck_assert_uint_eq(p.drop, 10000);
     ck_assert_uint_eq(p.cut, 1000);
-    ck_assert_uint_eq(p.refuse, PVMT_FAULT_CERTAIN);
+    ck_assert_uint_eq(p.refuse, PVMC_FAULT_CERTAIN);
     ck_assert_uint_eq(p.nojoin, 1);
     ck_assert_int_eq(p.delay_us, 2000);
     ck_assert_int_eq(good("delay=500us").delay_us, 500);
     ck_assert_int_eq(good("delay=0.25s").delay_us, 250000);
-    ck_assert(pvmt_fault_plan_any(&p));
+    ck_assert(pvmc_fault_plan_has_links(&p));
     p = good("");
-    ck_assert(!pvmt_fault_plan_any(&p));
+    ck_assert(!pvmc_fault_plan_has_links(&p));
     p = good("seed=3,drop=0%,delay=0ms");
-    ck_assert(!pvmt_fault_plan_any(&p));
+    ck_assert(!pvmc_fault_plan_has_links(&p));
 }
 END_TEST
 
@@ -59,10 +59,10 @@ START_TEST(malformed_texts_are_explained)
         {"seed=99999999999999999999", "a whole number"},
         {"seed=11111111111111111111111111111111111111111111111111111", "name=value"},
     };
-    struct pvmt_fault_plan plan;
+    struct pvmc_fault_plan plan;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         why[0] = '\0';
-        ck_assert_msg(pvmt_fault_plan_read(&plan, bad[i].text, why, sizeof why) == PVMC_EPARAM, "%s", bad[i].text);
+        ck_assert_msg(pvmc_fault_plan_read(&plan, bad[i].text, why, sizeof why) == PVMC_EPARAM, "%s", bad[i].text);
         ck_assert_msg(strstr(why, bad[i].part), "%s: %s", bad[i].text, why);
     }
 }
@@ -71,11 +71,11 @@ END_TEST
 START_TEST(every_prefix_is_read_or_refused)
 {
     static const char text[] = "seed=7,drop=1%,delay=2.5ms,cut=0.1%";
-    struct pvmt_fault_plan plan;
+    struct pvmc_fault_plan plan;
     for (size_t length = 0; length < sizeof text; length++) {
         char prefix[sizeof text] = "";
         memcpy(prefix, text, length);
-        int rc = pvmt_fault_plan_read(&plan, prefix, why, sizeof why);
+        int rc = pvmc_fault_plan_read(&plan, prefix, why, sizeof why);
         ck_assert(rc == 0 || (rc == PVMC_EPARAM && why[0]));
     }
 }
@@ -86,9 +86,9 @@ START_TEST(random_numbers_repeat_and_spread)
     uint64_t a = 5, b = 5;
     unsigned low = 0;
     for (int i = 0; i < 10000; i++) {
-        uint32_t x = pvmt_fault_random(&a);
-        ck_assert_uint_eq(x, pvmt_fault_random(&b));
-        low += x % PVMT_FAULT_CERTAIN < PVMT_FAULT_CERTAIN / 10;
+        uint32_t x = pvmc_fault_random(&a);
+        ck_assert_uint_eq(x, pvmc_fault_random(&b));
+        low += x % PVMC_FAULT_CERTAIN < PVMC_FAULT_CERTAIN / 10;
     }
     ck_assert_uint_gt(low, 800);
     ck_assert_uint_lt(low, 1200);

@@ -49,14 +49,14 @@ struct fault_endpoint {
 struct slot {
     struct pvmt_transport_ops ops;
     const struct pvmt_transport_ops *inner;
-    struct pvmt_fault_plan plan;
+    struct pvmc_fault_plan plan;
 };
 
 struct fault_transport {
     struct pvmt_transport base;
     struct pvmt_transport *inner;
     const struct pvmt_transport_ops *inner_ops;
-    struct pvmt_fault_plan plan;
+    struct pvmc_fault_plan plan;
     int epoll_fd, timer_fd; /* with delay: combine inner's descriptor and the timer for the next frame; else -1 */
     bool timer_set, in_progress;
     struct fault_endpoint *endpoints;
@@ -66,7 +66,7 @@ static uint64_t random_state = 1;
 
 static bool chance(uint32_t millionths)
 {
-    return millionths && pvmt_fault_random(&random_state) % PVMT_FAULT_CERTAIN < millionths;
+    return millionths && pvmc_fault_random(&random_state) % PVMC_FAULT_CERTAIN < millionths;
 }
 
 static struct fault_transport *transport_of(const struct fault_endpoint *e)
@@ -82,7 +82,7 @@ static struct held *held_new(const struct fault_transport *t, const struct pvmc_
     if (!held)
         return NULL;
     held->h = *h;
-    held->due_us = pvmc_clock_us() + pvmt_fault_random(&random_state) % (2 * t->plan.delay_us + 1);
+    held->due_us = pvmc_clock_us() + pvmc_fault_random(&random_state) % (2 * t->plan.delay_us + 1);
     return held;
 }
 
@@ -402,7 +402,7 @@ static int fault_joined(struct pvmt_endpoint *base, const uint8_t *reply, size_t
 /* Ends the connection before the frame or in the middle of it. What the inner transport has not sent yet is lost. */
 static int send_and_cut(struct fault_endpoint *e, struct pvmc_frame *f)
 {
-    bool before = pvmt_fault_random(&random_state) & 1;
+    bool before = pvmc_fault_random(&random_state) & 1;
     if (!before)
         transport_of(e)->inner_ops->send(e->inner, f);
     end_by_fault(e);
@@ -609,20 +609,19 @@ static struct slot *slot_of(const struct pvmt_transport_ops *inner)
 const struct pvmt_transport_ops *pvmt_fault_wrap(const struct pvmt_transport_ops *inner)
 {
     static bool begun;
-    char why[256];
-    struct pvmt_fault_plan plan;
+    char why[PVMC_FAULT_WHY];
+    struct pvmc_fault_plan plan;
     const char *text = pvmc_config_text(PVMC_SETTING_FAULT);
-    if (pvmt_fault_plan_read(&plan, text, why, sizeof why)) {
+    if (pvmc_fault_plan_read(&plan, text, why, sizeof why)) {
         pvmc_log_once(PVMC_LOG_ERROR, "PVM_FAULT is not usable and ignored: %s", why);
         return inner;
     }
-    struct slot *s = inner->offer && pvmt_fault_plan_any(&plan) ? slot_of(inner) : NULL;
+    struct slot *s = inner->offer && pvmc_fault_plan_has_links(&plan) ? slot_of(inner) : NULL;
     if (!s)
         return inner;
     s->plan = plan;
     if (!begun) {
-        random_state = plan.seed * 0x9e3779b97f4a7c15u + 1;
-        random_state += !random_state;
+        random_state = pvmc_fault_random_start(plan.seed);
         pvmc_log(PVMC_LOG_INFO, "direct links fail on purpose: PVM_FAULT=%s", text);
     }
     begun = true;

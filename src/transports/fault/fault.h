@@ -1,7 +1,7 @@
 /*
  * fault.h - wraps a transport so that its links fail as PVM_FAULT says: for tests of the layers above.
  *
- *   PVM_FAULT = NAME=VALUE,...
+ *   PVM_FAULT = NAME=VALUE,...          (core/fault/plan.h has all of the grammar)
  *     seed=N      of the random numbers; the same seed gives the same faults at the same frames of a process
  *     drop=P%     a frame is lost, and with it the connection: both ends are told by down
  *     cut=P%      the connection ends: before a frame, in the middle of one, or when one arrives
@@ -15,8 +15,8 @@
 #ifndef PVMT_FAULT_H
 #define PVMT_FAULT_H
 
+#include "core/fault/plan.h"
 #include "transports/transport.h"
-#include "plan.h"
 
 /*
  * The ops to use instead of inner: inner wrapped with the faults of PVM_FAULT, or inner itself when none are set, when
