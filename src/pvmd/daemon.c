@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "core/config.h"
 #include "core/error.h"
+#include "core/fault/failpoint.h"
 #include "core/log.h"
 #include "parts.h"
 #include "pvmd/base/address_file.h"
@@ -141,6 +142,7 @@ static int start(const struct pvmd_options *options, char *why, size_t size)
         return rc;
     pvmd_sweeper_know_files(pvmd_address_file_path(), pvmd.socket_path);
     pvmd_logfile_open();
+    pvmc_failpoint_start(pvmd.host_name);
     pvmd.loop = pvmd_loop_new();
     snprintf(why, size, "not started: no event loop");
     rc = pvmd.loop ? 0 : PVMC_ESYSTEM;

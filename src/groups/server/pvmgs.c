@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "core/fault/failpoint.h"
+#include "core/log.h"
 #include "core/reserve.h"
 #include "groups/name.h"
 #include "calls.h"
@@ -87,13 +89,14 @@ static void join(struct group *g, struct member *m, const struct request *r)
         pvmg_reply_code(r, PvmOutOfRes);
         return;
     }
-    code = watch_task(r->from);
+    code = pvmc_failpoint(PVMC_FAILPOINT_GROUP_JOIN) ? PvmNoMem : watch_task(r->from);
     m = code < 0 ? NULL : pvmg_roster_add_member(g, r->from);
     if (m)
         pvmg_reply_join(g, m, r);
     else
         pvmg_reply_code(r, code < 0 ? code : PvmOutOfRes);
     drop_if_empty(g);
+    pvmc_failpoint_done(PVMC_FAILPOINT_GROUP_JOIN);
 }
 
 /* Removes a member from its group and notifies the others if it matters to them. */
@@ -102,6 +105,7 @@ static void remove_member(struct group *g, struct member *m, bool died)
     int tid = m->tid;
     bool concerns = died || g->frozen || pvmg_calls_await(g, m);
 
+    pvmc_failpoint(PVMC_FAILPOINT_GROUP_LEAVE);
     pvmg_barriers_forget(g, m);
     pvmg_roster_remove_member(g, m);
     if (g->frozen) {
@@ -113,6 +117,7 @@ static void remove_member(struct group *g, struct member *m, bool died)
         pvmg_tell_members(g, died ? PVMG_EVENT_DIED : PVMG_EVENT_LEFT, tid);
     pvmg_barriers_shrunk(g, died);
     drop_if_empty(g);
+    pvmc_failpoint_done(PVMC_FAILPOINT_GROUP_LEAVE);
 }
 
 static void leave(struct group *g, struct member *m, const struct request *r)
@@ -143,7 +148,11 @@ static void list(struct group *g, struct member *m, const struct request *r)
 
 static void enter_barrier(struct group *g, struct member *m, const struct request *r)
 {
-    pvmg_barrier_enter(g, m, r, unpack_int());
+    int count = unpack_int();
+
+    pvmc_failpoint(PVMC_FAILPOINT_GROUP_BARRIER);
+    pvmg_barrier_enter(g, m, r, count);
+    pvmc_failpoint_done(PVMC_FAILPOINT_GROUP_BARRIER);
 }
 
 static void freeze(struct group *g, struct member *m, const struct request *r)
@@ -307,6 +316,9 @@ int main(int argc, char **argv)
     tid = pvm_mytid();
     if (tid < 0)
         return 1;
+    pvmc_failpoint_start(NULL);
+    if (pvmc_failpoint_any)
+        pvmc_log_to(NULL, NULL, PVMC_LOG_WARNING); /* standard error, whatever PvmAutoErr is */
     pvm_setopt(PvmAutoErr, 0);
     pvm_setopt(PvmResvTids, 1);
     pvm_setcontext(PVMG_GROUP_CTX_SERVER);

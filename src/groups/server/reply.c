@@ -1,4 +1,5 @@
 #include "reply.h"
+#include "core/fault/failpoint.h"
 #include "groups/name.h"
 #include "outbox.h"
 #include "pvm3.h"
@@ -10,7 +11,9 @@ static void pack(int value)
 
 static void send(const struct request *r)
 {
+    pvmc_failpoint(PVMC_FAILPOINT_GROUP_REPLY);
     pvmg_outbox_send(PVMG_GROUP_CTX_SERVER, &r->from, 1, r->answer_tag);
+    pvmc_failpoint_done(PVMC_FAILPOINT_GROUP_REPLY);
 }
 
 static void begin(int serial, int code)
@@ -110,7 +113,9 @@ void pvmg_reply_barrier(int operation, int code, struct group *g, struct barrier
     pvmg_name_pack(g->name);
     if (operation == PVMG_GROUP_FREEZE && code >= 0)
         pack_list(g, g->list, g->calls, 0);
+    pvmc_failpoint(PVMC_FAILPOINT_GROUP_RELEASE);
     pvmg_outbox_send(PVMG_GROUP_CTX_SERVER, barrier->tids, barrier->reached, PVMG_GROUP_ANSWER);
+    pvmc_failpoint_done(PVMC_FAILPOINT_GROUP_RELEASE);
     barrier->reached = 0;
 }
 

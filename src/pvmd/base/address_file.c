@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include "core/config.h"
 #include "core/error.h"
+#include "core/fault/failpoint.h"
 #include "core/log.h"
 #include "self.h"
 #include "sweep.h"
@@ -256,8 +257,11 @@ static int write_file(const char *path)
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return -1;
-    errno = ENOSPC; /* for a short write */
-    if (write(fd, pvmd.socket_path, length) == (ssize_t)length && !fchmod(fd, 0600) && !flock(fd, LOCK_EX | LOCK_NB))
+    bool fails = pvmc_failpoint(PVMC_FAILPOINT_ADDRESS_WRITE);
+    if (!fails)
+        errno = ENOSPC; /* for a short write */
+    if (!fails && write(fd, pvmd.socket_path, length) == (ssize_t)length && !fchmod(fd, 0600) &&
+        !flock(fd, LOCK_EX | LOCK_NB))
         return fd;
     int error = errno;
     unlink(path);
@@ -273,7 +277,9 @@ static int put_in_place(const char *path, char *why, size_t size)
     int rc = lock_old(&stale_fd, why, size);
     if (rc)
         return rc;
-    int failed = stale_fd >= 0 ? rename(path, address_path) : link(path, address_path);
+    int failed = pvmc_failpoint(PVMC_FAILPOINT_ADDRESS_PLACE) ? -1
+                 : stale_fd >= 0                              ? rename(path, address_path)
+                                                              : link(path, address_path);
     if (failed)
         rc = errno == EEXIST ? PVMC_EAGAIN : explain_errno(why, size, "make", address_path);
     if (stale_fd >= 0)
@@ -290,8 +296,10 @@ int pvmd_address_file_publish(char *why, size_t size)
     int fd = write_file(path), rc = PVMC_EAGAIN;
     if (fd < 0)
         return explain_errno(why, size, "write", path);
+    pvmc_failpoint_done(PVMC_FAILPOINT_ADDRESS_WRITE);
     for (int i = 0; i < ATTEMPTS && rc == PVMC_EAGAIN; i++)
         rc = put_in_place(path, why, size);
+    pvmc_failpoint_done(PVMC_FAILPOINT_ADDRESS_PLACE);
     unlink(path); /* rename() has left nothing of this name */
     if (rc)
         close(fd);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "core/config.h"
 #include "core/error.h"
+#include "core/fault/failpoint.h"
 #include "core/log.h"
 #include "core/visible.h"
 #include "self.h"
@@ -80,8 +81,9 @@ static void write_line(const char *line, size_t length)
         return;
     if (left_bytes < (int64_t)length)
         rotate();
-    ssize_t written = write(fd, line, length);
+    ssize_t written = pvmc_failpoint(PVMC_FAILPOINT_LOG_WRITE) ? -1 : write(fd, line, length);
     (void)written;
+    pvmc_failpoint_done(PVMC_FAILPOINT_LOG_WRITE);
     left_bytes -= (int64_t)length;
 }
 

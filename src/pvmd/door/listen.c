@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "core/error.h"
+#include "core/fault/failpoint.h"
 #include "core/log.h"
 #include "wire/socket.h"
 #include "handover.h"
@@ -76,10 +77,12 @@ static bool judge(int fd, const uint8_t *wire, const uint8_t *nonce)
         return rc == PVMC_ESYSTEM;
     }
     enum pvmd_verdict verdict = events->offered(&p);
-    if (answer(fd, verdict, wire, nonce) || verdict != PVMD_VERDICT_GO || fcntl(fd, F_SETFL, O_NONBLOCK)) {
+    if (pvmc_failpoint(PVMC_FAILPOINT_DOOR_JUDGE) || answer(fd, verdict, wire, nonce) || verdict != PVMD_VERDICT_GO ||
+        fcntl(fd, F_SETFL, O_NONBLOCK)) {
         close(fd);
     } else {
         counts.accepted++;
+        pvmc_failpoint_done(PVMC_FAILPOINT_DOOR_JUDGE);
         events->accepted(&p, fd, key);
     }
     OPENSSL_cleanse(key, sizeof key);

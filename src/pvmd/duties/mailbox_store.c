@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
+#include "core/fault/failpoint.h"
 #include "core/hash.h"
 #include "pvm3.h"
 
@@ -221,11 +222,12 @@ int pvmd_mailbox_put(const char *name, int index, const struct pvmd_mail *mail)
         return PvmBadParam;
     if (!has_room_for(mail) || (!class_find(name) && strlen(name) > PVMD_MAILBOX_NAMES_MAX - name_bytes))
         return PvmOutOfRes;
-    struct class *c = class_get(name);
+    struct class *c = pvmc_failpoint(PVMC_FAILPOINT_MAILBOX_PUT) ? NULL : class_get(name);
     if (!c)
         return PvmNoMem;
     int rc = put_into(c, index, mail);
     class_drop_if_empty(c);
+    pvmc_failpoint_done(PVMC_FAILPOINT_MAILBOX_PUT);
     return rc;
 }
 
@@ -258,9 +260,12 @@ int pvmd_mailbox_remove(const char *name, int index, uint32_t flags, pvmc_tid wh
     int rc = pvmd_mailbox_find(name, index, (flags & PvmMboxFirstAvail) | PvmMboxReadAndDelete, who, &m);
     if (rc < 0)
         return rc;
+    if (pvmc_failpoint(PVMC_FAILPOINT_MAILBOX_REMOVE))
+        return PvmNoMem;
     struct class *c = class_find(name);
     take_out(c, m);
     class_drop_if_empty(c);
+    pvmc_failpoint_done(PVMC_FAILPOINT_MAILBOX_REMOVE);
     return rc;
 }
 

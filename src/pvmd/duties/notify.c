@@ -5,6 +5,7 @@
 #include <ev.h>
 #include <utlist.h>
 #include "core/error.h"
+#include "core/fault/failpoint.h"
 #include "core/hash.h"
 #include "core/log.h"
 #include "core/message/proto.h"
@@ -116,7 +117,8 @@ static struct registration *find(const struct owner *o, const struct event *even
 /* NULL: out of memory, or the task has too many. */
 static struct registration *add(struct owner *o, const struct order *order)
 {
-    struct registration *r = HASH_COUNT(o->all) < REGISTRATIONS_MAX ? calloc(1, sizeof *r) : NULL;
+    bool may = !pvmc_failpoint(PVMC_FAILPOINT_NOTIFY_ADD) && HASH_COUNT(o->all) < REGISTRATIONS_MAX;
+    struct registration *r = may ? calloc(1, sizeof *r) : NULL;
     if (!r) {
         pvmc_log(PVMC_LOG_ERROR, "t%x asks for more events than fit", o->tid);
         return NULL;
@@ -124,7 +126,9 @@ static struct registration *add(struct owner *o, const struct order *order)
     r->owner = o;
     r->event = order->event;
     r->remaining = order->remaining;
-    if (PVMC_HASH_ADD(hh, o->all, event, r))
+    bool added = PVMC_HASH_ADD(hh, o->all, event, r);
+    pvmc_failpoint_done(PVMC_FAILPOINT_NOTIFY_ADD);
+    if (added)
         return r;
     free(r);
     return NULL;
@@ -144,7 +148,9 @@ static void deliver(const struct registration *r, int *values, int count)
     m->dst = r->owner->tid;
     m->tag = r->event.tag;
     m->ctx = r->event.ctx;
+    pvmc_failpoint(PVMC_FAILPOINT_NOTIFY_SEND);
     pvmd_relay_message(m);
+    pvmc_failpoint_done(PVMC_FAILPOINT_NOTIFY_SEND);
     pvmc_message_unref(m);
 }
 

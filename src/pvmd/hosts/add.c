@@ -7,6 +7,7 @@
 #include <utlist.h>
 #include "core/buf.h"
 #include "core/error.h"
+#include "core/fault/failpoint.h"
 #include "core/log.h"
 #include "pvmd/base/events.h"
 #include "pvmd/base/self.h"
@@ -170,7 +171,7 @@ static void enter_table(struct pvmd_newcomer *n, const struct order *o)
         pvmd_newcomer_fail(n, PvmDupHost, "the machine has a host of this name");
         return;
     }
-    unsigned index = pvmd_host_next_index();
+    unsigned index = pvmc_failpoint(PVMC_FAILPOINT_HOST_ENTER) ? 0 : pvmd_host_next_index();
     n->host = index ? pvmd_host_new(index, pvmd_membership_new_incarnation(), name) : NULL;
     if (!n->host)
         pvmd_newcomer_fail(n, PvmOutOfRes, "the host table is full");
@@ -182,6 +183,7 @@ static void enter_table(struct pvmd_newcomer *n, const struct order *o)
     }
     if (n->host && n->spec.speed)
         n->host->speed = n->spec.speed;
+    pvmc_failpoint_done(PVMC_FAILPOINT_HOST_ENTER);
 }
 
 static void begin_newcomer(struct pvmd_newcomer *n, const char *line, const struct order *o)
@@ -279,7 +281,9 @@ static void begin_batch(void)
     if (!batch.count)
         return;
     batch.active = true;
+    pvmc_failpoint(PVMC_FAILPOINT_HOST_TELL);
     tell_all();
+    pvmc_failpoint_done(PVMC_FAILPOINT_HOST_TELL);
 }
 
 static void make_member(struct pvmd_newcomer *n)
@@ -293,6 +297,7 @@ static void make_member(struct pvmd_newcomer *n)
 /* All daemons know the batch: its hosts become members. Hosts lost meanwhile are out of the table already. */
 static void publish_batch(void)
 {
+    pvmc_failpoint(PVMC_FAILPOINT_HOST_UP);
     for (unsigned i = 0; i < batch.count; i++) {
         struct pvmd_newcomer *n = newcomer_of(pvmd_host_any(batch.indices[i]));
         if (n)
@@ -300,6 +305,7 @@ static void publish_batch(void)
     }
     batch.published = true;
     pvmd_membership_changed();
+    pvmc_failpoint_done(PVMC_FAILPOINT_HOST_UP);
 }
 
 /* They are members, whatever happens to this master. */

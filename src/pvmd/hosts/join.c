@@ -7,6 +7,7 @@
 #include <strings.h>
 #include "core/config.h"
 #include "core/error.h"
+#include "core/fault/failpoint.h"
 #include "core/log.h"
 #include "core/message/proto.h"
 #include "wire/tls.h"
@@ -233,9 +234,11 @@ static int get_rows(struct pvmc_buf *body, bool members)
 static int host_add(const struct pvmd_question *q, struct pvmc_buf *body)
 {
     int rc = check_master(q);
+    rc = rc ? rc : pvmc_failpoint(PVMC_FAILPOINT_HOST_ROWS);
     rc = rc ? rc : get_rows(body, true);
     rc = rc ? rc : get_rows(body, false);
     rc = rc ? rc : pvmc_buf_end(body);
+    pvmc_failpoint_done(PVMC_FAILPOINT_HOST_ROWS);
     if (!rc)
         pvmd_answer(q, PvmOk, NULL);
     return rc;

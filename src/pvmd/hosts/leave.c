@@ -7,6 +7,7 @@
 #include <utlist.h>
 #include "core/buf.h"
 #include "core/error.h"
+#include "core/fault/failpoint.h"
 #include "core/log.h"
 #include "pvmd/base/events.h"
 #include "pvmd/base/self.h"
@@ -57,9 +58,11 @@ void pvmd_leave_forget(struct pvmd_host *host)
 {
     unsigned index = host->index;
     bool was_member = host->state == PVMD_HOST_UP;
+    pvmc_failpoint(PVMC_FAILPOINT_HOST_FORGET);
     pvmd_link_close(host);
     pvmd_host_free(host);
     pvmd_rpc_host_left(index);
+    pvmc_failpoint_done(PVMC_FAILPOINT_HOST_FORGET);
     if (was_member)
         pvmd_tell_host_left(index);
 }
@@ -169,8 +172,10 @@ static struct waiting *new_waiting(unsigned count)
 static void dismiss(struct pvmd_host *host)
 {
     unsigned index = host->index;
+    pvmc_failpoint(PVMC_FAILPOINT_HOST_DISMISS);
     tell(index, index, host->incarnation);
     pvmd_host_set_state(host, PVMD_HOST_LEAVING);
+    pvmc_failpoint_done(PVMC_FAILPOINT_HOST_DISMISS);
     pvmd_rpc_host_left(index);
     pvmd_tell_host_left(index);
     pvmd_membership_changed();

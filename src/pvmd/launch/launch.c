@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <utlist.h>
 #include "core/error.h"
+#include "core/fault/failpoint.h"
 #include "core/log.h"
 #include "core/message/proto.h"
 #include "core/visible.h"
@@ -324,7 +325,10 @@ static int spawn_command(struct pvmd_command *c, int in, int out, int err, pid_t
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    int error = posix_spawnp(pid, c->argv[0], &actions, &attributes, c->argv, environ);
+    int error = pvmc_failpoint(PVMC_FAILPOINT_HOST_LAUNCH)
+                    ? errno
+                    : posix_spawnp(pid, c->argv[0], &actions, &attributes, c->argv, environ);
+    pvmc_failpoint_done(PVMC_FAILPOINT_HOST_LAUNCH);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     if (!error)

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "core/error.h"
+#include "core/fault/failpoint.h"
 #include "core/log.h"
 #include "wire/socket.h"
 
@@ -192,12 +193,14 @@ static void read_nonce(struct pvmd_dial *d)
 {
     if (!read_whole(d, d->nonce, sizeof d->nonce))
         return;
-    int rc = make_preface(d);
+    int rc = pvmc_failpoint(PVMC_FAILPOINT_LINK_PREFACE);
+    rc = rc ? rc : make_preface(d);
     if (rc || send(d->fd, d->wire, sizeof d->wire, MSG_NOSIGNAL) != (ssize_t)sizeof d->wire) { /* it fits any buffer */
         note(d, "%s", rc ? pvmc_error_text(rc) : strerror(errno));
         try_next(d);
         return;
     }
+    pvmc_failpoint_done(PVMC_FAILPOINT_LINK_PREFACE);
     await(d, DIAL_ANSWER, EV_READ);
 }
 
@@ -215,6 +218,7 @@ static void refuse_impostor(struct pvmd_dial *d, int rc)
 static void hand_over(struct pvmd_dial *d)
 {
     uint8_t key[PVMD_KEY_BYTES];
+    pvmc_failpoint_done(PVMC_FAILPOINT_LINK_VERDICT);
     int fd = d->fd, rc = pvmd_preface_key(d->wire, &pvmd_secrets->machine, d->nonce, key);
     if (rc) {
         note(d, "%s", pvmc_error_text(rc));
@@ -234,6 +238,7 @@ static void read_answer(struct pvmd_dial *d)
     if (!read_whole(d, d->answer, sizeof d->answer))
         return;
     int rc = pvmd_preface_verdict(d->answer, d->wire, &pvmd_secrets->door, d->nonce, &verdict);
+    rc = rc ? rc : pvmc_failpoint(PVMC_FAILPOINT_LINK_VERDICT);
     if (rc) {
         refuse_impostor(d, rc);
     } else if (verdict == PVMD_VERDICT_GO) {
@@ -278,7 +283,10 @@ static void again_event(struct ev_loop *loop, ev_timer *w, int events)
 
 static void try_address(struct pvmd_dial *d)
 {
-    int fd = pvmw_socket_connect(&d->addresses.list[d->current], NULL, NULL);
+    int fd = pvmc_failpoint(PVMC_FAILPOINT_LINK_CONNECT)
+                 ? -errno
+                 : pvmw_socket_connect(&d->addresses.list[d->current], NULL, NULL);
+    pvmc_failpoint_done(PVMC_FAILPOINT_LINK_CONNECT);
     if (fd < 0) {
         note(d, "%s", strerror(-fd));
         d->refusals += fd == -ECONNREFUSED;

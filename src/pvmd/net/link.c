@@ -6,6 +6,7 @@
 #include "core/clock.h"
 #include "core/config.h"
 #include "core/error.h"
+#include "core/fault/failpoint.h"
 #include "core/log.h"
 #include "pvmd/base/events.h"
 #include "pvmd/base/self.h"
@@ -358,6 +359,7 @@ static void stream_hello(struct pvmd_link *l, uint32_t count)
         return;
     }
     bool is_of_use = l->state == PVMD_LINK_OPENING || l->window.first != l->first_up;
+    pvmc_failpoint(PVMC_FAILPOINT_LINK_HELLO);
     pvmd_flow_restart(l);
     l->epoch = (l->caller_epoch > l->epoch ? l->caller_epoch : l->epoch) + 1;
     l->is_of_use = is_of_use;
@@ -367,6 +369,7 @@ static void stream_hello(struct pvmd_link *l, uint32_t count)
     enter(l, PVMD_LINK_UP);
     learn_address(l);
     pvmd_flow_mark(l);
+    pvmc_failpoint_done(PVMC_FAILPOINT_LINK_HELLO);
     pvmd_tell_link_up(l->host->index);
 }
 

@@ -1,6 +1,7 @@
 /* stream.c - frames and signals over TLS. */
 #include "stream.h"
 #include <endian.h>
+#include <errno.h>
 #include <linux/tcp.h> /* glibc 2.36 does not have all of tcp_info */
 #include <netinet/in.h>
 #include <openssl/crypto.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/fault/failpoint.h"
 #include "core/message/proto.h"
 #include "wire/stream.h"
 
@@ -74,7 +76,12 @@ void pvmd_stream_abort(struct pvmd_stream *s)
 /* Sends buffered data, and waits for room if the socket does not accept all of it: true if it does. */
 static bool flush(struct pvmd_stream *s)
 {
+    if (pvmc_failpoint(PVMC_FAILPOINT_LINK_WRITE)) {
+        shutdown(s->wire.fd, SHUT_RDWR); /* the loop tells the owner, when it reads */
+        return false;
+    }
     bool all = pvmw_stream_flush(&s->wire);
+    pvmc_failpoint_done(PVMC_FAILPOINT_LINK_WRITE);
     if (pvmw_stream_waits(&s->wire))
         ev_io_start(s->loop, &s->write_watcher);
     else
@@ -227,7 +234,10 @@ static const char *read_all(struct pvmd_stream *s)
 
 static const char *handshake(struct pvmd_stream *s)
 {
+    if (pvmc_failpoint(PVMC_FAILPOINT_LINK_TLS))
+        return strerror(errno);
     int rc = pvmw_tls_handshake(s->wire.tls);
+    pvmc_failpoint_done(PVMC_FAILPOINT_LINK_TLS);
     if (rc < 0)
         return pvmw_tls_error(s->wire.tls);
     if (!rc)
@@ -246,8 +256,10 @@ static void read_event(struct ev_loop *loop, ev_io *w, int events)
     s->reading = true;
     if (!why && !s->ready)
         why = handshake(s);
-    if (!why && s->ready && !s->wire.ended)
-        why = read_all(s);
+    if (!why && s->ready && !s->wire.ended) {
+        why = pvmc_failpoint(PVMC_FAILPOINT_LINK_READ) ? strerror(errno) : read_all(s);
+        pvmc_failpoint_done(PVMC_FAILPOINT_LINK_READ);
+    }
     if (!why && !s->wire.ended)
         why = pvmw_tls_error(s->wire.tls);
     if (why && !s->wire.ended)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <utlist.h>
 #include "core/error.h"
+#include "core/fault/failpoint.h"
 #include "core/log.h"
 #include "core/message/proto.h"
 #include "pvmd/tasks/clients.h"
@@ -121,7 +122,9 @@ static int start_process(const struct job *job, int pipe_fd, pid_t *pid)
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &defaults);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    int error = spawn_with_old_limits(pid, job, &actions, &attributes);
+    int error =
+        pvmc_failpoint(PVMC_FAILPOINT_TASK_START) ? errno : spawn_with_old_limits(pid, job, &actions, &attributes);
+    pvmc_failpoint_done(PVMC_FAILPOINT_TASK_START);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     if (error)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "core/message/dsig.h"
 #include "core/error.h"
+#include "core/fault/failpoint.h"
 #include "core/log.h"
 #include "core/message/proto.h"
 #include "pvmd/base/self.h"
@@ -81,7 +82,7 @@ static int send_away(struct pvmd_client *c, const struct pvmd_request *r, int co
 
 static int enrol(struct pvmd_client *c, const struct pvmd_request *r, struct introduction *i)
 {
-    struct pvmd_task *task = task_of(i);
+    struct pvmd_task *task = pvmc_failpoint(PVMC_FAILPOINT_TASK_ENROL) ? NULL : task_of(i);
     if (!task)
         return send_away(c, r, PvmOutOfRes);
     struct pvmc_frame *answer = welcome(r, task);
@@ -92,6 +93,7 @@ static int enrol(struct pvmd_client *c, const struct pvmd_request *r, struct int
     if (c->pid > 0)
         task->pid = c->pid;
     pvmd_client_enrolled(c, task, answer);
+    pvmc_failpoint_done(PVMC_FAILPOINT_TASK_ENROL);
     pvmd_tell_task_enrolled(task);
     pvmc_frame_unref(answer);
     return 0;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "core/config.h"
 #include "core/error.h"
+#include "core/fault/failpoint.h"
 #include "core/log.h"
 #include "clients.h"
 #include "pvmd/base/events.h"
@@ -96,10 +97,12 @@ void pvmd_task_leave(struct pvmd_task *task)
 void pvmd_task_end(struct pvmd_task *task)
 {
     cut_off(task);
+    pvmc_failpoint(PVMC_FAILPOINT_TASK_END);
     pvmd_tell_task_ends(task);
     HASH_DEL(pvmd_tasks, task);
     pvmd_stats.ended++;
     pvmd_tell_task_ended(task);
+    pvmc_failpoint_done(PVMC_FAILPOINT_TASK_END);
     free(task->name);
     free(task);
 }
