@@ -1,6 +1,7 @@
 /*
  * settings-page - writes dpvm(7) and dpvm-transports(7): copies a page and replaces its line "@SETTINGS@" with the
- * table of all settings, and "@CARRIED@" with the table of settings that spawned tasks inherit.
+ * table of all settings, "@CARRIED@" with the table of settings that spawned tasks inherit, and "@FAILPOINTS@" with the
+ * table of failpoints.
  *
  *   settings-page PAGE.in PAGE
  */
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "core/config.h"
+#include "core/fault/failpoint.h"
 
 static const char *const kind_names[] = {
     [PVMC_KIND_TEXT] = "text",      [PVMC_KIND_PATH] = "path",   [PVMC_KIND_BOOL] = "yes or no",
@@ -37,17 +39,27 @@ static void put_setting(FILE *out, enum pvmc_setting which)
     fputs(".\n", out);
 }
 
+static void put_failpoint(FILE *out, const struct pvmc_failpoint_row *row)
+{
+    fprintf(out, ".It Cm %s%s\n", row->name, row->can_fail ? "" : " Pq cannot fail");
+    put_text(out, row->help);
+    fputs(".\n", out);
+}
+
 /* Writes the table for which a line of the page stands; returns 0 if the line is ordinary text. */
 static int put_list(FILE *out, const char *line)
 {
     int all = strcmp(line, "@SETTINGS@\n") == 0, carried = strcmp(line, "@CARRIED@\n") == 0;
-    if (!all && !carried)
+    int failpoints = strcmp(line, "@FAILPOINTS@\n") == 0;
+    if (!all && !carried && !failpoints)
         return 0;
     fputs(".Bl -tag -width Ds\n", out);
     for (int i = 0; all && i < PVMC_SETTING_COUNT; i++)
         put_setting(out, (enum pvmc_setting)i);
     for (int i = 0; carried && i < PVMC_CARRIED_COUNT; i++)
         put_setting(out, pvmc_setting_carried[i]);
+    for (int i = 0; failpoints && i < PVMC_FAILPOINT_COUNT; i++)
+        put_failpoint(out, &pvmc_failpoint_table[i]);
     fputs(".El\n", out);
     return 1;
 }

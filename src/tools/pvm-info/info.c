@@ -14,7 +14,9 @@
 #include "links.h"
 #include "table.h"
 #include "text.h"
+#include "core/fault/failpoint.h"
 #include "core/config.h"
+#include "core/fault/failpoint.h"
 #include "core/message/dsig.h"
 #include "core/message/frame.h"
 
@@ -23,7 +25,7 @@
 enum { EXIT_BAD_SETTING = 1, EXIT_NO_ANSWER = 1, EXIT_BAD_USAGE = 2 };
 
 static struct {
-    bool settings, devices, json;
+    bool settings, devices, failpoints, json;
     int task; /* 0: none */
 } options;
 
@@ -35,6 +37,7 @@ static const char doc[] =
 static const struct argp_option option_table[] = {
     {"config", 'c', NULL, 0, "Show every setting: value, origin, default, meaning", 0},
     {"devices", 'd', NULL, 0, "Show the transports, and which ones PVM_TRANSPORT chooses", 0},
+    {"failpoints", 'f', NULL, 0, "Show the steps of daemons that PVM_FAULT can make fail; see dpvm-transports(7)", 0},
     {"task", 't', "TID", 0, "Show this task's traffic with each peer, by transport", 0},
     {"json", 'j', NULL, 0, "Print JSON", 0},
     {0}};
@@ -57,6 +60,9 @@ static error_t take_option(int key, char *arg, struct argp_state *state)
         return 0;
     case 'd':
         options.devices = true;
+        return 0;
+    case 'f':
+        options.failpoints = true;
         return 0;
     case 't':
         options.task = read_tid(arg, state);
@@ -215,6 +221,33 @@ static int show_settings(void)
     return bad > 0 ? EXIT_BAD_SETTING : EXIT_SUCCESS;
 }
 
+/* ---- failpoints ---- */
+
+static int show_failpoints(void)
+{
+    enum { COLUMNS = 3 };
+    static const char *const heading[COLUMNS] = {"STEP", "FAILS", "MEANING"};
+    const char *cell[(PVMC_FAILPOINT_COUNT + 1) * COLUMNS];
+    json_t *rows = json_array();
+
+    memcpy(cell, heading, sizeof(heading));
+    for (int i = 0; i < PVMC_FAILPOINT_COUNT; i++) {
+        const struct pvmc_failpoint_row *row = &pvmc_failpoint_table[i];
+        const char **column = cell + (i + 1) * COLUMNS;
+        column[0] = row->name;
+        column[1] = row->can_fail ? "yes" : "no";
+        column[2] = row->help;
+        json_array_append_new(
+            rows, json_pack("{s:s, s:b, s:s}", "step", row->name, "can_fail", row->can_fail, "help", row->help));
+    }
+    if (options.json)
+        text_print_json(json_pack("{s:O}", "failpoints", rows), JSON_INDENT(2));
+    else
+        table_print(stdout, cell, PVMC_FAILPOINT_COUNT + 1, COLUMNS, table_width(stdout));
+    json_decref(rows);
+    return EXIT_SUCCESS;
+}
+
 /* ---- a task ---- */
 
 /* Enrols as a task; does not start a machine. */
@@ -255,5 +288,7 @@ int main(int argc, char **argv)
         return show_task(options.task);
     if (options.devices)
         return devices_show(options.json) == 0 ? EXIT_SUCCESS : EXIT_BAD_SETTING;
+    if (options.failpoints)
+        return show_failpoints();
     return options.settings ? show_settings() : show_build();
 }
