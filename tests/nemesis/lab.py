@@ -1,0 +1,113 @@
+"""Hosts made of namespaces (tests/lab/netlab), and the daemons and tasks on them.
+
+Only processes in namespaces of this lab are ever signalled, by their process id.
+"""
+import os
+import pathlib
+import subprocess
+import tempfile
+
+NETLAB = pathlib.Path(__file__).resolve().parent.parent / "lab" / "netlab"
+
+
+class Process:
+    def __init__(self, pid, exe, arguments):
+        self.pid, self.exe, self.arguments = pid, exe, arguments
+
+
+class Lab:
+    def __init__(self, count, settings):
+        self.base = pathlib.Path(tempfile.mkdtemp(prefix="dpvm-nemesis.", dir="/tmp"))
+        self.base.chmod(0o755)
+        self.name = f"nem{os.getpid()}"
+        self.hosts = [f"h{n}" for n in range(1, count + 1)]
+        self.settings = settings  # of all daemons: {name: value}
+        self.extra = {host: {} for host in self.hosts}  # of one host's daemon, for its next start
+        self.programs = {}  # the daemon's program of each host
+        self._namespaces = {}
+
+    # ---- the network ----
+
+    def netlab(self, *words, check=True):
+        environment = dict(os.environ, NETLAB_DIR=str(self.base))
+        return subprocess.run([NETLAB, "-l", self.name, *words], env=environment, check=check, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300).stdout
+
+    def why_not(self):
+        """Why no lab can be made here, or None."""
+        environment = dict(os.environ, NETLAB_DIR=str(self.base))
+        done = subprocess.run([NETLAB, "-l", self.name, "check"], env=environment, text=True, capture_output=True)
+        return None if done.returncode == 0 else (done.stderr or done.stdout).strip()
+
+    def up(self):
+        self.netlab("up", "-n", str(len(self.hosts)), "-b", str(self.base))
+        for host in self.hosts:
+            pid = (self.base / f"netlab-{self.name}" / f"{host}.pid").read_text().strip()
+            self._namespaces[host] = (pid, os.stat(f"/proc/{pid}/ns/pid").st_ino)
+            self.on(host, "mount", "-o", "remount,size=16m", "/tmp")
+            self.write_wrapper(host)
+
+    def down(self):
+        self.netlab("down", check=False)
+
+    # ---- programs on hosts ----
+
+    def command(self, host, *words):
+        pid = self._namespaces[host][0]
+        return ["nsenter", "-t", pid, "--net", "--uts", "--ipc", "--pid", "--mount", "--", *map(str, words)]
+
+    def on(self, host, *words, check=True, timeout=60):
+        return subprocess.run(self.command(host, *words), check=check, text=True, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout).stdout
+
+    def write_wrapper(self, host):
+        """The daemon's start on each host: `pvmd3` in the lab's folder, which all hosts see, reads HOST.env."""
+        wrapper = self.base / "pvmd3"
+        if not wrapper.exists():
+            wrapper.write_text(f'#!/bin/sh\n. {self.base}/$(uname -n).env\nexec "$DAEMON" "$@"\n')
+            wrapper.chmod(0o755)
+        lines = {**self.settings, **self.extra[host], "DAEMON": self.programs[host],
+                 "CHECK_FAILED": str(self.base / f"failed.{host}")}
+        text = "".join(f"export {name}='{value}'\n" for name, value in lines.items())
+        new = self.base / f"{host}.env.new"
+        new.write_text(text)
+        new.rename(self.base / f"{host}.env")
+
+    # ---- processes ----
+
+    def processes(self, host):
+        inode = self._namespaces[host][1]
+        found = []
+        for entry in os.listdir("/proc"):
+            if not entry.isdigit():
+                continue
+            try:
+                if os.stat(f"/proc/{entry}/ns/pid").st_ino != inode:
+                    continue
+                arguments = pathlib.Path(f"/proc/{entry}/cmdline").read_bytes().decode(errors="replace").split("\0")
+                found.append(Process(int(entry), os.readlink(f"/proc/{entry}/exe"), arguments[:-1]))
+            except OSError:
+                continue  # it has ended
+        return sorted(found, key=lambda p: p.pid)
+
+    def daemons(self, host):
+        """Pids of daemons: not the doorman, and not what waits for a daemon that starts."""
+        program = os.path.realpath(self.programs[host])
+        all_of_them = [p for p in self.processes(host) if p.exe == program and "-D" not in p.arguments]
+        parents = set()
+        for p in all_of_them:
+            try:
+                parents.add(int(pathlib.Path(f"/proc/{p.pid}/stat").read_text().rpartition(")")[2].split()[1]))
+            except OSError:
+                continue
+        return [p.pid for p in all_of_them if p.pid not in parents]
+
+    def tasks(self, host, program):
+        """Pids of the load's tasks, by role."""
+        program = os.path.realpath(program)
+        return [(p.pid, p.arguments[1]) for p in self.processes(host)
+                if p.exe == program and len(p.arguments) > 1 and p.arguments[1] in ("worker", "clerk", "member")]
+
+    def daemon_log(self, host):
+        """All that is left of the logs of this host's daemons."""
+        return self.on(host, "sh", "-c", "cat /tmp/pvml.*.old /tmp/pvml.*[0-9] 2>/dev/null", check=False)

@@ -1,0 +1,309 @@
+"""What can go wrong on one host, for a while: each nemesis begins and ends something.
+
+The attributes say what it may cost. A host that is lost, or a task that fails, without a nemesis that may cost it, is a
+failure of the run.
+"""
+import os
+import resource
+import signal
+import struct
+
+from lab import Lab
+
+TABLE = {}
+
+
+class Nemesis:
+    name = ""
+    about = ""
+    loses_host = False  # the host may leave the machine
+    fails_calls = False  # calls may fail for want of memory or descriptors
+    spares_first = False  # not on the load's own host
+    seconds = (0.3, 1.5)  # it lasts
+
+    def __init__(self, lab: Lab, load, counts):
+        self.lab, self.load, self.counts = lab, load, counts
+
+    def usable(self):
+        """Why it cannot be used here, or None."""
+
+    def begin(self, host, rng):
+        raise NotImplementedError
+
+    def end(self, host):
+        pass
+
+    def count(self, what, number=1):
+        self.counts[what] = self.counts.get(what, 0) + number
+
+    def signal_daemon(self, host, number):
+        daemons = self.lab.daemons(host)
+        for pid in daemons:
+            os.kill(pid, number)
+        return daemons
+
+
+def nemesis(cls):
+    TABLE[cls.name] = cls
+    return cls
+
+
+# ---- processes ----
+
+
+@nemesis
+class KillTask(Nemesis):
+    name, about = "kill-task", "SIGKILL to one or two tasks"
+    seconds = (0, 0.2)
+
+    def begin(self, host, rng):
+        tasks = self.lab.tasks(host, self.load)
+        for pid, _ in rng.sample(tasks, min(len(tasks), rng.randint(1, 2))):
+            os.kill(pid, signal.SIGKILL)
+            self.count("tasks killed")
+
+
+@nemesis
+class StopTask(Nemesis):
+    name, about = "stop-task", "SIGSTOP to half of the tasks, and SIGCONT"
+
+    def begin(self, host, rng):
+        tasks = self.lab.tasks(host, self.load)
+        self.stopped = [pid for pid, _ in rng.sample(tasks, len(tasks) // 2)]
+        for pid in self.stopped:
+            os.kill(pid, signal.SIGSTOP)
+            self.count("tasks stopped")
+
+    def end(self, host):
+        alive = {pid for pid, _ in self.lab.tasks(host, self.load)}
+        for pid in alive.intersection(self.stopped):
+            os.kill(pid, signal.SIGCONT)
+
+
+@nemesis
+class KillDaemon(Nemesis):
+    name, about = "kill-daemon", "SIGKILL to the daemon; it is added again"
+    loses_host, spares_first, seconds = True, True, (0, 0.2)
+
+    def begin(self, host, rng):
+        killed = self.signal_daemon(host, signal.SIGKILL)
+        self.load.killed.update(killed)
+        self.count("daemons killed", len(killed))
+
+
+@nemesis
+class TermDaemon(KillDaemon):
+    name, about = "term-daemon", "SIGTERM to the daemon; it is added again"
+
+    def begin(self, host, rng):
+        self.count("daemons ended by SIGTERM", len(self.signal_daemon(host, signal.SIGTERM)))
+
+
+@nemesis
+class KillMaster(KillDaemon):
+    """The machine is then started on the last host, and the load runs on another one."""
+    name, about = "kill-master", "SIGKILL to the daemon that started the machine (not in `all`)"
+
+
+@nemesis
+class StopDaemon(Nemesis):
+    name, about = "stop-daemon", "SIGSTOP to the daemon for less than PVM_HOST_TIMEOUT, and SIGCONT"
+    seconds = (0.2, 2.0)
+
+    def begin(self, host, rng):
+        self.count("daemons stopped", len(self.signal_daemon(host, signal.SIGSTOP)))
+
+    def end(self, host):
+        self.signal_daemon(host, signal.SIGCONT)
+
+
+@nemesis
+class FreezeDaemon(StopDaemon):
+    name, about = "freeze-daemon", "SIGSTOP for longer than PVM_HOST_TIMEOUT: the host is declared dead"
+    loses_host, spares_first, seconds = True, True, (9.0, 12.0)
+
+
+@nemesis
+class Leave(Nemesis):
+    name, about = "leave", "the host is deleted from the machine, as by the console; it is added again"
+    loses_host, spares_first, seconds = True, True, (0, 0.2)
+
+    def begin(self, host, rng):
+        out = self.load.console(f"delete {host}")
+        self.count("hosts deleted", out.count(f"{host}  deleted"))
+
+
+@nemesis
+class Failpoint(KillDaemon):
+    """The daemon is killed; its next one crashes, errs or is slow at a step of PVM_FAULT."""
+    name, about = "failpoint", "the daemon is killed, and the next one has a random failpoint"
+    seconds = (3.0, 6.0)
+    crashes = ("link.connect", "link.verdict", "link.tls", "link.hello", "link.write", "link.read", "door.judge", "host.rows",
+               "host.up", "task.start", "task.enrol", "task.end", "notify.add", "notify.send", "address.place")
+
+    def begin(self, host, rng):
+        step, done = rng.choice(self.crashes), rng.choice(["", ".done"])
+        busy = step in ("link.write", "link.read")
+        action = rng.choice([f"crash/{rng.randint(1, 400 if busy else 6)}", f"delay:{rng.randint(1, 400)}ms/{rng.randint(1, 9)}"])
+        self.lab.extra[host]["PVM_FAULT"] = f"{step}{done}={action}"
+        self.lab.write_wrapper(host)
+        super().begin(host, rng)
+        self.count("daemons with a failpoint")
+
+    def end(self, host):
+        self.lab.extra[host].pop("PVM_FAULT", None)
+        self.lab.write_wrapper(host)
+
+
+# ---- the network ----
+
+
+@nemesis
+class Cut(Nemesis):
+    name, about = "cut", "the cable is pulled for less than PVM_HOST_TIMEOUT"
+    seconds = (0.2, 2.5)
+
+    def begin(self, host, rng):
+        self.lab.netlab("cut", host)
+        self.count("cables pulled")
+
+    def end(self, host):
+        self.lab.netlab("join", host)
+
+
+@nemesis
+class LongCut(Cut):
+    name, about = "long-cut", "the cable is pulled for longer than PVM_HOST_TIMEOUT"
+    loses_host, spares_first, seconds = True, True, (9.0, 12.0)
+
+
+@nemesis
+class OneWay(Nemesis):
+    name, about = "one-way", "all frames to the host, or all from it, are lost for a moment"
+    seconds = (0.2, 2.0)
+
+    def begin(self, host, rng):
+        self.lab.netlab("impair", host, "loss=100", f"dir={rng.choice(['in', 'out'])}")
+        self.count("one-way outages")
+
+    def end(self, host):
+        self.lab.netlab("heal", host)
+
+
+@nemesis
+class Loss(OneWay):
+    name, about = "loss", "5 to 20 percent of the frames are lost, some doubled"
+
+    def begin(self, host, rng):
+        self.lab.netlab("impair", host, f"loss={rng.randint(5, 20)}", "dup=2")
+        self.count("times of loss")
+
+
+@nemesis
+class Reset(Nemesis):
+    name, about = "reset", "TCP connections to the host (not ssh's) are reset"
+    seconds = (0.1, 0.4)
+    rules = ("add table inet nemesis; add chain inet nemesis in { type filter hook input priority 0; };"
+             "add rule inet nemesis in iifname eth0 tcp dport != 22 tcp sport != 22 tcp flags & (syn | rst) == 0 "
+             "reject with tcp reset")
+
+    def begin(self, host, rng):
+        self.lab.on(host, "nft", self.rules)
+        self.count("times of resets")
+
+    def end(self, host):
+        self.lab.on(host, "nft", "delete table inet nemesis")
+
+
+@nemesis
+class Delay(Nemesis):
+    name, about = "delay", "frames take 5 to 60 ms more, with jitter, and some are overtaken"
+    seconds = (0.5, 3.0)
+
+    def usable(self):
+        return None if self.load.cable else "no program cable was given (--cable)"
+
+    def begin(self, host, rng):
+        self.lab.on(host, "ethtool", "-K", "eth0", "tx", "off", "tso", "off", "gso", "off", "gro", "off")
+        delay = rng.randint(5, 60) * 1000
+        self.lab.netlab("spoil", host, "eth0", self.load.cable, f"delay={delay}", f"jitter={delay // 4}", "reorder=1")
+        self.count("times of delay")
+
+    def end(self, host):
+        self.lab.netlab("mend", host, "eth0")
+
+
+# ---- resources ----
+
+
+@nemesis
+class FullDisk(Nemesis):
+    name, about = "full-disk", "PVM_TMP is full"
+    seconds = (0.5, 4.0)
+
+    def begin(self, host, rng):
+        self.lab.on(host, "sh", "-c", "cat /dev/zero >/tmp/full 2>/dev/null; :")
+        self.count("times of a full disk")
+
+    def end(self, host):
+        self.lab.on(host, "rm", "-f", "/tmp/full")
+
+
+class Limit(Nemesis):
+    fails_calls = True
+
+    def begin(self, host, rng):
+        self.limited = self.lab.daemons(host)
+        for pid in self.limited:
+            try:
+                low = self.low(pid)
+                self.old = resource.prlimit(pid, self.which)
+                resource.prlimit(pid, self.which, (min(low, self.old[1]) if self.old[1] >= 0 else low, self.old[1]))
+                self.count(self.counted)
+            except (OSError, ProcessLookupError):
+                continue  # it has ended
+
+    def end(self, host):
+        for pid in set(self.limited).intersection(self.lab.daemons(host)):
+            resource.prlimit(pid, self.which, self.old)
+
+
+@nemesis
+class NoDescriptors(Limit):
+    name, about = "no-descriptors", "the daemon can open no further descriptors"
+    which, counted = resource.RLIMIT_NOFILE, "times without descriptors"
+
+    def low(self, pid):
+        return max(int(fd) for fd in os.listdir(f"/proc/{pid}/fd")) + 1
+
+
+@nemesis
+class NoMemory(Limit):
+    name, about = "no-memory", "the daemon gets no further memory from the system"
+    which, counted = resource.RLIMIT_AS, "times without memory"
+
+    def low(self, pid):
+        with open(f"/proc/{pid}/statm", encoding="ascii") as statm:
+            return int(statm.read().split()[0]) * resource.getpagesize()
+
+
+@nemesis
+class Clock(Nemesis):
+    name, about = "clock", "the wall clock of daemon and tasks steps by up to a week, either way, and back"
+
+    def usable(self):
+        return None if self.load.wallclock else "no library wallclock was given (--wallclock), or it cannot be preloaded"
+
+    def set(self, host, seconds):
+        with open(self.lab.base / f"{host}.clock", "r+b") as clock:
+            clock.write(struct.pack("=q", int(seconds * 1e6)))
+
+    def begin(self, host, rng):
+        self.set(host, rng.choice([-1, 1]) * rng.choice([0.5, 60, 7200, 7 * 86400]))
+        self.count("clock steps")
+
+    def end(self, host):
+        self.set(host, 0)
+
+
+ALL = [name for name in TABLE if name != "kill-master"]
