@@ -99,7 +99,7 @@ void clerk(int argc, char **argv)
     journal_open(argv[1], "mailbox");
     pvm_setopt(PvmAutoErr, 0);
     state = (unsigned)pvm_mytid() * 2654435761u;
-    for (long last = 0; pvm_probe(pvm_parent(), TAG_FINISH) == 0;) {
+    for (long last = 0; pvm_probe(-1, TAG_FINISH) == 0;) {
         long period = (long)(check_now() / PERIOD_S);
         for (unsigned i = 0; last && last < period && i < NAMES; i++) {
             name_of(name, period - OLD, i);

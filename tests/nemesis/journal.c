@@ -8,7 +8,7 @@
 
 enum { BEAT_US = 500000 };
 
-static int fd = -1, calls;
+static int fd = -1, parent, calls;
 static int64_t beaten_us;
 
 static int64_t now_us(void)
@@ -24,6 +24,7 @@ void journal_open(const char *folder, const char *name)
     snprintf(path, sizeof path, "%s/%s.%x", folder, name, (unsigned)pvm_mytid());
     fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     CHECK(fd >= 0);
+    parent = pvm_parent(); /* it is an error once the daemon is gone */
 }
 
 static void put(char kind, const char *format, va_list args)
@@ -58,5 +59,5 @@ void journal_beat(void)
     if (now - beaten_us < BEAT_US)
         return;
     beaten_us = now;
-    check_send_int(pvm_parent(), TAG_BEAT, calls);
+    check_send_int(parent, TAG_BEAT, calls);
 }

@@ -62,7 +62,10 @@ def barrier(lab):
     for tid, calls in journals(lab, "barrier"):
         for begin, end, words, result in calls:
             count = int(words[1])
-            visits.append(barriers.Visit(tid, begin, end, int(result[0]) if result else None))
+            code = int(result[0]) if result else None
+            if code == SYSTEM_ERROR:  # its daemon has died: as if the task had been killed
+                end = code = None
+            visits.append(barriers.Visit(tid, begin, end, code))
     wrong = barriers.disagreement(visits, count) if visits else None
     if wrong:
         yield f"members do not agree on a barrier: {wrong}"
@@ -102,6 +105,22 @@ def all_of(lab, load, options):
     return failures
 
 
+def _where(pid):
+    """The state of a process, and the kernel function in which it sleeps."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as status:
+            state = next((line.split()[1] for line in status if line.startswith("State:")), "?")
+        with open(f"/proc/{pid}/wchan", encoding="ascii") as wchan:
+            return f"{state} in {wchan.read() or '?'}"
+    except OSError:
+        return "gone"
+
+
+def processes(lab):
+    return "; ".join(f"{host} {p.pid} {' '.join(p.arguments)[:60]} ({_where(p.pid)})"
+                     for host in lab.hosts for p in lab.processes(host))
+
+
 def left_behind(lab):
     """Processes and files after the machine's end."""
     end = time.monotonic() + 15
@@ -119,12 +138,7 @@ def left_behind(lab):
 
 def stuck(lab, options):
     """Where the load's tasks are when it does not come to its end."""
-    lines = []
-    for host in lab.hosts:
-        for pid, role in lab.tasks(host, options.load):
-            with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as status:
-                state = next((line.split()[1] for line in status if line.startswith("State:")), "?")
-            lines.append(f"{host} {role} {pid} {state}")
+    lines = [f"{host} {role} {pid} ({_where(pid)})" for host in lab.hosts for pid, role in lab.tasks(host, options.load)]
     return ["still there: " + ", ".join(lines)] if lines else []
 
 

@@ -90,17 +90,22 @@ class Lab:
                 continue  # it has ended
         return sorted(found, key=lambda p: p.pid)
 
-    def daemons(self, host):
-        """Pids of daemons: not the doorman, and not what waits for a daemon that starts."""
+    @staticmethod
+    def _parent(pid):
+        try:
+            return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            return 0  # it has ended
+
+    def daemons(self, host, serving=False):
+        """Pids of daemons: not the doormen, and not what waits for a daemon that starts. serving: only those that have
+        come far enough to have a doorman, and therefore a log."""
         program = os.path.realpath(self.programs[host])
-        all_of_them = [p for p in self.processes(host) if p.exe == program and "-D" not in p.arguments]
-        parents = set()
-        for p in all_of_them:
-            try:
-                parents.add(int(pathlib.Path(f"/proc/{p.pid}/stat").read_text().rpartition(")")[2].split()[1]))
-            except OSError:
-                continue
-        return [p.pid for p in all_of_them if p.pid not in parents]
+        ours = [p for p in self.processes(host) if p.exe == program]
+        doormen = {self._parent(p.pid) for p in ours if "-D" in p.arguments}
+        rest = [p.pid for p in ours if "-D" not in p.arguments]
+        parents = {self._parent(pid) for pid in rest}
+        return [pid for pid in rest if pid not in parents and (not serving or pid in doormen)]
 
     def tasks(self, host, program):
         """Pids of the load's tasks, by role."""

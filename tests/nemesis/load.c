@@ -9,8 +9,8 @@
  * FOLDER/stop appears, all is brought to rest and checked: nothing may be missing between those that live.
  *
  * Checked here: each worker is told exactly once of the end of each other (pvm_notify), nobody else is reported, each
- * pair hears from each other, and no task falls silent. Workers check their messages; the journals of clerks and members
- * are for `run`.
+ * pair hears from each other, and no task falls silent. Workers check their messages; the journals of clerks and
+ * members are for `run`.
  */
 #include <stdarg.h>
 #include "load.h"
@@ -454,8 +454,10 @@ static void master(int argc, char **argv)
         snprintf(h->name, sizeof h->name, "h%d", i + 1);
         h->tid = i ? 0 : pvm_tidtohost(pvm_mytid());
         for (int k = 0; k < workers + 2; k++)
-            all.slots[all.slot_count++] =
-                (struct slot){.host = h, .role = k < workers ? WORKER : k == workers ? CLERK : MEMBER};
+            all.slots[all.slot_count++] = (struct slot){.host = h,
+                                                        .role = k < workers    ? WORKER
+                                                                : k == workers ? CLERK
+                                                                               : MEMBER};
     }
     all.check_at = check_now();
     while (!is_to_stop())

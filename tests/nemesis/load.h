@@ -20,8 +20,8 @@ void member(int argc, char **argv);
 /* ---- histories: journal.c ---- */
 
 /*
- * A journal is a file of one task, FOLDER/NAME.TID, a line for each event: "I us words" before a call, "R us words" when
- * it has returned. Times are those of CLOCK_MONOTONIC, which all hosts share. A line is written at once, so that a
+ * A journal is a file of one task, FOLDER/NAME.TID, a line for each event: "I us words" before a call, "R us words"
+ * when it has returned. Times are those of CLOCK_MONOTONIC, which all hosts share. A line is written at once, so that a
  * killed task leaves all that it began.
  */
 void journal_open(const char *folder, const char *name);

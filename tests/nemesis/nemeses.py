@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 import struct
+import sys
 
 from lab import Lab
 
@@ -19,6 +20,7 @@ class Nemesis:
     loses_host = False  # the host may leave the machine
     fails_calls = False  # calls may fail for want of memory or descriptors
     spares_first = False  # not on the load's own host
+    breaks_network = False  # one at a time, with a rest after it: several short outages in a row are a long one
     seconds = (0.3, 1.5)  # it lasts
 
     def __init__(self, lab: Lab, load, counts):
@@ -161,6 +163,7 @@ class Failpoint(KillDaemon):
 @nemesis
 class Cut(Nemesis):
     name, about = "cut", "the cable is pulled for less than PVM_HOST_TIMEOUT"
+    breaks_network = True
     seconds = (0.2, 2.5)
 
     def begin(self, host, rng):
@@ -180,6 +183,7 @@ class LongCut(Cut):
 @nemesis
 class OneWay(Nemesis):
     name, about = "one-way", "all frames to the host, or all from it, are lost for a moment"
+    breaks_network = True
     seconds = (0.2, 2.0)
 
     def begin(self, host, rng):
@@ -202,6 +206,7 @@ class Loss(OneWay):
 @nemesis
 class Reset(Nemesis):
     name, about = "reset", "TCP connections to the host (not ssh's) are reset"
+    breaks_network = True
     seconds = (0.1, 0.4)
     rules = ("add table inet nemesis; add chain inet nemesis in { type filter hook input priority 0; };"
              "add rule inet nemesis in iifname eth0 tcp dport != 22 tcp sport != 22 tcp flags & (syn | rst) == 0 "
@@ -215,16 +220,27 @@ class Reset(Nemesis):
         self.lab.on(host, "nft", "delete table inet nemesis")
 
 
+# What the cable copies must have whole checksums and be no larger than the MTU: tx, tso, gso and gro off (SIOCETHTOOL).
+NO_OFFLOAD = """
+import array, fcntl, socket, struct
+s = socket.socket()
+for command in (0x17, 0x1f, 0x24, 0x2c):
+    value = array.array("I", [command, 0])
+    fcntl.ioctl(s, 0x8946, struct.pack("16sQ16x", b"eth0", value.buffer_info()[0]))
+"""
+
+
 @nemesis
 class Delay(Nemesis):
     name, about = "delay", "frames take 5 to 60 ms more, with jitter, and some are overtaken"
+    breaks_network = True
     seconds = (0.5, 3.0)
 
     def usable(self):
         return None if self.load.cable else "no program cable was given (--cable)"
 
     def begin(self, host, rng):
-        self.lab.on(host, "ethtool", "-K", "eth0", "tx", "off", "tso", "off", "gso", "off", "gro", "off")
+        self.lab.on(host, sys.executable, "-c", NO_OFFLOAD)
         delay = rng.randint(5, 60) * 1000
         self.lab.netlab("spoil", host, "eth0", self.load.cable, f"delay={delay}", f"jitter={delay // 4}", "reorder=1")
         self.count("times of delay")
