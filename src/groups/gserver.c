@@ -42,8 +42,8 @@ bool pvmg_gserver_is_ended(int tid)
     return tid == ended && tid != 0;
 }
 
-/* Requests notices of the server's exit with the tags on which we wait for answers; see pvmg_session_depth(). Stops when
- * such a notice arrives meanwhile: then there is no server. */
+/* Requests notices of the server's exit with the tags on which we wait for answers; see pvmg_session_depth(). Stops
+ * when such a notice arrives meanwhile: then there is no server. */
 static int watch(int tid, int depth)
 {
     int code = PvmOk;

@@ -1,6 +1,7 @@
 /* membership.c - see membership.h. */
 #include "membership.h"
 #include "core/error.h"
+#include "core/fault/failpoint.h"
 #include "core/log.h"
 #include "leave.h"
 #include "pvmd/base/events.h"
@@ -28,7 +29,9 @@ static void make_member(struct pvmd_host *h)
 {
     if (h->state != PVMD_HOST_JOINING)
         return;
+    pvmc_failpoint(PVMC_FAILPOINT_HOST_UP);
     pvmd_host_set_state(h, PVMD_HOST_UP);
+    pvmc_failpoint_done(PVMC_FAILPOINT_HOST_UP);
     pvmd_tell_host_joined(h);
 }
 

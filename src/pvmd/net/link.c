@@ -548,7 +548,9 @@ void pvmd_link_close(struct pvmd_host *host)
 
 bool pvmd_link_is_proven(const struct pvmd_host *host)
 {
-    return host->link && (host->link->dead || host->link->goodbye);
+    const struct pvmd_link *l = host->link;
+    int64_t silent_us = l ? pvmc_clock_us() - proven_us(l) : 0;
+    return l && (l->dead || l->goodbye) && silent_us < pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT);
 }
 
 void pvmd_link_reopen(struct pvmd_host *host)

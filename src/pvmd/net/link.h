@@ -39,7 +39,10 @@ void pvmd_link_send(struct pvmd_host *host, struct pvmc_frame *f);
 /* Master: opens the first connection to a launched slave. The event link_up or link_lost follows. */
 void pvmd_link_call(struct pvmd_host *host, const struct pvmw_addresses *addresses);
 
-/* After its link was lost: whether its daemon has provably ended, and is not only silent. */
+/*
+ * After its link was lost: whether its daemon has provably ended, and is not only silent, and had heard us so lately
+ * that it cannot have given us up before (quorum.h).
+ */
 bool pvmd_link_is_proven(const struct pvmd_host *host);
 
 /*
