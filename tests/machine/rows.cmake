@@ -68,8 +68,9 @@ machine_test(tasks/signals HOSTS 1 LABELS memory)
 machine_test(tasks/signals HOSTS 3)
 machine_test(tasks/crash HOSTS 1 2)
 set(under PVM_DEBUGGER=${CMAKE_CURRENT_SOURCE_DIR}/tasks/under)
-machine_test(tasks/orphans CASES killed alone halted terminated deleted masterless restarted swept freed founded
+machine_test(tasks/orphans CASES killed alone halted terminated deleted restarted swept freed founded
              SET ${under} KILLS ALONE)
+machine_test(tasks/orphans CASES masterless SET ${under} PVM_FAILOVER=no KILLS ALONE)
 machine_test(tasks/orphans CASES launching SET ${under} PVM_RSH=${CMAKE_CURRENT_SOURCE_DIR}/limits/never KILLS ALONE)
 # By hand: orphans storm 200 SEED
 machine_test(tasks/orphans CASES storm ARGS 10 1 SET ${under} KILLS ALONE)
@@ -94,6 +95,8 @@ machine_test(hosts/pending CASES asked carried joining deleting SET PVM_HOST_TIM
 foreach(ms 10 30 50 70 90 110)
   machine_test(hosts/pending AS ${ms}-ms CASES adding ARGS ${ms} SET PVM_HOST_TIMEOUT=3 KILLS ALONE)
 endforeach()
+machine_test(hosts/comeback CASES at-once soon late SET PVM_HOST_TIMEOUT=5 KILLS)
+machine_test(hosts/comeback CASES half SET PVM_HOST_TIMEOUT=5 PVM_FAILOVER=half KILLS)
 machine_test(hosts/failover CASES killed third stopped two both slaves half halt SET PVM_HOST_TIMEOUT=3 KILLS ALONE)
 machine_test(hosts/lifecycle ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:machine_tasks_identity>)
 machine_test(hosts/doorman ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm> ${filter})

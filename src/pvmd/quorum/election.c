@@ -9,18 +9,18 @@
 #include "pvmd/base/hosts.h"
 #include "pvmd/base/self.h"
 
-#define STEP_S  0.03 /* between the first candidates, in order of their hosts, so that the first one mostly wins */
-#define RETRY_S 0.15 /* and as much again at random */
+#define STEP_S 0.03 /* between the first candidates, in order of their hosts, so that the first one mostly wins */
 
 static struct pvmd_quorum *quorum;
 static ev_timer next_campaign, limit;
+static double retry_s;
 static void (*give_up)(void);
 
 static void campaign_event(struct ev_loop *loop, ev_timer *w, int events)
 {
     (void)events;
     ev_timer_stop(loop, w);
-    ev_timer_set(w, RETRY_S * (1 + drand48()), 0.);
+    ev_timer_set(w, retry_s * (1 + drand48()), 0.);
     ev_timer_start(loop, w); /* before the campaign, which may end the election */
     pvmd_quorum_campaign(quorum);
 }
@@ -42,9 +42,10 @@ static unsigned rank(void)
     return before;
 }
 
-void pvmd_election_begin(struct pvmd_quorum *q, double patience_s, void (*given_up)(void))
+void pvmd_election_begin(struct pvmd_quorum *q, double retry, double patience_s, void (*given_up)(void))
 {
     quorum = q;
+    retry_s = retry;
     give_up = given_up;
     srand48((long)(pvmc_clock_us() ^ getpid()));
     ev_timer_init(&next_campaign, campaign_event, rank() * STEP_S, 0.);

@@ -8,8 +8,11 @@
 #include <stdbool.h>
 #include "quorum.h"
 
-/* There is no master. If nobody leads after `patience_s`, calls `given_up`. */
-void pvmd_election_begin(struct pvmd_quorum *q, double patience_s, void (*given_up)(void));
+/*
+ * There is no master. Asks for votes every `retry_s` seconds, and up to as many more at random. If nobody leads after
+ * `patience_s`, calls `given_up`.
+ */
+void pvmd_election_begin(struct pvmd_quorum *q, double retry_s, double patience_s, void (*given_up)(void));
 
 /* Another daemon leads, or we do. */
 void pvmd_election_end(void);

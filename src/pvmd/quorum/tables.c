@@ -18,7 +18,11 @@
 
 /* Members notice a silent master at different times; then one of them is elected. Times PVM_HOST_TIMEOUT; seconds. */
 #define NOTICE_SPREAD 0.1
-#define ELECTION_S    1.
+#define ELECTION_S    2.
+
+/* Between the campaigns of a candidate; one that has come back must overtake those of the others, who vote for it. */
+#define RETRY_S  0.15
+#define RETURN_S 0.03
 
 /* A part of a table that has arrived ahead of its STATE. */
 struct part {
@@ -442,7 +446,7 @@ void pvmd_tables_master_lost(const char *why, bool proven)
         pvmd_quorum_dead(&quorum, master->incarnation);
     pvmd_quorum_leader_lost(&quorum);
     double limit_s = (double)pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) / 1e6;
-    pvmd_election_begin(&quorum, proven ? limit_s : limit_s * NOTICE_SPREAD + ELECTION_S, give_up);
+    pvmd_election_begin(&quorum, RETRY_S, proven ? limit_s : limit_s * NOTICE_SPREAD + ELECTION_S, give_up);
 }
 
 void pvmd_tables_host_dead(const struct pvmd_host *host)
@@ -487,7 +491,7 @@ void pvmd_tables_return(void)
     for (size_t i = 0; i < count; i++)
         if (members[i] != pvmd_host_self())
             pvmd_link_reopen(members[i]);
-    pvmd_election_begin(&quorum, (double)pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) / 1e6, give_up);
+    pvmd_election_begin(&quorum, RETURN_S, (double)pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) / 1e6, give_up);
 }
 
 bool pvmd_tables_are_returning(void)
