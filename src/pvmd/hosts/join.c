@@ -119,7 +119,7 @@ static int halt_request(const struct pvmd_request *r, struct pvmc_buf *body)
     if (rc)
         return rc;
     pvmd_request_answer(r, PvmOk, NULL);
-    pvmd_ask(pvmd.master_index, PVMD_DM_HALT, NULL, NULL, NULL);
+    pvmd_ask_master(PVMD_DM_HALT, body, NULL, NULL);
     return 0;
 }
 
@@ -201,6 +201,16 @@ static int delete_petition(const struct pvmd_petition *p, struct pvmc_buf *body)
     return change_hosts(p, body, false);
 }
 
+/* It has no answer: the machine ends. If this master is lost before that, the next one is asked. */
+static int halt_petition(const struct pvmd_petition *p, struct pvmc_buf *body)
+{
+    (void)p;
+    int rc = pvmc_buf_end(body);
+    if (!rc)
+        pvmd_halt(0, "a task has halted the machine");
+    return rc;
+}
+
 /* ---- messages from the master ---- */
 
 /* Only the master may send host changes, and the master accepts them from nobody. */
@@ -261,14 +271,11 @@ static int host_remove(const struct pvmd_question *q, struct pvmc_buf *body)
 
 static int halt(const struct pvmd_question *q, struct pvmc_buf *body)
 {
-    int rc = pvmc_buf_end(body);
-    if (rc)
-        return rc;
-    if (pvmd_is_master())
-        pvmd_halt(0, "a task has halted the machine");
-    else if (q->host_index == pvmd.master_index)
+    int rc = check_master(q);
+    rc = rc ? rc : pvmc_buf_end(body);
+    if (!rc)
         pvmd_end(0, "the machine is halted");
-    return 0;
+    return rc;
 }
 
 static int ping(const struct pvmd_question *q, struct pvmc_buf *body)
@@ -385,6 +392,7 @@ static void register_handlers(void)
     pvmd_tm_handle((int)PVMC_TM_HALT, halt_request);
     pvmd_petition_handle(PVMD_DM_ADDHOSTS, add_petition);
     pvmd_petition_handle(PVMD_DM_DELHOSTS, delete_petition);
+    pvmd_petition_handle(PVMD_DM_HALT, halt_petition);
     pvmd_dm_handle(PVMD_DM_HOST_ADD, host_add);
     pvmd_dm_handle(PVMD_DM_HOST_REMOVE, host_remove);
     pvmd_dm_handle(PVMD_DM_HALT, halt);

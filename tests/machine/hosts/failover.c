@@ -543,11 +543,25 @@ static void check_half(void)
     daemons_remove_files(2);
 }
 
+static void halter(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    check_send_int(pvm_parent(), TAG_READY, 0);
+    check_receive_int(pvm_parent(), TAG_END);
+    pvm_halt();
+}
+
+/* The request is with the stopped master when that is killed. */
 static void check_halt(void)
 {
+    int tid;
     start_machine(3, 1);
+    check_spawn("halter", NULL, check_host_name(2), 1, &tid);
+    check_receive_int(tid, TAG_READY);
+    signal(SIGTERM, SIG_IGN);
     lose(1, SIGSTOP);
-    daemons_halt(); /* asks the stopped one */
+    check_send_int(tid, TAG_END, 0);
+    check_sleep_ms(500);
     lose(1, SIGKILL);
     CHECK(daemons_wait_end(machine.pids[1]));
     CHECK(daemons_wait_end(machine.pids[2]));
@@ -577,9 +591,9 @@ static void master(int argc, char **argv)
         CHECK(!"usage: failover killed | third | stopped | two | both | slaves | half | halt");
 }
 
-static const struct check_role roles[] = {{"owner", owner}, {"waiter", waiter},   {"member", member},
-                                          {"echo", echo},   {"manager", manager}, {"stale_reader", stale_reader},
-                                          {NULL, NULL}};
+static const struct check_role roles[] = {{"owner", owner},   {"waiter", waiter},   {"member", member},
+                                          {"echo", echo},     {"manager", manager}, {"stale_reader", stale_reader},
+                                          {"halter", halter}, {NULL, NULL}};
 
 int main(int argc, char **argv)
 {

@@ -103,8 +103,7 @@ void daemons_halt(void)
     CHECK(child >= 0);
     if (!child) {
         pvm_mytid();
-        pvm_halt();
-        _exit(1);
+        _exit(pvm_halt() < 0);
     }
     CHECK_EQ(waitpid(child, &status, 0), child);
 }
