@@ -18,6 +18,7 @@
 
 /* Members notice a silent master at different times; then one of them is elected. Times PVM_HOST_TIMEOUT; seconds. */
 #define NOTICE_SPREAD 0.1
+#define NOTICE_LATEST 1.2 /* by one that is only told by silence */
 #define ELECTION_S    2.
 
 /* Between the campaigns of a candidate; one that has come back must overtake those of the others, who vote for it. */
@@ -446,7 +447,7 @@ void pvmd_tables_master_lost(const char *why, bool proven)
         pvmd_quorum_dead(&quorum, master->incarnation);
     pvmd_quorum_leader_lost(&quorum);
     double limit_s = (double)pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) / 1e6;
-    pvmd_election_begin(&quorum, RETRY_S, proven ? limit_s : limit_s * NOTICE_SPREAD + ELECTION_S, give_up);
+    pvmd_election_begin(&quorum, RETRY_S, limit_s * (proven ? NOTICE_LATEST : NOTICE_SPREAD) + ELECTION_S, give_up);
 }
 
 void pvmd_tables_host_dead(const struct pvmd_host *host)
