@@ -296,7 +296,7 @@ static void forget_host(int number)
     int i = 0;
     while (hosts[i].number != number)
         i++;
-    daemons_remove_files(number);
+    daemons_remove_journal(number);
     hosts[i] = hosts[--host_count];
 }
 

@@ -131,7 +131,7 @@ static void end_machine(unsigned killed)
     daemons_halt();
     for (int i = 0; i < host_count; i++)
         if (killed >> i & 1)
-            daemons_remove_files(i);
+            daemons_remove_journal(i);
         else
             CHECK(daemons_wait_end(pids[i]));
 }

@@ -73,13 +73,11 @@ int daemons_wait_end(pid_t pid)
     return !check_alive(pid);
 }
 
-void daemons_remove_files(int index)
+int daemons_remove_journal(int index)
 {
-    char file[4096], path[108];
-    socket_of(index, path, sizeof path);
-    file_of("pvmd", index, file, sizeof file);
-    CHECK(remove(path) == 0);
-    CHECK(remove(file) == 0);
+    char file[4096];
+    file_of("pvmj", index, file, sizeof file);
+    return remove(file) == 0;
 }
 
 int daemons_log_has(int index, const char *text)
@@ -93,6 +91,14 @@ int daemons_log_has(int index, const char *text)
     if (f)
         fclose(f);
     return found;
+}
+
+double daemons_patience(double seconds)
+{
+    double load = 0;
+    getloadavg(&load, 1);
+    double factor = load / (double)sysconf(_SC_NPROCESSORS_ONLN) / 2;
+    return seconds * check_slowness() * (factor < 1 ? 1 : factor > 6 ? 6 : factor);
 }
 
 void daemons_halt(void)

@@ -23,11 +23,15 @@ int daemons_host(int index);
 /* Waits for the end of a process. Returns whether it has ended within the limit of a single wait. */
 int daemons_wait_end(pid_t pid);
 
-/* Removes what a killed daemon leaves: its address file and its socket. */
-void daemons_remove_files(int index);
+/* Removes the journal that a killed master leaves, so that it could take its machine back. Returns whether it had one.
+ */
+int daemons_remove_journal(int index);
 
 /* Whether its log has a line with this text. */
 int daemons_log_has(int index, const char *text);
+
+/* What takes at most so many seconds on a quiet machine may take so many now: as tests/lab/patience. */
+double daemons_patience(double seconds);
 
 /* Halts the machine from a process of its own, because pvm_halt() ends the caller; leaves PVM first. */
 void daemons_halt(void);
