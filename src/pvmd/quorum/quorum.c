@@ -408,15 +408,16 @@ static void receive_lacking(struct pvmd_quorum *q, uint32_t from, const struct p
 
 /* ---- receiving: elections ---- */
 
-/* A member that hears its leader does not vote, so that one host with a bad cable cannot depose it. */
+/*
+ * A member that hears its leader does not vote, so that one host with a bad cable cannot depose it; unless that leader
+ * asks itself, having given way, or may still do so.
+ */
 static void receive_ask(struct pvmd_quorum *q, uint32_t from, const struct pvmd_quorum_message *m)
 {
-    bool may_vote = !q->leader && m->term >= q->term && peer_of(q, from) && peer_of(q, q->self);
-    if (may_vote && m->term > q->term) {
-        q->term = m->term;
-        q->voted_for = 0;
-        q->role = PVMD_QUORUM_FOLLOWER;
-    }
+    bool has_leader = q->leader && q->is_installed && q->leader != from;
+    bool may_vote = !has_leader && m->term >= q->term && peer_of(q, from) && peer_of(q, q->self);
+    if (may_vote && m->term > q->term)
+        give_way(q, m->term);
     if (!may_vote || (q->voted_for && q->voted_for != from) || compare(m->version, q->version) < 0) {
         send_simple(q, from, PVMD_QUORUM_REFUSED);
         return;

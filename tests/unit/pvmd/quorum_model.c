@@ -459,7 +459,7 @@ void model_do(struct model_action action)
         break;
     default:
         damages = action.kind == MODEL_DAMAGE;
-        led = is_leader(b);
+        led = is_leader(b) && core(b)->is_installed; /* if not, it may give way */
         deliver(a, b);
         damages = false;
         if (led && !is_leader(b) && !has(must_end, b))
@@ -643,6 +643,10 @@ static void code_node(struct codec *c, struct node *n, unsigned id)
     code_bytes(c, &q->lacking, 1);
     code_bytes(c, &q->damaged, 1);
     code_bytes(c, &q->half_elects, 1);
+    code_bytes(c, &q->is_installed, 1);
+    code_bytes(c, &q->is_patient, 1);
+    code_u32(c, &q->promised);
+    code_u32(c, &q->campaigned);
     code_u32(c, &q->peer_count);
     for (unsigned i = 0; i < q->peer_count; i++)
         code_peer(c, &q->peers[i]);
