@@ -70,7 +70,7 @@ machine_test(tasks/crash HOSTS 1 2)
 set(under PVM_DEBUGGER=${CMAKE_CURRENT_SOURCE_DIR}/tasks/under)
 machine_test(tasks/orphans CASES killed alone halted terminated deleted restarted swept freed founded
              SET ${under} KILLS ALONE)
-machine_test(tasks/orphans CASES masterless SET ${under} PVM_FAILOVER=no KILLS ALONE)
+machine_test(tasks/orphans CASES masterless SET ${under} PVM_FAILOVER=no KILLS ALONE) # else it waits for its master
 machine_test(tasks/orphans CASES launching SET ${under} PVM_RSH=${CMAKE_CURRENT_SOURCE_DIR}/limits/never KILLS ALONE)
 # By hand: orphans storm 200 SEED
 machine_test(tasks/orphans CASES storm ARGS 10 1 SET ${under} KILLS ALONE)
