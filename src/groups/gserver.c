@@ -16,7 +16,7 @@ struct timeval *pvmgs_tmout;
 
 enum {
     SHORT_LIFE_S = 1, /* a server that ends within this time of a request may have ended because of it */
-    SHORT_LIVES_MAX = 10,
+    SHORT_LIVES_MAX = 100,
 };
 
 static int server;           /* tid, or 0 */

@@ -19,7 +19,7 @@ int pvmg_gserver_send(int operation, const char *group, const int *args, int n);
 /*
  * Sends a request, waits for the answer and returns its code; the rest of it is in the active receive buffer. Waits at
  * most *pvmgs_tmout, if that is set, unless the answer waits for other members. Asks the next server if this one ends
- * first. PvmDSysErr when it did not answer in time, or when ten servers in a row have ended as soon as they were asked.
+ * first. PvmDSysErr when it did not answer in time, or when 100 servers in a row have ended as soon as they were asked.
  */
 int pvmg_gserver_ask(int operation, const char *group, const int *args, int n);
 

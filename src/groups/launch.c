@@ -16,7 +16,7 @@
 #define DPVM_PVMGS_PATH "/usr/local/bin/pvmgs"
 #endif
 
-enum { PAUSE_MAX_MS = 20, START_LIMIT_MS = 20000 };
+enum { PAUSE_MAX_MS = 20, START_LIMIT_MS = 20000, STARTS_MAX = 20 };
 
 static void pause_ms(int ms)
 {
@@ -114,20 +114,31 @@ static int spawn_any(void)
     return tid == PvmNoFile ? spawn("pvmgs", PvmTaskDefault) : tid;
 }
 
+/* The tid of a server that runs, 0 if the one started here has ended already, or an error. */
+static int start_once(int *child)
+{
+    *child = spawn_any();
+    if (*child >= 0)
+        return await_server(*child);
+
+    const char *text = -*child < pvm_nerr ? pvm_errlist[-*child] : "unknown error";
+    fprintf(stderr,
+            "libgpvm: cannot start the group server pvmgs: %s. Install it in $PVM_ROOT/bin/$PVM_ARCH, in ../bin "
+            "beside this library, or in a directory of the host's ep= path.\n",
+            text);
+    return *child;
+}
+
+/* A server may be killed, or lose its host, before this task hears of it. */
 static int start(void)
 {
-    int child = spawn_any(), tid;
+    int child = 0, tid = 0;
 
-    if (child < 0) {
-        const char *text = -child < pvm_nerr ? pvm_errlist[-child] : "unknown error";
-
-        fprintf(stderr,
-                "libgpvm: cannot start the group server pvmgs: %s. Install it in $PVM_ROOT/bin/$PVM_ARCH, in ../bin "
-                "beside this library, or in a directory of the host's ep= path.\n",
-                text);
-        return child;
+    for (int i = 0; i < STARTS_MAX && tid == 0; i++) {
+        tid = start_once(&child);
+        if (tid == 0)
+            pause_ms(PAUSE_MAX_MS);
     }
-    tid = await_server(child);
     if (tid)
         return tid;
     fprintf(stderr, "libgpvm: the group server pvmgs (t%x) did not start; see the daemon's log.\n", child);
