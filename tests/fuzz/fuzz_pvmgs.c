@@ -3,19 +3,28 @@
  *
  * Its main() runs with the messages of the input in place of pvm_recv(). Input: records { operation, task, length,
  * bytes }. An even operation becomes a valid request (the bytes select the group and two numbers), an odd one has the
- * bytes as its body.
+ * bytes as its body. If the first byte is MAILBOX, records of groups {length, ints} of an earlier server come first, up
+ * to a length of 0.
  */
+#include <stdio.h>
 #include <time.h>
 #include "core/reserve.h"
 #include "groups/proto.h"
 #include "message.h"
 #include "pvm3.h"
 
-enum { TASKS = 6, FIRST_TASK = 0x40001, MANY = 0x7fffffff };
+enum { TASKS = 6, FIRST_TASK = 0x40001, MANY = 0x7fffffff, MAILBOX = 0xee, ENTRIES_MAX = 4, WATCHED_MAX = 256 };
 
 static struct fuzz_input input;
-static int farewells; /* tasks that are still alive at the end of the input */
 static int mid;
+
+static struct fuzz_input entries[ENTRIES_MAX];
+static char entry_names[ENTRIES_MAX][16];
+static struct pvmmboxinfo classes[ENTRIES_MAX];
+static int entry_count;
+
+/* Tasks of which the server wants to know the end: they end with the input. */
+static int watched[WATCHED_MAX], watched_count;
 
 int pvmgs_main(int argc, char **argv);
 
@@ -37,13 +46,15 @@ static int number(struct fuzz_input *in)
 static size_t sound_request(struct fuzz_input *in, uint8_t body[64])
 {
     static const char *const names[] = {"a", "b", "group", ""};
+    static int serial;
     uint8_t *at = body;
     const char *name = names[fuzz_byte(in) % 4];
-    put(&at, 1);
+    put(&at, ++serial);
     put(&at, PVMG_GROUP_ANSWER);
     put(&at, (int)strlen(name));
     memcpy(at, name, strlen(name));
     at += strlen(name);
+    put(&at, number(in));
     put(&at, number(in));
     put(&at, number(in));
     return (size_t)(at - body);
@@ -75,9 +86,9 @@ static int next_message(void)
 {
     if (input.left)
         return mid = next_request();
-    if (!farewells)
+    if (!watched_count)
         return mid = PvmSysErr;
-    int tid = FIRST_TASK + --farewells;
+    int tid = watched[--watched_count];
     return mid = fuzz_receive((int)PVMC_TID_DAEMON, PVMG_GROUP_GONE, (uint8_t *)&tid, sizeof tid);
 }
 
@@ -89,6 +100,9 @@ int __wrap_pvm_send(int tid, int tag);
 int __wrap_pvm_mcast(int *tids, int count, int tag);
 int __wrap_pvm_notify(int what, int tag, int count, int *tids);
 int __wrap_pvm_putinfo(char *name, int buffer, int flags);
+int __wrap_pvm_delinfo(char *name, int index, int flags);
+int __wrap_pvm_getmboxinfo(char *pattern, int *count, struct pvmmboxinfo **info);
+int __wrap_pvm_recvinfo(char *name, int index, int flags);
 int __wrap_pvm_mytid(void);
 int __wrap_pvm_parent(void);
 int __wrap_pvm_exit(void);
@@ -124,7 +138,10 @@ int __wrap_pvm_mcast(int *tids, int count, int tag)
 
 int __wrap_pvm_notify(int what, int tag, int count, int *tids)
 {
-    (void)what, (void)tag, (void)count, (void)tids;
+    (void)what, (void)tag, (void)count;
+    if (watched_count == WATCHED_MAX)
+        return PvmOutOfRes;
+    watched[watched_count++] = *tids;
     return 0;
 }
 
@@ -132,6 +149,36 @@ int __wrap_pvm_putinfo(char *name, int buffer, int flags)
 {
     (void)name, (void)buffer, (void)flags;
     return 0;
+}
+
+int __wrap_pvm_delinfo(char *name, int index, int flags)
+{
+    (void)name, (void)index, (void)flags;
+    return 0;
+}
+
+int __wrap_pvm_getmboxinfo(char *pattern, int *count, struct pvmmboxinfo **info)
+{
+    (void)pattern;
+    *count = entry_count;
+    *info = classes;
+    return 0;
+}
+
+/* A record: its length in ints precedes them, as the server writes it. */
+int __wrap_pvm_recvinfo(char *name, int index, int flags)
+{
+    uint8_t body[sizeof(int) + 256];
+    (void)index, (void)flags;
+    for (int i = 0; i < entry_count; i++) {
+        int n = (int)(entries[i].left / sizeof(int));
+        if (strcmp(entry_names[i], name))
+            continue;
+        memcpy(body, &n, sizeof n);
+        memcpy(body + sizeof n, entries[i].data, entries[i].left);
+        return fuzz_receive(FIRST_TASK, 0, body, sizeof n + entries[i].left);
+    }
+    return PvmNotFound;
 }
 
 int __wrap_pvm_mytid(void)
@@ -164,10 +211,29 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
     return 0;
 }
 
+/* Entry i is the record of the group with id i + 1. */
+static void read_mailbox(void)
+{
+    entry_count = 0;
+    if (!input.left || input.data[0] != MAILBOX)
+        return;
+    fuzz_byte(&input);
+    for (size_t length; entry_count < ENTRIES_MAX && (length = fuzz_byte(&input)) > 0; entry_count++) {
+        if (length > input.left)
+            length = input.left;
+        entries[entry_count] = (struct fuzz_input){input.data, length};
+        snprintf(entry_names[entry_count], sizeof entry_names[0], "%s%d", PVMG_GROUP_RECORD_CLASS, entry_count + 1);
+        classes[entry_count].mi_name = entry_names[entry_count];
+        input.data += length;
+        input.left -= length;
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     input = (struct fuzz_input){data, size};
-    farewells = TASKS;
+    watched_count = 0;
+    read_mailbox();
     pvmgs_main(1, (char *[]){"pvmgs", NULL});
     fuzz_receive_end();
     pvm_freebuf(pvm_setsbuf(0));
