@@ -4,6 +4,7 @@
  *   calls  members of a group and of a static group make all collective calls, some compute meanwhile: no call fails,
  *          all results are right, all members stay in step, and each call returns within 5 s
  *   storm  tasks join and leave all the time: no instance has two holders at once, and at the end the numbers are right
+ *   busy   a member that calls nothing while servers come and go keeps its place; others go on without it
  */
 #include "team.h"
 #include <limits.h>
@@ -199,6 +200,45 @@ static void check_holds(void)
         CHECK(all[i].instance != all[i - 1].instance || all[i].from_us > all[i - 1].to_us);
 }
 
+/* ---- busy ---- */
+
+enum { BUSY_MS = 1500 };
+
+static void check_numbers(int me)
+{
+    TIMED(pvm_gsize("busy"), MEMBERS);
+    TIMED(pvm_getinst("busy", pvm_mytid()), me);
+    for (int i = 0, tid; i < MEMBERS; i++) {
+        double start = check_now();
+        tid = pvm_gettid("busy", i);
+        note_time(check_now() - start);
+        CHECK(tid > 0 && (tid == pvm_mytid()) == (i == me));
+    }
+}
+
+/* Member 1 computes; member 2 leaves and returns to the same place, the lowest free one; the others look. */
+static void busybody(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    int me = team_join("busy", MEMBERS), rounds = 0;
+
+    pvm_setopt(PvmAutoErr, 0);
+    check_send_int(pvm_parent(), TAG_TEAM_GO, me);
+    if (me == 1)
+        compute(BUSY_MS);
+    for (; me != 1 && !told_to_stop(); rounds++) {
+        if (me == 2) {
+            TIMED(pvm_lvgroup("busy"), 0);
+            TIMED(pvm_joingroup("busy"), me);
+        }
+        TIMED(pvm_getinst("busy", pvm_mytid()), me);
+    }
+    TIMED(pvm_barrier("busy", MEMBERS), 0);
+    check_numbers(me);
+    TIMED(pvm_barrier("busy", MEMBERS), 0);
+    report(rounds + 1);
+}
+
 /* ---- master ---- */
 
 /* The tid of the group server; waits until there is one other than `old`. */
@@ -228,13 +268,14 @@ static void kill_servers(int kills)
 static void master(int argc, char **argv)
 {
     CHECK(argc > 4);
-    int storm = strcmp(argv[1], "storm") == 0, kills = atoi(argv[2]), seed = atoi(argv[3]);
+    int storm = strcmp(argv[1], "storm") == 0, busy = strcmp(argv[1], "busy") == 0, kills = atoi(argv[2]),
+        seed = atoi(argv[3]);
     int hosts = team_hosts(argc, argv), least = INT_MAX, slowest_ms = 0;
     double start = check_now();
     struct team t;
 
     srand((unsigned)seed);
-    team_start(&t, storm ? "stormer" : "member", 0, MEMBERS, hosts);
+    team_start(&t, storm ? "stormer" : busy ? "busybody" : "member", 0, MEMBERS, hosts);
     for (int i = 0; i < MEMBERS; i++)
         check_receive_int(t.tids[i], TAG_TEAM_GO);
     kill_servers(kills);
@@ -253,7 +294,8 @@ static void master(int argc, char **argv)
            kills, seed, check_now() - start, least, slowest_ms);
 }
 
-static const struct check_role roles[] = {{"member", member}, {"stormer", stormer}, {NULL, NULL}};
+static const struct check_role roles[] = {
+    {"member", member}, {"stormer", stormer}, {"busybody", busybody}, {NULL, NULL}};
 
 int main(int argc, char **argv)
 {
