@@ -237,19 +237,16 @@ bool pvmg_gserver_asked_again(void)
 
 int pvmg_gserver_ask(int operation, const char *group, const int *args, int n)
 {
-    int request = ++serial, short_lives = 0;
+    int request = ++serial, short_lives = 0, code = PvmDSysErr;
+    bool again = false, gone = true;
 
-    asked_again = false;
-    for (;;) {
-        bool gone = false;
+    for (; gone && short_lives < SHORT_LIVES_MAX; again |= gone) {
         time_t start = time(NULL);
-        int code = ask_once(request, operation, group, args, n, &gone);
 
-        if (!gone)
-            return code;
+        gone = false;
+        code = ask_once(request, operation, group, args, n, &gone);
         short_lives = time(NULL) - start <= SHORT_LIFE_S ? short_lives + 1 : 0;
-        if (short_lives == SHORT_LIVES_MAX)
-            return code;
-        asked_again = true;
     }
+    asked_again = again; /* now: handlers may have asked meanwhile */
+    return code;
 }
