@@ -256,6 +256,17 @@ static int server_tid(int old)
     return tid;
 }
 
+static int count_servers(void)
+{
+    struct pvmtaskinfo *tasks;
+    int n, servers = 0;
+
+    CHECK_EQ(pvm_tasks(0, &n, &tasks), 0);
+    for (int i = 0; i < n; i++)
+        servers += strstr(tasks[i].ti_a_out, "pvmgs") != NULL;
+    return servers;
+}
+
 static void kill_servers(int kills)
 {
     for (int i = 0, server = 0; i < kills; i++) {
@@ -289,6 +300,7 @@ static void master(int argc, char **argv)
         slowest_ms = ms > slowest_ms ? ms : slowest_ms;
     }
     team_finish(&t);
+    CHECK_EQ(count_servers(), 1);
     CHECK(least > 0);
     printf("%s: %d kills, seed %d, %.0f s; each member did %d rounds or more, the longest call took %d ms\n", argv[1],
            kills, seed, check_now() - start, least, slowest_ms);
