@@ -148,6 +148,7 @@ machine_test(limits/relay HOSTS 1 2 ARGS @ ${relayed} LIMIT 240 ALONE)
 machine_test(limits/idle HOSTS 1 2 ALONE)
 machine_test(limits/flooded HOSTS 1 2 SET PVM_INBOX_WARN=8M)
 machine_test(limits/flooded OVER daemon SET PVM_INBOX_WARN=8M)
+machine_test(limits/strangers HOSTS 1 2)
 machine_test(limits/soak ARGS -t 10)
 machine_test(limits/many ARGS ${many} LIMIT 200 ALONE)
 if(NOT DPVM_SANITIZE) # what is small enough for sanitizers goes the same ways in `big`

@@ -31,7 +31,7 @@ static void host_is_gone(struct pvmc_message *m)
     pvmi_trace_lose(host);
 }
 
-/* What pvmi_route_watch_end() has asked for. */
+/* What pvmi_route_watch_end() and pvmi_route_watch_all() have asked for. */
 static void task_has_ended(struct pvmc_message *m)
 {
     int tid = 0;
@@ -41,6 +41,7 @@ static void task_has_ended(struct pvmc_message *m)
     if (p) {
         pvmi_exit_notice_note(p);
         pvmi_peer_ended(p);
+        pvmi_peer_forget_ended(p);
     }
     pvmi_trace_lose((pvmc_tid)tid);
 }
@@ -76,6 +77,7 @@ static const struct pvmi_link_listener link_listener = {
     .forget_links = pvmi_route_forget,
     .forget_abandoned = pvmi_transfer_forget,
     .clear = pvmi_route_clear,
+    .crowded = pvmi_route_watch_all,
     .alarm = pvmi_route_alarm,
     .clock = pvmi_route_clock,
     .take = take,

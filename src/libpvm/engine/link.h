@@ -65,6 +65,7 @@ struct pvmi_link_listener {
     void (*forget_links)(struct pvmi_peer *p);       /* closes all links to p */
     void (*forget_abandoned)(struct pvmi_peer *p);   /* p is about to go, with its p->abandoned */
     void (*clear)(void);                             /* closes all direct links */
+    void (*crowded)(void);                           /* many peers have come: asks which of them have ended */
     int (*alarm)(void);                              /* an alarm is due; returns the number of events */
     const struct pvmt_transport_ops *(*clock)(void); /* the transport whose network has a clock of its own, or NULL */
     bool (*take)(

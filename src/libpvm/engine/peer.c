@@ -10,11 +10,13 @@
 #include "offer.h"
 
 #define NEAR_FRAMES 0x1000000 /* no frame number can be further ahead: its sender has restarted */
+#define CROWD       256       /* so many new peers may be there without anybody asking whether the old ones live */
 #define CLAIM_BYTES 2048      /* copying a smaller message twice is cheaper than asking a receive for its buffer */
 
 static struct pvmi_peer *peers;
 static struct pvmi_peer *latest; /* the last peer looked up, because frames of one peer come in series */
 static unsigned held_count;
+static unsigned added; /* since the listener was last told of a crowd */
 static uint64_t asked;
 
 struct pvmi_peer *pvmi_peer_find(pvmc_tid tid)
@@ -28,6 +30,15 @@ struct pvmi_peer *pvmi_peer_find(pvmc_tid tid)
     return p;
 }
 
+/* The table may be twice as large as there are living peers, so asking costs little for each new one. */
+static void watch_crowd(void)
+{
+    if (++added < CROWD || added < HASH_COUNT(peers) / 2 || !pvmi_link_listener)
+        return;
+    added = 0;
+    pvmi_link_listener->crowded();
+}
+
 static struct pvmi_peer *add(pvmc_tid tid)
 {
     struct pvmi_peer *p = calloc(1, sizeof *p);
@@ -38,6 +49,7 @@ static struct pvmi_peer *add(pvmc_tid tid)
         free(p);
         return NULL;
     }
+    watch_crowd();
     return latest = p;
 }
 
@@ -437,6 +449,12 @@ static void forget(struct pvmi_peer *p)
     HASH_DEL(peers, p);
     p->gone = true;
     pvmi_peer_put(p);
+}
+
+void pvmi_peer_forget_ended(struct pvmi_peer *p)
+{
+    if (p->ended && !p->links && !p->uses)
+        forget(p);
 }
 
 void pvmi_peer_renew(pvmc_tid tid, uint64_t time)

@@ -120,6 +120,9 @@ bool pvmi_peer_is_held(pvmc_tid tid);
 /* The daemon reports that the task has ended: drops its incomplete message as soon as its links are down. */
 void pvmi_peer_ended(struct pvmi_peer *p);
 
+/* Forgets an ended peer that no link and no call uses. To be called between calls to the room, as TC_GONE is taken. */
+void pvmi_peer_forget_ended(struct pvmi_peer *p);
+
 /* Its last link has been freed. */
 void pvmi_peer_unlinked(struct pvmi_peer *p);
 

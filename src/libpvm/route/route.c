@@ -34,6 +34,7 @@
 #define AWAIT_US        1000000 /* time limit for the peer to answer before the daemons carry its message */
 #define LEAVE_LIMIT_US  100000  /* time limit for acknowledgements before the daemon carries the frames again */
 #define NAME_BYTES      32
+#define WATCH_MAX       4096 /* tids in one question to the daemon */
 
 /*
  * A link costs its two tasks as much processor time as some fifty frames by the daemon. So it pays at once for a task
@@ -547,17 +548,37 @@ void pvmi_route_take_answer(struct pvmc_message *m)
 
 /* ---- the end of peers ---- */
 
-void pvmi_route_watch_end(pvmc_tid tid)
+static int watch_ends(const pvmc_tid *tids, uint32_t count)
 {
     struct pvmc_buf body;
     pvmc_buf_init(&body);
     pvmc_buf_put_u32(&body, PvmTaskExit);
     pvmc_buf_put_i32(&body, (int32_t)PVMC_TC_ENDED);
     pvmc_buf_put_u32(&body, PVMC_CTX_TC);
-    pvmc_buf_put_i32(&body, 1);
-    pvmc_buf_put_u32(&body, 1);
-    pvmc_buf_put_u32(&body, tid);
-    pvmi_outbox_put(PVMC_TID_DAEMON, PVMC_CTX_TM, (int32_t)PVMC_TM_NOTIFY, &body, -1);
+    pvmc_buf_put_i32(&body, (int32_t)count);
+    pvmc_buf_put_u32(&body, count);
+    for (uint32_t i = 0; i < count; i++)
+        pvmc_buf_put_u32(&body, tids[i]);
+    return pvmi_outbox_put(PVMC_TID_DAEMON, PVMC_CTX_TM, (int32_t)PVMC_TM_NOTIFY, &body, -1);
+}
+
+void pvmi_route_watch_end(pvmc_tid tid)
+{
+    watch_ends(&tid, 1);
+}
+
+void pvmi_route_watch_all(void)
+{
+    static pvmc_tid tids[WATCH_MAX];
+    uint32_t count = 0;
+    struct pvmi_peer *p;
+    for (p = pvmi_peer_first(); p && count < WATCH_MAX; p = p->hh.next)
+        if (pvmc_tid_is_task(p->tid) && p->tid != pvmi_task.tid && (!p->watched || p->ended))
+            tids[count++] = p->tid;
+    if (!count || watch_ends(tids, count))
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        pvmi_peer_find(tids[i])->watched = true;
 }
 
 static void watch_peer(struct pvmi_peer *p)

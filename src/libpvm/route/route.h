@@ -65,6 +65,12 @@ void pvmi_route_lost(struct pvmi_link *l, int reason);
 /* Asks the daemon to report by TC_ENDED when the task has left, at once if it already has. */
 void pvmi_route_watch_end(pvmc_tid tid);
 
+/*
+ * Asks the same about all peers, except those about which it has been asked and not been answered. Called when many
+ * have come: a task that meets new ones all its life must not keep those that have ended.
+ */
+void pvmi_route_watch_all(void);
+
 /* Withdraws our offer to p unless p has joined. */
 void pvmi_route_withdraw(struct pvmi_peer *p);
 
