@@ -247,16 +247,16 @@ static bool make_room(int64_t now_us)
 }
 
 /*
- * Whether a link to p is worth its cost. The first one of a task always is, and one that was lost has been. In virtual
- * time the cost does not count.
+ * Whether a link to p is worth its cost. One that was lost has been, and in virtual time the cost does not count. With
+ * PvmRouteDirect the second frame is enough, because one to each of many others tells nothing.
  */
 static bool pays(const struct pvmi_peer *p)
 {
-    bool direct = pvmi_options.route == PvmRouteDirect, first = p->links_opened || !pvmi_link_count;
-    uint64_t frames = p->route.frames, enough = direct ? !first : routes.link_frames;
-    if (pvmi_virtual() || (first && frames > enough))
+    bool direct = pvmi_options.route == PvmRouteDirect;
+    uint64_t frames = p->route.frames, enough = direct ? 1 : routes.link_frames;
+    if (pvmi_virtual() || (direct && p->links_opened))
         return true;
-    if (frames > enough && frames * SHARE >= routes.frames)
+    if (frames > enough && (p->links_opened || frames * SHARE >= routes.frames))
         return true;
     return frames > MANY_FACTOR * (uint64_t)routes.link_frames &&
            routes.frames - routes.last_frames > PACE_FACTOR * (uint64_t)routes.link_frames;

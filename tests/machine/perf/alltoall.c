@@ -224,17 +224,18 @@ static const int *links_of(int route, int tasks)
     return r.links;
 }
 
-/* PVM_LINK_FRAMES is 4. Each of few gets its links with its second message, or its fifth; of many, one at first. */
+/* PVM_LINK_FRAMES is 4. Each of few gets its links with its second message, or its fifth; of many, later. An offer to
+ * us counts until we refuse. */
 static void check_counts(void)
 {
-    enum { FEW = 6, MANY = 24, OF_FEW = FEW * (FEW - 1), AT_FIRST = 3 * MANY };
+    enum { FEW = 6, MANY = 24, OF_FEW = FEW * (FEW - 1) };
     CHECK_EQ(links_of(PvmDontRoute, FEW)[options.rounds - 1], 0);
-    CHECK_EQ(links_of(PvmRouteDirect, FEW)[3], OF_FEW);
-    CHECK_EQ(links_of(PvmAllowDirect, FEW)[6], OF_FEW);
+    CHECK(links_of(PvmRouteDirect, FEW)[3] >= OF_FEW);
+    CHECK(links_of(PvmAllowDirect, FEW)[6] >= OF_FEW);
     for (int i = 0; i < 2; i++) {
         const int *links = links_of(i ? PvmRouteDirect : PvmAllowDirect, MANY);
-        CHECK(links[9] > 0 && links[9] <= AT_FIRST);
-        CHECK(links[options.rounds - 1] > 2 * AT_FIRST);
+        CHECK_EQ(links[9], 0);
+        CHECK(links[options.rounds - 1] > 2 * MANY);
     }
 }
 
