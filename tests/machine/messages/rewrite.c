@@ -20,20 +20,23 @@ enum {
     PAGE_BYTES = 4096,
 };
 
-#define MARK "the message to rewrite"
+static char mark[] = "message 00000000 to rewrite"; /* its number: freed memory still holds earlier ones */
 
 /* ---- the sender ---- */
 
-/* The places of the strings in the message, as they are mapped here. */
-static uint8_t *strings[STRINGS];
+static uint8_t *strings[STRINGS]; /* the places of the strings in the message, as they are mapped here */
 static uint8_t *mapped;
 static size_t mapped_bytes;
 
+/* The message has them at equal distances; copies of its beginning, from when it was smaller, have fewer. */
 static void find_strings(uint8_t *data, size_t bytes)
 {
     int n = 0;
-    for (uint8_t *at = data; n < STRINGS && (at = memmem(at, bytes - (size_t)(at - data), MARK, strlen(MARK))); at++)
+    for (uint8_t *at = data; n < STRINGS && (at = memmem(at, bytes - (size_t)(at - data), mark, strlen(mark))); at++) {
+        if (n > 1 && at - strings[n - 1] != strings[1] - strings[0])
+            n = 0;
         strings[n++] = at;
+    }
     if (n < STRINGS)
         strings[0] = NULL;
 }
@@ -86,10 +89,11 @@ static void sender(int argc, char **argv)
     (void)argc, (void)argv;
     static char text[STRING_BYTES];
     memset(text, 'a', sizeof text - 1);
-    memcpy(text, MARK, strlen(MARK));
     pvm_setopt(PvmRoute, PvmRouteDirect);
     check_send_int(pvm_parent(), TAG_READY, 0);
-    while (check_receive_int(pvm_parent(), TAG_NEXT)) {
+    for (unsigned number = 0; check_receive_int(pvm_parent(), TAG_NEXT); number++) {
+        snprintf(mark, sizeof mark, "message %08u to rewrite", number % 100000000);
+        memcpy(text, mark, strlen(mark));
         CHECK(pvm_initsend(PvmDataRaw) > 0);
         for (int i = 0; i < STRINGS; i++)
             CHECK_EQ(pvm_pkstr(text), 0);
