@@ -101,7 +101,7 @@ machine_test(hosts/failover CASES killed third stopped two both slaves half halt
 machine_test(hosts/lifecycle ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:machine_tasks_identity>)
 machine_test(hosts/doorman ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm> ${filter})
 machine_test(hosts/failpoints ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm> $<TARGET_FILE:pvm-info>
-             $<TARGET_FILE:machine_groups_membership>)
+             $<TARGET_FILE:machine_groups_membership> $<TARGET_FILE:machine_tasks_mailbox>)
 # In namespaces: with sshd, over raw frames, with bad cables
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS hosts/network)
 file(STRINGS hosts/network cases REGEX "^case_[a-z_]+\\(\\)")

@@ -23,6 +23,7 @@ class Lab:
         self.hosts = [f"h{n}" for n in range(1, count + 1)]
         self.settings = settings  # of all daemons: {name: value}
         self.extra = {host: {} for host in self.hosts}  # of one host's daemon, for its next start
+        self.seen = []  # folders below /tmp that the hosts see, besides that of the lab
         self.programs = {}  # the daemon's program of each host
         self._namespaces = {}
 
@@ -40,7 +41,8 @@ class Lab:
         return None if done.returncode == 0 else (done.stderr or done.stdout).strip()
 
     def up(self):
-        self.netlab("up", "-n", str(len(self.hosts)), "-b", str(self.base))
+        seen = [word for folder in (self.base, *self.seen) for word in ("-b", str(folder))]
+        self.netlab("up", "-n", str(len(self.hosts)), *seen)
         for host in self.hosts:
             pid = (self.base / f"netlab-{self.name}" / f"{host}.pid").read_text().strip()
             self._namespaces[host] = (pid, os.stat(f"/proc/{pid}/ns/pid").st_ino)
@@ -75,20 +77,25 @@ class Lab:
 
     # ---- processes ----
 
-    def processes(self, host):
-        inode = self._namespaces[host][1]
-        found = []
+    def scan(self):
+        """The processes of each host."""
+        hosts = {inode: host for host, (_, inode) in self._namespaces.items()}
+        found = {host: [] for host in self.hosts}
         for entry in os.listdir("/proc"):
             if not entry.isdigit():
                 continue
             try:
-                if os.stat(f"/proc/{entry}/ns/pid").st_ino != inode:
+                host = hosts.get(os.stat(f"/proc/{entry}/ns/pid").st_ino)
+                if not host:
                     continue
                 arguments = pathlib.Path(f"/proc/{entry}/cmdline").read_bytes().decode(errors="replace").split("\0")
-                found.append(Process(int(entry), os.readlink(f"/proc/{entry}/exe"), arguments[:-1]))
+                found[host].append(Process(int(entry), os.readlink(f"/proc/{entry}/exe"), arguments[:-1]))
             except OSError:
                 continue  # it has ended
-        return sorted(found, key=lambda p: p.pid)
+        return {host: sorted(of_host, key=lambda p: p.pid) for host, of_host in found.items()}
+
+    def processes(self, host):
+        return self.scan()[host]
 
     @staticmethod
     def _parent(pid):
@@ -97,11 +104,11 @@ class Lab:
         except OSError:
             return 0  # it has ended
 
-    def daemons(self, host, serving=False):
+    def daemons(self, host, serving=False, processes=None):
         """Pids of daemons: not the doormen, and not what waits for a daemon that starts. serving: only those that have
         come far enough to have a doorman, and therefore a log."""
         program = os.path.realpath(self.programs[host])
-        ours = [p for p in self.processes(host) if p.exe == program]
+        ours = [p for p in processes or self.processes(host) if p.exe == program]
         doormen = {self._parent(p.pid) for p in ours if "-D" in p.arguments}
         rest = [p.pid for p in ours if "-D" not in p.arguments]
         parents = {self._parent(pid) for pid in rest}
