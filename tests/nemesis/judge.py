@@ -97,8 +97,7 @@ def failed_checks(lab, load):
             yield f"{host}: {line}"
 
 
-def all_of(lab, load, options):
-    del options
+def all_of(lab, load):
     failures = [*failed_checks(lab, load), *lost_hosts(lab, load), *mailbox(lab), *barrier(lab)]
     for path in lab.base.glob("sanitizer*"):
         failures.append(f"a sanitizer reports: {_read(path)[:2000]}")

@@ -229,20 +229,36 @@ static void take_all(void)
 
 /* ---- hosts and tasks ---- */
 
-static void add_host(struct host *h, double now)
+static void host_added(struct host *h, int tid)
 {
-    char *name = h->name;
-    int tid = 0;
-    if (h->tid || now < h->again_at)
-        return;
-    int added = pvm_addhosts(&name, 1, &tid);
+    event("add %s: %d", h->name, tid);
     h->again_at = check_now() + AGAIN_S;
-    event("add %s: %d, status %d", h->name, added, tid);
-    if (added != 1)
+    if (tid <= 0)
         return;
     h->tid = tid;
     all.added++;
     CHECK_EQ(pvm_notify(PvmHostDelete, TAG_HOST_DELETE, 1, &tid), 0);
+}
+
+/* All that are missing, in one call: they start at the same time. */
+static void add_hosts(double now)
+{
+    struct host *missing[HOSTS_MAX];
+    char *names[HOSTS_MAX];
+    int tids[HOSTS_MAX], count = 0;
+    for (int i = 0; i < all.host_count; i++) {
+        if (all.hosts[i].tid || now < all.hosts[i].again_at)
+            continue;
+        missing[count] = &all.hosts[i];
+        names[count++] = all.hosts[i].name;
+    }
+    if (!count)
+        return;
+    int added = pvm_addhosts(names, count, tids);
+    if (added < 0)
+        check_failed(__FILE__, __LINE__, "pvm_addhosts() of %d hosts is %d", count, added);
+    for (int i = 0; i < count; i++)
+        host_added(missing[i], tids[i]);
 }
 
 static void introduce(int tid)
@@ -298,8 +314,7 @@ static int count_missing(void)
 
 static void replace_all(void)
 {
-    for (int i = 0; i < all.host_count; i++)
-        add_host(&all.hosts[i], check_now());
+    add_hosts(check_now());
     for (int i = 0; i < all.slot_count; i++)
         start_task(&all.slots[i], check_now());
 }

@@ -38,11 +38,17 @@ class Nemesis:
     def count(self, what, number=1):
         self.counts[what] = self.counts.get(what, 0) + number
 
-    def signal_daemon(self, host, number):
-        daemons = self.lab.daemons(host)
-        for pid in daemons:
+    @staticmethod
+    def signal(pid, number):
+        """False if the process has just ended."""
+        try:
             os.kill(pid, number)
-        return daemons
+            return True
+        except ProcessLookupError:
+            return False
+
+    def signal_daemon(self, host, number):
+        return [pid for pid in self.lab.daemons(host) if self.signal(pid, number)]
 
 
 def nemesis(cls):
@@ -61,8 +67,7 @@ class KillTask(Nemesis):
     def begin(self, host, rng):
         tasks = self.lab.tasks(host, self.load)
         for pid, _ in rng.sample(tasks, min(len(tasks), rng.randint(1, 2))):
-            os.kill(pid, signal.SIGKILL)
-            self.count("tasks killed")
+            self.count("tasks killed", self.signal(pid, signal.SIGKILL))
 
 
 @nemesis
@@ -73,13 +78,12 @@ class StopTask(Nemesis):
         tasks = self.lab.tasks(host, self.load)
         self.stopped = [pid for pid, _ in rng.sample(tasks, len(tasks) // 2)]
         for pid in self.stopped:
-            os.kill(pid, signal.SIGSTOP)
-            self.count("tasks stopped")
+            self.count("tasks stopped", self.signal(pid, signal.SIGSTOP))
 
     def end(self, host):
         alive = {pid for pid, _ in self.lab.tasks(host, self.load)}
         for pid in alive.intersection(self.stopped):
-            os.kill(pid, signal.SIGCONT)
+            self.signal(pid, signal.SIGCONT)
 
 
 @nemesis
@@ -88,8 +92,8 @@ class KillDaemon(Nemesis):
     loses_host, spares_first, seconds = True, True, (0, 0.2)
 
     def begin(self, host, rng):
+        self.load.killed.update(self.lab.daemons(host))  # before: the watch must not find one that is gone
         killed = self.signal_daemon(host, signal.SIGKILL)
-        self.load.killed.update(killed)
         self.count("daemons killed", len(killed))
 
 
@@ -131,8 +135,8 @@ class Leave(Nemesis):
     loses_host, spares_first, seconds = True, True, (0, 0.2)
 
     def begin(self, host, rng):
-        out = self.load.console(f"delete {host}")
-        self.count("hosts deleted", out.count(f"{host}  deleted"))
+        self.load.console_later(f"delete {host}")  # it waits if the first host's daemon is stopped
+        self.count("hosts deleted")
 
 
 @nemesis
@@ -276,12 +280,15 @@ class Limit(Nemesis):
                 self.old = resource.prlimit(pid, self.which)
                 resource.prlimit(pid, self.which, (min(low, self.old[1]) if self.old[1] >= 0 else low, self.old[1]))
                 self.count(self.counted)
-            except (OSError, ProcessLookupError):
+            except OSError:
                 continue  # it has ended
 
     def end(self, host):
         for pid in set(self.limited).intersection(self.lab.daemons(host)):
-            resource.prlimit(pid, self.which, self.old)
+            try:
+                resource.prlimit(pid, self.which, self.old)
+            except ProcessLookupError:
+                continue
 
 
 @nemesis
