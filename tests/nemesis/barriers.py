@@ -1,18 +1,29 @@
 """Do all members agree on each barrier?
 
 Each barrier of `count` members that succeeds has one moment at which `count` tasks are in it. A list of Visit is checked:
-each success belongs to exactly one group of `count` visits of different tasks that overlap in time. A visit of a killed
-task has no end, and may belong to such a group.
+each success belongs to exactly one group of `count` visits of different tasks that overlap in time. The last visit of a
+task that was killed may belong to such a group, too, until the task was known to be dead.
 """
 
 
 class Visit:
     def __init__(self, task, begin, end, code):
-        """end and code are None if the task was killed in it."""
+        """code is None if the task was killed in it; end is then the time at which that was known."""
         self.task, self.begin, self.end, self.code = task, begin, end, code
 
     def __repr__(self):
-        return f"{self.task} [{self.begin}, {'?' if self.end is None else self.end}] -> {self.code}"
+        return f"{self.task} [{self.begin}, {self.end}] -> {'killed' if self.code is None else self.code}"
+
+
+def _candidates(ahead, first):
+    """The next visit of each other task that may be in the barrier of `first`; survivors before the killed."""
+    found = []
+    for task, own in ahead.items():
+        while own and own[0].code is None and own[0].end < first.begin:
+            own.pop(0)
+        if own and task != first.task and own[0].begin <= first.end:
+            found.append(own[0])
+    return sorted(found, key=lambda v: (v.code is None, v.end))
 
 
 def disagreement(visits, count):
@@ -26,14 +37,11 @@ def disagreement(visits, count):
     for first in successes:
         if first in grouped:
             continue
-        group = [first]
         ahead[first.task].remove(first)
-        others = [own[0] for task, own in ahead.items() if own and task != first.task and own[0].begin <= first.end]
-        others.sort(key=lambda v: (v.end is None, v.end or 0))  # survivors before the killed
-        group += others[: count - 1]
+        group = [first, *_candidates(ahead, first)[: count - 1]]
         if len(group) < count:
             return f"only {len(group)} of {count} were in the barrier that {first} passed: {group}"
-        if max(v.begin for v in group) > min(v.end for v in group if v.end is not None):
+        if max(v.begin for v in group) > min(v.end for v in group):
             return f"these were never together in a barrier: {group}"
         for v in group[1:]:
             ahead[v.task].pop(0)

@@ -6,6 +6,7 @@ import barriers
 import linear
 
 SYSTEM_ERROR, NO_MEMORY, OUT_OF_RESOURCES = -14, -10, -27
+NEWS_S = 1  # in which the group server hears of a death after the load has
 
 
 class Failure(Exception):
@@ -58,13 +59,15 @@ def mailbox(lab):
 
 
 def barrier(lab):
+    deaths = {words[2]: at for at, words in events(lab) if words[0] == "died"}
     visits, count = [], 0
     for tid, calls in journals(lab, "barrier"):
+        dead_us = (deaths.get(f"t{tid}", float("inf")) + NEWS_S) * 1e6
         for begin, end, words, result in calls:
             count = int(words[1])
             code = int(result[0]) if result else None
-            if code == SYSTEM_ERROR:  # its daemon has died: as if the task had been killed
-                end = code = None
+            if code is None or code == SYSTEM_ERROR:  # its daemon has died: as if the task had been killed
+                end, code = dead_us, None
             visits.append(barriers.Visit(tid, begin, end, code))
     wrong = barriers.disagreement(visits, count) if visits else None
     if wrong:
