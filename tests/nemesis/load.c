@@ -240,6 +240,18 @@ static void host_added(struct host *h, int tid)
     CHECK_EQ(pvm_notify(PvmHostDelete, TAG_HOST_DELETE, 1, &tid), 0);
 }
 
+/* The tid of a host that is in the machine already, or what pvm_addhosts() said. */
+static int tid_of_present(const struct host *h, int said)
+{
+    struct pvmhostinfo *hosts;
+    int count = 0;
+    CHECK_EQ(pvm_config(&count, NULL, &hosts), 0);
+    for (int i = 0; i < count; i++)
+        if (strcmp(hosts[i].hi_name, h->name) == 0)
+            return hosts[i].hi_tid;
+    return said;
+}
+
 /* All that are missing, in one call: they start at the same time. */
 static void add_hosts(double now)
 {
@@ -258,7 +270,7 @@ static void add_hosts(double now)
     if (added < 0)
         check_failed(__FILE__, __LINE__, "pvm_addhosts() of %d hosts is %d", count, added);
     for (int i = 0; i < count; i++)
-        host_added(missing[i], tids[i]);
+        host_added(missing[i], tids[i] == PvmDupHost ? tid_of_present(missing[i], tids[i]) : tids[i]);
 }
 
 static void introduce(int tid)
