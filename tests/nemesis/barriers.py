@@ -1,8 +1,8 @@
 """Do all members agree on each barrier?
 
-Each barrier of `count` members that succeeds has one moment at which `count` tasks are in it. A list of Visit is checked:
-each success belongs to exactly one group of `count` visits of different tasks that overlap in time. The last visit of a
-task that was killed may belong to such a group, too, until the task was known to be dead.
+Each barrier of `count` members that succeeds has one moment at which `count` tasks are in it. A list of Visit is
+checked: each success belongs to exactly one group of `count` visits of different tasks that overlap in time. The last
+visit of a task that was killed may belong to such a group, too, until the task was known to be dead.
 """
 
 

@@ -129,7 +129,8 @@ def left_behind(lab):
     left = None
     while left is None or (left and time.monotonic() < end):
         time.sleep(0.1)
-        left = [f"{host}: process {p.pid} {' '.join(p.arguments)[:80]}" for host in lab.hosts for p in lab.processes(host)
+        left = [f"{host}: process {p.pid} {' '.join(p.arguments)[:80]}" for host in lab.hosts
+                for p in lab.processes(host)
                 if p.exe.rpartition("/")[2] in ("pvmd3", "load", "pvmgs", "pvm")]
     for host in lab.hosts:
         for name in lab.on(host, "ls", "/tmp", check=False).split():
@@ -140,12 +141,14 @@ def left_behind(lab):
 
 def stuck(lab, options):
     """Where the load's tasks are when it does not come to its end."""
-    lines = [f"{host} {role} {pid} ({_where(pid)})" for host in lab.hosts for pid, role in lab.tasks(host, options.load)]
+    lines = [f"{host} {role} {pid} ({_where(pid)})"
+             for host in lab.hosts for pid, role in lab.tasks(host, options.load)]
     return ["still there: " + ", ".join(lines)] if lines else []
 
 
 def summary(lab, counts):
-    totals = next((line for line in _read(lab.base / "load.out").splitlines() if line.startswith("TOTALS")), "no totals")
+    lines = _read(lab.base / "load.out").splitlines()
+    totals = next((line for line in lines if line.startswith("TOTALS")), "no totals")
     calls = sum(len(c) for _, c in journals(lab, "mailbox"))
     passed = sum(r is not None and int(r[0]) >= 0 for _, c in journals(lab, "barrier") for *_, r in c)
     return (f"{totals}; {calls} calls of the mailbox, {passed} barriers passed; "

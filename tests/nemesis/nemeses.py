@@ -144,13 +144,15 @@ class Failpoint(KillDaemon):
     """The daemon is killed; its next one crashes, errs or is slow at a step of PVM_FAULT."""
     name, about = "failpoint", "the daemon is killed, and the next one has a random failpoint"
     seconds = (3.0, 6.0)
-    crashes = ("link.connect", "link.verdict", "link.tls", "link.hello", "link.write", "link.read", "door.judge", "host.rows",
-               "host.up", "task.start", "task.enrol", "task.end", "notify.add", "notify.send", "address.place")
+    crashes = ("link.connect", "link.verdict", "link.tls", "link.hello", "link.write", "link.read", "door.judge",
+               "host.rows", "host.up", "task.start", "task.enrol", "task.end", "notify.add", "notify.send",
+               "address.place")
 
     def begin(self, host, rng):
         step, done = rng.choice(self.crashes), rng.choice(["", ".done"])
         busy = step in ("link.write", "link.read")
-        action = rng.choice([f"crash/{rng.randint(1, 400 if busy else 6)}", f"delay:{rng.randint(1, 400)}ms/{rng.randint(1, 9)}"])
+        action = rng.choice([f"crash/{rng.randint(1, 400 if busy else 6)}",
+                             f"delay:{rng.randint(1, 400)}ms/{rng.randint(1, 9)}"])
         self.lab.extra[host]["PVM_FAULT"] = f"{step}{done}={action}"
         self.lab.write_wrapper(host)
         super().begin(host, rng)
@@ -241,7 +243,7 @@ class Delay(Nemesis):
     seconds = (0.5, 3.0)
 
     def usable(self):
-        return None if self.load.cable else "no program cable was given (--cable)"
+        return None if self.load.cable else "the program cable is not built"
 
     def begin(self, host, rng):
         self.lab.on(host, sys.executable, "-c", NO_OFFLOAD)
@@ -315,7 +317,7 @@ class Clock(Nemesis):
     name, about = "clock", "the wall clock of daemon and tasks steps by up to a week, either way, and back"
 
     def usable(self):
-        return None if self.load.wallclock else "no library wallclock was given (--wallclock), or it cannot be preloaded"
+        return None if self.load.wallclock else "sanitizers do not let it be preloaded, or wallclock.so is not built"
 
     def set(self, host, seconds):
         with open(self.lab.base / f"{host}.clock", "r+b") as clock:
