@@ -15,15 +15,16 @@ class Visit:
         return f"{self.task} [{self.begin}, {self.end}] -> {'killed' if self.code is None else self.code}"
 
 
-def _candidates(ahead, first):
-    """The next visit of each other task that may be in the barrier of `first`; survivors before the killed."""
-    found = []
-    for task, own in ahead.items():
-        while own and own[0].code is None and own[0].end < first.begin:
-            own.pop(0)
-        if own and task != first.task and own[0].begin <= first.end:
-            found.append(own[0])
-    return sorted(found, key=lambda v: (v.code is None, v.end))
+def _group(ahead, first, count):
+    """The visits of the barrier of `first`: the next success of each other task that overlaps; of the killed, as many as
+    are missing and overlap with all of these, those that were dead first."""
+    next_ones = [own[0] for task, own in ahead.items() if own and task != first.task and own[0].begin <= first.end]
+    group = [first, *sorted((v for v in next_ones if v.code is not None), key=lambda v: v.end)[: count - 1]]
+    for killed in sorted((v for v in next_ones if v.code is None), key=lambda v: v.end):
+        together = max(v.begin for v in group) <= killed.end and killed.begin <= min(v.end for v in group)
+        if len(group) < count and together:
+            group.append(killed)
+    return group
 
 
 def disagreement(visits, count):
@@ -38,7 +39,7 @@ def disagreement(visits, count):
         if first in grouped:
             continue
         ahead[first.task].remove(first)
-        group = [first, *_candidates(ahead, first)[: count - 1]]
+        group = _group(ahead, first, count)
         if len(group) < count:
             return f"only {len(group)} of {count} were in the barrier that {first} passed: {group}"
         if max(v.begin for v in group) > min(v.end for v in group):
