@@ -479,10 +479,10 @@ void model_print(struct model_action action)
     const struct letter *l = &machine.queues[action.a][action.b].letters[0];
     bool has_letter = action.kind == MODEL_DELIVER || action.kind == MODEL_DAMAGE;
     printf("  %u %s", action.a + 1, names[action.kind]);
-    if (action.kind == MODEL_MEMBERS)
-        for (unsigned i = 0; i < MODEL_NODES; i++)
-            printf(has(action.b, i) ? " %u" : "", i + 1);
-    else if (has_letter || action.kind == MODEL_PROOF || action.kind == MODEL_CUT)
+    for (unsigned i = 0; action.kind == MODEL_MEMBERS && i < MODEL_NODES; i++)
+        if (has(action.b, i))
+            printf(" %u", i + 1);
+    if (has_letter || action.kind == MODEL_PROOF || action.kind == MODEL_CUT)
         printf(" %u", action.b + 1);
     if (has_letter)
         printf(": %s term %u, version %u.%u", kinds[l->kind], l->term, l->version.term, l->version.seq);
