@@ -136,7 +136,7 @@ class Leave(Nemesis):
 
     def begin(self, host, rng):
         self.load.console_later(f"delete {host}")  # it waits if the first host's daemon is stopped
-        self.count("hosts deleted")
+        self.count("deletions of hosts asked for")
 
 
 @nemesis
