@@ -228,6 +228,7 @@ static void prepare(void)
     if (*path)
         return;
     setenv("PVM_MAX_TASKS", "8", 1);
+    setenv("PVM_FAILOVER", "no", 1); /* else the daemon keeps a journal in PVM_TMP */
     pvmc_log_to(quiet, NULL, PVMC_LOG_DEBUG);
     pvmd_exec_raise_limits();
     snprintf(path, sizeof path, "/tmp/dpvm-fuzz-%d", (int)getpid());
