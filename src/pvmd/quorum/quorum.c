@@ -162,6 +162,11 @@ static bool listens(const struct pvmd_quorum *q, const struct pvmd_quorum_peer *
 
 /* ---- leading ---- */
 
+static bool is_installed_leader(const struct pvmd_quorum *q)
+{
+    return q->role == PVMD_QUORUM_LEADER && q->is_installed;
+}
+
 /* Half of the members follow us, so that no other can be elected while they hear us. Only now we are announced. */
 static void install(struct pvmd_quorum *q)
 {
@@ -210,7 +215,9 @@ uint32_t pvmd_quorum_change(struct pvmd_quorum *q, const void *change, size_t le
         q->events->record(q->arg, &m);
     for (unsigned i = 0; i < q->peer_count; i++) {
         struct pvmd_quorum_peer *p = &q->peers[i];
-        if (listens(q, p) && p->in_step)
+        if (q->renewing && p->voted) /* it would refuse the present term */
+            p->in_step = false;
+        else if (listens(q, p) && p->in_step)
             q->events->send(q->arg, p->id, &m);
         else if (listens(q, p))
             send_state(q, p);
@@ -232,6 +239,16 @@ static void lead(struct pvmd_quorum *q)
     pvmd_quorum_change(q, NULL, 0, NULL);
 }
 
+/* We lead in a new term. Those that had all our changes need not get the tables. */
+static void renewed(struct pvmd_quorum *q)
+{
+    q->term = q->renewing;
+    q->renewing = 0;
+    for (unsigned i = 0; i < q->peer_count; i++)
+        q->peers[i].done = 0;
+    pvmd_quorum_change(q, NULL, 0, NULL);
+}
+
 static void note_leader(struct pvmd_quorum *q)
 {
     struct pvmd_quorum_peer *p = peer_of(q, q->leader);
@@ -249,21 +266,51 @@ static void follow(struct pvmd_quorum *q, uint32_t leader)
     note_leader(q);
 }
 
+static void forget_leader(struct pvmd_quorum *q)
+{
+    q->leader = 0;
+    q->lacking = q->damaged; /* nobody will send us the tables */
+}
+
 /* A leader of whom half of the members have not heard may give way to another one. */
 static void give_way(struct pvmd_quorum *q, uint32_t term)
 {
     q->term = term; /* the next campaign begins above it */
     q->voted_for = 0;
-    q->leader = 0;
+    forget_leader(q);
     q->role = PVMD_QUORUM_FOLLOWER;
 }
 
 void pvmd_quorum_leader_lost(struct pvmd_quorum *q)
 {
-    if (q->role != PVMD_QUORUM_FOLLOWER)
-        return;
-    q->leader = 0;
-    q->lacking = q->damaged;
+    if (q->role == PVMD_QUORUM_FOLLOWER)
+        forget_leader(q);
+}
+
+static void ask_all(struct pvmd_quorum *q, uint32_t term)
+{
+    struct pvmd_quorum_message m = message(q, PVMD_QUORUM_ASK);
+    m.term = term;
+    q->voted_for = q->self;
+    for (unsigned i = 0; i < q->peer_count; i++)
+        q->peers[i].voted = q->peers[i].id == q->self;
+    for (unsigned i = 0; i < q->peer_count; i++)
+        if (q->peers[i].id != q->self) /* one that has ended may be back from its journal */
+            q->events->send(q->arg, q->peers[i].id, &m);
+}
+
+/*
+ * A member knows of a later term, in which nobody leads, and will not follow us in ours. So we ask for votes in one
+ * above that. Until more than half have voted, the others follow us in the present term.
+ */
+static void renew(struct pvmd_quorum *q, uint32_t term)
+{
+    if (term < q->renewing)
+        return; /* they are about to hear of a later one */
+    q->renewing = term + 1;
+    ask_all(q, q->renewing);
+    if (is_elected(q))
+        renewed(q);
 }
 
 void pvmd_quorum_campaign(struct pvmd_quorum *q)
@@ -275,13 +322,9 @@ void pvmd_quorum_campaign(struct pvmd_quorum *q)
         return;
     }
     q->role = PVMD_QUORUM_CANDIDATE;
-    q->term = q->campaigned = (q->term > q->campaigned ? q->term : q->campaigned) + 1;
-    q->voted_for = q->self;
-    for (unsigned i = 0; i < q->peer_count; i++)
-        q->peers[i].voted = q->peers[i].id == q->self;
-    for (unsigned i = 0; i < q->peer_count; i++)
-        if (q->peers[i].id != q->self) /* one that has ended may be back from its journal */
-            send_simple(q, q->peers[i].id, PVMD_QUORUM_ASK);
+    q->renewing = 0;
+    q->term++;
+    ask_all(q, q->term);
     if (is_elected(q))
         lead(q);
 }
@@ -295,26 +338,23 @@ void pvmd_quorum_dead(struct pvmd_quorum *q, uint32_t id)
     if (q->role == PVMD_QUORUM_LEADER)
         advance(q);
     else if (q->leader == id && !q->is_installed)
-        q->leader = 0;
+        forget_leader(q);
 }
 
 /* ---- receiving: from leaders ---- */
 
-/*
- * A message of a leader of our term, or of a later one; no other exists in that term. A candidate that has voted for
- * nobody but itself since that term gives up: nobody will lead in its own term.
- */
+/* A message of a leader of our term, or of a later one; no other exists in that term. */
 static bool is_from_leader(struct pvmd_quorum *q, uint32_t from, const struct pvmd_quorum_message *m)
 {
-    if (m->term < (q->role == PVMD_QUORUM_LEADER ? q->term : q->promised)) {
+    if (m->term < q->term) {
         send_simple(q, from, PVMD_QUORUM_REFUSED);
         return false;
     }
-    if (q->role == PVMD_QUORUM_LEADER && q->is_installed)
+    if (is_installed_leader(q))
         q->events->deposed(q->arg);
-    if (m->term != q->term)
-        q->voted_for = from;
-    q->term = q->promised = m->term;
+    if (m->term > q->term)
+        q->voted_for = 0;
+    q->term = m->term;
     follow(q, from);
     return true;
 }
@@ -379,7 +419,7 @@ static void receive_committed(struct pvmd_quorum *q, uint32_t from, const struct
 {
     if (!is_from_leader(q, from, m))
         return;
-    if (!q->lacking)
+    if (!q->lacking && !compare(m->version, q->version)) /* else it counts changes that we do not have */
         learn_committed(q, m->committed);
     if (q->is_installed)
         return;
@@ -410,11 +450,16 @@ static void receive_lacking(struct pvmd_quorum *q, uint32_t from, const struct p
 
 /*
  * A member that hears its leader does not vote, so that one host with a bad cable cannot depose it; unless that leader
- * asks itself, having given way, or may still do so.
+ * asks itself, having given way.
  */
 static void receive_ask(struct pvmd_quorum *q, uint32_t from, const struct pvmd_quorum_message *m)
 {
-    bool has_leader = q->leader && q->is_installed && q->leader != from;
+    bool is_new = q->role == PVMD_QUORUM_LEADER && !q->is_installed;
+    bool has_leader = q->leader && q->leader != from && !is_new;
+    if (is_installed_leader(q) && m->term > q->term && peer_of(q, from)) {
+        renew(q, m->term);
+        return;
+    }
     bool may_vote = !has_leader && m->term >= q->term && peer_of(q, from) && peer_of(q, q->self);
     if (may_vote && m->term > q->term)
         give_way(q, m->term);
@@ -423,7 +468,6 @@ static void receive_ask(struct pvmd_quorum *q, uint32_t from, const struct pvmd_
         return;
     }
     q->voted_for = from;
-    q->promised = q->term;
     q->is_patient = true;
     send_simple(q, from, PVMD_QUORUM_VOTE);
 }
@@ -431,22 +475,24 @@ static void receive_ask(struct pvmd_quorum *q, uint32_t from, const struct pvmd_
 static void receive_vote(struct pvmd_quorum *q, uint32_t from, const struct pvmd_quorum_message *m)
 {
     struct pvmd_quorum_peer *p = peer_of(q, from);
-    if (q->role != PVMD_QUORUM_CANDIDATE || m->term != q->term || !p)
+    if (q->role == PVMD_QUORUM_FOLLOWER || m->term != (q->renewing ? q->renewing : q->term) || !p)
+        return;
+    if (q->role == PVMD_QUORUM_LEADER && !q->renewing)
         return;
     p->voted = true;
-    if (is_elected(q))
+    p->in_step = !compare(m->version, q->version);
+    if (is_elected(q) && q->renewing)
+        renewed(q);
+    else if (is_elected(q))
         lead(q);
 }
 
-/* A leader whom half of the members follow can only be replaced by one that has made changes. */
 static void receive_refused(struct pvmd_quorum *q, const struct pvmd_quorum_message *m)
 {
     if (m->term <= q->term)
         return;
-    if (q->role == PVMD_QUORUM_LEADER && q->is_installed && m->version.term <= q->term)
-        return;
-    if (q->role == PVMD_QUORUM_LEADER && q->is_installed)
-        q->events->deposed(q->arg);
+    if (is_installed_leader(q))
+        renew(q, m->term);
     else if (q->role != PVMD_QUORUM_FOLLOWER)
         give_way(q, m->term);
 }

@@ -110,8 +110,7 @@ struct pvmd_quorum {
     uint32_t leader;          /* 0: none is known, or it is lost */
     bool is_installed;        /* half of the members follow the leader; if not, it may give way to another */
     uint32_t term, voted_for; /* the highest term that we know of, and our vote in it */
-    uint32_t promised;        /* the last term in which we voted for another member, or followed it */
-    uint32_t campaigned;      /* the last term in which we asked for votes */
+    uint32_t renewing;        /* leader: the later term in which it asks for votes, or 0 */
     bool is_patient;          /* we have voted for another member, and give it time */
     struct pvmd_version version;
     uint32_t committed;   /* changes up to this one are known to be committed */
