@@ -97,7 +97,7 @@ foreach(ms 10 30 50 70 90 110)
 endforeach()
 machine_test(hosts/comeback CASES at-once soon late SET PVM_HOST_TIMEOUT=5 KILLS)
 machine_test(hosts/comeback CASES half SET PVM_HOST_TIMEOUT=5 PVM_FAILOVER=half KILLS)
-machine_test(hosts/failover CASES killed third stopped two both slaves half halt SET PVM_HOST_TIMEOUT=3 KILLS ALONE)
+machine_test(hosts/failover CASES killed third stopped two both slaves half halt steady SET PVM_HOST_TIMEOUT=3 KILLS ALONE)
 machine_test(hosts/lifecycle ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:machine_tasks_identity>)
 machine_test(hosts/doorman ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm> ${filter})
 machine_test(hosts/failpoints ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm> $<TARGET_FILE:pvm-info>

@@ -327,7 +327,7 @@ static void committed(void *arg, uint32_t seq)
     (void)arg;
     ev_timer_stop(pvmd.loop, &stuck);
     if (seq < quorum.version.seq)
-        ev_timer_start(pvmd.loop, &stuck);
+        ev_timer_again(pvmd.loop, &stuck);
     if (!ev_is_pending(&progress))
         ev_feed_event(pvmd.loop, &progress, EV_PREPARE);
 }
@@ -388,7 +388,7 @@ static uint32_t changed(enum pvmd_table_kind kind, const struct pvmc_buf *change
     uint32_t seq = pvmd_quorum_change(&quorum, b.data, b.length, members);
     pvmc_buf_free(&b);
     if (!pvmd_tables_have_committed(seq) && !ev_is_active(&stuck))
-        ev_timer_start(pvmd.loop, &stuck);
+        ev_timer_again(pvmd.loop, &stuck);
     return seq;
 }
 
@@ -457,7 +457,7 @@ void pvmd_tables_host_dead(const struct pvmd_host *host)
 
 static void begin(void)
 {
-    ev_timer_init(&stuck, stuck_event, (double)pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) / 1e6, 0.);
+    ev_timer_init(&stuck, stuck_event, 0., (double)pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) / 1e6); /* from anew */
     ev_prepare_init(&progress, progress_event);
     pvmd_dm_handle(PVMD_DM_QUORUM, quorum_question);
     pvmd_dm_handle(PVMD_DM_TABLE_PART, part_question);

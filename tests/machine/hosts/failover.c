@@ -9,6 +9,7 @@
  *   failover slaves                of 3: all but the master at the same instant
  *   failover half                  of 4: two, the master among them: the rest ends
  *   failover halt                  of 3: the machine is halted while it has no master
+ *   failover steady                of 3: nothing is lost, but the mailbox changes without a pause for long
  */
 #include <signal.h>
 #include "tests/machine/runner/check.h"
@@ -574,6 +575,27 @@ static void check_halt(void)
     daemons_remove_journal(0);
 }
 
+static void putter(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    for (double end = check_now() + 4 * HOST_TIMEOUT_S; check_now() < end;) {
+        CHECK(put("steady", 1, PvmMboxMultiInstance | PvmMboxPersistent | PvmMboxOverWritable) >= 0);
+        CHECK_EQ(get("steady", PvmMboxFirstAvail | PvmMboxReadAndDelete), 1);
+    }
+}
+
+/* The master waits for answers of the others nearly all the time, but for none of them long. */
+static void check_steady(void)
+{
+    int tids[6];
+    start_machine(3, 1);
+    for (int i = 0; i < 3; i++)
+        check_spawn("putter", NULL, check_host_name(i), 2, &tids[2 * i]);
+    check_wait_exit(6, tids);
+    CHECK_EQ(pvm_nrecv(-1, TAG_HOST), 0);
+    end_machine(0);
+}
+
 static void master(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -593,13 +615,15 @@ static void master(int argc, char **argv)
         check_half();
     else if (strcmp(what, "halt") == 0)
         check_halt();
+    else if (strcmp(what, "steady") == 0)
+        check_steady();
     else
-        CHECK(!"usage: failover killed | third | stopped | two | both | slaves | half | halt");
+        CHECK(!"usage: failover killed | third | stopped | two | both | slaves | half | halt | steady");
 }
 
 static const struct check_role roles[] = {{"owner", owner},   {"waiter", waiter},   {"member", member},
                                           {"echo", echo},     {"manager", manager}, {"stale_reader", stale_reader},
-                                          {"halter", halter}, {NULL, NULL}};
+                                          {"halter", halter}, {"putter", putter},   {NULL, NULL}};
 
 int main(int argc, char **argv)
 {
