@@ -23,6 +23,8 @@
 #include "pvmd/net/resolve.h"
 #include "pvmd/net/rpc.h"
 #include "pvmd/parts.h"
+#include "pvmd/quorum/message.h"
+#include "pvmd/quorum/tables.h"
 
 enum { FRAME_BYTES_MAX = 1024, TURNS = 4 };
 
@@ -236,6 +238,27 @@ static void prepare(void)
     atexit(remove_socket);
 }
 
+/* As a slave, this daemon follows the master, and has its tables: nothing is in them. */
+static void follow(void)
+{
+    static const uint32_t ids[] = {1, 2};
+    const struct pvmd_quorum_message state = {
+        .kind = PVMD_QUORUM_STATE, .term = 1, .version = {.term = 1}, .now = {.ids = ids, .count = 2}};
+    struct pvmc_buf b;
+    pvmd_tables_start();
+    pvmc_buf_init(&b);
+    pvmd_quorum_put(&b, &state);
+    struct pvmc_message *m = pvmc_message_new(pvmc_dsig_own());
+    m->src = PVMC_TID_DAEMON | pvmc_tid_of_host_index(pvmd.master_index);
+    m->dst = PVMC_TID_DAEMON | pvmd_host_tid();
+    m->ctx = PVMC_CTX_DM;
+    m->tag = (int32_t)PVMD_DM_QUORUM;
+    MUST(!pvmc_message_pack_bytes(m, b.data, b.length));
+    pvmd_rpc_receive(pvmd.master_index, m);
+    pvmc_message_unref(m);
+    pvmc_buf_free(&b);
+}
+
 void fuzz_daemon_start(unsigned master)
 {
     prepare();
@@ -255,6 +278,8 @@ void fuzz_daemon_start(unsigned master)
     for (unsigned i = 1; i <= FUZZ_HOSTS; i++)
         pvmd_host_set_state(pvmd_host_any(i), i < FUZZ_HOSTS ? PVMD_HOST_UP : PVMD_HOST_JOINING);
     pvmd.master_index = master;
+    if (!pvmd_is_master())
+        follow();
 }
 
 void fuzz_daemon_work(void)

@@ -114,11 +114,15 @@ int __wrap_pvm_recv(int tid, int tag)
     return next_message();
 }
 
-/* A specific tag asks for earlier notices of ends: there are none. */
+/*
+ * A specific tag asks for earlier notices of ends: there are none. Every other time there is no message either, so that
+ * the server does what it has put off.
+ */
 int __wrap_pvm_trecv(int tid, int tag, struct timeval *limit)
 {
+    static unsigned turns;
     (void)tid, (void)limit;
-    return tag == -1 ? next_message() : 0;
+    return tag == -1 && turns++ % 2 ? next_message() : 0;
 }
 
 int __wrap_pvm_send(int tid, int tag)
