@@ -460,7 +460,7 @@ static void receive_ask(struct pvmd_quorum *q, uint32_t from, const struct pvmd_
         renew(q, m->term);
         return;
     }
-    bool may_vote = !has_leader && m->term >= q->term && peer_of(q, from) && peer_of(q, q->self);
+    bool may_vote = !has_leader && m->term >= q->term && peer_of(q, q->self);
     if (may_vote && m->term > q->term)
         give_way(q, m->term);
     if (!may_vote || (q->voted_for && q->voted_for != from) || compare(m->version, q->version) < 0) {
