@@ -48,16 +48,8 @@ static int name(char path[PATH_MAX], const char *suffix)
 
 static void drop(const char *why)
 {
-    char path[PATH_MAX];
     pvmc_log(PVMC_LOG_WARNING, "no journal: %s; if this daemon is killed, it cannot take its machine back", why);
-    if (fd >= 0)
-        close(fd);
-    fd = -1;
-    bytes = 0;
-    if (!name(path, ".new"))
-        unlink(path);
-    if (!name(path, ""))
-        unlink(path);
+    pvmd_journal_remove();
 }
 
 static bool prove(const void *data, size_t length, uint8_t proof[PROOF_BYTES])
