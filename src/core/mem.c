@@ -254,13 +254,13 @@ static void large_free(struct large *l)
         return;
     }
     struct large **class = class_of(capacity);
+    int64_t now = l->freed_ms = now_ms();
     DL_PREPEND(*class, l);
     DL_PREPEND2(cache_all, l, newer, older);
     cached_bytes += capacity;
-    l->freed_ms = now_ms();
     ASAN_POISON_MEMORY_REGION(l->region.mem.data, capacity);
-    cache_shrink(CACHE_BYTES);
-    cache_expire(l->freed_ms);
+    cache_shrink(CACHE_BYTES); /* may unmap l */
+    cache_expire(now);
 }
 
 /* A cached region of exactly this capacity, or NULL. */
