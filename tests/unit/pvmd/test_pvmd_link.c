@@ -233,7 +233,7 @@ static void go(void)
 {
     ev_timer_init(&send_timer, send_some, 0., 0.001);
     ev_timer_init(&cut_timer, cut, run.cut_every_s, run.cut_every_s);
-    ev_timer_init(&limit_timer, too_late, 25., 0.);
+    ev_timer_init(&limit_timer, too_late, 100., 0.);
     ev_timer_start(pvmd.loop, &send_timer);
     ev_timer_start(pvmd.loop, &limit_timer);
     if (run.cuts)
@@ -471,7 +471,7 @@ static void forgetting(unsigned self, int to, int from)
     pvmd_link_stuck(pvmd_host_any(LOW), "silent");
     pvmd_link_close(pvmd_host_any(LOW));
     pvmd_host_set_state(pvmd_host_any(LOW), PVMD_HOST_LEAVING);
-    ev_timer_init(&limit_timer, too_late, 25., 0.);
+    ev_timer_init(&limit_timer, too_late, 100., 0.);
     ev_timer_start(pvmd.loop, &limit_timer);
     for (struct pollfd p = {.fd = from, .events = POLLIN}; poll(&p, 1, 10) != 1;)
         ev_run(pvmd.loop, EVRUN_NOWAIT);
