@@ -271,6 +271,7 @@ static void away_peer(int argc, char **argv)
     for (int number = 0; number < AWAY_MESSAGES; number++)
         CHECK_EQ(check_receive_int(pvm_parent(), TAG_NUMBERED), number);
     check_send_int(pvm_parent(), TAG_DONE, 0);
+    check_receive_int(pvm_parent(), TAG_GO); /* its end deletes the route, too */
 }
 
 /* Small ones: a sender waits for large in-place data. */
@@ -290,6 +291,7 @@ static void away(int hosts)
     check_receive_int(tid, TAG_DONE);
     if (links_are_made())
         CHECK_EQ(pvm_nrecv(-1, TAG_DELETED), 0); /* no side gave the link up meanwhile */
+    check_send_int(tid, TAG_GO, 0);
     check_wait_exit(1, &tid);
 }
 
