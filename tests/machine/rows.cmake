@@ -87,6 +87,7 @@ endif()
 # ---- hosts: how they come and go, what is between them ----
 
 machine_test(hosts/marks)
+machine_test(hosts/rejoin SET PVM_FAULT=link.read=error/20% LIMIT 60)
 machine_test(hosts/everyone ARGS 300 0 5)
 machine_test(hosts/hostfail CASES killed stopped busy SET PVM_HOST_TIMEOUT=1 ALONE)
 machine_test(hosts/masters ARGS 10 1 SET PVM_HOST_TIMEOUT=3 LIMIT 100 KILLS ALONE LABELS long)

@@ -322,6 +322,10 @@ static void drop_newcomers(void)
 static void lose_master(struct pvmd_host *master, const char *why)
 {
     bool proven = pvmd_link_is_proven(master);
+    if (pvmd_link_is_out(master)) {
+        pvmd_end(0, "this host is deleted from the machine");
+        return;
+    }
     drop_newcomers();
     master->lost = true;
     pvmd_link_close(master);
@@ -439,6 +443,7 @@ static int begin_table(const struct pvmd_journal_owner *predecessor)
     struct pvmd_host *master = pvmd_host_new(text->master_index, text->master_incarnation, text->master_name);
     if (!master)
         return PVMC_ENOMEM;
+    master->port = (uint16_t)text->master_port; /* to ask it, should the connection break, whether we still belong */
     pvmd_host_set_state(master, PVMD_HOST_JOINING);
     return set_options(self, text->speed, text->exec_path, text->working_dir, text->debugger);
 }

@@ -143,6 +143,7 @@ static struct pvmd_start_text text_for(const struct pvmd_newcomer *n, const char
     struct pvmd_start_text t = {.machine = pvmd_secrets->machine,
                                 .master_index = self->index,
                                 .master_incarnation = self->incarnation,
+                                .master_port = self->port,
                                 .master_name = self->name,
                                 .index = h->index,
                                 .incarnation = h->incarnation,

@@ -23,6 +23,7 @@ static void put_fields(struct pvmc_buf *b, const struct pvmd_start_text *t)
     pvmc_buf_put_bytes(b, t->machine.secret, sizeof t->machine.secret);
     pvmc_buf_put_u32(b, t->master_index);
     pvmc_buf_put_u32(b, t->master_incarnation);
+    pvmc_buf_put_u32(b, t->master_port);
     pvmc_buf_put_string(b, t->master_name);
     pvmc_buf_put_u32(b, t->index);
     pvmc_buf_put_u32(b, t->incarnation);
@@ -99,6 +100,7 @@ static int get_fields(struct pvmc_buf *b, struct pvmd_start_text *t)
     get_bytes(b, t->machine.secret, sizeof t->machine.secret);
     t->master_index = pvmc_buf_get_u32(b);
     t->master_incarnation = pvmc_buf_get_u32(b);
+    t->master_port = pvmc_buf_get_u32(b);
     t->master_name = get_text(b);
     t->index = pvmc_buf_get_u32(b);
     t->incarnation = pvmc_buf_get_u32(b);

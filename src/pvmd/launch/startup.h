@@ -27,7 +27,7 @@ struct pvmd_start_setting {
 /* All texts belong to the struct. */
 struct pvmd_start_text {
     struct pvmd_machine machine;
-    uint32_t master_index, master_incarnation;
+    uint32_t master_index, master_incarnation, master_port;
     char *master_name;
     uint32_t index, incarnation;
     char *name;

@@ -246,6 +246,9 @@ static void read_answer(struct pvmd_dial *d)
     } else if (verdict == PVMD_VERDICT_CROSSED || verdict == PVMD_VERDICT_RELAYED) {
         note(d, verdict == PVMD_VERDICT_CROSSED ? "is calling us itself" : "sends through the master");
         give_up(d, verdict);
+    } else if (verdict == PVMD_VERDICT_OUT) {
+        note(d, "has no such host any more");
+        give_up(d, verdict);
     } else {
         note(d, "is another host's daemon, or does not know us");
         d->wrongs++;

@@ -297,9 +297,12 @@ static void dial_failed(void *owner, enum pvmd_verdict verdict, bool refused, co
     l->refusals = refused ? l->refusals + 1 : 0;
     if (verdict == PVMD_VERDICT_CROSSED)
         return; /* the timer checks that their call arrives */
-    if (verdict == PVMD_VERDICT_RELAYED || l->state == PVMD_LINK_OPENING)
+    l->out = verdict == PVMD_VERDICT_OUT && l->host->index == pvmd.master_index;
+    if (l->out)
+        link_lost(l, "this host is out");
+    else if (verdict == PVMD_VERDICT_RELAYED || l->state == PVMD_LINK_OPENING)
         link_lost(l, why);
-    else if (verdict == PVMD_VERDICT_WRONG)
+    else if (verdict == PVMD_VERDICT_WRONG || verdict == PVMD_VERDICT_OUT)
         link_lost(l, "its daemon does not know this one");
     else if (l->refusals >= (pvmd_is_master() ? 1 : REFUSED_MAX)) /* a slave may be unable to call its master */
         gone(l);
@@ -336,17 +339,14 @@ static void stream_ready(void *owner)
     pvmd_stream_flush(l->stream);
 }
 
-/* Announces the address that worked. Slaves learn the master's address only from its call. */
-static void learn_address(struct pvmd_link *l)
+/* Announces the address that worked. Slaves learn the master's address only from its call, which may break at once. */
+static void learn_address(struct pvmd_link *l, int fd)
 {
     struct sockaddr_storage raw;
     socklen_t size = sizeof raw;
     union pvmw_address a;
     char ip[PVMW_ADDRESS_TEXT];
-    if (!l->stream_is_call && l->host->index != pvmd.master_index)
-        return;
-    if (getpeername(pvmd_stream_fd(l->stream), (struct sockaddr *)&raw, &size) ||
-        pvmw_address_from((struct sockaddr *)&raw, &a))
+    if (getpeername(fd, (struct sockaddr *)&raw, &size) || pvmw_address_from((struct sockaddr *)&raw, &a))
         return;
     pvmw_address_ip(&a, ip, sizeof ip);
     pvmd_host_set_text(&l->host->address, ip);
@@ -367,7 +367,8 @@ static void stream_hello(struct pvmd_link *l, uint32_t count)
     l->before_up_us = l->proven_us;
     l->proven_us = pvmc_clock_us();
     enter(l, PVMD_LINK_UP);
-    learn_address(l);
+    if (l->stream_is_call)
+        learn_address(l, pvmd_stream_fd(l->stream));
     pvmd_flow_mark(l);
     pvmc_failpoint_done(PVMC_FAILPOINT_LINK_HELLO);
     pvmd_tell_link_up(l->host->index);
@@ -468,7 +469,7 @@ enum pvmd_verdict pvmd_link_offered(const struct pvmd_preface *p)
         return PVMD_VERDICT_WRONG;
     if (!host || host->incarnation != p->from_incarnation || host->state == PVMD_HOST_LEAVING || host->lost ||
         host == pvmd_host_self())
-        return PVMD_VERDICT_WRONG;
+        return pvmd_is_master() ? PVMD_VERDICT_OUT : PVMD_VERDICT_WRONG;
     struct pvmd_link *l = host->link;
     if (!l)
         return PVMD_VERDICT_GO;
@@ -493,6 +494,8 @@ void pvmd_link_accepted(const struct pvmd_preface *p, int fd, const uint8_t key[
     }
     drop_connection(l);
     enter(l, l->state == PVMD_LINK_IDLE || l->state == PVMD_LINK_OPENING ? PVMD_LINK_OPENING : PVMD_LINK_LOST);
+    if (host->index == pvmd.master_index)
+        learn_address(l, fd);
     begin_stream(l, fd, false, key, p->epoch);
 }
 
@@ -551,6 +554,11 @@ bool pvmd_link_is_proven(const struct pvmd_host *host)
     const struct pvmd_link *l = host->link;
     int64_t silent_us = l ? pvmc_clock_us() - proven_us(l) : 0;
     return l && (l->dead || l->goodbye) && silent_us < pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT);
+}
+
+bool pvmd_link_is_out(const struct pvmd_host *master)
+{
+    return master->link && master->link->out;
 }
 
 void pvmd_link_reopen(struct pvmd_host *host)

@@ -45,6 +45,9 @@ void pvmd_link_call(struct pvmd_host *host, const struct pvmw_addresses *address
  */
 bool pvmd_link_is_proven(const struct pvmd_host *host);
 
+/* Slave: after the master's link was lost, whether the master said that this host is not in the machine any more. */
+bool pvmd_link_is_out(const struct pvmd_host *master);
+
 /*
  * The master has changed: calls a member whose link is not UP. The new master calls all; a slave those that it has
  * reached through the old master.

@@ -39,6 +39,7 @@ struct pvmd_link {
     int64_t called_us;               /* when the other side called an UP link */
     bool goodbye;                    /* the other daemon is about to end */
     bool dead;                       /* no daemon listens where it did */
+    bool out;                        /* the host is the master, and has told us that we are no host any more */
     bool count_awaited;              /* RELAYED: kept frames wait for the other side's count */
 
     bool dirty; /* in the list of links to be flushed */

@@ -32,6 +32,7 @@ enum pvmd_verdict {
     PVMD_VERDICT_CROSSED = 2, /* our own call to you is under way and counts */
     PVMD_VERDICT_RELAYED = 3, /* we send to you through the master, do likewise */
     PVMD_VERDICT_WRONG = 4,   /* we are not the host you mean, or do not know you */
+    PVMD_VERDICT_OUT = 5,     /* we are the master, and you are no host of the machine any more */
 };
 
 /* In all functions `nonce` is the listening side's, and `wire` is the whole preface. */

@@ -254,7 +254,7 @@ static void say_verdict_only(int fd, int verdict)
 
 START_TEST(verdicts_without_proof_are_none)
 {
-    for (int verdict = PVMD_VERDICT_GO; verdict <= PVMD_VERDICT_WRONG; verdict++)
+    for (int verdict = PVMD_VERDICT_GO; verdict <= PVMD_VERDICT_OUT; verdict++)
         call_in_vain(say_verdict_only, verdict, "closed the connection");
 }
 END_TEST

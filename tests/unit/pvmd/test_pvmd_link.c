@@ -36,7 +36,7 @@ static struct {
     bool by_silence; /* ... by a side that believes the other one silent, which has not noticed anything */
     bool pings;      /* instead of cuts */
     ev_tstamp cut_every_s;
-    bool lost, up;
+    bool lost, up, out;
     unsigned torn;          /* number of connections, from the log */
     uint32_t relayed_count; /* as reported by link.c */
     unsigned relayed;
@@ -90,6 +90,7 @@ void pvmd_tell_link_lost(unsigned host_index, const char *why)
     ck_assert_uint_eq(host_index, run.other);
     printf("lost: %s\n", why);
     run.lost = true;
+    run.out = pvmd_link_is_out(pvmd_host_any(host_index));
     pvmd_link_close(pvmd_host_any(host_index));
     ev_break(pvmd.loop, EVBREAK_ALL);
 }
@@ -461,6 +462,7 @@ static void forgetting(unsigned self, int to, int from)
         run.frames = UINT32_MAX;
         go();
         ck_assert(run.lost);
+        ck_assert(run.out);
         ck_assert_int_eq(write(to, &done, 1), 1);
         end();
         return;

@@ -134,7 +134,7 @@ START_TEST(no_proof_serves_as_another)
     make();
     pvmd_preface_key(wire, &machine, nonce, key);
     ck_assert_mem_ne(key, proof, sizeof key);
-    for (int verdict = 0; verdict <= PVMD_VERDICT_WRONG; verdict++) {
+    for (int verdict = 0; verdict <= PVMD_VERDICT_OUT; verdict++) {
         answer[0] = (uint8_t)verdict;
         memcpy(answer + 1, proof, sizeof key);
         ck_assert_int_eq(check(), PVMC_EDENIED);

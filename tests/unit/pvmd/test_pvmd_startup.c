@@ -7,6 +7,7 @@ static struct pvmd_start_text sample(void)
 {
     struct pvmd_start_text t = {.master_index = 1,
                                 .master_incarnation = 1,
+                                .master_port = 41234,
                                 .master_name = "hosta",
                                 .index = 7,
                                 .incarnation = 9,
@@ -42,6 +43,7 @@ START_TEST(start_texts_come_through)
     ck_assert_uint_eq(got.index, 7);
     ck_assert_uint_eq(got.incarnation, 9);
     ck_assert_str_eq(got.name, "hostb");
+    ck_assert_uint_eq(got.master_port, 41234);
     ck_assert_str_eq(got.master_name, "hosta");
     ck_assert_str_eq(got.exec_path, "$HOME/bin");
     ck_assert_str_eq(got.listen_ip, "127.0.0.2");
