@@ -104,11 +104,18 @@ class Lab:
         except OSError:
             return 0  # it has ended
 
+    @staticmethod
+    def _name(pid):
+        try:
+            return pathlib.Path(f"/proc/{pid}/comm").read_text().rstrip()
+        except OSError:
+            return ""  # it has ended
+
     def daemons(self, host, serving=False, processes=None):
-        """Pids of daemons: not the doormen, and not what waits for a daemon that starts. serving: only those that have
-        come far enough to have a doorman, and therefore a log."""
+        """Pids of daemons: not the doormen and sweepers, and not what waits for a daemon that starts. serving: only those
+        that have come far enough to have a doorman, and therefore a log."""
         program = os.path.realpath(self.programs[host])
-        ours = [p for p in processes or self.processes(host) if p.exe == program]
+        ours = [p for p in processes or self.processes(host) if p.exe == program and self._name(p.pid) != "pvm-sweeper"]
         doormen = {self._parent(p.pid) for p in ours if "-D" in p.arguments}
         rest = [p.pid for p in ours if "-D" not in p.arguments]
         parents = {self._parent(pid) for pid in rest}
