@@ -6,6 +6,7 @@ import barriers
 import linear
 
 SYSTEM_ERROR, NO_MEMORY, OUT_OF_RESOURCES = -14, -10, -27
+ABOUT_LOSS_S = 25  # after the end of a nemesis, until which it may explain the loss of its host
 ENOUGH = 3  # daemons killed, of which some must have been those of members of the machine
 NEWS_S = 1  # in which the group server hears of a death after the load has
 
@@ -81,8 +82,9 @@ def lost_hosts(lab, load):
         if words[0] != "lost":
             continue
         host = words[1]
-        if not any(begin <= at <= end and kind.loses_host and host_of == host for begin, end, kind, host_of in load.past):
-            near = "; ".join(f"{kind.name} on {h}" for begin, end, kind, h in load.past if begin <= at <= end)
+        about = [(kind, h) for begin, end, kind, h in load.past if begin <= at <= end + ABOUT_LOSS_S]
+        if not any(kind.loses_host and h == host for kind, h in about):
+            near = "; ".join(f"{kind.name} on {h}" for kind, h in about)
             yield f"host {host} was lost at {at:.1f} s, which nothing should have cost (at work before: {near})"
 
 

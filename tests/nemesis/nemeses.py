@@ -8,6 +8,7 @@ import resource
 import signal
 import struct
 import sys
+import time
 
 from lab import Lab
 
@@ -21,6 +22,7 @@ class Nemesis:
     fails_calls = False  # calls may fail for want of memory or descriptors
     spares_first = False  # not on the load's own host
     breaks_network = False  # one at a time, with a rest after it: several short outages in a row are a long one
+    rest_s = 3  # after it, before the next one: TCP repeats what was lost
     seconds = (0.3, 1.5)  # it lasts
 
     def __init__(self, lab: Lab, load, counts):
@@ -28,6 +30,11 @@ class Nemesis:
 
     def usable(self):
         """Why it cannot be used here, or None."""
+
+    @classmethod
+    def is_long(cls):
+        """A host that joins again while it lasts may be lost by it once more."""
+        return cls.seconds[1] > 1
 
     def begin(self, host, rng):
         raise NotImplementedError
@@ -90,11 +97,12 @@ class StopTask(Nemesis):
 class KillDaemon(Nemesis):
     name, about = "kill-daemon", "SIGKILL to the daemon; it is added again"
     loses_host, spares_first, seconds = True, True, (0, 0.2)
+    counted = "daemons killed"
 
     def begin(self, host, rng):
         self.load.killed.update(self.lab.daemons(host))  # before: the watch must not find one that is gone
         killed = self.signal_daemon(host, signal.SIGKILL)
-        self.count("daemons killed", len(killed))
+        self.count(self.counted, len(killed))
 
 
 @nemesis
@@ -107,8 +115,25 @@ class TermDaemon(KillDaemon):
 
 @nemesis
 class KillMaster(KillDaemon):
-    """The machine is then started on the last host, and the load runs on another one."""
-    name, about = "kill-master", "SIGKILL to the daemon that started the machine (not in `all`)"
+    """The machine starts on the last host then. The load's host must not become the master, since it is not to be killed:
+    it is cut off from before the kill, so that it misses changes, until the others have elected one of them."""
+    name, about = "kill-master", "SIGKILL to the daemon of the host that is the master"
+    counted = "masters killed"
+    breaks_network, rest_s, seconds = True, 1, (1.2, 1.8)
+    rules = ("add table inet election; add chain inet election in { type filter hook input priority 0; };"
+             "add chain inet election out { type filter hook output priority 0; };"
+             "add rule inet election in iifname eth0 drop; add rule inet election out oifname eth0 drop")
+
+    def begin(self, host, rng):
+        self.lab.on(self.lab.hosts[0], "nft", self.rules)
+        time.sleep(0.1)
+        super().begin(host, rng)
+
+    def end(self, host):
+        self.lab.on(self.lab.hosts[0], "nft", "delete table inet election")
+
+    def usable(self):
+        return None if len(self.lab.hosts) >= 3 else "it takes three hosts, of which two elect another master"
 
 
 @nemesis
@@ -331,4 +356,4 @@ class Clock(Nemesis):
         self.set(host, 0)
 
 
-ALL = [name for name in TABLE if name != "kill-master"]
+ALL = list(TABLE)
