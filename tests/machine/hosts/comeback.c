@@ -13,26 +13,11 @@
 #include <sys/wait.h>
 #include "tests/machine/runner/check.h"
 #include "tests/machine/runner/daemons.h"
+#include "tests/machine/runner/entry.h"
 
 enum { TAG_READY = 1, TAG_HOST, TAG_EXIT, TAG_PING, TAG_VALUE, SOON_MS = 2000, HOST_TIMEOUT_S = 5 };
 
 static char program[PATH_MAX]; /* of the daemon */
-
-static int put(const char *name, int value, int flags)
-{
-    CHECK(pvm_initsend(PvmDataDefault) > 0);
-    CHECK_EQ(pvm_pkint(&value, 1, 1), 0);
-    return pvm_putinfo((char *)name, pvm_getsbuf(), flags);
-}
-
-static int get(const char *name, int flags)
-{
-    int value, mid = pvm_recvinfo((char *)name, 0, flags);
-    if (mid < 0)
-        return mid;
-    CHECK_EQ(pvm_upkint(&value, 1, 1), 0);
-    return value;
-}
 
 /* ---- roles ---- */
 
@@ -49,7 +34,7 @@ static void waiter(int argc, char **argv)
 {
     (void)argc, (void)argv;
     check_send_int(pvm_parent(), TAG_READY, 0);
-    check_send_int(pvm_parent(), TAG_VALUE, get("awaited", PvmMboxWaitForInfo));
+    check_send_int(pvm_parent(), TAG_VALUE, entry_get("awaited", 0, PvmMboxWaitForInfo));
 }
 
 static void lonely(int argc, char **argv)
@@ -122,17 +107,17 @@ static void begin(int hosts)
         check_receive(-1, TAG_READY);
     CHECK_EQ(pvm_notify(PvmHostDelete, TAG_HOST, 1, &host), 0);
     CHECK_EQ(pvm_notify(PvmTaskExit, TAG_EXIT, 1, &tids.lonely), 0);
-    CHECK_EQ(put("kept", 7, PvmMboxPersistent), 0);
-    CHECK_EQ(put("taken", 8, PvmMboxDefault), 0);
+    CHECK_EQ(entry_put("kept", 7, PvmMboxPersistent), 0);
+    CHECK_EQ(entry_put("taken", 8, PvmMboxDefault), 0);
 }
 
 /* The events of the first host came once, and all that the machine had is there. */
 static void check_machine(int hosts)
 {
     int n;
-    CHECK_EQ(get("kept", PvmMboxDefault), 7);
-    CHECK_EQ(get("taken", PvmMboxReadAndDelete), 8);
-    CHECK_EQ(get("taken", PvmMboxDefault), PvmNotFound);
+    CHECK_EQ(entry_get("kept", 0, PvmMboxDefault), 7);
+    CHECK_EQ(entry_get("taken", 0, PvmMboxReadAndDelete), 8);
+    CHECK_EQ(entry_get("taken", 0, PvmMboxDefault), PvmNotFound);
     check_receive(-1, TAG_HOST);
     CHECK_EQ(check_receive_int(-1, TAG_EXIT), tids.lonely);
     CHECK_EQ(pvm_nrecv(-1, TAG_HOST), 0);
@@ -141,7 +126,7 @@ static void check_machine(int hosts)
     CHECK_EQ(pvm_config(&n, NULL, NULL), 0);
     CHECK_EQ(n, hosts);
     check_echo();
-    CHECK_EQ(put("awaited", 9, PvmMboxDefault), 0);
+    CHECK_EQ(entry_put("awaited", 9, PvmMboxDefault), 0);
     CHECK_EQ(check_receive_int(tids.waiter, TAG_VALUE), 9);
     char *name = "127.0.0.9";
     int info;

@@ -14,6 +14,7 @@
 #include <signal.h>
 #include "tests/machine/runner/check.h"
 #include "tests/machine/runner/daemons.h"
+#include "tests/machine/runner/entry.h"
 #include "tests/machine/runner/history.h"
 
 enum {
@@ -34,33 +35,14 @@ enum {
     TAG_END
 };
 
-/* ---- mailbox ---- */
-
-static int put(const char *name, int value, int flags)
-{
-    int mid = pvm_mkbuf(PvmDataDefault), old = pvm_setsbuf(mid);
-    CHECK_EQ(pvm_pkint(&value, 1, 1), 0);
-    pvm_setsbuf(old);
-    int code = pvm_putinfo((char *)name, mid, flags);
-    CHECK_EQ(pvm_freebuf(mid), 0);
-    return code;
-}
-
-static int get(const char *name, int flags)
-{
-    int value, mid = pvm_recvinfo((char *)name, 0, flags);
-    if (mid < 0)
-        return mid;
-    CHECK_EQ(pvm_upkint(&value, 1, 1), 0);
-    return value;
-}
+/* ---- tasks ---- */
 
 /* Puts entries, and stays. */
 static void owner(int argc, char **argv)
 {
     (void)argc, (void)argv;
-    CHECK_EQ(put("mortal", 1, PvmMboxDefault), 0);
-    CHECK_EQ(put("heirloom", 2, PvmMboxPersistent), 0);
+    CHECK_EQ(entry_put("mortal", 1, PvmMboxDefault), 0);
+    CHECK_EQ(entry_put("heirloom", 2, PvmMboxPersistent), 0);
     check_send_int(pvm_parent(), TAG_READY, 0);
     pvm_recv(-1, TAG_END);
 }
@@ -70,7 +52,7 @@ static void waiter(int argc, char **argv)
 {
     (void)argc, (void)argv;
     check_send_int(pvm_parent(), TAG_READY, 0);
-    check_send_int(pvm_parent(), TAG_VALUE, get("awaited", PvmMboxWaitForInfo));
+    check_send_int(pvm_parent(), TAG_VALUE, entry_get("awaited", 0, PvmMboxWaitForInfo));
 }
 
 /* ---- a team, each of which sends numbered messages to all others until it is stopped ---- */
@@ -326,12 +308,12 @@ static void manager(int argc, char **argv)
 
 static void check_mailbox(void)
 {
-    CHECK_EQ(put("new", 7, PvmMboxDefault), 0);
-    CHECK_EQ(get("new", PvmMboxDefault), 7);
-    CHECK_EQ(get("new", PvmMboxReadAndDelete), 7);
-    CHECK_EQ(get("new", PvmMboxDefault), PvmNotFound);
-    CHECK_EQ(put("many", 1, PvmMboxMultiInstance), 0);
-    CHECK_EQ(put("many", 2, PvmMboxMultiInstance), 1);
+    CHECK_EQ(entry_put("new", 7, PvmMboxDefault), 0);
+    CHECK_EQ(entry_get("new", 0, PvmMboxDefault), 7);
+    CHECK_EQ(entry_get("new", 0, PvmMboxReadAndDelete), 7);
+    CHECK_EQ(entry_get("new", 0, PvmMboxDefault), PvmNotFound);
+    CHECK_EQ(entry_put("many", 1, PvmMboxMultiInstance), 0);
+    CHECK_EQ(entry_put("many", 2, PvmMboxMultiInstance), 1);
     CHECK_EQ(pvm_delinfo("many", 1, PvmMboxDefault), 1);
     CHECK_EQ(pvm_delinfo("many", 0, PvmMboxDefault), 0);
 }
@@ -385,8 +367,8 @@ static void prepare_mailbox(int waiter_host)
     int tid;
     check_spawn("owner", NULL, check_host_name(0), 1, &tid);
     check_receive_int(tid, TAG_READY);
-    CHECK_EQ(put("ours", 3, PvmMboxDefault), 0);
-    CHECK_EQ(put("persistent", 4, PvmMboxPersistent), 0);
+    CHECK_EQ(entry_put("ours", 3, PvmMboxDefault), 0);
+    CHECK_EQ(entry_put("persistent", 4, PvmMboxPersistent), 0);
     check_spawn("waiter", NULL, check_host_name(waiter_host), 1, &before.waiter_tid);
     check_receive_int(before.waiter_tid, TAG_READY);
     check_sleep_ms(100); /* its call waits; if not yet, it will be asked after the loss: no failure either */
@@ -394,19 +376,19 @@ static void prepare_mailbox(int waiter_host)
 
 static void check_mailbox_kept(void)
 {
-    CHECK_EQ(get("mortal", PvmMboxDefault), PvmNotFound);
-    CHECK_EQ(get("heirloom", PvmMboxDefault), 2);
-    CHECK_EQ(get("ours", PvmMboxDefault), 3);
-    CHECK_EQ(get("persistent", PvmMboxDefault), 4);
+    CHECK_EQ(entry_get("mortal", 0, PvmMboxDefault), PvmNotFound);
+    CHECK_EQ(entry_get("heirloom", 0, PvmMboxDefault), 2);
+    CHECK_EQ(entry_get("ours", 0, PvmMboxDefault), 3);
+    CHECK_EQ(entry_get("persistent", 0, PvmMboxDefault), 4);
     CHECK_EQ(pvm_nrecv(before.waiter_tid, TAG_VALUE), 0);
-    CHECK_EQ(put("awaited", 6, PvmMboxDefault), 0);
+    CHECK_EQ(entry_put("awaited", 6, PvmMboxDefault), 0);
     CHECK_EQ(check_receive_int(before.waiter_tid, TAG_VALUE), 6);
 }
 
 /* The first call that the master must answer. */
 static void check_answers_again(double start, double limit_s)
 {
-    CHECK_EQ(put("first", 9, PvmMboxDefault), 0);
+    CHECK_EQ(entry_put("first", 9, PvmMboxDefault), 0);
     double took = check_now() - start;
     printf("the mailbox works after %.3f s\n", took);
     CHECK(took < daemons_patience(limit_s));
@@ -445,7 +427,7 @@ static void stale_reader(int argc, char **argv)
     (void)argc, (void)argv;
     pvm_setopt(PvmAutoErr, 0);
     check_send_int(pvm_parent(), TAG_READY, 0);
-    for (int value; (value = get("changing", PvmMboxDefault)) >= 0;)
+    for (int value; (value = entry_get("changing", 0, PvmMboxDefault)) >= 0;)
         CHECK_EQ(value, 1);
 }
 
@@ -454,7 +436,7 @@ static void check_stopped(void)
     int reader;
     start_machine(3, 1);
     prepare_mailbox(2);
-    CHECK_EQ(put("changing", 1, PvmMboxDefault), 0);
+    CHECK_EQ(entry_put("changing", 1, PvmMboxDefault), 0);
     check_spawn("stale_reader", NULL, check_host_name(0), 1, &reader);
     check_receive_int(reader, TAG_READY);
     pid_t reader_pid = check_pid_of(reader);
@@ -464,8 +446,8 @@ static void check_stopped(void)
     check_answers_again(start, HOST_TIMEOUT_S + 3);
     check_notices(1, start, HOST_TIMEOUT_S + 3);
     check_mailbox_kept();
-    CHECK_EQ(put("changing", 2, PvmMboxDefault), 0);
-    CHECK_EQ(get("changing", PvmMboxReadAndDelete), 2);
+    CHECK_EQ(entry_put("changing", 2, PvmMboxDefault), 0);
+    CHECK_EQ(entry_get("changing", 0, PvmMboxReadAndDelete), 2);
     check_master_works(3);
     CHECK(kill(machine.pids[0], SIGCONT) == 0);
     CHECK(daemons_wait_end(machine.pids[0]));
@@ -523,12 +505,12 @@ static void check_slaves(void)
 {
     start_machine(3, 0);
     start_team(3);
-    CHECK_EQ(put("ours", 3, PvmMboxDefault), 0);
+    CHECK_EQ(entry_put("ours", 3, PvmMboxDefault), 0);
     check_sleep_ms(300);
     double start = lose(2 | 4, SIGKILL);
     check_answers_again(start, 1);
     check_notices(2 | 4, start, 1);
-    CHECK_EQ(get("ours", PvmMboxDefault), 3);
+    CHECK_EQ(entry_get("ours", 0, PvmMboxDefault), 3);
     check_master_works(3);
     stop_team(2 | 4);
 }
@@ -539,7 +521,7 @@ static void check_half(void)
     start_machine(4, 1);
     signal(SIGTERM, SIG_IGN); /* our daemon ends, and its tasks */
     double start = lose(1 | 4, SIGKILL);
-    CHECK(put("new", 1, PvmMboxDefault) < 0);
+    CHECK(entry_put("new", 1, PvmMboxDefault) < 0);
     CHECK(daemons_wait_end(machine.pids[1]));
     CHECK(daemons_wait_end(machine.pids[3]));
     double took = check_now() - start;
@@ -579,8 +561,8 @@ static void putter(int argc, char **argv)
 {
     (void)argc, (void)argv;
     for (double end = check_now() + 4 * HOST_TIMEOUT_S; check_now() < end;) {
-        CHECK(put("steady", 1, PvmMboxMultiInstance | PvmMboxPersistent | PvmMboxOverWritable) >= 0);
-        CHECK_EQ(get("steady", PvmMboxFirstAvail | PvmMboxReadAndDelete), 1);
+        CHECK(entry_put("steady", 1, PvmMboxMultiInstance | PvmMboxPersistent | PvmMboxOverWritable) >= 0);
+        CHECK_EQ(entry_get("steady", 0, PvmMboxFirstAvail | PvmMboxReadAndDelete), 1);
     }
 }
 

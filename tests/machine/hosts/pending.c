@@ -12,29 +12,11 @@
 #include <signal.h>
 #include "tests/machine/runner/check.h"
 #include "tests/machine/runner/daemons.h"
+#include "tests/machine/runner/entry.h"
 
 enum { TAG_READY = 1, TAG_GO, TAG_RESULT, TAG_HOST, HOSTS_MAX = 4, SEAT = 1 };
 
 /* ---- what callers call ---- */
-
-static int put(const char *name, int value, int flags)
-{
-    int mid = pvm_mkbuf(PvmDataDefault), old = pvm_setsbuf(mid);
-    CHECK_EQ(pvm_pkint(&value, 1, 1), 0);
-    pvm_setsbuf(old);
-    int code = pvm_putinfo((char *)name, mid, flags);
-    CHECK_EQ(pvm_freebuf(mid), 0);
-    return code;
-}
-
-static int get(const char *name, int flags)
-{
-    int value, mid = pvm_recvinfo((char *)name, 0, flags);
-    if (mid < 0)
-        return mid;
-    CHECK_EQ(pvm_upkint(&value, 1, 1), 0);
-    return value;
-}
 
 static int add_host(void)
 {
@@ -68,24 +50,24 @@ enum { CALLS = sizeof calls / sizeof *calls };
 static int call(const char *what)
 {
     if (strcmp(what, "put") == 0)
-        return put("many", 2, PvmMboxMultiInstance | PvmMboxPersistent); /* there is one: index 1 */
+        return entry_put("many", 2, PvmMboxMultiInstance | PvmMboxPersistent); /* there is one: index 1 */
     if (strcmp(what, "take") == 0)
-        return get("taken", PvmMboxReadAndDelete);
+        return entry_get("taken", 0, PvmMboxReadAndDelete);
     if (strcmp(what, "get") == 0)
-        return get("kept", PvmMboxDefault);
+        return entry_get("kept", 0, PvmMboxDefault);
     if (strcmp(what, "delete") == 0)
         return pvm_delinfo("deleted", 0, PvmMboxDefault);
     if (strcmp(what, "wait") == 0)
-        return get("awaited", PvmMboxWaitForInfo);
+        return entry_get("awaited", 0, PvmMboxWaitForInfo);
     if (strcmp(what, "names") == 0)
         return names();
     if (strcmp(what, "refused") == 0)
-        return put("ours", 1, PvmMboxDefault);
+        return entry_put("ours", 1, PvmMboxDefault);
     if (strcmp(what, "add") == 0)
         return add_host();
     if (strcmp(what, "remove") == 0)
         return delete_host();
-    return get("none", PvmMboxDefault);
+    return entry_get("none", 0, PvmMboxDefault);
 }
 
 static void caller(int argc, char **argv)
@@ -138,11 +120,11 @@ static void end_machine(unsigned killed)
 
 static void put_entries(void)
 {
-    CHECK_EQ(put("many", 1, PvmMboxMultiInstance), 0);
-    CHECK_EQ(put("taken", 11, PvmMboxOverWritable), 0);
-    CHECK_EQ(put("kept", 12, PvmMboxDefault), 0);
-    CHECK_EQ(put("deleted", 1, PvmMboxOverWritable), 0);
-    CHECK_EQ(put("ours", 1, PvmMboxDefault), 0);
+    CHECK_EQ(entry_put("many", 1, PvmMboxMultiInstance), 0);
+    CHECK_EQ(entry_put("taken", 11, PvmMboxOverWritable), 0);
+    CHECK_EQ(entry_put("kept", 12, PvmMboxDefault), 0);
+    CHECK_EQ(entry_put("deleted", 1, PvmMboxOverWritable), 0);
+    CHECK_EQ(entry_put("ours", 1, PvmMboxDefault), 0);
 }
 
 /* Each was done once. */
@@ -153,16 +135,16 @@ static void check_entries(void)
     CHECK_EQ(pvm_getmboxinfo("many", &n, &info), 0);
     CHECK_EQ(n, 1);
     CHECK_EQ(info->mi_nentries, 2);
-    CHECK_EQ(get("taken", PvmMboxDefault), PvmNotFound);
-    CHECK_EQ(get("kept", PvmMboxDefault), 12);
-    CHECK_EQ(get("deleted", PvmMboxDefault), PvmNotFound);
+    CHECK_EQ(entry_get("taken", 0, PvmMboxDefault), PvmNotFound);
+    CHECK_EQ(entry_get("kept", 0, PvmMboxDefault), 12);
+    CHECK_EQ(entry_get("deleted", 0, PvmMboxDefault), PvmNotFound);
 }
 
 static void check_results(const int *tids, double start)
 {
     for (int i = 0; i < CALLS; i++) {
         if (strcmp(calls[i].what, "wait") == 0)
-            CHECK_EQ(put("awaited", 13, PvmMboxDefault), 0);
+            CHECK_EQ(entry_put("awaited", 13, PvmMboxDefault), 0);
         int result = check_receive_int(tids[i], TAG_RESULT);
         if (result != calls[i].result)
             check_failed(__FILE__, __LINE__, "%s returned %d, not %d", calls[i].what, result, calls[i].result);

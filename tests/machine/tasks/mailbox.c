@@ -3,64 +3,43 @@
  * [HOSTS].
  */
 #include "tests/machine/runner/check.h"
+#include "tests/machine/runner/entry.h"
 
 enum { TAG_READY = 1, TAG_GO, TAG_SEEN };
 
-/* Puts an entry that holds one int; returns the result of pvm_putinfo(). */
-static int put(const char *name, int value, int flags)
-{
-    int mid = pvm_mkbuf(PvmDataDefault), old = pvm_setsbuf(mid);
-    CHECK_EQ(pvm_pkint(&value, 1, 1), 0);
-    pvm_setsbuf(old);
-    int code = pvm_putinfo((char *)name, mid, flags);
-    CHECK_EQ(pvm_freebuf(mid), 0);
-    return code;
-}
-
-/* The int of an entry, or the code of pvm_recvinfo() when that fails. */
-static int get(const char *name, int index, int flags)
-{
-    int value, mid = pvm_recvinfo((char *)name, index, flags);
-    if (mid < 0)
-        return mid;
-    CHECK_EQ(pvm_getrbuf(), mid);
-    CHECK_EQ(pvm_upkint(&value, 1, 1), 0);
-    return value;
-}
-
 static void check_one_entry(void)
 {
-    CHECK_EQ(get("one", 0, PvmMboxDefault), PvmNotFound);
-    CHECK_EQ(put("one", 11, PvmMboxDefault), 0);
-    CHECK_EQ(get("one", 0, PvmMboxDefault), 11);
-    CHECK_EQ(get("one", 0, PvmMboxDefault), 11); /* stays */
-    CHECK_EQ(put("one", 12, PvmMboxDefault), 0); /* the owner may replace it */
-    CHECK_EQ(get("one", 0, PvmMboxDefault), 12);
+    CHECK_EQ(entry_get("one", 0, PvmMboxDefault), PvmNotFound);
+    CHECK_EQ(entry_put("one", 11, PvmMboxDefault), 0);
+    CHECK_EQ(entry_get("one", 0, PvmMboxDefault), 11);
+    CHECK_EQ(entry_get("one", 0, PvmMboxDefault), 11); /* stays */
+    CHECK_EQ(entry_put("one", 12, PvmMboxDefault), 0); /* the owner may replace it */
+    CHECK_EQ(entry_get("one", 0, PvmMboxDefault), 12);
     struct pvmminfo info;
     CHECK_EQ(pvm_getminfo(pvm_getrbuf(), &info), 0);
     CHECK_EQ(info.src, pvm_mytid());
-    CHECK_EQ(get("one", 1, PvmMboxDefault), PvmNotFound);
-    CHECK_EQ(get("one", -1, PvmMboxDefault), PvmBadParam);
-    CHECK_EQ(get("", 0, PvmMboxDefault), PvmBadParam);
+    CHECK_EQ(entry_get("one", 1, PvmMboxDefault), PvmNotFound);
+    CHECK_EQ(entry_get("one", -1, PvmMboxDefault), PvmBadParam);
+    CHECK_EQ(entry_get("", 0, PvmMboxDefault), PvmBadParam);
     CHECK_EQ(pvm_delinfo("one", 5, PvmMboxDefault), PvmNotFound);
     CHECK_EQ(pvm_delinfo("one", 0, PvmMboxDefault), 0);
-    CHECK_EQ(get("one", 0, PvmMboxDefault), PvmNotFound);
+    CHECK_EQ(entry_get("one", 0, PvmMboxDefault), PvmNotFound);
     CHECK_EQ(pvm_putinfo("one", 123456, PvmMboxDefault), PvmNoSuchBuf); /* hangs in the reference */
 }
 
 static void check_instances(void)
 {
     for (int i = 0; i < 5; i++)
-        CHECK_EQ(put("many", 20 + i, PvmMboxMultiInstance), i);
+        CHECK_EQ(entry_put("many", 20 + i, PvmMboxMultiInstance), i);
     CHECK_EQ(pvm_delinfo("many", 1, PvmMboxDefault), 1);
     CHECK_EQ(pvm_delinfo("many", 2, PvmMboxDefault), 2);
-    CHECK_EQ(get("many", 1, PvmMboxDefault), PvmNotFound);
-    CHECK_EQ(get("many", 1, PvmMboxFirstAvail), 23);
-    CHECK_EQ(put("many", 31, PvmMboxMultiInstance), 1); /* the lowest free index */
-    CHECK_EQ(put("many", 39, PvmMboxMultiInstance | PvmMboxDirectIndex(9)), 9);
-    CHECK_EQ(get("many", 5, PvmMboxFirstAvail), 39);
-    CHECK_EQ(get("many", 0, PvmMboxReadAndDelete), 20);
-    CHECK_EQ(get("many", 0, PvmMboxDefault), PvmNotFound);
+    CHECK_EQ(entry_get("many", 1, PvmMboxDefault), PvmNotFound);
+    CHECK_EQ(entry_get("many", 1, PvmMboxFirstAvail), 23);
+    CHECK_EQ(entry_put("many", 31, PvmMboxMultiInstance), 1); /* the lowest free index */
+    CHECK_EQ(entry_put("many", 39, PvmMboxMultiInstance | PvmMboxDirectIndex(9)), 9);
+    CHECK_EQ(entry_get("many", 5, PvmMboxFirstAvail), 39);
+    CHECK_EQ(entry_get("many", 0, PvmMboxReadAndDelete), 20);
+    CHECK_EQ(entry_get("many", 0, PvmMboxDefault), PvmNotFound);
 
     int classes;
     struct pvmmboxinfo *info;
@@ -98,10 +77,10 @@ static void owner(int argc, char **argv)
 {
     (void)argc, (void)argv;
     pvm_setopt(PvmAutoErr, 0);
-    CHECK_EQ(put("mortal", 1, PvmMboxDefault), 0);
-    CHECK_EQ(put("persistent", 2, PvmMboxPersistent | PvmMboxOverWritable), 0);
-    CHECK_EQ(put("locked", 3, PvmMboxDefault), 0);
-    CHECK_EQ(put("open", 4, PvmMboxOverWritable), 0);
+    CHECK_EQ(entry_put("mortal", 1, PvmMboxDefault), 0);
+    CHECK_EQ(entry_put("persistent", 2, PvmMboxPersistent | PvmMboxOverWritable), 0);
+    CHECK_EQ(entry_put("locked", 3, PvmMboxDefault), 0);
+    CHECK_EQ(entry_put("open", 4, PvmMboxOverWritable), 0);
     check_send_int(pvm_parent(), TAG_READY, 0);
     check_receive_int(pvm_parent(), TAG_GO);
 }
@@ -111,18 +90,18 @@ static void check_owners(const char *host)
     int tid;
     check_spawn("owner", NULL, host, 1, &tid);
     check_receive_int(tid, TAG_READY);
-    CHECK_EQ(put("locked", 5, PvmMboxDefault), PvmDenied);
+    CHECK_EQ(entry_put("locked", 5, PvmMboxDefault), PvmDenied);
     CHECK_EQ(pvm_delinfo("locked", 0, PvmMboxDefault), PvmDenied);
-    CHECK_EQ(get("locked", 0, PvmMboxDefault), 3);
-    CHECK_EQ(put("open", 6, PvmMboxOverWritable), 0);
-    CHECK_EQ(get("open", 0, PvmMboxDefault), 6);
-    CHECK_EQ(get("mortal", 0, PvmMboxDefault), 1);
+    CHECK_EQ(entry_get("locked", 0, PvmMboxDefault), 3);
+    CHECK_EQ(entry_put("open", 6, PvmMboxOverWritable), 0);
+    CHECK_EQ(entry_get("open", 0, PvmMboxDefault), 6);
+    CHECK_EQ(entry_get("mortal", 0, PvmMboxDefault), 1);
     check_send_int(tid, TAG_GO, 0);
     check_wait_exit(1, &tid);
-    CHECK_EQ(get("mortal", 0, PvmMboxDefault), PvmNotFound);
-    CHECK_EQ(get("locked", 0, PvmMboxDefault), PvmNotFound);
-    CHECK_EQ(get("open", 0, PvmMboxDefault), 6); /* ours since we put it */
-    CHECK_EQ(get("persistent", 0, PvmMboxDefault), 2);
+    CHECK_EQ(entry_get("mortal", 0, PvmMboxDefault), PvmNotFound);
+    CHECK_EQ(entry_get("locked", 0, PvmMboxDefault), PvmNotFound);
+    CHECK_EQ(entry_get("open", 0, PvmMboxDefault), 6); /* ours since we put it */
+    CHECK_EQ(entry_get("persistent", 0, PvmMboxDefault), 2);
     CHECK_EQ(pvm_delinfo("persistent", 0, PvmMboxDefault), 0);
     CHECK_EQ(pvm_delinfo("open", 0, PvmMboxDefault), 0);
 }
@@ -132,7 +111,7 @@ static void waiter(int argc, char **argv)
 {
     (void)argc, (void)argv;
     check_send_int(pvm_parent(), TAG_READY, 0);
-    check_send_int(pvm_parent(), TAG_SEEN, get("awaited", 0, PvmMboxWaitForInfo));
+    check_send_int(pvm_parent(), TAG_SEEN, entry_get("awaited", 0, PvmMboxWaitForInfo));
 }
 
 static void check_waiting(const char *host)
@@ -146,7 +125,7 @@ static void check_waiting(const char *host)
     CHECK_EQ(pvm_kill(killed), 0); /* a waiter that dies must not matter */
     check_sleep_ms(100);
     CHECK_EQ(pvm_nrecv(-1, TAG_SEEN), 0);
-    CHECK_EQ(put("awaited", 77, PvmMboxDefault), 0);
+    CHECK_EQ(entry_put("awaited", 77, PvmMboxDefault), 0);
     CHECK_EQ(check_receive_int(tids[0], TAG_SEEN), 77);
     CHECK_EQ(check_receive_int(tids[1], TAG_SEEN), 77);
     CHECK_EQ(pvm_delinfo("awaited", 0, PvmMboxDefault), 0);
