@@ -354,6 +354,3 @@ class Clock(Nemesis):
 
     def end(self, host):
         self.set(host, 0)
-
-
-ALL = list(TABLE)
