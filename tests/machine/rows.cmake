@@ -72,6 +72,7 @@ machine_test(tasks/orphans CASES killed alone halted terminated deleted restarte
              SET ${under} KILLS ALONE)
 machine_test(tasks/orphans CASES masterless SET ${under} PVM_FAILOVER=no KILLS ALONE) # else it waits for its master
 machine_test(tasks/orphans CASES launching SET ${under} PVM_RSH=${CMAKE_CURRENT_SOURCE_DIR}/limits/never KILLS ALONE)
+machine_test(tasks/orphans CASES launched SET PVM_FAULT=host.launch.done=delay:1s/2 KILLS ALONE)
 # By hand: orphans storm 200 SEED
 machine_test(tasks/orphans CASES storm ARGS 10 1 SET ${under} KILLS ALONE)
 # Under other programs: a wrapper of the user's, and gdb. Valgrind does not run what is built with sanitizers, and these

@@ -29,7 +29,7 @@
 struct process {
     pid_t pid, parent;
     unsigned long long started; /* with the pid, it names a process for ever */
-    bool is_ours;
+    bool is_sweeper, is_daemon, is_ours;
 };
 
 static struct {
@@ -48,8 +48,9 @@ static bool read_process(pid_t pid, struct process *p)
     if (fd >= 0)
         close(fd);
     text[n > 0 ? n : 0] = '\0';
-    const char *at = strrchr(text, ')'); /* the name before it may contain anything */
+    const char *name = strchr(text, '('), *at = strrchr(text, ')'); /* the name between may contain anything */
     *p = (struct process){.pid = pid};
+    p->is_sweeper = name && !strncmp(name + 1, PVMD_SWEEPER_NAME ")", sizeof PVMD_SWEEPER_NAME);
     return at &&
            sscanf(at + 1,
                   " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu", /* proc(5) */
@@ -90,7 +91,7 @@ static void read_all(void)
     qsort(all.list, all.count, sizeof *all.list, by_pid);
 }
 
-static const struct process *parent_of(const struct process *p)
+static struct process *parent_of(const struct process *p)
 {
     struct process key = {.pid = p->parent};
     return bsearch(&key, all.list, all.count, sizeof key, by_pid);
@@ -169,19 +170,34 @@ static enum pvmd_known known(const struct pvmd_sweep *s, pid_t pid, bool is_firs
     return is_first && s->known && pid < PVMD_PIDS_MAX ? s->known[pid] : PVMD_UNKNOWN; /* later, pids may be new */
 }
 
+/* Its sweeper is there before it can be ready. */
+static void find_daemons(void)
+{
+    struct process *parent;
+    for (size_t i = 0; i < all.count; i++)
+        if (all.list[i].is_sweeper && (parent = parent_of(&all.list[i])))
+            parent->is_daemon = true;
+}
+
+static bool may_be_ours(const struct process *p)
+{
+    return p->pid != getpid() && !p->is_daemon;
+}
+
 static void find_ours(const struct pvmd_sweep *s, bool is_first)
 {
     bool more = true;
+    find_daemons();
     for (size_t i = 0; i < all.count; i++) {
         struct process *p = &all.list[i];
-        p->is_ours = p->pid != getpid() && (known(s, p->pid, is_first) || find(p) || is_marked(p->pid, s->socket_path));
+        p->is_ours = may_be_ours(p) && (known(s, p->pid, is_first) || find(p) || is_marked(p->pid, s->socket_path));
     }
     while (more) {
         more = false;
         for (size_t i = 0; i < all.count; i++) {
             struct process *p = &all.list[i];
             const struct process *parent = parent_of(p);
-            if (!p->is_ours && p->pid != getpid() && parent && parent->is_ours)
+            if (!p->is_ours && may_be_ours(p) && parent && parent->is_ours)
                 p->is_ours = more = true;
         }
     }

@@ -5,13 +5,17 @@
  * that the daemon gave the task (PVMEPID), as all that descends from the task inherits them; or if it is a known
  * process of the daemon; or if its parent belongs to a task. So a program that a user has started is not found, even if
  * it has enrolled; nor is one that has cleared its environment and has lost its parent.
+ *
+ * A daemon is never found, nor what it has started: it has a sweeper of its own (sweeper.h). If its launcher is found,
+ * it ends by itself unless the master has called it.
  */
 #ifndef PVMD_SWEEP_H
 #define PVMD_SWEEP_H
 
 #include <stdint.h>
 
-#define PVMD_PIDS_MAX (1 << 22) /* the kernel's own limit */
+#define PVMD_PIDS_MAX     (1 << 22) /* the kernel's own limit */
+#define PVMD_SWEEPER_NAME "pvm-sweeper"
 
 /* What the daemon knew about a process that it started. */
 enum pvmd_known { PVMD_UNKNOWN, PVMD_STARTED, PVMD_TOLD /* it was sent SIGTERM */ };

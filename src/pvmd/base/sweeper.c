@@ -42,7 +42,7 @@ static void let_go(int fd)
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    prctl(PR_SET_NAME, "pvm-sweeper");
+    prctl(PR_SET_NAME, PVMD_SWEEPER_NAME);
     setsid();
     if (chdir("/"))
         _exit(1);

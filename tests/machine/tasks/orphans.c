@@ -3,8 +3,10 @@
  *
  *   orphans killed | alone | halted | terminated | deleted | masterless | restarted | swept    with PVM_DEBUGGER=under
  *   orphans launching              with PVM_RSH=limits/never: the daemon is killed while it adds a host
- *   orphans freed | founded     what a task has started that is no part of the machine stays
- *   orphans storm ROUNDS SEED      daemons are killed at random points of spawn storms
+ *   orphans launched               with a pause of a second at the second launch: the master is killed when it has
+ * added a host whose launch command has not ended yet; the new daemon goes on orphans freed | founded     what a task
+ * has started that is no part of the machine stays orphans storm ROUNDS SEED      daemons are killed at random points
+ * of spawn storms
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -15,6 +17,7 @@
 #include <sys/wait.h>
 #include "pvmproto.h"
 #include "tests/machine/runner/check.h"
+#include "tests/machine/runner/daemons.h"
 
 enum { GONE_S = 5, NOTES = 14, STORM_MS = 400, STORM_TASKS = 16 };
 
@@ -393,11 +396,11 @@ static pid_t start_outsider(void)
     return pid;
 }
 
-/* 0: it has none of this name. */
-static pid_t child_of(pid_t daemon, const char *name)
+/* 0: it has none that pgrep finds with `pattern`. */
+static pid_t child_of(pid_t parent, const char *pattern)
 {
     char command[64];
-    snprintf(command, sizeof command, "pgrep -P %d -x %s", (int)daemon, name);
+    snprintf(command, sizeof command, "pgrep -P %d %s", (int)parent, pattern);
     FILE *f = popen(command, "r");
     int pid = 0;
     CHECK(f != NULL);
@@ -410,7 +413,7 @@ static pid_t child_of(pid_t daemon, const char *name)
 /* The process that ends what is left when the daemon has gone. */
 static pid_t sweeper_of(pid_t daemon)
 {
-    return child_of(daemon, "pvm-sweeper");
+    return child_of(daemon, "-x pvm-sweeper");
 }
 
 /* Spawns a task that leaves a process; returns its pid. */
@@ -575,11 +578,51 @@ static void check_launching(pid_t daemon)
 {
     pid_t adder = run_self("adding", NULL);
     double end = check_now() + check_limit_s();
-    while (!child_of(daemon, "sleep") && check_now() < end) /* which limits/never becomes */
+    while (!child_of(daemon, "-x sleep") && check_now() < end) /* which limits/never becomes */
         check_sleep_ms(10);
-    CHECK(child_of(daemon, "sleep") > 0);
+    CHECK(child_of(daemon, "-x sleep") > 0);
     CHECK_EQ(kill(daemon, SIGKILL), 0);
     CHECK_EQ(waitpid(adder, NULL, 0), adder);
+    wait_until_gone(1, 0);
+}
+
+/* Stops the command with which the daemon starts another one, as soon as that exists. */
+static pid_t stop_launcher(pid_t daemon)
+{
+    pid_t launcher, child = fork();
+    CHECK(child >= 0);
+    if (child)
+        return child;
+    while (!(launcher = child_of(daemon, "-f 'pvmd3 -s'")) || !child_of(launcher, ""))
+        check_sleep_ms(10);
+    _exit(kill(launcher, SIGSTOP) != 0);
+}
+
+static void check_launched(void)
+{
+    char *name = (char *)check_host_name(2);
+    int tid, status, n;
+    check_hosts(2);
+    pid_t daemon = daemons_pid(0), stopper = stop_launcher(daemon);
+    CHECK_EQ(pvm_addhosts(&name, 1, &tid), 1);
+    CHECK_EQ(waitpid(stopper, &status, 0), stopper);
+    CHECK_EQ(status, 0);
+    pid_t launcher = child_of(daemon, "-f 'pvmd3 -s'"), launched = daemons_pid(2);
+    CHECK(launcher > 0);
+    daemons_enrol_at(1);
+    pvm_setopt(PvmAutoErr, 0);
+    tid = daemons_host(0);
+    CHECK_EQ(pvm_notify(PvmHostDelete, 1, 1, &tid), 0);
+    CHECK_EQ(kill(daemon, SIGKILL), 0);
+    CHECK(daemons_wait_end(launcher));
+    check_receive(-1, 1);
+    CHECK_EQ(pvm_delinfo("none", 0, PvmMboxDefault), PvmNotFound); /* there is a master */
+    CHECK(check_alive(launched));
+    CHECK_EQ(pvm_config(&n, NULL, NULL), 0);
+    CHECK_EQ(n, 2);
+    daemons_halt();
+    CHECK(daemons_wait_end(launched));
+    CHECK(daemons_remove_journal(0));
     wait_until_gone(1, 0);
 }
 
@@ -609,6 +652,10 @@ static void master(int argc, char **argv)
     if (strcmp(what, "freed") == 0 || strcmp(what, "founded") == 0) {
         int tid = spawn("idle", 0);
         check_spared(check_daemon_of(tid), strcmp(what, "freed") == 0 ? "freeing" : "founding");
+        return;
+    }
+    if (strcmp(what, "launched") == 0) {
+        check_launched();
         return;
     }
     pid_t daemon = start_all(0, strcmp(what, "swept") == 0 ? "deaf" : "masked");
