@@ -398,12 +398,9 @@ static void receive_state(struct pvmd_quorum *q, uint32_t from, const struct pvm
 {
     if (!is_from_leader(q, from, m))
         return;
-    q->damaged = q->events->load(q->arg, m->data, m->length);
-    if (q->damaged) {
-        lack(q, from);
+    q->lacking = q->damaged = q->events->load(q->arg, m->data, m->length);
+    if (q->damaged)
         return;
-    }
-    q->lacking = false;
     set_members(q, &m->then, 0);
     set_members(q, &m->now, m->version.seq);
     q->version = m->version;
@@ -425,6 +422,12 @@ static void receive_committed(struct pvmd_quorum *q, uint32_t from, const struct
         return;
     q->is_installed = true;
     q->events->following(q->arg, from);
+}
+
+void pvmd_quorum_ask_tables(struct pvmd_quorum *q)
+{
+    if (q->lacking && q->leader)
+        lack(q, q->leader);
 }
 
 /* ---- receiving: from followers ---- */

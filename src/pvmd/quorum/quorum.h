@@ -75,8 +75,9 @@ struct pvmd_quorum_events {
     /* Follower: makes a change. A PVMC_E code if it cannot: the leader then sends the tables whole. */
     int (*apply)(void *arg, const uint8_t *change, size_t length);
 
-    /* Writes the tables whole; replaces them, or returns a PVMC_E code. */
-    void (*save)(void *arg, struct pvmc_buf *tables);
+    void (*save)(void *arg, struct pvmc_buf *tables); /* writes the tables whole */
+
+    /* Follower: replaces its tables. A PVMC_E code if it cannot: then pvmd_quorum_ask_tables() has to be called. */
     int (*load)(void *arg, const uint8_t *tables, size_t length);
 
     /* Follower: another member leads, and half of the members follow it. */
@@ -158,6 +159,12 @@ void pvmd_quorum_campaign(struct pvmd_quorum *q);
  * even have led, before it ended.
  */
 void pvmd_quorum_dead(struct pvmd_quorum *q, uint32_t id);
+
+/*
+ * Follower: its tables could not be loaded; asks the leader for them again. Called some time after that, so that the
+ * two do not keep each other busy.
+ */
+void pvmd_quorum_ask_tables(struct pvmd_quorum *q);
 
 /* A message of the daemon `from`, whose id its link has proved. */
 void pvmd_quorum_receive(struct pvmd_quorum *q, uint32_t from, const struct pvmd_quorum_message *m);

@@ -7,6 +7,7 @@
 #include <utlist.h>
 #include "core/config.h"
 #include "core/error.h"
+#include "core/fault/failpoint.h"
 #include "core/log.h"
 #include "election.h"
 #include "journal.h"
@@ -25,6 +26,8 @@
 #define RETRY_S  0.15
 #define RETURN_S 0.03
 
+#define RELOAD_S 0.5 /* between two attempts to load the tables */
+
 /* A part of a table that has arrived ahead of its STATE. */
 struct part {
     enum pvmd_table_kind kind;
@@ -37,8 +40,10 @@ static struct pvmd_quorum quorum;
 static const struct pvmd_table *tables[PVMD_TABLE_KINDS];
 static struct part *parts;
 static unsigned parts_from;      /* host index */
+static bool has_lost_part;       /* there was no memory for one */
 static uint32_t first_as_master; /* our first change as master */
 static bool returning;
+static ev_timer reload;     /* at a member whose tables could not be loaded */
 static ev_timer stuck;      /* at a master whose changes are not acknowledged */
 static ev_prepare progress; /* never started: fed when changes are committed */
 
@@ -79,6 +84,7 @@ static void drop_parts(void)
         free(p->data);
         free(p);
     }
+    has_lost_part = false;
 }
 
 static int keep_part(unsigned from, enum pvmd_table_kind kind, const uint8_t *data, size_t length)
@@ -89,6 +95,7 @@ static int keep_part(unsigned from, enum pvmd_table_kind kind, const uint8_t *da
     struct part *p = calloc(1, sizeof *p);
     if (!p || !(p->data = malloc(length + 1))) {
         free(p);
+        has_lost_part = true;
         return PVMC_ENOMEM;
     }
     p->kind = kind;
@@ -267,11 +274,18 @@ static void save(void *arg, struct pvmc_buf *b)
     (void)arg, (void)b; /* the parts have been sent ahead */
 }
 
+static void reload_event(struct ev_loop *loop, ev_timer *w, int what)
+{
+    (void)what;
+    ev_timer_stop(loop, w);
+    pvmd_quorum_ask_tables(&quorum);
+}
+
 static int load(void *arg, const uint8_t *data, size_t length)
 {
-    int rc = 0;
     struct part *p;
     (void)arg, (void)data, (void)length;
+    int rc = has_lost_part ? PVMC_ENOMEM : pvmc_failpoint(PVMC_FAILPOINT_TABLES_LOAD);
     for (unsigned k = 0; k < PVMD_TABLE_KINDS; k++)
         if (tables[k])
             tables[k]->clear();
@@ -281,8 +295,11 @@ static int load(void *arg, const uint8_t *data, size_t length)
         rc = rc ? rc : tables[p->kind]->load(&b);
     }
     drop_parts();
-    if (rc)
+    pvmc_failpoint_done(PVMC_FAILPOINT_TABLES_LOAD);
+    if (rc) {
         pvmc_log(PVMC_LOG_ERROR, "cannot take over the master's tables: %s", pvmc_error_text(rc));
+        ev_timer_again(pvmd.loop, &reload);
+    }
     return rc;
 }
 
@@ -458,6 +475,7 @@ void pvmd_tables_host_dead(const struct pvmd_host *host)
 static void begin(void)
 {
     ev_timer_init(&stuck, stuck_event, 0., (double)pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) / 1e6); /* from anew */
+    ev_timer_init(&reload, reload_event, 0., RELOAD_S);
     ev_prepare_init(&progress, progress_event);
     pvmd_dm_handle(PVMD_DM_QUORUM, quorum_question);
     pvmd_dm_handle(PVMD_DM_TABLE_PART, part_question);
@@ -513,6 +531,7 @@ void pvmd_tables_stop(void)
 {
     pvmd_election_end();
     ev_timer_stop(pvmd.loop, &stuck);
+    ev_timer_stop(pvmd.loop, &reload);
     drop_parts();
     pvmd_journal_remove();
 }

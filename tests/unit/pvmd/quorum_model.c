@@ -30,6 +30,7 @@ static struct {
     struct queue queues[MODEL_NODES][MODEL_NODES]; /* from, to */
     uint8_t cut[MODEL_NODES];                      /* masks */
     uint8_t running, unborn, journals;             /* masks */
+    uint8_t unloaded;                              /* mask of those that will ask for the tables again */
     uint8_t times[MODEL_DELIVER];                  /* that are left */
     uint8_t names;                                 /* given to changes */
     bool proves_late;                              /* as bounds */
@@ -155,8 +156,10 @@ static int on_load(void *arg, const uint8_t *tables, size_t length)
 {
     struct node *n = arg;
     memset(n->tables, 0, sizeof n->tables);
-    if (damages)
+    if (damages) {
+        machine.unloaded |= (uint8_t)(1u << self_of(arg));
         return PVMC_ENOMEM;
+    }
     memcpy(n->tables, tables, length);
     return 0;
 }
@@ -237,6 +240,7 @@ static void end(unsigned node, bool is_for_good)
         machine.queues[i][node].count = 0;
     bool has_journal = is_leader(node) && !is_for_good && machine.times[MODEL_RETURN];
     machine.running &= (uint8_t) ~(1u << node);
+    machine.unloaded &= (uint8_t) ~(1u << node);
     machine.last_terms[node] = (uint8_t)core(node)->term;
     if (has_journal)
         machine.journals |= (uint8_t)(1u << node);
@@ -359,6 +363,8 @@ static void add_node(struct list *list, unsigned a)
         return;
     }
     add(list, MODEL_CRASH, a, 0);
+    if (has(machine.unloaded, a))
+        add(list, MODEL_RELOAD, a, 0);
     if (q->role == PVMD_QUORUM_LEADER && q->version.seq + 2 < MODEL_CHANGES) {
         add(list, MODEL_CHANGE, a, 0);
         add_members(list, a);
@@ -453,6 +459,10 @@ void model_do(struct model_action action)
     case MODEL_RETURN:
         come_back(a);
         break;
+    case MODEL_RELOAD:
+        machine.unloaded &= (uint8_t) ~(1u << a);
+        pvmd_quorum_ask_tables(core(a));
+        break;
     case MODEL_PROOF:
         machine.queues[b][a].count = 0;
         pvmd_quorum_dead(core(a), b + 1);
@@ -471,9 +481,9 @@ void model_do(struct model_action action)
 
 void model_print(struct model_action action)
 {
-    static const char *const names[MODEL_KINDS] = {"changes",  "sets members", "crashes",        "gives up leader",
-                                                   "cut from", "campaigns",    "is back",        "damages",
-                                                   "delivers", "has proof of", "lost its leader"};
+    static const char *const names[MODEL_KINDS] = {"changes",  "sets members", "crashes",         "gives up leader",
+                                                   "cut from", "campaigns",    "is back",         "damages",
+                                                   "delivers", "has proof of", "lost its leader", "asks for tables"};
     static const char *const kinds[] = {"",        "CHANGE", "STATE", "COMMITTED", "DONE",
                                         "LACKING", "ASK",    "VOTE",  "REFUSED"};
     const struct letter *l = &machine.queues[action.a][action.b].letters[0];
@@ -529,6 +539,14 @@ static unsigned most_advanced_leader(void)
     return best;
 }
 
+/* It cannot lead; but if it has a leader, it gets its tables. */
+static bool is_damaged_for_long(unsigned node)
+{
+    const struct pvmd_quorum *q = core(node);
+    bool has_leader = q->leader && is_leader(q->leader - 1) && core(q->leader - 1)->term == q->term;
+    return q->damaged && !(has_leader && has(machine.unloaded, node));
+}
+
 bool model_is_healthy(void)
 {
     unsigned able = 0;
@@ -539,7 +557,7 @@ bool model_is_healthy(void)
         unsigned now = members_now(i), then = members_then(i);
         if (!has(able, i))
             continue;
-        if (core(i)->damaged || machine.cut[i] & machine.running || 2 * count(now & able) <= count(now) ||
+        if (is_damaged_for_long(i) || machine.cut[i] & machine.running || 2 * count(now & able) <= count(now) ||
             (then && 2 * count(then & now & able) <= count(then)))
             return false;
     }
@@ -552,7 +570,7 @@ static void notice_losses(void)
     deliver_all();
     unsigned n = model_actions(actions);
     for (unsigned i = 0; i < n; i++)
-        if (actions[i].kind == MODEL_LOST || actions[i].kind == MODEL_PROOF)
+        if (actions[i].kind == MODEL_LOST || actions[i].kind == MODEL_PROOF || actions[i].kind == MODEL_RELOAD)
             model_do(actions[i]);
     deliver_all();
 }

@@ -29,6 +29,7 @@ enum model_kind {
     MODEL_DELIVER,  /* the first message from `a` arrives at `b` */
     MODEL_PROOF,    /* `a` hears that `b` has ended */
     MODEL_LOST,     /* `a` notices that its leader, or the link to it, is gone */
+    MODEL_RELOAD,   /* `a` could not read its tables, and asks for them again */
     MODEL_KINDS
 };
 
