@@ -77,9 +77,11 @@ static bool judge(int fd, const uint8_t *wire, const uint8_t *nonce)
         return rc == PVMC_ESYSTEM;
     }
     enum pvmd_verdict verdict = events->offered(&p);
-    if (pvmc_failpoint(PVMC_FAILPOINT_DOOR_JUDGE) || answer(fd, verdict, wire, nonce) || verdict != PVMD_VERDICT_GO ||
-        fcntl(fd, F_SETFL, O_NONBLOCK)) {
+    bool is_told = !pvmc_failpoint(PVMC_FAILPOINT_DOOR_JUDGE) && !answer(fd, verdict, wire, nonce);
+    if (!is_told || verdict != PVMD_VERDICT_GO || fcntl(fd, F_SETFL, O_NONBLOCK)) {
         close(fd);
+        if (is_told && verdict == PVMD_VERDICT_CROSSED)
+            events->crossed(&p);
     } else {
         counts.accepted++;
         pvmc_failpoint_done(PVMC_FAILPOINT_DOOR_JUDGE);

@@ -15,8 +15,10 @@
 #include "pvmd/net/preface.h"
 
 struct pvmd_listen_events {
-    /* Judges a proven preface and returns the answer. No state may change yet. */
+    /* Judges a proven preface and returns the answer. Changes nothing: the caller may never get the answer. */
     enum pvmd_verdict (*offered)(const struct pvmd_preface *p);
+    /* CROSSED was sent. */
+    void (*crossed)(const struct pvmd_preface *p);
     /* GO was sent: TLS may begin on fd, which the callee now owns. */
     void (*accepted)(const struct pvmd_preface *p, int fd, const uint8_t key[PVMD_KEY_BYTES]);
 };

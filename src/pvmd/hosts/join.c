@@ -470,7 +470,8 @@ static void start_tables(bool is_back)
 
 int pvmd_net_start(void)
 {
-    static const struct pvmd_listen_events events = {.offered = pvmd_link_offered, .accepted = pvmd_link_accepted};
+    static const struct pvmd_listen_events events = {
+        .offered = pvmd_link_offered, .crossed = pvmd_link_crossed, .accepted = pvmd_link_accepted};
     const struct pvmd_start_text *text = pvmd_slave_text();
     const char *ip = pvmc_config_text(PVMC_SETTING_IP);
     struct pvmd_journal_owner predecessor;

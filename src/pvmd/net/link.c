@@ -439,14 +439,19 @@ static bool is_calling(const struct pvmd_link *l)
 
 /*
  * The master's daemon was killed and has been started again, with the machine's journal: it is a host under a new
- * index, with the incarnation of the old one. NULL if the caller is not that. Its call may be the first news of the old
- * one.
+ * index, with the incarnation of the old one.
  */
-static struct pvmd_host *returning_master(const struct pvmd_preface *p)
+static bool is_returning_master(const struct pvmd_preface *p)
+{
+    const struct pvmd_host *master = pvmd_host_any(pvmd.master_index);
+    return master && !pvmd_is_master() && !pvmd_host_any(p->from_index) && master->incarnation == p->from_incarnation &&
+           (master->lost || master->link);
+}
+
+/* Its call may be the first news of the old one. NULL: not now; it will call again. */
+static struct pvmd_host *take_master_back(const struct pvmd_preface *p)
 {
     struct pvmd_host *master = pvmd_host_any(pvmd.master_index);
-    if (!master || pvmd_is_master() || master->incarnation != p->from_incarnation)
-        return NULL;
     if (!master->lost && master->link) {
         master->link->dead = true;
         link_lost(master->link, "its daemon has been started again");
@@ -464,30 +469,36 @@ static struct pvmd_host *returning_master(const struct pvmd_preface *p)
 enum pvmd_verdict pvmd_link_offered(const struct pvmd_preface *p)
 {
     const struct pvmd_host *host = pvmd_host_any(p->from_index);
-    host = host ? host : returning_master(p);
     if (p->to_index != pvmd.host_index || p->to_incarnation != pvmd_host_self()->incarnation)
         return PVMD_VERDICT_WRONG;
+    if (is_returning_master(p))
+        return PVMD_VERDICT_GO;
     if (!host || host->incarnation != p->from_incarnation || host->state == PVMD_HOST_LEAVING || host->lost ||
         host == pvmd_host_self())
         return pvmd_is_master() ? PVMD_VERDICT_OUT : PVMD_VERDICT_WRONG;
-    struct pvmd_link *l = host->link;
+    const struct pvmd_link *l = host->link;
     if (!l)
         return PVMD_VERDICT_GO;
     if (l->state == PVMD_LINK_RELAYED) /* which leads nowhere without a master, or if the other side is the new one */
         return has_master() && !is_to_or_from_master(l) ? PVMD_VERDICT_RELAYED : PVMD_VERDICT_GO;
     if (l->state == PVMD_LINK_UP && p->epoch >= l->epoch) /* the caller lost the current connection before we did */
         return PVMD_VERDICT_GO;
-    if (l->state == PVMD_LINK_UP)
-        doubt(l);
-    else if (!is_calling(l) || pvmd.host_index > p->from_index)
+    if (l->state != PVMD_LINK_UP && (!is_calling(l) || pvmd.host_index > p->from_index))
         return PVMD_VERDICT_GO;
     return PVMD_VERDICT_CROSSED;
 }
 
+void pvmd_link_crossed(const struct pvmd_preface *p)
+{
+    struct pvmd_link *l = pvmd_host_any(p->from_index)->link;
+    if (l->state == PVMD_LINK_UP)
+        doubt(l);
+}
+
 void pvmd_link_accepted(const struct pvmd_preface *p, int fd, const uint8_t key[PVMD_KEY_BYTES])
 {
-    struct pvmd_host *host = pvmd_host_any(p->from_index); /* it may have left since we were asked */
-    struct pvmd_link *l = host && host->incarnation == p->from_incarnation ? link_of(host) : NULL;
+    struct pvmd_host *host = is_returning_master(p) ? take_master_back(p) : pvmd_host_any(p->from_index);
+    struct pvmd_link *l = host ? link_of(host) : NULL;
     if (!l) {
         close(fd);
         return;

@@ -62,6 +62,7 @@ void pvmd_link_close(struct pvmd_host *host);
 
 /* Judges incoming calls; passed to pvmd_listen_start(). */
 enum pvmd_verdict pvmd_link_offered(const struct pvmd_preface *p);
+void pvmd_link_crossed(const struct pvmd_preface *p);
 void pvmd_link_accepted(const struct pvmd_preface *p, int fd, const uint8_t key[PVMD_KEY_BYTES]);
 
 /* The other slave sends through the master from now on, having received `count` of our frames (DM_LINK_LOST). */

@@ -20,6 +20,7 @@
 #include "pvmd/door/listen.h"
 #include "pvmd/frames/hold.h"
 #include "pvmd/frames/relay.h"
+#include "pvmd/net/link_state.h"
 #include "pvmd/base/virtual.h"
 #include "wire/tls.h"
 #include "tests/unit/unit.h"
@@ -193,7 +194,8 @@ static void to_stdout(enum pvmc_log_level level, const char *line, void *arg)
 
 static void begin(unsigned self, unsigned other, unsigned master)
 {
-    static const struct pvmd_listen_events events = {.offered = pvmd_link_offered, .accepted = pvmd_link_accepted};
+    static const struct pvmd_listen_events events = {
+        .offered = pvmd_link_offered, .crossed = pvmd_link_crossed, .accepted = pvmd_link_accepted};
     static const struct pvmd_machine machine = {.secret = {7}};
     ck_assert_int_eq(pvmd_machine_join(&machine), 0);
     pvmc_log_to(to_stdout, NULL, PVMC_LOG_DEBUG);
@@ -533,7 +535,55 @@ START_TEST(only_those_who_are_meant_are_let_in)
 }
 END_TEST
 
+/* The old master is lost; a daemon with its incarnation calls, which has a journal. */
+START_TEST(a_master_that_is_back_is_known_once_it_is_let_in)
+{
+    begin(LOW, MASTER, MASTER);
+    struct pvmd_host *master = pvmd_host_any(MASTER);
+    struct pvmd_preface p = {.from_index = 77, .from_incarnation = MASTER, .to_index = LOW, .to_incarnation = LOW};
+    master->lost = true;
+    p.to_index = HIGH;
+    ck_assert_int_eq(pvmd_link_offered(&p), PVMD_VERDICT_WRONG);
+    p.to_index = LOW;
+    ck_assert_int_eq(pvmd_link_offered(&p), PVMD_VERDICT_GO);
+    ck_assert_uint_eq(master->incarnation, MASTER);
+    ck_assert_ptr_null(pvmd_host_any(77));
+    pvmd_link_accepted(&p, socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), (uint8_t[PVMD_KEY_BYTES]){0});
+    ck_assert_uint_eq(master->incarnation, 0);
+    ck_assert_ptr_nonnull(pvmd_host_any(77));
+    pvmd_link_close(pvmd_host_any(77));
+    end();
+}
+END_TEST
+
+/* A call on a link that is up. */
+static void offered_in_vain(unsigned self, int to, int from)
+{
+    unsigned other = self == MASTER ? LOW : MASTER;
+    struct pvmd_preface p = {.from_index = other, .from_incarnation = other, .to_index = self, .to_incarnation = self};
+    begin(self, other, MASTER);
+    meet(to, from);
+    run.frames = 10;
+    if (self == MASTER)
+        call_other();
+    go();
+    const struct pvmd_link *l = pvmd_host_any(other)->link;
+    ck_assert_int_eq(pvmd_link_offered(&p), PVMD_VERDICT_CROSSED);
+    ck_assert(!ev_is_active(&l->tick));
+    pvmd_link_crossed(&p);
+    ck_assert(ev_is_active(&l->tick));
+    both_are_done(to, from);
+    end();
+}
+
+START_TEST(a_link_is_doubted_once_its_caller_has_its_answer)
+{
+    run_both(offered_in_vain, MASTER, LOW);
+}
+END_TEST
+
 UNIT_MAIN("pvmd_link", frames_come_once_and_in_order, torn_connections_lose_nothing, fresh_connections_lose_nothing,
           pings_hold_no_frame_up, crossed_calls_end_in_one_link, slaves_links_survive_cuts_from_both_sides,
           a_dead_daemon_is_noticed_at_once, a_dead_master_is_noticed_soon, who_is_not_known_any_more_is_told,
-          unreachable_slaves_are_reached_through_the_master, only_those_who_are_meant_are_let_in)
+          unreachable_slaves_are_reached_through_the_master, only_those_who_are_meant_are_let_in,
+          a_master_that_is_back_is_known_once_it_is_let_in, a_link_is_doubted_once_its_caller_has_its_answer)
