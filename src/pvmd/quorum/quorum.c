@@ -14,7 +14,7 @@ static struct pvmd_quorum_peer *peer_of(struct pvmd_quorum *q, uint32_t id)
 static struct pvmd_quorum_peer *peer_added(struct pvmd_quorum *q, uint32_t id)
 {
     struct pvmd_quorum_peer *p = peer_of(q, id);
-    if (p || q->peer_count == PVMD_QUORUM_MAX)
+    if (p)
         return p;
     p = &q->peers[q->peer_count++];
     *p = (struct pvmd_quorum_peer){.id = id};
@@ -60,12 +60,9 @@ static void set_members(struct pvmd_quorum *q, const struct pvmd_quorum_set *now
         q->peers[i].was_then = q->peers[i].is_now;
         q->peers[i].is_now = false;
     }
-    for (unsigned i = 0; i < now->count; i++) {
-        struct pvmd_quorum_peer *p = peer_added(q, now->ids[i]);
-        if (p)
-            p->is_now = true;
-    }
-    drop_former_members(q);
+    drop_former_members(q); /* makes room */
+    for (unsigned i = 0; i < now->count; i++)
+        peer_added(q, now->ids[i])->is_now = true;
     q->members_seq = seq;
 }
 
@@ -125,16 +122,19 @@ static void send_simple(struct pvmd_quorum *q, uint32_t to, enum pvmd_quorum_kin
 
 void pvmd_quorum_describe(const struct pvmd_quorum *q, struct pvmd_quorum_message *m)
 {
-    static uint32_t now[PVMD_QUORUM_MAX], then[PVMD_QUORUM_MAX];
+    static uint32_t now[PVMD_QUORUM_MAX], then[PVMD_QUORUM_MAX], led[2 * PVMD_QUORUM_MAX];
     *m = message(q, PVMD_QUORUM_STATE);
     for (unsigned i = 0; i < q->peer_count; i++) {
         if (q->peers[i].is_now)
             now[m->now.count++] = q->peers[i].id;
         if (q->peers[i].was_then)
             then[m->then.count++] = q->peers[i].id;
+        if (q->peers[i].has_led)
+            led[m->led.count++] = q->peers[i].id;
     }
     m->now.ids = now;
     m->then.ids = then;
+    m->led.ids = led;
 }
 
 static void send_state(struct pvmd_quorum *q, struct pvmd_quorum_peer *p)
@@ -249,9 +249,9 @@ static void renewed(struct pvmd_quorum *q)
     pvmd_quorum_change(q, NULL, 0, NULL);
 }
 
-static void note_leader(struct pvmd_quorum *q)
+static void note_leader(struct pvmd_quorum *q, uint32_t id)
 {
-    struct pvmd_quorum_peer *p = peer_of(q, q->leader);
+    struct pvmd_quorum_peer *p = peer_of(q, id);
     if (p)
         p->has_led = true;
 }
@@ -263,7 +263,7 @@ static void follow(struct pvmd_quorum *q, uint32_t leader)
         return;
     q->leader = leader;
     q->is_installed = false;
-    note_leader(q);
+    note_leader(q, leader);
 }
 
 static void forget_leader(struct pvmd_quorum *q)
@@ -408,7 +408,9 @@ static void receive_state(struct pvmd_quorum *q, uint32_t from, const struct pvm
     if (!m->then.count)
         q->members_seq = 0;
     settle(q);
-    note_leader(q);
+    note_leader(q, from);
+    for (unsigned i = 0; i < m->led.count; i++)
+        note_leader(q, m->led.ids[i]);
     send_simple(q, from, PVMD_QUORUM_DONE);
 }
 

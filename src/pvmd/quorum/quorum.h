@@ -13,7 +13,9 @@
  * reorder nothing while both live, and a daemon that has ended never comes back (only a leader may, from its journal).
  * So a member that has missed a change gets the tables whole. And a leader may count a member that has provably ended
  * as if it had the change, because that member will never vote; so a machine outlives the death of most of its hosts.
- * This holds only for a member that ended before it can have voted in a later term: see pvmd_quorum_dead().
+ * This holds only for a member that ended before it can have voted in a later term: see pvmd_quorum_dead(); and not for
+ * one that may come back. Only a leader that was installed has a journal, so half of the members had its first change
+ * and know that it has led. Who gets the tables whole is told; so all that have its first change, or a later one, know.
  */
 #ifndef PVMD_QUORUM_H
 #define PVMD_QUORUM_H
@@ -24,7 +26,7 @@
 #include "core/buf.h"
 
 #ifndef PVMD_QUORUM_MAX
-#define PVMD_QUORUM_MAX 4095 /* members: all hosts */
+#define PVMD_QUORUM_MAX 4095 /* members at a time: all hosts */
 #endif
 
 /* Names the state of the tables: two members with the same version have the same tables. */
@@ -58,6 +60,7 @@ struct pvmd_quorum_message {
     uint32_t committed;          /* from a leader */
     struct pvmd_quorum_set now;  /* STATE: the members; CHANGE: empty unless they change */
     struct pvmd_quorum_set then; /* STATE: the members before a change that is not known to be committed, or empty */
+    struct pvmd_quorum_set led;  /* STATE: those of them that have led */
     const uint8_t *data;         /* the change, or the tables */
     size_t length;
 };
@@ -120,7 +123,7 @@ struct pvmd_quorum {
     bool damaged;         /* our tables are not those of our version: we may vote, but not lead */
     bool half_elects;     /* a candidate needs half of the members only: see PVM_FAILOVER */
     unsigned peer_count;  /* with ourselves */
-    struct pvmd_quorum_peer peers[PVMD_QUORUM_MAX];
+    struct pvmd_quorum_peer peers[2 * PVMD_QUORUM_MAX]; /* members now and then */
 };
 
 /* The first daemon of a machine: the only member, and leader. */

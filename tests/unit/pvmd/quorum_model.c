@@ -9,7 +9,7 @@ enum { QUEUE = 64, TERMS = 100 };
 
 /* A message on its way. A mask has bit N for node N, whose id is N + 1. */
 struct letter {
-    uint8_t kind, now, then, length;
+    uint8_t kind, now, then, led, length;
     uint32_t term, committed;
     struct pvmd_version version, base;
     uint8_t data[MODEL_CHANGES];
@@ -91,7 +91,7 @@ static void deliver(unsigned from, unsigned to)
 {
     struct queue *queue = &machine.queues[from][to];
     struct letter l = queue->letters[0];
-    uint32_t now[MODEL_NODES], then[MODEL_NODES];
+    uint32_t now[MODEL_NODES], then[MODEL_NODES], led[MODEL_NODES];
     memmove(queue->letters, queue->letters + 1, --queue->count * sizeof l);
     struct pvmd_quorum_message m = {.kind = l.kind,
                                     .term = l.term,
@@ -100,6 +100,7 @@ static void deliver(unsigned from, unsigned to)
                                     .committed = l.committed,
                                     .now = set_of(l.now, now),
                                     .then = set_of(l.then, then),
+                                    .led = set_of(l.led, led),
                                     .data = l.data,
                                     .length = l.length};
     pvmd_quorum_receive(core(to), from + 1, &m);
@@ -126,6 +127,7 @@ static void on_send(void *arg, uint32_t id, const struct pvmd_quorum_message *m)
     *l = (struct letter){.kind = (uint8_t)m->kind,
                          .now = (uint8_t)mask_of(m->now),
                          .then = (uint8_t)mask_of(m->then),
+                         .led = (uint8_t)mask_of(m->led),
                          .length = (uint8_t)m->length,
                          .term = m->term,
                          .committed = m->committed,
@@ -238,7 +240,7 @@ static void end(unsigned node, bool is_for_good)
 {
     for (unsigned i = 0; i < MODEL_NODES; i++)
         machine.queues[i][node].count = 0;
-    bool has_journal = is_leader(node) && !is_for_good && machine.times[MODEL_RETURN];
+    bool has_journal = is_leader(node) && core(node)->is_installed && !is_for_good && machine.times[MODEL_RETURN];
     machine.running &= (uint8_t) ~(1u << node);
     machine.unloaded &= (uint8_t) ~(1u << node);
     machine.last_terms[node] = (uint8_t)core(node)->term;
@@ -277,6 +279,17 @@ static bool counts_what_a_member_lacks(unsigned leader)
     return false;
 }
 
+/* It would come back without the changes that the leader commits because it is dead. */
+static bool counts_one_that_may_come_back(unsigned leader)
+{
+    for (unsigned i = 0; i < core(leader)->peer_count; i++) {
+        const struct pvmd_quorum_peer *p = &core(leader)->peers[i];
+        if (p->dead && !p->has_led && has(machine.journals, p->id - 1))
+            return true;
+    }
+    return false;
+}
+
 static bool differ_in_one_version(unsigned a, unsigned b)
 {
     const struct pvmd_quorum *p = core(a), *q = core(b);
@@ -293,6 +306,8 @@ const char *model_fault(void)
             fault = "a leader lacks a change that an earlier one has committed";
         if (is_leader(i) && counts_what_a_member_lacks(i))
             fault = "a leader counts a change that a member lacks";
+        if (is_leader(i) && counts_one_that_may_come_back(i))
+            fault = "a leader counts a dead member that may come back";
         for (unsigned j = 0; j < i; j++)
             if (has(known, i) && has(known, j) && differ_in_one_version(i, j))
                 fault = "two members of one version differ";
@@ -677,7 +692,7 @@ static void code_queue(struct codec *c, struct queue *queue)
     code_bytes(c, &queue->count, 1);
     for (unsigned i = 0; i < queue->count; i++) {
         struct letter *l = &queue->letters[i];
-        code_bytes(c, l, 4);
+        code_bytes(c, l, offsetof(struct letter, length) + 1);
         code_u32(c, &l->term);
         code_u32(c, &l->committed);
         code_version(c, &l->version);

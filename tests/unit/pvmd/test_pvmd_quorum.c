@@ -2,6 +2,7 @@
  * test_pvmd_quorum.c - all orders in which things can happen to a few daemons that agree by quorum.c, and long random
  * orders for more of them. DPVM_QUORUM_STATES: states that each search visits at most; DPVM_QUORUM_SEED: of the walks.
  */
+#include "pvmd/quorum/quorum.h"
 #include "quorum_search.h"
 #include "tests/unit/unit.h"
 
@@ -183,7 +184,108 @@ START_TEST(a_connected_majority_recovers)
 }
 END_TEST
 
+/* ---- a member alone ---- */
+
+static void ignore(void *arg, uint32_t to, const struct pvmd_quorum_message *m)
+{
+    (void)arg, (void)to, (void)m;
+}
+
+static void save_nothing(void *arg, struct pvmc_buf *tables)
+{
+    (void)arg, (void)tables;
+}
+
+static int load_nothing(void *arg, const uint8_t *tables, size_t length)
+{
+    (void)arg, (void)tables, (void)length;
+    return 0;
+}
+
+static void note_committed(void *arg, uint32_t seq)
+{
+    *(uint32_t *)arg = seq;
+}
+
+static void ignore_host(void *arg, uint32_t leader)
+{
+    (void)arg, (void)leader;
+}
+
+static void ignore_lead(void *arg)
+{
+    (void)arg;
+}
+
+static const struct pvmd_quorum_events alone = {.send = ignore,
+                                                .save = save_nothing,
+                                                .load = load_nothing,
+                                                .following = ignore_host,
+                                                .leading = ignore_lead,
+                                                .committed = note_committed};
+
+static const uint32_t five[] = {1, 2, 3, 4, 5}, others[] = {1, 6, 7, 8, 9};
+
+static struct pvmd_quorum_message answer(enum pvmd_quorum_kind kind, const struct pvmd_quorum *q)
+{
+    return (struct pvmd_quorum_message){.kind = kind, .term = q->term, .version = q->version};
+}
+
+static void found_five(struct pvmd_quorum *q, uint32_t *committed)
+{
+    pvmd_quorum_found(q, 1, &alone, committed);
+    pvmd_quorum_change(q, NULL, 0, &(struct pvmd_quorum_set){.ids = five, .count = 5});
+    struct pvmd_quorum_message m = answer(PVMD_QUORUM_DONE, q);
+    pvmd_quorum_receive(q, 2, &m);
+    pvmd_quorum_receive(q, 3, &m);
+    ck_assert(pvmd_quorum_is_settled(q));
+}
+
+/* Member 3 has the tables from 2, which knows that 1 has led. It leads, and 1 is dead, but may come back. */
+START_TEST(who_has_led_is_told_with_the_tables)
+{
+    static struct pvmd_quorum first, second, third;
+    struct pvmd_quorum_message m;
+    uint32_t committed = 0;
+    found_five(&first, &committed);
+    pvmd_quorum_join(&second, 2, 1, &alone, &committed);
+    pvmd_quorum_describe(&first, &m);
+    pvmd_quorum_receive(&second, 1, &m);
+    pvmd_quorum_join(&third, 3, 2, &alone, &committed);
+    pvmd_quorum_describe(&second, &m);
+    pvmd_quorum_receive(&third, 2, &m);
+    pvmd_quorum_leader_lost(&third);
+    pvmd_quorum_campaign(&third);
+    m = answer(PVMD_QUORUM_VOTE, &third);
+    pvmd_quorum_receive(&third, 4, &m);
+    pvmd_quorum_receive(&third, 5, &m);
+    ck_assert_int_eq(third.role, PVMD_QUORUM_LEADER);
+    uint32_t before = third.committed;
+    pvmd_quorum_dead(&third, 1);
+    m = answer(PVMD_QUORUM_DONE, &third);
+    pvmd_quorum_receive(&third, 4, &m);
+    ck_assert_uint_eq(third.committed, before);
+    pvmd_quorum_receive(&third, 5, &m);
+    ck_assert_uint_gt(third.committed, before);
+}
+END_TEST
+
+/* PVMD_QUORUM_MAX of them, until the change is committed together with as many others. */
+START_TEST(all_members_may_be_replaced_at_once)
+{
+    static struct pvmd_quorum q;
+    struct pvmd_quorum_message m;
+    uint32_t committed;
+    found_five(&q, &committed);
+    pvmd_quorum_change(&q, NULL, 0, &(struct pvmd_quorum_set){.ids = others, .count = 5});
+    pvmd_quorum_describe(&q, &m);
+    ck_assert_uint_eq(m.then.count, 5);
+    ck_assert_uint_eq(m.now.count, 5);
+}
+END_TEST
+
 UNIT_MAIN("pvmd_quorum", three_members_that_crash, proofs_of_death_while_links_are_lost, members_come_and_go,
           leaders_come_back_from_their_journals, a_former_leader_that_is_back_counts_for_nobody_else,
           half_of_two_members_elects_a_second_leader, late_proofs_of_death_commit_what_the_next_leader_lacks,
-          long_random_orders, a_connected_majority_recovers)
+          long_random_orders, a_connected_majority_recovers, who_has_led_is_told_with_the_tables,
+          all_members_may_be_replaced_at_once)
