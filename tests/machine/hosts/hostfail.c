@@ -2,9 +2,11 @@
  * hostfail - a host is lost: its daemon killed, its daemon stopped, or its daemon only very busy (which is no failure).
  *
  *   hostfail killed | stopped | busy      with PVM_HOST_TIMEOUT=1
+ *   hostfail deleting                     with PVM_HOST_TIMEOUT=15: one host is stopped, and others are deleted
  */
 #include <signal.h>
 #include "tests/machine/runner/check.h"
+#include "tests/machine/runner/daemons.h"
 
 enum { TAG_EXIT = 1, TAG_HOST, TAG_READY, TAG_GO, TAG_PING, BURNERS = 6, LOST = 1 };
 
@@ -138,6 +140,33 @@ static void check_busy(void)
     CHECK_EQ(pvm_nrecv(-1, TAG_HOST), 0);
 }
 
+static void delete_quickly(int first, int count)
+{
+    char *names[2] = {(char *)daemons_name(first), (char *)daemons_name(first + 1)};
+    int status[2];
+    double start = check_now();
+    CHECK_EQ(pvm_delhosts(names, count, status), count);
+    double took = check_now() - start;
+    printf("%d deleted after %.3f s\n", count, took);
+    CHECK(took < daemons_patience(1));
+}
+
+/* A majority answers, so nobody waits for the host that does not. */
+static void check_deleting(void)
+{
+    int n;
+    check_hosts(6);
+    pid_t stopped = daemons_pid(5);
+    CHECK_EQ(kill(stopped, SIGSTOP), 0);
+    check_sleep_ms(500);
+    delete_quickly(1, 1); /* of 6 */
+    delete_quickly(2, 2); /* of 5: two others are left */
+    delete_quickly(4, 1); /* of 3: the stopped one is left */
+    CHECK_EQ(pvm_config(&n, NULL, NULL), 0);
+    CHECK_EQ(n, 2);
+    CHECK_EQ(kill(stopped, SIGCONT), 0);
+}
+
 static void master(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -149,8 +178,10 @@ static void master(int argc, char **argv)
         check_stopped();
     else if (strcmp(what, "busy") == 0)
         check_busy();
+    else if (strcmp(what, "deleting") == 0)
+        check_deleting();
     else
-        CHECK(!"usage: hostfail killed | stopped | busy");
+        CHECK(!"usage: hostfail killed | stopped | busy | deleting");
     check_machine_whole();
 }
 
