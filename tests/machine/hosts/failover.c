@@ -339,15 +339,20 @@ static void check_hosts_and_spawn(int new_host)
     CHECK_EQ(pvm_mstat(name), PvmNoHost);
 }
 
+static void end_manager(int tid)
+{
+    CHECK_EQ(pvm_notify(PvmTaskExit, TAG_READY, 1, &tid), 0);
+    check_send_int(tid, TAG_END, 0);
+    check_receive_int(-1, TAG_READY);
+}
+
 static void check_manager(void)
 {
     int tid;
     check_spawn("manager", NULL, NULL, 1, &tid);
     CHECK_EQ(check_receive_int(tid, TAG_VALUE), 0);
     CHECK_EQ(pvm_reg_rm(NULL), PvmAlready);
-    CHECK_EQ(pvm_notify(PvmTaskExit, TAG_READY, 1, &tid), 0);
-    check_send_int(tid, TAG_END, 0);
-    check_receive_int(-1, TAG_READY);
+    end_manager(tid);
 }
 
 static void check_master_works(int new_host)
@@ -359,7 +364,7 @@ static void check_master_works(int new_host)
 
 /* What was in the mailbox before, and a call that has waited for an entry since. */
 static struct {
-    int waiter_tid;
+    int waiter_tid, manager_tid;
 } before;
 
 static void prepare_mailbox(int waiter_host)
@@ -374,6 +379,13 @@ static void prepare_mailbox(int waiter_host)
     check_sleep_ms(100); /* its call waits; if not yet, it will be asked after the loss: no failure either */
 }
 
+/* All other tasks have enrolled before: their calls do not go to it. */
+static void prepare_manager(int host)
+{
+    check_spawn("manager", NULL, check_host_name(host), 1, &before.manager_tid);
+    CHECK_EQ(check_receive_int(before.manager_tid, TAG_VALUE), 0);
+}
+
 static void check_mailbox_kept(void)
 {
     CHECK_EQ(entry_get("mortal", 0, PvmMboxDefault), PvmNotFound);
@@ -383,6 +395,13 @@ static void check_mailbox_kept(void)
     CHECK_EQ(pvm_nrecv(before.waiter_tid, TAG_VALUE), 0);
     CHECK_EQ(entry_put("awaited", 6, PvmMboxDefault), 0);
     CHECK_EQ(check_receive_int(before.waiter_tid, TAG_VALUE), 6);
+}
+
+/* The resource manager of before is still the one, and ends. */
+static void check_manager_kept(void)
+{
+    CHECK_EQ(pvm_reg_rm(NULL), PvmAlready);
+    end_manager(before.manager_tid);
 }
 
 /* The first call that the master must answer. */
@@ -411,9 +430,11 @@ static void check_killed(int seat)
     start_machine(3, seat);
     prepare_mailbox(seat == 1 ? 2 : 1);
     start_team(3);
+    prepare_manager(seat == 1 ? 2 : 1);
     check_sleep_ms(500);
     double start = lose(1, SIGKILL);
     check_answers_again(start, 2);
+    check_manager_kept();
     check_notices(1, start, 2);
     check_mailbox_kept();
     check_master_works(3);

@@ -13,7 +13,18 @@
 #include <sys/socket.h>
 #include "tests/machine/runner/check.h"
 
-enum { TAG_WARM = 1, TAG_BACK, TAG_CUT, TAG_DATA, TAG_AFTER, BYTES = 120000, WARM = 20, AFTER = 20, GRACE_S = 5 };
+enum {
+    TAG_WARM = 1,
+    TAG_BACK,
+    TAG_CUT,
+    TAG_DATA,
+    TAG_AFTER,
+    TAG_LOST,
+    BYTES = 120000,
+    WARM = 20,
+    AFTER = 20,
+    GRACE_S = 5
+};
 
 static char data[BYTES], got[BYTES];
 static int limit_s;
@@ -120,6 +131,9 @@ static void be_sender(int peer, int bystander, char **argv)
 {
     struct flow f;
     warm_up(peer, 1, &f);
+    int lost = !strcmp(argv[1], "end");
+    if (lost)
+        CHECK_EQ(pvm_notify(PvmRouteDelete, TAG_LOST, 1, &peer), 0);
     check_send_int(peer, TAG_CUT, 0);
     cut(argv[1], &f, atoi(argv[2]));
     double start = check_now();
@@ -130,6 +144,8 @@ static void be_sender(int peer, int bystander, char **argv)
     printf("sent after %.1f s, answered after %.1f s\n", sent, answered);
     CHECK(sent < limit_s + GRACE_S);
     CHECK(answered < limit_s + GRACE_S);
+    if (lost)
+        CHECK_EQ(check_receive_int(-1, TAG_LOST), peer);
     go_on(peer);
 }
 

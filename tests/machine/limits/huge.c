@@ -2,6 +2,7 @@
  * huge - one message of 4 GiB and a byte, in pieces of 1 MiB that each contain their offset: huge [HOSTS]. Needs 16 GiB
  * of free memory; if there is less, it says so.
  */
+#include <limits.h>
 #include "tests/machine/runner/check.h"
 
 enum { TAG_DATA = 1, TAG_SEEN, PIECE = 1 << 20, PIECES = 4096, MEMORY_MIB = 16 << 10 };
@@ -11,7 +12,10 @@ static void receiver(int argc, char **argv)
     (void)argc, (void)argv;
     static char piece[PIECE], last;
     struct timeval limit = {200, 0};
-    CHECK(pvm_trecv(pvm_parent(), TAG_DATA, &limit) > 0);
+    int bytes, mid = pvm_trecv(pvm_parent(), TAG_DATA, &limit);
+    CHECK(mid > 0);
+    CHECK_EQ(pvm_bufinfo(mid, &bytes, NULL, NULL), 0);
+    CHECK_EQ(bytes, INT_MAX); /* more than can be said */
     for (unsigned i = 0; i < PIECES; i++) {
         CHECK_EQ(pvm_upkbyte(piece, PIECE, 1), 0);
         CHECK(memcmp(piece, &i, sizeof i) == 0);

@@ -1,40 +1,80 @@
 /*
  * pressure - 200 MB sent to a sleeping task do not fill up the daemons: the sender is held, other receivers and the
- * sender's own messages are still served, and everything arrives in the end: pressure [HOSTS].
+ * sender's own messages are still served, and everything arrives in the end.
+ *
+ *   pressure HOSTS many      in 800 messages
+ *   pressure HOSTS one       in one message, of which no daemon may hold a large part
+ *   pressure HOSTS linked    in 800 messages, over a link that was made before the task falls asleep
  */
 #include "tests/machine/runner/check.h"
 
-enum { TAG_START = 1, TAG_WAKE, TAG_DATA, TAG_PING, TAG_DONE, MESSAGES = 800, BYTES = 250000, GROWTH_KIB = 24 << 10 };
+enum { TAG_START = 1, TAG_MEET, TAG_DATA, TAG_PING, TAG_DONE, MEETINGS = 20, TOTAL = 200000000, GROWTH_KIB = 24 << 10 };
+
+static int messages, bytes;
+static int linked;
+static char *data;
+
+static void prepare(const char *how)
+{
+    messages = strcmp(how, "one") ? 800 : 1;
+    bytes = TOTAL / messages;
+    linked = !strcmp(how, "linked");
+    data = malloc((size_t)bytes);
+    CHECK(data != NULL);
+    pvm_setopt(PvmRoute, linked ? PvmRouteDirect : PvmAllowDirect);
+}
+
+/* A link opens in the background. */
+static void meet(int other)
+{
+    for (int i = 0; linked && i < MEETINGS; i++) {
+        check_send_int(other, TAG_MEET, i);
+        CHECK_EQ(check_receive_int(other, TAG_MEET), i);
+        check_sleep_ms(10);
+    }
+}
+
+static char gate[4096];
+
+static void name_gate(void)
+{
+    snprintf(gate, sizeof gate, "%s/gate", getenv("PVM_TMP"));
+}
 
 /* Sleeps outside libpvm until a file appears, so that it receives nothing; then receives everything. */
 static void sleeper(int argc, char **argv)
 {
     (void)argc;
-    static char data[BYTES];
+    prepare(argv[1]);
     int sender = check_receive_int(pvm_parent(), TAG_START);
-    while (access(argv[1], F_OK) == 0)
+    name_gate();
+    meet(sender);
+    while (access(gate, F_OK) == 0)
         check_sleep_ms(10);
-    for (int i = 0; i < MESSAGES; i++) {
+    for (int i = 0; i < messages; i++) {
         CHECK_EQ(check_receive_int(sender, TAG_DATA), i);
-        CHECK_EQ(pvm_upkbyte(data, BYTES, 1), 0);
-        CHECK(check_same(data, BYTES, (unsigned)i));
+        CHECK_EQ(pvm_upkbyte(data, bytes, 1), 0);
+        CHECK(check_same(data, (size_t)bytes, (unsigned)i));
     }
     check_send_int(pvm_parent(), TAG_DONE, 0);
+    free(data);
 }
 
 static void sender(int argc, char **argv)
 {
-    (void)argc, (void)argv;
-    static char data[BYTES];
+    (void)argc;
+    prepare(argv[1]);
     int sleeper = check_receive_int(pvm_parent(), TAG_START);
-    for (int i = 0; i < MESSAGES; i++) {
-        check_fill(data, BYTES, (unsigned)i);
+    meet(sleeper);
+    for (int i = 0; i < messages; i++) {
+        check_fill(data, (size_t)bytes, (unsigned)i);
         CHECK(pvm_initsend(PvmDataDefault) > 0);
         CHECK_EQ(pvm_pkint(&i, 1, 1), 0);
-        CHECK_EQ(pvm_pkbyte(data, BYTES, 1), 0);
+        CHECK_EQ(pvm_pkbyte(data, bytes, 1), 0);
         CHECK_EQ(pvm_send(sleeper, TAG_DATA), 0);
     }
     check_send_int(pvm_parent(), TAG_DONE, 0);
+    free(data);
 }
 
 static void echo(int argc, char **argv)
@@ -75,14 +115,14 @@ static void check_daemons_small(const pid_t *daemons, const long *before, const 
 
 static void master(int argc, char **argv)
 {
-    int hosts = argc > 1 ? atoi(argv[1]) : 1, tids[2], echoes[2];
-    char gate[4096];
-    snprintf(gate, sizeof gate, "%s/gate", getenv("PVM_TMP"));
+    CHECK(argc > 2);
+    int hosts = atoi(argv[1]), tids[2], echoes[2];
+    name_gate();
     make_file(gate);
     check_hosts(hosts);
     const char *far = check_host_name(hosts - 1);
-    check_spawn("sleeper", gate, far, 1, &tids[0]);
-    check_spawn("sender", NULL, ".", 1, &tids[1]);
+    check_spawn("sleeper", argv[2], far, 1, &tids[0]);
+    check_spawn("sender", argv[2], ".", 1, &tids[1]);
     check_spawn("echo", NULL, far, 1, &echoes[0]);
     check_spawn("echo", NULL, ".", 1, &echoes[1]);
     pid_t daemons[2] = {check_daemon_of(tids[1]), check_daemon_of(tids[0])};

@@ -12,6 +12,7 @@
 #include "libpvm/engine/arrivals.h"
 #include "libpvm/engine/link.h"
 #include "libpvm/engine/peer.h"
+#include "libpvm/engine/reorder.h"
 
 #define FROM 0x40001u
 
@@ -111,6 +112,26 @@ START_TEST(a_message_may_be_spread_over_routes)
     ck_assert(arrives(header(1, 5, 10, 10, 50), false));
     check_next(5, 50);
     check_next(6, 4);
+    check_empty();
+}
+END_TEST
+
+/* Links are not read while there are too many; the daemons, whose frame is missing, are. */
+START_TEST(early_frames_are_bounded)
+{
+    enum { MANY = 65, LENGTH = 1 << 20 };
+    for (uint32_t seq = 1; seq <= MANY; seq++) {
+        ck_assert(!pvmi_reorder_is_crowded());
+        ck_assert(arrives(header(seq, (int)seq, LENGTH, 0, LENGTH), true));
+    }
+    ck_assert(pvmi_reorder_is_crowded());
+    ck_assert(arrives(header(0, 0, 4, 0, 4), false));
+    ck_assert(!pvmi_reorder_is_crowded());
+    for (int tag = 0; tag <= MANY; tag++) {
+        struct pvmc_message *m = pvmi_arrivals_pop();
+        ck_assert(m && m->tag == tag);
+        pvmc_message_unref(m);
+    }
     check_empty();
 }
 END_TEST
@@ -353,8 +374,8 @@ START_TEST(every_order_of_two_routes_gives_the_same)
 }
 END_TEST
 
-UNIT_MAIN("peer", early_frames_wait_for_those_of_the_other_route, a_message_may_be_spread_over_routes,
-          doubles_are_dropped, a_link_ends_within_the_due_frame,
+UNIT_MAIN("peer", early_frames_wait_for_those_of_the_other_route, early_frames_are_bounded,
+          a_message_may_be_spread_over_routes, doubles_are_dropped, a_link_ends_within_the_due_frame,
           a_link_that_only_its_sender_has_lost_does_not_block_the_due_frame, a_link_ends_within_an_early_frame,
           an_unfinished_double_stays_until_its_link_is_done_with_it, whole_messages_are_referred_to, numbers_wrap,
           a_tid_comes_back, what_an_ended_task_left_unfinished_is_dropped, who_breaks_the_rules_is_found_out,

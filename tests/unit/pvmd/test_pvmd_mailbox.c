@@ -211,6 +211,26 @@ START_TEST(each_owner_has_limits)
 }
 END_TEST
 
+START_TEST(all_owners_have_limits_together)
+{
+    char name[16];
+    for (int i = 0; i < PVMD_MAILBOX_ENTRIES_MAX; i++) {
+        snprintf(name, sizeof name, "n%d", i % 1024); /* long classes are slow */
+        ck_assert_int_ge(put(name, i, ME + i / PVMD_MAILBOX_OWN_ENTRIES, 0, ""), 0);
+    }
+    ck_assert_int_eq(put("one more", 0, ME - 1, 0, ""), PvmOutOfRes);
+    pvmd_mailbox_free_all();
+    struct pvmd_mail large = {.data = calloc(1, PVMD_MAILBOX_OWN_BYTES), .length = PVMD_MAILBOX_OWN_BYTES};
+    ck_assert_ptr_nonnull(large.data);
+    for (large.owner = ME; large.owner < ME + PVMD_MAILBOX_BYTES_MAX / PVMD_MAILBOX_OWN_BYTES; large.owner++)
+        ck_assert_int_ge(pvmd_mailbox_put("large", (int)(large.owner - ME), &large), 0);
+    large.length = 1;
+    ck_assert_int_eq(pvmd_mailbox_put("one more", -1, &large), PvmOutOfRes);
+    free(large.data);
+    pvmd_mailbox_free_all();
+}
+END_TEST
+
 START_TEST(names_have_a_limit_together)
 {
     char name[PVMD_MAILBOX_NAME_MAX + 1];
@@ -227,7 +247,8 @@ START_TEST(names_have_a_limit_together)
 }
 END_TEST
 
-UNIT_MAIN("pvmd_mailbox", each_owner_has_limits, names_have_a_limit_together, default_puts_replace_their_owners_entry,
-          overwritable_entries_are_anybodys, instances_take_the_lowest_free_index, a_direct_index_is_taken,
-          an_inserted_index_must_be_free, entries_are_found, owners_remove, the_end_of_an_owner, resets_spare_owners,
-          patterns, names_and_bytes_have_limits)
+UNIT_MAIN("pvmd_mailbox", each_owner_has_limits, all_owners_have_limits_together, names_have_a_limit_together,
+          default_puts_replace_their_owners_entry, overwritable_entries_are_anybodys,
+          instances_take_the_lowest_free_index, a_direct_index_is_taken, an_inserted_index_must_be_free,
+          entries_are_found, owners_remove, the_end_of_an_owner, resets_spare_owners, patterns,
+          names_and_bytes_have_limits)
