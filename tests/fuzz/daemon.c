@@ -81,6 +81,11 @@ enum pvmd_verdict pvmd_link_offered(const struct pvmd_preface *p)
     return PVMD_VERDICT_WRONG;
 }
 
+void pvmd_link_crossed(const struct pvmd_preface *p)
+{
+    (void)p;
+}
+
 void pvmd_link_accepted(const struct pvmd_preface *p, int fd, const uint8_t key[PVMD_KEY_BYTES])
 {
     (void)p, (void)key;
