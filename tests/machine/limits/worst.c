@@ -22,6 +22,7 @@ enum {
     NAME_BYTES = 1024,
     UNANSWERED_MAX = 1024,
     LARGE_BYTES = 7 << 20,
+    TEXT_BYTES_MAX = 8 << 20,
     LARGE_MAX = 18, /* of that size are 128 MiB */
     FRAMES = 20,
 };
@@ -122,6 +123,11 @@ static void programs(void)
     memset(colons, ':', sizeof colons - 1);
     CHECK_EQ(spawn("/bin/true", 0, colons, 1, 0, NULL), 0);
     CHECK_EQ(spawn("/no/such/program", 0, "", TIDS_MAX, 0, NULL), 0);
+    char *large = calloc(1, TEXT_BYTES_MAX + 1);
+    memset(large, 'v', TEXT_BYTES_MAX);
+    memcpy(large, "V=", 2);
+    CHECK_EQ(spawn("/bin/true", 0, "", 1, 0, large), PvmOutOfRes);
+    free(large);
     CHECK_EQ(spawn("/bin/true", 0, "", 1, 0, "PVM_WRAP=/*/*/*/*/*/*/*/*"), 0);
 }
 

@@ -133,9 +133,12 @@ static void check_waiting(const char *host)
 
 static void check_large_entry(void)
 {
-    enum { BYTES = 3 << 20 };
-    char *data = malloc(BYTES);
+    enum { BYTES = 3 << 20, BYTES_MAX = 32 << 20 };
+    char *data = calloc(1, BYTES_MAX + 1);
     CHECK(data != NULL);
+    CHECK(pvm_initsend(PvmDataInPlace) > 0);
+    CHECK_EQ(pvm_pkbyte(data, BYTES_MAX + 1, 1), 0);
+    CHECK_EQ(pvm_putinfo("large", pvm_getsbuf(), PvmMboxDefault), PvmOutOfRes);
     check_fill(data, BYTES, 5);
     CHECK(pvm_initsend(PvmDataDefault) > 0);
     CHECK_EQ(pvm_pkbyte(data, BYTES, 1), 0);

@@ -207,7 +207,7 @@ static void tasker(int argc, char **argv)
         pause();
 }
 
-/* Started by a user, not by the machine, to which it belongs as well: it stays. */
+/* Started by a user, not by the machine, to which it belongs as well: it stays after kill -9. */
 static void outsider(int argc, char **argv)
 {
     (void)argc;
@@ -524,9 +524,12 @@ static void check_restarted(pid_t daemon, int without_sweeper)
 
 static void check_halted(void)
 {
-    pid_t halting = run_self("halter", NULL);
+    int status;
+    pid_t user = start_outsider(), halting = run_self("halter", NULL);
     waitpid(halting, NULL, 0);
     wait_until_gone(1, 0);
+    CHECK_EQ(waitpid(user, &status, 0), user);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
 }
 
 /* ---- storms ---- */
