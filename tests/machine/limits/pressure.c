@@ -8,7 +8,17 @@
  */
 #include "tests/machine/runner/check.h"
 
-enum { TAG_START = 1, TAG_MEET, TAG_DATA, TAG_PING, TAG_DONE, MEETINGS = 20, TOTAL = 200000000, GROWTH_KIB = 24 << 10 };
+enum {
+    TAG_START = 1,
+    TAG_MEET,
+    TAG_READY,
+    TAG_DATA,
+    TAG_PING,
+    TAG_DONE,
+    MEETINGS = 20,
+    TOTAL = 200000000,
+    GROWTH_KIB = 24 << 10
+};
 
 static int messages, bytes;
 static int linked;
@@ -71,6 +81,8 @@ static void sender(int argc, char **argv)
         CHECK(pvm_initsend(PvmDataDefault) > 0);
         CHECK_EQ(pvm_pkint(&i, 1, 1), 0);
         CHECK_EQ(pvm_pkbyte(data, bytes, 1), 0);
+        if (i == 0) /* packing may take longer than sending */
+            CHECK_EQ(pvm_psend(pvm_parent(), TAG_READY, NULL, 0, PVM_BYTE), 0);
         CHECK_EQ(pvm_send(sleeper, TAG_DATA), 0);
     }
     check_send_int(pvm_parent(), TAG_DONE, 0);
@@ -131,6 +143,7 @@ static void master(int argc, char **argv)
 
     check_send_int(tids[0], TAG_START, tids[1]);
     check_send_int(tids[1], TAG_START, tids[0]);
+    check_receive(tids[1], TAG_READY);
     check_sleep_ms(1500 * check_slowness());
     CHECK_EQ(pvm_nrecv(tids[1], TAG_DONE), 0); /* the sender is held */
     check_daemons_small(daemons, before, "while 200 MB wait");
