@@ -8,6 +8,8 @@ enum { FILLERS = 5 }; /* one more than a full mailbox needs */
 
 extern int gs_getgstid(void);
 
+static const char complaint[] = "the mailbox cannot take group \"full\"";
+
 /* Puts entries until there is no room, keeps them until told, and ends. */
 static void filler(int argc, char **argv)
 {
@@ -59,6 +61,9 @@ static void master(int argc, char **argv)
     CHECK_EQ(pvm_gsize("full"), 1);
     CHECK_EQ(pvm_barrier("full", 1), 0);
     CHECK_EQ(count_records(), 1);
+    for (int i = 0; i < check_limit_s() * 100 && !check_log_lines(complaint); i++)
+        check_sleep_ms(10);
+    CHECK_EQ(check_log_lines(complaint), 1);
     for (int i = 0; i < FILLERS; i++) {
         check_send_int(fillers[i].tids[0], TAG_TEAM_GO, 1);
         team_finish(&fillers[i]);
