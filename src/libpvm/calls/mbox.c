@@ -61,7 +61,7 @@ static int put(const char *name, int index, int flags, const struct pvmc_message
 static int read_entry(struct pvmc_buf *b, struct pvmc_message **out)
 {
     pvmc_buf_get_u32(b); /* flags */
-    uint32_t owner = pvmc_buf_get_u32(b), enc = pvmc_buf_get_u32(b), dsig = pvmc_buf_get_u32(b);
+    uint32_t src = pvmc_buf_get_u32(b), enc = pvmc_buf_get_u32(b), dsig = pvmc_buf_get_u32(b);
     size_t length;
     const uint8_t *data = pvmc_buf_get_blob(b, &length);
     if (pvmc_buf_error(b))
@@ -72,7 +72,7 @@ static int read_entry(struct pvmc_buf *b, struct pvmc_message **out)
         return PVMC_ENOMEM;
     }
     m->dsig = dsig;
-    m->src = owner;
+    m->src = src;
     m->dst = pvmi_task.tid;
     *out = m;
     return 0;

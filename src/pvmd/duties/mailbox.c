@@ -114,6 +114,9 @@ static int mailbox_request(const struct pvmd_request *r, struct pvmc_buf *body)
 
 /* ---- changes, as the other members make them ---- */
 
+/* In an entry's owner: it has ended. Bit of no task's tid. */
+#define HAS_ENDED PVMC_TID_DAEMON
+
 enum { ENTRY_PUT = 1, ENTRY_REMOVED, OWNER_ENDED, CLASS_RESET };
 
 static void put_entry(struct pvmc_buf *b, const char *name, const struct pvmd_mail *mail)
@@ -121,7 +124,7 @@ static void put_entry(struct pvmc_buf *b, const char *name, const struct pvmd_ma
     pvmc_buf_put_u8(b, ENTRY_PUT);
     pvmc_buf_put_string(b, name);
     pvmc_buf_put_i32(b, mail->index);
-    pvmc_buf_put_u32(b, mail->owner);
+    pvmc_buf_put_u32(b, mail->owner || !mail->src ? mail->owner : mail->src | HAS_ENDED);
     pvmc_buf_put_u32(b, mail->flags);
     pvmc_buf_put_u32(b, mail->enc);
     pvmc_buf_put_u32(b, mail->dsig);
@@ -134,7 +137,9 @@ static int get_entry(struct pvmc_buf *b)
     struct pvmd_mail mail = {0};
     pvmc_buf_get_string_to(b, name, sizeof name);
     mail.index = pvmc_buf_get_i32(b);
-    mail.owner = pvmc_buf_get_u32(b);
+    uint32_t owner = pvmc_buf_get_u32(b);
+    mail.src = owner & ~HAS_ENDED;
+    mail.owner = owner & HAS_ENDED ? 0 : owner;
     mail.flags = pvmc_buf_get_u32(b);
     mail.enc = pvmc_buf_get_u32(b);
     mail.dsig = pvmc_buf_get_u32(b);
@@ -342,7 +347,7 @@ static int wait_for(const struct pvmd_petition *p, pvmc_tid who, const struct re
 static void put_mail(struct pvmc_buf *b, const struct pvmd_mail *mail)
 {
     pvmc_buf_put_u32(b, mail->flags);
-    pvmc_buf_put_u32(b, mail->owner);
+    pvmc_buf_put_u32(b, mail->src);
     pvmc_buf_put_u32(b, mail->enc);
     pvmc_buf_put_u32(b, mail->dsig);
     pvmc_buf_put_blob(b, mail->data, mail->length);
@@ -415,6 +420,7 @@ static void serve_waiters(const char *name)
 static void put(const struct pvmd_petition *p, pvmc_tid who, const struct request *m)
 {
     struct pvmd_mail mail = {.owner = who,
+                             .src = who,
                              .flags = m->flags,
                              .enc = m->enc,
                              .dsig = m->dsig,

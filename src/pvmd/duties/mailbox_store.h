@@ -21,6 +21,7 @@
 struct pvmd_mail {
     int index;
     pvmc_tid owner; /* 0: a persistent entry whose owner has ended */
+    pvmc_tid src;   /* the task that put it, and may have ended */
     uint32_t flags; /* PvmMbox... as put */
     uint32_t enc, dsig;
     uint8_t *data;
@@ -29,7 +30,7 @@ struct pvmd_mail {
 };
 
 /*
- * Puts a copy of *mail (owner, flags, enc, dsig, data, length). Its index:
+ * Puts a copy of *mail (owner, src, flags, enc, dsig, data, length). Its index:
  *   with index >= 0 and without PvmMboxDirectIndex in flags: that index, which must be free (pvm_insert);
  *   else, with MultiInstance, the first free one from the direct index (or 0) on; otherwise that index itself, whose
  *   entry its owner may replace, and everybody if it is OverWritable.

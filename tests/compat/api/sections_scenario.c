@@ -108,6 +108,19 @@ static void mailbox_flags(void)
     dismiss_clerk();
 }
 
+/* Whom an entry is from, by both calls that say it. */
+static void show_source(char *name)
+{
+    struct pvmminfo info = {.src = -1};
+    int mid = pvm_recvinfo(name, 0, 0), bytes, tag, from = -1;
+
+    if (mid <= 0)
+        return;
+    pvm_getminfo(mid, &info);
+    pvm_bufinfo(mid, &bytes, &tag, &from);
+    FACT("%s: from %s, %s", name, probe_name(info.src), probe_name(from));
+}
+
 /* Entries of a task that has ended. */
 static void mailbox_death(void)
 {
@@ -124,6 +137,7 @@ static void mailbox_death(void)
     for (int flags = 0; flags <= FLAGS; flags++) {
         snprintf(name, sizeof name, "p-%d", flags);
         show(name);
+        show_source(name);
         FACT("%s: put %d", name, put(name, 2, PvmMboxDefault));
         show(name);
         *name = 'd';

@@ -37,6 +37,13 @@ static void waiter(int argc, char **argv)
     check_send_int(pvm_parent(), TAG_VALUE, entry_get("awaited", 0, PvmMboxWaitForInfo));
 }
 
+/* Leaves an entry that names it as its source. */
+static void heir(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    CHECK_EQ(entry_put("heirloom", 6, PvmMboxPersistent), 0);
+}
+
 static void lonely(int argc, char **argv)
 {
     (void)argc, (void)argv;
@@ -82,7 +89,7 @@ static pid_t start_again(void)
 /* ---- the cases ---- */
 
 static struct {
-    int me, echo, waiter, lonely;
+    int me, echo, waiter, lonely, heir;
 } tids;
 
 static void check_echo(void)
@@ -94,6 +101,8 @@ static void check_echo(void)
 /* This program becomes a task of the second host, and watches the first. */
 static void begin(int hosts)
 {
+    check_spawn("heir", NULL, NULL, 1, &tids.heir);
+    check_wait_exit(1, &tids.heir);
     check_hosts(hosts);
     daemons_enrol_at(1);
     tids.me = pvm_mytid();
@@ -111,10 +120,24 @@ static void begin(int hosts)
     CHECK_EQ(entry_put("taken", 8, PvmMboxDefault), 0);
 }
 
+static void check_heirloom(void)
+{
+    struct pvmmboxinfo *found;
+    int bytes, tag, from, n;
+    int mid = pvm_recvinfo("heirloom", 0, PvmMboxDefault);
+    CHECK(mid > 0);
+    CHECK_EQ(pvm_bufinfo(mid, &bytes, &tag, &from), 0);
+    CHECK_EQ(from, tids.heir);
+    CHECK_EQ(pvm_getmboxinfo("heirloom", &n, &found), 0);
+    CHECK_EQ(n, 1);
+    CHECK_EQ(found->mi_owners[0], 0);
+}
+
 /* The events of the first host came once, and all that the machine had is there. */
 static void check_machine(int hosts)
 {
     int n;
+    check_heirloom();
     CHECK_EQ(entry_get("kept", 0, PvmMboxDefault), 7);
     CHECK_EQ(entry_get("taken", 0, PvmMboxReadAndDelete), 8);
     CHECK_EQ(entry_get("taken", 0, PvmMboxDefault), PvmNotFound);
@@ -207,7 +230,8 @@ static void master(int argc, char **argv)
         CHECK(!"usage: comeback at-once | soon | late | half");
 }
 
-static const struct check_role roles[] = {{"echo", echo}, {"waiter", waiter}, {"lonely", lonely}, {NULL, NULL}};
+static const struct check_role roles[] = {
+    {"echo", echo}, {"waiter", waiter}, {"lonely", lonely}, {"heir", heir}, {NULL, NULL}};
 
 int main(int argc, char **argv)
 {

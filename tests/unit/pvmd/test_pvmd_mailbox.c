@@ -10,8 +10,13 @@ enum { ME = 0x40001, YOU = 0x40002 };
 
 static int put(const char *name, int index, pvmc_tid owner, uint32_t flags, const char *text)
 {
-    struct pvmd_mail mail = {
-        .owner = owner, .flags = flags, .enc = 1, .dsig = 2, .data = (uint8_t *)text, .length = strlen(text)};
+    struct pvmd_mail mail = {.owner = owner,
+                             .src = owner,
+                             .flags = flags,
+                             .enc = 1,
+                             .dsig = 2,
+                             .data = (uint8_t *)text,
+                             .length = strlen(text)};
     return pvmd_mailbox_put(name, index, &mail);
 }
 
@@ -131,6 +136,7 @@ START_TEST(the_end_of_an_owner)
     struct pvmd_mail *m;
     ck_assert_int_eq(pvmd_mailbox_find("e", 1, 0, YOU, &m), 1);
     ck_assert_uint_eq(m->owner, 0);
+    ck_assert_uint_eq(m->src, ME);
     ck_assert_int_eq(find("e", 2, 0, YOU), 2);
     ck_assert_int_eq(classes_like("*"), 1);
     ck_assert_int_eq(pvmd_mailbox_remove("e", 1, 0, YOU), PvmDenied); /* without owner, and not OverWritable */
