@@ -192,7 +192,9 @@ static void check_late(void)
     CHECK_EQ(pvm_config(&n, NULL, NULL), 0);
     CHECK_EQ(n, 2);
     check_echo();
+    pid_t next = daemons_pid(1);
     daemons_halt();
+    CHECK(daemons_wait_end(next)); /* else pvm_exit() enrols there, and we end with it */
     daemons_enrol_at(0);
     CHECK_EQ(pvm_config(&n, NULL, NULL), 0);
     CHECK_EQ(n, 1);
