@@ -19,6 +19,7 @@ class Nemesis:
     name = ""
     about = ""
     loses_host = False  # the host may leave the machine
+    silences = False  # one at a time: a master that hears nothing from half of the hosts ends
     fails_calls = False  # calls may fail for want of memory or descriptors
     spares_first = False  # not on the load's own host
     breaks_network = False  # one at a time, with a rest after it: several short outages in a row are a long one
@@ -151,7 +152,7 @@ class StopDaemon(Nemesis):
 @nemesis
 class FreezeDaemon(StopDaemon):
     name, about = "freeze-daemon", "SIGSTOP for longer than PVM_HOST_TIMEOUT: the host is declared dead"
-    loses_host, spares_first, seconds = True, True, (9.0, 12.0)
+    loses_host, spares_first, silences, seconds = True, True, True, (9.0, 12.0)
 
 
 @nemesis
@@ -208,7 +209,7 @@ class Cut(Nemesis):
 @nemesis
 class LongCut(Cut):
     name, about = "long-cut", "the cable is pulled for longer than PVM_HOST_TIMEOUT"
-    loses_host, spares_first, seconds = True, True, (9.0, 12.0)
+    loses_host, spares_first, silences, seconds = True, True, True, (9.0, 12.0)
 
 
 @nemesis
