@@ -333,6 +333,9 @@ class NoMemory(Limit):
     name, about = "no-memory", "the daemon gets no further memory from the system"
     which, counted = resource.RLIMIT_AS, "times without memory"
 
+    def usable(self):
+        return "a sanitizer ends the process that gets no memory" if self.load.options.sanitized else None
+
     def low(self, pid):
         with open(f"/proc/{pid}/statm", encoding="ascii") as statm:
             return int(statm.read().split()[0]) * resource.getpagesize()
