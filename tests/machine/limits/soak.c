@@ -1,8 +1,10 @@
 /*
- * soak - what a task keeps for messages does not grow with time: soak [-t SECONDS] [-w WORKERS] [-s SEED] [-g KIB]
+ * soak - what a task keeps for messages does not grow with time: soak [-t SECONDS] [-w WORKERS] [-b BYTES] [-s SEED]
+ * [-g KIB]
  *
  *   -t  how long the load runs (default 20)
  *   -w  tasks that stay and exchange with each other (default 4)
+ *   -b  the longest message (default 4 MiB): with short ones there are many more
  *   -s  seed of sizes, routes, encodings and of who leaves how
  *   -g  fails if the memory of the staying tasks grows by more than that per minute in the second half; 0: only prints
  *
@@ -77,7 +79,7 @@ struct peer {
 static struct {
     struct peer peers[PEERS_MAX];
     struct history history, casts; /* of messages to me alone, and to all who stay */
-    int staying[WORKERS_MAX], staying_count;
+    int staying[WORKERS_MAX], staying_count, bytes_max;
     int cast_sent, cast_acks;
     int ending;
     unsigned state;
@@ -128,6 +130,7 @@ static int random_size(void)
                                          : dice < 3985 ? 70000
                                          : dice < 3998 ? 1 << 20
                                                        : BYTES_MAX;
+    limit = limit > (unsigned)me.bytes_max ? (unsigned)me.bytes_max : limit;
     return HISTORY_BYTES_MIN + (int)below(limit - HISTORY_BYTES_MIN);
 }
 
@@ -215,6 +218,9 @@ static void take_ack(int from)
 static void take_peers(void)
 {
     int n, tids[WORKERS_MAX];
+    CHECK_EQ(pvm_upkint((int *)&me.state, 1, 1), 0);
+    me.state += (unsigned)pvm_mytid() * 2654435761u;
+    CHECK_EQ(pvm_upkint(&me.bytes_max, 1, 1), 0);
     CHECK_EQ(pvm_upkint(&me.staying_count, 1, 1), 0);
     CHECK_EQ(pvm_upkint(&n, 1, 1), 0);
     CHECK_EQ(pvm_upkint(tids, n, 1), 0);
@@ -299,7 +305,6 @@ static void exchange(void)
 
 static void begin(void)
 {
-    me.state = (unsigned)pvm_mytid() * 2654435761u;
     history_init(&me.history, pvm_mytid());
     history_init(&me.casts, 1);
     pvm_setopt(PvmRoute, PvmRouteDirect);
@@ -356,10 +361,10 @@ static void visitor(int argc, char **argv)
 /* ---- the master ---- */
 
 static struct {
-    int seconds, workers;
+    int seconds, workers, bytes_max;
     unsigned seed;
     long growth_kib;
-} options = {.seconds = 20, .workers = 4, .seed = 1};
+} options = {.seconds = 20, .workers = 4, .bytes_max = BYTES_MAX, .seed = 1};
 
 static int tids[WORKERS_MAX];
 static pid_t pids[WORKERS_MAX];
@@ -377,6 +382,8 @@ static void introduce(int tid, int stays)
 {
     int n = stays ? options.workers : 0;
     CHECK(pvm_initsend(PvmDataDefault) > 0);
+    CHECK_EQ(pvm_pkint((int *)&options.seed, 1, 1), 0);
+    CHECK_EQ(pvm_pkint(&options.bytes_max, 1, 1), 0);
     CHECK_EQ(pvm_pkint(&n, 1, 1), 0);
     CHECK_EQ(pvm_pkint(&options.workers, 1, 1), 0);
     CHECK_EQ(pvm_pkint(tids, options.workers, 1), 0);
@@ -480,11 +487,13 @@ static void end_workers(void)
 
 static void parse(int argc, char **argv)
 {
-    for (int c; (c = getopt(argc, argv, "t:w:s:g:")) != -1;) {
+    for (int c; (c = getopt(argc, argv, "t:w:b:s:g:")) != -1;) {
         if (c == 't')
             options.seconds = atoi(optarg);
         else if (c == 'w')
             options.workers = atoi(optarg);
+        else if (c == 'b')
+            options.bytes_max = atoi(optarg);
         else if (c == 's')
             options.seed = (unsigned)atoi(optarg);
         else if (c == 'g')
@@ -492,8 +501,10 @@ static void parse(int argc, char **argv)
         else
             exit(2);
     }
-    if (options.workers < 2 || options.workers > WORKERS_MAX || options.seconds < 1) {
-        fprintf(stderr, "usage: soak [-t SECONDS] [-w WORKERS (2 to %d)] [-s SEED] [-g KIB]\n", WORKERS_MAX);
+    int is_size = options.bytes_max > HISTORY_BYTES_MIN && options.bytes_max <= BYTES_MAX;
+    if (options.workers < 2 || options.workers > WORKERS_MAX || options.seconds < 1 || !is_size) {
+        fprintf(stderr, "usage: soak [-t SECONDS] [-w WORKERS (2 to %d)] [-b BYTES (%d to %d)] [-s SEED] [-g KIB]\n",
+                WORKERS_MAX, HISTORY_BYTES_MIN + 1, BYTES_MAX);
         exit(2);
     }
 }
