@@ -30,6 +30,7 @@ enum {
     SELF = 2,
     PEER = 3,
     MASTER = 1,
+    RETURNED = 4, /* the master's daemon, started again */
     RECORDS_MAX = 48,
     FRAME_MAX = 1024,
     COUNT_AT = 60,
@@ -131,8 +132,10 @@ void pvmd_tell_link_up(unsigned host_index)
 void pvmd_tell_link_lost(unsigned host_index, const char *why)
 {
     MUST(host_index == PEER && why);
+    lost = pvmd_host_any(PEER)->lost = true;
+    MUST(!pvmd_link_is_out(pvmd_host_any(PEER)) || pvmd.master_index == PEER);
+    pvmd_link_is_proven(pvmd_host_any(PEER));
     pvmd_link_close(pvmd_host_any(PEER));
-    lost = true;
 }
 
 void pvmd_tell_link_relayed(unsigned host_index, uint32_t received)
@@ -232,13 +235,16 @@ static void work(void)
 }
 
 /* A call from the other daemon, if the link accepts it. */
-static void call(uint32_t epoch)
+static void call(unsigned from, uint32_t epoch)
 {
     static const uint8_t key[PVMD_KEY_BYTES] = {1};
     struct pvmd_preface p = {
-        .from_index = PEER, .from_incarnation = PEER, .to_index = SELF, .to_incarnation = SELF, .epoch = epoch};
+        .from_index = from, .from_incarnation = PEER, .to_index = SELF, .to_incarnation = SELF, .epoch = epoch};
     int pair[2];
-    if (pvmd_link_offered(&p) != PVMD_VERDICT_GO)
+    enum pvmd_verdict verdict = pvmd_link_offered(&p);
+    if (verdict == PVMD_VERDICT_CROSSED)
+        pvmd_link_crossed(&p);
+    if (verdict != PVMD_VERDICT_GO)
         return;
     hang_up();
     MUST(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair));
@@ -250,7 +256,8 @@ static void call(uint32_t epoch)
 /* Our call reaches the other daemon, or fails. */
 static void answer_call(uint8_t choice)
 {
-    static const enum pvmd_verdict verdicts[] = {0, PVMD_VERDICT_CROSSED, PVMD_VERDICT_RELAYED};
+    static const enum pvmd_verdict verdicts[] = {0, PVMD_VERDICT_CROSSED, PVMD_VERDICT_RELAYED,
+                                                 0, PVMD_VERDICT_WRONG,   PVMD_VERDICT_OUT};
     static const uint8_t key[PVMD_KEY_BYTES] = {1};
     struct pvmd_dial *d = dialing;
     int pair[2];
@@ -258,7 +265,8 @@ static void answer_call(uint8_t choice)
         return;
     dialing = NULL; /* the link has forgotten it when this returns, and may call again meanwhile */
     if (choice % 4 < 3) {
-        d->events->failed(d->owner, verdicts[choice % 4], choice & 4, "nobody is there");
+        unsigned row = choice % 4 + (choice & 8 ? 4 : 0);
+        d->events->failed(d->owner, verdicts[row < 6 ? row : 0], choice & 4, "nobody is there");
     } else {
         hang_up();
         MUST(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair));
@@ -348,7 +356,7 @@ static void do_record(uint8_t kind, uint8_t choice, struct fuzz_input *in)
         send_frames(choice % 16, choice & 16 ? 20000 : choice);
         break;
     case 6:
-        call(choice % 8);
+        call(choice & 64 ? RETURNED : PEER, choice % 8);
         break;
     case 7:
         wire_is_full = choice & 1;
@@ -394,8 +402,9 @@ static void start(uint8_t options)
 static void stop(void)
 {
     hang_up();
-    for (unsigned i = 1; i <= PEER; i++)
-        pvmd_link_close(pvmd_host_any(i));
+    for (unsigned i = 1; i <= RETURNED; i++)
+        if (pvmd_host_any(i))
+            pvmd_link_close(pvmd_host_any(i));
     work();
     pvmd_host_free_all();
 }
@@ -404,7 +413,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_input in = {data, size};
     start(fuzz_byte(&in));
-    call(0);
+    call(PEER, 0);
     say_signal(PVMD_SIGNAL_HELLO, 0);
     work();
     for (int i = 0; i < RECORDS_MAX && in.left && !lost; i++) {
