@@ -317,7 +317,8 @@ void pvmd_stream_look(struct pvmd_stream *s)
     socklen_t size = sizeof info;
     getsockopt(s->wire.fd, IPPROTO_TCP, TCP_INFO, &info, &size);
     bool more = info.tcpi_bytes_acked != s->acked;
-    if (more || !info.tcpi_unacked)
+    bool is_held_up = !info.tcpi_unacked && info.tcpi_notsent_bytes; /* by a window that is closed */
+    if (more || is_held_up) /* who has sent nothing, or has been reset, knows nothing */
         s->acked_us = pvmc_clock_us();
     s->quiet = !more && !info.tcpi_unacked && !info.tcpi_notsent_bytes;
     s->acked = info.tcpi_bytes_acked;

@@ -67,8 +67,7 @@ int64_t pvmd_stream_heard_us(const struct pvmd_stream *s);
 /* Looks at what the kernel knows of the connection; called regularly, for the two functions below. */
 void pvmd_stream_look(struct pvmd_stream *s);
 
-/* Until when bytes got through both ways: theirs arrived, and at a look their kernel had acknowledged more of ours, or
- * all. */
+/* Until when bytes got through both ways: theirs arrived, and at a look their kernel had acknowledged more of ours. */
 int64_t pvmd_stream_proven_us(const struct pvmd_stream *s);
 
 /* How many of our bytes their kernel had acknowledged at the last look. */
