@@ -24,7 +24,7 @@
 struct shared {
     bool ended; /* in good order */
     int64_t grace_us;
-    char address_path[PATH_MAX], socket_path[PATH_MAX];
+    char address_path[PATH_MAX], socket_path[PATH_MAX], draft_path[PATH_MAX];
     uint8_t known[PVMD_PIDS_MAX]; /* enum pvmd_known; the kernel provides only what is used */
 };
 
@@ -59,6 +59,8 @@ static void __attribute__((noreturn)) run(int fd)
     let_go(fd);
     while (read(STDERR_FILENO + 1, &byte, 1) < 0 && errno == EINTR)
         continue;
+    if (*shared->draft_path)
+        unlink(shared->draft_path); /* at once: the next daemon may soon write its own */
     struct pvmd_sweep sweep = {.socket_path = shared->socket_path,
                                .known = shared->known,
                                .grace_us = shared->grace_us,
@@ -143,6 +145,12 @@ void pvmd_sweeper_know_files(const char *address_path, const char *socket_path)
     shared->grace_us = pvmc_config_us(PVMC_SETTING_END_TIMEOUT); /* the master's, in a slave */
     snprintf(shared->address_path, sizeof shared->address_path, "%s", address_path);
     snprintf(shared->socket_path, sizeof shared->socket_path, "%s", socket_path);
+}
+
+void pvmd_sweeper_know_draft(const char *path)
+{
+    if (shared)
+        snprintf(shared->draft_path, sizeof shared->draft_path, "%s", path);
 }
 
 static void set_known(pid_t pid, enum pvmd_known how)

@@ -17,6 +17,7 @@
 #include "core/log.h"
 #include "core/message/proto.h"
 #include "pvmd/base/self.h"
+#include "pvmd/base/sweeper.h"
 
 #define PROOF_BYTES 16
 #define MAGIC       "dpvm journal"
@@ -102,6 +103,7 @@ int pvmd_journal_begin(const struct pvmd_journal_owner *owner)
     int rc = name(path, ".new");
     if (rc)
         return rc;
+    pvmd_sweeper_know_draft(path);
     unlink(path);
     fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_APPEND, 0600);
     if (fd < 0) {

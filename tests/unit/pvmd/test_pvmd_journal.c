@@ -5,9 +5,11 @@
 #include "pvmd/quorum/journal.h"
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "core/log.h"
 #include "pvmd/base/self.h"
+#include "pvmd/base/sweeper.h"
 #include "tests/unit/unit.h"
 
 enum { RECORDS = 5 };
@@ -150,5 +152,27 @@ START_TEST(a_link_is_not_followed)
 }
 END_TEST
 
+/* The daemon is killed before its new journal has its name. */
+START_TEST(an_unfinished_one_goes_with_its_daemon)
+{
+    char draft[220];
+    start();
+    snprintf(draft, sizeof draft, "%s.new", path);
+    pid_t daemon = fork();
+    if (!daemon) {
+        pvmd_sweeper_start();
+        pvmd_sweeper_know_files(path, path); /* nobody's */
+        _exit(pvmd_journal_begin(&owner) || access(draft, F_OK));
+    }
+    int status;
+    ck_assert_int_eq(waitpid(daemon, &status, 0), daemon);
+    ck_assert_int_eq(status, 0);
+    for (int tries = 0; access(draft, F_OK) == 0 && tries < 500; tries++)
+        usleep(10000);
+    ck_assert_int_eq(access(draft, F_OK), -1);
+    stop();
+}
+END_TEST
+
 UNIT_MAIN("pvmd_journal", what_is_written_is_read, it_ends_with_the_last_whole_record, damage_ends_it,
-          what_others_may_read_is_not_used, a_link_is_not_followed)
+          what_others_may_read_is_not_used, a_link_is_not_followed, an_unfinished_one_goes_with_its_daemon)
