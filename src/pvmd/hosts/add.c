@@ -215,7 +215,7 @@ static void batch_answered(void *arg, unsigned host_index, int code, struct pvmc
     struct pvmd_host *host = pvmd_host_any(host_index);
     if (code < 0 && host && newcomer_of(host))
         pvmd_add_link_lost(host, "it does not accept the host table");
-    else if (code < 0 && host)
+    else if (code < 0 && host && host->state == PVMD_HOST_UP)
         pvmc_log(PVMC_LOG_ERROR, "host %s does not accept a new host: %s", host->name, pvmc_error_text(code));
     if (!--batch.open)
         schedule();
@@ -292,6 +292,7 @@ static void make_member(struct pvmd_newcomer *n)
              n->host->port);
     n->status = (int)pvmc_tid_of_host_index(n->host->index);
     n->phase = PVMD_NEWCOMER_DONE;
+    n->host = NULL; /* it may leave before the order is done */
 }
 
 /* All daemons know the batch: its hosts become members. Hosts lost meanwhile are out of the table already. */
@@ -465,8 +466,7 @@ int pvmd_add_hosts(const char *const *lines, unsigned count, const struct pvmd_h
 
 bool pvmd_add_concerns(const struct pvmd_host *host)
 {
-    const struct pvmd_newcomer *n = newcomer_of(host);
-    return n && n->phase != PVMD_NEWCOMER_DONE;
+    return newcomer_of(host);
 }
 
 void pvmd_add_committed(uint32_t seq)

@@ -120,12 +120,12 @@ static void limit_event(struct ev_loop *loop, ev_timer *timer, int events)
     (void)loop, (void)events;
     for (unsigned i = 0; i < w->count; i++) {
         struct pvmd_host *h = w->indices[i] ? pvmd_host_any(w->indices[i]) : NULL;
+        w->indices[i] = 0;
         if (!h)
             continue;
         pvmc_log(PVMC_LOG_WARNING, "host %s has not ended its daemon within %g s", h->name, LIMIT_S);
         pvmd_link_close(h);
         pvmd_host_free(h);
-        w->indices[i] = 0;
     }
     if (!w->deleted || is_over(w)) /* else it is not yet published */
         finish(w);

@@ -26,7 +26,7 @@ enum pvmd_newcomer_phase {
 struct pvmd_newcomer {
     struct pvmd_host_spec spec;
     enum pvmd_newcomer_phase phase;
-    struct pvmd_host *host; /* its entry in the table, or NULL */
+    struct pvmd_host *host; /* its entry in the table; NULL when DONE */
     int status;             /* when DONE: the host's tid or a PvmXxx code */
     char *why;              /* for codes: a message for the user; NULL: the code says everything */
 

@@ -3,8 +3,12 @@
  *
  *   hostfail killed | stopped | busy      with PVM_HOST_TIMEOUT=1
  *   hostfail deleting                     with PVM_HOST_TIMEOUT=15: one host is stopped, and others are deleted
+ *   hostfail adding                       so, too: a host is stopped and deleted while another one, of the same call of
+ *                                         pvm_addhosts(), is on its way
  */
 #include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "tests/machine/runner/check.h"
 #include "tests/machine/runner/daemons.h"
 
@@ -167,6 +171,62 @@ static void check_deleting(void)
     CHECK_EQ(kill(stopped, SIGCONT), 0);
 }
 
+/* A daemon to be started that takes its time. Static storage. */
+static const char *slow_daemon(void)
+{
+    static char path[256];
+    char link[64], daemon[256] = "";
+    snprintf(link, sizeof link, "/proc/%d/exe", (int)daemons_pid(0));
+    CHECK(readlink(link, daemon, sizeof daemon - 1) > 0);
+    snprintf(path, sizeof path, "%s/slow-pvmd3", getenv("PVM_TMP"));
+    FILE *f = fopen(path, "w");
+    CHECK(f != NULL);
+    fprintf(f, "#!/bin/sh\nsleep 2\nexec '%s' \"$@\"\n", daemon);
+    CHECK_EQ(fchmod(fileno(f), 0700), 0);
+    CHECK_EQ(fclose(f), 0);
+    return path;
+}
+
+static void adder(int argc, char **argv)
+{
+    char slow[512], *names[2] = {(char *)daemons_name(3), slow};
+    int status[2];
+    snprintf(slow, sizeof slow, "%s dx=%s", daemons_name(4), argv[1]);
+    CHECK_EQ(argc, 2);
+    check_send_int(pvm_parent(), TAG_READY, 0);
+    CHECK_EQ(pvm_addhosts(names, 2, status), 2);
+    CHECK(status[0] > 0 && status[1] > 0);
+    check_send_int(pvm_parent(), TAG_READY, status[1]);
+}
+
+/* The stopped host owes an answer about the second one when it is deleted. */
+static void check_adding(void)
+{
+    const char *slow = slow_daemon();
+    char *name = (char *)daemons_name(3);
+    int tid, host, status, n;
+    CHECK_EQ(pvm_notify(PvmHostAdd, TAG_HOST, -1, NULL), 0);
+    check_spawn("adder", slow, check_host_name(0), 1, &tid);
+    check_receive_int(tid, TAG_READY);
+    CHECK(check_receive(-1, TAG_HOST) > 0);
+    pid_t stopped = daemons_pid(3);
+    CHECK_EQ(kill(stopped, SIGSTOP), 0);
+    check_sleep_ms(4000);
+    double start = check_now();
+    CHECK_EQ(pvm_delhosts(&name, 1, &status), 1);
+    printf("deleted after %.3f s\n", check_now() - start);
+    CHECK(check_now() - start < daemons_patience(4));
+    host = check_receive_int(tid, TAG_READY);
+    check_wait_exit(1, &tid);
+    CHECK_EQ(pvm_mstat((char *)daemons_name(4)), PvmOk);
+    CHECK_EQ(host, daemons_host(4));
+    CHECK_EQ(pvm_config(&n, NULL, NULL), 0);
+    CHECK_EQ(n, 4);
+    CHECK_EQ(kill(stopped, SIGCONT), 0);
+    CHECK(daemons_wait_end(stopped));
+    CHECK_EQ(remove(slow), 0);
+}
+
 static void master(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -180,12 +240,15 @@ static void master(int argc, char **argv)
         check_busy();
     else if (strcmp(what, "deleting") == 0)
         check_deleting();
+    else if (strcmp(what, "adding") == 0)
+        check_adding();
     else
-        CHECK(!"usage: hostfail killed | stopped | busy | deleting");
+        CHECK(!"usage: hostfail killed | stopped | busy | deleting | adding");
     check_machine_whole();
 }
 
-static const struct check_role roles[] = {{"lonely", lonely}, {"echo", echo}, {"burner", burner}, {NULL, NULL}};
+static const struct check_role roles[] = {
+    {"lonely", lonely}, {"echo", echo}, {"burner", burner}, {"adder", adder}, {NULL, NULL}};
 
 int main(int argc, char **argv)
 {
