@@ -726,7 +726,7 @@ static bool all_sent_again(void *arg)
 
 int pvmi_route_leave(void)
 {
-    struct pvmi_link *l;
+    struct pvmi_link *l, *next;
     DL_FOREACH (pvmi_links, l)
         if (pvmw_window_count(&l->kept) || l->unacked_frames)
             pvmi_link_acknowledge(l, pvmw_window_count(&l->kept));
@@ -738,9 +738,11 @@ int pvmi_route_leave(void)
             pvmw_window_resend_by(&l->kept, &l->peer->again);
             pvmi_outbox_resend();
         }
-    DL_FOREACH (pvmi_links, l)
-        if (l->state == PVMI_LINK_OFFERED)
+    DL_FOREACH_SAFE (pvmi_links, l, next)
+        if (l->state == PVMI_LINK_OFFERED) {
             tell_loss(l, PVMC_EDOWN); /* else the peer would delay the notice of our end until joining fails */
+            drop_attempt(l->peer);
+        }
     pvmi_outbox_flush();
     return all_sent_again(NULL) ? 0 : pvmi_wait_until(all_sent_again, NULL, PVMI_WAIT_FOREVER);
 }

@@ -29,7 +29,9 @@ struct task {
     struct pvmc_frame *incoming;
     struct pvmc_frame **queue;
     size_t queued, capacity;
-    uint32_t seq[8]; /* number of frames to it from the tids HOST + 0x100 + i */
+    uint32_t seq[8];  /* number of frames to it from the tids HOST + 0x100 + i */
+    uint32_t offer;   /* the number of the last one that it has made */
+    pvmc_tid refuser; /* of it, once the task leaves */
 };
 
 pid_t fake_daemon_pid;
@@ -134,6 +136,33 @@ static void send_text(struct task *t, pvmc_tid child, const char *text)
     send_output(t, child, (int)strlen(text), text);
 }
 
+/* A task that leaves withdraws its offer by an empty one with the same number. */
+static void note_offer(struct task *t, const struct pvmc_frame *f)
+{
+    struct pvmc_buf body;
+    pvmc_buf_view(&body, f->mem->data, f->h.length);
+    t->offer = pvmc_buf_get_u32(&body);
+}
+
+static void refuse_offer(struct task *t)
+{
+    struct pvmc_buf body;
+    pvmc_buf_init(&body);
+    pvmc_buf_put_u32(&body, t->offer);
+    pvmc_buf_put_i32(&body, PVMC_EDOWN);
+    pvmc_buf_put_string(&body, "");
+    pvmc_buf_put_blob(&body, NULL, 0);
+    send_bytes(t,
+               (struct pvmc_frame_header){.src = t->refuser,
+                                          .seq = t->seq[t->refuser & 7]++,
+                                          .ctx = PVMC_CTX_TC,
+                                          .tag = PVMC_TC_ANSWER,
+                                          .length = (uint32_t)body.length,
+                                          .body_length = body.length},
+               body.data);
+    pvmc_buf_free(&body);
+}
+
 static void do_trick(struct task *t, enum fake_trick trick, uint32_t number)
 {
     uint32_t *seq = &t->seq[number & 7];
@@ -182,6 +211,9 @@ static void do_trick(struct task *t, enum fake_trick trick, uint32_t number)
         send_control(t, PVMC_CTX_TC, PVMC_TC_SIBLINGS, 0, siblings, sizeof siblings);
         break;
     case FAKE_SHORT_ANSWER:
+        break;
+    case FAKE_LATE_REFUSAL:
+        t->refuser = number;
         break;
     case FAKE_DIE:
         _exit(0);
@@ -234,6 +266,10 @@ static void handle_request(struct task *t, struct pvmc_frame *f)
         tickle(t, f);
         break;
     case PVMC_TM_EXIT:
+        if (t->refuser)
+            refuse_offer(t);
+        answer(t, f, PvmOk, NULL);
+        break;
     case PVMC_TM_NOTIFY:
         answer(t, f, PvmOk, NULL);
         break;
@@ -275,6 +311,8 @@ static void rx_done(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame
     if (h->dst == PVMC_TID_DAEMON) {
         handle_request(t, f);
     } else {
+        if (h->ctx == PVMC_CTX_TC && h->tag == (int32_t)PVMC_TC_OFFER)
+            note_offer(t, f);
         for (int i = 0; i < TASKS_MAX; i++)
             if (tasks[i].ep && tasks[i].tid == h->dst)
                 send_frame(&tasks[i], pvmc_frame_ref(f));

@@ -409,6 +409,24 @@ START_TEST(a_malformed_answer_is_an_error)
 }
 END_TEST
 
+/* The answer to an offer that the task has withdrawn is no news: it neither warns nor offers again. */
+START_TEST(an_offer_is_refused_while_the_task_leaves)
+{
+    fake_daemon_start();
+    setenv("PVM_TRANSPORT", "tcp", 1);
+    ck_assert_int_gt(pvm_mytid(), 0);
+    pvm_setopt(PvmRoute, PvmRouteDirect);
+    ck_assert_int_eq(fake_daemon_do(FAKE_LATE_REFUSAL, OTHER), 0);
+    pvm_initsend(PvmDataDefault);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(pvm_send(OTHER, 1), 0);
+    catch_stderr();
+    ck_assert_int_eq(pvm_exit(), 0);
+    ck_assert_str_eq(release_stderr(), "");
+    fake_daemon_stop();
+}
+END_TEST
+
 /* ---- output ---- */
 
 START_TEST(output_of_children_is_written_by_lines)
@@ -579,6 +597,7 @@ UNIT_MAIN("task", enrols_and_leaves, says_at_once_that_no_daemon_runs, tells_a_s
           two_tasks_that_send_at_once_do_not_block_each_other, a_held_sender_waits_and_receives,
           a_lost_host_releases_and_voids, an_aborted_message_is_dropped, a_tid_may_come_back_for_a_new_task,
           a_gap_breaks_the_pair_alone, a_wrong_offset_breaks_the_pair_alone, a_daemon_that_dies_fails_all_calls,
-          a_malformed_answer_is_an_error, output_of_children_is_written_by_lines, output_is_plain_without_PvmShowTids,
-          exit_waits_for_output, handlers_take_their_messages, a_handler_that_calls_itself_does_not_take_over,
+          a_malformed_answer_is_an_error, an_offer_is_refused_while_the_task_leaves,
+          output_of_children_is_written_by_lines, output_is_plain_without_PvmShowTids, exit_waits_for_output,
+          handlers_take_their_messages, a_handler_that_calls_itself_does_not_take_over,
           own_exit_is_reported_to_a_handler)
