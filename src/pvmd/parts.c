@@ -40,7 +40,7 @@ typedef void (*const nothing)(void);
 typedef void (*const host)(const struct pvmd_host *host);
 typedef void (*const host_index)(unsigned index);
 typedef void (*const host_why)(unsigned index, const char *why);
-typedef void (*const host_count)(unsigned index, uint32_t count);
+typedef void (*const host_count)(unsigned index, uint32_t count, bool asked);
 typedef void (*const charge)(pvmc_tid sender, pvmc_tid receiver, size_t bytes);
 typedef void (*const number)(uint32_t seq);
 typedef void (*const tid)(pvmc_tid tid);

@@ -92,10 +92,15 @@ void pvmd_link_accepted(const struct pvmd_preface *p, int fd, const uint8_t key[
     close(fd);
 }
 
-void pvmd_link_peer_relays(struct pvmd_host *host, uint32_t count)
+void pvmd_link_peer_relays(struct pvmd_host *host, uint32_t count, bool asked)
 {
-    (void)count;
+    (void)count, (void)asked;
     MUST(host->index != pvmd.master_index && pvmd.host_index != pvmd.master_index);
+}
+
+void pvmd_link_ask_again(struct pvmd_host *host)
+{
+    (void)host;
 }
 
 bool pvmd_link_is_busy(const struct pvmd_host *host)

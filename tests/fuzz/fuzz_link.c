@@ -16,6 +16,7 @@
 #include "pvmd/base/events.h"
 #include "pvmd/base/memory.h"
 #include "pvmd/base/self.h"
+#include "pvmd/net/detour.h"
 #include "pvmd/net/dial.h"
 #include "pvmd/base/hosts.h"
 #include "pvmd/net/link.h"
@@ -33,6 +34,7 @@ enum {
     RETURNED = 4, /* the master's daemon, started again */
     RECORDS_MAX = 48,
     FRAME_MAX = 1024,
+    DETOUR_AT = 56,
     COUNT_AT = 60,
     ASK_FLAG = 0x80,
     ANSWER_CALL = 240
@@ -138,9 +140,9 @@ void pvmd_tell_link_lost(unsigned host_index, const char *why)
     pvmd_link_close(pvmd_host_any(PEER));
 }
 
-void pvmd_tell_link_relayed(unsigned host_index, uint32_t received)
+void pvmd_tell_link_relayed(unsigned host_index, uint32_t received, bool asked)
 {
-    (void)received;
+    (void)received, (void)asked;
     MUST(host_index == PEER);
 }
 
@@ -289,8 +291,9 @@ static void put_count(uint8_t header[PVMC_FRAME_HEADER_BYTES], uint8_t count)
 
 static void say_signal(uint8_t signal, uint8_t count)
 {
-    uint8_t header[PVMC_FRAME_HEADER_BYTES] = {'K', 'L', PVMC_DAEMON_PROTOCOL, signal};
-    memcpy(header, (uint8_t[]){0x4c, 0x4b}, 2);
+    uint8_t header[PVMC_FRAME_HEADER_BYTES] = {'L', 'K', PVMC_DAEMON_PROTOCOL, signal};
+    if (signal == PVMD_SIGNAL_DETOUR)
+        memcpy(header + DETOUR_AT, &(uint32_t){pvmd_detour(count % 4, count & 4, count / 8)}, sizeof(uint32_t));
     put_count(header, count);
     say(header, sizeof header);
 }
@@ -368,7 +371,7 @@ static void do_record(uint8_t kind, uint8_t choice, struct fuzz_input *in)
         break;
     default:
         if (choice % 4 == 0 && pvmd.master_index == MASTER)
-            pvmd_link_peer_relays(peer, choice / 4);
+            pvmd_link_peer_relays(peer, choice / 8, choice & 4);
         else if (choice % 4 == 1 && up)
             pvmd_link_ping(peer);
         else if (choice % 4 == 2 && up && choice & 4)

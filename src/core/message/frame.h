@@ -54,6 +54,7 @@ struct pvmc_frame_header {
     uint32_t length; /* payload bytes of this frame */
     PVMC_ENVELOPE;
     uint32_t seq;         /* counts the frames from src to dst, from 0, over every route; wraps */
+    uint32_t detour;      /* not on the wire: 0, or, in a daemon, what pvmd/net/detour.h says */
     uint64_t body_length; /* bytes of the whole message's body */
     uint64_t offset;      /* of this payload within the body */
 };

@@ -22,7 +22,7 @@ struct pvmd_listeners {
     void (*const *tables_committed)(uint32_t seq);
     void (*const *link_up)(unsigned host_index);
     void (*const *link_lost)(unsigned host_index, const char *why);
-    void (*const *link_relayed)(unsigned host_index, uint32_t received);
+    void (*const *link_relayed)(unsigned host_index, uint32_t received, bool asked);
     void (*const *sender_charged)(pvmc_tid sender, pvmc_tid receiver, size_t bytes);
     void (*const *sender_ended)(pvmc_tid sender);
     void (*const *client_gone)(pid_t pid);
@@ -52,8 +52,11 @@ void pvmd_tell_tables_committed(uint32_t seq);
 void pvmd_tell_link_up(unsigned host_index);
 void pvmd_tell_link_lost(unsigned host_index, const char *why);
 
-/* We send to another slave through the master from now on; `received` frames came from it directly. */
-void pvmd_tell_link_relayed(unsigned host_index, uint32_t received);
+/*
+ * We send to another slave through the master, and it is to know that `received` frames have come from it; asked: we
+ * want to know the same of ours.
+ */
+void pvmd_tell_link_relayed(unsigned host_index, uint32_t received, bool asked);
 
 /* This daemon has queued this much for a receiver on a task's behalf. */
 void pvmd_tell_sender_charged(pvmc_tid sender, pvmc_tid receiver, size_t bytes);

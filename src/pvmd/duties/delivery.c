@@ -21,24 +21,30 @@
 /* ---- messages from other daemons to this one ---- */
 
 struct sender {
-    unsigned host;
+    unsigned key;
     struct pvmd_reassembly message;
     UT_hash_handle hh;
 };
 
 static struct sender *senders;
 
-static struct sender *sender_of(unsigned host)
+/* Counts that come through the master overtake other messages of the same host. */
+static unsigned key_of(unsigned host, bool through_master)
+{
+    return 2 * host + through_master;
+}
+
+static struct sender *sender_of(unsigned key)
 {
     struct sender *s;
-    HASH_FIND_INT(senders, &host, s);
+    HASH_FIND_INT(senders, &key, s);
     if (s)
         return s;
     s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
-    s->host = host;
-    if (!PVMC_HASH_ADD(hh, senders, host, s)) {
+    s->key = key;
+    if (!PVMC_HASH_ADD(hh, senders, key, s)) {
         free(s);
         return NULL;
     }
@@ -52,10 +58,10 @@ static void drop(struct sender *s)
     free(s);
 }
 
-/* By sender, not by link: the master's link also brings messages of slaves that cannot reach us. */
 static void receive_question(const struct pvmc_frame *f, unsigned from_host)
 {
-    struct sender *s = sender_of(pvmc_tid_host_index(f->h.src));
+    unsigned host = pvmc_tid_host_index(f->h.src);
+    struct sender *s = sender_of(key_of(host, host != from_host));
     struct pvmc_message *whole = NULL;
     int rc = s ? pvmd_reassembly_add(&s->message, f, &whole) : PVMC_ENOMEM;
     if (rc) {
@@ -144,10 +150,13 @@ static void tell_gone(struct pvmd_task *task, pvmc_tid host)
 
 void pvmd_delivery_host_left(unsigned index)
 {
-    struct sender *s;
-    HASH_FIND_INT(senders, &index, s);
-    if (s)
-        drop(s);
+    for (int through_master = 0; through_master < 2; through_master++) {
+        unsigned key = key_of(index, through_master);
+        struct sender *s;
+        HASH_FIND_INT(senders, &key, s);
+        if (s)
+            drop(s);
+    }
     pvmd_multicast_host_left(index);
     pvmd_overrun_host_left(index);
     struct pvmd_task *task, *next;

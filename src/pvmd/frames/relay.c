@@ -32,6 +32,7 @@ static void settle_descriptor(struct pvmc_frame *f, unsigned from_host)
 void pvmd_relay(struct pvmc_frame *f, unsigned from_host)
 {
     pvmc_tid dst = f->h.dst;
+    f->h.detour = 0;
     if (f->h.flags & PVMC_FRAME_FD)
         settle_descriptor(f, from_host);
     pvmd_stats.frames++;

@@ -290,9 +290,10 @@ static int link_relayed(const struct pvmd_question *q, struct pvmc_buf *body)
 {
     struct pvmd_host *h = pvmd_host_by_index(q->host_index);
     uint32_t count = pvmc_buf_get_u32(body);
+    bool asked = pvmc_buf_get_u8(body);
     int rc = pvmc_buf_end(body);
     if (!rc && h && !pvmd_is_master() && h->index != pvmd.master_index)
-        pvmd_link_peer_relays(h, count);
+        pvmd_link_peer_relays(h, count, asked);
     return rc;
 }
 
@@ -377,12 +378,13 @@ void pvmd_join_master_changed(void)
         take_over();
 }
 
-/* Tells the other slave how many of its frames came directly; the other slave does the same. */
-void pvmd_join_link_relayed(unsigned host_index, uint32_t received)
+/* Tells the other slave how many of its frames have come; the other slave does the same. */
+void pvmd_join_link_relayed(unsigned host_index, uint32_t received, bool asked)
 {
     struct pvmc_buf body;
     pvmc_buf_init(&body);
     pvmc_buf_put_u32(&body, received);
+    pvmc_buf_put_u8(&body, asked);
     pvmd_ask_through_master(host_index, PVMD_DM_LINK_LOST, &body);
     pvmc_buf_free(&body);
 }

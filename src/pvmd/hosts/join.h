@@ -52,6 +52,6 @@ void pvmd_net_stop(void);
 void pvmd_join_link_up(unsigned host_index);
 void pvmd_join_link_lost(unsigned host_index, const char *why);
 void pvmd_join_master_changed(void);
-void pvmd_join_link_relayed(unsigned host_index, uint32_t received);
+void pvmd_join_link_relayed(unsigned host_index, uint32_t received, bool asked);
 
 #endif

@@ -5,7 +5,9 @@
 #include "core/config.h"
 #include "core/error.h"
 #include "core/log.h"
+#include "detour.h"
 #include "link_state.h"
+#include "pvmd/base/events.h"
 #include "pvmd/base/memory.h"
 #include "pvmd/base/self.h"
 #include "pvmd/base/virtual.h"
@@ -86,7 +88,6 @@ static bool must_ask(const struct pvmd_link *l, const struct pvmc_frame *f)
 
 static void note_sent(struct pvmd_link *l, const struct pvmc_frame *f, bool asked)
 {
-    l->told = l->received;
     l->next_out++;
     l->unasked_bytes = asked ? 0 : l->unasked_bytes + sizeof *f + f->h.length;
     l->unasked = asked ? 0 : l->unasked + 1;
@@ -99,6 +100,7 @@ static void flush_up(struct pvmd_link *l)
         bool ask = must_ask(l, f);
         if (!pvmd_stream_frame(l->stream, f, l->received, ask))
             break;
+        l->told = l->received;
         note_sent(l, f, ask);
     }
     if (l->count_due && l->told != l->received) {
@@ -109,23 +111,44 @@ static void flush_up(struct pvmd_link *l)
     pvmd_stream_flush(l->stream);
 }
 
+/* Sends a frame to the master, for the link's host. False when out of memory. */
+static bool send_through(struct pvmd_link *master, const struct pvmd_link *l, const struct pvmc_frame *f, bool ask)
+{
+    struct pvmc_frame *copy = pvmc_frame_share(f);
+    if (!copy)
+        return false;
+    copy->h.detour = pvmd_detour(l->host->index, ask, l->next_out);
+    int rc = pvmd_flow_put(master, copy);
+    pvmc_frame_unref(copy);
+    return !rc;
+}
+
 /*
- * Moves frames to the master's queue while that is short. Senders are held on account of this link's host, not of the
- * master.
+ * Sends frames through the master while its queue is short. Senders are held on account of this link's host, not of the
+ * master. Frames that no memory was found for wait for liveness.c.
  */
 static void flush_relayed(struct pvmd_link *l)
 {
     struct pvmd_link *master = master_link();
-    struct pvmc_frame *f;
-    if (!master || l->count_awaited)
+    if (!master)
         return;
-    for (uint32_t n = l->window.first; n != l->window.end; n++)
-        pvmd_flow_put(master, pvmw_window_frame(&l->window, n));
-    pvmw_window_clear(&l->window);
-    while (master->queue.bytes < window_bytes() / 2 && (f = pvmd_queue_first(&l->queue))) {
-        pvmd_flow_put(master, f);
-        pvmd_queue_pop(&l->queue);
+    if (l->count_due) {
+        l->told = l->received;
+        pvmd_tell_link_relayed(l->host->index, l->received, false);
     }
+    l->count_due = false;
+    while (!l->count_awaited && master->queue.bytes < window_bytes() / 2 && (l->next_out != l->window.end || take(l))) {
+        struct pvmc_frame *f = pvmw_window_frame(&l->window, l->next_out);
+        bool ask = must_ask(l, f);
+        if (!send_through(master, l, f, ask))
+            break;
+        note_sent(l, f, ask);
+    }
+}
+
+static bool has_unsent(const struct pvmd_link *l)
+{
+    return l->next_out != l->window.end || pvmd_queue_first(&l->queue);
 }
 
 /* Resumes links that send through this one once its queue is short again. */
@@ -137,7 +160,7 @@ static void wake_relayed(const struct pvmd_link *master)
         return;
     for (size_t i = 0; i < count; i++) {
         struct pvmd_link *l = list[i]->link;
-        if (l && l->state == PVMD_LINK_RELAYED && pvmd_queue_first(&l->queue))
+        if (l && l->state == PVMD_LINK_RELAYED && has_unsent(l))
             pvmd_flow_mark(l);
     }
 }
@@ -191,28 +214,71 @@ void pvmd_flow_received(struct pvmd_link *l, bool asked)
     }
 }
 
-int pvmd_flow_counted(struct pvmd_link *l, uint32_t count)
+bool pvmd_flow_is_next(const struct pvmd_link *l, const struct pvmc_frame *f)
 {
-    if (count == l->window.first)
-        return 0;
-    if (pvmw_window_acknowledge(&l->window, count, l->next_out)) {
-        pvmc_log(PVMC_LOG_ERROR, "host %s counts %u frames of %u", l->host->name, count, l->next_out);
+    return l->state == PVMD_LINK_RELAYED && pvmd_detour_has_number(f->h.detour, l->received);
+}
+
+void pvmd_flow_ask(struct pvmd_link *l)
+{
+    l->count_awaited = true;
+    l->first_asked = l->window.first;
+    l->told = l->received;
+    pvmd_tell_link_relayed(l->host->index, l->received, true);
+}
+
+void pvmd_flow_ask_again(struct pvmd_link *l)
+{
+    bool gets_across = l->first_asked != l->window.first;
+    l->first_asked = l->window.first;
+    if (has_unsent(l))
+        pvmd_flow_mark(l);
+    if (l->count_awaited || (pvmw_window_count(&l->window) && !gets_across))
+        pvmd_flow_ask(l);
+}
+
+static int acknowledge(struct pvmd_link *l, uint32_t count, uint32_t sent)
+{
+    if (pvmw_window_acknowledge(&l->window, count, sent)) {
+        pvmc_log(PVMC_LOG_ERROR, "host %s counts %u frames of %u", l->host->name, count, sent);
         return PVMC_EFORMAT;
     }
     if (l->kept_much && !pvmw_window_count(&l->window)) {
         l->kept_much = false;
         pvmd_trim_later();
     }
-    if (pvmd_queue_first(&l->queue))
-        pvmd_flow_mark(l);
     return 0;
+}
+
+int pvmd_flow_counted(struct pvmd_link *l, uint32_t count)
+{
+    int rc = count == l->window.first ? 0 : acknowledge(l, count, l->next_out);
+    if (!rc && pvmd_queue_first(&l->queue))
+        pvmd_flow_mark(l);
+    return rc;
+}
+
+static void send_kept_again(struct pvmd_link *l)
+{
+    l->next_out = l->window.first;
+    l->unasked_bytes = l->unasked = 0;
+}
+
+void pvmd_flow_told(struct pvmd_link *l, uint32_t count, bool asked)
+{
+    acknowledge(l, count, l->window.end);
+    bool is_behind = (int32_t)(l->next_out - l->window.first) < 0;
+    if (is_behind || (l->count_awaited && !asked))
+        send_kept_again(l);
+    l->count_awaited = l->count_awaited && asked;
+    l->count_due = l->count_due || asked;
+    pvmd_flow_mark(l);
 }
 
 void pvmd_flow_restart(struct pvmd_link *l)
 {
-    l->next_out = l->window.first;
+    send_kept_again(l);
     l->told = l->received;
-    l->unasked_bytes = l->unasked = 0;
 }
 
 void pvmd_flow_clear(struct pvmd_link *l)

@@ -10,6 +10,7 @@
 #include "core/log.h"
 #include "pvmd/base/events.h"
 #include "pvmd/base/self.h"
+#include "detour.h"
 #include "dial.h"
 #include "flow.h"
 #include "link_state.h"
@@ -143,22 +144,17 @@ static void relay_from_now(struct pvmd_link *l, const char *why)
     pvmc_log(PVMC_LOG_INFO, "sending to host %s through the master: %s", l->host->name, why);
     drop_connection(l);
     enter(l, PVMD_LINK_RELAYED);
-    l->count_awaited = pvmw_window_count(&l->window) > 0;
-    pvmd_tell_link_relayed(l->host->index, l->received);
-    pvmd_flow_mark(l);
+    pvmd_flow_ask(l);
 }
 
-void pvmd_link_peer_relays(struct pvmd_host *host, uint32_t count)
+void pvmd_link_peer_relays(struct pvmd_host *host, uint32_t count, bool asked)
 {
     struct pvmd_link *l = link_of(host);
     if (!l)
         return;
     if (l->state != PVMD_LINK_RELAYED)
         relay_from_now(l, "it does so too");
-    if (pvmw_window_acknowledge(&l->window, count, l->window.end))
-        pvmc_log(PVMC_LOG_ERROR, "host %s counts %u frames of %u", host->name, count, l->window.end);
-    l->count_awaited = false;
-    pvmd_flow_mark(l);
+    pvmd_flow_told(l, count, asked);
 }
 
 /* While there is no master no other way leads to the host: calls go on until it answers, or is known to be dead. */
@@ -318,13 +314,35 @@ static bool take_count(struct pvmd_link *l, uint32_t count)
     return !pvmd_flow_counted(l, count) || link_lost(l, "it miscounts our frames");
 }
 
+/*
+ * A frame between two slaves that cannot reach each other, at the master or at the receiver. It belongs to the link of
+ * these two, which counts it.
+ */
+static void take_detour(const struct pvmd_host *from, struct pvmc_frame *f)
+{
+    unsigned to = pvmd_detour_host(f->h.detour), src = pvmc_tid_host_index(f->h.src);
+    struct pvmd_host *host = pvmd_host_by_index(pvmd_is_master() ? to : src);
+    if (!host || host == pvmd_host_self())
+        return;
+    if (pvmd_is_master() && src == from->index) {
+        pvmd_link_send(host, f);
+    } else if (from->index == pvmd.master_index && to == pvmd.host_index && host->link &&
+               pvmd_flow_is_next(host->link, f)) {
+        pvmd_flow_received(host->link, pvmd_detour_is_asked(f->h.detour));
+        pvmd_relay(f, src);
+    }
+}
+
 static void stream_frame(void *owner, struct pvmc_frame *f, uint32_t count, bool asked)
 {
     struct pvmd_link *l = owner;
     if (l->state != PVMD_LINK_UP || !take_count(l, count))
         return;
     pvmd_flow_received(l, asked);
-    pvmd_relay(f, l->host->index); /* may end the link */
+    if (f->h.detour)
+        take_detour(l->host, f);
+    else
+        pvmd_relay(f, l->host->index); /* may end the link */
 }
 
 static void stream_writable(void *owner)
@@ -614,6 +632,11 @@ bool pvmd_link_is_busy(const struct pvmd_host *host)
 bool pvmd_link_has_kept(const struct pvmd_host *host)
 {
     return pvmw_window_count(&host->link->window) > 0;
+}
+
+void pvmd_link_ask_again(struct pvmd_host *host)
+{
+    pvmd_flow_ask_again(host->link);
 }
 
 int64_t pvmd_link_useful_us(const struct pvmd_host *host)

@@ -65,8 +65,11 @@ enum pvmd_verdict pvmd_link_offered(const struct pvmd_preface *p);
 void pvmd_link_crossed(const struct pvmd_preface *p);
 void pvmd_link_accepted(const struct pvmd_preface *p, int fd, const uint8_t key[PVMD_KEY_BYTES]);
 
-/* The other slave sends through the master from now on, having received `count` of our frames (DM_LINK_LOST). */
-void pvmd_link_peer_relays(struct pvmd_host *host, uint32_t count);
+/*
+ * The other slave sends through the master, and has received `count` of our frames; asked: it wants to know the same of
+ * its own (DM_LINK_LOST).
+ */
+void pvmd_link_peer_relays(struct pvmd_host *host, uint32_t count, bool asked);
 
 /* ---- for virtual.c ---- */
 
@@ -93,6 +96,9 @@ bool pvmd_link_has_kept(const struct pvmd_host *host);
 void pvmd_link_forgive(struct pvmd_host *host, int64_t us);
 
 void pvmd_link_ping(struct pvmd_host *host);
+
+/* RELAYED links: if nothing got across since the last call, what waits is sent again. */
+void pvmd_link_ask_again(struct pvmd_host *host);
 
 /* The connection of an UP link does not work: fresh ones are tried from now on. */
 void pvmd_link_stuck(struct pvmd_host *host, const char *why);

@@ -40,7 +40,8 @@ struct pvmd_link {
     bool goodbye;                    /* the other daemon is about to end */
     bool dead;                       /* no daemon listens where it did */
     bool out;                        /* the host is the master, and has told us that we are no host any more */
-    bool count_awaited;              /* RELAYED: kept frames wait for the other side's count */
+    bool count_awaited;              /* RELAYED: frames wait for the other side's count */
+    uint32_t first_asked;            /* RELAYED: window.first at liveness.c's last look */
 
     bool dirty; /* in the list of links to be flushed */
     struct pvmd_link *prev, *next;

@@ -68,6 +68,8 @@ static void look(struct ev_loop *loop, ev_timer *w, int events)
         others++;
         if (is_open(h))
             look_at(h, now_us, late_us > step_us / 2 ? late_us : 0);
+        else if (pvmd_link_state(h) == PVMD_LINK_RELAYED)
+            pvmd_link_ask_again(h);
     }
     if (!others)
         ev_timer_stop(loop, w);

@@ -21,6 +21,7 @@
 #define SIGNALS_MAX  8      /* limit of signals queued behind a frame; more would be repetitions */
 #define TURN_BYTES   (256 << 10)
 #define FLAGS_AT     3
+#define DETOUR_AT    56
 #define COUNT_AT     60
 #define LARGE_BYTES  4096 /* larger payloads get a read of their own */
 
@@ -40,6 +41,7 @@ struct pvmd_stream {
     uint8_t signals[SIGNALS_MAX][HEADER_BYTES];
     unsigned signal_count;
     struct pvmc_frame *rx; /* the frame whose payload is being read, or NULL */
+    uint32_t rx_detour;    /* of the next frame */
     uint32_t rx_count;
     bool rx_asked;
 };
@@ -107,28 +109,48 @@ static bool writable(struct pvmd_stream *s)
     return s->ready && !pvmw_stream_waits(&s->wire) && write_signals(s);
 }
 
-static void put_count(uint8_t header[HEADER_BYTES], uint32_t count)
+static void put_u32(uint8_t *at, uint32_t value)
 {
-    count = htole32(count);
-    memcpy(header + COUNT_AT, &count, sizeof count);
+    value = htole32(value);
+    memcpy(at, &value, sizeof value);
+}
+
+static void begin_signal(uint8_t header[HEADER_BYTES], enum pvmd_signal signal, uint32_t count)
+{
+    memset(header, 0, HEADER_BYTES);
+    header[0] = SIGNAL_MAGIC & 0xff;
+    header[1] = SIGNAL_MAGIC >> 8;
+    header[2] = PVMC_DAEMON_PROTOCOL;
+    header[3] = (uint8_t)signal;
+    put_u32(header + COUNT_AT, count);
+}
+
+/* If the frame is refused afterwards, the signal is sent once more, ahead of the same frame. */
+static bool announce_detour(struct pvmd_stream *s, uint32_t detour, uint32_t count)
+{
+    uint8_t header[HEADER_BYTES];
+    begin_signal(header, PVMD_SIGNAL_DETOUR, count);
+    put_u32(header + DETOUR_AT, detour);
+    return writable(s) && !pvmw_stream_send_as(&s->wire, NULL, header);
 }
 
 bool pvmd_stream_frame(struct pvmd_stream *s, struct pvmc_frame *f, uint32_t count, bool ask)
 {
     uint8_t header[HEADER_BYTES];
     pvmc_frame_encode(&f->h, header);
-    put_count(header, count);
+    put_u32(header + COUNT_AT, count);
     if (ask)
         header[FLAGS_AT] |= ASK_FLAG;
-    bool taken = writable(s) && !pvmw_stream_send_as(&s->wire, f, header);
+    bool taken = !f->h.detour || announce_detour(s, f->h.detour, count);
+    taken = taken && writable(s) && !pvmw_stream_send_as(&s->wire, f, header);
     s->refused |= !taken;
     return taken;
 }
 
 void pvmd_stream_signal(struct pvmd_stream *s, enum pvmd_signal signal, uint32_t count)
 {
-    uint8_t header[HEADER_BYTES] = {SIGNAL_MAGIC & 0xff, SIGNAL_MAGIC >> 8, PVMC_DAEMON_PROTOCOL, (uint8_t)signal};
-    put_count(header, count);
+    uint8_t header[HEADER_BYTES];
+    begin_signal(header, signal, count);
     if (writable(s) && !pvmw_stream_send_as(&s->wire, NULL, header))
         return;
     if (s->signal_count < SIGNALS_MAX)
@@ -157,22 +179,24 @@ static void write_event(struct ev_loop *loop, ev_io *w, int events)
 
 /* ---- receiving ---- */
 
-static uint32_t get_count(uint8_t header[HEADER_BYTES])
+static uint32_t take_u32(uint8_t *at)
 {
-    uint32_t count;
-    memcpy(&count, header + COUNT_AT, sizeof count);
-    memset(header + COUNT_AT, 0, sizeof count);
-    return le32toh(count);
+    uint32_t value;
+    memcpy(&value, at, sizeof value);
+    memset(at, 0, sizeof value);
+    return le32toh(value);
 }
 
 static int receive_signal(struct pvmd_stream *s, uint8_t header[HEADER_BYTES])
 {
     uint8_t signal = header[3];
-    uint32_t count = get_count(header);
+    uint32_t count = take_u32(header + COUNT_AT);
     if (header[2] != PVMC_DAEMON_PROTOCOL)
         return PVMC_EVERSION;
     if (signal == 0 || signal > PVMD_SIGNAL_LAST)
         return PVMC_EFORMAT;
+    if (signal == PVMD_SIGNAL_DETOUR)
+        s->rx_detour = take_u32(header + DETOUR_AT);
     s->events->signal(s->owner, signal, count);
     return PVMW_STREAM_NO_FRAME;
 }
@@ -183,12 +207,14 @@ static int wire_decode(struct pvmw_stream *wire)
     uint8_t *header = wire->header;
     if (header[0] == (SIGNAL_MAGIC & 0xff) && header[1] == SIGNAL_MAGIC >> 8)
         return receive_signal(s, header);
-    s->rx_count = get_count(header);
+    s->rx_count = take_u32(header + COUNT_AT);
     s->rx_asked = header[FLAGS_AT] & ASK_FLAG;
     header[FLAGS_AT] &= (uint8_t)~ASK_FLAG;
     int rc = pvmc_frame_decode(header, &wire->rx);
     if (rc)
         return rc;
+    wire->rx.detour = s->rx_detour;
+    s->rx_detour = 0;
     s->rx = pvmc_frame_alloc(&wire->rx);
     return s->rx ? 0 : PVMC_ENOMEM;
 }

@@ -22,8 +22,9 @@ enum pvmd_signal {
     PVMD_SIGNAL_COUNT,     /* only carries the count */
     PVMD_SIGNAL_PING,      /* answer with PONG */
     PVMD_SIGNAL_PONG,
-    PVMD_SIGNAL_BYE, /* the daemon is ending: do not call again */
-    PVMD_SIGNAL_LAST = PVMD_SIGNAL_BYE,
+    PVMD_SIGNAL_BYE,    /* the daemon is ending: do not call again */
+    PVMD_SIGNAL_DETOUR, /* the next frame has a detour; only stream.c uses it */
+    PVMD_SIGNAL_LAST = PVMD_SIGNAL_DETOUR,
 };
 
 /* The stream's events for its owner, always from the loop. The owner may close the stream in each of them. */
@@ -50,8 +51,8 @@ void pvmd_stream_close(struct pvmd_stream *s);
 void pvmd_stream_abort(struct pvmd_stream *s);
 
 /*
- * Sends a frame with our count (keeps a reference as long as it needs one): true, or false when the socket is full;
- * `writable` follows. The frame may be buffered until pvmd_stream_flush().
+ * Sends a frame, and its detour, with our count (keeps a reference as long as it needs one): true, or false when the
+ * socket is full; `writable` follows. The frame may be buffered until pvmd_stream_flush().
  */
 bool pvmd_stream_frame(struct pvmd_stream *s, struct pvmc_frame *f, uint32_t count, bool ask);
 

@@ -1,8 +1,9 @@
 /*
  * everyone - one task on each host of the running machine; each sends numbered messages of many sizes to all others,
- * and all must arrive, in order and unchanged, whatever happens to the network meanwhile.
+ * every third one by pvm_mcast, and all must arrive, in order and unchanged, whatever happens to the network meanwhile.
  *
- *   everyone MESSAGES [MILLISECONDS [HOSTS]]      messages to each; pause after every tenth; hosts to add before
+ *   everyone MESSAGES [MILLISECONDS [HOSTS [WITHOUT]]]
+ *            messages to each; pause after every tenth; hosts to add before; a host that gets no task
  */
 #include <sys/time.h>
 #include "tests/machine/runner/check.h"
@@ -11,6 +12,7 @@ enum { TAG_TEAM = 1, TAG_MESSAGE, TAG_DONE, BYTES_MAX = 150000, TEAM_MAX = 64, L
 
 static struct {
     int count, tids[TEAM_MAX], received[TEAM_MAX];
+    int other_count, others[TEAM_MAX]; /* without this task */
 } team;
 
 static int bytes_of(int number)
@@ -40,14 +42,18 @@ static void take(int mid)
     CHECK(check_same(data, (size_t)bytes_of(number), (unsigned)(number + tid)));
 }
 
-static void send_number(int to, int number)
+static void send_number(int number)
 {
     static char data[BYTES_MAX];
     check_fill(data, (size_t)bytes_of(number), (unsigned)(number + pvm_mytid()));
     CHECK(pvm_initsend(PvmDataRaw) > 0);
     CHECK_EQ(pvm_pkint(&number, 1, 1), 0);
     CHECK_EQ(pvm_pkbyte(data, bytes_of(number), 1), 0);
-    CHECK_EQ(pvm_send(to, TAG_MESSAGE), 0);
+    if (number % 3 == 2)
+        CHECK_EQ(pvm_mcast(team.others, team.other_count, TAG_MESSAGE), 0);
+    else
+        for (int i = 0; i < team.other_count; i++)
+            CHECK_EQ(pvm_send(team.others[i], TAG_MESSAGE), 0);
 }
 
 static int missing(int messages)
@@ -65,10 +71,11 @@ static void member(int argc, char **argv)
     check_receive(pvm_parent(), TAG_TEAM);
     CHECK_EQ(pvm_upkint(&team.count, 1, 1), 0);
     CHECK_EQ(pvm_upkint(team.tids, team.count, 1), 0);
+    for (int i = 0; i < team.count; i++)
+        if (team.tids[i] != pvm_mytid())
+            team.others[team.other_count++] = team.tids[i];
     for (int number = 0; number < messages; number++) {
-        for (int i = 0; i < team.count; i++)
-            if (team.tids[i] != pvm_mytid())
-                send_number(team.tids[i], number);
+        send_number(number);
         for (int mid; (mid = pvm_nrecv(-1, TAG_MESSAGE)) > 0;)
             take(mid);
         if (pause_ms && number % 10 == 9)
@@ -83,15 +90,17 @@ static void master(int argc, char **argv)
 {
     struct pvmhostinfo *hosts;
     char argument[32];
+    int host_count;
     struct timeval limit = {LIMIT_S, 0};
     CHECK(argc > 1);
     snprintf(argument, sizeof argument, "%s,%s", argv[1], argc > 2 ? argv[2] : "0");
-    if (argc > 3)
+    if (argc > 3 && atoi(argv[3]))
         check_hosts(atoi(argv[3]));
-    CHECK_EQ(pvm_config(&team.count, NULL, &hosts), 0);
-    CHECK(team.count <= TEAM_MAX);
-    for (int i = 0; i < team.count; i++)
-        check_spawn("member", argument, hosts[i].hi_name, 1, &team.tids[i]);
+    CHECK_EQ(pvm_config(&host_count, NULL, &hosts), 0);
+    CHECK(host_count <= TEAM_MAX);
+    for (int i = 0; i < host_count; i++)
+        if (argc < 5 || strcmp(hosts[i].hi_name, argv[4]) != 0)
+            check_spawn("member", argument, hosts[i].hi_name, 1, &team.tids[team.count++]);
     CHECK(pvm_initsend(PvmDataDefault) > 0);
     CHECK_EQ(pvm_pkint(&team.count, 1, 1), 0);
     CHECK_EQ(pvm_pkint(team.tids, team.count, 1), 0);

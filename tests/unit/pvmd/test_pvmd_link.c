@@ -20,6 +20,7 @@
 #include "pvmd/door/listen.h"
 #include "pvmd/frames/hold.h"
 #include "pvmd/frames/relay.h"
+#include "pvmd/net/detour.h"
 #include "pvmd/net/link_state.h"
 #include "pvmd/base/virtual.h"
 #include "wire/tls.h"
@@ -31,6 +32,7 @@ struct pvmd_daemon pvmd;
 
 static struct {
     unsigned other;
+    unsigned behind; /* a slave that is reached through `other`, the master; or 0 */
     uint32_t frames; /* number to send, and to receive */
     uint32_t sent, received;
     unsigned cuts;   /* cuts of the connection still to make */
@@ -66,7 +68,7 @@ static void check_end(void)
 /* Expects a complete frame with the next number. */
 void pvmd_relay(struct pvmc_frame *f, unsigned from_host)
 {
-    ck_assert_uint_eq(from_host, run.other);
+    ck_assert_uint_eq(from_host, run.behind ? run.behind : run.other);
     ck_assert_uint_eq(f->h.seq, run.received);
     ck_assert_uint_eq(f->h.length, bytes_of(run.received));
     const uint8_t *payload = f->piece_count ? f->pieces[0].iov_base : NULL;
@@ -96,9 +98,10 @@ void pvmd_tell_link_lost(unsigned host_index, const char *why)
     ev_break(pvmd.loop, EVBREAK_ALL);
 }
 
-void pvmd_tell_link_relayed(unsigned host_index, uint32_t received)
+void pvmd_tell_link_relayed(unsigned host_index, uint32_t received, bool asked)
 {
-    ck_assert_uint_eq(host_index, run.other);
+    (void)asked;
+    ck_assert_uint_eq(host_index, run.behind ? run.behind : run.other);
     run.relayed_count = received;
     run.relayed++;
 }
@@ -133,17 +136,23 @@ void pvmd_trim_later(void)
 
 /* ---- a daemon ---- */
 
-static void send_number(struct pvmd_host *host, uint32_t number)
+static struct pvmc_frame *frame_from_to(unsigned from, unsigned to, uint32_t number)
 {
     uint32_t length = bytes_of(number);
     struct pvmc_frame_header h = {.length = length,
                                   .body_length = length,
-                                  .src = pvmc_tid_of_host_index(pvmd.host_index) | 1,
-                                  .dst = pvmc_tid_of_host_index(run.other) | 1,
+                                  .src = pvmc_tid_of_host_index(from) | 1,
+                                  .dst = pvmc_tid_of_host_index(to) | 1,
                                   .seq = number};
     struct pvmc_frame *f = pvmc_frame_alloc(&h);
     for (uint32_t i = 0; i < length; i++)
         ((uint8_t *)f->pieces[0].iov_base)[i] = byte_at(number, i);
+    return f;
+}
+
+static void send_number(struct pvmd_host *host, uint32_t number)
+{
+    struct pvmc_frame *f = frame_from_to(pvmd.host_index, host->index, number);
     pvmd_link_send(host, f);
     pvmc_frame_unref(f);
 }
@@ -507,6 +516,80 @@ START_TEST(unreachable_slaves_are_reached_through_the_master)
 }
 END_TEST
 
+static struct pvmd_host *add_host_behind(void)
+{
+    struct pvmd_host *h = pvmd_host_new(HIGH, HIGH, "behind");
+    pvmd_host_set_state(h, PVMD_HOST_UP);
+    run.behind = HIGH;
+    return h;
+}
+
+static void wait_for_frames(uint32_t frames)
+{
+    while (run.received < frames)
+        ev_run(pvmd.loop, EVRUN_ONCE);
+}
+
+/* The master loses some frames of HIGH, and sends some twice; then it gets one for HIGH. */
+static void pass_on(struct pvmd_host *low)
+{
+    static const uint32_t numbers[] = {0, 2, 0, 1, 3, 2, 3};
+    struct pvmd_host *high = add_host_behind();
+    for (unsigned i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        struct pvmc_frame *f = frame_from_to(HIGH, LOW, numbers[i]);
+        f->h.detour = pvmd_detour(LOW, true, numbers[i]);
+        pvmd_link_send(low, f);
+        pvmc_frame_unref(f);
+    }
+    while (!pvmd_link_is_busy(high))
+        ev_run(pvmd.loop, EVRUN_ONCE);
+}
+
+static void send_through_master(void)
+{
+    struct pvmd_host *high = add_host_behind();
+    pvmd_link_peer_relays(high, 0, true);
+    ck_assert_int_eq(pvmd_link_state(high), PVMD_LINK_RELAYED);
+    wait_for_frames(4);
+    ck_assert_uint_eq(run.received, 4);
+    while (run.relayed_count != 4)
+        ev_run(pvmd.loop, EVRUN_ONCE);
+    send_number(high, 0);
+    pvmd_link_peer_relays(high, 0, false);
+    ev_run(pvmd.loop, EVRUN_NOWAIT);
+    unsigned relayed = run.relayed;
+    pvmd_link_ask_again(high);
+    pvmd_link_ask_again(high); /* nothing has got across since */
+    ck_assert_uint_gt(run.relayed, relayed);
+    pvmd_link_peer_relays(high, 1, false);
+    ck_assert(!pvmd_link_is_busy(high));
+}
+
+static void detour(unsigned self, int to, int from)
+{
+    begin(self, self == MASTER ? LOW : MASTER, MASTER);
+    meet(to, from);
+    ev_timer_init(&limit_timer, too_late, 100., 0.);
+    ev_timer_start(pvmd.loop, &limit_timer);
+    if (self == MASTER)
+        call_other();
+    while (!run.up)
+        ev_run(pvmd.loop, EVRUN_ONCE);
+    if (self == MASTER)
+        pass_on(pvmd_host_any(LOW));
+    else
+        send_through_master();
+    both_are_done(to, from);
+    pvmd_link_close(pvmd_host_any(HIGH));
+    end();
+}
+
+START_TEST(frames_with_a_detour_arrive_once_and_in_order)
+{
+    run_both(detour, MASTER, LOW);
+}
+END_TEST
+
 START_TEST(only_those_who_are_meant_are_let_in)
 {
     begin(LOW, HIGH, THIRD);
@@ -585,5 +668,6 @@ END_TEST
 UNIT_MAIN("pvmd_link", frames_come_once_and_in_order, torn_connections_lose_nothing, fresh_connections_lose_nothing,
           pings_hold_no_frame_up, crossed_calls_end_in_one_link, slaves_links_survive_cuts_from_both_sides,
           a_dead_daemon_is_noticed_at_once, a_dead_master_is_noticed_soon, who_is_not_known_any_more_is_told,
-          unreachable_slaves_are_reached_through_the_master, only_those_who_are_meant_are_let_in,
-          a_master_that_is_back_is_known_once_it_is_let_in, a_link_is_doubted_once_its_caller_has_its_answer)
+          unreachable_slaves_are_reached_through_the_master, frames_with_a_detour_arrive_once_and_in_order,
+          only_those_who_are_meant_are_let_in, a_master_that_is_back_is_known_once_it_is_let_in,
+          a_link_is_doubted_once_its_caller_has_its_answer)
