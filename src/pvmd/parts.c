@@ -40,7 +40,7 @@ typedef void (*const nothing)(void);
 typedef void (*const host)(const struct pvmd_host *host);
 typedef void (*const host_index)(unsigned index);
 typedef void (*const host_why)(unsigned index, const char *why);
-typedef void (*const host_count)(unsigned index, uint32_t count, bool asked);
+typedef void (*const host_count)(unsigned index, uint32_t count, enum pvmd_count kind);
 typedef void (*const charge)(pvmc_tid sender, pvmc_tid receiver, size_t bytes);
 typedef void (*const number)(uint32_t seq);
 typedef void (*const tid)(pvmc_tid tid);
@@ -61,7 +61,7 @@ static const struct pvmd_listeners listeners = {
         (number[]){pvmd_petition_committed, pvmd_membership_committed, pvmd_leave_committed, pvmd_add_committed, NULL},
     .link_up = (host_index[]){pvmd_join_link_up, NULL},
     .link_lost = (host_why[]){pvmd_join_link_lost, NULL},
-    .link_relayed = (host_count[]){pvmd_join_link_relayed, NULL},
+    .link_count = (host_count[]){pvmd_join_link_count, NULL},
     .sender_charged = (charge[]){pvmd_overrun_charge, NULL},
     .sender_ended = (tid[]){pvmd_multicast_sender_ended, NULL},
     .client_gone = (pid[]){pvmd_virtual_time_gone, NULL},

@@ -92,9 +92,9 @@ void pvmd_link_accepted(const struct pvmd_preface *p, int fd, const uint8_t key[
     close(fd);
 }
 
-void pvmd_link_peer_relays(struct pvmd_host *host, uint32_t count, bool asked)
+void pvmd_link_peer_counts(struct pvmd_host *host, uint32_t count, enum pvmd_count kind)
 {
-    (void)count, (void)asked;
+    (void)count, (void)kind;
     MUST(host->index != pvmd.master_index && pvmd.host_index != pvmd.master_index);
 }
 

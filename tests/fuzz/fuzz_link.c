@@ -140,9 +140,9 @@ void pvmd_tell_link_lost(unsigned host_index, const char *why)
     pvmd_link_close(pvmd_host_any(PEER));
 }
 
-void pvmd_tell_link_relayed(unsigned host_index, uint32_t received, bool asked)
+void pvmd_tell_link_count(unsigned host_index, uint32_t received, enum pvmd_count kind)
 {
-    (void)received, (void)asked;
+    (void)received, (void)kind;
     MUST(host_index == PEER);
 }
 
@@ -371,7 +371,7 @@ static void do_record(uint8_t kind, uint8_t choice, struct fuzz_input *in)
         break;
     default:
         if (choice % 4 == 0 && pvmd.master_index == MASTER)
-            pvmd_link_peer_relays(peer, choice / 8, choice & 4);
+            pvmd_link_peer_counts(peer, choice / 16, choice / 4 % 4);
         else if (choice % 4 == 1 && up)
             pvmd_link_ping(peer);
         else if (choice % 4 == 2 && up && choice & 4)

@@ -48,9 +48,9 @@ void pvmd_tell_link_lost(unsigned host_index, const char *why)
     TELL(link_lost, host_index, why);
 }
 
-void pvmd_tell_link_relayed(unsigned host_index, uint32_t received, bool asked)
+void pvmd_tell_link_count(unsigned host_index, uint32_t received, enum pvmd_count kind)
 {
-    TELL(link_relayed, host_index, received, asked);
+    TELL(link_count, host_index, received, kind);
 }
 
 void pvmd_tell_sender_charged(pvmc_tid sender, pvmc_tid receiver, size_t bytes)

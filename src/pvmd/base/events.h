@@ -14,6 +14,13 @@ struct pvmd_host;
 struct pvmd_task;
 
 /* Each member is a list that ends with NULL. */
+/* What it means that a slave tells another one how many of its frames have come (DM_LINK_COUNT). */
+enum pvmd_count {
+    PVMD_COUNT_PLAIN,
+    PVMD_COUNT_QUESTION, /* we want to know the same of ours */
+    PVMD_COUNT_ANSWER,   /* ... which came after all frames that had been sent before the question */
+};
+
 struct pvmd_listeners {
     void (*const *daemon_ends)(void);
     void (*const *host_joined)(const struct pvmd_host *host);
@@ -22,7 +29,7 @@ struct pvmd_listeners {
     void (*const *tables_committed)(uint32_t seq);
     void (*const *link_up)(unsigned host_index);
     void (*const *link_lost)(unsigned host_index, const char *why);
-    void (*const *link_relayed)(unsigned host_index, uint32_t received, bool asked);
+    void (*const *link_count)(unsigned host_index, uint32_t received, enum pvmd_count kind);
     void (*const *sender_charged)(pvmc_tid sender, pvmc_tid receiver, size_t bytes);
     void (*const *sender_ended)(pvmc_tid sender);
     void (*const *client_gone)(pid_t pid);
@@ -52,11 +59,8 @@ void pvmd_tell_tables_committed(uint32_t seq);
 void pvmd_tell_link_up(unsigned host_index);
 void pvmd_tell_link_lost(unsigned host_index, const char *why);
 
-/*
- * We send to another slave through the master, and it is to know that `received` frames have come from it; asked: we
- * want to know the same of ours.
- */
-void pvmd_tell_link_relayed(unsigned host_index, uint32_t received, bool asked);
+/* We send to another slave through the master, and it is to know that `received` frames have come from it. */
+void pvmd_tell_link_count(unsigned host_index, uint32_t received, enum pvmd_count kind);
 
 /* This daemon has queued this much for a receiver on a task's behalf. */
 void pvmd_tell_sender_charged(pvmc_tid sender, pvmc_tid receiver, size_t bytes);

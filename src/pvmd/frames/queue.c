@@ -173,7 +173,7 @@ int pvmd_queue_push(struct pvmd_queue *q, struct pvmc_frame *f)
     q->bytes += cost(f);
     q->answer_bytes += is_answer(f) ? cost(f) : 0;
     q->was_long = q->was_long || q->bytes > LONG_BYTES;
-    if (pvmd_hold_is(&f->h))
+    if (pvmd_hold_is(&f->h) && !f->h.detour) /* one with a detour has a number already */
         insert_urgent(q, e);
     else
         append(q, e);

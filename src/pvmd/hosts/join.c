@@ -286,14 +286,14 @@ static int ping(const struct pvmd_question *q, struct pvmc_buf *body)
     return rc;
 }
 
-static int link_relayed(const struct pvmd_question *q, struct pvmc_buf *body)
+static int link_count(const struct pvmd_question *q, struct pvmc_buf *body)
 {
     struct pvmd_host *h = pvmd_host_by_index(q->host_index);
     uint32_t count = pvmc_buf_get_u32(body);
-    bool asked = pvmc_buf_get_u8(body);
+    unsigned kind = pvmc_buf_get_u8(body);
     int rc = pvmc_buf_end(body);
-    if (!rc && h && !pvmd_is_master() && h->index != pvmd.master_index)
-        pvmd_link_peer_relays(h, count, asked);
+    if (!rc && h && h != pvmd_host_self() && !pvmd_is_master() && h->index != pvmd.master_index)
+        pvmd_link_peer_counts(h, count, kind);
     return rc;
 }
 
@@ -309,12 +309,22 @@ void pvmd_join_link_up(unsigned host_index)
         pvmd_slave_linked();
 }
 
-/* Hosts that the lost master was adding are not added; their daemons end. */
-static void drop_newcomers(void)
+/* A host that the lost master was adding may be a member for others, and we may have frames for it. */
+static void mark_newcomers(void)
 {
     for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++) {
         struct pvmd_host *h = pvmd_host_any(i);
         if (h && h->state == PVMD_HOST_JOINING && i != pvmd.master_index)
+            h->left_over = true;
+    }
+}
+
+/* As the new master: if it were a member, our table would say so. Its daemon ends. */
+static void drop_newcomers(void)
+{
+    for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++) {
+        struct pvmd_host *h = pvmd_host_any(i);
+        if (h && h->left_over)
             pvmd_leave_forget(h);
     }
 }
@@ -327,7 +337,7 @@ static void lose_master(struct pvmd_host *master, const char *why)
         pvmd_end(0, "this host is deleted from the machine");
         return;
     }
-    drop_newcomers();
+    mark_newcomers();
     master->lost = true;
     pvmd_link_close(master);
     size_t count;
@@ -373,19 +383,21 @@ static void take_over(void)
 
 void pvmd_join_master_changed(void)
 {
+    mark_newcomers();
+    if (!pvmd_is_master())
+        return;
     drop_newcomers();
-    if (pvmd_is_master())
-        take_over();
+    take_over();
 }
 
 /* Tells the other slave how many of its frames have come; the other slave does the same. */
-void pvmd_join_link_relayed(unsigned host_index, uint32_t received, bool asked)
+void pvmd_join_link_count(unsigned host_index, uint32_t received, enum pvmd_count kind)
 {
     struct pvmc_buf body;
     pvmc_buf_init(&body);
     pvmc_buf_put_u32(&body, received);
-    pvmc_buf_put_u8(&body, asked);
-    pvmd_ask_through_master(host_index, PVMD_DM_LINK_LOST, &body);
+    pvmc_buf_put_u8(&body, (uint8_t)kind);
+    pvmd_ask_through_master(host_index, PVMD_DM_LINK_COUNT, &body);
     pvmc_buf_free(&body);
 }
 
@@ -403,7 +415,7 @@ static void register_handlers(void)
     pvmd_dm_handle(PVMD_DM_HOST_REMOVE, host_remove);
     pvmd_dm_handle(PVMD_DM_HALT, halt);
     pvmd_dm_handle(PVMD_DM_PING, ping);
-    pvmd_dm_handle(PVMD_DM_LINK_LOST, link_relayed);
+    pvmd_dm_handle(PVMD_DM_LINK_COUNT, link_count);
 }
 
 static int set_options(struct pvmd_host *self, int speed, const char *exec_path, const char *working_dir,

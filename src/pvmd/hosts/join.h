@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "core/buf.h"
+#include "pvmd/base/events.h"
 
 /* ---- start and end, called by daemon.c in this order ---- */
 
@@ -52,6 +53,6 @@ void pvmd_net_stop(void);
 void pvmd_join_link_up(unsigned host_index);
 void pvmd_join_link_lost(unsigned host_index, const char *why);
 void pvmd_join_master_changed(void);
-void pvmd_join_link_relayed(unsigned host_index, uint32_t received, bool asked);
+void pvmd_join_link_count(unsigned host_index, uint32_t received, enum pvmd_count kind);
 
 #endif

@@ -29,6 +29,7 @@ static void make_member(struct pvmd_host *h)
 {
     if (h->state != PVMD_HOST_JOINING)
         return;
+    h->left_over = false;
     pvmc_failpoint(PVMC_FAILPOINT_HOST_UP);
     pvmd_host_set_state(h, PVMD_HOST_UP);
     pvmc_failpoint_done(PVMC_FAILPOINT_HOST_UP);
@@ -64,12 +65,15 @@ static int get_member(struct pvmc_buf *b, bool listed[PVMC_HOST_INDEX_MAX + 1])
     return 0;
 }
 
-/* Members that are not listed have left. This daemon ends if it is one of them. */
+/*
+ * Members that are not listed have left, and hosts that a lost master was adding will not come. This daemon ends if it
+ * is one of them.
+ */
 static void remove_others(const bool listed[PVMC_HOST_INDEX_MAX + 1])
 {
     for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++) {
         struct pvmd_host *h = pvmd_host_any(i);
-        if (!h || listed[i] || h->state == PVMD_HOST_JOINING)
+        if (!h || listed[i] || (h->state == PVMD_HOST_JOINING && !h->left_over))
             continue;
         if (h == pvmd_host_self() && pvmd_tables_are_returning())
             continue;

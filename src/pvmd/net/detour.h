@@ -1,7 +1,7 @@
 /*
  * detour.h - what goes with a frame between two slaves that cannot reach each other, and send through the master: where
- * the master forwards it to, whether its sender wants to know the count at once, and the frame's number on the link
- * between the two slaves. 0 for all other frames.
+ * the master forwards it to (from the master on: where it comes from), whether its sender wants to know the count at
+ * once, and the frame's number on the link between the two slaves. 0 for all other frames.
  */
 #ifndef PVMD_DETOUR_H
 #define PVMD_DETOUR_H
@@ -24,6 +24,12 @@ static inline uint32_t pvmd_detour(unsigned host_index, bool asked, uint32_t num
 static inline unsigned pvmd_detour_host(uint32_t detour)
 {
     return detour & (PVMD_DETOUR_ASKED - 1);
+}
+
+/* As the master passes it on. */
+static inline uint32_t pvmd_detour_from(uint32_t detour, unsigned host_index)
+{
+    return (detour & ~(PVMD_DETOUR_ASKED - 1)) | host_index;
 }
 
 static inline bool pvmd_detour_is_asked(uint32_t detour)

@@ -7,7 +7,6 @@
 #include "core/log.h"
 #include "detour.h"
 #include "link_state.h"
-#include "pvmd/base/events.h"
 #include "pvmd/base/memory.h"
 #include "pvmd/base/self.h"
 #include "pvmd/base/virtual.h"
@@ -123,6 +122,12 @@ static bool send_through(struct pvmd_link *master, const struct pvmd_link *l, co
     return !rc;
 }
 
+static void tell_count(struct pvmd_link *l, enum pvmd_count kind)
+{
+    l->told = l->received;
+    pvmd_tell_link_count(l->host->index, l->received, kind);
+}
+
 /*
  * Sends frames through the master while its queue is short. Senders are held on account of this link's host, not of the
  * master. Frames that no memory was found for wait for liveness.c.
@@ -132,11 +137,9 @@ static void flush_relayed(struct pvmd_link *l)
     struct pvmd_link *master = master_link();
     if (!master)
         return;
-    if (l->count_due) {
-        l->told = l->received;
-        pvmd_tell_link_relayed(l->host->index, l->received, false);
-    }
-    l->count_due = false;
+    if (l->answer_due || l->count_due)
+        tell_count(l, l->answer_due ? PVMD_COUNT_ANSWER : PVMD_COUNT_PLAIN);
+    l->answer_due = l->count_due = false;
     while (!l->count_awaited && master->queue.bytes < window_bytes() / 2 && (l->next_out != l->window.end || take(l))) {
         struct pvmc_frame *f = pvmw_window_frame(&l->window, l->next_out);
         bool ask = must_ask(l, f);
@@ -222,40 +225,35 @@ bool pvmd_flow_is_next(const struct pvmd_link *l, const struct pvmc_frame *f)
 void pvmd_flow_ask(struct pvmd_link *l)
 {
     l->count_awaited = true;
-    l->first_asked = l->window.first;
-    l->told = l->received;
-    pvmd_tell_link_relayed(l->host->index, l->received, true);
+    l->first_at_look = l->window.first;
+    tell_count(l, PVMD_COUNT_QUESTION);
 }
 
 void pvmd_flow_ask_again(struct pvmd_link *l)
 {
-    bool gets_across = l->first_asked != l->window.first;
-    l->first_asked = l->window.first;
+    bool gets_across = l->first_at_look != l->window.first;
+    l->first_at_look = l->window.first;
     if (has_unsent(l))
         pvmd_flow_mark(l);
     if (l->count_awaited || (pvmw_window_count(&l->window) && !gets_across))
         pvmd_flow_ask(l);
 }
 
-static int acknowledge(struct pvmd_link *l, uint32_t count, uint32_t sent)
+int pvmd_flow_counted(struct pvmd_link *l, uint32_t count)
 {
-    if (pvmw_window_acknowledge(&l->window, count, sent)) {
-        pvmc_log(PVMC_LOG_ERROR, "host %s counts %u frames of %u", l->host->name, count, sent);
+    if (count == l->window.first)
+        return 0;
+    if (pvmw_window_acknowledge(&l->window, count, l->next_out)) {
+        pvmc_log(PVMC_LOG_ERROR, "host %s counts %u frames of %u", l->host->name, count, l->next_out);
         return PVMC_EFORMAT;
     }
     if (l->kept_much && !pvmw_window_count(&l->window)) {
         l->kept_much = false;
         pvmd_trim_later();
     }
-    return 0;
-}
-
-int pvmd_flow_counted(struct pvmd_link *l, uint32_t count)
-{
-    int rc = count == l->window.first ? 0 : acknowledge(l, count, l->next_out);
-    if (!rc && pvmd_queue_first(&l->queue))
+    if (pvmd_queue_first(&l->queue))
         pvmd_flow_mark(l);
-    return rc;
+    return 0;
 }
 
 static void send_kept_again(struct pvmd_link *l)
@@ -264,14 +262,15 @@ static void send_kept_again(struct pvmd_link *l)
     l->unasked_bytes = l->unasked = 0;
 }
 
-void pvmd_flow_told(struct pvmd_link *l, uint32_t count, bool asked)
+/* Nothing that was sent before the question is under way any more when its answer comes. */
+void pvmd_flow_told(struct pvmd_link *l, uint32_t count, enum pvmd_count kind)
 {
-    acknowledge(l, count, l->window.end);
-    bool is_behind = (int32_t)(l->next_out - l->window.first) < 0;
-    if (is_behind || (l->count_awaited && !asked))
+    pvmd_flow_counted(l, count);
+    if (l->count_awaited && kind == PVMD_COUNT_ANSWER) {
+        l->count_awaited = false;
         send_kept_again(l);
-    l->count_awaited = l->count_awaited && asked;
-    l->count_due = l->count_due || asked;
+    }
+    l->answer_due = l->answer_due || kind == PVMD_COUNT_QUESTION;
     pvmd_flow_mark(l);
 }
 

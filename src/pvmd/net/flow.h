@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "core/message/frame.h"
+#include "pvmd/base/events.h"
 
 struct pvmd_link;
 
@@ -40,9 +41,9 @@ int pvmd_flow_counted(struct pvmd_link *l, uint32_t count);
 
 /*
  * The other side of a RELAYED link has received our frames before `count`. If that answers our question, the frames
- * from there on are sent again. asked: it wants an answer, too.
+ * from there on are sent again.
  */
-void pvmd_flow_told(struct pvmd_link *l, uint32_t count, bool asked);
+void pvmd_flow_told(struct pvmd_link *l, uint32_t count, enum pvmd_count kind);
 
 /* A new connection begins: everything that the other side has not counted is sent again. */
 void pvmd_flow_restart(struct pvmd_link *l);

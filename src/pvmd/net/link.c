@@ -147,14 +147,14 @@ static void relay_from_now(struct pvmd_link *l, const char *why)
     pvmd_flow_ask(l);
 }
 
-void pvmd_link_peer_relays(struct pvmd_host *host, uint32_t count, bool asked)
+void pvmd_link_peer_counts(struct pvmd_host *host, uint32_t count, enum pvmd_count kind)
 {
     struct pvmd_link *l = link_of(host);
     if (!l)
         return;
     if (l->state != PVMD_LINK_RELAYED)
         relay_from_now(l, "it does so too");
-    pvmd_flow_told(l, count, asked);
+    pvmd_flow_told(l, count, kind);
 }
 
 /* While there is no master no other way leads to the host: calls go on until it answers, or is known to be dead. */
@@ -291,8 +291,8 @@ static void dial_failed(void *owner, enum pvmd_verdict verdict, bool refused, co
     l->dial = NULL;
     l->ticks = 0;
     l->refusals = refused ? l->refusals + 1 : 0;
-    if (verdict == PVMD_VERDICT_CROSSED)
-        return; /* the timer checks that their call arrives */
+    if (verdict == PVMD_VERDICT_CROSSED || (verdict == PVMD_VERDICT_RELAYED && is_to_or_from_master(l)))
+        return; /* their call will arrive, or they will hear that we have a new master: the timer calls again */
     l->out = verdict == PVMD_VERDICT_OUT && l->host->index == pvmd.master_index;
     if (l->out)
         link_lost(l, "this host is out");
@@ -314,23 +314,24 @@ static bool take_count(struct pvmd_link *l, uint32_t count)
     return !pvmd_flow_counted(l, count) || link_lost(l, "it miscounts our frames");
 }
 
-/*
- * A frame between two slaves that cannot reach each other, at the master or at the receiver. It belongs to the link of
- * these two, which counts it.
- */
-static void take_detour(const struct pvmd_host *from, struct pvmc_frame *f)
+/* The master passes on a frame between two slaves that cannot reach each other. */
+static void forward_detour(const struct pvmd_host *from, struct pvmc_frame *f)
 {
-    unsigned to = pvmd_detour_host(f->h.detour), src = pvmc_tid_host_index(f->h.src);
-    struct pvmd_host *host = pvmd_host_by_index(pvmd_is_master() ? to : src);
-    if (!host || host == pvmd_host_self())
+    struct pvmd_host *to = pvmd_host_by_index(pvmd_detour_host(f->h.detour));
+    if (!to || to == pvmd_host_self())
         return;
-    if (pvmd_is_master() && src == from->index) {
-        pvmd_link_send(host, f);
-    } else if (from->index == pvmd.master_index && to == pvmd.host_index && host->link &&
-               pvmd_flow_is_next(host->link, f)) {
-        pvmd_flow_received(host->link, pvmd_detour_is_asked(f->h.detour));
-        pvmd_relay(f, src);
-    }
+    f->h.detour = pvmd_detour_from(f->h.detour, from->index);
+    pvmd_link_send(to, f);
+}
+
+/* Such a frame has come from the master. It belongs to the link of the two slaves, which counts it. */
+static void receive_detour(struct pvmc_frame *f)
+{
+    struct pvmd_host *from = pvmd_host_by_index(pvmd_detour_host(f->h.detour));
+    if (!from || !from->link || !pvmd_flow_is_next(from->link, f))
+        return;
+    pvmd_flow_received(from->link, pvmd_detour_is_asked(f->h.detour));
+    pvmd_relay(f, from->index);
 }
 
 static void stream_frame(void *owner, struct pvmc_frame *f, uint32_t count, bool asked)
@@ -339,8 +340,10 @@ static void stream_frame(void *owner, struct pvmc_frame *f, uint32_t count, bool
     if (l->state != PVMD_LINK_UP || !take_count(l, count))
         return;
     pvmd_flow_received(l, asked);
-    if (f->h.detour)
-        take_detour(l->host, f);
+    if (f->h.detour && pvmd_is_master())
+        forward_detour(l->host, f);
+    else if (f->h.detour && l->host->index == pvmd.master_index)
+        receive_detour(f);
     else
         pvmd_relay(f, l->host->index); /* may end the link */
 }
@@ -565,10 +568,11 @@ void pvmd_link_close(struct pvmd_host *host)
         return;
     if (l->state == PVMD_LINK_UP) {
         pvmd_flow_flush(l);
-        pvmd_stream_signal(l->stream, PVMD_SIGNAL_BYE, l->received);
+        if (pvmd.ending)
+            pvmd_stream_signal(l->stream, PVMD_SIGNAL_BYE, l->received);
         pvmd_stream_flush(l->stream);
     }
-    if (l->stream) /* the kernel delivers the goodbye */
+    if (l->stream) /* the kernel delivers what is sent */
         pvmd_stream_close(l->stream);
     l->stream = NULL;
     drop_connection(l);

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "core/message/frame.h"
+#include "pvmd/base/events.h"
 #include "wire/address.h"
 #include "pvmd/base/hosts.h"
 #include "preface.h"
@@ -57,7 +58,10 @@ void pvmd_link_reopen(struct pvmd_host *host);
 /* How calls to it have failed so far, for messages; valid until the next turn of the loop. */
 const char *pvmd_link_why(const struct pvmd_host *host);
 
-/* Ends the link if there is one, with a goodbye if it is up, and drops its frames. No event follows. */
+/*
+ * Ends the link if there is one, and drops its frames. No event follows. If this daemon ends, it says goodbye on a link
+ * that is up; the other side counts that as proof (above).
+ */
 void pvmd_link_close(struct pvmd_host *host);
 
 /* Judges incoming calls; passed to pvmd_listen_start(). */
@@ -65,11 +69,8 @@ enum pvmd_verdict pvmd_link_offered(const struct pvmd_preface *p);
 void pvmd_link_crossed(const struct pvmd_preface *p);
 void pvmd_link_accepted(const struct pvmd_preface *p, int fd, const uint8_t key[PVMD_KEY_BYTES]);
 
-/*
- * The other slave sends through the master, and has received `count` of our frames; asked: it wants to know the same of
- * its own (DM_LINK_LOST).
- */
-void pvmd_link_peer_relays(struct pvmd_host *host, uint32_t count, bool asked);
+/* The other slave sends through the master, and has received `count` of our frames (DM_LINK_COUNT). */
+void pvmd_link_peer_counts(struct pvmd_host *host, uint32_t count, enum pvmd_count kind);
 
 /* ---- for virtual.c ---- */
 

@@ -22,6 +22,7 @@ struct pvmd_link {
     uint32_t received; /* frames received on this link, over all connections */
     uint32_t told;     /* the part of `received` that the other side knows of */
     bool count_due;    /* the other side has requested a count */
+    bool answer_due;   /* RELAYED: ... by a question */
 
     struct pvmd_dial *dial;          /* our call in progress, or NULL */
     struct pvmd_stream *stream;      /* the connection, or one in its handshake, or NULL */
@@ -41,7 +42,7 @@ struct pvmd_link {
     bool dead;                       /* no daemon listens where it did */
     bool out;                        /* the host is the master, and has told us that we are no host any more */
     bool count_awaited;              /* RELAYED: frames wait for the other side's count */
-    uint32_t first_asked;            /* RELAYED: window.first at liveness.c's last look */
+    uint32_t first_at_look;          /* RELAYED: window.first at the last question, or look of liveness.c */
 
     bool dirty; /* in the list of links to be flushed */
     struct pvmd_link *prev, *next;

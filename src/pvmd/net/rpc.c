@@ -387,11 +387,12 @@ static void handle_message(unsigned from_host, struct pvmc_message *m)
     pvmd_answer(&q, pvmc_error_public(rc), NULL);
 }
 
-/* The master forwards messages between slaves that cannot reach each other, so it alone may name another source. */
+/* Only counts come from the master in the name of another slave. */
 void pvmd_rpc_receive(unsigned from_host, struct pvmc_message *m)
 {
     unsigned named = pvmc_tid_host_index(m->src);
-    if (pvmc_tid_is_daemon(m->src) && (named == from_host || from_host == pvmd.master_index))
+    bool is_count = m->tag == (int32_t)PVMD_DM_LINK_COUNT && from_host == pvmd.master_index;
+    if (pvmc_tid_is_daemon(m->src) && (named == from_host || is_count))
         handle_message(named, m);
     else
         pvmc_log(PVMC_LOG_ERROR, "dropped message %#x from host %u: it claims to be from %x", (unsigned)m->tag,

@@ -21,7 +21,7 @@ enum pvmd_dm {
     PVMD_DM_ADDHOSTS, /* petition */
     PVMD_DM_DELHOSTS, /* petition */
     PVMD_DM_HOSTSYNC,
-    PVMD_DM_LINK_LOST,  /* one way, through the master, between slaves that cannot reach each other */
+    PVMD_DM_LINK_COUNT, /* one way, through the master, between slaves that cannot reach each other */
     PVMD_DM_QUORUM,     /* one way: who leads, and changes of the tables that all members keep */
     PVMD_DM_TABLE_PART, /* one way, from the master: a part of such a table */
     PVMD_DM_PETITION,   /* to the master: carries a request that outlives the master */
@@ -62,7 +62,7 @@ void pvmd_ask(unsigned host_index, enum pvmd_dm what, const struct pvmc_buf *bod
 void pvmd_ask_all(enum pvmd_dm what, const struct pvmc_buf *body, pvmd_answered *answered, void (*done)(void *arg),
                   void *arg);
 
-/* Sends a one-way request to a host through the master's link, overtaking frames that wait for a direct link. */
+/* Sends DM_LINK_COUNT to a slave through the master's link, beside the frames of the link to that slave. */
 void pvmd_ask_through_master(unsigned host_index, enum pvmd_dm what, const struct pvmc_buf *body);
 
 /* Sends the answer: code and further fields (body may be NULL). Does nothing for one-way requests and lost hosts. */

@@ -98,9 +98,9 @@ void pvmd_tell_link_lost(unsigned host_index, const char *why)
     ev_break(pvmd.loop, EVBREAK_ALL);
 }
 
-void pvmd_tell_link_relayed(unsigned host_index, uint32_t received, bool asked)
+void pvmd_tell_link_count(unsigned host_index, uint32_t received, enum pvmd_count kind)
 {
-    (void)asked;
+    (void)kind;
     ck_assert_uint_eq(host_index, run.behind ? run.behind : run.other);
     run.relayed_count = received;
     run.relayed++;
@@ -530,14 +530,19 @@ static void wait_for_frames(uint32_t frames)
         ev_run(pvmd.loop, EVRUN_ONCE);
 }
 
-/* The master loses some frames of HIGH, and sends some twice; then it gets one for HIGH. */
+/* The master loses some frames of HIGH, and passes on some twice; then it gets one for HIGH. */
 static void pass_on(struct pvmd_host *low)
 {
     static const uint32_t numbers[] = {0, 2, 0, 1, 3, 2, 3};
     struct pvmd_host *high = add_host_behind();
     for (unsigned i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         struct pvmc_frame *f = frame_from_to(HIGH, LOW, numbers[i]);
-        f->h.detour = pvmd_detour(LOW, true, numbers[i]);
+        f->h.detour = pvmd_detour(HIGH, true, numbers[i]);
+        if (numbers[i] == 3) { /* it keeps its place, although it is urgent */
+            f->h.src = PVMC_TID_DAEMON | pvmc_tid_of_host_index(HIGH);
+            f->h.ctx = PVMC_CTX_TC;
+            f->h.tag = (int32_t)PVMC_TC_HOLD;
+        }
         pvmd_link_send(low, f);
         pvmc_frame_unref(f);
     }
@@ -548,20 +553,20 @@ static void pass_on(struct pvmd_host *low)
 static void send_through_master(void)
 {
     struct pvmd_host *high = add_host_behind();
-    pvmd_link_peer_relays(high, 0, true);
+    pvmd_link_peer_counts(high, 0, PVMD_COUNT_QUESTION);
     ck_assert_int_eq(pvmd_link_state(high), PVMD_LINK_RELAYED);
     wait_for_frames(4);
     ck_assert_uint_eq(run.received, 4);
     while (run.relayed_count != 4)
         ev_run(pvmd.loop, EVRUN_ONCE);
     send_number(high, 0);
-    pvmd_link_peer_relays(high, 0, false);
+    pvmd_link_peer_counts(high, 0, PVMD_COUNT_ANSWER);
     ev_run(pvmd.loop, EVRUN_NOWAIT);
     unsigned relayed = run.relayed;
     pvmd_link_ask_again(high);
     pvmd_link_ask_again(high); /* nothing has got across since */
     ck_assert_uint_gt(run.relayed, relayed);
-    pvmd_link_peer_relays(high, 1, false);
+    pvmd_link_peer_counts(high, 1, PVMD_COUNT_PLAIN);
     ck_assert(!pvmd_link_is_busy(high));
 }
 

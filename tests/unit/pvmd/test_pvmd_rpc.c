@@ -183,13 +183,19 @@ START_TEST(others_cannot_answer)
 }
 END_TEST
 
-START_TEST(the_master_passes_on_what_slaves_say)
+START_TEST(the_master_passes_on_counts_of_slaves_and_nothing_else)
 {
     start(3);
+    pvmd_dm_handle(PVMD_DM_LINK_COUNT, doubles);
+    receive(1, 2, (int32_t)PVMD_DM_LINK_COUNT, 0, number(5));
+    ck_assert_int_eq(handled, 1);
+    ck_assert_uint_eq(kept.host_index, 2);
     ask(2, 5);
     receive(1, 2, (int32_t)PVMD_DM_ANSWER, sent[0]->wid, answer(3, 10));
-    ck_assert_uint_eq(got.calls, 1);
-    ck_assert_uint_eq(got.host, 2);
+    receive(2, 1, (int32_t)PVMD_DM_LINK_COUNT, 0, number(5));
+    ck_assert_uint_eq(got.calls, 0);
+    ck_assert_int_eq(handled, 1);
+    ck_assert_int_eq(unit_log.count, 2);
 }
 END_TEST
 
@@ -283,7 +289,7 @@ START_TEST(the_masters_link_can_be_asked_for)
 {
     struct pvmc_buf b = number(4);
     start(3);
-    pvmd_ask_through_master(2, PVMD_DM_LINK_LOST, &b);
+    pvmd_ask_through_master(2, PVMD_DM_LINK_COUNT, &b);
     ck_assert_uint_eq(through_master, 2);
     ck_assert_uint_eq(sent_count, 0);
     pvmc_buf_free(&b);
@@ -291,7 +297,7 @@ START_TEST(the_masters_link_can_be_asked_for)
 END_TEST
 
 UNIT_MAIN("pvmd_rpc", asking_ourselves_takes_the_same_way, a_question_is_sent_and_its_answer_given,
-          others_cannot_answer, the_master_passes_on_what_slaves_say, lost_hosts_answer_with_failure,
+          others_cannot_answer, the_master_passes_on_counts_of_slaves_and_nothing_else, lost_hosts_answer_with_failure,
           whoever_asks_anew_on_failure_is_answered_too, asking_all_ends_once_all_have_answered,
           questions_of_others_are_answered, malformed_and_unknown_questions_are_refused,
           the_masters_link_can_be_asked_for)
