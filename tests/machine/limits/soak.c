@@ -93,16 +93,27 @@ static struct peer *find(int tid)
     return NULL;
 }
 
+/* A free slot, or that of the visitor which ended longest ago. */
+static struct peer *take_slot(void)
+{
+    static int last;
+    struct peer *p = find(0);
+    for (int i = 0; i < PEERS_MAX && !p; i++) {
+        last = (last + 1) % PEERS_MAX;
+        if (me.peers[last].dead)
+            p = &me.peers[last];
+    }
+    CHECK(p != NULL);
+    history_forget(&me.history, p->tid);
+    return p;
+}
+
 static struct peer *find_or_add(int tid)
 {
     struct peer *p = find(tid);
     if (p)
         return p;
-    p = find(0);
-    for (int i = 0; i < PEERS_MAX && !p; i++)
-        if (me.peers[i].dead)
-            p = &me.peers[i];
-    CHECK(p != NULL);
+    p = take_slot();
     *p = (struct peer){.tid = tid};
     CHECK_EQ(pvm_notify(PvmTaskExit, TAG_EXIT, 1, &tid), 0);
     return p;

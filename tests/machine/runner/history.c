@@ -133,6 +133,13 @@ uint32_t history_count(const struct history *h, int from)
     return p ? p->next : 0;
 }
 
+void history_forget(struct history *h, int from)
+{
+    struct history_pair *p = pair_find(h, from);
+    if (p)
+        *p = h->pairs[--h->pair_count];
+}
+
 void history_death(struct history *h, int from)
 {
     pair_get(h, from)->died = true;

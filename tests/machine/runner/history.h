@@ -38,6 +38,9 @@ uint32_t history_count(const struct history *h, int from);
 /* A notify has reported the death of `from`. */
 void history_death(struct history *h, int from);
 
+/* Nothing will arrive from `from` any more, or be asked about it: frees what is kept of it. */
+void history_forget(struct history *h, int from);
+
 /* No more messages will arrive from `from`, which sent `sent` messages (at most, if it died). */
 const char *history_end(const struct history *h, int from, uint32_t sent);
 
