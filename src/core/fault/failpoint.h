@@ -29,6 +29,7 @@
     X(HOST_UP, "host.up", false, "count added hosts as members, at the master and at each slave")                      \
     X(HOST_DISMISS, "host.dismiss", false, "tell all daemons of a host that is deleted")                               \
     X(HOST_FORGET, "host.forget", false, "take a host out of the table")                                               \
+    X(TABLES_CHANGE, "tables.change", true, "make the master's change in a member's tables")                           \
     X(TABLES_LOAD, "tables.load", true, "take over the master's tables of hosts, mailbox and answers")                 \
     X(TASK_START, "task.start", true, "start the process of a spawned task")                                           \
     X(TASK_ENROL, "task.enrol", true, "take a task in that has connected")                                             \

@@ -262,8 +262,10 @@ static int apply(void *arg, const uint8_t *change, size_t length)
     const uint8_t *what = pvmc_buf_get_blob(&b, &change_length);
     const uint8_t *answer = pvmc_buf_get_blob(&b, &answer_length);
     int rc = pvmc_buf_end(&b);
+    rc = rc ? rc : pvmc_failpoint(PVMC_FAILPOINT_TABLES_CHANGE);
     rc = rc ? rc : apply_to(kind, what, change_length);
     rc = rc ? rc : apply_to(PVMD_TABLE_ANSWERS, answer, answer_length);
+    pvmc_failpoint_done(PVMC_FAILPOINT_TABLES_CHANGE);
     if (rc)
         pvmc_log(PVMC_LOG_WARNING, "cannot follow the master's change of table %u: %s", kind, pvmc_error_text(rc));
     return rc;
@@ -455,9 +457,10 @@ void pvmd_tables_master_lost(const char *why, bool proven)
 {
     const struct pvmd_host *master = pvmd_host_any(pvmd.master_index);
     pvmc_log(PVMC_LOG_WARNING, "the master, %s, is lost: %s", master->name, why);
-    if (quorum.lacking || !has_failover()) {
-        pvmd_end(1, quorum.lacking ? "the master was lost while this host joined"
-                                   : "a daemon cannot go on without its master (PVM_FAILOVER=no)");
+    bool joins = !quorum.peer_count; /* a member that waits for newer tables than its own gets them from the next one */
+    if (joins || !has_failover()) {
+        pvmd_end(1, joins ? "the master was lost while this host joined"
+                          : "a daemon cannot go on without its master (PVM_FAILOVER=no)");
         return;
     }
     if (proven)
