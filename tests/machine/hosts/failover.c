@@ -163,6 +163,7 @@ static void member(int argc, char **argv)
     CHECK_EQ(pvm_upkint(team.tids, team.count, 1), 0);
     history_init(&team.history, pvm_mytid());
     CHECK_EQ(pvm_notify(PvmTaskExit, TAG_EXIT, team.count, team.tids), 0);
+    check_send_int(pvm_parent(), TAG_READY, 0);
     while (!take_all(1))
         for (int i = 0; i < team.count; i++)
             if (team.tids[i] != pvm_mytid() && !team.exits[i])
@@ -192,6 +193,8 @@ static void start_team(int hosts)
     CHECK_EQ(pvm_pkint(&team.count, 1, 1), 0);
     CHECK_EQ(pvm_pkint(team.tids, team.count, 1), 0);
     CHECK_EQ(pvm_mcast(team.tids, team.count, TAG_TEAM), 0);
+    for (int i = 0; i < team.count; i++)
+        check_receive_int(team.tids[i], TAG_READY); /* a resource manager would take, and forget, their pvm_notify */
     CHECK_EQ(pvm_notify(PvmTaskExit, TAG_EXIT, team.count, team.tids), 0);
 }
 
