@@ -13,7 +13,6 @@
 struct pvmd_host;
 struct pvmd_task;
 
-/* Each member is a list that ends with NULL. */
 /* What it means that a slave tells another one how many of its frames have come (DM_LINK_COUNT). */
 enum pvmd_count {
     PVMD_COUNT_PLAIN,
@@ -21,6 +20,7 @@ enum pvmd_count {
     PVMD_COUNT_ANSWER,   /* ... which came after all frames that had been sent before the question */
 };
 
+/* Each member is a list that ends with NULL. */
 struct pvmd_listeners {
     void (*const *daemon_ends)(void);
     void (*const *host_joined)(const struct pvmd_host *host);

@@ -130,6 +130,7 @@ void pvmd_host_free_all(void)
 
 void pvmd_host_set_state(struct pvmd_host *host, enum pvmd_host_state state)
 {
+    host->left_over = false;
     host->state = state;
     members_stale = true;
 }

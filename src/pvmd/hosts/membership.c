@@ -29,7 +29,6 @@ static void make_member(struct pvmd_host *h)
 {
     if (h->state != PVMD_HOST_JOINING)
         return;
-    h->left_over = false;
     pvmc_failpoint(PVMC_FAILPOINT_HOST_UP);
     pvmd_host_set_state(h, PVMD_HOST_UP);
     pvmc_failpoint_done(PVMC_FAILPOINT_HOST_UP);

@@ -340,12 +340,12 @@ static void stream_frame(void *owner, struct pvmc_frame *f, uint32_t count, bool
     if (l->state != PVMD_LINK_UP || !take_count(l, count))
         return;
     pvmd_flow_received(l, asked);
-    if (f->h.detour && pvmd_is_master())
-        forward_detour(l->host, f);
-    else if (f->h.detour && l->host->index == pvmd.master_index)
-        receive_detour(f);
-    else
+    if (!f->h.detour)
         pvmd_relay(f, l->host->index); /* may end the link */
+    else if (pvmd_is_master())
+        forward_detour(l->host, f);
+    else if (l->host->index == pvmd.master_index) /* else by a former master: it is sent again */
+        receive_detour(f);
 }
 
 static void stream_writable(void *owner)

@@ -214,6 +214,7 @@ static void check_adding(void)
     check_sleep_ms(4000);
     double start = check_now();
     CHECK_EQ(pvm_delhosts(&name, 1, &status), 1);
+    CHECK_EQ(status, PvmOk);
     printf("deleted after %.3f s\n", check_now() - start);
     CHECK(check_now() - start < daemons_patience(4));
     host = check_receive_int(tid, TAG_READY);

@@ -30,8 +30,8 @@ struct task {
     struct pvmc_frame **queue;
     size_t queued, capacity;
     uint32_t seq[8];  /* number of frames to it from the tids HOST + 0x100 + i */
-    uint32_t offer;   /* the number of the last one that it has made */
-    pvmc_tid refuser; /* of it, once the task leaves */
+    uint32_t offer;   /* the number of the last direct link that it has offered */
+    pvmc_tid refuser; /* who refuses that offer once the task leaves; 0: nobody */
 };
 
 pid_t fake_daemon_pid;
