@@ -172,7 +172,8 @@ static void enter_table(struct pvmd_newcomer *n, const struct order *o)
         return;
     }
     unsigned index = pvmc_failpoint(PVMC_FAILPOINT_HOST_ENTER) ? 0 : pvmd_host_next_index();
-    n->host = index ? pvmd_host_new(index, pvmd_membership_new_incarnation(), name) : NULL;
+    uint32_t incarnation = pvmd_membership_new_incarnation();
+    n->host = index && incarnation ? pvmd_host_new(index, incarnation, name) : NULL;
     if (!n->host)
         pvmd_newcomer_fail(n, PvmOutOfRes, "the host table is full");
     else

@@ -1,5 +1,6 @@
 /* membership.c - see membership.h. */
 #include "membership.h"
+#include <openssl/rand.h>
 #include "core/error.h"
 #include "core/fault/failpoint.h"
 #include "core/log.h"
@@ -9,8 +10,7 @@
 #include "pvmd/base/self.h"
 #include "pvmd/quorum/tables.h"
 
-static uint32_t last_incarnation = 1; /* the first host's */
-static bool changed;                  /* and not published */
+static bool changed; /* and not published */
 
 /* ---- the table as bytes ---- */
 
@@ -18,7 +18,6 @@ static void put_table(struct pvmc_buf *b)
 {
     size_t count;
     struct pvmd_host **members = pvmd_host_list(&count);
-    pvmc_buf_put_u32(b, last_incarnation);
     pvmc_buf_put_u32(b, pvmd_host_last_index());
     pvmc_buf_put_u32(b, (uint32_t)count);
     for (size_t i = 0; i < count; i++)
@@ -89,7 +88,6 @@ static void remove_others(const bool listed[PVMC_HOST_INDEX_MAX + 1])
 static int get_table(struct pvmc_buf *b)
 {
     bool listed[PVMC_HOST_INDEX_MAX + 1] = {false};
-    last_incarnation = pvmc_buf_get_u32(b);
     pvmd_host_set_last_index(pvmc_buf_get_u32(b));
     uint32_t count = pvmc_buf_get_u32(b);
     int rc = pvmc_buf_error(b);
@@ -153,9 +151,25 @@ void pvmd_membership_committed(uint32_t seq)
         publish();
 }
 
+static bool is_taken(uint32_t incarnation)
+{
+    for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++) {
+        const struct pvmd_host *h = pvmd_host_any(i);
+        if (h && h->incarnation == incarnation)
+            return true;
+    }
+    return false;
+}
+
+/* Not counted: a lost master may have given numbers that nobody else has heard of to daemons that still run. */
 uint32_t pvmd_membership_new_incarnation(void)
 {
-    return ++last_incarnation;
+    uint32_t incarnation;
+    do {
+        if (RAND_bytes((uint8_t *)&incarnation, sizeof incarnation) != 1)
+            return 0;
+    } while (!incarnation || is_taken(incarnation));
+    return incarnation;
 }
 
 /* ---- start and end ---- */
@@ -167,6 +181,5 @@ void pvmd_membership_start(void)
 
 void pvmd_membership_stop(void)
 {
-    last_incarnation = 1;
     changed = false;
 }

@@ -17,7 +17,10 @@ bool pvmd_membership_is_published(void);
 /* Master: whether all changes so far are committed. The event tables_committed tells of progress. */
 bool pvmd_membership_is_known(void);
 
-/* A number that no host of this machine has had: the incarnation of a new one. Master only. */
+/*
+ * The incarnation of a new host: a random number that no host of this machine has, and that none that has left is
+ * likely to have had. Master only. 0 if there are no random numbers.
+ */
 uint32_t pvmd_membership_new_incarnation(void);
 
 /* ---- events, start and end ---- */
