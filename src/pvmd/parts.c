@@ -61,6 +61,7 @@ static const struct pvmd_listeners listeners = {
         (number[]){pvmd_petition_committed, pvmd_membership_committed, pvmd_leave_committed, pvmd_add_committed, NULL},
     .link_up = (host_index[]){pvmd_join_link_up, NULL},
     .link_lost = (host_why[]){pvmd_join_link_lost, NULL},
+    .link_out = (host_index[]){pvmd_join_link_out, NULL},
     .link_count = (host_count[]){pvmd_join_link_count, NULL},
     .sender_charged = (charge[]){pvmd_overrun_charge, NULL},
     .sender_ended = (tid[]){pvmd_multicast_sender_ended, NULL},

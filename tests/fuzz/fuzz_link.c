@@ -140,6 +140,11 @@ void pvmd_tell_link_lost(unsigned host_index, const char *why)
     pvmd_link_close(pvmd_host_any(PEER));
 }
 
+void pvmd_tell_link_out(unsigned host_index)
+{
+    (void)host_index;
+}
+
 void pvmd_tell_link_count(unsigned host_index, uint32_t received, enum pvmd_count kind)
 {
     (void)received, (void)kind;

@@ -95,7 +95,7 @@ machine_test(hosts/hostfail CASES killed stopped busy SET PVM_HOST_TIMEOUT=1 ALO
 machine_test(hosts/hostfail CASES deleting adding SET PVM_HOST_TIMEOUT=15 ALONE)
 machine_test(hosts/masters ARGS 10 1 SET PVM_HOST_TIMEOUT=3 LIMIT 100 KILLS ALONE LABELS long)
 machine_test(hosts/masters AS often ARGS 200 2 SET PVM_HOST_TIMEOUT=3 LIMIT 600 KILLS ALONE LABELS slow)
-machine_test(hosts/pending CASES asked carried joining deleting SET PVM_HOST_TIMEOUT=3 KILLS ALONE)
+machine_test(hosts/pending CASES asked carried joining becoming deleting SET PVM_HOST_TIMEOUT=3 KILLS ALONE)
 foreach(ms 10 30 50 70 90 110)
   machine_test(hosts/pending AS ${ms}-ms CASES adding ARGS ${ms} SET PVM_HOST_TIMEOUT=3 KILLS ALONE)
 endforeach()

@@ -48,6 +48,11 @@ void pvmd_tell_link_lost(unsigned host_index, const char *why)
     TELL(link_lost, host_index, why);
 }
 
+void pvmd_tell_link_out(unsigned host_index)
+{
+    TELL(link_out, host_index);
+}
+
 void pvmd_tell_link_count(unsigned host_index, uint32_t received, enum pvmd_count kind)
 {
     TELL(link_count, host_index, received, kind);

@@ -29,6 +29,7 @@ struct pvmd_listeners {
     void (*const *tables_committed)(uint32_t seq);
     void (*const *link_up)(unsigned host_index);
     void (*const *link_lost)(unsigned host_index, const char *why);
+    void (*const *link_out)(unsigned host_index);
     void (*const *link_count)(unsigned host_index, uint32_t received, enum pvmd_count kind);
     void (*const *sender_charged)(pvmc_tid sender, pvmc_tid receiver, size_t bytes);
     void (*const *sender_ended)(pvmc_tid sender);
@@ -58,6 +59,9 @@ void pvmd_tell_tables_committed(uint32_t seq);
 /* The link to a host is up; or it is lost for good, and `why` is for the log. */
 void pvmd_tell_link_up(unsigned host_index);
 void pvmd_tell_link_lost(unsigned host_index, const char *why);
+
+/* We know of no master; this host says that it is the master, and that we are no member. We go on calling. */
+void pvmd_tell_link_out(unsigned host_index);
 
 /* We send to another slave through the master, and it is to know that `received` frames have come from it. */
 void pvmd_tell_link_count(unsigned host_index, uint32_t received, enum pvmd_count kind);

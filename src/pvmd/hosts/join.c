@@ -329,7 +329,21 @@ static void drop_newcomers(void)
     }
 }
 
-/* At a slave. Candidates must reach those to which frames went through the master. */
+/*
+ * Candidates must reach those to which frames went through the master. A host that joined asks whether the next master
+ * knows it.
+ */
+static void call_members(void)
+{
+    for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++) {
+        struct pvmd_host *h = pvmd_host_any(i);
+        if (h && h != pvmd_host_self() && !h->lost &&
+            (pvmd_tables_are_awaited() || pvmd_link_state(h) == PVMD_LINK_RELAYED))
+            pvmd_link_reopen(h);
+    }
+}
+
+/* At a slave. */
 static void lose_master(struct pvmd_host *master, const char *why)
 {
     bool proven = pvmd_link_is_proven(master);
@@ -340,11 +354,7 @@ static void lose_master(struct pvmd_host *master, const char *why)
     mark_newcomers();
     master->lost = true;
     pvmd_link_close(master);
-    size_t count;
-    struct pvmd_host **members = pvmd_host_list(&count);
-    for (size_t i = 0; i < count; i++)
-        if (pvmd_link_state(members[i]) == PVMD_LINK_RELAYED)
-            pvmd_link_reopen(members[i]);
+    call_members();
     pvmd_tables_master_lost(why, proven);
 }
 
@@ -363,6 +373,14 @@ void pvmd_join_link_lost(unsigned host_index, const char *why)
     } else if (h->state == PVMD_HOST_LEAVING) {
         pvmd_leave_gone(h);
     }
+}
+
+/* If it had been made a member, the next master would know. One with tables may know more than that one. */
+void pvmd_join_link_out(unsigned host_index)
+{
+    (void)host_index;
+    if (pvmd_tables_are_awaited())
+        pvmd_end(1, "the machine goes on without this host");
 }
 
 /* As the new master: calls all members, and removes the old master. */

@@ -52,6 +52,7 @@ void pvmd_net_stop(void);
 
 void pvmd_join_link_up(unsigned host_index);
 void pvmd_join_link_lost(unsigned host_index, const char *why);
+void pvmd_join_link_out(unsigned host_index);
 void pvmd_join_master_changed(void);
 void pvmd_join_link_count(unsigned host_index, uint32_t received, enum pvmd_count kind);
 

@@ -293,6 +293,8 @@ static void dial_failed(void *owner, enum pvmd_verdict verdict, bool refused, co
     l->refusals = refused ? l->refusals + 1 : 0;
     if (verdict == PVMD_VERDICT_CROSSED || (verdict == PVMD_VERDICT_RELAYED && is_to_or_from_master(l)))
         return; /* their call will arrive, or they will hear that we have a new master: the timer calls again */
+    if (verdict == PVMD_VERDICT_OUT && !has_master())
+        pvmd_tell_link_out(l->host->index);
     l->out = verdict == PVMD_VERDICT_OUT && l->host->index == pvmd.master_index;
     if (l->out)
         link_lost(l, "this host is out");

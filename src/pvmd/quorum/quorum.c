@@ -453,6 +453,12 @@ static void receive_lacking(struct pvmd_quorum *q, uint32_t from, const struct p
 
 /* ---- receiving: elections ---- */
 
+/* One that joins has promised nothing to anybody yet. One that is no member any more has. */
+static bool is_voter(struct pvmd_quorum *q)
+{
+    return !q->peer_count || peer_of(q, q->self);
+}
+
 /*
  * A member that hears its leader does not vote, so that one host with a bad cable cannot depose it; unless that leader
  * asks itself, having given way.
@@ -465,7 +471,7 @@ static void receive_ask(struct pvmd_quorum *q, uint32_t from, const struct pvmd_
         renew(q, m->term);
         return;
     }
-    bool may_vote = !has_leader && m->term >= q->term && peer_of(q, q->self);
+    bool may_vote = !has_leader && m->term >= q->term && is_voter(q);
     if (may_vote && m->term > q->term)
         give_way(q, m->term);
     if (!may_vote || (q->voted_for && q->voted_for != from) || compare(m->version, q->version) < 0) {

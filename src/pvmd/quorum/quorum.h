@@ -46,7 +46,7 @@ enum pvmd_quorum_kind {
     PVMD_QUORUM_REFUSED,    /* to a candidate or former leader: we know of this term */
 };
 
-/* A set of members, by their ids, which no two hosts of a machine ever share (pvmd_host.incarnation). */
+/* A set of members, by their ids (pvmd_host.incarnation): those of hosts that have left are not given again. */
 struct pvmd_quorum_set {
     const uint32_t *ids;
     unsigned count;
@@ -129,7 +129,10 @@ struct pvmd_quorum {
 /* The first daemon of a machine: the only member, and leader. */
 void pvmd_quorum_found(struct pvmd_quorum *q, uint32_t self, const struct pvmd_quorum_events *events, void *arg);
 
-/* A daemon that the leader will make a member: it follows, and lacks the tables. */
+/*
+ * A daemon that the leader will make a member: it follows, and lacks the tables. When the leader is lost it votes, but
+ * does not lead: others may know it as a member already.
+ */
 void pvmd_quorum_join(struct pvmd_quorum *q, uint32_t self, uint32_t leader, const struct pvmd_quorum_events *events,
                       void *arg);
 

@@ -453,14 +453,29 @@ static void give_up(void)
     pvmd_election_end();
 }
 
+bool pvmd_tables_are_awaited(void)
+{
+    return !quorum.peer_count;
+}
+
+/* A host that joins may be a member for others, but not before it has been told of them. */
+static bool may_be_a_member(void)
+{
+    if (!pvmd_tables_are_awaited())
+        return true;
+    for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++)
+        if (i != pvmd.master_index && i != pvmd.host_index && pvmd_host_any(i))
+            return true;
+    return false;
+}
+
 void pvmd_tables_master_lost(const char *why, bool proven)
 {
     const struct pvmd_host *master = pvmd_host_any(pvmd.master_index);
     pvmc_log(PVMC_LOG_WARNING, "the master, %s, is lost: %s", master->name, why);
-    bool joins = !quorum.peer_count; /* a member that waits for newer tables than its own gets them from the next one */
-    if (joins || !has_failover()) {
-        pvmd_end(1, joins ? "the master was lost while this host joined"
-                          : "a daemon cannot go on without its master (PVM_FAILOVER=no)");
+    if (!may_be_a_member() || !has_failover()) {
+        pvmd_end(1, has_failover() ? "the master was lost while this host joined"
+                                   : "a daemon cannot go on without its master (PVM_FAILOVER=no)");
         return;
     }
     if (proven)

@@ -73,6 +73,9 @@ bool pvmd_tables_have_committed(uint32_t seq);
 /* Whether the link to the master is lost and no other daemon leads yet. */
 bool pvmd_tables_are_leaderless(void);
 
+/* Whether this host joins, and has no tables yet. */
+bool pvmd_tables_are_awaited(void);
+
 /*
  * The master's link is lost for good, at a slave. The members elect another master (event master_changed), or this
  * daemon ends. `proven`: its daemon has ended.

@@ -6,6 +6,7 @@
  *   pending carried    of 4: the master has carried out what was asked, but has not answered, when it is killed
  *   pending adding MS  of 3: the master is killed so many ms after it was asked to add a host
  *   pending joining    of 3: ... when the new host waits to become a member
+ *   pending becoming   of 3: ... when the others know that it is one, and its own tables are on the way
  *   pending deleting   of 4: the master is killed while it waits for a deleted host's daemon
  */
 #include <dirent.h>
@@ -233,11 +234,22 @@ static void check_carried(void)
         check_skip("the kernel does not destroy connections (ss -K), so the answers were not lost");
 }
 
+static void check_added(int added)
+{
+    int n, tid;
+    struct pvmhostinfo *hosts;
+    CHECK_EQ(pvm_config(&n, NULL, &hosts), 0);
+    CHECK_EQ(n, 3);
+    CHECK_TEXT(hosts[2].hi_name, "127.0.0.9");
+    CHECK_EQ(hosts[2].hi_tid, added);
+    check_spawn("caller", "none", "127.0.0.9", 1, &tid);
+    check_receive_int(tid, TAG_READY);
+}
+
 /* Whether the host was added by the first master, the second or not yet at all: it is a member once, with one tid. */
 static void check_adding(int after_ms, int joining)
 {
-    int n, tid, caller_tid, host;
-    struct pvmhostinfo *hosts;
+    int caller_tid, host;
     start_machine(3);
     host = daemons_host(0);
     CHECK_EQ(pvm_notify(PvmHostDelete, TAG_HOST, 1, &host), 0);
@@ -263,13 +275,35 @@ static void check_adding(int after_ms, int joining)
     int added = check_receive_int(caller_tid, TAG_RESULT);
     printf("the host is added after %.3f s\n", check_now() - start);
     CHECK_EQ(check_receive_int(-1, TAG_HOST), host);
-    CHECK_EQ(pvm_config(&n, NULL, &hosts), 0);
-    CHECK_EQ(n, 3);
-    CHECK_TEXT(hosts[2].hi_name, "127.0.0.9");
-    CHECK_EQ(hosts[2].hi_tid, added);
-    check_spawn("caller", "none", "127.0.0.9", 1, &tid);
-    check_receive_int(tid, TAG_READY);
+    check_added(added);
     end_machine(1);
+}
+
+/* Two of the four that are members then have nobody but the new one to make them a majority. */
+static void check_becoming(void)
+{
+    start_machine(3);
+    int caller_tid = start_caller("add", 2);
+    check_send_int(caller_tid, TAG_GO, 300);
+    check_sleep_ms(150);
+    send_signal(SEAT, SIGSTOP);
+    check_sleep_ms(1000);
+    pid_t newcomer = daemons_pid(8);
+    CHECK(kill(newcomer, SIGSTOP) == 0);
+    send_signal(SEAT, SIGCONT);
+    while (pvm_mstat("127.0.0.9") != PvmOk)
+        check_sleep_ms(5);
+    double start = check_now();
+    int destroyed = destroy_connections("127.0.0.9");
+    send_signal(0, SIGKILL);
+    CHECK(kill(newcomer, SIGCONT) == 0);
+    int added = check_receive_int(caller_tid, TAG_RESULT);
+    put_entries();
+    printf("the machine goes on after %.3f s\n", check_now() - start);
+    check_added(added);
+    end_machine(1);
+    if (destroyed < 1)
+        check_skip("the kernel does not destroy connections (ss -K), so the new host has its tables");
 }
 
 /* The deleted host's daemon is stopped, so that the master waits for its end. */
@@ -303,10 +337,12 @@ static void master(int argc, char **argv)
         check_adding(argc > 2 ? atoi(argv[2]) : 40, 0);
     else if (strcmp(what, "joining") == 0)
         check_adding(1000, 1);
+    else if (strcmp(what, "becoming") == 0)
+        check_becoming();
     else if (strcmp(what, "deleting") == 0)
         check_deleting();
     else
-        CHECK(!"usage: pending asked | carried | adding | joining | deleting");
+        CHECK(!"usage: pending asked | carried | adding | joining | becoming | deleting");
 }
 
 static const struct check_role roles[] = {{"caller", caller}, {NULL, NULL}};

@@ -562,21 +562,24 @@ static bool is_damaged_for_long(unsigned node)
     return q->damaged && !(has_leader && has(machine.unloaded, node));
 }
 
+/* A newcomer without tables helps the others with its vote. */
 bool model_is_healthy(void)
 {
-    unsigned able = 0;
-    for (unsigned i = 0; i < MODEL_NODES; i++)
-        if (has(machine.running, i) && members_now(i)) /* a newcomer that still waits for the tables is of no help */
-            able |= 1u << i;
+    unsigned able = machine.running, with_tables = 0;
     for (unsigned i = 0; i < MODEL_NODES; i++) {
         unsigned now = members_now(i), then = members_then(i);
         if (!has(able, i))
             continue;
-        if (is_damaged_for_long(i) || machine.cut[i] & machine.running || 2 * count(now & able) <= count(now) ||
+        if (machine.cut[i] & machine.running)
+            return false;
+        if (!now)
+            continue;
+        with_tables |= 1u << i;
+        if (is_damaged_for_long(i) || 2 * count(now & able) <= count(now) ||
             (then && 2 * count(then & now & able) <= count(then)))
             return false;
     }
-    return able;
+    return with_tables;
 }
 
 static void notice_losses(void)

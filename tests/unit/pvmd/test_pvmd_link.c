@@ -98,6 +98,11 @@ void pvmd_tell_link_lost(unsigned host_index, const char *why)
     ev_break(pvmd.loop, EVBREAK_ALL);
 }
 
+void pvmd_tell_link_out(unsigned host_index)
+{
+    (void)host_index;
+}
+
 void pvmd_tell_link_count(unsigned host_index, uint32_t received, enum pvmd_count kind)
 {
     (void)kind;
