@@ -46,7 +46,7 @@ enum pvmd_quorum_kind {
     PVMD_QUORUM_REFUSED,    /* to a candidate or former leader: we know of this term */
 };
 
-/* A set of members, by their ids (pvmd_host.incarnation): those of hosts that have left are not given again. */
+/* A set of members, by their ids (pvmd_host.incarnation), which are random: no two hosts ever share one. */
 struct pvmd_quorum_set {
     const uint32_t *ids;
     unsigned count;
@@ -115,7 +115,7 @@ struct pvmd_quorum {
     bool is_installed;        /* half of the members follow the leader; if not, it may give way to another */
     uint32_t term, voted_for; /* the highest term that we know of, and our vote in it */
     uint32_t renewing;        /* leader: the later term in which it asks for votes, or 0 */
-    bool is_patient;          /* we have voted for another member, and give it time */
+    uint32_t patience;        /* campaigns that we leave out, so that another member that may lead has time */
     struct pvmd_version version;
     uint32_t committed;   /* changes up to this one are known to be committed */
     uint32_t members_seq; /* the last change of the members */
@@ -155,14 +155,17 @@ void pvmd_quorum_describe(const struct pvmd_quorum *q, struct pvmd_quorum_messag
 /* The leader is lost for good: this member may vote, and be a candidate. */
 void pvmd_quorum_leader_lost(struct pvmd_quorum *q);
 
-/* Asks for votes in a new term, if no leader is known. Called again, after a while, until there is one. */
+/*
+ * Asks for votes in a new term, if no leader is known. Called again, after a while, until there is one that half of the
+ * members follow; gives up one that they do not follow soon.
+ */
 void pvmd_quorum_campaign(struct pvmd_quorum *q);
 
 /*
- * A member that has provably ended, not one that is silent; and that knew of no later term than ours when it ended. A
- * follower gives up its leader only after a time of silence, so the end of one that has heard from us within this time
- * may be told. The end of one that had been silent for longer may not, ever: it may have voted for another leader, and
- * even have led, before it ended.
+ * A member, or the leader of one that joins, that has provably ended, not one that is silent; and that knew of no later
+ * term than ours when it ended. A follower gives up its leader only after a time of silence, so the end of one that has
+ * heard from us within this time may be told. The end of one that had been silent for longer may not, ever: it may have
+ * voted for another leader, and even have led, before it ended.
  */
 void pvmd_quorum_dead(struct pvmd_quorum *q, uint32_t id);
 

@@ -334,10 +334,12 @@ static bool proves(unsigned node, unsigned other)
 {
     if (machine.last_terms[other] > core(node)->term && !machine.proves_late)
         return false;
+    if (has(machine.running | machine.unborn, other))
+        return false;
     for (unsigned i = 0; i < core(node)->peer_count; i++)
         if (core(node)->peers[i].id == other + 1)
-            return !has(machine.running | machine.unborn, other) && !core(node)->peers[i].dead;
-    return false;
+            return !core(node)->peers[i].dead;
+    return core(node)->leader == other + 1 && !core(node)->is_installed; /* of a newcomer */
 }
 
 /* The first change of each leader, a change of the members, is committed when the next may be made. */
@@ -680,7 +682,7 @@ static void code_node(struct codec *c, struct node *n, unsigned id)
     code_bytes(c, &q->damaged, 1);
     code_bytes(c, &q->half_elects, 1);
     code_bytes(c, &q->is_installed, 1);
-    code_bytes(c, &q->is_patient, 1);
+    code_u32(c, &q->patience);
     code_u32(c, &q->renewing);
     code_u32(c, &q->peer_count);
     for (unsigned i = 0; i < q->peer_count; i++)

@@ -270,6 +270,45 @@ START_TEST(who_has_led_is_told_with_the_tables)
 }
 END_TEST
 
+/* Host 3 joins, and has no tables yet when 1 is lost, and 2 follows it in the lead and is lost, too. */
+static void lose_two_leaders(struct pvmd_quorum *q, uint32_t *committed)
+{
+    pvmd_quorum_join(q, 3, 1, &alone, committed);
+    pvmd_quorum_leader_lost(q);
+    pvmd_quorum_receive(q, 2, &(struct pvmd_quorum_message){.kind = PVMD_QUORUM_CHANGE, .term = 2});
+    ck_assert_uint_eq(q->leader, 2);
+}
+
+static bool votes_for_4(struct pvmd_quorum *q)
+{
+    pvmd_quorum_receive(q, 4, &(struct pvmd_quorum_message){.kind = PVMD_QUORUM_ASK, .term = 3});
+    return q->voted_for == 4;
+}
+
+START_TEST(a_new_leader_that_dies_is_given_up)
+{
+    static struct pvmd_quorum q;
+    uint32_t committed;
+    lose_two_leaders(&q, &committed);
+    ck_assert(!votes_for_4(&q));
+    pvmd_quorum_dead(&q, 2);
+    ck_assert(votes_for_4(&q));
+}
+END_TEST
+
+START_TEST(a_new_leader_whom_nobody_follows_is_given_up)
+{
+    static struct pvmd_quorum q;
+    uint32_t committed;
+    lose_two_leaders(&q, &committed);
+    for (unsigned i = 0; i < 4; i++)
+        pvmd_quorum_campaign(&q);
+    ck_assert(!votes_for_4(&q));
+    pvmd_quorum_campaign(&q);
+    ck_assert(votes_for_4(&q));
+}
+END_TEST
+
 /* PVMD_QUORUM_MAX of them, until the change is committed together with as many others. */
 START_TEST(all_members_may_be_replaced_at_once)
 {
@@ -288,4 +327,5 @@ UNIT_MAIN("pvmd_quorum", three_members_that_crash, proofs_of_death_while_links_a
           leaders_come_back_from_their_journals, a_former_leader_that_is_back_counts_for_nobody_else,
           half_of_two_members_elects_a_second_leader, late_proofs_of_death_commit_what_the_next_leader_lacks,
           long_random_orders, a_connected_majority_recovers, who_has_led_is_told_with_the_tables,
+          a_new_leader_that_dies_is_given_up, a_new_leader_whom_nobody_follows_is_given_up,
           all_members_may_be_replaced_at_once)
