@@ -230,13 +230,21 @@ static unsigned call_ticks(const struct pvmd_link *l)
     return is_answered && quarter > CALL_TICKS ? quarter : CALL_TICKS;
 }
 
+static void relay_without_call(struct pvmd_link *l)
+{
+    relay_from_now(l, "it is reachable from the master's machine only");
+}
+
 /* Calls anew, and again, until a call gets through or liveness.c gives up. */
 static void tick_lost(struct pvmd_link *l)
 {
     if (l->ticks < call_ticks(l))
         return;
     drop_connection(l);
-    call(l);
+    if (has_master() && !is_to_or_from_master(l) && !may_call(l)) /* there was no other way without a master */
+        relay_without_call(l);
+    else
+        call(l);
 }
 
 /* The other side has called although our connection looks well: it may have lost it, and we cannot know. */
@@ -538,7 +546,7 @@ void pvmd_link_accepted(const struct pvmd_preface *p, int fd, const uint8_t key[
 static void open_link(struct pvmd_link *l)
 {
     if (!may_call(l)) {
-        relay_from_now(l, "it is reachable from the master's machine only");
+        relay_without_call(l);
         return;
     }
     enter(l, PVMD_LINK_OPENING);

@@ -50,8 +50,8 @@ bool pvmd_link_is_proven(const struct pvmd_host *host);
 bool pvmd_link_is_out(const struct pvmd_host *master);
 
 /*
- * The master has changed: calls a member whose link is not UP. The new master calls all; a slave those that it has
- * reached through the old master.
+ * Calls a host whose link is not UP: the new master all; a slave whose master is lost those that it has reached through
+ * that one, and if it has no tables yet all that it knows.
  */
 void pvmd_link_reopen(struct pvmd_host *host);
 
