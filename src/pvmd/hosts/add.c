@@ -18,6 +18,7 @@
 #include "newcomer.h"
 #include "pvm3.h"
 #include "pvmd/net/rpc.h"
+#include "pvmd/quorum/tables.h"
 
 #define LAUNCHES_MAX  16   /* at once */
 #define ORDERS_MAX    64   /* under way */
@@ -175,7 +176,7 @@ static void enter_table(struct pvmd_newcomer *n, const struct order *o)
     uint32_t incarnation = pvmd_membership_new_incarnation();
     n->host = index && incarnation ? pvmd_host_new(index, incarnation, name) : NULL;
     if (!n->host)
-        pvmd_newcomer_fail(n, PvmOutOfRes, "the host table is full");
+        pvmd_newcomer_fail(n, PvmOutOfRes, "the host table is full, or there are no random numbers");
     else
         pvmd_liveness_go_on();
     if (n->host) {
@@ -283,6 +284,7 @@ static void begin_batch(void)
         return;
     batch.active = true;
     pvmc_failpoint(PVMC_FAILPOINT_HOST_TELL);
+    pvmd_tables_indices_given();
     tell_all();
     pvmc_failpoint_done(PVMC_FAILPOINT_HOST_TELL);
 }

@@ -18,7 +18,7 @@
 struct pvmd_journal_owner {
     struct pvmd_machine machine;
     uint32_t incarnation; /* of the master's host */
-    uint32_t next_index;  /* a host index that the machine has not used */
+    uint32_t next_index;  /* a host index that no other host has heard of */
 };
 
 /*

@@ -426,6 +426,12 @@ void pvmd_tables_hosts_changed(const struct pvmc_buf *change)
     changed(PVMD_TABLE_HOSTS, change, NULL, &(struct pvmd_quorum_set){.ids = ids, .count = (unsigned)count});
 }
 
+void pvmd_tables_indices_given(void)
+{
+    if (has_failover() && quorum.peer_count > 1)
+        write_journal();
+}
+
 bool pvmd_tables_are_settled(void)
 {
     return quorum.role == PVMD_QUORUM_LEADER && quorum.committed >= first_as_master && pvmd_quorum_is_settled(&quorum);
@@ -458,22 +464,17 @@ bool pvmd_tables_are_awaited(void)
     return !quorum.peer_count;
 }
 
-/* A host that joins may be a member for others, but not before it has been told of them. */
-static bool may_be_a_member(void)
+/* A host that joins may be a member for others, but not before it has been told who they are. */
+static bool may_be_a_member(const struct pvmd_host *master)
 {
-    if (!pvmd_tables_are_awaited())
-        return true;
-    for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++)
-        if (i != pvmd.master_index && i != pvmd.host_index && pvmd_host_any(i))
-            return true;
-    return false;
+    return !pvmd_tables_are_awaited() || master->state == PVMD_HOST_UP;
 }
 
 void pvmd_tables_master_lost(const char *why, bool proven)
 {
     const struct pvmd_host *master = pvmd_host_any(pvmd.master_index);
     pvmc_log(PVMC_LOG_WARNING, "the master, %s, is lost: %s", master->name, why);
-    if (!may_be_a_member() || !has_failover()) {
+    if (!may_be_a_member(master) || !has_failover()) {
         pvmd_end(1, has_failover() ? "the master was lost while this host joined"
                                    : "a daemon cannot go on without its master (PVM_FAILOVER=no)");
         return;

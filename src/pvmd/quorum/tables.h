@@ -62,6 +62,12 @@ uint32_t pvmd_tables_changed(enum pvmd_table_kind kind, const struct pvmc_buf *c
 /* As above, for the table of hosts, which says who the members are; only when pvmd_tables_are_settled(). */
 void pvmd_tables_hosts_changed(const struct pvmc_buf *change);
 
+/*
+ * Others are about to hear of hosts to which this master has given indices: a daemon that comes back from the journal
+ * takes none of these.
+ */
+void pvmd_tables_indices_given(void);
+
 /* Whether members may change: the last change of them is committed, and so is our first one as master. */
 bool pvmd_tables_are_settled(void);
 

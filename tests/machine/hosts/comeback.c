@@ -3,6 +3,7 @@
  * of the other hosts go on. PVM_HOST_TIMEOUT=5.
  *
  *   comeback at-once | soon     of 2 hosts: before the other one has noticed, and after
+ *   comeback adding             of 3 hosts: while it adds a fourth one, which others know already
  *   comeback late               of 3 hosts, which have elected another master meanwhile: a new machine begins
  *   comeback half               of 2 hosts with PVM_FAILOVER=half: the other one becomes the master
  */
@@ -42,6 +43,16 @@ static void heir(int argc, char **argv)
 {
     (void)argc, (void)argv;
     CHECK_EQ(entry_put("heirloom", 6, PvmMboxPersistent), 0);
+}
+
+static void adder(int argc, char **argv)
+{
+    char *name = "127.0.0.8";
+    int info = 0;
+    (void)argc, (void)argv;
+    check_send_int(pvm_parent(), TAG_READY, 0);
+    pvm_addhosts(&name, 1, &info);
+    check_send_int(pvm_parent(), TAG_VALUE, info);
 }
 
 static void lonely(int argc, char **argv)
@@ -181,6 +192,25 @@ static void check_comeback(int pause_ms)
     end(daemon);
 }
 
+/* The third host is stopped, so the new one cannot become a member. */
+static void check_adding(void)
+{
+    int adder_tid;
+    begin(3);
+    check_spawn("adder", NULL, daemons_name(1), 1, &adder_tid);
+    pid_t third = daemons_pid(2);
+    CHECK(kill(third, SIGSTOP) == 0);
+    check_receive_int(adder_tid, TAG_READY);
+    check_sleep_ms(1000);
+    kill_master();
+    pid_t daemon = start_again();
+    CHECK(kill(third, SIGCONT) == 0);
+    CHECK(check_receive_int(adder_tid, TAG_VALUE) > 0);
+    CHECK(!daemons_log_has(7, "the master was lost while this host joined")); /* as if it knew nobody */
+    check_machine(4);
+    end(daemon);
+}
+
 /* The others have gone on, so the daemon that is started again begins a machine of its own. */
 static void check_late(void)
 {
@@ -224,16 +254,18 @@ static void master(int argc, char **argv)
         check_comeback(0);
     else if (!strcmp(what, "soon"))
         check_comeback(SOON_MS);
+    else if (!strcmp(what, "adding"))
+        check_adding();
     else if (!strcmp(what, "late"))
         check_late();
     else if (!strcmp(what, "half"))
         check_half();
     else
-        CHECK(!"usage: comeback at-once | soon | late | half");
+        CHECK(!"usage: comeback at-once | soon | adding | late | half");
 }
 
-static const struct check_role roles[] = {
-    {"echo", echo}, {"waiter", waiter}, {"lonely", lonely}, {"heir", heir}, {NULL, NULL}};
+static const struct check_role roles[] = {{"echo", echo}, {"waiter", waiter}, {"lonely", lonely},
+                                          {"heir", heir}, {"adder", adder},   {NULL, NULL}};
 
 int main(int argc, char **argv)
 {
