@@ -28,7 +28,7 @@ enum pvmd_host_state {
 
 struct pvmd_host {
     unsigned index;       /* 1..4095; reused only after the counter has wrapped */
-    uint32_t incarnation; /* counts added hosts: distinguishes successive users of a slot */
+    uint32_t incarnation; /* random: distinguishes successive users of a slot */
     enum pvmd_host_state state;
     char *name;
     char *arch; /* "" until known */

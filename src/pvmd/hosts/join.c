@@ -237,6 +237,8 @@ static int get_rows(struct pvmc_buf *body, bool members)
         rc = pvmd_host_get_row(body, &h);
         if (!rc && members)
             make_member(h);
+        else if (!rc)
+            pvmd_host_set_last_index(h->index); /* not given again, should we be the next master */
     }
     return rc;
 }

@@ -18,7 +18,7 @@
 #include "pvmd/launch/startup.h"
 
 #define AGAIN_S   0.2     /* before a daemon is started where another one is about to end */
-#define NOTICE_US 2000000 /* more than PVM_HOST_TIMEOUT, for a daemon to notice that its master is lost and to end */
+#define NOTICE_US 4000000 /* more than 1.5 x PVM_HOST_TIMEOUT, for a daemon whose master is lost to end */
 
 static double start_limit_s(void)
 {
@@ -191,10 +191,13 @@ void pvmd_newcomer_master_changed(void)
     became_master_us = pvmc_clock_us();
 }
 
-/* The daemon there may be one that the lost master has started: it ends when it notices that the master is lost. */
+/*
+ * The daemon there may be one that the lost master has started. It ends when it hears from us that it is no member, or
+ * when it has noticed that the master is lost, and waited in vain for another one.
+ */
 static bool may_end_soon(void)
 {
-    int64_t notice_us = pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) * 5 / 4 + NOTICE_US;
+    int64_t notice_us = pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) * 3 / 2 + NOTICE_US;
     return became_master_us && pvmc_clock_us() - became_master_us < notice_us;
 }
 

@@ -57,7 +57,7 @@ __attribute__((format(printf, 3, 4))) void pvmd_newcomer_fail(struct pvmd_newcom
 /* Frees what it holds, not *n. */
 void pvmd_newcomer_clear(struct pvmd_newcomer *n);
 
-/* Another daemon, or this one, has become the master: those that the lost one was adding are about to end. */
+/* Another daemon, or this one, has become the master: those that the lost one was adding will end. */
 void pvmd_newcomer_master_changed(void);
 
 #endif
