@@ -3,8 +3,6 @@
 #include <string.h>
 #include "core/error.h"
 
-#define PATIENCE_WITH_LEADER 4 /* campaigns that a new leader may take until half of the members follow it */
-
 static struct pvmd_quorum_peer *peer_of(struct pvmd_quorum *q, uint32_t id)
 {
     for (unsigned i = 0; i < q->peer_count; i++)
@@ -265,14 +263,12 @@ static void follow(struct pvmd_quorum *q, uint32_t leader)
         return;
     q->leader = leader;
     q->is_installed = false;
-    q->patience = PATIENCE_WITH_LEADER;
     note_leader(q, leader);
 }
 
 static void forget_leader(struct pvmd_quorum *q)
 {
     q->leader = 0;
-    q->patience = 0;
     q->lacking = q->damaged; /* nobody will send us the tables */
 }
 
@@ -319,17 +315,12 @@ static void renew(struct pvmd_quorum *q, uint32_t term)
 
 void pvmd_quorum_campaign(struct pvmd_quorum *q)
 {
-    bool is_leader_new = q->role == PVMD_QUORUM_FOLLOWER && q->leader && !q->is_installed;
-    if (q->leader && !is_leader_new)
+    if (q->leader || q->damaged || !peer_of(q, q->self))
         return;
-    if (q->patience) {
-        q->patience--;
+    if (q->is_patient) { /* the one that we have voted for may have won */
+        q->is_patient = false;
         return;
     }
-    if (is_leader_new)
-        forget_leader(q);
-    if (q->damaged || !peer_of(q, q->self))
-        return;
     q->role = PVMD_QUORUM_CANDIDATE;
     q->renewing = 0;
     q->term++;
@@ -488,7 +479,7 @@ static void receive_ask(struct pvmd_quorum *q, uint32_t from, const struct pvmd_
         return;
     }
     q->voted_for = from;
-    q->patience = 1;
+    q->is_patient = true;
     send_simple(q, from, PVMD_QUORUM_VOTE);
 }
 

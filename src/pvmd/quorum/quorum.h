@@ -115,7 +115,7 @@ struct pvmd_quorum {
     bool is_installed;        /* half of the members follow the leader; if not, it may give way to another */
     uint32_t term, voted_for; /* the highest term that we know of, and our vote in it */
     uint32_t renewing;        /* leader: the later term in which it asks for votes, or 0 */
-    uint32_t patience;        /* campaigns that we leave out, so that another member that may lead has time */
+    bool is_patient;          /* we have voted for another member, and give it time */
     struct pvmd_version version;
     uint32_t committed;   /* changes up to this one are known to be committed */
     uint32_t members_seq; /* the last change of the members */
@@ -155,10 +155,7 @@ void pvmd_quorum_describe(const struct pvmd_quorum *q, struct pvmd_quorum_messag
 /* The leader is lost for good: this member may vote, and be a candidate. */
 void pvmd_quorum_leader_lost(struct pvmd_quorum *q);
 
-/*
- * Asks for votes in a new term, if no leader is known. Called again, after a while, until there is one that half of the
- * members follow; gives up one that they do not follow soon.
- */
+/* Asks for votes in a new term, if no leader is known. Called again, after a while, until there is one. */
 void pvmd_quorum_campaign(struct pvmd_quorum *q);
 
 /*
