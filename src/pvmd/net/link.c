@@ -109,6 +109,16 @@ static void enter(struct pvmd_link *l, enum pvmd_link_state state)
         start_ticks(l);
 }
 
+/*
+ * Whether loopback addresses of hosts are those of our machine. Only the first master has no address, and a daemon that
+ * does not know other hosts than its master yet.
+ */
+static bool is_on_first_machine(void)
+{
+    const char *own = pvmd_host_self()->address;
+    return !*own || pvmw_ip_is_loopback(own);
+}
+
 /* Decides which addresses to call. A loopback address reaches the other host only if both are on one machine. */
 static bool may_call(struct pvmd_link *l)
 {
@@ -118,7 +128,7 @@ static bool may_call(struct pvmd_link *l)
         return true;
     if (!h->port || pvmw_address_parse(h->address, h->port, &a))
         return false;
-    if (pvmw_address_is_loopback(&a) && !is_to_or_from_master(l) && !pvmw_ip_is_loopback(pvmd_host_self()->address))
+    if (pvmw_address_is_loopback(&a) && !is_on_first_machine())
         return false;
     pvmw_addresses_add(&l->addresses, &a);
     return true;
@@ -235,13 +245,20 @@ static void relay_without_call(struct pvmd_link *l)
     relay_from_now(l, "it is reachable from the master's machine only");
 }
 
+/* Only the other side can call, and has not. Without a master there was no other way. */
+static bool is_called_in_vain(struct pvmd_link *l)
+{
+    return has_master() && !is_to_or_from_master(l) && !may_call(l) &&
+           pvmc_clock_us() - l->proven_us > (int64_t)(OPEN_TICKS * TICK_S * 1e6);
+}
+
 /* Calls anew, and again, until a call gets through or liveness.c gives up. */
 static void tick_lost(struct pvmd_link *l)
 {
     if (l->ticks < call_ticks(l))
         return;
     drop_connection(l);
-    if (has_master() && !is_to_or_from_master(l) && !may_call(l)) /* there was no other way without a master */
+    if (is_called_in_vain(l))
         relay_without_call(l);
     else
         call(l);

@@ -521,24 +521,42 @@ START_TEST(unreachable_slaves_are_reached_through_the_master)
 }
 END_TEST
 
-/* No call leads to a loopback address of another machine: its slave may call us, until a master passes frames on. */
-START_TEST(slaves_without_an_address_are_reached_through_the_next_master)
+/* Its address is a loopback one of another machine. Its link is to be open. */
+static struct pvmd_host *reopen_without_an_address(void)
 {
-    begin(LOW, HIGH, MASTER);
-    struct pvmd_host *h = pvmd_host_any(HIGH), *master = pvmd_host_new(MASTER, MASTER, "master");
+    struct pvmd_host *h = pvmd_host_any(HIGH);
     pvmd_host_set_text(&pvmd_host_self()->address, "10.1.2.3");
     pvmd_host_set_text(&h->address, "127.0.0.1");
     h->port = 1;
-    master->lost = true;
     pvmd_link_reopen(h);
     ev_tstamp start = ev_now(pvmd.loop);
     while (ev_now(pvmd.loop) < start + 0.5)
         ev_run(pvmd.loop, EVRUN_ONCE);
+    return h;
+}
+
+/* The slave may call us, until a master passes frames on. */
+START_TEST(slaves_without_an_address_are_reached_through_the_next_master)
+{
+    begin(LOW, HIGH, MASTER);
+    pvmd_host_new(MASTER, MASTER, "master")->lost = true;
+    struct pvmd_host *h = reopen_without_an_address();
     ck_assert_int_eq(pvmd_link_state(h), PVMD_LINK_LOST);
     pvmd.master_index = THIRD;
     while (!run.relayed)
         ev_run(pvmd.loop, EVRUN_ONCE);
     ck_assert_int_eq(pvmd_link_state(h), PVMD_LINK_RELAYED);
+    end();
+}
+END_TEST
+
+/* The first master could call it, but another one must wait for its call. */
+START_TEST(slaves_without_an_address_are_not_dead_for_the_next_master)
+{
+    begin(LOW, HIGH, LOW);
+    struct pvmd_host *h = reopen_without_an_address();
+    ck_assert(!run.lost);
+    ck_assert_int_eq(pvmd_link_state(h), PVMD_LINK_LOST);
     end();
 }
 END_TEST
@@ -701,6 +719,7 @@ UNIT_MAIN("pvmd_link", frames_come_once_and_in_order, torn_connections_lose_noth
           pings_hold_no_frame_up, crossed_calls_end_in_one_link, slaves_links_survive_cuts_from_both_sides,
           a_dead_daemon_is_noticed_at_once, a_dead_master_is_noticed_soon, who_is_not_known_any_more_is_told,
           unreachable_slaves_are_reached_through_the_master,
-          slaves_without_an_address_are_reached_through_the_next_master, frames_with_a_detour_arrive_once_and_in_order,
+          slaves_without_an_address_are_reached_through_the_next_master,
+          slaves_without_an_address_are_not_dead_for_the_next_master, frames_with_a_detour_arrive_once_and_in_order,
           only_those_who_are_meant_are_let_in, a_master_that_is_back_is_known_once_it_is_let_in,
           a_link_is_doubted_once_its_caller_has_its_answer)
