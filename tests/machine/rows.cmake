@@ -99,7 +99,7 @@ machine_test(hosts/pending CASES asked carried joining becoming deleting SET PVM
 foreach(ms 10 30 50 70 90 110)
   machine_test(hosts/pending AS ${ms}-ms CASES adding ARGS ${ms} SET PVM_HOST_TIMEOUT=3 KILLS ALONE)
 endforeach()
-machine_test(hosts/comeback CASES at-once soon adding late SET PVM_HOST_TIMEOUT=5 KILLS)
+machine_test(hosts/comeback CASES at-once soon adding twice late SET PVM_HOST_TIMEOUT=5 KILLS)
 machine_test(hosts/comeback CASES half SET PVM_HOST_TIMEOUT=5 PVM_FAILOVER=half KILLS)
 machine_test(hosts/failover CASES killed third stopped two both slaves half halt steady SET PVM_HOST_TIMEOUT=3 KILLS ALONE)
 machine_test(hosts/lifecycle ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:machine_tasks_identity>)

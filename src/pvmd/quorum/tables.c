@@ -378,6 +378,8 @@ static int quorum_question(const struct pvmd_question *q, struct pvmc_buf *body)
         return 0; /* we want to lead: the others have our host under its former index */
     if (!rc && host)
         pvmd_quorum_receive(&quorum, host->incarnation, &m);
+    if (!rc && m.kind == PVMD_QUORUM_STATE)
+        drop_parts(); /* those of a former leader are not loaded */
     return rc;
 }
 
@@ -520,6 +522,7 @@ void pvmd_tables_return(void)
     pvmd_quorum_join(&quorum, pvmd_host_self()->incarnation, pvmd_host_self()->incarnation, &events, NULL);
     quorum.half_elects = !strcmp(pvmc_config_text(PVMC_SETTING_FAILOVER), "half");
     int rc = pvmd_journal_replay(replay);
+    pvmd_host_set_last_index(pvmd.host_index); /* for the next return */
     struct pvmd_host **members = pvmd_host_list(&count);
     returning = !rc && !quorum.lacking && count > 1;
     if (!returning)

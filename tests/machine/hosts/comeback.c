@@ -4,6 +4,7 @@
  *
  *   comeback at-once | soon     of 2 hosts: before the other one has noticed, and after
  *   comeback adding             of 3 hosts: while it adds a fourth one, which others know already
+ *   comeback twice              of 2 hosts: again, when it has come back
  *   comeback late               of 3 hosts, which have elected another master meanwhile: a new machine begins
  *   comeback half               of 2 hosts with PVM_FAILOVER=half: the other one becomes the master
  */
@@ -192,6 +193,20 @@ static void check_comeback(int pause_ms)
     end(daemon);
 }
 
+static void check_twice(void)
+{
+    int status;
+    begin(2);
+    kill_master();
+    pid_t first = start_again();
+    check_echo();
+    CHECK(kill(first, SIGKILL) == 0);
+    CHECK_EQ(waitpid(first, &status, 0), first);
+    pid_t second = start_again();
+    check_machine(2);
+    end(second);
+}
+
 /* The third host is stopped, so the new one cannot become a member. */
 static void check_adding(void)
 {
@@ -256,12 +271,14 @@ static void master(int argc, char **argv)
         check_comeback(SOON_MS);
     else if (!strcmp(what, "adding"))
         check_adding();
+    else if (!strcmp(what, "twice"))
+        check_twice();
     else if (!strcmp(what, "late"))
         check_late();
     else if (!strcmp(what, "half"))
         check_half();
     else
-        CHECK(!"usage: comeback at-once | soon | adding | late | half");
+        CHECK(!"usage: comeback at-once | soon | adding | twice | late | half");
 }
 
 static const struct check_role roles[] = {{"echo", echo}, {"waiter", waiter}, {"lonely", lonely},
