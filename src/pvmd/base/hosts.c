@@ -155,6 +155,13 @@ void pvmd_host_set_last_index(unsigned index)
     last_index = index <= PVMC_HOST_INDEX_MAX ? index : 0;
 }
 
+void pvmd_host_note_index(unsigned index)
+{
+    unsigned ahead = (index + PVMC_HOST_INDEX_MAX - last_index) % PVMC_HOST_INDEX_MAX;
+    if (ahead <= PVMC_HOST_INDEX_MAX / 2)
+        pvmd_host_set_last_index(index);
+}
+
 /* ---- rows ---- */
 
 void pvmd_host_put_row(struct pvmc_buf *b, const struct pvmd_host *host)

@@ -85,6 +85,9 @@ unsigned pvmd_host_next_index(void);
 unsigned pvmd_host_last_index(void);
 void pvmd_host_set_last_index(unsigned index);
 
+/* The master has given this index out, and perhaps later ones before. */
+void pvmd_host_note_index(unsigned index);
+
 /*
  * A row in the wire format: see doc/protocol.md. Reading returns an entry in state JOINING, a PVMC_E code, or
  * PVMC_EEXISTS.

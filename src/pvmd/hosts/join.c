@@ -238,7 +238,7 @@ static int get_rows(struct pvmc_buf *body, bool members)
         if (!rc && members)
             make_member(h);
         else if (!rc)
-            pvmd_host_set_last_index(h->index); /* not given again, should we be the next master */
+            pvmd_host_note_index(h->index); /* not given again, should we be the next master */
     }
     return rc;
 }

@@ -230,6 +230,16 @@ void pvmd_leave_committed(uint32_t seq)
 
 /* ---- the end of the machine ---- */
 
+/* They know the members, and would look for the next master. */
+static void halt_newcomers(void)
+{
+    for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++) {
+        const struct pvmd_host *h = pvmd_host_any(i);
+        if (h && h->state == PVMD_HOST_JOINING)
+            pvmd_ask(i, PVMD_DM_HALT, NULL, NULL, NULL);
+    }
+}
+
 void pvmd_leave_all(int exit_code, const char *why)
 {
     size_t count;
@@ -239,6 +249,7 @@ void pvmd_leave_all(int exit_code, const char *why)
         pvmd_end(exit_code, why);
         return;
     }
+    halt_newcomers();
     w->exit_code = exit_code;
     snprintf(w->why, sizeof w->why, "%s", why);
     for (size_t i = 0; i < count; i++)

@@ -209,8 +209,11 @@ static void again_event(struct ev_loop *loop, ev_timer *w, int events)
     launch(w->data);
 }
 
+static void set_limit(struct pvmd_newcomer *n, double limit_s);
+
 static void launch_again(struct pvmd_newcomer *n)
 {
+    set_limit(n, start_limit_s());
     ev_timer_init(&n->again, again_event, AGAIN_S, 0.);
     n->again.data = n;
     ev_timer_start(pvmd.loop, &n->again);
