@@ -7,9 +7,10 @@
 #include "core/error.h"
 #include "wire/reliable/reliable.h"
 #include "wire/reliable/state.h"
+#include "lossy_channel.h"
 #include "tests/unit/unit.h"
 
-enum { PACKET_BYTES = 300, FLIGHTS_MAX = 4096, LINES = 64 };
+enum { PACKET_BYTES = 300, LINES = 64 };
 
 /* Sanitizers make each packet about twenty times as slow, so they test a tenth of the packets. */
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
@@ -25,119 +26,39 @@ enum { FEWER = 1 };
             ck_abort_msg("%s is not so", #condition);                                                                  \
     } while (0)
 
-/* ---- the channel: packets in flight, by time of arrival ---- */
-
-struct flight {
-    int64_t arrives_us;
-    uint64_t order;
-    struct side *to;
-    uint32_t length;
-    uint8_t bytes[2 * PACKET_BYTES];
-};
-
-struct channel {
-    unsigned loss, duplicate, reorder, damage; /* of 10,000 packets */
-    int64_t delay_us, packet_us;               /* one-way delay; time that a packet occupies the wire */
-    unsigned room;                             /* packets accepted at a time; 0: no limit */
-    int64_t now_us;
-    uint64_t random, order, emitted;
-    struct flight *heap[FLIGHTS_MAX];
-    unsigned count;
-};
+/* ---- callbacks ---- */
 
 struct side {
     struct pvmw_reliable *r;
-    struct channel *channel;
     struct side *other;
     uint64_t to_send, sent, given_back; /* messages */
     uint64_t received, received_bytes;  /* of the current message */
     int64_t wire_us;                    /* when the wire from here is free */
     bool asleep;                        /* reads nothing: packets pile up in its ring */
-    struct flight *ring[LINES];
+    struct lossy_flight *ring[LINES];
     unsigned waiting;
     unsigned overruns;
 };
 
-static uint32_t random_of(struct channel *c)
-{
-    c->random = c->random * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(c->random >> 33);
-}
-
-static bool happens(struct channel *c, unsigned chances)
-{
-    return random_of(c) % 10000 < chances;
-}
-
-static bool before(const struct flight *a, const struct flight *b)
-{
-    return a->arrives_us != b->arrives_us ? a->arrives_us < b->arrives_us : a->order < b->order;
-}
-
-static void swap(struct channel *c, unsigned i, unsigned j)
-{
-    struct flight *f = c->heap[i];
-    c->heap[i] = c->heap[j];
-    c->heap[j] = f;
-}
-
-static void push(struct channel *c, struct flight *f)
-{
-    MUST(c->count < FLIGHTS_MAX);
-    unsigned i = c->count++;
-    for (c->heap[i] = f; i && before(c->heap[i], c->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        swap(c, i, (i - 1) / 2);
-}
-
-static struct flight *pop(struct channel *c)
-{
-    struct flight *first = c->heap[0];
-    c->heap[0] = c->heap[--c->count];
-    for (unsigned i = 0, next; (next = 2 * i + 1) < c->count; i = next) {
-        if (next + 1 < c->count && before(c->heap[next + 1], c->heap[next]))
-            next++;
-        if (!before(c->heap[next], c->heap[i]))
-            break;
-        swap(c, i, next);
-    }
-    return first;
-}
-
-static void fly(struct channel *c, struct side *from, const uint8_t *bytes, uint32_t length)
-{
-    struct flight *f = malloc(sizeof *f);
-    f->to = from->other;
-    f->length = length;
-    f->order = c->order++;
-    from->wire_us = (from->wire_us > c->now_us ? from->wire_us : c->now_us) + c->packet_us;
-    f->arrives_us = from->wire_us + c->delay_us;
-    if (happens(c, c->reorder))
-        f->arrives_us += random_of(c) % (10 * c->delay_us + 1);
-    memcpy(f->bytes, bytes, length);
-    if (happens(c, c->damage))
-        f->bytes[random_of(c) % length] ^= (uint8_t)(1 << random_of(c) % 8);
-    push(c, f);
-}
-
-/* ---- callbacks ---- */
+static struct lossy_channel net;
+static struct side a, b;
+static unsigned room;    /* packets in flight at a time; 0: no limit */
+static uint64_t emitted; /* packets so far, with those that the channel loses */
 
 static int emit(void *arg, const struct iovec *pieces, unsigned count)
 {
     struct side *s = arg;
-    uint8_t bytes[2 * PACKET_BYTES];
+    uint8_t bytes[PACKET_BYTES];
     uint32_t length = 0;
-    if (s->channel->room && s->channel->count >= s->channel->room)
+    if (room && net.count >= room)
         return PVMC_EAGAIN;
     for (unsigned i = 0; i < count; i++) {
         MUST(length + pieces[i].iov_len <= PACKET_BYTES);
         memcpy(bytes + length, pieces[i].iov_base, pieces[i].iov_len);
         length += (uint32_t)pieces[i].iov_len;
     }
-    s->channel->emitted++;
-    if (!happens(s->channel, s->channel->loss))
-        fly(s->channel, s, bytes, length);
-    if (happens(s->channel, s->channel->duplicate))
-        fly(s->channel, s, bytes, length);
+    emitted++;
+    lossy_send(&net, s->other, &s->wire_us, bytes, length);
     return 0;
 }
 
@@ -196,14 +117,13 @@ static const struct pvmw_reliable_settings usual = {.packet_bytes = PACKET_BYTES
                                                     .ack_delay_us = 500,
                                                     .dead_after_us = 60000000};
 
-static struct channel net;
-static struct side a, b;
-
 static void start(const struct pvmw_reliable_settings *settings)
 {
-    net = (struct channel){.delay_us = 20, .now_us = 1, .random = 4711};
-    a = (struct side){.channel = &net, .other = &b};
-    b = (struct side){.channel = &net, .other = &a};
+    net = (struct lossy_channel){.delay_us = 20, .now_us = 1, .random = 4711};
+    room = 0;
+    emitted = 0;
+    a = (struct side){.other = &b};
+    b = (struct side){.other = &a};
     a.r = pvmw_reliable_new(settings, 0xffffff00, 7, &callbacks, &a); /* its numbers wrap soon */
     b.r = pvmw_reliable_new(settings, 7, 0xffffff00, &callbacks, &b);
     ck_assert_ptr_nonnull(a.r);
@@ -213,7 +133,7 @@ static void start(const struct pvmw_reliable_settings *settings)
 static void finish(void)
 {
     while (net.count)
-        free(pop(&net));
+        free(lossy_take(&net));
     for (struct side *s = &a; s; s = s == &a ? &b : NULL) {
         while (s->waiting)
             free(s->ring[--s->waiting]);
@@ -221,7 +141,7 @@ static void finish(void)
     }
 }
 
-static void take(struct side *s, struct flight *f)
+static void take(struct side *s, struct lossy_flight *f)
 {
     pvmw_reliable_take(s->r, f->bytes, f->length, net.now_us);
     free(f);
@@ -236,7 +156,7 @@ static void wake(struct side *s)
 }
 
 /* Like the ring of a raw socket: packets without room are lost. */
-static void arrive(struct flight *f)
+static void arrive(struct lossy_flight *f)
 {
     struct side *s = f->to;
     if (!s->asleep) {
@@ -272,7 +192,7 @@ static void step(int64_t limit_us)
     if (next_us > net.now_us)
         net.now_us = next_us;
     while (net.count && net.heap[0]->arrives_us <= net.now_us)
-        arrive(pop(&net));
+        arrive(lossy_take(&net));
     work(&a);
     work(&b);
 }
@@ -465,11 +385,11 @@ START_TEST(idle_is_silent)
     while (pvmw_reliable_due_us(a.r) != PVMW_RELIABLE_NEVER || pvmw_reliable_due_us(b.r) != PVMW_RELIABLE_NEVER ||
            net.count)
         step(net.now_us + 1000000);
-    uint64_t emitted = net.emitted;
+    uint64_t before = emitted;
     net.now_us += 3600 * 1000000ll;
     work(&a);
     work(&b);
-    ck_assert_uint_eq(net.emitted, emitted);
+    ck_assert_uint_eq(emitted, before);
     finish();
 }
 END_TEST
@@ -500,7 +420,7 @@ START_TEST(packets_of_another_life_are_refused)
     start(&usual);
     a.to_send = 3;
     work(&a);
-    struct flight *old = net.heap[0];
+    struct lossy_flight *old = net.heap[0];
     struct pvmw_reliable *reborn = pvmw_reliable_new(&usual, 8, 0xffffff00, &callbacks, &b);
     ck_assert_int_eq(pvmw_reliable_take(reborn, old->bytes, old->length, net.now_us), PVMC_EDENIED);
     ck_assert_uint_eq(pvmw_reliable_counters(reborn)->strangers, 1);
@@ -516,7 +436,7 @@ END_TEST
 START_TEST(a_carrier_without_room_is_tried_again)
 {
     start(&usual);
-    net.room = 3;
+    room = 3;
     net.loss = 100;
     run(5000, 1000);
     finish();
@@ -611,9 +531,9 @@ START_TEST(hostile_packets_do_no_harm)
     start(&usual);
     uint8_t bytes[PACKET_BYTES];
     for (int i = 0; i < 200000 / FEWER; i++) {
-        uint32_t length = random_of(&net) % sizeof bytes;
+        uint32_t length = lossy_random(&net) % sizeof bytes;
         for (uint32_t j = 0; j < length; j++)
-            bytes[j] = (uint8_t)random_of(&net);
+            bytes[j] = (uint8_t)lossy_random(&net);
         if (length && i % 2)
             bytes[0] = 1;
         MUST(pvmw_reliable_take(b.r, bytes, length, net.now_us) == PVMC_EFORMAT);
@@ -646,7 +566,7 @@ START_TEST(who_is_gone_is_told_of)
     start(&usual);
     a.to_send = 3;
     work(&a);
-    const struct flight *f = net.heap[0];
+    const struct lossy_flight *f = net.heap[0];
     ck_assert_uint_eq(pvmw_reliable_addressee(f->bytes, f->length), 7);
     ck_assert_uint_eq(pvmw_reliable_addressee(f->bytes, PVMW_RELIABLE_HEADER_BYTES - 1), 0);
     ck_assert_uint_eq(pvmw_reliable_refuse(f->bytes, f->length, net.now_us, answer), sizeof answer);
