@@ -209,7 +209,14 @@ static void again_event(struct ev_loop *loop, ev_timer *w, int events)
     launch(w->data);
 }
 
-static void set_limit(struct pvmd_newcomer *n, double limit_s);
+/* Starts over. */
+static void set_limit(struct pvmd_newcomer *n, double limit_s)
+{
+    n->limit_s = limit_s;
+    ev_timer_stop(pvmd.loop, &n->limit);
+    ev_timer_set(&n->limit, limit_s, 0.);
+    ev_timer_start(pvmd.loop, &n->limit);
+}
 
 static void launch_again(struct pvmd_newcomer *n)
 {
@@ -246,15 +253,6 @@ static const char *daemon_path(const struct pvmd_newcomer *n)
 {
     const char *path = n->spec.daemon_path ? n->spec.daemon_path : pvmc_config_text(PVMC_SETTING_DPATH);
     return *path ? path : NULL;
-}
-
-/* Starts over. */
-static void set_limit(struct pvmd_newcomer *n, double limit_s)
-{
-    n->limit_s = limit_s;
-    ev_timer_stop(pvmd.loop, &n->limit);
-    ev_timer_set(&n->limit, limit_s, 0.);
-    ev_timer_start(pvmd.loop, &n->limit);
 }
 
 /* Runs the launcher's command with `text` as its input, and frees the text. */
