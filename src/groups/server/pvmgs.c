@@ -13,6 +13,7 @@
 #include "core/log.h"
 #include "core/reserve.h"
 #include "groups/name.h"
+#include "libpvm/route/exit_notice.h"
 #include "calls.h"
 #include "barrier.h"
 #include "legacy.h"
@@ -313,6 +314,7 @@ int main(int argc, char **argv)
         return 2;
     }
     pvmc_reserve_start();
+    pvmi_exit_notice_never_delay();
     tid = pvm_mytid();
     if (tid < 0)
         return 1;

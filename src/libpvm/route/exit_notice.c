@@ -22,7 +22,7 @@ struct notice {
 };
 
 static struct notice *waiting;
-static bool bypassed;
+static bool bypassed, at_once;
 
 /* The tid in a notification; 0 for other messages. */
 static pvmc_tid notified(const struct pvmc_message *m)
@@ -91,7 +91,7 @@ bool pvmi_exit_notice_take(struct pvmc_message *m)
     struct pvmi_peer *p = tid ? pvmi_peer_find(tid) : NULL;
     if (p)
         pvmi_route_withdraw(p);
-    return p && p->links && keep(p, m);
+    return p && p->links && !at_once && keep(p, m);
 }
 
 void pvmi_exit_notice_note(struct pvmi_peer *p)
@@ -103,6 +103,11 @@ void pvmi_exit_notice_note(struct pvmi_peer *p)
 void pvmi_exit_notice_bypass(bool on)
 {
     bypassed = on;
+}
+
+void pvmi_exit_notice_never_delay(void)
+{
+    at_once = true;
 }
 
 static void unlist(struct notice *f)

@@ -25,6 +25,12 @@ void pvmi_exit_notice_note(struct pvmi_peer *p);
 /* While on, no notice is delayed: when pvm_notify() cancels requests, their messages report no end. */
 void pvmi_exit_notice_bypass(bool on);
 
+/*
+ * From now on, no notice is delayed: for the group server, to which what a dead task sent no longer matters. Whoever
+ * knows of the end may start a successor, whose requests the delayed notice would come after.
+ */
+void pvmi_exit_notice_never_delay(void);
+
 /* The links to this task are down: delivers its notices. */
 void pvmi_exit_notice_deliver(pvmc_tid tid);
 
