@@ -10,12 +10,18 @@
 #include <unistd.h>
 #include "team.h"
 
-enum { MEMBERS = 2, CALLS = 300, FDS = 1024, CHILD_S = 60, TAG_DEAD = TAG_TEAM_RESULT + 1 };
+enum {
+    MEMBERS = 2,
+    CALLS = 300,    /* after which there is a link */
+    FDS_MAX = 1024, /* descriptors that a task may have open */
+    CHILD_S = 60,   /* the child ends by itself if the test fails */
+    TAG_DEAD = TAG_TEAM_RESULT + 1
+};
 
 /* What the daemon watches is closed, so that it sees the end; links of the transport tcp are not. */
 static void close_all_but_links(void)
 {
-    for (int fd = 0; fd < FDS; fd++) {
+    for (int fd = 0; fd < FDS_MAX; fd++) {
         struct sockaddr_storage address;
         socklen_t length = sizeof address;
         if (getsockname(fd, (struct sockaddr *)&address, &length) != 0 || address.ss_family == AF_UNIX)
@@ -23,15 +29,15 @@ static void close_all_but_links(void)
     }
 }
 
-/* Enters barriers until it has a link to the server; then a child of it keeps the link. */
+/* Enters barriers until it has a link to the server; then a child of it keeps the link. In a child made by fork() the
+ * library would close it. */
 static void victim(int argc, char **argv)
 {
     (void)argc, (void)argv;
     CHECK_EQ(team_join("r", MEMBERS), 1);
     for (int i = 0; i < CALLS; i++)
         CHECK_EQ(pvm_barrier("r", MEMBERS), 0);
-    long child =
-        syscall(SYS_clone, (long)SIGCHLD, 0L, 0L, 0L, 0L); /* in a child of fork() the library closes its links */
+    long child = syscall(SYS_clone, (long)SIGCHLD, 0L, 0L, 0L, 0L);
     CHECK(child >= 0);
     if (child == 0) {
         close_all_but_links();
