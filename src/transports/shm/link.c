@@ -316,6 +316,18 @@ static bool receive_reserved(int socket, struct received *r)
     return any;
 }
 
+enum next { NEXT_NONE, NEXT_RING, NEXT_PACKET };
+
+/* What the socket holds next. Rings are taken at once: they bring no descriptor, so they need not free the reserve. */
+static enum next take_ring(int socket)
+{
+    struct packet next;
+    ssize_t length = recv(socket, &next, sizeof next, MSG_PEEK | MSG_DONTWAIT);
+    if (length < 0 && errno == EAGAIN)
+        return NEXT_NONE;
+    return length == 1 && recv(socket, &next, sizeof next, MSG_DONTWAIT) == 1 ? NEXT_RING : NEXT_PACKET;
+}
+
 static void meet_peer(struct pvmt_shm_link *l, const struct received *r)
 {
     l->peer = r->pid;
@@ -373,7 +385,13 @@ void pvmt_shm_link_listen(struct pvmt_shm_link *l)
 {
     struct received r;
     for (int i = 0; i < PACKETS_PER_LOOK && l->socket >= 0; i++) {
-        if (!receive_reserved(l->socket, &r)) {
+        enum next next = take_ring(l->socket);
+        bool closed = __atomic_load_n(&l->theirs->closed, __ATOMIC_ACQUIRE);
+        if (next == NEXT_RING && l->state == PVMT_LINK_UP && !closed)
+            return; /* seldom is there more, and epoll reports it */
+        if (next == NEXT_RING)
+            continue;
+        if (next == NEXT_NONE || !receive_reserved(l->socket, &r)) {
             if (__atomic_load_n(&l->theirs->closed, __ATOMIC_ACQUIRE))
                 end(l, false); /* end even if the peer could not be told */
             return;
