@@ -26,6 +26,9 @@
  * If several threads wait, one is the driver: it does all this, and releases the lock while it yields or sleeps. The
  * others sleep until a thread that holds the lock, mostly the driver, finds their wait over. A driver whose wait is
  * over wakes another thread, which takes its place.
+ *
+ * At a gate (gate.h) the task yields as long as others come, because they run then, and no longer than phase 2 after
+ * the last one. It learns separately whether that pays off.
  */
 #include "wait.h"
 #include <errno.h>
@@ -44,6 +47,7 @@
 #include "arrivals.h"
 #include "carrier.h"
 #include "handler.h"
+#include "libpvm/base/gate.h"
 #include "libpvm/base/jump.h"
 #include "libpvm/base/virtual.h"
 #include "link.h"
@@ -96,6 +100,8 @@ static struct waiter *driver;  /* NULL: no thread listens */
 static int bell = -1;          /* wakes a driver that sleeps */
 
 bool pvmi_wait_driver_sleeps;
+
+static const struct pvmi_gate *gate; /* where the innermost wait waits; NULL: it waits for messages only */
 
 static bool core_is_shared(void)
 {
@@ -242,7 +248,7 @@ static int yield_and_look(int64_t limit_ns, int64_t deadline_us)
 /* Phases 1 and 2, if they pay off. The number of events, or PVMC_EDOWN. */
 static int poll_links(int64_t deadline_us)
 {
-    int64_t limit_ns = pvmi_virtual() ? 0 : polling_ns();
+    int64_t limit_ns = pvmi_virtual() || gate ? 0 : polling_ns();
     if (!limit_ns)
         return 0;
     int n = burst();
@@ -295,7 +301,8 @@ static void sleep_until(int64_t deadline_us)
         sleep_in_virtual_time(deadline_us);
         return;
     }
-    struct pollfd fds[] = {{.fd = pvmi_link_fd(), .events = POLLIN}, {.fd = bell, .events = POLLIN}};
+    struct pollfd fds[] = {{.fd = pvmi_link_fd(), .events = POLLIN},
+                           {.fd = gate ? gate->bell : bell, .events = POLLIN}};
     struct timespec left, *limit = NULL;
     if (deadline_us != PVMI_WAIT_FOREVER) {
         int64_t us = deadline_us - pvmc_clock_us();
@@ -306,7 +313,7 @@ static void sleep_until(int64_t deadline_us)
     }
     pvmi_wait_driver_sleeps = driver;
     unsigned depth = pvmi_lock_pause();
-    ppoll(fds, depth ? 2 : 1, limit, NULL); /* a signal may end it early: the caller loops */
+    ppoll(fds, depth || gate ? 2 : 1, limit, NULL); /* a signal may end it early: the caller loops */
     pvmi_lock_resume(depth);
     pvmi_wait_driver_sleeps = false;
     uint64_t rings;
@@ -317,6 +324,8 @@ static void sleep_until(int64_t deadline_us)
 /* Polls direct links first, because usually one of them has woken us. The number of events, or PVMC_EDOWN. */
 static int look_after_sleep(void)
 {
+    if (gate && gate->is_open(gate->arg))
+        return 1;
     int n = look_at_direct();
     return n ? n : pvmi_link_progress();
 }
@@ -503,24 +512,27 @@ static int wait_alone(pvmi_condition *done, void *arg, int64_t deadline_us, bool
 }
 
 /* takes_in: takes in all messages that arrive meanwhile. */
-static int wait_until(pvmi_condition *done, void *arg, int64_t deadline_us, bool takes_in)
+static int wait_until(pvmi_condition *done, void *arg, int64_t deadline_us, bool takes_in, const struct pvmi_gate *at)
 {
+    const struct pvmi_gate *outer_gate = gate;
     bool outer = pvmi_jump_wait_begin();
+    gate = at;
     if (takes_in)
         pvmi_arrivals_take_in_all();
     int rc = (pvmi_lock_is_ours() ? wait_among_others : wait_alone)(done, arg, deadline_us, takes_in);
+    gate = outer_gate;
     pvmi_jump_wait_end(outer);
     return rc;
 }
 
 int pvmi_wait_until(pvmi_condition *done, void *arg, int64_t deadline_us)
 {
-    return wait_until(done, arg, deadline_us, true);
+    return wait_until(done, arg, deadline_us, true, NULL);
 }
 
 int pvmi_wait_for_message(pvmi_condition *done, void *arg, int64_t deadline_us)
 {
-    return wait_until(done, arg, deadline_us, false);
+    return wait_until(done, arg, deadline_us, false, NULL);
 }
 
 int pvmi_lock_wait(pvmi_condition *done, void *arg)
@@ -551,4 +563,71 @@ int pvmi_wait_glance(void)
     static unsigned glances;
     int n = ++glances % GLANCES ? 0 : listen_now();
     return n < 0 ? n : 0;
+}
+
+/* ---- gates ---- */
+
+static bool burst_at(const struct pvmi_gate *g)
+{
+    int polls = core_is_shared() ? 1 : BURST_POLLS;
+    bool open;
+    while (!(open = g->is_open(g->arg)) && --polls)
+        relax();
+    return open;
+}
+
+/* Yields as long as others come. Whether the gate has opened; it may have if this returns false. */
+static bool yield_at(const struct pvmi_gate *g, int64_t limit_ns)
+{
+    int64_t now_ns = pvmc_clock_ns(), last_ns = now_ns, heard_ns = now_ns;
+    unsigned come = g->come(g->arg);
+    while (!burst_at(g)) {
+        if (now_ns - last_ns >= limit_ns)
+            return false;
+        now_ns = yield(now_ns);
+        unsigned now_come = g->come(g->arg);
+        if (now_come != come)
+            last_ns = now_ns;
+        come = now_come;
+        if (now_ns - heard_ns < limit_ns)
+            continue;
+        heard_ns = now_ns;
+        if (listen_now() < 0)
+            return false;
+        pvmi_arrivals_take_in_all();
+        pvmi_handler_run();
+    }
+    return true;
+}
+
+static bool yield_if_it_pays(const struct pvmi_gate *g)
+{
+    static struct {
+        int paid, skipped;
+    } at_gates = {.paid = PAID_START};
+    bool shared = core_is_shared(), tries = at_gates.paid || ++at_gates.skipped >= RETRY_WAITS;
+    int64_t limit_ns = (shared ? SHARED_NS : ALONE_NS) * slowness();
+    if (spin_us() >= 0) {
+        limit_ns = spin_us() * 1000;
+        tries = limit_ns;
+    }
+    if (!tries)
+        return false;
+    bool open = yield_at(g, limit_ns);
+    at_gates.skipped = 0;
+    move(&at_gates.paid, open ? 1 : -1, PAID_MAX);
+    return open;
+}
+
+int pvmi_gate_wait(const struct pvmi_gate *g)
+{
+    bool outer = pvmi_jump_wait_begin();
+    bool open = yield_if_it_pays(g);
+    pvmi_jump_wait_end(outer);
+    if (open)
+        return 0;
+    g->sleep(g->arg, true);
+    int rc = g->is_open(g->arg) ? 0 : wait_until(g->is_open, g->arg, PVMI_WAIT_FOREVER, true, g);
+    g->sleep(g->arg, false);
+    return pvmc_error_public(rc);
 }

@@ -18,6 +18,7 @@
 #include "exit_notice.h"
 #include "libpvm/engine/handler.h"
 #include "libpvm/engine/outbox.h"
+#include "libpvm/base/gate.h"
 #include "libpvm/base/task.h"
 #include "libpvm/base/virtual.h"
 #include "libpvm/engine/wait.h"
@@ -111,6 +112,11 @@ static const struct pvmt_transport_ops *chosen(const char *name)
         if (!strcmp(choice.ops[i]->name, name))
             return choice.ops[i];
     return NULL;
+}
+
+bool pvmi_gate_is_allowed(void)
+{
+    return chosen("shm") && !pvmi_virtual() && !pvmi_lock_is_ours();
 }
 
 /* Whether a transport can reach p from here at all. */

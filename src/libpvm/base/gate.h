@@ -1,0 +1,29 @@
+/*
+ * gate.h - waiting, in libgpvm3, for what other processes do in shared memory instead of by messages.
+ *
+ * Messages are received meanwhile as in any other wait. The task yields its core as long as others come to the gate,
+ * and then sleeps until its bell rings.
+ */
+#ifndef PVMI_GATE_H
+#define PVMI_GATE_H
+
+#include <stdbool.h>
+
+struct pvmi_gate {
+    bool (*is_open)(void *arg);
+    unsigned (*come)(void *arg);           /* changes while others come */
+    void (*sleep)(void *arg, bool begins); /* the bell must ring from now on, or no longer */
+    void *arg;
+    int bell; /* a descriptor; readable when the gate is open */
+};
+
+/* Waits until the gate is open, which it is not now. 0 or an error as for pvm_recv(). In engine/wait.c. */
+int pvmi_gate_wait(const struct pvmi_gate *gate);
+
+/*
+ * Whether this task may wait at gates: not in a process with several threads, where another one may be the driver, in
+ * virtual time, or if PVM_TRANSPORT leaves out shared memory. In route/route.c.
+ */
+bool pvmi_gate_is_allowed(void);
+
+#endif
