@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "gserver.h"
+#include "libpvm/base/gate.h"
 #include "pvm3.h"
 #include "groups/collectives/traffic.h"
 
@@ -33,6 +34,7 @@ void pvmg_group_release(struct pvmg_group *g)
     pvmg_group_set_retransmit(g, NULL);
     pvmg_members_unref(g->members);
     pvmg_members_unref(g->participants);
+    pvmg_board_free(g->board);
     free(g->name);
     free(g);
 }
@@ -81,6 +83,15 @@ static struct pvmg_group *obtain(const char *name)
     return g;
 }
 
+static void drop_board(struct pvmg_group *g)
+{
+    pvmg_board_close(g->board);
+    if (g->at_board)
+        return; /* the barrier still looks at it */
+    pvmg_board_free(g->board);
+    g->board = NULL;
+}
+
 /* Sets the group's id. A different id means that a new group has taken over the name. */
 static int identify(struct pvmg_group *g, int id)
 {
@@ -92,7 +103,8 @@ static int identify(struct pvmg_group *g, int id)
     }
     g->id = id;
     g->number = g->finished = g->broken = g->barrier_error = g->epoch = g->barrier = 0;
-    g->missed_mismatch = g->told_broken = false;
+    g->missed_mismatch = g->told_broken = g->by_messages = g->met = false;
+    drop_board(g);
     if (PVMC_HASH_ADD(by_id, by_id, id, g))
         return PvmOk;
     g->id = 0;
@@ -291,6 +303,7 @@ void pvmg_group_event(int id, int kind, int value)
 
     if (!g)
         return;
+    drop_board(g);
     if (kind == PVMG_EVENT_MISMATCH) {
         note_mismatch(g, value);
         return;
@@ -304,10 +317,37 @@ void pvmg_group_event(int id, int kind, int value)
         g->barrier_error = kind == PVMG_EVENT_DIED ? PvmNoTask : PvmNoGroup;
 }
 
+void pvmg_group_board(int from, int id, const int *ticket)
+{
+    struct pvmg_group *g = pvmg_group_of(id);
+
+    if (!g || !pvmg_group_is_member(g) || g->stale || g->at_board || !pvmg_gserver_is_known(from))
+        return;
+    drop_board(g);
+    if (pvmi_gate_is_allowed())
+        g->board = pvmg_board_find(ticket);
+}
+
+struct pvmg_group *pvmg_group_with_board(const char *name)
+{
+    struct pvmg_group *g = find(name);
+
+    if (!g || !g->board)
+        return NULL;
+    if (pvmg_board_is_closed(g->board)) {
+        drop_board(g);
+        return NULL;
+    }
+    g->refs++;
+    return g;
+}
+
 void pvmg_group_lose_all(void)
 {
-    for (struct pvmg_group *g = by_name; g; g = g->by_name.next)
+    for (struct pvmg_group *g = by_name; g; g = g->by_name.next) {
         g->stale = true;
+        drop_board(g);
+    }
 }
 
 void pvmg_group_forget_all(void)

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include "core/hash.h"
+#include "board.h"
 #include "members.h"
 #include "groups/collectives/packet.h"
 
@@ -34,6 +35,10 @@ struct pvmg_group {
     bool told_broken;   /* a barrier has returned that error */
     int epoch, barrier; /* a mismatch starts a new epoch, in which barriers count from 0 */
     bool in_barrier, missed_mismatch;
+
+    struct pvmg_board *board;   /* where the members meet in barriers, or NULL */
+    bool at_board, by_messages; /* a barrier is under way there, or by messages, or the program has jumped out of it */
+    bool met;                   /* the barrier that the program has jumped out of has ended */
 
     UT_hash_handle by_name, by_id;
 };
@@ -69,6 +74,12 @@ void pvmg_group_set_retransmit(struct pvmg_group *g, struct pvmg_packet *p);
 
 /* Handles an event from the server (enum pvmg_group_event). */
 void pvmg_group_event(int id, int kind, int value);
+
+/* The server `from` offers a board. */
+void pvmg_group_board(int from, int id, const int *ticket);
+
+/* The record of a group with a board, with a reference for the caller; NULL if there is none. */
+struct pvmg_group *pvmg_group_with_board(const char *name);
 
 /* The server has ended: what it had to say may not have arrived. */
 void pvmg_group_lose_all(void);

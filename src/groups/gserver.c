@@ -37,6 +37,11 @@ int pvmg_gserver_find(void)
     return entry[0];
 }
 
+bool pvmg_gserver_is_known(int tid)
+{
+    return tid == server && watched > 0;
+}
+
 bool pvmg_gserver_is_ended(int tid)
 {
     return tid == ended && tid != 0;

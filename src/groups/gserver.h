@@ -29,6 +29,9 @@ bool pvmg_gserver_asked_again(void);
 /* Whether this server, which the mailbox may still name, is known to have ended. */
 bool pvmg_gserver_is_ended(int tid);
 
+/* Whether this is the server that this task knows, and that it will hear of the end of. */
+bool pvmg_gserver_is_known(int tid);
+
 /* A task has ended: forgets the server if it was that task. */
 void pvmg_gserver_gone(int tid);
 

@@ -39,9 +39,10 @@
  * tid.
  *
  * Among members, context PVMG_GROUP_CTX_MEMBERS, tag PVMG_GROUP_TRAFFIC: int kind, then a packet (packet.h); or, from
- * the server, PVMG_PACKET_EVENT: ints group id, event (enum pvmg_group_event), value. Messages from a daemon with this
- * tag are notices of the server's exit. There is only one tag, because a handler of ours for any tag would keep the
- * user from adding handlers for any context.
+ * the server, PVMG_PACKET_EVENT: ints group id, event (enum pvmg_group_event), value; or PVMG_PACKET_BOARD: ints group
+ * id, ticket (board.c), which libraries of before boards ignore, so that the board is never opened. Messages from a
+ * daemon with this tag are notices of the server's exit. There is only one tag, because a handler of ours for any tag
+ * would keep the user from adding handlers for any context.
  */
 #ifndef PVMG_GROUP_PROTO_H
 #define PVMG_GROUP_PROTO_H
@@ -83,6 +84,7 @@ enum pvmg_packet_kind {
     PVMG_PACKET_RELEASE,  /* the barrier is over */
     PVMG_PACKET_PROBE,    /* asks whether the receiver has finished this call */
     PVMG_PACKET_FINISHED, /* it has: the sender will neither send nor take anything more for it */
+    PVMG_PACKET_BOARD,    /* from the server: a board on which the members of a group may meet */
 };
 
 enum pvmg_group_event {

@@ -5,6 +5,7 @@
 #include "gserver.h"
 #include "name.h"
 #include "pvm3.h"
+#include "groups/collectives/barrier.h"
 #include "groups/collectives/traffic.h"
 
 enum { DEPTH_MAX = 8, CALLS_MAX = 16 };
@@ -127,6 +128,7 @@ static void undo(unsigned level)
     if (!nested || calls[nested - 1].level < level)
         return;
     pvmg_traffic_left();
+    pvmg_barrier_left();
     pvmg_gserver_left();
     while (nested && calls[nested - 1].level >= level) {
         struct pvmg_guard *guard = &calls[nested - 1].guard;

@@ -1,13 +1,16 @@
 /*
- * barrier.c - pvm_barrier(). The members of a frozen group synchronise among themselves: arrivals go up a tree, and its
- * root releases all. In every other case the server counts the arrivals.
+ * barrier.c - pvm_barrier(). Members that are all on one host meet at a board (board.h). Otherwise the members of a
+ * frozen group synchronise among themselves: arrivals go up a tree, and its root releases all. In every other case the
+ * server counts the arrivals.
  */
 #include <stdlib.h>
 #include "libpvm/base/call.h"
+#include "libpvm/base/gate.h"
 #include "groups/group.h"
 #include "groups/gserver.h"
 #include "pvm3.h"
 #include "groups/session.h"
+#include "barrier.h"
 #include "traffic.h"
 #include "tree.h"
 
@@ -104,6 +107,8 @@ static int synchronise(struct barrier *b)
     if (code < 0)
         return code;
     if (b->tree.mine == 0) {
+        if (g->board)
+            pvmg_board_open(g->board); /* all are waiting */
         code = release_all(b, &call);
     } else {
         code = report(b, &call);
@@ -124,13 +129,13 @@ static int synchronise_members(struct pvmg_group *g)
     if (code < 0)
         return code;
     pvmg_members_ref(b.list);
-    g->in_barrier = true;
+    g->in_barrier = g->by_messages = true;
     pvmg_traffic_open();
     code = synchronise(&b);
     if (b.watcher && !g->stale)
         watch(&b, 0);
     pvmg_traffic_close();
-    g->in_barrier = false;
+    g->in_barrier = g->by_messages = false;
     pvmg_tree_free(&b.tree);
     pvmg_members_unref(b.list);
     return code;
@@ -155,7 +160,101 @@ static int enter_frozen(struct pvmg_group *g, int count)
     return code;
 }
 
-static int enter(const char *group, int count)
+/* ---- at a board ---- */
+
+enum { BY_MESSAGES = 1 }; /* the members must meet by messages */
+
+static struct meeting {
+    struct pvmg_group *group; /* with a reference; NULL: none is under way */
+    uint32_t number;
+} meeting;
+
+static bool is_over(void *arg)
+{
+    const struct meeting *m = arg;
+    const struct pvmg_board *b = m->group->board;
+
+    return pvmg_board_has_ended(b, m->number) || pvmg_board_is_closed(b);
+}
+
+static unsigned come(void *arg)
+{
+    const struct meeting *m = arg;
+
+    return pvmg_board_arrived(m->group->board);
+}
+
+static void sleeps(void *arg, bool begins)
+{
+    const struct meeting *m = arg;
+
+    pvmg_board_sleep(m->group->board, begins);
+}
+
+/* Waits for the others at the board, where we have arrived: 0, BY_MESSAGES or an error. */
+static int await_others(struct pvmg_group *g, uint32_t number)
+{
+    struct pvmi_gate gate = {
+        .is_open = is_over, .come = come, .sleep = sleeps, .arg = &meeting, .bell = g->board->bells[number % 2]};
+    int epoch = g->epoch, code = PvmOk;
+
+    meeting = (struct meeting){.group = g, .number = number};
+    g->at_board = g->in_barrier = true;
+    if (!is_over(&meeting))
+        code = pvmi_gate_wait(&gate);
+    g->at_board = g->in_barrier = false;
+    meeting.group = NULL;
+    if (pvmg_board_has_ended(g->board, number))
+        return PvmOk;
+    pvmg_board_close(g->board);
+    if (code < 0)
+        return code;
+    return g->epoch == epoch ? BY_MESSAGES : PvmMismatch;
+}
+
+/* The barrier of a group with a board: 0, BY_MESSAGES or an error. */
+static int meet(struct pvmg_group *g, int count)
+{
+    uint32_t number;
+
+    if (g->met) {
+        g->met = false;
+        return PvmOk;
+    }
+    if (g->by_messages || !pvmg_board_is_open(g->board))
+        return BY_MESSAGES;
+    if ((count != -1 && count != pvmg_board_size(g->board)) || !pvmi_gate_is_allowed())
+        pvmg_board_close(g->board);
+    return pvmg_board_arrive(g->board, &number) ? await_others(g, number) : BY_MESSAGES;
+}
+
+/* In a frozen group a member that repeats the call gets the result of the one that it has left, as by messages. */
+void pvmg_barrier_left(void)
+{
+    struct pvmg_group *g = meeting.group;
+
+    if (!g)
+        return;
+    meeting.group = NULL;
+    g->at_board = g->in_barrier = false;
+    g->met = g->frozen && pvmg_board_has_ended(g->board, meeting.number);
+    if (!g->met)
+        pvmg_board_close(g->board);
+    pvmg_group_release(g);
+}
+
+/* ---- the call ---- */
+
+static int enter_by_board(const char *group, int count)
+{
+    struct pvmg_group *g = pvmg_group_with_board(group);
+    int code = g ? meet(g, count) : BY_MESSAGES;
+
+    pvmg_group_release(g);
+    return code;
+}
+
+static int enter_by_messages(const char *group, int count)
 {
     struct pvmg_group *g = pvmg_group_frozen(group);
     int code = PvmOk;
@@ -182,7 +281,9 @@ int pvm_barrier(char *group, int count)
     PVMI_BEGIN(TEV_BARRIER, PVMI_STRING(GN, group), PVMI_INT(GBC, count));
     int code = pvmg_session_begin(&guard, group, 1);
     if (code >= 0)
-        code = enter(group, count);
+        code = enter_by_board(group, count);
+    if (code == BY_MESSAGES)
+        code = enter_by_messages(group, count);
     code = pvmg_session_end(&guard, code);
     PVMI_END(TEV_BARRIER, PVMI_INT(CC, code));
     return code;

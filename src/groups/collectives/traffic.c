@@ -113,7 +113,7 @@ static void route(struct pvmg_packet *p)
 static void handle(int mid)
 {
     struct pvmg_packet *p;
-    int kind, from = 0, event[3];
+    int kind, from = 0, event[3], ticket[1 + PVMG_TICKET_INTS];
 
     if (pvm_bufinfo(mid, NULL, NULL, &from) < 0 || pvm_upkint(&kind, 1, 1) < 0)
         return;
@@ -122,6 +122,9 @@ static void handle(int mid)
     } else if (kind == PVMG_PACKET_EVENT) {
         if (pvm_upkint(event, 3, 1) >= 0)
             pvmg_group_event(event[0], event[1], event[2]);
+    } else if (kind == PVMG_PACKET_BOARD) {
+        if (pvm_upkint(ticket, 1 + PVMG_TICKET_INTS, 1) >= 0)
+            pvmg_group_board(from, ticket[0], ticket + 1);
     } else {
         p = pvmg_packet_receive(kind);
         if (p)

@@ -1,6 +1,7 @@
 #include "barrier.h"
 #include <stdlib.h>
 #include <time.h>
+#include "boards.h"
 #include "pvm3.h"
 
 /*
@@ -94,6 +95,8 @@ static void release(struct group *g, int code)
 {
     if (code >= 0)
         g->pending_failures = 0;
+    if (code >= 0 && g->barrier.reached == g->size && !g->frozen)
+        pvmg_boards_meet(g);
     pvmg_reply_barrier(PVMG_GROUP_BARRIER, code, g, &g->barrier);
 }
 
@@ -241,6 +244,8 @@ static void check_freeze(struct group *g)
         return;
     bool done = pvmg_roster_freeze(g);
     pvmg_reply_barrier(PVMG_GROUP_FREEZE, done ? size : PvmNoMem, g, f);
+    if (done)
+        pvmg_boards_offer(g);
 }
 
 void pvmg_freeze_enter(struct group *g, struct member *m, const struct request *r, int size)

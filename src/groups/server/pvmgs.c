@@ -16,6 +16,7 @@
 #include "libpvm/route/exit_notice.h"
 #include "calls.h"
 #include "barrier.h"
+#include "boards.h"
 #include "legacy.h"
 #include "outbox.h"
 #include "pvm3.h"
@@ -72,6 +73,7 @@ static void drop_if_empty(struct group *g)
 {
     if (g->size > 0)
         return;
+    pvmg_boards_close(g);
     pvmg_record_erase(g);
     pvmg_roster_drop(g);
 }
@@ -90,6 +92,7 @@ static void join(struct group *g, struct member *m, const struct request *r)
         pvmg_reply_code(r, PvmOutOfRes);
         return;
     }
+    pvmg_boards_close(g);
     code = pvmc_failpoint(PVMC_FAILPOINT_GROUP_JOIN) ? PvmNoMem : watch_task(r->from);
     m = code < 0 ? NULL : pvmg_roster_add_member(g, r->from);
     if (m)
@@ -107,6 +110,7 @@ static void remove_member(struct group *g, struct member *m, bool died)
     bool concerns = died || g->frozen || pvmg_calls_await(g, m);
 
     pvmc_failpoint(PVMC_FAILPOINT_GROUP_LEAVE);
+    pvmg_boards_close(g);
     pvmg_barriers_forget(g, m);
     pvmg_roster_remove_member(g, m);
     if (g->frozen) {
@@ -131,6 +135,8 @@ static void list(struct group *g, struct member *m, const struct request *r)
 {
     int known = unpack_int(), counted = unpack_int(), number = unpack_int(), code = PvmOk;
 
+    if (g->frozen && m)
+        pvmg_boards_offer(g); /* the member has lost a server, and with it the board */
     if (!counted) {
         pvmg_reply_list(r, PvmOk, g, pvmg_roster_list(g), m ? m->calls : 0, known);
         return;
@@ -152,12 +158,14 @@ static void enter_barrier(struct group *g, struct member *m, const struct reques
     int count = unpack_int();
 
     pvmc_failpoint(PVMC_FAILPOINT_GROUP_BARRIER);
+    pvmg_boards_close_open(g);
     pvmg_barrier_enter(g, m, r, count);
     pvmc_failpoint_done(PVMC_FAILPOINT_GROUP_BARRIER);
 }
 
 static void freeze(struct group *g, struct member *m, const struct request *r)
 {
+    pvmg_boards_close(g);
     pvmg_freeze_enter(g, m, r, unpack_int());
 }
 

@@ -28,6 +28,7 @@ struct barrier {
 };
 
 struct call;
+struct pvmg_board;
 
 struct group {
     char *name;
@@ -50,7 +51,10 @@ struct group {
     int pending_code;                           /* that error */
     int *watchers, watching, watchers_capacity; /* tids that wait in a barrier among members */
     long conflict_since_ms;                     /* since when both watchers and a barrier here wait, or 0 */
-    bool changed, recorded;                     /* see record.h */
+    struct pvmg_board *board;                   /* offered to the members, or where they meet; or NULL */
+    int meetings;                               /* by messages, see boards.c */
+    int boards_offered, boards_closed;
+    bool changed, recorded; /* see record.h */
     struct group *next_changed;
     UT_hash_handle hh;
 };

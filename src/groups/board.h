@@ -1,0 +1,71 @@
+/*
+ * board.h - where the members of a group that are all on one host meet in barriers: shared memory with a counter, and a
+ * bell that wakes all who sleep with one system call.
+ *
+ * A board only saves messages, it decides nothing. The group server offers one to the members of a group, and each of
+ * them finds it by a ticket. It is opened while all wait for each other by messages, when all have found it: from then
+ * on all meet there. Whoever has news that concerns the group closes it, for good: the server before it takes a request
+ * that changes the group, a member when it hears of a death, of a server's end, or cannot come. A barrier under way
+ * has then either ended, for all, or it has not: then all who waited ask again by messages, as if there were no board.
+ *
+ * The memory and the bells are nameless, and members open them in /proc while the server lives. Those who see another
+ * /proc do not find them, and the board is never opened.
+ */
+#ifndef PVMG_BOARD_H
+#define PVMG_BOARD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { PVMG_TICKET_INTS = 10 };
+
+struct pvmg_board_memory;
+
+struct pvmg_board {
+    struct pvmg_board_memory *memory;
+    int bells[2]; /* of barriers with even and with odd numbers: readable when the barrier has ended */
+    int fd;       /* of the memory, which members open; -1 in members */
+    bool ours;    /* made by this process */
+};
+
+/* ---- the server ---- */
+
+/*
+ * Makes a board for `size` members and the ticket to it; this process holds it until it frees it or ends. NULL: out of
+ * memory or descriptors, or without /proc.
+ */
+struct pvmg_board *pvmg_board_make(int size, int ticket[PVMG_TICKET_INTS]);
+
+/* ---- members ---- */
+
+/* Finds a board by its ticket, and counts as one of those who have. NULL: cannot. */
+struct pvmg_board *pvmg_board_find(const int ticket[PVMG_TICKET_INTS]);
+
+/* Arrives, for barriers that are open: the number of this one. False: the board is closed. */
+bool pvmg_board_arrive(struct pvmg_board *b, uint32_t *number);
+
+/* Whether barrier `number`, in which we have arrived, has ended. */
+bool pvmg_board_has_ended(const struct pvmg_board *b, uint32_t number);
+
+/* How many have arrived: it changes while others come. */
+unsigned pvmg_board_arrived(const struct pvmg_board *b);
+
+/* We are about to sleep until the bell of our barrier rings, or no longer. Look at the board again in between. */
+void pvmg_board_sleep(struct pvmg_board *b, bool on);
+
+int pvmg_board_size(const struct pvmg_board *b);
+
+/* ---- both ---- */
+
+/* Opens the board if all have found it and it is not closed. Whoever calls it knows that all are waiting. */
+void pvmg_board_open(struct pvmg_board *b);
+bool pvmg_board_is_open(const struct pvmg_board *b);
+
+/* Closes the board and wakes all who wait there. NULL is allowed. */
+void pvmg_board_close(struct pvmg_board *b);
+bool pvmg_board_is_closed(const struct pvmg_board *b);
+
+/* Frees this process' view of the board, which stays as it is for others. NULL is allowed. */
+void pvmg_board_free(struct pvmg_board *b);
+
+#endif

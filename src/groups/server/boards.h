@@ -1,0 +1,22 @@
+/*
+ * boards.h - the boards (groups/board.h) of groups whose members are all on this host. The server offers one to members
+ * that meet often, and closes it before it takes a request that its members do not expect there.
+ */
+#ifndef PVMG_BOARDS_H
+#define PVMG_BOARDS_H
+
+#include "roster.h"
+
+/* All members wait in a barrier that is about to end: opens the group's board, or offers one if it is time. */
+void pvmg_boards_meet(struct group *g);
+
+/* Offers a frozen group a board, whose root opens it. */
+void pvmg_boards_offer(struct group *g);
+
+/* Closes the group's board, or withdraws one that was offered, before the group changes. */
+void pvmg_boards_close(struct group *g);
+
+/* The same only if it is open, before a member waits by messages. */
+void pvmg_boards_close_open(struct group *g);
+
+#endif
