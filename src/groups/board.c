@@ -272,6 +272,11 @@ bool pvmg_board_is_closed(const struct pvmg_board *b)
     return state_of(b) & CLOSED;
 }
 
+bool pvmg_board_is_in_use(const struct pvmg_board *b)
+{
+    return state_of(b) & (OPEN | CLOSED);
+}
+
 void pvmg_board_close(struct pvmg_board *b)
 {
     if (!b || __atomic_fetch_or(&b->memory->state, CLOSED, __ATOMIC_SEQ_CST) & CLOSED)

@@ -65,6 +65,9 @@ bool pvmg_board_is_open(const struct pvmg_board *b);
 void pvmg_board_close(struct pvmg_board *b);
 bool pvmg_board_is_closed(const struct pvmg_board *b);
 
+/* Whether it has been opened or closed: it is no longer merely offered. */
+bool pvmg_board_is_in_use(const struct pvmg_board *b);
+
 /* Frees this process' view of the board, which stays as it is for others. NULL is allowed. */
 void pvmg_board_free(struct pvmg_board *b);
 

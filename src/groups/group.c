@@ -8,7 +8,7 @@
 
 static struct pvmg_group *by_name, *by_id;
 
-static struct pvmg_group *find(const char *name)
+struct pvmg_group *pvmg_group_find(const char *name)
 {
     struct pvmg_group *g;
     HASH_FIND(by_name, by_name, name, strlen(name), g);
@@ -42,7 +42,7 @@ void pvmg_group_release(struct pvmg_group *g)
 /* Removes the record and its unexpected packets: the server no longer knows the group, or us as a member. */
 static void forget(struct pvmg_group *g)
 {
-    if (find(g->name) != g)
+    if (pvmg_group_find(g->name) != g)
         return; /* a call in a message handler already did it */
     HASH_DELETE(by_name, by_name, g);
     if (g->id) {
@@ -70,7 +70,7 @@ static struct pvmg_group *add(const char *name)
 /* Finds or creates the record of this name and adds a reference for the caller; NULL when out of memory. */
 static struct pvmg_group *obtain(const char *name)
 {
-    struct pvmg_group *g = find(name);
+    struct pvmg_group *g = pvmg_group_find(name);
 
     if (g && g->stale && !pvmg_group_is_member(g)) {
         forget(g);
@@ -83,7 +83,7 @@ static struct pvmg_group *obtain(const char *name)
     return g;
 }
 
-static void drop_board(struct pvmg_group *g)
+void pvmg_group_drop_board(struct pvmg_group *g)
 {
     pvmg_board_close(g->board);
     if (g->at_board)
@@ -104,7 +104,7 @@ static int identify(struct pvmg_group *g, int id)
     g->id = id;
     g->number = g->finished = g->broken = g->barrier_error = g->epoch = g->barrier = 0;
     g->missed_mismatch = g->told_broken = g->by_messages = g->met = false;
-    drop_board(g);
+    pvmg_group_drop_board(g);
     if (PVMC_HASH_ADD(by_id, by_id, id, g))
         return PvmOk;
     g->id = 0;
@@ -232,7 +232,7 @@ static bool is_frozen_member(const struct pvmg_group *g)
 
 struct pvmg_group *pvmg_group_frozen(const char *name)
 {
-    struct pvmg_group *g = find(name);
+    struct pvmg_group *g = pvmg_group_find(name);
 
     if (!g || !is_frozen_member(g))
         return NULL;
@@ -263,11 +263,11 @@ int pvmg_group_join(const char *name)
 
 int pvmg_group_leave(const char *name)
 {
-    struct pvmg_group *g = find(name);
+    struct pvmg_group *g = pvmg_group_find(name);
     bool was_member = g && g->members && pvmg_group_is_member(g);
     int code = pvmg_gserver_ask(PVMG_GROUP_LEAVE, name, NULL, 0);
 
-    g = find(name);
+    g = pvmg_group_find(name);
     if (g)
         forget(g);
     if (was_member && pvmg_gserver_asked_again() && (code == PvmNotInGroup || code == PvmNoGroup))
@@ -303,7 +303,7 @@ void pvmg_group_event(int id, int kind, int value)
 
     if (!g)
         return;
-    drop_board(g);
+    pvmg_group_drop_board(g);
     if (kind == PVMG_EVENT_MISMATCH) {
         note_mismatch(g, value);
         return;
@@ -323,30 +323,16 @@ void pvmg_group_board(int from, int id, const int *ticket)
 
     if (!g || !pvmg_group_is_member(g) || g->stale || g->at_board || !pvmg_gserver_is_known(from))
         return;
-    drop_board(g);
+    pvmg_group_drop_board(g);
     if (pvmi_gate_is_allowed())
         g->board = pvmg_board_find(ticket);
-}
-
-struct pvmg_group *pvmg_group_with_board(const char *name)
-{
-    struct pvmg_group *g = find(name);
-
-    if (!g || !g->board)
-        return NULL;
-    if (pvmg_board_is_closed(g->board)) {
-        drop_board(g);
-        return NULL;
-    }
-    g->refs++;
-    return g;
 }
 
 void pvmg_group_lose_all(void)
 {
     for (struct pvmg_group *g = by_name; g; g = g->by_name.next) {
         g->stale = true;
-        drop_board(g);
+        pvmg_group_drop_board(g);
     }
 }
 

@@ -78,8 +78,11 @@ void pvmg_group_event(int id, int kind, int value);
 /* The server `from` offers a board. */
 void pvmg_group_board(int from, int id, const int *ticket);
 
-/* The record of a group with a board, with a reference for the caller; NULL if there is none. */
-struct pvmg_group *pvmg_group_with_board(const char *name);
+/* Closes the board, and frees it unless a barrier looks at it. */
+void pvmg_group_drop_board(struct pvmg_group *g);
+
+/* The record of this name as it is, or NULL. No reference. */
+struct pvmg_group *pvmg_group_find(const char *name);
 
 /* The server has ended: what it had to say may not have arrived. */
 void pvmg_group_lose_all(void);

@@ -123,12 +123,12 @@ static void end_call(const struct pvmg_guard *guard)
 /* Called by libpvm3 when the program has jumped out of calls of this level and above. */
 static void undo(unsigned level)
 {
+    pvmg_barrier_left(level);
     while (nested > CALLS_MAX)
         nested--;
     if (!nested || calls[nested - 1].level < level)
         return;
     pvmg_traffic_left();
-    pvmg_barrier_left();
     pvmg_gserver_left();
     while (nested && calls[nested - 1].level >= level) {
         struct pvmg_guard *guard = &calls[nested - 1].guard;
@@ -143,10 +143,16 @@ __attribute__((constructor)) static void prepare(void)
     pthread_atfork(NULL, NULL, forget_others);
 }
 
+static int known; /* our tid in the last call, or 0 */
+
+bool pvmg_session_is_idle(void)
+{
+    return !nested && !exclusive_thread && !queue && known && known == pvm_mytid();
+}
+
 /* All state belongs to one enrolment: after pvm_exit() the task gets a new tid. */
 static int check_identity(void)
 {
-    static int known;
     int tid = pvm_mytid();
 
     if (tid < 0 || tid == known)

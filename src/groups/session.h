@@ -19,6 +19,9 @@ int pvmg_session_begin(struct pvmg_guard *guard, const char *group, int exclusiv
 /* Restores the user's state and returns `code` through pvmg_guard_result(). */
 int pvmg_session_end(struct pvmg_guard *guard, int code);
 
+/* Whether no call is under way and the task is still enrolled as in the last one. */
+bool pvmg_session_is_idle(void);
+
 /* A number below 8 that identifies the current call of this thread among all that wait now. */
 int pvmg_session_depth(void);
 

@@ -8,6 +8,7 @@
 #include "libpvm/base/gate.h"
 #include "groups/group.h"
 #include "groups/gserver.h"
+#include "groups/name.h"
 #include "pvm3.h"
 #include "groups/session.h"
 #include "barrier.h"
@@ -147,7 +148,6 @@ static int enter_frozen(struct pvmg_group *g, int count)
     if (g->broken)
         return g->told_broken || !g->barrier_error ? g->broken : g->barrier_error;
     if (g->missed_mismatch) {
-        g->missed_mismatch = false;
         return PvmMismatch;
     }
     if (count == -1 || count == g->members->size)
@@ -162,11 +162,12 @@ static int enter_frozen(struct pvmg_group *g, int count)
 
 /* ---- at a board ---- */
 
-enum { BY_MESSAGES = 1 }; /* the members must meet by messages */
+enum { BY_MESSAGES = 1, WAITS }; /* the members must meet by messages; we wait for the others at the board */
 
 static struct meeting {
     struct pvmg_group *group; /* with a reference; NULL: none is under way */
     uint32_t number;
+    unsigned level; /* pvmi_jump_level() */
 } meeting;
 
 static bool is_over(void *arg)
@@ -191,74 +192,107 @@ static void sleeps(void *arg, bool begins)
     pvmg_board_sleep(m->group->board, begins);
 }
 
-/* Waits for the others at the board, where we have arrived: 0, BY_MESSAGES or an error. */
-static int await_others(struct pvmg_group *g, uint32_t number)
+static struct pvmi_gate gate(void)
 {
-    struct pvmi_gate gate = {
-        .is_open = is_over, .come = come, .sleep = sleeps, .arg = &meeting, .bell = g->board->bells[number % 2]};
-    int epoch = g->epoch, code = PvmOk;
-
-    meeting = (struct meeting){.group = g, .number = number};
-    g->at_board = g->in_barrier = true;
-    if (!is_over(&meeting))
-        code = pvmi_gate_wait(&gate);
-    g->at_board = g->in_barrier = false;
-    meeting.group = NULL;
-    if (pvmg_board_has_ended(g->board, number))
-        return PvmOk;
-    pvmg_board_close(g->board);
-    if (code < 0)
-        return code;
-    return g->epoch == epoch ? BY_MESSAGES : PvmMismatch;
+    return (struct pvmi_gate){.is_open = is_over,
+                              .come = come,
+                              .sleep = sleeps,
+                              .arg = &meeting,
+                              .bell = meeting.group->board->bells[meeting.number % 2]};
 }
 
-/* The barrier of a group with a board: 0, BY_MESSAGES or an error. */
-static int meet(struct pvmg_group *g, int count)
+static void begin_meeting(struct pvmg_group *g, uint32_t number)
 {
-    uint32_t number;
+    g->refs++;
+    g->at_board = g->in_barrier = true;
+    g->missed_mismatch = false;
+    meeting = (struct meeting){.group = g, .number = number, .level = pvmi_jump_level()};
+}
 
-    if (g->met) {
-        g->met = false;
-        return PvmOk;
-    }
-    if (g->by_messages || !pvmg_board_is_open(g->board))
-        return BY_MESSAGES;
-    if ((count != -1 && count != pvmg_board_size(g->board)) || !pvmi_gate_is_allowed())
+/* Whether the barrier has ended, as it has for all or none. */
+static bool end_meeting(void)
+{
+    struct pvmg_group *g = meeting.group;
+    bool ended = pvmg_board_has_ended(g->board, meeting.number);
+
+    meeting.group = NULL;
+    g->at_board = g->in_barrier = false;
+    if (!ended)
         pvmg_board_close(g->board);
-    return pvmg_board_arrive(g->board, &number) ? await_others(g, number) : BY_MESSAGES;
+    pvmg_group_release(g);
+    return ended;
 }
 
 /* In a frozen group a member that repeats the call gets the result of the one that it has left, as by messages. */
-void pvmg_barrier_left(void)
+void pvmg_barrier_left(unsigned level)
 {
     struct pvmg_group *g = meeting.group;
 
-    if (!g)
+    if (!g || meeting.level < level)
         return;
-    meeting.group = NULL;
-    g->at_board = g->in_barrier = false;
-    g->met = g->frozen && pvmg_board_has_ended(g->board, meeting.number);
-    if (!g->met)
-        pvmg_board_close(g->board);
+    g->refs++;
+    g->met = end_meeting() && g->frozen;
     pvmg_group_release(g);
+}
+
+/* Whether this call may arrive at the board; if it may not, the others must meet it by messages. */
+static bool may_meet(struct pvmg_group *g, int count)
+{
+    if (!g->board || g->by_messages || !pvmg_board_is_open(g->board))
+        return false;
+    if (!g->stale && (count == -1 || count == pvmg_board_size(g->board)) && pvmi_gate_is_allowed())
+        return true;
+    pvmg_group_drop_board(g);
+    return false;
+}
+
+/*
+ * Meets the others at the board, if the group has one. Nothing of the program runs meanwhile, so its state need not be
+ * saved. 0, BY_MESSAGES or WAITS.
+ */
+static int meet(const char *group, int count)
+{
+    struct pvmg_group *g = pvmg_session_is_idle() && pvmg_name_check(group) >= 0 ? pvmg_group_find(group) : NULL;
+    uint32_t number;
+
+    if (g && g->met) {
+        g->met = false;
+        return PvmOk;
+    }
+    if (!g || !may_meet(g, count) || !pvmg_board_arrive(g->board, &number))
+        return BY_MESSAGES;
+    if (pvmg_board_has_ended(g->board, number))
+        return PvmOk;
+    begin_meeting(g, number);
+    struct pvmi_gate at = gate();
+    if (!pvmi_gate_yield(&at))
+        return WAITS;
+    return end_meeting() ? PvmOk : BY_MESSAGES;
+}
+
+/* Waits for the others as long as it takes: 0, BY_MESSAGES or an error. */
+static int await_others(void)
+{
+    struct pvmg_group *g = meeting.group;
+    struct pvmi_gate at = gate();
+    int epoch = g->epoch, code = pvmi_gate_wait(&at);
+    bool mismatch = g->epoch != epoch;
+
+    if (end_meeting())
+        return PvmOk;
+    return code < 0 ? code : mismatch ? PvmMismatch : BY_MESSAGES;
 }
 
 /* ---- the call ---- */
 
-static int enter_by_board(const char *group, int count)
-{
-    struct pvmg_group *g = pvmg_group_with_board(group);
-    int code = g ? meet(g, count) : BY_MESSAGES;
-
-    pvmg_group_release(g);
-    return code;
-}
-
 static int enter_by_messages(const char *group, int count)
 {
-    struct pvmg_group *g = pvmg_group_frozen(group);
+    struct pvmg_group *g = pvmg_group_find(group);
     int code = PvmOk;
 
+    if (g && g->board && !g->by_messages && pvmg_board_is_in_use(g->board))
+        pvmg_group_drop_board(g); /* nobody must wait for this task there */
+    g = pvmg_group_frozen(group);
     if (!g) {
         code = pvmg_gserver_ask(PVMG_GROUP_BARRIER, group, &count, 1);
         if (code != PVMG_BARRIER_AMONG_MEMBERS)
@@ -274,17 +308,26 @@ static int enter_by_messages(const char *group, int count)
     return code;
 }
 
-int pvm_barrier(char *group, int count)
+static int enter(const char *group, int count, bool waits)
 {
     struct pvmg_guard guard;
-
-    PVMI_BEGIN(TEV_BARRIER, PVMI_STRING(GN, group), PVMI_INT(GBC, count));
     int code = pvmg_session_begin(&guard, group, 1);
-    if (code >= 0)
-        code = enter_by_board(group, count);
+
+    if (waits && code < 0)
+        end_meeting();
+    else if (code >= 0)
+        code = waits ? await_others() : BY_MESSAGES;
     if (code == BY_MESSAGES)
         code = enter_by_messages(group, count);
-    code = pvmg_session_end(&guard, code);
+    return pvmg_session_end(&guard, code);
+}
+
+int pvm_barrier(char *group, int count)
+{
+    PVMI_BEGIN(TEV_BARRIER, PVMI_STRING(GN, group), PVMI_INT(GBC, count));
+    int code = meet(group, count);
+    if (code != PvmOk)
+        code = enter(group, count, code == WAITS);
     PVMI_END(TEV_BARRIER, PVMI_INT(CC, code));
     return code;
 }

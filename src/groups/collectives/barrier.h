@@ -2,7 +2,7 @@
 #ifndef PVMG_COLLECTIVES_BARRIER_H
 #define PVMG_COLLECTIVES_BARRIER_H
 
-/* For session.c: the program has jumped out of the thread's call. Does nothing if that is no barrier at a board. */
-void pvmg_barrier_left(void);
+/* For session.c: the program has jumped out of calls of this level and above, which may include a barrier. */
+void pvmg_barrier_left(unsigned level);
 
 #endif

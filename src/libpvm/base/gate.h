@@ -1,8 +1,8 @@
 /*
  * gate.h - waiting, in libgpvm3, for what other processes do in shared memory instead of by messages.
  *
- * Messages are received meanwhile as in any other wait. The task yields its core as long as others come to the gate,
- * and then sleeps until its bell rings.
+ * First the task yields its core as long as others come to the gate, for some milliseconds at most, and handles no
+ * messages. Then it sleeps until the bell of the gate rings, and receives messages as in any other wait.
  */
 #ifndef PVMI_GATE_H
 #define PVMI_GATE_H
@@ -17,7 +17,10 @@ struct pvmi_gate {
     int bell; /* a descriptor; readable when the gate is open */
 };
 
-/* Waits until the gate is open, which it is not now. 0 or an error as for pvm_recv(). In engine/wait.c. */
+/* Yields, if that has paid off lately. Whether the gate is open. */
+bool pvmi_gate_yield(const struct pvmi_gate *gate);
+
+/* Waits until the gate is open. 0 or an error as for pvm_recv(). Both in engine/wait.c. */
 int pvmi_gate_wait(const struct pvmi_gate *gate);
 
 /*

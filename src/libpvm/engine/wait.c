@@ -27,7 +27,7 @@
  * others sleep until a thread that holds the lock, mostly the driver, finds their wait over. A driver whose wait is
  * over wakes another thread, which takes its place.
  *
- * At a gate (gate.h) the task yields as long as others come, because they run then, and no longer than phase 2 after
+ * At a gate (gate.h) the task yields as long as others come, because they run then, and for the time of phase 2 after
  * the last one. It learns separately whether that pays off.
  */
 #include "wait.h"
@@ -53,9 +53,10 @@
 #include "link.h"
 #include "outbox.h"
 
-#define BURST_POLLS    64     /* some 2 us when there are a few links */
-#define ALONE_NS       50000  /* longest polling with a core to ourselves: a sleeping partner can answer within it */
-#define SHARED_NS      500000 /* longest yielding on a shared core */
+#define BURST_POLLS    64      /* some 2 us when there are a few links */
+#define ALONE_NS       50000   /* longest polling with a core to ourselves: a sleeping partner can answer within it */
+#define SHARED_NS      500000  /* longest yielding on a shared core */
+#define GATE_NS        4000000 /* longest yielding at a gate, while others come */
 #define HEAR_DAEMON_NS 10000
 #define TAKEN_CALLS    10   /* a yield that takes as long as this many system calls ... */
 #define TAKEN_NS       1000 /* ... and longer than this has let another process run */
@@ -576,44 +577,39 @@ static bool burst_at(const struct pvmi_gate *g)
     return open;
 }
 
-/* Yields as long as others come. Whether the gate has opened; it may have if this returns false. */
-static bool yield_at(const struct pvmi_gate *g, int64_t limit_ns)
+/* Yields as long as others come. Whether the gate is open. */
+static bool yield_at(const struct pvmi_gate *g, int64_t limit_ns, int64_t most_ns)
 {
-    int64_t now_ns = pvmc_clock_ns(), last_ns = now_ns, heard_ns = now_ns;
+    int64_t now_ns = pvmc_clock_ns(), last_ns = now_ns, end_ns = now_ns + most_ns;
     unsigned come = g->come(g->arg);
     while (!burst_at(g)) {
-        if (now_ns - last_ns >= limit_ns)
+        if (now_ns - last_ns >= limit_ns || now_ns >= end_ns)
             return false;
         now_ns = yield(now_ns);
         unsigned now_come = g->come(g->arg);
         if (now_come != come)
             last_ns = now_ns;
         come = now_come;
-        if (now_ns - heard_ns < limit_ns)
-            continue;
-        heard_ns = now_ns;
-        if (listen_now() < 0)
-            return false;
-        pvmi_arrivals_take_in_all();
-        pvmi_handler_run();
     }
     return true;
 }
 
-static bool yield_if_it_pays(const struct pvmi_gate *g)
+bool pvmi_gate_yield(const struct pvmi_gate *g)
 {
     static struct {
         int paid, skipped;
     } at_gates = {.paid = PAID_START};
-    bool shared = core_is_shared(), tries = at_gates.paid || ++at_gates.skipped >= RETRY_WAITS;
-    int64_t limit_ns = (shared ? SHARED_NS : ALONE_NS) * slowness();
+    int64_t limit_ns = (core_is_shared() ? SHARED_NS : ALONE_NS) * slowness();
+    bool tries = at_gates.paid || ++at_gates.skipped >= RETRY_WAITS;
     if (spin_us() >= 0) {
         limit_ns = spin_us() * 1000;
         tries = limit_ns;
     }
     if (!tries)
         return false;
-    bool open = yield_at(g, limit_ns);
+    bool outer = pvmi_jump_wait_begin();
+    bool open = yield_at(g, limit_ns, GATE_NS * slowness());
+    pvmi_jump_wait_end(outer);
     at_gates.skipped = 0;
     move(&at_gates.paid, open ? 1 : -1, PAID_MAX);
     return open;
@@ -621,11 +617,6 @@ static bool yield_if_it_pays(const struct pvmi_gate *g)
 
 int pvmi_gate_wait(const struct pvmi_gate *g)
 {
-    bool outer = pvmi_jump_wait_begin();
-    bool open = yield_if_it_pays(g);
-    pvmi_jump_wait_end(outer);
-    if (open)
-        return 0;
     g->sleep(g->arg, true);
     int rc = g->is_open(g->arg) ? 0 : wait_until(g->is_open, g->arg, PVMI_WAIT_FOREVER, true, g);
     g->sleep(g->arg, false);
