@@ -19,7 +19,7 @@ enum { TAG_LARGE = TAG_TEAM_RESULT + 1, TAG_HANDLED, TAG_READY, TAG_TOLD };
 static int calls;
 
 #define COUNTED(type, name, parameters, arguments)                                                                     \
-    type name parameters                                                                                               \
+    __attribute__((visibility("default"))) type name parameters                                                        \
     {                                                                                                                  \
         static type(*next) parameters;                                                                                 \
         if (!next)                                                                                                     \
