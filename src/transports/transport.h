@@ -230,6 +230,12 @@ struct pvmt_transport_ops {
     /* Moves data without waiting, and calls back. Returns the number of events, or a PVMC_E code. */
     int (*progress)(struct pvmt_transport *t);
 
+    /*
+     * Optional; NULL: as progress(). The same for a task that calls it in a tight loop: it may look only at what is
+     * likely to have an event, and at the rest in turn.
+     */
+    int (*glance)(struct pvmt_transport *t);
+
     /* A descriptor that becomes readable when progress() has something to do, provided that arm() returned 0 before. */
     int (*fd)(struct pvmt_transport *t);
 

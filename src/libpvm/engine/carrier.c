@@ -91,10 +91,20 @@ void pvmi_carrier_close_all(void)
 
 /* ---- progress ---- */
 
+/* down() reports what is wrong with a connection. */
+static int events(int n)
+{
+    return n > 0 ? n : 0;
+}
+
 static int progress(struct pvmi_carrier *c)
 {
-    int n = c->ops->progress(c->transport);
-    return n > 0 ? n : 0; /* down() reports what is wrong with a connection */
+    return events(c->ops->progress(c->transport));
+}
+
+static int glance(struct pvmi_carrier *c)
+{
+    return c->ops->glance ? events(c->ops->glance(c->transport)) : progress(c);
 }
 
 int pvmi_carrier_progress_direct(void)
@@ -104,6 +114,16 @@ int pvmi_carrier_progress_direct(void)
         return 0;
     for (unsigned i = 1; i < set.count; i++)
         n += progress(&set.all[i]);
+    return n;
+}
+
+int pvmi_carrier_glance_direct(void)
+{
+    int n = 0;
+    if (set.paused)
+        return 0;
+    for (unsigned i = 1; i < set.count; i++)
+        n += glance(&set.all[i]);
     return n;
 }
 

@@ -26,6 +26,9 @@ void pvmi_carrier_close_all(void);
 int pvmi_carrier_progress_direct(void);
 int pvmi_carrier_progress_daemon(void);
 
+/* As pvmi_carrier_progress_direct(), for a tight loop: see glance() in transport.h. */
+int pvmi_carrier_glance_direct(void);
+
 /* A descriptor that is readable when progress has something to do. Arm it first, and do not sleep if that returns 1. */
 int pvmi_carrier_fd(void);
 int pvmi_carrier_arm(void);

@@ -529,6 +529,13 @@ int pvmi_link_progress_direct(void)
     return n;
 }
 
+int pvmi_link_glance_direct(void)
+{
+    int n = pvmi_carrier_glance_direct();
+    pvmi_wait_note(n);
+    return n;
+}
+
 int pvmi_link_sleep_virtually(int64_t until_us)
 {
     int64_t alarm_us = pvmi_carrier_alarm_us();

@@ -152,6 +152,9 @@ int pvmi_link_progress(void);
  */
 int pvmi_link_progress_direct(void);
 
+/* The same for a tight loop: see glance() in transport.h. */
+int pvmi_link_glance_direct(void);
+
 /* A descriptor that is readable when progress has something to do. Arm it first, and do not sleep if that returns 1. */
 int pvmi_link_fd(void);
 int pvmi_link_arm(void);

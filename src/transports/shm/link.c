@@ -22,7 +22,7 @@
 #define SEALS            (F_SEAL_SHRINK | F_SEAL_GROW)
 #define PACKETS_PER_LOOK 64 /* bounds the work that a peer can cause */
 
-enum packet_kind { PACKET_HELLO = 1, PACKET_ARENA, PACKET_CLOSED };
+enum packet_kind { PACKET_HELLO = 1, PACKET_ARENA, PACKET_CLOSED, PACKET_BELL };
 
 /* A packet on the socket. Single bytes only wake the receiver. */
 struct packet {
@@ -38,10 +38,15 @@ static unsigned reserve_users;
 
 /* ---- process state ---- */
 
+static void reserve(void)
+{
+    reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
 void pvmt_shm_reserve_open(void)
 {
     if (!reserve_users++)
-        reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        reserve();
 }
 
 void pvmt_shm_reserve_close(void)
@@ -63,7 +68,9 @@ static void close_socket(struct pvmt_shm_link *l)
     pvmt_shm_link_unwatch(l);
     if (l->socket >= 0)
         close(l->socket);
-    l->socket = -1;
+    if (l->bell >= 0)
+        close(l->bell);
+    l->socket = l->bell = -1;
 }
 
 int pvmt_shm_link_watch(struct pvmt_shm_link *l, int epoll)
@@ -202,7 +209,7 @@ static struct pvmt_shm_link *link_new(int socket, int memory, size_t ring_bytes,
     struct pvmt_shm_link *l = calloc(1, sizeof *l);
     if (!l)
         return NULL;
-    l->socket = l->epoll = -1;
+    l->socket = l->epoll = l->bell = -1;
     l->ring_bytes = ring_bytes;
     if (!map(l, memory)) {
         unmap(l);
@@ -312,7 +319,7 @@ static bool receive_reserved(int socket, struct received *r)
         close(reserve_fd);
     bool any = receive(socket, r);
     if (reserve_users)
-        reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        reserve();
     return any;
 }
 
@@ -359,6 +366,21 @@ static void take_arena(struct pvmt_shm_link *l, struct received *r)
              r->fd >= 0 ? "it is not sealed, or it has huge pages" : "out of descriptors, see ulimit -n");
 }
 
+/* Takes ownership of the descriptor. The reserve, which arenas need, comes first. */
+static void take_bell(struct pvmt_shm_link *l, struct received *r)
+{
+    if (reserve_fd < 0 && r->fd >= 0) {
+        close(r->fd);
+        r->fd = -1;
+        reserve();
+    }
+    if (l->bell >= 0 || r->fd < 0)
+        return;
+    fcntl(r->fd, F_SETFL, O_NONBLOCK); /* whatever the peer has sent: ringing never blocks */
+    l->bell = r->fd;
+    r->fd = -1;
+}
+
 static void end(struct pvmt_shm_link *l, bool gone)
 {
     l->gone |= gone;
@@ -377,6 +399,8 @@ static void take_packet(struct pvmt_shm_link *l, struct received *r)
         take_hello(l, r);
     else if (full && r->packet.kind == PACKET_ARENA)
         take_arena(l, r);
+    else if (full && r->packet.kind == PACKET_BELL)
+        take_bell(l, r);
     else if (full && r->packet.kind == PACKET_CLOSED)
         end(l, false);
 }
@@ -386,9 +410,6 @@ void pvmt_shm_link_listen(struct pvmt_shm_link *l)
     struct received r;
     for (int i = 0; i < PACKETS_PER_LOOK && l->socket >= 0; i++) {
         enum next next = take_ring(l->socket);
-        bool closed = __atomic_load_n(&l->theirs->closed, __ATOMIC_ACQUIRE);
-        if (next == NEXT_RING && l->state == PVMT_LINK_UP && !closed)
-            return; /* seldom is there more, and epoll reports it */
         if (next == NEXT_RING)
             continue;
         if (next == NEXT_NONE || !receive_reserved(l->socket, &r)) {
@@ -438,13 +459,20 @@ int pvmt_shm_link_send_arena(struct pvmt_shm_link *l, unsigned number, const str
     return send_packet(l->socket, &p, arena->fd);
 }
 
+void pvmt_shm_link_send_bell(struct pvmt_shm_link *l, int fd)
+{
+    struct packet p = {.kind = PACKET_BELL};
+    if (fd >= 0)
+        send_packet(l->socket, &p, fd);
+}
+
 void pvmt_shm_link_ring(struct pvmt_shm_link *l, uint32_t bits)
 {
     const uint32_t both = PVMT_WAKE_DATA | PVMT_WAKE_ROOM;
     if (l->socket < 0 || !(__atomic_fetch_and(&l->theirs->bell, ~both, __ATOMIC_SEQ_CST) & bits))
         return;
-    char byte = 0;
-    ssize_t n = send(l->socket, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    static const uint64_t one = 1;
+    ssize_t n = l->bell >= 0 ? write(l->bell, &one, sizeof one) : send(l->socket, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
     (void)n; /* if the socket is full, its reader is awake */
 }
 

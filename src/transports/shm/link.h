@@ -2,7 +2,7 @@
  * link.h - a shared-memory link: its shared memory, the state of one side, and its socket.
  *
  * The memory of a link is one sealed memfd: struct pvmt_shm_area, the ring to side 0, the ring to side 1. Side 0 made
- * the offer. The socket is a doorbell, reports the end of the other side, and carries descriptors.
+ * the offer. The socket reports the end of the other side and carries descriptors, the peer's bell among them.
  *
  * A link outlives its endpoint while the peer has references to our memory, or we have references to the peer's.
  */
@@ -104,6 +104,7 @@ struct pvmt_shm_link {
     uint32_t returned; /* total number of references given back */
 
     int socket; /* -1: closed */
+    int bell;   /* an eventfd that wakes the peer's process; -1: a byte on the socket does */
     int epoll;  /* the epoll set that watches it, or -1 */
     pid_t peer; /* in our pid namespace; 0: unknown */
     struct pvmt_shm_area *area;
@@ -147,6 +148,12 @@ void pvmt_shm_link_fail(struct pvmt_shm_link *l, int reason, const char *what);
 
 /* Sends the descriptor of an arena. 0 or PVMC_EAGAIN: it was not sent. */
 int pvmt_shm_link_send_arena(struct pvmt_shm_link *l, unsigned number, const struct pvmc_mem_arena *arena);
+
+/*
+ * Gives the peer the eventfd by which it wakes this process. A peer that cannot take it, or does not know of bells,
+ * sends a byte on the socket, which costs both sides more.
+ */
+void pvmt_shm_link_send_bell(struct pvmt_shm_link *l, int fd);
 
 /* Wakes the peer. For pvmt_shm_tell(). */
 void pvmt_shm_link_ring(struct pvmt_shm_link *l, uint32_t bits);

@@ -2,22 +2,25 @@
  * shm.c - frames between two tasks of one host by shared memory.
  *
  * An offer makes a socketpair and a sealed memfd with two rings (link.h, ring.h). The descriptor of the offer is the
- * peer's end of the socket, and the memfd waits in it: nothing has a name. The socket wakes sleepers, reports the end
- * of the other side, and carries the descriptors of arenas. It is the only descriptor that a link keeps.
+ * peer's end of the socket, and the memfd waits in it: nothing has a name. The socket reports the end of the other side
+ * and carries descriptors: those of arenas, and the bell of each process, an eventfd that wakes it. A link keeps the
+ * socket and the peer's bell.
  *
  *   small whole messages   copied into the ring, one cache line for up to 24 bytes                        send.c
  *   larger ones            stay in the sender's arena, the peer reads them there and gives them back   reference.c
  *   data in place          copied through the ring, piece by piece                                        send.c
  *
- * While a task spins, progress() makes no system call: it looks at the rings of the links used last and, in turn, at a
- * few of the others. arm() looks at all of them and sets their bells; a peer that then publishes something writes a
- * byte to the socket. The sockets, in one epoll, also report peers that died: their rings are read to the end first.
+ * While a task spins, progress() and glance() make no system call: they look at the rings of the links used last and,
+ * in turn, at some of the others. arm() looks at all of them and sets their bells; a peer that then publishes something
+ * rings, or writes a byte to the socket if it has no bell. One epoll has the bell, and the sockets, which also report
+ * peers that died: their rings are read to the end first.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <linux/membarrier.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <errno.h>
@@ -30,9 +33,10 @@
 #include "core/log.h"
 #include "link.h"
 
-#define HOT_LINKS      4    /* checked by each progress() */
-#define COLD_LINKS     2    /* of the others, checked in turn */
-#define CALLS_PER_LOOK 4096 /* progress() calls of a spinning task between two checks of its sockets */
+#define HOT_LINKS      4    /* checked by each progress() and glance() */
+#define COLD_LINKS     64   /* of the others, checked in turn by progress() ... */
+#define COLD_GLANCE    2    /* ... and by glance() */
+#define CALLS_PER_LOOK 4096 /* calls of a spinning task between two checks of its sockets */
 #define EVENTS_MAX     64
 #define CALM_EVENTS    256 /* records without a sleep after which the peer need not fence */
 #define IDENTITY_BYTES 36  /* of a host: its boot id */
@@ -40,6 +44,7 @@
 struct shm_transport {
     struct pvmt_transport base;
     int epoll;
+    int bell; /* an eventfd in the epoll set by which peers wake this process; -1: none */
     size_t ring_bytes;
     struct pvmt_shm_link **links; /* the first HOT_LINKS were used most recently */
     unsigned count, capacity;
@@ -83,6 +88,17 @@ static size_t round_ring(size_t bytes)
     return rounded;
 }
 
+/* It is edge-triggered, so nobody reads it. */
+static void open_bell(struct shm_transport *t)
+{
+    struct epoll_event e = {.events = EPOLLIN | EPOLLET};
+    t->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (t->bell >= 0 && epoll_ctl(t->epoll, EPOLL_CTL_ADD, t->bell, &e)) {
+        close(t->bell);
+        t->bell = -1;
+    }
+}
+
 static int shm_open_transport(const char *address, const struct pvmt_callbacks *callbacks, void *arg,
                               struct pvmt_transport **out)
 {
@@ -99,6 +115,7 @@ static int shm_open_transport(const char *address, const struct pvmt_callbacks *
         free(t);
         return errno == EMFILE || errno == ENFILE ? PVMC_ELIMIT : PVMC_ESYSTEM;
     }
+    open_bell(t);
     pvmt_shm_reserve_open();
     *out = &t->base;
     return 0;
@@ -133,6 +150,7 @@ static int list_add(struct shm_transport *t, struct pvmt_shm_link *l, void *owne
         return rc;
     l->base = (struct pvmt_endpoint){.transport = &t->base, .owner = owner};
     t->links[t->count++] = l;
+    pvmt_shm_link_send_bell(l, t->bell);
     return 0;
 }
 
@@ -293,6 +311,8 @@ static void shm_close(struct pvmt_transport *base)
         pvmt_shm_link_release(l);
     }
     close(t->epoll);
+    if (t->bell >= 0)
+        close(t->bell);
     pvmt_shm_reserve_close();
     free(t->links);
     free(t);
@@ -396,25 +416,21 @@ static void look_at_sockets(struct shm_transport *t)
     int n = epoll_wait(t->epoll, events, EVENTS_MAX, 0);
     for (int i = 0; i < n; i++) {
         struct pvmt_shm_link *l = events[i].data.ptr;
+        if (!l)
+            continue; /* the bell */
         pvmt_shm_link_listen(l);
         make_link_hot(t, l);
         t->untidy |= l->parted;
     }
 }
 
-static int shm_progress(struct pvmt_transport *base)
+/* Looks at the links used last and, in turn, at some of the others. */
+static int look_at_links(struct shm_transport *t, unsigned others)
 {
-    struct shm_transport *t = of(base);
     int n = 0;
-    t->in_progress = true;
-    if (__builtin_expect(t->armed || ++t->calls % CALLS_PER_LOOK == 0, 0)) {
-        if (t->armed)
-            disarm(t);
-        look_at_sockets(t);
-    }
     for (unsigned i = 0; i < HOT_LINKS && i < t->count; i++)
         n += look_at(t->links[i]);
-    for (unsigned i = 0; i < COLD_LINKS && t->count > HOT_LINKS; i++) {
+    for (unsigned i = HOT_LINKS; i < t->count && others; i++, others--) {
         if (t->next_cold < HOT_LINKS || t->next_cold >= t->count)
             t->next_cold = HOT_LINKS;
         int here = look_at(t->links[t->next_cold]);
@@ -423,10 +439,32 @@ static int shm_progress(struct pvmt_transport *base)
         n += here;
         t->next_cold++;
     }
+    return n;
+}
+
+static int look(struct shm_transport *t, unsigned others)
+{
+    t->in_progress = true;
+    if (__builtin_expect(t->armed || ++t->calls % CALLS_PER_LOOK == 0, 0)) {
+        if (t->armed)
+            disarm(t);
+        look_at_sockets(t);
+    }
+    int n = look_at_links(t, others);
     t->in_progress = false;
     if (__builtin_expect(t->untidy, 0))
         tidy(t);
     return n;
+}
+
+static int shm_progress(struct pvmt_transport *base)
+{
+    return look(of(base), COLD_LINKS);
+}
+
+static int shm_glance(struct pvmt_transport *base)
+{
+    return look(of(base), COLD_GLANCE);
 }
 
 /* ---- sleeping ---- */
@@ -490,6 +528,7 @@ const struct pvmt_transport_ops pvmt_shm_ops = {
     .send_whole = shm_send_whole,
     .pending = shm_pending,
     .progress = shm_progress,
+    .glance = shm_glance,
     .fd = shm_fd,
     .arm = shm_arm,
 };

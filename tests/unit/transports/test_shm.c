@@ -8,7 +8,9 @@
 #include "tests/unit/unit.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -448,6 +450,86 @@ START_TEST(a_freed_link_is_not_heard_of_again)
 }
 END_TEST
 
+/* ---- waking ---- */
+
+/* Whether a, which sleeps, is woken by a message from b, and what b has written to the socket for that. */
+static bool wakes(ssize_t *bytes)
+{
+    struct epoll_event event;
+    char byte;
+    int before = a.done;
+    ck_assert_int_eq(ops->arm(a.transport), 0);
+    ck_assert_int_eq(epoll_wait(ops->fd(a.transport), &event, 1, 0), 0);
+    ck_assert_int_eq(send_bytes(&b, 8, 7), 0);
+    struct pollfd fd = {.fd = ops->fd(a.transport), .events = POLLIN};
+    bool woken = poll(&fd, 1, 0) == 1;
+    *bytes = recv(link_of(&a)->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    drive();
+    ck_assert_int_eq(a.done, before + 1);
+    return woken;
+}
+
+START_TEST(a_sleeper_is_woken_by_its_bell)
+{
+    ssize_t bytes;
+    start();
+    for (int i = 0; i < 3; i++) {
+        ck_assert(wakes(&bytes));
+        ck_assert_int_lt(bytes, 0);
+    }
+    part();
+    finish();
+}
+END_TEST
+
+START_TEST(without_a_bell_a_byte_wakes)
+{
+    ssize_t bytes;
+    start();
+    close(link_of(&b)->bell);
+    link_of(&b)->bell = -1;
+    for (int i = 0; i < 3; i++) {
+        ck_assert(wakes(&bytes));
+        ck_assert_int_eq(bytes, 1);
+    }
+    part();
+    finish();
+}
+END_TEST
+
+/* The last descriptor is for an arena; without one for the bell, a byte wakes. */
+START_TEST(a_bell_does_not_take_the_last_descriptor)
+{
+    struct rlimit limit, few;
+    ssize_t bytes;
+    start();
+    part();
+    drive();
+    struct pvmc_frame *f = frame_make(100000, 9); /* in an arena, whose descriptor a has not yet */
+    uint8_t blob[PVMT_OFFER_MAX], reply[PVMT_OFFER_MAX];
+    int fd, length = ops->offer(a.transport, &a, blob, &fd, &a.ep);
+    ck_assert_int_gt(length, 0);
+    ck_assert_int_eq(ops->join(b.transport, blob, (size_t)length, fd, &b, reply, &b.ep), 0);
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    few = limit;
+    few.rlim_cur = 64;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+    while (dup(0) >= 0)
+        ; /* tests run in processes of their own: nobody closes these */
+    drive();
+    ck_assert_int_eq(link_of(&a)->bell, -1);
+    ck_assert_int_eq(link_of(&b)->bell, -1);
+    ck_assert(wakes(&bytes));
+    ck_assert_int_eq(ops->send(b.ep, f), 0);
+    pvmc_frame_unref(f);
+    drive();
+    ck_assert_uint_eq(a.length, 100000);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    part();
+    finish();
+}
+END_TEST
+
 /* Its format determines the layout of a link's memory: tasks with other formats use other routes. */
 START_TEST(other_formats_are_not_joined)
 {
@@ -480,7 +562,7 @@ struct packet {
     uint64_t bytes;
 };
 
-enum { PACKET_HELLO = 1, PACKET_ARENA, PACKET_CLOSED, PACKET_UNKNOWN };
+enum { PACKET_HELLO = 1, PACKET_ARENA, PACKET_CLOSED, PACKET_BELL, PACKET_UNKNOWN };
 
 static int sealed_memory(uint64_t bytes)
 {
@@ -534,7 +616,7 @@ START_TEST(descriptors_at_the_end_are_closed)
     unsigned before = open_descriptors();
     send_copies(link_of(&b)->socket, NULL, 0, 0, 2);
     drive();
-    ck_assert_uint_eq(open_descriptors(), before - 2); /* the sockets of both ends */
+    ck_assert_uint_eq(open_descriptors(), before - 4); /* both ends close their socket and the other's bell */
     part();
     finish();
 }
@@ -651,7 +733,8 @@ END_TEST
 UNIT_MAIN("shm", malformed_records_end_the_link, references_stay_in_their_arena, unknown_arenas_end_the_link,
           memory_of_huge_pages_is_not_taken, impossible_answers_end_the_link, random_cells_do_no_harm,
           references_come_back_in_any_order, more_than_can_be_lent, untaken_bytes_are_bounded,
-          a_dead_peer_returns_everything, a_freed_link_is_not_heard_of_again, other_formats_are_not_joined,
+          a_dead_peer_returns_everything, a_freed_link_is_not_heard_of_again, a_sleeper_is_woken_by_its_bell,
+          without_a_bell_a_byte_wakes, a_bell_does_not_take_the_last_descriptor, other_formats_are_not_joined,
           descriptors_that_nobody_wants_are_closed, descriptors_at_the_end_are_closed,
           memory_that_is_too_large_costs_few_descriptors, an_offer_with_too_many_descriptors_leaves_none,
           data_in_place_goes_through_the_ring, small_messages_need_no_frame)
