@@ -38,13 +38,12 @@
 #define WATCH_MAX       4096 /* tids in one question to the daemon */
 
 /*
- * A link costs its two tasks as much processor time as some fifty frames by the daemon. So it pays at once for a task
- * that talks to few others. A task that talks to many makes links to those with enough frames, one after the other, so
- * that links cost no more than some ten per cent of what its frames cost. Factors are of PVM_LINK_FRAMES.
+ * A link costs its two tasks as much processor time as some twenty frames by the daemon. So it pays at once for a task
+ * that talks to few others. One of many peers gets a link when its frames have cost about as much as a link does:
+ * whatever follows, the task has then spent at most twice what it needed to.
  */
 #define SHARE       8          /* one of so many frames goes to a peer: one of few */
-#define MANY_FACTOR 8          /* frames to one of many peers before it gets a link */
-#define PACE_FACTOR 64         /* frames to all of them from one link to the next */
+#define MANY_FACTOR 4          /* frames to one of many peers before it gets a link, in PVM_LINK_FRAMES */
 #define FRAME_BYTES (8u << 10) /* so many bytes cost as much as a frame */
 
 const struct pvmi_route_listener *pvmi_route_listener;
@@ -55,8 +54,7 @@ static struct {
     uint32_t last_number;
     int64_t scarce_until_us;
     unsigned links_max, link_frames;
-    uint64_t frames;      /* sent by the daemon */
-    uint64_t last_frames; /* the same when the last link was offered or joined */
+    uint64_t frames; /* sent by the daemon */
 } routes;
 
 /* ---- the choice ---- */
@@ -211,7 +209,6 @@ static bool offer_by(struct pvmi_peer *p, const struct pvmt_transport_ops *ops)
     l->attempt = p->route.number = ++routes.last_number;
     p->route.since_us = pvmc_clock_us();
     routes.offers_open++;
-    routes.last_frames = routes.frames;
     send_offer(p, ops->name, blob, length, fd);
     return true;
 }
@@ -264,8 +261,7 @@ static bool pays(const struct pvmi_peer *p)
         return true;
     if (frames > enough && (p->links_opened || frames * SHARE >= routes.frames))
         return true;
-    return frames > MANY_FACTOR * (uint64_t)routes.link_frames &&
-           routes.frames - routes.last_frames > PACE_FACTOR * (uint64_t)routes.link_frames;
+    return frames > MANY_FACTOR * (uint64_t)routes.link_frames;
 }
 
 void pvmi_route_consider(struct pvmi_peer *p, unsigned frames, uint64_t bytes)
@@ -347,7 +343,6 @@ static int join(struct pvmi_peer *p, uint32_t number, const char *name, const ui
     p->route.attempt = l;
     l->attempt = p->route.number = number;
     p->route.since_us = pvmc_clock_us();
-    routes.last_frames = routes.frames;
     if (!l->lossless && !n)
         limit_attempt(l, PVMC_SETTING_TCP_TIMEOUT);
     send_answer(p, number, 0, name, reply, n);
