@@ -57,11 +57,13 @@
 #define ALONE_NS       50000   /* longest polling with a core to ourselves: a sleeping partner can answer within it */
 #define SHARED_NS      500000  /* longest yielding on a shared core */
 #define GATE_NS        4000000 /* longest yielding at a gate, while others come */
-#define HEAR_DAEMON_NS 10000
-#define TAKEN_CALLS    10   /* a yield that takes as long as this many system calls ... */
-#define TAKEN_NS       1000 /* ... and longer than this has let another process run */
-#define CALL_NS        300  /* a system call takes less; if it takes more, all other times are scaled */
-#define SHARED_MAX     8
+#define HEAR_DAEMON_NS 10000   /* between two polls of the daemon's link ... */
+#define HEAR_SHARED_NS 100000  /* ... on a shared core, where a turn of all others takes about as long */
+#define TAKEN_CALLS    10      /* a yield that takes as long as this many system calls ... */
+#define TAKEN_NS       1000    /* ... and longer than this has let another process run */
+#define CALL_NS        300     /* a system call takes less; if it takes more, all other times are scaled */
+#define SHARED_MAX     32
+#define TAKEN_WEIGHT   8 /* yields that nobody used outweigh one that somebody did: the kernel often picks us again */
 #define PAID_MAX       16
 #define PAID_START     4
 #define DIRECT_MAX     8
@@ -183,25 +185,31 @@ static inline void relax(void)
 /* ---- phase 1 ---- */
 
 /*
- * Polls direct links, and sometimes the daemon's as well, so that a flood on direct links does not starve it. The
+ * With some events, polls sometimes the daemon's link as well, so that a flood on direct links does not starve it. The
  * number of events, or PVMC_EDOWN.
  */
-static int look_at_direct(void)
+static int with_daemon(int n)
 {
-    int n = pvmi_link_progress_direct();
     if (n <= 0 || ++habit.turns % DIRECT_TURNS)
         return n;
     int more = pvmi_link_progress();
     return more < 0 ? more : n + more;
 }
 
+static int look_at_direct(void)
+{
+    return with_daemon(pvmi_link_progress_direct());
+}
+
 /* PVM_SPIN forces polling even if yields look useful, as they often do on a loaded emulator. */
 static int burst(void)
 {
     bool alone = !core_is_shared() || spin_us() > 0;
-    int n, polls = habit.direct && alone ? BURST_POLLS : 1;
-    while (!(n = look_at_direct()) && --polls)
+    int n = look_at_direct(), polls = habit.direct && alone ? BURST_POLLS : 1;
+    while (!n && --polls) {
         relax();
+        n = with_daemon(pvmi_link_glance_direct());
+    }
     if (n)
         move(&habit.direct, 1, DIRECT_MAX);
     return n;
@@ -216,7 +224,7 @@ static int64_t yield(int64_t now_ns)
     sched_yield();
     pvmi_lock_resume(depth);
     int64_t back_ns = pvmc_clock_ns();
-    move(&habit.shared, was_taken(back_ns - now_ns) ? 2 : -1, SHARED_MAX);
+    move(&habit.shared, was_taken(back_ns - now_ns) ? TAKEN_WEIGHT : -1, SHARED_MAX);
     return back_ns;
 }
 
@@ -224,7 +232,8 @@ static int64_t yield(int64_t now_ns)
 static int look(int64_t now_ns)
 {
     int n = burst();
-    if (n || (habit.direct && now_ns - habit.heard_ns < HEAR_DAEMON_NS * slowness()))
+    int64_t pause_ns = (core_is_shared() ? HEAR_SHARED_NS : HEAR_DAEMON_NS) * slowness();
+    if (n || (habit.direct && now_ns - habit.heard_ns < pause_ns))
         return n;
     habit.heard_ns = now_ns;
     n = pvmi_link_progress();
