@@ -1,0 +1,36 @@
+/*
+ * comm.h - what the programs need from a message passing system. comm_pvm.c and comm_mpi.c implement it with the calls
+ * that a user of each would choose for speed. Ranks are 0 to comm_size - 1. All functions end the program on an error.
+ */
+#ifndef PROGRAMS_COMM_H
+#define PROGRAMS_COMM_H
+
+enum { COMM_ANY = -1, COMM_TASKS_MAX = 1024 };
+
+/* One border of a task: `out` goes to the peer, and the peer's goes to `in`. Side i faces the peer's side i ^ 1. */
+struct comm_side {
+    int peer; /* -1: no exchange */
+    const double *out;
+    double *in;
+    int count; /* of doubles */
+};
+
+extern int comm_rank, comm_size;
+
+/* Joins `tasks` copies of this program. PVM spawns the others, mpirun has already started them. */
+void comm_open(int tasks, int *argc, char ***argv);
+void comm_close(void);
+
+/* The following are called by all ranks. */
+void comm_barrier(void);
+void comm_share(int *value); /* rank 0's value at all ranks */
+void comm_exchange(const struct comm_side *sides, int count);
+void comm_sum(double *values, int count);                     /* element by element, over all ranks */
+void comm_allgather(double *all, int count);                  /* each rank has set all[rank * count] and on */
+void comm_alltoall(const double *out, double *in, int count); /* `count` doubles from each rank to each rank */
+
+/* One message of `count` longs. comm_receive() returns its sender; from may be COMM_ANY. */
+void comm_send(int to, const long *words, int count);
+int comm_receive(int from, long *words, int count);
+
+#endif

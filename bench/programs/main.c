@@ -1,0 +1,104 @@
+/*
+ * main.c - runs programs with the pattern of real codes, over PVM or MPI, and prints "name value unit" lines.
+ *
+ *   program-dpvm TASKS PROGRAM SIZE... [+ PROGRAM SIZE...]...
+ *   mpirun -n TASKS program-openmpi TASKS PROGRAM SIZE... [+ PROGRAM SIZE...]...
+ *
+ *   halo BYTES       averages neighbours in a field divided in two directions, with borders of BYTES
+ *   cg SIZE          10 iterations of conjugate gradients on vectors of SIZE doubles
+ *   transpose SIZE   transposes a matrix of SIZE x SIZE doubles
+ *   farm US          a master and its workers with jobs of US microseconds
+ *
+ * NAME.TASKS.SIZE is the time of a step, the median of blocks. sum.NAME.SIZE (halo: sum.NAME.TASKS.SIZE) is the sum of
+ * the results after CHECKED steps, which must not depend on the system.
+ */
+#include <string.h>
+#include "../measure.h"
+#include "comm.h"
+#include "program.h"
+
+enum { CHECKED = 8, BLOCKS_SLOW = 3, SLOW_US = 20000, SIZE_MAX_ALLOWED = 64 << 20 };
+
+static const struct program *const programs[] = {&halo, &cg, &transpose, &farm};
+
+static void usage(void)
+{
+    errx(2, "usage: program TASKS halo|cg|transpose|farm SIZE... [+ ...], TASKS from 2 to %d", COMM_TASKS_MAX);
+}
+
+static double timed_us(const struct program *p, int steps)
+{
+    comm_barrier();
+    double start = now_us();
+    p->steps(steps);
+    return (now_us() - start) / steps;
+}
+
+static int shared(int value)
+{
+    comm_share(&value);
+    return value;
+}
+
+/* The median of blocks; fewer blocks if one step takes long, as with more tasks than processors. */
+static double measure(const struct program *p)
+{
+    double blocks[BLOCKS];
+    int least = p->least > 1 ? p->least * comm_size : 1;
+    int slow = shared(timed_us(p, least) * least > SLOW_US), n = slow ? BLOCKS_SLOW : BLOCKS;
+    int count = slow ? least : shared(block_count(timed_us(p, least)));
+    for (int i = 0; i < n; i++)
+        blocks[i] = timed_us(p, count > least ? count : least);
+    return median(blocks, n);
+}
+
+static void report(const struct program *p, int size)
+{
+    char name[64];
+    p->open(size);
+    p->steps(CHECKED);
+    double sum = p->check(), us = measure(p);
+    p->check();
+    p->close();
+    if (comm_rank != 0)
+        return;
+    snprintf(name, sizeof name, "%s.%d.%d", p->name, comm_size, size);
+    print(name, us, "us");
+    if (p->any_tasks)
+        snprintf(name, sizeof name, "sum.%s.%d", p->name, size);
+    else
+        snprintf(name, sizeof name, "sum.%s.%d.%d", p->name, comm_size, size);
+    print(name, sum, "sum");
+}
+
+static void run(int argc, char **argv)
+{
+    const struct program *p = NULL;
+    for (size_t i = 0; argc > 0 && i < sizeof programs / sizeof *programs; i++)
+        if (strcmp(programs[i]->name, argv[0]) == 0)
+            p = programs[i];
+    if (!p || argc < 2)
+        usage();
+    for (int i = 1; i < argc; i++) {
+        int size = number_of(argv[i], SIZE_MAX_ALLOWED);
+        const char *why = p->refuse(size);
+        if (why)
+            errx(2, "%s %d (%s) with %d tasks: %s", p->name, size, p->size_means, comm_size, why);
+        report(p, size);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int tasks = argc > 2 ? number_of(argv[1], COMM_TASKS_MAX) : 0;
+    if (tasks < 2)
+        usage();
+    comm_open(tasks, &argc, &argv);
+    for (int begin = 2, end; begin < argc; begin = end + 1) {
+        for (end = begin; end < argc && strcmp(argv[end], "+") != 0; end++)
+            ;
+        run(end - begin, argv + begin);
+    }
+    comm_close();
+    return 0;
+}
