@@ -10,7 +10,10 @@
 enum {
     BLOCKS = 15,      /* the result is their median */
     BLOCK_US = 10000, /* approximate length of a block; BENCH_BLOCK_US in the environment overrides it */
-    BYTES_MAX = 64 << 20,
+    BLOCKS_SLOW = 3,  /* of one operation each, if that takes SLOW_US */
+    SLOW_US = 20000,
+    EARLY = 500, /* exchanges of a new pair that are skipped, and as many that are measured */
+    BYTES_MAX = 256 << 20,
 };
 
 static inline double now_us(void)

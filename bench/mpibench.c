@@ -5,6 +5,7 @@
  *   mpirun -n N mpibench COMMAND [ARGUMENT]... [+ COMMAND [ARGUMENT]...]...
  *
  *   pingpong BYTES...     half the round-trip time between ranks 0 and 1, in us
+ *   early BYTES           the same of exchanges 501 to 1000 of a new pair: give it first
  *   rate BYTES            a stream from rank 0 to rank 1, in messages per second
  *   mcast BYTES           MPI_Bcast from rank 0 until all ranks have answered, in us
  *   barrier               MPI_Barrier of all ranks, in us
@@ -16,7 +17,7 @@
 #include <string.h>
 #include "measure.h"
 
-enum { BLOCKS_SLOW = 3, SLOW_US = 20000, TAG_DATA = 1, TAG_ACK, TAG_WAITING = 1000, TAGS = 100 };
+enum { TAG_DATA = 1, TAG_ACK, TAG_WAITING = 1000, TAGS = 100 };
 
 static int rank, ranks;
 static char *data;
@@ -136,6 +137,13 @@ static void run_pingpong(int argc, char **argv)
     }
 }
 
+static void run_early(int argc, char **argv)
+{
+    int bytes = argc > 0 ? number_of(argv[0], BYTES_MAX) : 1;
+    round_trips(bytes, EARLY);
+    report("early.%d", bytes, round_trips(bytes, EARLY), "us");
+}
+
 static void run_rate(int argc, char **argv)
 {
     int bytes = argc > 0 ? number_of(argv[0], BYTES_MAX) : 8;
@@ -210,8 +218,8 @@ static const struct {
     int ranks; /* least number of ranks */
     void (*run)(int argc, char **argv);
 } commands[] = {
-    {"pingpong", 2, run_pingpong}, {"rate", 2, run_rate},   {"mcast", 2, run_mcast}, {"barrier", 1, run_barrier},
-    {"ring", 2, run_ring},         {"match", 2, run_match}, {"start", 1, run_start},
+    {"pingpong", 2, run_pingpong}, {"early", 2, run_early}, {"rate", 2, run_rate},   {"mcast", 2, run_mcast},
+    {"barrier", 1, run_barrier},   {"ring", 2, run_ring},   {"match", 2, run_match}, {"start", 1, run_start},
 };
 
 static void run(int argc, char **argv)
@@ -221,7 +229,8 @@ static void run(int argc, char **argv)
             commands[i].run(argc - 1, argv + 1);
             return;
         }
-    errx(2, "usage: mpibench pingpong|rate|mcast|barrier|ring|match|start [ARGUMENT]... [+ ...], of 2 ranks and more");
+    errx(2, "usage: mpibench pingpong|early|rate|mcast|barrier|ring|match|start [ARGUMENT]... [+ ...], of 2 ranks and "
+            "more");
 }
 
 int main(int argc, char **argv)

@@ -3,6 +3,7 @@
  * that the same source is built with dpvm and with the reference PVM.
  *
  *   pvmbench pingpong HOW BYTES[,BYTES]... [HOST]  half the round-trip time to a task on HOST, in us
+ *   pvmbench early HOW BYTES [HOST]                the same of exchanges 501 to 1000 of a new pair
  *   pvmbench typical HOW BYTES COUNT [HOST]        the same, median of COUNT single round trips, as in perftest
  *   pvmbench rate HOW BYTES COUNT [HOST]           a stream of COUNT messages, in messages per second
  *   pvmbench mcast TASKS BYTES                     a multicast until all receivers have answered, in us
@@ -142,13 +143,16 @@ static double round_trips(int tid, enum how how, int bytes, int count)
 static void measure_pingpong(int tid, enum how how, int bytes)
 {
     double blocks[BLOCKS];
-    round_trips(tid, how, bytes, 3);
-    int count = block_count(2 * round_trips(tid, how, bytes, 10));
-    for (int i = 0; i < BLOCKS; i++)
+    int slow = round_trips(tid, how, bytes, 1) > SLOW_US, n = slow ? BLOCKS_SLOW : BLOCKS, count = 1;
+    if (!slow) {
+        round_trips(tid, how, bytes, 3);
+        count = block_count(2 * round_trips(tid, how, bytes, 10));
+    }
+    for (int i = 0; i < n; i++)
         blocks[i] = round_trips(tid, how, bytes, count);
     char name[64];
     snprintf(name, sizeof name, "pingpong.%s.%d", how_names[how], bytes);
-    print(name, median(blocks, BLOCKS), "us");
+    print(name, median(blocks, n), "us");
 }
 
 static void run_pingpong(int argc, char **argv)
@@ -165,6 +169,20 @@ static void run_pingpong(int argc, char **argv)
     usleep(LINK_UP_US); /* a direct link opens in the background */
     for (int i = 0; i < n; i++)
         measure_pingpong(tid, how, sizes[i]);
+    send_ints(tid, TAG_SETUP, 0, 0, 0);
+}
+
+static void run_early(int argc, char **argv)
+{
+    if (argc < 3)
+        errx(2, "usage: pvmbench early HOW BYTES [HOST]");
+    enum how how = how_of(argv[1]);
+    int tid, bytes = number_of(argv[2], BYTES_MAX);
+    spawn("echo", 1, argc > 3 ? argv[3] : ".", &tid);
+    round_trips(tid, how, bytes, EARLY);
+    char name[64];
+    snprintf(name, sizeof name, "early.%s.%d", how_names[how], bytes);
+    print(name, round_trips(tid, how, bytes, EARLY), "us");
     send_ints(tid, TAG_SETUP, 0, 0, 0);
 }
 
@@ -370,17 +388,17 @@ static void role_barrier(void)
 
 static void run_barrier(int argc, char **argv)
 {
-    enum { ROUNDS = 500 };
+    enum { ROUNDS = 500, ROUNDS_MANY = 100, MANY = 32 };
     if (argc < 2)
         errx(2, "usage: pvmbench barrier TASKS");
-    int tids[TASKS_MAX], tasks = number_of(argv[1], TASKS_MAX);
+    int tids[TASKS_MAX], tasks = number_of(argv[1], TASKS_MAX), count = tasks > MANY ? ROUNDS_MANY : ROUNDS;
     double rounds[ROUNDS];
     must(pvm_joingroup("pvmbench"), "pvm_joingroup");
     spawn("barrier", tasks - 1, NULL, tids);
     for (int i = 0; i < tasks - 1; i++)
-        send_ints(tids[i], TAG_SETUP, tasks, ROUNDS + 1, 0);
+        send_ints(tids[i], TAG_SETUP, tasks, count + 1, 0);
     must(pvm_barrier("pvmbench", tasks), "pvm_barrier"); /* wait until all have joined */
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < count; i++) {
         double start = now_us();
         must(pvm_barrier("pvmbench", tasks), "pvm_barrier");
         rounds[i] = now_us() - start;
@@ -388,7 +406,7 @@ static void run_barrier(int argc, char **argv)
     pvm_lvgroup("pvmbench");
     char name[64];
     snprintf(name, sizeof name, "barrier.%d", tasks);
-    print(name, median(rounds, ROUNDS), "us");
+    print(name, median(rounds, count), "us");
 }
 
 static void role_hello(void)
@@ -577,10 +595,10 @@ static const struct {
     const char *name;
     void (*run)(int argc, char **argv);
 } commands[] = {
-    {"pingpong", run_pingpong}, {"typical", run_typical}, {"rate", run_rate},   {"mcast", run_mcast},
-    {"barrier", run_barrier},   {"spawn", run_spawn},     {"match", run_match}, {"relay", run_relay},
-    {"idle", run_idle},         {"ring", run_ring},       {"peers", run_peers}, {"addhosts", run_addhosts},
-    {"halt", run_halt},
+    {"pingpong", run_pingpong}, {"early", run_early},     {"typical", run_typical}, {"rate", run_rate},
+    {"mcast", run_mcast},       {"barrier", run_barrier}, {"spawn", run_spawn},     {"match", run_match},
+    {"relay", run_relay},       {"idle", run_idle},       {"ring", run_ring},       {"peers", run_peers},
+    {"addhosts", run_addhosts}, {"halt", run_halt},
 };
 
 static const struct {
@@ -606,7 +624,7 @@ static void run_command(int argc, char **argv)
             commands[i].run(argc, argv);
             return;
         }
-    errx(2, "usage: pvmbench pingpong|typical|rate|mcast|ring|barrier|spawn|match|relay|idle|peers|addhosts|halt "
+    errx(2, "usage: pvmbench pingpong|early|typical|rate|mcast|ring|barrier|spawn|match|relay|idle|peers|addhosts|halt "
             "[argument]...");
 }
 

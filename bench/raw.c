@@ -6,6 +6,8 @@
  *   raw tcp spin|sleep BYTES...      over TCP on the loopback, waiting by polling or in the kernel
  *   raw serve spin|sleep             the other end of `meet`, for one connection; prints its port
  *   raw meet spin|sleep HOST PORT BYTES...   over TCP to `serve`, which may be on another host
+ *   raw sink                         the other end of `pairs`; prints its port, and serves until it is killed
+ *   raw pairs N HOST PORT BYTES...   N processes send to N of `sink`: the us in which each sends one message
  *   raw shm BYTES...                 through rings in shared memory, polling
  *   raw memcpy BYTES...              one copy, in us
  */
@@ -26,7 +28,7 @@
 #include <unistd.h>
 #include "measure.h"
 
-enum { SLOTS = 8, SLOT_BYTES = 32768 };
+enum { SLOTS = 8, SLOT_BYTES = 32768, PAIRS_BYTES = 64 << 20, CONNECT_US = 50000, PROCESSES_MAX = 1024 };
 
 /* One direction of shared memory: a ring of slots. */
 struct ring {
@@ -194,7 +196,7 @@ static int listen_anywhere(int *port)
     struct sockaddr_in address = {.sin_family = AF_INET};
     socklen_t length = sizeof address;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&address, length) < 0 || listen(fd, 1) < 0 ||
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, length) < 0 || listen(fd, SOMAXCONN) < 0 ||
         getsockname(fd, (struct sockaddr *)&address, &length) < 0)
         err(1, "cannot listen on TCP");
     *port = ntohs(address.sin_port);
@@ -260,6 +262,91 @@ static void meet(const char *name, const char *host, int port, bool spin, int ar
     close(c.fd);
 }
 
+/* ---- many pairs ---- */
+
+/* Each connection is preceded by the size and the number of its messages, and is answered by a byte. */
+static void drain(int fd)
+{
+    struct channel c = {.fd = fd};
+    uint64_t setup[2];
+    if (recv(fd, setup, sizeof setup, MSG_WAITALL) != sizeof setup || setup[0] > BYTES_MAX)
+        return;
+    for (uint64_t i = 0; i < setup[1]; i++)
+        if (!receive_all(&c, setup[0]))
+            return;
+    send_all(&c, 1);
+}
+
+static void run_sink(void)
+{
+    int port, fd, listener = listen_anywhere(&port);
+    printf("%d\n", port);
+    fflush(stdout);
+    signal(SIGCHLD, SIG_IGN);
+    while ((fd = accept(listener, NULL, NULL)) >= 0) {
+        if (fork() == 0) {
+            drain(fd);
+            _exit(0);
+        }
+        close(fd);
+    }
+    err(1, "accept");
+}
+
+/* In a process of its own: connects, waits for the end of `go`, and sends. Does not return. */
+static void pour(const struct sockaddr_in *address, int go, size_t bytes, int count)
+{
+    uint64_t setup[2] = {bytes, (uint64_t)count};
+    struct channel c = {.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    char unused;
+    if (c.fd < 0 || connect(c.fd, (const struct sockaddr *)address, sizeof *address) < 0)
+        err(1, "cannot connect");
+    no_delay(c.fd);
+    if (send(c.fd, setup, sizeof setup, MSG_NOSIGNAL) != sizeof setup || read(go, &unused, 1) != 0)
+        err(1, "pairs");
+    for (int i = 0; i < count; i++)
+        if (!send_all(&c, bytes))
+            err(1, "the other process has gone");
+    _exit(receive_all(&c, 1) ? 0 : 1);
+}
+
+/* The us in which each of n processes sends a message, over `count` of them. */
+static double pour_all(int n, const struct sockaddr_in *address, size_t bytes, int count)
+{
+    int go[2], status;
+    if (pipe(go) < 0)
+        err(1, "pipe");
+    for (int i = 0; i < n; i++)
+        if (fork() == 0) {
+            close(go[1]);
+            pour(address, go[0], bytes, count);
+        }
+    close(go[0]);
+    usleep(CONNECT_US);
+    double start = now_us();
+    close(go[1]);
+    while (wait(&status) > 0)
+        if (status != 0)
+            errx(1, "a pair has failed");
+    return (now_us() - start) / count;
+}
+
+static void measure_pairs(int n, const char *host, int port, int argc, char **argv)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    if (inet_pton(AF_INET, host, &address.sin_addr) != 1)
+        errx(2, "an IPv4 address is wanted, not \"%s\"", host);
+    for (int i = 0; i < argc; i++) {
+        size_t bytes = (size_t)number_of(argv[i], BYTES_MAX);
+        double blocks[BLOCKS_SLOW];
+        char text[64];
+        for (int block = 0; block < BLOCKS_SLOW; block++)
+            blocks[block] = pour_all(n, &address, bytes, 1 + (int)(PAIRS_BYTES / (bytes * (size_t)n + 1)));
+        snprintf(text, sizeof text, "pairs.%d.%zu", 2 * n, bytes);
+        print(text, median(blocks, BLOCKS_SLOW), "us");
+    }
+}
+
 static void measure_tcp(bool spin, int argc, char **argv)
 {
     int port, listener = listen_anywhere(&port);
@@ -308,7 +395,7 @@ static void measure_shm(size_t bytes)
 static void usage(void)
 {
     errx(2, "usage: raw unix|hops|shm|memcpy BYTES... | raw tcp spin|sleep BYTES... | raw serve spin|sleep |\n"
-            "       raw meet spin|sleep HOST PORT BYTES...");
+            "       raw meet spin|sleep HOST PORT BYTES... | raw sink | raw pairs N HOST PORT BYTES...");
 }
 
 static bool is_spin(const char *text)
@@ -335,7 +422,7 @@ static void run_sizes(const char *what, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    if (argc < 3)
+    if (argc < 3 && !(argc == 2 && strcmp(argv[1], "sink") == 0))
         usage();
     data = calloc(2, BYTES_MAX);
     if (!data)
@@ -346,6 +433,10 @@ int main(int argc, char **argv)
         run_serve(is_spin(argv[2]));
     else if (strcmp(argv[1], "meet") == 0 && argc > 4)
         meet("tcp", argv[3], number_of(argv[4], 65535), is_spin(argv[2]), argc - 5, argv + 5);
+    else if (strcmp(argv[1], "sink") == 0)
+        run_sink();
+    else if (strcmp(argv[1], "pairs") == 0 && argc > 4)
+        measure_pairs(number_of(argv[2], PROCESSES_MAX), argv[3], number_of(argv[4], 65535), argc - 5, argv + 5);
     else
         run_sizes(argv[1], argc - 2, argv + 2);
     free(data);

@@ -9,15 +9,18 @@ enum { COMM_ANY = -1, COMM_TASKS_MAX = 1024 };
 
 /* One border of a task: `out` goes to the peer, and the peer's goes to `in`. Side i faces the peer's side i ^ 1. */
 struct comm_side {
-    int peer; /* -1: no exchange */
-    const double *out;
-    double *in;
-    int count; /* of doubles */
+    int peer;          /* -1: no exchange */
+    const double *out; /* NULL: only receives */
+    double *in;        /* NULL: only sends */
+    int count;         /* of doubles */
 };
 
 extern int comm_rank, comm_size;
 
-/* Joins `tasks` copies of this program. PVM spawns the others, mpirun has already started them. */
+/*
+ * Joins `tasks` copies of this program. mpirun has already started them; PVM spawns them on this host, the second half
+ * of the ranks on the host PROGRAM_HOST if that is set.
+ */
 void comm_open(int tasks, int *argc, char ***argv);
 void comm_close(void);
 
@@ -25,9 +28,15 @@ void comm_close(void);
 void comm_barrier(void);
 void comm_share(int *value); /* rank 0's value at all ranks */
 void comm_exchange(const struct comm_side *sides, int count);
-void comm_sum(double *values, int count);                     /* element by element, over all ranks */
-void comm_allgather(double *all, int count);                  /* each rank has set all[rank * count] and on */
-void comm_alltoall(const double *out, double *in, int count); /* `count` doubles from each rank to each rank */
+
+/* Arrays of `count` doubles of each rank; the root of all is rank 0. */
+void comm_bcast(double *values, int count);
+void comm_reduce(double *values, int count); /* the sums, element by element, at the root; elsewhere values are lost */
+void comm_sum(double *values, int count);    /* the sums at all ranks */
+void comm_gather(const double *mine, double *all, int count);
+void comm_scatter(const double *all, double *mine, int count);
+void comm_allgather(double *all, int count); /* each rank has set all[rank * count] and on */
+void comm_alltoall(const double *out, double *in, int count);
 
 /* One message of `count` longs. comm_receive() returns its sender; from may be COMM_ANY. */
 void comm_send(int to, const long *words, int count);

@@ -39,19 +39,39 @@ void comm_exchange(const struct comm_side *sides, int count)
     MPI_Status statuses[2 * SIDES_MAX];
     int n = 0;
     for (int i = 0; i < count; i++)
-        if (sides[i].peer >= 0)
+        if (sides[i].peer >= 0 && sides[i].in)
             MPI_Irecv(sides[i].in, sides[i].count, MPI_DOUBLE, sides[i].peer, TAG_SIDE + (i ^ 1), MPI_COMM_WORLD,
                       &requests[n++]);
     for (int i = 0; i < count; i++)
-        if (sides[i].peer >= 0)
+        if (sides[i].peer >= 0 && sides[i].out)
             MPI_Isend(sides[i].out, sides[i].count, MPI_DOUBLE, sides[i].peer, TAG_SIDE + i, MPI_COMM_WORLD,
                       &requests[n++]);
     MPI_Waitall(n, requests, statuses);
 }
 
+void comm_bcast(double *values, int count)
+{
+    MPI_Bcast(values, count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+}
+
+void comm_reduce(double *values, int count)
+{
+    MPI_Reduce(comm_rank == 0 ? MPI_IN_PLACE : values, values, count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+}
+
 void comm_sum(double *values, int count)
 {
     MPI_Allreduce(MPI_IN_PLACE, values, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+void comm_gather(const double *mine, double *all, int count)
+{
+    MPI_Gather(mine, count, MPI_DOUBLE, all, count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+}
+
+void comm_scatter(const double *all, double *mine, int count)
+{
+    MPI_Scatter(all, count, MPI_DOUBLE, mine, count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 }
 
 void comm_allgather(double *all, int count)

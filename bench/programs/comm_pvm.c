@@ -6,7 +6,18 @@
 #include <unistd.h>
 #include "pvm3.h"
 
-enum { TAG_TIDS = 1, TAG_SHARE, TAG_SUM, TAG_TOTAL, TAG_GATHER, TAG_ALLTOALL, TAG_WORDS, TAG_SIDE };
+enum {
+    TAG_TIDS = 1,
+    TAG_SHARE,
+    TAG_BCAST,
+    TAG_REDUCE,
+    TAG_GATHER_TO,
+    TAG_SCATTER,
+    TAG_GATHER,
+    TAG_ALLTOALL,
+    TAG_WORDS,
+    TAG_SIDE
+};
 
 #define GROUP "programs"
 
@@ -23,15 +34,24 @@ static int must(int code, const char *what)
 
 /* ---- starting ---- */
 
-static void spawn_others(char **argv)
+static void spawn(char **argv, int first, int end, char *host)
 {
     static char path[4096];
     if (readlink("/proc/self/exe", path, sizeof path - 1) < 0)
         err(1, "/proc/self/exe");
+    int wanted = end - first;
+    if (wanted > 0 && must(pvm_spawn(path, argv + 1, host ? PvmTaskHost : PvmTaskDefault, host, wanted, tids + first),
+                           "pvm_spawn") < wanted)
+        errx(1, "pvm_spawn: only some of %d tasks started", wanted);
+}
+
+static void spawn_others(char **argv)
+{
+    char *host = getenv("PROGRAM_HOST");
+    int here = host ? comm_size / 2 : comm_size;
     tids[0] = pvm_mytid();
-    if (comm_size > 1 &&
-        must(pvm_spawn(path, argv + 1, PvmTaskDefault, NULL, comm_size - 1, tids + 1), "pvm_spawn") < comm_size - 1)
-        errx(1, "pvm_spawn: only some of %d tasks started", comm_size - 1);
+    spawn(argv, 1, here, host ? "." : NULL);
+    spawn(argv, here, comm_size, host);
     pvm_initsend(PvmDataRaw);
     pvm_pkint(tids, comm_size, 1);
     must(pvm_mcast(tids + 1, comm_size - 1, TAG_TIDS), "pvm_mcast");
@@ -94,27 +114,46 @@ void comm_share(int *value)
 void comm_exchange(const struct comm_side *sides, int count)
 {
     for (int i = 0; i < count; i++)
-        if (sides[i].peer >= 0)
+        if (sides[i].peer >= 0 && sides[i].out)
             must(pvm_psend(tids[sides[i].peer], TAG_SIDE + i, (void *)sides[i].out, sides[i].count, PVM_DOUBLE),
                  "pvm_psend");
     for (int i = 0; i < count; i++)
-        if (sides[i].peer >= 0)
+        if (sides[i].peer >= 0 && sides[i].in)
             must(pvm_precv(tids[sides[i].peer], TAG_SIDE + (i ^ 1), sides[i].in, sides[i].count, PVM_DOUBLE, NULL, NULL,
                            NULL),
                  "pvm_precv");
 }
 
+void comm_bcast(double *values, int count)
+{
+    if (comm_rank == 0) {
+        pvm_initsend(PvmDataInPlace);
+        pvm_pkdouble(values, count, 1);
+        must(pvm_bcast(GROUP, TAG_BCAST), "pvm_bcast");
+    } else {
+        must(pvm_precv(tids[0], TAG_BCAST, values, count, PVM_DOUBLE, NULL, NULL, NULL), "pvm_precv");
+    }
+}
+
+void comm_reduce(double *values, int count)
+{
+    must(pvm_reduce(PvmSum, values, count, PVM_DOUBLE, TAG_REDUCE, GROUP, 0), "pvm_reduce");
+}
+
 void comm_sum(double *values, int count)
 {
-    must(pvm_reduce(PvmSum, values, count, PVM_DOUBLE, TAG_SUM, GROUP, 0), "pvm_reduce");
-    if (comm_rank == 0) {
-        pvm_initsend(PvmDataRaw);
-        pvm_pkdouble(values, count, 1);
-        must(pvm_bcast(GROUP, TAG_TOTAL), "pvm_bcast");
-    } else {
-        must(pvm_recv(tids[0], TAG_TOTAL), "pvm_recv");
-        pvm_upkdouble(values, count, 1);
-    }
+    comm_reduce(values, count);
+    comm_bcast(values, count);
+}
+
+void comm_gather(const double *mine, double *all, int count)
+{
+    must(pvm_gather(all, (void *)mine, count, PVM_DOUBLE, TAG_GATHER_TO, GROUP, 0), "pvm_gather");
+}
+
+void comm_scatter(const double *all, double *mine, int count)
+{
+    must(pvm_scatter(mine, (void *)all, count, PVM_DOUBLE, TAG_SCATTER, GROUP, 0), "pvm_scatter");
 }
 
 void comm_allgather(double *all, int count)

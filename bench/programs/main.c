@@ -1,5 +1,6 @@
 /*
- * main.c - runs programs with the pattern of real codes, over PVM or MPI, and prints "name value unit" lines.
+ * main.c - runs programs with the pattern of real codes, and single collective operations, over PVM or MPI; prints
+ * "name value unit" lines.
  *
  *   program-dpvm TASKS PROGRAM SIZE... [+ PROGRAM SIZE...]...
  *   mpirun -n TASKS program-openmpi TASKS PROGRAM SIZE... [+ PROGRAM SIZE...]...
@@ -8,22 +9,29 @@
  *   cg SIZE          10 iterations of conjugate gradients on vectors of SIZE doubles
  *   transpose SIZE   transposes a matrix of SIZE x SIZE doubles
  *   farm US          a master and its workers with jobs of US microseconds
+ *   bcast, reduce, gather, scatter, alltoall BYTES   of each task, or to each
+ *   pairs BYTES      the first half of the tasks sends messages of BYTES to the second
  *
- * NAME.TASKS.SIZE is the time of a step, the median of blocks. sum.NAME.SIZE (halo: sum.NAME.TASKS.SIZE) is the sum of
- * the results after CHECKED steps, which must not depend on the system.
+ * NAME.TASKS.SIZE is the time of a step, the median of blocks; NAME.first.TASKS.SIZE is the mean of the first steps, in
+ * which links open. sum.NAME.SIZE (halo: sum.NAME.TASKS.SIZE) is the sum of the results after these, which must not
+ * depend on the system.
  */
 #include <string.h>
 #include "../measure.h"
 #include "comm.h"
 #include "program.h"
 
-enum { CHECKED = 8, BLOCKS_SLOW = 3, SLOW_US = 20000, SIZE_MAX_ALLOWED = 64 << 20 };
+enum { FIRST_STEPS = 4, SIZE_MAX_ALLOWED = 64 << 20 };
 
-static const struct program *const programs[] = {&halo, &cg, &transpose, &farm};
+static const struct program *const programs[] = {&halo,   &cg,     &transpose, &farm,     &bcast,
+                                                 &reduce, &gather, &scatter,   &alltoall, &pairs};
 
 static void usage(void)
 {
-    errx(2, "usage: program TASKS halo|cg|transpose|farm SIZE... [+ ...], TASKS from 2 to %d", COMM_TASKS_MAX);
+    errx(2,
+         "usage: program TASKS halo|cg|transpose|farm|bcast|reduce|gather|scatter|alltoall|pairs SIZE... [+ ...],\n"
+         "       TASKS from 2 to %d",
+         COMM_TASKS_MAX);
 }
 
 static double timed_us(const struct program *p, int steps)
@@ -52,23 +60,33 @@ static double measure(const struct program *p)
     return median(blocks, n);
 }
 
-static void report(const struct program *p, int size)
+static void report_time(const struct program *p, const char *which, int size, double us)
 {
     char name[64];
-    p->open(size);
-    p->steps(CHECKED);
-    double sum = p->check(), us = measure(p);
-    p->check();
-    p->close();
-    if (comm_rank != 0)
-        return;
-    snprintf(name, sizeof name, "%s.%d.%d", p->name, comm_size, size);
-    print(name, us, "us");
+    snprintf(name, sizeof name, "%s%s.%d.%d", p->name, which, comm_size, size);
+    if (comm_rank == 0)
+        print(name, us, "us");
+}
+
+static void report_sum(const struct program *p, int size, double sum)
+{
+    char name[64];
     if (p->any_tasks)
         snprintf(name, sizeof name, "sum.%s.%d", p->name, size);
     else
         snprintf(name, sizeof name, "sum.%s.%d.%d", p->name, comm_size, size);
-    print(name, sum, "sum");
+    if (comm_rank == 0)
+        print(name, sum, "sum");
+}
+
+static void measure_program(const struct program *p, int size)
+{
+    p->open(size);
+    report_time(p, ".first", size, timed_us(p, FIRST_STEPS));
+    report_sum(p, size, p->check());
+    report_time(p, "", size, measure(p));
+    p->check();
+    p->close();
 }
 
 static void run(int argc, char **argv)
@@ -84,7 +102,7 @@ static void run(int argc, char **argv)
         const char *why = p->refuse(size);
         if (why)
             errx(2, "%s %d (%s) with %d tasks: %s", p->name, size, p->size_means, comm_size, why);
-        report(p, size);
+        measure_program(p, size);
     }
 }
 
