@@ -144,12 +144,20 @@ static int limited(double value, int min, int max)
     return value < min ? min : value > max ? max : (int)value;
 }
 
-static void warm_up(const struct test *test)
+/* Returns the mean time of the rounds that the point asks for, or 0 if it asks for none. */
+static double warm_up(const struct test *test)
 {
-    double end = now_us() + (linked || self.point.warmup == 0 ? 0 : LINK_UP_US), unused;
-    for (int done = 0; done < self.point.warmup || now_us() < end; done += test->rounds_min)
-        do_job(test, 1, test->rounds_min, false, &unused);
+    double end = now_us() + (linked || self.point.warmup == 0 ? 0 : LINK_UP_US), sum = 0, time;
+    int done = 0, counted = 0;
+    for (; done < self.point.warmup || now_us() < end; done += test->rounds_min) {
+        do_job(test, 1, test->rounds_min, false, &time);
+        if (done < self.point.warmup) {
+            sum += time;
+            counted += test->rounds_min;
+        }
+    }
     linked = true;
+    return counted > 0 ? sum / counted : 0;
 }
 
 /* The number of rounds that a sample needs. */
@@ -200,7 +208,7 @@ static int take_samples(const struct test *test, int rounds)
 static void lead(const struct test *test, struct outcome *outcome)
 {
     outcome->first_us = first_round(test);
-    warm_up(test);
+    outcome->warmup_us = warm_up(test);
     check_contents(test);
     int rounds = find_rounds(test), n = take_samples(test, rounds);
     check_contents(test);

@@ -48,7 +48,8 @@ struct point {
 
 /* All fields are doubles: it is packed as an array. Times are per round. */
 struct outcome {
-    double first_us; /* the first round, which opens links and faults in memory */
+    double first_us;  /* the first round, which opens links and faults in memory */
+    double warmup_us; /* mean of the warm-up rounds after it, while links still open; 0: there were none */
     double min_us, median_us, p99_us;
     double samples, rounds; /* number of samples, and rounds in each */
     double verified;        /* number of messages that this member has verified */

@@ -109,7 +109,7 @@ static void print_number(double value)
 
 static int columns(const struct report *r)
 {
-    return 3 + (r->series_count == 1) + (r->test->figure != FIGURE_NONE);
+    return 3 + 2 * (r->series_count == 1) + (r->test->figure != FIGURE_NONE);
 }
 
 static void print_keys(const struct report *r, const struct row *row)
@@ -144,7 +144,7 @@ static void print_heading(const struct report *r)
     print_keys(r, NULL);
     for (int i = 0; i < r->series_count; i++) {
         if (r->series_count == 1)
-            printf("%*s", WIDTH, "first");
+            printf("%*s%*s", WIDTH, "first", WIDTH, "warm-up");
         printf("%*s%*s%*s", WIDTH, "min", WIDTH, unit, WIDTH, "p99");
         if (r->test->figure != FIGURE_NONE)
             printf(" %*s", WIDTH - 1, figure_heading(r->test->figure));
@@ -182,8 +182,10 @@ static void print_row(const struct report *r, const struct row *row)
     print_keys(r, row);
     for (int i = 0; i < r->series_count; i++) {
         const struct outcome *o = &row->outcomes[i];
-        if (r->series_count == 1)
+        if (r->series_count == 1) {
             print_number(shown(r, o->first_us));
+            print_number(shown(r, o->warmup_us));
+        }
         print_number(shown(r, o->min_us));
         print_number(shown(r, o->median_us));
         print_number(shown(r, o->p99_us));
@@ -201,8 +203,10 @@ static void print_foot(const struct report *r)
     for (int i = 0; i < r->series_count; i++) {
         struct stats_link link;
         label_of(r, i, label);
-        printf("%s: first message %.1f us", label,
-               r->rows[0].outcomes[i].first_us / (r->test->messages(1) == 2 ? 2 : 1));
+        const struct outcome *first = &r->rows[0].outcomes[i];
+        double messages = r->test->messages(1) == 2 ? 2 : 1;
+        printf("%s: first %s %.1f us, in warm-up %.1f us", label, r->test->members == 2 ? "message" : "round",
+               first->first_us / messages, first->warmup_us / messages);
         if (describe_link(r, i, &link)) {
             printf(", r_max %.1f x 10^6 B/s", link.r_max_mbs);
             if (link.n_half_bytes < 0)
@@ -234,6 +238,8 @@ static json_t *point_json(const struct report *r, const struct row *row, const s
         json_object_set_new(point, "bytes", json_integer(row->bytes));
     double to_us = strcmp(r->test->unit, "ms") == 0 ? 1000 : 1;
     json_object_set_new(point, "first_us", json_real(shown(r, o->first_us) * to_us));
+    if (o->warmup_us > 0)
+        json_object_set_new(point, "warmup_us", json_real(shown(r, o->warmup_us) * to_us));
     json_object_set_new(point, "min_us", json_real(shown(r, o->min_us) * to_us));
     json_object_set_new(point, "median_us", json_real(shown(r, o->median_us) * to_us));
     json_object_set_new(point, "p99_us", json_real(shown(r, o->p99_us) * to_us));

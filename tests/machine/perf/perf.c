@@ -175,8 +175,22 @@ static void test_pairs(void)
     check_only(with_hosts("match -j -r 2 -q 0,500"), 1, 2, 1);
 }
 
+/* Any number of tasks works, and the first rounds are told from the later ones. */
+static void check_many(const char *words)
+{
+    json_t *all = check_measure(words, 1, 1, strncmp(words, "barrier", 7) != 0);
+    const json_t *series = json_array_get(json_object_get(all, "series"), 0);
+    const json_t *point = json_array_get(json_object_get(series, "points"), 0);
+    CHECK_EQ(number(point, "tasks"), 33);
+    CHECK(number(point, "warmup_us") > 0);
+    json_decref(all);
+}
+
 static void test_crowd(void)
 {
+    check_many(with_hosts("barrier -j -r 3 -n 33"));
+    check_many(with_hosts("alltoall -j -r 3 -n 33 -s 8 --verify=all"));
+    check_many(with_hosts("ring -j -r 3 -n 33 -s 1000 --verify=all"));
     check_only(with_hosts("mcast -j -r 3 -n 1,3 -s 8,70000 --verify=all"), 1, 4, 1);
     check_only(with_hosts("ring -j -r 3 -n 2,5 -s 8,70000 -e raw,psend"), 2, 4, 1);
     check_only(with_hosts("alltoall -j -r 3 -n 3 -s 8,70000 --verify=all"), 1, 2, 1);
@@ -253,6 +267,10 @@ static void test_ends(void)
     expect("spawn -s 8", 2, "has no --sizes");
     expect("mcast -e psend", 2, "pvm_mcast sends a packed buffer");
     expect("ring -n 1", 2, "at least 2");
+    expect("barrier -n 1", 2, "at least 2");
+    expect("barrier -n many", 2, "not a list of numbers from 1 to 4095");
+    expect("barrier -n 4096", 2, "not a list of numbers from 1 to 4095");
+    expect("barrier -s 8", 2, "has no --sizes");
     expect("lat -H no.such.host", 1, "host no.such.host is not part of the virtual machine");
     test_interrupted(SIGINT, 0, "");
     test_interrupted(SIGTERM, 0, "");
