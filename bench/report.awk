@@ -1,10 +1,11 @@
 # report.awk - makes tables and JSON from the measurements of script/bench.
 #
-#   awk -v form=FORM [-v issue=N] -f report.awk bench/targets SAMPLES
+#   awk -v form=FORM [-v brief=1] -f report.awk bench/targets FIGURES
 #
-# SAMPLES has lines "group system name value unit", one per round. FORM is targets (the targets of an issue with
-# verdicts), groups (all medians, one table per group), json (both, as members of an object) or curves (for plots: system,
-# name without the size, bytes, us; from the group `curve`, or the one given by -v curve=GROUP).
+# FIGURES has lines "group system name value unit", one per round, or "group system name median unit min max", one per
+# run. FORM is targets (one row for each work that bench/targets names in these groups, and what is missed), groups (all
+# medians, one table per group), json (both, as members of an object) or curves (for plots: system, name without the
+# size, bytes, us; from the group `curve`, or the one given by -v curve=GROUP).
 
 function median_of(list,    v, n, i, j, t) { # sets lowest and highest, too
     n = split(list, v, " ")
@@ -20,63 +21,147 @@ function cell(key) {
     return !(key in mid) ? "-" : number(mid[key]) (min[key] == max[key] ? "" : " (" number(min[key]) " to " number(max[key]) ")")
 }
 
-FNR == NR {
-    if ($1 ~ /^[0-9]+$/ && NF > 7) {
-        n_targets++
-        t_issue[n_targets] = $1; t_group[n_targets] = $2; t_name[n_targets] = $3; t_system[n_targets] = $4
-        t_judge[n_targets] = $5; t_peer_name[n_targets] = $6; t_peers[n_targets] = $7
-        words = $0
-        for (i = 0; i < 7; i++) sub(/^[^ ]+ +/, "", words)
-        t_words[n_targets] = words
-    }
-    next
+# ---- bench/targets ----
+
+FNR == NR && /^[^# \t]/ {
+    w_group[++n_works] = $1; w_name[n_works] = $2; w_system[n_works] = $3
+    w_words[n_works] = after_fields($0, 3)
 }
 
-NF == 5 {
+FNR == NR && /^[ \t]+[^ \t]/ {
+    if ($1 == "because") {
+        w_cause[n_works] = w_cause[n_works] " " after_fields($0, 1)
+        next
+    }
+    if ($1 !~ /^((time|more|value)<=[0-9.]+|(speed|rate)>=[0-9.]+|limit)$/ || NF != ($1 ~ /^value/ ? 1 : 3)) {
+        print FILENAME ":" FNR ": this is no condition: " $0 >"/dev/stderr"
+        failed = 2
+        exit failed
+    }
+    c_work[++n_conditions] = n_works
+    c_judge[n_conditions] = $1; c_peer_name[n_conditions] = $2; c_peers[n_conditions] = $3
+}
+
+FNR == NR { next }
+
+function after_fields(line, n) {
+    for (sub(/^[ \t]+/, "", line); n > 0; n--) sub(/^[^ \t]+[ \t]+/, "", line)
+    return line
+}
+
+# ---- figures ----
+
+NF == 5 || NF == 7 {
     key = $1 SUBSEP $2 SUBSEP $3
     values[key] = values[key] " " $4
+    if (NF == 7) { low[key] = $6; high[key] = $7; runs[key]++ }
     unit[$1, $3] = $5
     if (!(($1) in group_seen)) { group_seen[$1] = 1; groups[++n_groups] = $1 }
     if (!(($1, $2) in system_seen)) { system_seen[$1, $2] = 1; systems[$1] = systems[$1] " " $2 }
     if (!(($1, $3) in name_seen)) { name_seen[$1, $3] = 1; names[$1] = names[$1] " " $3 }
 }
 
-# Sets got (the measured figure, a number or ""), shown (as text) and verdict of target i.
-function judge(i,    ours, op, limit, list, n, j, peer, best, who) {
-    got = ""; shown = "-"; verdict = "not measured"
-    ours = t_group[i] SUBSEP t_system[i] SUBSEP t_name[i]
-    if (!(ours in mid)) return
-    match(t_judge[i], /[<>]=/)
-    op = substr(t_judge[i], 1, RSTART - 1); limit = substr(t_judge[i], RSTART + 2)
-    if (op == "value") {
-        got = mid[ours]
-        shown = number(got) " " unit[t_group[i], t_name[i]]
-        verdict = got + 0 <= limit + 0 ? "met" : "missed"
-        return
-    }
-    n = split(t_peers[i], list, ",")
+# ---- judging ----
+
+# Sets best and who to the peer of condition c with the best figure, or best to "".
+function find_best(c, op,    list, n, j, peer) {
     best = ""
+    n = split(c_peers[c], list, ",")
     for (j = 1; j <= n; j++) {
-        peer = t_group[i] SUBSEP list[j] SUBSEP t_peer_name[i]
+        peer = w_group[c_work[c]] SUBSEP list[j] SUBSEP c_peer_name[c]
         if (!(peer in mid)) continue
         if (best == "" || (op == "rate" ? mid[peer] + 0 > best + 0 : mid[peer] + 0 < best + 0)) { best = mid[peer]; who = list[j] }
     }
-    if (best == "" || best + 0 == 0 || mid[ours] + 0 == 0) { verdict = "no peer measured"; return }
-    got = op == "speed" ? best / mid[ours] : mid[ours] / best
-    shown = sprintf("%.2f x (%s to %s's %s %s)", got, number(mid[ours]), who, number(best), unit[t_group[i], t_name[i]])
-    if (op == "time" && got < 0.1) sub(/^[0-9.]+/, sprintf("%.3f", got), shown)
-    verdict = (op == "time" ? got + 0 <= limit + 0 : got + 0 >= limit + 0) ? "met" : "missed"
+    if (who == w_system[c_work[c]]) who = c_peer_name[c]
 }
 
-function print_targets(    i) {
-    print "| what issue " issue " asks for | measured | verdict |"
-    print "| --- | --- | --- |"
-    for (i = 1; i <= n_targets; i++)
-        if (t_issue[i] == issue) {
-            judge(i)
-            printf "| %s | %s | %s |\n", t_words[i], shown, verdict == "met" ? "met" : "**" verdict "**"
-        }
+# Sets got (the judged number or ""), shown (as text) and verdict of condition c. What is shown is judged: 1.004 is 1.00.
+function judge(c,    w, ours, op, limit, at_most, text) {
+    w = c_work[c]; got = ""; shown = "-"; verdict = "not measured"
+    ours = w_group[w] SUBSEP w_system[w] SUBSEP w_name[w]
+    if (!(ours in mid)) return
+    match(c_judge[c], /[<>]=/)
+    op = substr(c_judge[c], 1, RSTART - 1); limit = substr(c_judge[c], RSTART + 2)
+    at_most = "(at " (substr(c_judge[c], RSTART, 1) == "<" ? "most " : "least ") limit ")"
+    if (op == "value") {
+        got = mid[ours]
+        shown = substr(at_most, 2, length(at_most) - 2)
+    } else {
+        find_best(c, op)
+        if (best == "" || best + 0 == 0 || mid[ours] + 0 == 0) { verdict = "no peer measured"; return }
+        got = op == "more" ? mid[ours] - best : op == "speed" ? best / mid[ours] : mid[ours] / best
+        got = sprintf(got < 0.1 ? "%.3f" : "%.2f", got)
+        text = op == "more" ? " more than " who : " x " who "'s " op
+        shown = got text " " at_most
+    }
+    verdict = (c_judge[c] ~ /<=/ ? got + 0 <= limit + 0 : got + 0 >= limit + 0) ? "met" : "missed"
 }
+
+# Sets ratios (all conditions of a work as text), misses (those that are missed) and verdict.
+function judge_work(w,    c, all) {
+    ratios = ""; misses = ""; all = "met"
+    for (c = 1; c <= n_conditions; c++) {
+        if (c_work[c] != w || c_judge[c] == "limit") continue
+        judge(c)
+        if (shown != "-") ratios = ratios (ratios == "" ? "" : "; ") shown
+        if (verdict == "missed") misses = misses (misses == "" ? "" : "; ") shown
+        if (verdict == "missed" || all == "met") all = verdict
+    }
+    verdict = all
+}
+
+# ---- the table of works ----
+
+# The figure of the first peer of a work whose system has this prefix; the reference's, if none is named, by our name.
+function peer_cell(w, prefix,    c, j, n, list, key) {
+    for (c = 1; c <= n_conditions; c++) {
+        if (c_work[c] != w) continue
+        n = split(c_peers[c], list, ",")
+        for (j = 1; j <= n; j++) {
+            key = w_group[w] SUBSEP list[j] SUBSEP c_peer_name[c]
+            if (index(list[j], prefix) == 1 && (key in mid)) return cell(key)
+        }
+    }
+    if (prefix == "reference") {
+        key = w_group[w] SUBSEP "reference" SUBSEP w_name[w]
+        return (key in mid) ? cell(key) : cell(w_group[w] SUBSEP "reference-direct" SUBSEP w_name[w])
+    }
+    return "-"
+}
+
+# What is not a message passing system: sockets, a ring in shared memory, a cipher.
+function limit_cell(w,    c, j, n, list, key, text, seen) {
+    for (c = 1; c <= n_conditions; c++) {
+        if (c_work[c] != w) continue
+        n = split(c_peers[c], list, ",")
+        for (j = 1; j <= n; j++) {
+            key = w_group[w] SUBSEP list[j] SUBSEP c_peer_name[c]
+            if (list[j] ~ /^(-|reference|openmpi|mpich|dpvm)/ || !(key in mid) || index(seen, key)) continue
+            seen = seen " " key
+            text = text (text == "" ? "" : "; ") list[j] " " cell(key)
+        }
+    }
+    return text == "" ? "-" : text
+}
+
+function print_targets(    w, ours, missed) { # -v brief=1 leaves out what was not measured
+    print "| work | dpvm | reference | Open MPI | MPICH | limit | ratio | verdict |"
+    print "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    for (w = 1; w <= n_works; w++) {
+        if (!(w_group[w] in group_seen)) continue
+        ours = w_group[w] SUBSEP w_system[w] SUBSEP w_name[w]
+        judge_work(w)
+        if (brief && !(ours in mid)) continue
+        printf "| %s | %s%s | %s | %s | %s | %s | %s | %s |\n", w_words[w], cell(ours),
+            (ours in mid) ? " " unit[w_group[w], w_name[w]] : "", peer_cell(w, "reference"), peer_cell(w, "openmpi"),
+            peer_cell(w, "mpich"), limit_cell(w), ratios == "" ? "-" : ratios, verdict == "met" ? "met" : "**" verdict "**"
+        if (misses != "")
+            missed = missed "\n- " w_words[w] ": " cell(ours) " " unit[w_group[w], w_name[w]] ", " misses "." (w in w_cause ? w_cause[w] : " The cause is not known.")
+    }
+    if (missed != "") print "\nMissed:\n" missed
+}
+
+# ---- all figures ----
 
 function print_group(g,    s, n, ns, nn, i, j, line, both) {
     ns = split(systems[g], s, " "); nn = split(names[g], n, " ")
@@ -124,16 +209,18 @@ function print_json(    i, j, k, s, n, ns, nn, g, comma, inner, key) {
     }
     printf "\n  ],\n  \"targets\": ["
     comma = ""
-    for (i = 1; i <= n_targets; i++) {
+    for (i = 1; i <= n_conditions; i++) {
+        if (c_judge[i] == "limit") continue
+        k = c_work[i]
         judge(i)
-        printf "%s\n    {\"issue\": %s, \"group\": \"%s\", \"name\": \"%s\", \"system\": \"%s\", \"target\": \"%s\", \"peers\": \"%s\", \"measured\": %s, \"verdict\": \"%s\"}",
-            comma, t_issue[i], t_group[i], t_name[i], t_system[i], t_judge[i], t_peers[i], got == "" ? "null" : got, verdict
+        printf "%s\n    {\"group\": \"%s\", \"name\": \"%s\", \"system\": \"%s\", \"target\": \"%s\", \"peer\": \"%s\", \"peers\": \"%s\", \"measured\": %s, \"verdict\": \"%s\"}",
+            comma, w_group[k], w_name[k], w_system[k], c_judge[i], c_peer_name[i], c_peers[i], got == "" ? "null" : got, verdict
         comma = ","
     }
     print "\n  ]"
 }
 
-function print_curves(    key, p, q, name, bytes) {
+function print_curves(    key, p, name, bytes) {
     for (key in mid) {
         split(key, p, SUBSEP)
         if (p[1] != (curve ? curve : "curve")) continue
@@ -144,8 +231,10 @@ function print_curves(    key, p, q, name, bytes) {
 }
 
 END {
+    if (failed) exit failed
     for (key in values) {
         mid[key] = median_of(values[key]); min[key] = lowest; max[key] = highest
+        if (runs[key] == 1) { min[key] = low[key]; max[key] = high[key] } # of its rounds
     }
     if (form == "targets") print_targets()
     else if (form == "groups") print_groups()
