@@ -21,7 +21,7 @@
 #include "comm.h"
 #include "program.h"
 
-enum { FIRST_STEPS = 4, SIZE_MAX_ALLOWED = 64 << 20 };
+enum { FIRST_STEPS = 4, TOO_SLOW_US = 500000, SIZE_MAX_ALLOWED = 64 << 20 };
 
 static const struct program *const programs[] = {&halo,   &cg,     &transpose, &farm,     &bcast,
                                                  &reduce, &gather, &scatter,   &alltoall, &pairs};
@@ -48,10 +48,12 @@ static int shared(int value)
     return value;
 }
 
-/* The median of blocks; fewer blocks if one step takes long, as with more tasks than processors. */
-static double measure(const struct program *p)
+/* The median of blocks; fewer blocks if one step takes long, and none if the first ones took very long. */
+static double measure(const struct program *p, double first_us)
 {
     double blocks[BLOCKS];
+    if (shared(first_us > TOO_SLOW_US))
+        return first_us;
     int least = p->least > 1 ? p->least * comm_size : 1;
     int slow = shared(timed_us(p, least) * least > SLOW_US), n = slow ? BLOCKS_SLOW : BLOCKS;
     int count = slow ? least : shared(block_count(timed_us(p, least)));
@@ -82,9 +84,10 @@ static void report_sum(const struct program *p, int size, double sum)
 static void measure_program(const struct program *p, int size)
 {
     p->open(size);
-    report_time(p, ".first", size, timed_us(p, FIRST_STEPS));
+    double first_us = timed_us(p, FIRST_STEPS);
+    report_time(p, ".first", size, first_us);
     report_sum(p, size, p->check());
-    report_time(p, "", size, measure(p));
+    report_time(p, "", size, measure(p, first_us));
     p->check();
     p->close();
 }
