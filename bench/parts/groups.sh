@@ -183,7 +183,7 @@ measure_crowd() {
             mpibench crowd $system 16 ring 8
         done
         for tasks in $counts; do measure_barrier "$tasks"; done
-        for system in dpvm-shm dpvm openmpi-shm; do program crowd $system 64 -- alltoall 8; done
+        for system in dpvm-shm dpvm openmpi-shm; do program crowd $system 64 -- mesh 8 + alltoall 8; done
         for tasks in $groups; do
             for system in dpvm-shm openmpi-shm; do
                 program crowd $system "$tasks" -- bcast 8 + reduce 8 + gather 8 + scatter 8

@@ -114,6 +114,24 @@ static void steps_alltoall(int n)
     }
 }
 
+/* All-to-all by single messages: side 2 i sends to the task i places further on, side 2 i + 1 receives from i places
+ * back. */
+static void steps_mesh(int n)
+{
+    static struct comm_side sides[2 * COMM_TASKS_MAX];
+    for (int i = 0; i < comm_size; i++) {
+        int next = (comm_rank + i) % comm_size, before = (comm_rank + comm_size - i) % comm_size;
+        sides[2 * i] = (struct comm_side){i > 0 ? next : -1, all + (long)next * count, NULL, count};
+        sides[2 * i + 1] = (struct comm_side){i > 0 ? before : -1, NULL, others + (long)before * count, count};
+    }
+    for (; n > 0; n--, step++) {
+        set(all, comm_size);
+        set(others + (long)comm_rank * count, 1);
+        comm_exchange(sides, 2 * comm_size);
+        expect(others, comm_size, step);
+    }
+}
+
 /* The barrier at the end shows that all messages have arrived. */
 static void steps_pairs(int n)
 {
@@ -153,4 +171,5 @@ COLLECTIVE(reduce, refuse_bytes, 1);
 COLLECTIVE(gather, refuse_bytes, 1);
 COLLECTIVE(scatter, refuse_bytes, 1);
 COLLECTIVE(alltoall, refuse_bytes, 1);
+COLLECTIVE(mesh, refuse_bytes, 1);
 COLLECTIVE(pairs, refuse_pairs, 2);

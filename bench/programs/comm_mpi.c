@@ -3,7 +3,7 @@
 #include <err.h>
 #include <mpi.h>
 
-enum { SIDES_MAX = 8, TAG_SIDE = 1, TAG_WORDS = 100 };
+enum { SIDES_MAX = 2 * COMM_TASKS_MAX, TAG_WORDS = 1, TAG_SIDE };
 
 int comm_rank, comm_size;
 
@@ -35,8 +35,8 @@ void comm_share(int *value)
 
 void comm_exchange(const struct comm_side *sides, int count)
 {
-    MPI_Request requests[2 * SIDES_MAX];
-    MPI_Status statuses[2 * SIDES_MAX];
+    static MPI_Request requests[2 * SIDES_MAX];
+    static MPI_Status statuses[2 * SIDES_MAX];
     int n = 0;
     for (int i = 0; i < count; i++)
         if (sides[i].peer >= 0 && sides[i].in)

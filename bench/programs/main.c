@@ -10,6 +10,7 @@
  *   transpose SIZE   transposes a matrix of SIZE x SIZE doubles
  *   farm US          a master and its workers with jobs of US microseconds
  *   bcast, reduce, gather, scatter, alltoall BYTES   of each task, or to each
+ *   mesh BYTES       alltoall by a message from each task to each other
  *   pairs BYTES      the first half of the tasks sends messages of BYTES to the second
  *
  * NAME.TASKS.SIZE is the time of a step, the median of blocks; NAME.first.TASKS.SIZE is the mean of the first steps, in
@@ -23,15 +24,16 @@
 
 enum { FIRST_STEPS = 4, TOO_SLOW_US = 500000, SIZE_MAX_ALLOWED = 64 << 20 };
 
-static const struct program *const programs[] = {&halo,   &cg,     &transpose, &farm,     &bcast,
-                                                 &reduce, &gather, &scatter,   &alltoall, &pairs};
+static const struct program *const programs[] = {&halo,   &cg,      &transpose, &farm, &bcast, &reduce,
+                                                 &gather, &scatter, &alltoall,  &mesh, &pairs};
 
 static void usage(void)
 {
-    errx(2,
-         "usage: program TASKS halo|cg|transpose|farm|bcast|reduce|gather|scatter|alltoall|pairs SIZE... [+ ...],\n"
-         "       TASKS from 2 to %d",
-         COMM_TASKS_MAX);
+    errx(
+        2,
+        "usage: program TASKS halo|cg|transpose|farm|bcast|reduce|gather|scatter|alltoall|mesh|pairs SIZE... [+ ...],\n"
+        "       TASKS from 2 to %d",
+        COMM_TASKS_MAX);
 }
 
 static double timed_us(const struct program *p, int steps)
