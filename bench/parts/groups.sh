@@ -17,9 +17,10 @@ crowded() { # TASKS: sets `systems`
 # ---- the daemon route ----
 
 measure_one() {
-    local round system how arguments
-    for ((round = 1; round <= rounds; round++)); do
-        say "one host, round $round of $rounds"
+    local round system how arguments turns=$rounds
+    [ -z "$quick" ] || turns=2
+    for ((round = 1; round <= turns; round++)); do
+        say "one host, round $round of $turns"
         raw one unix 8 1048576
         raw one hops 8 1048576
         raw one memcpy 1048576
@@ -42,9 +43,10 @@ measure_one() {
 }
 
 measure_two() { # LEAD...
-    local round system how arguments
-    for ((round = 1; round <= rounds; round++)); do
-        say "two hosts, round $round of $rounds"
+    local round system how arguments turns=$rounds
+    [ -z "$quick" ] || turns=2
+    for ((round = 1; round <= turns; round++)); do
+        say "two hosts, round $round of $turns"
         for how in default raw; do
             for system in reference dpvm; do measure two $system "$@" -- pingpong $how 8,1048576 h2; done
         done

@@ -1,6 +1,7 @@
 /* comm_pvm.c - PVM: psend and precv for arrays, packed messages where many receive one, a frozen group for sums. */
 #include "comm.h"
 #include <err.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,11 +20,10 @@ enum {
     TAG_SIDE
 };
 
-#define GROUP "programs"
-
 int comm_rank, comm_size;
 static int tids[COMM_TASKS_MAX];
 static int others[COMM_TASKS_MAX]; /* the same without this task */
+static char group[32];             /* of this run: tasks of the last one may still be leaving theirs */
 
 static int must(int code, const char *what)
 {
@@ -74,21 +74,22 @@ void comm_open(int tasks, int *argc, char ***argv)
     comm_size = tasks;
     must(pvm_mytid(), "no PVM daemon answers");
     pvm_setopt(PvmRoute, route && strcmp(route, "direct") == 0 ? PvmRouteDirect : PvmDontRoute);
+    snprintf(group, sizeof group, "programs.%x", (unsigned)(pvm_parent() < 0 ? pvm_mytid() : pvm_parent()));
     if (pvm_parent() < 0) {
-        must(pvm_joingroup(GROUP), "pvm_joingroup"); /* first, so that its instance number is 0 */
+        must(pvm_joingroup(group), "pvm_joingroup"); /* first, so that its instance number is 0 */
         spawn_others(*argv);
     } else {
         must(pvm_precv(pvm_parent(), TAG_TIDS, tids, tasks, PVM_INT, NULL, NULL, NULL), "pvm_precv");
-        must(pvm_joingroup(GROUP), "pvm_joingroup");
+        must(pvm_joingroup(group), "pvm_joingroup");
     }
     take_ranks();
-    must(pvm_freezegroup(GROUP, tasks), "pvm_freezegroup");
+    must(pvm_freezegroup(group, tasks), "pvm_freezegroup");
 }
 
 void comm_close(void)
 {
     comm_barrier();
-    pvm_lvgroup(GROUP);
+    pvm_lvgroup(group);
     pvm_exit();
 }
 
@@ -96,7 +97,7 @@ void comm_close(void)
 
 void comm_barrier(void)
 {
-    must(pvm_barrier(GROUP, comm_size), "pvm_barrier");
+    must(pvm_barrier(group, comm_size), "pvm_barrier");
 }
 
 void comm_share(int *value)
@@ -104,7 +105,7 @@ void comm_share(int *value)
     if (comm_rank == 0) {
         pvm_initsend(PvmDataRaw);
         pvm_pkint(value, 1, 1);
-        must(pvm_bcast(GROUP, TAG_SHARE), "pvm_bcast");
+        must(pvm_bcast(group, TAG_SHARE), "pvm_bcast");
     } else {
         must(pvm_recv(tids[0], TAG_SHARE), "pvm_recv");
         pvm_upkint(value, 1, 1);
@@ -129,7 +130,7 @@ void comm_bcast(double *values, int count)
     if (comm_rank == 0) {
         pvm_initsend(PvmDataInPlace);
         pvm_pkdouble(values, count, 1);
-        must(pvm_bcast(GROUP, TAG_BCAST), "pvm_bcast");
+        must(pvm_bcast(group, TAG_BCAST), "pvm_bcast");
     } else {
         must(pvm_precv(tids[0], TAG_BCAST, values, count, PVM_DOUBLE, NULL, NULL, NULL), "pvm_precv");
     }
@@ -137,7 +138,7 @@ void comm_bcast(double *values, int count)
 
 void comm_reduce(double *values, int count)
 {
-    must(pvm_reduce(PvmSum, values, count, PVM_DOUBLE, TAG_REDUCE, GROUP, 0), "pvm_reduce");
+    must(pvm_reduce(PvmSum, values, count, PVM_DOUBLE, TAG_REDUCE, group, 0), "pvm_reduce");
 }
 
 void comm_sum(double *values, int count)
@@ -148,12 +149,12 @@ void comm_sum(double *values, int count)
 
 void comm_gather(const double *mine, double *all, int count)
 {
-    must(pvm_gather(all, (void *)mine, count, PVM_DOUBLE, TAG_GATHER_TO, GROUP, 0), "pvm_gather");
+    must(pvm_gather(all, (void *)mine, count, PVM_DOUBLE, TAG_GATHER_TO, group, 0), "pvm_gather");
 }
 
 void comm_scatter(const double *all, double *mine, int count)
 {
-    must(pvm_scatter(mine, (void *)all, count, PVM_DOUBLE, TAG_SCATTER, GROUP, 0), "pvm_scatter");
+    must(pvm_scatter(mine, (void *)all, count, PVM_DOUBLE, TAG_SCATTER, group, 0), "pvm_scatter");
 }
 
 void comm_allgather(double *all, int count)
