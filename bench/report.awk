@@ -144,7 +144,7 @@ function limit_cell(w,    c, j, n, list, key, text, seen) {
     return text == "" ? "-" : text
 }
 
-function print_targets(    w, ours, missed) { # -v brief=1 leaves out what was not measured
+function print_targets(    w, ours, line, explained, open) { # -v brief=1 leaves out what was not measured
     print "| work | dpvm | reference | Open MPI | MPICH | limit | ratio | verdict |"
     print "| --- | --- | --- | --- | --- | --- | --- | --- |"
     for (w = 1; w <= n_works; w++) {
@@ -155,10 +155,12 @@ function print_targets(    w, ours, missed) { # -v brief=1 leaves out what was n
         printf "| %s | %s%s | %s | %s | %s | %s | %s | %s |\n", w_words[w], cell(ours),
             (ours in mid) ? " " unit[w_group[w], w_name[w]] : "", peer_cell(w, "reference"), peer_cell(w, "openmpi"),
             peer_cell(w, "mpich"), limit_cell(w), ratios == "" ? "-" : ratios, verdict == "met" ? "met" : "**" verdict "**"
-        if (misses != "")
-            missed = missed "\n- " w_words[w] ": " cell(ours) " " unit[w_group[w], w_name[w]] ", " misses "." (w in w_cause ? w_cause[w] : " The cause is not known.")
+        line = "\n- " w_words[w] ": " cell(ours) " " unit[w_group[w], w_name[w]] ", " misses "."
+        if (misses != "" && w in w_cause) explained = explained line w_cause[w]
+        else if (misses != "") open = open line
     }
-    if (missed != "") print "\nMissed:\n" missed
+    if (explained != "") print "\nMissed, and why:\n" explained
+    if (open != "") print "\nMissed, for causes that are not known:\n" open
 }
 
 # ---- all figures ----
