@@ -64,6 +64,8 @@
 #define CALL_NS        300     /* a system call takes less; if it takes more, all other times are scaled */
 #define SHARED_MAX     32
 #define TAKEN_WEIGHT   8 /* yields that nobody used outweigh one that somebody did: the kernel often picks us again */
+#define WINDOW_NS      20000000 /* several time slices */
+#define RIVAL_SHARE    4
 #define PAID_MAX       16
 #define PAID_START     4
 #define DIRECT_MAX     8
@@ -75,6 +77,8 @@
 /* Counters that saturate. */
 static struct {
     int shared;       /* yields that another process used; from half of SHARED_MAX on the core counts as shared */
+    int64_t taken_ns; /* of the last yields, up to WINDOW_NS, the time that others used ... */
+    int64_t kept_ns;  /* ... and that the task had the core */
     int paid;         /* above 0: polling has paid off */
     int direct;       /* above 0: events come from direct links */
     int skipped;      /* waits since the last attempt to poll */
@@ -109,6 +113,15 @@ static const struct pvmi_gate *gate; /* where the innermost wait waits; NULL: it
 static bool core_is_shared(void)
 {
     return habit.shared >= SHARED_MAX / 2;
+}
+
+/*
+ * Whether others use the core, and yields do not make room for them: they belong to another session, and Linux gives
+ * each session its share whoever yields. Then only sleep makes room.
+ */
+static bool yields_are_useless(void)
+{
+    return !core_is_shared() && habit.taken_ns > habit.kept_ns / RIVAL_SHARE;
 }
 
 static void move(int *counter, int by, int most)
@@ -166,7 +179,7 @@ static int64_t polling_ns(void)
 {
     if (spin_us() >= 0)
         return spin_us() * 1000;
-    if (!habit.paid && ++habit.skipped < RETRY_WAITS)
+    if ((!habit.paid || yields_are_useless()) && ++habit.skipped < RETRY_WAITS)
         return 0;
     habit.skipped = 0;
     return (core_is_shared() ? SHARED_NS : ALONE_NS) * slowness();
@@ -217,14 +230,28 @@ static int burst(void)
 
 /* ---- phase 2 ---- */
 
-/* Yields the core and learns whether another process took it. Returns the time after the yield. */
-static int64_t yield(int64_t now_ns)
+/* Learns from a yield that took so long, after the task had the core for `kept_ns`. */
+static void learn(int64_t yield_ns, int64_t kept_ns)
+{
+    bool taken = was_taken(yield_ns);
+    move(&habit.shared, taken ? TAKEN_WEIGHT : -1, SHARED_MAX);
+    habit.taken_ns += taken ? yield_ns : 0;
+    habit.kept_ns += kept_ns + (taken ? 0 : yield_ns);
+    if (habit.taken_ns + habit.kept_ns < WINDOW_NS)
+        return;
+    habit.taken_ns /= 2;
+    habit.kept_ns /= 2;
+}
+
+/* Yields the core, of which the task has had the use since then. Returns the time after the yield. */
+static int64_t yield(int64_t since_ns)
 {
     unsigned depth = pvmi_lock_pause();
+    int64_t start_ns = pvmc_clock_ns();
     sched_yield();
-    pvmi_lock_resume(depth);
     int64_t back_ns = pvmc_clock_ns();
-    move(&habit.shared, was_taken(back_ns - now_ns) ? TAKEN_WEIGHT : -1, SHARED_MAX);
+    pvmi_lock_resume(depth);
+    learn(back_ns - start_ns, start_ns - since_ns);
     return back_ns;
 }
 
