@@ -3,10 +3,14 @@
  * and `end`. Each count becomes a file of callgrind's whose trigger names it: "shm.send 1024" for 1024 messages. The
  * script bench/instructions runs it and reads them.
  *
- *   instructions self        one task: messages to itself, polls
- *   instructions pair NAME   two tasks. NAME is for the output; the route is PVM_TRANSPORT, or the daemon if it is
- * "daemon" instructions barrier     two tasks in a group instructions relay COUNT two tasks that send each other COUNT
- * messages by the daemon, in which callgrind counts
+ *   instructions self: one task: messages to itself, polls
+ *
+ *   instructions pair NAME: two tasks. NAME is for the output; the route is PVM_TRANSPORT, or, with "daemon", the
+ * daemon
+ *
+ *   instructions barrier: two tasks in a group
+ *
+ *   instructions relay COUNT: two tasks that send each other COUNT messages by the daemon, in which callgrind counts
  *
  * Nothing waits while it is counted: the two tasks take turns by a pipe, so a message is there before it is received.
  * Only the first of the two in a barrier must wait. It sleeps at once, with PVM_SPIN=0.
@@ -54,14 +58,15 @@ static int must(int code, const char *what)
 
 /* ---- counting ---- */
 
-static inline void begin(void)
+static inline void begin_if(bool counted)
 {
-    CALLGRIND_TOGGLE_COLLECT;
+    if (counted)
+        CALLGRIND_TOGGLE_COLLECT;
 }
 
-static inline void end(void)
+static inline void end_if(bool counted)
 {
-    CALLGRIND_TOGGLE_COLLECT;
+    begin_if(counted);
 }
 
 static void write_count(const char *group, const char *name, int count)
@@ -78,77 +83,75 @@ static void start_counting(void)
     CALLGRIND_START_INSTRUMENTATION;
     CALLGRIND_ZERO_STATS;
     for (int i = 0; i < ROUNDS; i++) {
-        begin();
-        end();
+        begin_if(true);
+        end_if(true);
     }
     write_count("nothing", "nothing", ROUNDS);
 }
 
 /* ---- messages ---- */
 
-static void send_packed(int tid, int tag)
+/* These return 0, or an error: only the calls themselves are to be counted. */
+static inline int send_packed(int tid, int tag)
 {
     pvm_initsend(PvmDataRaw);
     pvm_pkbyte(data, BYTES, 1);
-    must(pvm_send(tid, tag), "pvm_send");
+    return pvm_send(tid, tag);
 }
 
-static void receive_packed(int tid, int tag)
+static inline int receive_packed(int tid, int tag)
 {
-    must(pvm_recv(tid, tag), "pvm_recv");
-    must(pvm_upkbyte(data, BYTES, 1), "pvm_upkbyte");
+    pvm_recv(tid, tag);
+    return pvm_upkbyte(data, BYTES, 1);
 }
 
-static void send_plain(int tid, int tag)
+static inline int send_plain(int tid, int tag)
 {
-    must(pvm_psend(tid, tag, data, BYTES, PVM_BYTE), "pvm_psend");
+    return pvm_psend(tid, tag, data, BYTES, PVM_BYTE);
 }
 
-static void receive_plain(int tid, int tag)
+static inline int receive_plain(int tid, int tag)
 {
-    must(pvm_precv(tid, tag, data, BYTES, PVM_BYTE, NULL, NULL, NULL), "pvm_precv");
+    return pvm_precv(tid, tag, data, BYTES, PVM_BYTE, NULL, NULL, NULL);
 }
 
 /* ---- one task ---- */
 
-static void exchange(int me)
+static void count_exchange(int me)
 {
-    send_packed(me, TAG_DATA);
-    receive_packed(me, TAG_DATA);
-}
-
-static void poll_once(int me)
-{
-    if (must(pvm_nrecv(me, TAG_DATA), "pvm_nrecv"))
-        errx(1, "a message that nobody sent");
-}
-
-static void count_self(const char *name, int me, void (*step)(int me))
-{
-    for (int i = 0; i < WARM_UP; i++)
-        step(me);
-    for (int i = 0; i < ROUNDS; i++) {
-        begin();
-        step(me);
-        end();
+    for (int i = -WARM_UP; i < ROUNDS; i++) {
+        begin_if(i >= 0);
+        int rc = send_packed(me, TAG_DATA);
+        rc = rc ? rc : receive_packed(me, TAG_DATA);
+        end_if(i >= 0);
+        must(rc, "a message to oneself");
     }
-    write_count("self", name, ROUNDS);
+    write_count("self", "exchange", ROUNDS);
+}
+
+static void count_poll(int me)
+{
+    for (int i = -WARM_UP; i < ROUNDS; i++) {
+        begin_if(i >= 0);
+        int mid = pvm_nrecv(me, TAG_DATA);
+        end_if(i >= 0);
+        if (mid)
+            errx(1, "a message that nobody sent");
+    }
+    write_count("self", "poll", ROUNDS);
 }
 
 /* A receive that finds its message behind others. */
 static void count_match(int me)
 {
     for (int i = 0; i < WAITING; i++)
-        send_packed(me, TAG_OTHER);
+        must(send_packed(me, TAG_OTHER), "pvm_send");
     for (int i = -WARM_UP; i < ROUNDS; i++) {
-        send_packed(me, TAG_DATA);
-        if (!pvm_probe(me, TAG_DATA)) /* takes it in */
-            errx(1, "a message to this task is lost");
-        if (i >= 0)
-            begin();
-        receive_packed(me, TAG_DATA);
-        if (i >= 0)
-            end();
+        must(send_packed(me, TAG_DATA), "pvm_send");
+        begin_if(i >= 0);
+        int rc = receive_packed(me, TAG_DATA);
+        end_if(i >= 0);
+        must(rc, "pvm_recv");
     }
     write_count("self", "match", ROUNDS);
 }
@@ -157,8 +160,8 @@ static void run_self(void)
 {
     int me = must(pvm_mytid(), "pvm_mytid");
     start_counting();
-    count_self("exchange", me, exchange);
-    count_self("poll", me, poll_once);
+    count_exchange(me);
+    count_poll(me);
     count_match(me);
 }
 
@@ -209,28 +212,51 @@ static void become_one(void)
         errx(1, "the other task failed");
 }
 
-static void call(void (*what)(int, int), bool counted)
+enum how { PACKED, PLAIN };
+
+static void send_one(enum how how, bool counted)
 {
-    if (counted)
-        begin();
-    what(peer, TAG_DATA);
-    if (counted)
-        end();
+    int rc;
+    if (how == PACKED) {
+        begin_if(counted);
+        rc = send_packed(peer, TAG_DATA);
+        end_if(counted);
+    } else {
+        begin_if(counted);
+        rc = send_plain(peer, TAG_DATA);
+        end_if(counted);
+    }
+    must(rc, "a send");
+}
+
+static void receive_one(enum how how, bool counted)
+{
+    int rc;
+    if (how == PACKED) {
+        begin_if(counted);
+        rc = receive_packed(peer, TAG_DATA);
+        end_if(counted);
+    } else {
+        begin_if(counted);
+        rc = receive_plain(peer, TAG_DATA);
+        end_if(counted);
+    }
+    must(rc, "a receive");
 }
 
 /* One message each way, the first from side 0. Side 0 counts what sends, side 1 what receives. */
-static void round_trip(void (*send)(int, int), void (*receive)(int, int), bool counted)
+static void round_trip(enum how how, bool counted)
 {
     if (side == 0) {
-        call(send, counted);
+        send_one(how, counted);
         tell(0);
         hear();
-        call(receive, false);
+        receive_one(how, false);
     } else {
         hear();
         usleep(delay_us);
-        call(receive, counted);
-        call(send, false);
+        receive_one(how, counted);
+        send_one(how, false);
         tell(0);
     }
 }
@@ -241,7 +267,7 @@ static void open_link(void)
     must(pvm_notify(PvmRouteAdd, TAG_ROUTE, -1, NULL), "pvm_notify");
     bool up[2] = {false, false};
     for (int i = 0; i < LINK_LIMIT && !(up[0] && up[1]); i++) {
-        round_trip(send_packed, receive_packed, false);
+        round_trip(PACKED, false);
         up[side] = up[side] || pvm_nrecv(-1, TAG_ROUTE) > 0;
         tell(up[side]);
         up[1 - side] = hear();
@@ -251,12 +277,12 @@ static void open_link(void)
     must(pvm_notify(PvmRouteAdd | PvmNotifyCancel, TAG_ROUTE, -1, NULL), "pvm_notify");
 }
 
-static void count_pair(const char *group, const char *names[2], void (*send)(int, int), void (*receive)(int, int))
+static void count_pair(const char *group, const char *names[2], enum how how)
 {
     for (int i = 0; i < rounds / 2; i++)
-        round_trip(send, receive, false);
+        round_trip(how, false);
     for (int i = 0; i < rounds; i++)
-        round_trip(send, receive, true);
+        round_trip(how, true);
     write_count(group, names[side], rounds);
 }
 
@@ -271,8 +297,8 @@ static void run_pair(const char *group)
         delay_us = LATE_US;
     }
     start_counting();
-    count_pair(group, (const char *[]){"send", "recv"}, send_packed, receive_packed);
-    count_pair(group, (const char *[]){"psend", "precv"}, send_plain, receive_plain);
+    count_pair(group, (const char *[]){"send", "recv"}, PACKED);
+    count_pair(group, (const char *[]){"psend", "precv"}, PLAIN);
     become_one();
 }
 
@@ -289,11 +315,10 @@ static void run_barrier(void)
             usleep(LATE_US);
         if (i == 0)
             CALLGRIND_ZERO_STATS;
-        if (i >= 0)
-            begin();
-        must(pvm_barrier("instructions", 2), "pvm_barrier");
-        if (i >= 0)
-            end();
+        begin_if(i >= 0);
+        int rc = pvm_barrier("instructions", 2);
+        end_if(i >= 0);
+        must(rc, "pvm_barrier");
     }
     write_count("barrier", side == 0 ? "last" : "first", SLOW_ROUNDS);
     must(pvm_lvgroup("instructions"), "pvm_lvgroup");
@@ -305,7 +330,7 @@ static void run_relay(const char *count)
     become_two();
     must(pvm_setopt(PvmRoute, PvmDontRoute), "pvm_setopt");
     for (int i = atoi(count) / 2; i > 0; i--)
-        round_trip(send_packed, receive_packed, false);
+        round_trip(PACKED, false);
     become_one();
 }
 
