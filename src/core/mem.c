@@ -59,7 +59,8 @@ static struct {
 static struct large *cache[CACHE_CLASSES]; /* by class, last freed first */
 static struct large *cache_all;            /* last freed first */
 static struct large *lent;                 /* in use, from arenas */
-static size_t cached_bytes, in_use_bytes;
+static size_t cached_bytes;                /* of large regions */
+static size_t in_use_bytes;
 static bool arenas_wanted;
 static void (*reap_function)(void);
 static void (*forget_function)(const uint8_t *data, size_t bytes);
@@ -91,19 +92,22 @@ static struct region *heap_new(size_t capacity, enum source source)
     return r;
 }
 
+static struct region *small_make(unsigned class)
+{
+    struct region *r = heap_new(SMALL_BYTES_MIN << class, SOURCE_SMALL);
+    if (r)
+        r->class = class;
+    return r;
+}
+
 static inline struct region *small_new(size_t capacity)
 {
     unsigned class = doublings(capacity, SMALL_BYTES_MIN);
     struct region *r = spare[class].first;
-    if (!r) {
-        r = heap_new(SMALL_BYTES_MIN << class, SOURCE_SMALL);
-        if (r)
-            r->class = class;
-        return r;
-    }
+    if (__builtin_expect(!r, 0))
+        return small_make(class);
     spare[class].first = r->next;
     spare[class].count--;
-    cached_bytes -= r->mem.capacity;
     ASAN_UNPOISON_MEMORY_REGION(r->mem.data, r->mem.capacity);
     return r;
 }
@@ -111,15 +115,22 @@ static inline struct region *small_new(size_t capacity)
 static inline void small_free(struct region *r)
 {
     unsigned class = r->class;
-    if (spare[class].count == SPARE_MAX) {
+    if (__builtin_expect(spare[class].count == SPARE_MAX, 0)) {
         free(r);
         return;
     }
     r->next = spare[class].first;
     spare[class].first = r;
     spare[class].count++;
-    cached_bytes += r->mem.capacity;
     ASAN_POISON_MEMORY_REGION(r->mem.data, r->mem.capacity);
+}
+
+static size_t small_cached_bytes(void)
+{
+    size_t bytes = 0;
+    for (unsigned class = 0; class < SMALL_CLASSES; class ++)
+        bytes += spare[class].count * (SMALL_BYTES_MIN << class);
+    return bytes;
 }
 
 static void small_trim(void)
@@ -128,7 +139,6 @@ static void small_trim(void)
         for (struct region *r; (r = spare[class].first); free(r)) {
             spare[class].first = r->next;
             spare[class].count--;
-            cached_bytes -= r->mem.capacity;
             ASAN_UNPOISON_MEMORY_REGION(r->mem.data, r->mem.capacity);
         }
 }
@@ -300,32 +310,33 @@ static struct region *large_new(size_t capacity)
 
 /* ---- regions ---- */
 
-struct pvmc_mem *pvmc_mem_new(size_t capacity)
+static struct pvmc_mem *hand_out(struct region *r)
 {
-    struct region *r;
-    if (capacity <= SMALL_BYTES)
-        r = small_new(capacity);
-    else
-        r = is_large(capacity) ? large_new(capacity) : heap_new(capacity, SOURCE_HEAP);
-    if (!r) {
-        pvmc_log(PVMC_LOG_ERROR, "no memory for a message of %zu bytes", capacity);
-        return NULL;
-    }
     r->mem.refs = 1;
     in_use_bytes += r->mem.capacity;
     return &r->mem;
 }
 
-struct pvmc_mem *pvmc_mem_ref(struct pvmc_mem *m)
+/* Not for small regions, except to report that there is no memory. */
+static __attribute__((noinline)) struct pvmc_mem *new_large(size_t capacity)
 {
-    m->refs++;
-    return m;
+    struct region *r = NULL;
+    if (capacity > SMALL_BYTES)
+        r = is_large(capacity) ? large_new(capacity) : heap_new(capacity, SOURCE_HEAP);
+    if (r)
+        return hand_out(r);
+    pvmc_log(PVMC_LOG_ERROR, "no memory for a message of %zu bytes", capacity);
+    return NULL;
 }
 
-void pvmc_mem_unref(struct pvmc_mem *m)
+struct pvmc_mem *pvmc_mem_new(size_t capacity)
 {
-    if (!m || --m->refs)
-        return;
+    struct region *r = capacity <= SMALL_BYTES ? small_new(capacity) : NULL;
+    return r ? hand_out(r) : new_large(capacity);
+}
+
+void pvmc_mem_free(struct pvmc_mem *m)
+{
     if (m->release) {
         m->release(m);
         return;
@@ -478,7 +489,7 @@ void pvmc_mem_after_fork(void)
 void pvmc_mem_usage(size_t *in_use, size_t *cached)
 {
     *in_use = in_use_bytes;
-    *cached = cached_bytes;
+    *cached = cached_bytes + small_cached_bytes();
 }
 
 int64_t pvmc_mem_expire(void)

@@ -36,10 +36,21 @@ struct pvmc_mem_arena {
 struct pvmc_mem *pvmc_mem_new(size_t capacity);
 
 /* Adds a reference and returns m. */
-struct pvmc_mem *pvmc_mem_ref(struct pvmc_mem *m);
+static inline struct pvmc_mem *pvmc_mem_ref(struct pvmc_mem *m)
+{
+    m->refs++;
+    return m;
+}
+
+/* For pvmc_mem_unref(): frees a region without references. */
+void pvmc_mem_free(struct pvmc_mem *m);
 
 /* Drops a reference; the last one frees the region. NULL is allowed. */
-void pvmc_mem_unref(struct pvmc_mem *m);
+static inline void pvmc_mem_unref(struct pvmc_mem *m)
+{
+    if (m && !--m->refs)
+        pvmc_mem_free(m);
+}
 
 /*
  * Makes *m a region of at least `capacity` bytes with its first `used` bytes preserved. Grows in place when the caller

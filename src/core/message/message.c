@@ -12,24 +12,40 @@
 static struct pvmc_message *spare[SPARE_MAX];
 static unsigned spare_count;
 
-/* In two parts: for one memset() of this size compilers use a string instruction, which is slower than all the rest. */
-static inline void clear(struct pvmc_message *m, uint32_t enc)
+/* Everything but the envelope. In two parts: for one memset() of this size compilers use a string instruction, which is
+ * slower than all the rest. */
+static inline void clear(struct pvmc_message *m)
 {
-    memset(m, 0, offsetof(struct pvmc_message, inplace));
-    memset(&m->inplace, 0, offsetof(struct pvmc_message, segment) - offsetof(struct pvmc_message, inplace));
     m->refs = 1;
-    m->enc = enc;
-    m->dsig = pvmc_dsig_own();
+    m->mem = NULL;
+    m->length = m->position = 0;
+    memset(&m->inplace, 0, offsetof(struct pvmc_message, segment) - offsetof(struct pvmc_message, inplace));
+}
+
+static inline void begin(struct pvmc_message *m, uint32_t enc)
+{
+    clear(m);
+    m->envelope = (struct pvmc_envelope){.enc = enc, .dsig = pvmc_dsig_own()};
+}
+
+static __attribute__((cold, noinline)) struct pvmc_message *allocate(void)
+{
+    struct pvmc_message *m = malloc(sizeof *m);
+    if (!m)
+        pvmc_log(PVMC_LOG_ERROR, "no memory for a message");
+    return m;
+}
+
+static inline struct pvmc_message *take(void)
+{
+    return __builtin_expect(spare_count != 0, 1) ? spare[--spare_count] : allocate();
 }
 
 struct pvmc_message *pvmc_message_new(uint32_t enc)
 {
-    struct pvmc_message *m = spare_count ? spare[--spare_count] : malloc(sizeof *m);
-    if (!m) {
-        pvmc_log(PVMC_LOG_ERROR, "no memory for a message");
-        return NULL;
-    }
-    clear(m, enc);
+    struct pvmc_message *m = take();
+    if (m)
+        begin(m, enc);
     return m;
 }
 
@@ -37,13 +53,15 @@ void pvmc_message_renew(struct pvmc_message *m, uint32_t enc)
 {
     struct pvmc_mem *mem = m->mem;
     bool keep = mem && mem->refs == 1 && !mem->release && mem->capacity <= KEPT_BYTES && enc != PVMC_ENC_INPLACE;
-    if (mem && !keep)
-        pvmc_mem_unref(mem);
+    if (__builtin_expect(keep && !m->inplace_capacity, 1)) {
+        m->length = m->position = 0;
+        m->envelope = (struct pvmc_envelope){.enc = enc, .dsig = pvmc_dsig_own()};
+        return;
+    }
+    pvmc_mem_unref(mem);
     if (m->inplace_capacity > 1)
         free(m->inplace);
-    clear(m, enc);
-    if (keep)
-        m->mem = mem;
+    begin(m, enc);
 }
 
 struct pvmc_message *pvmc_message_twin(const struct pvmc_message *m, uint32_t enc)
@@ -64,25 +82,33 @@ void pvmc_message_share(struct pvmc_message *twin, const struct pvmc_message *m)
     twin->length = m->length;
 }
 
+struct pvmc_message *pvmc_message_copy_small(const struct pvmc_message *m)
+{
+    struct pvmc_mem *mem = pvmc_mem_new(m->length);
+    struct pvmc_message *copy = mem ? take() : NULL;
+    if (!copy) {
+        pvmc_mem_unref(mem);
+        return NULL;
+    }
+    clear(copy);
+    copy->envelope = m->envelope;
+    copy->mem = mem;
+    copy->length = m->length;
+    pvmc_copy(mem->data, m->mem->data, m->length);
+    return copy;
+}
+
 int pvmc_message_own(struct pvmc_message *m)
 {
     return m->mem && m->mem->release ? pvmc_mem_grow(&m->mem, m->length, m->length) : 0;
 }
 
-struct pvmc_message *pvmc_message_ref(struct pvmc_message *m)
+void pvmc_message_free(struct pvmc_message *m)
 {
-    m->refs++;
-    return m;
-}
-
-void pvmc_message_unref(struct pvmc_message *m)
-{
-    if (!m || --m->refs)
-        return;
     pvmc_mem_unref(m->mem);
-    if (m->inplace_capacity > 1)
+    if (__builtin_expect(m->inplace_capacity > 1, 0))
         free(m->inplace);
-    if (spare_count < SPARE_MAX)
+    if (__builtin_expect(spare_count < SPARE_MAX, 1))
         spare[spare_count++] = m;
     else
         free(m);
@@ -147,12 +173,13 @@ struct pvmc_frame *pvmc_message_frame(struct pvmc_message *m, uint64_t offset, s
 
 struct pvmc_message *pvmc_message_from_header(const struct pvmc_frame_header *h)
 {
-    uint32_t enc = h->enc == PVMC_ENC_INPLACE ? h->dsig : h->enc;
-    struct pvmc_message *m = pvmc_message_new(enc);
+    struct pvmc_message *m = take();
     if (!m)
         return NULL;
+    clear(m);
     m->envelope = h->envelope;
-    m->enc = enc;
+    if (h->enc == PVMC_ENC_INPLACE)
+        m->enc = h->dsig;
     m->length = h->body_length;
     if (h->body_length > SIZE_MAX)
         pvmc_log(PVMC_LOG_ERROR, "a message of %" PRIu64 " bytes does not fit into this machine's address space",

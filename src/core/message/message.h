@@ -59,8 +59,11 @@ struct pvmc_message *pvmc_message_new(uint32_t enc);
 /* An empty message in encoding `enc` with the addresses, tag, context and format of m; NULL when out of memory. */
 struct pvmc_message *pvmc_message_twin(const struct pvmc_message *m, uint32_t enc);
 
-/* Lets the twin share the body of m, which is not in place. Packing into either one copies the body first. */
+/* Lets the empty twin share the body of m, which is not in place. Packing into either one copies the body first. */
 void pvmc_message_share(struct pvmc_message *twin, const struct pvmc_message *m);
+
+/* A message with a copy of m's body, which is not empty and not in place. NULL when out of memory. */
+struct pvmc_message *pvmc_message_copy_small(const struct pvmc_message *m);
 
 /*
  * Copies a body that lies in its sender's memory, where the sender can still change it; does nothing for other bodies.
@@ -68,8 +71,21 @@ void pvmc_message_share(struct pvmc_message *twin, const struct pvmc_message *m)
  */
 int pvmc_message_own(struct pvmc_message *m);
 
-struct pvmc_message *pvmc_message_ref(struct pvmc_message *m);
-void pvmc_message_unref(struct pvmc_message *m); /* NULL is allowed */
+static inline struct pvmc_message *pvmc_message_ref(struct pvmc_message *m)
+{
+    m->refs++;
+    return m;
+}
+
+/* For pvmc_message_unref(): frees a message without references. */
+void pvmc_message_free(struct pvmc_message *m);
+
+/* NULL is allowed. */
+static inline void pvmc_message_unref(struct pvmc_message *m)
+{
+    if (m && !--m->refs)
+        pvmc_message_free(m);
+}
 
 /* Makes m, to which the caller holds the only reference, empty as if new. It may keep its memory. */
 void pvmc_message_renew(struct pvmc_message *m, uint32_t enc);

@@ -11,9 +11,19 @@
 #include "route.h"
 #include "transfer.h"
 
+#define COPIED_BYTES                                                                                                   \
+    256 /* up to this length copying a body is cheaper than sharing it: the sender keeps its memory                    \
+         */
+
 static int send_to_self(const struct pvmc_message *m)
 {
     bool inplace = pvmc_message_is_inplace(m);
+    if (!inplace && m->length && m->length <= COPIED_BYTES) {
+        struct pvmc_message *copy = pvmc_message_copy_small(m);
+        if (copy)
+            pvmi_link_deliver(copy);
+        return copy ? 0 : PVMC_ENOMEM;
+    }
     struct pvmc_message *twin = pvmc_message_twin(m, inplace ? m->dsig : m->enc);
     if (!twin)
         return PVMC_ENOMEM;
@@ -49,7 +59,7 @@ static int send_one_frame(struct pvmi_link *l, struct pvmc_message *m, uint32_t 
 static bool send_at_once(struct pvmc_message *m, struct pvmi_peer *p)
 {
     struct pvmi_link *l = pvmi_route_link(p);
-    if (!l->peer || m->length > l->frame_max || pvmc_message_is_inplace(m) || !pvmi_link_is_ready(l) || !l->lossless ||
+    if (!l->peer || !l->lossless || l->refused || m->length > l->frame_max || pvmc_message_is_inplace(m) ||
         pvmi_link_must_listen(l))
         return false;
     int rc = m->length ? send_whole(l, m, p->tx_seq) : PVMC_EUNSUPPORTED;
