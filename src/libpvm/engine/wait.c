@@ -84,6 +84,7 @@ static struct {
     int skipped;      /* waits since the last attempt to poll */
     int64_t heard_ns; /* time of the last poll of the daemon's link */
     unsigned turns;   /* of direct links */
+    bool looked;      /* phase 1 has just been tried in vain, before this wait */
 } habit = {.paid = PAID_START, .direct = 1};
 
 /* A thread that waits besides others. */
@@ -288,7 +289,8 @@ static int poll_links(int64_t deadline_us)
     int64_t limit_ns = pvmi_virtual() || gate ? 0 : polling_ns();
     if (!limit_ns)
         return 0;
-    int n = burst();
+    int n = habit.looked ? 0 : burst();
+    habit.looked = false;
     if (!n)
         n = yield_and_look(limit_ns, deadline_us);
     move(&habit.paid, n ? 1 : -1, PAID_MAX);
@@ -593,6 +595,17 @@ int pvmi_wait_poll(void)
         n = listen_now();
     }
     return n < 0 ? n : 0;
+}
+
+void pvmi_wait_look(void)
+{
+    bool pays_off = spin_us() > 0 || (spin_us() && habit.paid && !core_is_shared());
+    if (!habit.direct || !pays_off || pvmi_virtual())
+        return;
+    if (burst())
+        move(&habit.paid, 1, PAID_MAX);
+    else
+        habit.looked = true;
 }
 
 int pvmi_wait_glance(void)

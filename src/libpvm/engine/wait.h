@@ -27,6 +27,12 @@ int pvmi_wait_for_message(pvmi_condition *done, void *arg, int64_t deadline_us);
 int pvmi_wait_poll(void);
 
 /*
+ * The first moments of a wait, in which most messages between polling tasks come: polls direct links, if that has paid
+ * off lately. If nothing comes, a wait must follow. Messages stay among the arrivals.
+ */
+void pvmi_wait_look(void);
+
+/*
  * Polls all links now and then, so that a call that never has to wait still receives control messages and keeps rings
  * from filling up. 0 or PVMC_EDOWN.
  */

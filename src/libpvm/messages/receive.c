@@ -176,9 +176,20 @@ static int take_what_came(struct search *s)
     return look(s) || take_in(s, SIZE_MAX) ? s->rc : PVMC_ETIMEOUT;
 }
 
+/*
+ * What comes while pvmi_wait_look() polls needs no preparations for a wait, nor has to be undone if the program jumps
+ * out.
+ */
+static bool take_without_waiting(struct search *s)
+{
+    if (!pvmi_arrivals_count && !pvmi_call_is_watched())
+        pvmi_wait_look();
+    return take_in(s, SIZE_MAX);
+}
+
 static int take_until(struct search *s, int64_t deadline_us)
 {
-    bool found = take_in(s, SIZE_MAX);
+    bool found = take_without_waiting(s);
     while (!found) {
         int rc = wait_for(s, deadline_us);
         if (rc)
