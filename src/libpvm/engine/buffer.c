@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "core/error.h"
 #include "core/log.h"
+#include "libpvm/base/call.h"
 #include "libpvm/base/lock.h"
 
 #define FIRST_SLOTS 64
@@ -91,13 +92,17 @@ int pvmi_buffer_get(int mid, struct pvmc_message **m)
     return *m ? 0 : mid <= 0 ? PvmBadParam : PvmNoSuchBuf;
 }
 
+static PVMI_COLD void take_out(struct pvmi_waiting *w)
+{
+    int same;
+    pvmi_inbox_take(w, &same);
+}
+
 void pvmi_buffer_free(int mid)
 {
     struct slot *s = &slots[mid - 1];
-    if (s->waiting) {
-        int same;
-        pvmi_inbox_take(s->waiting, &same);
-    }
+    if (__builtin_expect(s->waiting != NULL, 0))
+        take_out(s->waiting);
     if (pvmi_send_buffer.mid == mid)
         pvmi_send_buffer = (struct pvmi_active){0};
     if (pvmi_receive_buffer.mid == mid)

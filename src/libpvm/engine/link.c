@@ -10,6 +10,7 @@
 #include "core/message/proto.h"
 #include "arrivals.h"
 #include "control.h"
+#include "libpvm/base/call.h"
 #include "libpvm/base/options.h"
 #include "outbox.h"
 #include "pvmproto.h"
@@ -218,6 +219,12 @@ static void rx_done(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame
     acknowledge_sometimes(l, h);
 }
 
+static PVMI_COLD int rx_failed(struct pvmi_link *l, int rc)
+{
+    lose(l, rc);
+    return rc;
+}
+
 /* For direct links only: the daemon's transport has no whole frames. */
 static int rx_whole(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h, struct pvmc_mem *mem,
                     const uint8_t *data)
@@ -225,17 +232,17 @@ static int rx_whole(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame
     (void)arg;
     struct pvmi_link *l = ep->owner;
     int rc = is_allowed(l, h) ? 0 : refuse(l, h);
-    if (!rc && l->state != PVMI_LINK_UP)
+    if (__builtin_expect(rc, 0))
+        return rx_failed(l, rc);
+    if (__builtin_expect(l->state != PVMI_LINK_UP, 0))
         pvmi_link_listener->heard(l);
-    if (!rc && take_acknowledgement(l, h))
+    if (__builtin_expect(take_acknowledgement(l, h), 0))
         return PVMC_EEXISTS;
-    if (!rc) {
-        count_received(l, l->peer, h);
-        rc = pvmi_peer_whole(l->peer, h, mem, data);
-    }
-    if (rc && rc != PVMC_EEXISTS)
-        lose(l, rc);
-    else
+    count_received(l, l->peer, h);
+    rc = pvmi_peer_whole(l->peer, h, mem, data);
+    if (__builtin_expect(rc && rc != PVMC_EEXISTS, 0))
+        return rx_failed(l, rc);
+    if (!l->lossless)
         acknowledge_sometimes(l, h);
     return rc;
 }
@@ -284,9 +291,8 @@ static const struct pvmt_callbacks callbacks = {.accepted = accepted,
                                                 .node = node,
                                                 .down = down};
 
-void pvmi_link_deliver(struct pvmc_message *m)
+void pvmi_link_deliver_special(struct pvmc_message *m)
 {
-    pvmi_lock_news = true;
     if (m->ctx == PVMC_CTX_TC && pvmi_control_take(m))
         pvmc_message_unref(m);
     else if ((!pvmc_tid_is_daemon(m->src) && m->tag > SM_LAST) || !pvmi_link_listener || !pvmi_link_listener->take(m))

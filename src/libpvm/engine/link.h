@@ -12,8 +12,11 @@
 #include <stdint.h>
 #include "core/message/frame.h"
 #include "core/message/message.h"
+#include "arrivals.h"
 #include "carrier.h"
+#include "libpvm/base/lock.h"
 #include "peer.h"
+#include "pvmproto.h"
 #include "retransmit.h"
 
 #define PVMI_LINK_SHARE_MAX 64 /* limit of links that get frames of one message at once */
@@ -162,10 +165,20 @@ int pvmi_link_arm(void);
 /* Like pvmi_virtual_sleep(), for all links. */
 int pvmi_link_sleep_virtually(int64_t until_us);
 
+/* pvmi_link_deliver() for messages that calls do not simply receive. */
+void pvmi_link_deliver_special(struct pvmc_message *m);
+
 /*
  * Delivers a complete message as described above; takes over the reference. Called by peer.c, and for messages to
  * ourselves.
  */
-void pvmi_link_deliver(struct pvmc_message *m);
+static inline void pvmi_link_deliver(struct pvmc_message *m)
+{
+    pvmi_lock_news = true;
+    if (__builtin_expect(m->tag > SM_LAST && m->ctx != PVMC_CTX_TC && !pvmc_tid_is_daemon(m->src), 1))
+        pvmi_arrivals_put(m);
+    else
+        pvmi_link_deliver_special(m);
+}
 
 #endif

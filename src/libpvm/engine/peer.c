@@ -6,6 +6,7 @@
 #include "core/log.h"
 #include "core/message/proto.h"
 #include "inbox.h"
+#include "libpvm/base/call.h"
 #include "link.h"
 #include "offer.h"
 
@@ -369,7 +370,9 @@ static int keep_whole(struct pvmi_peer *p, const struct pvmc_frame_header *h, st
     return e ? 0 : PVMC_ENOMEM;
 }
 
-int pvmi_peer_whole(struct pvmi_peer *p, const struct pvmc_frame_header *h, struct pvmc_mem *mem, const uint8_t *data)
+/* A whole message that is not due, or while another one is incomplete. */
+static PVMI_COLD int take_unexpected(struct pvmi_peer *p, const struct pvmc_frame_header *h, struct pvmc_mem *mem,
+                                     const uint8_t *data)
 {
     int32_t ahead = (int32_t)(h->seq - p->rx_seq);
     if (p->broken)
@@ -378,10 +381,14 @@ int pvmi_peer_whole(struct pvmi_peer *p, const struct pvmc_frame_header *h, stru
         return PVMC_EEXISTS;
     if (ahead > 0 || p->placing)
         return keep_whole(p, h, mem, data);
-    if (p->incoming || p->refuses) {
-        int rc = check_place(p, h);
-        return rc ? rc : violation(p, h, "message length", h->body_length, p->placed);
-    }
+    int rc = check_place(p, h);
+    return rc ? rc : violation(p, h, "message length", h->body_length, p->placed);
+}
+
+int pvmi_peer_whole(struct pvmi_peer *p, const struct pvmc_frame_header *h, struct pvmc_mem *mem, const uint8_t *data)
+{
+    if (__builtin_expect(h->seq != p->rx_seq || p->broken || p->placing || p->incoming || p->refuses, 0))
+        return take_unexpected(p, h, mem, data);
     struct pvmc_message *m = pvmi_peer_message(h, mem, data);
     p->rx_seq++;
     if (m)

@@ -85,7 +85,8 @@ struct pvmi_peer *pvmi_peer_first(void);
 /* Whether frames from src in this context carry sequence numbers: all but control messages and what daemons send. */
 static inline bool pvmi_peer_counts(pvmc_tid tid, uint32_t ctx)
 {
-    return !pvmc_tid_is_daemon(tid) && ctx != PVMC_CTX_TC && ctx != PVMC_CTX_TM && ctx != PVMC_CTX_DM;
+    bool is_control = ctx >= PVMC_CTX_DM && (ctx == PVMC_CTX_TC || ctx == PVMC_CTX_TM || ctx == PVMC_CTX_DM);
+    return !pvmc_tid_is_daemon(tid) && !is_control;
 }
 
 /*

@@ -221,7 +221,7 @@ void pvmt_shm_link_drop_current(struct pvmt_shm_link *l);
 
 /* ---- receiving; receive.c ---- */
 
-/* Reads records from the ring and calls back, up to a bound. Returns their number. */
+/* Reads records from the ring, of which there is one, and calls back, up to a bound. Returns their number. */
 int pvmt_shm_link_receive(struct pvmt_shm_link *l);
 
 static inline bool pvmt_shm_link_has_record(const struct pvmt_shm_link *l)

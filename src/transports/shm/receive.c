@@ -145,13 +145,11 @@ static bool take_record(struct pvmt_shm_link *l, const void *cell, uint32_t word
 int pvmt_shm_link_receive(struct pvmt_shm_link *l)
 {
     int n = 0;
-    while (n < RECORDS_PER_LOOK && !l->parted && !l->failed) {
-        uint32_t word;
-        const void *cell = pvmw_ring_peek(&l->rx, &word);
-        if (!cell)
-            break;
-        n++;
-        if (!take_record(l, cell, word))
+    uint32_t word;
+    const void *cell;
+    while ((cell = pvmw_ring_peek(&l->rx, &word)) && !l->parted && !l->failed) {
+        bool ok = take_record(l, cell, word);
+        if (++n == RECORDS_PER_LOOK || !ok)
             break;
     }
     return n;
