@@ -47,6 +47,7 @@ function(dpvm_public_library name)
   add_custom_command(OUTPUT ${object}
     COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${object} $<TARGET_OBJECTS:${name}_objects> --start-group
             ${archives} --end-group
+    COMMAND ${CMAKE_OBJCOPY} --remove-section=.gnu.lto_* --remove-section=.gnu.debuglto_* --strip-symbol=__gnu_lto_v1 ${object}
     COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbols=${exports} ${object}
     DEPENDS ${name}_objects $<TARGET_OBJECTS:${name}_objects> ${arg_INSIDE} ${archives} ${exports}
     COMMAND_EXPAND_LISTS VERBATIM)
