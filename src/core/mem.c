@@ -60,7 +60,8 @@ static struct large *cache[CACHE_CLASSES]; /* by class, last freed first */
 static struct large *cache_all;            /* last freed first */
 static struct large *lent;                 /* in use, from arenas */
 static size_t cached_bytes;                /* of large regions */
-static size_t in_use_bytes;
+static size_t in_use_bytes;                /* with parked ones */
+size_t pvmc_mem_parked;
 static bool arenas_wanted;
 static void (*reap_function)(void);
 static void (*forget_function)(const uint8_t *data, size_t bytes);
@@ -488,8 +489,8 @@ void pvmc_mem_after_fork(void)
 
 void pvmc_mem_usage(size_t *in_use, size_t *cached)
 {
-    *in_use = in_use_bytes;
-    *cached = cached_bytes + small_cached_bytes();
+    *in_use = in_use_bytes - pvmc_mem_parked;
+    *cached = cached_bytes + small_cached_bytes() + pvmc_mem_parked;
 }
 
 int64_t pvmc_mem_expire(void)

@@ -12,12 +12,10 @@
 static struct pvmc_message *spare[SPARE_MAX];
 static unsigned spare_count;
 
-/* Everything but the envelope. In two parts: for one memset() of this size compilers use a string instruction, which is
- * slower than all the rest. */
+/* Everything but the envelope and the memory. */
 static inline void clear(struct pvmc_message *m)
 {
     m->refs = 1;
-    m->mem = NULL;
     m->length = m->position = 0;
     memset(&m->inplace, 0, offsetof(struct pvmc_message, segment) - offsetof(struct pvmc_message, inplace));
 }
@@ -31,21 +29,45 @@ static inline void begin(struct pvmc_message *m, uint32_t enc)
 static __attribute__((cold, noinline)) struct pvmc_message *allocate(void)
 {
     struct pvmc_message *m = malloc(sizeof *m);
-    if (!m)
+    if (m)
+        m->mem = NULL;
+    else
         pvmc_log(PVMC_LOG_ERROR, "no memory for a message");
     return m;
 }
 
+/* It may have memory, parked when it was freed. */
 static inline struct pvmc_message *take(void)
 {
-    return __builtin_expect(spare_count != 0, 1) ? spare[--spare_count] : allocate();
+    if (__builtin_expect(!spare_count, 0))
+        return allocate();
+    struct pvmc_message *m = spare[--spare_count];
+    if (m->mem)
+        pvmc_mem_unpark(m->mem);
+    return m;
+}
+
+static __attribute__((noinline)) bool replace_memory(struct pvmc_message *m, uint64_t length)
+{
+    pvmc_mem_unref(m->mem);
+    m->mem = length ? pvmc_mem_new(length) : NULL;
+    return m->mem || !length;
+}
+
+/* Gives m, which is not shared, memory for `length` bytes, or none for 0. False: out of memory. */
+static inline bool make_room(struct pvmc_message *m, uint64_t length)
+{
+    return (length && m->mem && m->mem->capacity >= length) || replace_memory(m, length);
 }
 
 struct pvmc_message *pvmc_message_new(uint32_t enc)
 {
     struct pvmc_message *m = take();
-    if (m)
-        begin(m, enc);
+    if (!m)
+        return NULL;
+    begin(m, enc);
+    if (enc == PVMC_ENC_INPLACE)
+        make_room(m, 0);
     return m;
 }
 
@@ -58,7 +80,8 @@ void pvmc_message_renew(struct pvmc_message *m, uint32_t enc)
         m->envelope = (struct pvmc_envelope){.enc = enc, .dsig = pvmc_dsig_own()};
         return;
     }
-    pvmc_mem_unref(mem);
+    if (!keep)
+        make_room(m, 0);
     if (m->inplace_capacity > 1)
         free(m->inplace);
     begin(m, enc);
@@ -78,23 +101,24 @@ void pvmc_message_share(struct pvmc_message *twin, const struct pvmc_message *m)
 {
     if (!m->length)
         return;
+    pvmc_mem_unref(twin->mem);
     twin->mem = pvmc_mem_ref(m->mem);
     twin->length = m->length;
 }
 
 struct pvmc_message *pvmc_message_copy_small(const struct pvmc_message *m)
 {
-    struct pvmc_mem *mem = pvmc_mem_new(m->length);
-    struct pvmc_message *copy = mem ? take() : NULL;
-    if (!copy) {
-        pvmc_mem_unref(mem);
+    struct pvmc_message *copy = take();
+    if (!copy)
+        return NULL;
+    clear(copy);
+    if (!make_room(copy, m->length)) {
+        pvmc_message_unref(copy);
         return NULL;
     }
-    clear(copy);
     copy->envelope = m->envelope;
-    copy->mem = mem;
     copy->length = m->length;
-    pvmc_copy(mem->data, m->mem->data, m->length);
+    pvmc_copy(copy->mem->data, m->mem->data, m->length);
     return copy;
 }
 
@@ -105,10 +129,12 @@ int pvmc_message_own(struct pvmc_message *m)
 
 void pvmc_message_free(struct pvmc_message *m)
 {
-    pvmc_mem_unref(m->mem);
     if (__builtin_expect(m->inplace_capacity > 1, 0))
         free(m->inplace);
-    if (__builtin_expect(spare_count < SPARE_MAX, 1))
+    bool kept = spare_count < SPARE_MAX;
+    if (m->mem && (!kept || !pvmc_mem_park(m->mem)))
+        make_room(m, 0);
+    if (__builtin_expect(kept, 1))
         spare[spare_count++] = m;
     else
         free(m);
@@ -116,8 +142,11 @@ void pvmc_message_free(struct pvmc_message *m)
 
 __attribute__((destructor)) static void drop_spare(void)
 {
-    while (spare_count)
-        free(spare[--spare_count]);
+    while (spare_count) {
+        struct pvmc_message *m = take();
+        pvmc_mem_unref(m->mem);
+        free(m);
+    }
 }
 
 uint64_t pvmc_message_bytes(const struct pvmc_message *m)
@@ -171,6 +200,16 @@ struct pvmc_frame *pvmc_message_frame(struct pvmc_message *m, uint64_t offset, s
     return f;
 }
 
+/* There is no memory for a message of so many bytes. */
+static __attribute__((cold, noinline)) void refuse(struct pvmc_message *m, uint64_t bytes)
+{
+    if (bytes > SIZE_MAX)
+        pvmc_log(PVMC_LOG_ERROR, "a message of %" PRIu64 " bytes does not fit into this machine's address space",
+                 bytes);
+    m->length = 0;
+    pvmc_message_unref(m);
+}
+
 struct pvmc_message *pvmc_message_from_header(const struct pvmc_frame_header *h)
 {
     struct pvmc_message *m = take();
@@ -181,14 +220,8 @@ struct pvmc_message *pvmc_message_from_header(const struct pvmc_frame_header *h)
     if (h->enc == PVMC_ENC_INPLACE)
         m->enc = h->dsig;
     m->length = h->body_length;
-    if (h->body_length > SIZE_MAX)
-        pvmc_log(PVMC_LOG_ERROR, "a message of %" PRIu64 " bytes does not fit into this machine's address space",
-                 h->body_length);
-    else if (h->body_length)
-        m->mem = pvmc_mem_new(h->body_length);
-    if (h->body_length && !m->mem) {
-        pvmc_message_unref(m);
-        return NULL;
-    }
-    return m;
+    if (__builtin_expect(h->body_length <= SIZE_MAX && make_room(m, h->body_length), 1))
+        return m;
+    refuse(m, h->body_length);
+    return NULL;
 }

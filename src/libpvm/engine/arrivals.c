@@ -2,6 +2,7 @@
 #include "arrivals.h"
 #include <stdlib.h>
 #include "inbox.h"
+#include "libpvm/base/call.h"
 #include "libpvm/base/task.h"
 
 #define FIRST_SLOTS 64 /* a power of two, like all sizes */
@@ -18,7 +19,7 @@ static struct pvmc_message **slot(size_t index)
 }
 
 /* False: out of memory, nothing has changed. */
-static bool resize(size_t size)
+static PVMI_COLD bool resize(size_t size)
 {
     struct pvmc_message **other = malloc(size * sizeof *other);
     if (!other)
@@ -46,13 +47,18 @@ static void take_in(struct pvmc_message *m)
         pvmi_inbox_put(m);
 }
 
+static PVMI_COLD void lose(struct pvmc_message *m)
+{
+    pvmi_inbox_lose((int)m->src, m->tag);
+    pvmc_message_unref(m);
+}
+
 void pvmi_arrivals_put(struct pvmc_message *m)
 {
     if (!pvmi_arrivals_count && (m->src == pvmi_task.tid || pvmi_inbox_is_wanted())) {
         take_in(m);
     } else if (!append(m)) {
-        pvmi_inbox_lose((int)m->src, m->tag);
-        pvmc_message_unref(m);
+        lose(m);
     }
 }
 

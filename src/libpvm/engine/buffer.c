@@ -18,7 +18,7 @@ struct slot {
 static struct slot *slots; /* mid - 1 */
 static int slot_count, first_free;
 
-static __attribute__((noinline)) int add_slots(void)
+static PVMI_COLD int add_slots(void)
 {
     static const struct pvmi_lock_buffers for_lock = {pvmi_buffer_find, pvmi_buffer_free};
     pvmi_lock_buffers = &for_lock;
@@ -112,18 +112,20 @@ void pvmi_buffer_free(int mid)
     pvmc_message_unref(m);
 }
 
+/* As slot_take() and slot_free(), in one step: the old slot becomes the first free one. */
 int pvmi_buffer_renew_send(uint32_t enc)
 {
     struct pvmc_message *m = pvmi_send_buffer.m;
-    int old = pvmi_send_buffer.mid;
-    if (!old || m->refs != 1 || slots[old - 1].waiting)
+    int old = pvmi_send_buffer.mid, mid = first_free;
+    if (!old || !mid || m->refs != 1 || slots[old - 1].waiting)
         return 0;
-    int mid = slot_take(m, NULL);
-    if (mid > 0) {
-        slot_free(old);
-        pvmi_send_buffer.mid = mid;
-        pvmc_message_renew(m, enc);
-    }
+    struct slot *from = &slots[old - 1], *to = &slots[mid - 1];
+    to->m = m;
+    from->m = NULL;
+    from->next_free = to->next_free;
+    first_free = old;
+    pvmi_send_buffer.mid = mid;
+    pvmc_message_renew(m, enc);
     return mid;
 }
 

@@ -28,7 +28,7 @@ int pvmi_buffer_get(int mid, struct pvmc_message **m);
 
 /*
  * Empties the active send buffer for a new message in that encoding and assigns a new number, if nothing else refers to
- * its message. The new mid, PVMC_ENOMEM, or 0 when that is impossible.
+ * its message and a number is free. The new mid, or 0 when that is impossible.
  */
 int pvmi_buffer_renew_send(uint32_t enc);
 

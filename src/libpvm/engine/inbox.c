@@ -13,6 +13,7 @@
 #include "core/config.h"
 #include "core/hash.h"
 #include "core/log.h"
+#include "libpvm/base/call.h"
 #include "buffer.h"
 
 #define WALK_MAX  32 /* walking so many messages is cheaper than an index */
@@ -129,7 +130,7 @@ static void index_drop(int kind)
     indexed &= ~(1u << kind);
 }
 
-static void index_drop_all(void)
+static PVMI_COLD void index_drop_all(void)
 {
     for (int kind = 1; kind < PVMI_INBOX_KINDS; kind++)
         index_drop(kind);
@@ -148,14 +149,14 @@ static bool index_build(int kind)
     return true;
 }
 
-static void index_everywhere(struct pvmi_waiting *w)
+static PVMI_COLD void index_everywhere(struct pvmi_waiting *w)
 {
     for (int kind = 1; kind < PVMI_INBOX_KINDS; kind++)
         if (indexed & 1u << kind && !index_add(kind, w))
             index_drop(kind);
 }
 
-static void unindex_everywhere(struct pvmi_waiting *w)
+static PVMI_COLD void unindex_everywhere(struct pvmi_waiting *w)
 {
     for (int kind = 1; kind < PVMI_INBOX_KINDS; kind++)
         if (indexed & 1u << kind)
@@ -164,28 +165,36 @@ static void unindex_everywhere(struct pvmi_waiting *w)
 
 /* ---- the list ---- */
 
-static struct pvmi_waiting *waiting_new(struct pvmc_message *m)
+/* Puts a new entry among the spare ones. False: out of memory, and the message is lost. */
+static PVMI_COLD bool add_spare(struct pvmc_message *m)
+{
+    spare = malloc(sizeof *spare);
+    if (spare) {
+        spare->next = NULL;
+        spare_count++;
+        return true;
+    }
+    pvmi_inbox_lose((int)m->src, m->tag);
+    pvmc_message_unref(m);
+    return false;
+}
+
+static inline struct pvmi_waiting *waiting_new(struct pvmc_message *m)
 {
     struct pvmi_waiting *w = spare;
-    if (w) {
-        spare = w->next;
-        spare_count--;
-    } else {
-        w = malloc(sizeof *w);
-    }
-    if (w) {
-        w->m = m;
-        w->number = ++last_number;
-        w->mid = 0;
-        w->src = (int)m->src;
-        w->tag = m->tag;
-        w->ctx = (int)m->ctx;
-        w->bytes = m->length + sizeof *w + sizeof *m;
-    }
+    spare = w->next;
+    spare_count--;
+    w->m = m;
+    w->number = ++last_number;
+    w->mid = 0;
+    w->src = (int)m->src;
+    w->tag = m->tag;
+    w->ctx = (int)m->ctx;
+    w->bytes = m->length + sizeof *w + sizeof *m;
     return w;
 }
 
-static void waiting_free(struct pvmi_waiting *w)
+static inline void waiting_free(struct pvmi_waiting *w)
 {
     if (spare_count == SPARE_MAX) {
         free(w);
@@ -264,7 +273,7 @@ static bool hand_over(struct pvmc_message *m)
     return w;
 }
 
-static void warn_if_full(const struct pvmi_waiting *last)
+static PVMI_COLD void warn_if_full(const struct pvmi_waiting *last)
 {
     if (!warn_first_bytes) {
         uint64_t setting = (uint64_t)pvmc_config_integer(PVMC_SETTING_INBOX_WARN);
@@ -297,12 +306,9 @@ static void count_out(const struct pvmi_waiting *w)
 
 struct pvmi_waiting *pvmi_inbox_append(struct pvmc_message *m)
 {
-    struct pvmi_waiting *w = waiting_new(m);
-    if (!w) {
-        pvmi_inbox_lose((int)m->src, m->tag);
-        pvmc_message_unref(m);
+    if (!spare && !add_spare(m))
         return NULL;
-    }
+    struct pvmi_waiting *w = waiting_new(m);
     DL_APPEND(first, w);
     count_in(w);
     if (indexed)
@@ -340,7 +346,7 @@ static struct pvmi_waiting *walk(int src, int tag, int ctx, size_t limit)
 }
 
 /* Searches behind the first messages, which have been checked. */
-static struct pvmi_waiting *find_further(int src, int tag, int ctx)
+static __attribute__((noinline)) struct pvmi_waiting *find_further(int src, int tag, int ctx)
 {
     int kind = kind_of_search(src, tag, ctx);
     bool has_index = indexed & 1u << kind;
