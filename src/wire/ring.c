@@ -9,6 +9,7 @@ void pvmw_ring_tx_init(struct pvmw_ring_tx *r, void *cells, unsigned shift, cons
 void pvmw_ring_rx_init(struct pvmw_ring_rx *r, const void *cells, unsigned shift, uint64_t *taken)
 {
     *r = (struct pvmw_ring_rx){.cells = cells, .shift = shift, .taken = taken};
+    pvmw_ring_advance(r, 0);
 }
 
 bool pvmw_ring_refresh(struct pvmw_ring_tx *r)

@@ -56,8 +56,10 @@ struct pvmw_ring_tx {
 };
 
 struct pvmw_ring_rx {
-    const uint8_t *cells;
+    const uint8_t *next; /* the cell at `position` ... */
+    uint32_t lap;        /* ... and what its word has when a record is there: a task that polls looks at nothing else */
     unsigned shift;
+    const uint8_t *cells;
     uint64_t position;  /* of the next record */
     uint64_t published; /* the position last published to the producer */
     uint64_t *taken;
@@ -146,9 +148,8 @@ static inline uint32_t pvmw_ring_finish(struct pvmw_ring_tx *r, enum pvmw_record
 /* The next record's first cell and its word; NULL: there is none. */
 static inline const void *pvmw_ring_peek(const struct pvmw_ring_rx *r, uint32_t *word)
 {
-    const uint8_t *cell = pvmw_ring_cell((uint8_t *)r->cells, r->shift, r->position);
-    *word = __atomic_load_n((const uint32_t *)cell, __ATOMIC_ACQUIRE);
-    return (*word & 15) == pvmw_ring_lap(r->position, r->shift) ? cell : NULL;
+    *word = __atomic_load_n((const uint32_t *)r->next, __ATOMIC_ACQUIRE);
+    return (*word & 15) == r->lap ? r->next : NULL;
 }
 
 /* Whether a record of `length` bytes after its first cell fits into this ring. */
@@ -161,6 +162,8 @@ static inline bool pvmw_ring_can_hold(const struct pvmw_ring_rx *r, uint32_t len
 static inline void pvmw_ring_advance(struct pvmw_ring_rx *r, uint32_t count)
 {
     r->position += count;
+    r->next = pvmw_ring_cell((uint8_t *)r->cells, r->shift, r->position);
+    r->lap = pvmw_ring_lap(r->position, r->shift);
 }
 
 /* Whether to publish the position: after each quarter of the ring. */

@@ -83,13 +83,16 @@ static inline bool pvmi_inbox_covers(int pattern, int value)
     return pattern == PVMI_INBOX_ANY || pattern == value;
 }
 
+/* Whether m is one of the messages that these values name. */
+static inline bool pvmi_inbox_names(int src, int tag, int ctx, const struct pvmc_message *m)
+{
+    return pvmi_inbox_covers(src, (int)m->src) && pvmi_inbox_covers(tag, m->tag) && pvmi_inbox_covers(ctx, (int)m->ctx);
+}
+
 /* Whether w waits for m. */
 static inline bool pvmi_inbox_matches(const struct pvmi_wanted *w, const struct pvmc_message *m)
 {
-    if (w->body)
-        return w->body == m->mem;
-    return pvmi_inbox_covers(w->src, (int)m->src) && pvmi_inbox_covers(w->tag, m->tag) &&
-           pvmi_inbox_covers(w->ctx, (int)m->ctx);
+    return w->body ? w->body == m->mem : pvmi_inbox_names(w->src, w->tag, w->ctx, m);
 }
 
 /* Whether a receive waits for a message that has not arrived. */

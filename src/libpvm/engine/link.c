@@ -99,7 +99,7 @@ static bool is_acknowledgement(const struct pvmc_frame_header *h)
 }
 
 /* Whether a link may carry a frame: a direct one carries only what its peer sends to us. */
-static bool is_allowed(const struct pvmi_link *l, const struct pvmc_frame_header *h)
+static inline bool is_allowed(const struct pvmi_link *l, const struct pvmc_frame_header *h)
 {
     if (!l->peer)
         return true;
@@ -107,7 +107,7 @@ static bool is_allowed(const struct pvmi_link *l, const struct pvmc_frame_header
            (pvmi_peer_counts(h->src, h->ctx) || is_acknowledgement(h));
 }
 
-static int refuse(struct pvmi_link *l, const struct pvmc_frame_header *h)
+static PVMI_COLD int refuse(struct pvmi_link *l, const struct pvmc_frame_header *h)
 {
     pvmc_log(PVMC_LOG_ERROR, "closing the link to t%x: it delivered a frame from t%x to t%x (tag %d)", l->peer->tid,
              h->src, h->dst, h->tag);
@@ -122,7 +122,7 @@ static bool is_whole(const struct pvmc_frame_header *h)
 /* Processes a TC_ACK of a direct link. */
 static bool take_acknowledgement(struct pvmi_link *l, const struct pvmc_frame_header *h)
 {
-    if (!l->peer || !is_acknowledgement(h))
+    if (__builtin_expect(!is_acknowledgement(h), 1) || !l->peer)
         return false;
     pvmw_window_acknowledge_seq(&l->kept, h->seq);
     if (h->wid)

@@ -286,11 +286,12 @@ static int yield_and_look(int64_t limit_ns, int64_t deadline_us)
 /* Phases 1 and 2, if they pay off. The number of events, or PVMC_EDOWN. */
 static int poll_links(int64_t deadline_us)
 {
+    bool looked = habit.looked;
+    habit.looked = false;
     int64_t limit_ns = pvmi_virtual() || gate ? 0 : polling_ns();
     if (!limit_ns)
         return 0;
-    int n = habit.looked ? 0 : burst();
-    habit.looked = false;
+    int n = looked ? 0 : burst();
     if (!n)
         n = yield_and_look(limit_ns, deadline_us);
     move(&habit.paid, n ? 1 : -1, PAID_MAX);
@@ -600,7 +601,7 @@ int pvmi_wait_poll(void)
 void pvmi_wait_look(void)
 {
     bool pays_off = spin_us() > 0 || (spin_us() && habit.paid && !core_is_shared());
-    if (!habit.direct || !pays_off || pvmi_virtual())
+    if (habit.looked || !habit.direct || !pays_off || pvmi_virtual())
         return;
     if (burst())
         move(&habit.paid, 1, PAID_MAX);

@@ -201,17 +201,25 @@ static int take_until(struct search *s, int64_t deadline_us)
     return s->rc;
 }
 
-/* Finds a message: 0, PVMC_ETIMEOUT or an error. `limit` is a time, TAKE_ONE or TAKE_WHAT_CAME. */
-static inline int find(struct search *s, int64_t limit)
+/* What each receive does first. 0 or an error. */
+static inline int begin(void)
 {
     int rc = pvmi_task_need();
-    if (!rc)
-        rc = pvmi_wait_glance();
-    if (rc)
-        return rc;
+    return rc ? rc : pvmi_wait_glance();
+}
+
+/* Finds a message after begin(): 0, PVMC_ETIMEOUT or an error. `limit` is a time, TAKE_ONE or TAKE_WHAT_CAME. */
+static int seek(struct search *s, int64_t limit)
+{
     if (!pvmi_inbox_is_idle() && look(s))
         return s->rc;
     return limit == TAKE_ONE ? take_one(s) : limit == TAKE_WHAT_CAME ? take_what_came(s) : take_until(s, limit);
+}
+
+static int find(struct search *s, int64_t limit)
+{
+    int rc = begin();
+    return rc ? rc : seek(s, limit);
 }
 
 /* ---- pvm_recv, pvm_nrecv, pvm_trecv, pvm_probe ---- */
@@ -225,11 +233,10 @@ static struct pvmc_message *take(struct search *s, int *mid)
     return s->wanted.m;
 }
 
-static int activate(struct search *s)
+/* Makes m the receive buffer; mid is 0, or the number that it already has. Returns its number or PVMC_ENOMEM. */
+static inline int activate(struct pvmc_message *m, int mid)
 {
-    int mid;
-    struct pvmc_message *m = take(s, &mid);
-    if (mid) {
+    if (__builtin_expect(mid, 0)) {
         pvmi_buffer_taken(mid);
         pvmi_buffer_select_receive(mid);
         return mid;
@@ -240,16 +247,47 @@ static int activate(struct search *s)
     return mid;
 }
 
-/* mid, 0 if there was no message in time, or an error. The old receive buffer goes in any case. */
-static int receive(int tid, int tag, int64_t limit)
+/* The general case of receive(). */
+static __attribute__((noinline)) int receive_by_search(int tid, int tag, int64_t limit)
 {
     struct search s = make_search(tid, tag);
-    if (pvmi_receive_buffer.mid)
-        pvmi_buffer_free(pvmi_receive_buffer.mid);
-    int rc = find(&s, limit);
+    int mid, rc = seek(&s, limit);
     if (rc)
         return rc == PVMC_ETIMEOUT ? 0 : rc;
-    return activate(&s);
+    struct pvmc_message *m = take(&s, &mid);
+    return activate(m, mid);
+}
+
+/* The usual cases: the message waits in the inbox, or comes at once. NULL: it must be searched for. */
+static inline struct pvmc_message *take_at_once(int tid, int tag, bool may_wait, int *mid)
+{
+    *mid = 0;
+    if (pvmi_receive_match || pvmi_handler_count)
+        return NULL;
+    struct pvmi_waiting *w = pvmi_inbox_count ? pvmi_inbox_find(tid, tag, pvmmyctx) : NULL;
+    if (w)
+        return pvmi_inbox_take(w, mid);
+    if (!may_wait)
+        return NULL;
+    if (!pvmi_arrivals_count && !pvmi_call_is_watched())
+        pvmi_wait_look();
+    struct pvmc_message *m;
+    while ((m = pvmi_arrivals_pop()) && !pvmi_inbox_names(tid, tag, pvmmyctx, m))
+        pvmi_inbox_put(m);
+    return m;
+}
+
+/* mid, 0 if there was no message in time, or an error. The old receive buffer goes in any case. */
+static inline int receive(int tid, int tag, int64_t limit)
+{
+    if (pvmi_receive_buffer.mid)
+        pvmi_buffer_free(pvmi_receive_buffer.mid);
+    int rc = begin();
+    if (rc)
+        return rc;
+    int mid;
+    struct pvmc_message *m = take_at_once(tid, tag, limit > TAKE_WHAT_CAME, &mid);
+    return m ? activate(m, mid) : receive_by_search(tid, tag, limit);
 }
 
 /* The event's description of a received message; -1 and our context when there is none. */

@@ -8,10 +8,21 @@
 
 #define RECORDS_PER_LOOK 64 /* per link and call, so that other links get their turn */
 
-static bool malformed(struct pvmt_shm_link *l, const char *what)
+static __attribute__((cold, noinline)) bool malformed(struct pvmt_shm_link *l, const char *what)
 {
     pvmt_shm_link_fail(l, PVMC_EFORMAT, what);
     return false;
+}
+
+static __attribute__((noinline)) void place_whole(struct pvmt_shm_link *l, const struct pvmc_frame_header *h,
+                                                  const uint8_t *data)
+{
+    struct pvmt_transport *t = l->base.transport;
+    uint8_t *place = t->callbacks->rx_place(t->arg, &l->base, h);
+    if (!place || l->parted)
+        return;
+    memcpy(place, data, h->length);
+    t->callbacks->rx_done(t->arg, &l->base, h);
 }
 
 /* The fast path: small whole messages are by far the most frequent records. */
@@ -20,15 +31,10 @@ static inline void take_whole(struct pvmt_shm_link *l, const struct pvmw_cell *c
     struct pvmt_transport *t = l->base.transport;
     struct pvmc_frame_header h = {
         .length = length, .envelope = cell->envelope, .seq = cell->seq, .body_length = length};
-    if (length && t->callbacks->rx_whole) {
+    if (__builtin_expect(length && t->callbacks->rx_whole, 1))
         t->callbacks->rx_whole(t->arg, &l->base, &h, NULL, cell->data);
-        return;
-    }
-    uint8_t *place = t->callbacks->rx_place(t->arg, &l->base, &h);
-    if (!place || l->parted)
-        return;
-    memcpy(place, cell->data, length);
-    t->callbacks->rx_done(t->arg, &l->base, &h);
+    else
+        place_whole(l, &h, cell->data);
 }
 
 static bool read_header(struct pvmt_shm_link *l, const struct pvmw_long_cell *cell, struct pvmc_frame_header *h)
@@ -107,8 +113,8 @@ static bool take_reference(struct pvmt_shm_link *l, const struct pvmw_long_cell 
     return pvmt_shm_borrow(l, &h, &r);
 }
 
-static bool take_long(struct pvmt_shm_link *l, enum pvmw_record kind, const struct pvmw_long_cell *cell,
-                      uint32_t length)
+static __attribute__((noinline)) bool take_long(struct pvmt_shm_link *l, enum pvmw_record kind,
+                                                const struct pvmw_long_cell *cell, uint32_t length)
 {
     switch (kind) {
     case PVMW_RECORD_FRAME:
