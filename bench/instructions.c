@@ -32,7 +32,7 @@ enum {
     WARM_UP = 512,
     LINK_LIMIT = 20000, /* exchanges until the direct link is up */
     SLOW_ROUNDS = 256,  /* where something must be waited for in each */
-    LATE_US = 1000,     /* until the daemon has relayed a message, or the other task is in the barrier */
+    LATE_US = 3000,     /* until the daemon has relayed a message, or the other task is in the barrier */
     PATIENCE_MS = 100,
     LIMIT_S = 50,
     WAITING = 16, /* messages in the inbox that do not match */
