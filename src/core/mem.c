@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 #include <utlist.h>
 #include "arena.h"
 #include "error.h"
@@ -27,12 +28,15 @@
 #define SPARE_MAX       64
 #define MAPPED_BYTES    ((size_t)64 << 10)
 #define CACHE_BYTES     ((size_t)64 << 20)
-#define CACHE_KEPT_MS   2000 /* faulting in the whole cache takes about 1 % of that */
-#define CACHE_CLASSES   14   /* powers of two from PVMC_ARENA_BLOCK_MIN to CACHE_BYTES */
+#define CACHE_BYTES_MAX ((size_t)1 << 30) /* limit of a task's cache ... */
+#define CACHE_PART      32                /* ... and the part of the host's memory that it may be */
+#define CACHE_KEPT_MS   2000              /* faulting in 1 GiB takes about a second */
+#define CACHE_CLASSES   17                /* powers of two from PVMC_ARENA_BLOCK_MIN to ..._MAX, and one for the rest */
+#define REAP_BYTES      ((size_t)256 << 10)
 #define PAGE_BYTES      ((size_t)4096)
 
 _Static_assert(SMALL_BYTES_MIN << (SMALL_CLASSES - 1) == SMALL_BYTES, "classes do not fit the sizes");
-_Static_assert(PVMC_ARENA_BLOCK_MIN << (CACHE_CLASSES - 1) == CACHE_BYTES, "classes do not fit the sizes");
+_Static_assert(PVMC_ARENA_BLOCK_MIN << (CACHE_CLASSES - 2) == PVMC_ARENA_BLOCK_MAX, "classes do not fit the sizes");
 
 enum source { SOURCE_SMALL, SOURCE_HEAP, SOURCE_MAPPING, SOURCE_ARENA };
 
@@ -62,6 +66,7 @@ static struct large *lent;                 /* in use, from arenas */
 static size_t cached_bytes;                /* of large regions */
 static size_t in_use_bytes;                /* with parked ones */
 size_t pvmc_mem_parked;
+static size_t cache_limit = CACHE_BYTES;
 static bool arenas_wanted;
 static void (*reap_function)(void);
 static void (*forget_function)(const uint8_t *data, size_t bytes);
@@ -208,7 +213,7 @@ static void large_unmap(struct large *l)
 
 static struct large **class_of(size_t capacity)
 {
-    return &cache[doublings(capacity, PVMC_ARENA_BLOCK_MIN)];
+    return &cache[capacity > PVMC_ARENA_BLOCK_MAX ? CACHE_CLASSES - 1 : doublings(capacity, PVMC_ARENA_BLOCK_MIN)];
 }
 
 static void cache_remove(struct large *l)
@@ -260,7 +265,7 @@ static void large_free(struct large *l)
     size_t capacity = l->region.mem.capacity;
     if (l->region.source == SOURCE_ARENA)
         DL_DELETE(lent, l);
-    if (capacity > CACHE_BYTES || (l->region.source == SOURCE_ARENA) != arenas_wanted) {
+    if (capacity > cache_limit || (l->region.source == SOURCE_ARENA) != arenas_wanted) {
         large_unmap(l);
         return;
     }
@@ -270,14 +275,17 @@ static void large_free(struct large *l)
     DL_PREPEND2(cache_all, l, newer, older);
     cached_bytes += capacity;
     ASAN_POISON_MEMORY_REGION(l->region.mem.data, capacity);
-    cache_shrink(CACHE_BYTES); /* may unmap l */
+    cache_shrink(cache_limit); /* may unmap l */
     cache_expire(now);
 }
 
-/* A cached region of exactly this capacity, or NULL. */
+/* A cached region of this capacity, or of little more if it is above the largest power of two; or NULL. */
 static struct large *cache_find(size_t capacity)
 {
-    return capacity <= CACHE_BYTES ? *class_of(capacity) : NULL;
+    struct large *l = capacity <= cache_limit ? *class_of(capacity) : NULL;
+    while (l && (l->region.mem.capacity < capacity || l->region.mem.capacity - capacity > capacity / 4))
+        l = l->next;
+    return l;
 }
 
 /* Lets the transport reclaim regions that other tasks have returned. */
@@ -295,8 +303,10 @@ static struct region *large_new(size_t capacity)
 {
     check_fork();
     capacity = round_large(capacity);
+    if (capacity >= REAP_BYTES)
+        reap(); /* one region that is used over and over stays in the processor's cache, several in turn do not */
     struct large *l = cache_find(capacity);
-    if (!l) {
+    if (!l && capacity < REAP_BYTES) {
         reap();
         l = cache_find(capacity);
     }
@@ -401,17 +411,14 @@ int pvmc_mem_grow(struct pvmc_mem **m, size_t used, size_t capacity)
     return grow_copying(m, used, capacity);
 }
 
-void pvmc_mem_copy(void *to, const void *from, size_t length)
-{
-    enum { STEP_BYTES = 64 };
-    uint8_t *out = to;
-    const uint8_t *in = from;
-    for (; length >= STEP_BYTES; length -= STEP_BYTES, out += STEP_BYTES, in += STEP_BYTES)
-        memcpy(out, in, STEP_BYTES);
-    memcpy(out, in, length);
-}
-
 /* ---- arenas ---- */
+
+static size_t cache_limit_of_task(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES);
+    size_t part = pages > 0 ? (size_t)pages * PAGE_BYTES / CACHE_PART : 0;
+    return part < CACHE_BYTES ? CACHE_BYTES : part < CACHE_BYTES_MAX ? part : CACHE_BYTES_MAX;
+}
 
 int pvmc_mem_use_arenas(void)
 {
@@ -425,6 +432,7 @@ int pvmc_mem_use_arenas(void)
     pvmc_block_free(&probe);
     cache_shrink(0);
     arenas_wanted = true;
+    cache_limit = cache_limit_of_task();
     return 0;
 }
 

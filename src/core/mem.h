@@ -88,14 +88,6 @@ int pvmc_mem_grow(struct pvmc_mem **m, size_t used, size_t capacity);
  */
 int pvmc_mem_use_arenas(void);
 
-/*
- * As memcpy(), for copies of several KiB and more. There memcpy() uses a string instruction that is five times slower
- * than a loop when the addresses differ by little modulo 4096 (AMD Zen 3). This is the usual case here: regions in
- * arenas start on a page, malloc'd data 16 bytes after one. From about 200 KiB on memcpy() also bypasses the caches
- * that the receiver is about to read.
- */
-void pvmc_mem_copy(void *to, const void *from, size_t length);
-
 /* Where m lies; false when it is in no arena (small, foreign, or allocated before pvmc_mem_use_arenas()). */
 bool pvmc_mem_locate(const struct pvmc_mem *m, struct pvmc_mem_place *place);
 

@@ -14,6 +14,7 @@
 #include <sys/uio.h>
 #include "dsig.h"
 #include "frame.h"
+#include "core/copy.h"
 #include "core/mem.h"
 #include "tid.h"
 
@@ -41,7 +42,7 @@ struct pvmc_message {
 #define PVMC_COPY_LARGE 2048 /* bytes; from this size on memcpy() may be slow, see pvmc_mem_copy() */
 
 /* Copies bytes. Most messages are one or two numbers, for which an inline move saves the call of memcpy(). */
-static inline void pvmc_copy(void *out, const void *in, size_t length)
+static inline void pvmc_copy_by(void (*large)(void *, const void *, size_t), void *out, const void *in, size_t length)
 {
     if (length == 8)
         memcpy(out, in, 8);
@@ -50,7 +51,18 @@ static inline void pvmc_copy(void *out, const void *in, size_t length)
     else if (length < PVMC_COPY_LARGE)
         memcpy(out, in, length);
     else
-        pvmc_mem_copy(out, in, length);
+        large(out, in, length);
+}
+
+static inline void pvmc_copy(void *out, const void *in, size_t length)
+{
+    pvmc_copy_by(pvmc_mem_copy, out, in, length);
+}
+
+/* The same into a body that another task may have read before. */
+static inline void pvmc_copy_in(void *out, const void *in, size_t length)
+{
+    pvmc_copy_by(pvmc_mem_fill, out, in, length);
 }
 
 /* An empty message in this machine's format, with one reference; NULL when out of memory. */
@@ -132,7 +144,7 @@ static inline bool pvmc_message_append(struct pvmc_message *m, const void *data,
     uint8_t *to = m->dsig == pvmc_dsig_own() && is_copied ? pvmc_message_room(m, length) : NULL;
     if (!to)
         return false;
-    pvmc_copy(to, data, length);
+    pvmc_copy_in(to, data, length);
     return true;
 }
 

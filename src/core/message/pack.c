@@ -167,7 +167,7 @@ int pvmc_message_pack(struct pvmc_message *m, int type, const void *data, int n,
     if (!to)
         return PVMC_ENOMEM;
     if (stride == 1)
-        pvmc_copy(to, data, (size_t)n * item);
+        pvmc_copy_in(to, data, (size_t)n * item);
     else
         copy_items(to, (ptrdiff_t)item, data, step_bytes(stride, item), n, item);
     return 0;
@@ -181,7 +181,7 @@ int pvmc_message_pack_bytes(struct pvmc_message *m, const void *data, size_t len
     if (length && !to)
         return PVMC_ENOMEM;
     if (length)
-        pvmc_copy(to, data, length);
+        pvmc_copy_in(to, data, length);
     return 0;
 }
 

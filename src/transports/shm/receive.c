@@ -3,6 +3,7 @@
  * copied first and then checked.
  */
 #include <string.h>
+#include "core/copy.h"
 #include "core/error.h"
 #include "link.h"
 

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utlist.h>
+#include "core/copy.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "link.h"

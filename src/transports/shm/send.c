@@ -6,6 +6,7 @@
  * exceptions are data in place, whose sender waits for pending(), and a process that has no memory left to share.
  */
 #include <string.h>
+#include "core/copy.h"
 #include "core/error.h"
 #include "core/message/message.h"
 #include "link.h"
@@ -47,7 +48,7 @@ static void gather(const struct pvmc_frame *f, uint32_t offset, uint8_t *to, uin
             continue;
         }
         size_t n = in_piece - offset < length ? in_piece - offset : length;
-        pvmc_mem_copy(to, (const uint8_t *)f->pieces[i].iov_base + offset, n);
+        pvmc_mem_fill(to, (const uint8_t *)f->pieces[i].iov_base + offset, n);
         to += n;
         length -= (uint32_t)n;
         offset = 0;

@@ -250,6 +250,51 @@ static void use_arenas(void)
     ck_assert_int_eq(pvmc_mem_use_arenas(), 0);
 }
 
+START_TEST(the_largest_regions_of_tasks_are_used_again)
+{
+    static const size_t sizes[] = {64 * MIB, 65 * MIB};
+    use_arenas();
+    pvmc_mem_unref(pvmc_mem_new(8 * KIB)); /* must not push them out */
+    for (int i = 0; i < 2; i++) {
+        struct pvmc_mem *m = pvmc_mem_new(sizes[i]);
+        const uint8_t *at = m->data;
+        pvmc_mem_unref(m);
+        ck_assert_uint_gt(cached(), sizes[i]);
+        m = pvmc_mem_new(sizes[i]);
+        ck_assert_ptr_eq(m->data, at);
+        ck_assert_uint_lt(cached(), sizes[i]);
+        pvmc_mem_unref(m);
+        usleep((useconds_t)(pvmc_mem_expire() + 10) * 1000);
+        ck_assert_int_eq(pvmc_mem_expire(), 0);
+        ck_assert_uint_eq(cached(), 0);
+        pvmc_mem_unref(pvmc_mem_new(8 * KIB));
+    }
+}
+END_TEST
+
+static struct pvmc_mem *returned;
+
+static void reclaim(void)
+{
+    pvmc_mem_unref(returned);
+    returned = NULL;
+}
+
+/* What a receiver has just given back is in the caches of processors; what lies unused longer is not. */
+START_TEST(the_last_region_to_come_back_is_used_first)
+{
+    use_arenas();
+    pvmc_mem_on_shortage(reclaim);
+    struct pvmc_mem *a = pvmc_mem_new(4 * MIB), *b = pvmc_mem_new(4 * MIB);
+    pvmc_mem_unref(a);
+    returned = b;
+    struct pvmc_mem *m = pvmc_mem_new(4 * MIB);
+    ck_assert_ptr_eq(m, b);
+    pvmc_mem_unref(m);
+    pvmc_mem_on_shortage(NULL);
+}
+END_TEST
+
 START_TEST(large_regions_lie_in_arenas)
 {
     struct pvmc_mem_place x, y;
@@ -386,7 +431,8 @@ END_TEST
 
 UNIT_MAIN("mem", regions_have_their_size, the_last_reference_frees, growing_keeps_the_bytes,
           growing_a_shared_region_copies_it, enough_room_is_left_alone, impossible_sizes_fail_cleanly,
-          large_regions_are_used_again, a_ping_pong_does_not_fault, the_cache_is_bounded,
+          large_regions_are_used_again, the_largest_regions_of_tasks_are_used_again,
+          the_last_region_to_come_back_is_used_first, a_ping_pong_does_not_fault, the_cache_is_bounded,
           what_a_burst_has_left_goes_back, a_sleeper_gives_all_back, large_regions_lie_in_arenas,
           the_largest_have_an_arena_of_their_own, arena_regions_grow, blocks_do_not_overlap,
           forked_children_have_copies, children_that_do_not_say_so_do_no_harm)
