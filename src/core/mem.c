@@ -299,6 +299,15 @@ static void reap(void)
     reaping = false;
 }
 
+static struct large *large_map_or_shrink(size_t capacity)
+{
+    struct large *l = large_map(capacity);
+    if (l || !cache_all)
+        return l;
+    cache_shrink(0); /* what is kept for later may be what is missing now */
+    return large_map(capacity);
+}
+
 static struct region *large_new(size_t capacity)
 {
     check_fork();
@@ -313,7 +322,7 @@ static struct region *large_new(size_t capacity)
     if (l)
         cache_remove(l);
     else
-        l = large_map(capacity);
+        l = large_map_or_shrink(capacity);
     if (l && l->region.source == SOURCE_ARENA)
         DL_APPEND(lent, l);
     return l ? &l->region : NULL;

@@ -272,6 +272,27 @@ START_TEST(the_largest_regions_of_tasks_are_used_again)
 }
 END_TEST
 
+/* The address space has room for one such region, and the cache holds one of another size. */
+START_TEST(the_cache_gives_way_when_memory_runs_out)
+{
+    struct rlimit before, tight;
+    ck_assert_int_eq(getrlimit(RLIMIT_AS, &before), 0);
+    pvmc_mem_unref(pvmc_mem_new(64 * MIB));
+    ck_assert_uint_eq(cached(), 64 * MIB);
+    long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    ck_assert(f && fscanf(f, "%ld", &pages) == 1);
+    fclose(f);
+    tight = (struct rlimit){.rlim_cur = (rlim_t)pages * 4096 + 8 * MIB, .rlim_max = before.rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &tight), 0);
+    struct pvmc_mem *m = pvmc_mem_new(32 * MIB);
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &before), 0);
+    ck_assert_ptr_nonnull(m);
+    ck_assert_uint_eq(cached(), 0);
+    pvmc_mem_unref(m);
+}
+END_TEST
+
 static struct pvmc_mem *returned;
 
 static void reclaim(void)
@@ -432,7 +453,7 @@ END_TEST
 UNIT_MAIN("mem", regions_have_their_size, the_last_reference_frees, growing_keeps_the_bytes,
           growing_a_shared_region_copies_it, enough_room_is_left_alone, impossible_sizes_fail_cleanly,
           large_regions_are_used_again, the_largest_regions_of_tasks_are_used_again,
-          the_last_region_to_come_back_is_used_first, a_ping_pong_does_not_fault, the_cache_is_bounded,
-          what_a_burst_has_left_goes_back, a_sleeper_gives_all_back, large_regions_lie_in_arenas,
-          the_largest_have_an_arena_of_their_own, arena_regions_grow, blocks_do_not_overlap,
-          forked_children_have_copies, children_that_do_not_say_so_do_no_harm)
+          the_last_region_to_come_back_is_used_first, the_cache_gives_way_when_memory_runs_out,
+          a_ping_pong_does_not_fault, the_cache_is_bounded, what_a_burst_has_left_goes_back, a_sleeper_gives_all_back,
+          large_regions_lie_in_arenas, the_largest_have_an_arena_of_their_own, arena_regions_grow,
+          blocks_do_not_overlap, forked_children_have_copies, children_that_do_not_say_so_do_no_harm)
