@@ -27,8 +27,9 @@
  * others sleep until a thread that holds the lock, mostly the driver, finds their wait over. A driver whose wait is
  * over wakes another thread, which takes its place.
  *
- * At a gate (gate.h) the task yields as long as others come, because they run then, and for the time of phase 2 after
- * the last one. It learns separately whether that pays off.
+ * At a gate (gate.h) the task yields as long as others come, because they run then, and a little longer. If nobody
+ * comes, a sleeper's core may run those that another process keeps from running on theirs. The task learns separately
+ * whether that pays off.
  */
 #include "wait.h"
 #include <errno.h>
@@ -57,6 +58,7 @@
 #define ALONE_NS       50000   /* longest polling with a core to ourselves: a sleeping partner can answer within it */
 #define SHARED_NS      500000  /* longest yielding on a shared core */
 #define GATE_NS        4000000 /* longest yielding at a gate, while others come */
+#define GATE_QUIET_NS  100000  /* the same while nobody comes */
 #define HEAR_DAEMON_NS 10000   /* between two polls of the daemon's link ... */
 #define HEAR_SHARED_NS 100000  /* ... on a shared core, where a turn of all others takes about as long */
 #define TAKEN_CALLS    10      /* a yield that takes as long as this many system calls ... */
@@ -649,7 +651,7 @@ bool pvmi_gate_yield(const struct pvmi_gate *g)
     static struct {
         int paid, skipped;
     } at_gates = {.paid = PAID_START};
-    int64_t limit_ns = (core_is_shared() ? SHARED_NS : ALONE_NS) * slowness();
+    int64_t limit_ns = GATE_QUIET_NS * slowness();
     bool tries = at_gates.paid || ++at_gates.skipped >= RETRY_WAITS;
     if (spin_us() >= 0) {
         limit_ns = spin_us() * 1000;
