@@ -150,6 +150,8 @@ static void note_arrival(struct pvmw_reliable *r, struct out_slot *s)
     if (s->arrived)
         return;
     s->arrived = true;
+    if (s->sent_us > r->arrived_us)
+        r->arrived_us = s->sent_us;
     r->wary -= r->wary > 0;
     if (s->lost) {
         s->lost = false;
@@ -194,8 +196,8 @@ static void read_bitmap(struct pvmw_reliable *r, const struct packet_header *h, 
 }
 
 /*
- * The echo holds the send time of the peer's newest packet: it gives the round trip, and marks earlier packets as lost.
- * Returns the time at which a packet that arrives now was sent, or delivered_us if there is no echo.
+ * The echo holds the send time of the peer's newest packet plus the time since then: it gives the round trip. Returns
+ * it on our clock, or delivered_us if there is no echo.
  */
 static int64_t read_echo(struct pvmw_reliable *r, uint32_t echo, int64_t now_us)
 {
@@ -204,9 +206,20 @@ static int64_t read_echo(struct pvmw_reliable *r, uint32_t echo, int64_t now_us)
         return r->delivered_us;
     if (r->base == r->next || slot_of(r, r->base)->tries < 2 || now_us - ago_us >= slot_of(r, r->base)->sent_us)
         measure(r, ago_us); /* otherwise the sample measures the peer's pause, not the path */
-    if (now_us - ago_us > r->delivered_us)
-        r->delivered_us = now_us - ago_us;
     return now_us - ago_us;
+}
+
+/*
+ * Earlier packets than the newest arrival may be lost. The echo alone is too late a time, by what the acknowledgement
+ * waited at the peer. Go-Back-N needs it for packets that arrived and were dropped.
+ */
+static void note_newest(struct pvmw_reliable *r, int64_t newest_us, bool advanced)
+{
+    bool dropped = r->settings.go_back_n && (!advanced || newest_us > r->arrived_us + REORDER_MIN_US);
+    if (!dropped && newest_us > r->arrived_us)
+        newest_us = r->arrived_us;
+    if (newest_us > r->delivered_us)
+        r->delivered_us = newest_us;
 }
 
 void pvmw_reliable_hear(struct pvmw_reliable *r, const struct packet_header *h, const uint8_t *bitmap, size_t length,
@@ -219,13 +232,15 @@ void pvmw_reliable_hear(struct pvmw_reliable *r, const struct packet_header *h, 
         r->backoff = 0;
     }
     int64_t newest_us = read_echo(r, h->echo, now_us);
-    if (h->ack != r->base) {
+    bool advanced = h->ack != r->base;
+    if (advanced) {
         advance(r, h->ack, newest_us);
         r->backoff = 0;
         start_clock(r, now_us);
     }
     if (h->flags & PACKET_BITMAP)
         read_bitmap(r, h, bitmap, length);
+    note_newest(r, newest_us, advanced);
     if (r->base != r->next && (h->flags & PACKET_BITMAP || r->settings.go_back_n || is_overtaken(r)))
         find_lost(r, now_us);
 }

@@ -72,7 +72,8 @@ struct pvmw_reliable {
     uint32_t limit;        /* the peer has room for packets before this one */
     uint32_t lost_count;   /* slots with `lost` */
     bool blocked;          /* emit() had no room */
-    int64_t delivered_us;  /* send time of the newest packet known to have arrived */
+    int64_t arrived_us;    /* send time of the newest acknowledged packet */
+    int64_t delivered_us;  /* the same, with packets that Go-Back-N dropped: earlier ones may be lost */
     int64_t retry_us;      /* end of the retransmission timeout; NEVER: nothing is in flight */
     int64_t recheck_us;    /* when overtaken packets count as lost; NEVER: there are none */
     int64_t round_trip_us; /* smoothed; 0: not measured */

@@ -232,6 +232,35 @@ START_TEST(nothing_is_sent_twice_without_loss)
 }
 END_TEST
 
+static void let_it_rest(void)
+{
+    while (pvmw_reliable_due_us(a.r) != PVMW_RELIABLE_NEVER || pvmw_reliable_due_us(b.r) != PVMW_RELIABLE_NEVER ||
+           net.count)
+        step(net.now_us + 1000000);
+}
+
+/* Packets sent at the same time arrive one by one, and a delayed acknowledgement overtakes the last of them. */
+START_TEST(packets_behind_a_delayed_acknowledgement_are_not_lost)
+{
+    start(&usual);
+    run(100, 0);
+    let_it_rest();
+    net.packet_us = 10;
+    a.to_send++;
+    work(&a);
+    int64_t ack_us = net.now_us + net.packet_us + net.delay_us + usual.ack_delay_us;
+    int64_t burst_us = ack_us - net.delay_us - 3 * net.packet_us / 2;
+    while (net.now_us < burst_us)
+        step(burst_us);
+    a.to_send += 4;
+    work(&a);
+    run(a.to_send, 0);
+    ck_assert_uint_eq(pvmw_reliable_counters(a.r)->resent, 0);
+    ck_assert_uint_eq(pvmw_reliable_counters(b.r)->duplicates, 0);
+    finish();
+}
+END_TEST
+
 /* Loss, duplicates, reordering and damage per 10,000 packets, and Go-Back-N. Two million packets in all. */
 static const struct {
     unsigned loss, duplicate, reorder, damage;
@@ -382,9 +411,7 @@ START_TEST(idle_is_silent)
 {
     start(&usual);
     run(100, 100);
-    while (pvmw_reliable_due_us(a.r) != PVMW_RELIABLE_NEVER || pvmw_reliable_due_us(b.r) != PVMW_RELIABLE_NEVER ||
-           net.count)
-        step(net.now_us + 1000000);
+    let_it_rest();
     uint64_t before = emitted;
     net.now_us += 3600 * 1000000ll;
     work(&a);
@@ -718,12 +745,12 @@ START_TEST(bad_settings_are_refused)
 }
 END_TEST
 
-UNIT_MAIN("reliable", nothing_is_sent_twice_without_loss, all_arrives_once_and_in_order, so_it_does_by_go_back_n,
-          a_little_loss_costs_little, a_lost_burst_costs_one_time_limit, a_long_way_is_waited_for,
-          a_slow_reader_is_not_overrun, a_silent_peer_is_dead, idle_is_silent, a_greeting_is_answered,
-          packets_of_another_life_are_refused, a_carrier_without_room_is_tried_again, messages_have_a_limit,
-          their_limit_can_be_set, credit_may_change, hostile_packets_do_no_harm, bad_settings_are_refused,
-          checksums_are_the_same_everywhere, held_messages_go_step_by_step, released_messages_go_as_others,
-          an_end_is_told, who_is_gone_is_told_of, what_is_on_its_way_needs_no_calls,
-          after_a_loss_a_sender_waits_for_packets_in_flight, after_a_loss_a_sender_does_not_wait_for_a_computing_peer,
-          who_looks_away_for_long_takes_nobody_for_dead)
+UNIT_MAIN("reliable", nothing_is_sent_twice_without_loss, packets_behind_a_delayed_acknowledgement_are_not_lost,
+          all_arrives_once_and_in_order, so_it_does_by_go_back_n, a_little_loss_costs_little,
+          a_lost_burst_costs_one_time_limit, a_long_way_is_waited_for, a_slow_reader_is_not_overrun,
+          a_silent_peer_is_dead, idle_is_silent, a_greeting_is_answered, packets_of_another_life_are_refused,
+          a_carrier_without_room_is_tried_again, messages_have_a_limit, their_limit_can_be_set, credit_may_change,
+          hostile_packets_do_no_harm, bad_settings_are_refused, checksums_are_the_same_everywhere,
+          held_messages_go_step_by_step, released_messages_go_as_others, an_end_is_told, who_is_gone_is_told_of,
+          what_is_on_its_way_needs_no_calls, after_a_loss_a_sender_waits_for_packets_in_flight,
+          after_a_loss_a_sender_does_not_wait_for_a_computing_peer, who_looks_away_for_long_takes_nobody_for_dead)
