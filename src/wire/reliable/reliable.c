@@ -66,9 +66,8 @@ void pvmw_reliable_free(struct pvmw_reliable *r)
 static bool is_undamaged(const uint8_t *packet, size_t length, const struct packet_header *h, bool unchecked)
 {
     uint8_t header[PVMW_RELIABLE_HEADER_BYTES];
-    struct packet_header zero = *h;
-    zero.checksum = 0;
-    pvmw_reliable_encode(&zero, header);
+    memcpy(header, packet, sizeof header);
+    pvmw_reliable_seal(header, 0);
     bool covered = !unchecked || !(h->flags & PACKET_DATA);
     struct iovec payload = {(void *)(packet + sizeof header), length - sizeof header};
     return pvmw_reliable_checksum(header, &payload, covered) == h->checksum;
@@ -202,8 +201,7 @@ size_t pvmw_reliable_refuse(const uint8_t *packet, size_t length, int64_t now_us
                                 .ack = h.number - (1u << 30),
                                 .stamp = (uint32_t)now_us};
     pvmw_reliable_encode(&end, answer);
-    end.checksum = pvmw_reliable_checksum(answer, NULL, 0);
-    pvmw_reliable_encode(&end, answer);
+    pvmw_reliable_seal(answer, pvmw_reliable_checksum(answer, NULL, 0));
     return PVMW_RELIABLE_HEADER_BYTES;
 }
 

@@ -255,8 +255,7 @@ int pvmw_reliable_emit(struct pvmw_reliable *r, struct packet_header *h, struct 
     pvmw_reliable_tell(r, h, now_us);
     pvmw_reliable_encode(h, header);
     bool covered = !r->settings.unchecked || !(h->flags & PACKET_DATA);
-    h->checksum = pvmw_reliable_checksum(header, pieces, covered ? count : 0);
-    pvmw_reliable_encode(h, header);
+    pvmw_reliable_seal(header, pvmw_reliable_checksum(header, pieces, covered ? count : 0));
     memcpy(all + 1, pieces, count * sizeof *pieces);
     int rc = r->callbacks->emit(r->arg, all, 1 + count);
     if (rc == PVMC_EAGAIN) {

@@ -100,6 +100,9 @@ struct pvmw_reliable {
 /* ---- wire.c ---- */
 
 void pvmw_reliable_encode(const struct packet_header *h, uint8_t wire[PVMW_RELIABLE_HEADER_BYTES]);
+
+/* Writes the checksum of an encoded header. */
+void pvmw_reliable_seal(uint8_t wire[PVMW_RELIABLE_HEADER_BYTES], uint32_t checksum);
 bool pvmw_reliable_decode(const uint8_t *wire, size_t length, struct packet_header *h);
 
 /* Of a header with a zero checksum field, and its payload. */

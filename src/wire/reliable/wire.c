@@ -1,38 +1,55 @@
 /* wire.c - encoding, decoding and checksum of packets of the reliability layer. doc/protocol.md describes them. */
+#include <endian.h>
 #include <string.h>
 #include "state.h"
 
-#define VERSION 1
+#define VERSION     1
+#define CHECKSUM_AT (PVMW_RELIABLE_HEADER_BYTES - 4)
 
 static void put32(uint8_t *to, uint32_t v)
 {
-    for (int i = 0; i < 4; i++)
-        to[i] = (uint8_t)(v >> 8 * i);
+    v = htole32(v);
+    memcpy(to, &v, sizeof v);
 }
 
 static uint32_t get32(const uint8_t *from)
 {
-    return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
+    uint32_t v;
+    memcpy(&v, from, sizeof v);
+    return le32toh(v);
 }
 
 void pvmw_reliable_encode(const struct packet_header *h, uint8_t wire[PVMW_RELIABLE_HEADER_BYTES])
 {
-    const uint32_t words[] = {h->to, h->from, h->number, h->ack, h->limit, h->stamp, h->echo, h->checksum};
-    wire[0] = VERSION;
-    wire[1] = h->flags;
-    wire[2] = wire[3] = 0;
-    for (int i = 0; i < 8; i++)
-        put32(wire + 4 + 4 * i, words[i]);
+    put32(wire, VERSION | (uint32_t)h->flags << 8);
+    put32(wire + 4, h->to);
+    put32(wire + 8, h->from);
+    put32(wire + 12, h->number);
+    put32(wire + 16, h->ack);
+    put32(wire + 20, h->limit);
+    put32(wire + 24, h->stamp);
+    put32(wire + 28, h->echo);
+    pvmw_reliable_seal(wire, h->checksum);
+}
+
+void pvmw_reliable_seal(uint8_t wire[PVMW_RELIABLE_HEADER_BYTES], uint32_t checksum)
+{
+    put32(wire + CHECKSUM_AT, checksum);
 }
 
 bool pvmw_reliable_decode(const uint8_t *wire, size_t length, struct packet_header *h)
 {
     if (length < PVMW_RELIABLE_HEADER_BYTES || wire[0] != VERSION || wire[1] & ~PACKET_FLAGS || wire[2] || wire[3])
         return false;
-    h->flags = wire[1];
-    uint32_t *words[] = {&h->to, &h->from, &h->number, &h->ack, &h->limit, &h->stamp, &h->echo, &h->checksum};
-    for (int i = 0; i < 8; i++)
-        *words[i] = get32(wire + 4 + 4 * i);
+    *h = (struct packet_header){.flags = wire[1],
+                                .to = get32(wire + 4),
+                                .from = get32(wire + 8),
+                                .number = get32(wire + 12),
+                                .ack = get32(wire + 16),
+                                .limit = get32(wire + 20),
+                                .stamp = get32(wire + 24),
+                                .echo = get32(wire + 28),
+                                .checksum = get32(wire + CHECKSUM_AT)};
     bool data = h->flags & PACKET_DATA;
     return data ? !(h->flags & (PACKET_BITMAP | PACKET_END)) : !(h->flags & (PACKET_FIRST | PACKET_LAST));
 }
@@ -49,63 +66,33 @@ uint32_t pvmw_reliable_addressee(const uint8_t *packet, size_t length)
  */
 enum { LANES = 8, BLOCK = 4 * LANES };
 
+#define INLINE static inline __attribute__((always_inline))
+
+typedef uint32_t lanes __attribute__((vector_size(BLOCK)));
+
 struct sum {
-    uint32_t a[LANES], b[LANES];
+    lanes a, b;
     uint8_t rest[BLOCK]; /* bytes of an incomplete block */
-    size_t rest_length;
-    uint64_t length;
+    size_t rest_length, length;
 };
 
-static void add_blocks_anywhere(struct sum *s, const uint8_t *data, size_t blocks)
+INLINE void add_blocks(struct sum *s, const uint8_t *data, size_t blocks)
 {
-    uint32_t a[LANES], b[LANES];
-    memcpy(a, s->a, sizeof a);
-    memcpy(b, s->b, sizeof b);
-    for (; blocks--; data += BLOCK) {
-        uint32_t words[LANES];
-        memcpy(words, data, BLOCK);
-        for (int i = 0; i < LANES; i++) {
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-            words[i] = __builtin_bswap32(words[i]);
-#endif
-            a[i] += words[i];
-            b[i] += a[i];
-        }
-    }
-    memcpy(s->a, a, sizeof a);
-    memcpy(s->b, b, sizeof b);
-}
-
-#ifdef __x86_64__
-/* add_blocks() with all lanes in one register. */
-__attribute__((target("avx2"))) static void add_blocks_avx2(struct sum *s, const uint8_t *data, size_t blocks)
-{
-    typedef uint32_t lanes __attribute__((vector_size(BLOCK)));
-    lanes a, b, words;
-    memcpy(&a, s->a, sizeof a);
-    memcpy(&b, s->b, sizeof b);
+    lanes a = s->a, b = s->b, words;
     for (; blocks--; data += BLOCK) {
         memcpy(&words, data, BLOCK);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        for (int i = 0; i < LANES; i++)
+            words[i] = __builtin_bswap32(words[i]);
+#endif
         a += words;
         b += a;
     }
-    memcpy(s->a, &a, sizeof a);
-    memcpy(s->b, &b, sizeof b);
-}
-#endif
-
-static void add_blocks(struct sum *s, const uint8_t *data, size_t blocks)
-{
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx2")) {
-        add_blocks_avx2(s, data, blocks);
-        return;
-    }
-#endif
-    add_blocks_anywhere(s, data, blocks);
+    s->a = a;
+    s->b = b;
 }
 
-static void add(struct sum *s, const uint8_t *data, size_t length)
+INLINE void add(struct sum *s, const uint8_t *data, size_t length)
 {
     s->length += length;
     if (s->rest_length) {
@@ -123,7 +110,7 @@ static void add(struct sum *s, const uint8_t *data, size_t length)
     memcpy(s->rest, data + length - s->rest_length, s->rest_length);
 }
 
-static uint32_t finish(struct sum *s)
+INLINE uint32_t finish(struct sum *s)
 {
     memset(s->rest + s->rest_length, 0, BLOCK - s->rest_length);
     add_blocks(s, s->rest, 1);
@@ -135,13 +122,33 @@ static uint32_t finish(struct sum *s)
     return result ^ result >> 16;
 }
 
-uint32_t pvmw_reliable_checksum(const uint8_t header[PVMW_RELIABLE_HEADER_BYTES], const struct iovec *pieces,
-                                unsigned count)
+INLINE uint32_t sum_of(const uint8_t *header, const struct iovec *pieces, unsigned count)
 {
-    struct sum s = {.rest_length = 0};
+    struct sum s;
+    s.a = s.b = (lanes){0};
+    s.rest_length = s.length = 0;
     add(&s, header, PVMW_RELIABLE_HEADER_BYTES);
     for (unsigned i = 0; i < count; i++)
         if (pieces[i].iov_len)
             add(&s, pieces[i].iov_base, pieces[i].iov_len);
     return finish(&s);
+}
+
+#ifdef __x86_64__
+/* With all lanes in one register. */
+__attribute__((target("avx2"))) static uint32_t sum_by_avx2(const uint8_t *header, const struct iovec *pieces,
+                                                            unsigned count)
+{
+    return sum_of(header, pieces, count);
+}
+#endif
+
+uint32_t pvmw_reliable_checksum(const uint8_t header[PVMW_RELIABLE_HEADER_BYTES], const struct iovec *pieces,
+                                unsigned count)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2"))
+        return sum_by_avx2(header, pieces, count);
+#endif
+    return sum_of(header, pieces, count);
 }

@@ -633,7 +633,8 @@ START_TEST(checksums_are_the_same_everywhere)
     for (size_t n = PVMW_RELIABLE_HEADER_BYTES; n <= sizeof bytes; n++) {
         uint8_t *payload = bytes + PVMW_RELIABLE_HEADER_BYTES;
         size_t length = n - PVMW_RELIABLE_HEADER_BYTES, half = length / 3;
-        struct iovec pieces[] = {{payload, half}, {payload + half, length - half}};
+        struct iovec pieces[] = {{payload, half}, {payload + half, length - half}}, whole = {payload, length};
+        ck_assert_uint_eq(pvmw_reliable_checksum(bytes, &whole, 1), plain_checksum(bytes, n));
         ck_assert_uint_eq(pvmw_reliable_checksum(bytes, pieces, 2), plain_checksum(bytes, n));
     }
 }
