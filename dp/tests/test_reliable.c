@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +15,25 @@
 
 static int a, b;
 static char *message;
+
+static bool sends_slowly; /* sendmmsg() takes as long as it does with long frames */
+static int sent_alone;    /* frames that left by send() */
+
+/* In place of the C library's, for libdp. */
+__attribute__((visibility("default"))) int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
+{
+    enum { SLOW_US = 100 };
+    int n = (int)syscall(SYS_sendmmsg, fd, messages, count, flags);
+    if (sends_slowly)
+        usleep(SLOW_US);
+    return n;
+}
+
+__attribute__((visibility("default"))) ssize_t send(int fd, const void *data, size_t length, int flags)
+{
+    sent_alone++;
+    return syscall(SYS_sendto, fd, data, length, flags, NULL, 0);
+}
 
 static void sleep_ms(int ms)
 {
@@ -306,6 +327,23 @@ START_TEST(poll_wakes_for_the_rest_of_a_stream)
 }
 END_TEST
 
+/* A slow flush of gathered frames is not a pause of the program, after which frames leave one by one. */
+START_TEST(a_stream_outlasts_its_slow_flushes)
+{
+    enum { STREAM = 400, FEW = 80 };
+    wire_pair(1500, DP_RELIABLE, &a, &b);
+    write_number(a, 0);
+    while (dp_try(b, &message) < 0)
+        dp_work(a);
+    sent_alone = 0;
+    sends_slowly = true;
+    for (int i = 1; i <= STREAM; i++)
+        write_number(a, i);
+    sends_slowly = false;
+    ck_assert_int_lt(sent_alone, FEW);
+}
+END_TEST
+
 START_TEST(modes_do_not_mix)
 {
     wire_pair(1500, DP_RELIABLE, &a, &b);
@@ -345,6 +383,7 @@ int main(void)
     tcase_add_test(all, a_peer_that_was_opened_anew);
     tcase_add_test(all, poll_wakes_for_all_that_is_due);
     tcase_add_test(all, poll_wakes_for_the_rest_of_a_stream);
+    tcase_add_test(all, a_stream_outlasts_its_slow_flushes);
     tcase_add_test(all, modes_do_not_mix);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);

@@ -108,9 +108,11 @@ static int wait_for_peers(struct dpi_endpoint *e, int64_t began_us, int64_t now_
     return dpi_wait_sleep(e, until_us);
 }
 
+/* A flush of many frames takes longer than the pause that ends a stream, but is not one. */
 static void count_write(struct dpi_endpoint *e, int64_t now_us)
 {
-    if (now_us - e->written_us > STREAM_GAP_US)
+    int64_t last_us = e->written_us > e->outbox.flushed_us ? e->written_us : e->outbox.flushed_us;
+    if (now_us - last_us > STREAM_GAP_US)
         e->writes = 0;
     e->writes++;
     e->written_us = now_us;

@@ -1,6 +1,7 @@
 /* outbox.c - see outbox.h. */
 #include "outbox.h"
 #include <string.h>
+#include "core/clock.h"
 #include "core/error.h"
 #include "endpoint.h"
 
@@ -29,6 +30,7 @@ static void drop(struct dpi_outbox *o, unsigned n)
 int dpi_outbox_flush(struct dpi_endpoint *e)
 {
     struct dpi_outbox *o = &e->outbox;
+    bool many = o->count > 1;
     while (o->count) {
         int n = dpi_port_put_many(&e->port, o->frames, o->count);
         e->down = n == PVMC_EDOWN;
@@ -38,6 +40,8 @@ int dpi_outbox_flush(struct dpi_endpoint *e)
         if (n < 0)
             return n;
     }
+    if (many)
+        o->flushed_us = pvmc_clock_us();
     return 0;
 }
 

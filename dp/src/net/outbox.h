@@ -18,6 +18,7 @@ struct dpi_outbox {
     unsigned count;
     struct iovec frames[DPI_OUTBOX_FRAMES];
     struct dpi_sendbuf *bufs[DPI_OUTBOX_FRAMES]; /* they belong to */
+    int64_t flushed_us;                          /* end of the last flush of several frames */
 };
 
 /*
