@@ -55,6 +55,11 @@ struct pvmt_attributes {
      * long, down comes. The daemons report the end of tasks.
      */
     bool end_unseen;
+    /*
+     * No descriptor tells when something arrives: while there are connected endpoints, fd() becomes readable about once
+     * in this time, so that a sleeper calls progress(). 0: it is readable only if there is something to do.
+     */
+    unsigned look_us;
     bool by_reference; /* prefers whole messages: a payload in message memory with a location (mem.h) is not copied */
     bool registers;    /* registers message memory with a device, so it needs that memory in arenas, too */
     /*
