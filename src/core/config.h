@@ -85,6 +85,8 @@ enum pvmc_setting_kind {
       "most message memory that stays registered with the device")                                                     \
     X(RDMA_TIMEOUT, "PVM_RDMA_TIMEOUT", SECONDS, "30", 1000000, 0,                                                     \
       "how long a task that has joined an RDMA link waits for its peer to poll")                                       \
+    X(OFI_PROVIDER, "PVM_OFI_PROVIDER", TEXT, "", 0, 0,                                                                \
+      "libfabric's provider for direct ofi links, such as efa or tcp; default: the best one")                          \
     X(FAULT, "PVM_FAULT", TEXT, "", 0, 0,                                                                              \
       "for tests: faults of direct links, daemons and the group server, such as seed=7,cut=0.1%,link.write=error/3; "  \
       "see dpvm-transports(7)")                                                                                        \
