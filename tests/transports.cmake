@@ -47,6 +47,10 @@ endif()
 if(DPVM_HAVE_VERBS) # with a fake device; tests/rdma has real ones in a virtual machine
   transport(rdma TRY conform faults memory PROGRAM conform-verbs ENVIRONMENT PVM_RDMA_TIMEOUT=3)
 endif()
+if(DPVM_HAVE_FABRIC) # over libfabric's tcp; tests/conform has shm and udp, too
+  transport(ofi TRY conform faults tasks broken PLACE ${CMAKE_SOURCE_DIR}/tests/lab/with-veth
+            ENVIRONMENT PVM_HOST_TIMEOUT=${silence_s} PVM_OFI_PROVIDER=tcp)
+endif()
 
 # transports_for(OUT suite): the names of those with the suite in TRY.
 function(transports_for out suite)
