@@ -6,6 +6,7 @@
 #   dpvm-doc       documentation and example programs
 #   python3-dpvm   the Python package
 #   dpvm-rdma      the transport over libibverbs, if that was found at build time
+#   dpvm-ofi       the transport over libfabric, likewise
 #
 # Each provides what it replaces, with a version, so that packages that depend on Debian's libpvm3 stay installable.
 set(replaced_version 3.4.6-5)
@@ -24,10 +25,13 @@ set(name_dev dpvm-dev)
 set(name_doc dpvm-doc)
 set(name_python python3-dpvm)
 set(name_rdma dpvm-rdma)
+set(name_ofi dpvm-ofi)
 set(components lib bin dev doc python)
-if(TARGET dpvm_rdma)
-  list(APPEND components rdma)
-endif()
+foreach(module rdma ofi)
+  if(TARGET dpvm_${module})
+    list(APPEND components ${module})
+  endif()
+endforeach()
 foreach(component ${components})
   install(FILES ${made}/changelog.Debian.gz debian/copyright DESTINATION share/doc/${name_${component}}
           COMPONENT ${component})
@@ -37,9 +41,11 @@ if(pages)
 endif()" COMPONENT ${component})
 endforeach()
 install(FILES debian/overrides/libdpvm3 DESTINATION share/lintian/overrides COMPONENT lib)
-if(TARGET dpvm_rdma)
-  install(FILES debian/overrides/dpvm-rdma DESTINATION share/lintian/overrides COMPONENT rdma)
-endif()
+foreach(module rdma ofi)
+  if(TARGET dpvm_${module})
+    install(FILES debian/overrides/dpvm-${module} DESTINATION share/lintian/overrides COMPONENT ${module})
+  endif()
+endforeach()
 
 # ---- the packages ----
 
@@ -84,8 +90,9 @@ dpvm_package(dev libdevel "libdpvm3 ${own_version}, dpvm ${own_version}, make" p
 dpvm_package(doc doc "" "" "documentation and example programs")
 dpvm_package(python python "python3:any, libdpvm3" "" "interface for Python")
 dpvm_package(rdma libs "libdpvm3 ${own_version}" "" "transport over RDMA verbs")
+dpvm_package(ofi libs "libdpvm3 ${own_version}" "" "transport over libfabric")
 set(CPACK_DEBIAN_LIB_PACKAGE_RECOMMENDS dpvm)
-set(CPACK_DEBIAN_LIB_PACKAGE_SUGGESTS dpvm-rdma)
+set(CPACK_DEBIAN_LIB_PACKAGE_SUGGESTS "dpvm-rdma, dpvm-ofi")
 set(CPACK_DEBIAN_RDMA_PACKAGE_RECOMMENDS ibverbs-providers)
 set(CPACK_DEBIAN_LIB_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_SOURCE_DIR}/debian/shlibs
     ${CMAKE_CURRENT_SOURCE_DIR}/debian/triggers)
