@@ -258,29 +258,30 @@ static int64_t yield(int64_t since_ns)
     return back_ns;
 }
 
-/* Polls direct links, and the daemon's when its turn has come. */
-static int look(int64_t now_ns)
+/* Polls the daemon's link if its turn has come. */
+static int hear_daemon(int64_t now_ns)
 {
-    int n = burst();
     int64_t pause_ns = (core_is_shared() ? HEAR_SHARED_NS : HEAR_DAEMON_NS) * slowness();
-    if (n || (habit.direct && now_ns - habit.heard_ns < pause_ns))
-        return n;
+    if (habit.direct && now_ns - habit.heard_ns < pause_ns)
+        return 0;
     habit.heard_ns = now_ns;
-    n = pvmi_link_progress();
+    int n = pvmi_link_progress();
     if (n > 0)
         move(&habit.direct, -1, DIRECT_MAX);
     return n;
 }
 
+/* Direct links have just been polled. */
 static int yield_and_look(int64_t limit_ns, int64_t deadline_us)
 {
     int64_t now_ns = pvmc_clock_ns(), end_ns = now_ns + limit_ns;
     if (deadline_us < end_ns / 1000)
         end_ns = deadline_us * 1000;
-    int n = 0;
+    int n = hear_daemon(now_ns);
     while (!n && now_ns < end_ns && !(driver && driver->woken)) {
         now_ns = yield(now_ns);
-        n = look(now_ns);
+        n = burst();
+        n = n ? n : hear_daemon(now_ns);
     }
     return n;
 }
