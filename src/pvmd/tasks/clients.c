@@ -30,6 +30,7 @@
 static struct pvmt_transport *transport;
 struct pvmd_client *pvmd_clients;
 static ev_io readable;
+static ev_prepare before_sleep;
 static ev_timer more;   /* runs while frames that were read wait to be processed */
 static unsigned others; /* clients in state OTHER */
 
@@ -96,15 +97,6 @@ void pvmd_client_cut(struct pvmd_client *c)
 
 /* ---- pausing ---- */
 
-/* What was read and has not been processed, because its client was paused or had its turn, needs another turn. */
-static void arm(void)
-{
-    if (ev_is_active(&more) || !transport->ops->arm(transport))
-        return;
-    ev_timer_set(&more, 0., 0.);
-    ev_timer_start(pvmd.loop, &more);
-}
-
 void pvmd_client_pause(const struct pvmd_task *task, enum pvmd_pause why, bool on)
 {
     struct pvmd_client *c = task->ep ? task->ep->owner : NULL;
@@ -113,7 +105,6 @@ void pvmd_client_pause(const struct pvmd_task *task, enum pvmd_pause why, bool o
         return;
     c->pauses = pauses;
     transport->ops->pause(c->ep, pauses);
-    arm();
 }
 
 /* ---- callbacks of the transport ---- */
@@ -351,7 +342,6 @@ void pvmd_clients_progress(void)
 {
     for (int i = 0; i < 3 && transport->ops->progress(transport) > 0; i++)
         ;
-    arm();
 }
 
 static void on_readable(EV_P_ ev_io *io, int events)
@@ -360,7 +350,6 @@ static void on_readable(EV_P_ ev_io *io, int events)
     (void)io;
     (void)events;
     transport->ops->progress(transport);
-    arm();
 }
 
 static void on_more(EV_P_ ev_timer *timer, int events)
@@ -369,7 +358,16 @@ static void on_more(EV_P_ ev_timer *timer, int events)
     (void)timer;
     (void)events;
     transport->ops->progress(transport);
-    arm();
+}
+
+static void arm(EV_P_ ev_prepare *prepare, int events)
+{
+    (void)prepare;
+    (void)events;
+    if (!transport->ops->arm(transport))
+        return;
+    ev_timer_set(&more, 0., 0.);
+    ev_timer_start(EV_A_ & more);
 }
 
 int pvmd_clients_start(const char *path)
@@ -380,6 +378,8 @@ int pvmd_clients_start(const char *path)
     ev_io_init(&readable, on_readable, transport->ops->fd(transport), EV_READ);
     ev_io_start(pvmd.loop, &readable);
     ev_timer_init(&more, on_more, 0., 0.);
+    ev_prepare_init(&before_sleep, arm);
+    ev_prepare_start(pvmd.loop, &before_sleep);
     return 0;
 }
 
@@ -388,6 +388,7 @@ void pvmd_clients_stop(void)
     if (!transport)
         return;
     ev_io_stop(pvmd.loop, &readable);
+    ev_prepare_stop(pvmd.loop, &before_sleep);
     ev_timer_stop(pvmd.loop, &more);
     transport->ops->close(transport);
     transport = NULL;

@@ -1,6 +1,4 @@
 /* tasks.c - the registry of tasks, and sending frames to their sockets. */
-/* Each frame looks its receiver up. The tids of a host are consecutive, so they need no mixing. */
-#define HASH_FUNCTION(key, length, value) ((value) = *(const uint32_t *)(key))
 #include "tasks.h"
 #include <signal.h>
 #include <stdlib.h>
