@@ -148,6 +148,7 @@ static int enter_frozen(struct pvmg_group *g, int count)
     if (g->broken)
         return g->told_broken || !g->barrier_error ? g->broken : g->barrier_error;
     if (g->missed_mismatch) {
+        g->missed_mismatch = false;
         return PvmMismatch;
     }
     if (count == -1 || count == g->members->size)
@@ -213,12 +214,15 @@ static void begin_meeting(struct pvmg_group *g, uint32_t number)
 static bool end_meeting(void)
 {
     struct pvmg_group *g = meeting.group;
-    bool ended = pvmg_board_has_ended(g->board, meeting.number);
+    uint32_t number = meeting.number;
+    bool ended = pvmg_board_has_ended(g->board, number);
 
     meeting.group = NULL;
     g->at_board = g->in_barrier = false;
-    if (!ended)
-        pvmg_board_close(g->board);
+    if (!ended) {
+        pvmg_board_close(g->board); /* after a jump out the last one may arrive just now: what holds is decided here */
+        ended = pvmg_board_has_ended(g->board, number);
+    }
     pvmg_group_release(g);
     return ended;
 }
@@ -252,9 +256,13 @@ static bool may_meet(struct pvmg_group *g, int count)
  */
 static int meet(const char *group, int count)
 {
-    struct pvmg_group *g = pvmg_session_is_idle() && pvmg_name_check(group) >= 0 ? pvmg_group_find(group) : NULL;
+    struct pvmg_group *g;
     uint32_t number;
 
+    if (!pvmg_session_is_idle() || pvmg_name_check(group) < 0)
+        return BY_MESSAGES;
+    pvmi_gate_listen(); /* before we look the group up, because handlers may change it */
+    g = pvmg_group_find(group);
     if (g && g->met) {
         g->met = false;
         return PvmOk;

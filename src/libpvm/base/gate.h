@@ -23,6 +23,9 @@ bool pvmi_gate_yield(const struct pvmi_gate *gate);
 /* Waits until the gate is open. 0 or an error as for pvm_recv(). Both in engine/wait.c. */
 int pvmi_gate_wait(const struct pvmi_gate *gate);
 
+/* Once in so many calls: receives what has come, and runs handlers. For a task that always finds the gate open. */
+void pvmi_gate_listen(void);
+
 /*
  * Whether this task may wait at gates: not in a process with several threads, where another one may be the driver, in
  * virtual time, or if PVM_TRANSPORT leaves out shared memory. In route/route.c.

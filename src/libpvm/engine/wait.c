@@ -68,6 +68,7 @@
 #define TAKEN_WEIGHT   8 /* yields that nobody used outweigh one that somebody did: the kernel often picks us again */
 #define WINDOW_NS      20000000 /* several time slices */
 #define RIVAL_SHARE    4
+#define SHARED_WAITS   256 /* one of so many waits on a shared core sleeps: the kernel wakes the task on an idle core */
 #define PAID_MAX       16
 #define PAID_START     4
 #define DIRECT_MAX     8
@@ -84,6 +85,7 @@ static struct {
     int paid;         /* above 0: polling has paid off */
     int direct;       /* above 0: events come from direct links */
     int skipped;      /* waits since the last attempt to poll */
+    unsigned shared_waits;
     int64_t heard_ns; /* time of the last poll of the daemon's link */
     unsigned turns;   /* of direct links */
     bool looked;      /* phase 1 has just been tried in vain, before this wait */
@@ -182,9 +184,14 @@ static int64_t polling_ns(void)
 {
     if (spin_us() >= 0)
         return spin_us() * 1000;
-    if ((!habit.paid || yields_are_useless()) && ++habit.skipped < RETRY_WAITS)
+    if (core_is_shared() && ++habit.shared_waits % SHARED_WAITS == 0)
+        return 0;
+    bool skips = !habit.paid || yields_are_useless();
+    if (skips && ++habit.skipped < RETRY_WAITS)
         return 0;
     habit.skipped = 0;
+    if (skips)
+        habit.taken_ns /= 2; /* while the task sleeps it learns little: what it knows grows old */
     return (core_is_shared() ? SHARED_NS : ALONE_NS) * slowness();
 }
 
@@ -674,4 +681,10 @@ int pvmi_gate_wait(const struct pvmi_gate *g)
     int rc = g->is_open(g->arg) ? 0 : wait_until(g->is_open, g->arg, PVMI_WAIT_FOREVER, true, g);
     g->sleep(g->arg, false);
     return pvmc_error_public(rc);
+}
+
+/* If the daemon is gone, the next call that waits reports it. */
+void pvmi_gate_listen(void)
+{
+    pvmi_wait_glance();
 }

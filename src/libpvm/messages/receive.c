@@ -184,7 +184,7 @@ static bool take_without_waiting(struct search *s)
 {
     if (!pvmi_arrivals_count && !pvmi_call_is_watched())
         pvmi_wait_look();
-    return take_in(s, SIZE_MAX);
+    return take_in(s, SIZE_MAX) || (pvmi_inbox_lost && look(s));
 }
 
 static int take_until(struct search *s, int64_t deadline_us)

@@ -20,6 +20,7 @@
 #include "wire/rights.h"
 
 #define SEALS            (F_SEAL_SHRINK | F_SEAL_GROW)
+#define BELL_SPARE_FDS   16
 #define PACKETS_PER_LOOK 64 /* bounds the work that a peer can cause */
 
 enum packet_kind { PACKET_HELLO = 1, PACKET_ARENA, PACKET_CLOSED, PACKET_BELL };
@@ -366,13 +367,21 @@ static void take_arena(struct pvmt_shm_link *l, struct received *r)
              r->fd >= 0 ? "it is not sealed, or it has huge pages" : "out of descriptors, see ulimit -n");
 }
 
+/* Whether it is one of the last descriptors that the process may have. They are reserved for the program. */
+static bool is_scarce(int fd)
+{
+    struct rlimit limit;
+    return !getrlimit(RLIMIT_NOFILE, &limit) && (rlim_t)fd + BELL_SPARE_FDS >= limit.rlim_cur;
+}
+
 /* Takes ownership of the descriptor. The reserve, which arenas need, comes first. */
 static void take_bell(struct pvmt_shm_link *l, struct received *r)
 {
-    if (reserve_fd < 0 && r->fd >= 0) {
+    if (r->fd >= 0 && (reserve_fd < 0 || is_scarce(r->fd))) {
         close(r->fd);
         r->fd = -1;
-        reserve();
+        if (reserve_fd < 0)
+            reserve();
     }
     if (l->bell >= 0 || r->fd < 0)
         return;
