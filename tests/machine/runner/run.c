@@ -148,6 +148,7 @@ static void set_up(void)
     set("PVM_ALLOW_ROOT", "%s", "1");
     set("CHECK_FAILED", "%s/reports/failed", folder);
     set("ASAN_OPTIONS", "log_path=%s/reports/asan:detect_stack_use_after_return=1:quarantine_size_mb=16", folder);
+    set("LSAN_OPTIONS", "suppressions=%s:print_suppressions=0", LEAKS_FILE);
     set("UBSAN_OPTIONS", "log_path=%s/reports/ubsan:print_stacktrace=1", folder);
     set("TSAN_OPTIONS", "log_path=%s/reports/tsan", folder);
     for (int i = 0; i < options.extra_count; i++)
