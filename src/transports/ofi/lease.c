@@ -1,6 +1,6 @@
 /*
  * lease.c - one word for each link that says whether what it has lent is still valid: its own key, or 0. Peers read it
- * after a large frame, unless a device checks memory keys.
+ * after a large frame.
  */
 #include <endian.h>
 #include <stdlib.h>
@@ -9,8 +9,6 @@
 
 int pvmt_ofi_leases_open(struct ofi_transport *t)
 {
-    if (t->enforced)
-        return 0;
     t->leases = calloc(OFI_LEASES, sizeof *t->leases);
     if (!t->leases)
         return PVMC_ENOMEM;
@@ -28,8 +26,6 @@ void pvmt_ofi_leases_close(struct ofi_transport *t, bool foreign)
 int pvmt_ofi_lease_begin(struct ofi_link *l)
 {
     struct ofi_transport *t = pvmt_ofi_of(l);
-    if (t->enforced)
-        return 0;
     for (unsigned i = 0; i < OFI_LEASES && !l->lease; i++)
         if (!t->leases[(l->own_key + i) % OFI_LEASES])
             l->lease = &t->leases[(l->own_key + i) % OFI_LEASES];

@@ -24,10 +24,20 @@ static int make(struct ofi_link *l)
     return rc;
 }
 
+/* 0, or why there can be no more links. */
+static int check_room(const struct ofi_transport *t)
+{
+    if (t->retired_count < OFI_RETIRED_MAX)
+        return t->dead;
+    pvmc_log_once(PVMC_LOG_WARNING, "no more ofi links: too many ended while the peer was reading");
+    return PVMC_ELIMIT;
+}
+
 struct ofi_link *pvmt_ofi_link_new(struct ofi_transport *t, void *owner, int *error)
 {
-    struct ofi_link *l = t->dead ? NULL : calloc(1, sizeof *l);
-    *error = t->dead ? t->dead : PVMC_ENOMEM;
+    int refused = check_room(t);
+    struct ofi_link *l = refused ? NULL : calloc(1, sizeof *l);
+    *error = refused ? refused : PVMC_ENOMEM;
     if (!l)
         return NULL;
     l->base = (struct pvmt_endpoint){.transport = &t->base, .owner = owner};
@@ -44,11 +54,10 @@ struct ofi_link *pvmt_ofi_link_new(struct ofi_transport *t, void *owner, int *er
 int pvmt_ofi_link_describe(const struct ofi_link *l, uint8_t blob[PVMT_OFFER_MAX])
 {
     const struct ofi_transport *t = pvmt_ofi_of(l);
-    struct pvmt_ofi_offer o = {.key = l->own_key, .address_length = t->address_length};
-    if (l->lease) {
-        o.lease_at = pvmt_ofi_location(t, t->leases, l->lease);
-        o.lease_rma_key = fi_mr_key(t->lease_region);
-    }
+    struct pvmt_ofi_offer o = {.key = l->own_key,
+                               .lease_at = pvmt_ofi_location(t, t->leases, l->lease),
+                               .lease_rma_key = fi_mr_key(t->lease_region),
+                               .address_length = t->address_length};
     strncpy(o.provider, t->info->fabric_attr->prov_name, sizeof o.provider - 1);
     memcpy(o.address, t->address, t->address_length);
     return pvmt_ofi_offer_encode(&o, blob);
@@ -64,7 +73,7 @@ int pvmt_ofi_link_connect(struct ofi_link *l, const struct pvmt_ofi_offer *peer)
     }
     l->peer = pvmt_ofi_peer_get(t, peer->address, peer->address_length);
     l->peer_key = peer->key;
-    l->peer_lease = (struct ofi_piece){peer->lease_at, peer->lease_rma_key, sizeof *l->lease};
+    l->peer_lease = (struct ofi_place){peer->lease_at, peer->lease_rma_key};
     l->awaiting = t->watching = true;
     return l->peer ? 0 : PVMC_EUNREACHABLE;
 }
@@ -105,6 +114,7 @@ void pvmt_ofi_link_bury(struct ofi_link *l)
     struct ofi_transport *t = pvmt_ofi_of(l);
     t->burials++;
     stop(l);
+    pvmt_ofi_slots_orphan(l); /* a late goodbye */
     pvmt_ofi_peer_put(t, l->peer);
     l->peer = NULL;
     DL_DELETE(t->links, l);
@@ -197,9 +207,10 @@ bool pvmt_ofi_link_tick(struct ofi_link *l)
         t->attention |= l->bye_due != 0;
         return l->bye_due;
     }
+    bool keeps = pvmt_ofi_loans_tick(l);
     bool due = l->awaiting || l->loans || l->refused || l->early_count || l->read || l->ended;
     if (l->state == OFI_OFFERED || l->failed || !due)
-        return false;
+        return keeps;
     if (++l->silent_ticks > t->ticks_limit) {
         pvmt_ofi_link_fail(l, PVMC_ETIMEOUT, "the peer does not answer");
         return false;

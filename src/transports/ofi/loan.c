@@ -1,97 +1,88 @@
-/* loan.c - large frames that the peer reads from our memory. */
+/*
+ * loan.c - large frames that the peer reads from our memory: from copies, in memory that is only lent.
+ *
+ * fi_close() of registered memory does not end the reads of it. Some providers carry reads out in software, later and
+ * from where the memory was; others keep the registration in a cache, and its key stays valid. So nothing else ever
+ * comes to where a peer may still read, nor may it be unmapped: the process would crash on it.
+ */
 #include <stdlib.h>
-#include <string.h>
+#include <sys/mman.h>
 #include "core/error.h"
 #include "ofi_transport.h"
 
-#define INPLACE_BYTES 16384 /* pieces shorter than this are copied together: each costs a registration and a read */
+#define LOAN_BYTES  PVMC_FRAME_PAYLOAD_MAX
+#define SPARE_TICKS 8 /* of OFI_TICK_US: after that long without a large frame their memory goes back */
 
-/* Adds a piece of memory, or extends the last one. False: it cannot be registered. */
-static bool lend_piece(struct ofi_transport *t, struct ofi_loan *loan, struct ofi_piece *pieces, const uint8_t *data,
-                       uint32_t bytes)
-{
-    struct fid_mr *mr = pvmt_ofi_register(t, data, bytes, FI_REMOTE_READ);
-    if (!mr)
-        return false;
-    pieces[loan->count] = (struct ofi_piece){pvmt_ofi_location(t, data, data), fi_mr_key(mr), bytes};
-    loan->regions[loan->count++] = mr;
-    return true;
-}
-
-/* How many bytes follow each other in memory from piece i on; moves i behind them. */
-static uint32_t run_of(const struct pvmc_frame *f, unsigned *i)
-{
-    const uint8_t *begin = f->pieces[*i].iov_base, *end = begin;
-    for (; *i < f->piece_count && (f->pieces[*i].iov_base == end || !f->pieces[*i].iov_len); ++*i)
-        end += f->pieces[*i].iov_len;
-    return (uint32_t)(end - begin);
-}
-
-/* Whether the payload consists of long runs, so that it need not be copied. */
-static bool stays_in_place(const struct pvmc_frame *f)
-{
-    bool long_ones = true;
-    for (unsigned i = 0; i < f->piece_count && long_ones;) {
-        uint32_t bytes = run_of(f, &i);
-        long_ones = bytes >= INPLACE_BYTES || bytes == f->h.length;
-    }
-    return long_ones;
-}
-
-static bool lend_in_place(struct ofi_transport *t, struct ofi_loan *loan, struct ofi_piece *pieces,
-                          struct pvmc_frame *f)
-{
-    bool lent = true;
-    loan->frame = pvmc_frame_ref(f);
-    for (unsigned i = 0; i < f->piece_count && lent;) {
-        const uint8_t *data = f->pieces[i].iov_base;
-        uint32_t bytes = run_of(f, &i);
-        lent = !bytes || lend_piece(t, loan, pieces, data, bytes);
-    }
-    return lent;
-}
-
-static bool lend_copy(struct ofi_transport *t, struct ofi_loan *loan, struct ofi_piece *pieces,
-                      const struct pvmc_frame *f)
-{
-    loan->mem = pvmc_mem_new(f->h.length);
-    uint8_t *to = loan->mem ? loan->mem->data : NULL;
-    for (unsigned i = 0; to && i < f->piece_count; i++) {
-        memcpy(to, f->pieces[i].iov_base, f->pieces[i].iov_len);
-        to += f->pieces[i].iov_len;
-    }
-    return to && lend_piece(t, loan, pieces, loan->mem->data, f->h.length);
-}
-
-struct ofi_loan *pvmt_ofi_lend(struct ofi_transport *t, struct pvmc_frame *f, struct ofi_piece pieces[OFI_PIECES_MAX],
-                               int *error)
+static struct ofi_loan *loan_new(struct ofi_transport *t)
 {
     struct ofi_loan *loan = calloc(1, sizeof *loan);
-    *error = PVMC_ENOMEM;
-    if (!loan)
+    void *data = loan ? mmap(NULL, LOAN_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
+    if (data == MAP_FAILED) {
+        free(loan);
         return NULL;
-    if (stays_in_place(f) ? lend_in_place(t, loan, pieces, f) : lend_copy(t, loan, pieces, f))
+    }
+    loan->data = data;
+    loan->region = pvmt_ofi_register(t, data, LOAN_BYTES, FI_REMOTE_READ);
+    if (loan->region)
         return loan;
-    *error = PVMC_ELIMIT;
-    pvmt_ofi_loan_free(loan, false);
+    munmap(data, LOAN_BYTES);
+    free(loan);
     return NULL;
 }
 
-void pvmt_ofi_loan_free(struct ofi_loan *loan, bool foreign)
+static void loan_free(struct ofi_loan *loan, bool foreign)
 {
-    for (unsigned i = 0; i < loan->count && !foreign; i++)
-        fi_close(&loan->regions[i]->fid);
-    pvmc_mem_unref(loan->mem);
-    pvmc_frame_unref(loan->frame);
+    if (!foreign)
+        fi_close(&loan->region->fid);
+    munmap(loan->data, LOAN_BYTES);
     free(loan);
 }
 
-static void end_first(struct ofi_link *l, bool foreign)
+static void free_list(struct ofi_loan *first, bool foreign)
+{
+    while (first) {
+        struct ofi_loan *next = first->next;
+        loan_free(first, foreign);
+        first = next;
+    }
+}
+
+static struct ofi_loan *take_first(struct ofi_link *l)
 {
     struct ofi_loan *first = l->loans;
     l->loans = first->next;
     l->loan_count--;
-    pvmt_ofi_loan_free(first, foreign);
+    return first;
+}
+
+struct ofi_loan *pvmt_ofi_lend(struct ofi_link *l, const struct pvmc_frame *f)
+{
+    struct ofi_loan *loan = l->spare;
+    if (loan)
+        l->spare = loan->next;
+    else
+        loan = loan_new(pvmt_ofi_of(l));
+    if (loan)
+        pvmt_ofi_gather(f, loan->data);
+    return loan;
+}
+
+void pvmt_ofi_loan_begin(struct ofi_link *l, struct ofi_loan *loan)
+{
+    loan->next = NULL;
+    if (l->loans)
+        l->last_loan->next = loan;
+    else
+        l->loans = loan;
+    l->last_loan = loan;
+    l->loan_count++;
+    l->spare_ticks = 0;
+}
+
+void pvmt_ofi_loan_spare(struct ofi_link *l, struct ofi_loan *loan)
+{
+    loan->next = l->spare;
+    l->spare = loan;
 }
 
 bool pvmt_ofi_loans_end(struct ofi_link *l, unsigned count)
@@ -99,8 +90,26 @@ bool pvmt_ofi_loans_end(struct ofi_link *l, unsigned count)
     if (count > l->loan_count)
         return false;
     while (count--)
-        end_first(l, false);
+        pvmt_ofi_loan_spare(l, take_first(l));
     return true;
+}
+
+bool pvmt_ofi_loans_tick(struct ofi_link *l)
+{
+    if (l->spare && ++l->spare_ticks > SPARE_TICKS) {
+        free_list(l->spare, false);
+        l->spare = NULL;
+    }
+    return l->spare;
+}
+
+/* Keeps the addresses, which the peer may still read, but not the memory. */
+static void retire(struct ofi_transport *t, struct ofi_loan *loan)
+{
+    madvise(loan->data, LOAN_BYTES, MADV_DONTNEED);
+    loan->next = t->retired;
+    t->retired = loan;
+    t->retired_count++;
 }
 
 /* The lease ends first: who reads later than that sees it. */
@@ -108,6 +117,16 @@ void pvmt_ofi_loans_revoke(struct ofi_link *l, bool foreign)
 {
     if (!foreign)
         pvmt_ofi_lease_end(l);
-    while (l->loans)
-        end_first(l, foreign);
+    while (l->loans && !foreign)
+        retire(pvmt_ofi_of(l), take_first(l));
+    free_list(l->loans, foreign);
+    free_list(l->spare, foreign);
+    l->loans = l->spare = NULL;
+    l->loan_count = 0;
+}
+
+void pvmt_ofi_loans_close(struct ofi_transport *t, bool foreign)
+{
+    free_list(t->retired, foreign);
+    t->retired = NULL;
 }

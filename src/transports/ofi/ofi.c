@@ -50,8 +50,7 @@ static void ofi_query(const struct pvmt_transport *t, struct pvmt_attributes *ou
                                     .by_name_only = !pvmt_ofi_provider_suits_auto(NULL),
                                     .secrecy = "in the clear",
                                     .end_unseen = true,
-                                    .look_us = t && !of(t)->has_descriptor ? OFI_LOOK_MAX_US : 0,
-                                    .registers = true};
+                                    .look_us = t && !of(t)->has_descriptor ? OFI_LOOK_MAX_US : 0};
 }
 
 /* ---- opening ---- */
@@ -101,12 +100,10 @@ static int open_objects(struct ofi_transport *t)
 
 static void read_limits(struct ofi_transport *t)
 {
-    const char *name = t->info->fabric_attr->prov_name;
     size_t inject = t->info->tx_attr->inject_size, most = OFI_MESSAGE_BYTES;
     if (inject >= INJECT_BYTES && inject < most)
         most = inject;
     t->eager_bytes = (unsigned)most - OFI_PREFIX_BYTES - PVMC_FRAME_HEADER_BYTES;
-    t->enforced = t->info->domain_attr->mr_mode & FI_MR_PROV_KEY || pvmt_ofi_provider_is_card(name);
     t->ticks_limit = (unsigned)(pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) / OFI_TICK_US);
 }
 
@@ -147,6 +144,7 @@ static void take_down(struct ofi_transport *t, bool foreign)
     if (!foreign)
         close_object(t->ep ? &t->ep->fid : NULL);
     pvmt_ofi_reads_close(t, foreign);
+    pvmt_ofi_loans_close(t, foreign);
     pvmt_ofi_slots_close(t, foreign);
     pvmt_ofi_leases_close(t, foreign);
     pvmt_ofi_peers_close(t);
@@ -242,11 +240,22 @@ void pvmt_ofi_device_lost(struct ofi_transport *t, int error)
     pvmc_log(PVMC_LOG_WARNING, "ofi: %s has failed: %s; messages take other routes", t->info->fabric_attr->prov_name,
              t->lib->strerror(error));
     t->dead = PVMC_EUNREACHABLE;
+    pvmt_ofi_wait_no_more(t);
     DL_FOREACH (t->links, l)
         pvmt_ofi_link_fail(l, PVMC_EDOWN, "the device has failed");
 }
 
 /* ---- connecting ---- */
+
+/* Writes what the peer must know of a new link. Its length, or a PVMC_E code and no link. */
+static int describe(struct ofi_link *l, uint8_t blob[PVMT_OFFER_MAX], struct pvmt_endpoint **out)
+{
+    int length = pvmt_ofi_link_describe(l, blob);
+    *out = length < 0 ? NULL : &l->base;
+    if (length < 0)
+        pvmt_ofi_link_bury(l);
+    return length;
+}
 
 static int ofi_offer(struct pvmt_transport *base, void *owner, uint8_t blob[PVMT_OFFER_MAX], int *fd,
                      struct pvmt_endpoint **out)
@@ -254,10 +263,7 @@ static int ofi_offer(struct pvmt_transport *base, void *owner, uint8_t blob[PVMT
     int rc;
     struct ofi_link *l = pvmt_ofi_link_new(of(base), owner, &rc);
     *fd = -1;
-    if (!l)
-        return rc;
-    *out = &l->base;
-    return pvmt_ofi_link_describe(l, blob);
+    return l ? describe(l, blob, out) : rc;
 }
 
 static int ofi_join(struct pvmt_transport *base, const uint8_t *blob, size_t length, int fd, void *owner,
@@ -276,8 +282,7 @@ static int ofi_join(struct pvmt_transport *base, const uint8_t *blob, size_t len
         return rc;
     }
     l->state = OFI_JOINING;
-    *out = &l->base;
-    return pvmt_ofi_link_describe(l, reply);
+    return describe(l, reply, out);
 }
 
 static int ofi_joined(struct pvmt_endpoint *ep, const uint8_t *reply, size_t length)
@@ -303,6 +308,12 @@ static void ofi_disconnect(struct pvmt_endpoint *ep)
 }
 
 static size_t ofi_pending(const struct pvmt_endpoint *ep)
+{
+    return link_of(ep)->sending;
+}
+
+/* A provider that emulates reads needs the lender's processor. */
+static size_t ofi_unsent(const struct pvmt_endpoint *ep)
 {
     return link_of(ep)->loan_count + link_of(ep)->sending;
 }
@@ -412,6 +423,7 @@ const struct pvmt_transport_ops pvmt_ofi_ops = {
     .disconnect = ofi_disconnect,
     .send = pvmt_ofi_send,
     .pending = ofi_pending,
+    .unsent = ofi_unsent,
     .progress = ofi_progress,
     .fd = ofi_fd,
     .arm = pvmt_ofi_arm,

@@ -18,10 +18,10 @@
  * Frames are numbered and put in order here, because a provider may complete a long message after a later short one.
  * A sender has at most OFI_WINDOW frames in flight, its credits, which come back in messages of the other direction.
  *
- * A provider whose memory keys a device checks (`enforced`) reads straight to a frame's final place. Of others, which
- * emulate this in software, a read may still be under way when a side has given the link up and uses the memory for
- * something else. There, reads go to memory of their own, and count only if a later look at the peer's lease shows that
- * what it had lent was still valid.
+ * The end of a link does not end the reads of its large frames: many providers carry them out in software, and caches
+ * of registrations keep old keys valid. So the lender lends copies, to whose place nothing else ever comes (loan.c);
+ * reads go to memory of their own, and count only if a later look at the peer's lease shows that the frame was still
+ * lent.
  */
 #ifndef PVMT_OFI_TRANSPORT_H
 #define PVMT_OFI_TRANSPORT_H
@@ -36,18 +36,18 @@
 #include "offer.h"
 
 #define OFI_WINDOW        32    /* frames in flight; a power of 2 */
-#define OFI_LOANS_MAX     16    /* large frames of one link that wait to be read by the peer */
+#define OFI_LOANS_MAX     8     /* large frames of one link that wait to be read by the peer */
+#define OFI_RETIRED_MAX   16384 /* loans that a peer may read for ever; with more there are no new links */
 #define OFI_MESSAGE_BYTES 16256 /* of the longest message; tcp;ofi_rxm copies up to 16 KiB */
 #define OFI_PREFIX_BYTES  24
-#define OFI_PIECES_MAX    PVMC_FRAME_PIECES_MAX
-#define OFI_LEASES        4096   /* so many links at most, unless keys are enforced */
+#define OFI_LEASES        4096   /* so many links at most */
 #define OFI_LOOK_MIN_US   50     /* a sleeping task looks for completions at this interval at first, ... */
 #define OFI_LOOK_MAX_US   1000   /* ... and later at this one, if the provider has no descriptor that tells */
 #define OFI_TICK_US       250000 /* between two looks at links that await something */
 
 enum ofi_kind {
     OFI_FRAME = 1,      /* a header and the payload */
-    OFI_LARGE,          /* a header and the locations of the payload */
+    OFI_LARGE,          /* a header and where the payload lies */
     OFI_NEWS,           /* only what the prefix says */
     OFI_BYE,            /* the last message; its number is that of the frame that would come next */
     OFI_ANSWER = 0x80,  /* with any of these: send something back */
@@ -85,30 +85,28 @@ struct ofi_peer {
 
 /* A large frame for the peer to read. */
 struct ofi_loan {
-    struct pvmc_frame *frame; /* held while its payload is read; NULL: copied */
-    struct pvmc_mem *mem;     /* the copy */
-    unsigned count;
-    struct fid_mr *regions[OFI_PIECES_MAX];
+    uint8_t *data; /* the copy, mapped for this */
+    struct fid_mr *region;
     struct ofi_loan *next;
 };
 
-struct ofi_piece {
+/* Registered memory of a peer. */
+struct ofi_place {
     uint64_t at, key;
-    uint32_t bytes;
 };
+
+enum { OFI_READ_FRAME, OFI_READ_LEASE, OFI_READS };
 
 /* A large frame that is being read. Ends with its last operation, which may be after its link. */
 struct ofi_read {
     struct ofi_link *link; /* NULL: it is gone, and the result with it */
     struct pvmc_frame_header h;
-    uint8_t *place, *to;  /* where the payload belongs, and where it is read to */
-    struct pvmc_mem *mem; /* contains `to`; NULL: it is a buffer */
+    uint8_t *place, *to; /* where the payload belongs, and the buffer that it is read to */
     struct fid_mr *region;
-    unsigned count, posted, done; /* operations */
-    bool looking;                 /* at the lease, after everything else */
+    struct ofi_place from;
+    unsigned posted, done; /* operations */
     bool failed;
-    struct ofi_piece pieces[OFI_PIECES_MAX + 1];
-    struct ofi_work works[OFI_PIECES_MAX + 1];
+    struct ofi_work works[OFI_READS];
     struct ofi_read *prev, *next;
 };
 
@@ -131,8 +129,8 @@ struct ofi_link {
     enum ofi_state state;
     uint64_t own_key, peer_key; /* in messages to us, and from us, next to each other */
     struct ofi_peer *peer;
-    uint64_t *lease; /* own_key, little-endian, or 0: what we lent is no longer valid. NULL: `enforced` */
-    struct ofi_piece peer_lease;
+    uint64_t *lease; /* own_key, little-endian, or 0: what we lent is no longer valid */
+    struct ofi_place peer_lease;
 
     bool parted;    /* disconnected by its owner */
     bool failed;    /* down is due, for this reason */
@@ -154,6 +152,8 @@ struct ofi_link {
     unsigned sending;     /* messages that libfabric has not finished sending */
     struct ofi_loan *loans, *last_loan;
     unsigned loan_count;
+    struct ofi_loan *spare;
+    unsigned spare_ticks;               /* since the last loan */
     struct ofi_early early[OFI_WINDOW]; /* by number */
     unsigned early_count;
     struct ofi_read *read; /* later frames wait for it */
@@ -176,8 +176,8 @@ struct ofi_transport {
     uint8_t address[PVMT_OFI_ADDRESS_BYTES];
     unsigned address_length;
     unsigned eager_bytes; /* payload of the longest frame that is sent; longer ones are read */
-    bool enforced;        /* a device checks memory keys */
     int epoll, timer;
+    int descriptor;       /* of the provider, if it has one */
     bool has_descriptor;  /* the provider tells of completions; else we look */
     int64_t timer_us;     /* expiry; 0: not set */
     int64_t tick_us;      /* when links are looked at next; 0: nothing is awaited */
@@ -187,10 +187,12 @@ struct ofi_transport {
     struct ofi_chunk *chunks;
     unsigned chunk_count;
     struct ofi_work *free_sends, *idle_receives;
-    uint64_t *leases; /* of all links; 0: free. NULL: `enforced` */
+    uint64_t *leases; /* of all links; 0: free */
     struct fid_mr *lease_region;
     struct ofi_peer *peers;
     struct ofi_read *reads;
+    struct ofi_loan *retired; /* taken back when a peer might have been reading; freed with the endpoint */
+    unsigned retired_count;
     struct ofi_link *links, *by_key, *graveyard;
     unsigned operations; /* under way, without receives */
     unsigned burials;    /* number of links taken out of service */
@@ -241,6 +243,9 @@ bool pvmt_ofi_can_send(const struct ofi_link *l);
 bool pvmt_ofi_send_own(struct ofi_link *l, unsigned kind);
 void pvmt_ofi_sent(struct ofi_transport *t, struct ofi_work *w, int error);
 
+/* Copies a frame's payload; returns where it ends. */
+uint8_t *pvmt_ofi_gather(const struct pvmc_frame *f, uint8_t *to);
+
 /* ---- receive.c ---- */
 
 void pvmt_ofi_receive(struct ofi_transport *t, const uint8_t *data, size_t length);
@@ -251,11 +256,10 @@ void pvmt_ofi_drop_early(struct ofi_link *l);
 
 /* ---- read.c ---- */
 
-/* A frame with this header lies in the peer's memory. */
-void pvmt_ofi_read_begin(struct ofi_link *l, const struct pvmc_frame_header *h, const struct ofi_piece *pieces,
-                         unsigned count);
+/* The payload of a frame with this header lies in the peer's memory. */
+void pvmt_ofi_read_begin(struct ofi_link *l, const struct pvmc_frame_header *h, struct ofi_place from);
 
-/* Posts what has not been posted yet. */
+/* Posts the next operation if it has not been posted yet. */
 void pvmt_ofi_read_post(struct ofi_read *r);
 void pvmt_ofi_read_done(struct ofi_transport *t, struct ofi_work *w, int error);
 
@@ -267,16 +271,26 @@ void pvmt_ofi_reads_close(struct ofi_transport *t, bool foreign);
 
 /* ---- loan.c ---- */
 
-/* Lends a frame's payload; fills in its pieces. NULL and *error. */
-struct ofi_loan *pvmt_ofi_lend(struct ofi_transport *t, struct pvmc_frame *f, struct ofi_piece pieces[OFI_PIECES_MAX],
-                               int *error);
-void pvmt_ofi_loan_free(struct ofi_loan *loan, bool foreign);
+/* A copy of a frame's payload. Call pvmt_ofi_loan_begin() or pvmt_ofi_loan_spare(). NULL: no memory. */
+struct ofi_loan *pvmt_ofi_lend(struct ofi_link *l, const struct pvmc_frame *f);
+
+/* The peer has been told of it. */
+void pvmt_ofi_loan_begin(struct ofi_link *l, struct ofi_loan *loan);
+
+/* The peer does not read it, or no longer. */
+void pvmt_ofi_loan_spare(struct ofi_link *l, struct ofi_loan *loan);
 
 /* The peer has read so many large frames. False: fewer were lent to it. */
 bool pvmt_ofi_loans_end(struct ofi_link *l, unsigned count);
 
-/* Takes back everything: the peer can no longer read it. */
+/* Called every OFI_TICK_US: spare memory goes back after a while. Whether there is still some. */
+bool pvmt_ofi_loans_tick(struct ofi_link *l);
+
+/* Takes back everything: what the peer reads from now on does not count. */
 void pvmt_ofi_loans_revoke(struct ofi_link *l, bool foreign);
+
+/* Frees what peers might have been reading; the endpoint is closed. */
+void pvmt_ofi_loans_close(struct ofi_transport *t, bool foreign);
 
 /* ---- lease.c ---- */
 
@@ -332,6 +346,9 @@ void pvmt_ofi_peer_leaves(struct ofi_transport *t, const uint8_t *address);
 
 int pvmt_ofi_wait_open(struct ofi_transport *t);
 void pvmt_ofi_wait_close(struct ofi_transport *t);
+
+/* The device is lost: completions wake nobody any more. */
+void pvmt_ofi_wait_no_more(struct ofi_transport *t);
 
 /* Reads the timer, and looks at the links if that is due. */
 void pvmt_ofi_wait_look(struct ofi_transport *t);

@@ -107,14 +107,6 @@ bool pvmt_ofi_provider_is_local(const char *name)
     return !strcmp(name && name[0] ? name : setting(), "shm");
 }
 
-bool pvmt_ofi_provider_is_card(const char *name)
-{
-    bool found = false;
-    for (size_t i = 0; i < sizeof cards / sizeof *cards; i++)
-        found = found || is_provider_of(&cards[i], name);
-    return found;
-}
-
 /* ---- what there is ---- */
 
 /* All endpoints of this provider (NULL or "": of all) that could carry links; NULL: none. */

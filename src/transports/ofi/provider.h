@@ -35,9 +35,6 @@ bool pvmt_ofi_provider_suits_auto(const char *classes);
 /* Whether the provider reaches this host only. */
 bool pvmt_ofi_provider_is_local(const char *name);
 
-/* Whether a network card checks the keys of its memory. */
-bool pvmt_ofi_provider_is_card(const char *name);
-
 /* describe() of transport.h: each provider with its devices. */
 void pvmt_ofi_providers_describe(void (*line)(void *arg, const char *text), void *arg);
 

@@ -20,9 +20,7 @@ static void read_free(struct ofi_transport *t, struct ofi_read *r, bool foreign)
 {
     if (r->region && !foreign)
         fi_close(&r->region->fid);
-    if (!r->mem)
-        buffer_free(r->to);
-    pvmc_mem_unref(r->mem);
+    buffer_free(r->to);
     DL_DELETE(t->reads, r);
     free(r);
 }
@@ -40,51 +38,48 @@ static uint8_t *take_buffer(struct ofi_link *l)
     return fresh == MAP_FAILED ? NULL : fresh;
 }
 
-/* Reads into the frame's place if its memory can be held until the last operation ends; else into a buffer. */
+/* The read has memory of its own, because nothing ends a read under way when its link does. */
 static bool find_memory(struct ofi_transport *t, struct ofi_read *r)
 {
-    struct pvmc_mem *m = t->enforced ? pvmc_mem_at(r->place, r->h.length) : NULL;
-    r->mem = m ? pvmc_mem_ref(m) : NULL;
-    r->to = m ? r->place : take_buffer(r->link);
+    r->to = take_buffer(r->link);
     if (r->to && pvmt_ofi_registers_local(t))
-        r->region = pvmt_ofi_register(t, r->to, m ? r->h.length : buffer_bytes, FI_READ);
+        r->region = pvmt_ofi_register(t, r->to, buffer_bytes, FI_READ);
     return r->to && (r->region || !pvmt_ofi_registers_local(t));
 }
 
-/* ---- operations ---- */
+/* ---- operations: the frame, and after it the peer's lease ---- */
 
-static ssize_t post_one(struct ofi_transport *t, struct ofi_read *r, unsigned i, uint8_t *to)
+static ssize_t post_one(struct ofi_transport *t, struct ofi_read *r)
 {
-    const struct ofi_piece *p = &r->pieces[i];
-    struct ofi_work *w = &r->works[i];
+    bool lease = r->posted == OFI_READ_LEASE;
+    const struct ofi_place *from = lease ? &r->link->peer_lease : &r->from;
+    uint8_t *to = r->to + (lease ? r->h.length : 0);
+    size_t bytes = lease ? sizeof(uint64_t) : r->h.length;
+    struct ofi_work *w = &r->works[r->posted];
     *w = (struct ofi_work){.task = OFI_READ, .read = r, .peer = r->link->peer};
     return w->peer->gone ? -FI_ESHUTDOWN
-                         : fi_read(t->ep, to, p->bytes, r->region ? fi_mr_desc(r->region) : NULL, w->peer->number,
-                                   p->at, p->key, &w->context);
+                         : fi_read(t->ep, to, bytes, r->region ? fi_mr_desc(r->region) : NULL, w->peer->number,
+                                   from->at, from->key, &w->context);
 }
 
 void pvmt_ofi_read_post(struct ofi_read *r)
 {
     struct ofi_transport *t = pvmt_ofi_of(r->link);
-    uint8_t *to = r->to;
-    for (unsigned i = 0; i < r->posted; i++)
-        to += r->pieces[i].bytes;
-    while (r->posted < r->count && !r->failed && !r->link->failed) {
-        ssize_t rc = post_one(t, r, r->posted, to);
-        if (rc == -FI_EAGAIN)
-            t->stuffed = true;
-        else if (rc)
-            pvmt_ofi_link_fail(r->link, PVMC_EDOWN, t->lib->strerror((int)-rc));
-        if (rc)
-            return;
+    if (r->posted > r->done || r->failed || r->link->failed)
+        return;
+    ssize_t rc = post_one(t, r);
+    if (rc == -FI_EAGAIN) {
+        t->stuffed = true;
+    } else if (rc) {
+        pvmt_ofi_link_fail(r->link, PVMC_EDOWN, t->lib->strerror((int)-rc));
+    } else {
+        r->posted++;
         r->link->peer->uses++;
         t->operations++;
-        to += r->pieces[r->posted++].bytes;
     }
 }
 
-void pvmt_ofi_read_begin(struct ofi_link *l, const struct pvmc_frame_header *h, const struct ofi_piece *pieces,
-                         unsigned count)
+void pvmt_ofi_read_begin(struct ofi_link *l, const struct pvmc_frame_header *h, struct ofi_place from)
 {
     struct pvmt_transport *base = l->base.transport;
     struct ofi_transport *t = pvmt_ofi_of(l);
@@ -99,9 +94,7 @@ void pvmt_ofi_read_begin(struct ofi_link *l, const struct pvmc_frame_header *h, 
         pvmt_ofi_link_fail(l, PVMC_ENOMEM, "no memory for a message");
         return;
     }
-    *r = (struct ofi_read){.link = l, .h = *h, .place = place, .count = count};
-    memcpy(r->pieces, pieces, count * sizeof *pieces);
-    r->pieces[count] = l->peer_lease;
+    *r = (struct ofi_read){.link = l, .h = *h, .place = place, .from = from};
     DL_APPEND(t->reads, r);
     l->read = r;
     t->watching = true;
@@ -124,11 +117,9 @@ static void deliver(struct ofi_transport *t, struct ofi_read *r)
 {
     struct ofi_link *l = r->link;
     struct pvmc_frame_header h = r->h;
-    if (!r->mem) {
-        pvmc_mem_copy(r->place, r->to, r->h.length);
-        l->buffer = r->to;
-        r->to = NULL;
-    }
+    pvmc_mem_copy(r->place, r->to, r->h.length);
+    l->buffer = r->to;
+    r->to = NULL;
     read_free(t, r, false);
     l->read = NULL;
     l->read_frames++;
@@ -138,18 +129,14 @@ static void deliver(struct ofi_transport *t, struct ofi_read *r)
     pvmt_ofi_deliver_early(l);
 }
 
-/* All operations posted so far have ended. */
 static void advance(struct ofi_transport *t, struct ofi_read *r)
 {
-    if (!t->enforced && !r->looking) {
-        r->looking = true;
-        r->count++; /* the last piece is the peer's lease */
+    if (r->done == OFI_READ_LEASE)
         pvmt_ofi_read_post(r);
-    } else if (!t->enforced && !lease_is_valid(r)) {
-        pvmt_ofi_link_fail(r->link, PVMC_EDOWN, "the peer took its memory back");
-    } else {
+    else if (lease_is_valid(r))
         deliver(t, r);
-    }
+    else
+        pvmt_ofi_link_fail(r->link, PVMC_EDOWN, "the peer took its memory back");
 }
 
 void pvmt_ofi_read_done(struct ofi_transport *t, struct ofi_work *w, int error)
@@ -161,11 +148,9 @@ void pvmt_ofi_read_done(struct ofi_transport *t, struct ofi_work *w, int error)
     r->failed |= error != 0;
     if (r->link && error)
         pvmt_ofi_link_fail(r->link, PVMC_EDOWN, t->lib->strerror(error));
-    if (r->done < r->posted)
-        return;
     if (!r->link)
         read_free(t, r, false);
-    else if (!r->failed && !r->link->failed && r->posted == r->count)
+    else if (!r->failed && !r->link->failed)
         advance(t, r);
 }
 
@@ -180,7 +165,7 @@ void pvmt_ofi_read_orphan(struct ofi_link *l)
     r->link = NULL;
     if (r->done == r->posted)
         read_free(pvmt_ofi_of(l), r, false);
-    else if (!r->mem) /* a read from a dead task may never end: keep the addresses, but not the memory */
+    else /* a read from a dead task may never end: keep the addresses, but not the memory */
         madvise(r->to, buffer_bytes, MADV_DONTNEED);
 }
 

@@ -28,38 +28,25 @@ static void hand_up(struct ofi_link *l, const struct pvmc_frame_header *h, const
     t->callbacks->rx_done(t->arg, &l->base, h);
 }
 
-/* Reads the locations of a large frame, whose lengths must add up to its own. Returns their number; 0: malformed. */
-static unsigned get_pieces(struct pvmc_buf *b, uint32_t length, struct ofi_piece pieces[OFI_PIECES_MAX])
-{
-    unsigned count = pvmc_buf_get_u8(b);
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < count && i < OFI_PIECES_MAX; i++) {
-        pieces[i].at = pvmc_buf_get_u64(b);
-        pieces[i].key = pvmc_buf_get_u64(b);
-        pieces[i].bytes = pvmc_buf_get_u32(b);
-        sum += pieces[i].bytes;
-        if (!pieces[i].bytes)
-            return 0;
-    }
-    return pvmc_buf_end(b) || sum != length || count > OFI_PIECES_MAX ? 0 : count;
-}
-
 /* Delivers a message, from its kind on. */
 static void deliver(struct ofi_link *l, const uint8_t *message, size_t length)
 {
     struct pvmc_frame_header h;
-    struct ofi_piece pieces[OFI_PIECES_MAX];
+    struct ofi_place place = {0, 0};
     struct pvmc_buf b;
     bool large = (message[20] & ~OFI_ANSWER) == OFI_LARGE;
     pvmc_buf_view(&b, message + OFI_PREFIX_BYTES, length - OFI_PREFIX_BYTES);
     const uint8_t *header = pvmc_buf_get_bytes(&b, PVMC_FRAME_HEADER_BYTES);
     l->rx_next++;
     l->owed++;
-    unsigned count = !header || pvmc_frame_decode(header, &h) ? 0 : large ? get_pieces(&b, h.length, pieces) : 1;
-    if (!count || (!large && pvmc_buf_left(&b) != h.length))
+    if (large) {
+        place.at = pvmc_buf_get_u64(&b);
+        place.key = pvmc_buf_get_u64(&b);
+    }
+    if (!header || pvmc_frame_decode(header, &h) || pvmc_buf_left(&b) != (large ? 0 : h.length) || pvmc_buf_error(&b))
         malformed(l, "a frame is malformed");
     else if (large)
-        pvmt_ofi_read_begin(l, &h, pieces, count);
+        pvmt_ofi_read_begin(l, &h, place);
     else
         hand_up(l, &h, pvmc_buf_get_bytes(&b, h.length));
 }
@@ -152,6 +139,8 @@ static void take(struct ofi_link *l, unsigned kind, uint32_t number, const uint8
     kind &= ~(unsigned)(OFI_ANSWER | OFI_ABANDON);
     if (kind == OFI_FRAME || kind == OFI_LARGE) {
         take_frame(l, number, message, length);
+    } else if (kind == OFI_BYE && number - l->rx_next > OFI_WINDOW) {
+        malformed(l, "it says goodbye after a frame that it may not have sent");
     } else if (kind == OFI_BYE && !l->ended) {
         l->ended = t->watching = true;
         l->end = number;

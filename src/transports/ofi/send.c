@@ -114,7 +114,7 @@ static void count_frame(struct ofi_link *l)
     l->awaiting = pvmt_ofi_of(l)->watching = true;
 }
 
-static uint8_t *gather(const struct pvmc_frame *f, uint8_t *to)
+uint8_t *pvmt_ofi_gather(const struct pvmc_frame *f, uint8_t *to)
 {
     for (unsigned i = 0; i < f->piece_count; i++) {
         memcpy(to, f->pieces[i].iov_base, f->pieces[i].iov_len);
@@ -127,60 +127,42 @@ static int send_small(struct ofi_link *l, const struct pvmc_frame *f, struct ofi
 {
     uint8_t *at = put_prefix(l, OFI_FRAME, w->data);
     pvmc_frame_encode(&f->h, at);
-    return transmit(l, w, gather(f, at + PVMC_FRAME_HEADER_BYTES));
+    return transmit(l, w, pvmt_ofi_gather(f, at + PVMC_FRAME_HEADER_BYTES));
 }
 
-static uint8_t *put_pieces(uint8_t *at, const struct ofi_piece *pieces, unsigned count)
+static int send_large(struct ofi_link *l, const struct pvmc_frame *f, struct ofi_work *w)
 {
-    *at++ = (uint8_t)count;
-    for (unsigned i = 0; i < count; i++) {
-        at = put64(at, pieces[i].at);
-        at = put64(at, pieces[i].key);
-        at = put32(at, pieces[i].bytes);
-    }
-    return at;
-}
-
-static void append_loan(struct ofi_link *l, struct ofi_loan *loan)
-{
-    if (l->loans)
-        l->last_loan->next = loan;
-    else
-        l->loans = loan;
-    l->last_loan = loan;
-    l->loan_count++;
-}
-
-static int send_large(struct ofi_link *l, struct pvmc_frame *f, struct ofi_work *w)
-{
-    struct ofi_transport *t = pvmt_ofi_of(l);
-    struct ofi_piece pieces[OFI_PIECES_MAX];
-    int rc;
-    struct ofi_loan *loan = pvmt_ofi_lend(t, f, pieces, &rc);
+    struct ofi_loan *loan = pvmt_ofi_lend(l, f);
     if (!loan) {
-        pvmt_ofi_slot_free(t, w);
-        pvmt_ofi_link_fail(l, rc, "a message cannot be registered");
+        pvmt_ofi_slot_free(pvmt_ofi_of(l), w);
+        pvmt_ofi_link_fail(l, PVMC_ELIMIT, "there is no memory to lend");
         return PVMC_EDOWN;
     }
     uint8_t *at = put_prefix(l, OFI_LARGE, w->data);
     pvmc_frame_encode(&f->h, at);
-    rc = transmit(l, w, put_pieces(at + PVMC_FRAME_HEADER_BYTES, pieces, loan->count));
+    at = put64(at + PVMC_FRAME_HEADER_BYTES, pvmt_ofi_location(pvmt_ofi_of(l), loan->data, loan->data));
+    int rc = transmit(l, w, put64(at, fi_mr_key(loan->region)));
     if (rc)
-        pvmt_ofi_loan_free(loan, false);
+        pvmt_ofi_loan_spare(l, loan);
     else
-        append_loan(l, loan);
+        pvmt_ofi_loan_begin(l, loan);
     return rc;
 }
 
 int pvmt_ofi_send(struct pvmt_endpoint *ep, struct pvmc_frame *f)
 {
     struct ofi_link *l = (struct ofi_link *)ep;
+    struct ofi_transport *t = pvmt_ofi_of(l);
     if (l->failed || l->ended || l->state == OFI_DOWN)
         return PVMC_EDOWN;
-    struct ofi_work *w = pvmt_ofi_can_send(l) ? pvmt_ofi_slot_take(pvmt_ofi_of(l)) : NULL;
-    if (!w)
+    if (!pvmt_ofi_can_send(l))
         return refuse(l);
-    int rc = f->h.length <= pvmt_ofi_of(l)->eager_bytes ? send_small(l, f, w) : send_large(l, f, w);
+    struct ofi_work *w = pvmt_ofi_slot_take(t);
+    if (!w) { /* other links have them all */
+        t->stuffed = true;
+        return refuse(l);
+    }
+    int rc = f->h.length <= t->eager_bytes ? send_small(l, f, w) : send_large(l, f, w);
     if (rc == PVMC_EAGAIN)
         return refuse(l);
     if (!rc)

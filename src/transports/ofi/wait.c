@@ -23,13 +23,13 @@ static int watch(struct ofi_transport *t, int fd)
 
 int pvmt_ofi_wait_open(struct ofi_transport *t)
 {
-    int fd;
     t->epoll = epoll_create1(EPOLL_CLOEXEC);
     t->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     if (t->epoll < 0 || t->timer < 0)
         return PVMC_ELIMIT;
     t->look_us = OFI_LOOK_MIN_US;
-    t->has_descriptor = t->has_descriptor && !fi_control(&t->cq->fid, FI_GETWAIT, &fd) && !watch(t, fd);
+    t->has_descriptor =
+        t->has_descriptor && !fi_control(&t->cq->fid, FI_GETWAIT, &t->descriptor) && !watch(t, t->descriptor);
     return watch(t, t->timer);
 }
 
@@ -39,6 +39,13 @@ void pvmt_ofi_wait_close(struct ofi_transport *t)
         close(t->epoll);
     if (t->timer >= 0)
         close(t->timer);
+}
+
+void pvmt_ofi_wait_no_more(struct ofi_transport *t)
+{
+    if (t->has_descriptor)
+        epoll_ctl(t->epoll, EPOLL_CTL_DEL, t->descriptor, NULL);
+    t->has_descriptor = false;
 }
 
 /* ---- time ---- */
@@ -74,14 +81,16 @@ void pvmt_ofi_wait_look(struct ofi_transport *t)
     tick(t, pvmc_clock_us());
 }
 
-/* Whether something may arrive. */
+/* Whether something may arrive. Reads that outlived their links may never end, and nobody waits for them. */
 static bool is_connected(const struct ofi_transport *t)
 {
     const struct ofi_link *l;
+    if (t->dead)
+        return false;
     DL_FOREACH (t->links, l)
         if (l->state != OFI_OFFERED && l->state != OFI_DOWN)
             return true;
-    return t->operations;
+    return false;
 }
 
 static int64_t earlier(int64_t a_us, int64_t b_us)

@@ -226,6 +226,16 @@ static void rdma_close(struct pvmt_transport *base)
 
 /* ---- connecting ---- */
 
+/* Writes what the peer must know of a new link. Its length, or a PVMC_E code and no link. */
+static int describe(struct rdma_link *l, uint8_t blob[PVMT_OFFER_MAX], struct pvmt_endpoint **out)
+{
+    int length = pvmt_rdma_link_describe(l, blob);
+    *out = length < 0 ? NULL : &l->base;
+    if (length < 0)
+        pvmt_rdma_link_bury(l);
+    return length;
+}
+
 static int rdma_offer(struct pvmt_transport *base, void *owner, uint8_t blob[PVMT_OFFER_MAX], int *fd,
                       struct pvmt_endpoint **out)
 {
@@ -235,8 +245,7 @@ static int rdma_offer(struct pvmt_transport *base, void *owner, uint8_t blob[PVM
     if (!l)
         return rc;
     l->state = RDMA_OFFERED;
-    *out = &l->base;
-    return pvmt_rdma_link_describe(l, blob);
+    return describe(l, blob, out);
 }
 
 static int rdma_join(struct pvmt_transport *base, const uint8_t *blob, size_t length, int fd, void *owner,
@@ -256,8 +265,7 @@ static int rdma_join(struct pvmt_transport *base, const uint8_t *blob, size_t le
         return rc;
     }
     l->state = RDMA_JOINING;
-    *out = &l->base;
-    return pvmt_rdma_link_describe(l, reply);
+    return describe(l, reply, out);
 }
 
 static int rdma_joined(struct pvmt_endpoint *ep, const uint8_t *reply, size_t length)

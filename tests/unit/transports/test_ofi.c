@@ -2,6 +2,7 @@
  * test_ofi.c - the transport ofi: its offers, which cards "auto" takes it for, and messages of strangers and of peers
  * that break the protocol. The links lead over libfabric's provider shm, within this process.
  */
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "core/error.h"
@@ -166,12 +167,14 @@ static void quiet(enum pvmc_log_level level, const char *line, void *arg)
     (void)level, (void)line, (void)arg;
 }
 
+static const char *provider = "shm";
+
 static void meet(void)
 {
     uint8_t blob[PVMT_OFFER_MAX], reply[PVMT_OFFER_MAX];
     int fd;
     pvmc_log_to(quiet, NULL, PVMC_LOG_DEBUG);
-    setenv("PVM_OFI_PROVIDER", "shm", 1);
+    setenv("PVM_OFI_PROVIDER", provider, 1);
     memset(&a, 0, sizeof a);
     memset(&b, 0, sizeof b);
     ck_assert_int_eq(ops->open(NULL, &callbacks, &a, &a.transport), 0);
@@ -269,21 +272,24 @@ static size_t add_header(uint8_t *message, size_t length)
     return length + PVMC_FRAME_HEADER_BYTES;
 }
 
+#define WAYS 10
+
 /* What a peer with the right keys may get wrong. Returns the length. */
 static size_t make_malformed(uint8_t *message, int way)
 {
     const struct ofi_link *l = link_of(&a);
-    uint32_t number = l->rx_next + (way == 0 ? OFI_WINDOW : 0);
-    static const uint8_t kinds[] = {OFI_FRAME, OFI_FRAME, OFI_FRAME, OFI_LARGE, OFI_LARGE, OFI_NEWS, OFI_NEWS, 9};
+    uint32_t number = l->rx_next + (way == 0 ? OFI_WINDOW : way == 8 ? OFI_WINDOW + 1 : way == 9 ? -1u : 0);
+    static const uint8_t kinds[WAYS] = {OFI_FRAME, OFI_FRAME, OFI_FRAME, OFI_LARGE, OFI_LARGE,
+                                        OFI_NEWS,  OFI_NEWS,  9,         OFI_BYE,   OFI_BYE};
     size_t length = forge(message, l->own_key, l->peer_key, number, kinds[way]);
     if (way >= 2 && way <= 4)
         length = add_header(message, length);
     if (way == 2) /* less payload than announced; way 1: no header */
         length += 99;
-    else if (way == 3) /* no piece */
-        message[length++] = 0;
-    else if (way == 4) /* 255 pieces */
-        memset(message + length, 255, 1 + 255 * 20), length += 1 + 255 * 20;
+    else if (way == 3) /* half of the payload's place */
+        length += 15;
+    else if (way == 4) /* more than that */
+        length += 17;
     else if (way == 5) /* credits that nobody had */
         message[21] = 1;
     else if (way == 6) /* a frame that was not lent */
@@ -295,7 +301,7 @@ static size_t make_malformed(uint8_t *message, int way)
 START_TEST(malformed_messages_end_the_link)
 {
     static uint8_t message[OFI_MESSAGE_BYTES];
-    for (int way = 0; way < 8; way++) {
+    for (int way = 0; way < WAYS; way++) {
         meet();
         say(message, make_malformed(message, way));
         ck_assert_int_eq(a.down, 1);
@@ -367,6 +373,105 @@ START_TEST(order_does_not_depend_on_the_provider)
 }
 END_TEST
 
+/* ---- loans ---- */
+
+/* The peer may still read what it has been lent when the link is gone: nothing else may come there, nor a fault. */
+START_TEST(revoked_memory_stays_readable)
+{
+    meet();
+    ck_assert_int_eq(send_frame(&b, 200000), 0);
+    volatile const uint8_t *lent = link_of(&b)->loans->data;
+    ck_assert_int_eq(lent[0], 1);
+    ops->disconnect(b.ep);
+    b.ep = NULL;
+    ck_assert_uint_eq(transport_of(&b)->retired_count, 1);
+    ck_assert_int_eq(lent[0], 0);
+    ck_assert_int_eq(lent[199999], 0);
+    part();
+}
+END_TEST
+
+START_TEST(memory_of_loans_goes_back)
+{
+    meet();
+    carries_frames();
+    for (int i = 0; i < 10000 && !link_of(&b)->spare; i++)
+        turn();
+    ck_assert_ptr_nonnull(link_of(&b)->spare);
+    for (int i = 0; i < 100 && link_of(&b)->spare; i++)
+        pvmt_ofi_link_tick(link_of(&b));
+    ck_assert_ptr_null(link_of(&b)->spare);
+    carries_frames();
+    part();
+}
+END_TEST
+
+/* ---- a provider that refuses, or is lost ---- */
+
+static struct fi_ops_msg refusing, *honest;
+static unsigned refusals;
+
+static ssize_t refusing_send(struct fid_ep *ep, const void *data, size_t length, void *descriptor, fi_addr_t to,
+                             void *context)
+{
+    if (refusals == 0)
+        return honest->send(ep, data, length, descriptor, to, context);
+    refusals--;
+    return -FI_EAGAIN;
+}
+
+/* As EFA, which injects nothing. */
+static void refuse_sends(struct ofi_transport *t, unsigned count)
+{
+    t->info->tx_attr->inject_size = 0;
+    honest = t->ep->msg;
+    refusing = *honest;
+    refusing.send = refusing_send;
+    t->ep->msg = &refusing;
+    refusals = count;
+}
+
+START_TEST(late_goodbyes_outlive_their_link)
+{
+    meet();
+    refuse_sends(transport_of(&b), 1);
+    turn();
+    refusals = 1;
+    ops->disconnect(b.ep);
+    b.ep = NULL;
+    for (int i = 0; i < 1000 && !a.down; i++)
+        turn();
+    ck_assert_uint_eq(refusals, 0);
+    ck_assert_int_eq(a.down, 1);
+    ck_assert_int_eq(a.reason, 0);
+    part();
+}
+END_TEST
+
+/* A task that waits for something else must not spin. */
+START_TEST(lost_devices_wake_nobody)
+{
+    provider = "tcp";
+    meet();
+    provider = "shm";
+    struct ofi_transport *t = transport_of(&a);
+    struct pollfd p = {.fd = ops->fd(a.transport), .events = POLLIN};
+    ck_assert(t->has_descriptor);
+    ck_assert_int_eq(send_frame(&b, 100), 0);
+    for (int i = 0; i < 5000 && !poll(&p, 1, 1); i++)
+        ops->progress(b.transport);
+    ck_assert_int_eq(poll(&p, 1, 0), 1);
+    pvmt_ofi_device_lost(t, FI_EIO);
+    ops->progress(a.transport);
+    ck_assert_int_eq(a.down, 1);
+    ck_assert_int_eq(ops->arm(a.transport), 0);
+    ck_assert_int_eq(poll(&p, 1, 0), 0);
+    part();
+}
+END_TEST
+
 UNIT_MAIN("ofi", golden_bytes, what_makes_no_sense_is_refused, auto_takes_cards_that_verbs_cannot_use,
           unknown_providers_are_named, strangers_are_not_heard, malformed_messages_end_the_link,
-          forged_frames_do_no_harm, revoked_memory_is_not_delivered, order_does_not_depend_on_the_provider)
+          forged_frames_do_no_harm, revoked_memory_is_not_delivered, order_does_not_depend_on_the_provider,
+          revoked_memory_stays_readable, memory_of_loans_goes_back, late_goodbyes_outlive_their_link,
+          lost_devices_wake_nobody)
