@@ -53,6 +53,7 @@ endif()
 
 machine_test(tasks/identity LABELS memory)
 machine_test(tasks/start NO_DAEMON LABELS memory)
+machine_test(tasks/forked LABELS memory)
 machine_test(tasks/tasker LABELS memory)
 machine_test(tasks/manager LABELS memory)
 machine_test(tasks/manager HOSTS 3)

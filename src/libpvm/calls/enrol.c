@@ -276,14 +276,16 @@ int pvmi_enrol_leave(bool wait_for_output)
     return rc;
 }
 
-/* A forked child is another process: it must neither use its parent's connection nor keep it open. */
+/*
+ * A forked child is another process: it must neither use its parent's connection nor keep it open. Messages outlive
+ * pvm_exit(), so their memory must become the child's own in any case.
+ */
 static void after_fork(void)
 {
     pvmi_lock_after_fork(true);
-    if (pvmi_task.state == PVMI_TASK_OUT)
-        return;
     pvmc_mem_after_fork();
-    forget_machine();
+    if (pvmi_task.state != PVMI_TASK_OUT)
+        forget_machine();
 }
 
 static void go_on_after_fork(void)
