@@ -77,6 +77,21 @@ class Lab:
 
     # ---- processes ----
 
+    def describe_programs(self):
+        """What runs dpvm's programs, a line each: host, pid, parent, name, state, where in the kernel, arguments."""
+        lines = []
+        for host, processes in self.scan().items():
+            for p in processes:
+                if p.exe != os.path.realpath(self.programs[host]):
+                    continue
+                try:
+                    state = pathlib.Path(f"/proc/{p.pid}/stat").read_text().rpartition(")")[2].split()[0]
+                    where = pathlib.Path(f"/proc/{p.pid}/wchan").read_text()
+                except OSError:
+                    continue  # it has ended
+                lines.append(f"{host} {p.pid} {self._parent(p.pid)} {self._name(p.pid)} {state} {where} {p.arguments}")
+        return "\n".join(lines)
+
     def scan(self):
         """The processes of each host."""
         hosts = {inode: host for host, (_, inode) in self._namespaces.items()}
