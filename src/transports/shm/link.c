@@ -23,12 +23,12 @@
 #define BELL_SPARE_FDS   16
 #define PACKETS_PER_LOOK 64 /* bounds the work that a peer can cause */
 
-enum packet_kind { PACKET_HELLO = 1, PACKET_ARENA, PACKET_CLOSED, PACKET_BELL };
+enum packet_kind { PACKET_HELLO = 1, PACKET_ARENA, PACKET_CLOSED, PACKET_BELL, PACKET_GONE };
 
 /* A packet on the socket. Single bytes only wake the receiver. */
 struct packet {
     uint32_t kind;
-    uint32_t number; /* ARENA: its number. HELLO: PVMT_SHM_VERSION */
+    uint32_t number; /* ARENA, GONE: of the arena. HELLO: PVMT_SHM_VERSION */
     uint64_t bytes;  /* size of the memory that comes with it */
 };
 
@@ -408,6 +408,8 @@ static void take_packet(struct pvmt_shm_link *l, struct received *r)
         take_hello(l, r);
     else if (full && r->packet.kind == PACKET_ARENA)
         take_arena(l, r);
+    else if (full && r->packet.kind == PACKET_GONE)
+        pvmt_shm_mapping_remove(l, r->packet.number);
     else if (full && r->packet.kind == PACKET_BELL)
         take_bell(l, r);
     else if (full && r->packet.kind == PACKET_CLOSED)
@@ -466,6 +468,12 @@ int pvmt_shm_link_send_arena(struct pvmt_shm_link *l, unsigned number, const str
 {
     struct packet p = {.kind = PACKET_ARENA, .number = number, .bytes = arena->bytes};
     return send_packet(l->socket, &p, arena->fd);
+}
+
+int pvmt_shm_link_send_gone(struct pvmt_shm_link *l, unsigned number)
+{
+    struct packet p = {.kind = PACKET_GONE, .number = number};
+    return send_packet(l->socket, &p, -1);
 }
 
 void pvmt_shm_link_send_bell(struct pvmt_shm_link *l, int fd)

@@ -149,6 +149,9 @@ void pvmt_shm_link_fail(struct pvmt_shm_link *l, int reason, const char *what);
 /* Sends the descriptor of an arena. 0 or PVMC_EAGAIN: it was not sent. */
 int pvmt_shm_link_send_arena(struct pvmt_shm_link *l, unsigned number, const struct pvmc_mem_arena *arena);
 
+/* The arena of this number is gone. 0 or PVMC_EAGAIN: it was not said. */
+int pvmt_shm_link_send_gone(struct pvmt_shm_link *l, unsigned number);
+
 /*
  * Gives the peer the eventfd by which it wakes this process. A peer that cannot take it, or does not know of bells,
  * sends a byte on the socket, which costs both sides more.
@@ -255,6 +258,9 @@ bool pvmt_shm_borrow(struct pvmt_shm_link *l, const struct pvmc_frame_header *h,
 
 /* Adds an arena of the peer, received by the socket; takes ownership of fd. */
 void pvmt_shm_mapping_add(struct pvmt_shm_link *l, unsigned number, uint64_t bytes, int fd);
+
+/* The peer says that this arena is gone. What it still lends from it stays mapped. */
+void pvmt_shm_mapping_remove(struct pvmt_shm_link *l, unsigned number);
 
 void pvmt_shm_mappings_free(struct pvmt_shm_link *l);
 

@@ -68,12 +68,23 @@ static bool may_lend(struct pvmt_shm_link *l, uint32_t bytes)
                                 (b->untaken_bytes + bytes <= l->untaken_max && b->untaken_count < PVMT_REFERENCES_MAX));
 }
 
+/* Lets the peer unmap arenas that no longer exist; else it would keep one more whenever the cache has been emptied. */
+static void forget_gone(struct pvmt_shm_link *l)
+{
+    struct pvmt_lending *b = &l->lending;
+    struct pvmc_mem_arena arena;
+    for (unsigned i = b->sent_count; i-- > 0;)
+        if (!pvmc_mem_arena(b->sent[i], &arena) && !pvmt_shm_link_send_gone(l, b->sent[i]))
+            b->sent[i] = b->sent[--b->sent_count];
+}
+
 static bool peer_has_arena(struct pvmt_shm_link *l, unsigned number)
 {
     struct pvmt_lending *b = &l->lending;
     for (unsigned i = b->sent_count; i-- > 0;)
         if (b->sent[i] == number)
             return true;
+    forget_gone(l);
     struct pvmc_mem_arena arena;
     unsigned *sent = realloc(b->sent, (b->sent_count + 1) * sizeof *sent);
     if (!sent)
@@ -256,6 +267,15 @@ static struct pvmt_mapping *find_mapping(const struct pvmt_shm_link *l, unsigned
         if (m->number == number)
             return m;
     return NULL;
+}
+
+void pvmt_shm_mapping_remove(struct pvmt_shm_link *l, unsigned number)
+{
+    struct pvmt_mapping *m = find_mapping(l, number);
+    if (!m)
+        return;
+    DL_DELETE(l->mappings, m);
+    mapping_unref(m);
 }
 
 static void give_back(struct pvmt_shm_link *l, uint32_t loan)

@@ -245,6 +245,36 @@ START_TEST(unknown_arenas_end_the_link)
 }
 END_TEST
 
+static unsigned mappings_of(const char *name)
+{
+    char line[512];
+    unsigned count = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    ck_assert_ptr_nonnull(maps);
+    while (fgets(line, sizeof line, maps))
+        count += strstr(line, name) != NULL;
+    fclose(maps);
+    return count;
+}
+
+/* The sender's memory goes back whenever it is idle for a while. */
+START_TEST(gone_arenas_are_unmapped)
+{
+    start();
+    for (int i = 1; i <= 10; i++) {
+        pvmc_mem_trim();
+        ck_assert_int_eq(send_bytes(&a, 100000, 1), 0);
+        drive();
+        ck_assert_int_eq(b.done, i);
+        ck_assert_uint_le(mappings_of("memfd:pvm-messages"), 4);
+        ck_assert_uint_le(link_of(&a)->lending.sent_count, 2);
+    }
+    ck_assert_int_eq(b.down, 0);
+    part();
+    finish();
+}
+END_TEST
+
 /* Correctly sealed; but the system may have no page for it when it is read, which would raise a signal. */
 START_TEST(memory_of_huge_pages_is_not_taken)
 {
@@ -731,8 +761,8 @@ START_TEST(small_messages_need_no_frame)
 END_TEST
 
 UNIT_MAIN("shm", malformed_records_end_the_link, references_stay_in_their_arena, unknown_arenas_end_the_link,
-          memory_of_huge_pages_is_not_taken, impossible_answers_end_the_link, random_cells_do_no_harm,
-          references_come_back_in_any_order, more_than_can_be_lent, untaken_bytes_are_bounded,
+          gone_arenas_are_unmapped, memory_of_huge_pages_is_not_taken, impossible_answers_end_the_link,
+          random_cells_do_no_harm, references_come_back_in_any_order, more_than_can_be_lent, untaken_bytes_are_bounded,
           a_dead_peer_returns_everything, a_freed_link_is_not_heard_of_again, a_sleeper_is_woken_by_its_bell,
           without_a_bell_a_byte_wakes, a_bell_does_not_take_the_last_descriptor, other_formats_are_not_joined,
           descriptors_that_nobody_wants_are_closed, descriptors_at_the_end_are_closed,
