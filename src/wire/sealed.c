@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define SEALED_MAX (5 * PVMW_SEALED_RECORD_BYTES) /* so that the peer decrypts while we encrypt the next batch */
+#define SEALED_MAX (4 * PVMW_SEALED_RECORD_BYTES) /* so that the peer decrypts while we encrypt the next batch */
 
 static struct {
     size_t length;
