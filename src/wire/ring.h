@@ -51,7 +51,8 @@ struct pvmw_ring_tx {
     unsigned shift; /* the ring has 1 << shift cells */
     uint64_t head;  /* position of the next record: counts cells, from 0 */
     uint64_t limit; /* the head may advance to here */
-    uint64_t clean; /* before this position, cells hold the words of the last lap's records and no other bytes */
+    uint64_t clean; /* from this position on, cells hold the words of the last lap's records and no other bytes */
+    uint64_t given; /* before this position, the first lap has memory */
     const uint64_t *taken;
 };
 
@@ -71,6 +72,9 @@ void pvmw_ring_rx_init(struct pvmw_ring_rx *r, const void *cells, unsigned shift
 
 /* Reads the consumer's position. False: it is impossible, and the ring must not be used any more. */
 bool pvmw_ring_refresh(struct pvmw_ring_tx *r);
+
+/* Provides memory for the cell at the head in the first lap; in later ones, stores an empty word there. */
+void pvmw_ring_prepare(struct pvmw_ring_tx *r, uint8_t *cell);
 
 /* ---- words ---- */
 
@@ -137,8 +141,8 @@ static inline uint32_t pvmw_ring_finish(struct pvmw_ring_tx *r, enum pvmw_record
     if (count > 1)
         r->clean = r->head + (UINT64_C(1) << r->shift);
     uint8_t *next = pvmw_ring_cell(r->cells, r->shift, r->head);
-    if (r->head < r->clean)
-        __atomic_store_n((uint32_t *)next, 0, __ATOMIC_RELAXED);
+    if (r->head < r->clean && r->head >= r->given)
+        pvmw_ring_prepare(r, next);
     pvmw_prefetch_to_write(next);
     return word;
 }
