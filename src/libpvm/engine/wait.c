@@ -17,6 +17,8 @@
  * phase 3? If not, tasks sleep at once, and poll again only now and then. Do messages come by direct links? If not,
  * phase 1 would only delay the daemon's.
  *
+ * A task that shares its core while another one is idle moves there (processor.h).
+ *
  * PVM_SPIN sets the length of phases 1 and 2 in microseconds, whatever was learnt; 0 means sleep at once.
  *
  * In the virtual time of a simulated network there is only phase 3, and the network wakes the task: everything due at
@@ -50,6 +52,7 @@
 #include "handler.h"
 #include "libpvm/base/gate.h"
 #include "libpvm/base/jump.h"
+#include "libpvm/base/processor.h"
 #include "libpvm/base/virtual.h"
 #include "link.h"
 #include "outbox.h"
@@ -68,7 +71,6 @@
 #define TAKEN_WEIGHT   8 /* yields that nobody used outweigh one that somebody did: the kernel often picks us again */
 #define WINDOW_NS      20000000 /* several time slices */
 #define RIVAL_SHARE    4
-#define SHARED_WAITS   256 /* one of so many waits on a shared core sleeps: the kernel wakes the task on an idle core */
 #define PAID_MAX       16
 #define PAID_START     4
 #define DIRECT_MAX     8
@@ -85,7 +87,6 @@ static struct {
     int paid;         /* above 0: polling has paid off */
     int direct;       /* above 0: events come from direct links */
     int skipped;      /* waits since the last attempt to poll */
-    unsigned shared_waits;
     int64_t heard_ns; /* time of the last poll of the daemon's link */
     unsigned turns;   /* of direct links */
     bool looked;      /* phase 1 has just been tried in vain, before this wait */
@@ -184,8 +185,6 @@ static int64_t polling_ns(void)
 {
     if (spin_us() >= 0)
         return spin_us() * 1000;
-    if (core_is_shared() && ++habit.shared_waits % SHARED_WAITS == 0)
-        return 0;
     bool skips = !habit.paid || yields_are_useless();
     if (skips && ++habit.skipped < RETRY_WAITS)
         return 0;
@@ -243,10 +242,13 @@ static int burst(void)
 /* Learns from a yield that took so long, after the task had the core for `kept_ns`. */
 static void learn(int64_t yield_ns, int64_t kept_ns)
 {
-    bool taken = was_taken(yield_ns);
+    bool taken = was_taken(yield_ns), was_shared = core_is_shared();
+    pvmi_processor_yielded(taken);
     move(&habit.shared, taken ? TAKEN_WEIGHT : -1, SHARED_MAX);
     habit.taken_ns += taken ? yield_ns : 0;
     habit.kept_ns += kept_ns + (taken ? 0 : yield_ns);
+    if (was_shared && !core_is_shared())
+        habit.taken_ns = habit.kept_ns = 0; /* the others have gone, and what they took with them */
     if (habit.taken_ns + habit.kept_ns < WINDOW_NS)
         return;
     habit.taken_ns /= 2;
