@@ -1,21 +1,61 @@
-/* ring.c - see ring.h: initialization, and the producer's view of the consumer's position. */
+/* ring.c - see ring.h: initialization, the memory of the first lap, the producer's view of the consumer's position. */
 #include "ring.h"
+#include <sys/mman.h>
+
+#define FIRST_CELLS 64   /* a page */
+#define MOST_CELLS  2048 /* 128 KiB */
+
+#ifndef MADV_POPULATE_WRITE /* Linux 5.14 */
+#define MADV_POPULATE_WRITE 23
+#endif
 
 void pvmw_ring_tx_init(struct pvmw_ring_tx *r, void *cells, unsigned shift, const uint64_t *taken)
 {
-    *r = (struct pvmw_ring_tx){.cells = cells, .shift = shift, .limit = (UINT64_C(1) << shift) - 1, .taken = taken};
+    uint64_t count = UINT64_C(1) << shift;
+    *r = (struct pvmw_ring_tx){.cells = cells,
+                               .next = cells,
+                               .shift = shift,
+                               .mask = count - 1,
+                               .limit = count - 1,
+                               .clean = count,
+                               .given = count < FIRST_CELLS ? count : FIRST_CELLS,
+                               .taken = taken};
 }
 
 void pvmw_ring_rx_init(struct pvmw_ring_rx *r, const void *cells, unsigned shift, uint64_t *taken)
 {
-    *r = (struct pvmw_ring_rx){.cells = cells, .shift = shift, .taken = taken};
+    *r = (struct pvmw_ring_rx){.cells = cells,
+                               .shift = shift,
+                               .mask = (UINT64_C(1) << shift) - 1,
+                               .quarter = UINT64_C(1) << shift >> 2,
+                               .taken = taken};
     pvmw_ring_advance(r, 0);
+}
+
+/*
+ * Asks for the memory of the next cells at once, as many as have been used: that takes both sides a third of the time
+ * of a fault for each page, and a ring that is hardly used stays small. Without it the pages come one by one.
+ */
+static void give_memory(struct pvmw_ring_tx *r, uint64_t cells)
+{
+    uint64_t left = cells - r->given, count = r->given < MOST_CELLS ? r->given : MOST_CELLS;
+    count = count < left ? count : left;
+    madvise(r->cells + r->given * PVMW_CELL_BYTES, count * PVMW_CELL_BYTES, MADV_POPULATE_WRITE);
+    r->given += count;
+}
+
+void pvmw_ring_prepare(struct pvmw_ring_tx *r)
+{
+    uint64_t cells = r->mask + 1;
+    while (r->given <= r->head && r->given < cells)
+        give_memory(r, cells);
+    if (r->head >= cells)
+        __atomic_store_n((uint32_t *)r->next, 0, __ATOMIC_RELAXED);
 }
 
 bool pvmw_ring_refresh(struct pvmw_ring_tx *r)
 {
-    uint64_t taken = __atomic_load_n(r->taken, __ATOMIC_ACQUIRE), cells = UINT64_C(1) << r->shift;
-    uint64_t limit = taken + cells - 1;
+    uint64_t taken = __atomic_load_n(r->taken, __ATOMIC_ACQUIRE), limit = taken + r->mask;
     if (taken > r->head || limit < r->limit)
         return false;
     r->limit = limit;

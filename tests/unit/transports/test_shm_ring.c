@@ -137,6 +137,38 @@ START_TEST(records_come_out_as_they_went_in)
 }
 END_TEST
 
+/* How many pages of the ring have memory. */
+static int pages(void)
+{
+    unsigned char there[RING_BYTES / 4096];
+    int n = 0;
+    ck_assert_int_eq(mincore(tx.cells, RING_BYTES, there), 0);
+    for (size_t i = 0; i < sizeof there; i++)
+        n += there[i] & 1;
+    return n;
+}
+
+/* In the first lap the ring gets memory for as many cells as have been used: not more, and not page by page. */
+START_TEST(a_ring_that_is_hardly_used_has_little_memory)
+{
+    uint32_t n = 0;
+    setup();
+    if (getpagesize() != 4096)
+        return;
+    while (n < 63)
+        ck_assert(put(n++, 0));
+    ck_assert_int_eq(pages(), 1);
+    while (n < 65)
+        ck_assert(put(n++, 0));
+    ck_assert_int_eq(pages(), 2);
+    while (n < 127)
+        ck_assert(put(n++, 0));
+    ck_assert_int_eq(pages(), 2);
+    ck_assert(put(n++, 0));
+    ck_assert_int_ge(pages(), 2); /* 4, from Linux 5.14 on */
+}
+END_TEST
+
 START_TEST(impossible_positions_are_noticed)
 {
     setup();
@@ -178,4 +210,4 @@ START_TEST(two_threads)
 END_TEST
 
 UNIT_MAIN("shm_ring", an_empty_ring_has_nothing, a_full_ring_takes_no_more, records_come_out_as_they_went_in,
-          impossible_positions_are_noticed, two_threads)
+          a_ring_that_is_hardly_used_has_little_memory, impossible_positions_are_noticed, two_threads)

@@ -1,0 +1,63 @@
+/*
+ * processor.c - see processor.h. The kernel offers no call for it: the thread forbids itself its own processor, which
+ * moves it at once, and allows it again.
+ */
+#include "processor.h"
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+#include "core/clock.h"
+
+#define FEW_YIELDS  64   /* in a row, all taken, before the first look for an idle processor */
+#define MANY_YIELDS 4096 /* the same after looks that found none */
+
+/* How many threads of the host run or want to; INT_MAX: not known. */
+static int runnable(void)
+{
+    char text[128];
+    int n, fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return INT_MAX;
+    ssize_t length = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[length > 0 ? length : 0] = '\0';
+    return sscanf(text, "%*s %*s %*s %d/", &n) == 1 ? n : INT_MAX;
+}
+
+/* At least two threads run here. If no more than there are processors want to run, another processor is idle. */
+static bool another_is_idle(const cpu_set_t *allowed)
+{
+    int count = CPU_COUNT(allowed);
+    return count > 1 && runnable() <= count;
+}
+
+/* If all processors are allowed, those that are added later are allowed, too. */
+static bool leave(const cpu_set_t *allowed)
+{
+    cpu_set_t others = *allowed, all;
+    int here = sched_getcpu();
+    if (here < 0 || here >= CPU_SETSIZE)
+        return false;
+    CPU_CLR(here, &others);
+    memset(&all, 0xff, sizeof all);
+    if (CPU_COUNT(allowed) == get_nprocs())
+        allowed = &all;
+    return !sched_setaffinity(0, sizeof others, &others) && !sched_setaffinity(0, sizeof *allowed, allowed);
+}
+
+void pvmi_processor_yielded(bool taken)
+{
+    static _Thread_local unsigned in_a_row, pause = FEW_YIELDS, due = FEW_YIELDS;
+    cpu_set_t allowed;
+    in_a_row = taken ? in_a_row + 1 : 0;
+    if (in_a_row < due)
+        return;
+    in_a_row = 0;
+    bool moved = !sched_getaffinity(0, sizeof allowed, &allowed) && another_is_idle(&allowed) && leave(&allowed);
+    pause = moved ? FEW_YIELDS : pause < MANY_YIELDS ? 2 * pause : MANY_YIELDS;
+    due = pause + (unsigned)pvmc_clock_ns() % pause; /* or the other task would leave at the same time */
+}
