@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <sys/uio.h>
 
-#define DPI_OUTBOX_FRAMES 16
+#define DPI_OUTBOX_FRAMES 64
 
 struct dpi_endpoint;
 struct dpi_sendbuf;
