@@ -406,7 +406,7 @@ END_TEST
 static void crossing_torn(unsigned self, int to, int from)
 {
     run.cuts = 15;
-    run.cut_every_s = self == LOW ? 0.02 : 0.029;
+    run.cut_every_s = self == LOW ? 0.005 : 0.0073;
     unsigned planned = run.cuts;
     crossing(self, to, from);
     ck_assert_uint_lt(run.cuts + 2, planned);
