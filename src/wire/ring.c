@@ -13,7 +13,9 @@ void pvmw_ring_tx_init(struct pvmw_ring_tx *r, void *cells, unsigned shift, cons
 {
     uint64_t count = UINT64_C(1) << shift;
     *r = (struct pvmw_ring_tx){.cells = cells,
+                               .next = cells,
                                .shift = shift,
+                               .mask = count - 1,
                                .limit = count - 1,
                                .clean = count,
                                .given = count < FIRST_CELLS ? count : FIRST_CELLS,
@@ -22,7 +24,11 @@ void pvmw_ring_tx_init(struct pvmw_ring_tx *r, void *cells, unsigned shift, cons
 
 void pvmw_ring_rx_init(struct pvmw_ring_rx *r, const void *cells, unsigned shift, uint64_t *taken)
 {
-    *r = (struct pvmw_ring_rx){.cells = cells, .shift = shift, .taken = taken};
+    *r = (struct pvmw_ring_rx){.cells = cells,
+                               .shift = shift,
+                               .mask = (UINT64_C(1) << shift) - 1,
+                               .quarter = UINT64_C(1) << shift >> 2,
+                               .taken = taken};
     pvmw_ring_advance(r, 0);
 }
 
@@ -38,19 +44,18 @@ static void give_memory(struct pvmw_ring_tx *r, uint64_t cells)
     r->given += count;
 }
 
-void pvmw_ring_prepare(struct pvmw_ring_tx *r, uint8_t *cell)
+void pvmw_ring_prepare(struct pvmw_ring_tx *r)
 {
-    uint64_t cells = UINT64_C(1) << r->shift;
+    uint64_t cells = r->mask + 1;
     while (r->given <= r->head && r->given < cells)
         give_memory(r, cells);
     if (r->head >= cells)
-        __atomic_store_n((uint32_t *)cell, 0, __ATOMIC_RELAXED);
+        __atomic_store_n((uint32_t *)r->next, 0, __ATOMIC_RELAXED);
 }
 
 bool pvmw_ring_refresh(struct pvmw_ring_tx *r)
 {
-    uint64_t taken = __atomic_load_n(r->taken, __ATOMIC_ACQUIRE), cells = UINT64_C(1) << r->shift;
-    uint64_t limit = taken + cells - 1;
+    uint64_t taken = __atomic_load_n(r->taken, __ATOMIC_ACQUIRE), limit = taken + r->mask;
     if (taken > r->head || limit < r->limit)
         return false;
     r->limit = limit;

@@ -48,7 +48,9 @@ _Static_assert(sizeof(struct pvmw_long_cell) == PVMW_CELL_BYTES, "a cell is a ca
 
 struct pvmw_ring_tx {
     uint8_t *cells;
+    uint8_t *next;  /* the cell at the head */
     unsigned shift; /* the ring has 1 << shift cells */
+    uint64_t mask;  /* their number - 1 */
     uint64_t head;  /* position of the next record: counts cells, from 0 */
     uint64_t limit; /* the head may advance to here */
     uint64_t clean; /* from this position on, cells hold the words of the last lap's records and no other bytes */
@@ -60,9 +62,11 @@ struct pvmw_ring_rx {
     const uint8_t *next; /* the cell at `position` ... */
     uint32_t lap;        /* ... and what its word has when a record is there: a task that polls looks at nothing else */
     unsigned shift;
+    uint64_t mask;
     const uint8_t *cells;
     uint64_t position;  /* of the next record */
     uint64_t published; /* the position last published to the producer */
+    uint64_t quarter;   /* of the ring, in cells */
     uint64_t *taken;
 };
 
@@ -74,7 +78,7 @@ void pvmw_ring_rx_init(struct pvmw_ring_rx *r, const void *cells, unsigned shift
 bool pvmw_ring_refresh(struct pvmw_ring_tx *r);
 
 /* Provides memory for the cell at the head in the first lap; in later ones, stores an empty word there. */
-void pvmw_ring_prepare(struct pvmw_ring_tx *r, uint8_t *cell);
+void pvmw_ring_prepare(struct pvmw_ring_tx *r);
 
 /* ---- words ---- */
 
@@ -111,9 +115,9 @@ static inline void pvmw_prefetch_to_write(const void *at)
 
 /* ---- producer ---- */
 
-static inline uint8_t *pvmw_ring_cell(uint8_t *cells, unsigned shift, uint64_t position)
+static inline uint8_t *pvmw_ring_cell(uint8_t *cells, uint64_t mask, uint64_t position)
 {
-    return cells + (position & ((UINT64_C(1) << shift) - 1)) * PVMW_CELL_BYTES;
+    return cells + (position & mask) * PVMW_CELL_BYTES;
 }
 
 /* Largest record in cells that fits now. One cell stays free for the empty word behind the record. */
@@ -127,7 +131,7 @@ static inline void *pvmw_ring_reserve(struct pvmw_ring_tx *r, uint32_t count)
 {
     if (__builtin_expect(pvmw_ring_room(r) < count, 0))
         return NULL;
-    return pvmw_ring_cell(r->cells, r->shift, r->head);
+    return r->next;
 }
 
 /*
@@ -139,11 +143,11 @@ static inline uint32_t pvmw_ring_finish(struct pvmw_ring_tx *r, enum pvmw_record
     uint32_t word = pvmw_ring_lap(r->head, r->shift) | (uint32_t)kind << 4 | length << 8;
     r->head += count;
     if (count > 1)
-        r->clean = r->head + (UINT64_C(1) << r->shift);
-    uint8_t *next = pvmw_ring_cell(r->cells, r->shift, r->head);
+        r->clean = r->head + r->mask + 1;
+    r->next = pvmw_ring_cell(r->cells, r->mask, r->head);
     if (r->head < r->clean && r->head >= r->given)
-        pvmw_ring_prepare(r, next);
-    pvmw_prefetch_to_write(next);
+        pvmw_ring_prepare(r);
+    pvmw_prefetch_to_write(r->next);
     return word;
 }
 
@@ -159,21 +163,21 @@ static inline const void *pvmw_ring_peek(const struct pvmw_ring_rx *r, uint32_t 
 /* Whether a record of `length` bytes after its first cell fits into this ring. */
 static inline bool pvmw_ring_can_hold(const struct pvmw_ring_rx *r, uint32_t length)
 {
-    return length <= (UINT64_C(1) << r->shift) / 2 * PVMW_CELL_BYTES;
+    return length <= 2 * r->quarter * PVMW_CELL_BYTES;
 }
 
 /* Advances past a record of `count` cells, which the producer may then overwrite. */
 static inline void pvmw_ring_advance(struct pvmw_ring_rx *r, uint32_t count)
 {
     r->position += count;
-    r->next = pvmw_ring_cell((uint8_t *)r->cells, r->shift, r->position);
+    r->next = pvmw_ring_cell((uint8_t *)r->cells, r->mask, r->position);
     r->lap = pvmw_ring_lap(r->position, r->shift);
 }
 
 /* Whether to publish the position: after each quarter of the ring. */
 static inline bool pvmw_ring_lags(const struct pvmw_ring_rx *r)
 {
-    return r->position - r->published >= UINT64_C(1) << (r->shift - 2);
+    return r->position - r->published >= r->quarter;
 }
 
 #endif

@@ -99,7 +99,7 @@ static void scribble(struct fuzz_input *in)
     if (!map.area)
         return;
     uint8_t at = fuzz_byte(in);
-    uint8_t *to = at & 128 ? (uint8_t *)map.area + (at & 127) : pvmw_ring_cell(map.cells, tx.shift, tx.head) + at;
+    uint8_t *to = at & 128 ? (uint8_t *)map.area + (at & 127) : pvmw_ring_cell(map.cells, tx.mask, tx.head) + at;
     if (in->left)
         memcpy(to, in->data, in->left < 64 ? in->left : 64);
 }

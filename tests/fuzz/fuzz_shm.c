@@ -304,7 +304,7 @@ static void flip(uint8_t choice, const uint8_t *bytes, size_t length)
     struct pvmt_shm_link *l = link_of(&hostile);
     unsigned steps = fuzz_byte(&in) | (unsigned)fuzz_byte(&in) << 8;
     size_t at = fuzz_byte(&in);
-    uint8_t *ring = pvmw_ring_cell(l->tx.cells, l->tx.shift, link_of(&honest)->rx.position);
+    uint8_t *ring = pvmw_ring_cell(l->tx.cells, l->tx.mask, link_of(&honest)->rx.position);
     flip_after(steps, choice & 1 ? (uint8_t *)l->mine + at * 4 : ring + at, fuzz_byte(&in));
 }
 

@@ -50,6 +50,7 @@
 #include "arrivals.h"
 #include "carrier.h"
 #include "handler.h"
+#include "libpvm/base/call.h"
 #include "libpvm/base/gate.h"
 #include "libpvm/base/jump.h"
 #include "libpvm/base/processor.h"
@@ -130,13 +131,24 @@ static bool yields_are_useless(void)
     return !core_is_shared() && habit.taken_ns > habit.kept_ns / RIVAL_SHARE;
 }
 
-static void move(int *counter, int by, int most)
+static inline void count_up(int *counter, int by, int most)
 {
-    *counter += by;
-    if (*counter > most)
-        *counter = most;
-    if (*counter < 0)
-        *counter = 0;
+    *counter = *counter < most - by ? *counter + by : most;
+}
+
+static inline void count_down(int *counter)
+{
+    if (*counter > 0)
+        --*counter;
+}
+
+/* Polling has paid off, or not. */
+static inline void count_pay(int *paid, bool off)
+{
+    if (off)
+        count_up(paid, 1, PAID_MAX);
+    else
+        count_down(paid);
 }
 
 /* How long a system call takes. */
@@ -171,12 +183,18 @@ static bool was_taken(int64_t yield_ns)
     return yield_ns > TAKEN_NS && yield_ns > TAKEN_CALLS * call_ns();
 }
 
-/* PVM_SPIN in microseconds; negative: use what was learnt. */
-static int64_t spin_us(void)
+static int64_t setting_us = INT64_MIN; /* PVM_SPIN; this value: not read yet */
+
+static PVMI_COLD void read_setting(void)
 {
-    static int64_t setting_us = INT64_MIN; /* read once: this is the hot path */
-    if (setting_us == INT64_MIN)
-        setting_us = pvmc_config_integer(PVMC_SETTING_SPIN);
+    setting_us = pvmc_config_integer(PVMC_SETTING_SPIN);
+}
+
+/* PVM_SPIN in microseconds; negative: use what was learnt. */
+static inline int64_t spin_us(void)
+{
+    if (__builtin_expect(setting_us == INT64_MIN, 0))
+        read_setting();
     return setting_us;
 }
 
@@ -233,7 +251,7 @@ static int burst(void)
         n = with_daemon(pvmi_link_glance_direct());
     }
     if (n)
-        move(&habit.direct, 1, DIRECT_MAX);
+        count_up(&habit.direct, 1, DIRECT_MAX);
     return n;
 }
 
@@ -244,7 +262,10 @@ static void learn(int64_t yield_ns, int64_t kept_ns)
 {
     bool taken = was_taken(yield_ns), was_shared = core_is_shared();
     pvmi_processor_yielded(taken);
-    move(&habit.shared, taken ? TAKEN_WEIGHT : -1, SHARED_MAX);
+    if (taken)
+        count_up(&habit.shared, TAKEN_WEIGHT, SHARED_MAX);
+    else
+        count_down(&habit.shared);
     habit.taken_ns += taken ? yield_ns : 0;
     habit.kept_ns += kept_ns + (taken ? 0 : yield_ns);
     if (was_shared && !core_is_shared())
@@ -276,7 +297,7 @@ static int hear_daemon(int64_t now_ns)
     habit.heard_ns = now_ns;
     int n = pvmi_link_progress();
     if (n > 0)
-        move(&habit.direct, -1, DIRECT_MAX);
+        count_down(&habit.direct);
     return n;
 }
 
@@ -306,7 +327,7 @@ static int poll_links(int64_t deadline_us)
     int n = looked ? 0 : burst();
     if (!n)
         n = yield_and_look(limit_ns, deadline_us);
-    move(&habit.paid, n ? 1 : -1, PAID_MAX);
+    count_pay(&habit.paid, n);
     return n;
 }
 
@@ -616,7 +637,7 @@ void pvmi_wait_look(void)
     if (habit.looked || !habit.direct || !pays_off || pvmi_virtual())
         return;
     if (burst())
-        move(&habit.paid, 1, PAID_MAX);
+        count_up(&habit.paid, 1, PAID_MAX);
     else
         habit.looked = true;
 }
@@ -673,7 +694,7 @@ bool pvmi_gate_yield(const struct pvmi_gate *g)
     bool open = yield_at(g, limit_ns, GATE_NS * slowness());
     pvmi_jump_wait_end(outer);
     at_gates.skipped = 0;
-    move(&at_gates.paid, open ? 1 : -1, PAID_MAX);
+    count_pay(&at_gates.paid, open);
     return open;
 }
 

@@ -43,7 +43,7 @@ static bool count_untaken(struct pvmt_shm_link *l)
         pvmt_shm_link_fail(l, PVMC_EFORMAT, "it acknowledged records that were never sent");
         return false;
     }
-    uint64_t taken = l->tx.limit + 1 - (UINT64_C(1) << l->tx.shift);
+    uint64_t taken = l->tx.limit - l->tx.mask;
     while (b->untaken_count && b->untaken[b->untaken_first].position < taken) {
         b->untaken_bytes -= b->untaken[b->untaken_first].bytes;
         b->untaken_first = (b->untaken_first + 1) % PVMT_REFERENCES_MAX;

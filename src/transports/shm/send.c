@@ -159,7 +159,7 @@ bool pvmt_shm_link_can_push(struct pvmt_shm_link *l)
 
 bool pvmt_shm_link_has_room(struct pvmt_shm_link *l)
 {
-    uint64_t half = (UINT64_C(1) << l->tx.shift) / 2;
+    uint64_t half = (l->tx.mask + 1) / 2;
     return !l->current &&
            (pvmw_ring_room(&l->tx) >= half || (pvmw_ring_refresh(&l->tx) && pvmw_ring_room(&l->tx) >= half)) &&
            pvmt_shm_lending_has_room(l);
@@ -180,7 +180,7 @@ static int push_first(struct pvmt_shm_link *l, struct pvmc_frame *f)
 static bool fits(struct pvmt_shm_link *l, const struct pvmc_frame *f)
 {
     uint64_t chunks = f->h.length / l->chunk_max + 1, cells = pvmw_cells_of(f->h.length) + 2 * chunks;
-    return cells < UINT64_C(1) << l->tx.shift && pvmt_shm_link_reserve(l, (uint32_t)cells);
+    return cells <= l->tx.mask && pvmt_shm_link_reserve(l, (uint32_t)cells);
 }
 
 /* The start of the payload if it is contiguous in the frame's memory, else NULL. */

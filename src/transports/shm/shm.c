@@ -424,13 +424,11 @@ static void look_at_sockets(struct shm_transport *t)
     }
 }
 
-/* Looks at the links used last and, in turn, at some of the others. */
-static int look_at_links(struct shm_transport *t, unsigned others)
+/* Looks at some of the links that were not used last, in turn. */
+static __attribute__((noinline)) int look_at_others(struct shm_transport *t, unsigned count)
 {
     int n = 0;
-    for (unsigned i = 0; i < HOT_LINKS && i < t->count; i++)
-        n += look_at(t->links[i]);
-    for (unsigned i = HOT_LINKS; i < t->count && others; i++, others--) {
+    for (unsigned i = HOT_LINKS; i < t->count && count; i++, count--) {
         if (t->next_cold < HOT_LINKS || t->next_cold >= t->count)
             t->next_cold = HOT_LINKS;
         int here = look_at(t->links[t->next_cold]);
@@ -440,6 +438,14 @@ static int look_at_links(struct shm_transport *t, unsigned others)
         t->next_cold++;
     }
     return n;
+}
+
+static inline int look_at_links(struct shm_transport *t, unsigned others)
+{
+    int n = 0;
+    for (unsigned i = 0; i < HOT_LINKS && i < t->count; i++)
+        n += look_at(t->links[i]);
+    return t->count > HOT_LINKS ? n + look_at_others(t, others) : n;
 }
 
 static int look(struct shm_transport *t, unsigned others)
