@@ -109,6 +109,11 @@ static void route(struct pvmg_packet *p)
     }
 }
 
+void pvmg_traffic_deliver(struct pvmg_packet *p)
+{
+    route(p);
+}
+
 /* Handles the message in the active receive buffer. */
 static void handle(int mid)
 {
