@@ -15,18 +15,23 @@ struct slot {
     char data[];
 };
 
-struct pvmg_place {
+struct place {
     _Alignas(LINE) uint32_t tid;
     _Alignas(LINE) uint32_t sleeps;
     _Alignas(LINE) char small[SMALL_SLOTS][SMALL_BYTES];
     _Alignas(LINE) char large[LARGE_SLOTS][LARGE_BYTES];
 };
 
+struct pvmg_slots_memory {
+    _Alignas(LINE) uint32_t waits;
+    _Alignas(LINE) struct place places[];
+};
+
 _Static_assert(sizeof(struct slot) + PVMG_SLOTS_PART_MAX <= LARGE_BYTES, "the largest part fits");
 
 static struct slot *slot_at(const struct pvmg_slots *s, enum pvmg_slot_ring ring, int place, int index)
 {
-    struct pvmg_place *p = &s->places[place];
+    struct place *p = &s->memory->places[place];
 
     return (struct slot *)(ring == PVMG_SLOTS_SMALL ? p->small[index] : p->large[index]);
 }
@@ -63,20 +68,21 @@ static size_t bytes_max(enum pvmg_slot_ring ring)
 
 size_t pvmg_slots_bytes(int members)
 {
-    return members > PVMG_SLOTS_MEMBERS_MAX ? 0 : (size_t)members * sizeof(struct pvmg_place);
+    return members > PVMG_SLOTS_MEMBERS_MAX ? 0
+                                            : sizeof(struct pvmg_slots_memory) + (size_t)members * sizeof(struct place);
 }
 
 void pvmg_slots_prepare(void *memory, const int *tids, int members)
 {
-    struct pvmg_place *places = memory;
+    struct pvmg_slots_memory *m = memory;
 
     for (int i = 0; i < members && members <= PVMG_SLOTS_MEMBERS_MAX; i++)
-        places[i].tid = (uint32_t)tids[i];
+        m->places[i].tid = (uint32_t)tids[i];
 }
 
 bool pvmg_slots_open(struct pvmg_slots *s, void *memory, int members, int tid)
 {
-    *s = (struct pvmg_slots){.places = memory, .mine = -1};
+    *s = (struct pvmg_slots){.memory = memory, .mine = -1};
     if (members > PVMG_SLOTS_MEMBERS_MAX)
         return true;
     s->tids = malloc((size_t)members * sizeof(*s->tids));
@@ -84,7 +90,7 @@ bool pvmg_slots_open(struct pvmg_slots *s, void *memory, int members, int tid)
         return false;
     s->count = members;
     for (int i = 0; i < members; i++) {
-        s->tids[i] = (int)__atomic_load_n(&s->places[i].tid, __ATOMIC_RELAXED);
+        s->tids[i] = (int)__atomic_load_n(&s->memory->places[i].tid, __ATOMIC_RELAXED);
         if (s->tids[i] == tid)
             s->mine = i;
     }
@@ -158,14 +164,24 @@ bool pvmg_slots_look(const struct pvmg_slots *s, enum pvmg_slot_ring ring, int p
     return true;
 }
 
+void pvmg_slots_note_wait(const struct pvmg_slots *s)
+{
+    __atomic_fetch_add(&s->memory->waits, 1, __ATOMIC_RELAXED);
+}
+
+unsigned pvmg_slots_waits(const struct pvmg_slots *s)
+{
+    return __atomic_load_n(&s->memory->waits, __ATOMIC_RELAXED);
+}
+
 void pvmg_slots_sleep(const struct pvmg_slots *s, bool on)
 {
-    __atomic_store_n(&s->places[s->mine].sleeps, on, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&s->memory->places[s->mine].sleeps, on, __ATOMIC_SEQ_CST);
 }
 
 bool pvmg_slots_must_wake(const struct pvmg_slots *s, int place)
 {
-    uint32_t *sleeps = &s->places[place].sleeps;
+    uint32_t *sleeps = &s->memory->places[place].sleeps;
 
     return __atomic_load_n(sleeps, __ATOMIC_SEQ_CST) && __atomic_exchange_n(sleeps, 0, __ATOMIC_SEQ_CST);
 }

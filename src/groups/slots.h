@@ -19,13 +19,13 @@
 #define PVMG_SLOTS_PART_MAX    4096 /* bytes of the largest part */
 #define PVMG_SLOTS_MEMBERS_MAX 1024 /* larger groups have no slots */
 
-struct pvmg_place;
+struct pvmg_slots_memory;
 
 struct pvmg_slots {
-    struct pvmg_place *places; /* shared: of each member, in the order of the group's list */
-    int *tids;                 /* of the members; our own copy */
-    int count;                 /* 0: there are none */
-    int mine;                  /* place of this task, or -1 */
+    struct pvmg_slots_memory *memory; /* shared */
+    int *tids;                        /* of the members, in the order of the group's list: their places; our own copy */
+    int count;                        /* 0: there are no slots */
+    int mine;                         /* place of this task, or -1 */
 };
 
 enum pvmg_slot_ring { PVMG_SLOTS_SMALL, PVMG_SLOTS_LARGE, PVMG_SLOTS_RINGS };
@@ -69,6 +69,10 @@ bool pvmg_slots_look(const struct pvmg_slots *s, enum pvmg_slot_ring ring, int p
                      struct pvmg_slot_part *part);
 int pvmg_slots_index(enum pvmg_slot_ring ring, int number);
 int pvmg_slots_ring_size(enum pvmg_slot_ring ring);
+
+/* This task has done what it can for now; a number that changes while others do the same, because they run. */
+void pvmg_slots_note_wait(const struct pvmg_slots *s);
+unsigned pvmg_slots_waits(const struct pvmg_slots *s);
 
 /* This task is about to sleep, or no longer: who puts something for it then has to wake it. Look again in between. */
 void pvmg_slots_sleep(const struct pvmg_slots *s, bool on);

@@ -177,7 +177,7 @@ static unsigned come(void *arg)
 {
     const struct handover *h = arg;
 
-    return (unsigned)h->next;
+    return pvmg_slots_waits(&h->board->slots);
 }
 
 /* Yields until it is over, as long as that pays off. False: it is not, or the board is closed. */
@@ -185,7 +185,10 @@ static bool await(struct handover *h, bool (*is_over)(void *arg))
 {
     struct pvmi_gate gate = {.is_open = is_over, .come = come, .arg = h, .bell = -1};
 
-    return (is_over(h) || pvmi_gate_yield(&gate)) && !pvmg_board_is_closed(h->board);
+    if (is_over(h))
+        return !pvmg_board_is_closed(h->board);
+    pvmg_slots_note_wait(&h->board->slots);
+    return pvmi_gate_yield(&gate) && !pvmg_board_is_closed(h->board);
 }
 
 static int next_place(const struct handover *h)

@@ -85,6 +85,29 @@ static void payer(int argc, char **argv)
     team_done();
 }
 
+/* The same in collective calls. */
+static void giver(int argc, char **argv)
+{
+    double mine = 1, all[MANY];
+    team_join_kind("b", MANY, 1);
+    for (int i = 0; i < FIRST; i++)
+        meet(MANY);
+    calls = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        CHECK_EQ(pvm_reduce(PvmSum, &mine, 1, PVM_DOUBLE, 1, "b", 0), 0);
+        CHECK_EQ(pvm_gather(all, &mine, 1, PVM_DOUBLE, 1, "b", 0), 0);
+        CHECK_EQ(pvm_scatter(&mine, all, 1, PVM_DOUBLE, 1, "b", 0), 0);
+    }
+    int paid = calls;
+    if (team_argument(argc, argv))
+        fprintf(stderr, "paid %d\n", paid);
+    if (pvm_getinst("b", pvm_mytid()) > 0)
+        CHECK(paid <= CALLS_MAX * 3 * ROUNDS);
+    meet(MANY);
+    pvm_lvgroup("b");
+    team_done();
+}
+
 /* Who waits at a board takes what others send, and runs handlers. */
 static int handled;
 
@@ -338,6 +361,8 @@ static void master(int argc, char **argv)
     CHECK(argc > 1);
     if (!strcmp(argv[1], "calls"))
         run("payer", 0, MANY);
+    else if (!strcmp(argv[1], "gifts"))
+        run("giver", 1, MANY);
     else if (!strcmp(argv[1], "messages"))
         run("receiver", 0, FEW);
     else if (!strcmp(argv[1], "death"))
@@ -355,7 +380,7 @@ static void master(int argc, char **argv)
 }
 
 static const struct check_role roles[] = {
-    {"payer", payer},     {"receiver", receiver},   {"mortal", mortal}, {"heir", heir},     {"host", host},
+    {"payer", payer},     {"giver", giver},         {"receiver", receiver},   {"mortal", mortal}, {"heir", heir},     {"host", host},
     {"visitor", visitor}, {"differing", differing}, {"orphan", orphan}, {"jumper", jumper}, {"apart", apart},
     {NULL, NULL}};
 
