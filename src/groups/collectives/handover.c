@@ -19,6 +19,7 @@ struct handover {
     enum pvmg_slot_ring ring;
     int root; /* its place */
     int next; /* place that is looked at next */
+    unsigned looks;
 };
 
 /* Whether all members of the list can be reached by slots. */
@@ -180,15 +181,40 @@ static unsigned come(void *arg)
     return pvmg_slots_waits(&h->board->slots);
 }
 
-/* Yields until it is over, as long as that pays off. False: it is not, or the board is closed. */
-static bool await(struct handover *h, bool (*is_over)(void *arg))
+static unsigned never_rest(void *arg)
 {
-    struct pvmi_gate gate = {.is_open = is_over, .come = come, .arg = h, .bell = -1};
+    struct handover *h = arg;
 
-    if (is_over(h))
-        return !pvmg_board_is_closed(h->board);
+    return ++h->looks;
+}
+
+/* Yields until it is over, as long as that pays off. */
+static bool yields(struct handover *h, bool (*is_over)(void *arg), unsigned (*changes)(void *arg))
+{
+    struct pvmi_gate gate = {.is_open = is_over, .come = changes, .arg = h, .bell = -1};
+
     pvmg_slots_note_wait(&h->board->slots);
-    return pvmi_gate_yield(&gate) && !pvmg_board_is_closed(h->board);
+    return pvmi_gate_yield(&gate);
+}
+
+/* Waits for parts. False: go on by messages. */
+static bool await_parts(struct handover *h, bool (*is_over)(void *arg), int kind)
+{
+    bool over = is_over(h) || (!pvmg_traffic_has(kind, h->group, h->call.number) && yields(h, is_over, come));
+
+    return over && !pvmg_board_is_closed(h->board);
+}
+
+/*
+ * Waits until others have taken what we have put, so that messages do not pile up there: once, some milliseconds, until
+ * they have begun again to take. They may be doing something else, and no member has to wait for that.
+ */
+static bool await_room(struct handover *h, bool (*is_over)(void *arg))
+{
+    bool over = is_over(h) || (!h->group->runs_ahead && yields(h, is_over, never_rest));
+
+    h->group->runs_ahead = !over;
+    return over && !pvmg_board_is_closed(h->board);
 }
 
 static int next_place(const struct handover *h)
@@ -352,7 +378,7 @@ static bool give_root(struct handover *h, const void *data)
     const struct pvmg_slots *s = &h->board->slots;
     int position = s->mine < h->root ? s->mine + 1 : s->mine; /* in the tree of the call, see tree.h */
 
-    return await(h, is_free) && put(h->board, s->mine, PVMG_PACKET_UP, &h->call, position, data, h->bytes);
+    return await_room(h, is_free) && put(h->board, s->mine, PVMG_PACKET_UP, &h->call, position, data, h->bytes);
 }
 
 bool pvmg_handover_collect(void (*func)(int *type, void *x, void *y, int *n, int *info), void *result, void *data,
@@ -368,7 +394,8 @@ bool pvmg_handover_collect(void (*func)(int *type, void *x, void *y, int *n, int
         wake_from_outside(&h, false);
         return true;
     }
-    bool done = (func || result) && await(&h, have_come) && (func ? reduce(&h, func, data) : gather(&h, result, data));
+    bool done = (func || result) && await_parts(&h, have_come, PVMG_PACKET_UP) &&
+                (func ? reduce(&h, func, data) : gather(&h, result, data));
     if (done)
         free_slots(&h);
     return end(&h, done);
@@ -378,7 +405,7 @@ static bool give_all(struct handover *h, const char *data)
 {
     const struct pvmg_slots *s = &h->board->slots;
 
-    if (!await(h, are_free))
+    if (!await_room(h, are_free))
         return false;
     for (begin_round(h); h->next < s->count; h->next = next_place(h)) {
         int position = h->next < h->root ? h->next + 1 : h->next;
@@ -396,7 +423,7 @@ bool pvmg_handover_scatter(void *result, const void *data, int n, int type, int 
         return false;
     if (!is_root(&h)) {
         int mine = h.board->slots.mine;
-        bool taken = await(&h, has_come) && copy(&h, mine, PVMG_PACKET_DOWN, result);
+        bool taken = await_parts(&h, has_come, PVMG_PACKET_DOWN) && copy(&h, mine, PVMG_PACKET_DOWN, result);
         if (taken)
             pvmg_slots_retract(&h.board->slots, h.ring, mine, h.call.number);
         return end(&h, taken);
