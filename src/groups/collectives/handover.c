@@ -17,8 +17,9 @@ struct handover {
     struct pvmg_call call;
     size_t bytes; /* of a part */
     enum pvmg_slot_ring ring;
-    int root; /* its place */
-    int next; /* place that is looked at next */
+    int root;  /* its place */
+    int next;  /* place that is looked at next */
+    int ahead; /* room is wanted for so many calls after this one */
     unsigned looks;
 };
 
@@ -205,18 +206,6 @@ static bool await_parts(struct handover *h, bool (*is_over)(void *arg), int kind
     return over && !pvmg_board_is_closed(h->board);
 }
 
-/*
- * Waits until others have taken what we have put, so that messages do not pile up there: once, some milliseconds, until
- * they have begun again to take. They may be doing something else, and no member has to wait for that.
- */
-static bool await_room(struct handover *h, bool (*is_over)(void *arg))
-{
-    bool over = is_over(h) || (!h->group->runs_ahead && yields(h, is_over, never_rest));
-
-    h->group->runs_ahead = !over;
-    return over && !pvmg_board_is_closed(h->board);
-}
-
 static int next_place(const struct handover *h)
 {
     return h->next + (h->next + 1 == h->root ? 2 : 1);
@@ -225,6 +214,32 @@ static int next_place(const struct handover *h)
 static void begin_round(struct handover *h)
 {
     h->next = h->root == 0;
+}
+
+static bool has_room(struct handover *h, bool (*is_over)(void *arg), int ahead)
+{
+    begin_round(h);
+    h->ahead = ahead;
+    return is_over(h);
+}
+
+/* Waits until half of the slots are free, so that the two sides do not work on the same one. */
+static bool waits_for_room(struct handover *h, bool (*is_over)(void *arg))
+{
+    h->ahead = pvmg_slots_ring_size(h->ring) / 2;
+    return yields(h, is_over, never_rest) || has_room(h, is_over, 0);
+}
+
+/*
+ * Waits until others have taken what we have put, so that messages do not pile up there: once, some milliseconds, until
+ * they have begun again to take. They may be doing something else, and no member has to wait for that.
+ */
+static bool await_room(struct handover *h, bool (*is_over)(void *arg))
+{
+    bool over = has_room(h, is_over, 0) || (!h->group->runs_ahead && waits_for_room(h, is_over));
+
+    h->group->runs_ahead = !over;
+    return over && !pvmg_board_is_closed(h->board);
 }
 
 /* At the root: the parts of all others are there, in the order of their places. */
@@ -244,7 +259,7 @@ static bool are_free(void *arg)
     struct handover *h = arg;
     const struct pvmg_slots *s = &h->board->slots;
 
-    while (h->next < s->count && pvmg_slots_is_free(s, h->ring, h->next, h->call.number))
+    while (h->next < s->count && pvmg_slots_is_free(s, h->ring, h->next, h->call.number + h->ahead))
         h->next = next_place(h);
     return h->next >= s->count || pvmg_board_is_closed(h->board);
 }
@@ -254,7 +269,7 @@ static bool is_free(void *arg)
     const struct handover *h = arg;
     const struct pvmg_slots *s = &h->board->slots;
 
-    return pvmg_slots_is_free(s, h->ring, s->mine, h->call.number) || pvmg_board_is_closed(h->board);
+    return pvmg_slots_is_free(s, h->ring, s->mine, h->call.number + h->ahead) || pvmg_board_is_closed(h->board);
 }
 
 static bool has_come(void *arg)
