@@ -43,7 +43,7 @@ static struct slot *slot_of(const struct pvmg_slots *s, enum pvmg_slot_ring ring
 
 static uint64_t state_of(const struct slot *slot)
 {
-    return __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&slot->state, __ATOMIC_SEQ_CST); /* after we have said that we sleep, or closed the board */
 }
 
 static bool change(struct slot *slot, uint64_t from, uint64_t to)
