@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NAME         "pvm-board"
-#define MEMORY_BYTES 4096
-#define SEALS        (F_SEAL_SHRINK | F_SEAL_GROW)
+#define NAME       "pvm-board"
+#define HEAD_BYTES 4096
+#define SEALS      (F_SEAL_SHRINK | F_SEAL_GROW)
 
 /*
  * `state` is one word, so that a barrier ends, and a board closes, in one step. Its parts: number of the barrier under
@@ -38,7 +38,7 @@ struct pvmg_board_memory {
 enum ticket { PID, MEMORY, BELLS, INODES = BELLS + 2, KEY = INODES + 2 };
 
 _Static_assert(KEY + 2 * sizeof(uint64_t) / sizeof(int) == PVMG_TICKET_INTS, "a ticket holds a key");
-_Static_assert(sizeof(struct pvmg_board_memory) <= MEMORY_BYTES, "the memory is one page");
+_Static_assert(sizeof(struct pvmg_board_memory) <= HEAD_BYTES, "the slots begin at a page");
 
 static uint64_t state_of(const struct pvmg_board *b)
 {
@@ -59,13 +59,24 @@ static struct pvmg_board *allocate(bool ours)
 }
 
 /* Maps the memory; fd stays the caller's. */
-static bool map(struct pvmg_board *b, int fd)
+static bool map(struct pvmg_board *b, int fd, size_t bytes)
 {
-    void *memory = mmap(NULL, MEMORY_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED)
         return false;
     b->memory = memory;
+    b->bytes = bytes;
     return true;
+}
+
+static size_t memory_bytes(int size)
+{
+    return HEAD_BYTES + pvmg_slots_bytes(size);
+}
+
+static void *slots_memory(const struct pvmg_board *b)
+{
+    return (char *)b->memory + HEAD_BYTES;
 }
 
 /* ---- the server ---- */
@@ -79,14 +90,16 @@ static bool make_mutex(struct pvmg_board_memory *m)
     return made && !pthread_mutex_lock(&m->server);
 }
 
-static bool make_memory(struct pvmg_board *b, int fd, int size)
+static bool make_memory(struct pvmg_board *b, int fd, const int *tids, int size)
 {
+    size_t bytes = memory_bytes(size);
     struct rlimit limit;
-    if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < MEMORY_BYTES)
+    if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < bytes)
         return false; /* ftruncate() beyond the limit raises a signal */
-    if (ftruncate(fd, MEMORY_BYTES) || fcntl(fd, F_ADD_SEALS, SEALS | F_SEAL_SEAL) || !map(b, fd))
+    if (ftruncate(fd, (off_t)bytes) || fcntl(fd, F_ADD_SEALS, SEALS | F_SEAL_SEAL) || !map(b, fd, bytes))
         return false;
     b->memory->size = (uint32_t)size;
+    pvmg_slots_prepare(slots_memory(b), tids, size);
     return getrandom(b->memory->key, sizeof(b->memory->key), 0) == sizeof(b->memory->key) && make_mutex(b->memory);
 }
 
@@ -108,10 +121,11 @@ static int make_bell(int *inode)
     return bell;
 }
 
-struct pvmg_board *pvmg_board_make(int size, int ticket[PVMG_TICKET_INTS])
+struct pvmg_board *pvmg_board_make(const int *tids, int size, int ticket[PVMG_TICKET_INTS])
 {
     struct pvmg_board *b = allocate(true);
-    bool made = b && (b->fd = memfd_create(NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING)) >= 0 && make_memory(b, b->fd, size);
+    bool made =
+        b && (b->fd = memfd_create(NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING)) >= 0 && make_memory(b, b->fd, tids, size);
 
     for (int i = 0; i < 2 && made; i++) {
         b->bells[i] = make_bell(&ticket[INODES + i]);
@@ -145,16 +159,23 @@ static int open_theirs(int pid, int fd, const char *is)
     return open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 }
 
-static bool find_memory(struct pvmg_board *b, const int *ticket)
+static bool map_theirs(struct pvmg_board *b, int fd)
 {
     struct stat st;
+
+    return fd >= 0 && (fcntl(fd, F_GET_SEALS) & SEALS) == SEALS && !fstat(fd, &st) && st.st_size >= HEAD_BYTES &&
+           map(b, fd, (size_t)st.st_size);
+}
+
+static bool find_memory(struct pvmg_board *b, const int *ticket, int tid)
+{
     int fd = open_theirs(ticket[PID], ticket[MEMORY], "/memfd:" NAME " (deleted)");
-    bool sound = fd >= 0 && (fcntl(fd, F_GET_SEALS) & SEALS) == SEALS && !fstat(fd, &st) && st.st_size == MEMORY_BYTES;
-    bool found = sound && map(b, fd) && memcmp(b->memory->key, &ticket[KEY], sizeof(b->memory->key)) == 0;
+    bool found = map_theirs(b, fd) && memcmp(b->memory->key, &ticket[KEY], sizeof(b->memory->key)) == 0;
 
     if (fd >= 0)
         close(fd);
-    return found;
+    int size = found ? (int)__atomic_load_n(&b->memory->size, __ATOMIC_RELAXED) : 0;
+    return size > 0 && b->bytes == memory_bytes(size) && pvmg_slots_open(&b->slots, slots_memory(b), size, tid);
 }
 
 static bool find_bell(struct pvmg_board *b, int i, const int *ticket)
@@ -166,16 +187,21 @@ static bool find_bell(struct pvmg_board *b, int i, const int *ticket)
     return b->bells[i] >= 0;
 }
 
-struct pvmg_board *pvmg_board_find(const int ticket[PVMG_TICKET_INTS])
+struct pvmg_board *pvmg_board_find(const int ticket[PVMG_TICKET_INTS], int tid)
 {
     struct pvmg_board *b = allocate(false);
 
-    if (b && find_memory(b, ticket) && find_bell(b, 0, ticket) && find_bell(b, 1, ticket)) {
+    if (b && find_memory(b, ticket, tid) && find_bell(b, 0, ticket) && find_bell(b, 1, ticket)) {
         __atomic_fetch_add(&b->memory->found, 1, __ATOMIC_SEQ_CST);
         return b;
     }
     pvmg_board_free(b);
     return NULL;
+}
+
+bool pvmg_board_is_found(const struct pvmg_board *b)
+{
+    return __atomic_load_n(&b->memory->found, __ATOMIC_SEQ_CST) == b->memory->size;
 }
 
 /* Whether the server has ended: the kernel then gives back the mutex that it held, before anybody hears of the end. */
@@ -258,7 +284,7 @@ void pvmg_board_open(struct pvmg_board *b)
 {
     uint64_t state = 0;
 
-    if (__atomic_load_n(&b->memory->found, __ATOMIC_SEQ_CST) == b->memory->size)
+    if (pvmg_board_is_found(b))
         replace(b, &state, OPEN);
 }
 
@@ -291,8 +317,9 @@ void pvmg_board_free(struct pvmg_board *b)
         return;
     if (b->ours && b->memory)
         pthread_mutex_unlock(&b->memory->server); /* the robust list must not name memory that is gone */
+    pvmg_slots_close(&b->slots);
     if (b->memory)
-        munmap(b->memory, MEMORY_BYTES);
+        munmap(b->memory, b->bytes);
     for (int i = 0; i < 2; i++)
         if (b->bells[i] >= 0)
             close(b->bells[i]);

@@ -10,12 +10,15 @@
  *
  * The memory and the bells are nameless, and members open them in /proc while the server lives. Those who see another
  * /proc do not find them, and the board is never opened.
+ *
+ * The memory also has slots for collective calls (slots.h), which may be used as soon as all have found the board.
  */
 #ifndef PVMG_BOARD_H
 #define PVMG_BOARD_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "slots.h"
 
 enum { PVMG_TICKET_INTS = 10 };
 
@@ -23,23 +26,28 @@ struct pvmg_board_memory;
 
 struct pvmg_board {
     struct pvmg_board_memory *memory;
-    int bells[2]; /* of barriers with even and with odd numbers: readable when the barrier has ended */
-    int fd;       /* of the memory, which members open; -1 in members */
-    bool ours;    /* made by this process */
+    size_t bytes;            /* of the memory */
+    struct pvmg_slots slots; /* in members */
+    int bells[2];            /* of barriers with even and with odd numbers: readable when the barrier has ended */
+    int fd;                  /* of the memory, which members open; -1 in members */
+    bool ours;               /* made by this process */
 };
 
 /* ---- the server ---- */
 
 /*
- * Makes a board for `size` members and the ticket to it; this process holds it until it frees it or ends. NULL: out of
+ * Makes a board for these members and the ticket to it; this process holds it until it frees it or ends. NULL: out of
  * memory or descriptors, or without /proc.
  */
-struct pvmg_board *pvmg_board_make(int size, int ticket[PVMG_TICKET_INTS]);
+struct pvmg_board *pvmg_board_make(const int *tids, int size, int ticket[PVMG_TICKET_INTS]);
 
 /* ---- members ---- */
 
-/* Finds a board by its ticket, and counts as one of those who have. NULL: cannot. */
-struct pvmg_board *pvmg_board_find(const int ticket[PVMG_TICKET_INTS]);
+/* Task `tid` finds a board by its ticket, and counts as one of those who have. NULL: cannot. */
+struct pvmg_board *pvmg_board_find(const int ticket[PVMG_TICKET_INTS], int tid);
+
+/* Whether all members have found it. */
+bool pvmg_board_is_found(const struct pvmg_board *b);
 
 /* Arrives, for barriers that are open: the number of this one. False: the board is closed. */
 bool pvmg_board_arrive(struct pvmg_board *b, uint32_t *number);

@@ -4,6 +4,7 @@
 #include "gserver.h"
 #include "libpvm/base/gate.h"
 #include "pvm3.h"
+#include "groups/collectives/handover.h"
 #include "groups/collectives/traffic.h"
 
 static struct pvmg_group *by_name, *by_id;
@@ -85,7 +86,10 @@ static struct pvmg_group *obtain(const char *name)
 
 void pvmg_group_drop_board(struct pvmg_group *g)
 {
+    if (!g->board)
+        return;
     pvmg_board_close(g->board);
+    pvmg_handover_take_all(g);
     if (g->at_board)
         return; /* the barrier still looks at it */
     pvmg_board_free(g->board);
@@ -325,7 +329,7 @@ void pvmg_group_board(int from, int id, const int *ticket)
         return;
     pvmg_group_drop_board(g);
     if (pvmi_gate_is_allowed())
-        g->board = pvmg_board_find(ticket);
+        g->board = pvmg_board_find(ticket, pvm_mytid());
 }
 
 void pvmg_group_lose_all(void)

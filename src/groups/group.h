@@ -28,6 +28,7 @@ struct pvmg_group {
     struct pvmg_members *participants; /* of the call in progress, or NULL */
     struct pvmg_packet *retransmit;    /* the parts sent in the last call, in case a member loses them */
     int retransmit_number;
+    bool runs_ahead; /* this task has waited in vain for others to free their slots (collectives/handover.c) */
 
     /* barriers of a frozen group */
     int broken;         /* error of all later barriers, or 0: a member has ended or left */

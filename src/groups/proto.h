@@ -40,7 +40,8 @@
  *
  * Among members, context PVMG_GROUP_CTX_MEMBERS, tag PVMG_GROUP_TRAFFIC: int kind, then a packet (packet.h); or, from
  * the server, PVMG_PACKET_EVENT: ints group id, event (enum pvmg_group_event), value; or PVMG_PACKET_BOARD: ints group
- * id, ticket (board.c), which libraries of before boards ignore, so that the board is never opened. Messages from a
+ * id, ticket (board.c), which libraries of before boards ignore, so that the board is never opened. WAKE, a packet
+ * without values, only wakes its receiver, for which a part is in a slot (slots.h). Messages from a
  * daemon with this tag are notices of the server's exit. There is only one tag, because a handler of ours for any tag
  * would keep the user from adding handlers for any context.
  */
@@ -85,6 +86,7 @@ enum pvmg_packet_kind {
     PVMG_PACKET_PROBE,    /* asks whether the receiver has finished this call */
     PVMG_PACKET_FINISHED, /* it has: the sender will neither send nor take anything more for it */
     PVMG_PACKET_BOARD,    /* from the server: a board on which the members of a group may meet */
+    PVMG_PACKET_WAKE,     /* look at the slots */
 };
 
 enum pvmg_group_event {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include "libpvm/base/call.h"
 #include "groups/group.h"
+#include "groups/name.h"
 #include "pvm3.h"
 #include "groups/session.h"
 
@@ -49,17 +50,38 @@ static int send_to(int *tids, int n, int tag)
     return code;
 }
 
-int pvm_bcast(char *group, int tag)
+/* The same by asking nobody, if this task is a member of a frozen group. */
+static int receivers_known(const char *group, int **tids, bool *incomplete)
+{
+    if (!pvmg_session_is_idle() || pvmg_name_check(group) < 0)
+        return 0;
+    const struct pvmg_group *g = pvmg_group_find(group);
+    return g && g->frozen && !g->stale && pvmg_group_is_member(g) ? receivers(g->members, tids, incomplete) : 0;
+}
+
+static int ask_receivers(const char *group, int **tids, bool *incomplete)
 {
     struct pvmg_guard guard;
+    int code = pvmg_session_begin(&guard, group, 0);
+
+    if (code >= 0)
+        code = find_receivers(group, tids, incomplete);
+    return pvmg_session_end(&guard, code);
+}
+
+int pvm_bcast(char *group, int tag)
+{
     int *tids = NULL;
     bool incomplete = false;
 
     PVMI_BEGIN(TEV_BCAST, PVMI_STRING(GN, group), PVMI_INT(MC, tag));
-    int code = pvmg_session_begin(&guard, group, 0);
-    if (code >= 0)
-        code = find_receivers(group, &tids, &incomplete);
-    code = pvmg_session_end(&guard, code);
+    int code = receivers_known(group, &tids, &incomplete);
+    if (code <= 0) {
+        free(tids);
+        tids = NULL;
+        incomplete = false;
+        code = ask_receivers(group, &tids, &incomplete);
+    }
     int n = code > 0 ? code : 0;
     if (n > 0)
         code = send_to(tids, n, tag);

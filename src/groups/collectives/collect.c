@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
+#include "handover.h"
 #include "pvm3.h"
 
 enum { FIRST_ASK_US = 1000000 }; /* delay until the root probes missing members */
@@ -65,6 +66,7 @@ static int ready(struct pvmg_wait *w)
             k->finished[position] = true;
         pvmg_packet_free(p);
     }
+    pvmg_handover_take(g); /* after FINISHED: who has sent that has put its part before */
     while ((p = pvmg_traffic_take(PVMG_PACKET_UP, g, g->number))) {
         int code = accept(k, p);
 
@@ -126,14 +128,18 @@ static int begin(struct pvmg_collect *k, const void *data)
     return PvmOk;
 }
 
-/* Sends our contribution straight from the caller's memory. */
+/* Gives our contribution straight from the caller's memory. */
 static int give(struct pvmg_collective *c, void *data)
 {
     int tid = pvmg_collective_tid(c, c->tree.mine);
     struct pvmg_packet own = {
         .kind = PVMG_PACKET_UP, .call = c->call, .start = c->tree.mine, .reach = 1, .tids = &tid, .data = data};
 
-    return pvmg_collective_gone(c, 0) ? PvmNoTask : pvmg_packet_send(&own, c->call.root);
+    if (pvmg_collective_gone(c, 0))
+        return PvmNoTask;
+    if (pvmg_handover_give(c->group, PVMG_PACKET_UP, &c->call, c->tree.mine, tid, data))
+        return PvmOk;
+    return pvmg_packet_send(&own, c->call.root);
 }
 
 int pvmg_collect_run(struct pvmg_collect *k, void *data)

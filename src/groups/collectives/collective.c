@@ -1,6 +1,7 @@
 #include "collective.h"
 #include <stddef.h>
 #include "datatype.h"
+#include "handover.h"
 #include "pvm3.h"
 #include "groups/session.h"
 
@@ -51,6 +52,7 @@ static const char *const call_names[] = {
 int pvmg_collective_end(struct pvmg_collective *c, int code)
 {
     if (c->group) {
+        pvmg_handover_end(c->group);
         pvmg_traffic_finish(c->group);
         pvmg_traffic_close();
         pvmg_members_unref(c->group->participants);

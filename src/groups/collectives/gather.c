@@ -5,6 +5,7 @@
 #include <utlist.h>
 #include "libpvm/base/call.h"
 #include "collect.h"
+#include "handover.h"
 #include "pvm3.h"
 
 /* Copies all parts to their places in the result. */
@@ -16,12 +17,10 @@ static void place(const struct pvmg_collect *k, char *result)
         memcpy(result + (size_t)k->c->tree.ranks[p->start] * p->bytes, p->data, p->bytes);
 }
 
-int pvm_gather(void *result, void *data, int n, int type, int tag, char *group, int root)
+static int gather(void *result, void *data, int n, int type, int tag, const char *group, int root)
 {
     struct pvmg_collective c;
     struct pvmg_collect k = {.c = &c};
-
-    PVMI_BEGIN(TEV_GATHER, PVMI_STRING(GN, group), PVMI_INT(MC, tag));
     int code = pvmg_collective_begin(&c, PVMG_GATHER, group, n, type, tag, root);
 
     if (code >= 0 && (!data || (c.tree.mine == 0 && !result)))
@@ -31,7 +30,15 @@ int pvm_gather(void *result, void *data, int n, int type, int tag, char *group, 
     if (code >= 0 && c.tree.mine == 0)
         place(&k, result);
     pvmg_collect_free(&k);
-    code = pvmg_collective_end(&c, code);
+    return pvmg_collective_end(&c, code);
+}
+
+int pvm_gather(void *result, void *data, int n, int type, int tag, char *group, int root)
+{
+    PVMI_BEGIN(TEV_GATHER, PVMI_STRING(GN, group), PVMI_INT(MC, tag));
+    int code = PvmOk;
+    if (!pvmg_handover_collect(NULL, result, data, n, type, tag, group, root))
+        code = gather(result, data, n, type, tag, group, root);
     PVMI_END(TEV_GATHER, PVMI_INT(CC, code));
     return code;
 }

@@ -5,15 +5,21 @@
 #include <string.h>
 #include "libpvm/base/call.h"
 #include "collect.h"
+#include "handover.h"
 #include "pvm3.h"
 
-int pvm_reduce(void (*func)(int *type, void *x, void *y, int *n, int *info), void *data, int n, int type, int tag,
-               char *group, int root)
+typedef void combine(int *type, void *x, void *y, int *n, int *info);
+
+/* Whether it is ours, and calls nothing. A program's own function may call anything, or jump. */
+static bool is_ours(combine *func)
+{
+    return func == PvmSum || func == PvmMax || func == PvmMin || func == PvmProduct;
+}
+
+static int reduce(combine *func, void *data, int n, int type, int tag, const char *group, int root)
 {
     struct pvmg_collective c;
     struct pvmg_collect k = {.c = &c, .reduce = func};
-
-    PVMI_BEGIN(TEV_REDUCE, PVMI_STRING(GN, group), PVMI_INT(MC, tag));
     int code = pvmg_collective_begin(&c, PVMG_REDUCE, group, n, type, tag, root);
 
     if (code >= 0 && (!func || !data))
@@ -23,7 +29,16 @@ int pvm_reduce(void (*func)(int *type, void *x, void *y, int *n, int *info), voi
     if (code >= 0 && c.tree.mine == 0)
         memcpy(data, k.pieces->data, k.pieces->bytes);
     pvmg_collect_free(&k);
-    code = pvmg_collective_end(&c, code);
+    return pvmg_collective_end(&c, code);
+}
+
+int pvm_reduce(void (*func)(int *type, void *x, void *y, int *n, int *info), void *data, int n, int type, int tag,
+               char *group, int root)
+{
+    PVMI_BEGIN(TEV_REDUCE, PVMI_STRING(GN, group), PVMI_INT(MC, tag));
+    int code = PvmOk;
+    if (!is_ours(func) || !pvmg_handover_collect(func, NULL, data, n, type, tag, group, root))
+        code = reduce(func, data, n, type, tag, group, root);
     PVMI_END(TEV_REDUCE, PVMI_INT(CC, code));
     return code;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "libpvm/base/call.h"
 #include "collective.h"
+#include "handover.h"
 #include "pvm3.h"
 
 enum { FIRST_ASK_US = 1000000 }; /* delay until a waiting member asks for its part */
@@ -47,8 +48,8 @@ static int give_down_tree(struct pvmg_collective *c, const char *data)
     return PvmOk;
 }
 
-/* Sends straight to each member, from the caller's memory. */
-static int give_each(const struct pvmg_collective *c, char *data)
+/* Gives straight to each member, from the caller's memory. */
+static int give_each(struct pvmg_collective *c, char *data)
 {
     int code = PvmOk;
 
@@ -56,18 +57,19 @@ static int give_each(const struct pvmg_collective *c, char *data)
         int tid = pvmg_collective_tid(c, i);
         struct pvmg_packet p = {.kind = PVMG_PACKET_DOWN, .call = c->call, .start = i, .reach = 1, .tids = &tid};
         p.data = data + (size_t)c->tree.ranks[i] * pvmg_packet_part_bytes(&p);
-        if (!pvmg_collective_gone(c, i))
+        if (!pvmg_collective_gone(c, i) && !pvmg_handover_give(c->group, PVMG_PACKET_DOWN, &c->call, i, tid, p.data))
             code = pvmg_packet_send(&p, tid);
     }
+    pvmg_handover_wake(c->group, &c->call);
     return code;
 }
 
 /* The root's part of the call; PvmNoTask when some members are gone. */
 static int give(struct scatter *s, char *data)
 {
-    const struct pvmg_collective *c = &s->c;
+    struct pvmg_collective *c = &s->c;
     size_t part = pvmg_packet_part_bytes(&(struct pvmg_packet){.call = c->call});
-    int code = c->flat ? give_each(c, data) : give_down_tree(&s->c, data);
+    int code = c->flat || pvmg_handover_is_possible(c->group, &c->call) ? give_each(c, data) : give_down_tree(c, data);
 
     if (code < 0)
         return code;
@@ -95,16 +97,16 @@ static int ready(struct pvmg_wait *w)
     struct scatter *s = (struct scatter *)w;
     struct pvmg_group *g = s->c.group;
     int parent = pvmg_collective_tid(&s->c, pvmg_tree_parent(&s->c.tree, s->c.tree.mine));
-    struct pvmg_packet *p = pvmg_traffic_take(PVMG_PACKET_DOWN, g, g->number);
+    struct pvmg_packet *p;
 
-    if (p)
-        return accept(s, p);
     while ((p = pvmg_traffic_take(PVMG_PACKET_FINISHED, g, g->number))) {
         s->root_finished |= p->from == s->c.call.root;
         s->parent_finished |= p->from == parent;
         pvmg_packet_free(p);
     }
-    return 0;
+    pvmg_handover_take(g); /* after FINISHED: who has sent that has put our part before */
+    p = pvmg_traffic_take(PVMG_PACKET_DOWN, g, g->number);
+    return p ? accept(s, p) : 0;
 }
 
 /* Neither the root nor our parent in the tree will send our part. */
@@ -153,18 +155,24 @@ static int take(struct scatter *s)
     return code < 0 ? code : PvmOk;
 }
 
-int pvm_scatter(void *result, void *data, int n, int type, int tag, char *group, int root)
+static int scatter(void *result, void *data, int n, int type, int tag, const char *group, int root)
 {
     struct scatter s = {.result = result};
-
-    PVMI_BEGIN(TEV_SCATTER, PVMI_STRING(GN, group), PVMI_INT(MC, tag));
     int code = pvmg_collective_begin(&s.c, PVMG_SCATTER, group, n, type, tag, root);
 
     if (code >= 0 && (!result || (s.c.tree.mine == 0 && !data)))
         code = PvmBadParam;
     if (code >= 0)
         code = s.c.tree.mine == 0 ? give(&s, data) : take(&s);
-    code = pvmg_collective_end(&s.c, code);
+    return pvmg_collective_end(&s.c, code);
+}
+
+int pvm_scatter(void *result, void *data, int n, int type, int tag, char *group, int root)
+{
+    PVMI_BEGIN(TEV_SCATTER, PVMI_STRING(GN, group), PVMI_INT(MC, tag));
+    int code = PvmOk;
+    if (!pvmg_handover_scatter(result, data, n, type, tag, group, root))
+        code = scatter(result, data, n, type, tag, group, root);
     PVMI_END(TEV_SCATTER, PVMI_INT(CC, code));
     return code;
 }

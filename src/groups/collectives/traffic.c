@@ -6,10 +6,21 @@
 #include "groups/guard.h"
 #include "pvm3.h"
 
-static struct pvmg_packet *unexpected; /* packets for calls that are not waiting for them, in order of arrival */
-static int handler;                    /* id, or 0 */
+/*
+ * Packets for calls that are not waiting for them, each queue in order of arrival. A call has one queue, by its number,
+ * so that members that are thousands of calls ahead do not slow down the others.
+ */
+enum { QUEUES = 256 };
+static struct pvmg_packet *unexpected[QUEUES];
+
+static int handler; /* id, or 0 */
 static bool joining;
 static bool opened; /* a call receives in pvmg_traffic_wait(); there is no handler */
+
+static struct pvmg_packet **queue_of(int number)
+{
+    return &unexpected[(unsigned)number % QUEUES];
+}
 
 static long clock_us(void)
 {
@@ -21,13 +32,35 @@ static long clock_us(void)
 
 static void store(struct pvmg_packet *p)
 {
-    DL_APPEND(unexpected, p);
+    struct pvmg_packet **queue = queue_of(p->call.number);
+
+    DL_APPEND(*queue, p);
 }
 
-static void drop(struct pvmg_packet *p)
+static void take_out(struct pvmg_packet *p)
 {
-    DL_DELETE(unexpected, p);
-    pvmg_packet_free(p);
+    struct pvmg_packet **queue = queue_of(p->call.number);
+
+    DL_DELETE(*queue, p);
+}
+
+/* Drops the packets of a queue that are to go. */
+static void drop(struct pvmg_packet *queue, bool (*goes)(const struct pvmg_packet *p, const void *arg), const void *arg)
+{
+    struct pvmg_packet *p, *next;
+
+    DL_FOREACH_SAFE (queue, p, next) {
+        if (!goes(p, arg))
+            continue;
+        take_out(p);
+        pvmg_packet_free(p);
+    }
+}
+
+static void drop_everywhere(bool (*goes)(const struct pvmg_packet *p, const void *arg), const void *arg)
+{
+    for (int i = 0; i < QUEUES; i++)
+        drop(unexpected[i], goes, arg);
 }
 
 /* A packet for this task: kept unless its call is finished. */
@@ -109,6 +142,11 @@ static void route(struct pvmg_packet *p)
     }
 }
 
+void pvmg_traffic_deliver(struct pvmg_packet *p)
+{
+    route(p);
+}
+
 /* Handles the message in the active receive buffer. */
 static void handle(int mid)
 {
@@ -160,12 +198,16 @@ int pvmg_traffic_start(void)
     return code < 0 ? code : PvmOk;
 }
 
+static bool is_any(const struct pvmg_packet *p, const void *arg)
+{
+    (void)p;
+    (void)arg;
+    return true;
+}
+
 void pvmg_traffic_restart(void)
 {
-    struct pvmg_packet *p, *next;
-
-    DL_FOREACH_SAFE (unexpected, p, next)
-        drop(p);
+    drop_everywhere(is_any, NULL);
     if (handler > 0)
         pvm_delmhf(handler);
     handler = 0;
@@ -284,27 +326,38 @@ int pvmg_traffic_wait(struct pvmg_wait *w)
     }
 }
 
-struct pvmg_packet *pvmg_traffic_take(int kind, const struct pvmg_group *g, int number)
+static struct pvmg_packet *find(int kind, const struct pvmg_group *g, int number)
 {
     struct pvmg_packet *p;
 
-    DL_FOREACH (unexpected, p) {
-        if (p->kind == kind && p->call.group == g->id && p->call.number == number) {
-            DL_DELETE(unexpected, p);
+    DL_FOREACH (*queue_of(number), p)
+        if (p->kind == kind && p->call.group == g->id && p->call.number == number)
             return p;
-        }
-    }
     return NULL;
+}
+
+bool pvmg_traffic_has(int kind, const struct pvmg_group *g, int number)
+{
+    return find(kind, g, number);
+}
+
+struct pvmg_packet *pvmg_traffic_take(int kind, const struct pvmg_group *g, int number)
+{
+    struct pvmg_packet *p = find(kind, g, number);
+
+    if (p)
+        take_out(p);
+    return p;
 }
 
 struct pvmg_packet *pvmg_traffic_take_barrier(int kind, const struct pvmg_group *g)
 {
     struct pvmg_packet *p;
 
-    DL_FOREACH (unexpected, p) {
+    DL_FOREACH (*queue_of(g->barrier), p) {
         if (p->kind == kind && p->call.group == g->id && p->call.generation == g->epoch &&
             p->call.number == g->barrier) {
-            DL_DELETE(unexpected, p);
+            take_out(p);
             return p;
         }
     }
@@ -316,32 +369,40 @@ static bool is_barrier(const struct pvmg_packet *p)
     return p->kind == PVMG_PACKET_ARRIVE || p->kind == PVMG_PACKET_RELEASE;
 }
 
+static bool is_finished(const struct pvmg_packet *p, const void *arg)
+{
+    const struct pvmg_group *g = arg;
+
+    return p->call.group == g->id && !is_barrier(p) && p->call.number < g->finished;
+}
+
+/* Packets of skipped calls stay until their queue is next. */
 void pvmg_traffic_finish(struct pvmg_group *g)
 {
-    struct pvmg_packet *p, *next;
-
     g->finished = g->number + 1;
-    DL_FOREACH_SAFE (unexpected, p, next)
-        if (p->call.group == g->id && !is_barrier(p) && p->call.number < g->finished)
-            drop(p);
+    drop(*queue_of(g->number), is_finished, g);
+}
+
+static bool is_past(const struct pvmg_packet *p, const void *arg)
+{
+    const struct pvmg_group *g = arg;
+
+    return p->call.group == g->id && is_barrier(p) && !is_due(p, g);
 }
 
 void pvmg_traffic_prune(const struct pvmg_group *g)
 {
-    struct pvmg_packet *p, *next;
+    drop_everywhere(is_past, g);
+}
 
-    DL_FOREACH_SAFE (unexpected, p, next)
-        if (p->call.group == g->id && is_barrier(p) && !is_due(p, g))
-            drop(p);
+static bool is_of(const struct pvmg_packet *p, const void *arg)
+{
+    return p->call.group == *(const int *)arg;
 }
 
 void pvmg_traffic_forget(int group)
 {
-    struct pvmg_packet *p, *next;
-
-    DL_FOREACH_SAFE (unexpected, p, next)
-        if (p->call.group == group)
-            drop(p);
+    drop_everywhere(is_of, &group);
 }
 
 void pvmg_traffic_join_begin(void)
@@ -349,13 +410,12 @@ void pvmg_traffic_join_begin(void)
     joining = true;
 }
 
-void pvmg_traffic_join_end(void)
+/* Handles again what has been stored in a queue. */
+static void route_again(struct pvmg_packet **queue)
 {
-    struct pvmg_packet *p, *all = unexpected;
+    struct pvmg_packet *p, *all = *queue;
 
-    joining = false;
-    unexpected = NULL;
-    pvm_setcontext(PVMG_GROUP_CTX_MEMBERS);
+    *queue = NULL;
     while ((p = all)) {
         DL_DELETE(all, p);
         if (pvmg_group_of(p->call.group))
@@ -363,5 +423,13 @@ void pvmg_traffic_join_end(void)
         else
             route(p);
     }
+}
+
+void pvmg_traffic_join_end(void)
+{
+    joining = false;
+    pvm_setcontext(PVMG_GROUP_CTX_MEMBERS);
+    for (int i = 0; i < QUEUES; i++)
+        route_again(&unexpected[i]);
     pvm_setcontext(PVMG_GROUP_CTX_SERVER);
 }

@@ -44,10 +44,16 @@ struct pvmg_wait {
 /* Waits between open and close: 1 when ready, 0 when the time limit is reached, or an error. */
 int pvmg_traffic_wait(struct pvmg_wait *w);
 
+/* Handles a packet that has come otherwise than by message, and takes it over. */
+void pvmg_traffic_deliver(struct pvmg_packet *p);
+
 /* Takes the first queued packet of this kind for a call, of any generation; NULL: none. The caller frees it. */
 struct pvmg_packet *pvmg_traffic_take(int kind, const struct pvmg_group *g, int number);
 
-/* The same for the group's current barrier. */
+/* Whether there is such a packet. */
+bool pvmg_traffic_has(int kind, const struct pvmg_group *g, int number);
+
+/* Takes the first one for the group's current barrier. */
 struct pvmg_packet *pvmg_traffic_take_barrier(int kind, const struct pvmg_group *g);
 
 /* The group's current call is finished: drops its queued packets and all that arrive later. */

@@ -42,7 +42,7 @@ static void offer(struct group *g)
     g->meetings = 0;
     if (!l || !all_are_here(l))
         return;
-    g->board = pvmg_board_make(l->size, ticket);
+    g->board = pvmg_board_make(l->tids, l->size, ticket);
     if (!g->board)
         return;
     boards++;
@@ -64,6 +64,8 @@ void pvmg_boards_meet(struct group *g)
 
 void pvmg_boards_offer(struct group *g)
 {
+    if (g->board && pvmg_board_is_closed(g->board))
+        pvmg_boards_close(g); /* by a member */
     if (!g->board && !g->broken && g->boards_offered++ < OFFERS_MAX)
         offer(g);
 }
@@ -81,8 +83,8 @@ void pvmg_boards_close(struct group *g)
     boards--;
 }
 
-void pvmg_boards_close_open(struct group *g)
+void pvmg_boards_close_used(struct group *g)
 {
-    if (g->board && pvmg_board_is_open(g->board))
+    if (g->board && pvmg_board_is_in_use(g->board))
         pvmg_boards_close(g);
 }

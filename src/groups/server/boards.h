@@ -16,7 +16,7 @@ void pvmg_boards_offer(struct group *g);
 /* Closes the group's board, or withdraws one that was offered, before the group changes. */
 void pvmg_boards_close(struct group *g);
 
-/* The same only if it is open, before a member waits by messages. */
-void pvmg_boards_close_open(struct group *g);
+/* The same only if it is open, or a member has closed it, before a member waits by messages. */
+void pvmg_boards_close_used(struct group *g);
 
 #endif

@@ -158,7 +158,7 @@ static void enter_barrier(struct group *g, struct member *m, const struct reques
     int count = unpack_int();
 
     pvmc_failpoint(PVMC_FAILPOINT_GROUP_BARRIER);
-    pvmg_boards_close_open(g);
+    pvmg_boards_close_used(g);
     pvmg_barrier_enter(g, m, r, count);
     pvmc_failpoint_done(PVMC_FAILPOINT_GROUP_BARRIER);
 }

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include "team.h"
 
-enum { MANY = 64, FEW = 4, FIRST = 12, ROUNDS = 50, CALLS_MAX = 4, LARGE = 8 << 20, WAIT_MS = 100 };
+enum { MANY = 64, FEW = 4, FIRST = 12, ROUNDS = 50, CALLS_MAX = 4, LARGE = 8 << 20, WAIT_MS = 100, GROUPS = 66 };
 enum { TAG_LARGE = TAG_TEAM_RESULT + 1, TAG_HANDLED, TAG_READY, TAG_TOLD };
 
 /* ---- the system calls of libpvm3, which finds these functions before those of libc ---- */
@@ -81,6 +81,28 @@ static void payer(int argc, char **argv)
     int paid = calls;
     CHECK(paid <= CALLS_MAX * ROUNDS);
     CHECK(paid > 0); /* they are counted */
+    pvm_lvgroup("b");
+    team_done();
+}
+
+/* The same in collective calls. */
+static void giver(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    double mine = 1, all[MANY];
+    team_join_kind("b", MANY, 1);
+    for (int i = 0; i < FIRST; i++)
+        meet(MANY);
+    calls = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        CHECK_EQ(pvm_reduce(PvmSum, &mine, 1, PVM_DOUBLE, 1, "b", 0), 0);
+        CHECK_EQ(pvm_gather(all, &mine, 1, PVM_DOUBLE, 1, "b", 0), 0);
+        CHECK_EQ(pvm_scatter(&mine, all, 1, PVM_DOUBLE, 1, "b", 0), 0);
+    }
+    int paid = calls;
+    if (pvm_getinst("b", pvm_mytid()) > 0)
+        CHECK(paid <= CALLS_MAX * 3 * ROUNDS);
+    meet(MANY);
     pvm_lvgroup("b");
     team_done();
 }
@@ -265,6 +287,24 @@ static void jumper(int argc, char **argv)
     team_done();
 }
 
+/* The server has a limited number of boards. One that a member has closed, for good, does not count. */
+static void closer(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    pvm_setopt(PvmAutoErr, 0);
+    for (int group = 0; group < GROUPS; group++) {
+        char name[16];
+        snprintf(name, sizeof name, "b%d", group);
+        team_join_kind(name, FEW, 1);
+        for (int i = 0; i < FIRST; i++)
+            CHECK_EQ(pvm_barrier(name, FEW), 0);
+        CHECK(has_board());
+        CHECK_EQ(pvm_barrier(name, FEW + 1), PvmMismatch);
+        CHECK(!has_board());
+    }
+    team_done();
+}
+
 /* Without shared memory among the transports there is no board. */
 static void apart(int argc, char **argv)
 {
@@ -338,6 +378,8 @@ static void master(int argc, char **argv)
     CHECK(argc > 1);
     if (!strcmp(argv[1], "calls"))
         run("payer", 0, MANY);
+    else if (!strcmp(argv[1], "gifts"))
+        run("giver", 1, MANY);
     else if (!strcmp(argv[1], "messages"))
         run("receiver", 0, FEW);
     else if (!strcmp(argv[1], "death"))
@@ -348,16 +390,19 @@ static void master(int argc, char **argv)
         run_both_kinds("differing");
     else if (!strcmp(argv[1], "server"))
         run_both_kinds("orphan");
+    else if (!strcmp(argv[1], "closed"))
+        run("closer", 0, FEW);
     else if (!strcmp(argv[1], "jump"))
         run_both_kinds("jumper");
     else
         run("apart", 0, FEW);
 }
 
-static const struct check_role roles[] = {
-    {"payer", payer},     {"receiver", receiver},   {"mortal", mortal}, {"heir", heir},     {"host", host},
-    {"visitor", visitor}, {"differing", differing}, {"orphan", orphan}, {"jumper", jumper}, {"apart", apart},
-    {NULL, NULL}};
+static const struct check_role roles[] = {{"payer", payer},     {"giver", giver},         {"receiver", receiver},
+                                          {"mortal", mortal},   {"heir", heir},           {"host", host},
+                                          {"visitor", visitor}, {"differing", differing}, {"orphan", orphan},
+                                          {"closer", closer},   {"jumper", jumper},       {"apart", apart},
+                                          {NULL, NULL}};
 
 int main(int argc, char **argv)
 {

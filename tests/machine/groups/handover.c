@@ -1,0 +1,154 @@
+/*
+ * handover - reduce, gather and scatter of members of one host, which hand over small parts in shared memory: handover
+ * CASE HOSTS.
+ *
+ * mixed: operations, roots and sizes that vary, with members that are ahead of others, or asleep. Nobody may miss a
+ * part, which it would hear of a second later.
+ * rubbish: a member writes anything into that memory. The calls may fail, but must end.
+ */
+#include <sys/random.h>
+#include "team.h"
+
+enum { MEMBERS = 6, WARM_UP = 4, CALLS = 3000, RUBBISH_CALLS = 40, LARGE = 700, LATE_MAX = 2 };
+
+static int instance;
+static long all[MEMBERS * LARGE], mine[LARGE], result[MEMBERS * LARGE];
+
+/* A sum that the library does not know. */
+static void add(int *type, void *x, void *y, int *n, int *info)
+{
+    (void)type;
+    *info = 0;
+    for (int i = 0; i < *n; i++)
+        ((long *)x)[i] += ((long *)y)[i];
+    CHECK_EQ(pvm_barrier("g", MEMBERS), PvmAlready);
+}
+
+static long value(unsigned call, int member, int i)
+{
+    return (long)call * 100000 + member * 1000 + i;
+}
+
+static void check_reduce(unsigned call, int root, int n, int own)
+{
+    for (int i = 0; i < n; i++)
+        mine[i] = value(call, instance, i);
+    CHECK_EQ(pvm_reduce(own ? add : PvmSum, mine, n, PVM_LONG, 7, "g", root), 0);
+    for (int i = 0; i < n; i++) {
+        long sum = 0;
+        for (int m = 0; m < MEMBERS; m++)
+            sum += value(call, m, i);
+        CHECK_EQ(mine[i], instance == root ? sum : value(call, instance, i));
+    }
+}
+
+static void check_gather(unsigned call, int root, int n)
+{
+    for (int i = 0; i < n; i++)
+        mine[i] = value(call, instance, i);
+    CHECK_EQ(pvm_gather(result, mine, n, PVM_LONG, 8, "g", root), 0);
+    for (int i = 0; i < n * MEMBERS && instance == root; i++)
+        CHECK_EQ(result[i], value(call, i / n, i % n));
+}
+
+static void check_scatter(unsigned call, int root, int n)
+{
+    for (int i = 0; i < n * MEMBERS; i++)
+        all[i] = value(call, i / n, i % n);
+    CHECK_EQ(pvm_scatter(result, instance == root ? all : NULL, n, PVM_LONG, 9, "g", root), 0);
+    for (int i = 0; i < n; i++)
+        CHECK_EQ(result[i], value(call, instance, i));
+}
+
+static void member(int argc, char **argv)
+{
+    static const int sizes[] = {1, 2, 25, 26, 27, 100, 512, 513, LARGE};
+    unsigned common = 1;
+    int late = 0;
+
+    instance = team_join_kind("g", MEMBERS, team_argument(argc, argv));
+    for (int i = 0; i < WARM_UP; i++)
+        CHECK_EQ(pvm_barrier("g", MEMBERS), 0);
+    unsigned own = (unsigned)instance + 2;
+    for (unsigned call = 0; call < CALLS; call++) {
+        int what = (int)(check_random(&common) % 8), n = sizes[check_random(&common) % 9];
+        int root = call / 200 % 2 ? (int)(check_random(&common) % MEMBERS) : (int)(call / 400 % MEMBERS);
+        if (check_random(&own) % 500 == 0)
+            check_sleep_ms(20);
+        double before = check_now();
+        if (what < 3)
+            check_reduce(call, root, n, what == 0);
+        else if (what < 5)
+            check_gather(call, root, n);
+        else if (what < 7)
+            check_scatter(call, root, n);
+        else
+            CHECK_EQ(pvm_barrier("g", MEMBERS), 0);
+        late += check_now() - before > 0.9;
+    }
+    CHECK(late <= LATE_MAX * check_slowness());
+    CHECK_EQ(pvm_barrier("g", MEMBERS), 0);
+    pvm_lvgroup("g");
+    team_done();
+}
+
+/* ---- rubbish ---- */
+
+/* Fills all but the first page of the board. */
+static void scribble(void)
+{
+    unsigned long begin = 0, end = 0;
+    char line[512];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    CHECK(maps);
+    while (fgets(line, sizeof line, maps) && !strstr(line, "pvm-board"))
+        ;
+    fclose(maps);
+    CHECK(sscanf(line, "%lx-%lx", &begin, &end) == 2 && end - begin > 4096);
+    for (unsigned long at = begin + 4096; at < end; at += 256)
+        CHECK(getrandom((void *)at, end - at < 256 ? end - at : 256, 0) > 0);
+}
+
+static void victim(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    pvm_setopt(PvmAutoErr, 0);
+    instance = team_join_kind("g", MEMBERS, 1);
+    for (int i = 0; i < WARM_UP; i++)
+        CHECK_EQ(pvm_barrier("g", MEMBERS), 0);
+    for (int i = 0; i < RUBBISH_CALLS; i++) {
+        if (instance == 1 && i % 10 == 0)
+            scribble();
+        pvm_scatter(result, all, i % 30 + 1, PVM_LONG, 9, "g", 0);
+        pvm_gather(result, mine, i % 30 + 1, PVM_LONG, 8, "g", 0);
+        pvm_reduce(PvmSum, mine, i % 30 + 1, PVM_LONG, 7, "g", 0);
+    }
+    CHECK_EQ(pvm_barrier("g", MEMBERS), 0);
+    pvm_lvgroup("g");
+    team_done();
+}
+
+static void run(const char *role, int argument)
+{
+    struct team t;
+    team_start(&t, role, argument, MEMBERS, 1);
+    team_finish(&t);
+}
+
+static void master(int argc, char **argv)
+{
+    CHECK(argc > 1);
+    if (!strcmp(argv[1], "mixed")) {
+        run("member", 0);
+        run("member", 1);
+    } else {
+        run("victim", 0);
+    }
+}
+
+static const struct check_role roles[] = {{"member", member}, {"victim", victim}, {NULL, NULL}};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, master, roles);
+}
