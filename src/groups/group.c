@@ -219,6 +219,7 @@ int pvmg_group_fetch(const char *name, bool counted, struct pvmg_group **group)
     else
         g->number += counted;
     if (code < 0) {
+        pvmg_group_drop_board(g); /* the others must not leave parts there for us */
         forget(g);
         pvmg_group_release(g);
         return code;

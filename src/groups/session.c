@@ -4,6 +4,7 @@
 #include "group.h"
 #include "gserver.h"
 #include "name.h"
+#include "libpvm/base/task.h"
 #include "pvm3.h"
 #include "groups/collectives/barrier.h"
 #include "groups/collectives/traffic.h"
@@ -147,7 +148,7 @@ static int known; /* our tid in the last call, or 0 */
 
 bool pvmg_session_is_idle(void)
 {
-    return !nested && !exclusive_thread && !queue && known && known == pvm_mytid();
+    return !nested && !exclusive_thread && !queue && known && pvmi_task_is(known);
 }
 
 /* All state belongs to one enrolment: after pvm_exit() the task gets a new tid. */

@@ -86,8 +86,11 @@ bool pvmg_slots_open(struct pvmg_slots *s, void *memory, int members, int tid)
     if (members > PVMG_SLOTS_MEMBERS_MAX)
         return true;
     s->tids = malloc((size_t)members * sizeof(*s->tids));
-    if (!s->tids)
+    s->sent = calloc((size_t)members, sizeof(*s->sent));
+    if (!s->tids || !s->sent) {
+        pvmg_slots_close(s);
         return false;
+    }
     s->count = members;
     for (int i = 0; i < members; i++) {
         s->tids[i] = (int)__atomic_load_n(&s->memory->places[i].tid, __ATOMIC_RELAXED);
@@ -103,6 +106,7 @@ bool pvmg_slots_open(struct pvmg_slots *s, void *memory, int members, int tid)
 void pvmg_slots_close(struct pvmg_slots *s)
 {
     free(s->tids);
+    free(s->sent);
     *s = (struct pvmg_slots){.mine = -1};
 }
 

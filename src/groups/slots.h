@@ -24,6 +24,7 @@ struct pvmg_slots_memory;
 struct pvmg_slots {
     struct pvmg_slots_memory *memory; /* shared */
     int *tids;                        /* of the members, in the order of the group's list: their places; our own copy */
+    uint32_t *sent;                   /* for each place: pvmi_gate_sent() when it last got a packet instead of a part */
     int count;                        /* 0: there are no slots */
     int mine;                         /* place of this task, or -1 */
 };

@@ -176,7 +176,7 @@ foreach(program barrier bcast gather leaver many membership mismatch order reduc
   machine_test(groups/${program} HOSTS 1 3)
 endforeach()
 machine_test(groups/board CASES calls gifts SET PVM_SPIN=0)
-machine_test(groups/handover CASES mixed rubbish)
+machine_test(groups/handover CASES mixed order rubbish)
 machine_test(groups/handover AS asleep CASES mixed SET PVM_SPIN=0)
 machine_test(groups/handover AS spread CASES mixed OVER tcp)
 machine_test(groups/board CASES messages death guest counts server jump closed)

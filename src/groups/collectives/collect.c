@@ -139,7 +139,9 @@ static int give(struct pvmg_collective *c, void *data)
         return PvmNoTask;
     if (pvmg_handover_give(c->group, PVMG_PACKET_UP, &c->call, c->tree.mine, tid, data))
         return PvmOk;
-    return pvmg_packet_send(&own, c->call.root);
+    int code = pvmg_packet_send(&own, c->call.root);
+    pvmg_handover_note_packet(c->group, c->call.root);
+    return code;
 }
 
 int pvmg_collect_run(struct pvmg_collect *k, void *data)

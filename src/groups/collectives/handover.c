@@ -57,6 +57,24 @@ static bool put(const struct pvmg_board *b, int place, int kind, const struct pv
            (!pvmg_board_is_closed(b) || !pvmg_slots_retract(s, pvmg_slots_ring(bytes), place, call->number));
 }
 
+/*
+ * Whether that member finds all that we have sent to it before it finds a part; else the part goes by message, behind
+ * the others. Programs look without waiting, after a reduce, for what was sent before it.
+ */
+static bool keeps_order(const struct pvmg_slots *s, int place)
+{
+    return place >= 0 && pvmi_gate_sent(s->tids[place]) == s->sent[place];
+}
+
+void pvmg_handover_note_packet(const struct pvmg_group *g, int tid)
+{
+    const struct pvmg_slots *s = g->board ? &g->board->slots : NULL;
+    int place = s ? place_of(s, tid) : -1;
+
+    if (place >= 0)
+        s->sent[place] = pvmi_gate_sent(tid);
+}
+
 /* The members' context is current. */
 static void wake(const struct pvmg_call *call, int *tids, int n)
 {
@@ -93,10 +111,12 @@ bool pvmg_handover_give(const struct pvmg_group *g, int kind, const struct pvmg_
     if (!pvmg_handover_is_possible(g, call))
         return false;
     const struct pvmg_slots *s = &g->board->slots;
+    int root = place_of(s, call->root), to = kind == PVMG_PACKET_DOWN ? place_of(s, tid) : root;
+    if (!keeps_order(s, to))
+        return false;
     if (kind == PVMG_PACKET_DOWN) /* the root wakes all at the end */
-        return put(g->board, place_of(s, tid), kind, call, start, data, bytes);
-    int root = place_of(s, call->root);
-    if (root < 0 || !put(g->board, s->mine, kind, call, start, data, bytes))
+        return put(g->board, to, kind, call, start, data, bytes);
+    if (!put(g->board, s->mine, kind, call, start, data, bytes))
         return false;
     if (pvmg_slots_must_wake(s, root))
         wake(call, &s->tids[root], 1);
@@ -106,14 +126,16 @@ bool pvmg_handover_give(const struct pvmg_group *g, int kind, const struct pvmg_
 /* ---- taking parts as packets ---- */
 
 /* Whether a part is one for us, as far as a stranger's word can be checked. */
-static bool is_sound(const struct pvmg_slots *s, int place, int number, const struct pvmg_slot_part *part)
+static bool is_sound(const struct pvmg_group *g, int place, int number, const struct pvmg_slot_part *part)
 {
+    const struct pvmg_slots *s = &g->board->slots;
     const struct pvmg_call *c = &part->call;
     bool ours =
         part->kind == PVMG_PACKET_UP ? c->root == s->tids[s->mine] : part->kind == PVMG_PACKET_DOWN && place == s->mine;
 
-    return ours && c->number == number && c->n > 0 && part->start >= 0 && part->start < s->count &&
-           pvmg_datatype_bytes(c->type) > 0 && bytes_of(c) <= part->bytes_max;
+    return ours && c->group == g->id && place_of(s, c->root) >= 0 && c->number == number && c->n > 0 &&
+           part->start >= 0 && part->start < s->count && pvmg_datatype_bytes(c->type) > 0 &&
+           bytes_of(c) <= part->bytes_max;
 }
 
 static struct pvmg_packet *packet_of(const struct pvmg_slots *s, int place, const struct pvmg_slot_part *part)
@@ -128,12 +150,13 @@ static struct pvmg_packet *packet_of(const struct pvmg_slots *s, int place, cons
     return p;
 }
 
-static void take(const struct pvmg_slots *s, enum pvmg_slot_ring ring, int place, int index)
+static void take(const struct pvmg_group *g, enum pvmg_slot_ring ring, int place, int index)
 {
+    const struct pvmg_slots *s = &g->board->slots;
     struct pvmg_slot_part part;
     int number;
 
-    if (!pvmg_slots_look(s, ring, place, index, &number, &part) || !is_sound(s, place, number, &part))
+    if (!pvmg_slots_look(s, ring, place, index, &number, &part) || !is_sound(g, place, number, &part))
         return;
     struct pvmg_packet *p = packet_of(s, place, &part);
     if (p && pvmg_slots_retract(s, ring, place, number))
@@ -149,7 +172,7 @@ void pvmg_handover_take_all(struct pvmg_group *g)
     for (int ring = 0; ring < PVMG_SLOTS_RINGS; ring++)
         for (int place = 0; place < s->count; place++)
             for (int i = 0; i < pvmg_slots_ring_size(ring); i++)
-                take(s, ring, place, i);
+                take(g, ring, place, i);
 }
 
 void pvmg_handover_take(struct pvmg_group *g)
@@ -164,7 +187,7 @@ void pvmg_handover_take(struct pvmg_group *g)
     pvmg_slots_sleep(s, true);
     for (int ring = 0; ring < PVMG_SLOTS_RINGS; ring++)
         for (int place = 0; place < s->count; place++)
-            take(s, ring, place, pvmg_slots_index(ring, g->number));
+            take(g, ring, place, pvmg_slots_index(ring, g->number));
 }
 
 void pvmg_handover_end(struct pvmg_group *g)
@@ -253,13 +276,20 @@ static bool have_come(void *arg)
     return h->next >= s->count || pvmg_board_is_closed(h->board);
 }
 
+/* Whether the slot of this call, and the one that is so far ahead, are free. */
+static bool is_free_at(const struct handover *h, int place)
+{
+    return pvmg_slots_is_free(&h->board->slots, h->ring, place, h->call.number) &&
+           pvmg_slots_is_free(&h->board->slots, h->ring, place, h->call.number + h->ahead);
+}
+
 /* The same: the slots of all others are free. */
 static bool are_free(void *arg)
 {
     struct handover *h = arg;
     const struct pvmg_slots *s = &h->board->slots;
 
-    while (h->next < s->count && pvmg_slots_is_free(s, h->ring, h->next, h->call.number + h->ahead))
+    while (h->next < s->count && is_free_at(h, h->next))
         h->next = next_place(h);
     return h->next >= s->count || pvmg_board_is_closed(h->board);
 }
@@ -269,7 +299,7 @@ static bool is_free(void *arg)
     const struct handover *h = arg;
     const struct pvmg_slots *s = &h->board->slots;
 
-    return pvmg_slots_is_free(s, h->ring, s->mine, h->call.number + h->ahead) || pvmg_board_is_closed(h->board);
+    return is_free_at(h, s->mine) || pvmg_board_is_closed(h->board);
 }
 
 static bool has_come(void *arg)
@@ -302,13 +332,21 @@ static void free_slots(struct handover *h)
         pvmg_slots_retract(s, h->ring, h->next, h->call.number);
 }
 
+/* `result`, which may overlap `data`, changes only when all parts are good: else the call begins again. */
 static bool gather(struct handover *h, char *result, const char *data)
 {
-    memmove(result + (size_t)h->root * h->bytes, data, h->bytes); /* first: it may be where others' parts go */
-    for (begin_round(h); h->next < h->board->slots.count; h->next = next_place(h))
-        if (!copy(h, h->next, PVMG_PACKET_UP, result + (size_t)h->next * h->bytes))
-            return false;
-    return true;
+    size_t all = (size_t)h->board->slots.count * h->bytes;
+    char *parts = malloc(all);
+    bool good = parts;
+
+    if (parts)
+        memcpy(parts + (size_t)h->root * h->bytes, data, h->bytes);
+    for (begin_round(h); good && h->next < h->board->slots.count; h->next = next_place(h))
+        good = copy(h, h->next, PVMG_PACKET_UP, parts + (size_t)h->next * h->bytes);
+    if (good)
+        memcpy(result, parts, all);
+    free(parts);
+    return good;
 }
 
 static bool reduce(struct handover *h, void (*func)(int *, void *, void *, int *, int *), void *data)
@@ -333,7 +371,6 @@ static bool find(struct handover *h, int operation, const char *group, int n, in
 {
     if (!pvmg_session_is_idle() || pvmg_name_check(group) < 0)
         return false;
-    pvmi_gate_listen(); /* before we look the group up, because handlers may change it */
     struct pvmg_group *g = pvmg_group_find(group);
     if (!g || !g->board || !g->frozen || g->stale || g->broken || !has_slots(g, g->members) || !pvmi_gate_is_allowed())
         return false;
@@ -393,11 +430,12 @@ static bool give_root(struct handover *h, const void *data)
     const struct pvmg_slots *s = &h->board->slots;
     int position = s->mine < h->root ? s->mine + 1 : s->mine; /* in the tree of the call, see tree.h */
 
-    return await_room(h, is_free) && put(h->board, s->mine, PVMG_PACKET_UP, &h->call, position, data, h->bytes);
+    return keeps_order(s, h->root) && await_room(h, is_free) &&
+           put(h->board, s->mine, PVMG_PACKET_UP, &h->call, position, data, h->bytes);
 }
 
-bool pvmg_handover_collect(void (*func)(int *type, void *x, void *y, int *n, int *info), void *result, void *data,
-                           int n, int type, int tag, const char *group, int root)
+static bool collect(void (*func)(int *type, void *x, void *y, int *n, int *info), void *result, void *data, int n,
+                    int type, int tag, const char *group, int root)
 {
     struct handover h;
 
@@ -416,10 +454,27 @@ bool pvmg_handover_collect(void (*func)(int *type, void *x, void *y, int *n, int
     return end(&h, done);
 }
 
+/* A call that succeeds hears of nothing else; so it listens now and then, when it counts as made: handlers may jump. */
+static bool listen_if(bool done)
+{
+    if (done)
+        pvmi_gate_listen();
+    return done;
+}
+
+bool pvmg_handover_collect(void (*func)(int *type, void *x, void *y, int *n, int *info), void *result, void *data,
+                           int n, int type, int tag, const char *group, int root)
+{
+    return listen_if(collect(func, result, data, n, type, tag, group, root));
+}
+
 static bool give_all(struct handover *h, const char *data)
 {
     const struct pvmg_slots *s = &h->board->slots;
 
+    for (begin_round(h); h->next < s->count; h->next = next_place(h))
+        if (!keeps_order(s, h->next))
+            return false;
     if (!await_room(h, are_free))
         return false;
     for (begin_round(h); h->next < s->count; h->next = next_place(h)) {
@@ -430,7 +485,7 @@ static bool give_all(struct handover *h, const char *data)
     return true;
 }
 
-bool pvmg_handover_scatter(void *result, const void *data, int n, int type, int tag, const char *group, int root)
+static bool scatter(void *result, const void *data, int n, int type, int tag, const char *group, int root)
 {
     struct handover h;
 
@@ -448,4 +503,9 @@ bool pvmg_handover_scatter(void *result, const void *data, int n, int type, int 
     memmove(result, (const char *)data + (size_t)h.root * h.bytes, h.bytes);
     wake_from_outside(&h, true);
     return true;
+}
+
+bool pvmg_handover_scatter(void *result, const void *data, int n, int type, int tag, const char *group, int root)
+{
+    return listen_if(scatter(result, data, n, type, tag, group, root));
 }

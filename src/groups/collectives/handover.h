@@ -26,6 +26,9 @@ bool pvmg_handover_is_possible(const struct pvmg_group *g, const struct pvmg_cal
 bool pvmg_handover_give(const struct pvmg_group *g, int kind, const struct pvmg_call *call, int start, int tid,
                         const void *data);
 
+/* The part for that task, or of ours to it, has gone as a packet instead. */
+void pvmg_handover_note_packet(const struct pvmg_group *g, int tid);
+
 /* Wakes those to whom this task has given parts of the scatter, if they sleep. The members' context is current. */
 void pvmg_handover_wake(const struct pvmg_group *g, const struct pvmg_call *call);
 

@@ -57,8 +57,10 @@ static int give_each(struct pvmg_collective *c, char *data)
         int tid = pvmg_collective_tid(c, i);
         struct pvmg_packet p = {.kind = PVMG_PACKET_DOWN, .call = c->call, .start = i, .reach = 1, .tids = &tid};
         p.data = data + (size_t)c->tree.ranks[i] * pvmg_packet_part_bytes(&p);
-        if (!pvmg_collective_gone(c, i) && !pvmg_handover_give(c->group, PVMG_PACKET_DOWN, &c->call, i, tid, p.data))
+        if (!pvmg_collective_gone(c, i) && !pvmg_handover_give(c->group, PVMG_PACKET_DOWN, &c->call, i, tid, p.data)) {
             code = pvmg_packet_send(&p, tid);
+            pvmg_handover_note_packet(c->group, tid);
+        }
     }
     pvmg_handover_wake(c->group, &c->call);
     return code;

@@ -8,6 +8,7 @@
 #define PVMI_GATE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct pvmi_gate {
     bool (*is_open)(void *arg);
@@ -31,5 +32,11 @@ void pvmi_gate_listen(void);
  * virtual time, or if PVM_TRANSPORT leaves out shared memory. In route/route.c.
  */
 bool pvmi_gate_is_allowed(void);
+
+/*
+ * A number that changes whenever this task sends that one a frame that may come later than what is done afterwards in
+ * shared memory: by the daemon or over a network. In route/route.c.
+ */
+uint32_t pvmi_gate_sent(int tid);
 
 #endif

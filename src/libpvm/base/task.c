@@ -9,3 +9,8 @@ void pvmi_task_lost(void)
     if (pvmi_task.state == PVMI_TASK_IN)
         pvmi_task.state = PVMI_TASK_LOST;
 }
+
+bool pvmi_task_is(int tid)
+{
+    return pvmi_task.state == PVMI_TASK_IN && pvmi_task.tid == (pvmc_tid)tid;
+}

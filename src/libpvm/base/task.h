@@ -34,6 +34,9 @@ static inline bool pvmi_tid_names_task(pvmc_tid tid)
     return !(tid & (PVMC_TID_DAEMON | PVMC_TID_MULTICAST)) && (tid & PVMC_TID_LOCAL_MASK);
 }
 
+/* Whether this process is that task, and its daemon lives. Enrols nobody. For libgpvm3. */
+bool pvmi_task_is(int tid);
+
 /* The link to the daemon broke. */
 void pvmi_task_lost(void);
 

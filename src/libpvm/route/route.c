@@ -117,6 +117,13 @@ bool pvmi_gate_is_allowed(void)
     return chosen("shm") && !pvmi_virtual() && !pvmi_lock_is_ours();
 }
 
+uint32_t pvmi_gate_sent(int tid)
+{
+    const struct pvmi_peer *p = pvmi_peer_find((pvmc_tid)tid);
+    bool at_once = p && p->link && p->link->lossless;
+    return p ? p->tx_seq - (at_once ? (uint32_t)p->direct.tx_frames : 0) : 0;
+}
+
 /* Whether a transport can reach p from here at all. */
 static bool leads_to(const struct pvmt_transport_ops *ops, const struct pvmi_peer *p)
 {

@@ -4,12 +4,15 @@
  *
  * mixed: operations, roots and sizes that vary, with members that are ahead of others, or asleep. Nobody may miss a
  * part, which it would hear of a second later.
+ * order: what was sent before a call is there after it, although it went by the daemon. A call that fails leaves the
+ * result alone.
  * rubbish: a member writes anything into that memory. The calls may fail, but must end.
  */
+#include <stdbool.h>
 #include <sys/random.h>
 #include "team.h"
 
-enum { MEMBERS = 6, WARM_UP = 4, CALLS = 3000, RUBBISH_CALLS = 40, LARGE = 700, LATE_MAX = 2 };
+enum { MEMBERS = 6, WARM_UP = 4, CALLS = 3000, RUBBISH_CALLS = 40, LARGE = 700, LATE_MAX = 2, TAG_ROUND = 1000 };
 
 static int instance;
 static long all[MEMBERS * LARGE], mine[LARGE], result[MEMBERS * LARGE];
@@ -92,6 +95,66 @@ static void member(int argc, char **argv)
     team_done();
 }
 
+/* ---- order ---- */
+
+/* Messages of this round that have come, without waiting. Others may be ahead. */
+static int count_sent(unsigned call)
+{
+    int n = 0;
+    while (pvm_nrecv(-1, TAG_ROUND + (int)call) > 0)
+        n++;
+    return n;
+}
+
+static void send_one(int to, unsigned call)
+{
+    CHECK(pvm_initsend(PvmDataRaw) >= 0);
+    CHECK_EQ(pvm_send(pvm_gettid("g", to), TAG_ROUND + (int)call), 0);
+}
+
+/* Each round is of one kind: nobody sends, all send to the root, or the root sends to all. */
+static void keep_order(unsigned call)
+{
+    int kind = (int)(call / 3 % 3), root = (int)(call / 100 % MEMBERS);
+    bool at_root = instance == root;
+    if (kind == 1 && !at_root)
+        send_one(root, call);
+    check_gather(call, root, 1);
+    if (at_root)
+        CHECK_EQ(count_sent(call), kind == 1 ? MEMBERS - 1 : 0);
+    for (int i = 0; i < MEMBERS && kind == 2 && at_root; i++)
+        if (i != root)
+            send_one(i, call);
+    check_scatter(call, root, 1);
+    CHECK_EQ(count_sent(call), kind == 2 && !at_root);
+}
+
+/* Another tag than the others' at one member; the root's own part is in the result. */
+static void fail_in_place(void)
+{
+    long before[MEMBERS];
+    for (int i = 0; i < MEMBERS; i++)
+        before[i] = all[i] = value(1, instance, i);
+    int code = pvm_gather(all, all, 1, PVM_LONG, instance == 3 ? 19 : 20, "g", 1);
+    if (instance == 1)
+        CHECK_EQ(code, PvmMismatch);
+    CHECK(!memcmp(all, before, sizeof before));
+}
+
+static void sender(int argc, char **argv)
+{
+    pvm_setopt(PvmRoute, PvmDontRoute);
+    pvm_setopt(PvmAutoErr, 0);
+    instance = team_join_kind("g", MEMBERS, team_argument(argc, argv));
+    for (int i = 0; i < WARM_UP; i++)
+        CHECK_EQ(pvm_barrier("g", MEMBERS), 0);
+    for (unsigned call = 0; call < CALLS; call++)
+        keep_order(call);
+    fail_in_place();
+    pvm_lvgroup("g");
+    team_done();
+}
+
 /* ---- rubbish ---- */
 
 /* Fills all but the first page of the board. */
@@ -141,12 +204,15 @@ static void master(int argc, char **argv)
     if (!strcmp(argv[1], "mixed")) {
         run("member", 0);
         run("member", 1);
+    } else if (!strcmp(argv[1], "order")) {
+        run("sender", 0);
+        run("sender", 1);
     } else {
         run("victim", 0);
     }
 }
 
-static const struct check_role roles[] = {{"member", member}, {"victim", victim}, {NULL, NULL}};
+static const struct check_role roles[] = {{"member", member}, {"sender", sender}, {"victim", victim}, {NULL, NULL}};
 
 int main(int argc, char **argv)
 {
