@@ -267,9 +267,16 @@ static int settle(int rc)
     return errno_of(rc);
 }
 
+static bool begins_wait(const struct pvma_fore_message *m)
+{
+    return m->type == PVMA_FORE_WAIT || m->type == PVMA_FORE_SLEEP;
+}
+
 int pvma_fore_tell(struct pvma_fore_message *m)
 {
     bool aside = m->type == PVMA_FORE_RESUME || m->type == PVMA_FORE_LOCAL || m->type == PVMA_FORE_EXPECT;
+    if (!aside && !begins_wait(m))
+        pvma_fore_wait_end(); /* the program has jumped out of it */
     if (!aside) { /* RESUME, LOCAL and EXPECT carry no cost */
         m->cost_ns = channel.cost_ns;
         channel.cost_ns = 0;
@@ -345,6 +352,7 @@ int pvma_fore_wait_begin(int64_t until_ns)
 {
     if (!pvma_fore_is_virtual())
         return 0;
+    pvma_fore_wait_end();
     int error = hear_wakes();
     if (error)
         return error;
@@ -372,7 +380,7 @@ int pvma_fore_wait_end(void)
 /* Waits for the WAKE without the lock. */
 static int wait_for_wake(int error)
 {
-    while (!error && !channel.woken) {
+    while (!error && channel.waiting && !channel.woken) {
         struct pollfd fd = {.fd = channel.fd, .events = POLLIN};
         pthread_mutex_unlock(&channel.lock);
         poll(&fd, 1, -1);
@@ -395,6 +403,7 @@ int pvma_fore_sleep(int64_t until_ns, pid_t aside, uint64_t given, uint64_t take
                                   .process = (uint32_t)aside,
                                   .given = given,
                                   .taken = taken};
+    pvma_fore_wait_end();
     m.number = ++channel.wait_number;
     channel.waiting = true;
     channel.woken = false;
