@@ -277,7 +277,7 @@ int pvma_fore_tell(struct pvma_fore_message *m)
     bool aside = m->type == PVMA_FORE_RESUME || m->type == PVMA_FORE_LOCAL || m->type == PVMA_FORE_EXPECT;
     if (!aside && !begins_wait(m))
         pvma_fore_wait_end(); /* the program has jumped out of it */
-    if (!aside) { /* RESUME, LOCAL and EXPECT carry no cost */
+    if (!aside) {             /* RESUME, LOCAL and EXPECT carry no cost */
         m->cost_ns = channel.cost_ns;
         channel.cost_ns = 0;
     }
