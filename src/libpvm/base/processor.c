@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/sysinfo.h>
@@ -49,15 +50,26 @@ static bool leave(const cpu_set_t *allowed)
     return !sched_setaffinity(0, sizeof others, &others) && !sched_setaffinity(0, sizeof *allowed, allowed);
 }
 
+/* Without signals: the program may jump out of its handlers, and would keep half of the change. */
+static bool look_and_leave(void)
+{
+    sigset_t all, before;
+    cpu_set_t allowed;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    bool moved = !sched_getaffinity(0, sizeof allowed, &allowed) && another_is_idle(&allowed) && leave(&allowed);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return moved;
+}
+
 void pvmi_processor_yielded(bool taken)
 {
     static _Thread_local unsigned in_a_row, pause = FEW_YIELDS, due = FEW_YIELDS;
-    cpu_set_t allowed;
     in_a_row = taken ? in_a_row + 1 : 0;
     if (in_a_row < due)
         return;
     in_a_row = 0;
-    bool moved = !sched_getaffinity(0, sizeof allowed, &allowed) && another_is_idle(&allowed) && leave(&allowed);
+    bool moved = look_and_leave();
     pause = moved ? FEW_YIELDS : pause < MANY_YIELDS ? 2 * pause : MANY_YIELDS;
     due = pause + (unsigned)pvmc_clock_ns() % pause; /* or the other task would leave at the same time */
 }
