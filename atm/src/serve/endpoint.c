@@ -138,6 +138,8 @@ static bool tell_program(struct pvma_endpoint *e, const struct pvma_fore_message
 /* The peer has gone: the program reads end of file. */
 void pvma_endpoint_end(struct pvma_endpoint *e)
 {
+    if (e->vc)
+        pvma_vc_handle(e->vc, NULL, NULL); /* it drops what it has not sent after this */
     e->call = NULL;
     e->vc = NULL;
     if (e->state == PVMA_ENDPOINT_CLOSING) {
