@@ -77,7 +77,7 @@ static int open_port(struct dp_transport *t, const struct dpi_interface *interfa
                            frames > RING_FRAMES_MIN ? frames : RING_FRAMES_MIN);
     if (rc)
         return rc;
-    rc = pvmt_dp_port_watch(t, p);
+    rc = pvmt_datagram_watch(&t->base, fd, (epoll_data_t){.fd = fd});
     if (rc)
         dpi_port_close(&p->port);
     return rc;

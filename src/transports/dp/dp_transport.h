@@ -40,8 +40,6 @@ struct dp_link {
 struct dp_port {
     struct dpi_port port;
     int64_t down_until_us; /* when to retry an interface that was down or gone; 0: it is up */
-    bool watched;          /* in the epoll set */
-    unsigned moved;        /* packets sent and received since the task last slept */
 };
 
 struct dp_transport {
@@ -103,9 +101,6 @@ int pvmt_dp_sleep_until(struct pvmt_datagram *base, int64_t due_us);
 
 /* Sends the packets gathered so far. */
 void pvmt_dp_flush(struct pvmt_datagram *base);
-
-/* Puts the port into the epoll set. 0 or PVMC_ESYSTEM. */
-int pvmt_dp_port_watch(struct dp_transport *t, struct dp_port *p);
 
 /* Whether the port's interface was up when last used, or is due for a retry. */
 bool pvmt_dp_port_is_usable(const struct dp_transport *t, const struct dp_port *p);

@@ -8,7 +8,6 @@
 
 #define FRAMES_MAX    128     /* packets of one port before the next port's turn */
 #define DOWN_AGAIN_US 1000000 /* pause before an interface that was down is retried */
-#define STREAM_FRAMES 64      /* packets without a sleep after which a port leaves the epoll set */
 
 /* ---- ports ---- */
 
@@ -41,28 +40,9 @@ bool pvmt_dp_ports_look_again(struct dp_transport *t)
     return usable;
 }
 
-int pvmt_dp_port_watch(struct dp_transport *t, struct dp_port *p)
-{
-    int rc = pvmt_datagram_watch(&t->base, p->port.fd, (epoll_data_t){.fd = p->port.fd});
-    p->watched = !rc;
-    return rc;
-}
-
-/*
- * The kernel calls the epoll set for each packet that it delivers or has sent, which is a good part of a packet's cost.
- * A task that does not sleep does not need it.
- */
-static void unwatch(struct dp_transport *t, struct dp_port *p)
-{
-    if (!epoll_ctl(t->base.epoll_fd, EPOLL_CTL_DEL, p->port.fd, NULL))
-        p->watched = false;
-}
-
 void pvmt_dp_flush(struct pvmt_datagram *base)
 {
     struct dp_transport *t = (struct dp_transport *)base;
-    if (t->batch.count)
-        ((struct dp_port *)t->batch.port)->moved += t->batch.count;
     if (t->batch.count && dpi_batch_flush(&t->batch) == PVMC_EDOWN)
         note_down(t, (struct dp_port *)t->batch.port);
 }
@@ -137,10 +117,7 @@ int pvmt_dp_hear(struct pvmt_datagram *base)
                 t->base.now_us = pvmc_clock_us();
             take_frame(t, i, frame, length);
             dpi_port_give_back(p, 1);
-            t->ports[i].moved++;
         }
-        if (t->ports[i].watched && t->ports[i].moved > STREAM_FRAMES)
-            unwatch(t, &t->ports[i]);
     }
     return n;
 }
@@ -168,13 +145,7 @@ bool pvmt_dp_has_packets(struct pvmt_datagram *base)
 
 int pvmt_dp_sleep_until(struct pvmt_datagram *base, int64_t due_us)
 {
-    struct dp_transport *t = (struct dp_transport *)base;
-    for (unsigned i = 0; i < t->port_count; i++) {
-        t->ports[i].moved = 0;
-        if (!t->ports[i].watched && pvmt_dp_port_watch(t, &t->ports[i]))
-            return 1; /* it must not sleep */
-    }
     pvmt_datagram_wake_at(base, due_us);
-    t->slept = true;
+    ((struct dp_transport *)base)->slept = true;
     return 0;
 }
