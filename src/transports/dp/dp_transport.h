@@ -15,8 +15,9 @@
 #include "dp/src/frames/frames.h"
 #include "offer.h"
 
-#define DP_WAYS_MAX (PVMT_DP_PLACES_MAX * PVMT_DP_PLACES_MAX)
-#define DP_MTU_MAX  16384 /* bytes; with the loopback's 64 KiB a ring would have few slots */
+#define DP_WAYS_MAX    (PVMT_DP_PLACES_MAX * PVMT_DP_PLACES_MAX)
+#define DP_EARLY_BYTES 128
+#define DP_MTU_MAX     16384 /* bytes; with the loopback's 64 KiB a ring would have few slots */
 
 struct dp_settings {
     char interfaces[256]; /* PVM_DP_IF */
@@ -33,8 +34,10 @@ struct dp_way {
 struct dp_link {
     struct pvmt_datagram_link base;
     struct dp_way ways[DP_WAYS_MAX];
-    unsigned way_count, way; /* way: the path of the peer's latest packet */
-    uint32_t room;           /* bytes of a packet that fits all paths */
+    unsigned way_count, way;       /* way: the path of the peer's latest packet */
+    uint32_t room;                 /* bytes of a packet that fits all paths */
+    uint8_t early[DP_EARLY_BYTES]; /* a packet received before joined() */
+    unsigned early_length;
 };
 
 struct dp_port {

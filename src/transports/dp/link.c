@@ -237,7 +237,12 @@ int pvmt_dp_link_joined(struct pvmt_datagram_link *base, const uint8_t *reply, s
     struct dp_link *l = (struct dp_link *)base;
     struct pvmt_dp_offer peer;
     int rc = read_peer(transport_of(l), reply, length, &peer);
-    return rc ? rc : begin(l, &peer);
+    if (!rc)
+        rc = begin(l, &peer);
+    if (!rc && l->early_length)
+        pvmt_datagram_take(base, l->early, l->early_length);
+    l->early_length = 0;
+    return rc;
 }
 
 void pvmt_dp_link_leave(struct pvmt_datagram_link *base)
@@ -248,11 +253,22 @@ void pvmt_dp_link_leave(struct pvmt_datagram_link *base)
 
 /* ---- incoming packets ---- */
 
+/* Keeps a packet that the peer sent before its reply arrived. */
+static void keep_early(struct dp_link *l, const uint8_t *packet, size_t length)
+{
+    if (length > sizeof l->early)
+        return;
+    memcpy(l->early, packet, length);
+    l->early_length = (unsigned)length;
+}
+
 int pvmt_dp_link_take(struct dp_link *l, unsigned port, const uint8_t *hardware, const struct dpi_message *m,
                       const uint8_t *packet)
 {
-    if (!l->base.up)
-        return 0; /* it has overtaken the peer's reply, and will come again */
+    if (!l->base.up) {
+        keep_early(l, packet, m->length);
+        return 0;
+    }
     int rc = pvmt_datagram_take(&l->base, packet, m->length);
     if (!rc && !l->base.dead)
         note_way(l, port, hardware, m->from.point);
