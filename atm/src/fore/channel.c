@@ -276,7 +276,7 @@ int pvma_fore_tell(struct pvma_fore_message *m)
 {
     bool aside = m->type == PVMA_FORE_RESUME || m->type == PVMA_FORE_LOCAL || m->type == PVMA_FORE_EXPECT;
     if (!aside && !begins_wait(m))
-        pvma_fore_wait_end(); /* the program has jumped out of it */
+        pvma_fore_wait_end(); /* one that the program has jumped out of */
     if (!aside) {             /* RESUME, LOCAL and EXPECT carry no cost */
         m->cost_ns = channel.cost_ns;
         channel.cost_ns = 0;
@@ -352,7 +352,7 @@ int pvma_fore_wait_begin(int64_t until_ns)
 {
     if (!pvma_fore_is_virtual())
         return 0;
-    pvma_fore_wait_end();
+    pvma_fore_wait_end(); /* as in pvma_fore_tell() */
     int error = hear_wakes();
     if (error)
         return error;
@@ -403,7 +403,7 @@ int pvma_fore_sleep(int64_t until_ns, pid_t aside, uint64_t given, uint64_t take
                                   .process = (uint32_t)aside,
                                   .given = given,
                                   .taken = taken};
-    pvma_fore_wait_end();
+    pvma_fore_wait_end(); /* as in pvma_fore_tell() */
     m.number = ++channel.wait_number;
     channel.waiting = true;
     channel.woken = false;

@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <utlist.h>
 #include "core/error.h"
 #include "ofi_transport.h"
 
@@ -38,19 +39,18 @@ static void loan_free(struct ofi_loan *loan, bool foreign)
     free(loan);
 }
 
-static void free_list(struct ofi_loan *first, bool foreign)
+static void free_all(struct ofi_loan **list, bool foreign)
 {
-    while (first) {
-        struct ofi_loan *next = first->next;
-        loan_free(first, foreign);
-        first = next;
-    }
+    struct ofi_loan *loan, *next;
+    DL_FOREACH_SAFE (*list, loan, next)
+        loan_free(loan, foreign);
+    *list = NULL;
 }
 
 static struct ofi_loan *take_first(struct ofi_link *l)
 {
     struct ofi_loan *first = l->loans;
-    l->loans = first->next;
+    DL_DELETE(l->loans, first);
     l->loan_count--;
     return first;
 }
@@ -59,7 +59,7 @@ struct ofi_loan *pvmt_ofi_lend(struct ofi_link *l, const struct pvmc_frame *f)
 {
     struct ofi_loan *loan = l->spare;
     if (loan)
-        l->spare = loan->next;
+        DL_DELETE(l->spare, loan);
     else
         loan = loan_new(pvmt_ofi_of(l));
     if (loan)
@@ -69,20 +69,14 @@ struct ofi_loan *pvmt_ofi_lend(struct ofi_link *l, const struct pvmc_frame *f)
 
 void pvmt_ofi_loan_begin(struct ofi_link *l, struct ofi_loan *loan)
 {
-    loan->next = NULL;
-    if (l->loans)
-        l->last_loan->next = loan;
-    else
-        l->loans = loan;
-    l->last_loan = loan;
+    DL_APPEND(l->loans, loan);
     l->loan_count++;
     l->spare_ticks = 0;
 }
 
 void pvmt_ofi_loan_spare(struct ofi_link *l, struct ofi_loan *loan)
 {
-    loan->next = l->spare;
-    l->spare = loan;
+    DL_PREPEND(l->spare, loan);
 }
 
 bool pvmt_ofi_loans_end(struct ofi_link *l, unsigned count)
@@ -96,10 +90,8 @@ bool pvmt_ofi_loans_end(struct ofi_link *l, unsigned count)
 
 bool pvmt_ofi_loans_tick(struct ofi_link *l)
 {
-    if (l->spare && ++l->spare_ticks > SPARE_TICKS) {
-        free_list(l->spare, false);
-        l->spare = NULL;
-    }
+    if (l->spare && ++l->spare_ticks > SPARE_TICKS)
+        free_all(&l->spare, false);
     return l->spare;
 }
 
@@ -107,8 +99,7 @@ bool pvmt_ofi_loans_tick(struct ofi_link *l)
 static void retire(struct ofi_transport *t, struct ofi_loan *loan)
 {
     madvise(loan->data, LOAN_BYTES, MADV_DONTNEED);
-    loan->next = t->retired;
-    t->retired = loan;
+    DL_PREPEND(t->retired, loan);
     t->retired_count++;
 }
 
@@ -119,14 +110,12 @@ void pvmt_ofi_loans_revoke(struct ofi_link *l, bool foreign)
         pvmt_ofi_lease_end(l);
     while (l->loans && !foreign)
         retire(pvmt_ofi_of(l), take_first(l));
-    free_list(l->loans, foreign);
-    free_list(l->spare, foreign);
-    l->loans = l->spare = NULL;
+    free_all(&l->loans, foreign);
+    free_all(&l->spare, foreign);
     l->loan_count = 0;
 }
 
 void pvmt_ofi_loans_close(struct ofi_transport *t, bool foreign)
 {
-    free_list(t->retired, foreign);
-    t->retired = NULL;
+    free_all(&t->retired, foreign);
 }

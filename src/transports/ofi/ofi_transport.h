@@ -87,7 +87,7 @@ struct ofi_peer {
 struct ofi_loan {
     uint8_t *data; /* the copy, mapped for this */
     struct fid_mr *region;
-    struct ofi_loan *next;
+    struct ofi_loan *prev, *next;
 };
 
 /* Registered memory of a peer. */
@@ -147,10 +147,10 @@ struct ofi_link {
 
     unsigned credits; /* frames that we may send */
     uint32_t tx_next, rx_next;
-    unsigned owed;        /* credits to be given back */
-    unsigned read_frames; /* the peer's large frames that were read and not yet reported */
-    unsigned sending;     /* messages that libfabric has not finished sending */
-    struct ofi_loan *loans, *last_loan;
+    unsigned owed;          /* credits to be given back */
+    unsigned read_frames;   /* the peer's large frames that were read and not yet reported */
+    unsigned sending;       /* messages that libfabric has not finished sending */
+    struct ofi_loan *loans; /* in the order in which the peer reads them */
     unsigned loan_count;
     struct ofi_loan *spare;
     unsigned spare_ticks;               /* since the last loan */

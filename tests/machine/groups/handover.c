@@ -12,7 +12,16 @@
 #include <sys/random.h>
 #include "team.h"
 
-enum { MEMBERS = 6, WARM_UP = 4, CALLS = 3000, RUBBISH_CALLS = 40, LARGE = 700, LATE_MAX = 2, TAG_ROUND = 1000 };
+enum {
+    MEMBERS = 6,
+    WARM_UP = 4,
+    CALLS = 3000,
+    RUBBISH_CALLS = 40,
+    FAILURES = 20,
+    LARGE = 700,
+    LATE_MAX = 2,
+    TAG_ROUND = 1000
+};
 
 static int instance;
 static long all[MEMBERS * LARGE], mine[LARGE], result[MEMBERS * LARGE];
@@ -129,16 +138,18 @@ static void keep_order(unsigned call)
     CHECK_EQ(count_sent(call), kind == 2 && !at_root);
 }
 
-/* Another tag than the others' at one member; the root's own part is in the result. */
-static void fail_in_place(void)
+/* Another tag than the others' at one member; the root's own part is in the result. Parts are in slots before that. */
+static void fail_in_place(unsigned call)
 {
     long before[MEMBERS];
     for (int i = 0; i < MEMBERS; i++)
-        before[i] = all[i] = value(1, instance, i);
+        before[i] = all[i] = value(call, instance, i);
+    check_gather(call, 1, 1);
     int code = pvm_gather(all, all, 1, PVM_LONG, instance == 3 ? 19 : 20, "g", 1);
     if (instance == 1)
         CHECK_EQ(code, PvmMismatch);
     CHECK(!memcmp(all, before, sizeof before));
+    CHECK_EQ(pvm_barrier("g", MEMBERS), 0); /* nobody leaves before, which would close the board */
 }
 
 static void sender(int argc, char **argv)
@@ -150,7 +161,8 @@ static void sender(int argc, char **argv)
         CHECK_EQ(pvm_barrier("g", MEMBERS), 0);
     for (unsigned call = 0; call < CALLS; call++)
         keep_order(call);
-    fail_in_place();
+    for (unsigned call = 0; call < FAILURES; call++)
+        fail_in_place(call);
     pvm_lvgroup("g");
     team_done();
 }

@@ -381,12 +381,26 @@ START_TEST(revoked_memory_stays_readable)
     meet();
     ck_assert_int_eq(send_frame(&b, 200000), 0);
     volatile const uint8_t *lent = link_of(&b)->loans->data;
+    ck_assert_uint_eq(ops->unsent(b.ep), 1 + ops->pending(b.ep)); /* pvm_send() waits for it */
     ck_assert_int_eq(lent[0], 1);
     ops->disconnect(b.ep);
     b.ep = NULL;
     ck_assert_uint_eq(transport_of(&b)->retired_count, 1);
     ck_assert_int_eq(lent[0], 0);
     ck_assert_int_eq(lent[199999], 0);
+    part();
+}
+END_TEST
+
+START_TEST(retired_loans_are_bounded)
+{
+    uint8_t blob[PVMT_OFFER_MAX];
+    struct pvmt_endpoint *ep;
+    int fd;
+    meet();
+    transport_of(&a)->retired_count = OFI_RETIRED_MAX;
+    ck_assert_int_eq(ops->offer(a.transport, &a, blob, &fd, &ep), PVMC_ELIMIT);
+    carries_frames();
     part();
 }
 END_TEST
@@ -473,5 +487,5 @@ END_TEST
 UNIT_MAIN("ofi", golden_bytes, what_makes_no_sense_is_refused, auto_takes_cards_that_verbs_cannot_use,
           unknown_providers_are_named, strangers_are_not_heard, malformed_messages_end_the_link,
           forged_frames_do_no_harm, revoked_memory_is_not_delivered, order_does_not_depend_on_the_provider,
-          revoked_memory_stays_readable, memory_of_loans_goes_back, late_goodbyes_outlive_their_link,
-          lost_devices_wake_nobody)
+          revoked_memory_stays_readable, retired_loans_are_bounded, memory_of_loans_goes_back,
+          late_goodbyes_outlive_their_link, lost_devices_wake_nobody)
