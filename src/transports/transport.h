@@ -112,6 +112,13 @@ struct pvmt_callbacks {
     void (*down)(void *arg, struct pvmt_endpoint *ep, int reason);
 };
 
+/* A whole message as peek_whole() finds it. */
+struct pvmt_whole {
+    struct pvmc_envelope envelope;
+    uint32_t seq, length; /* of the payload, not 0 */
+    const uint8_t *data;
+};
+
 struct pvmt_transport_ops {
     const char *name;
     const char *summary; /* one line for pvm-info */
@@ -186,11 +193,12 @@ struct pvmt_transport_ops {
     int (*send)(struct pvmt_endpoint *ep, struct pvmc_frame *f);
 
     /*
-     * Optional; NULL: send() is used for all frames. Like send(), for a frame that is a whole message: its h->length
+     * Optional; NULL: send() is used for all frames. Like send(), for a frame that is a whole message: its `length`
      * bytes at data are copied before this returns. PVMC_EUNSUPPORTED: too large, or not now: call send(), which also
      * reports why.
      */
-    int (*send_whole)(struct pvmt_endpoint *ep, const struct pvmc_frame_header *h, const uint8_t *data);
+    int (*send_whole)(struct pvmt_endpoint *ep, const struct pvmc_envelope *e, uint32_t seq, const uint8_t *data,
+                      uint32_t length);
 
     /*
      * Optional; NULL: send() is used for each. Sends frames[i] by eps[i], endpoints of one transport. The frames belong
@@ -231,6 +239,15 @@ struct pvmt_transport_ops {
      * which it may not do while it computes.
      */
     size_t (*unsent)(const struct pvmt_endpoint *ep);
+
+    /*
+     * Optional, both or none, for lossless transports. If the next frame of this endpoint is a whole message that is in
+     * memory, and progress() has nothing else to do for the endpoint: true, and *w. Its payload stays until the next
+     * call for the transport. That may be take_whole(): the caller has taken the frame. Else the frame stays for
+     * progress(), as after false. So a receive that waits for this peer needs no callbacks.
+     */
+    bool (*peek_whole)(struct pvmt_endpoint *ep, struct pvmt_whole *w);
+    void (*take_whole)(struct pvmt_endpoint *ep, uint32_t length);
 
     /* Moves data without waiting, and calls back. Returns the number of events, or a PVMC_E code. */
     int (*progress)(struct pvmt_transport *t);

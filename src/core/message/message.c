@@ -210,18 +210,23 @@ static __attribute__((cold, noinline)) void refuse(struct pvmc_message *m, uint6
     pvmc_message_unref(m);
 }
 
-struct pvmc_message *pvmc_message_from_header(const struct pvmc_frame_header *h)
+struct pvmc_message *pvmc_message_of(const struct pvmc_envelope *e, uint64_t length)
 {
     struct pvmc_message *m = take();
     if (!m)
         return NULL;
     clear(m);
-    m->envelope = h->envelope;
-    if (h->enc == PVMC_ENC_INPLACE)
-        m->enc = h->dsig;
-    m->length = h->body_length;
-    if (__builtin_expect(h->body_length <= SIZE_MAX && make_room(m, h->body_length), 1))
+    m->envelope = *e;
+    if (e->enc == PVMC_ENC_INPLACE)
+        m->enc = e->dsig;
+    m->length = length;
+    if (__builtin_expect(length <= SIZE_MAX && make_room(m, length), 1))
         return m;
-    refuse(m, h->body_length);
+    refuse(m, length);
     return NULL;
+}
+
+struct pvmc_message *pvmc_message_from_header(const struct pvmc_frame_header *h)
+{
+    return pvmc_message_of(&h->envelope, h->body_length);
 }

@@ -221,4 +221,7 @@ struct pvmc_frame *pvmc_message_frame(struct pvmc_message *m, uint64_t offset, s
  */
 struct pvmc_message *pvmc_message_from_header(const struct pvmc_frame_header *h);
 
+/* The same for a message with this envelope and a body of `length` bytes. */
+struct pvmc_message *pvmc_message_of(const struct pvmc_envelope *e, uint64_t length);
+
 #endif

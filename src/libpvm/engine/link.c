@@ -10,6 +10,7 @@
 #include "core/message/proto.h"
 #include "arrivals.h"
 #include "control.h"
+#include "inbox.h"
 #include "libpvm/base/call.h"
 #include "libpvm/base/options.h"
 #include "outbox.h"
@@ -247,6 +248,26 @@ static int rx_whole(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame
     return rc;
 }
 
+/* What p sends to us, with that tag and context. */
+static inline bool is_sought(const struct pvmi_peer *p, const struct pvmc_envelope *e, int tag, int ctx)
+{
+    return pvmi_inbox_covers(tag, e->tag) && pvmi_inbox_covers(ctx, (int)e->ctx) && e->src == p->tid &&
+           e->dst == pvmi_task.tid && pvmi_link_is_plain(e) && pvmi_peer_counts(e->src, e->ctx);
+}
+
+struct pvmc_message *pvmi_link_take_from(struct pvmi_peer *p, int tag, int ctx)
+{
+    struct pvmi_link *l = p->link;
+    const struct pvmt_transport_ops *ops = l->carrier->ops;
+    struct pvmt_whole w;
+    if (!l->ep || !ops->peek_whole(l->ep, &w) || !is_sought(p, &w.envelope, tag, ctx))
+        return NULL;
+    struct pvmc_message *m = pvmi_peer_take(p, &w);
+    if (m)
+        ops->take_whole(l->ep, w.length);
+    return m;
+}
+
 static void tx_ready(void *arg, struct pvmt_endpoint *ep)
 {
     (void)arg;
@@ -388,6 +409,8 @@ struct pvmi_link *pvmi_link_new(const struct pvmt_transport_ops *ops, struct pvm
     }
     take_attributes(l, carrier);
     l->peer = p;
+    l->at_once = l->lossless;
+    l->takes = l->lossless && ops->peek_whole;
     l->state = state;
     DL_APPEND(pvmi_links, l);
     pvmi_lock_news = true; /* there is another transport to arm */
@@ -485,15 +508,16 @@ int pvmi_link_send_to_many(struct pvmi_link **links, struct pvmc_frame **frames,
     return rc;
 }
 
-int pvmi_link_send_whole(struct pvmi_link *l, const struct pvmc_frame_header *h, const uint8_t *data)
+int pvmi_link_send_whole(struct pvmi_link *l, const struct pvmc_message *m, uint32_t seq)
 {
-    if (!l->ep || !l->lossless || !l->carrier->ops->send_whole)
+    const struct pvmt_transport_ops *ops = l->carrier->ops;
+    if (!l->ep || !ops->send_whole || !m->length)
         return PVMC_EUNSUPPORTED;
-    int rc = l->carrier->ops->send_whole(l->ep, h, data);
-    if (rc == PVMC_EAGAIN)
+    int rc = ops->send_whole(l->ep, &m->envelope, seq, m->mem->data, (uint32_t)m->length);
+    if (__builtin_expect(!rc, 1))
+        l->unheard += FRAME_COST + (uint32_t)m->length;
+    else if (rc == PVMC_EAGAIN)
         l->refused = true;
-    if (!rc)
-        l->unheard += FRAME_COST + h->length;
     return rc;
 }
 

@@ -35,6 +35,8 @@ struct pvmi_link {
     bool ours;        /* offered by us */
     uint32_t attempt; /* its number, assigned by the offering side */
     uint32_t frame_max;
+    bool takes;                  /* the transport has peek_whole() */
+    bool at_once;                /* direct and lossless: what it accepts needs no further care */
     bool lossless, by_reference; /* attributes of the transport */
     bool refused;                /* a frame was refused: tx_ready will come */
     bool ack_due, ack_wanted;    /* a TC_ACK must be sent, and must request one in return */
@@ -124,10 +126,10 @@ bool pvmi_link_can_share(const struct pvmi_link *l, const struct pvmi_link *with
 int pvmi_link_send_to_many(struct pvmi_link **links, struct pvmc_frame **frames, unsigned count);
 
 /*
- * Sends a small message without a frame; its body lies at `data` and is copied. Codes as for pvmi_link_send();
- * PVMC_EUNSUPPORTED: the transport cannot, or l is down; use pvmi_link_send().
+ * Sends a small message without a frame, by a link with at_once; its body is copied. Codes as for pvmi_link_send();
+ * PVMC_EUNSUPPORTED: the transport cannot, the body is empty, or l is down; use pvmi_link_send().
  */
-int pvmi_link_send_whole(struct pvmi_link *l, const struct pvmc_frame_header *h, const uint8_t *data);
+int pvmi_link_send_whole(struct pvmi_link *l, const struct pvmc_message *m, uint32_t seq);
 
 /* Whether a send may succeed again after PVMC_EAGAIN. */
 static inline bool pvmi_link_is_ready(const struct pvmi_link *l)
@@ -165,6 +167,26 @@ int pvmi_link_arm(void);
 /* Like pvmi_virtual_sleep(), for all links. */
 int pvmi_link_sleep_virtually(int64_t until_us);
 
+/*
+ * The next message from p, if it has come whole by its direct link, is small, and has this tag and context
+ * (PVMI_INBOX_ANY leaves them open): the caller's reference. It does not pass the arrivals, which must be empty, nor
+ * the handlers. NULL: poll.
+ */
+struct pvmc_message *pvmi_link_take_from(struct pvmi_peer *p, int tag, int ctx);
+
+/* The task src as a peer, if pvmi_link_take_from() may have a message from it; else NULL. */
+static inline struct pvmi_peer *pvmi_link_taker(int src)
+{
+    struct pvmi_peer *p = src > 0 && pvmi_link_count ? pvmi_peer_find((pvmc_tid)src) : NULL;
+    return p && p->link && p->link->takes ? p : NULL;
+}
+
+/* Whether messages with these fields are for calls that receive, and for nobody else. */
+static inline bool pvmi_link_is_plain(const struct pvmc_envelope *e)
+{
+    return e->tag > SM_LAST && e->ctx != PVMC_CTX_TC && !pvmc_tid_is_daemon(e->src);
+}
+
 /* pvmi_link_deliver() for messages that calls do not simply receive. */
 void pvmi_link_deliver_special(struct pvmc_message *m);
 
@@ -175,7 +197,7 @@ void pvmi_link_deliver_special(struct pvmc_message *m);
 static inline void pvmi_link_deliver(struct pvmc_message *m)
 {
     pvmi_lock_news = true;
-    if (__builtin_expect(m->tag > SM_LAST && m->ctx != PVMC_CTX_TC && !pvmc_tid_is_daemon(m->src), 1))
+    if (__builtin_expect(pvmi_link_is_plain(&m->envelope), 1))
         pvmi_arrivals_put(m);
     else
         pvmi_link_deliver_special(m);

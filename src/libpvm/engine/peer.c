@@ -12,22 +12,20 @@
 
 #define NEAR_FRAMES 0x1000000 /* no frame number can be further ahead: its sender has restarted */
 #define CROWD       256       /* so many new peers may be there without anybody asking whether the old ones live */
-#define CLAIM_BYTES 2048      /* copying a smaller message twice is cheaper than asking a receive for its buffer */
 
 static struct pvmi_peer *peers;
-static struct pvmi_peer *latest; /* the last peer looked up, because frames of one peer come in series */
 static unsigned held_count;
 static unsigned added; /* since the listener was last told of a crowd */
-static uint64_t asked;
 
-struct pvmi_peer *pvmi_peer_find(pvmc_tid tid)
+struct pvmi_peer *pvmi_peer_latest;
+uint64_t pvmi_peer_asked;
+
+struct pvmi_peer *pvmi_peer_search(pvmc_tid tid)
 {
-    if (latest && latest->tid == tid)
-        return latest;
     struct pvmi_peer *p;
     HASH_FIND_INT(peers, &tid, p);
     if (p)
-        latest = p;
+        pvmi_peer_latest = p;
     return p;
 }
 
@@ -51,17 +49,13 @@ static struct pvmi_peer *add(pvmc_tid tid)
         return NULL;
     }
     watch_crowd();
-    return latest = p;
+    return pvmi_peer_latest = p;
 }
 
-struct pvmi_peer *pvmi_peer_get(pvmc_tid tid)
+struct pvmi_peer *pvmi_peer_need(pvmc_tid tid)
 {
-    struct pvmi_peer *p = pvmi_peer_find(tid);
-    if (!p)
-        p = add(tid);
-    if (p)
-        p->asked = ++asked;
-    return p;
+    struct pvmi_peer *p = pvmi_peer_search(tid);
+    return p ? p : add(tid);
 }
 
 struct pvmi_peer *pvmi_peer_first(void)
@@ -71,7 +65,7 @@ struct pvmi_peer *pvmi_peer_first(void)
 
 uint64_t pvmi_peer_time(void)
 {
-    return asked;
+    return pvmi_peer_asked;
 }
 
 /* ---- messages under assembly ---- */
@@ -146,7 +140,7 @@ static struct pvmc_message *message_with(const struct pvmc_frame_header *h, stru
 /* A message with room for its body, in the buffer of the pvm_precv() that waits for it if there is one. */
 static inline struct pvmc_message *message_for(const struct pvmc_frame_header *h)
 {
-    struct pvmc_mem *claimed = h->body_length >= CLAIM_BYTES ? pvmi_offer_claim(h) : NULL;
+    struct pvmc_mem *claimed = h->body_length >= PVMI_PEER_CLAIM_BYTES ? pvmi_offer_claim(h) : NULL;
     if (!claimed)
         return pvmc_message_from_header(h);
     struct pvmc_message *m = message_with(h, claimed);
@@ -385,9 +379,15 @@ static PVMI_COLD int take_unexpected(struct pvmi_peer *p, const struct pvmc_fram
     return rc ? rc : violation(p, h, "message length", h->body_length, p->placed);
 }
 
+/* Whether the whole message of that number may be delivered now. */
+static inline bool is_due(const struct pvmi_peer *p, uint32_t seq)
+{
+    return seq == p->rx_seq && !p->broken && !p->placing && !p->incoming && !p->refuses;
+}
+
 int pvmi_peer_whole(struct pvmi_peer *p, const struct pvmc_frame_header *h, struct pvmc_mem *mem, const uint8_t *data)
 {
-    if (__builtin_expect(h->seq != p->rx_seq || p->broken || p->placing || p->incoming || p->refuses, 0))
+    if (__builtin_expect(!is_due(p, h->seq), 0))
         return take_unexpected(p, h, mem, data);
     struct pvmc_message *m = pvmi_peer_message(h, mem, data);
     p->rx_seq++;
@@ -398,6 +398,20 @@ int pvmi_peer_whole(struct pvmi_peer *p, const struct pvmc_frame_header *h, stru
     if (p->reorder)
         take_all_due(p);
     return m ? 0 : PVMC_EEXISTS;
+}
+
+struct pvmc_message *pvmi_peer_take(struct pvmi_peer *p, const struct pvmt_whole *w)
+{
+    if (!is_due(p, w->seq) || p->reorder || w->length >= PVMI_PEER_CLAIM_BYTES)
+        return NULL;
+    struct pvmc_message *m = pvmc_message_of(&w->envelope, w->length);
+    if (!m)
+        return NULL;
+    pvmc_copy(m->mem->data, w->data, w->length);
+    p->rx_seq++;
+    p->direct.rx_frames++;
+    p->direct.rx_bytes += w->length;
+    return m;
 }
 
 /* ---- holding ---- */
@@ -448,8 +462,8 @@ static void forget(struct pvmi_peer *p)
         pvmi_link_listener->forget_abandoned(p);
     if (p->held)
         held_count--;
-    if (latest == p)
-        latest = NULL;
+    if (pvmi_peer_latest == p)
+        pvmi_peer_latest = NULL;
     drop_incoming(p);
     pvmi_reorder_clear(&p->reorder);
     pvmw_window_clear(&p->again);

@@ -17,6 +17,10 @@
 #include "core/message/tid.h"
 #include "reorder.h"
 #include "retransmit.h"
+#include "transports/transport.h"
+
+/* Copying a smaller message twice is cheaper than asking a receive for its buffer. */
+#define PVMI_PEER_CLAIM_BYTES 2048
 
 struct pvmi_link;
 
@@ -73,11 +77,34 @@ struct pvmi_arrival {
     struct pvmc_message *whole;         /* a control message, which has no number */
 };
 
-/* The peer; created if necessary. NULL when out of memory (logged). */
-struct pvmi_peer *pvmi_peer_get(pvmc_tid tid);
+/* The last peer looked up, because frames of one peer come in series; NULL: none. */
+extern struct pvmi_peer *pvmi_peer_latest;
+
+/* For pvmi_peer_find(): another one than the last. */
+struct pvmi_peer *pvmi_peer_search(pvmc_tid tid);
 
 /* The peer, or NULL. */
-struct pvmi_peer *pvmi_peer_find(pvmc_tid tid);
+static inline struct pvmi_peer *pvmi_peer_find(pvmc_tid tid)
+{
+    struct pvmi_peer *p = pvmi_peer_latest;
+    return __builtin_expect(p && p->tid == tid, 1) ? p : pvmi_peer_search(tid);
+}
+
+extern uint64_t pvmi_peer_asked; /* number of lookups by pvmi_peer_get() */
+
+/* For pvmi_peer_get(): the peer, which is created if necessary. NULL when out of memory (logged). */
+struct pvmi_peer *pvmi_peer_need(pvmc_tid tid);
+
+/* The peer; created if necessary. NULL when out of memory (logged). */
+static inline struct pvmi_peer *pvmi_peer_get(pvmc_tid tid)
+{
+    struct pvmi_peer *p = pvmi_peer_latest;
+    if (__builtin_expect(!p || p->tid != tid, 0))
+        p = pvmi_peer_need(tid);
+    if (__builtin_expect(p != NULL, 1))
+        p->asked = ++pvmi_peer_asked;
+    return p;
+}
 
 /* The first of all peers; continue with hh.next. */
 struct pvmi_peer *pvmi_peer_first(void);
@@ -108,6 +135,12 @@ void pvmi_peer_cancel(struct pvmi_arrival *a);
  * stays the caller's: PVMC_EEXISTS (dropped), PVMC_EFORMAT or PVMC_ENOMEM as above.
  */
 int pvmi_peer_whole(struct pvmi_peer *p, const struct pvmc_frame_header *h, struct pvmc_mem *mem, const uint8_t *data);
+
+/*
+ * The same, for a message of less than PVMI_PEER_CLAIM_BYTES that a receive takes at once: it is not delivered. NULL
+ * leaves everything to pvmi_peer_whole().
+ */
+struct pvmc_message *pvmi_peer_take(struct pvmi_peer *p, const struct pvmt_whole *w);
 
 /* Makes a message of such a frame; takes over mem if it returns one. NULL when out of memory. */
 struct pvmc_message *pvmi_peer_message(const struct pvmc_frame_header *h, struct pvmc_mem *mem, const uint8_t *data);

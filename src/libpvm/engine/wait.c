@@ -642,6 +642,13 @@ void pvmi_wait_look(void)
         habit.looked = true;
 }
 
+void pvmi_wait_found(void)
+{
+    count_up(&habit.direct, 1, DIRECT_MAX);
+    if (habit.paid)
+        count_up(&habit.paid, 1, PAID_MAX);
+}
+
 int pvmi_wait_glance(void)
 {
     static unsigned glances;

@@ -32,6 +32,9 @@ int pvmi_wait_poll(void);
  */
 void pvmi_wait_look(void);
 
+/* A receive has found its message on a direct link without polling, as pvmi_wait_look() would have. */
+void pvmi_wait_found(void);
+
 /*
  * Polls all links now and then, so that a call that never has to wait still receives control messages and keeps rings
  * from filling up. 0 or PVMC_EDOWN.

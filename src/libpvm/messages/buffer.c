@@ -44,7 +44,7 @@ int pvm_mkbuf(int encoding)
     return rc;
 }
 
-static int make_send_buffer(uint32_t enc)
+static __attribute__((noinline)) int make_send_buffer(uint32_t enc)
 {
     int old = pvmi_send_buffer.mid, mid = make_buffer(enc);
     if (mid > 0) {

@@ -11,9 +11,11 @@
 #include "libpvm/base/compat.h"
 #include "libpvm/engine/handler.h"
 #include "libpvm/engine/inbox.h"
+#include "libpvm/engine/link.h"
 #include "libpvm/base/jump.h"
 #include "libpvm/engine/offer.h"
 #include "libpvm/base/perror.h"
+#include "libpvm/base/virtual.h"
 #include "libpvm/calls/enrol.h"
 #include "libpvm/engine/wait.h"
 
@@ -258,8 +260,22 @@ static __attribute__((noinline)) int receive_by_search(int tid, int tag, int64_t
     return activate(m, mid);
 }
 
-/* The usual cases: the message waits in the inbox, or comes at once. NULL: it must be searched for. */
-static inline struct pvmc_message *take_at_once(int tid, int tag, bool may_wait, int *mid)
+/* The next message of the sender's link, if nothing that came before could be meant for somebody else. */
+static inline struct pvmc_message *take_from_link(int tid, int tag)
+{
+    struct pvmi_peer *p = pvmi_link_taker(tid);
+    bool may_pass = p && !pvmi_arrivals_count && !pvmi_inbox_ours && !pvmi_call_is_watched() && !pvmi_virtual();
+    struct pvmc_message *m = may_pass ? pvmi_link_take_from(p, tag, pvmmyctx) : NULL;
+    if (m)
+        pvmi_wait_found();
+    return m;
+}
+
+/*
+ * The usual cases: the message waits in the inbox or, for a call that may wait, is the next of its sender's link. NULL:
+ * not so; *mid as for take().
+ */
+static inline struct pvmc_message *take_ready(int tid, int tag, bool may_wait, int *mid)
 {
     *mid = 0;
     if (pvmi_receive_match || pvmi_handler_count)
@@ -267,14 +283,26 @@ static inline struct pvmc_message *take_at_once(int tid, int tag, bool may_wait,
     struct pvmi_waiting *w = pvmi_inbox_count ? pvmi_inbox_find(tid, tag, pvmmyctx) : NULL;
     if (w)
         return pvmi_inbox_take(w, mid);
-    if (!may_wait)
-        return NULL;
+    return may_wait ? take_from_link(tid, tag) : NULL;
+}
+
+/* After take_ready(): takes in what comes at once by any route, up to the message. NULL: it must be searched for. */
+static struct pvmc_message *take_coming(int tid, int tag)
+{
     if (!pvmi_arrivals_count && !pvmi_call_is_watched())
         pvmi_wait_look();
     struct pvmc_message *m;
     while ((m = pvmi_arrivals_pop()) && !pvmi_inbox_names(tid, tag, pvmmyctx, m))
         pvmi_inbox_put(m);
     return m;
+}
+
+/* receive() of a message that was not ready. */
+static int receive_later(int tid, int tag, int64_t limit)
+{
+    bool may_come = limit > TAKE_WHAT_CAME && !pvmi_receive_match && !pvmi_handler_count;
+    struct pvmc_message *m = may_come ? take_coming(tid, tag) : NULL;
+    return m ? activate(m, 0) : receive_by_search(tid, tag, limit);
 }
 
 /* mid, 0 if there was no message in time, or an error. The old receive buffer goes in any case. */
@@ -286,8 +314,8 @@ static inline int receive(int tid, int tag, int64_t limit)
     if (rc)
         return rc;
     int mid;
-    struct pvmc_message *m = take_at_once(tid, tag, limit > TAKE_WHAT_CAME, &mid);
-    return m ? activate(m, mid) : receive_by_search(tid, tag, limit);
+    struct pvmc_message *m = take_ready(tid, tag, limit > TAKE_WHAT_CAME, &mid);
+    return m ? activate(m, mid) : receive_later(tid, tag, limit);
 }
 
 /* The event's description of a received message; -1 and our context when there is none. */
@@ -383,14 +411,14 @@ int (*pvm_recvf(int (*function)(int mid, int tid, int tag)))(int mid, int tid, i
 /* ---- pvm_precv ---- */
 
 /*
- * Like find(), with room for `size` bytes of a message. A handler that receives while a pvm_precv() waits has no such
+ * Like seek(), with room for `size` bytes of a message. A handler that receives while a pvm_precv() waits has no such
  * room. If a message is still being placed at the deadline, the call waits for its end.
  */
-static int find_placing(struct search *s, void *data, size_t size, int64_t deadline_us)
+static int seek_placing(struct search *s, void *data, size_t size, int64_t deadline_us)
 {
     if (!pvmi_offer_begin(&s->wanted, data, size))
-        return find(s, deadline_us);
-    int rc = find(s, deadline_us);
+        return seek(s, deadline_us);
+    int rc = seek(s, deadline_us);
     while (rc == PVMC_ETIMEOUT && s->wanted.body)
         rc = find(s, pvmc_clock_us() + PLACING_US);
     pvmi_offer_end();
@@ -434,12 +462,15 @@ static int receive_data(int tid, int tag, int64_t deadline_us, void *data, int n
     size_t item = pvmc_type_own_bytes(type);
     if (n < 0 || (n && !data) || !item)
         return PVMC_EPARAM;
-    struct search s = make_search(tid, tag);
-    int rc = find_placing(&s, data, (size_t)n * item, deadline_us);
+    int mid, bytes, rc = begin();
+    struct pvmc_message *m = rc ? NULL : take_ready(tid, tag, deadline_us > TAKE_WHAT_CAME, &mid);
+    if (!rc && !m) {
+        struct search s = make_search(tid, tag);
+        rc = seek_placing(&s, data, (size_t)n * item, deadline_us);
+        m = rc ? NULL : take(&s, &mid);
+    }
     if (rc)
         return rc;
-    int mid, bytes;
-    struct pvmc_message *m = take(&s, &mid);
     rc = copy_out(m, data, n, type, &bytes);
     if (rtid)
         *rtid = (int)m->src;

@@ -39,15 +39,7 @@ static int send_to_self(const struct pvmc_message *m)
     return rc;
 }
 
-/* For messages with a body: an empty message has no memory. */
-static int send_whole(struct pvmi_link *l, const struct pvmc_message *m, uint32_t seq)
-{
-    struct pvmc_frame_header h = {
-        .length = (uint32_t)m->length, .envelope = m->envelope, .seq = seq, .body_length = m->length};
-    return pvmi_link_send_whole(l, &h, m->mem->data);
-}
-
-static int send_one_frame(struct pvmi_link *l, struct pvmc_message *m, uint32_t seq)
+static __attribute__((noinline)) int send_one_frame(struct pvmi_link *l, struct pvmc_message *m, uint32_t seq)
 {
     struct pvmc_frame *f = pvmc_message_frame(m, 0, l->frame_max, seq);
     int rc = f ? pvmi_link_send(l, f) : PVMC_ENOMEM;
@@ -56,18 +48,18 @@ static int send_one_frame(struct pvmi_link *l, struct pvmc_message *m, uint32_t 
 }
 
 /* Fast path: a message of one frame over a direct link that accepts it. False: not sent. */
-static bool send_at_once(struct pvmc_message *m, struct pvmi_peer *p)
+static inline bool send_at_once(struct pvmc_message *m, struct pvmi_peer *p)
 {
     struct pvmi_link *l = pvmi_route_link(p);
-    if (!l->peer || !l->lossless || l->refused || m->length > l->frame_max || pvmc_message_is_inplace(m) ||
-        pvmi_link_must_listen(l))
+    if (!l->at_once || l->refused || m->length > l->frame_max || pvmc_message_is_inplace(m) || pvmi_link_must_listen(l))
         return false;
-    int rc = m->length ? send_whole(l, m, p->tx_seq) : PVMC_EUNSUPPORTED;
-    if (rc == PVMC_EUNSUPPORTED)
+    int rc = pvmi_link_send_whole(l, m, p->tx_seq);
+    if (__builtin_expect(rc == PVMC_EUNSUPPORTED, 0))
         rc = send_one_frame(l, m, p->tx_seq);
-    if (!rc)
-        pvmi_transfer_count(p, l, (uint32_t)m->length);
-    return !rc;
+    if (__builtin_expect(rc, 0))
+        return false;
+    pvmi_transfer_count(p, l, (uint32_t)m->length);
+    return true;
 }
 
 static int send_to_peer(struct pvmc_message *m, struct pvmi_peer *p)

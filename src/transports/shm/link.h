@@ -203,10 +203,18 @@ static inline void pvmt_shm_tell_taken(struct pvmt_shm_link *l)
 int pvmt_shm_link_send(struct pvmt_shm_link *l, struct pvmc_frame *f);
 
 /* The same without a frame, for a message that fits into one record; like send_whole in transport.h. */
-int pvmt_shm_link_send_whole(struct pvmt_shm_link *l, const struct pvmc_frame_header *h, const uint8_t *data);
+int pvmt_shm_link_send_whole(struct pvmt_shm_link *l, const struct pvmc_envelope *e, uint32_t seq, const uint8_t *data,
+                             uint32_t length);
+
+/* For pvmt_shm_link_reserve(): the ring seems full. */
+void *pvmt_shm_link_reserve_again(struct pvmt_shm_link *l, uint32_t cells);
 
 /* Place of the next record of so many cells; NULL: there is no room. */
-void *pvmt_shm_link_reserve(struct pvmt_shm_link *l, uint32_t cells);
+static inline void *pvmt_shm_link_reserve(struct pvmt_shm_link *l, uint32_t cells)
+{
+    void *cell = pvmw_ring_reserve(&l->tx, cells);
+    return __builtin_expect(cell != NULL, 1) ? cell : pvmt_shm_link_reserve_again(l, cells);
+}
 
 /* Writes the whole cell except its word. */
 void pvmt_shm_header_write(struct pvmw_long_cell *cell, const struct pvmc_frame_header *h);
@@ -226,6 +234,10 @@ void pvmt_shm_link_drop_current(struct pvmt_shm_link *l);
 
 /* Reads records from the ring, of which there is one, and calls back, up to a bound. Returns their number. */
 int pvmt_shm_link_receive(struct pvmt_shm_link *l);
+
+/* The next record, if it is a whole message that is not empty. Advance passes it. */
+bool pvmt_shm_link_peek_whole(const struct pvmt_shm_link *l, struct pvmt_whole *w);
+void pvmt_shm_link_advance_whole(struct pvmt_shm_link *l, uint32_t length);
 
 static inline bool pvmt_shm_link_has_record(const struct pvmt_shm_link *l)
 {

@@ -26,6 +26,27 @@ static __attribute__((noinline)) void place_whole(struct pvmt_shm_link *l, const
     t->callbacks->rx_done(t->arg, &l->base, h);
 }
 
+bool pvmt_shm_link_peek_whole(const struct pvmt_shm_link *l, struct pvmt_whole *w)
+{
+    uint32_t word;
+    const struct pvmw_cell *cell = pvmw_ring_peek(&l->rx, &word);
+    uint32_t length = pvmw_word_length(word);
+    if (!cell || pvmw_word_kind(word) != PVMW_RECORD_WHOLE || length - 1 >= PVMT_SHM_INLINE_MAX || l->rx_left)
+        return false;
+    w->envelope = cell->envelope;
+    w->seq = cell->seq;
+    w->length = length;
+    w->data = cell->data;
+    return true;
+}
+
+void pvmt_shm_link_advance_whole(struct pvmt_shm_link *l, uint32_t length)
+{
+    pvmw_ring_advance(&l->rx, pvmw_cells_of(offsetof(struct pvmw_cell, data) + length));
+    if (pvmw_ring_lags(&l->rx))
+        pvmt_shm_tell_taken(l);
+}
+
 /* The fast path: small whole messages are by far the most frequent records. */
 static inline void take_whole(struct pvmt_shm_link *l, const struct pvmw_cell *cell, uint32_t length)
 {
@@ -138,9 +159,7 @@ static bool take_record(struct pvmt_shm_link *l, const void *cell, uint32_t word
         if (l->rx_left)
             return malformed(l, "a message begins within a frame");
         take_whole(l, cell, length);
-        pvmw_ring_advance(&l->rx, pvmw_cells_of(offsetof(struct pvmw_cell, data) + length));
-        if (pvmw_ring_lags(&l->rx))
-            pvmt_shm_tell_taken(l);
+        pvmt_shm_link_advance_whole(l, length);
         return true;
     }
     bool ok = take_long(l, pvmw_word_kind(word), cell, length);

@@ -11,11 +11,8 @@
 #include "core/message/message.h"
 #include "link.h"
 
-void *pvmt_shm_link_reserve(struct pvmt_shm_link *l, uint32_t cells)
+__attribute__((noinline)) void *pvmt_shm_link_reserve_again(struct pvmt_shm_link *l, uint32_t cells)
 {
-    void *cell = pvmw_ring_reserve(&l->tx, cells);
-    if (cell)
-        return cell;
     if (!pvmw_ring_refresh(&l->tx)) {
         pvmt_shm_link_fail(l, PVMC_EFORMAT, "it acknowledged records that were never sent");
         return NULL;
@@ -55,7 +52,7 @@ static void gather(const struct pvmc_frame *f, uint32_t offset, uint8_t *to, uin
     }
 }
 
-static int refuse(struct pvmt_shm_link *l)
+static __attribute__((noinline)) int refuse(struct pvmt_shm_link *l)
 {
     if (l->ended)
         return PVMC_EDOWN;
@@ -65,41 +62,43 @@ static int refuse(struct pvmt_shm_link *l)
 
 /* ---- small messages ---- */
 
-static inline uint32_t cells_of_small(const struct pvmc_frame_header *h)
+static inline uint32_t cells_of_small(uint32_t length)
 {
-    return pvmw_cells_of(offsetof(struct pvmw_cell, data) + h->length);
+    return pvmw_cells_of(offsetof(struct pvmw_cell, data) + length);
 }
 
 /* Starts the record of a small message: all but its payload and its word. NULL: no room. */
-static inline struct pvmw_cell *begin_small(struct pvmt_shm_link *l, const struct pvmc_frame_header *h)
+static inline struct pvmw_cell *begin_small(struct pvmt_shm_link *l, const struct pvmc_envelope *e, uint32_t seq,
+                                            uint32_t length)
 {
-    struct pvmw_cell *cell = pvmt_shm_link_reserve(l, cells_of_small(h));
+    struct pvmw_cell *cell = pvmt_shm_link_reserve(l, cells_of_small(length));
     if (__builtin_expect(!cell, 0))
         return NULL;
-    cell->seq = h->seq;
-    cell->envelope = h->envelope;
+    cell->seq = seq;
+    cell->envelope = *e;
     return cell;
 }
 
 static int send_small(struct pvmt_shm_link *l, const struct pvmc_frame *f)
 {
-    struct pvmw_cell *cell = begin_small(l, &f->h);
+    struct pvmw_cell *cell = begin_small(l, &f->h.envelope, f->h.seq, f->h.length);
     if (!cell)
         return refuse(l);
     gather(f, 0, cell->data, f->h.length);
-    publish(l, cell, PVMW_RECORD_WHOLE, cells_of_small(&f->h), f->h.length);
+    publish(l, cell, PVMW_RECORD_WHOLE, cells_of_small(f->h.length), f->h.length);
     return 0;
 }
 
-int pvmt_shm_link_send_whole(struct pvmt_shm_link *l, const struct pvmc_frame_header *h, const uint8_t *data)
+int pvmt_shm_link_send_whole(struct pvmt_shm_link *l, const struct pvmc_envelope *e, uint32_t seq, const uint8_t *data,
+                             uint32_t length)
 {
-    if (__builtin_expect(l->ended || l->state != PVMT_LINK_UP || l->current || h->length > PVMT_SHM_INLINE_MAX, 0))
+    if (__builtin_expect(l->ended || l->state != PVMT_LINK_UP || l->current || length > PVMT_SHM_INLINE_MAX, 0))
         return PVMC_EUNSUPPORTED;
-    struct pvmw_cell *cell = begin_small(l, h);
+    struct pvmw_cell *cell = begin_small(l, e, seq, length);
     if (__builtin_expect(!cell, 0))
         return refuse(l);
-    pvmc_copy(cell->data, data, h->length);
-    publish(l, cell, PVMW_RECORD_WHOLE, cells_of_small(h), h->length);
+    pvmc_copy(cell->data, data, length);
+    publish(l, cell, PVMW_RECORD_WHOLE, cells_of_small(length), length);
     return 0;
 }
 

@@ -323,9 +323,10 @@ static int shm_send(struct pvmt_endpoint *ep, struct pvmc_frame *f)
     return pvmt_shm_link_send(link_of(ep), f);
 }
 
-static int shm_send_whole(struct pvmt_endpoint *ep, const struct pvmc_frame_header *h, const uint8_t *data)
+static int shm_send_whole(struct pvmt_endpoint *ep, const struct pvmc_envelope *e, uint32_t seq, const uint8_t *data,
+                          uint32_t length)
 {
-    return pvmt_shm_link_send_whole(link_of(ep), h, data);
+    return pvmt_shm_link_send_whole(link_of(ep), e, seq, data, length);
 }
 
 /* Does not count references: only their receiver needs the bytes. */
@@ -393,6 +394,20 @@ static inline int look_at(struct pvmt_shm_link *l)
     if (__builtin_expect(needs_attention(l), 0))
         n += attend(l);
     return n;
+}
+
+/* Not while a bell is set: progress() turns it off. */
+static bool shm_peek_whole(struct pvmt_endpoint *ep, struct pvmt_whole *w)
+{
+    struct pvmt_shm_link *l = link_of(ep);
+    bool is_special = l->state != PVMT_LINK_UP || l->bell_set || l->failed || l->parted || needs_attention(l);
+    return !is_special && pvmt_shm_link_peek_whole(l, w);
+}
+
+static void shm_take_whole(struct pvmt_endpoint *ep, uint32_t length)
+{
+    pvmt_shm_link_advance_whole(link_of(ep), length);
+    count_calm(link_of(ep), 1);
 }
 
 /* This process is awake: peers need not wake it. */
@@ -533,6 +548,8 @@ const struct pvmt_transport_ops pvmt_shm_ops = {
     .send = shm_send,
     .send_whole = shm_send_whole,
     .pending = shm_pending,
+    .peek_whole = shm_peek_whole,
+    .take_whole = shm_take_whole,
     .progress = shm_progress,
     .glance = shm_glance,
     .fd = shm_fd,

@@ -722,9 +722,9 @@ END_TEST
 static int send_unframed(uint32_t length, uint8_t value)
 {
     uint8_t data[100];
-    struct pvmc_frame_header h = {.length = length, .body_length = length, .dst = 1, .src = 2};
+    struct pvmc_envelope e = {.dst = 1, .src = 2};
     memset(data, value, sizeof data);
-    int rc = ops->send_whole(a.ep, &h, data);
+    int rc = ops->send_whole(a.ep, &e, 5, data, length);
     memset(data, 0, sizeof data); /* it has been copied */
     return rc;
 }
@@ -749,13 +749,93 @@ START_TEST(small_messages_need_no_frame)
     drive();
     ck_assert_int_eq(b.done, 100 + sent);
     ck_assert_int_eq(send_unframed(8, 7), 0);
-    struct pvmc_frame_header large = {.length = 1 << 20, .body_length = 1 << 20};
-    ck_assert_int_eq(ops->send_whole(a.ep, &large, NULL), PVMC_EUNSUPPORTED);
+    struct pvmc_envelope e = {.dst = 1, .src = 2};
+    ck_assert_int_eq(ops->send_whole(a.ep, &e, 0, NULL, 1 << 20), PVMC_EUNSUPPORTED);
     ops->disconnect(b.ep);
     drive();
     ck_assert_int_eq(send_unframed(8, 7), PVMC_EUNSUPPORTED);
     ck_assert_int_eq(send_bytes(&a, 8, 7), PVMC_EDOWN);
     ops->disconnect(a.ep);
+    finish();
+}
+END_TEST
+
+static bool peek_at_b(struct pvmt_whole *w)
+{
+    return ops->peek_whole(b.ep, w);
+}
+
+START_TEST(a_receive_takes_messages_without_callbacks)
+{
+    struct pvmt_whole w;
+    start();
+    drive();
+    ck_assert(!peek_at_b(&w));
+    for (uint32_t length = 1; length <= 100; length++) {
+        ck_assert_int_eq(send_unframed(length, (uint8_t)length), 0);
+        ck_assert(peek_at_b(&w));
+        ck_assert_uint_eq(w.length, length);
+        ck_assert_uint_eq(w.seq, 5);
+        ck_assert_uint_eq(w.envelope.src, 2);
+        for (uint32_t i = 0; i < length; i++)
+            ck_assert_uint_eq(w.data[i], length);
+        ops->take_whole(b.ep, w.length);
+        ck_assert(!peek_at_b(&w));
+    }
+    drive();
+    ck_assert_int_eq(b.done, 0);
+    /* what is not taken stays */
+    ck_assert_int_eq(send_unframed(8, 7), 0);
+    ck_assert(peek_at_b(&w));
+    drive();
+    ck_assert_int_eq(b.done, 1);
+    ck_assert(!peek_at_b(&w));
+    finish();
+}
+END_TEST
+
+START_TEST(taken_messages_make_room)
+{
+    struct pvmt_whole w;
+    int taken = 0;
+    start();
+    drive();
+    for (int lap = 0; lap < 5; lap++) {
+        int sent = 0;
+        while (!send_unframed(100, 7))
+            ck_assert_int_lt(++sent, 1 << 20);
+        ck_assert_int_gt(sent, 0);
+        for (taken = 0; peek_at_b(&w); taken++)
+            ops->take_whole(b.ep, w.length);
+        ck_assert_int_eq(taken, sent);
+        drive(); /* the refused sender is ready again */
+    }
+    finish();
+}
+END_TEST
+
+START_TEST(other_frames_are_not_for_taking)
+{
+    struct pvmt_whole w;
+    start();
+    drive();
+    struct pvmc_frame *empty = pvmc_frame_new(&(struct pvmc_frame_header){.dst = 1, .src = 2}, NULL);
+    ck_assert_int_eq(ops->send(a.ep, empty), 0);
+    pvmc_frame_unref(empty);
+    ck_assert(!peek_at_b(&w));
+    drive();
+    ck_assert_int_eq(send_bytes(&a, 100000, 7), 0);
+    ck_assert(!peek_at_b(&w));
+    drive();
+    ck_assert_int_eq(b.done, 2);
+    /* while a bell is set, progress() must come first */
+    ck_assert_int_eq(ops->arm(b.ep->transport), 0);
+    ck_assert_int_eq(send_unframed(8, 7), 0);
+    ck_assert(!peek_at_b(&w));
+    drive();
+    ck_assert_int_eq(b.done, 3);
+    ck_assert_int_eq(send_unframed(8, 7), 0);
+    ck_assert(peek_at_b(&w));
     finish();
 }
 END_TEST
@@ -767,4 +847,5 @@ UNIT_MAIN("shm", malformed_records_end_the_link, references_stay_in_their_arena,
           without_a_bell_a_byte_wakes, a_bell_does_not_take_the_last_descriptor, other_formats_are_not_joined,
           descriptors_that_nobody_wants_are_closed, descriptors_at_the_end_are_closed,
           memory_that_is_too_large_costs_few_descriptors, an_offer_with_too_many_descriptors_leaves_none,
-          data_in_place_goes_through_the_ring, small_messages_need_no_frame)
+          data_in_place_goes_through_the_ring, small_messages_need_no_frame, a_receive_takes_messages_without_callbacks,
+          taken_messages_make_room, other_frames_are_not_for_taking)
