@@ -18,7 +18,7 @@ void pvmw_ring_tx_init(struct pvmw_ring_tx *r, void *cells, unsigned shift, cons
                                .mask = count - 1,
                                .limit = count - 1,
                                .clean = count,
-                               .given = count < FIRST_CELLS ? count : FIRST_CELLS,
+                               .blank = count < FIRST_CELLS ? count : FIRST_CELLS,
                                .taken = taken};
 }
 
@@ -38,16 +38,16 @@ void pvmw_ring_rx_init(struct pvmw_ring_rx *r, const void *cells, unsigned shift
  */
 static void give_memory(struct pvmw_ring_tx *r, uint64_t cells)
 {
-    uint64_t left = cells - r->given, count = r->given < MOST_CELLS ? r->given : MOST_CELLS;
+    uint64_t left = cells - r->blank, count = r->blank < MOST_CELLS ? r->blank : MOST_CELLS;
     count = count < left ? count : left;
-    madvise(r->cells + r->given * PVMW_CELL_BYTES, count * PVMW_CELL_BYTES, MADV_POPULATE_WRITE);
-    r->given += count;
+    madvise(r->cells + r->blank * PVMW_CELL_BYTES, count * PVMW_CELL_BYTES, MADV_POPULATE_WRITE);
+    r->blank += count;
 }
 
 void pvmw_ring_prepare(struct pvmw_ring_tx *r)
 {
     uint64_t cells = r->mask + 1;
-    while (r->given <= r->head && r->given < cells)
+    while (r->blank <= r->head && r->blank < cells)
         give_memory(r, cells);
     if (r->head >= cells)
         __atomic_store_n((uint32_t *)r->next, 0, __ATOMIC_RELAXED);

@@ -202,6 +202,7 @@ static unsigned shift_of(size_t ring_bytes)
 static void limits(struct pvmt_shm_link *l)
 {
     l->chunk_max = (uint32_t)(l->ring_bytes / 16);
+    l->whole_max = (uint32_t)(l->ring_bytes / 4 < PVMT_SHM_WHOLE_MAX ? l->ring_bytes / 4 : PVMT_SHM_WHOLE_MAX);
     l->untaken_max = (uint64_t)pvmc_config_integer(PVMC_SETTING_SHM_PENDING);
 }
 

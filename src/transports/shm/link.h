@@ -13,8 +13,8 @@
 #include "wire/ring.h"
 
 #define PVMT_SHM_VERSION    3
-#define PVMT_SHM_INLINE_MAX 4096 /* bytes; whole messages up to this size are one record */
-#define PVMT_REFERENCES_MAX 1024 /* lent to one peer at a time */
+#define PVMT_SHM_WHOLE_MAX  16384 /* bytes; whole messages up to this size are one record */
+#define PVMT_REFERENCES_MAX 1024  /* lent to one peer at a time */
 
 /* What a side waits for, in pvmt_shm_side.bell. The peer clears WAKE bits when it rings. */
 enum pvmt_bell {
@@ -74,19 +74,19 @@ struct pvmt_shm_link {
     struct pvmw_ring_rx rx;
     struct pvmw_ring_tx tx;
     struct pvmt_shm_side *mine, *theirs;
-    uint32_t chunk_max;
-    uint64_t untaken_max; /* limit of bytes sent by reference that the peer has not read */
-    bool may_fence;       /* a side lacks membarrier(): always fence */
-    bool refused;         /* a frame was refused: tx_ready is due when there is room */
-    bool parted;          /* disconnected by its owner */
-    bool told_end;        /* the peer has been told so */
-    bool foreign;         /* inherited by fork: another process' link */
-    bool failed;          /* the peer broke the protocol: nothing is read any more */
-    bool ended;           /* the peer has closed or is gone: what is in the ring is the last */
-    bool gone;            /* the peer holds no references and needs none of our memory */
-    bool bell_set;        /* mine->bell has WAKE bits */
-    int end_reason;       /* for down */
-    unsigned calm;        /* number of records received since the last sleep */
+    uint32_t whole_max, chunk_max; /* bytes in a record */
+    uint64_t untaken_max;          /* limit of bytes sent by reference that the peer has not read */
+    bool may_fence;                /* a side lacks membarrier(): always fence */
+    bool refused;                  /* a frame was refused: tx_ready is due when there is room */
+    bool parted;                   /* disconnected by its owner */
+    bool told_end;                 /* the peer has been told so */
+    bool foreign;                  /* inherited by fork: another process' link */
+    bool failed;                   /* the peer broke the protocol: nothing is read any more */
+    bool ended;                    /* the peer has closed or is gone: what is in the ring is the last */
+    bool gone;                     /* the peer holds no references and needs none of our memory */
+    bool bell_set;                 /* mine->bell has WAKE bits */
+    int end_reason;                /* for down */
+    unsigned calm;                 /* number of records received since the last sleep */
 
     /* the incoming frame */
     struct pvmc_frame_header rx_header;
@@ -180,6 +180,22 @@ static inline void pvmt_shm_tell(struct pvmt_shm_link *l, uint32_t *where, uint3
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (__builtin_expect(__atomic_load_n(bell, __ATOMIC_SEQ_CST) & bit, 0))
         pvmt_shm_link_ring(l, bit);
+}
+
+/* The link that got the last record, for comparison only. In send.c. */
+extern const struct pvmt_shm_link *pvmt_shm_link_recent;
+
+/*
+ * Publishes the record of that many cells that the caller has written at pvmt_shm_link_reserve(). The next one is
+ * likely to come soon, and the swept lines still to be in the cache then, if the last one went to this peer, too.
+ */
+static inline void pvmt_shm_publish(struct pvmt_shm_link *l, uint32_t *where, enum pvmw_record kind, uint32_t cells,
+                                    uint32_t length)
+{
+    pvmt_shm_tell(l, where, pvmw_ring_finish(&l->tx, kind, cells, length), PVMT_WAKE_DATA);
+    if (pvmt_shm_link_recent == l)
+        pvmw_ring_sweep(&l->tx, cells);
+    pvmt_shm_link_recent = l;
 }
 
 #define PVMT_SHM_FRAME_MAX (1u << 30) /* bytes */

@@ -31,7 +31,7 @@ bool pvmt_shm_link_peek_whole(const struct pvmt_shm_link *l, struct pvmt_whole *
     uint32_t word;
     const struct pvmw_cell *cell = pvmw_ring_peek(&l->rx, &word);
     uint32_t length = pvmw_word_length(word);
-    if (!cell || pvmw_word_kind(word) != PVMW_RECORD_WHOLE || length - 1 >= PVMT_SHM_INLINE_MAX || l->rx_left)
+    if (!cell || pvmw_word_kind(word) != PVMW_RECORD_WHOLE || length - 1 >= l->whole_max || l->rx_left)
         return false;
     w->envelope = cell->envelope;
     w->seq = cell->seq;

@@ -146,7 +146,7 @@ int pvmt_shm_lend(struct pvmt_shm_link *l, const struct pvmc_frame *f, const uin
     note_untaken(l, f->h.length);
     r.loan = loan_new(b, f->mem);
     memcpy(cell + 1, &r, sizeof r);
-    pvmt_shm_tell(l, &cell->word, pvmw_ring_finish(&l->tx, PVMW_RECORD_REFERENCE, 2, sizeof r), PVMT_WAKE_DATA);
+    pvmt_shm_publish(l, &cell->word, PVMW_RECORD_REFERENCE, 2, sizeof r);
     return 0;
 }
 

@@ -11,6 +11,8 @@
 #include "core/message/message.h"
 #include "link.h"
 
+const struct pvmt_shm_link *pvmt_shm_link_recent;
+
 __attribute__((noinline)) void *pvmt_shm_link_reserve_again(struct pvmt_shm_link *l, uint32_t cells)
 {
     if (!pvmw_ring_refresh(&l->tx)) {
@@ -28,11 +30,6 @@ void pvmt_shm_header_write(struct pvmw_long_cell *cell, const struct pvmc_frame_
     cell->flags = h->flags;
     cell->body_length = h->body_length;
     cell->offset = h->offset;
-}
-
-static inline void publish(struct pvmt_shm_link *l, void *cell, enum pvmw_record kind, uint32_t cells, uint32_t length)
-{
-    pvmt_shm_tell(l, cell, pvmw_ring_finish(&l->tx, kind, cells, length), PVMT_WAKE_DATA);
 }
 
 /* Copies `length` bytes of the frame's payload from `offset` on. */
@@ -85,26 +82,26 @@ static int send_small(struct pvmt_shm_link *l, const struct pvmc_frame *f)
     if (!cell)
         return refuse(l);
     gather(f, 0, cell->data, f->h.length);
-    publish(l, cell, PVMW_RECORD_WHOLE, cells_of_small(f->h.length), f->h.length);
+    pvmt_shm_publish(l, &cell->word, PVMW_RECORD_WHOLE, cells_of_small(f->h.length), f->h.length);
     return 0;
 }
 
 int pvmt_shm_link_send_whole(struct pvmt_shm_link *l, const struct pvmc_envelope *e, uint32_t seq, const uint8_t *data,
                              uint32_t length)
 {
-    if (__builtin_expect(l->ended || l->state != PVMT_LINK_UP || l->current || length > PVMT_SHM_INLINE_MAX, 0))
+    if (__builtin_expect(l->ended || l->state != PVMT_LINK_UP || l->current || length > l->whole_max, 0))
         return PVMC_EUNSUPPORTED;
     struct pvmw_cell *cell = begin_small(l, e, seq, length);
     if (__builtin_expect(!cell, 0))
         return refuse(l);
     pvmc_copy(cell->data, data, length);
-    publish(l, cell, PVMW_RECORD_WHOLE, cells_of_small(length), length);
+    pvmt_shm_publish(l, &cell->word, PVMW_RECORD_WHOLE, cells_of_small(length), length);
     return 0;
 }
 
-static bool is_small_message(const struct pvmc_frame_header *h)
+static bool is_small_message(const struct pvmt_shm_link *l, const struct pvmc_frame_header *h)
 {
-    return h->length <= PVMT_SHM_INLINE_MAX && h->length == h->body_length && !h->flags;
+    return h->length <= l->whole_max && h->length == h->body_length && !h->flags;
 }
 
 /* ---- pieces ---- */
@@ -126,7 +123,7 @@ static bool push_chunk(struct pvmt_shm_link *l)
         pvmt_shm_header_write(cell, &l->current->h);
     gather(l->current, l->current_sent, (uint8_t *)(cell + 1), bytes);
     l->current_sent += bytes;
-    publish(l, cell, l->current_begun ? PVMW_RECORD_CHUNK : PVMW_RECORD_FRAME, cells, bytes);
+    pvmt_shm_publish(l, &cell->word, l->current_begun ? PVMW_RECORD_CHUNK : PVMW_RECORD_FRAME, cells, bytes);
     l->current_begun = true;
     return true;
 }
@@ -239,11 +236,11 @@ int pvmt_shm_link_send(struct pvmt_shm_link *l, struct pvmc_frame *f)
         if (l->current)
             return refuse(l);
     }
-    if (__builtin_expect(is_small_message(&f->h), 1))
+    if (__builtin_expect(is_small_message(l, &f->h), 1))
         return send_small(l, f);
     if (f->h.length > PVMT_SHM_FRAME_MAX || (f->h.flags & PVMC_FRAME_FD))
         return PVMC_EUNSUPPORTED;
-    if (f->h.length > PVMT_SHM_INLINE_MAX)
+    if (f->h.length > l->whole_max)
         return send_large(l, f);
     return pvmt_shm_link_reserve(l, 1 + pvmw_cells_of(f->h.length)) ? push_first(l, f) : refuse(l);
 }

@@ -125,7 +125,7 @@ static void shm_query(const struct pvmt_transport *t, struct pvmt_attributes *ou
 {
     (void)t;
     *out = (struct pvmt_attributes){.frame_max = PVMT_SHM_FRAME_MAX,
-                                    .copy_max = PVMT_SHM_INLINE_MAX,
+                                    .copy_max = PVMT_SHM_WHOLE_MAX,
                                     .latency_ns = 150,
                                     .bandwidth_mbs = 20000,
                                     .local_only = true,

@@ -391,7 +391,7 @@ START_TEST(more_than_can_be_lent)
     start();
     int sent = 0;
     for (; sent < PVMT_REFERENCES_MAX + 300; sent++) {
-        int rc = send_bytes(&a, 9000, (uint8_t)sent);
+        int rc = send_bytes(&a, PVMT_SHM_WHOLE_MAX + 1, (uint8_t)sent);
         if (rc == PVMC_EAGAIN)
             break;
         ck_assert_int_eq(rc, 0);

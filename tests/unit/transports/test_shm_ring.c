@@ -51,6 +51,8 @@ static bool put(uint32_t number, uint32_t length)
         cell[PVMW_CELL_BYTES + i] = pattern(number, i);
     uint32_t word = pvmw_ring_finish(&tx, PVMW_RECORD_FRAME, cells, length);
     __atomic_store_n((uint32_t *)(void *)cell, word, __ATOMIC_RELEASE);
+    if (number % 5)
+        pvmw_ring_sweep(&tx, cells);
     return true;
 }
 
