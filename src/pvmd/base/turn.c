@@ -5,41 +5,37 @@
 #include "self.h"
 #include "stats.h"
 
-#define LONG_NS 10000000 /* a tenth of the longest acceptable turn; the rest is for the current step */
+#define LONG_US 10000 /* a tenth of the longest acceptable turn; the rest is for the current step */
 
-static int64_t began_ns; /* the current step of work; or, from the turn's first question on, the turn; or 0 */
-static int64_t began_cpu_ns;
-static bool is_watched;
+static int64_t began_us; /* the turn, or its current step of work */
+static int64_t began_cpu_us;
 
-static int64_t clock_ns(clockid_t clock)
+static int64_t clock_us(clockid_t clock)
 {
     struct timespec t;
     clock_gettime(clock, &t);
-    return t.tv_sec * (int64_t)1000000000 + t.tv_nsec;
+    return t.tv_sec * (int64_t)1000000 + t.tv_nsec / 1000;
 }
 
 /* The loop has polled: one turn ends, and the next one begins. Sleeping takes hardly any CPU time. */
 static void turn(EV_P)
 {
     (void)loop;
-    int64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    if (began_cpu_ns && (uint64_t)(cpu_ns - began_cpu_ns) > pvmd_stats.longest_turn_us * 1000)
-        pvmd_stats.longest_turn_us = (uint64_t)(cpu_ns - began_cpu_ns) / 1000;
-    began_cpu_ns = cpu_ns;
-    began_ns = 0;
+    int64_t cpu_us = clock_us(CLOCK_THREAD_CPUTIME_ID);
+    if (began_us && (uint64_t)(cpu_us - began_cpu_us) > pvmd_stats.longest_turn_us)
+        pvmd_stats.longest_turn_us = (uint64_t)(cpu_us - began_cpu_us);
+    began_cpu_us = cpu_us;
+    began_us = clock_us(CLOCK_MONOTONIC);
 }
 
 void pvmd_turn_watch(struct ev_loop *loop)
 {
     ev_set_loop_release_cb(loop, NULL, turn);
-    is_watched = true;
 }
 
 bool pvmd_turn_is_long(void)
 {
-    int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-    began_ns = began_ns ? began_ns : now_ns;
-    return is_watched && now_ns - began_ns > LONG_NS;
+    return began_us && clock_us(CLOCK_MONOTONIC) - began_us > LONG_US;
 }
 
 /* ---- work in pieces ---- */
@@ -48,7 +44,7 @@ static void step_event(EV_P_ ev_timer *timer, int events)
 {
     (void)loop, (void)events;
     struct pvmd_work *work = timer->data;
-    began_ns = clock_ns(CLOCK_MONOTONIC); /* each step gets its time, however long the turn has lasted */
+    began_us = clock_us(CLOCK_MONOTONIC); /* each step gets its time, however long the turn has lasted */
     if (work->step())
         pvmd_work_begin(work);
 }
