@@ -95,6 +95,13 @@ struct pvmt_callbacks {
     int (*rx_whole)(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h, struct pvmc_mem *mem,
                     const uint8_t *data);
     /*
+     * Optional; NULL: rx_place and rx_done are used for all frames. Unix sockets only. The next frame begins at `wire`,
+     * unchecked, and `count` bytes are there until this returns, at least a header and no descriptor. If the frame is
+     * whole the callee may deal with it, e.g. by send_wire(), but not pause or disconnect ep: returns the frame's
+     * bytes, or 0 for rx_place and rx_done to follow.
+     */
+    size_t (*rx_wire)(void *arg, struct pvmt_endpoint *ep, const uint8_t *wire, size_t count);
+    /*
      * Optional; NULL: descriptors are closed. The frame of the last rx_place brought a descriptor (PVMC_FRAME_FD),
      * which the callee now owns. Comes before rx_done. -1: it was lost, because this process has no descriptors left.
      */
@@ -199,6 +206,13 @@ struct pvmt_transport_ops {
      */
     int (*send_whole)(struct pvmt_endpoint *ep, const struct pvmc_envelope *e, uint32_t seq, const uint8_t *data,
                       uint32_t length);
+
+    /*
+     * Optional, by address only: forwards a frame from rx_wire, header and payload, which are copied before this
+     * returns if need be. 0: accepted. Any other result: not accepted, and send() reports why; tx_ready does not
+     * follow.
+     */
+    int (*send_wire)(struct pvmt_endpoint *ep, const uint8_t *wire, size_t length);
 
     /*
      * Optional; NULL: send() is used for each. Sends frames[i] by eps[i], endpoints of one transport. The frames belong

@@ -169,6 +169,36 @@ int pvmw_stream_send_as(struct pvmw_stream *s, struct pvmc_frame *f, const uint8
     return send_wire(s, f, wire);
 }
 
+/* Queues what is left of a frame after `done` bytes. Without memory the peer gets half a frame: the stream ends. */
+static __attribute__((cold)) void enqueue_rest(struct pvmw_stream *s, const uint8_t *wire, size_t done)
+{
+    struct pvmc_frame_header h;
+    struct pvmc_frame *f = pvmc_frame_decode(wire, &h) ? NULL : pvmc_frame_alloc(&h);
+    if (f) {
+        if (h.length)
+            memcpy(f->pieces[0].iov_base, wire + HEADER_BYTES, h.length);
+        enqueue(s, f, wire, done);
+    } else {
+        s->broken = true;
+        shutdown(s->fd, SHUT_RDWR); /* so that reading shows it */
+    }
+    pvmc_frame_unref(f);
+}
+
+int pvmw_stream_send_wire(struct pvmw_stream *s, const uint8_t *wire, size_t length)
+{
+    if (s->broken || s->queued || s->corked)
+        return PVMC_EAGAIN;
+    ssize_t n = plain_send(s, wire, length);
+    s->broken = n < 0;
+    if (n <= 0)
+        return PVMC_EAGAIN;
+    if ((size_t)n < length)
+        enqueue_rest(s, wire, (size_t)n);
+    s->given += length;
+    return 0;
+}
+
 /* `n` more bytes of the queue are written. */
 static void advance(struct pvmw_stream *s, size_t n)
 {
@@ -323,9 +353,26 @@ static void keep_descriptor(struct pvmw_stream *s, int *arrived)
     drop_descriptor(arrived);
 }
 
+static inline bool may_take(const struct pvmw_stream *s)
+{
+    return s->owner->take && !s->in_payload && !s->header_have && !s->ended && !s->stopped && !s->drops;
+}
+
+/* Lets the owner take the first frames from the scratch buffer; returns their bytes. */
+static inline size_t take_frames(struct pvmw_stream *s, const uint8_t *bytes, size_t count)
+{
+    size_t n, taken = 0;
+    do {
+        n = count - taken >= HEADER_BYTES ? s->owner->take(s, bytes + taken, count - taken) : 0;
+        taken += n;
+    } while (n);
+    return taken;
+}
+
 static inline int take_in(struct pvmw_stream *s, const uint8_t *bytes, size_t count, int arrived)
 {
-    int rc = s->drops ? 0 : consume(s, bytes, count, &arrived);
+    size_t taken = arrived < 0 && may_take(s) ? take_frames(s, bytes, count) : 0;
+    int rc = s->drops || taken == count ? 0 : consume(s, bytes + taken, count - taken, &arrived);
     if (arrived >= 0)
         keep_descriptor(s, &arrived);
     return rc;

@@ -43,6 +43,12 @@ struct pvmw_stream_owner {
     /* Frame s->rx begins. Returns the place of its payload, or any address if it has none; NULL drops the frame. */
     uint8_t *(*place)(struct pvmw_stream *s);
     /*
+     * Optional. The next frame begins at `wire`, unchecked, and `count` bytes of the stream are there, at least a
+     * header and no descriptor. If the frame is whole the owner may deal with it at once, without stopping or ending
+     * the stream: returns its bytes, or 0 for place() and done() to follow.
+     */
+    size_t (*take)(struct pvmw_stream *s, const uint8_t *wire, size_t count);
+    /*
      * Optional; NULL: descriptors are closed. The descriptor that came with s->rx, now the owner's; -1: it was lost.
      * Not called for a dropped frame.
      */
@@ -104,6 +110,12 @@ int pvmw_stream_send(struct pvmw_stream *s, struct pvmc_frame *f);
 
 /* The same with a header in the owner's own format; f is NULL for a header alone. Only if `queue_max` is 1. */
 int pvmw_stream_send_as(struct pvmw_stream *s, struct pvmc_frame *f, const uint8_t header[PVMC_FRAME_HEADER_BYTES]);
+
+/*
+ * Sends a whole frame that is in the wire format already, without TLS: 0, or PVMC_EAGAIN if other frames wait or
+ * nothing could be written; pvmw_stream_send() then tells why.
+ */
+int pvmw_stream_send_wire(struct pvmw_stream *s, const uint8_t *wire, size_t length);
 
 /* Whether data waits for room in the socket: poll for it, then flush. */
 static inline bool pvmw_stream_waits(const struct pvmw_stream *s)

@@ -30,12 +30,17 @@ static inline ssize_t write_message(struct pvmw_stream *s, struct msghdr *msg)
     return n >= 0 ? n : write_failed();
 }
 
+static inline ssize_t plain_send(struct pvmw_stream *s, const void *data, size_t length)
+{
+    ssize_t n = send(s->fd, data, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    return n >= 0 ? n : write_failed();
+}
+
 static inline ssize_t plain_write(struct pvmw_stream *s, struct iovec *iov, unsigned count)
 {
     if (count > 1)
         return write_message(s, &(struct msghdr){.msg_iov = iov, .msg_iovlen = count});
-    ssize_t n = send(s->fd, iov->iov_base, iov->iov_len, MSG_DONTWAIT | MSG_NOSIGNAL);
-    return n >= 0 ? n : write_failed();
+    return plain_send(s, iov->iov_base, iov->iov_len);
 }
 
 static inline ssize_t plain_read(struct pvmw_stream *s, struct iovec *iov, unsigned count, size_t wanted, bool *drained)

@@ -1,26 +1,15 @@
 /* frame.c - the wire format of frame headers, and reference-counted frames. */
 #include "frame.h"
-#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "core/error.h"
 #include "core/log.h"
-
-/* The wire format, little-endian. Every field is naturally aligned, so there is no padding. */
-struct wire_header {
-    uint16_t magic;
-    uint8_t version, flags;
-    uint32_t length, dst, src, seq, tag, ctx, wid, enc, dsig;
-    uint64_t body_length, offset;
-    uint32_t crc, reserved;
-};
-
-_Static_assert(sizeof(struct wire_header) == PVMC_FRAME_HEADER_BYTES, "frame header has padding");
+#include "frame_wire.h"
 
 void pvmc_frame_encode(const struct pvmc_frame_header *h, uint8_t wire[PVMC_FRAME_HEADER_BYTES])
 {
-    struct wire_header w = {
+    struct pvmc_wire_header w = {
         .magic = htole16(PVMC_FRAME_MAGIC),
         .version = PVMC_FRAME_VERSION,
         .flags = h->flags,
@@ -40,7 +29,7 @@ void pvmc_frame_encode(const struct pvmc_frame_header *h, uint8_t wire[PVMC_FRAM
     memcpy(wire, &w, sizeof w);
 }
 
-int pvmc_frame_check(const struct pvmc_frame_header *h)
+static inline int check(const struct pvmc_frame_header *h)
 {
     if (h->flags & ~(PVMC_FRAME_ABORT | PVMC_FRAME_FD | PVMC_FRAME_AGAIN))
         return PVMC_EFORMAT;
@@ -51,9 +40,14 @@ int pvmc_frame_check(const struct pvmc_frame_header *h)
     return h->length || !h->body_length ? 0 : PVMC_EFORMAT;
 }
 
+int pvmc_frame_check(const struct pvmc_frame_header *h)
+{
+    return check(h);
+}
+
 int pvmc_frame_decode(const uint8_t wire[PVMC_FRAME_HEADER_BYTES], struct pvmc_frame_header *h)
 {
-    struct wire_header w;
+    struct pvmc_wire_header w;
     memcpy(&w, wire, sizeof w);
     if (le16toh(w.magic) != PVMC_FRAME_MAGIC)
         return PVMC_EFORMAT;
@@ -76,7 +70,7 @@ int pvmc_frame_decode(const uint8_t wire[PVMC_FRAME_HEADER_BYTES], struct pvmc_f
         .offset = le64toh(w.offset),
         .crc = (int32_t)le32toh(w.crc),
     };
-    return pvmc_frame_check(h);
+    return check(h);
 }
 
 /* Freed frames are kept for reuse: every message sent or relayed needs at least one. */

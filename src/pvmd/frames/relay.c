@@ -1,4 +1,7 @@
-/* relay.c - see relay.h. Every message on the daemon route passes through here; its payload is never copied. */
+/*
+ * relay.c - see relay.h. Every message on the daemon route passes through here, except small ones that clients.c
+ * forwards from the buffer into which they were read. No payload is copied.
+ */
 #include "relay.h"
 #include <unistd.h>
 #include "pvmd/base/self.h"

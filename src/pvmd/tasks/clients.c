@@ -7,6 +7,7 @@
 #include "core/buf.h"
 #include "core/error.h"
 #include "core/log.h"
+#include "core/message/frame_wire.h"
 #include "core/message/proto.h"
 #include "core/reserve.h"
 #include "pvmd/base/events.h"
@@ -30,7 +31,6 @@
 static struct pvmt_transport *transport;
 struct pvmd_client *pvmd_clients;
 static ev_io readable;
-static ev_prepare before_sleep;
 static ev_timer more;   /* runs while frames that were read wait to be processed */
 static unsigned others; /* clients in state OTHER */
 
@@ -97,6 +97,15 @@ void pvmd_client_cut(struct pvmd_client *c)
 
 /* ---- pausing ---- */
 
+/* What was read before a pause is in no socket: processes it in the loop's next turn. */
+static void look_for_more(void)
+{
+    if (!transport->ops->arm(transport) || ev_is_active(&more))
+        return;
+    ev_timer_set(&more, 0., 0.);
+    ev_timer_start(pvmd.loop, &more);
+}
+
 void pvmd_client_pause(const struct pvmd_task *task, enum pvmd_pause why, bool on)
 {
     struct pvmd_client *c = task->ep ? task->ep->owner : NULL;
@@ -105,6 +114,7 @@ void pvmd_client_pause(const struct pvmd_task *task, enum pvmd_pause why, bool o
         return;
     c->pauses = pauses;
     transport->ops->pause(c->ep, pauses);
+    look_for_more();
 }
 
 /* ---- callbacks of the transport ---- */
@@ -267,6 +277,21 @@ static void rx_done(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame
     pvmc_frame_unref(f);
 }
 
+/*
+ * Most frames are small messages between two tasks of this host, and never become a frame of our own. For all others
+ * frame_for_others() decides.
+ */
+static size_t rx_wire(void *arg, struct pvmt_endpoint *ep, const uint8_t *wire, size_t count)
+{
+    (void)arg;
+    struct pvmc_frame_glance f;
+    const struct pvmd_task *task = ((const struct pvmd_client *)ep->owner)->task;
+    if (!task || task->overruns || !pvmc_frame_glance(wire, &f) || f.length > count - PVMC_FRAME_HEADER_BYTES)
+        return 0;
+    bool is_plain = f.src == task->tid && f.ctx != PVMC_CTX_DM;
+    return is_plain && pvmd_task_forward(f.dst, wire, f.length) ? PVMC_FRAME_HEADER_BYTES + f.length : 0;
+}
+
 static void rx_descriptor(void *arg, struct pvmt_endpoint *ep, const struct pvmc_frame_header *h, int fd)
 {
     (void)arg;
@@ -298,6 +323,7 @@ static const struct pvmt_callbacks callbacks = {
     .accepted = accepted,
     .rx_place = rx_place,
     .rx_done = rx_done,
+    .rx_wire = rx_wire,
     .rx_descriptor = rx_descriptor,
     .rx_foreign = rx_foreign,
     .tx_ready = tx_ready,
@@ -338,9 +364,16 @@ struct pvmc_bypass pvmd_client_traffic(const struct pvmd_client *c)
     return traffic;
 }
 
+static int progress(void)
+{
+    int n = transport->ops->progress(transport);
+    look_for_more();
+    return n;
+}
+
 void pvmd_clients_progress(void)
 {
-    for (int i = 0; i < 3 && transport->ops->progress(transport) > 0; i++)
+    for (int i = 0; i < 3 && progress() > 0; i++)
         ;
 }
 
@@ -349,7 +382,7 @@ static void on_readable(EV_P_ ev_io *io, int events)
     (void)loop;
     (void)io;
     (void)events;
-    transport->ops->progress(transport);
+    progress();
 }
 
 static void on_more(EV_P_ ev_timer *timer, int events)
@@ -357,17 +390,7 @@ static void on_more(EV_P_ ev_timer *timer, int events)
     (void)loop;
     (void)timer;
     (void)events;
-    transport->ops->progress(transport);
-}
-
-static void arm(EV_P_ ev_prepare *prepare, int events)
-{
-    (void)prepare;
-    (void)events;
-    if (!transport->ops->arm(transport))
-        return;
-    ev_timer_set(&more, 0., 0.);
-    ev_timer_start(EV_A_ & more);
+    progress();
 }
 
 int pvmd_clients_start(const char *path)
@@ -378,8 +401,6 @@ int pvmd_clients_start(const char *path)
     ev_io_init(&readable, on_readable, transport->ops->fd(transport), EV_READ);
     ev_io_start(pvmd.loop, &readable);
     ev_timer_init(&more, on_more, 0., 0.);
-    ev_prepare_init(&before_sleep, arm);
-    ev_prepare_start(pvmd.loop, &before_sleep);
     return 0;
 }
 
@@ -388,7 +409,6 @@ void pvmd_clients_stop(void)
     if (!transport)
         return;
     ev_io_stop(pvmd.loop, &readable);
-    ev_prepare_stop(pvmd.loop, &before_sleep);
     ev_timer_stop(pvmd.loop, &more);
     transport->ops->close(transport);
     transport = NULL;

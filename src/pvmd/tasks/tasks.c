@@ -19,11 +19,40 @@ struct pvmd_task *pvmd_tasks;
 
 /* ---- the registry ---- */
 
-struct pvmd_task *pvmd_task_by_tid(pvmc_tid tid)
+#define RECENT_COUNT 64 /* a power of two */
+
+/* Found lately: most frames go to the same few tasks. */
+static struct pvmd_task *recent[RECENT_COUNT];
+
+static struct pvmd_task **recent_place(pvmc_tid tid)
+{
+    return &recent[tid % RECENT_COUNT];
+}
+
+static void forget_recent(const struct pvmd_task *task)
+{
+    if (*recent_place(task->tid) == task)
+        *recent_place(task->tid) = NULL;
+}
+
+static __attribute__((noinline)) struct pvmd_task *find(pvmc_tid tid)
 {
     struct pvmd_task *task;
     HASH_FIND_INT(pvmd_tasks, &tid, task);
+    if (task)
+        *recent_place(tid) = task;
     return task;
+}
+
+static inline struct pvmd_task *by_tid(pvmc_tid tid)
+{
+    struct pvmd_task *task = *recent_place(tid);
+    return task && task->tid == tid ? task : find(tid);
+}
+
+struct pvmd_task *pvmd_task_by_tid(pvmc_tid tid)
+{
+    return by_tid(tid);
 }
 
 struct pvmd_task *pvmd_task_by_cookie(uint32_t cookie)
@@ -100,6 +129,7 @@ void pvmd_task_end(struct pvmd_task *task)
     pvmc_failpoint(PVMC_FAILPOINT_TASK_END);
     pvmd_tell_task_ends(task);
     HASH_DEL(pvmd_tasks, task);
+    forget_recent(task);
     pvmd_stats.ended++;
     pvmd_tell_task_ended(task);
     pvmc_failpoint_done(PVMC_FAILPOINT_TASK_END);
@@ -120,6 +150,7 @@ void pvmd_tasks_stop(void)
     struct pvmd_task *task, *next;
     HASH_ITER (hh, pvmd_tasks, task, next) {
         HASH_DEL(pvmd_tasks, task);
+        forget_recent(task);
         task->queue.held_count = 0;
         pvmd_queue_clear(&task->queue);
         pvmd_overrun_clear(task);
@@ -145,6 +176,18 @@ void pvmd_task_send(struct pvmd_task *task, struct pvmc_frame *f)
         pvmd_task_cut(task->tid);
     if (pvmd_queue_is_full_of_answers(&task->queue))
         pvmd_client_pause(task, PVMD_PAUSE_ANSWERS, true);
+}
+
+bool pvmd_task_forward(pvmc_tid dst, const uint8_t *wire, uint32_t payload_bytes)
+{
+    const struct pvmd_task *task = by_tid(dst);
+    if (!task || !task->ep || task->queue.first || task->flags & PVMD_TASK_CLOSING)
+        return false;
+    if (task->ep->transport->ops->send_wire(task->ep, wire, PVMC_FRAME_HEADER_BYTES + (size_t)payload_bytes))
+        return false;
+    pvmd_stats.frames++;
+    pvmd_stats.bytes += payload_bytes;
+    return true;
 }
 
 void pvmd_task_cut(pvmc_tid tid)

@@ -106,6 +106,12 @@ void pvmd_tasks_stop(void);
 void pvmd_task_send(struct pvmd_task *task, struct pvmc_frame *f);
 
 /*
+ * Forwards a frame to a task of this host from the buffer into which it was read. False unless there is such a task and
+ * it accepts the frame now: relay a copy instead.
+ */
+bool pvmd_task_forward(pvmc_tid dst, const uint8_t *wire, uint32_t payload_bytes);
+
+/*
  * A message was lost because memory ran out. If its receiver is one of our tasks, it could wait for ever, so it loses
  * its connection in the loop's next turn, or as soon as it has one.
  */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "core/copy.h"
 #include "core/error.h"
+#include "core/message/message.h"
 #include "link.h"
 
 #define RECORDS_PER_LOOK 64 /* per link and call, so that other links get their turn */
@@ -22,7 +23,7 @@ static __attribute__((noinline)) void place_whole(struct pvmt_shm_link *l, const
     uint8_t *place = t->callbacks->rx_place(t->arg, &l->base, h);
     if (!place || l->parted)
         return;
-    memcpy(place, data, h->length);
+    pvmc_copy(place, data, h->length);
     t->callbacks->rx_done(t->arg, &l->base, h);
 }
 

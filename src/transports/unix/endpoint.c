@@ -1,6 +1,5 @@
 /* endpoint.c - one connection between a task and its daemon. */
 #include <stdlib.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utlist.h>
@@ -28,6 +27,13 @@ static uint8_t *stream_place(struct pvmw_stream *s)
     return t->callbacks->rx_place(t->arg, &e->base, &s->rx);
 }
 
+static size_t stream_take(struct pvmw_stream *s, const uint8_t *wire, size_t count)
+{
+    struct unix_endpoint *e = ENDPOINT_OF(s);
+    struct pvmt_transport *t = e->base.transport;
+    return t->callbacks->rx_wire(t->arg, &e->base, wire, count);
+}
+
 static void stream_descriptor(struct pvmw_stream *s, int fd)
 {
     struct unix_endpoint *e = ENDPOINT_OF(s);
@@ -45,13 +51,12 @@ static void stream_done(struct pvmw_stream *s)
     t->callbacks->rx_done(t->arg, &e->base, &s->rx);
 }
 
-static const struct pvmw_stream_owner stream_owner = {
-    .place = stream_place,
-    .descriptor = stream_descriptor,
-    .done = stream_done,
-    .queue_max = 1,
-    .large_bytes = LARGE_BYTES,
-};
+#define STREAM_OWNER                                                                                                   \
+    .place = stream_place, .descriptor = stream_descriptor, .done = stream_done, .queue_max = 1,                       \
+    .large_bytes = LARGE_BYTES
+
+static const struct pvmw_stream_owner stream_owner = {STREAM_OWNER};
+static const struct pvmw_stream_owner stream_owner_taking = {STREAM_OWNER, .take = stream_take};
 
 /* ---- life cycle ---- */
 
@@ -70,7 +75,8 @@ int pvmt_unix_endpoint_new(struct unix_transport *t, int fd, struct unix_endpoin
     getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size);
     e->pid = who.pid;
     e->base.transport = &t->base;
-    pvmw_stream_init(&e->stream, PVMW_STREAM_RIGHTS, &stream_owner, fd);
+    pvmw_stream_init(&e->stream, PVMW_STREAM_RIGHTS, t->base.callbacks->rx_wire ? &stream_owner_taking : &stream_owner,
+                     fd);
     DL_APPEND(t->endpoints, e);
     t->count++;
     *out = e;
@@ -142,6 +148,15 @@ int pvmt_unix_endpoint_send(struct pvmt_endpoint *base, struct pvmc_frame *f)
     if (rc == PVMC_EAGAIN)
         e->want_ready = true;
     if (rc == PVMC_EAGAIN || e->stream.queued)
+        poll_out(e, true);
+    return rc;
+}
+
+int pvmt_unix_endpoint_send_wire(struct pvmt_endpoint *base, const uint8_t *wire, size_t length)
+{
+    struct unix_endpoint *e = (struct unix_endpoint *)base;
+    int rc = e->stream.ended ? PVMC_EDOWN : pvmw_stream_send_wire(&e->stream, wire, length);
+    if (e->stream.queued)
         poll_out(e, true);
     return rc;
 }
@@ -239,7 +254,7 @@ int pvmt_unix_endpoint_readable(struct unix_endpoint *e)
 {
     struct unix_transport *t = transport_of(e);
     struct pvmw_stream *s = &e->stream;
-    int reads = pvmt_unix_endpoint_resume(e);
+    int reads = s->unread ? pvmt_unix_endpoint_resume(e) : 0;
     bool drained = false;
     while (reads < READS_MAX && !drained && !s->ended && !s->stopped) {
         ssize_t rc = pvmw_stream_read(s, t->scratch, sizeof t->scratch, &drained);

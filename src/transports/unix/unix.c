@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,7 +11,6 @@
 #include "core/log.h"
 #include "unix.h"
 
-#define EVENTS_MAX 64
 #define DIRECT_MAX 2 /* with up to this many endpoints, they are read without epoll */
 
 static int unix_available(char *why, size_t size)
@@ -173,9 +171,9 @@ static void refuse_one(struct unix_transport *t)
     t->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-static void accept_all(struct unix_transport *t)
+static __attribute__((noinline)) void accept_all(struct unix_transport *t)
 {
-    for (int i = 0; i < EVENTS_MAX; i++) {
+    for (int i = 0; i < UNIX_EVENTS_MAX; i++) {
         int fd = accept4(t->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd < 0) {
             if (errno == EMFILE || errno == ENFILE)
@@ -218,22 +216,22 @@ static int go_on_after_pauses(struct unix_transport *t)
 
 static int handle_events(struct unix_transport *t)
 {
-    struct epoll_event events[EVENTS_MAX];
-    int n = epoll_wait(t->epoll_fd, events, EVENTS_MAX, 0);
+    int n = epoll_wait(t->epoll_fd, t->events, UNIX_EVENTS_MAX, 0);
     for (int i = 0; i < n; i++) {
-        struct unix_endpoint *e = events[i].data.ptr;
+        struct unix_endpoint *e = t->events[i].data.ptr;
+        uint32_t what = t->events[i].events;
         if (!e) {
             accept_all(t);
             continue;
         }
-        if (!e->stream.ended && events[i].events & EPOLLOUT)
+        if (!e->stream.ended && what & EPOLLOUT)
             pvmt_unix_endpoint_writable(e);
-        if (!e->stream.ended && events[i].events & (EPOLLHUP | EPOLLERR))
+        if (!e->stream.ended && what & (EPOLLHUP | EPOLLERR))
             pvmt_unix_endpoint_hung_up(e);
-        if (!e->stream.ended && events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+        if (!e->stream.ended && what & (EPOLLIN | EPOLLHUP | EPOLLERR))
             pvmt_unix_endpoint_readable(e);
     }
-    return n < 0 && errno != EINTR ? PVMC_ESYSTEM : n < 0 ? 0 : n;
+    return n >= 0 ? n : errno == EINTR ? 0 : PVMC_ESYSTEM;
 }
 
 /* With one or two quiet connections, epoll only costs time: read them at once. */
@@ -306,6 +304,7 @@ const struct pvmt_transport_ops pvmt_unix_ops = {
     .connect = unix_connect,
     .disconnect = unix_disconnect,
     .send = pvmt_unix_endpoint_send,
+    .send_wire = pvmt_unix_endpoint_send_wire,
     .pending = unix_pending,
     .traffic = unix_traffic,
     .pause = pvmt_unix_endpoint_pause,

@@ -8,10 +8,12 @@
 #ifndef PVMT_UNIX_H
 #define PVMT_UNIX_H
 
+#include <sys/epoll.h>
 #include "transports/transport.h"
 #include "wire/stream.h"
 
 #define UNIX_SCRATCH_BYTES 16384
+#define UNIX_EVENTS_MAX    64
 
 struct unix_endpoint {
     struct pvmt_endpoint base;
@@ -39,6 +41,7 @@ struct unix_transport {
     unsigned unread; /* number of endpoints with unread data */
     bool yielded;    /* some endpoint has */
     bool in_progress;
+    struct epoll_event events[UNIX_EVENTS_MAX]; /* of this progress(); here, because a stack frame costs more */
     uint8_t scratch[UNIX_SCRATCH_BYTES];
 };
 
@@ -55,6 +58,7 @@ void pvmt_unix_endpoint_bury(struct unix_endpoint *e);
 void pvmt_unix_endpoint_free(struct unix_endpoint *e);
 
 int pvmt_unix_endpoint_send(struct pvmt_endpoint *base, struct pvmc_frame *f);
+int pvmt_unix_endpoint_send_wire(struct pvmt_endpoint *base, const uint8_t *wire, size_t length);
 
 /* The socket has room again: finishes the current frame, then reports it. */
 void pvmt_unix_endpoint_writable(struct unix_endpoint *e);

@@ -8,13 +8,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "core/error.h"
+#include "core/message/frame_wire.h"
 #include "unit.h"
 
 enum { PAYLOAD_MAX = 1 << 20, SCRATCH = 4096 };
 
 static struct pvmw_stream a, b; /* a sends, b receives */
 static uint8_t scratch[SCRATCH], place[PAYLOAD_MAX];
-static unsigned frames, descriptors, signals;
+static unsigned frames, taken, descriptors, signals;
 static uint32_t refused_seq, stop_seq, end_seq;
 static bool wrong;
 
@@ -62,6 +63,23 @@ static const struct pvmw_stream_owner many = {.place = on_place,
 static const struct pvmw_stream_owner one = {
     .decode = on_header, .place = on_place, .done = on_done, .descriptor = on_descriptor, .queue_max = 1};
 
+/* Takes whole frames but each third, which comes by on_place() and on_done(). */
+static size_t on_take(struct pvmw_stream *s, const uint8_t *wire, size_t count)
+{
+    struct pvmc_frame_glance g;
+    (void)s;
+    if (frames % 3 == 2 || !pvmc_frame_glance(wire, &g) || g.length > count - PVMC_FRAME_HEADER_BYTES)
+        return 0;
+    for (size_t i = 0; i < g.length; i++)
+        wrong |= wire[PVMC_FRAME_HEADER_BYTES + i] != byte_of(frames, i);
+    frames++;
+    taken++;
+    return PVMC_FRAME_HEADER_BYTES + g.length;
+}
+
+static const struct pvmw_stream_owner taking = {
+    .take = on_take, .place = on_place, .done = on_done, .queue_max = 1, .large_bytes = 8192};
+
 static void setup(enum pvmw_stream_kind kind, const struct pvmw_stream_owner *owner)
 {
     int pair[2];
@@ -69,7 +87,7 @@ static void setup(enum pvmw_stream_kind kind, const struct pvmw_stream_owner *ow
     a = b = (struct pvmw_stream){0};
     pvmw_stream_init(&a, kind, owner, pair[0]);
     pvmw_stream_init(&b, kind, owner, pair[1]);
-    frames = descriptors = signals = 0;
+    frames = taken = descriptors = signals = 0;
     refused_seq = stop_seq = end_seq = UINT32_MAX;
     wrong = false;
 }
@@ -302,7 +320,44 @@ START_TEST(ends_are_told_apart)
 }
 END_TEST
 
+START_TEST(whole_frames_can_be_taken_from_the_buffer)
+{
+    static const uint32_t lengths[] = {8, 0, 100, 3000, 5000, 1, 1000, 1000, 1000, 1000, 0, 7};
+    unsigned count = sizeof lengths / sizeof *lengths;
+    setup(PVMW_STREAM_RIGHTS, &taking);
+    for (unsigned i = 0; i < count; i++)
+        ck_assert_int_eq(send_frame(i, lengths[i]), 0);
+    ck_assert_int_eq(read_all(), 0);
+    ck_assert_uint_eq(frames, count);
+    ck_assert_uint_gt(taken, 0);
+    ck_assert_uint_lt(taken, count);
+    teardown();
+}
+END_TEST
+
+/* A frame in the wire format that the socket accepts only in part is finished by flushing. */
+START_TEST(wire_frames_may_be_written_in_part)
+{
+    static uint8_t wire[PVMC_FRAME_HEADER_BYTES + PAYLOAD_MAX];
+    int small = 4096;
+    setup(PVMW_STREAM_RIGHTS, &one);
+    setsockopt(a.fd, SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
+    struct pvmc_frame *f = frame(0, PAYLOAD_MAX);
+    pvmc_frame_encode(&f->h, wire);
+    memcpy(wire + PVMC_FRAME_HEADER_BYTES, f->mem->data, PAYLOAD_MAX);
+    pvmc_frame_unref(f);
+    ck_assert_int_eq(pvmw_stream_send_wire(&a, wire, sizeof wire), 0);
+    ck_assert_uint_eq(a.queued, 1);
+    ck_assert_int_eq(pvmw_stream_send_wire(&a, wire, sizeof wire), PVMC_EAGAIN);
+    memset(wire, 0, sizeof wire);
+    drain();
+    ck_assert_uint_eq(frames, 1);
+    ck_assert_uint_eq(a.given, sizeof wire);
+    teardown();
+}
+END_TEST
+
 UNIT_MAIN("stream", frames_of_any_size_come_through, bytes_come_one_by_one, queues_are_bounded, corked_streams_queue,
           refused_frames_are_dropped, stopped_streams_go_on_where_they_were, owners_may_end_it_in_between,
           descriptors_come_with_their_frames, owners_may_have_headers_of_their_own, foreign_bytes_are_told,
-          ends_are_told_apart)
+          ends_are_told_apart, whole_frames_can_be_taken_from_the_buffer, wire_frames_may_be_written_in_part)
