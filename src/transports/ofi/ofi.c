@@ -387,7 +387,7 @@ static int ofi_progress(struct pvmt_transport *base)
 {
     struct ofi_transport *t = of(base);
     int n = 0, taken = EVENTS;
-    if (t->slept || ++t->turn % CALLS_PER_LOOK == 0)
+    if (t->slept || t->stuffed || ++t->turn % CALLS_PER_LOOK == 0) /* calls are slow while it refuses */
         pvmt_ofi_wait_look(t);
     t->slept = false;
     t->attention |= t->stuffed;
