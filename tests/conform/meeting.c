@@ -187,9 +187,14 @@ START_TEST(offers_are_used_up_by_one)
 }
 END_TEST
 
-/* A damaged address must not lead to another host: the test enters a network namespace that has only lo. */
+/*
+ * A damaged address must not lead to another host: the test enters a network namespace that has only lo.
+ * CONFORM_STAY=1: the machine has no other hosts, and the devices cannot be used in a namespace.
+ */
 static bool leave_the_network(void)
 {
+    if (devices_stay)
+        return true;
     if (unshare(CLONE_NEWNET) && unshare(CLONE_NEWUSER | CLONE_NEWNET))
         return false;
     struct ifreq lo = {.ifr_name = "lo"};

@@ -2,6 +2,7 @@
  * processes.c - two processes: `server` is this one, `client` the other. Sent and received frames are counted in shared
  * memory, so that the counts survive a kill.
  */
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -31,6 +32,15 @@ struct peer {
 };
 
 static struct shared *shared;
+
+enum ending { ENDS_DISCONNECTING, ENDS_CLOSING, ENDS_EXITING, ENDS_KILLED, ENDINGS };
+
+/* What the other process does. */
+static enum ending ending;
+static bool other_offers;
+static bool in_place; /* including frames with in-place data, which would be lost with its owner */
+
+enum { WAITING_MAX = 2 }; /* processes that one test starts, one after the other */
 
 /* ---- the control socket: the part of the daemons ---- */
 
@@ -159,28 +169,93 @@ static struct peer shake_hands(pid_t pid, int control, bool begins)
     return p;
 }
 
+/* In a process just forked: does what the test wants it to, and ends. */
+static __attribute__((noreturn)) void be_the_other(void (*run)(struct peer *p), pid_t parent, int control)
+{
+    side_open(&client, NULL);
+    struct peer p = shake_hands(parent, control, true);
+    run(&p);
+    _exit(0);
+}
+
+static pid_t fork_other(int pair[2])
+{
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    close(pair[pid ? 1 : 0]);
+    if (!pid) {
+        in_other_process = true;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        pvmc_mem_after_fork();
+    }
+    return pid;
+}
+
+/*
+ * With devices_stay, the other processes are forked before this one has opened any, and wait for what to do. Their
+ * sockets stay open, because each test counts descriptors.
+ */
+struct order {
+    void (*run)(struct peer *p);
+    enum ending ending;
+    bool whole, offers, in_place;
+};
+
+static struct {
+    pid_t pid;
+    int control;
+} waiting[WAITING_MAX];
+static unsigned waiting_count;
+
+static __attribute__((noreturn)) void await_order(pid_t parent, int control)
+{
+    struct order o;
+    if (read(control, &o, sizeof o) != (ssize_t)sizeof o)
+        _exit(0);
+    use_whole = o.whole;
+    ending = o.ending;
+    other_offers = o.offers;
+    in_place = o.in_place;
+    be_the_other(o.run, parent, control);
+}
+
+static void fork_waiting(void)
+{
+    for (unsigned i = 0; devices_stay && i < WAITING_MAX; i++) {
+        int pair[2];
+        pid_t parent = getpid(), pid = fork_other(pair);
+        if (!pid)
+            await_order(parent, pair[1]);
+        waiting[i].pid = pid;
+        waiting[i].control = pair[0];
+        waiting_count++;
+    }
+}
+
+static struct peer order_waiting(void (*run)(struct peer *p))
+{
+    struct order o = {.run = run, .ending = ending, .whole = use_whole, .offers = other_offers, .in_place = in_place};
+    ck_assert_uint_gt(waiting_count, 0);
+    waiting_count--;
+    ck_assert_int_eq(write(waiting[waiting_count].control, &o, sizeof o), sizeof o);
+    int control = fcntl(waiting[waiting_count].control, F_DUPFD_CLOEXEC, 0);
+    return shake_hands(waiting[waiting_count].pid, control, false);
+}
+
 static struct peer start(void (*run)(struct peer *p))
 {
     int pair[2];
-    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
     atomic_store(&shared->sent, 0);
-    pid_t parent = getpid(), pid = fork();
-    ck_assert_int_ge(pid, 0);
-    if (pid) {
-        close(pair[1]);
+    if (devices_stay)
+        return order_waiting(run);
+    pid_t parent = getpid(), pid = fork_other(pair);
+    if (pid)
         return shake_hands(pid, pair[0], false);
-    }
-    in_other_process = true;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    close(pair[0]);
-    pvmc_mem_after_fork();
     ops->close(server.transport); /* our copy */
     server.transport = NULL;
     server.ep = NULL;
-    side_open(&client, NULL);
-    struct peer p = shake_hands(parent, pair[1], true);
-    run(&p);
-    _exit(0);
+    be_the_other(run, parent, pair[1]);
 }
 
 /* In virtual time the process may still need time, for which we must sleep. */
@@ -243,9 +318,6 @@ static void exchange(struct side *s, uint32_t count)
     ck_assert_int_eq(s->down, 0);
 }
 
-static bool other_offers;
-static bool in_place; /* including frames with in-place data, which would be lost with its owner */
-
 static void run_exchange(struct peer *p)
 {
     meet_other(&client, p, other_offers);
@@ -269,10 +341,6 @@ START_TEST(processes_exchange_everything)
     finish(&p, false);
 }
 END_TEST
-
-enum ending { ENDS_DISCONNECTING, ENDS_CLOSING, ENDS_EXITING, ENDS_KILLED, ENDINGS };
-
-static enum ending ending;
 
 /* Sends what is accepted, without waiting for the receiver, and exits. */
 static void run_send_and_go(struct peer *p)
@@ -432,6 +500,7 @@ TCase *processes_case(void)
 {
     TCase *tc = tcase_create("processes");
     tcase_add_checked_fixture(tc, share_memory, NULL);
+    tcase_add_checked_fixture(tc, fork_waiting, NULL); /* before sides are opened */
     tcase_add_loop_test(tc, processes_exchange_everything, 0, 2);
     tcase_add_loop_test(tc, taken_frames_survive_the_sender, 0, getenv("DPVM_VALGRIND") ? ENDINGS : 3 * ENDINGS);
     tcase_add_loop_test(tc, killed_at_any_time, 0, 3);

@@ -68,6 +68,8 @@ extern bool faults_end;   /* connections may end by themselves (PVM_FAULT) */
 extern bool wire_is_slow; /* because of heavy loss (CONFORM_SLOW) */
 extern bool wire_loses;   /* frames are lost on purpose (CONFORM_LOSSY), and so are unacknowledged notices */
 
+extern bool devices_stay; /* open until the process ends, and of no use to those that it forks (CONFORM_RDMA_CM) */
+
 /*
  * A process that a test forks must not write to Check's file: a kill tears such a record apart. So it records nothing,
  * and on a failed assertion prints it and exits with a code that its parent checks.

@@ -16,6 +16,7 @@
 #include "core/log.h"
 #include "ofi_transport.h"
 #include "provider.h"
+#include "variable.h"
 
 #define COMPLETIONS    4096 /* entries of the completion queue */
 #define EVENTS         16   /* completions read at once */
@@ -118,7 +119,9 @@ static int set_up(struct ofi_transport *t)
     }
     const char *name = t->info->fabric_attr->prov_name;
     read_limits(t);
+    pvmt_ofi_variables_set(name);
     int failed = -open_objects(t);
+    pvmt_ofi_variables_unset();
     if (failed) {
         pvmc_log(PVMC_LOG_WARNING, "no direct ofi links: %s on %s: %s", name, t->info->domain_attr->name,
                  t->lib->strerror(failed));
@@ -384,7 +387,7 @@ static int ofi_progress(struct pvmt_transport *base)
 {
     struct ofi_transport *t = of(base);
     int n = 0, taken = EVENTS;
-    if (t->slept || ++t->turn % CALLS_PER_LOOK == 0)
+    if (t->slept || t->stuffed || ++t->turn % CALLS_PER_LOOK == 0) /* calls are slow while it refuses */
         pvmt_ofi_wait_look(t);
     t->slept = false;
     t->attention |= t->stuffed;

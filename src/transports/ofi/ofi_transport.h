@@ -10,7 +10,7 @@
  *   loan.c      large frames that the peer reads
  *   wait.c      the descriptor, the timer
  *   slot.c, peer.c, region.c, lease.c   buffers, addresses, registered memory
- *   provider.c, offer.c, fabric.c  what the others use
+ *   provider.c, variable.c, offer.c, fabric.c  what the others use
  *
  * All links share one endpoint, to which anyone may send. Each message therefore begins with two random numbers, one
  * from each side of the link, which only the two tasks and their daemons know; all other messages are dropped.

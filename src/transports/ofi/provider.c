@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "core/config.h"
 #include "core/error.h"
+#include "variable.h"
 
 #define API         FI_VERSION(1, 11)
 #define CLASSES     "/sys/class"
@@ -109,11 +111,14 @@ bool pvmt_ofi_provider_is_local(const char *name)
 
 /* ---- what there is ---- */
 
+static pid_t first_user; /* of libfabric: this process, or one that forked it */
+
 /* All endpoints of this provider (NULL or "": of all) that could carry links; NULL: none. */
 static struct fi_info *ask(const struct pvmt_fabric *fabric, const char *provider, int *error)
 {
     struct fi_info *hints = fabric->dupinfo(NULL), *found = NULL;
     *error = FI_ENOMEM;
+    first_user = first_user ? first_user : getpid();
     if (!hints)
         return NULL;
     hints->caps = WANTED_CAPS;
@@ -123,7 +128,9 @@ static struct fi_info *ask(const struct pvmt_fabric *fabric, const char *provide
     hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
     hints->domain_attr->threading = FI_THREAD_DOMAIN;
     hints->fabric_attr->prov_name = provider && provider[0] ? strdup(provider) : NULL;
+    pvmt_ofi_variables_set(provider);
     *error = -fabric->getinfo(API, NULL, NULL, 0, hints, &found);
+    pvmt_ofi_variables_unset();
     fabric->freeinfo(hints);
     return found;
 }
@@ -175,6 +182,19 @@ static int say_none(const struct pvmt_fabric *fabric, int error, char *why, size
     return PVMC_ENOTFOUND;
 }
 
+/* librdmacm keeps the devices open that it has found, and the kernel lets no forked process send through them. */
+static bool is_spent(const struct fi_info *i)
+{
+    return !strncmp(i->fabric_attr->prov_name, "verbs", strlen("verbs")) && first_user != getpid();
+}
+
+static int say_spent(char *why, size_t size)
+{
+    snprintf(why, size,
+             "a process that was forked after its parent has used verbs cannot use it, too, unless it calls exec");
+    return PVMC_EUNSUPPORTED;
+}
+
 int pvmt_ofi_provider_choose(const struct pvmt_fabric *fabric, struct fi_info **out, char *why, size_t size)
 {
     const char *names[NAMES_MAX];
@@ -188,7 +208,13 @@ int pvmt_ofi_provider_choose(const struct pvmt_fabric *fabric, struct fi_info **
         if (list)
             fabric->freeinfo(list);
     }
-    return *out ? 0 : say_none(fabric, error ? error : FI_ENODATA, why, size);
+    if (!*out)
+        return say_none(fabric, error ? error : FI_ENODATA, why, size);
+    if (!is_spent(*out))
+        return 0;
+    fabric->freeinfo(*out);
+    *out = NULL;
+    return say_spent(why, size);
 }
 
 int pvmt_ofi_provider_available(char *why, size_t size)

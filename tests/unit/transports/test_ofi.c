@@ -2,6 +2,7 @@
  * test_ofi.c - the transport ofi: its offers, which cards "auto" takes it for, and messages of strangers and of peers
  * that break the protocol. The links lead over libfabric's provider shm, within this process.
  */
+#include <limits.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -462,6 +463,24 @@ START_TEST(late_goodbyes_outlive_their_link)
 }
 END_TEST
 
+/* As verbs, which takes nothing more for a dead peer; each attempt to reach it takes a while. */
+START_TEST(silence_counts_while_the_provider_refuses)
+{
+    setenv("PVM_HOST_TIMEOUT", "1", 1);
+    meet();
+    refuse_sends(transport_of(&a), UINT_MAX);
+    for (int i = 0; i < 600 && !a.down; i++) {
+        send_frame(&a, 100);
+        ops->progress(a.transport);
+        usleep(5000);
+    }
+    ck_assert_int_eq(a.down, 1);
+    refusals = 0;
+    unsetenv("PVM_HOST_TIMEOUT");
+    part();
+}
+END_TEST
+
 /* A task that waits for something else must not spin. */
 START_TEST(lost_devices_wake_nobody)
 {
@@ -488,4 +507,4 @@ UNIT_MAIN("ofi", golden_bytes, what_makes_no_sense_is_refused, auto_takes_cards_
           unknown_providers_are_named, strangers_are_not_heard, malformed_messages_end_the_link,
           forged_frames_do_no_harm, revoked_memory_is_not_delivered, order_does_not_depend_on_the_provider,
           revoked_memory_stays_readable, retired_loans_are_bounded, memory_of_loans_goes_back,
-          late_goodbyes_outlive_their_link, lost_devices_wake_nobody)
+          late_goodbyes_outlive_their_link, silence_counts_while_the_provider_refuses, lost_devices_wake_nobody)
