@@ -4,6 +4,7 @@
 
 #define FIRST_CELLS 64   /* a page */
 #define MOST_CELLS  2048 /* 128 KiB */
+#define SWEEP_CELLS 8    /* more than the next record needs, so that small ones do not sweep each time */
 
 #ifndef MADV_POPULATE_WRITE /* Linux 5.14 */
 #define MADV_POPULATE_WRITE 23
@@ -51,6 +52,19 @@ void pvmw_ring_prepare(struct pvmw_ring_tx *r)
         give_memory(r, cells);
     if (r->head >= cells)
         __atomic_store_n((uint32_t *)r->next, 0, __ATOMIC_RELAXED);
+}
+
+void pvmw_ring_blank(struct pvmw_ring_tx *r, uint32_t count)
+{
+    uint64_t from = r->head + 1, end = from + count + SWEEP_CELLS;
+    if (r->blank <= r->mask)
+        return; /* the first lap: nobody has these lines */
+    from = r->blank > from ? r->blank : from;
+    end = end < r->limit ? end : r->limit;
+    for (uint64_t at = from; at < end; at++)
+        __atomic_store_n((uint32_t *)(void *)pvmw_ring_cell(r->cells, r->mask, at), 0, __ATOMIC_RELAXED);
+    if (end > from)
+        r->blank = end;
 }
 
 bool pvmw_ring_refresh(struct pvmw_ring_tx *r)

@@ -189,8 +189,8 @@ extern const struct pvmt_shm_link *pvmt_shm_link_recent;
  * Publishes the record of that many cells that the caller has written at pvmt_shm_link_reserve(). The next one is
  * likely to come soon, and the swept lines still to be in the cache then, if the last one went to this peer, too.
  */
-static inline void pvmt_shm_publish(struct pvmt_shm_link *l, uint32_t *where, enum pvmw_record kind, uint32_t cells,
-                                    uint32_t length)
+static inline __attribute__((always_inline)) void
+pvmt_shm_publish(struct pvmt_shm_link *l, uint32_t *where, enum pvmw_record kind, uint32_t cells, uint32_t length)
 {
     pvmt_shm_tell(l, where, pvmw_ring_finish(&l->tx, kind, cells, length), PVMT_WAKE_DATA);
     if (pvmt_shm_link_recent == l)
