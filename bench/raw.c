@@ -4,6 +4,7 @@
  *   raw unix BYTES...                half the round-trip time over a unix socket, in us
  *   raw hops BYTES...                the same through a process in between, as on the daemon route
  *   raw tcp spin|sleep BYTES...      over TCP on the loopback, waiting by polling or in the kernel
+ *   raw sealed spin|sleep BYTES...   the same, encrypted as in raw_sealed.h; by Reno, as dpvm's links within a host
  *   raw serve spin|sleep             the other end of `meet`, for one connection; prints its port
  *   raw meet spin|sleep HOST PORT BYTES...   over TCP to `serve`, which may be on another host
  *   raw sink                         the other end of `pairs`; prints its port, and serves until it is killed
@@ -27,6 +28,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "measure.h"
+#include "raw_sealed.h"
 
 enum { SLOTS = 8, SLOT_BYTES = 32768, PAIRS_BYTES = 64 << 20, CONNECT_US = 50000, PROCESSES_MAX = 1024 };
 
@@ -45,6 +47,7 @@ struct channel {
     int fd;
     bool spin;
     struct ring *out, *in; /* without fd */
+    struct sealed *sealed; /* if it is encrypted */
 };
 
 static char *data;
@@ -79,6 +82,8 @@ static bool send_all(struct channel *c, size_t bytes)
 {
     if (c->out)
         return ring_send(c->out, bytes);
+    if (c->sealed)
+        return sealed_send(c->sealed, data, bytes);
     for (size_t done = 0; done < bytes;) {
         ssize_t n = send(c->fd, data + done, bytes - done, MSG_NOSIGNAL | (c->spin ? MSG_DONTWAIT : 0));
         if (n < 0 && errno != EAGAIN)
@@ -92,6 +97,8 @@ static bool receive_all(struct channel *c, size_t bytes)
 {
     if (c->in)
         return ring_receive(c->in, bytes);
+    if (c->sealed)
+        return sealed_receive(c->sealed, data, bytes);
     for (size_t done = 0; done < bytes;) {
         ssize_t n = recv(c->fd, data + done, bytes - done, c->spin ? MSG_DONTWAIT : 0);
         if (n == 0 || (n < 0 && errno != EAGAIN))
@@ -210,11 +217,19 @@ static void no_delay(int fd)
         err(1, "TCP");
 }
 
-/* Accepts one connection; each block is preceded by the size and the number of its messages. */
-static void serve(int listener, bool spin)
+static struct sealed *encrypt(int fd, bool spin)
+{
+    if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4) < 0)
+        err(1, "Reno");
+    return sealed_new(fd, spin);
+}
+
+/* Accepts one connection; each block is preceded by the size and the number of its messages, both in the clear. */
+static void serve(int listener, bool spin, bool encrypts)
 {
     struct channel c = {.fd = accept(listener, NULL, NULL), .spin = false};
     no_delay(c.fd);
+    c.sealed = encrypts ? encrypt(c.fd, spin) : NULL;
     if (spin)
         use_processor(1);
     for (;;) {
@@ -246,6 +261,7 @@ static void meet(const char *name, const char *host, int port, bool spin, int ar
     if (c.fd < 0 || connect(c.fd, (struct sockaddr *)&address, sizeof address) < 0)
         err(1, "cannot connect to %s port %d", host, port);
     no_delay(c.fd);
+    c.sealed = strcmp(name, "sealed") == 0 ? encrypt(c.fd, spin) : NULL;
     if (spin)
         use_processor(0);
     for (int i = 0; i < argc; i++) {
@@ -260,6 +276,8 @@ static void meet(const char *name, const char *host, int port, bool spin, int ar
         print(text, median(blocks, BLOCKS), "us");
     }
     close(c.fd);
+    if (c.sealed)
+        sealed_free(c.sealed);
 }
 
 /* ---- many pairs ---- */
@@ -347,15 +365,15 @@ static void measure_pairs(int n, const char *host, int port, int argc, char **ar
     }
 }
 
-static void measure_tcp(bool spin, int argc, char **argv)
+static void measure_tcp(const char *name, bool spin, int argc, char **argv)
 {
     int port, listener = listen_anywhere(&port);
     if (fork() == 0) {
-        serve(listener, spin);
+        serve(listener, spin, strcmp(name, "sealed") == 0);
         _exit(0);
     }
     close(listener);
-    meet("tcp", "127.0.0.1", port, spin, argc, argv);
+    meet(name, "127.0.0.1", port, spin, argc, argv);
     while (wait(NULL) > 0)
         ;
 }
@@ -365,7 +383,7 @@ static void run_serve(bool spin)
     int port, listener = listen_anywhere(&port);
     printf("%d\n", port);
     fflush(stdout);
-    serve(listener, spin);
+    serve(listener, spin, false);
 }
 
 /* ---- shared memory ---- */
@@ -394,7 +412,7 @@ static void measure_shm(size_t bytes)
 
 static void usage(void)
 {
-    errx(2, "usage: raw unix|hops|shm|memcpy BYTES... | raw tcp spin|sleep BYTES... | raw serve spin|sleep |\n"
+    errx(2, "usage: raw unix|hops|shm|memcpy BYTES... | raw tcp|sealed spin|sleep BYTES... | raw serve spin|sleep |\n"
             "       raw meet spin|sleep HOST PORT BYTES... | raw sink | raw pairs N HOST PORT BYTES...");
 }
 
@@ -427,8 +445,8 @@ int main(int argc, char **argv)
     data = calloc(2, BYTES_MAX);
     if (!data)
         err(1, "memory");
-    if (strcmp(argv[1], "tcp") == 0)
-        measure_tcp(is_spin(argv[2]), argc - 3, argv + 3);
+    if (strcmp(argv[1], "tcp") == 0 || strcmp(argv[1], "sealed") == 0)
+        measure_tcp(argv[1], is_spin(argv[2]), argc - 3, argv + 3);
     else if (strcmp(argv[1], "serve") == 0)
         run_serve(is_spin(argv[2]));
     else if (strcmp(argv[1], "meet") == 0 && argc > 4)

@@ -107,6 +107,7 @@ measure_tcp() {
     for ((round = 1; round <= rounds; round++)); do
         say "two tasks by TCP on one host, round $round of $rounds"
         for how in spin sleep; do raw tcp tcp $how 8 65536 4194304; done
+        raw tcp sealed spin 8 65536 1048576 4194304
         measure tcp dpvm-tcp-sleep -- pingpong raw 8,65536,4194304
         for system in dpvm-tcp dpvm-tls; do
             for how in raw psend; do measure tcp $system -- pingpong $how 8,65536,1048576,4194304; done

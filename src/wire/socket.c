@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
-#include <netinet/tcp.h>
 
 /* A descriptor, or a negative errno. */
 static int new_socket(int family, const struct pvmw_socket_buffers *b)
@@ -54,22 +53,6 @@ int pvmw_socket_connected(int fd)
     int error = 0;
     socklen_t size = sizeof error;
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) ? errno : error;
-}
-
-/* Whether the peer's address is a loopback address, or our own end's. */
-static bool is_local(int fd)
-{
-    union pvmw_address own = {.v4 = {0}}, peer = {.v4 = {0}};
-    socklen_t own_size = sizeof own, peer_size = sizeof peer;
-    return !getsockname(fd, &own.any, &own_size) && !getpeername(fd, &peer.any, &peer_size) &&
-           (pvmw_address_is_loopback(&peer) || pvmw_address_same(&own, &peer));
-}
-
-void pvmw_socket_hurry_local(int fd)
-{
-    static const char reno[] = "reno"; /* every Linux has it, and lets every user choose it */
-    if (is_local(fd))
-        setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, reno, sizeof reno - 1);
 }
 
 /* ---- listening ---- */

@@ -28,12 +28,6 @@ int pvmw_socket_connected(int fd);
  */
 bool pvmw_socket_is_own_end(int fd, const union pvmw_address *to);
 
-/*
- * Replaces the congestion control of a connection by Reno if both ends are on this host, where there is nothing to
- * control. BBR, the default of some systems, sends by a timer: with it 1 MiB over loopback takes twice as long.
- */
-void pvmw_socket_hurry_local(int fd);
-
 struct pvmw_socket_listen {
     const struct pvmw_socket_buffers *buffers; /* of connections; may be NULL */
     int backlog;

@@ -137,7 +137,7 @@ void pvmt_tcp_link_up(struct tcp_link *e, struct tcp_watch *from, struct pvmw_tl
     bool offered = e->state == TCP_OFFERED;
     setsockopt(from->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     limit_silence(from->fd, t->settings.silence_ms);
-    pvmw_socket_hurry_local(from->fd);
+    pvmw_congestion_choose(from->fd, t->settings.congestion);
     e->watch.fd = e->stream.fd = from->fd;
     from->fd = -1;
     if (tls)

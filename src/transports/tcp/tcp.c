@@ -40,6 +40,19 @@ static int parse_ports(const char *text, struct tcp_settings *s, char *why, size
     return PVMC_EPARAM;
 }
 
+static int read_congestion(struct tcp_settings *s, char *why, size_t size)
+{
+    const char *choice = pvmc_config_text(PVMC_SETTING_TCP_CONGESTION);
+    int error = strlen(choice) < sizeof s->congestion ? pvmw_congestion_check(choice) : ENOENT;
+    if (error) {
+        snprintf(why, size, "PVM_TCP_CONGESTION=%s: %s; it is auto, system, or a name in %s", choice, strerror(error),
+                 "/proc/sys/net/ipv4/tcp_allowed_congestion_control");
+        return PVMC_EPARAM;
+    }
+    snprintf(s->congestion, sizeof s->congestion, "%s", choice);
+    return 0;
+}
+
 static int read_settings(struct tcp_settings *s, char *why, size_t size)
 {
     s->nodelay = pvmc_config_bool(PVMC_SETTING_TCP_NODELAY);
@@ -47,7 +60,9 @@ static int read_settings(struct tcp_settings *s, char *why, size_t size)
     s->buffers.receive_bytes = (int)pvmc_config_integer(PVMC_SETTING_TCP_RCVBUF);
     int64_t silence_ms = pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) / 1000;
     s->silence_ms = silence_ms < INT_MAX ? (unsigned)silence_ms : INT_MAX;
-    int rc = parse_ports(pvmc_config_text(PVMC_SETTING_TCP_PORTS), s, why, size);
+    int rc = read_congestion(s, why, size);
+    if (!rc)
+        rc = parse_ports(pvmc_config_text(PVMC_SETTING_TCP_PORTS), s, why, size);
     return rc ? rc : pvmt_tcp_secrecy_read(&s->secrecy, why, size);
 }
 

@@ -11,6 +11,7 @@
 #define PVMT_TCP_H
 
 #include "transports/transport.h"
+#include "wire/congestion.h"
 #include "wire/interfaces.h"
 #include "wire/socket.h"
 #include "wire/stream.h"
@@ -35,6 +36,7 @@ struct tcp_settings {
     bool nodelay;
     struct pvmt_tcp_secrecy secrecy;
     struct pvmw_socket_buffers buffers;
+    char congestion[PVMW_CONGESTION_NAME_BYTES];
     unsigned port_low, port_high; /* 0: any */
     char *interfaces;             /* PVM_TCP_IF */
     unsigned silence_ms;          /* limit of time without acknowledgement of sent data; after that the link is down */

@@ -223,11 +223,26 @@ START_TEST(interfaces_can_be_chosen)
 }
 END_TEST
 
+START_TEST(unknown_congestion_controls_are_said)
+{
+    char why[256];
+    setenv("PVM_TCP_CONGESTION", "nosuchcontrol", 1);
+    ck_assert_int_eq(pvmt_transport_find("tcp")->available(why, sizeof why), PVMC_EPARAM);
+    ck_assert_ptr_nonnull(strstr(why, "PVM_TCP_CONGESTION=nosuchcontrol"));
+}
+END_TEST
+
 START_TEST(sockets_are_as_set)
 {
     setenv("PVM_TCP_SNDBUF", "32k", 1);
     setenv("PVM_TCP_RCVBUF", "32k", 1);
     setenv("PVM_TCP_NODELAY", "0", 1);
+    setenv("PVM_TCP_CONGESTION", "system", 1);
+    char others[16], own[16];
+    int fresh = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    socklen_t name_bytes = sizeof others;
+    ck_assert_int_eq(getsockopt(fresh, IPPROTO_TCP, TCP_CONGESTION, others, &name_bytes), 0);
+    close(fresh);
     setup();
     come_together();
     exchange(20, 100000);
@@ -241,6 +256,9 @@ START_TEST(sockets_are_as_set)
         ck_assert_int_eq(value, 65536);
         ck_assert_int_eq(getsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &value, &size), 0);
         ck_assert_int_eq(value, 0);
+        name_bytes = sizeof own;
+        ck_assert_int_eq(getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, own, &name_bytes), 0);
+        ck_assert_str_eq(own, others);
     }
     teardown();
 }
@@ -362,5 +380,6 @@ END_TEST
 UNIT_MAIN("tcp_address", refused_addresses_are_passed_over, silent_addresses_delay_little,
           giving_up_names_what_was_tried, other_hosts_never_try_loopback, candidates_are_in_order,
           what_worked_is_remembered, ports_are_of_the_range, exhausted_ranges_are_said, interfaces_can_be_chosen,
-          sockets_are_as_set, malformed_offers_are_refused, offers_read_as_written, links_between_hosts_are_encrypted,
-          trusted_networks_are_those_named, wrong_settings_are_told)
+          unknown_congestion_controls_are_said, sockets_are_as_set, malformed_offers_are_refused,
+          offers_read_as_written, links_between_hosts_are_encrypted, trusted_networks_are_those_named,
+          wrong_settings_are_told)

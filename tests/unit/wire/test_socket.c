@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
-#include <netinet/tcp.h>
 #include "unit.h"
 
 #define HERE "127.83.79.2" /* on the loopback, with no other listener */
@@ -85,41 +84,5 @@ START_TEST(a_call_that_meets_itself_is_noticed)
 }
 END_TEST
 
-/* The congestion control of a socket after pvmw_socket_hurry_local(). */
-static const char *hurried(int fd)
-{
-    static char name[16];
-    socklen_t size = sizeof name;
-    pvmw_socket_hurry_local(fd);
-    ck_assert_int_eq(getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &size), 0);
-    return name;
-}
-
-static void check_hurried(const char *ip)
-{
-    int listener = listen_in(ip, 0, 1, 0), fd = pvmw_socket_connect(&a, NULL, NULL);
-    struct pollfd p = {.fd = fd, .events = POLLOUT};
-    ck_assert_int_eq(poll(&p, 1, 5000), 1);
-    ck_assert_str_eq(hurried(fd), "reno");
-    int accepted = accept(listener, NULL, NULL);
-    ck_assert_str_eq(hurried(accepted), "reno");
-    close(accepted);
-    close(fd);
-    close(listener);
-}
-
-START_TEST(connections_within_this_host_are_not_paced)
-{
-    char others[16];
-    int unconnected = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    socklen_t size = sizeof others;
-    ck_assert_int_eq(getsockopt(unconnected, IPPROTO_TCP, TCP_CONGESTION, others, &size), 0);
-    ck_assert_str_eq(hurried(unconnected), others);
-    close(unconnected);
-    check_hurried("127.0.0.1");
-    check_hurried(HERE);
-}
-END_TEST
-
 UNIT_MAIN("socket", listens_where_it_says, ranges_are_searched_from_anywhere, addresses_of_others_are_refused,
-          a_call_that_meets_itself_is_noticed, connections_within_this_host_are_not_paced)
+          a_call_that_meets_itself_is_noticed)
