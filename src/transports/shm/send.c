@@ -123,6 +123,8 @@ static bool push_chunk(struct pvmt_shm_link *l)
         pvmt_shm_header_write(cell, &l->current->h);
     gather(l->current, l->current_sent, (uint8_t *)(cell + 1), bytes);
     l->current_sent += bytes;
+    if (l->current->h.length > l->ring_bytes / 4)
+        pvmt_shm_link_recent = NULL; /* no sweep: the peer would wait for it, as the next chunk follows at once */
     pvmt_shm_publish(l, &cell->word, l->current_begun ? PVMW_RECORD_CHUNK : PVMW_RECORD_FRAME, cells, bytes);
     l->current_begun = true;
     return true;
