@@ -62,6 +62,17 @@ static bool look_and_leave(void)
     return moved;
 }
 
+bool pvmi_processor_is_spare(void)
+{
+    sigset_t all, before;
+    cpu_set_t allowed;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    bool spare = !sched_getaffinity(0, sizeof allowed, &allowed) && runnable() <= CPU_COUNT(&allowed);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return spare;
+}
+
 void pvmi_processor_yielded(bool taken)
 {
     static _Thread_local unsigned in_a_row, pause = FEW_YIELDS, due = FEW_YIELDS;

@@ -17,7 +17,9 @@
  * phase 3? If not, tasks sleep at once, and poll again only now and then. Do messages come by direct links? If not,
  * phase 1 would only delay the daemon's.
  *
- * A task that shares its core while another one is idle moves there (processor.h).
+ * A task that shares its core while another one is idle moves there (processor.h). One whose sleeps have been short
+ * polls on for a millisecond in place of the next one, as long as a core is spare: a core that has gone to sleep takes
+ * tens of microseconds to wake. If others want to run, it must sleep, because only that moves them here.
  *
  * PVM_SPIN sets the length of phases 1 and 2 in microseconds, whatever was learnt; 0 means sleep at once.
  *
@@ -60,6 +62,8 @@
 
 #define BURST_POLLS    64      /* some 2 us when there are a few links */
 #define ALONE_NS       50000   /* longest polling with a core to ourselves: a sleeping partner can answer within it */
+#define NAP_NS         1000000 /* the same after sleeps that ended within this time, while a core is spare */
+#define SPARE_NS       100000  /* between two looks whether one is */
 #define SHARED_NS      500000  /* longest yielding on a shared core */
 #define GATE_NS        4000000 /* longest yielding at a gate, while others come */
 #define GATE_QUIET_NS  100000  /* the same while nobody comes */
@@ -75,6 +79,7 @@
 #define PAID_MAX       16
 #define PAID_START     4
 #define DIRECT_MAX     8
+#define NAPS_MAX       8
 #define RETRY_WAITS    16  /* waits without polling before it is tried again */
 #define GLANCES        256 /* glances per poll */
 #define DIRECT_TURNS   64  /* turns with events on direct links before the daemon's link gets one */
@@ -87,6 +92,7 @@ static struct {
     int64_t kept_ns;  /* ... and that the task had the core */
     int paid;         /* above 0: polling has paid off */
     int direct;       /* above 0: events come from direct links */
+    int naps;         /* short sleeps; from half of NAPS_MAX on the next one is expected to be short */
     int skipped;      /* waits since the last attempt to poll */
     int64_t heard_ns; /* time of the last poll of the daemon's link */
     unsigned turns;   /* of direct links */
@@ -301,14 +307,23 @@ static int hear_daemon(int64_t now_ns)
     return n;
 }
 
+/* Until when to poll on in place of a nap, after polling since `begin_ns`; now_ns: no longer. */
+static int64_t end_without_nap(int64_t begin_ns, int64_t now_ns)
+{
+    bool expected = habit.naps >= NAPS_MAX / 2 && !core_is_shared() && spin_us() < 0;
+    bool pays_off = expected && now_ns - begin_ns < NAP_NS && pvmi_processor_is_spare();
+    return pays_off ? now_ns + SPARE_NS : now_ns;
+}
+
 /* Direct links have just been polled. */
 static int yield_and_look(int64_t limit_ns, int64_t deadline_us)
 {
-    int64_t now_ns = pvmc_clock_ns(), end_ns = now_ns + limit_ns;
-    if (deadline_us < end_ns / 1000)
-        end_ns = deadline_us * 1000;
+    int64_t begin_ns = pvmc_clock_ns(), now_ns = begin_ns, end_ns = begin_ns + limit_ns;
+    int64_t last_ns = deadline_us < INT64_MAX / 1000 ? deadline_us * 1000 : INT64_MAX;
     int n = hear_daemon(now_ns);
-    while (!n && now_ns < end_ns && !(driver && driver->woken)) {
+    while (!n && now_ns < last_ns && !(driver && driver->woken)) {
+        if (now_ns >= end_ns && (end_ns = end_without_nap(begin_ns, now_ns)) == now_ns)
+            break;
         now_ns = yield(now_ns);
         n = burst();
         n = n ? n : hear_daemon(now_ns);
@@ -363,6 +378,14 @@ static void expire_memory(void)
         pvmi_carrier_alarm(pvmc_clock_us() + again_ms * 1000);
 }
 
+static void learn_from_sleep(int64_t slept_ns)
+{
+    if (slept_ns < NAP_NS)
+        count_up(&habit.naps, 1, NAPS_MAX);
+    else
+        count_down(&habit.naps);
+}
+
 /* Sleeps until there may be an event or the time is over. */
 static void sleep_until(int64_t deadline_us)
 {
@@ -385,9 +408,11 @@ static void sleep_until(int64_t deadline_us)
         limit = &left;
     }
     pvmi_wait_driver_sleeps = driver;
+    int64_t start_ns = pvmc_clock_ns();
     unsigned depth = pvmi_lock_pause();
     ppoll(fds, depth || gate ? 2 : 1, limit, NULL); /* a signal may end it early: the caller loops */
     pvmi_lock_resume(depth);
+    learn_from_sleep(pvmc_clock_ns() - start_ns);
     pvmi_wait_driver_sleeps = false;
     uint64_t rings;
     if (depth && fds[1].revents && read(bell, &rings, sizeof rings) < 0)

@@ -1,6 +1,8 @@
 /* test_processor.c - a thread that shares its processor moves to an idle one, and keeps the set of those it may use. */
 #include "libpvm/base/processor.h"
 #include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "tests/unit/unit.h"
@@ -63,4 +65,24 @@ START_TEST(a_thread_bound_to_one_processor_stays)
 }
 END_TEST
 
-UNIT_MAIN("processor", a_thread_leaves_a_shared_processor_and_may_return, a_thread_bound_to_one_processor_stays)
+/* Another process wants the only processor that this thread may use, until it is killed. */
+START_TEST(no_processor_is_spare_beside_a_busy_process)
+{
+    use_processors(1);
+    pid_t busy = fork();
+    ck_assert_int_ge(busy, 0);
+    while (!busy)
+        ;
+    bool spare = pvmi_processor_is_spare();
+    kill(busy, SIGKILL);
+    waitpid(busy, NULL, 0);
+    ck_assert(!spare);
+    time_t end = time(NULL) + PATIENCE_S;
+    while (!pvmi_processor_is_spare() && time(NULL) < end)
+        usleep(PAUSE_US);
+    ck_assert_int_lt(time(NULL), end);
+}
+END_TEST
+
+UNIT_MAIN("processor", no_processor_is_spare_beside_a_busy_process, a_thread_leaves_a_shared_processor_and_may_return,
+          a_thread_bound_to_one_processor_stays)
