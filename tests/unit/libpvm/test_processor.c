@@ -65,17 +65,21 @@ START_TEST(a_thread_bound_to_one_processor_stays)
 }
 END_TEST
 
-/* Another process wants the only processor that this thread may use, until it is killed. */
-START_TEST(no_processor_is_spare_beside_a_busy_process)
+/* As many other processes as there are processors want to run, until they are killed. */
+START_TEST(no_processor_is_spare_beside_busy_processes)
 {
-    use_processors(1);
-    pid_t busy = fork();
-    ck_assert_int_ge(busy, 0);
-    while (!busy)
-        ;
+    cpu_set_t two = use_processors(2);
+    pid_t busy[2];
+    for (int i = 0; i < CPU_COUNT(&two); i++) {
+        ck_assert_int_ge(busy[i] = fork(), 0);
+        while (!busy[i])
+            ;
+    }
     bool spare = pvmi_processor_is_spare();
-    kill(busy, SIGKILL);
-    waitpid(busy, NULL, 0);
+    for (int i = 0; i < CPU_COUNT(&two); i++) {
+        kill(busy[i], SIGKILL);
+        waitpid(busy[i], NULL, 0);
+    }
     ck_assert(!spare);
     time_t end = time(NULL) + PATIENCE_S;
     while (!pvmi_processor_is_spare() && time(NULL) < end)
@@ -84,5 +88,5 @@ START_TEST(no_processor_is_spare_beside_a_busy_process)
 }
 END_TEST
 
-UNIT_MAIN("processor", no_processor_is_spare_beside_a_busy_process, a_thread_leaves_a_shared_processor_and_may_return,
+UNIT_MAIN("processor", no_processor_is_spare_beside_busy_processes, a_thread_leaves_a_shared_processor_and_may_return,
           a_thread_bound_to_one_processor_stays)
