@@ -389,6 +389,7 @@ ssize_t pvmw_stream_read(struct pvmw_stream *s, uint8_t *scratch, size_t size, b
     int arrived = -1;
     size_t direct = s->in_payload && s->place ? s->rx.length - s->placed : 0;
     size_t behind = s->last_large && (direct || !s->in_payload) ? HEADER_BYTES - s->header_have : size;
+    s->last_large &= s->in_payload; /* the owner may take the next frame, and nobody else would see how long it is */
     if (direct)
         iov[count++] = (struct iovec){s->place + s->placed, direct};
     iov[count++] = (struct iovec){scratch, behind};

@@ -83,6 +83,7 @@
 #define RETRY_WAITS    16  /* waits without polling before it is tried again */
 #define GLANCES        256 /* glances per poll */
 #define DIRECT_TURNS   64  /* turns with events on direct links before the daemon's link gets one */
+#define FOUND_TURNS    32  /* messages found on their senders' links before all direct links get a turn */
 #define LOOK_US        1   /* of virtual time, for a poll without result */
 
 /* Counters that saturate. */
@@ -96,6 +97,7 @@ static struct {
     int skipped;      /* waits since the last attempt to poll */
     int64_t heard_ns; /* time of the last poll of the daemon's link */
     unsigned turns;   /* of direct links */
+    unsigned found;   /* messages on their sender's link */
     bool looked;      /* phase 1 has just been tried in vain, before this wait */
 } habit = {.paid = PAID_START, .direct = 1};
 
@@ -672,6 +674,8 @@ void pvmi_wait_found(void)
     count_up(&habit.direct, 1, DIRECT_MAX);
     if (habit.paid)
         count_up(&habit.paid, 1, PAID_MAX);
+    if (!(++habit.found % FOUND_TURNS))
+        look_at_direct();
 }
 
 int pvmi_wait_glance(void)

@@ -275,7 +275,7 @@ static inline struct pvmc_message *take_from_link(int tid, int tag)
  * The usual cases: the message waits in the inbox or, for a call that may wait, is the next of its sender's link. NULL:
  * not so; *mid as for take().
  */
-static inline struct pvmc_message *take_ready(int tid, int tag, bool may_wait, int *mid)
+static inline __attribute__((always_inline)) struct pvmc_message *take_ready(int tid, int tag, bool may_wait, int *mid)
 {
     *mid = 0;
     if (pvmi_receive_match || pvmi_handler_count)

@@ -142,7 +142,7 @@ static int sendsig_question(const struct pvmd_question *q, struct pvmc_buf *body
         pvmd_virtual_time_killed(task->pid);
     if (task && task->pid > 0)
         kill(task->pid, number);
-    else if (task && task->tasker && (number == SIGTERM || number == SIGKILL))
+    else if (task && task->tasker && !task->ep && (number == SIGTERM || number == SIGKILL))
         pvmd_task_end(task); /* it may never be started by its tasker */
     return 0;
 }

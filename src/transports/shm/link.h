@@ -14,6 +14,7 @@
 
 #define PVMT_SHM_VERSION    3
 #define PVMT_SHM_WHOLE_MAX  16384 /* bytes; whole messages up to this size are one record */
+#define PVMT_SHM_LEND_FROM  4096  /* bytes; a longer one is lent if the ring is full: its sender need not wait */
 #define PVMT_REFERENCES_MAX 1024  /* lent to one peer at a time */
 
 /* What a side waits for, in pvmt_shm_side.bell. The peer clears WAKE bits when it rings. */

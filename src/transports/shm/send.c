@@ -76,16 +76,6 @@ static inline struct pvmw_cell *begin_small(struct pvmt_shm_link *l, const struc
     return cell;
 }
 
-static int send_small(struct pvmt_shm_link *l, const struct pvmc_frame *f)
-{
-    struct pvmw_cell *cell = begin_small(l, &f->h.envelope, f->h.seq, f->h.length);
-    if (!cell)
-        return refuse(l);
-    gather(f, 0, cell->data, f->h.length);
-    pvmt_shm_publish(l, &cell->word, PVMW_RECORD_WHOLE, cells_of_small(f->h.length), f->h.length);
-    return 0;
-}
-
 int pvmt_shm_link_send_whole(struct pvmt_shm_link *l, const struct pvmc_envelope *e, uint32_t seq, const uint8_t *data,
                              uint32_t length)
 {
@@ -93,7 +83,7 @@ int pvmt_shm_link_send_whole(struct pvmt_shm_link *l, const struct pvmc_envelope
         return PVMC_EUNSUPPORTED;
     struct pvmw_cell *cell = begin_small(l, e, seq, length);
     if (__builtin_expect(!cell, 0))
-        return refuse(l);
+        return length > PVMT_SHM_LEND_FROM ? PVMC_EUNSUPPORTED : refuse(l);
     pvmc_copy(cell->data, data, length);
     pvmt_shm_publish(l, &cell->word, PVMW_RECORD_WHOLE, cells_of_small(length), length);
     return 0;
@@ -227,6 +217,16 @@ static int send_large(struct pvmt_shm_link *l, struct pvmc_frame *f)
     return push_first(l, f);
 }
 
+static int send_small(struct pvmt_shm_link *l, struct pvmc_frame *f)
+{
+    struct pvmw_cell *cell = begin_small(l, &f->h.envelope, f->h.seq, f->h.length);
+    if (!cell)
+        return f->h.length > PVMT_SHM_LEND_FROM ? send_large(l, f) : refuse(l);
+    gather(f, 0, cell->data, f->h.length);
+    pvmt_shm_publish(l, &cell->word, PVMW_RECORD_WHOLE, cells_of_small(f->h.length), f->h.length);
+    return 0;
+}
+
 int pvmt_shm_link_send(struct pvmt_shm_link *l, struct pvmc_frame *f)
 {
     if (__builtin_expect(l->ended, 0))
@@ -244,5 +244,5 @@ int pvmt_shm_link_send(struct pvmt_shm_link *l, struct pvmc_frame *f)
         return PVMC_EUNSUPPORTED;
     if (f->h.length > l->whole_max)
         return send_large(l, f);
-    return pvmt_shm_link_reserve(l, 1 + pvmw_cells_of(f->h.length)) ? push_first(l, f) : refuse(l);
+    return fits(l, f) ? push_first(l, f) : refuse(l);
 }

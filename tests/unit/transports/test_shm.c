@@ -407,6 +407,22 @@ START_TEST(more_than_can_be_lent)
 }
 END_TEST
 
+/* The program may wait for its peer elsewhere, so a send waits only where it has to. */
+START_TEST(a_full_ring_keeps_no_medium_message_waiting)
+{
+    start();
+    for (int i = 0; i < 100; i++)
+        ck_assert_int_eq(send_bytes(&a, PVMT_SHM_WHOLE_MAX, (uint8_t)i), 0);
+    ck_assert_uint_gt(link_of(&a)->lending.count, 0);
+    ck_assert_uint_lt(link_of(&a)->lending.count, 100);
+    for (int i = 0; i < 50; i++)
+        drive();
+    ck_assert_int_eq(b.done, 100);
+    part();
+    finish();
+}
+END_TEST
+
 START_TEST(untaken_bytes_are_bounded)
 {
     setenv("PVM_SHM_PENDING", "1M", 1);
@@ -842,9 +858,10 @@ END_TEST
 
 UNIT_MAIN("shm", malformed_records_end_the_link, references_stay_in_their_arena, unknown_arenas_end_the_link,
           gone_arenas_are_unmapped, memory_of_huge_pages_is_not_taken, impossible_answers_end_the_link,
-          random_cells_do_no_harm, references_come_back_in_any_order, more_than_can_be_lent, untaken_bytes_are_bounded,
-          a_dead_peer_returns_everything, a_freed_link_is_not_heard_of_again, a_sleeper_is_woken_by_its_bell,
-          without_a_bell_a_byte_wakes, a_bell_does_not_take_the_last_descriptor, other_formats_are_not_joined,
+          random_cells_do_no_harm, references_come_back_in_any_order, more_than_can_be_lent,
+          a_full_ring_keeps_no_medium_message_waiting, untaken_bytes_are_bounded, a_dead_peer_returns_everything,
+          a_freed_link_is_not_heard_of_again, a_sleeper_is_woken_by_its_bell, without_a_bell_a_byte_wakes,
+          a_bell_does_not_take_the_last_descriptor, other_formats_are_not_joined,
           descriptors_that_nobody_wants_are_closed, descriptors_at_the_end_are_closed,
           memory_that_is_too_large_costs_few_descriptors, an_offer_with_too_many_descriptors_leaves_none,
           data_in_place_goes_through_the_ring, small_messages_need_no_frame, a_receive_takes_messages_without_callbacks,

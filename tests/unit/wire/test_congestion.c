@@ -1,4 +1,4 @@
-/* test_congestion.c - which congestion control connections get. Those between hosts: tests/machine/links. */
+/* test_congestion.c - which congestion control connections get: within a host, named, or the system's. */
 #include "wire/congestion.h"
 #include <errno.h>
 #include <poll.h>
