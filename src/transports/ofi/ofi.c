@@ -114,7 +114,7 @@ static int set_up(struct ofi_transport *t)
     t->lib = pvmt_fabric_load(why, sizeof why);
     int rc = t->lib ? pvmt_ofi_provider_choose(t->lib, &t->info, why, sizeof why) : PVMC_EUNSUPPORTED;
     if (rc) {
-        pvmc_log(PVMC_LOG_WARNING, "no direct ofi links: %s", why);
+        pvmc_log_once(PVMC_LOG_WARNING, "no direct ofi links: %s", why);
         return rc;
     }
     const char *name = t->info->fabric_attr->prov_name;
