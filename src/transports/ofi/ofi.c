@@ -22,7 +22,7 @@
 #define EVENTS         16   /* completions read at once */
 #define BATCHES_MAX    4    /* of completions, per progress() */
 #define CALLS_PER_LOOK 1024 /* progress() calls of a polling task between two looks at its timer */
-#define FAREWELL_US    200000
+#define FAREWELL_US    500000
 #define EAGER_BYTES    (OFI_MESSAGE_BYTES - OFI_PREFIX_BYTES - PVMC_FRAME_HEADER_BYTES)
 #define INJECT_BYTES   2048 /* a provider that copies so much at once need not hold messages until they are received */
 #define WHY_BYTES      512

@@ -43,12 +43,15 @@ static int no_room(struct ofi_link *l, struct ofi_work *w)
     return PVMC_EAGAIN;
 }
 
-/* Sends what is in w, up to `end`. 0, PVMC_EAGAIN or PVMC_EDOWN; w is taken in any case. */
-static int transmit(struct ofi_link *l, struct ofi_work *w, const uint8_t *end)
+/*
+ * Sends what is in w, up to `end`. If somebody waits for it to leave, an operation is under way until then. 0,
+ * PVMC_EAGAIN or PVMC_EDOWN; w is taken in any case.
+ */
+static int transmit(struct ofi_link *l, struct ofi_work *w, const uint8_t *end, bool is_awaited)
 {
     struct ofi_transport *t = pvmt_ofi_of(l);
     size_t length = (size_t)(end - w->data);
-    bool at_once = length <= t->info->tx_attr->inject_size; /* then it is copied, and no completion follows */
+    bool at_once = !is_awaited && length <= t->info->tx_attr->inject_size; /* a copy, without a completion */
     ssize_t rc = l->peer->gone ? -FI_ESHUTDOWN
                  : at_once     ? fi_inject(t->ep, w->data, length, l->peer->number)
                                : fi_send(t->ep, w->data, length, w->descriptor, l->peer->number, &w->context);
@@ -76,7 +79,7 @@ bool pvmt_ofi_send_own(struct ofi_link *l, unsigned kind)
         return no_room(l, NULL) != PVMC_EAGAIN;
     if (kind & OFI_ANSWER)
         l->awaiting = pvmt_ofi_of(l)->watching = true;
-    return transmit(l, w, put_prefix(l, kind, w->data)) != PVMC_EAGAIN;
+    return transmit(l, w, put_prefix(l, kind, w->data), kind & OFI_BYE) != PVMC_EAGAIN;
 }
 
 void pvmt_ofi_sent(struct ofi_transport *t, struct ofi_work *w, int error)
@@ -127,7 +130,7 @@ static int send_small(struct ofi_link *l, const struct pvmc_frame *f, struct ofi
 {
     uint8_t *at = put_prefix(l, OFI_FRAME, w->data);
     pvmc_frame_encode(&f->h, at);
-    return transmit(l, w, pvmt_ofi_gather(f, at + PVMC_FRAME_HEADER_BYTES));
+    return transmit(l, w, pvmt_ofi_gather(f, at + PVMC_FRAME_HEADER_BYTES), false);
 }
 
 static int send_large(struct ofi_link *l, const struct pvmc_frame *f, struct ofi_work *w)
@@ -141,7 +144,7 @@ static int send_large(struct ofi_link *l, const struct pvmc_frame *f, struct ofi
     uint8_t *at = put_prefix(l, OFI_LARGE, w->data);
     pvmc_frame_encode(&f->h, at);
     at = put64(at + PVMC_FRAME_HEADER_BYTES, pvmt_ofi_location(pvmt_ofi_of(l), loan->data, loan->data));
-    int rc = transmit(l, w, put64(at, fi_mr_key(loan->region)));
+    int rc = transmit(l, w, put64(at, fi_mr_key(loan->region)), false);
     if (rc)
         pvmt_ofi_loan_spare(l, loan);
     else
