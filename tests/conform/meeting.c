@@ -189,7 +189,7 @@ END_TEST
 
 /*
  * A damaged address must not lead to another host: the test enters a network namespace that has only lo.
- * CONFORM_STAY=1: the machine has no other hosts, and the devices cannot be used in a namespace.
+ * With devices_stay the machine has no other hosts, and the devices cannot be used in a namespace.
  */
 static bool leave_the_network(void)
 {

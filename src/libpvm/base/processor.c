@@ -29,11 +29,16 @@ static int runnable(void)
     return sscanf(text, "%*s %*s %*s %d/", &n) == 1 ? n : INT_MAX;
 }
 
-/* At least two threads run here. If no more than there are processors want to run, another processor is idle. */
+/* Whether no more threads want to run than there are processors. */
+static bool suffice(const cpu_set_t *allowed)
+{
+    return runnable() <= CPU_COUNT(allowed);
+}
+
+/* At least two threads run here. If the processors suffice for all, another one is idle. */
 static bool another_is_idle(const cpu_set_t *allowed)
 {
-    int count = CPU_COUNT(allowed);
-    return count > 1 && runnable() <= count;
+    return CPU_COUNT(allowed) > 1 && suffice(allowed);
 }
 
 /* If all processors are allowed, those that are added later are allowed, too. */
@@ -68,7 +73,7 @@ bool pvmi_processor_is_spare(void)
     cpu_set_t allowed;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    bool spare = !sched_getaffinity(0, sizeof allowed, &allowed) && runnable() <= CPU_COUNT(&allowed);
+    bool spare = !sched_getaffinity(0, sizeof allowed, &allowed) && suffice(&allowed);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return spare;
 }
