@@ -13,8 +13,9 @@ struct reading {
     struct pvmt_choice *out;
     const struct pvmt_transport_row *excluded[PVMT_CHOICE_MAX];
     unsigned excluded_count;
-    bool named;  /* an item that is not ^name was read */
-    bool closed; /* "daemon" ended the list */
+    bool spelling; /* only that is read: no transport is asked whether it is usable */
+    bool named;    /* an item that is not ^name was read */
+    bool closed;   /* "daemon" ended the list */
     char *why;
     size_t size;
 };
@@ -75,7 +76,10 @@ static void list_all(char *text, size_t size)
 static int refuse(struct reading *r, const char *text, const char *item, const char *what)
 {
     snprintf(r->why, r->size, "PVM_TRANSPORT=%.100s: \"%s\" %s; ", text, item, what);
-    list_all(r->why, r->size);
+    if (r->spelling)
+        append(r->why, r->size, "pvm-info -d lists all");
+    else
+        list_all(r->why, r->size);
     return PVMC_EPARAM;
 }
 
@@ -119,19 +123,24 @@ static bool by_name_only(const struct pvmt_transport_ops *ops)
     return a.by_name_only;
 }
 
-/* Adds all usable transports that are not chosen yet, fastest first. */
+/*
+ * Adds all usable transports that are not chosen yet, fastest first. Each is asked once: some look for devices, which
+ * takes a task's start longer than all else here.
+ */
 static void choose_rest(struct pvmt_choice *c)
 {
     char reason[WHY_BYTES];
-    for (;;) {
-        const struct pvmt_transport_ops *best = NULL;
-        for (const struct pvmt_transport_row *row = pvmt_transport_table; row->name; row++)
-            if (row->ops && !by_name_only(row->ops) && !pvmt_choice_usable(row, reason, sizeof reason) &&
-                !chosen(c, row->ops) && (!best || time_of(row->ops) < time_of(best)))
-                best = row->ops;
-        if (!best || c->count == PVMT_CHOICE_MAX)
-            return;
-        choose(c, best);
+    unsigned first = c->count;
+    for (const struct pvmt_transport_row *row = pvmt_transport_table; row->name; row++) {
+        if (!row->ops || by_name_only(row->ops) || chosen(c, row->ops) ||
+            pvmt_choice_usable(row, reason, sizeof reason))
+            continue;
+        choose(c, row->ops);
+        for (unsigned i = c->count - 1; i > first && time_of(c->ops[i]) < time_of(c->ops[i - 1]); i--) {
+            const struct pvmt_transport_ops *slower = c->ops[i - 1];
+            c->ops[i - 1] = c->ops[i];
+            c->ops[i] = slower;
+        }
     }
 }
 
@@ -168,7 +177,8 @@ static int include(struct reading *r, const char *text, const char *item)
     if (r->closed)
         return refuse(r, text, item, "follows daemon, which must be last");
     if (!strcmp(item, "auto")) {
-        choose_rest(r->out);
+        if (!r->spelling)
+            choose_rest(r->out);
         return 0;
     }
     if (!strcmp(item, "daemon")) {
@@ -180,6 +190,8 @@ static int include(struct reading *r, const char *text, const char *item)
         return refuse(r, text, item, "is no transport");
     if (row->internal)
         return refuse(r, text, item, row->why_not);
+    if (r->spelling)
+        return 0;
     if (pvmt_choice_usable(row, reason, sizeof reason))
         note_unusable(r, text, item, reason);
     else
@@ -199,15 +211,27 @@ static bool next_item(const char **at, char item[NAME_BYTES])
     return length;
 }
 
-int pvmt_choice_parse(const char *text, struct pvmt_choice *out, char *why, size_t size)
+static int read_all(struct reading *r, const char *text)
 {
     char item[NAME_BYTES];
+    int rc = 0;
+    r->why[0] = '\0';
+    for (const char *at = text; !rc && next_item(&at, item);)
+        rc = item[0] == '^' ? exclude(r, text, item) : include(r, text, item);
+    return rc;
+}
+
+int pvmt_choice_check(const char *text, char *why, size_t size)
+{
+    struct reading r = {.spelling = true, .why = why, .size = size};
+    return read_all(&r, text);
+}
+
+int pvmt_choice_parse(const char *text, struct pvmt_choice *out, char *why, size_t size)
+{
     struct reading r = {.out = out, .why = why, .size = size};
     out->count = 0;
-    why[0] = '\0';
-    int rc = 0;
-    for (const char *at = text; !rc && next_item(&at, item);)
-        rc = item[0] == '^' ? exclude(&r, text, item) : include(&r, text, item);
+    int rc = read_all(&r, text);
     if (rc)
         return rc;
     if (!r.named)

@@ -30,4 +30,10 @@ int pvmt_choice_usable(const struct pvmt_transport_row *row, char *why, size_t s
  */
 int pvmt_choice_parse(const char *text, struct pvmt_choice *out, char *why, size_t size);
 
+/*
+ * The same for a process that opens no links, such as the daemon: no transport is asked, and no device is looked for.
+ * 0, or PVMC_EPARAM with the reason in why[size].
+ */
+int pvmt_choice_check(const char *text, char *why, size_t size);
+
 #endif

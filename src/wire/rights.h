@@ -9,22 +9,24 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#define PVMW_RIGHTS_MAX 2 /* beside one message */
+
 /*
- * Aligned as the kernel requires. With SO_PASSCRED the sender's credentials take room, too. The kernel closes
- * descriptors that do not fit; because of the alignment more than one may fit.
+ * Aligned as the kernel requires. A peer that has made the socket may have set SO_PASSCRED, and then its credentials
+ * take room, too. The kernel closes descriptors that do not fit; because of the alignment more than one may fit.
  */
 union pvmw_rights_room {
     struct cmsghdr align;
-    uint8_t bytes[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
+    uint8_t bytes[CMSG_SPACE(PVMW_RIGHTS_MAX * sizeof(int)) + CMSG_SPACE(sizeof(struct ucred))];
 };
 
-/* Makes sendmsg() pass fd along. fd stays the caller's. */
-void pvmw_rights_attach(struct msghdr *msg, union pvmw_rights_room *room, int fd);
+/* Makes sendmsg() pass those of `count` descriptors along that are not -1. They stay the caller's. */
+void pvmw_rights_attach(struct msghdr *msg, union pvmw_rights_room *room, const int *fds, unsigned count);
 
 /*
- * After recvmsg() has succeeded, even with no bytes: returns the descriptor that came, now the caller's, or -1. Any
- * further descriptors are closed.
+ * After recvmsg() has succeeded, even with no bytes: stores the first `count` descriptors that came, now the caller's,
+ * and -1 where there is none. Any further descriptors are closed.
  */
-int pvmw_rights_take(struct msghdr *msg);
+void pvmw_rights_take(struct msghdr *msg, int *fds, unsigned count);
 
 #endif

@@ -18,6 +18,7 @@ void pvmw_ring_tx_init(struct pvmw_ring_tx *r, void *cells, unsigned shift, cons
                                .shift = shift,
                                .mask = count - 1,
                                .limit = count - 1,
+                               .edge = count - 1,
                                .clean = count,
                                .blank = count < FIRST_CELLS ? count : FIRST_CELLS,
                                .taken = taken};
@@ -67,11 +68,34 @@ void pvmw_ring_blank(struct pvmw_ring_tx *r, uint32_t count)
         r->blank = end;
 }
 
+static uint64_t end_of_lap(const struct pvmw_ring_tx *r)
+{
+    return (r->head | r->mask) + 1;
+}
+
+static void set_edge(struct pvmw_ring_tx *r)
+{
+    r->edge = r->stops && end_of_lap(r) < r->limit ? end_of_lap(r) : r->limit;
+}
+
+void pvmw_ring_tx_stop_at_end(struct pvmw_ring_tx *r)
+{
+    r->stops = true;
+    set_edge(r);
+}
+
+uint32_t pvmw_ring_rest(const struct pvmw_ring_tx *r, uint32_t count)
+{
+    uint64_t rest = end_of_lap(r) - r->head;
+    return rest < count && pvmw_ring_room(r) >= rest + count ? (uint32_t)rest : 0;
+}
+
 bool pvmw_ring_refresh(struct pvmw_ring_tx *r)
 {
     uint64_t taken = __atomic_load_n(r->taken, __ATOMIC_ACQUIRE), limit = taken + r->mask;
     if (taken > r->head || limit < r->limit)
         return false;
     r->limit = limit;
+    set_edge(r);
     return true;
 }

@@ -7,7 +7,8 @@
  * hold plain bytes that may look like any word. If the next record will begin at such bytes, the producer first stores
  * an empty word there.
  *
- * The ring's memory is mapped twice in a row, so a record never wraps. The consumer publishes its position lazily, and
+ * Records do not wrap: either the ring's memory is mapped twice in a row, or the producer passes the cells at its end
+ * where the next record does not fit (pvmw_ring_tx_stop_at_end()). The consumer publishes its position lazily, and
  * the producer reads it only when the ring seems full. Another process can change the ring at any time, so every field
  * is read once and then checked.
  */
@@ -26,6 +27,7 @@ enum pvmw_record {
     PVMW_RECORD_FRAME,     /* any frame: struct pvmw_long_cell; its first bytes are in the cells that follow */
     PVMW_RECORD_CHUNK,     /* more bytes of the last frame, in the cells that follow */
     PVMW_RECORD_REFERENCE, /* any frame: struct pvmw_long_cell, then a cell that locates its bytes */
+    PVMW_RECORD_SKIP,      /* nothing: the cells up to the end of the ring */
 };
 
 /* First cell of a whole message. */
@@ -53,6 +55,8 @@ struct pvmw_ring_tx {
     uint64_t mask;  /* their number - 1 */
     uint64_t head;  /* position of the next record: counts cells, from 0 */
     uint64_t limit; /* the head may advance to here */
+    uint64_t edge;  /* the next record must end here: the limit, or the end of the ring if that comes first */
+    bool stops;     /* at the end of the ring */
     uint64_t clean; /* from this position on, cells hold the words of the last lap's records and no other bytes */
     uint64_t blank; /* from the head to here, words are empty; in the first lap, memory is there */
     const uint64_t *taken;
@@ -73,6 +77,18 @@ struct pvmw_ring_rx {
 /* Both for a ring of zeroed memory of (1 << shift) cells, mapped twice in a row. */
 void pvmw_ring_tx_init(struct pvmw_ring_tx *r, void *cells, unsigned shift, const uint64_t *taken);
 void pvmw_ring_rx_init(struct pvmw_ring_rx *r, const void *cells, unsigned shift, uint64_t *taken);
+
+/*
+ * For a ring that is mapped once: no record crosses its end. A consumer that does not trust its producer needs
+ * readable memory of half a ring behind it.
+ */
+void pvmw_ring_tx_stop_at_end(struct pvmw_ring_tx *r);
+
+/*
+ * The number of cells to pass by a record of kind SKIP, because the next record, of `count` cells, fits only at the
+ * start of the ring; 0: it fits here, or not now. Of a ring that stops at its end, after a refresh.
+ */
+uint32_t pvmw_ring_rest(const struct pvmw_ring_tx *r, uint32_t count);
 
 /* Reads the consumer's position. False: it is impossible, and the ring must not be used any more. */
 bool pvmw_ring_refresh(struct pvmw_ring_tx *r);
@@ -123,7 +139,7 @@ static inline uint64_t pvmw_ring_room(const struct pvmw_ring_tx *r)
 /* Place of the next record of `count` cells; NULL: no room as of the last refresh. */
 static inline void *pvmw_ring_reserve(struct pvmw_ring_tx *r, uint32_t count)
 {
-    if (__builtin_expect(pvmw_ring_room(r) < count, 0))
+    if (__builtin_expect(r->edge - r->head < count, 0))
         return NULL;
     return r->next;
 }

@@ -5,9 +5,11 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#define FIRST_MAX  (3 * PVMW_SEALED_RECORD_BYTES)
 #define SEALED_MAX (4 * PVMW_SEALED_RECORD_BYTES) /* so that the peer decrypts while we encrypt the next batch */
 
 static struct {
+    bool in_burst; /* its first batch has left */
     size_t length;
     uint8_t bytes[SEALED_MAX];
 } sealed;
@@ -54,7 +56,7 @@ BIO *pvmw_sealed_bio(void)
 
 bool pvmw_sealed_is_full(void)
 {
-    return sealed.length + 2 * PVMW_SEALED_RECORD_BYTES > SEALED_MAX;
+    return sealed.length + 2 * PVMW_SEALED_RECORD_BYTES > (sealed.in_burst ? SEALED_MAX : FIRST_MAX);
 }
 
 /* ---- the socket's side ---- */
@@ -84,10 +86,11 @@ static int add_backlog(struct pvmw_backlog *b, const uint8_t *bytes, size_t leng
     return 0;
 }
 
-int pvmw_sealed_send(int fd, struct pvmw_backlog *b)
+int pvmw_sealed_send(int fd, struct pvmw_backlog *b, bool last)
 {
     size_t length = sealed.length, sent = 0;
     sealed.length = 0;
+    sealed.in_burst = !last;
     if (!length)
         return 0;
     int error = b->bytes ? 0 : to_socket(fd, sealed.bytes, length, &sent);
@@ -97,6 +100,7 @@ int pvmw_sealed_send(int fd, struct pvmw_backlog *b)
 void pvmw_sealed_drop(void)
 {
     sealed.length = 0;
+    sealed.in_burst = false;
 }
 
 int pvmw_backlog_send(int fd, struct pvmw_backlog *b)

@@ -25,11 +25,17 @@ void pvmw_sealed_stop(void);
 /* A new BIO of that kind; NULL: no memory. */
 BIO *pvmw_sealed_bio(void);
 
-/* Whether the shared buffer lacks room for two more records and must be sent first. */
+/*
+ * Whether the shared buffer must be sent before another record: it lacks room for two, or holds two and is the first of
+ * a burst, so that the peer begins to decrypt early.
+ */
 bool pvmw_sealed_is_full(void);
 
-/* Empties the shared buffer into the socket, behind the backlog. 0, or the errno that ended the connection. */
-int pvmw_sealed_send(int fd, struct pvmw_backlog *b);
+/*
+ * Empties the shared buffer into the socket, behind the backlog. `last`: the next record begins another burst. 0, or
+ * the errno that ended the connection.
+ */
+int pvmw_sealed_send(int fd, struct pvmw_backlog *b, bool last);
 
 /* Forgets what the shared buffer holds. */
 void pvmw_sealed_drop(void);

@@ -64,7 +64,7 @@ static __attribute__((noinline)) ssize_t write_with(struct pvmw_stream *s, struc
 {
     struct msghdr msg = {.msg_iov = iov, .msg_iovlen = count};
     union pvmw_rights_room control;
-    pvmw_rights_attach(&msg, &control, fd);
+    pvmw_rights_attach(&msg, &control, &fd, 1);
     ssize_t n = sendmsg(s->fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n < 0 && errno == ETOOMANYREFS)
         return plain_write(s, iov, count);
@@ -83,7 +83,7 @@ static inline ssize_t rights_read(struct pvmw_stream *s, struct iovec *iov, unsi
     while (n < 0 && errno == EINTR);
     *drained = n < (ssize_t)wanted && !msg.msg_controllen;
     if (n > 0 && msg.msg_controllen)
-        *fd = pvmw_rights_take(&msg);
+        pvmw_rights_take(&msg, fd, 1);
     return n > 0 ? n : read_result(n);
 }
 

@@ -196,7 +196,7 @@ void pvmw_tls_end(struct pvmw_tls *s, bool politely)
         return;
     if (politely && s->stage == UP && pvmw_tls_flush(s)) {
         SSL_shutdown(s->ssl);
-        pvmw_sealed_send(s->fd, &s->backlog);
+        pvmw_sealed_send(s->fd, &s->backlog, true);
     }
     drop_unflushed(s);
     SSL_free(s->ssl);
@@ -208,10 +208,10 @@ void pvmw_tls_end(struct pvmw_tls *s, bool politely)
 
 /* ---- sending ---- */
 
-/* Sends to the socket what TLS has written. */
-static bool emit(struct pvmw_tls *s)
+/* Sends to the socket what TLS has written; `last` as in sealed.h. */
+static bool emit(struct pvmw_tls *s, bool last)
 {
-    int error = pvmw_sealed_send(s->fd, &s->backlog);
+    int error = pvmw_sealed_send(s->fd, &s->backlog, last);
     if (error)
         fail(s, strerrordesc_np(error), NULL);
     return !s->failed && !s->backlog.bytes;
@@ -249,7 +249,7 @@ static void seal_plain(struct pvmw_tls *s)
 /* At most one record's worth; 0 if the socket is full. */
 static size_t put_some(struct pvmw_tls *s, const uint8_t *data, size_t length)
 {
-    if (pvmw_sealed_is_full() && !emit(s))
+    if (pvmw_sealed_is_full() && !emit(s, false))
         return 0;
     writer = s;
     if (length >= PVMW_TLS_RECORD_BYTES) { /* a full record is encrypted without copying */
@@ -280,7 +280,7 @@ bool pvmw_tls_flush(struct pvmw_tls *s)
     if (error)
         fail(s, strerrordesc_np(error), NULL);
     seal_plain(s);
-    return emit(s);
+    return emit(s, true);
 }
 
 bool pvmw_tls_is_blocked(const struct pvmw_tls *s)
@@ -297,7 +297,7 @@ ssize_t pvmw_tls_read(struct pvmw_tls *s, void *to, size_t size)
         return -2;
     ERR_clear_error();
     int rc = SSL_read_ex(s->ssl, to, size, &n), error = rc == 1 ? SSL_ERROR_NONE : SSL_get_error(s->ssl, rc);
-    emit(s); /* send what TLS itself may have answered, before another connection uses the buffer */
+    emit(s, true); /* send what TLS itself may have answered, before another connection uses the buffer */
     if (rc == 1)
         return (ssize_t)n;
     if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE)
@@ -389,7 +389,7 @@ static int go_on_with_tls(struct pvmw_tls *s)
 {
     ERR_clear_error();
     int rc = SSL_do_handshake(s->ssl), error = rc == 1 ? SSL_ERROR_NONE : SSL_get_error(s->ssl, rc);
-    emit(s);
+    emit(s, true);
     if (s->failed)
         return -1;
     if (error == SSL_ERROR_NONE)

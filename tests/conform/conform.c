@@ -5,7 +5,7 @@
  * promises; with faults that end connections (drop, cut, nojoin) only the case `faults` runs, which expects that.
  * CONFORM_LOSSY=1 means that the wire below loses frames, CONFORM_SLOW=1 that it is slow. CONFORM_RDMA_CM=1: librdmacm
  * is below, on a virtual machine's devices. It keeps them open until the process ends, and forked processes cannot use
- * them.
+ * them. CONFORM_NO_KILL=1: a process that is killed may take others with it, so none is.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,6 +109,7 @@ int main(int argc, char **argv)
     wire_loses = getenv("CONFORM_LOSSY") != NULL;
     wire_is_slow = getenv("CONFORM_SLOW") != NULL;
     devices_stay = getenv("CONFORM_RDMA_CM") != NULL;
+    kills_spread = getenv("CONFORM_NO_KILL") != NULL;
     setenv("PVM_FAULT", argc > 2 ? argv[2] : "", 1);
     faults_end = argc > 2 && (strstr(argv[2], "drop") || strstr(argv[2], "cut") || strstr(argv[2], "nojoin"));
     const struct pvmt_transport_ops *inner = ops;

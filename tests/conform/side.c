@@ -14,7 +14,7 @@ enum { SRC = 0x40002, DST = 0x40001, PART_OFFSET = 4096, INPLACE_AFTER = 0xee };
 
 const struct pvmt_transport_ops *ops;
 struct side server, client;
-bool use_whole, one_process, faults_end, wire_is_slow, wire_loses, devices_stay;
+bool use_whole, one_process, faults_end, wire_is_slow, wire_loses, kills_spread, devices_stay;
 
 bool in_other_process;
 
@@ -425,12 +425,19 @@ static int move(struct side *s)
     return n;
 }
 
-static int armed(struct side *s, struct pollfd *p)
+/* Fills in what wakes this side. `direct`: by sleep_on(), if it can. Whether there is work already. */
+static bool armed(struct side *s, bool direct, struct pollfd p[PVMT_SLEEP_FDS])
 {
-    *p = (struct pollfd){.fd = -1, .events = POLLIN};
+    unsigned n = 0;
+    for (unsigned i = 0; i < PVMT_SLEEP_FDS; i++)
+        p[i] = (struct pollfd){.fd = -1, .events = POLLIN};
     if (!s->transport || s->stop)
-        return 0;
-    p->fd = ops->fd(s->transport);
+        return false;
+    if (direct && ops->sleep_on)
+        n = ops->sleep_on(s->transport, p);
+    if (n)
+        return false;
+    p[0].fd = ops->fd(s->transport);
     return ops->arm(s->transport);
 }
 
@@ -455,9 +462,11 @@ bool side_readable(struct side *s, int timeout_ms)
 
 bool drive_beside(int64_t end_us, const struct pvmc_bypass *aside)
 {
-    struct pollfd p[2];
-    bool moved = move(&server) + move(&client) || armed(&server, &p[0]) || armed(&client, &p[1]);
-    return (moved || sleep_on(p, 2, end_us, aside)) && pvmc_clock_us() < end_us;
+    static unsigned turn;
+    struct pollfd p[2 * PVMT_SLEEP_FDS];
+    bool direct = turn++ % 2, moved = move(&server) + move(&client);
+    moved = moved || armed(&server, direct, p) || armed(&client, direct, p + PVMT_SLEEP_FDS);
+    return (moved || sleep_on(p, 2 * PVMT_SLEEP_FDS, end_us, aside)) && pvmc_clock_us() < end_us;
 }
 
 bool drive(int64_t end_us)

@@ -68,6 +68,7 @@ extern bool faults_end;   /* connections may end by themselves (PVM_FAULT) */
 extern bool wire_is_slow; /* because of heavy loss (CONFORM_SLOW) */
 extern bool wire_loses;   /* frames are lost on purpose (CONFORM_LOSSY), and so are unacknowledged notices */
 
+extern bool kills_spread; /* a killed process may take its peers with it, so tests kill none (CONFORM_NO_KILL) */
 extern bool devices_stay; /* open until the process ends, and of no use to those that it forks (CONFORM_RDMA_CM) */
 
 /*

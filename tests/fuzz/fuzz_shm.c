@@ -254,10 +254,10 @@ static void refer(const uint8_t *bytes, size_t length)
 /* Writes up to 8 bytes anywhere into its own words of the common memory. */
 static void write_side(uint8_t choice, const uint8_t *bytes, size_t length)
 {
-    uint8_t *side = (uint8_t *)link_of(&hostile)->mine;
-    size_t at = (choice & 64 ? (choice & 63) * sizeof(uint32_t) + offsetof(struct pvmt_shm_side, returns)
-                             : (choice & 63) * sizeof(uint32_t) * 2);
-    memcpy(side + at, bytes, length < 8 ? length : 8);
+    struct pvmt_shm_link *l = link_of(&hostile);
+    uint8_t *words = choice & 64 ? (uint8_t *)l->my_returns : (uint8_t *)l->mine;
+    size_t at = (choice & 63) * sizeof(uint32_t);
+    memcpy(words + at, bytes, length < 8 ? length : 8);
 }
 
 /* The descriptor of a packet: a memfd of some size, sealed or not, or something else. */

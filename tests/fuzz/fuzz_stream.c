@@ -63,7 +63,7 @@ static size_t give(int fd, const uint8_t *data, size_t size)
     struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
     union pvmw_rights_room rights;
     if (options & RIGHTS)
-        pvmw_rights_attach(&message, &rights, fd);
+        pvmw_rights_attach(&message, &rights, &fd, 1);
     ssize_t n = sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     return n > 0 ? (size_t)n : 0;
 }

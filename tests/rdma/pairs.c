@@ -6,7 +6,9 @@
  */
 #include "tests/machine/runner/check.h"
 
-enum { TAG_HELLO = 1, TAG_GO, TAG_LARGE, PEERS_MAX = 256, BYTES = 100000, REGISTERED_MAX = 4 << 20 };
+enum { TAG_HELLO = 1, TAG_GO, TAG_LARGE, TAG_NEVER, PEERS_MAX = 256, BYTES = 100000, REGISTERED_MAX = 4 << 20 };
+
+enum { HELLOS = 4, TRIES = 100 }; /* a task offers a link with the second message */
 
 static char data[BYTES];
 
@@ -14,7 +16,8 @@ static void peer(int argc, char **argv)
 {
     (void)argc, (void)argv;
     pvm_setopt(PvmRoute, PvmRouteDirect);
-    check_send_int(pvm_parent(), TAG_HELLO, (int)getpid());
+    for (int i = 0; i < HELLOS; i++)
+        check_send_int(pvm_parent(), TAG_HELLO, (int)getpid());
     int number = check_receive_int(pvm_parent(), TAG_GO);
     check_fill(data, BYTES, (unsigned)number);
     CHECK_EQ(pvm_psend(pvm_parent(), TAG_LARGE, data, BYTES, PVM_BYTE), 0);
@@ -42,10 +45,19 @@ static long sum_of(const char *command, pid_t pid, const char *word)
     return sum;
 }
 
+static long pairs_of(pid_t pid)
+{
+    return sum_of("rdma resource show qp", pid, "");
+}
+
+/* Waits until the links are there. */
 static void check_registered(pid_t pid, const char *who, int pairs_expected)
 {
+    struct timeval soon = {.tv_usec = 50000};
+    long pairs = pairs_of(pid);
+    for (int i = 0; i < TRIES && pairs < pairs_expected; i++, pairs = pairs_of(pid))
+        CHECK_EQ(pvm_trecv(-1, TAG_NEVER, &soon), 0);
     long bytes = sum_of("rdma resource show mr", pid, " mrlen ");
-    long pairs = sum_of("rdma resource show qp", pid, "");
     printf("pairs: %s has %ld queue pairs and %ld KiB registered\n", who, pairs, bytes / 1024);
     CHECK(pairs >= pairs_expected);
     CHECK(bytes > 0 && bytes < REGISTERED_MAX);
@@ -57,8 +69,8 @@ static void master(int argc, char **argv)
     CHECK(peers > 0 && peers <= PEERS_MAX);
     pvm_setopt(PvmRoute, PvmRouteDirect);
     check_spawn("peer", NULL, NULL, peers, tids);
-    for (int i = 0; i < peers; i++)
-        pid = check_receive_int(tids[i], TAG_HELLO);
+    for (int i = 0; i < HELLOS * peers; i++)
+        pid = check_receive_int(tids[i % peers], TAG_HELLO);
     check_registered(getpid(), "the master", peers);
     check_registered((pid_t)pid, "a peer", 1);
     for (int i = 0; i < peers; i++)

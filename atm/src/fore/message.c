@@ -192,8 +192,7 @@ int pvma_fore_message_send(int socket, const struct pvma_fore_message *m, int fd
     struct msghdr msg = {.msg_iov = pieces, .msg_iovlen = 2};
     if (!pieces[0].iov_len)
         return PVMC_ENOMEM;
-    if (fd >= 0)
-        pvmw_rights_attach(&msg, &room, fd);
+    pvmw_rights_attach(&msg, &room, &fd, 1);
     ssize_t n;
     do
         n = sendmsg(socket, &msg, MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT));
@@ -212,7 +211,8 @@ int pvma_fore_message_receive(int socket, uint8_t *bytes, size_t size, struct pv
     while (n < 0 && errno == EINTR);
     if (n < 0)
         return system_error();
-    int came = pvmw_rights_take(&msg);
+    int came;
+    pvmw_rights_take(&msg, &came, 1);
     int rc = !n ? PVMC_EDOWN : msg.msg_flags & MSG_TRUNC ? PVMC_ELIMIT : pvma_fore_message_decode(bytes, (size_t)n, m);
     if (!rc && fd)
         *fd = came;

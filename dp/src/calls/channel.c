@@ -34,7 +34,9 @@ static int receive_hello(int fd, struct dpi_local_hello *h)
     ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (n < 0 && errno == EAGAIN)
         return PVMC_EAGAIN;
-    int memory = n < 0 ? -1 : pvmw_rights_take(&message);
+    int memory = -1;
+    if (n >= 0)
+        pvmw_rights_take(&message, &memory, 1);
     if (memory >= 0 && n == sizeof *h && h->magic == DPI_LOCAL_MAGIC)
         return memory;
     if (memory >= 0)

@@ -37,7 +37,7 @@ static int send_hello(const struct dpi_endpoint *e, int fd, int memory)
     struct iovec piece = {&h, sizeof h};
     union pvmw_rights_room room;
     struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
-    pvmw_rights_attach(&message, &room, memory);
+    pvmw_rights_attach(&message, &room, &memory, 1);
     return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof h ? 0 : PVMC_EAGAIN;
 }
 

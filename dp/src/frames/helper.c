@@ -120,7 +120,9 @@ static int hear(int from, uint16_t *point)
     if (ready <= 0)
         return PVMC_ETIMEOUT;
     ssize_t n = recvmsg(from, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-    int fd = n < 0 ? -1 : pvmw_rights_take(&m);
+    int fd = -1;
+    if (n >= 0)
+        pvmw_rights_take(&m, &fd, 1);
     if (n != sizeof answer || answer.code || fd < 0) {
         if (fd >= 0)
             close(fd);

@@ -7,7 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "core/error.h"
-#include "core/memfd.h"
+#include "core/memory/memfd.h"
 
 #define CELLS_BYTES ((size_t)PVMW_CELL_BYTES << DPI_LOCAL_SHIFT)
 #define AREA_BYTES  65536 /* a multiple of every page size */

@@ -72,8 +72,7 @@ static int answer(int fd, uint16_t point)
     union pvmw_rights_room room;
     struct iovec piece = {&a, sizeof a};
     struct msghdr m = {.msg_iov = &piece, .msg_iovlen = 1};
-    if (fd >= 0)
-        pvmw_rights_attach(&m, &room, fd);
+    pvmw_rights_attach(&m, &room, &fd, 1);
     if (sendmsg(0, &m, MSG_NOSIGNAL) != sizeof a)
         return say("cannot pass the socket", strerror(errno));
     return fd < 0;

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/uio.h>
-#include "core/mem.h"
+#include "core/memory/mem.h"
 #include "tid.h"
 
 #define PVMC_FRAME_HEADER_BYTES 64

@@ -29,15 +29,35 @@ struct pvmc_frame_glance {
     uint32_t ctx;
 };
 
-/* Whether pvmc_frame_decode() would accept this header, and it is that of a whole message, without any flag. */
+static inline uint32_t pvmc_wire_u32(const uint8_t *at)
+{
+    uint32_t value;
+    memcpy(&value, at, sizeof value);
+    return le32toh(value);
+}
+
+static inline uint64_t pvmc_wire_u64(const uint8_t *at)
+{
+    uint64_t value;
+    memcpy(&value, at, sizeof value);
+    return le64toh(value);
+}
+
+/*
+ * Whether pvmc_frame_decode() would accept this header, and it is that of a whole message, without any flag. Reads only
+ * the fields that matter.
+ */
 static inline bool pvmc_frame_glance(const uint8_t wire[PVMC_FRAME_HEADER_BYTES], struct pvmc_frame_glance *g)
 {
-    struct pvmc_wire_header w;
-    memcpy(&w, wire, sizeof w);
-    *g = (struct pvmc_frame_glance){
-        .length = le32toh(w.length), .dst = le32toh(w.dst), .src = le32toh(w.src), .ctx = le32toh(w.ctx)};
-    bool is_ours = le16toh(w.magic) == PVMC_FRAME_MAGIC && w.version == PVMC_FRAME_VERSION && !w.reserved;
-    bool is_whole = !w.flags && !w.offset && le64toh(w.body_length) == g->length;
+    static const uint8_t start[] = {PVMC_FRAME_MAGIC & 0xff, PVMC_FRAME_MAGIC >> 8, PVMC_FRAME_VERSION, 0};
+    g->length = pvmc_wire_u32(wire + offsetof(struct pvmc_wire_header, length));
+    g->dst = pvmc_wire_u32(wire + offsetof(struct pvmc_wire_header, dst));
+    g->src = pvmc_wire_u32(wire + offsetof(struct pvmc_wire_header, src));
+    g->ctx = pvmc_wire_u32(wire + offsetof(struct pvmc_wire_header, ctx));
+    bool is_ours =
+        !memcmp(wire, start, sizeof start) && !pvmc_wire_u32(wire + offsetof(struct pvmc_wire_header, reserved));
+    bool is_whole = pvmc_wire_u64(wire + offsetof(struct pvmc_wire_header, body_length)) == g->length &&
+                    !pvmc_wire_u64(wire + offsetof(struct pvmc_wire_header, offset));
     return is_ours && is_whole && g->length <= PVMC_FRAME_PAYLOAD_MAX;
 }
 

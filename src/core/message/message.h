@@ -14,8 +14,8 @@
 #include <sys/uio.h>
 #include "dsig.h"
 #include "frame.h"
-#include "core/copy.h"
-#include "core/mem.h"
+#include "core/memory/copy.h"
+#include "core/memory/mem.h"
 #include "tid.h"
 
 /* Encoding words as pvm_getminfo() shows them. Raw messages show their data signature. */

@@ -42,7 +42,14 @@ enum pvmc_tm {
     PVMC_TM_CONTEXT,
     PVMC_TM_REGISTER, /* become resource manager, hoster, tasker or tracer */
     PVMC_TM_SIBLINGS, /* one way: tasks that a resource manager started for us; the daemon tells them of each other */
+    PVMC_TM_INPUT,    /* standard input for a task */
 };
+
+/* In the flags of TM_SPAWN, which have those of pvm_spawn() and dpvm.h, too: the answer has the reason for failures. */
+#define PVMC_SPAWN_WHY 0x40000000
+
+/* Bytes of one TM_INPUT. */
+#define PVMC_INPUT_MAX 65536
 
 /* Task <-> task, and daemon -> task: all one way, context PVMC_CTX_TC. */
 enum pvmc_tc {
@@ -73,6 +80,9 @@ enum pvmc_output_mark {
     PVMC_OUTPUT_EOF = 0,
     PVMC_OUTPUT_SPAWN = -1, /* packed int parent tid follows */
     PVMC_OUTPUT_NEW = -2,   /* packed int parent tid follows */
+    /* dpvm's own, only of tasks spawned with PvmTaskStreams, and only to the collector named in the spawn */
+    PVMC_OUTPUT_ERROR = -3,  /* packed int n and n bytes of standard error follow */
+    PVMC_OUTPUT_STATUS = -4, /* packed int wait status follows: the process has ended; before EOF */
 };
 
 /* Operations of PVMC_TM_MAILBOX */

@@ -98,7 +98,7 @@ static void stop(struct ofi_link *l)
     struct ofi_transport *t = pvmt_ofi_of(l);
     if (l->state == OFI_DOWN)
         return;
-    unsigned bye = l->failed || l->loans ? OFI_BYE | OFI_ABANDON : OFI_BYE;
+    unsigned bye = l->failed || l->loans ? OFI_BYE | OFI_REVOKED : OFI_BYE;
     if ((l->state == OFI_UP || l->state == OFI_GREETING) && !l->ended && !pvmt_ofi_send_own(l, bye))
         l->bye_due = bye;
     l->state = OFI_DOWN;
@@ -160,12 +160,16 @@ static int tell_down(struct ofi_link *l)
     return 1;
 }
 
-/* Whether the peer's goodbye takes effect: all frames before it have been delivered, or never will be. */
+/*
+ * Whether the peer's goodbye takes effect: all frames before it have been delivered, or never will be. A peer that
+ * takes its memory back may not have heard yet that we have read all of it.
+ */
 static bool is_over(struct ofi_link *l)
 {
-    if (l->ended && !l->failed && !l->read && (l->lost || l->rx_next == l->end)) {
+    bool whole = l->rx_next == l->end;
+    if (l->ended && !l->failed && !l->read && (l->revoked || whole)) {
         l->failed = true;
-        l->reason = l->lost ? PVMC_EDOWN : 0;
+        l->reason = whole ? 0 : PVMC_EDOWN;
     }
     return l->failed;
 }

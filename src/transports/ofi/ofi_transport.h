@@ -51,7 +51,7 @@ enum ofi_kind {
     OFI_NEWS,           /* only what the prefix says */
     OFI_BYE,            /* the last message; its number is that of the frame that would come next */
     OFI_ANSWER = 0x80,  /* with any of these: send something back */
-    OFI_ABANDON = 0x40, /* with OFI_BYE: frames before it are lost */
+    OFI_REVOKED = 0x40, /* with OFI_BYE: what has not been read by now is lost */
 };
 
 enum ofi_task { OFI_RECEIVE, OFI_SEND, OFI_READ };
@@ -135,7 +135,7 @@ struct ofi_link {
     bool parted;    /* disconnected by its owner */
     bool failed;    /* down is due, for this reason */
     bool ended;     /* the peer has said goodbye: down is due after frame `end` */
-    bool lost;      /* ... and frames before it are lost */
+    bool revoked;   /* ... and what has not been read by now is lost */
     bool ready_due; /* the peer has joined: tx_ready is due */
     bool refused;   /* tx_ready is due when there is room */
     bool news_due;

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <utlist.h>
-#include "core/copy.h"
+#include "core/memory/copy.h"
 #include "core/error.h"
 #include "ofi_transport.h"
 

@@ -135,8 +135,8 @@ static void note_sign_of_life(struct ofi_link *l)
 static void take(struct ofi_link *l, unsigned kind, uint32_t number, const uint8_t *message, size_t length)
 {
     struct ofi_transport *t = pvmt_ofi_of(l);
-    bool answer = kind & OFI_ANSWER, abandon = kind & OFI_ABANDON;
-    kind &= ~(unsigned)(OFI_ANSWER | OFI_ABANDON);
+    bool answer = kind & OFI_ANSWER, revoked = kind & OFI_REVOKED;
+    kind &= ~(unsigned)(OFI_ANSWER | OFI_REVOKED);
     if (kind == OFI_FRAME || kind == OFI_LARGE) {
         take_frame(l, number, message, length);
     } else if (kind == OFI_BYE && number - l->rx_next > OFI_WINDOW) {
@@ -144,7 +144,7 @@ static void take(struct ofi_link *l, unsigned kind, uint32_t number, const uint8
     } else if (kind == OFI_BYE && !l->ended) {
         l->ended = t->watching = true;
         l->end = number;
-        l->lost = abandon;
+        l->revoked = revoked;
     } else if (kind != OFI_NEWS) {
         malformed(l, "a message is of unknown kind");
     }

@@ -92,7 +92,7 @@ void pvmt_ofi_sent(struct ofi_transport *t, struct ofi_work *w, int error)
         return;
     l->sending--;
     t->attention |= l->refused;
-    if (error)
+    if (error && !l->ended) /* who has said goodbye takes nothing any more */
         pvmt_ofi_link_fail(l, PVMC_EDOWN, t->lib->strerror(error));
 }
 

@@ -434,6 +434,8 @@ static int rdma_progress(struct pvmt_transport *base)
         n += attend_all(t, drained && !t->stashed);
     else if (t->credits_due && !n)
         give_back(t);
+    if (t->spare && !n)
+        pvmt_rdma_slots_post(t);
     if (t->graveyard && !t->stashed)
         tidy(t);
     return n;
@@ -449,6 +451,8 @@ static int rdma_arm(struct pvmt_transport *base)
     struct rdma_transport *t = of(base);
     if (t->credits_due)
         give_back(t);
+    if (t->spare)
+        pvmt_rdma_slots_post(t);
     if (t->stashed || t->attention || pvmt_rdma_events_arm(t))
         return 1;
     t->slept = true;

@@ -32,6 +32,7 @@
 #define RDMA_EXTRA_MAX     512 /* credits beyond the first ones, in total for all peers */
 #define RDMA_LOANS_MAX     16  /* large frames of one link that wait to be read by the peer */
 #define RDMA_EVENTS        16  /* completions read at once */
+#define RDMA_SPARE_MAX     8   /* slots that are not promised: so many need not be on the shared queue */
 #define RDMA_BOUNCES       32
 #define RDMA_PREFIX_BYTES  3
 #define RDMA_MESSAGE_EXTRA 128  /* bytes of a slot in addition to the payload */
@@ -173,7 +174,9 @@ struct rdma_transport {
     int64_t tick_us;  /* when links are served next; 0: no links */
 
     struct rdma_chunk *chunks;
-    struct rdma_slot *free_slots;   /* without a shared queue */
+    struct rdma_slot *free_slots; /* without a shared queue */
+    struct rdma_slot *spare;      /* with it: to be posted to it when there is time */
+    unsigned spare_count;
     struct rdma_slot *free_bounces; /* for outgoing messages */
     struct rdma_slot *scratch;
     unsigned slots, promised;  /* number of slots; credits granted to peers */
@@ -306,8 +309,14 @@ int pvmt_rdma_slots_promise(struct rdma_link *l, unsigned count);
 /* The peer no longer needs its credits. All slots on the link's own queue are freed. */
 void pvmt_rdma_slots_release(struct rdma_link *l);
 
-/* Frees the slot of a message. Unless l is NULL, its peer gets the credit back. */
+/*
+ * Frees the slot of a message. Unless l is NULL, its peer gets the credit back. With a shared queue the slot is posted
+ * later, several in one call: mostly while the task waits.
+ */
 void pvmt_rdma_slot_free(struct rdma_transport *t, struct rdma_link *l, struct rdma_slot *slot);
+
+/* Posts the slots that were freed. */
+void pvmt_rdma_slots_post(struct rdma_transport *t);
 
 /* ---- region.c ---- */
 

@@ -55,14 +55,57 @@ static void chunk_free(struct rdma_transport *t, struct rdma_chunk *c, bool fore
 
 /* ---- queues ---- */
 
-/* Posts to l's own queue, or to the shared one. */
+static void describe(const struct rdma_transport *t, struct rdma_slot *slot, struct ibv_sge *sge,
+                     struct ibv_recv_wr *wr)
+{
+    *sge = (struct ibv_sge){.addr = (uintptr_t)slot->data, .length = t->slot_bytes, .lkey = slot->key};
+    *wr = (struct ibv_recv_wr){.wr_id = (uintptr_t)slot, .sg_list = sge, .num_sge = 1};
+}
+
+/* Posts to l's own queue. */
 static int post(struct rdma_transport *t, struct rdma_link *l, struct rdma_slot *slot)
 {
-    struct ibv_sge sge = {.addr = (uintptr_t)slot->data, .length = t->slot_bytes, .lkey = slot->key};
-    struct ibv_recv_wr wr = {.wr_id = (uintptr_t)slot, .sg_list = &sge, .num_sge = 1}, *bad;
+    struct ibv_sge sge;
+    struct ibv_recv_wr wr, *bad;
+    describe(t, slot, &sge, &wr);
     slot->next = NULL;
-    slot->link = t->srq ? NULL : l;
-    return t->srq ? t->verbs->post_srq_recv(t->srq, &wr, &bad) : t->verbs->post_recv(l->qp, &wr, &bad);
+    slot->link = l;
+    return t->verbs->post_recv(l->qp, &wr, &bad);
+}
+
+/* Takes the first slots from the list, up to RDMA_SPARE_MAX, and posts them to the shared queue in one call. */
+static int post_some(struct rdma_transport *t)
+{
+    struct ibv_sge sge[RDMA_SPARE_MAX];
+    struct ibv_recv_wr wr[RDMA_SPARE_MAX], *bad = NULL;
+    unsigned count = 0;
+    for (struct rdma_slot *s = t->spare; s && count < RDMA_SPARE_MAX; s = s->next, count++) {
+        describe(t, s, &sge[count], &wr[count]);
+        if (count)
+            wr[count - 1].next = &wr[count];
+    }
+    int failed = t->verbs->post_srq_recv(t->srq, wr, &bad);
+    unsigned posted = !failed ? count : bad ? (unsigned)(bad - wr) : 0;
+    for (t->spare_count -= posted; posted; posted--)
+        t->spare = t->spare->next;
+    return failed;
+}
+
+void pvmt_rdma_slots_post(struct rdma_transport *t)
+{
+    while (t->spare)
+        if (post_some(t)) {
+            pvmc_log_once(PVMC_LOG_ERROR, "rdma: %s accepts no more buffers: %s", t->port.device, strerror(errno));
+            if (t->spare_count > RDMA_SPARE_MAX)
+                pvmt_rdma_device_lost(t, "it accepts no more buffers");
+            return;
+        }
+}
+
+static void keep_spare(struct rdma_transport *t, struct rdma_slot *slot)
+{
+    LL_PREPEND(t->spare, slot);
+    t->spare_count++;
 }
 
 static void create_shared_queue(struct rdma_transport *t, const struct ibv_device_attr *attr)
@@ -108,20 +151,39 @@ void pvmt_rdma_slots_close(struct rdma_transport *t, bool foreign)
 
 /* ---- credits ---- */
 
+/* Posts the slots of a new chunk. Those that the device does not accept are not used; without any, nor is the chunk. */
+static int post_new(struct rdma_transport *t, struct rdma_chunk *c)
+{
+    int failed = 0;
+    while (t->spare && !failed)
+        failed = post_some(t);
+    unsigned posted = CHUNK_SLOTS - t->spare_count;
+    t->slots += posted;
+    t->spare = NULL;
+    t->spare_count = 0;
+    if (!posted) {
+        LL_DELETE(t->chunks, c);
+        chunk_free(t, c, false);
+    }
+    return failed ? PVMC_ELIMIT : 0;
+}
+
 /* Adds 32 slots. */
 static int grow(struct rdma_transport *t)
 {
+    if (t->spare)
+        pvmt_rdma_slots_post(t);
+    if (t->spare)
+        return PVMC_ELIMIT;
     struct rdma_chunk *c = chunk_new(t);
     if (!c)
         return PVMC_ELIMIT;
     for (unsigned i = 0; i < CHUNK_SLOTS; i++)
-        if (!t->srq)
-            LL_PREPEND(t->free_slots, &c->slots[i]);
-        else if (post(t, NULL, &c->slots[i]))
-            return PVMC_ELIMIT;
+        if (t->srq)
+            keep_spare(t, &c->slots[i]);
         else
-            t->slots++;
-    return 0;
+            LL_PREPEND(t->free_slots, &c->slots[i]);
+    return t->srq ? post_new(t, c) : 0;
 }
 
 static int promise_own(struct rdma_link *l, unsigned count)
@@ -147,7 +209,7 @@ int pvmt_rdma_slots_promise(struct rdma_link *l, unsigned count)
     int rc = 0;
     if (!t->srq)
         rc = promise_own(l, count);
-    while (t->srq && !rc && t->slots < t->promised + count)
+    while (t->srq && !rc && t->slots < t->promised + count + RDMA_SPARE_MAX)
         rc = grow(t);
     if (rc)
         return rc;
@@ -178,8 +240,14 @@ void pvmt_rdma_slot_free(struct rdma_transport *t, struct rdma_link *l, struct r
 {
     if (l)
         l->owed++;
-    struct rdma_link *queue = t->srq ? NULL : slot->link;
-    if (!t->srq && (!queue || !queue->qp || queue->failed))
+    if (t->srq) {
+        keep_spare(t, slot);
+        if (t->spare_count > RDMA_SPARE_MAX)
+            pvmt_rdma_slots_post(t);
+        return;
+    }
+    struct rdma_link *queue = slot->link;
+    if (!queue || !queue->qp || queue->failed)
         return; /* freed with its queue */
     if (!post(t, queue, slot))
         return;

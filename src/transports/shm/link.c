@@ -7,29 +7,34 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <utlist.h>
 #include "core/config.h"
 #include "core/error.h"
 #include "core/log.h"
-#include "core/memfd.h"
+#include "core/memory/memfd.h"
 #include "wire/rights.h"
 
 #define SEALS            (F_SEAL_SHRINK | F_SEAL_GROW)
 #define BELL_SPARE_FDS   16
 #define PACKETS_PER_LOOK 64 /* bounds the work that a peer can cause */
 
-enum packet_kind { PACKET_HELLO = 1, PACKET_ARENA, PACKET_CLOSED, PACKET_BELL, PACKET_GONE };
+enum packet_kind { PACKET_HELLO = 1, PACKET_ARENA, PACKET_CLOSED, PACKET_GONE };
 
-/* A packet on the socket. Single bytes only wake the receiver. */
+/*
+ * A packet on the socket. Single bytes only wake the receiver. Each side says HELLO first and gives the other its bell,
+ * if it has one; side 0 gives the memory of the link before it.
+ */
 struct packet {
     uint32_t kind;
     uint32_t number; /* ARENA, GONE: of the arena. HELLO: PVMT_SHM_VERSION */
-    uint64_t bytes;  /* size of the memory that comes with it */
+    uint64_t bytes;  /* ARENA: size of the memory that comes with it. HELLO: the sender's process id */
 };
 
 static struct pvmt_shm_link *links; /* of this process, including parted ones */
@@ -39,23 +44,30 @@ static unsigned reserve_users;
 
 /* ---- process state ---- */
 
+/* An eventfd costs a quarter of what it costs to open a file, and each link frees and refills the reserve. */
 static void reserve(void)
 {
-    reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (reserve_fd < 0 && reserve_users)
+        reserve_fd = eventfd(0, EFD_CLOEXEC);
+}
+
+static void free_reserve(void)
+{
+    if (reserve_fd >= 0)
+        close(reserve_fd);
+    reserve_fd = -1;
 }
 
 void pvmt_shm_reserve_open(void)
 {
-    if (!reserve_users++)
-        reserve();
+    reserve_users++;
+    reserve();
 }
 
 void pvmt_shm_reserve_close(void)
 {
-    if (--reserve_users || reserve_fd < 0)
-        return;
-    close(reserve_fd);
-    reserve_fd = -1;
+    if (!--reserve_users)
+        free_reserve();
 }
 
 static pid_t process; /* the process that owns the links */
@@ -135,9 +147,10 @@ static size_t area_bytes(void)
     return (sizeof(struct pvmt_shm_area) + 4095) & ~(size_t)4095;
 }
 
+/* Behind ring 1 is room for what a record of a hostile peer could claim to be there. No page of it is used else. */
 static size_t memory_bytes(size_t ring_bytes)
 {
-    return area_bytes() + 2 * ring_bytes;
+    return area_bytes() + 2 * ring_bytes + ring_bytes / 2;
 }
 
 static int memory_create(size_t bytes)
@@ -153,43 +166,6 @@ static int memory_create(size_t bytes)
         return PVMC_ESYSTEM;
     }
     return fd;
-}
-
-/* Maps a ring twice in a row, so that records need not wrap. */
-static uint8_t *map_ring(int fd, size_t offset, size_t bytes)
-{
-    uint8_t *place = mmap(NULL, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (place == MAP_FAILED)
-        return NULL;
-    for (int i = 0; i < 2; i++) {
-        void *at = mmap(place + i * bytes, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)offset);
-        if (at == MAP_FAILED) {
-            munmap(place, 2 * bytes);
-            return NULL;
-        }
-    }
-    return place;
-}
-
-static void unmap(struct pvmt_shm_link *l)
-{
-    if (l->area)
-        munmap(l->area, area_bytes());
-    for (int i = 0; i < 2; i++)
-        if (l->rings[i])
-            munmap(l->rings[i], 2 * l->ring_bytes);
-}
-
-static bool map(struct pvmt_shm_link *l, int fd)
-{
-    void *area = mmap(NULL, area_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (area == MAP_FAILED)
-        return false;
-    l->area = area;
-    for (int i = 0; i < 2; i++)
-        if (!(l->rings[i] = map_ring(fd, area_bytes() + (size_t)i * l->ring_bytes, l->ring_bytes)))
-            return false;
-    return true;
 }
 
 /* ---- creation ---- */
@@ -213,51 +189,53 @@ static struct pvmt_shm_link *link_new(int socket, int memory, size_t ring_bytes,
         return NULL;
     l->socket = l->epoll = l->bell = -1;
     l->ring_bytes = ring_bytes;
-    if (!map(l, memory)) {
-        unmap(l);
+    /* One mapping, because mapping takes most of the time of making a link. */
+    uint8_t *base = mmap(NULL, memory_bytes(ring_bytes), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+    if (base == MAP_FAILED) {
         free(l);
         return NULL;
     }
+    l->area = (void *)base;
+    uint8_t *rings[] = {base + area_bytes(), base + area_bytes() + ring_bytes};
     l->socket = socket;
     l->mine = &l->area->side[side];
     l->theirs = &l->area->side[1 - side];
-    pvmw_ring_rx_init(&l->rx, l->rings[side], shift_of(ring_bytes), &l->mine->taken);
-    pvmw_ring_tx_init(&l->tx, l->rings[1 - side], shift_of(ring_bytes), &l->theirs->taken);
+    l->my_returns = l->area->returns[side];
+    l->their_returns = l->area->returns[1 - side];
+    pvmw_ring_rx_init(&l->rx, rings[side], shift_of(ring_bytes), &l->mine->taken);
+    pvmw_ring_tx_init(&l->tx, rings[1 - side], shift_of(ring_bytes), &l->theirs->taken);
+    pvmw_ring_tx_stop_at_end(&l->tx);
     limits(l);
     __atomic_store_n(&l->mine->has_barrier, process_start(), __ATOMIC_RELEASE);
     DL_APPEND(links, l);
     return l;
 }
 
-static int send_packet(int socket, const struct packet *p, int fd)
+/* With up to two descriptors; -1: none. */
+static int send_packet(int socket, const struct packet *p, int fd, int second)
 {
+    const int fds[] = {fd, second};
     union pvmw_rights_room room;
     struct iovec iov = {(void *)p, sizeof *p};
     struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
-    if (fd >= 0)
-        pvmw_rights_attach(&msg, &room, fd);
+    pvmw_rights_attach(&msg, &room, fds, 2);
     return sendmsg(socket, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof *p ? 0 : PVMC_EAGAIN;
 }
 
-static int send_hello(int socket, int memory, size_t bytes)
+static int send_hello(int socket, int memory, int bell)
 {
-    struct packet hello = {.kind = PACKET_HELLO, .number = PVMT_SHM_VERSION, .bytes = bytes};
-    return send_packet(socket, &hello, memory);
+    struct packet hello = {.kind = PACKET_HELLO, .number = PVMT_SHM_VERSION, .bytes = (uint64_t)process};
+    return send_packet(socket, &hello, memory, bell);
 }
 
-/* A socket pair whose ends report the credentials of the other end. */
 static int make_sockets(int pair[2])
 {
-    int on = 1;
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair))
-        return errno == EMFILE || errno == ENFILE ? PVMC_ELIMIT : PVMC_ESYSTEM;
-    for (int i = 0; i < 2; i++)
-        if (setsockopt(pair[i], SOL_SOCKET, SO_PASSCRED, &on, sizeof on))
-            return close(pair[0]), close(pair[1]), PVMC_ESYSTEM;
-    return 0;
+    if (!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair))
+        return 0;
+    return errno == EMFILE || errno == ENFILE ? PVMC_ELIMIT : PVMC_ESYSTEM;
 }
 
-struct pvmt_shm_link *pvmt_shm_link_offer(size_t ring_bytes, int *peer_fd, int *error)
+struct pvmt_shm_link *pvmt_shm_link_offer(size_t ring_bytes, int bell, int *peer_fd, int *error)
 {
     int pair[2], memory = memory_create(memory_bytes(ring_bytes));
     *error = memory < 0 ? memory : make_sockets(pair);
@@ -267,7 +245,7 @@ struct pvmt_shm_link *pvmt_shm_link_offer(size_t ring_bytes, int *peer_fd, int *
         return NULL;
     }
     struct pvmt_shm_link *l = link_new(pair[0], memory, ring_bytes, 0);
-    *error = !l ? PVMC_ENOMEM : send_hello(pair[0], memory, memory_bytes(ring_bytes)) ? PVMC_ELIMIT : 0;
+    *error = !l ? PVMC_ENOMEM : send_hello(pair[0], memory, bell) ? PVMC_ELIMIT : 0;
     close(memory);
     *peer_fd = pair[1];
     if (!*error)
@@ -285,23 +263,14 @@ struct pvmt_shm_link *pvmt_shm_link_offer(size_t ring_bytes, int *peer_fd, int *
 struct received {
     struct packet packet;
     ssize_t length;
-    int fd;    /* -1: none */
-    pid_t pid; /* the sender; 0: unknown */
+    int fds[2]; /* -1: none */
 };
-
-static pid_t sender_of(struct msghdr *msg)
-{
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c))
-        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS)
-            return ((struct ucred *)(void *)CMSG_DATA(c))->pid;
-    return 0;
-}
 
 /* Receives the next packet: false when there is none now. Its length is 0 at the end of the stream. */
 static bool receive(int socket, struct received *r)
 {
     union pvmw_rights_room room;
-    *r = (struct received){.fd = -1};
+    *r = (struct received){.fds = {-1, -1}};
     struct iovec iov = {&r->packet, sizeof r->packet};
     struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &room, .msg_controllen = sizeof room};
     do
@@ -309,20 +278,21 @@ static bool receive(int socket, struct received *r)
     while (r->length < 0 && (errno == EINTR || errno == ECONNRESET)); /* after a reset, queued data can still be read */
     if (r->length < 0)
         return false;
-    r->pid = sender_of(&msg);
-    r->fd = pvmw_rights_take(&msg);
+    pvmw_rights_take(&msg, r->fds, 2);
     return true;
 }
 
-/* As receive(), but frees the reserved descriptor for one that arrives. */
-static bool receive_reserved(int socket, struct received *r)
+static bool is_hello(const struct received *r)
 {
-    if (reserve_fd >= 0)
-        close(reserve_fd);
-    bool any = receive(socket, r);
-    if (reserve_users)
-        reserve();
-    return any;
+    return r->length == sizeof r->packet && r->packet.kind == PACKET_HELLO;
+}
+
+/* Closes what came and was not taken. */
+static void drop_descriptors(struct received *r)
+{
+    for (int i = 0; i < 2; i++)
+        if (r->fds[i] >= 0)
+            close(r->fds[i]);
 }
 
 enum next { NEXT_NONE, NEXT_RING, NEXT_PACKET };
@@ -339,33 +309,8 @@ static enum next take_ring(int socket)
 
 static void meet_peer(struct pvmt_shm_link *l, const struct received *r)
 {
-    l->peer = r->pid;
+    l->peer = (pid_t)r->packet.bytes;
     l->may_fence = !l->mine->has_barrier || !__atomic_load_n(&l->theirs->has_barrier, __ATOMIC_ACQUIRE);
-}
-
-static void take_hello(struct pvmt_shm_link *l, const struct received *r)
-{
-    if (l->state != PVMT_LINK_OFFERED)
-        return;
-    if (r->packet.number != PVMT_SHM_VERSION) {
-        pvmt_shm_link_fail(l, PVMC_EVERSION, "another version of shared-memory links");
-        return;
-    }
-    meet_peer(l, r);
-    l->state = PVMT_LINK_UP;
-    l->refused = true; /* tx_ready tells the owner */
-}
-
-/* Takes ownership of the descriptor. */
-static void take_arena(struct pvmt_shm_link *l, struct received *r)
-{
-    if (r->fd >= 0 && pvmc_memfd_is_sound(r->fd, r->packet.bytes)) {
-        pvmt_shm_mapping_add(l, r->packet.number, r->packet.bytes, r->fd);
-        r->fd = -1;
-        return;
-    }
-    pvmc_log(PVMC_LOG_WARNING, "shm: cannot use a task's memory: %s",
-             r->fd >= 0 ? "it is not sealed, or it has huge pages" : "out of descriptors, see ulimit -n");
 }
 
 /* Whether it is one of the last descriptors that the process may have. They are reserved for the program. */
@@ -375,20 +320,52 @@ static bool is_scarce(int fd)
     return !getrlimit(RLIMIT_NOFILE, &limit) && (rlim_t)fd + BELL_SPARE_FDS >= limit.rlim_cur;
 }
 
-/* Takes ownership of the descriptor. The reserve, which arenas need, comes first. */
-static void take_bell(struct pvmt_shm_link *l, struct received *r)
+/* An eventfd is an inode without type. Writing to anything else could raise a signal. */
+static bool may_be_bell(int fd)
 {
-    if (r->fd >= 0 && (reserve_fd < 0 || is_scarce(r->fd))) {
-        close(r->fd);
-        r->fd = -1;
-        if (reserve_fd < 0)
-            reserve();
-    }
-    if (l->bell >= 0 || r->fd < 0)
+    struct stat s;
+    return !fstat(fd, &s) && !(s.st_mode & S_IFMT);
+}
+
+/* Takes ownership of the descriptor. The reserve, which arenas need, comes first: without a bell a byte wakes. */
+static void take_bell(struct pvmt_shm_link *l, int fd)
+{
+    if (fd < 0)
         return;
-    fcntl(r->fd, F_SETFL, O_NONBLOCK); /* whatever the peer has sent: ringing never blocks */
-    l->bell = r->fd;
-    r->fd = -1;
+    if (reserve_fd < 0 || is_scarce(fd) || !may_be_bell(fd)) {
+        close(fd);
+        return;
+    }
+    fcntl(fd, F_SETFL, O_NONBLOCK); /* whatever the peer has sent: ringing never blocks */
+    l->bell = fd;
+}
+
+static void take_hello(struct pvmt_shm_link *l, struct received *r)
+{
+    if (l->state != PVMT_LINK_OFFERED)
+        return;
+    if (r->packet.number != PVMT_SHM_VERSION) {
+        pvmt_shm_link_fail(l, PVMC_EVERSION, "another version of shared-memory links");
+        return;
+    }
+    meet_peer(l, r);
+    take_bell(l, r->fds[0]);
+    r->fds[0] = -1;
+    l->state = PVMT_LINK_UP;
+    l->refused = true; /* tx_ready tells the owner */
+}
+
+/* Takes ownership of the descriptor. */
+static void take_arena(struct pvmt_shm_link *l, struct received *r)
+{
+    int fd = r->fds[0];
+    if (fd >= 0 && pvmc_memfd_is_sound(fd, r->packet.bytes)) {
+        pvmt_shm_mapping_add(l, r->packet.number, r->packet.bytes, fd);
+        r->fds[0] = -1;
+        return;
+    }
+    pvmc_log(PVMC_LOG_WARNING, "shm: cannot use a task's memory: %s",
+             fd >= 0 ? "it is not sealed, or it has huge pages" : "out of descriptors, see ulimit -n");
 }
 
 static void end(struct pvmt_shm_link *l, bool gone)
@@ -405,34 +382,46 @@ static void end(struct pvmt_shm_link *l, bool gone)
 static void take_packet(struct pvmt_shm_link *l, struct received *r)
 {
     bool full = r->length == sizeof r->packet;
-    if (full && r->packet.kind == PACKET_HELLO)
+    if (is_hello(r))
         take_hello(l, r);
     else if (full && r->packet.kind == PACKET_ARENA)
         take_arena(l, r);
     else if (full && r->packet.kind == PACKET_GONE)
         pvmt_shm_mapping_remove(l, r->packet.number);
-    else if (full && r->packet.kind == PACKET_BELL)
-        take_bell(l, r);
     else if (full && r->packet.kind == PACKET_CLOSED)
         end(l, false);
+}
+
+/* Receives the next packet. A peer says hello before it rings, and its bell, which comes then, is not worth the
+ * reserve. */
+static enum next receive_next(struct pvmt_shm_link *l, struct received *r)
+{
+    if (l->state == PVMT_LINK_OFFERED)
+        return receive(l->socket, r) ? NEXT_PACKET : NEXT_NONE;
+    enum next next = take_ring(l->socket);
+    if (next != NEXT_PACKET)
+        return next;
+    free_reserve();
+    return receive(l->socket, r) ? NEXT_PACKET : NEXT_NONE;
 }
 
 void pvmt_shm_link_listen(struct pvmt_shm_link *l)
 {
     struct received r;
     for (int i = 0; i < PACKETS_PER_LOOK && l->socket >= 0; i++) {
-        enum next next = take_ring(l->socket);
+        enum next next = receive_next(l, &r);
         if (next == NEXT_RING)
             continue;
-        if (next == NEXT_NONE || !receive_reserved(l->socket, &r)) {
+        if (next == NEXT_NONE) {
+            reserve();
             if (__atomic_load_n(&l->theirs->closed, __ATOMIC_ACQUIRE))
                 end(l, false); /* end even if the peer could not be told */
             return;
         }
         if (r.length)
             take_packet(l, &r);
-        if (r.fd >= 0)
-            close(r.fd); /* not used */
+        drop_descriptors(&r);
+        reserve(); /* what came with an arena is closed by now */
         if (!r.length) {
             close_socket(l);
             end(l, true);
@@ -443,45 +432,49 @@ void pvmt_shm_link_listen(struct pvmt_shm_link *l)
 
 struct pvmt_shm_link *pvmt_shm_link_join(int fd, size_t ring_bytes, int *error)
 {
-    struct received r = {.fd = -1};
+    struct received r = {.fds = {-1, -1}};
     struct pvmt_shm_link *l = NULL;
     *error = PVMC_EFORMAT;
-    if (receive_reserved(fd, &r) && r.length == sizeof r.packet && r.packet.kind == PACKET_HELLO) {
-        if (r.fd < 0)
+    free_reserve();
+    if (receive(fd, &r) && is_hello(&r)) {
+        if (r.fds[0] < 0)
             *error = PVMC_ELIMIT;
-        else if (r.packet.bytes == memory_bytes(ring_bytes) && pvmc_memfd_is_sound(r.fd, r.packet.bytes))
-            *error = (l = link_new(fd, r.fd, ring_bytes, 1)) ? 0 : PVMC_ENOMEM;
+        else if (pvmc_memfd_is_sound(r.fds[0], memory_bytes(ring_bytes)))
+            *error = (l = link_new(fd, r.fds[0], ring_bytes, 1)) ? 0 : PVMC_ENOMEM;
     }
-    if (r.fd >= 0)
-        close(r.fd);
+    int bell = r.fds[1];
+    r.fds[1] = l ? -1 : bell;
+    drop_descriptors(&r);
+    reserve(); /* before the bell, which is not worth it */
     if (!l) {
         close(fd);
         return NULL;
     }
     l->state = PVMT_LINK_UP;
     meet_peer(l, &r);
-    send_hello(fd, -1, 0); /* a failure means that the peer is gone, which the socket will report */
-    __atomic_store_n(&l->mine->joined, 1, __ATOMIC_RELEASE);
+    take_bell(l, bell);
     return l;
+}
+
+int pvmt_shm_link_answer(struct pvmt_shm_link *l, int bell)
+{
+    /* Too many descriptors may be in flight: without our bell the peer wakes us by a byte. */
+    if (send_hello(l->socket, -1, bell) && send_hello(l->socket, -1, -1))
+        return PVMC_EDOWN;
+    __atomic_store_n(&l->mine->joined, 1, __ATOMIC_RELEASE);
+    return 0;
 }
 
 int pvmt_shm_link_send_arena(struct pvmt_shm_link *l, unsigned number, const struct pvmc_mem_arena *arena)
 {
     struct packet p = {.kind = PACKET_ARENA, .number = number, .bytes = arena->bytes};
-    return send_packet(l->socket, &p, arena->fd);
+    return send_packet(l->socket, &p, arena->fd, -1);
 }
 
 int pvmt_shm_link_send_gone(struct pvmt_shm_link *l, unsigned number)
 {
     struct packet p = {.kind = PACKET_GONE, .number = number};
-    return send_packet(l->socket, &p, -1);
-}
-
-void pvmt_shm_link_send_bell(struct pvmt_shm_link *l, int fd)
-{
-    struct packet p = {.kind = PACKET_BELL};
-    if (fd >= 0)
-        send_packet(l->socket, &p, fd);
+    return send_packet(l->socket, &p, -1, -1);
 }
 
 void pvmt_shm_link_ring(struct pvmt_shm_link *l, uint32_t bits)
@@ -490,8 +483,11 @@ void pvmt_shm_link_ring(struct pvmt_shm_link *l, uint32_t bits)
     if (l->socket < 0 || !(__atomic_fetch_and(&l->theirs->bell, ~both, __ATOMIC_SEQ_CST) & bits))
         return;
     static const uint64_t one = 1;
-    ssize_t n = l->bell >= 0 ? write(l->bell, &one, sizeof one) : send(l->socket, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-    (void)n; /* if the socket is full, its reader is awake */
+    if (l->bell >= 0 && write(l->bell, &one, sizeof one) == sizeof one)
+        return;
+    ssize_t n =
+        send(l->socket, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT); /* another peer may have filled the bell's counter */
+    (void)n;                                                 /* if the socket is full, its reader is awake */
 }
 
 /* ---- the end ---- */
@@ -514,7 +510,7 @@ void pvmt_shm_link_part(struct pvmt_shm_link *l)
     __atomic_store_n(&l->mine->closed, 1, __ATOMIC_RELEASE);
     struct packet p = {.kind = PACKET_CLOSED};
     if (l->socket >= 0)
-        send_packet(l->socket, &p, -1); /* if the socket is full, the peer reads it and then finds `closed` set */
+        send_packet(l->socket, &p, -1, -1); /* if the socket is full, the peer reads it and then finds `closed` set */
 }
 
 bool pvmt_shm_link_release(struct pvmt_shm_link *l)
@@ -534,7 +530,7 @@ void pvmt_shm_link_free(struct pvmt_shm_link *l)
     pvmt_shm_lending_end(l);
     pvmt_shm_mappings_free(l);
     close_socket(l);
-    unmap(l);
+    munmap(l->area, memory_bytes(l->ring_bytes));
     DL_DELETE(links, l);
     free(l);
 }

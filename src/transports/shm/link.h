@@ -12,7 +12,7 @@
 #include "transports/transport.h"
 #include "wire/ring.h"
 
-#define PVMT_SHM_VERSION    3
+#define PVMT_SHM_VERSION    4
 #define PVMT_SHM_WHOLE_MAX  16384 /* bytes; whole messages up to this size are one record */
 #define PVMT_SHM_LEND_FROM  4096  /* bytes; a longer one is lent if the ring is full: its sender need not wait */
 #define PVMT_REFERENCES_MAX 1024  /* lent to one peer at a time */
@@ -27,16 +27,17 @@ enum pvmt_bell {
 /* Written by one side and read by the other. */
 struct pvmt_shm_side {
     _Alignas(64) uint32_t bell;
-    _Alignas(64) uint64_t taken;           /* position up to which this side has read its ring */
-    _Alignas(64) uint32_t returned;        /* total number of references given back */
-    _Alignas(64) uint32_t joined;          /* side 1 has joined */
-    uint32_t closed;                       /* disconnected by its owner: all it has sent is in the ring */
-    uint32_t has_barrier;                  /* registered with membarrier(), so others can make it fence */
-    uint32_t returns[PVMT_REFERENCES_MAX]; /* the references given back: a ring */
+    _Alignas(64) uint64_t taken;    /* position up to which this side has read its ring */
+    _Alignas(64) uint32_t returned; /* total number of references given back */
+    _Alignas(64) uint32_t joined;   /* side 1 has joined: spares a task that polls the looks at its socket */
+    uint32_t closed;                /* disconnected by its owner: all it has sent is in the ring */
+    uint32_t has_barrier;           /* registered with membarrier(), so others can make it fence */
 };
 
+/* A link without references uses one page of it. */
 struct pvmt_shm_area {
     struct pvmt_shm_side side[2];
+    uint32_t returns[2][PVMT_REFERENCES_MAX]; /* the references that each side has given back: a ring */
 };
 
 /* A reference to our memory that the peer holds. */
@@ -75,6 +76,8 @@ struct pvmt_shm_link {
     struct pvmw_ring_rx rx;
     struct pvmw_ring_tx tx;
     struct pvmt_shm_side *mine, *theirs;
+    uint32_t *my_returns;
+    const uint32_t *their_returns;
     uint32_t whole_max, chunk_max; /* bytes in a record */
     uint64_t untaken_max;          /* limit of bytes sent by reference that the peer has not read */
     bool may_fence;                /* a side lacks membarrier(): always fence */
@@ -107,20 +110,26 @@ struct pvmt_shm_link {
     int socket; /* -1: closed */
     int bell;   /* an eventfd that wakes the peer's process; -1: a byte on the socket does */
     int epoll;  /* the epoll set that watches it, or -1 */
-    pid_t peer; /* in our pid namespace; 0: unknown */
+    pid_t peer; /* as it says itself; 0: unknown */
     struct pvmt_shm_area *area;
-    uint8_t *rings[2];
     size_t ring_bytes;
     struct pvmt_shm_link *prev, *next; /* all links of the process */
 };
 
 /* ---- life cycle; link.c ---- */
 
-/* Creates a link and its memory, and stores the peer's end of its socket in *peer_fd. NULL on failure: see *error. */
-struct pvmt_shm_link *pvmt_shm_link_offer(size_t ring_bytes, int *peer_fd, int *error);
+/*
+ * Creates a link and its memory, and stores the peer's end of its socket in *peer_fd. NULL on failure: see *error.
+ * `bell` is the eventfd by which the peer wakes this process, -1: none. A peer that has no bell, or cannot take it,
+ * sends a byte on the socket, which costs both sides more.
+ */
+struct pvmt_shm_link *pvmt_shm_link_offer(size_t ring_bytes, int bell, int *peer_fd, int *error);
 
-/* Joins a link by the peer's end of its socket; takes ownership of fd in any case. */
+/* Joins a link by the peer's end of its socket; takes ownership of fd in any case. The peer does not know it yet. */
 struct pvmt_shm_link *pvmt_shm_link_join(int fd, size_t ring_bytes, int *error);
+
+/* Tells the peer, which sends from then on, that the link is joined. 0, or PVMC_EDOWN: the peer is gone. */
+int pvmt_shm_link_answer(struct pvmt_shm_link *l, int bell);
 
 /* Adds its socket to the epoll set, with the link as data, until unwatch or the end. 0 or PVMC_ELIMIT. */
 int pvmt_shm_link_watch(struct pvmt_shm_link *l, int epoll);
@@ -152,12 +161,6 @@ int pvmt_shm_link_send_arena(struct pvmt_shm_link *l, unsigned number, const str
 
 /* The arena of this number is gone. 0 or PVMC_EAGAIN: it was not said. */
 int pvmt_shm_link_send_gone(struct pvmt_shm_link *l, unsigned number);
-
-/*
- * Gives the peer the eventfd by which it wakes this process. A peer that cannot take it, or does not know of bells,
- * sends a byte on the socket, which costs both sides more.
- */
-void pvmt_shm_link_send_bell(struct pvmt_shm_link *l, int fd);
 
 /* Wakes the peer. For pvmt_shm_tell(). */
 void pvmt_shm_link_ring(struct pvmt_shm_link *l, uint32_t bits);
@@ -253,7 +256,7 @@ void pvmt_shm_link_drop_current(struct pvmt_shm_link *l);
 int pvmt_shm_link_receive(struct pvmt_shm_link *l);
 
 /* The next record, if it is a whole message that is not empty. Advance passes it. */
-bool pvmt_shm_link_peek_whole(const struct pvmt_shm_link *l, struct pvmt_whole *w);
+bool pvmt_shm_link_peek_whole(struct pvmt_shm_link *l, struct pvmt_whole *w);
 void pvmt_shm_link_advance_whole(struct pvmt_shm_link *l, uint32_t length);
 
 static inline bool pvmt_shm_link_has_record(const struct pvmt_shm_link *l)

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utlist.h>
-#include "core/copy.h"
+#include "core/memory/copy.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "link.h"
@@ -161,7 +161,7 @@ void pvmt_shm_lending_reap(struct pvmt_shm_link *l)
         return;
     }
     while (b->returned != returned) {
-        uint32_t number = __atomic_load_n(&l->theirs->returns[b->returned++ % PVMT_REFERENCES_MAX], __ATOMIC_RELAXED);
+        uint32_t number = __atomic_load_n(&l->their_returns[b->returned++ % PVMT_REFERENCES_MAX], __ATOMIC_RELAXED);
         if (number >= PVMT_REFERENCES_MAX || !b->loans[number].mem) {
             pvmt_shm_link_fail(l, PVMC_EFORMAT, "it returned a reference that it never received");
             return;
@@ -282,7 +282,7 @@ static void give_back(struct pvmt_shm_link *l, uint32_t loan)
 {
     if (l->foreign)
         return;
-    __atomic_store_n(&l->mine->returns[l->returned % PVMT_REFERENCES_MAX], loan, __ATOMIC_RELAXED);
+    __atomic_store_n(&l->my_returns[l->returned % PVMT_REFERENCES_MAX], loan, __ATOMIC_RELAXED);
     pvmt_shm_tell(l, &l->mine->returned, ++l->returned, PVMT_WAKE_ROOM);
 }
 

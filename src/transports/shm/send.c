@@ -6,7 +6,7 @@
  * exceptions are data in place, whose sender waits for pending(), and a process that has no memory left to share.
  */
 #include <string.h>
-#include "core/copy.h"
+#include "core/memory/copy.h"
 #include "core/error.h"
 #include "core/message/message.h"
 #include "link.h"
@@ -18,6 +18,13 @@ __attribute__((noinline)) void *pvmt_shm_link_reserve_again(struct pvmt_shm_link
     if (!pvmw_ring_refresh(&l->tx)) {
         pvmt_shm_link_fail(l, PVMC_EFORMAT, "it acknowledged records that were never sent");
         return NULL;
+    }
+    uint32_t rest = pvmw_ring_rest(&l->tx, cells);
+    if (rest) {
+        struct pvmw_long_cell *end = (void *)l->tx.next;
+        uint32_t word = pvmw_ring_finish(&l->tx, PVMW_RECORD_SKIP, rest, (rest - 1) * PVMW_CELL_BYTES);
+        __atomic_store_n(&end->word, word, __ATOMIC_RELEASE); /* the next record wakes the peer */
+        pvmw_ring_refresh(&l->tx);
     }
     return pvmw_ring_reserve(&l->tx, cells);
 }
@@ -149,7 +156,7 @@ bool pvmt_shm_link_has_room(struct pvmt_shm_link *l)
 {
     uint64_t half = (l->tx.mask + 1) / 2;
     return !l->current &&
-           (pvmw_ring_room(&l->tx) >= half || (pvmw_ring_refresh(&l->tx) && pvmw_ring_room(&l->tx) >= half)) &&
+           (pvmw_ring_room(&l->tx) > half || (pvmw_ring_refresh(&l->tx) && pvmw_ring_room(&l->tx) > half)) &&
            pvmt_shm_lending_has_room(l);
 }
 
@@ -168,7 +175,8 @@ static int push_first(struct pvmt_shm_link *l, struct pvmc_frame *f)
 static bool fits(struct pvmt_shm_link *l, const struct pvmc_frame *f)
 {
     uint64_t chunks = f->h.length / l->chunk_max + 1, cells = pvmw_cells_of(f->h.length) + 2 * chunks;
-    return cells <= l->tx.mask && pvmt_shm_link_reserve(l, (uint32_t)cells);
+    cells += 1 + pvmw_cells_of(l->chunk_max); /* may be lost at the end of the ring */
+    return pvmw_ring_room(&l->tx) >= cells || (pvmw_ring_refresh(&l->tx) && pvmw_ring_room(&l->tx) >= cells);
 }
 
 /* The start of the payload if it is contiguous in the frame's memory, else NULL. */

@@ -2,9 +2,9 @@
  * shm.c - frames between two tasks of one host by shared memory.
  *
  * An offer makes a socketpair and a sealed memfd with two rings (link.h, ring.h). The descriptor of the offer is the
- * peer's end of the socket, and the memfd waits in it: nothing has a name. The socket reports the end of the other side
- * and carries descriptors: those of arenas, and the bell of each process, an eventfd that wakes it. A link keeps the
- * socket and the peer's bell.
+ * peer's end of the socket, and the memfd waits in it, with the bell of this process, an eventfd that wakes it: nothing
+ * has a name. The answer on the socket brings the peer's bell. The socket reports the end of the other side and carries
+ * the descriptors of arenas. A link keeps the socket and the peer's bell.
  *
  *   small whole messages   copied into the ring, one cache line for up to 24 bytes                        send.c
  *   larger ones            stay in the sender's arena, the peer reads them there and gives them back   reference.c
@@ -150,7 +150,6 @@ static int list_add(struct shm_transport *t, struct pvmt_shm_link *l, void *owne
         return rc;
     l->base = (struct pvmt_endpoint){.transport = &t->base, .owner = owner};
     t->links[t->count++] = l;
-    pvmt_shm_link_send_bell(l, t->bell);
     return 0;
 }
 
@@ -192,24 +191,39 @@ static void tidy(struct shm_transport *t)
 
 /* ---- connecting ---- */
 
-static void host_identity(char id[IDENTITY_BYTES])
+/* The boot id, zeros if it is unknown: without /proc, the descriptor alone proves that the peer is on this host. */
+static const char *host_identity(void)
 {
-    memset(id, 0, IDENTITY_BYTES);
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    static char id[IDENTITY_BYTES];
+    static bool is_read;
+    int fd = is_read ? -1 : open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return; /* without /proc, the descriptor alone proves that the peer is on this host */
-    ssize_t n = read(fd, id, IDENTITY_BYTES);
-    (void)n;
+        return id;
+    is_read = read(fd, id, sizeof id) == sizeof id;
     close(fd);
+    return id;
+}
+
+static void shm_disconnect(struct pvmt_endpoint *ep)
+{
+    struct shm_transport *t = of(ep->transport);
+    struct pvmt_shm_link *l = link_of(ep);
+    if (l->current && !l->current->mem)
+        pvmt_shm_link_drop_current(l); /* its data may be gone */
+    l->parted = true;
+    if (!l->current)
+        pvmt_shm_link_part(l);
+    t->untidy = true;
+    if (!t->in_progress)
+        tidy(t);
 }
 
 static int shm_offer(struct pvmt_transport *base, void *owner, uint8_t blob[PVMT_OFFER_MAX], int *fd,
                      struct pvmt_endpoint **out)
 {
     struct shm_transport *t = of(base);
-    char id[IDENTITY_BYTES];
     int rc;
-    struct pvmt_shm_link *l = pvmt_shm_link_offer(t->ring_bytes, fd, &rc);
+    struct pvmt_shm_link *l = pvmt_shm_link_offer(t->ring_bytes, t->bell, fd, &rc);
     if (!l)
         return rc;
     rc = list_add(t, l, owner);
@@ -218,17 +232,21 @@ static int shm_offer(struct pvmt_transport *base, void *owner, uint8_t blob[PVMT
         pvmt_shm_link_free(l);
         return rc;
     }
-    host_identity(id);
     struct pvmc_buf b;
     pvmc_buf_init(&b);
     pvmc_buf_put_u32(&b, PVMT_SHM_VERSION);
     pvmc_buf_put_u32(&b, pvmc_dsig_own());
     pvmc_buf_put_u32(&b, (uint32_t)t->ring_bytes);
-    pvmc_buf_put_bytes(&b, id, sizeof id);
+    pvmc_buf_put_bytes(&b, host_identity(), IDENTITY_BYTES);
     rc = pvmc_buf_error(&b) ? PVMC_ENOMEM : (int)b.length;
     if (rc > 0)
         memcpy(blob, b.data, b.length);
     pvmc_buf_free(&b);
+    if (rc < 0) {
+        close(*fd);
+        shm_disconnect(&l->base);
+        return rc;
+    }
     *out = &l->base;
     return rc;
 }
@@ -236,14 +254,12 @@ static int shm_offer(struct pvmt_transport *base, void *owner, uint8_t blob[PVMT
 /* Stores the size of the rings. 0, or why the offer cannot be joined. */
 static int read_offer(const uint8_t *blob, size_t length, size_t *ring_bytes)
 {
-    char id[IDENTITY_BYTES];
     struct pvmc_buf b;
-    host_identity(id);
     pvmc_buf_view(&b, blob, length);
     uint32_t version = pvmc_buf_get_u32(&b);
     pvmc_dsig dsig = pvmc_buf_get_u32(&b);
     *ring_bytes = pvmc_buf_get_u32(&b);
-    const uint8_t *theirs = pvmc_buf_get_bytes(&b, sizeof id);
+    const uint8_t *theirs = pvmc_buf_get_bytes(&b, IDENTITY_BYTES);
     if (!pvmc_buf_error(&b) && version != PVMT_SHM_VERSION)
         return PVMC_EVERSION;
     if (pvmc_buf_end(&b) || *ring_bytes < 16384 || *ring_bytes > (16u << 20) || (*ring_bytes & (*ring_bytes - 1)))
@@ -255,7 +271,7 @@ static int read_offer(const uint8_t *blob, size_t length, size_t *ring_bytes)
                       dsig, pvmc_dsig_own());
         return PVMC_EUNSUPPORTED;
     }
-    return memcmp(id, theirs, sizeof id) ? PVMC_EUNREACHABLE : 0;
+    return memcmp(host_identity(), theirs, IDENTITY_BYTES) ? PVMC_EUNREACHABLE : 0;
 }
 
 static int shm_join(struct pvmt_transport *base, const uint8_t *blob, size_t length, int fd, void *owner,
@@ -275,28 +291,19 @@ static int shm_join(struct pvmt_transport *base, const uint8_t *blob, size_t len
     if (!l)
         return rc;
     rc = list_add(of(base), l, owner);
-    if (rc)
+    if (rc) {
         pvmt_shm_link_free(l);
+        return rc;
+    }
+    rc = pvmt_shm_link_answer(l, of(base)->bell); /* at last: from now on the peer sends */
+    if (rc)
+        shm_disconnect(&l->base);
     else
         *out = &l->base;
     return rc;
 }
 
 /* ---- the end ---- */
-
-static void shm_disconnect(struct pvmt_endpoint *ep)
-{
-    struct shm_transport *t = of(ep->transport);
-    struct pvmt_shm_link *l = link_of(ep);
-    if (l->current && !l->current->mem)
-        pvmt_shm_link_drop_current(l); /* its data may be gone */
-    l->parted = true;
-    if (!l->current)
-        pvmt_shm_link_part(l);
-    t->untidy = true;
-    if (!t->in_progress)
-        tidy(t);
-}
 
 static void shm_close(struct pvmt_transport *base)
 {
@@ -498,7 +505,7 @@ static int shm_fd(struct pvmt_transport *base)
 static bool has_work(struct pvmt_shm_link *l)
 {
     if (l->state == PVMT_LINK_OFFERED)
-        return l->ended || __atomic_load_n(&l->theirs->joined, __ATOMIC_ACQUIRE);
+        return l->ended; /* the peer's HELLO keeps the socket readable */
     if (pvmt_shm_link_can_push(l))
         return true;
     if (l->parted || l->state == PVMT_LINK_DOWN)

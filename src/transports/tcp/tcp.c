@@ -19,8 +19,8 @@
 #include "tcp.h"
 
 #define EVENTS_MAX 64
-#define DIRECT_MAX 2  /* with up to this many links, they are read without epoll */
-#define EPOLL_TURN 16 /* reads between two calls of epoll for other events */
+#define DIRECT_MAX PVMT_SLEEP_FDS /* with up to this many links, they are read without epoll */
+#define EPOLL_TURN 16             /* reads between two calls of epoll for other events */
 
 /* ---- settings ---- */
 
@@ -447,10 +447,22 @@ static int read_all(struct tcp_transport *t)
     return n;
 }
 
+/* Whether the links that are up are few, and only reading is due. */
+static bool is_direct(const struct tcp_transport *t)
+{
+    return t->up <= DIRECT_MAX && !t->waiting;
+}
+
+/* Whether epoll may report anything else. */
+static bool has_others(const struct tcp_transport *t)
+{
+    return t->door.listeners || t->dialing || !t->up;
+}
+
 static int tcp_progress(struct pvmt_transport *base)
 {
     struct tcp_transport *t = (struct tcp_transport *)base;
-    bool few = t->up <= DIRECT_MAX && !t->waiting, others = t->door.listeners || t->dialing || !t->up;
+    bool few = is_direct(t), others = has_others(t);
     int n = 0, events = 0;
     t->in_progress = true;
     if (few || t->unread)
@@ -482,6 +494,18 @@ static int tcp_arm(struct pvmt_transport *base)
     return t->unread;
 }
 
+static unsigned tcp_sleep_on(struct pvmt_transport *base, struct pollfd fds[PVMT_SLEEP_FDS])
+{
+    const struct tcp_transport *t = (const struct tcp_transport *)base;
+    unsigned n = 0;
+    if (!is_direct(t) || has_others(t) || t->timer_us || t->unread)
+        return 0;
+    for (const struct tcp_link *e = t->links; e; e = e->next)
+        if (e->state == TCP_UP)
+            fds[n++] = (struct pollfd){.fd = e->watch.fd, .events = POLLIN};
+    return n;
+}
+
 const struct pvmt_transport_ops pvmt_tcp_ops = {
     .name = "tcp",
     .summary = "TCP connections between tasks, over IPv4 and IPv6",
@@ -498,4 +522,5 @@ const struct pvmt_transport_ops pvmt_tcp_ops = {
     .progress = tcp_progress,
     .fd = tcp_fd,
     .arm = tcp_arm,
+    .sleep_on = tcp_sleep_on,
 };

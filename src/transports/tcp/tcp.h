@@ -176,7 +176,8 @@ void pvmt_tcp_link_up(struct tcp_link *e, struct tcp_watch *from, struct pvmw_tl
 
 /*
  * A socket watched by epoll makes each send about 0.2 us slower. A link that is read directly, and has data again and
- * again while nobody sleeps, is therefore removed from epoll until the transport is armed.
+ * again, is therefore removed from epoll until the transport is armed. Who sleeps on the sockets themselves need not
+ * arm it.
  */
 void pvmt_tcp_link_set_aside(struct tcp_link *e);
 void pvmt_tcp_links_watch_all(struct tcp_transport *t);

@@ -11,7 +11,7 @@
 #include "core/log.h"
 #include "unix.h"
 
-#define DIRECT_MAX 2 /* with up to this many endpoints, they are read without epoll */
+#define DIRECT_MAX PVMT_SLEEP_FDS /* with up to this many endpoints, they are read without epoll */
 
 static int unix_available(char *why, size_t size)
 {
@@ -214,22 +214,28 @@ static int go_on_after_pauses(struct unix_transport *t)
     return n;
 }
 
+static void handle(struct unix_endpoint *e, uint32_t what)
+{
+    if (!e->stream.ended && what & EPOLLOUT)
+        pvmt_unix_endpoint_writable(e);
+    if (!e->stream.ended && what & (EPOLLHUP | EPOLLERR))
+        pvmt_unix_endpoint_hung_up(e);
+    if (!e->stream.ended && what & (EPOLLIN | EPOLLHUP | EPOLLERR))
+        pvmt_unix_endpoint_readable(e);
+}
+
 static int handle_events(struct unix_transport *t)
 {
     int n = epoll_wait(t->epoll_fd, t->events, UNIX_EVENTS_MAX, 0);
     for (int i = 0; i < n; i++) {
         struct unix_endpoint *e = t->events[i].data.ptr;
         uint32_t what = t->events[i].events;
-        if (!e) {
+        if (!e)
             accept_all(t);
-            continue;
-        }
-        if (!e->stream.ended && what & EPOLLOUT)
-            pvmt_unix_endpoint_writable(e);
-        if (!e->stream.ended && what & (EPOLLHUP | EPOLLERR))
-            pvmt_unix_endpoint_hung_up(e);
-        if (!e->stream.ended && what & (EPOLLIN | EPOLLHUP | EPOLLERR))
+        else if (what == EPOLLIN && !e->stream.ended)
             pvmt_unix_endpoint_readable(e);
+        else
+            handle(e, what);
     }
     return n >= 0 ? n : errno == EINTR ? 0 : PVMC_ESYSTEM;
 }
@@ -255,6 +261,12 @@ static bool any_waits_for_room(const struct unix_transport *t)
     return false;
 }
 
+/* Whether the endpoints are few, and only reading is due. */
+static bool is_direct(const struct unix_transport *t)
+{
+    return t->listen_fd < 0 && t->count <= DIRECT_MAX && !any_waits_for_room(t);
+}
+
 static void end_yields(struct unix_transport *t)
 {
     t->yielded = false;
@@ -265,7 +277,7 @@ static void end_yields(struct unix_transport *t)
 static int unix_progress(struct pvmt_transport *base)
 {
     struct unix_transport *t = (struct unix_transport *)base;
-    bool direct = t->listen_fd < 0 && t->count <= DIRECT_MAX && !any_waits_for_room(t);
+    bool direct = is_direct(t);
     t->in_progress = true;
     if (t->yielded)
         end_yields(t);
@@ -292,6 +304,20 @@ static int unix_arm(struct pvmt_transport *base)
     return 0; /* epoll is level-triggered: unread data stays readable */
 }
 
+static unsigned unix_sleep_on(struct pvmt_transport *base, struct pollfd fds[PVMT_SLEEP_FDS])
+{
+    const struct unix_transport *t = (const struct unix_transport *)base;
+    unsigned n = 0;
+    if (!is_direct(t))
+        return 0;
+    for (const struct unix_endpoint *e = t->endpoints; e; e = e->next) {
+        if (e->paused || e->yielded || e->stream.unread)
+            return 0;
+        fds[n++] = (struct pollfd){.fd = e->stream.fd, .events = POLLIN};
+    }
+    return n;
+}
+
 const struct pvmt_transport_ops pvmt_unix_ops = {
     .name = "unix",
     .summary = "Unix stream socket between a task and its daemon",
@@ -312,4 +338,5 @@ const struct pvmt_transport_ops pvmt_unix_ops = {
     .progress = unix_progress,
     .fd = unix_fd,
     .arm = unix_arm,
+    .sleep_on = unix_sleep_on,
 };

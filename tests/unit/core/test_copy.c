@@ -1,5 +1,5 @@
 /* test_copy.c - large copies, which may go past the caches. */
-#include "core/copy.h"
+#include "core/memory/copy.h"
 #include <stdlib.h>
 #include <string.h>
 #include "tests/unit/unit.h"
@@ -39,8 +39,9 @@ static void expect_copy(void (*copy)(void *, const void *, size_t), size_t to_sh
     }
 }
 
-static const size_t sizes[] = {0,         1,         63,        64,       2048,         128 * KIB - 1,
-                               128 * KIB, 256 * KIB, 300 * KIB, MIB + 17, 16 * MIB - 1, 16 * MIB + 65};
+static const size_t sizes[] = {
+    0,         1,         63,        64,       2048,         4095,         4096, 5000, 128 * KIB - 1,
+    128 * KIB, 256 * KIB, 300 * KIB, MIB + 17, 16 * MIB - 1, 16 * MIB + 65};
 static const size_t shifts[] = {0, 1, 16, 63};
 
 START_TEST(copies_end_where_they_should)

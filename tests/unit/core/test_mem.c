@@ -1,7 +1,7 @@
 /* test_mem.c - message memory: reference counts, growth, and the cache of large regions. */
 #include "core/error.h"
 #include "core/log.h"
-#include "core/mem.h"
+#include "core/memory/mem.h"
 #include "tests/unit/unit.h"
 #include <sys/resource.h>
 #include <sys/wait.h>

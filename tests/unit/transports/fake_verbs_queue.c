@@ -98,8 +98,8 @@ void fake_ack_cq_events(struct ibv_cq *cq, unsigned count)
 static struct fake_receive *receive_new(const struct ibv_recv_wr *wr)
 {
     struct fake_receive *r = calloc(1, sizeof *r);
-    if (wr->num_sge != 1 || wr->next)
-        fake_violation("receives of one piece are known here, one at a time");
+    if (wr->num_sge != 1)
+        fake_violation("receives of one piece are known here");
     r->wr = *wr;
     r->sge = wr->sg_list[0];
     if (!fake_mr_find(r->sge.lkey, r->sge.addr, r->sge.length, IBV_ACCESS_LOCAL_WRITE))
@@ -151,12 +151,14 @@ int fake_destroy_srq(struct ibv_srq *base)
 int fake_post_srq_recv(struct ibv_srq *base, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
     struct fake_srq *s = (struct fake_srq *)base;
-    *bad = wr;
-    if (fake_fails(FAKE_post_srq_recv) || s->count == s->most)
-        return errno = ENOMEM;
-    struct fake_receive *r = receive_new(wr);
-    DL_APPEND(s->receives, r);
-    s->count++;
+    for (; wr; wr = wr->next) {
+        *bad = wr;
+        if (fake_fails(FAKE_post_srq_recv) || s->count == s->most)
+            return errno = ENOMEM;
+        struct fake_receive *r = receive_new(wr);
+        DL_APPEND(s->receives, r);
+        s->count++;
+    }
     run_all();
     return 0;
 }

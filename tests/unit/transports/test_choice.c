@@ -2,6 +2,9 @@
 #include "tests/unit/unit.h"
 #include "core/error.h"
 #include "transports/choice.h"
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static struct pvmt_choice choice;
 static char why[2048];
@@ -17,6 +20,7 @@ static const char *names(const char *text)
     static char list[256];
     setenv("PVM_RDMA_DEVICE", "none", 1); /* so that rdma is not usable, wherever the test runs */
     list[0] = '\0';
+    ck_assert_int_eq(pvmt_choice_check(text, why, sizeof why), 0);
     ck_assert_int_eq(pvmt_choice_parse(text, &choice, why, sizeof why), 0);
     for (unsigned i = 0; i < choice.count; i++) {
         strcat(list, i ? " " : "");
@@ -27,6 +31,7 @@ static const char *names(const char *text)
 
 static void check_refused(const char *text, const char *reason)
 {
+    ck_assert_int_eq(pvmt_choice_check(text, why, sizeof why), PVMC_EPARAM);
     ck_assert_int_eq(pvmt_choice_parse(text, &choice, why, sizeof why), PVMC_EPARAM);
     check_has(text);
     check_has(reason);
@@ -48,6 +53,26 @@ static bool wants_to_be_named(const struct pvmt_transport_row *row)
         row->ops->query(NULL, &a);
     return a.by_name_only;
 }
+
+static unsigned memfds; /* created by this process */
+
+int memfd_create(const char *name, unsigned flags)
+{
+    memfds++;
+    return (int)syscall(SYS_memfd_create, name, flags);
+}
+
+/* Asking takes time at the start of each task. shm creates a memfd to find out. */
+START_TEST(each_is_asked_once)
+{
+    memfds = 0;
+    ck_assert_str_ne(names("auto"), "");
+    ck_assert_uint_eq(memfds, 1);
+    memfds = 0;
+    ck_assert_str_ne(names("shm,auto"), "");
+    ck_assert_uint_eq(memfds, 1);
+}
+END_TEST
 
 START_TEST(auto_takes_all_usable_ones_the_fastest_first)
 {
@@ -121,6 +146,6 @@ START_TEST(long_texts_are_cut)
 }
 END_TEST
 
-UNIT_MAIN("choice", auto_takes_all_usable_ones_the_fastest_first, a_list_is_taken_in_its_order, names_are_excluded,
-          unknown_names_are_errors_that_list_the_known_ones, what_is_not_usable_is_left_out_and_said,
-          long_texts_are_cut)
+UNIT_MAIN("choice", each_is_asked_once, auto_takes_all_usable_ones_the_fastest_first, a_list_is_taken_in_its_order,
+          names_are_excluded, unknown_names_are_errors_that_list_the_known_ones,
+          what_is_not_usable_is_left_out_and_said, long_texts_are_cut)

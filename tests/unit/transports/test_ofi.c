@@ -353,6 +353,25 @@ START_TEST(revoked_memory_is_not_delivered)
 }
 END_TEST
 
+/* A goodbye before the sender has heard that its frame was read: nothing is lost. */
+START_TEST(memory_taken_back_after_it_was_read_is_no_loss)
+{
+    meet();
+    ck_assert_int_eq(send_frame(&b, 200000), 0);
+    for (int i = 0; i < 10000 && !a.done; i++)
+        ops->progress(a.transport);
+    ck_assert_int_eq(a.done, 1);
+    ck_assert_uint_eq(link_of(&b)->loan_count, 1);
+    ops->disconnect(b.ep);
+    b.ep = NULL;
+    for (int i = 0; i < 10000 && !a.down; i++)
+        turn();
+    ck_assert_int_eq(a.down, 1);
+    ck_assert_int_eq(a.reason, 0);
+    part();
+}
+END_TEST
+
 /* Frames that complete out of order are delivered in order, and a goodbye takes effect after them. */
 START_TEST(order_does_not_depend_on_the_provider)
 {
@@ -505,6 +524,7 @@ END_TEST
 
 UNIT_MAIN("ofi", golden_bytes, what_makes_no_sense_is_refused, auto_takes_cards_that_verbs_cannot_use,
           unknown_providers_are_named, strangers_are_not_heard, malformed_messages_end_the_link,
-          forged_frames_do_no_harm, revoked_memory_is_not_delivered, order_does_not_depend_on_the_provider,
-          revoked_memory_stays_readable, retired_loans_are_bounded, memory_of_loans_goes_back,
-          late_goodbyes_outlive_their_link, silence_counts_while_the_provider_refuses, lost_devices_wake_nobody)
+          forged_frames_do_no_harm, revoked_memory_is_not_delivered, memory_taken_back_after_it_was_read_is_no_loss,
+          order_does_not_depend_on_the_provider, revoked_memory_stays_readable, retired_loans_are_bounded,
+          memory_of_loans_goes_back, late_goodbyes_outlive_their_link, silence_counts_while_the_provider_refuses,
+          lost_devices_wake_nobody)

@@ -297,6 +297,38 @@ START_TEST(nothing_fails)
 }
 END_TEST
 
+/* Slots go back to the shared queue while the task waits, not while it has messages to take. */
+START_TEST(slots_are_posted_while_it_waits)
+{
+    static const unsigned upto[] = {2, 3}; /* small frames */
+    begin(false, false);
+    pvmt_rdma_port_forget();
+    ck_assert(!ops->open(NULL, &callbacks, &a, &a.transport) && !ops->open(NULL, &callbacks, &b, &b.transport) &&
+              meet());
+    const struct rdma_transport *t = (const struct rdma_transport *)b.transport;
+    for (unsigned round = 0; round < 2; round++) {
+        for (unsigned k = 0; k < 20; k++)
+            turn(k);
+        unsigned posted = fake_uses[FAKE_post_srq_recv], count = upto[round] - a.sent;
+        ck_assert_uint_eq(t->spare_count, 0);
+        while (a.sent < upto[round])
+            try_to_send(&a);
+        while (b.got < a.sent)
+            ops->progress(b.transport);
+        ck_assert_uint_eq(fake_uses[FAKE_post_srq_recv], posted);
+        ck_assert_uint_eq(t->spare_count, count);
+        if (round == 0)
+            ops->progress(b.transport); /* finds nothing */
+        else
+            ops->arm(b.transport);
+        ck_assert_uint_eq(fake_uses[FAKE_post_srq_recv], posted + count);
+        ck_assert_uint_eq(t->spare_count, 0);
+    }
+    close_end(&a);
+    close_end(&b);
+}
+END_TEST
+
 /* A peer sends messages that none of our tasks does: at worst the link ends. */
 START_TEST(peers_break_the_rules)
 {
@@ -394,6 +426,7 @@ int main(void)
     TCase *all = tcase_create("rdma-faults");
     tcase_set_timeout(all, 120);
     tcase_add_test(all, nothing_fails);
+    tcase_add_test(all, slots_are_posted_while_it_waits);
     tcase_add_loop_test(all, every_call_fails, 0, 2 * FAKE_CALL_COUNT);
     tcase_add_loop_test(all, every_completion_fails, 1, IBV_WC_GENERAL_ERR + 1);
     tcase_add_loop_test(all, events_come_at_any_time, IBV_EVENT_CQ_ERR, IBV_EVENT_GID_CHANGE + 1);

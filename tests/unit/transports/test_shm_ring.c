@@ -139,6 +139,56 @@ START_TEST(records_come_out_as_they_went_in)
 }
 END_TEST
 
+/* The place of a record in a ring that is mapped once, behind a record of kind SKIP if need be. NULL: no room. */
+static uint8_t *reserve_before_the_end(uint32_t cells)
+{
+    uint8_t *cell = pvmw_ring_reserve(&tx, cells);
+    if (cell)
+        return cell;
+    ck_assert(pvmw_ring_refresh(&tx));
+    uint32_t rest = pvmw_ring_rest(&tx, cells);
+    if (rest) {
+        cell = tx.next;
+        uint32_t word = pvmw_ring_finish(&tx, PVMW_RECORD_SKIP, rest, (rest - 1) * PVMW_CELL_BYTES);
+        __atomic_store_n((uint32_t *)(void *)cell, word, __ATOMIC_RELEASE);
+        ck_assert(pvmw_ring_refresh(&tx));
+    }
+    return pvmw_ring_reserve(&tx, cells);
+}
+
+/* Many laps in a ring that is mapped once, before memory that must not be touched. */
+START_TEST(no_record_crosses_the_end)
+{
+    setup();
+    ck_assert_int_eq(mprotect(tx.cells + RING_BYTES, RING_BYTES, PROT_NONE), 0);
+    pvmw_ring_tx_stop_at_end(&tx);
+    uint32_t in = 0, out = 0, skipped = 0, word;
+    for (int round = 0; round < 20000; round++) {
+        for (int i = round / 7 % 5; i >= 0; i--) {
+            uint32_t cells = 1 + pvmw_cells_of(length_of(in));
+            uint8_t *cell = reserve_before_the_end(cells);
+            if (!cell)
+                break;
+            ck_assert(cell + cells * PVMW_CELL_BYTES <= tx.cells + RING_BYTES);
+            ck_assert(put(in, length_of(in)));
+            in++;
+        }
+        for (int i = round / 3 % 6; i > 0 && out < in; i--) {
+            if (pvmw_ring_peek(&rx, &word) && pvmw_word_kind(word) == PVMW_RECORD_SKIP) {
+                pvmw_ring_advance(&rx, 1 + pvmw_cells_of(pvmw_word_length(word)));
+                publish_taken();
+                ck_assert_uint_eq(rx.position % CELLS, 0);
+                skipped++;
+            }
+            ck_assert(get(out, length_of(out)));
+            out++;
+        }
+    }
+    ck_assert_uint_gt(rx.position, 100 * CELLS);
+    ck_assert_uint_gt(skipped, 50);
+}
+END_TEST
+
 /* How many pages of the ring have memory. */
 static int pages(void)
 {
@@ -212,4 +262,5 @@ START_TEST(two_threads)
 END_TEST
 
 UNIT_MAIN("shm_ring", an_empty_ring_has_nothing, a_full_ring_takes_no_more, records_come_out_as_they_went_in,
-          a_ring_that_is_hardly_used_has_little_memory, impossible_positions_are_noticed, two_threads)
+          no_record_crosses_the_end, a_ring_that_is_hardly_used_has_little_memory, impossible_positions_are_noticed,
+          two_threads)

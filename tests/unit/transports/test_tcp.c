@@ -396,6 +396,37 @@ START_TEST(busy_links_wake_sleepers_all_the_same)
 }
 END_TEST
 
+/* A quiet link wakes a sleeper without epoll. What else can happen must be watched by epoll. */
+START_TEST(sleepers_poll_the_socket)
+{
+    struct pvmt_endpoint *waiting;
+    uint8_t other[PVMT_OFFER_MAX];
+    struct pollfd fds[PVMT_SLEEP_FDS];
+    int none;
+    setup();
+    ck_assert_uint_eq(ops->sleep_on(offering.transport, fds), 0); /* no link */
+    come_together();
+    const struct tcp_transport *t = (struct tcp_transport *)offering.transport;
+    for (uint32_t i = 0; i < 200; i++) {
+        ck_assert_uint_eq(ops->sleep_on(offering.transport, fds), 1);
+        ck_assert_int_eq(poll(fds, 1, 0), 0);
+        ck_assert_int_eq(send_frame(&joining, i, 8), 0);
+        ck_assert_int_eq(poll(fds, 1, 5000), 1);
+        DRIVE_UNTIL(offering.done == (int)i + 1);
+    }
+    ck_assert_uint_eq(t->aside, 1); /* and sleeping this way leaves it so */
+    ck_assert_int_gt(ops->offer(offering.transport, &offering, other, &none, &waiting), 0);
+    ck_assert_uint_eq(ops->sleep_on(offering.transport, fds), 0); /* somebody may connect */
+    ops->disconnect(waiting);
+    ck_assert_uint_eq(ops->sleep_on(offering.transport, fds), 1);
+    frozen = true;
+    for (uint32_t i = 200; send_frame(&offering, i, 60000) == 0; i++)
+        ck_assert_uint_lt(i, 100000);
+    ck_assert_uint_eq(ops->sleep_on(offering.transport, fds), 0); /* the socket may get room */
+    teardown();
+}
+END_TEST
+
 /* ---- TLS ---- */
 
 START_TEST(tls_on_both_sides)
@@ -539,6 +570,7 @@ int main(void)
                                   frames_wait_behind_a_full_socket,
                                   frames_wait_for_the_connection,
                                   busy_links_wake_sleepers_all_the_same,
+                                  sleepers_poll_the_socket,
                                   tls_on_both_sides,
                                   tls_frames_wait_behind_a_full_socket,
                                   tls_sleepers_are_woken,

@@ -9,6 +9,7 @@
 #include "tests/unit/descriptors.h"
 #include "tests/unit/unit.h"
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -460,6 +461,27 @@ START_TEST(a_yield_lasts_for_one_progress)
 }
 END_TEST
 
+/* Not where others may connect or input is not read. */
+START_TEST(sleepers_poll_the_socket)
+{
+    struct pollfd fds[PVMT_SLEEP_FDS];
+    start();
+    ck_assert_uint_eq(ops->sleep_on(server, fds), 0);
+    ck_assert_uint_eq(ops->sleep_on(client, fds), 1);
+    ck_assert_int_eq(poll(fds, 1, 0), 0);
+    struct pvmc_frame *f = frame(0, 10, -1);
+    f->h.flags = 0;
+    ck_assert_int_eq(ops->send(server_ep, f), 0);
+    pvmc_frame_unref(f);
+    ck_assert_int_eq(poll(fds, 1, 5000), 1);
+    ops->pause(client_ep, true);
+    ck_assert_uint_eq(ops->sleep_on(client, fds), 0);
+    ops->pause(client_ep, false);
+    ck_assert_uint_eq(ops->sleep_on(client, fds), 1);
+    stop();
+}
+END_TEST
+
 START_TEST(a_paused_peer_that_dies_is_read_to_the_end)
 {
     start();
@@ -509,7 +531,8 @@ START_TEST(nothing_leaks_when_paused_on_close)
 END_TEST
 
 UNIT_MAIN("unix", a_pause_stops_behind_the_frame, what_was_read_before_a_pause_is_not_lost,
-          a_yield_lasts_for_one_progress, a_paused_peer_that_dies_is_read_to_the_end, sending_to_a_paused_peer_goes_on,
-          nothing_leaks_when_paused_on_close, each_comes_with_its_frame, in_any_cut_of_the_header,
-          a_missing_one_is_not_taken_from_the_next, unwanted_ones_are_closed, more_than_there_is_room_for_is_truncated,
-          without_descriptors_left_it_is_lost, nothing_leaks_when_the_peer_goes, nothing_leaks_on_close)
+          a_yield_lasts_for_one_progress, sleepers_poll_the_socket, a_paused_peer_that_dies_is_read_to_the_end,
+          sending_to_a_paused_peer_goes_on, nothing_leaks_when_paused_on_close, each_comes_with_its_frame,
+          in_any_cut_of_the_header, a_missing_one_is_not_taken_from_the_next, unwanted_ones_are_closed,
+          more_than_there_is_room_for_is_truncated, without_descriptors_left_it_is_lost,
+          nothing_leaks_when_the_peer_goes, nothing_leaks_on_close)

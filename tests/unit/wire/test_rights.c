@@ -22,7 +22,9 @@ static int take(void)
     struct iovec piece = {&byte, 1};
     struct msghdr msg = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = &room, .msg_controllen = sizeof room};
     ck_assert_int_eq(recvmsg(ends[1], &msg, MSG_CMSG_CLOEXEC), 1);
-    return pvmw_rights_take(&msg);
+    int fd;
+    pvmw_rights_take(&msg, &fd, 1);
+    return fd;
 }
 
 static void take_of_any_number(int type)
@@ -66,12 +68,50 @@ START_TEST(what_was_attached_comes)
     struct iovec piece = {&byte, 1};
     struct msghdr msg = {.msg_iov = &piece, .msg_iovlen = 1};
     start(SOCK_STREAM);
-    pvmw_rights_attach(&msg, &room, ends[0]);
+    pvmw_rights_attach(&msg, &room, ends, 1);
     ck_assert_int_eq(sendmsg(ends[0], &msg, 0), 1);
     int fd = take();
     ck_assert_int_eq(write(fd, "x", 1), 1);
     ck_assert_int_eq(read(ends[1], &byte, 1), 1);
     ck_assert_int_eq(byte, 'x');
+}
+END_TEST
+
+/* Up to two come, in their order, and none that was not attached. */
+START_TEST(two_come)
+{
+    static const int wanted[][2] = {{-1, -1}, {0, -1}, {-1, 0}, {0, 1}};
+    start(SOCK_SEQPACKET);
+    unsigned before = open_descriptors();
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        char byte = 0;
+        union pvmw_rights_room room;
+        struct iovec piece = {&byte, 1};
+        struct msghdr msg = {.msg_iov = &piece, .msg_iovlen = 1};
+        int fds[2] = {wanted[i][0] < 0 ? -1 : ends[0], wanted[i][1] < 0 ? -1 : ends[1]};
+        unsigned count = (fds[0] >= 0) + (fds[1] >= 0);
+        pvmw_rights_attach(&msg, &room, fds, 2);
+        ck_assert_int_eq(sendmsg(ends[0], &msg, 0), 1);
+        msg = (struct msghdr){.msg_iov = &piece, .msg_iovlen = 1, .msg_control = &room, .msg_controllen = sizeof room};
+        ck_assert_int_eq(recvmsg(ends[1], &msg, MSG_CMSG_CLOEXEC), 1);
+        pvmw_rights_take(&msg, fds, 2);
+        ck_assert_int_eq(fds[0] >= 0, count > 0);
+        ck_assert_int_eq(fds[1] >= 0, count > 1);
+        ck_assert_uint_eq(open_descriptors(), before + count);
+        for (int k = 0; k < 2; k++)
+            if (fds[k] >= 0)
+                close(fds[k]);
+    }
+    send_copies(ends[0], "", 1, ends[0], 7);
+    char byte;
+    union pvmw_rights_room room;
+    struct iovec piece = {&byte, 1};
+    struct msghdr msg = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = &room, .msg_controllen = sizeof room};
+    int fds[2];
+    ck_assert_int_eq(recvmsg(ends[1], &msg, MSG_CMSG_CLOEXEC), 1);
+    pvmw_rights_take(&msg, fds, 2);
+    ck_assert_int_ge(fds[1], 0);
+    ck_assert_uint_eq(open_descriptors(), before + 2);
 }
 END_TEST
 
@@ -101,4 +141,5 @@ START_TEST(records_leave_none)
 }
 END_TEST
 
-UNIT_MAIN("rights", one_is_taken, one_is_taken_beside_credentials, what_was_attached_comes, records_leave_none)
+UNIT_MAIN("rights", one_is_taken, one_is_taken_beside_credentials, what_was_attached_comes, two_come,
+          records_leave_none)

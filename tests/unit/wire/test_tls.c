@@ -1,6 +1,7 @@
 /* test_tls.c - TLS between two ends in one process: bytes, full sockets, separate connections, and detected changes. */
 #include "wire/tls.h"
 #include <errno.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include "tests/unit/unit.h"
@@ -111,6 +112,39 @@ START_TEST(a_full_socket_takes_the_rest_later)
 }
 END_TEST
 
+/* Records that have arrived at this end and were not read. */
+static int arrived(int fd)
+{
+    int bytes;
+    ck_assert_int_eq(ioctl(fd, FIONREAD, &bytes), 0);
+    return bytes / PVMW_TLS_RECORD_BYTES;
+}
+
+/* The first two records of a burst leave before the third, so that the peer can decrypt; then three at a time. */
+START_TEST(a_burst_begins_with_two_records)
+{
+    enum { RECORD = PVMW_TLS_RECORD_BYTES };
+    static uint8_t much[6 * RECORD];
+    struct pair p;
+    ck_assert_ptr_null(pvmw_tls_start());
+    meet(&p);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_uint_eq(pvmw_tls_put(p.caller, much, 2 * RECORD), 2 * RECORD);
+        ck_assert_int_eq(arrived(p.fds[1]), 0);
+        ck_assert_uint_eq(pvmw_tls_put(p.caller, much, RECORD), RECORD);
+        ck_assert_int_eq(arrived(p.fds[1]), 2);
+        ck_assert_uint_eq(pvmw_tls_put(p.caller, much, 3 * RECORD), 3 * RECORD);
+        ck_assert_int_eq(arrived(p.fds[1]), 5);
+        ck_assert(pvmw_tls_flush(p.caller));
+        ck_assert_int_eq(arrived(p.fds[1]), 6);
+        for (int k = 0; k < 6; k++)
+            ck_assert_int_eq(pvmw_tls_read(p.called, much, RECORD), RECORD);
+    }
+    part(&p);
+    pvmw_tls_stop();
+}
+END_TEST
+
 START_TEST(an_end_is_told_from_a_break)
 {
     struct pair p;
@@ -152,4 +186,4 @@ START_TEST(damage_is_noticed)
 END_TEST
 
 UNIT_MAIN("tls", bytes_go_both_ways, what_was_not_flushed_never_leaves_by_another, a_full_socket_takes_the_rest_later,
-          an_end_is_told_from_a_break, damage_is_noticed)
+          a_burst_begins_with_two_records, an_end_is_told_from_a_break, damage_is_noticed)

@@ -1,7 +1,7 @@
 /* test_window.c - the retransmit window: order, acknowledgement by position and by number, wrapping, memory. */
 #include "wire/window.h"
 #include "core/error.h"
-#include "core/mem.h"
+#include "core/memory/mem.h"
 #include "tests/unit/unit.h"
 #include <string.h>
 

@@ -2,6 +2,7 @@
 #include <argp.h>
 #include <stdlib.h>
 #include <string.h>
+#include "core/version.h"
 #include "dot.h"
 #include "pvm3.h"
 #include "session.h"
@@ -133,7 +134,7 @@ static void check(const struct arguments *a, const struct dp_graph *g)
 static void print_version(FILE *to, struct argp_state *state)
 {
     (void)state;
-    fprintf(to, "dp-graph %s (dpvm)\n", PVM_VER);
+    pvmc_version_print(to, "dp-graph");
 }
 
 int main(int argc, char **argv)

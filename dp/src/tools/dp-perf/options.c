@@ -1,4 +1,5 @@
 /* options.c - reads the command line with argp. */
+#include "core/version.h"
 #include "options.h"
 #include <argp.h>
 #include <stdlib.h>
@@ -152,7 +153,7 @@ static error_t take_option(int key, char *arg, struct argp_state *state)
 static void print_version(FILE *to, struct argp_state *state)
 {
     (void)state;
-    fprintf(to, "dp-perf %s (dpvm)\n", PVM_VER);
+    pvmc_version_print(to, "dp-perf");
 }
 
 void options_read(int argc, char **argv, struct options *o)

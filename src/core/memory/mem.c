@@ -12,8 +12,8 @@
 #include <unistd.h>
 #include <utlist.h>
 #include "arena.h"
-#include "error.h"
-#include "log.h"
+#include "core/error.h"
+#include "core/log.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
