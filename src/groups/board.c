@@ -1,6 +1,7 @@
 #include "board.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,9 @@
 #define ARRIVED    (OPEN - 1)
 #define NUMBER_BIT 32
 
+/* `begun` is one word for the same reason. Its parts: CALLS_CLOSED; the number after that of the last call begun. */
+#define CALLS_CLOSED (UINT64_C(1) << 63)
+
 struct pvmg_board_memory {
     uint64_t key[2];
     pthread_mutex_t server; /* robust, and held by the server: tells if it has ended */
@@ -32,6 +36,8 @@ struct pvmg_board_memory {
     uint32_t has_rung[2]; /* the bell is readable */
     _Alignas(64) uint64_t state;
     _Alignas(64) uint32_t sleepers;
+    _Alignas(64) uint64_t begun;
+    int first_call, calls_limit; /* those set aside; limit 0: none */
 };
 
 /* The ints of a ticket. */
@@ -101,6 +107,13 @@ static bool make_memory(struct pvmg_board *b, int fd, const int *tids, int size)
     b->memory->size = (uint32_t)size;
     pvmg_slots_prepare(slots_memory(b), tids, size);
     return getrandom(b->memory->key, sizeof(b->memory->key), 0) == sizeof(b->memory->key) && make_mutex(b->memory);
+}
+
+void pvmg_board_set_aside(struct pvmg_board *b, int first, int limit)
+{
+    if (!b->memory->calls_limit)
+        b->memory->first_call = first;
+    __atomic_store_n(&b->memory->calls_limit, limit, __ATOMIC_RELEASE);
 }
 
 /* Both ends of a new pipe in one descriptor, as members get it; -1: none. */
@@ -204,14 +217,19 @@ bool pvmg_board_is_found(const struct pvmg_board *b)
     return __atomic_load_n(&b->memory->found, __ATOMIC_SEQ_CST) == b->memory->size;
 }
 
-/* Whether the server has ended: the kernel then gives back the mutex that it held, before anybody hears of the end. */
-static bool server_has_ended(struct pvmg_board *b)
+/*
+ * Closes the board if the server has ended: the kernel then gives back the mutex that it held, before anybody hears of
+ * the end.
+ */
+static void close_without_server(struct pvmg_board *b)
 {
     int code = pthread_mutex_trylock(&b->memory->server);
 
+    if (code == EBUSY)
+        return;
+    pvmg_board_close(b); /* before another one can find the mutex in use */
     if (code == 0 || code == EOWNERDEAD)
         pthread_mutex_unlock(&b->memory->server);
-    return code != EBUSY;
 }
 
 static void ring(struct pvmg_board *b, unsigned bell)
@@ -247,8 +265,7 @@ static bool end_barrier(struct pvmg_board *b, uint64_t state)
 
 bool pvmg_board_arrive(struct pvmg_board *b, uint32_t *number)
 {
-    if (server_has_ended(b))
-        pvmg_board_close(b);
+    close_without_server(b);
     uint64_t state = state_of(b);
     do
         if (state & CLOSED || !(state & OPEN))
@@ -278,6 +295,51 @@ int pvmg_board_size(const struct pvmg_board *b)
     return (int)b->memory->size;
 }
 
+static int calls_limit(const struct pvmg_board *b)
+{
+    return __atomic_load_n(&b->memory->calls_limit, __ATOMIC_ACQUIRE);
+}
+
+/* The number after that of the last call begun. */
+static int end_of(uint64_t begun)
+{
+    return (int)(begun & INT_MAX);
+}
+
+bool pvmg_board_is_theirs(const struct pvmg_board *b, int number)
+{
+    int limit = calls_limit(b);
+
+    return !pvmg_board_is_closed(b) && limit && number >= b->memory->first_call && number <= limit;
+}
+
+bool pvmg_board_begin_call(struct pvmg_board *b, int number)
+{
+    int limit = calls_limit(b);
+
+    if (number >= limit || number < b->memory->first_call)
+        return false;
+    uint64_t begun = __atomic_load_n(&b->memory->begun, __ATOMIC_SEQ_CST);
+    if (number < end_of(begun))
+        return true; /* only the first one has to know whether there is a server */
+    close_without_server(b);
+    begun = __atomic_load_n(&b->memory->begun, __ATOMIC_SEQ_CST);
+    do {
+        if (number < end_of(begun))
+            return true;
+        if (begun & CALLS_CLOSED)
+            return false;
+    } while (!__atomic_compare_exchange_n(&b->memory->begun, &begun, (uint64_t)number + 1, false, __ATOMIC_SEQ_CST,
+                                          __ATOMIC_SEQ_CST));
+    return true;
+}
+
+bool pvmg_board_vouches(struct pvmg_board *b)
+{
+    close_without_server(b);
+    return !pvmg_board_is_closed(b);
+}
+
 /* ---- both ---- */
 
 void pvmg_board_open(struct pvmg_board *b)
@@ -286,6 +348,13 @@ void pvmg_board_open(struct pvmg_board *b)
 
     if (pvmg_board_is_found(b))
         replace(b, &state, OPEN);
+}
+
+int pvmg_board_calls(const struct pvmg_board *b, int *first, int *end)
+{
+    *first = b->memory->first_call;
+    *end = end_of(__atomic_load_n(&b->memory->begun, __ATOMIC_SEQ_CST));
+    return calls_limit(b);
 }
 
 bool pvmg_board_is_open(const struct pvmg_board *b)
@@ -305,7 +374,11 @@ bool pvmg_board_is_in_use(const struct pvmg_board *b)
 
 void pvmg_board_close(struct pvmg_board *b)
 {
-    if (!b || __atomic_fetch_or(&b->memory->state, CLOSED, __ATOMIC_SEQ_CST) & CLOSED)
+    if (!b)
+        return;
+    __atomic_fetch_or(&b->memory->begun, CALLS_CLOSED,
+                      __ATOMIC_SEQ_CST); /* first: who finds it closed begins no call */
+    if (__atomic_fetch_or(&b->memory->state, CLOSED, __ATOMIC_SEQ_CST) & CLOSED)
         return;
     ring(b, 0);
     ring(b, 1);

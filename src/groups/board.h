@@ -12,6 +12,11 @@
  * /proc do not find them, and the board is never opened.
  *
  * The memory also has slots for collective calls (slots.h), which may be used as soon as all have found the board.
+ *
+ * And the members of a group that is not frozen count their collective calls there, so that they need not ask the
+ * server who takes part in each: those who made the board, as long as it is not closed. The server sets numbers of
+ * calls aside for that, when all have found it. A call that a member has begun at the board is one of the board for
+ * all, also after the board is closed; then the server counts on, behind the numbers that it had set aside.
  */
 #ifndef PVMG_BOARD_H
 #define PVMG_BOARD_H
@@ -41,6 +46,12 @@ struct pvmg_board {
  */
 struct pvmg_board *pvmg_board_make(const int *tids, int size, int ticket[PVMG_TICKET_INTS]);
 
+/* Sets calls aside for the members to count, up to number limit - 1: from `first` on, if it is the first time. */
+void pvmg_board_set_aside(struct pvmg_board *b, int first, int limit);
+
+/* Whether the members count this call, or would if it was set aside: it is the next one then. */
+bool pvmg_board_is_theirs(const struct pvmg_board *b, int number);
+
 /* ---- members ---- */
 
 /* Task `tid` finds a board by its ticket, and counts as one of those who have. NULL: cannot. */
@@ -63,11 +74,26 @@ void pvmg_board_sleep(struct pvmg_board *b, bool on);
 
 int pvmg_board_size(const struct pvmg_board *b);
 
+/*
+ * Begins call `number` of the members, or joins those who have: its participants are the members of the board. False:
+ * the number is not set aside, or the board was closed before anybody began the call. The server has to be asked.
+ */
+bool pvmg_board_begin_call(struct pvmg_board *b, int number);
+
+/* Whether nothing has happened to the group since the board was made. */
+bool pvmg_board_vouches(struct pvmg_board *b);
+
 /* ---- both ---- */
 
 /* Opens the board if all have found it and it is not closed. Whoever calls it knows that all are waiting. */
 void pvmg_board_open(struct pvmg_board *b);
 bool pvmg_board_is_open(const struct pvmg_board *b);
+
+/*
+ * The calls that have been begun are those from *first to *end - 1, if any; at a closed board there will be no more.
+ * Returns the limit of those set aside, or 0.
+ */
+int pvmg_board_calls(const struct pvmg_board *b, int *first, int *end);
 
 /* Closes the board and wakes all who wait there. NULL is allowed. */
 void pvmg_board_close(struct pvmg_board *b);

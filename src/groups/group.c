@@ -8,12 +8,13 @@
 #include "groups/collectives/traffic.h"
 
 static struct pvmg_group *by_name, *by_id;
+static struct pvmg_group *latest; /* found by its name; NULL: none */
 
 struct pvmg_group *pvmg_group_find(const char *name)
 {
-    struct pvmg_group *g;
-    HASH_FIND(by_name, by_name, name, strlen(name), g);
-    return g;
+    if (!latest || strcmp(latest->name, name) != 0)
+        HASH_FIND(by_name, by_name, name, strlen(name), latest);
+    return latest;
 }
 
 struct pvmg_group *pvmg_group_of(int id)
@@ -35,6 +36,7 @@ void pvmg_group_release(struct pvmg_group *g)
     pvmg_group_set_retransmit(g, NULL);
     pvmg_members_unref(g->members);
     pvmg_members_unref(g->participants);
+    pvmg_members_unref(g->board_members);
     pvmg_board_free(g->board);
     free(g->name);
     free(g);
@@ -46,6 +48,7 @@ static void forget(struct pvmg_group *g)
     if (pvmg_group_find(g->name) != g)
         return; /* a call in a message handler already did it */
     HASH_DELETE(by_name, by_name, g);
+    latest = NULL;
     if (g->id) {
         HASH_DELETE(by_id, by_id, g);
         pvmg_traffic_forget(g->id);
@@ -89,6 +92,7 @@ void pvmg_group_drop_board(struct pvmg_group *g)
     if (!g->board)
         return;
     pvmg_board_close(g->board);
+    pvmg_board_calls(g->board, &g->board_calls, &g->board_calls_end);
     pvmg_handover_take_all(g);
     if (g->at_board)
         return; /* the barrier still looks at it */
@@ -109,6 +113,7 @@ static int identify(struct pvmg_group *g, int id)
     g->number = g->finished = g->broken = g->barrier_error = g->epoch = g->barrier = 0;
     g->missed_mismatch = g->told_broken = g->by_messages = g->met = false;
     pvmg_group_drop_board(g);
+    g->board_calls_end = 0;
     if (PVMC_HASH_ADD(by_id, by_id, id, g))
         return PvmOk;
     g->id = 0;
@@ -121,6 +126,15 @@ static void note_mismatch(struct pvmg_group *g, int epoch)
     g->barrier = 0;
     g->missed_mismatch = !g->in_barrier;
     pvmg_traffic_prune(g);
+}
+
+/* Keeps the list of the members of the board: they stay the participants of calls begun there. */
+static void note_board_members(struct pvmg_group *g)
+{
+    if (g->members->generation != g->board_generation || g->members == g->board_members)
+        return;
+    pvmg_members_unref(g->board_members);
+    g->board_members = pvmg_members_ref(g->members);
 }
 
 /* What this task knows better than the server, which may have been replaced since: the number of its calls. */
@@ -154,6 +168,7 @@ static int read_list(struct pvmg_group *g, enum reading why, struct pvmg_members
     struct pvmg_members *known = *members;
     int head[PVMG_LIST_INTS], code = pvm_upkint(head, PVMG_LIST_INTS, 1);
     bool knew = code >= 0 && g->id == head[PVMG_LIST_ID] && g->members && pvmg_group_is_member(g);
+    bool freezes = code >= 0 && head[PVMG_LIST_FROZEN] && !g->frozen && !g->participants;
 
     if (code >= 0 && (!known || known->generation != head[PVMG_LIST_GENERATION])) {
         code = pvmg_members_read(head[PVMG_LIST_GENERATION], head[PVMG_LIST_SIZE], members);
@@ -166,14 +181,16 @@ static int read_list(struct pvmg_group *g, enum reading why, struct pvmg_members
         code = identify(g, head[PVMG_LIST_ID]);
     if (code < 0)
         return code;
-    if (why != QUERY || (!knew && !g->participants))
+    if (why != QUERY || (!knew && !g->participants) || freezes)
         read_number(g, head, why == CALL_STARTS);
     read_state(g, head, knew);
     pvmg_members_unref(g->members);
     g->members = pvmg_members_ref(*members);
+    note_board_members(g);
     return PvmOk;
 }
 
+/* 0, PVMG_LIST_AT_BOARD, if counted, or an error. */
 static int ask_list(struct pvmg_group *g, bool counted)
 {
     struct pvmg_members *members = g->members ? pvmg_members_ref(g->members) : NULL;
@@ -181,7 +198,7 @@ static int ask_list(struct pvmg_group *g, bool counted)
     int args[] = {members ? members->generation : 0, counted, knows ? g->number + 1 : -1};
     int code = pvmg_gserver_ask(PVMG_GROUP_LIST, g->name, args, 3);
 
-    if (code >= 0)
+    if (code == PvmOk)
         code = read_list(g, counted ? CALL_STARTS : QUERY, &members);
     pvmg_members_unref(members);
     return code;
@@ -204,20 +221,89 @@ int pvmg_group_renew(struct pvmg_group *g)
 
     if (code >= 0 && g->participants)
         mark_absent(g->participants, g->members);
+    if (code >= 0 && g->board_members)
+        mark_absent(g->board_members, g->members);
     return code;
+}
+
+bool pvmg_group_is_known(struct pvmg_group *g)
+{
+    if (g->stale || !g->members || !pvmg_group_is_member(g))
+        return false;
+    return g->frozen || (g->board && g->members == g->board_members && pvmg_board_vouches(g->board));
+}
+
+/* Whether the call is one of those of the board, or of the last one. */
+static bool is_at_board(struct pvmg_group *g, int number)
+{
+    if (!g->board_members)
+        return false;
+    if (g->board)
+        return pvmg_board_begin_call(g->board, number);
+    return number >= g->board_calls && number < g->board_calls_end;
+}
+
+struct pvmg_members *pvmg_group_participants(struct pvmg_group *g)
+{
+    if (g->stale || !g->members || !pvmg_group_is_member(g) || g->number >= PVMG_CALL_NUMBER_MAX)
+        return NULL;
+    if (g->frozen)
+        return g->members;
+    return is_at_board(g, g->number + 1) ? g->board_members : NULL;
+}
+
+/*
+ * Asks the server, which counts the call, unless it turns out to be one of the board. Others may have begun it there
+ * while a server that ends was asked; then the answer of the next one, which does not know, does not count.
+ */
+static int ask_participants(struct pvmg_group *g, struct pvmg_members **participants)
+{
+    int last = g->number, code = ask_list(g, true);
+
+    if (code < 0)
+        return code;
+    if (is_at_board(g, last + 1)) {
+        g->number = g->finished = last + 1;
+        *participants = g->board_members;
+        return PvmOk;
+    }
+    if (code == PVMG_LIST_AT_BOARD) { /* the board has just been closed */
+        pvmg_group_drop_board(g);
+        code = ask_list(g, true);
+    }
+    *participants = g->members;
+    return code > 0 ? PvmBadMsg : code;
+}
+
+/* The participants of the next call, which begins, without a reference. */
+static int begin_call(struct pvmg_group *g, struct pvmg_members **participants)
+{
+    if (g->number >= PVMG_CALL_NUMBER_MAX)
+        return PvmOutOfRes;
+    if (g->stale && pvmg_group_is_member(g)) {
+        int code = pvmg_group_renew(g);
+        if (code < 0)
+            return code;
+    }
+    *participants = pvmg_group_participants(g);
+    if (!*participants)
+        return ask_participants(g, participants);
+    g->number++;
+    return PvmOk;
 }
 
 int pvmg_group_fetch(const char *name, bool counted, struct pvmg_group **group)
 {
     struct pvmg_group *g = obtain(name);
+    struct pvmg_members *participants = NULL;
     int code = PvmOk;
 
     if (!g)
         return PvmNoMem;
-    if (!g->frozen || g->stale || !pvmg_group_is_member(g))
-        code = ask_list(g, counted);
-    else
-        g->number += counted;
+    if (counted)
+        code = begin_call(g, &participants);
+    else if (!pvmg_group_is_known(g))
+        code = ask_list(g, false);
     if (code < 0) {
         pvmg_group_drop_board(g); /* the others must not leave parts there for us */
         forget(g);
@@ -225,7 +311,7 @@ int pvmg_group_fetch(const char *name, bool counted, struct pvmg_group **group)
         return code;
     }
     if (counted)
-        g->participants = pvmg_members_ref(g->members);
+        g->participants = pvmg_members_ref(participants);
     *group = g;
     return PvmOk;
 }
@@ -270,7 +356,8 @@ int pvmg_group_leave(const char *name)
 {
     struct pvmg_group *g = pvmg_group_find(name);
     bool was_member = g && g->members && pvmg_group_is_member(g);
-    int code = pvmg_gserver_ask(PVMG_GROUP_LEAVE, name, NULL, 0);
+    int next = was_member ? g->number + 1 : 0;
+    int code = pvmg_gserver_ask(PVMG_GROUP_LEAVE, name, &next, 1);
 
     g = pvmg_group_find(name);
     if (g)
@@ -315,6 +402,7 @@ void pvmg_group_event(int id, int kind, int value)
     }
     pvmg_members_mark_gone(g->members, value);
     pvmg_members_mark_gone(g->participants, value);
+    pvmg_members_mark_gone(g->board_members, value);
     if (!g->frozen)
         return;
     g->broken = PvmNoGroup;
@@ -322,15 +410,23 @@ void pvmg_group_event(int id, int kind, int value)
         g->barrier_error = kind == PVMG_EVENT_DIED ? PvmNoTask : PvmNoGroup;
 }
 
-void pvmg_group_board(int from, int id, const int *ticket)
+void pvmg_group_board(int from, int id, int generation, const int *ticket)
 {
     struct pvmg_group *g = pvmg_group_of(id);
 
     if (!g || !pvmg_group_is_member(g) || g->stale || g->at_board || !pvmg_gserver_is_known(from))
         return;
     pvmg_group_drop_board(g);
-    if (pvmi_gate_is_allowed())
-        g->board = pvmg_board_find(ticket, pvm_mytid());
+    if (!pvmi_gate_is_allowed() || g->number + 1 < g->board_calls_end)
+        return; /* calls of the last board are still to be made */
+    g->board = pvmg_board_find(ticket, pvm_mytid());
+    if (!g->board)
+        return;
+    g->board_generation = generation;
+    g->board_calls_end = 0;
+    pvmg_members_unref(g->board_members);
+    g->board_members = NULL;
+    note_board_members(g);
 }
 
 void pvmg_group_lose_all(void)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "core/version.h"
 #include "core/visible.h"
 #include "gserver.h"
 #include "name.h"
@@ -12,13 +13,17 @@
 #include "pvm3.h"
 #include "session.h"
 
-const char *argp_program_version = "dpvm " PVM_VER;
-
 static const struct argp argp = {
     .args_doc = "[GROUP...]",
     .doc = "Print the groups of the virtual machine: their size, the members' instance numbers and task ids, and the "
            "tasks that wait at a barrier.",
 };
+
+static void print_version(FILE *to, struct argp_state *state)
+{
+    (void)state;
+    pvmc_version_print(to, "pvm_gstat");
+}
 
 static int unpack(void)
 {
@@ -91,6 +96,7 @@ int main(int argc, char **argv)
     struct pvmg_guard guard;
     int first = argc, code;
 
+    argp_program_version_hook = print_version;
     argp_parse(&argp, argc, argv, 0, &first, NULL);
     unsetenv("PVM_TRACE"); /* do not trace this tool */
     code = pvmg_session_begin(&guard, "*", 1);

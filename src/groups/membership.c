@@ -2,6 +2,7 @@
  * membership.c - the calls that join, leave, freeze and query groups.
  */
 #include "libpvm/base/call.h"
+#include "libpvm/base/gate.h"
 #include "group.h"
 #include "gserver.h"
 #include "pvm3.h"
@@ -80,8 +81,10 @@ static int look_up(const char *group, int (*what)(const struct pvmg_members *lis
 {
     struct pvmg_guard guard;
     struct pvmg_group *g;
-    int code = pvmg_session_begin(&guard, group, 0);
 
+    if (pvmg_session_is_idle())
+        pvmi_gate_listen(); /* whoever need not ask hears of nothing else */
+    int code = pvmg_session_begin(&guard, group, 0);
     if (code >= 0)
         code = pvmg_group_fetch(group, false, &g);
     if (code >= 0) {

@@ -305,7 +305,10 @@ static int enter_by_messages(const char *group, int count)
         code = pvmg_gserver_ask(PVMG_GROUP_BARRIER, group, &count, 1);
         if (code != PVMG_BARRIER_AMONG_MEMBERS)
             return code;
-        code = pvmg_group_fetch(group, false, &g); /* others have frozen it */
+        g = pvmg_group_find(group);
+        if (g)
+            g->stale = true; /* others have frozen it */
+        code = pvmg_group_fetch(group, false, &g);
     }
     if (code >= 0)
         code = enter_frozen(g, count);

@@ -50,13 +50,13 @@ static int send_to(int *tids, int n, int tag)
     return code;
 }
 
-/* The same by asking nobody, if this task is a member of a frozen group. */
+/* The same by asking nobody, if they are known. */
 static int receivers_known(const char *group, int **tids, bool *incomplete)
 {
     if (!pvmg_session_is_idle() || pvmg_name_check(group) < 0)
         return 0;
-    const struct pvmg_group *g = pvmg_group_find(group);
-    return g && g->frozen && !g->stale && pvmg_group_is_member(g) ? receivers(g->members, tids, incomplete) : 0;
+    struct pvmg_group *g = pvmg_group_find(group);
+    return g && pvmg_group_is_known(g) ? receivers(g->members, tids, incomplete) : 0;
 }
 
 static int ask_receivers(const char *group, int **tids, bool *incomplete)

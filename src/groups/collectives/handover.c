@@ -10,6 +10,8 @@
 #include "pvm3.h"
 #include "traffic.h"
 
+enum { RETRY_CALLS = 16 }; /* without a wait for room, after one in vain */
+
 /* A call on its way through slots. */
 struct handover {
     struct pvmg_group *group;
@@ -254,14 +256,16 @@ static bool waits_for_room(struct handover *h, bool (*is_over)(void *arg))
 }
 
 /*
- * Waits until others have taken what we have put, so that messages do not pile up there: once, some milliseconds, until
- * they have begun again to take. They may be doing something else, and no member has to wait for that.
+ * Waits until others have taken what we have put, so that messages do not pile up there: some milliseconds. They may be
+ * doing something else, and no member has to wait for that: until they have begun again to take, only every 16th call
+ * waits. If none did, a member that takes messages, which is slower than sending them, would never catch up.
  */
 static bool await_room(struct handover *h, bool (*is_over)(void *arg))
 {
-    bool over = has_room(h, is_over, 0) || (!h->group->runs_ahead && waits_for_room(h, is_over));
+    bool waits = h->group->runs_ahead % RETRY_CALLS == 0;
+    bool over = has_room(h, is_over, 0) || (waits && waits_for_room(h, is_over));
 
-    h->group->runs_ahead = !over;
+    h->group->runs_ahead = over ? 0 : h->group->runs_ahead + 1;
     return over && !pvmg_board_is_closed(h->board);
 }
 
@@ -336,7 +340,7 @@ static void free_slots(struct handover *h)
 static bool gather(struct handover *h, char *result, const char *data)
 {
     size_t all = (size_t)h->board->slots.count * h->bytes;
-    char *parts = malloc(all);
+    char few[PVMG_SLOTS_PART_MAX], *parts = all <= sizeof(few) ? few : malloc(all);
     bool good = parts;
 
     if (parts)
@@ -345,7 +349,8 @@ static bool gather(struct handover *h, char *result, const char *data)
         good = copy(h, h->next, PVMG_PACKET_UP, parts + (size_t)h->next * h->bytes);
     if (good)
         memcpy(result, parts, all);
-    free(parts);
+    if (parts != few)
+        free(parts);
     return good;
 }
 
@@ -372,13 +377,18 @@ static bool find(struct handover *h, int operation, const char *group, int n, in
     if (!pvmg_session_is_idle() || pvmg_name_check(group) < 0)
         return false;
     struct pvmg_group *g = pvmg_group_find(group);
-    if (!g || !g->board || !g->frozen || g->stale || g->broken || !has_slots(g, g->members) || !pvmi_gate_is_allowed())
+    if (!g || !g->board || g->broken || !pvmi_gate_is_allowed())
         return false;
-    *h = (struct handover){.group = g, .board = g->board, .root = pvmg_members_rank_of_instance(g->members, root)};
-    if (n < 1 || tag < 0 || h->root < 0)
+    if (n < 1 || tag < 0 || pvmg_datatype_bytes(type) == 0)
+        return false; /* no call */
+    const struct pvmg_members *list = pvmg_group_participants(g);
+    if (!list || !has_slots(g, list))
+        return false;
+    *h = (struct handover){.group = g, .board = g->board, .root = pvmg_members_rank_of_instance(list, root)};
+    if (h->root < 0)
         return false;
     h->call = (struct pvmg_call){.group = g->id,
-                                 .generation = g->members->generation,
+                                 .generation = list->generation,
                                  .number = g->number + 1,
                                  .operation = operation,
                                  .root = g->board->slots.tids[h->root],
@@ -388,7 +398,7 @@ static bool find(struct handover *h, int operation, const char *group, int n, in
     h->bytes = bytes_of(&h->call);
     h->ring = pvmg_slots_ring(h->bytes);
     begin_round(h);
-    return h->bytes > 0 && h->bytes <= PVMG_SLOTS_PART_MAX;
+    return h->bytes <= PVMG_SLOTS_PART_MAX;
 }
 
 /* From here on the program may jump out of the call, which then counts as begun. */

@@ -2,9 +2,10 @@
  * handover.h - small parts of reduce, gather and scatter that members of one host hand over in shared memory (slots.h)
  * instead of packets.
  *
- * In a frozen group a whole call may consist of that: it then sends no message and saves nothing of the program's
- * state. A call that cannot, or that has to sleep, does its work as usual: it gives parts by slots or packets,
- * whichever is possible, and takes those in slots as if they were packets that have arrived.
+ * If the participants are known without asking (pvmg_group_participants()), a whole call may consist of that: it then
+ * sends no message and saves nothing of the program's state. A call that cannot, or that has to sleep, does its work as
+ * usual: it gives parts by slots or packets, whichever is possible, and takes those in slots as if they were packets
+ * that have arrived.
  */
 #ifndef PVMG_HANDOVER_H
 #define PVMG_HANDOVER_H

@@ -151,7 +151,7 @@ void pvmg_traffic_deliver(struct pvmg_packet *p)
 static void handle(int mid)
 {
     struct pvmg_packet *p;
-    int kind, from = 0, event[3], ticket[1 + PVMG_TICKET_INTS];
+    int kind, from = 0, event[3], ticket[2 + PVMG_TICKET_INTS];
 
     if (pvm_bufinfo(mid, NULL, NULL, &from) < 0 || pvm_upkint(&kind, 1, 1) < 0)
         return;
@@ -161,8 +161,8 @@ static void handle(int mid)
         if (pvm_upkint(event, 3, 1) >= 0)
             pvmg_group_event(event[0], event[1], event[2]);
     } else if (kind == PVMG_PACKET_BOARD) {
-        if (pvm_upkint(ticket, 1 + PVMG_TICKET_INTS, 1) >= 0)
-            pvmg_group_board(from, ticket[0], ticket + 1);
+        if (pvm_upkint(ticket, 2 + PVMG_TICKET_INTS, 1) >= 0)
+            pvmg_group_board(from, ticket[0], ticket[1], ticket + 2);
     } else {
         p = pvmg_packet_receive(kind);
         if (p)

@@ -10,6 +10,15 @@
 /* All members wait in a barrier that is about to end: opens the group's board, or offers one if it is time. */
 void pvmg_boards_meet(struct group *g);
 
+/*
+ * Members have entered a new call, which is counted here: offers a board if it is time, or lets them count those that
+ * follow at the board, if all have found it.
+ */
+void pvmg_boards_call(struct group *g);
+
+/* Whether the members count this call at the board. Sets more numbers aside if need be. */
+bool pvmg_boards_have_call(struct group *g, int number);
+
 /* Offers a frozen group a board, whose root opens it. */
 void pvmg_boards_offer(struct group *g);
 

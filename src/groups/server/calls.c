@@ -1,20 +1,23 @@
 #include "calls.h"
 #include <stdlib.h>
 #include <utlist.h>
+#include "groups/proto.h"
 #include "pvm3.h"
 
 static void drop(struct group *g, struct call *c)
 {
     DL_DELETE(g->in_progress, c);
+    g->calls_in_progress--;
     pvmg_list_unref(c->list);
     free(c);
 }
 
+/* This call, or the next one in progress. */
 static struct call *find(const struct group *g, int number)
 {
     struct call *c;
     DL_FOREACH (g->in_progress, c)
-        if (c->number == number)
+        if (c->number >= number)
             return c;
     return NULL;
 }
@@ -27,25 +30,26 @@ static struct call *add(struct group *g, int number, struct list *l)
     c->number = number;
     c->list = pvmg_list_ref(l);
     DL_APPEND(g->in_progress, c);
+    g->calls_in_progress++;
     return c;
 }
 
 /* The call that a member is the first to enter. */
-static struct call *begin(struct group *g, int number, int *code)
+static struct call *begin(struct group *g, int *code)
 {
     struct call *c = NULL;
 
-    if (g->in_progress && number - g->in_progress->number >= PVMG_CALLS_MAX) {
+    if (g->calls_in_progress >= PVMG_CALLS_MAX || g->calls >= PVMG_CALL_NUMBER_MAX) {
         *code = PvmOutOfRes;
         return NULL;
     }
-    c = add(g, number, pvmg_roster_list(g));
+    c = add(g, g->calls, pvmg_roster_list(g));
     if (!c) {
         *code = PvmNoMem;
         return NULL;
     }
     c->to_come = c->list->size;
-    g->calls = number + 1;
+    g->calls++;
     pvmg_roster_changed(g);
     return c;
 }
@@ -60,21 +64,28 @@ static void confirm(struct group *g, struct member *m, int number)
     m->confirmed = number;
 }
 
-struct list *pvmg_calls_enter(struct group *g, struct member *m, int number, int *code)
+struct list *pvmg_calls_enter(struct group *g, struct member *m, int number, int *code, bool *begun)
 {
+    *begun = false;
     if (number == -1)
         number = m->calls;
+    if (number < m->confirmed)
+        number = m->confirmed; /* it asks again, and does not know the number that it got */
     if (g->frozen) {
         m->calls = number + 1;
         return pvmg_list_ref(g->list);
     }
     *code = PvmBadParam;
-    if (number < m->confirmed || number > g->calls)
+    if (number > g->calls)
         return NULL;
-    struct call *c = number == g->calls ? begin(g, number, code) : find(g, number);
+    struct call *c = find(g, number);
+    *begun = !c;
+    if (!c)
+        c = begin(g, code);
     if (!c)
         return NULL;
     struct list *l = pvmg_list_ref(c->list);
+    number = c->number;
     m->calls = number + 1;
     confirm(g, m, number);
     return l;
@@ -96,11 +107,7 @@ bool pvmg_calls_restore(struct group *g, int number, struct list *l)
 
 bool pvmg_calls_await(const struct group *g, const struct member *m)
 {
-    const struct call *c;
-    DL_FOREACH (g->in_progress, c)
-        if (c->number >= m->calls)
-            return true;
-    return false;
+    return m->calls < g->calls;
 }
 
 /* A member takes part in all calls in progress that it has not confirmed: a new member starts after them. */

@@ -4,6 +4,8 @@
  *
  * A call is kept until each participant has confirmed that it has the list, by entering a later call or by leaving: a
  * member that has lost its server's answer asks a new server again.
+ *
+ * The numbers have gaps: calls that members count among themselves (boards.h).
  */
 #ifndef PVMG_CALLS_H
 #define PVMG_CALLS_H
@@ -20,15 +22,16 @@ struct call {
 };
 
 /*
- * A member enters call `number`, or its next one if that is -1: returns the participants, with a reference for the
- * caller. NULL and PvmNoMem, PvmOutOfRes, or PvmBadParam for a call that it cannot be in; nothing has changed.
+ * A member enters its next call: the first one in progress whose number is at least `number` (-1: as counted here), or
+ * else a new one. m->calls then tells which. Returns the participants, with a reference for the caller. NULL and
+ * PvmNoMem, PvmOutOfRes, or PvmBadParam for a call that it cannot be in; nothing has changed. *begun: it is the first.
  */
-struct list *pvmg_calls_enter(struct group *g, struct member *m, int number, int *code);
+struct list *pvmg_calls_enter(struct group *g, struct member *m, int number, int *code, bool *begun);
 
 /* A recorded call: its participants are those of `l`, which must all be restored first. False: out of memory. */
 bool pvmg_calls_restore(struct group *g, int number, struct list *l);
 
-/* Whether the member has not entered a call that others have. */
+/* Whether there may be a call that others have entered, but not this member. */
 bool pvmg_calls_await(const struct group *g, const struct member *m);
 
 /* A member is about to be removed: calls that it has not confirmed stop waiting for it. */

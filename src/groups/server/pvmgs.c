@@ -107,10 +107,10 @@ static void join(struct group *g, struct member *m, const struct request *r)
 static void remove_member(struct group *g, struct member *m, bool died)
 {
     int tid = m->tid;
-    bool concerns = died || g->frozen || pvmg_calls_await(g, m);
 
     pvmc_failpoint(PVMC_FAILPOINT_GROUP_LEAVE);
     pvmg_boards_close(g);
+    bool concerns = died || g->frozen || pvmg_calls_await(g, m);
     pvmg_barriers_forget(g, m);
     pvmg_roster_remove_member(g, m);
     if (g->frozen) {
@@ -125,8 +125,13 @@ static void remove_member(struct group *g, struct member *m, bool died)
     pvmc_failpoint_done(PVMC_FAILPOINT_GROUP_LEAVE);
 }
 
+/* It knows better than we do which calls it has made at a board. */
 static void leave(struct group *g, struct member *m, const struct request *r)
 {
+    int next = unpack_int();
+
+    if (next > m->calls)
+        m->calls = next;
     remove_member(g, m, false);
     pvmg_reply_code(r, PvmOk);
 }
@@ -134,6 +139,7 @@ static void leave(struct group *g, struct member *m, const struct request *r)
 static void list(struct group *g, struct member *m, const struct request *r)
 {
     int known = unpack_int(), counted = unpack_int(), number = unpack_int(), code = PvmOk;
+    bool begun;
 
     if (g->frozen && m)
         pvmg_boards_offer(g); /* the member has lost a server, and with it the board */
@@ -145,11 +151,17 @@ static void list(struct group *g, struct member *m, const struct request *r)
         pvmg_reply_code(r, PvmNotInGroup);
         return;
     }
-    struct list *l = pvmg_calls_enter(g, m, number, &code);
+    if (!g->frozen && pvmg_boards_have_call(g, number)) {
+        pvmg_reply_code(r, PVMG_LIST_AT_BOARD);
+        return;
+    }
+    struct list *l = pvmg_calls_enter(g, m, number, &code, &begun);
     if (l)
         pvmg_reply_list(r, PvmOk, g, l, m->calls, known);
     else
         pvmg_reply_code(r, code);
+    if (l && begun)
+        pvmg_boards_call(g);
     pvmg_list_unref(l);
 }
 

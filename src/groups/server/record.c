@@ -37,7 +37,7 @@ enum row { TID, INSTANCE, ENTERED, CONFIRMED, TOLD_FAILURE, TOLD_DEATHS, ANSWERE
 
 enum {
     THIS_VERSION = 1,
-    NUMBER_MAX = INT_MAX / 2, /* of ids, generations and calls: room for those to come */
+    NUMBER_MAX = INT_MAX / 2, /* of ids and generations: room for those to come */
     FLAGS = PvmMboxPersistent | PvmMboxOverWritable,
 };
 
@@ -270,6 +270,11 @@ static bool is_number(int number)
     return number >= 0 && number <= NUMBER_MAX;
 }
 
+static bool is_call(int number)
+{
+    return number >= 0 && number <= PVMG_CALL_NUMBER_MAX;
+}
+
 static bool read_name(struct reader *r, int length, char name[PVMG_GROUP_NAME_MAX + 1])
 {
     const int *bytes = length < 1 || length > PVMG_GROUP_NAME_MAX ? NULL : read_ints(r, length);
@@ -284,7 +289,7 @@ static bool read_members(struct reader *r, int n, struct group *g)
 {
     for (int i = 0; i < n; i++) {
         const int *row = read_ints(r, ROW_INTS);
-        if (!row || row[TID] <= 0 || row[INSTANCE] < 0 || !is_number(row[ENTERED]) || !is_number(row[CONFIRMED]))
+        if (!row || row[TID] <= 0 || row[INSTANCE] < 0 || !is_call(row[ENTERED]) || !is_call(row[CONFIRMED]))
             return false;
         struct member *m = pvmg_roster_restore_member(g, row[TID], row[INSTANCE]);
         if (!m)
@@ -372,7 +377,7 @@ static bool restore_run(struct group *g, const int *run, const struct lists *lis
 {
     struct list *l = run[2] == g->list->generation ? g->list : find_list(lists, run[2]);
 
-    if (!l || !is_number(run[0]) || run[1] < 1 || run[1] > PVMG_CALLS_MAX || run[1] > g->calls - run[0])
+    if (!l || !is_call(run[0]) || run[1] < 1 || run[1] > PVMG_CALLS_MAX || run[1] > g->calls - run[0])
         return false;
     for (int i = 0; i < run[1]; i++)
         if (!pvmg_calls_restore(g, run[0] + i, l))
@@ -423,7 +428,7 @@ static bool read_group(struct reader *r, const int *head, struct group *g)
 static bool is_sound(const int *head, int id)
 {
     return head && head[VERSION] == THIS_VERSION && head[ID] == id && is_number(id) && is_number(head[GENERATION]) &&
-           is_number(head[CALLS]) && is_number(head[DEATHS]) && is_number(head[VACANT]) && is_number(head[EPOCH]) &&
+           is_call(head[CALLS]) && is_number(head[DEATHS]) && is_number(head[VACANT]) && is_number(head[EPOCH]) &&
            head[BROKEN] <= 0 && head[FIRST_LOSS] <= 0 && head[PENDING_CODE] <= 0;
 }
 

@@ -210,7 +210,7 @@ bool pvmg_roster_freeze(struct group *g)
     if (!pvmg_roster_list(g))
         return false;
     for (struct member *m = g->members; m; m = m->hh.next)
-        m->calls = g->calls;
+        m->calls = m->confirmed = g->calls;
     g->frozen = true;
     pvmg_roster_changed(g);
     return true;

@@ -10,7 +10,7 @@
 
 struct member {
     int tid, instance;
-    int calls;            /* collective calls so far */
+    int calls;            /* the number after that of its last collective call that the server knows of */
     int confirmed;        /* it has the list of all calls below this number, see calls.h */
     bool told_failure;    /* got the error of the last barrier that failed, see barrier.c */
     int told_deaths;      /* deaths of other members up to this one are known to it, see barrier.c */
@@ -34,8 +34,9 @@ struct group {
     char *name;
     int id;
     struct list *list; /* of the members, NULL until requested; in a frozen group: the members when it was frozen */
-    int calls;         /* most collective calls of any member */
+    int calls;         /* the number of the next collective call */
     struct call *in_progress;
+    int calls_in_progress;
     bool frozen;
     int broken;     /* PvmNoGroup: the group was frozen and has lost a member */
     int first_loss; /* PvmNoTask or PvmNoGroup: that member died, or left */

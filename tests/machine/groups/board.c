@@ -30,6 +30,9 @@ static int calls;
 
 COUNTED(int, ppoll, (struct pollfd * fds, nfds_t n, const struct timespec *limit, const sigset_t *mask),
         (fds, n, limit, mask))
+COUNTED(int, __ppoll_chk,
+        (struct pollfd * fds, nfds_t n, const struct timespec *limit, const sigset_t *mask, size_t room),
+        (fds, n, limit, mask, room)) /* the same, hardened */
 COUNTED(int, epoll_wait, (int epoll, struct epoll_event *events, int n, int ms), (epoll, events, n, ms))
 COUNTED(int, sched_yield, (void), ())
 COUNTED(ssize_t, read, (int fd, void *to, size_t n), (fd, to, n))
@@ -41,18 +44,6 @@ COUNTED(ssize_t, recvmsg, (int fd, struct msghdr *m, int flags), (fd, m, flags))
 COUNTED(int, close, (int fd), (fd))
 
 /* ---- the members ---- */
-
-static bool has_board(void)
-{
-    char line[512];
-    bool found = false;
-    FILE *maps = fopen("/proc/self/maps", "r");
-    CHECK(maps);
-    while (fgets(line, sizeof line, maps))
-        found = found || strstr(line, "pvm-board");
-    fclose(maps);
-    return found;
-}
 
 static void meet(int n)
 {
@@ -66,7 +57,7 @@ static int start(int n)
     int instance = team_join("b", n);
     for (int i = 0; i < FIRST; i++)
         meet(n);
-    CHECK(has_board());
+    CHECK(team_has_board());
     return instance;
 }
 
@@ -88,9 +79,8 @@ static void payer(int argc, char **argv)
 /* The same in collective calls. */
 static void giver(int argc, char **argv)
 {
-    (void)argc, (void)argv;
     double mine = 1, all[MANY];
-    team_join_kind("b", MANY, 1);
+    team_join_kind("b", MANY, team_argument(argc, argv));
     for (int i = 0; i < FIRST; i++)
         meet(MANY);
     calls = 0;
@@ -198,6 +188,8 @@ static void visitor(int argc, char **argv)
 {
     (void)argc, (void)argv;
     int tids[FEW];
+    while (pvm_gsize("b") != FEW)
+        check_sleep_ms(1);
     for (int i = 0; i < FEW; i++)
         tids[i] = pvm_gettid("b", i);
     CHECK_EQ(pvm_joingroup("b"), FEW);
@@ -219,7 +211,7 @@ static void differing(int argc, char **argv)
     pvm_setopt(PvmAutoErr, 0);
     for (int i = 0; i < FIRST; i++)
         meet(FEW);
-    CHECK(has_board());
+    CHECK(team_has_board());
     if (instance == 0)
         check_sleep_ms(WAIT_MS);
     CHECK_EQ(pvm_barrier("b", instance ? FEW : FEW - 1), PvmMismatch);
@@ -236,7 +228,7 @@ static void orphan(int argc, char **argv)
     int instance = team_join_kind("b", FEW, frozen);
     for (int i = 0; i < FIRST; i++)
         meet(FEW);
-    CHECK(has_board());
+    CHECK(team_has_board());
     if (instance == 0) {
         int server = 0;
         check_sleep_ms(WAIT_MS);
@@ -266,7 +258,7 @@ static void jumper(int argc, char **argv)
     int instance = team_join_kind("b", FEW, frozen);
     for (int i = 0; i < FIRST; i++)
         meet(FEW);
-    CHECK(has_board());
+    CHECK(team_has_board());
     if (instance == 0) {
         signal(SIGALRM, jump);
         if (!sigsetjmp(place, 1)) {
@@ -298,9 +290,9 @@ static void closer(int argc, char **argv)
         team_join_kind(name, FEW, 1);
         for (int i = 0; i < FIRST; i++)
             CHECK_EQ(pvm_barrier(name, FEW), 0);
-        CHECK(has_board());
+        CHECK(team_has_board());
         CHECK_EQ(pvm_barrier(name, FEW + 1), PvmMismatch);
-        CHECK(!has_board());
+        CHECK(!team_has_board());
     }
     team_done();
 }
@@ -312,7 +304,7 @@ static void apart(int argc, char **argv)
     team_join("b", FEW);
     for (int i = 0; i < FIRST; i++)
         meet(FEW);
-    CHECK(!has_board());
+    CHECK(!team_has_board());
     pvm_lvgroup("b");
     team_done();
 }
@@ -326,10 +318,10 @@ static void run(const char *role, int argument, int n)
     team_finish(&t);
 }
 
-static void run_both_kinds(const char *role)
+static void run_both_kinds(const char *role, int n)
 {
-    run(role, 0, FEW);
-    run(role, 1, FEW);
+    run(role, 0, n);
+    run(role, 1, n);
 }
 
 /* Kills the one that has arrived, and tells the others to come. */
@@ -379,7 +371,7 @@ static void master(int argc, char **argv)
     if (!strcmp(argv[1], "calls"))
         run("payer", 0, MANY);
     else if (!strcmp(argv[1], "gifts"))
-        run("giver", 1, MANY);
+        run_both_kinds("giver", MANY);
     else if (!strcmp(argv[1], "messages"))
         run("receiver", 0, FEW);
     else if (!strcmp(argv[1], "death"))
@@ -387,13 +379,13 @@ static void master(int argc, char **argv)
     else if (!strcmp(argv[1], "guest"))
         run_guest();
     else if (!strcmp(argv[1], "counts"))
-        run_both_kinds("differing");
+        run_both_kinds("differing", FEW);
     else if (!strcmp(argv[1], "server"))
-        run_both_kinds("orphan");
+        run_both_kinds("orphan", FEW);
     else if (!strcmp(argv[1], "closed"))
         run("closer", 0, FEW);
     else if (!strcmp(argv[1], "jump"))
-        run_both_kinds("jumper");
+        run_both_kinds("jumper", FEW);
     else
         run("apart", 0, FEW);
 }

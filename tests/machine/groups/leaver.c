@@ -10,6 +10,17 @@ enum { MEMBERS = 11, INNER = 8, TAG_ASLEEP = 6 };
 enum how { EXITS, DIES, HOW_MANY };
 
 /*
+ * One for each round: whoever joins after the last one has ended may reach the group server before it has heard of all
+ * those ends, and a frozen group takes nobody.
+ */
+static char group[32];
+
+static void set_group(const char *role, int argument)
+{
+    snprintf(group, sizeof group, "%s%d", role, argument);
+}
+
+/*
  * As most programs end: a member gives its result to the first one and exits. Some do so late, and are lower in the
  * tree.
  */
@@ -17,14 +28,15 @@ static void giver(int argc, char **argv)
 {
     int argument = team_argument(argc, argv), frozen = argument % 2, operation = argument / 2 % 2;
     enum how how = argument / 4;
-    int instance = team_join_kind("l", MEMBERS, frozen), data = instance, all[MEMBERS];
+    set_group("giver", argument);
+    int instance = team_join_kind(group, MEMBERS, frozen), data = instance, all[MEMBERS];
 
     if (instance >= INNER || instance == 2)
         check_sleep_ms(100 * instance);
     if (operation == 0)
-        CHECK_EQ(pvm_reduce(PvmSum, &data, 1, PVM_INT, 1, "l", 0), 0);
+        CHECK_EQ(pvm_reduce(PvmSum, &data, 1, PVM_INT, 1, group, 0), 0);
     else
-        CHECK_EQ(pvm_gather(all, &data, 1, PVM_INT, 1, "l", 0), 0);
+        CHECK_EQ(pvm_gather(all, &data, 1, PVM_INT, 1, group, 0), 0);
     if (instance != 0) {
         if (how == DIES)
             kill(getpid(), SIGKILL);
@@ -51,22 +63,23 @@ static void check_givers(int argument, int hosts)
 static void sleeper(int argc, char **argv)
 {
     int argument = team_argument(argc, argv), frozen = argument % 2, operation = argument / 2;
-    int instance = team_join_kind("l", MEMBERS, frozen), data = instance, all[MEMBERS] = {0}, code = 0;
+    set_group("sleeper", argument);
+    int instance = team_join_kind(group, MEMBERS, frozen), data = instance, all[MEMBERS] = {0}, code = 0;
 
     pvm_setopt(PvmAutoErr, 0);
     check_send_int(pvm_parent(), TAG_TEAM_NOTE, instance);
     if (instance == INNER && operation < 2)
-        code = operation == 0 ? pvm_reduce(PvmSum, &data, 1, PVM_INT, 1, "l", 0)
-                              : pvm_gather(all, &data, 1, PVM_INT, 1, "l", 0);
+        code = operation == 0 ? pvm_reduce(PvmSum, &data, 1, PVM_INT, 1, group, 0)
+                              : pvm_gather(all, &data, 1, PVM_INT, 1, group, 0);
     if (instance == INNER) {
         CHECK_EQ(code, 0);
         check_send_int(pvm_parent(), TAG_ASLEEP, 1);
         pause();
     }
     check_receive_int(pvm_parent(), TAG_TEAM_GO);
-    code = operation == 0   ? pvm_reduce(PvmSum, &data, 1, PVM_INT, 1, "l", 0)
-           : operation == 1 ? pvm_gather(all, &data, 1, PVM_INT, 1, "l", 0)
-                            : pvm_scatter(&data, all, 1, PVM_INT, 1, "l", 0);
+    code = operation == 0   ? pvm_reduce(PvmSum, &data, 1, PVM_INT, 1, group, 0)
+           : operation == 1 ? pvm_gather(all, &data, 1, PVM_INT, 1, group, 0)
+                            : pvm_scatter(&data, all, 1, PVM_INT, 1, group, 0);
     CHECK_EQ(code, 0);
     if (instance == 0 && operation == 0)
         CHECK_EQ(data, MEMBERS * (MEMBERS - 1) / 2);
@@ -76,7 +89,7 @@ static void sleeper(int argc, char **argv)
         CHECK_EQ(data, 0);
     check_send_int(pvm_parent(), TAG_TEAM_RESULT, instance);
     check_receive_int(pvm_parent(), TAG_TEAM_GO);
-    CHECK_EQ(pvm_lvgroup("l"), 0);
+    CHECK_EQ(pvm_lvgroup(group), 0);
     team_done();
 }
 

@@ -6,6 +6,7 @@
 #ifndef TEAM_H
 #define TEAM_H
 
+#include <stdbool.h>
 #include "tests/machine/runner/check.h"
 
 enum { TEAM_MAX = 128, TAG_TEAM_GO = 900, TAG_TEAM_DONE, TAG_TEAM_NOTE, TAG_TEAM_RESULT };
@@ -35,6 +36,9 @@ int team_join(const char *group, int n);
 
 /* Member: the same, and freezes the group if `frozen`. */
 int team_join_kind(const char *group, int n, int frozen);
+
+/* Member: whether this task has found a board, where it meets the others of its host in shared memory. */
+bool team_has_board(void);
 
 /* A clock that all tasks on this machine share, in microseconds. */
 double team_now_us(void);
