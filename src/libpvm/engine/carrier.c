@@ -10,11 +10,10 @@
 #include "core/error.h"
 #include "core/log.h"
 
-#define CARRIERS_MAX 8
-#define NEVER        INT64_MAX
+#define NEVER INT64_MAX
 
 static struct {
-    struct pvmi_carrier all[CARRIERS_MAX]; /* 0 is the daemon's */
+    struct pvmi_carrier all[PVMI_CARRIERS_MAX]; /* 0 is the daemon's */
     unsigned count;
     int epoll_fd; /* valid while count > 0 */
     int timer_fd; /* -1 until an alarm is set */
@@ -57,7 +56,7 @@ int pvmi_carrier_open(const struct pvmt_transport_ops *ops, const struct pvmt_ca
             *out = &set.all[i];
             return 0;
         }
-    if (set.count == CARRIERS_MAX)
+    if (set.count == PVMI_CARRIERS_MAX)
         return PVMC_ELIMIT;
     if (!set.count) {
         set.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -137,12 +136,41 @@ int pvmi_carrier_fd(void)
     return set.epoll_fd;
 }
 
+/* Number of carriers that progress. */
+static unsigned working(void)
+{
+    return set.paused ? 1 : set.count;
+}
+
 int pvmi_carrier_arm(void)
 {
-    for (unsigned i = 0; i < (set.paused ? 1 : set.count); i++)
+    for (unsigned i = 0; i < working(); i++)
         if (set.all[i].ops->arm(set.all[i].transport))
             return 1;
     return 0;
+}
+
+/* Number of descriptors for this carrier; 0: it has work. */
+static unsigned sleep_on(const struct pvmi_carrier *c, struct pollfd *fds)
+{
+    unsigned n = c->ops->sleep_on ? c->ops->sleep_on(c->transport, fds) : 0;
+    if (!n && !c->ops->arm(c->transport))
+        fds[n++] = (struct pollfd){.fd = c->ops->fd(c->transport), .events = POLLIN};
+    return n;
+}
+
+unsigned pvmi_carrier_sleep_on(struct pollfd fds[PVMI_CARRIER_FDS])
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < working(); i++) {
+        unsigned n = sleep_on(&set.all[i], fds + count);
+        if (!n)
+            return 0;
+        count += n;
+    }
+    if (set.alarm_us != NEVER && set.timer_fd >= 0)
+        fds[count++] = (struct pollfd){.fd = set.timer_fd, .events = POLLIN};
+    return count;
 }
 
 static bool open_bell(void)

@@ -5,9 +5,13 @@
 #ifndef PVMI_CARRIER_H
 #define PVMI_CARRIER_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include "transports/transport.h"
+
+#define PVMI_CARRIERS_MAX 8
+#define PVMI_CARRIER_FDS  (PVMI_CARRIERS_MAX * PVMT_SLEEP_FDS + 1) /* and the timer */
 
 struct pvmi_carrier {
     const struct pvmt_transport_ops *ops;
@@ -32,6 +36,12 @@ int pvmi_carrier_glance_direct(void);
 /* A descriptor that is readable when progress has something to do. Arm it first, and do not sleep if that returns 1. */
 int pvmi_carrier_fd(void);
 int pvmi_carrier_arm(void);
+
+/*
+ * The same for a task whose only thread sleeps: arms, and fills in what to poll in place of the descriptor, since that
+ * wakes it sooner. Returns their number; 0: do not sleep.
+ */
+unsigned pvmi_carrier_sleep_on(struct pollfd fds[PVMI_CARRIER_FDS]);
 
 /* Keeps the descriptor readable, whatever the transports say, until it is turned off again. */
 void pvmi_carrier_ring(bool on);

@@ -459,11 +459,9 @@ void pvmi_link_acknowledge(struct pvmi_link *l, bool want_one_back)
     l->refused = l->refused || l->ack_due;
 }
 
-static void note_sent(struct pvmi_link *l, struct pvmc_frame *f)
+static void count_sent(struct pvmi_link *l, const struct pvmc_frame *f)
 {
     l->unheard += (l->peer ? FRAME_COST : PVMC_FRAME_HEADER_BYTES) + f->h.length;
-    if (!l->lossless && l->peer)
-        pvmi_retransmit_keep(&l->kept, f);
 }
 
 int pvmi_link_send(struct pvmi_link *l, struct pvmc_frame *f)
@@ -474,12 +472,15 @@ int pvmi_link_send(struct pvmi_link *l, struct pvmc_frame *f)
         return PVMC_EDOWN;
     if (!l->lossless && pvmi_retransmit_is_full(&l->kept))
         return PVMC_EAGAIN;
-    struct pvmc_frame *sent = !l->lossless && l->peer ? pvmi_retransmit_copy(f) : pvmc_frame_ref(f);
+    bool keeps = !l->lossless && l->peer;
+    struct pvmc_frame *sent = keeps ? pvmi_retransmit_copy(f) : pvmc_frame_ref(f);
     int rc = sent ? l->carrier->ops->send(l->ep, sent) : PVMC_ENOMEM;
     if (rc == PVMC_EAGAIN)
         l->refused = true;
     if (!rc)
-        note_sent(l, sent);
+        count_sent(l, sent);
+    if (!rc && keeps)
+        pvmw_window_add(&l->kept, sent);
     pvmc_frame_unref(sent);
     return rc;
 }
@@ -500,11 +501,15 @@ int pvmi_link_send_to_many(struct pvmi_link **links, struct pvmc_frame **frames,
         eps[i] = links[i]->ep;
     }
     int rc = links[0]->carrier->ops->send_to_many(eps, frames, count);
-    for (unsigned i = 0; i < count; i++)
-        if (!rc)
-            note_sent(links[i], frames[i]);
-        else if (rc == PVMC_EAGAIN)
+    for (unsigned i = 0; i < count; i++) {
+        if (rc == PVMC_EAGAIN)
             links[i]->refused = true;
+        if (rc)
+            continue;
+        count_sent(links[i], frames[i]);
+        if (!links[i]->lossless)
+            pvmi_retransmit_keep(&links[i]->kept, frames[i]);
+    }
     return rc;
 }
 
@@ -582,4 +587,9 @@ int pvmi_link_fd(void)
 int pvmi_link_arm(void)
 {
     return pvmi_carrier_arm();
+}
+
+unsigned pvmi_link_sleep_on(struct pollfd fds[PVMI_CARRIER_FDS])
+{
+    return pvmi_carrier_sleep_on(fds);
 }

@@ -102,7 +102,7 @@ struct pvmi_link *pvmi_link_new(const struct pvmt_transport_ops *ops, struct pvm
 /* Closes and frees a direct link. Its unacknowledged frames move to its peer's retransmit queue. */
 void pvmi_link_free(struct pvmi_link *l);
 
-/* Sends a TC_ACK, now or as soon as there is room. Both ends also greet with it. */
+/* Sends a TC_ACK, now or as soon as there is room. Both ends greet with it, if the link may break. */
 void pvmi_link_acknowledge(struct pvmi_link *l, bool want_one_back);
 
 /* The descriptor that came with the current message, now the caller's; -1: none. */
@@ -163,6 +163,9 @@ int pvmi_link_glance_direct(void);
 /* A descriptor that is readable when progress has something to do. Arm it first, and do not sleep if that returns 1. */
 int pvmi_link_fd(void);
 int pvmi_link_arm(void);
+
+/* As pvmi_carrier_sleep_on(). */
+unsigned pvmi_link_sleep_on(struct pollfd fds[PVMI_CARRIER_FDS]);
 
 /* Like pvmi_virtual_sleep(), for all links. */
 int pvmi_link_sleep_virtually(int64_t until_us);

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 #include "core/message/frame.h"
-#include "core/mem.h"
+#include "core/memory/mem.h"
 #include "inbox.h"
 
 /*

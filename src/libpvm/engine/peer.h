@@ -33,6 +33,7 @@ struct pvmi_route {
     uint64_t frames;           /* sent by the daemon; 8 KiB count as one */
     int64_t not_before_us;     /* no offer before this time */
     int64_t since_us;          /* start of the attempt, or of the link */
+    bool told;                 /* that there is a link, and not yet that there is none */
 };
 
 /* Frames and payload bytes. */
@@ -61,6 +62,7 @@ struct pvmi_peer {
     struct pvmi_abandoned *abandoned; /* the message that the program left by a jump; NULL: none */
     unsigned uses;                    /* see pvmi_peer_use() */
     unsigned links;                   /* number of its links in any state */
+    uint64_t multicast;               /* number of the last multicast to it, for multicast.c */
     uint64_t asked;                   /* time of the last lookup, see pvmi_peer_time() */
     struct pvmi_route route;
     struct pvmw_window again; /* frames of a lost link, to be sent by the daemon before any other */

@@ -48,7 +48,7 @@
 #include "core/config.h"
 #include "core/error.h"
 #include "core/log.h"
-#include "core/mem.h"
+#include "core/memory/mem.h"
 #include "arrivals.h"
 #include "carrier.h"
 #include "handler.h"
@@ -388,20 +388,28 @@ static void learn_from_sleep(int64_t slept_ns)
         count_down(&habit.naps);
 }
 
-/* Sleeps until there may be an event or the time is over. */
-static void sleep_until(int64_t deadline_us)
+/*
+ * The descriptor of all links for a driver, whose links may change while it sleeps, and at a gate, whose bell usually
+ * wakes: there more descriptors would only take time. Returns their number; 0: there is work already.
+ */
+static unsigned links_that_wake(struct pollfd fds[PVMI_CARRIER_FDS])
 {
-    pvmi_carrier_ring(false);
-    expire_memory();
+    if (!pvmi_lock_is_ours() && __libc_single_threaded && !gate)
+        return pvmi_link_sleep_on(fds);
     if (pvmi_link_arm())
-        return;
-    if (pvmi_virtual()) {
-        sleep_in_virtual_time(deadline_us);
-        return;
-    }
-    struct pollfd fds[] = {{.fd = pvmi_link_fd(), .events = POLLIN},
-                           {.fd = gate ? gate->bell : bell, .events = POLLIN}};
+        return 0;
+    fds[0] = (struct pollfd){.fd = pvmi_link_fd(), .events = POLLIN};
+    return 1;
+}
+
+static void sleep_in_real_time(int64_t deadline_us)
+{
+    struct pollfd fds[1 + PVMI_CARRIER_FDS];
     struct timespec left, *limit = NULL;
+    unsigned links = links_that_wake(fds + 1);
+    if (!links)
+        return;
+    fds[0] = (struct pollfd){.fd = gate ? gate->bell : bell, .events = POLLIN};
     if (deadline_us != PVMI_WAIT_FOREVER) {
         int64_t us = deadline_us - pvmc_clock_us();
         if (us <= 0)
@@ -411,14 +419,25 @@ static void sleep_until(int64_t deadline_us)
     }
     pvmi_wait_driver_sleeps = driver;
     int64_t start_ns = pvmc_clock_ns();
-    unsigned depth = pvmi_lock_pause();
-    ppoll(fds, depth || gate ? 2 : 1, limit, NULL); /* a signal may end it early: the caller loops */
+    unsigned depth = pvmi_lock_pause(), quiet = depth || gate ? 0 : 1;
+    ppoll(fds + quiet, 1 + links - quiet, limit, NULL); /* a signal may end it early: the caller loops */
     pvmi_lock_resume(depth);
     learn_from_sleep(pvmc_clock_ns() - start_ns);
     pvmi_wait_driver_sleeps = false;
     uint64_t rings;
-    if (depth && fds[1].revents && read(bell, &rings, sizeof rings) < 0)
+    if (depth && fds[0].revents && read(bell, &rings, sizeof rings) < 0)
         pvmc_log(PVMC_LOG_DEBUG, "woke up without an event");
+}
+
+/* Sleeps until there may be an event or the time is over. */
+static void sleep_until(int64_t deadline_us)
+{
+    pvmi_carrier_ring(false);
+    expire_memory();
+    if (!pvmi_virtual())
+        sleep_in_real_time(deadline_us);
+    else if (!pvmi_link_arm())
+        sleep_in_virtual_time(deadline_us);
 }
 
 /* Polls direct links first, because usually one of them has woken us. The number of events, or PVMC_EDOWN. */

@@ -180,13 +180,14 @@ static int take_what_came(struct search *s)
 
 /*
  * What comes while pvmi_wait_look() polls needs no preparations for a wait, nor has to be undone if the program jumps
- * out.
+ * out. Events that the library itself reports, such as PvmRouteDelete, go straight to the inbox.
  */
 static bool take_without_waiting(struct search *s)
 {
+    size_t before = pvmi_inbox_count;
     if (!pvmi_arrivals_count && !pvmi_call_is_watched())
         pvmi_wait_look();
-    return take_in(s, SIZE_MAX) || (pvmi_inbox_lost && look(s));
+    return take_in(s, SIZE_MAX) || ((pvmi_inbox_lost || pvmi_inbox_count != before) && look(s));
 }
 
 static int take_until(struct search *s, int64_t deadline_us)

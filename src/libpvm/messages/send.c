@@ -94,8 +94,9 @@ static unsigned unique_others(int *tids, unsigned count)
 
 static int send_to_many(struct pvmc_message *m, int *tids, int count, int tag)
 {
-    unsigned others = unique_others(tids, (unsigned)count);
-    address(m, others ? (pvmc_tid)tids[0] : 0, tag);
+    address(m, 0, tag);
+    unsigned others = unique_others(tids, pvmi_multicast_at_once(m, tids, (unsigned)count));
+    m->dst = others ? (pvmc_tid)tids[0] : 0;
     if (!others)
         return 0;
     return others == 1 ? pvmi_send_message(m) : pvmi_multicast(m, tids, others);

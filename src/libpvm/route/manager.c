@@ -98,7 +98,7 @@ static void write_spawn(struct writer *w, struct pvmc_buf *b)
     struct pvmc_buf arguments = *b;
     for (uint32_t i = 0; i < argc; i++)
         free(pvmc_buf_get_string(b));
-    copy_int(w, b);
+    put_int(w, (int)(pvmc_buf_get_u32(b) & ~(uint32_t)PVMC_SPAWN_WHY)); /* which a manager does not know */
     copy_text(w, b);
     copy_int(w, b);
     put_int(w, (int)argc);

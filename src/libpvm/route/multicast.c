@@ -10,6 +10,7 @@
 #include "claim.h"
 #include "libpvm/engine/handler.h"
 #include "request.h"
+#include "send.h"
 #include "libpvm/base/task.h"
 #include "libpvm/base/virtual.h"
 #include "transfer.h"
@@ -284,4 +285,31 @@ int pvmi_multicast(struct pvmc_message *m, int *tids, unsigned count)
     free(c.peers);
     pvmc_message_unref(held);
     return rc;
+}
+
+/* Links that can share get a frame for all of them later. */
+static bool is_sent_at_once(struct pvmc_message *m, const struct pvmi_peer *p)
+{
+    m->dst = p->tid;
+    return p->link && !pvmi_link_can_share(p->link, NULL) && !pvmi_send(m, PVMI_SEND_AT_ONCE);
+}
+
+unsigned pvmi_multicast_at_once(struct pvmc_message *m, int *tids, unsigned count)
+{
+    static uint64_t number; /* of this call */
+    struct pvmc_message *packed = pvmi_send_packed(m);
+    unsigned left = 0;
+    number++;
+    for (unsigned i = 0; i < count; i++) {
+        struct pvmi_peer *p = tids[i] != (int)pvmi_task.tid ? pvmi_peer_get((pvmc_tid)tids[i]) : NULL;
+        if (p && p->multicast == number)
+            continue;
+        if (p)
+            p->multicast = number;
+        if (!p || !is_sent_at_once(packed ? packed : m, p))
+            tids[left++] = tids[i];
+    }
+    if (packed)
+        pvmc_message_unref(packed);
+    return left;
 }

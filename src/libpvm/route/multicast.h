@@ -10,4 +10,10 @@
  */
 int pvmi_multicast(struct pvmc_message *m, int *tids, unsigned count);
 
+/*
+ * Sends m at once to those of the tasks whose direct links take it, and removes these from tids, and all tids that are
+ * there twice. Returns the number of those left.
+ */
+unsigned pvmi_multicast_at_once(struct pvmc_message *m, int *tids, unsigned count);
+
 #endif

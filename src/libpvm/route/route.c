@@ -38,12 +38,13 @@
 #define WATCH_MAX       4096 /* tids in one question to the daemon */
 
 /*
- * A link costs its two tasks as much processor time as some twenty frames by the daemon. So it pays at once for a task
- * that talks to few others. One of many peers gets a link when its frames have cost about as much as a link does:
- * whatever follows, the task has then spent at most twice what it needed to.
+ * A link costs its two tasks as much processor time as some twenty frames by the daemon, one by shared memory half of
+ * that. So it pays at once for a task that talks to few others. One of many peers gets a link when its frames have cost
+ * about as much as a link does: whatever follows, the task has then spent at most twice what it needed to.
  */
 #define SHARE       8          /* one of so many frames goes to a peer: one of few */
-#define MANY_FACTOR 4          /* frames to one of many peers before it gets a link, in PVM_LINK_FRAMES */
+#define MANY_FACTOR 4          /* frames to one of many peers before it gets a link, in PVM_LINK_FRAMES ... */
+#define NEAR_FACTOR 2          /* ... and by shared memory */
 #define FRAME_BYTES (8u << 10) /* so many bytes cost as much as a frame */
 
 const struct pvmi_route_listener *pvmi_route_listener;
@@ -54,19 +55,33 @@ static struct {
     uint32_t last_number;
     int64_t scarce_until_us;
     unsigned links_max, link_frames;
+    bool has_shm;    /* shared memory is among the choice */
     uint64_t frames; /* sent by the daemon */
 } routes;
 
 /* ---- the choice ---- */
 
-/* Logs an error once, even if the program runs into it repeatedly. */
+/* Logs an error once, even if the program runs into it repeatedly: the first time that it wants to hear of errors. */
 static void say_once(enum pvmc_log_level level, const char *why)
 {
     static char said[1024];
     if (!strcmp(said, why))
         return;
+    if (!pvmi_options.auto_err) {
+        pvmc_log(level, "%s", why);
+        return;
+    }
     snprintf(said, sizeof said, "%s", why);
     pvmc_log(level, "%s", why);
+}
+
+/* The chosen transport of that name, or NULL. */
+static const struct pvmt_transport_ops *chosen(const char *name)
+{
+    for (unsigned i = 0; i < choice.count; i++)
+        if (!strcmp(choice.ops[i]->name, name))
+            return choice.ops[i];
+    return NULL;
 }
 
 int pvmi_route_start(void)
@@ -87,6 +102,7 @@ int pvmi_route_start(void)
         choice.ops[i]->query(NULL, &a);
         arenas = arenas || a.by_reference || a.registers;
     }
+    routes.has_shm = chosen("shm");
     if (arenas)
         pvmc_mem_use_arenas(); /* shared memory copies without arenas */
     return 0;
@@ -103,18 +119,9 @@ const struct pvmt_transport_ops *pvmi_route_clock(void)
     return NULL;
 }
 
-/* The chosen transport of that name, or NULL. */
-static const struct pvmt_transport_ops *chosen(const char *name)
-{
-    for (unsigned i = 0; i < choice.count; i++)
-        if (!strcmp(choice.ops[i]->name, name))
-            return choice.ops[i];
-    return NULL;
-}
-
 bool pvmi_gate_is_allowed(void)
 {
-    return chosen("shm") && !pvmi_virtual() && !pvmi_lock_is_ours();
+    return routes.has_shm && !pvmi_virtual() && !pvmi_lock_is_ours();
 }
 
 uint32_t pvmi_gate_sent(int tid)
@@ -268,7 +275,8 @@ static bool pays(const struct pvmi_peer *p)
         return true;
     if (frames > enough && (p->links_opened || frames * SHARE >= routes.frames))
         return true;
-    return frames > MANY_FACTOR * (uint64_t)routes.link_frames;
+    bool near = routes.has_shm && pvmc_tid_host(p->tid) == pvmc_tid_host(pvmi_task.tid);
+    return frames > (near ? NEAR_FACTOR : MANY_FACTOR) * (uint64_t)routes.link_frames;
 }
 
 void pvmi_route_consider(struct pvmi_peer *p, unsigned frames, uint64_t bytes)
@@ -352,8 +360,10 @@ static int join(struct pvmi_peer *p, uint32_t number, const char *name, const ui
     p->route.since_us = pvmc_clock_us();
     if (!l->lossless && !n)
         limit_attempt(l, PVMC_SETTING_TCP_TIMEOUT);
-    send_answer(p, number, 0, name, reply, n);
-    pvmi_link_acknowledge(l, false); /* the greeting: once it is sent, the connection exists */
+    if (n || !l->lossless)
+        send_answer(p, number, 0, name, reply, n); /* else tx_ready tells the peer */
+    if (!l->lossless)
+        pvmi_link_acknowledge(l, false); /* the greeting: once it is sent, the connection exists */
     return 0;
 }
 
@@ -597,6 +607,24 @@ static void watch_peer(struct pvmi_peer *p)
     pvmi_route_watch_end(p->tid);
 }
 
+/* ---- what the program is told ---- */
+
+static void tell_deleted(struct pvmi_peer *p)
+{
+    if (p->route.told && pvmi_route_listener)
+        pvmi_route_listener->deleted(p->tid);
+    p->route.told = false;
+}
+
+/* The peer may open a link before it tells us that it has lost the last one. */
+static void tell_added(struct pvmi_peer *p)
+{
+    tell_deleted(p);
+    p->route.told = true;
+    if (pvmi_route_listener)
+        pvmi_route_listener->added(p->tid);
+}
+
 /* ---- up ---- */
 
 void pvmi_route_heard(struct pvmi_link *l)
@@ -618,8 +646,7 @@ void pvmi_route_heard(struct pvmi_link *l)
     if (l->carrier->attributes.end_unseen)
         watch_peer(p);
     pvmc_log(PVMC_LOG_DEBUG, "direct link to t%x by %s", p->tid, l->carrier->ops->name);
-    if (pvmi_route_listener)
-        pvmi_route_listener->added(p->tid);
+    tell_added(p);
 }
 
 /* ---- down ---- */
@@ -650,8 +677,8 @@ static void lose_link(struct pvmi_link *l, int reason)
     pvmi_link_free(l);
     if ((p->incoming || p->reorder) && !p->ended && pvmi_link_is_up())
         watch_peer(p); /* within a message: if the sender has ended, the rest will never come */
-    if (!p->link && pvmi_route_listener)
-        pvmi_route_listener->deleted(p->tid);
+    if (!p->link)
+        tell_deleted(p);
     pvmi_peer_put(p);
 }
 
@@ -684,6 +711,7 @@ void pvmi_route_forget(struct pvmi_peer *p)
     pvmi_peer_use(p);
     drop_attempt(p);
     p->link = NULL;
+    p->route.told = false;
     DL_FOREACH_SAFE (pvmi_links, l, next)
         if (l->peer == p)
             pvmi_link_free(l);

@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "claim.h"
 #include "libpvm/base/task.h"
+#include "libpvm/base/virtual.h"
 #include "libpvm/engine/buffer.h"
 #include "libpvm/engine/link.h"
 #include "libpvm/engine/outbox.h"
@@ -62,19 +63,50 @@ static inline bool send_at_once(struct pvmc_message *m, struct pvmi_peer *p)
     return true;
 }
 
-static int send_to_peer(struct pvmc_message *m, struct pvmi_peer *p)
+struct pvmc_message *pvmi_send_packed(const struct pvmc_message *m)
+{
+    if (!pvmc_message_is_inplace(m) || pvmc_message_bytes(m) > COPIED_BYTES)
+        return NULL;
+    struct pvmc_message *packed = pvmc_message_twin(m, m->dsig);
+    if (packed && pvmi_buffer_append(packed, m)) {
+        pvmc_message_unref(packed);
+        return NULL;
+    }
+    return packed;
+}
+
+/* `sent`: all of it, so only its end is waited for. */
+static int send_to_peer(struct pvmc_message *m, struct pvmi_peer *p, bool sent)
 {
     struct pvmc_message *held = pvmi_claim_message(m);
     if (!held)
-        return PVMC_ENOMEM;
+        return sent ? 0 : PVMC_ENOMEM; /* the link keeps the frame, and sends it when it can */
     struct pvmi_claim c = {&p, 1};
     int rc = pvmi_claim(&c);
     if (!rc) {
-        rc = pvmi_transfer_all(held, p);
+        rc = sent ? pvmi_transfer_settle(held, p) : pvmi_transfer_all(held, p);
         pvmi_claim_end(&c);
     }
     pvmc_message_unref(held);
     return rc;
+}
+
+/* The same as send_at_once() over a link that may break, which keeps the frame. Mostly nothing is left to wait for. */
+static __attribute__((noinline)) bool send_kept(struct pvmc_message *m, struct pvmi_peer *p, int *rc)
+{
+    struct pvmi_link *l = pvmi_route_link(p);
+    if (!l->peer || !pvmi_link_is_ready(l) || m->length > l->frame_max || pvmc_message_is_inplace(m) ||
+        pvmi_link_must_listen(l) || pvmi_virtual())
+        return false;
+    *rc = send_one_frame(l, m, p->tx_seq);
+    if (*rc) { /* the other path finds that out, and does what is to be done */
+        p->refusals += *rc == PVMC_EAGAIN;
+        return false;
+    }
+    pvmi_transfer_count(p, l, (uint32_t)m->length);
+    if (!pvmi_transfer_is_settled(p, l))
+        *rc = send_to_peer(m, p, true);
+    return true;
 }
 
 static bool is_daemon_free(void *arg)
@@ -92,7 +124,7 @@ static int send_to_daemon(struct pvmc_message *m)
     return rc ? rc : pvmi_transfer_all(m, NULL);
 }
 
-int pvmi_send_message(struct pvmc_message *m)
+int pvmi_send(struct pvmc_message *m, enum pvmi_send_how how)
 {
     if (m->dst == pvmi_task.tid && m->dst)
         return send_to_self(m);
@@ -100,7 +132,13 @@ int pvmi_send_message(struct pvmc_message *m)
     struct pvmi_peer *p = counts ? pvmi_peer_get(m->dst) : NULL;
     if (counts && !p)
         return PVMC_ENOMEM;
-    if (p && p->link && !p->claimed && send_at_once(m, p))
+    int rc = 0;
+    bool direct = p && p->link && !p->claimed;
+    if (direct && send_at_once(m, p))
         return 0;
-    return p ? send_to_peer(m, p) : send_to_daemon(m);
+    if (how == PVMI_SEND_AT_ONCE)
+        return PVMC_EAGAIN;
+    if (direct && !p->link->at_once && send_kept(m, p, &rc))
+        return rc;
+    return p ? send_to_peer(m, p, false) : send_to_daemon(m);
 }

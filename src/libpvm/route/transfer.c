@@ -121,6 +121,11 @@ int pvmi_transfer_advance(struct pvmi_transfer *t)
     return 0;
 }
 
+bool pvmi_transfer_is_settled(const struct pvmi_peer *p, const struct pvmi_link *l)
+{
+    return (l->lossless || pvmi_link_is_idle(l)) && !(p && pvmw_window_count(&p->again));
+}
+
 bool pvmi_transfer_is_released(void *arg)
 {
     struct pvmi_transfer *t = arg;
@@ -129,9 +134,7 @@ bool pvmi_transfer_is_released(void *arg)
         pvmc_frame_unref(t->inplace[--t->inplace_count]);
     if (!pvmi_link_is_up() || (t->peer && t->peer->gone))
         return true;
-    /* A link that is not lossless sends nothing while the program computes. */
-    return !t->inplace_count && (l->lossless || pvmi_link_is_idle(l)) &&
-           !(t->peer && pvmw_window_count(&t->peer->again));
+    return !t->inplace_count && pvmi_transfer_is_settled(t->peer, l);
 }
 
 void pvmi_transfer_begin(struct pvmi_transfer *t, struct pvmc_message *m, pvmc_tid dst, struct pvmi_peer *peer)
@@ -270,6 +273,14 @@ int pvmi_transfer_all(struct pvmc_message *m, struct pvmi_peer *p)
     int rc = p ? pvmi_route_await(p) : 0;
     if (!rc)
         rc = pvmi_transfer_finish(&t);
+    pvmi_transfer_end(&t);
+    return rc;
+}
+
+int pvmi_transfer_settle(struct pvmc_message *m, struct pvmi_peer *p)
+{
+    struct pvmi_transfer t = {.m = m, .dst = m->dst, .peer = p, .whole = true};
+    int rc = pvmi_transfer_finish(&t);
     pvmi_transfer_end(&t);
     return rc;
 }

@@ -50,6 +50,15 @@ void pvmi_transfer_abandon(unsigned level);
 /* All of the above: sends m to m->dst. p is claimed, or NULL. 0 or an error. */
 int pvmi_transfer_all(struct pvmc_message *m, struct pvmi_peer *p);
 
+/* Waits until the caller may change m, all of whose frames have been sent to p, which is claimed. 0 or an error. */
+int pvmi_transfer_settle(struct pvmc_message *m, struct pvmi_peer *p);
+
+/*
+ * Whether nothing that was sent to p over l needs progress of ours: a link that is not lossless sends nothing while the
+ * program computes. p NULL: the daemon.
+ */
+bool pvmi_transfer_is_settled(const struct pvmi_peer *p, const struct pvmi_link *l);
+
 /* ---- for messages to many receivers ---- */
 
 /* The link for the next frame. */

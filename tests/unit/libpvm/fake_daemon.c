@@ -413,5 +413,9 @@ void fake_daemon_stop(void)
 int fake_daemon_do(enum fake_trick trick, int number)
 {
     int arguments[] = {(int)trick, number}, n, answers[10];
-    return pvm_tickle(2, arguments, &n, answers);
+    int result = pvm_tickle(2, arguments, &n, answers);
+    siginfo_t end;
+    if (trick == FAKE_DIE) /* its listening socket may be closed after our connection; fake_daemon_stop() reaps it */
+        waitid(P_PID, (id_t)fake_daemon_pid, &end, WEXITED | WNOWAIT);
+    return result;
 }

@@ -24,7 +24,7 @@ enum fake_trick {
     FAKE_SIBLINGS,     /* TC_SIBLINGS with it, a failed one and the requesting task */
     FAKE_SHORT_ANSWER, /* the answer to this request has no body */
     FAKE_LATE_REFUSAL, /* once the task leaves, it refuses the task's offer of a direct link */
-    FAKE_DIE,          /* exits without notice; the socket file stays */
+    FAKE_DIE,          /* exits without notice, before the call returns; the socket file stays */
 };
 
 /* Starts the daemon, creates its folder and sets PVM_TMP. */

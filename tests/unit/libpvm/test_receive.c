@@ -4,11 +4,15 @@
  */
 #include "libpvm/engine/offer.h"
 #include "core/message/message.h"
+#include "libpvm/engine/carrier.h"
 #include "libpvm/engine/handler.h"
 #include "libpvm/engine/inbox.h"
+#include "libpvm/engine/link.h"
+#include "libpvm/engine/wait.h"
 #include "libpvm/base/task.h"
 #include "pvm3.h"
 #include "tests/unit/unit.h"
+#include <sys/eventfd.h>
 
 #define ME      0x40001
 #define PEER    0x40002
@@ -108,6 +112,71 @@ START_TEST(the_first_that_matches_is_handed_over)
     ck_assert_int_eq(receive_number(TAG), 12);
     ck_assert_int_eq(receive_number(TAG + 1), 10);
     ck_assert_ptr_null(pvmi_inbox_after(0));
+}
+END_TEST
+
+/* ---- events of the library ---- */
+
+static int looks;
+
+static int open_fake(const char *address, const struct pvmt_callbacks *callbacks, void *arg,
+                     struct pvmt_transport **out)
+{
+    static struct pvmt_transport fake;
+    (void)address, (void)callbacks, (void)arg;
+    *out = &fake;
+    return 0;
+}
+
+static void close_fake(struct pvmt_transport *t)
+{
+    (void)t;
+}
+
+static void query_fake(const struct pvmt_transport *t, struct pvmt_attributes *a)
+{
+    (void)t;
+    *a = (struct pvmt_attributes){0};
+}
+
+static int fd_of_fake(struct pvmt_transport *t)
+{
+    (void)t;
+    return eventfd(0, EFD_CLOEXEC); /* asked for once */
+}
+
+/* First something that is no message, then the loss of a link, of which the library tells. */
+static int progress_of_fake(struct pvmt_transport *t)
+{
+    (void)t;
+    if (++looks == 2) {
+        int tid = PEER;
+        struct pvmc_message *m = pvmc_message_new(pvmc_dsig_own());
+        ck_assert_int_eq(pvmc_message_pack(m, PVM_INT, &tid, 1, 1), 0);
+        m->src = m->dst = ME;
+        m->tag = TAG;
+        pvmi_link_deliver(m);
+    }
+    return looks <= 2;
+}
+
+/* A receive that went to sleep instead would end, because there is no daemon. */
+START_TEST(an_event_of_the_library_keeps_a_receive_awake)
+{
+    static const struct pvmt_transport_ops of_daemon = {
+        .open = open_fake, .close = close_fake, .query = query_fake, .fd = fd_of_fake, .progress = progress_of_fake};
+    const struct pvmt_transport_ops of_link = of_daemon;
+    struct pvmi_carrier *carrier;
+    ck_assert_int_eq(setenv("PVM_SPIN", "50", 1), 0);
+    pvmi_task.state = PVMI_TASK_IN;
+    pvmi_task.tid = ME;
+    ck_assert_int_eq(pvmi_carrier_open(&of_daemon, NULL, &carrier), 0);
+    ck_assert_int_eq(pvmi_carrier_open(&of_link, NULL, &carrier), 0);
+    pvmi_wait_found();
+    looks = 0;
+    ck_assert_int_gt(pvm_recv(-1, TAG), 0);
+    ck_assert_int_eq(looks, 2);
+    pvmi_carrier_close_all();
 }
 END_TEST
 
@@ -249,6 +318,7 @@ START_TEST(other_receives_offer_no_place)
 }
 END_TEST
 
-UNIT_MAIN("receive", the_first_that_matches_is_handed_over, a_handler_may_receive_meanwhile,
-          parts_are_placed_in_the_buffer, only_the_placed_message_will_do, an_unfinished_one_gives_the_place_back,
-          the_place_can_be_claimed_again, others_are_not_placed, other_receives_offer_no_place)
+UNIT_MAIN("receive", an_event_of_the_library_keeps_a_receive_awake, the_first_that_matches_is_handed_over,
+          a_handler_may_receive_meanwhile, parts_are_placed_in_the_buffer, only_the_placed_message_will_do,
+          an_unfinished_one_gives_the_place_back, the_place_can_be_claimed_again, others_are_not_placed,
+          other_receives_offer_no_place)
