@@ -8,6 +8,8 @@
  *   instructions pair NAME: two tasks. NAME is for the output; the route is PVM_TRANSPORT, or, with "daemon", the
  * daemon
  *
+ *   instructions mcast: one task that sends to four
+ *
  *   instructions barrier: two tasks in a group
  *
  *   instructions relay COUNT: two tasks that send each other COUNT messages by the daemon, in which callgrind counts
@@ -35,6 +37,7 @@ enum {
     LATE_US = 3000,     /* until the daemon has relayed a message, or the other task is in the barrier */
     PATIENCE_MS = 100,
     LIMIT_S = 50,
+    RECEIVERS = 4,
     WAITING = 16, /* messages in the inbox that do not match */
     TAG_DATA = 1,
     TAG_OTHER,
@@ -302,6 +305,85 @@ static void run_pair(const char *group)
     become_one();
 }
 
+/* ---- one task and its receivers ---- */
+
+/* Receives when it is told to, and answers, until the pipe is closed. */
+static void receive_for_ever(int told, int answers)
+{
+    char byte;
+    int me = must(pvm_mytid(), "pvm_mytid");
+    must(pvm_setopt(PvmRoute, PvmRouteDirect), "pvm_setopt");
+    while (write(answers, &me, sizeof me) == sizeof me && read(told, &byte, 1) == 1)
+        must(receive_packed(-1, TAG_DATA), "a receive");
+    pvm_exit();
+    exit(0);
+}
+
+static void hear_all(int answers, int *tids)
+{
+    for (int i = 0; i < RECEIVERS; i++)
+        if (read(answers, &tids[i], sizeof *tids) != sizeof *tids)
+            errx(1, "a receiver has gone");
+}
+
+static void start_receivers(int *tell_them, int *answers, int *tids)
+{
+    int told[2], back[2];
+    if (pipe(back))
+        err(1, "pipe");
+    for (int i = 0; i < RECEIVERS; i++) {
+        if (pipe(told))
+            err(1, "pipe");
+        pid_t child = fork();
+        if (child < 0)
+            err(1, "fork");
+        for (int open = 0; open < i && child == 0; open++)
+            close(tell_them[open]);
+        close(told[child == 0]);
+        if (child == 0)
+            receive_for_ever(told[0], back[1]);
+        tell_them[i] = told[1];
+    }
+    *answers = back[0];
+    hear_all(*answers, tids);
+}
+
+static void run_mcast(void)
+{
+    int tell_them[RECEIVERS], tids[RECEIVERS], answered[RECEIVERS], answers, links = 0;
+    start_receivers(tell_them, &answers, tids);
+    must(pvm_mytid(), "pvm_mytid");
+    must(pvm_setopt(PvmRoute, PvmRouteDirect), "pvm_setopt");
+    must(pvm_notify(PvmRouteAdd, TAG_ROUTE, -1, NULL), "pvm_notify");
+    for (int i = -LINK_LIMIT; i < ROUNDS; i++) {
+        if (i < -WARM_UP && links == RECEIVERS) {
+            i = -WARM_UP;
+            start_counting();
+        }
+        begin_if(i >= 0);
+        pvm_initsend(PvmDataRaw);
+        pvm_pkbyte(data, BYTES, 1);
+        int rc = pvm_mcast(tids, RECEIVERS, TAG_DATA);
+        end_if(i >= 0);
+        must(rc, "pvm_mcast");
+        for (int k = 0; k < RECEIVERS; k++)
+            if (write(tell_them[k], "", 1) != 1)
+                err(1, "a receiver has gone");
+        hear_all(answers, answered);
+        links += i < -WARM_UP && pvm_nrecv(-1, TAG_ROUTE) > 0;
+    }
+    if (links < RECEIVERS)
+        errx(1, "only %d direct links", links);
+    write_count("shm", "mcast", ROUNDS * RECEIVERS);
+    for (int k = 0; k < RECEIVERS; k++)
+        close(tell_them[k]);
+    while (wait(NULL) > 0)
+        ;
+    pvm_exit();
+}
+
+/* ---- groups ---- */
+
 static void run_barrier(void)
 {
     become_two();
@@ -341,11 +423,13 @@ int main(int argc, char **argv)
         run_self();
     else if (argc == 3 && strcmp(argv[1], "pair") == 0)
         run_pair(argv[2]);
+    else if (argc == 2 && strcmp(argv[1], "mcast") == 0)
+        run_mcast();
     else if (argc == 2 && strcmp(argv[1], "barrier") == 0)
         run_barrier();
     else if (argc == 3 && strcmp(argv[1], "relay") == 0)
         run_relay(argv[2]);
     else
-        errx(2, "usage: instructions self | pair NAME | barrier | relay COUNT");
+        errx(2, "usage: instructions self | pair NAME | mcast | barrier | relay COUNT");
     return 0;
 }

@@ -8,7 +8,7 @@
 #include <time.h>
 
 enum {
-    BLOCKS = 15,      /* the result is their median */
+    BLOCKS = 7,       /* the result is their median */
     BLOCK_US = 10000, /* approximate length of a block; BENCH_BLOCK_US in the environment overrides it */
     BLOCKS_SLOW = 3,  /* of one operation each, if that takes SLOW_US */
     SLOW_US = 20000,
@@ -50,6 +50,16 @@ static inline int block_count(double once_us)
     const char *wanted = getenv("BENCH_BLOCK_US");
     double block_us = wanted ? atof(wanted) : BLOCK_US;
     return 1 + (int)(block_us / (once_us + 1e-3));
+}
+
+/*
+ * The first repetitions take longer than the others, so the count is tried out: what to try after `count` of them took
+ * `once_us` each. The count is right when this is not more than twice as many.
+ */
+static inline int next_count(int count, double once_us)
+{
+    int wanted = block_count(once_us);
+    return wanted < 8 * count ? wanted : 8 * count;
 }
 
 static inline void print(const char *name, double value, const char *unit)

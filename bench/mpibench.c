@@ -119,7 +119,10 @@ static double timed(double (*work)(int bytes, int count), int bytes)
 {
     double blocks[BLOCKS];
     int slow = agreed(work(bytes, 1) > SLOW_US), n = slow ? BLOCKS_SLOW : BLOCKS;
-    int count = slow ? 1 : agreed(block_count((work(bytes, 3), work(bytes, 5))));
+    int count = 1;
+    if (!slow)
+        for (int next = 5; next > 2 * count;)
+            next = agreed(next_count(count = next, work(bytes, next)));
     for (int i = 0; i < n; i++) {
         MPI_Barrier(MPI_COMM_WORLD);
         blocks[i] = work(bytes, count);

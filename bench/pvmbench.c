@@ -144,10 +144,9 @@ static void measure_pingpong(int tid, enum how how, int bytes)
 {
     double blocks[BLOCKS];
     int slow = round_trips(tid, how, bytes, 1) > SLOW_US, n = slow ? BLOCKS_SLOW : BLOCKS, count = 1;
-    if (!slow) {
-        round_trips(tid, how, bytes, 3);
-        count = block_count(2 * round_trips(tid, how, bytes, 10));
-    }
+    if (!slow)
+        for (int next = 5; next > 2 * count;)
+            next = next_count(count = next, 2 * round_trips(tid, how, bytes, next));
     for (int i = 0; i < n; i++)
         blocks[i] = round_trips(tid, how, bytes, count);
     char name[64];

@@ -4,7 +4,9 @@
  *   raw unix BYTES...                half the round-trip time over a unix socket, in us
  *   raw hops BYTES...                the same through a process in between, as on the daemon route
  *   raw tcp spin|sleep BYTES...      over TCP on the loopback, waiting by polling or in the kernel
- *   raw sealed spin|sleep BYTES...   the same, encrypted as in raw_sealed.h; by Reno, as dpvm's links within a host
+ *   raw uring spin|sleep BYTES...    the same by io_uring
+ *   raw zerocopy spin|sleep BYTES... the same, sent with MSG_ZEROCOPY
+ *   raw sealed spin|sleep BYTES...   the same, encrypted as raw_way.h says
  *   raw serve spin|sleep             the other end of `meet`, for one connection; prints its port
  *   raw meet spin|sleep HOST PORT BYTES...   over TCP to `serve`, which may be on another host
  *   raw sink                         the other end of `pairs`; prints its port, and serves until it is killed
@@ -28,7 +30,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "measure.h"
-#include "raw_sealed.h"
+#include "raw_way.h"
 
 enum { SLOTS = 8, SLOT_BYTES = 32768, PAIRS_BYTES = 64 << 20, CONNECT_US = 50000, PROCESSES_MAX = 1024 };
 
@@ -46,8 +48,9 @@ struct ring {
 struct channel {
     int fd;
     bool spin;
-    struct ring *out, *in; /* without fd */
-    struct sealed *sealed; /* if it is encrypted */
+    struct ring *out, *in;     /* without fd */
+    const struct raw_way *way; /* NULL: send() and recv() */
+    void *state;               /* of the way */
 };
 
 static char *data;
@@ -82,8 +85,8 @@ static bool send_all(struct channel *c, size_t bytes)
 {
     if (c->out)
         return ring_send(c->out, bytes);
-    if (c->sealed)
-        return sealed_send(c->sealed, data, bytes);
+    if (c->way)
+        return c->way->send(c->state, data, bytes);
     for (size_t done = 0; done < bytes;) {
         ssize_t n = send(c->fd, data + done, bytes - done, MSG_NOSIGNAL | (c->spin ? MSG_DONTWAIT : 0));
         if (n < 0 && errno != EAGAIN)
@@ -97,8 +100,8 @@ static bool receive_all(struct channel *c, size_t bytes)
 {
     if (c->in)
         return ring_receive(c->in, bytes);
-    if (c->sealed)
-        return sealed_receive(c->sealed, data, bytes);
+    if (c->way && c->way->receive)
+        return c->way->receive(c->state, data, bytes);
     for (size_t done = 0; done < bytes;) {
         ssize_t n = recv(c->fd, data + done, bytes - done, c->spin ? MSG_DONTWAIT : 0);
         if (n == 0 || (n < 0 && errno != EAGAIN))
@@ -150,8 +153,12 @@ static double copies(size_t bytes, int count)
 /* With c NULL, measures copies in this process. */
 static void measure(const char *name, struct channel *c, size_t bytes)
 {
-    double blocks[BLOCKS], first = c ? (round_trips(c, bytes, 3), round_trips(c, bytes, 10)) : copies(bytes, 10);
-    int count = block_count(first * 2);
+    double blocks[BLOCKS];
+    int count = 1;
+    for (int next = 5; next > 2 * count;) {
+        count = next;
+        next = next_count(count, c ? 2 * round_trips(c, bytes, count) : copies(bytes, count));
+    }
     for (int i = 0; i < BLOCKS; i++)
         blocks[i] = c ? round_trips(c, bytes, count) : copies(bytes, count);
     char text[64];
@@ -217,19 +224,41 @@ static void no_delay(int fd)
         err(1, "TCP");
 }
 
-static struct sealed *encrypt(int fd, bool spin)
+/* Of that name; NULL for tcp, or if there is none. */
+static const struct raw_way *way_named(const char *name)
 {
-    if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4) < 0)
-        err(1, "Reno");
-    return sealed_new(fd, spin);
+    static const struct raw_way *const ways[] = {
+        &raw_sealed,
+        &raw_zerocopy,
+#ifdef HAVE_LIBURING
+        &raw_uring,
+#endif
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (strcmp(ways[i]->name, name) == 0)
+            return ways[i];
+    return NULL;
+}
+
+static void open_way(struct channel *c, const char *name, bool spin)
+{
+    no_delay(c->fd);
+    c->way = way_named(name);
+    c->state = c->way ? c->way->open(c->fd, spin) : NULL;
+}
+
+static void close_way(struct channel *c)
+{
+    close(c->fd);
+    if (c->way)
+        c->way->close(c->state);
 }
 
 /* Accepts one connection; each block is preceded by the size and the number of its messages, both in the clear. */
-static void serve(int listener, bool spin, bool encrypts)
+static void serve(int listener, bool spin, const char *way)
 {
     struct channel c = {.fd = accept(listener, NULL, NULL), .spin = false};
-    no_delay(c.fd);
-    c.sealed = encrypts ? encrypt(c.fd, spin) : NULL;
+    open_way(&c, way, spin);
     if (spin)
         use_processor(1);
     for (;;) {
@@ -252,7 +281,7 @@ static double told_trips(struct channel *c, size_t bytes, int count)
     return round_trips(c, bytes, count);
 }
 
-static void meet(const char *name, const char *host, int port, bool spin, int argc, char **argv)
+static void meet(const char *way, const char *host, int port, bool spin, int argc, char **argv)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     struct channel c = {.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), .spin = spin};
@@ -260,24 +289,22 @@ static void meet(const char *name, const char *host, int port, bool spin, int ar
         errx(2, "an IPv4 address is wanted, not \"%s\"", host);
     if (c.fd < 0 || connect(c.fd, (struct sockaddr *)&address, sizeof address) < 0)
         err(1, "cannot connect to %s port %d", host, port);
-    no_delay(c.fd);
-    c.sealed = strcmp(name, "sealed") == 0 ? encrypt(c.fd, spin) : NULL;
+    open_way(&c, way, spin);
     if (spin)
         use_processor(0);
     for (int i = 0; i < argc; i++) {
         size_t bytes = (size_t)number_of(argv[i], BYTES_MAX);
         double blocks[BLOCKS];
         char text[64];
-        told_trips(&c, bytes, 3);
-        int count = block_count(told_trips(&c, bytes, 10) * 2);
+        int count = 1;
+        for (int next = 5; next > 2 * count;)
+            next = next_count(count = next, 2 * told_trips(&c, bytes, next));
         for (int block = 0; block < BLOCKS; block++)
             blocks[block] = told_trips(&c, bytes, count);
-        snprintf(text, sizeof text, "%s.%s.%zu", name, spin ? "spin" : "sleep", bytes);
+        snprintf(text, sizeof text, "%s.%s.%zu", way, spin ? "spin" : "sleep", bytes);
         print(text, median(blocks, BLOCKS), "us");
     }
-    close(c.fd);
-    if (c.sealed)
-        sealed_free(c.sealed);
+    close_way(&c);
 }
 
 /* ---- many pairs ---- */
@@ -365,15 +392,15 @@ static void measure_pairs(int n, const char *host, int port, int argc, char **ar
     }
 }
 
-static void measure_tcp(const char *name, bool spin, int argc, char **argv)
+static void measure_tcp(const char *way, bool spin, int argc, char **argv)
 {
     int port, listener = listen_anywhere(&port);
     if (fork() == 0) {
-        serve(listener, spin, strcmp(name, "sealed") == 0);
+        serve(listener, spin, way);
         _exit(0);
     }
     close(listener);
-    meet(name, "127.0.0.1", port, spin, argc, argv);
+    meet(way, "127.0.0.1", port, spin, argc, argv);
     while (wait(NULL) > 0)
         ;
 }
@@ -383,7 +410,7 @@ static void run_serve(bool spin)
     int port, listener = listen_anywhere(&port);
     printf("%d\n", port);
     fflush(stdout);
-    serve(listener, spin, false);
+    serve(listener, spin, "tcp");
 }
 
 /* ---- shared memory ---- */
@@ -412,8 +439,9 @@ static void measure_shm(size_t bytes)
 
 static void usage(void)
 {
-    errx(2, "usage: raw unix|hops|shm|memcpy BYTES... | raw tcp|sealed spin|sleep BYTES... | raw serve spin|sleep |\n"
-            "       raw meet spin|sleep HOST PORT BYTES... | raw sink | raw pairs N HOST PORT BYTES...");
+    errx(2, "usage: raw unix|hops|shm|memcpy BYTES... | raw tcp|sealed|zerocopy|uring spin|sleep BYTES... |\n"
+            "       raw serve spin|sleep | raw meet spin|sleep HOST PORT BYTES... | raw sink | raw pairs N HOST PORT "
+            "BYTES...");
 }
 
 static bool is_spin(const char *text)
@@ -445,7 +473,7 @@ int main(int argc, char **argv)
     data = calloc(2, BYTES_MAX);
     if (!data)
         err(1, "memory");
-    if (strcmp(argv[1], "tcp") == 0 || strcmp(argv[1], "sealed") == 0)
+    if (strcmp(argv[1], "tcp") == 0 || way_named(argv[1]))
         measure_tcp(argv[1], is_spin(argv[2]), argc - 3, argv + 3);
     else if (strcmp(argv[1], "serve") == 0)
         run_serve(is_spin(argv[2]));

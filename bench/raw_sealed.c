@@ -1,7 +1,9 @@
-/* raw_sealed.c - see raw_sealed.h. */
-#include "raw_sealed.h"
+/* raw_sealed.c - encrypted records: see raw_way.h. */
+#include "raw_way.h"
 #include <err.h>
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +31,13 @@ static EVP_CIPHER_CTX *context_new(bool encrypts)
     return c;
 }
 
-struct sealed *sealed_new(int fd, bool spin)
+static void *sealed_open(int fd, bool spin)
 {
     struct sealed *s = calloc(1, sizeof *s);
     if (!s)
         errx(1, "memory");
+    if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4) < 0)
+        err(1, "Reno");
     s->fd = fd;
     s->flags = spin ? MSG_DONTWAIT : 0;
     s->out = context_new(true);
@@ -41,8 +45,9 @@ struct sealed *sealed_new(int fd, bool spin)
     return s;
 }
 
-void sealed_free(struct sealed *s)
+static void sealed_close(void *state)
 {
+    struct sealed *s = state;
     EVP_CIPHER_CTX_free(s->out);
     EVP_CIPHER_CTX_free(s->in);
     free(s);
@@ -101,8 +106,9 @@ static bool write_all(struct sealed *s, size_t bytes)
     return true;
 }
 
-bool sealed_send(struct sealed *s, const char *data, size_t bytes)
+static bool sealed_send(void *state, const char *data, size_t bytes)
 {
+    struct sealed *s = state;
     for (size_t done = 0; done < bytes;) {
         size_t length = 0;
         for (int i = 0; i < BATCH && done < bytes; i++) {
@@ -132,8 +138,9 @@ static bool read_some(struct sealed *s, size_t wanted)
     return true;
 }
 
-bool sealed_receive(struct sealed *s, char *data, size_t bytes)
+static bool sealed_receive(void *state, char *data, size_t bytes)
 {
+    struct sealed *s = state;
     for (size_t done = 0; done < bytes;) {
         size_t some = least(bytes - done, RECORD_BYTES);
         if (!read_some(s, HEADER_BYTES + some + TAG_BYTES))
@@ -143,3 +150,6 @@ bool sealed_receive(struct sealed *s, char *data, size_t bytes)
     }
     return true;
 }
+
+const struct raw_way raw_sealed = {
+    .name = "sealed", .open = sealed_open, .close = sealed_close, .send = sealed_send, .receive = sealed_receive};

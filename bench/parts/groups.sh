@@ -15,6 +15,9 @@ crowded() { # TASKS: sets `systems`
     [ "$round" != 1 ] || [ "$1" -gt 4 ] || systems+=(reference)
 }
 
+# Messages from 64 MiB on and more than 64 tasks take long: they have a few rounds only.
+LONG_ROUNDS=3
+
 # ---- the daemon route ----
 
 measure_one() {
@@ -70,10 +73,11 @@ measure_many() {
 # ---- direct transports ----
 
 measure_shm() {
-    local round system how sizes=8,1024,4096,16384,65536,1048576,4194304,16777216
-    [ -n "$quick" ] || sizes+=,67108864,268435456
+    local round system how sizes
     for ((round = 1; round <= rounds; round++)); do
         say "two tasks by shared memory, round $round of $rounds"
+        sizes=8,1024,4096,16384,65536,1048576,4194304,16777216
+        [ -n "$quick" ] || [ "$round" -gt $LONG_ROUNDS ] || sizes+=,67108864,268435456
         raw shm shm 8 65536 1048576
         raw shm memcpy 65536 1048576
         measure shm dpvm-shm -- early raw 1
@@ -162,7 +166,11 @@ measure_net() { # LEAD...
         done
         measure net reference-direct "$@" -- pingpong raw 8,65536,4194304 h2
         for system in "${mpis_tcp[@]}"; do mpibench net $system 2 pingpong 8 65536 4194304; done
-        [ -n "$quick" ] || program net openmpi-tcp 32 -- pairs 65536
+        [ -z "$quick" ] || continue
+        program net openmpi-tcp 32 -- pairs 65536
+        for system in dpvm-tcp openmpi-tcp; do
+            program net $system 16 env PROGRAM_HOST=h2 "$@" -- barrier 8 + bcast 8 + reduce 8 + gather 8 + scatter 8
+        done
     done
     mpi_lead=()
 }
@@ -170,10 +178,13 @@ measure_net() { # LEAD...
 # ---- many tasks on one host ----
 
 measure_crowd() {
-    local round system arguments tasks counts="4 16 32 64 128" groups="4 16 64 256" turns=$rounds
-    [ -z "$quick" ] || counts="4 16 64" groups=16 turns=1
+    local round system arguments tasks counts groups turns=$rounds
+    [ -z "$quick" ] || turns=1
     for ((round = 1; round <= turns; round++)); do
         say "many tasks, round $round of $turns"
+        counts="4 16 32 64" groups="4 16 64"
+        [ "$round" -gt $LONG_ROUNDS ] || counts+=" 128" groups+=" 256"
+        [ -z "$quick" ] || counts="4 16 64" groups=16
         for arguments in "mcast 8 1048576" "ring 16 8" "spawn 64"; do
             # shellcheck disable=SC2086
             for system in reference dpvm-shm; do measure crowd $system -- $arguments; done
@@ -189,9 +200,9 @@ measure_crowd() {
         for tasks in $counts; do measure_barrier "$tasks"; done
         for system in dpvm-shm dpvm openmpi-shm; do program crowd $system 64 -- mesh 8 + alltoall 8; done
         for tasks in $groups; do
-            for system in dpvm-shm openmpi-shm; do
+            for system in dpvm-shm dpvm-shm-changing openmpi-shm; do
                 # 256 tasks of Open MPI take minutes.
-                [[ $system = dpvm-shm || $tasks -le 64 || $round = 1 ]] || continue
+                [[ $system = dpvm-* || $tasks -le 64 || $round = 1 ]] || continue
                 program crowd $system "$tasks" -- bcast 8 + reduce 8 + gather 8 + scatter 8
             done
         done

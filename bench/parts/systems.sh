@@ -4,7 +4,8 @@
 # Groups of measurements use these names of systems:
 #   reference, reference-direct       Debian's PVM, through its daemon and by its direct route
 #   dpvm                              through the daemon (PvmDontRoute)
-#   dpvm-daemon, -shm, -tcp           PvmRouteDirect with this PVM_TRANSPORT; -sleep: with PVM_SPIN=0; tcp in the clear
+#   dpvm-daemon, -shm, -tcp           PvmRouteDirect with this PVM_TRANSPORT; -sleep: with PVM_SPIN=0; tcp in the clear;
+#                                     -changing: programs whose group is not frozen
 #   dpvm-tls                          the same over TCP, encrypted, as links between hosts are by default
 #   openmpi-shm, -tcp, mpich-shm, -tcp
 #   raw, openssl                      without a message passing system
@@ -23,16 +24,17 @@ has() { # SYSTEM
 
 # Sets `surroundings`: the variables of a PVM system.
 surround() { # SYSTEM
-    surroundings=(PVM_TMP="$work/${1%%-*}" PVM_EXPORT=PVMBENCH_ROUTE:PVM_TRANSPORT:PVM_SPIN:PVM_TCP_TLS)
+    surroundings=(PVM_TMP="$work/${1%%-*}" PVM_EXPORT=PVMBENCH_ROUTE:PROGRAM_CHANGING:PVM_TRANSPORT:PVM_SPIN:PVM_TCP_TLS)
     case $1 in
     reference*) surroundings+=(PVM_ROOT=/usr/lib/pvm3 PVM_ARCH=LINUX64) ;;
     dpvm-tcp*) surroundings+=(PVM_TRANSPORT=tcp PVM_TCP_TLS=0) ;;
     dpvm-tls*) surroundings+=(PVM_TRANSPORT=tcp PVM_TCP_TLS=1) ;;
     dpvm-dp*) surroundings+=(PVM_TRANSPORT=dp) ;;
+    dpvm-shm*) surroundings+=(PVM_TRANSPORT=shm) ;;
     dpvm-*) surroundings+=(PVM_TRANSPORT="${1#dpvm-}") ;;
     esac
     case $1 in *-direct | dpvm-*) surroundings+=(PVMBENCH_ROUTE=direct) ;; esac
-    case $1 in *-sleep) surroundings+=(PVM_SPIN=0) ;; esac
+    case $1 in *-sleep) surroundings+=(PVM_SPIN=0) ;; *-changing) surroundings+=(PROGRAM_CHANGING=1) ;; esac
 }
 
 # ---- daemons ----
@@ -47,8 +49,11 @@ start_daemon() { # reference|dpvm [command that enters a namespace]
     surround "$system"
     mkdir -p -m 700 "$work/$system"
     rm -f "$work/$system.out" # must not hold the line of an earlier daemon
-    # stdout has only the daemon's address, and the daemon must not inherit our descriptors
-    env "${surroundings[@]}" setsid "$@" "$(daemon "$system")" </dev/null >"$work/$system.out" 2>&1 &
+    # stdout has only the daemon's address, and the daemon must not inherit our descriptors. As a daemon that "pvm" starts,
+    # it is in a process group of its own, but in the session of its tasks' parents, as all tasks of an MPI program are.
+    set -m
+    env "${surroundings[@]}" "$@" "$(daemon "$system")" </dev/null >"$work/$system.out" 2>&1 &
+    set +m
     daemons+=($!)
     for ((tries = 0; tries < 100; tries++)); do
         [ -s "$work/$system.out" ] && return

@@ -9,31 +9,30 @@
  *   cg SIZE          10 iterations of conjugate gradients on vectors of SIZE doubles
  *   transpose SIZE   transposes a matrix of SIZE x SIZE doubles
  *   farm US          a master and its workers with jobs of US microseconds
- *   bcast, reduce, gather, scatter, alltoall BYTES   of each task, or to each
+ *   barrier, bcast, reduce, gather, scatter, alltoall BYTES   of each task, or to each
  *   mesh BYTES       alltoall by a message from each task to each other
  *   pairs BYTES      the first half of the tasks sends messages of BYTES to the second
  *
- * NAME.TASKS.SIZE is the time of a step, the median of blocks; NAME.first.TASKS.SIZE is the mean of the first steps, in
- * which links open. sum.NAME.SIZE (halo: sum.NAME.TASKS.SIZE) is the sum of the results after these, which must not
- * depend on the system.
+ * NAME.TASKS.SIZE is the time of a step, the median of blocks; NAME.first.TASKS.SIZE is the mean of the first 4 steps,
+ * and NAME.next.TASKS.SIZE that of the next 28, in which links open. sum.NAME.SIZE (halo: sum.NAME.TASKS.SIZE) is the
+ * sum of the results after the first steps, which must not depend on the system.
  */
 #include <string.h>
 #include "../measure.h"
 #include "comm.h"
 #include "program.h"
 
-enum { FIRST_STEPS = 4, TOO_SLOW_US = 500000, SIZE_MAX_ALLOWED = 64 << 20 };
+enum { FIRST_STEPS = 4, NEXT_STEPS = 28, NEXT_TOO_SLOW_US = 100000, TOO_SLOW_US = 500000, SIZE_MAX_ALLOWED = 64 << 20 };
 
-static const struct program *const programs[] = {&halo,   &cg,      &transpose, &farm, &bcast, &reduce,
-                                                 &gather, &scatter, &alltoall,  &mesh, &pairs};
+static const struct program *const programs[] = {&halo,   &cg,     &transpose, &farm,     &barrier, &bcast,
+                                                 &reduce, &gather, &scatter,   &alltoall, &mesh,    &pairs};
 
 static void usage(void)
 {
-    errx(
-        2,
-        "usage: program TASKS halo|cg|transpose|farm|bcast|reduce|gather|scatter|alltoall|mesh|pairs SIZE... [+ ...],\n"
-        "       TASKS from 2 to %d",
-        COMM_TASKS_MAX);
+    errx(2,
+         "usage: program TASKS halo|cg|transpose|farm|barrier|bcast|reduce|gather|scatter|alltoall|mesh|pairs SIZE...\n"
+         "       [+ ...], TASKS from 2 to %d",
+         COMM_TASKS_MAX);
 }
 
 static double timed_us(const struct program *p, int steps)
@@ -50,6 +49,19 @@ static int shared(int value)
     return value;
 }
 
+/*
+ * The steps of a block. It tries with more and more of them: in a few steps no task runs ahead of the others, so that
+ * each of them takes longer than one of many.
+ */
+static int steps_of_block(const struct program *p, int least)
+{
+    double once_us = timed_us(p, least);
+    for (int count = least; shared(block_count(once_us) > 2 * count);)
+        once_us = timed_us(p, count *= 4);
+    int count = shared(block_count(once_us));
+    return count > least ? count : least;
+}
+
 /* The median of blocks; fewer blocks if one step takes long, and none if the first ones took very long. */
 static double measure(const struct program *p, double first_us)
 {
@@ -58,9 +70,9 @@ static double measure(const struct program *p, double first_us)
         return first_us;
     int least = p->least > 1 ? p->least * comm_size : 1;
     int slow = shared(timed_us(p, least) * least > SLOW_US), n = slow ? BLOCKS_SLOW : BLOCKS;
-    int count = slow ? least : shared(block_count(timed_us(p, least)));
+    int count = slow ? least : steps_of_block(p, least);
     for (int i = 0; i < n; i++)
-        blocks[i] = timed_us(p, count > least ? count : least);
+        blocks[i] = timed_us(p, count);
     return median(blocks, n);
 }
 
@@ -89,6 +101,8 @@ static void measure_program(const struct program *p, int size)
     double first_us = timed_us(p, FIRST_STEPS);
     report_time(p, ".first", size, first_us);
     report_sum(p, size, p->check());
+    if (shared(first_us < NEXT_TOO_SLOW_US))
+        report_time(p, ".next", size, timed_us(p, NEXT_STEPS));
     report_time(p, "", size, measure(p, first_us));
     p->check();
     p->close();

@@ -19,6 +19,6 @@ struct program {
 };
 
 extern const struct program halo, cg, transpose, farm;
-extern const struct program bcast, reduce, gather, scatter, alltoall, mesh, pairs; /* collective.c */
+extern const struct program barrier, bcast, reduce, gather, scatter, alltoall, mesh, pairs; /* collective.c */
 
 #endif
