@@ -1,7 +1,7 @@
 ! pi - a Fortran program with the module pvm: copies of it integrate 4 / (1 + x**2) from 0 to 1, each over its share.
 !
 ! Shows   use pvm, pvmfsiblings, pvmfspawn, pvmfmcast, pvmfpack and pvmfunpack, groups: pvmfreduce with PvmSum.
-! Build   gfortran -o pi $PVM_ROOT/include/pvm.f90 pi.f90 $(pkg-config --libs fpvm3)
+! Build   pvmf90 -o pi pi.f90
 ! Run     ./pi
 !         The virtual machine must run ("pvm" starts it) and find this program at the same path on every host.
 ! Prints  the result and its error. Stops with code 0 if the error is small, otherwise with 1.

@@ -23,7 +23,7 @@ from .options import Options
 from .task import Task
 from .values import NotValues
 
-__version__ = "3.4.6"
+__version__ = "0.9.0"
 
 __all__ = [
     "ANY", "Context", "Entry", "Envelope", "Group", "Handler", "Host", "LibraryNotFound", "Machine", "Mailbox",

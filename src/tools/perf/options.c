@@ -1,4 +1,5 @@
 /* options.c - parses the command line with argp: lists of numbers, ranges and names. */
+#include "core/version.h"
 #include "options.h"
 #include <argp.h>
 #include <errno.h>
@@ -314,7 +315,7 @@ static void refuse_useless(const struct options *o)
 static void print_version(FILE *to, struct argp_state *state)
 {
     (void)state;
-    fprintf(to, "pvm-perf %s (dpvm)\n", PVM_VER);
+    pvmc_version_print(to, "pvm-perf");
 }
 
 void options_read(int argc, char **argv, struct options *out)

@@ -19,6 +19,7 @@
 #include "core/fault/failpoint.h"
 #include "core/message/dsig.h"
 #include "core/message/frame.h"
+#include "core/version.h"
 
 #define ANSWER_LIMIT_S 2.0
 
@@ -93,7 +94,7 @@ struct fact {
     const char *key, *label, *value;
 };
 
-enum { FACT_COUNT = 8 };
+enum { FACT_COUNT = 9 };
 
 static void collect_facts(struct fact facts[FACT_COUNT])
 {
@@ -102,7 +103,8 @@ static void collect_facts(struct fact facts[FACT_COUNT])
     snprintf(dsig, sizeof(dsig), "0x%08x", (unsigned)pvmc_dsig_own());
     snprintf(frame, sizeof(frame), "%d", PVMC_FRAME_VERSION);
     const struct fact all[FACT_COUNT] = {
-        {"version", "version", PVM_VER},
+        {"version", "version", pvmc_version},
+        {"pvm", "interface of PVM", PVM_VER},
         {"frame_version", "frame version", frame},
         {"compiler", "compiler", compiler()},
         {"build_type", "build type", DPVM_BUILD_TYPE},
@@ -274,7 +276,7 @@ static int show_task(int tid)
 static void print_version(FILE *to, struct argp_state *state)
 {
     (void)state;
-    fprintf(to, "pvm-info %s (dpvm)\n", PVM_VER);
+    pvmc_version_print(to, "pvm-info");
 }
 
 int main(int argc, char **argv)
