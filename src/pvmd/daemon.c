@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/fault/failpoint.h"
 #include "core/log.h"
+#include "core/version.h"
 #include "parts.h"
 #include "pvmd/base/address_file.h"
 #include "pvmd/base/hosts.h"
@@ -31,9 +32,10 @@
 #include "pvmd/quorum/tables.h"
 #include "pvmd/spawn/exec.h"
 #include "pvmd/tasks/clients.h"
+#include "transports/choice.h"
 #include "pvm3.h"
 
-#define EXIT_SIGTERM    15 /* as in PVM's daemon */
+#define EXIT_SIGTERM    0 /* as service managers expect; PVM's daemon has 15 */
 #define EXIT_SIGINT     2
 #define EXIT_NO_START   1
 #define LAUNCH_CHECK_S  0.02
@@ -127,6 +129,16 @@ static int take_machine_back(void)
     return PVMC_ENOTFOUND;
 }
 
+/* With a value that no task understands, each would fail. */
+static int check_transports(char *why, size_t size)
+{
+    char reason[512];
+    int rc = pvmt_choice_check(pvmc_config_text(PVMC_SETTING_TRANSPORT), reason, sizeof reason);
+    if (rc)
+        snprintf(why, size, "not started: %s", reason);
+    return rc;
+}
+
 /* Does everything that can fail. Returns 0, or a PVMC_E code with the reason in why[size]. */
 static int start(const struct pvmd_options *options, char *why, size_t size)
 {
@@ -136,6 +148,8 @@ static int start(const struct pvmd_options *options, char *why, size_t size)
         snprintf(why, size, "not started: the hostfile is faulty");
         rc = options->slave ? 0 : read_hostfile(options->hostfile);
     }
+    if (!rc && !options->slave)
+        rc = check_transports(why, size);
     if (!rc)
         rc = pvmd_address_file_check(why, size);
     if (rc)
@@ -194,7 +208,7 @@ static void say_ready(const struct pvmd_options *options)
     char when[32] = "";
     ctime_r(&now, when);
     when[strcspn(when, "\n")] = '\0';
-    pvmc_log(PVMC_LOG_INFO, "%s %s %s", pvmd.host_name, pvmd_host_self()->arch, PVM_VER);
+    pvmc_log(PVMC_LOG_INFO, "%s %s dpvm %s, PVM %s", pvmd.host_name, pvmd_host_self()->arch, pvmc_version, PVM_VER);
     pvmc_log(PVMC_LOG_INFO, "ready %s", when);
     keeps_stderr = options->foreground || options->debug_mask;
     if (!options->slave) {

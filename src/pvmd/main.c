@@ -9,14 +9,12 @@
 #include "core/message/dsig.h"
 #include "core/message/proto.h"
 #include "core/reserve.h"
+#include "core/version.h"
 #include "pvmd/launch/courier.h"
 #include "daemon.h"
 #include "pvmd/door/doorman.h"
 #include "pvmd/launch/password.h"
 #include "pvm3.h"
-
-/* Not static: argp looks for this variable. */
-__attribute__((visibility("default"))) const char *argp_program_version = "pvmd3 " PVM_VER " (dpvm)";
 
 static const char doc[] =
     "The daemon of a parallel virtual machine: starts one on this host, with the hosts of HOSTFILE if there is one, "
@@ -37,10 +35,17 @@ static const struct argp_option arguments[] = {
     {0},
 };
 
+static void print_version(FILE *to, struct argp_state *state)
+{
+    (void)state;
+    pvmc_version_print(to, "pvmd3");
+}
+
 static void print_versions(void)
 {
-    printf("%s\nprotocol of tasks %d, of daemons %d\narchitecture %s, data signature 0x%08x\n", argp_program_version,
-           PVMC_TASK_PROTOCOL, PVMC_DAEMON_PROTOCOL, pvmc_arch_own(), pvmc_dsig_own());
+    print_version(stdout, NULL);
+    printf("protocol of tasks %d, of daemons %d\narchitecture %s, data signature 0x%08x\n", PVMC_TASK_PROTOCOL,
+           PVMC_DAEMON_PROTOCOL, pvmc_arch_own(), pvmc_dsig_own());
     exit(0);
 }
 
@@ -131,6 +136,7 @@ int main(int argc, char **argv)
         return pvmd_password_ask(terminal, argv[1]);
     unsetenv(PVMD_ASK_AT);
     struct pvmd_options options = {.debug_mask = (int)pvmc_config_integer(PVMC_SETTING_DEBUG_MASK)};
+    argp_program_version_hook = print_version;
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     int code = pvmd_run(&options);
     if (code != PVMD_START_ANEW)

@@ -18,6 +18,7 @@
 #include "pvmd/launch/hoster.h"
 #include "pvmd/quorum/petition.h"
 #include "pvmd/spawn/exec.h"
+#include "pvmd/spawn/input.h"
 #include "pvmd/spawn/output.h"
 #include "pvmd/spawn/spawn.h"
 #include "pvmd/spawn/tasker.h"
@@ -68,7 +69,8 @@ static const struct pvmd_listeners listeners = {
     .client_gone = (pid[]){pvmd_virtual_time_gone, NULL},
     .task_enrolled = (new_task[]){pvmd_manager_task_enrolled, NULL},
     .task_left = (task[]){pvmd_hoster_task_left, pvmd_manager_task_left, pvmd_tasker_task_left, NULL},
-    .task_ends = (task[]){pvmd_output_task_ends, pvmd_trace_task_ends, pvmd_manager_task_ends, NULL},
+    .task_ends =
+        (task[]){pvmd_input_task_ends, pvmd_output_task_ends, pvmd_trace_task_ends, pvmd_manager_task_ends, NULL},
     .task_ended = (task[]){pvmd_virtual_time_task_ended, pvmd_notify_task_ended, pvmd_watch_task_ended, NULL},
 };
 
@@ -84,6 +86,7 @@ void pvmd_parts_start(void)
     pvmd_notify_start();
     pvmd_mailbox_start();
     pvmd_multicast_start();
+    pvmd_input_start();
     pvmd_output_start();
     pvmd_siblings_start();
     pvmd_spawn_start();
@@ -97,6 +100,7 @@ void pvmd_parts_start(void)
 void pvmd_parts_stop(void)
 {
     pvmd_exec_stop();
+    pvmd_input_stop();
     pvmd_output_stop();
     pvmd_mailbox_stop();
     pvmd_notify_stop();

@@ -24,6 +24,9 @@ enum {
     MESSAGES = FIRST_ROW + PVMD_DM_MANAGER - PVMD_DM_EXEC + 1,
     REQUESTS = PVMC_TM_SIBLINGS - PVMC_TM_CONNECT + 1,
     FRAMES = 8,
+    LINK_NEWS = 2,
+    KEPT = MESSAGES + REQUESTS + FRAMES + LINK_NEWS, /* as in the kept inputs; what came later follows */
+    KINDS = KEPT + 2,
     RECORDS_MAX = 16,
     HALF_BYTES = 64, /* longer messages are split into frames of this size */
 };
@@ -130,8 +133,12 @@ static void say(unsigned kind, uint8_t choice, const uint8_t *bytes, size_t leng
         fuzz_task_request(PVMC_TM_CONNECT + kind - MESSAGES, bytes, length);
     else if (kind < MESSAGES + REQUESTS + FRAMES)
         say_frame(from, bytes, length);
-    else
+    else if (kind < KEPT)
         tell_of_link(from, kind % 2);
+    else if (kind == KEPT)
+        say_message(PVMD_DM_INPUT, choice, bytes, length);
+    else
+        fuzz_task_request(PVMC_TM_INPUT, bytes, length);
     fuzz_daemon_work();
 }
 
@@ -142,7 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_task_connect();
     fuzz_task_spawned();
     for (int i = 0; i < RECORDS_MAX && in.left && !pvmd.ending; i++) {
-        unsigned kind = fuzz_byte(&in) % (MESSAGES + REQUESTS + FRAMES + 2);
+        unsigned kind = fuzz_byte(&in) % KINDS;
         uint8_t choice = fuzz_byte(&in);
         size_t length = fuzz_byte(&in);
         if (length > in.left)

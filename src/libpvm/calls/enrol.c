@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/message/proto.h"
+#include "core/version.h"
 #include "libpvm/base/address.h"
 #include "libpvm/engine/arrivals.h"
 #include "libpvm/engine/buffer.h"
@@ -136,7 +137,9 @@ static int introduce(void)
     else if (rc == PVMC_EDOWN)
         pvmc_log(PVMC_LOG_ERROR, "the daemon closed the connection: its log says why");
     else if (rc == PvmBadVersion)
-        pvmc_log(PVMC_LOG_ERROR, "the running daemon is another version; halt it and start the one of this dpvm");
+        pvmc_log(PVMC_LOG_ERROR,
+                 "the running daemon is another version than this library of dpvm %s; halt it and start this one's",
+                 pvmc_version);
     if (rc < 0) {
         pvmi_answer_end(&answer);
         return rc;

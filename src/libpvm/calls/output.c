@@ -191,6 +191,14 @@ static void take_text(struct child *c, struct pvmc_message *m, int n)
     free(text);
 }
 
+/* Standard error of a task spawned with PvmTaskStreams: to us it is all one. */
+static void take_error(struct child *c, struct pvmc_message *m)
+{
+    int n;
+    if (!pvmc_message_unpack(m, PVM_INT, &n, 1, 1) && n > 0 && (uint64_t)n <= m->length)
+        take_text(c, m, n);
+}
+
 void pvmi_output_take(struct pvmc_message *m)
 {
     int tid, n;
@@ -201,6 +209,8 @@ void pvmi_output_take(struct pvmc_message *m)
         return;
     if (n > 0 && (uint64_t)n <= m->length)
         take_text(c, m, n);
+    else if (n == PVMC_OUTPUT_ERROR)
+        take_error(c, m);
     else if (n == PVMC_OUTPUT_EOF)
         end(c);
     else if (n == PVMC_OUTPUT_NEW)

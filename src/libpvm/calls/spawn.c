@@ -1,4 +1,4 @@
-/* spawn.c - pvm_spawn, pvm_sendsig, pvm_kill. */
+/* spawn.c - pvm_spawn, pvm_spawnerr, pvm_input, pvm_sendsig, pvm_kill. */
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -6,6 +6,7 @@
 #include "core/config.h"
 #include "core/error.h"
 #include "core/message/proto.h"
+#include "dpvm.h"
 #include "libpvm/base/call.h"
 #include "libpvm/base/compat.h"
 #include "libpvm/base/options.h"
@@ -99,6 +100,17 @@ static void welcome(int tid, uint64_t asked)
         pvmi_output_expect(&tid, 1);
 }
 
+static char *why; /* the last call started fewer tasks than it was to, or NULL */
+
+/* An older daemon gives no reason. Without memory for it there is none, either: the tasks have started. */
+static void read_why(struct pvmc_buf *b)
+{
+    size_t length;
+    const uint8_t *text = pvmc_buf_left(b) ? pvmc_buf_get_blob(b, &length) : NULL;
+    free(why);
+    why = text ? strndup((const char *)text, length) : NULL;
+}
+
 static int read_tids(struct pvmc_buf *b, int count, int *tids, uint64_t asked)
 {
     if (pvmc_buf_get_u32(b) != (uint32_t)count)
@@ -111,11 +123,14 @@ static int read_tids(struct pvmc_buf *b, int count, int *tids, uint64_t asked)
         if (tids)
             tids[i] = tid;
     }
+    read_why(b);
     return 0;
 }
 
 static int spawn(const char *file, char **argv, int flags, const char *where, int count, int *tids)
 {
+    free(why);
+    why = NULL;
     if (!file || count < 1 || count > SPAWN_MAX)
         return PVMC_EPARAM;
     int rc = pvmi_task_need();
@@ -126,7 +141,8 @@ static int spawn(const char *file, char **argv, int flags, const char *where, in
     pvmc_buf_init(&body);
     pvmc_buf_put_string(&body, file);
     put_arguments(&body, argv);
-    pvmc_buf_put_u32(&body, (uint32_t)(flags | (int)pvmc_config_integer(PVMC_SETTING_TASK_FLAGS)));
+    flags |= (int)pvmc_config_integer(PVMC_SETTING_TASK_FLAGS);
+    pvmc_buf_put_u32(&body, (uint32_t)flags | PVMC_SPAWN_WHY);
     pvmc_buf_put_string(&body, where);
     pvmc_buf_put_u32(&body, (uint32_t)count);
     put_environment(&body);
@@ -136,6 +152,14 @@ static int spawn(const char *file, char **argv, int flags, const char *where, in
     rc = started < 0 ? started : read_tids(&answer.body, count, tids, asked);
     int end = pvmi_answer_end(&answer);
     return rc ? rc : end ? end : started;
+}
+
+const char *pvm_spawnerr(void)
+{
+    PVMI_BEGIN(PVMI_UNTRACED);
+    const char *text = why ? why : "";
+    PVMI_END(PVMI_UNTRACED);
+    return text;
 }
 
 int pvm_spawn(char *file, char **argv, int flags, char *where, int count, int *tids)
@@ -151,18 +175,46 @@ int pvm_spawn(char *file, char **argv, int flags, char *where, int count, int *t
     return rc;
 }
 
+/* Begins the body of a request about a task; `good`: the other arguments are. */
+static int begin_body(int tid, bool good, struct pvmc_buf *body)
+{
+    if (!pvmi_tid_names_task((pvmc_tid)tid) || !good)
+        return PVMC_EPARAM;
+    int rc = pvmi_task_need();
+    pvmc_buf_init(body);
+    if (!rc)
+        pvmc_buf_put_u32(body, (uint32_t)tid);
+    return rc;
+}
+
+/* ---- pvm_input ---- */
+
+static int send_input(int tid, const void *data, int n)
+{
+    struct pvmc_buf body;
+    int rc = begin_body(tid, n >= 0 && n <= PVM_INPUT_MAX && (!n || data), &body);
+    if (rc)
+        return rc;
+    pvmc_buf_put_blob(&body, data, (size_t)n);
+    return pvmi_request(PVMC_TM_INPUT, &body, NULL);
+}
+
+int pvm_input(int tid, const void *data, int n)
+{
+    PVMI_BEGIN(PVMI_UNTRACED);
+    int rc = pvmi_return_answer("pvm_input", send_input(tid, data, n));
+    PVMI_END(PVMI_UNTRACED);
+    return rc;
+}
+
 /* ---- pvm_sendsig, pvm_kill ---- */
 
 static int signal_task(int tid, int signum)
 {
-    if (!pvmi_tid_names_task((pvmc_tid)tid) || signum < 0 || signum >= NSIG)
-        return PVMC_EPARAM;
-    int rc = pvmi_task_need();
+    struct pvmc_buf body;
+    int rc = begin_body(tid, signum >= 0 && signum < NSIG, &body);
     if (rc)
         return rc;
-    struct pvmc_buf body;
-    pvmc_buf_init(&body);
-    pvmc_buf_put_u32(&body, (uint32_t)tid);
     pvmc_buf_put_i32(&body, signum);
     return pvmi_request(PVMC_TM_SENDSIG, &body, NULL);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "core/clock.h"
@@ -28,10 +29,33 @@ struct start {
     int fault[2]; /* pipe: errno of a failed exec */
 };
 
+/* Gives up the terminal of the session, if it has one. False: cannot. */
+static bool leave_terminal(void)
+{
+    int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC);
+    if (terminal < 0)
+        return errno == ENXIO;
+    bool left = !ioctl(terminal, TIOCNOTTY);
+    close(terminal);
+    return left;
+}
+
+/*
+ * Leaves what the keyboard and the end of the terminal send signals to, but stays in the session if it can: Linux may
+ * share the processors between sessions first, and then the daemon's tasks could not yield to ours.
+ */
+static void leave_job(void)
+{
+    if (!leave_terminal())
+        setsid();
+    else
+        setpgid(0, 0);
+}
+
 /* Becomes the daemon: not our child, without a terminal, with its standard output connected to us until it is ready. */
 static void become_daemon(const struct start *s)
 {
-    setsid();
+    leave_job();
     if (fork())
         _exit(0);
     int null = open("/dev/null", O_RDWR);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "core/mem.h"
+#include "core/memory/mem.h"
 #include "self.h"
 
 #define TRIM_AFTER_S 1.

@@ -8,7 +8,10 @@
 #include <ev.h>
 #include <stdbool.h>
 
-/* Measures the turns of this loop from now on; the longest is kept in pvmd_stats. Called by daemon.c. */
+/*
+ * Measures the turns of this loop from now on. The longest is kept in pvmd_stats; turns that end within a millisecond
+ * count as one. Called by daemon.c.
+ */
 void pvmd_turn_watch(struct ev_loop *loop);
 
 /* Whether this turn, or this step of work, has lasted for 10 ms, so that others should be served. */

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/message/proto.h"
+#include "dpvm.h"
 #include "pvmd/base/self.h"
 #include "pvmd/launch/hoster.h"
 #include "pvmd/base/hosts.h"
@@ -128,6 +129,19 @@ static int sendsig_request(const struct pvmd_request *r, struct pvmc_buf *body)
     return pass_on(r, tid, PVMD_DM_SENDSIG, &question, PvmOk);
 }
 
+/* Whether its process was started as the leader of a process group. */
+static bool leads_group(const struct pvmd_task *task)
+{
+    return task->running && task->spawn_flags > 0 && task->spawn_flags & PvmTaskStreams;
+}
+
+/* A process that has left its group gets the signal alone. */
+static void signal_process(const struct pvmd_task *task, int number)
+{
+    if (!leads_group(task) || kill(-task->pid, number))
+        kill(task->pid, number);
+}
+
 /* As in PVM, neither a task that has ended nor an unknown signal is an error. */
 static int sendsig_question(const struct pvmd_question *q, struct pvmc_buf *body)
 {
@@ -141,10 +155,28 @@ static int sendsig_question(const struct pvmd_question *q, struct pvmc_buf *body
     if (task && task->pid > 0 && (number == SIGTERM || number == SIGKILL))
         pvmd_virtual_time_killed(task->pid);
     if (task && task->pid > 0)
-        kill(task->pid, number);
+        signal_process(task, number);
     else if (task && task->tasker && !task->ep && (number == SIGTERM || number == SIGKILL))
         pvmd_task_end(task); /* it may never be started by its tasker */
     return 0;
+}
+
+/* ---- input ---- */
+
+static int input_request(const struct pvmd_request *r, struct pvmc_buf *body)
+{
+    size_t length;
+    struct pvmc_buf question = *body;
+    pvmc_tid tid = pvmc_buf_get_u32(body);
+    pvmc_buf_get_blob(body, &length);
+    int rc = pvmc_buf_end(body);
+    if (rc)
+        return rc;
+    if (!pvmc_tid_is_task(tid)) {
+        pvmd_request_answer(r, PvmBadParam, NULL);
+        return 0;
+    }
+    return pass_on(r, tid, PVMD_DM_INPUT, &question, PvmNoTask);
 }
 
 /* ---- clocks ---- */
@@ -286,6 +318,7 @@ void pvmd_info_start(void)
     pvmd_tm_handle(PVMC_TM_MSTAT, mstat_request);
     pvmd_tm_handle(PVMC_TM_PSTAT, pstat_request);
     pvmd_tm_handle(PVMC_TM_SENDSIG, sendsig_request);
+    pvmd_tm_handle(PVMC_TM_INPUT, input_request);
     pvmd_tm_handle(PVMC_TM_HOSTSYNC, hostsync_request);
     pvmd_tm_handle(PVMC_TM_SETOPT, setopt_request);
     pvmd_tm_handle(PVMC_TM_REGISTER, register_request);

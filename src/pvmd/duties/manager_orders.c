@@ -5,6 +5,7 @@
 #include <utlist.h>
 #include "core/error.h"
 #include "core/log.h"
+#include "core/message/proto.h"
 #include "pvmd/base/self.h"
 #include "pvmd/base/hosts.h"
 #include "manager.h"
@@ -169,7 +170,7 @@ static int read_exec(struct pvmc_message *m, struct pvmd_order *order, int *pare
     int rc = 0;
     *parent = pvmd_service_get_int(m, &rc);
     order->file = pvmd_service_get_text(m, &rc);
-    order->flags = (uint32_t)pvmd_service_get_int(m, &rc);
+    order->flags = (uint32_t)pvmd_service_get_int(m, &rc) & ~(uint32_t)(PVMC_SPAWN_WHY | PVMD_ORDER_APART);
     order->count = (uint32_t)pvmd_service_get_int(m, &rc);
     order->arguments = pvmd_service_get_texts(m, &order->argument_count, &rc);
     read_collector(m, &order->output, &rc);

@@ -1,7 +1,7 @@
 /* tickle.c - TM_TICKLE, the console's `tickle` of one daemon. Most of the answers go to the log. */
 #include "core/error.h"
 #include "core/log.h"
-#include "core/mem.h"
+#include "core/memory/mem.h"
 #include "core/message/proto.h"
 #include "pvmd/base/self.h"
 #include "pvmd/base/hosts.h"

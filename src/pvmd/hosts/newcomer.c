@@ -9,6 +9,7 @@
 #include "core/config.h"
 #include "core/error.h"
 #include "core/log.h"
+#include "core/version.h"
 #include "pvmd/base/own_path.h"
 #include "pvmd/base/self.h"
 #include "pvmd/net/link.h"
@@ -475,6 +476,9 @@ static void launch_started(void *owner, const struct pvmd_start_line *line)
     struct pvmw_addresses candidates = {0};
     add_candidates(n, line, &candidates);
     n->phase = PVMD_NEWCOMER_LINK;
+    if (strcmp(line->version, pvmc_version) != 0)
+        pvmc_log(PVMC_LOG_INFO, "%s has dpvm %s, this host %s; they work together", n->host->name,
+                 *line->version ? line->version : "of unknown version", pvmc_version);
     n->host->dsig = line->dsig;
     n->host->port = line->port;
     pvmd_host_set_text(&n->host->arch, line->arch);

@@ -15,6 +15,7 @@
 #include "core/config.h"
 #include "core/error.h"
 #include "core/log.h"
+#include "core/version.h"
 #include "pvmd/launch/courier.h"
 #include "pvmd/base/self.h"
 #include "pvmd/base/sweeper.h"
@@ -142,6 +143,14 @@ static void apply_settings(void)
         setenv("PVM_IP", start.listen_ip, 1);
 }
 
+static __attribute__((noreturn)) void give_up_other_version(void)
+{
+    char why[128];
+    snprintf(why, sizeof why, "it has dpvm %s and does not understand this one: install the same version on both",
+             pvmc_version);
+    give_up(PvmBadVersion, why);
+}
+
 void pvmd_slave_start(const char *courier_key)
 {
     launched = true;
@@ -157,7 +166,7 @@ void pvmd_slave_start(const char *courier_key)
     OPENSSL_cleanse(text, length);
     free(text);
     if (rc == PVMC_EVERSION)
-        give_up(PvmBadVersion, "the master is another version: install the same on both hosts");
+        give_up_other_version();
     if (rc)
         give_up(pvmc_error_public(rc), "the start text is damaged");
     apply_settings();
@@ -231,8 +240,9 @@ static void watch(void)
 
 void pvmd_slave_ready(void)
 {
-    struct pvmd_start_line line = {.dsig = pvmc_dsig_own(), .port = pvmd_listen_port()};
+    struct pvmd_start_line line;
     char text[PVMD_START_LINE_MAX];
+    pvmd_start_line_begin(&line, pvmd_listen_port());
     snprintf(line.arch, sizeof line.arch, "%s", pvmd_host_self()->arch);
     add_addresses(&line);
     watch();

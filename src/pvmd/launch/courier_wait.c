@@ -57,8 +57,8 @@ static int listen_anywhere(uint16_t *port)
 static void print_line(const struct pvmd_courier_key *own, uint16_t port)
 {
     char text[PVMD_START_LINE_MAX];
-    struct pvmd_start_line line = {.dsig = pvmc_dsig_own(), .port = port};
-    snprintf(line.arch, sizeof line.arch, "%s", pvmc_arch_own());
+    struct pvmd_start_line line;
+    pvmd_start_line_begin(&line, port);
     pvmd_courier_key_text(own, line.key);
     pvmd_start_line_add_ssh(&line);
     pvmw_addresses_add_own(&line.addresses, port);

@@ -15,14 +15,16 @@
 #include "core/fault/failpoint.h"
 #include "core/log.h"
 #include "core/message/proto.h"
+#include "core/version.h"
 #include "core/visible.h"
 #include "password.h"
 #include "pvmd/base/sweeper.h"
 #include "pvm3.h"
 
-#define LINGER_S  10. /* for a released command to end by itself */
-#define KILL_S    1.  /* for a cancelled one, after SIGTERM */
-#define NOISE_MAX 512 /* bytes kept of a line that is not the slave's */
+#define LINGER_S       10.  /* for a released command to end by itself */
+#define KILL_S         1.   /* for a cancelled one, after SIGTERM */
+#define PVM34_PROTOCOL 2316 /* what PVM 3.4's own pvmd tells */
+#define NOISE_MAX      512  /* bytes kept of a line that is not the slave's */
 
 extern char **environ;
 
@@ -210,10 +212,32 @@ static void keep_words(char to[NOISE_MAX], char *line)
         pvmc_visible_bytes(to, NOISE_MAX, line, strlen(line));
 }
 
+static void fail_of_another_version(struct pvmd_launch *l, const struct pvmd_start_line *line)
+{
+    char why[256];
+    if (line->protocol == PVM34_PROTOCOL)
+        snprintf(why, sizeof why,
+                 "it has PVM 3.4's own pvmd there, this host has dpvm %s: install dpvm there, or tell where it is "
+                 "(dx= in the hostfile, or PVM_DPATH)",
+                 pvmc_version);
+    else
+        snprintf(
+            why, sizeof why, "it has dpvm %s (protocol %ld), this host dpvm %s (%d): install the same version on both",
+            *line->version ? line->version : "of unknown version", line->protocol, pvmc_version, PVMC_DAEMON_PROTOCOL);
+    fail(l, PvmBadVersion, why);
+}
+
+static void fail_as_told(struct pvmd_launch *l, const struct pvmd_start_line *line)
+{
+    char why[sizeof line->why + 64];
+    bool other = line->code == PvmBadVersion;
+    snprintf(why, sizeof why, "%s%s%s", line->why, other ? "; this host has dpvm " : "", other ? pvmc_version : "");
+    fail(l, line->code, why);
+}
+
 static void out_line(struct pvmd_launch *l, char *text)
 {
     struct pvmd_start_line line;
-    char why[128];
     strip(text);
     switch (pvmd_start_line_parse(text, &line)) {
     case PVMD_LINE_START:
@@ -221,12 +245,10 @@ static void out_line(struct pvmd_launch *l, char *text)
         l->events->started(l->owner, &line);
         break;
     case PVMD_LINE_OTHER_VERSION:
-        snprintf(why, sizeof why, "its daemon speaks protocol %ld, ours %d: install the same version on both",
-                 line.protocol, PVMC_DAEMON_PROTOCOL);
-        fail(l, PvmBadVersion, why);
+        fail_of_another_version(l, &line);
         break;
     case PVMD_LINE_ERROR:
-        fail(l, line.code, line.why);
+        fail_as_told(l, &line);
         break;
     case PVMD_LINE_NOISE:
         keep_words(l->said, text);

@@ -8,6 +8,7 @@
 #include "core/buf.h"
 #include "core/error.h"
 #include "core/message/proto.h"
+#include "core/version.h"
 
 #define HEX_COLUMNS 72
 #define TEXT_MAX    PVMD_START_LINE_MAX /* bytes of each text */
@@ -239,12 +240,23 @@ static bool get_number(const char *text, int base, unsigned long max, unsigned l
     return *text >= '0' && *text <= '9' && !*end && *value <= max;
 }
 
-static bool is_arch(const char *text)
+static bool is_of(const char *text, const char *others)
 {
     const char *at = text;
-    while (isalnum((unsigned char)*at) || *at == '_' || *at == '-')
+    while (isalnum((unsigned char)*at) || (*at && strchr(others, *at)))
         at++;
     return at > text && !*at;
+}
+
+static bool is_arch(const char *text)
+{
+    return is_of(text, "_-");
+}
+
+static void get_version(const char *text, struct pvmd_start_line *line)
+{
+    if (!get_field(text, "dpvm", line->version, sizeof line->version) || !is_of(line->version, "._+~-"))
+        line->version[0] = '\0';
 }
 
 /* A list of at most `max` addresses; a malformed one counts as empty. */
@@ -300,9 +312,17 @@ enum pvmd_start_line_kind pvmd_start_line_parse(const char *text, struct pvmd_st
     if (!start || !get_field(start, "ddpro", number, sizeof number) || !get_number(number, 10, 1000000, &protocol))
         return PVMD_LINE_NOISE;
     line->protocol = (long)protocol;
+    get_version(start, line);
     if (protocol != PVMC_DAEMON_PROTOCOL)
         return PVMD_LINE_OTHER_VERSION;
     return parse_start(start, line) ? PVMD_LINE_START : PVMD_LINE_NOISE;
+}
+
+void pvmd_start_line_begin(struct pvmd_start_line *line, uint16_t port)
+{
+    *line = (struct pvmd_start_line){.protocol = PVMC_DAEMON_PROTOCOL, .dsig = pvmc_dsig_own(), .port = port};
+    snprintf(line->arch, sizeof line->arch, "%s", pvmc_arch_own());
+    snprintf(line->version, sizeof line->version, "%s", pvmc_version);
 }
 
 /* "client_ip client_port server_ip server_port": the third is an address of ours that the master can reach. */
@@ -322,7 +342,8 @@ size_t pvmd_start_line_format(const struct pvmd_start_line *line, char *text, si
     char ssh[PVMW_ADDRESS_TEXT], list[PVMW_ADDRESS_MAX * PVMW_ADDRESS_TEXT];
     pvmw_addresses_format(&line->ssh, ssh, sizeof ssh);
     pvmw_addresses_format(&line->addresses, list, sizeof list);
-    int n = snprintf(text, size, "ddpro<%d> arch<%s> dsig<0x%08x> port<%u> ssh<%s> ip<%s>%s%s%s", PVMC_DAEMON_PROTOCOL,
+    int n = snprintf(text, size, "ddpro<%d>%s%s%s arch<%s> dsig<0x%08x> port<%u> ssh<%s> ip<%s>%s%s%s",
+                     PVMC_DAEMON_PROTOCOL, *line->version ? " dpvm<" : "", line->version, *line->version ? ">" : "",
                      line->arch, line->dsig, line->port, ssh, list, *line->key ? " key<" : "", line->key,
                      *line->key ? ">" : "");
     return (size_t)n < size ? (size_t)n : size - 1;

@@ -57,12 +57,13 @@ bool pvmd_start_text_is_whole(const char *text, size_t length);
 enum pvmd_start_line_kind {
     PVMD_LINE_NOISE, /* anything else, such as a login shell's greeting */
     PVMD_LINE_START,
-    PVMD_LINE_OTHER_VERSION, /* a daemon of another version, or another PVM's; only `protocol` is set */
+    PVMD_LINE_OTHER_VERSION, /* a daemon of another version, or another PVM's; only `protocol` and `version` are set */
     PVMD_LINE_ERROR,         /* `code` and `why` */
 };
 
 struct pvmd_start_line {
     long protocol;
+    char version[32]; /* of dpvm, in letters that can be shown; "": none told */
     char arch[64];
     pvmc_dsig dsig;
     uint16_t port;
@@ -72,6 +73,9 @@ struct pvmd_start_line {
     int code;                        /* PvmXxx */
     char why[512];
 };
+
+/* Fills in what every start line of this daemon, which listens at `port`, has. */
+void pvmd_start_line_begin(struct pvmd_start_line *line, uint16_t port);
 
 /* If we run under sshd, adds the address at which it was called. */
 void pvmd_start_line_add_ssh(struct pvmd_start_line *line);

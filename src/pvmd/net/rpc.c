@@ -21,7 +21,7 @@ enum {
     UNANSWERED_MAX = 8192 /* requests that fail in one turn of the loop: two per host */
 };
 
-_Static_assert(((PVMD_DM_PETITION ^ PVMD_DM_ANSWER) | (PVMD_DM_MANAGER ^ PVMD_DM_EXEC)) < HANDLERS_MAX,
+_Static_assert(((PVMD_DM_PETITION ^ PVMD_DM_ANSWER) | (PVMD_DM_LAST ^ PVMD_DM_EXEC)) < HANDLERS_MAX,
                "HANDLERS_MAX is too small for the last message");
 
 /* A request that waits for its answer. */
@@ -68,7 +68,7 @@ void pvmd_dm_handle(enum pvmd_dm what, pvmd_dm_handler *handler)
 static pvmd_dm_handler *handler_of(int32_t tag)
 {
     uint32_t what = (uint32_t)tag;
-    bool known = what >= PVMD_DM_ANSWER && what <= PVMD_DM_MANAGER && (what & 0xff) < HANDLERS_MAX;
+    bool known = what >= PVMD_DM_ANSWER && what <= PVMD_DM_LAST && (what & 0xff) < HANDLERS_MAX;
     return known ? *place_of(what) : NULL;
 }
 

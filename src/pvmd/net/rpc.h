@@ -38,6 +38,8 @@ enum pvmd_dm {
     PVMD_DM_SIBLINGS,   /* one way: the tids of a finished spawn, for tasks of that host */
     PVMD_DM_CONTEXT_FREE,
     PVMD_DM_MANAGER, /* petition: replaces the resource manager */
+    PVMD_DM_INPUT,   /* standard input for a task */
+    PVMD_DM_LAST = PVMD_DM_INPUT,
 };
 
 /* A request that waits for its answer. A handler may copy it by value and answer later. */

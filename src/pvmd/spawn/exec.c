@@ -19,7 +19,9 @@
 #include "pvmd/tasks/clients.h"
 #include "pvmd/base/self.h"
 #include "pvmd/base/sweeper.h"
+#include "dpvm.h"
 #include "environment.h"
+#include "input.h"
 #include "libraries.h"
 #include "pvmd/base/loop.h"
 #include "order.h"
@@ -32,6 +34,7 @@
 #include "pvmd/tasks/trace.h"
 #include "pvmd/base/turn.h"
 #include "pvmd/base/virtual.h"
+#include "why.h"
 #include "wrap.h"
 
 #define SLICE             4 /* processes started in one turn of the loop */
@@ -45,8 +48,9 @@ struct job {
     uint32_t first, total; /* among the spawn's tasks: the number of our first one, and the number of all */
     char *directory;
     bool is_prepared;
-    bool complained; /* about a lack of descriptors */
-    char **argv;     /* argv[0] is executed; the first `owned` texts are the job's, all others the order's */
+    struct pvmd_why why; /* of the first failure */
+    bool complained;     /* about a lack of descriptors */
+    char **argv;         /* argv[0] is executed; the first `owned` texts are the job's, all others the order's */
     size_t owned;
     struct pvmd_environment environment;
     uint32_t done;
@@ -105,8 +109,13 @@ static int code_of(int error)
     }
 }
 
-/* Standard input is empty, standard output and error are the pipe, and signals are as after a login. */
-static int start_process(const struct job *job, int pipe_fd, pid_t *pid)
+/* The ends of a process' pipes, by stream: its own and ours. -1: no pipe. */
+struct streams {
+    int theirs[3], ours[3];
+};
+
+/* Signals are as after a login. */
+static int start_process(struct job *job, const int streams[3], pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -114,21 +123,23 @@ static int start_process(const struct job *job, int pipe_fd, pid_t *pid)
     sigemptyset(&none);
     sigfillset(&defaults); /* our starter may have ignored some, as a shell does for background jobs */
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, null_fd, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, pipe_fd, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, pipe_fd, STDERR_FILENO);
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        posix_spawn_file_actions_adddup2(&actions, streams[fd], fd);
     posix_spawn_file_actions_addchdir_np(&actions, job->directory);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &defaults);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    bool leads = job->order.flags & PvmTaskStreams; /* a process group, which signals reach as a whole */
+    posix_spawnattr_setflags(
+        &attributes, (short)(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | (leads ? POSIX_SPAWN_SETPGROUP : 0)));
     int error =
         pvmc_failpoint(PVMC_FAILPOINT_TASK_START) ? errno : spawn_with_old_limits(pid, job, &actions, &attributes);
     pvmc_failpoint_done(PVMC_FAILPOINT_TASK_START);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
     if (error)
-        pvmc_log(PVMC_LOG_ERROR, "cannot start %s: %s", job->argv[0], strerror(error));
+        pvmd_why(&job->why, PVMC_LOG_ERROR, "cannot start %s: %s", job->argv[0],
+                 pvmd_why_not_executed(job->argv[0], error));
     return error ? code_of(error) : PvmOk;
 }
 
@@ -155,7 +166,7 @@ static bool are_few_left(int fd)
 static int out_of_descriptors(struct job *job)
 {
     if (!job->complained)
-        pvmc_log(PVMC_LOG_ERROR,
+        pvmd_why(&job->why, PVMC_LOG_ERROR,
                  "out of descriptors: %s is not started; start the daemon with a higher limit "
                  "(ulimit -n) for more tasks",
                  job->order.file);
@@ -163,17 +174,51 @@ static int out_of_descriptors(struct job *job)
     return PvmOutOfRes;
 }
 
-static int new_pipe(struct job *job, int pipe_fds[2])
+/* A pipe for this stream of the process; our end does not block. False: out of descriptors. */
+static bool new_pipe(struct streams *s, int stream)
 {
-    if (pipe2(pipe_fds, O_CLOEXEC))
-        return out_of_descriptors(job);
-    if (are_few_left(pipe_fds[1])) {
-        close(pipe_fds[0]);
-        close(pipe_fds[1]);
-        return out_of_descriptors(job);
-    }
-    fcntl(pipe_fds[0], F_SETFL, O_NONBLOCK);
-    return PvmOk;
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC))
+        return false;
+    s->theirs[stream] = ends[stream != STDIN_FILENO];
+    s->ours[stream] = ends[stream == STDIN_FILENO];
+    fcntl(s->ours[stream], F_SETFL, O_NONBLOCK);
+    return !are_few_left(ends[1]);
+}
+
+static void close_all(const int fds[3])
+{
+    for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+}
+
+/* Whether the next process to be started is given input. */
+static bool has_input(const struct job *job)
+{
+    return job->order.flags & PvmTaskInputAll || (job->order.flags & PvmTaskInput && job->first + job->done == 0);
+}
+
+static int open_streams(struct job *job, struct streams *s)
+{
+    bool apart = job->order.flags & (PvmTaskStreams | PVMD_ORDER_APART);
+    *s = (struct streams){{-1, -1, -1}, {-1, -1, -1}};
+    bool good = new_pipe(s, STDOUT_FILENO) && (!apart || new_pipe(s, STDERR_FILENO)) &&
+                (!has_input(job) || new_pipe(s, STDIN_FILENO));
+    if (good)
+        return PvmOk;
+    close_all(s->theirs);
+    close_all(s->ours);
+    return out_of_descriptors(job);
+}
+
+/* Without a pipe, standard input is empty, and standard error goes where standard output goes. */
+static int start_with(struct job *job, const struct streams *s, pid_t *pid)
+{
+    const int *theirs = s->theirs;
+    int all[] = {theirs[STDIN_FILENO] < 0 ? null_fd : theirs[STDIN_FILENO], theirs[STDOUT_FILENO],
+                 theirs[STDERR_FILENO] < 0 ? theirs[STDOUT_FILENO] : theirs[STDERR_FILENO]};
+    return start_process(job, all, pid);
 }
 
 static uint32_t new_cookie(void)
@@ -192,6 +237,12 @@ static const char *listed_name(const char *file)
     return pvmd_program_is_group_server(file) ? PVMD_GROUP_SERVER : file;
 }
 
+/* The flags that the spawner has given. */
+static uint32_t given_flags(const struct job *job)
+{
+    return job->order.flags & ~(uint32_t)PVMD_ORDER_APART;
+}
+
 static struct pvmd_task *new_task(const struct job *job)
 {
     struct pvmd_task *task = pvmd_task_new(listed_name(job->order.file));
@@ -203,7 +254,7 @@ static struct pvmd_task *new_task(const struct job *job)
     task->context = job->order.context;
     task->output = job->order.output;
     task->trace = job->order.trace;
-    task->spawn_flags = (int32_t)job->order.flags;
+    task->spawn_flags = (int32_t)given_flags(job);
     task->siblings_from = job->question.host_index;
     return task;
 }
@@ -232,7 +283,7 @@ static int give_to_tasker(struct job *job, struct pvmd_task *task)
     if (!code)
         code = pvmd_tasker_give(task, &(struct pvmd_tasker_order){.argv = job->argv + job->owned - 1,
                                                                   .environment = job->environment.variables,
-                                                                  .flags = job->order.flags,
+                                                                  .flags = given_flags(job),
                                                                   .instance = job->first + job->done,
                                                                   .here = job->order.count,
                                                                   .total = job->total});
@@ -243,18 +294,18 @@ static int give_to_tasker(struct job *job, struct pvmd_task *task)
 
 static int start_task(struct job *job, struct pvmd_task *task)
 {
-    int fds[2];
+    struct streams streams;
     if (pvmd_tasker())
         return give_to_tasker(job, task);
-    int code = new_pipe(job, fds);
+    int code = open_streams(job, &streams);
     if (code)
         return code;
     code = set_cookie(job, task->cookie);
     if (!code)
-        code = start_process(job, fds[1], &task->pid);
-    close(fds[1]);
+        code = start_with(job, &streams, &task->pid);
+    close_all(streams.theirs);
     if (code) {
-        close(fds[0]);
+        close_all(streams.ours);
         return code;
     }
     pvmd_sweeper_started(task->pid);
@@ -262,7 +313,9 @@ static int start_task(struct job *job, struct pvmd_task *task)
     pvmd_virtual_expect(task->pid);
     remember_child(task);
     pvmd_trace_new(task);
-    pvmd_output_new(task, fds[0]);
+    pvmd_output_new(task, streams.ours[STDOUT_FILENO], streams.ours[STDERR_FILENO]);
+    if (streams.ours[STDIN_FILENO] >= 0)
+        pvmd_input_new(task, streams.ours[STDIN_FILENO]);
     return PvmOk;
 }
 
@@ -270,8 +323,10 @@ static int start_task(struct job *job, struct pvmd_task *task)
 static int32_t start_one(struct job *job)
 {
     struct pvmd_task *task = new_task(job);
-    if (!task)
+    if (!task) {
+        pvmd_why(&job->why, PVMC_LOG_DEBUG, "no room for another task (PVM_MAX_TASKS, or memory)");
         return PvmOutOfRes;
+    }
     int code = start_task(job, task);
     if (!code)
         return (int32_t)task->tid;
@@ -304,6 +359,7 @@ static void job_answer(struct job *job)
         pvmc_buf_put_i32(&b, job->results[i]);
         started += job->results[i] > 0;
     }
+    pvmc_buf_put_string(&b, started < (int)job->order.count ? job->why.text : "");
     pvmd_answer(&job->question, started, &b);
     pvmc_buf_free(&b);
     job_free(job);
@@ -314,8 +370,8 @@ static void job_answer(struct job *job)
 static int make_argv(struct job *job)
 {
     const char *wrapper = pvmd_environment_get(&job->environment, "PVM_WRAP");
-    char *program = pvmd_program_find(job->order.file, job->directory);
-    int code = program ? pvmd_wrap_find(&job->order, wrapper, &job->argv, &job->owned) : PvmNoFile;
+    char *program = pvmd_program_find(job->order.file, job->directory, &job->why);
+    int code = program ? pvmd_wrap_find(&job->order, wrapper, &job->argv, &job->owned, &job->why) : PvmNoFile;
     size_t entries = job->owned + 1 + job->order.argument_count + 1;
     char **argv = code ? NULL : realloc(job->argv, entries * sizeof *argv);
     if (!argv) {
@@ -332,7 +388,10 @@ static int make_argv(struct job *job)
 
 static int prepare(struct job *job)
 {
-    job->directory = pvmd_program_directory(job->order.where);
+    bool must = job->order.flags & PvmTaskDirectory;
+    job->directory = pvmd_program_directory(job->order.where, must, &job->why);
+    if (!job->directory && must)
+        return PvmNoFile;
     if (!job->directory || pvmd_environment_make(&job->order, &job->environment))
         return PvmNoMem;
     return pvmd_libraries_set(&job->environment) ? PvmNoMem : make_argv(job);

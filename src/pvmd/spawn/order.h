@@ -14,6 +14,9 @@
 #define PVMD_ORDER_TEXTS_MAX 65536               /* arguments, and variables */
 #define PVMD_ORDER_PATH_MAX  4096                /* bytes of the program's name, and of `where` */
 
+/* In the flags of DM_EXEC: standard error apart, because the parent's is, but without the rest of PvmTaskStreams. */
+#define PVMD_ORDER_APART 0x20000000
+
 struct pvmd_order {
     char *file;
     char **arguments; /* without argv[0]; ends with NULL, as environment does */

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/message/proto.h"
+#include "dpvm.h"
 #include "pvmd/base/self.h"
 #include "pvmd/base/logfile.h"
 #include "pvmd/frames/relay.h"
@@ -21,20 +22,36 @@
 #define LINE_BYTES 4096 /* longer lines are sent in pieces */
 #define PIPE_BYTES 65536
 
+struct stream {
+    ev_io io; /* fd -1: closed */
+    struct output *output;
+    bool is_error;
+    char *line; /* the unfinished last line, or NULL */
+    size_t line_length;
+};
+
+enum { STREAMS = 2 };
+
 struct output {
-    ev_io io;
+    struct stream streams[STREAMS];
     pvmc_tid tid;
     int32_t parent;
     struct pvmd_collector collector; /* tid 0: the master's log */
     struct pvmd_watch *watch;        /* of the collector */
     unsigned spawns;                 /* of the task, in progress */
-    bool over;                       /* the pipe is closed, and only spawns hold EOF back */
-    char *line;                      /* the unfinished last line, or NULL */
-    size_t line_length;
+    bool apart;                      /* the collector knows the marks of PvmTaskStreams */
+    bool runs;                       /* its process has not ended, and the collector waits for its status */
     struct output *prev, *next;
 };
 
 static struct output *outputs;
+
+static struct output *find(pvmc_tid tid)
+{
+    struct output *o;
+    DL_SEARCH_SCALAR(outputs, o, tid, tid);
+    return o;
+}
 
 /* ---- holding back ---- */
 
@@ -52,10 +69,14 @@ static bool holds(pvmc_tid receiver)
 static void pause_or_go_on(struct output *o)
 {
     pvmc_tid to = o->collector.tid ? o->collector.tid : pvmc_tid_of_host_index(pvmd.master_index);
-    if (o->over || holds(to) || holds(pvmc_tid_host(to)))
-        ev_io_stop(pvmd.loop, &o->io);
-    else
-        ev_io_start(pvmd.loop, &o->io);
+    bool pauses = holds(to) || holds(pvmc_tid_host(to));
+    for (int i = 0; i < STREAMS; i++) {
+        ev_io *io = &o->streams[i].io;
+        if (io->fd < 0 || pauses)
+            ev_io_stop(pvmd.loop, io);
+        else
+            ev_io_start(pvmd.loop, io);
+    }
 }
 
 static void pause_or_go_on_all(void)
@@ -93,10 +114,11 @@ void pvmd_output_host_left(unsigned index)
 
 /* ---- sending ---- */
 
-/* Sends a tid with n bytes of data, or with a mark (n < 0) and the parent. */
-static void send_collector(const struct pvmd_collector *to, pvmc_tid tid, int32_t parent, int n, const char *data)
+/* Sends a tid with a mark, or the number of bytes that follow, `value` if n < 0, and data. */
+static void send_collector(const struct pvmd_collector *to, pvmc_tid tid, int n, int value, const char *data,
+                           size_t length)
 {
-    int head[] = {(int)tid, n, parent};
+    int head[] = {(int)tid, n, value};
     struct pvmc_message *m = pvmc_message_new(PVMC_ENC_DEFAULT);
     if (!m)
         return;
@@ -105,8 +127,8 @@ static void send_collector(const struct pvmd_collector *to, pvmc_tid tid, int32_
     m->ctx = to->ctx;
     m->tag = to->tag;
     int rc = pvmc_message_pack(m, PVM_INT, head, n < 0 ? 3 : 2, 1);
-    if (!rc && n > 0)
-        rc = pvmc_message_pack(m, PVM_BYTE, data, n, 1);
+    if (!rc && length > 0)
+        rc = pvmc_message_pack(m, PVM_BYTE, data, (int)length, 1);
     if (!rc)
         pvmd_relay_message(m);
     pvmc_message_unref(m);
@@ -125,20 +147,23 @@ static void send_log(const struct output *o, const char *data, size_t length)
     pvmc_buf_free(&b);
 }
 
-static void send_mark(const struct output *o, enum pvmc_output_mark mark)
+static void send_mark(const struct output *o, enum pvmc_output_mark mark, int value)
 {
     if (o->collector.tid)
-        send_collector(&o->collector, o->tid, o->parent, mark, NULL);
+        send_collector(&o->collector, o->tid, mark, value, NULL, 0);
 }
 
-static void send_text(const struct output *o, const char *data, size_t length)
+static void send_text(const struct stream *s, const char *data, size_t length)
 {
+    const struct output *o = s->output;
     if (!length)
         return;
-    if (o->collector.tid)
-        send_collector(&o->collector, o->tid, o->parent, (int)length, data);
-    else
+    if (!o->collector.tid)
         send_log(o, data, length);
+    else if (s->is_error && o->apart)
+        send_collector(&o->collector, o->tid, PVMC_OUTPUT_ERROR, (int)length, data, length);
+    else
+        send_collector(&o->collector, o->tid, (int)length, 0, data, length);
 }
 
 /* At the master: a line for the log. */
@@ -168,6 +193,41 @@ static int log_petition(const struct pvmd_petition *p, struct pvmc_buf *body)
     return rc;
 }
 
+/* ---- the end ---- */
+
+static void close_pipe(struct stream *s)
+{
+    ev_io_stop(pvmd.loop, &s->io);
+    close(s->io.fd);
+    s->io.fd = -1;
+}
+
+static bool is_open(const struct output *o)
+{
+    return o->streams[0].io.fd >= 0 || o->streams[1].io.fd >= 0;
+}
+
+static void output_free(struct output *o)
+{
+    for (int i = 0; i < STREAMS; i++) {
+        if (o->streams[i].io.fd >= 0)
+            close_pipe(&o->streams[i]);
+        free(o->streams[i].line);
+    }
+    pvmd_watch_cancel(o->watch);
+    DL_DELETE(outputs, o);
+    free(o);
+}
+
+/* Spawns in progress hold EOF back, and so does a process whose status is to come first. */
+static void end_if_complete(struct output *o)
+{
+    if (is_open(o) || o->spawns || o->runs)
+        return;
+    send_mark(o, PVMC_OUTPUT_EOF, 0);
+    output_free(o);
+}
+
 /* ---- collectors ---- */
 
 static void collector_ended(void *arg, pvmc_tid tid)
@@ -176,7 +236,9 @@ static void collector_ended(void *arg, pvmc_tid tid)
     struct output *o = arg;
     o->watch = NULL;
     o->collector.tid = 0;
+    o->apart = o->runs = false;
     pause_or_go_on(o);
+    end_if_complete(o);
 }
 
 static void set_collector(struct output *o, const struct pvmd_collector *collector)
@@ -190,97 +252,74 @@ static void set_collector(struct output *o, const struct pvmd_collector *collect
 
 void pvmd_output_redirect(pvmc_tid tid, const struct pvmd_collector *collector)
 {
-    struct output *o;
-    DL_SEARCH_SCALAR(outputs, o, tid, tid);
+    struct output *o = find(tid);
     if (!o)
         return;
-    if (o->collector.tid != collector->tid)
-        send_mark(o, PVMC_OUTPUT_EOF); /* the old collector need not wait for more */
+    if (o->collector.tid != collector->tid) {
+        send_mark(o, PVMC_OUTPUT_EOF, 0); /* the old collector need not wait for more */
+        o->apart = o->runs = false;
+    }
     set_collector(o, collector);
     pause_or_go_on(o);
+    end_if_complete(o);
 }
 
 /* ---- reading ---- */
 
-static void close_pipe(struct output *o)
+static void stream_end(struct stream *s)
 {
-    ev_io_stop(pvmd.loop, &o->io);
-    close(o->io.fd);
-    o->over = true;
-}
-
-static void output_free(struct output *o)
-{
-    if (!o->over)
-        close_pipe(o);
-    pvmd_watch_cancel(o->watch);
-    DL_DELETE(outputs, o);
-    free(o->line);
-    free(o);
-}
-
-static void end_unless_it_spawns(struct output *o)
-{
-    if (o->spawns)
-        return;
-    send_mark(o, PVMC_OUTPUT_EOF);
-    output_free(o);
-}
-
-static void output_end(struct output *o)
-{
-    send_text(o, o->line, o->line_length);
-    o->line_length = 0;
-    close_pipe(o);
-    end_unless_it_spawns(o);
+    send_text(s, s->line, s->line_length);
+    s->line_length = 0;
+    close_pipe(s);
+    end_if_complete(s->output);
 }
 
 /* Puts the unfinished last line in front of what is read next. Returns its length. */
-static size_t take_line(struct output *o, char *to)
+static size_t take_line(struct stream *s, char *to)
 {
-    size_t length = o->line_length;
+    size_t length = s->line_length;
     if (length)
-        memcpy(to, o->line, length);
-    free(o->line);
-    o->line = NULL;
-    o->line_length = 0;
+        memcpy(to, s->line, length);
+    free(s->line);
+    s->line = NULL;
+    s->line_length = 0;
     return length;
 }
 
 /* Keeps an unfinished line for later, or sends it if it is too long. */
-static void keep_line(struct output *o, const char *data, size_t length)
+static void keep_line(struct stream *s, const char *data, size_t length)
 {
     if (!length)
         return;
-    o->line = length < LINE_BYTES ? malloc(length) : NULL;
-    if (!o->line) {
-        send_text(o, data, length);
+    s->line = length < LINE_BYTES ? malloc(length) : NULL;
+    if (!s->line) {
+        send_text(s, data, length);
         return;
     }
-    memcpy(o->line, data, length);
-    o->line_length = length;
+    memcpy(s->line, data, length);
+    s->line_length = length;
 }
 
-/* Returns whether there may be more now. At end of file o is freed. */
-static bool read_some(struct output *o)
+/* Returns whether there may be more now. At end of file the output may be freed. */
+static bool read_some(struct stream *s)
 {
     static char data[LINE_BYTES + READ_BYTES];
-    size_t kept = take_line(o, data);
+    size_t kept = take_line(s, data);
     pvmd_virtual_hold(); /* a task that waits for its output to be read continues only after the effects of that */
-    ssize_t n = read(o->io.fd, data + kept, READ_BYTES);
+    ssize_t n = read(s->io.fd, data + kept, READ_BYTES);
     pvmd_virtual_release();
     bool again = n < 0 && (errno == EAGAIN || errno == EINTR);
     if (n <= 0) {
-        keep_line(o, data, kept);
+        keep_line(s, data, kept);
         if (!again)
-            output_end(o);
+            stream_end(s);
         return false;
     }
     size_t length = kept + (size_t)n;
     const char *last = memrchr(data, '\n', length);
     size_t whole = last ? (size_t)(last - data) + 1 : 0;
-    send_text(o, data, whole);
-    keep_line(o, data + whole, length - whole);
+    send_text(s, data, whole);
+    keep_line(s, data + whole, length - whole);
     return true;
 }
 
@@ -288,16 +327,27 @@ static void on_output(EV_P_ ev_io *io, int events)
 {
     (void)loop;
     (void)events;
-    read_some((struct output *)io);
+    read_some((struct stream *)io);
 }
 
 /* Reads at most as much as a pipe holds, because a process that prints endlessly may still have the other end. */
-static void drain(pvmc_tid tid)
+static void drain(pvmc_tid tid, int stream)
 {
-    struct output *o;
-    DL_SEARCH_SCALAR(outputs, o, tid, tid);
-    for (int i = 0; o && !o->over && i < PIPE_BYTES / READ_BYTES && read_some(o); i++)
-        ;
+    struct output *o = find(tid);
+    for (int i = 0; o && o->streams[stream].io.fd >= 0 && i < PIPE_BYTES / READ_BYTES; i++)
+        if (!read_some(&o->streams[stream]))
+            break;
+}
+
+/* The process has ended, and what it had printed is read. */
+static void tell_status(const struct pvmd_task *task)
+{
+    struct output *o = find(task->tid);
+    if (!o || !o->runs)
+        return;
+    send_mark(o, PVMC_OUTPUT_STATUS, task->status);
+    o->runs = false;
+    end_if_complete(o);
 }
 
 /* ---- programs from a shell ---- */
@@ -305,7 +355,7 @@ static void drain(pvmc_tid tid)
 static void send_shell_mark(const struct pvmd_task *task, int mark)
 {
     if (task->spawn_flags == -1 && pvmc_tid_is_task(task->output.tid))
-        send_collector(&task->output, task->tid, -1, mark, NULL);
+        send_collector(&task->output, task->tid, mark, -1, NULL, 0);
 }
 
 void pvmd_output_shell_begins(const struct pvmd_task *task)
@@ -315,16 +365,24 @@ void pvmd_output_shell_begins(const struct pvmd_task *task)
 
 void pvmd_output_task_ends(const struct pvmd_task *task)
 {
-    drain(task->tid);
+    for (int i = 0; i < STREAMS; i++)
+        drain(task->tid, i);
+    tell_status(task);
     send_shell_mark(task, PVMC_OUTPUT_EOF);
 }
 
 /* ---- spawns ---- */
 
+bool pvmd_output_is_apart(pvmc_tid tid, const struct pvmd_collector *collector)
+{
+    const struct output *o = find(tid);
+    const struct pvmd_collector *has = o ? &o->collector : NULL;
+    return o && o->apart && has->tid == collector->tid && has->ctx == collector->ctx && has->tag == collector->tag;
+}
+
 void pvmd_output_spawn_begins(pvmc_tid parent)
 {
-    struct output *o;
-    DL_SEARCH_SCALAR(outputs, o, tid, parent);
+    struct output *o = find(parent);
     if (o)
         o->spawns++;
 }
@@ -332,35 +390,45 @@ void pvmd_output_spawn_begins(pvmc_tid parent)
 void pvmd_output_spawned(const struct pvmd_collector *to, pvmc_tid tid, int32_t parent)
 {
     if (to->tid)
-        send_collector(to, tid, parent, PVMC_OUTPUT_SPAWN, NULL);
+        send_collector(to, tid, PVMC_OUTPUT_SPAWN, parent, NULL, 0);
 }
 
 void pvmd_output_spawn_ends(pvmc_tid parent)
 {
-    struct output *o;
-    DL_SEARCH_SCALAR(outputs, o, tid, parent);
+    struct output *o = find(parent);
     if (!o || !o->spawns)
         return;
     o->spawns--;
-    if (o->over)
-        end_unless_it_spawns(o);
+    end_if_complete(o);
 }
 
-void pvmd_output_new(const struct pvmd_task *task, int fd)
+static void open_stream(struct output *o, int i, int fd)
+{
+    struct stream *s = &o->streams[i];
+    *s = (struct stream){.output = o, .is_error = i > 0};
+    ev_io_init(&s->io, on_output, fd, EV_READ);
+    ev_set_priority(&s->io, EV_MINPRI); /* messages first */
+}
+
+void pvmd_output_new(const struct pvmd_task *task, int fd, int error_fd)
 {
     struct output *o = calloc(1, sizeof *o);
     if (!o) {
         pvmc_log(PVMC_LOG_ERROR, "no memory: lost the output of t%x", task->tid);
         close(fd);
+        if (error_fd >= 0)
+            close(error_fd);
         return;
     }
     o->tid = task->tid;
     o->parent = task->parent;
-    ev_io_init(&o->io, on_output, fd, EV_READ);
-    ev_set_priority(&o->io, EV_MINPRI); /* messages first */
+    o->apart = error_fd >= 0 && task->output.tid;
+    o->runs = o->apart && task->running && task->spawn_flags & PvmTaskStreams;
+    open_stream(o, 0, fd);
+    open_stream(o, 1, error_fd);
     DL_APPEND(outputs, o);
     set_collector(o, &task->output);
-    send_mark(o, PVMC_OUTPUT_NEW);
+    send_mark(o, PVMC_OUTPUT_NEW, o->parent);
     pause_or_go_on(o);
 }
 

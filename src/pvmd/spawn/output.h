@@ -8,8 +8,12 @@
 #include <stdbool.h>
 #include "pvmd/tasks/tasks.h"
 
-/* Reads a started process's output from fd, which it takes over, and tells the collector of the new task. */
-void pvmd_output_new(const struct pvmd_task *task, int fd);
+/*
+ * Reads a started process's output from fd, which it takes over, and tells the collector of the new task. error_fd:
+ * standard error, if it is apart (PvmTaskStreams); the collector then gets marks for it, and the status of the process
+ * before EOF. Else -1.
+ */
+void pvmd_output_new(const struct pvmd_task *task, int fd, int error_fd);
 
 /*
  * A task of this host spawns. Its own EOF waits from begin to end, so that the collector learns of the new tasks (by
@@ -18,6 +22,9 @@ void pvmd_output_new(const struct pvmd_task *task, int fd);
 void pvmd_output_spawn_begins(pvmc_tid parent);
 void pvmd_output_spawned(const struct pvmd_collector *to, pvmc_tid tid, int32_t parent);
 void pvmd_output_spawn_ends(pvmc_tid parent);
+
+/* Whether the task has its standard error apart, and this is its collector: then so do the tasks that it spawns. */
+bool pvmd_output_is_apart(pvmc_tid tid, const struct pvmd_collector *collector);
 
 /* Sends the task's output elsewhere from now on. */
 void pvmd_output_redirect(pvmc_tid tid, const struct pvmd_collector *collector);

@@ -82,17 +82,20 @@ static char *by_path(const char *directory, const char *file)
     return found ? strdup(file) : NULL;
 }
 
-static void log_missing(const char *file, const char *directory, const char *folders)
+static void explain(const char *file, const char *directory, const char *folders, struct pvmd_why *why)
 {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", directory, file);
     if (file[0] == '/')
-        pvmc_log(PVMC_LOG_INFO, "no program %s", file);
+        pvmd_why(why, PVMC_LOG_INFO, "no program %s: %s", file, pvmd_why_no_program(file));
     else if (strchr(file, '/'))
-        pvmc_log(PVMC_LOG_INFO, "no program %s in the task's folder %s, nor in %s", file, directory, folders);
+        pvmd_why(why, PVMC_LOG_INFO, "no program %s in the task's folder %s (%s), nor in %s", file, directory,
+                 pvmd_why_no_program(path), folders);
     else
-        pvmc_log(PVMC_LOG_INFO, "no program %s in %s", file, folders);
+        pvmd_why(why, PVMC_LOG_INFO, "no program %s in %s", file, folders);
 }
 
-char *pvmd_program_find(const char *file, const char *directory)
+char *pvmd_program_find(const char *file, const char *directory, struct pvmd_why *why)
 {
     char *found = by_path(directory, file);
     if (found)
@@ -103,7 +106,7 @@ char *pvmd_program_find(const char *file, const char *directory)
     if (!found)
         found = beside_us(file);
     if (!found)
-        log_missing(file, directory, shown ? shown : "");
+        explain(file, directory, shown ? shown : "", why);
     free(folders);
     free(shown);
     return found;
@@ -127,7 +130,7 @@ char *pvmd_program_command(const char *name)
 }
 
 /* The directory that `text` names, relative to $HOME. NULL if it cannot be entered, which is logged. */
-static char *enterable(const char *text)
+static char *enterable(const char *text, struct pvmd_why *why)
 {
     char *expanded = pvmd_environment_expand(text), *absolute = NULL;
     if (!expanded || !*expanded) {
@@ -143,27 +146,31 @@ static char *enterable(const char *text)
     free(home);
     if (!absolute || is_directory(absolute))
         return absolute;
-    pvmc_log(PVMC_LOG_WARNING, "cannot enter working directory %s", absolute);
+    pvmd_why(why, PVMC_LOG_WARNING, "cannot enter working directory %s", absolute);
     free(absolute);
     return NULL;
 }
 
-char *pvmd_program_directory(const char *asked)
+char *pvmd_program_directory(const char *asked, bool must, struct pvmd_why *why)
 {
+    struct pvmd_why passing = {""}; /* as long as there is another choice */
     const char *choices[] = {asked, pvmd_host_self()->working_dir, pvmc_config_text(PVMC_SETTING_WD), "$HOME", "/"};
+    if (must && *asked)
+        return enterable(asked, why);
     char *found = NULL;
     for (unsigned i = 0; !found && i < sizeof choices / sizeof choices[0]; i++)
-        found = enterable(choices[i]);
+        found = enterable(choices[i], &passing);
     return found;
 }
 
-char *pvmd_program_debugger(void)
+char *pvmd_program_debugger(struct pvmd_why *why)
 {
     char *path = pvmd_environment_expand(
         first_of(pvmd_host_self()->debugger, pvmc_config_text(PVMC_SETTING_DEBUGGER), DEFAULT_DEBUGGER));
     if (path && is_program(path))
         return path;
-    pvmc_log(PVMC_LOG_WARNING, "no debugger script %s: set PVM_DEBUGGER, or bx= in the hostfile", path ? path : "");
+    pvmd_why(why, PVMC_LOG_WARNING, "no debugger script %s: set PVM_DEBUGGER, or bx= in the hostfile",
+             path ? path : "");
     free(path);
     return NULL;
 }

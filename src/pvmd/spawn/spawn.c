@@ -9,10 +9,12 @@
 #include "order.h"
 #include "output.h"
 #include "placement.h"
+#include "pvmd/base/hosts.h"
 #include "pvmd/net/rpc.h"
 #include "pvmd/tasks/siblings.h"
 #include "pvmd/tasks/tasks.h"
 #include "pvmd/tasks/trace.h"
+#include "why.h"
 
 struct spawn {
     struct pvmd_request request;
@@ -20,6 +22,8 @@ struct spawn {
     struct pvmd_placement placement; /* hosts that failed are taken out */
     int32_t *results;                /* of each task: its tid, an error, or 0 while there is none */
     unsigned waiting;                /* hosts that have not answered */
+    bool tells_why;                  /* PVMC_SPAWN_WHY */
+    struct pvmd_why why;             /* of the first failure, with its host */
 };
 
 /* One host's share in a round. */
@@ -51,6 +55,16 @@ static void put_siblings(struct pvmc_buf *b, const int32_t *tids, size_t count)
         pvmc_buf_put_i32(b, tids[i]);
 }
 
+/* A host's reason; without one, no host was asked. */
+static void put_why(struct pvmc_buf *b, struct spawn *s, size_t started)
+{
+    if (!s->tells_why)
+        return;
+    if (started < s->order.count)
+        pvmd_why(&s->why, PVMC_LOG_DEBUG, "no host is left that suits \"%s\"", s->order.where);
+    pvmc_buf_put_string(b, started < s->order.count ? s->why.text : "");
+}
+
 /* Started tasks first, in spawn order, then the errors. Returns how many started. */
 static size_t sort_results(int32_t *results, size_t count, int32_t *sorted)
 {
@@ -78,6 +92,7 @@ static void finish(struct spawn *s)
         }
         pvmc_buf_init(&b);
         put_siblings(&b, sorted, count);
+        put_why(&b, s, started);
         pvmd_request_answer(&s->request, (int)started, &b);
         pvmc_buf_free(&b);
         pvmd_siblings_tell(sorted, started);
@@ -102,8 +117,22 @@ static void remove_host(struct spawn *s, unsigned host_index)
     s->placement.count = kept;
 }
 
+/* Keeps the first reason, and names its host. */
+static void take_why(struct spawn *s, unsigned host_index, int code, struct pvmc_buf *body)
+{
+    char *text = code < 0 ? NULL : pvmc_buf_get_string(body);
+    const struct pvmd_host *host = pvmd_host_by_index(host_index);
+    if (!host)
+        pvmd_why(&s->why, PVMC_LOG_DEBUG, "a host was lost meanwhile");
+    else if (text && *text)
+        pvmd_why(&s->why, PVMC_LOG_DEBUG, "%s: %s", host->name, text);
+    else if (code < 0)
+        pvmd_why(&s->why, PVMC_LOG_DEBUG, "%s refuses the order", host->name);
+    free(text);
+}
+
 /* Takes one host's answer. Returns whether all its tasks were started. */
-static bool take_results(struct part *part, int code, struct pvmc_buf *body)
+static bool take_results(struct part *part, unsigned host_index, int code, struct pvmc_buf *body)
 {
     bool all = true;
     uint32_t n = code < 0 ? 0 : pvmc_buf_get_u32(body);
@@ -112,6 +141,7 @@ static bool take_results(struct part *part, int code, struct pvmc_buf *body)
         part->spawn->results[part->slots[i]] = result;
         all = all && result > 0;
     }
+    take_why(part->spawn, host_index, code, body);
     return all;
 }
 
@@ -119,7 +149,7 @@ static void exec_answered(void *arg, unsigned host_index, int code, struct pvmc_
 {
     struct part *part = arg;
     struct spawn *s = part->spawn;
-    if (!take_results(part, code, body))
+    if (!take_results(part, host_index, code, body))
         remove_host(s, host_index);
     free(part);
     if (!--s->waiting)
@@ -210,6 +240,10 @@ static int spawn_request(const struct pvmd_request *r, struct pvmc_buf *body)
         return PVMC_ENOMEM;
     s->request = *r;
     int rc = pvmd_order_get(body, &s->order);
+    s->tells_why = s->order.flags & PVMC_SPAWN_WHY;
+    s->order.flags &= ~(uint32_t)(PVMC_SPAWN_WHY | PVMD_ORDER_APART);
+    if (pvmd_output_is_apart(r->tid, &s->order.output))
+        s->order.flags |= PVMD_ORDER_APART;
     if (!rc)
         rc = pvmc_buf_end(body);
     if (!rc && (s->order.count < 1 || s->order.count > PVMD_ORDER_COUNT_MAX)) {

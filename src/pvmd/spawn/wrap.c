@@ -10,26 +10,26 @@
 
 #define SETTING_MAX 4096 /* bytes */
 
-static int refuse(const char *setting, const char *why)
+static int refuse(const char *setting, const char *reason, struct pvmd_why *why)
 {
-    pvmc_log(PVMC_LOG_ERROR, "PVM_WRAP=%s: %s", setting, why);
+    pvmd_why(why, PVMC_LOG_ERROR, "PVM_WRAP=%s: %s", setting, reason);
     return PvmNoFile;
 }
 
-static int debugger(char **words, size_t *count)
+static int debugger(char **words, size_t *count, struct pvmd_why *why)
 {
-    words[0] = pvmd_program_debugger();
+    words[0] = pvmd_program_debugger(why);
     if (words[0])
         ++*count;
     return words[0] ? PvmOk : PvmNoFile;
 }
 
-static int wrapper(const char *setting, const wordexp_t *from, char **words, size_t *count)
+static int wrapper(const char *setting, const wordexp_t *from, char **words, size_t *count, struct pvmd_why *why)
 {
     for (size_t i = 0; i < from->we_wordc; i++) {
         words[i] = i ? strdup(from->we_wordv[i]) : pvmd_program_command(from->we_wordv[i]);
         if (!words[i])
-            return i ? PvmNoMem : refuse(setting, "this daemon finds no such command in its PATH");
+            return i ? PvmNoMem : refuse(setting, "this daemon finds no such command in its PATH", why);
         ++*count;
     }
     return PvmOk;
@@ -52,38 +52,40 @@ static bool has_search(const char *text)
     return false;
 }
 
-static int split(const char *setting, wordexp_t *words)
+static int split(const char *setting, wordexp_t *words, struct pvmd_why *why)
 {
     words->we_wordc = 0;
     if (!setting || !*setting)
         return PvmOk;
     if (strlen(setting) > SETTING_MAX)
-        return refuse("...", "more than 4096 bytes");
+        return refuse("...", "more than 4096 bytes", why);
     if (has_search(setting))
-        return refuse(setting, "has one of *?[~ outside quotes; write names out");
+        return refuse(setting, "has one of *?[~ outside quotes; write names out", why);
     int rc = wordexp(setting, words, WRDE_NOCMD);
     if (rc)
         words->we_wordc = 0;
-    return !rc                  ? PvmOk
-           : rc == WRDE_NOSPACE ? PvmNoMem
-                                : refuse(setting, "cannot be split into words; quote the shell's special characters");
+    return !rc ? PvmOk
+           : rc == WRDE_NOSPACE
+               ? PvmNoMem
+               : refuse(setting, "cannot be split into words; quote the shell's special characters", why);
 }
 
-int pvmd_wrap_find(const struct pvmd_order *order, const char *setting, char ***words, size_t *count)
+int pvmd_wrap_find(const struct pvmd_order *order, const char *setting, char ***words, size_t *count,
+                   struct pvmd_why *why)
 {
     wordexp_t expanded = {0};
     bool debug = order->flags & PvmTaskDebug;
     bool serves_all = pvmd_program_is_group_server(order->file); /* and not only the program that starts it */
     *count = 0;
     *words = NULL;
-    int code = split(debug || serves_all ? NULL : setting, &expanded);
+    int code = split(debug || serves_all ? NULL : setting, &expanded, why);
     if (code)
         return code;
     *words = calloc(expanded.we_wordc + 2, sizeof **words);
     if (!*words)
         code = PvmNoMem;
     else
-        code = debug ? debugger(*words, count) : wrapper(setting, &expanded, *words, count);
+        code = debug ? debugger(*words, count, why) : wrapper(setting, &expanded, *words, count, why);
     wordfree(&expanded);
     return code;
 }

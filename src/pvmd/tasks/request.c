@@ -51,6 +51,7 @@ static struct row rows[] = {
     ROW(CONTEXT, TASK, 5, 5),
     ROW(REGISTER, TASK, 2, 2),
     ROW(SIBLINGS, TASK, 4, 1 * MIB + 4),
+    ROW(INPUT, TASK, 8, 8 + PVMC_INPUT_MAX),
 };
 
 static struct row *row_of(int32_t tag)

@@ -58,6 +58,7 @@ static void start_all(const struct pvmminfo *question)
 {
     char *file = unpack_text(), *texts[64];
     int flags = unpack_int();
+    CHECK_EQ(flags >> 16, 0); /* only what PVM 3.4 has */
     CHECK_TEXT(unpack_text(), "somewhere");
     int count = unpack_int(), argc = unpack_int(), destinations[6], n = 0;
     CHECK(pvm_initsend(PvmDataDefault) > 0);

@@ -1,8 +1,11 @@
 /*
  * start - pvm_start_pvmd starts a daemon with a hostfile, waits for its hosts, and refuses to start a second one;
- * pvm_halt ends all.
+ * pvm_halt ends all. The daemon stays in our session, because Linux may share processors between sessions first, but
+ * has no terminal, and survives the end of ours.
  */
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include "tests/machine/runner/check.h"
 
 static const int background[] = {SIGINT, SIGQUIT, SIGHUP, SIGTSTP}; /* what shells and nohup let their jobs ignore */
@@ -42,6 +45,18 @@ static void wait_for_end(pid_t daemon)
     CHECK(!check_alive(daemon));
 }
 
+/* Gives us a terminal: we lead a session without one. Returns the descriptor that ends it when closed. */
+static int get_terminal(void)
+{
+    int line, ours = posix_openpt(O_RDWR | O_NOCTTY);
+    CHECK(ours >= 0 && !grantpt(ours) && !unlockpt(ours));
+    CHECK((line = open(ptsname(ours), O_RDWR | O_NOCTTY)) >= 0);
+    CHECK_EQ(getsid(0), getpid());
+    CHECK_EQ(ioctl(line, TIOCSCTTY, 0), 0);
+    CHECK_EQ(close(line), 0);
+    return ours;
+}
+
 /*
  * Whatever signals the daemon was started to ignore, its tasks can be stopped from the keyboard. argv[1], if any, is
  * the address that the daemon was told to listen on.
@@ -55,7 +70,8 @@ static void child(int argc, char **argv)
         CHECK_EQ(sigaction(background[i], NULL, &action), 0);
         CHECK(action.sa_handler == SIG_DFL);
     }
-    check_send_int(pvm_parent(), 1, 0);
+    CHECK(open("/dev/tty", O_RDWR) < 0);
+    check_send_int(pvm_parent(), 1, getsid(0));
     pvm_recv(-1, -1);
 }
 
@@ -63,7 +79,7 @@ static void master(int argc, char **argv)
 {
     (void)argc, (void)argv;
     char path[4096], *arguments[] = {path};
-    int tid;
+    int tid, terminal = get_terminal();
     write_hostfile(path, sizeof path);
     pvm_setopt(PvmAutoErr, 0);
     CHECK_EQ(pvm_mytid(), PvmSysErr);
@@ -74,9 +90,10 @@ static void master(int argc, char **argv)
     CHECK(pvm_mytid() > 0);
     check_hosts_of_file();
     check_spawn("child", "127.0.0.22", "127.0.0.2", 1, &tid);
-    check_receive_int(tid, 1);
+    CHECK(check_receive_int(tid, 1) != getsid(0));
+    CHECK_EQ(close(terminal), 0);
     check_spawn("child", NULL, ".", 1, &tid);
-    check_receive_int(tid, 1);
+    CHECK_EQ(check_receive_int(tid, 1), getsid(0));
     pid_t daemon = check_daemon_of(tid);
     signal(SIGTERM, SIG_IGN); /* pvm_halt() would end us, too */
     CHECK_EQ(pvm_halt(), 0);

@@ -20,7 +20,7 @@ same "on chosen hosts" 2 "$(grep -cE '^\[t(4|8)[0-9a-f]{4}\] under wrapper: x sa
 
 PATH=$PATH:$work/bin pvm run --wrap 'nosuchcommand -x' "$DPVM_WRAPPED" 1
 same "no such command: exit code" 1 "$code"
-has "no such command" "--wrap 'nosuchcommand -x': pvmd finds no such command in its PATH" "$err"
+has "no such command" "PVM_WRAP=nosuchcommand -x: this daemon finds no such command in its PATH" "$err"
 has "no such command: log" "PVM_WRAP=nosuchcommand -x: this daemon finds no such command" "$(cat "$PVM_TMP"/pvml.*)"
 pvm run --wrap 'a | b' "$DPVM_WRAPPED" 1
 same "no command: exit code" 1 "$code"
@@ -40,8 +40,8 @@ worker
 worker" "$(sort <<<"$out")"
     pvm run -p --wrap "valgrind --vgdb=no" "$DPVM_WRAPPED" 3 bad
     same "valgrind: exit code" 0 "$code"
-    same "valgrind: errors of all tasks" 4 "$(grep -c 'depends on uninitialised value' <<<"$out")"
-    same "valgrind: with the place" 4 "$(grep -c 'read_unset (wrapped.c:' <<<"$out")"
+    same "valgrind: errors of all tasks" 4 "$(grep -c 'depends on uninitialised value' <<<"$err")"
+    same "valgrind: with the place" 4 "$(grep -c 'read_unset (wrapped.c:' <<<"$err")"
 fi
 pvm -c 'ps -a'
 same "no tasks are left" 1 "$(wc -l <<<"$out")"

@@ -130,15 +130,16 @@ static struct pvmd_start_line line;
 
 START_TEST(start_lines_come_through)
 {
-    struct pvmd_start_line l = {.dsig = 0x408c41, .port = 4711, .arch = "LINUX64"};
+    struct pvmd_start_line l = {.dsig = 0x408c41, .port = 4711, .arch = "LINUX64", .version = "1.2.3"};
     char text[PVMD_START_LINE_MAX];
     ck_assert_int_eq(pvmw_addresses_parse("10.1.2.3:4711", &l.ssh), 0);
     ck_assert_int_eq(pvmw_addresses_parse("10.1.2.3:4711,[fd00::1]:4711", &l.addresses), 0);
     pvmd_start_line_format(&l, text, sizeof text);
-    ck_assert_str_eq(text, "ddpro<5> arch<LINUX64> dsig<0x00408c41> port<4711> ssh<10.1.2.3:4711> "
+    ck_assert_str_eq(text, "ddpro<5> dpvm<1.2.3> arch<LINUX64> dsig<0x00408c41> port<4711> ssh<10.1.2.3:4711> "
                            "ip<10.1.2.3:4711,[fd00::1]:4711>");
     ck_assert_int_eq(pvmd_start_line_parse(text, &line), PVMD_LINE_START);
     ck_assert_str_eq(line.arch, "LINUX64");
+    ck_assert_str_eq(line.version, "1.2.3");
     ck_assert_uint_eq(line.dsig, 0x408c41);
     ck_assert_uint_eq(line.port, 4711);
     ck_assert_uint_eq(line.ssh.count, 1);
@@ -154,7 +155,12 @@ START_TEST(the_reference_and_other_versions_are_told_apart)
         pvmd_start_line_parse("ddpro<2316> arch<LINUX64> ip<0a630702:9663> mtu<4080> dsig<4230209>", &line),
         PVMD_LINE_OTHER_VERSION);
     ck_assert_int_eq(line.protocol, 2316);
+    ck_assert_str_eq(line.version, "");
     ck_assert_int_eq(pvmd_start_line_parse("ddpro<1>", &line), PVMD_LINE_OTHER_VERSION);
+    ck_assert_int_eq(pvmd_start_line_parse("ddpro<1> dpvm<12.3.4-rc1> new<x>", &line), PVMD_LINE_OTHER_VERSION);
+    ck_assert_str_eq(line.version, "12.3.4-rc1");
+    ck_assert_int_eq(pvmd_start_line_parse("ddpro<1> dpvm<\033[2J>", &line), PVMD_LINE_OTHER_VERSION);
+    ck_assert_str_eq(line.version, "");
 }
 END_TEST
 
