@@ -61,6 +61,34 @@ void console_catch_interrupts(bool on)
     catch_signal(SIGINT, on ? on_interrupt : SIG_DFL);
 }
 
+static const int user_signals[] = {SIGUSR1, SIGUSR2};
+enum { USER_SIGNALS = sizeof(user_signals) / sizeof(user_signals[0]) };
+static volatile sig_atomic_t noted[USER_SIGNALS];
+
+static void on_user_signal(int number)
+{
+    for (int i = 0; i < USER_SIGNALS; i++)
+        if (user_signals[i] == number)
+            noted[i] = 1;
+    wake();
+}
+
+void console_catch_user_signals(void)
+{
+    for (int i = 0; i < USER_SIGNALS; i++)
+        catch_signal(user_signals[i], on_user_signal);
+}
+
+int console_take_signal(void)
+{
+    for (int i = 0; i < USER_SIGNALS; i++)
+        if (noted[i]) {
+            noted[i] = 0;
+            return user_signals[i];
+        }
+    return 0;
+}
+
 static int open_signals(void)
 {
     if (pipe2(signal_pipe, O_CLOEXEC | O_NONBLOCK) != 0) {
@@ -104,7 +132,9 @@ int console_open(int argc, char **argv, bool *started)
     collector_spare_console();
     console.tid = pvm_mytid();
     if (console.tid == PvmBadParam) { /* a setting is wrong, whether a daemon runs or not */
-        advise("pvm: the value of PVM_TRANSPORT or PVM_VMID is not usable; `pvm-info -d` and `pvm-info -c` say why");
+        pvm_setopt(PvmAutoErr, 1);
+        pvm_mytid(); /* libpvm says which, and why */
+        advise("pvm: no command works with this setting; `pvm-info -d` lists transports, `pvm-info -c` settings");
         return console.tid;
     }
     *started = console.tid < 0;

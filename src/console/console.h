@@ -74,6 +74,10 @@ int console_halt(void);
 /* Counts SIGINTs in console_interrupts and lets them end waits, or restores the default action. */
 void console_catch_interrupts(bool on);
 
+/* Lets SIGUSR1 and SIGUSR2 end waits; console_take_signal() returns each once, and 0 if there is none. */
+void console_catch_user_signals(void);
+int console_take_signal(void);
+
 /*
  * Handles all messages that have arrived, without waiting. If the daemon is gone, prints a message and sets done and
  * lost.

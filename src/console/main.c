@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "core/version.h"
 #include "alias.h"
 #include "command.h"
 #include "console.h"
 #include "edit.h"
 #include "input.h"
 #include "console/commands/job.h"
-#include "console/commands/run.h"
+#include "console/run/run.h"
 
 enum { DAEMON_ARGUMENTS_MAX = 4 };
 
@@ -27,7 +28,9 @@ static struct {
 
 static const char doc[] =
     "The PVM console: controls the virtual machine, and starts it if it is not running."
-    "\vWithout -c and -f, commands are read from ~/.pvmrc and then from standard input; `help` lists them.\n"
+    "\vWithout -c and -f, commands are read from ~/.pvmrc and then from standard input; `help` lists them. A command "
+    "may also follow at once: `pvm conf` is `pvm -c conf`, unless there is a file of this name, which is then a "
+    "hostfile.\n"
     "The exit code is 0 on success, 1 if a command failed (not at a terminal), 2 for a wrong command line, and 3 "
     "without a virtual machine.\nSee also: pvm run --help.";
 
@@ -217,13 +220,62 @@ static int run_all(int fd)
 static void print_version(FILE *to, struct argp_state *state)
 {
     (void)state;
-    fprintf(to, "pvm %s (dpvm)\n", pvm_version());
+    pvmc_version_print(to, "pvm");
+}
+
+/* Whether the arguments are a command of the console: its full name, and no file in this folder. */
+static bool is_command(int argc, char **argv)
+{
+    for (const struct command *c = command_table; argc > 1 && c->name != NULL; c++)
+        if (strcmp(c->name, argv[1]) == 0 && !(c->flags & COMMAND_HIDDEN))
+            return access(argv[1], F_OK) != 0;
+    return false;
+}
+
+/* The words as one line of the console, each in quotes; NULL when out of memory. */
+static char *quoted_line(int count, char **words)
+{
+    char *line = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&line, &size);
+
+    if (to == NULL)
+        return NULL;
+    for (int i = 0; i < count; i++) {
+        fputs(i > 0 ? " '" : "'", to);
+        for (const char *at = words[i]; *at != '\0'; at++)
+            fputs(*at == '\'' ? "'\\''" : (char[]){*at, '\0'}, to);
+        putc('\'', to);
+    }
+    if (fclose(to) != 0) {
+        free(line);
+        return NULL;
+    }
+    return line;
+}
+
+/* `pvm conf` is `pvm -c conf`. */
+static int run_command_line(int argc, char **argv)
+{
+    char *line = quoted_line(argc - 1, argv + 1);
+
+    if (line == NULL) {
+        advise("pvm: out of memory");
+        return CONSOLE_FAILED;
+    }
+    options.commands = line;
+    console.mode = CONSOLE_SCRIPT;
+    int result = run_all(-1);
+    free(line);
+    return result;
 }
 
 int main(int argc, char **argv)
 {
-    struct argp argp = {option_table, take_option, "[HOSTFILE]\nrun [OPTION...] PROGRAM [ARGUMENT...]", doc, NULL,
-                        NULL,         NULL};
+    struct argp argp = {
+        option_table, take_option, "[HOSTFILE]\nCOMMAND [ARGUMENT...]\nrun [OPTION...] PROGRAM [ARGUMENT...]",
+        doc,          NULL,        NULL,
+        NULL};
     int fd = -1;
 
     setlocale(LC_CTYPE, "");
@@ -233,6 +285,8 @@ int main(int argc, char **argv)
         argv[1] = (char *)"pvm run";
         return run_main(argc - 1, argv + 1);
     }
+    if (is_command(argc, argv))
+        return run_command_line(argc, argv);
     argp_parse(&argp, argc, argv, 0, NULL, NULL);
     if (options.file != NULL && (fd = open(options.file, O_RDONLY | O_CLOEXEC)) < 0) {
         fprintf(stderr, "pvm: %s: %s\n", options.file, strerror(errno));

@@ -1,5 +1,6 @@
 /* basic.c - commands about the console itself: help, echo, halt, id, quit, version. */
 #include <string.h>
+#include "core/version.h"
 #include "console/console.h"
 #include "console/command.h"
 #include "console/line.h"
@@ -67,8 +68,8 @@ int version_command(int argc, char **argv)
 {
     (void)argc, (void)argv;
     if (console.json)
-        print_json(json_pack("{s:s}", "version", pvm_version()));
+        print_json(json_pack("{s:s, s:s}", "version", pvm_version(), "dpvm", pvmc_version));
     else
-        printf("%s\n", pvm_version());
+        printf("%s (dpvm %s)\n", pvm_version(), pvmc_version);
     return CONSOLE_OK;
 }

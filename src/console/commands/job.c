@@ -1,8 +1,10 @@
 /* job.c - jobs: the tasks of one spawn command, and the output of these tasks and their children. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <utlist.h>
 #include "core/hash.h"
+#include "dpvm.h"
 #include "console/collector.h"
 #include "console/console.h"
 #include "job.h"
@@ -16,12 +18,19 @@ enum {
     MESSAGE_BYTES_MAX = 64 * 1048576, /* larger messages are dropped */
 };
 
+enum stream { OUT, ERR, STREAMS };
+
+/* An incomplete line of output. */
+struct line {
+    char *text;
+    size_t length;
+};
+
 struct job_task {
     int tid;
     bool ended;
     bool traced; /* its end will arrive as an event */
-    char *line;  /* incomplete line of output */
-    size_t length;
+    struct line lines[STREAMS];
     UT_hash_handle hh;
 };
 
@@ -29,6 +38,7 @@ struct job {
     int number;
     enum job_style style;
     FILE *out;
+    void (*status)(int tid, int status); /* NULL: standard error is not apart */
     bool launched;
     struct job_task *tasks;
     struct sddf *trace;   /* NULL: not traced */
@@ -56,6 +66,11 @@ struct job *job_new(enum job_style style)
     pvm_setopt(PvmOutputCode, CONSOLE_TAG_JOB + job->number);
     collector_trace_spawned();
     return job;
+}
+
+void job_keep_apart(struct job *job, void (*status)(int tid, int status))
+{
+    job->status = status;
 }
 
 void job_redirect(struct job *job, FILE *out)
@@ -119,7 +134,8 @@ static void free_job(struct job *job)
 
     HASH_ITER (hh, job->tasks, task, next) {
         HASH_DEL(job->tasks, task);
-        free(task->line);
+        for (int i = 0; i < STREAMS; i++)
+            free(task->lines[i].text);
         free(task);
     }
     LL_DELETE(jobs, job);
@@ -136,72 +152,110 @@ static void before_output(const struct job *job)
         console_before_output();
 }
 
-static void write_line(const struct job *job, int tid, const char *text, size_t length)
+static FILE *file_of(const struct job *job, enum stream stream)
 {
-    before_output(job);
+    return stream == ERR && job->status != NULL ? stderr : job->out;
+}
+
+/* As https://no-color.org asks for. */
+static bool shows_colours(FILE *to)
+{
+    const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
+
+    return isatty(fileno(to)) && (none == NULL || *none == '\0') && terminal != NULL && strcmp(terminal, "dumb") != 0;
+}
+
+/* On a terminal each task has a colour, so that its lines stand out. */
+static void write_prefix(const struct job *job, int tid, enum stream stream, FILE *to)
+{
+    static const int colours[] = {36, 33, 35, 32, 34, 31};
+    bool coloured = job->status != NULL && shows_colours(to);
+
+    if (coloured)
+        fprintf(to, "\033[%dm", colours[(unsigned)(tid & 0x3ffff) % (sizeof(colours) / sizeof(colours[0]))]);
     if (job->style == JOB_NUMBERED)
-        fprintf(job->out, "[%d:t%x] ", job->number, (unsigned)tid);
-    else if (job->style == JOB_TIDS)
-        fprintf(job->out, "[t%x] ", (unsigned)tid);
-    fwrite(text, 1, length, job->out);
-    putc('\n', job->out);
+        fprintf(to, "[%d:t%x]", job->number, (unsigned)tid);
+    else if (job->style != JOB_PLAIN)
+        fprintf(to, "[t%x]", (unsigned)tid);
+    if (job->style == JOB_TAGS)
+        fprintf(to, "<%s>", stream == ERR ? "stderr" : "stdout");
+    fputs(coloured ? "\033[0m " : " ", to);
+}
+
+static void write_line(const struct job *job, int tid, enum stream stream, const char *text, size_t length)
+{
+    FILE *to = file_of(job, stream);
+
+    before_output(job);
+    write_prefix(job, tid, stream, to);
+    fwrite(text, 1, length, to);
+    putc('\n', to);
 }
 
 /* Prints one line of a task's output. */
-static void print_line(const struct job *job, int tid, const char *text, size_t length)
+static void print_line(const struct job *job, int tid, enum stream stream, const char *text, size_t length)
 {
     if (job->trace != NULL)
         sddf_output(job->trace, tid, text, length);
     if (!job->output_in_trace)
-        write_line(job, tid, text, length);
+        write_line(job, tid, stream, text, length);
 }
 
-static void flush_line(const struct job *job, struct job_task *task)
+static void flush_line(const struct job *job, struct job_task *task, enum stream stream)
 {
-    if (task->length > 0)
-        print_line(job, task->tid, task->line, task->length);
-    task->length = 0;
+    struct line *line = &task->lines[stream];
+
+    if (line->length > 0)
+        print_line(job, task->tid, stream, line->text, line->length);
+    line->length = 0;
 }
 
 /* Buffers the beginning of a line until its rest arrives. */
-static void keep_line(const struct job *job, struct job_task *task, const char *text, size_t length)
+static void keep_line(const struct job *job, struct job_task *task, enum stream stream, const char *text, size_t length)
 {
+    struct line *line = &task->lines[stream];
+
     while (length > 0) {
-        if (task->line == NULL && (task->line = malloc(LINE_BYTES_MAX)) == NULL)
+        if (line->text == NULL && (line->text = malloc(LINE_BYTES_MAX)) == NULL)
             return;
-        size_t room = LINE_BYTES_MAX - task->length;
+        size_t room = LINE_BYTES_MAX - line->length;
         size_t part = length < room ? length : room;
-        memcpy(task->line + task->length, text, part);
-        task->length += part;
+        memcpy(line->text + line->length, text, part);
+        line->length += part;
         text += part;
         length -= part;
-        if (task->length == LINE_BYTES_MAX)
-            flush_line(job, task);
+        if (line->length == LINE_BYTES_MAX)
+            flush_line(job, task, stream);
     }
 }
 
-static void print_text(const struct job *job, struct job_task *task, const char *text, size_t length)
+static void print_text(const struct job *job, struct job_task *task, enum stream stream, const char *text,
+                       size_t length)
 {
     const char *newline;
 
     while (length > 0 && (newline = memchr(text, '\n', length)) != NULL) {
         size_t part = (size_t)(newline - text);
-        if (task->length > 0) {
-            keep_line(job, task, text, part);
-            flush_line(job, task);
+        if (task->lines[stream].length > 0) {
+            keep_line(job, task, stream, text, part);
+            flush_line(job, task, stream);
         } else {
-            print_line(job, task->tid, text, part);
+            print_line(job, task->tid, stream, text, part);
         }
         text += part + 1;
         length -= part + 1;
     }
-    keep_line(job, task, text, length);
+    keep_line(job, task, stream, text, length);
 }
 
 /* Plain output is not buffered by line: a progress bar must not wait for its newline. */
-static void print_plain(const struct job *job, const char *text, size_t length)
+static void print_plain(const struct job *job, enum stream stream, const char *text, size_t length)
 {
-    fwrite(text, 1, length, job->out);
+    FILE *to = file_of(job, stream);
+
+    if (to == stderr)
+        fflush(job->out); /* as they were printed */
+    fwrite(text, 1, length, to);
 }
 
 static void end_task(const struct job *job, struct job_task *task)
@@ -209,11 +263,12 @@ static void end_task(const struct job *job, struct job_task *task)
     if (task->ended)
         return;
     task->ended = true;
-    flush_line(job, task);
+    for (int i = 0; i < STREAMS; i++)
+        flush_line(job, task, i);
     if (job->trace != NULL)
         sddf_output(job->trace, task->tid, "GOTEOF", 6);
     if (job->style == JOB_NUMBERED && !job->output_in_trace)
-        write_line(job, task->tid, "EOF", 3);
+        write_line(job, task->tid, OUT, "EOF", 3);
 }
 
 /* Frees the job if it is finished. */
@@ -232,15 +287,15 @@ static void check_over(struct job *job)
     free_job(job);
 }
 
-static void take_bytes(const struct job *job, struct job_task *task, int count)
+static void take_bytes(const struct job *job, struct job_task *task, enum stream stream, int count)
 {
-    char *text = count <= MESSAGE_BYTES_MAX ? malloc((size_t)count) : NULL;
+    char *text = count > 0 && count <= MESSAGE_BYTES_MAX ? malloc((size_t)count) : NULL;
 
     if (text != NULL && pvm_upkbyte(text, count, 1) >= 0) {
         if (job->style == JOB_PLAIN)
-            print_plain(job, text, (size_t)count);
+            print_plain(job, stream, text, (size_t)count);
         else
-            print_text(job, task, text, (size_t)count);
+            print_text(job, task, stream, text, (size_t)count);
     }
     free(text);
 }
@@ -255,6 +310,19 @@ static struct job *find_job(int number)
     return NULL;
 }
 
+/* What only tasks with PvmTaskStreams have. */
+static void take_apart(const struct job *job, struct job_task *task, int mark)
+{
+    int value = 0;
+
+    if (pvm_upkint(&value, 1, 1) < 0)
+        return;
+    if (mark == PvmOutputError)
+        take_bytes(job, task, ERR, value);
+    else if (job->status != NULL)
+        job->status(task->tid, value);
+}
+
 void job_output(int number)
 {
     struct job *job = find_job(number);
@@ -266,7 +334,9 @@ void job_output(int number)
     if (task == NULL)
         return;
     if (count > 0)
-        take_bytes(job, task, count);
+        take_bytes(job, task, OUT, count);
+    else if (count == PvmOutputError || count == PvmOutputStatus)
+        take_apart(job, task, count);
     else if (count == OUTPUT_EOF)
         end_task(job, task);
     else if (job->trace != NULL)

@@ -13,6 +13,7 @@
 enum job_style {
     JOB_NUMBERED, /* "[1:t40001] text", EOF lines, and "[1] finished" at the end */
     JOB_TIDS,     /* "[t40001] text" */
+    JOB_TAGS,     /* "[t40001]<stdout> text" */
     JOB_PLAIN,    /* the text alone */
 };
 
@@ -20,6 +21,12 @@ struct job;
 
 /* A new job with output to stdout. Tasks spawned next belong to it. NULL when out of memory. */
 struct job *job_new(enum job_style style);
+
+/*
+ * What the job's tasks print on standard error goes to stderr, and status() is called with the wait status of each
+ * process when it ends, before the job is finished. For tasks that are spawned with PvmTaskStreams.
+ */
+void job_keep_apart(struct job *job, void (*status)(int tid, int status));
 
 /* Redirects the job's output to a file, which the job closes. */
 void job_redirect(struct job *job, FILE *out);

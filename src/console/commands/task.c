@@ -234,6 +234,17 @@ static int kill_children(const char *text, int tid)
     return check_task("kill", text, code);
 }
 
+/* In PVM neither of these says anything. */
+static int kill_task(const char *text, int tid)
+{
+    if (tid == console.tid) {
+        advise("kill: %s is this console: use quit, or halt to stop the virtual machine", text);
+        return CONSOLE_FAILED;
+    }
+    int code = pvm_pstat(tid);
+    return check_task("kill", text, code < 0 ? code : pvm_kill(tid));
+}
+
 int task_kill(int argc, char **argv)
 {
     bool children = strcmp(argv[1], "-c") == 0;
@@ -247,7 +258,7 @@ int task_kill(int argc, char **argv)
         if (!parse_tid(argv[i], &tid))
             result = CONSOLE_FAILED;
         else
-            result |= children ? kill_children(argv[i], tid) : check_task("kill", argv[i], pvm_kill(tid));
+            result |= children ? kill_children(argv[i], tid) : kill_task(argv[i], tid);
     return result;
 }
 

@@ -18,7 +18,7 @@ t40001" "$(sed 's/LINUX[A-Z0-9]*/LINUX64/; s/0x[0-9a-f]\{8\}/0x00408c41/' <<<"$o
 
 session "version"
 same version "version
-3.4.6" "$out"
+3.4.6 (dpvm $(pvmd3 --version | sed 's/.*dpvm) \(.*\),.*/\1/'))" "$out"
 
 session "ps -x"
 same "ps -x" "ps -x

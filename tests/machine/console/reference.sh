@@ -44,7 +44,7 @@ session() { # FOLDER PVM
         done
         sleep 0.5
     } | "$@" 2>"$folder/err" |
-        sed -E 's/\bt?4[0-9a-f]{4}\b/TID/g; s/ +TID/ TID/g; s/owner=[^ ]*/owner/; s/^(pvm> )+//
+        sed -E 's/\bt?4[0-9a-f]{4}\b/TID/g; s/ +TID/ TID/g; s/owner=[^ ]*/owner/; s/ \(dpvm .*\)$//; s/^(pvm> )+//
             s/(\(cons\) .*)(-  |pvm)/\1NAME/; s/(\(cons\) +-) +[0-9]+/\1 PID/; '"s|$folder|FOLDER|g"
 }
 

@@ -39,7 +39,7 @@ x" "$out"
 --help" "$out"
     pvm run nosuch
     same "no such program: exit code ($machine)" 1 "$code"
-    has "no such program" "No such file" "$err"
+    has "no such program" "no program nosuch in " "$err"
     pvm run ./nosuch
     same "no such file: exit code ($machine)" 1 "$code"
     pvm run -H nosuch.invalid say x

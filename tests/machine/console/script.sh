@@ -16,8 +16,9 @@ same "a failed command: exit code" 1 "$code"
 
 printf 'echo first\n\n# nothing\nver\necho a; b' >"$work/commands"
 pvm -f "$work/commands"
+own=$(pvmd3 --version | sed 's/.*dpvm) \(.*\),.*/\1/') # dpvm's version
 same "-f" "first
-3.4.6
+3.4.6 (dpvm $own)
 a; b" "$out"
 same "-f: exit code" 0 "$code"
 pvm -f "$work/nosuch"
@@ -64,7 +65,7 @@ same "an abbreviated command's arity" "halt: wrong #args" "$err"
 pvm -c 'conf --json; id --json; version --json; mstat nosuch --json; names nosuch --json; jobs --json'
 same "JSON" '{"formats": 1, "hosts": [{"host": "HOST", "dtid": "t40000", "arch": "ARCH", "speed": 1000, "dsig": "DSIG"}]}
 {"tid": "TID"}
-{"version": "3.4.6"}
+{"version": "3.4.6", "dpvm": "'"$own"'"}
 {"hosts": [{"host": "nosuch", "ok": false, "code": -6, "status": "No such host"}]}
 {"names": []}
 {"jobs": []}' "$(sed -E 's/"host": "[^"]*", "dtid"/"host": "HOST", "dtid"/; s/LINUX[0-9A-Z]*/ARCH/; s/0x[0-9a-f]{8}/DSIG/; s/"t4000[1-9a-f]"/"TID"/' <<<"$out")"
@@ -87,3 +88,26 @@ pvm --help
 has "--help" "pvm run --help" "$out"
 pvm --version
 has "--version" "3.4.6" "$out"
+
+# A command as arguments; a file of its name is a hostfile.
+cd "$work" || exit 1
+pvm echo 'a;b' "c'd" '#e'
+same "a command as arguments" "a;b c'd #e" "$out"
+same "a command as arguments: exit code" 0 "$code"
+pvm pstat 40777
+same "a command that fails, as arguments: exit code" 1 "$code"
+: >echo
+pvm echo </dev/null
+has "a hostfile with the name of a command" "hostfile echo is not read" "$err"
+rm echo
+pvm kill 40777
+same "killing what is not there: exit code" 1 "$code"
+has "killing what is not there" "kill: 40777: " "$err"
+
+# A transport that does not exist: neither the console nor a daemon begins anything with it.
+PVM_TRANSPORT=nonsense pvm -c conf
+same "PVM_TRANSPORT=nonsense: exit code" 3 "$code"
+has "PVM_TRANSPORT=nonsense" 'PVM_TRANSPORT=nonsense: "nonsense" is no transport; usable here: auto' "$err"
+PVM_TRANSPORT=nonsense timeout 10 pvmd3 >"$work/daemon" 2>&1
+same "a daemon with PVM_TRANSPORT=nonsense: exit code" 1 $?
+has "a daemon with PVM_TRANSPORT=nonsense" 'not started: PVM_TRANSPORT=nonsense: "nonsense" is no transport; pvm-info -d lists all' "$(cat "$work/daemon")"
