@@ -114,7 +114,10 @@ enum pvmc_setting_kind {
     X(DEBUGGER, "PVM_DEBUGGER", PATH, "", 0, 0, "script that starts a task under a debugger")                          \
     X(DPATH, "PVM_DPATH", TEXT, "", 0, 0, "path of the daemon on added hosts; default: pvmd3 beside this one")         \
     X(HOSTFILE, "PVMHOSTFILE", PATH, "", 0, 0, "hostfile for the daemon when its command line names none")             \
-    X(LOG_MAX, "PVMDLOGMAX", BYTES, "1M", 0, 0, "size at which the daemon's log is renamed to NAME.old; 0: no log")    \
+    X(LOG_TO, "PVM_LOG_TO", TEXT, "file", 0, 0,                                                                        \
+      "where the daemon logs: file (in PVM_TMP), stderr, or journal, the systemd journal; see pvmd3(1)")               \
+    X(LOG_MAX, "PVMDLOGMAX", BYTES, "1M", 0, 0,                                                                        \
+      "size at which the daemon's log file is renamed to NAME.old; 0: no log in a file")                               \
     X(DEBUG_MASK, "PVMDDEBUG", INTEGER, "0", 0, 0, "debug mask of the daemon")                                         \
     X(MAX_TASKS, "PVM_MAX_TASKS", INTEGER, "0", 0, 0, "most tasks on one host; 0: no limit")                           \
     X(PORT, "PVMNETSOCKPORT", INTEGER, "0", 0, 65535, "first TCP port that the daemon tries; 0: any free port")        \

@@ -152,10 +152,12 @@ static int start(const struct pvmd_options *options, char *why, size_t size)
         rc = check_transports(why, size);
     if (!rc)
         rc = pvmd_address_file_check(why, size);
+    if (!rc)
+        rc = pvmd_logfile_check(why, size);
     if (rc)
         return rc;
     pvmd_sweeper_know_files(pvmd_address_file_path(), pvmd.socket_path);
-    pvmd_logfile_open();
+    pvmd_logfile_open(options->slave);
     pvmc_failpoint_start(pvmd.host_name);
     pvmd.loop = pvmd_loop_new();
     snprintf(why, size, "not started: no event loop");

@@ -1,5 +1,6 @@
 /* main.c - pvmd3's command line. */
 #include <argp.h>
+#include <errno.h>
 #include <openssl/crypto.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ static const struct argp_option arguments[] = {
     {NULL, 'd', "MASK", 0, "Log debug lines, too; the mask is a number, 0 is none", 0},
     {NULL, 'n', "NAME", 0, "This host's name in the machine", 0},
     {NULL, 'f', NULL, 0, "Keep standard error to the terminal", 0},
+    {"log", 'l', "WHERE", 0, "Log to: file (in PVM_TMP; the default), stderr, journal (systemd's)", 0},
     {NULL, 't', NULL, 0, "Print versions and data format, and end", 0},
     {NULL, 's', NULL, OPTION_HIDDEN, NULL, 0},
     {NULL, 'S', NULL, OPTION_HIDDEN, NULL, 0},
@@ -67,6 +69,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case 'n':
         options->host_name = text;
         return 0;
+    case 'l': /* as a setting, so that it passes on to added hosts */
+        return setenv(pvmc_setting_table[PVMC_SETTING_LOG_TO].name, text, 1) ? errno : 0;
     case 'f':
         options->foreground = true;
         return 0;

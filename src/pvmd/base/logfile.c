@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,13 +13,16 @@
 #include "core/config.h"
 #include "core/error.h"
 #include "core/fault/failpoint.h"
+#include "core/journald.h"
 #include "core/log.h"
 #include "core/visible.h"
 #include "self.h"
 
 #define LINE_BYTES (PVMC_VISIBLE_GROWTH * 4096 + 304) /* a line of output and its prefix */
 
-static int fd = -1;
+static enum { TO_FILE, TO_STDERR, TO_JOURNAL } target;
+
+static int fd = -1; /* the log file, or standard error */
 static char path[PATH_MAX];
 static bool attached = true; /* standard error is still the starter's */
 static int64_t max_bytes;    /* of the file */
@@ -75,9 +79,25 @@ static size_t put_head(char *line, size_t size)
     return (size_t)n;
 }
 
+/* Loses the rest of the line when the reader of a pipe or terminal does not keep up: a write of PIPE_BUF bytes does not
+ * wait after POLLOUT. */
+static void write_to_reader(const char *line, size_t length)
+{
+    struct pollfd reader = {.fd = fd, .events = POLLOUT};
+    while (length && poll(&reader, 1, 0) == 1 && reader.revents & POLLOUT) {
+        ssize_t n = write(fd, line, length < PIPE_BUF ? length : PIPE_BUF);
+        if (n <= 0)
+            return;
+        line += n;
+        length -= (size_t)n;
+    }
+}
+
 static void write_line(const char *line, size_t length)
 {
-    if (fd < 0 || !max_bytes)
+    if (target == TO_STDERR)
+        write_to_reader(line, length);
+    if (target != TO_FILE || fd < 0 || !max_bytes)
         return;
     if (left_bytes < (int64_t)length)
         rotate();
@@ -87,23 +107,48 @@ static void write_line(const char *line, size_t length)
     left_bytes -= (int64_t)length;
 }
 
+/* tid: the task whose output it is, or 0. */
+static void send_to_journal(enum pvmc_log_level level, const char *line, pvmc_tid tid)
+{
+    char daemon[16] = "", task[16] = "";
+    if (pvmd.host_index)
+        snprintf(daemon, sizeof daemon, "t%x", PVMC_TID_DAEMON | pvmd_host_tid());
+    if (tid)
+        snprintf(task, sizeof task, "t%x", tid);
+    const struct pvmc_journald_field fields[] = {{"SYSLOG_IDENTIFIER", "pvmd3"},
+                                                 {"PVM_HOST", pvmd.host_name ? pvmd.host_name : ""},
+                                                 {"PVM_VMID", pvmc_config_text(PVMC_SETTING_VMID)},
+                                                 {"PVM_DAEMON", daemon},
+                                                 {"PVM_TASK", task},
+                                                 {NULL, NULL}};
+    pvmc_journald_send(level, line, fields);
+}
+
 static void sink(enum pvmc_log_level level, const char *text, void *arg)
 {
     (void)arg;
+    if (attached && level <= PVMC_LOG_WARNING)
+        fprintf(stderr, "pvmd3: %s\n", text);
+    if (target == TO_JOURNAL) {
+        send_to_journal(level, text, 0);
+        return;
+    }
     char line[LINE_BYTES];
     size_t head = put_head(line, sizeof line);
     int n = snprintf(line + head, sizeof line - head, "%s\n", text);
     write_line(line, head + (size_t)n);
-    if (attached && level <= PVMC_LOG_WARNING)
-        fprintf(stderr, "pvmd3: %s\n", text);
 }
 
 void pvmd_logfile_output(pvmc_tid tid, const char *text, size_t length)
 {
     char line[LINE_BYTES];
-    size_t n = put_head(line, sizeof line);
+    size_t n = target == TO_JOURNAL ? 0 : put_head(line, sizeof line);
     n += (size_t)snprintf(line + n, sizeof line - n, "[t%x] ", tid);
     n += pvmc_visible_bytes(line + n, sizeof line - 1 - n, text, length);
+    if (target == TO_JOURNAL) {
+        send_to_journal(PVMC_LOG_INFO, line, tid);
+        return;
+    }
     line[n++] = '\n';
     write_line(line, n);
 }
@@ -138,8 +183,23 @@ static int make_path(void)
     return rc;
 }
 
-void pvmd_logfile_open(void)
+int pvmd_logfile_check(char *why, size_t size)
 {
+    static const char *const names[] = {[TO_FILE] = "file", [TO_STDERR] = "stderr", [TO_JOURNAL] = "journal"};
+    const char *asked = pvmc_config_text(PVMC_SETTING_LOG_TO);
+    for (int i = TO_FILE; i <= TO_JOURNAL; i++) {
+        target = i;
+        if (!strcmp(asked, names[i]))
+            return 0;
+    }
+    target = TO_FILE;
+    snprintf(why, size, "not started: PVM_LOG_TO=%.100s: it must be file, stderr or journal", asked);
+    return PVMC_EPARAM;
+}
+
+static void open_log_file(void)
+{
+    target = TO_FILE;
     max_bytes = left_bytes = pvmc_config_integer(PVMC_SETTING_LOG_MAX);
     fd = make_path() ? -1 : open_file();
     pvmd_logfile_set_mask(debug_mask);
@@ -148,8 +208,33 @@ void pvmd_logfile_open(void)
                  errno == EEXIST ? "a file of that name is not ours; remove it" : strerror(errno));
 }
 
+static void open_journal(void)
+{
+    if (!pvmc_journald_open(PVMC_JOURNALD_SOCKET))
+        return;
+    int error = errno;
+    open_log_file();
+    pvmc_log(PVMC_LOG_WARNING, "logging to a file instead of the journal: %s: %s", PVMC_JOURNALD_SOCKET,
+             strerror(error));
+}
+
+void pvmd_logfile_open(bool slave)
+{
+    if (target == TO_JOURNAL) {
+        open_journal();
+    } else if (target == TO_STDERR && !slave) {
+        fd = STDERR_FILENO;
+        attached = false;
+    } else {
+        open_log_file();
+    }
+    pvmd_logfile_set_mask(debug_mask);
+}
+
 void pvmd_logfile_detach(void)
 {
+    if (fd == STDERR_FILENO)
+        return;
     int to = fd >= 0 ? fd : open("/dev/null", O_WRONLY | O_CLOEXEC);
     attached = false;
     if (to >= 0)
@@ -161,7 +246,8 @@ void pvmd_logfile_detach(void)
 void pvmd_logfile_close(void)
 {
     pvmc_log_to(NULL, NULL, PVMC_LOG_WARNING);
-    if (fd >= 0)
+    pvmc_journald_close();
+    if (fd >= 0 && fd != STDERR_FILENO)
         close(fd);
     fd = -1;
 }

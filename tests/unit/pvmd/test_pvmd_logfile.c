@@ -71,7 +71,7 @@ static void check_last_line_is_there(void)
 START_TEST(the_newest_lines_are_there)
 {
     begin();
-    pvmd_logfile_open();
+    pvmd_logfile_open(false);
     log_lines();
     check_last_line_is_there();
     const char *first = strstr(read_log(path), "line ");
@@ -87,7 +87,7 @@ END_TEST
 START_TEST(standard_error_follows)
 {
     begin();
-    pvmd_logfile_open();
+    pvmd_logfile_open(false);
     pvmd_logfile_detach();
     log_lines();
     ck_assert_int_eq(write(STDERR_FILENO, "by hand\n", 8), 8);
@@ -104,7 +104,7 @@ START_TEST(links_are_not_followed)
     snprintf(victim, sizeof victim, "%s/victim", folder);
     int fd = open(victim, O_CREAT | O_WRONLY, 0600);
     close(fd);
-    pvmd_logfile_open();
+    pvmd_logfile_open(false);
     ck_assert_int_eq(symlink(victim, old), 0);
     log_lines();
     check_last_line_is_there();
@@ -119,7 +119,7 @@ END_TEST
 START_TEST(an_old_log_that_cannot_be_replaced_stops_nothing)
 {
     begin();
-    pvmd_logfile_open();
+    pvmd_logfile_open(false);
     ck_assert_int_eq(mkdir(old, 0700), 0);
     log_lines();
     check_last_line_is_there();
@@ -132,7 +132,7 @@ START_TEST(a_log_that_has_lost_its_name_stays_bounded)
 {
     char kept[80];
     begin();
-    pvmd_logfile_open();
+    pvmd_logfile_open(false);
     snprintf(kept, sizeof kept, "%s/kept", folder);
     ck_assert_int_eq(rename(path, kept), 0);
     ck_assert_int_eq(mkdir(path, 0700), 0);
@@ -146,7 +146,7 @@ START_TEST(nothing_is_logged_where_nothing_may_be)
 {
     begin();
     setenv("PVMDLOGMAX", "0", 1);
-    pvmd_logfile_open();
+    pvmd_logfile_open(false);
     log_lines();
     ck_assert_str_eq(read_log(path), "");
     end();
