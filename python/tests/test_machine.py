@@ -167,8 +167,7 @@ def test_a_worker_in_c(vm, gone):
 
 def test_a_master_in_c(vm):
     talk = os.environ.get("DPVM_TALK")
-    if not talk:
-        pytest.skip("DPVM_TALK does not name the program made of talk.c")
+    assert talk, "DPVM_TALK does not name the program made of talk.c"
     done = subprocess.run(
         [talk, sys.executable, str(HERE / "answers.py")], capture_output=True, text=True, timeout=LIMIT_S,
         env={**os.environ, "PVM_EXPORT": "PYTHONPATH", "PYTHONPATH": str(PACKAGE)},
@@ -321,8 +320,7 @@ def test_no_library(python, tmp_path):
 
 def test_library_of_another_pvm(python):
     other = "/usr/lib/x86_64-linux-gnu/libpvm3.so.3"
-    if not os.path.exists(other):
-        pytest.skip("the reference's library is not installed")
+    assert os.path.exists(other), "the reference's library is missing: run script/bootstrap"
     done = python("import dpvm; dpvm.machine().__enter__()", DPVM_LIBRARY=other)
     assert done.returncode == 1 and "is not the library of dpvm" in done.stderr
 
@@ -363,8 +361,7 @@ def test_the_example_of_the_readme(python, elsewhere, tmp_path):
 
 
 def test_types():
-    if not os.path.exists("/usr/bin/mypy"):
-        pytest.skip("mypy is not installed")
+    assert os.path.exists("/usr/bin/mypy"), "mypy is missing: run script/bootstrap"
     done = subprocess.run(
         ["/usr/bin/mypy", "--cache-dir=/dev/null", "--python-version", "3.9", "--config-file", "pyproject.toml", "dpvm"],
         cwd=PACKAGE, capture_output=True, text=True, timeout=10 * LIMIT_S,

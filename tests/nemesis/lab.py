@@ -35,10 +35,13 @@ class Lab:
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300).stdout
 
     def why_not(self):
-        """Why no lab can be made here, or None."""
+        """Why this machine cannot make a lab, or None. Ends the program if a tool is missing."""
         environment = dict(os.environ, NETLAB_DIR=str(self.base))
         done = subprocess.run([NETLAB, "-l", self.name, "check"], env=environment, text=True, capture_output=True)
-        return None if done.returncode == 0 else (done.stderr or done.stdout).strip()
+        why = (done.stderr or done.stdout).strip()
+        if done.returncode not in (0, 77):
+            raise SystemExit(why)
+        return why if done.returncode else None
 
     def up(self):
         seen = [word for folder in (self.base, *self.seen) for word in ("-b", str(folder))]

@@ -164,13 +164,12 @@ chmod +x "$work/path/ssh"
 PATH=$work/path:$PATH
 printf '$h2 ip=127.0.0.2 so=pw\n' >"$hosts"
 export PVM_LAUNCHER=ssh
-if command -v expect >/dev/null; then
-    cat >"$work/look" <<-END # what h2 has come to, once the hostfile is done with
+cat >"$work/look" <<-END # what h2 has come to, once the hostfile is done with
 	until grep -q 'hosts of the hostfile are added' $PVM_TMP/pvml.$(id -u); do sleep 0.1; done
 	timeout 20 $DPVM_BIN/pvm -c 'mstat h2; halt' </dev/null >$work/mstat 2>&1
 	END
-    ask() { # PASSWORD: typed to a pvmd3 in the foreground of a terminal
-        expect <<-END 2>&1 | tr -d '\r'
+ask() { # PASSWORD: typed to a pvmd3 in the foreground of a terminal
+    expect <<-END 2>&1 | tr -d '\r'
 	set timeout 30
 	spawn -noecho timeout --foreground 60 $DPVM_BIN/pvmd3 $hosts
 	expect "h2's password: " {} timeout { puts "NOBODY ASKS"; exit 1 }
@@ -178,17 +177,14 @@ if command -v expect >/dev/null; then
 	catch { system "timeout 30 sh $work/look" }
 	expect eof
 	END
-    }
-    out=$(ask sesame)
-    has "so=pw at a terminal" "me@h2's password:" "$out"
-    case $out in *sesame*) fail "so=pw: the password is shown: $out" ;; esac
-    has "so=pw" "h2  ok" "$(cat "$work/mstat")"
-    out=$(ask guess)
-    has "so=pw with a wrong password" "Permission denied (password). (so=pw: the password must be right" "$out"
-    eventually daemon_is_gone
-else
-    echo "not tried: so=pw at a terminal needs expect"
-fi
+}
+out=$(ask sesame)
+has "so=pw at a terminal" "me@h2's password:" "$out"
+case $out in *sesame*) fail "so=pw: the password is shown: $out" ;; esac
+has "so=pw" "h2  ok" "$(cat "$work/mstat")"
+out=$(ask guess)
+has "so=pw with a wrong password" "Permission denied (password). (so=pw: the password must be right" "$out"
+eventually daemon_is_gone
 SSH_ASKPASS= pvm "$hosts" <<<"mstat h2"
 has "so=pw and nobody to ask" "a password can be asked for where pvmd3 runs in the foreground of a terminal, or SSH_ASKPASS is set" \
     "$(cat "$PVM_TMP/pvml.$(id -u)")"

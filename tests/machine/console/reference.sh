@@ -3,7 +3,7 @@
 # Not compared: help texts, and what tests/machine/console/formats.sh lists as our own.
 . "$(dirname "$0")/common"
 [ -x /usr/bin/pvmd ] && [ -x /usr/bin/pvm ] && [ "$(readlink -f /usr/bin/pvm)" != "$(readlink -f "$DPVM_BIN/pvm")" ] ||
-    skip "needs Debian's pvm"
+    { fail "Debian's pvm is missing: run script/bootstrap"; exit 1; }
 
 program say 'for word; do printf "%s\n" "$word"; done'
 program part 'printf par; sleep 0.2; printf "tial\n"'
@@ -56,7 +56,7 @@ reference() {
 }
 reference /usr/bin/pvmd >/dev/null 2>&1 </dev/null &
 reference=$!
-eventually test -s "$ref/pvmd.$(id -u)" || skip "Debian's pvmd does not start"
+eventually test -s "$ref/pvmd.$(id -u)" || { fail "Debian's pvmd does not start"; exit 1; }
 timeout 20 "$DPVM_BIN/pvm" -c id >/dev/null
 session "$work/folder.reference" reference /usr/bin/pvm >"$work/expected" & # both at once, since they mostly wait
 first=$!

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # terminal - the console at a terminal: prompt, output while the user types, Ctrl-C, completion, history.
 . "$(dirname "$0")/common"
-command -v expect >/dev/null || skip "needs expect"
+command -v expect >/dev/null || { fail "expect is missing: run script/bootstrap"; exit 1; }
 
 program later 'sleep 1; echo from the task'
 

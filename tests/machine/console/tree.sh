@@ -60,7 +60,7 @@ eventually daemon_is_gone
 # ---- start-up files ----
 
 for shell in bash ksh dash; do
-    command -v $shell >/dev/null || { echo "not tried: $shell, which is not installed"; continue; }
+    command -v $shell >/dev/null || { fail "$shell is missing: run script/bootstrap"; continue; }
     stub=$root/lib/bashrc.stub
     [ $shell = ksh ] && stub=$root/lib/kshrc.stub
     out=$(PVM_ROOT=$root $shell -c ". $stub; echo \$PVM_ARCH; echo \$PATH")
@@ -69,7 +69,7 @@ for shell in bash ksh dash; do
 done
 has "without PVM_ROOT" "set PVM_ROOT before this" "$(env -u PVM_ROOT sh -c ". $root/lib/bashrc.stub" 2>&1)"
 for shell in csh tcsh; do
-    command -v $shell >/dev/null || { echo "not tried: $shell, which is not installed"; continue; }
+    command -v $shell >/dev/null || { fail "$shell is missing: run script/bootstrap"; continue; }
     out=$(PVM_ROOT=$root $shell -fc "source $root/lib/cshrc.stub; echo \$PVM_ARCH \$path")
     has "$shell" "$arch" "$out"
     has "$shell" "$root/lib/$arch $root/bin/$arch" "$out"

@@ -2,7 +2,7 @@
 # debug - tasks spawned with PvmTaskDebug run under gdb, which shows where they crashed.
 . "$(dirname "$0")/../console/common"
 : "${DPVM_WRAPPED:?set it to the program wrapped}"
-command -v gdb >/dev/null || skip "gdb is not installed"
+command -v gdb >/dev/null || { fail "gdb is missing: run script/bootstrap"; exit 1; }
 unset DISPLAY
 
 program other 'echo "other debugger: $2"; exec "$@"'
