@@ -1,4 +1,6 @@
 /* complete.c - completion of the word at the cursor. */
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "alias.h"
@@ -6,6 +8,7 @@
 #include "complete.h"
 #include "console.h"
 #include "console/commands/host.h"
+#include "names.h"
 #include "option.h"
 #include "console/commands/trace.h"
 
@@ -99,15 +102,50 @@ static void offer_places(struct completion *c, const char *prefix)
     }
 }
 
+/* A name of names.h with what comes before it in the word, such as "->". */
+struct named {
+    struct completion *to;
+    const char *word;
+    size_t before; /* bytes of `word` */
+};
+
+static void offer_named(void *arg, const char *name)
+{
+    const struct named *n = arg;
+    char *choice = NULL;
+
+    if (asprintf(&choice, "%.*s%s", (int)n->before, n->word, name) >= 0)
+        offer(n->to, n->word, choice);
+    free(choice);
+}
+
+/* Arguments of spawn: options with places or files, the program, and its own arguments, which are often files. */
+static void offer_spawn(struct completion *c, const char *word)
+{
+    static const char *const to_file[] = {"->>", "->", "-@"};
+    struct named n = {c, word, 0};
+
+    for (size_t i = 0; i < sizeof(to_file) / sizeof(to_file[0]) && n.before == 0; i++)
+        if (strncmp(word, to_file[i], strlen(to_file[i])) == 0)
+            n.before = strlen(to_file[i]);
+    if (n.before == 0 && *word == '-') {
+        offer_places(c, word);
+        return;
+    }
+    if (n.before == 0 && strchr(word, '/') == NULL)
+        names_programs(word, offer_named, &n);
+    names_files(word + n.before, offer_named, &n);
+}
+
 /* What can complete the arguments of each command. */
 static const struct {
     command_function *run;
     void (*offer)(struct completion *c, const char *prefix);
 } arguments[] = {
-    {help_command, offer_commands}, {host_add, offer_hosts},       {host_delete, offer_hosts},
-    {host_mstat, offer_hosts},      {task_kill, offer_tasks},      {task_sig, offer_tasks},
-    {task_pstat, offer_tasks},      {option_get, offer_options},   {option_set, offer_options},
-    {trace_command, offer_events},  {spawn_command, offer_places}, {alias_remove, offer_aliases},
+    {help_command, offer_commands}, {host_add, offer_hosts},      {host_delete, offer_hosts},
+    {host_mstat, offer_hosts},      {task_kill, offer_tasks},     {task_sig, offer_tasks},
+    {task_pstat, offer_tasks},      {option_get, offer_options},  {option_set, offer_options},
+    {trace_command, offer_events},  {spawn_command, offer_spawn}, {alias_remove, offer_aliases},
     {alias_command, offer_aliases},
 };
 
@@ -141,7 +179,8 @@ static int finish(struct completion *c, size_t typed)
     size_t common = 0;
     while (first[common] != '\0' && first[common] == last[common])
         common++;
-    if (asprintf(&c->insert, "%.*s%s", (int)(common - typed), first + typed, kept == 1 ? " " : "") >= 0)
+    bool ends_word = kept == 1 && first[common - 1] != '/'; /* in a folder, more follows */
+    if (asprintf(&c->insert, "%.*s%s", (int)(common - typed), first + typed, ends_word ? " " : "") >= 0)
         return 0;
     c->insert = NULL;
     return -1;

@@ -1,4 +1,4 @@
-/* complete.h - completion of the word at the cursor: commands, hosts, tasks, options, events. */
+/* complete.h - completion of the word at the cursor: commands, hosts, tasks, options, events, files, programs. */
 #ifndef COMPLETE_H
 #define COMPLETE_H
 

@@ -137,8 +137,10 @@ int console_open(int argc, char **argv, bool *started)
         advise("pvm: no command works with this setting; `pvm-info -d` lists transports, `pvm-info -c` settings");
         return console.tid;
     }
-    *started = console.tid < 0;
-    if (*started)
+    *started = console.tid < 0 && !console.attaches;
+    if (console.attaches && console.tid < 0)
+        advise("pvm: no virtual machine runs here");
+    else if (*started)
         console.tid = start_machine(argc, argv);
     else if (console.mode != CONSOLE_SCRIPT)
         printf("pvmd already running.\n");

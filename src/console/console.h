@@ -41,6 +41,7 @@ struct console {
     enum console_mode mode;
     bool json;     /* the running command prints JSON */
     bool all_json; /* every command does (--json) */
+    bool attaches; /* start no machine (--attach) */
     bool done;     /* end the console: quit, halt, or the daemon is gone */
     bool lost;     /* the daemon is gone */
     int exit_code;
@@ -57,7 +58,8 @@ extern volatile sig_atomic_t console_interrupts;
 extern void (*console_before_output)(void);
 
 /*
- * Enrols and sets the console's options. If no daemon runs, starts one with the arguments `argv` and sets *started. 0,
+ * Enrols and sets the console's options. If no daemon runs, starts one with the arguments `argv` and sets *started,
+ * unless console.attaches. 0,
  * or a PvmXxx code after libpvm or the daemon has printed on stderr what is wrong and what to do.
  */
 int console_open(int argc, char **argv, bool *started);

@@ -37,6 +37,7 @@ static const char doc[] =
 static const struct argp_option option_table[] = {
     {"command", 'c', "COMMANDS", 0, "Run these commands, separated by ';', and exit", 0},
     {"file", 'f', "FILE", 0, "Run the commands in FILE and exit", 0},
+    {"attach", 'a', NULL, 0, "Start no virtual machine: end with 3 if none runs", 0},
     {"json", 'j', NULL, 0, "Add --json to each command that accepts it", 0},
     {"debug", 'd', "MASK", 0, "Debug mask for the daemon, if one is started", 1},
     {"name", 'n', "HOSTNAME", 0, "Name or address of this host for other hosts, if a daemon is started", 1},
@@ -61,6 +62,9 @@ static error_t take_option(int key, char *arg, struct argp_state *state)
         return 0;
     case 'f':
         options.file = arg;
+        return 0;
+    case 'a':
+        console.attaches = true;
         return 0;
     case 'j':
         console.all_json = true;

@@ -3,6 +3,8 @@
 . "$(dirname "$0")/common"
 command -v expect >/dev/null || { fail "expect is missing: run script/bootstrap"; exit 1; }
 
+mkdir "$HOME/folder"
+touch "$HOME/folder/input.txt" "$HOME/folder/a name"
 program later 'sleep 1; echo from the task'
 
 talk() { # EXPECT-COMMANDS
@@ -75,6 +77,16 @@ see "setenv  setopt"
 see "pvm> set"
 send "opt PvmRo\t2\r"
 see "PvmRoute Changed from 1 to 2"
+see "pvm> "
+send "spawn lat\t"
+see "er "
+send "$env(HOME)/fol\t"
+see "der/"
+send "in\t"
+see "put.txt "
+send -- "->$env(HOME)/folder/i\t"
+see "nput.txt "
+send "\003"
 see "pvm> "
 send "quit\r"'
 same "completion" "exit code 0" "$out"
