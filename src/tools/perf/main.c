@@ -113,7 +113,7 @@ int main(int argc, char **argv)
     team_open();
     struct report *report = report_open(&options, series, series_count);
     measure(report);
-    report_close(report);
+    int rc = report_close(report);
     pvm_exit();
-    return EXIT_SUCCESS;
+    return rc ? EXIT_FAILURE : EXIT_SUCCESS;
 }

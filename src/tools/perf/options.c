@@ -9,7 +9,7 @@
 #include <string.h>
 #include "pvm3.h"
 
-enum { EXIT_BAD_USAGE = 2, KEY_VERIFY = 256, KEY_BIND, SAMPLES_LIMIT = 100000, SECONDS_LIMIT = 3600 };
+enum { EXIT_BAD_USAGE = 2, KEY_VERIFY = 256, KEY_BIND, KEY_SVG, SAMPLES_LIMIT = 100000, SECONDS_LIMIT = 3600 };
 
 static const char introduction[] =
     "Measure messages between tasks of the running virtual machine.\vTESTs:\n"
@@ -44,6 +44,7 @@ static const struct argp_option option_table[] = {
      0},
     {"bind", KEY_BIND, NULL, 0, "Bind each task to a processor, in turn", 0},
     {"json", 'j', NULL, 0, "Print JSON", 0},
+    {"svg", KEY_SVG, "FILE", 0, "Also draw the curves (with gnuplot): time, or bandwidth where the test has one", 0},
     {0}};
 
 /* ---- numbers ---- */
@@ -231,6 +232,9 @@ static error_t take_option(int key, char *arg, struct argp_state *state)
         return 0;
     case 'j':
         o->json = true;
+        return 0;
+    case KEY_SVG:
+        o->svg = arg;
         return 0;
     case KEY_VERIFY:
         o->verify = read_verify(state, arg);

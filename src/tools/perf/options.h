@@ -22,6 +22,7 @@ struct options {
     int samples, time_us, warmup;
     int verify; /* enum verify */
     bool bind, json;
+    const char *svg; /* --svg, or NULL */
 };
 
 /*

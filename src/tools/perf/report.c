@@ -10,6 +10,7 @@
 #include "core/visible.h"
 #include "tools/pvm-info/text.h"
 #include "pvm3.h"
+#include "plot.h"
 #include "stats.h"
 #include "team.h"
 
@@ -22,6 +23,7 @@ struct report {
     int series_count;
     struct row *rows;
     int row_count;
+    struct plot *plot; /* or NULL */
 };
 
 static void *must_have(void *memory)
@@ -299,12 +301,77 @@ static void print_json(const struct report *r)
     text_print_json(must_have(all), JSON_INDENT(2) | JSON_REAL_PRECISION(6));
 }
 
+/* ---- a picture ---- */
+
+/* What the test varies most: sizes if there are several, else numbers of tasks or of waiting messages. */
+static int axis_drawn(const struct report *r)
+{
+    const struct options *o = r->options;
+    if (r->test->axes & AXIS_BYTES && o->bytes.count > 1)
+        return AXIS_BYTES;
+    if (r->test->axes & AXIS_QUEUED && o->queued.count > 1)
+        return AXIS_QUEUED;
+    return r->test->axes & AXIS_TASKS ? AXIS_TASKS : AXIS_BYTES;
+}
+
+static int place_on(int axis, const struct row *row)
+{
+    return axis == AXIS_BYTES ? row->bytes : axis == AXIS_QUEUED ? row->queued : row->tasks;
+}
+
+/* bw, bibw and the like are about their figure; lat and the rest about their time. */
+static bool draws_figure(const struct report *r)
+{
+    return r->test->figure != FIGURE_NONE && strcmp(r->test->name, "lat") != 0;
+}
+
+/* Draws the rows from `first` on that have the same other two keys as it; returns the first that does not. */
+static int draw_rows(struct plot *p, const struct report *r, int series, int first, int axis)
+{
+    static double x[LIST_MAX], y[LIST_MAX];
+    char label[LABEL_MAX], name[2 * LABEL_MAX];
+    int n = 0, last = first;
+    for (; last < r->row_count && n < LIST_MAX; last++, n++) {
+        const struct row *row = &r->rows[last];
+        if (n > 0 && place_on(axis, row) <= (int)x[n - 1])
+            break;
+        x[n] = place_on(axis, row);
+        y[n] = draws_figure(r) ? figure(r, row, &row->outcomes[series]) : shown(r, row->outcomes[series].median_us);
+    }
+    const struct row *row = &r->rows[first];
+    label_of(r, series, label);
+    snprintf(name, sizeof name, "%s", label);
+    if (n < r->row_count && axis != AXIS_TASKS && r->options->tasks.count > 1)
+        snprintf(name, sizeof name, "%s, %d tasks", label, row->tasks);
+    else if (n < r->row_count && axis != AXIS_BYTES && r->options->bytes.count > 1)
+        snprintf(name, sizeof name, "%s, %d bytes", label, row->bytes);
+    plot_curve(p, name, x, y, n);
+    return last;
+}
+
+static void draw(struct plot *p, const struct report *r)
+{
+    static const char *const axes[] = {
+        [AXIS_BYTES] = "bytes of a message", [AXIS_TASKS] = "tasks", [AXIS_QUEUED] = "waiting messages"};
+    char title[LABEL_MAX], label[LABEL_MAX];
+    int axis = axis_drawn(r);
+    snprintf(title, sizeof title, "pvm-perf %s: %s", r->test->name, r->test->what);
+    snprintf(label, sizeof label, "%s, median", draws_figure(r) ? figure_heading(r->test->figure) : r->test->unit);
+    plot_axes(p, title, axes[axis], label, axis == AXIS_BYTES, !draws_figure(r));
+    for (int i = 0; i < r->series_count; i++)
+        for (int row = 0; row < r->row_count;)
+            row = draw_rows(p, r, i, row, axis);
+}
+
 /* ---- the report ---- */
 
 struct report *report_open(const struct options *o, const struct series *series, int count)
 {
+    char why[256];
     struct report *r = must_have(calloc(1, sizeof *r));
     *r = (struct report){.options = o, .test = &tests[o->test], .series = series, .series_count = count};
+    if (o->svg && !(r->plot = plot_open(o->svg, why, sizeof why)))
+        team_fail("%s", why);
     return r;
 }
 
@@ -319,12 +386,18 @@ void report_row(struct report *r, const struct row *row)
     print_row(r, row);
 }
 
-void report_close(struct report *r)
+int report_close(struct report *r)
 {
+    int rc = 0;
     if (r->options->json)
         print_json(r);
     else
         print_foot(r);
+    if (r->plot) {
+        draw(r->plot, r);
+        rc = plot_close(r->plot);
+    }
     free(r->rows);
     free(r);
+    return rc;
 }

@@ -27,7 +27,7 @@ struct report *report_open(const struct options *o, const struct series *series,
 /* Adds a complete row. */
 void report_row(struct report *r, const struct row *row);
 
-/* Prints the rest and frees the report. */
-void report_close(struct report *r);
+/* Prints and draws the rest and frees the report. 0, or -1 after a message when the picture could not be drawn. */
+int report_close(struct report *r);
 
 #endif

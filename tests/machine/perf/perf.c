@@ -251,9 +251,40 @@ static void test_duration(void)
     CHECK(check_now() - start >= 3);
 }
 
+/* Times of a part in a text. */
+static int count(const char *text, const char *part)
+{
+    int n = 0;
+    for (const char *at = text; (at = strstr(at, part)); at++)
+        n++;
+    return n;
+}
+
+/* One curve for each column, and each point in its curve. */
+static void test_picture(void)
+{
+    static char text[OUTPUT_MAX];
+    char words[512], path[256];
+    snprintf(path, sizeof path, "%s/curves.svg", getenv("PVM_TMP"));
+    snprintf(words, sizeof words, "lat -s 4..64 -d 0.01 -t daemon,shm --svg %s", path);
+    expect(words, 0, "");
+    FILE *file = fopen(path, "r");
+    CHECK(file != NULL);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    unlink(path);
+    CHECK(strstr(text, "</svg>") != NULL);
+    CHECK_EQ(count(text, "<g id=\"gnuplot_plot_"), 2);
+    CHECK_EQ(count(text, "<title>daemon raw</title>"), 1);
+    CHECK_EQ(count(text, "<title>shm raw</title>"), 1);
+    CHECK_EQ(count(text, "xlink:href='#gpPt"), 2 * (5 + 1)); /* and one in the key */
+    expect("lat --svg /no/such/folder/file.svg", 1, "cannot write /no/such/folder/file.svg");
+}
+
 static void test_ends(void)
 {
     test_duration();
+    test_picture();
     expect("", 2, "which TEST");
     expect("fast", 2, "no such test");
     expect("lat bw", 2, "one TEST at a time");
