@@ -277,7 +277,8 @@ static void test_picture(void)
     CHECK_EQ(count(text, "<g id=\"gnuplot_plot_"), 2);
     CHECK_EQ(count(text, "<title>daemon raw</title>"), 1);
     CHECK_EQ(count(text, "<title>shm raw</title>"), 1);
-    CHECK_EQ(count(text, "xlink:href='#gpPt"), 2 * (5 + 1)); /* and one in the key */
+    CHECK_EQ(count(text, "<use xlink:href='#gpPt6' transform"), 5 + 1); /* and one in the key */
+    CHECK_EQ(count(text, "<use xlink:href='#gpPt4' transform"), 5 + 1);
     expect("lat --svg /no/such/folder/file.svg", 1, "cannot write /no/such/folder/file.svg");
 }
 

@@ -1,7 +1,11 @@
 """Parsers of pvm-trace's output. Each raises AssertionError for faults that a viewer could stumble over."""
 import collections
+import importlib
 import json
+import os
 import subprocess
+import sys
+import tempfile
 import xml.etree.ElementTree
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -52,6 +56,67 @@ def chrome(text):
     assert all((event["pid"], event["tid"]) in named for event in slices)
     assert {event["ph"] for event in events} <= set("MXsfC")
     return slices, arrows
+
+
+def perfetto_reader():
+    """protoc's module for Perfetto's format."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    with tempfile.TemporaryDirectory() as folder:
+        run("protoc", f"--proto_path={here}", f"--python_out={folder}", "perfetto.proto")
+        sys.path.insert(0, folder)
+        module = importlib.import_module("perfetto_pb2")
+        sys.path.remove(folder)
+    return module
+
+
+def known(message):
+    """Whether the message and those in it have no fields that perfetto.proto lacks."""
+    inner = [part for field, value in message.ListFields() if field.type == field.TYPE_MESSAGE
+             for part in (value if field.label == field.LABEL_REPEATED else [value])]
+    return not len(message.UnknownFields()) and all(known(part) for part in inner)
+
+
+def perfetto(data):
+    """Slices [(tid, name, begin event, start, end)] and arrows [(begin event, instant)] of a trace in Perfetto's format."""
+    trace = perfetto_reader().Trace.FromString(data)
+    assert known(trace), "unknown fields"
+    names, categories, arguments = ({}, {}, {})
+    tracks, open_slices, slices, flows, arrows, counters = {}, collections.defaultdict(list), [], {}, [], collections.defaultdict(list)
+    assert trace.packet[0].sequence_flags & 1, "state begins"
+    for packet in trace.packet:
+        assert packet.trusted_packet_sequence_id
+        data = packet.interned_data
+        for table, entries_ in ((names, data.event_names), (categories, data.event_categories), (arguments, data.debug_annotation_names)):
+            table.update({entry.iid: entry.name for entry in entries_})
+        if packet.HasField("track_descriptor"):
+            assert packet.track_descriptor.uuid not in tracks
+            tracks[packet.track_descriptor.uuid] = packet.track_descriptor
+    for track in tracks.values():
+        assert not track.HasField("thread") or any(t.process.pid == track.thread.pid for t in tracks.values() if t.HasField("process"))
+    for packet in sorted((p for p in trace.packet if p.HasField("track_event")), key=lambda p: p.timestamp):
+        event = packet.track_event
+        track = tracks[event.track_uuid]
+        if event.type == event.TYPE_COUNTER:
+            assert track.HasField("counter") and event.counter_value >= 0
+            counters[track.name].append(event.counter_value)
+            continue
+        assert track.HasField("thread"), event
+        if event.type == event.TYPE_SLICE_END:
+            begin, start = open_slices[event.track_uuid].pop()
+            slices.append((track.thread.tid, names[begin.name_iid], begin, start, packet.timestamp))
+            continue
+        assert event.name_iid in names and all(iid in categories for iid in event.category_iids)
+        assert all(argument.name_iid in arguments for argument in event.debug_annotations)
+        if event.type == event.TYPE_SLICE_BEGIN:
+            open_slices[event.track_uuid].append((event, packet.timestamp))
+            for flow in event.flow_ids:
+                assert flow not in flows
+                flows[flow] = event
+        else:
+            arrows += [(flows.pop(flow), event) for flow in event.terminating_flow_ids]
+    assert not flows and not any(open_slices.values())
+    assert sorted(counters) == ["bytes in flight", "messages in flight"] and all(v[-1] == 0 for v in counters.values())
+    return slices, arrows, arguments
 
 
 def split(line):
