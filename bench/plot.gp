@@ -16,18 +16,25 @@ system_of(key) = key[1:strstrt(key, "~") - 1]
 name_of(key) = key[strstrt(key, "~") + 1:]
 title_of(key) = system_of(key) eq "raw" ? "raw " . name_of(key) : system_of(key) . (name_of(key) eq "pingpong.psend" ? " psend" : "")
 lines(key) = sprintf("< awk '$1 == \"%s\" && $2 == \"%s\"' %s", system_of(key), name_of(key), data)
-colour(key) = system_of(key) eq "raw" ? "#999999" : system_of(key)[1:4] eq "dpvm" ? "#c02020" : \
-    system_of(key)[1:4] eq "refe" ? "#b08000" : system_of(key)[1:4] eq "open" ? "#2060c0" : "#20904a"
+
+# A curve has a colour (Okabe and Ito's, which colour-blind people can tell apart), a dash and a mark of its own. Its colour
+# alone tells it from the next six, its dash from those that come after these.
+array colours[7] = [0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0x000000, 0xe69f00, 0x56b4e9]
+array dashes[4] = [1, 2, 4, 3]
+array marks[13] = [7, 5, 9, 11, 13, 6, 4, 8, 10, 12, 1, 2, 3]
+colour(i) = colours[1 + (i - 1) % 7]
+dash(i) = dashes[1 + ((i - 1) / 7) % 4]
+mark(i) = marks[1 + (i - 1) % 13]
 
 set output folder . "/" . prefix . "latency.svg"
 set title "One way " . where . " (half a round trip)"
 set ylabel "microseconds"
 set logscale y
-plot for [i = 1:words(keys)] lines(word(keys, i)) using 3:4 linewidth 1.5 linecolor rgb colour(word(keys, i)) \
-    pointtype i title title_of(word(keys, i))
+plot for [i = 1:words(keys)] lines(word(keys, i)) using 3:4 linewidth 1.5 linecolor rgb colour(i) \
+    dashtype dash(i) pointtype mark(i) title title_of(word(keys, i))
 
 set output folder . "/" . prefix . "bandwidth.svg"
 set title "Bandwidth " . where . " (bytes / half a round trip)"
 set ylabel "10^6 bytes/s"
-plot for [i = 1:words(keys)] lines(word(keys, i)) using 3:($3 / $4) linewidth 1.5 linecolor rgb colour(word(keys, i)) \
-    pointtype i title title_of(word(keys, i))
+plot for [i = 1:words(keys)] lines(word(keys, i)) using 3:($3 / $4) linewidth 1.5 linecolor rgb colour(i) \
+    dashtype dash(i) pointtype mark(i) title title_of(word(keys, i))

@@ -1,9 +1,12 @@
-/* palette.c - colours that colour-blind people can distinguish (after Okabe and Ito). */
+/*
+ * palette.c - colours that colour-blind people can distinguish (after Okabe and Ito). Work is strong, waiting is pale:
+ * it is what most of a picture consists of.
+ */
 #include "palette.h"
 
 const unsigned palette_calls[CATEGORY_COUNT] = {
-    [CATEGORY_COMPUTE] = 0xdfe7ec, [CATEGORY_PACK] = 0xe69f00,  [CATEGORY_SEND] = 0x0072b2,
-    [CATEGORY_RECEIVE] = 0xd55e00, [CATEGORY_GROUP] = 0xcc79a7, [CATEGORY_OTHER] = 0x7f8c96,
+    [CATEGORY_COMPUTE] = 0x009e73, [CATEGORY_PACK] = 0xe69f00,  [CATEGORY_SEND] = 0x0072b2,
+    [CATEGORY_RECEIVE] = 0xdfe3e6, [CATEGORY_GROUP] = 0xcc79a7, [CATEGORY_OTHER] = 0x7f8c96,
 };
 
 static unsigned mix(unsigned from, unsigned to, double share)

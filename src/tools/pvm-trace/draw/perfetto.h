@@ -1,6 +1,6 @@
 /*
- * perfetto.h - Perfetto's own trace format, for ui.perfetto.dev and trace_processor: what chrome.h writes, in a tenth
- * of the bytes.
+ * perfetto.h - Perfetto's own trace format, for ui.perfetto.dev and trace_processor: what chrome.h writes, in less
+ * than half of the bytes.
  */
 #ifndef PERFETTO_H
 #define PERFETTO_H
