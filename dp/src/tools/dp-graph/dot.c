@@ -16,10 +16,21 @@ static void print_processes(const struct dp_graph *g, size_t node, FILE *to)
     for (size_t i = 0; i < g->process_count; i++) {
         if (g->processes[i].node != node)
             continue;
-        fprintf(to, "    subgraph cluster_p%zu {\n      label=\"%s\"; style=rounded;\n", i, g->processes[i].name);
+        fprintf(to, "    subgraph cluster_p%zu {\n      label=\"%s\"; style=rounded; color=\"#888888\";\n", i,
+                g->processes[i].name);
         print_endpoints(g, i, to);
         fprintf(to, "      p%zu [style=invis, shape=point];\n    }\n", i); /* Graphviz omits empty clusters */
     }
+}
+
+/* The name is a node within the channel's line: Graphviz lets labels of edges overlap, nodes never. */
+static void print_channel(const struct dp_graph *g, size_t i, FILE *to)
+{
+    size_t from = g->channels[i].from, to_end = g->channels[i].to;
+    fprintf(to,
+            "  c%zu [label=\"%s\", shape=plaintext, fontsize=11, width=0, height=0, margin=\"0.03,0.01\"];\n"
+            "  e%zu -> c%zu [arrowhead=none]; c%zu -> e%zu;\n",
+            i, g->channels[i].name, from, i, i, to_end);
 }
 
 void dot_print(const struct dp_graph *g, FILE *to)
@@ -33,6 +44,6 @@ void dot_print(const struct dp_graph *g, FILE *to)
         fprintf(to, "    n%zu [style=invis, shape=point];\n  }\n", i);
     }
     for (size_t i = 0; i < g->channel_count; i++)
-        fprintf(to, "  e%zu -> e%zu [label=\"%s\"];\n", g->channels[i].from, g->channels[i].to, g->channels[i].name);
+        print_channel(g, i, to);
     fprintf(to, "}\n");
 }
