@@ -125,6 +125,24 @@ START_TEST(curves_have_names_of_their_own)
 }
 END_TEST
 
+/* What a paper prints is beside the simulated curve of that name, and "-" is no point. */
+START_TEST(printed_points_are_apart)
+{
+    static const struct report_figure figures[] = {{"f", "F", "x, s", "y, s", false, false}};
+    struct report r = {.name = "test", .figures = figures, .figure_count = 1};
+
+    report_begin(&r);
+    report_point(&r, "f", "c", 1, 2);
+    report_paper_point(&r, "f", "c", 1, 3);
+    report_paper_point(&r, "f", "c", 2, REPORT_NONE);
+    ck_assert_uint_eq(r.curve_count, 2);
+    ck_assert(!r.curves[0].paper && r.curves[1].paper);
+    ck_assert_uint_eq(r.curves[1].count, 1);
+    ck_assert_double_eq(r.curves[1].y[0], 3);
+    report_free(&r);
+}
+END_TEST
+
 static struct lab lab;
 static struct pvma_end *ends[2];
 
@@ -201,4 +219,4 @@ START_TEST(fits_find_the_parameter)
 END_TEST
 
 UNIT_MAIN("atm_reproduce", four_apis, tum, thesis, an2, fitted_claims_do_not_count, curves_have_names_of_their_own,
-          fragments_are_the_setup_s, intervals_are_student_s, fits_find_the_parameter)
+          printed_points_are_apart, fragments_are_the_setup_s, intervals_are_student_s, fits_find_the_parameter)

@@ -214,6 +214,9 @@ static void run_congestion(struct report *r, unsigned seeds)
         }
         report_point(r, "fig11-loss", "cells", credits[i], stats_mean(&cells[i]));
         report_point(r, "fig11-loss", "packets", credits[i], stats_mean(&packets[i]));
+        report_paper_point(r, "fig11-loss", "cells", credits[i], report_printed(r, AN2_CONGESTION, rows[i], "cells"));
+        report_paper_point(r, "fig11-loss", "packets", credits[i],
+                           report_printed(r, AN2_CONGESTION, rows[i], "packets"));
         report_set(r, AN2_CONGESTION, rows[i], "cells", stats_mean(&cells[i]), stats_interval90(&cells[i]));
         report_set(r, AN2_CONGESTION, rows[i], "packets", stats_mean(&packets[i]), stats_interval90(&packets[i]));
     }

@@ -63,6 +63,8 @@ static void run_latency(struct work *w, enum tum_host host)
             us = tum_latency_us(&w->tum, &run, bytes);
             report_set(w->report, table, rows[r].row, columns[c].column, us / 1000, 0);
             report_point(w->report, host == TUM_HP ? "latency-hp" : "latency-ibm", rows[r].row, bytes, us / 1000);
+            report_paper_point(w->report, host == TUM_HP ? "latency-hp" : "latency-ibm", rows[r].row, bytes,
+                               report_printed(w->report, table, rows[r].row, columns[c].column));
         }
 }
 
@@ -245,6 +247,8 @@ static void run_streams(struct work *w)
     report_set(r, TUM_TESTS, "IBM, UDP, 8 KB, paced", "stream", paced_mbits(w, TUM_IBM), 0);
     report_set(r, TUM_TESTS, "HP, TCP on Ethernet, 8 KB", "stream", tcp_stream(w, TUM_HP, LAB_ETHERNET, 32768, 8192),
                0);
+    report_paper_point(r, "test2-buffers", "IBM", 64,
+                       report_printed(r, TUM_TESTS, "IBM, TCP, 64 KB buffers, 8 KB", "stream"));
     for (uint32_t kb = 4; kb <= 56; kb += 4) {
         double hp = tcp_stream(w, TUM_HP, LAB_ATM, kb << 10, 8192);
         report_point(r, "test2-buffers", "HP", kb, hp);
@@ -278,6 +282,8 @@ static void run_rates(struct work *w, double rate[TUM_HOSTS][12])
             rate[host][i] = (64u << i) / pvm_us(w, host, LAB_ATM, TUM_PVM_DIRECT, 64u << i);
             report_set(w->report, TUM_TABLE3, host_name[host], sizes[i], rate[host][i], 0);
             report_point(w->report, "table5-3-pvm-direct", host_name[host], 64u << i, rate[host][i]);
+            report_paper_point(w->report, "table5-3-pvm-direct", host_name[host], 64u << i,
+                               report_printed(w->report, TUM_TABLE3, host_name[host], sizes[i]));
         }
 }
 
@@ -316,12 +322,16 @@ static void run_pvm_latency(struct work *w)
             snprintf(row, sizeof row, "%s ATM", host_name[host]);
             report_set(w->report, TUM_TABLE4, row, sizes[i].column, ms, 0);
             report_point(w->report, "table5-4-pvm-latency", row, sizes[i].bytes, ms);
+            report_paper_point(w->report, "table5-4-pvm-latency", row, sizes[i].bytes,
+                               report_printed(w->report, TUM_TABLE4, row, sizes[i].column));
             if (host == TUM_LACE)
                 continue;
             ms = pvm_ethernet_us(w, host, sizes[i].bytes) / 1000;
             snprintf(row, sizeof row, "%s Ethernet", host_name[host]);
             report_set(w->report, TUM_TABLE4, row, sizes[i].column, ms, 0);
             report_point(w->report, "table5-4-pvm-latency", row, sizes[i].bytes, ms);
+            report_paper_point(w->report, "table5-4-pvm-latency", row, sizes[i].bytes,
+                               report_printed(w->report, TUM_TABLE4, row, sizes[i].column));
         }
 }
 

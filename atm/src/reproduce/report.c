@@ -92,27 +92,37 @@ static const struct report_figure *figure_of(const struct report *report, const 
     undeclared("figure", name, "");
 }
 
-static struct report_curve *curve_of(struct report *report, const char *figure, const char *name)
+static struct report_curve *curve_of(struct report *report, const char *figure, const char *name, bool paper)
 {
     struct report_curve *c;
 
     for (size_t i = 0; i < report->curve_count; i++)
-        if (strcmp(report->curves[i].figure, figure) == 0 && strcmp(report->curves[i].name, name) == 0)
+        if (strcmp(report->curves[i].figure, figure) == 0 && strcmp(report->curves[i].name, name) == 0 &&
+            report->curves[i].paper == paper)
             return &report->curves[i];
     report->curves = pvma_renew(report->curves, (report->curve_count + 1) * sizeof *report->curves);
     c = &report->curves[report->curve_count++];
-    *c = (struct report_curve){.figure = figure_of(report, figure)->name, .name = pvma_copy_text(name)};
+    *c = (struct report_curve){.figure = figure_of(report, figure)->name, .name = pvma_copy_text(name), .paper = paper};
     return c;
 }
 
-void report_point(struct report *report, const char *figure, const char *curve, double x, double y)
+static void add_point(struct report_curve *c, double x, double y)
 {
-    struct report_curve *c = curve_of(report, figure, curve);
-
     c->x = pvma_renew(c->x, (c->count + 1) * sizeof *c->x);
     c->y = pvma_renew(c->y, (c->count + 1) * sizeof *c->y);
     c->x[c->count] = x;
     c->y[c->count++] = y;
+}
+
+void report_point(struct report *report, const char *figure, const char *curve, double x, double y)
+{
+    add_point(curve_of(report, figure, curve, false), x, y);
+}
+
+void report_paper_point(struct report *report, const char *figure, const char *curve, double x, double y)
+{
+    if (y != REPORT_NONE)
+        add_point(curve_of(report, figure, curve, true), x, y);
 }
 
 static double error_percent(const struct report *report, size_t i)
@@ -319,7 +329,7 @@ static int write_figure(const struct report *report, const char *folder, const c
     for (size_t i = 0; i < report->curve_count; i++) {
         const struct report_curve *c = &report->curves[i];
         for (size_t k = 0; strcmp(c->figure, figure) == 0 && k < c->count; k++)
-            fprintf(out, "\"%s\",%.8g,%.8g\n", c->name, c->x[k], c->y[k]);
+            fprintf(out, "\"%s%s\",%.8g,%.8g\n", c->name, c->paper ? " (paper)" : "", c->x[k], c->y[k]);
     }
     return finish(out);
 }
@@ -337,7 +347,8 @@ int report_write_csv(const struct report *report, const char *folder)
 static void plot_axes(const struct report *report, const char *folder, const struct report_figure *f, FILE *gnuplot)
 {
     fprintf(gnuplot,
-            "set terminal svg size 720,420 font 'sans,12' background 'white'\nset grid\nset key outside right top\n"
+            "set terminal svg size 860,420 font 'sans,12' background 'white'\nset grid\nset key outside right top "
+            "reverse Left\n"
             "set output '%s/%s-%s.svg'\nset title \"%s\"\nset xlabel \"%s\"\nset ylabel \"%s\"\n",
             folder, report->name, f->name, f->title, f->x, f->y);
     fprintf(gnuplot, "%s\n%s\n",
@@ -345,14 +356,50 @@ static void plot_axes(const struct report *report, const char *folder, const str
             f->log_y ? "set logscale y" : "unset logscale y");
 }
 
+/* Okabe and Ito's colours, which colour-blind people can tell apart; dashes differ, too. */
+static const char style[] = "set linetype 1 lc rgb '#0072b2' dt 1 lw 1.5\nset linetype 2 lc rgb '#d55e00' dt 2 lw 1.5\n"
+                            "set linetype 3 lc rgb '#009e73' dt 4 lw 1.5\nset linetype 4 lc rgb '#cc79a7' dt 5 lw 1.5\n"
+                            "set linetype 5 lc rgb '#000000' dt 3 lw 1.5\nset linetype 6 lc rgb '#e69f00' dt 1 lw 1.5\n"
+                            "set linetype 7 lc rgb '#56b4e9' dt 2 lw 1.5\nset linetype cycle 7\n";
+
+/* The number of the simulated curve of that name among those of its figure, from 1. Each has a colour and a mark. */
+static unsigned colour_of(const struct report *report, const struct report_curve *c)
+{
+    unsigned number = 1;
+
+    for (size_t i = 0; i < report->curve_count; i++) {
+        const struct report_curve *other = &report->curves[i];
+        if (other->paper || strcmp(other->figure, c->figure) != 0)
+            continue;
+        if (strcmp(other->name, c->name) == 0)
+            return number;
+        number++;
+    }
+    return number;
+}
+
+/* Simulated points are small and joined by a line, the paper's are large and hollow. */
+static void plot_curve(const struct report *report, const struct report_curve *c, FILE *gnuplot)
+{
+    static const unsigned hollow[] = {6, 4, 8, 10, 12, 14, 2}, filled[] = {7, 5, 9, 11, 13, 15, 1};
+    unsigned number = colour_of(report, c), mark = (number - 1) % 7;
+
+    if (c->paper)
+        fprintf(gnuplot, "'-' with points lt %u pt %u ps 1.3 title '%s (paper)'", number, hollow[mark], c->name);
+    else
+        fprintf(gnuplot, "'-' with linespoints lt %u pt %u ps 0.4 title '%s'", number, filled[mark], c->name);
+}
+
 static void plot_figure(const struct report *report, const char *folder, const struct report_figure *f, FILE *gnuplot)
 {
     const char *between = "plot ";
 
+    fputs(style, gnuplot);
     plot_axes(report, folder, f, gnuplot);
     for (size_t i = 0; i < report->curve_count; i++)
         if (strcmp(report->curves[i].figure, f->name) == 0) {
-            fprintf(gnuplot, "%s'-' with linespoints title '%s'", between, report->curves[i].name);
+            fputs(between, gnuplot);
+            plot_curve(report, &report->curves[i], gnuplot);
             between = ", ";
         }
     fprintf(gnuplot, "\n");

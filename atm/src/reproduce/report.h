@@ -61,6 +61,7 @@ struct report_figure {
 struct report_curve {
     const char *figure; /* its declared name */
     char *name;
+    bool paper; /* what the paper prints for the simulated curve of that name */
     size_t count;
     double *x, *y;
 };
@@ -109,6 +110,12 @@ void report_claim(struct report *report, const char *id, bool holds, const char 
 
 /* Adds a point to a curve of a declared figure; the curve's name is copied. */
 void report_point(struct report *report, const char *figure, const char *curve, double x, double y);
+
+/*
+ * Adds a point that the paper prints, or that follows from printed values alone, to the marks beside a simulated curve.
+ * REPORT_NONE as y adds nothing. Values read off a figure do not belong here.
+ */
+void report_paper_point(struct report *report, const char *figure, const char *curve, double x, double y);
 
 /* A parameter's value; ends the program when it is not declared. */
 double report_parameter(const struct report *report, const char *profile, const char *name);
