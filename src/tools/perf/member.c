@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 #include "pvm3.h"
@@ -201,8 +202,8 @@ static int thin_out(int count)
     return count / 2;
 }
 
-/* Takes samples into times_us until there are enough; returns their number. */
-static int take_samples(const struct test *test, int rounds)
+/* Takes samples into times_us until there are enough; returns the number kept. *taken: the number taken. */
+static int take_samples(const struct test *test, int rounds, double *taken)
 {
     int wanted = self.point.samples > 0 ? limited(self.point.samples, 1, SAMPLES_MAX) : SAMPLES_MAX, n = 0;
     double start = now_us(), in_job = 1;
@@ -211,6 +212,7 @@ static int take_samples(const struct test *test, int rounds)
         double began = now_us();
         do_job(test, some, rounds, false, times_us + n);
         n += some;
+        *taken += some;
         double now = now_us();
         in_job = test->jobs_us / ((now - began) / some + 1e-3);
         if (self.point.samples == 0 && n >= SAMPLES_MIN && now - start >= self.point.time_us)
@@ -223,13 +225,24 @@ static int take_samples(const struct test *test, int rounds)
     return n;
 }
 
+/* How often another process has run on this member's processor, since it slept, yielded or was preempted. */
+static double switches(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)(usage.ru_nvcsw + usage.ru_nivcsw);
+}
+
 /* The work of member 0. */
 static void lead(const struct test *test, struct outcome *outcome)
 {
     outcome->first_us = first_round(test);
     outcome->warmup_us = warm_up(test);
     check_contents(test);
-    int rounds = find_rounds(test), n = take_samples(test, rounds);
+    int rounds = find_rounds(test);
+    double before = switches(), taken = 0;
+    int n = take_samples(test, rounds, &taken);
+    outcome->switches = (switches() - before) / (taken * rounds);
     check_contents(test);
     do_job(test, 0, 0, false, NULL);
     stats_sort(times_us, n);
@@ -241,15 +254,14 @@ static void lead(const struct test *test, struct outcome *outcome)
 }
 
 /*
- * Moves this member to a processor of its own, as far as there are enough, and binds it there if the point asks for it.
- * The daemon's processor is where all of them start, and the kernel may leave them there for longer than the first
- * point takes: tasks that wake each other look as if they had no use for a second processor. Each message then costs a
- * context switch, ten times as much as between processors.
+ * Binds this member to one of the processors that it may use, if the point asks for it. Otherwise the kernel chooses:
+ * it lets two members share a processor while another process is busy on the other one. Moved there, a member would
+ * wait for that process in each message, 2 ms instead of 2 us.
  */
-static void take_processor(void)
+static void bind_to_processor(void)
 {
     cpu_set_t may, one;
-    if (sched_getaffinity(0, sizeof may, &may) < 0)
+    if (!self.point.bind || sched_getaffinity(0, sizeof may, &may) < 0)
         return;
     int skip = self.rank % CPU_COUNT(&may);
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
@@ -257,8 +269,6 @@ static void take_processor(void)
             CPU_ZERO(&one);
             CPU_SET(cpu, &one);
             sched_setaffinity(0, sizeof one, &one); /* an error leaves it unbound */
-            if (!self.point.bind)
-                sched_setaffinity(0, sizeof may, &may); /* it stays until the kernel has a reason to move it */
             return;
         }
 }
@@ -266,11 +276,14 @@ static void take_processor(void)
 static void take_point(void)
 {
     struct outcome outcome = {0};
+    static bool bound;
     member_must(pvm_upkint((int *)&self.point, INTS_OF(self.point), 1), "pvm_upkint");
     if (self.point.test < 0 || self.point.test >= test_count)
         member_fail("the pvm-perf on this host has another version: test %d is unknown", self.point.test);
     const struct test *test = &tests[self.point.test];
-    take_processor();
+    if (!bound)
+        bind_to_processor();
+    bound = true;
     data_open(&self);
     if (test->prepare)
         test->prepare(&self);

@@ -52,6 +52,7 @@ struct outcome {
     double warmup_us; /* mean of the warm-up rounds after it, while links still open; 0: there were none */
     double min_us, median_us, p99_us;
     double samples, rounds; /* number of samples, and rounds in each */
+    double switches;        /* context switches of member 0 per round, while samples were taken */
     double verified;        /* number of messages that this member has verified */
 };
 

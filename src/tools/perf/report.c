@@ -207,8 +207,9 @@ static void print_foot(const struct report *r)
         label_of(r, i, label);
         const struct outcome *first = &r->rows[0].outcomes[i];
         double messages = r->test->messages(1) == 2 ? 2 : 1;
-        printf("%s: first %s %.1f us, in warm-up %.1f us", label, r->test->members == 2 ? "message" : "round",
-               first->first_us / messages, first->warmup_us / messages);
+        printf("%s: first %s %.1f us, in warm-up %.1f us, later %.1f context switches per round", label,
+               r->test->members == 2 ? "message" : "round", first->first_us / messages, first->warmup_us / messages,
+               first->switches);
         if (describe_link(r, i, &link)) {
             printf(", r_max %.1f x 10^6 B/s", link.r_max_mbs);
             if (link.n_half_bytes < 0)
@@ -245,6 +246,7 @@ static json_t *point_json(const struct report *r, const struct row *row, const s
     json_object_set_new(point, "min_us", json_real(shown(r, o->min_us) * to_us));
     json_object_set_new(point, "median_us", json_real(shown(r, o->median_us) * to_us));
     json_object_set_new(point, "p99_us", json_real(shown(r, o->p99_us) * to_us));
+    json_object_set_new(point, "switches", json_real(o->switches));
     json_object_set_new(point, "samples", json_integer((json_int_t)o->samples));
     json_object_set_new(point, "rounds", json_integer((json_int_t)o->rounds));
     json_object_set_new(point, "verified", json_integer((json_int_t)o->verified));
