@@ -118,6 +118,8 @@ enum pvmc_setting_kind {
       "where the daemon logs: file (in PVM_TMP), stderr, or journal, the systemd journal; see pvmd3(1)")               \
     X(LOG_MAX, "PVMDLOGMAX", BYTES, "1M", 0, 0,                                                                        \
       "size at which the daemon's log file is renamed to NAME.old; 0: no log in a file")                               \
+    X(METRICS, "PVM_METRICS", TEXT, "", 0, 0,                                                                          \
+      "port, or address and port, where the daemon serves metrics over HTTP; empty: nowhere")                          \
     X(DEBUG_MASK, "PVMDDEBUG", INTEGER, "0", 0, 0, "debug mask of the daemon")                                         \
     X(MAX_TASKS, "PVM_MAX_TASKS", INTEGER, "0", 0, 0, "most tasks on one host; 0: no limit")                           \
     X(PORT, "PVMNETSOCKPORT", INTEGER, "0", 0, 65535, "first TCP port that the daemon tries; 0: any free port")        \

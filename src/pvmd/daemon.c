@@ -27,6 +27,7 @@
 #include "pvmd/duties/virtual_time.h"
 #include "pvmd/hosts/join.h"
 #include "pvmd/hosts/slave.h"
+#include "pvmd/metrics/metrics.h"
 #include "pvmd/net/rpc.h"
 #include "pvmd/quorum/petition.h"
 #include "pvmd/quorum/tables.h"
@@ -154,6 +155,8 @@ static int start(const struct pvmd_options *options, char *why, size_t size)
         rc = pvmd_address_file_check(why, size);
     if (!rc)
         rc = pvmd_logfile_check(why, size);
+    if (!rc)
+        rc = pvmd_metrics_check(why, size);
     if (rc)
         return rc;
     pvmd_sweeper_know_files(pvmd_address_file_path(), pvmd.socket_path);
@@ -217,6 +220,7 @@ static void say_ready(const struct pvmd_options *options)
         printf("%s\n", pvmd.socket_path);
         fflush(stdout);
     }
+    pvmd_metrics_start();
     pvmd_helpers_start();
     pvmd_join_start();
     pvmd_trim_later();
@@ -240,6 +244,7 @@ static void give_up_questions(void)
 static void stop(void)
 {
     if (pvmd.loop) {
+        pvmd_metrics_stop();
         pvmd_virtual_time_stop();
         pvmd_clients_stop();
         give_up_questions();

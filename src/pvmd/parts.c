@@ -16,6 +16,7 @@
 #include "pvmd/hosts/membership.h"
 #include "pvmd/hosts/newcomer.h"
 #include "pvmd/launch/hoster.h"
+#include "pvmd/metrics/metrics.h"
 #include "pvmd/quorum/petition.h"
 #include "pvmd/spawn/exec.h"
 #include "pvmd/spawn/input.h"
@@ -67,7 +68,7 @@ static const struct pvmd_listeners listeners = {
     .sender_charged = (charge[]){pvmd_overrun_charge, NULL},
     .sender_ended = (tid[]){pvmd_multicast_sender_ended, NULL},
     .client_gone = (pid[]){pvmd_virtual_time_gone, NULL},
-    .task_enrolled = (new_task[]){pvmd_manager_task_enrolled, NULL},
+    .task_enrolled = (new_task[]){pvmd_manager_task_enrolled, pvmd_metrics_task_enrolled, NULL},
     .task_left = (task[]){pvmd_hoster_task_left, pvmd_manager_task_left, pvmd_tasker_task_left, NULL},
     .task_ends =
         (task[]){pvmd_input_task_ends, pvmd_output_task_ends, pvmd_trace_task_ends, pvmd_manager_task_ends, NULL},

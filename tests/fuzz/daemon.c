@@ -92,6 +92,12 @@ void pvmd_link_accepted(const struct pvmd_preface *p, int fd, const uint8_t key[
     close(fd);
 }
 
+bool pvmd_link_look_at(const struct pvmd_host *host, struct pvmd_link_figures *figures)
+{
+    (void)host, (void)figures;
+    return false;
+}
+
 void pvmd_link_peer_counts(struct pvmd_host *host, uint32_t count, enum pvmd_count kind)
 {
     (void)count, (void)kind;

@@ -32,6 +32,13 @@ static void settle_descriptor(struct pvmc_frame *f, unsigned from_host)
     f->fd = -1;
 }
 
+static void to_host(struct pvmc_frame *f)
+{
+    pvmd_stats.host_frames++;
+    pvmd_stats.host_bytes += f->h.length;
+    exits->to_host(f, pvmc_tid_host_index(f->h.dst));
+}
+
 void pvmd_relay(struct pvmc_frame *f, unsigned from_host)
 {
     pvmc_tid dst = f->h.dst;
@@ -43,7 +50,7 @@ void pvmd_relay(struct pvmc_frame *f, unsigned from_host)
     if (pvmc_tid_is_multicast(dst))
         exits->to_many(f, from_host);
     else if (!is_of_this_host(dst))
-        exits->to_host(f, pvmc_tid_host_index(dst));
+        to_host(f);
     else if (pvmc_tid_is_daemon(dst))
         exits->to_self(f, from_host);
     else

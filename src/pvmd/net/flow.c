@@ -9,6 +9,7 @@
 #include "link_state.h"
 #include "pvmd/base/memory.h"
 #include "pvmd/base/self.h"
+#include "pvmd/base/stats.h"
 #include "pvmd/base/virtual.h"
 #include "stream.h"
 
@@ -258,6 +259,7 @@ int pvmd_flow_counted(struct pvmd_link *l, uint32_t count)
 
 static void send_kept_again(struct pvmd_link *l)
 {
+    pvmd_stats.resent += l->next_out - l->window.first;
     l->next_out = l->window.first;
     l->unasked_bytes = l->unasked = 0;
 }

@@ -10,6 +10,7 @@
 #include "core/log.h"
 #include "pvmd/base/events.h"
 #include "pvmd/base/self.h"
+#include "pvmd/base/stats.h"
 #include "detour.h"
 #include "dial.h"
 #include "flow.h"
@@ -102,6 +103,8 @@ static void start_ticks(struct pvmd_link *l)
 
 static void enter(struct pvmd_link *l, enum pvmd_link_state state)
 {
+    if (l->state == PVMD_LINK_UP && state == PVMD_LINK_LOST && !l->goodbye)
+        pvmd_stats.link_losses++;
     l->state = state;
     l->refusals = 0;
     ev_timer_stop(pvmd.loop, &l->tick);
@@ -699,6 +702,16 @@ void pvmd_link_stuck(struct pvmd_host *host, const char *why)
 void pvmd_link_silent(struct pvmd_host *host, const char *why)
 {
     link_lost(host->link, why);
+}
+
+bool pvmd_link_look_at(const struct pvmd_host *host, struct pvmd_link_figures *figures)
+{
+    const struct pvmd_link *l = host->link;
+    if (!l)
+        return false;
+    *figures = (struct pvmd_link_figures){
+        .state = l->state, .queue_bytes = l->queue.bytes, .kept_frames = pvmw_window_count(&l->window)};
+    return true;
 }
 
 int pvmd_link_fd(const struct pvmd_host *host)

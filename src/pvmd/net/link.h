@@ -107,6 +107,17 @@ void pvmd_link_stuck(struct pvmd_host *host, const char *why);
 /* Gives up: the host is lost for good (link_lost), or sends through the master if both are slaves. */
 void pvmd_link_silent(struct pvmd_host *host, const char *why);
 
+/* ---- for metrics ---- */
+
+struct pvmd_link_figures {
+    enum pvmd_link_state state;
+    size_t queue_bytes;   /* wait to be sent */
+    unsigned kept_frames; /* sent, and not yet acknowledged */
+};
+
+/* False when there is no link. */
+bool pvmd_link_look_at(const struct pvmd_host *host, struct pvmd_link_figures *figures);
+
 /* ---- for tests ---- */
 
 /* The socket of an UP link, else -1. */

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include <utlist.h>
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/fault/failpoint.h"
 #include "core/log.h"
@@ -310,6 +311,7 @@ static int start_task(struct job *job, struct pvmd_task *task)
     }
     pvmd_sweeper_started(task->pid);
     pvmd_stats.spawned++;
+    task->started_us = pvmc_clock_us();
     pvmd_virtual_expect(task->pid);
     remember_child(task);
     pvmd_trace_new(task);

@@ -53,9 +53,10 @@ struct pvmd_task {
     unsigned unanswered;               /* its requests */
     size_t unanswered_bytes;           /* of their bodies */
     unsigned contexts;                 /* created by it and not freed */
-    uint32_t cookie;                   /* PVMEPID of a process that we started, until it connects; else 0 */
-    unsigned siblings_from;            /* the host that still has to send it TC_SIBLINGS, or 0 */
-    uint32_t context;                  /* first context */
+    int64_t started_us;     /* when we started its process, until it enrols; 0: we did not (pvmc_clock_us()) */
+    uint32_t cookie;        /* PVMEPID of a process that we started, until it connects; else 0 */
+    unsigned siblings_from; /* the host that still has to send it TC_SIBLINGS, or 0 */
+    uint32_t context;       /* first context */
     struct pvmd_collector output, trace;
     int32_t spawn_flags;  /* PvmTask... of the spawn; -1: not spawned */
     pvmc_tid tasker;      /* the tasker that starts its process; 0: this daemon */
