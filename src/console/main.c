@@ -14,6 +14,7 @@
 #include "edit.h"
 #include "input.h"
 #include "console/commands/job.h"
+#include "console/doctor/doctor.h"
 #include "console/run/run.h"
 
 enum { DAEMON_ARGUMENTS_MAX = 4 };
@@ -32,7 +33,7 @@ static const char doc[] =
     "may also follow at once: `pvm conf` is `pvm -c conf`, unless there is a file of this name, which is then a "
     "hostfile.\n"
     "The exit code is 0 on success, 1 if a command failed (not at a terminal), 2 for a wrong command line, and 3 "
-    "without a virtual machine.\nSee also: pvm run --help.";
+    "without a virtual machine.\nSee also: pvm run --help, pvm doctor --help.";
 
 static const struct argp_option option_table[] = {
     {"command", 'c', "COMMANDS", 0, "Run these commands, separated by ';', and exit", 0},
@@ -284,6 +285,10 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "run") == 0) {
         argv[1] = (char *)"pvm run";
         return run_main(argc - 1, argv + 1);
+    }
+    if (argc > 1 && strcmp(argv[1], "doctor") == 0) {
+        argv[1] = (char *)"pvm doctor";
+        return doctor_main(argc - 1, argv + 1);
     }
     if (is_command(argc, argv))
         return run_command_line(argc, argv);
