@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "core/guess.h"
 #include "core/version.h"
 #include "alias.h"
 #include "command.h"
@@ -54,6 +55,16 @@ static void add_daemon_argument(const char *option, char *value, struct argp_sta
     options.daemon[options.daemon_count++] = text;
 }
 
+/* A word that is no file may be meant as one that makes pvm do something else. */
+static void refuse_misspelt(const char *word, struct argp_state *state)
+{
+    static const char *const words[] = {"run", "doctor"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && access(word, F_OK) != 0; i++)
+        if (pvmc_guess_distance(word, words[i]) <= strlen(words[i]) / 3)
+            argp_error(state, "there is no hostfile %s; did you mean pvm %s?", word, words[i]);
+}
+
 static error_t take_option(int key, char *arg, struct argp_state *state)
 {
     switch (key) {
@@ -73,6 +84,7 @@ static error_t take_option(int key, char *arg, struct argp_state *state)
         add_daemon_argument("-n", arg, state);
         return 0;
     case ARGP_KEY_ARG:
+        refuse_misspelt(arg, state);
         if (options.hostfile != NULL)
             argp_error(state, "only one hostfile is allowed: %s", arg);
         options.hostfile = arg;

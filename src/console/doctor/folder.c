@@ -68,6 +68,8 @@ void probe_disk(json_t *results)
     char cure[PATH_MAX + 128];
 
     snprintf(cure, sizeof(cure), "make room there (du -sh %s/*), or set PVM_TMP to another folder", tmp());
+    if (access(tmp(), F_OK) != 0)
+        return; /* the probe above says so */
     if (statvfs(tmp(), &fs) != 0) {
         result_add(results, "disk", SEVERITY_ERROR, OWN_FOLDER, "cannot look at %s: %s", tmp(), strerror(errno));
         return;

@@ -126,32 +126,28 @@ static const char *own_folder(void)
     return "";
 }
 
-/* Whether a variable of the loader leads to the library, so that it comes before what programs bring along. */
-static const char *variable_to(const char *library)
+/* Whether LD_LIBRARY_PATH leads there, so that it comes before what programs bring along. */
+static bool is_by_variable(void)
 {
-    const char *preload = getenv("LD_PRELOAD"), *path = getenv("LD_LIBRARY_PATH");
+    const char *path = getenv("LD_LIBRARY_PATH");
 
-    if (preload != NULL && strstr(preload, library) != NULL)
-        return "LD_PRELOAD";
-    return path != NULL && pvmc_library_first(path) == PVMC_LIBRARY_UNKNOWN ? "LD_LIBRARY_PATH" : NULL;
+    return path != NULL && pvmc_library_first(path) == PVMC_LIBRARY_UNKNOWN;
 }
 
 static void judge_default(json_t *results, const struct listing *l)
 {
     char cure[2 * PATH_MAX + 200];
-    const char *variable = variable_to(l->library);
 
     if (l->missing || *l->library == '\0')
         result_add(results, "library", SEVERITY_OK, "",
                    "the loader's own path has no " PVMC_LIBRARY "; programs from pvmcc bring theirs along");
     else if (is_ours(l->library))
         result_add(results, "library", SEVERITY_OK, "", "programs load %s, which is dpvm's", l->library);
-    else if (variable != NULL) {
-        snprintf(cure, sizeof(cure), "unset %s, or take that folder out of it", variable);
-        result_add(results, "library", SEVERITY_ERROR, cure,
-                   "%s makes programs load %s, which is not dpvm's: they cannot contact the daemon", variable,
+    else if (is_by_variable())
+        result_add(results, "library", SEVERITY_ERROR, "unset LD_LIBRARY_PATH, or take that folder out of it",
+                   "LD_LIBRARY_PATH makes programs load %s, which is not dpvm's: they cannot contact the daemon",
                    l->library);
-    } else {
+    else {
         snprintf(cure, sizeof(cure),
                  "build programs with pvmcc, start old ones with `pvm run`, or export "
                  "LD_LIBRARY_PATH=%s; `pvm doctor --program FILE` tells of one",
@@ -163,13 +159,15 @@ static void judge_default(json_t *results, const struct listing *l)
 
 static void judge_program(json_t *results, const char *program)
 {
-    struct listing l = list(program, true), bare = list(program, false);
-    char cure[2 * PATH_MAX + 100];
+    char cure[2 * PATH_MAX + 100], path[PATH_MAX]; /* with a slash, or the loader would search for it */
 
-    if (access(program, R_OK) != 0)
+    if (realpath(program, path) == NULL || access(path, R_OK) != 0) {
         result_add(results, "program", SEVERITY_ERROR, "give the path of the program", "%s: %s", program,
                    strerror(errno));
-    else if (!l.works)
+        return;
+    }
+    struct listing l = list(path, true), bare = list(path, false);
+    if (!l.works)
         result_add(results, "program", SEVERITY_ERROR, "give a program for this computer that is linked dynamically",
                    "%s: the loader cannot list it: %s", program, l.why);
     else if (l.missing) {

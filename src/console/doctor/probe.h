@@ -1,6 +1,6 @@
 /*
- * probe.h - the probes of one computer. A probe looks at one thing and adds at least one result; it changes nothing,
- * may hang or crash (local.c runs them in a process of their own), and prints nothing.
+ * probe.h - the probes of one computer. A probe looks at one thing and adds what it has found, also if all is well. It
+ * changes nothing, prints nothing, and may hang or crash: local.c runs them in a process of their own.
  *
  * To add a probe, declare it here and add its row in local.c. What a daemon or a task checks for itself belongs to
  * core/place, so that there is one check only.

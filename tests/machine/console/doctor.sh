@@ -88,6 +88,9 @@ case_usage() {
         has "$wrong" "pvm doctor" "$err"
         same "output of $wrong" "" "$out"
     done
+    pvm doctro
+    same "exit code of a misspelt doctor" 2 "$code"
+    has "a misspelt doctor" "did you mean pvm doctor?" "$err"
     pvm doctor --help
     same "exit code of --help" 0 "$code"
     has "--help" "exit code is 0" "$out"
@@ -255,6 +258,8 @@ case_program() {
     LD_LIBRARY_PATH=$work/foreign trouble program error "loads $work/foreign/libpvm3.so.3, which is not" "pvmcc" \
         --program "$work/ours"
     trouble program error "No such file" "give the path" --program "$work/nosuch"
+    cd "$work" || exit 1 # a name without a slash is a file here, not one that the loader searches for
+    trouble program error "own names $work/foreign/libpvm3.so.3 itself" "PVM_LIBRARIES=preload" --program own
     echo text >"$work/text"
     trouble program error "the loader cannot list it" "linked dynamically" --program "$work/text"
     cc -xc - -o "$work/none" <<<'int main(void) { return 0; }'
