@@ -287,6 +287,14 @@ bool console_wait(int fd, int timeout_ms)
     return fd >= 0 && fds[0].revents != 0;
 }
 
+/* As https://no-color.org asks for. */
+bool console_shows_colours(FILE *to)
+{
+    const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
+
+    return isatty(fileno(to)) && (none == NULL || *none == '\0') && terminal != NULL && strcmp(terminal, "dumb") != 0;
+}
+
 void complain(const char *format, ...)
 {
     FILE *to = console.mode == CONSOLE_SCRIPT || console.json ? stderr : stdout;

@@ -92,6 +92,9 @@ void console_progress(void);
  */
 bool console_wait(int fd, int timeout_ms);
 
+/* Whether to print colours: only on a terminal that has them, and unless NO_COLOR is set. */
+bool console_shows_colours(FILE *to);
+
 /*
  * Prints a message in PVM's own words and a newline: on stdout, as PVM does, or on stderr when stdout is for results
  * (scripts, JSON).

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "core/guess.h"
 #include "core/version.h"
 #include "alias.h"
 #include "command.h"
@@ -14,6 +15,7 @@
 #include "edit.h"
 #include "input.h"
 #include "console/commands/job.h"
+#include "console/doctor/doctor.h"
 #include "console/run/run.h"
 
 enum { DAEMON_ARGUMENTS_MAX = 4 };
@@ -32,7 +34,7 @@ static const char doc[] =
     "may also follow at once: `pvm conf` is `pvm -c conf`, unless there is a file of this name, which is then a "
     "hostfile.\n"
     "The exit code is 0 on success, 1 if a command failed (not at a terminal), 2 for a wrong command line, and 3 "
-    "without a virtual machine.\nSee also: pvm run --help.";
+    "without a virtual machine.\nSee also: pvm run --help, pvm doctor --help.";
 
 static const struct argp_option option_table[] = {
     {"command", 'c', "COMMANDS", 0, "Run these commands, separated by ';', and exit", 0},
@@ -52,6 +54,16 @@ static void add_daemon_argument(const char *option, char *value, struct argp_sta
     if (asprintf(&text, "%s%s", option, value) < 0)
         argp_failure(state, CONSOLE_FAILED, 0, "out of memory");
     options.daemon[options.daemon_count++] = text;
+}
+
+/* A word that is no file may be meant as one that makes pvm do something else. */
+static void refuse_misspelt(const char *word, struct argp_state *state)
+{
+    static const char *const words[] = {"run", "doctor"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && access(word, F_OK) != 0; i++)
+        if (pvmc_guess_distance(word, words[i]) <= strlen(words[i]) / 3)
+            argp_error(state, "there is no hostfile %s; did you mean pvm %s?", word, words[i]);
 }
 
 static error_t take_option(int key, char *arg, struct argp_state *state)
@@ -76,6 +88,7 @@ static error_t take_option(int key, char *arg, struct argp_state *state)
         add_daemon_argument("-n", arg, state);
         return 0;
     case ARGP_KEY_ARG:
+        refuse_misspelt(arg, state);
         if (options.hostfile != NULL)
             argp_error(state, "only one hostfile is allowed: %s", arg);
         options.hostfile = arg;
@@ -288,6 +301,10 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "run") == 0) {
         argv[1] = (char *)"pvm run";
         return run_main(argc - 1, argv + 1);
+    }
+    if (argc > 1 && strcmp(argv[1], "doctor") == 0) {
+        argv[1] = (char *)"pvm doctor";
+        return doctor_main(argc - 1, argv + 1);
     }
     if (is_command(argc, argv))
         return run_command_line(argc, argv);

@@ -337,17 +337,18 @@ static bool is_known(const char *name)
     return false;
 }
 
-static void warn_if_unknown(const char *variable)
+bool pvmc_config_unknown(const char *variable, char *why, size_t size)
 {
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(variable, "="), variable);
     if (strncmp(name, "PVM_", 4) || is_known(name))
-        return;
+        return false;
     const char *nearest = nearest_name(name);
     if (nearest)
-        pvmc_log(PVMC_LOG_WARNING, "environment variable %s is not known and ignored; did you mean %s?", name, nearest);
+        snprintf(why, size, "environment variable %s is not known and ignored; did you mean %s?", name, nearest);
     else
-        pvmc_log(PVMC_LOG_WARNING, "environment variable %s is not known and ignored; pvm-info -c lists all", name);
+        snprintf(why, size, "environment variable %s is not known and ignored; pvm-info -c lists all", name);
+    return true;
 }
 
 void pvmc_config_warn_unknown(void)
@@ -356,6 +357,8 @@ void pvmc_config_warn_unknown(void)
     if (done)
         return;
     done = true;
+    char why[256];
     for (char **variable = environ; variable && *variable; variable++)
-        warn_if_unknown(*variable);
+        if (pvmc_config_unknown(*variable, why, sizeof why))
+            pvmc_log(PVMC_LOG_WARNING, "%s", why);
 }

@@ -208,6 +208,12 @@ const char *pvmc_config_origin(enum pvmc_setting which);
 int pvmc_config_check(enum pvmc_setting which, const char *text, char *why, size_t size);
 
 /*
+ * Whether a variable, given as NAME or NAME=value, is a PVM_* without a row; why[size] then says so and suggests the
+ * nearest known name.
+ */
+bool pvmc_config_unknown(const char *variable, char *why, size_t size);
+
+/*
  * Warns, once per process, about each environment variable PVM_* without a row, and suggests the nearest known name.
  * Called when a program starts, after pvmc_log_to().
  */

@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/fault/failpoint.h"
 #include "core/log.h"
+#include "core/place/start.h"
 #include "core/version.h"
 #include "parts.h"
 #include "pvmd/base/address_file.h"
@@ -36,11 +37,10 @@
 #include "transports/choice.h"
 #include "pvm3.h"
 
-#define EXIT_SIGTERM    0 /* as service managers expect; PVM's daemon has 15 */
-#define EXIT_SIGINT     2
-#define EXIT_NO_START   1
-#define LAUNCH_CHECK_S  0.02
-#define DESCRIPTORS_MIN 24 /* for the daemon itself and a few tasks */
+#define EXIT_SIGTERM   0 /* as service managers expect; PVM's daemon has 15 */
+#define EXIT_SIGINT    2
+#define EXIT_NO_START  1
+#define LAUNCH_CHECK_S 0.02
 
 /* ---- signals ---- */
 
@@ -260,23 +260,15 @@ static void stop(void)
     pvmd.host_name = NULL;
 }
 
-static int check_user(void)
-{
-    if (geteuid() || pvmc_config_bool(PVMC_SETTING_ALLOW_ROOT))
-        return 0;
-    return no_start(PVMC_EDENIED, "not started as root: all tasks of the machine would run as root. Start it as an "
-                                  "ordinary user, or set PVM_ALLOW_ROOT=1 if you mean it");
-}
-
-static int check_descriptors(void)
+/* Whether this process may be a daemon. 0 or the exit code. */
+static int check_process(void)
 {
     struct rlimit limit;
-    char why[128];
-    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= DESCRIPTORS_MIN)
-        return 0;
-    snprintf(why, sizeof why, "not started: %u descriptors are too few; raise the limit (ulimit -n) to %u or more",
-             (unsigned)limit.rlim_cur, DESCRIPTORS_MIN);
-    return no_start(PVMC_ELIMIT, why);
+    char why[256];
+    int rc = pvmc_start_check_user(why, sizeof why);
+    if (!rc && !getrlimit(RLIMIT_NOFILE, &limit))
+        rc = pvmc_start_check_descriptors(limit.rlim_cur, why, sizeof why);
+    return rc ? no_start(rc, why) : 0;
 }
 
 /* Hides the machine's secret from core dumps and from other processes of this user. exec() undoes this for tasks. */
@@ -296,9 +288,7 @@ int pvmd_run(const struct pvmd_options *options)
     else
         pvmd_sweeper_start();
     pvmd_logfile_set_mask(options->debug_mask);
-    int code = check_user();
-    if (!code)
-        code = check_descriptors();
+    int code = check_process();
     if (code)
         return code;
     pvmc_config_warn_unknown();

@@ -28,20 +28,26 @@ const char *cure_find(const char *text)
     return NULL;
 }
 
-void cure_print(const char *cure, const char *host)
+void cure_fill(const char *cure, const char *host, char *line, size_t size)
 {
-    char line[1024];
     size_t used = 0;
 
-    for (const char *p = cure; *p != '\0' && used < sizeof(line) - 1; p++) {
+    for (const char *p = cure; *p != '\0' && used < size - 1; p++) {
         if (p[0] == '%' && p[1] == 's') {
-            used += (size_t)snprintf(line + used, sizeof(line) - used, "%s", host);
-            used = used < sizeof(line) ? used : sizeof(line) - 1;
+            used += (size_t)snprintf(line + used, size - used, "%s", host);
+            used = used < size ? used : size - 1;
             p++;
         } else {
             line[used++] = *p;
         }
     }
     line[used] = '\0';
+}
+
+void cure_print(const char *cure, const char *host)
+{
+    char line[1024];
+
+    cure_fill(cure, host, line, sizeof(line));
     advise("Cure for %s: %s.", host, line);
 }

@@ -1,8 +1,6 @@
 /* diagnose.c - finds out why a host could not be added and says what to do. */
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,7 +8,7 @@
 #include "console/console.h"
 #include "cure.h"
 #include "diagnose.h"
-#include "console/line.h"
+#include "target.h"
 #include "trial.h"
 
 enum {
@@ -22,13 +20,6 @@ struct log_mark {
     char path[PATH_MAX];
     ino_t inode; /* of the log at that time; a full log is renamed to "<path>.old" */
     off_t end;
-};
-
-/* An argument of `add`, parsed. */
-struct target {
-    struct words words;
-    const char *host, *login, *daemon;
-    const char *start; /* so= */
 };
 
 /* ---- the daemon's log ---- */
@@ -129,38 +120,6 @@ static const char *log_cure(char *text, const char *host)
 
 /* ---- remedies ---- */
 
-static bool is_loopback(const char *host)
-{
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
-    bool loopback = false;
-
-    if (getaddrinfo(host, NULL, &hints, &list) != 0)
-        return false;
-    if (list->ai_family == AF_INET)
-        loopback = ntohl(((struct sockaddr_in *)(void *)list->ai_addr)->sin_addr.s_addr) >> 24 == 127;
-    else if (list->ai_family == AF_INET6)
-        loopback = IN6_IS_ADDR_LOOPBACK(&((struct sockaddr_in6 *)(void *)list->ai_addr)->sin6_addr);
-    freeaddrinfo(list);
-    return loopback;
-}
-
-/* The command with which the daemon starts other daemons, if we can try it as well; else NULL. */
-static const char *launcher_command(const struct target *t)
-{
-    const char *rsh = getenv("PVM_RSH"), *how = t->start != NULL ? t->start : getenv("PVM_LAUNCHER");
-    bool has_rsh = rsh != NULL && *rsh != '\0';
-
-    if (how != NULL && strcmp(how, "ssh") == 0)
-        return "ssh";
-    if (how != NULL && strcmp(how, "rsh") == 0)
-        return has_rsh ? rsh : "rsh";
-    if (how != NULL && *how != '\0' && strcmp(how, "auto") != 0 && strcmp(how, "pw") != 0)
-        return NULL;
-    if (is_loopback(t->host))
-        return NULL;
-    return has_rsh ? rsh : "ssh";
-}
-
 static const struct {
     int code;
     const char *cure;
@@ -174,32 +133,11 @@ static const struct {
     {PvmDenied, "its pvmd refused us; see its log"},
 };
 
-static void split_target(char *name, struct target *t)
-{
-    char why[64];
-
-    *t = (struct target){0};
-    if (words_split(name, &t->words, why, sizeof(why)) != 0 || t->words.count == 0)
-        return;
-    t->host = t->words.word[0];
-    for (int i = 1; i < t->words.count; i++) {
-        char *option = t->words.word[i];
-        if (strncmp(option, "lo=", 3) == 0)
-            t->login = option + 3;
-        else if (strncmp(option, "dx=", 3) == 0)
-            t->daemon = option + 3;
-        else if (strncmp(option, "so=", 3) == 0)
-            t->start = option + 3;
-        else if (strncmp(option, "ip=", 3) == 0)
-            t->host = option + 3;
-    }
-}
-
 /* The remedy for a failure, from the log or else from the code; NULL if neither gives one. */
 static const char *find_by_reason(const struct target *t, int code, const struct log_mark *mark)
 {
     char *news = log_news(mark);
-    const char *cure = news != NULL ? log_cure(news, t->words.word[0]) : NULL;
+    const char *cure = news != NULL ? log_cure(news, t->name) : NULL;
 
     free(news);
     for (size_t i = 0; cure == NULL && i < sizeof(meanings) / sizeof(meanings[0]); i++)
@@ -213,18 +151,18 @@ static bool explain(char *name, int code, const struct log_mark *mark, bool may_
 {
     struct target t;
     const char *cure, *launcher = NULL;
+    char why[64];
 
-    split_target(name, &t);
-    if (t.host != NULL) {
+    if (target_read(name, &t, why, sizeof(why)) == 0) {
         cure = find_by_reason(&t, code, mark);
         if (cure == NULL && may_try && (code == PvmCantStart || code == PvmDSysErr || code == PvmHostFail))
-            launcher = launcher_command(&t);
+            launcher = target_launcher(&t);
         if (cure != NULL)
-            cure_print(cure, t.words.word[0]);
+            cure_print(cure, t.name);
         else if (launcher != NULL)
-            trial_host(launcher, t.host, t.login, t.daemon != NULL ? t.daemon : getenv("PVM_DPATH"));
+            trial_host(launcher, &t);
     }
-    words_free(&t.words);
+    target_free(&t);
     return launcher != NULL;
 }
 

@@ -157,19 +157,11 @@ static FILE *file_of(const struct job *job, enum stream stream)
     return stream == ERR && job->status != NULL ? stderr : job->out;
 }
 
-/* As https://no-color.org asks for. */
-static bool shows_colours(FILE *to)
-{
-    const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
-
-    return isatty(fileno(to)) && (none == NULL || *none == '\0') && terminal != NULL && strcmp(terminal, "dumb") != 0;
-}
-
 /* On a terminal each task has a colour, so that its lines stand out. */
 static void write_prefix(const struct job *job, int tid, enum stream stream, FILE *to)
 {
     static const int colours[] = {36, 33, 35, 32, 34, 31};
-    bool coloured = job->status != NULL && shows_colours(to);
+    bool coloured = job->status != NULL && console_shows_colours(to);
 
     if (coloured)
         fprintf(to, "\033[%dm", colours[(unsigned)(tid & 0x3ffff) % (sizeof(colours) / sizeof(colours[0]))]);

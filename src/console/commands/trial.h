@@ -2,10 +2,12 @@
 #ifndef TRIAL_H
 #define TRIAL_H
 
+#include "target.h"
+
 /*
  * Tests whether `launcher` ("ssh", or the value of PVM_RSH) reaches the host and whether the daemon is installed there.
- * login and daemon (its path) may be NULL. Prints the result and what to do.
+ * Prints the result and what to do.
  */
-void trial_host(const char *launcher, const char *host, const char *login, const char *daemon);
+void trial_host(const char *launcher, const struct target *t);
 
 #endif

@@ -15,7 +15,7 @@
 #include "core/log.h"
 #include "core/message/proto.h"
 #include "core/version.h"
-#include "libpvm/base/address.h"
+#include "core/place/address.h"
 #include "libpvm/engine/arrivals.h"
 #include "libpvm/engine/buffer.h"
 #include "libpvm/base/call.h"
@@ -78,12 +78,12 @@ static void explain_once(const char *why)
 
 static int reach_daemon(void)
 {
-    char path[PVMI_ADDRESS_PATH_BYTES], why[2 * PVMI_ADDRESS_PATH_BYTES + 256];
-    int rc = pvmi_address_find(path, why, sizeof why);
+    char path[PVMC_ADDRESS_PATH_BYTES], why[2 * PVMC_ADDRESS_PATH_BYTES + 256];
+    int rc = pvmc_address_find(path, why, sizeof why);
     if (!rc) {
         rc = connect_patiently(path);
         if (rc == PVMC_EUNREACHABLE)
-            pvmi_address_explain_stale(path, why, sizeof why);
+            pvmc_address_explain_stale(path, why, sizeof why);
         else if (rc)
             snprintf(why, sizeof why, "cannot connect to the daemon on %s: %s", path, pvmc_error_text(rc));
     }

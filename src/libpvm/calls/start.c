@@ -13,11 +13,11 @@
 #include "core/config.h"
 #include "core/error.h"
 #include "core/log.h"
-#include "libpvm/base/address.h"
+#include "core/place/address.h"
 #include "libpvm/base/call.h"
 #include "libpvm/engine/link.h"
 #include "libpvm/base/perror.h"
-#include "libpvm/base/program.h"
+#include "core/place/program.h"
 #include "enrol.h"
 
 #define ARGUMENTS_MAX 1024
@@ -88,7 +88,7 @@ static int check_fault(struct start *s)
 /* Reads the line with the daemon's address. With `to_end`, also waits until the daemon closes its output. */
 static int await_ready(const struct start *s, bool to_end, int64_t deadline_us)
 {
-    char line[PVMI_ADDRESS_PATH_BYTES];
+    char line[PVMC_ADDRESS_PATH_BYTES];
     size_t have = 0;
     bool ready = false;
     for (;;) {
@@ -143,10 +143,10 @@ static int run(struct start *s, bool to_end)
 /* Whether a daemon takes connections. */
 static bool daemon_runs(void)
 {
-    char path[PVMI_ADDRESS_PATH_BYTES], why[2 * PVMI_ADDRESS_PATH_BYTES + 256];
+    char path[PVMC_ADDRESS_PATH_BYTES], why[2 * PVMC_ADDRESS_PATH_BYTES + 256];
     if (pvmi_task.state == PVMI_TASK_IN)
         return true;
-    if (pvmi_address_find(path, why, sizeof why))
+    if (pvmc_address_find(path, why, sizeof why))
         return false;
     int rc = pvmi_link_open(path);
     if (!rc)
@@ -164,7 +164,7 @@ static int start(int argc, char **argv, bool block)
         return PVMC_EDOWN;
     if (daemon_runs())
         return PvmDupHost;
-    if (pvmi_program_find("pvmd3", s.program, sizeof s.program)) {
+    if (pvmc_program_find("pvmd3", s.program, sizeof s.program)) {
         pvmc_log(PVMC_LOG_ERROR, "found no pvmd3 in %s/lib, nor beside this program, nor in PATH; set PVM_ROOT",
                  pvmc_config_root());
         return PvmCantStart;

@@ -13,7 +13,7 @@
 #include "core/log.h"
 #include "libpvm/base/compat.h"
 #include "libpvm/base/options.h"
-#include "libpvm/base/program.h"
+#include "core/place/program.h"
 #include "libpvm/base/task.h"
 #include "libpvm/engine/arrivals.h"
 #include "libpvm/engine/inbox.h"
@@ -141,7 +141,7 @@ static void drop_messages(void)
 static int start(char *why)
 {
     char found[PATH_MAX], program[PATH_MAX];
-    if (pvmi_program_find("pvm-trace", found, sizeof found) || !realpath(found, program)) {
+    if (pvmc_program_find("pvm-trace", found, sizeof found) || !realpath(found, program)) {
         strcpy(why, "found no pvm-trace in PVM_ROOT's bin, nor beside this program, nor in PATH");
         return PvmNoFile;
     }

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 #include "core/config.h"
 #include "core/error.h"
 #include "core/fault/failpoint.h"
 #include "core/log.h"
+#include "core/place/address.h"
+#include "core/place/folder.h"
 #include "self.h"
 #include "sweep.h"
 
@@ -42,26 +42,6 @@ static int explain_errno(char *why, size_t size, const char *doing, const char *
     return PVMC_ESYSTEM;
 }
 
-/* Checks that other users cannot replace our files. */
-static int check_folder(const char *folder, char *why, size_t size)
-{
-    struct stat st;
-    if (stat(folder, &st)) {
-        snprintf(why, size, "cannot use folder %s: %s; create it, or set PVM_TMP to another one", folder,
-                 strerror(errno));
-        return PVMC_ESYSTEM;
-    }
-    if (!S_ISDIR(st.st_mode))
-        return complain(why, size, PVMC_EPARAM, "PVM_TMP is not a folder:", folder, "set it to one");
-    if (st.st_uid != geteuid() && st.st_uid != 0)
-        return complain(why, size, PVMC_EDENIED, "not using the folder of another user,", folder,
-                        "set PVM_TMP to one of your own");
-    if (st.st_mode & (S_IWGRP | S_IWOTH) && !(st.st_mode & S_ISVTX))
-        return complain(why, size, PVMC_EDENIED, "others may replace files in folder", folder,
-                        "say \"chmod go-w\" or \"chmod +t\" for it, or set PVM_TMP to another one");
-    return 0;
-}
-
 static int find_paths(char *folder, size_t folder_size, char *why, size_t size)
 {
     const char *given = pvmc_config_text(PVMC_SETTING_TMP);
@@ -71,7 +51,7 @@ static int find_paths(char *folder, size_t folder_size, char *why, size_t size)
         return rc ? rc : PVMC_ELIMIT;
     }
     strcat(address_path, pvmd.file_suffix);
-    rc = check_folder(given, why, size);
+    rc = pvmc_folder_check(given, why, size);
     char *absolute = rc ? NULL : realpath(given, NULL);
     if (!rc && (!absolute || strlen(absolute) >= folder_size - 64))
         rc = explain_errno(why, size, "use folder", given);
@@ -105,24 +85,6 @@ static void read_socket_path(int fd, char *path, size_t size)
     path[n > 0 ? n : 0] = '\0';
 }
 
-/* The process that listens on a socket; 0 if none does, -1 if the path is too long to find out. */
-static pid_t listener_of(const char *path)
-{
-    struct sockaddr_un sun = {.sun_family = AF_UNIX};
-    struct ucred who = {0};
-    socklen_t length = sizeof who;
-    if (strlen(path) >= sizeof sun.sun_path)
-        return -1;
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0)
-        return -1;
-    strcpy(sun.sun_path, path);
-    if (connect(fd, (struct sockaddr *)&sun, sizeof sun) || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &length))
-        who.pid = 0;
-    close(fd);
-    return who.pid;
-}
-
 /*
  * Looks at the daemon that holds the lock. It closes its socket first when it ends; without a socket it is about to
  * end, and we wait for it.
@@ -131,7 +93,7 @@ static int judge_holder(int fd, char *why, size_t size)
 {
     char path[PATH_MAX], pid[32] = "unknown";
     read_socket_path(fd, path, sizeof path);
-    pid_t listener = listener_of(path);
+    pid_t listener = pvmc_address_listener(path);
     for (int i = 0; !listener && i < END_POLLS; i++) {
         if (!flock(fd, LOCK_EX | LOCK_NB))
             return 0;
@@ -149,7 +111,7 @@ static bool remove_dead_socket(const char *path)
 {
     struct stat st;
     bool ours = !lstat(path, &st) && S_ISSOCK(st.st_mode) && st.st_uid == geteuid();
-    return ours && listener_of(path) <= 0 && !unlink(path);
+    return ours && pvmc_address_listener(path) <= 0 && !unlink(path);
 }
 
 /* Ends what is left of a killed daemon's tasks, whose own sweeper may have been killed with it or not be done yet. */
@@ -168,7 +130,7 @@ static void remove_dead(int fd, const char *folder)
     size_t length = strlen(folder);
     read_socket_path(fd, path, sizeof path);
     if (strncmp(path, folder, length) || strncmp(path + length, "/pvmtmp", 7) || strchr(path + length + 1, '/') ||
-        listener_of(path) > 0)
+        pvmc_address_listener(path) > 0)
         return;
     sweep_after(path);
     if (remove_dead_socket(path))

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "core/place/shell.h"
 #include "pvmd/base/own_path.h"
 #include "pvm3.h"
 
@@ -41,38 +42,6 @@ void pvmd_command_free(struct pvmd_command *c)
 /* ---- the remote command ---- */
 
 /*
- * Prints a path in double quotes for a shell. $NAME and a leading ~ are expanded there; all else is literal.
- */
-static void print_path(FILE *f, const char *path)
-{
-    fputc('"', f);
-    if (path[0] == '~' && (path[1] == '/' || !path[1])) {
-        fputs("$HOME", f);
-        path++;
-    }
-    for (; *path; path++) {
-        bool variable = path[0] == '$' && (path[1] == '{' || path[1] == '_' || (path[1] | 32) >= 'a');
-        if (strchr("\"\\`", *path) || (*path == '$' && !variable))
-            fputc('\\', f);
-        fputc(*path, f);
-    }
-    fputc('"', f);
-}
-
-/* Prints a script in single quotes, which any login shell passes on to `sh` unchanged. */
-static void print_quoted(FILE *f, const char *script)
-{
-    fputc('\'', f);
-    for (; *script; script++) {
-        if (*script == '\'')
-            fputs("'\\''", f);
-        else
-            fputc(*script, f);
-    }
-    fputc('\'', f);
-}
-
-/*
  * Non-interactive shells often have a short PATH, so our own daemon's path is tried first; a bare name is looked up. On
  * failure the script prints an error line of the start protocol.
  */
@@ -84,7 +53,7 @@ static char *script_for(const struct pvmd_launch_order *o)
     if (!f)
         return NULL;
     fputs("p=", f);
-    print_path(f, o->daemon_path ? o->daemon_path : pvmd_own_path());
+    pvmc_shell_path(f, o->daemon_path ? o->daemon_path : pvmd_own_path());
     fputs("; q=$p; case $p in */*) ;; *) p=$(command -v \"$p\");; esac; ", f);
     if (!o->daemon_path)
         fputs("[ -x \"$p\" ] || p=$(command -v pvmd3); ", f);
@@ -106,7 +75,7 @@ char *pvmd_launch_remote_command(const struct pvmd_launch_order *o)
     FILE *f = script ? open_memstream(&command, &size) : NULL;
     if (f) {
         fputs("exec sh -c ", f);
-        print_quoted(f, script);
+        pvmc_shell_quoted(f, script);
         if (fclose(f)) {
             free(command);
             command = NULL;

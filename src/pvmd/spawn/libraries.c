@@ -11,32 +11,13 @@
 #include "core/message/dsig.h"
 #include "core/error.h"
 #include "core/log.h"
-#include "transports/tcp/tls.h"
+#include "core/place/library.h"
 #include "pvmd/base/own_path.h"
 
-#define LIBRARY     "libpvm3.so.3"
 #define GROUPS      "libgpvm3.so.3"
-#define MARK        PVMT_TCP_TLS_FILE /* a file beside every libpvm3 of dpvm and no other */
-#define SEPARATORS  ":;"              /* of LD_LIBRARY_PATH */
-#define UNSPEAKABLE ":;$"             /* characters with a meaning for the loader */
+#define UNSPEAKABLE ":;$" /* characters with a meaning for the loader */
 
 /* ---- folders ---- */
-
-static bool is_file(const char *folder, const char *name)
-{
-    char path[PATH_MAX];
-    return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path && !access(path, R_OK);
-}
-
-/* Whether the libpvm3 there, possibly a symbolic link, is dpvm's. */
-static bool is_dpvm(const char *folder)
-{
-    char path[PATH_MAX], real[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s/%s", folder, LIBRARY) >= (int)sizeof path || !realpath(path, real))
-        return false;
-    *strrchr(real, '/') = '\0';
-    return is_file(real, MARK);
-}
 
 /* Whether root, we, or the owner of this daemon's program own it: no other user may choose the libraries of tasks. */
 static bool is_trusted(const char *folder)
@@ -55,7 +36,7 @@ static bool find_our_folder(char folder[PATH_MAX])
         return false;
     int length = snprintf(path, sizeof path, "%s/lib/%s", root, pvmc_arch_own());
     return length < (int)sizeof path && realpath(path, folder) && !strpbrk(folder, UNSPEAKABLE) && is_trusted(folder) &&
-           is_dpvm(folder);
+           pvmc_library_is_ours(folder);
 }
 
 /* Our folder, or "". */
@@ -68,32 +49,13 @@ static const char *our_folder(void)
     looked = true;
     if (!find_our_folder(folder)) {
         *folder = '\0';
-        pvmc_log(PVMC_LOG_INFO, "found no %s that belongs to %s: tasks load whichever they find", LIBRARY,
+        pvmc_log(PVMC_LOG_INFO, "found no %s that belongs to %s: tasks load whichever they find", PVMC_LIBRARY,
                  pvmd_own_path());
     }
     return folder;
 }
 
 /* ---- LD_LIBRARY_PATH ---- */
-
-/* The folder of an element of the path. A relative one, or one that the loader expands, may lead anywhere. */
-static enum { NO_LIBRARY, DPVM, UNKNOWN } library_in(const char *part)
-{
-    if (*part != '/' || strchr(part, '$'))
-        return UNKNOWN;
-    return !is_file(part, LIBRARY) ? NO_LIBRARY : is_dpvm(part) ? DPVM : UNKNOWN;
-}
-
-/* Whether the first libpvm3 on the path is dpvm's. */
-static bool leads_to_dpvm(const char *list)
-{
-    char *copy = strdup(list), *rest = copy, *part;
-    int found = NO_LIBRARY;
-    while (found == NO_LIBRARY && (part = strsep(&rest, SEPARATORS)))
-        found = library_in(part);
-    free(copy);
-    return found == DPVM;
-}
 
 /* Makes no empty element, which would mean the task's working directory. */
 static int set_joined(struct pvmd_environment *e, const char *name, const char *first, const char *second)
@@ -115,7 +77,7 @@ static const char *value_of(const struct pvmd_environment *e, const char *name)
 static int set_path(struct pvmd_environment *e)
 {
     const char *list = value_of(e, "LD_LIBRARY_PATH");
-    return leads_to_dpvm(list) ? 0 : set_joined(e, "LD_LIBRARY_PATH", our_folder(), list);
+    return pvmc_library_first(list) == PVMC_LIBRARY_OURS ? 0 : set_joined(e, "LD_LIBRARY_PATH", our_folder(), list);
 }
 
 /* ---- LD_PRELOAD ---- */
@@ -123,11 +85,11 @@ static int set_path(struct pvmd_environment *e)
 /* Ours go last: libraries that a user preloads replace functions of the C library and must come first. */
 static int set_preload(struct pvmd_environment *e)
 {
-    char ours[2 * PATH_MAX + sizeof LIBRARY + sizeof GROUPS];
+    char ours[2 * PATH_MAX + sizeof PVMC_LIBRARY + sizeof GROUPS];
     const char *list = value_of(e, "LD_PRELOAD");
     if (strchr(our_folder(), ' ')) /* a separator in LD_PRELOAD */
         return 0;
-    snprintf(ours, sizeof ours, "%s/%s:%s/%s", our_folder(), LIBRARY, our_folder(), GROUPS);
+    snprintf(ours, sizeof ours, "%s/%s:%s/%s", our_folder(), PVMC_LIBRARY, our_folder(), GROUPS);
     return strstr(list, ours) ? 0 : set_joined(e, "LD_PRELOAD", list, ours);
 }
 

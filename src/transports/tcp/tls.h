@@ -5,9 +5,10 @@
 #ifndef PVMT_TCP_TLS_H
 #define PVMT_TCP_TLS_H
 
+#include "core/place/library.h"
 #include "wire/tls.h"
 
-#define PVMT_TCP_TLS_FILE   "libdpvm_tls.so"
+#define PVMT_TCP_TLS_FILE   PVMC_LIBRARY_MARK
 #define PVMT_TCP_TLS_SYMBOL "dpvm_tls_ops"
 
 extern const struct pvmw_tls_ops *const dpvm_tls_ops; /* in the module */

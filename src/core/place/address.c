@@ -7,7 +7,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 #include "core/config.h"
 #include "core/error.h"
@@ -46,7 +48,7 @@ static int check_socket(const char *path, const char *named_by, char *why, size_
     return check_owner(path, &about, why, size);
 }
 
-static int read_address(int fd, const char *file, char path[PVMI_ADDRESS_PATH_BYTES], char *why, size_t size)
+static int read_address(int fd, const char *file, char path[PVMC_ADDRESS_PATH_BYTES], char *why, size_t size)
 {
     struct stat about;
     if (fstat(fd, &about) || !S_ISREG(about.st_mode)) {
@@ -56,7 +58,7 @@ static int read_address(int fd, const char *file, char path[PVMI_ADDRESS_PATH_BY
     int rc = check_owner(file, &about, why, size);
     if (rc)
         return rc;
-    ssize_t n = read(fd, path, PVMI_ADDRESS_PATH_BYTES - 1);
+    ssize_t n = read(fd, path, PVMC_ADDRESS_PATH_BYTES - 1);
     path[n > 0 ? n : 0] = '\0';
     path[strcspn(path, "\n")] = '\0';
     if (path[0] == '/')
@@ -65,7 +67,7 @@ static int read_address(int fd, const char *file, char path[PVMI_ADDRESS_PATH_BY
     return PVMC_EUNREACHABLE;
 }
 
-static int from_file(const char *file, char path[PVMI_ADDRESS_PATH_BYTES], char *why, size_t size)
+static int from_file(const char *file, char path[PVMC_ADDRESS_PATH_BYTES], char *why, size_t size)
 {
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) {
@@ -80,14 +82,14 @@ static int from_file(const char *file, char path[PVMI_ADDRESS_PATH_BYTES], char 
     return rc ? rc : check_socket(path, file, why, size);
 }
 
-int pvmi_address_find(char path[PVMI_ADDRESS_PATH_BYTES], char *why, size_t size)
+int pvmc_address_find(char path[PVMC_ADDRESS_PATH_BYTES], char *why, size_t size)
 {
     const char *given = pvmc_config_text(PVMC_SETTING_SOCK);
     if (*given) {
-        snprintf(path, PVMI_ADDRESS_PATH_BYTES, "%s", given);
+        snprintf(path, PVMC_ADDRESS_PATH_BYTES, "%s", given);
         return check_socket(path, "PVMSOCK", why, size);
     }
-    char file[PVMI_ADDRESS_PATH_BYTES];
+    char file[PVMC_ADDRESS_PATH_BYTES];
     int rc = pvmc_config_daemon_file("pvmd", file, sizeof file);
     if (rc) {
         snprintf(why, size, "PVM_TMP and PVM_VMID do not make a usable file name");
@@ -96,7 +98,24 @@ int pvmi_address_find(char path[PVMI_ADDRESS_PATH_BYTES], char *why, size_t size
     return from_file(file, path, why, size);
 }
 
-void pvmi_address_explain_stale(const char *path, char *why, size_t size)
+void pvmc_address_explain_stale(const char *path, char *why, size_t size)
 {
     snprintf(why, size, "nobody listens on %s: the daemon was killed; " HOW_TO_START, path);
+}
+
+pid_t pvmc_address_listener(const char *path)
+{
+    struct sockaddr_un sun = {.sun_family = AF_UNIX};
+    struct ucred who = {0};
+    socklen_t length = sizeof who;
+    if (strlen(path) >= sizeof sun.sun_path)
+        return -1;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -1;
+    strcpy(sun.sun_path, path);
+    if (connect(fd, (struct sockaddr *)&sun, sizeof sun) || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &length))
+        who.pid = 0;
+    close(fd);
+    return who.pid;
 }

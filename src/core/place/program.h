@@ -1,8 +1,8 @@
 /*
- * program.h - finds programs of dpvm itself, such as the daemon, from inside a task.
+ * program.h - finds programs of dpvm itself, such as the daemon.
  */
-#ifndef PVMI_PROGRAM_H
-#define PVMI_PROGRAM_H
+#ifndef PVMC_PROGRAM_H
+#define PVMC_PROGRAM_H
 
 #include <stddef.h>
 
@@ -10,6 +10,6 @@
  * Finds program `name`: in the installation or build that PVM_ROOT belongs to, else beside the running program, else in
  * PATH. 0, or PVMC_ENOTFOUND; nothing is logged.
  */
-int pvmi_program_find(const char *name, char *path, size_t size);
+int pvmc_program_find(const char *name, char *path, size_t size);
 
 #endif

@@ -52,7 +52,7 @@ static bool find_in_path(const char *name, char *path, size_t size)
     return false;
 }
 
-int pvmi_program_find(const char *name, char *path, size_t size)
+int pvmc_program_find(const char *name, char *path, size_t size)
 {
     return find_by_root(name, path, size) || find_beside_us(name, path, size) || find_in_path(name, path, size)
                ? 0
