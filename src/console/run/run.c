@@ -16,6 +16,8 @@
 #include "console/commands/host.h"
 #include "console/commands/job.h"
 #include "console/console.h"
+#include "core/config.h"
+#include "core/place/rpath.h"
 #include "core/visible.h"
 #include "dpvm.h"
 #include "guard.h"
@@ -252,6 +254,18 @@ static bool start_on(const struct run_program *program, char *path, const char *
     return started == count;
 }
 
+/* On this host, where the file can be read, such a program would wait for a daemon in vain. */
+static void warn_of_library(const char *path)
+{
+    char library[PATH_MAX];
+
+    if (path[0] == '/' && strcmp(pvmc_config_text(PVMC_SETTING_LIBRARIES), "preload") != 0 &&
+        pvmc_rpath_is_foreign(path, library))
+        advise("pvm run: %s loads %s (DT_RPATH), which is not dpvm's, and cannot contact its daemon. "
+               "Set PVM_LIBRARIES=preload, or build it with pvmcc",
+               PVMC_VISIBLE(path), PVMC_VISIBLE(library));
+}
+
 /* Distributes the copies of one program over its hosts. False when one could not be started. */
 static bool start_program(const struct run_program *program)
 {
@@ -261,6 +275,7 @@ static bool start_program(const struct run_program *program)
 
     if (path == NULL)
         return false;
+    warn_of_library(path);
     set_wrapper(program);
     for (int i = 0; i < places->count && good; i++) {
         int share = run_places_share(places, program->count, i);

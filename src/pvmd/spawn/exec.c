@@ -380,6 +380,7 @@ static int make_argv(struct job *job)
         free(program);
         return code ? code : PvmNoMem;
     }
+    pvmd_libraries_warn(&job->environment, program, job->directory);
     argv[job->owned++] = program;
     for (uint32_t i = 0; i < job->order.argument_count; i++)
         argv[job->owned + i] = job->order.arguments[i];

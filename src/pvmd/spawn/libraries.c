@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/place/library.h"
+#include "core/place/rpath.h"
 #include "pvmd/base/own_path.h"
 
 #define GROUPS      "libgpvm3.so.3"
@@ -105,4 +106,23 @@ int pvmd_libraries_set(struct pvmd_environment *e)
         return 0;
     int rc = set_path(e);
     return rc || !preload ? rc : set_preload(e);
+}
+
+/* Many copies of a program may start: it is told of once. */
+void pvmd_libraries_warn(const struct pvmd_environment *e, const char *program, const char *directory)
+{
+    static char told[PATH_MAX];
+    char path[PATH_MAX], library[PATH_MAX];
+    int length =
+        snprintf(path, sizeof path, "%s%s%s", *program == '/' ? "" : directory, *program == '/' ? "" : "/", program);
+    if (length >= (int)sizeof path || !strcmp(path, told) ||
+        !strcmp(value_of(e, pvmc_setting_table[PVMC_SETTING_LIBRARIES].name), "preload") ||
+        !pvmc_rpath_is_foreign(path, library))
+        return;
+    strcpy(told, path);
+    pvmc_log(
+        PVMC_LOG_WARNING,
+        "%s loads %s (DT_RPATH), which is not dpvm's: it cannot contact this daemon; set PVM_LIBRARIES=preload, or "
+        "build it with pvmcc",
+        path, library);
 }

@@ -19,4 +19,10 @@
 /* Changes the variables of a task that the loader reads. Returns 0 or PVMC_ENOMEM. */
 int pvmd_libraries_set(struct pvmd_environment *e);
 
+/*
+ * Logs a warning if a program with these variables loads another PVM's libpvm3 all the same, because of its DT_RPATH.
+ * A relative path is one from `directory`.
+ */
+void pvmd_libraries_warn(const struct pvmd_environment *e, const char *program, const char *directory);
+
 #endif

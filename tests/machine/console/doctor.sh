@@ -266,6 +266,21 @@ case_program() {
     trouble program warning "loads no libpvm3.so.3" "link it with pvmcc" --program "$work/none"
 }
 
+# Not the doctor, but pvm run and the daemon tell of such a program, too.
+case_run_warns() {
+    foreign_library
+    cc "$work/program.c" -o "$work/own" -L"$work/foreign" -l:libpvm3.so.3 "-Wl,--disable-new-dtags,-rpath,\$ORIGIN/foreign"
+    cc "$work/program.c" -o "$work/late" -L"$work/foreign" -l:libpvm3.so.3 "-Wl,--enable-new-dtags,-rpath,$work/foreign"
+    pvm run "$work/own"
+    same "its end" $((256 - 14)) "$code"
+    has "pvm run" "$work/own loads $work/foreign/libpvm3.so.3 (DT_RPATH), which is not dpvm's" "$err"
+    has "the daemon" "$work/own loads $work/foreign/libpvm3.so.3 (DT_RPATH)" "$(cat "$PVM_TMP/pvml.$user")"
+    pvm run "$work/late" # our folder in LD_LIBRARY_PATH comes first
+    case $err in *DT_RPATH*) fail "a false alarm: $err" ;; esac
+    PVM_LIBRARIES=preload pvm run "$work/own"
+    case $err in *DT_RPATH*) fail "a false alarm with preload: $err" ;; esac
+}
+
 # ---- daemons ----
 
 case_stopped() {
