@@ -57,6 +57,7 @@ in_own_mounts() {
 
 # As another user, to whom this test's folder belongs.
 as_nobody() {
+    around=(env "$@")
     [ -n "$root" ] || return 0
     chmod 755 "$work"
     chown -R 65534:65534 "$HOME" "$PVM_TMP" "$PVM_PATH"
@@ -116,8 +117,7 @@ case_foreign_folder() {
 
 case_stale() {
     pvm -c id
-    kill -STOP "$(fuser_of_socket)" 2>/dev/null
-    kill -KILL "$(fuser_of_socket)"
+    kill -KILL "$(daemon_pid)"
     # Its sweeper may remove these, so they are made again.
     eventually daemon_is_gone
     python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$PVM_TMP/pvmtmp000001.0"
@@ -129,11 +129,8 @@ case_stale() {
     trouble daemon warning "which is not there: the daemon was killed" "rm $PVM_TMP/pvmd.$user"
     rm "$PVM_TMP/pvmd.$user"
 }
-fuser_of_socket() { # the pid of the daemon
-    local file
-    for file in $(grep -lzx "PVM_TMP=$PVM_TMP" /proc/[0-9]*/environ 2>/dev/null); do
-        [ "$(cat "${file%environ}comm")" != pvmd3 ] || basename "${file%/environ}"
-    done | head -1
+daemon_pid() { # its socket's name has it
+    sed -E 's/.*pvmtmp0*([0-9]+)\..*/\1/' "$PVM_TMP/pvmd.$user"
 }
 
 case_address_of_others() {
@@ -208,6 +205,7 @@ case_few_descriptors() {
 }
 
 case_few_processes() {
+    [ -n "$root" ] || skip "needs root, for a user with few processes"
     as_nobody prlimit --nproc=60
     trouble limits warning "only 60 processes" "ulimit -u 4096"
 }
@@ -285,7 +283,7 @@ case_run_warns() {
 
 case_stopped() {
     pvm -c id
-    daemon=$(fuser_of_socket)
+    daemon=$(daemon_pid)
     kill -STOP "$daemon"
     trouble daemon error "the daemon (process $daemon) does not answer" "kill -CONT $daemon"
     kill -CONT "$daemon"
