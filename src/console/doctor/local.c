@@ -7,12 +7,22 @@
 #include "probe.h"
 #include "result.h"
 
-static const struct probe probes[] = {
-    {"settings", probe_settings}, {"programs", probe_programs}, {"search", probe_search},
-    {"library", probe_library},   {"folder", probe_folder},     {"disk", probe_disk},
-    {"files", probe_files},       {"user", probe_user},         {"limits", probe_limits},
-    {"memory", probe_memory},     {"clock", probe_clock},       {"network", probe_network},
-    {"ports", probe_ports},       {"daemon", probe_daemon},     {"transports", probe_transports}};
+static const struct probe probes[] = {{"settings", probe_settings},
+                                      {"programs", probe_programs},
+                                      {"remote shell", probe_remote_shell},
+                                      {"search", probe_search},
+                                      {"library", probe_library},
+                                      {"folder", probe_folder},
+                                      {"disk", probe_disk},
+                                      {"files", probe_files},
+                                      {"user", probe_user},
+                                      {"limits", probe_limits},
+                                      {"memory", probe_memory},
+                                      {"clock", probe_clock},
+                                      {"network", probe_network},
+                                      {"ports", probe_ports},
+                                      {"daemon", probe_daemon},
+                                      {"transports", probe_transports}};
 
 enum { PROBES = sizeof(probes) / sizeof(probes[0]) };
 

@@ -20,6 +20,7 @@ void probe_settings(json_t *results);
 
 /* program.c */
 void probe_programs(json_t *results);
+void probe_remote_shell(json_t *results);
 void probe_search(json_t *results);
 
 /* library.c */

@@ -46,6 +46,30 @@ void probe_programs(json_t *results)
         result_add(results, "programs", SEVERITY_OK, "", "dpvm %s; its daemon is %s", pvmc_version, real);
 }
 
+/* ---- the remote shell ---- */
+
+/* PVM_RSH is a path, or words for a shell of which the first is a program. */
+void probe_remote_shell(json_t *results)
+{
+    const char *rsh = pvmc_config_text(PVMC_SETTING_RSH);
+    char word[PATH_MAX], path[PATH_MAX];
+
+    snprintf(word, sizeof(word), "%.*s", (int)strcspn(rsh, " \t"), rsh);
+    const char *name = *word != '\0' ? word : "ssh";
+    bool is_there =
+        access(rsh, X_OK) == 0 ||
+        (strchr(name, '/') != NULL ? access(name, X_OK) == 0 : pvmc_program_find(name, path, sizeof(path)) == 0);
+    if (!is_there && *rsh != '\0')
+        result_add(results, "remote shell", SEVERITY_ERROR, "unset PVM_RSH, or set it to a command that is there",
+                   "PVM_RSH=%s names no program: no other host can be added", rsh);
+    else if (!is_there)
+        result_add(results, "remote shell", SEVERITY_WARNING,
+                   "install ssh (Debian: openssh-client), or set PVM_RSH to another command",
+                   "there is no ssh in PATH: no other host can be added");
+    else
+        result_add(results, "remote shell", SEVERITY_OK, "", "%s", *rsh != '\0' ? rsh : "ssh");
+}
+
 /* ---- programs of tasks ---- */
 
 static bool is_folder(const char *path, int length)

@@ -175,6 +175,14 @@ case_other_root() { # PVM_ROOT names another PVM's tree
     PVM_ROOT=$work/pvm3 trouble programs error 'it says "pvmd3 (dpvm) 0.0.1"' "unset PVM_ROOT"
 }
 
+case_no_ssh() {
+    mkdir "$work/bare"
+    ln -s "$(command -v timeout)" "$work/bare/"
+    around=(env PATH="$work/bare")
+    trouble "remote shell" warning "there is no ssh in PATH" "openssh-client"
+    PVM_RSH="$work/none -x" trouble "remote shell" error "PVM_RSH=$work/none -x names no program" "unset PVM_RSH"
+}
+
 case_full() {
     in_own_mounts "mount -t tmpfs -o size=4k,mode=700 full $PVM_TMP && head -c 4096 /dev/zero >$PVM_TMP/x"
     trouble disk error "$PVM_TMP is full" "make room there"
@@ -437,7 +445,7 @@ case_no_pvm() {
 }
 
 case_no_shell() {
-    PVM_RSH=$work/none trouble reach error "not found" "PVM_RSH names a command" h2
+    PVM_RSH="command $work/none" trouble reach error "not found" "PVM_RSH names a command" h2
 }
 
 case_loopback() {
