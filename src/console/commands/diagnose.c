@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "console/console.h"
+#include "console/progress.h"
 #include "cure.h"
 #include "diagnose.h"
 #include "target.h"
@@ -46,7 +47,12 @@ int diagnose_addhosts(char **names, int count, int *status)
 {
     fflush(stdout);
     int auto_error = pvm_setopt(PvmAutoErr, 1);
+    if (count == 1)
+        progress_begin("adding %s", names[0]);
+    else
+        progress_begin("adding %d hosts", count);
     int code = pvm_addhosts(names, count, status);
+    progress_end();
     pvm_setopt(PvmAutoErr, auto_error);
     return code;
 }

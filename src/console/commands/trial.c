@@ -5,6 +5,7 @@
 #include "core/visible.h"
 #include "console/child.h"
 #include "console/console.h"
+#include "console/progress.h"
 #include "cure.h"
 #include "trial.h"
 
@@ -60,7 +61,9 @@ void trial_host(const char *launcher, const struct target *t)
     snprintf(command, sizeof(command), "echo dpvm-reached; command -v \"%s\" && echo dpvm-found", path);
     target_command(&line, t, launcher, CONNECT_LIMIT_S, command);
     advise("%s: trying \"%s\" ...", t->host, launcher);
+    progress_begin("waiting for %s", t->host);
     int code = run_trial(line.argv, text, sizeof(text));
+    progress_end();
     if (code == PvmSysErr)
         advise("%s: %s cannot be run: %s", t->host, line.argv[0], strerror(errno));
     else if (code != PvmHostFail && strstr(text, "dpvm-reached") == NULL)

@@ -16,6 +16,7 @@
 #include "console/commands/host.h"
 #include "console/commands/job.h"
 #include "console/console.h"
+#include "console/progress.h"
 #include "core/config.h"
 #include "core/place/rpath.h"
 #include "core/visible.h"
@@ -429,7 +430,9 @@ static int run_tasks(void)
     job_keep_apart(job, run_verdict_take);
     console_catch_interrupts(true);
     console_catch_user_signals();
+    progress_begin("starting %d task%s", run.options.copies, run.options.copies == 1 ? "" : "s");
     bool good = start_all();
+    progress_end();
     if (!good) /* an incomplete program is useless */
         end_all();
     if (run.options.timeout_s > 0)

@@ -7,6 +7,11 @@ mkdir "$HOME/folder"
 touch "$HOME/folder/input.txt" "$HOME/folder/a name"
 program later 'sleep 1; echo from the task'
 
+# Hosts that are long in coming: nothing is sent to them.
+printf '#!/bin/sh\nsleep 3\necho no way there >&2\nexit 1\n' >"$work/rsh"
+chmod +x "$work/rsh"
+export PVM_RSH=$work/rsh
+
 talk() { # EXPECT-COMMANDS
     out=$(TERM=xterm timeout 60 expect <(
         echo 'set timeout 10
@@ -97,6 +102,23 @@ see "setopt PvmRoute 2"
 send "\025quit\r"'
 same "history of the session before" "exit code 0" "$out"
 same "the history is private" 600 "$(stat -c %a "$HOME/.pvm_history")"
+
+talk 'see "pvm> "
+send "add 192.0.2.1\r"
+see "adding 192.0.2.1: 1 s\r"
+see "adding 192.0.2.1: 2 s\r"
+see "no way there"
+see "waiting for 192.0.2.1: 2 s\r"
+see "answer: no way there"
+see "pvm> "
+send "add 192.0.2.1 192.0.2.2\r"
+see "adding 2 hosts: 2 s\r"
+see "pvm> "
+send "quit\r"'
+same "progress of hosts" "exit code 0" "$out"
+TERM=xterm timeout 60 pvm -c "add 192.0.2.1"
+has "no progress where nobody looks" "no way there" "$err"
+case $err in *" s"$'\r'*) fail "progress in a file: $err" ;; esac
 
 chmod 500 "$HOME"
 talk 'see "pvm> "
