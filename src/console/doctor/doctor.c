@@ -176,11 +176,10 @@ static void examine(json_t *report, struct child *children)
 static void print(json_t *report)
 {
     if (options.json) {
-        print_json(report);
+        print_json(json_incref(report));
         return;
     }
     show_report(report, options.quiet);
-    json_decref(report);
 }
 
 int doctor_main(int argc, char **argv)
@@ -197,7 +196,11 @@ int doctor_main(int argc, char **argv)
         examine(report, children);
         end_report(report);
         exit_code = child_stop ? EXIT_INTERRUPTED : count(report, SEVERITY_ERROR) > 0 ? CONSOLE_FAILED : CONSOLE_OK;
-        print(report);
+        if (child_stop)
+            advise("pvm doctor: interrupted");
+        else
+            print(report);
+        json_decref(report);
     } else
         advise("pvm doctor: out of memory");
     for (int i = 0; children != NULL && i <= options.host_count; i++)

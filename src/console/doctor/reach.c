@@ -30,15 +30,21 @@
 
 /* ---- the command ---- */
 
+/* For what must end before we give up. */
+static int shorter_limit(const struct reach *r)
+{
+    return r->limit_s > 1 ? r->limit_s - 1 : 1;
+}
+
 /*
  * Takes the pvm beside the daemon that would be started, else the one in PATH. That may be PVM 3.4's, which would take
  * "doctor" for a hostfile and start a daemon: dpvm's has pvm-info beside it.
  */
-static void print_script(FILE *f, const struct target *t)
+static void print_script(FILE *f, const struct reach *r)
 {
     char path[PATH_MAX];
 
-    target_daemon_path(t, path, sizeof(path) - 8);
+    target_daemon_path(&r->target, path, sizeof(path) - 8);
     char *slash = strrchr(path, '/');
     fputs("p=", f);
     if (slash != NULL) {
@@ -47,13 +53,14 @@ static void print_script(FILE *f, const struct target *t)
         fputs("; [ -x \"$p\" ] || p=$(command -v pvm)", f);
     } else
         fputs("$(command -v pvm)", f);
-    fputs("; if [ -x \"${p%/*}/pvm-info\" ]; then echo dpvm-doctor-found; exec \"$p\" doctor --json; "
-          "elif [ -n \"$p\" ]; then echo \"dpvm-doctor-other $p\"; else echo dpvm-doctor-none; fi",
-          f);
+    fprintf(f,
+            "; if [ -x \"${p%%/*}/pvm-info\" ]; then echo dpvm-doctor-found; exec \"$p\" doctor --json --timeout %d; "
+            "elif [ -n \"$p\" ]; then echo \"dpvm-doctor-other $p\"; else echo dpvm-doctor-none; fi",
+            shorter_limit(r)); /* so that it tells of its own probes that hang */
 }
 
 /* The caller frees it; NULL: out of memory. */
-static char *remote_command(const struct target *t)
+static char *remote_command(const struct reach *r)
 {
     char *script = NULL, *command = NULL;
     size_t size;
@@ -61,7 +68,7 @@ static char *remote_command(const struct target *t)
 
     if (f == NULL)
         return NULL;
-    print_script(f, t);
+    print_script(f, r);
     if (fclose(f) == 0 && (f = open_memstream(&command, &size)) != NULL) {
         fputs("exec sh -c ", f);
         pvmc_shell_quoted(f, script);
@@ -76,13 +83,13 @@ static void launch(void *arg)
 {
     const struct reach *r = arg;
     const char *launcher = target_launcher(&r->target);
-    char *command = remote_command(&r->target);
+    char *command = remote_command(r);
     struct target_command line;
 
     if (launcher == NULL) {
         fputs(target_is_loopback(&r->target) ? MARK_LOCAL : MARK_MANUAL, stdout);
     } else if (command != NULL) {
-        target_command(&line, &r->target, launcher, r->limit_s > 1 ? r->limit_s - 1 : 1, command);
+        target_command(&line, &r->target, launcher, shorter_limit(r), command);
         execvp(line.argv[0], line.argv);
         fprintf(stderr, "%s: not found or not executable: %s\n", line.argv[0], strerror(errno));
     }

@@ -188,6 +188,25 @@ case_full() {
     trouble disk error "$PVM_TMP is full" "make room there"
 }
 
+# A file server that does not answer, and a library that crashes: the other probes' results are not lost.
+case_probe_fails() {
+    ldd "$DPVM_BIN/pvm" | grep -qE 'lib[a-z]*san' && skip "sanitizers do not allow a preloaded library"
+    local how
+    for how in 'sleep(300)' 'abort()'; do
+        cc -shared -fPIC -xc - -o "$work/fault.so" <<<"#include <stdlib.h>
+#include <unistd.h>
+int statvfs64(const char *path, void *to) { (void)path, (void)to; $how; return -1; }" || fail "the compiler fails"
+        around=(env LD_PRELOAD="$work/fault.so")
+        examine --timeout 3
+        same "exit code with $how" 1 "$code"
+        same "the probe before with $how" ok "$(results folder | cut -d'|' -f1)"
+        case $how in
+        sleep*) has "$how" "error|this probe did not end in time" "$(results disk)" ;;
+        *) has "$how" "error|this probe crashed (signal 6)" "$(results disk)" ;;
+        esac
+    done
+}
+
 case_read_only() {
     in_own_mounts "mount -t tmpfs -o ro,mode=700 full $PVM_TMP"
     trouble disk error "read-only file system" "export PVM_TMP=~/pvm-tmp"
@@ -242,7 +261,7 @@ case_root() {
 foreign_library() { # a libpvm3 that is not dpvm's
     mkdir -p "$work/foreign"
     echo 'int pvm_mytid(void) { return -14; }' >"$work/foreign.c"
-    cc -shared -fPIC -Wl,-soname,libpvm3.so.3 -o "$work/foreign/libpvm3.so.3" "$work/foreign.c" || skip "needs a compiler"
+    cc -shared -fPIC -Wl,-soname,libpvm3.so.3 -o "$work/foreign/libpvm3.so.3" "$work/foreign.c" || fail "the compiler fails"
     echo 'int pvm_mytid(void); int main(void) { return pvm_mytid(); }' >"$work/program.c"
 }
 
@@ -404,9 +423,10 @@ case_skew() {
     done
 }
 
-nobody_runs() { # PATH
-    ! grep -lsz "^$1\$" /proc/[0-9]*/cmdline >/dev/null
+somebody_runs() { # WORD
+    grep -lsz "^$1\$" /proc/[0-9]*/cmdline >/dev/null
 }
+nobody_runs() { ! somebody_runs "$1"; }
 
 # A host that means ill: what it sends can neither control the terminal nor stop the others.
 case_hostile() {
@@ -442,6 +462,20 @@ case_no_pvm() {
     printf '#!/bin/sh\n' >"$work/bare/pvm"
     chmod +x "$work/bare/pvm"
     trouble reach error "$work/bare/pvm is another PVM's" "install dpvm on h2" "h2 dx=/none/pvmd3"
+}
+
+case_interrupted() {
+    printf '#!/bin/sh\nexec sleep 300.77\n' >"$work/rsh"
+    chmod +x "$work/rsh"
+    PVM_RSH=$work/rsh "$DPVM_BIN/pvm" doctor --timeout 300 h2 >"$work/out" 2>"$work/err" &
+    doctor=$!
+    eventually somebody_runs 300.77 || fail "its shell does not start"
+    kill -TERM $doctor
+    wait $doctor
+    same "exit code" 130 $?
+    same "output" "" "$(cat "$work/out")"
+    has "on standard error" "interrupted" "$(cat "$work/err")"
+    eventually nobody_runs 300.77 || fail "its shell is left"
 }
 
 case_no_shell() {
