@@ -114,8 +114,10 @@ pid_t pvmc_address_listener(const char *path)
     if (fd < 0)
         return -1;
     strcpy(sun.sun_path, path);
-    if (connect(fd, (struct sockaddr *)&sun, sizeof sun) || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &length))
-        who.pid = 0;
+    if (connect(fd, (struct sockaddr *)&sun, sizeof sun))
+        who.pid = errno == EAGAIN ? -1 : 0;
+    else if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &length))
+        who.pid = -1;
     close(fd);
     return who.pid;
 }

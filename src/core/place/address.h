@@ -16,7 +16,10 @@ int pvmc_address_find(char path[PVMC_ADDRESS_PATH_BYTES], char *why, size_t size
 /* Explains why a path refuses connections, and what to do. */
 void pvmc_address_explain_stale(const char *path, char *why, size_t size);
 
-/* The process that listens on a socket; 0 if none does, -1 if the path is too long to find out. */
+/*
+ * The process that listens on a socket; 0 if none does; -1 if that cannot be found out: callers wait already, or the
+ * path is too long.
+ */
 pid_t pvmc_address_listener(const char *path);
 
 #endif

@@ -15,7 +15,6 @@
 #include "core/log.h"
 #include "core/place/address.h"
 #include "libpvm/base/call.h"
-#include "libpvm/engine/link.h"
 #include "libpvm/base/perror.h"
 #include "core/place/program.h"
 #include "enrol.h"
@@ -146,12 +145,7 @@ static bool daemon_runs(void)
     char path[PVMC_ADDRESS_PATH_BYTES], why[2 * PVMC_ADDRESS_PATH_BYTES + 256];
     if (pvmi_task.state == PVMI_TASK_IN)
         return true;
-    if (pvmc_address_find(path, why, sizeof why))
-        return false;
-    int rc = pvmi_link_open(path);
-    if (!rc)
-        pvmi_link_close();
-    return !rc || rc == PVMC_EAGAIN;
+    return !pvmc_address_find(path, why, sizeof why) && pvmc_address_listener(path) != 0;
 }
 
 static int start(int argc, char **argv, bool block)

@@ -111,7 +111,7 @@ static bool remove_dead_socket(const char *path)
 {
     struct stat st;
     bool ours = !lstat(path, &st) && S_ISSOCK(st.st_mode) && st.st_uid == geteuid();
-    return ours && pvmc_address_listener(path) <= 0 && !unlink(path);
+    return ours && !pvmc_address_listener(path) && !unlink(path);
 }
 
 /* Ends what is left of a killed daemon's tasks, whose own sweeper may have been killed with it or not be done yet. */
@@ -130,7 +130,7 @@ static void remove_dead(int fd, const char *folder)
     size_t length = strlen(folder);
     read_socket_path(fd, path, sizeof path);
     if (strncmp(path, folder, length) || strncmp(path + length, "/pvmtmp", 7) || strchr(path + length + 1, '/') ||
-        pvmc_address_listener(path) > 0)
+        pvmc_address_listener(path))
         return;
     sweep_after(path);
     if (remove_dead_socket(path))

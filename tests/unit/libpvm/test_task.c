@@ -110,6 +110,19 @@ START_TEST(says_at_once_that_no_daemon_runs)
 }
 END_TEST
 
+/* As the first call of a program. */
+START_TEST(does_not_start_a_second_daemon)
+{
+    fake_daemon_start();
+    pvm_setopt(PvmAutoErr, 0);
+    ck_assert_int_eq(pvm_start_pvmd(0, NULL, 1), PvmDupHost);
+    ck_assert_int_eq(pvm_mytid(), 0x40001);
+    ck_assert_int_eq(pvm_start_pvmd(0, NULL, 1), PvmDupHost);
+    ck_assert_int_eq(pvm_exit(), 0);
+    fake_daemon_stop();
+}
+END_TEST
+
 START_TEST(tells_a_stale_socket)
 {
     fake_daemon_start();
@@ -592,9 +605,9 @@ START_TEST(own_exit_is_reported_to_a_handler)
 }
 END_TEST
 
-UNIT_MAIN("task", enrols_and_leaves, says_at_once_that_no_daemon_runs, tells_a_stale_socket, refuses_unsafe_files,
-          uses_PVMSOCK, a_forked_child_is_a_task_of_its_own, waits_for_siblings,
-          two_tasks_that_send_at_once_do_not_block_each_other, a_held_sender_waits_and_receives,
+UNIT_MAIN("task", enrols_and_leaves, says_at_once_that_no_daemon_runs, does_not_start_a_second_daemon,
+          tells_a_stale_socket, refuses_unsafe_files, uses_PVMSOCK, a_forked_child_is_a_task_of_its_own,
+          waits_for_siblings, two_tasks_that_send_at_once_do_not_block_each_other, a_held_sender_waits_and_receives,
           a_lost_host_releases_and_voids, an_aborted_message_is_dropped, a_tid_may_come_back_for_a_new_task,
           a_gap_breaks_the_pair_alone, a_wrong_offset_breaks_the_pair_alone, a_daemon_that_dies_fails_all_calls,
           a_malformed_answer_is_an_error, an_offer_is_refused_while_the_task_leaves,
