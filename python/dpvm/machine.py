@@ -5,6 +5,7 @@ everything else.
 from __future__ import annotations
 
 import ctypes
+import html
 import os
 import time
 from dataclasses import dataclass
@@ -403,14 +404,38 @@ class Machine:
             Host(i.tid, os.fsdecode(i.name or b""), os.fsdecode(i.arch or b""), i.speed) for i in infos[: count.value]
         ]
 
-    def add_hosts(self, *names: str) -> List[Union[Host, PvmError]]:
-        """Adds hosts; options may follow a name as in a hostfile. Returns for each one the host, or the error."""
+    def _repr_html_(self) -> str:
+        """A notebook's view of the machine: its hosts and their tasks."""
+        if Machine._open is not self:
+            return "<p>not in the virtual machine</p>"
+        tasks = self.tasks()
+        rows = []
+        for host in self.hosts:
+            names = [f"{status.task} {status.name or '-'}" for status in tasks if status.host == host.tid]
+            cells = [host.name, host.arch, str(host.speed), ", ".join(names)]
+            rows.append("".join(f"<td>{html.escape(cell)}</td>" for cell in cells))
+        head = "".join(f"<th>{title}</th>" for title in ("host", "architecture", "speed", "tasks"))
+        return f"<table><tr>{head}</tr>" + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>"
+
+    def add_hosts(self, *names: str) -> List[Host]:
+        """Adds hosts; options may follow a name as in a hostfile. Returns them.
+
+        If some cannot be added, raises the error of the first of them; the exception's attribute `results` has for each
+        name the host or its error. The daemon's log says more.
+        """
         status = ints([0] * len(names))
         library().call("addhosts", strings(list(names)), len(names), status)
         by_tid = {host.tid: host for host in self.hosts}
-        return [
-            by_tid[code] if code in by_tid else library().error("addhosts", code) for code in status[: len(names)]
-        ]
+        results: List[Union[Host, PvmError]] = []
+        for name, code in zip(names, status):
+            error = library().error("addhosts", code)
+            error.args = (f"{error.args[0]}: {name}",)
+            results.append(by_tid.get(code, error))
+        for result in results:
+            if isinstance(result, PvmError):
+                result.results = results  # type: ignore[attr-defined]
+                raise result
+        return [result for result in results if isinstance(result, Host)]
 
     def delete_hosts(self, *hosts: Union[Host, str]) -> None:
         """Deletes hosts; their tasks end. Raises the error of the first one that cannot be deleted."""

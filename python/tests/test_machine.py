@@ -181,7 +181,10 @@ def test_a_master_in_c(vm):
 def test_hosts(vm, gone):
     came, went = [], []
     vm.on_host_add(came.extend)
-    good, bad, again = vm.add_hosts("127.0.0.2 sp=500", "nosuch.invalid", vm.hosts[0].name)
+    with pytest.raises((dpvm.PvmNoHost, dpvm.PvmCantStart), match="nosuch.invalid") as error:
+        vm.add_hosts("127.0.0.2 sp=500", "nosuch.invalid", vm.hosts[0].name)
+    good, bad, again = error.value.results
+    assert bad is error.value
     assert good.name == "127.0.0.2" and good.speed == 500 and good in vm.hosts
     assert isinstance(bad, (dpvm.PvmNoHost, dpvm.PvmCantStart)) and isinstance(again, dpvm.PvmDupHost)
     vm.on_host_delete([good], went.append)
@@ -197,6 +200,18 @@ def test_hosts(vm, gone):
     assert came == [good.tid] == went and len(vm.hosts) == 1
     with pytest.raises(dpvm.PvmNoHost):
         vm.delete_hosts("127.0.0.2")
+
+
+def test_html(vm, tmp_path, gone):
+    program = tmp_path / "<b>program"
+    program.write_text("#!/bin/sh\nexec sleep 60\n")
+    program.chmod(0o700)
+    (task,) = vm.spawn(str(program))
+    page = vm._repr_html_()
+    assert vm.hosts[0].name in page and "&lt;b&gt;program" in page and "<b>" not in page
+    task.kill()
+    gone(task)
+    assert "not in" in dpvm.machine()._repr_html_()
 
 
 # ---- groups, mailbox, options ----
