@@ -81,10 +81,21 @@ static int fd_of(struct pvmd_http_server *server)
     return info ? info->epoll_fd : -1;
 }
 
+static unsigned connections(struct pvmd_http_server *server)
+{
+    const union MHD_DaemonInfo *info =
+        MHD_get_daemon_info((struct MHD_Daemon *)server, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+    return info ? info->num_connections : 0;
+}
+
 static long run(struct pvmd_http_server *server)
 {
     MHD_UNSIGNED_LONG_LONG wait_ms;
-    MHD_run((struct MHD_Daemon *)server);
+    unsigned before;
+    do { /* once more after some have closed: only then it listens again, if it had as many as it may have */
+        before = connections(server);
+        MHD_run((struct MHD_Daemon *)server);
+    } while (connections(server) < before);
     if (MHD_get_timeout((struct MHD_Daemon *)server, &wait_ms) != MHD_YES)
         return -1;
     return wait_ms < 60000 ? (long)wait_ms : 60000;
