@@ -436,7 +436,8 @@ static void put(const struct pvmd_petition *p, pvmc_tid who, const struct reques
     struct pvmc_buf change;
     mail.index = rc;
     pvmc_buf_init(&change);
-    put_entry(&change, m->name, &mail);
+    if (pvmd_tables_are_shared()) /* the entry may be large */
+        put_entry(&change, m->name, &mail);
     pvmd_petition_changed(p, PVMD_TABLE_MAILBOX, &change, rc, NULL);
     pvmc_buf_free(&change);
     serve_waiters(m->name);

@@ -12,8 +12,7 @@
 
 struct asking {
     uint32_t number;
-    enum pvmd_dm what;
-    struct pvmc_buf body;
+    struct pvmc_buf petition; /* as it travels */
     pvmd_answered *answered;
     void *arg;
     bool asked; /* the current master */
@@ -27,7 +26,7 @@ static void finish_asking(struct asking *a, unsigned host_index, int code, struc
 {
     DL_DELETE(all_asking, a);
     a->answered(a->arg, host_index, code, body);
-    pvmc_buf_free(&a->body);
+    pvmc_buf_free(&a->petition);
     free(a);
 }
 
@@ -48,17 +47,20 @@ static void asking_answered(void *arg, unsigned host_index, int code, struct pvm
 
 static void ask(struct asking *a)
 {
-    struct pvmc_buf b;
     if (pvmd_tables_are_leaderless())
         return;
     a->asked = true;
-    pvmc_buf_init(&b);
-    pvmc_buf_put_u32(&b, a->number);
-    pvmc_buf_put_u32(&b, all_asking->number);
-    pvmc_buf_put_u32(&b, (uint32_t)a->what);
-    pvmc_buf_put_blob(&b, a->body.data, a->body.length);
-    pvmd_ask(pvmd.master_index, PVMD_DM_PETITION, &b, asking_answered, a);
-    pvmc_buf_free(&b);
+    pvmd_ask(pvmd.master_index, PVMD_DM_PETITION, &a->petition, asking_answered, a);
+}
+
+/* Our oldest question may have been answered when it is asked again: then its answer is kept for longer than needed. */
+static void put_petition(struct pvmc_buf *b, uint32_t number, enum pvmd_dm what, const struct pvmc_buf *body)
+{
+    pvmc_buf_init(b);
+    pvmc_buf_put_u32(b, number);
+    pvmc_buf_put_u32(b, all_asking->number);
+    pvmc_buf_put_u32(b, (uint32_t)what);
+    pvmc_buf_put_blob(b, body->data, body->length);
 }
 
 static void refuse(pvmd_answered *answered, void *arg, int code)
@@ -82,11 +84,10 @@ void pvmd_ask_master(enum pvmd_dm what, const struct pvmc_buf *body, pvmd_answer
         refuse(answered, arg, PvmNoMem);
         return;
     }
-    *a = (struct asking){.number = ++last_number, .what = what, .answered = answered, .arg = arg};
-    pvmc_buf_init(&a->body);
-    pvmc_buf_put_bytes(&a->body, body->data, body->length);
+    *a = (struct asking){.number = ++last_number, .answered = answered, .arg = arg};
     DL_APPEND(all_asking, a);
-    if (pvmc_buf_error(&a->body))
+    put_petition(&a->petition, a->number, what, body);
+    if (pvmc_buf_error(&a->petition))
         refuse(asking_answered, a, PvmNoMem);
     else
         ask(a);

@@ -395,17 +395,23 @@ static void stuck_event(struct ev_loop *loop, ev_timer *w, int what)
 static void put_record(struct pvmc_buf *b, enum pvmd_table_kind kind, const struct pvmc_buf *change,
                        const struct pvmc_buf *answer)
 {
-    pvmc_buf_init(b);
     pvmc_buf_put_u8(b, (uint8_t)kind);
     pvmc_buf_put_blob(b, change ? change->data : NULL, change ? change->length : 0);
     pvmc_buf_put_blob(b, answer ? answer->data : NULL, answer ? answer->length : 0);
+}
+
+bool pvmd_tables_are_shared(void)
+{
+    return quorum.peer_count > 1;
 }
 
 static uint32_t changed(enum pvmd_table_kind kind, const struct pvmc_buf *change, const struct pvmc_buf *answer,
                         const struct pvmd_quorum_set *members)
 {
     struct pvmc_buf b;
-    put_record(&b, kind, change, answer);
+    pvmc_buf_init(&b);
+    if (members || pvmd_tables_are_shared())
+        put_record(&b, kind, change, answer);
     uint32_t seq = pvmd_quorum_change(&quorum, b.data, b.length, members);
     pvmc_buf_free(&b);
     if (!pvmd_tables_have_committed(seq) && !ev_is_active(&stuck))
@@ -430,7 +436,7 @@ void pvmd_tables_hosts_changed(const struct pvmc_buf *change)
 
 void pvmd_tables_indices_given(void)
 {
-    if (has_failover() && quorum.peer_count > 1)
+    if (has_failover() && pvmd_tables_are_shared())
         write_journal();
 }
 

@@ -53,6 +53,9 @@ bool pvmd_tables_are_ours(void);
 
 /* ---- at the master ---- */
 
+/* Whether other hosts keep the tables, too. If not, nobody needs the description of a change: it may be empty. */
+bool pvmd_tables_are_shared(void);
+
 /*
  * The master has changed a table of this kind: tells the others. Returns the number of the change. `answer` is NULL or
  * what petition.c adds to the change.
