@@ -12,6 +12,7 @@ import time
 import numpy as np
 import pytest
 import workers
+from conftest import LIMIT_S
 
 import dpvm
 from dpvm.values import MAGIC
@@ -394,3 +395,12 @@ def test_threads(vm):
     assert not errors
     assert sorted(got) == sorted((n, i, "x" * i) for n in range(3) for i in range(100))
     assert sorted(pairs) == sorted((i, n) for n in range(3) for i in range(100))
+
+
+def test_a_large_first_message(vm, gone):
+    """It changes to a direct link on its way: what comes there early is more than the reorder queue may hold."""
+    array = np.arange(1.2e7)
+    (task,) = vm.spawn_python(workers.echo)
+    task.send(1, array)
+    assert (vm.receive(task, 2, timeout=LIMIT_S).value == array).all()
+    gone(task)

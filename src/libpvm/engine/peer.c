@@ -228,7 +228,6 @@ static uint8_t *place_in_queue(struct pvmi_arrival *a, struct pvmi_peer *p, cons
     if (!a->reorder)
         return NULL;
     a->peer = p;
-    pvmi_carrier_pause(pvmi_reorder_is_crowded());
     return h->length ? a->reorder->mem->data : &nowhere;
 }
 
@@ -308,7 +307,7 @@ void pvmi_peer_placed(struct pvmi_arrival *a, const struct pvmc_frame_header *h)
 {
     struct pvmi_peer *p = a->peer;
     if (a->reorder) {
-        a->reorder->complete = true;
+        pvmi_reorder_complete(a->reorder);
     } else {
         p->placing = false;
         end_due(p, h);
@@ -356,7 +355,7 @@ static int keep_whole(struct pvmi_peer *p, const struct pvmc_frame_header *h, st
         if (e && h->length)
             pvmc_copy(e->mem->data, data, h->length);
         if (e) {
-            e->complete = true;
+            pvmi_reorder_complete(e);
             pvmc_mem_unref(mem);
         }
     }

@@ -7,11 +7,11 @@
 #define CROWDED_BYTES  ((size_t)64 << 20)
 #define CROWDED_FRAMES 65536
 
-static size_t kept_bytes, kept_frames; /* of frames that came by direct links */
+static size_t kept_bytes, kept_frames; /* of complete frames that came by direct links */
 
 static void count(const struct pvmi_reorder_frame *e, int sign)
 {
-    if (!e->direct)
+    if (!e->direct || !e->complete)
         return;
     kept_bytes += sign > 0 ? e->copied : -e->copied;
     kept_frames += sign > 0 ? 1 : -1;
@@ -31,7 +31,6 @@ static void insert(struct pvmi_reorder_frame **all, struct pvmi_reorder_frame *e
         DL_APPEND_ELEM(*all, before, e);
     else
         DL_PREPEND(*all, e);
-    count(e, 1);
 }
 
 static struct pvmi_reorder_frame *make(const struct pvmc_frame_header *h, bool direct)
@@ -69,10 +68,16 @@ struct pvmi_reorder_frame *pvmi_reorder_add_whole(struct pvmi_reorder_frame **al
     struct pvmi_reorder_frame *e = make(h, true);
     if (e) {
         e->mem = mem;
-        e->complete = true;
         insert(all, e);
+        pvmi_reorder_complete(e);
     }
     return e;
+}
+
+void pvmi_reorder_complete(struct pvmi_reorder_frame *e)
+{
+    e->complete = true;
+    count(e, 1);
 }
 
 void pvmi_reorder_remove(struct pvmi_reorder_frame **all, struct pvmi_reorder_frame *e)

@@ -30,6 +30,9 @@ struct pvmi_reorder_frame *pvmi_reorder_add(struct pvmi_reorder_frame **all, con
 struct pvmi_reorder_frame *pvmi_reorder_add_whole(struct pvmi_reorder_frame **all, const struct pvmc_frame_header *h,
                                                   struct pvmc_mem *mem);
 
+/* The payload of an added frame has arrived. */
+void pvmi_reorder_complete(struct pvmi_reorder_frame *e);
+
 /* Frees one. */
 void pvmi_reorder_remove(struct pvmi_reorder_frame **all, struct pvmi_reorder_frame *e);
 
@@ -41,7 +44,8 @@ struct pvmi_reorder_frame *pvmi_reorder_due(struct pvmi_reorder_frame **all, uin
 
 /*
  * Whether the queues of all peers together hold so much from direct links that these must pause. Frames from the daemon
- * do not count: they wait for frames that links already have, so they are few.
+ * do not count: they wait for frames that links already have, so they are few. Nor do incomplete frames, of which each
+ * link has at most one: it may be the one that is due, and then a pause would never end.
  */
 bool pvmi_reorder_is_crowded(void);
 
