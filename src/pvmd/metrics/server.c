@@ -1,5 +1,4 @@
 /* server.c - where metrics are served, and when the server of http.h runs. */
-#include <errno.h>
 #include <ev.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "pvmd/base/self.h"
 #include "transports/module.h"
 #include "wire/address.h"
+#include "wire/socket.h"
 
 #define MODULE   "libdpvm_metrics.so"
 #define LOOPBACK "127.0.0.1"
@@ -58,22 +58,6 @@ int pvmd_metrics_check(char *why, size_t size)
              "address with a port, such as 10.1.2.3:9480, 0.0.0.0:9480 or [::]:9480",
              text);
     return PVMC_EPARAM;
-}
-
-/* A listening socket at the address, which learns its port; or -1 with errno. */
-static int listen_at(union pvmw_address *a)
-{
-    socklen_t size = pvmw_address_size(a);
-    int fd = socket(a->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return -1;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int));
-    if (!bind(fd, &a->any, size) && !listen(fd, WAITING) && !getsockname(fd, &a->any, &size))
-        return fd;
-    int error = errno;
-    close(fd);
-    errno = error;
-    return -1;
 }
 
 static void serve(void)
@@ -127,10 +111,12 @@ void pvmd_metrics_start(void)
         pvmc_log(PVMC_LOG_WARNING, "no metrics: %s", module ? MODULE " is none of ours" : why);
         return;
     }
-    int fd = listen_at(&a);
+    unsigned port = pvmw_address_port(&a);
+    int fd = pvmw_socket_listen(
+        &a, &(struct pvmw_socket_listen){.backlog = WAITING, .low = port, .count = 1, .v4_too = true});
     if (fd < 0)
         pvmc_log(PVMC_LOG_WARNING, "no metrics: cannot listen at %s: %s. Choose another port with PVM_METRICS",
-                 pvmw_address_text(&a, text), strerror(errno));
+                 pvmw_address_text(&a, text), strerror(-fd));
     else
         open_server(fd, &a);
 }
