@@ -15,7 +15,7 @@ import nbclient
 import nbformat
 import numpy as np
 import pytest
-from conftest import LIMIT_S, PACKAGE
+from conftest import FOLDER, LIMIT_S, PACKAGE
 
 import dpvm
 from dpvm import futures, pickled
@@ -205,6 +205,10 @@ def test_output(vm, capsys):
         executor.submit(calls.say, "from Python").result()
         executor.submit(print, "without an end", end="").result()
     assert capsys.readouterr().out == "from Python and from C\nwithout an end\n"
+    with futures.Executor(max_workers=1, output=False) as executor:
+        executor.submit(print, "for the log").result()
+    assert capsys.readouterr().out == ""
+    wait_until(lambda: any("for the log" in log.read_text() for log in Path(FOLDER).glob("pvml.*")))
 
 
 def test_asyncio(executor):

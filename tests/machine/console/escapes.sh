@@ -8,9 +8,9 @@ shown='\x1b]0;x\x07\x1b[2J\xc2\x9b31m\x9b2J\x7f'
 
 # Only UTF-8 characters that are not control characters, except newlines and tabs.
 clean() { # WHAT FILE
-    LC_ALL=C grep -nP '[\x00-\x08\x0b-\x1f\x7f]' "$2" | cat -v | grep . && fail "$1: there are control characters"
+    if LC_ALL=C grep -nP '[\x00-\x08\x0b-\x1f\x7f]' "$2" | cat -v | grep .; then fail "$1: there are control characters"; fi
     iconv -f UTF-8 -t UTF-8 "$2" >/dev/null 2>&1 || fail "$1: there are bytes that are no UTF-8"
-    grep -nP '[\x{80}-\x{9f}]' "$2" | cat -v | grep . && fail "$1: there are C1 control characters"
+    if grep -nP '[\x{80}-\x{9f}]' "$2" | cat -v | grep .; then fail "$1: there are C1 control characters"; fi
 }
 
 # Runs a command; its output must contain the name if SHOWN says so, and nothing that controls a terminal.

@@ -12,13 +12,13 @@ printf '#!/bin/sh\nsleep 3\necho no way there >&2\nexit 1\n' >"$work/rsh"
 chmod +x "$work/rsh"
 export PVM_RSH=$work/rsh
 
-talk() { # EXPECT-COMMANDS
-    out=$(TERM=xterm timeout 60 expect <(
+talk() { # EXPECT-COMMANDS [ARGUMENT-OF-PVM...]
+    out=$(ARGUMENTS="${*:2}" TERM=xterm timeout 60 expect <(
         echo 'set timeout 10
 set stty_init "rows 24 columns 80"
 log_user 0
 proc see {what} { expect -ex $what {} timeout { puts "MISSING $what"; exit 1 } eof { puts "ENDED before $what"; exit 1 } }
-spawn -noecho $env(DPVM_BIN)/pvm'
+spawn -noecho $env(DPVM_BIN)/pvm {*}$env(ARGUMENTS)'
         echo "$1"
         echo 'expect eof
 catch wait result
@@ -116,7 +116,15 @@ see "adding 2 hosts: 2 s\r"
 see "pvm> "
 send "quit\r"'
 same "progress of hosts" "exit code 0" "$out"
-TERM=xterm timeout 60 pvm -c "add 192.0.2.1"
+pvm -c "add 127.0.0.2"
+second=$(sed -E 's/.*pvmtmp0*([0-9]+)\..*/\1/' "$PVM_TMP/pvmd.$(id -u).127.0.0.2")
+kill -STOP "$second"
+talk "see \"starting 1 task: 2 s\\r\"
+exec kill -CONT $second
+see \"from the task\"" run -H 127.0.0.2 later
+same "progress of tasks" "exit code 0" "$out"
+kill -CONT "$second"
+pvm -c "add 192.0.2.1"
 has "no progress where nobody looks" "no way there" "$err"
 case $err in *" s"$'\r'*) fail "progress in a file: $err" ;; esac
 
