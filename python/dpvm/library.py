@@ -8,6 +8,7 @@ that receives raises them.
 from __future__ import annotations
 
 import ctypes
+import glob
 import os
 import sysconfig
 import threading
@@ -15,6 +16,7 @@ from ctypes import CFUNCTYPE, POINTER, c_char, c_char_p, c_int, c_long, c_void_p
 from typing import Any, Dict, List, Optional, Tuple
 
 from . import errors
+from .programs import NATIVE
 
 LIBPVM, LIBGPVM = "libpvm3.so.3", "libgpvm3.so.3"
 
@@ -87,11 +89,41 @@ class LibraryNotFound(ImportError):
     """libpvm3 is missing, or not dpvm's; the text says where the package searched and what to do."""
 
 
+_MARK = "libdpvm_tls.so"
+"""A file beside every libpvm3 of dpvm, and no other."""
+
+
+def _of_root(root: str) -> Optional[str]:
+    """The library of the installation with this PVM_ROOT, if that is dpvm's."""
+    for path in sorted(glob.glob(os.path.join(glob.escape(root), "lib", os.environ.get("PVM_ARCH") or "*", LIBPVM))):
+        found = os.path.realpath(path)
+        if os.path.exists(os.path.join(os.path.dirname(found), _MARK)):
+            return found
+    return None
+
+
+def _carried(root: str) -> Optional[str]:
+    """The library that a wheel carries. Daemons are started from PVM_ROOT, so that must not be another PVM's."""
+    path, own = os.path.join(NATIVE, "lib", LIBPVM), os.path.join(NATIVE, "lib", "pvm3")
+    if not os.path.exists(path):
+        return None
+    if root and os.path.realpath(root) != os.path.realpath(own):
+        raise LibraryNotFound(
+            f"dpvm: PVM_ROOT={root} is not the root of a dpvm. Unset it, since this package has all that it needs, "
+            "or set it to the folder lib/pvm3 of an installation of dpvm."
+        )
+    return path
+
+
 def _candidates() -> List[str]:
     """The places of libpvm3, best first; the system's loader finds a bare name (ldconfig, LD_LIBRARY_PATH)."""
     chosen = os.environ.get("DPVM_LIBRARY", "")
     if chosen:
         return [os.path.join(chosen, LIBPVM) if os.path.isdir(chosen) else chosen]
+    root = os.environ.get("PVM_ROOT", "")
+    first = (_of_root(root) if root else None) or _carried(root)
+    if first:
+        return [first]
     here = os.path.dirname(os.path.abspath(__file__))
     beside = [os.path.join(here, LIBPVM)]
     prefix = here
