@@ -22,6 +22,7 @@ extern "C" {
 
 int pvm_input(int tid, const void *data, int n);
 const char *pvm_spawnerr(void);
+const char *pvm_addhosterr(int i);
 
 #ifdef __cplusplus
 }

@@ -15,9 +15,10 @@ _NAMES = {
 
 
 class PvmError(Exception):
-    """A call of PVM failed: `call` is its name, `code` its result."""
+    """A call of PVM failed: `call` is its name, `code` its result, `reason` what the daemon says, if it does."""
 
     code: int = 0
+    reason: str = ""
 
     def __init__(self, call: str, code: int, text: str) -> None:
         super().__init__(f"{call}: {text} ({_NAMES.get(code, code)})")
@@ -25,13 +26,12 @@ class PvmError(Exception):
         self.code = code
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        return _rebuild, (type(self), self.args, self.__dict__)
+        return _rebuild, (type(self), self.args), self.__dict__  # these may contain the error itself
 
 
-def _rebuild(kind: Type[PvmError], args: Tuple[Any, ...], state: Dict[str, Any]) -> PvmError:
+def _rebuild(kind: Type[PvmError], args: Tuple[Any, ...]) -> PvmError:
     error = kind.__new__(kind, *args)
     error.args = args
-    error.__dict__.update(state)
     return error
 
 

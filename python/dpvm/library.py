@@ -206,6 +206,12 @@ class Library:
         texts = (c_char_p * count).in_dll(self._pvm, "pvm_errlist")
         return (texts[-code] or b"").decode()
 
+    def why_not_added(self, index: int) -> str:
+        """What the daemon says of a host that the last pvm_addhosts() could not add; "" if it was added."""
+        function: Any = self._pvm.pvm_addhosterr
+        function.argtypes, function.restype = [c_int], c_char_p
+        return (function(index) or b"").decode("utf-8", "replace").strip()
+
     def error(self, name: str, code: int) -> errors.PvmError:
         """The exception for a code that pvm_`name` returned."""
         return errors.BY_CODE.get(code, errors.PvmError)("pvm_" + name, code, self.text(code))

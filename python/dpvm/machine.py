@@ -421,15 +421,17 @@ class Machine:
         """Adds hosts; options may follow a name as in a hostfile. Returns them.
 
         If some cannot be added, raises the error of the first of them; the exception's attribute `results` has for each
-        name the host or its error. The daemon's log says more.
+        name the host or its error. The texts of the errors say why; the attribute `reason` is that alone.
         """
         status = ints([0] * len(names))
         library().call("addhosts", strings(list(names)), len(names), status)
+        reasons = [library().why_not_added(i) for i in range(len(names))]
         by_tid = {host.tid: host for host in self.hosts}
         results: List[Union[Host, PvmError]] = []
-        for name, code in zip(names, status):
+        for name, code, reason in zip(names, status, reasons):
             error = library().error("addhosts", code)
-            error.args = (f"{error.args[0]}: {name}",)
+            error.args = (": ".join(filter(None, (error.args[0], name, reason))),)
+            error.reason = reason
             results.append(by_tid.get(code, error))
         for result in results:
             if isinstance(result, PvmError):

@@ -181,9 +181,15 @@ def test_a_master_in_c(vm):
 def test_hosts(vm, gone):
     came, went = [], []
     vm.on_host_add(came.extend)
-    with pytest.raises((dpvm.PvmNoHost, dpvm.PvmCantStart), match="nosuch.invalid") as error:
-        vm.add_hosts("127.0.0.2 sp=500", "nosuch.invalid", vm.hosts[0].name)
-    good, bad, again = error.value.results
+    with pytest.raises((dpvm.PvmNoHost, dpvm.PvmCantStart), match=": nosuch.invalid: .*esol") as error:
+        vm.add_hosts("127.0.0.2 sp=500", "nosuch.invalid", vm.hosts[0].name, "127.0.0.3 sp=fast")
+    good, bad, again, wrong = error.value.results
+    assert "nosuch.invalid" in bad.reason and str(bad).endswith(bad.reason)
+    assert "has a host of this name" in again.reason and isinstance(wrong, dpvm.PvmBadParam) and "sp=fast" in wrong.reason
+    copy = pickle.loads(pickle.dumps(bad))
+    assert copy.reason == bad.reason and copy.results[1] is copy and copy.code == bad.code
+    with pytest.raises(dpvm.PvmDupHost, match="127.0.0.2: the machine has"):
+        vm.add_hosts("127.0.0.2")
     assert bad is error.value
     assert good.name == "127.0.0.2" and good.speed == 500 and good in vm.hosts
     assert isinstance(bad, (dpvm.PvmNoHost, dpvm.PvmCantStart)) and isinstance(again, dpvm.PvmDupHost)

@@ -1,10 +1,11 @@
-/* hosts.c - pvm_addhosts, pvm_delhosts, pvm_halt. */
+/* hosts.c - pvm_addhosts, pvm_addhosterr, pvm_delhosts, pvm_halt. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "core/error.h"
 #include "core/message/proto.h"
 #include "core/visible.h"
+#include "dpvm.h"
 #include "libpvm/base/call.h"
 #include "libpvm/base/options.h"
 #include "libpvm/base/perror.h"
@@ -21,6 +22,21 @@ static bool are_names(char **names, int count)
     return true;
 }
 
+/* Why hosts of the last pvm_addhosts() could not be added: a text or NULL for each. */
+static struct {
+    char **texts;
+    int count;
+} reasons;
+
+static void forget_reasons(void)
+{
+    for (int i = 0; i < reasons.count; i++)
+        free(reasons.texts[i]);
+    free(reasons.texts);
+    reasons.texts = NULL;
+    reasons.count = 0;
+}
+
 /*
  * Prints the daemon's reason why a host could not be added, since a code alone does not say what to do. PvmAlready is
  * no error: the host must be started by hand, and the text is what the user has to type.
@@ -34,6 +50,23 @@ static void print_reason(const char *name, int status, const char *why)
     fputc('\n', stderr);
 }
 
+/* Without memory for them there are no reasons: the hosts have been added. */
+static void read_reasons(struct pvmc_buf *body, char **names, int count, const int *status)
+{
+    forget_reasons(); /* another thread's call may have ended meanwhile */
+    reasons.texts = calloc((size_t)count, sizeof *reasons.texts);
+    reasons.count = reasons.texts ? count : 0;
+    for (int i = 0; i < count; i++) {
+        char *why = pvmc_buf_get_string(body);
+        if (why)
+            print_reason(names[i], status[i], why);
+        if (i < reasons.count)
+            reasons.texts[i] = why;
+        else
+            free(why);
+    }
+}
+
 /* Reads the status of each host and, for added hosts, the reasons. */
 static int read_status(struct pvmc_buf *body, int tag, char **names, int count, int *status)
 {
@@ -45,12 +78,8 @@ static int read_status(struct pvmc_buf *body, int tag, char **names, int count, 
         if (status)
             status[i] = own[i];
     }
-    for (int i = 0; i < count && tag == (int)PVMC_TM_ADDHOSTS; i++) {
-        char *why = pvmc_buf_get_string(body);
-        if (why)
-            print_reason(names[i], own[i], why);
-        free(why);
-    }
+    if (tag == (int)PVMC_TM_ADDHOSTS)
+        read_reasons(body, names, count, own);
     free(own);
     return 0;
 }
@@ -58,6 +87,8 @@ static int read_status(struct pvmc_buf *body, int tag, char **names, int count, 
 /* Adds or deletes hosts. Returns how many; status[] gets the outcome of each. */
 static int change_hosts(int tag, char **names, int count, int *status)
 {
+    if (tag == (int)PVMC_TM_ADDHOSTS)
+        forget_reasons();
     if (!are_names(names, count))
         return PVMC_EPARAM;
     int rc = pvmi_task_need();
@@ -86,6 +117,14 @@ int pvm_addhosts(char **names, int count, int *status)
     int rc = pvmi_return("pvm_addhosts", change_hosts(PVMC_TM_ADDHOSTS, names, count, status));
     PVMI_END(TEV_ADDHOSTS, PVMI_INT(CC, rc));
     return rc;
+}
+
+const char *pvm_addhosterr(int i)
+{
+    PVMI_BEGIN(PVMI_UNTRACED);
+    const char *text = i >= 0 && i < reasons.count && reasons.texts[i] ? reasons.texts[i] : "";
+    PVMI_END(PVMI_UNTRACED);
+    return text;
 }
 
 int pvm_delhosts(char **names, int count, int *status)

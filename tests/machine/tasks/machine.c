@@ -2,6 +2,7 @@
  * machine - the results of pvm_config, pvm_tasks and the like, and adding and deleting hosts with all errors: machine
  * [HOSTS].
  */
+#include "dpvm.h"
 #include "tests/machine/runner/check.h"
 
 enum { TAG_GO = 1 };
@@ -72,6 +73,12 @@ static void check_clock(int host)
     CHECK_EQ(pvm_hostsync(0x3ffc0000, &clock, &delta), PvmNoHost);
 }
 
+static void check_says(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        check_failed(__FILE__, __LINE__, "\"%s\" does not say \"%s\"", text, part);
+}
+
 static void check_adding(int hosts)
 {
     char *names[] = {"127.0.0.11", "127.0.0.12", "127.0.0.11", "no-such-host.invalid"};
@@ -82,11 +89,19 @@ static void check_adding(int hosts)
     CHECK(status[0] > 0 && status[1] > 0);
     CHECK_EQ(status[2], PvmDupHost);
     CHECK_EQ(status[3], PvmNoHost);
+    CHECK_TEXT(pvm_addhosterr(0), "");
+    CHECK_TEXT(pvm_addhosterr(1), "");
+    check_says(pvm_addhosterr(2), "has a host of this name");
+    check_says(pvm_addhosterr(3), "no-such-host.invalid");
+    CHECK_TEXT(pvm_addhosterr(-1), "");
+    CHECK_TEXT(pvm_addhosterr(4), "");
     CHECK_EQ(pvm_config(&after, NULL, NULL), 0);
     CHECK_EQ(after, before + 2);
     CHECK_EQ(pvm_addhosts(names, 1, status), 0);
     CHECK_EQ(status[0], PvmDupHost);
+    CHECK_TEXT(pvm_addhosterr(3), ""); /* the call before this one had a fourth host */
     CHECK_EQ(pvm_addhosts(names, 0, status), PvmBadParam);
+    CHECK_TEXT(pvm_addhosterr(0), "");
 
     char *gone[] = {"127.0.0.11", "no-such-host.invalid", "127.0.0.12"};
     CHECK_EQ(pvm_delhosts(gone, 3, status), 2);
