@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
+from . import aio
 from . import constants as c
 from .library import HANDLER, ints, library
 from .message import Message
@@ -53,6 +54,7 @@ def forget_all() -> None:
     """Called when this process is no longer a task."""
     global _context
     _handlers.clear()
+    _exits.clear()
     _context = None
 
 
@@ -86,3 +88,30 @@ def on_host_delete(hosts: Sequence[int], function: Callable[[int], Any]) -> Hand
 
 def on_host_add(function: Callable[[List[int]], Any]) -> Handler:
     return _notify(c.PvmHostAdd, -1, [], lambda message: function(list(message.upkint(message.upkint()))))
+
+
+class Exit:
+    """The end of a task that coroutines wait for; one handler for all of them."""
+
+    def __init__(self, tid: int) -> None:
+        self.has_come = False
+        self._tid = tid
+        self._handler = on_exit([tid], self._note)
+
+    def _note(self, task: Task) -> None:
+        self.has_come = True
+        aio.news()
+
+    def forget(self) -> None:
+        if _exits.pop(self._tid, None) is self:
+            self._handler.remove()
+
+
+_exits: Dict[int, Exit] = {}
+
+
+def exit_of(task: Union[Task, int]) -> Exit:
+    tid = int(task)
+    if tid not in _exits:
+        _exits[tid] = Exit(tid)
+    return _exits[tid]

@@ -9,8 +9,9 @@ import html
 import os
 import time
 from dataclasses import dataclass
-from typing import Any, Callable, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, AsyncIterator, Callable, Iterator, List, Optional, Sequence, Tuple, TypeVar, Union
 
+from . import aio
 from . import constants as c
 from . import ending, events
 from .buffers import Buffer
@@ -24,9 +25,13 @@ from .task import Task, tag_of, task_or_none, tid_of
 from .worker import command_for
 
 AnyTask = Union[Task, int]
+Received = TypeVar("Received")
 
 _SLICE_S = 0.1
 """How often a blocking receive returns to Python, so that Ctrl-C and other signals take effect."""
+
+_SHORT_SLICE_S = 0.01
+"""The same in programs whose coroutines wait in another thread: this receive may take in their messages."""
 
 
 @dataclass(frozen=True)
@@ -84,13 +89,34 @@ class _Clock:
         self._slice = Timeval()
 
     def next(self) -> Timeval:
-        left = _SLICE_S if self._end is None else min(_SLICE_S, max(0.0, self._end - time.monotonic()))
+        slice = _SHORT_SLICE_S if aio.is_watched() else _SLICE_S
+        left = slice if self._end is None else min(slice, max(0.0, self._end - time.monotonic()))
         self._slice.sec, self._slice.usec = 0, int(left * 1e6)
         return self._slice
 
     @property
     def is_over(self) -> bool:
         return self._end is not None and time.monotonic() >= self._end
+
+
+def _late(source: Optional[AnyTask], tag: int, timeout: Optional[float]) -> TimeoutError:
+    return TimeoutError(f"no message from {source or 'any task'} with tag {tag} in {timeout} s")
+
+
+async def exited(task: Task, timeout: Optional[float]) -> None:
+    """Waits for the end of a task in an event loop."""
+    Machine.check_open()
+    exit = events.exit_of(task)
+
+    def look() -> Optional[bool]:
+        Machine.check_open()
+        library().call("probe", int(task), 0)  # runs handlers
+        library().raise_kept()
+        return exit.has_come or None
+
+    if await aio.until(look, timeout) is None:
+        raise TimeoutError(f"{task} has not ended in {timeout} s")
+    exit.forget()
 
 
 class Machine:
@@ -133,6 +159,7 @@ class Machine:
         if Machine._open is not self:
             return
         Machine._open = None
+        aio.close_all()
         lib = library()
         if self._output is not None or not self._started:
             lib.function("exit")()
@@ -142,6 +169,12 @@ class Machine:
             ending.halt()
         events.forget_all()
         self._started = False
+
+    @classmethod
+    def check_open(cls, machine: Optional["Machine"] = None) -> None:
+        """Raises RuntimeError if this process has left the machine: a call would enter it again."""
+        if cls._open is None or (machine is not None and cls._open is not machine):
+            raise RuntimeError("this process is not in the machine")
 
     def halt(self) -> None:
         """Halts the whole machine with all its tasks."""
@@ -253,15 +286,22 @@ class Machine:
         while True:
             lib.raise_kept()
             mid = lib.check("trecv", trecv(tid, tag, clock.next()))
+            aio.news()
             if mid:
                 lib.call("setrbuf", 0)
                 return Message(mid)
             if clock.is_over:
                 lib.raise_kept()
-                raise TimeoutError(f"no message from {source or 'any task'} with tag {tag} in {timeout} s")
+                raise _late(source, tag, timeout)
 
     def poll(self, source: Optional[AnyTask] = None, tag: int = c.ANY) -> Optional[Message]:
         """The next message if it has already arrived, else None."""
+        try:
+            return self._poll(source, tag)
+        finally:
+            aio.news()
+
+    def _poll(self, source: Optional[AnyTask], tag: int) -> Optional[Message]:
         lib = library()
         lib.raise_kept()
         lib.call("setrbuf", 0)
@@ -276,6 +316,7 @@ class Machine:
         """The sender, tag and length of such a message, if one has arrived. The message stays to be received."""
         lib = library()
         mid = lib.call("probe", tid_of(source), tag_of(tag))
+        aio.news()
         lib.raise_kept()
         if not mid:
             return None
@@ -309,20 +350,87 @@ class Machine:
         The array must have the items' type. Raises OverflowError if there are more items than fit; the array is then
         full.
         """
-        lib, clock = library(), _Clock(timeout)
+        clock = _Clock(timeout)
+        with Buffer(array, writable=True) as buffer:
+            while True:
+                envelope = self._receive_into(buffer, source, tag, clock.next())
+                aio.news()
+                if envelope is not None:
+                    return envelope
+                if clock.is_over:
+                    raise _late(source, tag, timeout)
+
+    def _receive_into(
+        self, buffer: Buffer, source: Optional[AnyTask], tag: int, limit: Timeval
+    ) -> Optional[Envelope]:
+        """None if there is no message within the limit."""
+        lib = library()
         lib.raise_kept()
         sender, its_tag, length = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
-        with Buffer(array, writable=True) as buffer:
-            while not lib.call(
-                "tprecv", tid_of(source), tag_of(tag), clock.next(), buffer.address, buffer.count, buffer.type,
-                sender, its_tag, length,
-            ):  # fmt: skip
-                lib.raise_kept()
-                if clock.is_over:
-                    raise TimeoutError(f"no message from {source or 'any task'} with tag {tag} in {timeout} s")
-            if length.value > buffer.nbytes:
-                raise OverflowError(f"a message of {length.value} bytes was cut to the {buffer.nbytes} of the array")
+        if not lib.call(
+            "tprecv", tid_of(source), tag_of(tag), limit, buffer.address, buffer.count, buffer.type,
+            sender, its_tag, length,
+        ):  # fmt: skip
+            lib.raise_kept()
+            return None
+        if length.value > buffer.nbytes:
+            raise OverflowError(f"a message of {length.value} bytes was cut to the {buffer.nbytes} of the array")
         return Envelope(Task(sender.value), its_tag.value, length.value)
+
+    # ---- messages in an asyncio event loop ----
+
+    async def _until(
+        self, attempt: Callable[[], Optional[Received]], source: Optional[AnyTask], tag: int, timeout: Optional[float]
+    ) -> Received:
+        """Receives in the context of the caller, although other coroutines may have set another one meanwhile."""
+        Machine.check_open(self)
+        lib = library()
+        context = lib.call("getcontext")
+
+        def receive() -> Optional[Received]:
+            Machine.check_open(self)
+            outer = lib.call("setcontext", context)
+            try:
+                return attempt()
+            finally:
+                lib.call("setcontext", outer)
+
+        received = await aio.until(receive, timeout)
+        if received is None:
+            raise _late(source, tag, timeout)
+        return received
+
+    async def areceive(
+        self, source: Optional[AnyTask] = None, tag: int = c.ANY, timeout: Optional[float] = None
+    ) -> Message:
+        """As receive(), in an asyncio event loop. Cancelling it loses no message."""
+        return await self._until(lambda: self._poll(source, tag), source, tag, timeout)
+
+    async def amessages(
+        self,
+        source: Optional[AnyTask] = None,
+        tag: int = c.ANY,
+        timeout: Optional[float] = None,
+        count: Optional[int] = None,
+    ) -> AsyncIterator[Message]:
+        """As messages(), for an `async for` loop."""
+        while count is None or count > 0:
+            try:
+                message = await self.areceive(source, tag, timeout)
+            except TimeoutError:
+                if count is None:
+                    return
+                raise
+            yield message
+            count = None if count is None else count - 1
+
+    async def arecv_into(
+        self, array: Any, source: Optional[AnyTask] = None, tag: int = c.ANY, timeout: Optional[float] = None
+    ) -> Envelope:
+        """As recv_into(), in an asyncio event loop."""
+        at_once = Timeval()
+        with Buffer(array, writable=True) as buffer:
+            return await self._until(lambda: self._receive_into(buffer, source, tag, at_once), source, tag, timeout)
 
     def handler(
         self, function: Callable[[Message], Any], source: Optional[AnyTask] = None, tag: int = c.ANY

@@ -69,6 +69,12 @@ class Task:
 
         return on_exit([self], function)
 
+    async def exited(self, timeout: Optional[float] = None) -> None:
+        """Waits in an asyncio event loop for the end of the task. Raises TimeoutError after `timeout` seconds."""
+        from .machine import exited
+
+        await exited(self, timeout)
+
 
 def tag_of(tag: int) -> int:
     """Checks that C's int can hold the tag: ctypes would truncate it."""

@@ -291,7 +291,7 @@ def test_what_the_readme_shows(tmp_path, elsewhere):
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         said.append(done.stdout)
-    assert said == ["[0.0, 1.0, 5.0, 14.0]\n", "332833500\n42\n"]
+    assert said == ["[0.0, 1.0, 5.0, 14.0]\n", "332833500\n42\n", "[[1, 4, 9], [1, 8, 27]]\n"]
 
 
 def test_a_notebook(vm, tmp_path, monkeypatch):
