@@ -24,6 +24,10 @@ int pvm_input(int tid, const void *data, int n);
 const char *pvm_spawnerr(void);
 const char *pvm_addhosterr(int i);
 
+/* ---- values where they lie in the message's memory ---- */
+void *pvm_upkview(void *view, int type, int n, void **items);
+int pvm_freeview(void *view);
+
 #ifdef __cplusplus
 }
 #endif

@@ -176,6 +176,13 @@ int pvmc_message_pack_bytes(struct pvmc_message *m, const void *data, size_t len
 int pvmc_message_unpack(struct pvmc_message *m, int type, void *data, int n, int stride);
 
 /*
+ * Takes the next n items without copying them: *at is their place in the body's memory, and the caller gets a reference
+ * to that, or, if `held` is not NULL, keeps the one that an earlier call for this message returned. NULL, with nothing
+ * taken, if they must be unpacked: they are converted or misaligned, there are fewer, or others may use that memory.
+ */
+struct pvmc_mem *pvmc_message_view(struct pvmc_message *m, struct pvmc_mem *held, int type, int n, void **at);
+
+/*
  * Bytes of the next string including its NUL; the position does not move. PVMC_ESHORT, or PVMC_EFORMAT when there is no
  * string here: the length is not positive or the last byte is not NUL.
  */

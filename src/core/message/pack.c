@@ -267,6 +267,24 @@ int pvmc_message_unpack(struct pvmc_message *m, int type, void *data, int n, int
     return 0;
 }
 
+/* Whether nobody else reads the body's memory, so that the holder of a view may even write there. */
+static bool is_ours_alone(const struct pvmc_message *m, const struct pvmc_mem *held)
+{
+    bool is_private = m->mem && !m->mem->release && !pvmc_message_is_inplace(m);
+    return is_private && (held ? m->mem == held : m->mem->refs == 1);
+}
+
+struct pvmc_mem *pvmc_message_view(struct pvmc_message *m, struct pvmc_mem *held, int type, int n, void **at)
+{
+    size_t item = pvmc_type_own_bytes(type), alignment = item > sizeof(long) ? sizeof(long) : item;
+    bool like = m->dsig == pvmc_dsig_own() || type == PVM_BYTE;
+    if (n < 1 || !item || !like || !is_ours_alone(m, held) || (uint64_t)n * item > m->length - m->position ||
+        (uintptr_t)(m->mem->data + m->position) % alignment)
+        return NULL;
+    *at = (void *)take(m, (uint64_t)n * item);
+    return held ? held : pvmc_mem_ref(m->mem);
+}
+
 /* Finds the string at the position, which does not move, and the size of its length prefix. Returns the string's bytes
  * with its NUL, or an error. */
 static int64_t peek_string(struct pvmc_message *m, const uint8_t **text, size_t *prefix)

@@ -1,4 +1,8 @@
-/* inplace - in-place messages: many pieces, data read at send time, sent twice, sent to many, and what is refused. */
+/*
+ * inplace - in-place messages: many pieces, data read at send time, sent twice, sent to many, what is refused, and
+ * values that are used where they were received.
+ */
+#include "dpvm.h"
 #include "tests/machine/runner/check.h"
 
 enum { TAG_DATA = 1, TAG_SUM, PIECES = 500, PIECE = 3000, RECEIVERS = 3 };
@@ -24,13 +28,34 @@ static void check_numbers(int base)
     CHECK_EQ(pvm_upkbyte(&more, 1, 1), PvmNoData);
 }
 
+/* All numbers of a message that has nothing else, at once. */
+static void check_view(int base)
+{
+    int total = PIECES * (PIECES + 1) / 2, *at = NULL, *more = NULL, mid = pvm_getrbuf();
+    void *view = pvm_upkview(NULL, PVM_INT, 10, (void **)&at);
+    CHECK(view);
+    CHECK(pvm_upkview(view, PVM_INT, total - 10, (void **)&more) == view);
+    CHECK(more == at + 10);
+    CHECK(!pvm_upkview(view, PVM_BYTE, 1, (void **)&more));
+    CHECK_EQ(pvm_freebuf(mid), 0);
+    for (int i = 0; i < PIECES; i++)
+        for (int j = 0; j <= i; j++)
+            CHECK_EQ(*at++, base + i * PIECE + j);
+    at[-1] = 0; /* it is ours */
+    CHECK_EQ(pvm_freeview(view), 0);
+    CHECK(!pvm_upkview(NULL, PVM_INT, 1, (void **)&at)); /* there is no message */
+}
+
 static void receiver(int argc, char **argv)
 {
     (void)argc, (void)argv;
     pvm_setopt(PvmAutoErr, 0);
     for (int round = 0; round < 3; round++) {
         check_receive(pvm_parent(), TAG_DATA);
-        check_numbers(1000 * round);
+        if (round == 1)
+            check_view(1000 * round);
+        else
+            check_numbers(1000 * round);
         check_send_int(pvm_parent(), TAG_SUM, round);
     }
 }

@@ -303,7 +303,69 @@ START_TEST(in_place_does_not_arrive)
 }
 END_TEST
 
+/* As many views as arrays, all by one reference, which outlives the message. */
+START_TEST(a_view_is_where_the_body_is)
+{
+    double two[2] = {1, 2}, *at = NULL, *again = NULL;
+    struct pvmc_message *m = new_message(PVMC_ENC_DEFAULT);
+    pvmc_message_pack(m, PVM_DOUBLE, two, 2, 1);
+    pvmc_message_pack(m, PVM_DOUBLE, two, 2, 1);
+    struct pvmc_mem *view = pvmc_message_view(m, NULL, PVM_DOUBLE, 2, (void **)&at);
+    ck_assert_ptr_nonnull(view);
+    ck_assert_ptr_eq(at, m->mem->data);
+    ck_assert_ptr_eq(pvmc_message_view(m, view, PVM_DOUBLE, 2, (void **)&again), view);
+    ck_assert_ptr_eq(again, at + 2);
+    ck_assert_ptr_null(pvmc_message_view(m, view, PVM_DOUBLE, 1, (void **)&again));
+    pvmc_message_pack(m, PVM_DOUBLE, two, 1, 1); /* leaves the view alone */
+    at[0] = 5;
+    pvmc_message_unref(m);
+    ck_assert(at[0] == 5 && at[1] == 2);
+    ck_assert_uint_gt(in_use(), 0);
+    pvmc_mem_unref(view);
+    ck_assert_uint_eq(in_use(), 0);
+}
+END_TEST
+
+static void no_release(struct pvmc_mem *m)
+{
+    (void)m;
+}
+
+START_TEST(views_of_others_memory_are_refused)
+{
+    double two[2] = {1, 2};
+    void *at;
+    struct pvmc_message *m = new_message(PVMC_ENC_INPLACE);
+    pvmc_message_pack(m, PVM_DOUBLE, two, 2, 1);
+    ck_assert_ptr_null(pvmc_message_view(m, NULL, PVM_DOUBLE, 1, &at));
+    pvmc_message_unref(m);
+
+    m = new_message(PVMC_ENC_DEFAULT);
+    pvmc_message_pack(m, PVM_BYTE, "123", 3, 1);
+    pvmc_message_pack(m, PVM_DOUBLE, two, 2, 1);
+    struct pvmc_message *twin = pvmc_message_twin(m, PVMC_ENC_DEFAULT);
+    pvmc_message_share(twin, m);
+    ck_assert_ptr_null(pvmc_message_view(m, NULL, PVM_BYTE, 1, &at));
+    pvmc_message_unref(twin);
+    m->mem->release = no_release; /* it is another task's */
+    ck_assert_ptr_null(pvmc_message_view(m, NULL, PVM_BYTE, 1, &at));
+    m->mem->release = NULL;
+    ck_assert_ptr_null(pvmc_message_view(m, NULL, PVM_BYTE, -1, &at));
+    ck_assert_ptr_null(pvmc_message_view(m, NULL, PVM_STR, 1, &at));
+    struct pvmc_mem *view = pvmc_message_view(m, NULL, PVM_BYTE, 3, &at);
+    ck_assert_ptr_nonnull(view);
+    ck_assert_ptr_null(pvmc_message_view(m, view, PVM_DOUBLE, 1, &at)); /* misaligned */
+    m->position = 0;
+    m->dsig ^= 1;
+    ck_assert_ptr_null(pvmc_message_view(m, view, PVM_INT, 1, &at)); /* to be converted */
+    ck_assert_uint_eq(m->position, 0);
+    pvmc_message_unref(m);
+    pvmc_mem_unref(view);
+}
+END_TEST
+
 UNIT_MAIN("message", a_new_message_is_empty, an_empty_message_is_one_frame, a_body_is_cut_and_put_together,
           a_frame_is_never_over_its_limit, frames_outlive_their_message, packing_after_sending_leaves_frames_alone,
           in_place_data_is_sent_from_where_it_is, in_place_segments_are_cut_into_frames, adjoining_segments_are_one,
-          in_place_segments_are_limited, beyond_4_gib, impossible_bodies_are_refused, in_place_does_not_arrive)
+          in_place_segments_are_limited, beyond_4_gib, impossible_bodies_are_refused, in_place_does_not_arrive,
+          a_view_is_where_the_body_is, views_of_others_memory_are_refused)
