@@ -97,6 +97,38 @@ class Buffer:
         self.release()
 
 
+IN_PLACE_MIN = 1 << 20
+"""From this array size in bytes on no copies are made: all data of a message are sent from where they are, and arrays of
+it stay in its memory where they were received."""
+
+_NAMES = {"Zf": "F", "Zd": "D", "c": "S1"}
+
+
+class _Lent:
+    """Memory that belongs to `owner`, for NumPy."""
+
+    def __init__(self, address: int, dtype: Any, shape: Tuple[int, ...], owner: Any) -> None:
+        self.__array_interface__ = {"data": (address, False), "typestr": dtype.str, "shape": shape, "version": 3}
+        self._owner = owner
+
+
+def dtype_of(code: str, itemsize: int) -> Any:
+    """NumPy's type for items of this format and size; None if it has none, or is not installed."""
+    try:
+        import numpy
+    except ImportError:
+        return None
+    dtype = numpy.dtype(_NAMES.get(code, code))
+    return dtype if dtype.itemsize == itemsize else None
+
+
+def array_at(address: int, dtype: Any, shape: Tuple[int, ...], owner: Any) -> Any:
+    """A NumPy array on this memory, which keeps the owner."""
+    import numpy
+
+    return numpy.asarray(_Lent(address, dtype, shape, owner))
+
+
 def empty(code: str, shape: Tuple[int, ...], itemsize: int) -> Any:
     """A new array for items of format `code`: a NumPy array if NumPy is installed, else a memoryview."""
     try:
@@ -111,5 +143,4 @@ def empty(code: str, shape: Tuple[int, ...], itemsize: int) -> Any:
         if not count or code == "B":
             return view
         return view.cast(code, shape) if len(shape) > 1 else view.cast(code)
-    names = {"Zf": "F", "Zd": "D", "c": "S1"}
-    return numpy.empty(shape, dtype=names.get(code, code))
+    return numpy.empty(shape, dtype=_NAMES.get(code, code))

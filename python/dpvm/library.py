@@ -212,6 +212,17 @@ class Library:
         function.argtypes, function.restype = [c_int], c_char_p
         return (function(index) or b"").decode("utf-8", "replace").strip()
 
+    def free_view(self, view: int) -> None:
+        self._pvm.pvm_freeview(c_void_p(view))
+
+    def view(self, view: Optional[int], kind: int, count: int) -> Tuple[Optional[int], Optional[int]]:
+        """pvm_upkview(): the view and the address of the items, or None twice if they must be unpacked."""
+        function: Any = self._pvm.pvm_upkview
+        function.argtypes, function.restype = [c_void_p, c_int, c_int, POINTER(c_void_p)], c_void_p
+        items = c_void_p()
+        found = function(view, kind, count, ctypes.byref(items))
+        return (found, items.value) if found else (None, None)
+
     def error(self, name: str, code: int) -> errors.PvmError:
         """The exception for a code that pvm_`name` returned."""
         return errors.BY_CODE.get(code, errors.PvmError)("pvm_" + name, code, self.text(code))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from array import array
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import constants as c
 from . import values as v
-from .buffers import PACKERS, Buffer
+from .buffers import IN_PLACE_MIN, ITEMS_MAX, PACKERS, Buffer, array_at, dtype_of, pvm_type
 from .errors import PvmNoData
 from .library import ints, library, three_ints
 from .task import Task, tag_of, tid_of
@@ -49,10 +50,6 @@ def _unpack(kind: str, target: Any) -> None:
         library().call("upk" + (kind or PACKERS[buffer.type]), buffer.address, buffer.count // size, 1)
 
 
-_IN_PLACE_MIN = 1 << 20
-"""From this array size in bytes on, send() sends all data in place, which is then faster than a copy."""
-
-
 class Packed:
     """Packs Python values into a new message.
 
@@ -62,7 +59,7 @@ class Packed:
     def __init__(self, values: Tuple[Any, ...], may_be_in_place: bool = True) -> None:
         description, self._data = v.take_apart(values)
         self._head = array("i", [v.MAGIC, len(description)])
-        in_place = may_be_in_place and any(not kind and b.nbytes >= _IN_PLACE_MIN for kind, b in self._data)
+        in_place = may_be_in_place and any(not kind and b.nbytes >= IN_PLACE_MIN for kind, b in self._data)
         try:
             self.mid = library().call("initsend", c.PvmDataInPlace if in_place else c.PvmDataDefault)
             self._pack(description)
@@ -83,6 +80,27 @@ class Packed:
 
     def __exit__(self, *error: object) -> None:
         v.release(self._data)
+
+
+class _Memory:
+    """That of a received message, kept for the arrays in it."""
+
+    view: Optional[int] = None
+
+    def array(self, code: str, itemsize: int, shape: Tuple[int, ...]) -> Any:
+        """The next items of the active receive buffer as an array in its memory; None if they must be unpacked."""
+        kind, count, dtype = pvm_type(code, itemsize), math.prod(shape), dtype_of(code, itemsize)
+        if kind is None or dtype is None or count > ITEMS_MAX:
+            return None
+        view, address = library().view(self.view, kind, count)
+        if view is None or address is None:
+            return None
+        self.view = view
+        return array_at(address, dtype, shape, self)
+
+    def __del__(self) -> None:
+        if self.view is not None:
+            library().free_view(self.view)
 
 
 class Message:
@@ -152,7 +170,7 @@ class Message:
         description = bytearray(head[1])
         if description:
             _unpack("byte", description)
-        return v.put_together(bytes(description), _unpack, self.length)
+        return v.put_together(bytes(description), _unpack, _Memory().array, self.length)
 
     @property
     def value(self) -> Any:

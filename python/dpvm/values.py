@@ -10,14 +10,16 @@ from array import array
 from math import prod
 from typing import Any, Callable, Iterator, List, Tuple
 
-from .buffers import Buffer, empty
+from .buffers import IN_PLACE_MIN, Buffer, empty
 from .errors import PvmError
 
 MAGIC = 0x6450764D
+_HEAD_BYTES = 2 * array("i").itemsize
 _LONG = array("l").itemsize
 _LONG_MIN, _LONG_MAX = -(2 ** (8 * _LONG - 1)), 2 ** (8 * _LONG - 1) - 1
 _DEPTH_MAX = 100
 _RUN_MIN = 4  # shortest sequence of ints or floats that is packed as one
+_ALIGNMENT = 16  # bytes, of large arrays
 
 Piece = Tuple[str, Any]
 """The packed form of a value: the name of the type for pvm_pk..., and an object with the buffer protocol."""
@@ -54,6 +56,18 @@ def _put_sequence(open: str, items: Any, words: List[str], data: List[Piece], de
             _put(item, words, data, depth + 1)
 
 
+def _bytes_of(piece: Any) -> int:
+    return piece.nbytes if isinstance(piece, Buffer) else memoryview(piece).nbytes
+
+
+def _align(words: List[str], data: List[Piece]) -> None:
+    """Fills up the data so far, so that the next ones can be used where they are received."""
+    missing = -sum(_bytes_of(piece) for _, piece in data) % _ALIGNMENT
+    if missing:
+        words.append(f"p{missing}")
+        data.append(("byte", bytes(missing)))
+
+
 def _put_buffer(value: Any, words: List[str], data: List[Piece], depth: int) -> None:
     try:
         view = memoryview(value)
@@ -66,6 +80,8 @@ def _put_buffer(value: Any, words: List[str], data: List[Piece], depth: int) -> 
         _put(value.item(), words, data, depth + 1)
         return
     buffer = Buffer(value)
+    if buffer.nbytes >= IN_PLACE_MIN:
+        _align(words, data)
     code = buffer.format.lstrip("@=<>!")
     words.append(f"a{code}{buffer.itemsize}:" + "x".join(map(str, buffer.shape)))
     data.append(("", buffer))
@@ -118,7 +134,8 @@ def take_apart(values: Tuple[Any, ...]) -> Tuple[bytes, List[Piece]]:
     except BaseException:
         release(data)
         raise
-    return " ".join(words).encode("ascii"), data
+    description = " ".join(words).encode("ascii")
+    return description + b" " * (-(_HEAD_BYTES + len(description)) % _ALIGNMENT), data
 
 
 def release(data: List[Piece]) -> None:
@@ -132,25 +149,36 @@ def release(data: List[Piece]) -> None:
 Unpack = Callable[[str, Any], None]
 """Fills an object with the buffer protocol by pvm_upk...; "" stands for its items' own type."""
 
+View = Callable[[str, int, Tuple[int, ...]], Any]
+"""An array for the next items, by format, size and shape, that is where they were received; None: unpack them."""
+
 _CONSTANTS = {"N": None, "T": True, "F": False}
 
 
 class _Reader:
     """Unpacks value after value of a message, guided by its description."""
 
-    def __init__(self, description: bytes, unpack: Unpack, length: int) -> None:
+    def __init__(self, description: bytes, unpack: Unpack, view: View, length: int) -> None:
         self._words = iter(description.decode("ascii").split())
         self._unpack = unpack
+        self._view = view
         self._left = length  # bytes: no description makes us allocate more than the message contains
 
     def __iter__(self) -> Iterator[Any]:
         for word in self._words:
-            yield self._value(word)
+            if not self._is_padding(word):
+                yield self._value(word)
 
     def _next(self) -> Any:
         for word in self._words:
-            return self._value(word)
+            if not self._is_padding(word):
+                return self._value(word)
         raise ValueError("there are too few values")
+
+    def _is_padding(self, word: str) -> bool:
+        if word[0] == "p":
+            self._bytes(int(word[1:]))
+        return word[0] == "p"
 
     def _claim(self, nbytes: int) -> None:
         self._left -= nbytes
@@ -178,6 +206,9 @@ class _Reader:
         code = head.rstrip("0123456789")
         itemsize = int(head[len(code) :])
         self._claim(prod(shape) * itemsize)
+        view = self._view(code, itemsize, shape) if prod(shape) * itemsize >= IN_PLACE_MIN else None
+        if view is not None:
+            return view
         result = empty(code, shape, itemsize)
         if prod(shape):
             self._unpack("", result)
@@ -217,9 +248,9 @@ class _Reader:
         raise ValueError(f"unknown kind {kind!r} of value")
 
 
-def put_together(description: bytes, unpack: Unpack, length: int) -> Tuple[Any, ...]:
+def put_together(description: bytes, unpack: Unpack, view: View, length: int) -> Tuple[Any, ...]:
     """The values with this description in a message of so many bytes. Raises NotValues if it is malformed."""
     try:
-        return tuple(_Reader(description, unpack, length))
+        return tuple(_Reader(description, unpack, view, length))
     except (ValueError, IndexError, TypeError, RecursionError, PvmError) as error:
         raise NotValues(f"the message has a wrong description of its values: {error}") from error

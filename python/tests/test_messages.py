@@ -285,7 +285,7 @@ def test_foreign_messages_have_no_values(vm):
 @pytest.mark.parametrize(
     "words",
     [b"i", b"q", b"s9", b"y-1", b"L99999999999999", b"[5 N", b"{1 N", b"ad8:99999999999", b"ad8:", b"ad8:-1", b"aq3:1",
-     b"azz9:1", b"I3", b"s", b"\xff", b"NN", b"[999999999999", b"(1 (1 (1", b"a8:1", b"aS8:1"],
+     b"azz9:1", b"I3", b"s", b"\xff", b"NN", b"[999999999999", b"(1 (1 (1", b"a8:1", b"aS8:1", b"p9", b"p", b"p-1"],
 )  # fmt: skip
 def test_spoilt_descriptions(vm, words):
     vm.packer().pkint([MAGIC, len(words)]).pkbyte(words).pkbyte(b"xyz").send(vm.me, 1)

@@ -87,3 +87,24 @@ def keeps(vm):
     vm.mailbox.put("stays", "still here", persistent=True, overwritable=True)
     vm.parent.send(1)
     vm.receive(tag=5)
+
+
+def sends_arrays(vm):
+    """Sends an array in the way and size that each message names, and then by how many bytes that has made it grow."""
+    import numpy
+    from peak import Peak
+
+    import dpvm
+
+    for message in vm.messages(tag=1):
+        how, size = message.values
+        array = numpy.arange(size / 8)
+        packer = vm.packer(dpvm.PvmDataInPlace).pack(array)
+        with Peak() as peak:
+            if how == "send":
+                vm.parent.send(2, array)
+            elif how == "psend":
+                vm.parent.psend(2, array)
+            else:
+                packer.send(vm.parent, 2)
+        vm.parent.send(3, peak.bytes)
