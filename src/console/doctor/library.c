@@ -18,6 +18,8 @@
 #include "probe.h"
 #include "result.h"
 
+#define EXAMPLE "libgpvm3.so.3"
+
 enum { LIST_LIMIT_MS = 1500 };
 
 const char *library_program;
@@ -189,13 +191,24 @@ static void judge_program(json_t *results, const char *program)
     }
 }
 
+/*
+ * Something that needs libpvm3 as programs do: our libgpvm3, or else this program. Other libraries that this needs may
+ * have names of their own, as in a Python wheel, and are not found without its path.
+ */
+static void find_example(char path[PATH_MAX])
+{
+    if (snprintf(path, PATH_MAX, "%s/%s", own_folder(), EXAMPLE) < PATH_MAX && access(path, R_OK) == 0)
+        return;
+    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    path[n > 0 ? n : 0] = '\0';
+}
+
 void probe_library(json_t *results)
 {
-    char own[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
+    char example[PATH_MAX];
 
-    own[n > 0 ? n : 0] = '\0';
-    struct listing l = list(own, false);
+    find_example(example);
+    struct listing l = list(example, false);
     if (l.works || l.missing)
         judge_default(results, &l);
     else
