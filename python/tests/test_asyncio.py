@@ -1,6 +1,7 @@
 """Coroutines that wait for messages and for the ends of tasks."""
 
 import asyncio
+import threading
 import time
 
 import calls
@@ -141,6 +142,27 @@ def test_beside_an_executor(vm):
 
     with futures.Executor(max_workers=1) as executor:
         assert sorted(run(main(executor)))[10] < 0.08
+
+
+def test_loops_of_several_threads(vm):
+    got = {}
+
+    async def receive(tag):
+        return [(await vm.areceive(vm.me, tag, LIMIT_S)).value for _ in range(50)]
+
+    def serve(tag):
+        got[tag] = run(receive(tag))
+
+    threads = [threading.Thread(target=serve, args=[tag]) for tag in (1, 2, 3)]
+    for thread in threads:
+        thread.start()
+    for i in range(50):
+        for tag in (3, 1, 2):
+            vm.send(vm.me, tag, (tag, i))
+        time.sleep(0.002)
+    for thread in threads:
+        thread.join()
+    assert got == {tag: [(tag, i) for i in range(50)] for tag in (1, 2, 3)}
 
 
 def test_contexts(vm):
