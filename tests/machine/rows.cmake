@@ -138,9 +138,6 @@ if(DPVM_DP)
     machine_test(hosts/dp-cables BARE AS ${case} ${cables} ${case})
   endforeach()
 endif()
-if(NOT DPVM_SANITIZE) # it compiles as users do, with nothing but the installed flags
-  machine_test(hosts/mpi-users ARGS ${CMAKE_SOURCE_DIR}/doc/mpi-users.md $<TARGET_FILE:pvm> ${DPVM_BUILD_ROOT})
-endif()
 
 # ---- limits: memory, time, and tasks that break the protocol ----
 
