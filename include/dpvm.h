@@ -28,6 +28,50 @@ const char *pvm_addhosterr(int i);
 void *pvm_upkview(void *view, int type, int n, void **items);
 int pvm_freeview(void *view);
 
+/* ---- what hosts and tasks are doing; see pvm_usage(3) ---- */
+enum pvmdoes {
+    PvmDoesUnknown = -1, /* the task has not enrolled, or its PVM does not tell */
+    PvmDoesWork,         /* it is in no call that waits */
+    PvmDoesReceive,
+    PvmDoesSend,
+    PvmDoesAsk, /* its daemon or resource manager */
+    PvmDoesMeet /* other members of a group */
+};
+
+/* Since the task enrolled. A message to several tasks counts once for each. */
+struct pvmrouteusage {
+    const char *ru_name; /* "daemon" or a transport, such as "shm" */
+    long long ru_sent, ru_sent_bytes;
+    long long ru_received, ru_received_bytes;
+};
+
+struct pvmtaskusage {
+    int tu_tid, tu_pid;
+    int tu_state;                         /* of its process, as in ps: 'R', 'S' ...; '?': unknown */
+    long long tu_cpu_us, tu_memory_bytes; /* of its process */
+    enum pvmdoes tu_does;
+    int tu_peer, tu_tag;                    /* whom and what it waits for; -1: anybody, anything */
+    long long tu_waits_us;                  /* for how long it has slept in that call */
+    long long tu_waiting, tu_waiting_bytes; /* messages that it has not received yet, as far as it has seen */
+    long long tu_queue_bytes;               /* more of them, which its daemon holds */
+    int tu_nroute;
+    struct pvmrouteusage *tu_routes; /* only those that it has used */
+};
+
+struct pvmhostusage {
+    int hu_tid, hu_pid; /* of its daemon */
+    long long hu_daemon_cpu_us, hu_daemon_memory_bytes;
+    int hu_processors;
+    double hu_load;       /* processes that want to run: the average over a minute */
+    long long hu_busy_us; /* CPU time of all its processors since it was started */
+    long long hu_memory_bytes, hu_available_bytes;
+    long long hu_relayed, hu_relayed_bytes; /* frames that its daemon has relayed */
+    int hu_ntask;
+    struct pvmtaskusage *hu_tasks;
+};
+
+int pvm_usage(int where, int *nhost, struct pvmhostusage **hosts);
+
 #ifdef __cplusplus
 }
 #endif

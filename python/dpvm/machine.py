@@ -17,7 +17,7 @@ from . import ending, events
 from .buffers import Buffer
 from .errors import PvmDupHost, PvmError, PvmNoParent, PvmParentNotSet
 from .group import Group
-from .library import HostInfo, TaskInfo, Timeval, ints, library, strings, text
+from .library import HostInfo, Library, TaskInfo, Timeval, ints, library, strings, text
 from .mailbox import Mailbox
 from .message import Message, Packed, Packer
 from .options import Options
@@ -136,16 +136,22 @@ class Machine:
     def __enter__(self) -> "Machine":
         if Machine._open is not None:
             raise RuntimeError("this process is already in the machine; use the object that dpvm.machine() returned")
-        lib = library()
+        self._enrol(library())
+        Machine._open = self
+        return self
+
+    def _enrol(self, lib: Library) -> None:
+        reports = lib.function("setopt")(3, 0)  # PvmAutoErr: errors are exceptions, not lines on stderr
+        if lib.function("mytid")() > 0:
+            return
+        lib.function("setopt")(3, reports)  # but these lines say more than the exceptions
         if self._start and "PVMEPID" not in os.environ:
             code = lib.function("start_pvmd")(0, None, 1)
-            if code != PvmDupHost.code:  # otherwise a daemon is running
+            if code != PvmDupHost.code:  # another program has just started one
                 lib.check("start_pvmd", code)
                 self._started = True
         lib.call("mytid")
-        lib.call("setopt", 3, 0)  # PvmAutoErr: errors are exceptions, not lines on stderr
-        Machine._open = self
-        return self
+        lib.call("setopt", 3, 0)
 
     def __exit__(self, *error: object) -> None:
         if error[0] is not None and self._output is not None and Machine._open is self:

@@ -381,6 +381,11 @@ def test_the_example_of_the_readme(python, elsewhere, tmp_path):
     assert done.stdout == "[0.0, 1.0, 5.0, 14.0]\n"
 
 
+def test_a_second_program_joins_the_machine_without_a_word(machine, python):
+    done = python("import dpvm\nwith dpvm.machine() as vm: print(len(vm.hosts))")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1\n", "")
+
+
 def test_types():
     assert os.path.exists("/usr/bin/mypy"), "mypy is missing: run script/bootstrap"
     done = subprocess.run(

@@ -81,6 +81,7 @@ void pvmd_parts_start(void)
     pvmd_delivery_start();
     pvmd_info_start();
     pvmd_task_list_start();
+    pvmd_usage_start();
     pvmd_tickle_start();
     pvmd_context_start();
     pvmd_watch_start();

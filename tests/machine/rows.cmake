@@ -61,6 +61,8 @@ machine_test(tasks/hoster SET PVM_START_TIMEOUT=2)
 machine_test(tasks/machine HOSTS 1 3 LABELS memory)
 machine_test(tasks/output HOSTS 1 3 LABELS memory)
 machine_test(tasks/streams CASES apart children together input why HOSTS 1 3 LABELS memory)
+machine_test(tasks/usage HOSTS 1 LABELS memory)
+machine_test(tasks/usage HOSTS 3)
 machine_test(tasks/notify HOSTS 1 LABELS memory)
 machine_test(tasks/notify HOSTS 3)
 machine_test(tasks/mailbox HOSTS 1 LABELS memory)
@@ -138,9 +140,6 @@ if(DPVM_DP)
     machine_test(hosts/dp-cables BARE AS ${case} ${cables} ${case})
   endforeach()
 endif()
-if(NOT DPVM_SANITIZE) # it compiles as users do, with nothing but the installed flags
-  machine_test(hosts/mpi-users ARGS ${CMAKE_SOURCE_DIR}/doc/mpi-users.md $<TARGET_FILE:pvm> ${DPVM_BUILD_ROOT})
-endif()
 
 # ---- limits: memory, time, and tasks that break the protocol ----
 
@@ -189,7 +188,7 @@ machine_test(groups/replaced OVER tcp HOSTS 1 3)
 machine_test(groups/server HOSTS 1 3 ARGS @ $<TARGET_FILE:pvm_gstat>)
 set(names "DPVM_NAMES=$<TARGET_FILE:machine_console_names>")
 machine_test(console/reference.sh LIMIT 300 ENVIRONMENT ${bin} LABELS long)
-foreach(script completion escapes formats hostfile jobs killed life mpirun run script terminal tree)
+foreach(script completion escapes formats hostfile jobs killed life mpirun run script terminal top tree)
   machine_test(console/${script}.sh LIMIT 300 ENVIRONMENT ${bin} ${names})
 endforeach()
 # Each case seeds a fault.

@@ -25,8 +25,9 @@ int help_command(int argc, char **argv)
     for (const struct command *row = command_table; row->name != NULL; row++)
         if (!(row->flags & COMMAND_HIDDEN))
             printf("  %-12s%s\n", row->name, row->summary);
-    printf("From a shell:\n  pvm run     Run a program and wait for its end\n  pvm doctor  Look for the causes of "
-           "troubles\n");
+    printf(
+        "From a shell:\n  pvm run     Run a program and wait for its end\n  pvm top     Show what hosts and tasks do\n"
+        "  pvm doctor  Look for the causes of troubles\n");
     return CONSOLE_OK;
 }
 

@@ -20,6 +20,7 @@
 #include "libpvm/engine/buffer.h"
 #include "libpvm/base/call.h"
 #include "libpvm/base/compat.h"
+#include "libpvm/base/gauges.h"
 #include "libpvm/engine/handler.h"
 #include "libpvm/engine/inbox.h"
 #include "libpvm/engine/link.h"
@@ -119,7 +120,8 @@ static int take_identity(struct pvmi_answer *answer)
     return 0;
 }
 
-static int introduce(void)
+/* Closes gauges_fd. */
+static int introduce(int gauges_fd)
 {
     struct pvmc_buf body;
     struct pvmi_answer answer;
@@ -129,7 +131,7 @@ static int introduce(void)
     pvmc_buf_put_u32(&body, (uint32_t)pvmc_config_integer(PVMC_SETTING_COOKIE));
     pvmc_buf_put_u32(&body, pvmc_dsig_own());
     pvmc_buf_put_string(&body, task_name ? task_name : program_invocation_short_name);
-    int rc = pvmi_request_within(PVMC_TM_CONNECT, &body, &answer, CONNECT_LIMIT_US);
+    int rc = pvmi_request_within(PVMC_TM_CONNECT, &body, gauges_fd, &answer, CONNECT_LIMIT_US);
     if (rc == PVMC_ETIMEOUT)
         pvmc_log(
             PVMC_LOG_ERROR,
@@ -161,6 +163,14 @@ static void wait_for_other_thread(void)
         pvmi_wait_until(is_settled, NULL, PVMI_WAIT_FOREVER);
 }
 
+/* Closes what enrolment has opened. */
+static void let_go(void)
+{
+    pvmi_link_close();
+    pvmi_gauges_close();
+    pvmi_task = (struct pvmi_task){.state = PVMI_TASK_OUT};
+}
+
 int pvmi_enrol(void)
 {
     wait_for_other_thread();
@@ -169,14 +179,15 @@ int pvmi_enrol(void)
     pvmi_task.state = PVMI_TASK_ENTERS;
     entering = pvmi_lock_self();
     pvmi_wiring_install();
-    int rc = pvmi_route_start();
+    int gauges_fd = pvmi_gauges_open(), rc = pvmi_route_start();
     if (!rc)
         rc = reach_daemon();
     if (!rc)
-        rc = introduce();
+        rc = introduce(gauges_fd);
+    else if (gauges_fd >= 0)
+        close(gauges_fd);
     if (rc) {
-        pvmi_link_close();
-        pvmi_task = (struct pvmi_task){.state = PVMI_TASK_OUT};
+        let_go();
         return rc;
     }
     pvmi_task.state = PVMI_TASK_IN;
@@ -197,8 +208,7 @@ void pvmi_enrol_undo(void)
         pvmi_task.state = PVMI_TASK_IN;
     if (pvmi_task.state != PVMI_TASK_ENTERS || entering != pvmi_lock_self())
         return;
-    pvmi_link_close();
-    pvmi_task = (struct pvmi_task){.state = PVMI_TASK_OUT};
+    let_go();
 }
 
 /* ---- leaving ---- */
@@ -229,6 +239,7 @@ static void forget_machine(void)
     pvmi_setopt_forget();
     free(siblings.tids);
     siblings.tids = NULL;
+    pvmi_gauges_close();
     pvmi_task = (struct pvmi_task){.state = PVMI_TASK_OUT};
 }
 
@@ -270,7 +281,7 @@ int pvmi_enrol_leave(bool wait_for_output)
         pvmi_handler_defer();
         rc = pvmi_route_leave();
         if (!rc)
-            rc = pvmi_request_within(PVMC_TM_EXIT, NULL, NULL, EXIT_LIMIT_US);
+            rc = pvmi_request_within(PVMC_TM_EXIT, NULL, -1, NULL, EXIT_LIMIT_US);
         pvmi_handler_allow();
     }
     if (pvmi_receive_buffer.mid)

@@ -44,6 +44,7 @@ static int open_next(const struct pvmt_transport_ops *ops, const struct pvmt_cal
         return rc;
     }
     ops->query(c->transport, &c->attributes);
+    c->shown = pvmi_gauges_route(set.count ? ops->name : NULL);
     set.count++;
     return 0;
 }

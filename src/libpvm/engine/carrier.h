@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "libpvm/base/gauges.h"
 #include "transports/transport.h"
 
 #define PVMI_CARRIERS_MAX 8
@@ -17,6 +18,7 @@ struct pvmi_carrier {
     const struct pvmt_transport_ops *ops;
     struct pvmt_transport *transport;
     struct pvmt_attributes attributes;
+    struct pvmc_gauges_route *shown; /* counts the messages of its links */
 };
 
 /* The open transport with these operations; opens it if necessary. 0, PVMC_ELIMIT or the error of its open(). */

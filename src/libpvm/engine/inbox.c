@@ -14,6 +14,7 @@
 #include "core/hash.h"
 #include "core/log.h"
 #include "libpvm/base/call.h"
+#include "libpvm/base/gauges.h"
 #include "buffer.h"
 
 #define WALK_MAX  32 /* walking so many messages is cheaper than an index */
@@ -289,10 +290,17 @@ static PVMI_COLD void warn_if_full(const struct pvmi_waiting *last)
              pvmi_inbox_count, (unsigned long long)(waiting_bytes >> 20), (unsigned)last->src, last->tag);
 }
 
+static void show(void)
+{
+    pvmi_gauges->waiting_messages = pvmi_inbox_count;
+    pvmi_gauges->waiting_bytes = waiting_bytes;
+}
+
 static void count_in(const struct pvmi_waiting *w)
 {
     pvmi_inbox_count++;
     waiting_bytes += w->bytes;
+    show();
     if (waiting_bytes >= warn_at_bytes)
         warn_if_full(w);
 }
@@ -302,6 +310,7 @@ static void count_out(const struct pvmi_waiting *w)
     waiting_bytes -= w->bytes;
     if (!--pvmi_inbox_count)
         warn_at_bytes = warn_first_bytes;
+    show();
 }
 
 struct pvmi_waiting *pvmi_inbox_append(struct pvmc_message *m)

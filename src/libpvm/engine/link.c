@@ -134,8 +134,11 @@ static bool take_acknowledgement(struct pvmi_link *l, const struct pvmc_frame_he
 static void count_received(struct pvmi_link *l, struct pvmi_peer *p, const struct pvmc_frame_header *h)
 {
     struct pvmi_traffic *t = l->peer ? &p->direct : &p->daemon;
+    struct pvmc_gauges_route *shown = l->carrier->shown;
     t->rx_frames++;
     t->rx_bytes += h->length;
+    shown->rx_messages += pvmc_frame_is_last(h);
+    shown->rx_bytes += h->length;
 }
 
 /* Acknowledges frames to a sender that may have to retransmit them. */
@@ -263,8 +266,11 @@ struct pvmc_message *pvmi_link_take_from(struct pvmi_peer *p, int tag, int ctx)
     if (!l->ep || !ops->peek_whole(l->ep, &w) || !is_sought(p, &w.envelope, tag, ctx))
         return NULL;
     struct pvmc_message *m = pvmi_peer_take(p, &w);
-    if (m)
+    if (m) {
+        l->carrier->shown->rx_messages++;
+        l->carrier->shown->rx_bytes += w.length;
         ops->take_whole(l->ep, w.length);
+    }
     return m;
 }
 

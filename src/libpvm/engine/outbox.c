@@ -23,15 +23,16 @@ static bool goes_out(struct pvmc_frame *f)
     return pvmi_link_is_ready(&pvmi_daemon_link) && pvmi_link_send(&pvmi_daemon_link, f) != PVMC_EAGAIN;
 }
 
-static struct pvmc_frame *make_frame(pvmc_tid dst, uint32_t ctx, int32_t tag, const struct pvmc_buf *body, int fd)
+static struct pvmc_frame *make_frame(const struct pvmc_envelope *to, const struct pvmc_buf *body, int fd)
 {
     struct pvmc_frame_header h = {.flags = fd >= 0 ? PVMC_FRAME_FD : 0,
                                   .length = (uint32_t)body->length,
                                   .body_length = body->length,
                                   .src = pvmi_task.tid,
-                                  .dst = dst,
-                                  .ctx = ctx,
-                                  .tag = tag};
+                                  .dst = to->dst,
+                                  .ctx = to->ctx,
+                                  .tag = to->tag,
+                                  .wid = to->wid};
     struct pvmc_frame *f = pvmc_buf_error(body) ? NULL : pvmc_frame_alloc(&h);
     if (!f)
         return NULL;
@@ -41,12 +42,12 @@ static struct pvmc_frame *make_frame(pvmc_tid dst, uint32_t ctx, int32_t tag, co
     return f;
 }
 
-int pvmi_outbox_put(pvmc_tid dst, uint32_t ctx, int32_t tag, struct pvmc_buf *body, int fd)
+int pvmi_outbox_put(const struct pvmc_envelope *to, struct pvmc_buf *body, int fd)
 {
-    struct pvmc_frame *f = box.count < WAITING_MAX ? make_frame(dst, ctx, tag, body, fd) : NULL;
+    struct pvmc_frame *f = box.count < WAITING_MAX ? make_frame(to, body, fd) : NULL;
     pvmc_buf_free(body);
     if (!f) {
-        pvmc_log(PVMC_LOG_WARNING, "no room for a control message to t%x", dst);
+        pvmc_log(PVMC_LOG_WARNING, "no room for a control message to t%x", to->dst);
         if (fd >= 0)
             close(fd);
         return PVMC_ELIMIT;

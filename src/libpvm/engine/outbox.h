@@ -10,10 +10,11 @@
 #include "core/message/frame.h"
 
 /*
- * Sends a control message in one frame, to a task (context TC) or our daemon (TM), now or as soon as there is room.
- * `body` is freed here in any case; fd (-1: none) is passed along. 0 or PVMC_ENOMEM, PVMC_ELIMIT (logged).
+ * Sends a control message in one frame, to a task (context TC) or our daemon (TM), now or as soon as there is room. Of
+ * `to`, all but the sender counts. `body` is freed here in any case; fd (-1: none) is passed along, and closed. 0 or
+ * PVMC_ENOMEM, PVMC_ELIMIT (logged).
  */
-int pvmi_outbox_put(pvmc_tid dst, uint32_t ctx, int32_t tag, struct pvmc_buf *body, int fd);
+int pvmi_outbox_put(const struct pvmc_envelope *to, struct pvmc_buf *body, int fd);
 
 /* Some peer has frames to be retransmitted. */
 void pvmi_outbox_resend(void);

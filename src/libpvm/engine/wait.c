@@ -362,6 +362,7 @@ static int look_before_sleep(int64_t deadline_us)
 /* Without the network nothing more arrives, as if the daemon had gone. */
 static void sleep_in_virtual_time(int64_t deadline_us)
 {
+    pvmi_gauges_sleep(pvmc_clock_us());
     unsigned depth = pvmi_lock_pause();
     int rc = pvmi_link_sleep_virtually(deadline_us);
     pvmi_lock_resume(depth);
@@ -419,6 +420,7 @@ static void sleep_in_real_time(int64_t deadline_us)
     }
     pvmi_wait_driver_sleeps = driver;
     int64_t start_ns = pvmc_clock_ns();
+    pvmi_gauges_sleep(start_ns / 1000);
     unsigned depth = pvmi_lock_pause(), quiet = depth || gate ? 0 : 1;
     ppoll(fds + quiet, 1 + links - quiet, limit, NULL); /* a signal may end it early: the caller loops */
     pvmi_lock_resume(depth);
@@ -756,7 +758,9 @@ bool pvmi_gate_yield(const struct pvmi_gate *g)
 int pvmi_gate_wait(const struct pvmi_gate *g)
 {
     g->sleep(g->arg, true);
+    struct pvmi_gauges_wait outer = pvmi_gauges_begin(PVMC_GAUGES_MEETS, -1, -1);
     int rc = g->is_open(g->arg) ? 0 : wait_until(g->is_open, g->arg, PVMI_WAIT_FOREVER, true, g);
+    pvmi_gauges_end(&outer);
     g->sleep(g->arg, false);
     return pvmc_error_public(rc);
 }

@@ -9,6 +9,7 @@
 #include "libpvm/engine/buffer.h"
 #include "libpvm/base/call.h"
 #include "libpvm/base/compat.h"
+#include "libpvm/base/gauges.h"
 #include "libpvm/engine/handler.h"
 #include "libpvm/engine/inbox.h"
 #include "libpvm/engine/link.h"
@@ -141,11 +142,20 @@ static bool has_news(void *arg)
     return asks_program(s) ? pvmi_inbox_after(s->asked) != NULL : look(s);
 }
 
+/* Group calls receive in contexts of their own. */
+static enum pvmc_gauges_doing purpose_of(const struct search *s)
+{
+    uint32_t ctx = (uint32_t)s->wanted.ctx;
+    return ctx == PVMC_CTX_DG || ctx == PVMC_CTX_SG ? PVMC_GAUGES_MEETS : PVMC_GAUGES_RECEIVES;
+}
+
 /* A match function of the program wants to see all messages, so none is handed over directly. */
 static int wait_for(struct search *s, int64_t deadline_us)
 {
     struct pvmi_wanted *outer = pvmi_inbox_want(asks_program(s) ? NULL : &s->wanted);
+    struct pvmi_gauges_wait before = pvmi_gauges_begin(purpose_of(s), s->wanted.src, s->wanted.tag);
     int rc = pvmi_wait_for_message(has_news, s, deadline_us);
+    pvmi_gauges_end(&before);
     pvmi_inbox_want(outer);
     return s->wanted.m ? 0 : rc;
 }

@@ -96,6 +96,8 @@ static int send_by_daemon(struct pvmc_message *m, const int *tids, unsigned coun
         peer->tx_seq += frames;
         peer->daemon.tx_frames += frames;
         peer->daemon.tx_bytes += pvmc_message_bytes(m);
+        pvmi_gauges_route(NULL)->tx_messages++;
+        pvmi_gauges_route(NULL)->tx_bytes += pvmc_message_bytes(m);
         pvmi_route_consider(peer, frames, pvmc_message_bytes(m));
     }
     pvmi_handler_allow();
@@ -276,12 +278,14 @@ int pvmi_multicast(struct pvmc_message *m, int *tids, unsigned count)
     for (; c.count < count && !rc; c.count++)
         if (!(c.peers[c.count] = pvmi_peer_get((pvmc_tid)tids[c.count])))
             rc = PVMC_ENOMEM;
+    struct pvmi_gauges_wait outer = pvmi_gauges_begin(PVMC_GAUGES_SENDS, -1, m->tag);
     if (!rc)
         rc = pvmi_claim(&c);
     if (!rc) {
         rc = send_to_claimed(held, tids, count);
         pvmi_claim_end(&c);
     }
+    pvmi_gauges_end(&outer);
     free(c.peers);
     pvmc_message_unref(held);
     return rc;

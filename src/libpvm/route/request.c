@@ -1,16 +1,19 @@
 /* request.c - questions to the daemon: each is kept until the answer with its number comes. */
 #include "request.h"
 #include <stdlib.h>
+#include <unistd.h>
 #include <utlist.h>
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "core/message/proto.h"
+#include "libpvm/base/gauges.h"
 #include "libpvm/base/jump.h"
 #include "libpvm/base/lock.h"
 #include "manager.h"
 #include "send.h"
 #include "libpvm/base/task.h"
+#include "libpvm/engine/outbox.h"
 #include "libpvm/engine/wait.h"
 
 struct pending {
@@ -93,9 +96,26 @@ static int open_answer(struct pvmc_message *m, struct pvmi_answer *answer)
     return code;
 }
 
+/* The same in one frame, to which the descriptor is attached; it is closed. */
+static int send_with_descriptor(int tag, int32_t wid, struct pvmc_buf *body, int fd)
+{
+    const struct pvmc_envelope to = {.dst = PVMC_TID_DAEMON, .ctx = PVMC_CTX_TM, .tag = tag, .wid = wid};
+    return pvmi_outbox_put(&to, body, fd);
+}
+
 typedef int wait_function(pvmi_condition *done, void *arg, int64_t deadline_us);
 
-static int ask(int tag, struct pvmc_buf *body, struct pvmi_answer *answer, wait_function *wait, int64_t deadline_us)
+static int wait_for_daemon(struct pending *p, wait_function *wait, int64_t deadline_us)
+{
+    struct pvmi_gauges_wait outer = pvmi_gauges_begin(PVMC_GAUGES_ASKS, (int)PVMC_TID_DAEMON, -1);
+    int rc = wait(has_answer, p, deadline_us);
+    pvmi_gauges_end(&outer);
+    return rc;
+}
+
+/* fd: -1: none. */
+static int ask(int tag, struct pvmc_buf *body, int fd, struct pvmi_answer *answer, wait_function *wait,
+               int64_t deadline_us)
 {
     struct pending *p = begin_question(new_wid());
     if (answer)
@@ -103,11 +123,13 @@ static int ask(int tag, struct pvmc_buf *body, struct pvmi_answer *answer, wait_
     if (!p) {
         if (body)
             pvmc_buf_free(body);
+        if (fd >= 0)
+            close(fd);
         return PVMC_ENOMEM;
     }
-    int rc = send_body(tag, p->wid, body);
+    int rc = fd >= 0 ? send_with_descriptor(tag, p->wid, body, fd) : send_body(tag, p->wid, body);
     if (!rc)
-        rc = wait(has_answer, p, deadline_us);
+        rc = wait_for_daemon(p, wait, deadline_us);
     struct pvmc_message *m = p->answer;
     end_question(p);
     return m ? open_answer(m, answer) : rc;
@@ -170,8 +192,10 @@ int pvmi_request_manager(struct pvmc_message *m, struct pvmc_message **answer)
     p->manager = m->dst;
     p->tag = m->tag;
     int rc = pvmi_send_message(m);
+    struct pvmi_gauges_wait outer = pvmi_gauges_begin(PVMC_GAUGES_ASKS, (int)m->dst, m->tag);
     if (!rc)
         rc = wait_for_manager(p);
+    pvmi_gauges_end(&outer);
     if (!p->answer)
         abandon(p);
     *answer = p->answer;
@@ -200,7 +224,7 @@ static int ask_in_charge(int tag, struct pvmc_buf *body, struct pvmi_answer *ans
     int code;
     if (pvmi_task.manager && pvmi_manager_request(tag, body, answer, &code))
         return code;
-    return ask(tag, body, answer, wait, PVMI_WAIT_FOREVER);
+    return ask(tag, body, -1, answer, wait, PVMI_WAIT_FOREVER);
 }
 
 int pvmi_request(int tag, struct pvmc_buf *body, struct pvmi_answer *answer)
@@ -213,9 +237,9 @@ int pvmi_request_aside(int tag, struct pvmc_buf *body)
     return ask_in_charge(tag, body, NULL, pvmi_wait_for_message);
 }
 
-int pvmi_request_within(int tag, struct pvmc_buf *body, struct pvmi_answer *answer, int64_t limit_us)
+int pvmi_request_within(int tag, struct pvmc_buf *body, int fd, struct pvmi_answer *answer, int64_t limit_us)
 {
-    return ask(tag, body, answer, pvmi_wait_until, pvmc_clock_us() + limit_us);
+    return ask(tag, body, fd, answer, pvmi_wait_until, pvmc_clock_us() + limit_us);
 }
 
 int pvmi_answer_end(struct pvmi_answer *answer)

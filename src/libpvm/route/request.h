@@ -26,9 +26,9 @@ int pvmi_request_aside(int tag, struct pvmc_buf *body);
 
 /*
  * Like pvmi_request(), with a time limit, for questions that the daemon answers by itself: PVMC_ETIMEOUT after
- * limit_us.
+ * limit_us. fd (-1: none) goes along with a body that is not NULL, and is closed.
  */
-int pvmi_request_within(int tag, struct pvmc_buf *body, struct pvmi_answer *answer, int64_t limit_us);
+int pvmi_request_within(int tag, struct pvmc_buf *body, int fd, struct pvmi_answer *answer, int64_t limit_us);
 
 /*
  * Asks the resource manager, which must be known. 0 and its reply; PVMC_EUNREACHABLE when it has ended or is no longer

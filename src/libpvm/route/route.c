@@ -200,7 +200,8 @@ static void send_offer(struct pvmi_peer *p, const char *name, const uint8_t *blo
     pvmc_buf_put_u8(&body, 1);
     pvmc_buf_put_string(&body, name);
     pvmc_buf_put_blob(&body, blob, (size_t)length);
-    pvmi_outbox_put(p->tid, PVMC_CTX_TC, (int32_t)PVMC_TC_OFFER, &body, fd);
+    pvmi_outbox_put(&(struct pvmc_envelope){.dst = p->tid, .ctx = PVMC_CTX_TC, .tag = (int32_t)PVMC_TC_OFFER}, &body,
+                    fd);
 }
 
 /* Offers a link by one transport; false when that is impossible. */
@@ -324,7 +325,8 @@ static void send_answer(struct pvmi_peer *p, uint32_t number, int code, const ch
     pvmc_buf_put_i32(&body, code);
     pvmc_buf_put_string(&body, name);
     pvmc_buf_put_blob(&body, reply, (size_t)length);
-    pvmi_outbox_put(p->tid, PVMC_CTX_TC, (int32_t)PVMC_TC_ANSWER, &body, -1);
+    pvmi_outbox_put(&(struct pvmc_envelope){.dst = p->tid, .ctx = PVMC_CTX_TC, .tag = (int32_t)PVMC_TC_ANSWER}, &body,
+                    -1);
 }
 
 /*
@@ -409,7 +411,8 @@ static void tell_loss(struct pvmi_link *l, int reason)
     pvmc_buf_init(&body);
     pvmc_buf_put_u32(&body, l->attempt);
     pvmc_buf_put_u8(&body, 0);
-    pvmi_outbox_put(l->peer->tid, PVMC_CTX_TC, (int32_t)PVMC_TC_OFFER, &body, -1);
+    pvmi_outbox_put(&(struct pvmc_envelope){.dst = l->peer->tid, .ctx = PVMC_CTX_TC, .tag = (int32_t)PVMC_TC_OFFER},
+                    &body, -1);
 }
 
 /* The peer has reported the loss. Returns whether there still was such a link. */
@@ -577,7 +580,8 @@ static int watch_ends(const pvmc_tid *tids, uint32_t count)
     pvmc_buf_put_u32(&body, count);
     for (uint32_t i = 0; i < count; i++)
         pvmc_buf_put_u32(&body, tids[i]);
-    return pvmi_outbox_put(PVMC_TID_DAEMON, PVMC_CTX_TM, (int32_t)PVMC_TM_NOTIFY, &body, -1);
+    const struct pvmc_envelope to = {.dst = PVMC_TID_DAEMON, .ctx = PVMC_CTX_TM, .tag = (int32_t)PVMC_TM_NOTIFY};
+    return pvmi_outbox_put(&to, &body, -1);
 }
 
 void pvmi_route_watch_end(pvmc_tid tid)

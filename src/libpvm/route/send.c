@@ -59,7 +59,7 @@ static inline bool send_at_once(struct pvmc_message *m, struct pvmi_peer *p)
         rc = send_one_frame(l, m, p->tx_seq);
     if (__builtin_expect(rc, 0))
         return false;
-    pvmi_transfer_count(p, l, (uint32_t)m->length);
+    pvmi_transfer_count(p, l, (uint32_t)m->length, true);
     return true;
 }
 
@@ -103,7 +103,7 @@ static __attribute__((noinline)) bool send_kept(struct pvmc_message *m, struct p
         p->refusals += *rc == PVMC_EAGAIN;
         return false;
     }
-    pvmi_transfer_count(p, l, (uint32_t)m->length);
+    pvmi_transfer_count(p, l, (uint32_t)m->length, true);
     if (!pvmi_transfer_is_settled(p, l))
         *rc = send_to_peer(m, p, true);
     return true;

@@ -67,7 +67,7 @@ int pvmi_transfer_note(struct pvmi_transfer *t, const struct pvmi_link *l, struc
     t->offset += f->h.length;
     t->whole = pvmc_frame_is_last(&f->h);
     if (t->peer)
-        pvmi_transfer_count(t->peer, l, f->h.length);
+        pvmi_transfer_count(t->peer, l, f->h.length, t->whole);
     return !f->mem && f->h.length && f->refs > 1 ? remember(t, f) : 0;
 }
 
@@ -158,7 +158,7 @@ void pvmi_transfer_end(struct pvmi_transfer *t)
 }
 
 /* Sends the rest and waits for room. */
-static int finish_waiting(struct pvmi_transfer *t)
+static int send_and_wait(struct pvmi_transfer *t)
 {
     int rc;
     while ((rc = pvmi_transfer_advance(t)) == PVMC_EAGAIN) {
@@ -168,6 +168,14 @@ static int finish_waiting(struct pvmi_transfer *t)
     }
     if (!rc && !pvmi_transfer_is_released(t))
         rc = pvmi_wait_until(pvmi_transfer_is_released, t, PVMI_WAIT_FOREVER);
+    return rc;
+}
+
+static int finish_waiting(struct pvmi_transfer *t)
+{
+    struct pvmi_gauges_wait outer = pvmi_gauges_begin(PVMC_GAUGES_SENDS, (int)t->dst, t->m->tag);
+    int rc = send_and_wait(t);
+    pvmi_gauges_end(&outer);
     return rc;
 }
 

@@ -82,13 +82,16 @@ int pvmi_transfer_note(struct pvmi_transfer *t, const struct pvmi_link *l, struc
 /* Sends the next frame, if there is room. 0, PVMC_EAGAIN or an error. */
 int pvmi_transfer_send(struct pvmi_transfer *t);
 
-/* Counts a frame to p, of `length` bytes, that the link has accepted. */
-static inline void pvmi_transfer_count(struct pvmi_peer *p, const struct pvmi_link *l, uint32_t length)
+/* Counts a frame to p, of `length` bytes, that the link has accepted; `last`: with it a message is complete. */
+static inline void pvmi_transfer_count(struct pvmi_peer *p, const struct pvmi_link *l, uint32_t length, bool last)
 {
     struct pvmi_traffic *traffic = l->peer ? &p->direct : &p->daemon;
+    struct pvmc_gauges_route *shown = l->carrier->shown;
     p->tx_seq++;
     traffic->tx_frames++;
     traffic->tx_bytes += length;
+    shown->tx_messages += last;
+    shown->tx_bytes += length;
 }
 
 #endif

@@ -1,4 +1,5 @@
 /* page.c - the metrics themselves. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "pvmd/base/self.h"
 #include "pvmd/base/stats.h"
 #include "pvmd/net/link.h"
+#include "pvmd/tasks/gauges.h"
 #include "pvmd/tasks/tasks.h"
 #include "writer.h"
 #include "pvm3.h"
@@ -100,6 +102,39 @@ static void put_relay(const struct pvmd_metrics_writer *w)
     put_counter(w, "dpvm_refused_connections", "Connections refused, or closed for bad behaviour.", (double)s->refused);
 }
 
+struct transport_sample {
+    const char *name;
+    struct pvmc_gauges_route sum;
+};
+
+/* A counter with a sample for each transport that tasks link directly. */
+static void put_direct(const struct pvmd_metrics_writer *w, const char *name, const char *help,
+                       const struct transport_sample *samples, size_t field)
+{
+    pvmd_metrics_family(w, name, PVMD_METRICS_COUNTER, help);
+    for (unsigned i = PVMC_GAUGES_daemon + 1; i < PVMC_GAUGES_ROUTE_COUNT; i++)
+        pvmd_metrics_counter(w, name, "transport", samples[i].name,
+                             (double)*(const uint64_t *)((const char *)&samples[i].sum + field));
+}
+
+/* Messages that pass no daemon, as the tasks of this host count them. */
+static void put_direct_links(const struct pvmd_metrics_writer *w)
+{
+    struct transport_sample samples[] = {
+#define X(route) {#route, pvmd_gauges_sum(PVMC_GAUGES_##route)},
+        PVMC_GAUGES_ROUTES(X)
+#undef X
+    };
+#define FIELD(name) offsetof(struct pvmc_gauges_route, name)
+    put_direct(w, "dpvm_direct_sent_messages", "Messages that tasks of this host have sent by direct links.", samples,
+               FIELD(tx_messages));
+    put_direct(w, "dpvm_direct_sent_bytes", "Payload bytes of these messages.", samples, FIELD(tx_bytes));
+    put_direct(w, "dpvm_direct_received_messages", "Messages that tasks of this host have received by direct links.",
+               samples, FIELD(rx_messages));
+    put_direct(w, "dpvm_direct_received_bytes", "Payload bytes of these messages.", samples, FIELD(rx_bytes));
+#undef FIELD
+}
+
 /* A gauge with a sample for each other host to which there is a link. */
 static void put_links_of(const struct pvmd_metrics_writer *w, const char *name, const char *help,
                          double (*level)(const struct pvmd_link_figures *f))
@@ -174,6 +209,7 @@ char *pvmd_metrics_page(bool open_metrics, size_t *length)
     put_machine(&w);
     put_tasks(&w);
     put_relay(&w);
+    put_direct_links(&w);
     put_links(&w);
     put_process(&w);
     pvmd_metrics_end(&w);

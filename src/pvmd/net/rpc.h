@@ -39,7 +39,8 @@ enum pvmd_dm {
     PVMD_DM_CONTEXT_FREE,
     PVMD_DM_MANAGER, /* petition: replaces the resource manager */
     PVMD_DM_INPUT,   /* standard input for a task */
-    PVMD_DM_LAST = PVMD_DM_INPUT,
+    PVMD_DM_USAGE,   /* what this host and its tasks are doing */
+    PVMD_DM_LAST = PVMD_DM_USAGE,
 };
 
 /* A request that waits for its answer. A handler may copy it by value and answer later. */

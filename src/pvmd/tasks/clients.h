@@ -35,6 +35,7 @@ struct pvmd_client {
     pid_t pid;                      /* as the kernel says */
     struct pvmc_frame *rx;          /* the incoming frame */
     struct pvmd_reassembly request; /* the incoming request */
+    int descriptor;                 /* that came with it, while it is handled; -1: none */
     struct pvmc_frame *farewell;    /* the answer to TM_EXIT while the socket is full */
     ev_timer limit;                 /* for the states NEW, LEFT and OTHER */
     struct pvmc_bypass told;        /* its traffic as last reported by virtual_time.c */

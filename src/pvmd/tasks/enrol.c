@@ -9,6 +9,7 @@
 #include "core/message/proto.h"
 #include "pvmd/base/self.h"
 #include "pvmd/base/events.h"
+#include "gauges.h"
 #include "request.h"
 
 struct introduction {
@@ -92,6 +93,7 @@ static int enrol(struct pvmd_client *c, const struct pvmd_request *r, struct int
     task->flags |= PVMD_TASK_CONNECTED;
     if (c->pid > 0)
         task->pid = c->pid;
+    task->gauges = pvmd_gauges_open(c->descriptor);
     pvmd_client_enrolled(c, task, answer);
     pvmc_failpoint_done(PVMC_FAILPOINT_TASK_ENROL);
     pvmd_tell_task_enrolled(task);

@@ -52,6 +52,7 @@ static struct row rows[] = {
     ROW(REGISTER, TASK, 2, 2),
     ROW(SIBLINGS, TASK, 4, 1 * MIB + 4),
     ROW(INPUT, TASK, 8, 8 + PVMC_INPUT_MAX),
+    ROW(USAGE, TASK, 4, 4),
 };
 
 static struct row *row_of(int32_t tag)
@@ -133,6 +134,7 @@ void pvmd_request_frame(struct pvmd_client *c, const struct pvmc_frame *f)
 {
     struct pvmc_message *whole;
     int rc = pvmd_reassembly_add(&c->request, f, &whole);
+    c->descriptor = f->fd;
     if (rc)
         pvmd_client_refuse(c, pvmc_error_text(rc));
     else if (whole)

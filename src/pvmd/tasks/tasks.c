@@ -8,6 +8,7 @@
 #include "core/fault/failpoint.h"
 #include "core/log.h"
 #include "clients.h"
+#include "gauges.h"
 #include "pvmd/base/events.h"
 #include "pvmd/base/self.h"
 #include "pvmd/base/sweeper.h"
@@ -106,6 +107,8 @@ static void cut_off(struct pvmd_task *task)
 {
     const unsigned past = PVMD_TASK_HOSTER | PVMD_TASK_RM | PVMD_TASK_TASKER | PVMD_TASK_CONNECTED;
     pvmd_tell_task_left(task);
+    pvmd_gauges_close(task->gauges);
+    task->gauges = NULL;
     task->was_tasker = false;
     task->ep = NULL;
     task->cookie = 0;
@@ -155,6 +158,7 @@ void pvmd_tasks_stop(void)
         pvmd_queue_clear(&task->queue);
         pvmd_overrun_clear(task);
         free(task->unfinished.latest);
+        pvmd_gauges_close(task->gauges);
         free(task->name);
         free(task);
     }

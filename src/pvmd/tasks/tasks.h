@@ -66,6 +66,7 @@ struct pvmd_task {
     int status, times[4]; /* of its ended process, as far as known: wait status; seconds and microseconds of user and
                              system time */
     bool running;         /* we started its process, which has not ended */
+    struct pvmd_gauges *gauges; /* NULL: it shows none */
 };
 
 /* Whether this daemon, or a tasker for it, has started its process. */

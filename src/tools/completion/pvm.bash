@@ -63,13 +63,16 @@ _dpvm_console() {
     done
     case $command:$prev in
     run:*) _dpvm_run ;;
+    top:-s | top:--sort) _dpvm_offer cpu memory messages sent received queue wait tid host name ;;
+    top:*) _dpvm_options "$program" top ;;
+    doctor:*) if [[ $cur == -* ]]; then _dpvm_options "$program" doctor; else _dpvm_hosts; fi ;;
     :-f | :--file) _dpvm_files ;;
     :-[cdn] | :--command | :--debug | :--name) ;;
     :*)
         if [[ $cur == -* ]]; then
             _dpvm_options "$program"
         else
-            _dpvm_offer $commands run
+            _dpvm_offer $commands run top doctor
             _dpvm_files # a hostfile
         fi
         ;;

@@ -44,6 +44,9 @@ same "files" "a-folder a-trace another " "$(offered pvm-trace summary a)"
 same "words of an option" "journal " "$(offered pvmd3 --log = j)"
 has "options" "--transports " "$(offered "$DPVM_BIN/pvm-perf" --)"
 has "options of pvm run" "--hostfile " "$(offered "$DPVM_BIN/pvm" run --h)"
+has "options of pvm top" "--filter " "$(offered "$DPVM_BIN/pvm" top --f)"
+has "keys of pvm top" "received " "$(offered "$DPVM_BIN/pvm" top --sort rec)"
+has "options of pvm doctor" "--quiet " "$(offered "$DPVM_BIN/pvm" doctor --q)"
 same "signals" "TERM " "$(offered pvm sig TERM)"
 pvm -c help
 for file in pvm.bash _pvm; do
