@@ -8,6 +8,7 @@
  *   bcast   the same to a group
  *   stall   the task on the next host stops: time advances for the others, and the task sees an error when it continues
  *   near    mcast, with another receiver on the master's own host, which needs no cells
+ *   groups  mcast, in turn to all receivers and to all but the last: the circuits of the two groups share links
  *
  * With `end` the network is killed after half of the messages; none may be lost.
  *
@@ -101,14 +102,16 @@ static void hand_on(int argc, char **argv)
     }
 }
 
+/* `half`: every second message is for the others only. */
 static void listen(int argc, char **argv)
 {
+    int step = argc > 1 && !strcmp(argv[1], "half") ? 2 : 1;
     tell_where();
     if (argc > 1 && !strcmp(argv[1], "bcast")) {
         CHECK(pvm_joingroup(GROUP) >= 0);
         check_send_int(pvm_parent(), TAG_SEEN, -1);
     }
-    for (int round = 0; round < rounds; round++) {
+    for (int round = 0; round < rounds; round += step) {
         receive_data(round);
         check_send_int(pvm_parent(), TAG_SEEN, round);
     }
@@ -173,17 +176,19 @@ static void run_ring(const int *tids, int count)
     }
 }
 
-static void run_spread(int *tids, int count, int by_group)
+static void run_spread(const char *what, int *tids, int count)
 {
+    bool by_group = !strcmp(what, "bcast"), in_turn = !strcmp(what, "groups");
     if (by_group) {
         CHECK(pvm_joingroup(GROUP) >= 0);
         await(tids, count, -1);
     }
     for (int round = 0; round < rounds; round++) {
+        int receivers = in_turn && round % 2 ? count - 1 : count;
         send_data(round);
         end_network(round);
-        CHECK_EQ(by_group ? pvm_bcast(GROUP, TAG_DATA) : pvm_mcast(tids, count, TAG_DATA), 0);
-        await(tids, count, round);
+        CHECK_EQ(by_group ? pvm_bcast(GROUP, TAG_DATA) : pvm_mcast(tids, receivers, TAG_DATA), 0);
+        await(tids, receivers, round);
     }
 }
 
@@ -221,6 +226,11 @@ static const char *role_for(const char *what, int host)
     return is_ring(what) ? "hand_on" : !strcmp(what, "stall") && host == 1 ? "stop" : "listen";
 }
 
+static const char *argument_for(const char *what, int host, int hosts)
+{
+    return !strcmp(what, "groups") && host == hosts - 1 ? "half" : what;
+}
+
 static void master(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "ring";
@@ -230,7 +240,7 @@ static void master(int argc, char **argv)
     take_route(what);
     add_hosts(hosts);
     for (int i = 1; i < hosts; i++, count++)
-        check_spawn(role_for(what, i), what, check_host_name(i), 1, &tids[count]);
+        check_spawn(role_for(what, i), argument_for(what, i, hosts), check_host_name(i), 1, &tids[count]);
     if (!strcmp(what, "near"))
         check_spawn("listen", what, check_host_name(0), 1, &tids[count++]);
     for (int i = 0; i < count; i++)
@@ -240,7 +250,7 @@ static void master(int argc, char **argv)
     else if (is_ring(what))
         run_ring(tids, count);
     else
-        run_spread(tids, count, !strcmp(what, "bcast"));
+        run_spread(what, tids, count);
     check_wait_exit(count, tids);
 }
 

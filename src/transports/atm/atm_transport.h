@@ -90,8 +90,8 @@ struct atm_transport {
     Atm_sap door_asap;
     struct atm_leaf *leaves;
     struct atm_tree trees[ATM_TREES_MAX];
-    uint64_t last_joint, tree_calls;
-    struct atm_joint *joint; /* the packet that is being assembled; NULL: each link sends its own */
+    uint64_t joints, tree_calls; /* counters */
+    struct atm_joint *joint;     /* the packet that is being assembled; NULL: each link sends its own */
     uint8_t packet[ATM_PACKET_MAX];
 };
 

@@ -9,7 +9,8 @@
  *   u8 version, u8 parts, u16 bytes of a part | part of link 1 | part of link 2 | ... | common bytes
  *
  * A packet leaves when all links have room for it. If a link does not answer, all trees are removed and each link
- * continues by itself, so none waits for another.
+ * continues by itself, so none waits for another. A link may be in several trees: the number of a frame names its tree,
+ * and no other tree sends it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -136,10 +137,23 @@ void pvmt_atm_trees_leave(struct atm_link *l)
 
 /* ---- in step ---- */
 
-/* Whether the same frame is next on all links, and each link has room for a packet of it. */
+/* A number for the next frame of a tree. Not 0. */
+static uint64_t number_for(const struct atm_tree *tree)
+{
+    return ++tree->t->joints * ATM_TREES_MAX + (uint64_t)(tree - tree->t->trees);
+}
+
+static bool is_of(uint64_t joint, const struct atm_tree *tree)
+{
+    return joint % ATM_TREES_MAX == (uint64_t)(tree - tree->t->trees);
+}
+
+/* Whether the same frame of this tree is next on all links, and each link has room for a packet of it. */
 static bool may_step(const struct atm_tree *tree)
 {
     uint64_t joint = tree->state == ATM_TREE_UP ? pvmt_frames_joint(&tree->links[0]->base.frames) : 0;
+    if (!is_of(joint, tree)) /* of a tree with more links, one of which has no room */
+        return false;
     for (unsigned i = 1; joint && i < tree->count; i++)
         if (pvmt_frames_joint(&tree->links[i]->base.frames) != joint)
             return false;
@@ -322,7 +336,7 @@ static void send_alone(struct atm_transport *t, struct atm_link *l, struct pvmc_
 static void send_group(struct atm_transport *t, struct group *g)
 {
     struct atm_tree *tree = g->count > 1 ? tree_for(t, g) : NULL;
-    uint64_t joint = ++t->last_joint;
+    uint64_t joint = tree ? number_for(tree) : 0;
     for (unsigned i = 0; i < g->count; i++)
         if (tree)
             pvmt_frames_send_jointly(&g->links[i]->base.frames, g->frames[i], joint, tree->bytes, t->base.now_us);
