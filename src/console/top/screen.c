@@ -16,7 +16,11 @@ static bool can_move_cursor(void)
 {
     int error;
 
-    return setupterm(NULL, STDOUT_FILENO, &error) == OK && tigetstr("cup") != NULL;
+    if (setupterm(NULL, STDOUT_FILENO, &error) != OK)
+        return false;
+    bool can = tigetstr("cup") != NULL;
+    del_curterm(cur_term);
+    return can;
 }
 
 bool screen_open(void)
