@@ -1,57 +1,37 @@
 /* server.c - where metrics are served, and when the server of http.h runs. */
 #include <ev.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "core/config.h"
 #include "core/error.h"
 #include "core/log.h"
-#include "http.h"
 #include "metrics.h"
 #include "pvmd/base/self.h"
 #include "transports/module.h"
-#include "wire/address.h"
-#include "wire/socket.h"
+#include "wire/http/http.h"
+#include "wire/http/place.h"
 
-#define MODULE   "libdpvm_metrics.so"
-#define LOOPBACK "127.0.0.1"
-#define WAITING  16
-#define TEXT_MAX 128
+#define CONNECTIONS_MAX   16
+#define SILENCE_MAX_S     10
+#define HEAD_MAX          (16 * 1024)
+#define BODY_MAX          (16 * 1024) /* nobody needs one */
+#define TYPE_OPEN_METRICS "application/openmetrics-text; version=1.0.0; charset=utf-8"
+#define TYPE_PROMETHEUS   "text/plain; version=0.0.4; charset=utf-8"
+#define TYPE_TEXT         "text/plain; charset=utf-8"
 
-static const struct pvmd_http *http;
-static struct pvmd_http_server *server; /* NULL: not served */
+enum { OK = 200, NOT_FOUND = 404, NOT_ALLOWED = 405 };
+
+static const struct pvmw_http *http;
+static struct pvmw_http_server *server; /* NULL: not served */
 static ev_io readable;
 static ev_timer due;
-
-/* "9480", "10.1.2.3:9480", "[fd00::1]:9480". 0, or PVMC_EFORMAT. */
-static int parse(const char *text, union pvmw_address *a)
-{
-    char ip[TEXT_MAX] = LOOPBACK;
-    const char *port = strrchr(text, ':');
-    if (port && port - text < TEXT_MAX)
-        snprintf(ip, sizeof ip, "%.*s", (int)(port - text), text);
-    port = port ? port + 1 : text;
-    size_t length = strlen(ip);
-    char *number = ip;
-    if (*ip == '[' && ip[length - 1] == ']') {
-        ip[length - 1] = '\0';
-        number++;
-    } else if (strchr(ip, ':')) {
-        return PVMC_EFORMAT; /* which part is the port? */
-    }
-    char *end;
-    unsigned long value = strtoul(port, &end, 10);
-    if (*end || *port < '0' || *port > '9' || value > UINT16_MAX)
-        return PVMC_EFORMAT;
-    return pvmw_address_parse(number, (uint16_t)value, a);
-}
 
 int pvmd_metrics_check(char *why, size_t size)
 {
     union pvmw_address a;
     const char *text = pvmc_config_text(PVMC_SETTING_METRICS);
-    if (!*text || !parse(text, &a))
+    if (!*text || !pvmw_http_place_parse(text, &a))
         return 0;
     snprintf(why, size,
              "not started: PVM_METRICS=%.100s: it must be a port of this host's loopback address, such as 9480, or an "
@@ -59,6 +39,47 @@ int pvmd_metrics_check(char *why, size_t size)
              text);
     return PVMC_EPARAM;
 }
+
+/* ---- pages ---- */
+
+static void say(struct pvmw_http_reply *reply, unsigned status, const char *text)
+{
+    *reply = (struct pvmw_http_reply){
+        .status = status, .type = TYPE_TEXT, .body = text, .body_bytes = strlen(text), .lasts = true};
+}
+
+static void send_metrics(const struct pvmw_http_request *request, struct pvmw_http_reply *reply)
+{
+    const char *accepted = http->value(request, PVMW_HTTP_HEADER, "Accept");
+    bool open_metrics = accepted && strstr(accepted, "application/openmetrics-text");
+    size_t length = 0;
+    char *page = pvmd_metrics_page(open_metrics, &length);
+    if (page)
+        *reply = (struct pvmw_http_reply){.status = OK,
+                                          .type = open_metrics ? TYPE_OPEN_METRICS : TYPE_PROMETHEUS,
+                                          .body = page,
+                                          .body_bytes = length,
+                                          .owned = true};
+}
+
+static void answer(void *arg, const struct pvmw_http_request *request, struct pvmw_http_reply *reply)
+{
+    static const struct pvmw_http_header allow = {"Allow", "GET, HEAD"};
+    (void)arg;
+    if (strcmp(request->method, "GET") && strcmp(request->method, "HEAD")) {
+        say(reply, NOT_ALLOWED, "Only GET and HEAD.\n");
+        reply->headers = &allow;
+        reply->header_count = 1;
+    } else if (!strcmp(request->path, "/metrics")) {
+        send_metrics(request, reply);
+    } else if (!strcmp(request->path, "/")) {
+        say(reply, OK, "A daemon of dpvm. Its metrics are at /metrics.\n");
+    } else {
+        say(reply, NOT_FOUND, "There is only /metrics.\n");
+    }
+}
+
+/* ---- the server in the daemon's loop ---- */
 
 static void serve(void)
 {
@@ -84,8 +105,13 @@ static void due_event(struct ev_loop *loop, ev_timer *w, int events)
 
 static void open_server(int fd, const union pvmw_address *a)
 {
+    static const struct pvmw_http_rules rules = {.connections_max = CONNECTIONS_MAX,
+                                                 .silence_max_s = SILENCE_MAX_S,
+                                                 .head_bytes_max = HEAD_MAX,
+                                                 .body_bytes_max = BODY_MAX,
+                                                 .answer = answer};
     char text[PVMW_ADDRESS_TEXT];
-    server = http->open(fd, pvmd_metrics_page);
+    server = http->open(fd, &rules);
     if (!server) {
         close(fd);
         pvmc_log(PVMC_LOG_WARNING, "no metrics: libmicrohttpd does not start");
@@ -103,17 +129,15 @@ void pvmd_metrics_start(void)
     union pvmw_address a;
     char why[512], text[PVMW_ADDRESS_TEXT];
     const char *setting = pvmc_config_text(PVMC_SETTING_METRICS);
-    if (!*setting || parse(setting, &a))
+    if (!*setting || pvmw_http_place_parse(setting, &a))
         return;
-    void *module = pvmt_module_load(MODULE, "PVM_METRICS", why, sizeof why);
-    http = module ? pvmt_module_symbol(module, PVMD_HTTP_SYMBOL) : NULL;
+    void *module = pvmt_module_load(PVMW_HTTP_MODULE, "PVM_METRICS", why, sizeof why);
+    http = module ? pvmt_module_symbol(module, PVMW_HTTP_SYMBOL) : NULL;
     if (!http) {
-        pvmc_log(PVMC_LOG_WARNING, "no metrics: %s", module ? MODULE " is none of ours" : why);
+        pvmc_log(PVMC_LOG_WARNING, "no metrics: %s", module ? PVMW_HTTP_MODULE " is none of ours" : why);
         return;
     }
-    unsigned port = pvmw_address_port(&a);
-    int fd = pvmw_socket_listen(
-        &a, &(struct pvmw_socket_listen){.backlog = WAITING, .low = port, .count = 1, .v4_too = true});
+    int fd = pvmw_http_place_listen(&a);
     if (fd < 0)
         pvmc_log(PVMC_LOG_WARNING, "no metrics: cannot listen at %s: %s. Choose another port with PVM_METRICS",
                  pvmw_address_text(&a, text), strerror(-fd));
