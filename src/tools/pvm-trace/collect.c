@@ -8,14 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/time.h>
 #include <unistd.h>
 #include "core/hash.h"
+#include "clock.h"
 #include "message.h"
 #include "record.h"
 
 enum {
-    SYNC_SAMPLES = 8,
     LOOK_MS = 200,
     LATECOMER_MS = 100,
     LOCK_LIMIT_MS = 5000,
@@ -53,13 +52,6 @@ static void on_terminate(int signal)
 {
     (void)signal;
     told_to_end = 1;
-}
-
-static int64_t now_us(void)
-{
-    struct timeval t;
-    gettimeofday(&t, NULL);
-    return t.tv_sec * INT64_C(1000000) + t.tv_usec;
 }
 
 /* ---- the mailbox entry by which tasks find the collector ---- */
@@ -123,24 +115,6 @@ static FILE *open_file(const char *path, char *why, size_t size)
 
 /* ---- hosts ---- */
 
-/* Offset of our clock from the host's. The answer with the shortest round trip is the most precise. */
-static int64_t clock_offset_us(int host)
-{
-    int64_t best_us = INT64_MAX, offset_us = 0;
-    for (int i = 0; i < SYNC_SAMPLES && host != pvm_tidtohost(collector.tid); i++) {
-        struct timeval there, delta;
-        int64_t before_us = now_us();
-        if (pvm_hostsync(host, &there, &delta) < 0)
-            break;
-        int64_t trip_us = now_us() - before_us;
-        if (trip_us < 0 || trip_us >= best_us)
-            continue;
-        best_us = trip_us;
-        offset_us = before_us + trip_us / 2 - (there.tv_sec * INT64_C(1000000) + there.tv_usec);
-    }
-    return offset_us;
-}
-
 static struct known *find(struct known *table, int tid)
 {
     struct known *k;
@@ -176,7 +150,8 @@ static void meet_host(int host)
             continue;
         char *name = strdup(hosts[i].hi_name), *arch = strdup(hosts[i].hi_arch);
         if (name && arch)
-            record_host(collector.file, host, name, arch, clock_offset_us(host));
+            record_host(collector.file, host, name, arch,
+                        host == pvm_tidtohost(collector.tid) ? 0 : clock_offset_us(host));
         free(name);
         free(arch);
         return;
@@ -292,7 +267,7 @@ static bool serve_one(int limit_ms)
     if (mid < 0)
         told_to_end = 1; /* the daemon has ended */
     if (mid > 0) {
-        collector.last_heard_us = now_us();
+        collector.last_heard_us = clock_now_us();
         handle_message(mid);
     }
     return mid > 0;
@@ -301,7 +276,7 @@ static bool serve_one(int limit_ms)
 /* Whether an EXPECTED task may still send events. */
 static bool somebody_is_expected(void)
 {
-    return collector.count[EXPECTED] > 0 && now_us() - collector.last_heard_us < EXPECTED_LIMIT_US;
+    return collector.count[EXPECTED] > 0 && clock_now_us() - collector.last_heard_us < EXPECTED_LIMIT_US;
 }
 
 /* No traced task is left. Withdraws the mailbox entry, so that a program that starts now gets its own collector. */
@@ -393,7 +368,7 @@ int collect(const char *path, int context)
     if (code < 0) {
         collector.failed = true;
     } else {
-        record_begin(collector.file, now_us());
+        record_begin(collector.file, clock_now_us());
         meet_host(pvm_tidtohost(collector.tid));
         meet_task(pvm_parent(), LIVING, NULL);
         serve();

@@ -68,20 +68,6 @@ static size_t add_message(struct pairs *p, const struct message *m)
 
 /* ---- sends ---- */
 
-static int64_t bytes_of_type(int64_t type)
-{
-    static const uint8_t bytes[] = {
-        [PVM_STR] = 1,    [PVM_BYTE] = 1,   [PVM_SHORT] = 2, [PVM_INT] = 4,    [PVM_FLOAT] = 4, [PVM_CPLX] = 8,
-        [PVM_DOUBLE] = 8, [PVM_DCPLX] = 16, [PVM_LONG] = 8,  [PVM_USHORT] = 2, [PVM_UINT] = 4,  [PVM_ULONG] = 8};
-    return type >= 0 && type < (int64_t)sizeof bytes ? bytes[type] : 1;
-}
-
-/* The length of a message, which events carry in 32 bits. */
-static int64_t bytes_of(const struct event *e)
-{
-    return event_number(e, TEV_DID_MNB, 0) & UINT32_MAX;
-}
-
 static void send_to(struct matcher *m, const struct call *c, int64_t destination)
 {
     const struct event *e = c->entry;
@@ -91,10 +77,8 @@ static void send_to(struct matcher *m, const struct call *c, int64_t destination
                            .destination = (int)destination,
                            .tag = (int)event_number(e, TEV_DID_MC, 0),
                            .context = (int)event_number(e, TEV_DID_MCX, 0),
-                           .bytes = bytes_of(e),
+                           .bytes = meaning_bytes(e),
                            .sent = c};
-    if (c->what == TEV_PSEND)
-        sent.bytes = event_number(e, TEV_DID_PC, 0) * bytes_of_type(event_number(e, TEV_DID_PDT, PVM_BYTE));
     struct key key = {sent.source, sent.destination, sent.tag, sent.context};
     struct queue *q = queue_of(&m->queues, &key, true);
     size_t index = add_message(m->pairs, &sent);
@@ -134,14 +118,7 @@ static void take_send(struct matcher *m, const struct call *c)
 static const struct event *received_event(const struct call *c)
 {
     const struct event *e = c->what == TEV_MHF_INVOKE ? c->entry : c->exit;
-    bool receives = c->what == TEV_RECV || c->what == TEV_NRECV || c->what == TEV_TRECV || c->what == TEV_PRECV ||
-                    c->what == TEV_MHF_INVOKE;
-    if (!receives || !e || event_number(e, TEV_DID_CC, 0) < 0)
-        return NULL;
-    if (c->what != TEV_PRECV && event_number(e, TEV_DID_MB, 0) <= 0)
-        return NULL;
-    bool of_the_system = event_number(e, TEV_DID_MC, 0) < 0; /* a message between libraries */
-    return event_number(e, TEV_DID_SRC, 0) <= 0 || of_the_system ? NULL : e;
+    return e && meaning_receives(e) ? e : NULL;
 }
 
 /* The sender's first broadcast that this receiver has not received yet. */
@@ -162,7 +139,7 @@ static void take_receive(struct matcher *m, const struct call *c)
                           .destination = m->timeline->tracks[c->track].task.tid,
                           .tag = (int)event_number(e, TEV_DID_MC, 0),
                           .context = (int)event_number(e, TEV_DID_MCX, 0),
-                          .bytes = bytes_of(e),
+                          .bytes = meaning_bytes(e),
                           .received = c};
     struct key key = {got.source, got.destination, got.tag, got.context};
     struct queue *heard, *q = queue_of(&m->queues, &key, false);

@@ -9,42 +9,6 @@ enum { DEPTH_MAX = 64, NAME_SHOWN_BYTES = 41 };
 
 #define NO_TRACK UINT32_MAX
 
-const char *const timeline_category_names[CATEGORY_COUNT] = {"computing", "packing",         "sending",
-                                                             "receiving", "group operation", "other call"};
-
-static const uint8_t categories[TEV_MAX + 1] = {
-    [TEV_PKBYTE... TEV_PKSTR] = CATEGORY_PACK,
-    [TEV_UPKBYTE... TEV_UPKSTR] = CATEGORY_PACK,
-    [TEV_PACKF] = CATEGORY_PACK,
-    [TEV_UNPACKF] = CATEGORY_PACK,
-    [TEV_INITSEND] = CATEGORY_PACK,
-    [TEV_MKBUF] = CATEGORY_PACK,
-    [TEV_FREEBUF] = CATEGORY_PACK,
-    [TEV_SEND] = CATEGORY_SEND,
-    [TEV_PSEND] = CATEGORY_SEND,
-    [TEV_MCAST] = CATEGORY_SEND,
-    [TEV_RECV] = CATEGORY_RECEIVE,
-    [TEV_NRECV] = CATEGORY_RECEIVE,
-    [TEV_TRECV] = CATEGORY_RECEIVE,
-    [TEV_PRECV] = CATEGORY_RECEIVE,
-    [TEV_PROBE] = CATEGORY_RECEIVE,
-    [TEV_BARRIER] = CATEGORY_GROUP,
-    [TEV_BCAST] = CATEGORY_GROUP,
-    [TEV_JOINGROUP] = CATEGORY_GROUP,
-    [TEV_LVGROUP] = CATEGORY_GROUP,
-    [TEV_GSIZE] = CATEGORY_GROUP,
-    [TEV_GETINST] = CATEGORY_GROUP,
-    [TEV_GETTID] = CATEGORY_GROUP,
-    [TEV_REDUCE] = CATEGORY_GROUP,
-    [TEV_GATHER] = CATEGORY_GROUP,
-    [TEV_SCATTER] = CATEGORY_GROUP,
-};
-
-enum category timeline_category(int what)
-{
-    return what <= TEV_MAX && categories[what] ? (enum category)categories[what] : CATEGORY_OTHER;
-}
-
 /* ---- tracks ---- */
 
 static int by_tid(const void *a, const void *b)

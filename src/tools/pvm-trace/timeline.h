@@ -5,17 +5,8 @@
 #ifndef TIMELINE_H
 #define TIMELINE_H
 
+#include "meaning.h"
 #include "trace.h"
-
-enum category {
-    CATEGORY_COMPUTE, /* the time between calls */
-    CATEGORY_PACK,
-    CATEGORY_SEND,
-    CATEGORY_RECEIVE,
-    CATEGORY_GROUP,
-    CATEGORY_OTHER,
-    CATEGORY_COUNT,
-};
 
 struct call {
     int64_t start_us, end_us;
@@ -44,9 +35,6 @@ struct timeline {
 /* The trace must outlive the timeline. */
 void timeline_make(const struct trace *t, struct timeline *out);
 void timeline_free(struct timeline *t);
-
-enum category timeline_category(int what);
-extern const char *const timeline_category_names[CATEGORY_COUNT];
 
 /* Writes a track's label, such as "name t40002", to text; returns text. */
 const char *timeline_label(const struct track *track, char *text, size_t size);

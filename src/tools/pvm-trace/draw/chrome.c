@@ -46,7 +46,7 @@ static void write_call(FILE *f, const struct timeline *t, const struct call *c)
     const struct trace_task *task = &t->tracks[c->track].task;
     begin(f, "X", task->host, task->tid);
     fprintf(f, ",\"ts\":%" PRId64 ",\"dur\":%" PRId64 ",\"name\":\"%s\",\"cat\":\"%s\",\"args\":{", c->start_us,
-            c->end_us - c->start_us, event_name(c->what), timeline_category_names[timeline_category(c->what)]);
+            c->end_us - c->start_us, event_name(c->what), meaning_category_names[meaning_category(c->what)]);
     if (c->entry)
         record_fields(f, c->entry, false);
     if (c->exit && c->exit->fields) {

@@ -110,7 +110,7 @@ static void define(FILE *f, const struct timeline *t)
           "4 m L message \"0 0 0\"\n",
           f);
     for (int what = 0; what <= TEV_MAX; what++) {
-        unsigned color = palette_calls[timeline_category(what)];
+        unsigned color = palette_calls[meaning_category(what)];
         fprintf(f, "4 s%d S %s \"%.3f %.3f %.3f\"\n", what, event_name(what), (color >> 16) / 255.0,
                 (color >> 8 & 255) / 255.0, (color & 255) / 255.0);
     }

@@ -121,7 +121,7 @@ static void write_names(struct writer *w)
     protobuf_uint(&w->packet, PACKET_SEQUENCE_FLAGS, INCREMENTAL_STATE_CLEARED);
     size_t data = protobuf_begin(&w->packet, PACKET_INTERNED_DATA);
     for (unsigned i = 0; i < CATEGORY_COUNT; i++)
-        intern(w, INTERNED_CATEGORIES, i + 1, timeline_category_names[i]);
+        intern(w, INTERNED_CATEGORIES, i + 1, meaning_category_names[i]);
     for (unsigned i = 0; i <= TEV_MAX; i++)
         intern(w, INTERNED_EVENTS, i + 1, event_name((int)i));
     intern(w, INTERNED_EVENTS, NAME_ARRIVAL, "arrival");
@@ -235,7 +235,7 @@ static uint64_t track_of(const struct writer *w, const struct call *c)
 static void begin_call(struct writer *w, const struct call *c)
 {
     struct open_event e = begin_event(w, c->start_us, SLICE_BEGIN, track_of(w, c));
-    protobuf_uint(&w->packet, EVENT_CATEGORY, timeline_category(c->what) + 1u);
+    protobuf_uint(&w->packet, EVENT_CATEGORY, meaning_category(c->what) + 1u);
     protobuf_uint(&w->packet, EVENT_NAME, c->what + 1u);
     write_arguments(w, c);
     for (size_t m = w->first_sent[c - w->timeline->calls]; m; m = w->next_sent[m - 1])

@@ -13,7 +13,7 @@ enum { LABEL_BYTES = 64, TEXT_BYTES = 32, TRACKS_MAX = 20000, MATRIX_TASKS = 12 
 static void add_time(struct summary_task *task, const struct call *c)
 {
     int64_t us = c->end_us - c->start_us;
-    enum category category = timeline_category(c->what);
+    enum category category = meaning_category(c->what);
     if (c->depth > 0) /* its outer call is counted */
         return;
     if (category == CATEGORY_RECEIVE)
@@ -29,14 +29,14 @@ static void add_waiting(struct summary_task *task, const struct message *m)
 {
     const struct call *c = m->received;
     int64_t until_us = m->sent->start_us < c->end_us ? m->sent->start_us : c->end_us;
-    if (timeline_category(c->what) == CATEGORY_RECEIVE && until_us > c->start_us)
+    if (meaning_category(c->what) == CATEGORY_RECEIVE && until_us > c->start_us)
         task->waiting_us += until_us - c->start_us;
 }
 
 /* Whether a receive found no message or did not return. */
 static bool in_vain(const struct call *c)
 {
-    if (timeline_category(c->what) != CATEGORY_RECEIVE || c->depth > 0)
+    if (meaning_category(c->what) != CATEGORY_RECEIVE || c->depth > 0)
         return false;
     return !c->exit || (c->what != TEV_PRECV && c->what != TEV_PROBE && event_number(c->exit, TEV_DID_MB, 0) <= 0);
 }

@@ -86,8 +86,8 @@ static void draw_legend(const struct picture *p)
         fprintf(
             p->f,
             "<rect x=\"%d\" y=\"64\" width=\"14\" height=\"12\" fill=\"#%06x\"/><text x=\"%d\" y=\"74\">%s</text>\n", x,
-            palette_calls[i], x + 20, timeline_category_names[i]);
-        x += 44 + 7 * (int)strlen(timeline_category_names[i]);
+            palette_calls[i], x + 20, meaning_category_names[i]);
+        x += 44 + 7 * (int)strlen(meaning_category_names[i]);
     }
     fprintf(p->f,
             "<path d=\"M%d 76L%d 65\" stroke=\"#1c2b36\" marker-end=\"url(#tip)\"/><text x=\"%d\" "
@@ -144,7 +144,7 @@ static void draw_call(const struct picture *p, const struct call *c)
     const struct event *e = c->exit && event_field(c->exit, TEV_DID_MNB) ? c->exit : c->entry;
     fprintf(p->f, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" fill=\"#%06x\"><title>%s %s", x,
             lane_y(p, c->track) + (p->lane - p->bar) / 2 + inset, fmax(width, 1), p->bar - 2 * inset,
-            palette_calls[timeline_category(c->what)], event_name(c->what),
+            palette_calls[meaning_category(c->what)], event_name(c->what),
             output_time((double)(c->end_us - c->start_us), time, sizeof time));
     if (event_field(e, TEV_DID_MNB) && event_number(e, TEV_DID_MNB, -1) >= 0)
         fprintf(p->f, ", %" PRId64 " bytes, tag %" PRId64, event_number(e, TEV_DID_MNB, 0),
@@ -159,7 +159,7 @@ static void add_narrow(const struct picture *p, const struct call *c, float *pix
     int at = (int)x;
     if (x < 0 || at >= p->width)
         return;
-    float *pixel = pixels + (size_t)at * CATEGORY_COUNT + timeline_category(c->what);
+    float *pixel = pixels + (size_t)at * CATEGORY_COUNT + meaning_category(c->what);
     *pixel += (float)fmax(end - x, 0.02); /* keep a call of no duration visible */
 }
 
