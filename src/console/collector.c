@@ -20,8 +20,7 @@ void collector_spare_console(void)
     Pvmtmask none;
 
     TEV_MASK_INIT(none);
-    if (collector_wanted())
-        pvm_settmask(PvmTaskSelf, none);
+    pvm_settmask(PvmTaskSelf, none);
 }
 
 void collector_trace_spawned(void)
@@ -30,8 +29,8 @@ void collector_trace_spawned(void)
     static int usual[3];
     static bool known;
 
-    for (int i = 0; !known && collector_wanted() && i < 3; i++)
-        usual[i] = pvm_getopt(options[i]); /* the values that libpvm set at enrolment */
+    for (int i = 0; !known && i < 3; i++)
+        usual[i] = pvm_getopt(options[i]); /* of PVM_TRACE or of a registered tracer, set by libpvm at enrolment */
     known = true;
     for (int i = 0; i < 3; i++)
         pvm_setopt(options[i], usual[i]);

@@ -48,6 +48,11 @@ static void on_terminate(int number)
     wake();
 }
 
+bool console_is_terminated(void)
+{
+    return terminated != 0;
+}
+
 static void catch_signal(int number, void (*handler)(int))
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
@@ -104,6 +109,7 @@ static void set_up(void)
 {
     pvm_setopt(PvmResvTids, 1);
     pvm_setopt(PvmNoReset, 1);
+    collector_spare_console();
     if (!collector_wanted())
         trace_set_up();
     console.context = pvm_newcontext();
@@ -129,7 +135,8 @@ int console_open(int argc, char **argv, bool *started)
         return code;
     pvm_setopt(PvmAutoErr, 0);
     pvm_setopt(PvmRoute, PvmDontRoute); /* before enrolment, to stay out of a simulated network */
-    collector_spare_console();
+    if (collector_wanted())
+        collector_spare_console();
     console.tid = pvm_mytid();
     if (console.tid == PvmBadParam) { /* a setting is wrong, whether a daemon runs or not */
         pvm_setopt(PvmAutoErr, 1);

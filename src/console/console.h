@@ -76,6 +76,9 @@ int console_halt(void);
 /* Counts SIGINTs in console_interrupts and lets them end waits, or restores the default action. */
 void console_catch_interrupts(bool on);
 
+/* Whether SIGTERM has come, from a user or from a daemon that is being halted. */
+bool console_is_terminated(void);
+
 /* Lets SIGUSR1 and SIGUSR2 end waits; console_take_signal() returns each once, and 0 if there is none. */
 void console_catch_user_signals(void);
 int console_take_signal(void);

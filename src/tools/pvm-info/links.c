@@ -24,8 +24,8 @@ static double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Sends the request, with the context and tag for the answer. 0 or a PvmXxx code. */
-static int ask(int tid, int context, int tag)
+/* The request has the context and tag for the answer. */
+int links_request(int tid, int context, int tag)
 {
     int old_context = pvm_setcontext(CONTEXT_CONTROL), reserved = pvm_setopt(PvmResvTids, 1);
     int old_buffer = pvm_setsbuf(0);
@@ -53,7 +53,7 @@ static void ask_if_possible(struct links_report *r, int context, int tag)
         r->status = LINKS_GONE;
     else if (code >= 0 && !(task[0].ti_flag & FLAG_CONNECTED))
         r->status = LINKS_STRANGE;
-    else if (code < 0 || (code = ask(r->tid, context, tag)) < 0)
+    else if (code < 0 || (code = links_request(r->tid, context, tag)) < 0)
         r->status = LINKS_FAILED;
     r->error = code;
 }
@@ -93,8 +93,7 @@ static bool read_peer(struct links_peer *p)
     return true;
 }
 
-/* Reads the answer in the active receive buffer. */
-static bool read_report(struct links_report *r)
+bool links_read(struct links_report *r)
 {
     int n = 0;
 
@@ -122,7 +121,7 @@ static void take_answer(struct links_report *reports, int n, int mid)
     for (int i = 0; i < n; i++)
         if (reports[i].tid == tid && reports[i].status == LINKS_LATE) {
             struct links_report *r = &reports[i];
-            r->status = read_report(r) ? LINKS_TOLD : LINKS_FAILED;
+            r->status = links_read(r) ? LINKS_TOLD : LINKS_FAILED;
             r->error = r->status == LINKS_TOLD ? 0 : PvmBadMsg;
             qsort(r->peers, (size_t)r->count, sizeof(*r->peers), by_tid);
         }

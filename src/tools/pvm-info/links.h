@@ -45,6 +45,13 @@ struct links_report {
  */
 void links_ask(struct links_report *reports, int n, double limit_s);
 
+/*
+ * The two halves of it, for those who must not wait: asks one task, 0 or a PvmXxx code; and reads its answer, a message
+ * with this context and tag, from the active receive buffer. False if that is malformed; to be freed in any case.
+ */
+int links_request(int tid, int context, int tag);
+bool links_read(struct links_report *report);
+
 void links_free(struct links_report *reports, int n);
 
 /* Why there is no answer, as a sentence that starts with the task; "" for LINKS_TOLD. Static storage. */
