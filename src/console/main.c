@@ -18,6 +18,7 @@
 #include "console/doctor/doctor.h"
 #include "console/run/run.h"
 #include "console/top/top.h"
+#include "console/web/web.h"
 
 enum { DAEMON_ARGUMENTS_MAX = 4 };
 
@@ -35,7 +36,7 @@ static const char doc[] =
     "may also follow at once: `pvm conf` is `pvm -c conf`, unless there is a file of this name, which is then a "
     "hostfile.\n"
     "The exit code is 0 on success, 1 if a command failed (not at a terminal), 2 for a wrong command line, and 3 "
-    "without a virtual machine.\nSee also: pvm run --help, pvm doctor --help, pvm top --help.";
+    "without a virtual machine.\nSee also: pvm run --help, pvm doctor --help, pvm top --help, pvm web --help.";
 
 static const struct argp_option option_table[] = {
     {"command", 'c', "COMMANDS", 0, "Run these commands, separated by ';', and exit", 0},
@@ -60,7 +61,7 @@ static void add_daemon_argument(const char *option, char *value, struct argp_sta
 /* A word that is no file may be meant as one that makes pvm do something else. */
 static void refuse_misspelt(const char *word, struct argp_state *state)
 {
-    static const char *const words[] = {"run", "doctor", "top"};
+    static const char *const words[] = {"run", "doctor", "top", "web"};
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && access(word, F_OK) != 0; i++)
         if (pvmc_guess_distance(word, words[i]) <= strlen(words[i]) / 3)
@@ -310,6 +311,10 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "top") == 0) {
         argv[1] = (char *)"pvm top";
         return top_main(argc - 1, argv + 1);
+    }
+    if (argc > 1 && strcmp(argv[1], "web") == 0) {
+        argv[1] = (char *)"pvm web";
+        return web_main(argc - 1, argv + 1);
     }
     if (is_command(argc, argv))
         return run_command_line(argc, argv);
