@@ -196,6 +196,13 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS console/doctor.sh
 file(STRINGS console/doctor.sh cases REGEX "^case_[a-z_]+\\(\\)")
 list(TRANSFORM cases REPLACE "^case_([a-z_]+).*" "\\1")
 machine_test(console/doctor.sh CASES ${cases} ENVIRONMENT ${bin})
+set(web ${bin} DPVM_WEB_ACTOR=$<TARGET_FILE:machine_web_actor> DPVM_SHOTS=${CMAKE_CURRENT_BINARY_DIR}/web/shots)
+foreach(script page door)
+  machine_test(web/${script}.sh LIMIT 300 ENVIRONMENT ${web} LABELS long)
+endforeach()
+if(NOT DPVM_SANITIZE) # a thousand tasks
+  machine_test(web/crowd.sh LIMIT 300 ALONE ENVIRONMENT ${web} LABELS long)
+endif()
 machine_test(perf/perf AS pairs HOSTS 1 2 ARGS $<TARGET_FILE:pvm-perf> pairs LIMIT 200)
 machine_test(perf/perf AS crowd HOSTS 1 2 ARGS $<TARGET_FILE:pvm-perf> crowd LIMIT 200)
 machine_test(perf/perf AS ends HOSTS 1 ARGS $<TARGET_FILE:pvm-perf> ends LIMIT 200)
