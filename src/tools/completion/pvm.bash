@@ -65,6 +65,7 @@ _dpvm_console() {
     run:*) _dpvm_run ;;
     top:-s | top:--sort) _dpvm_offer cpu memory messages sent received queue wait tid host name ;;
     top:*) _dpvm_options "$program" top ;;
+    web:*) _dpvm_options "$program" web ;;
     doctor:*) if [[ $cur == -* ]]; then _dpvm_options "$program" doctor; else _dpvm_hosts; fi ;;
     :-f | :--file) _dpvm_files ;;
     :-[cdn] | :--command | :--debug | :--name) ;;
@@ -72,7 +73,7 @@ _dpvm_console() {
         if [[ $cur == -* ]]; then
             _dpvm_options "$program"
         else
-            _dpvm_offer $commands run top doctor
+            _dpvm_offer $commands run top web doctor
             _dpvm_files # a hostfile
         fi
         ;;
