@@ -1,4 +1,4 @@
-"""door.py closed|control|many|slow PORT TOKEN - see door.sh."""
+"""door.py closed|traced|control|many|slow PORT TOKEN - see door.sh."""
 import http.client
 import json
 import socket
@@ -102,6 +102,12 @@ def check_read_only():
             check(f"{action} without --control", answer.status == 403 and "without --control" in data.decode(), (answer.status, data))
     time.sleep(1.5) # a wrong server would have done it by now
     check("nothing has happened", [t["tid"] for t in state()["tasks"]] == before and len(state()["hosts"]) == 1, state()["tasks"])
+
+
+def check_traced():
+    eventually("what pvm run starts is traced", lambda: any(t["traced"] and t["name"].endswith("actor") for t in state()["tasks"]))
+    consoles = [t for t in state()["tasks"] if t["name"] == "pvm" and t["traced"]]
+    check("consoles are not", not consoles, consoles)
 
 
 def check_control():
@@ -218,6 +224,8 @@ if what == "closed":
     check_no_byte()
     check_entrance()
     check_read_only()
+elif what == "traced":
+    check_traced()
 elif what == "control":
     check_control()
 elif what == "many":

@@ -9,6 +9,9 @@ program flood 'while :; do printf "%01000d\n" 1; done'
 
 start_web
 /usr/bin/python3 "$here/door.py" closed "$port" "$token" || fail "read-only: see above"
+limit=60 pvm run "$DPVM_WEB_ACTOR" 0 none # leads nobody
+same "pvm run beside pvm web" 0 "$code"
+/usr/bin/python3 "$here/door.py" traced "$port" "$token" || fail "tracing of pvm run: see above"
 grep -rqF "$token" "$PVM_TMP" "/proc/$web_pid/cmdline" && fail "the token is in PVM_TMP or in the command line"
 end_web
 
