@@ -137,7 +137,7 @@ static void acknowledge(struct pvmt_datagram *t)
         if (l->dead)
             continue;
         pvmw_reliable_acknowledge(l->frames.reliable, t->now_us);
-        pvmw_timers_set(&t->timers, &l->timer, pvmw_reliable_due_us(l->frames.reliable));
+        pvmt_datagram_set_timer(l);
     }
     pvmt_datagram_flush(t);
 }

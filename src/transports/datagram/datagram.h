@@ -27,13 +27,14 @@ struct pvmt_datagram_link {
     struct pvmt_endpoint ep;
     struct pvmt_frames frames;
     struct pvmw_timer timer;
-    uint32_t own; /* incarnation: names this end to the peer */
-    bool up;      /* packets can be sent */
-    bool over;    /* the carrier has lost the peer: down() is due, with `reason` */
-    bool dead;    /* disconnected or down: freed after progress() if `told` is set */
-    bool told;    /* the owner has disconnected it */
-    bool touched; /* in the list of links to be settled */
-    bool owing;   /* in the list of links to be acknowledged before we sleep */
+    int64_t up_until_us; /* time limit for coming up, from when the peer is known on; INT64_MAX: none yet */
+    uint32_t own;        /* incarnation: names this end to the peer */
+    bool up;             /* packets can be sent */
+    bool over;           /* the carrier has lost the peer: down() is due, with `reason` */
+    bool dead;           /* disconnected or down: freed after progress() if `told` is set */
+    bool told;           /* the owner has disconnected it */
+    bool touched;        /* in the list of links to be settled */
+    bool owing;          /* in the list of links to be acknowledged before we sleep */
     int reason;
     UT_hash_handle hh; /* by own */
     struct pvmt_datagram_link *next_touched, *next_owing;
@@ -47,7 +48,7 @@ struct pvmt_datagram {
     int epoll_fd, timer_fd;
     int64_t timer_us;      /* expiry; 0: not set */
     int64_t now_us;        /* as of the current call */
-    int64_t dead_after_us; /* as in pvmw_reliable_settings */
+    int64_t dead_after_us; /* as in pvmw_reliable_settings; also how long a known peer's link may take to come up */
     struct pvmt_datagram_link *links, *graveyard, *touched, *owing;
     struct pvmt_datagram_link *last; /* receiver of the last packet */
     struct pvmw_timers timers;
@@ -121,7 +122,10 @@ void pvmt_datagram_wake_at(struct pvmt_datagram *t, int64_t due_us);
 /* The link of this incarnation, or NULL. */
 struct pvmt_datagram_link *pvmt_datagram_find(struct pvmt_datagram *t, uint32_t own);
 
-/* Creates the connection once the peer is known. 0 or PVMC_ENOMEM. */
+/*
+ * Creates the connection once the peer is known. 0 or PVMC_ENOMEM. If pvmt_datagram_up() does not follow in time, the
+ * link is lost: PVMC_ETIMEOUT.
+ */
 int pvmt_datagram_connect(struct pvmt_datagram_link *l, const struct pvmw_reliable_settings *settings, uint32_t peer);
 
 /* Packets can be sent from now on: sends the first probe. */
@@ -155,6 +159,9 @@ static inline void pvmt_datagram_enter(struct pvmt_datagram *t)
 
 /* Handles what is due: sends, calls back, sets the timer. Returns the number of events. */
 int pvmt_datagram_settle(struct pvmt_datagram_link *l);
+
+/* Sets the link's timer to when something is due next. */
+void pvmt_datagram_set_timer(struct pvmt_datagram_link *l);
 
 /* Frees the dead links that their owners have disconnected. */
 void pvmt_datagram_bury(struct pvmt_datagram *t);

@@ -109,6 +109,7 @@ static int make(struct pvmt_datagram *t, void *owner, struct pvmt_datagram_link 
     int rc = l ? draw_incarnation(t, &l->own) : PVMC_ENOMEM;
     if (!rc) {
         l->ep = (struct pvmt_endpoint){.transport = &t->transport, .owner = owner};
+        l->up_until_us = INT64_MAX;
         rc = PVMC_HASH_ADD(hh, t->links, own, l) ? 0 : PVMC_ENOMEM;
     }
     if (rc)
@@ -169,7 +170,13 @@ int pvmt_datagram_joined(struct pvmt_endpoint *ep, const uint8_t *reply, size_t 
 
 int pvmt_datagram_connect(struct pvmt_datagram_link *l, const struct pvmw_reliable_settings *settings, uint32_t peer)
 {
-    return pvmt_frames_open(&l->frames, &l->ep, settings, l->own, peer, transport_of(l)->carrier->emit);
+    const struct pvmt_datagram *t = transport_of(l);
+    int rc = pvmt_frames_open(&l->frames, &l->ep, settings, l->own, peer, t->carrier->emit);
+    if (rc)
+        return rc;
+    l->up_until_us = t->now_us + t->dead_after_us;
+    pvmt_datagram_set_timer(l);
+    return 0;
 }
 
 void pvmt_datagram_up(struct pvmt_datagram_link *l)
@@ -177,6 +184,12 @@ void pvmt_datagram_up(struct pvmt_datagram_link *l)
     l->up = true;
     pvmw_reliable_greet(l->frames.reliable, transport_of(l)->now_us);
     pvmt_datagram_touch(l);
+}
+
+void pvmt_datagram_set_timer(struct pvmt_datagram_link *l)
+{
+    int64_t due_us = l->up ? pvmw_reliable_due_us(l->frames.reliable) : l->up_until_us;
+    pvmw_timers_set(&transport_of(l)->timers, &l->timer, due_us);
 }
 
 /* ---- frames ---- */
@@ -193,7 +206,7 @@ int pvmt_datagram_send(struct pvmt_endpoint *ep, struct pvmc_frame *f)
         return rc;
     pvmt_datagram_flush(t); /* at once: an acknowledgement may free what it refers to at any time */
     if (!l->touched)
-        pvmw_timers_set(&t->timers, &l->timer, pvmw_reliable_due_us(l->frames.reliable));
+        pvmt_datagram_set_timer(l);
     return 0;
 }
 
@@ -224,10 +237,11 @@ int pvmt_datagram_settle(struct pvmt_datagram_link *l)
         return 1;
     if (n < 0 || l->over)
         return down(l, n < 0 ? reason : l->reason); /* the peer may have been lost while sending */
-    if (!l->up)
-        return n;
-    note_debt(l);
-    pvmw_timers_set(&t->timers, &l->timer, pvmw_reliable_due_us(l->frames.reliable));
+    if (!l->up && t->now_us >= l->up_until_us)
+        return down(l, PVMC_ETIMEOUT);
+    if (l->up)
+        note_debt(l);
+    pvmt_datagram_set_timer(l);
     return n;
 }
 
