@@ -195,5 +195,5 @@ void pairs_free(struct pairs *p)
 
 int64_t pairs_arrival_us(const struct message *m)
 {
-    return m->received->end_us > m->sent->start_us ? m->received->end_us : m->sent->start_us;
+    return m->received->end_us > m->sent->start_us ? m->received->end_us : m->sent->start_us + 1;
 }

@@ -27,7 +27,10 @@ struct pairs {
 void pairs_make(const struct timeline *t, struct pairs *out);
 void pairs_free(struct pairs *p);
 
-/* When a message was received, but not before it was sent. Only for messages with both ends. */
+/*
+ * When a message was received; always after the beginning of its send, although the clocks of two hosts agree only
+ * roughly. Only for messages with both ends.
+ */
 int64_t pairs_arrival_us(const struct message *m);
 
 #endif
