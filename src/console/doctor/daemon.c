@@ -16,6 +16,7 @@
 #include "core/version.h"
 #include "probe.h"
 #include "result.h"
+#include "tasks.h"
 #include "pvm3.h"
 
 enum { ANSWER_LIMIT_MS = 2000, LOG_HEAD_BYTES = 65536, EXIT_REFUSED = 1 };
@@ -97,6 +98,8 @@ static void judge_answer(json_t *results, pid_t pid)
     else
         result_add(results, "daemon", SEVERITY_OK, "", "runs (process %d) and answers%s%s", (int)pid,
                    *version != '\0' ? "; dpvm " : "", version);
+    if (error == 0 && !child.late && WIFEXITED(child.status) && WEXITSTATUS(child.status) == 0)
+        tasks_judge(results);
     child_free(&child);
 }
 

@@ -3,6 +3,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -151,6 +152,38 @@ static void catch_signals(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
+static bool is_of_tasks(const json_t *result)
+{
+    const char *name = json_string_value(json_object_get(result, "name"));
+
+    return name != NULL && strcmp(name, "tasks") == 0;
+}
+
+static bool has_tasks(const json_t *results)
+{
+    bool has = false;
+    size_t i;
+    json_t *result;
+
+    json_array_foreach(results, i, result) has = has || is_of_tasks(result);
+    return has;
+}
+
+/* The hosts of a machine all see the same tasks. */
+static void drop_tasks(json_t *hosts)
+{
+    size_t i;
+    json_t *host;
+
+    json_array_foreach(hosts, i, host)
+    {
+        json_t *results = json_object_get(host, "results");
+        for (size_t n = json_array_size(results); n-- > 0;)
+            if (is_of_tasks(json_array_get(results, n)))
+                json_array_remove(results, n);
+    }
+}
+
 /* The first child is this computer, the others are the hosts. */
 static void examine(json_t *report, struct child *children)
 {
@@ -171,6 +204,8 @@ static void examine(json_t *report, struct child *children)
         local_take(&children[0], results);
     for (int i = 0; i < options.host_count; i++)
         json_array_append_new(hosts, reach_take(&options.hosts[i]));
+    if (has_tasks(results))
+        drop_tasks(hosts);
 }
 
 static void print(json_t *report)

@@ -333,6 +333,21 @@ time.sleep(300)' "$PVM_TMP/pvmtmp000001.0" &
     rm "$PVM_TMP"/pvm*
 }
 
+# Tasks that wait for what cannot come.
+case_vain() {
+    pvm -n 127.0.0.1 -c 'add 127.0.0.2'
+    pvm -c "spawn ${DPVM_VAIN:?} orphan; spawn $DPVM_VAIN pair; spawn $DPVM_VAIN deaf"
+    sleep 8
+    trouble tasks warning "s for a message from t" "pvm kill t"
+    has "a sender that has ended" ", which has ended" "$(results tasks)"
+    has "two of a pair" "wait for each other" "$(results tasks)"
+    has "a receiver that does not receive" ", which does not receive (" "$(results tasks)"
+    same "each once" 3 "$(results tasks | wc -l)"
+    pvm -c reset
+    examine
+    same "nobody waits" "ok" "$(results tasks | cut -d'|' -f1)"
+}
+
 case_other_daemon() { # of another version, as its log tells
     pvm -c id
     sed -i 's/ dpvm [^,]*, PVM/ dpvm 0.0.1, PVM/' "$PVM_TMP/pvml.$user"
