@@ -6,7 +6,7 @@ import time
 from browser import VIEWS, Browser, end, machine_hosts, same_tasks
 
 OWN = "pvm web (this page)"
-WATCHED_S = 10
+WATCHED_S = 3
 
 
 def cpu_s(pid):
