@@ -196,7 +196,9 @@ static int advance_shared(struct pvmi_transfer *direct, unsigned count, bool wai
         if (rc)
             break;
         s = find_shared(direct, count); /* links may have ended */
-        rc = s.count > 1 && can_share_on(&s) ? send_shared_frame(&s) : PVMC_EAGAIN;
+        if (s.count < 2)
+            break;
+        rc = can_share_on(&s) ? send_shared_frame(&s) : PVMC_EAGAIN;
         if (rc == PVMC_EAGAIN && wait)
             rc = pvmi_wait_until(can_share_on, &s, PVMI_WAIT_FOREVER);
     }
