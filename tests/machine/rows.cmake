@@ -201,7 +201,7 @@ foreach(script page door)
   machine_test(web/${script}.sh LIMIT 300 ENVIRONMENT ${web} LABELS long)
 endforeach()
 if(NOT DPVM_SANITIZE) # a thousand tasks
-  machine_test(web/crowd.sh LIMIT 300 ALONE ENVIRONMENT ${web} LABELS long)
+  machine_test(web/crowd.sh LIMIT 300 ALONE ENVIRONMENT ${web} LABELS slow)
 endif()
 machine_test(perf/perf AS pairs HOSTS 1 2 ARGS $<TARGET_FILE:pvm-perf> pairs LIMIT 200)
 machine_test(perf/perf AS crowd HOSTS 1 2 ARGS $<TARGET_FILE:pvm-perf> crowd LIMIT 200)
