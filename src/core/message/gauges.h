@@ -22,6 +22,9 @@ enum pvmc_gauges_route_index {
         PVMC_GAUGES_ROUTE_COUNT
 };
 
+/* Their names, by index. */
+extern const char *const pvmc_gauges_route_names[PVMC_GAUGES_ROUTE_COUNT];
+
 /* Since enrolment. A message to several tasks counts once for each. */
 struct pvmc_gauges_route {
     uint64_t tx_messages, tx_bytes, rx_messages, rx_bytes;

@@ -43,13 +43,8 @@ void pvmi_gauges_close(void)
 
 struct pvmc_gauges_route *pvmi_gauges_route(const char *transport)
 {
-    static const char *const names[] = {
-#define X(name) #name,
-        PVMC_GAUGES_ROUTES(X)
-#undef X
-    };
     for (unsigned i = 0; transport && i < PVMC_GAUGES_ROUTE_COUNT; i++)
-        if (!strcmp(transport, names[i]))
+        if (!strcmp(transport, pvmc_gauges_route_names[i]))
             return &pvmi_gauges->routes[i];
     return &pvmi_gauges->routes[transport ? PVMC_GAUGES_other : PVMC_GAUGES_daemon];
 }

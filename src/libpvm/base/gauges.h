@@ -47,6 +47,13 @@ static inline void pvmi_gauges_end(const struct pvmi_gauges_wait *outer)
     g->since_us = outer->since_us;
 }
 
+/* The program has jumped out of its waits. */
+static inline void pvmi_gauges_undo(void)
+{
+    pvmi_gauges->doing = PVMC_GAUGES_WORKS;
+    pvmi_gauges->since_us = 0;
+}
+
 /* A wait goes to sleep, perhaps not for the first time. */
 static inline void pvmi_gauges_sleep(int64_t now_us)
 {

@@ -37,8 +37,9 @@ __attribute__((destructor)) static void free_shown_hosts(void)
     free_hosts(&shown_hosts);
 }
 
-static int read_hosts(struct pvmc_buf *b, struct host_list *l)
+static int read_hosts(struct pvmc_buf *b, void *arg)
 {
+    struct host_list *l = arg;
     uint32_t n = pvmc_buf_get_u32(b);
     if (n > PVMC_HOST_INDEX_MAX)
         return PVMC_EFORMAT;
@@ -58,16 +59,10 @@ static int read_hosts(struct pvmc_buf *b, struct host_list *l)
 
 static int ask_hosts(struct host_list *l)
 {
-    struct pvmi_answer answer;
     int rc = pvmi_task_need();
     if (rc)
         return rc;
-    rc = pvmi_request(PVMC_TM_CONFIG, NULL, &answer);
-    if (rc >= 0)
-        rc = read_hosts(&answer.body, l);
-    int end = pvmi_answer_end(&answer);
-    if (!rc)
-        rc = end;
+    rc = pvmi_request_read(PVMC_TM_CONFIG, NULL, read_hosts, l);
     if (rc)
         free_hosts(l);
     return rc;
@@ -159,8 +154,9 @@ __attribute__((destructor)) static void free_shown_tasks(void)
     free_tasks(&shown_tasks);
 }
 
-static int read_tasks(struct pvmc_buf *b, struct task_list *l)
+static int read_tasks(struct pvmc_buf *b, void *arg)
 {
+    struct task_list *l = arg;
     uint32_t n = pvmc_buf_get_u32(b);
     if (n > pvmc_buf_left(b) / 24)
         return PVMC_EFORMAT;
@@ -182,18 +178,12 @@ static int read_tasks(struct pvmc_buf *b, struct task_list *l)
 static int ask_tasks(int where, struct task_list *l)
 {
     struct pvmc_buf body;
-    struct pvmi_answer answer;
     int rc = pvmi_task_need();
     if (rc)
         return rc;
     pvmc_buf_init(&body);
     pvmc_buf_put_u32(&body, (uint32_t)where);
-    rc = pvmi_request(PVMC_TM_TASKS, &body, &answer);
-    if (rc >= 0)
-        rc = read_tasks(&answer.body, l);
-    int end = pvmi_answer_end(&answer);
-    if (!rc)
-        rc = end;
+    rc = pvmi_request_read(PVMC_TM_TASKS, &body, read_tasks, l);
     if (rc)
         free_tasks(l);
     return rc;

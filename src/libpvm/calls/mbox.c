@@ -289,8 +289,9 @@ static int read_class(struct pvmc_buf *b, struct pvmmboxinfo *c)
     return 0;
 }
 
-static int read_classes(struct pvmc_buf *b, struct classes *c)
+static int read_classes(struct pvmc_buf *b, void *arg)
 {
+    struct classes *c = arg;
     uint32_t n = pvmc_buf_get_u32(b);
     if (n > pvmc_buf_left(b) / 8)
         return PVMC_EFORMAT;
@@ -309,14 +310,8 @@ static int list_classes(const char *pattern, struct classes *c)
     if (rc)
         return rc;
     struct pvmc_buf body;
-    struct pvmi_answer answer;
     put_header(&body, PVMC_MAILBOX_NAMES, pattern);
-    rc = pvmi_request(PVMC_TM_MAILBOX, &body, &answer);
-    if (rc >= 0)
-        rc = read_classes(&answer.body, c);
-    int end = pvmi_answer_end(&answer);
-    if (!rc)
-        rc = end;
+    rc = pvmi_request_read(PVMC_TM_MAILBOX, &body, read_classes, c);
     if (rc)
         free_classes(c);
     return rc;

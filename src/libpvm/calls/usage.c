@@ -58,17 +58,12 @@ static long long get_count(struct pvmc_buf *b)
 
 static int read_routes(struct pvmc_buf *b, struct pvmtaskusage *t)
 {
-    static const char *const names[] = {
-#define X(name) #name,
-        PVMC_GAUGES_ROUTES(X)
-#undef X
-    };
     int rc, n = pvmc_buf_get_u8(b);
     t->tu_routes = room_for(b, (uint32_t)n, ROUTE_BYTES, sizeof *t->tu_routes, &rc);
     for (; !rc && t->tu_nroute < n; t->tu_nroute++) {
         struct pvmrouteusage *r = &t->tu_routes[t->tu_nroute];
         uint8_t route = pvmc_buf_get_u8(b);
-        r->ru_name = names[route < PVMC_GAUGES_ROUTE_COUNT ? route : PVMC_GAUGES_other];
+        r->ru_name = pvmc_gauges_route_names[route < PVMC_GAUGES_ROUTE_COUNT ? route : PVMC_GAUGES_other];
         r->ru_sent = get_count(b);
         r->ru_sent_bytes = get_count(b);
         r->ru_received = get_count(b);
@@ -127,8 +122,9 @@ static int read_host(struct pvmc_buf *b, struct pvmhostusage *h)
     return rc;
 }
 
-static int read_usage(struct pvmc_buf *b, struct usage *u)
+static int read_usage(struct pvmc_buf *b, void *arg)
 {
+    struct usage *u = arg;
     int rc;
     uint32_t n = pvmc_buf_get_u32(b);
     u->hosts = room_for(b, n, HOST_BYTES, sizeof *u->hosts, &rc);
@@ -142,18 +138,12 @@ static int read_usage(struct pvmc_buf *b, struct usage *u)
 static int ask(int where, struct usage *u)
 {
     struct pvmc_buf body;
-    struct pvmi_answer answer;
     int rc = pvmi_task_need();
     if (rc)
         return rc;
     pvmc_buf_init(&body);
     pvmc_buf_put_u32(&body, (uint32_t)where);
-    rc = pvmi_request(PVMC_TM_USAGE, &body, &answer);
-    if (rc >= 0)
-        rc = read_usage(&answer.body, u);
-    int end = pvmi_answer_end(&answer);
-    if (!rc)
-        rc = end;
+    rc = pvmi_request_read(PVMC_TM_USAGE, &body, read_usage, u);
     if (rc)
         free_usage(u);
     return rc;

@@ -99,7 +99,7 @@ static void undo(unsigned level, struct pvmi_wanted *wanted, struct pvmi_wanted 
     pvmi_inbox_undo(wanted);
     pvmi_offer_receive = offered; /* a partly received message continues in that place, and then goes to the inbox */
     pvmi_wait_undo();
-    pvmi_gauges_begin(PVMC_GAUGES_WORKS, -1, -1);
+    pvmi_gauges_undo();
     pvmi_request_undo(level);
     pvmi_transfer_abandon(level);
     pvmi_enrol_undo();

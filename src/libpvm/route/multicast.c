@@ -96,8 +96,8 @@ static int send_by_daemon(struct pvmc_message *m, const int *tids, unsigned coun
         peer->tx_seq += frames;
         peer->daemon.tx_frames += frames;
         peer->daemon.tx_bytes += pvmc_message_bytes(m);
-        pvmi_gauges_route(NULL)->tx_messages++;
-        pvmi_gauges_route(NULL)->tx_bytes += pvmc_message_bytes(m);
+        pvmi_gauges->routes[PVMC_GAUGES_daemon].tx_messages++;
+        pvmi_gauges->routes[PVMC_GAUGES_daemon].tx_bytes += pvmc_message_bytes(m);
         pvmi_route_consider(peer, frames, pvmc_message_bytes(m));
     }
     pvmi_handler_allow();

@@ -232,6 +232,16 @@ int pvmi_request(int tag, struct pvmc_buf *body, struct pvmi_answer *answer)
     return ask_in_charge(tag, body, answer, pvmi_wait_until);
 }
 
+int pvmi_request_read(int tag, struct pvmc_buf *body, int (*read)(struct pvmc_buf *answer, void *arg), void *arg)
+{
+    struct pvmi_answer answer;
+    int rc = pvmi_request(tag, body, &answer);
+    if (rc >= 0)
+        rc = read(&answer.body, arg);
+    int end = pvmi_answer_end(&answer);
+    return rc ? rc : end;
+}
+
 int pvmi_request_aside(int tag, struct pvmc_buf *body)
 {
     return ask_in_charge(tag, body, NULL, pvmi_wait_for_message);

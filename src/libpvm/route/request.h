@@ -21,6 +21,12 @@ struct pvmi_answer {
  */
 int pvmi_request(int tag, struct pvmc_buf *body, struct pvmi_answer *answer);
 
+/*
+ * Asks, and has the rest of the answer read by read(), unless its code is an error. 0, or the first error of the code,
+ * of read() and of pvmi_answer_end(); arg may then hold a part.
+ */
+int pvmi_request_read(int tag, struct pvmc_buf *body, int (*read)(struct pvmc_buf *answer, void *arg), void *arg);
+
 /* Like pvmi_request(), but receives no messages for the program meanwhile: for calls that do not wait in PVM. */
 int pvmi_request_aside(int tag, struct pvmc_buf *body);
 

@@ -102,36 +102,29 @@ static void put_relay(const struct pvmd_metrics_writer *w)
     put_counter(w, "dpvm_refused_connections", "Connections refused, or closed for bad behaviour.", (double)s->refused);
 }
 
-struct transport_sample {
-    const char *name;
-    struct pvmc_gauges_route sum;
-};
-
 /* A counter with a sample for each transport that tasks link directly. */
 static void put_direct(const struct pvmd_metrics_writer *w, const char *name, const char *help,
-                       const struct transport_sample *samples, size_t field)
+                       const struct pvmc_gauges_route *sums, size_t field)
 {
     pvmd_metrics_family(w, name, PVMD_METRICS_COUNTER, help);
     for (unsigned i = PVMC_GAUGES_daemon + 1; i < PVMC_GAUGES_ROUTE_COUNT; i++)
-        pvmd_metrics_counter(w, name, "transport", samples[i].name,
-                             (double)*(const uint64_t *)((const char *)&samples[i].sum + field));
+        pvmd_metrics_counter(w, name, "transport", pvmc_gauges_route_names[i],
+                             (double)*(const uint64_t *)((const char *)&sums[i] + field));
 }
 
 /* Messages that pass no daemon, as the tasks of this host count them. */
 static void put_direct_links(const struct pvmd_metrics_writer *w)
 {
-    struct transport_sample samples[] = {
-#define X(route) {#route, pvmd_gauges_sum(PVMC_GAUGES_##route)},
-        PVMC_GAUGES_ROUTES(X)
-#undef X
-    };
+    struct pvmc_gauges_route sums[PVMC_GAUGES_ROUTE_COUNT];
+    for (unsigned i = 0; i < PVMC_GAUGES_ROUTE_COUNT; i++)
+        sums[i] = pvmd_gauges_sum((enum pvmc_gauges_route_index)i);
 #define FIELD(name) offsetof(struct pvmc_gauges_route, name)
-    put_direct(w, "dpvm_direct_sent_messages", "Messages that tasks of this host have sent by direct links.", samples,
+    put_direct(w, "dpvm_direct_sent_messages", "Messages that tasks of this host have sent by direct links.", sums,
                FIELD(tx_messages));
-    put_direct(w, "dpvm_direct_sent_bytes", "Payload bytes of these messages.", samples, FIELD(tx_bytes));
+    put_direct(w, "dpvm_direct_sent_bytes", "Payload bytes of these messages.", sums, FIELD(tx_bytes));
     put_direct(w, "dpvm_direct_received_messages", "Messages that tasks of this host have received by direct links.",
-               samples, FIELD(rx_messages));
-    put_direct(w, "dpvm_direct_received_bytes", "Payload bytes of these messages.", samples, FIELD(rx_bytes));
+               sums, FIELD(rx_messages));
+    put_direct(w, "dpvm_direct_received_bytes", "Payload bytes of these messages.", sums, FIELD(rx_bytes));
 #undef FIELD
 }
 
