@@ -93,13 +93,12 @@ static void compare_host(struct sample_host *h, const struct sample *before, dou
 
 /* ---- taking a sample ---- */
 
-static void *checked(void *p)
+static char *copy_text(struct sample *s, const char *text)
 {
-    if (p == NULL) {
-        fputs("pvm: out of memory\n", stderr);
-        abort();
-    }
-    return p;
+    char *copy = strdup(text);
+
+    s->lacks_memory |= copy == NULL;
+    return copy;
 }
 
 static void take_task(struct sample *s, struct sample_host *h, const struct pvmtaskusage *u)
@@ -119,11 +118,14 @@ static void take_task(struct sample *s, struct sample_host *h, const struct pvmt
                               .waits_us = u->tu_waits_us,
                               .waiting = u->tu_waiting,
                               .waiting_bytes = u->tu_waiting_bytes,
-                              .queue_bytes = u->tu_queue_bytes,
-                              .route_count = u->tu_nroute};
-    t->routes = checked(malloc(bytes + 1));
-    memcpy(t->routes, u->tu_routes, bytes);
+                              .queue_bytes = u->tu_queue_bytes};
     h->tasks++;
+    t->routes = malloc(bytes + 1);
+    s->lacks_memory |= t->routes == NULL;
+    if (t->routes == NULL)
+        return;
+    memcpy(t->routes, u->tu_routes, bytes);
+    t->route_count = u->tu_nroute;
 }
 
 static void take_host(struct sample *s, const struct pvmhostusage *u, const char *name)
@@ -132,7 +134,7 @@ static void take_host(struct sample *s, const struct pvmhostusage *u, const char
 
     *h = (struct sample_host){.tid = u->hu_tid,
                               .processors = u->hu_processors,
-                              .name = checked(strdup(name)),
+                              .name = copy_text(s, name),
                               .load = u->hu_load,
                               .busy_us = u->hu_busy_us,
                               .memory_bytes = u->hu_memory_bytes,
@@ -150,17 +152,17 @@ static void take_usage(struct sample *s, const struct pvmhostusage *usage, int c
 
     for (int i = 0; i < count; i++)
         tasks += usage[i].hu_ntask;
-    s->hosts = checked(calloc((size_t)count + 1, sizeof(*s->hosts)));
-    s->tasks = checked(calloc((size_t)tasks + 1, sizeof(*s->tasks)));
-    for (int i = 0; i < count; i++)
+    s->hosts = calloc((size_t)count + 1, sizeof(*s->hosts));
+    s->tasks = calloc((size_t)tasks + 1, sizeof(*s->tasks));
+    s->lacks_memory = s->hosts == NULL || s->tasks == NULL;
+    for (int i = 0; i < count && !s->lacks_memory; i++)
         take_host(s, &usage[i], hosts != NULL ? host_name(hosts, host_count, usage[i].hu_tid) : "?");
 }
 
 static void index_tasks(struct sample *s)
 {
     for (int i = 0; i < s->task_count; i++)
-        if (!PVMC_HASH_ADD(hh, s->by_tid, tid, &s->tasks[i]))
-            checked(NULL);
+        s->lacks_memory |= !PVMC_HASH_ADD(hh, s->by_tid, tid, &s->tasks[i]);
 }
 
 /* Names and parents come from the list of tasks; a task that has come or gone in between has none. */
@@ -175,13 +177,13 @@ static void name_tasks(struct sample *s)
         struct sample_task *t;
         HASH_FIND_INT(s->by_tid, &infos[i].ti_tid, t);
         if (t != NULL && t->name == NULL) {
-            t->name = checked(strdup(infos[i].ti_a_out));
+            t->name = copy_text(s, infos[i].ti_a_out);
             t->parent = infos[i].ti_ptid;
         }
     }
     for (int i = 0; i < s->task_count; i++)
         if (s->tasks[i].name == NULL)
-            s->tasks[i].name = checked(strdup(""));
+            s->tasks[i].name = copy_text(s, "");
 }
 
 struct sample *sample_take(const struct sample *before, int *code)
@@ -192,12 +194,20 @@ struct sample *sample_take(const struct sample *before, int *code)
     *code = pvm_usage(0, &count, &usage);
     if (*code < 0)
         return NULL;
-    struct sample *s = checked(calloc(1, sizeof(*s)));
+    struct sample *s = calloc(1, sizeof(*s));
+    *code = s != NULL ? PvmOk : PvmNoMem;
+    if (s == NULL)
+        return NULL;
     s->at_us = pvmc_clock_us();
     s->seconds = before != NULL ? (double)(s->at_us - before->at_us) / 1e6 : 0;
     take_usage(s, usage, count);
     index_tasks(s);
     name_tasks(s);
+    if (s->lacks_memory) {
+        sample_free(s);
+        *code = PvmNoMem;
+        return NULL;
+    }
     for (int i = 0; i < s->task_count; i++)
         compare_task(&s->tasks[i], before, s->seconds);
     for (int i = 0; i < s->host_count; i++)

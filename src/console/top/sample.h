@@ -3,6 +3,7 @@
 #define SAMPLE_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include "core/hash.h"
 #include "dpvm.h"
@@ -49,6 +50,7 @@ struct sample {
     struct sample_host *hosts;
     struct sample_task *tasks;
     struct sample_task *by_tid; /* the same, as a hash */
+    bool lacks_memory;
 };
 
 /* Asks the machine. `before` (NULL: none) gives the rates. NULL: *code is the PvmXxx code. */
