@@ -174,6 +174,7 @@ static void host(int argc, char **argv)
 {
     (void)argc, (void)argv;
     start(FEW);
+    check_send_int(pvm_parent(), TAG_TOLD, 1);
     check_receive(-1, TAG_READY);
     double before = check_now();
     meet(-1);
@@ -359,7 +360,8 @@ static void run_guest(void)
     struct team t;
     int tid;
     team_start(&t, "host", 0, FEW, 1);
-    check_sleep_ms(5 * WAIT_MS);
+    for (int i = 0; i < FEW; i++)
+        check_receive_int(t.tids[i], TAG_TOLD); /* a guest that joins earlier takes the board away */
     check_spawn("visitor", NULL, ".", 1, &tid);
     check_receive_int(tid, TAG_TEAM_DONE);
     team_finish(&t);

@@ -76,7 +76,7 @@ static void *listen_to_daemon(void *arg)
 static void flooder(int argc, char **argv)
 {
     (void)argc;
-    struct raw_task t;
+    static struct raw_task t; /* the listener outlives this function */
     pthread_t listener;
     int bytes = atoi(argv[1]), victim = check_receive_int(pvm_parent(), TAG_START);
     name_files();
