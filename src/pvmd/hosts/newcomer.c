@@ -141,7 +141,7 @@ static struct pvmd_start_text text_for(const struct pvmd_newcomer *n, const char
 {
     const struct pvmd_host *self = pvmd_host_self(), *h = n->host;
     bool manual = n->launcher == &pvmd_launch_manual;
-    struct pvmd_start_text t = {.machine = pvmd_secrets->machine,
+    struct pvmd_start_text t = {.machine = pvmd_secrets->own.machine,
                                 .master_index = self->index,
                                 .master_incarnation = self->incarnation,
                                 .master_port = self->port,

@@ -21,22 +21,22 @@ static void make(void)
         sample.nonce[i] = (uint8_t)(0xc0 + i);
     }
     ck_assert_int_eq(pvmd_machine_join(&machine), 0);
-    ck_assert_int_eq(pvmd_preface_encode(&sample, &pvmd_secrets->door, nonce, wire), 0);
-    ck_assert_int_eq(pvmd_preface_answer(PVMD_VERDICT_CROSSED, wire, &pvmd_secrets->door, nonce, answer), 0);
+    ck_assert_int_eq(pvmd_preface_encode(&sample, &pvmd_secrets->own.door, nonce, wire), 0);
+    ck_assert_int_eq(pvmd_preface_answer(PVMD_VERDICT_CROSSED, wire, &pvmd_secrets->own.door, nonce, answer), 0);
 }
 
 /* The listening side's result for `wire`. */
 static int decode(void)
 {
     struct pvmd_preface p;
-    return pvmd_preface_decode(wire, &pvmd_secrets->door, nonce, &p);
+    return pvmd_preface_decode(wire, &pvmd_secrets->own.door, nonce, &p);
 }
 
 /* The calling side's result for `answer`. */
 static int check(void)
 {
     enum pvmd_verdict verdict;
-    return pvmd_preface_verdict(answer, wire, &pvmd_secrets->door, nonce, &verdict);
+    return pvmd_preface_verdict(answer, wire, &pvmd_secrets->own.door, nonce, &verdict);
 }
 
 /* Keys and proofs were computed with Python's hmac module from the layout in doc/protocol.md. */
@@ -61,7 +61,7 @@ START_TEST(bytes_are_golden)
 {
     uint8_t key[PVMD_KEY_BYTES];
     make();
-    ck_assert_mem_eq(pvmd_secrets->door.key, golden_door, sizeof golden_door);
+    ck_assert_mem_eq(pvmd_secrets->own.door.key, golden_door, sizeof golden_door);
     ck_assert_mem_eq(wire, golden, sizeof golden);
     ck_assert_mem_eq(answer, golden_answer, sizeof golden_answer);
     ck_assert_int_eq(pvmd_preface_key(wire, &machine, nonce, key), 0);
@@ -74,9 +74,9 @@ START_TEST(what_is_written_is_read)
     struct pvmd_preface p;
     enum pvmd_verdict verdict;
     make();
-    ck_assert_int_eq(pvmd_preface_decode(wire, &pvmd_secrets->door, nonce, &p), 0);
+    ck_assert_int_eq(pvmd_preface_decode(wire, &pvmd_secrets->own.door, nonce, &p), 0);
     ck_assert_mem_eq(&p, &sample, sizeof p);
-    ck_assert_int_eq(pvmd_preface_verdict(answer, wire, &pvmd_secrets->door, nonce, &verdict), 0);
+    ck_assert_int_eq(pvmd_preface_verdict(answer, wire, &pvmd_secrets->own.door, nonce, &verdict), 0);
     ck_assert_int_eq(verdict, PVMD_VERDICT_CROSSED);
 }
 END_TEST
@@ -138,7 +138,7 @@ START_TEST(no_proof_serves_as_another)
         answer[0] = (uint8_t)verdict;
         memcpy(answer + 1, proof, sizeof key);
         ck_assert_int_eq(check(), PVMC_EDENIED);
-        memcpy(answer + 1, pvmd_secrets->door.key, sizeof key);
+        memcpy(answer + 1, pvmd_secrets->own.door.key, sizeof key);
         ck_assert_int_eq(check(), PVMC_EDENIED);
     }
     make();
@@ -153,8 +153,8 @@ START_TEST(the_door_key_does_not_make_link_keys)
     uint8_t key[PVMD_KEY_BYTES], guess[PVMD_KEY_BYTES];
     struct pvmd_machine from_door;
     make();
-    memcpy(from_door.id, pvmd_secrets->door.machine_id, sizeof from_door.id);
-    memcpy(from_door.secret, pvmd_secrets->door.key, sizeof from_door.secret);
+    memcpy(from_door.id, pvmd_secrets->own.door.machine_id, sizeof from_door.id);
+    memcpy(from_door.secret, pvmd_secrets->own.door.key, sizeof from_door.secret);
     pvmd_preface_key(wire, &machine, nonce, key);
     pvmd_preface_key(wire, &from_door, nonce, guess);
     ck_assert_mem_ne(key, guess, sizeof key);
@@ -179,11 +179,11 @@ START_TEST(the_key_is_of_this_connection)
     nonce[0] ^= 1;
     p = sample;
     p.from_index++;
-    pvmd_preface_encode(&p, &pvmd_secrets->door, nonce, wire);
+    pvmd_preface_encode(&p, &pvmd_secrets->own.door, nonce, wire);
     check_key_differs(key);
     p = sample;
     p.nonce[0] ^= 1;
-    pvmd_preface_encode(&p, &pvmd_secrets->door, nonce, wire);
+    pvmd_preface_encode(&p, &pvmd_secrets->own.door, nonce, wire);
     check_key_differs(key);
 }
 END_TEST
