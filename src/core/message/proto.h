@@ -44,6 +44,7 @@ enum pvmc_tm {
     PVMC_TM_SIBLINGS, /* one way: tasks that a resource manager started for us; the daemon tells them of each other */
     PVMC_TM_INPUT,    /* standard input for a task */
     PVMC_TM_USAGE,    /* what hosts and tasks are doing */
+    PVMC_TM_ROTATE,   /* replaces the machine's secret */
 };
 
 /* In the flags of TM_SPAWN, which have those of pvm_spawn() and dpvm.h, too: the answer has the reason for failures. */
