@@ -15,6 +15,7 @@
 #include "pvmd/hosts/leave.h"
 #include "pvmd/hosts/membership.h"
 #include "pvmd/hosts/newcomer.h"
+#include "pvmd/hosts/rotation.h"
 #include "pvmd/launch/hoster.h"
 #include "pvmd/metrics/metrics.h"
 #include "pvmd/quorum/petition.h"
@@ -54,13 +55,13 @@ static const struct pvmd_listeners listeners = {
     .daemon_ends = (nothing[]){pvmd_tasks_terminate, NULL},
     .host_joined = (host[]){pvmd_notify_host_joined, trim_memory, NULL},
     /* Programs see HostDelete before the TaskExit of its tasks. */
-    .host_left =
-        (host_index[]){pvmd_delivery_host_left, pvmd_notify_host_left, pvmd_watch_host_left, pvmd_output_host_left,
-                       pvmd_siblings_host_left, pvmd_manager_host_left, pvmd_petition_host_left, NULL},
+    .host_left = (host_index[]){pvmd_delivery_host_left, pvmd_notify_host_left, pvmd_watch_host_left,
+                                pvmd_output_host_left, pvmd_siblings_host_left, pvmd_manager_host_left,
+                                pvmd_petition_host_left, pvmd_rotation_host_left, NULL},
     .master_changed = (nothing[]){pvmd_join_master_changed, pvmd_newcomer_master_changed, pvmd_mailbox_master_changed,
-                                  pvmd_petition_master_changed, NULL},
-    .tables_committed =
-        (number[]){pvmd_petition_committed, pvmd_membership_committed, pvmd_leave_committed, pvmd_add_committed, NULL},
+                                  pvmd_petition_master_changed, pvmd_rotation_master_changed, NULL},
+    .tables_committed = (number[]){pvmd_petition_committed, pvmd_membership_committed, pvmd_leave_committed,
+                                   pvmd_add_committed, pvmd_rotation_committed, NULL},
     .link_up = (host_index[]){pvmd_join_link_up, NULL},
     .link_lost = (host_why[]){pvmd_join_link_lost, NULL},
     .link_out = (host_index[]){pvmd_join_link_out, NULL},

@@ -16,6 +16,7 @@
 #include "pvmd/net/liveness.h"
 #include "pvmd/launch/manual.h"
 #include "newcomer.h"
+#include "rotation.h"
 #include "pvm3.h"
 #include "pvmd/net/rpc.h"
 #include "pvmd/quorum/tables.h"
@@ -38,7 +39,7 @@ struct order {
     unsigned count;
     const struct pvmd_hostfile *hostfile;
     uint32_t asker, asked; /* as in struct pvmd_host */
-    bool begun;            /* else an earlier order is adding a host of the same name */
+    bool begun;            /* else an earlier order is adding a host of the same name, or the secret is replaced */
     pvmd_added *added;
     void *arg;
     struct order *prev, *next;
@@ -394,7 +395,7 @@ static void work(void)
 {
     struct order *o, *next;
     DL_FOREACH_SAFE (orders, o, next) {
-        if (!o->begun && !must_wait(o))
+        if (!o->begun && !must_wait(o) && !pvmd_rotation_is_on())
             begin(o);
         if (o->begun)
             launch_next(o);
@@ -410,6 +411,7 @@ static void work(void)
             continue;
         finish(o);
         schedule(); /* another order may be waiting for it */
+        pvmd_rotation_go_on();
     }
 }
 
@@ -482,6 +484,21 @@ void pvmd_add_committed(uint32_t seq)
 bool pvmd_add_busy(void)
 {
     return orders != NULL;
+}
+
+bool pvmd_add_is_begun(void)
+{
+    const struct order *o;
+    DL_FOREACH (orders, o)
+        if (o->begun)
+            return true;
+    return false;
+}
+
+void pvmd_add_go_on(void)
+{
+    if (orders)
+        schedule();
 }
 
 void pvmd_add_link_up(struct pvmd_host *host)

@@ -1,0 +1,209 @@
+/* rotation.c - see rotation.h. */
+#include "rotation.h"
+#include <ev.h>
+#include <stdlib.h>
+#include <utlist.h>
+#include "core/error.h"
+#include "core/log.h"
+#include "core/message/proto.h"
+#include "add.h"
+#include "keys.h"
+#include "membership.h"
+#include "pvm3.h"
+#include "pvmd/base/self.h"
+#include "pvmd/launch/manual.h"
+#include "pvmd/net/rpc.h"
+#include "pvmd/quorum/petition.h"
+#include "pvmd/quorum/tables.h"
+#include "pvmd/tasks/tasks.h"
+
+#define WAITING_MAX 64  /* requests */
+#define AGAIN_S     0.2 /* between two attempts at a step that has failed */
+
+/* A request for a rotation. */
+struct waiting {
+    struct pvmd_petition petition;
+    bool is_served; /* by the present rotation, which began after the request */
+    struct waiting *prev, *next;
+};
+
+static struct waiting *all_waiting;
+static unsigned waiting_count;
+static bool is_on;              /* a rotation is under way, and we are the master */
+static bool has_lost;           /* a host has left since it began */
+static ev_timer again;          /* a step has failed */
+static ev_prepare work_watcher; /* never started: fed when there may be work */
+
+/* ---- the end of a rotation ---- */
+
+static void answer(int code)
+{
+    struct waiting *w, *next;
+    DL_FOREACH_SAFE (all_waiting, w, next) {
+        if (!w->is_served)
+            continue;
+        pvmd_petition_answer(&w->petition, code, NULL);
+        DL_DELETE(all_waiting, w);
+        free(w);
+        waiting_count--;
+    }
+}
+
+static void end(int code)
+{
+    is_on = false;
+    if (code < 0 || !has_lost)
+        answer(code);
+    pvmd_rotation_go_on();
+    pvmd_add_go_on();
+}
+
+/* ---- its steps ---- */
+
+static void step_done(unsigned have, bool all);
+
+static void try_again(void)
+{
+    ev_timer_set(&again, AGAIN_S, 0.);
+    ev_timer_start(pvmd.loop, &again);
+}
+
+static void again_event(struct ev_loop *loop, ev_timer *w, int events)
+{
+    (void)loop, (void)w, (void)events;
+    pvmd_keys_ask_all(step_done);
+}
+
+static void step_done(unsigned have, bool all)
+{
+    if (all && pvmd_keys_phase() == PVMD_KEYS_ALONE)
+        end((int)have);
+    else if (!all || pvmd_keys_advance())
+        try_again();
+    else
+        pvmd_keys_ask_all(step_done);
+}
+
+/* Texts for daemons that are started by hand hold the present secret. */
+static void begin_new(void)
+{
+    struct waiting *w;
+    DL_FOREACH (all_waiting, w)
+        w->is_served = true;
+    is_on = true;
+    has_lost = false;
+    pvmd_manual_stop();
+    if (pvmd_keys_offer())
+        end(PvmDSysErr);
+    else
+        pvmd_keys_ask_all(step_done);
+}
+
+/* Also finishes what a lost master has begun. */
+static void work(void)
+{
+    bool is_begun = pvmd_keys_phase() != PVMD_KEYS_ALONE;
+    if (is_on || (!is_begun && !all_waiting) || !pvmd_is_master() || !pvmd_membership_is_known() || pvmd_add_is_begun())
+        return;
+    if (!is_begun) {
+        begin_new();
+        return;
+    }
+    is_on = true;
+    pvmc_log(PVMC_LOG_INFO, "this master goes on with the replacement of the machine's secret");
+    pvmd_keys_ask_all(step_done);
+}
+
+static void work_event(struct ev_loop *loop, ev_prepare *w, int events)
+{
+    (void)loop, (void)w, (void)events;
+    work();
+}
+
+void pvmd_rotation_go_on(void)
+{
+    if (ev_is_pending(&work_watcher))
+        return;
+    ev_prepare_init(&work_watcher, work_event);
+    ev_feed_event(pvmd.loop, &work_watcher, EV_PREPARE);
+}
+
+bool pvmd_rotation_is_on(void)
+{
+    return is_on || all_waiting || pvmd_keys_phase() != PVMD_KEYS_ALONE;
+}
+
+/* ---- requests ---- */
+
+static int rotate_petition(const struct pvmd_petition *p, struct pvmc_buf *body)
+{
+    int rc = pvmc_buf_end(body);
+    if (!rc && waiting_count == WAITING_MAX)
+        rc = PVMC_ELIMIT;
+    struct waiting *w = rc ? NULL : calloc(1, sizeof *w);
+    if (!w)
+        return rc ? rc : PVMC_ENOMEM;
+    w->petition = *p;
+    DL_APPEND(all_waiting, w);
+    waiting_count++;
+    pvmd_rotation_go_on();
+    return 0;
+}
+
+static void answered(void *arg, unsigned host_index, int code, struct pvmc_buf *body)
+{
+    struct pvmd_request *r = arg;
+    (void)host_index, (void)body;
+    pvmd_request_answer(r, code, NULL);
+    free(r);
+}
+
+static int rotate_request(const struct pvmd_request *r, struct pvmc_buf *body)
+{
+    int rc = pvmc_buf_end(body);
+    struct pvmd_request *copy = rc ? NULL : malloc(sizeof *copy);
+    if (!copy)
+        return rc ? rc : PVMC_ENOMEM;
+    *copy = *r;
+    pvmd_ask_master(PVMD_DM_ROTATE, body, answered, copy);
+    return 0;
+}
+
+/* ---- events, start and end ---- */
+
+void pvmd_rotation_host_left(unsigned index)
+{
+    (void)index;
+    has_lost = true;
+}
+
+void pvmd_rotation_master_changed(void)
+{
+    pvmd_rotation_go_on();
+}
+
+void pvmd_rotation_committed(uint32_t seq)
+{
+    (void)seq;
+    if (!is_on && pvmd_rotation_is_on())
+        pvmd_rotation_go_on();
+}
+
+void pvmd_rotation_start(void)
+{
+    ev_init(&again, again_event);
+    pvmd_tm_handle((int)PVMC_TM_ROTATE, rotate_request);
+    pvmd_petition_handle(PVMD_DM_ROTATE, rotate_petition);
+}
+
+void pvmd_rotation_stop(void)
+{
+    ev_timer_stop(pvmd.loop, &again);
+    while (all_waiting) {
+        struct waiting *w = all_waiting;
+        DL_DELETE(all_waiting, w);
+        free(w);
+    }
+    waiting_count = 0;
+    is_on = has_lost = false;
+}
