@@ -246,25 +246,27 @@ int pvmd_keys_advance(void)
 }
 
 static struct {
-    unsigned open, have, failed;
-    void (*done)(unsigned have, bool all);
+    unsigned open;
+    struct pvmd_keys_answers answers;
+    pvmd_keys_answered *answered;
 } round;
 
 static void round_step(void)
 {
     if (!--round.open)
-        round.done(round.have, !round.failed);
+        round.answered(&round.answers);
 }
 
 static void answered(void *arg, unsigned host_index, int code, struct pvmc_buf *body)
 {
     (void)arg, (void)host_index, (void)body;
-    round.have += code >= 0;
-    round.failed += code < 0 && code != PvmHostFail;
+    round.answers.have += code >= 0;
+    round.answers.left += code == PvmHostFail;
+    round.answers.failed += code < 0 && code != PvmHostFail;
     round_step();
 }
 
-void pvmd_keys_ask_all(void (*done)(unsigned have, bool all))
+void pvmd_keys_ask_all(pvmd_keys_answered *all_answered)
 {
     size_t count;
     struct pvmd_host **members = pvmd_host_list(&count);
@@ -273,9 +275,9 @@ void pvmd_keys_ask_all(void (*done)(unsigned have, bool all))
     pvmc_buf_put_u32(&b, keys.number);
     pvmc_buf_put_u8(&b, (uint8_t)keys.phase);
     pvmc_buf_put_bytes(&b, new_id(&keys), PVMD_MACHINE_ID_BYTES);
-    round.open = (unsigned)count + 1; /* `done` comes when all are asked */
-    round.have = round.failed = 0;
-    round.done = done;
+    round.open = (unsigned)count + 1; /* not over before all are asked */
+    round.answers = (struct pvmd_keys_answers){0};
+    round.answered = all_answered;
     for (size_t i = 0; i < count; i++)
         pvmd_ask(members[i]->index, PVMD_DM_SECRET, &b, answered, NULL);
     pvmc_buf_free(&b);

@@ -29,12 +29,18 @@ uint32_t pvmd_keys_number(void);
 int pvmd_keys_offer(void);
 int pvmd_keys_advance(void);
 
+/* How many members have made a change, how many have left meanwhile, and how many may not have been asked. */
+struct pvmd_keys_answers {
+    unsigned have, left, failed;
+};
+
+typedef void pvmd_keys_answered(const struct pvmd_keys_answers *a);
+
 /*
  * Asks all members, this host included, whether they have made the last change, which each says when it has. Calls
- * `done` from the loop when all have answered or left: `have` is how many have it, and `all` whether nobody failed to
- * answer otherwise. One question at a time.
+ * `answered` from the loop when all have answered or left. One question at a time.
  */
-void pvmd_keys_ask_all(void (*done)(unsigned have, bool all));
+void pvmd_keys_ask_all(pvmd_keys_answered *answered);
 
 /* ---- start and end ---- */
 

@@ -60,7 +60,7 @@ static void end(int code)
 
 /* ---- its steps ---- */
 
-static void step_done(unsigned have, bool all);
+static pvmd_keys_answered step_done;
 
 static void try_again(void)
 {
@@ -74,11 +74,13 @@ static void again_event(struct ev_loop *loop, ev_timer *w, int events)
     pvmd_keys_ask_all(step_done);
 }
 
-static void step_done(unsigned have, bool all)
+/* The answers of hosts that are gone come before the event. */
+static void step_done(const struct pvmd_keys_answers *a)
 {
-    if (all && pvmd_keys_phase() == PVMD_KEYS_ALONE)
-        end((int)have);
-    else if (!all || pvmd_keys_advance())
+    has_lost = has_lost || a->left;
+    if (!a->failed && pvmd_keys_phase() == PVMD_KEYS_ALONE)
+        end((int)a->have);
+    else if (a->failed || pvmd_keys_advance())
         try_again();
     else
         pvmd_keys_ask_all(step_done);

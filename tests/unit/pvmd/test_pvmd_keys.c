@@ -31,8 +31,8 @@ static pvmd_dm_handler *handler;
 static struct bytes sent, question;
 static pvmd_answered *asked[MEMBERS];
 static unsigned asked_count, answers, orders;
-static unsigned have, calls;
-static bool all;
+static struct pvmd_keys_answers got;
+static unsigned calls;
 
 static void copy(struct bytes *to, const struct pvmc_buf *b)
 {
@@ -292,10 +292,9 @@ static void ask_member(unsigned from, int rc)
     ck_assert_int_eq(handler(&q, &b), rc);
 }
 
-static void done(unsigned h, bool a)
+static void done(const struct pvmd_keys_answers *a)
 {
-    have = h;
-    all = a;
+    got = *a;
     calls++;
 }
 
@@ -328,7 +327,7 @@ START_TEST(a_member_answers_when_it_has_the_change)
 }
 END_TEST
 
-static void check_round(int second, int third, unsigned good, bool complete)
+static void check_round(int second, int third, unsigned have, unsigned left, unsigned failed)
 {
     struct pvmc_buf empty;
     const int codes[MEMBERS] = {PvmOk, second, third};
@@ -340,8 +339,9 @@ static void check_round(int second, int third, unsigned good, bool complete)
         asked[i](NULL, i + 1, codes[i], &empty);
     }
     ck_assert_uint_eq(calls, 1);
-    ck_assert_uint_eq(have, good);
-    ck_assert_int_eq(all, complete);
+    ck_assert_uint_eq(got.have, have);
+    ck_assert_uint_eq(got.left, left);
+    ck_assert_uint_eq(got.failed, failed);
 }
 
 START_TEST(the_master_counts_answers)
@@ -349,10 +349,10 @@ START_TEST(the_master_counts_answers)
     begin();
     advance();
     become(&master);
-    check_round(PvmOk, PvmOk, 3, true);
-    check_round(PvmHostFail, PvmOk, 2, true);
-    check_round(PvmHostFail, PvmHostFail, 1, true);
-    check_round(PvmNoMem, PvmOk, 2, false);
+    check_round(PvmOk, PvmOk, 3, 0, 0);
+    check_round(PvmHostFail, PvmOk, 2, 1, 0);
+    check_round(PvmHostFail, PvmHostFail, 1, 2, 0);
+    check_round(PvmNoMem, PvmHostFail, 1, 1, 1);
 }
 END_TEST
 
