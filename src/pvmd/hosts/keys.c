@@ -106,8 +106,10 @@ static int set_secrets(const struct keys *k)
     if (k->number < keys.number && k->phase != PVMD_KEYS_ALONE)
         return PVMC_EDENIED;
     if (memcmp(k->own, pvmd_secrets->own.machine.id, sizeof k->own)) {
-        if (memcmp(k->own, second_id(), sizeof k->own))
+        if (memcmp(k->own, second_id(), sizeof k->own)) {
+            pvmd_end(1, "the machine's secret was replaced without this host");
             return PVMC_EDENIED;
+        }
         pvmd_machine_swap();
     }
     return set_second(k);

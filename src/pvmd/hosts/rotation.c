@@ -29,8 +29,10 @@ struct waiting {
 
 static struct waiting *all_waiting;
 static unsigned waiting_count;
-static bool is_on;              /* a rotation is under way, and we are the master */
-static bool has_lost;           /* a host has left since it began */
+static bool is_on;       /* a rotation is under way, and we are the master */
+static bool has_lost;    /* a host has left since it began */
+static bool is_answered; /* all members have answered, as follows, and the next step is due */
+static struct pvmd_keys_answers answers;
 static ev_timer again;          /* a step has failed */
 static ev_prepare work_watcher; /* never started: fed when there may be work */
 
@@ -60,7 +62,14 @@ static void end(int code)
 
 /* ---- its steps ---- */
 
-static pvmd_keys_answered step_done;
+/* The answers of hosts that are gone come before the event. */
+static void all_answered(const struct pvmd_keys_answers *a)
+{
+    has_lost = has_lost || a->left;
+    answers = *a;
+    is_answered = true;
+    pvmd_rotation_go_on();
+}
 
 static void try_again(void)
 {
@@ -71,19 +80,18 @@ static void try_again(void)
 static void again_event(struct ev_loop *loop, ev_timer *w, int events)
 {
     (void)loop, (void)w, (void)events;
-    pvmd_keys_ask_all(step_done);
+    pvmd_keys_ask_all(all_answered);
 }
 
-/* The answers of hosts that are gone come before the event. */
-static void step_done(const struct pvmd_keys_answers *a)
+static void step(void)
 {
-    has_lost = has_lost || a->left;
-    if (!a->failed && pvmd_keys_phase() == PVMD_KEYS_ALONE)
-        end((int)a->have);
-    else if (a->failed || pvmd_keys_advance())
+    is_answered = false;
+    if (!answers.failed && pvmd_keys_phase() == PVMD_KEYS_ALONE)
+        end((int)answers.have);
+    else if (answers.failed || pvmd_keys_advance())
         try_again();
     else
-        pvmd_keys_ask_all(step_done);
+        pvmd_keys_ask_all(all_answered);
 }
 
 /* Texts for daemons that are started by hand hold the present secret. */
@@ -98,14 +106,13 @@ static void begin_new(void)
     if (pvmd_keys_offer())
         end(PvmDSysErr);
     else
-        pvmd_keys_ask_all(step_done);
+        pvmd_keys_ask_all(all_answered);
 }
 
-/* Also finishes what a lost master has begun. */
-static void work(void)
+static void begin(void)
 {
     bool is_begun = pvmd_keys_phase() != PVMD_KEYS_ALONE;
-    if (is_on || (!is_begun && !all_waiting) || !pvmd_is_master() || !pvmd_membership_is_known() || pvmd_add_is_begun())
+    if ((!is_begun && !all_waiting) || pvmd_add_is_begun())
         return;
     if (!is_begun) {
         begin_new();
@@ -113,7 +120,21 @@ static void work(void)
     }
     is_on = true;
     pvmc_log(PVMC_LOG_INFO, "this master goes on with the replacement of the machine's secret");
-    pvmd_keys_ask_all(step_done);
+    pvmd_keys_ask_all(all_answered);
+}
+
+/*
+ * Hosts that are gone count as having answered only once it is certain that they are no members any more: a master that
+ * is cut off must not go on without those who elect the next one.
+ */
+static void work(void)
+{
+    if (!pvmd_is_master() || !pvmd_membership_is_known())
+        return;
+    if (!is_on)
+        begin();
+    else if (is_answered)
+        step();
 }
 
 static void work_event(struct ev_loop *loop, ev_prepare *w, int events)
@@ -187,7 +208,7 @@ void pvmd_rotation_master_changed(void)
 void pvmd_rotation_committed(uint32_t seq)
 {
     (void)seq;
-    if (!is_on && pvmd_rotation_is_on())
+    if (is_on ? is_answered : pvmd_rotation_is_on())
         pvmd_rotation_go_on();
 }
 
@@ -207,5 +228,5 @@ void pvmd_rotation_stop(void)
         free(w);
     }
     waiting_count = 0;
-    is_on = has_lost = false;
+    is_on = has_lost = is_answered = false;
 }

@@ -30,7 +30,7 @@ static const struct pvmd_table *table;
 static pvmd_dm_handler *handler;
 static struct bytes sent, question;
 static pvmd_answered *asked[MEMBERS];
-static unsigned asked_count, answers, orders;
+static unsigned asked_count, answers, orders, ends;
 static struct pvmd_keys_answers got;
 static unsigned calls;
 
@@ -89,6 +89,13 @@ struct pvmd_host **pvmd_host_list(size_t *count)
     }
     *count = MEMBERS;
     return list;
+}
+
+void pvmd_end(int exit_code, const char *why)
+{
+    ck_assert_int_eq(exit_code, 1);
+    ck_assert_str_eq(why, "the machine's secret was replaced without this host");
+    ends++;
 }
 
 void pvmd_listen_keys_changed(void)
@@ -247,6 +254,7 @@ START_TEST(no_table_brings_an_old_secret_back)
         ck_assert_int_eq(follow(&member, &master.table), 0);
     }
     ck_assert_int_eq(follow(&member, &old[0]), PVMC_EDENIED);
+    ck_assert_uint_eq(ends, 1); /* no master of this machine can say so */
     advance();
     ck_assert_int_eq(follow(&member, &master.table), 0);
     for (int i = 0; i < 2; i++) {

@@ -224,7 +224,7 @@ START_TEST(a_host_that_leaves_meanwhile_is_shut_out)
     ck_assert_uint_eq(offers, 2);
     answer_round(2);
     answer_round(2);
-    answer_as(1, 1, 0); /* it had not: the event comes after its answer */
+    answer_as(1, 1, 0); /* it had not */
     pvmd_rotation_host_left(3);
     work();
     ck_assert_uint_eq(answers, 0);
@@ -240,6 +240,7 @@ START_TEST(a_step_that_fails_is_made_again)
     begin();
     ck_assert_int_eq(ask(), 0);
     answer_as(2, 0, 1);
+    work();
     ck_assert_int_eq(phase, PVMD_KEYS_OFFERED);
     ev_run(pvmd.loop, EVRUN_ONCE);
     advance_rc = PVMC_ESYSTEM;
@@ -260,6 +261,25 @@ START_TEST(without_random_numbers_nothing_begins)
     ck_assert_uint_eq(answers, 1);
     ck_assert_int_eq(last_code, PvmDSysErr);
     ck_assert(!pvmd_rotation_is_on());
+}
+END_TEST
+
+/* A master that is cut off finds all others gone. */
+START_TEST(no_phase_begins_before_it_is_certain_who_is_a_member)
+{
+    begin();
+    ck_assert_int_eq(ask(), 0);
+    answer_as(1, 4, 0);
+    is_known = false; /* the hosts leave after their answers */
+    work();
+    ck_assert_int_eq(phase, PVMD_KEYS_OFFERED);
+    pvmd_rotation_committed(1);
+    work();
+    ck_assert_int_eq(phase, PVMD_KEYS_OFFERED);
+    is_known = true;
+    pvmd_rotation_committed(2);
+    work();
+    ck_assert_int_eq(phase, PVMD_KEYS_ADOPTED);
 }
 END_TEST
 
@@ -302,5 +322,5 @@ END_TEST
 
 UNIT_MAIN("pvmd_rotation", three_phases_and_an_answer, a_request_gets_a_rotation_that_begins_after_it,
           it_waits_for_hosts_that_come_or_go, a_host_that_leaves_meanwhile_is_shut_out, a_step_that_fails_is_made_again,
-          without_random_numbers_nothing_begins, the_next_master_finishes_and_begins_anew,
-          so_many_requests_wait_and_no_more)
+          no_phase_begins_before_it_is_certain_who_is_a_member, without_random_numbers_nothing_begins,
+          the_next_master_finishes_and_begins_anew, so_many_requests_wait_and_no_more)
