@@ -7,6 +7,7 @@
 #include "core/log.h"
 #include "core/message/proto.h"
 #include "add.h"
+#include "forward.h"
 #include "keys.h"
 #include "membership.h"
 #include "pvm3.h"
@@ -173,23 +174,10 @@ static int rotate_petition(const struct pvmd_petition *p, struct pvmc_buf *body)
     return 0;
 }
 
-static void answered(void *arg, unsigned host_index, int code, struct pvmc_buf *body)
-{
-    struct pvmd_request *r = arg;
-    (void)host_index, (void)body;
-    pvmd_request_answer(r, code, NULL);
-    free(r);
-}
-
 static int rotate_request(const struct pvmd_request *r, struct pvmc_buf *body)
 {
     int rc = pvmc_buf_end(body);
-    struct pvmd_request *copy = rc ? NULL : malloc(sizeof *copy);
-    if (!copy)
-        return rc ? rc : PVMC_ENOMEM;
-    *copy = *r;
-    pvmd_ask_master(PVMD_DM_ROTATE, body, answered, copy);
-    return 0;
+    return rc ? rc : pvmd_forward(r, PVMD_DM_ROTATE, body);
 }
 
 /* ---- events, start and end ---- */

@@ -10,6 +10,7 @@
 #include "pvm3.h"
 #include "pvmd/base/self.h"
 #include "pvmd/hosts/add.h"
+#include "pvmd/hosts/forward.h"
 #include "pvmd/hosts/keys.h"
 #include "pvmd/hosts/membership.h"
 #include "pvmd/launch/manual.h"
@@ -93,20 +94,16 @@ void pvmd_petition_answer(const struct pvmd_petition *p, int code, const struct 
     last_code = code;
 }
 
-void pvmd_ask_master(enum pvmd_dm what, const struct pvmc_buf *body, pvmd_answered *answered, void *arg)
+int pvmd_forward(const struct pvmd_request *r, enum pvmd_dm what, const struct pvmc_buf *body)
 {
-    (void)what, (void)body, (void)answered, (void)arg;
+    (void)r, (void)what, (void)body;
+    return 0;
 }
 
 void pvmd_tm_handle(int tag, pvmd_tm_handler *handler)
 {
     ck_assert_int_eq(tag, (int)PVMC_TM_ROTATE);
     ck_assert_ptr_nonnull((void *)handler);
-}
-
-void pvmd_request_answer(const struct pvmd_request *r, int code, const struct pvmc_buf *body)
-{
-    (void)r, (void)code, (void)body;
 }
 
 /* ---- steps ---- */
