@@ -15,11 +15,12 @@
 #include "pvmd/hosts/leave.h"
 #include "pvmd/hosts/membership.h"
 #include "pvmd/hosts/newcomer.h"
-#include "pvmd/hosts/rotation.h"
 #include "pvmd/hosts/tokens.h"
 #include "pvmd/launch/hoster.h"
 #include "pvmd/metrics/metrics.h"
 #include "pvmd/quorum/petition.h"
+#include "pvmd/secret/keys.h"
+#include "pvmd/secret/rotation.h"
 #include "pvmd/spawn/exec.h"
 #include "pvmd/spawn/input.h"
 #include "pvmd/spawn/output.h"
@@ -98,11 +99,15 @@ void pvmd_parts_start(void)
     pvmd_tasker_start();
     pvmd_hoster_start();
     pvmd_manager_start();
+    pvmd_keys_start();
+    pvmd_rotation_start();
 }
 
 /* Owners of watches cancel them before watch.c stops; it frees the rest, which are the manager's. */
 void pvmd_parts_stop(void)
 {
+    pvmd_rotation_stop();
+    pvmd_keys_stop();
     pvmd_exec_stop();
     pvmd_input_stop();
     pvmd_output_stop();

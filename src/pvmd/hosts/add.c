@@ -17,7 +17,6 @@
 #include "pvmd/net/liveness.h"
 #include "pvmd/launch/manual.h"
 #include "newcomer.h"
-#include "rotation.h"
 #include "pvm3.h"
 #include "pvmd/net/rpc.h"
 #include "pvmd/quorum/tables.h"
@@ -41,7 +40,7 @@ struct order {
     const struct pvmd_hostfile *hostfile;
     uint32_t asker, asked;        /* as in struct pvmd_host */
     struct pvmd_arrival *arrival; /* that joins by itself, and is the only one of this order; NULL: they are launched */
-    bool begun; /* else an earlier order is adding a host of the same name, or the secret is replaced */
+    bool begun;                   /* else an earlier order is adding a host of the same name, or idle is set */
     pvmd_added *added;
     void *arg;
     struct order *prev, *next;
@@ -49,6 +48,7 @@ struct order {
 
 static struct order *orders;    /* in order of arrival */
 static ev_prepare work_watcher; /* never started: fed when there may be work */
+static void (*idle)(void);      /* called when no order is begun; none begins before that is NULL again */
 
 /* Hosts that all daemons are being told of; by index, because each may be lost meanwhile. */
 static struct {
@@ -401,7 +401,7 @@ static void work(void)
 {
     struct order *o, *next;
     DL_FOREACH_SAFE (orders, o, next) {
-        if (!o->begun && !must_wait(o) && !pvmd_rotation_is_on())
+        if (!o->begun && !must_wait(o) && !idle)
             begin(o);
         if (o->begun)
             launch_next(o);
@@ -417,8 +417,9 @@ static void work(void)
             continue;
         finish(o);
         schedule(); /* another order may be waiting for it */
-        pvmd_rotation_go_on();
     }
+    if (idle && !pvmd_add_is_begun())
+        idle();
 }
 
 /* ---- called by other rooms ---- */
@@ -517,9 +518,11 @@ bool pvmd_add_is_begun(void)
     return false;
 }
 
-void pvmd_add_go_on(void)
+void pvmd_add_hold(void (*now_idle)(void))
 {
-    if (orders)
+    bool was_held = idle;
+    idle = now_idle;
+    if (was_held && !idle && orders)
         schedule();
 }
 

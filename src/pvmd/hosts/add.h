@@ -2,8 +2,7 @@
  * add.h - adding hosts, at the master: many at once, several callers at once.
  *
  * Hosts are launched in parallel. Hosts with a link become members in batches, one batch at a time: the master tells
- * the batch to all daemons, and when all have answered, its hosts are up. While the machine's secret is replaced
- * (rotation.h), no host begins to be added.
+ * the batch to all daemons, and when all have answered, its hosts are up.
  */
 #ifndef PVMD_ADD_H
 #define PVMD_ADD_H
@@ -42,11 +41,14 @@ void pvmd_add_committed(uint32_t seq);
 /* Whether anything is being added. */
 bool pvmd_add_busy(void);
 
-/* Whether hosts have begun to be added, whose daemons know or will know the machine's present secret. */
-bool pvmd_add_is_begun(void);
+/*
+ * Master: no host begins to be added until this is called with NULL. Calls `idle`, from the loop, when those that had
+ * begun are added or have failed: their daemons know the machine's present secret.
+ */
+void pvmd_add_hold(void (*idle)(void));
 
-/* What kept hosts from being added may be over: rotation.c. */
-void pvmd_add_go_on(void);
+/* Whether hosts have begun to be added. */
+bool pvmd_add_is_begun(void);
 
 /* Events of the link of a host that is being added. */
 void pvmd_add_link_up(struct pvmd_host *host);

@@ -31,8 +31,6 @@
 #include "pvmd/net/rpc.h"
 #include "pvmd/quorum/journal.h"
 #include "pvmd/quorum/petition.h"
-#include "keys.h"
-#include "rotation.h"
 #include "slave.h"
 #include "tokens.h"
 #include "pvmd/tasks/tasks.h"
@@ -486,8 +484,6 @@ static void start_tables(bool is_back)
     pvmd_membership_start();
     pvmd_tokens_start();
     pvmd_petition_start();
-    pvmd_keys_start();
-    pvmd_rotation_start();
     if (is_back)
         pvmd_tables_return();
     else
@@ -581,8 +577,6 @@ void pvmd_net_stop(void)
     pvmd_listen_stop();
     pvmd_liveness_stop();
     pvmd_tables_stop();
-    pvmd_rotation_stop();
-    pvmd_keys_stop();
     pvmd_membership_stop();
     pvmd_tokens_stop();
     pvmd_rpc_stop();

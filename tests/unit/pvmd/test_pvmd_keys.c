@@ -2,7 +2,7 @@
  * test_pvmd_keys.c - the secrets of two daemons in all phases of a replacement: they accept each other's calls unless
  * they are two phases apart, and the old secret is gone at the end.
  */
-#include "pvmd/hosts/keys.h"
+#include "pvmd/secret/keys.h"
 #include <stdbool.h>
 #include "core/error.h"
 #include "core/log.h"
@@ -144,7 +144,7 @@ static void begin(void)
 static void become(const struct daemon *d)
 {
     *pvmd_secrets = d->secrets;
-    pvmd_keys_start();
+    pvmd_keys_stop();
     ck_assert_int_eq(load(&d->table), 0);
     ck_assert_mem_eq(pvmd_secrets, &d->secrets, sizeof *pvmd_secrets);
 }

@@ -6,12 +6,12 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/message/proto.h"
-#include "add.h"
-#include "forward.h"
 #include "keys.h"
-#include "membership.h"
 #include "pvm3.h"
 #include "pvmd/base/self.h"
+#include "pvmd/hosts/add.h"
+#include "pvmd/hosts/forward.h"
+#include "pvmd/hosts/membership.h"
 #include "pvmd/launch/manual.h"
 #include "pvmd/net/rpc.h"
 #include "pvmd/quorum/petition.h"
@@ -37,6 +37,26 @@ static struct pvmd_keys_answers answers;
 static ev_timer again;          /* a step has failed */
 static ev_prepare work_watcher; /* never started: fed when there may be work */
 
+/* ---- when there may be work ---- */
+
+static void work(void);
+
+static void work_event(struct ev_loop *loop, ev_prepare *w, int events)
+{
+    (void)loop, (void)w, (void)events;
+    work();
+}
+
+static void go_on(void)
+{
+    bool is_due = is_on || all_waiting || pvmd_keys_phase() != PVMD_KEYS_ALONE;
+    pvmd_add_hold(is_due && pvmd_is_master() ? go_on : NULL); /* start texts hold the secret */
+    if (!is_due || ev_is_pending(&work_watcher))
+        return;
+    ev_prepare_init(&work_watcher, work_event);
+    ev_feed_event(pvmd.loop, &work_watcher, EV_PREPARE);
+}
+
 /* ---- the end of a rotation ---- */
 
 static void answer(int code)
@@ -57,8 +77,7 @@ static void end(int code)
     is_on = false;
     if (code < 0 || !has_lost)
         answer(code);
-    pvmd_rotation_go_on();
-    pvmd_add_go_on();
+    go_on();
 }
 
 /* ---- its steps ---- */
@@ -69,7 +88,7 @@ static void all_answered(const struct pvmd_keys_answers *a)
     has_lost = has_lost || a->left;
     answers = *a;
     is_answered = true;
-    pvmd_rotation_go_on();
+    go_on();
 }
 
 static void try_again(void)
@@ -138,25 +157,6 @@ static void work(void)
         step();
 }
 
-static void work_event(struct ev_loop *loop, ev_prepare *w, int events)
-{
-    (void)loop, (void)w, (void)events;
-    work();
-}
-
-void pvmd_rotation_go_on(void)
-{
-    if (ev_is_pending(&work_watcher))
-        return;
-    ev_prepare_init(&work_watcher, work_event);
-    ev_feed_event(pvmd.loop, &work_watcher, EV_PREPARE);
-}
-
-bool pvmd_rotation_is_on(void)
-{
-    return is_on || all_waiting || pvmd_keys_phase() != PVMD_KEYS_ALONE;
-}
-
 /* ---- requests ---- */
 
 static int rotate_petition(const struct pvmd_petition *p, struct pvmc_buf *body)
@@ -170,7 +170,7 @@ static int rotate_petition(const struct pvmd_petition *p, struct pvmc_buf *body)
     w->petition = *p;
     DL_APPEND(all_waiting, w);
     waiting_count++;
-    pvmd_rotation_go_on();
+    go_on();
     return 0;
 }
 
@@ -190,14 +190,14 @@ void pvmd_rotation_host_left(unsigned index)
 
 void pvmd_rotation_master_changed(void)
 {
-    pvmd_rotation_go_on();
+    go_on();
 }
 
 void pvmd_rotation_committed(uint32_t seq)
 {
     (void)seq;
-    if (is_on ? is_answered : pvmd_rotation_is_on())
-        pvmd_rotation_go_on();
+    if (!is_on || is_answered)
+        go_on();
 }
 
 void pvmd_rotation_start(void)
@@ -209,6 +209,7 @@ void pvmd_rotation_start(void)
 
 void pvmd_rotation_stop(void)
 {
+    pvmd_add_hold(NULL);
     ev_timer_stop(pvmd.loop, &again);
     while (all_waiting) {
         struct waiting *w = all_waiting;

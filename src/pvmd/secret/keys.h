@@ -1,7 +1,7 @@
 /*
  * keys.h - which secrets open the machine's doors, as all members know them: one of the tables that they keep. While
- * the machine's secret is replaced (rotation.h) there are two, in three phases. Whoever is in one phase and whoever is
- * in the next accept each other's calls.
+ * the machine's secret is replaced (duties/rotation.h) there are two, in three phases. Whoever is in one phase and
+ * whoever is in the next accept each other's calls.
  *
  * The table names the secrets by their ids. It holds the second one as ciphertext of the first one, which every member
  * has; so neither messages nor the heap of a daemon show a secret.
@@ -44,7 +44,7 @@ void pvmd_keys_ask_all(pvmd_keys_answered *answered);
 
 /* ---- start and end ---- */
 
-/* Call before the tables start, when the machine's secret is known. */
+/* The functions above may be called when the machine's secret is known. */
 void pvmd_keys_start(void);
 void pvmd_keys_stop(void);
 

@@ -24,16 +24,25 @@ struct keys {
 };
 
 static const uint8_t none[PVMD_MACHINE_ID_BYTES];
-static struct keys keys;
+static struct keys table_of_keys; /* phase 0: a machine has one secret when it begins */
+
+static struct keys *keys(void)
+{
+    if (!table_of_keys.phase) {
+        table_of_keys.phase = PVMD_KEYS_ALONE;
+        memcpy(table_of_keys.own, pvmd_secrets->own.machine.id, sizeof table_of_keys.own);
+    }
+    return &table_of_keys;
+}
 
 enum pvmd_keys_phase pvmd_keys_phase(void)
 {
-    return keys.phase;
+    return keys()->phase;
 }
 
 uint32_t pvmd_keys_number(void)
 {
-    return keys.number;
+    return keys()->number;
 }
 
 static const uint8_t *new_id(const struct keys *k)
@@ -103,7 +112,7 @@ static int set_second(const struct keys *k)
  */
 static int set_secrets(const struct keys *k)
 {
-    if (k->number < keys.number && k->phase != PVMD_KEYS_ALONE)
+    if (k->number < keys()->number && k->phase != PVMD_KEYS_ALONE)
         return PVMC_EDENIED;
     if (memcmp(k->own, pvmd_secrets->own.machine.id, sizeof k->own)) {
         if (memcmp(k->own, second_id(), sizeof k->own)) {
@@ -121,7 +130,7 @@ static int take(const struct keys *k)
     rc = rc ? rc : set_secrets(k);
     pvmd_listen_keys_changed();
     if (!rc)
-        keys = *k;
+        *keys() = *k;
     pvmc_failpoint_done(PVMC_FAILPOINT_KEYS_CHANGE);
     return rc;
 }
@@ -139,8 +148,8 @@ static struct {
 /* We may be ahead: our change is of a master that was lost. */
 static void answer_if_due(void)
 {
-    if (!asked.question.wid || keys.number != asked.number || keys.phase < asked.phase ||
-        memcmp(new_id(&keys), asked.id, sizeof asked.id))
+    if (!asked.question.wid || keys()->number != asked.number || keys()->phase < asked.phase ||
+        memcmp(new_id(keys()), asked.id, sizeof asked.id))
         return;
     pvmd_answer(&asked.question, PvmOk, NULL);
     asked.question.wid = 0;
@@ -177,7 +186,7 @@ static void save(void (*piece)(const struct pvmc_buf *part))
 {
     struct pvmc_buf b;
     pvmc_buf_init(&b);
-    put_keys(&b, &keys);
+    put_keys(&b, keys());
     piece(&b);
     pvmc_buf_free(&b);
 }
@@ -212,7 +221,7 @@ static int change(const struct keys *k)
 int pvmd_keys_offer(void)
 {
     struct pvmd_machine m;
-    struct keys k = keys;
+    struct keys k = *keys();
     k.number++;
     k.phase = PVMD_KEYS_OFFERED;
     int rc = pvmd_machine_draw(&m);
@@ -226,8 +235,8 @@ int pvmd_keys_offer(void)
 static int adopt(struct keys *k)
 {
     k->phase = PVMD_KEYS_ADOPTED;
-    memcpy(k->own, keys.second, sizeof k->own);
-    memcpy(k->second, keys.own, sizeof k->second);
+    memcpy(k->own, keys()->second, sizeof k->own);
+    memcpy(k->second, keys()->own, sizeof k->second);
     pvmd_machine_swap();
     int rc = pvmd_machine_wrap(&pvmd_secrets->others[PVMD_PLACE_SECOND].machine, k->wrapped);
     rc = rc ? rc : change(k);
@@ -238,8 +247,8 @@ static int adopt(struct keys *k)
 
 int pvmd_keys_advance(void)
 {
-    struct keys k = keys;
-    if (keys.phase == PVMD_KEYS_OFFERED)
+    struct keys k = *keys();
+    if (keys()->phase == PVMD_KEYS_OFFERED)
         return adopt(&k);
     k.phase = PVMD_KEYS_ALONE;
     memset(k.second, 0, sizeof k.second);
@@ -274,9 +283,9 @@ void pvmd_keys_ask_all(pvmd_keys_answered *all_answered)
     struct pvmd_host **members = pvmd_host_list(&count);
     struct pvmc_buf b;
     pvmc_buf_init(&b);
-    pvmc_buf_put_u32(&b, keys.number);
-    pvmc_buf_put_u8(&b, (uint8_t)keys.phase);
-    pvmc_buf_put_bytes(&b, new_id(&keys), PVMD_MACHINE_ID_BYTES);
+    pvmc_buf_put_u32(&b, keys()->number);
+    pvmc_buf_put_u8(&b, (uint8_t)keys()->phase);
+    pvmc_buf_put_bytes(&b, new_id(keys()), PVMD_MACHINE_ID_BYTES);
     round.open = (unsigned)count + 1; /* not over before all are asked */
     round.answers = (struct pvmd_keys_answers){0};
     round.answered = all_answered;
@@ -290,15 +299,13 @@ void pvmd_keys_ask_all(pvmd_keys_answered *all_answered)
 
 void pvmd_keys_start(void)
 {
-    keys = (struct keys){.phase = PVMD_KEYS_ALONE};
-    memcpy(keys.own, pvmd_secrets->own.machine.id, sizeof keys.own);
     pvmd_table_register(PVMD_TABLE_KEYS, &table);
     pvmd_dm_handle(PVMD_DM_SECRET, secret_question);
 }
 
 void pvmd_keys_stop(void)
 {
-    keys = (struct keys){0};
+    table_of_keys = (struct keys){0};
     asked.question.wid = 0;
     round.open = 0;
 }

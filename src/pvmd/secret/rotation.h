@@ -1,7 +1,7 @@
 /*
  * rotation.h - replaces the machine's secret while the machine runs, so that hosts that have left are shut out: the
  * master takes the keys (keys.h) through their phases, each of which begins when all members have made the one before.
- * Connections that are up stay up.
+ * Connections that are up stay up. No host is added meanwhile, because start texts hold the secret.
  *
  * A host that leaves meanwhile may have learnt the new secret, so then another one follows before anybody is told that
  * it is done. If the master is lost, the next one finishes what it has begun; who has asked for it asks the next one,
@@ -10,16 +10,7 @@
 #ifndef PVMD_ROTATION_H
 #define PVMD_ROTATION_H
 
-#include <stdbool.h>
 #include <stdint.h>
-
-/*
- * Whether the secret is about to be replaced, at the master: nothing that passes the secret on to a new host may begin.
- */
-bool pvmd_rotation_is_on(void);
-
-/* What kept a rotation from its beginning may be over: add.c. */
-void pvmd_rotation_go_on(void);
 
 /* ---- events, start and end ---- */
 
