@@ -123,6 +123,7 @@ foreach(phase 1 2 3)
   machine_test(hosts/rotation AS ${phase} CASES comeback ARGS ${phase} SET ${late} KILLS)
 endforeach()
 machine_test(hosts/lifecycle ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:machine_tasks_identity>)
+machine_test(hosts/joining ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm>)
 machine_test(hosts/doorman ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm> ${filter})
 machine_test(hosts/failpoints ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm> $<TARGET_FILE:pvm-info>
              $<TARGET_FILE:machine_groups_membership> $<TARGET_FILE:machine_tasks_mailbox>)
