@@ -10,7 +10,7 @@
 #include <ev.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include "command.h"
+#include "launchers/command.h"
 #include "startup.h"
 
 /* By name, or NULL. */

@@ -1,9 +1,9 @@
-/* launch_ssh.c - OpenSSH's client. It must get in by key or agent, without a question; with so=pw it may ask. */
+/* ssh.c - OpenSSH's client. It must get in by key or agent, without a question; with so=pw it may ask. */
 #include <stdlib.h>
 #include "core/config.h"
 #include "command.h"
 #include "pvmd/base/own_path.h"
-#include "password.h"
+#include "pvmd/launch/password.h"
 
 static void add_ssh(const struct pvmd_launch_order *o, struct pvmd_command *c, const char *batch_mode)
 {

@@ -1,4 +1,4 @@
-/* launch_local.c - a further daemon on this machine, for hosts named by its loopback addresses. */
+/* local.c - a further daemon on this machine, for hosts named by its loopback addresses. */
 #include "command.h"
 #include "pvmd/base/own_path.h"
 

@@ -1,4 +1,4 @@
-/* launch_rsh.c - the command in PVM_RSH, with the arguments of rsh: host [-l user] command. */
+/* rsh.c - the command in PVM_RSH, with the arguments of rsh: host [-l user] command. */
 #include <stdlib.h>
 #include <unistd.h>
 #include "core/config.h"

@@ -1,4 +1,4 @@
-/* launch_hoster.c - calls a daemon that a hoster has started, over a channel of our own: pvmd3 -K is its end here. */
+/* hoster.c - calls a daemon that a hoster has started, over a channel of our own: pvmd3 -K is its end here. */
 #include "command.h"
 #include "pvmd/base/own_path.h"
 
