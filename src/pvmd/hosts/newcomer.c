@@ -13,8 +13,8 @@
 #include "pvmd/base/own_path.h"
 #include "pvmd/base/self.h"
 #include "pvmd/net/link.h"
+#include "pvmd/launch/launchers/launchers.h"
 #include "pvmd/launch/manual.h"
-#include "pvmd/launch/password.h"
 #include "pvm3.h"
 #include "pvmd/launch/startup.h"
 
@@ -129,18 +129,22 @@ static const char *or_empty(const char *text)
     return text ? text : "";
 }
 
+static bool is_loopback(const struct pvmd_newcomer *n)
+{
+    return n->found.count && pvmw_address_is_loopback(&n->found.list[0]);
+}
+
 /* Whether the new daemon runs on this machine. */
 static bool is_local(const struct pvmd_newcomer *n)
 {
-    return n->launcher == &pvmd_launch_local ||
-           (n->launcher == &pvmd_launch_hoster && n->found.count && pvmw_address_is_loopback(&n->found.list[0]));
+    enum pvmd_launch_where where = n->launcher->where;
+    return where == PVMD_WHERE_HERE || (where == PVMD_WHERE_NAMED && is_loopback(n));
 }
 
 /* Makes the slave's start text; it borrows its strings. */
 static struct pvmd_start_text text_for(const struct pvmd_newcomer *n, const char *listen_ip)
 {
     const struct pvmd_host *self = pvmd_host_self(), *h = n->host;
-    bool manual = n->launcher == &pvmd_launch_manual;
     struct pvmd_start_text t = {.machine = pvmd_secrets->machine,
                                 .master_index = self->index,
                                 .master_incarnation = self->incarnation,
@@ -162,7 +166,7 @@ static struct pvmd_start_text text_for(const struct pvmd_newcomer *n, const char
         add_if_set(&t, pvmc_setting_carried[i]);
     if (n->spec.atm_host || is_local(n)) /* a local slave must not inherit the master's */
         add_setting(&t, "PVM_ATM_HOST", or_empty(n->spec.atm_host));
-    if (manual)
+    if (n->launcher->way == PVMD_WAY_USER)
         add_setting(&t, "PVM_START_TIMEOUT", PVMD_MANUAL_LIMIT);
     return t;
 }
@@ -179,11 +183,6 @@ static char *format_text(const struct pvmd_newcomer *n)
 }
 
 static void launch_started(void *owner, const struct pvmd_start_line *line);
-
-static bool wants_password(const struct pvmd_newcomer *n)
-{
-    return n->spec.start && !strcmp(n->spec.start, "pw");
-}
 
 static int64_t became_master_us; /* after another one was lost; 0: we are the first */
 
@@ -227,6 +226,11 @@ static void launch_again(struct pvmd_newcomer *n)
     ev_timer_start(pvmd.loop, &n->again);
 }
 
+static bool wants_password(const struct pvmd_newcomer *n)
+{
+    return n->spec.start && !strcmp(n->spec.start, "pw");
+}
+
 /* If the name is unknown, that explains the failed launch. */
 static void launch_failed(void *owner, int code, const char *why)
 {
@@ -238,10 +242,9 @@ static void launch_failed(void *owner, int code, const char *why)
         pvmd_newcomer_fail(
             n, code, "%s (so=pw: %s; or let ssh in by key, see ssh-copy-id, or start the daemon by hand with so=ms)",
             why,
-            n->launcher == &pvmd_launch_password
-                ? "the password must be right"
-                : "a password can be asked for where pvmd3 runs in the foreground of a "
-                  "terminal, or SSH_ASKPASS is set");
+            n->launcher->asks ? "the password must be right"
+                              : "a password can be asked for where pvmd3 runs in the foreground of a "
+                                "terminal, or SSH_ASKPASS is set");
     else if (code == PvmCantStart && !n->found.count)
         pvmd_newcomer_fail(n, PvmNoHost, "%s: %s; %s", target_of(n), n->not_found, why);
     else
@@ -262,8 +265,8 @@ static void start_launch(struct pvmd_newcomer *n, char *text)
     struct pvmd_launch_order order = {.target = target_of(n), .login = n->spec.login, .daemon_path = daemon_path(n)};
     char why[256] = "out of memory";
     n->phase = PVMD_NEWCOMER_LAUNCH;
-    if (n->launcher == &pvmd_launch_password && n->limit_s < PVMD_PASSWORD_LIMIT_S)
-        set_limit(n, PVMD_PASSWORD_LIMIT_S);
+    if (n->limit_s < n->launcher->limit_s)
+        set_limit(n, n->launcher->limit_s);
     if (text)
         n->launch = pvmd_launch_start(pvmd.loop, n->launcher, &order, text, &launch_events, n, why, sizeof why);
     if (text)
@@ -368,7 +371,6 @@ static void ask_hoster(struct pvmd_newcomer *n)
 {
     char key[PVMD_COURIER_KEY_TEXT], *command = NULL, *login = NULL;
     const char *path = daemon_path(n);
-    n->launcher = &pvmd_launch_hoster;
     n->phase = PVMD_NEWCOMER_LAUNCH;
     if (!pvmd_courier_key_new(&n->key)) {
         pvmd_courier_key_text(&n->key, key);
@@ -393,37 +395,36 @@ static void ask_hoster(struct pvmd_newcomer *n)
 
 static const struct pvmd_launcher *choose_launcher(const struct pvmd_newcomer *n)
 {
-    const char *asked = n->spec.start;
-    if (!asked || wants_password(n))
-        asked = pvmc_config_text(PVMC_SETTING_LAUNCHER);
-    else if (!strcmp(asked, "ms"))
-        asked = "manual";
-    if (!strcmp(asked, "auto")) {
-        if (n->found.count && pvmw_address_is_loopback(&n->found.list[0]))
-            return &pvmd_launch_local;
-        asked = *pvmc_config_text(PVMC_SETTING_RSH) ? "rsh" : "ssh";
+    struct pvmd_launch_wish wish = {
+        .start = n->spec.start, .loopback = is_loopback(n), .answered = n->spec.answer != NULL};
+    return pvmd_launcher_choose(&wish);
+}
+
+static void launch_by(struct pvmd_newcomer *n, enum pvmd_launch_way way)
+{
+    switch (way) {
+    case PVMD_WAY_COMMAND:
+        start_launch(n, format_text(n));
+        break;
+    case PVMD_WAY_USER:
+        start_by_hand(n);
+        break;
+    case PVMD_WAY_HOSTER:
+        ask_hoster(n);
+        break;
     }
-    if (!strcmp(asked, "ssh") && wants_password(n) && pvmd_password_can_ask())
-        return &pvmd_launch_password;
-    return pvmd_launcher_find(asked);
 }
 
 static void launch(struct pvmd_newcomer *n)
 {
-    if (pvmd_hoster() && !n->spec.answer) {
-        ask_hoster(n);
-        return;
-    }
     n->launcher = choose_launcher(n);
     if (!n->launcher)
-        pvmd_newcomer_fail(n, PvmBadParam, "PVM_LAUNCHER=%s: it must be auto, local, ssh, rsh or manual",
-                           pvmc_config_text(PVMC_SETTING_LAUNCHER));
-    else if (n->launcher == &pvmd_launch_local && !n->found.count)
+        pvmd_newcomer_fail(n, PvmBadParam, "PVM_LAUNCHER=%s: it must be one of %s",
+                           pvmc_config_text(PVMC_SETTING_LAUNCHER), pvmd_launcher_names());
+    else if (n->launcher->where == PVMD_WHERE_HERE && !n->found.count)
         pvmd_newcomer_fail(n, PvmNoHost, "%s: %s", target_of(n), n->not_found);
-    else if (n->launcher == &pvmd_launch_manual)
-        start_by_hand(n);
     else
-        start_launch(n, format_text(n));
+        launch_by(n, n->launcher->way);
 }
 
 static void resolved(void *arg, const struct pvmw_addresses *found, const char *why)

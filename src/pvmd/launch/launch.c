@@ -28,17 +28,6 @@
 
 extern char **environ;
 
-static const struct pvmd_launcher *const launchers[] = {&pvmd_launch_local, &pvmd_launch_ssh, &pvmd_launch_rsh,
-                                                        &pvmd_launch_manual, NULL};
-
-const struct pvmd_launcher *pvmd_launcher_find(const char *name)
-{
-    for (unsigned i = 0; launchers[i]; i++)
-        if (!strcmp(launchers[i]->name, name))
-            return launchers[i];
-    return NULL;
-}
-
 /* ---- a launch ---- */
 
 /* Reads lines from a descriptor of the command. */

@@ -1,8 +1,7 @@
 /*
  * launch.h - starts a daemon on another host by a command whose stdin and stdout lead to the daemon's.
  *
- * launch.c runs the command and reads its output; a launcher only makes the command line (command.h). A new launcher is
- * a file and a row in the table of launch.c.
+ * launch.c runs the command and reads its output; a launcher only makes the command line (launcher.h).
  */
 #ifndef PVMD_LAUNCH_H
 #define PVMD_LAUNCH_H
@@ -10,13 +9,8 @@
 #include <ev.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include "launchers/command.h"
+#include "launchers/launcher.h"
 #include "startup.h"
-
-/* By name, or NULL. */
-const struct pvmd_launcher *pvmd_launcher_find(const char *name);
-
-/* ---- a launch in progress ---- */
 
 struct pvmd_launch;
 

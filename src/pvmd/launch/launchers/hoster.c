@@ -1,6 +1,13 @@
 /* hoster.c - calls a daemon that a hoster has started, over a channel of our own: pvmd3 -K is its end here. */
-#include "command.h"
+#include "launcher.h"
+#include "pvmd/launch/hoster.h"
 #include "pvmd/base/own_path.h"
+
+/* As in PVM 3.4, a hoster starts all daemons while there is one. */
+static bool serves(const struct pvmd_launch_wish *w)
+{
+    return pvmd_hoster() && !w->answered;
+}
 
 static void command(const struct pvmd_launch_order *o, struct pvmd_command *c)
 {
@@ -9,4 +16,5 @@ static void command(const struct pvmd_launch_order *o, struct pvmd_command *c)
     pvmd_command_add(c, "-K");
 }
 
-const struct pvmd_launcher pvmd_launch_hoster = {.name = "hoster", .label = "the hoster", .command = command};
+const struct pvmd_launcher pvmd_launch_hoster = {
+    .label = "the hoster", .serves = serves, .command = command, .way = PVMD_WAY_HOSTER, .where = PVMD_WHERE_NAMED};

@@ -1,11 +1,10 @@
-/* ssh.c - OpenSSH's client. It must get in by key or agent, without a question; with so=pw it may ask. */
+/* ssh.c - OpenSSH's client, which gets in by key or agent, without a question (password.c: with one). */
 #include <stdlib.h>
 #include "core/config.h"
-#include "command.h"
-#include "pvmd/base/own_path.h"
-#include "pvmd/launch/password.h"
+#include "launcher.h"
+#include "ssh.h"
 
-static void add_ssh(const struct pvmd_launch_order *o, struct pvmd_command *c, const char *batch_mode)
+void pvmd_ssh_command(const struct pvmd_launch_order *o, const char *batch_mode, struct pvmd_command *c)
 {
     char *remote = pvmd_launch_remote_command(o);
     long connect_s = (long)(pvmc_config_us(PVMC_SETTING_START_TIMEOUT) * 2 /
@@ -26,23 +25,14 @@ static void add_ssh(const struct pvmd_launch_order *o, struct pvmd_command *c, c
     free(remote);
 }
 
+static bool serves(const struct pvmd_launch_wish *w)
+{
+    return pvmd_launch_is_named(w, "ssh") || pvmd_launch_is_auto(w);
+}
+
 static void command(const struct pvmd_launch_order *o, struct pvmd_command *c)
 {
-    add_ssh(o, c, "yes");
+    pvmd_ssh_command(o, "yes", c);
 }
 
-/* Questions go to our terminal or, without one, to the user's own SSH_ASKPASS. */
-static void asking_command(const struct pvmd_launch_order *o, struct pvmd_command *c)
-{
-    const char *terminal = pvmd_password_terminal();
-    pvmd_command_add(c, "env");
-    pvmd_command_add(c, "SSH_ASKPASS_REQUIRE=force");
-    if (terminal) {
-        pvmd_command_addf(c, "SSH_ASKPASS=%s", pvmd_own_path());
-        pvmd_command_addf(c, PVMD_ASK_AT "=%s", terminal);
-    }
-    add_ssh(o, c, "no");
-}
-
-const struct pvmd_launcher pvmd_launch_ssh = {.name = "ssh", .label = "ssh", .command = command};
-const struct pvmd_launcher pvmd_launch_password = {.name = "pw", .label = "ssh", .command = asking_command};
+const struct pvmd_launcher pvmd_launch_ssh = {.name = "ssh", .label = "ssh", .serves = serves, .command = command};
