@@ -232,9 +232,10 @@ static bool wants_password(const struct pvmd_newcomer *n)
 }
 
 /* If the name is unknown, that explains the failed launch. */
-static void launch_failed(void *owner, int code, const char *why)
+static void launch_failed(void *owner, int code, bool reached, const char *why)
 {
     struct pvmd_newcomer *n = owner;
+    (void)reached;
     n->launch = NULL;
     if (code == PvmDupHost && may_end_soon())
         launch_again(n);
@@ -262,18 +263,25 @@ static const char *daemon_path(const struct pvmd_newcomer *n)
 /* Runs the launcher's command with `text` as its input, and frees the text. */
 static void start_launch(struct pvmd_newcomer *n, char *text)
 {
-    struct pvmd_launch_order order = {.target = target_of(n), .login = n->spec.login, .daemon_path = daemon_path(n)};
+    struct pvmd_launch_order order = {.target = target_of(n),
+                                      .login = n->spec.login,
+                                      .daemon_path = daemon_path(n),
+                                      .connect_s = start_limit_s() * 2 / 3};
+    struct pvmd_command command = {0};
     char why[256] = "out of memory";
     n->phase = PVMD_NEWCOMER_LAUNCH;
     if (n->limit_s < n->launcher->limit_s)
         set_limit(n, n->launcher->limit_s);
+    n->launcher->command(&order, &command);
     if (text)
-        n->launch = pvmd_launch_start(pvmd.loop, n->launcher, &order, text, &launch_events, n, why, sizeof why);
+        n->launch =
+            pvmd_launch_start(pvmd.loop, n->launcher->label, &command, text, &launch_events, n, why, sizeof why);
+    pvmd_command_free(&command);
     if (text)
         OPENSSL_cleanse(text, strlen(text));
     free(text);
     if (!n->launch)
-        launch_failed(n, PvmCantStart, why);
+        launch_failed(n, PvmCantStart, false, why);
 }
 
 /*

@@ -11,6 +11,7 @@
 #include "hostfile.h"
 #include "pvmd/base/hosts.h"
 #include "pvmd/launch/launch.h"
+#include "pvmd/launch/launchers/launcher.h"
 #include "pvmd/net/resolve.h"
 
 /* Named by what the newcomer waits for. */

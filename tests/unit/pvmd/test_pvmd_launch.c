@@ -117,6 +117,7 @@ static struct ev_loop *loop;
 static struct {
     unsigned started, failed;
     int code;
+    bool reached;
     char why[1024];
 } got;
 
@@ -128,11 +129,12 @@ static void started(void *owner, const struct pvmd_start_line *line)
     ev_break(loop, EVBREAK_ALL);
 }
 
-static void failed(void *owner, int code, const char *why)
+static void failed(void *owner, int code, bool reached, const char *why)
 {
     ck_assert_ptr_eq(owner, &got);
     got.failed++;
     got.code = code;
+    got.reached = reached;
     snprintf(got.why, sizeof got.why, "%s", why);
     ev_break(loop, EVBREAK_ALL);
 }
@@ -150,7 +152,11 @@ static struct pvmd_launch *launch(const char *script)
     program("rsh", script);
     snprintf(path, sizeof path, "%s/rsh", folder);
     setenv("PVM_RSH", path, 1);
-    struct pvmd_launch *l = pvmd_launch_start(loop, &pvmd_launch_rsh, &o, "the text\n", &events, &got, why, sizeof why);
+    struct pvmd_command c = {0};
+    pvmd_launch_rsh.command(&o, &c);
+    struct pvmd_launch *l =
+        pvmd_launch_start(loop, pvmd_launch_rsh.label, &c, "the text\n", &events, &got, why, sizeof why);
+    pvmd_command_free(&c);
     ck_assert_msg(l != NULL, "%s", why);
     ev_run(loop, 0);
     return l;
@@ -187,6 +193,7 @@ START_TEST(last_words_are_told)
     launch("echo said; echo first >&2; printf 'not allowed \\033[1m\\n' >&2; exit 9");
     ck_assert_uint_eq(got.failed, 1);
     ck_assert_int_eq(got.code, PvmCantStart);
+    ck_assert(!got.reached);
     ck_assert_str_eq(got.why, "the command in PVM_RSH ended with code 9: not allowed \\x1b[1m");
     settle();
 }
@@ -213,6 +220,7 @@ START_TEST(error_lines_end_the_launch)
     launch("echo 'dpvm-error<-28> it runs already'; sleep 100");
     ck_assert_uint_eq(got.failed, 1);
     ck_assert_int_eq(got.code, PvmDupHost);
+    ck_assert(got.reached);
     ck_assert_str_eq(got.why, "it runs already");
     settle();
 }

@@ -9,6 +9,7 @@ struct pvmd_launch_order {
     const char *target;      /* for the launcher: ip= if given, else the host's name */
     const char *login;       /* NULL: the same user */
     const char *daemon_path; /* dx= or PVM_DPATH; NULL: our own path, or the PATH there */
+    double connect_s;        /* a command that can tell an unreachable host should say so within this time */
 };
 
 /* A command line: copies of its words, and NULL. */

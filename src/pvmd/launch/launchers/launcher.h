@@ -45,6 +45,7 @@ struct pvmd_launcher {
 
     enum pvmd_launch_way way;
     enum pvmd_launch_where where;
+    bool travels;   /* its command does the same on any member, which may then run it in the master's place */
     bool asks;      /* its command may ask the user something */
     double limit_s; /* time limit, if PVM_START_TIMEOUT is shorter */
 };

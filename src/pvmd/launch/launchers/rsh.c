@@ -32,4 +32,4 @@ static void command(const struct pvmd_launch_order *o, struct pvmd_command *c)
 }
 
 const struct pvmd_launcher pvmd_launch_rsh = {
-    .name = "rsh", .label = "the command in PVM_RSH", .serves = serves, .command = command};
+    .name = "rsh", .label = "the command in PVM_RSH", .serves = serves, .command = command, .travels = true};

@@ -1,19 +1,16 @@
 /* ssh.c - OpenSSH's client, which gets in by key or agent, without a question (password.c: with one). */
 #include <stdlib.h>
-#include "core/config.h"
 #include "launcher.h"
 #include "ssh.h"
 
 void pvmd_ssh_command(const struct pvmd_launch_order *o, const char *batch_mode, struct pvmd_command *c)
 {
     char *remote = pvmd_launch_remote_command(o);
-    long connect_s = (long)(pvmc_config_us(PVMC_SETTING_START_TIMEOUT) * 2 /
-                            3000000); /* so that ssh reports the fault before our own limit */
     pvmd_command_add(c, "ssh");
     pvmd_command_add(c, "-T");
     pvmd_command_add(c, "-x");
     pvmd_command_addf(c, "-oBatchMode=%s", batch_mode);
-    pvmd_command_addf(c, "-oConnectTimeout=%ld", connect_s > 1 ? connect_s : 1);
+    pvmd_command_addf(c, "-oConnectTimeout=%d", o->connect_s > 1 ? (int)o->connect_s : 1);
     if (o->login) {
         pvmd_command_add(c, "-l");
         pvmd_command_add(c, o->login);
@@ -35,4 +32,5 @@ static void command(const struct pvmd_launch_order *o, struct pvmd_command *c)
     pvmd_ssh_command(o, "yes", c);
 }
 
-const struct pvmd_launcher pvmd_launch_ssh = {.name = "ssh", .label = "ssh", .serves = serves, .command = command};
+const struct pvmd_launcher pvmd_launch_ssh = {
+    .name = "ssh", .label = "ssh", .serves = serves, .command = command, .travels = true};
