@@ -143,6 +143,10 @@ enum pvmc_setting_kind {
     X(LAUNCHER, "PVM_LAUNCHER", TEXT, "auto", 0, 0,                                                                    \
       "how daemons start on added hosts: auto (local for loopback names, PVM_RSH if set, else ssh), local, ssh, rsh, " \
       "manual")                                                                                                        \
+    X(LAUNCH_FANOUT, "PVM_LAUNCH_FANOUT", INTEGER, "16", 1, 1024,                                                      \
+      "most hosts that one daemon starts at the same time")                                                            \
+    X(LAUNCH_TREE, "PVM_LAUNCH_TREE", BOOL, "1", 0, 0,                                                                 \
+      "when many hosts are added by ssh or PVM_RSH, those that are up help the first daemon to start the others")      \
     X(ATM_HOST, "PVM_ATM_HOST", TEXT, "", 0, 0,                                                                        \
       "host of the simulated ATM network for this task or daemon; default: the one with the fewest programs")          \
     X(ATM_PATIENCE, "PVM_ATM_PATIENCE", SECONDS, "60", 1000000, 0,                                                     \

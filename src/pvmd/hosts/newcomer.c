@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/version.h"
+#include "fanout.h"
 #include "pvmd/base/own_path.h"
 #include "pvmd/base/self.h"
 #include "pvmd/net/link.h"
@@ -18,7 +19,8 @@
 #include "pvm3.h"
 #include "pvmd/launch/startup.h"
 
-#define AGAIN_S   0.2     /* before a daemon is started where another one is about to end */
+#define AGAIN_S   0.2 /* before a daemon is started where another one is about to end */
+#define SLOW_S    5.  /* a launch here that takes longer makes room for another one, so that dead hosts delay nobody */
 #define NOTICE_US 4000000 /* more than 1.5 x PVM_HOST_TIMEOUT, for a daemon whose master is lost to end */
 
 static double start_limit_s(void)
@@ -33,18 +35,31 @@ static const char *target_of(const struct pvmd_newcomer *n)
 
 /* ---- failure and success ---- */
 
+/* It needs no room at the host that launches it any more. */
+static void make_room(struct pvmd_newcomer *n)
+{
+    ev_timer_stop(pvmd.loop, &n->slow);
+    if (n->counts)
+        pvmd_fanout_end(n->at);
+    n->counts = false;
+}
+
 static void stop(struct pvmd_newcomer *n)
 {
+    make_room(n);
     ev_timer_stop(pvmd.loop, &n->limit);
     ev_timer_stop(pvmd.loop, &n->again);
     if (n->resolve)
         pvmd_resolve_cancel(n->resolve);
     if (n->launch)
         pvmd_launch_cancel(n->launch);
+    if (n->delegate)
+        pvmd_delegate_cancel(n->delegate);
     if (n->hosting)
         pvmd_hoster_cancel(n->hosting);
     n->resolve = NULL;
     n->launch = NULL;
+    n->delegate = NULL;
     n->hosting = NULL;
     OPENSSL_cleanse(&n->key, sizeof n->key);
 }
@@ -57,6 +72,17 @@ static void settle(struct pvmd_newcomer *n, enum pvmd_newcomer_phase phase)
         n->settled(n);
 }
 
+/* Tells also what a member has said, which then is not to blame. */
+static void blame_host(struct pvmd_newcomer *n)
+{
+    char *both;
+    if (n->why && asprintf(&both, "%s; %s", n->why, n->elsewhere) >= 0) {
+        free(n->why);
+        n->why = both;
+    }
+    pvmd_fanout_clear(n->suspect);
+}
+
 void pvmd_newcomer_fail(struct pvmd_newcomer *n, int code, const char *format, ...)
 {
     va_list args;
@@ -64,6 +90,8 @@ void pvmd_newcomer_fail(struct pvmd_newcomer *n, int code, const char *format, .
     if (vasprintf(&n->why, format, args) < 0) /* before the owner of the texts is freed */
         n->why = NULL;
     va_end(args);
+    if (n->elsewhere)
+        blame_host(n);
     stop(n);
     if (n->host) {
         pvmd_link_close(n->host);
@@ -82,7 +110,40 @@ void pvmd_newcomer_clear(struct pvmd_newcomer *n)
     stop(n);
     pvmd_host_spec_free(&n->spec);
     free(n->why);
-    n->why = NULL;
+    free(n->elsewhere);
+    n->why = n->elsewhere = NULL;
+}
+
+/* A member could not launch it: it waits for its turn here. */
+static void come_back(struct pvmd_newcomer *n, const char *why)
+{
+    const struct pvmd_host *member = pvmd_host_any(n->at);
+    if (asprintf(&n->elsewhere, "before, %s tried: %s", member ? member->name : "a host that has left", why) < 0)
+        n->elsewhere = NULL;
+    pvmc_log(PVMC_LOG_INFO, "host %s: %s could not start it: %s", n->host->name,
+             member ? member->name : "a host that has left", why);
+    n->suspect = n->at;
+    pvmd_fanout_suspect(n->at);
+    stop(n);
+    n->stays = true;
+    n->again_until_us = pvmc_clock_us() + pvmc_config_us(PVMC_SETTING_START_TIMEOUT);
+    n->phase = PVMD_NEWCOMER_TURN;
+    n->settled(n);
+}
+
+static bool is_away(const struct pvmd_newcomer *n)
+{
+    return n->at != pvmd.host_index;
+}
+
+bool pvmd_newcomer_comes_back(struct pvmd_newcomer *n, const char *why)
+{
+    if (n->phase != PVMD_NEWCOMER_LINK || !is_away(n) || pvmd_host_by_index(n->at))
+        return false;
+    pvmd_link_close(n->host);
+    pvmd_host_set_state(n->host, PVMD_HOST_LAUNCHING);
+    come_back(n, why);
+    return true;
 }
 
 static void limit_event(struct ev_loop *loop, ev_timer *w, int events)
@@ -92,6 +153,10 @@ static void limit_event(struct ev_loop *loop, ev_timer *w, int events)
     (void)loop, (void)events;
     if (n->phase == PVMD_NEWCOMER_NAME) {
         pvmd_newcomer_fail(n, PvmNoHost, "the name service has not found %s within %g s", target_of(n), limit_s);
+    } else if (n->phase == PVMD_NEWCOMER_LAUNCH && n->delegate) {
+        char why[128];
+        snprintf(why, sizeof why, "%s has not started a daemon within %g s", n->launcher->label, limit_s);
+        come_back(n, why);
     } else if (n->phase == PVMD_NEWCOMER_LAUNCH) {
         const char *words = n->launch ? pvmd_launch_last_words(n->launch) : "";
         pvmd_newcomer_fail(n, PvmCantStart, "%s has not started a daemon within %g s (PVM_START_TIMEOUT)%s%s",
@@ -108,7 +173,8 @@ static void limit_event(struct ev_loop *loop, ev_timer *w, int events)
 static const enum pvmc_setting passed_on[] = {
     PVMC_SETTING_ALLOW_ROOT,  PVMC_SETTING_START_TIMEOUT, PVMC_SETTING_HOST_TIMEOUT, PVMC_SETTING_FAILOVER,
     PVMC_SETTING_QUEUE_MAX,   PVMC_SETTING_LOG_MAX,       PVMC_SETTING_DEBUG_MASK,   PVMC_SETTING_PORT,
-    PVMC_SETTING_END_TIMEOUT, PVMC_SETTING_LOG_TO,        PVMC_SETTING_METRICS};
+    PVMC_SETTING_END_TIMEOUT, PVMC_SETTING_LOG_TO,        PVMC_SETTING_METRICS,      PVMC_SETTING_LAUNCH_FANOUT,
+    PVMC_SETTING_LAUNCH_TREE};
 
 _Static_assert(PVMD_START_SETTINGS >= 3 + sizeof passed_on / sizeof *passed_on + PVMC_CARRIED_COUNT,
                "a start text has too little room for settings");
@@ -166,6 +232,8 @@ static struct pvmd_start_text text_for(const struct pvmd_newcomer *n, const char
         add_if_set(&t, pvmc_setting_carried[i]);
     if (n->spec.atm_host || is_local(n)) /* a local slave must not inherit the master's */
         add_setting(&t, "PVM_ATM_HOST", or_empty(n->spec.atm_host));
+    if (is_away(n)) /* the member knows it */
+        memset(t.machine.secret, 0, sizeof t.machine.secret);
     if (n->launcher->way == PVMD_WAY_USER)
         add_setting(&t, "PVM_START_TIMEOUT", PVMD_MANUAL_LIMIT);
     return t;
@@ -235,9 +303,11 @@ static bool wants_password(const struct pvmd_newcomer *n)
 static void launch_failed(void *owner, int code, bool reached, const char *why)
 {
     struct pvmd_newcomer *n = owner;
-    (void)reached;
     n->launch = NULL;
-    if (code == PvmDupHost && may_end_soon())
+    n->delegate = NULL;
+    if (is_away(n) && !reached)
+        come_back(n, why);
+    else if (code == PvmDupHost && (may_end_soon() || pvmc_clock_us() < n->again_until_us))
         launch_again(n);
     else if (code == PvmCantStart && wants_password(n))
         pvmd_newcomer_fail(
@@ -260,27 +330,44 @@ static const char *daemon_path(const struct pvmd_newcomer *n)
     return *path ? path : NULL;
 }
 
-/* Runs the launcher's command with `text` as its input, and frees the text. */
+/* Leaves time for a second try by the master if a member cannot reach the host, and for our own limit. */
+static double connect_limit_s(const struct pvmd_newcomer *n)
+{
+    return start_limit_s() * (is_away(n) ? 1 : 2) / 3;
+}
+
+/* False and the reason in why[size] if it cannot start. */
+static bool run_command(struct pvmd_newcomer *n, const char *text, char *why, size_t size)
+{
+    struct pvmd_launch_order order = {
+        .target = target_of(n), .login = n->spec.login, .daemon_path = daemon_path(n), .connect_s = connect_limit_s(n)};
+    struct pvmd_command command = {0};
+    n->launcher->command(&order, &command);
+    struct pvmd_delegate_order away = {.host_index = n->at,
+                                       .label = n->launcher->label,
+                                       .command = &command,
+                                       .text = text,
+                                       .limit_us = pvmc_config_us(PVMC_SETTING_START_TIMEOUT)};
+    if (is_away(n))
+        n->delegate = pvmd_delegate_start(&away, &launch_events, n);
+    else
+        n->launch = pvmd_launch_start(pvmd.loop, n->launcher->label, &command, text, &launch_events, n, why, size);
+    pvmd_command_free(&command);
+    return n->launch || n->delegate;
+}
+
+/* Runs the launcher's command, here or at a member, with `text` as its input, and frees the text. */
 static void start_launch(struct pvmd_newcomer *n, char *text)
 {
-    struct pvmd_launch_order order = {.target = target_of(n),
-                                      .login = n->spec.login,
-                                      .daemon_path = daemon_path(n),
-                                      .connect_s = start_limit_s() * 2 / 3};
-    struct pvmd_command command = {0};
     char why[256] = "out of memory";
     n->phase = PVMD_NEWCOMER_LAUNCH;
     if (n->limit_s < n->launcher->limit_s)
         set_limit(n, n->launcher->limit_s);
-    n->launcher->command(&order, &command);
-    if (text)
-        n->launch =
-            pvmd_launch_start(pvmd.loop, n->launcher->label, &command, text, &launch_events, n, why, sizeof why);
-    pvmd_command_free(&command);
+    bool begun = text && run_command(n, text, why, sizeof why);
     if (text)
         OPENSSL_cleanse(text, strlen(text));
     free(text);
-    if (!n->launch)
+    if (!begun)
         launch_failed(n, PvmCantStart, false, why);
 }
 
@@ -423,10 +510,35 @@ static void launch_by(struct pvmd_newcomer *n, enum pvmd_launch_way way)
     }
 }
 
+static bool can_travel(const struct pvmd_launcher *l)
+{
+    return l && l->travels && l->way == PVMD_WAY_COMMAND;
+}
+
+/* As far as it is known before its name is looked up. */
+bool pvmd_newcomer_travels(const struct pvmd_newcomer *n)
+{
+    union pvmw_address address;
+    struct pvmd_launch_wish wish = {.start = n->spec.start, .answered = n->spec.answer != NULL};
+    wish.loopback = !pvmw_address_parse(target_of(n), 0, &address) && pvmw_address_is_loopback(&address);
+    return !n->stays && can_travel(pvmd_launcher_choose(&wish));
+}
+
+/* Its name has turned out to be one of this machine, or a hoster has come: it waits for its turn here. */
+static void stay(struct pvmd_newcomer *n)
+{
+    stop(n);
+    n->stays = true;
+    n->phase = PVMD_NEWCOMER_TURN;
+    n->settled(n);
+}
+
 static void launch(struct pvmd_newcomer *n)
 {
     n->launcher = choose_launcher(n);
-    if (!n->launcher)
+    if (is_away(n) && !can_travel(n->launcher))
+        stay(n);
+    else if (!n->launcher)
         pvmd_newcomer_fail(n, PvmBadParam, "PVM_LAUNCHER=%s: it must be one of %s",
                            pvmc_config_text(PVMC_SETTING_LAUNCHER), pvmd_launcher_names());
     else if (n->launcher->where == PVMD_WHERE_HERE && !n->found.count)
@@ -444,8 +556,29 @@ static void resolved(void *arg, const struct pvmw_addresses *found, const char *
     launch(n);
 }
 
-void pvmd_newcomer_begin(struct pvmd_newcomer *n)
+static void slow_event(struct ev_loop *loop, ev_timer *w, int events)
 {
+    struct pvmd_newcomer *n = w->data;
+    (void)loop, (void)events;
+    make_room(n);
+    n->settled(n);
+}
+
+/* Its place among the launches of the host that launches it. */
+static void take_room(struct pvmd_newcomer *n, unsigned at)
+{
+    n->at = at;
+    n->counts = true;
+    pvmd_fanout_begin(at);
+    ev_timer_init(&n->slow, slow_event, SLOW_S, 0.);
+    n->slow.data = n;
+    if (!is_away(n))
+        ev_timer_start(pvmd.loop, &n->slow);
+}
+
+void pvmd_newcomer_begin(struct pvmd_newcomer *n, unsigned at)
+{
+    take_room(n, at);
     n->limit_s = start_limit_s();
     ev_timer_init(&n->again, again_event, AGAIN_S, 0.);
     ev_timer_init(&n->limit, limit_event, n->limit_s, 0.);
@@ -501,8 +634,12 @@ static void launch_started(void *owner, const struct pvmd_start_line *line)
 void pvmd_newcomer_link_up(struct pvmd_newcomer *n)
 {
     ev_timer_stop(pvmd.loop, &n->limit);
+    make_room(n);
     if (n->launch)
         pvmd_launch_release(n->launch);
+    if (n->delegate)
+        pvmd_delegate_release(n->delegate);
     n->launch = NULL;
+    n->delegate = NULL;
     settle(n, PVMD_NEWCOMER_LINKED);
 }
