@@ -72,7 +72,7 @@ static void say_message(uint32_t tag, uint8_t choice, const uint8_t *body, size_
 /* DM_LAUNCH, whose order is these bytes, with a start text that this machine's master could have made. */
 static void say_launch(uint8_t choice, const uint8_t *bytes, size_t length)
 {
-    struct pvmd_start_text t = {.machine = pvmd_secrets->machine,
+    struct pvmd_start_text t = {.machine = pvmd_secrets->own.machine,
                                 .master_index = pvmd.master_index,
                                 .master_incarnation = 1,
                                 .master_name = "a",

@@ -1,5 +1,7 @@
 /* newcomer.c - see newcomer.h. */
 #include "newcomer.h"
+#include "arrival.h"
+#include "tokens.h"
 #include <openssl/crypto.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -64,6 +66,13 @@ static void stop(struct pvmd_newcomer *n)
     OPENSSL_cleanse(&n->key, sizeof n->key);
 }
 
+static void end_arrival(struct pvmd_newcomer *n, int code, const char *why)
+{
+    if (n->arrival)
+        pvmd_arrival_refuse(n->arrival, code, why ? why : pvmc_error_text(code));
+    n->arrival = NULL;
+}
+
 static void settle(struct pvmd_newcomer *n, enum pvmd_newcomer_phase phase)
 {
     bool tell = n->phase < PVMD_NEWCOMER_LINKED;
@@ -92,8 +101,11 @@ void pvmd_newcomer_fail(struct pvmd_newcomer *n, int code, const char *format, .
     va_end(args);
     if (n->elsewhere)
         blame_host(n);
+    end_arrival(n, code, n->why);
     stop(n);
     if (n->host) {
+        if (n->phase == PVMD_NEWCOMER_LINKED)
+            pvmd_tokens_host_lost(n->host);
         pvmd_link_close(n->host);
         pvmd_host_free(n->host);
         n->host = NULL;
@@ -107,6 +119,7 @@ void pvmd_newcomer_fail(struct pvmd_newcomer *n, int code, const char *format, .
 
 void pvmd_newcomer_clear(struct pvmd_newcomer *n)
 {
+    end_arrival(n, PvmDSysErr, "the master's daemon ends");
     stop(n);
     pvmd_host_spec_free(&n->spec);
     free(n->why);
@@ -204,14 +217,15 @@ static bool is_loopback(const struct pvmd_newcomer *n)
 static bool is_local(const struct pvmd_newcomer *n)
 {
     enum pvmd_launch_where where = n->launcher->where;
-    return where == PVMD_WHERE_HERE || (where == PVMD_WHERE_NAMED && is_loopback(n));
+    return where == PVMD_WHERE_HERE || (where == PVMD_WHERE_NAMED && is_loopback(n)) ||
+           (n->arrival && pvmd_arrival_is_local(n->arrival));
 }
 
 /* Makes the slave's start text; it borrows its strings. */
 static struct pvmd_start_text text_for(const struct pvmd_newcomer *n, const char *listen_ip)
 {
     const struct pvmd_host *self = pvmd_host_self(), *h = n->host;
-    struct pvmd_start_text t = {.machine = pvmd_secrets->machine,
+    struct pvmd_start_text t = {.machine = pvmd_secrets->own.machine,
                                 .master_index = self->index,
                                 .master_incarnation = self->incarnation,
                                 .master_port = self->port,
@@ -305,7 +319,10 @@ static void launch_failed(void *owner, int code, bool reached, const char *why)
     struct pvmd_newcomer *n = owner;
     n->launch = NULL;
     n->delegate = NULL;
-    if (is_away(n) && !reached)
+    if (n->arrival) {
+        n->arrival = NULL; /* it is gone */
+        pvmd_newcomer_fail(n, code, "%s", why);
+    } else if (is_away(n) && !reached)
         come_back(n, why);
     else if (code == PvmDupHost && (may_end_soon() || pvmc_clock_us() < n->again_until_us))
         launch_again(n);
@@ -490,9 +507,25 @@ static void ask_hoster(struct pvmd_newcomer *n)
 
 static const struct pvmd_launcher *choose_launcher(const struct pvmd_newcomer *n)
 {
-    struct pvmd_launch_wish wish = {
-        .start = n->spec.start, .loopback = is_loopback(n), .answered = n->spec.answer != NULL};
+    struct pvmd_launch_wish wish = {.start = n->spec.start,
+                                    .loopback = is_loopback(n),
+                                    .answered = n->spec.answer != NULL,
+                                    .joins = n->arrival != NULL};
     return pvmd_launcher_choose(&wish);
+}
+
+/* Its daemon waits for the start text. */
+static void start_arrival(struct pvmd_newcomer *n)
+{
+    char *text = format_text(n);
+    n->phase = PVMD_NEWCOMER_LAUNCH;
+    if (!text) {
+        pvmd_newcomer_fail(n, PvmNoMem, "out of memory");
+        return;
+    }
+    pvmd_arrival_start(n->arrival, text, &launch_events, n);
+    OPENSSL_cleanse(text, strlen(text));
+    free(text);
 }
 
 static void launch_by(struct pvmd_newcomer *n, enum pvmd_launch_way way)
@@ -506,6 +539,9 @@ static void launch_by(struct pvmd_newcomer *n, enum pvmd_launch_way way)
         break;
     case PVMD_WAY_HOSTER:
         ask_hoster(n);
+        break;
+    case PVMD_WAY_ARRIVAL:
+        start_arrival(n);
         break;
     }
 }
@@ -568,11 +604,12 @@ static void slow_event(struct ev_loop *loop, ev_timer *w, int events)
 static void take_room(struct pvmd_newcomer *n, unsigned at)
 {
     n->at = at;
-    n->counts = true;
-    pvmd_fanout_begin(at);
+    n->counts = !n->arrival;
+    if (n->counts)
+        pvmd_fanout_begin(at);
     ev_timer_init(&n->slow, slow_event, SLOW_S, 0.);
     n->slow.data = n;
-    if (!is_away(n))
+    if (n->counts && !is_away(n))
         ev_timer_start(pvmd.loop, &n->slow);
 }
 
@@ -584,6 +621,10 @@ void pvmd_newcomer_begin(struct pvmd_newcomer *n, unsigned at)
     ev_timer_init(&n->limit, limit_event, n->limit_s, 0.);
     n->limit.data = n;
     ev_timer_start(pvmd.loop, &n->limit);
+    if (n->arrival) {
+        launch(n);
+        return;
+    }
     n->phase = PVMD_NEWCOMER_NAME;
     n->resolve = pvmd_resolve_start(pvmd.loop, target_of(n), resolved, n);
     if (!n->resolve)
@@ -605,6 +646,11 @@ static void add_addresses(struct pvmw_addresses *to, const struct pvmw_addresses
 static void add_candidates(const struct pvmd_newcomer *n, const struct pvmd_start_line *line,
                            struct pvmw_addresses *candidates)
 {
+    if (n->arrival) {
+        union pvmw_address a = *pvmd_arrival_address(n->arrival);
+        pvmw_address_set_port(&a, line->port);
+        pvmw_addresses_add(candidates, &a);
+    }
     if (n->spec.ip || is_local(n))
         add_addresses(candidates, &n->found, line->port);
     add_addresses(candidates, &line->ssh, line->port);
@@ -639,7 +685,10 @@ void pvmd_newcomer_link_up(struct pvmd_newcomer *n)
         pvmd_launch_release(n->launch);
     if (n->delegate)
         pvmd_delegate_release(n->delegate);
+    if (n->arrival)
+        pvmd_arrival_release(n->arrival);
     n->launch = NULL;
     n->delegate = NULL;
+    n->arrival = NULL;
     settle(n, PVMD_NEWCOMER_LINKED);
 }

@@ -39,6 +39,7 @@ struct pvmd_newcomer {
     struct pvmd_hosting *hosting; /* while a hoster starts it */
     struct pvmd_courier_key key;  /* for the daemon that the hoster starts */
     struct pvmd_launch *launch;
+    struct pvmd_arrival *arrival;   /* instead, of a daemon that joins by itself */
     struct pvmd_delegate *delegate; /* while a member launches it */
     unsigned at;                    /* the index of the host that does: ours, or the member's */
     bool counts;                    /* as one of that host's launches (fanout.h) */

@@ -107,10 +107,12 @@ static void limit_event(struct ev_loop *loop, ev_timer *w, int events)
 static int add_secret(const uint8_t *bytes, size_t length, char **text)
 {
     struct pvmd_start_text t;
-    int rc = pvmd_start_text_parse((const char *)bytes, length, &t);
-    if (!rc && memcmp(t.machine.id, pvmd_secrets->machine.id, sizeof t.machine.id) != 0)
+    int place, rc = pvmd_start_text_parse((const char *)bytes, length, &t);
+    const struct pvmd_key *key = rc ? NULL : pvmd_machine_key(t.machine.id, &place);
+    if (!rc && (!key || place >= PVMD_PLACE_TOKENS))
         rc = PVMC_EDENIED;
-    t.machine = pvmd_secrets->machine;
+    if (!rc)
+        t.machine = key->machine;
     *text = rc ? NULL : pvmd_start_text_format(&t);
     OPENSSL_cleanse(&t.machine, sizeof t.machine);
     pvmd_start_text_free(&t);

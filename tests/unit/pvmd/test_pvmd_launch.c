@@ -168,7 +168,7 @@ static void settle(void)
     clean();
 }
 
-#define LINE "ddpro<5> arch<A> dsig<1> port<7> ssh<> ip<10.0.0.1:7>"
+#define LINE "ddpro<6> arch<A> dsig<1> port<7> ssh<> ip<10.0.0.1:7>"
 
 START_TEST(noise_before_the_line_is_skipped)
 {
@@ -306,13 +306,14 @@ START_TEST(a_password_is_asked_for_where_somebody_can_be_asked)
 }
 END_TEST
 
-START_TEST(a_hoster_starts_all_but_daemons_started_by_hand)
+START_TEST(a_hoster_starts_all_that_need_a_start)
 {
-    struct pvmd_launch_wish answered = {.start = "ms", .answered = true};
+    struct pvmd_launch_wish answered = {.start = "ms", .answered = true}, joins = {.joins = true};
     hoster = 0x40001;
     ck_assert_ptr_eq(choice(NULL, true, "auto", ""), &pvmd_launch_hoster);
     ck_assert_ptr_eq(choice("ssh", false, "telnet", ""), &pvmd_launch_hoster);
     ck_assert_ptr_eq(pvmd_launcher_choose(&answered), &pvmd_launch_manual);
+    ck_assert_ptr_eq(pvmd_launcher_choose(&joins), &pvmd_launch_join);
     hoster = 0;
 }
 END_TEST
@@ -350,5 +351,4 @@ UNIT_MAIN("pvmd_launch", the_daemon_is_found, a_missing_daemon_is_told, noise_be
           unknown_names_are_known_by_sshs_words, error_lines_end_the_launch, floods_are_bounded,
           a_cancelled_command_is_ended_with_all_its_children, a_launcher_serves_who_asks_for_it,
           auto_prefers_local_then_rsh_then_ssh, a_password_is_asked_for_where_somebody_can_be_asked,
-          a_hoster_starts_all_but_daemons_started_by_hand, all_launchers_are_listed,
-          sshs_command_cannot_be_turned_by_names)
+          a_hoster_starts_all_that_need_a_start, all_launchers_are_listed, sshs_command_cannot_be_turned_by_names)

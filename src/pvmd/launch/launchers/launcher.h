@@ -14,6 +14,7 @@ struct pvmd_launch_wish {
     const char *start; /* so= of the hostfile, or NULL */
     bool loopback;     /* its name leads to this machine */
     bool answered;     /* the user brings the line of a daemon that was started by hand */
+    bool joins;        /* its daemon has called us, and asks to join */
     const char *named; /* filled in from `start` and PVM_LAUNCHER: the launcher that is asked for, or "auto" */
 };
 
@@ -22,6 +23,7 @@ enum pvmd_launch_way {
     PVMD_WAY_COMMAND, /* over stdin and stdout of the launcher's command (launch.h) */
     PVMD_WAY_USER,    /* the user copies both */
     PVMD_WAY_HOSTER,  /* a hoster starts the daemon; then the launcher's command is our end of a channel to it */
+    PVMD_WAY_ARRIVAL, /* over the connection that the daemon has made to our door (hosts/arrival.h) */
 };
 
 /* Whether the new daemon runs on this machine, where other daemons of this user do. */

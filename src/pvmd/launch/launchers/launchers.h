@@ -6,7 +6,7 @@
 #include "launcher.h"
 
 /* The table, in order of preference: the first that serves a host starts its daemon. */
-#define PVMD_LAUNCHERS(X) X(hoster) X(local) X(rsh) X(password) X(ssh) X(manual)
+#define PVMD_LAUNCHERS(X) X(join) X(hoster) X(local) X(rsh) X(password) X(ssh) X(manual)
 
 #define X(name) extern const struct pvmd_launcher pvmd_launch_##name;
 PVMD_LAUNCHERS(X)
