@@ -153,7 +153,7 @@ enum pvmc_setting_kind {
       "silence after which atm-sim serve disconnects a program that holds up virtual time")                            \
     X(IP, "PVM_IP", TEXT, "", 0, 0, "address that this host's daemon listens on; default: all")                        \
     X(START_TIMEOUT, "PVM_START_TIMEOUT", SECONDS, "30", 100000, 0,                                                    \
-      "time limit for the daemon of an added host to join")                                                            \
+      "time limit for the daemon of an added host to join; again that long if a member could not start it")            \
     X(HOST_TIMEOUT, "PVM_HOST_TIMEOUT", SECONDS, "15", 500000, 0, "silence after which a host counts as failed")       \
     X(JOIN_TIMEOUT, "PVM_JOIN_TIMEOUT", SECONDS, "300", 0, 0,                                                          \
       "how long pvmd3 --join tries to reach the machine; 0: without limit")                                            \
