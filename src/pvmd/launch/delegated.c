@@ -9,6 +9,7 @@
 #include "core/buf.h"
 #include "core/error.h"
 #include "core/log.h"
+#include "core/visible.h"
 #include "launch.h"
 #include "pvm3.h"
 #include "pvmd/base/self.h"
@@ -34,6 +35,7 @@ struct order {
     uint32_t number;
     double limit_s;
     char label[LABEL_MAX];
+    char host[PVMD_HOST_NAME_MAX + 1];
     struct pvmd_command command;
     char *text; /* with the secret: to be wiped */
 };
@@ -104,19 +106,21 @@ static void limit_event(struct ev_loop *loop, ev_timer *w, int events)
 /* ---- orders ---- */
 
 /* Completes the start text of a new daemon of our own machine: the secret does not travel. */
-static int add_secret(const uint8_t *bytes, size_t length, char **text)
+static int add_secret(const uint8_t *bytes, size_t length, struct order *o)
 {
     struct pvmd_start_text t;
     int place, rc = pvmd_start_text_parse((const char *)bytes, length, &t);
     const struct pvmd_key *key = rc ? NULL : pvmd_machine_key(t.machine.id, &place);
     if (!rc && (!key || place >= PVMD_PLACE_TOKENS))
         rc = PVMC_EDENIED;
-    if (!rc)
+    if (!rc) {
         t.machine = key->machine;
-    *text = rc ? NULL : pvmd_start_text_format(&t);
+        o->text = pvmd_start_text_format(&t);
+        snprintf(o->host, sizeof o->host, "%s", t.name);
+    }
     OPENSSL_cleanse(&t.machine, sizeof t.machine);
     pvmd_start_text_free(&t);
-    return rc ? rc : *text ? 0 : PVMC_ENOMEM;
+    return rc ? rc : o->text ? 0 : PVMC_ENOMEM;
 }
 
 static void get_command(struct pvmc_buf *body, struct pvmd_command *c)
@@ -141,7 +145,7 @@ static int get_order(struct pvmc_buf *body, struct order *o)
     int rc = pvmc_buf_end(body);
     if (!rc && (o->command.failed || !o->command.count))
         rc = PVMC_EFORMAT;
-    return rc ? rc : add_secret(text, length, &o->text);
+    return rc ? rc : add_secret(text, length, o);
 }
 
 static void free_order(struct order *o)
@@ -174,6 +178,7 @@ static void run(const struct pvmd_question *q, struct order *o)
     d->limit.data = d;
     ev_timer_start(pvmd.loop, &d->limit);
     DL_APPEND(all, d);
+    pvmc_log(PVMC_LOG_INFO, "starting host %s for the master, by %s", PVMC_VISIBLE(o->host), PVMC_VISIBLE(o->label));
 }
 
 static bool is_from_master(const struct pvmd_question *q)
