@@ -113,7 +113,7 @@ machine_test(hosts/failpoints ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm> $<TAR
 # Each row of `large` says how many hosts, and the most rounds of launches that they may take.
 set(tree $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm>)
 machine_test(hosts/tree CASES small denied ARGS ${tree} ALONE)
-machine_test(hosts/tree CASES silent killed master ARGS ${tree} KILLS ALONE LABELS clusters slow)
+machine_test(hosts/tree CASES silent killed stopped master ARGS ${tree} KILLS ALONE LABELS clusters slow)
 foreach(row 16,1 64,3 256,3)
   string(REPLACE "," ";" row ${row})
   list(GET row 0 hosts)

@@ -596,6 +596,8 @@ static void slow_event(struct ev_loop *loop, ev_timer *w, int events)
 {
     struct pvmd_newcomer *n = w->data;
     (void)loop, (void)events;
+    if (n->launcher && n->launcher->asks)
+        return; /* one question after the other */
     make_room(n);
     n->settled(n);
 }
