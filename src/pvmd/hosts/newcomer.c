@@ -21,9 +21,10 @@
 #include "pvm3.h"
 #include "pvmd/launch/startup.h"
 
-#define AGAIN_S   0.2 /* before a daemon is started where another one is about to end */
-#define SLOW_S    5.  /* a launch here that takes longer makes room for another one, so that dead hosts delay nobody */
-#define NOTICE_US 4000000 /* more than 1.5 x PVM_HOST_TIMEOUT, for a daemon whose master is lost to end */
+#define AGAIN_S      0.2 /* before a daemon is started where another one is about to end */
+#define AGAIN_HERE_S 1.  /* ... where one that a member has started may wait for its time limit */
+#define SLOW_S       5. /* a launch here that takes longer makes room for another one, so that dead hosts delay nobody */
+#define NOTICE_US    4000000 /* more than 1.5 x PVM_HOST_TIMEOUT, for a daemon whose master is lost to end */
 
 static double start_limit_s(void)
 {
@@ -303,7 +304,7 @@ static void set_limit(struct pvmd_newcomer *n, double limit_s)
 static void launch_again(struct pvmd_newcomer *n)
 {
     set_limit(n, start_limit_s());
-    ev_timer_init(&n->again, again_event, AGAIN_S, 0.);
+    ev_timer_init(&n->again, again_event, may_end_soon() ? AGAIN_S : AGAIN_HERE_S, 0.);
     n->again.data = n;
     ev_timer_start(pvmd.loop, &n->again);
 }
