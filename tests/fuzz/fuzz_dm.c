@@ -29,7 +29,7 @@ enum {
     FRAMES = 8,
     LINK_NEWS = 2,
     KEPT = MESSAGES + REQUESTS + FRAMES + LINK_NEWS, /* as in the kept inputs; what came later follows */
-    KINDS = KEPT + 5,
+    KINDS = KEPT + 8,
     RECORDS_MAX = 16,
     HALF_BYTES = 64, /* longer messages are split into frames of this size */
 };
@@ -169,8 +169,14 @@ static void say(unsigned kind, uint8_t choice, const uint8_t *bytes, size_t leng
     else if (kind == KEPT + 1)
         fuzz_task_request(PVMC_TM_INPUT, bytes, length);
     else if (kind == KEPT + 2)
-        say_message(PVMD_DM_LAUNCH, choice, bytes, length);
+        say_message(PVMD_DM_SECRET, choice, bytes, length);
     else if (kind == KEPT + 3)
+        say_message(PVMD_DM_ROTATE, choice, bytes, length);
+    else if (kind == KEPT + 4)
+        fuzz_task_request(PVMC_TM_ROTATE, bytes, length);
+    else if (kind == KEPT + 5)
+        say_message(PVMD_DM_LAUNCH, choice, bytes, length);
+    else if (kind == KEPT + 6)
         say_launch(choice, bytes, length);
     else
         say_message(PVMD_DM_LAUNCH_END, choice, bytes, length);
