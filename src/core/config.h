@@ -143,13 +143,17 @@ enum pvmc_setting_kind {
     X(LAUNCHER, "PVM_LAUNCHER", TEXT, "auto", 0, 0,                                                                    \
       "how daemons start on added hosts: auto (local for loopback names, PVM_RSH if set, else ssh), local, ssh, rsh, " \
       "manual")                                                                                                        \
+    X(LAUNCH_FANOUT, "PVM_LAUNCH_FANOUT", INTEGER, "16", 1, 1024,                                                      \
+      "most hosts that one daemon starts at the same time")                                                            \
+    X(LAUNCH_TREE, "PVM_LAUNCH_TREE", BOOL, "1", 0, 0,                                                                 \
+      "when many hosts are added by ssh or PVM_RSH, those that are up help the first daemon to start the others")      \
     X(ATM_HOST, "PVM_ATM_HOST", TEXT, "", 0, 0,                                                                        \
       "host of the simulated ATM network for this task or daemon; default: the one with the fewest programs")          \
     X(ATM_PATIENCE, "PVM_ATM_PATIENCE", SECONDS, "60", 1000000, 0,                                                     \
       "silence after which atm-sim serve disconnects a program that holds up virtual time")                            \
     X(IP, "PVM_IP", TEXT, "", 0, 0, "address that this host's daemon listens on; default: all")                        \
     X(START_TIMEOUT, "PVM_START_TIMEOUT", SECONDS, "30", 100000, 0,                                                    \
-      "time limit for the daemon of an added host to join")                                                            \
+      "time limit for the daemon of an added host to join; again that long if a member could not start it")            \
     X(HOST_TIMEOUT, "PVM_HOST_TIMEOUT", SECONDS, "15", 500000, 0, "silence after which a host counts as failed")       \
     X(JOIN_TIMEOUT, "PVM_JOIN_TIMEOUT", SECONDS, "300", 0, 0,                                                          \
       "how long pvmd3 --join tries to reach the machine; 0: without limit")                                            \

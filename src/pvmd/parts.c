@@ -16,6 +16,7 @@
 #include "pvmd/hosts/membership.h"
 #include "pvmd/hosts/newcomer.h"
 #include "pvmd/hosts/tokens.h"
+#include "pvmd/launch/delegated.h"
 #include "pvmd/launch/hoster.h"
 #include "pvmd/metrics/metrics.h"
 #include "pvmd/quorum/petition.h"
@@ -60,12 +61,13 @@ static const struct pvmd_listeners listeners = {
     .host_left = (host_index[]){pvmd_delivery_host_left, pvmd_notify_host_left, pvmd_watch_host_left,
                                 pvmd_output_host_left, pvmd_siblings_host_left, pvmd_manager_host_left,
                                 pvmd_petition_host_left, pvmd_rotation_host_left, NULL},
-    .master_changed = (nothing[]){pvmd_join_master_changed, pvmd_newcomer_master_changed, pvmd_mailbox_master_changed,
-                                  pvmd_petition_master_changed, pvmd_rotation_master_changed, NULL},
+    .master_changed =
+        (nothing[]){pvmd_delegated_master_changed, pvmd_join_master_changed, pvmd_newcomer_master_changed,
+                    pvmd_mailbox_master_changed, pvmd_petition_master_changed, pvmd_rotation_master_changed, NULL},
     .tables_committed = (number[]){pvmd_petition_committed, pvmd_membership_committed, pvmd_leave_committed,
                                    pvmd_add_committed, pvmd_tokens_committed, pvmd_rotation_committed, NULL},
     .link_up = (host_index[]){pvmd_join_link_up, NULL},
-    .link_lost = (host_why[]){pvmd_join_link_lost, NULL},
+    .link_lost = (host_why[]){pvmd_delegated_link_lost, pvmd_join_link_lost, NULL},
     .link_out = (host_index[]){pvmd_join_link_out, NULL},
     .link_count = (host_count[]){pvmd_join_link_count, NULL},
     .sender_charged = (charge[]){pvmd_overrun_charge, NULL},
@@ -98,6 +100,7 @@ void pvmd_parts_start(void)
     pvmd_exec_start();
     pvmd_tasker_start();
     pvmd_hoster_start();
+    pvmd_delegated_start();
     pvmd_manager_start();
     pvmd_keys_start();
     pvmd_rotation_start();

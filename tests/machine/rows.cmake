@@ -127,6 +127,15 @@ machine_test(hosts/joining ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm>)
 machine_test(hosts/doorman ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm> ${filter})
 machine_test(hosts/failpoints ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm> $<TARGET_FILE:pvm-info>
              $<TARGET_FILE:machine_groups_membership> $<TARGET_FILE:machine_tasks_mailbox>)
+# Each row of `large` says how many hosts, and the most rounds of launches that they may take.
+set(tree $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm>)
+machine_test(hosts/tree CASES small denied ARGS ${tree} ALONE)
+machine_test(hosts/tree CASES silent killed stopped master ARGS ${tree} KILLS ALONE LABELS clusters slow)
+foreach(row 16,1 64,3 256,3)
+  string(REPLACE "," ";" row ${row})
+  list(GET row 0 hosts)
+  machine_test(hosts/tree AS large-${hosts} ARGS large ${tree} ${row} ALONE LABELS clusters slow)
+endforeach()
 # In namespaces: with sshd, over raw frames, with bad cables
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS hosts/network)
 file(STRINGS hosts/network cases REGEX "^case_[a-z_]+\\(\\)")

@@ -17,6 +17,8 @@
 #include "pvmd/base/events.h"
 #include "forward.h"
 #include "hostfile.h"
+#include "pvmd/launch/delegate.h"
+#include "pvmd/launch/delegated.h"
 #include "pvmd/launch/launch.h"
 #include "leave.h"
 #include "membership.h"
@@ -568,6 +570,8 @@ void pvmd_net_stop(void)
     pvmd_leave_stop();
     pvmd_add_stop();
     pvmd_arrival_stop();
+    pvmd_delegate_stop();
+    pvmd_delegated_stop();
     pvmd_launch_stop();
     pvmd_manual_stop();
     pvmd_resolve_stop();

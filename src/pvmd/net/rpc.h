@@ -27,6 +27,9 @@ enum pvmd_dm {
     PVMD_DM_PETITION,   /* to the master: carries a request that outlives the master */
     PVMD_DM_SECRET,     /* from the master: have you this secret? */
     PVMD_DM_ROTATE,     /* petition: replaces the machine's secret */
+    PVMD_DM_LAUNCH,     /* from the master: run a launcher's command */
+    PVMD_DM_LAUNCH_END, /* one way, from the master: the launched daemon is linked, or not wanted */
+    PVMD_DM_LAST_OF_HOSTS = PVMD_DM_LAUNCH_END,
     /* duties on tasks */
     PVMD_DM_EXEC = 0x80020100, /* start n tasks */
     PVMD_DM_PSTAT,
