@@ -41,6 +41,7 @@ struct pvmd_host {
     uint16_t port;
     uint32_t asker, asked;  /* whose request added it (host index, number of the petition), or 0 */
     bool left_over;         /* JOINING, and its master is lost: the next one's table says whether it is a member */
+    bool draining;          /* leaves once its tasks have ended, and gets no new ones; never taken back */
     bool lost;              /* a slave's master whose link is lost for good; it is a member until another one leads */
     struct pvmd_link *link; /* NULL for ourselves, and while there is none yet */
 };

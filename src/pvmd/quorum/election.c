@@ -31,7 +31,7 @@ static void limit_event(struct ev_loop *loop, ev_timer *w, int events)
     give_up();
 }
 
-/* Our place among the members, in order of their hosts. */
+/* Our place among the members, in order of their hosts. One that is about to leave comes after all others. */
 static unsigned rank(void)
 {
     size_t count;
@@ -39,7 +39,7 @@ static unsigned rank(void)
     unsigned before = 0;
     while (before < count && members[before] != pvmd_host_self())
         before++;
-    return before;
+    return pvmd_host_self()->draining ? before + (unsigned)count : before;
 }
 
 void pvmd_election_begin(struct pvmd_quorum *q, double retry, double patience_s, void (*given_up)(void))
