@@ -3,6 +3,7 @@
 #define PVMD_DAEMON_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* The command line. */
 struct pvmd_options {
@@ -12,6 +13,8 @@ struct pvmd_options {
     bool slave;              /* -s */
     const char *courier_key; /* -k, or NULL */
     bool foreground;         /* -f: standard error stays the terminal's */
+    bool leave, grace;       /* --leave, --grace */
+    uint64_t leave_grace_us; /* PVMC_LEAVE_GRACE_SETTING without --grace */
 };
 
 #define PVMD_START_ANEW (-1)
