@@ -110,14 +110,14 @@ static int read_frame(struct pvmc_frame_header *h, uint8_t payload[PAYLOAD_MAX])
     return rc;
 }
 
-/* Asks and waits for the answer, which `answer` then views. Returns its code, or a PVMC_E code. */
-static int ask(int32_t tag, const struct pvmc_buf *body, struct pvmc_buf *answer)
+/* Waits for the next answer to the latest request, and views it. Returns its code, or a PVMC_E code. */
+static int await(struct pvmc_buf *answer)
 {
     static uint8_t payload[PAYLOAD_MAX];
     struct pvmc_frame_header h = {0};
-    int rc = send_request(tag, body);
+    int rc;
     do
-        rc = rc ? rc : read_frame(&h, payload);
+        rc = read_frame(&h, payload);
     while (!rc && (h.ctx != PVMC_CTX_TM || h.wid != daemon_link.wid || h.body_length > PAYLOAD_MAX));
     pvmc_buf_view(answer, payload, rc ? 0 : h.length);
     if (rc)
@@ -134,9 +134,10 @@ static int introduce(void)
     pvmc_buf_put_u32(&body, (uint32_t)getpid());
     pvmc_buf_put_u32(&body, 0);
     pvmc_buf_put_u32(&body, pvmc_dsig_own());
-    pvmc_buf_put_string(&body, "pvmd3");
-    int rc = ask((int32_t)PVMC_TM_CONNECT, &body, &answer);
+    pvmc_buf_put_string(&body, PVMC_LEAVER_NAME);
+    int rc = send_request((int32_t)PVMC_TM_CONNECT, &body);
     pvmc_buf_free(&body);
+    rc = rc ? rc : await(&answer);
     if (!rc)
         daemon_link.tid = pvmc_buf_get_u32(&answer);
     return rc;
@@ -144,14 +145,20 @@ static int introduce(void)
 
 /* ---- leaving ---- */
 
-static int ask_state(bool waits, uint64_t grace_us, struct state *s, char *why, size_t size)
+static int ask_to_leave(uint64_t grace_us)
 {
-    struct pvmc_buf body, answer;
+    struct pvmc_buf body;
     pvmc_buf_init(&body);
-    pvmc_buf_put_u8(&body, waits);
     pvmc_buf_put_u64(&body, grace_us);
-    int rc = ask((int32_t)PVMC_TM_LEAVE, &body, &answer);
+    int rc = send_request((int32_t)PVMC_TM_LEAVE, &body);
     pvmc_buf_free(&body);
+    return rc;
+}
+
+static int await_state(struct state *s, char *why, size_t size)
+{
+    struct pvmc_buf answer;
+    int rc = await(&answer);
     if (rc == PvmBadParam)
         pvmc_buf_get_string_to(&answer, why, size);
     if (rc)
@@ -196,13 +203,13 @@ static int follow(uint64_t grace_us)
 {
     struct state s = {0};
     char why[256] = "";
-    int rc = ask_state(false, grace_us, &s, why, sizeof why);
+    int rc = ask_to_leave(grace_us);
     while (!rc && s.stage != PVMC_LEAVE_LEFT) {
-        tell(&s);
-        rc = ask_state(true, grace_us, &s, why, sizeof why);
+        rc = await_state(&s, why, sizeof why);
+        if (!rc)
+            tell(&s);
     }
-    bool is_gone = s.stage == PVMC_LEAVE_LEFT || (rc == PVMC_EDOWN && s.stage >= PVMC_LEAVE_FLUSHES);
-    if (is_gone)
+    if (!rc)
         return wait_for_end(&s);
     if (*why) {
         fprintf(stderr, "pvmd3: this host cannot leave: %s\n", why);

@@ -44,7 +44,7 @@ enum pvmc_tm {
     PVMC_TM_SIBLINGS, /* one way: tasks that a resource manager started for us; the daemon tells them of each other */
     PVMC_TM_INPUT,    /* standard input for a task */
     PVMC_TM_USAGE,    /* what hosts and tasks are doing */
-    PVMC_TM_LEAVE,    /* this host leaves the machine once its tasks have ended: begins that, or asks how it goes */
+    PVMC_TM_LEAVE,    /* this host leaves the machine once its tasks have ended; answered whenever something changes */
 };
 
 /* In the flags of TM_SPAWN, which have those of pvm_spawn() and dpvm.h, too: the answer has the reason for failures. */
@@ -97,7 +97,8 @@ enum pvmc_leave_stage {
     PVMC_LEAVE_LEFT,      /* for nothing: its daemon ends */
 };
 
-#define PVMC_LEAVE_GRACE_SETTING UINT64_MAX /* in TM_LEAVE: PVM_LEAVE_TIMEOUT */
+#define PVMC_LEAVER_NAME         "pvmd3 --leave" /* of the task that asks, for which nobody waits */
+#define PVMC_LEAVE_GRACE_SETTING UINT64_MAX      /* in TM_LEAVE: PVM_LEAVE_TIMEOUT */
 
 /* Operations of PVMC_TM_MAILBOX */
 enum pvmc_mailbox_op {

@@ -25,11 +25,10 @@
 #define GO_S    3. /* for the master to dismiss us */
 #define TICK_S  1. /* between words to those who watch */
 
-/* A program that has asked us to leave, and is told how it goes: pvmd3 --leave. It is no work to wait for. */
+/* A program that has asked us to leave, and is told how it goes: pvmd3 --leave. */
 struct watcher {
     pvmc_tid tid;
-    struct pvmd_request waiting; /* tag 0: none */
-    enum pvmc_leave_stage told;
+    struct pvmd_request request; /* answered again and again */
     struct watcher *prev, *next;
 };
 
@@ -53,7 +52,8 @@ static struct watcher *watcher_of(pvmc_tid tid)
 static bool is_awaited(const struct pvmd_task *task)
 {
     unsigned duties = PVMD_TASK_RM | PVMD_TASK_HOSTER | PVMD_TASK_TASKER | PVMD_TASK_TRACER;
-    return !(task->flags & duties) && strcmp(task->name, PVMD_GROUP_SERVER) != 0 && !watcher_of(task->tid);
+    return !(task->flags & duties) && strcmp(task->name, PVMD_GROUP_SERVER) != 0 &&
+           strcmp(task->name, PVMC_LEAVER_NAME) != 0;
 }
 
 static unsigned awaited(void)
@@ -111,11 +111,8 @@ static void tell_watchers(void)
 {
     struct watcher *w;
     DL_FOREACH (watchers, w) {
-        if (!w->waiting.tag)
-            continue;
-        answer_state(&w->waiting);
-        w->waiting.tag = 0;
-        w->told = stage;
+        answer_state(&w->request);
+        w->request.bytes = 0; /* they are no longer held */
     }
 }
 
@@ -302,7 +299,6 @@ static struct watcher *watch(pvmc_tid tid)
 
 static int leave_request(const struct pvmd_request *r, struct pvmc_buf *body)
 {
-    bool waits = pvmc_buf_get_u8(body);
     uint64_t grace_us = pvmc_buf_get_u64(body);
     int rc = pvmc_buf_end(body);
     if (rc)
@@ -312,14 +308,12 @@ static int leave_request(const struct pvmd_request *r, struct pvmc_buf *body)
     struct watcher *w = watch(r->tid);
     if (!w)
         return PVMC_ENOMEM;
+    w->request = *r;
     if (!stage)
         begin(grace_us, "asked to");
-    else if (stage == PVMC_LEAVE_WAITS && grace_us != PVMC_LEAVE_GRACE_SETTING && !waits)
+    else if (stage == PVMC_LEAVE_WAITS && grace_us != PVMC_LEAVE_GRACE_SETTING)
         enter(PVMC_LEAVE_WAITS, grace_s(grace_us));
-    if (w->waiting.tag)
-        answer_state(&w->waiting);
-    w->waiting = *r;
-    if (!waits || w->told != stage || pvmd.ending)
+    else
         tell_watchers();
     return 0;
 }
@@ -348,7 +342,7 @@ void pvmd_drain_task_ended(const struct pvmd_task *task)
     struct watcher *w = watcher_of(task->tid);
     if (w)
         drop_watcher(w);
-    else if (stage)
+    else
         tell_watchers();
     look();
 }

@@ -53,7 +53,7 @@ static struct row rows[] = {
     ROW(SIBLINGS, TASK, 4, 1 * MIB + 4),
     ROW(INPUT, TASK, 8, 8 + PVMC_INPUT_MAX),
     ROW(USAGE, TASK, 4, 4),
-    ROW(LEAVE, TASK, 9, 9),
+    ROW(LEAVE, TASK, 8, 8),
 };
 
 static struct row *row_of(int32_t tag)
