@@ -4,17 +4,21 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "pvmd/hosts/applicant.h"
 
 /* The command line. */
 struct pvmd_options {
-    const char *host_name;   /* -n, or NULL */
-    const char *hostfile;    /* or NULL */
-    int debug_mask;          /* -d */
-    bool slave;              /* -s */
-    const char *courier_key; /* -k, or NULL */
-    bool foreground;         /* -f: standard error stays the terminal's */
-    bool leave, grace;       /* --leave, --grace */
-    uint64_t leave_grace_us; /* PVMC_LEAVE_GRACE_SETTING without --grace */
+    const char *host_name;               /* -n, or NULL */
+    const char *hostfile;                /* or NULL */
+    int debug_mask;                      /* -d */
+    bool slave;                          /* -s */
+    const char *courier_key;             /* -k, or NULL */
+    bool joined;                         /* -J: a child of applicant.c */
+    const char *accept;                  /* --accept, or NULL */
+    struct pvmd_application application; /* --join and its options; address NULL: not given */
+    bool foreground;                     /* -f: standard error stays the terminal's */
+    bool leave, grace;                   /* --leave, --grace */
+    uint64_t leave_grace_us;             /* PVMC_LEAVE_GRACE_SETTING without --grace */
 };
 
 #define PVMD_START_ANEW (-1)

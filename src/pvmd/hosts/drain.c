@@ -25,6 +25,9 @@
 #define GO_S    3. /* for the master to dismiss us */
 #define TICK_S  1. /* between words to those who watch */
 
+/* Service managers signal all processes of a service, and pvmd3 --join passes its SIGTERM on. */
+#define SAME_SIGNAL_US 1000000
+
 /* A program that has asked us to leave, and is told how it goes: pvmd3 --leave. */
 struct watcher {
     pvmc_tid tid;
@@ -34,7 +37,7 @@ struct watcher {
 
 static enum pvmc_leave_stage stage; /* 0: we do not leave */
 static int64_t deadline_us;         /* of the stage */
-static unsigned signals;            /* SIGTERM */
+static int64_t signal_us;           /* of the first SIGTERM; 0: none has come */
 static unsigned unconfirmed;        /* hosts */
 static ev_timer limit, tick;
 static struct watcher *watchers;
@@ -263,11 +266,12 @@ bool pvmd_drain_signal(void)
 {
     if (pvmd_is_master() && !stage)
         return false;
-    signals++;
+    int64_t now_us = pvmc_clock_us();
     if (!stage)
         begin(PVMC_LEAVE_GRACE_SETTING, strsignal(SIGTERM));
-    else if (signals > 1)
+    else if (signal_us && now_us - signal_us >= SAME_SIGNAL_US)
         pvmd_end(0, "another SIGTERM");
+    signal_us = signal_us ? signal_us : now_us;
     return true;
 }
 
@@ -355,8 +359,11 @@ void pvmd_drain_master_changed(void)
         go();
 }
 
+/* However it ends, it has left, and `pvmd3 --join` must not come back. */
 void pvmd_drain_daemon_ends(void)
 {
+    if (stage)
+        pvmd.exit_code = 0;
     stage = PVMC_LEAVE_LEFT;
     tell_watchers();
 }
@@ -375,5 +382,5 @@ void pvmd_drain_stop(void)
     DL_FOREACH_SAFE (watchers, w, next)
         drop_watcher(w);
     stage = 0;
-    signals = 0;
+    signal_us = 0;
 }

@@ -15,8 +15,8 @@
 #include "pvmd/tasks/tasks.h"
 
 /*
- * SIGTERM has come. Begins to leave, or ends this daemon at once if it is the second one. False: this host has the
- * master, which does not leave.
+ * SIGTERM has come. Begins to leave, or ends this daemon at once if it is the second one and not within a second of the
+ * first. False: this host has the master, which does not leave.
  */
 bool pvmd_drain_signal(void);
 

@@ -61,6 +61,16 @@ int pvmd_machine_join(const struct pvmd_machine *m)
     return make_room() ? PVMC_ENOMEM : make_key(&pvmd_secrets->own, m);
 }
 
+_Static_assert(PVMC_TOKEN_SECRET_BYTES == PVMD_SECRET_BYTES, "a token's secret is a machine's secret");
+
+struct pvmd_machine pvmd_machine_of_token(const struct pvmc_token *token)
+{
+    struct pvmd_machine m = {.id = "dpvmtokn"};
+    memcpy(m.id + sizeof m.id - sizeof token->id, token->id, sizeof token->id);
+    memcpy(m.secret, token->secret, sizeof m.secret);
+    return m;
+}
+
 int pvmd_machine_set_other(unsigned place, const struct pvmd_machine *m)
 {
     struct pvmd_key *key = &pvmd_secrets->others[place];

@@ -6,6 +6,7 @@
 #define PVMD_MACHINE_H
 
 #include <stdint.h>
+#include "core/message/token.h"
 
 #define PVMD_MACHINE_ID_BYTES 16
 #define PVMD_SECRET_BYTES     32
@@ -56,6 +57,9 @@ int pvmd_machine_new(void);
 
 /* Adopts the machine of the start text, in a slave's daemon: 0, or PVMC_ENOMEM or PVMC_ESYSTEM, logged. */
 int pvmd_machine_join(const struct pvmd_machine *m);
+
+/* A token is the secret of a small machine of its own. */
+struct pvmd_machine pvmd_machine_of_token(const struct pvmc_token *token);
 
 /* Draws an id and a secret: 0, or PVMC_ESYSTEM, logged. */
 int pvmd_machine_draw(struct pvmd_machine *m);

@@ -315,6 +315,9 @@ static void check_twice(void)
     start_machine(3, 0);
     spawn_ready("idle", 1, 1, &tid);
     begin_to_leave(1);
+    CHECK_EQ(kill(hosts[1].daemon, SIGTERM), 0); /* all processes of a service get it, and pass it on */
+    check_sleep_ms(1100);
+    CHECK(check_alive(hosts[1].daemon));
     double start = check_now();
     CHECK_EQ(kill(hosts[1].daemon, SIGTERM), 0);
     check_left(1, start, 1);
