@@ -107,6 +107,7 @@ machine_test(hosts/comeback CASES at-once soon adding twice late SET PVM_HOST_TI
 machine_test(hosts/comeback CASES half SET PVM_HOST_TIMEOUT=5 PVM_FAILOVER=half KILLS)
 machine_test(hosts/failover CASES killed third stopped two both slaves half halt steady SET PVM_HOST_TIMEOUT=3 KILLS ALONE)
 machine_test(hosts/leave CASES empty drained late twice asked ARGS $<TARGET_FILE:pvmd3>)
+machine_test(hosts/leave CASES joined ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm>)
 machine_test(hosts/leave CASES overdue ARGS $<TARGET_FILE:pvmd3> SET PVM_LEAVE_TIMEOUT=1 PVM_END_TIMEOUT=20)
 machine_test(hosts/leave CASES killed ARGS $<TARGET_FILE:pvmd3> SET PVM_LEAVE_TIMEOUT=0.3 PVM_END_TIMEOUT=0.3)
 machine_test(hosts/leave CASES orphaned ARGS $<TARGET_FILE:pvmd3> SET PVM_HOST_TIMEOUT=3 KILLS)

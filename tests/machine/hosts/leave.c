@@ -9,6 +9,7 @@
  *   leave twice PVMD3     a second SIGTERM
  *   leave orphaned PVMD3  the master is killed meanwhile
  *   leave heir PVMD3      ... and this host becomes the master: PVM_FAILOVER=half
+ *   leave joined PVMD3 PVM  the host has joined by itself, and pvmd3 --join is sent SIGTERM
  *   leave asked PVMD3     what --leave says
  */
 #include <signal.h>
@@ -30,7 +31,7 @@ enum {
     TAG_HOST
 };
 
-static const char *pvmd3;
+static const char *pvmd3, *pvm;
 
 /* ---- tasks ---- */
 
@@ -189,13 +190,18 @@ static void check_refused(int index, const char *arguments, int code, const char
 
 /* ---- cases ---- */
 
+/* Nobody waits for the group server on host 1. */
 static void check_empty(void)
 {
     char text[4096];
+    int tid;
     start_machine(4, 3);
+    CHECK_EQ(pvm_spawn((char *)"pvmgs", NULL, PvmTaskHost, (char *)daemons_name(1), 1, &tid), 1);
+    CHECK_EQ(pvm_notify(PvmTaskExit, TAG_EXIT, 1, &tid), 0);
     double start = check_now();
     CHECK_EQ(kill(hosts[1].daemon, SIGTERM), 0);
     check_left(1, start, 1);
+    CHECK_EQ(check_receive_int(-1, TAG_EXIT), tid);
     CHECK(daemons_log_has(1, "ending: this host is deleted from the machine"));
     start = check_now();
     CHECK_EQ(leave(2, "--leave", text, sizeof text), 0);
@@ -361,6 +367,46 @@ static void check_heir(void)
     daemons_remove_journal(0);
 }
 
+/* `pvmd3 --join` as host 1. */
+static pid_t join(const char *token)
+{
+    char command[8192];
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid)
+        return pid;
+    snprintf(command, sizeof command,
+             "port=$('%s' token -o '%s' | sed 's/^[^:]*:\\([0-9]*\\).*/\\1/') && unset PVMSOCK PVMEPID && "
+             "exec '%s' --join \"127.0.0.1:$port\" --token-file '%s' -n %s",
+             pvm, token, pvmd3, token, daemons_name(1));
+    execl("/bin/sh", "sh", "-c", command, NULL);
+    _exit(127);
+}
+
+static void check_joined(void)
+{
+    int tid, status;
+    char token[4096];
+    snprintf(token, sizeof token, "%s/token", getenv("HOME"));
+    start_machine(1, 0);
+    CHECK_EQ(pvm_notify(PvmHostAdd, TAG_READY, 1, NULL), 0);
+    pid_t joiner = join(token);
+    check_receive(-1, TAG_READY);
+    hosts[1].host = daemons_host(1);
+    hosts[1].daemon = daemons_pid(1);
+    CHECK_EQ(pvm_notify(PvmHostDelete, TAG_HOST, 1, &hosts[1].host), 0);
+    spawn_ready("worker", 1, 1, &tid);
+    CHECK_EQ(kill(joiner, SIGTERM), 0);
+    begin_to_leave(1); /* it gets a second one, as all processes of a service do */
+    let_finish(1, &tid);
+    double start = check_now();
+    check_results(1, &tid);
+    check_left(1, start, 1);
+    CHECK_EQ(waitpid(joiner, &status, 0), joiner);
+    CHECK_EQ(status, 0);
+    CHECK_EQ(remove(token), 0);
+}
+
 /* Two ask while the host leaves already. */
 static void check_asked(void)
 {
@@ -398,9 +444,11 @@ static void master(int argc, char **argv)
         void (*run)(void);
     } cases[] = {{"empty", check_empty},       {"drained", check_drained}, {"late", check_late},
                  {"overdue", check_overdue},   {"killed", check_killed},   {"twice", check_twice},
-                 {"orphaned", check_orphaned}, {"heir", check_heir},       {"asked", check_asked}};
-    CHECK_EQ(argc, 3);
+                 {"orphaned", check_orphaned}, {"heir", check_heir},       {"asked", check_asked},
+                 {"joined", check_joined}};
+    CHECK(argc > 2);
     pvmd3 = argv[2];
+    pvm = argc > 3 ? argv[3] : NULL;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (strcmp(argv[1], cases[i].name) == 0) {
             cases[i].run();
