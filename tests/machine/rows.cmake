@@ -113,6 +113,7 @@ machine_test(hosts/leave CASES killed ARGS $<TARGET_FILE:pvmd3> SET PVM_LEAVE_TI
 machine_test(hosts/leave CASES orphaned ARGS $<TARGET_FILE:pvmd3> SET PVM_HOST_TIMEOUT=3 KILLS)
 machine_test(hosts/leave CASES heir ARGS $<TARGET_FILE:pvmd3> SET PVM_HOST_TIMEOUT=3 PVM_FAILOVER=half KILLS)
 machine_test(hosts/lifecycle ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:machine_tasks_identity>)
+machine_test(hosts/joining ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm>)
 machine_test(hosts/doorman ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm> ${filter})
 machine_test(hosts/failpoints ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm> $<TARGET_FILE:pvm-info>
              $<TARGET_FILE:machine_groups_membership> $<TARGET_FILE:machine_tasks_mailbox>)
