@@ -23,6 +23,7 @@ extern "C" {
 int pvm_input(int tid, const void *data, int n);
 const char *pvm_spawnerr(void);
 const char *pvm_addhosterr(int i);
+int pvm_rotate(void); /* replaces the machine's secret: the number of hosts, which have the new one */
 
 /* ---- values where they lie in the message's memory ---- */
 void *pvm_upkview(void *view, int type, int n, void **items);

@@ -45,6 +45,7 @@ enum pvmc_tm {
     PVMC_TM_INPUT,    /* standard input for a task */
     PVMC_TM_USAGE,    /* what hosts and tasks are doing */
     PVMC_TM_TOKEN,    /* tokens, with which daemons join by themselves */
+    PVMC_TM_ROTATE,   /* replaces the machine's secret */
     PVMC_TM_LEAVE,    /* this host leaves the machine once its tasks have ended; answered whenever something changes */
 };
 

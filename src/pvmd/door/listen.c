@@ -33,6 +33,7 @@ static uint16_t listen_port;
 static struct pvmd_listen_counts counts;
 static struct pvmd_door_counts before; /* counts of earlier doormen */
 static struct pvmd_door_counts logged;
+static ev_tstamp keys_changed;
 
 static struct {
     int pair; /* -1: there is none */
@@ -98,13 +99,19 @@ static void let_in(const struct caller *c)
         events->accepted(&c->preface, c->fd, c->tls_key);
 }
 
+/* The doorman may have let the caller in when it had not heard yet that the caller's key is void. */
+static bool has_former_key(const struct caller *c)
+{
+    return !c->key && ev_now(loop) - keys_changed < PVMD_STRANGER_S;
+}
+
 /* Owns the caller's descriptor. False: the doorman has let in a caller without a valid proof. */
 static bool judge(struct caller *c)
 {
     int rc = check_proof(c);
     if (rc) {
         close(c->fd);
-        return rc == PVMC_ESYSTEM;
+        return rc == PVMC_ESYSTEM || has_former_key(c);
     }
     enum pvmd_verdict verdict = has_token(c) ? events->knocked((unsigned)c->place) : events->offered(&c->preface);
     bool is_told = !pvmc_failpoint(PVMC_FAILPOINT_DOOR_JUDGE) && !answer(c, verdict);
@@ -281,6 +288,7 @@ static int send_orders(int fd)
 
 void pvmd_listen_keys_changed(void)
 {
+    keys_changed = loop ? ev_now(loop) : 0.;
     if (doorman.pair >= 0 && send_orders(-1))
         replace_doorman("it does not take its orders");
 }

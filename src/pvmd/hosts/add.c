@@ -40,7 +40,7 @@ struct order {
     const struct pvmd_hostfile *hostfile;
     uint32_t asker, asked;        /* as in struct pvmd_host */
     struct pvmd_arrival *arrival; /* that joins by itself, and is the only one of this order; NULL: they are launched */
-    bool begun;                   /* else an earlier order is adding a host of the same name */
+    bool begun;                   /* else an earlier order is adding a host of the same name, or idle is set */
     pvmd_added *added;
     void *arg;
     struct order *prev, *next;
@@ -48,6 +48,7 @@ struct order {
 
 static struct order *orders;    /* in order of arrival */
 static ev_prepare work_watcher; /* never started: fed when there may be work */
+static void (*idle)(void);      /* called when no order is begun; none begins before that is NULL again */
 
 /* Hosts that all daemons are being told of; by index, because each may be lost meanwhile. */
 static struct {
@@ -400,7 +401,7 @@ static void work(void)
 {
     struct order *o, *next;
     DL_FOREACH_SAFE (orders, o, next) {
-        if (!o->begun && !must_wait(o))
+        if (!o->begun && !must_wait(o) && !idle)
             begin(o);
         if (o->begun)
             launch_next(o);
@@ -417,6 +418,8 @@ static void work(void)
         finish(o);
         schedule(); /* another order may be waiting for it */
     }
+    if (idle && !pvmd_add_is_begun())
+        idle();
 }
 
 /* ---- called by other rooms ---- */
@@ -504,6 +507,23 @@ void pvmd_add_committed(uint32_t seq)
 bool pvmd_add_busy(void)
 {
     return orders != NULL;
+}
+
+bool pvmd_add_is_begun(void)
+{
+    const struct order *o;
+    DL_FOREACH (orders, o)
+        if (o->begun)
+            return true;
+    return false;
+}
+
+void pvmd_add_hold(void (*now_idle)(void))
+{
+    bool was_held = idle;
+    idle = now_idle;
+    if (was_held && !idle && orders)
+        schedule();
 }
 
 void pvmd_add_link_up(struct pvmd_host *host)

@@ -54,6 +54,7 @@ static struct row rows[] = {
     ROW(INPUT, TASK, 8, 8 + PVMC_INPUT_MAX),
     ROW(USAGE, TASK, 4, 4),
     ROW(TOKEN, TASK, 1, 64),
+    ROW(ROTATE, TASK, 0, 0),
     ROW(LEAVE, TASK, 8, 8),
 };
 
