@@ -164,6 +164,8 @@ enum pvmc_setting_kind {
       "half of them (half: for two hosts; if only the network fails, both go on); no: the machine ends")               \
     X(END_TIMEOUT, "PVM_END_TIMEOUT", SECONDS, "2", 0, 0,                                                              \
       "time between SIGTERM and SIGKILL for the processes of tasks when their daemon has ended")                       \
+    X(LEAVE_TIMEOUT, "PVM_LEAVE_TIMEOUT", SECONDS, "25", 0, 0,                                                         \
+      "how long a host that leaves (SIGTERM, pvmd3 --leave) waits for its tasks before it sends them SIGTERM")         \
     X(QUEUE_MAX, "PVM_QUEUE_MAX", BYTES, "8M", 65536, 0,                                                               \
       "bytes that a daemon queues for one receiver before senders wait")                                               \
     X(DP_NID, "DP_NID", INTEGER, "0", 0, 65534,                                                                        \

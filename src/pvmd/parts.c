@@ -11,6 +11,7 @@
 #include "pvmd/duties/notify.h"
 #include "pvmd/duties/virtual_time.h"
 #include "pvmd/hosts/add.h"
+#include "pvmd/hosts/drain.h"
 #include "pvmd/hosts/join.h"
 #include "pvmd/hosts/leave.h"
 #include "pvmd/hosts/membership.h"
@@ -55,15 +56,15 @@ typedef void (*const new_task)(struct pvmd_task *task);
 typedef void (*const task)(const struct pvmd_task *task);
 
 static const struct pvmd_listeners listeners = {
-    .daemon_ends = (nothing[]){pvmd_tasks_terminate, NULL},
+    .daemon_ends = (nothing[]){pvmd_drain_daemon_ends, pvmd_tasks_terminate, NULL},
     .host_joined = (host[]){pvmd_notify_host_joined, trim_memory, NULL},
     /* Programs see HostDelete before the TaskExit of its tasks. */
     .host_left = (host_index[]){pvmd_delivery_host_left, pvmd_notify_host_left, pvmd_watch_host_left,
                                 pvmd_output_host_left, pvmd_siblings_host_left, pvmd_manager_host_left,
                                 pvmd_petition_host_left, pvmd_rotation_host_left, NULL},
-    .master_changed =
-        (nothing[]){pvmd_delegated_master_changed, pvmd_join_master_changed, pvmd_newcomer_master_changed,
-                    pvmd_mailbox_master_changed, pvmd_petition_master_changed, pvmd_rotation_master_changed, NULL},
+    .master_changed = (nothing[]){pvmd_delegated_master_changed, pvmd_join_master_changed, pvmd_newcomer_master_changed,
+                                  pvmd_mailbox_master_changed, pvmd_petition_master_changed,
+                                  pvmd_rotation_master_changed, pvmd_drain_master_changed, NULL},
     .tables_committed = (number[]){pvmd_petition_committed, pvmd_membership_committed, pvmd_leave_committed,
                                    pvmd_add_committed, pvmd_tokens_committed, pvmd_rotation_committed, NULL},
     .link_up = (host_index[]){pvmd_join_link_up, NULL},
@@ -77,7 +78,9 @@ static const struct pvmd_listeners listeners = {
     .task_left = (task[]){pvmd_hoster_task_left, pvmd_manager_task_left, pvmd_tasker_task_left, NULL},
     .task_ends =
         (task[]){pvmd_input_task_ends, pvmd_output_task_ends, pvmd_trace_task_ends, pvmd_manager_task_ends, NULL},
-    .task_ended = (task[]){pvmd_virtual_time_task_ended, pvmd_notify_task_ended, pvmd_watch_task_ended, NULL},
+    /* Those who asked are told before the host may leave. */
+    .task_ended = (task[]){pvmd_virtual_time_task_ended, pvmd_notify_task_ended, pvmd_watch_task_ended,
+                           pvmd_drain_task_ended, NULL},
 };
 
 void pvmd_parts_start(void)

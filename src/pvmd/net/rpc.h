@@ -46,7 +46,8 @@ enum pvmd_dm {
     PVMD_DM_INPUT,   /* standard input for a task */
     PVMD_DM_USAGE,   /* what this host and its tasks are doing */
     PVMD_DM_TOKEN,   /* petition: makes, lists or revokes tokens */
-    PVMD_DM_LAST = PVMD_DM_TOKEN,
+    PVMD_DM_DRAIN,   /* petition: the asker's host gets no more tasks */
+    PVMD_DM_LAST = PVMD_DM_DRAIN,
 };
 
 /* A request that waits for its answer. A handler may copy it by value and answer later. */

@@ -9,7 +9,8 @@
 #include "pvmd/base/hosts.h"
 #include "pvmd/base/self.h"
 
-#define STEP_S 0.03 /* between the first candidates, in order of their hosts, so that the first one mostly wins */
+#define STEP_S   0.03 /* between the first candidates, in order of their hosts, so that the first one mostly wins */
+#define LEAVES_S 0.5  /* later comes a host that is about to leave: it wins only if no other one can */
 
 static struct pvmd_quorum *quorum;
 static ev_timer next_campaign, limit;
@@ -48,7 +49,8 @@ void pvmd_election_begin(struct pvmd_quorum *q, double retry, double patience_s,
     retry_s = retry;
     give_up = given_up;
     srand48((long)(pvmc_clock_us() ^ getpid()));
-    ev_timer_init(&next_campaign, campaign_event, rank() * STEP_S, 0.);
+    double pause_s = rank() * STEP_S + (pvmd_host_self()->draining ? LEAVES_S : 0);
+    ev_timer_init(&next_campaign, campaign_event, pause_s, 0.);
     ev_timer_start(pvmd.loop, &next_campaign);
     ev_timer_init(&limit, limit_event, patience_s, 0.);
     ev_timer_start(pvmd.loop, &limit);
