@@ -122,6 +122,9 @@ enum pvmc_setting_kind {
       "port, or address and port, where the daemon serves metrics over HTTP; empty: nowhere")                          \
     X(DEBUG_MASK, "PVMDDEBUG", INTEGER, "0", 0, 0, "debug mask of the daemon")                                         \
     X(MAX_TASKS, "PVM_MAX_TASKS", INTEGER, "0", 0, 0, "most tasks on one host; 0: no limit")                           \
+    X(SLOTS, "PVM_SLOTS", INTEGER, "-1", -1, 262144,                                                                   \
+      "slots of this host: how many tasks it wants; 0: none that can run elsewhere; -1: its processors; see "          \
+      "hostfile(5)")                                                                                                   \
     X(PORT, "PVMNETSOCKPORT", INTEGER, "0", 0, 65535, "first TCP port that the daemon tries; 0: any free port")        \
     X(ALLOW_ROOT, "PVM_ALLOW_ROOT", BOOL, "0", 0, 0, "allow root to start a daemon")                                   \
     X(SOCK, "PVMSOCK", PATH, "", 0, 0, "socket of the task's daemon; set for spawned tasks")                           \

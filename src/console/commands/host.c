@@ -204,9 +204,10 @@ int host_conf(int argc, char **argv)
     rows = json_array();
     for (int i = 0; i < n; i++)
         json_array_append_new(rows,
-                              json_pack("{s:o, s:o, s:s, s:i, s:o}", "host", text_json(hosts[i].hi_name), "dtid",
+                              json_pack("{s:o, s:o, s:s, s:i, s:o, s:i}", "host", text_json(hosts[i].hi_name), "dtid",
                                         json_tid(hosts[i].hi_tid), "arch", hosts[i].hi_arch, "speed", hosts[i].hi_speed,
-                                        "dsig", json_sprintf("0x%08x", (unsigned)hosts[i].hi_dsig)));
+                                        "dsig", json_sprintf("0x%08x", (unsigned)hosts[i].hi_dsig), "slots",
+                                        pvm_hostslots(hosts[i].hi_tid)));
     print_json(json_pack("{s:i, s:o}", "formats", formats, "hosts", rows));
     return CONSOLE_OK;
 }

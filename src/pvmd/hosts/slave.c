@@ -260,6 +260,7 @@ void pvmd_slave_ready(void)
     char text[PVMD_START_LINE_MAX];
     pvmd_start_line_begin(&line, pvmd_listen_port());
     snprintf(line.arch, sizeof line.arch, "%s", pvmd_host_self()->arch);
+    line.slots = pvmd_host_self()->slots;
     add_addresses(&line);
     watch();
     print_line(text, pvmd_start_line_format(&line, text, sizeof text));
