@@ -122,6 +122,17 @@ static void print_added_table(int done, char **names, const int *status, int n)
             printf("%24s %s\n", names[i], error_text(status[i]));
 }
 
+void host_report_added(int done, char **names, const int *status, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (status[i] > 0)
+            *known_slot(status[i]) = true;
+    if (console.json)
+        print_changes_json(done, names, status, n);
+    else
+        print_added_table(done, names, status, n);
+}
+
 /* An array of n codes, initialised for calls that fail before they fill it. */
 static int *new_status(int n, int code)
 {
@@ -146,13 +157,7 @@ int host_add(int argc, char **argv)
     if (done < 0)
         for (int i = 0; i < n; i++)
             status[i] = status[i] == PvmSysErr ? done : status[i];
-    for (int i = 0; i < n; i++)
-        if (status[i] > 0)
-            *known_slot(status[i]) = true;
-    if (console.json)
-        print_changes_json(done, argv + 1, status, n);
-    else
-        print_added_table(done, argv + 1, status, n);
+    host_report_added(done, argv + 1, status, n);
     if (done < n)
         diagnose_failed(argv + 1, status, n, mark);
     diagnose_end(mark);
