@@ -5,6 +5,7 @@
 #include "dpvm.h"
 #include "console/console.h"
 #include "console/command.h"
+#include "console/scheduler/scheduler.h"
 #include "diagnose.h"
 #include "host.h"
 
@@ -146,6 +147,8 @@ static int *new_status(int n, int code)
 int host_add(int argc, char **argv)
 {
     int n = argc - 1;
+    if (strcmp(argv[1], "-slurm") == 0)
+        return scheduler_add(argc - 1, argv + 1);
     int *status = new_status(n, PvmSysErr);
 
     if (status == NULL) {
