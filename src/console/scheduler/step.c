@@ -22,8 +22,8 @@
 
 enum {
     LINE_MAX_BYTES = 1024,
-    TOKEN_MS = 20000,    /* for pvm token */
     SCONTROL_MS = 60000, /* for scontrol and scancel */
+    LEFT_MS = 2000,      /* for srun to notice that its last daemon has left */
     ENDING_MS = 10000,   /* for a step that has been told to end */
     NODES_MAX = 4095,
 };
@@ -38,8 +38,8 @@ static struct {
     char line[LINE_MAX_BYTES]; /* of srun, so far */
     size_t length;
     char step[64];          /* "JOB.STEP"; "": none has begun */
-    bool told;              /* the tasks have address and token */
-    bool stopped;           /* the console has said so */
+    bool is_empty;          /* all daemons have left */
+    bool stopped;           /* the step has been told to end */
     char *nodes[NODES_MAX]; /* on which daemons are */
     int node_count;
 } keeper;
@@ -154,6 +154,21 @@ static void shrink(void)
     free(list);
 }
 
+/*
+ * srun waits for ever for a task whose node was given back before it had heard of the task's end. So the allocation is
+ * ended when its last daemon has left.
+ */
+static void release(void)
+{
+    char job[sizeof(keeper.step)];
+    char *words[] = {"scancel", job, NULL};
+
+    snprintf(job, sizeof(job), "%.*s", (int)strcspn(keeper.step, "."), keeper.step);
+    run_only(words);
+    keeper.is_empty = false;
+    keeper.stopped = true;
+}
+
 /* Asks the step's processes to end: its daemons leave. Without a step, srun gives up its request. */
 static void stop(void)
 {
@@ -195,6 +210,7 @@ static void take_line(const char *line)
         tell("left %s", name);
         if (forget(name) && !keeper.stopped && keeper.daemon >= 0)
             shrink();
+        keeper.is_empty = keeper.kind == KEEPER_OF_ITSELF && keeper.node_count == 0;
     } else if (*line != '\0' && !is_noise(line)) {
         tell("say %s", line);
     }
@@ -267,9 +283,11 @@ static void loop(void)
     for (bool ended = false; !ended;) {
         p[1].fd = keeper.from_srun;
         p[2].fd = keeper.daemon;
-        int n = poll(p, 4, keeper.stopped ? ENDING_MS : -1);
-        if (n == 0)
-            kill(keeper.srun, SIGTERM); /* the second one makes it kill its tasks */
+        int n = poll(p, 4, keeper.is_empty ? LEFT_MS : keeper.stopped ? ENDING_MS : -1);
+        if (n == 0 && keeper.is_empty)
+            release();
+        else if (n == 0)
+            kill(keeper.srun, SIGTERM); /* which makes it kill its tasks */
         if (n <= 0)
             continue;
         if (p[0].revents != 0)
