@@ -43,6 +43,9 @@ int pvm_newtoken(int uses, int seconds, char **token, char **address);
 int pvm_tokens(int *ntoken, struct pvmtokeninfo **tokens);
 int pvm_revoke(const char *id);
 
+/* ---- how many tasks a host wants, or all together (0) ---- */
+int pvm_hostslots(int host);
+
 /* ---- what hosts and tasks are doing; see pvm_usage(3) ---- */
 enum pvmdoes {
     PvmDoesUnknown = -1, /* the task has not enrolled, or its PVM does not tell */

@@ -11,6 +11,7 @@
 const struct command command_table[] = {
     {"add", 1, -1, host_add, COMMAND_JSON, "Add hosts to the virtual machine", "add [ --json ] host ...",
      "  or     add 'host option=value ...' ...   (options as in a hostfile, see pvmd3(1))\n"
+     "  or     add -slurm n [ option ... ]       (nodes of Slurm; options of srun)\n"
      "If a host cannot be added, the console finds out why and says what to do."},
     {"alias", 0, -1, alias_command, COMMAND_JSON, "List aliases, show one, or define one",
      "alias [ --json ] [ name [ command arg ... ] ]", NULL},

@@ -105,7 +105,10 @@ enum pvmc_setting_kind {
     X(ROOT, "PVM_ROOT", PATH, "", 0, 0, "where PVM is installed; default: the installation of this program")           \
     X(ARCH, "PVM_ARCH", NAME, "", 0, 0, "architecture name; default: this machine's, as pvmgetarch prints it")         \
     X(TMP, "PVM_TMP", PATH, "/tmp", 0, 0, "directory of the daemon's socket, address file and log")                    \
-    X(VMID, "PVM_VMID", NAME, "", 0, 0, "name of the virtual machine, for a user who runs several on one host")        \
+    X(VMID, "PVM_VMID", NAME, "", 0, 0,                                                                                \
+      "name of the virtual machine, for a user who runs several on one host; default: the job, such as slurm.4711")    \
+    X(SCHEDULER, "PVM_SCHEDULER", TEXT, "auto", 0, 0,                                                                  \
+      "batch system whose job gives a new machine its hosts: auto, slurm, pbs, lsf, none")                             \
     X(RSH, "PVM_RSH", TEXT, "", 0, 0, "command, with arguments, that starts a daemon on another host; default: ssh")   \
     X(PATH, "PVM_PATH", TEXT, "", 0, 0,                                                                                \
       "search path for spawned programs; default: "                                                                    \
@@ -122,6 +125,9 @@ enum pvmc_setting_kind {
       "port, or address and port, where the daemon serves metrics over HTTP; empty: nowhere")                          \
     X(DEBUG_MASK, "PVMDDEBUG", INTEGER, "0", 0, 0, "debug mask of the daemon")                                         \
     X(MAX_TASKS, "PVM_MAX_TASKS", INTEGER, "0", 0, 0, "most tasks on one host; 0: no limit")                           \
+    X(SLOTS, "PVM_SLOTS", INTEGER, "-1", -1, 262144,                                                                   \
+      "slots of this host: how many tasks it wants; 0: none that can run elsewhere; -1: its processors; see "          \
+      "hostfile(5)")                                                                                                   \
     X(PORT, "PVMNETSOCKPORT", INTEGER, "0", 0, 65535, "first TCP port that the daemon tries; 0: any free port")        \
     X(ALLOW_ROOT, "PVM_ALLOW_ROOT", BOOL, "0", 0, 0, "allow root to start a daemon")                                   \
     X(SOCK, "PVMSOCK", PATH, "", 0, 0, "socket of the task's daemon; set for spawned tasks")                           \

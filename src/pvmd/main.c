@@ -25,7 +25,7 @@ static const char doc[] =
     "prints the path of the socket where its tasks connect.\v"
     "Environment variables are listed by \"pvm-info -c\"; hostfiles are described in hostfile(5).";
 
-enum { KEY_ACCEPT = 256, KEY_JOIN, KEY_TOKEN_FILE, KEY_SPEED, KEY_LEAVE, KEY_GRACE };
+enum { KEY_ACCEPT = 256, KEY_JOIN, KEY_TOKEN_FILE, KEY_SPEED, KEY_SLOTS, KEY_LEAVE, KEY_GRACE };
 
 static const struct argp_option arguments[] = {
     {NULL, 'd', "MASK", 0, "Log debug lines, too; the mask is a number, 0 is none", 0},
@@ -41,6 +41,7 @@ static const struct argp_option arguments[] = {
     {"token-file", KEY_TOKEN_FILE, "FILE", 0,
      "The token to join with; -: standard input; default: the systemd credential pvm-token", 0},
     {"speed", KEY_SPEED, "N", 0, "When joining: this host's speed, 1 to 1000000", 0},
+    {"slots", KEY_SLOTS, "N", 0, "When joining: how many tasks this host wants; default: its processors", 0},
     {NULL, 's', NULL, OPTION_HIDDEN, NULL, 0},
     {NULL, 'J', NULL, OPTION_HIDDEN, NULL, 0},
     {NULL, 'S', NULL, OPTION_HIDDEN, NULL, 0},
@@ -150,6 +151,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case ARGP_KEY_END:
         check(options, state);
         check_leave(options, state);
+        return 0;
+    case KEY_SLOTS:
+        options->application.slots = read_number("--slots", text, PVMD_SLOTS_MAX, state);
         return 0;
     case 'J':
         options->joined = options->slave = true;

@@ -220,7 +220,7 @@ machine_test(groups/replaced OVER tcp HOSTS 1 3)
 machine_test(groups/server HOSTS 1 3 ARGS @ $<TARGET_FILE:pvm_gstat>)
 set(names "DPVM_NAMES=$<TARGET_FILE:machine_console_names>")
 machine_test(console/reference.sh LIMIT 300 ENVIRONMENT ${bin} LABELS long)
-foreach(script completion escapes formats hostfile jobs killed life mpirun run script terminal top tree)
+foreach(script batch completion escapes formats hostfile jobs killed life mpirun run script terminal top tree)
   machine_test(console/${script}.sh LIMIT 300 ENVIRONMENT ${bin} ${names})
 endforeach()
 # Each case seeds a fault.

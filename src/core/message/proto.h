@@ -47,6 +47,7 @@ enum pvmc_tm {
     PVMC_TM_TOKEN,    /* tokens, with which daemons join by themselves */
     PVMC_TM_ROTATE,   /* replaces the machine's secret */
     PVMC_TM_LEAVE,    /* this host leaves the machine once its tasks have ended; answered whenever something changes */
+    PVMC_TM_SLOTS,    /* how many tasks hosts want */
 };
 
 /* In the flags of TM_SPAWN, which have those of pvm_spawn() and dpvm.h, too: the answer has the reason for failures. */

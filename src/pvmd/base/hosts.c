@@ -1,8 +1,11 @@
 /* hosts.c - the host table: one slot for each index. */
 #include "hosts.h"
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
+#include "core/config.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "self.h"
@@ -64,6 +67,18 @@ struct pvmd_host *pvmd_host_any_by_name(const char *name)
     return NULL;
 }
 
+int pvmd_host_slots_own(void)
+{
+    int64_t set = pvmc_config_integer(PVMC_SETTING_SLOTS);
+    cpu_set_t allowed;
+    if (set >= 0)
+        return (int)set;
+    if (!sched_getaffinity(0, sizeof allowed, &allowed))
+        return CPU_COUNT(&allowed);
+    long online = sysconf(_SC_NPROCESSORS_ONLN); /* more processors than a cpu_set_t has room for */
+    return online > 0 ? (int)online : 1;
+}
+
 /* ---- changes ---- */
 
 static void free_host(struct pvmd_host *h)
@@ -109,6 +124,7 @@ struct pvmd_host *pvmd_host_new(unsigned index, uint32_t incarnation, const char
     h->index = index;
     h->incarnation = incarnation;
     h->speed = PVMD_SPEED_DEFAULT;
+    h->slots = 1;
     members_stale = true;
     return table[index] = h;
 }
@@ -171,6 +187,7 @@ void pvmd_host_put_row(struct pvmc_buf *b, const struct pvmd_host *host)
     pvmc_buf_put_string(b, host->name);
     pvmc_buf_put_string(b, host->arch);
     pvmc_buf_put_i32(b, host->speed);
+    pvmc_buf_put_i32(b, host->slots);
     pvmc_buf_put_u32(b, host->dsig);
     pvmc_buf_put_string(b, host->address);
     pvmc_buf_put_u16(b, host->port);
@@ -200,7 +217,7 @@ int pvmd_host_get_row(struct pvmc_buf *b, struct pvmd_host **host)
     uint32_t incarnation = pvmc_buf_get_u32(b);
     pvmc_buf_get_string_to(b, name, sizeof name);
     pvmc_buf_get_string_to(b, arch, sizeof arch);
-    int speed = pvmc_buf_get_i32(b);
+    int speed = pvmc_buf_get_i32(b), slots = pvmc_buf_get_i32(b);
     pvmc_dsig dsig = pvmc_buf_get_u32(b);
     pvmc_buf_get_string_to(b, address, sizeof address);
     uint16_t port = pvmc_buf_get_u16(b);
@@ -212,10 +229,13 @@ int pvmd_host_get_row(struct pvmc_buf *b, struct pvmd_host **host)
         return rc;
     if (index < 1 || index > PVMC_HOST_INDEX_MAX || !*name || speed < 1 || speed > PVMD_SPEED_MAX)
         return PVMC_EFORMAT;
+    if (slots < 0 || slots > PVMD_SLOTS_MAX)
+        return PVMC_EFORMAT;
     struct pvmd_host *h = entry_for(index, incarnation, name);
     if (!h)
         return PVMC_EEXISTS;
     h->speed = speed;
+    h->slots = slots;
     h->dsig = dsig;
     h->port = port;
     h->asker = asker;

@@ -16,6 +16,7 @@ struct pvmd_link;
 #define PVMD_HOST_NAME_MAX 255 /* bytes of a host's name */
 #define PVMD_SPEED_DEFAULT 1000
 #define PVMD_SPEED_MAX     1000000
+#define PVMD_SLOTS_MAX     (1 << 18) /* as many tasks as a host can have */
 
 /* Named by what the host's slot waits for. */
 enum pvmd_host_state {
@@ -33,6 +34,7 @@ struct pvmd_host {
     char *name;
     char *arch; /* "" until known */
     int speed;
+    int slots; /* how many tasks it wants; 0: none that could be placed elsewhere */
     pvmc_dsig dsig;
     char *exec_path;   /* ep=, "" for the host's own default; known on the host itself only, as the next two */
     char *working_dir; /* wd= */
@@ -62,6 +64,9 @@ struct pvmd_host *pvmd_host_self(void);
 
 /* Members in order of index: *count pointers in static storage, valid until the table changes. */
 struct pvmd_host **pvmd_host_list(size_t *count);
+
+/* Slots of this host if nobody says otherwise: PVM_SLOTS, or the processors that this process may use. */
+int pvmd_host_slots_own(void);
 
 /* ---- for changing the table: join.c, leave.c, slave.c ---- */
 

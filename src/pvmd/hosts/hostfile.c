@@ -118,6 +118,17 @@ static int set_speed(struct reader *r, struct pvmd_host_spec *spec, const char *
     return 0;
 }
 
+static int set_slots(struct reader *r, struct pvmd_host_spec *spec, const char *value)
+{
+    char *end;
+    errno = 0;
+    long slots = strtol(value, &end, 10);
+    if (errno || end == value || *end || slots < 1 || slots > PVMD_SLOTS_MAX)
+        return fault(r, "sl=%s: the slots must be a number from 1 to %d", value, PVMD_SLOTS_MAX);
+    spec->slots = (int)slots;
+    return 0;
+}
+
 static int set_start(struct reader *r, struct pvmd_host_spec *spec, const char *value)
 {
     if (pvmd_launcher_is_option(value))
@@ -153,6 +164,8 @@ static int set_option(struct reader *r, struct pvmd_host_spec *spec, const char 
         return set_text(&spec->working_dir, value, length);
     if (!strcmp(option, "sp"))
         return set_speed(r, spec, value);
+    if (!strcmp(option, "sl"))
+        return set_slots(r, spec, value);
     if (!strcmp(option, "bx"))
         return set_text(&spec->debugger, value, length);
     if (!strcmp(option, "ip"))
@@ -161,7 +174,7 @@ static int set_option(struct reader *r, struct pvmd_host_spec *spec, const char 
         return set_checked(r, &spec->vmid, option, value, is_vmid(value));
     if (!strcmp(option, "at"))
         return set_checked(r, &spec->atm_host, option, value, is_name(value, length));
-    return fault(r, "unknown option '%s='; known are lo so dx ep wd sp bx ip id at", option);
+    return fault(r, "unknown option '%s='; known are lo so dx ep wd sp sl bx ip id at", option);
 }
 
 /* One word "xx=value". */
@@ -252,6 +265,8 @@ int pvmd_host_spec_default(struct pvmd_host_spec *spec, const struct pvmd_host_s
 {
     if (!spec->speed)
         spec->speed = defaults->speed;
+    if (!spec->slots)
+        spec->slots = defaults->slots;
     return default_text(&spec->login, defaults->login) || default_text(&spec->start, defaults->start) ||
                    default_text(&spec->daemon_path, defaults->daemon_path) ||
                    default_text(&spec->exec_path, defaults->exec_path) ||

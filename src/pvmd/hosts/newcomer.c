@@ -190,7 +190,7 @@ static const enum pvmc_setting passed_on[] = {
     PVMC_SETTING_END_TIMEOUT,   PVMC_SETTING_LOG_TO,        PVMC_SETTING_METRICS,      PVMC_SETTING_LEAVE_TIMEOUT,
     PVMC_SETTING_LAUNCH_FANOUT, PVMC_SETTING_LAUNCH_TREE};
 
-_Static_assert(PVMD_START_SETTINGS >= 3 + sizeof passed_on / sizeof *passed_on + PVMC_CARRIED_COUNT,
+_Static_assert(PVMD_START_SETTINGS >= 4 + sizeof passed_on / sizeof *passed_on + PVMC_CARRIED_COUNT,
                "a start text has too little room for settings");
 
 static void add_setting(struct pvmd_start_text *t, const char *name, const char *value)
@@ -235,6 +235,7 @@ static struct pvmd_start_text text_for(const struct pvmd_newcomer *n, const char
                                 .incarnation = h->incarnation,
                                 .name = h->name,
                                 .speed = h->speed,
+                                .slots = n->spec.slots,
                                 .exec_path = (char *)or_empty(n->spec.exec_path),
                                 .working_dir = (char *)or_empty(n->spec.working_dir),
                                 .debugger = (char *)or_empty(n->spec.debugger),
@@ -249,6 +250,8 @@ static struct pvmd_start_text text_for(const struct pvmd_newcomer *n, const char
         add_setting(&t, "PVM_ATM_HOST", or_empty(n->spec.atm_host));
     if (is_away(n)) /* the member knows it */
         memset(t.machine.secret, 0, sizeof t.machine.secret);
+    if (is_local(n))
+        add_setting(&t, "PVM_SLOTS", "");
     if (n->launcher->way == PVMD_WAY_USER)
         add_setting(&t, "PVM_START_TIMEOUT", PVMD_MANUAL_LIMIT);
     return t;
@@ -671,6 +674,7 @@ static void launch_started(void *owner, const struct pvmd_start_line *line)
         pvmc_log(PVMC_LOG_INFO, "%s has dpvm %s, this host %s; they work together", n->host->name,
                  *line->version ? line->version : "of unknown version", pvmc_version);
     n->host->dsig = line->dsig;
+    n->host->slots = line->slots;
     n->host->port = line->port;
     pvmd_host_set_text(&n->host->arch, line->arch);
     pvmd_host_set_state(n->host, PVMD_HOST_LINKING);

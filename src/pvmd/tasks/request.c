@@ -56,6 +56,7 @@ static struct row rows[] = {
     ROW(TOKEN, TASK, 1, 64),
     ROW(ROTATE, TASK, 0, 0),
     ROW(LEAVE, TASK, 8, 8),
+    ROW(SLOTS, TASK, 4, 4),
 };
 
 static struct row *row_of(int32_t tag)

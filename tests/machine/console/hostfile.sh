@@ -15,7 +15,7 @@ refused() { # LINE MESSAGE
     has "the line \"$1\"" "$hosts:3: $2" "$out"
     ! daemon_runs || fail "the line \"$1\": a daemon runs"
 }
-refused "127.0.0.2 zz=1" "unknown option 'zz='; known are lo so dx ep wd sp bx ip id at"
+refused "127.0.0.2 zz=1" "unknown option 'zz='; known are lo so dx ep wd sp sl bx ip id at"
 refused "127.0.0.2 vm=1" "unknown option 'vm='"
 refused "127.0.0.2 sp=fast" "sp=fast: the speed must be a number from 1 to 1000000"
 refused "127.0.0.2 so=telnet" "so=telnet: how to start the daemon must be one of local, rsh, pw (asking for a password), ssh, ms (by hand)"

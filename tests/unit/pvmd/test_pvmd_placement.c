@@ -80,6 +80,18 @@ START_TEST(hosts_that_leave_get_no_tasks)
 }
 END_TEST
 
+START_TEST(a_host_without_slots_is_used_by_name_only)
+{
+    start();
+    pvmd_host_any(1)->slots = 0;
+    ck_assert_str_eq(find(PvmTaskDefault, ""), "2 5|");
+    ck_assert_str_eq(find(PvmTaskHost, "hosta"), "1|");
+    ck_assert_str_eq(find(PvmTaskArch, "LINUX64"), "2 1|");
+    pvmd_host_any(2)->slots = pvmd_host_any(5)->slots = 0;
+    ck_assert_str_eq(find(PvmTaskDefault, ""), "2 5 1|"); /* nobody has any */
+}
+END_TEST
+
 START_TEST(hosts_are_named)
 {
     start();
@@ -148,5 +160,6 @@ START_TEST(shares_are_even)
 }
 END_TEST
 
-UNIT_MAIN("pvmd_placement", turns_begin_after_our_own_host, hosts_that_leave_get_no_tasks, hosts_are_named,
-          architectures, working_directories, names_with_colons, shares_are_even)
+UNIT_MAIN("pvmd_placement", turns_begin_after_our_own_host, hosts_that_leave_get_no_tasks,
+          a_host_without_slots_is_used_by_name_only, hosts_are_named, architectures, working_directories,
+          names_with_colons, shares_are_even)
