@@ -11,10 +11,12 @@
 #include "pvmd/base/events.h"
 #include "pvmd/base/self.h"
 #include "pvmd/base/stats.h"
+#include "pvmd/base/virtual.h"
 #include "detour.h"
 #include "dial.h"
 #include "flow.h"
 #include "link_state.h"
+#include "linked.h"
 #include "pvmd/frames/relay.h"
 #include "stream.h"
 
@@ -44,6 +46,7 @@ static struct pvmd_link *link_of(struct pvmd_host *host)
     ev_init(&l->tick, tick_event);
     l->tick.data = l;
     pvmd_queue_init(&l->queue, pvmc_tid_of_host_index(host->index));
+    pvmd_linked_add(host->index);
     return host->link = l;
 }
 
@@ -608,6 +611,7 @@ void pvmd_link_close(struct pvmd_host *host)
     drop_connection(l);
     ev_timer_stop(pvmd.loop, &l->tick);
     pvmd_flow_clear(l);
+    pvmd_linked_remove(host->index);
     free(l);
     host->link = NULL;
 }
