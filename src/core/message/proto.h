@@ -9,7 +9,7 @@
 #define PVMC_PROTO_H
 
 #define PVMC_TASK_PROTOCOL   1 /* version of the TM messages */
-#define PVMC_DAEMON_PROTOCOL 5 /* version of the DM messages */
+#define PVMC_DAEMON_PROTOCOL 6 /* version of the DM messages */
 
 #define PVMC_MULTICAST_MAX 65536 /* receivers of one PVMC_TM_MULTICAST */
 

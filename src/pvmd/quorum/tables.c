@@ -198,6 +198,8 @@ static void write_journal(void)
     journal_base = pvmd_journal_bytes();
 }
 
+static bool changes_members; /* while a change of them is made */
+
 /* Keeps a change before anybody hears of it. A master without other hosts needs no journal. */
 static void record(void *arg, const struct pvmd_quorum_message *m)
 {
@@ -206,7 +208,7 @@ static void record(void *arg, const struct pvmd_quorum_message *m)
         return;
     if (quorum.peer_count < 2)
         pvmd_journal_remove();
-    else if (m->now.count || pvmd_journal_bytes() > 2 * journal_base + JOURNAL_SLACK)
+    else if (changes_members || pvmd_journal_bytes() > 2 * journal_base + JOURNAL_SLACK)
         write_journal();
     else
         record_message(m);
@@ -412,7 +414,9 @@ static uint32_t changed(enum pvmd_table_kind kind, const struct pvmc_buf *change
     pvmc_buf_init(&b);
     if (members || pvmd_tables_are_shared())
         put_record(&b, kind, change, answer);
+    changes_members = members;
     uint32_t seq = pvmd_quorum_change(&quorum, b.data, b.length, members);
+    changes_members = false;
     pvmc_buf_free(&b);
     if (!pvmd_tables_have_committed(seq) && !ev_is_active(&stuck))
         ev_timer_again(pvmd.loop, &stuck);
