@@ -151,6 +151,8 @@ enum pvmc_setting_kind {
     X(START_TIMEOUT, "PVM_START_TIMEOUT", SECONDS, "30", 100000, 0,                                                    \
       "time limit for the daemon of an added host to join")                                                            \
     X(HOST_TIMEOUT, "PVM_HOST_TIMEOUT", SECONDS, "15", 500000, 0, "silence after which a host counts as failed")       \
+    X(LINK_IDLE, "PVM_LINK_IDLE", SECONDS, "60", 0, 0,                                                                 \
+      "time after which two slaves close a connection that they do not use; 0: never")                                 \
     X(FAILOVER, "PVM_FAILOVER", TEXT, "majority", 0, 0,                                                                \
       "when the master is lost, another host becomes the master if more than half of the hosts agree (majority), or "  \
       "half of them (half: for two hosts; if only the network fails, both go on); no: the machine ends")               \

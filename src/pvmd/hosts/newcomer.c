@@ -108,7 +108,7 @@ static void limit_event(struct ev_loop *loop, ev_timer *w, int events)
 static const enum pvmc_setting passed_on[] = {
     PVMC_SETTING_ALLOW_ROOT,  PVMC_SETTING_START_TIMEOUT, PVMC_SETTING_HOST_TIMEOUT, PVMC_SETTING_FAILOVER,
     PVMC_SETTING_QUEUE_MAX,   PVMC_SETTING_LOG_MAX,       PVMC_SETTING_DEBUG_MASK,   PVMC_SETTING_PORT,
-    PVMC_SETTING_END_TIMEOUT, PVMC_SETTING_LOG_TO,        PVMC_SETTING_METRICS};
+    PVMC_SETTING_END_TIMEOUT, PVMC_SETTING_LOG_TO,        PVMC_SETTING_METRICS,      PVMC_SETTING_LINK_IDLE};
 
 _Static_assert(PVMD_START_SETTINGS >= 3 + sizeof passed_on / sizeof *passed_on + PVMC_CARRIED_COUNT,
                "a start text has too little room for settings");

@@ -48,6 +48,8 @@ static void look_at(struct pvmd_host *h, int64_t now_us, int64_t late_us)
         pvmd_link_stuck(h, why);
     else if (is_quiet && is_our_concern(h))
         pvmd_link_ping(h);
+    else if (is_up && !concerns_master(h))
+        pvmd_link_look_idle(h, now_us);
 }
 
 static bool is_open(const struct pvmd_host *h)
