@@ -2,9 +2,11 @@
 """census.py - what the daemons of one machine take.
 
     census.py PVM_TMP MASTER_PID        prints "NAME VALUE" lines
-    census.py --pids PVM_TMP MASTER_PID prints the process numbers of all daemons, doormen and sweepers
+    census.py --all PVM_TMP             prints daemons, doormen and sweepers as PID:START
+    census.py --left PID:START...       prints the process numbers of those that still run
 
-A daemon is found by PVM_TMP in its environment; doorman and sweeper are its children, or were.
+A daemon or sweeper is found by PVM_TMP in its environment; a doorman is a daemon's child. START, in clock ticks since
+the computer started, tells a process from a later one with its number.
 """
 import os
 import sys
@@ -20,7 +22,7 @@ def read(path):
         return b""
 
 
-def processes(tmp, master):
+def processes(tmp):
     """The process numbers of each role."""
     found = {role: [] for role in ROLES.values()}
     others = []
@@ -29,7 +31,7 @@ def processes(tmp, master):
         role = ROLES.get(read("/proc/%s/comm" % name).decode(errors="replace").strip())
         if not role:
             continue
-        if needle in read("/proc/%s/environ" % name) or int(name) == master:
+        if needle in read("/proc/%s/environ" % name):
             found[role].append(int(name))
         elif role == "doorman":
             others.append(int(name))
@@ -47,6 +49,11 @@ def stat(pid):
 def parent(pid):
     fields = stat(pid)
     return int(fields[1]) if fields else 0
+
+
+def start_of(pid):
+    fields = stat(pid)
+    return fields[19] if fields and fields[0] != "Z" else ""
 
 
 def cpu_s(pid):
@@ -91,12 +98,14 @@ def say(name, value):
 
 def main():
     arguments = sys.argv[1:]
-    only_pids = arguments[0] == "--pids"
-    tmp, master = arguments[only_pids], int(arguments[only_pids + 1])
-    found = processes(tmp, master)
-    if only_pids:
-        print(*sum(found.values(), []))
+    if arguments[0] == "--left":
+        print(*(each.split(":")[0] for each in arguments[1:] if start_of(int(each.split(":")[0])) == each.split(":")[1]))
         return
+    if arguments[0] == "--all":
+        print(*("%d:%s" % (pid, start_of(pid)) for pid in sum(processes(arguments[1]).values(), [])))
+        return
+    tmp, master = arguments[0], int(arguments[1])
+    found = processes(tmp)
     for role, pids in found.items():
         say(role + "s", len(pids))
         memory = [memory_kib(pid) for pid in pids if pid != master] or [(0, 0)]
