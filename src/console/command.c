@@ -72,6 +72,8 @@ const struct command command_table[] = {
     {"reset", 0, 3, task_reset, 0, "Kill all tasks and delete what they left in the mailbox", "reset",
      "  or     reset info [ name [ index ] ]   (delete only what ended tasks left in the mailbox)\n"
      "Consoles and tasks that set PvmNoReset are spared."},
+    {"rotate", 0, 0, host_rotate, COMMAND_JSON | COMMAND_OURS, "Give the virtual machine a new secret",
+     "rotate [ --json ]", "Hosts that have left know the old one, which opens nothing any more. All else goes on."},
     {"route", 0, -1, route_command, COMMAND_JSON | COMMAND_OURS, "Show what tasks have sent, and by which transport",
      "route [ --json ] [ tid ... ]",
      "Without a tid: all connected tasks. A task answers in its next call of PVM.\n"
@@ -117,6 +119,15 @@ const struct command command_table[] = {
      "  8 DTID     treat this host as failed\n"
      "  9 CLEAR    dump statistics, and clear them if CLEAR is not 0\n"
      "  100        dump shared memory"},
+    {"token", 0, -1, token_command, COMMAND_JSON | COMMAND_OURS,
+     "Make, list or revoke tokens, with which daemons join by themselves (pvmd3 --join)",
+     "token [ --json ] [ --ttl time ] [ --uses n ] [ -o file ]",
+     "  or     token --list\n"
+     "  or     token --revoke id\n"
+     "  or     token --offline [ -o file ]   (for pvmd3 --accept; needs no virtual machine)\n"
+     "Options:  --ttl    how long it is good: 90s, 30m, 12h, 7d or never (default: 1h)\n"
+     "          --uses   for how many hosts: a number or any (default: 1)\n"
+     "          -o       write the token to a file that only you can read, and print only the address"},
     {"trace", 0, -1, trace_command, COMMAND_JSON, "Show or choose which events of spawned tasks are traced",
      "trace [ --json ]",
      "         trace [ + ] event ...   trace these; * means all, xpvm those that XPVM needs\n"

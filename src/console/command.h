@@ -36,13 +36,14 @@ const struct command *command_find(const char *name);
 int command_run_line(const char *line);
 
 /* The functions, by file. */
-command_function host_add, host_delete, host_conf, host_mstat;                 /* host.c */
+command_function host_add, host_delete, host_conf, host_mstat, host_rotate;    /* host.c */
 command_function task_ps, task_kill, task_sig, task_pstat, task_reset;         /* task.c */
 command_function job_list;                                                     /* task.c */
 command_function spawn_command;                                                /* spawn.c */
 command_function route_command;                                                /* route.c */
 command_function mailbox_names, mailbox_put;                                   /* mailbox.c */
 command_function option_get, option_set, option_tickle, option_idump;          /* option.c */
+command_function token_command;                                                /* token.c */
 command_function trace_command;                                                /* trace.c */
 command_function environment_setenv, environment_export, environment_unexport; /* environment.c */
 command_function alias_command, alias_remove;                                  /* alias.c */

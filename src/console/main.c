@@ -15,6 +15,7 @@
 #include "edit.h"
 #include "input.h"
 #include "console/commands/job.h"
+#include "console/commands/token.h"
 #include "console/doctor/doctor.h"
 #include "console/run/run.h"
 #include "console/top/top.h"
@@ -242,12 +243,12 @@ static void print_version(FILE *to, struct argp_state *state)
     pvmc_version_print(to, "pvm");
 }
 
-/* Whether the arguments are a command of the console: its full name, and no file in this folder. */
+/* Whether the arguments are a command of the console: its full name, which alone is no file in this folder. */
 static bool is_command(int argc, char **argv)
 {
     for (const struct command *c = command_table; argc > 1 && c->name != NULL; c++)
         if (strcmp(c->name, argv[1]) == 0 && !(c->flags & COMMAND_HIDDEN))
-            return access(argv[1], F_OK) != 0;
+            return argc > 2 || access(argv[1], F_OK) != 0;
     return false;
 }
 
@@ -316,6 +317,8 @@ int main(int argc, char **argv)
         argv[1] = (char *)"pvm web";
         return web_main(argc - 1, argv + 1);
     }
+    if (argc > 1 && strcmp(argv[1], "token") == 0 && token_is_offline(argc - 1, argv + 1))
+        return token_offline(argc - 1, argv + 1);
     if (is_command(argc, argv))
         return run_command_line(argc, argv);
     argp_parse(&argp, argc, argv, 0, NULL, NULL);

@@ -153,6 +153,10 @@ enum pvmc_setting_kind {
     X(HOST_TIMEOUT, "PVM_HOST_TIMEOUT", SECONDS, "15", 500000, 0, "silence after which a host counts as failed")       \
     X(LINK_IDLE, "PVM_LINK_IDLE", SECONDS, "60", 0, 0,                                                                 \
       "time after which two slaves close a connection that they do not use; 0: never")                                 \
+    X(JOIN_TIMEOUT, "PVM_JOIN_TIMEOUT", SECONDS, "300", 0, 0,                                                          \
+      "how long pvmd3 --join tries to reach the machine; 0: without limit")                                            \
+    X(REJOIN_TIMEOUT, "PVM_REJOIN_TIMEOUT", SECONDS, "600", 0, 0,                                                      \
+      "how long a daemon that joined by itself tries to come back when it has lost the machine, and may")              \
     X(FAILOVER, "PVM_FAILOVER", TEXT, "majority", 0, 0,                                                                \
       "when the master is lost, another host becomes the master if more than half of the hosts agree (majority), or "  \
       "half of them (half: for two hosts; if only the network fails, both go on); no: the machine ends")               \

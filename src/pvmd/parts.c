@@ -15,9 +15,12 @@
 #include "pvmd/hosts/leave.h"
 #include "pvmd/hosts/membership.h"
 #include "pvmd/hosts/newcomer.h"
+#include "pvmd/hosts/tokens.h"
 #include "pvmd/launch/hoster.h"
 #include "pvmd/metrics/metrics.h"
 #include "pvmd/quorum/petition.h"
+#include "pvmd/secret/keys.h"
+#include "pvmd/secret/rotation.h"
 #include "pvmd/spawn/exec.h"
 #include "pvmd/spawn/input.h"
 #include "pvmd/spawn/output.h"
@@ -54,13 +57,13 @@ static const struct pvmd_listeners listeners = {
     .daemon_ends = (nothing[]){pvmd_tasks_terminate, NULL},
     .host_joined = (host[]){pvmd_notify_host_joined, trim_memory, NULL},
     /* Programs see HostDelete before the TaskExit of its tasks. */
-    .host_left =
-        (host_index[]){pvmd_delivery_host_left, pvmd_notify_host_left, pvmd_watch_host_left, pvmd_output_host_left,
-                       pvmd_siblings_host_left, pvmd_manager_host_left, pvmd_petition_host_left, NULL},
+    .host_left = (host_index[]){pvmd_delivery_host_left, pvmd_notify_host_left, pvmd_watch_host_left,
+                                pvmd_output_host_left, pvmd_siblings_host_left, pvmd_manager_host_left,
+                                pvmd_petition_host_left, pvmd_rotation_host_left, NULL},
     .master_changed = (nothing[]){pvmd_join_master_changed, pvmd_newcomer_master_changed, pvmd_mailbox_master_changed,
-                                  pvmd_petition_master_changed, NULL},
-    .tables_committed =
-        (number[]){pvmd_petition_committed, pvmd_membership_committed, pvmd_leave_committed, pvmd_add_committed, NULL},
+                                  pvmd_petition_master_changed, pvmd_rotation_master_changed, NULL},
+    .tables_committed = (number[]){pvmd_petition_committed, pvmd_membership_committed, pvmd_leave_committed,
+                                   pvmd_add_committed, pvmd_tokens_committed, pvmd_rotation_committed, NULL},
     .link_up = (host_index[]){pvmd_join_link_up, NULL},
     .link_lost = (host_why[]){pvmd_join_link_lost, NULL},
     .link_out = (host_index[]){pvmd_join_link_out, NULL},
@@ -96,11 +99,15 @@ void pvmd_parts_start(void)
     pvmd_tasker_start();
     pvmd_hoster_start();
     pvmd_manager_start();
+    pvmd_keys_start();
+    pvmd_rotation_start();
 }
 
 /* Owners of watches cancel them before watch.c stops; it frees the rest, which are the manager's. */
 void pvmd_parts_stop(void)
 {
+    pvmd_rotation_stop();
+    pvmd_keys_stop();
     pvmd_exec_stop();
     pvmd_input_stop();
     pvmd_output_stop();

@@ -26,7 +26,7 @@ enum {
     FRAMES = 8,
     LINK_NEWS = 2,
     KEPT = MESSAGES + REQUESTS + FRAMES + LINK_NEWS, /* as in the kept inputs; what came later follows */
-    KINDS = KEPT + 2,
+    KINDS = KEPT + 5,
     RECORDS_MAX = 16,
     HALF_BYTES = 64, /* longer messages are split into frames of this size */
 };
@@ -137,8 +137,14 @@ static void say(unsigned kind, uint8_t choice, const uint8_t *bytes, size_t leng
         tell_of_link(from, kind % 2);
     else if (kind == KEPT)
         say_message(PVMD_DM_INPUT, choice, bytes, length);
-    else
+    else if (kind == KEPT + 1)
         fuzz_task_request(PVMC_TM_INPUT, bytes, length);
+    else if (kind == KEPT + 2)
+        say_message(PVMD_DM_SECRET, choice, bytes, length);
+    else if (kind == KEPT + 3)
+        say_message(PVMD_DM_ROTATE, choice, bytes, length);
+    else
+        fuzz_task_request(PVMC_TM_ROTATE, bytes, length);
     fuzz_daemon_work();
 }
 

@@ -1,7 +1,8 @@
-/* host.c - the hosts of the machine: add, delete, conf, mstat, and notices of hosts that other consoles add. */
+/* host.c - the hosts of the machine: add, delete, conf, mstat, rotate, and notices of hosts that other consoles add. */
 #include <stdlib.h>
 #include <string.h>
 #include "core/visible.h"
+#include "dpvm.h"
 #include "console/console.h"
 #include "console/command.h"
 #include "diagnose.h"
@@ -207,6 +208,22 @@ int host_conf(int argc, char **argv)
                                         json_tid(hosts[i].hi_tid), "arch", hosts[i].hi_arch, "speed", hosts[i].hi_speed,
                                         "dsig", json_sprintf("0x%08x", (unsigned)hosts[i].hi_dsig)));
     print_json(json_pack("{s:i, s:o}", "formats", formats, "hosts", rows));
+    return CONSOLE_OK;
+}
+
+int host_rotate(int argc, char **argv)
+{
+    int n = pvm_rotate();
+
+    (void)argc, (void)argv;
+    if (n < 0) {
+        advise("the machine's secret is not known to be replaced: %s", error_text(n));
+        return CONSOLE_FAILED;
+    }
+    if (console.json)
+        print_json(json_pack("{s:i}", "hosts", n));
+    else
+        printf("the machine has a new secret; %d host%s ha%s it\n", n, n == 1 ? "" : "s", n == 1 ? "s" : "ve");
     return CONSOLE_OK;
 }
 

@@ -44,6 +44,8 @@ enum pvmc_tm {
     PVMC_TM_SIBLINGS, /* one way: tasks that a resource manager started for us; the daemon tells them of each other */
     PVMC_TM_INPUT,    /* standard input for a task */
     PVMC_TM_USAGE,    /* what hosts and tasks are doing */
+    PVMC_TM_TOKEN,    /* tokens, with which daemons join by themselves */
+    PVMC_TM_ROTATE,   /* replaces the machine's secret */
 };
 
 /* In the flags of TM_SPAWN, which have those of pvm_spawn() and dpvm.h, too: the answer has the reason for failures. */
@@ -94,6 +96,9 @@ enum pvmc_mailbox_op {
     PVMC_MAILBOX_NAMES,
     PVMC_MAILBOX_RESET,
 };
+
+/* Operations of PVMC_TM_TOKEN */
+enum pvmc_token_op { PVMC_TOKEN_MAKE = 1, PVMC_TOKEN_LIST, PVMC_TOKEN_REVOKE };
 
 /* Roles for PVMC_TM_REGISTER */
 enum pvmc_register_role {

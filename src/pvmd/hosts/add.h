@@ -24,6 +24,14 @@ typedef void pvmd_added(void *arg, unsigned count, const int *status, const char
 int pvmd_add_hosts(const char *const *lines, unsigned count, const struct pvmd_hostfile *hostfile,
                    const struct pvmd_petition *petition, pvmd_added *added, void *arg);
 
+struct pvmd_arrival;
+
+/*
+ * Adds a daemon that joins by itself, as this line of a hostfile (copied), which takes nothing from the hostfile. 0:
+ * the arrival is its newcomer's from now on; or PVMC_ENOMEM.
+ */
+int pvmd_add_arrival(const char *line, struct pvmd_arrival *arrival);
+
 /* Whether this host, UP or not, is one that is being added. */
 bool pvmd_add_concerns(const struct pvmd_host *host);
 
@@ -32,6 +40,15 @@ void pvmd_add_committed(uint32_t seq);
 
 /* Whether anything is being added. */
 bool pvmd_add_busy(void);
+
+/*
+ * Master: no host begins to be added until this is called with NULL. Calls `idle`, from the loop, when those that had
+ * begun are added or have failed: their daemons know the machine's present secret.
+ */
+void pvmd_add_hold(void (*idle)(void));
+
+/* Whether hosts have begun to be added. */
+bool pvmd_add_is_begun(void);
 
 /* Events of the link of a host that is being added. */
 void pvmd_add_link_up(struct pvmd_host *host);

@@ -165,6 +165,13 @@ static void connected(struct pvmd_dial *d)
     await(d, DIAL_NONCE, EV_READ);
 }
 
+static const char *how_it_ended(const struct pvmd_dial *d, ssize_t n)
+{
+    if (d->state == DIAL_ANSWER && !d->preface.from_index)
+        return "does not know this token";
+    return n < 0 ? strerror(errno) : "closed the connection";
+}
+
 /* Reads the rest of whole[size]: true when it is complete. On failure try_next() has been called. */
 static bool read_whole(struct pvmd_dial *d, uint8_t *whole, size_t size)
 {
@@ -174,7 +181,7 @@ static bool read_whole(struct pvmd_dial *d, uint8_t *whole, size_t size)
     if (n <= 0 && d->state == DIAL_NONCE && !d->bytes && try_again(d))
         return false;
     if (n <= 0) {
-        note(d, "%s", n < 0 ? strerror(errno) : "closed the connection");
+        note(d, "%s", how_it_ended(d, n));
         try_next(d);
         return false;
     }

@@ -21,7 +21,7 @@
 #define PVMD_ANSWER_BYTES  33
 
 struct pvmd_preface {
-    uint32_t from_index, from_incarnation;
+    uint32_t from_index, from_incarnation; /* index 0: the caller has a token, and would join */
     uint32_t to_index, to_incarnation;
     uint32_t epoch;                  /* number of earlier connections of this pair of daemons */
     uint8_t nonce[PVMD_NONCE_BYTES]; /* the caller's random bytes */

@@ -25,6 +25,8 @@ enum pvmd_dm {
     PVMD_DM_QUORUM,     /* one way: who leads, and changes of the tables that all members keep */
     PVMD_DM_TABLE_PART, /* one way, from the master: a part of such a table */
     PVMD_DM_PETITION,   /* to the master: carries a request that outlives the master */
+    PVMD_DM_SECRET,     /* from the master: have you this secret? */
+    PVMD_DM_ROTATE,     /* petition: replaces the machine's secret */
     /* duties on tasks */
     PVMD_DM_EXEC = 0x80020100, /* start n tasks */
     PVMD_DM_PSTAT,
@@ -40,7 +42,8 @@ enum pvmd_dm {
     PVMD_DM_MANAGER, /* petition: replaces the resource manager */
     PVMD_DM_INPUT,   /* standard input for a task */
     PVMD_DM_USAGE,   /* what this host and its tasks are doing */
-    PVMD_DM_LAST = PVMD_DM_USAGE,
+    PVMD_DM_TOKEN,   /* petition: makes, lists or revokes tokens */
+    PVMD_DM_LAST = PVMD_DM_TOKEN,
 };
 
 /* A request that waits for its answer. A handler may copy it by value and answer later. */

@@ -200,6 +200,12 @@ static void write_journal(void)
 
 static bool changes_members; /* while a change of them is made */
 
+/* Then the secret that authenticates the journal may be another one. */
+static bool is_of_keys(const struct pvmd_quorum_message *m)
+{
+    return m->length && m->data[0] == PVMD_TABLE_KEYS;
+}
+
 /* Keeps a change before anybody hears of it. A master without other hosts needs no journal. */
 static void record(void *arg, const struct pvmd_quorum_message *m)
 {
@@ -208,7 +214,7 @@ static void record(void *arg, const struct pvmd_quorum_message *m)
         return;
     if (quorum.peer_count < 2)
         pvmd_journal_remove();
-    else if (changes_members || pvmd_journal_bytes() > 2 * journal_base + JOURNAL_SLACK)
+    else if (changes_members || is_of_keys(m) || pvmd_journal_bytes() > 2 * journal_base + JOURNAL_SLACK)
         write_journal();
     else
         record_message(m);
