@@ -123,7 +123,7 @@ const struct command command_table[] = {
      "Make, list or revoke tokens, with which daemons join by themselves (pvmd3 --join)",
      "token [ --json ] [ --ttl time ] [ --uses n ] [ -o file ]",
      "  or     token --list\n"
-     "  or     token --revoke id\n"
+     "  or     token --revoke id | all\n"
      "  or     token --offline [ -o file ]   (for pvmd3 --accept; needs no virtual machine)\n"
      "Options:  --ttl    how long it is good: 90s, 30m, 12h, 7d or never (default: 1h)\n"
      "          --uses   for how many hosts: a number or any (default: 1)\n"

@@ -143,13 +143,17 @@ enum pvmc_setting_kind {
     X(LAUNCHER, "PVM_LAUNCHER", TEXT, "auto", 0, 0,                                                                    \
       "how daemons start on added hosts: auto (local for loopback names, PVM_RSH if set, else ssh), local, ssh, rsh, " \
       "manual")                                                                                                        \
+    X(LAUNCH_FANOUT, "PVM_LAUNCH_FANOUT", INTEGER, "16", 1, 1024,                                                      \
+      "most hosts that one daemon starts at the same time")                                                            \
+    X(LAUNCH_TREE, "PVM_LAUNCH_TREE", BOOL, "1", 0, 0,                                                                 \
+      "when many hosts are added by ssh or PVM_RSH, those that are up help the first daemon to start the others")      \
     X(ATM_HOST, "PVM_ATM_HOST", TEXT, "", 0, 0,                                                                        \
       "host of the simulated ATM network for this task or daemon; default: the one with the fewest programs")          \
     X(ATM_PATIENCE, "PVM_ATM_PATIENCE", SECONDS, "60", 1000000, 0,                                                     \
       "silence after which atm-sim serve disconnects a program that holds up virtual time")                            \
     X(IP, "PVM_IP", TEXT, "", 0, 0, "address that this host's daemon listens on; default: all")                        \
     X(START_TIMEOUT, "PVM_START_TIMEOUT", SECONDS, "30", 100000, 0,                                                    \
-      "time limit for the daemon of an added host to join")                                                            \
+      "time limit for the daemon of an added host to join; again that long if a member could not start it")            \
     X(HOST_TIMEOUT, "PVM_HOST_TIMEOUT", SECONDS, "15", 500000, 0, "silence after which a host counts as failed")       \
     X(LINK_IDLE, "PVM_LINK_IDLE", SECONDS, "60", 0, 0,                                                                 \
       "time after which two slaves close a connection that they do not use; 0: never")                                 \
@@ -162,6 +166,8 @@ enum pvmc_setting_kind {
       "half of them (half: for two hosts; if only the network fails, both go on); no: the machine ends")               \
     X(END_TIMEOUT, "PVM_END_TIMEOUT", SECONDS, "2", 0, 0,                                                              \
       "time between SIGTERM and SIGKILL for the processes of tasks when their daemon has ended")                       \
+    X(LEAVE_TIMEOUT, "PVM_LEAVE_TIMEOUT", SECONDS, "25", 0, 0,                                                         \
+      "how long a host that leaves (SIGTERM, pvmd3 --leave) waits for its tasks before it sends them SIGTERM")         \
     X(QUEUE_MAX, "PVM_QUEUE_MAX", BYTES, "8M", 65536, 0,                                                               \
       "bytes that a daemon queues for one receiver before senders wait")                                               \
     X(DP_NID, "DP_NID", INTEGER, "0", 0, 65534,                                                                        \

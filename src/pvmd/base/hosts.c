@@ -187,6 +187,7 @@ void pvmd_host_put_row(struct pvmc_buf *b, const struct pvmd_host *host)
     pvmc_buf_put_u32(b, host->asker);
     pvmc_buf_put_u32(b, host->asked);
     pvmc_buf_put_u8(b, host->token);
+    pvmc_buf_put_u8(b, host->draining);
 }
 
 /* A new entry, or the existing one if it is the same host: ourselves, or the master that called us. */
@@ -215,6 +216,7 @@ int pvmd_host_get_row(struct pvmc_buf *b, struct pvmd_host **host)
     uint16_t port = pvmc_buf_get_u16(b);
     uint32_t asker = pvmc_buf_get_u32(b), asked = pvmc_buf_get_u32(b);
     uint8_t token = pvmc_buf_get_u8(b);
+    bool draining = pvmc_buf_get_u8(b);
     int rc = pvmc_buf_error(b);
     if (rc)
         return rc;
@@ -229,6 +231,7 @@ int pvmd_host_get_row(struct pvmc_buf *b, struct pvmd_host **host)
     h->asker = asker;
     h->asked = asked;
     h->token = token;
+    h->draining = h->draining || draining; /* we may know it of ourselves before the master does */
     *host = h;
     rc = pvmd_host_set_text(&h->arch, arch);
     return rc || !*address ? rc : pvmd_host_set_text(&h->address, address);

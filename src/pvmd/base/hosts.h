@@ -41,7 +41,10 @@ struct pvmd_host {
     uint16_t port;
     uint8_t token;          /* with which it joined: its entry in tokens.c, counted from 1; or 0 */
     uint32_t asker, asked;  /* whose request added it (host index, number of the petition), or 0 */
+    unsigned launches;      /* master: of other hosts, which it is running now (fanout.h) */
+    bool launch_suspect;    /* master: one of them has failed */
     bool left_over;         /* JOINING, and its master is lost: the next one's table says whether it is a member */
+    bool draining;          /* leaves once its tasks have ended, and gets no new ones; never taken back */
     bool lost;              /* a slave's master whose link is lost for good; it is a member until another one leads */
     struct pvmd_link *link; /* NULL for ourselves, and while there is none yet */
 };

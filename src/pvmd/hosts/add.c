@@ -13,6 +13,7 @@
 #include "pvmd/base/events.h"
 #include "pvmd/base/self.h"
 #include "arrival.h"
+#include "fanout.h"
 #include "leave.h"
 #include "membership.h"
 #include "pvmd/net/liveness.h"
@@ -22,7 +23,6 @@
 #include "pvmd/net/rpc.h"
 #include "pvmd/quorum/tables.h"
 
-#define LAUNCHES_MAX  16   /* at once */
 #define ORDERS_MAX    64   /* under way */
 #define NEWCOMERS_MAX 8192 /* of all of them */
 #define REST          3    /* times the time that the last batch took */
@@ -407,29 +407,23 @@ static void finish(struct order *o)
     free(status);
     free(why);
     free_order(o);
+    if (!orders)
+        pvmd_fanout_clear_all();
 }
 
 /* ---- progress ---- */
 
-static unsigned launching(void)
-{
-    struct order *o;
-    unsigned n = 0;
-    DL_FOREACH (orders, o)
-        for (unsigned i = 0; i < o->count; i++)
-            n += !o->arrival && o->newcomers[i].phase > PVMD_NEWCOMER_TURN &&
-                 o->newcomers[i].phase < PVMD_NEWCOMER_LINKED;
-    return n;
-}
-
 static void launch_next(struct order *o)
 {
-    unsigned n = o->arrival ? 0 : launching();
-    for (unsigned i = 0; i < o->count && n < LAUNCHES_MAX; i++) {
-        if (o->newcomers[i].phase != PVMD_NEWCOMER_TURN)
+    bool here = pvmd_fanout_is_free_here() || o->arrival; /* which launches itself */
+    unsigned member = here ? 0 : pvmd_fanout_member();
+    for (unsigned i = 0; i < o->count && (here || member); i++) {
+        struct pvmd_newcomer *n = &o->newcomers[i];
+        if (n->phase != PVMD_NEWCOMER_TURN || !(here || pvmd_newcomer_travels(n)))
             continue;
-        pvmd_newcomer_begin(&o->newcomers[i]);
-        n++;
+        pvmd_newcomer_begin(n, here ? pvmd.host_index : member);
+        here = pvmd_fanout_is_free_here();
+        member = here ? 0 : pvmd_fanout_member();
     }
 }
 
@@ -575,7 +569,7 @@ void pvmd_add_link_lost(struct pvmd_host *host, const char *why)
     bool known = host->state == PVMD_HOST_JOINING, is_member = host->state == PVMD_HOST_UP;
     unsigned index = host->index;
     uint32_t incarnation = host->incarnation;
-    if (!n)
+    if (!n || pvmd_newcomer_comes_back(n, why))
         return;
     pvmd_newcomer_fail(n, PvmCantStart, "%s: %s",
                        n->phase == PVMD_NEWCOMER_LINK ? "its daemon runs but cannot be called" : "lost while it joined",

@@ -154,7 +154,7 @@ static void fail(struct pvmd_arrival *a, int code, const char *why)
         turn_away(a, why);
     } else if (a->state == STARTING) {
         pvmd_arrival_refuse(a, code, NULL);
-        events->failed(owner, code, why);
+        events->failed(owner, code, true, why);
     } else {
         ev_io_stop(pvmd.loop, &a->io);
     }

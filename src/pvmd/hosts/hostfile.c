@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "pvmd/base/hosts.h"
+#include "pvmd/launch/launchers/launchers.h"
 
 #define HOSTS_MAX  PVMC_HOST_INDEX_MAX
 #define FAULTS_MAX 20 /* limit of reported faults per file */
@@ -119,13 +120,9 @@ static int set_speed(struct reader *r, struct pvmd_host_spec *spec, const char *
 
 static int set_start(struct reader *r, struct pvmd_host_spec *spec, const char *value)
 {
-    static const char *const known[] = {"ms", "pw", "local", "ssh", "rsh"};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (!strcmp(value, known[i]))
-            return set_text(&spec->start, value, strlen(value));
-    return fault(
-        r, "so=%s: how to start the daemon must be one of ms (by hand), pw (asking for a password), local, ssh, rsh",
-        value);
+    if (pvmd_launcher_is_option(value))
+        return set_text(&spec->start, value, strlen(value));
+    return fault(r, "so=%s: how to start the daemon must be one of %s", value, pvmd_launcher_options());
 }
 
 static int set_checked(struct reader *r, char **field, const char *option, const char *value, bool valid)

@@ -13,10 +13,13 @@
 #include "wire/tls.h"
 #include "add.h"
 #include "arrival.h"
+#include "drain.h"
 #include "pvmd/base/self.h"
 #include "pvmd/base/events.h"
 #include "forward.h"
 #include "hostfile.h"
+#include "pvmd/launch/delegate.h"
+#include "pvmd/launch/delegated.h"
 #include "pvmd/launch/launch.h"
 #include "leave.h"
 #include "membership.h"
@@ -139,11 +142,14 @@ static void added(void *arg, unsigned count, const int *status, const char *cons
 /* The next master would give this answer, because a host that is out cannot be deleted again. */
 static void out(void *arg, unsigned count, const int *status)
 {
+    const struct pvmd_petition *p = arg;
     struct pvmc_buf b;
     int good;
+    if (!pvmd_host_by_index(p->question.host_index))
+        return; /* it was its own host, which will not ask again */
     pvmc_buf_init(&b);
     put_status(&b, count, status, &good);
-    pvmd_petition_keep(arg, good, &b);
+    pvmd_petition_keep(p, good, &b);
     pvmc_buf_free(&b);
 }
 
@@ -423,6 +429,7 @@ static void register_handlers(void)
     pvmd_dm_handle(PVMD_DM_HALT, halt);
     pvmd_dm_handle(PVMD_DM_PING, ping);
     pvmd_dm_handle(PVMD_DM_LINK_COUNT, link_count);
+    pvmd_drain_start();
 }
 
 static int set_options(struct pvmd_host *self, int speed, const char *exec_path, const char *working_dir,
@@ -564,10 +571,13 @@ void pvmd_halt(int exit_code, const char *why)
 
 void pvmd_net_stop(void)
 {
+    pvmd_drain_stop();
     pvmd_slave_stop();
     pvmd_leave_stop();
     pvmd_add_stop();
     pvmd_arrival_stop();
+    pvmd_delegate_stop();
+    pvmd_delegated_stop();
     pvmd_launch_stop();
     pvmd_manual_stop();
     pvmd_resolve_stop();

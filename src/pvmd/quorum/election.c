@@ -9,7 +9,8 @@
 #include "pvmd/base/hosts.h"
 #include "pvmd/base/self.h"
 
-#define STEP_S 0.03 /* between the first candidates, in order of their hosts, so that the first one mostly wins */
+#define STEP_S   0.03 /* between the first candidates, in order of their hosts, so that the first one mostly wins */
+#define LEAVES_S 0.5  /* later comes a host that is about to leave: it wins only if no other one can */
 
 /*
  * A candidate connects to all others. If each of many did so at once, nobody would get to vote; so these times grow
@@ -70,7 +71,8 @@ void pvmd_election_begin(struct pvmd_quorum *q, double retry, double notice_s, d
     retry_s = longer(retry, RETRY_MEMBERS);
     give_up = given_up;
     srand48((long)(pvmc_clock_us() ^ getpid()));
-    ev_timer_init(&next_campaign, campaign_event, delay_s(), 0.);
+    double pause_s = delay_s() + (pvmd_host_self()->draining ? longer(LEAVES_S, STEP_MEMBERS) : 0.);
+    ev_timer_init(&next_campaign, campaign_event, pause_s, 0.);
     ev_timer_start(pvmd.loop, &next_campaign);
     ev_timer_init(&limit, limit_event, notice_s + longer(election_s, RETRY_MEMBERS), 0.);
     ev_timer_start(pvmd.loop, &limit);

@@ -79,7 +79,11 @@ static int choose(uint32_t flags, const char *name, struct pvmd_placement *p)
         first++;
     for (size_t i = 0; i < count; i++) {
         const struct pvmd_host *host = all[(first + i) % count];
-        if (fits(host, flags, name, named))
+        if (!fits(host, flags, name, named))
+            continue;
+        if (host->draining)
+            p->leaving = host->index;
+        else
             p->hosts[p->count++] = host->index;
     }
     return 0;

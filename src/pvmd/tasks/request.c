@@ -55,6 +55,7 @@ static struct row rows[] = {
     ROW(USAGE, TASK, 4, 4),
     ROW(TOKEN, TASK, 1, 64),
     ROW(ROTATE, TASK, 0, 0),
+    ROW(LEAVE, TASK, 8, 8),
 };
 
 static struct row *row_of(int32_t tag)

@@ -5,7 +5,18 @@
 #include "pvmd/hosts/hostfile.h"
 #include "core/error.h"
 #include "core/log.h"
+#include "pvmd/launch/launchers/launchers.h"
 #include "tests/unit/unit.h"
+
+bool pvmd_launcher_is_option(const char *text)
+{
+    return !strcmp(text, "ms") || !strcmp(text, "ssh");
+}
+
+const char *pvmd_launcher_options(void)
+{
+    return "ms, ssh";
+}
 
 static struct pvmd_host_spec spec;
 static struct pvmd_hostfile file;

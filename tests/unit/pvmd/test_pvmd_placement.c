@@ -55,6 +55,31 @@ START_TEST(turns_begin_after_our_own_host)
 }
 END_TEST
 
+/* Which hosts would get tasks, but for their leaving. */
+static unsigned leaving(uint32_t flags, const char *where)
+{
+    struct pvmd_placement p;
+    ck_assert_int_eq(pvmd_placement_find(flags, where, &p), 0);
+    unsigned index = p.leaving;
+    pvmd_placement_free(&p);
+    return index;
+}
+
+START_TEST(hosts_that_leave_get_no_tasks)
+{
+    start();
+    pvmd_host_any(2)->draining = true;
+    ck_assert_str_eq(find(PvmTaskDefault, ""), "5 1|");
+    ck_assert_str_eq(find(PvmTaskArch, "LINUX64"), "1|");
+    ck_assert_str_eq(find(PvmTaskHost | PvmHostCompl, "hosta"), "5|");
+    ck_assert_str_eq(find(PvmTaskHost, "hostb:/tmp"), "|/tmp");
+    ck_assert_str_eq(find(PvmTaskHost, "fe80::5"), "5|");
+    ck_assert_uint_eq(leaving(PvmTaskHost, "hostb"), 2);
+    ck_assert_uint_eq(leaving(PvmTaskHost, "fe80::5"), 0);
+    ck_assert_uint_eq(leaving(PvmTaskHost, "hostc"), 0);
+}
+END_TEST
+
 START_TEST(hosts_are_named)
 {
     start();
@@ -123,5 +148,5 @@ START_TEST(shares_are_even)
 }
 END_TEST
 
-UNIT_MAIN("pvmd_placement", turns_begin_after_our_own_host, hosts_are_named, architectures, working_directories,
-          names_with_colons, shares_are_even)
+UNIT_MAIN("pvmd_placement", turns_begin_after_our_own_host, hosts_that_leave_get_no_tasks, hosts_are_named,
+          architectures, working_directories, names_with_colons, shares_are_even)
