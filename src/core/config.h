@@ -161,6 +161,8 @@ enum pvmc_setting_kind {
     X(START_TIMEOUT, "PVM_START_TIMEOUT", SECONDS, "30", 100000, 0,                                                    \
       "time limit for the daemon of an added host to join; again that long if a member could not start it")            \
     X(HOST_TIMEOUT, "PVM_HOST_TIMEOUT", SECONDS, "15", 500000, 0, "silence after which a host counts as failed")       \
+    X(LINK_IDLE, "PVM_LINK_IDLE", SECONDS, "60", 0, 0,                                                                 \
+      "time after which two slaves close a connection that they do not use; 0: never")                                 \
     X(JOIN_TIMEOUT, "PVM_JOIN_TIMEOUT", SECONDS, "300", 0, 0,                                                          \
       "how long pvmd3 --join tries to reach the machine; 0: without limit")                                            \
     X(REJOIN_TIMEOUT, "PVM_REJOIN_TIMEOUT", SECONDS, "600", 0, 0,                                                      \

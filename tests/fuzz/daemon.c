@@ -151,6 +151,11 @@ void pvmd_link_forgive(struct pvmd_host *host, int64_t us)
     (void)host, (void)us;
 }
 
+void pvmd_link_look_idle(struct pvmd_host *host, int64_t now_us)
+{
+    (void)host, (void)now_us;
+}
+
 void pvmd_link_ping(struct pvmd_host *host)
 {
     (void)host;

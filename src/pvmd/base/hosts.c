@@ -12,6 +12,7 @@
 
 static struct pvmd_host *table[PVMC_HOST_INDEX_MAX + 1];
 static unsigned last_index; /* given out */
+static unsigned end = 1;    /* after the last one in use */
 
 /* Members; listed again after each change. */
 static struct pvmd_host *members[PVMC_HOST_INDEX_MAX];
@@ -21,6 +22,11 @@ static bool members_stale = true;
 struct pvmd_host *pvmd_host_any(unsigned index)
 {
     return index <= PVMC_HOST_INDEX_MAX ? table[index] : NULL;
+}
+
+unsigned pvmd_host_end(void)
+{
+    return end;
 }
 
 struct pvmd_host *pvmd_host_by_index(unsigned index)
@@ -38,7 +44,7 @@ struct pvmd_host **pvmd_host_list(size_t *count)
 {
     if (members_stale) {
         member_count = 0;
-        for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++)
+        for (unsigned i = 1; i < end; i++)
             if (table[i] && table[i]->state == PVMD_HOST_UP)
                 members[member_count++] = table[i];
         members_stale = false;
@@ -61,7 +67,7 @@ struct pvmd_host *pvmd_host_by_name(const char *name)
 
 struct pvmd_host *pvmd_host_any_by_name(const char *name)
 {
-    for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++)
+    for (unsigned i = 1; i < end; i++)
         if (table[i] && table[i]->state != PVMD_HOST_LEAVING && !strcasecmp(table[i]->name, name))
             return table[i];
     return NULL;
@@ -126,12 +132,16 @@ struct pvmd_host *pvmd_host_new(unsigned index, uint32_t incarnation, const char
     h->speed = PVMD_SPEED_DEFAULT;
     h->slots = 1;
     members_stale = true;
+    if (index >= end)
+        end = index + 1;
     return table[index] = h;
 }
 
 void pvmd_host_free(struct pvmd_host *host)
 {
     table[host->index] = NULL;
+    while (end > 1 && !table[end - 1])
+        end--;
     members_stale = true;
     free_host(host);
 }

@@ -82,6 +82,9 @@ int pvmd_host_set_text(char **field, const char *text);
 /* The entry whatever its state; NULL for a free slot or an index out of range. */
 struct pvmd_host *pvmd_host_any(unsigned index);
 
+/* One more than the highest index in use, for loops over all entries. */
+unsigned pvmd_host_end(void);
+
 /* The entry with this name that is not LEAVING, whatever else its state. */
 struct pvmd_host *pvmd_host_any_by_name(const char *name);
 

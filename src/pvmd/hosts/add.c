@@ -6,6 +6,7 @@
 #include <strings.h>
 #include <utlist.h>
 #include "core/buf.h"
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/fault/failpoint.h"
 #include "core/log.h"
@@ -24,6 +25,7 @@
 
 #define ORDERS_MAX    64   /* under way */
 #define NEWCOMERS_MAX 8192 /* of all of them */
+#define REST          3    /* times the time that the last batch took */
 
 /* Of a host, in a line. */
 struct name {
@@ -57,6 +59,8 @@ static struct {
     unsigned open; /* answers still to come */
     bool active;
     bool published; /* in the table of members, not yet committed */
+    int64_t begun_us;
+    ev_timer rest; /* before the next one */
 } batch;
 
 static void work(void);
@@ -282,13 +286,27 @@ static void collect(void)
     }
 }
 
+/* Launched, or arriving by themselves. */
+static bool are_others_coming(void)
+{
+    struct order *o;
+    DL_FOREACH (orders, o)
+        for (unsigned i = 0; i < o->count; i++)
+            if (o->newcomers[i].phase > PVMD_NEWCOMER_TURN && o->newcomers[i].phase < PVMD_NEWCOMER_LINKED)
+                return true;
+    return false;
+}
+
 static void begin_batch(void)
 {
     batch.count = 0;
-    collect();
+    if (!ev_is_active(&batch.rest) || !are_others_coming())
+        collect();
     if (!batch.count)
         return;
+    ev_timer_stop(pvmd.loop, &batch.rest);
     batch.active = true;
+    batch.begun_us = pvmc_clock_us();
     pvmc_failpoint(PVMC_FAILPOINT_HOST_TELL);
     pvmd_tables_indices_given();
     tell_all();
@@ -318,6 +336,23 @@ static void publish_batch(void)
     pvmc_failpoint_done(PVMC_FAILPOINT_HOST_UP);
 }
 
+static void rest_event(struct ev_loop *loop, ev_timer *w, int events)
+{
+    (void)loop, (void)w, (void)events;
+    schedule();
+}
+
+/*
+ * A batch costs each daemon some messages, whatever its size. So newcomers gather for some time, unless all are there:
+ * batches then take at most a quarter of the time, and become larger as the machine does.
+ */
+static void rest(void)
+{
+    double rest_s = REST * (double)(pvmc_clock_us() - batch.begun_us) / 1e6;
+    ev_timer_init(&batch.rest, rest_event, rest_s, 0.);
+    ev_timer_start(pvmd.loop, &batch.rest);
+}
+
 /* They are members, whatever happens to this master. */
 static void end_batch(void)
 {
@@ -330,6 +365,7 @@ static void end_batch(void)
         pvmd_tell_host_joined(host);
     }
     batch.active = batch.published = false;
+    rest();
 }
 
 /* ---- end of an order ---- */
@@ -551,6 +587,7 @@ void pvmd_add_stop(void)
 {
     while (orders)
         finish(orders);
+    ev_timer_stop(pvmd.loop, &batch.rest);
     free(batch.indices);
     memset(&batch, 0, sizeof batch);
 }

@@ -265,6 +265,7 @@ static int set_cookie(struct job *job, uint32_t cookie)
 {
     char variable[32];
     snprintf(variable, sizeof variable, "PVMEPID=%u", cookie);
+    pvmd_sweeper_expect();
     return pvmd_environment_set(&job->environment, variable) ? PvmNoMem : PvmOk;
 }
 
