@@ -30,6 +30,7 @@
 #include "pvmd/tasks/tasks.h"
 #include "pvmd/tasks/trace.h"
 #include "pvmd/tasks/watch.h"
+#include "watchdog.h"
 
 static void trim_memory(const struct pvmd_host *host)
 {
@@ -51,7 +52,7 @@ typedef void (*const new_task)(struct pvmd_task *task);
 typedef void (*const task)(const struct pvmd_task *task);
 
 static const struct pvmd_listeners listeners = {
-    .daemon_ends = (nothing[]){pvmd_tasks_terminate, NULL},
+    .daemon_ends = (nothing[]){pvmd_watchdog_stopping, pvmd_tasks_terminate, NULL},
     .host_joined = (host[]){pvmd_notify_host_joined, trim_memory, NULL},
     /* Programs see HostDelete before the TaskExit of its tasks. */
     .host_left =
