@@ -19,8 +19,8 @@ void pvmc_notify_socket_take(void);
 void pvmc_notify_socket_give_back(void);
 
 /*
- * Sends assignments such as "READY=1\nSTATUS=has 3 hosts". Never waits: the text is lost if the service manager does not
- * read, or has gone.
+ * Sends assignments such as "READY=1\nSTATUS=has 3 hosts". Never waits: the text is lost if the service manager does
+ * not read, or has gone.
  */
 void pvmc_notify_socket_send(const char *text);
 
