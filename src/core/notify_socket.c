@@ -38,6 +38,12 @@ void pvmc_notify_socket_give_back(void)
             setenv(names[i], taken[i], 1);
 }
 
+void pvmc_notify_socket_pass_watchdog(void)
+{
+    if (pvmc_notify_socket_watchdog_us())
+        setenv(names[WATCHDOG_US], taken[WATCHDOG_US], 1);
+}
+
 /* A path, or "@" and an abstract name. Returns the length, or 0. */
 static socklen_t address(const char *name, struct sockaddr_un *to)
 {
@@ -65,8 +71,7 @@ void pvmc_notify_socket_send(const char *text)
 
 int64_t pvmc_notify_socket_watchdog_us(void)
 {
-    struct sockaddr_un unused;
-    if (!address(taken[SOCKET], &unused) || (taken[WATCHDOG_PID] && number(taken[WATCHDOG_PID]) != getpid()))
+    if (taken[WATCHDOG_PID] && number(taken[WATCHDOG_PID]) != getpid())
         return 0;
     return number(taken[WATCHDOG_US]);
 }

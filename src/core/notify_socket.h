@@ -18,13 +18,16 @@ void pvmc_notify_socket_take(void);
 /* Puts the variables back, for a program that replaces this one in the same process. */
 void pvmc_notify_socket_give_back(void);
 
+/* Tells children of this process how often they must show it that they are well; it then tells the service manager. */
+void pvmc_notify_socket_pass_watchdog(void);
+
 /*
  * Sends assignments such as "READY=1\nSTATUS=has 3 hosts". Never waits: the text is lost if the service manager does
  * not read, or has gone.
  */
 void pvmc_notify_socket_send(const char *text);
 
-/* How often "WATCHDOG=1" must be sent at least, in microseconds; 0: never. */
+/* How often this process must show that it is well, in microseconds; 0: never. */
 int64_t pvmc_notify_socket_watchdog_us(void);
 
 #endif

@@ -3,6 +3,7 @@
 #include <ev.h>
 #include "core/notify_socket.h"
 #include "pvmd/base/self.h"
+#include "pvmd/hosts/slave.h"
 
 static ev_timer interval;
 
@@ -10,6 +11,7 @@ static void report(EV_P_ ev_timer *timer, int events)
 {
     (void)loop, (void)timer, (void)events;
     pvmc_notify_socket_send("WATCHDOG=1");
+    pvmd_slave_is_well();
 }
 
 void pvmd_watchdog_ready(void)

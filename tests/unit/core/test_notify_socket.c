@@ -121,16 +121,37 @@ START_TEST(without_a_usable_socket_nothing_happens)
     long_name[0] = '/';
     long_name[sizeof long_name - 1] = '\0';
     const char *const bad[] = {"", "@", "relative", "/nowhere/notify", long_name};
-    setenv("WATCHDOG_USEC", "1000000", 1);
     unsetenv("NOTIFY_SOCKET");
     pvmc_notify_socket_take();
     pvmc_notify_socket_send("READY=1");
-    ck_assert_int_eq(pvmc_notify_socket_watchdog_us(), 0);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         setenv("NOTIFY_SOCKET", bad[i], 1);
         pvmc_notify_socket_take();
         pvmc_notify_socket_send("READY=1");
     }
+}
+END_TEST
+
+/* The child's watchdog is its parent's, and it does not know the socket. */
+START_TEST(children_know_the_interval_only)
+{
+    int fd = set_up();
+    setenv("WATCHDOG_USEC", "30000000", 1);
+    setenv("WATCHDOG_PID", "1", 1);
+    pvmc_notify_socket_take();
+    pvmc_notify_socket_pass_watchdog();
+    ck_assert_ptr_null(getenv("WATCHDOG_USEC"));
+    unsetenv("WATCHDOG_PID");
+    pvmc_notify_socket_give_back();
+    unsetenv("WATCHDOG_PID");
+    pvmc_notify_socket_take();
+    pvmc_notify_socket_pass_watchdog();
+    ck_assert_str_eq(getenv("WATCHDOG_USEC"), "30000000");
+    ck_assert_ptr_null(getenv("NOTIFY_SOCKET"));
+    ck_assert_ptr_null(getenv("WATCHDOG_PID"));
+    pvmc_notify_socket_take();
+    ck_assert_int_eq(pvmc_notify_socket_watchdog_us(), 30000000);
+    tear_down(fd);
 }
 END_TEST
 
@@ -148,4 +169,4 @@ END_TEST
 
 UNIT_MAIN("notify_socket", text_arrives_as_one_datagram, names_may_be_abstract, watchdog_is_for_one_process,
           numbers_that_are_none_count_as_unset, without_a_usable_socket_nothing_happens,
-          a_reader_that_does_not_read_stops_nobody)
+          children_know_the_interval_only, a_reader_that_does_not_read_stops_nobody)
