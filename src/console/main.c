@@ -243,12 +243,12 @@ static void print_version(FILE *to, struct argp_state *state)
     pvmc_version_print(to, "pvm");
 }
 
-/* Whether the arguments are a command of the console: its full name, and no file in this folder. */
+/* Whether the arguments are a command of the console: its full name, which alone is no file in this folder. */
 static bool is_command(int argc, char **argv)
 {
     for (const struct command *c = command_table; argc > 1 && c->name != NULL; c++)
         if (strcmp(c->name, argv[1]) == 0 && !(c->flags & COMMAND_HIDDEN))
-            return access(argv[1], F_OK) != 0;
+            return argc > 2 || access(argv[1], F_OK) != 0;
     return false;
 }
 

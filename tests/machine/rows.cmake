@@ -107,6 +107,7 @@ machine_test(hosts/comeback CASES at-once soon adding twice late SET PVM_HOST_TI
 machine_test(hosts/comeback CASES half SET PVM_HOST_TIMEOUT=5 PVM_FAILOVER=half KILLS)
 machine_test(hosts/failover CASES killed third stopped two both slaves half halt steady SET PVM_HOST_TIMEOUT=3 KILLS ALONE)
 machine_test(hosts/lifecycle ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:machine_tasks_identity>)
+machine_test(hosts/joining ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm>)
 machine_test(hosts/doorman ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm> ${filter})
 machine_test(hosts/failpoints ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm> $<TARGET_FILE:pvm-info>
              $<TARGET_FILE:machine_groups_membership> $<TARGET_FILE:machine_tasks_mailbox>)

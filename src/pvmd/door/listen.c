@@ -125,6 +125,7 @@ static struct pvmd_door_counts add(struct pvmd_door_counts a, struct pvmd_door_c
 {
     return (struct pvmd_door_counts){.malformed = a.malformed + b.malformed,
                                      .denied = a.denied + b.denied,
+                                     .unknown = a.unknown + b.unknown,
                                      .too_slow = a.too_slow + b.too_slow,
                                      .too_many = a.too_many + b.too_many};
 }
@@ -133,13 +134,15 @@ static void log_event(struct ev_loop *l, ev_timer *w, int revents)
 {
     const struct pvmd_door_counts *now = &counts.refused;
     uint64_t malformed = now->malformed - logged.malformed, denied = now->denied - logged.denied;
+    uint64_t unknown = now->unknown - logged.unknown;
     uint64_t too_slow = now->too_slow - logged.too_slow, too_many = now->too_many - logged.too_many;
     (void)l, (void)w, (void)revents;
     pvmc_log(PVMC_LOG_INFO,
              "refused %" PRIu64 " connections at port %u within %g s: %" PRIu64 " did not speak the protocol, %" PRIu64
-             " did not know the secret, %" PRIu64 " were too slow, %" PRIu64 " too many",
-             malformed + denied + too_slow + too_many, listen_port, REFUSALS_LOG_S, malformed, denied, too_slow,
-             too_many);
+             " did not know the secret, %" PRIu64 " had a token that this machine does not know, %" PRIu64
+             " were too slow, %" PRIu64 " too many",
+             malformed + denied + unknown + too_slow + too_many, listen_port, REFUSALS_LOG_S, malformed, denied,
+             unknown, too_slow, too_many);
     logged = *now;
 }
 

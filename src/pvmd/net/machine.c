@@ -63,10 +63,18 @@ int pvmd_machine_join(const struct pvmd_machine *m)
 
 _Static_assert(PVMC_TOKEN_SECRET_BYTES == PVMD_SECRET_BYTES, "a token's secret is a machine's secret");
 
+static const uint8_t token_prefix[PVMD_MACHINE_ID_BYTES - PVMC_TOKEN_ID_BYTES] = "dpvmtokn";
+
+bool pvmd_machine_is_token(const uint8_t id[PVMD_MACHINE_ID_BYTES])
+{
+    return !memcmp(id, token_prefix, sizeof token_prefix);
+}
+
 struct pvmd_machine pvmd_machine_of_token(const struct pvmc_token *token)
 {
-    struct pvmd_machine m = {.id = "dpvmtokn"};
-    memcpy(m.id + sizeof m.id - sizeof token->id, token->id, sizeof token->id);
+    struct pvmd_machine m;
+    memcpy(m.id, token_prefix, sizeof token_prefix);
+    memcpy(m.id + sizeof token_prefix, token->id, sizeof token->id);
     memcpy(m.secret, token->secret, sizeof m.secret);
     return m;
 }

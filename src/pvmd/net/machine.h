@@ -5,6 +5,7 @@
 #ifndef PVMD_MACHINE_H
 #define PVMD_MACHINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "core/message/token.h"
 
@@ -60,6 +61,8 @@ int pvmd_machine_join(const struct pvmd_machine *m);
 
 /* A token is the secret of a small machine of its own. */
 struct pvmd_machine pvmd_machine_of_token(const struct pvmc_token *token);
+
+bool pvmd_machine_is_token(const uint8_t id[PVMD_MACHINE_ID_BYTES]);
 
 /* Draws an id and a secret: 0, or PVMC_ESYSTEM, logged. */
 int pvmd_machine_draw(struct pvmd_machine *m);
