@@ -3,4 +3,4 @@
 set(CMAKE_INSTALL_PREFIX /usr CACHE PATH "Where Debian's packages install" FORCE)
 set(CMAKE_BUILD_TYPE RelWithDebInfo)
 set(CMAKE_SKIP_INSTALL_RPATH ON)
-add_compile_options(-Wdate-time -ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)
+set(DPVM_REPRODUCIBLE ON)

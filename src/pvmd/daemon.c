@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/fault/failpoint.h"
 #include "core/log.h"
+#include "core/notify_socket.h"
 #include "core/place/start.h"
 #include "core/version.h"
 #include "parts.h"
@@ -37,6 +38,7 @@
 #include "pvmd/spawn/exec.h"
 #include "pvmd/tasks/clients.h"
 #include "transports/choice.h"
+#include "watchdog.h"
 #include "pvm3.h"
 
 #define EXIT_SIGTERM   0 /* as service managers expect; PVM's daemon has 15 */
@@ -227,6 +229,7 @@ static void say_ready(const struct pvmd_options *options)
         printf("%s\n", pvmd.socket_path);
         fflush(stdout);
     }
+    pvmd_watchdog_ready();
     pvmd_metrics_start();
     pvmd_helpers_start();
     pvmd_join_start();
@@ -288,6 +291,7 @@ int pvmd_run(const struct pvmd_options *options)
 {
     char why[8192];
     close_memory();
+    pvmc_notify_socket_take();
     set_up_descriptors(options->joined);
     pvmd_exec_raise_limits();
     if (options->application.address)

@@ -9,6 +9,7 @@
 #include "core/config.h"
 #include "core/message/dsig.h"
 #include "core/message/proto.h"
+#include "core/notify_socket.h"
 #include "core/reserve.h"
 #include "core/version.h"
 #include "pvmd/base/hosts.h"
@@ -229,6 +230,7 @@ int main(int argc, char **argv)
     int code = pvmd_run(&options);
     if (code != PVMD_START_ANEW)
         return code;
+    pvmc_notify_socket_give_back();
     execv("/proc/self/exe", argv);
     return EXIT_FAILURE;
 }

@@ -35,6 +35,7 @@
 #include "pvmd/tasks/tasks.h"
 #include "pvmd/tasks/trace.h"
 #include "pvmd/tasks/watch.h"
+#include "watchdog.h"
 
 static void trim_memory(const struct pvmd_host *host)
 {
@@ -56,7 +57,7 @@ typedef void (*const new_task)(struct pvmd_task *task);
 typedef void (*const task)(const struct pvmd_task *task);
 
 static const struct pvmd_listeners listeners = {
-    .daemon_ends = (nothing[]){pvmd_drain_daemon_ends, pvmd_tasks_terminate, NULL},
+    .daemon_ends = (nothing[]){pvmd_watchdog_stopping, pvmd_drain_daemon_ends, pvmd_tasks_terminate, NULL},
     .host_joined = (host[]){pvmd_notify_host_joined, trim_memory, NULL},
     /* Programs see HostDelete before the TaskExit of its tasks. */
     .host_left = (host_index[]){pvmd_delivery_host_left, pvmd_notify_host_left, pvmd_watch_host_left,

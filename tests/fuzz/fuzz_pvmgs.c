@@ -174,7 +174,7 @@ int __wrap_pvm_recvinfo(char *name, int index, int flags)
 {
     uint8_t body[sizeof(int) + 256];
     (void)index, (void)flags;
-    for (int i = 0; i < entry_count; i++) {
+    for (int i = 0; i < entry_count && i < ENTRIES_MAX; i++) {
         int n = (int)(entries[i].left / sizeof(int));
         if (strcmp(entry_names[i], name))
             continue;

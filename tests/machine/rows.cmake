@@ -155,6 +155,7 @@ foreach(kind cable in out reset stop)
   machine_test(hosts/outages BARE AS ${kind} ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm>
                $<TARGET_FILE:machine_hosts_pulse> ${kind} 3 2 3)
 endforeach()
+machine_test(hosts/notify BARE ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm>)
 machine_test(hosts/journal BARE ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm>)
 machine_test(hosts/metrics BARE ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm> $<TARGET_FILE:example-hello> ${CMAKE_SOURCE_DIR})
 machine_test(hosts/duties BARE ARGS $<TARGET_FILE:pvmd3> $<TARGET_FILE:pvm> ${CMAKE_BINARY_DIR}/bin/examples)

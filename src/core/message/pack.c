@@ -315,8 +315,8 @@ int64_t pvmc_message_string_bytes(struct pvmc_message *m)
 
 int pvmc_message_unpack_string(struct pvmc_message *m, char *text, size_t size)
 {
-    const uint8_t *from;
-    size_t prefix;
+    const uint8_t *from = NULL; /* gcc -O3 does not see that errors are negative */
+    size_t prefix = 0;
     int64_t length = peek_string(m, &from, &prefix);
     if (length == PVMC_ESHORT)
         m->position = m->length;

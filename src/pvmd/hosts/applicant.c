@@ -18,6 +18,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/message/proto.h"
+#include "core/notify_socket.h"
 #include "core/message/token.h"
 #include "core/version.h"
 #include "core/visible.h"
@@ -72,7 +73,7 @@ static struct pvmd_resolve *resolve;
 static struct pvmd_dial *dial;
 static struct pvmd_channel channel = {.fd = -1};
 static ev_io channel_io, daemon_io, guard_io;
-static ev_timer limit, again;
+static ev_timer limit, again, well;
 static double pause_s = PAUSE_S;
 static int64_t since_us;                   /* of the first attempt */
 static bool was_member;                    /* we come back */
@@ -250,13 +251,23 @@ static void joined(void)
     phase = JOINED;
     ev_timer_stop(loop, &limit);
     pvmc_log(PVMC_LOG_INFO, "%s the machine as %s", was_member ? "has come back to" : "has joined", own_name);
+    pvmc_notify_socket_send("READY=1\nSTATUS=is a host of the machine");
     was_member = true;
     pause_s = PAUSE_S;
     close_channel();
     close_daemon_fd();
 }
 
-/* The daemon says that it is linked, and at its end where the other members are. */
+/* Passes on the daemon's signs of life. Returns what follows them. */
+static const char *skip_signs(const char *text)
+{
+    size_t count = strspn(text, PVMD_SLAVE_WELL);
+    if (count)
+        pvmc_notify_socket_send("WATCHDOG=1");
+    return text + count;
+}
+
+/* The daemon says that it is linked, then that it is well, and at its end where the other members are. */
 static void guard_event(struct ev_loop *l, ev_io *w, int events)
 {
     char text[PVMW_ADDRESS_MAX * PVMW_ADDRESS_TEXT];
@@ -270,7 +281,7 @@ static void guard_event(struct ev_loop *l, ev_io *w, int events)
     text[n] = '\0';
     if (phase == STARTING && !*text)
         joined();
-    else if (!pvmw_addresses_parse(text, &members) && members.count)
+    else if (!pvmw_addresses_parse(skip_signs(text), &members) && members.count)
         known = members;
 }
 
@@ -281,6 +292,7 @@ static void daemon_lost(int status)
         pvmc_log(PVMC_LOG_WARNING, "the daemon was ended by signal %d: coming back", WTERMSIG(status));
     else
         pvmc_log(PVMC_LOG_WARNING, "the daemon has lost the machine: coming back");
+    pvmc_notify_socket_send("STATUS=has lost the machine, and tries to come back");
     since_us = pvmc_clock_us();
     pause_before_attempt();
 }
@@ -590,6 +602,7 @@ static void attempt(void)
 static void end_by_signal(struct ev_loop *l, ev_signal *w, int events)
 {
     (void)l, (void)events;
+    pvmc_notify_socket_send("STOPPING=1");
     if (daemon_pid)
         kill(daemon_pid, w->signum);
     else
@@ -599,6 +612,24 @@ static void end_by_signal(struct ev_loop *l, ev_signal *w, int events)
 static void ignore_signal(struct ev_loop *l, ev_signal *w, int events)
 {
     (void)l, (void)w, (void)events;
+}
+
+/* While there is no daemon, this loop is the one that must turn. */
+static void well_event(struct ev_loop *l, ev_timer *w, int events)
+{
+    (void)l, (void)w, (void)events;
+    if (phase != JOINED)
+        pvmc_notify_socket_send("WATCHDOG=1");
+}
+
+static void watch_ourselves(void)
+{
+    double seconds = (double)pvmc_notify_socket_watchdog_us() / 2e6;
+    if (seconds <= 0.)
+        return;
+    pvmc_notify_socket_pass_watchdog();
+    ev_timer_init(&well, well_event, seconds, seconds);
+    ev_timer_start(loop, &well);
 }
 
 static void watch(void)
@@ -722,6 +753,7 @@ int pvmd_applicant_run(const struct pvmd_application *a)
     srand((unsigned)pvmc_clock_us());
     since_us = pvmc_clock_us();
     watch();
+    watch_ourselves();
     attempt();
     ev_run(loop, 0);
     drop_attempt();

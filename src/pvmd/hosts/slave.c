@@ -303,6 +303,14 @@ void pvmd_slave_linked(void)
     guard = -1;
 }
 
+void pvmd_slave_is_well(void)
+{
+    if (!joined || !linked)
+        return;
+    ssize_t sent = send(guard, PVMD_SLAVE_WELL, strlen(PVMD_SLAVE_WELL), MSG_DONTWAIT | MSG_NOSIGNAL);
+    (void)sent; /* it has ended, or is itself not well */
+}
+
 /* Tells the applicant where the other members are, should it have to come back. */
 static void tell_members(void)
 {

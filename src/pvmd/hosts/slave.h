@@ -27,6 +27,13 @@ void pvmd_slave_ready(void);
 /* The link to the master is up: releases the launcher. Does nothing the second time. */
 void pvmd_slave_linked(void);
 
+/*
+ * In a daemon that has joined: shows the applicant that the loop turns, by PVMD_SLAVE_WELL on the guard. Never waits.
+ * Does nothing in others.
+ */
+#define PVMD_SLAVE_WELL "."
+void pvmd_slave_is_well(void);
+
 /* Frees everything when the daemon ends. */
 void pvmd_slave_stop(void);
 
